@@ -1,0 +1,250 @@
+package kernel
+
+// The float64 kernels of one least-squares pass. Matrices are row-major with
+// the points first: a (m, n) holds row r at a[r*n : (r+1)*n]. Every function
+// accumulates rows in ascending order within fixed blocks, so a result depends
+// on its arguments and the level alone.
+
+// normalBlock is the size in float64 of the block of J that one sweep keeps in
+// the first-level cache (16 KiB of 48), beside the accumulators' tile.
+const normalBlock = 2048
+
+// blockRows returns how many rows of n columns a sweep takes at once.
+func blockRows(n int) int {
+	return max(normalBlock/max(n, 1), 32)
+}
+
+// NormalScratch returns the length of scratch that AccumulateNormal and
+// AccumulateHessian need for n columns.
+func NormalScratch(n int) int { return n * blockRows(n) }
+
+// AccumulateNormal adds one block of m rows to the normal equations of a
+// residual whose Jacobian is J = Σ_j diag(f[j]) a[j]:
+//
+//	gram += JᵀJ    grad += Jᵀr
+//
+// gram is (n, n), of which the lower triangle is right and the rest is
+// unspecified until Symmetrize; grad has n entries, f[j] and r have m, a[j] is
+// (m, n). A nil f[j] stands for zeros. scratch holds NormalScratch(n) values.
+// Panics if a slice is too short.
+func AccumulateNormal(gram, grad []float64, n, m int, f, a [][]float64, r, scratch []float64) {
+	checkNormal(gram, n, m, a, scratch)
+	if len(grad) < n || len(r) < m || len(f) != len(a) {
+		panic("kernel: AccumulateNormal: grad, r or f has the wrong length")
+	}
+	for _, fj := range f {
+		if fj != nil && len(fj) < m {
+			panic("kernel: AccumulateNormal: a coefficient is shorter than the rows")
+		}
+	}
+	rows := blockRows(n)
+	for lo := 0; lo < m; lo += rows {
+		k := min(rows, m-lo)
+		j := scratch[:k*n]
+		combineRows(j, n, lo, f, a)
+		syrk(gram, n, k, j)
+		AccumulateTransposed(grad, n, k, j, r[lo:lo+k])
+	}
+}
+
+// AccumulateHessian adds Σ_jk a[j]ᵀ diag(s[j*J+k]) a[k], J = len(a), to the
+// lower triangle of gram. s must be symmetric in j and k (the same values, not
+// only the same sum); a nil entry stands for zeros. With
+// s_jk = F_j F_k + r F_jk this is the exact Hessian of ½‖r‖² over those rows.
+// Sizes, scratch and panics are those of AccumulateNormal.
+func AccumulateHessian(gram []float64, n, m int, s, a [][]float64, scratch []float64) {
+	checkNormal(gram, n, m, a, scratch)
+	if len(s) != len(a)*len(a) {
+		panic("kernel: AccumulateHessian: s is not len(a) x len(a)")
+	}
+	for _, sj := range s {
+		if sj != nil && len(sj) < m {
+			panic("kernel: AccumulateHessian: a weight is shorter than the rows")
+		}
+	}
+	rows := blockRows(n)
+	for lo := 0; lo < m; lo += rows {
+		k := min(rows, m-lo)
+		b := scratch[:k*n]
+		for j := range a {
+			// The lower triangle of each A_jᵀB_j adds up to that of the symmetric sum.
+			if combineRows(b, n, lo, s[j*len(a):(j+1)*len(a)], a) {
+				gemmLower(gram, n, k, a[j][lo*n:(lo+k)*n], b)
+			}
+		}
+	}
+}
+
+func checkNormal(gram []float64, n, m int, a [][]float64, scratch []float64) {
+	if n < 1 || m < 0 || len(gram) < n*n {
+		panic("kernel: normal equations: gram is smaller than n x n")
+	}
+	if len(scratch) < NormalScratch(n) {
+		panic("kernel: normal equations: scratch is too short")
+	}
+	for _, aj := range a {
+		if len(aj) < m*n {
+			panic("kernel: normal equations: a matrix is smaller than m x n")
+		}
+	}
+}
+
+// combineRows sets dst (k, n), k = len(dst)/n, to Σ_j f[j][lo+r]·a[j][lo+r, :]
+// and reports whether any f[j] was not nil; dst is zero if none was.
+func combineRows(dst []float64, n, lo int, f, a [][]float64) bool {
+	first := true
+	k := len(dst) / n
+	for j, fj := range f {
+		if fj == nil {
+			continue
+		}
+		scaleRows(dst, n, fj[lo:lo+k], a[j][lo*n:(lo+k)*n], first)
+		first = false
+	}
+	if first {
+		clear(dst)
+	}
+	return !first
+}
+
+// scaleRows sets (first) or adds dst[r, :] = c[r]·a[r, :].
+func scaleRows(dst []float64, n int, c, a []float64, first bool) {
+	scaleRowsGo(dst, n, c, a, first)
+}
+
+func scaleRowsGo(dst []float64, n int, c, a []float64, first bool) {
+	for r, cr := range c {
+		d, x := dst[r*n:(r+1)*n], a[r*n:(r+1)*n]
+		if first {
+			for i, v := range x {
+				d[i] = cr * v
+			}
+			continue
+		}
+		for i, v := range x {
+			d[i] += cr * v
+		}
+	}
+}
+
+// syrk adds JᵀJ of the (m, n) matrix j to the lower triangle of gram.
+func syrk(gram []float64, n, m int, j []float64) { gemmLower(gram, n, m, j, j) }
+
+// gemmLower adds the lower triangle of aᵀb to gram; a and b are (m, n).
+func gemmLower(gram []float64, n, m int, a, b []float64) {
+	gemmLowerGo(gram, n, 0, m, a, b)
+}
+
+// gemmLowerGo does rows i0..n-1 of gram.
+func gemmLowerGo(gram []float64, n, i0, m int, a, b []float64) {
+	for r := range m {
+		x, y := a[r*n:(r+1)*n], b[r*n:(r+1)*n]
+		for i := i0; i < n; i++ {
+			v := x[i]
+			g := gram[i*n : i*n+i+1]
+			for k, w := range y[:i+1] {
+				g[k] += v * w
+			}
+		}
+	}
+}
+
+// MatVecRows sets z[r] = a[r, :]·w for m rows of n columns.
+func MatVecRows(z []float64, n, m int, a, w []float64) {
+	if n < 1 || len(z) < m || len(a) < m*n || len(w) < n {
+		panic("kernel: MatVecRows: a slice is too short")
+	}
+	matVecRowsGo(z, n, m, a, w)
+}
+
+func matVecRowsGo(z []float64, n, m int, a, w []float64) {
+	for r := range m {
+		z[r] = dotGo(a[r*n:(r+1)*n], w[:n])
+	}
+}
+
+// AccumulateTransposed adds Σ_r s[r]·a[r, :] over m rows to g (n).
+func AccumulateTransposed(g []float64, n, m int, a, s []float64) {
+	if n < 1 || len(g) < n || len(a) < m*n || len(s) < m {
+		panic("kernel: AccumulateTransposed: a slice is too short")
+	}
+	accumulateTransposedGo(g, n, 0, m, a, s)
+}
+
+// accumulateTransposedGo does columns i0..n-1.
+func accumulateTransposedGo(g []float64, n, i0, m int, a, s []float64) {
+	for r, v := range s[:m] {
+		x := a[r*n : (r+1)*n]
+		for i := i0; i < n; i++ {
+			g[i] += v * x[i]
+		}
+	}
+}
+
+// GatherAxpy sets (first) or adds dst[r, :] = coef·basis[points[r]+offset, :],
+// rows of n contiguous values. It panics if a row lies outside basis.
+func GatherAxpy(dst []float64, n int, basis []float64, points []int32, offset int, coef float64, first bool) {
+	if n < 1 || len(dst) < len(points)*n {
+		panic("kernel: GatherAxpy: dst is too short")
+	}
+	gatherAxpyGo(dst, n, basis, points, offset, coef, first)
+}
+
+func gatherAxpyGo(dst []float64, n int, basis []float64, points []int32, offset int, coef float64, first bool) {
+	for r, p := range points {
+		i := (int(p) + offset) * n
+		d, x := dst[r*n:(r+1)*n], basis[i:i+n]
+		if first {
+			for k, v := range x {
+				d[k] = coef * v
+			}
+			continue
+		}
+		for k, v := range x {
+			d[k] += coef * v
+		}
+	}
+}
+
+// Symmetrize copies the lower triangle of gram (n, n) to the upper one.
+func Symmetrize(gram []float64, n int) {
+	if len(gram) < n*n {
+		panic("kernel: Symmetrize: gram is smaller than n x n")
+	}
+	for i := 1; i < n; i++ {
+		for k := range i {
+			gram[k*n+i] = gram[i*n+k]
+		}
+	}
+}
+
+// Dot returns Σ x[i]·y[i]. It panics if y is shorter than x.
+func Dot(x, y []float64) float64 { return dotGo(x, y[:len(x)]) }
+
+// dotGo keeps four partial sums, added in a fixed order.
+func dotGo(x, y []float64) float64 {
+	var s0, s1, s2, s3 float64
+	y = y[:len(x)]
+	i := 0
+	for ; i+4 <= len(x); i += 4 {
+		s0 += x[i] * y[i]
+		s1 += x[i+1] * y[i+1]
+		s2 += x[i+2] * y[i+2]
+		s3 += x[i+3] * y[i+3]
+	}
+	for ; i < len(x); i++ {
+		s0 += x[i] * y[i]
+	}
+	return (s0 + s1) + (s2 + s3)
+}
+
+// SumSquares64 returns Σ x[i]².
+func SumSquares64(x []float64) float64 { return Dot(x, x) }
+
+// Axpy64 adds alpha·x to dst. It panics if dst is shorter than x.
+func Axpy64(dst []float64, alpha float64, x []float64) {
+	dst = dst[:len(x)]
+	for i, v := range x {
+		dst[i] += alpha * v
+	}
+}
