@@ -1,0 +1,91 @@
+package grid
+
+import (
+	"fmt"
+	"math"
+)
+
+// Location is a place near one end of an axis.
+type Location int
+
+const (
+	GhostPoint Location = iota // one step outside the end point
+	Wall                       // the end of the interval: half a step outside the end point for Cells, the end point for Nodes
+	Inner                      // the end point itself
+)
+
+var locationNames = []string{"ghost", "wall", "inner"}
+
+// String returns the name used in PDE files.
+func (l Location) String() string { return nameOf(locationNames, int(l)) }
+
+// ParseLocation is the inverse of String.
+func ParseLocation(name string) (Location, error) {
+	i, err := parseName("location", locationNames, name)
+	return Location(i), err
+}
+
+// MarshalText implements encoding.TextMarshaler.
+func (l Location) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (l *Location) UnmarshalText(text []byte) (err error) {
+	*l, err = ParseLocation(string(text))
+	return err
+}
+
+// Edge returns the value (derivative 0) or a derivative, in the direction of
+// increasing coordinate, at a location near the low or high end of axis a, from
+// the given number of points nearest that end. The line is defined only at the
+// end index. Edge(a, axis, high, 0, GhostPoint, 3) has the weights 3, -3, 1;
+// Edge(a, axis, high, 0, Inner, 1) is the end point itself.
+func Edge(a Axis, axis int, high bool, derivative int, at Location, points int) (*Line, error) {
+	if err := a.Validate(); err != nil {
+		return nil, err
+	}
+	switch {
+	case a.Boundary == Periodic:
+		return nil, fmt.Errorf("grid: axis %s is periodic and has no ends", a.Name)
+	case at < GhostPoint || at > Inner:
+		return nil, fmt.Errorf("grid: axis %s: unknown location at its end", a.Name)
+	case derivative < 0 || derivative > 4:
+		return nil, fmt.Errorf("grid: derivative %d at the end of axis %s: want 0 to 4", derivative, a.Name)
+	case points <= derivative:
+		return nil, fmt.Errorf("grid: derivative %d at the end of axis %s from %d points: needs at least %d", derivative, a.Name, points, derivative+1)
+	case points > 8:
+		return nil, fmt.Errorf("grid: %d points at the end of axis %s: want 8 at most", points, a.Name)
+	case points > a.Points:
+		return nil, fmt.Errorf("grid: axis %s has %d points; a formula at its end wants %d", a.Name, a.Points, points)
+	}
+	outside := 0.0 // distance outwards from the end point, in steps
+	switch {
+	case at == GhostPoint:
+		outside = 1
+	case at == Wall && a.Boundary == Cells:
+		outside = 0.5
+	}
+	end, name := 0, "low"
+	weights := unitWeights(derivative, -outside, 0, points)
+	if high {
+		end, name = a.Points-1, "high"
+	}
+	scale := math.Pow(a.Step(), -float64(derivative))
+	if high && derivative%2 == 1 {
+		scale = -scale // the points are counted against the coordinate
+	}
+	label := fmt.Sprintf("%s at the %s %s of %s from %d points", symbol(a.Name, derivative), name, at, a.Name, points)
+	return newLine(axis, a.Points, label, func(i int) *row {
+		if i != end {
+			return nil
+		}
+		sum := newSum()
+		for k, w := range weights {
+			j := k
+			if high {
+				j = end - k
+			}
+			sum.weight[j] = scale * w
+		}
+		return sum.row(i)
+	}), nil
+}

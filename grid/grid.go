@@ -1,0 +1,222 @@
+// Package grid describes the points on which fields live and the linear
+// operators that act on them: uniform axes with a stated boundary type, windows
+// (boxes of indices), finite-difference lines along one axis, and operators on
+// the whole grid, each with its transpose.
+//
+// A field is a flat []float64 of Grid.Size() values, row-major: axis 0 (time, as
+// a rule) varies slowest and the last axis is contiguous. A basis of n fields is
+// point-major: the n values of one point are contiguous.
+package grid
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Boundary says where the points of an axis lie and what happens at its ends.
+// It is always stated, never guessed.
+type Boundary int
+
+const (
+	Periodic Boundary = iota // points lo + i h, h = (hi-lo)/n; hi is the same point as lo
+	Cells                    // cell centres lo + (i+1/2) h, h = (hi-lo)/n; walls half a step outside
+	Nodes                    // points lo + i h, h = (hi-lo)/(n-1); both ends are points
+)
+
+var boundaryNames = []string{"periodic", "cells", "nodes"}
+
+// String returns the name used in PDE files.
+func (b Boundary) String() string { return nameOf(boundaryNames, int(b)) }
+
+// ParseBoundary is the inverse of String.
+func ParseBoundary(name string) (Boundary, error) {
+	i, err := parseName("boundary", boundaryNames, name)
+	return Boundary(i), err
+}
+
+// MarshalText implements encoding.TextMarshaler.
+func (b Boundary) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (b *Boundary) UnmarshalText(text []byte) (err error) {
+	*b, err = ParseBoundary(string(text))
+	return err
+}
+
+// Axis is one uniform coordinate axis.
+type Axis struct {
+	Name     string
+	Lo, Hi   float64 // ends of the physical interval, Lo < Hi
+	Points   int
+	Boundary Boundary
+}
+
+// Step returns the distance between neighbouring points.
+func (a Axis) Step() float64 {
+	if a.Boundary == Nodes {
+		return (a.Hi - a.Lo) / float64(a.Points-1)
+	}
+	return (a.Hi - a.Lo) / float64(a.Points)
+}
+
+// Coordinate returns the position of point i, which may lie outside
+// [0, Points): then it is the position of a ghost point.
+func (a Axis) Coordinate(i int) float64 {
+	switch {
+	case a.Boundary == Cells:
+		return a.Lo + (float64(i)+0.5)*a.Step()
+	case a.Boundary == Nodes && i == a.Points-1:
+		return a.Hi // exactly, whatever the rounding of the step
+	}
+	return a.Lo + float64(i)*a.Step()
+}
+
+// Coordinates returns the positions of all points.
+func (a Axis) Coordinates() []float64 {
+	x := make([]float64, a.Points)
+	for i := range x {
+		x[i] = a.Coordinate(i)
+	}
+	return x
+}
+
+// Validate reports what is wrong with the axis, in one line.
+func (a Axis) Validate() error {
+	least := 1
+	if a.Boundary == Nodes {
+		least = 2
+	}
+	switch {
+	case a.Name == "":
+		return errors.New("grid: an axis has no name")
+	case a.Boundary < Periodic || a.Boundary > Nodes:
+		return fmt.Errorf("grid: axis %s has an unknown boundary type", a.Name)
+	case math.IsNaN(a.Lo) || math.IsInf(a.Lo, 0) || math.IsNaN(a.Hi) || math.IsInf(a.Hi, 0) || a.Lo >= a.Hi:
+		return fmt.Errorf("grid: axis %s runs from %g to %g; want two finite numbers in increasing order", a.Name, a.Lo, a.Hi)
+	case a.Points < least:
+		return fmt.Errorf("grid: axis %s has %d points; %s needs at least %d", a.Name, a.Points, a.Boundary, least)
+	}
+	return nil
+}
+
+// Grid is the tensor product of its axes, axis 0 slowest.
+type Grid struct {
+	Axes []Axis
+}
+
+// Validate checks every axis, that names are distinct, and that the points can
+// be numbered by an int32.
+func (g *Grid) Validate() error {
+	if len(g.Axes) == 0 {
+		return errors.New("grid: no axes")
+	}
+	size := 1
+	for i, a := range g.Axes {
+		if err := a.Validate(); err != nil {
+			return err
+		}
+		for _, b := range g.Axes[:i] {
+			if a.Name == b.Name {
+				return fmt.Errorf("grid: two axes are named %s", a.Name)
+			}
+		}
+		if a.Points > math.MaxInt32/size {
+			return fmt.Errorf("grid: more than %d points in all", math.MaxInt32)
+		}
+		size *= a.Points
+	}
+	return nil
+}
+
+// Size returns the number of points P.
+func (g *Grid) Size() int {
+	size := 1
+	for _, a := range g.Axes {
+		size *= a.Points
+	}
+	return size
+}
+
+// Shape returns the points per axis.
+func (g *Grid) Shape() []int {
+	shape := make([]int, len(g.Axes))
+	for i, a := range g.Axes {
+		shape[i] = a.Points
+	}
+	return shape
+}
+
+// Strides returns the distance in a field between neighbours along each axis;
+// the last stride is 1.
+func (g *Grid) Strides() []int {
+	strides := make([]int, len(g.Axes))
+	stride := 1
+	for i := len(g.Axes) - 1; i >= 0; i-- {
+		strides[i] = stride
+		stride *= g.Axes[i].Points
+	}
+	return strides
+}
+
+// Axis returns the position of the named axis, or -1.
+func (g *Grid) Axis(name string) int {
+	for i, a := range g.Axes {
+		if a.Name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// Unravel writes the index of point p along each axis to index, which must have
+// one element per axis.
+func (g *Grid) Unravel(p int, index []int) {
+	if len(index) != len(g.Axes) {
+		panic("grid: Unravel: index must have one element per axis")
+	}
+	for i := len(g.Axes) - 1; i >= 0; i-- {
+		n := g.Axes[i].Points
+		index[i] = p % n
+		p /= n
+	}
+}
+
+// Ravel is the inverse of Unravel.
+func (g *Grid) Ravel(index []int) int {
+	if len(index) != len(g.Axes) {
+		panic("grid: Ravel: index must have one element per axis")
+	}
+	p := 0
+	for i, a := range g.Axes {
+		p = p*a.Points + index[i]
+	}
+	return p
+}
+
+func nameOf(names []string, i int) string {
+	if i < 0 || i >= len(names) {
+		return "unknown"
+	}
+	return names[i]
+}
+
+func parseName(what string, names []string, name string) (int, error) {
+	for i, n := range names {
+		if n == name {
+			return i, nil
+		}
+	}
+	list := ""
+	for i, n := range names {
+		switch {
+		case i == 0:
+		case i == len(names)-1:
+			list += " or "
+		default:
+			list += ", "
+		}
+		list += n
+	}
+	return 0, fmt.Errorf("grid: unknown %s %q: want %s", what, name, list)
+}

@@ -1,0 +1,314 @@
+package grid
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Operator is a linear or affine map T of fields on one grid to fields on the
+// same grid, with its transpose. Only Offset knows the affine part; every other
+// method is about the linear part. No method allocates, and all may be called
+// concurrently with distinct outputs.
+type Operator interface {
+	// Apply sets dst = T u on the whole grid (P values each). Points at which T
+	// is undefined give 0. dst and u must not overlap.
+	Apply(dst, u []float64)
+	// ApplyTranspose adds Tᵀ z to dst (P values each), which must not overlap.
+	ApplyTranspose(dst, z []float64)
+	// Gather sets row r of dst (len(points), n) to row points[r] of T applied to
+	// the n fields of basis (P, n), point-major.
+	Gather(dst, basis []float64, n int, points []int32)
+	// Scatter adds Tᵀ Sᵀ s to the field dst (P), with S the selection of points:
+	// the transpose of Gather for n = 1. A point may occur more than once.
+	Scatter(dst, s []float64, points []int32)
+	// Offset sets dst[r] to the affine part at points[r]: 0 if T is linear.
+	Offset(dst []float64, points []int32)
+	// Affine reports whether any affine part is not zero.
+	Affine() bool
+	// Defined reports whether T has a value at point p.
+	Defined(p int) bool
+	// String describes the scheme.
+	String() string
+}
+
+// Product is Coef times a product of lines of different axes: a mixed derivative,
+// or with one line a plain one. No lines stand for the identity. Where lines are
+// affine, the last is applied first.
+type Product struct {
+	Coef  float64
+	Lines []*Line
+}
+
+// stencil is an Operator made of lines: every point has a pattern of flat
+// offsets and coefficients, and few patterns are distinct.
+type stencil struct {
+	name  string
+	size  int
+	inner int // points along the last axis
+
+	// Pattern k has the entries start[k] <= e < start[k+1].
+	start    []int32
+	offset   []int32
+	coef     []float64
+	constant []float64
+	defined  []bool
+	affine   bool
+	which    []uint16 // per point: its pattern
+	runs     []run    // stretches of the last axis on which the pattern does not change
+}
+
+// run is the stretch [lo, hi) of the last axis.
+type run struct{ lo, hi int }
+
+// NewOperator returns the sum of the given products on g. It is undefined where
+// any of its lines is.
+//
+// NewOperator panics if there are no terms, a line does not belong to g, or
+// a product has two lines of one axis (Compose them first).
+func NewOperator(g *Grid, terms ...Product) Operator {
+	if len(terms) == 0 {
+		panic("grid: NewOperator: no terms")
+	}
+	for _, t := range terms {
+		seen := make([]bool, len(g.Axes))
+		for _, l := range t.Lines {
+			switch {
+			case l.axis < 0 || l.axis >= len(g.Axes) || l.length != g.Axes[l.axis].Points:
+				panic("grid: NewOperator: a line does not belong to the grid")
+			case seen[l.axis]:
+				panic("grid: NewOperator: two lines of one axis in a product")
+			}
+			seen[l.axis] = true
+		}
+	}
+	s := &stencil{name: termsName(terms), size: g.Size(), inner: g.Axes[len(g.Axes)-1].Points}
+
+	// Along each axis, indices at which all lines keep their rows share a class.
+	classes := make([][]int32, len(g.Axes))
+	witness := make([][]int, len(g.Axes)) // an index of each class
+	for d, a := range g.Axes {
+		classes[d], witness[d] = axisClasses(d, a.Points, terms)
+	}
+	count := 1
+	for d := range witness {
+		if count > math.MaxUint16/len(witness[d]) {
+			panic("grid: NewOperator: too many distinct stencils")
+		}
+		count *= len(witness[d])
+	}
+	strides := g.Strides()
+	index := make([]int, len(g.Axes))
+	s.start = make([]int32, 1, count+1)
+	for k := range count {
+		for d, rest := len(g.Axes)-1, k; d >= 0; d-- {
+			index[d] = witness[d][rest%len(witness[d])]
+			rest /= len(witness[d])
+		}
+		p, ok := patternAt(strides, index, terms)
+		for _, o := range p.offset {
+			s.offset = append(s.offset, int32(o))
+		}
+		s.coef = append(s.coef, p.coef...)
+		s.start = append(s.start, int32(len(s.coef)))
+		s.constant = append(s.constant, p.constant)
+		s.defined = append(s.defined, ok)
+		s.affine = s.affine || p.constant != 0
+	}
+	s.which = make([]uint16, s.size)
+	for p := range s.which {
+		g.Unravel(p, index)
+		k := 0
+		for d, i := range index {
+			k = k*len(witness[d]) + int(classes[d][i])
+		}
+		s.which[p] = uint16(k)
+	}
+	s.runs = stretches(classes[len(classes)-1])
+	return s
+}
+
+func termsName(terms []Product) string {
+	var names []string
+	for _, t := range terms {
+		lines := make([]string, len(t.Lines))
+		for i, l := range t.Lines {
+			lines[i] = l.name
+		}
+		name := strings.Join(lines, " of ")
+		if name == "" {
+			name = "u"
+		}
+		if t.Coef != 1 {
+			name = fmt.Sprintf("%g %s", t.Coef, name)
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, " + ")
+}
+
+// axisClasses numbers the indices of axis d by the rows that all lines of the
+// terms have there, and returns one index of every class.
+func axisClasses(d, n int, terms []Product) (class []int32, witness []int) {
+	var lines []*Line
+	for _, t := range terms {
+		for _, l := range t.Lines {
+			if l.axis == d && !slices.Contains(lines, l) {
+				lines = append(lines, l)
+			}
+		}
+	}
+	class = make([]int32, n)
+	for i := range n {
+		k := slices.IndexFunc(witness, func(j int) bool {
+			for _, l := range lines {
+				if l.class[i] != l.class[j] {
+					return false
+				}
+			}
+			return true
+		})
+		if k < 0 {
+			k = len(witness)
+			witness = append(witness, i)
+		}
+		class[i] = int32(k)
+	}
+	return class, witness
+}
+
+// patternAt returns the stencil of the sum of terms at the point with the given
+// index, offsets being flat.
+func patternAt(strides, index []int, terms []Product) (row, bool) {
+	total := newSum()
+	for _, t := range terms {
+		entries := map[int]float64{0: t.Coef}
+		constant := 0.0
+		for _, l := range t.Lines {
+			i := index[l.axis]
+			if l.class[i] < 0 {
+				return row{}, false
+			}
+			r := l.rows[l.class[i]]
+			// The constant of this line passes through the lines outside it,
+			// which see it as a field constant along their axes.
+			outer := 0.0
+			next := map[int]float64{}
+			for _, o := range sortedKeys(entries) {
+				outer += entries[o]
+				for k, off := range r.offset {
+					next[o+off*strides[l.axis]] += entries[o] * r.coef[k]
+				}
+			}
+			constant += outer * r.constant
+			entries = next
+		}
+		for o, c := range entries {
+			total.weight[o] += c
+		}
+		total.constant += constant
+	}
+	return *total.row(0), true
+}
+
+func sortedKeys(m map[int]float64) []int {
+	keys := make([]int, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func stretches(class []int32) []run {
+	var runs []run
+	for lo := 0; lo < len(class); {
+		hi := lo + 1
+		for hi < len(class) && class[hi] == class[lo] {
+			hi++
+		}
+		runs = append(runs, run{lo, hi})
+		lo = hi
+	}
+	return runs
+}
+
+func (s *stencil) String() string { return s.name }
+
+func (s *stencil) Affine() bool { return s.affine }
+
+func (s *stencil) Defined(p int) bool { return s.defined[s.which[p]] }
+
+func (s *stencil) Offset(dst []float64, points []int32) {
+	for r, p := range points {
+		dst[r] = s.constant[s.which[p]]
+	}
+}
+
+func (s *stencil) Apply(dst, u []float64) {
+	if len(dst) != s.size || len(u) != s.size {
+		panic("grid: Apply: fields must have one value per point")
+	}
+	for row := 0; row < s.size; row += s.inner {
+		for _, stretch := range s.runs {
+			lo, hi := row+stretch.lo, row+stretch.hi
+			k := s.which[lo]
+			clear(dst[lo:hi])
+			for e := s.start[k]; e < s.start[k+1]; e++ {
+				c, off := s.coef[e], int(s.offset[e])
+				for i := lo; i < hi; i++ {
+					dst[i] += c * u[i+off]
+				}
+			}
+		}
+	}
+}
+
+func (s *stencil) ApplyTranspose(dst, z []float64) {
+	if len(dst) != s.size || len(z) != s.size {
+		panic("grid: ApplyTranspose: fields must have one value per point")
+	}
+	for row := 0; row < s.size; row += s.inner {
+		for _, stretch := range s.runs {
+			lo, hi := row+stretch.lo, row+stretch.hi
+			k := s.which[lo]
+			for e := s.start[k]; e < s.start[k+1]; e++ {
+				c, off := s.coef[e], int(s.offset[e])
+				for i := lo; i < hi; i++ {
+					dst[i+off] += c * z[i]
+				}
+			}
+		}
+	}
+}
+
+func (s *stencil) Gather(dst, basis []float64, n int, points []int32) {
+	if n < 1 || len(basis) != s.size*n || len(dst) != len(points)*n {
+		panic("grid: Gather: want basis (P, n) and dst (len(points), n)")
+	}
+	for r, p := range points {
+		out := dst[r*n : (r+1)*n]
+		clear(out)
+		k := s.which[p]
+		for e := s.start[k]; e < s.start[k+1]; e++ {
+			c := s.coef[e]
+			in := basis[(int(p)+int(s.offset[e]))*n:]
+			for j := range out {
+				out[j] += c * in[j]
+			}
+		}
+	}
+}
+
+func (s *stencil) Scatter(dst, v []float64, points []int32) {
+	if len(dst) != s.size || len(v) != len(points) {
+		panic("grid: Scatter: want one value per point in dst and one per sampled point in s")
+	}
+	for r, p := range points {
+		k := s.which[p]
+		for e := s.start[k]; e < s.start[k+1]; e++ {
+			dst[int(p)+int(s.offset[e])] += s.coef[e] * v[r]
+		}
+	}
+}
