@@ -1,0 +1,294 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	yaml "go.yaml.in/yaml/v4"
+)
+
+// An Unmarshaler decodes itself from a node. A *Problem or Errors it returns is
+// reported as it is, any other error at the position of the node.
+type Unmarshaler interface {
+	UnmarshalConfig(n Node) error
+}
+
+// A Kind says what a node is.
+type Kind int
+
+// The kinds of a node.
+const (
+	Null    Kind = iota // nothing, ~ or null
+	Bool                // true or false
+	Number              // an integer or a floating-point number
+	Text                // any other scalar
+	List                // a sequence
+	Mapping             // keys and values
+)
+
+// A Node is a value in a document, for types that decode themselves.
+type Node struct {
+	doc  *Document
+	n    *yaml.Node
+	path string
+}
+
+// Kind returns what the node is.
+func (n Node) Kind() Kind {
+	switch n.n.Kind {
+	case yaml.SequenceNode:
+		return List
+	case yaml.MappingNode:
+		return Mapping
+	case yaml.ScalarNode:
+		switch n.n.ShortTag() {
+		case "!!null":
+			return Null
+		case "!!bool":
+			return Bool
+		case "!!int", "!!float":
+			return Number
+		}
+	}
+	return Text
+}
+
+// Position returns where the node stands.
+func (n Node) Position() Position { return n.doc.position(n.n) }
+
+// Path returns the dotted path of the node in its document, "" for the root.
+func (n Node) Path() string { return n.path }
+
+// Errorf makes a Problem at the node.
+func (n Node) Errorf(format string, args ...any) *Problem {
+	return n.Position().Errorf(format, args...)
+}
+
+// Decode stores the node in dst, a non-nil pointer. The error is an [Errors].
+func (n Node) Decode(dst any) error {
+	v := mustBePointer(dst)
+	d := &decoder{doc: n.doc, schema: v.Type(), base: n.path}
+	d.decode(n.n, v, n.path)
+	if len(d.problems) > 0 {
+		return d.problems
+	}
+	return nil
+}
+
+// Lookup returns the value of a key of a mapping.
+func (n Node) Lookup(key string) (Node, bool) {
+	if n.n.Kind == yaml.MappingNode {
+		for i := 0; i+1 < len(n.n.Content); i += 2 {
+			if n.n.Content[i].Value == key {
+				return Node{n.doc, n.n.Content[i+1], join(n.path, key)}, true
+			}
+		}
+	}
+	return Node{}, false
+}
+
+// A Scalar is a number or a text, with its position: a constant that may be an
+// expression, or an expression whose syntax errors want a caret.
+type Scalar struct {
+	Text   string // as written, without quotes
+	Pos    Position
+	quoted bool
+	inner  bool // Text stands verbatim in one line at Pos
+}
+
+// NewText returns a Scalar without a position.
+func NewText(text string) Scalar { return Scalar{Text: text} }
+
+// NewNumber returns a Scalar without a position; x must be finite.
+func NewNumber(x float64) Scalar { return Scalar{Text: strconv.FormatFloat(x, 'g', -1, 64)} }
+
+// Number returns the value if the scalar is written as a finite number and not
+// in quotes.
+func (s Scalar) Number() (float64, bool) {
+	if s.quoted {
+		return 0, false
+	}
+	return parseFloat(s.Text)
+}
+
+// String returns the text.
+func (s Scalar) String() string { return s.Text }
+
+// At returns the position of the character with the given offset in Text, or of
+// the whole scalar if it is folded or escaped.
+func (s Scalar) At(offset int) Position {
+	p := s.Pos
+	if s.inner && offset >= 0 && offset <= utf8.RuneCountInString(s.Text) {
+		p.Column += offset
+		if s.quoted {
+			p.Column++
+		}
+		p.width = 1
+	}
+	return p
+}
+
+// UnmarshalConfig implements [Unmarshaler].
+func (s *Scalar) UnmarshalConfig(n Node) error {
+	if k := n.Kind(); k != Number && k != Text {
+		return n.Errorf("%swant a number or a text, got %s", prefix(n.path), describe(n.n))
+	}
+	if _, ok := parseFloat(n.n.Value); n.Kind() == Number && !ok {
+		return n.Errorf("%swant a finite number, got %s", prefix(n.path), n.n.Value)
+	}
+	style := n.n.Style
+	*s = Scalar{
+		Text:   n.n.Value,
+		Pos:    n.Position(),
+		quoted: style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0,
+	}
+	if at := s.Pos; at.src != nil && at.Line >= 1 && at.Line <= len(at.src.lines) {
+		line := []rune(at.src.lines[at.Line-1])
+		from := at.Column - 1
+		if s.quoted {
+			from++
+		}
+		text := []rune(s.Text)
+		s.inner = from >= 0 && from+len(text) <= len(line) && string(line[from:from+len(text)]) == s.Text
+	}
+	return nil
+}
+
+// MarshalYAML writes the scalar so that it reads back the same.
+func (s Scalar) MarshalYAML() (any, error) {
+	if x, ok := s.Number(); ok {
+		if i := int64(x); float64(i) == x && math.Abs(x) < 1e15 && !strings.ContainsAny(s.Text, ".eE") {
+			return i, nil
+		}
+		return x, nil
+	}
+	return s.Text, nil
+}
+
+// A Map is a mapping with text keys that keeps the order of the file and where
+// each entry stands. The zero value is empty and ready to use.
+type Map[V any] struct {
+	entries []Entry[V]
+}
+
+// An Entry is one key of a [Map].
+type Entry[V any] struct {
+	Key    string
+	Value  V
+	KeyPos Position // of the key
+	Pos    Position // of the value
+}
+
+// Len returns the number of entries.
+func (m Map[V]) Len() int { return len(m.entries) }
+
+// At returns entry i in file order.
+func (m Map[V]) At(i int) Entry[V] { return m.entries[i] }
+
+// Keys returns the keys in file order.
+func (m Map[V]) Keys() []string {
+	keys := make([]string, len(m.entries))
+	for i, e := range m.entries {
+		keys[i] = e.Key
+	}
+	return keys
+}
+
+// Get returns the value of a key.
+func (m Map[V]) Get(key string) (V, bool) {
+	e, ok := m.Entry(key)
+	return e.Value, ok
+}
+
+// Entry returns the entry of a key.
+func (m Map[V]) Entry(key string) (Entry[V], bool) {
+	for _, e := range m.entries {
+		if e.Key == key {
+			return e, true
+		}
+	}
+	return Entry[V]{}, false
+}
+
+// Set replaces the value of a key, or adds it at the end.
+func (m *Map[V]) Set(key string, value V) {
+	for i := range m.entries {
+		if m.entries[i].Key == key {
+			m.entries[i].Value = value
+			return
+		}
+	}
+	m.entries = append(m.entries, Entry[V]{Key: key, Value: value})
+}
+
+// All iterates over keys and values in file order.
+func (m Map[V]) All() iter.Seq2[string, V] {
+	return func(yield func(string, V) bool) {
+		for _, e := range m.entries {
+			if !yield(e.Key, e.Value) {
+				return
+			}
+		}
+	}
+}
+
+// IsZero reports whether the map is empty, for omitempty.
+func (m Map[V]) IsZero() bool { return len(m.entries) == 0 }
+
+// UnmarshalConfig implements [Unmarshaler]. The former entries are dropped.
+func (m *Map[V]) UnmarshalConfig(n Node) error {
+	m.entries = nil
+	if n.Kind() == Null {
+		return nil
+	}
+	if n.Kind() != Mapping {
+		return n.Errorf("%swant a mapping (key: value), got %s", prefix(n.path), describe(n.n))
+	}
+	d := &decoder{doc: n.doc, schema: reflect.TypeFor[V]()}
+	d.keys(n.n, func(key, value *yaml.Node) {
+		e := Entry[V]{Key: key.Value, KeyPos: n.doc.position(key), Pos: n.doc.position(value)}
+		d.decode(value, reflect.ValueOf(&e.Value).Elem(), join(n.path, key.Value))
+		m.entries = append(m.entries, e)
+	})
+	if len(d.problems) > 0 {
+		return d.problems
+	}
+	return nil
+}
+
+// MarshalYAML writes the entries in order.
+func (m Map[V]) MarshalYAML() (any, error) {
+	n := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
+	for _, e := range m.entries {
+		var key, value yaml.Node
+		if err := key.Encode(e.Key); err != nil {
+			return nil, fmt.Errorf("key %q: %w", e.Key, err)
+		}
+		if err := value.Encode(e.Value); err != nil {
+			return nil, fmt.Errorf("key %q: %w", e.Key, err)
+		}
+		n.Content = append(n.Content, &key, &value)
+	}
+	return n, nil
+}
+
+// collect adds err, found at n, to the problems.
+func (d *decoder) collect(n *yaml.Node, path string, err error) {
+	var many Errors
+	var one *Problem
+	switch {
+	case err == nil:
+	case errors.As(err, &many):
+		d.problems = append(d.problems, many...)
+	case errors.As(err, &one):
+		d.problems = append(d.problems, one)
+	default:
+		d.errorf(n, "%s%v", prefix(path), err)
+	}
+}

@@ -1,0 +1,176 @@
+package config
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	yaml "go.yaml.in/yaml/v4"
+)
+
+// source is a text that positions refer to.
+type source struct {
+	name  string
+	lines []string
+}
+
+func newSource(name string, src []byte) *source {
+	text := strings.ReplaceAll(string(src), "\r\n", "\n")
+	return &source{name, strings.Split(text, "\n")}
+}
+
+// at returns the position of a node, as wide as a one-line scalar is.
+func (s *source) at(n *yaml.Node) Position {
+	p := Position{s, n.Line, n.Column, 1}
+	if n.Kind == yaml.ScalarNode && n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) == 0 && !strings.Contains(n.Value, "\n") {
+		p.width = max(1, utf8.RuneCountInString(n.Value))
+		if n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0 {
+			p.width += 2
+		}
+	}
+	return p
+}
+
+// A Position is a place in a source. The zero value is "nowhere".
+type Position struct {
+	src          *source
+	Line, Column int // counted from 1, in characters; 0 if unknown
+	width        int // characters to underline
+}
+
+// String returns file:line:column, as far as each is known.
+func (p Position) String() string {
+	var parts []string
+	if p.src != nil && p.src.name != "" {
+		parts = append(parts, p.src.name)
+	}
+	if p.Line > 0 {
+		parts = append(parts, strconv.Itoa(p.Line))
+		if p.Column > 0 {
+			parts = append(parts, strconv.Itoa(p.Column))
+		}
+	}
+	return strings.Join(parts, ":")
+}
+
+// Errorf makes a Problem at p.
+func (p Position) Errorf(format string, args ...any) *Problem {
+	problem := &Problem{Pos: p, Message: fmt.Sprintf(format, args...)}
+	if p.src != nil && p.Line > 0 && p.Line <= len(p.src.lines) {
+		problem.Source = p.src.lines[p.Line-1]
+	}
+	return problem
+}
+
+// A Problem is one thing that is wrong at one place.
+type Problem struct {
+	Pos     Position
+	Message string // what is wrong, lower case, no final period
+	Hint    string // how to put it right; may be empty
+	Source  string // the source line; may be empty
+}
+
+// WithHint sets the hint and returns p.
+func (p *Problem) WithHint(format string, args ...any) *Problem {
+	p.Hint = fmt.Sprintf(format, args...)
+	return p
+}
+
+// Line returns position and message in one line.
+func (p *Problem) Line() string {
+	if at := p.Pos.String(); at != "" {
+		return at + ": " + p.Message
+	}
+	return p.Message
+}
+
+// Error returns position and message, the source line with a caret under the
+// place, and the hint.
+func (p *Problem) Error() string {
+	var b strings.Builder
+	b.WriteString(p.Line())
+	if strings.TrimSpace(p.Source) != "" {
+		line, column, width := clip(p.Source, p.Pos.Column-1, p.Pos.width)
+		gutter := strconv.Itoa(p.Pos.Line)
+		fmt.Fprintf(&b, "\n  %s | %s", gutter, line)
+		if column >= 0 {
+			fmt.Fprintf(&b, "\n  %*s | %*s%s", len(gutter), "", column, "", strings.Repeat("^", width))
+		}
+	}
+	if p.Hint != "" {
+		b.WriteString("\nhint: " + p.Hint)
+	}
+	return b.String()
+}
+
+// clip prepares a source line for display: tabs and control characters become
+// spaces and an overlong line is cut around the place. It returns the line, the
+// offset of the caret (-1 for none) and its width.
+func clip(line string, column, width int) (string, int, int) {
+	const widest = 100
+	runes := []rune(strings.TrimRight(line, " \t\r"))
+	for i, r := range runes {
+		if r < ' ' || r == 0x7f {
+			runes[i] = ' '
+		}
+	}
+	if column < 0 || column > len(runes) {
+		column = -1
+	}
+	start := 0
+	if column > widest*3/4 {
+		start = column - widest/4
+	}
+	end := min(len(runes), start+widest)
+	text := string(runes[start:end])
+	if column < 0 {
+		return text, -1, 0
+	}
+	width = max(1, min(width, end-column))
+	column -= start
+	if start > 0 {
+		text, column = "... "+text, column+4
+	}
+	if end < len(runes) {
+		text += " ..."
+	}
+	return text, column, width
+}
+
+// Errors is everything found wrong in a source, in the order of the text.
+// errors.As finds the single *[Problem]s through Unwrap.
+type Errors []*Problem
+
+// Error returns all problems, one after the other.
+func (e Errors) Error() string {
+	parts := make([]string, len(e))
+	for i, p := range e {
+		parts[i] = p.Error()
+	}
+	return strings.Join(parts, "\n")
+}
+
+// Unwrap returns the problems.
+func (e Errors) Unwrap() []error {
+	out := make([]error, len(e))
+	for i, p := range e {
+		out[i] = p
+	}
+	return out
+}
+
+// Join collects problems for a caller that validates: nil ones are dropped, and
+// the result is nil if nothing is left.
+func Join(problems ...*Problem) error {
+	var out Errors
+	for _, p := range problems {
+		if p != nil {
+			out = append(out, p)
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return out
+}
