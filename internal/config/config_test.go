@@ -409,7 +409,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add("? - a\n: b", "=")
 	f.Fuzz(func(t *testing.T, src, set string) {
 		var s spec
-		lines := strings.Count(src, "\n") + 1
+		lines := len(newSource("", []byte(src)).lines)
 		if err := Decode("f", []byte(src), &s); err != nil {
 			var all Errors
 			if !errors.As(err, &all) || len(all) == 0 || err.Error() == "" {

@@ -16,9 +16,11 @@ type source struct {
 }
 
 func newSource(name string, src []byte) *source {
-	text := strings.ReplaceAll(string(src), "\r\n", "\n")
-	return &source{name, strings.Split(text, "\n")}
+	return &source{name, strings.Split(lineBreaks.Replace(string(src)), "\n")}
 }
+
+// lineBreaks turns everything the YAML parser counts as a line break into one.
+var lineBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
 
 // at returns the position of a node, as wide as a one-line scalar is.
 func (s *source) at(n *yaml.Node) Position {
