@@ -1,0 +1,44 @@
+package lm
+
+import "pihc/internal/kernel"
+
+// Task is one independent problem of a batch.
+type Task struct {
+	Problem Problem
+	W       []float64 // start in, solution out
+	Result  Result    // out
+}
+
+// Batch solves independent problems on a work queue: each task has its own
+// damping, status and iteration count and leaves the queue when it is done,
+// so a slow or bad problem never holds up or touches another. Results are
+// bitwise the same for any number of workers and any split into batches. A
+// Batch is for one goroutine at a time.
+type Batch struct {
+	pool    *kernel.Pool
+	solvers []*Solver // one per worker
+	tasks   []Task
+	run     func(worker, i int)
+}
+
+// NewBatch returns a batch solver for problems of up to n unknowns on the
+// workers of pool; nil means the calling goroutine alone. A task's problem
+// must not itself use pool, and two tasks must not share a problem.
+func NewBatch(n int, o Options, pool *kernel.Pool) *Batch {
+	b := &Batch{pool: pool}
+	for range pool.Workers() {
+		b.solvers = append(b.solvers, NewSolver(n, o))
+	}
+	b.run = func(worker, i int) {
+		t := &b.tasks[i]
+		t.Result = b.solvers[worker].Solve(t.Problem, t.W)
+	}
+	return b
+}
+
+// Solve solves every task and writes its W and Result. It allocates nothing.
+func (b *Batch) Solve(tasks []Task) {
+	b.tasks = tasks
+	b.pool.Run(len(tasks), b.run)
+	b.tasks = nil
+}

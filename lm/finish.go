@@ -1,0 +1,98 @@
+package lm
+
+import "math"
+
+// finish applies the Newton correction and measures the final point. On entry
+// a, g, cost and gradient belong to w.
+func (s *Solver) finish() {
+	n := s.n
+	exact := false
+	if so, ok := s.p.(SecondOrder); ok && s.opt.NewtonCorrection {
+		exact = s.correct(so)
+	}
+	s.res.Cost, s.res.Gradient, s.res.Damping = s.cost, s.gradient, s.mu
+	s.res.Rank = n
+	s.chol.factor(s.a, n, 0, nil)
+	s.res.SmallestPivot = s.chol.pivot
+	if s.chol.pivot < qrPivot {
+		s.res.Rank = s.rank()
+		if s.res.Rank < n && !s.res.Status.Early() {
+			s.res.Status = RankDeficient
+		}
+	}
+	switch {
+	case s.gradient == 0:
+		s.res.Distance = 0
+	case exact:
+		s.adjoint.solve(s.tmp, s.g)
+		s.res.Distance = norm(s.tmp[:n])
+	case s.chol.pivot > 0:
+		s.chol.solve(s.tmp, s.g)
+		s.res.Distance = norm(s.tmp[:n])
+	default:
+		s.res.Distance = math.Inf(1)
+	}
+}
+
+// correct takes one Newton step with the exact Hessian at w. It reports
+// whether H is positive definite (its factor is then in s.adjoint).
+func (s *Solver) correct(p SecondOrder) bool {
+	n := s.n
+	if !s.hessian(p, s.w) || !s.adjoint.factor(s.h, n, 0, nil) || s.adjoint.pivot < hessianPivot {
+		return false
+	}
+	negate(s.tmp[:n], s.g[:n])
+	s.adjoint.solve(s.step, s.tmp)
+	s.adjoint.refine(s.step, s.tmp, s.h, 0, nil, s.tmp2)
+	for j, v := range s.w {
+		s.trial[j] = v + s.step[j]
+	}
+	cost := s.eval(s.aTrial, s.gTrial, s.trial[:n])
+	gradient := s.measure(s.aTrial, s.gTrial, cost)
+	if !finite(cost) || !finite(gradient) {
+		return true
+	}
+	// Within the rounding of the cost the gradient decides.
+	rises := cost > s.cost
+	if math.Abs(cost-s.cost) <= noise*s.cost {
+		rises = gradient > s.gradient
+	}
+	if rises {
+		return true
+	}
+	copy(s.w, s.trial[:n])
+	s.a, s.aTrial = s.aTrial, s.a
+	s.g, s.gTrial = s.gTrial, s.g
+	s.cost, s.gradient = cost, gradient
+	s.qr.valid, s.gaussNewtonValid = false, false
+	s.res.Corrected = true
+	return true
+}
+
+// hessian evaluates H + ε²I into s.h and reports whether it is finite. The
+// gradient goes to tmp2.
+func (s *Solver) hessian(p SecondOrder, w []float64) bool {
+	n := s.n
+	s.res.Evaluations++
+	cost := p.Hessian(s.h[:n*n], s.tmp2[:n], w) + s.addRidge(s.h, s.tmp2, w)
+	return finite(cost) && allFinite(s.h[:n*n])
+}
+
+func allFinite(x []float64) bool {
+	check := 0.0
+	for _, v := range x {
+		check += v * 0
+	}
+	return check == 0
+}
+
+// rank returns the numerical rank of [J; εI] with columns scaled to unit
+// length: from the rows by pivoted QR where they can be read, and otherwise
+// by pivoted Cholesky of JᵀJ, which cannot see below about 1e-8.
+func (s *Solver) rank() int {
+	if s.rows != nil {
+		s.factorRows()
+		return s.qr.rank()
+	}
+	return pivotedCholeskyRank(s.h, s.a, s.n)
+}

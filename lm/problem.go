@@ -1,0 +1,78 @@
+package lm
+
+// Problem is a sum of squares ½‖r(w)‖² seen through its normal equations.
+//
+// The solver never asks for rows, so a problem may have any number of them
+// and keep them wherever it likes; only Dim()² numbers cross the interface.
+// Use [NewDense] for residual and Jacobian callbacks and [NewStreamed] for
+// rows that come in blocks.
+type Problem interface {
+	// Dim returns n, the number of unknowns.
+	Dim() int
+
+	// Normal evaluates the problem at w (n) and returns ½‖r‖². If g is not
+	// nil it also overwrites g (n) with Jᵀr and a (n x n, row-major, both
+	// triangles) with JᵀJ. It must not keep or change w. NaN and Inf are
+	// legitimate answers: the solver rejects such a point.
+	//
+	// The ridge of [Options] is not part of the problem; the solver adds it.
+	Normal(a, g, w []float64) float64
+}
+
+// SecondOrder is a problem that also knows its exact Hessian. The final
+// Newton correction and the exact adjoint need it.
+type SecondOrder interface {
+	Problem
+
+	// Hessian overwrites h (n x n, row-major, both triangles) with
+	// JᵀJ + Σ r_i ∇²r_i and g (n) with Jᵀr at w, and returns ½‖r‖².
+	Hessian(h, g, w []float64) float64
+}
+
+// RowReader is a problem whose rows can be read. The QR fallback, the
+// refinement against the true rows, and the rank use them.
+type RowReader interface {
+	Problem
+
+	// EachBlock calls visit with consecutive blocks of k rows: residuals r (k)
+	// and Jacobian jac (k x n, row-major), evaluated at w. The slices are
+	// valid during the call only. k may differ from block to block.
+	EachBlock(w []float64, visit func(r, jac []float64))
+}
+
+// Residuals is a problem that can write its whole residual vector. The
+// Optimistix termination rule compares residuals row by row; without this
+// interface it compares their norm.
+type Residuals interface {
+	Problem
+	Rows() int
+	Residual(r, w []float64) // r has Rows() entries
+}
+
+// Accelerated is a problem that knows the second derivative of its residual
+// along a direction, which geodesic acceleration needs.
+type Accelerated interface {
+	Problem
+
+	// Curvature overwrites out (n) with Jᵀr_vv at w, where
+	// r_vv = d²r(w+εv)/dε² at ε = 0.
+	Curvature(out, w, v []float64)
+}
+
+// Parametric is a problem whose residual depends on parameters θ besides w,
+// so that the solution w*(θ) can be differentiated.
+type Parametric interface {
+	SecondOrder
+
+	// Params returns the number of parameters.
+	Params() int
+
+	// PushGradient overwrites gdot (n) with (∂g/∂θ)·θdot, g = Jᵀr. With
+	// residualOnly it leaves out the derivative of J: gdot = Jᵀ(∂r/∂θ)θdot,
+	// which is what [Paper] differentiates.
+	PushGradient(gdot, w, thetaDot []float64, residualOnly bool)
+
+	// PullGradient overwrites thetaBar (Params()) with (∂g/∂θ)ᵀλ, or with
+	// (∂r/∂θ)ᵀJλ if residualOnly.
+	PullGradient(thetaBar, w, lambda []float64, residualOnly bool)
+}

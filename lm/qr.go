@@ -1,0 +1,304 @@
+package lm
+
+import "math"
+
+// qrBlock is the number of rows reduced at a time.
+const qrBlock = 128
+
+// qrFactor is a sequential QR factorisation of [J r]: only the triangle R,
+// the rotated right-hand side z = Qᵀr and one block of rows are kept, so
+// memory is O(n² + n·qrBlock) for any number of rows. Its work is 2mn².
+type qrFactor struct {
+	n, rows int
+	valid   bool
+	r       []float64 // n x n upper triangle, row-major
+	z       []float64 // n
+	buffer  []float64 // qrBlock x n rows waiting
+	rhs     []float64 // qrBlock
+	waiting int
+
+	// The pivoted finish: [R S; √μ D S] with S the inverse column norms.
+	m     []float64 // 2n x n, row-major
+	b     []float64 // 2n
+	scale []float64
+	perm  []int
+	norms []float64
+	x     []float64
+	found int // rank of the last finish
+}
+
+func newQR(n int) qrFactor {
+	return qrFactor{
+		r: make([]float64, n*n), z: make([]float64, n),
+		buffer: make([]float64, qrBlock*n), rhs: make([]float64, qrBlock),
+		m: make([]float64, 2*n*n), b: make([]float64, 2*n),
+		scale: make([]float64, n), perm: make([]int, n), norms: make([]float64, n), x: make([]float64, n),
+	}
+}
+
+func (q *qrFactor) reset(n int) {
+	q.n, q.rows, q.waiting, q.valid = n, 0, 0, false
+	clear(q.r[:n*n])
+	clear(q.z[:n])
+}
+
+// block adds rows; it is a visit function of EachBlock.
+func (q *qrFactor) block(r, jac []float64) {
+	n := q.n
+	q.rows += len(r)
+	for len(r) > 0 {
+		k := min(qrBlock-q.waiting, len(r))
+		copy(q.rhs[q.waiting:], r[:k])
+		copy(q.buffer[q.waiting*n:], jac[:k*n])
+		q.waiting += k
+		r, jac = r[k:], jac[k*n:]
+		if q.waiting == qrBlock {
+			q.flush()
+		}
+	}
+}
+
+// diagonal adds the n rows ε·e_j with residuals ε·w_j.
+func (q *qrFactor) diagonal(ridge float64, w []float64) {
+	n := q.n
+	for j, v := range w {
+		if q.waiting == qrBlock {
+			q.flush()
+		}
+		row := q.buffer[q.waiting*n : (q.waiting+1)*n]
+		clear(row)
+		row[j] = ridge
+		q.rhs[q.waiting] = ridge * v
+		q.waiting++
+	}
+	q.rows += n
+}
+
+// flush eliminates the waiting rows against R by Householder reflections. The
+// reflection of column j touches row j of R and the block only.
+func (q *qrFactor) flush() {
+	n, k := q.n, q.waiting
+	block, rhs := q.buffer[:k*n], q.rhs[:k]
+	q.waiting = 0
+	w := q.x[:n]
+	for j := range n {
+		below := 0.0
+		for i := range k {
+			below += block[i*n+j] * block[i*n+j]
+		}
+		below = math.Sqrt(below)
+		if below == 0 {
+			continue
+		}
+		row := q.r[j*n : (j+1)*n]
+		alpha := row[j]
+		beta := -math.Copysign(math.Hypot(alpha, below), alpha)
+		// H = I − τ v vᵀ, v = (1, x/(α−β)), τ = (β−α)/β.
+		tau, inv := (beta-alpha)/beta, 1/(alpha-beta)
+		copy(w[j+1:], row[j+1:])
+		wz := q.z[j]
+		for i := range k {
+			v := block[i*n+j] * inv
+			block[i*n+j] = v
+			axpy(w[j+1:], v, block[i*n+j+1:(i+1)*n])
+			wz += v * rhs[i]
+		}
+		row[j] = beta
+		axpy(row[j+1:], -tau, w[j+1:])
+		q.z[j] -= tau * wz
+		for i := range k {
+			v := tau * block[i*n+j]
+			axpy(block[i*n+j+1:(i+1)*n], -v, w[j+1:])
+			rhs[i] -= v * wz
+		}
+	}
+}
+
+// solve overwrites x with the minimiser of ‖Rx + z‖² + μ‖Dx‖², √μ = root, by
+// QR with column pivoting on unit columns. Columns beyond the numerical rank
+// get 0 (a basic solution). It reports false if the result is not finite.
+func (q *qrFactor) solve(x []float64, root float64, d []float64) bool {
+	n := q.n
+	rows := q.finish(root, d)
+	for i := range rows {
+		q.b[i] = -q.b[i]
+	}
+	y := q.x[:n]
+	clear(y)
+	for i := q.found - 1; i >= 0; i-- {
+		y[i] = (q.b[i] - dot(q.m[i*n+i+1:i*n+q.found], y[i+1:q.found])) / q.m[i*n+i]
+	}
+	for i := range n {
+		x[q.perm[i]] = y[i] * q.scale[q.perm[i]]
+	}
+	return allFinite(x[:n])
+}
+
+// rank returns the numerical rank of the rows.
+func (q *qrFactor) rank() int {
+	q.finish(0, nil)
+	return q.found
+}
+
+// finish factors [R; root·D] with column pivoting, leaving the permuted
+// triangle in m, the rotated right-hand side in b and the rank in found; it
+// returns the number of rows it stacked.
+func (q *qrFactor) finish(root float64, d []float64) int {
+	if q.waiting > 0 {
+		q.flush()
+	}
+	n := q.n
+	rows := n
+	copy(q.m, q.r[:n*n])
+	copy(q.b, q.z[:n])
+	if root != 0 {
+		rows = 2 * n
+		clear(q.m[n*n : 2*n*n])
+		clear(q.b[n : 2*n])
+		for j := range n {
+			q.m[(n+j)*n+j] = root * d[j]
+		}
+	}
+	m := q.m[:rows*n]
+	for j := range n {
+		s := 0.0
+		for i := range rows {
+			s = math.Hypot(s, m[i*n+j])
+		}
+		q.scale[j] = 1
+		if s > 0 {
+			q.scale[j] = 1 / s
+		}
+		q.perm[j] = j
+		for i := range rows {
+			m[i*n+j] *= q.scale[j]
+		}
+	}
+	// Rounding of the sequential stage grows at most with the rows seen.
+	tolerance := min(1e-10, float64(max(q.rows, n))*epsilon)
+	q.found = n
+	for j := range n {
+		// Column norms are recomputed: n is small and downdating loses them
+		// exactly where the rank is decided.
+		best, largest := j, -1.0
+		for c := j; c < n; c++ {
+			s := 0.0
+			for i := j; i < rows; i++ {
+				s += m[i*n+c] * m[i*n+c]
+			}
+			if s > largest {
+				best, largest = c, s
+			}
+		}
+		if math.Sqrt(largest) <= tolerance {
+			q.found = j
+			break
+		}
+		if best != j {
+			for i := range rows {
+				m[i*n+j], m[i*n+best] = m[i*n+best], m[i*n+j]
+			}
+			q.perm[j], q.perm[best] = q.perm[best], q.perm[j]
+		}
+		q.reflect(j, rows)
+	}
+	return rows
+}
+
+// reflect applies the Householder reflection that clears column j of m below
+// its diagonal.
+func (q *qrFactor) reflect(j, rows int) {
+	n, m, w := q.n, q.m, q.norms[:q.n]
+	below := 0.0
+	for i := j + 1; i < rows; i++ {
+		below += m[i*n+j] * m[i*n+j]
+	}
+	below = math.Sqrt(below)
+	if below == 0 {
+		return
+	}
+	row := m[j*n : (j+1)*n]
+	alpha := row[j]
+	beta := -math.Copysign(math.Hypot(alpha, below), alpha)
+	tau, inv := (beta-alpha)/beta, 1/(alpha-beta)
+	copy(w[j+1:], row[j+1:])
+	wb := q.b[j]
+	for i := j + 1; i < rows; i++ {
+		v := m[i*n+j] * inv
+		m[i*n+j] = v
+		if v != 0 {
+			axpy(w[j+1:], v, m[i*n+j+1:(i+1)*n])
+			wb += v * q.b[i]
+		}
+	}
+	row[j] = beta
+	axpy(row[j+1:], -tau, w[j+1:])
+	q.b[j] -= tau * wb
+	for i := j + 1; i < rows; i++ {
+		if v := tau * m[i*n+j]; v != 0 {
+			axpy(m[i*n+j+1:(i+1)*n], -v, w[j+1:])
+			q.b[i] -= v * wb
+		}
+		m[i*n+j] = 0
+	}
+}
+
+// pivotedCholeskyRank returns the rank of a symmetric positive semi-definite
+// matrix a scaled to unit diagonal, by Cholesky with diagonal pivoting in the
+// scratch matrix l (both n x n).
+func pivotedCholeskyRank(l, a []float64, n int) int {
+	l = l[:n*n]
+	for i := range n {
+		for j := range n {
+			s := math.Sqrt(a[i*n+i]) * math.Sqrt(a[j*n+j])
+			l[i*n+j] = 0
+			if s > 0 {
+				l[i*n+j] = a[i*n+j] / s
+			}
+		}
+	}
+	tolerance := 10 * float64(n) * epsilon
+	for k := range n {
+		best := k
+		for j := k + 1; j < n; j++ {
+			if l[j*n+j] > l[best*n+best] {
+				best = j
+			}
+		}
+		if !(l[best*n+best] > tolerance) {
+			return k
+		}
+		if best != k {
+			for j := range n {
+				l[k*n+j], l[best*n+j] = l[best*n+j], l[k*n+j]
+			}
+			for i := range n {
+				l[i*n+k], l[i*n+best] = l[i*n+best], l[i*n+k]
+			}
+		}
+		inv := 1 / l[k*n+k]
+		for i := k + 1; i < n; i++ {
+			axpy(l[i*n+k+1:(i+1)*n], -l[i*n+k]*inv, l[k*n+k+1:(k+1)*n])
+		}
+	}
+	return n
+}
+
+// solveNormal overwrites x with (RᵀR)⁻¹b from the last finish, which must
+// have found full rank: two triangular solves that never form RᵀR.
+func (q *qrFactor) solveNormal(x, b []float64) {
+	n, m, y := q.n, q.m, q.x[:q.n]
+	for i := range n {
+		y[i] = b[q.perm[i]] * q.scale[q.perm[i]]
+	}
+	for i := range n {
+		y[i] /= m[i*n+i]
+		axpy(y[i+1:], -y[i], m[i*n+i+1:(i+1)*n])
+	}
+	for i := n - 1; i >= 0; i-- {
+		y[i] = (y[i] - dot(m[i*n+i+1:(i+1)*n], y[i+1:])) / m[i*n+i]
+	}
+	for i := range n {
+		x[q.perm[i]] = y[i] * q.scale[q.perm[i]]
+	}
+}

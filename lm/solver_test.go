@@ -1,0 +1,134 @@
+package lm
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// terms is a problem of the shape pihc's constraint has, with exact second
+// derivatives: rows r = z0 − D·z1·φ(z0), z_j = c_j + A_j w.
+type terms struct {
+	m, n   int
+	a0, a1 []float64 // m x n
+	c0, c1 []float64
+	d      float64
+	bad    bool // answer NaN everywhere
+
+	jac []float64
+}
+
+func newTerms(m, n int, seed uint64) *terms {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	t := &terms{m: m, n: n, d: 0.3, jac: make([]float64, n)}
+	for range m * n {
+		t.a0 = append(t.a0, rng.NormFloat64()/math.Sqrt(float64(n)))
+		t.a1 = append(t.a1, rng.NormFloat64()/math.Sqrt(float64(n)))
+	}
+	for range m {
+		t.c0 = append(t.c0, rng.NormFloat64())
+		t.c1 = append(t.c1, rng.NormFloat64())
+	}
+	return t
+}
+
+func (t *terms) Dim() int { return t.n }
+
+// row returns z0, z1, r, its two partials and its three second partials.
+func (t *terms) row(i int, w []float64) (r, f0, f1, f00, f01 float64) {
+	z0 := t.c0[i] + dot(t.a0[i*t.n:(i+1)*t.n], w)
+	z1 := t.c1[i] + dot(t.a1[i*t.n:(i+1)*t.n], w)
+	phi := 1 / (1 + z0*z0)
+	dphi := -2 * z0 * phi * phi
+	ddphi := -2*phi*phi + 8*z0*z0*phi*phi*phi
+	return z0 - t.d*z1*phi, 1 - t.d*z1*dphi, -t.d * phi, -t.d * z1 * ddphi, -t.d * dphi
+}
+
+func (t *terms) Normal(a, g, w []float64) float64 {
+	if t.bad {
+		return math.NaN()
+	}
+	if g != nil {
+		clear(a)
+		clear(g)
+	}
+	cost := 0.0
+	for i := range t.m {
+		r, f0, f1, _, _ := t.row(i, w)
+		cost += 0.5 * r * r
+		if g == nil {
+			continue
+		}
+		for j := range t.n {
+			t.jac[j] = f0*t.a0[i*t.n+j] + f1*t.a1[i*t.n+j]
+			g[j] += r * t.jac[j]
+		}
+		for j, v := range t.jac {
+			axpy(a[j*t.n:(j+1)*t.n], v, t.jac)
+		}
+	}
+	return cost
+}
+
+func (t *terms) Hessian(h, g, w []float64) float64 {
+	cost := t.Normal(h, g, w)
+	n := t.n
+	for i := range t.m {
+		r, _, _, f00, f01 := t.row(i, w)
+		a0, a1 := t.a0[i*n:(i+1)*n], t.a1[i*n:(i+1)*n]
+		for j := range n {
+			for k := range n {
+				h[j*n+k] += r * (f00*a0[j]*a0[k] + f01*(a0[j]*a1[k]+a1[j]*a0[k]))
+			}
+		}
+	}
+	return cost
+}
+
+func rosenbrock() *Dense {
+	return NewDense(Func{
+		Rows: 2, Dim: 2,
+		Residual: func(r, w []float64) { r[0], r[1] = 10*(w[1]-w[0]*w[0]), 1-w[0] },
+		Jacobian: func(jac, w []float64) { jac[0], jac[1], jac[2], jac[3] = -20*w[0], 10, -1, 0 },
+	})
+}
+
+func TestRosenbrock(t *testing.T) {
+	for _, o := range []Options{
+		{}, {Scaling: Identity}, {Scaling: Current}, {Linear: QR}, {Linear: Cholesky},
+		{Descent: Dogleg}, {Descent: GaussNewton}, {Acceleration: true}, {NewtonCorrection: true},
+		{Damping: Classical, Scaling: Identity, Linear: QR, Termination: Cauchy, RTol: 1e-8, ATol: 1e-8},
+	} {
+		w := []float64{-1.2, 1}
+		res := NewSolver(2, o).Solve(rosenbrock(), w)
+		if res.Status.Err() != nil || math.Abs(w[0]-1) > 1e-7 || math.Abs(w[1]-1) > 1e-7 {
+			t.Errorf("%+v: w = %v, %+v", o, w, res)
+		}
+		t.Logf("%d %d %d %v its %d evals %d cost %.2g", o.Descent, o.Scaling, o.Linear, res.Status, res.Iterations, res.Evaluations, res.Cost)
+	}
+}
+
+func TestTermsNewtonCorrection(t *testing.T) {
+	p := newTerms(200, 8, 1)
+	s := NewSolver(8, Options{Ridge: 1e-4, NewtonCorrection: true, GTol: 1e-5})
+	w := make([]float64, 8)
+	res := s.Solve(p, w)
+	t.Logf("%+v", res)
+	if res.Status != ConvergedGradient || !res.Corrected || res.Distance > 1e-7 {
+		t.Errorf("%+v", res)
+	}
+}
+
+func TestSolveAllocatesNothing(t *testing.T) {
+	p := newTerms(64, 8, 1)
+	s := NewSolver(8, Options{Ridge: 1e-4, NewtonCorrection: true})
+	w, lambda := make([]float64, 8), make([]float64, 8)
+	if got := testing.AllocsPerRun(20, func() {
+		clear(w)
+		s.Solve(p, w)
+		s.Factor(p, w, Exact)
+		s.SolveAdjoint(lambda, w)
+	}); got != 0 {
+		t.Errorf("%v allocations per solve and adjoint", got)
+	}
+}

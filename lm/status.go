@@ -1,0 +1,101 @@
+package lm
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Status says how a solve ended.
+type Status int
+
+const (
+	NotStarted        Status = iota
+	ConvergedGradient        // gtol: the residual is orthogonal to every column of J
+	ConvergedCost            // ftol: actual and predicted reductions are small
+	ConvergedStep            // xtol: the step is small; also the Cauchy rule
+	RankDeficient            // a test was met, but J has rank Result.Rank < n: the minimiser is not unique
+	MaxIterations            // the limit on trial steps was reached
+	Stalled                  // no step, however short, lowers the cost
+	NonFiniteStart           // cost, gradient or JᵀJ is NaN or Inf at the start
+)
+
+var statusNames = [...]string{
+	NotStarted:        "not started",
+	ConvergedGradient: "converged (gradient)",
+	ConvergedCost:     "converged (cost)",
+	ConvergedStep:     "converged (step)",
+	RankDeficient:     "rank deficient",
+	MaxIterations:     "iteration limit",
+	Stalled:           "stalled",
+	NonFiniteStart:    "non-finite start",
+}
+
+// String returns a short lower-case name.
+func (s Status) String() string {
+	if s < 0 || int(s) >= len(statusNames) {
+		return fmt.Sprintf("lm.Status(%d)", int(s))
+	}
+	return statusNames[s]
+}
+
+// Early reports whether the solve ended before any convergence test was met.
+func (s Status) Early() bool {
+	return s == NotStarted || s == MaxIterations || s == Stalled || s == NonFiniteStart
+}
+
+// Errors returned by [Status.Err].
+var (
+	ErrNotStarted     = errors.New("lm: solve not started")
+	ErrMaxIterations  = errors.New("lm: iteration limit reached")
+	ErrStalled        = errors.New("lm: no step lowers the cost")
+	ErrNonFiniteStart = errors.New("lm: cost or derivatives are not finite at the start")
+)
+
+// Err returns nil for a converged status, rank deficient included, and one of
+// the errors above otherwise.
+func (s Status) Err() error {
+	switch s {
+	case NotStarted:
+		return ErrNotStarted
+	case MaxIterations:
+		return ErrMaxIterations
+	case Stalled:
+		return ErrStalled
+	case NonFiniteStart:
+		return ErrNonFiniteStart
+	}
+	return nil
+}
+
+// Result describes a finished solve. Every number includes the ridge and
+// belongs to the returned w.
+type Result struct {
+	Status Status
+	// Test is the test that ended the iteration: it differs from Status only
+	// where that says RankDeficient.
+	Test Status
+
+	Iterations  int // trial steps, accepted or rejected
+	Accepted    int
+	Evaluations int // calls of Normal and Hessian
+
+	Cost     float64 // ½‖r‖² + ½ε²‖w‖²
+	Gradient float64 // max_j |g_j|/(‖J_j‖‖r‖), 0 where g_j = 0
+
+	// SmallestPivot is the smallest pivot of the Cholesky factorisation of
+	// JᵀJ + ε²I scaled to unit diagonal: about 1/cond² of the column-scaled
+	// Jacobian; 0 where it broke down.
+	SmallestPivot float64
+	// Rank of J (with the ridge): n unless SmallestPivot was suspicious and a
+	// pivoted factorisation found less.
+	Rank int
+
+	// Distance estimates ‖w − w*‖₂ by ‖H⁻¹g‖₂, with the exact Hessian where
+	// the Newton correction computed it and JᵀJ + ε²I otherwise. It is +Inf
+	// where that matrix is not positive definite.
+	Distance float64
+
+	Damping   float64 // μ at the end
+	Corrected bool    // the Newton correction was applied
+	Restarted bool    // the result is that of the second run, with identity scaling
+}
