@@ -1,0 +1,199 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// An Evaluation is what a method scores on a set of samples. A pointer to a
+// Summary is nil where the metric does not apply: errors without a classical
+// solution, border jumps without experts.
+type Evaluation struct {
+	Method        string   `json:"method"`
+	Problem       string   `json:"problem,omitempty"`
+	Grid          []int    `json:"grid,omitempty"`
+	Samples       int      `json:"samples"`
+	RelativeL2    *Summary `json:"relative_l2,omitempty"`
+	NRMSE         *Summary `json:"nrmse,omitempty"`
+	ResidualRMS   *Summary `json:"residual_rms,omitempty"`
+	InitialError  *Summary `json:"initial_error,omitempty"`
+	BoundaryError *Summary `json:"boundary_error,omitempty"`
+	BorderJump    *Summary `json:"border_jump,omitempty"`
+	Experts       []Expert `json:"experts,omitempty"`
+	PerSample     []Sample `json:"per_sample,omitempty"`
+	Seconds       float64  `json:"seconds"`                 // of the evaluation
+	TrainSeconds  float64  `json:"train_seconds,omitempty"` // of the training before it
+	Parameters    int      `json:"parameters,omitempty"`    // of the network
+}
+
+// An Expert is what the solver reports about one subdomain.
+type Expert struct {
+	Iterations    Summary        `json:"iterations"`
+	Statuses      map[string]int `json:"statuses"` // name of a status to samples that ended with it
+	ConstraintRMS Summary        `json:"constraint_rms"`
+}
+
+// A Sample holds the metrics of one sample. Metrics that do not apply are NaN
+// and left out of the JSON.
+type Sample struct {
+	Index         int
+	InitialMean   float64 // mean of the initial condition over space
+	RelativeL2    float64
+	NRMSE         float64
+	ResidualRMS   float64
+	InitialError  float64
+	BoundaryError float64
+	BorderJump    float64
+}
+
+// NewSample returns a Sample in which every metric is absent (NaN).
+func NewSample(index int) Sample {
+	nan := math.NaN()
+	return Sample{index, nan, nan, nan, nan, nan, nan, nan}
+}
+
+// sampleFields gives the JSON names in order and the place of each metric.
+func (s *Sample) fields() ([]string, []*float64) {
+	return []string{"initial_mean", "relative_l2", "nrmse", "residual_rms", "initial_error", "boundary_error", "border_jump"},
+		[]*float64{&s.InitialMean, &s.RelativeL2, &s.NRMSE, &s.ResidualRMS, &s.InitialError, &s.BoundaryError, &s.BorderJump}
+}
+
+// MarshalJSON leaves absent metrics out; infinite ones become null.
+func (s Sample) MarshalJSON() ([]byte, error) {
+	names, values := s.fields()
+	out := append([]byte(`{"index":`), strconv.Itoa(s.Index)...)
+	for i, v := range values {
+		if math.IsNaN(*v) {
+			continue
+		}
+		out = fmt.Appendf(out, ",%q:", names[i])
+		out = appendNumber(out, *v)
+	}
+	return append(out, '}'), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (s *Sample) UnmarshalJSON(src []byte) error {
+	var index struct{ Index int }
+	if err := json.Unmarshal(src, &index); err != nil {
+		return err
+	}
+	var raw map[string]any
+	if err := json.Unmarshal(src, &raw); err != nil {
+		return err
+	}
+	*s = NewSample(index.Index)
+	names, values := s.fields()
+	for i, name := range names {
+		switch v, present := raw[name]; v := v.(type) {
+		case float64:
+			*values[i] = v
+		case nil:
+			if present {
+				*values[i] = math.Inf(1)
+			}
+		default:
+			return fmt.Errorf("%s is not a number", name)
+		}
+	}
+	return nil
+}
+
+// MarshalJSON writes NaN and infinities, which JSON lacks, as null.
+func (s Summary) MarshalJSON() ([]byte, error) {
+	out := []byte(`{`)
+	for i, v := range []float64{s.Mean, s.Std, s.Median, s.Max} {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = fmt.Appendf(out, "%q:", [...]string{"mean", "std", "median", "max"}[i])
+		out = appendNumber(out, v)
+	}
+	return append(out, '}'), nil
+}
+
+// UnmarshalJSON reads null as NaN.
+func (s *Summary) UnmarshalJSON(src []byte) error {
+	var raw struct{ Mean, Std, Median, Max *float64 }
+	if err := json.Unmarshal(src, &raw); err != nil {
+		return err
+	}
+	value := func(p *float64) float64 {
+		if p == nil {
+			return math.NaN()
+		}
+		return *p
+	}
+	*s = Summary{value(raw.Mean), value(raw.Std), value(raw.Median), value(raw.Max)}
+	return nil
+}
+
+func appendNumber(out []byte, v float64) []byte {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return append(out, "null"...)
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic("report: a finite number does not marshal")
+	}
+	return append(out, text...)
+}
+
+// Summarize fills the summaries of e from PerSample; a metric absent from every
+// sample stays nil. Samples is set to their number.
+func (e *Evaluation) Summarize() {
+	e.Samples = len(e.PerSample)
+	for _, m := range []struct {
+		dst **Summary
+		get func(Sample) float64
+	}{
+		{&e.RelativeL2, func(s Sample) float64 { return s.RelativeL2 }},
+		{&e.NRMSE, func(s Sample) float64 { return s.NRMSE }},
+		{&e.ResidualRMS, func(s Sample) float64 { return s.ResidualRMS }},
+		{&e.InitialError, func(s Sample) float64 { return s.InitialError }},
+		{&e.BoundaryError, func(s Sample) float64 { return s.BoundaryError }},
+		{&e.BorderJump, func(s Sample) float64 { return s.BorderJump }},
+	} {
+		*m.dst = nil
+		if values := e.values(m.get); len(values) > 0 {
+			s := Summarize(values)
+			*m.dst = &s
+		}
+	}
+}
+
+// values collects a metric over the samples that have it.
+func (e *Evaluation) values(get func(Sample) float64) []float64 {
+	var out []float64
+	for _, s := range e.PerSample {
+		if v := get(s); !math.IsNaN(v) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// statuses adds up the statuses of all experts, most frequent first.
+func (e *Evaluation) statuses() (names []string, counts map[string]int) {
+	counts = map[string]int{}
+	for _, x := range e.Experts {
+		for name, n := range x.Statuses {
+			if counts[name] == 0 {
+				names = append(names, name)
+			}
+			counts[name] += n
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		if counts[a] != counts[b] {
+			return counts[b] - counts[a]
+		}
+		return strings.Compare(a, b)
+	})
+	return names, counts
+}
+

@@ -1,0 +1,109 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Percent formats a fraction: 0.036 is "3.60 %". Two decimals, as in the paper,
+// and two significant digits below 0.1 %.
+func Percent(x float64) string { return percent(x) + " %" }
+
+func percent(x float64) string {
+	p := 100 * x
+	switch a := math.Abs(p); {
+	case math.IsNaN(p):
+		return "-"
+	case math.IsInf(p, 0) || a >= 1e5:
+		return Number(p)
+	case a == 0 || a >= 0.095:
+		return minus(strconv.FormatFloat(p, 'f', 2, 64))
+	case a >= 1e-4:
+		return minus(strconv.FormatFloat(p, 'f', 1-int(math.Floor(math.Log10(a))), 64))
+	}
+	return Number(p)
+}
+
+// PercentOf formats mean and standard deviation: "3.60 ± 2.93 %".
+func PercentOf(mean, std float64) string {
+	if math.IsNaN(std) {
+		return Percent(mean)
+	}
+	return percent(mean) + " ± " + Percent(std)
+}
+
+// Number formats x with three significant digits: 0.0123, 4.56, 12300,
+// 1.20×10⁻⁵. NaN, an absent value, is "-".
+func Number(x float64) string {
+	a := math.Abs(x)
+	switch {
+	case math.IsNaN(x):
+		return "-"
+	case math.IsInf(x, 1):
+		return "∞"
+	case math.IsInf(x, -1):
+		return "−∞"
+	case a == 0:
+		return "0"
+	case a == math.Trunc(a) && a < 1e5:
+		return minus(strconv.FormatFloat(x, 'f', 0, 64))
+	}
+	// Round first, so that 0.9999 is 1.00 and not 1.000.
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'e', 2, 64), 64)
+	exponent := int(math.Floor(math.Log10(math.Abs(rounded))))
+	if exponent >= 5 || exponent < -3 {
+		return scientific(rounded)
+	}
+	return minus(strconv.FormatFloat(rounded, 'f', max(0, 2-exponent), 64))
+}
+
+func scientific(x float64) string {
+	mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(x, 'e', 2, 64), "e")
+	n, _ := strconv.Atoi(exponent)
+	return minus(mantissa) + "×10" + superscript(n)
+}
+
+func superscript(n int) string {
+	return strings.NewReplacer("-", "⁻", "0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴",
+		"5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹").Replace(strconv.Itoa(n))
+}
+
+func minus(text string) string { return strings.Replace(text, "-", "−", 1) }
+
+// Count formats an integer with thin spaces between thousands.
+func Count(n int) string {
+	text := strconv.Itoa(n)
+	sign := ""
+	if n < 0 {
+		sign, text = "−", text[1:]
+	}
+	if len(text) < 5 {
+		return sign + text
+	}
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "\u202f" + text[i:]
+	}
+	return sign + text
+}
+
+// Duration formats seconds as a person would say it: 12 ms, 3.4 s, 2 min 05 s,
+// 1 h 07 min.
+func Duration(seconds float64) string {
+	d := time.Duration(seconds * float64(time.Second)).Round(time.Second)
+	switch {
+	case math.IsNaN(seconds) || seconds < 0:
+		return "-"
+	case seconds < 0.9995:
+		return fmt.Sprintf("%.0f ms", seconds*1e3)
+	case seconds < 9.95:
+		return fmt.Sprintf("%.1f s", seconds)
+	case seconds < 59.5:
+		return fmt.Sprintf("%.0f s", seconds)
+	case d < time.Hour:
+		return fmt.Sprintf("%d min %02d s", int(d.Minutes()), int(d.Seconds())%60)
+	}
+	return fmt.Sprintf("%d h %02d min", int(d.Hours()), int(d.Minutes())%60)
+}

@@ -1,0 +1,155 @@
+package report
+
+import (
+	"math"
+	"slices"
+)
+
+// A Summary describes the distribution of one metric over samples.
+type Summary struct {
+	Mean   float64 `json:"mean"`
+	Std    float64 `json:"std"` // over samples, divided by n
+	Median float64 `json:"median"`
+	Max    float64 `json:"max"`
+}
+
+// Summarize returns mean, standard deviation (divisor n, as numpy.std),
+// median and maximum of values; all are NaN if values is empty or holds a NaN.
+func Summarize(values []float64) Summary {
+	if len(values) == 0 {
+		nan := math.NaN()
+		return Summary{nan, nan, nan, nan}
+	}
+	n := float64(len(values))
+	mean := 0.0
+	for _, v := range values {
+		mean += v / n
+	}
+	variance := 0.0
+	for _, v := range values {
+		variance += (v - mean) * (v - mean) / n
+	}
+	if math.IsNaN(mean) {
+		return Summary{mean, mean, mean, mean}
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	return Summary{mean, math.Sqrt(variance), quantile(sorted, 0.5), sorted[len(sorted)-1]}
+}
+
+// quantile interpolates linearly between order statistics (type 7 of Hyndman
+// and Fan 1996, the default of numpy). sorted must not be empty.
+func quantile(sorted []float64, p float64) float64 {
+	h := p * float64(len(sorted)-1)
+	i := int(h)
+	if i >= len(sorted)-1 {
+		return sorted[len(sorted)-1]
+	}
+	return sorted[i] + (h-float64(i))*(sorted[i+1]-sorted[i])
+}
+
+// RMS returns the root mean square, 0 for an empty slice.
+func RMS(x []float64) float64 {
+	if len(x) == 0 {
+		return 0
+	}
+	return norm(x) / math.Sqrt(float64(len(x)))
+}
+
+// norm is the Euclidean norm, safe against overflow.
+func norm(x []float64) float64 {
+	largest := 0.0
+	for _, v := range x {
+		if a := math.Abs(v); a > largest || math.IsNaN(a) {
+			largest = a
+		}
+	}
+	if largest == 0 || math.IsInf(largest, 0) || math.IsNaN(largest) {
+		return largest
+	}
+	sum := 0.0
+	for _, v := range x {
+		v /= largest
+		sum += v * v
+	}
+	return largest * math.Sqrt(sum)
+}
+
+// RelativeL2 returns ‖prediction - truth‖ / ‖truth‖ of one sample. It is 0 for
+// two zero fields and +Inf if only the truth is zero. It panics unless the
+// lengths agree.
+func RelativeL2(prediction, truth []float64) float64 {
+	d, t := norm(difference(prediction, truth)), norm(truth)
+	if d == 0 && t == 0 {
+		return 0
+	}
+	return d / t
+}
+
+// NRMSE returns the root mean square of prediction - truth divided by the range
+// (maximum minus minimum) of the truth, of one sample.
+func NRMSE(prediction, truth []float64) float64 {
+	d := RMS(difference(prediction, truth))
+	if d == 0 {
+		return 0
+	}
+	return d / (slices.Max(truth) - slices.Min(truth))
+}
+
+func difference(a, b []float64) []float64 {
+	if len(a) != len(b) {
+		panic("report: prediction and truth differ in length")
+	}
+	d := make([]float64, len(a))
+	for i := range d {
+		d[i] = a[i] - b[i]
+	}
+	return d
+}
+
+// BorderJump returns the root mean square jump of field u, of the given shape,
+// across expert borders: at every grid line that crosses a border between
+// points i-1 and i, the difference of the values extrapolated linearly to the
+// middle from either side,
+//
+//	(3 u[i] - u[i+1])/2 - (3 u[i-1] - u[i-2])/2,
+//
+// so that a smooth field has a jump of second order in the spacing only.
+// starts[a] lists, for axis a, the first index of every expert but the first.
+// Borders with fewer than two points on a side use the nearest value there.
+// The result is 0 without borders.
+func BorderJump(u []float64, shape []int, starts [][]int) float64 {
+	total := 1
+	for _, n := range shape {
+		total *= n
+	}
+	if total != len(u) || len(starts) > len(shape) {
+		panic("report: shape does not fit the field")
+	}
+	var jumps []float64
+	stride := total
+	for axis, n := range shape {
+		stride /= max(n, 1)
+		if axis >= len(starts) {
+			break
+		}
+		for _, i := range starts[axis] {
+			if i < 1 || i >= n {
+				continue
+			}
+			for p := range u {
+				if p/stride%n != i {
+					continue
+				}
+				high, low := u[p], u[p-stride]
+				if i+1 < n {
+					high = 1.5*u[p] - 0.5*u[p+stride]
+				}
+				if i >= 2 {
+					low = 1.5*u[p-stride] - 0.5*u[p-2*stride]
+				}
+				jumps = append(jumps, high-low)
+			}
+		}
+	}
+	return RMS(jumps)
+}

@@ -1,0 +1,91 @@
+package report
+
+import (
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// A Table is written with aligned columns, for a terminal.
+type Table struct {
+	Title   string
+	Columns []Column
+	Rows    [][]string // a short row is filled with empty cells
+	Notes   []string   // lines under the table
+}
+
+// A Column is a heading and an alignment.
+type Column struct {
+	Title string
+	Right bool // align right, as numbers want
+}
+
+// Add appends a row.
+func (t *Table) Add(cells ...string) { t.Rows = append(t.Rows, cells) }
+
+// Rule appends a horizontal rule.
+func (t *Table) Rule() { t.Rows = append(t.Rows, nil) }
+
+// WriteTo writes the table with two spaces between columns and no trailing
+// blanks. Widths count characters, not bytes.
+func (t *Table) WriteTo(w io.Writer) (int64, error) {
+	widths := make([]int, len(t.Columns))
+	for i, c := range t.Columns {
+		widths[i] = utf8.RuneCountInString(c.Title)
+		for _, row := range t.Rows {
+			if i < len(row) {
+				widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
+			}
+		}
+	}
+	var b strings.Builder
+	line := func(cell func(i int) string) {
+		var l strings.Builder
+		for i, c := range t.Columns {
+			text := cell(i)
+			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(text))
+			if i > 0 {
+				l.WriteString("  ")
+			}
+			if c.Right {
+				l.WriteString(pad + text)
+			} else {
+				l.WriteString(text + pad)
+			}
+		}
+		b.WriteString(strings.TrimRight(l.String(), " ") + "\n")
+	}
+	rule := func() { line(func(i int) string { return strings.Repeat("─", widths[i]) }) }
+	if t.Title != "" {
+		b.WriteString(t.Title + "\n\n")
+	}
+	line(func(i int) string { return t.Columns[i].Title })
+	rule()
+	for _, row := range t.Rows {
+		if row == nil {
+			rule()
+			continue
+		}
+		line(func(i int) string {
+			if i < len(row) {
+				return row[i]
+			}
+			return ""
+		})
+	}
+	for i, note := range t.Notes {
+		if i == 0 {
+			b.WriteString("\n")
+		}
+		b.WriteString(note + "\n")
+	}
+	n, err := io.WriteString(w, b.String())
+	return int64(n), err
+}
+
+// String returns the table as text.
+func (t *Table) String() string {
+	var b strings.Builder
+	t.WriteTo(&b) // a strings.Builder does not fail
+	return b.String()
+}
