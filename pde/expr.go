@@ -1,0 +1,323 @@
+package pde
+
+import (
+	"math"
+	"slices"
+)
+
+// Expr is an immutable expression over named real variables. Parse, Const and
+// Var make expressions; Diff and Substitute return new, simplified ones. All
+// methods may be called from several goroutines.
+//
+// Values are float64. A comparison is 0 or 1. where(c, a, b) is a where c is
+// not 0 and b where it is: it selects, in values and in derivatives alike, so
+// what the other branch would give (NaN included) never reaches the result.
+// min and max are NaN when an argument is.
+type Expr struct {
+	op   op
+	val  float64 // opConst
+	name string  // opVar
+	args []*Expr
+	hash uint64 // of the structure: op, val, name and the hashes of args
+
+	// Where a parsed variable stands, for errors: rune column pos of src.
+	src string
+	pos int
+}
+
+type op uint8
+
+const (
+	opConst op = iota
+	opVar
+	opAdd
+	opSub
+	opMul
+	opDiv
+	opPow
+	opNeg
+	opLess
+	opLessEqual
+	opGreater
+	opGreaterEqual
+	opEqual
+	opNotEqual
+	opWhere
+	opMin
+	opMax
+	opAbs
+	opExp
+	opLog
+	opSqrt
+	opSin
+	opCos
+	opTanh
+	opCount
+)
+
+// opInfo gives how an operation is written: a function by its name and number
+// of arguments, an operator by its symbol and binding strength.
+type opInfo struct {
+	text  string
+	arity int
+	level int // of operators; functions, names and numbers are atoms
+}
+
+// Binding strengths, weakest first. Unary minus binds between * and ^.
+const (
+	levelCompare = iota + 1
+	levelSum
+	levelProduct
+	levelUnary
+	levelPower
+	levelAtom
+)
+
+var ops = [opCount]opInfo{
+	opConst:        {"", 0, levelAtom},
+	opVar:          {"", 0, levelAtom},
+	opAdd:          {"+", 2, levelSum},
+	opSub:          {"-", 2, levelSum},
+	opMul:          {"*", 2, levelProduct},
+	opDiv:          {"/", 2, levelProduct},
+	opPow:          {"^", 2, levelPower},
+	opNeg:          {"-", 1, levelUnary},
+	opLess:         {"<", 2, levelCompare},
+	opLessEqual:    {"<=", 2, levelCompare},
+	opGreater:      {">", 2, levelCompare},
+	opGreaterEqual: {">=", 2, levelCompare},
+	opEqual:        {"==", 2, levelCompare},
+	opNotEqual:     {"!=", 2, levelCompare},
+	opWhere:        {"where", 3, levelAtom},
+	opMin:          {"min", 2, levelAtom},
+	opMax:          {"max", 2, levelAtom},
+	opAbs:          {"abs", 1, levelAtom},
+	opExp:          {"exp", 1, levelAtom},
+	opLog:          {"log", 1, levelAtom},
+	opSqrt:         {"sqrt", 1, levelAtom},
+	opSin:          {"sin", 1, levelAtom},
+	opCos:          {"cos", 1, levelAtom},
+	opTanh:         {"tanh", 1, levelAtom},
+}
+
+// functions maps the name of a function to its operation.
+var functions = func() map[string]op {
+	m := make(map[string]op)
+	for o := opWhere; o < opCount; o++ {
+		m[ops[o].text] = o
+	}
+	return m
+}()
+
+// Const returns the expression of a finite number. It panics otherwise: an
+// expression can be written down and read back, NaN and infinities cannot.
+func Const(v float64) *Expr {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		panic("pde: Const: the number is not finite")
+	}
+	return &Expr{op: opConst, val: v, hash: mix(uint64(opConst), math.Float64bits(v))}
+}
+
+// Var returns the expression of a variable. It panics if Parse would not read
+// name as one variable.
+func Var(name string) *Expr {
+	if !isName(name) {
+		panic("pde: Var: not a variable name")
+	}
+	return variable(name, "", 0)
+}
+
+func variable(name, src string, pos int) *Expr {
+	h := uint64(opVar)
+	for i := range len(name) {
+		h = mix(h, uint64(name[i]))
+	}
+	return &Expr{op: opVar, name: name, hash: h, src: src, pos: pos}
+}
+
+// node makes an operation as it stands, except that the negative of a number
+// is a number: that keeps String and Parse inverse to each other.
+func node(o op, args ...*Expr) *Expr {
+	if o == opNeg && args[0].op == opConst {
+		return Const(-args[0].val)
+	}
+	h := uint64(o)
+	for _, a := range args {
+		h = mix(h, a.hash)
+	}
+	return &Expr{op: o, args: args, hash: h}
+}
+
+func mix(h, v uint64) uint64 {
+	h = (h ^ v) * 0x9e3779b97f4a7c15
+	return h ^ h>>29
+}
+
+// same reports whether a and b are the same tree.
+func same(a, b *Expr) bool {
+	if a == b {
+		return true
+	}
+	if a.hash != b.hash || a.op != b.op || a.name != b.name || len(a.args) != len(b.args) ||
+		math.Float64bits(a.val) != math.Float64bits(b.val) {
+		return false
+	}
+	for i := range a.args {
+		if !same(a.args[i], b.args[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// walk calls visit once for every distinct node, arguments first. Derivatives
+// share nodes, so a walk without the memory could take exponential time.
+func (e *Expr) walk(seen map[*Expr]bool, visit func(*Expr)) {
+	if seen[e] {
+		return
+	}
+	seen[e] = true
+	for _, a := range e.args {
+		a.walk(seen, visit)
+	}
+	visit(e)
+}
+
+// Variables returns the names in e, sorted, each once.
+func (e *Expr) Variables() []string {
+	var names []string
+	e.walk(make(map[*Expr]bool), func(x *Expr) {
+		if x.op == opVar {
+			names = append(names, x.name)
+		}
+	})
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// DependsOn reports whether the variable appears in e.
+func (e *Expr) DependsOn(name string) bool {
+	return slices.Contains(e.Variables(), name)
+}
+
+// Constant returns the value of an expression without variables, and whether
+// it has none. The value can be infinite or NaN, as that of 1/0 is.
+func (e *Expr) Constant() (float64, bool) {
+	if len(e.Variables()) > 0 {
+		return math.NaN(), false
+	}
+	return e.value(nil), true
+}
+
+// value walks the tree with the math package; at gives the variables.
+func (e *Expr) value(at map[string]float64) float64 {
+	switch e.op {
+	case opConst:
+		return e.val
+	case opVar:
+		return at[e.name]
+	}
+	var v [3]float64
+	for i, a := range e.args {
+		v[i] = a.value(at)
+	}
+	return apply(e.op, v)
+}
+
+// apply is the meaning of every operation: compiled programs are tested
+// against it.
+func apply(o op, v [3]float64) float64 {
+	switch o {
+	case opAdd:
+		return v[0] + v[1]
+	case opSub:
+		return v[0] - v[1]
+	case opMul:
+		return v[0] * v[1]
+	case opDiv:
+		return v[0] / v[1]
+	case opPow:
+		return math.Pow(v[0], v[1])
+	case opNeg:
+		return -v[0]
+	case opLess:
+		return truth(v[0] < v[1])
+	case opLessEqual:
+		return truth(v[0] <= v[1])
+	case opGreater:
+		return truth(v[0] > v[1])
+	case opGreaterEqual:
+		return truth(v[0] >= v[1])
+	case opEqual:
+		return truth(v[0] == v[1])
+	case opNotEqual:
+		return truth(v[0] != v[1])
+	case opWhere:
+		if v[0] != 0 {
+			return v[1]
+		}
+		return v[2]
+	case opMin:
+		return min(v[0], v[1])
+	case opMax:
+		return max(v[0], v[1])
+	case opAbs:
+		return math.Abs(v[0])
+	case opExp:
+		return math.Exp(v[0])
+	case opLog:
+		return math.Log(v[0])
+	case opSqrt:
+		return math.Sqrt(v[0])
+	case opSin:
+		return math.Sin(v[0])
+	case opCos:
+		return math.Cos(v[0])
+	case opTanh:
+		return math.Tanh(v[0])
+	}
+	panic("pde: apply: not an operation")
+}
+
+func truth(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// Substitute replaces variables by expressions, all at once (an inserted
+// expression is not searched again), and simplifies.
+func (e *Expr) Substitute(by map[string]*Expr) *Expr {
+	done := make(map[*Expr]*Expr)
+	simple := make(map[string]*Expr, len(by))
+	for name, x := range by {
+		simple[name] = rebuild(x, nil, done)
+	}
+	return rebuild(e, simple, make(map[*Expr]*Expr))
+}
+
+// rebuild is Substitute with the results so far.
+func rebuild(e *Expr, by map[string]*Expr, done map[*Expr]*Expr) *Expr {
+	if r, ok := done[e]; ok {
+		return r
+	}
+	var r *Expr
+	switch e.op {
+	case opConst:
+		r = e
+	case opVar:
+		r = e
+		if x, ok := by[e.name]; ok {
+			r = x
+		}
+	default:
+		var args [3]*Expr
+		for i, a := range e.args {
+			args[i] = rebuild(a, by, done)
+		}
+		r = simplify(e.op, args[:len(e.args)]...)
+	}
+	done[e] = r
+	return r
+}

@@ -1,0 +1,311 @@
+package pde
+
+import (
+	"fmt"
+	"strings"
+
+	"pihc/internal/kernel"
+)
+
+// BlockSize is how many points a program takes through all its instructions
+// at once: 2 KiB a value, so that some twenty stay in a first-level cache.
+const BlockSize = 256
+
+// Program evaluates several expressions at many points. It is immutable and
+// may be shared; every goroutine needs its own Workspace.
+//
+// Values at a level with SIMD differ from those of package math by rounding;
+// see the bounds in internal/kernel. Points do not influence each other.
+type Program struct {
+	vars      []string
+	used      []bool // whether vars[i] is read
+	outputs   int
+	constants []float64
+	temps     int
+	code      []instruction
+}
+
+// instruction sets slot dst from slots a, b, c and the number k. Slots are
+// numbered: inputs, outputs, constants, temporaries.
+type instruction struct {
+	code         opcode
+	dst, a, b, c int32
+	k            float64
+}
+
+// Workspace holds the temporaries of one evaluation at a time.
+type Workspace struct {
+	program *Program
+	slots   [][]float64
+	blocks  []float64
+}
+
+// Compile makes a program for outputs as functions of vars, in these orders.
+// Values that outputs have in common are computed once: an expression and its
+// derivatives belong in one program. The error is a *SyntaxError about a name
+// that vars does not list. Compile panics if a name is listed twice.
+func Compile(outputs []*Expr, vars []string) (*Program, error) {
+	for _, e := range outputs {
+		if err := e.Check(vars); err != nil {
+			return nil, err
+		}
+	}
+	g := newGraph(vars)
+	if len(g.inputs) != len(vars) {
+		panic("pde: Compile: a variable is listed twice")
+	}
+	simple := make([]*Expr, len(outputs))
+	done, seen := make(map[*Expr]*Expr), make(map[*Expr]bool)
+	for i, e := range outputs {
+		simple[i] = rebuild(e, nil, done)
+		g.findPowers(simple[i], seen)
+	}
+	roots := make([]int32, len(outputs))
+	for i, e := range simple {
+		roots[i] = g.visit(e)
+	}
+	return g.schedule(roots, vars), nil
+}
+
+// schedule orders the values that roots need as instructions and gives each a
+// slot. Values are already numbered after their arguments.
+func (g *graph) schedule(roots []int32, vars []string) *Program {
+	p := &Program{vars: append([]string(nil), vars...), used: make([]bool, len(vars)), outputs: len(roots)}
+	const never = -1
+	last := make([]int, len(g.values)) // the last value or, past them, output to read each value
+	for i := range last {
+		last[i] = never
+	}
+	for _, r := range roots {
+		last[r] = len(g.values)
+	}
+	for n := len(g.values) - 1; n >= 0; n-- {
+		if last[n] == never {
+			continue
+		}
+		v := g.values[n]
+		for _, a := range []int32{v.a, v.b, v.c} {
+			if a >= 0 && last[a] == never {
+				last[a] = n
+			}
+		}
+	}
+	slot := make([]int32, len(g.values))
+	for i := range slot {
+		slot[i] = never
+	}
+	// A computed root lives in its (first) output.
+	for i, r := range roots {
+		if c := g.values[r].code; c != codeInput && c != codeConst && slot[r] == never {
+			slot[r] = int32(len(vars) + i)
+		}
+	}
+	firstTemp := len(vars) + len(roots)
+	for n, v := range g.values {
+		if v.code == codeConst && last[n] != never && g.readAsSlot(int32(n), last) {
+			slot[n] = int32(firstTemp)
+			firstTemp++
+			p.constants = append(p.constants, v.k)
+		}
+	}
+	var free []int32
+	for n, v := range g.values {
+		if last[n] == never || v.code == codeConst {
+			continue
+		}
+		if v.code == codeInput {
+			slot[n] = int32(v.k)
+			p.used[int(v.k)] = true
+			continue
+		}
+		in := instruction{code: v.code, k: v.k}
+		for i, a := range []int32{v.a, v.b, v.c} {
+			if a < 0 {
+				continue
+			}
+			*[]*int32{&in.a, &in.b, &in.c}[i] = slot[a]
+			// An operand read for the last time frees its slot, for this result already.
+			if last[a] == n && int(slot[a]) >= firstTemp {
+				free = append(free, slot[a])
+				last[a] = never
+			}
+		}
+		if slot[n] == never {
+			if len(free) > 0 {
+				slot[n] = free[len(free)-1]
+				free = free[:len(free)-1]
+			} else {
+				slot[n] = int32(firstTemp + p.temps)
+				p.temps++
+			}
+		}
+		in.dst = slot[n]
+		p.code = append(p.code, in)
+	}
+	for i, r := range roots {
+		out := int32(len(vars) + i)
+		switch v := g.values[r]; {
+		case v.code == codeConst:
+			p.code = append(p.code, instruction{code: codeFill, dst: out, k: v.k})
+		case slot[r] != out:
+			p.code = append(p.code, instruction{code: codeCopy, dst: out, a: slot[r]})
+		}
+	}
+	return p
+}
+
+// readAsSlot reports whether an instruction reads the constant n as an operand.
+func (g *graph) readAsSlot(n int32, last []int) bool {
+	for i, v := range g.values {
+		if last[i] >= 0 && (v.a == n || v.b == n || v.c == n) {
+			return true
+		}
+	}
+	return false
+}
+
+// NewWorkspace returns a workspace for p.
+func (p *Program) NewWorkspace() *Workspace {
+	fixed := len(p.vars) + p.outputs
+	own := len(p.constants) + p.temps
+	ws := &Workspace{program: p, slots: make([][]float64, fixed+own), blocks: make([]float64, own*BlockSize)}
+	for i, k := range p.constants {
+		block := ws.blocks[i*BlockSize : (i+1)*BlockSize]
+		for j := range block {
+			block[j] = k
+		}
+	}
+	return ws
+}
+
+// Eval sets out[i][:n] to the outputs at the points whose variables are
+// in[j][:n]. Variables that no output depends on may be nil. The outputs must
+// not overlap each other or the inputs. It allocates nothing, and panics if ws
+// belongs to another program or a slice is too short.
+func (p *Program) Eval(ws *Workspace, n int, out, in [][]float64) {
+	if ws.program != p {
+		panic("pde: Eval: workspace of another program")
+	}
+	if len(in) != len(p.vars) || len(out) != p.outputs {
+		panic("pde: Eval: wrong number of inputs or outputs")
+	}
+	fixed := len(in) + len(out)
+	for lo := 0; lo < n; lo += BlockSize {
+		hi := min(lo+BlockSize, n)
+		for i, used := range p.used {
+			if used {
+				ws.slots[i] = in[i][lo:hi]
+			}
+		}
+		for i := range out {
+			ws.slots[len(in)+i] = out[i][lo:hi]
+		}
+		for i := fixed; i < len(ws.slots); i++ {
+			at := (i - fixed) * BlockSize
+			ws.slots[i] = ws.blocks[at : at+hi-lo]
+		}
+		for i := range p.code {
+			p.code[i].run(ws.slots)
+		}
+	}
+	clear(ws.slots[:fixed]) // keep no hold on the caller's memory
+}
+
+func (in *instruction) run(slots [][]float64) {
+	dst, a, b := slots[in.dst], slots[in.a], slots[in.b]
+	switch in.code {
+	case codeAdd:
+		kernel.Add64(dst, a, b)
+	case codeSub:
+		kernel.Sub64(dst, a, b)
+	case codeMul:
+		kernel.Mul64(dst, a, b)
+	case codeDiv:
+		kernel.Div64(dst, a, b)
+	case codePow:
+		kernel.Pow64(dst, a, b)
+	case codeLess:
+		kernel.Less64(dst, a, b)
+	case codeLessEqual:
+		kernel.LessEqual64(dst, a, b)
+	case codeEqual:
+		kernel.Equal64(dst, a, b)
+	case codeNotEqual:
+		kernel.NotEqual64(dst, a, b)
+	case codeWhere:
+		kernel.Select64(dst, a, b, slots[in.c])
+	case codeMin:
+		kernel.Min64(dst, a, b)
+	case codeMax:
+		kernel.Max64(dst, a, b)
+	case codeAbs:
+		kernel.Abs64(dst, a)
+	case codeExp:
+		kernel.Exp64(dst, a)
+	case codeLog:
+		kernel.Log64(dst, a)
+	case codeSqrt:
+		kernel.Sqrt64(dst, a)
+	case codeSin:
+		kernel.Sin64(dst, a)
+	case codeCos:
+		kernel.Cos64(dst, a)
+	case codeTanh:
+		kernel.Tanh64(dst, a)
+	case codeAddConst:
+		kernel.AddScalar64(dst, a, in.k)
+	case codeConstSub:
+		kernel.SubFromScalar64(dst, in.k, a)
+	case codeMulConst:
+		kernel.MulScalar64(dst, in.k, a)
+	case codeDivConst:
+		kernel.DivScalar64(dst, a, in.k)
+	case codeConstDiv:
+		kernel.DivIntoScalar64(dst, in.k, a)
+	case codePowConst:
+		kernel.PowScalar64(dst, a, in.k)
+	case codeCopy:
+		copy(dst, a)
+	case codeFill:
+		for i := range dst {
+			dst[i] = in.k
+		}
+	default:
+		panic("pde: Eval: unknown instruction")
+	}
+}
+
+// String lists the instructions, one a line, for people.
+func (p *Program) String() string {
+	var b strings.Builder
+	name := func(s int32) string {
+		i := int(s)
+		switch outputs := len(p.vars); {
+		case i < outputs:
+			return p.vars[i]
+		case i < outputs+p.outputs:
+			return fmt.Sprintf("out%d", i-outputs)
+		case i < outputs+p.outputs+len(p.constants):
+			return fmt.Sprint(p.constants[i-outputs-p.outputs])
+		default:
+			return fmt.Sprintf("t%d", i-outputs-p.outputs-len(p.constants))
+		}
+	}
+	for _, in := range p.code {
+		fmt.Fprintf(&b, "%s = %s", name(in.dst), opcodeNames[in.code])
+		switch {
+		case in.code == codeFill:
+			fmt.Fprintf(&b, " %v", in.k)
+		case in.code >= codeAddConst && in.code <= codePowConst:
+			fmt.Fprintf(&b, " %s, %v", name(in.a), in.k)
+		case in.code >= codeAbs:
+			fmt.Fprintf(&b, " %s", name(in.a))
+		case in.code == codeWhere:
+			fmt.Fprintf(&b, " %s, %s, %s", name(in.a), name(in.b), name(in.c))
+		default:
+			fmt.Fprintf(&b, " %s, %s", name(in.a), name(in.b))
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
