@@ -1,0 +1,169 @@
+package data
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+)
+
+// partialSuffix ends the name of a file being written. A killed process may
+// leave one behind; nothing reads it.
+const partialSuffix = ".partial"
+
+// WriteAtomic calls write with a buffered file in the folder of path and, when
+// it succeeds, synchronises the file and renames it to path, which it
+// replaces. On an error, a full disk say, nothing is left behind and path is
+// as it was. The error names path.
+func WriteAtomic(path string, write func(io.Writer) error) error {
+	_, _, err := WriteAtomicHash(path, write)
+	return err
+}
+
+// WriteAtomicHash is WriteAtomic that also returns the number of bytes and
+// their SHA-256 in hexadecimal.
+func WriteAtomicHash(path string, write func(io.Writer) error) (size int64, sum string, err error) {
+	dir, base := filepath.Split(path)
+	temporary := filepath.Join(dir, fmt.Sprintf(".%s-%08x%s", base, rand.Uint32(), partialSuffix))
+	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return 0, "", fmt.Errorf("write %s: %w", path, reason(err))
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			os.Remove(temporary)
+			err = fmt.Errorf("write %s: %w", path, reason(err))
+		}
+	}()
+	hash := sha256.New()
+	count := &countingWriter{w: io.MultiWriter(f, hash)}
+	buffer := bufio.NewWriterSize(count, 1<<18)
+	if err := write(buffer); err != nil {
+		return 0, "", err
+	}
+	if err := buffer.Flush(); err != nil {
+		return 0, "", err
+	}
+	if err := f.Sync(); err != nil {
+		return 0, "", err
+	}
+	if err := f.Close(); err != nil {
+		return 0, "", err
+	}
+	if err := os.Rename(temporary, path); err != nil {
+		return 0, "", err
+	}
+	syncFolder(dir)
+	return count.n, hex.EncodeToString(hash.Sum(nil)), nil
+}
+
+// syncFolder makes a rename survive a power cut where the system can; not all
+// can, so errors are not reported.
+func syncFolder(dir string) {
+	if dir == "" {
+		dir = "."
+	}
+	if d, err := os.Open(dir); err == nil {
+		d.Sync()
+		d.Close()
+	}
+}
+
+type countingWriter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *countingWriter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// HashFile returns the size of a file and its SHA-256 in hexadecimal.
+func HashFile(path string) (size int64, sum string, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, "", err
+	}
+	defer f.Close()
+	hash := sha256.New()
+	size, err = io.Copy(hash, f)
+	if err != nil {
+		return 0, "", err
+	}
+	return size, hex.EncodeToString(hash.Sum(nil)), nil
+}
+
+// WriteJSON writes v to path, indented, atomically.
+func WriteJSON(path string, v any) error {
+	text, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return WriteAtomic(path, func(w io.Writer) error {
+		_, err := w.Write(append(text, '\n'))
+		return err
+	})
+}
+
+// ReadJSON reads the one JSON value of path into v. Unknown fields and
+// anything after the value are errors. Errors are *FormatError, which names
+// the line, or those of opening the file.
+func ReadJSON(path string, v any) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if err := decodeJSON(text, v); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+func decodeJSON(text []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		offset := d.InputOffset()
+		switch e := err.(type) {
+		case *json.SyntaxError:
+			offset = e.Offset
+		case *json.UnmarshalTypeError:
+			offset = e.Offset
+		}
+		if err == io.EOF || err == io.ErrUnexpectedEOF {
+			offset, err = int64(len(text)), fmt.Errorf("text ends too early")
+		}
+		line := 1 + bytes.Count(text[:min(max(offset, 0), int64(len(text)))], []byte("\n"))
+		return &FormatError{Format: "json", Line: line, Reason: err.Error()}
+	}
+	if rest := bytes.TrimSpace(text[d.InputOffset():]); len(rest) > 0 {
+		line := 1 + bytes.Count(text[:d.InputOffset()], []byte("\n"))
+		return &FormatError{Format: "json", Line: line, Reason: "text after the value"}
+	}
+	return nil
+}
+
+// hashing returns a buffered reader of r and a function that, once the reader
+// has reached the end, compares what it read with a SHA-256 in hexadecimal.
+func hashing(r io.Reader) (io.Reader, func(file, sum string) error) {
+	hash := sha256.New()
+	buffered := bufio.NewReaderSize(io.TeeReader(r, hash), 1<<18)
+	return buffered, func(file, sum string) error {
+		if _, err := io.Copy(io.Discard, buffered); err != nil {
+			return corrupt(file, err)
+		}
+		if got := hex.EncodeToString(hash.Sum(nil)); got != sum {
+			return &CorruptError{File: file, Reason: fmt.Sprintf("altered: SHA-256 is %.12s..., want %.12s...", got, sum)}
+		}
+		return nil
+	}
+}

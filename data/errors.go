@@ -1,0 +1,91 @@
+package data
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+)
+
+// FormatError says where an encoded file breaks its format's rules.
+type FormatError struct {
+	Format string // "npy", "npz", "safetensors", ...
+	Offset int64  // byte at fault, counted from the start of the format's data; < 0 if there is none
+	Line   int    // line at fault for line-based formats, counted from 1; 0 otherwise
+	Reason string
+}
+
+func (e *FormatError) Error() string {
+	switch {
+	case e.Line > 0:
+		return fmt.Sprintf("%s: line %d: %s", e.Format, e.Line, e.Reason)
+	case e.Offset >= 0:
+		return fmt.Sprintf("%s: byte %d: %s", e.Format, e.Offset, e.Reason)
+	}
+	return fmt.Sprintf("%s: %s", e.Format, e.Reason)
+}
+
+func formatError(format string, offset int64, reason string, args ...any) error {
+	return &FormatError{Format: format, Offset: offset, Reason: fmt.Sprintf(reason, args...)}
+}
+
+// A CorruptError reports a file of a dataset that is missing, truncated or
+// altered.
+type CorruptError struct {
+	File   string
+	Reason string
+	Err    error // cause, may be nil
+}
+
+func (e *CorruptError) Error() string { return e.File + ": " + e.Reason }
+func (e *CorruptError) Unwrap() error { return e.Err }
+
+// corrupt wraps the error of reading a file.
+func corrupt(file string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return &CorruptError{File: file, Reason: "file is missing", Err: err}
+	}
+	return &CorruptError{File: file, Reason: reason(err).Error(), Err: err}
+}
+
+// A VersionError reports a file of another format version.
+type VersionError struct {
+	File      string
+	Got, Want int
+}
+
+func (e *VersionError) Error() string {
+	return fmt.Sprintf("%s: format version %d; this program reads version %d", e.File, e.Got, e.Want)
+}
+
+// An ExistsError reports a folder that already holds something else than what
+// was to be written there. Nothing has been changed.
+type ExistsError struct {
+	Dir    string
+	Reason string
+}
+
+func (e *ExistsError) Error() string { return e.Dir + ": " + e.Reason }
+
+// An IncompleteError reports a dataset whose generation was interrupted.
+type IncompleteError struct {
+	Dir         string
+	Done, Total int // samples
+}
+
+func (e *IncompleteError) Error() string {
+	return fmt.Sprintf("%s: unfinished dataset (%d of %d samples); generating it again continues", e.Dir, e.Done, e.Total)
+}
+
+// reason strips the operation and the path of a file error: the callers name
+// the final path, not the temporary one.
+func reason(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return errors.New("file ends too early")
+	}
+	return err
+}

@@ -1,0 +1,340 @@
+package data
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+)
+
+// Plan says what Generate makes.
+type Plan struct {
+	Problem     string            // name
+	ProblemHash string            // of its definition
+	Metadata    map[string]string // versions, solver, tolerances: anything that must agree when continuing
+	Splits      []Split
+	// SolutionType is Float32 or Float64; "" means Float64.
+	SolutionType Type
+
+	// Sampler returns a function that draws one initial condition of the split
+	// (InitialShape) from rng. It is called once for each worker, and its
+	// result by that worker alone.
+	Sampler func(Split) (func(rng *rand.Rand, dst []float64) error, error)
+	// Solver returns a function that solves from an initial condition to dst
+	// (SolutionShape). It is called once for each worker, only for splits with
+	// solutions.
+	Solver func(Split) (func(dst, initial []float64) error, error)
+
+	Workers int // 0 means runtime.GOMAXPROCS(0)
+	// ShardSize is the number of samples in a shard; 0 chooses about 64 MiB.
+	ShardSize int
+}
+
+// SampleRand returns the generator of one sample: PCG seeded from the split's
+// seed and the sample's number, so that a sample depends on nothing else.
+func SampleRand(seed uint64, sample int) *rand.Rand {
+	return rand.New(rand.NewPCG(mix(seed), mix(seed^mix(uint64(sample)+1))))
+}
+
+// mix is the finaliser of SplitMix64 (Steele, Lea, Flood 2014).
+func mix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// Generate makes a dataset in dir, which is created if needed. The files are
+// the same, byte for byte, for any number of workers. Cancelled or killed, it
+// continues when called again with the same plan: finished shards are verified
+// by their hashes and kept. A complete dataset of the same plan is verified
+// and left alone.
+//
+// progress, which may be nil, is called with the number of finished samples,
+// kept ones included, never twice at once.
+//
+// Errors: *ExistsError if dir holds a dataset of another plan or foreign files
+// under the names of shards; ctx.Err, wrapped, when cancelled; those of
+// Sampler and Solver with the name of the sample; those of writing.
+func Generate(ctx context.Context, dir string, plan Plan, progress func(done, total int)) error {
+	g := &generator{dir: dir, plan: plan, progress: progress}
+	if err := g.prepare(); err != nil {
+		return err
+	}
+	g.total = g.manifest.total()
+	if g.complete {
+		_, err := g.verified(g.manifest.Shards)
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fmt.Errorf("create %s: %w", dir, reason(err))
+	}
+	g.removePartials()
+	// Written before any shard: the shards that follow are known to be ours.
+	if err := g.manifest.write(g.path(progressFile)); err != nil {
+		return err
+	}
+	kept, err := g.verified(g.manifest.Shards)
+	if err != nil {
+		return err
+	}
+	g.manifest.Shards = nil
+	for _, split := range g.manifest.Splits {
+		if err := g.split(ctx, split, kept); err != nil {
+			return err
+		}
+	}
+	if err := g.manifest.write(g.path(manifestFile)); err != nil {
+		return err
+	}
+	os.Remove(g.path(progressFile))
+	return nil
+}
+
+type generator struct {
+	dir      string
+	plan     Plan
+	progress func(done, total int)
+	manifest *Manifest
+	complete bool // manifest is that of a complete dataset
+
+	mu          sync.Mutex // done, failure
+	done, total int
+}
+
+func (g *generator) path(file string) string { return filepath.Join(g.dir, file) }
+
+// prepare makes the manifest of the plan, or takes that of the folder.
+func (g *generator) prepare() error {
+	p := g.plan
+	m := &Manifest{
+		Format: manifestFormat, Version: manifestVersion,
+		Problem: p.Problem, ProblemHash: p.ProblemHash, Metadata: p.Metadata,
+		Splits: p.Splits, SolutionType: p.SolutionType,
+	}
+	if m.SolutionType == "" {
+		m.SolutionType = Float64
+	}
+	if err := m.validate(); err != nil {
+		return fmt.Errorf("dataset %s: %w", g.dir, err)
+	}
+	for _, file := range []string{manifestFile, progressFile} {
+		old, err := readManifest(g.path(file))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if d := old.difference(m); d != "" {
+			return &ExistsError{Dir: g.dir, Reason: "already holds another dataset: " + d}
+		}
+		g.manifest, g.complete = old, file == manifestFile
+		return nil
+	}
+	for _, s := range m.Splits {
+		for first := 0; first < s.Count; first += g.shardSize(s, m) {
+			if _, err := os.Lstat(g.path(shardFile(s, first/g.shardSize(s, m)))); err == nil {
+				return &ExistsError{Dir: g.dir, Reason: fmt.Sprintf("holds %s but no manifest; nothing was changed", shardFile(s, first/g.shardSize(s, m)))}
+			}
+		}
+	}
+	g.manifest = m
+	return nil
+}
+
+func shardFile(s Split, index int) string { return fmt.Sprintf("%s-%05d.npz", s.Name, index) }
+
+func (g *generator) shardSize(s Split, m *Manifest) int {
+	if g.plan.ShardSize > 0 {
+		return g.plan.ShardSize
+	}
+	size, _ := product(s.InitialShape())
+	bytes := 8 * size
+	if s.Solve {
+		size, _ = product(s.SolutionShape())
+		bytes += m.SolutionType.size() * size
+	}
+	return min(1000, max(1, 64<<20/bytes))
+}
+
+// removePartials removes what a killed process left.
+func (g *generator) removePartials() {
+	entries, _ := os.ReadDir(g.dir)
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") && strings.HasSuffix(e.Name(), partialSuffix) {
+			os.Remove(g.path(e.Name()))
+		}
+	}
+}
+
+// verified returns the shards whose files have the recorded hashes. Of a
+// complete dataset a shard that does not is an error.
+func (g *generator) verified(shards []Shard) (map[string]Shard, error) {
+	kept := map[string]Shard{}
+	for _, s := range shards {
+		size, sum, err := HashFile(g.path(s.File))
+		if err == nil && size == s.Bytes && sum == s.SHA256 {
+			kept[s.File] = s
+			g.advance(s.Count)
+			continue
+		}
+		if g.complete {
+			if err == nil {
+				err = errors.New("altered: its SHA-256 is not that of the manifest")
+			}
+			return nil, corrupt(g.path(s.File), err)
+		}
+	}
+	return kept, nil
+}
+
+func (g *generator) advance(samples int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.done += samples
+	if g.progress != nil {
+		g.progress(g.done, g.total)
+	}
+}
+
+// split makes the shards of one split that are not in kept.
+func (g *generator) split(ctx context.Context, s Split, kept map[string]Shard) error {
+	workers, err := g.workers(s)
+	if err != nil {
+		return err
+	}
+	size := g.shardSize(s, g.manifest)
+	for first := 0; first < s.Count; first += size {
+		shard := Shard{Split: s.Name, First: first, Count: min(size, s.Count-first), File: shardFile(s, first/size)}
+		if old, ok := kept[shard.File]; ok && old.First == shard.First && old.Count == shard.Count && old.Split == shard.Split {
+			g.manifest.Shards = append(g.manifest.Shards, old)
+			continue
+		}
+		arrays, err := g.shard(ctx, s, shard, workers)
+		if err != nil {
+			return err
+		}
+		shard.Bytes, shard.SHA256, err = WriteAtomicHash(g.path(shard.File), func(w io.Writer) error { return EncodeNPZ(w, arrays) })
+		if err != nil {
+			return err
+		}
+		g.manifest.Shards = append(g.manifest.Shards, shard)
+		if err := g.manifest.write(g.path(progressFile)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// worker draws and solves samples, one after another.
+type worker struct {
+	sample func(rng *rand.Rand, dst []float64) error
+	solve  func(dst, initial []float64) error
+	buffer []float64 // a float64 solution on its way to float32
+}
+
+func (g *generator) workers(s Split) ([]worker, error) {
+	n := g.plan.Workers
+	if n <= 0 {
+		n = runtime.GOMAXPROCS(0)
+	}
+	workers := make([]worker, min(n, s.Count))
+	for i := range workers {
+		var err error
+		if workers[i].sample, err = g.plan.Sampler(s); err != nil {
+			return nil, fmt.Errorf("sampler of %s: %w", s.Name, err)
+		}
+		if s.Solve {
+			if workers[i].solve, err = g.plan.Solver(s); err != nil {
+				return nil, fmt.Errorf("solver of %s: %w", s.Name, err)
+			}
+		}
+	}
+	return workers, nil
+}
+
+// shard makes the arrays of one shard. Each sample is written by one worker to
+// its own place, so the result does not depend on which.
+func (g *generator) shard(ctx context.Context, s Split, shard Shard, workers []worker) ([]Named, error) {
+	points, _ := product(s.InitialShape())
+	initial := make([]float64, shard.Count*points)
+	arrays := []Named{{initialName, NewArray(append([]int{shard.Count}, s.InitialShape()...), initial)}}
+	var double []float64
+	var single []float32
+	size, _ := product(s.SolutionShape())
+	if s.Solve {
+		shape := append([]int{shard.Count}, s.SolutionShape()...)
+		if g.manifest.SolutionType == Float32 {
+			single = make([]float32, shard.Count*size)
+			arrays = append(arrays, Named{solutionName, NewArray(shape, single)})
+		} else {
+			double = make([]float64, shard.Count*size)
+			arrays = append(arrays, Named{solutionName, NewArray(shape, double)})
+		}
+	}
+
+	caller := ctx
+	ctx, cancel := context.WithCancelCause(caller)
+	defer cancel(nil)
+	next := make(chan int)
+	var all sync.WaitGroup
+	for w := range workers {
+		worker := &workers[w]
+		all.Go(func() {
+			for i := range next {
+				u := initial[i*points : (i+1)*points]
+				err := worker.sample(SampleRand(s.Seed, shard.First+i), u)
+				if err == nil && s.Solve {
+					if single != nil {
+						if worker.buffer == nil {
+							worker.buffer = make([]float64, size)
+						}
+						err = worker.solve(worker.buffer, u)
+						for j, x := range worker.buffer {
+							single[i*size+j] = float32(x)
+						}
+					} else {
+						err = worker.solve(double[i*size:(i+1)*size], u)
+					}
+				}
+				if err != nil {
+					cancel(fmt.Errorf("sample %d of %s: %w", shard.First+i, s.Name, err))
+					continue
+				}
+				g.advance(1)
+			}
+		})
+	}
+	for i := range shard.Count {
+		select {
+		case next <- i:
+			continue
+		case <-ctx.Done():
+		}
+		break
+	}
+	close(next)
+	all.Wait()
+	if err := caller.Err(); err != nil {
+		return nil, &interrupted{g.dir, err}
+	}
+	return arrays, context.Cause(ctx)
+}
+
+type interrupted struct {
+	dir string
+	err error
+}
+
+func (e *interrupted) Error() string {
+	return fmt.Sprintf("dataset %s: generation interrupted; generating it again continues", e.dir)
+}
+func (e *interrupted) Unwrap() error { return e.err }

@@ -1,0 +1,266 @@
+package data
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// The files of a dataset folder, beside its shards.
+const (
+	manifestFile = "manifest.json"         // present in a complete dataset only
+	progressFile = "manifest.partial.json" // during generation
+
+	manifestFormat  = "pihc dataset"
+	manifestVersion = 1
+)
+
+// The arrays of a shard.
+const (
+	initialName  = "initial"
+	solutionName = "solution"
+)
+
+// Axis is one axis of a dataset's grid as its manifest records it.
+type Axis struct {
+	Name     string  `json:"name"`
+	Lo       float64 `json:"lo"`
+	Hi       float64 `json:"hi"`
+	Points   int     `json:"points"`
+	Boundary string  `json:"boundary"` // "periodic", "cells" or "nodes"
+}
+
+// Split is one part of a dataset: training, validation or test samples.
+type Split struct {
+	Name  string `json:"name"`
+	Count int    `json:"count"` // samples, at least 1
+	Seed  uint64 `json:"seed"`
+	Solve bool   `json:"solve"` // with solutions
+	// Axes of the grid, time first: an initial condition has the shape of the
+	// others, a solution that of all.
+	Axes []Axis `json:"axes"`
+}
+
+// InitialShape returns the shape of one initial condition.
+func (s Split) InitialShape() []int { return points(s.Axes[1:]) }
+
+// SolutionShape returns the shape of one solution.
+func (s Split) SolutionShape() []int { return points(s.Axes) }
+
+func points(axes []Axis) []int {
+	shape := make([]int, len(axes))
+	for i, a := range axes {
+		shape[i] = a.Points
+	}
+	return shape
+}
+
+// Manifest describes a dataset.
+type Manifest struct {
+	Format  string `json:"format"`
+	Version int    `json:"version"`
+
+	Problem     string            `json:"problem"`
+	ProblemHash string            `json:"problem_hash"` // of the problem's definition
+	Metadata    map[string]string `json:"metadata,omitempty"`
+	Splits      []Split           `json:"splits"`
+	// SolutionType is the element type of solutions; initial conditions are
+	// float64 always.
+	SolutionType Type    `json:"solution_type"`
+	Shards       []Shard `json:"shards"`
+	// Checksum is the SHA-256 of this object with an empty checksum, without
+	// white space.
+	Checksum string `json:"checksum"`
+}
+
+// Shard is one NPZ file with consecutive samples of a split.
+type Shard struct {
+	Split  string `json:"split"`
+	First  int    `json:"first"`
+	Count  int    `json:"count"`
+	File   string `json:"file"`
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
+}
+
+// Split returns the split of the name.
+func (m *Manifest) Split(name string) (Split, error) {
+	names := make([]string, len(m.Splits))
+	for i, s := range m.Splits {
+		if s.Name == name {
+			return s, nil
+		}
+		names[i] = s.Name
+	}
+	return Split{}, fmt.Errorf("no split %q; there is %s", name, strings.Join(names, ", "))
+}
+
+func (m *Manifest) total() int {
+	n := 0
+	for _, s := range m.Splits {
+		n += s.Count
+	}
+	return n
+}
+
+func (m *Manifest) sum() string {
+	c := *m
+	c.Checksum = ""
+	text, err := json.Marshal(c)
+	if err != nil {
+		panic("data: Manifest holds a number that is not finite")
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+func (m *Manifest) write(path string) error {
+	m.Checksum = m.sum()
+	return WriteJSON(path, m)
+}
+
+// validate checks everything but the shards.
+func (m *Manifest) validate() error {
+	if len(m.Splits) == 0 {
+		return fmt.Errorf("no splits")
+	}
+	if m.SolutionType != Float32 && m.SolutionType != Float64 {
+		return fmt.Errorf("solution_type %q; want float32 or float64", m.SolutionType)
+	}
+	seen := map[string]bool{}
+	for _, s := range m.Splits {
+		if s.Name == "" || strings.ContainsFunc(s.Name, func(r rune) bool {
+			return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '_')
+		}) {
+			return fmt.Errorf("split name %q; want lower-case letters, digits and underscores", s.Name)
+		}
+		if seen[s.Name] {
+			return fmt.Errorf("split %q appears twice", s.Name)
+		}
+		seen[s.Name] = true
+		if s.Count < 1 {
+			return fmt.Errorf("split %q has %d samples; want at least 1", s.Name, s.Count)
+		}
+		if len(s.Axes) < 2 {
+			return fmt.Errorf("split %q has %d axes; want time and at least one more", s.Name, len(s.Axes))
+		}
+		for _, a := range s.Axes {
+			if a.Points < 1 {
+				return fmt.Errorf("split %q: axis %s has %d points; want at least 1", s.Name, a.Name, a.Points)
+			}
+		}
+		if _, ok := product(append(s.SolutionShape(), s.Count)); !ok {
+			return fmt.Errorf("split %q: %d samples of %s are too large", s.Name, s.Count, FormatShape(s.SolutionShape()))
+		}
+	}
+	return nil
+}
+
+// validateShards checks that the shards cover every split in order, or, of an
+// unfinished dataset, a part of it.
+func (m *Manifest) validateShards(complete bool) error {
+	next := map[string]int{}
+	for i, s := range m.Shards {
+		split, err := m.Split(s.Split)
+		if err != nil {
+			return fmt.Errorf("shard %d: %w", i, err)
+		}
+		if s.File == "" || filepath.Base(s.File) != s.File || !strings.HasSuffix(s.File, ".npz") {
+			return fmt.Errorf("shard %d: file name %q", i, s.File)
+		}
+		if s.Count < 1 || s.First < next[s.Split] || s.Count > split.Count-s.First {
+			return fmt.Errorf("shard %d: samples %d to %d of %s out of range or order", i, s.First, s.First+s.Count, s.Split)
+		}
+		if complete && s.First != next[s.Split] {
+			return fmt.Errorf("samples %d to %d of %s are in no shard", next[s.Split], s.First, s.Split)
+		}
+		next[s.Split] = s.First + s.Count
+	}
+	for _, s := range m.Splits {
+		if complete && next[s.Name] != s.Count {
+			return fmt.Errorf("samples %d to %d of %s are in no shard", next[s.Name], s.Count, s.Name)
+		}
+	}
+	return nil
+}
+
+// readManifest reads and validates the manifest of either name. A missing file
+// is an error that satisfies errors.Is(err, fs.ErrNotExist).
+func readManifest(path string) (*Manifest, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return parseManifest(path, text)
+}
+
+func parseManifest(path string, text []byte) (*Manifest, error) {
+	var head struct {
+		Format  string
+		Version int
+	}
+	if err := json.Unmarshal(text, &head); err == nil && head.Format == manifestFormat && head.Version != manifestVersion {
+		return nil, &VersionError{File: path, Got: head.Version, Want: manifestVersion}
+	}
+	m := new(Manifest)
+	if err := decodeJSON(text, m); err != nil {
+		return nil, corrupt(path, err)
+	}
+	if m.Format != manifestFormat {
+		return nil, &CorruptError{File: path, Reason: fmt.Sprintf("format %q; want %q", m.Format, manifestFormat)}
+	}
+	if got := m.sum(); got != m.Checksum {
+		return nil, &CorruptError{File: path, Reason: "altered: its checksum does not fit its content"}
+	}
+	if err := m.validate(); err != nil {
+		return nil, &CorruptError{File: path, Reason: err.Error()}
+	}
+	if err := m.validateShards(filepath.Base(path) == manifestFile); err != nil {
+		return nil, &CorruptError{File: path, Reason: err.Error()}
+	}
+	return m, nil
+}
+
+// difference says in what the plan of m differs from that of other, "" if in
+// nothing. Shards are not compared.
+func (m *Manifest) difference(other *Manifest) string {
+	switch {
+	case m.Problem != other.Problem:
+		return fmt.Sprintf("problem %q, not %q", m.Problem, other.Problem)
+	case m.ProblemHash != other.ProblemHash:
+		return "another definition of the problem"
+	case m.SolutionType != other.SolutionType:
+		return fmt.Sprintf("solutions of type %s, not %s", m.SolutionType, other.SolutionType)
+	case len(m.Splits) != len(other.Splits):
+		return fmt.Sprintf("%d splits, not %d", len(m.Splits), len(other.Splits))
+	}
+	for i, a := range m.Splits {
+		b := other.Splits[i]
+		switch {
+		case a.Name != b.Name:
+			return fmt.Sprintf("split %s, not %s", a.Name, b.Name)
+		case a.Count != b.Count:
+			return fmt.Sprintf("%s has %d samples, not %d", a.Name, a.Count, b.Count)
+		case a.Seed != b.Seed:
+			return fmt.Sprintf("%s has seed %d, not %d", a.Name, a.Seed, b.Seed)
+		case a.Solve != b.Solve:
+			return fmt.Sprintf("%s with and without solutions", a.Name)
+		case !slices.Equal(a.Axes, b.Axes):
+			return fmt.Sprintf("%s has another grid (%s, not %s)", a.Name, FormatShape(a.SolutionShape()), FormatShape(b.SolutionShape()))
+		}
+	}
+	for key, value := range m.Metadata {
+		if other.Metadata[key] != value {
+			return fmt.Sprintf("%s %q, not %q", key, value, other.Metadata[key])
+		}
+	}
+	if len(m.Metadata) != len(other.Metadata) {
+		return "other metadata"
+	}
+	return ""
+}

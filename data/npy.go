@@ -1,0 +1,363 @@
+package data
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// NPY is NumPy's format for one array: magic, version, a Python dictionary
+// with the element type and the shape, the values.
+// https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+
+const npyMagic = "\x93NUMPY"
+
+var npyTypes = map[string]Type{"f4": Float32, "f8": Float64, "i4": Int32, "i8": Int64}
+
+// EncodeNPY writes a in version 1.0, or 2.0 if the header is that long,
+// little-endian.
+func EncodeNPY(w io.Writer, a *Array) error {
+	if n, ok := product(a.Shape); !ok || n != a.Len() {
+		panic("data: EncodeNPY: number of values is not the product of the shape")
+	}
+	descr := ""
+	for name, t := range npyTypes {
+		if t == a.Type() {
+			descr = name
+		}
+	}
+	dims := make([]string, len(a.Shape))
+	for i, s := range a.Shape {
+		dims[i] = strconv.Itoa(s)
+	}
+	shape := strings.Join(dims, ", ")
+	if len(dims) == 1 {
+		shape += ","
+	}
+	dict := fmt.Sprintf("{'descr': '<%s', 'fortran_order': False, 'shape': (%s), }", descr, shape)
+	// The header ends in a line feed and makes the values start at a multiple
+	// of 64 bytes.
+	preamble := len(npyMagic) + 2 + 2
+	long := preamble+len(dict)+64 > 1<<16
+	if long {
+		preamble += 2
+	}
+	pad := 63 - (preamble+len(dict))%64
+	dict += strings.Repeat(" ", pad) + "\n"
+	head := []byte(npyMagic)
+	if long {
+		head = append(head, 2, 0)
+		head = binary.LittleEndian.AppendUint32(head, uint32(len(dict)))
+	} else {
+		head = append(head, 1, 0)
+		head = binary.LittleEndian.AppendUint16(head, uint16(len(dict)))
+	}
+	if _, err := w.Write(append(head, dict...)); err != nil {
+		return err
+	}
+	return encodeValues(w, a)
+}
+
+// DecodeNPY reads an array of float32, float64, int32 or int64 values in
+// either byte order and either axis order; axes in Fortran's order are
+// transposed, so the result is always row-major. It reads no further than the
+// last value. Errors are *FormatError, or those of r.
+func DecodeNPY(r io.Reader) (*Array, error) {
+	head := make([]byte, len(npyMagic)+2)
+	if n, err := io.ReadFull(r, head); err != nil {
+		return nil, npyShort(err, int64(n), "header")
+	}
+	if string(head[:len(npyMagic)]) != npyMagic {
+		return nil, formatError("npy", 0, "not an NPY file: the magic string is missing")
+	}
+	at := int64(len(head))
+	width := 2
+	switch major := head[len(npyMagic)]; major {
+	case 1:
+	case 2, 3:
+		width = 4
+	default:
+		return nil, formatError("npy", at-2, "version %d.%d; want 1.0, 2.0 or 3.0", major, head[len(npyMagic)+1])
+	}
+	var length [4]byte
+	if n, err := io.ReadFull(r, length[:width]); err != nil {
+		return nil, npyShort(err, at+int64(n), "header")
+	}
+	at += int64(width)
+	size := binary.LittleEndian.Uint32(length[:])
+	if size > 1<<20 {
+		return nil, formatError("npy", at-int64(width), "header of %d bytes; want at most %d", size, 1<<20)
+	}
+	var text bytes.Buffer
+	if n, err := io.CopyN(&text, r, int64(size)); err != nil {
+		return nil, npyShort(err, at+n, "header")
+	}
+	h, err := parseNPYHeader(text.String(), at)
+	if err != nil {
+		return nil, err
+	}
+	at += int64(size)
+	count, ok := product(h.shape)
+	if !ok {
+		return nil, formatError("npy", at-int64(size), "shape %s is too large", FormatShape(h.shape))
+	}
+	values, n, err := decodeValues(r, h.elements, count, h.order)
+	if err != nil {
+		return nil, npyShort(err, at+n, fmt.Sprintf("data: shape %s of %s needs %d bytes", FormatShape(h.shape), h.elements, count*h.elements.size()))
+	}
+	a := &Array{Shape: h.shape, Data: values}
+	if h.fortran && len(h.shape) > 1 {
+		a.transposeFortran()
+	}
+	return a, nil
+}
+
+// npyShort turns an early end into a FormatError.
+func npyShort(err error, at int64, what string) error {
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return formatError("npy", at, "file ends in the %s", what)
+	}
+	return err
+}
+
+type npyHeader struct {
+	elements Type
+	order    binary.ByteOrder
+	fortran  bool
+	shape    []int
+}
+
+// parseNPYHeader parses the dictionary, whose keys may come in any order. base
+// is the offset of text in the file.
+func parseNPYHeader(text string, base int64) (npyHeader, error) {
+	p := &npyParser{text: text, base: base}
+	var h npyHeader
+	seen := map[string]bool{}
+	if err := p.expect('{'); err != nil {
+		return h, err
+	}
+	for !p.accept('}') {
+		key, err := p.quoted()
+		if err != nil {
+			return h, err
+		}
+		if seen[key] {
+			return h, p.fail("key '%s' appears twice", key)
+		}
+		seen[key] = true
+		if err := p.expect(':'); err != nil {
+			return h, err
+		}
+		switch key {
+		case "descr":
+			err = p.descr(&h)
+		case "fortran_order":
+			switch word := p.word(); word {
+			case "True":
+				h.fortran = true
+			case "False":
+			default:
+				err = p.fail("fortran_order is %q; want True or False", word)
+			}
+		case "shape":
+			h.shape, err = p.tuple()
+		default:
+			err = p.fail("unknown key '%s'", key)
+		}
+		if err != nil {
+			return h, err
+		}
+		if !p.accept(',') {
+			if err := p.expect('}'); err != nil {
+				return h, err
+			}
+			break
+		}
+	}
+	for _, key := range []string{"descr", "fortran_order", "shape"} {
+		if !seen[key] {
+			return h, p.fail("key '%s' is missing", key)
+		}
+	}
+	if p.space(); p.at < len(text) {
+		return h, p.fail("text after the dictionary")
+	}
+	return h, nil
+}
+
+type npyParser struct {
+	text string
+	base int64
+	at   int
+}
+
+func (p *npyParser) fail(reason string, args ...any) error {
+	return formatError("npy", p.base+int64(p.at), reason, args...)
+}
+
+func (p *npyParser) space() {
+	for p.at < len(p.text) && strings.IndexByte(" \t\r\n", p.text[p.at]) >= 0 {
+		p.at++
+	}
+}
+
+func (p *npyParser) accept(c byte) bool {
+	p.space()
+	if p.at < len(p.text) && p.text[p.at] == c {
+		p.at++
+		return true
+	}
+	return false
+}
+
+func (p *npyParser) expect(c byte) error {
+	if !p.accept(c) {
+		return p.fail("want %q", c)
+	}
+	return nil
+}
+
+// quoted reads a string without escapes, which NumPy never writes here.
+func (p *npyParser) quoted() (string, error) {
+	p.space()
+	if p.at < len(p.text) && (p.text[p.at] == '\'' || p.text[p.at] == '"') {
+		if n := strings.IndexByte(p.text[p.at+1:], p.text[p.at]); n >= 0 {
+			s := p.text[p.at+1 : p.at+1+n]
+			p.at += n + 2
+			return s, nil
+		}
+	}
+	return "", p.fail("want a quoted string")
+}
+
+func (p *npyParser) word() string {
+	p.space()
+	start := p.at
+	for p.at < len(p.text) && (p.text[p.at]|0x20 >= 'a' && p.text[p.at]|0x20 <= 'z') {
+		p.at++
+	}
+	return p.text[start:p.at]
+}
+
+func (p *npyParser) descr(h *npyHeader) error {
+	start := p.at
+	s, err := p.quoted()
+	if err != nil {
+		p.at = start
+		return p.fail("records are not supported: want one of the types f4, f8, i4, i8")
+	}
+	if s == "" {
+		return p.fail("element type is empty")
+	}
+	switch s[0] {
+	case '<', '=':
+		h.order = binary.LittleEndian
+	case '>':
+		h.order = binary.BigEndian
+	default:
+		p.at = start
+		return p.fail("element type '%s' is not supported: want f4, f8, i4 or i8", s)
+	}
+	var ok bool
+	if h.elements, ok = npyTypes[s[1:]]; !ok {
+		p.at = start
+		return p.fail("element type '%s' is not supported: want f4, f8, i4 or i8", s)
+	}
+	return nil
+}
+
+func (p *npyParser) tuple() ([]int, error) {
+	shape := []int{}
+	if err := p.expect('('); err != nil {
+		return nil, err
+	}
+	for !p.accept(')') {
+		p.space()
+		start := p.at
+		for p.at < len(p.text) && p.text[p.at] >= '0' && p.text[p.at] <= '9' {
+			p.at++
+		}
+		n, err := strconv.Atoi(p.text[start:p.at])
+		if err != nil {
+			p.at = start
+			return nil, p.fail("want a size")
+		}
+		if len(shape) == 32 {
+			return nil, p.fail("more than 32 axes")
+		}
+		shape = append(shape, n)
+		if !p.accept(',') {
+			if err := p.expect(')'); err != nil {
+				return nil, err
+			}
+			break
+		}
+	}
+	return shape, nil
+}
+
+// transposeFortran reorders values stored first axis fastest.
+func (a *Array) transposeFortran() {
+	switch v := a.Data.(type) {
+	case []float32:
+		a.Data = fromFortran(v, a.Shape)
+	case []float64:
+		a.Data = fromFortran(v, a.Shape)
+	case []int32:
+		a.Data = fromFortran(v, a.Shape)
+	case []int64:
+		a.Data = fromFortran(v, a.Shape)
+	}
+}
+
+func fromFortran[T Element](v []T, shape []int) []T {
+	out := make([]T, len(v))
+	index := make([]int, len(shape))
+	strides := make([]int, len(shape))
+	stride := 1
+	for i, s := range shape {
+		strides[i] = stride
+		stride *= s
+	}
+	at := 0
+	for i := range out {
+		out[i] = v[at]
+		for axis := len(shape) - 1; axis >= 0; axis-- {
+			index[axis]++
+			at += strides[axis]
+			if index[axis] < shape[axis] {
+				break
+			}
+			at -= index[axis] * strides[axis]
+			index[axis] = 0
+		}
+	}
+	return out
+}
+
+// WriteNPY writes a to path atomically.
+func WriteNPY(path string, a *Array) error {
+	return WriteAtomic(path, func(w io.Writer) error { return EncodeNPY(w, a) })
+}
+
+// ReadNPY reads the array of path. Bytes after the last value are an error.
+func ReadNPY(path string) (*Array, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	a, err := DecodeNPY(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	var one [1]byte
+	if n, _ := f.Read(one[:]); n > 0 {
+		return nil, fmt.Errorf("%s: npy: bytes after the last value", path)
+	}
+	return a, nil
+}

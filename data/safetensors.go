@@ -1,0 +1,245 @@
+package data
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"sort"
+)
+
+// Safetensors is the common format for a model's tensors: the length of a JSON
+// header, the header, the values. https://github.com/huggingface/safetensors
+
+// maxSafetensorsHeader is the format's own limit.
+const maxSafetensorsHeader = 100_000_000
+
+const metadataKey = "__metadata__"
+
+var safetensorsTypes = map[string]Type{"F32": Float32, "F64": Float64, "I32": Int32, "I64": Int64}
+
+type safetensorsEntry struct {
+	Type    string   `json:"dtype"`
+	Shape   []int    `json:"shape"`
+	Offsets [2]int64 `json:"data_offsets"`
+}
+
+// EncodeSafetensors writes the tensors in the order given, with metadata if
+// there is any. It panics if two names are equal or one is "__metadata__".
+func EncodeSafetensors(w io.Writer, tensors []Named, metadata map[string]string) error {
+	var head bytes.Buffer
+	head.WriteByte('{')
+	if len(metadata) > 0 {
+		text, err := json.Marshal(metadata) // sorted keys
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&head, "%q:%s", metadataKey, text)
+	}
+	seen := map[string]bool{metadataKey: true}
+	offset := int64(0)
+	for _, t := range tensors {
+		if seen[t.Name] {
+			panic("data: EncodeSafetensors: tensor name used twice or reserved")
+		}
+		seen[t.Name] = true
+		if n, ok := product(t.Array.Shape); !ok || n != t.Array.Len() {
+			panic("data: EncodeSafetensors: number of values is not the product of the shape")
+		}
+		e := safetensorsEntry{Shape: t.Array.Shape}
+		if e.Shape == nil {
+			e.Shape = []int{}
+		}
+		for name, kind := range safetensorsTypes {
+			if kind == t.Array.Type() {
+				e.Type = name
+			}
+		}
+		e.Offsets = [2]int64{offset, offset + int64(t.Array.Len()*t.Array.Type().size())}
+		offset = e.Offsets[1]
+		name, err := json.Marshal(t.Name)
+		if err != nil {
+			return err
+		}
+		text, err := json.Marshal(e)
+		if err != nil {
+			return err
+		}
+		if head.Len() > 1 {
+			head.WriteByte(',')
+		}
+		fmt.Fprintf(&head, "%s:%s", name, text)
+	}
+	head.WriteByte('}')
+	for head.Len()%8 != 0 {
+		head.WriteByte(' ')
+	}
+	if head.Len() > maxSafetensorsHeader {
+		return fmt.Errorf("safetensors: header of %d bytes; the format allows %d", head.Len(), maxSafetensorsHeader)
+	}
+	if err := binary.Write(w, binary.LittleEndian, uint64(head.Len())); err != nil {
+		return err
+	}
+	if _, err := w.Write(head.Bytes()); err != nil {
+		return err
+	}
+	for _, t := range tensors {
+		if err := encodeValues(w, t.Array); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// DecodeSafetensors reads tensors of the types F32, F64, I32 and I64, in the
+// order of their values, and the metadata. Errors are *FormatError, or those
+// of r.
+func DecodeSafetensors(r io.Reader) (tensors []Named, metadata map[string]string, err error) {
+	var length [8]byte
+	if n, err := io.ReadFull(r, length[:]); err != nil {
+		return nil, nil, safetensorsShort(err, int64(n), "header")
+	}
+	size := binary.LittleEndian.Uint64(length[:])
+	if size > maxSafetensorsHeader {
+		return nil, nil, formatError("safetensors", 0, "header of %d bytes; the format allows %d", size, maxSafetensorsHeader)
+	}
+	var head bytes.Buffer
+	if n, err := io.CopyN(&head, r, int64(size)); err != nil {
+		return nil, nil, safetensorsShort(err, 8+n, "header")
+	}
+	entries, metadata, err := parseSafetensorsHeader(head.Bytes())
+	if err != nil {
+		return nil, nil, err
+	}
+	base := 8 + int64(size)
+	for _, e := range entries {
+		count, _ := product(e.Shape)
+		values, n, err := decodeValues(r, safetensorsTypes[e.Type], count, binary.LittleEndian)
+		if err != nil {
+			return nil, nil, safetensorsShort(err, base+e.Offsets[0]+n, fmt.Sprintf("values of tensor %q", e.name))
+		}
+		tensors = append(tensors, Named{e.name, &Array{Shape: e.Shape, Data: values}})
+	}
+	var one [1]byte
+	if n, _ := io.ReadFull(r, one[:]); n > 0 {
+		end := base
+		if len(entries) > 0 {
+			end += entries[len(entries)-1].Offsets[1]
+		}
+		return nil, nil, formatError("safetensors", end, "bytes after the last value")
+	}
+	return tensors, metadata, nil
+}
+
+func safetensorsShort(err error, at int64, what string) error {
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return formatError("safetensors", at, "file ends in the %s", what)
+	}
+	return err
+}
+
+type namedEntry struct {
+	name string
+	safetensorsEntry
+}
+
+// parseSafetensorsHeader returns the entries ordered by offset, checked to
+// cover the values without gap or overlap.
+func parseSafetensorsHeader(head []byte) ([]namedEntry, map[string]string, error) {
+	d := json.NewDecoder(bytes.NewReader(head))
+	fail := func(reason string, args ...any) error {
+		return formatError("safetensors", 8+d.InputOffset(), reason, args...)
+	}
+	if len(head) == 0 || head[0] != '{' {
+		return nil, nil, fail("header does not start with '{'")
+	}
+	d.Token()
+	var entries []namedEntry
+	var metadata map[string]string
+	seen := map[string]bool{}
+	for d.More() {
+		token, err := d.Token()
+		if err != nil {
+			return nil, nil, fail("header: %v", err)
+		}
+		name := token.(string) // the decoder allows no other key
+		if seen[name] {
+			return nil, nil, fail("header: name %q appears twice", name)
+		}
+		seen[name] = true
+		if name == metadataKey {
+			if err := d.Decode(&metadata); err != nil {
+				return nil, nil, fail("header: metadata: %v", err)
+			}
+			continue
+		}
+		e := namedEntry{name: name}
+		if err := d.Decode(&e.safetensorsEntry); err != nil {
+			return nil, nil, fail("header: tensor %q: %v", name, err)
+		}
+		kind, ok := safetensorsTypes[e.Type]
+		if !ok {
+			return nil, nil, fail("header: tensor %q has type %q; want F32, F64, I32 or I64", name, e.Type)
+		}
+		count, ok := product(e.Shape)
+		if !ok || len(e.Shape) > 32 {
+			return nil, nil, fail("header: tensor %q has an impossible shape", name)
+		}
+		if e.Offsets[0] < 0 || e.Offsets[1] < e.Offsets[0] || e.Offsets[1]-e.Offsets[0] != int64(count*kind.size()) {
+			return nil, nil, fail("header: tensor %q: offsets %d to %d do not fit shape %s of %s", name, e.Offsets[0], e.Offsets[1], FormatShape(e.Shape), e.Type)
+		}
+		if e.Shape == nil {
+			e.Shape = []int{}
+		}
+		entries = append(entries, e)
+	}
+	if _, err := d.Token(); err != nil {
+		return nil, nil, fail("header: %v", err)
+	}
+	if rest := bytes.TrimRight(head[d.InputOffset():], " "); len(rest) > 0 {
+		return nil, nil, fail("text after the header")
+	}
+	sort.SliceStable(entries, func(i, j int) bool { return entries[i].Offsets[0] < entries[j].Offsets[0] })
+	offset := int64(0)
+	for _, e := range entries {
+		if e.Offsets[0] != offset {
+			return nil, nil, fail("header: values of tensor %q start at %d, not at %d", e.name, e.Offsets[0], offset)
+		}
+		if e.Offsets[1] > math.MaxInt64-8-int64(len(head)) {
+			return nil, nil, fail("header: tensor %q ends beyond any file", e.name)
+		}
+		offset = e.Offsets[1]
+	}
+	return entries, metadata, nil
+}
+
+// WriteSafetensors writes the tensors to path atomically and returns the
+// SHA-256 of the file.
+func WriteSafetensors(path string, tensors []Named, metadata map[string]string) (sum string, err error) {
+	_, sum, err = WriteAtomicHash(path, func(w io.Writer) error { return EncodeSafetensors(w, tensors, metadata) })
+	return sum, err
+}
+
+// ReadSafetensors reads the tensors of path. Unless sum is empty, it returns a
+// *CorruptError when the SHA-256 of the file is another.
+func ReadSafetensors(path, sum string) ([]Named, map[string]string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	r, check := hashing(f)
+	tensors, metadata, err := DecodeSafetensors(r)
+	if err != nil {
+		return nil, nil, corrupt(path, err)
+	}
+	if sum != "" {
+		if err := check(path, sum); err != nil {
+			return nil, nil, err
+		}
+	}
+	return tensors, metadata, nil
+}
