@@ -1,0 +1,193 @@
+// Package constraint makes a basis satisfy a PDE: it combines the basis
+// functions b a network proposes by weights ω_k, one vector an expert, so that
+// the rows of expert k are least squares, and gives the gradient of a loss of
+// the assembled field with respect to b through the implicit function theorem
+// (DESIGN, section 1; paper, section 3).
+//
+// Everything here is float64. A Constraint is the static part: the problem on
+// its grid, the router, the options. A Sample holds the memory of one solve and
+// its backward pass:
+//
+//	s.Load(basis, initial)      basis (N, P) of the network, float32 or float64
+//	s.Solve(rng)                ω_k of every expert
+//	s.Field()                   û (P), to evaluate a loss
+//	s.Backward(bbar, ubar)      ∂L/∂b from ∂L/∂û
+//
+// Work is divided into pieces that do not depend on the number of workers, and
+// every sum is formed in a fixed order: results are bitwise equal for any
+// number of workers.
+package constraint
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"pihc/grid"
+	"pihc/internal/kernel"
+	"pihc/lm"
+	"pihc/pde"
+)
+
+// Options says how the constraint is imposed.
+type Options struct {
+	// Experts is the number of subdomains along each axis; missing means 1.
+	Experts []int
+	// Points is the number of residual rows sampled in each subdomain; 0 means
+	// all of them.
+	Points int
+	// Weights multiply the rows of a set of rows by name (default 1), on top of
+	// the PDE file's weights.
+	Weights map[string]float64
+	// Mean divides the squares of each set by its number of rows, so that the
+	// balance between sets does not depend on how many points are sampled. The
+	// published code does not (false).
+	Mean bool
+	// LocalConditions restricts initial and boundary rows to the expert's
+	// subdomain. The paper gives every expert the global conditions (false).
+	LocalConditions bool
+	// RepeatInitial states the initial rows that many times, as the published
+	// single constraint does by broadcasting the initial condition over all
+	// times (authors' notes, Q1); 0 and 1 mean once.
+	RepeatInitial int
+	// Start is the value of every weight where each solve starts.
+	Start float64
+	// Fixed skips the solve: every weight is Start. With one basis function and
+	// Start = 1 this is the network's own field (PI-SC).
+	Fixed bool
+	// Solver are the options of Levenberg-Marquardt.
+	Solver lm.Options
+	// Adjoint chooses the gradient: lm.Exact, lm.GaussNewton or lm.Paper.
+	Adjoint lm.AdjointMode
+}
+
+// Constraint is a PDE constraint on a grid for N basis functions.
+type Constraint struct {
+	System  *pde.System
+	Options Options
+	Router  *Router
+	Windows []grid.Window
+	N       int
+
+	candidates [][]int32 // residual rows of each expert
+	borders    []border
+	multiplier []float64 // nil when 1
+	pool       *kernel.Pool
+}
+
+// border is a pair of neighbouring experts and the points next to their common
+// border, on both sides.
+type border struct {
+	lower, upper int
+	points       []int32
+}
+
+// New prepares a constraint. The router is made uniformly from
+// Options.Experts; a non-nil router is used as it is (the one of training).
+func New(s *pde.System, n int, o Options, router *Router, pool *kernel.Pool) (*Constraint, error) {
+	for name := range o.Weights {
+		if s.Set(name) == nil {
+			names := make([]string, len(s.Sets))
+			for i, set := range s.Sets {
+				names[i] = set.Name
+			}
+			return nil, fmt.Errorf("constraint weights: no rows are called %q; there are %s", name, strings.Join(names, ", "))
+		}
+	}
+	if router == nil {
+		router = NewRouter(s.Grid, o.Experts)
+	}
+	windows, err := router.Windows(s.Grid)
+	if err != nil {
+		return nil, err
+	}
+	c := &Constraint{System: s, Options: o, Router: router, Windows: windows, N: n, pool: pool}
+	for k, w := range windows {
+		points := inWindow(s.Grid, w, s.Sets[0].Points)
+		if !o.Fixed && len(points) == 0 {
+			return nil, fmt.Errorf("experts: expert %d has no residual rows", k)
+		}
+		if !o.Fixed && o.Points > len(points) {
+			return nil, fmt.Errorf("points: %d asked for, but the subdomain of expert %d holds %d residual rows on this grid; ask for at most that, or 0 for all", o.Points, k, len(points))
+		}
+		c.candidates = append(c.candidates, points)
+	}
+	if s.HasMultiplier() {
+		c.multiplier = make([]float64, s.Grid.Size())
+		s.Multiplier(c.multiplier)
+	}
+	c.findBorders()
+	return c, nil
+}
+
+// inWindow returns the points that lie in w, in order.
+func inWindow(g *grid.Grid, w grid.Window, points []int32) []int32 {
+	strides := g.Strides()
+	var in []int32
+	for _, p := range points {
+		inside := true
+		rest := int(p)
+		for a, s := range strides {
+			i := rest / s
+			rest %= s
+			inside = inside && i >= w.Lo[a] && i < w.Hi[a]
+		}
+		if inside {
+			in = append(in, p)
+		}
+	}
+	return in
+}
+
+// findBorders lists the faces between windows: for each pair that touches
+// along one axis, the points on both sides.
+func (c *Constraint) findBorders() {
+	g := c.System.Grid
+	for k, w := range c.Windows {
+		for l, v := range c.Windows {
+			axis := -1
+			for a := range g.Axes {
+				if w.Hi[a] == v.Lo[a] && axis < 0 {
+					axis = a
+				} else if w.Lo[a] != v.Lo[a] || w.Hi[a] != v.Hi[a] {
+					axis = -2
+					break
+				}
+			}
+			if axis < 0 {
+				continue
+			}
+			face := grid.Window{Lo: slices.Clone(w.Lo), Hi: slices.Clone(w.Hi)}
+			face.Lo[axis], face.Hi[axis] = w.Hi[axis]-1, w.Hi[axis]+1
+			c.borders = append(c.borders, border{k, l, face.Points(g)})
+		}
+	}
+}
+
+// Expert returns the expert whose subdomain holds grid point p.
+func (c *Constraint) Expert(p int) int {
+	idx := make([]int, len(c.System.Grid.Axes))
+	c.System.Grid.Unravel(p, idx)
+	for k, w := range c.Windows {
+		if w.Contains(idx) {
+			return k
+		}
+	}
+	panic("constraint: point outside the grid")
+}
+
+// rowScale is what multiplies the squares of a set with count rows.
+func (c *Constraint) rowScale(set *pde.RowSet, count int) float64 {
+	w := 1.0
+	if v, ok := c.Options.Weights[set.Name]; ok {
+		w = v
+	}
+	scale := w * w
+	if c.Options.Mean {
+		scale /= float64(count)
+	}
+	if set.Kind == pde.InitialRows && c.Options.RepeatInitial > 1 {
+		scale *= float64(c.Options.RepeatInitial)
+	}
+	return scale
+}

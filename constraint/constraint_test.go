@@ -1,0 +1,185 @@
+package constraint
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"pihc/internal/kernel"
+	"pihc/lm"
+	"pihc/pde"
+)
+
+// toy is diffusion-sorption on a small grid with a smooth basis of n functions
+// that has u = 1 at the wall in reach.
+func toy(t testing.TB, problem string, shape map[string]int, n int) (*pde.System, []float64, []float64) {
+	t.Helper()
+	p, err := pde.Open(problem)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := p.Grid(shape)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := p.Discretize(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	size := g.Size()
+	basis := make([]float64, n*size)
+	for i := range n {
+		a, b, c := rng.NormFloat64(), 2*rng.NormFloat64(), 6*rng.Float64()
+		for q := range size {
+			tt := float64(q/g.Axes[1].Points) / float64(g.Axes[0].Points)
+			x := g.Axes[1].Coordinate(q % g.Axes[1].Points)
+			basis[i*size+q] = math.Sin(a*tt+b*x+c) + 0.2*rng.NormFloat64()*math.Exp(-4*x) + 0.3
+		}
+	}
+	initial := make([]float64, s.InitialSize())
+	for i := range initial {
+		initial[i] = 0.11
+	}
+	return s, basis, initial
+}
+
+func exactOptions() Options {
+	return Options{Mean: true, Start: 0.1, Solver: lm.Options{Ridge: 1e-4, GTol: 1e-14, FTol: -1, XTol: -1, MaxIterations: 400, NewtonCorrection: true}}
+}
+
+// lossOf solves and returns Σ v û + ½ jump Σ d².
+func lossOf(s *Sample, basis, initial, v []float64, jump float64) float64 {
+	Load(s, basis, initial)
+	s.Solve(Seed{1, 2, 3})
+	l := kernel.Dot(v, s.Field())
+	squares, _ := s.Jump()
+	return l + 0.5*jump*squares
+}
+
+// The implicit gradient against central differences of the re-solved problem:
+// uneven experts, sampled points, global and local conditions, borders weighed.
+func TestGradient(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		problem string
+		experts []int
+		points  int
+		local   bool
+		jump    float64
+	}{
+		{"one expert, all points", "diffusion-sorption", nil, 0, false, 0},
+		{"one expert, sampled", "diffusion-sorption", nil, 90, false, 0},
+		{"experts 1 x 3", "diffusion-sorption", []int{1, 3}, 40, false, 0},
+		{"experts 2 x 2, jumps", "diffusion-sorption", []int{2, 2}, 25, false, 3},
+		{"experts 1 x 2, local conditions", "diffusion-sorption", []int{1, 2}, 0, true, 0},
+		{"published rows", "diffusion-sorption-published", []int{1, 3}, 40, false, 0},
+		{"offset, multiplier and mean removed", "testdata/ansatz.yaml", []int{1, 2}, 40, false, 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			const n = 5
+			sys, basis, initial := toy(t, tc.problem, map[string]int{"t": 9, "x": 20}, n)
+			for i := range initial {
+				initial[i] = 0.11 + 0.05*math.Sin(float64(i))
+			}
+			o := exactOptions()
+			o.Experts, o.Points, o.LocalConditions = tc.experts, tc.points, tc.local
+			c, err := New(sys, n, o, nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := c.NewSample()
+			rng := rand.New(rand.NewPCG(3, 4))
+			v := make([]float64, sys.Grid.Size())
+			for i := range v {
+				v[i] = rng.NormFloat64()
+			}
+			lossOf(s, basis, initial, v, tc.jump)
+			for k, out := range s.Outcomes() {
+				if out.Status.Early() {
+					t.Fatalf("expert %d: %v after %d iterations", k, out.Status, out.Iterations)
+				}
+			}
+			grad := make([]float64, len(basis))
+			Backward(s, grad, v, tc.jump)
+			dir := make([]float64, len(basis))
+			for trial := range 3 {
+				for i := range dir {
+					dir[i] = rng.NormFloat64()
+				}
+				at := func(h float64) float64 {
+					moved := make([]float64, len(basis))
+					for i := range moved {
+						moved[i] = basis[i] + h*dir[i]
+					}
+					return lossOf(s, moved, initial, v, tc.jump)
+				}
+				const h = 1e-5
+				numeric := (8*(at(h)-at(-h)) - (at(2*h) - at(-2*h))) / (12 * h)
+				analytic := kernel.Dot(grad, dir)
+				if diff := math.Abs(numeric-analytic) / math.Abs(numeric); !(diff < 1e-6) {
+					t.Errorf("direction %d: gradient %.10g, central difference %.10g (relative %.1e)", trial, analytic, numeric, diff)
+				}
+			}
+		})
+	}
+}
+
+// Results must not depend on the number of workers.
+func TestWorkers(t *testing.T) {
+	const n = 16
+	for _, experts := range [][]int{nil, {1, 4}, {2, 3}} {
+		t.Run(fmt.Sprint(experts), func(t *testing.T) {
+			sys, basis, initial := toy(t, "diffusion-sorption", map[string]int{"t": 41, "x": 130}, n)
+			var want []float64
+			for _, workers := range []int{1, 2, 4} {
+				pool := kernel.NewPool(workers)
+				o := Options{Mean: true, Experts: experts, Points: 700, Solver: lm.Options{Ridge: 1e-4, GTol: 1e-4, NewtonCorrection: true}}
+				c, err := New(sys, n, o, nil, pool)
+				if err != nil {
+					t.Fatal(err)
+				}
+				s := c.NewSample()
+				got := make([]float64, len(basis))
+				Load(s, basis, initial)
+				s.Solve(Seed{1, 2, 3})
+				Backward(s, got, s.Field(), 0)
+				if want == nil {
+					want = got
+				}
+				for i := range got {
+					if got[i] != want[i] {
+						t.Fatalf("%d workers: gradient %d is %g, with one worker %g", workers, i, got[i], want[i])
+					}
+				}
+				pool.Close()
+			}
+		})
+	}
+}
+
+func TestNoAllocation(t *testing.T) {
+	const n = 16
+	sys, basis, initial := toy(t, "diffusion-sorption", map[string]int{"t": 21, "x": 64}, n)
+	for _, experts := range [][]int{nil, {1, 4}} {
+		pool := kernel.NewPool(2)
+		c, err := New(sys, n, Options{Mean: true, Experts: experts, Points: 200, Solver: lm.Options{Ridge: 1e-4, GTol: 1e-4, NewtonCorrection: true}}, nil, pool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := c.NewSample()
+		bbar := make([]float64, len(basis))
+		step := func() {
+			Load(s, basis, initial)
+			s.Solve(Seed{1, 2, 3})
+			s.Jump()
+			Backward(s, bbar, s.Field(), 0)
+		}
+		step()
+		if a := testing.AllocsPerRun(5, step); a != 0 {
+			t.Errorf("experts %v: %g allocations in a step", experts, a)
+		}
+		pool.Close()
+	}
+}

@@ -1,0 +1,248 @@
+package constraint
+
+import (
+	"math"
+
+	"pihc/internal/kernel"
+	"pihc/pde"
+)
+
+// chunkRows is the number of rows whose sums are formed together. Chunks, not
+// workers, fix the order of every reduction.
+const chunkRows = 2048
+
+// rowBlock is one set of rows as one solve sees it: at m points, the linear
+// map from w to the set's terms, z_j = c_j + A_j w.
+type rowBlock struct {
+	set    *pde.RowSet
+	points []int32     // m
+	scale  float64     // multiplies r², F_j F_k, ...: weight² or weight²/m
+	a      [][]float64 // per term (m, n) point-major: rows of A_j
+	c      [][]float64 // per term (m): affine part, nil where zero
+	extras [][]float64 // per extra (m)
+
+	// For affine sets the sums are formed once: ½‖r‖² = half + lin·w + ½ wᵀ gram w.
+	gram, lin []float64
+	half      float64
+
+	constants   [][]float64 // backing of c, per term
+	fieldOffset []float64   // scratch
+}
+
+func newRowBlock(set *pde.RowSet, m, n int) *rowBlock {
+	b := &rowBlock{set: set, points: make([]int32, m), scale: 1}
+	for range set.Terms {
+		b.a = append(b.a, make([]float64, m*n))
+		b.constants = append(b.constants, make([]float64, m))
+	}
+	b.c = make([][]float64, len(set.Terms))
+	for range set.Extras {
+		b.extras = append(b.extras, make([]float64, m))
+	}
+	if set.Linear {
+		b.gram, b.lin = make([]float64, n*n), make([]float64, n)
+	}
+	return b
+}
+
+// partial holds the sums over one chunk of rows.
+type partial struct {
+	gram, grad []float64
+	cost       float64
+}
+
+// scratch is one worker's memory for passes over blocks of rows.
+type scratch struct {
+	work     []*pde.Workspace // value, first, second of the set in use
+	z, y     [][]float64      // per term, pde.BlockSize
+	out      [][]float64      // program outputs
+	s        [][]float64      // S_jk
+	in, view [][]float64
+	aview    [][]float64
+	sview    [][]float64
+	fma      []float64 // kernel scratch
+}
+
+// passMode says what a pass over rows accumulates.
+type passMode int
+
+const (
+	passCost passMode = iota
+	passNormal
+	passHessian
+)
+
+func newScratch(terms, extras, outputs, n int) *scratch {
+	block := func(count int) [][]float64 {
+		flat := make([]float64, count*pde.BlockSize)
+		b := make([][]float64, count)
+		for i := range b {
+			b[i] = flat[i*pde.BlockSize : (i+1)*pde.BlockSize : (i+1)*pde.BlockSize]
+		}
+		return b
+	}
+	return &scratch{
+		z: block(terms), y: block(terms), out: block(outputs), s: block(terms * terms),
+		in: make([][]float64, terms+extras), view: make([][]float64, outputs),
+		aview: make([][]float64, terms), sview: make([][]float64, terms*terms),
+		fma: make([]float64, kernel.NormalScratch(n)),
+	}
+}
+
+// bind points the scratch inputs of rows [lo, hi) at z (computed at w) and the
+// extras.
+func (b *rowBlock) bind(sc *scratch, w []float64, lo, hi int) {
+	n, m := len(w), hi-lo
+	for j := range b.a {
+		sc.aview[j] = b.a[j][lo*n : hi*n]
+		z := sc.z[j][:m]
+		kernel.MatVecRows(z, n, m, sc.aview[j], w)
+		if c := b.c[j]; c != nil {
+			kernel.Axpy64(z, 1, c[lo:hi])
+		}
+		sc.in[j] = z
+	}
+	for e, x := range b.extras {
+		sc.in[len(b.a)+e] = x[lo:hi]
+	}
+}
+
+func (b *rowBlock) inputs(sc *scratch) [][]float64 { return sc.in[:len(b.a)+len(b.extras)] }
+
+// pass adds the unscaled sums of rows [lo, hi) at w to p.
+func (b *rowBlock) pass(p *partial, sc *scratch, progs *programs, mode passMode, w []float64, lo, hi int) {
+	n := len(w)
+	for ; lo < hi; lo += pde.BlockSize {
+		m := min(pde.BlockSize, hi-lo)
+		b.bind(sc, w, lo, lo+m)
+		switch mode {
+		case passCost:
+			b.set.Value().Eval(progs.value, m, sc.out[:1], b.inputs(sc))
+		case passNormal:
+			b.set.First().Eval(progs.first, m, sc.out[:1+len(b.a)], b.inputs(sc))
+		case passHessian:
+			b.set.Second().Eval(progs.second, m, sc.out[:b.set.Outputs()], b.inputs(sc))
+		}
+		r := sc.out[0][:m]
+		p.cost += 0.5 * kernel.SumSquares64(r)
+		switch mode {
+		case passNormal:
+			for j := range b.a {
+				sc.view[j] = sc.out[1+j][:m]
+			}
+			kernel.AccumulateNormal(p.gram, p.grad, n, m, sc.view[:len(b.a)], sc.aview[:len(b.a)], r, sc.fma)
+		case passHessian:
+			s := b.curvature(sc, m)
+			kernel.AccumulateHessian(p.gram, n, m, s, sc.aview[:len(b.a)], sc.fma)
+			for j := range b.a {
+				f := sc.out[1+j][:m]
+				rf := sc.y[j][:m]
+				for i := range rf {
+					rf[i] = r[i] * f[i]
+				}
+				kernel.AccumulateTransposed(p.grad, n, m, sc.aview[j], rf)
+			}
+		}
+	}
+}
+
+// curvature forms S_jk = F_j F_k + r F_jk of the rows just evaluated.
+func (b *rowBlock) curvature(sc *scratch, m int) [][]float64 {
+	terms := len(b.a)
+	r := sc.out[0][:m]
+	for j := range terms {
+		fj := sc.out[1+j][:m]
+		for k := range j + 1 {
+			fk := sc.out[1+k][:m]
+			s := sc.s[j*terms+k][:m]
+			if at := b.set.Pair(j, k); at >= 0 {
+				fjk := sc.out[at][:m]
+				for i := range s {
+					s[i] = fj[i]*fk[i] + r[i]*fjk[i]
+				}
+			} else {
+				for i := range s {
+					s[i] = fj[i] * fk[i]
+				}
+			}
+			sc.sview[j*terms+k], sc.sview[k*terms+j] = s, s
+		}
+	}
+	return sc.sview[:terms*terms]
+}
+
+// programs are one worker's workspaces for one set's programs.
+type programs struct{ value, first, second *pde.Workspace }
+
+func newPrograms(set *pde.RowSet) *programs {
+	return &programs{set.Value().NewWorkspace(), set.First().NewWorkspace(), set.Second().NewWorkspace()}
+}
+
+// summarise forms the constant sums of an affine set.
+func (b *rowBlock) summarise(p *partial, sc *scratch, progs *programs, zero []float64) {
+	clear(p.gram)
+	clear(p.grad)
+	p.cost = 0
+	b.pass(p, sc, progs, passNormal, zero, 0, len(b.points))
+	kernel.Symmetrize(p.gram, len(zero))
+	copy(b.gram, p.gram)
+	copy(b.lin, p.grad)
+	b.half = p.cost
+}
+
+// addLinear adds the sums of a summarised affine set at w: returns ½‖r‖², and
+// adds to a and g when g is not nil.
+func (b *rowBlock) addLinear(a, g, w []float64) float64 {
+	n := len(w)
+	cost := b.half
+	for i := range n {
+		row := kernel.Dot(b.gram[i*n:(i+1)*n], w)
+		cost += w[i] * (b.lin[i] + 0.5*row)
+		if g != nil {
+			g[i] += b.scale * (b.lin[i] + row)
+			kernel.Axpy64(a[i*n:(i+1)*n], b.scale, b.gram[i*n:(i+1)*n])
+		}
+	}
+	return b.scale * math.Max(cost, 0)
+}
+
+// adjointRows fills s[j] = scale Σ_l (F_j F_l + r F_jl) A_l λ and
+// q[j] = scale r F_j for rows [lo, hi) at w; in paper mode s_j = scale F_j (Jλ)
+// and q = 0.
+func (b *rowBlock) adjointRows(s, q [][]float64, sc *scratch, progs *programs, paper bool, w, lambda []float64, lo, hi int) {
+	n, terms := len(w), len(b.a)
+	for ; lo < hi; lo += pde.BlockSize {
+		m := min(pde.BlockSize, hi-lo)
+		b.bind(sc, w, lo, lo+m)
+		b.set.Second().Eval(progs.second, m, sc.out[:b.set.Outputs()], b.inputs(sc))
+		r := sc.out[0][:m]
+		for j := range terms {
+			kernel.MatVecRows(sc.y[j][:m], n, m, sc.aview[j], lambda)
+		}
+		for j := range terms {
+			fj, sj, qj := sc.out[1+j][:m], s[j][lo:lo+m], q[j][lo:lo+m]
+			for i := range sj {
+				sj[i] = 0
+				qj[i] = b.scale * r[i] * fj[i]
+			}
+			for l := range terms {
+				fl, y := sc.out[1+l][:m], sc.y[l][:m]
+				for i := range sj {
+					sj[i] += fj[i] * fl[i] * y[i]
+				}
+				if at := b.set.Pair(j, l); at >= 0 && !paper {
+					fjl := sc.out[at][:m]
+					for i := range sj {
+						sj[i] += r[i] * fjl[i] * y[i]
+					}
+				}
+			}
+			for i := range sj {
+				sj[i] *= b.scale
+			}
+			if paper {
+				clear(qj)
+			}
+		}
+	}
+}

@@ -1,0 +1,421 @@
+package constraint
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"pihc/internal/kernel"
+	"pihc/pde"
+)
+
+// A Sample is the memory of one constrained prediction and its backward pass.
+// It belongs to one caller at a time; Load, Solve, Field and Backward are
+// called in that order. After the first use nothing is allocated.
+type Sample struct {
+	c       *Constraint
+	initial []float64
+	basis   []float64 // (P, N) point-major: μ P b
+	offset  []float64 // (P) or nil
+	field   []float64 // (P): û
+	experts []*expert
+	shared  []*rowBlock // global condition rows, used by every expert
+
+	rng      *rand.PCG
+	seeds    [][2]uint64
+	scratch  []*scratch
+	programs [][]*programs // per worker, per set
+	workerOf []int         // which worker an expert's solve runs on
+	summary  partial
+	zero     []float64
+
+	source32  []float32 // the basis being loaded
+	source64  []float64
+	slices    int // slices along axis 0
+	gathers   []gatherTask
+	jump      []float64 // per border point: difference of the two predictions
+	jumpStart []int
+	jumpScale float64
+
+	ubar             []float64
+	target32         []float32
+	target64         []float64
+	tiles            [][]float64 // per worker: one row of a tile
+	partsOf          [][]float64 // ω̄ partial sums, per expert × part
+	transposeTask    func(worker, i int)
+	sampleTask       func(worker, i int)
+	gatherRun        func(worker, i int)
+	solveTask        func(worker, i int)
+	fieldTask        func(worker, i int)
+	spreadTask       func(worker, i int)
+	alphaTask        func(worker, i int)
+	adjointSolveTask func(worker, i int)
+	scatterTask      func(worker, i int)
+	outerTask        func(worker, i int)
+}
+
+// gatherTask fills rows [lo, hi) of one term of one block.
+type gatherTask struct {
+	block    *rowBlock
+	term     int
+	lo, hi   int
+	operator pde.Operator
+}
+
+// alphaParts is the number of pieces the sum ω̄_k is formed in.
+const alphaParts = 8
+
+// tilePoints is the number of grid points of one piece of b̄.
+const tilePoints = 1024
+
+// NewSample allocates the memory of one sample.
+func (c *Constraint) NewSample() *Sample {
+	n, size := c.N, c.System.Grid.Size()
+	s := &Sample{
+		c: c, basis: make([]float64, size*n), field: make([]float64, size),
+		slices: c.System.Grid.Axes[0].Points, zero: make([]float64, n),
+		summary:  partial{gram: make([]float64, n*n), grad: make([]float64, n)},
+		rng:      rand.NewPCG(0, 0),
+		workerOf: make([]int, len(c.Windows)), seeds: make([][2]uint64, len(c.Windows)),
+	}
+	if c.System.HasOffset() {
+		s.offset = make([]float64, size)
+	}
+	if !c.Options.Fixed {
+		s.makeBlocks()
+	} else {
+		for k := range c.Windows {
+			s.experts = append(s.experts, newExpert(s, k))
+		}
+	}
+	terms, extras, outputs := 1, 0, 1
+	for _, set := range c.System.Sets {
+		terms = max(terms, len(set.Terms))
+		extras = max(extras, len(set.Extras))
+		outputs = max(outputs, set.Outputs())
+	}
+	for range c.pool.Workers() {
+		s.scratch = append(s.scratch, newScratch(terms, extras, outputs, n))
+		var progs []*programs
+		for _, set := range c.System.Sets {
+			progs = append(progs, newPrograms(set))
+		}
+		s.programs = append(s.programs, progs)
+		s.tiles = append(s.tiles, make([]float64, tilePoints))
+	}
+	for _, e := range s.experts {
+		e.alpha, e.beta = make([]float64, size), make([]float64, size)
+		for range alphaParts {
+			s.partsOf = append(s.partsOf, make([]float64, n))
+		}
+	}
+	at := 0
+	for _, b := range c.borders {
+		s.jumpStart = append(s.jumpStart, at)
+		at += len(b.points)
+	}
+	s.jump = make([]float64, at)
+	s.makeTasks()
+	return s
+}
+
+// makeBlocks lays out the rows: the residual rows of each expert, then one
+// block per condition, shared unless conditions are local.
+func (s *Sample) makeBlocks() {
+	c := s.c
+	sets := c.System.Sets
+	if !c.Options.LocalConditions {
+		for _, set := range sets[1:] {
+			b := newRowBlock(set, len(set.Points), c.N)
+			copy(b.points, set.Points)
+			b.scale = c.rowScale(set, len(set.Points))
+			s.shared = append(s.shared, b)
+			s.addGathers(b)
+		}
+	}
+	for k, w := range c.Windows {
+		e := newExpert(s, k)
+		m := c.Options.Points
+		if m == 0 {
+			m = len(c.candidates[k])
+		}
+		b := newRowBlock(sets[0], m, c.N)
+		b.scale = c.rowScale(sets[0], m)
+		e.add(b, true)
+		s.addGathers(b)
+		for i, set := range sets[1:] {
+			if !c.Options.LocalConditions {
+				e.add(s.shared[i], false)
+				continue
+			}
+			points := inWindow(c.System.Grid, w, set.Points)
+			b := newRowBlock(set, len(points), c.N)
+			copy(b.points, points)
+			b.scale = c.rowScale(set, max(1, len(points)))
+			e.add(b, true)
+			s.addGathers(b)
+		}
+		s.experts = append(s.experts, e)
+	}
+}
+
+func (s *Sample) addGathers(b *rowBlock) {
+	for j, t := range b.set.Terms {
+		for lo := 0; lo < len(b.points); lo += chunkRows {
+			s.gathers = append(s.gathers, gatherTask{b, j, lo, min(lo+chunkRows, len(b.points)), s.c.System.Terms[t]})
+		}
+	}
+}
+
+// makeTasks builds the closures the pool runs, once.
+func (s *Sample) makeTasks() {
+	c := s.c
+	s.transposeTask = func(_, slice int) {
+		if s.source32 != nil {
+			loadSlice(s, s.source32, slice)
+		} else {
+			loadSlice(s, s.source64, slice)
+		}
+	}
+	s.sampleTask = func(_, k int) {
+		e := s.experts[k]
+		// A generator of its own from (seed, step, sample, expert).
+		var pcg rand.PCG
+		pcg.Seed(s.seeds[k][0], s.seeds[k][1])
+		b := e.blocks[0]
+		samplePoints(b.points, c.candidates[k], len(b.points), func() float64 {
+			return float64(pcg.Uint64()>>11) * 0x1p-53
+		})
+	}
+	s.gatherRun = func(_, i int) {
+		g := &s.gathers[i]
+		g.operator.Gather(g.block.a[g.term][g.lo*c.N:g.hi*c.N], s.basis, c.N, g.block.points[g.lo:g.hi])
+	}
+	s.solveTask = func(worker, k int) {
+		s.workerOf[k] = worker
+		s.experts[k].solve()
+	}
+	s.fieldTask = func(_, slice int) { s.assembleSlice(slice) }
+	s.spreadTask = func(_, slice int) { s.spreadSlice(slice) }
+	s.alphaTask = func(_, i int) { s.reducePart(i/alphaParts, i%alphaParts) }
+	s.adjointSolveTask = func(worker, k int) {
+		s.workerOf[k] = worker
+		s.experts[k].adjointSolve()
+	}
+	s.scatterTask = func(_, i int) { s.scatter(i/2, i%2 == 1) }
+	s.outerTask = func(worker, tile int) { s.outer(worker, tile) }
+}
+
+// Load takes the basis (N, P) of a network for one initial condition
+// (InitialSize values), applies the ansatz, and gathers nothing yet. The slices
+// are not kept.
+func Load[T kernel.Float](s *Sample, basis []T, initial []float64) {
+	s.initial = initial
+	switch b := any(&basis).(type) {
+	case *[]float32:
+		s.source32, s.source64 = *b, nil
+	case *[]float64:
+		s.source32, s.source64 = nil, *b
+	}
+	s.c.pool.Run(s.slices, s.transposeTask)
+	s.source32, s.source64 = nil, nil
+	if s.offset != nil {
+		s.c.System.Offset(s.offset, initial)
+	}
+}
+
+// loadSlice transposes one slice along axis 0 to point-major float64, applying
+// the multiplier and, where asked, removing the mean over the slice.
+func loadSlice[T kernel.Float](s *Sample, basis []T, slice int) {
+	n := s.c.N
+	size := len(s.field)
+	width := size / s.slices
+	lo := slice * width
+	dst := s.basis[lo*n : (lo+width)*n]
+	for i := range n {
+		src := basis[i*size+lo : i*size+lo+width]
+		mean := 0.0
+		if s.c.System.Problem.Ansatz.RemoveMean {
+			for _, v := range src {
+				mean += float64(v)
+			}
+			mean /= float64(width)
+		}
+		if s.c.multiplier != nil {
+			mu := s.c.multiplier[lo : lo+width]
+			for p, v := range src {
+				dst[p*n+i] = mu[p] * (float64(v) - mean)
+			}
+			continue
+		}
+		for p, v := range src {
+			dst[p*n+i] = float64(v) - mean
+		}
+	}
+}
+
+// Seed identifies the sampled points: the same seed samples the same points.
+type Seed struct{ Run, Step, Sample uint64 }
+
+// Solve samples the residual rows of every expert from a generator derived
+// from (seed, expert) and finds the weights ω_k.
+func (s *Sample) Solve(seed Seed) {
+	c := s.c
+	if c.Options.Fixed {
+		for _, e := range s.experts {
+			e.solve()
+		}
+		return
+	}
+	for k := range s.experts {
+		s.seeds[k] = [2]uint64{mix(seed.Run, seed.Step), mix(seed.Sample, uint64(k))}
+	}
+	c.pool.Run(len(s.experts), s.sampleTask)
+	c.pool.Run(len(s.gathers), s.gatherRun)
+	for _, b := range s.shared {
+		s.finishBlock(b)
+	}
+	for _, e := range s.experts {
+		for i, b := range e.blocks {
+			if e.own[i] {
+				s.finishBlock(b)
+			}
+		}
+		e.parallel = len(s.experts) < c.pool.Workers()
+	}
+	s.runExperts(s.solveTask)
+}
+
+// runExperts puts the experts on the work queue, or, when there are fewer than
+// workers, runs them one after another with their rows on the pool.
+func (s *Sample) runExperts(task func(worker, i int)) {
+	if len(s.experts) < s.c.pool.Workers() {
+		for k := range s.experts {
+			task(0, k)
+		}
+		return
+	}
+	s.c.pool.Run(len(s.experts), task)
+}
+
+// finishBlock fills what does not depend on the weights: extras, affine parts
+// (of the operators and of the ansatz offset), sums of affine sets.
+func (s *Sample) finishBlock(b *rowBlock) {
+	sys := s.c.System
+	sys.GatherExtras(b.set, b.extras, b.points, s.initial)
+	for j, t := range b.set.Terms {
+		op := sys.Terms[t]
+		b.c[j] = nil
+		if !op.Affine() && s.offset == nil {
+			continue
+		}
+		c := b.constants[j]
+		clear(c)
+		if op.Affine() {
+			op.Offset(c, b.points)
+		}
+		if s.offset != nil {
+			b.gatherOffset(c, op, s.offset)
+		}
+		b.c[j] = c
+	}
+	if b.set.Linear {
+		set := 0
+		for i, x := range sys.Sets {
+			if x == b.set {
+				set = i
+			}
+		}
+		b.summarise(&s.summary, s.scratch[0], s.programs[0][set], s.zero)
+	}
+}
+
+// gatherOffset adds T g_0 at the block's points to c.
+func (b *rowBlock) gatherOffset(c []float64, op pde.Operator, offset []float64) {
+	if b.fieldOffset == nil {
+		b.fieldOffset = make([]float64, len(b.points))
+	}
+	op.Gather(b.fieldOffset, offset, 1, b.points)
+	kernel.Axpy64(c, 1, b.fieldOffset)
+}
+
+func mix(a, b uint64) uint64 {
+	// SplitMix64's finaliser over a combination of both words.
+	x := a*0x9e3779b97f4a7c15 + b + 0x632be59bd9b4e019
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// Field assembles û = g_0 + μPb ω_k over the subdomains and returns it; the
+// slice is valid until the next Load.
+func (s *Sample) Field() []float64 {
+	s.c.pool.Run(s.slices, s.fieldTask)
+	return s.field
+}
+
+// assembleSlice assembles the points of one slice along axis 0.
+func (s *Sample) assembleSlice(slice int) {
+	n := s.c.N
+	for _, e := range s.experts {
+		s.segments(e.index, slice, func(lo, hi int) {
+			kernel.MatVecRows(s.field[lo:hi], n, hi-lo, s.basis[lo*n:hi*n], e.w)
+			if s.offset != nil {
+				kernel.Axpy64(s.field[lo:hi], 1, s.offset[lo:hi])
+			}
+		})
+	}
+}
+
+// segments calls f for each contiguous run of points of expert k in a slice
+// along axis 0.
+func (s *Sample) segments(k, slice int, f func(lo, hi int)) {
+	g := s.c.System.Grid
+	w := &s.c.Windows[k]
+	if slice < w.Lo[0] || slice >= w.Hi[0] {
+		return
+	}
+	last := len(g.Axes) - 1
+	width := len(s.field) / s.slices
+	base := slice * width
+	if last == 0 {
+		f(base, base+1)
+		return
+	}
+	inner := g.Axes[last].Points
+	for row := range width / inner {
+		rest, inside := row, true
+		for a := last - 1; a >= 1; a-- {
+			i := rest % g.Axes[a].Points
+			rest /= g.Axes[a].Points
+			inside = inside && i >= w.Lo[a] && i < w.Hi[a]
+		}
+		if inside {
+			f(base+row*inner+w.Lo[last], base+row*inner+w.Hi[last])
+		}
+	}
+}
+
+// Weights returns ω_k; the slice is valid until the next Solve.
+func (s *Sample) Weights(k int) []float64 { return s.experts[k].w }
+
+// Outcomes returns how each expert's solve ended, computing the constraint's
+// root mean square.
+func (s *Sample) Outcomes() []Outcome {
+	out := make([]Outcome, len(s.experts))
+	for k, e := range s.experts {
+		out[k] = e.outcome()
+	}
+	return out
+}
+
+// Finite reports whether every weight is finite.
+func (s *Sample) Finite() bool {
+	for _, e := range s.experts {
+		for _, v := range e.w {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,299 @@
+package model
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"pihc/internal/config"
+	"pihc/pde"
+)
+
+// SpecVersion is the version of spec files and run folders. It changes when an
+// old one can no longer be read.
+const SpecVersion = 1
+
+// The three ways of training (paper, section 4).
+const (
+	Soft = "soft" // PI-SC: a penalty in the loss, the network outputs u itself
+	Hard = "hard" // PI-HC: one least-squares solve over the whole domain
+	MoE  = "moe"  // PI-HC-MoE: one solve per subdomain
+)
+
+// Methods lists the methods in the paper's order.
+var Methods = []string{Soft, Hard, MoE}
+
+// MethodLabel returns the paper's name of a method.
+func MethodLabel(method string) string {
+	switch method {
+	case Soft:
+		return "PI-SC"
+	case Hard:
+		return "PI-HC"
+	case MoE:
+		return "PI-HC-MoE"
+	}
+	return method
+}
+
+// A Spec is one experiment: every constant as data. Axis names are keys where
+// a value belongs to an axis.
+type Spec struct {
+	Version    int              `yaml:"version"`
+	Problem    string           `yaml:"problem"`
+	Method     string           `yaml:"method"`
+	Seed       uint64           `yaml:"seed"`
+	Grid       map[string]int   `yaml:"grid,flow"`
+	Network    NetworkSpec      `yaml:"network"`
+	Constraint ConstraintSpec   `yaml:"constraint"`
+	Loss       LossSpec         `yaml:"loss"`
+	Training   TrainingSpec     `yaml:"training"`
+	Data       DataSpec         `yaml:"data"`
+	Paper      map[string]Paper `yaml:"paper,omitempty"`
+}
+
+// NetworkSpec describes the Fourier neural operator.
+type NetworkSpec struct {
+	Width            int            `yaml:"width"`
+	Layers           int            `yaml:"layers"`
+	Modes            map[string]int `yaml:"modes,flow"`
+	Projection       int            `yaml:"projection"`
+	Basis            int            `yaml:"basis"` // N; soft has one output
+	LastActivation   bool           `yaml:"last_activation"`
+	OutputActivation bool           `yaml:"output_activation"`
+	Precision        string         `yaml:"precision"`     // float32 | float64
+	InitialScale     float64        `yaml:"initial_scale"` // the initial condition is divided by this at the input; 0: 1
+	InitGain         float64        `yaml:"init_gain"`     // multiplies the initial weights of the lift; 0: 1
+}
+
+// ConstraintSpec describes the least-squares solves of hard and moe.
+type ConstraintSpec struct {
+	Experts          map[string]int     `yaml:"experts,flow"`   // moe; hard has one
+	Points           int                `yaml:"points"`         // residual rows sampled per expert; 0: all
+	Weights          map[string]float64 `yaml:"weights,flow"`   // row weights by name, times those of the PDE file
+	Normalization    string             `yaml:"normalization"`  // mean: squares of a set divided by its rows; none
+	ConditionRows    string             `yaml:"condition_rows"` // global | local
+	RepeatInitial    int                `yaml:"repeat_initial"` // initial rows counted so often (Q1)
+	Start            float64            `yaml:"start"`
+	Ridge            float64            `yaml:"ridge"`
+	Tolerance        float64            `yaml:"tolerance"` // gtol
+	MaxIterations    int                `yaml:"max_iterations"`
+	Damping          string             `yaml:"damping"` // nielsen | classical
+	Scaling          string             `yaml:"scaling"` // identity | more | current
+	NewtonCorrection bool               `yaml:"newton_correction"`
+	Adjoint          string             `yaml:"adjoint"` // exact | gauss-newton | paper
+}
+
+// LossSpec describes the loss of the assembled prediction.
+type LossSpec struct {
+	Form       string             `yaml:"form"`         // mean-square | norm
+	Weights    map[string]float64 `yaml:"weights,flow"` // by name of the rows; default 1
+	BorderJump float64            `yaml:"border_jump"`  // weight of the mean-square jump across expert borders
+}
+
+// TrainingSpec describes the optimisation.
+type TrainingSpec struct {
+	Steps         int          `yaml:"steps"`
+	Batch         int          `yaml:"batch"`
+	MicroBatch    int          `yaml:"micro_batch"`
+	LearningRate  LearningRate `yaml:"learning_rate"`
+	Beta1         float64      `yaml:"beta1"`
+	Beta2         float64      `yaml:"beta2"`
+	Epsilon       float64      `yaml:"epsilon"`
+	Clip          float64      `yaml:"clip"`    // largest global norm of the gradient; 0: off
+	Average       float64      `yaml:"average"` // decay of the exponential moving average of the parameters used for evaluation; 0: off
+	Validate      int          `yaml:"validate"`
+	ValidateCount int          `yaml:"validate_count"` // validation samples used; 0: all
+	Log           int          `yaml:"log"`
+	Checkpoint    int          `yaml:"checkpoint"`
+	MaxBadSteps   int          `yaml:"max_bad_steps"` // non-finite steps in a row that end training
+}
+
+// LearningRate is exponential decay from Initial to Final over the steps,
+// smooth or in Stairs equal stairs, after Warmup linear steps.
+type LearningRate struct {
+	Initial float64 `yaml:"initial"`
+	Final   float64 `yaml:"final"`
+	Decay   string  `yaml:"decay"` // exponential | cosine | constant
+	Stairs  int     `yaml:"stairs"`
+	Warmup  int     `yaml:"warmup"`
+}
+
+// DataSpec sizes the dataset; each split has its own seed.
+type DataSpec struct {
+	Train      SplitSpec `yaml:"train,flow"`
+	Validation SplitSpec `yaml:"validation,flow"`
+	Test       SplitSpec `yaml:"test,flow"`
+}
+
+// SplitSpec is one split of the dataset.
+type SplitSpec struct {
+	Count int    `yaml:"count"`
+	Seed  uint64 `yaml:"seed"`
+}
+
+// Paper is a figure of the paper shown beside ours: mean and standard
+// deviation of the relative L2 error.
+type Paper struct {
+	Mean float64 `yaml:"mean"`
+	Std  float64 `yaml:"std"`
+}
+
+// DefaultSpec returns the paper's values (sections 4.1 and B, Q23 for the
+// rest), in their best fair form.
+func DefaultSpec() Spec {
+	return Spec{
+		Version: SpecVersion,
+		Method:  MoE,
+		Network: NetworkSpec{Width: 64, Layers: 5, Projection: 128, Basis: 16, LastActivation: true, Precision: "float32"},
+		Constraint: ConstraintSpec{
+			Points: 20000, Normalization: "mean", ConditionRows: "global", Ridge: 1e-4, Tolerance: 1e-4,
+			MaxIterations: 50, Damping: "nielsen", Scaling: "more", NewtonCorrection: true, Adjoint: "exact",
+		},
+		Loss: LossSpec{Form: "mean-square"},
+		Training: TrainingSpec{
+			Steps: 4000, Batch: 6, MicroBatch: 1,
+			LearningRate: LearningRate{Initial: 1e-3, Final: 1e-4, Decay: "exponential"},
+			Beta1:        0.9, Beta2: 0.999, Epsilon: 1e-8, Clip: 1,
+			Validate: 100, ValidateCount: 16, Log: 10, Checkpoint: 500, MaxBadSteps: 10,
+		},
+		Data: DataSpec{SplitSpec{8000, 1}, SplitSpec{100, 2}, SplitSpec{1000, 3}},
+	}
+}
+
+// LoadSpec decodes a spec over the defaults, applies overrides ("a.b=c") and
+// validates it. name is used in messages.
+func LoadSpec(name string, src []byte, overrides ...string) (*Spec, error) {
+	d, err := config.Parse(name, src)
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range overrides {
+		if err := d.Override(o); err != nil {
+			return nil, err
+		}
+	}
+	s := DefaultSpec()
+	if err := d.Decode(&s); err != nil {
+		return nil, err
+	}
+	if err := s.validate(d); err != nil {
+		return nil, err
+	}
+	return &s, nil
+}
+
+// ReadSpec reads a spec file.
+func ReadSpec(path string, overrides ...string) (*Spec, error) {
+	src, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return LoadSpec(path, src, overrides...)
+}
+
+// Encode returns the resolved spec as YAML.
+func (s *Spec) Encode() ([]byte, error) { return config.Encode(s) }
+
+// Outputs is the number of network outputs: N, or 1 for soft.
+func (s *Spec) Outputs() int {
+	if s.Method == Soft {
+		return 1
+	}
+	return s.Network.Basis
+}
+
+// validate reports every value that makes no sense by itself.
+func (s *Spec) validate(d *config.Document) error {
+	var problems []*config.Problem
+	bad := func(path, format string, args ...any) {
+		problems = append(problems, d.Errorf(path, format, args...))
+	}
+	oneOf := func(path, value string, allowed ...string) {
+		if !slices.Contains(allowed, value) {
+			bad(path, "%s: %q: want %s", path, value, strings.Join(allowed, ", "))
+		}
+	}
+	positive := func(path string, v float64) {
+		if !(v > 0) {
+			bad(path, "%s: %g: want a positive number", path, v)
+		}
+	}
+	atLeast := func(path string, v, least int) {
+		if v < least {
+			bad(path, "%s: %d: want at least %d", path, v, least)
+		}
+	}
+	if s.Version != SpecVersion {
+		bad("version", "version %d: this pihc reads version %d", s.Version, SpecVersion)
+	}
+	if s.Problem == "" {
+		bad("problem", "problem: missing; name a built-in problem (%s) or a PDE file", strings.Join(pde.Builtins(), ", "))
+	}
+	oneOf("method", s.Method, Methods...)
+	n, c, t := s.Network, s.Constraint, s.Training
+	atLeast("network.width", n.Width, 1)
+	atLeast("network.layers", n.Layers, 1)
+	atLeast("network.projection", n.Projection, 1)
+	atLeast("network.basis", n.Basis, 1)
+	oneOf("network.precision", n.Precision, "float32", "float64")
+	atLeast("constraint.points", c.Points, 0)
+	atLeast("constraint.max_iterations", c.MaxIterations, 1)
+	positive("constraint.tolerance", c.Tolerance)
+	if c.Ridge < 0 {
+		bad("constraint.ridge", "constraint.ridge: %g: want zero or a positive number", c.Ridge)
+	}
+	oneOf("constraint.normalization", c.Normalization, "mean", "none")
+	oneOf("constraint.condition_rows", c.ConditionRows, "global", "local")
+	oneOf("constraint.damping", c.Damping, "nielsen", "classical")
+	oneOf("constraint.scaling", c.Scaling, "more", "current", "identity")
+	oneOf("constraint.adjoint", c.Adjoint, "exact", "gauss-newton", "paper")
+	oneOf("loss.form", s.Loss.Form, "mean-square", "norm")
+	atLeast("training.steps", t.Steps, 1)
+	atLeast("training.batch", t.Batch, 1)
+	atLeast("training.micro_batch", t.MicroBatch, 1)
+	positive("training.learning_rate.initial", t.LearningRate.Initial)
+	positive("training.learning_rate.final", t.LearningRate.Final)
+	oneOf("training.learning_rate.decay", t.LearningRate.Decay, "exponential", "cosine", "constant")
+	if t.Average < 0 || t.Average >= 1 {
+		bad("training.average", "training.average: %g: want a decay in [0, 1), 0 for none", t.Average)
+	}
+	for _, b := range []struct {
+		path string
+		v    float64
+	}{{"training.beta1", t.Beta1}, {"training.beta2", t.Beta2}} {
+		if b.v < 0 || b.v >= 1 {
+			bad(b.path, "%s: %g: want a number in [0, 1)", b.path, b.v)
+		}
+	}
+	positive("training.epsilon", t.Epsilon)
+	atLeast("training.validate", t.Validate, 1)
+	atLeast("training.log", t.Log, 1)
+	atLeast("training.checkpoint", t.Checkpoint, 1)
+	atLeast("training.max_bad_steps", t.MaxBadSteps, 1)
+	atLeast("data.train.count", s.Data.Train.Count, 1)
+	atLeast("data.validation.count", s.Data.Validation.Count, 1)
+	atLeast("data.test.count", s.Data.Test.Count, 1)
+	if err := config.Join(problems...); err != nil {
+		return err
+	}
+	return nil
+}
+
+// axisMap orders a map keyed by axis names; an unknown name is an error.
+func axisMap(p *pde.Problem, what string, m map[string]int, missing int) ([]int, error) {
+	out := make([]int, len(p.Axes))
+	for i, a := range p.Axes {
+		out[i] = missing
+		if v, ok := m[a.Name]; ok {
+			out[i] = v
+		}
+	}
+	for name := range m {
+		if p.Axis(name) < 0 {
+			return nil, fmt.Errorf("%s: problem %s has no axis %q; its axes are %s", what, p.Name, name, strings.Join(p.AxisNames(), ", "))
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,401 @@
+package pde
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"pihc/grid"
+	"pihc/internal/config"
+)
+
+//go:embed problems/*.yaml
+var builtins embed.FS
+
+// Builtins returns the names of the PDE files that come with pihc.
+func Builtins() []string {
+	entries, err := builtins.ReadDir("problems")
+	if err != nil {
+		panic("pde: no built-in problems: " + err.Error())
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, strings.TrimSuffix(e.Name(), ".yaml"))
+	}
+	return names
+}
+
+// Open reads the problem a spec names: a built-in name, or the path of a PDE
+// file (anything with a slash or ending in .yaml or .yml).
+func Open(name string) (*Problem, error) {
+	if !strings.ContainsAny(name, "/\\") && !strings.HasSuffix(name, ".yaml") && !strings.HasSuffix(name, ".yml") {
+		src, err := builtins.ReadFile(path.Join("problems", name+".yaml"))
+		if err != nil {
+			return nil, fmt.Errorf("problem %q: no such built-in problem; there are %s (or give the path of a PDE file)", name, strings.Join(Builtins(), ", "))
+		}
+		return Load(name+".yaml", src)
+	}
+	src, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("problem %s: %w", name, err)
+	}
+	return Load(name, src)
+}
+
+// The shape of a PDE file; docs/pde-files.md describes it.
+type (
+	fileProblem struct {
+		Name        string                    `yaml:"name" config:"required"`
+		Title       string                    `yaml:"title"`
+		Unknown     config.Scalar             `yaml:"unknown" config:"required"`
+		Axes        config.Map[fileAxis]      `yaml:"axes" config:"required"`
+		Constants   config.Map[config.Scalar] `yaml:"constants"`
+		Expressions config.Map[config.Scalar] `yaml:"expressions"`
+		Terms       config.Map[fileTerm]      `yaml:"terms"`
+		Residual    fileRows                  `yaml:"residual" config:"required"`
+		Conditions  config.Map[fileRows]      `yaml:"conditions"`
+		Ansatz      fileAnsatz                `yaml:"ansatz"`
+		Initial     fileSampler               `yaml:"initial"`
+		Reference   fileReference             `yaml:"reference"`
+	}
+	fileAxis struct {
+		Range    []config.Scalar `yaml:"range" config:"required"`
+		Points   int             `yaml:"points" config:"required"`
+		Boundary grid.Boundary   `yaml:"boundary" config:"required"`
+		Unit     string          `yaml:"unit"`
+		Pos      config.Position `yaml:"-"`
+	}
+	fileFactor struct {
+		Axis       string          `yaml:"axis" config:"required"`
+		Derivative int             `yaml:"derivative"`
+		Order      int             `yaml:"order"`
+		Side       grid.Side       `yaml:"side"`
+		Closure    grid.Closure    `yaml:"closure"`
+		Points     int             `yaml:"points"`
+		Low        *config.Scalar  `yaml:"low"`
+		High       *config.Scalar  `yaml:"high"`
+		Repeated   bool            `yaml:"repeated"`
+		Edge       string          `yaml:"edge"`
+		At         *grid.Location  `yaml:"at"`
+		Pos        config.Position `yaml:"-"`
+	}
+	fileTerm struct {
+		factors []fileFactor
+	}
+	fileRows struct {
+		Kind       string             `yaml:"kind"`
+		At         config.Map[string] `yaml:"at"`
+		Rows       config.Map[[]int]  `yaml:"rows"`
+		Expression config.Scalar      `yaml:"expression" config:"required"`
+		Weight     config.Scalar      `yaml:"weight"`
+		Pos        config.Position    `yaml:"-"`
+	}
+	fileAnsatz struct {
+		Offset     config.Scalar   `yaml:"offset"`
+		Multiplier config.Scalar   `yaml:"multiplier"`
+		Projection string          `yaml:"projection"`
+		Pos        config.Position `yaml:"-"`
+	}
+	fileSampler struct {
+		Distribution string          `yaml:"distribution"`
+		Low          config.Scalar   `yaml:"low"`
+		High         config.Scalar   `yaml:"high"`
+		Pos          config.Position `yaml:"-"`
+	}
+	fileReference struct {
+		Solver    string                    `yaml:"solver"`
+		Constants config.Map[config.Scalar] `yaml:"constants"`
+		Pos       config.Position           `yaml:"-"`
+	}
+)
+
+// UnmarshalConfig reads one factor, or {factors: [...]} for a product.
+func (t *fileTerm) UnmarshalConfig(n config.Node) error {
+	if _, ok := n.Lookup("factors"); ok {
+		var product struct {
+			Factors []fileFactor `yaml:"factors"`
+		}
+		err := n.Decode(&product)
+		t.factors = product.Factors
+		return err
+	}
+	t.factors = make([]fileFactor, 1)
+	return n.Decode(&t.factors[0])
+}
+
+// Load reads a PDE file; name is used in messages. Everything wrong is
+// reported at once, as config.Errors.
+func Load(name string, src []byte) (*Problem, error) {
+	var f fileProblem
+	if err := config.Decode(name, src, &f); err != nil {
+		return nil, err
+	}
+	l := &loader{file: &f, values: map[string]*Expr{}}
+	p := l.problem()
+	p.Source = slices.Clone(src)
+	if err := config.Join(l.problems...); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// loader turns a decoded file into a Problem, collecting what is wrong.
+type loader struct {
+	file     *fileProblem
+	problems []*config.Problem
+	values   map[string]*Expr // constants and expressions, resolved
+}
+
+func (l *loader) report(p *config.Problem) { l.problems = append(l.problems, p) }
+
+func (l *loader) problem() *Problem {
+	f := l.file
+	p := &Problem{Name: f.Name, Title: f.Title, Unknown: f.Unknown.Text}
+	if p.Title == "" {
+		p.Title = p.Name
+	}
+	if !isName(p.Unknown) {
+		l.report(f.Unknown.Pos.Errorf("unknown %q is not a name", p.Unknown))
+	}
+	for name, v := range f.Constants.All() {
+		value := l.number(v, "constant "+name)
+		p.Constants = append(p.Constants, Constant{name, value})
+		l.values[name] = Const(value)
+	}
+	l.axes(p)
+	names := append(p.AxisNames(), p.InitialName(), p.Unknown)
+	for name, t := range f.Terms.All() {
+		p.Terms = append(p.Terms, l.term(p, name, t))
+		names = append(names, name)
+	}
+	for name, v := range f.Expressions.All() {
+		e := l.expression(v, names)
+		p.Expressions = append(p.Expressions, Named{name, e})
+		l.values[name] = e
+	}
+	l.distinct(p)
+	p.Residual = l.rows(p, "residual", f.Residual, names)
+	p.Residual.Kind = ResidualRows
+	for name, r := range f.Conditions.All() {
+		p.Conditions = append(p.Conditions, l.rows(p, name, r, names))
+	}
+	l.ansatz(p)
+	l.sampler(p)
+	return p
+}
+
+// number evaluates a number or an expression of constants.
+func (l *loader) number(s config.Scalar, what string) float64 {
+	if v, ok := s.Number(); ok {
+		return v
+	}
+	e := l.expression(s, nil)
+	v, ok := e.Constant()
+	if !ok {
+		l.report(s.Pos.Errorf("%s: %q is not a number or an expression of constants", what, s.Text))
+	}
+	return v
+}
+
+// expression parses s, whose free names may be names, constants and earlier
+// expressions; the latter two are substituted.
+func (l *loader) expression(s config.Scalar, names []string) *Expr {
+	e, err := Parse(s.Text)
+	if err == nil {
+		known := slices.Clone(names)
+		for name := range l.values {
+			known = append(known, name)
+		}
+		err = e.Check(known)
+	}
+	if err != nil {
+		var syntax *SyntaxError
+		if errors.As(err, &syntax) {
+			problem := s.At(syntax.Pos).Errorf("%s", syntax.Msg)
+			if syntax.Hint != "" {
+				problem = problem.WithHint("%s", syntax.Hint)
+			}
+			l.report(problem)
+		} else {
+			l.report(s.Pos.Errorf("%v", err))
+		}
+		return Const(0)
+	}
+	return e.Substitute(l.values)
+}
+
+func (l *loader) axes(p *Problem) {
+	for name, a := range l.file.Axes.All() {
+		axis := Axis{Name: name, Points: a.Points, Boundary: a.Boundary, Unit: a.Unit}
+		if len(a.Range) != 2 {
+			l.report(a.Pos.Errorf("axis %s: range wants two numbers, [low, high]", name))
+		} else {
+			axis.Lo, axis.Hi = l.number(a.Range[0], "range"), l.number(a.Range[1], "range")
+			if axis.Hi <= axis.Lo {
+				l.report(a.Range[1].Pos.Errorf("axis %s: the range [%g, %g] is empty", name, axis.Lo, axis.Hi))
+			}
+		}
+		if !isName(name) {
+			l.report(a.Pos.Errorf("axis %q is not a name", name))
+		}
+		p.Axes = append(p.Axes, axis)
+	}
+	if len(p.Axes) < 2 || len(p.Axes) > 3 {
+		l.report(l.file.Unknown.Pos.Errorf("%d axes: a problem has two or three, the first one time", len(p.Axes)))
+	}
+}
+
+// distinct reports names used twice.
+func (l *loader) distinct(p *Problem) {
+	seen := map[string]string{p.Unknown: "the unknown", p.InitialName(): "the initial condition"}
+	check := func(name, what string, at config.Position) {
+		if old, ok := seen[name]; ok {
+			l.report(at.Errorf("%s %s has the name of %s", what, name, old))
+		}
+		seen[name] = "a " + what
+	}
+	for name, a := range l.file.Axes.All() {
+		check(name, "axis", a.Pos)
+	}
+	for name, c := range l.file.Constants.All() {
+		check(name, "constant", c.Pos)
+	}
+	for name, t := range l.file.Terms.All() {
+		check(name, "term", t.factors[0].Pos)
+	}
+	for name, e := range l.file.Expressions.All() {
+		check(name, "expression", e.Pos)
+	}
+}
+
+func (l *loader) term(p *Problem, name string, t fileTerm) Term {
+	term := Term{Name: name}
+	if !isName(name) && len(t.factors) > 0 {
+		l.report(t.factors[0].Pos.Errorf("term %q is not a name", name))
+	}
+	for _, f := range t.factors {
+		i := p.Axis(f.Axis)
+		if i < 0 {
+			l.report(f.Pos.Errorf("term %s: there is no axis %q", name, f.Axis).WithHint("the axes are %s", strings.Join(p.AxisNames(), ", ")))
+			continue
+		}
+		factor := Factor{Axis: f.Axis}
+		switch f.Edge {
+		case "":
+			if f.At != nil {
+				l.report(f.Pos.Errorf("term %s: `at` belongs to an edge term", name).WithHint("add edge: low or edge: high"))
+			}
+			factor.Scheme = grid.Scheme{Derivative: f.Derivative, Order: f.Order, Side: f.Side, Closure: f.Closure, Points: f.Points, Repeated: f.Repeated}
+			factor.Low, factor.High = l.ghost(f.Low), l.ghost(f.High)
+			if err := factor.Scheme.Validate(); err != nil {
+				l.report(f.Pos.Errorf("term %s: %s", name, strings.TrimPrefix(err.Error(), "grid: ")))
+			}
+		case "low", "high":
+			factor.Edge = &Edge{High: f.Edge == "high", Derivative: f.Derivative, Points: f.Points}
+			if f.At != nil {
+				factor.Edge.At = *f.At
+			}
+			if f.Points <= f.Derivative {
+				l.report(f.Pos.Errorf("term %s: %d points cannot give derivative %d at an edge", name, f.Points, f.Derivative).WithHint("points: %d or more", f.Derivative+1))
+			}
+		default:
+			l.report(f.Pos.Errorf("term %s: edge %q: want low or high", name, f.Edge))
+		}
+		term.Factors = append(term.Factors, factor)
+	}
+	return term
+}
+
+// ghost reads the value outside one end: an expression affine in the points
+// nearest that end, with the constants and the axis's step.
+func (l *loader) ghost(s *config.Scalar) *Expr {
+	if s == nil {
+		return nil
+	}
+	e := l.expression(*s, append(slices.Clone(ghostPoints), "step"))
+	if _, err := ghostValue(e, 1); err != nil {
+		l.report(s.Pos.Errorf("%v", err))
+		return Const(0)
+	}
+	return e
+}
+
+func (l *loader) rows(p *Problem, name string, f fileRows, names []string) Rows {
+	r := Rows{Name: name, Kind: BoundaryRows, At: map[string]string{}, Skip: map[string][2]int{}, Weight: Const(1)}
+	switch f.Kind {
+	case "initial":
+		r.Kind = InitialRows
+	case "boundary", "":
+	default:
+		l.report(f.Pos.Errorf("%s: kind %q: want initial or boundary", name, f.Kind))
+	}
+	r.Expr = l.expression(f.Expression, names)
+	if f.Weight.Text != "" {
+		r.Weight = l.expression(f.Weight, append(p.AxisNames(), p.InitialName()))
+	}
+	for axis, end := range f.At.All() {
+		l.mustBeAxis(p, f.Pos, name, axis)
+		if end != "low" && end != "high" {
+			l.report(f.Pos.Errorf("%s: at %s: %q: want low or high", name, axis, end))
+		}
+		r.At[axis] = end
+	}
+	for axis, skip := range f.Rows.All() {
+		l.mustBeAxis(p, f.Pos, name, axis)
+		if len(skip) != 2 || skip[0] < 0 || skip[1] < 0 {
+			l.report(f.Pos.Errorf("%s: rows %s: want [points left out at the low end, at the high end]", name, axis))
+			continue
+		}
+		r.Skip[axis] = [2]int{skip[0], skip[1]}
+	}
+	return r
+}
+
+func (l *loader) mustBeAxis(p *Problem, at config.Position, rows, axis string) {
+	if p.Axis(axis) < 0 {
+		l.report(at.Errorf("%s: there is no axis %q", rows, axis).WithHint("the axes are %s", strings.Join(p.AxisNames(), ", ")))
+	}
+}
+
+func (l *loader) ansatz(p *Problem) {
+	f := l.file.Ansatz
+	p.Ansatz = Ansatz{Offset: Const(0), Multiplier: Const(1)}
+	if f.Offset.Text != "" {
+		p.Ansatz.Offset = l.expression(f.Offset, append(p.AxisNames(), p.InitialName()))
+	}
+	if f.Multiplier.Text != "" {
+		p.Ansatz.Multiplier = l.expression(f.Multiplier, p.AxisNames())
+	}
+	switch f.Projection {
+	case "", "none":
+	case "remove-mean":
+		p.Ansatz.RemoveMean = true
+	default:
+		l.report(f.Pos.Errorf("ansatz: projection %q: want none or remove-mean", f.Projection))
+	}
+}
+
+func (l *loader) sampler(p *Problem) {
+	f := l.file.Initial
+	p.Initial = Sampler{Distribution: f.Distribution}
+	switch f.Distribution {
+	case "uniform-constant", "random-sines":
+		if f.Low.Text != "" {
+			p.Initial.Low = l.number(f.Low, "low")
+		}
+		if f.High.Text != "" {
+			p.Initial.High = l.number(f.High, "high")
+		}
+	case "":
+	default:
+		l.report(f.Pos.Errorf("initial: distribution %q: want uniform-constant or random-sines", f.Distribution))
+	}
+	p.Reference = Reference{Solver: l.file.Reference.Solver, Constants: map[string]float64{}}
+	for name, v := range l.file.Reference.Constants.All() {
+		p.Reference.Constants[name] = l.number(v, name)
+	}
+}

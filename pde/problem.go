@@ -1,0 +1,209 @@
+package pde
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"pihc/grid"
+)
+
+// A Problem is a PDE as data: an unknown on a box of axes, linear terms of it,
+// a residual and conditions that are pointwise expressions in those terms, an
+// ansatz, and the distribution of its initial conditions. It is read from a
+// PDE file by Load or Builtin; Discretize puts it on a grid.
+type Problem struct {
+	Name    string
+	Title   string
+	Unknown string // name of the unknown in expressions, e.g. "u"
+
+	Axes        []Axis
+	Constants   []Constant
+	Expressions []Named // sub-expressions, in file order, already resolved
+	Terms       []Term
+	Residual    Rows
+	Conditions  []Rows
+	Ansatz      Ansatz
+	Initial     Sampler
+	Reference   Reference
+
+	Source []byte // the file it was read from
+}
+
+// Axis is an axis of the domain; axis 0 is the slowest in memory and, where a
+// problem has time, is the time axis.
+type Axis struct {
+	Name     string
+	Lo, Hi   float64
+	Points   int // default number of points
+	Boundary grid.Boundary
+	Unit     string
+}
+
+// Constant is a named number.
+type Constant struct {
+	Name  string
+	Value float64
+}
+
+// Named is a named expression.
+type Named struct {
+	Name string
+	Expr *Expr
+}
+
+// Term is a linear (or affine) operator applied to the unknown. Exactly one of
+// Scheme (a derivative on the whole grid) and Edge (a stencil at one end of an
+// axis) describes each factor; the term is the product of its factors.
+type Term struct {
+	Name    string
+	Factors []Factor
+}
+
+// Factor is a one-dimensional operator along one axis.
+type Factor struct {
+	Axis   string
+	Scheme grid.Scheme
+	// Low and High are the values one step outside the two ends for a scheme
+	// with ghost values (nil: none): expressions affine in inner1, inner2, ...,
+	// the points nearest that end, and free in step, the axis's step.
+	Low, High *Expr
+	Edge      *Edge // nil: Scheme
+}
+
+// Edge evaluates the derivative-th derivative from the Points points nearest
+// one end of an axis, at Location.
+type Edge struct {
+	High       bool
+	Derivative int
+	At         grid.Location
+	Points     int
+}
+
+// Kind tells what a set of rows states.
+type Kind int
+
+const (
+	ResidualRows Kind = iota
+	InitialRows
+	BoundaryRows
+)
+
+// String returns "residual", "initial" or "boundary".
+func (k Kind) String() string { return [...]string{"residual", "initial", "boundary"}[k] }
+
+// Rows is one set of rows: a pointwise expression in terms, coordinates and
+// the initial condition, required to be zero, and where it holds.
+type Rows struct {
+	Name string
+	Kind Kind
+	// Expr is the unweighted expression, constants and sub-expressions
+	// substituted; its variables are terms, axis names and InitialName.
+	Expr *Expr
+	// Weight multiplies Expr; its variables are axis names and InitialName.
+	Weight *Expr
+	// At fixes axes at an end: axis name -> "low" or "high".
+	At map[string]string
+	// Skip leaves out points at the two ends of an axis: axis name -> (low, high).
+	Skip map[string][2]int
+}
+
+// Ansatz is u = Offset + Multiplier * P(b) * w (DESIGN, section 1).
+type Ansatz struct {
+	Offset     *Expr // in axis names and InitialName; default 0
+	Multiplier *Expr // in axis names; default 1
+	RemoveMean bool  // P removes the mean over the axes other than the first
+}
+
+// Sampler is the distribution of initial conditions.
+type Sampler struct {
+	Distribution string // "uniform-constant"
+	Low, High    float64
+}
+
+// Reference names the classical solver that makes solutions to compare with;
+// an empty Solver means there is none.
+type Reference struct {
+	Solver    string
+	Constants map[string]float64
+}
+
+// InitialName is the name of the initial condition in expressions: the
+// unknown's name followed by 0, e.g. "u0".
+func (p *Problem) InitialName() string { return p.Unknown + "0" }
+
+// Axis returns the position of the axis called name, or -1.
+func (p *Problem) Axis(name string) int {
+	for i, a := range p.Axes {
+		if a.Name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// AxisNames returns the names in order.
+func (p *Problem) AxisNames() []string {
+	names := make([]string, len(p.Axes))
+	for i, a := range p.Axes {
+		names[i] = a.Name
+	}
+	return names
+}
+
+// Grid returns the problem's axes with the given numbers of points by axis
+// name; axes not named keep their default.
+func (p *Problem) Grid(points map[string]int) (*grid.Grid, error) {
+	g := &grid.Grid{}
+	for _, a := range p.Axes {
+		n := a.Points
+		if v, ok := points[a.Name]; ok {
+			n = v
+		}
+		g.Axes = append(g.Axes, grid.Axis{Name: a.Name, Lo: a.Lo, Hi: a.Hi, Points: n, Boundary: a.Boundary})
+	}
+	for name := range points {
+		if p.Axis(name) < 0 {
+			return nil, fmt.Errorf("grid: problem %s has no axis %q; its axes are %s", p.Name, name, strings.Join(p.AxisNames(), ", "))
+		}
+	}
+	if err := g.Validate(); err != nil {
+		return nil, err
+	}
+	return g, nil
+}
+
+// Describe returns the problem as understood, one line an item, for
+// `pihc check`.
+func (p *Problem) Describe() []string {
+	var out []string
+	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	add("problem    %s (%s)", p.Name, p.Title)
+	for _, a := range p.Axes {
+		add("axis       %s in [%g, %g] %s, %s", a.Name, a.Lo, a.Hi, a.Unit, a.Boundary)
+	}
+	for _, c := range p.Constants {
+		add("constant   %s = %g", c.Name, c.Value)
+	}
+	show := func(r Rows) {
+		where := "all points"
+		var at []string
+		for axis, end := range r.At {
+			at = append(at, axis+" "+end)
+		}
+		for axis, s := range r.Skip {
+			at = append(at, fmt.Sprintf("%s without %d first and %d last", axis, s[0], s[1]))
+		}
+		if len(at) > 0 {
+			sort.Strings(at)
+			where = strings.Join(at, ", ")
+		}
+		add("%-10s %s: %s = 0 at %s, weight %s", r.Kind, r.Name, r.Expr, where, r.Weight)
+	}
+	show(p.Residual)
+	for _, c := range p.Conditions {
+		show(c)
+	}
+	add("ansatz     %s = %s + (%s)*b*w", p.Unknown, p.Ansatz.Offset, p.Ansatz.Multiplier)
+	return out
+}

@@ -1,0 +1,321 @@
+package pde
+
+import (
+	"fmt"
+	"slices"
+
+	"pihc/grid"
+)
+
+// A System is a Problem on a grid: its terms as operators and its rows as
+// compiled programs over points.
+type System struct {
+	Problem *Problem
+	Grid    *grid.Grid
+	Terms   []Operator
+	Sets    []*RowSet // Sets[0] is the residual, then the conditions in file order
+
+	offset, multiplier       *Program
+	offsetVars               []string
+	hasOffset, hasMultiplier bool
+}
+
+// Operator is a term on the grid.
+type Operator struct {
+	Name string
+	grid.Operator
+}
+
+// A RowSet is one set of rows on the grid. With J terms and E extras, a row's
+// value is r = weight F(z_1..z_J; extras), and its programs also give the
+// partial derivatives of r, all sharing sub-expressions.
+type RowSet struct {
+	Name   string
+	Kind   Kind
+	Terms  []int   // positions in System.Terms of z_1..z_J
+	Extras []Extra // further inputs, constant during a solve
+	Points []int32 // grid points with a row, ascending
+	// Linear says that r is affine in the terms: its first derivatives do not
+	// depend on them.
+	Linear bool
+
+	value, first, second *Program
+	// pairs[j*J+k] is the position of ∂²r/∂z_j∂z_k among the second program's
+	// outputs, or -1 where it is identically zero.
+	pairs   []int
+	outputs int // of the second program
+}
+
+// Extra is an input of a row program that is not a term: a coordinate of the
+// axis Axis, or (Axis < 0) the initial condition at the row's spatial position.
+type Extra struct {
+	Name string
+	Axis int
+}
+
+// Value, First and Second return the set's programs. All take the inputs
+// z_1..z_J, then the extras. Value gives r; First gives r, r_1..r_J; Second
+// gives r, r_1..r_J and the non-zero second derivatives at the positions Pair
+// names.
+func (s *RowSet) Value() *Program  { return s.value }
+func (s *RowSet) First() *Program  { return s.first }
+func (s *RowSet) Second() *Program { return s.second }
+
+// Outputs is the number of outputs of Second.
+func (s *RowSet) Outputs() int { return s.outputs }
+
+// Pair returns the output of Second that holds ∂²r/∂z_j∂z_k, or -1 for zero.
+func (s *RowSet) Pair(j, k int) int { return s.pairs[j*len(s.Terms)+k] }
+
+// Discretize puts the problem on g, whose axes must be the problem's.
+func (p *Problem) Discretize(g *grid.Grid) (*System, error) {
+	s := &System{Problem: p, Grid: g}
+	if err := p.gridTerms(s); err != nil {
+		return nil, err
+	}
+	for _, r := range append([]Rows{p.Residual}, p.Conditions...) {
+		set, err := s.rowSet(r)
+		if err != nil {
+			return nil, fmt.Errorf("%s %s: %w", r.Kind, r.Name, err)
+		}
+		s.Sets = append(s.Sets, set)
+	}
+	inputs := append(p.AxisNames(), p.InitialName())
+	var err error
+	if s.offset, err = Compile([]*Expr{p.Ansatz.Offset}, inputs); err != nil {
+		return nil, fmt.Errorf("ansatz offset: %w", err)
+	}
+	if s.multiplier, err = Compile([]*Expr{p.Ansatz.Multiplier}, inputs[:len(inputs)-1]); err != nil {
+		return nil, fmt.Errorf("ansatz multiplier: %w", err)
+	}
+	zero, isConst := p.Ansatz.Offset.Constant()
+	s.hasOffset = !isConst || zero != 0
+	one, isConst := p.Ansatz.Multiplier.Constant()
+	s.hasMultiplier = !isConst || one != 1
+	return s, nil
+}
+
+// gridTerms builds the operators; the unknown itself is the first term.
+func (p *Problem) gridTerms(s *System) error {
+	s.Terms = []Operator{{Name: p.Unknown, Operator: grid.NewOperator(s.Grid, grid.Product{Coef: 1})}}
+	for _, t := range p.Terms {
+		product := grid.Product{Coef: 1}
+		for _, f := range t.Factors {
+			i := p.Axis(f.Axis)
+			axis := s.Grid.Axes[i]
+			var line *grid.Line
+			var err error
+			if f.Edge != nil {
+				line, err = grid.Edge(axis, i, f.Edge.High, f.Edge.Derivative, f.Edge.At, f.Edge.Points)
+			} else {
+				scheme := f.Scheme
+				if scheme.Low, err = ghostValue(f.Low, axis.Step()); err == nil {
+					scheme.High, err = ghostValue(f.High, axis.Step())
+				}
+				if err == nil {
+					line, err = grid.Derivative(axis, i, scheme)
+				}
+			}
+			if err != nil {
+				return fmt.Errorf("term %s: %w", t.Name, err)
+			}
+			product.Lines = append(product.Lines, line)
+		}
+		s.Terms = append(s.Terms, Operator{Name: t.Name, Operator: grid.NewOperator(s.Grid, product)})
+	}
+	return nil
+}
+
+// ghostPoints name the points nearest an end in ghost expressions.
+var ghostPoints = []string{"inner1", "inner2", "inner3", "inner4"}
+
+// ghostValue evaluates a ghost expression on an axis with the given step.
+func ghostValue(e *Expr, step float64) (*grid.GhostValue, error) {
+	if e == nil {
+		return nil, nil
+	}
+	e = e.Substitute(map[string]*Expr{"step": Const(step)})
+	g, zeros := &grid.GhostValue{}, map[string]*Expr{}
+	for i, name := range ghostPoints {
+		w, ok := e.Diff(name).Constant()
+		if !ok {
+			return nil, fmt.Errorf("the ghost value %s is not affine in %s", e, name)
+		}
+		if w != 0 {
+			g.Weights = append(g.Weights, make([]float64, i+1-len(g.Weights))...)
+			g.Weights[i] = w
+		}
+		zeros[name] = Const(0)
+	}
+	g.Constant, _ = e.Substitute(zeros).Constant()
+	return g, nil
+}
+
+func (s *System) rowSet(r Rows) (*RowSet, error) {
+	p := s.Problem
+	set := &RowSet{Name: r.Name, Kind: r.Kind}
+	weighted := mul(r.Weight, r.Expr)
+	var inputs []string
+	for i, t := range s.Terms {
+		if weighted.DependsOn(t.Name) {
+			set.Terms = append(set.Terms, i)
+			inputs = append(inputs, t.Name)
+		}
+	}
+	if len(set.Terms) == 0 {
+		return nil, fmt.Errorf("the expression %s uses no term", r.Expr)
+	}
+	for i, name := range p.AxisNames() {
+		if weighted.DependsOn(name) {
+			set.Extras = append(set.Extras, Extra{name, i})
+			inputs = append(inputs, name)
+		}
+	}
+	if name := p.InitialName(); weighted.DependsOn(name) {
+		set.Extras = append(set.Extras, Extra{name, -1})
+		inputs = append(inputs, name)
+	}
+	window, err := s.rowWindow(r)
+	if err != nil {
+		return nil, err
+	}
+	for _, point := range window.Points(s.Grid) {
+		for _, t := range set.Terms {
+			if !s.Terms[t].Defined(int(point)) {
+				return nil, fmt.Errorf("term %s has no value at every row (it belongs to the end of an axis, or needs `rows` to leave points out)", s.Terms[t].Name)
+			}
+		}
+		set.Points = append(set.Points, point)
+	}
+	if len(set.Points) == 0 {
+		return nil, fmt.Errorf("no rows are left on a grid of %v points", s.Grid.Shape())
+	}
+	return set, set.compile(weighted, inputs)
+}
+
+// compile builds the three programs and notes which second derivatives vanish.
+func (set *RowSet) compile(weighted *Expr, inputs []string) error {
+	n := len(set.Terms)
+	outputs := []*Expr{weighted}
+	for _, name := range inputs[:n] {
+		outputs = append(outputs, weighted.Diff(name))
+	}
+	var err error
+	if set.value, err = Compile(outputs[:1], inputs); err != nil {
+		return err
+	}
+	if set.first, err = Compile(outputs, inputs); err != nil {
+		return err
+	}
+	set.pairs = make([]int, n*n)
+	set.Linear = true
+	for j := range n {
+		for k := range j + 1 {
+			at := -1
+			if d := outputs[1+j].Diff(inputs[k]); !isZero(d) {
+				at = len(outputs)
+				outputs = append(outputs, d)
+				set.Linear = false
+			}
+			set.pairs[j*n+k], set.pairs[k*n+j] = at, at
+		}
+	}
+	set.outputs = len(outputs)
+	set.second, err = Compile(outputs, inputs)
+	return err
+}
+
+func isZero(e *Expr) bool {
+	v, ok := e.Constant()
+	return ok && v == 0
+}
+
+// rowWindow is the box of grid indices a set of rows covers.
+func (s *System) rowWindow(r Rows) (grid.Window, error) {
+	w := grid.Window{}
+	for _, a := range s.Grid.Axes {
+		lo, hi := 0, a.Points
+		if skip, ok := r.Skip[a.Name]; ok {
+			lo, hi = skip[0], a.Points-skip[1]
+		}
+		switch r.At[a.Name] {
+		case "low":
+			lo, hi = 0, 1
+		case "high":
+			lo, hi = a.Points-1, a.Points
+		}
+		if lo >= hi {
+			return w, fmt.Errorf("axis %s: %d points leave no rows", a.Name, a.Points)
+		}
+		w.Lo, w.Hi = append(w.Lo, lo), append(w.Hi, hi)
+	}
+	return w, nil
+}
+
+// InitialSize is the number of values of an initial condition: the points of
+// all axes but the first.
+func (s *System) InitialSize() int { return s.Grid.Size() / s.Grid.Axes[0].Points }
+
+// GatherExtras fills dst[e][i] with extra e of the set at points[i]; initial
+// has InitialSize values.
+func (s *System) GatherExtras(set *RowSet, dst [][]float64, points []int32, initial []float64) {
+	strides := s.Grid.Strides()
+	for e, x := range set.Extras {
+		out := dst[e][:len(points)]
+		if x.Axis < 0 {
+			n := int32(s.InitialSize())
+			for i, p := range points {
+				out[i] = initial[p%n]
+			}
+			continue
+		}
+		axis := s.Grid.Axes[x.Axis]
+		stride, n := int32(strides[x.Axis]), int32(axis.Points)
+		for i, p := range points {
+			out[i] = axis.Coordinate(int(p / stride % n))
+		}
+	}
+}
+
+// HasOffset reports whether the ansatz has a non-zero offset g_0, and
+// HasMultiplier whether its multiplier differs from 1.
+func (s *System) HasOffset() bool     { return s.hasOffset }
+func (s *System) HasMultiplier() bool { return s.hasMultiplier }
+
+// Offset fills dst (Size) with the ansatz offset g_0 for an initial condition.
+func (s *System) Offset(dst, initial []float64) {
+	in := s.coordinates()
+	wide := make([]float64, s.Grid.Size())
+	for i := range wide {
+		wide[i] = initial[i%len(initial)]
+	}
+	s.offset.Eval(s.offset.NewWorkspace(), len(dst), [][]float64{dst}, append(in, wide))
+}
+
+// Multiplier fills dst (Size) with the ansatz multiplier.
+func (s *System) Multiplier(dst []float64) {
+	s.multiplier.Eval(s.multiplier.NewWorkspace(), len(dst), [][]float64{dst}, s.coordinates())
+}
+
+// coordinates returns one full field of coordinates per axis.
+func (s *System) coordinates() [][]float64 {
+	fields := make([][]float64, len(s.Grid.Axes))
+	strides := s.Grid.Strides()
+	for a, axis := range s.Grid.Axes {
+		f := make([]float64, s.Grid.Size())
+		for i := range f {
+			f[i] = axis.Coordinate(i / strides[a] % axis.Points)
+		}
+		fields[a] = f
+	}
+	return fields
+}
+
+// Set returns the set of rows called name, or nil.
+func (s *System) Set(name string) *RowSet {
+	i := slices.IndexFunc(s.Sets, func(r *RowSet) bool { return r.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return s.Sets[i]
+}
