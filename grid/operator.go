@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"pihc/internal/kernel"
 )
 
 // Operator is a linear or affine map T of fields on one grid to fields on the
@@ -41,22 +43,18 @@ type Product struct {
 	Lines []*Line
 }
 
-// stencil is an Operator made of lines: every point has a pattern of flat
-// offsets and coefficients, and few patterns are distinct.
+// stencil is an Operator made of lines: every point has a stencil of flat
+// offsets and coefficients, and few of them are distinct.
 type stencil struct {
 	name  string
 	size  int
 	inner int // points along the last axis
 
-	// Pattern k has the entries start[k] <= e < start[k+1].
-	start    []int32
-	offset   []int32
-	coef     []float64
-	constant []float64
-	defined  []bool
+	stencils kernel.Stencils // flat offsets
+	constant []float64       // per stencil
+	defined  []bool          // per stencil
 	affine   bool
-	which    []uint16 // per point: its pattern
-	runs     []run    // stretches of the last axis on which the pattern does not change
+	runs     []run // stretches of the last axis on which the stencil does not change
 }
 
 // run is the stretch [lo, hi) of the last axis.
@@ -100,7 +98,7 @@ func NewOperator(g *Grid, terms ...Product) Operator {
 	}
 	strides := g.Strides()
 	index := make([]int, len(g.Axes))
-	s.start = make([]int32, 1, count+1)
+	s.stencils.Start = make([]int32, 1, count+1)
 	for k := range count {
 		for d, rest := len(g.Axes)-1, k; d >= 0; d-- {
 			index[d] = witness[d][rest%len(witness[d])]
@@ -108,22 +106,22 @@ func NewOperator(g *Grid, terms ...Product) Operator {
 		}
 		p, ok := patternAt(strides, index, terms)
 		for _, o := range p.offset {
-			s.offset = append(s.offset, int32(o))
+			s.stencils.Offset = append(s.stencils.Offset, int32(o))
 		}
-		s.coef = append(s.coef, p.coef...)
-		s.start = append(s.start, int32(len(s.coef)))
+		s.stencils.Coef = append(s.stencils.Coef, p.coef...)
+		s.stencils.Start = append(s.stencils.Start, int32(len(s.stencils.Coef)))
 		s.constant = append(s.constant, p.constant)
 		s.defined = append(s.defined, ok)
 		s.affine = s.affine || p.constant != 0
 	}
-	s.which = make([]uint16, s.size)
-	for p := range s.which {
+	s.stencils.Which = make([]uint16, s.size)
+	for p := range s.stencils.Which {
 		g.Unravel(p, index)
 		k := 0
 		for d, i := range index {
 			k = k*len(witness[d]) + int(classes[d][i])
 		}
-		s.which[p] = uint16(k)
+		s.stencils.Which[p] = uint16(k)
 	}
 	s.runs = stretches(classes[len(classes)-1])
 	return s
@@ -238,12 +236,22 @@ func (s *stencil) String() string { return s.name }
 
 func (s *stencil) Affine() bool { return s.affine }
 
-func (s *stencil) Defined(p int) bool { return s.defined[s.which[p]] }
+func (s *stencil) Defined(p int) bool { return s.defined[s.stencils.Which[p]] }
 
 func (s *stencil) Offset(dst []float64, points []int32) {
-	for r, p := range points {
-		dst[r] = s.constant[s.which[p]]
+	if len(dst) != len(points) {
+		panic("grid: Offset: want one value per sampled point")
 	}
+	for r, p := range points {
+		dst[r] = s.constant[s.stencils.Which[p]]
+	}
+}
+
+// pattern returns the entries of the stencil at point p.
+func (s *stencil) pattern(p int) (offset []int32, coef []float64) {
+	k := s.stencils.Which[p]
+	lo, hi := s.stencils.Start[k], s.stencils.Start[k+1]
+	return s.stencils.Offset[lo:hi], s.stencils.Coef[lo:hi]
 }
 
 func (s *stencil) Apply(dst, u []float64) {
@@ -253,14 +261,8 @@ func (s *stencil) Apply(dst, u []float64) {
 	for row := 0; row < s.size; row += s.inner {
 		for _, stretch := range s.runs {
 			lo, hi := row+stretch.lo, row+stretch.hi
-			k := s.which[lo]
-			clear(dst[lo:hi])
-			for e := s.start[k]; e < s.start[k+1]; e++ {
-				c, off := s.coef[e], int(s.offset[e])
-				for i := lo; i < hi; i++ {
-					dst[i] += c * u[i+off]
-				}
-			}
+			offset, coef := s.pattern(lo)
+			kernel.ApplyStencil(dst[lo:hi], u, lo, offset, coef)
 		}
 	}
 }
@@ -272,13 +274,8 @@ func (s *stencil) ApplyTranspose(dst, z []float64) {
 	for row := 0; row < s.size; row += s.inner {
 		for _, stretch := range s.runs {
 			lo, hi := row+stretch.lo, row+stretch.hi
-			k := s.which[lo]
-			for e := s.start[k]; e < s.start[k+1]; e++ {
-				c, off := s.coef[e], int(s.offset[e])
-				for i := lo; i < hi; i++ {
-					dst[i+off] += c * z[i]
-				}
-			}
+			offset, coef := s.pattern(lo)
+			kernel.ApplyStencilTranspose(dst, z[lo:hi], lo, offset, coef)
 		}
 	}
 }
@@ -287,28 +284,17 @@ func (s *stencil) Gather(dst, basis []float64, n int, points []int32) {
 	if n < 1 || len(basis) != s.size*n || len(dst) != len(points)*n {
 		panic("grid: Gather: want basis (P, n) and dst (len(points), n)")
 	}
-	for r, p := range points {
-		out := dst[r*n : (r+1)*n]
-		clear(out)
-		k := s.which[p]
-		for e := s.start[k]; e < s.start[k+1]; e++ {
-			c := s.coef[e]
-			in := basis[(int(p)+int(s.offset[e]))*n:]
-			for j := range out {
-				out[j] += c * in[j]
-			}
-		}
-	}
+	kernel.GatherStencils(dst, basis, n, points, &s.stencils)
 }
 
 func (s *stencil) Scatter(dst, v []float64, points []int32) {
 	if len(dst) != s.size || len(v) != len(points) {
-		panic("grid: Scatter: want one value per point in dst and one per sampled point in s")
+		panic("grid: Scatter: want one value per grid point in dst and one per sampled point in s")
 	}
 	for r, p := range points {
-		k := s.which[p]
-		for e := s.start[k]; e < s.start[k+1]; e++ {
-			dst[int(p)+int(s.offset[e])] += s.coef[e] * v[r]
+		offset, coef := s.pattern(int(p))
+		for e, o := range offset {
+			dst[p+o] += coef[e] * v[r]
 		}
 	}
 }

@@ -1,0 +1,345 @@
+package grid
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"pihc/internal/check"
+)
+
+// dense is the slow, obvious operator: a P x P matrix and an affine vector, built
+// from Kronecker products of the lines' own matrices.
+type dense struct {
+	p       int
+	matrix  []float64
+	affine  []float64
+	defined []bool
+}
+
+func newDense(g *Grid, terms []Product) *dense {
+	p := g.Size()
+	d := &dense{p, make([]float64, p*p), make([]float64, p), make([]bool, p)}
+	index := make([]int, len(g.Axes))
+	strides := g.Strides()
+	for q := range d.defined {
+		d.defined[q] = true
+		g.Unravel(q, index)
+		for _, t := range terms {
+			for _, l := range t.Lines {
+				d.defined[q] = d.defined[q] && l.Defined(index[l.Axis()])
+			}
+		}
+	}
+	for _, t := range terms {
+		// Carry the identity and a zero vector through the lines, last first.
+		m, c := make([]float64, p*p), make([]float64, p)
+		for q := range p {
+			m[q*p+q] = 1
+		}
+		for k := len(t.Lines) - 1; k >= 0; k-- {
+			l := t.Lines[k]
+			nm, nc := make([]float64, p*p), make([]float64, p)
+			for q := range p {
+				g.Unravel(q, index)
+				i := index[l.Axis()]
+				from, coefs, constant, ok := l.Row(i)
+				if !ok {
+					continue
+				}
+				nc[q] = constant
+				for e, j := range from {
+					src := q + (j-i)*strides[l.Axis()]
+					nc[q] += coefs[e] * c[src]
+					for col := range p {
+						nm[q*p+col] += coefs[e] * m[src*p+col]
+					}
+				}
+			}
+			m, c = nm, nc
+		}
+		for q := range p {
+			if d.defined[q] {
+				d.affine[q] += t.Coef * c[q]
+				for col := range p {
+					d.matrix[q*p+col] += t.Coef * m[q*p+col]
+				}
+			}
+		}
+	}
+	return d
+}
+
+func (d *dense) apply(u []float64) []float64 {
+	out := make([]float64, d.p)
+	for q := range out {
+		out[q] = check.Dot(d.matrix[q*d.p:(q+1)*d.p], u)
+	}
+	return out
+}
+
+func (d *dense) transpose(z []float64) []float64 {
+	out := make([]float64, d.p)
+	for q := range z {
+		for col := range out {
+			out[col] += d.matrix[q*d.p+col] * z[q]
+		}
+	}
+	return out
+}
+
+func line(t testing.TB, g *Grid, name string, s Scheme) *Line {
+	t.Helper()
+	axis := g.Axis(name)
+	l, err := Derivative(g.Axes[axis], axis, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func edge(t testing.TB, g *Grid, name string, high bool, derivative int, at Location, points int) *Line {
+	t.Helper()
+	axis := g.Axis(name)
+	l, err := Edge(g.Axes[axis], axis, high, derivative, at, points)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+type operatorCase struct {
+	name  string
+	grid  *Grid
+	terms []Product
+}
+
+func operatorCases(t testing.TB) []operatorCase {
+	two, three := testGrid(7, 11), testGrid(5, 6, 8)
+	plane := &Grid{Axes: []Axis{{"y", 0, 3, 9, Periodic}, {"x", 0, 1, 7, Periodic}}}
+	ghost := Scheme{Derivative: 2, Closure: Ghost, Low: &GhostValue{Constant: 1}, High: &GhostValue{Weights: []float64{-0.3, 0.3}}}
+	cases := []operatorCase{
+		{"identity", two, []Product{{Coef: 1}}},
+		{"scaled identity", three, []Product{{Coef: -2.5}}},
+		{"u_x ghost", two, []Product{{1, []*Line{line(t, two, "x", ghost)}}}},
+		{"heat", two, []Product{
+			{1, []*Line{line(t, two, "t", Scheme{Derivative: 1, Order: 2, Side: Backward})}},
+			{-0.1, []*Line{line(t, two, "x", ghost)}},
+		}},
+		{"u_tx affine", two, []Product{{2, []*Line{
+			line(t, two, "t", Scheme{Derivative: 1, Closure: Ghost, Low: &GhostValue{Constant: 3}}), line(t, two, "x", ghost),
+		}}}},
+		{"u_xt affine", two, []Product{{2, []*Line{
+			line(t, two, "x", ghost), line(t, two, "t", Scheme{Derivative: 0}),
+		}}}},
+		{"composed", two, []Product{{1, []*Line{Compose(
+			line(t, two, "x", Scheme{Derivative: 1, Closure: Extrapolated}), line(t, two, "x", ghost))}}}},
+		{"repeated", two, []Product{{1, []*Line{line(t, two, "x", Scheme{Derivative: 2, Repeated: true})}}}},
+		{"wall value", two, []Product{{1, []*Line{edge(t, two, "x", true, 1, Wall, 3)}}}},
+		{"corner", three, []Product{{1, []*Line{edge(t, three, "x", false, 0, GhostPoint, 3), edge(t, three, "t", false, 0, Inner, 1)}}}},
+		{"wall and derivative", two, []Product{
+			{1, []*Line{edge(t, two, "x", true, 0, GhostPoint, 3)}},
+			{0.2, []*Line{line(t, two, "t", Scheme{Derivative: 1, Closure: Undefined})}},
+		}},
+		{"Laplacian", plane, []Product{
+			{1, []*Line{line(t, plane, "x", Scheme{Derivative: 2, Order: 4})}},
+			{1, []*Line{line(t, plane, "y", Scheme{Derivative: 2, Order: 6})}},
+		}},
+	}
+	for _, order := range []int{2, 4, 6} {
+		for _, side := range []Side{Central, Backward, Forward} {
+			for _, closure := range []Closure{OneSided, Extrapolated, Undefined} {
+				if order == 6 && (side != Central || closure == Extrapolated) {
+					continue // more points than the small axes have
+				}
+				s := Scheme{Derivative: 1, Order: order, Side: side, Closure: closure}
+				g := testGrid(9, 8, 9)
+				cases = append(cases, operatorCase{fmt.Sprintf("u_txy %d %s %s", order, side, closure), g, []Product{{0.5, []*Line{
+					line(t, g, "t", s), line(t, g, "x", s), line(t, g, "y", Scheme{Derivative: 1, Order: order, Side: side}),
+				}}}})
+			}
+		}
+	}
+	return cases
+}
+
+func TestOperatorAgainstDense(t *testing.T) {
+	check.Levels(t, func(t *testing.T) {
+		for _, c := range operatorCases(t) {
+			t.Run(c.name, func(t *testing.T) { testOperator(t, c) })
+		}
+	})
+}
+
+func testOperator(t *testing.T, c operatorCase) {
+	rng := check.Rand(7)
+	op, want := NewOperator(c.grid, c.terms...), newDense(c.grid, c.terms)
+	p := c.grid.Size()
+	const tolerance = 1e-14
+
+	u := check.Normal(rng, make([]float64, p))
+	got := check.Guard[float64](p, 1)
+	op.Apply(got.Slice(), u)
+	got.Verify(t)
+	check.Close(t, got.Slice(), want.apply(u), tolerance, 0)
+
+	affine := false
+	for q := range p {
+		affine = affine || math.Abs(want.affine[q]) > 1e-12
+		if op.Defined(q) != want.defined[q] {
+			t.Fatalf("defined at %d: %t", q, op.Defined(q))
+		}
+	}
+	if op.Affine() != affine {
+		t.Errorf("Affine %t, want %t", op.Affine(), affine)
+	}
+
+	// The transpose adds to what is there.
+	start := check.Normal(rng, make([]float64, p))
+	got = check.Guard[float64](p, 3)
+	copy(got.Slice(), start)
+	op.ApplyTranspose(got.Slice(), u)
+	got.Verify(t)
+	sum := want.transpose(u)
+	for q := range sum {
+		sum[q] += start[q]
+	}
+	check.Close(t, got.Slice(), sum, tolerance, 0)
+
+	check.AdjointIdentity(t, rng, p, p, op.Apply, op.ApplyTranspose, tolerance)
+
+	// Rows at sampled points (in any order, repeats allowed) of several fields.
+	points := samplePoints(rng, p, 2*p/3+5)
+	for _, n := range []int{1, 7, 16, 29} {
+		basis := check.Guard[float64](p*n, 5)
+		check.Normal(rng, basis.Slice())
+		rows := check.Guard[float64](len(points)*n, 2)
+		op.Gather(rows.Slice(), basis.Slice(), n, points)
+		rows.Verify(t)
+		expected := make([]float64, len(points)*n)
+		field := make([]float64, p)
+		for j := range n {
+			for q := range field {
+				field[q] = basis.Slice()[q*n+j]
+			}
+			applied := want.apply(field)
+			for r, q := range points {
+				expected[r*n+j] = applied[q]
+			}
+		}
+		check.Close(t, rows.Slice(), expected, tolerance, 0)
+	}
+	check.AdjointIdentity(t, rng, p, len(points),
+		func(y, x []float64) { op.Gather(y, x, 1, points) },
+		func(x, y []float64) { op.Scatter(x, y, points) }, tolerance)
+
+	offset := make([]float64, len(points))
+	op.Offset(offset, points)
+	for r, q := range points {
+		if math.Abs(offset[r]-want.affine[q]) > 1e-12*(1+math.Abs(want.affine[q])) {
+			t.Errorf("offset at point %d: %g, want %g", q, offset[r], want.affine[q])
+		}
+	}
+}
+
+func samplePoints(rng *rand.Rand, p, m int) []int32 {
+	points := make([]int32, m)
+	for r := range points {
+		points[r] = int32(rng.IntN(p))
+	}
+	return points
+}
+
+func TestNewOperatorPanics(t *testing.T) {
+	g := testGrid(7, 11)
+	x := line(t, g, "x", Scheme{Derivative: 1})
+	for _, terms := range [][]Product{
+		{},
+		{{1, []*Line{x, x}}},
+		{{1, []*Line{line(t, testGrid(7, 12), "x", Scheme{Derivative: 1})}}},
+		{{1, []*Line{line(t, testGrid(7, 12, 5), "y", Scheme{Derivative: 1})}}},
+	} {
+		mustPanic(t, func() { NewOperator(g, terms...) })
+	}
+	mustPanic(t, func() { Compose(x, line(t, g, "t", Scheme{Derivative: 1})) })
+	op := NewOperator(g, Product{1, []*Line{x}})
+	short := make([]float64, 76)
+	mustPanic(t, func() { op.Apply(short, make([]float64, 77)) })
+	mustPanic(t, func() { op.ApplyTranspose(make([]float64, 77), short) })
+	mustPanic(t, func() { op.Gather(make([]float64, 4), make([]float64, 77*2), 2, []int32{1}) })
+	mustPanic(t, func() { op.Scatter(make([]float64, 77), make([]float64, 2), []int32{1}) })
+	mustPanic(t, func() { op.Offset(make([]float64, 3), []int32{1}) })
+	mustPanic(t, func() { op.Gather(make([]float64, 2), make([]float64, 77*2), 2, []int32{77}) })
+	mustPanic(t, func() { op.Gather(make([]float64, 2), make([]float64, 77*2), 2, []int32{-1}) })
+}
+
+func TestOperatorName(t *testing.T) {
+	g := testGrid(7, 11)
+	op := NewOperator(g,
+		Product{1, []*Line{line(t, g, "t", Scheme{Derivative: 1, Side: Backward})}},
+		Product{-0.5, []*Line{line(t, g, "x", Scheme{Derivative: 2, Closure: Extrapolated})}}, Product{Coef: 3})
+	want := "u_t [backward, order 1, one-sided ends] + -0.5 u_xx [central, order 2, ghosts extrapolated from 3 points] + 3 u"
+	if got := op.String(); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// large is u_xx of diffusion-sorption at the paper's size, with sampled points.
+func large(t testing.TB, n int) (op Operator, size int, basis, rows []float64, points []int32) {
+	g := &Grid{Axes: []Axis{{"t", 0, 500, 101, Nodes}, {"x", 0, 1, 1024, Cells}}}
+	op = NewOperator(g, Product{1, []*Line{line(t, g, "x", Scheme{Derivative: 2, Closure: Extrapolated})}})
+	size = g.Size()
+	rng := check.Rand(9)
+	all := rng.Perm(101 * 256) // one of four experts
+	points = make([]int32, 20000)
+	for r := range points {
+		points[r] = int32(all[r]/256*1024 + all[r]%256)
+	}
+	return op, size, check.Normal(rng, make([]float64, size*n)), make([]float64, len(points)*n), points
+}
+
+func TestOperatorAllocations(t *testing.T) {
+	check.Levels(t, func(t *testing.T) {
+		op, size, basis, rows, points := large(t, 16)
+		u, z := basis[:size], make([]float64, size)
+		if n := testing.AllocsPerRun(1, func() {
+			op.Apply(z, u)
+			op.ApplyTranspose(z, u)
+			op.Gather(rows, basis, 16, points)
+			op.Scatter(z, rows[:len(points)], points)
+			op.Offset(rows[:len(points)], points)
+		}); n != 0 {
+			t.Errorf("%v allocations", n)
+		}
+	})
+}
+
+func BenchmarkOperator(b *testing.B) {
+	for _, n := range []int{16, 64} {
+		op, _, basis, rows, points := large(b, n)
+		b.Run(fmt.Sprintf("Gather/n=%d", n), func(b *testing.B) {
+			b.SetBytes(int64(len(points) * n * 8 * 4)) // three rows read, one written
+			for b.Loop() {
+				op.Gather(rows, basis, n, points)
+			}
+		})
+	}
+	op, size, basis, rows, points := large(b, 2)
+	u, z := basis[:size], make([]float64, size)
+	b.Run("Apply", func(b *testing.B) {
+		for b.Loop() {
+			op.Apply(z, u)
+		}
+	})
+	b.Run("ApplyTranspose", func(b *testing.B) {
+		for b.Loop() {
+			op.ApplyTranspose(z, u)
+		}
+	})
+	b.Run("Scatter", func(b *testing.B) {
+		for b.Loop() {
+			op.Scatter(z, rows[:len(points)], points)
+		}
+	})
+}

@@ -1,0 +1,97 @@
+package kernel
+
+// Stencils is a set of short weighted sums on a field, and for every point of the
+// field the one that belongs to it. Stencil k at point p is
+//
+//	Σ_e Coef[e] u[p+Offset[e]],  Start[k] <= e < Start[k+1].
+//
+// A stencil without entries gives 0.
+type Stencils struct {
+	Start  []int32
+	Offset []int32
+	Coef   []float64
+	Which  []uint16 // per point: its stencil
+}
+
+// GatherStencils applies the stencils of the given points to n fields at once:
+// with basis (P, n) and dst (len(points), n), both row-major,
+//
+//	dst[r,:] = Σ_e Coef[e] basis[points[r]+Offset[e],:].
+//
+// It panics if a stencil reaches outside basis.
+func GatherStencils(dst, basis []float64, n int, points []int32, s *Stencils) {
+	if n < 1 || len(dst) != len(points)*n || len(basis) != len(s.Which)*n {
+		panic("kernel: GatherStencils: want basis (P, n) and dst (len(points), n)")
+	}
+	done := 0
+	if level >= AVX2 {
+		done = gatherStencilsSIMD(dst, basis, n, points, s)
+	}
+	if done < n {
+		gatherStencilsGo(dst, basis, n, done, points, s)
+	}
+}
+
+// gatherStencilsGo does the fields from column lo on.
+func gatherStencilsGo(dst, basis []float64, n, lo int, points []int32, s *Stencils) {
+	for r, p := range points {
+		out := dst[r*n+lo : (r+1)*n]
+		clear(out)
+		k := s.Which[p]
+		for e := s.Start[k]; e < s.Start[k+1]; e++ {
+			c := s.Coef[e]
+			q := int(p) + int(s.Offset[e])
+			in := basis[q*n+lo : (q+1)*n]
+			for j := range out {
+				out[j] += c * in[j]
+			}
+		}
+	}
+}
+
+// ApplyStencil sets dst[i] = Σ_e coef[e] u[first+offset[e]+i] for every i: one
+// stencil along a stretch of points that starts at point first of u. dst and u
+// must not overlap.
+func ApplyStencil(dst, u []float64, first int, offset []int32, coef []float64) {
+	n := len(dst)
+	for _, o := range offset {
+		if q := first + int(o); q < 0 || q+n > len(u) {
+			panic("kernel: ApplyStencil: stencil reaches outside the field")
+		}
+	}
+	coef = coef[:len(offset)]
+	done := 0
+	if level >= AVX2 {
+		done = applyStencilSIMD(dst, u, first, offset, coef)
+	}
+	if done < n {
+		applyStencilGo(dst[done:], u, first+done, offset, coef)
+	}
+}
+
+func applyStencilGo(dst, u []float64, first int, offset []int32, coef []float64) {
+	clear(dst)
+	for e, c := range coef {
+		in := u[first+int(offset[e]):][:len(dst)]
+		for i, v := range in {
+			dst[i] += c * v
+		}
+	}
+}
+
+// ApplyStencilTranspose adds the transpose of ApplyStencil to dst:
+// dst[first+offset[e]+i] += coef[e] z[i] for every e and i. dst and z must not
+// overlap.
+func ApplyStencilTranspose(dst, z []float64, first int, offset []int32, coef []float64) {
+	for e, o := range offset {
+		out := dst[first+int(o):][:len(z)]
+		done := 0
+		if level >= AVX2 {
+			done = addScaledSIMD(out, coef[e], z)
+		}
+		c := coef[e]
+		for i := done; i < len(z); i++ {
+			out[i] += c * z[i]
+		}
+	}
+}
