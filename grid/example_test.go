@@ -1,0 +1,43 @@
+package grid_test
+
+import (
+	"fmt"
+
+	"pihc/grid"
+)
+
+// The heat operator u_t - 0.1 u_xx with BDF2 in time and a compact second
+// difference whose left ghost value is 1 and whose right one is extrapolated
+// linearly.
+func ExampleNewOperator() {
+	g := &grid.Grid{Axes: []grid.Axis{
+		{Name: "t", Lo: 0, Hi: 1, Points: 5, Boundary: grid.Nodes},
+		{Name: "x", Lo: 0, Hi: 4, Points: 4, Boundary: grid.Cells},
+	}}
+	t, err := grid.Derivative(g.Axes[0], 0, grid.Scheme{Derivative: 1, Order: 2, Side: grid.Backward, Closure: grid.Undefined})
+	if err != nil {
+		panic(err)
+	}
+	x, err := grid.Derivative(g.Axes[1], 1, grid.Scheme{Derivative: 2, Closure: grid.Ghost,
+		Low: &grid.GhostValue{Constant: 1}, High: &grid.GhostValue{Weights: []float64{2, -1}}})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(t, "at 3:", t.Stencil(3))
+	fmt.Println(x, "at 0:", x.Stencil(0))
+
+	heat := grid.NewOperator(g, grid.Product{Coef: 1, Lines: []*grid.Line{t}}, grid.Product{Coef: -0.1, Lines: []*grid.Line{x}})
+	u := make([]float64, g.Size())
+	for i := range u {
+		u[i] = 1
+	}
+	first := g.Ravel([]int{3, 0}) // next to the left wall, at the fourth time
+	out, offset := make([]float64, 1), make([]float64, 1)
+	heat.Gather(out, u, 1, []int32{int32(first)})
+	heat.Offset(offset, []int32{int32(first)})
+	fmt.Printf("%.2f %+.2f, defined at t = 0: %t\n", out[0], offset[0], heat.Defined(0))
+	// Output:
+	// u_t [backward, order 2, interior only] at 3: 2 u[1] - 8 u[2] + 6 u[3]
+	// u_xx [central, order 2, low ghost 1, high ghost 2 u_1 + -1 u_2] at 0: -2 u[0] + 1 u[1] + 1
+	// 0.10 -0.10, defined at t = 0: false
+}
