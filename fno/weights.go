@@ -1,0 +1,110 @@
+package fno
+
+import "pihc/internal/kernel"
+
+// offsets locates the tensors of Layout in the flat slice.
+type offsets struct {
+	lift, liftBias             int
+	spectral, weight, bias     []int // per layer
+	projection, projectionBias int
+	output, outputBias         int
+}
+
+func newOffsets(c Config) offsets {
+	all := c.Layout()
+	o := offsets{lift: all[0].Offset, liftBias: all[1].Offset}
+	for l := range c.Layers {
+		t := all[2+3*l:]
+		o.spectral = append(o.spectral, t[0].Offset)
+		o.weight = append(o.weight, t[1].Offset)
+		o.bias = append(o.bias, t[2].Offset)
+	}
+	t := all[2+3*c.Layers:]
+	o.projection, o.projectionBias, o.output, o.outputBias = t[0].Offset, t[1].Offset, t[2].Offset, t[3].Offset
+	return o
+}
+
+// weights holds padded, aligned copies of the pointwise weights: the parameters
+// of a call, and their transposes for backward. Padding is zero.
+type weights[T kernel.Float] struct {
+	all             []T
+	lift            []T   // in x width
+	weight, bias    [][]T // width x width, width; those of layer 0 composed with the lift: in x width
+	transposed      [][]T // width x width, layers >= 1
+	projection      []T   // width x hidden
+	projectionBias  []T
+	projectionTrans []T // hidden x width
+	output          []T // hidden x out
+	outputBias      []T
+	outputTrans     []T // out x hidden
+}
+
+func newWeights[T kernel.Float](n *Network[T]) weights[T] {
+	l := n.config.Layers
+	square := n.width * n.width
+	size := n.in*n.width + l*(2*square+n.width) + 2*n.width*n.hidden + n.hidden + 2*n.hidden*n.out + n.out
+	w := weights[T]{all: aligned[T](size)}
+	rest := w.all
+	take := func(k int) []T {
+		s := rest[:k:k]
+		rest = rest[k:]
+		return s
+	}
+	w.lift = take(n.in * n.width)
+	for range l {
+		w.weight = append(w.weight, take(square))
+		w.transposed = append(w.transposed, take(square))
+		w.bias = append(w.bias, take(n.width))
+	}
+	w.projection, w.projectionTrans = take(n.width*n.hidden), take(n.width*n.hidden)
+	w.output, w.outputTrans = take(n.hidden*n.out), take(n.hidden*n.out)
+	w.projectionBias, w.outputBias = take(n.hidden), take(n.out)
+	return w
+}
+
+// pack copies the parameters of a forward pass and composes the lift with layer
+// 0: v_0·W + b = a·(lift·W) + (liftBias·W + b).
+func (n *Network[T]) pack(params []T) {
+	c, o, w := n.config, &n.offsets, &n.weights
+	copyPadded(w.lift, n.width, params[o.lift:], c.Inputs, c.Width)
+	for l := 1; l < c.Layers; l++ {
+		copyPadded(w.weight[l], n.width, params[o.weight[l]:], c.Width, c.Width)
+		copy(w.bias[l], params[o.bias[l]:o.bias[l]+c.Width])
+	}
+	copyPadded(w.projection, n.hidden, params[o.projection:], c.Width, c.Projection)
+	copy(w.projectionBias, params[o.projectionBias:o.projectionBias+c.Projection])
+	copyPadded(w.output, n.out, params[o.output:], c.Projection, c.Outputs)
+	copy(w.outputBias, params[o.outputBias:o.outputBias+c.Outputs])
+
+	first := kernel.Product[T]{B: params[o.weight[0]:], BStride: c.Width, K: c.Width}
+	first.A, first.RowStride, first.ColStride = params[o.lift:], c.Width, 1
+	kernel.Gemm(w.weight[0], n.width, c.Inputs, c.Width, nil, false, first, kernel.Product[T]{})
+	first.A, first.RowStride = params[o.liftBias:], 0
+	kernel.Gemm(w.bias[0], n.width, 1, c.Width, params[o.bias[0]:], false, first, kernel.Product[T]{})
+}
+
+// packTransposed makes the transposes that backward multiplies by.
+func (n *Network[T]) packTransposed() {
+	w := &n.weights
+	for l := 1; l < n.config.Layers; l++ {
+		transpose(w.transposed[l], w.weight[l], n.width, n.width)
+	}
+	transpose(w.projectionTrans, w.projection, n.width, n.hidden)
+	transpose(w.outputTrans, w.output, n.hidden, n.out)
+}
+
+// copyPadded copies a rows x columns matrix into one of row length stride.
+func copyPadded[T kernel.Float](dst []T, stride int, src []T, rows, columns int) {
+	for i := range rows {
+		copy(dst[i*stride:i*stride+columns], src[i*columns:])
+	}
+}
+
+// transpose sets dst (columns x rows) to the transpose of src (rows x columns).
+func transpose[T kernel.Float](dst, src []T, rows, columns int) {
+	for i := range rows {
+		for j := range columns {
+			dst[j*rows+i] = src[i*columns+j]
+		}
+	}
+}

@@ -1,0 +1,51 @@
+package kernel
+
+import (
+	"math"
+	"unsafe"
+)
+
+// The tanh form of GELU (Hendrycks and Gimpel, arXiv:1606.08415, equation 2):
+//
+//	gelu(x) = x/2 (1 + tanh(c (x + 0.044715 x^3))) = x s,  s = 1/(1 + exp(-u))
+//	u = 2c (x + 0.044715 x^3),  c = sqrt(2/pi)
+//	gelu'(x) = s + x s (1-s) u',  u' = 2c (1 + 3*0.044715 x^2)
+const (
+	geluLinear = 1.5957691216057307117597842397375 // 2 sqrt(2/pi)
+	geluCubic  = geluLinear * 0.044715
+)
+
+// Gelu sets dst = gelu(x). dst may be x. It panics if x is shorter than dst.
+func Gelu[T Float](dst, x []T) {
+	x = x[:len(dst)]
+	i := 0
+	if len(dst) > 0 && unsafe.Sizeof(dst[0]) == 4 && level >= AVX2 {
+		i = gelu32(as32(dst), as32(x))
+	}
+	for ; i < len(dst); i++ {
+		dst[i] = x[i] * sigmoid(x[i])
+	}
+}
+
+// GeluBackward sets v = gelu(x) and g *= gelu'(x), both from one exponential. v
+// may be x. It panics if v or x is shorter than g.
+func GeluBackward[T Float](v, g, x []T) {
+	x, v = x[:len(g)], v[:len(g)]
+	i := 0
+	if len(g) > 0 && unsafe.Sizeof(g[0]) == 4 && level >= AVX2 {
+		i = geluBackward32(as32(v), as32(g), as32(x))
+	}
+	for ; i < len(g); i++ {
+		y := x[i]
+		s := sigmoid(y)
+		v[i] = y * s
+		g[i] *= s + y*s*(1-s)*(geluLinear+3*geluCubic*y*y)
+	}
+}
+
+// sigmoid is s of the formulas above. exp overflows to infinity and s to 0 for
+// very negative x, as it should; infinities and NaN are kept by the callers.
+func sigmoid[T Float](x T) T {
+	y := float64(x)
+	return T(1 / (1 + math.Exp(-y*(geluLinear+geluCubic*y*y))))
+}

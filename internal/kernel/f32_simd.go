@@ -1,0 +1,15 @@
+//go:build goexperiment.simd && amd64 && go1.26 && !go1.27
+
+package kernel
+
+func gemm32(c []float32, ldc, m, n int, bias []float32, accumulate bool, p, q Product[float32]) {
+	gemmPortable(c, ldc, m, n, bias, accumulate, p, q)
+}
+
+func gelu32(dst, x []float32) int { return 0 }
+
+func geluBackward32(v, g, x []float32) int { return 0 }
+
+func mixTranspose32(dr, di, re, im, gr, gi []float32, out int, scale float32) {
+	panic("kernel: SIMD kernel called in a portable build")
+}
