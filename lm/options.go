@@ -113,7 +113,9 @@ const (
 	qrPivot          = 1e-12 // below it QR
 	hessianPivot     = 1e-14 // below it H counts as not positive definite
 	noise            = 1e-13 // relative cost change that is rounding
+	softNoise        = 1e-10 // relative cost change that may be, in residuals that cancel
 	maxAcceleration  = 0.75  // GSL: largest ‖Da‖/‖Dv‖ of a usable acceleration
+	accelerateAbove  = 1e-8  // predicted relative reduction below which steps are not accelerated
 	epsilon          = 0x1p-52
 	plateauCollapse  = 1e-3 // a column norm this much below its maximum is a plateau
 	plateauGradient  = 1e-5 // a scaled gradient above it at an ftol or xtol exit too

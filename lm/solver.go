@@ -276,13 +276,16 @@ type outcome struct {
 
 // try evaluates the trial point and judges it.
 //
-// Where the predicted and actual reductions are both below the rounding of
-// the cost their ratio means nothing; there the trial is accepted if it
-// lowers the scaled gradient, and otherwise the iteration is over. That is
-// worth two to three digits of w on problems with a large residual.
+// A cost is known to some relative error only, and the ratio of reductions
+// below it means nothing. Where the model predicts no more than softNoise·cost,
+// a trial that the ratio rejects is accepted if the cost is the same to that
+// precision and the scaled gradient halves. Below noise·cost any fall of the
+// gradient will do, and without one the iteration is over: neither cost nor
+// gradient can be improved. That is worth two to three digits of w on problems
+// with a large residual.
 func (s *Solver) try(predicted float64, full bool) outcome {
 	n := s.n
-	small := predicted <= noise*s.cost
+	small, minute := predicted <= softNoise*s.cost, predicted <= noise*s.cost
 	full = full || small
 	var o outcome
 	if full {
@@ -295,26 +298,28 @@ func (s *Solver) try(predicted float64, full bool) outcome {
 	if !finite(o.cost) {
 		return o
 	}
-	accept := acceptRatio
+	threshold := acceptRatio
 	if s.opt.Damping == Classical {
-		accept = classicalAccept
+		threshold = classicalAccept
 	}
-	o.accepted = o.ratio >= accept
-	if small && math.Abs(o.actual) <= noise*s.cost {
-		o.ratio = 1
-		o.gradient = s.measure(s.aTrial, s.gTrial, o.cost)
-		o.accepted = o.gradient < s.gradient
-		o.exhausted = !o.accepted
-		return o
-	}
-	if !o.accepted {
+	o.accepted = o.ratio >= threshold
+	if !o.accepted && !small {
 		return o
 	}
 	if !full {
 		o.cost = s.eval(s.aTrial, s.gTrial, s.trial[:n])
 	}
 	o.gradient = s.measure(s.aTrial, s.gTrial, o.cost)
-	o.accepted = finite(o.cost) && finite(o.gradient)
+	if minute && math.Abs(o.actual) <= noise*s.cost {
+		o.ratio = 1
+		o.accepted = o.gradient < s.gradient
+		o.exhausted = !o.accepted
+		return o
+	}
+	if !o.accepted && math.Abs(o.actual) <= softNoise*s.cost && o.gradient <= 0.5*s.gradient {
+		o.ratio, o.accepted = 1, true
+	}
+	o.accepted = o.accepted && finite(o.cost) && finite(o.gradient)
 	return o
 }
 

@@ -25,7 +25,8 @@ func (s *Solver) computeStep() (predicted float64, ok bool) {
 		return 0, false
 	}
 	predicted = s.reduction(step)
-	if s.opt.Acceleration {
+	// Near the end the second difference along a short step is mostly rounding.
+	if s.opt.Acceleration && predicted > accelerateAbove*s.cost {
 		ok = s.accelerate()
 		return predicted, ok
 	}

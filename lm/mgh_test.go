@@ -1,0 +1,116 @@
+package lm
+
+import (
+	"math"
+	"os"
+	"strings"
+	"testing"
+)
+
+func mghData(t *testing.T) map[string][]float64 {
+	t.Helper()
+	text, err := os.ReadFile("testdata/mgh.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := map[string][]float64{}
+	for line := range strings.Lines(string(text)) {
+		if name, values, ok := strings.Cut(strings.TrimSpace(line), " "); ok && !strings.HasPrefix(name, "#") {
+			if data[name], err = floats(values); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return data
+}
+
+// startAt returns factor·x0, or for Watson's zero start the constant factor
+// (0 for factor 1), as Moré, Garbow and Hillstrom run it.
+func (p *mghProblem) startAt(factor float64) []float64 {
+	x := append([]float64(nil), p.start...)
+	for j := range x {
+		x[j] *= factor
+		if p.number == 20 && factor > 1 {
+			x[j] = factor
+		}
+	}
+	return x
+}
+
+// matches returns the minimum that a sum of squares agrees with: to four
+// digits, or below 1e-12 for a zero minimum.
+func (p *mghProblem) matches(ss float64) (minimum, bool) {
+	for _, m := range p.minima {
+		if m.value == 0 && ss <= 1e-12 || m.value != 0 && math.Abs(ss-m.value) <= 1e-4*m.value {
+			return m, true
+		}
+	}
+	return minimum{}, false
+}
+
+// TestMGHJacobians holds the dual numbers against central differences.
+func TestMGHJacobians(t *testing.T) {
+	for _, p := range mghProblems(mghData(t)) {
+		d := dualProblem(p.m, p.n, p.f)
+		f := d.f
+		f.Jacobian = nil
+		differences := NewDense(f)
+		w := p.startAt(1)
+		for j := range w {
+			w[j] += 0.01 * float64(j+1) // off the zeros and symmetries of the starts
+		}
+		got, want := make([]float64, p.m*p.n), make([]float64, p.m*p.n)
+		d.Jacobian(got, w)
+		differences.Jacobian(want, w)
+		scale := 0.0
+		for _, v := range want {
+			scale = max(scale, math.Abs(v))
+		}
+		for i := range got {
+			if !(math.Abs(got[i]-want[i]) <= 1e-6*scale) {
+				t.Errorf("%s: jac[%d] = %g, central difference %g", p.name, i, got[i], want[i])
+				break
+			}
+		}
+	}
+}
+
+// TestMGH solves the 35 problems from x0, 10x0 and 100x0.
+func TestMGH(t *testing.T) {
+	o := Options{MaxIterations: 2000, GTol: 1e-12, FTol: 1e-15, XTol: 1e-14, NewtonCorrection: true}
+	solved, runs, iterations := 0, 0, 0
+	for _, p := range mghProblems(mghData(t)) {
+		d := dualProblem(p.m, p.n, p.f)
+		s := NewSolver(p.n, o)
+		for k, factor := range []float64{1, 10, 100} {
+			w := p.startAt(factor)
+			res := s.Solve(d, w)
+			runs++
+			at, ok := p.matches(2 * res.Cost)
+			why := at.why
+			switch {
+			case ok:
+				solved++
+				iterations += res.Iterations
+			case p.expected[k] != "":
+				why = "expected: " + p.expected[k]
+			default:
+				why = "UNEXPECTED"
+				t.Errorf("%d %s from %gx0 ends at %.12g", p.number, p.name, factor, 2*res.Cost)
+			}
+			if ok && p.expected[k] != "" {
+				t.Errorf("%d %s from %gx0 is solved, but listed as a failure", p.number, p.name, factor)
+			}
+			if p.rank > 0 && (res.Rank != p.rank || res.Status != RankDeficient) {
+				t.Errorf("%d %s: %v, rank %d, want %d", p.number, p.name, res.Status, res.Rank, p.rank)
+			}
+			t.Logf("%2d %-24s %4gx0: sum of squares %.10g, %4d iterations, %s, rank %d of %d, restarted %v: %s",
+				p.number, p.name, factor, 2*res.Cost, res.Iterations, res.Status, res.Rank, p.n, res.Restarted, why)
+		}
+	}
+	if solved < 100 {
+		t.Errorf("MGH: want at least 100 of 105 at a known minimum")
+	}
+	t.Logf("MGH: iteration cap %d, %.1f iterations per solved run", o.MaxIterations, float64(iterations)/float64(solved))
+	t.Logf("MGH: %d/%d at a known minimum", solved, runs)
+}
