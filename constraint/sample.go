@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"pihc/internal/kernel"
+	"pihc/lm"
 	"pihc/pde"
 )
 
@@ -418,4 +419,26 @@ func (s *Sample) Finite() bool {
 		}
 	}
 	return true
+}
+
+// Count sums up the last solves and their adjoints: iterations, solves that
+// ended early, and adjoints that used another matrix than asked for.
+func (s *Sample) Count() (iterations, failed, fallbacks int) {
+	if s.c.Options.Fixed {
+		return 0, 0, 0
+	}
+	want := lm.AdjointGaussNewton
+	if s.c.Options.Adjoint == lm.Exact {
+		want = lm.AdjointExact
+	}
+	for _, e := range s.experts {
+		iterations += e.result.Iterations
+		if e.result.Status.Early() {
+			failed++
+		}
+		if e.adjoint != want {
+			fallbacks++
+		}
+	}
+	return iterations, failed, fallbacks
 }

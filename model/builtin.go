@@ -1,0 +1,37 @@
+package model
+
+import (
+	"embed"
+	"fmt"
+	"path"
+	"strings"
+)
+
+//go:embed specs/*.yaml
+var specs embed.FS
+
+// BuiltinSpecs returns the names of the specs that come with pihc.
+func BuiltinSpecs() []string {
+	entries, err := specs.ReadDir("specs")
+	if err != nil {
+		panic("model: no built-in specs: " + err.Error())
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, strings.TrimSuffix(e.Name(), ".yaml"))
+	}
+	return names
+}
+
+// OpenSpec reads the spec called name: a built-in one, or the path of a file
+// (anything with a slash or ending in .yaml or .yml).
+func OpenSpec(name string, overrides ...string) (*Spec, error) {
+	if strings.ContainsAny(name, "/\\") || strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml") {
+		return ReadSpec(name, overrides...)
+	}
+	src, err := specs.ReadFile(path.Join("specs", name+".yaml"))
+	if err != nil {
+		return nil, fmt.Errorf("spec %q: no such built-in spec; there are %s (or give the path of a spec file)", name, strings.Join(BuiltinSpecs(), ", "))
+	}
+	return LoadSpec(name+".yaml", src, overrides...)
+}

@@ -1,0 +1,71 @@
+package model
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+)
+
+// CheckGradient compares the gradient of the whole loss with central
+// differences in random directions, several for every parameter tensor; the
+// constraint is solved anew at every point. It returns the worst relative error,
+// where a direction's error is relative to the largest gradient seen. The engine
+// must be float64.
+func (e *CPU[T]) CheckGradient(batch Batch, directions int) (float64, error) {
+	params := e.InitialParams()
+	if e.Constraint.Options.Fixed {
+		// A network's first field is near zero, where a problem such as
+		// diffusion-sorption has a derivative without bound.
+		for _, t := range e.Network.Layout() {
+			if t.Name == "output.bias" {
+				params[t.Offset] += 1
+			}
+		}
+	}
+	if _, ok := any(params).([]float64); !ok {
+		panic("model: CheckGradient needs a float64 engine")
+	}
+	grad := make([]T, len(params))
+	st := e.LossAndGrad(grad, params, batch)
+	if !st.Finite() {
+		return 0, fmt.Errorf("the loss is not finite")
+	}
+	rng := rand.New(rand.NewPCG(7, 8))
+	scratch := make([]T, len(params))
+	moved := make([]T, len(params))
+	worst := 0.0
+	for _, tensor := range e.Network.Layout() {
+		for range directions {
+			dir := make([]T, tensor.Size())
+			var analytic, norm float64
+			for i := range dir {
+				// Unit steps in the scale of each tensor's own gradient.
+				dir[i] = T(rng.NormFloat64() / math.Sqrt(float64(len(dir))))
+				analytic += float64(dir[i]) * float64(grad[tensor.Offset+i])
+				norm += float64(grad[tensor.Offset+i]) * float64(grad[tensor.Offset+i])
+			}
+			at := func(h float64) float64 {
+				copy(moved, params)
+				for i, d := range dir {
+					moved[tensor.Offset+i] += T(h) * d
+				}
+				clear(scratch)
+				return e.LossAndGrad(scratch, moved, batch).Loss
+			}
+			size := math.Sqrt(norm / float64(len(dir)))
+			err := math.Inf(1)
+			// The best step differs from tensor to tensor: truncation on one
+			// side, rounding of the loss on the other.
+			for _, h := range []float64{1e-3, 1e-4, 1e-5} {
+				numeric := (8*(at(h)-at(-h)) - (at(2*h) - at(-2*h))) / (12 * h)
+				err = min(err, math.Abs(numeric-analytic)/max(math.Abs(analytic), math.Abs(numeric), size))
+			}
+			if math.IsNaN(err) {
+				return 0, fmt.Errorf("the gradient of %s is not finite", strings.TrimSpace(tensor.Name))
+			}
+			worst = math.Max(worst, err)
+		}
+	}
+	return worst, nil
+}

@@ -1,0 +1,304 @@
+package model
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"pihc/constraint"
+	"pihc/fno"
+	"pihc/grid"
+	"pihc/internal/kernel"
+	"pihc/lm"
+	"pihc/pde"
+)
+
+// CPU is the engine that runs on this machine's cores.
+type CPU[T kernel.Float] struct {
+	Spec       *Spec
+	System     *pde.System
+	Network    fno.Config
+	Constraint *constraint.Constraint
+
+	pool    *kernel.Pool
+	net     *fno.Network[T]
+	loss    *Loss
+	samples []*constraint.Sample // micro_batch
+	input   []T                  // (micro, inputs, P); coordinates filled once
+	basis   []T                  // (micro, N, P)
+	bar     []T                  // (micro, N, P)
+	ubar    []float64
+	scale   T
+	squares []float64
+	stats   Stats
+	pred    Prediction
+	micro   int
+}
+
+// NetworkConfig returns the network a spec describes for its problem. Its
+// inputs are the coordinates, each scaled to [0, 1] on the axis's range, and the
+// initial condition: fixed scales, so that a longer horizon or another grid does
+// not change their meaning (authors' notes, Q12).
+func NetworkConfig(s *Spec, p *pde.Problem) (fno.Config, error) {
+	modes, err := axisMap(p, "network.modes", s.Network.Modes, 8)
+	if err != nil {
+		return fno.Config{}, err
+	}
+	return fno.Config{
+		Inputs: len(p.Axes) + 1, Width: s.Network.Width, Layers: s.Network.Layers, Modes: modes,
+		Projection: s.Network.Projection, Outputs: s.Outputs(),
+		LastActivation: s.Network.LastActivation, OutputActivation: s.Network.OutputActivation,
+	}, nil
+}
+
+// Options returns the constraint options a spec describes.
+func (s *Spec) Options(p *pde.Problem) (constraint.Options, error) {
+	c := s.Constraint
+	o := constraint.Options{
+		Points: c.Points, Weights: c.Weights, Mean: c.Normalization == "mean",
+		LocalConditions: c.ConditionRows == "local", RepeatInitial: c.RepeatInitial, Start: c.Start,
+		Solver: lm.Options{
+			GTol: c.Tolerance, MaxIterations: c.MaxIterations, Ridge: c.Ridge, NewtonCorrection: c.NewtonCorrection,
+		},
+	}
+	switch s.Method {
+	case Soft:
+		o.Fixed, o.Start = true, 1
+	case MoE:
+		var err error
+		if o.Experts, err = axisMap(p, "constraint.experts", c.Experts, 1); err != nil {
+			return o, err
+		}
+	}
+	switch c.Damping {
+	case "classical":
+		o.Solver.Damping = lm.Classical
+	default:
+		o.Solver.Damping = lm.Nielsen
+	}
+	switch c.Scaling {
+	case "identity":
+		o.Solver.Scaling = lm.Identity
+	case "current":
+		o.Solver.Scaling = lm.Current
+	default:
+		o.Solver.Scaling = lm.More
+	}
+	var err error
+	o.Adjoint, err = lm.ParseAdjointMode(c.Adjoint)
+	return o, err
+}
+
+// NewCPU builds the engine of a spec for a grid of its problem (the spec's own
+// where g is nil) on the given number of workers, 0 for all cores. A router
+// other than nil keeps the decomposition of another grid.
+func NewCPU[T kernel.Float](s *Spec, p *pde.Problem, g *grid.Grid, router *constraint.Router, workers int) (*CPU[T], error) {
+	if g == nil {
+		var err error
+		if g, err = p.Grid(s.Grid); err != nil {
+			return nil, err
+		}
+	}
+	sys, err := p.Discretize(g)
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := NetworkConfig(s, p)
+	if err != nil {
+		return nil, err
+	}
+	if err := cfg.Validate(g.Shape()); err != nil {
+		return nil, fmt.Errorf("network: %w", err)
+	}
+	options, err := s.Options(p)
+	if err != nil {
+		return nil, err
+	}
+	e := &CPU[T]{Spec: s, System: sys, Network: cfg, micro: s.Training.MicroBatch, pool: kernel.NewPool(workers)}
+	if e.Constraint, err = constraint.New(sys, cfg.Outputs, options, router, e.pool); err != nil {
+		e.pool.Close()
+		return nil, err
+	}
+	if e.loss, err = NewLoss(sys, s.Loss, e.pool); err != nil {
+		e.pool.Close()
+		return nil, err
+	}
+	size := g.Size()
+	e.net = fno.New[T](cfg, g.Shape(), e.micro, e.pool)
+	for range e.micro {
+		e.samples = append(e.samples, e.Constraint.NewSample())
+	}
+	e.input = make([]T, e.micro*cfg.Inputs*size)
+	e.basis = make([]T, e.micro*cfg.Outputs*size)
+	e.bar = make([]T, e.micro*cfg.Outputs*size)
+	e.ubar = make([]float64, size)
+	e.squares = make([]float64, len(sys.Sets))
+	e.stats.MeanSquares = make([]float64, len(sys.Sets))
+	e.pred.MeanSquares = make([]float64, len(sys.Sets))
+	e.scale = 1
+	if s.Network.InitialScale != 0 {
+		e.scale = T(1 / s.Network.InitialScale)
+	}
+	e.fillCoordinates()
+	return e, nil
+}
+
+// fillCoordinates writes the coordinate inputs of every sample of a micro-batch.
+func (e *CPU[T]) fillCoordinates() {
+	g := e.System.Grid
+	strides, size := g.Strides(), g.Size()
+	for b := range e.micro {
+		for a, axis := range g.Axes {
+			dst := e.input[(b*e.Network.Inputs+a)*size:][:size]
+			for i := range dst {
+				dst[i] = T((axis.Coordinate(i/strides[a]%axis.Points) - axis.Lo) / (axis.Hi - axis.Lo))
+			}
+		}
+	}
+}
+
+// InitialParams returns new parameters drawn from the spec's seed. They do not
+// depend on the precision beyond rounding.
+func (e *CPU[T]) InitialParams() []T {
+	wide := make([]float64, e.Network.Size())
+	e.Network.Init(wide, rand.New(rand.NewPCG(e.Spec.Seed, 0x696e6974)))
+	if gain := e.Spec.Network.InitGain; gain != 0 {
+		for _, t := range e.Network.Layout() {
+			if t.Name == "lift.weight" || t.Name == "lift.bias" {
+				for i := range wide[t.Offset : t.Offset+t.Size()] {
+					wide[t.Offset+i] *= gain
+				}
+			}
+		}
+	}
+	params := make([]T, len(wide))
+	for i, v := range wide {
+		params[i] = T(v)
+	}
+	return params
+}
+
+// Close ends the workers.
+func (e *CPU[T]) Close() { e.pool.Close() }
+
+// Workers is the number of workers.
+func (e *CPU[T]) Workers() int { return e.pool.Workers() }
+
+// load fills the initial-condition input of the samples of batch at lo.. and
+// returns how many there are. The network always runs a full micro-batch; unused
+// places repeat the last sample.
+func (e *CPU[T]) load(batch Batch, lo int) int {
+	size, n := e.System.Grid.Size(), e.System.InitialSize()
+	count := min(e.micro, len(batch.Initial)-lo)
+	for b := range e.micro {
+		u0 := batch.Initial[lo+min(b, count-1)]
+		if len(u0) != n {
+			panic("model: initial condition of the wrong length")
+		}
+		dst := e.input[(b*e.Network.Inputs+len(e.System.Grid.Axes))*size:][:size]
+		for i, v := range u0 {
+			dst[i] = T(v) * e.scale
+		}
+		for i := n; i < size; i += n {
+			copy(dst[i:i+n], dst[:n])
+		}
+	}
+	return count
+}
+
+// solve runs the constraint of sample b of the micro-batch and returns its field.
+func (e *CPU[T]) solve(b int, initial []float64, seed constraint.Seed) []float64 {
+	size := e.System.Grid.Size() * e.Network.Outputs
+	s := e.samples[b]
+	constraint.Load(s, e.basis[b*size:(b+1)*size], initial)
+	s.Solve(seed)
+	return s.Field()
+}
+
+// Predict implements Engine.
+func (e *CPU[T]) Predict(params []T, batch Batch, each func(i int, p *Prediction) error) error {
+	for lo := 0; lo < len(batch.Initial); lo += e.micro {
+		count := e.load(batch, lo)
+		e.net.Forward(e.basis, params, e.input)
+		for b := range count {
+			i := lo + b
+			p := &e.pred
+			p.Field = e.solve(b, batch.Initial[i], batch.Seeds[i])
+			e.loss.Evaluate(p.MeanSquares, p.Field, batch.Initial[i], nil, 0)
+			p.JumpRMS = e.samples[b].JumpRMS()
+			p.Experts = nil
+			if !e.Constraint.Options.Fixed {
+				p.Experts = e.samples[b].Outcomes()
+			}
+			if err := each(i, p); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// LossAndGrad implements Engine.
+func (e *CPU[T]) LossAndGrad(grad, params []T, batch Batch) Stats {
+	st := &e.stats
+	squares := st.MeanSquares
+	clear(squares)
+	*st = Stats{MeanSquares: squares}
+	scale := 1 / float64(len(batch.Initial))
+	var jumpSquares float64
+	for lo := 0; lo < len(batch.Initial); lo += e.micro {
+		count := e.load(batch, lo)
+		e.net.Forward(e.basis, params, e.input)
+		size := e.System.Grid.Size() * e.Network.Outputs
+		for b := range e.micro {
+			bar := e.bar[b*size : (b+1)*size]
+			if b >= count {
+				clear(bar)
+				continue
+			}
+			jumpSquares += e.sample(bar, b, batch.Initial[lo+b], batch.Seeds[lo+b], scale)
+		}
+		e.net.Backward(grad, params, e.bar)
+	}
+	st.JumpRMS = math.Sqrt(jumpSquares * scale)
+	if n := len(e.Constraint.Windows); !e.Constraint.Options.Fixed {
+		st.Iterations *= scale / float64(n)
+	}
+	return *st
+}
+
+// sample adds one sample's loss to the statistics and writes scale·∂L/∂b to
+// bar. It returns the mean square jump.
+func (e *CPU[T]) sample(bar []T, b int, initial []float64, seed constraint.Seed, scale float64) float64 {
+	st, s := &e.stats, e.samples[b]
+	u := e.solve(b, initial, seed)
+	clear(e.ubar)
+	loss := e.loss.Evaluate(e.squares, u, initial, e.ubar, scale)
+	jump, count := s.Jump()
+	jumpScale := 0.0
+	if count > 0 {
+		jump /= float64(count)
+		if w := e.Spec.Loss.BorderJump; w != 0 {
+			loss += w * jump
+			jumpScale = 2 * w * scale / float64(count)
+		}
+	}
+	constraint.Backward(s, bar, e.ubar, jumpScale)
+	st.Loss += scale * loss
+	for i, v := range e.squares {
+		st.MeanSquares[i] += scale * v
+	}
+	iterations, failed, fallbacks := s.Count()
+	st.Iterations += float64(iterations)
+	st.Failed += failed
+	st.Fallbacks += fallbacks
+	return jump
+}
+
+// Loss returns the evaluator of the loss, for a field that has no network.
+func (e *CPU[T]) Loss() *Loss { return e.loss }
+
+var (
+	_ Engine[float32] = (*CPU[float32])(nil)
+	_ Engine[float64] = (*CPU[float64])(nil)
+)

@@ -1,0 +1,165 @@
+package model
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"pihc/constraint"
+	"pihc/internal/kernel"
+	"pihc/pde"
+)
+
+const toySpec = `
+problem: %s
+method: %s
+grid: {t: 9, x: 24}
+network: {width: 6, layers: 2, modes: {t: 3, x: 3}, projection: 8, basis: 4, precision: float64}
+constraint: {experts: {x: 3}, points: 30, tolerance: 1e-13, max_iterations: 300, start: 0.1}
+loss: {form: %s, border_jump: 0.5, weights: {initial: 2}}
+training: {batch: 2, micro_batch: %d}
+`
+
+func toyEngine[T kernel.Float](t testing.TB, problem, method, form string, micro, workers int, overrides ...string) *CPU[T] {
+	t.Helper()
+	spec, err := LoadSpec("toy", fmt.Appendf(nil, toySpec, problem, method, form, micro), overrides...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := pde.Open(problem)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := NewCPU[T](spec, p, nil, nil, workers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(e.Close)
+	return e
+}
+
+func toyBatch(n, samples int) Batch {
+	var b Batch
+	for i := range samples {
+		u0 := make([]float64, n)
+		for j := range u0 {
+			u0[j] = 0.04 + 0.05*float64(i)
+		}
+		b.Initial = append(b.Initial, u0)
+		b.Seeds = append(b.Seeds, constraint.Seed{Run: 1, Step: 2, Sample: uint64(i)})
+	}
+	return b
+}
+
+// The gradient of the whole loss, weights solved anew at every point, against
+// central differences: three methods, both forms, three directions per tensor.
+func TestWholeGradient(t *testing.T) {
+	for _, method := range Methods {
+		for _, form := range []string{"mean-square", "norm"} {
+			t.Run(method+" "+form, func(t *testing.T) {
+				e := toyEngine[float64](t, "diffusion-sorption", method, form, 1, 1)
+				worst, err := e.CheckGradient(toyBatch(24, 2), 3)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !(worst < 1e-6) {
+					t.Errorf("relative error %.2g", worst)
+				}
+			})
+		}
+	}
+}
+
+// The batch may be split into micro-batches of any size, and run on any number
+// of workers, without changing a bit of loss or gradient.
+func TestBitwise(t *testing.T) {
+	for _, method := range Methods {
+		t.Run(method, func(t *testing.T) {
+			var want []float32
+			var wantLoss float64
+			for _, workers := range []int{1, 2, 4} {
+				e := toyEngine[float32](t, "diffusion-sorption", method, "mean-square", 1, workers)
+				params := e.InitialParams()
+				grad := make([]float32, len(params))
+				st := e.LossAndGrad(grad, params, toyBatch(24, 3))
+				if want == nil {
+					want, wantLoss = grad, st.Loss
+				}
+				if st.Loss != wantLoss {
+					t.Errorf("%d workers: loss %v, with one %v", workers, st.Loss, wantLoss)
+				}
+				for i := range grad {
+					if grad[i] != want[i] {
+						t.Fatalf("%d workers: gradient %d differs", workers, i)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestMicroBatch(t *testing.T) {
+	var want []float64
+	for _, micro := range []int{1, 2, 3, 4} {
+		e := toyEngine[float64](t, "diffusion-sorption", MoE, "mean-square", micro, 2)
+		params := e.InitialParams()
+		grad := make([]float64, len(params))
+		e.LossAndGrad(grad, params, toyBatch(24, 3))
+		if want == nil {
+			want = grad
+		}
+		scale := 0.0
+		for _, w := range want {
+			scale = max(scale, math.Abs(w))
+		}
+		for i := range grad {
+			if math.Abs(grad[i]-want[i]) > 1e-10*scale {
+				t.Fatalf("micro_batch %d: gradient %d is %g, with 1 %g", micro, i, grad[i], want[i])
+			}
+		}
+	}
+}
+
+// float32 of the network against float64: the fields agree to rounding.
+func TestPrecision(t *testing.T) {
+	wide := toyEngine[float64](t, "diffusion-sorption", MoE, "mean-square", 1, 1)
+	narrow := toyEngine[float32](t, "diffusion-sorption", MoE, "mean-square", 1, 1)
+	batch := toyBatch(24, 1)
+	var want []float64
+	if err := wide.Predict(wide.InitialParams(), batch, func(_ int, p *Prediction) error {
+		want = append(want, p.Field...)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := narrow.Predict(narrow.InitialParams(), batch, func(_ int, p *Prediction) error {
+		var d, n float64
+		for i, v := range p.Field {
+			d += (v - want[i]) * (v - want[i])
+			n += want[i] * want[i]
+		}
+		if e := math.Sqrt(d / n); e > 2e-3 {
+			t.Errorf("relative difference %.2g", e)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestNoAllocation(t *testing.T) {
+	for _, method := range Methods {
+		e := toyEngine[float32](t, "diffusion-sorption", method, "mean-square", 1, 2)
+		params := e.InitialParams()
+		grad := make([]float32, len(params))
+		batch := toyBatch(24, 2)
+		step := func() { e.LossAndGrad(grad, params, batch) }
+		step()
+		if a := testing.AllocsPerRun(5, step); a != 0 {
+			t.Errorf("%s: %g allocations in a step", method, a)
+		}
+	}
+}
+
+var _ = rand.Int

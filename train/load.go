@@ -1,0 +1,66 @@
+package train
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"pihc/constraint"
+	"pihc/internal/kernel"
+	"pihc/model"
+	"pihc/pde"
+)
+
+// ReadRun reads the spec and the problem of a run folder.
+func ReadRun(dir string) (*model.Spec, *pde.Problem, error) {
+	spec, err := model.ReadSpec(filepath.Join(dir, "spec.yaml"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, fmt.Errorf("%s is not a run folder: it has no spec.yaml", dir)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	path := filepath.Join(dir, "problem.yaml")
+	src, err := os.ReadFile(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := pde.Load(path, src)
+	return spec, p, err
+}
+
+// LoadParams reads parameters of a run: those of the best checkpoint, or, where
+// there is none yet or last is true, those of the newest. It also returns the
+// router of training and the checkpoint's description.
+func LoadParams[T kernel.Float](dir string, spec *model.Spec, p *pde.Problem, last bool) ([]T, *constraint.Router, Meta, error) {
+	cfg, err := model.NetworkConfig(spec, p)
+	if err != nil {
+		return nil, nil, Meta{}, err
+	}
+	name := "best"
+	if _, err := os.Stat(filepath.Join(checkpointDir(dir), "best.json")); last || errors.Is(err, fs.ErrNotExist) {
+		if name, err = latest(dir); err != nil {
+			return nil, nil, Meta{}, err
+		}
+	}
+	s, m, err := readCheckpoint[T](dir, name, cfg.Layout(), name != "best")
+	if err != nil {
+		return nil, nil, m, err
+	}
+	return s.evaluated(), &constraint.Router{Borders: m.Borders}, m, nil
+}
+
+// recordStep returns the step of a log line, or a step past all others if it
+// has none.
+func recordStep(line []byte) int {
+	var r struct {
+		Step *int `json:"step"`
+	}
+	if json.Unmarshal(line, &r) != nil || r.Step == nil {
+		return int(^uint(0) >> 1)
+	}
+	return *r.Step
+}

@@ -1,0 +1,452 @@
+// Package train fits the parameters of an experiment: batches, Adam, schedules,
+// validation, checkpoints and the run folder. Training sees initial conditions
+// and the equation, never a solution.
+//
+// A run folder holds spec.yaml (the resolved spec), problem.yaml (the PDE
+// file), log.jsonl (one line per logged step) and checkpoints/. A run that is
+// interrupted continues bitwise identically with Options.Resume.
+package train
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"time"
+
+	"pihc/constraint"
+	"pihc/data"
+	"pihc/fno"
+	"pihc/internal/kernel"
+	"pihc/model"
+	"pihc/pde"
+)
+
+// Record is one line of log.jsonl. Numbers that were not computed at a step are
+// absent.
+type Record struct {
+	Step         int                   `json:"step"`
+	Loss         *data.Float           `json:"loss,omitempty"`
+	MeanSquares  map[string]data.Float `json:"mean_squares,omitempty"` // per set of rows
+	BorderJump   *data.Float           `json:"border_jump,omitempty"`
+	GradientNorm *data.Float           `json:"gradient_norm,omitempty"`
+	LearningRate *data.Float           `json:"learning_rate,omitempty"`
+	Iterations   *data.Float           `json:"solver_iterations,omitempty"`
+	Failed       int                   `json:"solver_failed,omitempty"`
+	Fallbacks    int                   `json:"adjoint_fallbacks,omitempty"`
+	Skipped      bool                  `json:"skipped,omitempty"` // a non-finite loss or gradient
+	Seconds      float64               `json:"seconds"`           // since this process began training
+
+	ValidationResidual *data.Float `json:"validation_residual,omitempty"`
+	ValidationError    *data.Float `json:"validation_relative_l2,omitempty"` // shown, never used to choose
+}
+
+// Options says how to run, not what: nothing in it changes the result.
+type Options struct {
+	Workers  int            // 0: all cores
+	Resume   bool           // continue the run folder's newest checkpoint
+	Progress func(r Record) // called after every logged step, may be nil
+	Logger   *slog.Logger   // nil: silent
+	StopAt   int            // stop with a checkpoint after this step, as if interrupted; 0: never
+}
+
+// ErrInterrupted says that training stopped early with a checkpoint, because
+// its context ended.
+var ErrInterrupted = errors.New("training interrupted; a checkpoint was written")
+
+// ErrNotFinite says that too many steps in a row had a non-finite loss or
+// gradient.
+var ErrNotFinite = errors.New("loss or gradient not finite")
+
+// Summary tells how training ended.
+type Summary struct {
+	Steps        int
+	BestStep     int
+	BestResidual float64
+	Skipped      int
+	Seconds      float64
+}
+
+// Run trains spec on the training split of dataset in the run folder dir. The
+// folder must not exist, or, with Resume, hold an unfinished run of the same
+// spec.
+func Run(ctx context.Context, dir string, spec *model.Spec, p *pde.Problem, set *data.Dataset, o Options) (Summary, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
+	}
+	if spec.Network.Precision == "float64" {
+		return run[float64](ctx, dir, spec, p, set, o)
+	}
+	return run[float32](ctx, dir, spec, p, set, o)
+}
+
+// trainer is one training run in progress.
+type trainer[T kernel.Float] struct {
+	spec    *model.Spec
+	dir     string
+	engine  *model.CPU[T]
+	layout  []fno.Tensor
+	state   *state[T]
+	meta    Meta
+	log     *data.Log
+	options Options
+	begin   time.Time
+
+	initial  [][]float64 // training samples
+	order    []int
+	epoch    int
+	batch    model.Batch
+	grad     []T
+	names    []string // of the sets of rows
+	validate model.Batch
+	truth    [][]float64 // of the validation samples; nil without solutions
+}
+
+func run[T kernel.Float](ctx context.Context, dir string, spec *model.Spec, p *pde.Problem, set *data.Dataset, o Options) (Summary, error) {
+	t, err := newTrainer[T](dir, spec, p, set, o)
+	if err != nil {
+		return Summary{}, err
+	}
+	defer t.engine.Close()
+	if err := t.open(p); err != nil {
+		return Summary{}, err
+	}
+	err = t.loop(ctx)
+	if closing := t.log.Close(); err == nil {
+		err = closing
+	}
+	s := t.state
+	return Summary{s.step, s.bestStep, s.bestResidual, s.badTotal, time.Since(t.begin).Seconds()}, err
+}
+
+func newTrainer[T kernel.Float](dir string, spec *model.Spec, p *pde.Problem, set *data.Dataset, o Options) (*trainer[T], error) {
+	if err := checkDataset(spec, p, set); err != nil {
+		return nil, err
+	}
+	engine, err := model.NewCPU[T](spec, p, nil, nil, o.Workers)
+	if err != nil {
+		return nil, err
+	}
+	t := &trainer[T]{spec: spec, dir: dir, engine: engine, layout: engine.Network.Layout(), options: o, begin: time.Now(), epoch: -1}
+	t.names = engine.Loss().Names()
+	t.grad = make([]T, engine.Network.Size())
+	if t.initial, err = rows(set.Initial("train")); err == nil {
+		err = t.loadValidation(set)
+	}
+	if err != nil {
+		engine.Close()
+		return nil, err
+	}
+	t.order = make([]int, len(t.initial))
+	encoded, err := spec.Encode()
+	if err != nil {
+		engine.Close()
+		return nil, err
+	}
+	t.meta = Meta{
+		Seed: spec.Seed, Precision: spec.Network.Precision, SpecHash: hash(encoded), ProblemHash: model.ProblemHash(p),
+		DatasetHash: set.Manifest().Checksum, Borders: engine.Constraint.Router.Borders,
+	}
+	return t, nil
+}
+
+// checkDataset reports a dataset that was made for another problem or grid.
+func checkDataset(spec *model.Spec, p *pde.Problem, set *data.Dataset) error {
+	m := set.Manifest()
+	if m.ProblemHash != model.ProblemHash(p) {
+		return fmt.Errorf("the dataset was generated for problem %s with another PDE file than the spec's problem %s; generate it again", m.Problem, p.Name)
+	}
+	g, err := p.Grid(spec.Grid)
+	if err != nil {
+		return err
+	}
+	split, err := set.Split("train")
+	if err != nil {
+		return err
+	}
+	if got, want := data.FormatShape(split.SolutionShape()), data.FormatShape(g.Shape()); got != want {
+		return fmt.Errorf("the dataset's grid is %s, the spec's is %s; generate a dataset for this grid", got, want)
+	}
+	return nil
+}
+
+// rows splits an array (sample, ...) into one slice a sample.
+func rows(a *data.Array, err error) ([][]float64, error) {
+	if err != nil {
+		return nil, err
+	}
+	flat := a.Float64()
+	width := len(flat) / a.Shape[0]
+	out := make([][]float64, a.Shape[0])
+	for i := range out {
+		out[i] = flat[i*width : (i+1)*width]
+	}
+	return out, nil
+}
+
+func (t *trainer[T]) loadValidation(set *data.Dataset) error {
+	split, err := set.Split("validation")
+	if err != nil {
+		return err
+	}
+	count := split.Count
+	if n := t.spec.Training.ValidateCount; n > 0 && n < count {
+		count = n
+	}
+	if t.validate.Initial, err = rows(set.InitialRange("validation", 0, count)); err != nil {
+		return err
+	}
+	for i := range count {
+		t.validate.Seeds = append(t.validate.Seeds, EvaluationSeed(i))
+	}
+	if split.Solve {
+		t.truth, err = rows(set.SolutionsRange("validation", 0, count))
+	}
+	return err
+}
+
+// EvaluationSeed is the seed of the points sample i is constrained at outside
+// training: the same in every evaluation, and apart from every training seed.
+func EvaluationSeed(i int) constraint.Seed {
+	return constraint.Seed{Run: 0x6576616c, Step: math.MaxUint64, Sample: uint64(i)}
+}
+
+func hash(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+func data64(a, b uint64) *rand.Rand { return rand.New(rand.NewPCG(a, b^0x6f72646572)) }
+
+// open makes the run folder, or reads the newest checkpoint of the one to
+// resume.
+func (t *trainer[T]) open(p *pde.Problem) error {
+	path := filepath.Join(t.dir, "log.jsonl")
+	if !t.options.Resume {
+		if err := makeRun(t.dir, t.spec, p); err != nil {
+			return err
+		}
+		params := t.engine.InitialParams()
+		n := len(params)
+		t.state = &state[T]{params: params, first: make([]T, n), second: make([]T, n), bestResidual: infinity}
+		if t.spec.Training.Average > 0 {
+			t.state.average = append([]T(nil), params...)
+		}
+		var err error
+		t.log, err = data.CreateLog(path)
+		return err
+	}
+	name, err := latest(t.dir)
+	if err != nil {
+		return err
+	}
+	s, m, err := readCheckpoint[T](t.dir, name, t.layout, true)
+	if err != nil {
+		return err
+	}
+	for _, c := range []struct{ what, got, want string }{
+		{"spec", m.SpecHash, t.meta.SpecHash}, {"PDE file", m.ProblemHash, t.meta.ProblemHash}, {"dataset", m.DatasetHash, t.meta.DatasetHash},
+	} {
+		if c.got != c.want {
+			return fmt.Errorf("run %s was trained with another %s (hash %.12s, now %.12s); resume needs the same one", t.dir, c.what, c.got, c.want)
+		}
+	}
+	t.state = s
+	t.log, err = data.AppendLog(path, func(record []byte) bool { return recordStep(record) <= s.step })
+	t.options.Logger.Info("resumed", "run", t.dir, "step", s.step)
+	return err
+}
+
+// loop runs the remaining steps.
+func (t *trainer[T]) loop(ctx context.Context) error {
+	spec, s := &t.spec.Training, t.state
+	for s.step < spec.Steps {
+		if err := t.oneStep(); err != nil {
+			return err
+		}
+		last := s.step == spec.Steps
+		if s.step%spec.Validate == 0 || last {
+			if err := t.validation(); err != nil {
+				return err
+			}
+		}
+		stop := ctx.Err() != nil || s.step == t.options.StopAt
+		if s.step%spec.Checkpoint == 0 || last || stop {
+			if err := t.checkpoint(); err != nil {
+				return err
+			}
+		}
+		if stop && !last {
+			return ErrInterrupted
+		}
+	}
+	return nil
+}
+
+func (t *trainer[T]) checkpoint() error {
+	if err := t.log.Sync(); err != nil {
+		return err
+	}
+	if err := writeCheckpoint(t.dir, stepName(t.state.step), t.layout, t.state, t.meta, true); err != nil {
+		return err
+	}
+	return prune(t.dir)
+}
+
+// nextBatch selects the samples of the state's step: the data are walked
+// through in an order drawn anew each epoch, so the step alone is the position.
+func (t *trainer[T]) nextBatch() model.Batch {
+	n, size := len(t.initial), t.spec.Training.Batch
+	t.batch.Initial, t.batch.Seeds = t.batch.Initial[:0], t.batch.Seeds[:0]
+	for i := range size {
+		at := t.state.step*size + i
+		if epoch := at / n; epoch != t.epoch {
+			epochOrder(t.order, t.spec.Seed, epoch)
+			t.epoch = epoch
+		}
+		sample := t.order[at%n]
+		t.batch.Initial = append(t.batch.Initial, t.initial[sample])
+		t.batch.Seeds = append(t.batch.Seeds, constraint.Seed{Run: t.spec.Seed, Step: uint64(t.state.step), Sample: uint64(sample)})
+	}
+	return t.batch
+}
+
+// oneStep evaluates a batch and updates the parameters, or skips a step whose
+// loss or gradient is not finite.
+func (t *trainer[T]) oneStep() error {
+	s, spec := t.state, &t.spec.Training
+	clear(t.grad)
+	stats := t.engine.LossAndGrad(t.grad, s.params, t.nextBatch())
+	norm := math.Sqrt(squares(t.grad))
+	rate := Rate(spec.LearningRate, s.step, spec.Steps)
+	finite := stats.Finite() && !math.IsNaN(norm) && !math.IsInf(norm, 0)
+	if finite {
+		scale := 1.0
+		if spec.Clip > 0 && norm > spec.Clip {
+			scale = spec.Clip / norm
+		}
+		adam(s, t.grad, scale, rate, *spec)
+		s.updateAverage(spec.Average)
+		s.badInRow = 0
+	} else {
+		s.badInRow++
+		s.badTotal++
+		t.options.Logger.Warn("step skipped: loss or gradient not finite", "step", s.step+1, "loss", stats.Loss, "gradient_norm", norm)
+	}
+	s.step++
+	if s.step%spec.Log == 0 || s.step == 1 || s.step == spec.Steps || !finite {
+		if err := t.write(t.record(stats, norm, rate, finite)); err != nil {
+			return err
+		}
+	}
+	if s.badInRow >= spec.MaxBadSteps {
+		if err := t.checkpoint(); err != nil {
+			return err
+		}
+		return fmt.Errorf("training stopped at step %d: %w in %d steps in a row; try a smaller learning rate, or look at the rows' weights", s.step, ErrNotFinite, s.badInRow)
+	}
+	return nil
+}
+
+func number(v float64) *data.Float { f := data.Float(v); return &f }
+
+func (t *trainer[T]) record(st model.Stats, norm, rate float64, finite bool) Record {
+	r := Record{
+		Step: t.state.step, Loss: number(st.Loss), MeanSquares: map[string]data.Float{},
+		GradientNorm: number(norm), LearningRate: number(rate), Failed: st.Failed, Fallbacks: st.Fallbacks, Skipped: !finite,
+	}
+	for i, name := range t.names {
+		r.MeanSquares[name] = data.Float(st.MeanSquares[i])
+	}
+	if t.spec.Method != model.Soft {
+		r.BorderJump, r.Iterations = number(st.JumpRMS), number(st.Iterations)
+	}
+	return r
+}
+
+func (t *trainer[T]) write(r Record) error {
+	r.Seconds = math.Round(1e3*time.Since(t.begin).Seconds()) / 1e3
+	if err := t.log.Write(r); err != nil {
+		return err
+	}
+	if t.options.Progress != nil {
+		t.options.Progress(r)
+	}
+	return nil
+}
+
+// validation evaluates the fixed validation samples, and keeps the parameters
+// as the best checkpoint if their residual is the lowest so far.
+func (t *trainer[T]) validation() error {
+	s := t.state
+	var sum, errs float64
+	err := t.engine.Predict(s.evaluated(), t.validate, func(i int, p *model.Prediction) error {
+		for k, name := range t.names {
+			w := 1.0
+			if v, ok := t.spec.Loss.Weights[name]; ok {
+				w = v
+			}
+			sum += w * p.MeanSquares[k]
+		}
+		if t.truth != nil {
+			errs += relativeL2(p.Field, t.truth[i])
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	n := float64(len(t.validate.Initial))
+	residual := math.Sqrt(sum / n)
+	r := Record{Step: s.step, ValidationResidual: number(residual)}
+	if t.truth != nil {
+		r.ValidationError = number(errs / n)
+	}
+	if err := t.write(r); err != nil {
+		return err
+	}
+	if residual < s.bestResidual {
+		s.bestResidual, s.bestStep = residual, s.step
+		return writeCheckpoint(t.dir, "best", t.layout, s, t.meta, false)
+	}
+	return nil
+}
+
+func relativeL2(got, want []float64) float64 {
+	var d, n float64
+	for i, w := range want {
+		d += (got[i] - w) * (got[i] - w)
+		n += w * w
+	}
+	return math.Sqrt(d / n)
+}
+
+// makeRun creates the run folder with its spec and PDE file.
+func makeRun(dir string, spec *model.Spec, p *pde.Problem) error {
+	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
+		return fmt.Errorf("run folder %s exists already; choose another, or resume it with --resume", dir)
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	src, err := spec.Encode()
+	if err != nil {
+		return err
+	}
+	for name, content := range map[string][]byte{"spec.yaml": src, "problem.yaml": p.Source} {
+		if err := data.WriteAtomic(filepath.Join(dir, name), func(w io.Writer) error {
+			_, err := w.Write(content)
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
