@@ -70,6 +70,7 @@ func mghSmall(data map[string][]float64) []mghProblem {
 				r[1] = x[0].plus(-29).add(x[1].plus(1).mul(x[1]).plus(-14).mul(x[1]))
 			}},
 		{number: 3, name: "Powell badly scaled", n: 2, m: 2, start: []float64{0, 1}, minima: one(0),
+			expected: [3]string{"", "", "exp(-100) and its derivative vanish against 1: flat with infimum 1e-8 along x2 to infinity"},
 			f: func(r, x []dual) {
 				r[0] = x[0].mul(x[1]).times(1e4).plus(-1)
 				r[1] = x[0].neg().exp().add(x[1].neg().exp()).plus(-1.0001)
@@ -85,7 +86,8 @@ func mghSmall(data map[string][]float64) []mghProblem {
 				}
 			}},
 		{number: 6, name: "Jennrich-Sampson", n: 2, m: 10, start: []float64{.3, .4},
-			minima: with(one(124.362182356), 259.580190, "the local minimum where one exponential has died out"),
+			minima:   with(one(124.362182356), 259.580190, "the local minimum where one exponential has died out"),
+			expected: [3]string{"", "", "exp(400) squared overflows: the cost is not finite at the start"},
 			f: func(r, x []dual) {
 				for i := range r {
 					k := float64(i + 1)
@@ -112,6 +114,7 @@ func mghSmall(data map[string][]float64) []mghProblem {
 				}
 			}},
 		{number: 9, name: "Gaussian", n: 3, m: 15, start: []float64{.4, 1, 0}, minima: one(1.12793276962e-8),
+			expected: [3]string{"", "", "the Gaussian falls between the data: flat in x2 and x3"},
 			f: func(r, x []dual) {
 				for i, y := range data["gaussian09_y"] {
 					t := float64(7-i) / 2
@@ -125,6 +128,7 @@ func mghSmall(data map[string][]float64) []mghProblem {
 				}
 			}},
 		{number: 11, name: "Gulf research", n: 3, m: 10, start: []float64{5, 2.5, .15}, minima: one(0),
+			expected: [3]string{"", "", "J underflows to zero: the start is stationary (0.0385, a listed flat local minimum)"},
 			f: func(r, x []dual) {
 				for i := range r {
 					t := float64(i+1) / 100
@@ -183,7 +187,7 @@ func mghSmall(data map[string][]float64) []mghProblem {
 				}
 			}},
 		{number: 19, name: "Osborne 2", n: 11, m: 65, start: []float64{1.3, .65, .65, .7, .6, 3, 5, 7, 2, 4.5, 5.5},
-			minima: one(4.01377362935e-2),
+			minima: with(one(4.01377362935e-2), 1.78981358688, "the local minimum listed by Kuntsevich and Kappel (SolvOpt unctest.m)"),
 			f: func(r, x []dual) {
 				for i, y := range data["osborne2_19_y"] {
 					t := float64(i) / 10
@@ -274,7 +278,8 @@ func mghLarge(data map[string][]float64) []mghProblem {
 				r[n], r[n+1] = s, s.square()
 			}},
 		{number: 26, name: "Trigonometric", n: n, m: n, start: constant(n, 1./n),
-			minima: with(one(0), 2.79505612188e-5, "the known local minimum near x0"),
+			minima:   with(one(0), 2.79505612188e-5, "the known local minimum near x0"),
+			expected: [3]string{"", "a local minimum not in the published lists", ""},
 			f: func(r, x []dual) {
 				s := con(n)
 				for _, v := range x {

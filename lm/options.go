@@ -119,6 +119,7 @@ const (
 	epsilon          = 0x1p-52
 	plateauCollapse  = 1e-3 // a column norm this much below its maximum is a plateau
 	plateauGradient  = 1e-5 // a scaled gradient above it at an ftol or xtol exit too
+	creepingCost     = 0.01 // a quarter of the iterations should do better than this factor
 	maxTrustRegion   = 1e150
 	initialTrustSize = 100 // MINPACK factor: Δ = 100‖Dw‖
 )

@@ -17,6 +17,9 @@ type Solver struct {
 	w    []float64 // the caller's
 	res  Result
 
+	restartable            bool    // a plateau exit may run again
+	startCost, quarterCost float64 // of this run: at its start, at a quarter of the limit
+
 	// Quadratic model at w and at the trial point.
 	cost, gradient float64
 	a, g           []float64
@@ -95,18 +98,18 @@ func (s *Solver) release() { s.p, s.rows, s.w = nil, nil, nil }
 // Solve minimises ½‖r(w)‖² + ½ε²‖w‖² from w and leaves the best point found
 // in w. It panics if len(w) != p.Dim() or p.Dim() exceeds the solver's size.
 //
-// After a run that ended on a plateau (the cost has stopped falling but the
-// gradient test fails, or a column of J has collapsed) it runs once more from
-// the start with D = I and keeps the better of the two; see
-// [Options.NoRestart].
+// After a run that ended on a plateau (the cost has stopped falling or creeps,
+// and the gradient test fails, or a column of J has collapsed) it runs once more from the
+// start with D = I and keeps the better of the two; see [Options.NoRestart].
 func (s *Solver) Solve(p Problem, w []float64) Result {
 	s.bind(p, w)
 	defer s.release()
 	s.res = Result{}
 	n := s.n
 	copy(s.start[:n], w)
+	s.restartable = !s.opt.NoRestart && s.opt.Scaling != Identity
 	s.run(s.opt.Scaling)
-	if s.plateau() && !s.opt.NoRestart && s.opt.Scaling != Identity && s.res.Iterations < s.opt.MaxIterations {
+	if s.restartable && s.plateau() && s.res.Iterations < s.opt.MaxIterations {
 		s.restart()
 	}
 	if s.res.Status != NonFiniteStart {
@@ -122,6 +125,7 @@ func (s *Solver) restart() {
 	first, cost := s.res, s.cost
 	copy(s.best[:n], s.w)
 	copy(s.w, s.start[:n])
+	s.restartable = false
 	s.run(Identity)
 	if s.cost < cost {
 		s.res.Restarted = true
@@ -194,6 +198,7 @@ func (s *Solver) run(scaling Scaling) {
 	s.rescale(scaling, true)
 	s.damper.init(s)
 	s.startCauchy()
+	s.startCost, s.quarterCost = s.cost, math.Inf(1)
 	gtol := max(s.opt.GTol, 0)
 	if s.opt.Termination == Cauchy {
 		gtol = 0
@@ -207,7 +212,7 @@ func (s *Solver) run(scaling Scaling) {
 			s.end(ConvergedGradient)
 			return
 		}
-		if s.res.Iterations >= s.opt.MaxIterations {
+		if s.res.Iterations >= s.opt.MaxIterations || s.creeping() {
 			s.end(MaxIterations)
 			return
 		}

@@ -13,7 +13,7 @@ const (
 	ConvergedGradient        // gtol: the residual is orthogonal to every column of J
 	ConvergedCost            // ftol: actual and predicted reductions are small
 	ConvergedStep            // xtol: the step is small; also the Cauchy rule
-	RankDeficient            // a test was met, but J has rank Result.Rank < n: the minimiser is not unique
+	RankDeficient            // a test was met, but J has rank Result.Rank < n: the minimiser may not be unique
 	MaxIterations            // the limit on trial steps was reached
 	Stalled                  // no step, however short, lowers the cost
 	NonFiniteStart           // cost, gradient or JᵀJ is NaN or Inf at the start

@@ -69,15 +69,29 @@ func (s *Solver) cauchy() bool {
 	return true
 }
 
+// creeping reports whether a run that may be restarted has used half of the
+// iterations far from stationarity and lowered its cost by less than a factor of
+// a hundred in the second quarter: the other half is worth more with another
+// scaling.
+func (s *Solver) creeping() bool {
+	limit := s.opt.MaxIterations
+	switch {
+	case !s.restartable:
+		return false
+	case s.res.Iterations == limit/4:
+		s.quarterCost = s.cost
+	case s.res.Iterations == limit/2:
+		return s.cost > creepingCost*s.quarterCost && s.gradient > plateauGradient
+	}
+	return false
+}
+
 // plateau reports whether the run ended where the cost is flat without being
 // stationary, or where a column of J has all but vanished against its largest
-// size: Moré's D then holds that unknown in place.
+// size: Moré's D then holds that unknown in place. A cost that has fallen to
+// rounding is no plateau.
 func (s *Solver) plateau() bool {
-	switch s.res.Status {
-	case NonFiniteStart, MaxIterations, NotStarted:
-		return false
-	}
-	if s.cost == 0 {
+	if s.res.Status == NonFiniteStart || s.cost <= noise*noise*s.startCost {
 		return false
 	}
 	if s.res.Status != ConvergedGradient && s.gradient > plateauGradient {
