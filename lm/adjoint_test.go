@@ -1,0 +1,308 @@
+package lm
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// fitProblem is y = θ_0·e^(−w_0 t)·cos(w_1 t) + w_2 t + θ_1 w_0² at 30 points,
+// observed with errors that make the residual at the solution large (noise) or
+// zero; the first two parameters enter J.
+func fitProblem(noise float64) *Dense {
+	const m = 30
+	rng := rand.New(rand.NewPCG(3, 3))
+	y := make([]float64, m)
+	theta := []float64{1.5, 0.2}
+	model := func(t float64, w, th []float64) float64 {
+		return th[0]*math.Exp(-w[0]*t)*math.Cos(w[1]*t) + w[2]*t + th[1]*w[0]*w[0]
+	}
+	at := func(i int) float64 { return 3 * float64(i) / m }
+	for i := range y {
+		y[i] = model(at(i), []float64{0.7, 2, 0.4}, theta) + noise*rng.NormFloat64()
+	}
+	return NewDense(Func{
+		Rows: m, Dim: 3,
+		Residual: func(r, w []float64) {
+			for i := range r {
+				r[i] = model(at(i), w, theta) - y[i]
+			}
+		},
+		Jacobian: func(jac, w []float64) {
+			for i := range m {
+				t := at(i)
+				e, sin, cos := math.Exp(-w[0]*t), math.Sin(w[1]*t), math.Cos(w[1]*t)
+				jac[3*i] = -t*theta[0]*e*cos + 2*theta[1]*w[0]
+				jac[3*i+1] = -t * theta[0] * e * sin
+				jac[3*i+2] = t
+			}
+		},
+		Params: 2, Theta: theta,
+		ParamJacobian: func(jac, w []float64) {
+			for i := range m {
+				t := at(i)
+				jac[2*i] = math.Exp(-w[0]*t) * math.Cos(w[1]*t)
+				jac[2*i+1] = w[0] * w[0]
+			}
+		},
+	})
+}
+
+var tight = Options{GTol: 1e-15, FTol: -1, XTol: 1e-15, MaxIterations: 500, NewtonCorrection: true}
+
+// resolved returns dL/dθ of L = v·w*(θ) by fourth-order central differences of
+// the solved problem.
+func resolved(s *Solver, p *Dense, start, v []float64) []float64 {
+	w, theta := make([]float64, len(start)), p.f.Theta
+	loss := func() float64 {
+		copy(w, start)
+		s.Solve(p, w)
+		return dot(v, w)
+	}
+	out := make([]float64, len(theta))
+	for k, t := range theta {
+		h := 1e-3 * max(1, math.Abs(t))
+		difference := func(h float64) float64 {
+			theta[k] = t + h
+			up := loss()
+			theta[k] = t - h
+			down := loss()
+			theta[k] = t
+			return (up - down) / (2 * h)
+		}
+		out[k] = (4*difference(h) - difference(2*h)) / 3
+	}
+	return out
+}
+
+func relative(got, want []float64) float64 {
+	diff := make([]float64, len(got))
+	for i := range got {
+		diff[i] = got[i] - want[i]
+	}
+	return norm(diff) / norm(want)
+}
+
+func TestGradientAgainstResolvedProblem(t *testing.T) {
+	v := []float64{1, -0.5, 2}
+	for _, noise := range []float64{0, 0.1, 0.5} {
+		p := fitProblem(noise)
+		s := NewSolver(3, tight)
+		w := []float64{0.5, 1.8, 0}
+		start := append([]float64(nil), w...)
+		res := s.Solve(p, w)
+		if res.Status.Err() != nil && res.Status != Stalled {
+			t.Fatalf("noise %g: %+v", noise, res)
+		}
+		want := resolved(s, p, start, v)
+		got := make([]float64, 2)
+		if status := s.VJP(p, w, v, got, Exact); status != AdjointExact {
+			t.Fatalf("noise %g: %v", noise, status)
+		}
+		if e := relative(got, want); !(e <= 1e-6) {
+			t.Errorf("noise %g: gradient %v, re-solved %v, relative error %.1e", noise, got, want, e)
+		}
+		errors := map[AdjointMode]float64{}
+		for _, mode := range []AdjointMode{GaussNewtonAdjoint, Paper} {
+			if status := s.VJP(p, w, v, got, mode); status != AdjointGaussNewton {
+				t.Errorf("%v: %v", mode, status)
+			}
+			errors[mode] = relative(got, want)
+		}
+		t.Logf("noise %g: Gauss-Newton off by %.1e, paper by %.1e", noise, errors[GaussNewtonAdjoint], errors[Paper])
+		// Both are right where the residual vanishes, and only there.
+		for mode, e := range errors {
+			if noise == 0 && e > 1e-6 || noise == 0.5 && e < 1e-3 {
+				t.Errorf("noise %g: %v is off by %.1e", noise, mode, e)
+			}
+		}
+	}
+}
+
+func TestTangentIsAdjointOfVJP(t *testing.T) {
+	p := fitProblem(0.3)
+	s := NewSolver(3, tight)
+	w := []float64{0.5, 1.8, 0}
+	s.Solve(p, w)
+	rng := rand.New(rand.NewPCG(5, 5))
+	random := func(n int) []float64 { return fill(n, func(int) float64 { return rng.NormFloat64() }) }
+	for _, mode := range []AdjointMode{Exact, GaussNewtonAdjoint, Paper} {
+		v, dtheta := random(3), random(2)
+		bar, dot3 := make([]float64, 2), make([]float64, 3)
+		s.VJP(p, w, v, bar, mode)
+		s.JVP(p, w, dtheta, dot3, mode)
+		left, right := dot(v, dot3), dot(bar, dtheta)
+		if math.Abs(left-right) > 1e-7*math.Abs(left) {
+			t.Errorf("%v: <v, Jθ'> = %.12g, <Jᵀv, θ'> = %.12g", mode, left, right)
+		}
+	}
+}
+
+// TestGradientErrorIsQuadraticAfterCorrection starts the adjoint from points
+// at a known distance from the minimum. The error of the implicit gradient is
+// of the order of the distance, and of its square after one Newton step.
+func TestGradientErrorIsQuadraticAfterCorrection(t *testing.T) {
+	p := fitProblem(0.3)
+	s := NewSolver(3, tight)
+	best := []float64{0.5, 1.8, 0}
+	s.Solve(p, best)
+	v := []float64{1, -0.5, 2}
+	want, got := make([]float64, 2), make([]float64, 2)
+	s.VJP(p, best, v, want, Exact)
+	errorAt := func(distance float64, correct bool) float64 {
+		w := append([]float64(nil), best...)
+		axpy(w, distance/math.Sqrt(3), []float64{1, -1, 1})
+		if correct {
+			// No iterations: Solve then is the correction alone.
+			one := NewSolver(3, Options{GTol: 1, NewtonCorrection: true})
+			if res := one.Solve(p, w); !res.Corrected {
+				t.Fatalf("not corrected at distance %g: %+v", distance, res)
+			}
+		}
+		s.VJP(p, w, v, got, Exact)
+		return relative(got, want)
+	}
+	for _, c := range []struct {
+		correct bool
+		order   float64
+	}{{false, 1}, {true, 2}} {
+		far, near := errorAt(1e-2, c.correct), errorAt(1e-3, c.correct)
+		order := math.Log10(far / near)
+		t.Logf("corrected %v: error %.1e at distance 1e-2, %.1e at 1e-3: order %.2f", c.correct, far, near, order)
+		if math.Abs(order-c.order) > 0.15 {
+			t.Errorf("corrected %v: order %.2f, want %g", c.correct, order, c.order)
+		}
+	}
+}
+
+// collinear is linear least squares with two columns that differ by delta, so
+// the condition number is about 2/delta: r = X w − θ·y with solution θ·X⁺y.
+func collinear(delta float64) (*Dense, []float64) {
+	const m, n = 40, 3
+	rng := rand.New(rand.NewPCG(9, 9))
+	x, y := make([]float64, m*n), make([]float64, m)
+	for i := range m {
+		x[i*n] = rng.NormFloat64()
+		x[i*n+1] = x[i*n] + delta*rng.NormFloat64()
+		x[i*n+2] = rng.NormFloat64()
+		y[i] = rng.NormFloat64()
+	}
+	theta := []float64{1}
+	p := NewDense(Func{
+		Rows: m, Dim: n,
+		Residual: func(r, w []float64) {
+			for i := range r {
+				r[i] = dot(x[i*n:(i+1)*n], w) - theta[0]*y[i]
+			}
+		},
+		Jacobian:     func(jac, _ []float64) { copy(jac, x) },
+		AddCurvature: func(_, _, _ []float64) {},
+		Params:       1, Theta: theta,
+		ParamJacobian: func(jac, _ []float64) {
+			for i := range m {
+				jac[i] = -y[i]
+			}
+		},
+	})
+	// The witness: Householder QR of X itself, no normal equations.
+	q := newQR(n)
+	q.reset(n)
+	q.block(y, x)
+	truth := make([]float64, n)
+	q.solve(truth, 0, nil) // minimises ‖X z + y‖²
+	negate(truth, truth)
+	return p, truth
+}
+
+// TestGradientWithCollinearColumns asks for 1e-6 times the condition number.
+func TestGradientWithCollinearColumns(t *testing.T) {
+	for _, delta := range []float64{1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6} {
+		p, truth := collinear(delta)
+		s := NewSolver(3, tight)
+		w := make([]float64, 3)
+		res := s.Solve(p, w)
+		cond := 2 / delta
+		for _, mode := range []AdjointMode{Exact, GaussNewtonAdjoint} {
+			v, bar := []float64{1, -0.3, 0.5}, make([]float64, 1)
+			status := s.VJP(p, w, v, bar, mode)
+			want := dot(v, truth) // dw/dθ = X⁺y
+			e := math.Abs(bar[0]-want) / math.Abs(want)
+			t.Logf("condition %.0e, %v: solve %v (pivot %.0e), adjoint %v, gradient off by %.1e, solution by %.1e", cond, mode, res.Status, res.SmallestPivot, status, e, relative(w, truth))
+			if !(e <= 1e-6*cond) || !(relative(w, truth) <= 1e-6*cond) {
+				t.Errorf("condition %.0e, %v: gradient off by %.1e, solution by %.1e", cond, mode, e, relative(w, truth))
+			}
+			// Far inside the bound, as the refinement and the QR promise.
+			if e > 1e-3 {
+				t.Errorf("condition %.0e, %v: gradient off by %.1e", cond, mode, e)
+			}
+		}
+	}
+}
+
+// TestAdjointFallbacks drives Factor through each status.
+func TestAdjointFallbacks(t *testing.T) {
+	s := NewSolver(2, Options{})
+	// r = (w0² − 1, w1): H = diag(6w0² − 2, 1) is indefinite at w0 = 0.1.
+	indefinite := NewDense(Func{
+		Rows: 2, Dim: 2,
+		Residual: func(r, w []float64) { r[0], r[1] = w[0]*w[0]-1, w[1] },
+		Jacobian: func(jac, w []float64) { jac[0], jac[1], jac[2], jac[3] = 2*w[0], 0, 0, 1 },
+	})
+	if got := s.Factor(indefinite, []float64{0.1, 0}, Exact); got != AdjointGaussNewton {
+		t.Errorf("indefinite H: %v", got)
+	}
+	lambda := make([]float64, 2)
+	s.SolveAdjoint(lambda, []float64{1, 1})
+	if math.Abs(lambda[0]-25) > 1e-9 || math.Abs(lambda[1]-1) > 1e-12 {
+		t.Errorf("Gauss-Newton λ = %v, want 25, 1", lambda)
+	}
+	if got := s.Factor(indefinite, []float64{1, 0}, Exact); got != AdjointExact {
+		t.Errorf("definite H: %v", got)
+	}
+	singular := NewDense(Func{
+		Rows: 2, Dim: 2,
+		Residual: func(r, w []float64) { r[0], r[1] = w[0]+w[1], 2*(w[0]+w[1]) },
+		Jacobian: func(jac, _ []float64) { jac[0], jac[1], jac[2], jac[3] = 1, 1, 2, 2 },
+	})
+	if got := s.Factor(singular, []float64{1, 0}, GaussNewtonAdjoint); got != AdjointRegularised {
+		t.Errorf("singular J: %v", got)
+	}
+	s.SolveAdjoint(lambda, []float64{1, 1})
+	if math.Abs(lambda[0]+lambda[1]-0.2) > 1e-6 { // 5(λ0+λ1) = 1
+		t.Errorf("regularised λ = %v, want a sum of 0.2", lambda)
+	}
+	bad := newTerms(4, 2, 1)
+	bad.bad = true
+	if got := s.Factor(bad, []float64{0, 0}, GaussNewtonAdjoint); got != AdjointFailed {
+		t.Errorf("NaN problem: %v", got)
+	}
+	s.SolveAdjoint(lambda, []float64{1, 1})
+	if lambda[0] != 0 || lambda[1] != 0 {
+		t.Errorf("failed adjoint gives %v", lambda)
+	}
+}
+
+// TestExactHessian holds the dense problem's differences against the closed
+// form, and the closed form of the terms problem against differences of g.
+func TestExactHessian(t *testing.T) {
+	p := newTerms(50, 5, 4)
+	n := p.n
+	w := fill(n, func(i int) float64 { return 0.1 * float64(i) })
+	h, g := make([]float64, n*n), make([]float64, n)
+	p.Hessian(h, g, w)
+	a, up, down := make([]float64, n*n), make([]float64, n), make([]float64, n)
+	for k := range n {
+		const step = 1e-5
+		w[k] += step
+		p.Normal(a, up, w)
+		w[k] -= 2 * step
+		p.Normal(a, down, w)
+		w[k] += step
+		for j := range n {
+			want := (up[j] - down[j]) / (2 * step)
+			if math.Abs(h[k*n+j]-want) > 1e-7*math.Abs(h[k*n+k]) {
+				t.Errorf("H[%d,%d] = %g, difference of g %g", k, j, h[k*n+j], want)
+			}
+		}
+	}
+}
