@@ -196,4 +196,3 @@ func (e *Evaluation) statuses() (names []string, counts map[string]int) {
 	})
 	return names, counts
 }
-

@@ -90,7 +90,7 @@ func (p *Page) Table() *Table {
 	for _, m := range p.Methods {
 		published = published || m.Published != nil
 	}
-	t := &Table{Title: p.Title, Columns: []Column{{"method", false}, {"relative L2 error", true}, {"median", true}, {"max", true}}}
+	t := &Table{Title: p.Title, Columns: []Column{{"method", false}, {"relative L² error", true}, {"median", true}, {"max", true}}}
 	if published {
 		t.Columns = append(t.Columns, Column{"published", true})
 	}

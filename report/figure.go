@@ -1,0 +1,119 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"html"
+	"image/color"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// A Figure is a drawing of fixed size that can be written in any format.
+type Figure struct {
+	Name          string // file name without extension
+	Caption       string // says what is seen, also for readers who cannot see
+	Width, Height vg.Length
+	draw          func(c draw.Canvas)
+}
+
+// A key is an entry of the legend above a plot.
+type key struct {
+	label string
+	color color.NRGBA
+	shape draw.GlyphDrawer // nil for a line
+}
+
+// plotFigure is a plot with a legend in one line above it, if it has keys.
+func plotFigure(name, caption string, width, height vg.Length, p *plot.Plot, keys ...key) Figure {
+	return Figure{name, caption, width, height, func(c draw.Canvas) {
+		top := vg.Length(2)
+		if len(keys) > 0 {
+			top = 20
+			drawKeys(draw.Crop(c, 4, 0, height-16, 0), p, keys)
+		}
+		// Room for tick labels that stick out at the ends.
+		p.Draw(draw.Crop(c, 4, -10, 1, -top))
+	}}
+}
+
+func drawKeys(c draw.Canvas, p *plot.Plot, keys []key) {
+	style := p.Y.Label.TextStyle
+	style.XAlign, style.YAlign = draw.XLeft, draw.YCenter
+	x, y := c.Min.X, (c.Min.Y+c.Max.Y)/2
+	for _, k := range keys {
+		if k.shape != nil {
+			c.DrawGlyph(draw.GlyphStyle{Color: k.color, Radius: 3, Shape: k.shape}, vg.Point{X: x + 5, Y: y})
+			x += 12
+		} else {
+			c.StrokeLine2(line(k.color, 2), x, y, x+14, y)
+			x += 18
+		}
+		c.FillText(style, vg.Point{X: x, Y: y}, k.label)
+		x += style.Width(k.label) + 16
+	}
+}
+
+// SVG returns the figure as a file on a white background. It names the font
+// Liberation Sans and falls back on what a viewer has.
+func (f Figure) SVG() ([]byte, error) {
+	return f.svg(color.White)
+}
+
+func (f Figure) svg(background color.Color) ([]byte, error) {
+	c := vgsvg.New(f.Width, f.Height)
+	f.paint(draw.New(c), background)
+	var b bytes.Buffer
+	if _, err := c.WriteTo(&b); err != nil {
+		return nil, fmt.Errorf("figure %s: %w", f.Name, err)
+	}
+	text := b.String()
+	// The canvas declares its PNG images to be JPEG, and it names one font only.
+	text = strings.ReplaceAll(text, "data:image/jpg;", "data:image/png;")
+	// An image fills its rectangle, whatever its number of pixels.
+	text = strings.ReplaceAll(text, "<image ", `<image preserveAspectRatio="none" `)
+	text = strings.ReplaceAll(text, "font-family:Liberation Sans", "font-family:Liberation Sans,Arial,Helvetica,sans-serif")
+	return []byte(text), nil
+}
+
+// PNG returns the figure on a white background at 200 dots per inch.
+func (f Figure) PNG() ([]byte, error) {
+	c := vgimg.NewWith(vgimg.UseWH(f.Width, f.Height), vgimg.UseDPI(200), vgimg.UseBackgroundColor(color.White))
+	f.paint(draw.New(c), color.White)
+	var b bytes.Buffer
+	if _, err := (vgimg.PngCanvas{Canvas: c}).WriteTo(&b); err != nil {
+		return nil, fmt.Errorf("figure %s: %w", f.Name, err)
+	}
+	return b.Bytes(), nil
+}
+
+func (f Figure) paint(c draw.Canvas, background color.Color) {
+	if background != nil {
+		c.SetColor(background)
+		c.Fill(c.Rectangle.Path())
+	}
+	f.draw(c)
+}
+
+// inline returns the figure as an element of the page: transparent, without a
+// fixed size, in the colours and the font of the page.
+func (f Figure) inline() (string, error) {
+	src, err := f.svg(nil)
+	if err != nil {
+		return "", err
+	}
+	_, body, ok := strings.Cut(string(src), "<svg ")
+	if !ok {
+		return "", fmt.Errorf("figure %s: not an SVG document", f.Name)
+	}
+	_, body, _ = strings.Cut(body, ">")
+	body = strings.NewReplacer(variables()...).Replace(body)
+	body = strings.ReplaceAll(body, "font-family:Liberation Sans,Arial,Helvetica,sans-serif;font-variant:normal;", "")
+	return fmt.Sprintf(`<svg viewBox="0 0 %g %g" role="img" aria-label="%s" xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink">%s`,
+		f.Width.Points(), f.Height.Points(), html.EscapeString(f.Caption), body), nil
+}

@@ -1,0 +1,336 @@
+package report
+
+import (
+	"image/color"
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// curveNames lists the quantities of all methods in order of first appearance.
+func (p *Page) curveNames() []string {
+	var names []string
+	for _, m := range p.Methods {
+		for _, s := range m.Curves {
+			if !slices.Contains(names, s.Name) && len(s.usable()) > 0 {
+				names = append(names, s.Name)
+			}
+		}
+	}
+	return names
+}
+
+// curve returns the quantity of a method, and whether the method has it.
+func (m *Method) curve(name string) (Series, bool) {
+	for _, s := range m.Curves {
+		if s.Name == name && len(s.usable()) > 0 {
+			return s, true
+		}
+	}
+	return Series{}, false
+}
+
+// curveLabel returns the name of a quantity with its unit.
+func (p *Page) curveLabel(name string) string {
+	for i := range p.Methods {
+		if s, ok := p.Methods[i].curve(name); ok {
+			return label(name, s.Unit)
+		}
+	}
+	return name
+}
+
+// usable returns the points that can be drawn.
+func (s Series) usable() plotter.XYs {
+	var out plotter.XYs
+	for i, v := range s.Values {
+		if i < len(s.Steps) && s.drawable(v) {
+			out = append(out, plotter.XY{X: s.Steps[i], Y: v})
+		}
+	}
+	return out
+}
+
+func (s Series) drawable(v float64) bool {
+	return !math.IsNaN(v) && !math.IsInf(v, 0) && (s.Linear || v > 0)
+}
+
+// smooth returns the running median of points over a window of about 1/40 of
+// them: it follows steps and ignores spikes.
+func smooth(points plotter.XYs) plotter.XYs {
+	half := max(2, len(points)/80)
+	out := make(plotter.XYs, len(points))
+	window := make([]float64, 0, 2*half+1)
+	for i, p := range points {
+		window = window[:0]
+		for _, q := range points[max(0, i-half):min(len(points), i+half+1)] {
+			window = append(window, q.Y)
+		}
+		slices.Sort(window)
+		out[i] = plotter.XY{X: p.X, Y: quantile(window, 0.5)}
+	}
+	return out
+}
+
+// curveFigure draws one logged quantity of all methods against the step.
+func (p *Page) curveFigure(file, name string) Figure {
+	g := newPlot("", "step", p.curveLabel(name))
+	linear := false
+	addGrid(g, true, true)
+	lo, hi := math.Inf(1), math.Inf(-1)
+	var keys []key
+	for i := range p.Methods {
+		s, ok := p.Methods[i].curve(name)
+		if !ok {
+			continue
+		}
+		linear = linear || s.Linear
+		points, c := s.usable(), methodColor(i)
+		if s.Raw && len(points) >= 50 {
+			addLine(g, evenly(points, 800), line(faded(c, 0x48), 0.6))
+			points = smooth(points)
+		}
+		for _, q := range s.usable() {
+			lo, hi = min(lo, q.Y), max(hi, q.Y)
+		}
+		addLine(g, evenly(points, 800), line(c, 1.5))
+		keys = append(keys, key{p.Methods[i].Label, c, nil})
+	}
+	g.X.Min = min(g.X.Min, 0)
+	if !linear {
+		g.Y.Min, g.Y.Max = logRange(lo, hi)
+		useLog(&g.Y, false)
+	}
+	return plotFigure(file, name+" against the training step", 400, 240, g, keys...)
+}
+
+func addLine(p *plot.Plot, points plotter.XYs, style draw.LineStyle) {
+	p.Add(&plotter.Line{XYs: points, LineStyle: style})
+}
+
+// dots is the largest number of samples drawn one by one.
+const dots = 250
+
+// evenly keeps at most limit elements, evenly chosen, with both ends.
+func evenly[T any](all []T, limit int) []T {
+	if len(all) <= limit {
+		return all
+	}
+	out := make([]T, limit)
+	for i := range out {
+		out[i] = all[i*(len(all)-1)/(limit-1)]
+	}
+	return out
+}
+
+// band is a horizontal strip of a chart whose rows are methods: a box of the
+// quartiles with whiskers to the 5th and 95th percentile, the samples as dots,
+// and the published mean with its standard deviation under it.
+type band struct {
+	y         float64
+	values    []float64 // sorted
+	color     color.NRGBA
+	published *Score
+}
+
+// Plot implements plot.Plotter.
+func (b band) Plot(c draw.Canvas, p *plot.Plot) {
+	trX, trY := p.Transforms(&c)
+	x := func(v float64) vg.Length { return trX(min(max(v, p.X.Min), p.X.Max)) }
+	y := trY(b.y)
+	if n := len(b.values); n > 0 {
+		for i, v := range evenly(b.values, dots) {
+			// A low-discrepancy sequence scatters the dots without randomness.
+			_, f := math.Modf(float64(i) * 0.6180339887498949)
+			at := vg.Point{X: x(v), Y: y - 15 + vg.Length(f-0.5)*7}
+			c.DrawGlyph(draw.GlyphStyle{Color: faded(b.color, 0x80), Radius: 1.2, Shape: draw.CircleGlyph{}}, at)
+		}
+		q := func(f float64) vg.Length { return x(quantile(b.values, f)) }
+		const half = 7
+		c.StrokeLine2(line(b.color, 1.1), q(0.05), y, q(0.25), y)
+		c.StrokeLine2(line(b.color, 1.1), q(0.75), y, q(0.95), y)
+		for _, f := range []float64{0.05, 0.95} {
+			c.StrokeLine2(line(b.color, 1.1), q(f), y-half/2, q(f), y+half/2)
+		}
+		box := []vg.Point{{X: q(0.25), Y: y - half}, {X: q(0.75), Y: y - half}, {X: q(0.75), Y: y + half}, {X: q(0.25), Y: y + half}, {X: q(0.25), Y: y - half}}
+		c.FillPolygon(faded(b.color, 0x38), box)
+		c.StrokeLines(line(b.color, 1.1), box)
+		c.StrokeLine2(line(b.color, 2.2), q(0.5), y-half, q(0.5), y+half)
+	}
+	if s := b.published; s != nil {
+		at := vg.Point{X: x(s.Mean), Y: y + 14}
+		if !math.IsNaN(s.Std) {
+			low := max(s.Mean-s.Std, p.X.Min)
+			c.StrokeLine2(line(ink, 0.8), x(low), at.Y, x(s.Mean+s.Std), at.Y)
+		}
+		c.DrawGlyph(draw.GlyphStyle{Color: ink, Radius: 3.2, Shape: diamond{}}, at)
+	}
+}
+
+// diamond is a filled rhombus.
+type diamond struct{}
+
+// DrawGlyph implements draw.GlyphDrawer.
+func (diamond) DrawGlyph(c *draw.Canvas, s draw.GlyphStyle, p vg.Point) {
+	c.FillPolygon(s.Color, []vg.Point{{X: p.X - s.Radius, Y: p.Y}, {X: p.X, Y: p.Y + s.Radius}, {X: p.X + s.Radius, Y: p.Y}, {X: p.X, Y: p.Y - s.Radius}})
+}
+
+// errorFigure draws the distribution of relative_l2 over samples, a row for each
+// method and baseline; ok is false if nobody has one.
+func (p *Page) errorFigure() (f Figure, ok bool) {
+	g := newPlot("", "relative L² error of a sample", "")
+	addGrid(g, true, false)
+	lo, hi := math.Inf(1), math.Inf(-1)
+	var bands []band
+	var names []string
+	add := func(name string, e Evaluation, c color.NRGBA, published *Score) {
+		values := slices.DeleteFunc(e.values(func(s Sample) float64 { return s.RelativeL2 }), func(v float64) bool { return !(v > 0) || math.IsInf(v, 0) })
+		if len(values) == 0 && published == nil {
+			return
+		}
+		slices.Sort(values)
+		bands = append(bands, band{values: values, color: c, published: published})
+		names = append(names, name)
+		if len(values) > 0 {
+			lo, hi = min(lo, values[0]), max(hi, values[len(values)-1])
+		}
+		if published != nil {
+			lo, hi = min(lo, published.Mean), max(hi, published.Mean+max(published.Std, 0))
+		}
+	}
+	for i, m := range p.Methods {
+		add(m.Label, m.Evaluation, methodColor(i), m.Published)
+	}
+	for _, b := range p.Baselines {
+		add(b.Label, b.Evaluation, muted, nil)
+	}
+	if len(bands) == 0 {
+		return Figure{}, false
+	}
+	var ticks []plot.Tick
+	for i, b := range bands {
+		b.y = float64(len(bands) - 1 - i)
+		ticks = append(ticks, plot.Tick{Value: b.y, Label: names[i]})
+		g.Add(b)
+	}
+	g.X.Min, g.X.Max = logRange(lo, hi)
+	useLog(&g.X, true)
+	g.Y.Min, g.Y.Max = -0.6, float64(len(bands))-0.4
+	g.Y.Tick.Marker = plot.ConstantTicks(ticks)
+	g.Y.LineStyle.Width, g.Y.Tick.LineStyle.Width = 0, 0
+	g.Y.Tick.Label.Font.Size = labelSize
+	caption := "Errors of the samples: box from the first to the third quartile with the median, whiskers from the 5th to the 95th percentile, samples as dots"
+	for _, b := range bands {
+		if b.published != nil {
+			caption += "; diamonds with a line: published mean ± standard deviation"
+			break
+		}
+	}
+	return plotFigure("errors", caption, 400, vg.Length(36+46*len(bands)), g), true
+}
+
+// initialFigure draws relative_l2 of every sample against the mean of its
+// initial condition; ok is false without both.
+func (p *Page) initialFigure() (f Figure, ok bool) {
+	g := newPlot("", "mean of the initial condition", "relative L² error")
+	addGrid(g, true, true)
+	lo, hi := math.Inf(1), math.Inf(-1)
+	var keys []key
+	add := func(name string, e Evaluation, c color.NRGBA, shape draw.GlyphDrawer) {
+		var points plotter.XYs
+		for _, s := range evenly(e.PerSample, dots) {
+			if !math.IsNaN(s.InitialMean) && s.RelativeL2 > 0 && !math.IsInf(s.RelativeL2, 0) {
+				points = append(points, plotter.XY{X: s.InitialMean, Y: s.RelativeL2})
+				lo, hi = min(lo, s.RelativeL2), max(hi, s.RelativeL2)
+			}
+		}
+		if len(points) < 2 {
+			return
+		}
+		s := &plotter.Scatter{XYs: points, GlyphStyle: draw.GlyphStyle{Color: faded(c, 0xa0), Radius: 1.5, Shape: shape}}
+		g.Add(s)
+		keys = append(keys, key{name, c, shape})
+		ok = true
+	}
+	for i, m := range p.Methods {
+		add(m.Label, m.Evaluation, methodColor(i), draw.CircleGlyph{})
+	}
+	for i, b := range p.Baselines {
+		add(b.Label, b.Evaluation, muted, []draw.GlyphDrawer{draw.RingGlyph{}, draw.CrossGlyph{}, draw.TriangleGlyph{}}[i%3])
+	}
+	if !ok || !(g.X.Max > g.X.Min) {
+		return Figure{}, false
+	}
+	margin := 0.02 * (g.X.Max - g.X.Min)
+	g.X.Min, g.X.Max = g.X.Min-margin, g.X.Max+margin
+	g.Y.Min, g.Y.Max = logRange(lo, hi)
+	useLog(&g.Y, true)
+	return plotFigure("errors_by_initial", "Error of each sample against the mean of its initial condition", 400, 270, g, keys...), true
+}
+
+// solverFigure draws the solver iterations of every expert: mean with standard
+// deviation as a dot and a bar, the largest as a tick; ok is false without
+// experts.
+func (p *Page) solverFigure() (f Figure, ok bool) {
+	g := newPlot("", "", "solver iterations")
+	addGrid(g, false, true)
+	var ticks []plot.Tick
+	at := 0.0
+	for i, m := range p.Methods {
+		if len(m.Evaluation.Experts) == 0 {
+			continue
+		}
+		ok = true
+		start := at
+		for k, e := range m.Evaluation.Experts {
+			g.Add(spread{at, e.Iterations, methodColor(i)})
+			g.Y.Max = max(g.Y.Max, e.Iterations.Max, e.Iterations.Mean+e.Iterations.Std)
+			if len(m.Evaluation.Experts) > 1 && len(m.Evaluation.Experts) <= 8 {
+				ticks = append(ticks, plot.Tick{Value: at, Label: expertLabel(k)})
+			}
+			at++
+		}
+		ticks = append(ticks, plot.Tick{Value: (start + at - 1) / 2, Label: tickBreak(len(m.Evaluation.Experts)) + m.Label})
+		at++
+	}
+	if !ok {
+		return Figure{}, false
+	}
+	g.X.Min, g.X.Max = -1, at-1
+	g.X.Tick.Marker = plot.ConstantTicks(ticks)
+	g.X.Tick.LineStyle.Width = 0
+	g.Y.Min, g.Y.Max = 0, 1.08*max(g.Y.Max, 1)
+	caption := "Iterations of the solver by expert, over the samples: mean ± standard deviation, the largest as a tick"
+	return plotFigure("solver", caption, 480, 230, g), true
+}
+
+func expertLabel(k int) string { return Count(k + 1) }
+
+// tickBreak moves the label of a method under those of its experts.
+func tickBreak(experts int) string {
+	if experts > 1 && experts <= 8 {
+		return "\n"
+	}
+	return ""
+}
+
+// spread draws a summary at x.
+type spread struct {
+	x     float64
+	s     Summary
+	color color.NRGBA
+}
+
+// Plot implements plot.Plotter.
+func (d spread) Plot(c draw.Canvas, p *plot.Plot) {
+	trX, trY := p.Transforms(&c)
+	x := trX(d.x)
+	top, low := trY(d.s.Mean+d.s.Std), trY(max(d.s.Mean-d.s.Std, p.Y.Min))
+	c.StrokeLine2(line(faded(d.color, 0x60), 6), x, low, x, top)
+	c.StrokeLine2(line(d.color, 1.4), x-5, trY(d.s.Max), x+5, trY(d.s.Max))
+	c.DrawGlyph(draw.GlyphStyle{Color: d.color, Radius: 3, Shape: draw.CircleGlyph{}}, vg.Point{X: x, Y: trY(d.s.Mean)})
+}

@@ -1,0 +1,260 @@
+package report
+
+import (
+	"fmt"
+	"image"
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// heat draws a field over two axes, the first (time) to the right, the second
+// upwards, with the expert borders on top.
+type heat struct {
+	axes    []Axis
+	data    []float64
+	colors  colorMap
+	lo, hi  float64
+	borders [][]float64
+}
+
+// extent returns the ends of an axis, half a step outside its first and last
+// points.
+func extent(values []float64) (lo, hi float64) {
+	n := len(values)
+	if n < 2 {
+		return values[0] - 0.5, values[0] + 0.5
+	}
+	half := (values[n-1] - values[0]) / float64(n-1) / 2
+	return values[0] - half, values[n-1] + half
+}
+
+// DataRange implements plot.DataRanger.
+func (h heat) DataRange() (xmin, xmax, ymin, ymax float64) {
+	xmin, xmax = extent(h.axes[0].Values)
+	ymin, ymax = extent(h.axes[1].Values)
+	return xmin, xmax, ymin, ymax
+}
+
+// Plot implements plot.Plotter.
+func (h heat) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	xmin, xmax, ymin, ymax := h.DataRange()
+	box := vg.Rectangle{Min: vg.Point{X: x(xmin), Y: y(ymin)}, Max: vg.Point{X: x(xmax), Y: y(ymax)}}
+	c.DrawImage(box, h.image())
+	// A light line under a dark dashed one shows on every colour.
+	stroke := func(a, b vg.Point) {
+		c.StrokeLine2(line(borderLight, 1.4), a.X, a.Y, b.X, b.Y)
+		c.StrokeLine2(line(borderDark, 0.7, 3, 2), a.X, a.Y, b.X, b.Y)
+	}
+	for axis, ends := range h.borders {
+		for i := 1; i < len(ends)-1; i++ {
+			if axis == 0 {
+				stroke(vg.Point{X: x(ends[i]), Y: box.Min.Y}, vg.Point{X: x(ends[i]), Y: box.Max.Y})
+			} else {
+				stroke(vg.Point{X: box.Min.X, Y: y(ends[i])}, vg.Point{X: box.Max.X, Y: y(ends[i])})
+			}
+		}
+	}
+}
+
+// widest is the largest number of pixels along an axis; finer fields are
+// averaged, so that a page stays small.
+const widest = 220
+
+func (h heat) image() image.Image {
+	nt, nx := len(h.axes[0].Values), len(h.axes[1].Values)
+	data, w, v := average(h.data, nt, nx, widest)
+	// Every value is at least two pixels wide, so that viewers that smooth
+	// images blur less than half a cell.
+	scaleX, scaleY := 1+(widest-1)/w, 1+(widest-1)/v
+	img := image.NewNRGBA(image.Rect(0, 0, w*scaleX, v*scaleY))
+	for i := range w {
+		for j := range v {
+			c := h.colors.at((data[i*v+j] - h.lo) / (h.hi - h.lo))
+			for a := range scaleX {
+				for b := range scaleY {
+					img.SetNRGBA(i*scaleX+a, (v-1-j)*scaleY+b, c)
+				}
+			}
+		}
+	}
+	return img
+}
+
+// average reduces an (n, m) field to at most limit points along each axis by
+// means over blocks of nearly equal size.
+func average(data []float64, n, m, limit int) ([]float64, int, int) {
+	if n <= limit && m <= limit {
+		return data, n, m
+	}
+	w, v := min(n, limit), min(m, limit)
+	out := make([]float64, w*v)
+	for i := range w {
+		for j := range v {
+			sum, count := 0.0, 0
+			for a := i * n / w; a < (i+1)*n/w; a++ {
+				for b := j * m / v; b < (j+1)*m/v; b++ {
+					sum += data[a*m+b]
+					count++
+				}
+			}
+			out[i*v+j] = sum / float64(count)
+		}
+	}
+	return out, w, v
+}
+
+// panel returns the plot of one field.
+func panel(title string, h heat) *plot.Plot {
+	p := newPlot(title, h.axes[0].label(), h.axes[1].label())
+	p.Add(h)
+	p.X.Tick.Marker = linearTicks{4}
+	p.Y.Tick.Marker = linearTicks{4}
+	return p
+}
+
+// bar is a horizontal colour bar.
+type bar struct {
+	colors colorMap
+	lo, hi float64
+}
+
+// DataRange implements plot.DataRanger.
+func (b bar) DataRange() (xmin, xmax, ymin, ymax float64) { return b.lo, b.hi, 0, 1 }
+
+// Plot implements plot.Plotter.
+func (b bar) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	img := image.NewNRGBA(image.Rect(0, 0, 256, 2))
+	for i := range 512 {
+		img.SetNRGBA(i%256, i/256, b.colors.at(float64(i%256)/255))
+	}
+	c.DrawImage(vg.Rectangle{Min: vg.Point{X: x(b.lo), Y: y(0)}, Max: vg.Point{X: x(b.hi), Y: y(1)}}, img)
+}
+
+func barPlot(label string, b bar) *plot.Plot {
+	p := newPlot("", label, "")
+	p.Add(b)
+	p.HideY()
+	p.X.Tick.Marker = linearTicks{4}
+	return p
+}
+
+// caseScales returns the shared scale of the values of a case and, symmetric
+// about zero, of the differences from the truth.
+func caseScales(c Case) (lo, hi, difference float64) {
+	lo, hi = math.Inf(1), math.Inf(-1)
+	see := func(x []float64) {
+		for _, v := range x {
+			if !math.IsNaN(v) && !math.IsInf(v, 0) {
+				lo, hi = min(lo, v), max(hi, v)
+			}
+		}
+	}
+	see(c.Truth)
+	for _, u := range c.Predictions {
+		if c.Truth == nil {
+			see(u)
+			continue
+		}
+		for i := range u {
+			if d := math.Abs(u[i] - c.Truth[i]); !math.IsNaN(d) && !math.IsInf(d, 0) {
+				difference = max(difference, d)
+			}
+		}
+	}
+	if !(hi > lo) {
+		lo, hi = min(lo, 0), max(lo, 0)+1
+		if math.IsInf(lo, 0) || math.IsInf(hi, 0) {
+			lo, hi = 0, 1
+		}
+	}
+	if difference == 0 {
+		difference = 1
+	}
+	return lo, hi, difference
+}
+
+// casePanels is one case as separate drawings.
+type casePanels struct {
+	values, differences []*plot.Plot // differences[i] belongs to values[i]; nil for the truth
+	names               []string     // of the columns
+	valueBar, errorBar  *plot.Plot   // errorBar is nil without a truth
+}
+
+func (p *Page) panels(c Case) casePanels {
+	lo, hi, worst := caseScales(c)
+	name := p.Field
+	if name == "" {
+		name = "u"
+	}
+	var out casePanels
+	add := func(title string, u []float64, borders [][]float64, compare bool) {
+		out.names = append(out.names, title)
+		out.values = append(out.values, panel(title, heat{p.Axes, u, viridis, lo, hi, borders}))
+		var d *plot.Plot
+		if compare {
+			d = panel(title+" − classical", heat{p.Axes, difference(u, c.Truth), diverging, -worst, worst, borders})
+		}
+		out.differences = append(out.differences, d)
+	}
+	if c.Truth != nil {
+		add("classical solution", c.Truth, nil, false)
+		out.errorBar = barPlot(label("difference in "+name, p.Unit), bar{diverging, -worst, worst})
+	}
+	for i, u := range c.Predictions {
+		if u != nil {
+			add(p.Methods[i].Label, u, p.Methods[i].Borders, c.Truth != nil)
+		}
+	}
+	out.valueBar = barPlot(label(name, p.Unit), bar{viridis, lo, hi})
+	return out
+}
+
+// caseFigure sets all panels of a case in one drawing: values above, differences
+// below, colour bars in the free corner.
+func (p *Page) caseFigure(name string, c Case) Figure {
+	const width, height, barHeight = 168, 150, 52
+	panels := p.panels(c)
+	columns := len(panels.values)
+	rows := [][]*plot.Plot{panels.values}
+	caption := fmt.Sprintf("%s: %s", c.Title, "predictions")
+	if c.Truth != nil {
+		rows = append(rows, panels.differences)
+		caption = c.Title + ": classical solution, predictions and differences from it, on shared scales"
+	}
+	for _, row := range rows {
+		for i, q := range row {
+			if q != nil && i > 0 && (i > 1 || row[0] != nil) {
+				q.Y.Label.Text = ""
+			}
+		}
+	}
+	bottom := vg.Length(0)
+	if c.Truth == nil {
+		bottom = barHeight
+	}
+	total := vg.Length(height*len(rows)) + bottom
+	return Figure{name, caption, vg.Length(width * columns), total, func(dc draw.Canvas) {
+		top := draw.Crop(dc, 2, -8, bottom, -2)
+		tiles := draw.Tiles{Rows: len(rows), Cols: columns, PadX: 10, PadY: 8}
+		canvases := plot.Align(rows, tiles, top)
+		for j, row := range rows {
+			for i, q := range row {
+				if q != nil {
+					q.Draw(canvases[j][i])
+				}
+			}
+		}
+		free := draw.Crop(dc, 20, -dc.Max.X+dc.Min.X+width-10, 0, 0)
+		if c.Truth != nil {
+			panels.valueBar.Draw(draw.Crop(free, 0, 0, 80, -(total - 80 - 44)))
+			panels.errorBar.Draw(draw.Crop(free, 0, 0, 18, -(total - 18 - 44)))
+		} else {
+			panels.valueBar.Draw(draw.Crop(free, 0, 0, 4, -(total - 4 - 44)))
+		}
+	}}
+}

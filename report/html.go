@@ -1,0 +1,472 @@
+package report
+
+import (
+	"bytes"
+	"embed"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+
+	"pihc/data"
+)
+
+//go:embed assets
+var assets embed.FS
+
+var pageTemplate = template.Must(template.ParseFS(assets, "assets/page.html.tmpl"))
+
+func asset(name string) string {
+	src, err := assets.ReadFile("assets/" + name)
+	if err != nil {
+		panic("report: missing asset " + name)
+	}
+	return string(src)
+}
+
+// WritePage writes the page to path and every figure to dir/figures as PNG and
+// SVG, each file atomically: the page comes last, so that it is never older
+// than its figures. Folders are made as needed. dir == "" writes no figure files.
+func WritePage(dir, path string, p Page) error {
+	var b bytes.Buffer
+	if err := p.WriteHTML(&b); err != nil {
+		return err
+	}
+	if dir != "" {
+		if err := p.WriteFigures(filepath.Join(dir, "figures")); err != nil {
+			return err
+		}
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return err
+	}
+	return writeFile(path, b.Bytes())
+}
+
+func writeFile(path string, content []byte) error {
+	return data.WriteAtomic(path, func(w io.Writer) error {
+		_, err := w.Write(content)
+		return err
+	})
+}
+
+// Figures returns every figure of the page, for files.
+func (p *Page) Figures() []Figure {
+	var out []Figure
+	if f, ok := p.errorFigure(); ok {
+		out = append(out, f)
+	}
+	if f, ok := p.initialFigure(); ok {
+		out = append(out, f)
+	}
+	for _, name := range p.curveNames() {
+		out = append(out, p.curveFigure(fileName(name), name))
+	}
+	if f, ok := p.solverFigure(); ok {
+		out = append(out, f)
+	}
+	for i, c := range p.Cases {
+		out = append(out, p.caseFigure("case_"+strconv.Itoa(i+1), c))
+	}
+	return out
+}
+
+// WriteFigures writes every figure as PNG and SVG into dir.
+func (p *Page) WriteFigures(dir string) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	for _, f := range p.Figures() {
+		png, err := f.PNG()
+		if err != nil {
+			return err
+		}
+		svg, err := f.SVG()
+		if err != nil {
+			return err
+		}
+		if err := writeFile(filepath.Join(dir, f.Name+".png"), png); err != nil {
+			return err
+		}
+		if err := writeFile(filepath.Join(dir, f.Name+".svg"), svg); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fileName keeps letters and digits: "Training loss" is training_loss.
+func fileName(name string) string {
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
+	if len(words) == 0 {
+		return "curve"
+	}
+	return strings.Join(words, "_")
+}
+
+type drawing struct {
+	Name, Caption string
+	SVG           template.HTML
+}
+
+type htmlCase struct {
+	Title               string
+	Columns             int
+	Values, Differences []template.HTML
+	ValueBar, ErrorBar  template.HTML
+}
+
+// WriteHTML writes the self-contained page.
+func (p *Page) WriteHTML(w io.Writer) error {
+	v := map[string]any{
+		"Title": p.Title, "Subtitle": p.Subtitle, "Summary": p.Summary, "Equations": formulas(p.Equations),
+		"Published": p.Published, "Notes": p.Notes, "Facts": p.Facts, "Specs": p.Specs, "Generated": p.Generated,
+		"Style": template.CSS(asset("uplot/uPlot.min.css") + "\n" + asset("page.css")),
+		// The library stands alone, so that its licence comment and the page's
+		// strict mode do not meet.
+		"Scripts": []template.JS{template.JS(asset("uplot/uPlot.iife.min.js")), template.JS(asset("page.js"))},
+		"Cards":   p.cards(), "Table": p.htmlTable(), "Experts": p.expertRows(),
+	}
+	d := &drawer{}
+	var errors []drawing
+	if f, ok := p.errorFigure(); ok {
+		errors = append(errors, d.figure(f))
+	}
+	if f, ok := p.initialFigure(); ok {
+		errors = append(errors, d.figure(f))
+	}
+	v["Errors"] = errors
+	var curves []drawing
+	for _, name := range p.curveNames() {
+		f := d.figure(p.curveFigure(fileName(name), name))
+		f.Name = p.curveLabel(name)
+		curves = append(curves, f)
+	}
+	v["Curves"] = curves
+	if f, ok := p.solverFigure(); ok {
+		v["Solver"] = d.figure(f)
+	}
+	var cases []htmlCase
+	for _, c := range p.Cases {
+		cases = append(cases, p.htmlCase(d, c))
+	}
+	v["Cases"] = cases
+	for _, m := range p.Methods {
+		for _, ends := range m.Borders {
+			if len(ends) > 2 {
+				v["HasBorders"] = true
+			}
+		}
+	}
+	if d.err != nil {
+		return d.err
+	}
+	payload, err := json.Marshal(p.payload())
+	if err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	v["Data"] = template.JS(payload)
+	if err := pageTemplate.Execute(w, v); err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	return nil
+}
+
+// drawer renders figures for the page and keeps the first error.
+type drawer struct{ err error }
+
+func (d *drawer) svg(f Figure) template.HTML {
+	text, err := f.inline()
+	if err != nil && d.err == nil {
+		d.err = err
+	}
+	return template.HTML(text)
+}
+
+func (d *drawer) figure(f Figure) drawing { return drawing{f.Name, f.Caption, d.svg(f)} }
+
+func (p *Page) htmlCase(d *drawer, c Case) htmlCase {
+	panels := p.panels(c)
+	out := htmlCase{Title: c.Title, Columns: len(panels.values)}
+	svg := func(caption string, q *plot.Plot) template.HTML {
+		if q == nil {
+			return ""
+		}
+		return d.svg(plotFigure("panel", caption, 176, 150, q))
+	}
+	for i, q := range panels.values {
+		out.Values = append(out.Values, svg(c.Title+": "+panels.names[i], q))
+	}
+	scale := func(caption string, q *plot.Plot) template.HTML {
+		return d.svg(plotFigure("scale", caption, 280, 44, q))
+	}
+	out.ValueBar = scale("colour scale of the values", panels.valueBar)
+	if panels.errorBar == nil {
+		return out
+	}
+	for i, q := range panels.differences {
+		out.Differences = append(out.Differences, svg(c.Title+": "+panels.names[i]+" minus the classical solution", q))
+	}
+	out.ErrorBar = scale("colour scale of the differences", panels.errorBar)
+	return out
+}
+
+var (
+	subscript = regexp.MustCompile(`_([\pL\pN]+)`)
+	raisedAll = regexp.MustCompile(`\^\(([^()]*)\)`)
+	raisedOne = regexp.MustCompile(`\^([\pL\pN.]+)`)
+)
+
+// formulas sets indices (u_xx) and exponents (u^2, u^(n - 1)) of plain formulas.
+func formulas(lines []string) []template.HTML {
+	out := make([]template.HTML, len(lines))
+	for i, l := range lines {
+		l = template.HTMLEscapeString(l)
+		l = raisedAll.ReplaceAllString(l, "<sup>$1</sup>")
+		l = raisedOne.ReplaceAllString(l, "<sup>$1</sup>")
+		out[i] = template.HTML(subscript.ReplaceAllString(l, "<sub>$1</sub>"))
+	}
+	return out
+}
+
+type card struct {
+	Color                                int
+	Label, Note, Mean, Spread, Published string
+}
+
+func (p *Page) cards() []card {
+	var out []card
+	for i, m := range p.Methods {
+		r := m.Evaluation.RelativeL2
+		if r == nil {
+			continue
+		}
+		c := card{Color: i % len(series), Label: m.Label, Mean: percent(r.Mean), Spread: "± " + Percent(r.Std) + ", worst " + Percent(r.Max)}
+		if m.Published != nil {
+			c.Published = scoreText(m.Published)
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+type htmlRow struct {
+	Label, Note string
+	Color       int
+	Baseline    bool
+	Cells       []string
+}
+
+type htmlTable struct {
+	Columns []string
+	Rows    []htmlRow
+}
+
+// htmlTable leaves out the columns in which every row is empty.
+func (p *Page) htmlTable() *htmlTable {
+	titles := []string{"relative L² error", "median", "maximum", "published", "residual rms", "initial", "boundary", "border jump", "training"}
+	var rows []htmlRow
+	add := func(label, note string, color int, baseline bool, e Evaluation, published *Score) {
+		cells := []string{"-", "-", "-"}
+		if r := e.RelativeL2; r != nil {
+			cells = []string{PercentOf(r.Mean, r.Std), Percent(r.Median), Percent(r.Max)}
+		}
+		time := "-"
+		if e.TrainSeconds > 0 {
+			time = Duration(e.TrainSeconds)
+		}
+		cells = append(cells, scoreText(published), meanText(e.ResidualRMS), meanText(e.InitialError), meanText(e.BoundaryError), meanText(e.BorderJump), time)
+		rows = append(rows, htmlRow{label, note, color, baseline, cells})
+	}
+	for i, m := range p.Methods {
+		add(m.Label, m.Note, i%len(series), false, m.Evaluation, m.Published)
+	}
+	for _, b := range p.Baselines {
+		add(b.Label, b.Note, 0, true, b.Evaluation, nil)
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	out := &htmlTable{}
+	for _, r := range rows {
+		r.Cells = nil
+		out.Rows = append(out.Rows, r)
+	}
+	for j, title := range titles {
+		used := false
+		for _, r := range rows {
+			used = used || r.Cells[j] != "-"
+		}
+		if !used {
+			continue
+		}
+		out.Columns = append(out.Columns, title)
+		for i, r := range rows {
+			cell := r.Cells[j]
+			if cell == "-" {
+				cell = "–"
+			}
+			out.Rows[i].Cells = append(out.Rows[i].Cells, cell)
+		}
+	}
+	return out
+}
+
+type expertRow struct {
+	Label                                     string
+	Color                                     int
+	Iterations, Largest, Constraint, Statuses string
+}
+
+func (p *Page) expertRows() []expertRow {
+	var out []expertRow
+	for i, m := range p.Methods {
+		for k, e := range m.Evaluation.Experts {
+			one := Evaluation{Experts: []Expert{e}}
+			names, counts := one.statuses()
+			for j, name := range names {
+				names[j] = name + " " + Count(counts[name])
+			}
+			label := m.Label
+			if len(m.Evaluation.Experts) > 1 {
+				label += ", expert " + strconv.Itoa(k+1)
+			}
+			out = append(out, expertRow{label, i % len(series), fmt.Sprintf("%.1f ± %.1f", e.Iterations.Mean, e.Iterations.Std), Number(e.Iterations.Max), Number(e.ConstraintRMS.Mean), strings.Join(names, ", ")})
+		}
+	}
+	return out
+}
+
+// payload is what the scripts of the page draw from.
+type payload struct {
+	Curves []chart    `json:"curves"`
+	Cases  []profiles `json:"cases"`
+}
+
+type chart struct {
+	Linear bool         `json:"linear"`
+	Series []chartLines `json:"series"`
+}
+
+type chartLines struct {
+	Label string    `json:"label"`
+	Color int       `json:"color"`
+	Raw   bool      `json:"raw"`
+	X     []float64 `json:"x"`
+	Y     []float64 `json:"y"`
+}
+
+type profiles struct {
+	Time      string         `json:"time"`
+	TimeUnit  string         `json:"timeUnit"`
+	Space     string         `json:"space"`
+	SpaceName string         `json:"spaceName"`
+	Value     string         `json:"value"`
+	T         []float64      `json:"t"`
+	X         []float64      `json:"x"`
+	Lo        float64        `json:"lo"`
+	Hi        float64        `json:"hi"`
+	Fields    []profileField `json:"fields"`
+}
+
+type profileField struct {
+	Label string `json:"label"`
+	Color int    `json:"color"` // of the method; -1 for the truth
+	Data  string `json:"data"`  // float32, little endian, base64, (t, x)
+}
+
+func (p *Page) payload() payload {
+	var out payload
+	for _, name := range p.curveNames() {
+		var c chart
+		add := func(label string, color int, raw bool, points plotter.XYs) {
+			l := chartLines{Label: label, Color: color, Raw: raw}
+			for _, q := range points {
+				l.X, l.Y = append(l.X, q.X), append(l.Y, round(q.Y))
+			}
+			c.Series = append(c.Series, l)
+		}
+		for i := range p.Methods {
+			s, ok := p.Methods[i].curve(name)
+			if !ok {
+				continue
+			}
+			c.Linear = s.Linear
+			points := s.usable()
+			if s.Raw && len(points) >= 50 {
+				add(p.Methods[i].Label, i%len(series), true, evenly(points, 1500))
+				points = smooth(points)
+			}
+			add(p.Methods[i].Label, i%len(series), false, evenly(points, 1500))
+		}
+		out.Curves = append(out.Curves, c)
+	}
+	for _, c := range p.Cases {
+		out.Cases = append(out.Cases, p.profiles(c))
+	}
+	return out
+}
+
+// profiles thins a case to at most 51 times and 128 points in space.
+func (p *Page) profiles(c Case) profiles {
+	t, x := p.Axes[0], p.Axes[1]
+	rows, columns := evenly(indices(len(t.Values)), 51), evenly(indices(len(x.Values)), 128)
+	name := p.Field
+	if name == "" {
+		name = "u"
+	}
+	out := profiles{Time: t.Name, TimeUnit: t.Unit, Space: x.label(), SpaceName: x.Name, Value: label(name, p.Unit)}
+	for _, i := range rows {
+		out.T = append(out.T, t.Values[i])
+	}
+	for _, j := range columns {
+		out.X = append(out.X, x.Values[j])
+	}
+	out.Lo, out.Hi, _ = caseScales(Case{Predictions: append([][]float64{c.Truth}, c.Predictions...)})
+	add := func(label string, color int, u []float64) {
+		raw := make([]byte, 0, 4*len(rows)*len(columns))
+		for _, i := range rows {
+			for _, j := range columns {
+				raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(float32(u[i*len(x.Values)+j])))
+			}
+		}
+		out.Fields = append(out.Fields, profileField{label, color, base64.StdEncoding.EncodeToString(raw)})
+	}
+	if c.Truth != nil {
+		add("classical solution", -1, c.Truth)
+	}
+	for i, u := range c.Predictions {
+		if u != nil {
+			add(p.Methods[i].Label, i%len(series), u)
+		}
+	}
+	return out
+}
+
+func indices(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
+// round keeps five significant digits.
+func round(v float64) float64 {
+	r, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 5, 64), 64)
+	if err != nil {
+		return v
+	}
+	return r
+}
