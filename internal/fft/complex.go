@@ -1,0 +1,129 @@
+package fft
+
+import "pihc/internal/kernel"
+
+// Complex transforms complex arrays of a fixed shape along all axes, for a number
+// of fields at once: re and im are (shape..., fields), row-major. It owns its
+// scratch memory: one Complex serves one goroutine at a time (see Clone).
+type Complex struct {
+	shape  []int
+	fields int
+	plans  []*Plan
+	size   int
+	buffer buffer
+}
+
+// NewComplex prepares transforms of the given shape (one axis or more).
+func NewComplex(shape []int, fields int) *Complex {
+	c := &Complex{shape: append([]int(nil), shape...), fields: fields, size: fields}
+	if len(shape) == 0 || fields < 1 {
+		panic("fft: want at least one axis and one field")
+	}
+	for _, n := range shape {
+		c.plans = append(c.plans, NewPlan(n))
+		c.size *= n
+	}
+	c.buffer = newBuffer(c.plans)
+	return c
+}
+
+// Clone returns a Complex for use by another goroutine; tables are shared.
+func (c *Complex) Clone() *Complex {
+	d := *c
+	d.buffer = newBuffer(c.plans)
+	return &d
+}
+
+// Forward transforms in place, with the sign exp(-2πi jk/n). It does not allocate.
+func (c *Complex) Forward(re, im []float64) { c.transform(re, im) }
+
+// Inverse transforms in place, with the sign exp(+2πi jk/n) and without the factor
+// 1/n. It does not allocate.
+func (c *Complex) Inverse(re, im []float64) { c.transform(im, re) }
+
+func (c *Complex) transform(re, im []float64) {
+	if len(re) != c.size || len(im) != c.size {
+		panic("fft: want (shape..., fields) real and imaginary parts")
+	}
+	inner := c.fields
+	for d := len(c.plans) - 1; d >= 0; d-- {
+		n := c.shape[d]
+		c.buffer.along(c.plans[d], re, im, c.size/(n*inner), inner)
+		inner *= n
+	}
+}
+
+// buffer is the scratch memory of one goroutine.
+type buffer struct {
+	first, second []float64 // complex points of 8 lanes
+	half          []float64 // two half spectra, for real transforms
+	scratch       []float64
+	bases         [2 * kernel.LaneCount]int
+}
+
+func newBuffer(plans []*Plan) buffer {
+	length, scratch := 0, 0
+	for _, p := range plans {
+		length = max(length, p.n)
+		scratch = max(scratch, p.scratch())
+	}
+	return buffer{
+		first: aligned(length * point), second: aligned(length * point),
+		half: aligned(2 * (length/2 + 1) * point), scratch: aligned(scratch),
+	}
+}
+
+// along transforms the middle axis of (outer, p.n, inner) arrays in place.
+func (b *buffer) along(p *Plan, re, im []float64, outer, inner int) {
+	if p.n == 1 {
+		return
+	}
+	whole := inner - inner%kernel.LaneCount
+	count := 0
+	for o := range outer {
+		base := o * p.n * inner
+		for j := 0; j < whole; j += kernel.LaneCount {
+			l := kernel.Lanes{Re: re[base+j:], Im: im[base+j:], Stride: inner}
+			p.run(l, l, b.scratch)
+		}
+		// What does not fill a vector is collected from several outer indices.
+		for j := whole; j < inner; j++ {
+			b.bases[count] = base + j
+			if count++; count == kernel.LaneCount {
+				b.collected(p, re, im, inner, count)
+				count = 0
+			}
+		}
+	}
+	if count > 0 {
+		b.collected(p, re, im, inner, count)
+	}
+}
+
+// collected transforms the columns that start at b.bases[:count].
+func (b *buffer) collected(p *Plan, re, im []float64, stride, count int) {
+	l := lanes(b.first)
+	for k, base := range b.bases[:count] {
+		gather(l.Re[k:], re[base:], p.n, stride)
+		gather(l.Im[k:], im[base:], p.n, stride)
+	}
+	p.run(l, l, b.scratch)
+	for k, base := range b.bases[:count] {
+		scatter(re[base:], l.Re[k:], p.n, stride)
+		scatter(im[base:], l.Im[k:], p.n, stride)
+	}
+}
+
+// gather copies n values, stride apart in src, to one lane of a buffer.
+func gather(dst, src []float64, n, stride int) {
+	for i := range n {
+		dst[i*point] = src[i*stride]
+	}
+}
+
+// scatter is the inverse of gather.
+func scatter(dst, src []float64, n, stride int) {
+	for i := range n {
+		dst[i*stride] = src[i*point]
+	}
+}
