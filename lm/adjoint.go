@@ -89,7 +89,8 @@ func (s *Solver) Factor(p Problem, w []float64, mode AdjointMode) AdjointStatus 
 		s.adjointN = 0
 		return AdjointFailed
 	}
-	if s.adjoint.factor(s.h, n, 0, nil) && s.adjoint.pivot >= qrPivot {
+	ok := s.adjoint.factor(s.h, n, 0, nil)
+	if ok && s.adjoint.pivot >= refinePivot {
 		return AdjointGaussNewton
 	}
 	if s.rows != nil {
@@ -98,6 +99,8 @@ func (s *Solver) Factor(p Problem, w []float64, mode AdjointMode) AdjointStatus 
 			s.adjointQ = true
 			return AdjointGaussNewton
 		}
+	} else if ok && s.adjoint.pivot >= qrPivot {
+		return AdjointGaussNewton
 	}
 	for j := range n {
 		s.d[j] = math.Sqrt(s.h[j*n+j])

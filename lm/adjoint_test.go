@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
 )
 
 // fitProblem is y = θ_0·e^(−w_0 t)·cos(w_1 t) + w_2 t + θ_1 w_0² at 30 points,
@@ -204,13 +206,15 @@ func collinear(delta float64) (*Dense, []float64) {
 			}
 		},
 	})
-	// The witness: Householder QR of X itself, no normal equations.
-	q := newQR(n)
-	q.reset(n)
-	q.block(y, x)
+	// The witness: LAPACK's QR of X, no normal equations.
+	var qr mat.QR
+	qr.Factorize(mat.NewDense(m, n, append([]float64(nil), x...)))
 	truth := make([]float64, n)
-	q.solve(truth, 0, nil) // minimises ‖X z + y‖²
-	negate(truth, truth)
+	if err := qr.SolveVecTo(mat.NewVecDense(n, truth), false, mat.NewVecDense(m, y)); err != nil {
+		if _, poor := err.(mat.Condition); !poor {
+			panic(err)
+		}
+	}
 	return p, truth
 }
 

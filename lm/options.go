@@ -117,6 +117,7 @@ const (
 	maxAcceleration  = 0.75  // GSL: largest ‖Da‖/‖Dv‖ of a usable acceleration
 	accelerateAbove  = 1e-8  // predicted relative reduction below which steps are not accelerated
 	epsilon          = 0x1p-52
+	rootEpsilon      = 0x1p-26
 	plateauCollapse  = 1e-3 // a column norm this much below its maximum is a plateau
 	plateauGradient  = 1e-5 // a scaled gradient above it at an ftol or xtol exit too
 	creepingCost     = 0.01 // a quarter of the iterations should do better than this factor

@@ -239,7 +239,7 @@ func (s *Solver) run(scaling Scaling) {
 		if !o.accepted {
 			speculate = false
 			if !s.damper.reject(s, size) {
-				s.end(Stalled)
+				s.end(s.exhausted(ConvergedCost))
 				return
 			}
 			continue
@@ -259,11 +259,12 @@ func (s *Solver) run(scaling Scaling) {
 
 func (s *Solver) end(status Status) { s.res.Status, s.res.Test = status, status }
 
-// exhausted names the end of a run whose trial could change nothing: a
-// convergence if it was a fresh step, a stall if it was only short because
-// longer ones had been rejected.
+// exhausted names the end of a run that no trial can improve further. After
+// rejections that is a stall, unless the gradient test holds to half the
+// digits: then the tolerances asked for more than the rounding of the cost
+// allows.
 func (s *Solver) exhausted(converged Status) Status {
-	if s.rejections > 0 {
+	if s.rejections > 0 && s.gradient > rootEpsilon {
 		return Stalled
 	}
 	return converged

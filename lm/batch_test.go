@@ -1,0 +1,183 @@
+package lm
+
+import (
+	"math"
+	"testing"
+
+	"pihc/internal/kernel"
+)
+
+// linearRows streams rows of z0 − D·z1/(1+z0²), the terms problem, through
+// Block and AddCurvature.
+type linearRows struct{ *terms }
+
+func (t linearRows) Rows() int { return t.m }
+
+func (t linearRows) Block(r, jac, w []float64, lo, hi int) {
+	n := t.n
+	for i := lo; i < hi; i++ {
+		v, f0, f1, _, _ := t.row(i, w)
+		r[i-lo] = v
+		if jac != nil {
+			for j := range n {
+				jac[(i-lo)*n+j] = f0*t.a0[i*n+j] + f1*t.a1[i*n+j]
+			}
+		}
+	}
+}
+
+func (t linearRows) AddCurvature(h, r, w []float64, lo, hi int) {
+	n := t.n
+	for i := lo; i < hi; i++ {
+		_, _, _, f00, f01 := t.row(i, w)
+		a0, a1 := t.a0[i*n:(i+1)*n], t.a1[i*n:(i+1)*n]
+		for j := range n {
+			for k := range j + 1 {
+				h[j*n+k] += r[i-lo] * (f00*a0[j]*a0[k] + f01*(a0[j]*a1[k]+a1[j]*a0[k]))
+			}
+		}
+	}
+}
+
+func closeTo(t *testing.T, what string, got, want []float64, tolerance float64) {
+	t.Helper()
+	scale := 0.0
+	for _, v := range want {
+		scale = max(scale, math.Abs(v))
+	}
+	for i := range want {
+		if !(math.Abs(got[i]-want[i]) <= tolerance*scale) {
+			t.Errorf("%s[%d] = %.17g, want %.17g", what, i, got[i], want[i])
+			return
+		}
+	}
+}
+
+func TestStreamedMatchesWholeProblem(t *testing.T) {
+	for _, m := range []int{1, 7, 127, 1000, 5000, 40000} {
+		p := newTerms(m, 5, 2)
+		n := p.n
+		pool := kernel.NewPool(3)
+		for _, workers := range []*kernel.Pool{nil, pool} {
+			s := NewStreamedSecondOrder(linearRows{p}, workers)
+			w := fill(n, func(i int) float64 { return 0.1 * float64(i) })
+			a, g := make([]float64, n*n), make([]float64, n)
+			b, h := make([]float64, n*n), make([]float64, n)
+			cost := p.Normal(a, g, w)
+			closeTo(t, "cost", []float64{s.Normal(b, h, w), s.Normal(nil, nil, w)}, []float64{cost, cost}, 1e-12)
+			closeTo(t, "JᵀJ", b, a, 1e-11)
+			closeTo(t, "Jᵀr", h, g, 1e-11)
+			p.Hessian(a, g, w)
+			s.Hessian(b, h, w)
+			closeTo(t, "H", b, a, 1e-11)
+			rows := 0
+			s.EachBlock(w, func(r, jac []float64) {
+				if len(jac) != len(r)*n {
+					t.Fatal("block sizes disagree")
+				}
+				rows += len(r)
+			})
+			if rows != m {
+				t.Errorf("EachBlock visited %d rows of %d", rows, m)
+			}
+		}
+		pool.Close()
+	}
+}
+
+func sameResult(a, b Result) bool {
+	same := func(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) }
+	return a.Status == b.Status && a.Iterations == b.Iterations && a.Evaluations == b.Evaluations && a.Rank == b.Rank &&
+		same(a.Cost, b.Cost) && same(a.Gradient, b.Gradient) && same(a.Distance, b.Distance) && same(a.SmallestPivot, b.SmallestPivot)
+}
+
+// TestBatchIsBitwiseOneByOne solves 30 problems, two of them poisoned, on 1, 2
+// and 4 workers and in batches of different sizes, after unrelated solves.
+func TestBatchIsBitwiseOneByOne(t *testing.T) {
+	const count = 30
+	o := Options{Ridge: 1e-4, NewtonCorrection: true, MaxIterations: 40}
+	tasks := func() []Task {
+		list := make([]Task, count)
+		for i := range list {
+			p := newTerms(20+7*i, 2+i%9, uint64(i))
+			p.d = 0.1 + 0.2*float64(i%7) // some need many iterations
+			p.bad = i == 4 || i == 17
+			list[i] = Task{Problem: p, W: make([]float64, p.n)}
+		}
+		return list
+	}
+	want := tasks()
+	for i := range want {
+		want[i].Result = NewSolver(want[i].Problem.Dim(), o).Solve(want[i].Problem, want[i].W)
+	}
+	spread := map[int]bool{}
+	for _, w := range want {
+		spread[w.Result.Iterations] = true
+	}
+	if len(spread) < 4 {
+		t.Errorf("iteration counts %v: the problems are too alike to test retirement", spread)
+	}
+	for _, workers := range []int{1, 2, 4} {
+		for _, size := range []int{1, 7, count} {
+			pool := kernel.NewPool(workers)
+			b := NewBatch(10, o, pool)
+			got := tasks()
+			for lo := 0; lo < count; lo += size {
+				b.Solve(got[lo:min(lo+size, count)])
+			}
+			pool.Close()
+			for i := range got {
+				if !sameResult(got[i].Result, want[i].Result) {
+					t.Errorf("%d workers, batches of %d, problem %d: %+v, alone %+v", workers, size, i, got[i].Result, want[i].Result)
+				}
+				for j := range got[i].W {
+					if math.Float64bits(got[i].W[j]) != math.Float64bits(want[i].W[j]) {
+						t.Errorf("%d workers, batches of %d, problem %d: w differs", workers, size, i)
+					}
+				}
+				if bad := i == 4 || i == 17; bad != (got[i].Result.Status == NonFiniteStart) {
+					t.Errorf("problem %d: %v", i, got[i].Result.Status)
+				}
+			}
+		}
+	}
+}
+
+// TestStreamedIsBitwiseForAnyWorkers solves one large problem on 1, 2 and 5
+// workers.
+func TestStreamedIsBitwiseForAnyWorkers(t *testing.T) {
+	p := newTerms(30000, 6, 8)
+	var first []float64
+	for _, workers := range []int{1, 2, 5} {
+		pool := kernel.NewPool(workers)
+		w := make([]float64, p.n)
+		NewSolver(p.n, Options{NewtonCorrection: true}).Solve(NewStreamedSecondOrder(linearRows{p}, pool), w)
+		pool.Close()
+		if first == nil {
+			first = w
+		}
+		for j := range w {
+			if math.Float64bits(w[j]) != math.Float64bits(first[j]) {
+				t.Errorf("%d workers: w[%d] = %.17g, one worker %.17g", workers, j, w[j], first[j])
+			}
+		}
+	}
+}
+
+func TestBatchAllocatesNothing(t *testing.T) {
+	pool := kernel.NewPool(2)
+	defer pool.Close()
+	b := NewBatch(6, Options{NewtonCorrection: true}, pool)
+	tasks := make([]Task, 8)
+	for i := range tasks {
+		tasks[i] = Task{Problem: NewStreamedSecondOrder(linearRows{newTerms(300, 6, uint64(i))}, nil), W: make([]float64, 6)}
+	}
+	if got := testing.AllocsPerRun(5, func() {
+		for i := range tasks {
+			clear(tasks[i].W)
+		}
+		b.Solve(tasks)
+	}); got != 0 {
+		t.Errorf("%v allocations per batch", got)
+	}
+}

@@ -1,0 +1,154 @@
+package lm
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+func randomRows(m, n int, seed uint64) (x, y []float64) {
+	rng := rand.New(rand.NewPCG(seed, 2))
+	for range m * n {
+		x = append(x, rng.NormFloat64())
+	}
+	for range m {
+		y = append(y, rng.NormFloat64())
+	}
+	return x, y
+}
+
+// TestCholesky checks M x = b for sizes around the blocking, with columns
+// scaled over twelve orders of magnitude.
+func TestCholesky(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 4, 5, 7, 8, 9, 16, 31, 64, 100} {
+		x, _ := randomRows(2*n+3, n, uint64(n))
+		for i := range x {
+			x[i] *= math.Pow(10, float64(i%n%7)-3)
+		}
+		m := make([]float64, n*n)
+		for i := range n {
+			for j := range n {
+				for k := range 2*n + 3 {
+					m[i*n+j] += x[k*n+i] * x[k*n+j]
+				}
+			}
+		}
+		d := fill(n, func(i int) float64 { return math.Sqrt(m[(i-1)*n+i-1]) })
+		want, b, got := fill(n, func(i int) float64 { return float64(i) }), make([]float64, n), make([]float64, n)
+		for j := range want {
+			want[j] /= d[j]
+		}
+		for i := range n {
+			b[i] = dot(m[i*n:(i+1)*n], want) + 0.1*d[i]*d[i]*want[i]
+		}
+		c := newCholesky(n + 2) // larger than needed
+		if !c.factor(m, n, 0.1, d) || !(c.pivot > 0) || c.pivot > 1+epsilon {
+			t.Fatalf("n = %d: pivot %g", n, c.pivot)
+		}
+		c.solve(got, b)
+		c.refine(got, b, m, 0.1, d, make([]float64, n))
+		for j := range got {
+			if math.Abs(got[j]-want[j])*d[j] > 1e-12*float64(n) {
+				t.Errorf("n = %d: x[%d] = %g, want %g", n, j, got[j], want[j])
+			}
+		}
+	}
+}
+
+func TestCholeskyRefusesIndefinite(t *testing.T) {
+	c := newCholesky(2)
+	for _, m := range [][]float64{{1, 2, 2, 1}, {0, 0, 0, 1}, {-1, 0, 0, 1}, {math.NaN(), 0, 0, 1}, {math.Inf(1), 0, 0, 1}} {
+		if c.factor(m, 2, 0, nil) || c.pivot != 0 {
+			t.Errorf("%v: factored with pivot %g", m, c.pivot)
+		}
+	}
+}
+
+// TestQRMatchesNormalEquations compares the streamed QR, at block boundaries
+// and with damping, with a Cholesky solution of a well-conditioned problem.
+func TestQRMatchesNormalEquations(t *testing.T) {
+	for _, m := range []int{6, 127, 128, 129, 500} {
+		const n = 5
+		x, y := randomRows(m, n, uint64(m))
+		d := []float64{1, 2, 3, 4, 5}
+		for _, mu := range []float64{0, 0.5} {
+			q := newQR(n)
+			q.reset(n)
+			for lo := 0; lo < m; lo += 50 { // blocks unlike its own
+				hi := min(lo+50, m)
+				q.block(y[lo:hi], x[lo*n:hi*n])
+			}
+			got, want := make([]float64, n), make([]float64, n)
+			q.solve(got, math.Sqrt(mu), d)
+			a, g := make([]float64, n*n), make([]float64, n)
+			accumulate(a, g, x, y, n, nil)
+			symmetrize(a, n)
+			c := newCholesky(n)
+			c.factor(a, n, mu, d)
+			negate(g, g)
+			c.solve(want, g)
+			closeTo(t, "x", got, want, 1e-12)
+			if q.found != n {
+				t.Errorf("rank %d, want %d", q.found, n)
+			}
+			if mu == 0 {
+				v := []float64{1, 2, 3, 4, 5}
+				q.solveNormal(got, v)
+				c.solve(want, v)
+				closeTo(t, "normal", got, want, 1e-11)
+			}
+		}
+	}
+}
+
+// TestRank builds rows of every rank up to six, with columns of unlike size,
+// and asks the QR of the rows and the pivoted Cholesky of JᵀJ.
+func TestRank(t *testing.T) {
+	const m, n = 50, 6
+	for rank := range n + 1 {
+		left, _ := randomRows(m, n, 1)
+		right, y := randomRows(m, n, 2)
+		x := make([]float64, m*n)
+		for i := range m {
+			for j := range n {
+				for k := range rank {
+					x[i*n+j] += left[i*n+k] * right[k*n+j] * math.Pow(10, float64(j))
+				}
+			}
+		}
+		q := newQR(n)
+		q.reset(n)
+		q.block(y, x)
+		a, g := make([]float64, n*n), make([]float64, n)
+		accumulate(a, g, x, y, n, nil)
+		symmetrize(a, n)
+		if got := q.rank(); got != rank {
+			t.Errorf("rank %d: QR finds %d", rank, got)
+		}
+		if got := pivotedCholeskyRank(make([]float64, n*n), a, n); got != rank {
+			t.Errorf("rank %d: Cholesky finds %d", rank, got)
+		}
+	}
+}
+
+// TestIllConditionedLeastSquares checks the choice between Cholesky,
+// refinement and QR on linear problems: by condition number, the error of each
+// against LAPACK's QR. QR must stay near eps·cond, the automatic choice within
+// eps/refinePivot.
+func TestIllConditionedLeastSquares(t *testing.T) {
+	for _, delta := range []float64{1e-2, 1e-4, 1e-5, 1e-6, 1e-7} {
+		p, truth := collinear(delta)
+		errors := map[LinearSolver]float64{}
+		for _, linear := range []LinearSolver{Automatic, Cholesky, QR} {
+			w := make([]float64, 3)
+			NewSolver(3, Options{Descent: GaussNewton, Linear: linear, MaxIterations: 1, GTol: -1, FTol: -1, XTol: -1}).Solve(p, w)
+			errors[linear] = relative(w, truth)
+		}
+		t.Logf("columns %.0e apart: one Gauss-Newton step is off by %.1e (automatic), %.1e (Cholesky), %.1e (QR)",
+			delta, errors[Automatic], errors[Cholesky], errors[QR])
+		bound := 1e-14 / delta
+		if errors[QR] > bound || errors[Automatic] > 1e-7 {
+			t.Errorf("columns %.0e apart: errors %v, want at most %.0e by QR and 1e-7 automatically", delta, errors, bound)
+		}
+	}
+}

@@ -1,0 +1,226 @@
+package lm
+
+import (
+	"errors"
+	"math"
+	"testing"
+)
+
+// scalar is r = f(w) with one unknown.
+func scalar(f, df func(w float64) float64) *Dense {
+	return NewDense(Func{
+		Rows: 1, Dim: 1,
+		Residual: func(r, w []float64) { r[0] = f(w[0]) },
+		Jacobian: func(jac, w []float64) { jac[0] = df(w[0]) },
+	})
+}
+
+func TestStatuses(t *testing.T) {
+	one := func(float64) float64 { return 1 }
+	zero := func(float64) float64 { return 0 }
+	identity := func(w float64) float64 { return w }
+	offset := NewDense(Func{ // minimum at 2 with cost ½
+		Rows: 2, Dim: 1,
+		Residual: func(r, w []float64) { r[0], r[1] = math.Sin(w[0]-2), 1 },
+		Jacobian: func(jac, w []float64) { jac[0], jac[1] = math.Cos(w[0]-2), 0 },
+	})
+	for _, c := range []struct {
+		name  string
+		p     Problem
+		start float64
+		o     Options
+		want  Status
+		early bool
+		err   error
+	}{
+		{"at the minimum", scalar(identity, one), 0, Options{}, ConvergedGradient, false, nil},
+		{"gradient", offset, 2.5, Options{FTol: -1, XTol: -1}, ConvergedGradient, false, nil},
+		{"cost", offset, 2.5, Options{GTol: -1, XTol: -1}, ConvergedCost, false, nil},
+		{"step", offset, 2.5, Options{GTol: -1, FTol: -1, XTol: 1e-2}, ConvergedStep, false, nil},
+		{"limit", offset, 2.5, Options{MaxIterations: 1}, MaxIterations, true, ErrMaxIterations},
+		{"constant", scalar(one, zero), 3, Options{}, RankDeficient, false, nil},
+		{"wrong Jacobian", scalar(identity, func(float64) float64 { return -1 }), 3, Options{}, Stalled, true, ErrStalled},
+		{"NaN start", scalar(math.Log, func(w float64) float64 { return 1 / w }), -1, Options{}, NonFiniteStart, true, ErrNonFiniteStart},
+		{"Inf start", scalar(func(w float64) float64 { return 1 / w }, func(w float64) float64 { return -1 / (w * w) }), 0, Options{}, NonFiniteStart, true, ErrNonFiniteStart},
+		{"NaN Jacobian", scalar(identity, func(float64) float64 { return math.NaN() }), 1, Options{}, NonFiniteStart, true, ErrNonFiniteStart},
+	} {
+		w := []float64{c.start}
+		res := NewSolver(1, c.o).Solve(c.p, w)
+		if res.Status != c.want || res.Status.Early() != c.early || !errors.Is(res.Status.Err(), c.err) {
+			t.Errorf("%s: %v (early %v, %v), want %v", c.name, res.Status, res.Status.Early(), res.Status.Err(), c.want)
+		}
+		if c.want == NonFiniteStart && w[0] != c.start {
+			t.Errorf("%s: w moved to %v", c.name, w)
+		}
+	}
+}
+
+// TestNonFiniteTrialIsRejected minimises log(w)² from a point whose first
+// Gauss-Newton steps lead to negative w, where log is NaN, by every descent.
+func TestNonFiniteTrialIsRejected(t *testing.T) {
+	for _, descent := range []Descent{LevenbergMarquardt, GaussNewton, Dogleg} {
+		nan := 0
+		p := scalar(func(w float64) float64 {
+			v := math.Log(w)
+			if math.IsNaN(v) {
+				nan++
+			}
+			return v
+		}, func(w float64) float64 { return 1 / w })
+		w := []float64{20}
+		res := NewSolver(1, Options{Descent: descent}).Solve(p, w)
+		if res.Status.Err() != nil || math.Abs(w[0]-1) > 1e-7 || nan == 0 {
+			t.Errorf("descent %d: w = %v after %d NaN trials, %+v", descent, w, nan, res)
+		}
+	}
+}
+
+// TestNonFiniteDerivativesAreRejected has a finite cost everywhere but a NaN
+// Jacobian beyond a wall: such a trial must not be accepted.
+func TestNonFiniteDerivativesAreRejected(t *testing.T) {
+	p := scalar(func(w float64) float64 { return w - 2 }, func(w float64) float64 {
+		if w < 2.5 {
+			return math.NaN()
+		}
+		return 1
+	})
+	w := []float64{4}
+	res := NewSolver(1, Options{}).Solve(p, w)
+	if !(w[0] >= 2.5) || !res.Status.Early() || !finite(res.Cost) || !finite(res.Gradient) {
+		t.Errorf("w = %v, %+v", w, res)
+	}
+}
+
+// TestDistanceEstimatesTheError compares the estimate with the true distance
+// at points stopped early.
+func TestDistanceEstimatesTheError(t *testing.T) {
+	p := newTerms(200, 4, 3)
+	best := make([]float64, 4)
+	NewSolver(4, tight).Solve(p, best)
+	for _, gtol := range []float64{1e-2, 1e-3, 1e-4} {
+		w := make([]float64, 4)
+		res := NewSolver(4, Options{GTol: gtol, FTol: -1, XTol: -1}).Solve(p, w)
+		true2 := 0.0
+		for j := range w {
+			true2 += (w[j] - best[j]) * (w[j] - best[j])
+		}
+		if ratio := res.Distance / math.Sqrt(true2); ratio < 0.5 || ratio > 2 {
+			t.Errorf("gtol %g: estimate %.2e, true distance %.2e", gtol, res.Distance, math.Sqrt(true2))
+		}
+	}
+}
+
+// TestRidge checks the ridge against rows added by hand.
+func TestRidge(t *testing.T) {
+	const ridge = 0.3
+	p := newTerms(40, 3, 5)
+	byHand := NewDense(Func{
+		Rows: 43, Dim: 3,
+		Residual: func(r, w []float64) {
+			linearRows{p}.Block(r[:40], nil, w, 0, 40)
+			for j, v := range w {
+				r[40+j] = ridge * v
+			}
+		},
+	})
+	w, v := make([]float64, 3), make([]float64, 3)
+	o := tight
+	a := NewSolver(3, o).Solve(byHand, w)
+	o.Ridge = ridge
+	b := NewSolver(3, o).Solve(p, v)
+	closeTo(t, "w", v, w, 1e-9)
+	closeTo(t, "cost", []float64{b.Cost}, []float64{a.Cost}, 1e-12)
+	o.Linear = QR
+	u := make([]float64, 3)
+	NewSolver(3, o).Solve(NewStreamed(linearRows{p}, nil), u)
+	closeTo(t, "w by QR", u, w, 1e-9)
+}
+
+// TestCauchyRule: with the Optimistix rule the residual rows and the unknowns
+// must both be still, and the gradient alone must not stop the run.
+func TestCauchyRule(t *testing.T) {
+	p := newTerms(60, 3, 6)
+	loose, strict := make([]float64, 3), make([]float64, 3)
+	o := Options{Termination: Cauchy, Damping: Classical, Scaling: Identity, Linear: QR}
+	a := NewSolver(3, o).Solve(NewStreamed(linearRows{p}, nil), loose)
+	o.RTol, o.ATol = 1e-10, 1e-10
+	b := NewSolver(3, o).Solve(NewStreamed(linearRows{p}, nil), strict)
+	if a.Status != ConvergedStep || b.Status != ConvergedStep || a.Iterations >= b.Iterations {
+		t.Errorf("rtol 1e-4: %+v\nrtol 1e-10: %+v", a, b)
+	}
+	if b.Gradient > 1e-8 {
+		t.Errorf("scaled gradient %g at rtol 1e-10", b.Gradient)
+	}
+	// Without Residuals the rule falls back to the norm of r.
+	if c := NewSolver(3, o).Solve(p, make([]float64, 3)); c.Status != ConvergedStep {
+		t.Errorf("norm rule: %+v", c)
+	}
+}
+
+// TestRestart starts where the first column is enormous: Moré's D never
+// forgets it.
+func TestRestart(t *testing.T) {
+	p := NewDense(Func{ // BoxBOD: b1(1 − exp(−b2 x))
+		Rows: 6, Dim: 2,
+		Residual: func(r, w []float64) {
+			for i, x := range []float64{1, 2, 3, 5, 7, 10} {
+				r[i] = []float64{109, 149, 149, 191, 213, 224}[i] - w[0]*(1-math.Exp(-w[1]*x))
+			}
+		},
+		Jacobian: func(jac, w []float64) {
+			for i, x := range []float64{1, 2, 3, 5, 7, 10} {
+				e := math.Exp(-w[1] * x)
+				jac[2*i], jac[2*i+1] = -(1 - e), -w[0]*x*e
+			}
+		},
+	})
+	for _, no := range []bool{false, true} {
+		w := []float64{1, 1}
+		res := NewSolver(2, Options{NoRestart: no, MaxIterations: 2000}).Solve(p, w)
+		solved := math.Abs(w[1]-0.54723748542) < 1e-4
+		if solved == no || res.Restarted == no {
+			t.Errorf("NoRestart %v: w = %v, %+v", no, w, res)
+		}
+	}
+}
+
+func TestPanics(t *testing.T) {
+	for name, f := range map[string]func(){
+		"no unknowns":    func() { NewSolver(0, Options{}) },
+		"negative ridge": func() { NewSolver(1, Options{Ridge: -1}) },
+		"NaN tolerance":  func() { NewSolver(1, Options{GTol: math.NaN()}) },
+		"large problem":  func() { NewSolver(1, Options{}).Solve(rosenbrock(), []float64{1, 1}) },
+		"length of w":    func() { NewSolver(2, Options{}).Solve(rosenbrock(), []float64{1}) },
+		"no factor":      func() { NewSolver(1, Options{}).SolveAdjoint([]float64{0}, []float64{0}) },
+		"no residual":    func() { NewDense(Func{Rows: 1, Dim: 1}) },
+		"theta length":   func() { NewDense(Func{Rows: 1, Dim: 1, Params: 1, Residual: func(_, _ []float64) {}}) },
+		"length of theta": func() {
+			NewSolver(2, Options{}).VJP(rosenbrock(), []float64{1, 1}, []float64{1, 1}, []float64{0}, Exact)
+		},
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			f()
+		}()
+	}
+}
+
+func TestNames(t *testing.T) {
+	for _, m := range []AdjointMode{Exact, GaussNewtonAdjoint, Paper} {
+		if got, err := ParseAdjointMode(m.String()); got != m || err != nil {
+			t.Errorf("%v: %v, %v", m, got, err)
+		}
+	}
+	if _, err := ParseAdjointMode("newton"); err == nil {
+		t.Error("unknown adjoint mode accepted")
+	}
+	for s := NotStarted; s <= NonFiniteStart; s++ {
+		if s.String() == "" || s.Early() != (s.Err() != nil) {
+			t.Errorf("%d: %q, early %v, %v", s, s, s.Early(), s.Err())
+		}
+	}
+}
