@@ -161,6 +161,7 @@ func parseNPYHeader(text string, base int64) (npyHeader, error) {
 				h.fortran = true
 			case "False":
 			default:
+				p.at -= len(word)
 				err = p.fail("fortran_order is %q; want True or False", word)
 			}
 		case "shape":
