@@ -7,20 +7,22 @@ import (
 	"unsafe"
 )
 
-// The passes of fft.go on strips of 4 lanes. The twiddle factors at p = 0 are all
-// 1, so the butterflies there have no multiplication by them.
+// The passes of fft.go on strips of 4 lanes; offsets are in bytes. The twiddle
+// factors at p = 0 are all 1: radix 2 and 4 leave out the multiplication there.
 
-func fetch4(x unsafe.Pointer, i int) archsimd.Float64x4 { return archsimd.LoadFloat64x4(at4(x, i)) }
-
-func spread4(x unsafe.Pointer, i int) archsimd.Float64x4 {
-	return archsimd.BroadcastFloat64x4(*(*float64)(unsafe.Add(x, i*8)))
+func load256(x unsafe.Pointer, at int) archsimd.Float64x4 {
+	return archsimd.LoadFloat64x4((*[4]float64)(unsafe.Add(x, at)))
 }
 
-// turn4 stores (re + i im)·t, t the k-th complex number at twiddle.
-func turn4(d strip, at int, re, im archsimd.Float64x4, twiddle unsafe.Pointer, k int) {
-	tr, ti := spread4(twiddle, 2*k), spread4(twiddle, 2*k+1)
-	re.Mul(tr).Sub(im.Mul(ti)).Store(at4(d.re, at))
-	re.MulAdd(ti, im.Mul(tr)).Store(at4(d.im, at))
+func save256(v archsimd.Float64x4, x unsafe.Pointer, at int) {
+	v.Store((*[4]float64)(unsafe.Add(x, at)))
+}
+
+// turn256 stores (re + i im)·(c + i d) at an offset.
+func turn256(y strip, at int, re, im archsimd.Float64x4, c, d float64) {
+	tr, ti := archsimd.BroadcastFloat64x4(c), archsimd.BroadcastFloat64x4(d)
+	save256(re.Mul(tr).Sub(im.Mul(ti)), y.re, at)
+	save256(re.MulAdd(ti, im.Mul(tr)), y.im, at)
 }
 
 func fftPass2x4(dst, src strip, twiddle unsafe.Pointer, m, s int) {
@@ -28,17 +30,17 @@ func fftPass2x4(dst, src strip, twiddle unsafe.Pointer, m, s int) {
 	next := s * dst.step
 	for p := range m {
 		i, o := s*p*src.step, 2*s*p*dst.step
-		t := unsafe.Add(twiddle, 16*p)
+		t := (*[2]float64)(unsafe.Add(twiddle, 16*p))
 		for range s {
-			ar, ai := fetch4(src.re, i), fetch4(src.im, i)
-			br, bi := fetch4(src.re, i+far), fetch4(src.im, i+far)
-			ar.Add(br).Store(at4(dst.re, o))
-			ai.Add(bi).Store(at4(dst.im, o))
+			ar, ai := load256(src.re, i), load256(src.im, i)
+			br, bi := load256(src.re, i+far), load256(src.im, i+far)
+			save256(ar.Add(br), dst.re, o)
+			save256(ai.Add(bi), dst.im, o)
 			if p == 0 {
-				ar.Sub(br).Store(at4(dst.re, o+next))
-				ai.Sub(bi).Store(at4(dst.im, o+next))
+				save256(ar.Sub(br), dst.re, o+next)
+				save256(ai.Sub(bi), dst.im, o+next)
 			} else {
-				turn4(dst, o+next, ar.Sub(br), ai.Sub(bi), t, 0)
+				turn256(dst, o+next, ar.Sub(br), ai.Sub(bi), t[0], t[1])
 			}
 			i += src.step
 			o += dst.step
@@ -47,46 +49,50 @@ func fftPass2x4(dst, src strip, twiddle unsafe.Pointer, m, s int) {
 }
 
 func fftPass4x4(dst, src strip, twiddle unsafe.Pointer, m, s int) {
-	far := s * m * src.step
-	next := s * dst.step
+	far, next := s*m*src.step, s*dst.step
 	i, o := 0, 0
 	for range s {
-		ar, ai := fetch4(src.re, i), fetch4(src.im, i)
-		cr, ci := fetch4(src.re, i+2*far), fetch4(src.im, i+2*far)
-		er, ei := ar.Add(cr), ai.Add(ci)
-		fr, fi := ar.Sub(cr), ai.Sub(ci)
-		br, bi := fetch4(src.re, i+far), fetch4(src.im, i+far)
-		dr, di := fetch4(src.re, i+3*far), fetch4(src.im, i+3*far)
-		gr, gi := br.Add(dr), bi.Add(di)
-		hr, hi := br.Sub(dr), bi.Sub(di)
-		er.Add(gr).Store(at4(dst.re, o))
-		ei.Add(gi).Store(at4(dst.im, o))
-		fr.Add(hi).Store(at4(dst.re, o+next))
-		fi.Sub(hr).Store(at4(dst.im, o+next))
-		er.Sub(gr).Store(at4(dst.re, o+2*next))
-		ei.Sub(gi).Store(at4(dst.im, o+2*next))
-		fr.Sub(hi).Store(at4(dst.re, o+3*next))
-		fi.Add(hr).Store(at4(dst.im, o+3*next))
+		i1, i2 := i+far, i+2*far
+		i3 := i1 + 2*far
+		ar, ai := load256(src.re, i), load256(src.im, i)
+		cr, ci := load256(src.re, i2), load256(src.im, i2)
+		er, ei, fr, fi := ar.Add(cr), ai.Add(ci), ar.Sub(cr), ai.Sub(ci)
+		br, bi := load256(src.re, i1), load256(src.im, i1)
+		dr, di := load256(src.re, i3), load256(src.im, i3)
+		gr, gi, hr, hi := br.Add(dr), bi.Add(di), br.Sub(dr), bi.Sub(di)
+		o1, o2 := o+next, o+2*next
+		o3 := o1 + 2*next
+		save256(er.Add(gr), dst.re, o)
+		save256(ei.Add(gi), dst.im, o)
+		save256(fr.Add(hi), dst.re, o1)
+		save256(fi.Sub(hr), dst.im, o1)
+		save256(er.Sub(gr), dst.re, o2)
+		save256(ei.Sub(gi), dst.im, o2)
+		save256(fr.Sub(hi), dst.re, o3)
+		save256(fi.Add(hr), dst.im, o3)
 		i += src.step
 		o += dst.step
 	}
 	for p := 1; p < m; p++ {
 		i, o = s*p*src.step, 4*s*p*dst.step
-		t := unsafe.Add(twiddle, 48*p)
-		for range s {
-			ar, ai := fetch4(src.re, i), fetch4(src.im, i)
-			cr, ci := fetch4(src.re, i+2*far), fetch4(src.im, i+2*far)
-			er, ei := ar.Add(cr), ai.Add(ci)
-			fr, fi := ar.Sub(cr), ai.Sub(ci)
-			br, bi := fetch4(src.re, i+far), fetch4(src.im, i+far)
-			dr, di := fetch4(src.re, i+3*far), fetch4(src.im, i+3*far)
-			gr, gi := br.Add(dr), bi.Add(di)
-			hr, hi := br.Sub(dr), bi.Sub(di)
-			er.Add(gr).Store(at4(dst.re, o))
-			ei.Add(gi).Store(at4(dst.im, o))
-			turn4(dst, o+next, fr.Add(hi), fi.Sub(hr), t, 0)
-			turn4(dst, o+2*next, er.Sub(gr), ei.Sub(gi), t, 1)
-			turn4(dst, o+3*next, fr.Sub(hi), fi.Add(hr), t, 2)
+		end := i + s*src.step
+		t := (*[6]float64)(unsafe.Add(twiddle, 48*p))
+		for i < end {
+			i1, i2 := i+far, i+2*far
+			i3 := i1 + 2*far
+			ar, ai := load256(src.re, i), load256(src.im, i)
+			cr, ci := load256(src.re, i2), load256(src.im, i2)
+			er, ei, fr, fi := ar.Add(cr), ai.Add(ci), ar.Sub(cr), ai.Sub(ci)
+			br, bi := load256(src.re, i1), load256(src.im, i1)
+			dr, di := load256(src.re, i3), load256(src.im, i3)
+			gr, gi, hr, hi := br.Add(dr), bi.Add(di), br.Sub(dr), bi.Sub(di)
+			o1, o2 := o+next, o+2*next
+			o3 := o1 + 2*next
+			save256(er.Add(gr), dst.re, o)
+			save256(ei.Add(gi), dst.im, o)
+			turn256(dst, o1, fr.Add(hi), fi.Sub(hr), t[0], t[1])
+			turn256(dst, o2, er.Sub(gr), ei.Sub(gi), t[2], t[3])
+			turn256(dst, o3, fr.Sub(hi), fi.Add(hr), t[4], t[5])
 			i += src.step
 			o += dst.step
 		}
@@ -99,18 +105,18 @@ func fftPass3x4(dst, src strip, twiddle unsafe.Pointer, m, s int) {
 	c, d := archsimd.BroadcastFloat64x4(oddCos[3][1]), archsimd.BroadcastFloat64x4(oddSin[3][1])
 	for p := range m {
 		i, o := s*p*src.step, 3*s*p*dst.step
-		t := unsafe.Add(twiddle, 32*p)
+		t := (*[4]float64)(unsafe.Add(twiddle, 32*p))
 		for range s {
-			br, bi := fetch4(src.re, i+far), fetch4(src.im, i+far)
-			cr, ci := fetch4(src.re, i+2*far), fetch4(src.im, i+2*far)
+			br, bi := load256(src.re, i+far), load256(src.im, i+far)
+			cr, ci := load256(src.re, i+2*far), load256(src.im, i+2*far)
 			er, ei := br.Add(cr), bi.Add(ci)
 			fr, fi := br.Sub(cr).Mul(d), bi.Sub(ci).Mul(d)
-			ar, ai := fetch4(src.re, i), fetch4(src.im, i)
-			ar.Add(er).Store(at4(dst.re, o))
-			ai.Add(ei).Store(at4(dst.im, o))
+			ar, ai := load256(src.re, i), load256(src.im, i)
+			save256(ar.Add(er), dst.re, o)
+			save256(ai.Add(ei), dst.im, o)
 			gr, gi := er.MulAdd(c, ar), ei.MulAdd(c, ai)
-			turn4(dst, o+next, gr.Add(fi), gi.Sub(fr), t, 0)
-			turn4(dst, o+2*next, gr.Sub(fi), gi.Add(fr), t, 1)
+			turn256(dst, o+next, gr.Add(fi), gi.Sub(fr), t[0], t[1])
+			turn256(dst, o+2*next, gr.Sub(fi), gi.Add(fr), t[2], t[3])
 			i += src.step
 			o += dst.step
 		}
@@ -120,32 +126,32 @@ func fftPass3x4(dst, src strip, twiddle unsafe.Pointer, m, s int) {
 func fftPass5x4(dst, src strip, twiddle unsafe.Pointer, m, s int) {
 	far := s * m * src.step
 	next := s * dst.step
-	c, d := unsafe.Pointer(&oddCos[5]), unsafe.Pointer(&oddSin[5])
+	c, d := &oddCos[5], &oddSin[5]
 	for p := range m {
 		i, o := s*p*src.step, 5*s*p*dst.step
-		t := unsafe.Add(twiddle, 64*p)
+		t := (*[8]float64)(unsafe.Add(twiddle, 64*p))
 		for range s {
-			br, bi := fetch4(src.re, i+far), fetch4(src.im, i+far)
-			er, ei := fetch4(src.re, i+4*far), fetch4(src.im, i+4*far)
+			br, bi := load256(src.re, i+far), load256(src.im, i+far)
+			er, ei := load256(src.re, i+4*far), load256(src.im, i+4*far)
 			s1r, s1i := br.Add(er), bi.Add(ei)
 			d1r, d1i := br.Sub(er), bi.Sub(ei)
-			cr, ci := fetch4(src.re, i+2*far), fetch4(src.im, i+2*far)
-			dr, di := fetch4(src.re, i+3*far), fetch4(src.im, i+3*far)
+			cr, ci := load256(src.re, i+2*far), load256(src.im, i+2*far)
+			dr, di := load256(src.re, i+3*far), load256(src.im, i+3*far)
 			s2r, s2i := cr.Add(dr), ci.Add(di)
 			d2r, d2i := cr.Sub(dr), ci.Sub(di)
-			ar, ai := fetch4(src.re, i), fetch4(src.im, i)
-			ar.Add(s1r).Add(s2r).Store(at4(dst.re, o))
-			ai.Add(s1i).Add(s2i).Store(at4(dst.im, o))
-			c1, c2 := spread4(c, 1), spread4(c, 2)
-			k1, k2 := spread4(d, 1), spread4(d, 2)
+			ar, ai := load256(src.re, i), load256(src.im, i)
+			save256(ar.Add(s1r).Add(s2r), dst.re, o)
+			save256(ai.Add(s1i).Add(s2i), dst.im, o)
+			c1, c2 := archsimd.BroadcastFloat64x4(c[1]), archsimd.BroadcastFloat64x4(c[2])
+			k1, k2 := archsimd.BroadcastFloat64x4(d[1]), archsimd.BroadcastFloat64x4(d[2])
 			xr, xi := s2r.MulAdd(c2, s1r.MulAdd(c1, ar)), s2i.MulAdd(c2, s1i.MulAdd(c1, ai))
 			yr, yi := d2r.MulAdd(k2, d1r.Mul(k1)), d2i.MulAdd(k2, d1i.Mul(k1))
-			turn4(dst, o+next, xr.Add(yi), xi.Sub(yr), t, 0)
-			turn4(dst, o+4*next, xr.Sub(yi), xi.Add(yr), t, 3)
+			turn256(dst, o+next, xr.Add(yi), xi.Sub(yr), t[0], t[1])
+			turn256(dst, o+4*next, xr.Sub(yi), xi.Add(yr), t[6], t[7])
 			xr, xi = s2r.MulAdd(c1, s1r.MulAdd(c2, ar)), s2i.MulAdd(c1, s1i.MulAdd(c2, ai))
 			yr, yi = d1r.Mul(k2).Sub(d2r.Mul(k1)), d1i.Mul(k2).Sub(d2i.Mul(k1))
-			turn4(dst, o+2*next, xr.Add(yi), xi.Sub(yr), t, 1)
-			turn4(dst, o+3*next, xr.Sub(yi), xi.Add(yr), t, 2)
+			turn256(dst, o+2*next, xr.Add(yi), xi.Sub(yr), t[2], t[3])
+			turn256(dst, o+3*next, xr.Sub(yi), xi.Add(yr), t[4], t[5])
 			i += src.step
 			o += dst.step
 		}
@@ -155,42 +161,42 @@ func fftPass5x4(dst, src strip, twiddle unsafe.Pointer, m, s int) {
 func fftPass7x4(dst, src strip, twiddle unsafe.Pointer, m, s int) {
 	far := s * m * src.step
 	next := s * dst.step
-	c, d := unsafe.Pointer(&oddCos[7]), unsafe.Pointer(&oddSin[7])
+	c, d := &oddCos[7], &oddSin[7]
 	for p := range m {
 		i, o := s*p*src.step, 7*s*p*dst.step
-		t := unsafe.Add(twiddle, 96*p)
+		t := (*[12]float64)(unsafe.Add(twiddle, 96*p))
 		for range s {
-			ar, ai := fetch4(src.re, i), fetch4(src.im, i)
-			br, bi := fetch4(src.re, i+far), fetch4(src.im, i+far)
-			cr, ci := fetch4(src.re, i+6*far), fetch4(src.im, i+6*far)
+			ar, ai := load256(src.re, i), load256(src.im, i)
+			br, bi := load256(src.re, i+far), load256(src.im, i+far)
+			cr, ci := load256(src.re, i+6*far), load256(src.im, i+6*far)
 			s1r, s1i := br.Add(cr), bi.Add(ci)
 			d1r, d1i := br.Sub(cr), bi.Sub(ci)
-			br, bi = fetch4(src.re, i+2*far), fetch4(src.im, i+2*far)
-			cr, ci = fetch4(src.re, i+5*far), fetch4(src.im, i+5*far)
+			br, bi = load256(src.re, i+2*far), load256(src.im, i+2*far)
+			cr, ci = load256(src.re, i+5*far), load256(src.im, i+5*far)
 			s2r, s2i := br.Add(cr), bi.Add(ci)
 			d2r, d2i := br.Sub(cr), bi.Sub(ci)
-			br, bi = fetch4(src.re, i+3*far), fetch4(src.im, i+3*far)
-			cr, ci = fetch4(src.re, i+4*far), fetch4(src.im, i+4*far)
+			br, bi = load256(src.re, i+3*far), load256(src.im, i+3*far)
+			cr, ci = load256(src.re, i+4*far), load256(src.im, i+4*far)
 			s3r, s3i := br.Add(cr), bi.Add(ci)
 			d3r, d3i := br.Sub(cr), bi.Sub(ci)
-			ar.Add(s1r).Add(s2r).Add(s3r).Store(at4(dst.re, o))
-			ai.Add(s1i).Add(s2i).Add(s3i).Store(at4(dst.im, o))
+			save256(ar.Add(s1r).Add(s2r).Add(s3r), dst.re, o)
+			save256(ai.Add(s1i).Add(s2i).Add(s3i), dst.im, o)
 			for k := 1; k <= 3; k++ {
 				j2, j3 := 2*k%7, 3*k%7
-				w := spread4(c, k)
+				w := archsimd.BroadcastFloat64x4(c[k])
 				xr, xi := s1r.MulAdd(w, ar), s1i.MulAdd(w, ai)
-				w = spread4(c, j2)
+				w = archsimd.BroadcastFloat64x4(c[j2])
 				xr, xi = s2r.MulAdd(w, xr), s2i.MulAdd(w, xi)
-				w = spread4(c, j3)
+				w = archsimd.BroadcastFloat64x4(c[j3])
 				xr, xi = s3r.MulAdd(w, xr), s3i.MulAdd(w, xi)
-				w = spread4(d, k)
+				w = archsimd.BroadcastFloat64x4(d[k])
 				yr, yi := d1r.Mul(w), d1i.Mul(w)
-				w = spread4(d, j2)
+				w = archsimd.BroadcastFloat64x4(d[j2])
 				yr, yi = d2r.MulAdd(w, yr), d2i.MulAdd(w, yi)
-				w = spread4(d, j3)
+				w = archsimd.BroadcastFloat64x4(d[j3])
 				yr, yi = d3r.MulAdd(w, yr), d3i.MulAdd(w, yi)
-				turn4(dst, o+k*next, xr.Add(yi), xi.Sub(yr), t, k-1)
-				turn4(dst, o+(7-k)*next, xr.Sub(yi), xi.Add(yr), t, 6-k)
+				turn256(dst, o+k*next, xr.Add(yi), xi.Sub(yr), t[2*k-2], t[2*k-1])
+				turn256(dst, o+(7-k)*next, xr.Sub(yi), xi.Add(yr), t[12-2*k], t[13-2*k])
 			}
 			i += src.step
 			o += dst.step
@@ -200,7 +206,8 @@ func fftPass7x4(dst, src strip, twiddle unsafe.Pointer, m, s int) {
 
 func fftTwistx4(dst, src strip, factor unsafe.Pointer, n int) {
 	for i := range n {
-		turn4(dst, i*dst.step, fetch4(src.re, i*src.step), fetch4(src.im, i*src.step), factor, i)
+		t := (*[2]float64)(unsafe.Add(factor, 16*i))
+		turn256(dst, i*dst.step, load256(src.re, i*src.step), load256(src.im, i*src.step), t[0], t[1])
 	}
 }
 
@@ -211,22 +218,22 @@ func fftSplitx4(a, b, z strip, n int) {
 		if k == 0 {
 			q = 0
 		}
-		pr, pi := fetch4(z.re, p).Mul(half), fetch4(z.im, p).Mul(half)
-		qr, qi := fetch4(z.re, q).Mul(half), fetch4(z.im, q).Mul(half)
-		pr.Add(qr).Store(at4(a.re, k*a.step))
-		pi.Sub(qi).Store(at4(a.im, k*a.step))
-		pi.Add(qi).Store(at4(b.re, k*b.step))
-		qr.Sub(pr).Store(at4(b.im, k*b.step))
+		pr, pi := load256(z.re, p).Mul(half), load256(z.im, p).Mul(half)
+		qr, qi := load256(z.re, q).Mul(half), load256(z.im, q).Mul(half)
+		save256(pr.Add(qr), a.re, k*a.step)
+		save256(pi.Sub(qi), a.im, k*a.step)
+		save256(pi.Add(qi), b.re, k*b.step)
+		save256(qr.Sub(pr), b.im, k*b.step)
 	}
 }
 
 func fftMergex4(z, a, b strip, n int) {
 	for k := 1; 2*k < n; k++ {
-		ar, ai := fetch4(a.re, k*a.step), fetch4(a.im, k*a.step)
-		br, bi := fetch4(b.re, k*b.step), fetch4(b.im, k*b.step)
-		ar.Sub(bi).Store(at4(z.re, k*z.step))
-		ai.Add(br).Store(at4(z.im, k*z.step))
-		ar.Add(bi).Store(at4(z.re, (n-k)*z.step))
-		br.Sub(ai).Store(at4(z.im, (n-k)*z.step))
+		ar, ai := load256(a.re, k*a.step), load256(a.im, k*a.step)
+		br, bi := load256(b.re, k*b.step), load256(b.im, k*b.step)
+		save256(ar.Sub(bi), z.re, k*z.step)
+		save256(ai.Add(br), z.im, k*z.step)
+		save256(ar.Add(bi), z.re, (n-k)*z.step)
+		save256(br.Sub(ai), z.im, (n-k)*z.step)
 	}
 }

@@ -8,14 +8,14 @@ import (
 )
 
 // strip is what the vector passes see of a Lanes: addresses, and the distance
-// between points in elements. AVX2 passes take the 8 lanes as two strips of 4.
+// between points in bytes. AVX2 passes take the 8 lanes as two strips of 4.
 type strip struct {
 	re, im unsafe.Pointer
 	step   int
 }
 
 func (l Lanes) strip(lane int) strip {
-	return strip{unsafe.Pointer(&l.Re[lane]), unsafe.Pointer(&l.Im[lane]), l.Stride}
+	return strip{unsafe.Pointer(&l.Re[lane]), unsafe.Pointer(&l.Im[lane]), 8 * l.Stride}
 }
 
 func fftPassSIMD(dst, src Lanes, twiddle []float64, r, m, s int) bool {
