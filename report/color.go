@@ -1,9 +1,12 @@
 package report
 
 import (
+	"fmt"
 	"image/color"
 	"math"
 	"strconv"
+	"strings"
+	"sync"
 
 	"gonum.org/v1/plot/palette/moreland"
 )
@@ -34,18 +37,34 @@ func faded(c color.NRGBA, alpha uint8) color.NRGBA {
 	return c
 }
 
-// variables maps each colour, as an SVG file writes it, to a style variable.
-func variables() []string {
-	pairs := []string{hex(ink), "var(--ink)", hex(muted), "var(--muted)", hex(rule), "var(--rule)"}
-	for i, c := range series {
-		pairs = append(pairs, hex(c), "var(--m"+strconv.Itoa(i)+")")
+// variables replaces each colour, as an SVG file writes it, by a style variable.
+// A translucent colour is written with rounding errors that depend on its
+// opacity, so every opacity is listed.
+var variables = sync.OnceValue(func() *strings.Replacer {
+	var pairs []string
+	add := func(c color.NRGBA, name string) {
+		seen := map[string]bool{}
+		for alpha := 255; alpha > 0; alpha-- {
+			if h := hexOf(faded(c, uint8(alpha))); !seen[h] && alpha >= 0x20 {
+				seen[h] = true
+				pairs = append(pairs, h, "var(--"+name+")")
+			}
+		}
 	}
-	return pairs
-}
+	add(ink, "ink")
+	add(muted, "muted")
+	add(rule, "rule")
+	for i, c := range series {
+		add(c, "m"+strconv.Itoa(i))
+	}
+	return strings.NewReplacer(pairs...)
+})
 
-func hex(c color.NRGBA) string {
-	const digits = "0123456789ABCDEF"
-	return string([]byte{'#', digits[c.R>>4], digits[c.R&15], digits[c.G>>4], digits[c.G&15], digits[c.B>>4], digits[c.B&15]})
+// hexOf writes a colour as package vgsvg does, from premultiplied values.
+func hexOf(c color.NRGBA) string {
+	r, g, b, a := c.RGBA()
+	f := 255 / float64(a)
+	return fmt.Sprintf("#%02X%02X%02X", int(float64(r)*f), int(float64(g)*f), int(float64(b)*f))
 }
 
 // A colorMap maps [0, 1] to colours; values outside are clamped, NaN is grey.

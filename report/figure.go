@@ -82,8 +82,10 @@ func (f Figure) svg(background color.Color) ([]byte, error) {
 }
 
 // PNG returns the figure on a white background at 200 dots per inch.
-func (f Figure) PNG() ([]byte, error) {
-	c := vgimg.NewWith(vgimg.UseWH(f.Width, f.Height), vgimg.UseDPI(200), vgimg.UseBackgroundColor(color.White))
+func (f Figure) PNG() ([]byte, error) { return f.png(200) }
+
+func (f Figure) png(dpi int) ([]byte, error) {
+	c := vgimg.NewWith(vgimg.UseWH(f.Width, f.Height), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(color.White))
 	f.paint(draw.New(c), color.White)
 	var b bytes.Buffer
 	if _, err := (vgimg.PngCanvas{Canvas: c}).WriteTo(&b); err != nil {
@@ -112,7 +114,7 @@ func (f Figure) inline() (string, error) {
 		return "", fmt.Errorf("figure %s: not an SVG document", f.Name)
 	}
 	_, body, _ = strings.Cut(body, ">")
-	body = strings.NewReplacer(variables()...).Replace(body)
+	body = variables().Replace(body)
 	body = strings.ReplaceAll(body, "font-family:Liberation Sans,Arial,Helvetica,sans-serif;font-variant:normal;", "")
 	return fmt.Sprintf(`<svg viewBox="0 0 %g %g" role="img" aria-label="%s" xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink">%s`,
 		f.Width.Points(), f.Height.Points(), html.EscapeString(f.Caption), body), nil

@@ -3,13 +3,10 @@ package report
 import (
 	"bytes"
 	"embed"
-	"encoding/base64"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"html/template"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -17,7 +14,6 @@ import (
 	"strings"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
 
 	"pihc/data"
 )
@@ -61,7 +57,30 @@ func writeFile(path string, content []byte) error {
 	})
 }
 
-// Figures returns every figure of the page, for files.
+// check returns an error unless the cases fit the axes and the methods.
+func (p *Page) check() error {
+	if len(p.Cases) == 0 {
+		return nil
+	}
+	if len(p.Axes) != 2 || len(p.Axes[0].Values) == 0 || len(p.Axes[1].Values) == 0 {
+		return fmt.Errorf("report: drawing solutions needs two axes, not %d", len(p.Axes))
+	}
+	size := len(p.Axes[0].Values) * len(p.Axes[1].Values)
+	for _, c := range p.Cases {
+		if len(c.Predictions) > len(p.Methods) {
+			return fmt.Errorf("report: case %q has %d predictions for %d methods", c.Title, len(c.Predictions), len(p.Methods))
+		}
+		for _, u := range append([][]float64{c.Truth}, c.Predictions...) {
+			if u != nil && len(u) != size {
+				return fmt.Errorf("report: case %q has a field of %d values on a grid of %d", c.Title, len(u), size)
+			}
+		}
+	}
+	return nil
+}
+
+// Figures returns every figure of the page, for files. It panics if a case does
+// not fit the axes; WriteFigures and WriteHTML check that.
 func (p *Page) Figures() []Figure {
 	var out []Figure
 	if f, ok := p.errorFigure(); ok {
@@ -84,6 +103,9 @@ func (p *Page) Figures() []Figure {
 
 // WriteFigures writes every figure as PNG and SVG into dir.
 func (p *Page) WriteFigures(dir string) error {
+	if err := p.check(); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
@@ -129,6 +151,9 @@ type htmlCase struct {
 
 // WriteHTML writes the self-contained page.
 func (p *Page) WriteHTML(w io.Writer) error {
+	if err := p.check(); err != nil {
+		return err
+	}
 	v := map[string]any{
 		"Title": p.Title, "Subtitle": p.Subtitle, "Summary": p.Summary, "Equations": formulas(p.Equations),
 		"Published": p.Published, "Notes": p.Notes, "Facts": p.Facts, "Specs": p.Specs, "Generated": p.Generated,
@@ -252,14 +277,17 @@ func (p *Page) cards() []card {
 		if r == nil {
 			continue
 		}
-		c := card{Color: i % len(series), Label: m.Label, Mean: percent(r.Mean), Spread: "± " + Percent(r.Std) + ", worst " + Percent(r.Max)}
+		c := card{Color: i % len(series), Label: m.Label, Mean: percent(r.Mean), Spread: unbroken("± "+Percent(r.Std)) + ", worst " + unbroken(Percent(r.Max))}
 		if m.Published != nil {
-			c.Published = scoreText(m.Published)
+			c.Published = unbroken(scoreText(m.Published))
 		}
 		out = append(out, c)
 	}
 	return out
 }
+
+// unbroken keeps a number and its unit in one line.
+func unbroken(text string) string { return strings.ReplaceAll(text, " ", "\u00a0") }
 
 type htmlRow struct {
 	Label, Note string
@@ -346,127 +374,4 @@ func (p *Page) expertRows() []expertRow {
 		}
 	}
 	return out
-}
-
-// payload is what the scripts of the page draw from.
-type payload struct {
-	Curves []chart    `json:"curves"`
-	Cases  []profiles `json:"cases"`
-}
-
-type chart struct {
-	Linear bool         `json:"linear"`
-	Series []chartLines `json:"series"`
-}
-
-type chartLines struct {
-	Label string    `json:"label"`
-	Color int       `json:"color"`
-	Raw   bool      `json:"raw"`
-	X     []float64 `json:"x"`
-	Y     []float64 `json:"y"`
-}
-
-type profiles struct {
-	Time      string         `json:"time"`
-	TimeUnit  string         `json:"timeUnit"`
-	Space     string         `json:"space"`
-	SpaceName string         `json:"spaceName"`
-	Value     string         `json:"value"`
-	T         []float64      `json:"t"`
-	X         []float64      `json:"x"`
-	Lo        float64        `json:"lo"`
-	Hi        float64        `json:"hi"`
-	Fields    []profileField `json:"fields"`
-}
-
-type profileField struct {
-	Label string `json:"label"`
-	Color int    `json:"color"` // of the method; -1 for the truth
-	Data  string `json:"data"`  // float32, little endian, base64, (t, x)
-}
-
-func (p *Page) payload() payload {
-	var out payload
-	for _, name := range p.curveNames() {
-		var c chart
-		add := func(label string, color int, raw bool, points plotter.XYs) {
-			l := chartLines{Label: label, Color: color, Raw: raw}
-			for _, q := range points {
-				l.X, l.Y = append(l.X, q.X), append(l.Y, round(q.Y))
-			}
-			c.Series = append(c.Series, l)
-		}
-		for i := range p.Methods {
-			s, ok := p.Methods[i].curve(name)
-			if !ok {
-				continue
-			}
-			c.Linear = s.Linear
-			points := s.usable()
-			if s.Raw && len(points) >= 50 {
-				add(p.Methods[i].Label, i%len(series), true, evenly(points, 1500))
-				points = smooth(points)
-			}
-			add(p.Methods[i].Label, i%len(series), false, evenly(points, 1500))
-		}
-		out.Curves = append(out.Curves, c)
-	}
-	for _, c := range p.Cases {
-		out.Cases = append(out.Cases, p.profiles(c))
-	}
-	return out
-}
-
-// profiles thins a case to at most 51 times and 128 points in space.
-func (p *Page) profiles(c Case) profiles {
-	t, x := p.Axes[0], p.Axes[1]
-	rows, columns := evenly(indices(len(t.Values)), 51), evenly(indices(len(x.Values)), 128)
-	name := p.Field
-	if name == "" {
-		name = "u"
-	}
-	out := profiles{Time: t.Name, TimeUnit: t.Unit, Space: x.label(), SpaceName: x.Name, Value: label(name, p.Unit)}
-	for _, i := range rows {
-		out.T = append(out.T, t.Values[i])
-	}
-	for _, j := range columns {
-		out.X = append(out.X, x.Values[j])
-	}
-	out.Lo, out.Hi, _ = caseScales(Case{Predictions: append([][]float64{c.Truth}, c.Predictions...)})
-	add := func(label string, color int, u []float64) {
-		raw := make([]byte, 0, 4*len(rows)*len(columns))
-		for _, i := range rows {
-			for _, j := range columns {
-				raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(float32(u[i*len(x.Values)+j])))
-			}
-		}
-		out.Fields = append(out.Fields, profileField{label, color, base64.StdEncoding.EncodeToString(raw)})
-	}
-	if c.Truth != nil {
-		add("classical solution", -1, c.Truth)
-	}
-	for i, u := range c.Predictions {
-		if u != nil {
-			add(p.Methods[i].Label, i%len(series), u)
-		}
-	}
-	return out
-}
-
-func indices(n int) []int {
-	out := make([]int, n)
-	for i := range out {
-		out[i] = i
-	}
-	return out
-}
-
-// round keeps five significant digits.
-func round(v float64) float64 {
-	r, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 5, 64), 64)
-	if err != nil {
-		return v
-	}
-	return r
 }

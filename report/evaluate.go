@@ -1,0 +1,114 @@
+package report
+
+import (
+	"math"
+	"time"
+
+	"pihc/constraint"
+	"pihc/internal/kernel"
+	"pihc/model"
+	"pihc/pde"
+)
+
+// Samples are initial conditions a method is scored on.
+type Samples struct {
+	Initial [][]float64       // per sample: InitialSize values on the engine's grid
+	Seeds   []constraint.Seed // per sample: the points it is constrained at
+	// Truth returns the classical solution of sample i (P), valid until the next
+	// call; nil where there is none.
+	Truth func(i int) ([]float64, error)
+}
+
+// Evaluate predicts every sample and scores it. each, which may be nil, sees
+// every field (P) during the call, in order; its first error ends the evaluation.
+//
+// ResidualRMS, InitialError and BoundaryError are root mean squares, over the
+// whole grid, of the residual rows, the rows of initial conditions and those of
+// boundary conditions, in the PDE file's weighting. BorderJump is the root mean
+// square difference of the two neighbouring experts' fields at the points on
+// either side of every border. A prediction that is not finite scores +Inf.
+func Evaluate[T kernel.Float](e *model.CPU[T], params []T, s Samples, each func(i int, field []float64) error) (*Evaluation, error) {
+	begin := time.Now()
+	out := &Evaluation{
+		Method: e.Spec.Method, Problem: e.System.Problem.Name,
+		Grid: e.System.Grid.Shape(), Parameters: e.Network.Size(),
+	}
+	experts := len(e.Constraint.Windows)
+	if e.Constraint.Options.Fixed {
+		experts = 0
+	}
+	iterations, rms := make([][]float64, experts), make([][]float64, experts)
+	for range experts {
+		out.Experts = append(out.Experts, Expert{Statuses: map[string]int{}})
+	}
+	err := e.Predict(params, model.Batch{Initial: s.Initial, Seeds: s.Seeds}, func(i int, p *model.Prediction) error {
+		x := NewSample(i)
+		x.InitialMean = mean(s.Initial[i])
+		if s.Truth != nil {
+			truth, err := s.Truth(i)
+			if err != nil {
+				return err
+			}
+			x.RelativeL2 = absent(RelativeL2(p.Field, truth))
+			x.NRMSE = absent(NRMSE(p.Field, truth))
+		}
+		x.ResidualRMS = kindRMS(e.System, p.MeanSquares, pde.ResidualRows)
+		x.InitialError = kindRMS(e.System, p.MeanSquares, pde.InitialRows)
+		x.BoundaryError = kindRMS(e.System, p.MeanSquares, pde.BoundaryRows)
+		if experts > 1 {
+			x.BorderJump = absent(p.JumpRMS)
+		}
+		for k, o := range p.Experts {
+			iterations[k] = append(iterations[k], float64(o.Iterations))
+			rms[k] = append(rms[k], o.ConstraintRMS)
+			out.Experts[k].Statuses[o.Status.String()]++
+		}
+		out.PerSample = append(out.PerSample, x)
+		if each != nil {
+			return each(i, p.Field)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for k := range out.Experts {
+		out.Experts[k].Iterations, out.Experts[k].ConstraintRMS = Summarize(iterations[k]), Summarize(rms[k])
+	}
+	out.Summarize()
+	out.Seconds = time.Since(begin).Seconds()
+	return out, nil
+}
+
+// kindRMS is the root mean square over all rows of one kind, NaN if there are
+// none.
+func kindRMS(sys *pde.System, meanSquares []float64, kind pde.Kind) float64 {
+	sum, count := 0.0, 0
+	for i, set := range sys.Sets {
+		if set.Kind == kind {
+			sum += meanSquares[i] * float64(len(set.Points))
+			count += len(set.Points)
+		}
+	}
+	if count == 0 {
+		return math.NaN()
+	}
+	return absent(math.Sqrt(sum / float64(count)))
+}
+
+// absent keeps NaN for metrics that do not apply: one that does, and came out as
+// NaN, is infinitely bad.
+func absent(v float64) float64 {
+	if math.IsNaN(v) {
+		return math.Inf(1)
+	}
+	return v
+}
+
+func mean(x []float64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += v
+	}
+	return sum / float64(len(x))
+}

@@ -1,0 +1,26 @@
+package report_test
+
+import (
+	"fmt"
+
+	"pihc/report"
+)
+
+func ExampleTable() {
+	t := report.Table{Columns: []report.Column{{Title: "method"}, {Title: "relative L² error", Right: true}}}
+	t.Add("PI-HC", report.PercentOf(0.0755, 0.0810))
+	t.Add("PI-HC-MoE", report.PercentOf(0.0360, 0.0293))
+	fmt.Print(t.String())
+	// Output:
+	// method     relative L² error
+	// ─────────  ─────────────────
+	// PI-HC          7.55 ± 8.10 %
+	// PI-HC-MoE      3.60 ± 2.93 %
+}
+
+func ExampleSummarize() {
+	errors := []float64{0.02, 0.03, 0.07}
+	s := report.Summarize(errors)
+	fmt.Println(report.PercentOf(s.Mean, s.Std), "worst", report.Percent(s.Max))
+	// Output: 4.00 ± 2.16 % worst 7.00 %
+}

@@ -1,0 +1,407 @@
+package report
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"image"
+	"image/png"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"pihc/internal/check"
+)
+
+func TestSummarize(t *testing.T) {
+	s := Summarize([]float64{4, 1, 3, 2})
+	if s != (Summary{2.5, math.Sqrt(1.25), 2.5, 4}) {
+		t.Errorf("%+v", s)
+	}
+	if s := Summarize(nil); !math.IsNaN(s.Mean) || !math.IsNaN(s.Max) {
+		t.Errorf("%+v", s)
+	}
+	if s := Summarize([]float64{1, math.NaN()}); !math.IsNaN(s.Median) {
+		t.Errorf("a NaN is hidden: %+v", s)
+	}
+	if q := quantile([]float64{0, 10, 20}, 0.05); math.Abs(q-1) > 1e-12 {
+		t.Errorf("5%% quantile = %g", q)
+	}
+}
+
+func TestMetrics(t *testing.T) {
+	truth, prediction := []float64{3, 4, 0}, []float64{3, 4, 1}
+	if e := RelativeL2(prediction, truth); math.Abs(e-0.2) > 1e-15 {
+		t.Errorf("relative L2 = %g", e)
+	}
+	if e := NRMSE(prediction, truth); math.Abs(e-math.Sqrt(1.0/3)/4) > 1e-15 {
+		t.Errorf("NRMSE = %g", e)
+	}
+	if e := RelativeL2([]float64{1e200, 0}, []float64{0, 1e200}); math.Abs(e-math.Sqrt2) > 1e-12 {
+		t.Errorf("overflow: %g", e)
+	}
+	zero := make([]float64, 2)
+	if RelativeL2(zero, zero) != 0 || !math.IsInf(RelativeL2([]float64{1, 0}, zero), 1) || RMS(nil) != 0 {
+		t.Error("zero fields")
+	}
+	if !math.IsNaN(RelativeL2([]float64{math.NaN(), 0}, truth[:2])) {
+		t.Error("a NaN is hidden")
+	}
+}
+
+func TestBorderJump(t *testing.T) {
+	// A bilinear field has no jump; a step of 2 across the border has one of 2.
+	const n, m = 6, 8
+	u := make([]float64, n*m)
+	for i := range u {
+		u[i] = 0.3*float64(i/m) - 1.7*float64(i%m) + 0.5*float64(i/m)*float64(i%m)
+	}
+	starts := [][]int{{3}, {4}}
+	if j := BorderJump(u, []int{n, m}, starts); j > 1e-12 {
+		t.Errorf("jump of a bilinear field: %g", j)
+	}
+	for i := range u {
+		if i%m >= 4 {
+			u[i] += 2
+		}
+	}
+	if j := BorderJump(u, []int{n, m}, [][]int{nil, {4}}); math.Abs(j-2) > 1e-12 {
+		t.Errorf("jump of a step: %g", j)
+	}
+	if BorderJump(u, []int{n, m}, nil) != 0 {
+		t.Error("a jump without borders")
+	}
+	// The jump of a smooth field falls with the square of the spacing.
+	jump := func(n int) float64 {
+		u := make([]float64, n)
+		for i := range u {
+			u[i] = math.Sin(3 * float64(i) / float64(n))
+		}
+		return BorderJump(u, []int{n}, [][]int{{n / 2}})
+	}
+	if rate := math.Log2(jump(64) / jump(128)); rate < 1.9 {
+		t.Errorf("order %g", rate)
+	}
+}
+
+func TestFormats(t *testing.T) {
+	for got, want := range map[string]string{
+		Percent(0.036): "3.60 %", Percent(0.00021): "0.021 %", Percent(0): "0.00 %", Percent(-0.5): "−50.00 %", Percent(math.NaN()): "- %",
+		Percent(3e-8): "3.00×10⁻⁶ %", PercentOf(0.0755, 0.081): "7.55 ± 8.10 %", PercentOf(0.1, math.NaN()): "10.00 %",
+		Number(0.9999): "1.00", Number(12345.6): "12300", Number(1.2e-5): "1.20×10⁻⁵", Number(-7): "−7", Number(math.Inf(1)): "∞",
+		Number(99999.9): "1.00×10⁵", Number(0.00123): "0.00123", Number(0): "0",
+		Count(1234567): "1\u202f234\u202f567", Count(1234): "1234", Count(-12345): "−12\u202f345",
+		Duration(0.0123): "12 ms", Duration(3.44): "3.4 s", Duration(59.7): "1 min 00 s", Duration(125): "2 min 05 s", Duration(4020): "1 h 07 min", Duration(math.NaN()): "-",
+	} {
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestTicks(t *testing.T) {
+	labels := func(ticks []string) string { return strings.Join(ticks, " ") }
+	for _, c := range []struct {
+		lo, hi  float64
+		log     bool
+		percent bool
+		want    string
+	}{
+		{0, 1, false, false, "0 0.2 0.4 0.6 0.8 1.0"},
+		{-1e-6, 1e-6, false, false, "−1.0e−6 −5e−7 0 5e−7 1.0e−6"},
+		{0, 500, false, false, "0 100 200 300 400 500"},
+		{3, 3, false, false, "3"},
+		{1e-6, 1, true, false, "1e−6 1e−5 1e−4 1e−3 0.01 0.1 1"},
+		{0.01, 0.2, true, true, "1 % 2 % 5 % 10 % 20 %"},
+		{1e-12, 1, true, false, "1e−12 1e−10 1e−8 1e−6 1e−4 0.01 1"},
+	} {
+		ticks := linearTicks{}.Ticks(c.lo, c.hi)
+		if c.log {
+			ticks = logTicks{c.percent}.Ticks(c.lo, c.hi)
+		}
+		var got []string
+		for _, k := range ticks {
+			if k.Label != "" {
+				got = append(got, k.Label)
+			}
+		}
+		if labels(got) != c.want {
+			t.Errorf("[%g, %g]: %s, want %s", c.lo, c.hi, labels(got), c.want)
+		}
+	}
+}
+
+func TestEvaluationJSON(t *testing.T) {
+	p := samplePage()
+	e := p.Methods[2].Evaluation
+	e.PerSample = e.PerSample[:2]
+	e.PerSample[1].RelativeL2 = math.Inf(1)
+	e.PerSample[1].BorderJump = math.NaN()
+	src, err := json.Marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{`"relative_l2":{"mean":`, `"residual_rms"`, `"border_jump"`, `"constraint_rms"`, `"per_sample":[{"index":0,"initial_mean":`, `"relative_l2":null`} {
+		if !strings.Contains(string(src), key) {
+			t.Errorf("no %s in %s", key, src)
+		}
+	}
+	var back Evaluation
+	if err := json.Unmarshal(src, &back); err != nil {
+		t.Fatal(err)
+	}
+	if *back.RelativeL2 != *e.RelativeL2 || back.PerSample[0] != e.PerSample[0] || !math.IsInf(back.PerSample[1].RelativeL2, 1) || !math.IsNaN(back.PerSample[1].BorderJump) {
+		t.Errorf("%+v", back.PerSample)
+	}
+	// Without a solution there is no error, not an error of zero.
+	for i := range e.PerSample {
+		e.PerSample[i].RelativeL2 = math.NaN()
+	}
+	e.Summarize()
+	if e.RelativeL2 != nil || e.ResidualRMS == nil || e.Samples != 2 {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestTable(t *testing.T) {
+	p := samplePage()
+	check.Golden(t, "table.txt", []byte(p.Table().String()))
+	for line := range strings.Lines(p.Table().String()) {
+		if strings.TrimRight(line, " \n") != strings.TrimRight(line, "\n") {
+			t.Errorf("trailing blanks in %q", line)
+		}
+	}
+}
+
+// TestVendored pins the files of npm uplot 1.6.32.
+func TestVendored(t *testing.T) {
+	for name, want := range map[string]string{
+		"uPlot.iife.min.js": "19c8d4c6ad88929a79f4ae49d6f7161566dfd0ba3d15cc495e974f787eb78f1f",
+		"uPlot.min.css":     "df630c6a8d6f8eeaff264b50f73ce5b114f646ffd9a0bb74f049b0a00135fa04",
+		"LICENSE":           "8f989229699b4fe2f1a0432d0e9edc338a8a911e250e2d1b01ecd770a5f5b1bd",
+	} {
+		sum := sha256.Sum256([]byte(asset("uplot/" + name)))
+		if got := hex.EncodeToString(sum[:]); got != want {
+			t.Errorf("%s has SHA-256 %s", name, got)
+		}
+	}
+}
+
+func TestPageIsSelfContained(t *testing.T) {
+	dir := t.TempDir()
+	p := samplePage()
+	p.Title = `<img src=x onerror=alert(1)> & "quotes"`
+	path := filepath.Join(dir, "new", "report.html")
+	if err := WritePage(dir, path, p); err != nil {
+		t.Fatal(err)
+	}
+	src, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(src)
+	if m := regexp.MustCompile(`(?i)<link|@import|(src|href)="?(https?:)?//|url\(\s*["']?(https?:)?//|fetch\(|XMLHttpRequest`).FindString(page); m != "" {
+		t.Errorf("the page refers to something outside: %s", m)
+	}
+	if strings.Contains(page, "<img src=x") || strings.Contains(page, `<script>alert("&")`) {
+		t.Error("text is not escaped")
+	}
+	if strings.Contains(page, "ZgotmplZ") {
+		t.Error("the template refused a value")
+	}
+	for _, want := range []string{"85.93 ± 5.07 %", "PI-HC-MoE", "interpolation in u₀", "modes: [8, 8]", "u<sub>xx</sub>", "var(--m2)", "converged 198"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q in the page", want)
+		}
+	}
+	for _, c := range append(series, ink, muted, rule) {
+		for _, alpha := range []uint8{0xff, 0x80, 0x48} {
+			if h := "fill:" + hexOf(faded(c, alpha)); strings.Contains(page, h) {
+				t.Errorf("%s does not follow the colour scheme", h)
+			}
+		}
+	}
+	if n := len(src); n > 3<<20 {
+		t.Errorf("the page has %d bytes", n)
+	}
+	for _, f := range p.Figures() {
+		for _, ext := range []string{".png", ".svg"} {
+			if info, err := os.Stat(filepath.Join(dir, "figures", f.Name+ext)); err != nil || info.Size() < 500 {
+				t.Errorf("figure %s%s: %v", f.Name, ext, err)
+			}
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "*", ".*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// TestSparsePages: parts that are missing are left out, and odd numbers do no harm.
+func TestSparsePages(t *testing.T) {
+	full := samplePage()
+	nan := math.NaN()
+	noTruth := samplePage()
+	for i := range noTruth.Cases {
+		noTruth.Cases[i].Truth = nil
+		noTruth.Cases[i].Predictions[1] = nil
+	}
+	odd := samplePage()
+	odd.Cases[0].Truth[5], odd.Cases[0].Predictions[0][7] = nan, math.Inf(1)
+	odd.Cases[1].Predictions[2] = make([]float64, len(odd.Cases[1].Truth))
+	odd.Methods[0].Curves = []Series{{Name: "Loss", Steps: []float64{1, 2, 3}, Values: []float64{nan, -1, math.Inf(1)}}, {Name: "One", Steps: []float64{1}, Values: []float64{4}}}
+	odd.Methods[1].Evaluation.PerSample = []Sample{NewSample(0)}
+	odd.Methods[1].Evaluation.Summarize()
+	for name, p := range map[string]Page{
+		"empty":     {Title: "nothing yet"},
+		"one":       {Title: "one", Methods: full.Methods[:1]},
+		"training":  {Title: "t", Methods: []Method{{Label: "soft", Curves: full.Methods[0].Curves}}},
+		"odd":       odd,
+		"no truth":  noTruth,
+		"constant":  {Title: "c", Methods: full.Methods[:1], Axes: full.Axes, Cases: []Case{{Title: "0", Truth: make([]float64, 101*128), Predictions: [][]float64{make([]float64, 101*128)}}}},
+		"baselines": {Title: "b", Baselines: full.Baselines},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var b bytes.Buffer
+			if err := p.WriteHTML(&b); err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(b.String(), "NaN") && strings.Contains(b.String(), `="NaN`) {
+				t.Error("NaN in a drawing")
+			}
+			for _, f := range p.Figures() {
+				if _, err := f.png(40); err != nil {
+					t.Error(err)
+				}
+			}
+			if p.Table().String() == "" {
+				t.Error("no table")
+			}
+		})
+	}
+	bad := samplePage()
+	bad.Cases[1].Predictions[0] = bad.Cases[1].Predictions[0][1:]
+	if err := bad.WriteHTML(&bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "u₀ = 0.11") {
+		t.Errorf("a field of the wrong size: %v", err)
+	}
+	bad = samplePage()
+	bad.Axes = bad.Axes[:1]
+	if err := WritePage(t.TempDir(), filepath.Join(t.TempDir(), "r.html"), bad); err == nil {
+		t.Error("one axis is accepted")
+	}
+}
+
+// TestFigures compares drawings with those of testdata; rewrite them with
+// go test -regenerate and look at the difference. Machines may round the last
+// bit of a coordinate differently, so a few pixels at edges may differ.
+func TestFigures(t *testing.T) {
+	p := samplePage()
+	for _, f := range p.Figures() {
+		if f.Name == "case_2" || f.Name == "case_3" || f.Name == "validation_residual" {
+			continue
+		}
+		got, err := f.png(72)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join("testdata", f.Name+".png")
+		if check.Regenerating() {
+			check.Golden(t, f.Name+".png", got)
+			continue
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatalf("%v (write it with go test -regenerate)", err)
+		}
+		mean, share, err := imageDifference(got, want)
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+		} else if mean > 0.003 || share > 0.01 {
+			t.Errorf("%s: mean difference %.2g of full scale, %.2g of the pixels differ clearly", path, mean, share)
+		}
+	}
+}
+
+// TestFiguresDiffer: the comparison of TestFigures sees a different drawing.
+func TestFiguresDiffer(t *testing.T) {
+	a, err := os.ReadFile("testdata/training_loss.png")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := samplePage()
+	p.Methods[2].Curves[0].Values = p.Methods[1].Curves[0].Values
+	b, err := p.curveFigure("training_loss", "Training loss").png(72)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mean, share, err := imageDifference(a, b); err != nil || mean < 0.003 && share < 0.01 {
+		t.Errorf("mean difference %g, share %g, %v", mean, share, err)
+	}
+}
+
+// imageDifference returns the mean absolute difference of two PNG images of one
+// size as a fraction of full scale, and the share of clearly different pixels.
+func imageDifference(a, b []byte) (mean, share float64, err error) {
+	x, err := png.Decode(bytes.NewReader(a))
+	if err != nil {
+		return 0, 0, err
+	}
+	y, err := png.Decode(bytes.NewReader(b))
+	if err != nil {
+		return 0, 0, err
+	}
+	if x.Bounds() != y.Bounds() {
+		return 0, 0, &sizeError{x.Bounds(), y.Bounds()}
+	}
+	size := x.Bounds().Size()
+	for i := range size.X {
+		for j := range size.Y {
+			r, g, b, _ := x.At(i, j).RGBA()
+			s, h, c, _ := y.At(i, j).RGBA()
+			d := (math.Abs(float64(r)-float64(s)) + math.Abs(float64(g)-float64(h)) + math.Abs(float64(b)-float64(c))) / 3 / 65535
+			mean += d
+			if d > 0.1 {
+				share++
+			}
+		}
+	}
+	pixels := float64(size.X * size.Y)
+	return mean / pixels, share / pixels, nil
+}
+
+type sizeError struct{ got, want image.Rectangle }
+
+func (e *sizeError) Error() string { return "size " + e.got.String() + ", want " + e.want.String() }
+
+func TestColorMaps(t *testing.T) {
+	if len(viridis) != 256 || viridis.at(0) != viridis[0] || viridis.at(1) != viridis[255] || viridis.at(-3) != viridis[0] || viridis.at(9) != viridis[255] {
+		t.Error("viridis")
+	}
+	// Brightness must rise all the way: that is what makes the map readable in grey.
+	last := -1.0
+	for _, c := range viridis {
+		y := 0.2126*float64(c.R) + 0.7152*float64(c.G) + 0.0722*float64(c.B)
+		if y <= last-0.5 {
+			t.Fatalf("brightness falls at %v", c)
+		}
+		last = y
+	}
+	mid := diverging.at(0.5)
+	if d := int(mid.R) - int(mid.B); d < -12 || d > 12 {
+		t.Errorf("zero is not grey: %v", mid)
+	}
+}
+
+func TestAverage(t *testing.T) {
+	data := make([]float64, 500*300)
+	for i := range data {
+		data[i] = float64(i/300) + 1000*float64(i%300)
+	}
+	out, n, m := average(data, 500, 300, 100)
+	if n != 100 || m != 100 || math.Abs(out[0]-(2+1000*1)) > 1e-9 || math.Abs(out[n*m-1]-(497+1000*298)) > 1e-6 {
+		t.Errorf("%d x %d: %g ... %g", n, m, out[0], out[n*m-1])
+	}
+}
