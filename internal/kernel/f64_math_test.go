@@ -125,7 +125,7 @@ func logUniform(lo, hi float64) func(*rand.Rand) float64 {
 }
 
 var mathCases = []mathCase{
-	{"exp", kernel.Exp64, math.Exp, bigExp, 1.1, []func(*rand.Rand) float64{uniform(-1, 1), uniform(-745, 709.7), logUniform(-60, -1), uniform(-745.2, -707)}},
+	{"exp", kernel.Exp64, math.Exp, bigExp, 1.1, []func(*rand.Rand) float64{uniform(-1, 1), uniform(-745, 709), logUniform(-60, -1), uniform(-745.2, -707)}},
 	{"log", kernel.Log64, plainLog, bigLog, 0.9, []func(*rand.Rand) float64{uniform(0.5, 2), logUniform(-1074, 1023), uniform(0.99, 1.01), logUniform(-1074, -1022)}},
 	{"sin", kernel.Sin64, math.Sin, func(x *big.Float) *big.Float { return bigSin(x, 0) }, 0.9, []func(*rand.Rand) float64{uniform(-4, 4), uniform(-1e4, 1e4), uniform(-1e9, 1e9), logUniform(-60, 0), nearMultiples}},
 	{"cos", kernel.Cos64, math.Cos, func(x *big.Float) *big.Float { return bigSin(x, 1) }, 0.9, []func(*rand.Rand) float64{uniform(-4, 4), uniform(-1e4, 1e4), uniform(-1e9, 1e9), logUniform(-60, 0), nearMultiples}},
@@ -189,7 +189,7 @@ func TestMathAccuracy(t *testing.T) {
 var specials = []float64{
 	0, math.Copysign(0, -1), 1, -1, 2, -2, 0.5, -0.5, 3, -3, math.Inf(1), math.Inf(-1), math.NaN(),
 	math.SmallestNonzeroFloat64, -math.SmallestNonzeroFloat64, math.MaxFloat64, -math.MaxFloat64, 0x1p-1022, 0x1p-1023,
-	709.7, 709.782712893385, 710, 1000, -708.4, -745.13, -745.14, -746, -1e4, 1e300, -1e300, 1e-300,
+	709, 709.782712893385, 710, 1000, -708.4, -745.13, -745.14, -746, -1e4, 1e300, -1e300, 1e-300,
 	math.Pi, math.Pi / 2, -math.Pi / 2, 0x1p30, -0x1p30, 0x1p29, 1e22, 22, 30, 0.625, 1 + 0x1p-52, 1 - 0x1p-53,
 }
 

@@ -109,12 +109,15 @@ func combineRows(dst []float64, n, lo int, f, a [][]float64) bool {
 
 // scaleRows sets (first) or adds dst[r, :] = c[r]·a[r, :].
 func scaleRows(dst []float64, n int, c, a []float64, first bool) {
-	scaleRowsGo(dst, n, c, a, first)
+	if i0 := vectorScaleRows(dst, n, c, a, first); i0 < n {
+		scaleRowsGo(dst, n, i0, c, a, first)
+	}
 }
 
-func scaleRowsGo(dst []float64, n int, c, a []float64, first bool) {
+// scaleRowsGo does columns i0..n-1.
+func scaleRowsGo(dst []float64, n, i0 int, c, a []float64, first bool) {
 	for r, cr := range c {
-		d, x := dst[r*n:(r+1)*n], a[r*n:(r+1)*n]
+		d, x := dst[r*n+i0:(r+1)*n], a[r*n+i0:(r+1)*n]
 		if first {
 			for i, v := range x {
 				d[i] = cr * v
@@ -132,7 +135,9 @@ func syrk(gram []float64, n, m int, j []float64) { gemmLower(gram, n, m, j, j) }
 
 // gemmLower adds the lower triangle of aᵀb to gram; a and b are (m, n).
 func gemmLower(gram []float64, n, m int, a, b []float64) {
-	gemmLowerGo(gram, n, 0, m, a, b)
+	if i0 := vectorGemmLower(gram, n, m, a, b); i0 < n {
+		gemmLowerGo(gram, n, i0, m, a, b)
+	}
 }
 
 // gemmLowerGo does rows i0..n-1 of gram.
@@ -154,12 +159,16 @@ func MatVecRows(z []float64, n, m int, a, w []float64) {
 	if n < 1 || len(z) < m || len(a) < m*n || len(w) < n {
 		panic("kernel: MatVecRows: a slice is too short")
 	}
-	matVecRowsGo(z, n, m, a, w)
-}
-
-func matVecRowsGo(z []float64, n, m int, a, w []float64) {
+	i0 := vectorMatVecRows(z, n, m, a, w)
+	if i0 == n {
+		return
+	}
 	for r := range m {
-		z[r] = dotGo(a[r*n:(r+1)*n], w[:n])
+		rest := dotGo(a[r*n+i0:(r+1)*n], w[i0:n])
+		if i0 > 0 {
+			rest += z[r]
+		}
+		z[r] = rest
 	}
 }
 
@@ -168,7 +177,9 @@ func AccumulateTransposed(g []float64, n, m int, a, s []float64) {
 	if n < 1 || len(g) < n || len(a) < m*n || len(s) < m {
 		panic("kernel: AccumulateTransposed: a slice is too short")
 	}
-	accumulateTransposedGo(g, n, 0, m, a, s)
+	if i0 := vectorAccumulateTransposed(g, n, m, a, s); i0 < n {
+		accumulateTransposedGo(g, n, i0, m, a, s)
+	}
 }
 
 // accumulateTransposedGo does columns i0..n-1.
@@ -187,13 +198,17 @@ func GatherAxpy(dst []float64, n int, basis []float64, points []int32, offset in
 	if n < 1 || len(dst) < len(points)*n {
 		panic("kernel: GatherAxpy: dst is too short")
 	}
-	gatherAxpyGo(dst, n, basis, points, offset, coef, first)
+	basis = basis[:len(basis):len(basis)] // a row past the end must not be found in the capacity
+	if i0 := vectorGatherAxpy(dst, n, basis, points, offset, coef, first); i0 < n {
+		gatherAxpyGo(dst, n, i0, basis, points, offset, coef, first)
+	}
 }
 
-func gatherAxpyGo(dst []float64, n int, basis []float64, points []int32, offset int, coef float64, first bool) {
+// gatherAxpyGo does columns i0..n-1.
+func gatherAxpyGo(dst []float64, n, i0 int, basis []float64, points []int32, offset int, coef float64, first bool) {
 	for r, p := range points {
 		i := (int(p) + offset) * n
-		d, x := dst[r*n:(r+1)*n], basis[i:i+n]
+		d, x := dst[r*n+i0:(r+1)*n], basis[i+i0:i+n]
 		if first {
 			for k, v := range x {
 				d[k] = coef * v
@@ -219,7 +234,11 @@ func Symmetrize(gram []float64, n int) {
 }
 
 // Dot returns Σ x[i]·y[i]. It panics if y is shorter than x.
-func Dot(x, y []float64) float64 { return dotGo(x, y[:len(x)]) }
+func Dot(x, y []float64) float64 {
+	y = y[:len(x)]
+	sum, i0 := vectorDot(x, y)
+	return sum + dotGo(x[i0:], y[i0:])
+}
 
 // dotGo keeps four partial sums, added in a fixed order.
 func dotGo(x, y []float64) float64 {
@@ -244,7 +263,7 @@ func SumSquares64(x []float64) float64 { return Dot(x, x) }
 // Axpy64 adds alpha·x to dst. It panics if dst is shorter than x.
 func Axpy64(dst []float64, alpha float64, x []float64) {
 	dst = dst[:len(x)]
-	for i, v := range x {
-		dst[i] += alpha * v
+	for i := vectorAxpy(dst, alpha, x); i < len(x); i++ {
+		dst[i] += alpha * x[i]
 	}
 }

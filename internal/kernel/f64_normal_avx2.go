@@ -1,0 +1,259 @@
+//go:build goexperiment.simd && amd64 && go1.26 && !go1.27
+
+package kernel
+
+import (
+	"simd/archsimd"
+	"unsafe"
+)
+
+// The least-squares kernels on 256-bit vectors; the twin of the other width has
+// the same text apart from the width. Loops keep one base pointer and an
+// offset: a pointer that runs past the end of its slice must not be stored.
+
+func loadRow4(p unsafe.Pointer, offset int) archsimd.Float64x4 {
+	return archsimd.LoadFloat64x4((*[4]float64)(unsafe.Add(p, offset)))
+}
+
+func storeRow4(p unsafe.Pointer, offset int, v archsimd.Float64x4) {
+	v.Store((*[4]float64)(unsafe.Add(p, offset)))
+}
+
+func splatRow4(p unsafe.Pointer, offset int) archsimd.Float64x4 {
+	return archsimd.BroadcastFloat64x4(*(*float64)(unsafe.Add(p, offset)))
+}
+
+// gemmLower4 does rows 0..n&^3-1 of gemmLower, by tiles of four rows of gram.
+func gemmLower4(gram []float64, n, m int, a, b []float64) {
+	for i := 0; i+4 <= n; i += 4 {
+		c := 0
+		for ; c+8 <= i+4; c += 8 {
+			for k := i; k < i+4; k += 4 {
+				tileWide4(gram[k*n+c:], n, m, a[k:], b[c:])
+			}
+		}
+		if c == i {
+			for k := i; k < i+4; k += 4 {
+				tile4(gram[k*n+c:], n, m, a[k:], b[c:])
+			}
+		}
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+// tileWide4 adds to g (4 rows, 8 columns, stride n) the products over m rows
+// of columns 0..3 of a with columns 0..7 of b: 8 accumulators, 2 operands and
+// a broadcast stay in registers.
+func tileWide4(g []float64, n, m int, a, b []float64) {
+	p, q, out := unsafe.Pointer(&a[0]), unsafe.Pointer(&b[0]), unsafe.Pointer(&g[0])
+	_ = a[(m-1)*n+3]
+	_ = b[(m-1)*n+7]
+	_ = g[3*n+7]
+	stride := n * 8
+	c00, c01 := loadRow4(out, 0), loadRow4(out, 32)
+	c10, c11 := loadRow4(out, stride), loadRow4(out, stride+32)
+	c20, c21 := loadRow4(out, 2*stride), loadRow4(out, 2*stride+32)
+	c30, c31 := loadRow4(out, 3*stride), loadRow4(out, 3*stride+32)
+	for o := 0; o < m*stride; o += stride {
+		x, y := loadRow4(q, o), loadRow4(q, o+32)
+		v := splatRow4(p, o)
+		c00 = v.MulAdd(x, c00)
+		c01 = v.MulAdd(y, c01)
+		v = splatRow4(p, o+8)
+		c10 = v.MulAdd(x, c10)
+		c11 = v.MulAdd(y, c11)
+		v = splatRow4(p, o+16)
+		c20 = v.MulAdd(x, c20)
+		c21 = v.MulAdd(y, c21)
+		v = splatRow4(p, o+24)
+		c30 = v.MulAdd(x, c30)
+		c31 = v.MulAdd(y, c31)
+	}
+	storeRow4(out, 0, c00)
+	storeRow4(out, 32, c01)
+	storeRow4(out, stride, c10)
+	storeRow4(out, stride+32, c11)
+	storeRow4(out, 2*stride, c20)
+	storeRow4(out, 2*stride+32, c21)
+	storeRow4(out, 3*stride, c30)
+	storeRow4(out, 3*stride+32, c31)
+}
+
+// tile4 is tileWide4 for 4 columns; even and odd rows have accumulators of
+// their own, so that as many additions are under way.
+func tile4(g []float64, n, m int, a, b []float64) {
+	p, q, out := unsafe.Pointer(&a[0]), unsafe.Pointer(&b[0]), unsafe.Pointer(&g[0])
+	_ = a[(m-1)*n+3]
+	_ = b[(m-1)*n+3]
+	_ = g[3*n+3]
+	stride := n * 8
+	c0, c1, c2, c3 := loadRow4(out, 0), loadRow4(out, stride), loadRow4(out, 2*stride), loadRow4(out, 3*stride)
+	var d0, d1, d2, d3 archsimd.Float64x4
+	o := 0
+	for ; o+stride < m*stride; o += 2 * stride {
+		x := loadRow4(q, o)
+		c0 = splatRow4(p, o).MulAdd(x, c0)
+		c1 = splatRow4(p, o+8).MulAdd(x, c1)
+		c2 = splatRow4(p, o+16).MulAdd(x, c2)
+		c3 = splatRow4(p, o+24).MulAdd(x, c3)
+		x = loadRow4(q, o+stride)
+		d0 = splatRow4(p, o+stride).MulAdd(x, d0)
+		d1 = splatRow4(p, o+stride+8).MulAdd(x, d1)
+		d2 = splatRow4(p, o+stride+16).MulAdd(x, d2)
+		d3 = splatRow4(p, o+stride+24).MulAdd(x, d3)
+	}
+	if o < m*stride {
+		x := loadRow4(q, o)
+		c0 = splatRow4(p, o).MulAdd(x, c0)
+		c1 = splatRow4(p, o+8).MulAdd(x, c1)
+		c2 = splatRow4(p, o+16).MulAdd(x, c2)
+		c3 = splatRow4(p, o+24).MulAdd(x, c3)
+	}
+	storeRow4(out, 0, c0.Add(d0))
+	storeRow4(out, stride, c1.Add(d1))
+	storeRow4(out, 2*stride, c2.Add(d2))
+	storeRow4(out, 3*stride, c3.Add(d3))
+}
+
+// scaleRows4 does columns 0..n&^3-1 of scaleRows.
+func scaleRows4(dst []float64, n int, c, a []float64, first bool) {
+	if len(c) == 0 || n < 4 {
+		return
+	}
+	out, p := unsafe.Pointer(&dst[0]), unsafe.Pointer(&a[0])
+	_, _ = dst[len(c)*n-1], a[len(c)*n-1]
+	width := n &^ 3 * 8
+	for r, k := range c {
+		v := archsimd.BroadcastFloat64x4(k)
+		o, end := r*n*8, r*n*8+width
+		if first {
+			for ; o < end; o += 32 {
+				storeRow4(out, o, v.Mul(loadRow4(p, o)))
+			}
+			continue
+		}
+		for ; o < end; o += 32 {
+			storeRow4(out, o, v.MulAdd(loadRow4(p, o), loadRow4(out, o)))
+		}
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+// gatherRows4 does columns 0..n&^3-1 of GatherAxpy.
+func gatherRows4(dst []float64, n int, basis []float64, points []int32, offset int, coef float64, first bool) {
+	v := archsimd.BroadcastFloat64x4(coef)
+	width := n &^ 3
+	for r, point := range points {
+		i := (int(point) + offset) * n
+		x, d := basis[i:i+n], dst[r*n:(r+1)*n]
+		for k := 0; k < width; k += 4 {
+			y := v.Mul(load4(x, k))
+			if !first {
+				y = v.MulAdd(load4(x, k), load4(d, k))
+			}
+			store4(d, k, y)
+		}
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+// matVecRows4 is MatVecRows without the last n%4 columns. Four rows go
+// together; the last, incomplete four repeat a row.
+func matVecRows4(z []float64, n, m int, a, w []float64) {
+	p, q := unsafe.Pointer(&a[0]), unsafe.Pointer(&w[0])
+	stride, width := n*8, n&^3*8
+	for r := 0; r < m; r += 4 {
+		o0 := r * stride
+		o1, o2, o3 := min(r+1, m-1)*stride, min(r+2, m-1)*stride, min(r+3, m-1)*stride
+		x := loadRow4(q, 0)
+		s0, s1, s2, s3 := x.Mul(loadRow4(p, o0)), x.Mul(loadRow4(p, o1)), x.Mul(loadRow4(p, o2)), x.Mul(loadRow4(p, o3))
+		for k := 32; k < width; k += 32 {
+			x = loadRow4(q, k)
+			s0 = x.MulAdd(loadRow4(p, o0+k), s0)
+			s1 = x.MulAdd(loadRow4(p, o1+k), s1)
+			s2 = x.MulAdd(loadRow4(p, o2+k), s2)
+			s3 = x.MulAdd(loadRow4(p, o3+k), s3)
+		}
+		h01 := half4(s0).AddPairsGrouped(half4(s1))
+		h23 := half4(s2).AddPairsGrouped(half4(s3))
+		sum := h01.Select128FromPair(0, 2, h23).Add(h01.Select128FromPair(1, 3, h23))
+		if r+4 <= m {
+			store4(z, r, sum)
+			continue
+		}
+		var rest [4]float64
+		sum.Store(&rest)
+		copy(z[r:m], rest[:])
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+// half4 is what half8 is there: here there is nothing to add.
+func half4(v archsimd.Float64x4) archsimd.Float64x4 { return v }
+
+// accumulateTransposed4 does columns 0..n&^3-1 of AccumulateTransposed, two
+// vectors and two rows at once.
+func accumulateTransposed4(g []float64, n, m int, a, s []float64) {
+	if m == 0 {
+		return
+	}
+	p, q, out := unsafe.Pointer(&a[0]), unsafe.Pointer(&s[0]), unsafe.Pointer(&g[0])
+	stride, width := n*8, n&^3*8
+	k := 0
+	for ; k+64 <= width; k += 64 {
+		c0, c1 := loadRow4(out, k), loadRow4(out, k+32)
+		var d0, d1 archsimd.Float64x4
+		r := 0
+		for ; r+2 <= m; r += 2 {
+			v, o := splatRow4(q, r*8), r*stride+k
+			c0 = v.MulAdd(loadRow4(p, o), c0)
+			c1 = v.MulAdd(loadRow4(p, o+32), c1)
+			v, o = splatRow4(q, r*8+8), o+stride
+			d0 = v.MulAdd(loadRow4(p, o), d0)
+			d1 = v.MulAdd(loadRow4(p, o+32), d1)
+		}
+		if r < m {
+			v, o := splatRow4(q, r*8), r*stride+k
+			c0 = v.MulAdd(loadRow4(p, o), c0)
+			c1 = v.MulAdd(loadRow4(p, o+32), c1)
+		}
+		storeRow4(out, k, c0.Add(d0))
+		storeRow4(out, k+32, c1.Add(d1))
+	}
+	if k < width {
+		c := loadRow4(out, k)
+		for r := range m {
+			c = splatRow4(q, r*8).MulAdd(loadRow4(p, r*stride+k), c)
+		}
+		storeRow4(out, k, c)
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+// dot4 returns Σ x[i]·y[i] over the first len(x)&^15 elements.
+func dot4(x, y []float64) float64 {
+	var s0, s1, s2, s3 archsimd.Float64x4
+	for i := 0; i+16 <= len(x); i += 16 {
+		s0 = load4(x, i).MulAdd(load4(y, i), s0)
+		s1 = load4(x, i+4).MulAdd(load4(y, i+4), s1)
+		s2 = load4(x, i+2*4).MulAdd(load4(y, i+2*4), s2)
+		s3 = load4(x, i+3*4).MulAdd(load4(y, i+3*4), s3)
+	}
+	var v [4]float64
+	s0.Add(s1).Add(s2.Add(s3)).Store(&v)
+	archsimd.ClearAVXUpperBits()
+	sum := 0.0
+	for _, t := range v {
+		sum += t
+	}
+	return sum
+}
+
+// axpy4 does the first len(x)&^3 elements of Axpy64.
+func axpy4(dst []float64, alpha float64, x []float64) {
+	v := archsimd.BroadcastFloat64x4(alpha)
+	for i := 0; i+4 <= len(x); i += 4 {
+		store4(dst, i, v.MulAdd(load4(x, i), load4(dst, i)))
+	}
+	archsimd.ClearAVXUpperBits()
+}

@@ -1,0 +1,259 @@
+//go:build goexperiment.simd && amd64 && go1.26 && !go1.27
+
+package kernel
+
+import (
+	"simd/archsimd"
+	"unsafe"
+)
+
+// The least-squares kernels on 512-bit vectors; the twin of the other width has
+// the same text apart from the width. Loops keep one base pointer and an
+// offset: a pointer that runs past the end of its slice must not be stored.
+
+func loadRow8(p unsafe.Pointer, offset int) archsimd.Float64x8 {
+	return archsimd.LoadFloat64x8((*[8]float64)(unsafe.Add(p, offset)))
+}
+
+func storeRow8(p unsafe.Pointer, offset int, v archsimd.Float64x8) {
+	v.Store((*[8]float64)(unsafe.Add(p, offset)))
+}
+
+func splatRow8(p unsafe.Pointer, offset int) archsimd.Float64x8 {
+	return archsimd.BroadcastFloat64x8(*(*float64)(unsafe.Add(p, offset)))
+}
+
+// gemmLower8 does rows 0..n&^7-1 of gemmLower, by tiles of four rows of gram.
+func gemmLower8(gram []float64, n, m int, a, b []float64) {
+	for i := 0; i+8 <= n; i += 8 {
+		c := 0
+		for ; c+16 <= i+8; c += 16 {
+			for k := i; k < i+8; k += 4 {
+				tileWide8(gram[k*n+c:], n, m, a[k:], b[c:])
+			}
+		}
+		if c == i {
+			for k := i; k < i+8; k += 4 {
+				tile8(gram[k*n+c:], n, m, a[k:], b[c:])
+			}
+		}
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+// tileWide8 adds to g (4 rows, 16 columns, stride n) the products over m rows
+// of columns 0..3 of a with columns 0..15 of b: 8 accumulators, 2 operands and
+// a broadcast stay in registers.
+func tileWide8(g []float64, n, m int, a, b []float64) {
+	p, q, out := unsafe.Pointer(&a[0]), unsafe.Pointer(&b[0]), unsafe.Pointer(&g[0])
+	_ = a[(m-1)*n+3]
+	_ = b[(m-1)*n+15]
+	_ = g[3*n+15]
+	stride := n * 8
+	c00, c01 := loadRow8(out, 0), loadRow8(out, 64)
+	c10, c11 := loadRow8(out, stride), loadRow8(out, stride+64)
+	c20, c21 := loadRow8(out, 2*stride), loadRow8(out, 2*stride+64)
+	c30, c31 := loadRow8(out, 3*stride), loadRow8(out, 3*stride+64)
+	for o := 0; o < m*stride; o += stride {
+		x, y := loadRow8(q, o), loadRow8(q, o+64)
+		v := splatRow8(p, o)
+		c00 = v.MulAdd(x, c00)
+		c01 = v.MulAdd(y, c01)
+		v = splatRow8(p, o+8)
+		c10 = v.MulAdd(x, c10)
+		c11 = v.MulAdd(y, c11)
+		v = splatRow8(p, o+16)
+		c20 = v.MulAdd(x, c20)
+		c21 = v.MulAdd(y, c21)
+		v = splatRow8(p, o+24)
+		c30 = v.MulAdd(x, c30)
+		c31 = v.MulAdd(y, c31)
+	}
+	storeRow8(out, 0, c00)
+	storeRow8(out, 64, c01)
+	storeRow8(out, stride, c10)
+	storeRow8(out, stride+64, c11)
+	storeRow8(out, 2*stride, c20)
+	storeRow8(out, 2*stride+64, c21)
+	storeRow8(out, 3*stride, c30)
+	storeRow8(out, 3*stride+64, c31)
+}
+
+// tile8 is tileWide8 for 8 columns; even and odd rows have accumulators of
+// their own, so that as many additions are under way.
+func tile8(g []float64, n, m int, a, b []float64) {
+	p, q, out := unsafe.Pointer(&a[0]), unsafe.Pointer(&b[0]), unsafe.Pointer(&g[0])
+	_ = a[(m-1)*n+3]
+	_ = b[(m-1)*n+7]
+	_ = g[3*n+7]
+	stride := n * 8
+	c0, c1, c2, c3 := loadRow8(out, 0), loadRow8(out, stride), loadRow8(out, 2*stride), loadRow8(out, 3*stride)
+	var d0, d1, d2, d3 archsimd.Float64x8
+	o := 0
+	for ; o+stride < m*stride; o += 2 * stride {
+		x := loadRow8(q, o)
+		c0 = splatRow8(p, o).MulAdd(x, c0)
+		c1 = splatRow8(p, o+8).MulAdd(x, c1)
+		c2 = splatRow8(p, o+16).MulAdd(x, c2)
+		c3 = splatRow8(p, o+24).MulAdd(x, c3)
+		x = loadRow8(q, o+stride)
+		d0 = splatRow8(p, o+stride).MulAdd(x, d0)
+		d1 = splatRow8(p, o+stride+8).MulAdd(x, d1)
+		d2 = splatRow8(p, o+stride+16).MulAdd(x, d2)
+		d3 = splatRow8(p, o+stride+24).MulAdd(x, d3)
+	}
+	if o < m*stride {
+		x := loadRow8(q, o)
+		c0 = splatRow8(p, o).MulAdd(x, c0)
+		c1 = splatRow8(p, o+8).MulAdd(x, c1)
+		c2 = splatRow8(p, o+16).MulAdd(x, c2)
+		c3 = splatRow8(p, o+24).MulAdd(x, c3)
+	}
+	storeRow8(out, 0, c0.Add(d0))
+	storeRow8(out, stride, c1.Add(d1))
+	storeRow8(out, 2*stride, c2.Add(d2))
+	storeRow8(out, 3*stride, c3.Add(d3))
+}
+
+// scaleRows8 does columns 0..n&^7-1 of scaleRows.
+func scaleRows8(dst []float64, n int, c, a []float64, first bool) {
+	if len(c) == 0 || n < 8 {
+		return
+	}
+	out, p := unsafe.Pointer(&dst[0]), unsafe.Pointer(&a[0])
+	_, _ = dst[len(c)*n-1], a[len(c)*n-1]
+	width := n &^ 7 * 8
+	for r, k := range c {
+		v := archsimd.BroadcastFloat64x8(k)
+		o, end := r*n*8, r*n*8+width
+		if first {
+			for ; o < end; o += 64 {
+				storeRow8(out, o, v.Mul(loadRow8(p, o)))
+			}
+			continue
+		}
+		for ; o < end; o += 64 {
+			storeRow8(out, o, v.MulAdd(loadRow8(p, o), loadRow8(out, o)))
+		}
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+// gatherRows8 does columns 0..n&^7-1 of GatherAxpy.
+func gatherRows8(dst []float64, n int, basis []float64, points []int32, offset int, coef float64, first bool) {
+	v := archsimd.BroadcastFloat64x8(coef)
+	width := n &^ 7
+	for r, point := range points {
+		i := (int(point) + offset) * n
+		x, d := basis[i:i+n], dst[r*n:(r+1)*n]
+		for k := 0; k < width; k += 8 {
+			y := v.Mul(load8(x, k))
+			if !first {
+				y = v.MulAdd(load8(x, k), load8(d, k))
+			}
+			store8(d, k, y)
+		}
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+// matVecRows8 is MatVecRows without the last n%8 columns. Four rows go
+// together; the last, incomplete four repeat a row.
+func matVecRows8(z []float64, n, m int, a, w []float64) {
+	p, q := unsafe.Pointer(&a[0]), unsafe.Pointer(&w[0])
+	stride, width := n*8, n&^7*8
+	for r := 0; r < m; r += 4 {
+		o0 := r * stride
+		o1, o2, o3 := min(r+1, m-1)*stride, min(r+2, m-1)*stride, min(r+3, m-1)*stride
+		x := loadRow8(q, 0)
+		s0, s1, s2, s3 := x.Mul(loadRow8(p, o0)), x.Mul(loadRow8(p, o1)), x.Mul(loadRow8(p, o2)), x.Mul(loadRow8(p, o3))
+		for k := 64; k < width; k += 64 {
+			x = loadRow8(q, k)
+			s0 = x.MulAdd(loadRow8(p, o0+k), s0)
+			s1 = x.MulAdd(loadRow8(p, o1+k), s1)
+			s2 = x.MulAdd(loadRow8(p, o2+k), s2)
+			s3 = x.MulAdd(loadRow8(p, o3+k), s3)
+		}
+		h01 := half8(s0).AddPairsGrouped(half8(s1))
+		h23 := half8(s2).AddPairsGrouped(half8(s3))
+		sum := h01.Select128FromPair(0, 2, h23).Add(h01.Select128FromPair(1, 3, h23))
+		if r+4 <= m {
+			store4(z, r, sum)
+			continue
+		}
+		var rest [4]float64
+		sum.Store(&rest)
+		copy(z[r:m], rest[:])
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+// half8 adds the halves of v.
+func half8(v archsimd.Float64x8) archsimd.Float64x4 { return v.GetLo().Add(v.GetHi()) }
+
+// accumulateTransposed8 does columns 0..n&^7-1 of AccumulateTransposed, two
+// vectors and two rows at once.
+func accumulateTransposed8(g []float64, n, m int, a, s []float64) {
+	if m == 0 {
+		return
+	}
+	p, q, out := unsafe.Pointer(&a[0]), unsafe.Pointer(&s[0]), unsafe.Pointer(&g[0])
+	stride, width := n*8, n&^7*8
+	k := 0
+	for ; k+128 <= width; k += 128 {
+		c0, c1 := loadRow8(out, k), loadRow8(out, k+64)
+		var d0, d1 archsimd.Float64x8
+		r := 0
+		for ; r+2 <= m; r += 2 {
+			v, o := splatRow8(q, r*8), r*stride+k
+			c0 = v.MulAdd(loadRow8(p, o), c0)
+			c1 = v.MulAdd(loadRow8(p, o+64), c1)
+			v, o = splatRow8(q, r*8+8), o+stride
+			d0 = v.MulAdd(loadRow8(p, o), d0)
+			d1 = v.MulAdd(loadRow8(p, o+64), d1)
+		}
+		if r < m {
+			v, o := splatRow8(q, r*8), r*stride+k
+			c0 = v.MulAdd(loadRow8(p, o), c0)
+			c1 = v.MulAdd(loadRow8(p, o+64), c1)
+		}
+		storeRow8(out, k, c0.Add(d0))
+		storeRow8(out, k+64, c1.Add(d1))
+	}
+	if k < width {
+		c := loadRow8(out, k)
+		for r := range m {
+			c = splatRow8(q, r*8).MulAdd(loadRow8(p, r*stride+k), c)
+		}
+		storeRow8(out, k, c)
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+// dot8 returns Σ x[i]·y[i] over the first len(x)&^31 elements.
+func dot8(x, y []float64) float64 {
+	var s0, s1, s2, s3 archsimd.Float64x8
+	for i := 0; i+32 <= len(x); i += 32 {
+		s0 = load8(x, i).MulAdd(load8(y, i), s0)
+		s1 = load8(x, i+8).MulAdd(load8(y, i+8), s1)
+		s2 = load8(x, i+2*8).MulAdd(load8(y, i+2*8), s2)
+		s3 = load8(x, i+3*8).MulAdd(load8(y, i+3*8), s3)
+	}
+	var v [8]float64
+	s0.Add(s1).Add(s2.Add(s3)).Store(&v)
+	archsimd.ClearAVXUpperBits()
+	sum := 0.0
+	for _, t := range v {
+		sum += t
+	}
+	return sum
+}
+
+// axpy8 does the first len(x)&^7 elements of Axpy64.
+func axpy8(dst []float64, alpha float64, x []float64) {
+	v := archsimd.BroadcastFloat64x8(alpha)
+	for i := 0; i+8 <= len(x); i += 8 {
+		store8(dst, i, v.MulAdd(load8(x, i), load8(dst, i)))
+	}
+	archsimd.ClearAVXUpperBits()
+}

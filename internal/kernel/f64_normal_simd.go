@@ -1,0 +1,93 @@
+//go:build goexperiment.simd && amd64 && go1.26 && !go1.27
+
+package kernel
+
+// Each of these does the columns that fill whole vectors and returns how many.
+
+func vectorScaleRows(dst []float64, n int, c, a []float64, first bool) int {
+	switch {
+	case level >= AVX512 && n >= 8:
+		scaleRows8(dst, n, c, a, first)
+		return n &^ 7
+	case level >= AVX2 && n >= 4:
+		scaleRows4(dst, n, c, a, first)
+		return n &^ 3
+	}
+	return 0
+}
+
+func vectorGemmLower(gram []float64, n, m int, a, b []float64) int {
+	if m == 0 {
+		return n
+	}
+	switch {
+	case level >= AVX512 && n >= 8:
+		gemmLower8(gram, n, m, a, b)
+		return n &^ 7
+	case level >= AVX2 && n >= 4:
+		gemmLower4(gram, n, m, a, b)
+		return n &^ 3
+	}
+	return 0
+}
+
+func vectorMatVecRows(z []float64, n, m int, a, w []float64) int {
+	if m == 0 {
+		return n
+	}
+	switch {
+	case level >= AVX512 && n >= 8:
+		matVecRows8(z, n, m, a, w)
+		return n &^ 7
+	case level >= AVX2 && n >= 4:
+		matVecRows4(z, n, m, a, w)
+		return n &^ 3
+	}
+	return 0
+}
+
+func vectorAccumulateTransposed(g []float64, n, m int, a, s []float64) int {
+	switch {
+	case level >= AVX512 && n >= 8:
+		accumulateTransposed8(g, n, m, a, s)
+		return n &^ 7
+	case level >= AVX2 && n >= 4:
+		accumulateTransposed4(g, n, m, a, s)
+		return n &^ 3
+	}
+	return 0
+}
+
+func vectorGatherAxpy(dst []float64, n int, basis []float64, points []int32, offset int, coef float64, first bool) int {
+	switch {
+	case level >= AVX512 && n >= 8:
+		gatherRows8(dst, n, basis, points, offset, coef, first)
+		return n &^ 7
+	case level >= AVX2 && n >= 4:
+		gatherRows4(dst, n, basis, points, offset, coef, first)
+		return n &^ 3
+	}
+	return 0
+}
+
+func vectorDot(x, y []float64) (sum float64, done int) {
+	switch {
+	case level >= AVX512 && len(x) >= 32:
+		return dot8(x, y), len(x) &^ 31
+	case level >= AVX2 && len(x) >= 16:
+		return dot4(x, y), len(x) &^ 15
+	}
+	return 0, 0
+}
+
+func vectorAxpy(dst []float64, alpha float64, x []float64) int {
+	switch {
+	case level >= AVX512 && len(x) >= 8:
+		axpy8(dst, alpha, x)
+		return len(x) &^ 7
+	case level >= AVX2 && len(x) >= 4:
+		axpy4(dst, alpha, x)
+		return len(x) &^ 3
+	}
+	return 0
+}

@@ -1,0 +1,267 @@
+package kernel_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"pihc/internal/check"
+	"pihc/internal/kernel"
+)
+
+// The reference of each kernel is its formula, summed naively.
+
+// normalProblem is a random least-squares block beside guard bands.
+type normalProblem struct {
+	n, m    int
+	a, f, s [][]float64
+	r       []float64
+	guards  []*check.Guarded[float64]
+}
+
+func (p *normalProblem) guarded(rng *rand.Rand, n int) []float64 {
+	g := check.Guard[float64](n, rng.IntN(8))
+	p.guards = append(p.guards, g)
+	for i := range g.Slice() {
+		g.Slice()[i] = rng.NormFloat64()
+	}
+	return g.Slice()
+}
+
+func newNormalProblem(rng *rand.Rand, n, m, terms int) *normalProblem {
+	p := &normalProblem{n: n, m: m}
+	p.r = p.guarded(rng, m)
+	p.s = make([][]float64, terms*terms)
+	for j := range terms {
+		p.a = append(p.a, p.guarded(rng, m*n))
+		p.f = append(p.f, p.guarded(rng, m))
+		for k := range j + 1 {
+			p.s[j*terms+k] = p.guarded(rng, m)
+			p.s[k*terms+j] = p.s[j*terms+k]
+		}
+	}
+	if terms > 2 { // a term that drops out, and one pair
+		p.f[1], p.s[terms], p.s[1] = nil, nil, nil
+	}
+	return p
+}
+
+func (p *normalProblem) verify(t *testing.T) {
+	for _, g := range p.guards {
+		g.Verify(t)
+	}
+}
+
+func (p *normalProblem) jacobian() []float64 {
+	j := make([]float64, p.m*p.n)
+	for r := range p.m {
+		for k, f := range p.f {
+			for i := range p.n {
+				if f != nil {
+					j[r*p.n+i] += f[r] * p.a[k][r*p.n+i]
+				}
+			}
+		}
+	}
+	return j
+}
+
+var normalSizes = []struct{ n, m, terms int }{
+	{1, 0, 1}, {1, 1, 1}, {1, 5, 2}, {2, 3, 1}, {3, 7, 2}, {4, 4, 1}, {5, 9, 3}, {7, 33, 1}, {8, 1, 1}, {8, 257, 2}, {9, 30, 1}, {12, 20, 3}, {15, 8, 1},
+	{16, 0, 1}, {16, 1, 3}, {16, 2, 3}, {16, 3, 3}, {16, 127, 3}, {16, 128, 3}, {16, 129, 3}, {16, 255, 1}, {16, 256, 1}, {16, 257, 1}, {17, 40, 2}, {20, 21, 1}, {23, 9, 1}, {24, 85, 1}, {24, 86, 1},
+	{31, 10, 1}, {32, 65, 2}, {33, 6, 1}, {40, 52, 1}, {48, 43, 1}, {64, 31, 1}, {64, 32, 3}, {64, 33, 1}, {64, 70, 1}, {72, 40, 1}, {100, 37, 2},
+}
+
+func forNormalSizes(t *testing.T, f func(t *testing.T, rng *rand.Rand, p *normalProblem)) {
+	check.Levels(t, func(t *testing.T) {
+		rng := rand.New(rand.NewPCG(9, 10))
+		for _, size := range normalSizes {
+			p := newNormalProblem(rng, size.n, size.m, size.terms)
+			t.Run(fmt.Sprintf("n=%d,m=%d,J=%d", size.n, size.m, size.terms), func(t *testing.T) {
+				f(t, rng, p)
+				p.verify(t)
+			})
+		}
+	})
+}
+
+func TestAccumulateNormal(t *testing.T) {
+	forNormalSizes(t, func(t *testing.T, rng *rand.Rand, p *normalProblem) {
+		n := p.n
+		gram, grad := p.guarded(rng, n*n), p.guarded(rng, n)
+		want, wantGrad := make([]float64, n*n), append([]float64(nil), grad...)
+		for i := range n {
+			for k := range i + 1 {
+				gram[k*n+i] = gram[i*n+k]
+			}
+		}
+		copy(want, gram)
+		j := p.jacobian()
+		for r := range p.m {
+			for i := range n {
+				wantGrad[i] += p.r[r] * j[r*n+i]
+				for k := range n {
+					want[i*n+k] += j[r*n+i] * j[r*n+k]
+				}
+			}
+		}
+		kernel.AccumulateNormal(gram, grad, n, p.m, p.f, p.a, p.r, p.guarded(rng, kernel.NormalScratch(n)))
+		kernel.Symmetrize(gram, n)
+		check.Close(t, gram, want, 1e-14, 1e-14)
+		check.Close(t, grad, wantGrad, 1e-13, 1e-13)
+	})
+}
+
+func TestAccumulateHessian(t *testing.T) {
+	forNormalSizes(t, func(t *testing.T, rng *rand.Rand, p *normalProblem) {
+		n, terms := p.n, len(p.a)
+		gram, want := p.guarded(rng, n*n), make([]float64, n*n)
+		for i := range n {
+			for k := range i + 1 {
+				gram[k*n+i] = gram[i*n+k]
+			}
+		}
+		copy(want, gram)
+		for r := range p.m {
+			for jk, s := range p.s {
+				if s == nil {
+					continue
+				}
+				x, y := p.a[jk/terms][r*n:], p.a[jk%terms][r*n:]
+				for i := range n {
+					for k := range n {
+						want[i*n+k] += s[r] * x[i] * y[k]
+					}
+				}
+			}
+		}
+		kernel.AccumulateHessian(gram, n, p.m, p.s, p.a, p.guarded(rng, kernel.NormalScratch(n)))
+		kernel.Symmetrize(gram, n)
+		check.Close(t, gram, want, 1e-13, 1e-13)
+	})
+}
+
+func TestMatVecRowsAndTransposed(t *testing.T) {
+	forNormalSizes(t, func(t *testing.T, rng *rand.Rand, p *normalProblem) {
+		n, m, a := p.n, p.m, p.a[0]
+		w, z, g := p.guarded(rng, n), p.guarded(rng, m), p.guarded(rng, n)
+		wantZ, wantG := make([]float64, m), append([]float64(nil), g...)
+		for r := range m {
+			for i := range n {
+				wantZ[r] += a[r*n+i] * w[i]
+				wantG[i] += a[r*n+i] * p.r[r]
+			}
+		}
+		kernel.MatVecRows(z, n, m, a, w)
+		kernel.AccumulateTransposed(g, n, m, a, p.r)
+		check.Close(t, z, wantZ, 1e-14, 1e-14)
+		check.Close(t, g, wantG, 1e-13, 1e-13)
+		// A row does not depend on the rows it is computed with.
+		for r := range m {
+			one := p.guarded(rng, 1)
+			kernel.MatVecRows(one, n, 1, a[r*n:(r+1)*n], w)
+			check.Equal(t, one, z[r:r+1])
+		}
+	})
+}
+
+func TestGatherAxpy(t *testing.T) {
+	check.Levels(t, func(t *testing.T) {
+		rng := rand.New(rand.NewPCG(11, 12))
+		for _, n := range []int{1, 3, 4, 7, 8, 9, 12, 16, 17, 64, 67} {
+			p := &normalProblem{}
+			basis, dst := p.guarded(rng, 20*n), p.guarded(rng, 6*n)
+			points := []int32{3, 17, 2, 2, 18, 9}
+			for _, first := range []bool{true, false} {
+				want := append([]float64(nil), dst...)
+				for r, point := range points {
+					for i := range n {
+						v := -1.5 * basis[(int(point)-2)*n+i]
+						if !first {
+							v += dst[r*n+i]
+						}
+						want[r*n+i] = v
+					}
+				}
+				kernel.GatherAxpy(dst, n, basis, points, -2, -1.5, first)
+				check.Close(t, dst, want, 1e-15, 0)
+			}
+			p.verify(t)
+		}
+	})
+}
+
+func TestVectorSums(t *testing.T) {
+	check.Levels(t, func(t *testing.T) {
+		rng := rand.New(rand.NewPCG(13, 14))
+		for n := range 150 {
+			p := &normalProblem{}
+			x, y := p.guarded(rng, n), p.guarded(rng, n)
+			dot, squares, want := 0.0, 0.0, make([]float64, n)
+			for i := range x {
+				dot += x[i] * y[i]
+				squares += x[i] * x[i]
+				want[i] = y[i] + 0.75*x[i]
+			}
+			check.Close(t, []float64{kernel.Dot(x, y), kernel.SumSquares64(x)}, []float64{dot, squares}, 1e-13, 1e-13)
+			kernel.Axpy64(y, 0.75, x)
+			check.Close(t, y, want, 1e-15, 0)
+			p.verify(t)
+		}
+	})
+}
+
+func TestNormalPanics(t *testing.T) {
+	v := make([]float64, 5000)
+	for name, f := range map[string]func(){
+		"gram":    func() { kernel.AccumulateNormal(v[:3], v, 2, 1, [][]float64{v}, [][]float64{v}, v, v) },
+		"scratch": func() { kernel.AccumulateNormal(v, v, 2, 1, [][]float64{v}, [][]float64{v}, v, v[:10]) },
+		"matrix":  func() { kernel.AccumulateNormal(v, v, 16, 3, [][]float64{v}, [][]float64{v[:47]}, v, v) },
+		"weights": func() { kernel.AccumulateHessian(v, 2, 1, [][]float64{v, v}, [][]float64{v}, v) },
+		"rows":    func() { kernel.MatVecRows(v[:2], 4, 3, v, v) },
+		"row":     func() { kernel.AccumulateTransposed(v, 4, 3, v[:11], v) },
+		"gather":  func() { kernel.GatherAxpy(v[:7], 4, v, []int32{0, 1}, 0, 1, true) },
+		"point":   func() { kernel.GatherAxpy(v, 4, v[:8], []int32{2}, 0, 1, true) },
+		"before":  func() { kernel.GatherAxpy(v, 4, v[:8], []int32{1}, -2, 1, true) },
+	} {
+		check.Levels(t, func(t *testing.T) {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			f()
+		})
+	}
+}
+
+func BenchmarkNormal(b *testing.B) {
+	peak := kernel.PeakGFLOPS64(1)
+	for _, n := range []int{16, 32, 64} {
+		for l := kernel.Portable; l <= kernel.MachineLevel(); l++ {
+			b.Run(fmt.Sprintf("n=%d/%s", n, l), func(b *testing.B) {
+				defer kernel.SetLevel(l)()
+				const m = 256
+				p := newNormalProblem(rand.New(rand.NewPCG(1, 1)), n, m, 1)
+				gram, grad, scratch := make([]float64, n*n), make([]float64, n), make([]float64, kernel.NormalScratch(n))
+				best := math.Inf(1) // of short runs, for machines that do other work too
+				for b.Loop() {
+					start := time.Now()
+					for range 10 {
+						kernel.AccumulateNormal(gram, grad, n, m, p.f, p.a, p.r, scratch)
+					}
+					best = min(best, time.Since(start).Seconds()/10)
+				}
+				// Counted as n(n+1)/2 multiply-adds a row, whatever is executed.
+				g := float64(m*n*(n+1)) / best / 1e9
+				b.ReportMetric(g, "GFLOP/s")
+				b.ReportMetric(100*g/peak, "%peak")
+				if math.IsNaN(gram[0]) {
+					b.Fatal("NaN")
+				}
+			})
+		}
+	}
+}
