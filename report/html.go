@@ -158,9 +158,8 @@ func (p *Page) WriteHTML(w io.Writer) error {
 		"Title": p.Title, "Subtitle": p.Subtitle, "Summary": p.Summary, "Equations": formulas(p.Equations),
 		"Published": p.Published, "Notes": p.Notes, "Facts": p.Facts, "Specs": p.Specs, "Generated": p.Generated,
 		"Style": template.CSS(asset("uplot/uPlot.min.css") + "\n" + asset("page.css")),
-		// The library stands alone, so that its licence comment and the page's
-		// strict mode do not meet.
-		"Scripts": []template.JS{template.JS(asset("uplot/uPlot.iife.min.js")), template.JS(asset("page.js"))},
+		// The library brings its licence along, which every copy must carry.
+		"Scripts": []template.JS{template.JS("/*\n" + asset("uplot/LICENSE") + "*/\n" + asset("uplot/uPlot.iife.min.js")), template.JS(asset("page.js"))},
 		"Cards":   p.cards(), "Table": p.htmlTable(), "Experts": p.expertRows(),
 	}
 	d := &drawer{}
