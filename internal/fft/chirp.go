@@ -12,14 +12,14 @@ import "pihc/internal/kernel"
 // discrete Fourier transform, IEEE Trans. Audio Electroacoustics 18 (1970) 451-455.
 type chirp struct {
 	n, m   int
-	inner  *Plan
+	inner  *plan
 	w      []float64 // n complex factors
 	filter []float64 // m complex factors: transform of conj(w), over m
 }
 
 func newChirp(n int) *chirp {
 	c := &chirp{n: n, m: convenient(2*n - 1)}
-	c.inner = NewPlan(c.m)
+	c.inner = newPlan(c.m)
 	c.w = make([]float64, 2*n)
 	re, im := make([]float64, c.m*kernel.LaneCount), make([]float64, c.m*kernel.LaneCount)
 	set := func(j int, x, y float64) { re[j*kernel.LaneCount], im[j*kernel.LaneCount] = x, y }

@@ -8,7 +8,7 @@ import "pihc/internal/kernel"
 type Complex struct {
 	shape  []int
 	fields int
-	plans  []*Plan
+	plans  []*plan
 	size   int
 	buffer buffer
 }
@@ -20,7 +20,7 @@ func NewComplex(shape []int, fields int) *Complex {
 		panic("fft: want at least one axis and one field")
 	}
 	for _, n := range shape {
-		c.plans = append(c.plans, NewPlan(n))
+		c.plans = append(c.plans, newPlan(n))
 		c.size *= n
 	}
 	c.buffer = newBuffer(c.plans)
@@ -61,7 +61,7 @@ type buffer struct {
 	bases         [2 * kernel.LaneCount]int
 }
 
-func newBuffer(plans []*Plan) buffer {
+func newBuffer(plans []*plan) buffer {
 	length, scratch := 0, 0
 	for _, p := range plans {
 		length = max(length, p.n)
@@ -74,7 +74,7 @@ func newBuffer(plans []*Plan) buffer {
 }
 
 // along transforms the middle axis of (outer, p.n, inner) arrays in place.
-func (b *buffer) along(p *Plan, re, im []float64, outer, inner int) {
+func (b *buffer) along(p *plan, re, im []float64, outer, inner int) {
 	if p.n == 1 {
 		return
 	}
@@ -101,7 +101,7 @@ func (b *buffer) along(p *Plan, re, im []float64, outer, inner int) {
 }
 
 // collected transforms the columns that start at b.bases[:count].
-func (b *buffer) collected(p *Plan, re, im []float64, stride, count int) {
+func (b *buffer) collected(p *plan, re, im []float64, stride, count int) {
 	l := lanes(b.first)
 	for k, base := range b.bases[:count] {
 		gather(l.Re[k:], re[base:], p.n, stride)

@@ -19,8 +19,8 @@ import (
 	"pihc/internal/kernel"
 )
 
-// Plan is the complex transform of one length. It is immutable and may be shared.
-type Plan struct {
+// plan is the complex transform of one length. It is immutable and may be shared.
+type plan struct {
 	n      int
 	stages []stage
 	chirp  *chirp // for lengths with a prime factor above 7
@@ -32,16 +32,16 @@ type stage struct {
 	twiddle     []float64
 }
 
-// NewPlan prepares transforms of length n >= 1.
-func NewPlan(n int) *Plan {
+// newPlan prepares transforms of length n >= 1.
+func newPlan(n int) *plan {
 	if n < 1 {
 		panic("fft: length must be positive")
 	}
 	radices := factors(n)
 	if radices == nil && n > 1 {
-		return &Plan{n: n, chirp: newChirp(n)}
+		return &plan{n: n, chirp: newChirp(n)}
 	}
-	p := &Plan{n: n}
+	p := &plan{n: n}
 	s := 1
 	for _, r := range radices {
 		m := n / (s * r)
@@ -57,9 +57,6 @@ func NewPlan(n int) *Plan {
 	}
 	return p
 }
-
-// Len returns the length of the transform.
-func (p *Plan) Len() int { return p.n }
 
 // factors splits n into radices 4, 2, 3, 5, 7, or returns nil if that is not
 // possible or n is 1.
@@ -126,7 +123,7 @@ func swapped(l kernel.Lanes) kernel.Lanes {
 const point = 2 * kernel.LaneCount
 
 // scratch returns the number of values that run needs.
-func (p *Plan) scratch() int {
+func (p *plan) scratch() int {
 	if p.chirp != nil {
 		return p.chirp.m*point + p.chirp.inner.scratch()
 	}
@@ -134,7 +131,7 @@ func (p *Plan) scratch() int {
 }
 
 // run transforms 8 lanes from src to dst, which are the same or do not overlap.
-func (p *Plan) run(dst, src kernel.Lanes, scratch []float64) {
+func (p *plan) run(dst, src kernel.Lanes, scratch []float64) {
 	if p.chirp != nil {
 		p.chirp.run(dst, src, scratch)
 		return

@@ -17,7 +17,7 @@ import (
 type Real struct {
 	shape  []int
 	fields int
-	plans  []*Plan
+	plans  []*plan
 	size   int // values in the array
 	modes  int // values in each part of the spectrum
 	buffer buffer
@@ -30,7 +30,7 @@ func NewReal(shape []int, fields int) *Real {
 	}
 	r := &Real{shape: append([]int(nil), shape...), fields: fields, size: fields}
 	for _, n := range shape {
-		r.plans = append(r.plans, NewPlan(n))
+		r.plans = append(r.plans, newPlan(n))
 		r.size *= n
 	}
 	last := shape[len(shape)-1]
@@ -91,7 +91,7 @@ func (r *Real) check(re, im, x []float64) {
 
 // pairs transforms the middle axis of the real (outer, p.n, inner) array x to
 // half spectra (outer, p.n/2+1, inner), or back.
-func (b *buffer) pairs(p *Plan, re, im, x []float64, outer, inner int, inverse bool) {
+func (b *buffer) pairs(p *plan, re, im, x []float64, outer, inner int, inverse bool) {
 	whole := inner - inner%kernel.LaneCount
 	pending := -1 // number of a full vector that waits for its partner
 	count := 0
@@ -124,7 +124,7 @@ func (b *buffer) pairs(p *Plan, re, im, x []float64, outer, inner int, inverse b
 func base(c, n, inner int) int { return c/inner*n*inner + c%inner }
 
 // direct transforms the eight columns from c and the eight from d.
-func (b *buffer) direct(p *Plan, re, im, x []float64, inner, c, d int, inverse bool) {
+func (b *buffer) direct(p *plan, re, im, x []float64, inner, c, d int, inverse bool) {
 	h := p.n/2 + 1
 	cx, dx, ch, dh := base(c, p.n, inner), base(d, p.n, inner), base(c, h, inner), base(d, h, inner)
 	values := kernel.Lanes{Re: x[cx:], Im: x[dx:], Stride: inner}
@@ -141,7 +141,7 @@ func (b *buffer) direct(p *Plan, re, im, x []float64, inner, c, d int, inverse b
 }
 
 // collect notes column c and transforms the noted columns when there are sixteen.
-func (b *buffer) collect(p *Plan, re, im, x []float64, inner, count, c int, inverse bool) int {
+func (b *buffer) collect(p *plan, re, im, x []float64, inner, count, c int, inverse bool) int {
 	b.bases[count] = c
 	if count++; count == len(b.bases) {
 		b.collectedPairs(p, re, im, x, inner, count, inverse)
@@ -152,7 +152,7 @@ func (b *buffer) collect(p *Plan, re, im, x []float64, inner, count, c int, inve
 
 // collectedPairs transforms the columns b.bases[:count], the first eight as real
 // and the others as imaginary parts.
-func (b *buffer) collectedPairs(p *Plan, re, im, x []float64, stride, count int, inverse bool) {
+func (b *buffer) collectedPairs(p *plan, re, im, x []float64, stride, count int, inverse bool) {
 	h := p.n/2 + 1
 	z, values := lanes(b.first), lanes(b.second)
 	first, second := lanes(b.half), lanes(b.half[h*point:])
