@@ -20,6 +20,7 @@ package constraint
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -190,4 +191,39 @@ func (c *Constraint) rowScale(set *pde.RowSet, count int) float64 {
 		scale *= float64(c.Options.RepeatInitial)
 	}
 	return scale
+}
+
+// Crossing tells, for every residual row of the grid, whether its stencils
+// reach into the subdomain of another expert: there the residual of the
+// assembled field sees the jump between two experts.
+func (c *Constraint) Crossing() []bool {
+	g, set := c.System.Grid, c.System.Sets[0]
+	crossing := make([]bool, len(set.Points))
+	at := make(map[int32]int, len(set.Points))
+	for i, p := range set.Points {
+		at[p] = i
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, w := range c.Windows {
+		// A field that is zero inside the window: a row there that is not zero
+		// has reached outside.
+		outside := make([]float64, g.Size())
+		for i := range outside {
+			outside[i] = 1 + rng.Float64()
+		}
+		for _, p := range w.Points(g) {
+			outside[p] = 0
+		}
+		points := inWindow(g, w, set.Points)
+		z := make([]float64, len(points))
+		for _, t := range set.Terms {
+			c.System.Terms[t].Gather(z, outside, 1, points)
+			for i, v := range z {
+				if v != 0 {
+					crossing[at[points[i]]] = true
+				}
+			}
+		}
+	}
+	return crossing
 }

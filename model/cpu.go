@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 
 	"pihc/constraint"
 	"pihc/fno"
@@ -123,6 +124,9 @@ func NewCPU[T kernel.Float](s *Spec, p *pde.Problem, g *grid.Grid, router *const
 		e.pool.Close()
 		return nil, err
 	}
+	if s.Loss.BorderRows != 1 && len(e.Constraint.Windows) > 1 {
+		e.loss.WeighRows(e.Constraint.Crossing(), s.Loss.BorderRows)
+	}
 	size := g.Size()
 	e.net = fno.New[T](cfg, g.Shape(), e.micro, e.pool)
 	for range e.micro {
@@ -135,10 +139,7 @@ func NewCPU[T kernel.Float](s *Spec, p *pde.Problem, g *grid.Grid, router *const
 	e.squares = make([]float64, len(sys.Sets))
 	e.stats.MeanSquares = make([]float64, len(sys.Sets))
 	e.pred.MeanSquares = make([]float64, len(sys.Sets))
-	e.scale = 1
-	if s.Network.InitialScale != 0 {
-		e.scale = T(1 / s.Network.InitialScale)
-	}
+	e.scale = T(1 / s.Network.InitialScale)
 	e.fillCoordinates()
 	return e, nil
 }
@@ -162,12 +163,10 @@ func (e *CPU[T]) fillCoordinates() {
 func (e *CPU[T]) InitialParams() []T {
 	wide := make([]float64, e.Network.Size())
 	e.Network.Init(wide, rand.New(rand.NewPCG(e.Spec.Seed, 0x696e6974)))
-	if gain := e.Spec.Network.InitGain; gain != 0 {
-		for _, t := range e.Network.Layout() {
-			if t.Name == "lift.weight" || t.Name == "lift.bias" {
-				for i := range wide[t.Offset : t.Offset+t.Size()] {
-					wide[t.Offset+i] *= gain
-				}
+	for _, t := range e.Network.Layout() {
+		if strings.HasSuffix(t.Name, ".spectral") {
+			for i := range wide[t.Offset : t.Offset+t.Size()] {
+				wide[t.Offset+i] *= e.Spec.Network.SpectralGain
 			}
 		}
 	}
@@ -224,7 +223,7 @@ func (e *CPU[T]) Predict(params []T, batch Batch, each func(i int, p *Prediction
 			i := lo + b
 			p := &e.pred
 			p.Field = e.solve(b, batch.Initial[i], batch.Seeds[i])
-			e.loss.Evaluate(p.MeanSquares, p.Field, batch.Initial[i], nil, 0)
+			p.Loss = e.loss.Evaluate(p.MeanSquares, p.Field, batch.Initial[i], nil, 0)
 			p.JumpRMS = e.samples[b].JumpRMS()
 			p.Experts = nil
 			if !e.Constraint.Options.Fixed {

@@ -40,7 +40,9 @@ type lossRows struct {
 	z, bar [][]float64 // per term (m): values, and r F_j
 	offset [][]float64 // per term (m): affine part, nil where zero
 	extras [][]float64
-	sums   []float64 // Σ r² per chunk
+	factor []float64 // (m): multiplies rows in the loss, nil where 1
+	sums   []float64 // Σ (factor r)² per chunk
+	plain  []float64 // Σ r² per chunk
 }
 
 type lossTask struct{ set, chunk, lo, hi int }
@@ -84,7 +86,7 @@ func NewLoss(sys *pde.System, spec LossSpec, pool *kernel.Pool) (*Loss, error) {
 		}
 		for lo := 0; lo < m; lo += lossChunk {
 			l.tasks = append(l.tasks, lossTask{i, len(r.sums), lo, min(lo+lossChunk, m)})
-			r.sums = append(r.sums, 0)
+			r.sums, r.plain = append(r.sums, 0), append(r.plain, 0)
 		}
 		l.sets = append(l.sets, r)
 		inputs = max(inputs, len(set.Terms)+len(set.Extras))
@@ -142,10 +144,30 @@ func (l *Loss) evaluate(sc *lossScratch, t lossTask) {
 		set.Value().Eval(sc.value[t.set], m, sc.out[:outputs], in)
 	}
 	res := sc.out[0]
-	r.sums[t.chunk] = kernel.SumSquares64(res)
+	r.plain[t.chunk] = kernel.SumSquares64(res)
+	r.sums[t.chunk] = r.plain[t.chunk]
+	if r.factor != nil {
+		f := r.factor[t.lo:t.hi]
+		kernel.Mul64(res, res, f)
+		r.sums[t.chunk] = kernel.SumSquares64(res)
+		kernel.Mul64(res, res, f)
+	}
 	if l.grad {
 		for j := range set.Terms {
 			kernel.Mul64(r.bar[j][t.lo:t.hi], res, sc.out[1+j])
+		}
+	}
+}
+
+// WeighRows multiplies the residual rows for which chosen (one per row) is true
+// by factor in the loss; the mean squares Evaluate reports are without it.
+func (l *Loss) WeighRows(chosen []bool, factor float64) {
+	r := l.sets[0]
+	r.factor = make([]float64, len(r.set.Points))
+	for i := range r.factor {
+		r.factor[i] = 1
+		if chosen[i] {
+			r.factor[i] = factor
 		}
 	}
 }
@@ -162,12 +184,13 @@ func (l *Loss) Evaluate(meanSquares, u, initial, ubar []float64, scale float64) 
 	l.u = nil
 	var loss float64
 	for i, r := range l.sets {
-		sum := 0.0
-		for _, v := range r.sums {
+		sum, plain := 0.0, 0.0
+		for c, v := range r.sums {
 			sum += v
+			plain += r.plain[c]
 		}
 		m := float64(len(r.set.Points))
-		meanSquares[i] = sum / m
+		meanSquares[i] = plain / m
 		var factor float64 // ∂L/∂r = factor r
 		if l.norm {
 			norm := math.Sqrt(sum)

@@ -44,7 +44,7 @@ func toyBatch(n, samples int) Batch {
 	for i := range samples {
 		u0 := make([]float64, n)
 		for j := range u0 {
-			u0[j] = 0.04 + 0.05*float64(i)
+			u0[j] = 0.4 + 0.1*float64(i) // away from u = 0, where R has no derivative
 		}
 		b.Initial = append(b.Initial, u0)
 		b.Seeds = append(b.Seeds, constraint.Seed{Run: 1, Step: 2, Sample: uint64(i)})

@@ -63,8 +63,8 @@ type NetworkSpec struct {
 	LastActivation   bool           `yaml:"last_activation"`
 	OutputActivation bool           `yaml:"output_activation"`
 	Precision        string         `yaml:"precision"`     // float32 | float64
-	InitialScale     float64        `yaml:"initial_scale"` // the initial condition is divided by this at the input; 0: 1
-	InitGain         float64        `yaml:"init_gain"`     // multiplies the initial weights of the lift; 0: 1
+	InitialScale     float64        `yaml:"initial_scale"` // the initial condition is divided by this at the input
+	SpectralGain     float64        `yaml:"spectral_gain"` // multiplies the initial spectral weights; 0 starts them at zero
 }
 
 // ConstraintSpec describes the least-squares solves of hard and moe.
@@ -90,6 +90,7 @@ type LossSpec struct {
 	Form       string             `yaml:"form"`         // mean-square | norm
 	Weights    map[string]float64 `yaml:"weights,flow"` // by name of the rows; default 1
 	BorderJump float64            `yaml:"border_jump"`  // weight of the mean-square jump across expert borders
+	BorderRows float64            `yaml:"border_rows"`  // factor on residual rows whose stencil crosses an expert border
 }
 
 // TrainingSpec describes the optimisation.
@@ -146,12 +147,12 @@ func DefaultSpec() Spec {
 	return Spec{
 		Version: SpecVersion,
 		Method:  MoE,
-		Network: NetworkSpec{Width: 64, Layers: 5, Projection: 128, Basis: 16, LastActivation: true, Precision: "float32"},
+		Network: NetworkSpec{Width: 64, Layers: 5, Projection: 128, Basis: 16, LastActivation: true, Precision: "float32", InitialScale: 1, SpectralGain: 1},
 		Constraint: ConstraintSpec{
 			Points: 20000, Normalization: "mean", ConditionRows: "global", Ridge: 1e-4, Tolerance: 1e-4,
 			MaxIterations: 50, Damping: "nielsen", Scaling: "more", NewtonCorrection: true, Adjoint: "exact",
 		},
-		Loss: LossSpec{Form: "mean-square"},
+		Loss: LossSpec{Form: "mean-square", BorderRows: 1},
 		Training: TrainingSpec{
 			Steps: 4000, Batch: 6, MicroBatch: 1,
 			LearningRate: LearningRate{Initial: 1e-3, Final: 1e-4, Decay: "exponential"},
@@ -249,6 +250,10 @@ func (s *Spec) validate(d *config.Document) error {
 	oneOf("constraint.damping", c.Damping, "nielsen", "classical")
 	oneOf("constraint.scaling", c.Scaling, "more", "current", "identity")
 	oneOf("constraint.adjoint", c.Adjoint, "exact", "gauss-newton", "paper")
+	positive("network.initial_scale", n.InitialScale)
+	if s.Loss.BorderRows < 0 || s.Loss.BorderJump < 0 || n.SpectralGain < 0 {
+		bad("loss", "loss.border_rows, loss.border_jump and network.spectral_gain: want zero or a positive number")
+	}
 	oneOf("loss.form", s.Loss.Form, "mean-square", "norm")
 	atLeast("training.steps", t.Steps, 1)
 	atLeast("training.batch", t.Batch, 1)

@@ -39,7 +39,6 @@ const keepCheckpoints = 2
 
 func checkpointDir(run string) string { return filepath.Join(run, "checkpoints") }
 
-
 // writeCheckpoint writes name.safetensors, then name.json: a checkpoint exists
 // once its JSON does.
 func writeCheckpoint[T kernel.Float](run, name string, layout []fno.Tensor, s *state[T], m Meta, moments bool) error {

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -55,6 +56,8 @@ type Options struct {
 	Progress func(r Record) // called after every logged step, may be nil
 	Logger   *slog.Logger   // nil: silent
 	StopAt   int            // stop with a checkpoint after this step, as if interrupted; 0: never
+	// Files are written into a new run folder beside the spec, by name.
+	Files map[string][]byte
 }
 
 // ErrInterrupted says that training stopped early with a checkpoint, because
@@ -230,23 +233,25 @@ func data64(a, b uint64) *rand.Rand { return rand.New(rand.NewPCG(a, b^0x6f72646
 func (t *trainer[T]) open(p *pde.Problem) error {
 	path := filepath.Join(t.dir, "log.jsonl")
 	if !t.options.Resume {
-		if err := makeRun(t.dir, t.spec, p); err != nil {
+		if err := makeRun(t.dir, t.spec, p, t.options.Files); err != nil {
 			return err
 		}
-		params := t.engine.InitialParams()
-		n := len(params)
-		t.state = &state[T]{params: params, first: make([]T, n), second: make([]T, n), bestResidual: infinity}
-		if t.spec.Training.Average > 0 {
-			t.state.average = append([]T(nil), params...)
-		}
+		t.start()
 		var err error
 		t.log, err = data.CreateLog(path)
 		return err
 	}
-	name, err := latest(t.dir)
+	names, err := stepCheckpoints(t.dir)
 	if err != nil {
 		return err
 	}
+	if len(names) == 0 {
+		// Stopped before the first checkpoint: the beginning is the state.
+		t.start()
+		t.log, err = data.AppendLog(path, func([]byte) bool { return false })
+		return err
+	}
+	name := names[len(names)-1]
 	s, m, err := readCheckpoint[T](t.dir, name, t.layout, true)
 	if err != nil {
 		return err
@@ -262,6 +267,16 @@ func (t *trainer[T]) open(p *pde.Problem) error {
 	t.log, err = data.AppendLog(path, func(record []byte) bool { return recordStep(record) <= s.step })
 	t.options.Logger.Info("resumed", "run", t.dir, "step", s.step)
 	return err
+}
+
+// start sets the state before the first step.
+func (t *trainer[T]) start() {
+	params := t.engine.InitialParams()
+	n := len(params)
+	t.state = &state[T]{params: params, first: make([]T, n), second: make([]T, n), bestResidual: infinity}
+	if t.spec.Training.Average > 0 {
+		t.state.average = append([]T(nil), params...)
+	}
 }
 
 // loop runs the remaining steps.
@@ -388,13 +403,7 @@ func (t *trainer[T]) validation() error {
 	s := t.state
 	var sum, errs float64
 	err := t.engine.Predict(s.evaluated(), t.validate, func(i int, p *model.Prediction) error {
-		for k, name := range t.names {
-			w := 1.0
-			if v, ok := t.spec.Loss.Weights[name]; ok {
-				w = v
-			}
-			sum += w * p.MeanSquares[k]
-		}
+		sum += p.Loss
 		if t.truth != nil {
 			errs += relativeL2(p.Field, t.truth[i])
 		}
@@ -404,7 +413,10 @@ func (t *trainer[T]) validation() error {
 		return err
 	}
 	n := float64(len(t.validate.Initial))
-	residual := math.Sqrt(sum / n)
+	residual := sum / n
+	if t.spec.Loss.Form != "norm" {
+		residual = math.Sqrt(residual)
+	}
 	r := Record{Step: s.step, ValidationResidual: number(residual)}
 	if t.truth != nil {
 		r.ValidationError = number(errs / n)
@@ -428,8 +440,8 @@ func relativeL2(got, want []float64) float64 {
 	return math.Sqrt(d / n)
 }
 
-// makeRun creates the run folder with its spec and PDE file.
-func makeRun(dir string, spec *model.Spec, p *pde.Problem) error {
+// makeRun creates the run folder with its spec, its PDE file and further files.
+func makeRun(dir string, spec *model.Spec, p *pde.Problem, files map[string][]byte) error {
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
 		return fmt.Errorf("run folder %s exists already; choose another, or resume it with --resume", dir)
 	}
@@ -440,7 +452,9 @@ func makeRun(dir string, spec *model.Spec, p *pde.Problem) error {
 	if err != nil {
 		return err
 	}
-	for name, content := range map[string][]byte{"spec.yaml": src, "problem.yaml": p.Source} {
+	all := map[string][]byte{"spec.yaml": src, "problem.yaml": p.Source}
+	maps.Copy(all, files)
+	for name, content := range all {
 		if err := data.WriteAtomic(filepath.Join(dir, name), func(w io.Writer) error {
 			_, err := w.Write(content)
 			return err
