@@ -18,8 +18,10 @@ func ExampleNewOperator() {
 	if err != nil {
 		panic(err)
 	}
-	x, err := grid.Derivative(g.Axes[1], 1, grid.Scheme{Derivative: 2, Closure: grid.Ghost,
-		Low: &grid.GhostValue{Constant: 1}, High: &grid.GhostValue{Weights: []float64{2, -1}}})
+	x, err := grid.Derivative(g.Axes[1], 1, grid.Scheme{
+		Derivative: 2, Closure: grid.Ghost,
+		Low: &grid.GhostValue{Constant: 1}, High: &grid.GhostValue{Weights: []float64{2, -1}},
+	})
 	if err != nil {
 		panic(err)
 	}

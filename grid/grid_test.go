@@ -168,8 +168,14 @@ func TestErrors(t *testing.T) {
 	// The number of points each message asks for is enough, and one less is not.
 	for d := range 5 {
 		for _, s := range []Scheme{
-			{Order: 2}, {Order: 4}, {Order: 6}, {Order: 4, Closure: Extrapolated}, {Order: 2, Closure: Undefined},
-			{Order: 4, Closure: Ghost, High: &GhostValue{Weights: []float64{1, 2, 3}}}, {Side: Backward, Order: 3}, {Side: Forward},
+			{Order: 2},
+			{Order: 4},
+			{Order: 6},
+			{Order: 4, Closure: Extrapolated},
+			{Order: 2, Closure: Undefined},
+			{Order: 4, Closure: Ghost, High: &GhostValue{Weights: []float64{1, 2, 3}}},
+			{Side: Backward, Order: 3},
+			{Side: Forward},
 		} {
 			for _, b := range []Boundary{Cells, Periodic} {
 				s.Derivative = d

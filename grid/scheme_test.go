@@ -218,8 +218,10 @@ func TestGhostClosure(t *testing.T) {
 	const n, d = 12, 5e-4
 	a := Axis{"x", 0, 1, n, Cells}
 	h := a.Step()
-	l, err := Derivative(a, 0, Scheme{Derivative: 2, Closure: Ghost,
-		Low: &GhostValue{Constant: 1}, High: &GhostValue{Weights: []float64{-d / h, d / h}}})
+	l, err := Derivative(a, 0, Scheme{
+		Derivative: 2, Closure: Ghost,
+		Low: &GhostValue{Constant: 1}, High: &GhostValue{Weights: []float64{-d / h, d / h}},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,8 +245,10 @@ func TestGhostClosure(t *testing.T) {
 		for derivative := 1; derivative <= 4; derivative++ {
 			degree := derivative + order - 1
 			f := func(x float64) float64 { return monomial(degree, 0, x) }
-			s := Scheme{Derivative: derivative, Order: order, Closure: Ghost,
-				Low: &GhostValue{Constant: f(a.Coordinate(-1))}, High: &GhostValue{Constant: f(a.Coordinate(n))}}
+			s := Scheme{
+				Derivative: derivative, Order: order, Closure: Ghost,
+				Low: &GhostValue{Constant: f(a.Coordinate(-1))}, High: &GhostValue{Constant: f(a.Coordinate(n))},
+			}
 			l, err := Derivative(a, 0, s)
 			if err != nil {
 				t.Fatal(err)

@@ -21,6 +21,7 @@ func (r *recorder) Helper() {}
 func (r *recorder) Errorf(f string, args ...any) {
 	r.messages = append(r.messages, fmt.Sprintf(f, args...))
 }
+
 func (r *recorder) Fatalf(f string, args ...any) {
 	r.Errorf(f, args...)
 	panic(r)
