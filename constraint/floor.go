@@ -1,0 +1,283 @@
+package constraint
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"pihc/grid"
+	"pihc/internal/kernel"
+	"pihc/pde"
+)
+
+// A Floor tells what a discretisation can reach, with no network at all.
+type Floor struct {
+	// Residual is rms(F of the reference solution) / rms(u_t) over the residual
+	// rows, without row weights: what a perfect prediction would show.
+	Residual float64
+	// Error is the relative L2 distance between the reference solution and the
+	// field that minimises all rows over all grid values.
+	Error      float64
+	Iterations int
+}
+
+// ErrFloor says that the minimiser was not found.
+var ErrFloor = errors.New("the full-grid minimiser did not converge")
+
+// MeasureFloor minimises the rows of a problem over every grid value, starting
+// at the reference solution truth (P), by damped Gauss-Newton steps with a
+// banded Cholesky factorisation. Its cost is P·b² multiplications a step, with b
+// the bandwidth (about twice the points of the shorter axis), so the grid should
+// be small. Weights and Mean of the options count; experts do not.
+func MeasureFloor(sys *pde.System, o Options, initial, truth []float64) (Floor, error) {
+	f, err := newFullGrid(sys, o, initial)
+	if err != nil {
+		return Floor{}, err
+	}
+	var out Floor
+	if out.Residual, err = f.residualRatio(truth); err != nil {
+		return out, err
+	}
+	u := append([]float64(nil), truth...)
+	cost := f.linearise(u, true)
+	trial := make([]float64, len(u))
+	mu := 0.0
+	for out.Iterations < 60 {
+		out.Iterations++
+		step, ok := f.solve(mu)
+		if ok {
+			var size, norm float64
+			for i := range u {
+				trial[i] = u[i] - step[i]
+				size += step[i] * step[i]
+				norm += u[i] * u[i]
+			}
+			if next := f.linearise(trial, false); next <= cost {
+				done := size <= 1e-16*norm || cost-next <= 1e-12*cost
+				copy(u, trial)
+				if done {
+					out.Error = distance(u, truth)
+					return out, nil
+				}
+				cost = f.linearise(u, true)
+				mu /= 10
+				if mu < 1e-14 {
+					mu = 0
+				}
+				continue
+			}
+		}
+		mu = max(10*mu, 1e-10)
+		if mu > 1e8 {
+			break
+		}
+	}
+	out.Error = distance(u, truth)
+	return out, fmt.Errorf("%w in %d steps (relative L2 so far %.3g)", ErrFloor, out.Iterations, out.Error)
+}
+
+func distance(u, truth []float64) float64 {
+	var d, n float64
+	for i, t := range truth {
+		d += (u[i] - t) * (u[i] - t)
+		n += t * t
+	}
+	return math.Sqrt(d / n)
+}
+
+// fullGrid is the least-squares problem of all grid values. Unknowns are
+// ordered with the shorter of the first axis and the rest innermost, to keep the
+// band narrow.
+type fullGrid struct {
+	sys   *pde.System
+	sets  []*fullSet
+	order []int32 // grid point -> unknown
+	band  int     // half-bandwidth of JᵀJ
+	h     []float64
+	g     []float64
+	l     []float64
+}
+
+// fullSet is one set of rows with its stencils as lists.
+type fullSet struct {
+	set    *pde.RowSet
+	scale  float64
+	z      [][]float64
+	c      [][]float64
+	extras [][]float64
+	out    [][]float64
+	start  []int32 // per row: where its entries begin
+	point  []int32
+	term   []int8
+	coef   []float64
+	work   *pde.Workspace
+}
+
+func newFullGrid(sys *pde.System, o Options, initial []float64) (*fullGrid, error) {
+	size := sys.Grid.Size()
+	f := &fullGrid{sys: sys, order: make([]int32, size)}
+	nt := sys.Grid.Axes[0].Points
+	inner := size / nt
+	for p := range f.order {
+		if nt < inner {
+			f.order[p] = int32(p%inner*nt + p/inner)
+		} else {
+			f.order[p] = int32(p)
+		}
+	}
+	c := &Constraint{System: sys, Options: o}
+	for _, set := range sys.Sets {
+		s := &fullSet{set: set, scale: c.rowScale(set, len(set.Points)), work: set.First().NewWorkspace(), start: []int32{0}}
+		m := len(set.Points)
+		for _, t := range set.Terms {
+			if _, ok := sys.Terms[t].Operator.(grid.Sparse); !ok {
+				return nil, fmt.Errorf("term %s is not a finite difference; the discretisation floor needs stencils", sys.Terms[t].Name)
+			}
+			s.z, s.out = append(s.z, make([]float64, m)), append(s.out, make([]float64, m))
+			offset := make([]float64, m)
+			sys.Terms[t].Offset(offset, set.Points)
+			s.c = append(s.c, offset)
+		}
+		s.out = append(s.out, make([]float64, m))
+		for range set.Extras {
+			s.extras = append(s.extras, make([]float64, m))
+		}
+		sys.GatherExtras(set, s.extras, set.Points, initial)
+		for _, p := range set.Points {
+			lo, hi := int32(math.MaxInt32), int32(0)
+			for j, t := range set.Terms {
+				sys.Terms[t].Operator.(grid.Sparse).Row(int(p), func(q int, coef float64) {
+					at := f.order[q]
+					s.point, s.term, s.coef = append(s.point, at), append(s.term, int8(j)), append(s.coef, coef)
+					lo, hi = min(lo, at), max(hi, at)
+				})
+			}
+			s.start = append(s.start, int32(len(s.coef)))
+			f.band = max(f.band, int(hi-lo))
+		}
+		f.sets = append(f.sets, s)
+	}
+	width := f.band + 1
+	f.h, f.l, f.g = make([]float64, size*width), make([]float64, size*width), make([]float64, size)
+	return f, nil
+}
+
+func (s *fullSet) evaluate(sys *pde.System, u []float64) {
+	in := make([][]float64, 0, len(s.z)+len(s.extras))
+	for j, t := range s.set.Terms {
+		sys.Terms[t].Gather(s.z[j], u, 1, s.set.Points)
+		kernel.Axpy64(s.z[j], 1, s.c[j])
+		in = append(in, s.z[j])
+	}
+	s.set.First().Eval(s.work, len(s.set.Points), s.out, append(in, s.extras...))
+}
+
+// residualRatio is rms(F)/rms(u_t) over the residual rows of u, both without
+// row weights. A problem without a time derivative is compared with its first
+// term.
+func (f *fullGrid) residualRatio(u []float64) (float64, error) {
+	s, p := f.sets[0], f.sys.Problem
+	s.evaluate(f.sys, u)
+	var names []string
+	in := append([][]float64(nil), s.z...)
+	rate := 0
+	for j, t := range s.set.Terms {
+		names = append(names, f.sys.Terms[t].Name)
+		if t > 0 {
+			if factors := p.Terms[t-1].Factors; len(factors) == 1 && factors[0].Axis == p.Axes[0].Name && factors[0].Scheme.Derivative == 1 {
+				rate = j
+			}
+		}
+	}
+	for e, x := range s.set.Extras {
+		names, in = append(names, x.Name), append(in, s.extras[e])
+	}
+	program, err := pde.Compile([]*pde.Expr{p.Residual.Expr}, names)
+	if err != nil {
+		return 0, err
+	}
+	residual := make([]float64, len(s.set.Points))
+	program.Eval(program.NewWorkspace(), len(residual), [][]float64{residual}, in)
+	return math.Sqrt(kernel.SumSquares64(residual) / kernel.SumSquares64(s.z[rate])), nil
+}
+
+// linearise evaluates the cost at u and, where asked, JᵀJ (lower band, row i
+// holds columns i-band..i) and Jᵀr.
+func (f *fullGrid) linearise(u []float64, matrix bool) float64 {
+	if matrix {
+		clear(f.h)
+		clear(f.g)
+	}
+	var cost float64
+	width := f.band + 1
+	for _, s := range f.sets {
+		s.evaluate(f.sys, u)
+		cost += 0.5 * s.scale * kernel.SumSquares64(s.out[0])
+		if !matrix {
+			continue
+		}
+		for i := range s.set.Points {
+			lo, hi := s.start[i], s.start[i+1]
+			r := s.out[0][i]
+			for a := lo; a < hi; a++ {
+				pa := int(s.point[a])
+				va := s.scale * s.out[1+s.term[a]][i] * s.coef[a]
+				f.g[pa] += va * r
+				for b := lo; b < hi; b++ {
+					if pb := int(s.point[b]); pb <= pa {
+						f.h[pa*width+pb-pa+f.band] += va * s.out[1+s.term[b]][i] * s.coef[b]
+					}
+				}
+			}
+		}
+	}
+	return cost
+}
+
+// solve returns (JᵀJ + μ diag)⁻¹ Jᵀr as a grid field, by banded Cholesky.
+func (f *fullGrid) solve(mu float64) ([]float64, bool) {
+	width, n := f.band+1, len(f.g)
+	copy(f.l, f.h)
+	largest := 0.0
+	for i := range n {
+		largest = max(largest, f.l[i*width+f.band])
+	}
+	for i := range n {
+		f.l[i*width+f.band] += mu*f.l[i*width+f.band] + 1e-15*largest
+	}
+	for i := range n {
+		first := max(0, i-f.band)
+		row := f.l[i*width : (i+1)*width]
+		for j := first; j <= i; j++ {
+			// Columns both rows hold: from max of their first columns to j-1.
+			other := f.l[j*width : (j+1)*width]
+			from := max(first, j-f.band)
+			sum := row[j-i+f.band] - kernel.Dot(row[from-i+f.band:j-i+f.band], other[from-j+f.band:f.band])
+			if j < i {
+				row[j-i+f.band] = sum / other[f.band]
+				continue
+			}
+			if !(sum > 0) {
+				return nil, false
+			}
+			row[f.band] = math.Sqrt(sum)
+		}
+	}
+	x := append([]float64(nil), f.g...)
+	for i := range n {
+		row := f.l[i*width : (i+1)*width]
+		from := max(0, i-f.band)
+		x[i] = (x[i] - kernel.Dot(row[from-i+f.band:f.band], x[from:i])) / row[f.band]
+	}
+	for i := n - 1; i >= 0; i-- {
+		row := f.l[i*width : (i+1)*width]
+		from := max(0, i-f.band)
+		x[i] /= row[f.band]
+		kernel.Axpy64(x[from:i], -x[i], row[from-i+f.band:f.band])
+	}
+	step := make([]float64, n)
+	for p, at := range f.order {
+		step[p] = x[at]
+	}
+	return step, true
+}
