@@ -1,52 +1,58 @@
 package constraint
 
-import (
-	"math"
+import "pihc/internal/kernel"
 
-	"pihc/internal/kernel"
-)
-
-// Jump returns the sum of squares and the number of jumps of the prediction
-// across expert borders: at the points on both sides of a border, the
-// difference between what the two experts predict there.
-func (s *Sample) Jump() (squares float64, count int) {
-	n := s.c.N
-	for i, b := range s.c.borders {
-		lower, upper := s.experts[b.lower].w, s.experts[b.upper].w
-		for j, p := range b.points {
-			row := s.basis[int(p)*n : (int(p)+1)*n]
-			d := kernel.Dot(row, upper) - kernel.Dot(row, lower)
-			s.jump[s.jumpStart[i]+j] = d
-			squares += d * d
-		}
-	}
-	return squares, len(s.jump)
+// Jumps describes how the predictions of neighbouring experts differ along
+// their borders: on the two points on either side of a border, d is what the
+// upper expert predicts less what the lower one does.
+type Jumps struct {
+	Value float64 // mean of d²
+	Slope float64 // mean of (Δd/h)², h the step as a fraction of the axis's length
 }
 
-// JumpRMS is the root mean square of the jumps, 0 without borders.
-func (s *Sample) JumpRMS() float64 {
-	squares, count := s.Jump()
-	if count == 0 {
-		return 0
+// Jumps measures the borders; without any it returns zeros.
+func (s *Sample) Jumps() Jumps {
+	n := s.c.N
+	var j Jumps
+	pairs := 0
+	for i, b := range s.c.borders {
+		lower, upper := s.experts[b.lower].w, s.experts[b.upper].w
+		d := s.jump[s.jumpStart[i]:]
+		for q, p := range b.below {
+			for side := range 2 {
+				at := int(p) + side*int(b.stride)
+				row := s.basis[at*n : (at+1)*n]
+				v := kernel.Dot(row, upper) - kernel.Dot(row, lower)
+				d[2*q+side] = v
+				j.Value += v * v
+			}
+			slope := (d[2*q+1] - d[2*q]) / b.step
+			j.Slope += slope * slope
+		}
+		pairs += len(b.below)
 	}
-	return math.Sqrt(squares / float64(count))
+	if pairs > 0 {
+		j.Value /= float64(2 * pairs)
+		j.Slope /= float64(pairs)
+	}
+	return j
 }
 
 // Backward computes b̄ = ∂L/∂b (N, P) from ū = ∂L/∂û (P) and overwrites bbar.
-// jumpScale adds the gradient of ½ jumpScale Σ d² over the jumps of the last
-// call of Jump (0: none).
+// weights adds the gradient of weights.Value·Value + weights.Slope·Slope of the
+// last call of Jumps.
 //
 // Per expert it forms two scalar fields, α_k = 1_{Ω_k} ū − p_k and β_k = −q_k,
 // and b̄ = Σ_k Pᵀ[μ α_k] ω_kᵀ + Pᵀ[μ β_k] λ_kᵀ (DESIGN, section 1, "Backward").
-func Backward[T kernel.Float](s *Sample, bbar []T, ubar []float64, jumpScale float64) {
-	s.ubar, s.jumpScale = ubar, jumpScale
+func Backward[T kernel.Float](s *Sample, bbar []T, ubar []float64, weights Jumps) {
+	s.ubar = ubar
 	s.c.pool.Run(s.slices, s.spreadTask)
 	if !s.c.Options.Fixed {
 		s.c.pool.Run(len(s.experts)*alphaParts, s.alphaTask)
 		s.reduceParts()
 	}
-	if jumpScale != 0 {
-		s.spreadJumps()
+	if len(s.c.borders) > 0 && weights != (Jumps{}) {
+		s.spreadJumps(weights)
 	}
 	if !s.c.Options.Fixed {
 		s.runExperts(s.adjointSolveTask)
@@ -101,19 +107,32 @@ func (s *Sample) reduceParts() {
 	}
 }
 
-// spreadJumps adds the gradient of ½ jumpScale Σ d², d = b·(ω_u − ω_l), to α
+// spreadJumps adds the gradient of the weighted jumps, d = b·(ω_u − ω_l), to α
 // and ω̄ of the two experts of each border.
-func (s *Sample) spreadJumps() {
-	n := s.c.N
+func (s *Sample) spreadJumps(weights Jumps) {
+	n, pairs := s.c.N, 0
+	for _, b := range s.c.borders {
+		pairs += len(b.below)
+	}
+	value := weights.Value / float64(pairs)
 	for i, b := range s.c.borders {
 		lower, upper := s.experts[b.lower], s.experts[b.upper]
-		for j, p := range b.points {
-			d := s.jumpScale * s.jump[s.jumpStart[i]+j]
-			row := s.basis[int(p)*n : (int(p)+1)*n]
-			kernel.Axpy64(upper.wbar, d, row)
-			kernel.Axpy64(lower.wbar, -d, row)
-			upper.alpha[p] += d
-			lower.alpha[p] -= d
+		d := s.jump[s.jumpStart[i]:]
+		slope := 2 * weights.Slope / (float64(pairs) * b.step * b.step)
+		for q, p := range b.below {
+			change := slope * (d[2*q+1] - d[2*q])
+			for side := range 2 {
+				bar := value*d[2*q+side] - change
+				if side == 1 {
+					bar = value*d[2*q+side] + change
+				}
+				at := int(p) + side*int(b.stride)
+				row := s.basis[at*n : (at+1)*n]
+				kernel.Axpy64(upper.wbar, bar, row)
+				kernel.Axpy64(lower.wbar, -bar, row)
+				upper.alpha[at] += bar
+				lower.alpha[at] -= bar
+			}
 		}
 	}
 }

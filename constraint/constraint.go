@@ -76,11 +76,14 @@ type Constraint struct {
 	pool       *kernel.Pool
 }
 
-// border is a pair of neighbouring experts and the points next to their common
-// border, on both sides.
+// border is a pair of neighbouring experts along an axis, and the points next
+// to their common border: below[i] in the lower subdomain and its neighbour
+// below[i]+stride in the upper one, a step apart.
 type border struct {
 	lower, upper int
-	points       []int32
+	below        []int32
+	stride       int32
+	step         float64 // of the axis, as a fraction of its length
 }
 
 // New prepares a constraint. The router is made uniformly from
@@ -159,8 +162,11 @@ func (c *Constraint) findBorders() {
 				continue
 			}
 			face := grid.Window{Lo: slices.Clone(w.Lo), Hi: slices.Clone(w.Hi)}
-			face.Lo[axis], face.Hi[axis] = w.Hi[axis]-1, w.Hi[axis]+1
-			c.borders = append(c.borders, border{k, l, face.Points(g)})
+			face.Lo[axis] = w.Hi[axis] - 1
+			along := g.Axes[axis]
+			c.borders = append(c.borders, border{
+				k, l, face.Points(g), int32(g.Strides()[axis]), along.Step() / (along.Hi - along.Lo),
+			})
 		}
 	}
 }

@@ -49,13 +49,13 @@ func exactOptions() Options {
 	return Options{Mean: true, Start: 0.1, Solver: lm.Options{Ridge: 1e-4, GTol: 1e-14, FTol: -1, XTol: -1, MaxIterations: 400, NewtonCorrection: true}}
 }
 
-// lossOf solves and returns Σ v û + ½ jump Σ d².
-func lossOf(s *Sample, basis, initial, v []float64, jump float64) float64 {
+// lossOf solves and returns Σ v û and the weighted jumps.
+func lossOf(s *Sample, basis, initial, v []float64, weights Jumps) float64 {
 	Load(s, basis, initial)
 	s.Solve(Seed{1, 2, 3})
 	l := kernel.Dot(v, s.Field())
-	squares, _ := s.Jump()
-	return l + 0.5*jump*squares
+	j := s.Jumps()
+	return l + weights.Value*j.Value + weights.Slope*j.Slope
 }
 
 // The implicit gradient against central differences of the re-solved problem:
@@ -67,15 +67,15 @@ func TestGradient(t *testing.T) {
 		experts []int
 		points  int
 		local   bool
-		jump    float64
+		jump    Jumps
 	}{
-		{"one expert, all points", "diffusion-sorption", nil, 0, false, 0},
-		{"one expert, sampled", "diffusion-sorption", nil, 90, false, 0},
-		{"experts 1 x 3", "diffusion-sorption", []int{1, 3}, 40, false, 0},
-		{"experts 2 x 2, jumps", "diffusion-sorption", []int{2, 2}, 25, false, 3},
-		{"experts 1 x 2, local conditions", "diffusion-sorption", []int{1, 2}, 0, true, 0},
-		{"published rows", "diffusion-sorption-published", []int{1, 3}, 40, false, 0},
-		{"offset, multiplier and mean removed", "testdata/ansatz.yaml", []int{1, 2}, 40, false, 0},
+		{"one expert, all points", "diffusion-sorption", nil, 0, false, Jumps{}},
+		{"one expert, sampled", "diffusion-sorption", nil, 90, false, Jumps{}},
+		{"experts 1 x 3", "diffusion-sorption", []int{1, 3}, 40, false, Jumps{}},
+		{"experts 2 x 2, jumps", "diffusion-sorption", []int{2, 2}, 25, false, Jumps{30, 0.2}},
+		{"experts 1 x 2, local conditions", "diffusion-sorption", []int{1, 2}, 0, true, Jumps{}},
+		{"published rows", "diffusion-sorption-published", []int{1, 3}, 40, false, Jumps{}},
+		{"offset, multiplier and mean removed", "testdata/ansatz.yaml", []int{1, 2}, 40, false, Jumps{}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			const n = 5
@@ -144,7 +144,7 @@ func TestWorkers(t *testing.T) {
 				got := make([]float64, len(basis))
 				Load(s, basis, initial)
 				s.Solve(Seed{1, 2, 3})
-				Backward(s, got, s.Field(), 0)
+				Backward(s, got, s.Field(), Jumps{})
 				if want == nil {
 					want = got
 				}
@@ -173,8 +173,8 @@ func TestNoAllocation(t *testing.T) {
 		step := func() {
 			Load(s, basis, initial)
 			s.Solve(Seed{1, 2, 3})
-			s.Jump()
-			Backward(s, bbar, s.Field(), 0)
+			s.Jumps()
+			Backward(s, bbar, s.Field(), Jumps{1, 1})
 		}
 		step()
 		if a := testing.AllocsPerRun(5, step); a != 0 {

@@ -33,9 +33,8 @@ type Sample struct {
 	source64  []float64
 	slices    int // slices along axis 0
 	gathers   []gatherTask
-	jump      []float64 // per border point: difference of the two predictions
+	jump      []float64 // per pair of border points: the two differences
 	jumpStart []int
-	jumpScale float64
 
 	ubar             []float64
 	target32         []float32
@@ -112,7 +111,7 @@ func (c *Constraint) NewSample() *Sample {
 	at := 0
 	for _, b := range c.borders {
 		s.jumpStart = append(s.jumpStart, at)
-		at += len(b.points)
+		at += 2 * len(b.below)
 	}
 	s.jump = make([]float64, at)
 	s.makeTasks()

@@ -224,7 +224,9 @@ func (e *CPU[T]) Predict(params []T, batch Batch, each func(i int, p *Prediction
 			p := &e.pred
 			p.Field = e.solve(b, batch.Initial[i], batch.Seeds[i])
 			p.Loss = e.loss.Evaluate(p.MeanSquares, p.Field, batch.Initial[i], nil, 0)
-			p.JumpRMS = e.samples[b].JumpRMS()
+			jumps := e.samples[b].Jumps()
+			p.JumpRMS = math.Sqrt(jumps.Value)
+			p.Loss += e.Spec.Loss.BorderJump*jumps.Value + e.Spec.Loss.BorderSlope*jumps.Slope
 			p.Experts = nil
 			if !e.Constraint.Options.Fixed {
 				p.Experts = e.samples[b].Outcomes()
@@ -273,16 +275,12 @@ func (e *CPU[T]) sample(bar []T, b int, initial []float64, seed constraint.Seed,
 	u := e.solve(b, initial, seed)
 	clear(e.ubar)
 	loss := e.loss.Evaluate(e.squares, u, initial, e.ubar, scale)
-	jump, count := s.Jump()
-	jumpScale := 0.0
-	if count > 0 {
-		jump /= float64(count)
-		if w := e.Spec.Loss.BorderJump; w != 0 {
-			loss += w * jump
-			jumpScale = 2 * w * scale / float64(count)
-		}
-	}
-	constraint.Backward(s, bar, e.ubar, jumpScale)
+	jumps := s.Jumps()
+	weights := constraint.Jumps{Value: e.Spec.Loss.BorderJump, Slope: e.Spec.Loss.BorderSlope}
+	loss += weights.Value*jumps.Value + weights.Slope*jumps.Slope
+	weights.Value *= scale
+	weights.Slope *= scale
+	constraint.Backward(s, bar, e.ubar, weights)
 	st.Loss += scale * loss
 	for i, v := range e.squares {
 		st.MeanSquares[i] += scale * v
@@ -291,7 +289,7 @@ func (e *CPU[T]) sample(bar []T, b int, initial []float64, seed constraint.Seed,
 	st.Iterations += float64(iterations)
 	st.Failed += failed
 	st.Fallbacks += fallbacks
-	return jump
+	return jumps.Value
 }
 
 // Loss returns the evaluator of the loss, for a field that has no network.

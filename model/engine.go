@@ -32,7 +32,7 @@ func (s *Stats) Finite() bool { return !math.IsNaN(s.Loss) && !math.IsInf(s.Loss
 // problem.
 type Prediction struct {
 	Field       []float64 // (P)
-	Loss        float64   // as in training, without the border jump
+	Loss        float64   // as in training
 	MeanSquares []float64 // per set of rows, over the whole grid
 	JumpRMS     float64
 	Experts     []constraint.Outcome // nil for soft

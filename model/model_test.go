@@ -17,7 +17,7 @@ method: %s
 grid: {t: 9, x: 24}
 network: {width: 6, layers: 2, modes: {t: 3, x: 3}, projection: 8, basis: 4, precision: float64}
 constraint: {experts: {x: 3}, points: 30, tolerance: 1e-13, max_iterations: 300, start: 0.1}
-loss: {form: %s, border_jump: 0.5, weights: {initial: 2}}
+loss: {form: %s, border_jump: 0.5, border_slope: 0.3, weights: {initial: 2}}
 training: {batch: 2, micro_batch: %d}
 `
 

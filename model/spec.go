@@ -87,10 +87,11 @@ type ConstraintSpec struct {
 
 // LossSpec describes the loss of the assembled prediction.
 type LossSpec struct {
-	Form       string             `yaml:"form"`         // mean-square | norm
-	Weights    map[string]float64 `yaml:"weights,flow"` // by name of the rows; default 1
-	BorderJump float64            `yaml:"border_jump"`  // weight of the mean-square jump across expert borders
-	BorderRows float64            `yaml:"border_rows"`  // factor on residual rows whose stencil crosses an expert border
+	Form        string             `yaml:"form"`         // mean-square | norm
+	Weights     map[string]float64 `yaml:"weights,flow"` // by name of the rows; default 1
+	BorderJump  float64            `yaml:"border_jump"`  // weight of the mean-square jump across expert borders
+	BorderSlope float64            `yaml:"border_slope"` // weight of the mean-square jump of the slope there, per length of the axis
+	BorderRows  float64            `yaml:"border_rows"`  // factor on residual rows whose stencil crosses an expert border
 }
 
 // TrainingSpec describes the optimisation.
@@ -251,8 +252,8 @@ func (s *Spec) validate(d *config.Document) error {
 	oneOf("constraint.scaling", c.Scaling, "more", "current", "identity")
 	oneOf("constraint.adjoint", c.Adjoint, "exact", "gauss-newton", "paper")
 	positive("network.initial_scale", n.InitialScale)
-	if s.Loss.BorderRows < 0 || s.Loss.BorderJump < 0 || n.SpectralGain < 0 {
-		bad("loss", "loss.border_rows, loss.border_jump and network.spectral_gain: want zero or a positive number")
+	if s.Loss.BorderRows < 0 || s.Loss.BorderJump < 0 || s.Loss.BorderSlope < 0 || n.SpectralGain < 0 {
+		bad("loss", "loss.border_rows, loss.border_jump, loss.border_slope and network.spectral_gain: want zero or a positive number")
 	}
 	oneOf("loss.form", s.Loss.Form, "mean-square", "norm")
 	atLeast("training.steps", t.Steps, 1)
