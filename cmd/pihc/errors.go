@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"pihc/data"
+	"pihc/internal/config"
+	"pihc/train"
+)
+
+// usageError is a command line that makes no sense: exit status 2.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
+
+// hintError carries advice that is printed on a line of its own.
+type hintError struct {
+	err  error
+	hint string
+}
+
+func (e *hintError) Error() string { return e.err.Error() }
+func (e *hintError) Unwrap() error { return e.err }
+
+func withHint(err error, format string, args ...any) error {
+	return &hintError{err, fmt.Sprintf(format, args...)}
+}
+
+const (
+	statusFailure     = 1
+	statusUsage       = 2
+	statusInterrupted = 130
+)
+
+func exitStatus(err error) int {
+	var usage *usageError
+	switch {
+	case errors.As(err, &usage):
+		return statusUsage
+	case interrupted(err):
+		return statusInterrupted
+	}
+	return statusFailure
+}
+
+func interrupted(err error) bool {
+	return errors.Is(err, train.ErrInterrupted) || errors.Is(err, context.Canceled)
+}
+
+// printError writes "pihc: what failed: why", then "hint: what to do" where
+// there is something to do. Mistakes in a YAML file keep their own form, each
+// with its line, a caret and its hint.
+func printError(w io.Writer, command *cobra.Command, err error) {
+	what := "pihc"
+	if command.HasParent() {
+		what += ": " + command.Name()
+	}
+	var mistakes config.Errors
+	if errors.As(err, &mistakes) {
+		if len(mistakes) > 1 {
+			fmt.Fprintf(w, "%s: %d mistakes\n", what, len(mistakes))
+		} else {
+			fmt.Fprintf(w, "%s: ", what)
+		}
+		fmt.Fprintln(w, mistakes.Error())
+		return
+	}
+	why := err.Error()
+	if errors.Is(err, context.Canceled) {
+		why = "interrupted"
+	}
+	fmt.Fprintf(w, "%s: %s\n", what, strings.ReplaceAll(why, "\n", "; "))
+	if hint := hintOf(command, err); hint != "" {
+		fmt.Fprintf(w, "hint: %s\n", hint)
+	}
+}
+
+// hintOf returns the advice an error carries, or what is known for its type.
+func hintOf(command *cobra.Command, err error) string {
+	var (
+		hint       *hintError
+		usage      *usageError
+		corrupt    *data.CorruptError
+		version    *data.VersionError
+		incomplete *data.IncompleteError
+		exists     *data.ExistsError
+	)
+	switch {
+	case errors.As(err, &hint):
+		return hint.hint
+	case errors.As(err, &usage):
+		return fmt.Sprintf("see `%s --help`", command.CommandPath())
+	case errors.As(err, &incomplete):
+		return "the same `pihc generate` again continues where it stopped"
+	case errors.As(err, &version):
+		return "it was written by another version of pihc; make it again with this one"
+	case errors.As(err, &corrupt):
+		return "the file was truncated or changed after pihc wrote it; restore it, or make it again"
+	case errors.As(err, &exists):
+		return "choose another folder, or remove that one"
+	case errors.Is(err, train.ErrNotFinite):
+		return "a smaller training.learning_rate.initial, or a look at the weights of the rows with `pihc check`"
+	case errors.Is(err, syscall.ENOSPC):
+		return "the disk is full; nothing partial was left behind, so free some space and try again"
+	case errors.Is(err, context.Canceled) && command.Name() != "eval":
+		return "the same command again continues where that is possible"
+	}
+	return ""
+}

@@ -1,0 +1,242 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"pihc/data"
+	"pihc/model"
+	"pihc/pde"
+	"pihc/report"
+)
+
+// gridFlags are the flags with which a trained run is used on another grid or
+// with other solves.
+type gridFlags struct {
+	set       []string
+	grid      map[string]int
+	points    int
+	tolerance float64
+	last      bool
+	workers   int
+}
+
+func (f *gridFlags) add(c *cobra.Command) {
+	flags := c.Flags()
+	flags.StringToIntVar(&f.grid, "grid", nil, "points by axis, as in t=101,x=256 (default as trained)")
+	flags.IntVar(&f.points, "points", -1, "residual rows sampled per expert, 0 for all (default as trained)")
+	flags.Float64Var(&f.tolerance, "tolerance", 0, "gradient tolerance of the solves (default as trained)")
+	flags.BoolVar(&f.last, "last", false, "use the newest checkpoint instead of the best")
+	flags.StringArrayVar(&f.set, "set", nil, "override one value of the run's spec (repeatable)")
+	workersFlag(c, &f.workers)
+}
+
+func (f *gridFlags) options(c *cobra.Command) (evaluatorOptions, error) {
+	o := evaluatorOptions{grid: f.grid, points: f.points, tolerance: f.tolerance, last: f.last, workers: f.workers}
+	switch {
+	case c.Flags().Changed("points") && f.points < 0:
+		return o, usagef("--points %d: want a number of rows, or 0 for all", f.points)
+	case c.Flags().Changed("tolerance") && !(f.tolerance > 0):
+		return o, usagef("--tolerance %g: want a positive number", f.tolerance)
+	case f.workers < 0:
+		return o, usagef("--workers %d: want a positive number", f.workers)
+	}
+	for _, axis := range slices.Sorted(maps.Keys(f.grid)) {
+		if n := f.grid[axis]; n < 1 {
+			return o, usagef("--grid %s=%d: want a positive number of points", axis, n)
+		}
+	}
+	for _, s := range f.set {
+		if !strings.Contains(s, "=") {
+			return o, usagef("--set %s: want key=value", s)
+		}
+	}
+	return o, nil
+}
+
+type evalOptions struct {
+	gridFlags
+	data, split, out string
+	samples          int
+	json             bool
+}
+
+func newEval(a *app) *cobra.Command {
+	o := &evalOptions{}
+	c := &cobra.Command{
+		Use:   "eval RUN",
+		Short: "Score a trained run against the classical solver",
+		Long: `eval predicts every sample of a split and scores it. Per sample and summed up as
+mean, std (over samples), median and max:
+
+  relative_l2     ||u - truth|| / ||truth||
+  nrmse           rms error over the range of the truth
+  residual_rms    of the PDE residual over the whole grid
+  initial_error   rms of the rows of initial conditions
+  boundary_error  rms of the rows of boundary conditions
+  border_jump     rms jump of the prediction across expert borders
+
+and per expert the solver's iterations and statuses and the rms of its rows
+(constraint_rms). Residuals and conditions are in the PDE file's weighting.
+
+Grid, points per expert and tolerance may differ from training; the borders of
+the experts stay where they were. On another grid the initial conditions are
+resampled linearly and solutions computed anew.
+
+The result is written to RUN/metrics.json.`,
+		Example: `  pihc eval runs/moe
+  pihc eval runs/moe --grid x=256 --points 5000 --tolerance 1e-6 --out fine.json
+  pihc eval runs/moe --json | jq .relative_l2.mean`,
+		Args: positional("RUN", 1, 1),
+		RunE: func(c *cobra.Command, args []string) error { return a.eval(c, args[0], o) },
+	}
+	o.add(c)
+	flags := c.Flags()
+	flags.StringVarP(&o.data, "data", "d", "", "folder of the dataset (default the one of training)")
+	flags.StringVar(&o.split, "split", "test", "split of the dataset: test or validation")
+	flags.IntVar(&o.samples, "samples", 0, "score the first samples only, 0 for all")
+	flags.StringVarP(&o.out, "out", "o", "", "file of the metrics (default RUN/metrics.json)")
+	jsonFlag(c, &o.json)
+	return c
+}
+
+// metrics is metrics.json: an evaluation and how it came about.
+type metrics struct {
+	report.Evaluation
+	Split       string  `json:"split"`
+	Checkpoint  string  `json:"checkpoint"` // SHA-256 of its tensors
+	Step        int     `json:"step"`
+	Points      int     `json:"points"` // per expert, 0 for all
+	Tolerance   float64 `json:"tolerance"`
+	DatasetHash string  `json:"dataset_hash"`
+}
+
+func (a *app) eval(c *cobra.Command, dir string, o *evalOptions) error {
+	options, err := o.options(c)
+	if err != nil {
+		return err
+	}
+	if o.samples < 0 {
+		return usagef("--samples %d: want a positive number, or 0 for all", o.samples)
+	}
+	spec, p, err := readRun(dir, o.set)
+	if err != nil {
+		return err
+	}
+	set, _, err := openRunData(dir, o.data)
+	if err != nil {
+		return err
+	}
+	m, err := a.evaluateRun(c.Context(), dir, spec, p, set, options, o.split, o.samples)
+	if err != nil {
+		return err
+	}
+	path := o.out
+	if path == "" {
+		path = filepath.Join(dir, "metrics.json")
+	}
+	if err := data.WriteJSON(path, m); err != nil {
+		return err
+	}
+	if o.json {
+		m.PerSample = nil
+		return a.printJSON(m)
+	}
+	return printMetrics(a.Out, m)
+}
+
+// evaluateRun scores a run. spec is changed to the options.
+func (a *app) evaluateRun(ctx context.Context, dir string, spec *model.Spec, p *pde.Problem, set *data.Dataset, options evaluatorOptions, split string, most int) (*metrics, error) {
+	if err := checkRunData(dir, p, set); err != nil {
+		return nil, err
+	}
+	e, err := openEvaluator(dir, spec, p, options)
+	if err != nil {
+		return nil, err
+	}
+	defer e.close()
+	samples, err := loadSamples(set, split, p, e.system().Grid, most)
+	if err != nil {
+		return nil, err
+	}
+	bar := a.newMeter("evaluate "+model.MethodLabel(spec.Method), len(samples.Initial))
+	defer bar.close()
+	result, err := e.evaluate(samples, whileRunning(ctx, bar, nil))
+	if err != nil {
+		return nil, err
+	}
+	if records, err := readLog(dir); err == nil {
+		result.TrainSeconds = trainSeconds(records)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	m := &metrics{Evaluation: *result, Split: split, Step: e.meta().Step, Checkpoint: e.meta().TensorsHash, DatasetHash: set.Manifest().Checksum}
+	if spec.Method != model.Soft {
+		m.Points, m.Tolerance = spec.Constraint.Points, spec.Constraint.Tolerance
+	}
+	return m, nil
+}
+
+// storedMetrics returns the evaluation of the whole test split in the run
+// folder, if it is of this checkpoint, dataset and settings.
+func storedMetrics(dir string, spec *model.Spec, e evaluator, set *data.Dataset) (*metrics, bool) {
+	var m metrics
+	path := filepath.Join(dir, "metrics.json")
+	if _, err := os.Stat(path); err != nil || data.ReadJSON(path, &m) != nil {
+		return nil, false
+	}
+	split, err := set.Split("test")
+	if err != nil {
+		return nil, false
+	}
+	same := m.Split == "test" && m.Samples == split.Count && m.Checkpoint == e.meta().TensorsHash &&
+		m.DatasetHash == set.Manifest().Checksum && slices.Equal(m.Grid, e.system().Grid.Shape())
+	if spec.Method != model.Soft {
+		same = same && m.Points == spec.Constraint.Points && m.Tolerance == spec.Constraint.Tolerance
+	}
+	return &m, same
+}
+
+// printMetrics writes an evaluation for people.
+func printMetrics(w io.Writer, m *metrics) error {
+	t := &report.Table{
+		Title:   fmt.Sprintf("%s, %s, %d %s samples on %s, step %d", m.Problem, model.MethodLabel(m.Method), m.Samples, m.Split, data.FormatShape(m.Grid), m.Step),
+		Columns: []report.Column{{Title: "metric"}, {Title: "mean", Right: true}, {Title: "std", Right: true}, {Title: "median", Right: true}, {Title: "max", Right: true}},
+	}
+	row := func(name string, s *report.Summary, format func(float64) string) {
+		if s != nil {
+			t.Add(name, format(s.Mean), format(s.Std), format(s.Median), format(s.Max))
+		}
+	}
+	row("relative_l2", m.RelativeL2, report.Percent)
+	row("nrmse", m.NRMSE, report.Percent)
+	row("residual_rms", m.ResidualRMS, report.Number)
+	row("initial_error", m.InitialError, report.Number)
+	row("boundary_error", m.BoundaryError, report.Number)
+	row("border_jump", m.BorderJump, report.Number)
+	for k := range m.Experts {
+		x := &m.Experts[k]
+		row(fmt.Sprintf("expert %d iterations", k), &x.Iterations, report.Number)
+		row(fmt.Sprintf("expert %d constraint_rms", k), &x.ConstraintRMS, report.Number)
+	}
+	for k, x := range m.Experts {
+		var parts []string
+		for _, name := range slices.Sorted(maps.Keys(x.Statuses)) {
+			parts = append(parts, fmt.Sprintf("%d %s", x.Statuses[name], name))
+		}
+		t.Notes = append(t.Notes, fmt.Sprintf("expert %d: %s", k, strings.Join(parts, ", ")))
+	}
+	t.Notes = append(t.Notes, "evaluated in "+report.Duration(m.Seconds))
+	_, err := t.WriteTo(w)
+	return err
+}

@@ -1,0 +1,215 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"pihc/constraint"
+	"pihc/data"
+	"pihc/grid"
+	"pihc/internal/kernel"
+	"pihc/model"
+	"pihc/pde"
+	"pihc/report"
+	"pihc/train"
+)
+
+// evaluator is a trained run on a grid, in the precision of its network.
+type evaluator interface {
+	evaluate(s report.Samples, each func(i int, field []float64) error) (*report.Evaluation, error)
+	predict(batch model.Batch, each func(i int, p *model.Prediction) error) error
+	system() *pde.System
+	borders() [][]float64 // nil without experts
+	meta() train.Meta
+	close()
+}
+
+// evaluatorOptions say how a run is evaluated where that differs from training.
+type evaluatorOptions struct {
+	grid      map[string]int // by axis; others as trained
+	points    int            // per expert; < 0: as trained
+	tolerance float64        // 0: as trained
+	last      bool           // the newest checkpoint instead of the best
+	workers   int
+}
+
+// asTrained is the evaluation without any difference.
+var asTrained = evaluatorOptions{points: -1}
+
+// openEvaluator loads the parameters of a run and builds its engine; the
+// decomposition is that of training. spec is changed to the options.
+func openEvaluator(dir string, spec *model.Spec, p *pde.Problem, o evaluatorOptions) (evaluator, error) {
+	points := map[string]int{}
+	for name, n := range spec.Grid {
+		points[name] = n
+	}
+	for name, n := range o.grid {
+		points[name] = n
+	}
+	g, err := p.Grid(points)
+	if err != nil {
+		return nil, err
+	}
+	if o.points >= 0 {
+		spec.Constraint.Points = o.points
+	}
+	if o.tolerance > 0 {
+		spec.Constraint.Tolerance = o.tolerance
+	}
+	if spec.Network.Precision == "float64" {
+		return newTrained[float64](dir, spec, p, g, o)
+	}
+	return newTrained[float32](dir, spec, p, g, o)
+}
+
+// trained is a run whose network has precision T.
+type trained[T kernel.Float] struct {
+	engine *model.CPU[T]
+	params []T
+	info   train.Meta
+}
+
+func newTrained[T kernel.Float](dir string, spec *model.Spec, p *pde.Problem, g *grid.Grid, o evaluatorOptions) (evaluator, error) {
+	params, router, info, err := train.LoadParams[T](dir, spec, p, o.last)
+	if err != nil {
+		return nil, err
+	}
+	engine, err := model.NewCPU[T](spec, p, g, router, o.workers)
+	if err != nil {
+		return nil, err
+	}
+	return &trained[T]{engine, params, info}, nil
+}
+
+func (t *trained[T]) evaluate(s report.Samples, each func(i int, field []float64) error) (*report.Evaluation, error) {
+	return report.Evaluate(t.engine, t.params, s, each)
+}
+
+func (t *trained[T]) predict(b model.Batch, each func(i int, p *model.Prediction) error) error {
+	return t.engine.Predict(t.params, b, each)
+}
+
+func (t *trained[T]) system() *pde.System { return t.engine.System }
+func (t *trained[T]) meta() train.Meta    { return t.info }
+func (t *trained[T]) close()              { t.engine.Close() }
+
+func (t *trained[T]) borders() [][]float64 {
+	if t.engine.Constraint.Options.Fixed {
+		return nil
+	}
+	return t.engine.Constraint.Router.Borders
+}
+
+// evaluationSeeds are the seeds of count samples: the same in every evaluation.
+func evaluationSeeds(count int) []constraint.Seed {
+	seeds := make([]constraint.Seed, count)
+	for i := range seeds {
+		seeds[i] = train.EvaluationSeed(i)
+	}
+	return seeds
+}
+
+// loadSamples reads the initial conditions of a split and gives access to its
+// solutions, on grid g: where that is not the dataset's, initial conditions are
+// resampled linearly and solutions computed anew. most > 0 takes the first most.
+func loadSamples(set *data.Dataset, name string, p *pde.Problem, g *grid.Grid, most int) (report.Samples, error) {
+	split, err := set.Split(name)
+	if err != nil {
+		return report.Samples{}, err
+	}
+	count := split.Count
+	if most > 0 {
+		count = min(count, most)
+	}
+	initial, err := set.InitialRange(name, 0, count)
+	if err != nil {
+		return report.Samples{}, err
+	}
+	s := report.Samples{Initial: rowsOf(initial.Float64(), count), Seeds: evaluationSeeds(count)}
+	if onGrid(split, g) {
+		if split.Solve {
+			s.Truth = func(i int) ([]float64, error) {
+				a, err := set.SolutionsRange(name, i, 1)
+				if err != nil {
+					return nil, err
+				}
+				return a.Float64(), nil
+			}
+		}
+		return s, nil
+	}
+	from, err := p.Grid(pointsOf(split))
+	if err != nil {
+		return s, err
+	}
+	for i, u0 := range s.Initial {
+		s.Initial[i] = resample(u0, from.Axes[1:], g.Axes[1:])
+	}
+	if split.Solve {
+		s.Truth, err = solveOn(p, g, s.Initial)
+	}
+	return s, err
+}
+
+// solveOn gives access to the classical solutions on g.
+func solveOn(p *pde.Problem, g *grid.Grid, initial [][]float64) (func(i int) ([]float64, error), error) {
+	solver, err := model.ReferenceSolver(p, g)
+	if err != nil {
+		return nil, err
+	}
+	field := make([]float64, g.Size())
+	at := -1
+	return func(i int) ([]float64, error) {
+		if i != at {
+			if _, err := solver.Solve(field, initial[i]); err != nil {
+				return nil, err
+			}
+			at = i
+		}
+		return field, nil
+	}, nil
+}
+
+// rowsOf splits count equal rows.
+func rowsOf(flat []float64, count int) [][]float64 {
+	rows := make([][]float64, count)
+	width := len(flat) / max(count, 1)
+	for i := range rows {
+		rows[i] = flat[i*width : (i+1)*width]
+	}
+	return rows
+}
+
+func onGrid(split data.Split, g *grid.Grid) bool {
+	return data.FormatShape(split.SolutionShape()) == data.FormatShape(g.Shape())
+}
+
+func pointsOf(split data.Split) map[string]int {
+	points := map[string]int{}
+	for _, a := range split.Axes {
+		points[a.Name] = a.Points
+	}
+	return points
+}
+
+// checkRunData reports a dataset of another problem than the run's.
+func checkRunData(dir string, p *pde.Problem, set *data.Dataset) error {
+	if m := set.Manifest(); m.ProblemHash != model.ProblemHash(p) {
+		return withHint(fmt.Errorf("run %s: the dataset was generated for problem %s with another PDE file", dir, m.Problem), "generate one from the run's spec: `pihc generate %s/spec.yaml --out DIR`", dir)
+	}
+	return nil
+}
+
+// whileRunning stops a loop over samples when ctx ends, and shows its progress.
+func whileRunning(ctx context.Context, m *meter, each func(i int, field []float64) error) func(i int, field []float64) error {
+	return func(i int, field []float64) error {
+		m.set(i+1, "")
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if each != nil {
+			return each(i, field)
+		}
+		return nil
+	}
+}

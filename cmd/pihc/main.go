@@ -1,0 +1,140 @@
+// Command pihc trains neural operators whose predictions satisfy a PDE by
+// construction, and scores them against a classical solver. `pihc help` lists
+// what it does.
+package main
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+)
+
+func main() { os.Exit(realMain()) }
+
+// realMain runs the command line and returns the exit status. It returns where
+// main would exit, so that tests can run it.
+func realMain() int {
+	// The first Ctrl-C cancels the context, so that a command can stop in good
+	// order; the second ends the process.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	s := streams{Out: os.Stdout, Err: os.Stderr, terminal: term.IsTerminal(int(os.Stderr.Fd()))}
+	context.AfterFunc(ctx, stop)
+	return run(ctx, os.Args[1:], s)
+}
+
+// streams are where a command writes: results to Out, everything else to Err.
+type streams struct {
+	Out, Err io.Writer
+	terminal bool // Err is one
+}
+
+// app is what all commands share.
+type app struct {
+	streams
+	console *console
+	log     *slog.Logger
+	quiet   bool
+	verbose bool
+}
+
+// run executes one command line and returns its exit status: 0, 1 for a
+// failure, 2 for wrong usage, 130 when interrupted.
+func run(ctx context.Context, args []string, s streams) int {
+	a := &app{streams: s}
+	a.console = &console{out: s.Err}
+	a.Err = a.console
+	level := new(slog.LevelVar)
+	level.Set(slog.LevelWarn)
+	a.log = slog.New(slog.NewTextHandler(a.console, &slog.HandlerOptions{Level: level}))
+	root := newRoot(a)
+	root.PersistentPreRun = func(*cobra.Command, []string) {
+		if a.verbose {
+			level.Set(slog.LevelDebug)
+		}
+	}
+	root.SetArgs(args)
+	root.SetOut(s.Out)
+	root.SetErr(a.console)
+	command, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return 0
+	}
+	printError(a.console, command, err)
+	return exitStatus(err)
+}
+
+func newRoot(a *app) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "pihc",
+		Short: "Train neural operators that satisfy a PDE by construction",
+		Long: `pihc trains neural operators whose predictions satisfy a PDE by construction:
+a network proposes basis functions, and a differentiable least-squares solve,
+split among experts by domain decomposition, combines them so that the PDE
+holds. Three methods stand side by side:
+
+  soft   PI-SC      a penalty in the loss; the network outputs u itself
+  hard   PI-HC      one least-squares solve over the whole domain
+  moe    PI-HC-MoE  one solve per subdomain ("expert"), same network
+
+Training sees initial conditions and the equation, never a solution. Solutions
+of a classical solver are for scores alone.
+
+An experiment is one YAML file, the spec. SPEC is the path of such a file or the
+name of one that comes with pihc, such as diffusion-sorption-demo.
+
+Results go to standard output, progress and logs to standard error. The exit
+status is 0, 1 for a failure, 2 for wrong usage, and 130 when interrupted.`,
+		Example: `  # everything at once: data, three trainings, scores, report
+  pihc reproduce diffusion-sorption --scale demo
+
+  # the same step by step
+  pihc generate diffusion-sorption-demo --out data
+  pihc train diffusion-sorption-demo --method moe --data data --out runs/moe
+  pihc eval runs/moe
+  pihc report runs/moe --out report.html`,
+		SilenceUsage:               true,
+		SilenceErrors:              true,
+		SuggestionsMinimumDistance: 2,
+		Args:                       cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return c.Help()
+			}
+			err := usagef("unknown command %q", args[0])
+			if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+				return withHint(err, "did you mean `pihc %s`?", near[0])
+			}
+			return err
+		},
+	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	flags := root.PersistentFlags()
+	flags.BoolVarP(&a.quiet, "quiet", "q", false, "no progress on standard error")
+	flags.BoolVarP(&a.verbose, "verbose", "v", false, "log what is done on standard error")
+	root.AddCommand(
+		newGenerate(a), newTrain(a), newEval(a), newPredict(a), newReport(a), newReproduce(a),
+		newVersion(a),
+	)
+	return root
+}
+
+// positional requires between least and most arguments, most < 0 for any
+// number; names is what they are, as in the usage line.
+func positional(names string, least, most int) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) >= least && (most < 0 || len(args) <= most) {
+			return nil
+		}
+		if len(args) < least {
+			return usagef("%s missing", names)
+		}
+		return usagef("unexpected argument %q", args[most])
+	}
+}

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"pihc/data"
+	"pihc/grid"
+	"pihc/model"
+)
+
+type predictOptions struct {
+	gridFlags
+	initial, out string
+}
+
+func newPredict(a *app) *cobra.Command {
+	o := &predictOptions{}
+	c := &cobra.Command{
+		Use:   "predict RUN --initial FILE.npy --out FILE.npz",
+		Short: "Predict solutions for your own initial conditions",
+		Long: `predict computes the constrained field for every initial condition of FILE.npy,
+an array (x) or (sample, x), with one value for each point of the space axis of
+the grid: the run's, or that of --grid. Values of any number type are read.
+
+FILE.npz receives the fields under the unknown's name, as (sample, t, x), and the
+coordinates under the names of the axes.`,
+		Example: `  python3 -c "import numpy; numpy.save('u0.npy', numpy.full((3, 128), 0.1))"
+  pihc predict runs/moe --initial u0.npy --out u.npz
+  python3 -c "import numpy; print(numpy.load('u.npz')['u'].shape)"`,
+		Args: positional("RUN", 1, 1),
+		RunE: func(c *cobra.Command, args []string) error { return a.predict(c, args[0], o) },
+	}
+	o.add(c)
+	c.Flags().StringVarP(&o.initial, "initial", "i", "", "NPY file of initial conditions (required)")
+	c.Flags().StringVarP(&o.out, "out", "o", "", "NPZ file to write (required)")
+	return c
+}
+
+func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
+	switch {
+	case o.initial == "":
+		return usagef("--initial FILE.npy missing")
+	case o.out == "":
+		return usagef("--out FILE.npz missing")
+	}
+	options, err := o.options(c)
+	if err != nil {
+		return err
+	}
+	spec, p, err := readRun(dir, o.set)
+	if err != nil {
+		return err
+	}
+	e, err := openEvaluator(dir, spec, p, options)
+	if err != nil {
+		return err
+	}
+	defer e.close()
+	g := e.system().Grid
+	initial, err := readInitial(o.initial, g)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(o.out); err == nil {
+		return withHint(fmt.Errorf("%s exists already", o.out), "choose another name, or remove it")
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	bar := a.newMeter("predict", len(initial))
+	defer bar.close()
+	ctx := c.Context()
+	fields := make([]float64, 0, len(initial)*g.Size())
+	early := 0
+	err = e.predict(model.Batch{Initial: initial, Seeds: evaluationSeeds(len(initial))}, func(i int, x *model.Prediction) error {
+		fields = append(fields, x.Field...)
+		for _, expert := range x.Experts {
+			if expert.Status.Early() {
+				early++
+			}
+		}
+		bar.set(i+1, "")
+		return ctx.Err()
+	})
+	if err != nil {
+		return err
+	}
+	if early > 0 {
+		a.log.Warn("solves ended before they converged", "count", early, "of", len(initial)*max(1, experts(e.borders())))
+	}
+	arrays := []data.Named{{Name: p.Unknown, Array: data.NewArray(append([]int{len(initial)}, g.Shape()...), fields)}}
+	for _, axis := range g.Axes {
+		arrays = append(arrays, data.Named{Name: axis.Name, Array: data.NewArray([]int{axis.Points}, coordinates(axis))})
+	}
+	if err := data.WriteNPZ(o.out, arrays); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(a.Out, "%s: %s of shape %s\n", o.out, p.Unknown, data.FormatShape(arrays[0].Array.Shape))
+	return err
+}
+
+// readInitial reads initial conditions for g: (x) or (sample, x), or with two
+// space axes (x, y) or (sample, x, y).
+func readInitial(path string, g *grid.Grid) ([][]float64, error) {
+	array, err := data.ReadArray(path)
+	if err != nil {
+		return nil, fmt.Errorf("initial condition %s: %w", path, err)
+	}
+	want := g.Shape()[1:]
+	got := array.Shape
+	if len(got) == len(want)+1 {
+		got = got[1:]
+	}
+	if data.FormatShape(got) != data.FormatShape(want) || array.Len() == 0 {
+		return nil, withHint(fmt.Errorf("initial condition %s has shape %s; want %s, or samples of it", path, data.FormatShape(array.Shape), data.FormatShape(want)),
+			"one value for each point of %s; --grid changes the number of points", names(g.Axes[1:]))
+	}
+	if err := array.CheckFinite(); err != nil {
+		return nil, fmt.Errorf("initial condition %s: %w", path, err)
+	}
+	count := 1
+	if len(array.Shape) > len(want) {
+		count = array.Shape[0]
+	}
+	return rowsOf(array.Float64(), count), nil
+}
+
+func names(axes []grid.Axis) string {
+	text := ""
+	for i, a := range axes {
+		if i > 0 {
+			text += " and "
+		}
+		text += a.Name
+	}
+	return text
+}
+
+func coordinates(a grid.Axis) []float64 {
+	x := make([]float64, a.Points)
+	for i := range x {
+		x[i] = a.Coordinate(i)
+	}
+	return x
+}
+
+// experts is the number of experts between borders, 0 for none.
+func experts(borders [][]float64) int {
+	if borders == nil {
+		return 0
+	}
+	n := 1
+	for _, b := range borders {
+		n *= len(b) - 1
+	}
+	return n
+}

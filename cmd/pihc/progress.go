@@ -1,0 +1,118 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+)
+
+// console is standard error. While a bar is shown, other lines are printed
+// above it.
+type console struct {
+	mutex sync.Mutex
+	out   io.Writer
+	bar   *mpb.Progress
+}
+
+func (c *console) Write(b []byte) (int, error) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if c.bar != nil {
+		return c.bar.Write(b)
+	}
+	return c.out.Write(b)
+}
+
+func (c *console) setBar(p *mpb.Progress) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	c.bar = p
+}
+
+// lineInterval is the time between two plain lines of progress.
+const lineInterval = 10 * time.Second
+
+// meter shows how far something is: a bar on a terminal, a plain line every
+// lineInterval elsewhere, nothing with --quiet.
+type meter struct {
+	app    *app
+	title  string
+	total  int
+	done   int
+	note   string
+	mutex  sync.Mutex
+	last   time.Time
+	bars   *mpb.Progress
+	bar    *mpb.Bar
+	closed bool
+}
+
+func (a *app) newMeter(title string, total int) *meter {
+	m := &meter{app: a, title: title, total: total, last: time.Now()}
+	if a.quiet || !a.terminal {
+		return m
+	}
+	m.bars = mpb.New(mpb.WithOutput(a.console.out), mpb.WithWidth(48), mpb.WithAutoRefresh())
+	m.bar = m.bars.AddBar(int64(total),
+		mpb.PrependDecorators(decor.Name(title, decor.WCSyncSpaceR), decor.CountersNoUnit("%d/%d", decor.WCSyncSpace)),
+		mpb.AppendDecorators(
+			decor.OnComplete(decor.AverageETA(decor.ET_STYLE_GO, decor.WCSyncSpace), ""),
+			decor.Any(func(decor.Statistics) string {
+				m.mutex.Lock()
+				defer m.mutex.Unlock()
+				return "  " + m.note
+			})))
+	a.console.setBar(m.bars)
+	return m
+}
+
+// set moves to done and shows note beside it.
+func (m *meter) set(done int, note string) {
+	m.mutex.Lock()
+	m.done, m.note = done, note
+	m.mutex.Unlock()
+	switch {
+	case m.bar != nil:
+		m.bar.SetCurrent(int64(done))
+	case !m.app.quiet && time.Since(m.last) >= lineInterval:
+		m.line()
+	}
+}
+
+// line prints a plain line now, where there is no bar.
+func (m *meter) line() {
+	if m.bar != nil || m.app.quiet {
+		return
+	}
+	m.last = time.Now()
+	text := fmt.Sprintf("%s: %d/%d", m.title, m.done, m.total)
+	if m.note != "" {
+		text += ": " + m.note
+	}
+	fmt.Fprintln(m.app.console, text)
+}
+
+// close takes the bar away, or prints the last line.
+func (m *meter) close() {
+	if m.closed {
+		return
+	}
+	m.closed = true
+	if m.bar == nil {
+		return
+	}
+	m.bar.Abort(false)
+	m.bars.Wait()
+	m.app.console.setBar(nil)
+}
+
+// say prints a line of progress.
+func (a *app) say(format string, args ...any) {
+	if !a.quiet {
+		fmt.Fprintf(a.console, format+"\n", args...)
+	}
+}

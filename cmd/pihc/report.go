@@ -1,0 +1,397 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pihc/data"
+	"pihc/model"
+	"pihc/pde"
+	"pihc/report"
+	"pihc/train"
+)
+
+type reportOptions struct {
+	out, data string
+	workers   int
+}
+
+func newReport(a *app) *cobra.Command {
+	o := &reportOptions{}
+	c := &cobra.Command{
+		Use:   "report RUN... --out FILE.html",
+		Short: "Compare trained runs on one self-contained page",
+		Long: `report sets runs of one problem, grid and dataset side by side: a table of errors
+with the paper's figures and two plain baselines, training curves, heat maps of
+solution, prediction and difference on shared scales with the experts' borders,
+box plots of errors, solver iterations, and the specs. The page is one file that
+needs nothing from elsewhere; the figures are written once more as PNG and SVG
+into the folder figures beside it.
+
+Runs that were not evaluated on the whole test split are evaluated first. The
+baselines are the mean of the test solutions and, where initial conditions are
+constants, linear interpolation between the solutions at the two ends of their
+distribution.`,
+		Example: `  pihc report runs/soft runs/hard runs/moe --out report.html
+  pihc report runs/moe --out runs/moe/report.html`,
+		Args: positional("RUN", 1, -1),
+		RunE: func(c *cobra.Command, args []string) error { return a.report(c.Context(), args, o) },
+	}
+	c.Flags().StringVarP(&o.out, "out", "o", "", "HTML file to write (required)")
+	c.Flags().StringVarP(&o.data, "data", "d", "", "folder of the dataset (default the one of training)")
+	workersFlag(c, &o.workers)
+	return c
+}
+
+func (a *app) report(ctx context.Context, dirs []string, o *reportOptions) error {
+	if o.out == "" {
+		return usagef("--out FILE.html missing")
+	}
+	if o.workers < 0 {
+		return usagef("--workers %d: want a positive number", o.workers)
+	}
+	page, err := a.comparison(ctx, dirs, o.data, o.workers)
+	if err != nil {
+		return err
+	}
+	if err := report.WritePage(filepath.Dir(o.out), o.out, *page); err != nil {
+		return err
+	}
+	if _, err := page.Table().WriteTo(a.Out); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(a.Out, "\nreport: %s\n", o.out)
+	return err
+}
+
+// member is one run of a comparison.
+type member struct {
+	dir     string
+	spec    *model.Spec
+	metrics *metrics
+	borders [][]float64
+	records []train.Record
+}
+
+// comparison evaluates the runs where needed and fills the page.
+func (a *app) comparison(ctx context.Context, dirs []string, dataDir string, workers int) (*report.Page, error) {
+	var (
+		page    report.Page
+		problem *pde.Problem
+		samples report.Samples
+		cases   []int
+		set     *data.Dataset
+	)
+	for i, dir := range dirs {
+		spec, p, err := readRun(dir, nil)
+		if err != nil {
+			return nil, err
+		}
+		this, _, err := openRunData(dir, dataDir)
+		if err != nil {
+			return nil, err
+		}
+		if set == nil {
+			set, problem = this, p
+		}
+		if this.Manifest().Checksum != set.Manifest().Checksum || model.ProblemHash(p) != model.ProblemHash(problem) {
+			return nil, withHint(fmt.Errorf("runs %s and %s differ in problem or dataset", dirs[0], dir), "report runs of one problem and one dataset together")
+		}
+		text, err := spec.Encode()
+		if err != nil {
+			return nil, err
+		}
+		if err := checkRunData(dir, p, this); err != nil {
+			return nil, err
+		}
+		options := asTrained
+		options.workers = workers
+		e, err := openEvaluator(dir, spec, p, options)
+		if err != nil {
+			return nil, err
+		}
+		err = func() error {
+			defer e.close()
+			if i == 0 {
+				g := e.system().Grid
+				if samples, err = loadSamples(set, "test", p, g, 0); err != nil {
+					return err
+				}
+				cases = chooseCases(samples.Initial)
+				if err := pageFrame(&page, spec, p, e, samples, cases); err != nil {
+					return err
+				}
+			}
+			if !slices.Equal(e.system().Grid.Shape(), []int(pageShape(&page))) {
+				return fmt.Errorf("runs %s and %s have different grids", dirs[0], dir)
+			}
+			return a.addRun(ctx, &page, dir, spec, p, e, set, samples, cases)
+		}()
+		if err != nil {
+			return nil, err
+		}
+		page.Specs = append(page.Specs, report.Spec{Title: page.Methods[i].Label + " (" + filepath.Base(dir) + ")", Text: string(text)})
+	}
+	distinctKeys(page.Methods)
+	return &page, a.addBaselines(&page, problem, samples)
+}
+
+// pageFrame fills what does not depend on a method.
+func pageFrame(page *report.Page, spec *model.Spec, p *pde.Problem, e evaluator, s report.Samples, cases []int) error {
+	page.Title = p.Title
+	page.Subtitle = "Trained on initial conditions and the equation alone; scored against the classical solution"
+	page.Summary = []string{
+		"A neural operator maps an initial condition to the whole space-time solution. PI-SC penalises the residual of the equation; " +
+			"PI-HC imposes the equation by one least-squares solve over the whole domain; PI-HC-MoE by one solve per subdomain (expert).",
+	}
+	page.Equations = []string{p.Residual.Expr.String() + " = 0"}
+	for _, c := range p.Conditions {
+		page.Equations = append(page.Equations, c.Name+":  "+c.Expr.String()+" = 0")
+	}
+	page.Field, page.Published = p.Unknown, published(spec)
+	g := e.system().Grid
+	for i, axis := range g.Axes {
+		page.Axes = append(page.Axes, report.Axis{Name: axis.Name, Unit: p.Axes[i].Unit, Values: coordinates(axis)})
+	}
+	for _, i := range cases {
+		c := report.Case{Title: caseTitle(p, s.Initial[i], i)}
+		if s.Truth != nil {
+			truth, err := s.Truth(i)
+			if err != nil {
+				return err
+			}
+			c.Truth = slices.Clone(truth)
+		}
+		page.Cases = append(page.Cases, c)
+	}
+	page.Facts = []report.Fact{
+		{Name: "Grid", Value: fmt.Sprintf("%s (%s)", strings.ReplaceAll(data.FormatShape(g.Shape()), "x", "×"), strings.Join(p.AxisNames(), " × "))},
+		{Name: "Training set", Value: report.Count(spec.Data.Train.Count) + " initial conditions, no solutions"},
+		{Name: "Test set", Value: report.Count(len(s.Initial)) + " samples"},
+		{Name: "Training", Value: fmt.Sprintf("%s steps of %d samples, seed %d", report.Count(spec.Training.Steps), spec.Training.Batch, spec.Seed)},
+		{Name: "Machine", Value: machineText()},
+	}
+	page.Notes = []string{
+		"relative L² error: the norm of prediction minus classical solution over the norm of the classical solution, per sample; mean ± standard deviation over samples.",
+		"Residual, initial and boundary errors are root mean squares over the whole grid, in the PDE file's weighting.",
+		"Checkpoints are chosen by the validation residual, never by an error against solutions.",
+	}
+	if s.Truth == nil {
+		page.Notes = append(page.Notes, "The problem names no classical solver, so there are no errors against solutions and no baselines.")
+	}
+	page.Generated = fmt.Sprintf("pihc %s, %s", versionText(), time.Now().Format("2 January 2006"))
+	return nil
+}
+
+func pageShape(page *report.Page) []int {
+	shape := make([]int, len(page.Axes))
+	for i, a := range page.Axes {
+		shape[i] = len(a.Values)
+	}
+	return shape
+}
+
+// addRun evaluates one run where needed and adds it with its fields.
+func (a *app) addRun(ctx context.Context, page *report.Page, dir string, spec *model.Spec, p *pde.Problem, e evaluator, set *data.Dataset, s report.Samples, cases []int) error {
+	m, ok := storedMetrics(dir, spec, e, set)
+	if !ok {
+		var err error
+		if m, err = a.evaluateRun(ctx, dir, spec, p, set, asTrained, "test", 0); err != nil {
+			return err
+		}
+		if err := data.WriteJSON(filepath.Join(dir, "metrics.json"), m); err != nil {
+			return err
+		}
+	}
+	records, err := readLog(dir)
+	if err != nil {
+		return err
+	}
+	method := report.Method{
+		Key: spec.Method, Label: model.MethodLabel(spec.Method), Note: methodNote(spec, e),
+		Evaluation: m.Evaluation, Borders: e.borders(), Curves: curves(records),
+	}
+	if score, ok := spec.Paper[spec.Method]; ok {
+		method.Published = &report.Score{Mean: score.Mean, Std: score.Std}
+	}
+	page.Methods = append(page.Methods, method)
+	batch := model.Batch{}
+	for _, i := range cases {
+		batch.Initial, batch.Seeds = append(batch.Initial, s.Initial[i]), append(batch.Seeds, s.Seeds[i])
+	}
+	return e.predict(batch, func(i int, x *model.Prediction) error {
+		page.Cases[i].Predictions = append(page.Cases[i].Predictions, slices.Clone(x.Field))
+		return ctx.Err()
+	})
+}
+
+// methodNote says in one line what enforces the physics.
+func methodNote(spec *model.Spec, e evaluator) string {
+	if spec.Method == model.Soft {
+		return "penalty in the loss"
+	}
+	n := experts(e.borders())
+	points := "all points"
+	if spec.Constraint.Points > 0 {
+		points = report.Count(spec.Constraint.Points) + " points"
+	}
+	if n == 1 {
+		return "1 expert, " + points
+	}
+	return fmt.Sprintf("%d experts, %s each", n, points)
+}
+
+// distinctKeys numbers methods that occur more than once.
+func distinctKeys(methods []report.Method) {
+	seen := map[string]int{}
+	for i := range methods {
+		m := &methods[i]
+		seen[m.Key]++
+		if n := seen[m.Key]; n > 1 {
+			m.Key = fmt.Sprintf("%s_%d", m.Key, n)
+			m.Label = fmt.Sprintf("%s (%s)", m.Label, m.Note)
+		}
+	}
+}
+
+func published(spec *model.Spec) string {
+	if len(spec.Paper) == 0 {
+		return ""
+	}
+	return "Chalapathi, Du and Krishnapriyan, ICLR 2024"
+}
+
+// chooseCases picks the samples drawn in full: a low, a middle and a high mean
+// of the initial condition.
+func chooseCases(initial [][]float64) []int {
+	order := make([]int, len(initial))
+	means := make([]float64, len(initial))
+	for i, u0 := range initial {
+		order[i] = i
+		for _, v := range u0 {
+			means[i] += v / float64(len(u0))
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case means[a] < means[b]:
+			return -1
+		case means[a] > means[b]:
+			return 1
+		}
+		return 0
+	})
+	var out []int
+	for _, q := range []float64{0.05, 0.5, 0.95} {
+		i := order[int(math.Round(q*float64(len(order)-1)))]
+		if !slices.Contains(out, i) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+func caseTitle(p *pde.Problem, u0 []float64, i int) string {
+	for _, v := range u0 {
+		if v != u0[0] {
+			return fmt.Sprintf("test sample %d", i)
+		}
+	}
+	return fmt.Sprintf("%s₀ = %s (test sample %d)", p.Unknown, report.Number(u0[0]), i)
+}
+
+// curves turns a run's log into series.
+func curves(records []train.Record) []report.Series {
+	loss := report.Series{Name: "Training loss", Raw: true}
+	residual := report.Series{Name: "Validation residual"}
+	errors := report.Series{Name: "Validation error", Unit: "%"}
+	add := func(s *report.Series, step int, v *data.Float, scale float64) {
+		if v != nil {
+			s.Steps, s.Values = append(s.Steps, float64(step)), append(s.Values, scale*float64(*v))
+		}
+	}
+	for _, r := range records {
+		add(&loss, r.Step, r.Loss, 1)
+		add(&residual, r.Step, r.ValidationResidual, 1)
+		add(&errors, r.Step, r.ValidationError, 100)
+	}
+	var out []report.Series
+	for _, s := range []report.Series{loss, residual, errors} {
+		if len(s.Steps) > 0 {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// addBaselines adds the two predictions that need no training.
+func (a *app) addBaselines(page *report.Page, p *pde.Problem, s report.Samples) error {
+	if s.Truth == nil {
+		return nil
+	}
+	mean, err := report.MeanBaseline(s)
+	if err != nil {
+		return err
+	}
+	page.Baselines = append(page.Baselines, report.Baseline{Label: "mean field", Note: "mean of the test solutions", Evaluation: *mean})
+	low, high, ok, err := endpoints(p, pageShape(page))
+	if err != nil {
+		return err
+	}
+	if ok {
+		linear, scored, err := report.InterpolationBaseline(s, low, high)
+		if err != nil {
+			return err
+		}
+		if scored {
+			name := p.Unknown + "₀"
+			page.Baselines = append(page.Baselines, report.Baseline{
+				Label: "interpolation in " + name, Evaluation: *linear,
+				Note: fmt.Sprintf("between the solutions at %s = %s and %s", name, report.Number(low.Value), report.Number(high.Value)),
+			})
+			return nil
+		}
+	}
+	page.Notes = append(page.Notes, "Initial conditions are not constants, so there is no interpolation between two solutions; the mean field is the only baseline.")
+	return nil
+}
+
+// endpoints solves the problem at the two ends of the distribution of constant
+// initial conditions; the result is false for other distributions.
+func endpoints(p *pde.Problem, shape []int) (low, high report.Endpoint, ok bool, err error) {
+	if p.Initial.Distribution != "uniform-constant" || p.Reference.Solver == "" {
+		return low, high, false, nil
+	}
+	points := map[string]int{}
+	for i, axis := range p.Axes {
+		points[axis.Name] = shape[i]
+	}
+	g, err := p.Grid(points)
+	if err != nil {
+		return low, high, false, err
+	}
+	solver, err := model.ReferenceSolver(p, g)
+	if err != nil {
+		return low, high, false, err
+	}
+	at := func(value float64) report.Endpoint {
+		u0 := make([]float64, g.Size()/g.Axes[0].Points)
+		for i := range u0 {
+			u0[i] = value
+		}
+		end := report.Endpoint{Value: value, Solution: make([]float64, g.Size())}
+		if _, e := solver.Solve(end.Solution, u0); e != nil && err == nil {
+			err = fmt.Errorf("%s₀ = %g: %w", p.Unknown, value, e)
+		}
+		return end
+	}
+	low, high = at(p.Initial.Low), at(p.Initial.High)
+	return low, high, err == nil, err
+}

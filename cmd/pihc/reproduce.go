@@ -1,0 +1,178 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pihc/data"
+	"pihc/model"
+	"pihc/report"
+	"pihc/train"
+)
+
+type reproduceOptions struct {
+	specFlags
+	scale, out string
+	fair, json bool
+}
+
+func newReproduce(a *app) *cobra.Command {
+	o := &reproduceOptions{}
+	c := &cobra.Command{
+		Use:   "reproduce NAME --scale demo|small|paper",
+		Short: "Data, all three methods, scores and report in one go",
+		Long: `reproduce runs a whole experiment: it generates the dataset of the spec
+NAME-SCALE, trains soft, hard and moe, evaluates them on the test split, writes
+DIR/report.html and prints the table.
+
+  demo    101 x 128 points; minutes on two cores
+  small   101 x 256 points
+  paper   the paper's sizes; many hours
+
+hard has one expert with as many points as one of moe's, as published; --fair
+adds a fourth run in which it has as many as all of moe's together.
+
+DIR holds data/, one run folder per method and the report. What is there is
+kept: started again, an interrupted reproduction continues.`,
+		Example: `  pihc reproduce diffusion-sorption --scale demo
+  pihc reproduce diffusion-sorption --scale small --out runs/small --seed 2
+  pihc reproduce diffusion-sorption --scale demo --set training.steps=100 --json`,
+		Args: positional("NAME", 1, 1),
+		RunE: func(c *cobra.Command, args []string) error { return a.reproduce(c.Context(), args[0], o) },
+	}
+	o.add(c, false)
+	flags := c.Flags()
+	flags.StringVar(&o.scale, "scale", "demo", "demo, small or paper")
+	flags.StringVarP(&o.out, "out", "o", "", "folder of the experiment (default runs/NAME-SCALE)")
+	flags.BoolVar(&o.fair, "fair", false, "train hard once more, with as many points as all experts of moe together")
+	jsonFlag(c, &o.json)
+	return c
+}
+
+// reproduction is the JSON of reproduce.
+type reproduction struct {
+	Problem   string                        `json:"problem"`
+	Scale     string                        `json:"scale"`
+	Methods   map[string]*report.Evaluation `json:"methods"`
+	Baselines map[string]*report.Evaluation `json:"baselines,omitempty"`
+	Report    string                        `json:"report"`
+	Seconds   float64                       `json:"seconds"`
+}
+
+func (a *app) reproduce(ctx context.Context, name string, o *reproduceOptions) error {
+	begin := time.Now()
+	specName := name + "-" + o.scale
+	if !slices.Contains(model.BuiltinSpecs(), specName) {
+		return withHint(usagef("%s --scale %s: no such experiment", name, o.scale), "there are %s", strings.Join(model.BuiltinSpecs(), ", "))
+	}
+	dir := o.out
+	if dir == "" {
+		dir = filepath.Join("runs", specName)
+	}
+	spec, p, err := o.open(specName)
+	if err != nil {
+		return err
+	}
+	dataDir := filepath.Join(dir, "data")
+	if err := a.generateData(ctx, dataDir, spec, p, o.workers); err != nil {
+		return err
+	}
+	set, err := data.Open(dataDir)
+	if err != nil {
+		return err
+	}
+	var runs []string
+	for _, x := range experiments(spec, o.fair) {
+		run := filepath.Join(dir, x.name)
+		spec, p, err := o.open(specName, x.overrides...)
+		if err != nil {
+			return err
+		}
+		resume := isRun(run)
+		if resume {
+			same, err := sameSpec(run, spec)
+			if err != nil {
+				return err
+			}
+			if !same {
+				return withHint(fmt.Errorf("run folder %s holds a run with another spec", run), "choose another folder with --out, or remove that one")
+			}
+		}
+		s, err := a.trainRun(ctx, x.title, run, dataDir, spec, p, set, train.Options{Workers: o.workers, Resume: resume})
+		if err != nil {
+			if errors.Is(err, train.ErrInterrupted) {
+				return withHint(fmt.Errorf("%s: %w at step %d of %d", x.name, err, s.Steps, spec.Training.Steps), "the same command continues")
+			}
+			return fmt.Errorf("%s: %w", x.name, err)
+		}
+		runs = append(runs, run)
+	}
+	page, err := a.comparison(ctx, runs, dataDir, o.workers)
+	if err != nil {
+		return err
+	}
+	page.Title = fmt.Sprintf("%s, %s scale", p.Title, o.scale)
+	path := filepath.Join(dir, "report.html")
+	if err := report.WritePage(dir, path, *page); err != nil {
+		return err
+	}
+	seconds := time.Since(begin).Seconds()
+	if o.json {
+		return a.printJSON(reproductionOf(page, p.Name, o.scale, path, seconds))
+	}
+	if _, err := page.Table().WriteTo(a.Out); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(a.Out, "\nreport: %s\ntotal: %s (%.0f seconds)\n", path, report.Duration(seconds), seconds)
+	return err
+}
+
+// experiment is one training of a reproduction.
+type experiment struct {
+	name, title string
+	overrides   []string
+}
+
+func experiments(spec *model.Spec, fair bool) []experiment {
+	var out []experiment
+	for _, m := range model.Methods {
+		out = append(out, experiment{m, model.MethodLabel(m), []string{"method=" + m}})
+	}
+	if fair {
+		count := 1
+		for _, n := range spec.Constraint.Experts {
+			count *= n
+		}
+		out = append(out, experiment{"hard-fair", model.MethodLabel(model.Hard) + " fair", []string{
+			"method=" + model.Hard, fmt.Sprintf("constraint.points=%d", spec.Constraint.Points*count),
+		}})
+	}
+	return out
+}
+
+func reproductionOf(page *report.Page, problem, scale, path string, seconds float64) reproduction {
+	out := reproduction{
+		Problem: problem, Scale: scale, Report: path, Seconds: seconds,
+		Methods: map[string]*report.Evaluation{}, Baselines: map[string]*report.Evaluation{},
+	}
+	for i := range page.Methods {
+		m := page.Methods[i].Evaluation
+		m.PerSample = nil
+		out.Methods[page.Methods[i].Key] = &m
+	}
+	for i, key := range []string{"mean_field", "interpolation"} {
+		if i < len(page.Baselines) {
+			b := page.Baselines[i].Evaluation
+			b.PerSample = nil
+			out.Baselines[key] = &b
+		}
+	}
+	return out
+}

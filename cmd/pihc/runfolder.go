@@ -1,0 +1,111 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"pihc/data"
+	"pihc/model"
+	"pihc/pde"
+	"pihc/train"
+)
+
+// runInfo is run.json: where the dataset of a run is.
+type runInfo struct {
+	Version     int    `json:"version"`
+	Data        string `json:"data"`          // absolute
+	DataFromRun string `json:"data_from_run"` // relative to the run folder, for folders that move together
+	DatasetHash string `json:"dataset_hash"`
+	Pihc        string `json:"pihc"` // version that began the run
+}
+
+const runInfoFile = "run.json"
+
+// newRunInfo returns the content of run.json for a run in dir.
+func newRunInfo(dir, dataDir string, set *data.Dataset) ([]byte, error) {
+	info := runInfo{Version: model.SpecVersion, DatasetHash: set.Manifest().Checksum, Pihc: versionText()}
+	var err error
+	if info.Data, err = filepath.Abs(dataDir); err != nil {
+		return nil, err
+	}
+	run, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	if rel, err := filepath.Rel(run, info.Data); err == nil {
+		info.DataFromRun = filepath.ToSlash(rel)
+	}
+	text, err := json.MarshalIndent(info, "", "  ")
+	return append(text, '\n'), err
+}
+
+// openRunData opens the dataset of a run: the folder given, or the one that
+// run.json names.
+func openRunData(run, given string) (*data.Dataset, string, error) {
+	if given != "" {
+		set, err := data.Open(given)
+		return set, given, err
+	}
+	var info runInfo
+	err := data.ReadJSON(filepath.Join(run, runInfoFile), &info)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, "", withHint(fmt.Errorf("run %s does not say where its dataset is: it has no %s", run, runInfoFile), "name the dataset with --data DIR")
+	}
+	if err != nil {
+		return nil, "", fmt.Errorf("%s: %w", filepath.Join(run, runInfoFile), err)
+	}
+	if info.Version != model.SpecVersion {
+		return nil, "", &data.VersionError{File: filepath.Join(run, runInfoFile), Got: info.Version, Want: model.SpecVersion}
+	}
+	// The recorded place, then the same place seen from a run folder that moved.
+	for _, dir := range []string{info.Data, filepath.Join(run, filepath.FromSlash(info.DataFromRun))} {
+		if _, err := os.Stat(dir); err != nil {
+			continue
+		}
+		set, err := data.Open(dir)
+		if err != nil {
+			return nil, "", err
+		}
+		if set.Manifest().Checksum == info.DatasetHash {
+			return set, dir, nil
+		}
+	}
+	return nil, "", withHint(fmt.Errorf("run %s: its dataset is not in %s any more", run, info.Data), "name the dataset with --data DIR")
+}
+
+// readRun reads the spec and the problem of a run folder, with overrides.
+func readRun(dir string, overrides []string) (*model.Spec, *pde.Problem, error) {
+	spec, p, err := train.ReadRun(dir)
+	if err != nil || len(overrides) == 0 {
+		return spec, p, err
+	}
+	spec, err = model.ReadSpec(filepath.Join(dir, "spec.yaml"), overrides...)
+	return spec, p, err
+}
+
+// trainSeconds is the time spent in training according to the log, over all
+// processes that took part.
+func trainSeconds(records []train.Record) float64 {
+	var total, last float64
+	for _, r := range records {
+		if r.Seconds < last { // a later process began its own clock
+			total += last
+		}
+		last = r.Seconds
+	}
+	return total + last
+}
+
+// readLog reads the log of a run.
+func readLog(dir string) ([]train.Record, error) {
+	path := filepath.Join(dir, "log.jsonl")
+	records, err := data.ReadLogAs[train.Record](path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return records, nil
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"pihc/model"
+	"pihc/pde"
+)
+
+// specFlags are the flags of every command that reads a spec.
+type specFlags struct {
+	set     []string
+	seed    uint64
+	method  string
+	workers int
+	flags   *pflag.FlagSet
+}
+
+func (f *specFlags) add(c *cobra.Command, method bool) {
+	f.flags = c.Flags()
+	f.flags.StringArrayVar(&f.set, "set", nil, "override one value of the spec, as in training.steps=200 (repeatable)")
+	f.flags.Uint64Var(&f.seed, "seed", 0, "short for --set seed=N: initial parameters, order of data and sampled points")
+	if method {
+		f.flags.StringVar(&f.method, "method", "", "short for --set method=M: soft, hard or moe")
+	}
+	workersFlag(c, &f.workers)
+}
+
+func workersFlag(c *cobra.Command, dst *int) {
+	c.Flags().IntVar(dst, "workers", 0, "number of threads; results do not depend on it (default all cores)")
+}
+
+// overrides returns the values given on the command line, in the form of --set.
+func (f *specFlags) overrides() ([]string, error) {
+	for _, s := range f.set {
+		if !strings.Contains(s, "=") {
+			return nil, usagef("--set %s: want key=value, as in training.steps=200", s)
+		}
+	}
+	if f.workers < 0 {
+		return nil, usagef("--workers %d: want a positive number", f.workers)
+	}
+	out := slices.Clone(f.set)
+	if f.flags.Changed("seed") {
+		out = append(out, fmt.Sprintf("seed=%d", f.seed))
+	}
+	if f.method != "" {
+		if !slices.Contains(model.Methods, f.method) {
+			return nil, usagef("--method %s: want %s", f.method, strings.Join(model.Methods, ", "))
+		}
+		out = append(out, "method="+f.method)
+	}
+	return out, nil
+}
+
+// any reports whether something is overridden.
+func (f *specFlags) any() bool {
+	return len(f.set) > 0 || f.flags.Changed("seed") || f.method != ""
+}
+
+// open reads a spec and its problem, with the overrides of the flags and more.
+func (f *specFlags) open(name string, more ...string) (*model.Spec, *pde.Problem, error) {
+	overrides, err := f.overrides()
+	if err != nil {
+		return nil, nil, err
+	}
+	spec, err := model.OpenSpec(name, append(overrides, more...)...)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := openProblem(name, spec.Problem)
+	return spec, p, err
+}
+
+// openProblem reads the problem a spec names. The path of a PDE file is relative
+// to the spec's folder, or else to the working folder.
+func openProblem(spec, problem string) (*pde.Problem, error) {
+	if strings.ContainsAny(spec, `/\`) && !filepath.IsAbs(problem) {
+		beside := filepath.Join(filepath.Dir(spec), problem)
+		if info, err := os.Stat(beside); err == nil && info.Mode().IsRegular() {
+			return pde.Open(beside)
+		}
+	}
+	return pde.Open(problem)
+}

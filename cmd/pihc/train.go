@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"pihc/data"
+	"pihc/model"
+	"pihc/pde"
+	"pihc/report"
+	"pihc/train"
+)
+
+type trainOptions struct {
+	specFlags
+	data, out, resume string
+}
+
+func newTrain(a *app) *cobra.Command {
+	o := &trainOptions{}
+	c := &cobra.Command{
+		Use:   "train SPEC --data DIR --out RUN | train --resume RUN",
+		Short: "Train one method in a run folder, or resume one",
+		Long: `train fits the network of a spec to the equation on the training split of a
+dataset. It never reads a solution while training; the error against solutions
+of the validation split is logged, and the best checkpoint is chosen by the
+validation residual alone.
+
+RUN is a new folder. It receives spec.yaml (resolved), problem.yaml (the PDE
+file), run.json (where the dataset is), log.jsonl (one line per logged step) and
+checkpoints/. Ctrl-C writes a checkpoint and exits with status 130; a second one
+stops at once. --resume continues bitwise as if nothing had happened, on any
+number of workers.
+
+A step whose loss or gradient is not finite is skipped, counted and logged; too
+many in a row end training with an error (training.max_bad_steps).`,
+		Example: `  pihc train diffusion-sorption-demo --method moe --data data --out runs/moe
+  pihc train my.yaml --data data --out runs/wide --set network.width=48 --seed 3
+  pihc train --resume runs/moe`,
+		Args: positional("SPEC", 0, 1),
+		RunE: func(c *cobra.Command, args []string) error { return a.train(c.Context(), args, o) },
+	}
+	o.add(c, true)
+	c.Flags().StringVarP(&o.data, "data", "d", "", "folder of the dataset (required, except with --resume)")
+	c.Flags().StringVarP(&o.out, "out", "o", "", "run folder to make (required, except with --resume)")
+	c.Flags().StringVar(&o.resume, "resume", "", "run folder to continue")
+	return c
+}
+
+func (a *app) train(ctx context.Context, args []string, o *trainOptions) error {
+	if o.resume != "" {
+		switch {
+		case len(args) > 0:
+			return usagef("SPEC %s with --resume: the spec is in the run folder", args[0])
+		case o.out != "":
+			return usagef("--out with --resume: a run continues in its own folder")
+		case o.any():
+			return usagef("--set, --seed or --method with --resume: the spec of a run does not change")
+		}
+		if _, err := o.overrides(); err != nil {
+			return err
+		}
+		return a.resume(ctx, o)
+	}
+	switch {
+	case len(args) == 0:
+		return usagef("SPEC missing")
+	case o.data == "":
+		return usagef("--data DIR missing")
+	case o.out == "":
+		return usagef("--out RUN missing")
+	}
+	spec, p, err := o.open(args[0])
+	if err != nil {
+		return err
+	}
+	set, err := data.Open(o.data)
+	if err != nil {
+		return withDataHint(err, args[0], o.data)
+	}
+	return a.trainAndTell(ctx, o.out, o.data, spec, p, set, train.Options{Workers: o.workers})
+}
+
+// withDataHint tells how to make a dataset that does not exist.
+func withDataHint(err error, spec, dir string) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return withHint(err, "`pihc generate %s --out %s` makes it", spec, dir)
+	}
+	return err
+}
+
+func (a *app) resume(ctx context.Context, o *trainOptions) error {
+	spec, p, err := train.ReadRun(o.resume)
+	if err != nil {
+		return err
+	}
+	set, dataDir, err := openRunData(o.resume, o.data)
+	if err != nil {
+		return err
+	}
+	return a.trainAndTell(ctx, o.resume, dataDir, spec, p, set, train.Options{Workers: o.workers, Resume: true})
+}
+
+func (a *app) trainAndTell(ctx context.Context, dir, dataDir string, spec *model.Spec, p *pde.Problem, set *data.Dataset, options train.Options) error {
+	s, err := a.trainRun(ctx, model.MethodLabel(spec.Method), dir, dataDir, spec, p, set, options)
+	if errors.Is(err, train.ErrInterrupted) {
+		return withHint(fmt.Errorf("%w at step %d of %d", err, s.Steps, spec.Training.Steps), "`pihc train --resume %s` continues", dir)
+	}
+	if err != nil {
+		return err
+	}
+	skipped := ""
+	if s.Skipped > 0 {
+		skipped = fmt.Sprintf(", %d skipped", s.Skipped)
+	}
+	_, err = fmt.Fprintf(a.Out, "%s: %d steps%s in %s; best validation residual %s at step %d; run folder %s\n",
+		model.MethodLabel(spec.Method), s.Steps, skipped, report.Duration(s.Seconds), report.Number(s.BestResidual), s.BestStep, dir)
+	return err
+}
+
+// trainRun trains in dir with a progress meter.
+func (a *app) trainRun(ctx context.Context, title, dir, dataDir string, spec *model.Spec, p *pde.Problem, set *data.Dataset, options train.Options) (train.Summary, error) {
+	info, err := newRunInfo(dir, dataDir, set)
+	if err != nil {
+		return train.Summary{}, err
+	}
+	m := a.newMeter(title, spec.Training.Steps)
+	defer m.close()
+	options.Files = map[string][]byte{runInfoFile: info}
+	options.Logger = a.log
+	var loss, validation string
+	options.Progress = func(r train.Record) {
+		if r.Loss != nil {
+			loss = "loss " + report.Number(float64(*r.Loss))
+		}
+		if r.ValidationResidual != nil {
+			validation = ", validation residual " + report.Number(float64(*r.ValidationResidual))
+			if r.ValidationError != nil {
+				validation += ", error " + report.Percent(float64(*r.ValidationError))
+			}
+		}
+		m.set(r.Step, loss+validation)
+		if r.ValidationResidual != nil && r.Step == spec.Training.Steps {
+			m.line()
+		}
+	}
+	stopping := context.AfterFunc(ctx, func() {
+		a.say("%s: stopping after this step with a checkpoint; Ctrl-C again stops at once", title)
+	})
+	defer stopping()
+	return train.Run(ctx, dir, spec, p, set, options)
+}
+
+// isRun reports whether dir holds a run that was begun.
+func isRun(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "spec.yaml"))
+	return err == nil
+}
+
+// sameSpec reports whether a run folder was begun with this spec.
+func sameSpec(dir string, spec *model.Spec) (bool, error) {
+	have, err := os.ReadFile(filepath.Join(dir, "spec.yaml"))
+	if err != nil {
+		return false, err
+	}
+	want, err := spec.Encode()
+	return strings.TrimSpace(string(have)) == strings.TrimSpace(string(want)), err
+}
