@@ -43,7 +43,8 @@ func gemmLower4(gram []float64, n, m int, a, b []float64) {
 
 // tileWide4 adds to g (4 rows, 8 columns, stride n) the products over m rows
 // of columns 0..3 of a with columns 0..7 of b: 8 accumulators, 2 operands and
-// a broadcast stay in registers.
+// a broadcast stay in registers. The pointers walk, one row a turn: offsets from
+// a fixed base cost two instructions a load, and more rows a turn are spilled.
 func tileWide4(g []float64, n, m int, a, b []float64) {
 	p, q, out := unsafe.Pointer(&a[0]), unsafe.Pointer(&b[0]), unsafe.Pointer(&g[0])
 	_ = a[(m-1)*n+3]
@@ -54,20 +55,24 @@ func tileWide4(g []float64, n, m int, a, b []float64) {
 	c10, c11 := loadRow4(out, stride), loadRow4(out, stride+32)
 	c20, c21 := loadRow4(out, 2*stride), loadRow4(out, 2*stride+32)
 	c30, c31 := loadRow4(out, 3*stride), loadRow4(out, 3*stride+32)
-	for o := 0; o < m*stride; o += stride {
-		x, y := loadRow4(q, o), loadRow4(q, o+32)
-		v := splatRow4(p, o)
+	for {
+		x, y := loadRow4(q, 0), loadRow4(q, 32)
+		v := splatRow4(p, 0)
 		c00 = v.MulAdd(x, c00)
 		c01 = v.MulAdd(y, c01)
-		v = splatRow4(p, o+8)
+		v = splatRow4(p, 8)
 		c10 = v.MulAdd(x, c10)
 		c11 = v.MulAdd(y, c11)
-		v = splatRow4(p, o+16)
+		v = splatRow4(p, 16)
 		c20 = v.MulAdd(x, c20)
 		c21 = v.MulAdd(y, c21)
-		v = splatRow4(p, o+24)
+		v = splatRow4(p, 24)
 		c30 = v.MulAdd(x, c30)
 		c31 = v.MulAdd(y, c31)
+		if m--; m == 0 { // before the pointers would leave their slices
+			break
+		}
+		p, q = unsafe.Add(p, stride), unsafe.Add(q, stride)
 	}
 	storeRow4(out, 0, c00)
 	storeRow4(out, 32, c01)
@@ -79,8 +84,7 @@ func tileWide4(g []float64, n, m int, a, b []float64) {
 	storeRow4(out, 3*stride+32, c31)
 }
 
-// tile4 is tileWide4 for 4 columns; even and odd rows have accumulators of
-// their own, so that as many additions are under way.
+// tile4 is tileWide4 for 4 columns.
 func tile4(g []float64, n, m int, a, b []float64) {
 	p, q, out := unsafe.Pointer(&a[0]), unsafe.Pointer(&b[0]), unsafe.Pointer(&g[0])
 	_ = a[(m-1)*n+3]
@@ -88,31 +92,21 @@ func tile4(g []float64, n, m int, a, b []float64) {
 	_ = g[3*n+3]
 	stride := n * 8
 	c0, c1, c2, c3 := loadRow4(out, 0), loadRow4(out, stride), loadRow4(out, 2*stride), loadRow4(out, 3*stride)
-	var d0, d1, d2, d3 archsimd.Float64x4
-	o := 0
-	for ; o+stride < m*stride; o += 2 * stride {
-		x := loadRow4(q, o)
-		c0 = splatRow4(p, o).MulAdd(x, c0)
-		c1 = splatRow4(p, o+8).MulAdd(x, c1)
-		c2 = splatRow4(p, o+16).MulAdd(x, c2)
-		c3 = splatRow4(p, o+24).MulAdd(x, c3)
-		x = loadRow4(q, o+stride)
-		d0 = splatRow4(p, o+stride).MulAdd(x, d0)
-		d1 = splatRow4(p, o+stride+8).MulAdd(x, d1)
-		d2 = splatRow4(p, o+stride+16).MulAdd(x, d2)
-		d3 = splatRow4(p, o+stride+24).MulAdd(x, d3)
+	for {
+		x := loadRow4(q, 0)
+		c0 = splatRow4(p, 0).MulAdd(x, c0)
+		c1 = splatRow4(p, 8).MulAdd(x, c1)
+		c2 = splatRow4(p, 16).MulAdd(x, c2)
+		c3 = splatRow4(p, 24).MulAdd(x, c3)
+		if m--; m == 0 {
+			break
+		}
+		p, q = unsafe.Add(p, stride), unsafe.Add(q, stride)
 	}
-	if o < m*stride {
-		x := loadRow4(q, o)
-		c0 = splatRow4(p, o).MulAdd(x, c0)
-		c1 = splatRow4(p, o+8).MulAdd(x, c1)
-		c2 = splatRow4(p, o+16).MulAdd(x, c2)
-		c3 = splatRow4(p, o+24).MulAdd(x, c3)
-	}
-	storeRow4(out, 0, c0.Add(d0))
-	storeRow4(out, stride, c1.Add(d1))
-	storeRow4(out, 2*stride, c2.Add(d2))
-	storeRow4(out, 3*stride, c3.Add(d3))
+	storeRow4(out, 0, c0)
+	storeRow4(out, stride, c1)
+	storeRow4(out, 2*stride, c2)
+	storeRow4(out, 3*stride, c3)
 }
 
 // scaleRows4 does columns 0..n&^3-1 of scaleRows.

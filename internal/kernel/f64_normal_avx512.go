@@ -43,7 +43,8 @@ func gemmLower8(gram []float64, n, m int, a, b []float64) {
 
 // tileWide8 adds to g (4 rows, 16 columns, stride n) the products over m rows
 // of columns 0..3 of a with columns 0..15 of b: 8 accumulators, 2 operands and
-// a broadcast stay in registers.
+// a broadcast stay in registers. The pointers walk, one row a turn: offsets from
+// a fixed base cost two instructions a load, and more rows a turn are spilled.
 func tileWide8(g []float64, n, m int, a, b []float64) {
 	p, q, out := unsafe.Pointer(&a[0]), unsafe.Pointer(&b[0]), unsafe.Pointer(&g[0])
 	_ = a[(m-1)*n+3]
@@ -54,20 +55,24 @@ func tileWide8(g []float64, n, m int, a, b []float64) {
 	c10, c11 := loadRow8(out, stride), loadRow8(out, stride+64)
 	c20, c21 := loadRow8(out, 2*stride), loadRow8(out, 2*stride+64)
 	c30, c31 := loadRow8(out, 3*stride), loadRow8(out, 3*stride+64)
-	for o := 0; o < m*stride; o += stride {
-		x, y := loadRow8(q, o), loadRow8(q, o+64)
-		v := splatRow8(p, o)
+	for {
+		x, y := loadRow8(q, 0), loadRow8(q, 64)
+		v := splatRow8(p, 0)
 		c00 = v.MulAdd(x, c00)
 		c01 = v.MulAdd(y, c01)
-		v = splatRow8(p, o+8)
+		v = splatRow8(p, 8)
 		c10 = v.MulAdd(x, c10)
 		c11 = v.MulAdd(y, c11)
-		v = splatRow8(p, o+16)
+		v = splatRow8(p, 16)
 		c20 = v.MulAdd(x, c20)
 		c21 = v.MulAdd(y, c21)
-		v = splatRow8(p, o+24)
+		v = splatRow8(p, 24)
 		c30 = v.MulAdd(x, c30)
 		c31 = v.MulAdd(y, c31)
+		if m--; m == 0 { // before the pointers would leave their slices
+			break
+		}
+		p, q = unsafe.Add(p, stride), unsafe.Add(q, stride)
 	}
 	storeRow8(out, 0, c00)
 	storeRow8(out, 64, c01)
@@ -79,8 +84,7 @@ func tileWide8(g []float64, n, m int, a, b []float64) {
 	storeRow8(out, 3*stride+64, c31)
 }
 
-// tile8 is tileWide8 for 8 columns; even and odd rows have accumulators of
-// their own, so that as many additions are under way.
+// tile8 is tileWide8 for 8 columns.
 func tile8(g []float64, n, m int, a, b []float64) {
 	p, q, out := unsafe.Pointer(&a[0]), unsafe.Pointer(&b[0]), unsafe.Pointer(&g[0])
 	_ = a[(m-1)*n+3]
@@ -88,31 +92,21 @@ func tile8(g []float64, n, m int, a, b []float64) {
 	_ = g[3*n+7]
 	stride := n * 8
 	c0, c1, c2, c3 := loadRow8(out, 0), loadRow8(out, stride), loadRow8(out, 2*stride), loadRow8(out, 3*stride)
-	var d0, d1, d2, d3 archsimd.Float64x8
-	o := 0
-	for ; o+stride < m*stride; o += 2 * stride {
-		x := loadRow8(q, o)
-		c0 = splatRow8(p, o).MulAdd(x, c0)
-		c1 = splatRow8(p, o+8).MulAdd(x, c1)
-		c2 = splatRow8(p, o+16).MulAdd(x, c2)
-		c3 = splatRow8(p, o+24).MulAdd(x, c3)
-		x = loadRow8(q, o+stride)
-		d0 = splatRow8(p, o+stride).MulAdd(x, d0)
-		d1 = splatRow8(p, o+stride+8).MulAdd(x, d1)
-		d2 = splatRow8(p, o+stride+16).MulAdd(x, d2)
-		d3 = splatRow8(p, o+stride+24).MulAdd(x, d3)
+	for {
+		x := loadRow8(q, 0)
+		c0 = splatRow8(p, 0).MulAdd(x, c0)
+		c1 = splatRow8(p, 8).MulAdd(x, c1)
+		c2 = splatRow8(p, 16).MulAdd(x, c2)
+		c3 = splatRow8(p, 24).MulAdd(x, c3)
+		if m--; m == 0 {
+			break
+		}
+		p, q = unsafe.Add(p, stride), unsafe.Add(q, stride)
 	}
-	if o < m*stride {
-		x := loadRow8(q, o)
-		c0 = splatRow8(p, o).MulAdd(x, c0)
-		c1 = splatRow8(p, o+8).MulAdd(x, c1)
-		c2 = splatRow8(p, o+16).MulAdd(x, c2)
-		c3 = splatRow8(p, o+24).MulAdd(x, c3)
-	}
-	storeRow8(out, 0, c0.Add(d0))
-	storeRow8(out, stride, c1.Add(d1))
-	storeRow8(out, 2*stride, c2.Add(d2))
-	storeRow8(out, 3*stride, c3.Add(d3))
+	storeRow8(out, 0, c0)
+	storeRow8(out, stride, c1)
+	storeRow8(out, 2*stride, c2)
+	storeRow8(out, 3*stride, c3)
 }
 
 // scaleRows8 does columns 0..n&^7-1 of scaleRows.
