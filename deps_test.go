@@ -1,0 +1,251 @@
+package pihc
+
+import (
+	"cmp"
+	"go/build/constraint"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// layers is the import ladder of the design: an import goes only to a lower
+// layer. Changing it is a design decision, not a repair of this test.
+var layers = map[string]int{
+	"internal/kernel": 0,
+	"internal/check":  0,
+	"internal/config": 0,
+	"internal/fft":    1,
+	"grid":            2,
+	"fno":             2,
+	"lm":              2,
+	"data":            2,
+	"pde":             3,
+	"sim":             3,
+	"constraint":      4,
+	"model":           5,
+	"train":           7,
+	"report":          7,
+	"cmd/pihc":        8,
+	"":                9, // this package: the guide, and tests of the whole
+}
+
+// testOnly packages and modules are imported by tests alone. internal/check may
+// use the kernel levels, which it switches.
+var testOnly = []string{"internal/check"}
+
+// allowed names, for everything that is neither standard library nor this
+// module, the packages that may import it.
+var allowed = map[string][]string{
+	"go.yaml.in/yaml/v4":              {"internal/config"},
+	"simd/archsimd":                   {"internal/kernel"}, // standard library, but an experiment
+	"golang.org/x/sys":                {"internal/kernel"},
+	"gonum.org/v1/plot":               {"report"},
+	"github.com/spf13/cobra":          {"cmd/pihc"},
+	"github.com/spf13/pflag":          {"cmd/pihc"},
+	"github.com/vbauerster/mpb":       {"cmd/pihc"},
+	"golang.org/x/term":               {"cmd/pihc"},
+	"github.com/google/go-cmp":        nil, // tests alone
+	"github.com/rogpeppe/go-internal": nil,
+	"github.com/sbinet/npyio":         nil,
+	"gonum.org/v1/gonum":              nil,
+	"pgregory.net/rapid":              nil,
+}
+
+// imported is one import of one file.
+type imported struct {
+	file, pkg, path string
+	test            bool
+}
+
+// sources returns the imports of every Go file of the module, whatever its
+// build tags, and the packages found. Programs outside cmd are tools: nothing
+// can import them, and they are not part of the ladder.
+func sources(t *testing.T) (imports []imported, packages []string) {
+	t.Helper()
+	seen := map[string]bool{}
+	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if base := d.Name(); base == "testdata" || base == "vendor" || name != "." && strings.HasPrefix(base, ".") {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(name, ".go") {
+			return nil
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		pkg := path.Dir(filepath.ToSlash(name))
+		if pkg == "." {
+			pkg = ""
+		}
+		if f.Name.Name == "main" && !strings.HasPrefix(pkg, "cmd/") {
+			return nil
+		}
+		seen[pkg] = true
+		for _, spec := range f.Imports {
+			p, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			imports = append(imports, imported{name, pkg, p, strings.HasSuffix(name, "_test.go")})
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return imports, slices.Sorted(maps.Keys(seen))
+}
+
+// broken returns why an import is against the rules, or "".
+func broken(i imported) string {
+	to, inModule := strings.CutPrefix(i.path, "pihc/")
+	if i.path == "pihc" {
+		return "nothing imports the guide"
+	}
+	if inModule {
+		from, ok := layers[i.pkg]
+		if !ok {
+			return "package " + i.pkg + " is not in the ladder"
+		}
+		layer, ok := layers[to]
+		switch {
+		case !ok:
+			return "package " + to + " is not in the ladder"
+		case slices.Contains(testOnly, to):
+			if !i.test {
+				return to + " is for tests alone"
+			}
+		case i.test && to == i.pkg: // an external test package
+		case i.pkg == "internal/check" && to == "internal/kernel":
+		case layer >= from:
+			return "layer " + strconv.Itoa(from) + " imports layer " + strconv.Itoa(layer)
+		}
+		return ""
+	}
+	first, _, _ := strings.Cut(i.path, "/")
+	if !strings.Contains(first, ".") && first != "simd" {
+		return "" // standard library
+	}
+	for module, importers := range allowed {
+		if i.path != module && !strings.HasPrefix(i.path, module+"/") {
+			continue
+		}
+		if slices.Contains(importers, i.pkg) || i.test && importers == nil {
+			return ""
+		}
+		if importers == nil {
+			return module + " is for tests alone"
+		}
+		return module + " belongs to " + strings.Join(importers, ", ")
+	}
+	return "module not listed"
+}
+
+func TestImportLadder(t *testing.T) {
+	imports, packages := sources(t)
+	for _, p := range packages {
+		if _, ok := layers[p]; !ok {
+			t.Errorf("package %q is not in the ladder", p)
+		}
+	}
+	for p := range layers {
+		if _, err := os.Stat(filepath.FromSlash(cmp.Or(p, "."))); err != nil {
+			t.Errorf("the ladder names %q: %v", p, err)
+		}
+	}
+	for _, i := range imports {
+		if why := broken(i); why != "" {
+			t.Errorf("%s imports %s: %s", i.file, i.path, why)
+		}
+	}
+	if len(imports) < 100 {
+		t.Errorf("only %d imports found: the test looks at the wrong folder", len(imports))
+	}
+}
+
+// The checker itself must be able to fail.
+func TestImportLadderFinds(t *testing.T) {
+	for _, i := range []imported{
+		{"a.go", "sim", "pihc/pde", false},
+		{"a_test.go", "sim", "pihc/pde", true},
+		{"a.go", "grid", "pihc/fno", false},
+		{"a.go", "lm", "pihc/pde", false},
+		{"a.go", "data", "pihc/sim", false},
+		{"a.go", "model", "pihc/train", false},
+		{"a.go", "grid", "pihc/internal/check", false},
+		{"a.go", "new", "pihc/grid", false},
+		{"a.go", "pde", "go.yaml.in/yaml/v4", false},
+		{"a.go", "fno", "simd/archsimd", false},
+		{"a.go", "train", "gonum.org/v1/plot/vg", false},
+		{"a.go", "lm", "gonum.org/v1/gonum/mat", false},
+		{"a.go", "model", "github.com/spf13/cobra", false},
+		{"a.go", "cmd/pihc", "github.com/else/module", false},
+	} {
+		if broken(i) == "" {
+			t.Errorf("%s importing %s passes", i.pkg, i.path)
+		}
+	}
+	for _, i := range []imported{
+		{"a.go", "constraint", "pihc/lm", false},
+		{"a_test.go", "constraint", "pihc/sim", true},
+		{"a_test.go", "internal/kernel", "pihc/internal/check", true},
+		{"a_test.go", "lm", "gonum.org/v1/gonum/mat", true},
+		{"a.go", "lm", "math/rand/v2", false},
+	} {
+		if why := broken(i); why != "" {
+			t.Errorf("%s importing %s: %s", i.pkg, i.path, why)
+		}
+	}
+}
+
+// The experimental vector package is behind a build tag that names the Go
+// version it was written for, so that the portable build never sees it.
+func TestVectorFilesAreTagged(t *testing.T) {
+	imports, _ := sources(t)
+	found := 0
+	for _, i := range imports {
+		if i.path != "simd/archsimd" {
+			continue
+		}
+		found++
+		src, err := os.ReadFile(i.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		line, _, _ := strings.Cut(string(src), "\n")
+		expr, err := constraint.Parse(line)
+		if err != nil {
+			t.Errorf("%s: the first line is no build constraint: %v", i.file, err)
+			continue
+		}
+		with := func(tags ...string) bool {
+			return expr.Eval(func(tag string) bool { return slices.Contains(tags, tag) })
+		}
+		if !with("goexperiment.simd", "amd64", "go1.26") {
+			t.Errorf("%s is never built: %s", i.file, line)
+		}
+		for _, tags := range [][]string{{"amd64", "go1.26"}, {"goexperiment.simd", "arm64", "go1.26"}, {"goexperiment.simd", "amd64"}, {"goexperiment.simd", "amd64", "go1.26", "go1.27"}} {
+			if with(tags...) {
+				t.Errorf("%s is built with %v: %s", i.file, tags, line)
+			}
+		}
+	}
+	if found == 0 {
+		t.Error("no file imports simd/archsimd")
+	}
+}

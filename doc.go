@@ -1,0 +1,52 @@
+// Package pihc is the guide to the library: neural operators whose predictions
+// satisfy a partial differential equation by construction. A network proposes N
+// basis functions for an initial condition; a differentiable least-squares
+// solve, split among experts by domain decomposition, combines them so that the
+// equation holds ("Scaling physics-informed hard constraints with
+// mixture-of-experts", ICLR 2024). Training sees initial conditions and the
+// equation, never a solution.
+//
+// This package holds no code of its own. The library is the packages below it,
+// each importing only those further down:
+//
+//	cmd/pihc          the command: generate, train, eval, predict, report, ...
+//	train, report     fitting parameters in a run folder; metrics and pages
+//	model             Spec (one experiment as data), loss, Engine, CPU engine
+//	constraint        rows, sampled points, Router, solve and its adjoint
+//	pde, sim          problems as data; classical solvers as the witness
+//	grid fno lm data  operators; network; least squares; file formats
+//	internal/...      transforms, kernels, configuration, checks for tests
+//
+// # From a problem to a prediction
+//
+// [pihc/pde] reads a problem: a built-in name or a YAML file with axes, terms,
+// residual, conditions and the distribution of initial conditions. On a grid it
+// becomes a System, whose terms are operators of [pihc/grid] and whose rows are
+// compiled programs.
+//
+// [pihc/model] reads a Spec, which names the problem and holds every other
+// constant: grid, network, constraint, loss, training, data. An Engine computes
+// two things from it, for parameters in one flat slice: the constrained fields
+// of a batch of initial conditions, and the loss with its gradient.
+//
+// [pihc/train] turns a Spec and a dataset into a run folder that can be
+// interrupted at any time and continues bitwise identically. LoadParams reads a
+// trained model back. The example of this package walks the whole way.
+//
+// # Methods
+//
+// A Spec's method is one of three, by the paper's names:
+//
+//	soft  PI-SC      the network outputs u; the equation is a penalty in the loss
+//	hard  PI-HC      one least-squares solve over the whole domain
+//	moe   PI-HC-MoE  one solve for each subdomain, in parallel
+//
+// # Conventions
+//
+// Fields are flat row-major slices, axis 0 (time) slowest and the last axis
+// contiguous. Everything outside the network is float64; the network is float32
+// or float64. Randomness is a seed in the Spec: the same spec, dataset and build
+// give the same bits for any number of workers. A caller's bug panics with a
+// constant message; what is wrong with the world (a file, a value) is an error
+// that says what and where.
+package pihc
