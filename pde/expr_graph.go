@@ -36,7 +36,7 @@ const (
 	codePowConst // a^k
 	codeCopy     // a
 	codeFill     // k
-	opcodeCount  //
+	opcodeCount
 )
 
 var opcodeNames = [opcodeCount]string{
