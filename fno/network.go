@@ -181,7 +181,7 @@ func (n *Network[T]) Bytes() int64 {
 }
 
 // aligned returns n zeros that start on a cache line, so that no vector of a row
-// of padded channels crosses one.
+// of padded channels crosses one. (Huge pages were tried: no gain.)
 func aligned[T kernel.Float](n int) []T {
 	var zero T
 	size := int(unsafe.Sizeof(zero))

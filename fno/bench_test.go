@@ -1,0 +1,83 @@
+package fno
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"pihc/internal/check"
+	"pihc/internal/kernel"
+)
+
+// paper is the paper's network for diffusion-sorption (3 -> 64, 5 layers, 8
+// modes, projection 128, 16 outputs), on the paper's grid.
+var (
+	paper      = Config{Inputs: 3, Width: 64, Layers: 5, Modes: []int{8, 8}, Projection: 128, Outputs: 16, LastActivation: true}
+	paperShape = []int{101, 1024}
+)
+
+// BenchmarkNetwork runs forward and backward of one sample of the paper's
+// network. fraction is 3·FLOP/time over the FMA peak of the workers, measured in
+// the same run: with the median times, and with the best.
+func BenchmarkNetwork(b *testing.B) {
+	for _, workers := range []int{1, 2} {
+		b.Run(map[int]string{1: "cores=1", 2: "cores=2"}[workers], func(b *testing.B) {
+			pool := kernel.NewPool(workers)
+			defer pool.Close()
+			n := New[float32](paper, paperShape, 1, pool)
+			p := points(paperShape)
+			rng := check.Rand(1)
+			params64 := make([]float64, paper.Size())
+			paper.Init(params64, rng)
+			params := make([]float32, len(params64))
+			for i, v := range params64 {
+				params[i] = float32(v)
+			}
+			input := check.Normal(rng, make([]float32, paper.Inputs*p))
+			bar := check.Normal(rng, make([]float32, paper.Outputs*p))
+			dst, grad := make([]float32, len(bar)), make([]float32, len(params))
+			n.Forward(dst, params, input)
+			n.Backward(grad, params, bar)
+			peak := kernel.PeakGFLOPS32(workers)
+			b.ReportAllocs()
+			var forward, backward []float64
+			for b.Loop() {
+				start := time.Now()
+				n.Forward(dst, params, input)
+				middle := time.Now()
+				n.Backward(grad, params, bar)
+				forward = append(forward, middle.Sub(start).Seconds())
+				backward = append(backward, time.Since(middle).Seconds())
+			}
+			slices.Sort(forward)
+			slices.Sort(backward)
+			work := 3 * paper.FLOP(paperShape) / 1e9
+			half := len(forward) / 2
+			b.ReportMetric(work/(forward[half]+backward[half])/peak, "fraction")
+			b.ReportMetric(work/(forward[0]+backward[0])/peak, "best-fraction")
+			b.ReportMetric(1e3*forward[0], "best-forward-ms")
+			b.ReportMetric(1e3*backward[0], "best-backward-ms")
+			b.ReportMetric(peak, "peak-GFLOPS")
+			b.ReportMetric(float64(n.Bytes())/(1<<20), "MiB")
+		})
+	}
+}
+
+// BenchmarkForward runs the forward pass alone.
+func BenchmarkForward(b *testing.B) {
+	pool := kernel.NewPool(0)
+	defer pool.Close()
+	n := New[float32](paper, paperShape, 1, pool)
+	p := points(paperShape)
+	params := make([]float32, paper.Size())
+	input := check.Normal(check.Rand(1), make([]float32, paper.Inputs*p))
+	check.Normal(check.Rand(2), params)
+	for i := range params {
+		params[i] /= 8
+	}
+	dst := make([]float32, paper.Outputs*p)
+	n.Forward(dst, params, input)
+	for b.Loop() {
+		n.Forward(dst, params, input)
+	}
+}
