@@ -1,9 +1,11 @@
 package pde
 
 import (
+	"cmp"
 	"embed"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path"
 	"slices"
@@ -85,6 +87,7 @@ type (
 	}
 	fileTerm struct {
 		factors []fileFactor
+		pos     config.Position
 	}
 	fileRows struct {
 		Kind       string             `yaml:"kind"`
@@ -115,6 +118,7 @@ type (
 
 // UnmarshalConfig reads one factor, or {factors: [...]} for a product.
 func (t *fileTerm) UnmarshalConfig(n config.Node) error {
+	t.pos = n.Position()
 	if _, ok := n.Lookup("factors"); ok {
 		var product struct {
 			Factors []fileFactor `yaml:"factors"`
@@ -137,6 +141,9 @@ func Load(name string, src []byte) (*Problem, error) {
 	l := &loader{file: &f, values: map[string]*Expr{}}
 	p := l.problem()
 	p.Source = slices.Clone(src)
+	slices.SortStableFunc(l.problems, func(a, b *config.Problem) int {
+		return cmp.Or(cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Column, b.Pos.Column))
+	})
 	if err := config.Join(l.problems...); err != nil {
 		return nil, err
 	}
@@ -149,6 +156,9 @@ type loader struct {
 	problems []*config.Problem
 	values   map[string]*Expr // constants and expressions, resolved
 }
+
+// residualName is the name of the residual rows among the conditions' names.
+const residualName = "residual"
 
 func (l *loader) report(p *config.Problem) { l.problems = append(l.problems, p) }
 
@@ -178,8 +188,11 @@ func (l *loader) problem() *Problem {
 		l.values[name] = e
 	}
 	l.distinct(p)
-	p.Residual = l.rows(p, "residual", f.Residual, names)
+	p.Residual = l.rows(p, residualName, f.Residual, names)
 	p.Residual.Kind = ResidualRows
+	if f.Residual.Kind != "" {
+		l.report(f.Residual.Pos.Errorf("residual: `kind` belongs to a condition"))
+	}
 	for name, r := range f.Conditions.All() {
 		p.Conditions = append(p.Conditions, l.rows(p, name, r, names))
 	}
@@ -193,10 +206,12 @@ func (l *loader) number(s config.Scalar, what string) float64 {
 	if v, ok := s.Number(); ok {
 		return v
 	}
-	e := l.expression(s, nil)
-	v, ok := e.Constant()
+	v, ok := l.expression(s, nil).Constant()
 	if !ok {
 		l.report(s.Pos.Errorf("%s: %q is not a number or an expression of constants", what, s.Text))
+	} else if math.IsNaN(v) || math.IsInf(v, 0) {
+		l.report(s.Pos.Errorf("%s: %q is not a finite number", what, s.Text))
+		return 0
 	}
 	return v
 }
@@ -239,9 +254,6 @@ func (l *loader) axes(p *Problem) {
 				l.report(a.Range[1].Pos.Errorf("axis %s: the range [%g, %g] is empty", name, axis.Lo, axis.Hi))
 			}
 		}
-		if !isName(name) {
-			l.report(a.Pos.Errorf("axis %q is not a name", name))
-		}
 		p.Axes = append(p.Axes, axis)
 	}
 	if len(p.Axes) < 2 || len(p.Axes) > 3 {
@@ -249,33 +261,46 @@ func (l *loader) axes(p *Problem) {
 	}
 }
 
-// distinct reports names used twice.
+// distinct reports what is not a name, and names used twice.
 func (l *loader) distinct(p *Problem) {
 	seen := map[string]string{p.Unknown: "the unknown", p.InitialName(): "the initial condition"}
 	check := func(name, what string, at config.Position) {
+		if !isName(name) {
+			l.report(at.Errorf("%s %q is not a name", what, name).WithHint("a name is letters, digits and _, no digit first, and not the name of a function"))
+			return
+		}
 		if old, ok := seen[name]; ok {
 			l.report(at.Errorf("%s %s has the name of %s", what, name, old))
+			return
 		}
-		seen[name] = "a " + what
+		article := "a "
+		if strings.ContainsRune("aeiou", rune(what[0])) {
+			article = "an "
+		}
+		seen[name] = article + what
 	}
-	for name, a := range l.file.Axes.All() {
-		check(name, "axis", a.Pos)
+	f := l.file
+	for i := range f.Axes.Len() {
+		check(f.Axes.At(i).Key, "axis", f.Axes.At(i).KeyPos)
 	}
-	for name, c := range l.file.Constants.All() {
-		check(name, "constant", c.Pos)
+	for i := range f.Constants.Len() {
+		check(f.Constants.At(i).Key, "constant", f.Constants.At(i).KeyPos)
 	}
-	for name, t := range l.file.Terms.All() {
-		check(name, "term", t.factors[0].Pos)
+	for i := range f.Terms.Len() {
+		check(f.Terms.At(i).Key, "term", f.Terms.At(i).KeyPos)
 	}
-	for name, e := range l.file.Expressions.All() {
-		check(name, "expression", e.Pos)
+	for i := range f.Expressions.Len() {
+		check(f.Expressions.At(i).Key, "expression", f.Expressions.At(i).KeyPos)
+	}
+	if e, ok := f.Conditions.Entry(residualName); ok {
+		l.report(e.KeyPos.Errorf("a condition cannot be called %s: that is the name of the residual rows", residualName))
 	}
 }
 
 func (l *loader) term(p *Problem, name string, t fileTerm) Term {
 	term := Term{Name: name}
-	if !isName(name) && len(t.factors) > 0 {
-		l.report(t.factors[0].Pos.Errorf("term %q is not a name", name))
+	if len(t.factors) == 0 {
+		l.report(t.pos.Errorf("term %s: a product needs at least one factor", name))
 	}
 	for _, f := range t.factors {
 		i := p.Axis(f.Axis)
@@ -286,28 +311,52 @@ func (l *loader) term(p *Problem, name string, t fileTerm) Term {
 		factor := Factor{Axis: f.Axis}
 		switch f.Edge {
 		case "":
-			if f.At != nil {
-				l.report(f.Pos.Errorf("term %s: `at` belongs to an edge term", name).WithHint("add edge: low or edge: high"))
-			}
-			factor.Scheme = grid.Scheme{Derivative: f.Derivative, Order: f.Order, Side: f.Side, Closure: f.Closure, Points: f.Points, Repeated: f.Repeated}
-			factor.Low, factor.High = l.ghost(f.Low), l.ghost(f.High)
-			if err := factor.Scheme.Validate(); err != nil {
-				l.report(f.Pos.Errorf("term %s: %s", name, strings.TrimPrefix(err.Error(), "grid: ")))
-			}
+			l.scheme(&factor, name, f)
 		case "low", "high":
-			factor.Edge = &Edge{High: f.Edge == "high", Derivative: f.Derivative, Points: f.Points}
-			if f.At != nil {
-				factor.Edge.At = *f.At
-			}
-			if f.Points <= f.Derivative {
-				l.report(f.Pos.Errorf("term %s: %d points cannot give derivative %d at an edge", name, f.Points, f.Derivative).WithHint("points: %d or more", f.Derivative+1))
-			}
+			l.edge(&factor, name, f, p.Axes[i])
 		default:
 			l.report(f.Pos.Errorf("term %s: edge %q: want low or high", name, f.Edge))
 		}
 		term.Factors = append(term.Factors, factor)
 	}
 	return term
+}
+
+// scheme reads a derivative on the whole grid.
+func (l *loader) scheme(factor *Factor, name string, f fileFactor) {
+	if f.At != nil {
+		l.report(f.Pos.Errorf("term %s: `at` belongs to an edge term", name).WithHint("add edge: low or edge: high"))
+	}
+	factor.Scheme = grid.Scheme{Derivative: f.Derivative, Order: f.Order, Side: f.Side, Closure: f.Closure, Points: f.Points, Repeated: f.Repeated}
+	factor.Low, factor.High = l.ghost(f.Low), l.ghost(f.High)
+	scheme := factor.Scheme // with the ghost values of some step, to validate
+	scheme.Low, _ = ghostValue(factor.Low, 1)
+	scheme.High, _ = ghostValue(factor.High, 1)
+	if err := scheme.Validate(); err != nil {
+		l.report(f.Pos.Errorf("term %s: %s", name, strings.TrimPrefix(err.Error(), "grid: ")))
+	}
+}
+
+// edge reads a stencil at one end of an axis.
+func (l *loader) edge(factor *Factor, name string, f fileFactor, axis Axis) {
+	factor.Edge = &Edge{High: f.Edge == "high", Derivative: f.Derivative, Points: f.Points}
+	if f.At != nil {
+		factor.Edge.At = *f.At
+	}
+	if f.Order != 0 || f.Side != 0 || f.Closure != 0 || f.Low != nil || f.High != nil || f.Repeated {
+		l.report(f.Pos.Errorf("term %s: order, side, closure, low, high and repeated do not belong to an edge term", name).WithHint("an edge term has edge, at, derivative and points"))
+	}
+	if axis.Boundary == grid.Periodic {
+		l.report(f.Pos.Errorf("term %s: axis %s is periodic and has no ends", name, axis.Name))
+	}
+	switch {
+	case f.Derivative < 0 || f.Derivative > 4:
+		l.report(f.Pos.Errorf("term %s: derivative %d: want 0 to 4", name, f.Derivative))
+	case f.Points <= f.Derivative:
+		l.report(f.Pos.Errorf("term %s: %d points cannot give derivative %d at an edge", name, f.Points, f.Derivative).WithHint("points: %d or more", f.Derivative+1))
+	case f.Points > 8:
+		l.report(f.Pos.Errorf("term %s: %d points at an edge: want 8 at most", name, f.Points))
+	}
 }
 
 // ghost reads the value outside one end: an expression affine in the points
@@ -337,20 +386,25 @@ func (l *loader) rows(p *Problem, name string, f fileRows, names []string) Rows 
 	if f.Weight.Text != "" {
 		r.Weight = l.expression(f.Weight, append(p.AxisNames(), p.InitialName()))
 	}
-	for axis, end := range f.At.All() {
-		l.mustBeAxis(p, f.Pos, name, axis)
-		if end != "low" && end != "high" {
-			l.report(f.Pos.Errorf("%s: at %s: %q: want low or high", name, axis, end))
+	for i := range f.At.Len() {
+		e := f.At.At(i)
+		l.mustBeAxis(p, e.KeyPos, name, e.Key)
+		if e.Value != "low" && e.Value != "high" {
+			l.report(e.Pos.Errorf("%s: at %s: %q: want low or high", name, e.Key, e.Value))
 		}
-		r.At[axis] = end
+		r.At[e.Key] = e.Value
 	}
-	for axis, skip := range f.Rows.All() {
-		l.mustBeAxis(p, f.Pos, name, axis)
-		if len(skip) != 2 || skip[0] < 0 || skip[1] < 0 {
-			l.report(f.Pos.Errorf("%s: rows %s: want [points left out at the low end, at the high end]", name, axis))
+	for i := range f.Rows.Len() {
+		e := f.Rows.At(i)
+		l.mustBeAxis(p, e.KeyPos, name, e.Key)
+		if len(e.Value) != 2 || e.Value[0] < 0 || e.Value[1] < 0 {
+			l.report(e.Pos.Errorf("%s: rows %s: want [points left out at the low end, at the high end]", name, e.Key))
 			continue
 		}
-		r.Skip[axis] = [2]int{skip[0], skip[1]}
+		if _, fixed := r.At[e.Key]; fixed {
+			l.report(e.KeyPos.Errorf("%s: axis %s is fixed by `at` already", name, e.Key))
+		}
+		r.Skip[e.Key] = [2]int{e.Value[0], e.Value[1]}
 	}
 	return r
 }
@@ -384,13 +438,15 @@ func (l *loader) sampler(p *Problem) {
 	p.Initial = Sampler{Distribution: f.Distribution}
 	switch f.Distribution {
 	case "uniform-constant", "random-sines":
-		if f.Low.Text != "" {
-			p.Initial.Low = l.number(f.Low, "low")
+		if f.Low.Text == "" || f.High.Text == "" {
+			l.report(f.Pos.Errorf("initial: %s wants low and high", f.Distribution))
+			break
 		}
-		if f.High.Text != "" {
-			p.Initial.High = l.number(f.High, "high")
+		p.Initial.Low, p.Initial.High = l.number(f.Low, "low"), l.number(f.High, "high")
+		if p.Initial.High < p.Initial.Low {
+			l.report(f.High.Pos.Errorf("initial: high %g is below low %g", p.Initial.High, p.Initial.Low))
 		}
-	case "":
+	case "": // without one, no dataset can be generated
 	default:
 		l.report(f.Pos.Errorf("initial: distribution %q: want uniform-constant or random-sines", f.Distribution))
 	}

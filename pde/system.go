@@ -210,12 +210,15 @@ func (set *RowSet) compile(weighted *Expr, inputs []string) error {
 	set.pairs = make([]int, n*n)
 	set.Linear = true
 	for j := range n {
+		for _, name := range inputs[:n] {
+			// Not "the second derivative is zero": |u| has none, and is not affine.
+			set.Linear = set.Linear && !outputs[1+j].DependsOn(name)
+		}
 		for k := range j + 1 {
 			at := -1
 			if d := outputs[1+j].Diff(inputs[k]); !isZero(d) {
 				at = len(outputs)
 				outputs = append(outputs, d)
-				set.Linear = false
 			}
 			set.pairs[j*n+k], set.pairs[k*n+j] = at, at
 		}
