@@ -30,15 +30,18 @@ type Func struct {
 }
 
 // Dense is the problem of a [Func], with every interface of this package:
-// [SecondOrder], [RowReader], [Residuals], [Accelerated] and [Parametric]. It owns its workspace
-// (Rows x Dim numbers) and is for one goroutine at a time.
+// [SecondOrder], [RowReader], [Residuals], [Accelerated] and [Parametric]. It
+// owns its workspace, a few times Rows x Dim numbers, allocates nothing after
+// the first use of each method, and is for one goroutine at a time.
 type Dense struct {
 	f          Func
 	r, jac     []float64
 	x, r1, r2  []float64
 	jac1, jac2 []float64 // for differences of the Jacobian, made when needed
-	pj1, pj2   []float64
-	scratch    []float64
+	curvature  []float64
+	probe      []float64 // a point beside w
+	pj1, pj2   []float64 // ∂r/∂θ, made when needed
+	theta      []float64
 }
 
 // NewDense checks f and returns its problem. It panics if Rows or Dim is not
@@ -55,8 +58,7 @@ func NewDense(f Func) *Dense {
 	m, n := f.Rows, f.Dim
 	return &Dense{
 		f: f, r: make([]float64, m), jac: make([]float64, m*n),
-		x: make([]float64, n), r1: make([]float64, m), r2: make([]float64, m),
-		scratch: make([]float64, normalScratch(n)),
+		x: make([]float64, n), probe: make([]float64, n), r1: make([]float64, m), r2: make([]float64, m),
 	}
 }
 
@@ -109,7 +111,7 @@ func (d *Dense) Normal(a, g, w []float64) float64 {
 	d.Jacobian(d.jac, w)
 	clear(a)
 	clear(g)
-	accumulate(a, g, d.jac, d.r, len(w), d.scratch)
+	accumulate(a, g, d.jac, d.r, len(w))
 	symmetrize(a, len(w))
 	return cost
 }
@@ -128,13 +130,14 @@ func (d *Dense) Hessian(h, g, w []float64) float64 {
 		d.f.AddCurvature(h, d.r, w)
 		return cost
 	}
-	m, n := d.f.Rows, d.f.Dim
-	if d.jac1 == nil {
-		d.jac1, d.jac2 = make([]float64, m*n), make([]float64, m*n)
+	n := d.f.Dim
+	d.jacobianBuffers()
+	if d.curvature == nil {
+		d.curvature = make([]float64, n*n)
 	}
-	r := append([]float64(nil), d.r...) // Jacobian by differences overwrites nothing else
-	x := append([]float64(nil), w...)
-	c := make([]float64, n*n)
+	x, c := d.probe, d.curvature
+	copy(x, w)
+	clear(c)
 	for k, v := range w {
 		step := 20 * differenceStep(v)
 		x[k] = v + step
@@ -144,7 +147,7 @@ func (d *Dense) Hessian(h, g, w []float64) float64 {
 		d.Jacobian(d.jac2, x)
 		inv := 1 / (up - x[k])
 		x[k] = v
-		for i, ri := range r {
+		for i, ri := range d.r { // differences of the residual do not touch r
 			for j := range n {
 				c[k*n+j] += ri * (d.jac1[i*n+j] - d.jac2[i*n+j]) * inv
 			}
@@ -156,6 +159,12 @@ func (d *Dense) Hessian(h, g, w []float64) float64 {
 		}
 	}
 	return cost
+}
+
+func (d *Dense) jacobianBuffers() {
+	if d.jac1 == nil {
+		d.jac1, d.jac2 = make([]float64, len(d.jac)), make([]float64, len(d.jac))
+	}
 }
 
 // Curvature implements [Accelerated] by second differences of the residual

@@ -81,7 +81,7 @@ func TestQRMatchesNormalEquations(t *testing.T) {
 			got, want := make([]float64, n), make([]float64, n)
 			q.solve(got, math.Sqrt(mu), d)
 			a, g := make([]float64, n*n), make([]float64, n)
-			accumulate(a, g, x, y, n, nil)
+			accumulate(a, g, x, y, n)
 			symmetrize(a, n)
 			c := newCholesky(n)
 			c.factor(a, n, mu, d)
@@ -120,7 +120,7 @@ func TestRank(t *testing.T) {
 		q.reset(n)
 		q.block(y, x)
 		a, g := make([]float64, n*n), make([]float64, n)
-		accumulate(a, g, x, y, n, nil)
+		accumulate(a, g, x, y, n)
 		symmetrize(a, n)
 		if got := q.rank(); got != rank {
 			t.Errorf("rank %d: QR finds %d", rank, got)

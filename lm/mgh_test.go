@@ -100,7 +100,7 @@ func TestMGH(t *testing.T) {
 // runMGH solves every problem and returns how many runs are solved. With
 // strict it holds each against its list of expected failures and logs it.
 func runMGH(t *testing.T, problems []mghProblem, o Options, strict bool) (solved, runs int) {
-	iterations := 0
+	iterations, unexpected := 0, 0
 	for _, p := range problems {
 		d := dualProblem(p.m, p.n, p.f)
 		s := NewSolver(p.n, o)
@@ -122,15 +122,19 @@ func runMGH(t *testing.T, problems []mghProblem, o Options, strict bool) (solved
 			why := at.why
 			switch {
 			case ok && p.expected[k] != "":
-				t.Errorf("%d %s from %gx0 is solved, but listed as a failure", p.number, p.name, factor)
+				why += " (listed as a failure)" // another processor may round its way out
 			case !ok && p.expected[k] == "":
-				t.Errorf("%d %s from %gx0 ends at %.12g", p.number, p.name, factor, 2*res.Cost)
+				unexpected++
+				why = "UNEXPECTED FAILURE"
 			case !ok:
 				why = "EXPECTED FAILURE: " + p.expected[k]
 			}
 			t.Logf("%2d %-24s %4gx0: sum of squares %.10g, %4d iterations, %s, rank %d of %d, restarted %v: %s",
 				p.number, p.name, factor, 2*res.Cost, res.Iterations, res.Status, res.Rank, p.n, res.Restarted, why)
 		}
+	}
+	if unexpected > 0 {
+		t.Errorf("MGH: %d runs fail that are not listed as failures", unexpected)
 	}
 	t.Logf("MGH: acceleration %v: %d/%d, %.1f iterations per solved run", o.Acceleration, solved, runs, float64(iterations)/float64(solved))
 	return solved, runs

@@ -1,11 +1,10 @@
 package lm
 
-// normalScratch returns the scratch length accumulate needs for n unknowns.
-func normalScratch(n int) int { return n }
-
 // accumulate adds JᵀJ to the lower triangle of a (n x n, row-major) and Jᵀr
-// to g for a block of rows jac (len(r) x n, row-major).
-func accumulate(a, g, jac, r []float64, n int, scratch []float64) {
+// to g for rows jac (len(r) x n, row-major). Dense problems are small and use
+// it instead of the vector kernels: their results then do not depend on the
+// processor.
+func accumulate(a, g, jac, r []float64, n int) {
 	i := 0
 	for ; i+4 <= len(r); i += 4 {
 		x0, x1 := jac[i*n:(i+1)*n], jac[(i+1)*n:(i+2)*n]

@@ -25,6 +25,7 @@ func (d *Dense) paramJacobian(jac, w []float64) {
 func (d *Dense) paramBuffers() {
 	if size := d.f.Rows * d.f.Params; d.pj1 == nil {
 		d.pj1, d.pj2 = make([]float64, size), make([]float64, size)
+		d.theta = make([]float64, d.f.Params)
 	}
 }
 
@@ -62,7 +63,8 @@ func (d *Dense) alongLambda(w, lambda []float64) float64 {
 		return 0
 	}
 	h := 20 * differenceStep(norm(w)) / size
-	x := append([]float64(nil), w...)
+	x := d.probe
+	copy(x, w)
 	axpy(x, h, lambda)
 	d.paramJacobian(d.pj1, x)
 	axpy(x, -2*h, lambda)
@@ -85,16 +87,14 @@ func (d *Dense) PushGradient(gdot, w, thetaDot []float64, residualOnly bool) {
 	if residualOnly || size == 0 {
 		return
 	}
-	if d.jac1 == nil {
-		d.jac1, d.jac2 = make([]float64, m*n), make([]float64, m*n)
-	}
+	d.jacobianBuffers()
 	h := 20 * differenceStep(norm(d.f.Theta)) / size
-	theta := append([]float64(nil), d.f.Theta...)
+	copy(d.theta, d.f.Theta)
 	axpy(d.f.Theta, h, thetaDot)
 	d.Jacobian(d.jac1, w)
 	axpy(d.f.Theta, -2*h, thetaDot)
 	d.Jacobian(d.jac2, w)
-	copy(d.f.Theta, theta)
+	copy(d.f.Theta, d.theta)
 	d.f.Residual(d.r, w)
 	for i, ri := range d.r {
 		for j := range n {

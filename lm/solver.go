@@ -193,6 +193,10 @@ func (s *Solver) run(scaling Scaling) {
 	s.gradient = s.measure(s.a, s.g, s.cost)
 	if !finite(s.cost) || !finite(s.gradient) {
 		s.end(NonFiniteStart)
+		if !finite(s.cost) {
+			s.gradient = math.NaN() // the problem need not have written a and g
+		}
+		s.res.Cost, s.res.Gradient, s.res.Distance = s.cost, s.gradient, math.Inf(1)
 		return
 	}
 	s.rescale(scaling, true)

@@ -1,0 +1,54 @@
+// Package lm solves nonlinear least-squares problems,
+//
+//	minimise ½‖r(w)‖² + ½ε²‖w‖²  over w in R^n,
+//
+// for n up to a few hundred and any number of rows, alone or many at a time,
+// and differentiates the solution.
+//
+// # Which functions to use
+//
+// State the problem with [NewDense] (callbacks for the residual and, if you
+// have it, its Jacobian), with [NewStreamed] (rows that come in blocks, up to
+// 10⁷ of them in bounded memory), or by implementing [Problem], which only
+// asks for JᵀJ and Jᵀr. Make one [Solver] with [NewSolver] and call
+// [Solver.Solve]; the zero [Options] are the recommended ones. Use [Batch] for
+// independent problems. The solution comes with a [Result]: how the run ended,
+// the work it took and how far the minimum may be. Look at Result.Status.Err.
+//
+// # Method
+//
+// Levenberg-Marquardt with Nielsen's damping and Moré's scaling; each step
+// from a Cholesky factorisation of the normal equations scaled to unit
+// diagonal, refined once when the smallest pivot falls below 1e-9 and replaced
+// by QR of the rows with column pivoting below 1e-12; MINPACK's three tests; a
+// second run with identity scaling where the first ended on a plateau; and, if
+// asked, a final Newton step with the exact Hessian. docs/least-squares.md
+// gives the algorithm, the source of each constant, and the results on the
+// MGH and NIST suites.
+//
+// NaN and Inf are answers, not errors: such a trial is rejected, and such a
+// start is reported. Nothing here panics on data; panics mark a caller's bug.
+//
+// # Derivatives of the solution
+//
+// At a minimum w*(θ) the gradient g(w, θ) = Jᵀr + ε²w vanishes, so that
+//
+//	H dw = −(∂g/∂θ) dθ,   H = JᵀJ + Σ r_i∇²r_i + ε²I,
+//
+// which gives, for a loss L(w*) with w̄ = ∂L/∂w,
+//
+//	forward:  ẇ = −H⁻¹(∂g/∂θ)θ̇
+//	reverse:  λ = H⁻¹w̄,  ∂L/∂θ = −(∂g/∂θ)ᵀλ.
+//
+// [Solver.Factor] evaluates and factors H, [Solver.SolveAdjoint] and
+// [Solver.SolveTangent] use it, and [Solver.VJP] and [Solver.JVP] do all of it
+// for a [Parametric] problem such as [Dense]. [AdjointMode] names the two
+// approximations in use elsewhere. At a distance δ from w* the error of the
+// gradient is O(δ); [Options.NewtonCorrection] makes that O(δ²).
+//
+// # Guarantees
+//
+// Solve, Factor and the solves allocate nothing. The result of a problem does
+// not depend on what a solver did before, on the number of workers, or on how
+// a batch is split: it is bitwise the same.
+package lm
