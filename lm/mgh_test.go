@@ -139,3 +139,42 @@ func runMGH(t *testing.T, problems []mghProblem, o Options, strict bool) (solved
 	t.Logf("MGH: acceleration %v: %d/%d, %.1f iterations per solved run", o.Acceleration, solved, runs, float64(iterations)/float64(solved))
 	return solved, runs
 }
+
+// TestMGHEveryDescent runs the list from x0 with every descent, damping,
+// scaling and linear solver: none may leave the neighbourhood of the others.
+func TestMGHEveryDescent(t *testing.T) {
+	problems := mghProblems(mghData(t))
+	for _, c := range []struct {
+		name   string
+		o      Options
+		solved int // at least
+	}{
+		{"Levenberg-Marquardt, Moré", Options{}, 35},
+		{"Levenberg-Marquardt, identity", Options{Scaling: Identity}, 35},
+		{"Levenberg-Marquardt, current", Options{Scaling: Current}, 34},
+		{"classical damping", Options{Damping: Classical, Scaling: Identity}, 34},
+		{"QR", Options{Linear: QR}, 35},
+		{"Cholesky", Options{Linear: Cholesky}, 34},
+		{"acceleration", Options{Acceleration: true}, 35},
+		{"dogleg", Options{Descent: Dogleg}, 34},
+		{"Gauss-Newton", Options{Descent: GaussNewton}, 29},
+	} {
+		o := suiteOptions(c.o.Acceleration)
+		o.Descent, o.Damping, o.Scaling, o.Linear = c.o.Descent, c.o.Damping, c.o.Scaling, c.o.Linear
+		solved, iterations, failed := 0, 0, []int{}
+		for _, p := range problems {
+			w := p.startAt(1)
+			res := NewSolver(p.n, o).Solve(dualProblem(p.m, p.n, p.f), w)
+			if _, ok := p.matches(2 * res.Cost); ok {
+				solved++
+				iterations += res.Iterations
+			} else {
+				failed = append(failed, p.number)
+			}
+		}
+		t.Logf("%-30s %d of 35 from x0, %.0f iterations each, failed %v", c.name, solved, float64(iterations)/float64(solved), failed)
+		if solved < c.solved {
+			t.Errorf("%s: %d solved, want %d", c.name, solved, c.solved)
+		}
+	}
+}
