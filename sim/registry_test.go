@@ -57,7 +57,7 @@ func TestNewErrors(t *testing.T) {
 		options   map[string]any
 		want      string
 	}{
-		{"diffusion", sorptionAxes(11, 32), sorptionConstants, nil, `no solver "diffusion"; there is diffusion-sorption`},
+		{"diffusion", sorptionAxes(11, 32), sorptionConstants, nil, `no solver "diffusion"; there is diffusion-sorption, navier-stokes`},
 		{"diffusion-sorption", sorptionAxes(11, 32), with("rho", 1), nil, `no constant "rho"; it has D, phi, rho_s, k, n_f`},
 		{"diffusion-sorption", sorptionAxes(11, 32), without, nil, "needs the constant n_f"},
 		{"diffusion-sorption", sorptionAxes(11, 32), with("phi", 2), nil, "porosity phi = 2"},
