@@ -285,6 +285,9 @@ func (s *Sample) Solve(seed Seed) {
 	s.runExperts(s.solveTask)
 }
 
+// Resolve solves again on the rows of the last Solve, for measurements.
+func (s *Sample) Resolve() { s.runExperts(s.solveTask) }
+
 // runExperts puts the experts on the work queue, or, when there are fewer than
 // workers, runs them one after another with their rows on the pool.
 func (s *Sample) runExperts(task func(worker, i int)) {

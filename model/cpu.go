@@ -30,10 +30,12 @@ type CPU[T kernel.Float] struct {
 	bar     []T                  // (micro, N, P)
 	ubar    []float64
 	scale   T
-	squares []float64
-	stats   Stats
-	pred    Prediction
-	micro   int
+
+	crossing []bool // residual rows whose stencil crosses a border; nil: not weighed
+	squares  []float64
+	stats    Stats
+	pred     Prediction
+	micro    int
 }
 
 // NetworkConfig returns the network a spec describes for its problem. Its
@@ -124,8 +126,8 @@ func NewCPU[T kernel.Float](s *Spec, p *pde.Problem, g *grid.Grid, router *const
 		e.pool.Close()
 		return nil, err
 	}
-	if s.Loss.BorderRows != 1 && len(e.Constraint.Windows) > 1 {
-		e.loss.WeighRows(e.Constraint.Crossing(), s.Loss.BorderRows)
+	if r := s.Loss.BorderRows; (r.Start != 1 || r.End != 1) && len(e.Constraint.Windows) > 1 {
+		e.crossing = e.Constraint.Crossing()
 	}
 	size := g.Size()
 	e.net = fno.New[T](cfg, g.Shape(), e.micro, e.pool)
@@ -214,8 +216,17 @@ func (e *CPU[T]) solve(b int, initial []float64, seed constraint.Seed) []float64
 	return s.Field()
 }
 
+// Basis writes what the network proposes for one initial condition to dst
+// (N, P).
+func (e *CPU[T]) Basis(dst, params []T, initial []float64) {
+	e.load(Batch{Initial: [][]float64{initial}}, 0)
+	e.net.Forward(e.basis, params, e.input)
+	copy(dst, e.basis)
+}
+
 // Predict implements Engine.
 func (e *CPU[T]) Predict(params []T, batch Batch, each func(i int, p *Prediction) error) error {
+	e.weighBorders(1)
 	for lo := 0; lo < len(batch.Initial); lo += e.micro {
 		count := e.load(batch, lo)
 		e.net.Forward(e.basis, params, e.input)
@@ -245,6 +256,7 @@ func (e *CPU[T]) LossAndGrad(grad, params []T, batch Batch) Stats {
 	squares := st.MeanSquares
 	clear(squares)
 	*st = Stats{MeanSquares: squares}
+	e.weighBorders(batch.Progress)
 	scale := 1 / float64(len(batch.Initial))
 	var jumpSquares float64
 	for lo := 0; lo < len(batch.Initial); lo += e.micro {
@@ -266,6 +278,13 @@ func (e *CPU[T]) LossAndGrad(grad, params []T, batch Batch) Stats {
 		st.Iterations *= scale / float64(n)
 	}
 	return *st
+}
+
+// weighBorders sets the factor of the rows that cross expert borders.
+func (e *CPU[T]) weighBorders(progress float64) {
+	if e.crossing != nil {
+		e.loss.WeighRows(e.crossing, e.Spec.Loss.BorderRows.At(progress))
+	}
 }
 
 // sample adds one sample's loss to the statistics and writes scale·∂L/∂b to

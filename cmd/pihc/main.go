@@ -120,6 +120,7 @@ status is 0, 1 for a failure, 2 for wrong usage, and 130 when interrupted.`,
 	flags.BoolVarP(&a.verbose, "verbose", "v", false, "log what is done on standard error")
 	root.AddCommand(
 		newGenerate(a), newTrain(a), newEval(a), newPredict(a), newReport(a), newReproduce(a),
+		newCheck(a), newBench(a),
 		newVersion(a),
 	)
 	return root

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pihc/internal/kernel"
+	"pihc/model"
+	"pihc/pde"
+	"pihc/report"
+)
+
+type benchOptions struct {
+	specFlags
+	scale  string
+	repeat int
+	json   bool
+}
+
+// benchmarks are what bench can measure, in the order of its help.
+var benchmarks = []struct {
+	name  string
+	scale string // default
+	run   func(b *bench) (any, error)
+}{
+	{"network", "paper", (*bench).network},
+	{"constraint", "paper", (*bench).constraint},
+	{"step", "paper", (*bench).step},
+	{"solver", "paper", (*bench).solver},
+}
+
+func newBench(a *app) *cobra.Command {
+	o := &benchOptions{}
+	c := &cobra.Command{
+		Use:   "bench network|constraint|step|solver",
+		Short: "Measure speed on this machine, beside its own peak",
+		Long: `bench measures one part on this machine: medians of several repetitions, beside
+the peak rate of fused multiply-adds (fma_peak_gflops) measured in the same run
+with the same number of threads.
+
+  network     forward and backward pass of the network for one sample, float32.
+              fraction_of_peak is 3 x the forward pass's operations over time and
+              peak, whatever the code really executes.
+  constraint  the least-squares solve of one expert on one thread, rows gathered,
+              stopped after 15 iterations; float64
+  step        loss and gradient of one batch for soft, hard and moe;
+              speedup_2_cores is moe's time with one thread over that with two;
+              max_rss_mib the process's largest memory
+  solver      one trajectory of the classical solver on one thread; self_error is
+              its relative L2 distance from its own solution at tolerance 1e-10
+
+Sizes are those of the spec diffusion-sorption-SCALE.`,
+		Example: `  pihc bench network
+  pihc bench step --scale demo --json`,
+		Args:      positional("network|constraint|step|solver", 1, 1),
+		ValidArgs: benchNames(),
+		RunE:      func(c *cobra.Command, args []string) error { return a.bench(c, args[0], o) },
+	}
+	o.add(c, false)
+	c.Flags().StringVar(&o.scale, "scale", "paper", "demo, small or paper")
+	c.Flags().IntVar(&o.repeat, "repeat", 5, "repetitions of each measurement")
+	jsonFlag(c, &o.json)
+	return c
+}
+
+func benchNames() []string {
+	var names []string
+	for _, b := range benchmarks {
+		names = append(names, b.name)
+	}
+	return names
+}
+
+// bench is one measurement in progress.
+type bench struct {
+	app     *app
+	command *cobra.Command
+	spec    *model.Spec
+	problem *pde.Problem
+	options *benchOptions
+	workers int
+}
+
+func (a *app) bench(c *cobra.Command, name string, o *benchOptions) error {
+	i := slices.Index(benchNames(), name)
+	if i < 0 {
+		return usagef("unknown benchmark %q: want %s", name, strings.Join(benchNames(), ", "))
+	}
+	if o.repeat < 1 {
+		return usagef("--repeat %d: want a positive number", o.repeat)
+	}
+	specName := "diffusion-sorption-" + o.scale
+	if !slices.Contains(model.BuiltinSpecs(), specName) {
+		return usagef("--scale %s: want demo, small or paper", o.scale)
+	}
+	spec, p, err := o.open(specName)
+	if err != nil {
+		return err
+	}
+	b := &bench{app: a, command: c, spec: spec, problem: p, options: o, workers: o.workers}
+	if b.workers == 0 {
+		b.workers = runtime.GOMAXPROCS(0)
+	}
+	result, err := benchmarks[i].run(b)
+	if err != nil {
+		return err
+	}
+	if o.json {
+		return a.printJSON(result)
+	}
+	return a.printFields(result)
+}
+
+// median runs f once to warm up, then repeat times, and returns the median
+// seconds. It stops early when the command is interrupted.
+func (b *bench) median(f func()) (float64, error) {
+	ctx := b.command.Context()
+	f()
+	times := make([]float64, 0, b.options.repeat)
+	for range b.options.repeat {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		begin := time.Now()
+		f()
+		times = append(times, time.Since(begin).Seconds())
+	}
+	slices.Sort(times)
+	return (times[(len(times)-1)/2] + times[len(times)/2]) / 2, nil
+}
+
+// machine is in every result.
+type machine struct {
+	Spec    string `json:"spec"`
+	Workers int    `json:"workers"`
+	Kernels string `json:"kernels"`
+}
+
+func (b *bench) machine(workers int) machine {
+	return machine{"diffusion-sorption-" + b.options.scale, workers, kernel.CurrentLevel().String()}
+}
+
+// field is a line of a result for people.
+type field struct {
+	name, text string
+}
+
+// fielder is a result that can list itself.
+type fielder interface{ fields() []field }
+
+func (a *app) printFields(v any) error {
+	f, ok := v.(fielder)
+	if !ok {
+		return a.printJSON(v)
+	}
+	t := &report.Table{Columns: []report.Column{{Title: "measured"}, {Title: "value", Right: true}}}
+	for _, x := range f.fields() {
+		t.Add(x.name, x.text)
+	}
+	_, err := t.WriteTo(a.Out)
+	return err
+}
+
+func (m machine) fields() []field {
+	return []field{{"spec", m.Spec}, {"workers", fmt.Sprint(m.Workers)}, {"kernels", m.Kernels}}
+}
+
+func seconds(name string, v float64) field { return field{name, report.Duration(v)} }
+
+func gflops(name string, v float64) field { return field{name, fmt.Sprintf("%.1f", v)} }
+
+func ratio(name string, v float64) field { return field{name, fmt.Sprintf("%.3f", v)} }

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"pihc/constraint"
+	"pihc/fno"
+	"pihc/internal/kernel"
+	"pihc/model"
+	"pihc/train"
+)
+
+// constraintBench is the JSON of bench constraint.
+type constraintBench struct {
+	machine
+	Rows       int     `json:"rows"` // residual rows of the expert
+	Basis      int     `json:"basis"`
+	Solve      float64 `json:"solve_s"`
+	Iterations int     `json:"iterations"`
+	Per15      float64 `json:"solve_15_iterations_s"` // solve_s scaled to 15 iterations
+	GFLOPS     float64 `json:"gflops"`
+	Peak       float64 `json:"fma_peak_gflops"`
+}
+
+func (r constraintBench) fields() []field {
+	return append(r.machine.fields(), field{"rows", formatInt(r.Rows)}, field{"basis", formatInt(r.Basis)}, seconds("solve_s", r.Solve),
+		field{"iterations", formatInt(r.Iterations)}, seconds("solve_15_iterations_s", r.Per15), gflops("gflops", r.GFLOPS), gflops("fma_peak_gflops", r.Peak))
+}
+
+// benchIterations is the number of iterations a measured solve is stopped at.
+const benchIterations = 15
+
+func (b *bench) constraint() (any, error) {
+	spec := *b.spec
+	// One expert over the whole domain with the points of one of moe's: the rows
+	// are the same in number, the conditions are global either way.
+	spec.Method = model.Hard
+	spec.Constraint.MaxIterations, spec.Constraint.Tolerance = benchIterations, 1e-15
+	g, err := b.problem.Grid(spec.Grid)
+	if err != nil {
+		return nil, err
+	}
+	sys, err := b.problem.Discretize(g)
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := model.NetworkConfig(&spec, b.problem)
+	if err != nil {
+		return nil, err
+	}
+	options, err := spec.Options(b.problem)
+	if err != nil {
+		return nil, err
+	}
+	c, err := constraint.New(sys, cfg.Outputs, options, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	basis, initial, err := b.basis(&spec, cfg)
+	if err != nil {
+		return nil, err
+	}
+	s := c.NewSample()
+	constraint.Load(s, basis, initial)
+	s.Solve(train.EvaluationSeed(0))
+	r := constraintBench{machine: b.machine(1), Basis: cfg.Outputs, Rows: options.Points}
+	if r.Solve, err = b.median(s.Resolve); err != nil {
+		return nil, err
+	}
+	outcome := s.Outcomes()[0]
+	r.Iterations = outcome.Iterations
+	if r.Iterations > 0 {
+		r.Per15 = r.Solve * benchIterations / float64(r.Iterations)
+	}
+	// Per residual row and evaluation: z = A w, J = sum of F_j A_j, JᵀJ, Jᵀr.
+	n, terms := float64(cfg.Outputs), float64(len(sys.Sets[0].Terms))
+	r.GFLOPS = float64(outcome.Evaluations) * float64(options.Points) * (4*terms*n + n*(n+1) + 2*n) / r.Solve / 1e9
+	r.Peak = kernel.PeakGFLOPS64(1)
+	return r, nil
+}
+
+// basis is what an untrained network proposes for an initial condition in the
+// middle of the distribution.
+func (b *bench) basis(spec *model.Spec, cfg fno.Config) ([]float32, []float64, error) {
+	e, err := model.NewCPU[float32](spec, b.problem, nil, nil, b.workers)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer e.Close()
+	initial, _, err := statedInitial(spec, b.problem, e.System.Grid, []float64{0.5})
+	if err != nil {
+		return nil, nil, err
+	}
+	out := make([]float32, cfg.Outputs*e.System.Grid.Size())
+	e.Basis(out, e.InitialParams(), initial[0])
+	return out, initial[0], nil
+}

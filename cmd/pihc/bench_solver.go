@@ -1,0 +1,70 @@
+package main
+
+import (
+	"strconv"
+
+	"pihc/internal/kernel"
+	"pihc/model"
+	"pihc/report"
+	"pihc/sim"
+)
+
+// solverBench is the JSON of bench solver.
+type solverBench struct {
+	machine
+	Trajectory float64 `json:"trajectory_s"`
+	SelfError  float64 `json:"self_error"` // worst of three initial conditions
+	Steps      int     `json:"steps"`
+	Peak       float64 `json:"fma_peak_gflops"`
+}
+
+func (r solverBench) fields() []field {
+	return append(r.machine.fields(), seconds("trajectory_s", r.Trajectory), field{"self_error", report.Number(r.SelfError)},
+		field{"steps", formatInt(r.Steps)}, gflops("fma_peak_gflops", r.Peak))
+}
+
+func formatInt(n int) string { return strconv.Itoa(n) }
+
+func (b *bench) solver() (any, error) {
+	g, err := b.problem.Grid(b.spec.Grid)
+	if err != nil {
+		return nil, err
+	}
+	solver, err := model.ReferenceSolver(b.problem, g)
+	if err != nil {
+		return nil, err
+	}
+	ref := b.problem.Reference
+	exact, err := sim.New(ref.Solver, g.Axes, ref.Constants, map[string]any{"rtol": 1e-10, "atol": 1e-10})
+	if err != nil {
+		return nil, err
+	}
+	initial, _, err := statedInitial(b.spec, b.problem, g, []float64{0.1, 0.5, 0.9})
+	if err != nil {
+		return nil, err
+	}
+	r := solverBench{machine: b.machine(1), Peak: kernel.PeakGFLOPS64(1)}
+	dst, want := make([]float64, g.Size()), make([]float64, g.Size())
+	for _, u0 := range initial {
+		var failed error
+		t, err := b.median(func() {
+			stats, err := solver.Solve(dst, u0)
+			if err != nil {
+				failed = err
+			}
+			r.Steps = stats.Steps
+		})
+		if err != nil {
+			return nil, err
+		}
+		if failed != nil {
+			return nil, failed
+		}
+		r.Trajectory = max(r.Trajectory, t)
+		if _, err := exact.Solve(want, u0); err != nil {
+			return nil, err
+		}
+		r.SelfError = max(r.SelfError, report.RelativeL2(dst, want))
+	}
+	return r, nil
+}

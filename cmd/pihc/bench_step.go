@@ -1,0 +1,91 @@
+package main
+
+import (
+	"runtime/debug"
+
+	"pihc/internal/kernel"
+	"pihc/model"
+)
+
+// stepBench is the JSON of bench step.
+type stepBench struct {
+	machine
+	Batch      int     `json:"batch"`
+	Soft       float64 `json:"soft_s"`
+	Hard       float64 `json:"hard_s"`
+	MoE        float64 `json:"moe_s"`
+	Ratio      float64 `json:"moe_over_soft"`
+	Iterations float64 `json:"moe_iterations"` // mean solver iterations per expert
+	Speedup    float64 `json:"speedup_2_cores,omitempty"`
+	RSS        float64 `json:"max_rss_mib,omitempty"`
+	Peak       float64 `json:"fma_peak_gflops"`
+}
+
+func (r stepBench) fields() []field {
+	out := append(r.machine.fields(), field{"batch", formatInt(r.Batch)}, seconds("soft_s", r.Soft), seconds("hard_s", r.Hard), seconds("moe_s", r.MoE),
+		ratio("moe_over_soft", r.Ratio), gflops("moe_iterations", r.Iterations))
+	if r.Speedup > 0 {
+		out = append(out, ratio("speedup_2_cores", r.Speedup))
+	}
+	if r.RSS > 0 {
+		out = append(out, gflops("max_rss_mib", r.RSS))
+	}
+	return append(out, gflops("fma_peak_gflops", r.Peak))
+}
+
+func (b *bench) step() (any, error) {
+	r := stepBench{machine: b.machine(b.workers), Batch: b.spec.Training.Batch}
+	var err error
+	for _, x := range []struct {
+		method string
+		dst    *float64
+	}{{model.Soft, &r.Soft}, {model.Hard, &r.Hard}, {model.MoE, &r.MoE}} {
+		if *x.dst, r.Iterations, err = b.stepSeconds(x.method, b.workers); err != nil {
+			return nil, err
+		}
+	}
+	r.Ratio = r.MoE / r.Soft
+	if b.workers >= 2 {
+		one, _, err := b.stepSeconds(model.MoE, 1)
+		if err != nil {
+			return nil, err
+		}
+		two := r.MoE
+		if b.workers > 2 {
+			if two, _, err = b.stepSeconds(model.MoE, 2); err != nil {
+				return nil, err
+			}
+		}
+		r.Speedup = one / two
+	}
+	r.RSS = maxRSS()
+	r.Peak = kernel.PeakGFLOPS32(b.workers)
+	return r, nil
+}
+
+// stepSeconds is the time of loss and gradient of one batch with untrained
+// parameters, and the mean solver iterations.
+func (b *bench) stepSeconds(method string, workers int) (float64, float64, error) {
+	spec := *b.spec
+	spec.Method = method
+	e, err := model.NewCPU[float32](&spec, b.problem, nil, nil, workers)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer debug.FreeOSMemory()
+	defer e.Close()
+	fractions := make([]float64, spec.Training.Batch)
+	for i := range fractions {
+		fractions[i] = (float64(i) + 0.5) / float64(len(fractions))
+	}
+	initial, _, err := statedInitial(&spec, b.problem, e.System.Grid, fractions)
+	if err != nil {
+		return 0, 0, err
+	}
+	batch := model.Batch{Initial: initial, Seeds: evaluationSeeds(len(initial))}
+	params := e.InitialParams()
+	grad := make([]float32, len(params))
+	var st model.Stats
+	t, err := b.median(func() { st = e.LossAndGrad(grad, params, batch) })
+	return t, st.Iterations, err
+}

@@ -1,0 +1,340 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"pihc/constraint"
+	"pihc/data"
+	"pihc/grid"
+	"pihc/model"
+	"pihc/pde"
+	"pihc/report"
+)
+
+type checkOptions struct {
+	specFlags
+	grid map[string]int
+	json bool
+}
+
+func newCheck(a *app) *cobra.Command {
+	o := &checkOptions{}
+	c := &cobra.Command{
+		Use:   "check SPEC",
+		Short: "Show a problem as understood; check its gradient and discretisation",
+		Long: `check reads a spec and its PDE file, and reports
+
+  the problem as understood: axes, constants, rows, and every term's scheme;
+
+  gradient_error: the gradient of the whole loss against central differences in
+  float64, in three random directions for every parameter tensor, with the
+  constraint solved anew at every point, on a small instance of the problem; the
+  worst of the three methods;
+
+  floor_residual: rms of the residual of the classical solution over rms of the
+  time derivative, and floor_error: relative_l2 between the classical solution
+  and the field that minimises all rows over all grid values. No network can be
+  expected to do better. Both are means over three initial conditions: constants
+  at 10, 50 and 90 % of the distribution's range where it is one of constants,
+  three draws otherwise.
+
+Use floor_error to choose schemes and rows before training.`,
+		Example: `  pihc check diffusion-sorption-demo
+  pihc check my.yaml --grid t=101,x=128 --json
+  pihc check diffusion-sorption-demo --set problem=diffusion-sorption-published --grid x=128`,
+		Args: positional("SPEC", 1, 1),
+		RunE: func(c *cobra.Command, args []string) error { return a.check(c.Context(), args[0], o) },
+	}
+	o.add(c, true)
+	c.Flags().StringToIntVar(&o.grid, "grid", nil, "points by axis for the floor (default the spec's, at most 256 along each space axis)")
+	jsonFlag(c, &o.json)
+	return c
+}
+
+// checkResult is the JSON of check.
+type checkResult struct {
+	Problem       string             `json:"problem"`
+	Description   []string           `json:"description"`
+	Terms         []checkTerm        `json:"terms"`
+	GradientError float64            `json:"gradient_error"`
+	Gradients     map[string]float64 `json:"gradient_errors"` // per method
+	GradientGrid  []int              `json:"gradient_grid"`
+	FloorResidual *float64           `json:"floor_residual,omitempty"`
+	FloorError    *float64           `json:"floor_error,omitempty"`
+	FloorGrid     []int              `json:"floor_grid,omitempty"`
+	Floors        []checkFloor       `json:"floors,omitempty"`
+}
+
+type checkTerm struct {
+	Name   string `json:"name"`
+	Scheme string `json:"scheme"`
+}
+
+type checkFloor struct {
+	Initial    string  `json:"initial"`
+	Residual   float64 `json:"residual"`
+	Error      float64 `json:"error"`
+	Iterations int     `json:"iterations"`
+}
+
+func (a *app) check(ctx context.Context, name string, o *checkOptions) error {
+	spec, p, err := o.open(name)
+	if err != nil {
+		return err
+	}
+	// The spec's own engine must exist: modes, stencils and points fit.
+	if err := checkSizes(spec, p); err != nil {
+		return err
+	}
+	g, err := floorGrid(spec, p, o.grid)
+	if err != nil {
+		return err
+	}
+	sys, err := p.Discretize(g)
+	if err != nil {
+		return err
+	}
+	out := &checkResult{Problem: p.Name, Description: p.Describe()}
+	for _, t := range sys.Terms {
+		out.Terms = append(out.Terms, checkTerm{t.Name, t.Operator.String()})
+	}
+	if err := a.checkGradients(ctx, out, spec, p); err != nil {
+		return err
+	}
+	if p.Reference.Solver != "" {
+		if err := a.checkFloors(ctx, out, spec, sys); err != nil {
+			return err
+		}
+	}
+	if o.json {
+		return a.printJSON(out)
+	}
+	return printCheck(a.Out, out)
+}
+
+// checkSizes reports a spec whose network or constraint does not fit its grid,
+// without building the engine.
+func checkSizes(spec *model.Spec, p *pde.Problem) error {
+	g, err := p.Grid(spec.Grid)
+	if err != nil {
+		return err
+	}
+	cfg, err := model.NetworkConfig(spec, p)
+	if err != nil {
+		return err
+	}
+	if err := cfg.Validate(g.Shape()); err != nil {
+		return fmt.Errorf("network: %w", err)
+	}
+	sys, err := p.Discretize(g)
+	if err != nil {
+		return err
+	}
+	options, err := spec.Options(p)
+	if err != nil {
+		return err
+	}
+	_, err = constraint.New(sys, cfg.Outputs, options, nil, nil)
+	return err
+}
+
+// floorGrid is the grid the floor is measured on.
+func floorGrid(spec *model.Spec, p *pde.Problem, given map[string]int) (*grid.Grid, error) {
+	points := maps.Clone(spec.Grid)
+	if points == nil {
+		points = map[string]int{}
+	}
+	for i, axis := range p.Axes {
+		if _, ok := points[axis.Name]; !ok {
+			points[axis.Name] = axis.Points
+		}
+		if i > 0 {
+			points[axis.Name] = min(points[axis.Name], 256)
+		}
+	}
+	maps.Copy(points, given)
+	return p.Grid(points)
+}
+
+// checkGradients checks the gradient of each method on a small instance.
+func (a *app) checkGradients(ctx context.Context, out *checkResult, spec *model.Spec, p *pde.Problem) error {
+	out.Gradients = map[string]float64{}
+	m := a.newMeter("gradient", len(model.Methods))
+	defer m.close()
+	for i, method := range model.Methods {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		e, err := smallEngine(spec, p, method)
+		if err != nil {
+			return fmt.Errorf("gradient check: %w", err)
+		}
+		batch, err := checkBatch(e)
+		if err == nil {
+			out.GradientGrid = e.System.Grid.Shape()
+			out.Gradients[method], err = e.CheckGradient(batch, 3)
+			out.GradientError = max(out.GradientError, out.Gradients[method])
+		}
+		e.Close()
+		if err != nil {
+			return fmt.Errorf("gradient check of %s: %w", method, err)
+		}
+		m.set(i+1, "")
+	}
+	return nil
+}
+
+// smallEngine is a float64 engine of the spec's problem, rows and loss, on a
+// grid and with a network small enough to be differenced in seconds.
+func smallEngine(spec *model.Spec, p *pde.Problem, method string) (*model.CPU[float64], error) {
+	small := *spec
+	small.Method = method
+	n := &small.Network
+	n.Width, n.Layers, n.Projection, n.Basis, n.Precision = 6, 2, 8, 4, "float64"
+	n.Modes = map[string]int{}
+	c := &small.Constraint
+	// All points, solved to rounding, so that differences see no solver noise.
+	c.Points, c.Tolerance, c.MaxIterations = 0, 1e-13, max(300, c.MaxIterations)
+	if c.Start == 0 {
+		c.Start = 0.1 // away from the kinks a problem may have at u = 0
+	}
+	small.Training.MicroBatch = 1
+	var err error
+	for size := 24; size <= 96; size *= 2 {
+		small.Grid = map[string]int{}
+		for i, axis := range p.Axes {
+			points := size
+			if i == 0 {
+				points = max(9, size/2-3)
+			} else if len(p.Axes) > 2 {
+				points = size / 2
+			}
+			small.Grid[axis.Name] = points
+			n.Modes[axis.Name] = 3
+		}
+		var e *model.CPU[float64]
+		if e, err = model.NewCPU[float64](&small, p, nil, nil, 1); err == nil {
+			return e, nil
+		}
+	}
+	return nil, err
+}
+
+// checkBatch is two initial conditions away from the ends of the distribution.
+func checkBatch(e *model.CPU[float64]) (model.Batch, error) {
+	initial, _, err := statedInitial(e.Spec, e.System.Problem, e.System.Grid, []float64{0.6, 0.9})
+	return model.Batch{Initial: initial, Seeds: evaluationSeeds(len(initial))}, err
+}
+
+// statedInitial returns initial conditions that can be named: constants at the
+// given fractions of the range where the distribution is one of constants, draws
+// otherwise.
+func statedInitial(spec *model.Spec, p *pde.Problem, g *grid.Grid, fractions []float64) ([][]float64, []string, error) {
+	size := g.Size() / g.Axes[0].Points
+	var fields [][]float64
+	var titles []string
+	if p.Initial.Distribution == "uniform-constant" {
+		for _, f := range fractions {
+			v := p.Initial.Low + f*(p.Initial.High-p.Initial.Low)
+			fields = append(fields, slices.Repeat([]float64{v}, size))
+			titles = append(titles, fmt.Sprintf("%s = %.3g", p.InitialName(), v))
+		}
+		return fields, titles, nil
+	}
+	on := *spec
+	on.Grid = map[string]int{}
+	for _, axis := range g.Axes {
+		on.Grid[axis.Name] = axis.Points
+	}
+	plan, err := model.DatasetPlan(&on, p, 1)
+	if err != nil {
+		return nil, nil, err
+	}
+	split := plan.Splits[len(plan.Splits)-1]
+	draw, err := plan.Sampler(split)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range fractions {
+		u0 := make([]float64, size)
+		if err := draw(data.SampleRand(split.Seed, i), u0); err != nil {
+			return nil, nil, err
+		}
+		fields, titles = append(fields, u0), append(titles, fmt.Sprintf("test sample %d", i))
+	}
+	return fields, titles, nil
+}
+
+// checkFloors measures the discretisation floor for three initial conditions.
+func (a *app) checkFloors(ctx context.Context, out *checkResult, spec *model.Spec, sys *pde.System) error {
+	p, g := sys.Problem, sys.Grid
+	options, err := spec.Options(p)
+	if err != nil {
+		return err
+	}
+	initial, titles, err := statedInitial(spec, p, g, []float64{0.1, 0.5, 0.9})
+	if err != nil {
+		return err
+	}
+	solver, err := model.ReferenceSolver(p, g)
+	if err != nil {
+		return err
+	}
+	m := a.newMeter("floor", len(initial))
+	defer m.close()
+	truth := make([]float64, g.Size())
+	var residual, floor float64
+	for i, u0 := range initial {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if _, err := solver.Solve(truth, u0); err != nil {
+			return fmt.Errorf("classical solver, %s: %w", titles[i], err)
+		}
+		f, err := constraint.MeasureFloor(sys, options, u0, truth)
+		if err != nil {
+			return withHint(fmt.Errorf("floor, %s: %w", titles[i], err), "try a smaller --grid")
+		}
+		out.Floors = append(out.Floors, checkFloor{titles[i], f.Residual, f.Error, f.Iterations})
+		residual += f.Residual / float64(len(initial))
+		floor += f.Error / float64(len(initial))
+		m.set(i+1, "")
+	}
+	out.FloorResidual, out.FloorError, out.FloorGrid = &residual, &floor, g.Shape()
+	return nil
+}
+
+// printCheck writes the result for people.
+func printCheck(w io.Writer, r *checkResult) error {
+	var b strings.Builder
+	for _, line := range r.Description {
+		b.WriteString(line + "\n")
+	}
+	for _, t := range r.Terms {
+		fmt.Fprintf(&b, "term       %s: %s\n", t.Name, t.Scheme)
+	}
+	fmt.Fprintf(&b, "\ngradient_error  %.2g", r.GradientError)
+	var parts []string
+	for _, m := range slices.Sorted(maps.Keys(r.Gradients)) {
+		parts = append(parts, fmt.Sprintf("%s %.2g", m, r.Gradients[m]))
+	}
+	fmt.Fprintf(&b, "   on %s: %s\n", data.FormatShape(r.GradientGrid), strings.Join(parts, ", "))
+	if r.FloorError == nil {
+		b.WriteString("floor           not measured: the problem names no classical solver\n")
+		_, err := io.WriteString(w, b.String())
+		return err
+	}
+	fmt.Fprintf(&b, "floor_residual  %s\nfloor_error     %s   on %s\n", report.Percent(*r.FloorResidual), report.Percent(*r.FloorError), data.FormatShape(r.FloorGrid))
+	for _, f := range r.Floors {
+		fmt.Fprintf(&b, "  %-16s residual %s, error %s, %d steps\n", f.Initial, report.Percent(f.Residual), report.Percent(f.Error), f.Iterations)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"pihc/data"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"pihc": main})
+}
+
+// TestScripts runs the real main under every script of testdata.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata",
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"status":    statusCommand,
+			"waitfor":   waitForCommand,
+			"interrupt": interruptCommand,
+			"npy":       npyCommand,
+			"npz":       npzCommand,
+			"json":      jsonCommand,
+			"alter":     alterCommand,
+			"cut":       cutCommand,
+		},
+		Setup: func(env *testscript.Env) error {
+			spec, err := os.ReadFile("testdata/tiny.yaml")
+			if err != nil {
+				return err
+			}
+			return os.WriteFile(filepath.Join(env.WorkDir, "tiny.yaml"), spec, 0o666)
+		},
+	})
+}
+
+// status N command args...: runs a command and requires its exit status.
+func statusCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: status N command args...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			ts.Fatalf("%v", err)
+		}
+		got = exit.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit status %d, want %d", got, want)
+	}
+}
+
+// interrupt N FILE command args...: runs a command, interrupts it once FILE
+// exists, and requires its exit status.
+func interruptCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: interrupt N FILE command args...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	path, err := exec.LookPath(args[2])
+	ts.Check(err)
+	command := exec.Command(path, args[3:]...)
+	command.Dir = ts.MkAbs(".")
+	var stderr bytes.Buffer
+	command.Stderr = &stderr
+	ts.Check(command.Start())
+	ts.Defer(func() { _ = command.Process.Kill() })
+	file := ts.MkAbs(args[1])
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if _, err := os.Stat(file); err == nil {
+			break
+		}
+	}
+	ts.Check(command.Process.Signal(os.Interrupt))
+	_ = command.Wait()
+	if got := command.ProcessState.ExitCode(); got != want {
+		ts.Fatalf("exit status %d, want %d; standard error:\n%s", got, want, stderr.String())
+	}
+}
+
+// waitfor FILE TEXT: waits until FILE contains TEXT.
+func waitForCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: waitfor FILE TEXT")
+	}
+	path := ts.MkAbs(args[0])
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if content, err := os.ReadFile(path); err == nil && bytes.Contains(content, []byte(args[1])) {
+			return
+		}
+	}
+	ts.Fatalf("%s never contained %q", args[0], args[1])
+}
+
+// npy FILE VALUE SHAPE...: writes an array filled with VALUE.
+func npyCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: npy FILE VALUE SHAPE...")
+	}
+	value, err := strconv.ParseFloat(args[1], 64)
+	ts.Check(err)
+	size := 1
+	var shape []int
+	for _, arg := range args[2:] {
+		n, err := strconv.Atoi(arg)
+		ts.Check(err)
+		shape = append(shape, n)
+		size *= n
+	}
+	values := make([]float64, size)
+	for i := range values {
+		values[i] = value
+	}
+	ts.Check(data.WriteNPY(ts.MkAbs(args[0]), data.NewArray(shape, values)))
+}
+
+// npz FILE NAME SHAPE: requires an array of that shape without NaN or Inf.
+func npzCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: npz FILE NAME SHAPE")
+	}
+	arrays, err := data.ReadNPZ(ts.MkAbs(args[0]))
+	ts.Check(err)
+	a := data.Find(arrays, args[1])
+	if a == nil {
+		ts.Fatalf("%s has no array %s", args[0], args[1])
+	}
+	if got := data.FormatShape(a.Shape); got != args[2] {
+		ts.Fatalf("%s: %s has shape %s, want %s", args[0], args[1], got, args[2])
+	}
+	ts.Check(a.CheckFinite())
+}
+
+// json FILE PATH...: requires FILE (stdout for standard output) to be one JSON
+// object in which every dotted path holds something.
+func jsonCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: json FILE PATH...")
+	}
+	var object map[string]any
+	if err := json.Unmarshal([]byte(ts.ReadFile(args[0])), &object); err != nil {
+		ts.Fatalf("%s: %v", args[0], err)
+	}
+	for _, path := range args[1:] {
+		var v any = object
+		for key := range strings.SplitSeq(path, ".") {
+			m, ok := v.(map[string]any)
+			if !ok || m[key] == nil {
+				ts.Fatalf("%s: nothing at %s", args[0], path)
+			}
+			v = m[key]
+		}
+	}
+}
+
+// alter FILE: changes one byte in the middle.
+func alterCommand(ts *testscript.TestScript, neg bool, args []string) {
+	path := ts.MkAbs(args[0])
+	content, err := os.ReadFile(path)
+	ts.Check(err)
+	content[len(content)/2] ^= 1
+	ts.Check(os.WriteFile(path, content, 0o666))
+}
+
+// cut FILE: keeps the first half.
+func cutCommand(ts *testscript.TestScript, neg bool, args []string) {
+	path := ts.MkAbs(args[0])
+	content, err := os.ReadFile(path)
+	ts.Check(err)
+	ts.Check(os.WriteFile(path, content[:len(content)/2], 0o666))
+}
