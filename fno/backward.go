@@ -11,7 +11,7 @@ func (n *Network[T]) Backward(grad, params, dstBar []T) {
 	if !n.kept {
 		panic("fno: Backward: no Forward before it")
 	}
-	if len(params) != c.Size() || len(grad) != c.Size() || len(dstBar) != n.batch*c.Outputs*n.points {
+	if len(params) != n.size || len(grad) != n.size || len(dstBar) != n.batch*c.Outputs*n.points {
 		panic("fno: Backward: wrong length of grad, params or dstBar")
 	}
 	n.params, n.grad, n.dst, n.keep = params, grad, dstBar, true

@@ -18,7 +18,7 @@ func (n *Network[T]) ForwardOnly(dst, params, input []T) { n.forward(dst, params
 
 func (n *Network[T]) forward(dst, params, input []T, keep bool) {
 	c := n.config
-	if len(params) != c.Size() || len(input) != n.batch*c.Inputs*n.points || len(dst) != n.batch*c.Outputs*n.points {
+	if len(params) != n.size || len(input) != n.batch*c.Inputs*n.points || len(dst) != n.batch*c.Outputs*n.points {
 		panic("fno: Forward: wrong length of dst, params or input")
 	}
 	n.params, n.input, n.dst, n.keep, n.kept = params, input, dst, keep, keep

@@ -17,6 +17,7 @@ const (
 // is spread over the pool.
 type Network[T kernel.Float] struct {
 	config Config
+	size   int // of the parameters
 	batch  int
 	pool   *kernel.Pool
 
@@ -88,7 +89,7 @@ func New[T kernel.Float](c Config, shape []int, batch int, pool *kernel.Pool) *N
 	c.Modes = append([]int(nil), c.Modes...)
 	last := len(shape) - 1
 	n := &Network[T]{
-		config: c, batch: batch, pool: pool,
+		config: c, size: c.Size(), batch: batch, pool: pool,
 		rows: 1, nx: shape[last], m: c.Modes[last], modes: c.Modes[last],
 		in: pad(c.Inputs), width: pad(c.Width), hidden: pad(c.Projection), out: pad(c.Outputs),
 		dc: []T{1},

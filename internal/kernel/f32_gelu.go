@@ -36,16 +36,22 @@ func GeluBackward[T Float](v, g, x []T) {
 		i = geluBackward32(as32(v), as32(g), as32(x))
 	}
 	for ; i < len(g); i++ {
-		y := x[i]
-		s := sigmoid(y)
-		v[i] = y * s
-		g[i] *= s + y*s*(1-s)*(geluLinear+3*geluCubic*y*y)
+		y := clampGelu(float64(x[i]))
+		e := math.Exp(-y * (geluLinear + geluCubic*y*y))
+		s := 1 / (1 + e)
+		value := float64(x[i]) * s
+		v[i] = T(value)
+		// 1-s as e·s: no cancellation where s is near 1.
+		g[i] *= T(s + value*(e*s)*(geluLinear+3*geluCubic*y*y))
 	}
 }
 
-// sigmoid is s of the formulas above. exp overflows to infinity and s to 0 for
-// very negative x, as it should; infinities and NaN are kept by the callers.
+// sigmoid is s of the formulas above.
 func sigmoid[T Float](x T) T {
-	y := float64(x)
+	y := clampGelu(float64(x))
 	return T(1 / (1 + math.Exp(-y*(geluLinear+geluCubic*y*y))))
 }
+
+// clampGelu bounds the argument of s where s is 0 or 1 to every digit, so that
+// exp stays finite. NaN stays NaN.
+func clampGelu(x float64) float64 { return max(-18, min(18, x)) }

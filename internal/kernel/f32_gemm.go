@@ -23,10 +23,10 @@ type Product[T Float] struct {
 // pointwise part and its inverse transform in one pass. C must not overlap an
 // operand.
 //
-// Each element is summed over k in increasing order, p before q, so the result
-// does not depend on m, n or the position in C: a caller may split C freely.
-// The SIMD versions fuse multiplication and addition; the portable one rounds
-// twice. Gemm panics if a slice is too short.
+// Each element is summed over k in increasing order, p before q, so a caller may
+// cut C into rows freely: the result is bitwise the same. The SIMD versions fuse
+// multiplication and addition except in a last n%16 columns; the portable one
+// rounds twice. Gemm panics if a slice is too short.
 func Gemm[T Float](c []T, ldc, m, n int, bias []T, accumulate bool, p, q Product[T]) {
 	if m <= 0 || n <= 0 {
 		return

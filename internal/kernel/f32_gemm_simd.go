@@ -20,7 +20,7 @@ type block struct {
 	k, k2           int
 }
 
-var zeros32 [32]float32
+var zeros32 [64]float32 // as long as the widest block's row
 
 // gemm32 covers C by micro-kernel blocks and leaves a last n%16 columns to the
 // portable loop.
@@ -29,8 +29,9 @@ var zeros32 [32]float32
 // vector registers only, and its fused multiply-add overwrites a factor instead
 // of the sum, so each also needs a copy; 8 sums, 2 vectors of B and the
 // broadcast of A's elements are what fits. Measured on one core of an AMD EPYC
-// (Zen 5, FMA peak 323 GFLOP/s), 64 x 64 x 80 in L1: 4x2 218, 2x4 219, 3x3 211,
-// 4x4 55 (spills); without the store between steps (see gemm4x2) 176.
+// (Zen 5, FMA peak 271 GFLOP/s) with operands in L1, in GFLOP/s: 4x2 210, 2x4
+// 210, 3x3 205, 5x2 190, 4x4 and 3x4 55-70 (spills); 4x2 unrolled without the
+// exits (see gemm4x2) 130. For 16 columns 6x1 160, 8x1 65 (spills).
 func gemm32(c []float32, ldc, m, n int, bias []float32, accumulate bool, p, q Product[float32]) {
 	width := n &^ 15
 	if width > 0 {

@@ -19,3 +19,9 @@ func mixTranspose32(dr, di, re, im, gr, gi []float32, out int, scale float32) {
 func fmaBurst32(n int) float64 { return scalarBurst[float32](n) }
 
 func fmaBurst64(n int) float64 { return scalarBurst[float64](n) }
+
+func adam32(params, first, second, grad []float32, s AdamStep) int { return 0 }
+
+func sumSquares32(sums *[16]float64, x []float32) {
+	panic("kernel: SIMD kernel called in a portable build")
+}

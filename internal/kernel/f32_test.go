@@ -1,0 +1,336 @@
+package kernel_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"pihc/internal/check"
+	"pihc/internal/kernel"
+)
+
+// gemmReference is Gemm as its documentation has it, in float64.
+func gemmReference[T kernel.Float](c []T, ldc, m, n int, bias []T, accumulate bool, p, q kernel.Product[T]) {
+	for i := range m {
+		for j := range n {
+			sum := 0.0
+			switch {
+			case accumulate:
+				sum = float64(c[i*ldc+j])
+			case bias != nil:
+				sum = float64(bias[j])
+			}
+			for _, t := range []kernel.Product[T]{p, q} {
+				for k := range t.K {
+					sum += float64(t.A[i*t.RowStride+k*t.ColStride]) * float64(t.B[k*t.BStride+j])
+				}
+			}
+			c[i*ldc+j] = T(sum)
+		}
+	}
+}
+
+// guardedProduct returns a product of m x k by k x n whose operands end exactly
+// where they must, between NaN, off alignment by shift.
+func guardedProduct[T kernel.Float](seed uint64, m, n, k, shift int, transposed bool) kernel.Product[T] {
+	if k == 0 {
+		return kernel.Product[T]{}
+	}
+	rng := check.Rand(seed)
+	p := kernel.Product[T]{K: k, RowStride: k + shift, ColStride: 1, BStride: n + shift}
+	if transposed {
+		p.RowStride, p.ColStride = 1, m+shift
+	}
+	p.A = check.Guard[T]((m-1)*p.RowStride+(k-1)*p.ColStride+1, shift).Slice()
+	p.B = check.Guard[T]((k-1)*p.BStride+n, shift).Slice()
+	// Elements between the rows are read by nobody: leave them NaN.
+	for i := range p.A {
+		p.A[i] = T(math.NaN())
+	}
+	for i := range p.B {
+		p.B[i] = T(math.NaN())
+	}
+	for i := range m {
+		for l := range k {
+			p.A[i*p.RowStride+l*p.ColStride] = T(rng.NormFloat64())
+		}
+	}
+	for l := range k {
+		check.Normal(rng, p.B[l*p.BStride:l*p.BStride+n])
+	}
+	return p
+}
+
+// testGemm compares Gemm with the reference on every size beside a cutoff: 4 and
+// 6 rows, 16, 32 and 64 columns, steps unrolled by up to 4.
+func testGemm[T kernel.Float](t *testing.T, tolerance float64) {
+	seed := uint64(0)
+	for _, m := range []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 13, 16} {
+		for _, n := range []int{1, 15, 16, 17, 31, 32, 33, 48, 64, 80, 96, 130} {
+			for _, k := range [][2]int{{0, 0}, {1, 0}, {2, 0}, {3, 1}, {4, 2}, {5, 5}, {0, 3}, {7, 4}, {8, 8}} {
+				seed++
+				shift := int(seed % 4)
+				mode := seed % 3
+				p := guardedProduct[T](2*seed, m, n, k[0], shift, seed%2 == 0)
+				q := guardedProduct[T](2*seed+1, m, n, k[1], shift, seed%4 < 2)
+				var bias []T
+				if mode == 1 {
+					bias = check.Normal(check.Rand(seed), check.Guard[T](n, shift).Slice())
+				}
+				ldc := n + shift
+				c := check.Guard[T]((m-1)*ldc+n, shift)
+				got := c.Slice()
+				for i := range got {
+					got[i] = T(i % 7)
+				}
+				if mode != 2 { // overwritten without being read
+					for i := range m {
+						for j := range n {
+							got[i*ldc+j] = T(math.NaN())
+						}
+					}
+				}
+				want := append([]T(nil), got...)
+				kernel.Gemm(got, ldc, m, n, bias, mode == 2, p, q)
+				gemmReference(want, ldc, m, n, bias, mode == 2, p, q)
+				check.Close(t, got, want, tolerance, tolerance)
+				c.Verify(t)
+				if t.Failed() {
+					t.Fatalf("m %d, n %d, k %v, shift %d, mode %d", m, n, k, shift, mode)
+				}
+			}
+		}
+	}
+}
+
+func TestGemm(t *testing.T) {
+	check.Levels(t, func(t *testing.T) {
+		testGemm[float32](t, 2e-6)
+	})
+	t.Run("float64", func(t *testing.T) { testGemm[float64](t, 4e-15) })
+}
+
+// TestGemmRows checks that a result does not depend on how C is cut into rows.
+func TestGemmRows(t *testing.T) {
+	check.Levels(t, func(t *testing.T) {
+		const m, n, k = 23, 80, 37
+		p := guardedProduct[float32](1, m, n, k, 1, false)
+		whole, cut := make([]float32, m*n), make([]float32, m*n)
+		kernel.Gemm(whole, n, m, n, nil, false, p, kernel.Product[float32]{})
+		for lo, step := 0, 1; lo < m; lo, step = lo+step, step+1 {
+			q := p
+			q.A = p.A[lo*p.RowStride:]
+			kernel.Gemm(cut[lo*n:], n, min(step, m-lo), n, nil, false, q, kernel.Product[float32]{})
+		}
+		check.Equal(t, cut, whole)
+	})
+}
+
+func TestGemmPanics(t *testing.T) {
+	short := func(name string, f func()) {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if recover() == nil {
+					t.Error("no panic")
+				}
+			}()
+			f()
+		})
+	}
+	p := guardedProduct[float32](1, 4, 16, 3, 0, false)
+	none := kernel.Product[float32]{}
+	c := make([]float32, 64)
+	short("C", func() { kernel.Gemm(c[:63], 16, 4, 16, nil, false, p, none) })
+	short("ldc", func() { kernel.Gemm(c, 15, 4, 16, nil, false, p, none) })
+	short("bias", func() { kernel.Gemm(c, 16, 4, 16, c[:15], false, p, none) })
+	short("A", func() { q := p; q.A = q.A[1:]; kernel.Gemm(c, 16, 4, 16, nil, false, q, none) })
+	short("B", func() { q := p; q.B = q.B[1:]; kernel.Gemm(c, 16, 4, 16, nil, false, none, q) })
+}
+
+// gelu and its derivative straight from the formula with tanh, in float64 (which
+// cancels in 1-tanh²: good to about 1e-14).
+func geluReference(x float64) (value, slope float64) {
+	c := math.Sqrt(2 / math.Pi)
+	th := math.Tanh(c * (x + 0.044715*x*x*x))
+	return x / 2 * (1 + th), (1+th)/2 + x/2*(1-th*th)*c*(1+3*0.044715*x*x)
+}
+
+func TestGelu(t *testing.T) {
+	check.Levels(t, func(t *testing.T) {
+		testGelu[float32](t, 4e-7)
+	})
+	t.Run("float64", func(t *testing.T) { testGelu[float64](t, 3e-14) })
+}
+
+func testGelu[T kernel.Float](t *testing.T, tolerance float64) {
+	for _, n := range []int{0, 1, 15, 16, 17, 31, 32, 100} {
+		for shift := range 3 {
+			x := check.Guard[T](n, shift)
+			v, g := check.Guard[T](n, 2-shift), check.Guard[T](n, 1)
+			wantV, wantG := make([]T, n), make([]T, n)
+			for i := range x.Slice() {
+				x.Slice()[i] = T(-12 + 24*float64(i+1)/float64(n+1))
+				g.Slice()[i] = T(1 + i%3)
+				value, slope := geluReference(float64(x.Slice()[i]))
+				wantV[i], wantG[i] = T(value), T(slope*float64(1+i%3))
+			}
+			kernel.GeluBackward(v.Slice(), g.Slice(), x.Slice())
+			check.Close(t, v.Slice(), wantV, tolerance, tolerance)
+			check.Close(t, g.Slice(), wantG, 2*tolerance, tolerance)
+			clear(v.Slice())
+			kernel.Gelu(v.Slice(), x.Slice())
+			check.Close(t, v.Slice(), wantV, tolerance, tolerance)
+			kernel.Gelu(x.Slice(), x.Slice()) // in place
+			check.Equal(t, x.Slice(), v.Slice())
+			x.Verify(t)
+			v.Verify(t)
+			g.Verify(t)
+		}
+	}
+}
+
+// TestGeluLimits: relative accuracy of gelu(x)/x for small x, the tails, and NaN.
+func TestGeluLimits(t *testing.T) {
+	check.Levels(t, func(t *testing.T) {
+		x := []float32{0, 1e-30, -1e-30, 1e-8, -1e-8, 1e-3, -1e-3, 5, -5, 20, -20, 1e6, -1e6, 1e15, -1e15, float32(math.NaN())}
+		v, g := make([]float32, len(x)), make([]float32, len(x))
+		for i := range g {
+			g[i] = 1
+		}
+		kernel.GeluBackward(v, g, x)
+		plain := make([]float32, len(x))
+		kernel.Gelu(plain, x)
+		for i, y := range x {
+			value, slope := geluReference(float64(y))
+			limit := 3e-7*math.Abs(value) + 1e-22*math.Abs(float64(y)) // 2^-126 |x| at most in the far tail
+			if y < 0 {
+				limit = 3e-7*math.Abs(value) + 4e-7*math.Min(1e-6, math.Abs(float64(y))) + 1e-22*math.Abs(float64(y))
+			}
+			for _, got := range []float32{v[i], plain[i]} {
+				if d := math.Abs(float64(got) - value); !(d <= limit) && !math.IsNaN(float64(y)) {
+					t.Errorf("gelu(%g) = %g, want %g", y, got, value)
+				}
+			}
+			if d := math.Abs(float64(g[i]) - slope); !(d <= 6e-7) && !math.IsNaN(float64(y)) {
+				t.Errorf("gelu'(%g) = %g, want %g", y, g[i], slope)
+			}
+			if math.IsNaN(float64(y)) && (v[i] == v[i] || g[i] == g[i] || plain[i] == plain[i]) {
+				t.Errorf("NaN gave %g, %g, %g", v[i], g[i], plain[i])
+			}
+		}
+	})
+}
+
+// TestMixTranspose compares with complex arithmetic: d = scale·Rᴴ g.
+func TestMixTranspose(t *testing.T) {
+	check.Levels(t, func(t *testing.T) {
+		for _, in := range []int{1, 3, 16} {
+			for _, out := range []int{1, 5, 16, 32, 48, 50} {
+				rng := check.Rand(uint64(100*in + out))
+				draw := func(n int) []float32 { return check.Normal(rng, check.Guard[float32](n, out%3).Slice()) }
+				re, im, gr, gi := draw(in*out), draw(in*out), draw(out), draw(out)
+				dr, di := check.Guard[float32](in, 1), check.Guard[float32](in, 2)
+				kernel.MixTranspose(dr.Slice(), di.Slice(), re, im, gr, gi, in, out, 0.5)
+				wantR, wantI := make([]float32, in), make([]float32, in)
+				for i := range in {
+					var sum complex128
+					for o := range out {
+						sum += complex(float64(re[i*out+o]), -float64(im[i*out+o])) * complex(float64(gr[o]), float64(gi[o]))
+					}
+					wantR[i], wantI[i] = float32(real(sum)/2), float32(imag(sum)/2)
+				}
+				check.Close(t, dr.Slice(), wantR, 1e-6, 1e-6)
+				check.Close(t, di.Slice(), wantI, 1e-6, 1e-6)
+				dr.Verify(t)
+				di.Verify(t)
+			}
+		}
+	})
+}
+
+// TestAdam compares with a float64 version over several steps, and the levels
+// with one another bitwise.
+func TestAdam(t *testing.T) {
+	for _, n := range []int{1, 15, 16, 17, 40} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			rng := check.Rand(uint64(n))
+			start := check.Normal(rng, make([]float32, n))
+			var grads [4][]float32
+			for i := range grads {
+				grads[i] = check.Normal(rng, make([]float32, n))
+			}
+			grads[0][0], grads[1][0] = 0, 0
+
+			exact, first, second := make([]float64, n), make([]float64, n), make([]float64, n)
+			for i, v := range start {
+				exact[i] = float64(v)
+			}
+			for step, g := range grads {
+				for i := range exact {
+					x := 0.25 * float64(g[i])
+					first[i] = 0.9*first[i] + 0.1*x
+					second[i] = 0.999*second[i] + 0.001*x*x
+					m := first[i] / (1 - math.Pow(0.9, float64(step+1)))
+					v := second[i] / (1 - math.Pow(0.999, float64(step+1)))
+					exact[i] -= 0.01 * m / (math.Sqrt(v) + 1e-8)
+				}
+			}
+			want := make([]float32, n)
+			for i, v := range exact {
+				want[i] = float32(v)
+			}
+			var before []float32
+			check.Levels(t, func(t *testing.T) {
+				p, m, v := check.Guard[float32](n, 1), check.Guard[float32](n, 2), check.Guard[float32](n, 3)
+				copy(p.Slice(), start)
+				for step, g := range grads {
+					kernel.Adam(p.Slice(), m.Slice(), v.Slice(), g, kernel.NewAdamStep(0.01, 0.9, 0.999, 1e-8, 0.25, step+1))
+				}
+				check.Close(t, p.Slice(), want, 1e-6, 0)
+				if before != nil {
+					check.Equal(t, p.Slice(), before)
+				}
+				before = append([]float32(nil), p.Slice()...)
+				p.Verify(t)
+				m.Verify(t)
+				v.Verify(t)
+			})
+		})
+	}
+}
+
+func TestSumSquares(t *testing.T) {
+	for _, n := range []int{0, 1, 15, 16, 17, 47, 48, 1000} {
+		x := check.Normal(check.Rand(uint64(n)), check.Guard[float32](n, n%3).Slice())
+		want := 0.0
+		for _, v := range x {
+			want += float64(v) * float64(v)
+		}
+		var before []float64
+		check.Levels(t, func(t *testing.T) {
+			got := []float64{kernel.SumSquares(x)}
+			check.Close(t, got, []float64{want}, 1e-14, 0)
+			if before != nil {
+				check.Equal(t, got, before)
+			}
+			before = got
+		})
+	}
+}
+
+func TestNetworkKernelsDoNotAllocate(t *testing.T) {
+	check.Levels(t, func(t *testing.T) {
+		p := guardedProduct[float32](1, 9, 80, 5, 0, false)
+		c, x := make([]float32, 9*80), make([]float32, 9*80)
+		if n := testing.AllocsPerRun(10, func() {
+			kernel.Gemm(c, 80, 9, 80, x, false, p, p)
+			kernel.Gelu(c, x)
+			kernel.GeluBackward(c, c, x)
+			kernel.MixTranspose(c[:16], c[16:32], x[:256], x[256:512], x[:16], x[16:32], 16, 16, 1)
+			kernel.Adam(c, x, x, x, kernel.AdamStep{Root: 1, Epsilon: 1})
+			kernel.SumSquares(c)
+		}); n != 0 {
+			t.Errorf("%g allocations", n)
+		}
+	})
+}
