@@ -48,9 +48,15 @@ func (r *Router) Count() int {
 // point on a border belongs to the upper subdomain; together the boxes cover
 // every point once.
 func (r *Router) Windows(g *grid.Grid) ([]grid.Window, error) {
+	if len(r.Borders) != len(g.Axes) {
+		return nil, fmt.Errorf("experts: borders along %d axes, but the grid has %d", len(r.Borders), len(g.Axes))
+	}
 	cuts := make([][]int, len(g.Axes))
 	for a, axis := range g.Axes {
 		b := r.Borders[a]
+		if len(b) < 2 {
+			return nil, fmt.Errorf("experts: axis %s has %d borders; want the two ends at least", axis.Name, len(b))
+		}
 		cuts[a] = make([]int, len(b))
 		cuts[a][len(b)-1] = axis.Points
 		for j := 1; j < len(b)-1; j++ {

@@ -7,21 +7,27 @@ import (
 	"strings"
 )
 
+// CheckParams returns the parameters at which CheckGradient works: initial ones
+// with the first output shifted by one. A network's first fields are near zero,
+// where a problem such as diffusion-sorption has a derivative without bound; a
+// basis function near a constant lets every expert keep away from there.
+func (e *CPU[T]) CheckParams() []T {
+	params := e.InitialParams()
+	for _, t := range e.Network.Layout() {
+		if t.Name == "output.bias" {
+			params[t.Offset] += 1
+		}
+	}
+	return params
+}
+
 // CheckGradient compares the gradient of the whole loss with central
 // differences in random directions, several for every parameter tensor; the
 // constraint is solved anew at every point. It returns the worst relative error,
 // where a direction's error is relative to the largest gradient seen. The engine
 // must be float64.
 func (e *CPU[T]) CheckGradient(batch Batch, directions int) (float64, error) {
-	params := e.InitialParams()
-	// A network's first fields are near zero, where a problem such as
-	// diffusion-sorption has a derivative without bound; a basis function near a
-	// constant lets every expert keep away from there.
-	for _, t := range e.Network.Layout() {
-		if t.Name == "output.bias" {
-			params[t.Offset] += 1
-		}
-	}
+	params := e.CheckParams()
 	if _, ok := any(params).([]float64); !ok {
 		panic("model: CheckGradient needs a float64 engine")
 	}

@@ -12,6 +12,9 @@ import (
 type Batch struct {
 	Initial [][]float64 // per sample: InitialSize values
 	Seeds   []constraint.Seed
+	// Progress is the fraction of training done, for what changes during it;
+	// LossAndGrad alone reads it.
+	Progress float64
 }
 
 // Stats describes one evaluation of the loss on a batch. Its slices belong to

@@ -163,7 +163,9 @@ func (l *Loss) evaluate(sc *lossScratch, t lossTask) {
 // by factor in the loss; the mean squares Evaluate reports are without it.
 func (l *Loss) WeighRows(chosen []bool, factor float64) {
 	r := l.sets[0]
-	r.factor = make([]float64, len(r.set.Points))
+	if r.factor == nil {
+		r.factor = make([]float64, len(r.set.Points))
+	}
 	for i := range r.factor {
 		r.factor[i] = 1
 		if chosen[i] {

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -87,11 +88,32 @@ type ConstraintSpec struct {
 
 // LossSpec describes the loss of the assembled prediction.
 type LossSpec struct {
-	Form        string             `yaml:"form"`         // mean-square | norm
-	Weights     map[string]float64 `yaml:"weights,flow"` // by name of the rows; default 1
-	BorderJump  float64            `yaml:"border_jump"`  // weight of the mean-square jump across expert borders
-	BorderSlope float64            `yaml:"border_slope"` // weight of the mean-square jump of the slope there, per length of the axis
-	BorderRows  float64            `yaml:"border_rows"`  // factor on residual rows whose stencil crosses an expert border
+	Form        string             `yaml:"form"`             // mean-square | norm
+	Weights     map[string]float64 `yaml:"weights,flow"`     // by name of the rows; default 1
+	BorderJump  float64            `yaml:"border_jump"`      // weight of the mean-square jump across expert borders
+	BorderSlope float64            `yaml:"border_slope"`     // weight of the mean-square jump of the slope there, per length of the axis
+	BorderRows  Ramp               `yaml:"border_rows,flow"` // factor on residual rows whose stencil crosses an expert border
+}
+
+// Ramp is a value that changes during training: Start up to the fraction From
+// of the steps, End after the fraction To, geometric in between. Evaluation uses
+// End.
+type Ramp struct {
+	Start float64 `yaml:"start"`
+	End   float64 `yaml:"end"`
+	From  float64 `yaml:"from"`
+	To    float64 `yaml:"to"`
+}
+
+// At returns the value at a fraction of training.
+func (r Ramp) At(progress float64) float64 {
+	switch {
+	case progress >= r.To || r.Start == r.End:
+		return r.End
+	case progress <= r.From:
+		return r.Start
+	}
+	return r.Start * math.Pow(r.End/r.Start, (progress-r.From)/(r.To-r.From))
 }
 
 // TrainingSpec describes the optimisation.
@@ -153,7 +175,7 @@ func DefaultSpec() Spec {
 			Points: 20000, Normalization: "mean", ConditionRows: "global", Ridge: 1e-4, Tolerance: 1e-4,
 			MaxIterations: 50, Damping: "nielsen", Scaling: "more", NewtonCorrection: true, Adjoint: "exact",
 		},
-		Loss: LossSpec{Form: "mean-square", BorderRows: 1},
+		Loss: LossSpec{Form: "mean-square", BorderRows: Ramp{1, 1, 0, 1}},
 		Training: TrainingSpec{
 			Steps: 4000, Batch: 6, MicroBatch: 1,
 			LearningRate: LearningRate{Initial: 1e-3, Final: 1e-4, Decay: "exponential"},
@@ -252,8 +274,11 @@ func (s *Spec) validate(d *config.Document) error {
 	oneOf("constraint.scaling", c.Scaling, "more", "current", "identity")
 	oneOf("constraint.adjoint", c.Adjoint, "exact", "gauss-newton", "paper")
 	positive("network.initial_scale", n.InitialScale)
-	if s.Loss.BorderRows < 0 || s.Loss.BorderJump < 0 || s.Loss.BorderSlope < 0 || n.SpectralGain < 0 {
-		bad("loss", "loss.border_rows, loss.border_jump, loss.border_slope and network.spectral_gain: want zero or a positive number")
+	if r := s.Loss.BorderRows; r.Start < 0 || r.End < 0 || (r.Start != r.End && (r.Start == 0 || r.End == 0)) || r.From < 0 || r.To < r.From || r.To > 1 {
+		bad("loss.border_rows", "loss.border_rows: want 0 <= from <= to <= 1, and start and end positive or equal")
+	}
+	if s.Loss.BorderJump < 0 || s.Loss.BorderSlope < 0 || n.SpectralGain < 0 {
+		bad("loss", "loss.border_jump, loss.border_slope and network.spectral_gain: want zero or a positive number")
 	}
 	oneOf("loss.form", s.Loss.Form, "mean-square", "norm")
 	atLeast("training.steps", t.Steps, 1)

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -33,6 +34,14 @@ type Meta struct {
 	Tensors      string      `json:"tensors"`      // file name of the safetensors
 	TensorsHash  string      `json:"tensors_hash"` // its SHA-256
 	Borders      [][]float64 `json:"borders"`      // of the experts along each axis
+	Checksum     string      `json:"checksum"`     // of all of the above
+}
+
+// sum is the SHA-256 of everything but the checksum.
+func (m Meta) sum() (string, error) {
+	m.Checksum = ""
+	text, err := json.Marshal(m)
+	return hash(text), err
 }
 
 const keepCheckpoints = 2
@@ -65,6 +74,9 @@ func writeCheckpoint[T kernel.Float](run, name string, layout []fno.Tensor, s *s
 		return fmt.Errorf("checkpoint %s: %w", name, err)
 	}
 	m.TensorsHash = sum
+	if m.Checksum, err = m.sum(); err != nil {
+		return fmt.Errorf("checkpoint %s: %w", name, err)
+	}
 	if err := data.WriteJSON(filepath.Join(dir, name+".json"), m); err != nil {
 		return fmt.Errorf("checkpoint %s: %w", name, err)
 	}
@@ -95,6 +107,9 @@ func readCheckpoint[T kernel.Float](run, name string, layout []fno.Tensor, momen
 	}
 	if m.Version != model.SpecVersion {
 		return nil, m, fmt.Errorf("checkpoint %s of run %s has version %d; this pihc reads version %d", name, run, m.Version, model.SpecVersion)
+	}
+	if sum, err := m.sum(); err != nil || sum != m.Checksum {
+		return nil, m, &data.CorruptError{File: filepath.Join(dir, name+".json"), Reason: "its content does not match its checksum: it was altered"}
 	}
 	if m.Tensors != filepath.Base(m.Tensors) || m.TensorsHash == "" {
 		return nil, m, fmt.Errorf("checkpoint %s of run %s: its JSON names no tensors", name, run)

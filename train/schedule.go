@@ -20,7 +20,7 @@ func Rate(r model.LearningRate, step, steps int) float64 {
 		progress = float64(step) / float64(steps-1)
 	}
 	if r.Stairs > 1 {
-		progress = math.Floor(float64(step)/float64(steps)*float64(r.Stairs)) / float64(r.Stairs-1)
+		progress = float64(step*r.Stairs/steps) / float64(r.Stairs-1)
 	}
 	rate := r.Initial
 	switch r.Decay {

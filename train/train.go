@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"maps"
 	"math"
@@ -247,6 +248,9 @@ func (t *trainer[T]) open(p *pde.Problem) error {
 	}
 	if len(names) == 0 {
 		// Stopped before the first checkpoint: the beginning is the state.
+		if err := t.sameRun(p); err != nil {
+			return err
+		}
 		t.start()
 		t.log, err = data.AppendLog(path, func([]byte) bool { return false })
 		return err
@@ -267,6 +271,24 @@ func (t *trainer[T]) open(p *pde.Problem) error {
 	t.log, err = data.AppendLog(path, func(record []byte) bool { return recordStep(record) <= s.step })
 	t.options.Logger.Info("resumed", "run", t.dir, "step", s.step)
 	return err
+}
+
+// sameRun compares the spec and the PDE file of the run folder with those given,
+// where there is no checkpoint that would know their hashes.
+func (t *trainer[T]) sameRun(p *pde.Problem) error {
+	for _, c := range []struct{ file, want string }{{"spec.yaml", t.meta.SpecHash}, {"problem.yaml", model.ProblemHash(p)}} {
+		src, err := os.ReadFile(filepath.Join(t.dir, c.file))
+		if errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s is not a run folder: it has no %s", t.dir, c.file)
+		}
+		if err != nil {
+			return err
+		}
+		if hash(src) != c.want {
+			return fmt.Errorf("run %s was begun with another %s; resume needs the same one", t.dir, c.file)
+		}
+	}
+	return nil
 }
 
 // start sets the state before the first step.
@@ -330,6 +352,7 @@ func (t *trainer[T]) nextBatch() model.Batch {
 		t.batch.Initial = append(t.batch.Initial, t.initial[sample])
 		t.batch.Seeds = append(t.batch.Seeds, constraint.Seed{Run: t.spec.Seed, Step: uint64(t.state.step), Sample: uint64(sample)})
 	}
+	t.batch.Progress = float64(t.state.step) / float64(t.spec.Training.Steps)
 	return t.batch
 }
 

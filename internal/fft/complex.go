@@ -103,6 +103,9 @@ func (b *buffer) along(p *plan, re, im []float64, outer, inner int) {
 // collected transforms the columns that start at b.bases[:count].
 func (b *buffer) collected(p *plan, re, im []float64, stride, count int) {
 	l := lanes(b.first)
+	if count < kernel.LaneCount {
+		clear(b.first[:p.n*point])
+	}
 	for k, base := range b.bases[:count] {
 		gather(l.Re[k:], re[base:], p.n, stride)
 		gather(l.Im[k:], im[base:], p.n, stride)

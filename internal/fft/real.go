@@ -168,7 +168,12 @@ func (b *buffer) collectedPairs(p *plan, re, im, x []float64, stride, count int,
 		}
 		return values.Im[k-kernel.LaneCount:]
 	}
+	// Lanes left over keep what an earlier call put there, which would grow with
+	// every unnormalised transform and spill into their partners by rounding.
 	if inverse {
+		if count < len(b.bases) {
+			clear(b.half[:2*h*point])
+		}
 		for k, c := range b.bases[:count] {
 			l, lane := half(k)
 			at := base(c, h, stride)
@@ -181,6 +186,9 @@ func (b *buffer) collectedPairs(p *plan, re, im, x []float64, stride, count int,
 			scatter(x[base(c, p.n, stride):], part(k), p.n, stride)
 		}
 		return
+	}
+	if count < len(b.bases) {
+		clear(b.second[:p.n*point])
 	}
 	for k, c := range b.bases[:count] {
 		gather(part(k), x[base(c, p.n, stride):], p.n, stride)
