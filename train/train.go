@@ -352,6 +352,7 @@ func (t *trainer[T]) nextBatch() model.Batch {
 		t.batch.Initial = append(t.batch.Initial, t.initial[sample])
 		t.batch.Seeds = append(t.batch.Seeds, constraint.Seed{Run: t.spec.Seed, Step: uint64(t.state.step), Sample: uint64(sample)})
 	}
+	t.batch.Progress = float64(t.state.step) / float64(t.spec.Training.Steps)
 	return t.batch
 }
 
