@@ -1,0 +1,219 @@
+package train
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"pihc/internal/check"
+	"pihc/internal/kernel"
+	"pihc/model"
+)
+
+// adamReference is Adam as its paper states it (Kingma and Ba 2015, algorithm
+// 1): bias-corrected moments by name, one parameter at a time, in float64.
+type adamReference struct {
+	p, m, v []float64
+	t       int
+}
+
+func (a *adamReference) step(g []float64, rate, beta1, beta2, epsilon float64) {
+	a.t++
+	for i := range a.p {
+		a.m[i] = beta1*a.m[i] + (1-beta1)*g[i]
+		a.v[i] = beta2*a.v[i] + (1-beta2)*g[i]*g[i]
+		mhat := a.m[i] / (1 - math.Pow(beta1, float64(a.t)))
+		vhat := a.v[i] / (1 - math.Pow(beta2, float64(a.t)))
+		a.p[i] -= rate * mhat / (math.Sqrt(vhat) + epsilon)
+	}
+}
+
+func TestAdam(t *testing.T) {
+	t.Run("float64", func(t *testing.T) { testAdam[float64](t, 1e-13) })
+	t.Run("float32", func(t *testing.T) { testAdam[float32](t, 2e-6) })
+}
+
+func testAdam[T kernel.Float](t *testing.T, tolerance float64) {
+	for _, spec := range []model.TrainingSpec{
+		{Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8},
+		{Beta1: 0.5, Beta2: 0.9, Epsilon: 1e-2},
+		{Beta1: 0, Beta2: 0, Epsilon: 1e-8}, // sign descent
+	} {
+		const n = 1003
+		rng := rand.New(rand.NewPCG(1, 2))
+		s := &state[T]{params: make([]T, n), first: make([]T, n), second: make([]T, n)}
+		ref := adamReference{p: make([]float64, n), m: make([]float64, n), v: make([]float64, n)}
+		for i := range s.params {
+			s.params[i] = T(rng.NormFloat64())
+			ref.p[i] = float64(s.params[i])
+		}
+		g, scaled := make([]T, n), make([]float64, n)
+		for step := range 30 {
+			rate, scale := 0.01/float64(1+step), 1.0
+			if step%3 == 1 {
+				scale = 0.125 // as a clipped gradient; exact in either precision
+			}
+			for i := range g {
+				g[i] = T(rng.NormFloat64() * math.Pow(10, float64(i%7-3)))
+				scaled[i] = scale * float64(g[i])
+			}
+			adam(s, g, scale, rate, spec)
+			ref.step(scaled, rate, spec.Beta1, spec.Beta2, spec.Epsilon)
+		}
+		got := make([]float64, n)
+		for i, p := range s.params {
+			got[i] = float64(p)
+		}
+		check.Close(t, got, ref.p, 0, tolerance)
+		if s.updates != 30 {
+			t.Errorf("%d updates counted", s.updates)
+		}
+	}
+}
+
+// The first step of Adam has the size of the learning rate, whatever the
+// gradient's.
+func TestAdamFirstStep(t *testing.T) {
+	s := &state[float64]{params: make([]float64, 4), first: make([]float64, 4), second: make([]float64, 4)}
+	adam(s, []float64{1e-3, -5, 1e4, 0}, 1, 0.25, model.DefaultSpec().Training)
+	check.Close(t, s.params, []float64{-0.25, 0.25, -0.25, 0}, 0, 1e-5)
+}
+
+func TestSquares(t *testing.T) {
+	for _, n := range []int{0, 1, 4095, 4096, 4097, 20000} {
+		rng := rand.New(rand.NewPCG(uint64(n), 1))
+		g, want := make([]float32, n), 0.0
+		for i := range g {
+			g[i] = float32(rng.NormFloat64())
+			want += float64(g[i]) * float64(g[i])
+		}
+		if got := squares(g); math.Abs(got-want) > 1e-12*want {
+			t.Errorf("%d: %.17g, want %.17g", n, got, want)
+		}
+	}
+}
+
+// The gradient is scaled to the largest norm, and only where it is longer. After
+// one step the first moment is (1-beta1) times the gradient used.
+func TestClip(t *testing.T) {
+	for _, test := range []struct {
+		override string
+		want     func(norm float64) float64
+	}{
+		{"training.clip=0", func(norm float64) float64 { return norm }},
+		{"training.clip=1e-3", func(float64) float64 { return 1e-3 }},
+		{"training.clip=1e9", func(norm float64) float64 { return norm }},
+	} {
+		e := newExperiment(t, "training.steps=1", "network.precision=float64", test.override)
+		dir, _ := e.train(t, Options{})
+		cfg, err := model.NetworkConfig(e.spec, e.problem)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, _, err := readCheckpoint[float64](dir, stepName(1), cfg.Layout(), true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		norm := float64(*records(t, dir)[0].GradientNorm) // as it was before clipping
+		got := math.Sqrt(squares(s.first)) / (1 - e.spec.Training.Beta1)
+		if want := test.want(norm); math.Abs(got-want) > 1e-12*want {
+			t.Errorf("%s: a gradient of norm %g is used with norm %g, want %g", test.override, norm, got, want)
+		}
+		if norm < 1e-2 {
+			t.Errorf("the gradient's norm %g is too small for this test", norm)
+		}
+	}
+}
+
+func TestRate(t *testing.T) {
+	exponential := model.LearningRate{Initial: 1e-3, Final: 1e-4, Decay: "exponential"}
+	stairs, cosine, constant, warm := exponential, exponential, exponential, exponential
+	stairs.Stairs, cosine.Decay, constant.Decay, warm.Warmup = 5, "cosine", "constant", 4
+	fine := stairs
+	fine.Stairs = 100
+	tenth := math.Pow(10, -0.25)
+	for _, test := range []struct {
+		name        string
+		rate        model.LearningRate
+		step, steps int
+		want        float64
+	}{
+		{"exponential", exponential, 0, 4001, 1e-3},
+		{"exponential, half-way", exponential, 2000, 4001, math.Sqrt(1e-7)},
+		{"exponential, last", exponential, 4000, 4001, 1e-4},
+		{"exponential, one step", exponential, 0, 1, 1e-3},
+		{"stairs, first", stairs, 0, 4000, 1e-3},
+		{"stairs, end of the first", stairs, 799, 4000, 1e-3},
+		{"stairs, second", stairs, 800, 4000, 1e-3 * tenth},
+		{"stairs, end of the second", stairs, 1599, 4000, 1e-3 * tenth},
+		{"stairs, last", stairs, 3200, 4000, 1e-4},
+		{"stairs, end", stairs, 3999, 4000, 1e-4},
+		// 29/100*100 is 28.999... in floating point.
+		{"a stair a step", fine, 29, 100, 1e-3 * math.Pow(10, -29.0/99)},
+		{"cosine", cosine, 0, 101, 1e-3},
+		{"cosine, half-way", cosine, 50, 101, 5.5e-4},
+		{"cosine, quarter", cosine, 25, 101, 1e-4 + 9e-4*0.5*(1+math.Sqrt(0.5))},
+		{"cosine, last", cosine, 100, 101, 1e-4},
+		{"constant", constant, 77, 100, 1e-3},
+		{"warm-up, first", warm, 0, 1, 0.25e-3},
+		{"warm-up, third", warm, 2, 101, 0.75e-3 * math.Pow(10, -0.02)},
+		{"warm-up, over", warm, 4, 101, 1e-3 * math.Pow(10, -0.04)},
+	} {
+		if got := Rate(test.rate, test.step, test.steps); math.Abs(got-test.want) > 1e-14*test.want {
+			t.Errorf("%s: %.16g, want %.16g", test.name, got, test.want)
+		}
+	}
+}
+
+// The average forgets the random start quickly, and then moves with its decay.
+func TestAverage(t *testing.T) {
+	s := &state[float64]{params: []float64{1}, average: []float64{0}}
+	want := 0.0
+	for n := 1; n <= 200; n++ {
+		s.updates = n
+		s.params[0] = float64(n)
+		s.updateAverage(0.95)
+		d := min(0.95, float64(1+n)/float64(10+n))
+		want = d*want + (1-d)*float64(n)
+		if math.Abs(s.average[0]-want) > 1e-12*want {
+			t.Fatalf("after %d updates %g, want %g", n, s.average[0], want)
+		}
+	}
+	if e := s.evaluated(); &e[0] != &s.average[0] {
+		t.Error("evaluation does not use the average")
+	}
+	off := &state[float64]{params: []float64{1}}
+	off.updateAverage(0.95)
+	if e := off.evaluated(); &e[0] != &off.params[0] {
+		t.Error("without an average, evaluation does not use the parameters")
+	}
+}
+
+// Every epoch sees every sample once, in an order of its own that only the seed
+// decides.
+func TestEpochOrder(t *testing.T) {
+	a, b, c := make([]int, 50), make([]int, 50), make([]int, 50)
+	epochOrder(a, 1, 0)
+	epochOrder(b, 1, 1)
+	epochOrder(c, 2, 0)
+	seen := make([]bool, 50)
+	same := 0
+	for i := range a {
+		if seen[a[i]] {
+			t.Fatalf("sample %d twice", a[i])
+		}
+		seen[a[i]] = true
+		if a[i] == b[i] || a[i] == c[i] {
+			same++
+		}
+	}
+	if same > 10 {
+		t.Errorf("orders of two epochs or seeds agree in %d of 50 places", same)
+	}
+	epochOrder(b, 1, 0)
+	for i := range a {
+		if a[i] != b[i] {
+			t.Fatal("the same epoch has two orders")
+		}
+	}
+}

@@ -1,0 +1,270 @@
+package train
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pihc/data"
+	"pihc/model"
+)
+
+// trainer builds a trainer without running it.
+func (e experiment) trainer(t *testing.T) *trainer[float64] {
+	t.Helper()
+	tr, err := newTrainer[float64](filepath.Join(t.TempDir(), "run"), e.spec, e.problem, e.set, Options{Workers: 1, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(tr.engine.Close)
+	if err := tr.open(e.problem); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { tr.log.Close() })
+	return tr
+}
+
+// A learning rate far too large ends training with a clear error after the set
+// number of bad steps in a row, each of them logged and leaving no trace in the
+// parameters.
+func TestNotFinite(t *testing.T) {
+	for _, method := range model.Methods {
+		e := newExperiment(t, "method="+method, "training.max_bad_steps=3", "training.average=0", "training.log=100",
+			"training.learning_rate.initial=1e30", "training.learning_rate.final=1e30", "training.clip=0")
+		dir := filepath.Join(t.TempDir(), "run")
+		s, err := e.run(context.Background(), dir, Options{})
+		if !errors.Is(err, ErrNotFinite) {
+			t.Errorf("%s: %+v, %v, want ErrNotFinite", method, s, err)
+			continue
+		}
+		oneLine(t, method, err, "3 steps in a row", "learning rate", "step ")
+		if s.Skipped < 3 || s.Steps >= 12 {
+			t.Errorf("%s: %+v", method, s)
+		}
+		skipped := 0
+		for _, r := range records(t, dir) {
+			if r.Skipped {
+				skipped++
+			}
+		}
+		if skipped != s.Skipped {
+			t.Errorf("%s: %d skipped steps in the log, %d counted", method, skipped, s.Skipped)
+		}
+		// What is left can be read, and holds the finite parameters of the last good step.
+		params, _, _, err := LoadParams[float32](dir, e.spec, e.problem, true)
+		if err != nil {
+			t.Errorf("%s: %v", method, err)
+		}
+		for _, p := range params {
+			if math.IsNaN(float64(p)) {
+				t.Errorf("%s: a bad step reached the parameters", method)
+				break
+			}
+		}
+	}
+}
+
+// One bad step is skipped and forgotten: neither parameters nor moments nor the
+// number of updates change, and the row of bad steps ends with a good one.
+func TestBadStepIsSkipped(t *testing.T) {
+	tr := newExperiment(t, "network.precision=float64").trainer(t)
+	s := tr.state
+	step := func() {
+		t.Helper()
+		if err := tr.oneStep(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	step()
+	good := s.params[3]
+	s.params[3] = math.NaN()
+	first, second, average := slices.Clone(s.first), slices.Clone(s.second), slices.Clone(s.average)
+	step()
+	if s.badInRow != 1 || s.badTotal != 1 || s.updates != 1 || s.step != 2 {
+		t.Errorf("after a bad step: %d in a row, %d in all, %d updates, step %d", s.badInRow, s.badTotal, s.updates, s.step)
+	}
+	if !slices.Equal(first, s.first) || !slices.Equal(second, s.second) || !slices.Equal(average, s.average) {
+		t.Error("a bad step changed the moments or the average")
+	}
+	s.params[3] = good
+	step()
+	if s.badInRow != 0 || s.badTotal != 1 || s.updates != 2 || s.step != 3 {
+		t.Errorf("after a good step: %d in a row, %d in all, %d updates, step %d", s.badInRow, s.badTotal, s.updates, s.step)
+	}
+}
+
+// The best checkpoint has the lowest validation residual. The error against
+// solutions is shown and never used: here the "solutions" are replaced by the
+// predictions of the first validation, so that the error is lowest there.
+func TestBestByResidual(t *testing.T) {
+	e := newExperiment(t, "network.precision=float64", "method=soft", "training.average=0", "training.steps=40", "training.validate=5", "training.log=100", "constraint.points=0")
+	tr := e.trainer(t)
+	for tr.state.step < 5 {
+		if err := tr.oneStep(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := tr.engine.Predict(tr.state.params, tr.validate, func(i int, p *model.Prediction) error {
+		tr.truth[i] = slices.Clone(p.Field)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr.state.step, tr.spec.Training.Steps = 0, 40
+	if err := tr.loop(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	bestResidual, bestError, residual, relative := 0, 0, math.Inf(1), math.Inf(1)
+	for _, r := range records(t, tr.dir) {
+		if r.ValidationResidual == nil {
+			continue
+		}
+		if v := float64(*r.ValidationResidual); v < residual {
+			residual, bestResidual = v, r.Step
+		}
+		if v := float64(*r.ValidationError); v < relative {
+			relative, bestError = v, r.Step
+		}
+	}
+	if bestError == bestResidual {
+		t.Fatalf("residual and error are both lowest at step %d: nothing is tested", bestError)
+	}
+	if tr.state.bestStep != bestResidual || tr.state.bestResidual != residual {
+		t.Errorf("best step %d with %g; the residual is lowest at step %d with %g, the error at step %d",
+			tr.state.bestStep, tr.state.bestResidual, bestResidual, residual, bestError)
+	}
+	_, m, err := readCheckpoint[float64](tr.dir, "best", tr.layout, false)
+	if err != nil || m.Step != bestResidual {
+		t.Errorf("the best checkpoint is of step %d, %v", m.Step, err)
+	}
+}
+
+// A checkpoint that is truncated or altered anywhere is an error that names the
+// file, for resuming and for loading; nothing panics and nothing is written.
+func TestDamagedCheckpoint(t *testing.T) {
+	e := newExperiment(t)
+	dir := filepath.Join(t.TempDir(), "run")
+	if _, err := e.run(context.Background(), dir, Options{StopAt: 6}); !errors.Is(err, ErrInterrupted) {
+		t.Fatal(err)
+	}
+	name := stepName(6)
+	jsonFile, tensors := filepath.Join(checkpointDir(dir), name+".json"), filepath.Join(checkpointDir(dir), name+".safetensors")
+	before := files(t, dir)
+	alter := func(change func(m map[string]any)) func([]byte) []byte {
+		return func(text []byte) []byte {
+			var m map[string]any
+			d := json.NewDecoder(bytes.NewReader(text))
+			d.UseNumber()
+			if err := d.Decode(&m); err != nil {
+				t.Fatal(err)
+			}
+			change(m)
+			out, err := json.Marshal(m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return out
+		}
+	}
+	set := func(key string, value any) func([]byte) []byte {
+		return alter(func(m map[string]any) {
+			if _, ok := m[key]; !ok {
+				t.Fatalf("the JSON has no %q", key)
+			}
+			m[key] = value
+		})
+	}
+	for _, test := range []struct {
+		name, file string
+		change     func([]byte) []byte
+		want       string
+	}{
+		{"truncated tensors", tensors, func(b []byte) []byte { return b[:len(b)/2] }, name},
+		{"no tensors", tensors, func([]byte) []byte { return nil }, name},
+		{"a flipped bit", tensors, func(b []byte) []byte { b = slices.Clone(b); b[len(b)-9] ^= 1; return b }, name},
+		{"a byte too many", tensors, func(b []byte) []byte { return append(slices.Clone(b), 0) }, name},
+		{"truncated JSON", jsonFile, func(b []byte) []byte { return b[:len(b)/2] }, name},
+		{"empty JSON", jsonFile, func([]byte) []byte { return nil }, name},
+		{"not JSON", jsonFile, func([]byte) []byte { return []byte("\x00\xff") }, name},
+		{"another step", jsonFile, set("step", -5), "altered"},
+		{"another best step", jsonFile, set("best_step", 1), "altered"},
+		{"other borders", jsonFile, set("borders", [][]float64{}), "altered"},
+		{"other tensors", jsonFile, set("tensors", "../../spec.yaml"), "altered"},
+		{"another version", jsonFile, set("version", 99), "version 99; this pihc reads version 1"},
+		{"an unknown key", jsonFile, alter(func(m map[string]any) { m["more"] = 1 }), "more"},
+		{"no checksum", jsonFile, alter(func(m map[string]any) { delete(m, "checksum") }), "altered"},
+	} {
+		original := []byte(before["checkpoints/"+filepath.Base(test.file)])
+		if err := os.WriteFile(test.file, test.change(original), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		damaged := files(t, dir)
+		_, err := e.run(context.Background(), dir, Options{Resume: true})
+		oneLine(t, test.name+", resumed", err, test.want)
+		_, _, _, err = LoadParams[float32](dir, e.spec, e.problem, true)
+		oneLine(t, test.name+", loaded", err, test.want)
+		for file, content := range files(t, dir) {
+			if damaged[file] != content {
+				t.Errorf("%s: %s was changed", test.name, file)
+			}
+		}
+		if err := os.WriteFile(test.file, original, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Remove(tensors); err != nil {
+		t.Fatal(err)
+	}
+	_, err := e.run(context.Background(), dir, Options{Resume: true})
+	oneLine(t, "missing tensors", err, name+".safetensors")
+	if err := os.WriteFile(tensors, []byte(before["checkpoints/"+name+".safetensors"]), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.run(context.Background(), dir, Options{Resume: true}); err != nil {
+		t.Errorf("the whole checkpoint is refused: %v", err)
+	}
+	var corrupt *data.CorruptError
+	if err := os.WriteFile(tensors, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	// A checkpoint of another precision does not fit either.
+	if _, _, _, err := LoadParams[float64](dir, e.spec, e.problem, false); err == nil || errors.As(err, &corrupt) || !strings.Contains(err.Error(), "the spec wants") {
+		t.Errorf("float32 read as float64: %v", err)
+	}
+}
+
+func TestReadRun(t *testing.T) {
+	e := newExperiment(t, "training.steps=1")
+	dir, _ := e.train(t, Options{})
+	spec, p, err := ReadRun(dir)
+	if err != nil || model.ProblemHash(p) != model.ProblemHash(e.problem) {
+		t.Fatalf("%v", err)
+	}
+	a, _ := spec.Encode()
+	b, _ := e.spec.Encode()
+	if !bytes.Equal(a, b) {
+		t.Error("the spec of the run folder is not the one of the run")
+	}
+	_, _, err = ReadRun(t.TempDir())
+	oneLine(t, "not a run", err, "not a run folder")
+	path := filepath.Join(dir, "spec.yaml")
+	src, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, bytes.Replace(src, []byte("version: 1"), []byte("version: 7"), 1), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err = ReadRun(dir); err == nil || !strings.Contains(err.Error(), "version 7: this pihc reads version 1") {
+		t.Errorf("another version: %v", err)
+	}
+}
