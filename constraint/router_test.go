@@ -1,0 +1,239 @@
+package constraint
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"pihc/grid"
+	"pihc/lm"
+)
+
+func plane(nt, nx int, x grid.Boundary) *grid.Grid {
+	return &grid.Grid{Axes: []grid.Axis{
+		{Name: "t", Lo: 0, Hi: 500, Points: nt, Boundary: grid.Nodes},
+		{Name: "x", Lo: 0, Hi: 1, Points: nx, Boundary: x},
+	}}
+}
+
+func windows(t *testing.T, r *Router, g *grid.Grid) []grid.Window {
+	t.Helper()
+	w, err := r.Windows(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// Sizes need not divide: the boxes cover every point once, differ by one point
+// at most along each axis, and come with the last axis fastest.
+func TestWindowsUneven(t *testing.T) {
+	for _, experts := range [][]int{nil, {1, 4}, {3, 7}, {2, 3}, {4}, {0, 5}, {7, 1}} {
+		for _, boundary := range []grid.Boundary{grid.Cells, grid.Nodes, grid.Periodic} {
+			g := plane(101, 128, boundary)
+			r := NewRouter(g, experts)
+			w := windows(t, r, g)
+			if len(w) != r.Count() {
+				t.Fatalf("%v: %d windows, %d experts", experts, len(w), r.Count())
+			}
+			count := make([]int, g.Size())
+			for k, box := range w {
+				for _, p := range box.Points(g) {
+					count[p]++
+				}
+				if k == 0 {
+					continue
+				}
+				before, starts := w[k-1], box.Lo
+				if starts[1] != before.Hi[1] && !(starts[1] == 0 && before.Hi[1] == 128 && starts[0] == before.Hi[0]) {
+					t.Errorf("%v: window %d starts at %v after %v", experts, k, starts, before)
+				}
+			}
+			for p, c := range count {
+				if c != 1 {
+					t.Fatalf("%v %s: point %d is in %d windows", experts, boundary, p, c)
+				}
+			}
+			for axis := range g.Axes {
+				least, most := math.MaxInt, 0
+				for _, box := range w {
+					least, most = min(least, box.Hi[axis]-box.Lo[axis]), max(most, box.Hi[axis]-box.Lo[axis])
+				}
+				// With both ends points, the last part also has the upper end.
+				if slack := 1; most-least > slack+1 || boundary != grid.Nodes && axis == 1 && most-least > slack {
+					t.Errorf("%v %s: axis %d is cut into parts of %d to %d points", experts, boundary, axis, least, most)
+				}
+			}
+		}
+	}
+}
+
+// Borders are physical coordinates: the decomposition made for one grid puts the
+// same places into the same expert on every other grid.
+func TestBordersOnOtherGrids(t *testing.T) {
+	train := plane(101, 1024, grid.Cells)
+	r := NewRouter(train, []int{2, 3})
+	for _, g := range []*grid.Grid{train, plane(101, 128, grid.Cells), plane(51, 100, grid.Cells), plane(37, 31, grid.Nodes), plane(64, 17, grid.Periodic)} {
+		index := make([]int, 2)
+		for k, w := range windows(t, r, g) {
+			for _, p := range w.Points(g) {
+				g.Unravel(int(p), index)
+				for a, j := range []int{k / 3, k % 3} {
+					x, b := g.Axes[a].Coordinate(index[a]), r.Borders[a]
+					const rounding = 1e-7
+					inside := x >= b[j]-rounding && x < b[j+1]-rounding || j == len(b)-2 && x <= b[j+1]+rounding
+					if !inside {
+						t.Fatalf("%v: %s = %g is with expert %d, whose borders are %g and %g", g.Shape(), g.Axes[a].Name, x, k, b[j], b[j+1])
+					}
+				}
+			}
+		}
+	}
+}
+
+// A point on a border belongs to the upper part, whatever the rounding of the
+// coordinates.
+func TestBordersOnPoints(t *testing.T) {
+	for parts := 2; parts < 60; parts++ {
+		g := &grid.Grid{Axes: []grid.Axis{{Name: "x", Lo: -0.3, Hi: 0.7, Points: parts + 1, Boundary: grid.Nodes}}}
+		for k, w := range windows(t, NewRouter(g, []int{parts}), g) {
+			hi := k + 1
+			if k == parts-1 {
+				hi++ // with the upper end
+			}
+			if w.Lo[0] != k || w.Hi[0] != hi {
+				t.Fatalf("%d parts: part %d holds points %d to %d", parts, k, w.Lo[0], w.Hi[0])
+			}
+		}
+	}
+}
+
+func TestRouterRefuses(t *testing.T) {
+	g := plane(11, 8, grid.Cells)
+	for _, test := range []struct {
+		router *Router
+		grid   *grid.Grid
+		want   string
+	}{
+		{NewRouter(g, []int{1, 9}), g, "axis x has 8 points, too few for 9 experts"},
+		{NewRouter(g, []int{12, 1}), g, "axis t has 11 points, too few for 12 experts"},
+		{NewRouter(plane(101, 1024, grid.Cells), []int{1, 64}), g, "axis x has 8 points, too few for 64 experts"},
+		{&Router{}, g, "borders along 0 axes, but the grid has 2"},
+		{&Router{Borders: [][]float64{{0, 500}, {}}}, g, "axis x has 0 borders"},
+		{&Router{Borders: [][]float64{{0, 500}, {0, 0.9, 0.1, 1}}}, g, "axis x"},
+	} {
+		_, err := test.router.Windows(test.grid)
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%v: %v, want %q", test.router.Borders, err, test.want)
+		}
+	}
+	sys, _, _ := toy(t, "diffusion-sorption", map[string]int{"t": 9, "x": 20}, 4)
+	for _, test := range []struct {
+		o    Options
+		want string
+	}{
+		{Options{Experts: []int{1, 21}}, "too few for 21 experts"},
+		{Options{Experts: []int{9, 1}}, "expert 0 has no residual rows"}, // the row t = 0
+		{Options{Experts: []int{1, 4}, Points: 33}, "33 asked for, but the subdomain of expert 0 holds 32 residual rows"},
+		{Options{Weights: map[string]float64{"wall": 1}}, "no rows are called \"wall\"; there are residual, initial, left, right"},
+	} {
+		if _, err := New(sys, 4, test.o, nil, nil); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%+v: %v, want %q", test.o, err, test.want)
+		}
+	}
+}
+
+// A sample of m of the candidates: in order, none twice, every candidate and
+// every pair of neighbours with the frequency of drawing without replacement.
+func TestSamplePoints(t *testing.T) {
+	candidates := make([]int32, 40)
+	for i := range candidates {
+		candidates[i] = int32(3*i + 1)
+	}
+	const m, draws = 10, 40000
+	rng := rand.New(rand.NewPCG(1, 2))
+	dst := make([]int32, m)
+	single, pair := make([]float64, 40), make([]float64, 39)
+	for range draws {
+		samplePoints(dst, candidates, m, rng.Float64)
+		for i, p := range dst {
+			at, found := slices.BinarySearch(candidates, p)
+			if !found || i > 0 && p <= dst[i-1] {
+				t.Fatalf("sample %v", dst)
+			}
+			single[at]++
+			if i > 0 && p == dst[i-1]+3 {
+				pair[at-1]++
+			}
+		}
+	}
+	chi := func(counts []float64, probability float64) (sum float64) {
+		want := draws * probability
+		for _, c := range counts {
+			sum += (c - want) * (c - want) / (want * (1 - probability))
+		}
+		return sum
+	}
+	// 40 and 39 degrees of freedom: below 85 with probability 0.9999.
+	if c := chi(single, 10.0/40); c > 85 {
+		t.Errorf("single points: chi-squared %.1f; %v", c, single)
+	}
+	if c := chi(pair, 10.0*9/(40*39)); c > 85 {
+		t.Errorf("neighbours: chi-squared %.1f; %v", c, pair)
+	}
+	// All of them, and more than there are: the candidates themselves.
+	samplePoints(candidates[:0:0], nil, 0, rng.Float64)
+	all := make([]int32, 40)
+	samplePoints(all, candidates, 40, rng.Float64)
+	if !slices.Equal(all, candidates) {
+		t.Errorf("all points: %v", all)
+	}
+}
+
+// The points depend on run, step, sample and expert, and on nothing else: not on
+// what was solved before.
+func TestSampleSeeds(t *testing.T) {
+	sys, basis, initial := toy(t, "diffusion-sorption", map[string]int{"t": 21, "x": 40}, 4)
+	c, err := New(sys, 4, Options{Mean: true, Experts: []int{1, 2}, Points: 60, Solver: lm.Options{Ridge: 1e-4, MaxIterations: 2}}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := c.NewSample()
+	points := func(seed Seed) [2]string {
+		Load(s, basis, initial)
+		s.Solve(seed)
+		var out [2]string
+		for k := range out {
+			p := s.experts[k].blocks[0].points
+			for _, q := range p {
+				if c.Expert(int(q)) != k {
+					t.Fatalf("point %d is not expert %d's", q, k)
+				}
+			}
+			// Relative to the subdomain, to compare experts.
+			rel := make([]int32, len(p))
+			for i, q := range p {
+				rel[i] = q - int32(c.Windows[k].Lo[1])
+			}
+			out[k] = fmt.Sprint(rel)
+		}
+		return out
+	}
+	first := points(Seed{1, 2, 3})
+	seen := map[string]string{}
+	for _, seed := range []Seed{{1, 2, 3}, {1, 2, 4}, {1, 3, 3}, {2, 2, 3}, {2, 1, 3}, {1, 3, 2}, {3, 2, 1}, {0, 0, 0}, {1, 0, 0}, {0, 1, 0}} {
+		for k, p := range points(seed) {
+			name := fmt.Sprintf("%v expert %d", seed, k)
+			if other, ok := seen[p]; ok {
+				t.Errorf("%s samples the same points as %s", name, other)
+			}
+			seen[p] = name
+		}
+	}
+	if again := points(Seed{1, 2, 3}); again != first {
+		t.Error("the same seed samples other points the second time")
+	}
+}
