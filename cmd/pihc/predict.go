@@ -108,7 +108,7 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 func readInitial(path string, g *grid.Grid) ([][]float64, error) {
 	array, err := data.ReadArray(path)
 	if err != nil {
-		return nil, fmt.Errorf("initial condition %s: %w", path, err)
+		return nil, fmt.Errorf("initial condition: %w", err)
 	}
 	want := g.Shape()[1:]
 	got := array.Shape

@@ -46,6 +46,7 @@ type meter struct {
 	note   string
 	mutex  sync.Mutex
 	last   time.Time
+	shown  string // the last plain line
 	bars   *mpb.Progress
 	bar    *mpb.Bar
 	closed bool
@@ -93,10 +94,13 @@ func (m *meter) line() {
 	if m.note != "" {
 		text += ": " + m.note
 	}
-	fmt.Fprintln(m.app.console, text)
+	if text != m.shown {
+		m.shown = text
+		fmt.Fprintln(m.app.console, text)
+	}
 }
 
-// close takes the bar away, or prints the last line.
+// close ends the bar.
 func (m *meter) close() {
 	if m.closed {
 		return

@@ -34,6 +34,7 @@ func TestScripts(t *testing.T) {
 			"json":      jsonCommand,
 			"alter":     alterCommand,
 			"cut":       cutCommand,
+			"edit":      editCommand,
 		},
 		Setup: func(env *testscript.Env) error {
 			spec, err := os.ReadFile("testdata/tiny.yaml")
@@ -184,4 +185,17 @@ func cutCommand(ts *testscript.TestScript, neg bool, args []string) {
 	content, err := os.ReadFile(path)
 	ts.Check(err)
 	ts.Check(os.WriteFile(path, content[:len(content)/2], 0o666))
+}
+
+// edit FILE OLD NEW: replaces the first OLD, which must be there.
+func editCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: edit FILE OLD NEW")
+	}
+	path := ts.MkAbs(args[0])
+	content := ts.ReadFile(args[0])
+	if !strings.Contains(content, args[1]) {
+		ts.Fatalf("%s does not contain %q", args[0], args[1])
+	}
+	ts.Check(os.WriteFile(path, []byte(strings.Replace(content, args[1], args[2], 1)), 0o666))
 }

@@ -85,6 +85,9 @@ func (a *app) train(ctx context.Context, args []string, o *trainOptions) error {
 	if err != nil {
 		return withDataHint(err, args[0], o.data)
 	}
+	if err := checkSizes(spec, p); err != nil {
+		return err
+	}
 	return a.trainAndTell(ctx, o.out, o.data, spec, p, set, train.Options{Workers: o.workers})
 }
 

@@ -1,0 +1,187 @@
+package report
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"pihc/constraint"
+	"pihc/model"
+	"pihc/pde"
+	"pihc/sim"
+)
+
+const evaluateSpec = `
+problem: diffusion-sorption
+grid: {t: 13, x: 24}
+network: {width: 6, layers: 2, modes: {t: 3, x: 3}, projection: 8, basis: 6, precision: float64}
+constraint: {experts: {x: 3}, points: 60, tolerance: 1e-10}
+`
+
+// testSamples are constant initial conditions with their classical solutions.
+func testSamples(t *testing.T, e *model.CPU[float64], values []float64) Samples {
+	t.Helper()
+	p, g := e.System.Problem, e.System.Grid
+	solver, err := sim.New(p.Reference.Solver, g.Axes, p.Reference.Constants, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := Samples{}
+	var fields [][]float64
+	for i, v := range values {
+		u0, field := slices.Repeat([]float64{v}, e.System.InitialSize()), make([]float64, g.Size())
+		if _, err := solver.Solve(field, u0); err != nil {
+			t.Fatal(err)
+		}
+		s.Initial, fields = append(s.Initial, u0), append(fields, field)
+		s.Seeds = append(s.Seeds, constraint.Seed{Sample: uint64(i)})
+	}
+	s.Truth = func(i int) ([]float64, error) { return fields[i], nil }
+	return s
+}
+
+func testEngine(t *testing.T, method string) *model.CPU[float64] {
+	t.Helper()
+	spec, err := model.LoadSpec("spec", []byte(evaluateSpec), "method="+method)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := pde.Open(spec.Problem)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := model.NewCPU[float64](spec, p, nil, nil, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(e.Close)
+	return e
+}
+
+// Evaluate against the same numbers formed here from the fields it hands out.
+func TestEvaluate(t *testing.T) {
+	for _, method := range model.Methods {
+		t.Run(method, func(t *testing.T) {
+			e := testEngine(t, method)
+			s := testSamples(t, e, []float64{0.05, 0.1, 0.15})
+			var fields [][]float64
+			got, err := Evaluate(e, e.InitialParams(), s, func(_ int, u []float64) error {
+				fields = append(fields, slices.Clone(u))
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := e.System.InitialSize()
+			var errs, initial []float64
+			for i, u := range fields {
+				truth, _ := s.Truth(i)
+				errs = append(errs, RelativeL2(u, truth))
+				// The initial rows of this problem are u - u0, without a weight.
+				initial = append(initial, RMS(difference(u[:n], s.Initial[i])))
+			}
+			near := func(what string, got *Summary, want Summary) {
+				t.Helper()
+				if got == nil || math.Abs(got.Mean-want.Mean) > 1e-9*want.Mean || math.Abs(got.Max-want.Max) > 1e-9*want.Max {
+					t.Errorf("%s is %v, want %v", what, got, want)
+				}
+			}
+			near("relative_l2", got.RelativeL2, Summarize(errs))
+			near("initial_error", got.InitialError, Summarize(initial))
+			if got.Samples != 3 || got.Method != method || got.ResidualRMS == nil || got.BoundaryError == nil {
+				t.Errorf("incomplete: %+v", got)
+			}
+			if want := map[string]int{model.Soft: 0, model.Hard: 1, model.MoE: 3}[method]; len(got.Experts) != want {
+				t.Errorf("%d experts, want %d", len(got.Experts), want)
+			}
+			for k, x := range got.Experts {
+				total := 0
+				for _, count := range x.Statuses {
+					total += count
+				}
+				if total != 3 || !(x.Iterations.Mean > 0) || !(x.ConstraintRMS.Mean > 0) {
+					t.Errorf("expert %d: %+v", k, x)
+				}
+			}
+			if (got.BorderJump != nil) != (method == model.MoE) {
+				t.Errorf("border jump %v", got.BorderJump)
+			}
+		})
+	}
+}
+
+// BorderJump looks at the assembled field alone, the engine at both experts'
+// own fields: they agree up to the spacing.
+func TestBorderJumpAgrees(t *testing.T) {
+	e := testEngine(t, model.MoE)
+	s := testSamples(t, e, []float64{0.1})
+	starts := make([][]int, len(e.System.Grid.Axes))
+	for _, w := range e.Constraint.Windows[1:] {
+		starts[1] = append(starts[1], w.Lo[1])
+	}
+	var want float64
+	got, err := Evaluate(e, e.InitialParams(), s, func(_ int, u []float64) error {
+		want = BorderJump(u, e.System.Grid.Shape(), starts)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if jump := got.BorderJump.Mean; jump < want/2 || jump > 2*want {
+		t.Errorf("border jump %g, from the field %g", jump, want)
+	}
+}
+
+func TestEvaluateStops(t *testing.T) {
+	e := testEngine(t, model.Soft)
+	stop := errors.New("stop")
+	s := testSamples(t, e, []float64{0.1, 0.2})
+	if _, err := Evaluate(e, e.InitialParams(), s, func(int, []float64) error { return stop }); err != stop {
+		t.Errorf("error %v", err)
+	}
+	s.Truth = func(int) ([]float64, error) { return nil, stop }
+	if _, err := Evaluate(e, e.InitialParams(), s, nil); err != stop {
+		t.Errorf("error %v", err)
+	}
+	// Without solutions there are no errors, but all the rest.
+	s.Truth = nil
+	got, err := Evaluate(e, e.InitialParams(), s, nil)
+	if err != nil || got.RelativeL2 != nil || got.NRMSE != nil || got.ResidualRMS == nil {
+		t.Errorf("%+v, %v", got, err)
+	}
+	// A network that is not finite is infinitely bad, not absent.
+	bad := e.InitialParams()
+	bad[0] = math.NaN()
+	s = testSamples(t, e, []float64{0.1})
+	if got, err = Evaluate(e, bad, s, nil); err != nil || !math.IsInf(got.RelativeL2.Max, 1) {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// The two baselines on fields that are linear in the initial condition.
+func TestBaselines(t *testing.T) {
+	field := func(v float64) []float64 { return []float64{1 + v, 2 - v, 3 * v} }
+	values := []float64{0, 1, 2}
+	s := Samples{Truth: func(i int) ([]float64, error) { return field(values[i]), nil }}
+	for _, v := range values {
+		s.Initial = append(s.Initial, []float64{v, v})
+	}
+	mean, err := MeanBaseline(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, x := range mean.PerSample {
+		if want := RelativeL2(field(1), field(values[i])); math.Abs(x.RelativeL2-want) > 1e-15 {
+			t.Errorf("mean field, sample %d: %g, want %g", i, x.RelativeL2, want)
+		}
+	}
+	linear, ok, err := InterpolationBaseline(s, Endpoint{-1, field(-1)}, Endpoint{3, field(3)})
+	if err != nil || !ok || linear.RelativeL2.Max > 1e-14 {
+		t.Errorf("interpolation: %+v, %v, %v", linear, ok, err)
+	}
+	s.Initial[1] = []float64{1, 1.5}
+	if _, ok, err := InterpolationBaseline(s, Endpoint{-1, field(-1)}, Endpoint{3, field(3)}); ok || err != nil {
+		t.Errorf("interpolation of initial conditions that are no constants: %v, %v", ok, err)
+	}
+}
