@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"os"
@@ -268,6 +269,20 @@ func (s *Spec) validate(d *config.Document) error {
 	if c.Ridge < 0 {
 		bad("constraint.ridge", "constraint.ridge: %g: want zero or a positive number", c.Ridge)
 	}
+	atLeast("constraint.repeat_initial", c.RepeatInitial, 0)
+	for axis, k := range c.Experts {
+		atLeast("constraint.experts."+axis, k, 1)
+	}
+	for _, w := range []struct {
+		path string
+		m    map[string]float64
+	}{{"constraint.weights.", c.Weights}, {"loss.weights.", s.Loss.Weights}} {
+		for name, v := range w.m {
+			if v < 0 {
+				bad(w.path+name, "%s%s: %g: want zero or a positive number", w.path, name, v)
+			}
+		}
+	}
 	oneOf("constraint.normalization", c.Normalization, "mean", "none")
 	oneOf("constraint.condition_rows", c.ConditionRows, "global", "local")
 	oneOf("constraint.damping", c.Damping, "nielsen", "classical")
@@ -299,6 +314,12 @@ func (s *Spec) validate(d *config.Document) error {
 		}
 	}
 	positive("training.epsilon", t.Epsilon)
+	if t.Clip < 0 {
+		bad("training.clip", "training.clip: %g: want a positive number, or 0 for none", t.Clip)
+	}
+	atLeast("training.learning_rate.stairs", t.LearningRate.Stairs, 0)
+	atLeast("training.learning_rate.warmup", t.LearningRate.Warmup, 0)
+	atLeast("training.validate_count", t.ValidateCount, 0)
 	atLeast("training.validate", t.Validate, 1)
 	atLeast("training.log", t.Log, 1)
 	atLeast("training.checkpoint", t.Checkpoint, 1)
@@ -306,10 +327,10 @@ func (s *Spec) validate(d *config.Document) error {
 	atLeast("data.train.count", s.Data.Train.Count, 1)
 	atLeast("data.validation.count", s.Data.Validation.Count, 1)
 	atLeast("data.test.count", s.Data.Test.Count, 1)
-	if err := config.Join(problems...); err != nil {
-		return err
-	}
-	return nil
+	slices.SortStableFunc(problems, func(a, b *config.Problem) int {
+		return cmp.Or(cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Column, b.Pos.Column), cmp.Compare(a.Message, b.Message))
+	})
+	return config.Join(problems...)
 }
 
 // axisMap orders a map keyed by axis names; an unknown name is an error.
