@@ -1,13 +1,10 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"maps"
-	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -167,139 +164,6 @@ func floorGrid(spec *model.Spec, p *pde.Problem, given map[string]int) (*grid.Gr
 	}
 	maps.Copy(points, given)
 	return p.Grid(points)
-}
-
-// checkGradients checks the gradient of each method on a small instance.
-func (a *app) checkGradients(ctx context.Context, out *checkResult, spec *model.Spec, p *pde.Problem) error {
-	out.Gradients = map[string]float64{}
-	m := a.newMeter("gradient", len(model.Methods))
-	defer m.close()
-	for i, method := range model.Methods {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		worst, shape, err := methodGradient(*spec, p, method)
-		if err != nil {
-			return fmt.Errorf("gradient check of %s: %w", method, err)
-		}
-		out.GradientGrid, out.Gradients[method] = shape, worst
-		out.GradientError = max(out.GradientError, worst)
-		m.set(i+1, "")
-	}
-	return nil
-}
-
-// smooth is the roughness below which differences can be compared with.
-const smooth = 1e-8
-
-// methodGradient checks one method. Initial parameters under which the loss has
-// kinks, or near ones, at every initial condition are drawn again.
-func methodGradient(spec model.Spec, p *pde.Problem, method string) (worst float64, shape []int, err error) {
-	for attempt := range 10 {
-		e, err := smallEngine(&spec, p, method)
-		if err != nil {
-			return 0, nil, err
-		}
-		batch, rough, err := checkBatch(e)
-		if err == nil && (rough < smooth || attempt == 9) {
-			worst, err = e.CheckGradient(batch, 3)
-			shape = e.System.Grid.Shape()
-			e.Close()
-			return worst, shape, err
-		}
-		e.Close()
-		if err != nil {
-			return 0, nil, err
-		}
-		spec.Seed++
-	}
-	panic("pihc: no attempt at the gradient check")
-}
-
-// smallEngine is a float64 engine of the spec's problem, rows and loss, on a
-// grid and with a network small enough to be differenced in seconds.
-func smallEngine(spec *model.Spec, p *pde.Problem, method string) (*model.CPU[float64], error) {
-	small := *spec
-	small.Method = method
-	n := &small.Network
-	n.Width, n.Layers, n.Projection, n.Basis, n.Precision = 6, 2, 8, 4, "float64"
-	n.Modes = map[string]int{}
-	c := &small.Constraint
-	// All points, solved to rounding, so that differences see no solver noise.
-	c.Points, c.Tolerance, c.MaxIterations = 0, 1e-13, max(300, c.MaxIterations)
-	if c.Start == 0 {
-		c.Start = 0.1 // away from the kinks a problem may have at u = 0
-	}
-	small.Training.MicroBatch = 1
-	var err error
-	for size := 24; size <= 96; size *= 2 {
-		small.Grid = map[string]int{}
-		for i, axis := range p.Axes {
-			points := size
-			if i == 0 {
-				points = max(9, size/2-3)
-			} else if len(p.Axes) > 2 {
-				points = size / 2
-			}
-			small.Grid[axis.Name] = points
-			n.Modes[axis.Name] = 3
-		}
-		var e *model.CPU[float64]
-		if e, err = model.NewCPU[float64](&small, p, nil, nil, 1); err == nil {
-			return e, nil
-		}
-	}
-	return nil, err
-}
-
-// checkBatch is the two initial conditions, of several, along which the loss is
-// smoothest by its own differences: where a solve ends at a kink of the residual
-// there is no derivative to compare with. The gradient has no part in the choice.
-// It also returns the roughness of the second.
-func checkBatch(e *model.CPU[float64]) (model.Batch, float64, error) {
-	initial, _, err := statedInitial(e.Spec, e.System.Problem, e.System.Grid, []float64{0.6, 0.9, 0.7, 0.8, 0.5, 0.95, 0.4, 0.3})
-	if err != nil {
-		return model.Batch{}, 0, err
-	}
-	all := model.Batch{Initial: initial, Seeds: evaluationSeeds(len(initial))}
-	order, rough := make([]int, len(initial)), make([]float64, len(initial))
-	for i := range initial {
-		order[i] = i
-		rough[i] = roughness(e, model.Batch{Initial: all.Initial[i : i+1], Seeds: all.Seeds[i : i+1]})
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(rough[i], rough[j]) })
-	var batch model.Batch
-	for _, i := range order[:2] {
-		batch.Initial, batch.Seeds = append(batch.Initial, all.Initial[i]), append(batch.Seeds, all.Seeds[i])
-	}
-	return batch, rough[order[1]], nil
-}
-
-// roughness is the worst disagreement between differences of the loss with
-// several steps, in a few random directions.
-func roughness(e *model.CPU[float64], batch model.Batch) float64 {
-	params := e.CheckParams()
-	rng := rand.New(rand.NewPCG(5, 6))
-	grad, moved, dir := make([]float64, len(params)), make([]float64, len(params)), make([]float64, len(params))
-	at := func(h float64) float64 {
-		for i, d := range dir {
-			moved[i] = params[i] + h*d
-		}
-		return e.LossAndGrad(grad, moved, batch).Loss
-	}
-	worst := 0.0
-	for range 2 {
-		for i := range dir {
-			dir[i] = rng.NormFloat64()
-		}
-		var slopes []float64
-		for _, h := range []float64{3e-4, 1e-4, 3e-5} {
-			slopes = append(slopes, (8*(at(h)-at(-h))-(at(2*h)-at(-2*h)))/(12*h))
-		}
-		spread := slices.Max(slopes) - slices.Min(slopes)
-		worst = math.Max(worst, spread/(math.Abs(slopes[1])+1e-300))
-	}
-	return worst
 }
 
 // statedInitial returns initial conditions that can be named: constants at the
