@@ -201,6 +201,9 @@ func TestSampleSeeds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if len(c.candidates[0]) != len(c.candidates[1]) {
+		t.Fatalf("%d and %d candidates: the experts cannot be compared", len(c.candidates[0]), len(c.candidates[1]))
+	}
 	s := c.NewSample()
 	points := func(seed Seed) [2]string {
 		Load(s, basis, initial)
@@ -213,10 +216,10 @@ func TestSampleSeeds(t *testing.T) {
 					t.Fatalf("point %d is not expert %d's", q, k)
 				}
 			}
-			// Relative to the subdomain, to compare experts.
-			rel := make([]int32, len(p))
+			// As positions among the candidates, of which both experts have as many.
+			rel := make([]int, len(p))
 			for i, q := range p {
-				rel[i] = q - int32(c.Windows[k].Lo[1])
+				rel[i], _ = slices.BinarySearch(c.candidates[k], q)
 			}
 			out[k] = fmt.Sprint(rel)
 		}

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"pihc/constraint"
 	"pihc/internal/check"
 	"pihc/internal/kernel"
 	"pihc/model"
@@ -215,5 +216,36 @@ func TestEpochOrder(t *testing.T) {
 		if a[i] != b[i] {
 			t.Fatal("the same epoch has two orders")
 		}
+	}
+}
+
+// The step alone is the position in the data: epoch after epoch, whatever steps
+// were skipped, each sample's points drawn from (seed, step, sample).
+func TestBatches(t *testing.T) {
+	e := newExperiment(t, "network.precision=float64", "training.batch=3", "seed=5")
+	tr := e.trainer(t)
+	order := make([]int, 7)
+	at := 0
+	for step := range 10 {
+		tr.state.step, tr.state.updates = step, step/2
+		b := tr.nextBatch()
+		if len(b.Initial) != 3 || len(b.Seeds) != 3 {
+			t.Fatalf("step %d: %d samples, %d seeds", step, len(b.Initial), len(b.Seeds))
+		}
+		for i, seed := range b.Seeds {
+			epochOrder(order, 5, at/7)
+			sample := order[at%7]
+			at++
+			if want := (constraint.Seed{Run: 5, Step: uint64(step), Sample: uint64(sample)}); seed != want {
+				t.Errorf("step %d, sample %d: seed %+v, want %+v", step, i, seed, want)
+			}
+			if &b.Initial[i][0] != &tr.initial[sample][0] {
+				t.Errorf("step %d, sample %d: not initial condition %d", step, i, sample)
+			}
+		}
+	}
+	// Evaluation has points of its own, the same every time.
+	if EvaluationSeed(3) != EvaluationSeed(3) || EvaluationSeed(3) == EvaluationSeed(4) || EvaluationSeed(0).Step < 1<<40 {
+		t.Error("evaluation samples points of training")
 	}
 }
