@@ -37,6 +37,9 @@ type Options struct {
 	// Points is the number of residual rows sampled in each subdomain; 0 means
 	// all of them.
 	Points int
+	// Overlap says that Solve may be asked to take a fraction of an expert's rows
+	// from outside its subdomain (see Sample.SetOverlap).
+	Overlap bool
 	// Weights multiply the rows of a set of rows by name (default 1), on top of
 	// the PDE file's weights.
 	Weights map[string]float64
@@ -71,6 +74,7 @@ type Constraint struct {
 	N       int
 
 	candidates [][]int32 // residual rows of each expert
+	elsewhere  [][]int32 // and of all others, where rows may be sampled there
 	borders    []border
 	multiplier []float64 // nil when 1
 	pool       *kernel.Pool
@@ -115,6 +119,19 @@ func New(s *pde.System, n int, o Options, router *Router, pool *kernel.Pool) (*C
 			return nil, fmt.Errorf("points: %d asked for, but the subdomain of expert %d holds %d residual rows on this grid; ask for at most that, or 0 for all", o.Points, k, len(points))
 		}
 		c.candidates = append(c.candidates, points)
+		if o.Overlap {
+			inside := make(map[int32]bool, len(points))
+			for _, p := range points {
+				inside[p] = true
+			}
+			var others []int32
+			for _, p := range s.Sets[0].Points {
+				if !inside[p] {
+					others = append(others, p)
+				}
+			}
+			c.elsewhere = append(c.elsewhere, others)
+		}
 	}
 	if s.HasMultiplier() {
 		c.multiplier = make([]float64, s.Grid.Size())

@@ -35,6 +35,7 @@ type Sample struct {
 	gathers   []gatherTask
 	jump      []float64 // per pair of border points: the two differences
 	jumpStart []int
+	overlap   float64 // fraction of rows sampled outside the subdomain
 
 	ubar             []float64
 	target32         []float32
@@ -182,9 +183,14 @@ func (s *Sample) makeTasks() {
 		var pcg rand.PCG
 		pcg.Seed(s.seeds[k][0], s.seeds[k][1])
 		b := e.blocks[0]
-		samplePoints(b.points, c.candidates[k], len(b.points), func() float64 {
-			return float64(pcg.Uint64()>>11) * 0x1p-53
-		})
+		uniform := func() float64 { return float64(pcg.Uint64()>>11) * 0x1p-53 }
+		m := len(b.points)
+		if s.overlap > 0 && len(c.elsewhere[k]) > 0 {
+			out := min(int(s.overlap*float64(m)+0.5), len(c.elsewhere[k]))
+			m -= out
+			samplePoints(b.points[m:], c.elsewhere[k], out, uniform)
+		}
+		samplePoints(b.points[:m], c.candidates[k], m, uniform)
 	}
 	s.gatherRun = func(_, i int) {
 		g := &s.gathers[i]
@@ -251,6 +257,15 @@ func loadSlice[T kernel.Float](s *Sample, basis []T, slice int) {
 			dst[p*n+i] = float64(v) - mean
 		}
 	}
+}
+
+// SetOverlap makes the next solves take that fraction of each expert's residual
+// rows from outside its subdomain, uniformly; the options must allow Overlap.
+func (s *Sample) SetOverlap(fraction float64) {
+	if fraction != 0 && !s.c.Options.Overlap {
+		panic("constraint: SetOverlap without Options.Overlap")
+	}
+	s.overlap = fraction
 }
 
 // Seed identifies the sampled points: the same seed samples the same points.

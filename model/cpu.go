@@ -58,10 +58,10 @@ func NetworkConfig(s *Spec, p *pde.Problem) (fno.Config, error) {
 func (s *Spec) Options(p *pde.Problem) (constraint.Options, error) {
 	c := s.Constraint
 	o := constraint.Options{
-		Points: c.Points, Weights: c.Weights, Mean: c.Normalization == "mean",
+		Points: c.Points, Overlap: c.Overlap != Ramp{}, Weights: c.Weights, Mean: c.Normalization == "mean",
 		LocalConditions: c.ConditionRows == "local", RepeatInitial: c.RepeatInitial, Start: c.Start,
 		Solver: lm.Options{
-			GTol: c.Tolerance, MaxIterations: c.MaxIterations, Ridge: c.Ridge, NewtonCorrection: c.NewtonCorrection,
+			GTol: c.Tolerance, MaxIterations: c.MaxIterations, Ridge: c.Ridge, NewtonCorrection: c.NewtonCorrection, NoRestart: true,
 		},
 	}
 	switch s.Method {
@@ -182,6 +182,9 @@ func (e *CPU[T]) InitialParams() []T {
 // Close ends the workers.
 func (e *CPU[T]) Close() { e.pool.Close() }
 
+// Pool returns the engine's workers, for work between its calls.
+func (e *CPU[T]) Pool() *kernel.Pool { return e.pool }
+
 // Workers is the number of workers.
 func (e *CPU[T]) Workers() int { return e.pool.Workers() }
 
@@ -226,7 +229,7 @@ func (e *CPU[T]) Basis(dst, params []T, initial []float64) {
 
 // Predict implements Engine.
 func (e *CPU[T]) Predict(params []T, batch Batch, each func(i int, p *Prediction) error) error {
-	e.weighBorders(1)
+	e.setProgress(1)
 	for lo := 0; lo < len(batch.Initial); lo += e.micro {
 		count := e.load(batch, lo)
 		e.net.Forward(e.basis, params, e.input)
@@ -256,7 +259,7 @@ func (e *CPU[T]) LossAndGrad(grad, params []T, batch Batch) Stats {
 	squares := st.MeanSquares
 	clear(squares)
 	*st = Stats{MeanSquares: squares}
-	e.weighBorders(batch.Progress)
+	e.setProgress(batch.Progress)
 	scale := 1 / float64(len(batch.Initial))
 	var jumpSquares float64
 	for lo := 0; lo < len(batch.Initial); lo += e.micro {
@@ -280,8 +283,14 @@ func (e *CPU[T]) LossAndGrad(grad, params []T, batch Batch) Stats {
 	return *st
 }
 
-// weighBorders sets the factor of the rows that cross expert borders.
-func (e *CPU[T]) weighBorders(progress float64) {
+// setProgress sets what changes during training: the factor of the rows that
+// cross expert borders, and how far experts look beyond them.
+func (e *CPU[T]) setProgress(progress float64) {
+	if e.Constraint.Options.Overlap {
+		for _, s := range e.samples {
+			s.SetOverlap(e.Spec.Constraint.Overlap.At(progress))
+		}
+	}
 	if e.crossing != nil {
 		e.loss.WeighRows(e.crossing, e.Spec.Loss.BorderRows.At(progress))
 	}

@@ -73,6 +73,7 @@ type NetworkSpec struct {
 type ConstraintSpec struct {
 	Experts          map[string]int     `yaml:"experts,flow"`   // moe; hard has one
 	Points           int                `yaml:"points"`         // residual rows sampled per expert; 0: all
+	Overlap          Ramp               `yaml:"overlap,flow"`   // fraction of an expert's rows sampled outside its subdomain
 	Weights          map[string]float64 `yaml:"weights,flow"`   // row weights by name, times those of the PDE file
 	Normalization    string             `yaml:"normalization"`  // mean: squares of a set divided by its rows; none
 	ConditionRows    string             `yaml:"condition_rows"` // global | local
@@ -97,8 +98,8 @@ type LossSpec struct {
 }
 
 // Ramp is a value that changes during training: Start up to the fraction From
-// of the steps, End after the fraction To, geometric in between. Evaluation uses
-// End.
+// of the steps, End after the fraction To, geometric in between, or linear where
+// one of them is zero. Evaluation uses End.
 type Ramp struct {
 	Start float64 `yaml:"start"`
 	End   float64 `yaml:"end"`
@@ -114,7 +115,11 @@ func (r Ramp) At(progress float64) float64 {
 	case progress <= r.From:
 		return r.Start
 	}
-	return r.Start * math.Pow(r.End/r.Start, (progress-r.From)/(r.To-r.From))
+	f := (progress - r.From) / (r.To - r.From)
+	if r.Start == 0 || r.End == 0 {
+		return r.Start + f*(r.End-r.Start)
+	}
+	return r.Start * math.Pow(r.End/r.Start, f)
 }
 
 // TrainingSpec describes the optimisation.
@@ -289,9 +294,13 @@ func (s *Spec) validate(d *config.Document) error {
 	oneOf("constraint.scaling", c.Scaling, "more", "current", "identity")
 	oneOf("constraint.adjoint", c.Adjoint, "exact", "gauss-newton", "paper")
 	positive("network.initial_scale", n.InitialScale)
-	if r := s.Loss.BorderRows; r.Start < 0 || r.End < 0 || (r.Start != r.End && (r.Start == 0 || r.End == 0)) || r.From < 0 || r.To < r.From || r.To > 1 {
-		bad("loss.border_rows", "loss.border_rows: want 0 <= from <= to <= 1, and start and end positive or equal")
+	ramp := func(path string, r Ramp, most float64) {
+		if !(r.Start >= 0 && r.End >= 0 && r.Start <= most && r.End <= most) || !(r.From >= 0 && r.From <= r.To && r.To <= 1) {
+			bad(path, "%s: want start and end from 0 to %g, and 0 <= from <= to <= 1", path, most)
+		}
 	}
+	ramp("constraint.overlap", c.Overlap, 1)
+	ramp("loss.border_rows", s.Loss.BorderRows, math.MaxFloat64)
 	if s.Loss.BorderJump < 0 || s.Loss.BorderSlope < 0 || n.SpectralGain < 0 {
 		bad("loss", "loss.border_jump, loss.border_slope and network.spectral_gain: want zero or a positive number")
 	}

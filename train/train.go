@@ -108,6 +108,7 @@ type trainer[T kernel.Float] struct {
 	epoch    int
 	batch    model.Batch
 	grad     []T
+	updater  *updater[T]
 	names    []string // of the sets of rows
 	validate model.Batch
 	truth    [][]float64 // of the validation samples; nil without solutions
@@ -362,7 +363,10 @@ func (t *trainer[T]) oneStep() error {
 	s, spec := t.state, &t.spec.Training
 	clear(t.grad)
 	stats := t.engine.LossAndGrad(t.grad, s.params, t.nextBatch())
-	norm := math.Sqrt(squares(t.grad))
+	if t.updater == nil {
+		t.updater = newUpdater(t.engine.Pool(), s, t.grad)
+	}
+	norm := math.Sqrt(t.updater.squares())
 	rate := Rate(spec.LearningRate, s.step, spec.Steps)
 	finite := stats.Finite() && !math.IsNaN(norm) && !math.IsInf(norm, 0)
 	if finite {
@@ -370,7 +374,7 @@ func (t *trainer[T]) oneStep() error {
 		if spec.Clip > 0 && norm > spec.Clip {
 			scale = spec.Clip / norm
 		}
-		adam(s, t.grad, scale, rate, *spec)
+		t.updater.update(scale, rate, *spec)
 		s.updateAverage(spec.Average)
 		s.badInRow = 0
 	} else {
