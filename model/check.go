@@ -24,8 +24,8 @@ func (e *CPU[T]) CheckParams() []T {
 // CheckGradient compares the gradient of the whole loss with central
 // differences in random directions, several for every parameter tensor; the
 // constraint is solved anew at every point. It returns the worst relative error,
-// where a direction's error is relative to the largest gradient seen. The engine
-// must be float64.
+// where a direction's error is relative to the larger of the two derivatives and
+// the tensor's own root mean square gradient. The engine must be float64.
 func (e *CPU[T]) CheckGradient(batch Batch, directions int) (float64, error) {
 	params := e.CheckParams()
 	if _, ok := any(params).([]float64); !ok {
