@@ -3,7 +3,6 @@ package model
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"testing"
 
 	"pihc/constraint"
@@ -161,5 +160,3 @@ func TestNoAllocation(t *testing.T) {
 		}
 	}
 }
-
-var _ = rand.Int
