@@ -14,6 +14,7 @@ type expert struct {
 	own    []bool      // whether blocks[i] is this expert's alone
 
 	w, wbar, lambda []float64
+	curv            []float64 // (N, N)
 	solver          *lm.Solver
 	result          lm.Result
 	adjoint         lm.AdjointStatus
@@ -43,6 +44,7 @@ func newExpert(s *Sample, index int) *expert {
 	e := &expert{
 		index: index, sample: s,
 		w: make([]float64, n), wbar: make([]float64, n), lambda: make([]float64, n),
+		curv:   make([]float64, n*n),
 		solver: lm.NewSolver(n, c.Options.Solver),
 	}
 	e.task = func(worker, i int) { e.runChunk(worker, i) }
@@ -60,7 +62,7 @@ func (e *expert) add(b *rowBlock, own bool) {
 		for lo := 0; lo < len(b.points); lo += chunkRows {
 			e.chunks = append(e.chunks, chunk{i, lo, min(lo+chunkRows, len(b.points))})
 			n := e.sample.c.N
-			e.partials = append(e.partials, partial{gram: make([]float64, n*n), grad: make([]float64, n)})
+			e.partials = append(e.partials, newPartial(n))
 		}
 	}
 	var s, q [][]float64
@@ -73,15 +75,14 @@ func (e *expert) add(b *rowBlock, own bool) {
 
 func (e *expert) runChunk(worker, i int) {
 	ch, p := e.chunks[i], &e.partials[i]
-	clear(p.gram)
-	clear(p.grad)
-	p.cost = 0
+	p.clear()
 	sc := e.sample.scratch[worker]
 	e.blocks[ch.block].pass(p, sc, e.sample.programs[worker][ch.block], e.mode, e.at, ch.lo, ch.hi)
 }
 
-// evaluate runs all chunks at w and reduces them in order.
-func (e *expert) evaluate(a, g, w []float64, mode passMode) float64 {
+// evaluate runs all chunks at w and reduces them in order: a and g get the normal
+// equations and c the curvature Σ r_i∇²r_i, as far as the mode asks for them.
+func (e *expert) evaluate(a, c, g, w []float64, mode passMode) float64 {
 	n := len(w)
 	e.mode, e.at = mode, w
 	if e.parallel {
@@ -91,47 +92,67 @@ func (e *expert) evaluate(a, g, w []float64, mode passMode) float64 {
 			e.runChunk(e.worker(), i)
 		}
 	}
-	if mode != passCost {
+	if mode.normal() {
 		clear(a[:n*n])
 		clear(g[:n])
+	}
+	if mode.curvature() {
+		clear(c[:n*n])
 	}
 	var cost float64
 	for i := range e.chunks {
 		p := &e.partials[i]
 		scale := e.blocks[e.chunks[i].block].scale
 		cost += scale * p.cost
-		if mode != passCost {
+		if mode.normal() {
 			kernel.Axpy64(g, scale, p.grad)
 			kernel.Axpy64(a, scale, p.gram)
 		}
+		if mode.curvature() {
+			kernel.Axpy64(c, scale, p.curv)
+		}
 	}
-	if mode != passCost {
+	if mode.normal() {
 		kernel.Symmetrize(a, n)
+	}
+	if mode.curvature() {
+		kernel.Symmetrize(c, n)
 	}
 	for _, b := range e.blocks {
 		if !b.set.Linear {
 			continue
 		}
-		if mode == passCost {
-			cost += b.addLinear(nil, nil, w)
-		} else {
+		if mode.normal() {
 			cost += b.addLinear(a, g, w)
+		} else {
+			cost += b.addLinear(nil, nil, w)
 		}
 	}
 	return cost
 }
 
-// Dim, Normal and Hessian make an expert an lm.SecondOrder problem.
+// Dim, Normal, Hessian and HessianParts make an expert an lm.SplitHessian problem.
 func (e *expert) Dim() int { return len(e.w) }
 
 func (e *expert) Normal(a, g, w []float64) float64 {
 	if g == nil {
-		return e.evaluate(nil, nil, w, passCost)
+		return e.evaluate(nil, nil, nil, w, passCost)
 	}
-	return e.evaluate(a, g, w, passNormal)
+	return e.evaluate(a, nil, g, w, passNormal)
 }
 
-func (e *expert) Hessian(h, g, w []float64) float64 { return e.evaluate(h, g, w, passHessian) }
+func (e *expert) Hessian(h, g, w []float64) float64 {
+	cost := e.evaluate(h, e.curv, g, w, passHessian)
+	kernel.Axpy64(h, 1, e.curv)
+	return cost
+}
+
+func (e *expert) HessianParts(a, c, g, w []float64) float64 {
+	if g == nil {
+		return e.evaluate(nil, c, nil, w, passCurvature)
+	}
+	return e.evaluate(a, c, g, w, passHessian)
+}
 
 func (e *expert) worker() int { return e.sample.workerOf[e.index] }
 
@@ -150,7 +171,7 @@ func (e *expert) solve() {
 // adjointSolve finds λ_k from ω̄_k and the adjoint rows s, q of every block.
 func (e *expert) adjointSolve() {
 	o := &e.sample.c.Options
-	e.adjoint = e.solver.Factor(e, e.w, o.Adjoint)
+	e.adjoint = e.solver.FactorSolution(e, e.w, o.Adjoint)
 	e.solver.SolveAdjoint(e.lambda, e.wbar)
 	if e.parallel {
 		e.sample.c.pool.Run(len(e.rowChunks), e.adjointTask)
@@ -198,4 +219,4 @@ func (e *expert) outcome() Outcome {
 	return out
 }
 
-var _ lm.SecondOrder = (*expert)(nil)
+var _ lm.SplitHessian = (*expert)(nil)

@@ -47,8 +47,20 @@ func newRowBlock(set *pde.RowSet, m, n int) *rowBlock {
 
 // partial holds the sums over one chunk of rows.
 type partial struct {
-	gram, grad []float64
+	gram, grad []float64 // JᵀJ (lower triangle), Jᵀr
+	curv       []float64 // Σ r_i∇²r_i (lower triangle)
 	cost       float64
+}
+
+func newPartial(n int) partial {
+	return partial{gram: make([]float64, n*n), grad: make([]float64, n), curv: make([]float64, n*n)}
+}
+
+func (p *partial) clear() {
+	clear(p.gram)
+	clear(p.grad)
+	clear(p.curv)
+	p.cost = 0
 }
 
 // scratch is one worker's memory for passes over blocks of rows.
@@ -69,8 +81,12 @@ type passMode int
 const (
 	passCost passMode = iota
 	passNormal
-	passHessian
+	passCurvature
+	passHessian // both
 )
+
+func (m passMode) normal() bool    { return m == passNormal || m == passHessian }
+func (m passMode) curvature() bool { return m == passCurvature || m == passHessian }
 
 func newScratch(terms, extras, outputs, n int) *scratch {
 	block := func(count int) [][]float64 {
@@ -120,50 +136,33 @@ func (b *rowBlock) pass(p *partial, sc *scratch, progs *programs, mode passMode,
 			b.set.Value().Eval(progs.value, m, sc.out[:1], b.inputs(sc))
 		case passNormal:
 			b.set.First().Eval(progs.first, m, sc.out[:1+len(b.a)], b.inputs(sc))
-		case passHessian:
+		default:
 			b.set.Second().Eval(progs.second, m, sc.out[:b.set.Outputs()], b.inputs(sc))
 		}
 		r := sc.out[0][:m]
 		p.cost += 0.5 * kernel.SumSquares64(r)
-		switch mode {
-		case passNormal:
+		if mode.normal() {
 			for j := range b.a {
 				sc.view[j] = sc.out[1+j][:m]
 			}
 			kernel.AccumulateNormal(p.gram, p.grad, n, m, sc.view[:len(b.a)], sc.aview[:len(b.a)], r, sc.fma)
-		case passHessian:
-			s := b.curvature(sc, m)
-			kernel.AccumulateHessian(p.gram, n, m, s, sc.aview[:len(b.a)], sc.fma)
-			for j := range b.a {
-				f := sc.out[1+j][:m]
-				rf := sc.y[j][:m]
-				for i := range rf {
-					rf[i] = r[i] * f[i]
-				}
-				kernel.AccumulateTransposed(p.grad, n, m, sc.aview[j], rf)
-			}
+		}
+		if mode.curvature() {
+			kernel.AccumulateHessian(p.curv, n, m, b.curvature(sc, m), sc.aview[:len(b.a)], sc.fma)
 		}
 	}
 }
 
-// curvature forms S_jk = F_j F_k + r F_jk of the rows just evaluated.
+// curvature forms r F_jk of the rows just evaluated, nil where it vanishes.
 func (b *rowBlock) curvature(sc *scratch, m int) [][]float64 {
 	terms := len(b.a)
 	r := sc.out[0][:m]
 	for j := range terms {
-		fj := sc.out[1+j][:m]
 		for k := range j + 1 {
-			fk := sc.out[1+k][:m]
-			s := sc.s[j*terms+k][:m]
+			var s []float64
 			if at := b.set.Pair(j, k); at >= 0 {
-				fjk := sc.out[at][:m]
-				for i := range s {
-					s[i] = fj[i]*fk[i] + r[i]*fjk[i]
-				}
-			} else {
-				for i := range s {
-					s[i] = fj[i] * fk[i]
-				}
+				s = sc.s[j*terms+k][:m]
+				kernel.Mul64(s, r, sc.out[at][:m])
 			}
 			sc.sview[j*terms+k], sc.sview[k*terms+j] = s, s
 		}
@@ -180,9 +179,7 @@ func newPrograms(set *pde.RowSet) *programs {
 
 // summarise forms the constant sums of an affine set.
 func (b *rowBlock) summarise(p *partial, sc *scratch, progs *programs, zero []float64) {
-	clear(p.gram)
-	clear(p.grad)
-	p.cost = 0
+	p.clear()
 	b.pass(p, sc, progs, passNormal, zero, 0, len(b.points))
 	kernel.Symmetrize(p.gram, len(zero))
 	copy(b.gram, p.gram)

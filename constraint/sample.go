@@ -74,7 +74,7 @@ func (c *Constraint) NewSample() *Sample {
 	s := &Sample{
 		c: c, basis: make([]float64, size*n), field: make([]float64, size),
 		slices: c.System.Grid.Axes[0].Points, zero: make([]float64, n),
-		summary:  partial{gram: make([]float64, n*n), grad: make([]float64, n)},
+		summary:  newPartial(n),
 		rng:      rand.NewPCG(0, 0),
 		workerOf: make([]int, len(c.Windows)), seeds: make([][2]uint64, len(c.Windows)),
 	}

@@ -77,14 +77,40 @@ func (s AdjointStatus) String() string {
 func (s *Solver) Factor(p Problem, w []float64, mode AdjointMode) AdjointStatus {
 	s.bind(p, w)
 	defer s.release()
-	n := s.n
+	return s.factor(mode)
+}
+
+// FactorSolution is Factor at the solution of the last Solve, without evaluating
+// what that has evaluated already: the problem and w must be those of that call,
+// and neither may have changed. Where anything is missing it evaluates it.
+func (s *Solver) FactorSolution(p Problem, w []float64, mode AdjointMode) AdjointStatus {
+	hasSolved, hasH := s.hasSolved, s.hasH
+	s.bind(p, w)
+	defer s.release()
+	for j, v := range w {
+		hasSolved = hasSolved && v == s.solved[j]
+	}
+	s.hasSolved, s.hasH = hasSolved, hasSolved && hasH
+	return s.factor(mode)
+}
+
+// factor is Factor for the bound problem; it takes h, and a and g, as they are
+// where they are known to belong to w, and leaves them alone.
+func (s *Solver) factor(mode AdjointMode) AdjointStatus {
+	p, w, n := s.p, s.w, s.n
 	s.adjointN, s.adjointQ, s.adjointT = n, false, 0
 	if so, ok := p.(SecondOrder); ok && mode == Exact {
-		if s.hessian(so, w) && s.adjoint.factor(s.h, n, 0, nil) && s.adjoint.pivot >= hessianPivot {
+		if (s.hasH || s.hessian(so, w, s.hasSolved)) && s.adjoint.factor(s.h, n, 0, nil) && s.adjoint.pivot >= hessianPivot {
 			return AdjointExact
 		}
 	}
-	cost := s.eval(s.h, s.g, w)
+	s.hasH = false
+	var cost float64
+	if s.hasSolved {
+		copy(s.h[:n*n], s.a[:n*n])
+	} else {
+		cost = s.eval(s.h, s.g, w)
+	}
 	if !finite(cost) || !allFinite(s.h[:n*n]) {
 		s.adjointN = 0
 		return AdjointFailed

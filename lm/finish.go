@@ -38,7 +38,8 @@ func (s *Solver) finish() {
 // whether H is positive definite (its factor is then in s.adjoint).
 func (s *Solver) correct(p SecondOrder) bool {
 	n := s.n
-	if !s.hessian(p, s.w) || !s.adjoint.factor(s.h, n, 0, nil) || s.adjoint.pivot < hessianPivot {
+	s.hasH = s.hessian(p, s.w, true)
+	if !s.hasH || !s.adjoint.factor(s.h, n, 0, nil) || s.adjoint.pivot < hessianPivot {
 		return false
 	}
 	negate(s.tmp[:n], s.g[:n])
@@ -47,7 +48,16 @@ func (s *Solver) correct(p SecondOrder) bool {
 	for j, v := range s.w {
 		s.trial[j] = v + s.step[j]
 	}
-	cost := s.eval(s.aTrial, s.gTrial, s.trial[:n])
+	split, _ := s.p.(SplitHessian)
+	var cost float64
+	if split != nil {
+		s.res.Evaluations++
+		cost = split.HessianParts(s.aTrial[:n*n], s.hTrial[:n*n], s.gTrial[:n], s.trial[:n])
+		cost += s.addRidge(s.aTrial, s.gTrial, s.trial[:n])
+		axpy(s.hTrial[:n*n], 1, s.aTrial[:n*n])
+	} else {
+		cost = s.eval(s.aTrial, s.gTrial, s.trial[:n])
+	}
 	gradient := s.measure(s.aTrial, s.gTrial, cost)
 	if !finite(cost) || !finite(gradient) {
 		return true
@@ -63,6 +73,8 @@ func (s *Solver) correct(p SecondOrder) bool {
 	copy(s.w, s.trial[:n])
 	s.a, s.aTrial = s.aTrial, s.a
 	s.g, s.gTrial = s.gTrial, s.g
+	s.h, s.hTrial = s.hTrial, s.h
+	s.hasH = split != nil && allFinite(s.h[:n*n])
 	s.cost, s.gradient = cost, gradient
 	s.qr.valid, s.gaussNewtonValid = false, false
 	s.res.Corrected = true
@@ -70,10 +82,15 @@ func (s *Solver) correct(p SecondOrder) bool {
 }
 
 // hessian evaluates H + ε²I into s.h and reports whether it is finite. The
-// gradient goes to tmp2.
-func (s *Solver) hessian(p SecondOrder, w []float64) bool {
+// gradient goes to tmp2. known says that a belongs to w.
+func (s *Solver) hessian(p SecondOrder, w []float64, known bool) bool {
 	n := s.n
 	s.res.Evaluations++
+	if split, ok := p.(SplitHessian); ok && known {
+		cost := split.HessianParts(nil, s.h[:n*n], nil, w)
+		axpy(s.h[:n*n], 1, s.a[:n*n])
+		return finite(cost) && allFinite(s.h[:n*n])
+	}
 	cost := p.Hessian(s.h[:n*n], s.tmp2[:n], w) + s.addRidge(s.h, s.tmp2, w)
 	return finite(cost) && allFinite(s.h[:n*n])
 }
@@ -94,5 +111,5 @@ func (s *Solver) rank() int {
 		s.factorRows()
 		return s.qr.rank()
 	}
-	return pivotedCholeskyRank(s.h, s.a, s.n)
+	return pivotedCholeskyRank(s.hTrial, s.a, s.n)
 }

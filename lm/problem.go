@@ -29,6 +29,18 @@ type SecondOrder interface {
 	Hessian(h, g, w []float64) float64
 }
 
+// SplitHessian is a problem that evaluates the two parts of its Hessian apart,
+// for less than Normal and Hessian together. It saves the solver evaluations at
+// points whose JᵀJ it has, or needs as well.
+type SplitHessian interface {
+	SecondOrder
+
+	// HessianParts overwrites c (n x n, row-major, both triangles) with
+	// Σ r_i ∇²r_i at w and, if g is not nil, a with JᵀJ and g with Jᵀr.
+	// It returns ½‖r‖².
+	HessianParts(a, c, g, w []float64) float64
+}
+
 // RowReader is a problem whose rows can be read. The QR fallback, the
 // refinement against the true rows, and the rank use them.
 type RowReader interface {

@@ -42,11 +42,14 @@ type Solver struct {
 	r, rTrial []float64
 
 	// Exact Hessian or JᵀJ of the correction and of the adjoint.
-	h        []float64
-	adjoint  cholesky
-	adjointQ bool    // the adjoint uses qr instead
-	adjointN int     // size of the factored problem; 0 failed, -1 none yet
-	adjointT float64 // regularisation τ
+	h, hTrial []float64
+	solved    []float64 // the solution of the last Solve
+	hasSolved bool      // a, g and solved belong to it
+	hasH      bool      // and so does h
+	adjoint   cholesky
+	adjointQ  bool    // the adjoint uses qr instead
+	adjointN  int     // size of the factored problem; 0 failed, -1 none yet
+	adjointT  float64 // regularisation τ
 
 	// visit callbacks, built once so that passing them does not allocate.
 	visitQR, visitRefine func(r, jac []float64)
@@ -58,7 +61,7 @@ func NewSolver(n int, o Options) *Solver {
 	if n < 1 {
 		panic("lm: NewSolver needs at least one unknown")
 	}
-	vectors := make([]float64, 13*n)
+	vectors := make([]float64, 14*n)
 	vector := func() []float64 {
 		v := vectors[:n:n]
 		vectors = vectors[n:]
@@ -66,9 +69,9 @@ func NewSolver(n int, o Options) *Solver {
 	}
 	s := &Solver{
 		opt: o.withDefaults(), max: n,
-		a: make([]float64, n*n), aTrial: make([]float64, n*n), h: make([]float64, n*n),
+		a: make([]float64, n*n), aTrial: make([]float64, n*n), h: make([]float64, n*n), hTrial: make([]float64, n*n),
 		g: vector(), gTrial: vector(), trial: vector(), step: vector(), start: vector(), best: vector(),
-		d: vector(), tmp: vector(), tmp2: vector(), acceleration: vector(), gaussNewton: vector(),
+		d: vector(), tmp: vector(), tmp2: vector(), acceleration: vector(), gaussNewton: vector(), solved: vector(),
 		chol: newCholesky(n), adjoint: newCholesky(n), adjointN: -1, qr: newQR(n),
 	}
 	s.visitQR, s.visitRefine = s.qr.block, s.refineBlock
@@ -90,6 +93,7 @@ func (s *Solver) bind(p Problem, w []float64) {
 	s.p, s.n, s.w = p, n, w
 	s.rows, _ = p.(RowReader)
 	s.qr.valid, s.gaussNewtonValid = false, false
+	s.hasSolved, s.hasH = false, false
 }
 
 // release drops the references to the caller's memory.
@@ -114,6 +118,8 @@ func (s *Solver) Solve(p Problem, w []float64) Result {
 	}
 	if s.res.Status != NonFiniteStart {
 		s.finish()
+		copy(s.solved[:n], w)
+		s.hasSolved = true
 	}
 	return s.res
 }
