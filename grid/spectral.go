@@ -1,0 +1,338 @@
+package grid
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+
+	"pihc/internal/fft"
+)
+
+// Spectral makes operators that act on the slices of a field along its first
+// axis (time), each by one Fourier transform over all other axes, one
+// multiplication of every mode and one inverse transform. On a slice that is a
+// trigonometric polynomial the grid resolves, they are exact up to rounding.
+//
+// With k the angular wave numbers and N an axis's points, the mode N/2 of an even
+// N counts as zero in derivatives of odd order, so that real fields stay real
+// and the operators antisymmetric; derivatives of even order keep it.
+//
+// Operators of one Spectral share its workspaces. They may be used by many
+// goroutines at once: each takes a workspace from a free list for the time of a
+// call. A slice's result does not depend on which points of it, or which other
+// slices, are asked for. Gather and Scatter transform a slice once per run of
+// points that lie in it, so points should ascend.
+type Spectral struct {
+	axes  []Axis
+	shape []int // of a slice
+	width int   // points of a slice
+	size  int   // points of the grid
+
+	mu   sync.Mutex
+	free map[int][]*workspace // by number of fields
+}
+
+// workspace is the memory to transform one slice of a number of fields.
+type workspace struct {
+	transform   *fft.Real
+	re, im      []float64
+	values, sum []float64 // (slice, fields)
+}
+
+// NewSpectral prepares spectral operators on g, which must have two axes or more.
+func NewSpectral(g *Grid) *Spectral {
+	if len(g.Axes) < 2 {
+		panic("grid: NewSpectral: want an axis of slices and one of space at least")
+	}
+	s := &Spectral{axes: slices.Clone(g.Axes), shape: g.Shape()[1:], size: g.Size(), free: map[int][]*workspace{}}
+	s.width = s.size / g.Axes[0].Points
+	return s
+}
+
+// take returns a workspace for n fields; give returns it to the list.
+func (s *Spectral) take(n int) *workspace {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := s.free[n]
+	if len(list) == 0 {
+		t := fft.NewReal(s.shape, n)
+		return &workspace{
+			transform: t, re: make([]float64, t.Modes()), im: make([]float64, t.Modes()),
+			values: make([]float64, t.Size()), sum: make([]float64, t.Size()),
+		}
+	}
+	w := list[len(list)-1]
+	s.free[n] = list[:len(list)-1]
+	return w
+}
+
+func (s *Spectral) give(n int, w *workspace) {
+	s.mu.Lock()
+	s.free[n] = append(s.free[n], w)
+	s.mu.Unlock()
+}
+
+// periodic returns an error unless axis is a periodic axis of a slice.
+func (s *Spectral) periodic(axis int, what string) error {
+	switch {
+	case axis < 0 || axis >= len(s.axes):
+		panic("grid: Spectral: no such axis")
+	case axis == 0:
+		return fmt.Errorf("grid: a spectral %s acts on slices along %s and has none of that axis", what, s.axes[0].Name)
+	case s.axes[axis].Boundary != Periodic:
+		return fmt.Errorf("grid: axis %s has boundary %v; a spectral %s needs it periodic", s.axes[axis].Name, s.axes[axis].Boundary, what)
+	}
+	return nil
+}
+
+func (s *Spectral) allPeriodic(what string) error {
+	for a := range s.axes[1:] {
+		if err := s.periodic(1+a, what); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Derivative returns the derivative of the given order, 1 to 4, along an axis
+// other than the first, which must be periodic.
+func (s *Spectral) Derivative(axis, order int) (Operator, error) {
+	if order < 1 || order > 4 {
+		return nil, fmt.Errorf("grid: spectral derivative of order %d: want 1 to 4", order)
+	}
+	if err := s.periodic(axis, "derivative"); err != nil {
+		return nil, err
+	}
+	name := fmt.Sprintf("spectral %s derivative along %s", ordinals[order], s.axes[axis].Name)
+	return s.operator(name, order%2 == 1, func(k []mode) float64 {
+		m := k[axis-1]
+		switch order { // (ik)^order, without the i of odd orders
+		case 1:
+			return m.odd
+		case 2:
+			return -m.even * m.even
+		case 3:
+			return -m.odd * m.odd * m.odd
+		default:
+			return m.even * m.even * m.even * m.even
+		}
+	}), nil
+}
+
+// Laplacian returns the sum of the second derivatives along all axes but the
+// first, which must be periodic.
+func (s *Spectral) Laplacian() (Operator, error) {
+	if err := s.allPeriodic("laplacian"); err != nil {
+		return nil, err
+	}
+	return s.operator("spectral laplacian along "+s.names(), false, func(k []mode) float64 { return -square(k) }), nil
+}
+
+// Velocity returns the component along an axis (1 or 2) of the velocity whose
+// vorticity the field is, on a grid with two periodic axes after the first:
+//
+//	-Δψ = w,   velocity = (∂ψ/∂axis 2, -∂ψ/∂axis 1).
+//
+// Modes with |k| = 0, the mean, give no velocity.
+func (s *Spectral) Velocity(axis int) (Operator, error) {
+	if len(s.shape) != 2 {
+		return nil, fmt.Errorf("grid: a velocity needs two axes of space, not %d", len(s.shape))
+	}
+	if err := s.allPeriodic("velocity"); err != nil {
+		return nil, err
+	}
+	if axis != 1 && axis != 2 {
+		return nil, fmt.Errorf("grid: a velocity has no component along %s", s.axes[axis].Name)
+	}
+	name := fmt.Sprintf("spectral velocity along %s of the vorticity", s.axes[axis].Name)
+	return s.operator(name, true, func(k []mode) float64 {
+		kk := square(k)
+		switch {
+		case kk == 0:
+			return 0
+		case axis == 1:
+			return k[1].odd / kk
+		default:
+			return -k[0].odd / kk
+		}
+	}), nil
+}
+
+func (s *Spectral) names() string {
+	var names []string
+	for _, a := range s.axes[1:] {
+		names = append(names, a.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// mode is the angular wave number of one axis as derivatives of odd and of even
+// order see it: they differ where the points are even and the mode is half.
+type mode struct{ odd, even float64 }
+
+func square(k []mode) float64 {
+	sum := 0.0
+	for _, m := range k {
+		sum += m.even * m.even
+	}
+	return sum
+}
+
+// operator tabulates a symbol over the half spectrum of a slice.
+func (s *Spectral) operator(name string, odd bool, symbol func(k []mode) float64) Operator {
+	last := len(s.shape) - 1
+	count := s.width / s.shape[last] * (s.shape[last]/2 + 1)
+	o := &multiplier{space: s, name: name, odd: odd, symbol: make([]float64, count)}
+	k := make([]mode, len(s.shape))
+	for i := range o.symbol {
+		rest := i
+		for a := last; a >= 0; a-- {
+			n := s.shape[a]
+			stored := n
+			if a == last {
+				stored = n/2 + 1
+			}
+			f := fft.Frequency(rest%stored, n)
+			rest /= stored
+			axis := s.axes[1+a]
+			k[a].even = 2 * math.Pi / (axis.Hi - axis.Lo) * float64(f)
+			k[a].odd = k[a].even
+			if 2*f == n {
+				k[a].odd = 0
+			}
+		}
+		o.symbol[i] = symbol(k) / float64(s.width)
+	}
+	return o
+}
+
+// multiplier is an Operator that multiplies every mode of a slice by a number,
+// times i if odd.
+type multiplier struct {
+	space  *Spectral
+	name   string
+	odd    bool
+	symbol []float64 // (half spectrum), with the 1/width of the two transforms
+}
+
+func (o *multiplier) String() string { return o.name }
+
+func (o *multiplier) Affine() bool { return false }
+
+func (o *multiplier) Defined(int) bool { return true }
+
+func (o *multiplier) Offset(dst []float64, points []int32) {
+	if len(dst) != len(points) {
+		panic("grid: Offset: want one value per sampled point")
+	}
+	clear(dst)
+}
+
+// slice sets dst to the operator, or its transpose, of one slice of n fields.
+func (o *multiplier) slice(w *workspace, dst, src []float64, n int, transpose bool) {
+	w.transform.Forward(w.re, w.im, src)
+	multiplyModes(w.re, w.im, o.symbol, n, o.odd, transpose)
+	w.transform.Inverse(dst, w.re, w.im)
+}
+
+// multiplyModes multiplies the modes of n fields by symbol, times i if odd, and
+// times -1 where an odd operator is transposed.
+func multiplyModes(re, im, symbol []float64, n int, odd, transpose bool) {
+	for m, c := range symbol {
+		r, i := re[m*n:(m+1)*n], im[m*n:(m+1)*n]
+		i = i[:len(r)]
+		switch {
+		case !odd:
+			for f := range r {
+				r[f] *= c
+				i[f] *= c
+			}
+		default:
+			if transpose {
+				c = -c
+			}
+			for f, x := range r {
+				r[f], i[f] = -c*i[f], c*x
+			}
+		}
+	}
+}
+
+func (o *multiplier) Apply(dst, u []float64) {
+	s := o.space
+	if len(dst) != s.size || len(u) != s.size {
+		panic("grid: Apply: fields must have one value per point")
+	}
+	w := s.take(1)
+	for lo := 0; lo < s.size; lo += s.width {
+		o.slice(w, dst[lo:lo+s.width], u[lo:lo+s.width], 1, false)
+	}
+	s.give(1, w)
+}
+
+func (o *multiplier) ApplyTranspose(dst, z []float64) {
+	s := o.space
+	if len(dst) != s.size || len(z) != s.size {
+		panic("grid: ApplyTranspose: fields must have one value per point")
+	}
+	w := s.take(1)
+	for lo := 0; lo < s.size; lo += s.width {
+		o.slice(w, w.values, z[lo:lo+s.width], 1, true)
+		add(dst[lo:lo+s.width], w.values)
+	}
+	s.give(1, w)
+}
+
+func (o *multiplier) Gather(dst, basis []float64, n int, points []int32) {
+	s := o.space
+	if n < 1 || len(basis) != s.size*n || len(dst) != len(points)*n {
+		panic("grid: Gather: want basis (P, n) and dst (len(points), n)")
+	}
+	w := s.take(n)
+	for lo := 0; lo < len(points); {
+		first, hi := s.run(points, lo)
+		o.slice(w, w.values, basis[first*n:(first+s.width)*n], n, false)
+		for r := lo; r < hi; r++ {
+			at := (int(points[r]) - first) * n
+			copy(dst[r*n:(r+1)*n], w.values[at:at+n])
+		}
+		lo = hi
+	}
+	s.give(n, w)
+}
+
+func (o *multiplier) Scatter(dst, v []float64, points []int32) {
+	s := o.space
+	if len(dst) != s.size || len(v) != len(points) {
+		panic("grid: Scatter: want one value per grid point in dst and one per sampled point in s")
+	}
+	w := s.take(1)
+	for lo := 0; lo < len(points); {
+		first, hi := s.run(points, lo)
+		clear(w.sum)
+		for r := lo; r < hi; r++ {
+			w.sum[int(points[r])-first] += v[r]
+		}
+		o.slice(w, w.values, w.sum, 1, true)
+		add(dst[first:first+s.width], w.values)
+		lo = hi
+	}
+	s.give(1, w)
+}
+
+// run returns the end of the stretch of points from lo on that lie in one slice,
+// and the slice's first point.
+func (s *Spectral) run(points []int32, lo int) (first, hi int) {
+	first = int(points[lo]) / s.width * s.width
+	for hi = lo + 1; hi < len(points) && int(points[hi]) >= first && int(points[hi]) < first+s.width; hi++ {
+	}
+	return first, hi
+}
+
+func add(dst, x []float64) {
+	for i, v := range x {
+		dst[i] += v
+	}
+}

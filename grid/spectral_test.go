@@ -1,0 +1,378 @@
+package grid
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"testing"
+
+	"pihc/internal/check"
+)
+
+// planeGrid is time and two periodic axes of different lengths.
+func planeGrid(nt, nx, ny int) *Grid {
+	return &Grid{Axes: []Axis{
+		{Name: "t", Lo: 0, Hi: 5, Points: nt, Boundary: Nodes},
+		{Name: "x", Lo: 0, Hi: 1, Points: nx, Boundary: Periodic},
+		{Name: "y", Lo: -1, Hi: 2, Points: ny, Boundary: Periodic},
+	}}
+}
+
+// spectralCase is an operator and its symbol as a formula of signed wave numbers:
+// odd ones are zero at half an even number of points. The symbol is a real part
+// and an imaginary part.
+type spectralCase struct {
+	name   string
+	op     Operator
+	symbol func(kx, ky, oddX, oddY float64) (re, im float64)
+}
+
+func spectralCases(t testing.TB, g *Grid) []spectralCase {
+	t.Helper()
+	s := NewSpectral(g)
+	must := func(op Operator, err error) Operator {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return op
+	}
+	inverse := func(kx, ky float64) float64 {
+		if kx == 0 && ky == 0 {
+			return 0
+		}
+		return 1 / (kx*kx + ky*ky)
+	}
+	return []spectralCase{
+		{"x1", must(s.Derivative(1, 1)), func(_, _, ox, _ float64) (float64, float64) { return 0, ox }},
+		{"y1", must(s.Derivative(2, 1)), func(_, _, _, oy float64) (float64, float64) { return 0, oy }},
+		{"x2", must(s.Derivative(1, 2)), func(kx, _, _, _ float64) (float64, float64) { return -kx * kx, 0 }},
+		{"y3", must(s.Derivative(2, 3)), func(_, _, _, oy float64) (float64, float64) { return 0, -oy * oy * oy }},
+		{"y4", must(s.Derivative(2, 4)), func(_, ky, _, _ float64) (float64, float64) { return ky * ky * ky * ky, 0 }},
+		{"laplacian", must(s.Laplacian()), func(kx, ky, _, _ float64) (float64, float64) { return -kx*kx - ky*ky, 0 }},
+		{"velocity x", must(s.Velocity(1)), func(kx, ky, _, oy float64) (float64, float64) { return 0, oy * inverse(kx, ky) }},
+		{"velocity y", must(s.Velocity(2)), func(kx, ky, ox, _ float64) (float64, float64) { return 0, -ox * inverse(kx, ky) }},
+	}
+}
+
+// denseSpectral is the matrix of one slice by sums over all modes,
+// T[p, q] = 1/W Σ_k symbol(k) exp(ik·(x_p - x_q)).
+func denseSpectral(g *Grid, c spectralCase) []float64 {
+	nx, ny := g.Axes[1].Points, g.Axes[2].Points
+	width := nx * ny
+	numbers := func(a Axis, f int) (even, odd float64) {
+		if 2*f > a.Points {
+			f -= a.Points
+		}
+		even = 2 * math.Pi / (a.Hi - a.Lo) * float64(f)
+		if 2*f == a.Points {
+			return even, 0
+		}
+		return even, even
+	}
+	matrix := make([]float64, width*width)
+	for i := range nx {
+		kx, ox := numbers(g.Axes[1], i)
+		for j := range ny {
+			ky, oy := numbers(g.Axes[2], j)
+			re, im := c.symbol(kx, ky, ox, oy)
+			for p := range width {
+				for q := range width {
+					angle := 2 * math.Pi * (float64(i*(p/ny-q/ny))/float64(nx) + float64(j*(p%ny-q%ny))/float64(ny))
+					sin, cos := math.Sincos(angle)
+					matrix[p*width+q] += (re*cos - im*sin) / float64(width)
+				}
+			}
+		}
+	}
+	return matrix
+}
+
+func TestSpectralAgainstDense(t *testing.T) {
+	check.Levels(t, func(t *testing.T) {
+		for _, shape := range [][3]int{{2, 6, 8}, {3, 5, 4}, {2, 7, 9}, {1, 4, 11}} {
+			g := planeGrid(shape[0], shape[1], shape[2])
+			for _, c := range spectralCases(t, g) {
+				t.Run(fmt.Sprintf("%v %s", shape, c.name), func(t *testing.T) { testSpectral(t, g, c) })
+			}
+		}
+	})
+}
+
+func testSpectral(t *testing.T, g *Grid, c spectralCase) {
+	rng := check.Rand(11)
+	size := g.Size()
+	width := size / g.Axes[0].Points
+	matrix := denseSpectral(g, c)
+	u := check.Normal(rng, make([]float64, size))
+	want, wantT := make([]float64, size), make([]float64, size)
+	for p := range size {
+		lo := p / width * width
+		for q := range width {
+			want[p] += matrix[(p-lo)*width+q] * u[lo+q]
+			wantT[lo+q] += matrix[(p-lo)*width+q] * u[p]
+		}
+	}
+	got := make([]float64, size)
+	c.op.Apply(got, u)
+	check.Close(t, got, want, 1e-12, 1e-12)
+	base := check.Normal(rng, make([]float64, size))
+	got = append([]float64(nil), base...)
+	c.op.ApplyTranspose(got, u)
+	for i := range got {
+		got[i] -= base[i]
+	}
+	check.Close(t, got, wantT, 1e-12, 1e-12)
+
+	// Gather of n fields is Apply of each, at points in any order.
+	points := samplePoints(rng, size, max(3, size/3))
+	points = append(points, points[0], points[len(points)/2])
+	for _, n := range []int{1, 3, 8, 16, 19} {
+		basis := check.Normal(rng, make([]float64, size*n))
+		rows := check.Guard[float64](len(points)*n, 3)
+		c.op.Gather(rows.Slice(), basis, n, points)
+		rows.Verify(t)
+		field, out := make([]float64, size), make([]float64, size)
+		for f := range n {
+			for p := range field {
+				field[p] = basis[p*n+f]
+			}
+			c.op.Apply(out, field)
+			column, at := make([]float64, len(points)), make([]float64, len(points))
+			for r, p := range points {
+				column[r], at[r] = rows.Slice()[r*n+f], out[p]
+			}
+			check.Close(t, column, at, 1e-12, 1e-12)
+		}
+	}
+	check.AdjointIdentity(t, rng, size, len(points),
+		func(y, x []float64) { c.op.Gather(y, x, 1, points) },
+		func(x, y []float64) { clear(x); c.op.Scatter(x, y, points) }, 1e-12)
+	check.AdjointIdentity(t, rng, size, size, c.op.Apply,
+		func(x, y []float64) { clear(x); c.op.ApplyTranspose(x, y) }, 1e-12)
+}
+
+// The chunks in which points are asked for make no difference to any bit.
+func TestSpectralChunks(t *testing.T) {
+	g := planeGrid(4, 8, 6)
+	rng := check.Rand(5)
+	const n = 5
+	basis := check.Normal(rng, make([]float64, g.Size()*n))
+	points := make([]int32, g.Size())
+	for p := range points {
+		points[p] = int32(p)
+	}
+	for _, c := range spectralCases(t, g) {
+		whole := make([]float64, len(points)*n)
+		c.op.Gather(whole, basis, n, points)
+		for _, size := range []int{1, 7, 48, 100} {
+			parts := make([]float64, len(points)*n)
+			for lo := 0; lo < len(points); lo += size {
+				hi := min(lo+size, len(points))
+				c.op.Gather(parts[lo*n:hi*n], basis, n, points[lo:hi])
+			}
+			check.Equal(t, parts, whole)
+		}
+	}
+}
+
+// On modes below half the points every operator is exact.
+func TestSpectralExact(t *testing.T) {
+	g := planeGrid(2, 12, 16)
+	wx, wy := 2*math.Pi*3, 2*math.Pi*2/3.0
+	kk := wx*wx + wy*wy
+	coordinate := func(p int) (x, y float64) {
+		index := make([]int, 3)
+		g.Unravel(p, index)
+		return g.Axes[1].Coordinate(index[1]), g.Axes[2].Coordinate(index[2])
+	}
+	field := func(f func(x, y float64) float64) []float64 {
+		u := make([]float64, g.Size())
+		for p := range u {
+			u[p] = f(coordinate(p))
+		}
+		return u
+	}
+	wave := func(x, y float64) float64 { return 0.7 + math.Sin(wx*x+wy*y+0.4) }
+	cos := func(c float64) func(x, y float64) float64 {
+		return func(x, y float64) float64 { return c * math.Cos(wx*x+wy*y+0.4) }
+	}
+	sin := func(c float64) func(x, y float64) float64 {
+		return func(x, y float64) float64 { return c * math.Sin(wx*x+wy*y+0.4) }
+	}
+	want := map[string]func(x, y float64) float64{
+		"x1": cos(wx), "y1": cos(wy), "x2": sin(-wx * wx), "y3": cos(-wy * wy * wy), "y4": sin(wy * wy * wy * wy),
+		"laplacian": sin(-kk), "velocity x": cos(wy / kk), "velocity y": cos(-wx / kk),
+	}
+	u, got := field(wave), make([]float64, g.Size())
+	for _, c := range spectralCases(t, g) {
+		c.op.Apply(got, u)
+		check.Close(t, got, field(want[c.name]), 1e-12, 1e-12)
+	}
+}
+
+// A periodic analytic function is differentiated with an error that falls faster
+// than any power of the step: at least by the square each time points double.
+func TestSpectralOrder(t *testing.T) {
+	errorAt := func(n int) float64 {
+		g := planeGrid(1, n, 4)
+		op, err := NewSpectral(g).Derivative(1, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u, got := make([]float64, g.Size()), make([]float64, g.Size())
+		worst := 0.0
+		for p := range u {
+			u[p] = math.Exp(math.Sin(2 * math.Pi * float64(p/4) / float64(n)))
+		}
+		op.Apply(got, u)
+		for p := range u {
+			want := 2 * math.Pi * math.Cos(2*math.Pi*float64(p/4)/float64(n)) * u[p]
+			worst = max(worst, math.Abs(got[p]-want))
+		}
+		return worst / (2 * math.Pi)
+	}
+	for _, n := range []int{6, 8, 10} {
+		if coarse, fine := errorAt(n), errorAt(2*n); fine > coarse*coarse {
+			t.Errorf("error %.2g with %d points, %.2g with %d: want its square", coarse, n, fine, 2*n)
+		}
+	}
+}
+
+// The velocity of a vorticity has no divergence, and its curl is the vorticity
+// without its mean, unless half modes are there.
+func TestSpectralVelocityCurl(t *testing.T) {
+	g := planeGrid(2, 9, 15)
+	s := NewSpectral(g)
+	rng := check.Rand(2)
+	w := check.Normal(rng, make([]float64, g.Size()))
+	apply := func(op Operator, err error) func(u []float64) []float64 {
+		if err != nil {
+			t.Fatal(err)
+		}
+		return func(u []float64) []float64 {
+			out := make([]float64, len(u))
+			op.Apply(out, u)
+			return out
+		}
+	}
+	dx, dy := apply(s.Derivative(1, 1)), apply(s.Derivative(2, 1))
+	vx, vy := apply(s.Velocity(1))(w), apply(s.Velocity(2))(w)
+	divergence, curl := dx(vx), dx(vy)
+	width := g.Size() / 2
+	for lo := 0; lo < len(w); lo += width {
+		mean := 0.0
+		for _, v := range w[lo : lo+width] {
+			mean += v / float64(width)
+		}
+		for p := lo; p < lo+width; p++ {
+			w[p] -= mean
+		}
+	}
+	for p, v := range dy(vy) {
+		divergence[p] += v
+	}
+	for p, v := range dy(vx) {
+		curl[p] -= v
+	}
+	check.Close(t, divergence, make([]float64, len(w)), 0, 1e-12)
+	check.Close(t, curl, w, 1e-12, 1e-12)
+}
+
+func TestSpectralErrors(t *testing.T) {
+	g := planeGrid(3, 4, 4)
+	s := NewSpectral(g)
+	walls := planeGrid(3, 4, 4)
+	walls.Axes[2].Boundary = Nodes
+	w := NewSpectral(walls)
+	line := NewSpectral(&Grid{Axes: g.Axes[:2]})
+	for _, c := range []struct {
+		want string
+		make func() (Operator, error)
+	}{
+		{"axis y has boundary nodes; a spectral derivative needs it periodic", func() (Operator, error) { return w.Derivative(2, 1) }},
+		{"axis y has boundary nodes; a spectral laplacian needs it periodic", w.Laplacian},
+		{"axis y has boundary nodes; a spectral velocity needs it periodic", func() (Operator, error) { return w.Velocity(1) }},
+		{"acts on slices along t", func() (Operator, error) { return s.Derivative(0, 1) }},
+		{"order 5: want 1 to 4", func() (Operator, error) { return s.Derivative(1, 5) }},
+		{"no component along t", func() (Operator, error) { return s.Velocity(0) }},
+		{"two axes of space, not 1", func() (Operator, error) { return line.Velocity(1) }},
+	} {
+		if _, err := c.make(); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error %v; want %q", err, c.want)
+		}
+	}
+	if _, err := w.Derivative(1, 1); err != nil {
+		t.Errorf("a derivative along the periodic axis: %v", err)
+	}
+}
+
+// Workers share an operator: equal results, and no memory after the first call.
+func TestSpectralConcurrent(t *testing.T) {
+	g := planeGrid(6, 16, 16)
+	rng := check.Rand(8)
+	const n, workers = 4, 4
+	basis := check.Normal(rng, make([]float64, g.Size()*n))
+	points := make([]int32, 0, g.Size()/2)
+	for p := 0; p < g.Size(); p += 2 {
+		points = append(points, int32(p))
+	}
+	cases := spectralCases(t, g)
+	want := make([][]float64, len(cases))
+	for i, c := range cases {
+		want[i] = make([]float64, len(points)*n)
+		c.op.Gather(want[i], basis, n, points)
+	}
+	var wait sync.WaitGroup
+	for range workers {
+		wait.Go(func() {
+			got := make([]float64, len(points)*n)
+			for i, c := range cases {
+				c.op.Gather(got, basis, n, points)
+				check.Equal(t, got, want[i])
+			}
+		})
+	}
+	wait.Wait()
+	rows, field := make([]float64, len(points)*n), make([]float64, g.Size())
+	for _, c := range cases {
+		calls := func() {
+			c.op.Gather(rows, basis, n, points)
+			c.op.Gather(rows[:len(points)], field, 1, points)
+			c.op.Scatter(field, rows[:len(points)], points)
+			c.op.Apply(rows[:len(field)], field)
+		}
+		calls()
+		if a := testing.AllocsPerRun(5, calls); a != 0 {
+			t.Errorf("%s: %v allocations", c.name, a)
+		}
+	}
+}
+
+func BenchmarkSpectral(b *testing.B) {
+	g := planeGrid(64, 64, 64)
+	op, err := NewSpectral(g).Velocity(1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	points := make([]int32, 0, 20000)
+	for p := 0; p < g.Size(); p += 13 {
+		points = append(points, int32(p))
+	}
+	for _, n := range []int{1, 16, 64} {
+		basis := check.Normal(check.Rand(1), make([]float64, g.Size()*n))
+		rows := make([]float64, len(points)*n)
+		b.Run(fmt.Sprintf("Gather/%d", n), func(b *testing.B) {
+			for b.Loop() {
+				op.Gather(rows, basis, n, points)
+			}
+		})
+	}
+	field, rows := make([]float64, g.Size()), make([]float64, len(points))
+	b.Run("Scatter", func(b *testing.B) {
+		for b.Loop() {
+			op.Scatter(field, rows, points)
+		}
+	})
+}
