@@ -93,16 +93,9 @@ func (l *Log) Close() error {
 
 var errStop = errors.New("stop")
 
-// ReadLog calls each with every complete record, the raw JSON of one object,
-// valid during the call. It stops at the first error of each, and at a line
-// that is not a JSON object with a *FormatError that names the line. A last
-// line without a line feed is ignored.
-func ReadLog(path string, each func(record []byte) error) error {
-	return scanLog(path, func(_ int, record []byte, _ int64) error { return each(record) })
-}
-
-// ReadLogAs decodes every record of a log into a T; fields that T lacks are
-// ignored.
+// ReadLogAs decodes every record of a log, the JSON of one object on a line, into
+// a T; fields that T lacks are ignored. A line that is no such object is a
+// *FormatError that names the line; a last line without a line feed is ignored.
 func ReadLogAs[T any](path string) ([]T, error) {
 	var all []T
 	err := scanLog(path, func(line int, record []byte, _ int64) error {

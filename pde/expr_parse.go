@@ -180,7 +180,7 @@ func (p *parser) next() {
 		} else if strings.HasPrefix(rest, "&&") || strings.HasPrefix(rest, "||") || r == '!' || r == '?' {
 			p.fail(strconv.Quote(rest[:1])+" is not an operator", "combine conditions with where(c, a, b), min and max", 1)
 			return
-		} else if strings.IndexRune("+-*/^<>=(),", r) < 0 {
+		} else if !strings.ContainsRune("+-*/^<>=(),", r) {
 			p.fail(fmt.Sprintf("unexpected character %q", r), "", size)
 			return
 		}

@@ -53,7 +53,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-func TestBorderJump(t *testing.T) {
+func TestFieldJump(t *testing.T) {
 	// A bilinear field has no jump; a step of 2 across the border has one of 2.
 	const n, m = 6, 8
 	u := make([]float64, n*m)
@@ -61,7 +61,7 @@ func TestBorderJump(t *testing.T) {
 		u[i] = 0.3*float64(i/m) - 1.7*float64(i%m) + 0.5*float64(i/m)*float64(i%m)
 	}
 	starts := [][]int{{3}, {4}}
-	if j := BorderJump(u, []int{n, m}, starts); j > 1e-12 {
+	if j := fieldJump(u, []int{n, m}, starts); j > 1e-12 {
 		t.Errorf("jump of a bilinear field: %g", j)
 	}
 	for i := range u {
@@ -69,10 +69,10 @@ func TestBorderJump(t *testing.T) {
 			u[i] += 2
 		}
 	}
-	if j := BorderJump(u, []int{n, m}, [][]int{nil, {4}}); math.Abs(j-2) > 1e-12 {
+	if j := fieldJump(u, []int{n, m}, [][]int{nil, {4}}); math.Abs(j-2) > 1e-12 {
 		t.Errorf("jump of a step: %g", j)
 	}
-	if BorderJump(u, []int{n, m}, nil) != 0 {
+	if fieldJump(u, []int{n, m}, nil) != 0 {
 		t.Error("a jump without borders")
 	}
 	// The jump of a smooth field falls with the square of the spacing.
@@ -81,7 +81,7 @@ func TestBorderJump(t *testing.T) {
 		for i := range u {
 			u[i] = math.Sin(3 * float64(i) / float64(n))
 		}
-		return BorderJump(u, []int{n}, [][]int{{n / 2}})
+		return fieldJump(u, []int{n}, [][]int{{n / 2}})
 	}
 	if rate := math.Log2(jump(64) / jump(128)); rate < 1.9 {
 		t.Errorf("order %g", rate)

@@ -35,7 +35,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"os"
 	"reflect"
 	"strconv"
 	"strings"
@@ -87,15 +86,6 @@ type Document struct {
 	src     *source
 	root    *yaml.Node
 	grafted map[*yaml.Node]*source // nodes that came from an override
-}
-
-// Read parses the file at path.
-func Read(path string) (*Document, error) {
-	src, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	return Parse(path, src)
 }
 
 // Parse parses one YAML document. An empty one is an empty mapping. name is

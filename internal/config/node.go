@@ -6,7 +6,6 @@ import (
 	"iter"
 	"math"
 	"reflect"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -101,12 +100,6 @@ type Scalar struct {
 	quoted bool
 	inner  bool // Text stands verbatim in one line at Pos
 }
-
-// NewText returns a Scalar without a position.
-func NewText(text string) Scalar { return Scalar{Text: text} }
-
-// NewNumber returns a Scalar without a position; x must be finite.
-func NewNumber(x float64) Scalar { return Scalar{Text: strconv.FormatFloat(x, 'g', -1, 64)} }
 
 // Number returns the value if the scalar is written as a finite number and not
 // in quotes.
