@@ -95,8 +95,15 @@ func rosenbrock() *Dense {
 
 func TestRosenbrock(t *testing.T) {
 	for _, o := range []Options{
-		{}, {Scaling: Identity}, {Scaling: Current}, {Linear: QR}, {Linear: Cholesky},
-		{Descent: Dogleg}, {Descent: GaussNewton}, {Acceleration: true}, {NewtonCorrection: true},
+		{},
+		{Scaling: Identity},
+		{Scaling: Current},
+		{Linear: QR},
+		{Linear: Cholesky},
+		{Descent: Dogleg},
+		{Descent: GaussNewton},
+		{Acceleration: true},
+		{NewtonCorrection: true},
 		{Damping: Classical, Scaling: Identity, Linear: QR, Termination: Cauchy, RTol: 1e-8, ATol: 1e-8},
 	} {
 		w := []float64{-1.2, 1}

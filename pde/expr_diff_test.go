@@ -50,8 +50,18 @@ func TestDiffCentral(t *testing.T) {
 
 func TestDiffForms(t *testing.T) {
 	for _, test := range []struct{ src, want string }{
-		{"5", "0"}, {"y", "0"}, {"x", "1"}, {"x + y", "1"}, {"x^2", "2*x"}, {"3*x^2*y", "6*(x*y)"}, {"y*x - x", "-1 + y"},
-		{"x < y", "0"}, {"where(x > 0, x, 0)", "where(x > 0, 1, 0)"}, {"exp(2*x)", "2*exp(2*x)"}, {"-x", "-1"}, {"abs(x)", "where(x < 0, -1, x > 0)"},
+		{"5", "0"},
+		{"y", "0"},
+		{"x", "1"},
+		{"x + y", "1"},
+		{"x^2", "2*x"},
+		{"3*x^2*y", "6*(x*y)"},
+		{"y*x - x", "-1 + y"},
+		{"x < y", "0"},
+		{"where(x > 0, x, 0)", "where(x > 0, 1, 0)"},
+		{"exp(2*x)", "2*exp(2*x)"},
+		{"-x", "-1"},
+		{"abs(x)", "where(x < 0, -1, x > 0)"},
 		{"where(x > 0, x, 0)*where(x > 0, x, 0)", "where(x > 0, x + x, 0)"},
 	} {
 		if got := mustParse(t, test.src).Diff("x").String(); got != test.want {

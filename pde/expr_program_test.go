@@ -252,9 +252,17 @@ func TestSharing(t *testing.T) {
 		code      opcode
 		pow, runs int
 	}{
-		{"x^5 + x^4", codeMul, 0, 3}, {"x^2.5 + x^1.5 + x^0.5", codeSqrt, 0, 1}, {"x^-0.5/x", codeSqrt, 0, 1}, {"x^0.3*x^1.3*x^2.3", codePowConst, 1, 1},
-		{"x^0.3 + x^-0.7", codePowConst, 2, 2}, {"x^100", codePowConst, 1, 1}, {"exp(x)*exp(x) - 1/exp(x)", codeExp, 0, 1}, {"(x + y)*(y + x)", codeAdd, 0, 1},
-		{"x/4", codeDivConst, 0, 0}, {"x/3", codeDivConst, 0, 1}, {"x > y", codeLess, 0, 1},
+		{"x^5 + x^4", codeMul, 0, 3},
+		{"x^2.5 + x^1.5 + x^0.5", codeSqrt, 0, 1},
+		{"x^-0.5/x", codeSqrt, 0, 1},
+		{"x^0.3*x^1.3*x^2.3", codePowConst, 1, 1},
+		{"x^0.3 + x^-0.7", codePowConst, 2, 2},
+		{"x^100", codePowConst, 1, 1},
+		{"exp(x)*exp(x) - 1/exp(x)", codeExp, 0, 1},
+		{"(x + y)*(y + x)", codeAdd, 0, 1},
+		{"x/4", codeDivConst, 0, 0},
+		{"x/3", codeDivConst, 0, 1},
+		{"x > y", codeLess, 0, 1},
 	} {
 		p, err := Compile([]*Expr{mustParse(t, test.src)}, []string{"x", "y"})
 		if err != nil {

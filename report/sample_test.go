@@ -82,8 +82,10 @@ func samplePage() Page {
 		Methods: []Method{
 			{Key: "soft", Label: "PI-SC", Note: "penalty in the loss", Evaluation: evaluation("soft", 0.2, 0.3, 0), Published: &Score{0.8593, 0.0507}, Curves: curves(0.2)},
 			{Key: "hard", Label: "PI-HC", Note: "1 expert × 80 000 points", Evaluation: evaluation("hard", 0.055, 0.35, 1), Published: &Score{0.0755, 0.0810}, Curves: curves(0.055)},
-			{Key: "moe", Label: "PI-HC-MoE", Note: "4 experts × 20 000 points", Evaluation: evaluation("moe", 0.028, 0.4, 4), Published: &Score{0.0360, 0.0293}, Curves: curves(0.028),
-				Borders: [][]float64{{0, 500}, {0, 0.25, 0.5, 0.75, 1}}},
+			{
+				Key: "moe", Label: "PI-HC-MoE", Note: "4 experts × 20 000 points", Evaluation: evaluation("moe", 0.028, 0.4, 4), Published: &Score{0.0360, 0.0293}, Curves: curves(0.028),
+				Borders: [][]float64{{0, 500}, {0, 0.25, 0.5, 0.75, 1}},
+			},
 		},
 		Baselines: []Baseline{
 			{Label: "mean of the solutions", Evaluation: evaluation("mean", 0.09, 0.4, 0)},
