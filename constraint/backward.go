@@ -64,7 +64,7 @@ func Backward[T kernel.Float](s *Sample, bbar []T, ubar []float64, weights Jumps
 	case *[]float64:
 		s.target32, s.target64 = nil, *b
 	}
-	if s.c.System.Problem.Ansatz.RemoveMean {
+	if s.c.multiplier != nil || s.c.System.Problem.Ansatz.RemoveMean {
 		s.projectFields()
 	}
 	size := len(s.field)
@@ -137,27 +137,36 @@ func (s *Sample) spreadJumps(weights Jumps) {
 	}
 }
 
-// scatter subtracts p_k = Σ_j T_jᵀ S_kᵀ s_j from α_k, or q_k = Σ_j T_jᵀ S_kᵀ q_j
-// from β_k. The rows are negated in place: they are not needed afterwards.
-func (s *Sample) scatter(k int, beta bool) {
+// scatter adds −p_k = −Σ_j T_jᵀ S_kᵀ s_j to α_k, or −q_k to β_k.
+func (s *Sample) scatter(worker, k int, beta bool) {
 	e := s.experts[k]
 	dst, rows := e.alpha, e.s
 	if beta {
 		dst, rows = e.beta, e.q
 	}
+	field := s.spread[worker]
 	for i, b := range e.blocks {
+		// The transposed operator on the whole grid runs on vectors: about as much
+		// work as one row in sixteen points alone.
+		dense := 16*len(b.points) >= len(field)
 		for j, t := range b.set.Terms {
-			r := rows[i][j]
-			for l := range r {
-				r[l] = -r[l]
+			if !dense {
+				s.c.System.Terms[t].Scatter(dst, rows[i][j], b.points)
+				continue
 			}
-			s.c.System.Terms[t].Scatter(dst, r, b.points)
+			for l, p := range b.points {
+				field[p] += rows[i][j][l]
+			}
+			s.c.System.Terms[t].ApplyTranspose(dst, field)
+			for _, p := range b.points {
+				field[p] = 0
+			}
 		}
 	}
 }
 
-// projectFields applies μ and then Pᵀ, the removal of the mean over each
-// slice, to the scalar fields; outer then leaves μ out.
+// projectFields applies μ and then Pᵀ, where asked the removal of the mean over
+// each slice, to the scalar fields.
 func (s *Sample) projectFields() {
 	width := len(s.field) / s.slices
 	for _, e := range s.experts {
@@ -167,7 +176,7 @@ func (s *Sample) projectFields() {
 					f[i] *= mu[i]
 				}
 			}
-			for lo := 0; lo < len(f); lo += width {
+			for lo := 0; lo < len(f) && s.c.System.Problem.Ansatz.RemoveMean; lo += width {
 				mean := 0.0
 				for _, v := range f[lo : lo+width] {
 					mean += v
@@ -186,26 +195,25 @@ func (s *Sample) outer(worker, tile int) {
 	size := len(s.field)
 	lo := tile * tilePoints
 	hi := min(lo+tilePoints, size)
-	sum := s.tiles[worker][:hi-lo]
-	for i := range s.c.N {
-		clear(sum)
-		for _, e := range s.experts {
-			kernel.Axpy64(sum, e.w[i], e.alpha[lo:hi])
-			if !s.c.Options.Fixed {
-				kernel.Axpy64(sum, e.lambda[i], e.beta[lo:hi])
-			}
+	coef, fields := s.coefs[worker][:0], s.views[worker][:0]
+	for _, e := range s.experts {
+		fields = append(fields, e.alpha[lo:hi])
+		if !s.c.Options.Fixed {
+			fields = append(fields, e.beta[lo:hi])
 		}
-		if mu := s.c.multiplier; mu != nil && !s.c.System.Problem.Ansatz.RemoveMean {
-			for j := range sum {
-				sum[j] *= mu[lo+j]
+	}
+	for i := range s.c.N {
+		coef = coef[:0]
+		for _, e := range s.experts {
+			coef = append(coef, e.w[i])
+			if !s.c.Options.Fixed {
+				coef = append(coef, e.lambda[i])
 			}
 		}
 		if s.target32 != nil {
-			for j, v := range sum {
-				s.target32[i*size+lo+j] = float32(v)
-			}
-			continue
+			kernel.CombineFields(s.target32[i*size+lo:i*size+hi], coef, fields)
+		} else {
+			kernel.CombineFields(s.target64[i*size+lo:i*size+hi], coef, fields)
 		}
-		copy(s.target64[i*size+lo:], sum)
 	}
 }

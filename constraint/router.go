@@ -3,6 +3,8 @@ package constraint
 import (
 	"fmt"
 	"math"
+	"math/bits"
+	"math/rand/v2"
 
 	"pihc/grid"
 )
@@ -90,22 +92,27 @@ func (r *Router) Windows(g *grid.Grid) ([]grid.Window, error) {
 // candidates to dst[:m], in their order (Knuth, The Art of Computer
 // Programming 2, algorithm 3.4.2S), so that later gathers stream through
 // memory.
-func samplePoints(dst, candidates []int32, m int, uniform func() float64) {
+func samplePoints(dst, candidates []int32, m int, rng *rand.PCG) {
 	if m >= len(candidates) {
 		copy(dst, candidates)
 		return
 	}
-	need, left := m, len(candidates)
+	dst = dst[:m]
+	left := uint64(len(candidates))
 	at := 0
 	for _, p := range candidates {
-		if float64(left)*uniform() < float64(need) {
-			dst[at] = p
-			at++
-			need--
-			if need == 0 {
-				return
-			}
+		if at == m {
+			return
 		}
+		// A number below left, at most left/2^64 from uniform. The next place is
+		// written whether p is taken or not: a branch would be mispredicted.
+		below, _ := bits.Mul64(rng.Uint64(), left)
+		dst[at] = p
+		take := 0
+		if below < uint64(m-at) {
+			take = 1
+		}
+		at += take
 		left--
 	}
 }

@@ -154,11 +154,11 @@ func TestSamplePoints(t *testing.T) {
 		candidates[i] = int32(3*i + 1)
 	}
 	const m, draws = 10, 40000
-	rng := rand.New(rand.NewPCG(1, 2))
+	rng := rand.NewPCG(1, 2)
 	dst := make([]int32, m)
 	single, pair := make([]float64, 40), make([]float64, 39)
 	for range draws {
-		samplePoints(dst, candidates, m, rng.Float64)
+		samplePoints(dst, candidates, m, rng)
 		for i, p := range dst {
 			at, found := slices.BinarySearch(candidates, p)
 			if !found || i > 0 && p <= dst[i-1] {
@@ -185,9 +185,9 @@ func TestSamplePoints(t *testing.T) {
 		t.Errorf("neighbours: chi-squared %.1f; %v", c, pair)
 	}
 	// All of them, and more than there are: the candidates themselves.
-	samplePoints(candidates[:0:0], nil, 0, rng.Float64)
+	samplePoints(candidates[:0:0], nil, 0, rng)
 	all := make([]int32, 40)
-	samplePoints(all, candidates, 40, rng.Float64)
+	samplePoints(all, candidates, 40, rng)
 	if !slices.Equal(all, candidates) {
 		t.Errorf("all points: %v", all)
 	}

@@ -73,6 +73,7 @@ type scratch struct {
 	aview    [][]float64
 	sview    [][]float64
 	fma      []float64 // kernel scratch
+	summary  partial
 }
 
 // passMode says what a pass over rows accumulates.
@@ -101,7 +102,7 @@ func newScratch(terms, extras, outputs, n int) *scratch {
 		z: block(terms), y: block(terms), out: block(outputs), s: block(terms * terms),
 		in: make([][]float64, terms+extras), view: make([][]float64, outputs),
 		aview: make([][]float64, terms), sview: make([][]float64, terms*terms),
-		fma: make([]float64, kernel.NormalScratch(n)),
+		fma: make([]float64, kernel.NormalScratch(n)), summary: newPartial(n),
 	}
 }
 
@@ -203,9 +204,9 @@ func (b *rowBlock) addLinear(a, g, w []float64) float64 {
 	return b.scale * math.Max(cost, 0)
 }
 
-// adjointRows fills s[j] = scale Σ_l (F_j F_l + r F_jl) A_l λ and
-// q[j] = scale r F_j for rows [lo, hi) at w; in paper mode s_j = scale F_j (Jλ)
-// and q = 0.
+// adjointRows fills s[j] = −scale Σ_l (F_j F_l + r F_jl) A_l λ and
+// q[j] = −scale r F_j for rows [lo, hi) at w; in paper mode s_j = −scale F_j (Jλ)
+// and q = 0. The signs are those with which the rows enter α and β.
 func (b *rowBlock) adjointRows(s, q [][]float64, sc *scratch, progs *programs, paper bool, w, lambda []float64, lo, hi int) {
 	n, terms := len(w), len(b.a)
 	for ; lo < hi; lo += pde.BlockSize {
@@ -213,30 +214,30 @@ func (b *rowBlock) adjointRows(s, q [][]float64, sc *scratch, progs *programs, p
 		b.bind(sc, w, lo, lo+m)
 		b.set.Second().Eval(progs.second, m, sc.out[:b.set.Outputs()], b.inputs(sc))
 		r := sc.out[0][:m]
+		jl, tmp := sc.s[0][:m], sc.fma[:m] // Jλ
 		for j := range terms {
-			kernel.MatVecRows(sc.y[j][:m], n, m, sc.aview[j], lambda)
+			y := sc.y[j][:m]
+			kernel.MatVecRows(y, n, m, sc.aview[j], lambda)
+			if j == 0 {
+				kernel.Mul64(jl, sc.out[1][:m], y)
+				continue
+			}
+			kernel.Mul64(tmp, sc.out[1+j][:m], y)
+			kernel.Add64(jl, jl, tmp)
 		}
 		for j := range terms {
 			fj, sj, qj := sc.out[1+j][:m], s[j][lo:lo+m], q[j][lo:lo+m]
-			for i := range sj {
-				sj[i] = 0
-				qj[i] = b.scale * r[i] * fj[i]
-			}
+			kernel.Mul64(qj, r, fj)
+			kernel.MulScalar64(qj, -b.scale, qj)
+			kernel.Mul64(sj, fj, jl)
 			for l := range terms {
-				fl, y := sc.out[1+l][:m], sc.y[l][:m]
-				for i := range sj {
-					sj[i] += fj[i] * fl[i] * y[i]
-				}
 				if at := b.set.Pair(j, l); at >= 0 && !paper {
-					fjl := sc.out[at][:m]
-					for i := range sj {
-						sj[i] += r[i] * fjl[i] * y[i]
-					}
+					kernel.Mul64(tmp, r, sc.out[at][:m])
+					kernel.Mul64(tmp, tmp, sc.y[l][:m])
+					kernel.Add64(sj, sj, tmp)
 				}
 			}
-			for i := range sj {
-				sj[i] *= b.scale
-			}
+			kernel.MulScalar64(sj, -b.scale, sj)
 			if paper {
 				clear(qj)
 			}

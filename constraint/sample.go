@@ -26,13 +26,13 @@ type Sample struct {
 	scratch  []*scratch
 	programs [][]*programs // per worker, per set
 	workerOf []int         // which worker an expert's solve runs on
-	summary  partial
 	zero     []float64
 
 	source32  []float32 // the basis being loaded
 	source64  []float64
 	slices    int // slices along axis 0
 	gathers   []gatherTask
+	finishes  []*rowBlock
 	jump      []float64 // per pair of border points: the two differences
 	jumpStart []int
 	overlap   float64 // fraction of rows sampled outside the subdomain
@@ -40,11 +40,14 @@ type Sample struct {
 	ubar             []float64
 	target32         []float32
 	target64         []float64
-	tiles            [][]float64 // per worker: one row of a tile
-	partsOf          [][]float64 // ω̄ partial sums, per expert × part
+	coefs            [][]float64   // per worker: coefficients of outer
+	views            [][][]float64 // and its fields
+	spread           [][]float64   // per worker (P): rows on the grid, zero between uses
+	partsOf          [][]float64   // ω̄ partial sums, per expert × part
 	transposeTask    func(worker, i int)
 	sampleTask       func(worker, i int)
 	gatherRun        func(worker, i int)
+	finishTask       func(worker, i int)
 	solveTask        func(worker, i int)
 	fieldTask        func(worker, i int)
 	spreadTask       func(worker, i int)
@@ -54,16 +57,19 @@ type Sample struct {
 	outerTask        func(worker, i int)
 }
 
-// gatherTask fills rows [lo, hi) of one term of one block.
+// gatherTask fills rows [lo, hi) of all terms of one block: their stencils share
+// the rows of the basis that the first brings to the cache.
 type gatherTask struct {
-	block    *rowBlock
-	term     int
-	lo, hi   int
-	operator pde.Operator
+	block  *rowBlock
+	lo, hi int
 }
 
 // alphaParts is the number of pieces the sum ω̄_k is formed in.
 const alphaParts = 8
+
+// gatherRows is the number of rows gathered at once, and what they read should
+// fit in a second-level cache.
+const gatherRows = 1024
 
 // tilePoints is the number of grid points of one piece of b̄.
 const tilePoints = 1024
@@ -74,7 +80,6 @@ func (c *Constraint) NewSample() *Sample {
 	s := &Sample{
 		c: c, basis: make([]float64, size*n), field: make([]float64, size),
 		slices: c.System.Grid.Axes[0].Points, zero: make([]float64, n),
-		summary:  newPartial(n),
 		rng:      rand.NewPCG(0, 0),
 		workerOf: make([]int, len(c.Windows)), seeds: make([][2]uint64, len(c.Windows)),
 	}
@@ -101,7 +106,11 @@ func (c *Constraint) NewSample() *Sample {
 			progs = append(progs, newPrograms(set))
 		}
 		s.programs = append(s.programs, progs)
-		s.tiles = append(s.tiles, make([]float64, tilePoints))
+		s.coefs = append(s.coefs, make([]float64, 2*len(c.Windows)))
+		s.views = append(s.views, make([][]float64, 2*len(c.Windows)))
+		if !c.Options.Fixed {
+			s.spread = append(s.spread, make([]float64, size))
+		}
 	}
 	for _, e := range s.experts {
 		e.alpha, e.beta = make([]float64, size), make([]float64, size)
@@ -160,11 +169,10 @@ func (s *Sample) makeBlocks() {
 }
 
 func (s *Sample) addGathers(b *rowBlock) {
-	for j, t := range b.set.Terms {
-		for lo := 0; lo < len(b.points); lo += chunkRows {
-			s.gathers = append(s.gathers, gatherTask{b, j, lo, min(lo+chunkRows, len(b.points)), s.c.System.Terms[t]})
-		}
+	for lo := 0; lo < len(b.points); lo += gatherRows {
+		s.gathers = append(s.gathers, gatherTask{b, lo, min(lo+gatherRows, len(b.points))})
 	}
+	s.finishes = append(s.finishes, b)
 }
 
 // makeTasks builds the closures the pool runs, once.
@@ -183,19 +191,21 @@ func (s *Sample) makeTasks() {
 		var pcg rand.PCG
 		pcg.Seed(s.seeds[k][0], s.seeds[k][1])
 		b := e.blocks[0]
-		uniform := func() float64 { return float64(pcg.Uint64()>>11) * 0x1p-53 }
 		m := len(b.points)
 		if s.overlap > 0 && len(c.elsewhere[k]) > 0 {
 			out := min(int(s.overlap*float64(m)+0.5), len(c.elsewhere[k]))
 			m -= out
-			samplePoints(b.points[m:], c.elsewhere[k], out, uniform)
+			samplePoints(b.points[m:], c.elsewhere[k], out, &pcg)
 		}
-		samplePoints(b.points[:m], c.candidates[k], m, uniform)
+		samplePoints(b.points[:m], c.candidates[k], m, &pcg)
 	}
 	s.gatherRun = func(_, i int) {
 		g := &s.gathers[i]
-		g.operator.Gather(g.block.a[g.term][g.lo*c.N:g.hi*c.N], s.basis, c.N, g.block.points[g.lo:g.hi])
+		for j, t := range g.block.set.Terms {
+			c.System.Terms[t].Gather(g.block.a[j][g.lo*c.N:g.hi*c.N], s.basis, c.N, g.block.points[g.lo:g.hi])
+		}
 	}
+	s.finishTask = func(worker, i int) { s.finishBlock(worker, s.finishes[i]) }
 	s.solveTask = func(worker, k int) {
 		s.workerOf[k] = worker
 		s.experts[k].solve()
@@ -207,7 +217,7 @@ func (s *Sample) makeTasks() {
 		s.workerOf[k] = worker
 		s.experts[k].adjointSolve()
 	}
-	s.scatterTask = func(_, i int) { s.scatter(i/2, i%2 == 1) }
+	s.scatterTask = func(worker, i int) { s.scatter(worker, i/2, i%2 == 1) }
 	s.outerTask = func(worker, tile int) { s.outer(worker, tile) }
 }
 
@@ -237,6 +247,10 @@ func loadSlice[T kernel.Float](s *Sample, basis []T, slice int) {
 	width := size / s.slices
 	lo := slice * width
 	dst := s.basis[lo*n : (lo+width)*n]
+	if s.c.multiplier == nil && !s.c.System.Problem.Ansatz.RemoveMean {
+		transpose(dst, basis, n, size, lo, width)
+		return
+	}
 	for i := range n {
 		src := basis[i*size+lo : i*size+lo+width]
 		mean := 0.0
@@ -255,6 +269,34 @@ func loadSlice[T kernel.Float](s *Sample, basis []T, slice int) {
 		}
 		for p, v := range src {
 			dst[p*n+i] = float64(v) - mean
+		}
+	}
+}
+
+// transposeBlock is the number of points whose rows fit in a first-level cache
+// beside the sources, for a few dozen functions.
+const transposeBlock = 32
+
+// transpose sets dst (width, n) to the transpose of the n rows of width values
+// that start at lo, size apart.
+func transpose[T kernel.Float](dst []float64, basis []T, n, size, lo, width int) {
+	for p0 := 0; p0 < width; p0 += transposeBlock {
+		p1 := min(p0+transposeBlock, width)
+		i := 0
+		for ; i+4 <= n; i += 4 {
+			x0 := basis[i*size+lo+p0 : i*size+lo+p1]
+			x1 := basis[(i+1)*size+lo+p0:][:len(x0)]
+			x2 := basis[(i+2)*size+lo+p0:][:len(x0)]
+			x3 := basis[(i+3)*size+lo+p0:][:len(x0)]
+			for p, v := range x0 {
+				d := dst[(p0+p)*n+i:][:4]
+				d[0], d[1], d[2], d[3] = float64(v), float64(x1[p]), float64(x2[p]), float64(x3[p])
+			}
+		}
+		for ; i < n; i++ {
+			for p, v := range basis[i*size+lo+p0 : i*size+lo+p1] {
+				dst[(p0+p)*n+i] = float64(v)
+			}
 		}
 	}
 }
@@ -286,15 +328,8 @@ func (s *Sample) Solve(seed Seed) {
 	}
 	c.pool.Run(len(s.experts), s.sampleTask)
 	c.pool.Run(len(s.gathers), s.gatherRun)
-	for _, b := range s.shared {
-		s.finishBlock(b)
-	}
+	c.pool.Run(len(s.finishes), s.finishTask)
 	for _, e := range s.experts {
-		for i, b := range e.blocks {
-			if e.own[i] {
-				s.finishBlock(b)
-			}
-		}
 		e.parallel = len(s.experts) < c.pool.Workers()
 	}
 	s.runExperts(s.solveTask)
@@ -317,7 +352,7 @@ func (s *Sample) runExperts(task func(worker, i int)) {
 
 // finishBlock fills what does not depend on the weights: extras, affine parts
 // (of the operators and of the ansatz offset), sums of affine sets.
-func (s *Sample) finishBlock(b *rowBlock) {
+func (s *Sample) finishBlock(worker int, b *rowBlock) {
 	sys := s.c.System
 	sys.GatherExtras(b.set, b.extras, b.points, s.initial)
 	for j, t := range b.set.Terms {
@@ -343,7 +378,8 @@ func (s *Sample) finishBlock(b *rowBlock) {
 				set = i
 			}
 		}
-		b.summarise(&s.summary, s.scratch[0], s.programs[0][set], s.zero)
+		sc := s.scratch[worker]
+		b.summarise(&sc.summary, sc, s.programs[worker][set], s.zero)
 	}
 }
 

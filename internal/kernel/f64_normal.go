@@ -94,6 +94,10 @@ func checkNormal(gram []float64, n, m int, a [][]float64, scratch []float64) {
 func combineRows(dst []float64, n, lo int, f, a [][]float64) bool {
 	first := true
 	k := len(dst) / n
+	if len(f) == 3 && n%8 == 0 && f[0] != nil && f[1] != nil && f[2] != nil &&
+		vectorScaleRows3(dst, n, f[0][lo:lo+k], f[1][lo:lo+k], f[2][lo:lo+k], a[0][lo*n:(lo+k)*n], a[1][lo*n:(lo+k)*n], a[2][lo*n:(lo+k)*n]) {
+		return true
+	}
 	for j, fj := range f {
 		if fj == nil {
 			continue

@@ -133,6 +133,28 @@ func scaleRows4(dst []float64, n int, c, a []float64, first bool) {
 	archsimd.ClearAVXUpperBits()
 }
 
+// scaleThreeRows4 sets dst[r, :] = Σ_j cj[r]·aj[r, :], n a multiple of 4: what
+// three calls of scaleRows4 do, with one store for three.
+func scaleThreeRows4(dst []float64, n int, c0, c1, c2, a0, a1, a2 []float64) {
+	if len(c0) == 0 {
+		return
+	}
+	out, p0, p1, p2 := unsafe.Pointer(&dst[0]), unsafe.Pointer(&a0[0]), unsafe.Pointer(&a1[0]), unsafe.Pointer(&a2[0])
+	last := len(c0)*n - 1
+	_, _, _, _ = dst[last], a0[last], a1[last], a2[last]
+	c1, c2 = c1[:len(c0)], c2[:len(c0)]
+	o := 0
+	for r := range c0 {
+		u, v, w := archsimd.BroadcastFloat64x4(c0[r]), archsimd.BroadcastFloat64x4(c1[r]), archsimd.BroadcastFloat64x4(c2[r])
+		for end := o + n*8; o < end; o += 32 {
+			x := u.Mul(loadRow4(p0, o))
+			x = v.MulAdd(loadRow4(p1, o), x)
+			storeRow4(out, o, w.MulAdd(loadRow4(p2, o), x))
+		}
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
 // gatherRows4 does columns 0..n&^3-1 of GatherAxpy.
 func gatherRows4(dst []float64, n int, basis []float64, points []int32, offset int, coef float64, first bool) {
 	v := archsimd.BroadcastFloat64x4(coef)

@@ -7,6 +7,8 @@ package kernel
 
 func vectorScaleRows(dst []float64, n int, c, a []float64, first bool) int { return 0 }
 
+func vectorScaleRows3(dst []float64, n int, c0, c1, c2, a0, a1, a2 []float64) bool { return false }
+
 func vectorGemmLower(gram []float64, n, m int, a, b []float64) int { return 0 }
 
 func vectorMatVecRows(z []float64, n, m int, a, w []float64) int { return 0 }

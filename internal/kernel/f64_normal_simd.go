@@ -16,6 +16,20 @@ func vectorScaleRows(dst []float64, n int, c, a []float64, first bool) int {
 	return 0
 }
 
+// vectorScaleRows3 sets dst[r, :] = Σ_j cj[r]·aj[r, :] for n a multiple of 8 and
+// reports whether it did.
+func vectorScaleRows3(dst []float64, n int, c0, c1, c2, a0, a1, a2 []float64) bool {
+	switch {
+	case level >= AVX512:
+		scaleThreeRows8(dst, n, c0, c1, c2, a0, a1, a2)
+		return true
+	case level >= AVX2:
+		scaleThreeRows4(dst, n, c0, c1, c2, a0, a1, a2)
+		return true
+	}
+	return false
+}
+
 func vectorGemmLower(gram []float64, n, m int, a, b []float64) int {
 	if m == 0 {
 		return n
