@@ -45,17 +45,17 @@ func Edge(a Axis, axis int, high bool, derivative int, at Location, points int) 
 	}
 	switch {
 	case a.Boundary == Periodic:
-		return nil, fmt.Errorf("grid: axis %s is periodic and has no ends", a.Name)
+		return nil, fmt.Errorf("axis %s is periodic and has no ends", a.Name)
 	case at < GhostPoint || at > Inner:
-		return nil, fmt.Errorf("grid: axis %s: unknown location at its end", a.Name)
+		return nil, fmt.Errorf("axis %s: unknown location at its end", a.Name)
 	case derivative < 0 || derivative > 4:
-		return nil, fmt.Errorf("grid: derivative %d at the end of axis %s: want 0 to 4", derivative, a.Name)
+		return nil, fmt.Errorf("derivative %d at the end of axis %s: want 0 to 4", derivative, a.Name)
 	case points <= derivative:
-		return nil, fmt.Errorf("grid: derivative %d at the end of axis %s from %d points: needs at least %d", derivative, a.Name, points, derivative+1)
+		return nil, fmt.Errorf("derivative %d at the end of axis %s from %d points: needs at least %d", derivative, a.Name, points, derivative+1)
 	case points > 8:
-		return nil, fmt.Errorf("grid: %d points at the end of axis %s: want 8 at most", points, a.Name)
+		return nil, fmt.Errorf("%d points at the end of axis %s: want 8 at most", points, a.Name)
 	case points > a.Points:
-		return nil, fmt.Errorf("grid: axis %s has %d points; a formula at its end wants %d", a.Name, a.Points, points)
+		return nil, fmt.Errorf("axis %s has %d points; a formula at its end wants %d", a.Name, a.Points, points)
 	}
 	outside := 0.0 // distance outwards from the end point, in steps
 	switch {

@@ -89,13 +89,13 @@ func (a Axis) Validate() error {
 	}
 	switch {
 	case a.Name == "":
-		return errors.New("grid: an axis has no name")
+		return errors.New("an axis has no name")
 	case a.Boundary < Periodic || a.Boundary > Nodes:
-		return fmt.Errorf("grid: axis %s has an unknown boundary type", a.Name)
+		return fmt.Errorf("axis %s has an unknown boundary type", a.Name)
 	case math.IsNaN(a.Lo) || math.IsInf(a.Lo, 0) || math.IsNaN(a.Hi) || math.IsInf(a.Hi, 0) || a.Lo >= a.Hi:
-		return fmt.Errorf("grid: axis %s runs from %g to %g; want two finite numbers in increasing order", a.Name, a.Lo, a.Hi)
+		return fmt.Errorf("axis %s runs from %g to %g; want two finite numbers in increasing order", a.Name, a.Lo, a.Hi)
 	case a.Points < least:
-		return fmt.Errorf("grid: axis %s has %d points; %s needs at least %d", a.Name, a.Points, a.Boundary, least)
+		return fmt.Errorf("axis %s has %d points; %s needs at least %d", a.Name, a.Points, a.Boundary, least)
 	}
 	return nil
 }
@@ -109,7 +109,7 @@ type Grid struct {
 // be numbered by an int32.
 func (g *Grid) Validate() error {
 	if len(g.Axes) == 0 {
-		return errors.New("grid: no axes")
+		return errors.New("no axes")
 	}
 	size := 1
 	for i, a := range g.Axes {
@@ -118,11 +118,11 @@ func (g *Grid) Validate() error {
 		}
 		for _, b := range g.Axes[:i] {
 			if a.Name == b.Name {
-				return fmt.Errorf("grid: two axes are named %s", a.Name)
+				return fmt.Errorf("two axes are named %s", a.Name)
 			}
 		}
 		if a.Points > math.MaxInt32/size {
-			return fmt.Errorf("grid: more than %d points in all", math.MaxInt32)
+			return fmt.Errorf("more than %d points in all", math.MaxInt32)
 		}
 		size *= a.Points
 	}
@@ -218,5 +218,5 @@ func parseName(what string, names []string, name string) (int, error) {
 		}
 		list += n
 	}
-	return 0, fmt.Errorf("grid: unknown %s %q: want %s", what, name, list)
+	return 0, fmt.Errorf("unknown %s %q: want %s", what, name, list)
 }

@@ -117,7 +117,7 @@ func TestNames(t *testing.T) {
 		}
 	}
 	_, err := ParseBoundary("cell")
-	if want := `grid: unknown boundary "cell": want periodic, cells or nodes`; err == nil || err.Error() != want {
+	if want := `unknown boundary "cell": want periodic, cells or nodes`; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	if Boundary(9).String() != "unknown" {
@@ -160,8 +160,8 @@ func TestErrors(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), test.want) || line != nil {
 			t.Errorf("got %v, want %q", err, test.want)
 		}
-		if err != nil && !strings.HasPrefix(err.Error(), "grid: ") {
-			t.Errorf("error without the package's name: %v", err)
+		if err != nil && strings.HasPrefix(err.Error(), "grid: ") {
+			t.Errorf("error that begins with the name of a package, which users do not know: %v", err)
 		}
 	}
 

@@ -190,25 +190,25 @@ func (s Scheme) describe() string {
 func (s Scheme) Validate() error {
 	switch {
 	case s.Derivative < 0 || s.Derivative > 4:
-		return fmt.Errorf("grid: derivative %d: want 0 to 4", s.Derivative)
+		return fmt.Errorf("derivative %d: want 0 to 4", s.Derivative)
 	case s.Side < Central || s.Side > Forward:
-		return errors.New("grid: unknown side of a difference formula")
+		return errors.New("unknown side of a difference formula")
 	case s.Closure < OneSided || s.Closure > Undefined:
-		return errors.New("grid: unknown closure of a difference formula")
+		return errors.New("unknown closure of a difference formula")
 	case s.Side == Central && s.Order != 0 && s.Order != 2 && s.Order != 4 && s.Order != 6:
-		return fmt.Errorf("grid: a central difference of order %d: want 2, 4 or 6", s.Order)
+		return fmt.Errorf("a central difference of order %d: want 2, 4 or 6", s.Order)
 	case s.Order < 0 || s.Order > 6:
-		return fmt.Errorf("grid: a %s difference of order %d: want 1 to 6", s.Side, s.Order)
+		return fmt.Errorf("a %s difference of order %d: want 1 to 6", s.Side, s.Order)
 	case s.Repeated && (s.order() != 2 || s.Side != Central || s.Closure != OneSided):
-		return errors.New("grid: a repeated first difference is central, of order 2, and has its own closure")
+		return errors.New("a repeated first difference is central, of order 2, and has its own closure")
 	case s.Points < 0 || s.Points > 8:
-		return fmt.Errorf("grid: extrapolation from %d points: want 1 to 8", s.Points)
+		return fmt.Errorf("extrapolation from %d points: want 1 to 8", s.Points)
 	case s.Points != 0 && s.Closure != Extrapolated:
-		return errors.New("grid: a number of extrapolation points is given but the closure is not extrapolated")
+		return errors.New("a number of extrapolation points is given but the closure is not extrapolated")
 	case s.Closure == Ghost && s.Low == nil && s.High == nil:
-		return errors.New("grid: a ghost closure needs the ghost value of at least one end")
+		return errors.New("a ghost closure needs the ghost value of at least one end")
 	case s.Closure != Ghost && (s.Low != nil || s.High != nil):
-		return errors.New("grid: a ghost value is given but the closure is not ghost")
+		return errors.New("a ghost value is given but the closure is not ghost")
 	}
 	for _, v := range []*GhostValue{s.Low, s.High} {
 		if v == nil {
@@ -216,7 +216,7 @@ func (s Scheme) Validate() error {
 		}
 		for _, c := range append([]float64{v.Constant}, v.Weights...) {
 			if math.IsNaN(c) || math.IsInf(c, 0) {
-				return errors.New("grid: a ghost value is not finite")
+				return errors.New("a ghost value is not finite")
 			}
 		}
 	}
@@ -233,10 +233,10 @@ func Derivative(a Axis, axis int, s Scheme) (*Line, error) {
 		return nil, err
 	}
 	if least := s.MinPoints(a.Boundary); a.Points < least {
-		return nil, fmt.Errorf("grid: axis %s has %d points; a %s needs at least %d", a.Name, a.Points, s.describe(), least)
+		return nil, fmt.Errorf("axis %s has %d points; a %s needs at least %d", a.Name, a.Points, s.describe(), least)
 	}
 	if a.Boundary == Periodic && !s.Repeated && s.Closure == Ghost {
-		return nil, fmt.Errorf("grid: axis %s is periodic and has no ghost points", a.Name)
+		return nil, fmt.Errorf("axis %s is periodic and has no ghost points", a.Name)
 	}
 	if s.Repeated {
 		return repeated(a, axis, s.Derivative), nil

@@ -340,15 +340,15 @@ func TestEdge(t *testing.T) {
 		}
 	}
 	for want, f := range map[string]func() (*Line, error){
-		"grid: axis x is periodic and has no ends": func() (*Line, error) {
+		"axis x is periodic and has no ends": func() (*Line, error) {
 			return Edge(Axis{"x", 0, 1, 9, Periodic}, 0, false, 0, Wall, 1)
 		},
-		"grid: axis x has 4 points; a formula at its end wants 5":                  func() (*Line, error) { return Edge(Axis{"x", 0, 1, 4, Cells}, 0, false, 0, Wall, 5) },
-		"grid: derivative 2 at the end of axis x from 2 points: needs at least 3":  func() (*Line, error) { return Edge(a, 0, true, 2, Wall, 2) },
-		"grid: derivative 5 at the end of axis x: want 0 to 4":                     func() (*Line, error) { return Edge(a, 0, true, 5, Wall, 6) },
-		"grid: 9 points at the end of axis x: want 8 at most":                      func() (*Line, error) { return Edge(a, 0, true, 1, Wall, 9) },
-		"grid: axis x: unknown location at its end":                                func() (*Line, error) { return Edge(a, 0, true, 1, 5, 2) },
-		"grid: axis x runs from 1 to 0; want two finite numbers in increasing ord": func() (*Line, error) { return Edge(Axis{"x", 1, 0, 4, Cells}, 0, true, 1, Wall, 2) },
+		"axis x has 4 points; a formula at its end wants 5":                  func() (*Line, error) { return Edge(Axis{"x", 0, 1, 4, Cells}, 0, false, 0, Wall, 5) },
+		"derivative 2 at the end of axis x from 2 points: needs at least 3":  func() (*Line, error) { return Edge(a, 0, true, 2, Wall, 2) },
+		"derivative 5 at the end of axis x: want 0 to 4":                     func() (*Line, error) { return Edge(a, 0, true, 5, Wall, 6) },
+		"9 points at the end of axis x: want 8 at most":                      func() (*Line, error) { return Edge(a, 0, true, 1, Wall, 9) },
+		"axis x: unknown location at its end":                                func() (*Line, error) { return Edge(a, 0, true, 1, 5, 2) },
+		"axis x runs from 1 to 0; want two finite numbers in increasing ord": func() (*Line, error) { return Edge(Axis{"x", 1, 0, 4, Cells}, 0, true, 1, Wall, 2) },
 	} {
 		if _, err := f(); err == nil || len(err.Error()) < len(want) || err.Error()[:len(want)] != want {
 			t.Errorf("got %v, want %s", err, want)

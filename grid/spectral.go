@@ -80,9 +80,9 @@ func (s *Spectral) periodic(axis int, what string) error {
 	case axis < 0 || axis >= len(s.axes):
 		panic("grid: Spectral: no such axis")
 	case axis == 0:
-		return fmt.Errorf("grid: a spectral %s acts on slices along %s and has none of that axis", what, s.axes[0].Name)
+		return fmt.Errorf("a spectral %s acts on slices along %s and has none of that axis", what, s.axes[0].Name)
 	case s.axes[axis].Boundary != Periodic:
-		return fmt.Errorf("grid: axis %s has boundary %v; a spectral %s needs it periodic", s.axes[axis].Name, s.axes[axis].Boundary, what)
+		return fmt.Errorf("axis %s has boundary %v; a spectral %s needs it periodic", s.axes[axis].Name, s.axes[axis].Boundary, what)
 	}
 	return nil
 }
@@ -100,7 +100,7 @@ func (s *Spectral) allPeriodic(what string) error {
 // other than the first, which must be periodic.
 func (s *Spectral) Derivative(axis, order int) (Operator, error) {
 	if order < 1 || order > 4 {
-		return nil, fmt.Errorf("grid: spectral derivative of order %d: want 1 to 4", order)
+		return nil, fmt.Errorf("spectral derivative of order %d: want 1 to 4", order)
 	}
 	if err := s.periodic(axis, "derivative"); err != nil {
 		return nil, err
@@ -138,13 +138,13 @@ func (s *Spectral) Laplacian() (Operator, error) {
 // Modes with |k| = 0, the mean, give no velocity.
 func (s *Spectral) Velocity(axis int) (Operator, error) {
 	if len(s.shape) != 2 {
-		return nil, fmt.Errorf("grid: a velocity needs two axes of space, not %d", len(s.shape))
+		return nil, fmt.Errorf("a velocity needs two axes of space, not %d", len(s.shape))
 	}
 	if err := s.allPeriodic("velocity"); err != nil {
 		return nil, err
 	}
 	if axis != 1 && axis != 2 {
-		return nil, fmt.Errorf("grid: a velocity has no component along %s", s.axes[axis].Name)
+		return nil, fmt.Errorf("a velocity has no component along %s", s.axes[axis].Name)
 	}
 	name := fmt.Sprintf("spectral velocity along %s of the vorticity", s.axes[axis].Name)
 	return s.operator(name, true, func(k []mode) float64 {

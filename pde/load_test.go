@@ -67,7 +67,7 @@ func TestLoadReports(t *testing.T) {
   d: {axis: x, edge: high, points: 9}
   e: {axis: x, edge: high, points: 3, order: 2}
   f: {axis: x, edge: high, at: outside, points: 3}
-` + residual, []string{`13:32: terms.f.at: grid: unknown location "outside"`}},
+` + residual, []string{`13:32: terms.f.at: unknown location "outside"`}},
 		{"edges, values", header + `terms:
   a: {axis: x, edge: low, derivative: 2, points: 2}
   b: {axis: x, edge: left, points: 2}

@@ -34,7 +34,7 @@ func NewPeriodicKernelField(shape, to []int, lambda float64) (*RandomField, erro
 		return nil, err
 	}
 	if !(lambda > 0) || math.IsInf(lambda, 1) {
-		return nil, fmt.Errorf("sim: random field: lambda = %g: want a positive number", lambda)
+		return nil, fmt.Errorf("random field: lambda = %g: want a positive number", lambda)
 	}
 	axes := make([][]float64, len(shape))
 	for a, n := range shape {
@@ -59,11 +59,11 @@ func NewPowerLawField(shape, to []int, alpha, tau, scale float64) (*RandomField,
 	}
 	finite := func(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 	if !finite(alpha) || !finite(tau) || tau < 0 || !finite(scale) || scale < 0 {
-		return nil, fmt.Errorf("sim: random field: alpha %g, tau %g, scale %g: want finite numbers, tau and scale not negative", alpha, tau, scale)
+		return nil, fmt.Errorf("random field: alpha %g, tau %g, scale %g: want finite numbers, tau and scale not negative", alpha, tau, scale)
 	}
 	if scale == 0 {
 		if tau == 0 {
-			return nil, fmt.Errorf("sim: random field: tau = 0 needs a scale")
+			return nil, fmt.Errorf("random field: tau = 0 needs a scale")
 		}
 		scale = math.Pow(tau, alpha-float64(len(shape))/2)
 	}
@@ -78,11 +78,11 @@ func NewPowerLawField(shape, to []int, alpha, tau, scale float64) (*RandomField,
 
 func checkShapes(shape, to []int) error {
 	if len(shape) != len(to) || len(shape) == 0 {
-		return fmt.Errorf("sim: random field of %d axes on a grid of %d", len(shape), len(to))
+		return fmt.Errorf("random field of %d axes on a grid of %d", len(shape), len(to))
 	}
 	for i := range shape {
 		if shape[i] < 1 || to[i] < 1 {
-			return fmt.Errorf("sim: random field: %d points drawn, %d returned on axis %d; want at least 1", shape[i], to[i], i)
+			return fmt.Errorf("random field: %d points drawn, %d returned on axis %d; want at least 1", shape[i], to[i], i)
 		}
 	}
 	return nil

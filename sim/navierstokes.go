@@ -67,19 +67,19 @@ func (n NavierStokes) Validate() error {
 	positive := func(x float64) bool { return x > 0 && !math.IsInf(x, 1) }
 	switch {
 	case !(n.Viscosity >= 0) || math.IsInf(n.Viscosity, 1):
-		return fmt.Errorf("sim: viscosity nu = %g: want a number >= 0", n.Viscosity)
+		return fmt.Errorf("viscosity nu = %g: want a number >= 0", n.Viscosity)
 	case n.Points[0] < 4 || n.Points[1] < 4:
-		return fmt.Errorf("sim: grid of %d x %d points; navier-stokes needs at least 4 x 4", n.Points[0], n.Points[1])
+		return fmt.Errorf("grid of %d x %d points; navier-stokes needs at least 4 x 4", n.Points[0], n.Points[1])
 	case n.Outputs < 2:
-		return fmt.Errorf("sim: axis t has %d points; navier-stokes needs at least 2", n.Outputs)
+		return fmt.Errorf("axis t has %d points; navier-stokes needs at least 2", n.Outputs)
 	case !positive(n.Length[0]) || !positive(n.Length[1]):
-		return fmt.Errorf("sim: box of %g x %g: want positive lengths", n.Length[0], n.Length[1])
+		return fmt.Errorf("box of %g x %g: want positive lengths", n.Length[0], n.Length[1])
 	case !positive(n.Time):
-		return fmt.Errorf("sim: duration %g: want a positive number", n.Time)
+		return fmt.Errorf("duration %g: want a positive number", n.Time)
 	case !positive(n.RTol) || !(n.ATol >= 0):
-		return fmt.Errorf("sim: tolerances rtol %g, atol %g: want a positive and a non-negative number", n.RTol, n.ATol)
+		return fmt.Errorf("tolerances rtol %g, atol %g: want a positive and a non-negative number", n.RTol, n.ATol)
 	case n.RTol < 1e-13:
-		return fmt.Errorf("sim: rtol %g is below the rounding of float64; want at least 1e-13", n.RTol)
+		return fmt.Errorf("rtol %g is below the rounding of float64; want at least 1e-13", n.RTol)
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ func (n NavierStokes) Solve(dst, initial []float64) (Stats, error) {
 	}
 	mean /= float64(size)
 	if rms := math.Sqrt(square / float64(size)); !n.RemoveMean && math.Abs(mean) > meanTolerance*rms {
-		return Stats{}, fmt.Errorf("sim: initial vorticity has mean %.3g (root mean square %.3g); a periodic flow has mean 0 (option remove_mean subtracts it)", mean, rms)
+		return Stats{}, fmt.Errorf("initial vorticity has mean %.3g (root mean square %.3g); a periodic flow has mean 0 (option remove_mean subtracts it)", mean, rms)
 	}
 	first := dst[:size]
 	copy(first, initial)
@@ -366,14 +366,14 @@ func (f *flow) integrate(dst []float64, c NavierStokes) (Stats, error) {
 		t, end := c.Time*float64(output-1)/float64(c.Outputs-1), c.Time*float64(output)/float64(c.Outputs-1)
 		for t < end {
 			if f.stats.Steps+f.stats.Rejected >= maxSteps {
-				return f.stats, fmt.Errorf("sim: %d steps led only to t = %g of %g: %w", maxSteps, t, c.Time, ErrStepSize)
+				return f.stats, fmt.Errorf("%d steps led only to t = %g of %g: %w", maxSteps, t, c.Time, ErrStepSize)
 			}
 			// Equal steps to the next output.
 			left := end - t
 			steps := math.Ceil(left/h - 1e-9)
 			try := left / max(1, steps)
 			if !(try > 1e-14*c.Time) {
-				return f.stats, fmt.Errorf("sim: step size %g at t = %g: %w", h, t, ErrStepSize)
+				return f.stats, fmt.Errorf("step size %g at t = %g: %w", h, t, ErrStepSize)
 			}
 			e := f.step(try)
 			if e != 0 { // fluid at rest has no norm to compare with

@@ -63,14 +63,14 @@ func Names() []string {
 func New(name string, axes []grid.Axis, constants map[string]float64, options map[string]any) (Solver, error) {
 	m, ok := makers[name]
 	if !ok {
-		return nil, fmt.Errorf("sim: no solver %q; there is %s", name, strings.Join(Names(), ", "))
+		return nil, fmt.Errorf("no solver %q; there is %s", name, strings.Join(Names(), ", "))
 	}
 	if err := checkNames(name, "constant", m.constants, constants); err != nil {
 		return nil, err
 	}
 	for _, c := range m.constants {
 		if _, ok := constants[c]; !ok {
-			return nil, fmt.Errorf("sim: solver %s needs the constant %s", name, c)
+			return nil, fmt.Errorf("solver %s needs the constant %s", name, c)
 		}
 	}
 	if err := checkNames(name, "option", m.options, options); err != nil {
@@ -89,7 +89,7 @@ func checkNames[V any](solver, what string, known []string, given map[string]V) 
 	slices.Sort(names)
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return fmt.Errorf("sim: %s has no %s %q; it has %s", solver, what, name, strings.Join(known, ", "))
+			return fmt.Errorf("%s has no %s %q; it has %s", solver, what, name, strings.Join(known, ", "))
 		}
 	}
 	return nil
@@ -104,7 +104,7 @@ func number(dst *float64, options map[string]any, name string) error {
 	case int:
 		*dst = float64(x)
 	default:
-		return fmt.Errorf("sim: option %s is %v; want a number", name, x)
+		return fmt.Errorf("option %s is %v; want a number", name, x)
 	}
 	return nil
 }
@@ -116,7 +116,7 @@ func boolean(dst *bool, options map[string]any, name string) error {
 	case bool:
 		*dst = x
 	default:
-		return fmt.Errorf("sim: option %s is %v; want true or false", name, x)
+		return fmt.Errorf("option %s is %v; want true or false", name, x)
 	}
 	return nil
 }
@@ -124,7 +124,7 @@ func boolean(dst *bool, options map[string]any, name string) error {
 // checkAxis compares the boundary type of axis i, whose role is what.
 func checkAxis(solver string, axes []grid.Axis, i int, what string, want grid.Boundary) error {
 	if a := axes[i]; a.Boundary != want {
-		return fmt.Errorf("sim: solver %s wants axis %s (%s) with %v, not %v", solver, a.Name, what, want, a.Boundary)
+		return fmt.Errorf("solver %s wants axis %s (%s) with %v, not %v", solver, a.Name, what, want, a.Boundary)
 	}
 	return nil
 }
@@ -132,7 +132,7 @@ func checkAxis(solver string, axes []grid.Axis, i int, what string, want grid.Bo
 func newDiffusionSorption(axes []grid.Axis, constants map[string]float64, options map[string]any) (Solver, error) {
 	const name = "diffusion-sorption"
 	if len(axes) != 2 {
-		return nil, fmt.Errorf("sim: solver %s wants two axes, time and space, not %d", name, len(axes))
+		return nil, fmt.Errorf("solver %s wants two axes, time and space, not %d", name, len(axes))
 	}
 	if err := checkAxis(name, axes, 0, "time", grid.Nodes); err != nil {
 		return nil, err
@@ -162,7 +162,7 @@ func newDiffusionSorption(axes []grid.Axis, constants map[string]float64, option
 func newNavierStokes(axes []grid.Axis, constants map[string]float64, options map[string]any) (Solver, error) {
 	const name = "navier-stokes"
 	if len(axes) != 3 {
-		return nil, fmt.Errorf("sim: solver %s wants three axes, time and two of space, not %d", name, len(axes))
+		return nil, fmt.Errorf("solver %s wants three axes, time and two of space, not %d", name, len(axes))
 	}
 	for i, want := range []grid.Boundary{grid.Nodes, grid.Periodic, grid.Periodic} {
 		if err := checkAxis(name, axes, i, []string{"time", "space", "space"}[i], want); err != nil {
@@ -185,7 +185,7 @@ func newNavierStokes(axes []grid.Axis, constants map[string]float64, options map
 		return nil, err
 	}
 	if math.IsNaN(amplitude) || math.IsInf(amplitude, 0) {
-		return nil, fmt.Errorf("sim: option forcing is %g; want a finite number", amplitude)
+		return nil, fmt.Errorf("option forcing is %g; want a finite number", amplitude)
 	}
 	if amplitude != 0 {
 		length := n.Length
@@ -215,7 +215,7 @@ func NewField(name string, axes []grid.Axis, parameters map[string]any) (*Random
 	}
 	p, ok := defaults[name]
 	if !ok {
-		return nil, fmt.Errorf("sim: no random field %q; there is periodic-kernel, power-law", name)
+		return nil, fmt.Errorf("no random field %q; there is periodic-kernel, power-law", name)
 	}
 	known := make([]string, 0, len(p))
 	for parameter := range p {
@@ -234,15 +234,15 @@ func NewField(name string, axes []grid.Axis, parameters map[string]any) (*Random
 	}
 	points := int(p["points"])
 	if float64(points) != p["points"] || points < 1 || points > 1<<14 {
-		return nil, fmt.Errorf("sim: random field %s: points %g; want a whole number from 1 to %d", name, p["points"], 1<<14)
+		return nil, fmt.Errorf("random field %s: points %g; want a whole number from 1 to %d", name, p["points"], 1<<14)
 	}
 	if len(axes) < 1 || len(axes) > 3 {
-		return nil, fmt.Errorf("sim: random field %s on %d axes; want 1 to 3", name, len(axes))
+		return nil, fmt.Errorf("random field %s on %d axes; want 1 to 3", name, len(axes))
 	}
 	var shape, to []int
 	for _, a := range axes {
 		if a.Boundary != grid.Periodic {
-			return nil, fmt.Errorf("sim: random field %s wants axis %s periodic, not %v", name, a.Name, a.Boundary)
+			return nil, fmt.Errorf("random field %s wants axis %s periodic, not %v", name, a.Name, a.Boundary)
 		}
 		shape, to = append(shape, points), append(to, a.Points)
 	}

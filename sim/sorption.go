@@ -72,29 +72,29 @@ func (d DiffusionSorption) Validate() error {
 	positive := func(x float64) bool { return x > 0 && !math.IsInf(x, 1) }
 	switch {
 	case !positive(d.D):
-		return fmt.Errorf("sim: diffusion coefficient D = %g: want a positive number", d.D)
+		return fmt.Errorf("diffusion coefficient D = %g: want a positive number", d.D)
 	case !(d.Phi > 0 && d.Phi < 1):
-		return fmt.Errorf("sim: porosity phi = %g: want a number between 0 and 1", d.Phi)
+		return fmt.Errorf("porosity phi = %g: want a number between 0 and 1", d.Phi)
 	case !(d.RhoS >= 0) || math.IsInf(d.RhoS, 1):
-		return fmt.Errorf("sim: bulk density rho_s = %g: want a number >= 0", d.RhoS)
+		return fmt.Errorf("bulk density rho_s = %g: want a number >= 0", d.RhoS)
 	case !(d.K >= 0) || math.IsInf(d.K, 1):
-		return fmt.Errorf("sim: Freundlich parameter k = %g: want a number >= 0", d.K)
+		return fmt.Errorf("Freundlich parameter k = %g: want a number >= 0", d.K)
 	case !positive(d.NF):
-		return fmt.Errorf("sim: Freundlich exponent n_f = %g: want a positive number", d.NF)
+		return fmt.Errorf("Freundlich exponent n_f = %g: want a positive number", d.NF)
 	case d.Points < 3:
-		return fmt.Errorf("sim: axis x has %d points; diffusion-sorption needs at least 3", d.Points)
+		return fmt.Errorf("axis x has %d points; diffusion-sorption needs at least 3", d.Points)
 	case d.Outputs < 2:
-		return fmt.Errorf("sim: axis t has %d points; diffusion-sorption needs at least 2", d.Outputs)
+		return fmt.Errorf("axis t has %d points; diffusion-sorption needs at least 2", d.Outputs)
 	case !positive(d.Length):
-		return fmt.Errorf("sim: length %g: want a positive number", d.Length)
+		return fmt.Errorf("length %g: want a positive number", d.Length)
 	case !positive(d.Time):
-		return fmt.Errorf("sim: duration %g: want a positive number", d.Time)
+		return fmt.Errorf("duration %g: want a positive number", d.Time)
 	case !positive(d.Shift):
-		return fmt.Errorf("sim: shift %g: want a positive number", d.Shift)
+		return fmt.Errorf("shift %g: want a positive number", d.Shift)
 	case !positive(d.RTol) || !positive(d.ATol):
-		return fmt.Errorf("sim: tolerances rtol %g, atol %g: want positive numbers", d.RTol, d.ATol)
+		return fmt.Errorf("tolerances rtol %g, atol %g: want positive numbers", d.RTol, d.ATol)
 	case d.RTol < 1e-13:
-		return fmt.Errorf("sim: rtol %g is below the rounding of float64; want at least 1e-13", d.RTol)
+		return fmt.Errorf("rtol %g is below the rounding of float64; want at least 1e-13", d.RTol)
 	}
 	return nil
 }
@@ -128,11 +128,11 @@ func (d DiffusionSorption) Shape() []int {
 
 func checkInitial(initial []float64, points int) error {
 	if len(initial) != points {
-		return fmt.Errorf("sim: initial condition has %d points, want %d", len(initial), points)
+		return fmt.Errorf("initial condition has %d points, want %d", len(initial), points)
 	}
 	for i, u := range initial {
 		if math.IsNaN(u) || math.IsInf(u, 0) {
-			return fmt.Errorf("sim: initial condition is %v at point %d", u, i)
+			return fmt.Errorf("initial condition is %v at point %d", u, i)
 		}
 	}
 	return nil
