@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"sync"
 
 	"pihc/data"
 	"pihc/grid"
@@ -68,16 +70,90 @@ func ProblemHash(p *pde.Problem) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// ReferenceSolver returns the classical solver the problem names, on g.
+// ReferenceSolver returns the classical solver the problem names, on g. Where the
+// problem asks for more points along a periodic axis than g has, solutions are
+// computed on a multiple of g's points from the trigonometric interpolant of the
+// initial condition, and thinned out.
 func ReferenceSolver(p *pde.Problem, g *grid.Grid) (sim.Solver, error) {
 	if p.Reference.Solver == "" {
 		return nil, fmt.Errorf("problem %s names no classical solver (`reference:`), so there are no solutions to compare with", p.Name)
 	}
-	solver, err := sim.New(p.Reference.Solver, g.Axes, p.Reference.Constants, nil)
+	axes := slices.Clone(g.Axes)
+	finer := false
+	for i, a := range axes {
+		if least := p.Reference.Points[a.Name]; a.Points < least {
+			axes[i].Points *= (least + a.Points - 1) / a.Points
+			finer = true
+		}
+	}
+	solver, err := sim.New(p.Reference.Solver, axes, p.Reference.Constants, nil)
 	if err != nil {
 		return nil, fmt.Errorf("problem %s: reference: %w", p.Name, err)
 	}
+	if finer {
+		return &thinned{solver: solver, grid: g, fine: &grid.Grid{Axes: axes}}, nil
+	}
 	return solver, nil
+}
+
+// thinned solves on a finer grid in space and keeps the points of the coarser.
+type thinned struct {
+	solver     sim.Solver
+	grid, fine *grid.Grid
+}
+
+// Solve implements sim.Solver. The first output is the initial condition itself.
+func (s *thinned) Solve(dst, initial []float64) (sim.Stats, error) {
+	shape, fine := s.grid.Shape()[1:], s.fine.Shape()[1:]
+	if len(dst) != s.grid.Size() {
+		panic("model: Solve: dst must have one value per grid point")
+	}
+	if size := s.grid.Size() / s.grid.Axes[0].Points; len(initial) != size {
+		return sim.Stats{}, fmt.Errorf("initial condition of %d values on a grid of %d", len(initial), size)
+	}
+	times := s.grid.Axes[0].Points
+	solution := make([]float64, s.fine.Size())
+	start := make([]float64, len(solution)/times)
+	sim.NewInterpolator(shape, fine).Interpolate(start, initial)
+	stats, err := s.solver.Solve(solution, start)
+	if err != nil {
+		return stats, err
+	}
+	strides, fineStrides := s.grid.Strides(), s.fine.Strides()
+	for p := range dst {
+		rest, at := p, 0
+		for a, stride := range strides {
+			step := s.fine.Axes[a].Points / s.grid.Axes[a].Points
+			at += rest / stride * step * fineStrides[a]
+			rest %= stride
+		}
+		dst[p] = solution[at]
+	}
+	copy(dst, initial)
+	return stats, nil
+}
+
+// meanTolerance is how large a mean of an initial condition, relative to its root
+// mean square, counts as zero: rounding of float32 data.
+const meanTolerance = 1e-6
+
+// CheckInitial returns an error for an initial condition that the problem cannot
+// have: a prediction u0 + ... from which the ansatz removes the mean keeps the
+// mean of u0, and a velocity exists of a vorticity without one only.
+func CheckInitial(p *pde.Problem, initial []float64) error {
+	if !p.NeedsZeroMean() {
+		return nil
+	}
+	mean, square := 0.0, 0.0
+	for _, v := range initial {
+		mean += v
+		square += v * v
+	}
+	mean /= float64(len(initial))
+	if rms := math.Sqrt(square / float64(len(initial))); math.Abs(mean) > meanTolerance*rms {
+		return fmt.Errorf("initial condition %s has mean %.3g (root mean square %.3g); the velocity of problem %s needs mean 0", p.InitialName(), mean, rms, p.Name)
+	}
+	return nil
 }
 
 // sampler draws initial conditions from the problem's distribution:
@@ -85,6 +161,7 @@ func ReferenceSolver(p *pde.Problem, g *grid.Grid) (sim.Solver, error) {
 //	uniform-constant  a constant from U(low, high)
 //	random-sines      Σ_{k=1..4} a_k sin(2πk(x-lo)/(hi-lo) + φ_k), a_k from
 //	                  U(low, high)/k, φ_k from U(0, 2π), along the last axis
+//	random-field      sim.NewField
 func sampler(p *pde.Problem, g *grid.Grid) (func(rng *rand.Rand, dst []float64) error, error) {
 	low, high := p.Initial.Low, p.Initial.High
 	last := g.Axes[len(g.Axes)-1]
@@ -111,5 +188,35 @@ func sampler(p *pde.Problem, g *grid.Grid) (func(rng *rand.Rand, dst []float64) 
 			return nil
 		}, nil
 	}
+	if p.Initial.Distribution == "random-field" {
+		return fieldSampler(p, g)
+	}
 	return nil, fmt.Errorf("problem %s states no distribution of initial conditions (`initial:`)", p.Name)
+}
+
+// fieldSampler draws random fields. A field owns its workspace and workers draw at
+// the same time, so each draw takes a field from a list.
+func fieldSampler(p *pde.Problem, g *grid.Grid) (func(rng *rand.Rand, dst []float64) error, error) {
+	parameters := map[string]any{}
+	for name, v := range p.Initial.Parameters {
+		parameters[name] = v
+	}
+	first, err := sim.NewField(p.Initial.Field, g.Axes[1:], parameters)
+	if err != nil {
+		return nil, fmt.Errorf("problem %s: initial: %w", p.Name, err)
+	}
+	free := sync.Pool{New: func() any {
+		f, err := sim.NewField(p.Initial.Field, g.Axes[1:], parameters)
+		if err != nil {
+			panic("model: a random field that was made once cannot be made again")
+		}
+		return f
+	}}
+	free.Put(first)
+	return func(rng *rand.Rand, dst []float64) error {
+		f := free.Get().(*sim.RandomField)
+		f.Sample(rng, dst)
+		free.Put(f)
+		return nil
+	}, nil
 }

@@ -85,9 +85,17 @@ type (
 		At         *grid.Location  `yaml:"at"`
 		Pos        config.Position `yaml:"-"`
 	}
+	fileSpectral struct {
+		Spectral   string          `yaml:"spectral" config:"required"`
+		Axis       string          `yaml:"axis"`
+		Component  string          `yaml:"component"`
+		Derivative int             `yaml:"derivative"`
+		Pos        config.Position `yaml:"-"`
+	}
 	fileTerm struct {
-		factors []fileFactor
-		pos     config.Position
+		factors  []fileFactor
+		spectral *fileSpectral
+		pos      config.Position
 	}
 	fileRows struct {
 		Kind       string             `yaml:"kind"`
@@ -104,21 +112,29 @@ type (
 		Pos        config.Position `yaml:"-"`
 	}
 	fileSampler struct {
-		Distribution string          `yaml:"distribution"`
-		Low          config.Scalar   `yaml:"low"`
-		High         config.Scalar   `yaml:"high"`
-		Pos          config.Position `yaml:"-"`
+		Distribution string                    `yaml:"distribution"`
+		Low          config.Scalar             `yaml:"low"`
+		High         config.Scalar             `yaml:"high"`
+		Field        string                    `yaml:"field"`
+		Parameters   config.Map[config.Scalar] `yaml:"parameters"`
+		Pos          config.Position           `yaml:"-"`
 	}
 	fileReference struct {
 		Solver    string                    `yaml:"solver"`
 		Constants config.Map[config.Scalar] `yaml:"constants"`
+		Points    config.Map[int]           `yaml:"points"`
 		Pos       config.Position           `yaml:"-"`
 	}
 )
 
-// UnmarshalConfig reads one factor, or {factors: [...]} for a product.
+// UnmarshalConfig reads one factor, {factors: [...]} for a product, or
+// {spectral: ...}.
 func (t *fileTerm) UnmarshalConfig(n config.Node) error {
 	t.pos = n.Position()
+	if _, ok := n.Lookup("spectral"); ok {
+		t.spectral = &fileSpectral{}
+		return n.Decode(t.spectral)
+	}
 	if _, ok := n.Lookup("factors"); ok {
 		var product struct {
 			Factors []fileFactor `yaml:"factors"`
@@ -299,6 +315,10 @@ func (l *loader) distinct(p *Problem) {
 
 func (l *loader) term(p *Problem, name string, t fileTerm) Term {
 	term := Term{Name: name}
+	if t.spectral != nil {
+		term.Spectral = l.spectral(p, name, t.spectral)
+		return term
+	}
 	if len(t.factors) == 0 {
 		l.report(t.pos.Errorf("term %s: a product needs at least one factor", name))
 	}
@@ -446,12 +466,34 @@ func (l *loader) sampler(p *Problem) {
 		if p.Initial.High < p.Initial.Low {
 			l.report(f.High.Pos.Errorf("initial: high %g is below low %g", p.Initial.High, p.Initial.Low))
 		}
+	case "random-field":
+		l.randomField(p, f)
 	case "": // without one, no dataset can be generated
 	default:
-		l.report(f.Pos.Errorf("initial: distribution %q: want uniform-constant or random-sines", f.Distribution))
+		l.report(f.Pos.Errorf("initial: distribution %q: want uniform-constant, random-sines or random-field", f.Distribution))
+	}
+	if f.Distribution != "random-field" && (f.Field != "" || f.Parameters.Len() > 0) {
+		l.report(f.Pos.Errorf("initial: field and parameters belong to the distribution random-field"))
 	}
 	p.Reference = Reference{Solver: l.file.Reference.Solver, Constants: map[string]float64{}}
 	for name, v := range l.file.Reference.Constants.All() {
 		p.Reference.Constants[name] = l.number(v, name)
+	}
+	for i := range l.file.Reference.Points.Len() {
+		e := l.file.Reference.Points.At(i)
+		a := p.Axis(e.Key)
+		switch {
+		case a < 0:
+			l.mustBeAxis(p, e.KeyPos, "reference points", e.Key)
+		case a == 0 || p.Axes[a].Boundary != grid.Periodic:
+			l.report(e.KeyPos.Errorf("reference points: axis %s is not a periodic axis of space: solutions on a finer grid can be thinned out on those alone", e.Key))
+		case e.Value < 1 || e.Value > 1<<14:
+			l.report(e.Pos.Errorf("reference points: axis %s: %d: want 1 to %d", e.Key, e.Value, 1<<14))
+		default:
+			if p.Reference.Points == nil {
+				p.Reference.Points = map[string]int{}
+			}
+			p.Reference.Points[e.Key] = e.Value
+		}
 	}
 }

@@ -111,6 +111,31 @@ func TestLoadReports(t *testing.T) {
 		{"initial", header + residual + "initial: {distribution: normal}\n", []string{`8:10: initial: distribution "normal"`}},
 		{"initial without bounds", header + residual + "initial: {distribution: random-sines, low: 1}\n", []string{`8:10: initial: random-sines wants low and high`}},
 		{"initial upside down", header + residual + "initial: {distribution: random-sines, low: 1, high: -1}\n", []string{`8:53: initial: high -1 is below low 1`}},
+		{"spectral terms", header + `terms:
+  a: {spectral: derivative, axis: x}
+  b: {spectral: derivative, axis: t}
+  c: {spectral: derivative}
+  d: {spectral: derivative, axis: z}
+  e: {spectral: laplacian}
+  f: {spectral: laplacian, axis: x}
+  g: {spectral: velocity}
+  h: {spectral: velocity, component: x}
+  i: {spectral: curl}
+  j: {spectral: velocity, axis: x}
+` + residual, []string{
+			"8:6: term a: axis x has boundary cells; a spectral derivative needs it periodic", "9:6: term b: a spectral derivative acts on slices along t",
+			"10:6: term c: a spectral derivative needs an axis", `11:6: term d: there is no axis "z"`, "12:6: term e: axis x has boundary cells",
+			"13:6: term f: a spectral laplacian has no other keys", "13:6: term f: axis x has boundary cells", "14:6: term g: a velocity needs a component",
+			"15:6: term h: a velocity needs two axes of space, not 1", `16:6: term i: spectral "curl": want`,
+			"17:6: term j: a velocity has a component",
+		}},
+		{"random field", header + residual + "initial: {distribution: random-field, low: 1}\n", []string{
+			"8:10: initial: a random-field has no low", "8:10: initial: a random-field wants field", "8:10: initial: a random-field needs periodic axes of space; axis x is cells",
+		}},
+		{"field of another distribution", header + residual + "initial: {distribution: random-sines, low: 0, high: 1, field: power-law}\n", []string{"8:10: initial: field and parameters belong to"}},
+		{"reference points", header + residual + "reference: {solver: toy, points: {x: 64, t: 8, z: 3}}\n", []string{
+			"8:35: reference points: axis x is not a periodic axis", "8:42: reference points: axis t is not a periodic axis", `8:48: reference points: there is no axis "z"`,
+		}},
 		{"not a mapping", "[1]", []string{"1:1: want a mapping"}},
 		{"not YAML", "name: [a\n", []string{"1:9: not valid YAML"}},
 	} {
@@ -201,7 +226,7 @@ func TestDiffusionSorptionConstants(t *testing.T) {
 		if p.Axes[0] != (Axis{"t", 0, 500, 101, grid.Nodes, "s"}) || p.Axes[1] != (Axis{"x", 0, 1, 1024, grid.Cells, "m"}) {
 			t.Errorf("%s: axes %+v", name, p.Axes)
 		}
-		if p.Initial != (Sampler{"uniform-constant", 0, 0.2}) {
+		if i := p.Initial; i.Distribution != "uniform-constant" || i.Low != 0 || i.High != 0.2 {
 			t.Errorf("%s: initial conditions %+v", name, p.Initial)
 		}
 	}

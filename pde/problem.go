@@ -2,6 +2,8 @@ package pde
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"sort"
 	"strings"
 
@@ -54,10 +56,20 @@ type Named struct {
 
 // Term is a linear (or affine) operator applied to the unknown. Exactly one of
 // Scheme (a derivative on the whole grid) and Edge (a stencil at one end of an
-// axis) describes each factor; the term is the product of its factors.
+// axis) describes each factor; the term is the product of its factors, or, where
+// Spectral is not nil, that operator, without factors.
 type Term struct {
-	Name    string
-	Factors []Factor
+	Name     string
+	Factors  []Factor
+	Spectral *Spectral
+}
+
+// Spectral is an operator by Fourier transforms over the axes other than the
+// first (grid.Spectral).
+type Spectral struct {
+	Kind       string // "derivative", "laplacian" or "velocity"
+	Axis       string // of a derivative, or the component of a velocity
+	Derivative int    // order of a derivative
 }
 
 // Factor is a one-dimensional operator along one axis.
@@ -117,8 +129,10 @@ type Ansatz struct {
 
 // Sampler is the distribution of initial conditions.
 type Sampler struct {
-	Distribution string // "uniform-constant"
+	Distribution string // "uniform-constant", "random-sines" or "random-field"
 	Low, High    float64
+	Field        string             // random-field: its covariance, by the name sim.NewField knows
+	Parameters   map[string]float64 // and its parameters
 }
 
 // Reference names the classical solver that makes solutions to compare with;
@@ -126,6 +140,10 @@ type Sampler struct {
 type Reference struct {
 	Solver    string
 	Constants map[string]float64
+	// Points, by axis name, is the least number of points along a periodic axis
+	// that solutions are computed with; coarser grids get every second, third,
+	// ... point of them.
+	Points map[string]int
 }
 
 // InitialName is the name of the initial condition in expressions: the
@@ -204,6 +222,21 @@ func (p *Problem) Describe() []string {
 	for _, c := range p.Conditions {
 		show(c)
 	}
-	add("ansatz     %s = %s + (%s)*b*w", p.Unknown, p.Ansatz.Offset, p.Ansatz.Multiplier)
+	basis := "b*w"
+	if p.Ansatz.RemoveMean {
+		basis = "(b - mean of b over space)*w"
+	}
+	add("ansatz     %s = %s + (%s)*%s", p.Unknown, p.Ansatz.Offset, p.Ansatz.Multiplier, basis)
+	switch i := p.Initial; i.Distribution {
+	case "":
+	case "random-field":
+		var parameters strings.Builder
+		for _, name := range slices.Sorted(maps.Keys(i.Parameters)) {
+			fmt.Fprintf(&parameters, ", %s %g", name, i.Parameters[name])
+		}
+		add("initial    random field, %s%s", i.Field, parameters.String())
+	default:
+		add("initial    %s from %g to %g", i.Distribution, i.Low, i.High)
+	}
 	return out
 }

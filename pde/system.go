@@ -98,7 +98,19 @@ func (p *Problem) Discretize(g *grid.Grid) (*System, error) {
 // gridTerms builds the operators; the unknown itself is the first term.
 func (p *Problem) gridTerms(s *System) error {
 	s.Terms = []Operator{{Name: p.Unknown, Operator: grid.NewOperator(s.Grid, grid.Product{Coef: 1})}}
+	var spectral *grid.Spectral // shared, so that terms share its workspaces
 	for _, t := range p.Terms {
+		if t.Spectral != nil {
+			if spectral == nil {
+				spectral = grid.NewSpectral(s.Grid)
+			}
+			op, err := t.Spectral.operator(p, spectral)
+			if err != nil {
+				return fmt.Errorf("term %s: %w", t.Name, err)
+			}
+			s.Terms = append(s.Terms, Operator{Name: t.Name, Operator: op})
+			continue
+		}
 		product := grid.Product{Coef: 1}
 		for _, f := range t.Factors {
 			i := p.Axis(f.Axis)

@@ -1,0 +1,106 @@
+package pde
+
+import (
+	"slices"
+	"strings"
+
+	"pihc/grid"
+)
+
+// operator puts the term on the grid of space.
+func (t *Spectral) operator(p *Problem, space *grid.Spectral) (grid.Operator, error) {
+	switch t.Kind {
+	case "derivative":
+		return space.Derivative(p.Axis(t.Axis), t.Derivative)
+	case "laplacian":
+		return space.Laplacian()
+	default:
+		return space.Velocity(p.Axis(t.Axis))
+	}
+}
+
+// spectral reads a spectral term:
+//
+//	{spectral: derivative, axis: x, derivative: 2}   derivative 1 if left out
+//	{spectral: laplacian}
+//	{spectral: velocity, component: x}
+func (l *loader) spectral(p *Problem, name string, f *fileSpectral) *Spectral {
+	t := &Spectral{Kind: f.Spectral, Axis: f.Axis, Derivative: f.Derivative}
+	bad := func(hint, format string, args ...any) {
+		problem := f.Pos.Errorf("term "+name+": "+format, args...)
+		if hint != "" {
+			problem = problem.WithHint("%s", hint)
+		}
+		l.report(problem)
+	}
+	switch t.Kind {
+	case "derivative":
+		if t.Derivative == 0 {
+			t.Derivative = 1
+		}
+		switch {
+		case f.Component != "":
+			bad("", "`component` belongs to a velocity")
+		case f.Axis == "":
+			bad("add axis: NAME", "a spectral derivative needs an axis")
+			return t
+		}
+	case "laplacian":
+		if f.Axis != "" || f.Component != "" || f.Derivative != 0 {
+			bad("", "a spectral laplacian has no other keys")
+		}
+	case "velocity":
+		t.Axis = f.Component
+		switch {
+		case f.Axis != "" || f.Derivative != 0:
+			bad("", "a velocity has a component, no axis or derivative")
+			return t
+		case f.Component == "":
+			bad("add component: NAME", "a velocity needs a component, the name of an axis of space")
+			return t
+		}
+	default:
+		bad("", "spectral %q: want derivative, laplacian or velocity", t.Kind)
+		return t
+	}
+	if t.Axis != "" && p.Axis(t.Axis) < 0 {
+		bad("the axes are "+strings.Join(p.AxisNames(), ", "), "there is no axis %q", t.Axis)
+		return t
+	}
+	// Whether the axes allow it does not depend on the points.
+	g := &grid.Grid{}
+	for _, a := range p.Axes {
+		g.Axes = append(g.Axes, grid.Axis{Name: a.Name, Lo: 0, Hi: 1, Points: 2, Boundary: a.Boundary})
+	}
+	if len(g.Axes) < 2 {
+		return t // reported with the axes
+	}
+	if _, err := t.operator(p, grid.NewSpectral(g)); err != nil {
+		bad("", "%v", err)
+	}
+	return t
+}
+
+// randomField reads a random field and its parameters, which sim.NewField
+// explains and checks.
+func (l *loader) randomField(p *Problem, f fileSampler) {
+	if f.Low.Text != "" || f.High.Text != "" {
+		l.report(f.Pos.Errorf("initial: a random-field has no low and high"))
+	}
+	if f.Field == "" {
+		l.report(f.Pos.Errorf("initial: a random-field wants field, the name of its covariance").WithHint("periodic-kernel or power-law"))
+	}
+	p.Initial.Field, p.Initial.Parameters = f.Field, map[string]float64{}
+	for name, v := range f.Parameters.All() {
+		p.Initial.Parameters[name] = l.number(v, name)
+	}
+	if i := slices.IndexFunc(p.Axes[min(1, len(p.Axes)):], func(a Axis) bool { return a.Boundary != grid.Periodic }); i >= 0 {
+		l.report(f.Pos.Errorf("initial: a random-field needs periodic axes of space; axis %s is %v", p.Axes[1+i].Name, p.Axes[1+i].Boundary))
+	}
+}
+
+// NeedsZeroMean reports whether a term is the velocity of a vorticity, which
+// exists only where the mean over space is zero.
+func (p *Problem) NeedsZeroMean() bool {
+	return slices.ContainsFunc(p.Terms, func(t Term) bool { return t.Spectral != nil && t.Spectral.Kind == "velocity" })
+}
