@@ -22,8 +22,18 @@ type Config struct {
 	OutputActivation bool  `yaml:"output_activation" json:"output_activation"` // GELU on the outputs
 }
 
+// ModesError says that the modes along one axis do not fit the grid.
+type ModesError struct {
+	Axis   int
+	Reason string // "is 8 (0..7); a real axis of 4 points holds at most 3"
+}
+
+// Error names the axis by its position.
+func (e *ModesError) Error() string { return fmt.Sprintf("modes[%d] %s", e.Axis, e.Reason) }
+
 // Validate reports whether the network can run on a grid of the given shape
-// (axis 0 slowest): the error names the number that is wrong and its limit.
+// (axis 0 slowest): the error names the number that is wrong and its limit. It
+// is a *ModesError where modes and points do not go together.
 func (c Config) Validate(shape []int) error {
 	for _, f := range []struct {
 		name  string
@@ -42,13 +52,14 @@ func (c Config) Validate(shape []int) error {
 	last := len(shape) - 1
 	for axis, n := range shape {
 		m := c.Modes[axis]
+		bad := func(format string, args ...any) error { return &ModesError{axis, fmt.Sprintf(format, args...)} }
 		switch {
 		case m < 1:
-			return fmt.Errorf("modes[%d] is %d; it must be at least 1", axis, m)
+			return bad("is %d; it must be at least 1", m)
 		case axis < last && 2*m > n:
-			return fmt.Errorf("modes[%d] is %d (-%d..%d); an axis of %d points holds at most %d", axis, m, m, m-1, n, n/2)
+			return bad("is %d (-%d..%d); an axis of %d points holds at most %d", m, m, m-1, n, n/2)
 		case axis == last && m > n/2+1:
-			return fmt.Errorf("modes[%d] is %d (0..%d); a real axis of %d points holds at most %d", axis, m, m-1, n, n/2+1)
+			return bad("is %d (0..%d); a real axis of %d points holds at most %d", m, m-1, n, n/2+1)
 		}
 	}
 	return nil

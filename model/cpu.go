@@ -1,6 +1,7 @@
 package model
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -52,6 +53,19 @@ func NetworkConfig(s *Spec, p *pde.Problem) (fno.Config, error) {
 		Projection: s.Network.Projection, Outputs: s.Outputs(),
 		LastActivation: s.Network.LastActivation, OutputActivation: s.Network.OutputActivation,
 	}, nil
+}
+
+// CheckNetwork reports why a network does not fit a grid, by the spec's keys.
+func CheckNetwork(cfg fno.Config, g *grid.Grid) error {
+	err := cfg.Validate(g.Shape())
+	var modes *fno.ModesError
+	switch {
+	case errors.As(err, &modes):
+		return fmt.Errorf("network.modes.%s %s", g.Axes[modes.Axis].Name, modes.Reason)
+	case err != nil:
+		return fmt.Errorf("network: %w", err)
+	}
+	return nil
 }
 
 // Options returns the constraint options a spec describes.
@@ -113,8 +127,8 @@ func NewCPU[T kernel.Float](s *Spec, p *pde.Problem, g *grid.Grid, router *const
 	if err != nil {
 		return nil, err
 	}
-	if err := cfg.Validate(g.Shape()); err != nil {
-		return nil, fmt.Errorf("network: %w", err)
+	if err := CheckNetwork(cfg, g); err != nil {
+		return nil, err
 	}
 	options, err := s.Options(p)
 	if err != nil {

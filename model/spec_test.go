@@ -216,8 +216,8 @@ func TestEngineRefuses(t *testing.T) {
 		overrides []string
 		want      string
 	}{
-		{[]string{"grid.x=4"}, "modes[1] is 8 (0..7); a real axis of 4 points holds at most 3"},
-		{[]string{"grid.t=11"}, "modes[0] is 8"},
+		{[]string{"grid.x=4"}, "network.modes.x is 8 (0..7); a real axis of 4 points holds at most 3"},
+		{[]string{"grid.t=11"}, "network.modes.t is 8"},
 		{[]string{"grid.x=2", "network.modes={t: 8, x: 1}"}, "axis x has 2 points"},
 		{[]string{"grid.y=4"}, `has no axis "y"`},
 		{[]string{"network.modes.z=4"}, `network.modes: problem diffusion-sorption has no axis "z"`},
