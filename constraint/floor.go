@@ -24,18 +24,25 @@ type Floor struct {
 // ErrFloor says that the minimiser was not found.
 var ErrFloor = errors.New("the full-grid minimiser did not converge")
 
+// ErrDense says that a term is not a finite difference, so that the full-grid
+// minimiser has no banded matrix.
+var ErrDense = errors.New("a spectral term has no stencil")
+
 // MeasureFloor minimises the rows of a problem over every grid value, starting
 // at the reference solution truth (P), by damped Gauss-Newton steps with a
 // banded Cholesky factorisation. Its cost is P·b² multiplications a step, with b
 // the bandwidth (about twice the points of the shorter axis), so the grid should
-// be small. Weights and Mean of the options count; experts do not.
+// be small. Weights and Mean of the options count; experts do not. With a term
+// that is not a finite difference the error is ErrDense, and only Residual is
+// there.
 func MeasureFloor(sys *pde.System, o Options, initial, truth []float64) (Floor, error) {
+	var out Floor
+	var err error
+	if out.Residual, err = residualRatio(sys, initial, truth); err != nil {
+		return out, err
+	}
 	f, err := newFullGrid(sys, o, initial)
 	if err != nil {
-		return Floor{}, err
-	}
-	var out Floor
-	if out.Residual, err = f.residualRatio(truth); err != nil {
 		return out, err
 	}
 	u := append([]float64(nil), truth...)
@@ -131,7 +138,7 @@ func newFullGrid(sys *pde.System, o Options, initial []float64) (*fullGrid, erro
 		m := len(set.Points)
 		for _, t := range set.Terms {
 			if _, ok := sys.Terms[t].Operator.(grid.Sparse); !ok {
-				return nil, fmt.Errorf("term %s is not a finite difference; the discretisation floor needs stencils", sys.Terms[t].Name)
+				return nil, fmt.Errorf("term %s: %w", sys.Terms[t].Name, ErrDense)
 			}
 			s.z, s.out = append(s.z, make([]float64, m)), append(s.out, make([]float64, m))
 			offset := make([]float64, m)
@@ -175,30 +182,37 @@ func (s *fullSet) evaluate(sys *pde.System, u []float64) {
 // residualRatio is rms(F)/rms(u_t) over the residual rows of u, both without
 // row weights. A problem without a time derivative is compared with its first
 // term.
-func (f *fullGrid) residualRatio(u []float64) (float64, error) {
-	s, p := f.sets[0], f.sys.Problem
-	s.evaluate(f.sys, u)
+func residualRatio(sys *pde.System, initial, u []float64) (float64, error) {
+	set, p := sys.Sets[0], sys.Problem
+	m := len(set.Points)
 	var names []string
-	in := append([][]float64(nil), s.z...)
+	var in [][]float64
 	rate := 0
-	for j, t := range s.set.Terms {
-		names = append(names, f.sys.Terms[t].Name)
+	for j, t := range set.Terms {
+		z, offset := make([]float64, m), make([]float64, m)
+		sys.Terms[t].Gather(z, u, 1, set.Points)
+		sys.Terms[t].Offset(offset, set.Points)
+		kernel.Axpy64(z, 1, offset)
+		names, in = append(names, sys.Terms[t].Name), append(in, z)
 		if t > 0 {
 			if factors := p.Terms[t-1].Factors; len(factors) == 1 && factors[0].Axis == p.Axes[0].Name && factors[0].Scheme.Derivative == 1 {
 				rate = j
 			}
 		}
 	}
-	for e, x := range s.set.Extras {
-		names, in = append(names, x.Name), append(in, s.extras[e])
+	extras := make([][]float64, len(set.Extras))
+	for e, x := range set.Extras {
+		extras[e] = make([]float64, m)
+		names = append(names, x.Name)
 	}
+	sys.GatherExtras(set, extras, set.Points, initial)
 	program, err := pde.Compile([]*pde.Expr{p.Residual.Expr}, names)
 	if err != nil {
 		return 0, err
 	}
-	residual := make([]float64, len(s.set.Points))
-	program.Eval(program.NewWorkspace(), len(residual), [][]float64{residual}, in)
-	return math.Sqrt(kernel.SumSquares64(residual) / kernel.SumSquares64(s.z[rate])), nil
+	residual := make([]float64, m)
+	program.Eval(program.NewWorkspace(), m, [][]float64{residual}, append(in, extras...))
+	return math.Sqrt(kernel.SumSquares64(residual) / kernel.SumSquares64(in[rate])), nil
 }
 
 // linearise evaluates the cost at u and, where asked, JᵀJ (lower band, row i
