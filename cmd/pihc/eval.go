@@ -35,6 +35,7 @@ func (f *gridFlags) add(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringToIntVar(&f.grid, "grid", nil, "points by axis, as in t=101,x=256 (default as trained)")
 	flags.IntVar(&f.points, "points", -1, "residual rows sampled per expert, 0 for all (default as trained)")
+	flags.Lookup("grid").DefValue, flags.Lookup("points").DefValue = "", "0" // the texts name the defaults
 	flags.Float64Var(&f.tolerance, "tolerance", 0, "gradient tolerance of the solves (default as trained)")
 	flags.BoolVar(&f.last, "last", false, "use the newest checkpoint instead of the best")
 	flags.StringArrayVar(&f.set, "set", nil, "override one value of the run's spec (repeatable)")

@@ -123,7 +123,27 @@ status is 0, 1 for a failure, 2 for wrong usage, and 130 when interrupted.`,
 		newCheck(a), newBench(a),
 		newVersion(a),
 	)
+	root.InitDefaultHelpCmd()
+	for _, c := range root.Commands() {
+		if c.Name() == "help" {
+			c.Example = "  pihc help train"
+			c.Run, c.RunE = nil, func(_ *cobra.Command, args []string) error { return helpFor(root, args) }
+		}
+	}
 	return root
+}
+
+// helpFor prints the help of the command that args name.
+func helpFor(root *cobra.Command, args []string) error {
+	c, rest, err := root.Find(args)
+	if err != nil {
+		return usagef("%w", err)
+	}
+	if len(rest) > 0 {
+		return root.RunE(root, rest) // the error for an unknown command
+	}
+	c.InitDefaultHelpFlag()
+	return c.Help()
 }
 
 // positional requires between least and most arguments, most < 0 for any

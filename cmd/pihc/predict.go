@@ -4,7 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
+	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -25,10 +28,15 @@ func newPredict(a *app) *cobra.Command {
 		Short: "Predict solutions for your own initial conditions",
 		Long: `predict computes the constrained field for every initial condition of FILE.npy,
 an array (x) or (sample, x), with one value for each point of the space axis of
-the grid: the run's, or that of --grid. Values of any number type are read.
+the grid: the run's, or that of --grid. float32, float64, int32 and int64 are
+read, from NPY or from an NPZ that holds one array.
 
 FILE.npz receives the fields under the unknown's name, as (sample, t, x), and the
-coordinates under the names of the axes.`,
+coordinates under the names of the axes, all float64.
+
+The rows each expert samples are drawn anew for every sample, by its position in
+the file, so that one initial condition at two positions gives two fields that
+differ a little; with --points 0 every row counts and they are equal.`,
 		Example: `  python3 -c "import numpy; numpy.save('u0.npy', numpy.full((3, 128), 0.1))"
   pihc predict runs/moe --initial u0.npy --out u.npz
   python3 -c "import numpy; print(numpy.load('u.npz')['u'].shape)"`,
@@ -71,12 +79,21 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
+	if _, err := os.Stat(filepath.Dir(o.out)); err != nil {
+		return withHint(fmt.Errorf("%s: its folder does not exist", o.out), "make the folder first")
+	}
 	bar := a.newMeter("predict", len(initial))
 	defer bar.close()
 	ctx := c.Context()
 	fields := make([]float64, 0, len(initial)*g.Size())
 	early := 0
 	err = e.predict(model.Batch{Initial: initial, Seeds: evaluationSeeds(len(initial))}, func(i int, x *model.Prediction) error {
+		for p, u := range x.Field {
+			if math.IsNaN(u) || math.IsInf(u, 0) {
+				return withHint(fmt.Errorf("the prediction for sample %d of %s is not finite (%g at point %d)", i, o.initial, u, p),
+					"its values range from %g to %g; training saw initial conditions as the PDE file's `initial` draws them", slices.Min(initial[i]), slices.Max(initial[i]))
+			}
+		}
 		fields = append(fields, x.Field...)
 		for _, expert := range x.Experts {
 			if expert.Status.Early() {
@@ -90,7 +107,9 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 		return err
 	}
 	if early > 0 {
-		a.log.Warn("solves ended before they converged", "count", early, "of", len(initial)*max(1, experts(e.borders())))
+		bar.close()
+		fmt.Fprintf(a.Err, "pihc: predict: warning: %d of %d solves ended before they converged; their fields may be poor\n",
+			early, len(initial)*max(1, experts(e.borders())))
 	}
 	arrays := []data.Named{{Name: p.Unknown, Array: data.NewArray(append([]int{len(initial)}, g.Shape()...), fields)}}
 	for _, axis := range g.Axes {
