@@ -126,16 +126,20 @@ func TestGradient(t *testing.T) {
 	}
 }
 
-// Results must not depend on the number of workers.
+// Results must not depend on the number of workers: with sampled rows, and with
+// all of them, which are three chunks for a single expert.
 func TestWorkers(t *testing.T) {
 	const n = 16
-	for _, experts := range [][]int{nil, {1, 4}, {2, 3}} {
-		t.Run(fmt.Sprint(experts), func(t *testing.T) {
+	for _, tc := range []struct {
+		experts []int
+		points  int
+	}{{nil, 700}, {[]int{1, 4}, 700}, {[]int{2, 3}, 700}, {nil, 0}, {[]int{1, 2}, 0}} {
+		t.Run(fmt.Sprint(tc.experts, tc.points), func(t *testing.T) {
 			sys, basis, initial := toy(t, "diffusion-sorption", map[string]int{"t": 41, "x": 130}, n)
 			var want []float64
 			for _, workers := range []int{1, 2, 4} {
 				pool := kernel.NewPool(workers)
-				o := Options{Mean: true, Experts: experts, Points: 700, Solver: lm.Options{Ridge: 1e-4, GTol: 1e-4, NewtonCorrection: true}}
+				o := Options{Mean: true, Experts: tc.experts, Points: tc.points, Solver: lm.Options{Ridge: 1e-4, GTol: 1e-4, NewtonCorrection: true}}
 				c, err := New(sys, n, o, nil, pool)
 				if err != nil {
 					t.Fatal(err)
