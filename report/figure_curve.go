@@ -308,7 +308,8 @@ func (p *Page) solverFigure() (f Figure, ok bool) {
 	return plotFigure("solver", caption, 480, 230, g), true
 }
 
-func expertLabel(k int) string { return Count(k + 1) }
+// expertLabel counts from 0, as metrics.json, eval and error messages do.
+func expertLabel(k int) string { return Count(k) }
 
 // tickBreak moves the label of a method under those of its experts.
 func tickBreak(experts int) string {

@@ -162,6 +162,11 @@ func (p *Page) WriteHTML(w io.Writer) error {
 		"Scripts": []template.JS{template.JS("/*\n" + asset("uplot/LICENSE") + "*/\n" + asset("uplot/uPlot.iife.min.js")), template.JS(asset("page.js"))},
 		"Cards":   p.cards(), "Table": p.htmlTable(), "Experts": p.expertRows(),
 	}
+	for _, m := range p.Methods {
+		if m.Evaluation.RelativeL2 != nil {
+			v["HasTruth"] = true
+		}
+	}
 	d := &drawer{}
 	var errors []drawing
 	if f, ok := p.errorFigure(); ok {
@@ -249,14 +254,21 @@ func (p *Page) htmlCase(d *drawer, c Case) htmlCase {
 var (
 	subscript = regexp.MustCompile(`_([\pL\pN]+)`)
 	raisedAll = regexp.MustCompile(`\^\(([^()]*)\)`)
-	raisedOne = regexp.MustCompile(`\^([\pL\pN.]+)`)
+	raisedOne = regexp.MustCompile(`\^(-?[\pL\pN.]+)`)
+	longDigit = regexp.MustCompile(`\d+\.\d{5,}`)
+	times     = strings.NewReplacer("*", " · ", " - ", " − ")
 )
 
-// formulas sets indices (u_xx) and exponents (u^2, u^(n - 1)) of plain formulas.
+// formulas sets indices (u_xx) and exponents (u^2, u^(n - 1)) of plain formulas,
+// products with a dot, and numbers with at most five significant digits.
 func formulas(lines []string) []template.HTML {
 	out := make([]template.HTML, len(lines))
 	for i, l := range lines {
-		l = template.HTMLEscapeString(l)
+		l = longDigit.ReplaceAllStringFunc(l, func(digits string) string {
+			x, _ := strconv.ParseFloat(digits, 64)
+			return strconv.FormatFloat(x, 'g', 5, 64)
+		})
+		l = template.HTMLEscapeString(times.Replace(l))
 		l = raisedAll.ReplaceAllString(l, "<sup>$1</sup>")
 		l = raisedOne.ReplaceAllString(l, "<sup>$1</sup>")
 		out[i] = template.HTML(subscript.ReplaceAllString(l, "<sub>$1</sub>"))
@@ -367,7 +379,7 @@ func (p *Page) expertRows() []expertRow {
 			}
 			label := m.Label
 			if len(m.Evaluation.Experts) > 1 {
-				label += ", expert " + strconv.Itoa(k+1)
+				label += ", expert " + strconv.Itoa(k)
 			}
 			out = append(out, expertRow{label, i % len(series), fmt.Sprintf("%.1f ± %.1f", e.Iterations.Mean, e.Iterations.Std), Number(e.Iterations.Max), Number(e.ConstraintRMS.Mean), strings.Join(names, ", ")})
 		}

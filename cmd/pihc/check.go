@@ -56,6 +56,7 @@ Use floor_error to choose schemes and rows before training.`,
 	}
 	o.add(c, true)
 	c.Flags().StringToIntVar(&o.grid, "grid", nil, "points by axis for the floor (default the spec's, at most 256 along each space axis)")
+	c.Flags().Lookup("grid").DefValue = "" // the text names the default
 	jsonFlag(c, &o.json)
 	return c
 }
@@ -136,8 +137,8 @@ func checkSizes(spec *model.Spec, p *pde.Problem) error {
 	if err != nil {
 		return err
 	}
-	if err := cfg.Validate(g.Shape()); err != nil {
-		return withHint(fmt.Errorf("network: %w", err), "fewer network.modes, or more points in the spec's grid (axes: %s)", strings.Join(p.AxisNames(), ", "))
+	if err := model.CheckNetwork(cfg, g); err != nil {
+		return withHint(err, "fewer network.modes, or more points in the spec's grid (axes: %s)", strings.Join(p.AxisNames(), ", "))
 	}
 	options, err := spec.Options(p)
 	if err != nil {

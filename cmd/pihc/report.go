@@ -6,6 +6,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -69,15 +70,6 @@ func (a *app) report(ctx context.Context, dirs []string, o *reportOptions) error
 	}
 	_, err = fmt.Fprintf(a.Out, "\nreport: %s\n", o.out)
 	return err
-}
-
-// member is one run of a comparison.
-type member struct {
-	dir     string
-	spec    *model.Spec
-	metrics *metrics
-	borders [][]float64
-	records []train.Record
 }
 
 // comparison evaluates the runs where needed and fills the page.
@@ -146,7 +138,10 @@ func (a *app) comparison(ctx context.Context, dirs []string, dataDir string, wor
 // pageFrame fills what does not depend on a method.
 func pageFrame(page *report.Page, spec *model.Spec, p *pde.Problem, e evaluator, s report.Samples, cases []int) error {
 	page.Title = p.Title
-	page.Subtitle = "Trained on initial conditions and the equation alone; scored against the classical solution"
+	page.Subtitle = "Trained on initial conditions and the equation alone"
+	if s.Truth != nil {
+		page.Subtitle += "; scored against the classical solution"
+	}
 	page.Summary = []string{
 		"A neural operator maps an initial condition to the whole space-time solution. PI-SC penalises the residual of the equation; " +
 			"PI-HC imposes the equation by one least-squares solve over the whole domain; PI-HC-MoE by one solve per subdomain (expert).",
@@ -178,11 +173,13 @@ func pageFrame(page *report.Page, spec *model.Spec, p *pde.Problem, e evaluator,
 		{Name: "Training", Value: fmt.Sprintf("%s steps of %d samples, seed %d", report.Count(spec.Training.Steps), spec.Training.Batch, spec.Seed)},
 		{Name: "Machine", Value: machineText()},
 	}
-	page.Notes = []string{
-		"relative L² error: the norm of prediction minus classical solution over the norm of the classical solution, per sample; mean ± standard deviation over samples.",
-		"Residual, initial and boundary errors are root mean squares over the whole grid, in the PDE file's weighting.",
-		"Checkpoints are chosen by the validation residual, never by an error against solutions.",
+	if s.Truth != nil {
+		page.Notes = append(page.Notes, "Relative L² error: the norm of prediction minus classical solution over the norm of the classical solution, per sample; mean ± standard deviation over samples.")
 	}
+	page.Notes = append(page.Notes,
+		"Residual, initial and boundary errors are root mean squares over the whole grid, in the PDE file's weighting.",
+		"Checkpoints are chosen by the validation residual, never by an error against solutions. That residual is the root of the whole loss: conditions and border terms, with their weights, included.",
+	)
 	if s.Truth == nil {
 		page.Notes = append(page.Notes, "The problem names no classical solver, so there are no errors against solutions and no baselines.")
 	}
@@ -265,7 +262,7 @@ func published(spec *model.Spec) string {
 	if len(spec.Paper) == 0 {
 		return ""
 	}
-	return "Chalapathi, Du and Krishnapriyan, ICLR 2024"
+	return "Chalapathi, Du and Krishnapriyan, ICLR 2024, at the sizes of the paper"
 }
 
 // chooseCases picks the samples drawn in full: a low, a middle and a high mean
@@ -354,7 +351,7 @@ func (a *app) addBaselines(page *report.Page, p *pde.Problem, s report.Samples) 
 			name := p.Unknown + "₀"
 			page.Baselines = append(page.Baselines, report.Baseline{
 				Label: "interpolation in " + name, Evaluation: *linear,
-				Note: fmt.Sprintf("between the solutions at %s = %s and %s", name, report.Number(low.Value), report.Number(high.Value)),
+				Note: fmt.Sprintf("between the solutions at %s = %s and %s", name, shortNumber(low.Value), shortNumber(high.Value)),
 			})
 			return nil
 		}
@@ -395,3 +392,6 @@ func endpoints(p *pde.Problem, shape []int) (low, high report.Endpoint, ok bool,
 	low, high = at(p.Initial.Low), at(p.Initial.High)
 	return low, high, err == nil, err
 }
+
+// shortNumber writes x without trailing zeros.
+func shortNumber(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
