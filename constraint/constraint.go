@@ -76,7 +76,8 @@ type Constraint struct {
 	candidates [][]int32 // residual rows of each expert
 	elsewhere  [][]int32 // and of all others, where rows may be sampled there
 	borders    []border
-	multiplier []float64 // nil when 1
+	multiplier []float64   // nil when 1
+	axes       [][]float64 // coordinates of every grid point, per axis that rows read
 	pool       *kernel.Pool
 }
 
@@ -138,7 +139,25 @@ func New(s *pde.System, n int, o Options, router *Router, pool *kernel.Pool) (*C
 		s.Multiplier(c.multiplier)
 	}
 	c.findBorders()
+	c.axes = make([][]float64, len(s.Grid.Axes))
+	for _, set := range s.Sets {
+		for _, x := range set.Extras {
+			if x.Axis >= 0 && c.axes[x.Axis] == nil {
+				c.axes[x.Axis] = coordinates(s.Grid, x.Axis)
+			}
+		}
+	}
 	return c, nil
+}
+
+// coordinates returns the coordinate of every grid point along one axis.
+func coordinates(g *grid.Grid, axis int) []float64 {
+	out := make([]float64, g.Size())
+	stride, points := g.Strides()[axis], g.Axes[axis].Points
+	for p := range out {
+		out[p] = g.Axes[axis].Coordinate(p / stride % points)
+	}
+	return out
 }
 
 // inWindow returns the points that lie in w, in order.

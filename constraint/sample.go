@@ -354,7 +354,20 @@ func (s *Sample) runExperts(task func(worker, i int)) {
 // (of the operators and of the ansatz offset), sums of affine sets.
 func (s *Sample) finishBlock(worker int, b *rowBlock) {
 	sys := s.c.System
-	sys.GatherExtras(b.set, b.extras, b.points, s.initial)
+	n := int32(sys.InitialSize())
+	for e, x := range b.set.Extras {
+		out := b.extras[e]
+		if x.Axis < 0 {
+			for i, p := range b.points {
+				out[i] = s.initial[p%n]
+			}
+			continue
+		}
+		axis := s.c.axes[x.Axis]
+		for i, p := range b.points {
+			out[i] = axis[p]
+		}
+	}
 	for j, t := range b.set.Terms {
 		op := sys.Terms[t]
 		b.c[j] = nil

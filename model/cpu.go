@@ -79,6 +79,10 @@ func (s *Spec) Options(p *pde.Problem) (constraint.Options, error) {
 			// Near Gauss-Newton from the first step: rows are close to linear in the
 			// weights, and most solves save an iteration or two.
 			InitialDamping: 1e-6,
+			// What a reduction of 1e-6 leaves is for the Newton correction. It ends
+			// the solves on an untrained basis, which wander in a flat valley; those on
+			// a trained one meet the gradient test first.
+			FTol: 1e-6,
 		},
 	}
 	switch s.Method {

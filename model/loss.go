@@ -31,6 +31,7 @@ type Loss struct {
 	scratch []*lossScratch
 	u       []float64
 	grad    bool
+	spread  []float64 // (P): rows on the grid, zero between uses
 	run     func(worker, i int)
 }
 
@@ -55,7 +56,7 @@ type lossScratch struct {
 
 // NewLoss prepares the loss; weights by name of the rows, default 1.
 func NewLoss(sys *pde.System, spec LossSpec, pool *kernel.Pool) (*Loss, error) {
-	l := &Loss{sys: sys, norm: spec.Form == "norm", pool: pool}
+	l := &Loss{spread: make([]float64, sys.Grid.Size()), sys: sys, norm: spec.Form == "norm", pool: pool}
 	names := make([]string, len(sys.Sets))
 	for i, set := range sys.Sets {
 		names[i] = set.Name
@@ -84,6 +85,7 @@ func NewLoss(sys *pde.System, spec LossSpec, pool *kernel.Pool) (*Loss, error) {
 		for range set.Extras {
 			r.extras = append(r.extras, make([]float64, m))
 		}
+		sys.GatherExtras(set, r.extras, set.Points, make([]float64, sys.InitialSize()))
 		for lo := 0; lo < m; lo += lossChunk {
 			l.tasks = append(l.tasks, lossTask{i, len(r.sums), lo, min(lo+lossChunk, m)})
 			r.sums, r.plain = append(r.sums, 0), append(r.plain, 0)
@@ -180,7 +182,16 @@ func (l *Loss) WeighRows(chosen []bool, factor float64) {
 func (l *Loss) Evaluate(meanSquares, u, initial, ubar []float64, scale float64) float64 {
 	l.u, l.grad = u, ubar != nil
 	for _, r := range l.sets {
-		l.sys.GatherExtras(r.set, r.extras, r.set.Points, initial)
+		// Coordinates are in place since NewLoss.
+		n := int32(len(initial))
+		for e, x := range r.set.Extras {
+			if x.Axis >= 0 {
+				continue
+			}
+			for i, p := range r.set.Points {
+				r.extras[e][i] = initial[p%n]
+			}
+		}
 	}
 	l.pool.Run(len(l.tasks), l.run)
 	l.u = nil
@@ -209,7 +220,18 @@ func (l *Loss) Evaluate(meanSquares, u, initial, ubar []float64, scale float64) 
 		}
 		for j, t := range r.set.Terms {
 			kernel.MulScalar64(r.bar[j], factor*scale, r.bar[j])
-			l.sys.Terms[t].Scatter(ubar, r.bar[j], r.set.Points)
+			if 16*len(r.set.Points) < len(ubar) {
+				l.sys.Terms[t].Scatter(ubar, r.bar[j], r.set.Points)
+				continue
+			}
+			// The transposed operator on the whole grid runs on vectors.
+			for k, p := range r.set.Points {
+				l.spread[p] = r.bar[j][k]
+			}
+			l.sys.Terms[t].ApplyTranspose(ubar, l.spread)
+			for _, p := range r.set.Points {
+				l.spread[p] = 0
+			}
 		}
 	}
 	return loss

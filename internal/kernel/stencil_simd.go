@@ -61,6 +61,18 @@ func gatherBlock(out, in unsafe.Pointer, n, width int, points []int32, s *Stenci
 // checkStencils panics if a stencil of a point reaches outside the basis.
 func checkStencils(basis []float64, n int, points []int32, s *Stencils) {
 	rows := len(basis) / n
+	// Most points are far from the ends: one test for all of them.
+	low, high := int32(0), int32(0)
+	for _, o := range s.Offset {
+		low, high = min(low, o), max(high, o)
+	}
+	first, last := points[0], points[0]
+	for _, p := range points {
+		first, last = min(first, p), max(last, p)
+	}
+	if int(first)+int(low) >= 0 && int(last)+int(high) < rows {
+		return
+	}
 	for _, p := range points {
 		k := s.Which[p]
 		lo, hi := s.Start[k], s.Start[k+1]
