@@ -232,6 +232,9 @@ func TestBatches(t *testing.T) {
 		if len(b.Initial) != 3 || len(b.Seeds) != 3 {
 			t.Fatalf("step %d: %d samples, %d seeds", step, len(b.Initial), len(b.Seeds))
 		}
+		if want := float64(step) / float64(e.spec.Training.Steps); b.Progress != want {
+			t.Errorf("step %d: progress %g, want %g", step, b.Progress, want)
+		}
 		for i, seed := range b.Seeds {
 			epochOrder(order, 5, at/7)
 			sample := order[at%7]
