@@ -1,6 +1,9 @@
 package report
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // MeanBaseline scores the simplest prediction, the same for every sample: the
 // mean of the solutions it is scored on. A method that does no better has learnt
@@ -21,6 +24,12 @@ func MeanBaseline(s Samples) (*Evaluation, error) {
 		}
 	}
 	return scoreFields(s, begin, func(int) []float64 { return field })
+}
+
+// PersistenceBaseline scores the initial condition itself as the solution at all
+// of a number of times. s.Truth must not be nil.
+func PersistenceBaseline(s Samples, times int) (*Evaluation, error) {
+	return scoreFields(s, time.Now(), func(i int) []float64 { return slices.Repeat(s.Initial[i], times) })
 }
 
 // An Endpoint is a constant initial condition and its classical solution (P).

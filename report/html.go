@@ -62,10 +62,16 @@ func (p *Page) check() error {
 	if len(p.Cases) == 0 {
 		return nil
 	}
-	if len(p.Axes) != 2 || len(p.Axes[0].Values) == 0 || len(p.Axes[1].Values) == 0 {
-		return fmt.Errorf("report: drawing solutions needs two axes, not %d", len(p.Axes))
+	if len(p.Axes) != 2 && len(p.Axes) != 3 {
+		return fmt.Errorf("report: drawing solutions needs two or three axes, not %d", len(p.Axes))
 	}
-	size := len(p.Axes[0].Values) * len(p.Axes[1].Values)
+	size := 1
+	for _, a := range p.Axes {
+		if len(a.Values) == 0 {
+			return fmt.Errorf("report: axis %s has no points", a.Name)
+		}
+		size *= len(a.Values)
+	}
 	for _, c := range p.Cases {
 		if len(c.Predictions) > len(p.Methods) {
 			return fmt.Errorf("report: case %q has %d predictions for %d methods", c.Title, len(c.Predictions), len(p.Methods))
@@ -82,6 +88,7 @@ func (p *Page) check() error {
 // Figures returns every figure of the page, for files. It panics if a case does
 // not fit the axes; WriteFigures and WriteHTML check that.
 func (p *Page) Figures() []Figure {
+	p = p.planes()
 	var out []Figure
 	if f, ok := p.errorFigure(); ok {
 		out = append(out, f)
@@ -154,6 +161,7 @@ func (p *Page) WriteHTML(w io.Writer) error {
 	if err := p.check(); err != nil {
 		return err
 	}
+	p = p.planes()
 	v := map[string]any{
 		"Title": p.Title, "Subtitle": p.Subtitle, "Summary": p.Summary, "Equations": formulas(p.Equations),
 		"Published": p.Published, "Notes": p.Notes, "Facts": p.Facts, "Specs": p.Specs, "Generated": p.Generated,

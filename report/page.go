@@ -76,12 +76,14 @@ type Page struct {
 	Published string // where Method.Published comes from: "Chalapathi et al., ICLR 2024"
 	Field     string // name of the solution: "u"
 	Unit      string // its unit
-	Axes      []Axis // of the cases: t and x
+	Axes      []Axis // of the cases: t and x, or t, x and y
 	Cases     []Case
 	Facts     []Fact
 	Notes     []string
 	Specs     []Spec
 	Generated string // date and version, for the foot of the page
+
+	plane bool // the axes are those of space, at one time
 }
 
 // Table returns the comparison of methods and baselines for a terminal.

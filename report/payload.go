@@ -73,6 +73,9 @@ func (p *Page) payload() payload {
 		}
 		out.Curves = append(out.Curves, c)
 	}
+	if p.plane {
+		return out // profiles follow time
+	}
 	for _, c := range p.Cases {
 		out.Cases = append(out.Cases, p.profiles(c))
 	}
