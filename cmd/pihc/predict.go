@@ -74,6 +74,11 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 	if err != nil {
 		return err
 	}
+	for i, u0 := range initial {
+		if err := model.CheckInitial(p, u0); err != nil {
+			return fmt.Errorf("%s, sample %d: %w", o.initial, i, err)
+		}
+	}
 	if _, err := os.Stat(o.out); err == nil {
 		return withHint(fmt.Errorf("%s exists already", o.out), "choose another name, or remove it")
 	} else if !errors.Is(err, fs.ErrNotExist) {
