@@ -100,7 +100,8 @@ func (s *Solver) factor(mode AdjointMode) AdjointStatus {
 	p, w, n := s.p, s.w, s.n
 	s.adjointN, s.adjointQ, s.adjointT = n, false, 0
 	if so, ok := p.(SecondOrder); ok && mode == Exact {
-		if (s.hasH || s.hessian(so, w, s.hasSolved)) && s.adjoint.factor(s.h, n, 0, nil) && s.adjoint.pivot >= hessianPivot {
+		s.hasH = s.hasH || s.hessian(so, w, s.hasSolved)
+		if s.hasH && s.adjoint.factor(s.h, n, 0, nil) && s.adjoint.pivot >= hessianPivot {
 			return AdjointExact
 		}
 	}
