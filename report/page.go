@@ -47,6 +47,7 @@ type Method struct {
 
 // A Baseline is a row that needs no training.
 type Baseline struct {
+	Key        string // short, for JSON: "mean_field"
 	Label      string
 	Note       string
 	Evaluation Evaluation

@@ -39,7 +39,7 @@ into the folder figures beside it.
 Runs that were not evaluated on the whole test split are evaluated first. The
 baselines are the mean of the test solutions and, where initial conditions are
 constants, linear interpolation between the solutions at the two ends of their
-distribution.`,
+distribution, or else the initial condition at all times.`,
 		Example: `  pihc report runs/soft runs/hard runs/moe --out report.html
   pihc report runs/moe --out runs/moe/report.html`,
 		Args: positional("RUN", 1, -1),
@@ -333,7 +333,7 @@ func curves(records []train.Record) []report.Series {
 	return out
 }
 
-// addBaselines adds the two predictions that need no training.
+// addBaselines adds the predictions that need no training.
 func (a *app) addBaselines(page *report.Page, p *pde.Problem, s report.Samples) error {
 	if s.Truth == nil {
 		return nil
@@ -342,7 +342,7 @@ func (a *app) addBaselines(page *report.Page, p *pde.Problem, s report.Samples) 
 	if err != nil {
 		return err
 	}
-	page.Baselines = append(page.Baselines, report.Baseline{Label: "mean field", Note: "mean of the test solutions", Evaluation: *mean})
+	page.Baselines = append(page.Baselines, report.Baseline{Key: "mean_field", Label: "mean field", Note: "mean of the test solutions", Evaluation: *mean})
 	low, high, ok, err := endpoints(p, pageShape(page))
 	if err != nil {
 		return err
@@ -355,13 +355,19 @@ func (a *app) addBaselines(page *report.Page, p *pde.Problem, s report.Samples) 
 		if scored {
 			name := p.Unknown + "₀"
 			page.Baselines = append(page.Baselines, report.Baseline{
-				Label: "interpolation in " + name, Evaluation: *linear,
+				Key: "interpolation", Label: "interpolation in " + name, Evaluation: *linear,
 				Note: fmt.Sprintf("between the solutions at %s = %s and %s", name, shortNumber(low.Value), shortNumber(high.Value)),
 			})
 			return nil
 		}
 	}
-	page.Notes = append(page.Notes, "Initial conditions are not constants, so there is no interpolation between two solutions; the mean field is the only baseline.")
+	persistence, err := report.PersistenceBaseline(s, pageShape(page)[0])
+	if err != nil {
+		return err
+	}
+	page.Baselines = append(page.Baselines, report.Baseline{
+		Key: "persistence", Label: "persistence", Note: p.InitialName() + " at all times", Evaluation: *persistence,
+	})
 	return nil
 }
 

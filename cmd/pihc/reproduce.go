@@ -167,12 +167,10 @@ func reproductionOf(page *report.Page, problem, scale, path string, seconds floa
 		m.PerSample = nil
 		out.Methods[page.Methods[i].Key] = &m
 	}
-	for i, key := range []string{"mean_field", "interpolation"} {
-		if i < len(page.Baselines) {
-			b := page.Baselines[i].Evaluation
-			b.PerSample = nil
-			out.Baselines[key] = &b
-		}
+	for _, baseline := range page.Baselines {
+		b := baseline.Evaluation
+		b.PerSample = nil
+		out.Baselines[baseline.Key] = &b
 	}
 	return out
 }
