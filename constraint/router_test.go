@@ -240,3 +240,35 @@ func TestSampleSeeds(t *testing.T) {
 		t.Error("the same seed samples other points the second time")
 	}
 }
+
+// With an overlap p, round(p m) of an expert's m rows lie outside its subdomain,
+// all of them distinct; without it none does.
+func TestOverlap(t *testing.T) {
+	sys, basis, initial := toy(t, "diffusion-sorption", map[string]int{"t": 21, "x": 40}, 4)
+	const m = 61
+	c, err := New(sys, 4, Options{Mean: true, Experts: []int{1, 2}, Points: m, Overlap: true, Solver: lm.Options{Ridge: 1e-4, MaxIterations: 2}}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := c.NewSample()
+	for _, fraction := range []float64{0, 0.25, 0.75, 1} {
+		s.SetOverlap(fraction)
+		Load(s, basis, initial)
+		s.Solve(Seed{1, 2, 3})
+		for k, e := range s.experts {
+			outside, seen := 0, map[int32]bool{}
+			for _, p := range e.blocks[0].points {
+				if c.Expert(int(p)) != k {
+					outside++
+				}
+				if seen[p] {
+					t.Fatalf("overlap %g, expert %d: point %d twice", fraction, k, p)
+				}
+				seen[p] = true
+			}
+			if want := int(math.Round(fraction * m)); outside != want {
+				t.Errorf("overlap %g, expert %d: %d rows outside, want %d of %d", fraction, k, outside, want, m)
+			}
+		}
+	}
+}

@@ -3,6 +3,7 @@ package model
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"pihc/constraint"
@@ -78,6 +79,7 @@ func TestBitwise(t *testing.T) {
 		t.Run(method, func(t *testing.T) {
 			var want []float32
 			var wantLoss float64
+			var squares []float64 // a difference in a small one is lost in the loss
 			for _, workers := range []int{1, 2, 4} {
 				e := toyEngine[float32](t, "diffusion-sorption", method, "mean-square", 1, workers,
 					"grid.t=40", "grid.x=132", "constraint.points=0", "constraint.experts={x: 2}", "constraint.tolerance=1e-5", "constraint.max_iterations=20")
@@ -85,7 +87,10 @@ func TestBitwise(t *testing.T) {
 				grad := make([]float32, len(params))
 				st := e.LossAndGrad(grad, params, toyBatch(132, 2))
 				if want == nil {
-					want, wantLoss = grad, st.Loss
+					want, wantLoss, squares = grad, st.Loss, slices.Clone(st.MeanSquares)
+				}
+				if !slices.Equal(st.MeanSquares, squares) {
+					t.Errorf("%d workers: mean squares %v, with one %v", workers, st.MeanSquares, squares)
 				}
 				if st.Loss != wantLoss {
 					t.Errorf("%d workers: loss %v, with one %v", workers, st.Loss, wantLoss)

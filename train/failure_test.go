@@ -142,6 +142,18 @@ func TestBestByResidual(t *testing.T) {
 		t.Errorf("best step %d with %g; the residual is lowest at step %d with %g, the error at step %d",
 			tr.state.bestStep, tr.state.bestResidual, bestResidual, residual, bestError)
 	}
+	// Parameters that are a little worse do not replace it.
+	for i := range tr.state.params {
+		tr.state.params[i] *= 1.02
+	}
+	tr.state.step++
+	if err := tr.validation(); err != nil {
+		t.Fatal(err)
+	}
+	all := records(t, tr.dir)
+	if worse := float64(*all[len(all)-1].ValidationResidual); !(worse > residual && worse < 2*residual) {
+		t.Fatalf("residual %g of the worse parameters, %g of the best: nothing is tested", worse, residual)
+	}
 	_, m, err := readCheckpoint[float64](tr.dir, "best", tr.layout, false)
 	if err != nil || m.Step != bestResidual {
 		t.Errorf("the best checkpoint is of step %d, %v", m.Step, err)
