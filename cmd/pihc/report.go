@@ -116,9 +116,7 @@ func (a *app) comparison(ctx context.Context, dirs []string, dataDir string, wor
 				if samples, err = loadSamples(set, "test", p, g, 0); err != nil {
 					return err
 				}
-				if len(g.Axes) == 2 {
-					cases = chooseCases(samples.Initial)
-				}
+				cases = chooseCases(samples.Initial)
 				if err := pageFrame(&page, spec, p, e, samples, cases); err != nil {
 					return err
 				}
@@ -184,9 +182,6 @@ func pageFrame(page *report.Page, spec *model.Spec, p *pde.Problem, e evaluator,
 	)
 	if s.Truth == nil {
 		page.Notes = append(page.Notes, "The problem names no classical solver, so there are no errors against solutions and no baselines.")
-	}
-	if len(g.Axes) != 2 {
-		page.Notes = append(page.Notes, "Solutions are drawn for problems with one axis of space alone.")
 	}
 	page.Generated = fmt.Sprintf("pihc %s, %s", versionText(), time.Now().Format("2 January 2006"))
 	return nil
