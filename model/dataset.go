@@ -48,7 +48,14 @@ func DatasetPlan(s *Spec, p *pde.Problem, workers int) (data.Plan, error) {
 			split("validation", s.Data.Validation, solvable),
 			split("test", s.Data.Test, solvable),
 		},
-		Sampler: func(data.Split) (func(*rand.Rand, []float64) error, error) { return draw, nil },
+		Sampler: func(data.Split) (func(*rand.Rand, []float64) error, error) {
+			return func(rng *rand.Rand, dst []float64) error {
+				if err := draw(rng, dst); err != nil {
+					return err
+				}
+				return CheckInitial(p, dst)
+			}, nil
+		},
 		Solver: func(data.Split) (func(dst, initial []float64) error, error) {
 			solver, err := ReferenceSolver(p, g)
 			if err != nil {

@@ -92,7 +92,8 @@ and per expert the solver's iterations and statuses and the rms of its rows
 
 Grid, points per expert and tolerance may differ from training; the borders of
 the experts stay where they were. On another grid the initial conditions are
-resampled linearly and solutions computed anew.
+resampled (linearly, or by Fourier interpolation where all axes of space are
+periodic) and solutions computed anew.
 
 The result is written to RUN/metrics.json.`,
 		Example: `  pihc eval runs/moe

@@ -111,7 +111,7 @@ func evaluationSeeds(count int) []constraint.Seed {
 
 // loadSamples reads the initial conditions of a split and gives access to its
 // solutions, on grid g: where that is not the dataset's, initial conditions are
-// resampled linearly and solutions computed anew. most > 0 takes the first most.
+// resampled and solutions computed anew. most > 0 takes the first most.
 func loadSamples(set *data.Dataset, name string, p *pde.Problem, g *grid.Grid, most int) (report.Samples, error) {
 	split, err := set.Split(name)
 	if err != nil {

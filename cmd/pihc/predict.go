@@ -19,6 +19,7 @@ import (
 type predictOptions struct {
 	gridFlags
 	initial, out string
+	removeMean   bool
 }
 
 func newPredict(a *app) *cobra.Command {
@@ -27,12 +28,12 @@ func newPredict(a *app) *cobra.Command {
 		Use:   "predict RUN --initial FILE.npy --out FILE.npz",
 		Short: "Predict solutions for your own initial conditions",
 		Long: `predict computes the constrained field for every initial condition of FILE.npy,
-an array (x) or (sample, x), with one value for each point of the space axis of
-the grid: the run's, or that of --grid. float32, float64, int32 and int64 are
+an array (x) or (sample, x), or with two axes of space (x, y) or (sample, x, y),
+with one value for each point of the grid: the run's, or that of --grid. float32, float64, int32 and int64 are
 read, from NPY or from an NPZ that holds one array.
 
-FILE.npz receives the fields under the unknown's name, as (sample, t, x), and the
-coordinates under the names of the axes, all float64.
+FILE.npz receives the fields under the unknown's name, as (sample, t, x) or
+(sample, t, x, y), and the coordinates under the names of the axes, all float64.
 
 The rows each expert samples are drawn anew for every sample, by its position in
 the file, so that one initial condition at two positions gives two fields that
@@ -46,6 +47,7 @@ differ a little; with --points 0 every row counts and they are equal.`,
 	o.add(c)
 	c.Flags().StringVarP(&o.initial, "initial", "i", "", "NPY file of initial conditions (required)")
 	c.Flags().StringVarP(&o.out, "out", "o", "", "NPZ file to write (required)")
+	c.Flags().BoolVar(&o.removeMean, "remove-mean", false, "subtract the mean of every initial condition first")
 	return c
 }
 
@@ -75,8 +77,11 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 		return err
 	}
 	for i, u0 := range initial {
+		if o.removeMean {
+			subtractMean(u0)
+		}
 		if err := model.CheckInitial(p, u0); err != nil {
-			return fmt.Errorf("%s, sample %d: %w", o.initial, i, err)
+			return withHint(fmt.Errorf("%s, sample %d: %w", o.initial, i, err), "--remove-mean subtracts it")
 		}
 	}
 	if _, err := os.Stat(o.out); err == nil {
@@ -125,6 +130,16 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 	}
 	_, err = fmt.Fprintf(a.Out, "%s: %s of shape %s\n", o.out, p.Unknown, data.FormatShape(arrays[0].Array.Shape))
 	return err
+}
+
+func subtractMean(u []float64) {
+	mean := 0.0
+	for _, v := range u {
+		mean += v / float64(len(u))
+	}
+	for i := range u {
+		u[i] -= mean
+	}
 }
 
 // readInitial reads initial conditions for g: (x) or (sample, x), or with two

@@ -4,15 +4,28 @@ import (
 	"math"
 
 	"pihc/grid"
+	"pihc/sim"
 )
 
-// resample interpolates a field on the axes from linearly to the axes to, one
-// axis after another. Past the outermost points the nearest segment is
-// continued; a periodic axis wraps.
+// resample interpolates a field on the axes from to the axes to. Where all are
+// periodic it evaluates the trigonometric interpolant, which keeps the mean.
+// Otherwise it interpolates linearly, one axis after another; past the outermost
+// points the nearest segment is continued, and a periodic axis wraps.
 func resample(u []float64, from, to []grid.Axis) []float64 {
-	shape := make([]int, len(from))
+	shape, target := make([]int, len(from)), make([]int, len(from))
+	periodic := true
 	for i, a := range from {
-		shape[i] = a.Points
+		shape[i], target[i] = a.Points, to[i].Points
+		periodic = periodic && a.Boundary == grid.Periodic
+	}
+	if periodic {
+		size := 1
+		for _, n := range target {
+			size *= n
+		}
+		out := make([]float64, size)
+		sim.NewInterpolator(shape, target).Interpolate(out, u)
+		return out
 	}
 	for i := range from {
 		u = resampleAxis(u, shape, i, from[i], to[i])
