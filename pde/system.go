@@ -16,7 +16,6 @@ type System struct {
 	Sets    []*RowSet // Sets[0] is the residual, then the conditions in file order
 
 	offset, multiplier       *Program
-	offsetVars               []string
 	hasOffset, hasMultiplier bool
 }
 

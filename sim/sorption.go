@@ -78,9 +78,9 @@ func (d DiffusionSorption) Validate() error {
 	case !(d.RhoS >= 0) || math.IsInf(d.RhoS, 1):
 		return fmt.Errorf("bulk density rho_s = %g: want a number >= 0", d.RhoS)
 	case !(d.K >= 0) || math.IsInf(d.K, 1):
-		return fmt.Errorf("Freundlich parameter k = %g: want a number >= 0", d.K)
+		return fmt.Errorf("the Freundlich parameter k = %g: want a number >= 0", d.K)
 	case !positive(d.NF):
-		return fmt.Errorf("Freundlich exponent n_f = %g: want a positive number", d.NF)
+		return fmt.Errorf("the Freundlich exponent n_f = %g: want a positive number", d.NF)
 	case d.Points < 3:
 		return fmt.Errorf("axis x has %d points; diffusion-sorption needs at least 3", d.Points)
 	case d.Outputs < 2:

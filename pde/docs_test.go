@@ -1,0 +1,40 @@
+package pde
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The files printed in the documents are problems, and the one said to be the
+// built-in is.
+func TestDocumentedFiles(t *testing.T) {
+	text, err := os.ReadFile("../docs/pde-files.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]*Problem{}
+	for _, block := range strings.Split(string(text), "```yaml\n")[1:] {
+		src, _, _ := strings.Cut(block, "```")
+		if !strings.HasPrefix(src, "name: ") {
+			continue
+		}
+		p, err := Load("docs/pde-files.md", []byte(src))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		found[p.Name] = p
+	}
+	if found["burgers"] == nil {
+		t.Error("docs/pde-files.md has no file burgers")
+	}
+	builtin, err := Open("diffusion-sorption")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := found["diffusion-sorption"]; p == nil || !slices.Equal(p.Describe(), builtin.Describe()) {
+		t.Errorf("docs/pde-files.md prints another diffusion-sorption than the built-in one:\n%s", strings.Join(builtin.Describe(), "\n"))
+	}
+}
