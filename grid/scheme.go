@@ -82,7 +82,7 @@ type GhostValue struct {
 	Weights  []float64
 }
 
-// String writes the value as a formula in u[0], u[1], ..., the end point first.
+// String writes the value as a formula in u_1, u_2, ..., the end point first.
 func (v *GhostValue) String() string {
 	var b strings.Builder
 	if v.Constant != 0 || len(v.Weights) == 0 {
