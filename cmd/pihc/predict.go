@@ -79,8 +79,7 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 	for i, u0 := range initial {
 		if o.removeMean {
 			subtractMean(u0)
-		}
-		if err := model.CheckInitial(p, u0); err != nil {
+		} else if err := model.CheckInitial(p, u0); err != nil {
 			return withHint(fmt.Errorf("%s, sample %d: %w", o.initial, i, err), "--remove-mean subtracts it")
 		}
 	}
