@@ -39,6 +39,8 @@ type workspace struct {
 	transform   *fft.Real
 	re, im      []float64
 	values, sum []float64 // (slice, fields)
+
+	copyRe, copyIm []float64 // of GatherSlice, made when first needed
 }
 
 // NewSpectral prepares spectral operators on g, which must have two axes or more.

@@ -28,9 +28,10 @@ type spectralCase struct {
 	symbol func(kx, ky, oddX, oddY float64) (re, im float64)
 }
 
-func spectralCases(t testing.TB, g *Grid) []spectralCase {
+func spectralCases(t testing.TB, g *Grid) []spectralCase { return spectralCasesOf(t, NewSpectral(g)) }
+
+func spectralCasesOf(t testing.TB, s *Spectral) []spectralCase {
 	t.Helper()
-	s := NewSpectral(g)
 	must := func(op Operator, err error) Operator {
 		t.Helper()
 		if err != nil {
@@ -174,6 +175,45 @@ func TestSpectralChunks(t *testing.T) {
 			}
 			check.Equal(t, parts, whole)
 		}
+	}
+}
+
+// Slice by slice and all operators together, rows have the same bits.
+func TestSpectralGatherSlice(t *testing.T) {
+	g := planeGrid(5, 8, 6)
+	s := NewSpectral(g)
+	rng := check.Rand(6)
+	const n = 3
+	basis := check.Normal(rng, make([]float64, g.Size()*n))
+	lists := [][]int32{{0, 5, 47, 48, 100, 239}, {}, {60, 61, 150}}
+	var rows []SpectralRows
+	var want [][]float64
+	for _, axis := range []int{1, 2} {
+		op, err := s.Velocity(axis)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, points := range lists {
+			rows = append(rows, SpectralRows{op, points, make([]float64, len(points)*n)})
+			z := make([]float64, len(points)*n)
+			op.Gather(z, basis, n, points)
+			want = append(want, z)
+		}
+	}
+	all := func() {
+		for slice := range 5 {
+			s.GatherSlice(slice, basis, n, rows)
+		}
+	}
+	all()
+	for i, r := range rows {
+		check.Equal(t, r.Dst, want[i])
+	}
+	if a := testing.AllocsPerRun(5, all); a != 0 {
+		t.Errorf("%v allocations", a)
+	}
+	if SpectralOf(rows[0].Operator) != s || SpectralOf(NewOperator(g, Product{Coef: 1})) != nil {
+		t.Error("SpectralOf does not find the maker of an operator")
 	}
 }
 
@@ -369,6 +409,22 @@ func BenchmarkSpectral(b *testing.B) {
 			}
 		})
 	}
+	// Four experts and five terms of 16 functions.
+	const n = 16
+	basis := check.Normal(check.Rand(1), make([]float64, g.Size()*n))
+	var wanted []SpectralRows
+	for _, c := range spectralCasesOf(b, op.(*multiplier).space)[:5] {
+		for range 4 {
+			wanted = append(wanted, SpectralRows{c.op, points, make([]float64, len(points)*n)})
+		}
+	}
+	b.Run("GatherSlice/16x5x4", func(b *testing.B) {
+		for b.Loop() {
+			for slice := range 64 {
+				op.(*multiplier).space.GatherSlice(slice, basis, n, wanted)
+			}
+		}
+	})
 	field, rows := make([]float64, g.Size()), make([]float64, len(points))
 	b.Run("Scatter", func(b *testing.B) {
 		for b.Loop() {
