@@ -32,9 +32,11 @@ func newReproduce(a *app) *cobra.Command {
 NAME-SCALE, trains soft, hard and moe, evaluates them on the test split, writes
 DIR/report.html and prints the table.
 
-  demo    101 x 128 points; minutes on two cores
-  small   101 x 256 points
-  paper   the paper's sizes; many hours
+                        demo           small        paper
+  diffusion-sorption    101 x 128      101 x 256    101 x 1024
+  navier-stokes         16 x 32 x 32   -            -
+
+demo takes minutes on two cores, paper has the paper's sizes and takes many hours.
 
 hard has one expert with as many points as one of moe's, as published; --fair
 adds a fourth run in which it has as many as all of moe's together.
@@ -43,6 +45,7 @@ DIR holds data/, one run folder per method and the report. What is there is
 kept: started again, an interrupted reproduction continues.`,
 		Example: `  pihc reproduce diffusion-sorption --scale demo
   pihc reproduce diffusion-sorption --scale small --out runs/small --seed 2
+  pihc reproduce navier-stokes --scale demo
   pihc reproduce diffusion-sorption --scale demo --set training.steps=100 --json`,
 		Args: positional("NAME", 1, 1),
 		RunE: func(c *cobra.Command, args []string) error { return a.reproduce(c.Context(), args[0], o) },
