@@ -6,7 +6,7 @@ export CGO_ENABLED ?= 0
 GO ?= go
 TOOLS := $(GO) tool -modfile=tools/go.mod
 
-.PHONY: all build demo test vet lint portable cross levels fuzz bench check clean
+.PHONY: all build demo test vet portable cross levels fuzz bench lint clean
 
 all: build
 
@@ -30,8 +30,8 @@ portable: ## everything again without the experiment
 
 cross: ## compile, tests included, for the other platforms
 	GOEXPERIMENT=nosimd GOOS=linux GOARCH=arm64 $(GO) vet ./...
-	GOEXPERIMENT=nosimd GOOS=darwin GOARCH=arm64 $(GO) build ./...
-	GOEXPERIMENT=nosimd GOOS=windows GOARCH=amd64 $(GO) build ./...
+	GOEXPERIMENT=nosimd GOOS=darwin GOARCH=arm64 $(GO) vet ./...
+	GOEXPERIMENT=nosimd GOOS=windows GOARCH=amd64 $(GO) vet ./...
 
 levels: ## the whole engine with each lower level forced
 	PIHC_KERNEL=avx2 $(GO) test -count=1 ./internal/kernel ./fno ./constraint ./model

@@ -18,7 +18,6 @@ type expert struct {
 	solver          *lm.Solver
 	result          lm.Result
 	adjoint         lm.AdjointStatus
-	held            bool          // the weights count as constants in the gradient
 	s, q            [][][]float64 // per block, per term: adjoint rows
 	alpha           []float64     // (P): 1_{Ω_k} ū (+ border part) − p_k
 	beta            []float64     // (P): −q_k

@@ -65,10 +65,9 @@ func (p *partial) clear() {
 
 // scratch is one worker's memory for passes over blocks of rows.
 type scratch struct {
-	work     []*pde.Workspace // value, first, second of the set in use
-	z, y     [][]float64      // per term, pde.BlockSize
-	out      [][]float64      // program outputs
-	s        [][]float64      // S_jk
+	z, y     [][]float64 // per term, pde.BlockSize
+	out      [][]float64 // program outputs
+	s        [][]float64 // S_jk
 	in, view [][]float64
 	aview    [][]float64
 	sview    [][]float64

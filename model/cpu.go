@@ -72,7 +72,7 @@ func CheckNetwork(cfg fno.Config, g *grid.Grid) error {
 func (s *Spec) Options(p *pde.Problem) (constraint.Options, error) {
 	c := s.Constraint
 	o := constraint.Options{
-		Points: c.Points, Overlap: c.Overlap != Ramp{}, Weights: c.Weights, Mean: c.Normalization == "mean",
+		Points: c.Points, Overlap: c.Overlap.Start != 0 || c.Overlap.End != 0, Weights: c.Weights, Mean: c.Normalization == "mean",
 		LocalConditions: c.ConditionRows == "local", RepeatInitial: c.RepeatInitial, Start: c.Start,
 		Solver: lm.Options{
 			GTol: c.Tolerance, MaxIterations: c.MaxIterations, Ridge: c.Ridge, NewtonCorrection: c.NewtonCorrection, NoRestart: true,

@@ -178,7 +178,7 @@ func DefaultSpec() Spec {
 		Method:  MoE,
 		Network: NetworkSpec{Width: 64, Layers: 5, Projection: 128, Basis: 16, LastActivation: true, Precision: "float32", InitialScale: 1, SpectralGain: 1},
 		Constraint: ConstraintSpec{
-			Points: 20000, Weights: map[string]float64{}, Normalization: "mean", ConditionRows: "global", Ridge: 1e-4, Tolerance: 1e-4,
+			Points: 20000, Overlap: Ramp{To: 1}, Weights: map[string]float64{}, Normalization: "mean", ConditionRows: "global", Ridge: 1e-4, Tolerance: 1e-4,
 			MaxIterations: 50, Damping: "nielsen", Scaling: "more", NewtonCorrection: true, Adjoint: "exact",
 		},
 		Loss: LossSpec{Form: "mean-square", Weights: map[string]float64{}, BorderRows: Ramp{1, 1, 0, 1}},

@@ -191,6 +191,19 @@ func (p *Problem) Grid(points map[string]int) (*grid.Grid, error) {
 	return g, nil
 }
 
+// span says which points of an axis have rows, of all but some at either end.
+func span(axis string, skip [2]int) string {
+	switch {
+	case skip[0] == 0 && skip[1] == 0:
+		return axis + " everywhere"
+	case skip[1] == 0:
+		return fmt.Sprintf("%s from point %d on", axis, skip[0])
+	case skip[0] == 0:
+		return fmt.Sprintf("%s but for the last %d", axis, skip[1])
+	}
+	return fmt.Sprintf("%s from point %d on but for the last %d", axis, skip[0], skip[1])
+}
+
 // Describe returns the problem as understood, one line an item, for
 // `pihc check`.
 func (p *Problem) Describe() []string {
@@ -198,7 +211,7 @@ func (p *Problem) Describe() []string {
 	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	add("problem    %s (%s)", p.Name, p.Title)
 	for _, a := range p.Axes {
-		add("axis       %s in [%g, %g] %s, %s", a.Name, a.Lo, a.Hi, a.Unit, a.Boundary)
+		add("axis       %s in [%g, %g], %s", a.Name, a.Lo, a.Hi, strings.TrimPrefix(a.Unit+", "+a.Boundary.String(), ", "))
 	}
 	for _, c := range p.Constants {
 		add("constant   %s = %g", c.Name, c.Value)
@@ -210,7 +223,7 @@ func (p *Problem) Describe() []string {
 			at = append(at, axis+" "+end)
 		}
 		for axis, s := range r.Skip {
-			at = append(at, fmt.Sprintf("%s without %d first and %d last", axis, s[0], s[1]))
+			at = append(at, span(axis, s))
 		}
 		if len(at) > 0 {
 			sort.Strings(at)
@@ -226,7 +239,13 @@ func (p *Problem) Describe() []string {
 	if p.Ansatz.RemoveMean {
 		basis = "(b - mean of b over space)*w"
 	}
-	add("ansatz     %s = %s + (%s)*%s", p.Unknown, p.Ansatz.Offset, p.Ansatz.Multiplier, basis)
+	if one, ok := p.Ansatz.Multiplier.Constant(); !ok || one != 1 {
+		basis = fmt.Sprintf("(%s)*%s", p.Ansatz.Multiplier, basis)
+	}
+	if zero, ok := p.Ansatz.Offset.Constant(); !ok || zero != 0 {
+		basis = fmt.Sprintf("%s + %s", p.Ansatz.Offset, basis)
+	}
+	add("ansatz     %s = %s", p.Unknown, basis)
 	switch i := p.Initial; i.Distribution {
 	case "":
 	case "random-field":

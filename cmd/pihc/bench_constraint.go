@@ -50,6 +50,8 @@ func (b *bench) constraint() (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	// No test may end it sooner.
+	options.Solver.GTol, options.Solver.FTol, options.Solver.XTol = -1, -1, -1
 	c, err := constraint.New(sys, cfg.Outputs, options, nil, nil)
 	if err != nil {
 		return nil, err
