@@ -233,9 +233,25 @@ func (p *Page) errorFigure() (f Figure, ok bool) {
 	return plotFigure("errors", caption, 400, vg.Length(36+46*len(bands)), g), true
 }
 
+// meansDiffer reports whether any initial condition has a mean beyond rounding: a
+// vorticity has none.
+func (p *Page) meansDiffer() bool {
+	for _, m := range p.Methods {
+		for _, s := range m.Evaluation.PerSample {
+			if math.Abs(s.InitialMean) > 1e-9 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // initialFigure draws relative_l2 of every sample against the mean of its
 // initial condition; ok is false without both.
 func (p *Page) initialFigure() (f Figure, ok bool) {
+	if !p.meansDiffer() {
+		return f, false
+	}
 	g := newPlot("", "mean of the initial condition", "relative L² error")
 	addGrid(g, true, true)
 	lo, hi := math.Inf(1), math.Inf(-1)

@@ -74,6 +74,22 @@ func TestPlanesHTML(t *testing.T) {
 	}
 }
 
+// Where no initial condition has a mean, errors are not drawn over it.
+func TestInitialFigureNeedsMeans(t *testing.T) {
+	p := samplePage()
+	if _, ok := p.initialFigure(); !ok {
+		t.Error("no figure of errors over means")
+	}
+	for _, m := range p.Methods {
+		for i := range m.Evaluation.PerSample {
+			m.Evaluation.PerSample[i].InitialMean = 1e-17
+		}
+	}
+	if _, ok := p.initialFigure(); ok {
+		t.Error("errors are drawn over means that are rounding")
+	}
+}
+
 func TestPersistenceBaseline(t *testing.T) {
 	initial := [][]float64{{3, 4}, {1, 0}}
 	truth := [][]float64{{3, 4, 0, 0}, {1, 0, 1, 0}}
