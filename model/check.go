@@ -25,7 +25,7 @@ func (e *CPU[T]) CheckParams() []T {
 // differences in random directions, several for every parameter tensor; the
 // constraint is solved anew at every point. It returns the worst relative error,
 // where a direction's error is relative to the larger of the two derivatives, the
-// tensor's own root mean square gradient, and 1e-6 of that of all parameters: a
+// tensor's own root mean square gradient, and 1e-5 of that of all parameters: a
 // tensor may have no gradient, as the last bias where the ansatz removes the mean,
 // and differences of the loss then show its rounding. The engine must be float64.
 func (e *CPU[T]) CheckGradient(batch Batch, directions int) (float64, error) {
@@ -63,7 +63,7 @@ func (e *CPU[T]) CheckGradient(batch Batch, directions int) (float64, error) {
 				clear(scratch)
 				return e.LossAndGrad(scratch, moved, batch).Loss
 			}
-			size := max(math.Sqrt(norm/float64(len(dir))), 1e-6*math.Sqrt(whole))
+			size := max(math.Sqrt(norm/float64(len(dir))), 1e-5*math.Sqrt(whole))
 			err := math.Inf(1)
 			// The best step differs from tensor to tensor: truncation on one
 			// side, rounding of the loss on the other.
