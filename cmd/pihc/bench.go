@@ -18,6 +18,7 @@ import (
 type benchOptions struct {
 	specFlags
 	scale  string
+	runs   string
 	repeat int
 	json   bool
 }
@@ -49,7 +50,9 @@ with the same number of threads.
   constraint  the least-squares solve of one expert on one thread, rows gathered,
               stopped after 15 iterations; float64
   step        loss and gradient of one batch for soft, hard and moe;
-              speedup_2_cores is moe's time with one thread over that with two;
+              with untrained parameters, whose solves need more iterations, or
+              with those --runs names; speedup_2_cores is moe's time with one
+              thread over that with two;
               max_rss_mib the process's largest memory
   solver      one trajectory of the classical solver on one thread; self_error is
               its relative L2 distance from its own solution at tolerance 1e-10
@@ -63,6 +66,7 @@ Sizes are those of the spec diffusion-sorption-SCALE.`,
 	}
 	o.add(c, false)
 	c.Flags().StringVar(&o.scale, "scale", "paper", "demo, small or paper")
+	c.Flags().StringVar(&o.runs, "runs", "", "step: take the trained parameters of the runs soft, hard and moe in this folder (of reproduce)")
 	c.Flags().IntVar(&o.repeat, "repeat", 5, "repetitions of each measurement")
 	jsonFlag(c, &o.json)
 	return c

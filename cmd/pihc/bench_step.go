@@ -1,10 +1,12 @@
 package main
 
 import (
+	"path/filepath"
 	"runtime/debug"
 
 	"pihc/internal/kernel"
 	"pihc/model"
+	"pihc/train"
 )
 
 // stepBench is the JSON of bench step.
@@ -63,8 +65,9 @@ func (b *bench) step() (any, error) {
 	return r, nil
 }
 
-// stepSeconds is the time of loss and gradient of one batch with untrained
-// parameters, and the mean solver iterations.
+// stepSeconds is the time of loss and gradient of one batch, and the mean solver
+// iterations: with untrained parameters, or with those of the method's run in
+// the folder --runs names.
 func (b *bench) stepSeconds(method string, workers int) (float64, float64, error) {
 	spec := *b.spec
 	spec.Method = method
@@ -84,6 +87,12 @@ func (b *bench) stepSeconds(method string, workers int) (float64, float64, error
 	}
 	batch := model.Batch{Initial: initial, Seeds: evaluationSeeds(len(initial))}
 	params := e.InitialParams()
+	if dir := b.options.runs; dir != "" {
+		if params, _, _, err = train.LoadParams[float32](filepath.Join(dir, method), &spec, b.problem, false); err != nil {
+			return 0, 0, err
+		}
+		batch.Progress = 1
+	}
 	grad := make([]float32, len(params))
 	var st model.Stats
 	t, err := b.median(func() { st = e.LossAndGrad(grad, params, batch) })
