@@ -21,7 +21,6 @@ type Sample struct {
 	experts []*expert
 	shared  []*rowBlock // global condition rows, used by every expert
 
-	rng      *rand.PCG
 	seeds    [][2]uint64
 	scratch  []*scratch
 	programs [][]*programs // per worker, per set
@@ -80,7 +79,6 @@ func (c *Constraint) NewSample() *Sample {
 	s := &Sample{
 		c: c, basis: make([]float64, size*n), field: make([]float64, size),
 		slices: c.System.Grid.Axes[0].Points, zero: make([]float64, n),
-		rng:      rand.NewPCG(0, 0),
 		workerOf: make([]int, len(c.Windows)), seeds: make([][2]uint64, len(c.Windows)),
 	}
 	if c.System.HasOffset() {
