@@ -18,46 +18,59 @@ import (
 // DatasetPlan returns what to generate for a spec: initial conditions for
 // training (no solution is ever computed for them), and initial conditions with
 // solutions for validation and test where the problem names a classical solver.
+// Test samples are on the finest of the grids they are scored on, and solutions
+// then of type float32, which halves their size.
 func DatasetPlan(s *Spec, p *pde.Problem, workers int) (data.Plan, error) {
-	g, err := p.Grid(s.Grid)
+	own, err := p.Grid(s.Grid)
 	if err != nil {
 		return data.Plan{}, err
 	}
-	axes := make([]data.Axis, len(g.Axes))
-	for i, a := range g.Axes {
-		axes[i] = data.Axis{Name: a.Name, Lo: a.Lo, Hi: a.Hi, Points: a.Points, Boundary: a.Boundary.String()}
-	}
-	draw, err := sampler(p, g)
+	others, err := EvaluationGrids(s, p)
 	if err != nil {
 		return data.Plan{}, err
+	}
+	finest := finestGrid(own, others)
+	gridOf := func(split string) *grid.Grid {
+		if split == "test" {
+			return finest
+		}
+		return own
 	}
 	solvable := p.Reference.Solver != ""
+	if _, err := sampler(p, finest); err != nil {
+		return data.Plan{}, err
+	}
 	if solvable {
-		if _, err := ReferenceSolver(p, g); err != nil {
+		if _, err := ReferenceSolver(p, finest); err != nil {
 			return data.Plan{}, err
 		}
 	}
 	split := func(name string, c SplitSpec, solve bool) data.Split {
+		var axes []data.Axis
+		for _, a := range gridOf(name).Axes {
+			axes = append(axes, data.Axis{Name: a.Name, Lo: a.Lo, Hi: a.Hi, Points: a.Points, Boundary: a.Boundary.String()})
+		}
 		return data.Split{Name: name, Count: c.Count, Seed: c.Seed, Solve: solve, Axes: axes}
 	}
-	return data.Plan{
+	plan := data.Plan{
 		Problem: p.Name, ProblemHash: ProblemHash(p),
 		Metadata: map[string]string{"solver": p.Reference.Solver},
 		Splits: []data.Split{
 			split("train", s.Data.Train, false),
 			split("validation", s.Data.Validation, solvable),
-			split("test", s.Data.Test, solvable),
+			split("test", s.Data.Test.SplitSpec, solvable),
 		},
-		Sampler: func(data.Split) (func(*rand.Rand, []float64) error, error) {
+		Sampler: func(split data.Split) (func(*rand.Rand, []float64) error, error) {
+			draw, err := sampler(p, gridOf(split.Name))
 			return func(rng *rand.Rand, dst []float64) error {
 				if err := draw(rng, dst); err != nil {
 					return err
 				}
 				return CheckInitial(p, dst)
-			}, nil
+			}, err
 		},
-		Solver: func(data.Split) (func(dst, initial []float64) error, error) {
-			solver, err := ReferenceSolver(p, g)
+		Solver: func(split data.Split) (func(dst, initial []float64) error, error) {
+			solver, err := ReferenceSolver(p, gridOf(split.Name))
 			if err != nil {
 				return nil, err
 			}
@@ -67,7 +80,11 @@ func DatasetPlan(s *Spec, p *pde.Problem, workers int) (data.Plan, error) {
 			}, nil
 		},
 		Workers: workers,
-	}, nil
+	}
+	if len(others) > 0 {
+		plan.SolutionType = data.Float32
+	}
+	return plan, nil
 }
 
 // ProblemHash is the SHA-256 of the PDE file, which datasets and checkpoints
@@ -126,16 +143,7 @@ func (s *thinned) Solve(dst, initial []float64) (sim.Stats, error) {
 	if err != nil {
 		return stats, err
 	}
-	strides, fineStrides := s.grid.Strides(), s.fine.Strides()
-	for p := range dst {
-		rest, at := p, 0
-		for a, stride := range strides {
-			step := s.fine.Axes[a].Points / s.grid.Axes[a].Points
-			at += rest / stride * step * fineStrides[a]
-			rest %= stride
-		}
-		dst[p] = solution[at]
-	}
+	Thin(dst, solution, s.grid.Axes, s.fine.Axes)
 	copy(dst, initial)
 	return stats, nil
 }

@@ -154,13 +154,20 @@ type LearningRate struct {
 type DataSpec struct {
 	Train      SplitSpec `yaml:"train,flow"`
 	Validation SplitSpec `yaml:"validation,flow"`
-	Test       SplitSpec `yaml:"test,flow"`
+	Test       TestSpec  `yaml:"test,flow"`
 }
 
 // SplitSpec is one split of the dataset.
 type SplitSpec struct {
 	Count int    `yaml:"count"`
 	Seed  uint64 `yaml:"seed"`
+}
+
+// TestSpec is the test split and the grids it is scored on.
+type TestSpec struct {
+	SplitSpec `yaml:",inline"`
+	// Grids are scored beside the spec's own grid; axes not named have its points.
+	Grids []map[string]int `yaml:"grids,flow,omitempty"`
 }
 
 // Paper is a figure of the paper shown beside ours: mean and standard
@@ -188,7 +195,7 @@ func DefaultSpec() Spec {
 			Beta1:        0.9, Beta2: 0.999, Epsilon: 1e-8, Clip: 1,
 			Validate: 100, ValidateCount: 16, Log: 10, Checkpoint: 500, MaxBadSteps: 10,
 		},
-		Data: DataSpec{SplitSpec{8000, 1}, SplitSpec{100, 2}, SplitSpec{1000, 3}},
+		Data: DataSpec{SplitSpec{8000, 1}, SplitSpec{100, 2}, TestSpec{SplitSpec: SplitSpec{1000, 3}}},
 	}
 }
 
@@ -336,6 +343,15 @@ func (s *Spec) validate(d *config.Document) error {
 	atLeast("data.train.count", s.Data.Train.Count, 1)
 	atLeast("data.validation.count", s.Data.Validation.Count, 1)
 	atLeast("data.test.count", s.Data.Test.Count, 1)
+	for i, grid := range s.Data.Test.Grids {
+		path := fmt.Sprintf("data.test.grids.%d", i)
+		if len(grid) == 0 {
+			bad(path, "%s: names no axis; the spec's own grid is scored anyway", path)
+		}
+		for axis, n := range grid {
+			atLeast(path+"."+axis, n, 1)
+		}
+	}
 	slices.SortStableFunc(problems, func(a, b *config.Problem) int {
 		return cmp.Or(cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Column, b.Pos.Column), cmp.Compare(a.Message, b.Message))
 	})

@@ -1,0 +1,147 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+
+	"pihc/constraint"
+	"pihc/data"
+	"pihc/grid"
+	"pihc/pde"
+)
+
+// EvaluationGrids returns the grids of data.test.grids that are not the spec's
+// own, each once, in their order. The truth is computed once, on the finest
+// points of every axis, and thinned out to each grid, so those points must hold
+// the points of all of them. Errors name the grid.
+func EvaluationGrids(s *Spec, p *pde.Problem) ([]*grid.Grid, error) {
+	own, err := p.Grid(s.Grid)
+	if err != nil {
+		return nil, err
+	}
+	if len(s.Data.Test.Grids) == 0 {
+		return nil, nil
+	}
+	cfg, err := NetworkConfig(s, p)
+	if err != nil {
+		return nil, err
+	}
+	options, err := s.Options(p)
+	if err != nil {
+		return nil, err
+	}
+	router := constraint.NewRouter(own, options.Experts)
+	var grids []*grid.Grid
+	for i, points := range s.Data.Test.Grids {
+		name := fmt.Sprintf("data.test.grids.%d", i)
+		g := &grid.Grid{Axes: slices.Clone(own.Axes)}
+		counts, err := axisMap(p, name, points, 0)
+		if err != nil {
+			return nil, err
+		}
+		for a, n := range counts {
+			if n > 0 {
+				g.Axes[a].Points = n
+			}
+		}
+		if err := g.Validate(); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if err := CheckNetwork(cfg, g); err != nil {
+			return nil, fmt.Errorf("%s (%s): %w", name, data.FormatShape(g.Shape()), err)
+		}
+		if _, err := router.Windows(g); err != nil {
+			return nil, fmt.Errorf("%s (%s): %w", name, data.FormatShape(g.Shape()), err)
+		}
+		if same := func(o *grid.Grid) bool { return slices.Equal(o.Axes, g.Axes) }; !same(own) && !slices.ContainsFunc(grids, same) {
+			grids = append(grids, g)
+		}
+	}
+	finest := finestGrid(own, grids)
+	for _, g := range append([]*grid.Grid{own}, grids...) {
+		for a, axis := range g.Axes {
+			if _, _, ok := picks(axis, finest.Axes[a]); !ok {
+				return nil, fmt.Errorf("data.test.grids: the %d points of axis %s are not among the finest, %d (%s): %s",
+					axis.Points, axis.Name, finest.Axes[a].Points, axis.Boundary, nesting[axis.Boundary])
+			}
+		}
+	}
+	return grids, nil
+}
+
+// nesting says when the points of an axis are among those of a finer one.
+var nesting = map[grid.Boundary]string{
+	grid.Periodic: "want one a multiple of the other",
+	grid.Nodes:    "want one less one a multiple of the other less one",
+	grid.Cells:    "want one an odd multiple of the other",
+}
+
+// finestGrid has the largest number of points along every axis.
+func finestGrid(own *grid.Grid, others []*grid.Grid) *grid.Grid {
+	finest := &grid.Grid{Axes: slices.Clone(own.Axes)}
+	for _, g := range others {
+		for a, axis := range g.Axes {
+			finest.Axes[a].Points = max(finest.Axes[a].Points, axis.Points)
+		}
+	}
+	return finest
+}
+
+// picks returns the first of the points of fine that is a point of coarse, and
+// the step from one to the next; ok is false where coarse has other points.
+func picks(coarse, fine grid.Axis) (first, step int, ok bool) {
+	if coarse.Name != fine.Name || coarse.Lo != fine.Lo || coarse.Hi != fine.Hi || coarse.Boundary != fine.Boundary {
+		return 0, 0, false
+	}
+	n, m := coarse.Points, fine.Points
+	if coarse.Boundary == grid.Nodes {
+		n, m = n-1, m-1
+	}
+	if n < 1 || m%n != 0 {
+		return 0, 0, false
+	}
+	step = m / n
+	if coarse.Boundary == grid.Cells {
+		return step / 2, step, step%2 == 1
+	}
+	return 0, step, true
+}
+
+// Thin writes to dst, on the axes coarse, the values that src, on the axes fine,
+// has there. It reports whether fine has all points of coarse; if not, dst is
+// left alone. It panics if a length does not fit.
+func Thin(dst, src []float64, coarse, fine []grid.Axis) bool {
+	if len(coarse) != len(fine) {
+		panic("model: Thin: different numbers of axes")
+	}
+	size, fineSize := 1, 1
+	first, step := make([]int, len(fine)), make([]int, len(fine))
+	for a := range fine {
+		var ok bool
+		if first[a], step[a], ok = picks(coarse[a], fine[a]); !ok {
+			return false
+		}
+		size, fineSize = size*coarse[a].Points, fineSize*fine[a].Points
+	}
+	if len(dst) != size || len(src) != fineSize {
+		panic("model: Thin: a field does not fit its axes")
+	}
+	last := len(fine) - 1
+	width := coarse[last].Points
+	for row := range size / width {
+		at, stride, rest := 0, 1, row
+		for a := last; a >= 0; a-- {
+			i := 0
+			if a < last {
+				i = rest % coarse[a].Points
+				rest /= coarse[a].Points
+			}
+			at += (first[a] + i*step[a]) * stride
+			stride *= fine[a].Points
+		}
+		for j := range width {
+			dst[row*width+j] = src[at+j*step[last]]
+		}
+	}
+	return true
+}

@@ -1,0 +1,165 @@
+package model
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"pihc/data"
+	"pihc/grid"
+	"pihc/pde"
+)
+
+const gridsSpec = `
+problem: navier-stokes
+grid: {t: 8, x: 16, y: 16}
+network: {width: 4, layers: 2, modes: {t: 3, x: 4, y: 4}, projection: 4, basis: 3}
+constraint: {experts: {x: 2, y: 2}, points: 50}
+data:
+  test: {count: 2, grids: [{x: 32}, {x: 16, y: 16}, {x: 8, y: 32}, {x: 32}]}
+`
+
+func gridsOf(t *testing.T, overrides ...string) ([]*grid.Grid, error) {
+	t.Helper()
+	spec, err := LoadSpec("spec", []byte(gridsSpec), overrides...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := pde.Open(spec.Problem)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return EvaluationGrids(spec, p)
+}
+
+func TestEvaluationGrids(t *testing.T) {
+	grids, err := gridsOf(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, g := range grids {
+		got = append(got, data.FormatShape(g.Shape()))
+	}
+	if want := []string{"8 x 32 x 16", "8 x 8 x 32"}; !slices.Equal(got, want) { // neither the spec's own nor one twice
+		t.Errorf("grids %v, want %v", got, want)
+	}
+	for override, want := range map[string]string{
+		"data.test.grids=[{z: 32}]":                "data.test.grids.0: problem navier-stokes has no axis \"z\"; its axes are t, x, y",
+		"data.test.grids=[{x: 32}, {x: 6}]":        "data.test.grids.1 (8 x 6 x 16): network.modes.x",
+		"data.test.grids=[{x: 24}]":                "the 16 points of axis x are not among the finest, 24 (periodic): want one a multiple",
+		"data.test.grids=[{t: 12}]":                "the 8 points of axis t are not among the finest, 12 (nodes): want one less one",
+		"data.test.grids=[{t: 15}, {x: 8, y: 12}]": "the 12 points of axis y are not among the finest, 16",
+	} {
+		if _, err := gridsOf(t, override); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v, want %q", override, err, want)
+		}
+	}
+	if _, err := LoadSpec("spec", []byte(gridsSpec), "data.test.grids=[{x: 0}, {}]"); err == nil ||
+		!strings.Contains(err.Error(), "data.test.grids.0.x: 0: want at least 1") || !strings.Contains(err.Error(), "data.test.grids.1: names no axis") {
+		t.Errorf("grids without points: %v", err)
+	}
+}
+
+// Test samples are on the finest grid, all others on the spec's; a solution there,
+// thinned out, is the one that the coarse grid's own solver computes.
+func TestPlanOnSeveralGrids(t *testing.T) {
+	spec, err := LoadSpec("spec", []byte(gridsSpec))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := pde.Open(spec.Problem)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := DatasetPlan(spec, p, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"8 x 16 x 16", "8 x 16 x 16", "8 x 32 x 32"} {
+		if got := data.FormatShape(plan.Splits[i].SolutionShape()); got != want {
+			t.Errorf("%s on %s, want %s", plan.Splits[i].Name, got, want)
+		}
+	}
+	if plan.SolutionType != data.Float32 {
+		t.Errorf("solutions of type %q", plan.SolutionType)
+	}
+	solve := func(split data.Split) (initial, solution []float64) {
+		draw, err := plan.Sampler(split)
+		if err != nil {
+			t.Fatal(err)
+		}
+		solver, err := plan.Solver(split)
+		if err != nil {
+			t.Fatal(err)
+		}
+		size := 1
+		for _, n := range split.InitialShape() {
+			size *= n
+		}
+		initial, solution = make([]float64, size), make([]float64, size*split.Axes[0].Points)
+		if err := draw(data.SampleRand(7, 0), initial); err != nil {
+			t.Fatal(err)
+		}
+		if err := solver(solution, initial); err != nil {
+			t.Fatal(err)
+		}
+		return initial, solution
+	}
+	u0, u := solve(plan.Splits[1])
+	fine0, fine := solve(plan.Splits[2])
+	own, _ := p.Grid(spec.Grid)
+	finest, _ := p.Grid(map[string]int{"t": 8, "x": 32, "y": 32})
+	for _, c := range []struct {
+		name         string
+		want, source []float64
+		axes, from   []grid.Axis
+	}{{"initial condition", u0, fine0, own.Axes[1:], finest.Axes[1:]}, {"solution", u, fine, own.Axes, finest.Axes}} {
+		got := make([]float64, len(c.want))
+		if !Thin(got, c.source, c.axes, c.from) {
+			t.Fatalf("%s: the finest grid lacks points", c.name)
+		}
+		for i := range got {
+			if math.Abs(got[i]-c.want[i]) > 1e-4 { // 16 points leave a little of the fields out
+				t.Fatalf("%s: %g at %d, want %g", c.name, got[i], i, c.want[i])
+			}
+		}
+	}
+}
+
+// Thin against a field that is a function of the coordinates.
+func TestThin(t *testing.T) {
+	axis := func(n int, b grid.Boundary) grid.Axis {
+		return grid.Axis{Name: b.String(), Lo: -1, Hi: 2, Points: n, Boundary: b}
+	}
+	field := func(axes []grid.Axis) []float64 {
+		g := grid.Grid{Axes: axes}
+		u := make([]float64, g.Size())
+		for p := range u {
+			for a, stride := range g.Strides() {
+				u[p] = 3*u[p] + math.Sin(axes[a].Coordinate(p/stride%axes[a].Points))
+			}
+		}
+		return u
+	}
+	fine := []grid.Axis{axis(13, grid.Nodes), axis(15, grid.Cells), axis(12, grid.Periodic)}
+	coarse := []grid.Axis{axis(5, grid.Nodes), axis(5, grid.Cells), axis(4, grid.Periodic)}
+	want := field(coarse)
+	got := make([]float64, len(want))
+	if !Thin(got, field(fine), coarse, fine) {
+		t.Fatal("not thinned")
+	}
+	for i := range got {
+		if math.Abs(got[i]-want[i]) > 1e-12 {
+			t.Fatalf("%g at %d, want %g", got[i], i, want[i])
+		}
+	}
+	for _, c := range []struct{ coarse, fine grid.Axis }{
+		{axis(6, grid.Nodes), axis(12, grid.Nodes)}, {axis(6, grid.Cells), axis(12, grid.Cells)}, {axis(8, grid.Periodic), axis(12, grid.Periodic)}, {axis(12, grid.Periodic), axis(6, grid.Periodic)},
+	} {
+		if Thin(make([]float64, c.coarse.Points), make([]float64, c.fine.Points), []grid.Axis{c.coarse}, []grid.Axis{c.fine}) {
+			t.Errorf("%d of %d %s thinned", c.coarse.Points, c.fine.Points, c.fine.Boundary)
+		}
+	}
+}
