@@ -30,7 +30,7 @@ type Sample struct {
 	source32  []float32 // the basis being loaded
 	source64  []float64
 	slices    int // slices along axis 0
-	gathers   []gatherTask
+	gatherer  gatherer
 	finishes  []*rowBlock
 	jump      []float64 // per pair of border points: the two differences
 	jumpStart []int
@@ -45,7 +45,8 @@ type Sample struct {
 	partsOf          [][]float64   // ω̄ partial sums, per expert × part
 	transposeTask    func(worker, i int)
 	sampleTask       func(worker, i int)
-	gatherRun        func(worker, i int)
+	stencilTask      func(worker, i int)
+	spectralTask     func(worker, i int)
 	finishTask       func(worker, i int)
 	solveTask        func(worker, i int)
 	fieldTask        func(worker, i int)
@@ -56,19 +57,8 @@ type Sample struct {
 	outerTask        func(worker, i int)
 }
 
-// gatherTask fills rows [lo, hi) of all terms of one block: their stencils share
-// the rows of the basis that the first brings to the cache.
-type gatherTask struct {
-	block  *rowBlock
-	lo, hi int
-}
-
 // alphaParts is the number of pieces the sum ω̄_k is formed in.
 const alphaParts = 8
-
-// gatherRows is the number of rows gathered at once, and what they read should
-// fit in a second-level cache.
-const gatherRows = 1024
 
 // tilePoints is the number of grid points of one piece of b̄.
 const tilePoints = 1024
@@ -137,7 +127,7 @@ func (s *Sample) makeBlocks() {
 			copy(b.points, set.Points)
 			b.scale = c.rowScale(set, len(set.Points))
 			s.shared = append(s.shared, b)
-			s.addGathers(b)
+			s.addBlock(b)
 		}
 	}
 	for k, w := range c.Windows {
@@ -149,7 +139,7 @@ func (s *Sample) makeBlocks() {
 		b := newRowBlock(sets[0], m, c.N)
 		b.scale = c.rowScale(sets[0], m)
 		e.add(b, true)
-		s.addGathers(b)
+		s.addBlock(b)
 		for i, set := range sets[1:] {
 			if !c.Options.LocalConditions {
 				e.add(s.shared[i], false)
@@ -160,16 +150,14 @@ func (s *Sample) makeBlocks() {
 			copy(b.points, points)
 			b.scale = c.rowScale(set, max(1, len(points)))
 			e.add(b, true)
-			s.addGathers(b)
+			s.addBlock(b)
 		}
 		s.experts = append(s.experts, e)
 	}
 }
 
-func (s *Sample) addGathers(b *rowBlock) {
-	for lo := 0; lo < len(b.points); lo += gatherRows {
-		s.gathers = append(s.gathers, gatherTask{b, lo, min(lo+gatherRows, len(b.points))})
-	}
+func (s *Sample) addBlock(b *rowBlock) {
+	s.gatherer.add(b, s.c.System.Terms)
 	s.finishes = append(s.finishes, b)
 }
 
@@ -197,12 +185,7 @@ func (s *Sample) makeTasks() {
 		}
 		samplePoints(b.points[:m], c.candidates[k], m, &pcg)
 	}
-	s.gatherRun = func(_, i int) {
-		g := &s.gathers[i]
-		for j, t := range g.block.set.Terms {
-			c.System.Terms[t].Gather(g.block.a[j][g.lo*c.N:g.hi*c.N], s.basis, c.N, g.block.points[g.lo:g.hi])
-		}
-	}
+	s.stencilTask, s.spectralTask = s.gatherStencils, s.gatherSlice
 	s.finishTask = func(worker, i int) { s.finishBlock(worker, s.finishes[i]) }
 	s.solveTask = func(worker, k int) {
 		s.workerOf[k] = worker
@@ -325,7 +308,7 @@ func (s *Sample) Solve(seed Seed) {
 		s.seeds[k] = [2]uint64{mix(seed.Run, seed.Step), mix(seed.Sample, uint64(k))}
 	}
 	c.pool.Run(len(s.experts), s.sampleTask)
-	c.pool.Run(len(s.gathers), s.gatherRun)
+	s.gather()
 	c.pool.Run(len(s.finishes), s.finishTask)
 	for _, e := range s.experts {
 		e.parallel = len(s.experts) < c.pool.Workers()

@@ -1,0 +1,74 @@
+package constraint
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"pihc/internal/check"
+	"pihc/pde"
+)
+
+// flow is Navier-Stokes on a small grid with a random basis of n functions and a
+// random initial vorticity of mean zero.
+func flow(t testing.TB, shape map[string]int, n int) (*pde.System, []float64, []float64) {
+	t.Helper()
+	p, err := pde.Open("navier-stokes")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := p.Grid(shape)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := p.Discretize(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(3, 4))
+	normal := func(n int) []float64 {
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = rng.NormFloat64()
+		}
+		return x
+	}
+	basis, initial := normal(n*g.Size()), normal(s.InitialSize())
+	mean := 0.0
+	for _, v := range initial {
+		mean += v / float64(len(initial))
+	}
+	for i := range initial {
+		initial[i] -= mean
+	}
+	return s, basis, initial
+}
+
+// The rows of every term and expert are those each operator gathers by itself,
+// whether experts look beyond their border or not.
+func TestGatherTogether(t *testing.T) {
+	const n = 3
+	sys, basis, initial := flow(t, map[string]int{"t": 9, "x": 12, "y": 10}, n)
+	o := exactOptions()
+	o.Experts, o.Points, o.Overlap, o.Solver.MaxIterations = []int{1, 2, 2}, 150, true, 3
+	c, err := New(sys, n, o, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := c.NewSample()
+	for _, overlap := range []float64{0, 0.4} {
+		s.SetOverlap(overlap)
+		Load(s, basis, initial)
+		s.Solve(Seed{1, 2, 3})
+		for k, e := range s.experts {
+			for i, b := range e.blocks {
+				for j, term := range b.set.Terms {
+					want := make([]float64, len(b.a[j]))
+					sys.Terms[term].Gather(want, s.basis, n, b.points)
+					if d := check.MaxRel(b.a[j], want); d != 0 {
+						t.Errorf("overlap %g, expert %d, rows %d, term %s: rows differ by %g", overlap, k, i, sys.Terms[term].Name, d)
+					}
+				}
+			}
+		}
+	}
+}
