@@ -83,7 +83,8 @@ type Constraint struct {
 
 // border is a pair of neighbouring experts along an axis, and the points next
 // to their common border: below[i] in the lower subdomain and its neighbour
-// below[i]+stride in the upper one, a step apart.
+// below[i]+stride in the upper one, a step apart. Across the seam of a periodic
+// axis the last expert is the lower one and stride is negative.
 type border struct {
 	lower, upper int
 	below        []int32
@@ -180,16 +181,19 @@ func inWindow(g *grid.Grid, w grid.Window, points []int32) []int32 {
 }
 
 // findBorders lists the faces between windows: for each pair that touches
-// along one axis, the points on both sides.
+// along one axis, inside the domain or across the seam of a periodic axis, the
+// points on both sides.
 func (c *Constraint) findBorders() {
 	g := c.System.Grid
 	for k, w := range c.Windows {
 		for l, v := range c.Windows {
-			axis := -1
-			for a := range g.Axes {
-				if w.Hi[a] == v.Lo[a] && axis < 0 {
-					axis = a
-				} else if w.Lo[a] != v.Lo[a] || w.Hi[a] != v.Hi[a] {
+			axis, seam := -1, false
+			for a, along := range g.Axes {
+				same := w.Lo[a] == v.Lo[a] && w.Hi[a] == v.Hi[a]
+				around := along.Boundary == grid.Periodic && !same && w.Hi[a] == along.Points && v.Lo[a] == 0
+				if (w.Hi[a] == v.Lo[a] || around) && axis == -1 {
+					axis, seam = a, around
+				} else if !same {
 					axis = -2
 					break
 				}
@@ -199,9 +203,12 @@ func (c *Constraint) findBorders() {
 			}
 			face := grid.Window{Lo: slices.Clone(w.Lo), Hi: slices.Clone(w.Hi)}
 			face.Lo[axis] = w.Hi[axis] - 1
-			along := g.Axes[axis]
+			along, stride := g.Axes[axis], g.Strides()[axis]
+			if seam {
+				stride *= 1 - along.Points
+			}
 			c.borders = append(c.borders, border{
-				k, l, face.Points(g), int32(g.Strides()[axis]), along.Step() / (along.Hi - along.Lo),
+				k, l, face.Points(g), int32(stride), along.Step() / (along.Hi - along.Lo),
 			})
 		}
 	}
