@@ -1,6 +1,9 @@
 package constraint
 
-import "pihc/internal/kernel"
+import (
+	"pihc/grid"
+	"pihc/internal/kernel"
+)
 
 // Jumps describes how the predictions of neighbouring experts differ along
 // their borders: on the two points on either side of a border, d is what the
@@ -57,6 +60,10 @@ func Backward[T kernel.Float](s *Sample, bbar []T, ubar []float64, weights Jumps
 	if !s.c.Options.Fixed {
 		s.runExperts(s.adjointSolveTask)
 		s.c.pool.Run(2*len(s.experts), s.scatterTask)
+		if space := s.gatherer.space; space != nil {
+			s.gatherer.planSources(s.experts, s.c.System.Terms)
+			s.c.pool.Run(2*len(s.experts)*space.Blocks(), s.sourceTask)
+		}
 	}
 	switch b := any(&bbar).(type) {
 	case *[]float32:
@@ -137,7 +144,8 @@ func (s *Sample) spreadJumps(weights Jumps) {
 	}
 }
 
-// scatter adds −p_k = −Σ_j T_jᵀ S_kᵀ s_j to α_k, or −q_k to β_k.
+// scatter adds the terms with stencils of −p_k = −Σ_j T_jᵀ S_kᵀ s_j to α_k, or of
+// −q_k to β_k.
 func (s *Sample) scatter(worker, k int, beta bool) {
 	e := s.experts[k]
 	dst, rows := e.alpha, e.s
@@ -150,6 +158,9 @@ func (s *Sample) scatter(worker, k int, beta bool) {
 		// work as one row in sixteen points alone.
 		dense := 16*len(b.points) >= len(field)
 		for j, t := range b.set.Terms {
+			if grid.SpectralOf(s.c.System.Terms[t].Operator) != nil {
+				continue
+			}
 			if !dense {
 				s.c.System.Terms[t].Scatter(dst, rows[i][j], b.points)
 				continue
@@ -163,6 +174,18 @@ func (s *Sample) scatter(worker, k int, beta bool) {
 			}
 		}
 	}
+}
+
+// scatterBlock adds the spectral terms of one block of slices to α_k or β_k.
+func (s *Sample) scatterBlock(_, i int) {
+	space := s.gatherer.space
+	list := i / space.Blocks()
+	e := s.experts[list/2]
+	dst := e.alpha
+	if list%2 == 1 {
+		dst = e.beta
+	}
+	space.ScatterBlock(i%space.Blocks(), dst, s.gatherer.sources[list])
 }
 
 // projectFields applies μ and then Pᵀ, where asked the removal of the mean over

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"pihc/grid"
 	"pihc/internal/kernel"
 	"pihc/lm"
 	"pihc/pde"
@@ -47,6 +48,8 @@ type Sample struct {
 	sampleTask       func(worker, i int)
 	stencilTask      func(worker, i int)
 	spectralTask     func(worker, i int)
+	offsetTask       func(worker, i int)
+	sourceTask       func(worker, i int)
 	finishTask       func(worker, i int)
 	solveTask        func(worker, i int)
 	fieldTask        func(worker, i int)
@@ -185,7 +188,7 @@ func (s *Sample) makeTasks() {
 		}
 		samplePoints(b.points[:m], c.candidates[k], m, &pcg)
 	}
-	s.stencilTask, s.spectralTask = s.gatherStencils, s.gatherSlice
+	s.stencilTask, s.spectralTask, s.offsetTask, s.sourceTask = s.gatherStencils, s.gatherSlice, s.gatherOffsets, s.scatterBlock
 	s.finishTask = func(worker, i int) { s.finishBlock(worker, s.finishes[i]) }
 	s.solveTask = func(worker, k int) {
 		s.workerOf[k] = worker
@@ -355,7 +358,11 @@ func (s *Sample) finishBlock(worker int, b *rowBlock) {
 		if !op.Affine() && s.offset == nil {
 			continue
 		}
-		c := b.constants[j]
+		b.c[j] = b.constants[j]
+		if grid.SpectralOf(op.Operator) != nil {
+			continue // gathered with the basis
+		}
+		c := b.c[j]
 		clear(c)
 		if op.Affine() {
 			op.Offset(c, b.points)
@@ -363,7 +370,6 @@ func (s *Sample) finishBlock(worker int, b *rowBlock) {
 		if s.offset != nil {
 			b.gatherOffset(c, op, s.offset)
 		}
-		b.c[j] = c
 	}
 	if b.set.Linear {
 		set := 0

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"pihc/internal/fft"
+	"pihc/internal/kernel"
 )
 
 // Spectral makes operators that act on the slices of a field along its first
@@ -36,11 +37,10 @@ type Spectral struct {
 
 // workspace is the memory to transform one slice of a number of fields.
 type workspace struct {
-	transform   *fft.Real
-	re, im      []float64
-	values, sum []float64 // (slice, fields)
-
-	copyRe, copyIm []float64 // of GatherSlice, made when first needed
+	transform        *fft.Real
+	re, im           []float64 // a spectrum
+	timesRe, timesIm []float64 // one multiplied by a symbol
+	values, sum      []float64 // (slice, fields)
 }
 
 // NewSpectral prepares spectral operators on g, which must have two axes or more.
@@ -62,6 +62,7 @@ func (s *Spectral) take(n int) *workspace {
 		t := fft.NewReal(s.shape, n)
 		return &workspace{
 			transform: t, re: make([]float64, t.Modes()), im: make([]float64, t.Modes()),
+			timesRe: make([]float64, t.Modes()), timesIm: make([]float64, t.Modes()),
 			values: make([]float64, t.Size()), sum: make([]float64, t.Size()),
 		}
 	}
@@ -235,30 +236,40 @@ func (o *multiplier) Offset(dst []float64, points []int32) {
 // slice sets dst to the operator, or its transpose, of one slice of n fields.
 func (o *multiplier) slice(w *workspace, dst, src []float64, n int, transpose bool) {
 	w.transform.Forward(w.re, w.im, src)
-	multiplyModes(w.re, w.im, o.symbol, n, o.odd, transpose)
-	w.transform.Inverse(dst, w.re, w.im)
+	o.multiply(w, n, transpose)
+	w.transform.Inverse(dst, w.timesRe, w.timesIm)
 }
 
-// multiplyModes multiplies the modes of n fields by symbol, times i if odd, and
-// times -1 where an odd operator is transposed.
-func multiplyModes(re, im, symbol []float64, n int, odd, transpose bool) {
-	for m, c := range symbol {
-		r, i := re[m*n:(m+1)*n], im[m*n:(m+1)*n]
-		i = i[:len(r)]
-		switch {
-		case !odd:
-			for f := range r {
-				r[f] *= c
-				i[f] *= c
-			}
-		default:
-			if transpose {
-				c = -c
-			}
-			for f, x := range r {
-				r[f], i[f] = -c*i[f], c*x
-			}
+// multiply sets the product of the spectrum of n fields with the symbol, times i
+// if odd, and times -1 where an odd operator is transposed.
+func (o *multiplier) multiply(w *workspace, n int, transpose bool) {
+	for m, c := range o.symbol {
+		lo, hi := m*n, (m+1)*n
+		if !o.odd {
+			kernel.MulScalar64(w.timesRe[lo:hi], c, w.re[lo:hi])
+			kernel.MulScalar64(w.timesIm[lo:hi], c, w.im[lo:hi])
+			continue
 		}
+		if transpose {
+			c = -c
+		}
+		kernel.MulScalar64(w.timesRe[lo:hi], -c, w.im[lo:hi])
+		kernel.MulScalar64(w.timesIm[lo:hi], c, w.re[lo:hi])
+	}
+}
+
+// addTransposed adds the product with the transposed symbol to the sum of such
+// products.
+func (o *multiplier) addTransposed(w *workspace, n int) {
+	for m, c := range o.symbol {
+		lo, hi := m*n, (m+1)*n
+		if !o.odd {
+			kernel.Axpy64(w.timesRe[lo:hi], c, w.re[lo:hi])
+			kernel.Axpy64(w.timesIm[lo:hi], c, w.im[lo:hi])
+			continue
+		}
+		kernel.Axpy64(w.timesRe[lo:hi], c, w.im[lo:hi])
+		kernel.Axpy64(w.timesIm[lo:hi], -c, w.re[lo:hi])
 	}
 }
 

@@ -3,6 +3,7 @@ package grid
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -214,6 +215,52 @@ func TestSpectralGatherSlice(t *testing.T) {
 	}
 	if SpectralOf(rows[0].Operator) != s || SpectralOf(NewOperator(g, Product{Coef: 1})) != nil {
 		t.Error("SpectralOf does not find the maker of an operator")
+	}
+}
+
+// Blocks of slices give what the operators give by themselves, both ways, with
+// slices that do not fill the last block and points that repeat.
+func TestSpectralBlocks(t *testing.T) {
+	g := planeGrid(11, 8, 6)
+	s := NewSpectral(g)
+	rng := check.Rand(7)
+	u := check.Normal(rng, make([]float64, g.Size()))
+	lists := [][]int32{{0, 5, 47, 48, 48, 100, 239, 500, 527}, {}, {60, 61, 150, 431}}
+	var rows []SpectralRows
+	var want [][]float64
+	wantSum, sum := slices.Clone(u), slices.Clone(u)
+	for _, axis := range []int{1, 2} {
+		op, err := s.Velocity(axis)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, points := range lists {
+			rows = append(rows, SpectralRows{op, points, make([]float64, len(points))})
+			z := make([]float64, len(points))
+			op.Gather(z, u, 1, points)
+			want = append(want, z)
+			op.Scatter(wantSum, z, points)
+		}
+	}
+	gather := func() {
+		for block := range s.Blocks() {
+			s.GatherBlock(block, u, rows)
+		}
+	}
+	gather()
+	for i, r := range rows {
+		check.Close(t, r.Dst, want[i], 1e-13, 0)
+		copy(r.Dst, want[i])
+	}
+	for block := range s.Blocks() {
+		s.ScatterBlock(block, sum, rows)
+	}
+	check.Close(t, sum, wantSum, 1e-13, 0)
+	if a := testing.AllocsPerRun(5, func() {
+		gather()
+		s.ScatterBlock(1, sum, rows)
+	}); a != 0 {
+		t.Errorf("%v allocations", a)
 	}
 }
 
