@@ -3,8 +3,10 @@ package model
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
+	"pihc/grid"
 	"pihc/internal/kernel"
 	"pihc/pde"
 )
@@ -31,8 +33,15 @@ type Loss struct {
 	scratch []*lossScratch
 	u       []float64
 	grad    bool
+	ubar    []float64
 	spread  []float64 // (P): rows on the grid, zero between uses
 	run     func(worker, i int)
+
+	// Terms that act on slices by Fourier transforms: their values and their
+	// gradients, operator by operator, for all sets of rows at once.
+	space             *grid.Spectral // nil without such terms
+	values, gradients []grid.SpectralRows
+	gather, scatter   func(worker, i int)
 }
 
 // lossRows is one set of rows over the grid.
@@ -106,7 +115,27 @@ func NewLoss(sys *pde.System, spec LossSpec, pool *kernel.Pool) (*Loss, error) {
 		l.scratch = append(l.scratch, sc)
 	}
 	l.run = func(worker, i int) { l.evaluate(l.scratch[worker], l.tasks[i]) }
+	l.planSpectral()
 	return l, nil
+}
+
+// planSpectral lists the rows of spectral terms.
+func (l *Loss) planSpectral() {
+	for t, op := range l.sys.Terms {
+		space := grid.SpectralOf(op.Operator)
+		if space == nil {
+			continue
+		}
+		l.space = space
+		for _, r := range l.sets {
+			if j := slices.Index(r.set.Terms, t); j >= 0 {
+				l.values = append(l.values, grid.SpectralRows{Operator: op.Operator, Points: r.set.Points, Dst: r.z[j]})
+				l.gradients = append(l.gradients, grid.SpectralRows{Operator: op.Operator, Points: r.set.Points, Dst: r.bar[j]})
+			}
+		}
+	}
+	l.gather = func(_, i int) { l.space.GatherBlock(i, l.u, l.values) }
+	l.scatter = func(_, i int) { l.space.ScatterBlock(i, l.ubar, l.gradients) }
 }
 
 // Names returns the names of the sets of rows, the residual first.
@@ -123,7 +152,9 @@ func (l *Loss) evaluate(sc *lossScratch, t lossTask) {
 	set, m := r.set, t.hi-t.lo
 	for j, term := range set.Terms {
 		z := r.z[j][t.lo:t.hi]
-		l.sys.Terms[term].Gather(z, l.u, 1, set.Points[t.lo:t.hi])
+		if op := l.sys.Terms[term]; grid.SpectralOf(op.Operator) == nil {
+			op.Gather(z, l.u, 1, set.Points[t.lo:t.hi])
+		}
 		if c := r.offset[j]; c != nil {
 			kernel.Axpy64(z, 1, c[t.lo:t.hi])
 		}
@@ -193,6 +224,9 @@ func (l *Loss) Evaluate(meanSquares, u, initial, ubar []float64, scale float64) 
 			}
 		}
 	}
+	if l.space != nil {
+		l.pool.Run(l.space.Blocks(), l.gather)
+	}
 	l.pool.Run(len(l.tasks), l.run)
 	l.u = nil
 	var loss float64
@@ -215,11 +249,14 @@ func (l *Loss) Evaluate(meanSquares, u, initial, ubar []float64, scale float64) 
 			loss += l.weights[i] * sum / m
 			factor = 2 * l.weights[i] / m
 		}
-		if ubar == nil || factor == 0 {
+		if ubar == nil {
 			continue
 		}
 		for j, t := range r.set.Terms {
 			kernel.MulScalar64(r.bar[j], factor*scale, r.bar[j])
+			if grid.SpectralOf(l.sys.Terms[t].Operator) != nil {
+				continue
+			}
 			if 16*len(r.set.Points) < len(ubar) {
 				l.sys.Terms[t].Scatter(ubar, r.bar[j], r.set.Points)
 				continue
@@ -233,6 +270,11 @@ func (l *Loss) Evaluate(meanSquares, u, initial, ubar []float64, scale float64) 
 				l.spread[p] = 0
 			}
 		}
+	}
+	if l.space != nil && ubar != nil {
+		l.ubar = ubar
+		l.pool.Run(l.space.Blocks(), l.scatter)
+		l.ubar = nil
 	}
 	return loss
 }
