@@ -96,26 +96,47 @@ func (n *Network[T]) mixMode(worker, mode int) {
 //	[R̄r; R̄i] += c_k/P · [vr vi; -vi vr]ᵀ-wise products with [gr; gi]
 //
 // R̄r += vr gr + vi gi and R̄i += vr gi - vi gr, each an outer product (in x out).
+// The samples are columns of the one and the inner dimension of the other product,
+// so that matrix and gradient are read once per batch.
 func (n *Network[T]) mixBackwardMode(worker, mode int) {
 	s, w, c := &n.scratch[worker], n.width, n.config.Width
 	start := n.offsets.spectral[n.layer] + mode*2*c*c
 	matrix, grad := n.params[start:][:2*c*c], n.grad[start:][:2*c*c]
 	scale := n.inverse[mode%n.m]
 	part := n.modes * w
-	hat := n.hat[n.layer]
+	hat, columns := n.hat[n.layer], pad(2*n.batch)
 	for b := range n.batch {
 		at := b*2*part + mode*w
+		// Columns (gr, gi) meet Rr, and (gi, -gr) meet Ri.
 		gr, gi := n.gHat[at:][:c], n.gHat[at+part:][:c]
-		kernel.MixTranspose(n.mixed[at:], n.mixed[at+part:], matrix[:c*c], matrix[c*c:], gr, gi, c, c, scale)
-
+		for i := range gr {
+			x, y := scale*gr[i], scale*gi[i]
+			row := s.mixB[i*columns+2*b:]
+			row[0], row[1] = x, y
+			row = s.mixB[(c+i)*columns+2*b:]
+			row[0], row[1] = y, -x
+		}
 		re, im := hat[at:][:c], hat[at+part:][:c]
-		a := s.mixA[:4*c]
+		a := s.mixA[b*4*c:][:4*c]
 		for i := range re {
 			x, y := scale*re[i], scale*im[i]
 			a[i], a[c+i], a[2*c+i], a[3*c+i] = x, -y, y, x
 		}
-		kernel.Gemm(grad, c, 2*c, c, nil, true, kernel.Product[T]{
-			A: a, RowStride: 1, ColStride: 2 * c, B: n.gHat[at:], BStride: part, K: 2,
-		}, kernel.Product[T]{})
+	}
+	kernel.Gemm(s.mixC, columns, c, columns, nil, false, kernel.Product[T]{
+		A: matrix, RowStride: c, ColStride: 1, B: s.mixB, BStride: columns, K: c,
+	}, kernel.Product[T]{
+		A: matrix[c*c:], RowStride: c, ColStride: 1, B: s.mixB[c*columns:], BStride: columns, K: c,
+	})
+	kernel.Gemm(grad, c, 2*c, c, nil, true, kernel.Product[T]{
+		A: s.mixA, RowStride: 1, ColStride: 2 * c, B: n.gHat[mode*w:], BStride: part, K: 2 * n.batch,
+	}, kernel.Product[T]{})
+	for b := range n.batch {
+		at := b*2*part + mode*w
+		re, im := n.mixed[at:][:c], n.mixed[at+part:][:c]
+		for i := range re {
+			row := s.mixC[i*columns+2*b:]
+			re[i], im[i] = row[0], row[1]
+		}
 	}
 }

@@ -12,10 +12,6 @@ func gelu32(dst, x []float32) int { return 0 }
 
 func geluBackward32(v, g, x []float32) int { return 0 }
 
-func mixTranspose32(dr, di, re, im, gr, gi []float32, out int, scale float32) {
-	panic("kernel: SIMD kernel called in a portable build")
-}
-
 func fmaBurst32(n int) float64 { return scalarBurst[float32](n) }
 
 func fmaBurst64(n int) float64 { return scalarBurst[float64](n) }

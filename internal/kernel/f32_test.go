@@ -221,33 +221,6 @@ func TestGeluLimits(t *testing.T) {
 	})
 }
 
-// TestMixTranspose compares with complex arithmetic: d = scale·Rᴴ g.
-func TestMixTranspose(t *testing.T) {
-	check.Levels(t, func(t *testing.T) {
-		for _, in := range []int{1, 3, 16} {
-			for _, out := range []int{1, 5, 16, 32, 48, 50} {
-				rng := check.Rand(uint64(100*in + out))
-				draw := func(n int) []float32 { return check.Normal(rng, check.Guard[float32](n, out%3).Slice()) }
-				re, im, gr, gi := draw(in*out), draw(in*out), draw(out), draw(out)
-				dr, di := check.Guard[float32](in, 1), check.Guard[float32](in, 2)
-				kernel.MixTranspose(dr.Slice(), di.Slice(), re, im, gr, gi, in, out, 0.5)
-				wantR, wantI := make([]float32, in), make([]float32, in)
-				for i := range in {
-					var sum complex128
-					for o := range out {
-						sum += complex(float64(re[i*out+o]), -float64(im[i*out+o])) * complex(float64(gr[o]), float64(gi[o]))
-					}
-					wantR[i], wantI[i] = float32(real(sum)/2), float32(imag(sum)/2)
-				}
-				check.Close(t, dr.Slice(), wantR, 1e-6, 1e-6)
-				check.Close(t, di.Slice(), wantI, 1e-6, 1e-6)
-				dr.Verify(t)
-				di.Verify(t)
-			}
-		}
-	})
-}
-
 // TestAdam compares with a float64 version over several steps, and the levels
 // with one another bitwise.
 func TestAdam(t *testing.T) {
@@ -326,7 +299,6 @@ func TestNetworkKernelsDoNotAllocate(t *testing.T) {
 			kernel.Gemm(c, 80, 9, 80, x, false, p, p)
 			kernel.Gelu(c, x)
 			kernel.GeluBackward(c, c, x)
-			kernel.MixTranspose(c[:16], c[16:32], x[:256], x[256:512], x[:16], x[16:32], 16, 16, 1)
 			kernel.Adam(c, x, x, x, kernel.AdamStep{Root: 1, Epsilon: 1})
 			kernel.SumSquares(c)
 		}); n != 0 {

@@ -204,6 +204,42 @@ func matVecRows4(z []float64, n, m int, a, w []float64) {
 	archsimd.ClearAVXUpperBits()
 }
 
+// matVecEight4 is matVecRows4 for rows of eight vectors: w stays in registers
+// and memory is read in its own order, which counts where the rows come from
+// beyond the caches. (Read directly, not by loadRow4: an inlined call leaves an
+// instruction behind, and there is one per load here.)
+func matVecEight4(z []float64, m int, a, w []float64) {
+	p, q := unsafe.Pointer(&a[0]), unsafe.Pointer(&w[0])
+	_, _ = a[m*32-1], w[32-1]
+	w0, w1, w2, w3 := loadRow4(q, 0), loadRow4(q, 32), loadRow4(q, 2*32), loadRow4(q, 3*32)
+	w4, w5, w6, w7 := loadRow4(q, 4*32), loadRow4(q, 5*32), loadRow4(q, 6*32), loadRow4(q, 7*32)
+	for r := 0; r < m; r += 4 {
+		var h [4]archsimd.Float64x4
+		for i := range h {
+			row := unsafe.Add(p, min(r+i, m-1)*256)
+			s := archsimd.LoadFloat64x4((*[4]float64)(unsafe.Add(row, 0))).Mul(w0)
+			s = archsimd.LoadFloat64x4((*[4]float64)(unsafe.Add(row, 32))).MulAdd(w1, s)
+			s = archsimd.LoadFloat64x4((*[4]float64)(unsafe.Add(row, 2*32))).MulAdd(w2, s)
+			s = archsimd.LoadFloat64x4((*[4]float64)(unsafe.Add(row, 3*32))).MulAdd(w3, s)
+			s = archsimd.LoadFloat64x4((*[4]float64)(unsafe.Add(row, 4*32))).MulAdd(w4, s)
+			s = archsimd.LoadFloat64x4((*[4]float64)(unsafe.Add(row, 5*32))).MulAdd(w5, s)
+			s = archsimd.LoadFloat64x4((*[4]float64)(unsafe.Add(row, 6*32))).MulAdd(w6, s)
+			s = archsimd.LoadFloat64x4((*[4]float64)(unsafe.Add(row, 7*32))).MulAdd(w7, s)
+			h[i] = half4(s)
+		}
+		h01, h23 := h[0].AddPairsGrouped(h[1]), h[2].AddPairsGrouped(h[3])
+		sum := h01.Select128FromPair(0, 2, h23).Add(h01.Select128FromPair(1, 3, h23))
+		if r+4 <= m {
+			store4(z, r, sum)
+			continue
+		}
+		var rest [4]float64
+		sum.Store(&rest)
+		copy(z[r:m], rest[:])
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
 // half4 is what half8 is there: here there is nothing to add.
 func half4(v archsimd.Float64x4) archsimd.Float64x4 { return v }
 

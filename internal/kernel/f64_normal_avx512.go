@@ -204,6 +204,42 @@ func matVecRows8(z []float64, n, m int, a, w []float64) {
 	archsimd.ClearAVXUpperBits()
 }
 
+// matVecEight8 is matVecRows8 for rows of eight vectors: w stays in registers
+// and memory is read in its own order, which counts where the rows come from
+// beyond the caches. (Read directly, not by loadRow8: an inlined call leaves an
+// instruction behind, and there is one per load here.)
+func matVecEight8(z []float64, m int, a, w []float64) {
+	p, q := unsafe.Pointer(&a[0]), unsafe.Pointer(&w[0])
+	_, _ = a[m*64-1], w[64-1]
+	w0, w1, w2, w3 := loadRow8(q, 0), loadRow8(q, 64), loadRow8(q, 2*64), loadRow8(q, 3*64)
+	w4, w5, w6, w7 := loadRow8(q, 4*64), loadRow8(q, 5*64), loadRow8(q, 6*64), loadRow8(q, 7*64)
+	for r := 0; r < m; r += 4 {
+		var h [4]archsimd.Float64x4
+		for i := range h {
+			row := unsafe.Add(p, min(r+i, m-1)*512)
+			s := archsimd.LoadFloat64x8((*[8]float64)(unsafe.Add(row, 0))).Mul(w0)
+			s = archsimd.LoadFloat64x8((*[8]float64)(unsafe.Add(row, 64))).MulAdd(w1, s)
+			s = archsimd.LoadFloat64x8((*[8]float64)(unsafe.Add(row, 2*64))).MulAdd(w2, s)
+			s = archsimd.LoadFloat64x8((*[8]float64)(unsafe.Add(row, 3*64))).MulAdd(w3, s)
+			s = archsimd.LoadFloat64x8((*[8]float64)(unsafe.Add(row, 4*64))).MulAdd(w4, s)
+			s = archsimd.LoadFloat64x8((*[8]float64)(unsafe.Add(row, 5*64))).MulAdd(w5, s)
+			s = archsimd.LoadFloat64x8((*[8]float64)(unsafe.Add(row, 6*64))).MulAdd(w6, s)
+			s = archsimd.LoadFloat64x8((*[8]float64)(unsafe.Add(row, 7*64))).MulAdd(w7, s)
+			h[i] = half8(s)
+		}
+		h01, h23 := h[0].AddPairsGrouped(h[1]), h[2].AddPairsGrouped(h[3])
+		sum := h01.Select128FromPair(0, 2, h23).Add(h01.Select128FromPair(1, 3, h23))
+		if r+4 <= m {
+			store4(z, r, sum)
+			continue
+		}
+		var rest [4]float64
+		sum.Store(&rest)
+		copy(z[r:m], rest[:])
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
 // half8 adds the halves of v.
 func half8(v archsimd.Float64x8) archsimd.Float64x4 { return v.GetLo().Add(v.GetHi()) }
 

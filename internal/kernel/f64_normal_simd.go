@@ -50,9 +50,15 @@ func vectorMatVecRows(z []float64, n, m int, a, w []float64) int {
 		return n
 	}
 	switch {
+	case level >= AVX512 && n == 64:
+		matVecEight8(z, m, a, w)
+		return n
 	case level >= AVX512 && n >= 8:
 		matVecRows8(z, n, m, a, w)
 		return n &^ 7
+	case level >= AVX2 && n == 32:
+		matVecEight4(z, m, a, w)
+		return n
 	case level >= AVX2 && n >= 4:
 		matVecRows4(z, n, m, a, w)
 		return n &^ 3
