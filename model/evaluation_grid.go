@@ -107,19 +107,25 @@ func picks(coarse, fine grid.Axis) (first, step int, ok bool) {
 	return 0, step, true
 }
 
-// Thin writes to dst, on the axes coarse, the values that src, on the axes fine,
-// has there. It reports whether fine has all points of coarse; if not, dst is
-// left alone. It panics if a length does not fit.
-func Thin(dst, src []float64, coarse, fine []grid.Axis) bool {
-	if len(coarse) != len(fine) {
-		panic("model: Thin: different numbers of axes")
+// Thins reports whether the axes fine have all points of the axes coarse.
+func Thins(coarse, fine []grid.Axis) bool {
+	for a := range coarse {
+		if _, _, ok := picks(coarse[a], fine[a]); !ok {
+			return false
+		}
 	}
+	return true
+}
+
+// Thin writes to dst, on the axes coarse, the values that src, on the axes fine,
+// has there. It panics if a length does not fit, or unless Thins.
+func Thin(dst, src []float64, coarse, fine []grid.Axis) {
 	size, fineSize := 1, 1
 	first, step := make([]int, len(fine)), make([]int, len(fine))
 	for a := range fine {
 		var ok bool
 		if first[a], step[a], ok = picks(coarse[a], fine[a]); !ok {
-			return false
+			panic("model: Thin: the finer grid lacks points of the coarser")
 		}
 		size, fineSize = size*coarse[a].Points, fineSize*fine[a].Points
 	}
@@ -143,5 +149,4 @@ func Thin(dst, src []float64, coarse, fine []grid.Axis) bool {
 			dst[row*width+j] = src[at+j*step[last]]
 		}
 	}
-	return true
 }

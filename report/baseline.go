@@ -1,7 +1,7 @@
 package report
 
 import (
-	"slices"
+	"math"
 	"time"
 )
 
@@ -26,10 +26,33 @@ func MeanBaseline(s Samples) (*Evaluation, error) {
 	return scoreFields(s, begin, func(int) []float64 { return field })
 }
 
-// PersistenceBaseline scores the initial condition itself as the solution at all
-// of a number of times. s.Truth must not be nil.
-func PersistenceBaseline(s Samples, times int) (*Evaluation, error) {
-	return scoreFields(s, time.Now(), func(i int) []float64 { return slices.Repeat(s.Initial[i], times) })
+// persistence returns the RelativeL2 of the initial condition taken for the
+// solution at all times.
+func persistence(initial, truth []float64) float64 {
+	d, n := 0.0, len(initial)
+	for i := 0; i < len(truth); i += n {
+		d = math.Hypot(d, norm(difference(initial, truth[i:i+n])))
+	}
+	if d == 0 {
+		return 0
+	}
+	return d / norm(truth)
+}
+
+// PersistenceBaseline returns what e, an evaluation of any method, says of the
+// initial condition taken for the solution at all times, on all of its grids.
+func PersistenceBaseline(e *Evaluation) *Evaluation {
+	out := &Evaluation{Method: "baseline", Problem: e.Problem, Grid: e.Grid}
+	for _, s := range e.PerSample {
+		x := NewSample(s.Index)
+		x.InitialMean, x.RelativeL2 = s.InitialMean, s.Persistence
+		out.PerSample = append(out.PerSample, x)
+	}
+	out.Summarize()
+	for i := range e.Grids {
+		out.Grids = append(out.Grids, *PersistenceBaseline(&e.Grids[i]))
+	}
+	return out
 }
 
 // An Endpoint is a constant initial condition and its classical solution (P).

@@ -38,20 +38,24 @@ func Evaluate[T kernel.Float](e *model.CPU[T], params []T, s Samples, each func(
 		experts = 0
 	}
 	iterations, rms := make([][]float64, experts), make([][]float64, experts)
+	spectra := newSpectrum(e.System.Problem, e.System.Grid)
 	for range experts {
 		out.Experts = append(out.Experts, Expert{Statuses: map[string]int{}})
 	}
 	err := e.Predict(params, model.Batch{Initial: s.Initial, Seeds: s.Seeds}, func(i int, p *model.Prediction) error {
 		x := NewSample(i)
 		x.InitialMean = mean(s.Initial[i])
+		var truth []float64
 		if s.Truth != nil {
-			truth, err := s.Truth(i)
-			if err != nil {
+			var err error
+			if truth, err = s.Truth(i); err != nil {
 				return err
 			}
 			x.RelativeL2 = absent(RelativeL2(p.Field, truth))
 			x.NRMSE = absent(NRMSE(p.Field, truth))
+			x.Persistence = absent(persistence(s.Initial[i], truth))
 		}
+		spectra.add(p.Field, truth)
 		x.ResidualRMS = kindRMS(e.System, p.MeanSquares, pde.ResidualRows)
 		x.InitialError = kindRMS(e.System, p.MeanSquares, pde.InitialRows)
 		x.BoundaryError = kindRMS(e.System, p.MeanSquares, pde.BoundaryRows)
@@ -76,6 +80,7 @@ func Evaluate[T kernel.Float](e *model.CPU[T], params []T, s Samples, each func(
 		out.Experts[k].Iterations, out.Experts[k].ConstraintRMS = Summarize(iterations[k]), Summarize(rms[k])
 	}
 	out.Summarize()
+	out.Spectra = spectra.mean()
 	out.Seconds = time.Since(begin).Seconds()
 	return out, nil
 }

@@ -74,12 +74,13 @@ func TestEvaluate(t *testing.T) {
 				t.Fatal(err)
 			}
 			n := e.System.InitialSize()
-			var errs, initial []float64
+			var errs, initial, still []float64
 			for i, u := range fields {
 				truth, _ := s.Truth(i)
 				errs = append(errs, RelativeL2(u, truth))
 				// The initial rows of this problem are u - u0, without a weight.
 				initial = append(initial, RMS(difference(u[:n], s.Initial[i])))
+				still = append(still, RelativeL2(slices.Repeat(s.Initial[i], len(truth)/n), truth))
 			}
 			near := func(what string, got *Summary, want Summary) {
 				t.Helper()
@@ -89,6 +90,11 @@ func TestEvaluate(t *testing.T) {
 			}
 			near("relative_l2", got.RelativeL2, Summarize(errs))
 			near("initial_error", got.InitialError, Summarize(initial))
+			near("persistence", got.Persistence, Summarize(still))
+			got.Grids = []Evaluation{*got}
+			b := PersistenceBaseline(got)
+			near("persistence baseline", b.RelativeL2, Summarize(still))
+			near("persistence baseline on the other grid", b.Grids[0].RelativeL2, Summarize(still))
 			if got.Samples != 3 || got.Method != method || got.ResidualRMS == nil || got.BoundaryError == nil {
 				t.Errorf("incomplete: %+v", got)
 			}

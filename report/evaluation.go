@@ -23,11 +23,16 @@ type Evaluation struct {
 	InitialError  *Summary `json:"initial_error,omitempty"`
 	BoundaryError *Summary `json:"boundary_error,omitempty"`
 	BorderJump    *Summary `json:"border_jump,omitempty"`
+	Persistence   *Summary `json:"persistence,omitempty"` // relative_l2 of the initial condition taken for the solution at all times
+	Spectra       *Spectra `json:"spectra,omitempty"`     // with two periodic axes of space
 	Experts       []Expert `json:"experts,omitempty"`
 	PerSample     []Sample `json:"per_sample,omitempty"`
-	Seconds       float64  `json:"seconds"`                 // of the evaluation
-	TrainSeconds  float64  `json:"train_seconds,omitempty"` // of the training before it
-	Parameters    int      `json:"parameters,omitempty"`    // of the network
+	// Grids are the evaluations of the same samples on other grids, which have
+	// none themselves.
+	Grids        []Evaluation `json:"grids,omitempty"`
+	Seconds      float64      `json:"seconds"`                 // of the evaluation
+	TrainSeconds float64      `json:"train_seconds,omitempty"` // of the training before it
+	Parameters   int          `json:"parameters,omitempty"`    // of the network
 }
 
 // An Expert is what the solver reports about one subdomain.
@@ -48,18 +53,19 @@ type Sample struct {
 	InitialError  float64
 	BoundaryError float64
 	BorderJump    float64
+	Persistence   float64
 }
 
 // NewSample returns a Sample in which every metric is absent (NaN).
 func NewSample(index int) Sample {
 	nan := math.NaN()
-	return Sample{index, nan, nan, nan, nan, nan, nan, nan}
+	return Sample{index, nan, nan, nan, nan, nan, nan, nan, nan}
 }
 
 // sampleFields gives the JSON names in order and the place of each metric.
 func (s *Sample) fields() ([]string, []*float64) {
-	return []string{"initial_mean", "relative_l2", "nrmse", "residual_rms", "initial_error", "boundary_error", "border_jump"},
-		[]*float64{&s.InitialMean, &s.RelativeL2, &s.NRMSE, &s.ResidualRMS, &s.InitialError, &s.BoundaryError, &s.BorderJump}
+	return []string{"initial_mean", "relative_l2", "nrmse", "residual_rms", "initial_error", "boundary_error", "border_jump", "persistence"},
+		[]*float64{&s.InitialMean, &s.RelativeL2, &s.NRMSE, &s.ResidualRMS, &s.InitialError, &s.BoundaryError, &s.BorderJump, &s.Persistence}
 }
 
 // MarshalJSON leaves absent metrics out; infinite ones become null.
@@ -157,6 +163,7 @@ func (e *Evaluation) Summarize() {
 		{&e.InitialError, func(s Sample) float64 { return s.InitialError }},
 		{&e.BoundaryError, func(s Sample) float64 { return s.BoundaryError }},
 		{&e.BorderJump, func(s Sample) float64 { return s.BorderJump }},
+		{&e.Persistence, func(s Sample) float64 { return s.Persistence }},
 	} {
 		*m.dst = nil
 		if values := e.values(m.get); len(values) > 0 {
@@ -164,6 +171,35 @@ func (e *Evaluation) Summarize() {
 			*m.dst = &s
 		}
 	}
+}
+
+// OnGrids returns e and the evaluations on other grids, finest first.
+func (e *Evaluation) OnGrids() []*Evaluation {
+	all := []*Evaluation{e}
+	for i := range e.Grids {
+		all = append(all, &e.Grids[i])
+	}
+	slices.SortStableFunc(all, func(a, b *Evaluation) int { return points(b.Grid) - points(a.Grid) })
+	return all
+}
+
+func points(shape []int) int {
+	n := 1
+	for _, k := range shape {
+		n *= k
+	}
+	return n
+}
+
+// WithoutSamples returns a copy without the metrics of single samples.
+func (e *Evaluation) WithoutSamples() *Evaluation {
+	short := *e
+	short.PerSample = nil
+	short.Grids = slices.Clone(e.Grids)
+	for i := range short.Grids {
+		short.Grids[i].PerSample = nil
+	}
+	return &short
 }
 
 // values collects a metric over the samples that have it.

@@ -2,7 +2,6 @@ package report
 
 import (
 	"bytes"
-	"math"
 	"strings"
 	"testing"
 )
@@ -87,18 +86,5 @@ func TestInitialFigureNeedsMeans(t *testing.T) {
 	}
 	if _, ok := p.initialFigure(); ok {
 		t.Error("errors are drawn over means that are rounding")
-	}
-}
-
-func TestPersistenceBaseline(t *testing.T) {
-	initial := [][]float64{{3, 4}, {1, 0}}
-	truth := [][]float64{{3, 4, 0, 0}, {1, 0, 1, 0}}
-	s := Samples{Initial: initial, Truth: func(i int) ([]float64, error) { return truth[i], nil }}
-	e, err := PersistenceBaseline(s, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if a, b := e.PerSample[0].RelativeL2, e.PerSample[1].RelativeL2; math.Abs(a-1) > 1e-15 || b != 0 {
-		t.Errorf("errors %g and %g, want 1 and 0", a, b)
 	}
 }

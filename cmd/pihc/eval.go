@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pihc/data"
+	"pihc/grid"
 	"pihc/model"
 	"pihc/pde"
 	"pihc/report"
@@ -86,14 +87,19 @@ mean, std (over samples), median and max:
   initial_error   rms of the rows of initial conditions
   boundary_error  rms of the rows of boundary conditions
   border_jump     rms jump of the prediction across expert borders
+  persistence     relative_l2 of the initial condition taken for the solution
 
 and per expert the solver's iterations and statuses and the rms of its rows
 (constraint_rms). Residuals and conditions are in the PDE file's weighting.
 
 Grid, points per expert and tolerance may differ from training; the borders of
-the experts stay where they were. On another grid the initial conditions are
-resampled (linearly, or by Fourier interpolation where all axes of space are
-periodic) and solutions computed anew.
+the experts stay where they were. Without --grid the run is scored on its own grid
+and on those of data.test.grids in its spec. Network and constraint run on every
+grid, with as many points per expert as in training, or all there are. Initial
+conditions and solutions on a coarser grid are those of the dataset at its points.
+On a grid with other points the initial conditions are resampled (linearly, or by
+Fourier interpolation where all axes of space are periodic) and solutions computed
+anew.
 
 The result is written to RUN/metrics.json.`,
 		Example: `  pihc eval runs/moe
@@ -114,6 +120,7 @@ The result is written to RUN/metrics.json.`,
 
 // metrics is metrics.json: an evaluation and how it came about.
 type metrics struct {
+	Version int `json:"version"`
 	report.Evaluation
 	Split       string  `json:"split"`
 	Checkpoint  string  `json:"checkpoint"` // SHA-256 of its tensors
@@ -151,27 +158,47 @@ func (a *app) eval(c *cobra.Command, dir string, o *evalOptions) error {
 		return err
 	}
 	if o.json {
-		m.PerSample = nil
+		m.Evaluation = *m.WithoutSamples()
 		return a.printJSON(m)
 	}
 	return printMetrics(a.Out, m)
 }
 
-// evaluateRun scores a run. spec is changed to the options.
+// metricsVersion changes when an evaluation says more than before; reports score
+// runs with metrics of another version again.
+const metricsVersion = 2
+
+// evaluateRun scores a run on the grid of the options, or on its own and those of
+// its spec.
 func (a *app) evaluateRun(ctx context.Context, dir string, spec *model.Spec, p *pde.Problem, set *data.Dataset, options evaluatorOptions, split string, most int) (*metrics, error) {
 	if err := checkRunData(dir, p, set); err != nil {
 		return nil, err
 	}
-	e, err := openEvaluator(dir, spec, p, options)
+	m, err := a.evaluateOn(ctx, dir, *spec, p, set, options, split, most)
+	if err != nil || len(options.grid) > 0 {
+		return m, err
+	}
+	return m, a.evaluateGrids(ctx, m, dir, spec, p, set, options, most)
+}
+
+// evaluateOn scores a run on one grid.
+func (a *app) evaluateOn(ctx context.Context, dir string, spec model.Spec, p *pde.Problem, set *data.Dataset, options evaluatorOptions, split string, most int) (*metrics, error) {
+	e, err := openEvaluator(dir, &spec, p, options)
 	if err != nil {
 		return nil, err
 	}
 	defer e.close()
-	samples, err := loadSamples(set, split, p, e.system().Grid, most)
+	return a.score(ctx, dir, &spec, p, set, e, split, most)
+}
+
+// score scores an open evaluator, of a spec that has its settings.
+func (a *app) score(ctx context.Context, dir string, spec *model.Spec, p *pde.Problem, set *data.Dataset, e evaluator, split string, most int) (*metrics, error) {
+	g := e.system().Grid
+	samples, err := loadSamples(set, split, p, g, most)
 	if err != nil {
 		return nil, err
 	}
-	bar := a.newMeter("evaluate "+model.MethodLabel(spec.Method), len(samples.Initial))
+	bar := a.newMeter(fmt.Sprintf("evaluate %s on %s", model.MethodLabel(spec.Method), data.FormatShape(g.Shape())), len(samples.Initial))
 	defer bar.close()
 	result, err := e.evaluate(samples, whileRunning(ctx, bar, nil))
 	if err != nil {
@@ -182,16 +209,42 @@ func (a *app) evaluateRun(ctx context.Context, dir string, spec *model.Spec, p *
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	m := &metrics{Evaluation: *result, Split: split, Step: e.meta().Step, Checkpoint: e.meta().TensorsHash, DatasetHash: set.Manifest().Checksum}
+	m := &metrics{
+		Version: metricsVersion, Evaluation: *result, Split: split,
+		Step: e.meta().Step, Checkpoint: e.meta().TensorsHash, DatasetHash: set.Manifest().Checksum,
+	}
 	if spec.Method != model.Soft {
 		m.Points, m.Tolerance = spec.Constraint.Points, spec.Constraint.Tolerance
 	}
 	return m, nil
 }
 
+// evaluateGrids adds the evaluations on the further grids of the spec to m, one
+// engine at a time.
+func (a *app) evaluateGrids(ctx context.Context, m *metrics, dir string, spec *model.Spec, p *pde.Problem, set *data.Dataset, options evaluatorOptions, most int) error {
+	grids, err := model.EvaluationGrids(spec, p)
+	if err != nil {
+		return err
+	}
+	m.Grids = nil
+	for _, g := range grids {
+		options.grid = map[string]int{}
+		for _, axis := range g.Axes {
+			options.grid[axis.Name] = axis.Points
+		}
+		other, err := a.evaluateOn(ctx, dir, *spec, p, set, options, m.Split, most)
+		if err != nil {
+			return fmt.Errorf("on %s: %w", data.FormatShape(g.Shape()), err)
+		}
+		other.TrainSeconds = 0
+		m.Grids = append(m.Grids, other.Evaluation)
+	}
+	return nil
+}
+
 // storedMetrics returns the evaluation of the whole test split in the run
 // folder, if it is of this checkpoint, dataset and settings.
-func storedMetrics(dir string, spec *model.Spec, e evaluator, set *data.Dataset) (*metrics, bool) {
+func storedMetrics(dir string, spec *model.Spec, p *pde.Problem, e evaluator, set *data.Dataset) (*metrics, bool) {
 	var m metrics
 	path := filepath.Join(dir, "metrics.json")
 	if _, err := os.Stat(path); err != nil || data.ReadJSON(path, &m) != nil {
@@ -201,8 +254,13 @@ func storedMetrics(dir string, spec *model.Spec, e evaluator, set *data.Dataset)
 	if err != nil {
 		return nil, false
 	}
-	same := m.Split == "test" && m.Samples == split.Count && m.Checkpoint == e.meta().TensorsHash &&
-		m.DatasetHash == set.Manifest().Checksum && slices.Equal(m.Grid, e.system().Grid.Shape())
+	grids, err := model.EvaluationGrids(spec, p)
+	if err != nil {
+		return nil, false
+	}
+	same := m.Version == metricsVersion && m.Split == "test" && m.Samples == split.Count && m.Checkpoint == e.meta().TensorsHash &&
+		m.DatasetHash == set.Manifest().Checksum && slices.Equal(m.Grid, e.system().Grid.Shape()) &&
+		slices.EqualFunc(m.Grids, grids, func(x report.Evaluation, g *grid.Grid) bool { return slices.Equal(x.Grid, g.Shape()) })
 	if spec.Method != model.Soft {
 		same = same && m.Points == spec.Constraint.Points && m.Tolerance == spec.Constraint.Tolerance
 	}
@@ -221,11 +279,15 @@ func printMetrics(w io.Writer, m *metrics) error {
 		}
 	}
 	row("relative_l2", m.RelativeL2, report.Percent)
+	for _, g := range m.Grids {
+		row("  on "+data.FormatShape(g.Grid), g.RelativeL2, report.Percent)
+	}
 	row("nrmse", m.NRMSE, report.Percent)
 	row("residual_rms", m.ResidualRMS, report.Number)
 	row("initial_error", m.InitialError, report.Number)
 	row("boundary_error", m.BoundaryError, report.Number)
 	row("border_jump", m.BorderJump, report.Number)
+	row("persistence", m.Persistence, report.Percent)
 	for k := range m.Experts {
 		x := &m.Experts[k]
 		row(fmt.Sprintf("expert %d iterations", k), &x.Iterations, report.Number)
@@ -238,7 +300,11 @@ func printMetrics(w io.Writer, m *metrics) error {
 		}
 		t.Notes = append(t.Notes, fmt.Sprintf("expert %d: %s", k, strings.Join(parts, ", ")))
 	}
-	t.Notes = append(t.Notes, "evaluated in "+report.Duration(m.Seconds))
+	seconds := m.Seconds
+	for _, g := range m.Grids {
+		seconds += g.Seconds
+	}
+	t.Notes = append(t.Notes, "evaluated in "+report.Duration(seconds))
 	_, err := t.WriteTo(w)
 	return err
 }

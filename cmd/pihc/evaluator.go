@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"pihc/constraint"
 	"pihc/data"
@@ -27,7 +28,7 @@ type evaluator interface {
 // evaluatorOptions say how a run is evaluated where that differs from training.
 type evaluatorOptions struct {
 	grid      map[string]int // by axis; others as trained
-	points    int            // per expert; < 0: as trained
+	points    int            // per expert; < 0: as trained, or as many as a smaller subdomain holds
 	tolerance float64        // 0: as trained
 	last      bool           // the newest checkpoint instead of the best
 	workers   int
@@ -49,6 +50,11 @@ func openEvaluator(dir string, spec *model.Spec, p *pde.Problem, o evaluatorOpti
 	g, err := p.Grid(points)
 	if err != nil {
 		return nil, err
+	}
+	if own, err := p.Grid(spec.Grid); err != nil {
+		return nil, err
+	} else if g.Size() > own.Size() {
+		spec.Training.MicroBatch = 1 // a sample has the memory of a training's several
 	}
 	if o.points >= 0 {
 		spec.Constraint.Points = o.points
@@ -74,11 +80,54 @@ func newTrained[T kernel.Float](dir string, spec *model.Spec, p *pde.Problem, g 
 	if err != nil {
 		return nil, err
 	}
+	if o.points < 0 {
+		if spec.Constraint.Points, err = fittingPoints(spec, p, g, router); err != nil {
+			return nil, err
+		}
+	}
 	engine, err := model.NewCPU[T](spec, p, g, router, o.workers)
 	if err != nil {
 		return nil, err
 	}
 	return &trained[T]{engine, params, info}, nil
+}
+
+// fittingPoints returns the points per expert of a spec, or as many as the
+// smallest subdomain holds on a coarser grid than that of training.
+func fittingPoints(spec *model.Spec, p *pde.Problem, g *grid.Grid, router *constraint.Router) (int, error) {
+	points, coarser := spec.Constraint.Points, false
+	for i, a := range g.Axes {
+		n, ok := spec.Grid[a.Name]
+		if !ok {
+			n = p.Axes[i].Points
+		}
+		coarser = coarser || a.Points < n
+	}
+	if !coarser || points == 0 || spec.Method == model.Soft {
+		return points, nil
+	}
+	sys, err := p.Discretize(g)
+	if err != nil {
+		return 0, err
+	}
+	windows, err := router.Windows(g)
+	if err != nil {
+		return 0, err
+	}
+	row := make([]bool, g.Size())
+	for _, i := range sys.Sets[0].Points {
+		row[i] = true
+	}
+	for _, w := range windows {
+		held := 0
+		for _, i := range w.Points(g) {
+			if row[i] {
+				held++
+			}
+		}
+		points = min(points, held)
+	}
+	return points, nil
 }
 
 func (t *trained[T]) evaluate(s report.Samples, each func(i int, field []float64) error) (*report.Evaluation, error) {
@@ -110,8 +159,9 @@ func evaluationSeeds(count int) []constraint.Seed {
 }
 
 // loadSamples reads the initial conditions of a split and gives access to its
-// solutions, on grid g: where that is not the dataset's, initial conditions are
-// resampled and solutions computed anew. most > 0 takes the first most.
+// solutions, on grid g: where that is not the dataset's but has points of it
+// alone, both are thinned out; elsewhere initial conditions are resampled and
+// solutions computed anew. most > 0 takes the first most.
 func loadSamples(set *data.Dataset, name string, p *pde.Problem, g *grid.Grid, most int) (report.Samples, error) {
 	split, err := set.Split(name)
 	if err != nil {
@@ -125,8 +175,12 @@ func loadSamples(set *data.Dataset, name string, p *pde.Problem, g *grid.Grid, m
 	if err != nil {
 		return report.Samples{}, err
 	}
+	from, err := p.Grid(pointsOf(split))
+	if err != nil {
+		return report.Samples{}, err
+	}
 	s := report.Samples{Initial: rowsOf(initial.Float64(), count), Seeds: evaluationSeeds(count)}
-	if onGrid(split, g) {
+	if slices.Equal(g.Axes, from.Axes) {
 		if split.Solve {
 			s.Truth = func(i int) ([]float64, error) {
 				a, err := set.SolutionsRange(name, i, 1)
@@ -138,17 +192,31 @@ func loadSamples(set *data.Dataset, name string, p *pde.Problem, g *grid.Grid, m
 		}
 		return s, nil
 	}
-	from, err := p.Grid(pointsOf(split))
-	if err != nil {
+	if !model.Thins(g.Axes, from.Axes) {
+		for i, u0 := range s.Initial {
+			s.Initial[i] = resample(u0, from.Axes[1:], g.Axes[1:])
+		}
+		if split.Solve {
+			s.Truth, err = solveOn(p, g, s.Initial)
+		}
 		return s, err
 	}
 	for i, u0 := range s.Initial {
-		s.Initial[i] = resample(u0, from.Axes[1:], g.Axes[1:])
+		s.Initial[i] = make([]float64, g.Size()/g.Axes[0].Points)
+		model.Thin(s.Initial[i], u0, g.Axes[1:], from.Axes[1:])
 	}
 	if split.Solve {
-		s.Truth, err = solveOn(p, g, s.Initial)
+		field := make([]float64, g.Size())
+		s.Truth = func(i int) ([]float64, error) {
+			a, err := set.SolutionsRange(name, i, 1)
+			if err != nil {
+				return nil, err
+			}
+			model.Thin(field, a.Float64(), g.Axes, from.Axes)
+			return field, nil
+		}
 	}
-	return s, err
+	return s, nil
 }
 
 // solveOn gives access to the classical solutions on g.
@@ -178,10 +246,6 @@ func rowsOf(flat []float64, count int) [][]float64 {
 		rows[i] = flat[i*width : (i+1)*width]
 	}
 	return rows
-}
-
-func onGrid(split data.Split, g *grid.Grid) bool {
-	return data.FormatShape(split.SolutionShape()) == data.FormatShape(g.Shape())
 }
 
 func pointsOf(split data.Split) map[string]int {

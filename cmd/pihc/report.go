@@ -109,6 +109,8 @@ func (a *app) comparison(ctx context.Context, dirs []string, dataDir string, wor
 		if err != nil {
 			return nil, err
 		}
+		var m *metrics
+		stored := false
 		err = func() error {
 			defer e.close()
 			if i == 0 {
@@ -124,11 +126,25 @@ func (a *app) comparison(ctx context.Context, dirs []string, dataDir string, wor
 			if !slices.Equal(e.system().Grid.Shape(), []int(pageShape(&page))) {
 				return fmt.Errorf("runs %s and %s have different grids", dirs[0], dir)
 			}
-			return a.addRun(ctx, &page, dir, spec, p, e, set, samples, cases)
+			if m, stored = storedMetrics(dir, spec, p, e, set); !stored {
+				if m, err = a.score(ctx, dir, spec, p, set, e, "test", 0); err != nil {
+					return err
+				}
+			}
+			return a.addRun(ctx, &page, dir, spec, e, samples, cases)
 		}()
 		if err != nil {
 			return nil, err
 		}
+		if !stored {
+			if err := a.evaluateGrids(ctx, m, dir, spec, p, set, options, 0); err != nil {
+				return nil, err
+			}
+			if err := data.WriteJSON(filepath.Join(dir, "metrics.json"), m); err != nil {
+				return nil, err
+			}
+		}
+		page.Methods[i].Evaluation = m.Evaluation
 		page.Specs = append(page.Specs, report.Spec{Title: page.Methods[i].Label + " (" + filepath.Base(dir) + ")", Text: string(text)})
 	}
 	distinctKeys(page.Methods)
@@ -195,25 +211,15 @@ func pageShape(page *report.Page) []int {
 	return shape
 }
 
-// addRun evaluates one run where needed and adds it with its fields.
-func (a *app) addRun(ctx context.Context, page *report.Page, dir string, spec *model.Spec, p *pde.Problem, e evaluator, set *data.Dataset, s report.Samples, cases []int) error {
-	m, ok := storedMetrics(dir, spec, e, set)
-	if !ok {
-		var err error
-		if m, err = a.evaluateRun(ctx, dir, spec, p, set, asTrained, "test", 0); err != nil {
-			return err
-		}
-		if err := data.WriteJSON(filepath.Join(dir, "metrics.json"), m); err != nil {
-			return err
-		}
-	}
+// addRun adds one run with its fields.
+func (a *app) addRun(ctx context.Context, page *report.Page, dir string, spec *model.Spec, e evaluator, s report.Samples, cases []int) error {
 	records, err := readLog(dir)
 	if err != nil {
 		return err
 	}
 	method := report.Method{
 		Key: spec.Method, Label: model.MethodLabel(spec.Method), Note: methodNote(spec, e),
-		Evaluation: m.Evaluation, Borders: e.borders(), Curves: curves(records),
+		Borders: e.borders(), Curves: curves(records),
 	}
 	if score, ok := spec.Paper[spec.Method]; ok {
 		method.Published = &report.Score{Mean: score.Mean, Std: score.Std}
@@ -356,12 +362,9 @@ func (a *app) addBaselines(page *report.Page, p *pde.Problem, s report.Samples) 
 			return nil
 		}
 	}
-	persistence, err := report.PersistenceBaseline(s, pageShape(page)[0])
-	if err != nil {
-		return err
-	}
 	page.Baselines = append(page.Baselines, report.Baseline{
-		Key: "persistence", Label: "persistence", Note: p.InitialName() + " at all times", Evaluation: *persistence,
+		Key: "persistence", Label: "persistence", Note: p.InitialName() + " at all times",
+		Evaluation: *report.PersistenceBaseline(&page.Methods[0].Evaluation),
 	})
 	return nil
 }

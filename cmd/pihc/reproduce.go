@@ -166,14 +166,10 @@ func reproductionOf(page *report.Page, problem, scale, path string, seconds floa
 		Methods: map[string]*report.Evaluation{}, Baselines: map[string]*report.Evaluation{},
 	}
 	for i := range page.Methods {
-		m := page.Methods[i].Evaluation
-		m.PerSample = nil
-		out.Methods[page.Methods[i].Key] = &m
+		out.Methods[page.Methods[i].Key] = page.Methods[i].Evaluation.WithoutSamples()
 	}
 	for _, baseline := range page.Baselines {
-		b := baseline.Evaluation
-		b.PerSample = nil
-		out.Baselines[baseline.Key] = &b
+		out.Baselines[baseline.Key] = baseline.Evaluation.WithoutSamples()
 	}
 	return out
 }

@@ -161,6 +161,12 @@ func jsonCommand(ts *testscript.TestScript, neg bool, args []string) {
 	for _, path := range args[1:] {
 		var v any = object
 		for key := range strings.SplitSeq(path, ".") {
+			if list, ok := v.([]any); ok {
+				if i, err := strconv.Atoi(key); err == nil && i >= 0 && i < len(list) {
+					v = list[i]
+					continue
+				}
+			}
 			m, ok := v.(map[string]any)
 			if !ok || m[key] == nil {
 				ts.Fatalf("%s: nothing at %s", args[0], path)
