@@ -76,8 +76,9 @@ type Constraint struct {
 	candidates [][]int32 // residual rows of each expert
 	elsewhere  [][]int32 // and of all others, where rows may be sampled there
 	borders    []border
-	multiplier []float64   // nil when 1
-	axes       [][]float64 // coordinates of every grid point, per axis that rows read
+	multiplier []float64    // nil when 1
+	offset     *pde.Program // g_0 from the coordinates and the initial condition; nil when 0
+	axes       [][]float64  // coordinates of every grid point, per axis that rows read
 	pool       *kernel.Pool
 }
 
@@ -141,11 +142,28 @@ func New(s *pde.System, n int, o Options, router *Router, pool *kernel.Pool) (*C
 	}
 	c.findBorders()
 	c.axes = make([][]float64, len(s.Grid.Axes))
+	need := func(axis int) {
+		if c.axes[axis] == nil {
+			c.axes[axis] = coordinates(s.Grid, axis)
+		}
+	}
 	for _, set := range s.Sets {
 		for _, x := range set.Extras {
-			if x.Axis >= 0 && c.axes[x.Axis] == nil {
-				c.axes[x.Axis] = coordinates(s.Grid, x.Axis)
+			if x.Axis >= 0 {
+				need(x.Axis)
 			}
+		}
+	}
+	if s.HasOffset() {
+		offset := s.Problem.Ansatz.Offset
+		names := s.Problem.AxisNames()
+		for a, name := range names {
+			if offset.DependsOn(name) {
+				need(a)
+			}
+		}
+		if c.offset, err = pde.Compile([]*pde.Expr{offset}, append(names, s.Problem.InitialName())); err != nil {
+			return nil, fmt.Errorf("ansatz offset: %w", err)
 		}
 	}
 	return c, nil

@@ -16,9 +16,10 @@ import (
 type Sample struct {
 	c       *Constraint
 	initial []float64
-	basis   []float64 // (P, N) point-major: μ P b
-	offset  []float64 // (P) or nil
-	field   []float64 // (P): û
+	basis   []float64     // (P, N) point-major: μ P b
+	offset  []float64     // (P): g_0, or nil
+	offsets []offsetInput // per worker
+	field   []float64     // (P): û
 	experts []*expert
 	shared  []*rowBlock // global condition rows, used by every expert
 
@@ -74,8 +75,13 @@ func (c *Constraint) NewSample() *Sample {
 		slices: c.System.Grid.Axes[0].Points, zero: make([]float64, n),
 		workerOf: make([]int, len(c.Windows)), seeds: make([][2]uint64, len(c.Windows)),
 	}
-	if c.System.HasOffset() {
+	if c.offset != nil {
 		s.offset = make([]float64, size)
+		for range c.pool.Workers() {
+			s.offsets = append(s.offsets, offsetInput{
+				workspace: c.offset.NewWorkspace(), in: make([][]float64, len(c.axes)+1), out: make([][]float64, 1),
+			})
+		}
 	}
 	if !c.Options.Fixed {
 		s.makeBlocks()
@@ -167,7 +173,10 @@ func (s *Sample) addBlock(b *rowBlock) {
 // makeTasks builds the closures the pool runs, once.
 func (s *Sample) makeTasks() {
 	c := s.c
-	s.transposeTask = func(_, slice int) {
+	s.transposeTask = func(worker, slice int) {
+		if s.offset != nil {
+			s.offsetSlice(&s.offsets[worker], slice)
+		}
 		if s.source32 != nil {
 			loadSlice(s, s.source32, slice)
 		} else {
@@ -218,9 +227,28 @@ func Load[T kernel.Float](s *Sample, basis []T, initial []float64) {
 	}
 	s.c.pool.Run(s.slices, s.transposeTask)
 	s.source32, s.source64 = nil, nil
-	if s.offset != nil {
-		s.c.System.Offset(s.offset, initial)
+}
+
+// offsetInput is one worker's memory to evaluate the ansatz offset.
+type offsetInput struct {
+	workspace *pde.Workspace
+	in, out   [][]float64
+}
+
+// offsetSlice evaluates the ansatz offset on one slice along axis 0, over which
+// the initial condition extends.
+func (s *Sample) offsetSlice(x *offsetInput, slice int) {
+	n := len(s.initial)
+	lo, hi := slice*n, (slice+1)*n
+	for a, coordinates := range s.c.axes {
+		x.in[a] = s.initial // not read
+		if coordinates != nil {
+			x.in[a] = coordinates[lo:hi]
+		}
 	}
+	x.in[len(s.c.axes)] = s.initial
+	x.out[0] = s.offset[lo:hi]
+	s.c.offset.Eval(x.workspace, n, x.out, x.in)
 }
 
 // loadSlice transposes one slice along axis 0 to point-major float64, applying
