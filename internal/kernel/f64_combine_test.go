@@ -41,3 +41,17 @@ func testCombine[T kernel.Float](t *testing.T, tolerance float64) {
 		}
 	}
 }
+
+// A field may be the destination: the sum reads it before it is written.
+func TestCombineFieldsInPlace(t *testing.T) {
+	check.Levels(t, func(t *testing.T) {
+		rng := check.Rand(16)
+		for n := range 70 {
+			x, y := check.Normal(rng, make([]float64, n)), check.Normal(rng, make([]float64, n))
+			coef, want := []float64{1, -0.5}, make([]float64, n)
+			kernel.CombineFields(want, coef, [][]float64{x, y})
+			kernel.CombineFields(x, coef, [][]float64{x, y})
+			check.Equal(t, x, want)
+		}
+	})
+}

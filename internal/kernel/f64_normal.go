@@ -89,6 +89,23 @@ func checkNormal(gram []float64, n, m int, a [][]float64, scratch []float64) {
 	}
 }
 
+// CombineRows sets dst (m, n) to J = Σ_j diag(f[j]) a[j], the Jacobian that
+// AccumulateNormal forms block by block. Sizes are those of AccumulateNormal.
+// Panics if a slice is too short.
+func CombineRows(dst []float64, n, m int, f, a [][]float64) {
+	if n < 1 || m < 0 || len(dst) < m*n || len(f) != len(a) {
+		panic("kernel: CombineRows: dst is smaller than m x n, or f and a differ in length")
+	}
+	for j, fj := range f {
+		if fj != nil && (len(fj) < m || len(a[j]) < m*n) {
+			panic("kernel: CombineRows: a coefficient or a matrix is shorter than the rows")
+		}
+	}
+	if m > 0 {
+		combineRows(dst[:m*n], n, 0, f, a)
+	}
+}
+
 // combineRows sets dst (k, n), k = len(dst)/n, to Σ_j f[j][lo+r]·a[j][lo+r, :]
 // and reports whether any f[j] was not nil; dst is zero if none was.
 func combineRows(dst []float64, n, lo int, f, a [][]float64) bool {

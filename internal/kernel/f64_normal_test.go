@@ -114,6 +114,14 @@ func TestAccumulateNormal(t *testing.T) {
 	})
 }
 
+func TestCombineRows(t *testing.T) {
+	forNormalSizes(t, func(t *testing.T, rng *rand.Rand, p *normalProblem) {
+		dst := p.guarded(rng, p.m*p.n)
+		kernel.CombineRows(dst, p.n, p.m, p.f, p.a)
+		check.Close(t, dst, p.jacobian(), 1e-14, 1e-14)
+	})
+}
+
 func TestAccumulateHessian(t *testing.T) {
 	forNormalSizes(t, func(t *testing.T, rng *rand.Rand, p *normalProblem) {
 		n, terms := p.n, len(p.a)
@@ -220,6 +228,8 @@ func TestNormalPanics(t *testing.T) {
 		"scratch": func() { kernel.AccumulateNormal(v, v, 2, 1, [][]float64{v}, [][]float64{v}, v, v[:10]) },
 		"matrix":  func() { kernel.AccumulateNormal(v, v, 16, 3, [][]float64{v}, [][]float64{v[:47]}, v, v) },
 		"weights": func() { kernel.AccumulateHessian(v, 2, 1, [][]float64{v, v}, [][]float64{v}, v) },
+		"combine": func() { kernel.CombineRows(v[:3], 2, 2, [][]float64{v}, [][]float64{v}) },
+		"coef":    func() { kernel.CombineRows(v, 2, 2, [][]float64{v[:1]}, [][]float64{v}) },
 		"rows":    func() { kernel.MatVecRows(v[:2], 4, 3, v, v) },
 		"row":     func() { kernel.AccumulateTransposed(v, 4, 3, v[:11], v) },
 		"gather":  func() { kernel.GatherAxpy(v[:7], 4, v, []int32{0, 1}, 0, 1, true) },

@@ -1,0 +1,10 @@
+package kernel
+
+// Widen sets dst = x, element by element: exact, and NaN stays NaN. It panics
+// if x is shorter than dst.
+func Widen(dst []float64, x []float32) {
+	x = x[:len(dst)]
+	for i := vectorWiden(dst, x); i < len(dst); i++ {
+		dst[i] = float64(x[i])
+	}
+}
