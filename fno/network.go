@@ -77,6 +77,7 @@ type scratch[T kernel.Float] struct {
 	mixA  []T // (2, 2 width) operand of a mode's matrix, per sample
 	mixB  []T // (2 width, pad(2 batch)) operand of its adjoint; the padding stays zero
 	mixC  []T // either product
+	mixR  []T // (2, channels, channels) a mode's matrix
 	sum   []T // one row of any gradient
 }
 
@@ -134,6 +135,7 @@ func New[T kernel.Float](c Config, shape []int, batch int, pool *kernel.Pool) *N
 		s.h, s.dh = aligned[T](tilePoints*n.hidden), aligned[T](tilePoints*n.hidden)
 		s.o, s.o2 = aligned[T](tilePoints*n.out), aligned[T](tilePoints*n.out)
 		s.mixA, s.mixB, s.mixC = aligned[T](batch*4*n.width), aligned[T](2*n.width*pad(2*batch)), aligned[T](n.width*pad(2*batch))
+		s.mixR = aligned[T](2 * c.Width * c.Width)
 		s.sum = aligned[T](max(n.width, n.hidden, n.out))
 	}
 	n.bind()
@@ -169,7 +171,7 @@ func (n *Network[T]) Bytes() int64 {
 	}
 	all = append(append(append(all, n.pre...), n.hat...), n.middle...)
 	for _, s := range n.scratch {
-		all = append(all, s.v, s.d, s.h, s.dh, s.o, s.o2, s.mixA, s.mixB, s.mixC, s.sum)
+		all = append(all, s.v, s.d, s.h, s.dh, s.o, s.o2, s.mixA, s.mixB, s.mixC, s.mixR, s.sum)
 	}
 	for _, a := range n.axes {
 		all = append(all, a.matrix)

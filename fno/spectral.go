@@ -123,10 +123,12 @@ func (n *Network[T]) mixBackwardMode(worker, mode int) {
 			a[i], a[c+i], a[2*c+i], a[3*c+i] = x, -y, y, x
 		}
 	}
+	// The product walks several rows at once, which memory does not foresee.
+	copy(s.mixR, matrix)
 	kernel.Gemm(s.mixC, columns, c, columns, nil, false, kernel.Product[T]{
-		A: matrix, RowStride: c, ColStride: 1, B: s.mixB, BStride: columns, K: c,
+		A: s.mixR, RowStride: c, ColStride: 1, B: s.mixB, BStride: columns, K: c,
 	}, kernel.Product[T]{
-		A: matrix[c*c:], RowStride: c, ColStride: 1, B: s.mixB[c*columns:], BStride: columns, K: c,
+		A: s.mixR[c*c:], RowStride: c, ColStride: 1, B: s.mixB[c*columns:], BStride: columns, K: c,
 	})
 	kernel.Gemm(grad, c, 2*c, c, nil, true, kernel.Product[T]{
 		A: s.mixA, RowStride: 1, ColStride: 2 * c, B: n.gHat[mode*w:], BStride: part, K: 2 * n.batch,

@@ -17,10 +17,11 @@ import (
 
 type benchOptions struct {
 	specFlags
-	scale  string
-	runs   string
-	repeat int
-	json   bool
+	problem string
+	scale   string
+	runs    string
+	repeat  int
+	json    bool
 }
 
 // benchmarks are what bench can measure, in the order of its help.
@@ -57,14 +58,16 @@ with the same number of threads.
   solver      one trajectory of the classical solver on one thread; self_error is
               its relative L2 distance from its own solution at tolerance 1e-10
 
-Sizes are those of the spec diffusion-sorption-SCALE.`,
+Sizes are those of the built-in spec PROBLEM-SCALE.`,
 		Example: `  pihc bench network
+  pihc bench network --problem navier-stokes
   pihc bench step --scale demo --json`,
 		Args:      positional("network|constraint|step|solver", 1, 1),
 		ValidArgs: benchNames(),
 		RunE:      func(c *cobra.Command, args []string) error { return a.bench(c, args[0], o) },
 	}
 	o.add(c, false)
+	c.Flags().StringVar(&o.problem, "problem", "diffusion-sorption", "the problem of the built-in specs")
 	c.Flags().StringVar(&o.scale, "scale", "paper", "demo, small or paper")
 	c.Flags().StringVar(&o.runs, "runs", "", "step: take the trained parameters of the runs soft, hard and moe in this folder (of reproduce)")
 	c.Flags().IntVar(&o.repeat, "repeat", 5, "repetitions of each measurement")
@@ -98,9 +101,9 @@ func (a *app) bench(c *cobra.Command, name string, o *benchOptions) error {
 	if o.repeat < 1 {
 		return usagef("--repeat %d: want a positive number", o.repeat)
 	}
-	specName := "diffusion-sorption-" + o.scale
+	specName := o.problem + "-" + o.scale
 	if !slices.Contains(model.BuiltinSpecs(), specName) {
-		return usagef("--scale %s: want demo, small or paper", o.scale)
+		return usagef("--problem %s --scale %s: there is no such spec: want PROBLEM-SCALE of %s", o.problem, o.scale, strings.Join(model.BuiltinSpecs(), ", "))
 	}
 	spec, p, err := o.open(specName)
 	if err != nil {
@@ -146,7 +149,7 @@ type machine struct {
 }
 
 func (b *bench) machine(workers int) machine {
-	return machine{"diffusion-sorption-" + b.options.scale, workers, kernel.CurrentLevel().String()}
+	return machine{b.options.problem + "-" + b.options.scale, workers, kernel.CurrentLevel().String()}
 }
 
 // field is a line of a result for people.
