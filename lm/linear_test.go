@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"pihc/internal/check"
 )
 
 func randomRows(m, n int, seed uint64) (x, y []float64) {
@@ -64,47 +66,60 @@ func TestCholeskyRefusesIndefinite(t *testing.T) {
 	}
 }
 
-// TestQRMatchesNormalEquations compares the streamed QR, at block boundaries
-// and with damping, with a Cholesky solution of a well-conditioned problem.
+// TestQRMatchesNormalEquations compares the streamed QR, at the boundaries of
+// its blocks and panels and with damping, with a Cholesky solution of a
+// well-conditioned problem.
 func TestQRMatchesNormalEquations(t *testing.T) {
-	for _, m := range []int{6, 127, 128, 129, 500} {
-		const n = 5
-		x, y := randomRows(m, n, uint64(m))
-		d := []float64{1, 2, 3, 4, 5}
-		for _, mu := range []float64{0, 0.5} {
-			q := newQR(n)
-			q.reset(n)
-			for lo := 0; lo < m; lo += 50 { // blocks unlike its own
-				hi := min(lo+50, m)
-				q.block(y[lo:hi], x[lo*n:hi*n])
-			}
-			got, want := make([]float64, n), make([]float64, n)
-			q.solve(got, math.Sqrt(mu), d)
-			a, g := make([]float64, n*n), make([]float64, n)
-			accumulate(a, g, x, y, n)
-			symmetrize(a, n)
-			c := newCholesky(n)
-			c.factor(a, n, mu, d)
-			negate(g, g)
-			c.solve(want, g)
-			closeTo(t, "x", got, want, 1e-12)
-			if q.found != n {
-				t.Errorf("rank %d, want %d", q.found, n)
-			}
-			if mu == 0 {
-				v := []float64{1, 2, 3, 4, 5}
-				q.solveNormal(got, v)
-				c.solve(want, v)
-				closeTo(t, "normal", got, want, 1e-11)
+	check.Levels(t, func(t *testing.T) {
+		for _, n := range []int{1, 5, 7, 8, 9, 16, 37, 64} {
+			for _, m := range []int{n + 1, 127, 128, 129, 500} {
+				for _, mu := range []float64{0, 0.5} {
+					testQR(t, m, n, mu)
+				}
 			}
 		}
+	})
+}
+
+func testQR(t *testing.T, m, n int, mu float64) {
+	x, y := randomRows(m, n, uint64(m))
+	d, v := fill(n, func(i int) float64 { return float64(i%5) + 1 }), fill(n, func(i int) float64 { return float64(i) })
+	q := newQR(n + 1) // larger than needed
+	q.reset(n)
+	for lo := 0; lo < m; lo += 50 { // blocks unlike its own
+		hi := min(lo+50, m)
+		q.block(y[lo:hi], x[lo*n:hi*n])
+	}
+	got, want := make([]float64, n), make([]float64, n)
+	q.solve(got, math.Sqrt(mu), d)
+	a, g := make([]float64, n*n), make([]float64, n)
+	accumulate(a, g, x, y, n)
+	symmetrize(a, n)
+	c := newCholesky(n)
+	c.factor(a, n, mu, d)
+	negate(g, g)
+	c.solve(want, g)
+	tolerance := 1e-13 / c.pivot // the normal equations square the condition
+	closeTo(t, "x", got, want, tolerance)
+	if q.found != n {
+		t.Errorf("%d x %d: rank %d", m, n, q.found)
+	}
+	if mu == 0 {
+		q.solveNormal(got, v)
+		c.solve(want, v)
+		closeTo(t, "normal", got, want, 10*tolerance)
 	}
 }
 
-// TestRank builds rows of every rank up to six, with columns of unlike size,
+// TestRank builds rows of every rank, fewer and more than a block, with columns of unlike size,
 // and asks the QR of the rows and the pivoted Cholesky of JᵀJ.
 func TestRank(t *testing.T) {
-	const m, n = 50, 6
+	for _, size := range [][2]int{{50, 6}, {300, 12}} {
+		testRank(t, size[0], size[1])
+	}
+}
+
+func testRank(t *testing.T, m, n int) {
 	for rank := range n + 1 {
 		left, _ := randomRows(m, n, 1)
 		right, y := randomRows(m, n, 2)
@@ -112,7 +127,7 @@ func TestRank(t *testing.T) {
 		for i := range m {
 			for j := range n {
 				for k := range rank {
-					x[i*n+j] += left[i*n+k] * right[k*n+j] * math.Pow(10, float64(j))
+					x[i*n+j] += left[i*n+k] * right[k*n+j] * math.Pow(10, float64(j%6))
 				}
 			}
 		}
@@ -123,10 +138,10 @@ func TestRank(t *testing.T) {
 		accumulate(a, g, x, y, n)
 		symmetrize(a, n)
 		if got := q.rank(); got != rank {
-			t.Errorf("rank %d: QR finds %d", rank, got)
+			t.Errorf("%d x %d of rank %d: QR finds %d", m, n, rank, got)
 		}
 		if got := pivotedCholeskyRank(make([]float64, n*n), a, n); got != rank {
-			t.Errorf("rank %d: Cholesky finds %d", rank, got)
+			t.Errorf("%d x %d of rank %d: Cholesky finds %d", m, n, rank, got)
 		}
 	}
 }

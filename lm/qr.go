@@ -16,6 +16,7 @@ type qrFactor struct {
 	buffer  []float64 // qrBlock x n rows waiting
 	rhs     []float64 // qrBlock
 	waiting int
+	columns qrColumns
 
 	// The pivoted finish: [R S; √μ D S] with S the inverse column norms.
 	m     []float64 // 2n x n, row-major
@@ -31,7 +32,8 @@ func newQR(n int) qrFactor {
 	return qrFactor{
 		r: make([]float64, n*n), z: make([]float64, n),
 		buffer: make([]float64, qrBlock*n), rhs: make([]float64, qrBlock),
-		m: make([]float64, 2*n*n), b: make([]float64, 2*n),
+		columns: qrColumns{b: make([]float64, (n+1)*qrBlock)},
+		m:       make([]float64, 2*n*n), b: make([]float64, 2*n),
 		scale: make([]float64, n), perm: make([]int, n), norms: make([]float64, n), x: make([]float64, n),
 	}
 }
@@ -75,8 +77,14 @@ func (q *qrFactor) diagonal(ridge float64, w []float64) {
 }
 
 // flush eliminates the waiting rows against R by Householder reflections. The
-// reflection of column j touches row j of R and the block only.
+// reflection of column j touches row j of R and the block only. An incomplete
+// block is done row by row in plain code, so that the results of a small problem
+// do not depend on the processor.
 func (q *qrFactor) flush() {
+	if q.waiting == qrBlock {
+		q.flushColumns()
+		return
+	}
 	n, k := q.n, q.waiting
 	block, rhs := q.buffer[:k*n], q.rhs[:k]
 	q.waiting = 0
