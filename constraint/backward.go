@@ -61,7 +61,7 @@ func Backward[T kernel.Float](s *Sample, bbar []T, ubar []float64, weights Jumps
 		s.runExperts(s.adjointSolveTask)
 		s.c.pool.Run(2*len(s.experts), s.scatterTask)
 		if space := s.gatherer.space; space != nil {
-			s.gatherer.planSources(s.experts, s.c.System.Terms)
+			s.gatherer.planSources(s.c, s.experts)
 			s.c.pool.Run(2*len(s.experts)*space.Blocks(), s.sourceTask)
 		}
 	}

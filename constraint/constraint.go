@@ -79,6 +79,8 @@ type Constraint struct {
 	multiplier []float64    // nil when 1
 	offset     *pde.Program // g_0 from the coordinates and the initial condition; nil when 0
 	axes       [][]float64  // coordinates of every grid point, per axis that rows read
+	spectral   []int        // terms that act on slices by Fourier transforms
+	dense      *grid.Dense  // the same terms for a float32 basis, or nil
 	pool       *kernel.Pool
 }
 
@@ -141,6 +143,9 @@ func New(s *pde.System, n int, o Options, router *Router, pool *kernel.Pool) (*C
 		s.Multiplier(c.multiplier)
 	}
 	c.findBorders()
+	if !o.Fixed {
+		c.findSpectral()
+	}
 	c.axes = make([][]float64, len(s.Grid.Axes))
 	need := func(axis int) {
 		if c.axes[axis] == nil {
@@ -229,6 +234,20 @@ func (c *Constraint) findBorders() {
 				k, l, face.Points(g), int32(stride), along.Step() / (along.Hi - along.Lo),
 			})
 		}
+	}
+}
+
+// findSpectral lists the spectral terms that rows use.
+func (c *Constraint) findSpectral() {
+	var ops []grid.Operator
+	for t, op := range c.System.Terms {
+		used := slices.ContainsFunc(c.System.Sets, func(s *pde.RowSet) bool { return slices.Contains(s.Terms, t) })
+		if used && grid.SpectralOf(op.Operator) != nil {
+			c.spectral, ops = append(c.spectral, t), append(ops, op.Operator)
+		}
+	}
+	if len(ops) > 0 {
+		c.dense = grid.SpectralOf(ops[0]).NewDense(ops)
 	}
 }
 

@@ -1,8 +1,9 @@
 package constraint
 
 import (
+	"slices"
+
 	"pihc/grid"
-	"pihc/pde"
 )
 
 // gatherTask fills rows [lo, hi) of the terms of one block that have stencils:
@@ -17,23 +18,19 @@ type gatherTask struct {
 const gatherRows = 1024
 
 // gatherer fills the rows of all terms of a Sample. Terms that act on slices by
-// Fourier transforms are filled slice by slice, for all blocks at once: then one
-// forward transform of a slice serves every term and every expert.
+// Fourier transforms are filled slice by slice, for all blocks at once: then what
+// is done for a whole slice serves every term and every expert.
 type gatherer struct {
-	tasks    []gatherTask
-	space    *grid.Spectral // nil without such terms
-	spectral []spectralTerm
+	tasks  []gatherTask
+	space  *grid.Spectral // nil without such terms
+	wants  [][]wanted     // per term of Constraint.spectral: the rows of blocks
+	narrow [][]float32    // per worker: a slice of the basis
 
 	// Lists of rows of the points last sampled, operator by operator.
-	rows    []grid.SpectralRows   // of the basis
+	rows    []grid.SpectralRows   // of the basis, or instead
+	dense   []grid.DenseRows      // for all operators
 	offsets []grid.SpectralRows   // of the ansatz offset
 	sources [][]grid.SpectralRows // adjoint rows, per expert s and q
-}
-
-// spectralTerm is one such operator, and the rows of blocks that want it.
-type spectralTerm struct {
-	term  int
-	wants []wanted
 }
 
 type wanted struct {
@@ -42,59 +39,86 @@ type wanted struct {
 }
 
 // add plans the rows of a block.
-func (g *gatherer) add(b *rowBlock, terms []pde.Operator) {
+func (g *gatherer) add(b *rowBlock, c *Constraint) {
+	g.wants = append(g.wants, make([][]wanted, len(c.spectral)-len(g.wants))...)
 	stencils := false
 	for j, t := range b.set.Terms {
-		space := grid.SpectralOf(terms[t].Operator)
-		if space == nil {
+		i := slices.Index(c.spectral, t)
+		if i < 0 {
 			stencils = true
 			continue
 		}
-		g.space = space
-		g.want(t, wanted{b, j})
+		g.space = grid.SpectralOf(c.System.Terms[t].Operator)
+		g.wants[i] = append(g.wants[i], wanted{b, j})
 	}
 	for lo := 0; stencils && lo < len(b.points); lo += gatherRows {
 		g.tasks = append(g.tasks, gatherTask{b, lo, min(lo+gatherRows, len(b.points))})
 	}
 }
 
-func (g *gatherer) want(term int, w wanted) {
-	for i := range g.spectral {
-		if g.spectral[i].term == term {
-			g.spectral[i].wants = append(g.spectral[i].wants, w)
-			return
-		}
-	}
-	g.spectral = append(g.spectral, spectralTerm{term, []wanted{w}})
-}
-
-// plan lists the spectral rows of the points just sampled.
-func (g *gatherer) plan(terms []pde.Operator, n int) {
+// plan lists the spectral rows of the points just sampled, those of the basis for
+// Fourier transforms.
+func (g *gatherer) plan(c *Constraint) {
 	g.rows, g.offsets = g.rows[:0], g.offsets[:0]
-	for _, s := range g.spectral {
-		op := terms[s.term].Operator
-		for _, w := range s.wants {
-			g.rows = appendRows(g.rows, op, w.block.points, w.block.a[w.at], n)
+	for i, wants := range g.wants {
+		op := c.System.Terms[c.spectral[i]].Operator
+		for _, w := range wants {
+			g.rows = appendRows(g.rows, op, w.block.points, w.block.a[w.at], c.N)
 			g.offsets = appendRows(g.offsets, op, w.block.points, w.block.constants[w.at], 1)
 		}
 	}
 }
 
+// planDense lists the rows of the basis for products with dense matrices.
+func (g *gatherer) planDense(c *Constraint, blocks []*rowBlock) {
+	count := 0
+	for _, b := range blocks {
+		for points := b.points; len(points) > 0; {
+			lo := len(b.points) - len(points)
+			hi := lo + ascending(points)
+			points = b.points[hi:]
+			if count == len(g.dense) {
+				g.dense = append(g.dense, grid.DenseRows{Dst: make([][]float64, len(c.spectral))})
+			}
+			l := &g.dense[count]
+			count++
+			l.Points = b.points[lo:hi]
+			for i, t := range c.spectral {
+				l.Dst[i] = nil
+				if j := slices.Index(b.set.Terms, t); j >= 0 {
+					l.Dst[i] = b.a[j][lo*c.N : hi*c.N]
+				}
+			}
+		}
+	}
+	for i := count; i < len(g.dense); i++ {
+		g.dense[i].Points = nil
+	}
+}
+
+// ascending returns how many points ascend from the first on: rows from beyond the
+// border follow an expert's own.
+func ascending(points []int32) int {
+	n := 1
+	for n < len(points) && points[n] > points[n-1] {
+		n++
+	}
+	return n
+}
+
 // planSources lists the adjoint rows of the spectral terms of every expert.
-func (g *gatherer) planSources(experts []*expert, terms []pde.Operator) {
+func (g *gatherer) planSources(c *Constraint, experts []*expert) {
 	if g.sources == nil {
 		g.sources = make([][]grid.SpectralRows, 2*len(experts))
 	}
 	for k, e := range experts {
 		s, q := g.sources[2*k][:0], g.sources[2*k+1][:0]
-		for _, term := range g.spectral {
-			op := terms[term.term].Operator
+		for _, term := range c.spectral {
+			op := c.System.Terms[term].Operator
 			for i, b := range e.blocks {
-				for j, t := range b.set.Terms {
-					if t == term.term {
-						s = appendRows(s, op, b.points, e.s[i][j], 1)
-						q = appendRows(q, op, b.points, e.q[i][j], 1)
-					}
+				if j := slices.Index(b.set.Terms, term); j >= 0 {
+					s = appendRows(s, op, b.points, e.s[i][j], 1)
+					q = appendRows(q, op, b.points, e.q[i][j], 1)
 				}
 			}
 		}
@@ -102,14 +126,10 @@ func (g *gatherer) planSources(experts []*expert, terms []pde.Operator) {
 	}
 }
 
-// appendRows adds the rows of one operator, cut where points do not ascend (rows
-// from beyond the border follow an expert's own).
+// appendRows adds the rows of one operator, cut where points do not ascend.
 func appendRows(rows []grid.SpectralRows, op grid.Operator, points []int32, values []float64, n int) []grid.SpectralRows {
 	for lo := 0; lo < len(points); {
-		hi := lo + 1
-		for hi < len(points) && points[hi] > points[hi-1] {
-			hi++
-		}
+		hi := lo + ascending(points[lo:])
 		rows = append(rows, grid.SpectralRows{Operator: op, Points: points[lo:hi], Dst: values[lo*n : hi*n]})
 		lo = hi
 	}
@@ -121,12 +141,21 @@ func appendRows(rows []grid.SpectralRows, op grid.Operator, points []int32, valu
 func (s *Sample) gather() {
 	c, g := s.c, &s.gatherer
 	c.pool.Run(len(g.tasks), s.stencilTask)
-	if g.space != nil {
-		g.plan(c.System.Terms, c.N)
-		c.pool.Run(s.slices, s.spectralTask)
-		if s.offset != nil {
-			c.pool.Run(g.space.Blocks(), s.offsetTask)
+	if g.space == nil {
+		return
+	}
+	g.plan(c)
+	if s.narrow && c.dense != nil {
+		for len(g.narrow) < c.pool.Workers() {
+			g.narrow = append(g.narrow, make([]float32, len(s.basis)/s.slices))
 		}
+		g.planDense(c, s.finishes)
+		c.pool.Run(s.slices, s.denseTask)
+	} else {
+		c.pool.Run(s.slices, s.spectralTask)
+	}
+	if s.offset != nil {
+		c.pool.Run(g.space.Blocks(), s.offsetTask)
 	}
 }
 
@@ -142,6 +171,17 @@ func (s *Sample) gatherStencils(_, i int) {
 
 func (s *Sample) gatherSlice(_, slice int) {
 	s.gatherer.space.GatherSlice(slice, s.basis, s.c.N, s.gatherer.rows)
+}
+
+// gatherDense narrows a slice of a basis that came as float32: nothing but the
+// rounding of the ansatz is lost.
+func (s *Sample) gatherDense(worker, slice int) {
+	g := &s.gatherer
+	basis := g.narrow[worker]
+	for i, v := range s.basis[slice*len(basis) : (slice+1)*len(basis)] {
+		basis[i] = float32(v)
+	}
+	s.c.dense.GatherSlice(slice, basis, s.c.N, g.dense)
 }
 
 func (s *Sample) gatherOffsets(_, block int) {

@@ -31,7 +31,8 @@ type Sample struct {
 
 	source32  []float32 // the basis being loaded
 	source64  []float64
-	slices    int // slices along axis 0
+	narrow    bool // the basis came as float32
+	slices    int  // slices along axis 0
 	gatherer  gatherer
 	finishes  []*rowBlock
 	jump      []float64 // per pair of border points: the two differences
@@ -49,6 +50,7 @@ type Sample struct {
 	sampleTask       func(worker, i int)
 	stencilTask      func(worker, i int)
 	spectralTask     func(worker, i int)
+	denseTask        func(worker, i int)
 	offsetTask       func(worker, i int)
 	sourceTask       func(worker, i int)
 	finishTask       func(worker, i int)
@@ -166,7 +168,7 @@ func (s *Sample) makeBlocks() {
 }
 
 func (s *Sample) addBlock(b *rowBlock) {
-	s.gatherer.add(b, s.c.System.Terms)
+	s.gatherer.add(b, s.c)
 	s.finishes = append(s.finishes, b)
 }
 
@@ -197,7 +199,8 @@ func (s *Sample) makeTasks() {
 		}
 		samplePoints(b.points[:m], c.candidates[k], m, &pcg)
 	}
-	s.stencilTask, s.spectralTask, s.offsetTask, s.sourceTask = s.gatherStencils, s.gatherSlice, s.gatherOffsets, s.scatterBlock
+	s.stencilTask, s.spectralTask, s.denseTask = s.gatherStencils, s.gatherSlice, s.gatherDense
+	s.offsetTask, s.sourceTask = s.gatherOffsets, s.scatterBlock
 	s.finishTask = func(worker, i int) { s.finishBlock(worker, s.finishes[i]) }
 	s.solveTask = func(worker, k int) {
 		s.workerOf[k] = worker
@@ -225,6 +228,7 @@ func Load[T kernel.Float](s *Sample, basis []T, initial []float64) {
 	case *[]float64:
 		s.source32, s.source64 = nil, *b
 	}
+	s.narrow = s.source32 != nil
 	s.c.pool.Run(s.slices, s.transposeTask)
 	s.source32, s.source64 = nil, nil
 }
