@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -17,7 +18,7 @@ var (
 	ink    = color.NRGBA{0x1d, 0x23, 0x30, 0xff} // text, axes
 	muted  = color.NRGBA{0x6a, 0x72, 0x82, 0xff} // baselines, ticks
 	rule   = color.NRGBA{0xe3, 0xe6, 0xeb, 0xff} // grid lines
-	series = []color.NRGBA{                      // methods, in order
+	series = []color.NRGBA{                      // methods: soft, hard, moe, others
 		{0xd9, 0x77, 0x06, 0xff},
 		{0x25, 0x63, 0xeb, 0xff},
 		{0x05, 0x96, 0x69, 0xff},
@@ -35,8 +36,28 @@ var (
 	borderDark  = color.NRGBA{0x11, 0x18, 0x27, 0xff}
 )
 
+// colorOf returns the place in series of the colour of method i: the first of each
+// of soft, hard and moe has its own, whatever the order, and others follow.
+func (p *Page) colorOf(i int) int {
+	own := []string{"soft", "hard", "moe"}
+	seen := map[string]bool{}
+	others, place := len(own), 0
+	for _, m := range p.Methods[:i+1] {
+		place = slices.Index(own, m.Evaluation.Method)
+		if place < 0 || seen[m.Evaluation.Method] {
+			place = others
+			others++
+		}
+		seen[m.Evaluation.Method] = true
+	}
+	if place >= len(series) {
+		place = len(own) + (place-len(own))%(len(series)-len(own))
+	}
+	return place
+}
+
 // methodColor returns the colour of method i.
-func methodColor(i int) color.NRGBA { return series[i%len(series)] }
+func (p *Page) methodColor(i int) color.NRGBA { return series[p.colorOf(i)] }
 
 func faded(c color.NRGBA, alpha uint8) color.NRGBA {
 	c.A = alpha

@@ -89,7 +89,7 @@ func (p *Page) curveFigure(file, name string) Figure {
 			continue
 		}
 		linear = linear || s.Linear
-		points, c := s.usable(), methodColor(i)
+		points, c := s.usable(), p.methodColor(i)
 		if s.Raw && len(points) >= 50 {
 			addLine(g, evenly(points, 800), line(faded(c, 0x48), 0.6))
 			points = smooth(points)
@@ -203,7 +203,7 @@ func (p *Page) errorFigure() (f Figure, ok bool) {
 		}
 	}
 	for i, m := range p.Methods {
-		add(m.Label, m.Evaluation, methodColor(i), m.Published)
+		add(m.Label, m.Evaluation, p.methodColor(i), m.Published)
 	}
 	for _, b := range p.Baselines {
 		add(b.Label, b.Evaluation, muted, nil)
@@ -273,7 +273,7 @@ func (p *Page) initialFigure() (f Figure, ok bool) {
 		ok = true
 	}
 	for i, m := range p.Methods {
-		add(m.Label, m.Evaluation, methodColor(i), draw.CircleGlyph{})
+		add(m.Label, m.Evaluation, p.methodColor(i), draw.CircleGlyph{})
 	}
 	for i, b := range p.Baselines {
 		add(b.Label, b.Evaluation, muted, []draw.GlyphDrawer{draw.RingGlyph{}, draw.CrossGlyph{}, draw.TriangleGlyph{}}[i%3])
@@ -303,7 +303,7 @@ func (p *Page) solverFigure() (f Figure, ok bool) {
 		ok = true
 		start := at
 		for k, e := range m.Evaluation.Experts {
-			g.Add(spread{at, e.Iterations, methodColor(i)})
+			g.Add(spread{at, e.Iterations, p.methodColor(i)})
 			g.Y.Max = max(g.Y.Max, e.Iterations.Max, e.Iterations.Mean+e.Iterations.Std)
 			if len(m.Evaluation.Experts) > 1 && len(m.Evaluation.Experts) <= 8 {
 				ticks = append(ticks, plot.Tick{Value: at, Label: expertLabel(k)})

@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"embed"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"html/template"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -35,12 +37,16 @@ func asset(name string) string {
 // SVG, each file atomically: the page comes last, so that it is never older
 // than its figures. Folders are made as needed. dir == "" writes no figure files.
 func WritePage(dir, path string, p Page) error {
+	if err := p.check(); err != nil {
+		return err
+	}
 	var b bytes.Buffer
-	if err := p.WriteHTML(&b); err != nil {
+	animations := p.animations()
+	if err := p.writeHTML(&b, animations); err != nil {
 		return err
 	}
 	if dir != "" {
-		if err := p.WriteFigures(filepath.Join(dir, "figures")); err != nil {
+		if err := p.writeFigures(filepath.Join(dir, "figures"), animations); err != nil {
 			return err
 		}
 	}
@@ -85,15 +91,11 @@ func (p *Page) check() error {
 	return nil
 }
 
-// Figures returns every figure of the page, for files. It panics if a case does
+// Figures returns every figure of the page but the animations, for files. It panics if a case does
 // not fit the axes; WriteFigures and WriteHTML check that.
 func (p *Page) Figures() []Figure {
-	p = p.planes()
-	var out []Figure
-	if f, ok := p.errorFigure(); ok {
-		out = append(out, f)
-	}
-	if f, ok := p.initialFigure(); ok {
+	out := p.errorFigures()
+	if f, ok := p.spectrumFigure(); ok {
 		out = append(out, f)
 	}
 	for _, name := range p.curveNames() {
@@ -103,16 +105,37 @@ func (p *Page) Figures() []Figure {
 		out = append(out, f)
 	}
 	for i, c := range p.Cases {
-		out = append(out, p.caseFigure("case_"+strconv.Itoa(i+1), c))
+		name := "case_" + strconv.Itoa(i+1)
+		if p.overPlanes() {
+			out = append(out, p.planeFigure(name, c))
+		} else {
+			out = append(out, p.caseFigure(name, c))
+		}
 	}
 	return out
 }
 
-// WriteFigures writes every figure as PNG and SVG into dir.
+// errorFigures returns the drawings of errors that there are.
+func (p *Page) errorFigures() []Figure {
+	var out []Figure
+	for _, draw := range []func() (Figure, bool){p.errorFigure, p.gridFigure, p.initialFigure} {
+		if f, ok := draw(); ok {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// WriteFigures writes every figure as PNG and SVG into dir, and the animations as
+// GIF.
 func (p *Page) WriteFigures(dir string) error {
 	if err := p.check(); err != nil {
 		return err
 	}
+	return p.writeFigures(dir, p.animations())
+}
+
+func (p *Page) writeFigures(dir string, animations []animation) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
@@ -129,6 +152,11 @@ func (p *Page) WriteFigures(dir string) error {
 			return err
 		}
 		if err := writeFile(filepath.Join(dir, f.Name+".svg"), svg); err != nil {
+			return err
+		}
+	}
+	for _, a := range animations {
+		if err := writeFile(filepath.Join(dir, a.name+".gif"), a.gif); err != nil {
 			return err
 		}
 	}
@@ -149,8 +177,15 @@ type drawing struct {
 	SVG           template.HTML
 }
 
+type htmlAnimation struct {
+	Caption       string
+	Source        template.URL
+	Width, Height int
+}
+
 type htmlCase struct {
 	Title               string
+	Planes              template.HTML // over two axes of space: all in one
 	Columns             int
 	Values, Differences []template.HTML
 	ValueBar, ErrorBar  template.HTML
@@ -161,7 +196,10 @@ func (p *Page) WriteHTML(w io.Writer) error {
 	if err := p.check(); err != nil {
 		return err
 	}
-	p = p.planes()
+	return p.writeHTML(w, p.animations())
+}
+
+func (p *Page) writeHTML(w io.Writer, animations []animation) error {
 	v := map[string]any{
 		"Title": p.Title, "Subtitle": p.Subtitle, "Summary": p.Summary, "Equations": formulas(p.Equations),
 		"Published": p.Published, "Notes": p.Notes, "Facts": p.Facts, "Specs": p.Specs, "Generated": p.Generated,
@@ -177,13 +215,19 @@ func (p *Page) WriteHTML(w io.Writer) error {
 	}
 	d := &drawer{}
 	var errors []drawing
-	if f, ok := p.errorFigure(); ok {
-		errors = append(errors, d.figure(f))
-	}
-	if f, ok := p.initialFigure(); ok {
+	for _, f := range p.errorFigures() {
 		errors = append(errors, d.figure(f))
 	}
 	v["Errors"] = errors
+	if f, ok := p.spectrumFigure(); ok {
+		v["Spectrum"] = d.figure(f)
+	}
+	var moving []htmlAnimation
+	for _, a := range animations {
+		moving = append(moving, htmlAnimation{a.caption, template.URL("data:image/gif;base64," + base64.StdEncoding.EncodeToString(a.gif)), a.width, a.height})
+	}
+	v["Animations"] = moving
+	v["GridTable"] = p.htmlGridTable()
 	var curves []drawing
 	for _, name := range p.curveNames() {
 		f := d.figure(p.curveFigure(fileName(name), name))
@@ -234,6 +278,9 @@ func (d *drawer) svg(f Figure) template.HTML {
 func (d *drawer) figure(f Figure) drawing { return drawing{f.Name, f.Caption, d.svg(f)} }
 
 func (p *Page) htmlCase(d *drawer, c Case) htmlCase {
+	if p.overPlanes() {
+		return htmlCase{Title: c.Title, Planes: d.svg(p.planeFigure("planes", c))}
+	}
 	panels := p.panels(c)
 	out := htmlCase{Title: c.Title, Columns: len(panels.values)}
 	svg := func(caption string, q *plot.Plot) template.HTML {
@@ -296,7 +343,7 @@ func (p *Page) cards() []card {
 		if r == nil {
 			continue
 		}
-		c := card{Color: i % len(series), Label: m.Label, Mean: percent(r.Mean), Spread: unbroken("± "+Percent(r.Std)) + ", worst " + unbroken(Percent(r.Max))}
+		c := card{Color: p.colorOf(i), Label: m.Label, Mean: percent(r.Mean), Spread: unbroken("± "+Percent(r.Std)) + ", worst " + unbroken(Percent(r.Max))}
 		if m.Published != nil {
 			c.Published = unbroken(scoreText(m.Published))
 		}
@@ -337,7 +384,7 @@ func (p *Page) htmlTable() *htmlTable {
 		rows = append(rows, htmlRow{label, note, color, baseline, cells})
 	}
 	for i, m := range p.Methods {
-		add(m.Label, m.Note, i%len(series), false, m.Evaluation, m.Published)
+		add(m.Label, m.Note, p.colorOf(i), false, m.Evaluation, m.Published)
 	}
 	for _, b := range p.Baselines {
 		add(b.Label, b.Note, 0, true, b.Evaluation, nil)
@@ -370,6 +417,57 @@ func (p *Page) htmlTable() *htmlTable {
 	return out
 }
 
+type htmlGridTable struct {
+	Grids []string
+	Rows  []htmlGridRow
+}
+
+type htmlGridRow struct {
+	Label    string
+	Color    int
+	Baseline bool
+	Cells    []htmlGridCell
+}
+
+type htmlGridCell struct{ Mean, Rest string }
+
+// htmlGridTable has a column for every grid; nil if there is one grid alone.
+func (p *Page) htmlGridTable() *htmlGridTable {
+	grids := p.grids()
+	if len(grids) < 2 {
+		return nil
+	}
+	out := &htmlGridTable{}
+	for _, g := range grids {
+		label := p.gridLabel(g)
+		if slices.Equal(g, p.Methods[0].Evaluation.Grid) {
+			label += " (training)"
+		}
+		out.Grids = append(out.Grids, label)
+	}
+	add := func(label string, color int, baseline bool, e *Evaluation) {
+		row := htmlGridRow{Label: label, Color: color, Baseline: baseline}
+		for _, g := range grids {
+			cell := htmlGridCell{Mean: "–"}
+			if x := e.on(g); x != nil && x.RelativeL2 != nil {
+				r := x.RelativeL2
+				cell = htmlGridCell{PercentOf(r.Mean, r.Std), "median " + Percent(r.Median) + ", max " + Percent(r.Max)}
+			}
+			row.Cells = append(row.Cells, cell)
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	for i := range p.Methods {
+		add(p.Methods[i].Label, p.colorOf(i), false, &p.Methods[i].Evaluation)
+	}
+	for i := range p.Baselines {
+		if b := &p.Baselines[i]; len(b.Evaluation.Grids) > 0 {
+			add(b.Label, 0, true, &b.Evaluation)
+		}
+	}
+	return out
+}
+
 type expertRow struct {
 	Label                                     string
 	Color                                     int
@@ -389,7 +487,7 @@ func (p *Page) expertRows() []expertRow {
 			if len(m.Evaluation.Experts) > 1 {
 				label += ", expert " + strconv.Itoa(k)
 			}
-			out = append(out, expertRow{label, i % len(series), fmt.Sprintf("%.1f ± %.1f", e.Iterations.Mean, e.Iterations.Std), Number(e.Iterations.Max), Number(e.ConstraintRMS.Mean), strings.Join(names, ", ")})
+			out = append(out, expertRow{label, p.colorOf(i), fmt.Sprintf("%.1f ± %.1f", e.Iterations.Mean, e.Iterations.Std), Number(e.Iterations.Max), Number(e.ConstraintRMS.Mean), strings.Join(names, ", ")})
 		}
 	}
 	return out

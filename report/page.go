@@ -1,11 +1,13 @@
 package report
 
 // An Axis is one axis of a field: what it is called, its unit ("" for none) and
-// the coordinates of its points, ascending and evenly spaced.
+// the coordinates of its points, ascending and evenly spaced. On a periodic axis
+// the point after the last is the first.
 type Axis struct {
-	Name   string
-	Unit   string
-	Values []float64
+	Name     string
+	Unit     string
+	Values   []float64
+	Periodic bool
 }
 
 func (a Axis) label() string { return label(a.Name, a.Unit) }
@@ -83,34 +85,27 @@ type Page struct {
 	Notes     []string
 	Specs     []Spec
 	Generated string // date and version, for the foot of the page
-
-	plane bool // the axes are those of space, at one time
 }
 
-// Table returns the comparison of methods and baselines for a terminal.
+// Table returns the comparison of methods and baselines for a terminal. Columns in
+// which every row is empty are left out.
 func (p *Page) Table() *Table {
+	t := &Table{Title: p.Title, Columns: []Column{
+		{"method", false}, {"relative L² error", true}, {"median", true}, {"max", true}, {"published", true},
+		{"residual", true}, {"initial", true}, {"boundary", true}, {"training", true},
+	}}
 	published := false
-	for _, m := range p.Methods {
-		published = published || m.Published != nil
-	}
-	t := &Table{Title: p.Title, Columns: []Column{{"method", false}, {"relative L² error", true}, {"median", true}, {"max", true}}}
-	if published {
-		t.Columns = append(t.Columns, Column{"published", true})
-	}
-	t.Columns = append(t.Columns, Column{"residual", true}, Column{"initial", true}, Column{"boundary", true}, Column{"training", true})
 	row := func(label string, e Evaluation, score *Score) {
 		cells := []string{label, "-", "-", "-"}
 		if r := e.RelativeL2; r != nil {
 			cells = []string{label, PercentOf(r.Mean, r.Std), Percent(r.Median), Percent(r.Max)}
 		}
-		if published {
-			cells = append(cells, scoreText(score))
-		}
 		time := "-"
 		if e.TrainSeconds > 0 {
 			time = Duration(e.TrainSeconds)
 		}
-		t.Add(append(cells, meanText(e.ResidualRMS), meanText(e.InitialError), meanText(e.BoundaryError), time)...)
+		published = published || score != nil
+		t.Add(append(cells, scoreText(score), meanText(e.ResidualRMS), meanText(e.InitialError), meanText(e.BoundaryError), time)...)
 	}
 	for _, m := range p.Methods {
 		row(m.Label, m.Evaluation, m.Published)
@@ -121,6 +116,7 @@ func (p *Page) Table() *Table {
 	for _, b := range p.Baselines {
 		row(b.Label, b.Evaluation, nil)
 	}
+	t.dropEmpty()
 	if published && p.Published != "" {
 		t.Notes = append(t.Notes, "published: "+p.Published)
 	}

@@ -66,18 +66,19 @@ func (p *Page) payload() payload {
 			c.Linear = s.Linear
 			points := s.usable()
 			if s.Raw && len(points) >= 50 {
-				add(p.Methods[i].Label, i%len(series), true, evenly(points, 1500))
+				add(p.Methods[i].Label, p.colorOf(i), true, evenly(points, 1500))
 				points = smooth(points)
 			}
-			add(p.Methods[i].Label, i%len(series), false, evenly(points, 1500))
+			add(p.Methods[i].Label, p.colorOf(i), false, evenly(points, 1500))
 		}
 		out.Curves = append(out.Curves, c)
 	}
-	if p.plane {
-		return out // profiles follow time
-	}
 	for _, c := range p.Cases {
-		out.Cases = append(out.Cases, p.profiles(c))
+		if p.overPlanes() {
+			out.Cases = append(out.Cases, profiles{}) // a tab without profiles
+		} else {
+			out.Cases = append(out.Cases, p.profiles(c))
+		}
 	}
 	return out
 }
@@ -112,7 +113,7 @@ func (p *Page) profiles(c Case) profiles {
 	}
 	for i, u := range c.Predictions {
 		if u != nil {
-			add(p.Methods[i].Label, i%len(series), u)
+			add(p.Methods[i].Label, p.colorOf(i), u)
 		}
 	}
 	return out

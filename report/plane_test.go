@@ -2,74 +2,238 @@ package report
 
 import (
 	"bytes"
+	"image"
+	"image/gif"
+	"image/png"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
+
+	"pihc/internal/check"
 )
 
-// planePage has fields over time and two axes of space, 10·t + x + y/10 in
-// indices.
-func planePage() Page {
-	p := Page{Title: "planes", Field: "w", Methods: []Method{{Key: "moe", Label: "PI-HC-MoE", Borders: [][]float64{{0, 5}, {0, 0.5, 1}, {0, 0.5, 1}}}}}
-	shape := []int{9, 6, 4}
-	for a, n := range shape {
-		axis := Axis{Name: []string{"t", "x", "y"}[a]}
+func TestRoundTimes(t *testing.T) {
+	axis := func(hi float64, n int) Axis {
+		a := Axis{Name: "t"}
 		for i := range n {
-			axis.Values = append(axis.Values, float64(i))
+			a.Values = append(a.Values, hi*float64(i)/float64(n-1))
 		}
-		p.Axes = append(p.Axes, axis)
+		return a
 	}
-	p.Axes[0].Unit = "s"
-	u := make([]float64, 9*6*4)
-	for i := range u {
-		u[i] = 10*float64(i/24) + float64(i/4%6) + float64(i%4)/10
+	for _, c := range []struct {
+		axis Axis
+		want []float64
+	}{
+		{axis(5, 11), []float64{1, 2, 3, 4, 5}},
+		{axis(5, 6), []float64{1, 2, 3, 4, 5}},
+		{axis(500, 101), []float64{100, 200, 300, 400, 500}},
+		{axis(1, 21), []float64{0.2, 0.4, 0.6, 0.8, 1}},
+		{axis(0.03, 31), []float64{0.005, 0.01, 0.015, 0.02, 0.025, 0.03}},
+		{axis(5, 3), []float64{2.5, 5}},
+		{axis(5, 2), []float64{5}},
+		{Axis{Name: "t", Values: []float64{3}}, []float64{3}},
+	} {
+		var got []float64
+		for _, i := range roundTimes(c.axis) {
+			got = append(got, c.axis.Values[i])
+		}
+		if !slices.EqualFunc(got, c.want, func(a, b float64) bool { return math.Abs(a-b) < 1e-9 }) {
+			t.Errorf("%d times up to %g: %v, want %v", len(c.axis.Values), c.axis.Values[len(c.axis.Values)-1], got, c.want)
+		}
 	}
-	p.Cases = []Case{{Title: "sample", Truth: u, Predictions: [][]float64{u}}, {Title: "other", Predictions: [][]float64{nil}}}
-	return p
+	// 64 times do not hit whole seconds: the nearest are taken.
+	for k, i := range roundTimes(axis(5, 64)) {
+		if got := 5 * float64(i) / 63; math.Abs(got-float64(k+1)) > 2.5/63 {
+			t.Errorf("time %g for %d", got, k+1)
+		}
+	}
 }
 
-func TestPlanes(t *testing.T) {
-	p := planePage()
-	q := p.planes()
-	if len(q.Cases) != 2*planeTimes || len(q.Axes) != 2 || len(q.Methods[0].Borders) != 2 || len(p.Methods[0].Borders) != 3 {
-		t.Fatalf("%d cases over %d axes", len(q.Cases), len(q.Axes))
+// Cubic convolution: exact at points and for straight lines, of third order for a
+// smooth field, and right in orientation.
+func TestRaster(t *testing.T) {
+	axis := func(n int, periodic bool) Axis {
+		a := Axis{Periodic: periodic}
+		for i := range n {
+			a.Values = append(a.Values, float64(i)/float64(n))
+		}
+		return a
 	}
-	for i, want := range []float64{2, 4, 6, 8} {
-		c := q.Cases[i]
-		if c.Truth[0] != 10*want || c.Predictions[0][5] != 10*want+1.1 || len(c.Truth) != 24 {
-			t.Errorf("plane %d starts at %g", i, c.Truth[0])
+	wave := func(n int) (u []float64) {
+		for i := range n {
+			for j := range n {
+				u = append(u, math.Sin(2*math.Pi*float64(i)/float64(n))+math.Cos(2*math.Pi*float64(j)/float64(n)))
+			}
+		}
+		return u
+	}
+	const pixels = 60
+	worst := func(n int) (e float64) {
+		for k, v := range raster(wave(n), axis(n, true), axis(n, true), pixels, pixels) {
+			x, y := (float64(k%pixels)+0.5)/pixels, 1-(float64(k/pixels)+0.5)/pixels
+			e = max(e, math.Abs(v-math.Sin(2*math.Pi*x)-math.Cos(2*math.Pi*y)))
+		}
+		return e
+	}
+	if a, b := worst(10), worst(20); a > 0.05 || b > a/6 {
+		t.Errorf("errors %g and %g of 10 and 20 points", a, b)
+	}
+	line := []float64{0, 1, 2, 3, 10, 11, 12, 13} // x/step*10 + y/step on 2 x 4 points
+	got := raster(line, axis(2, false), axis(4, false), 2, 4)
+	if want := []float64{3, 13, 2, 12, 1, 11, 0, 10}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+func TestBox(t *testing.T) {
+	b := NewBox([]float64{9, 1, 2, 3, 4, 5, 6, 7, 8, 30, -20})
+	want := Box{Lower: 2.5, Median: 5, Upper: 7.5, Low: 1, High: 9, Outliers: []float64{-20, 30}}
+	if !reflect.DeepEqual(b, want) {
+		t.Errorf("%+v, want %+v", b, want)
+	}
+	if b := NewBox([]float64{3}); b.Low != 3 || b.High != 3 || b.Median != 3 || b.Outliers != nil {
+		t.Errorf("box of one value: %+v", b)
+	}
+}
+
+// Colours belong to methods, not to places.
+func TestColorsFollowMethods(t *testing.T) {
+	method := func(name string) Method { return Method{Evaluation: Evaluation{Method: name}} }
+	p := Page{Methods: []Method{method("moe"), method("hard"), method("soft"), method("hard"), method("moe")}}
+	for i, want := range []int{2, 1, 0, 3, 4} {
+		if got := p.colorOf(i); got != want {
+			t.Errorf("method %d has colour %d, want %d", i, got, want)
 		}
 	}
-	if got := q.Cases[3].Title; got != "sample, t = 8 s" {
-		t.Errorf("title %q", got)
+	for range 20 {
+		p.Methods = append(p.Methods, method("moe"))
 	}
-	if two := samplePage(); two.planes() != &two {
-		t.Error("a page over two axes changed")
+	for i := range p.Methods {
+		if c := p.colorOf(i); c >= len(series) || i > 2 && c < 3 {
+			t.Errorf("method %d has colour %d", i, c)
+		}
 	}
-	p.Axes[0].Values = p.Axes[0].Values[:3]
-	p.Cases[0].Truth, p.Cases[0].Predictions[0] = p.Cases[0].Truth[:72], p.Cases[0].Predictions[0][:72]
-	if n := len(p.planes().Cases); n != 4 { // three times, the first of which is the initial one
-		t.Errorf("%d cases of 2 samples at 3 times", n)
+}
+
+func TestGridTables(t *testing.T) {
+	p := planePage()
+	check.Golden(t, "grids.txt", []byte(p.GridTable().String()))
+	html := p.htmlGridTable()
+	if want := []string{"96 × 96", "48 × 48", "24 × 24 (training)"}; !slices.Equal(html.Grids, want) || len(html.Rows) != 4 || len(html.Rows[3].Cells) != 3 {
+		t.Errorf("%+v", html)
+	}
+	p.Methods[0].Evaluation.Grids[0].Grid[0] = 21
+	if got := p.gridLabel(p.grids()[0]); got != "21 × 96 × 96" {
+		t.Errorf("label %q of a grid with other times", got)
+	}
+	if one := samplePage(); one.GridTable() != nil || one.htmlGridTable() != nil {
+		t.Error("a table of one grid")
 	}
 }
 
 func TestPlanesHTML(t *testing.T) {
 	p := planePage()
-	p.Cases = p.Cases[:1]
+	dir := t.TempDir()
+	path := filepath.Join(dir, "report.html")
+	if err := WritePage(dir, path, p); err != nil {
+		t.Fatal(err)
+	}
+	src, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"test sample 4", "t = 5 s", "data:image/gif;base64,", "96 × 96", "(training)", "kinetic energy"} {
+		if !strings.Contains(string(src), want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if strings.Contains(string(src), "ZgotmplZ") {
+		t.Error("the template refused a value")
+	}
+	for _, name := range []string{"case_1.png", "spectrum.svg", "errors_by_grid.svg", "animation_soft.gif", "animation_hard.gif", "animation_moe.gif"} {
+		if info, err := os.Stat(filepath.Join(dir, "figures", name)); err != nil || info.Size() > animationBytes {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	p.Cases[0].Truth = p.Cases[0].Truth[1:]
+	if err := WritePage(dir, path, p); err == nil {
+		t.Error("a field of the wrong size passed")
+	}
+	// Without a truth there is nothing to compare with; without spectra no spectrum.
+	p = planePage()
+	p.Cases[0].Truth = nil
+	for i := range p.Methods {
+		p.Methods[i].Evaluation.Spectra = nil
+	}
 	var b bytes.Buffer
 	if err := p.WriteHTML(&b); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"sample, t = 2 s", "sample, t = 8 s"} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("the page lacks %q", want)
+	if strings.Contains(b.String(), "image/gif") || strings.Contains(b.String(), "kinetic") {
+		t.Error("an animation or a spectrum of nothing")
+	}
+	p.Methods[1].Evaluation.Spectra = planePage().Methods[1].Evaluation.Spectra
+	p.Methods[1].Evaluation.Spectra.Quantity = "power"
+	if f, ok := p.spectrumFigure(); !ok || !strings.Contains(f.Caption, "power of w") || !strings.Contains(f.Caption, "24 × 24") {
+		t.Errorf("%v %s", ok, f.Caption)
+	}
+}
+
+// The frames of a film, put together as a viewer does, are the drawings; files stay
+// small by leaving out times.
+func TestAnimation(t *testing.T) {
+	p := planePage()
+	all := p.animations()
+	if len(all) != 3 || all[2].name != "animation_moe" || !strings.Contains(all[2].caption, "PI-HC-MoE") {
+		t.Fatalf("%d animations", len(all))
+	}
+	g, err := gif.DecodeAll(bytes.NewReader(all[2].gif))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(g.Image) != 11 || g.LoopCount != 0 {
+		t.Errorf("%d frames, %d loops", len(g.Image), g.LoopCount)
+	}
+	film := newFilm(&p, p.Cases[0], 2)
+	shown := image.NewPaletted(film.chrome.Rect, animationPalette)
+	for i, frame := range g.Image {
+		for k, c := range frame.Pix {
+			if c != unchanged {
+				shown.Pix[k] = c
+			}
+		}
+		if !bytes.Equal(shown.Pix, film.frame(i).Pix) {
+			t.Fatalf("frame %d differs from its drawing", i)
 		}
 	}
-	if n := len(p.Figures()); n != planeTimes {
-		t.Errorf("%d figures", n)
+	var b bytes.Buffer
+	if err := png.Encode(&b, shown); err != nil {
+		t.Fatal(err)
 	}
-	p.Cases[0].Truth = p.Cases[0].Truth[1:]
-	if err := p.WriteHTML(&b); err == nil {
-		t.Error("a field of the wrong size passed")
+	compareImage(t, "animation.png", b.Bytes())
+	// Noise does not compress: times are left out, a quarter at least stays.
+	noise := planePage()
+	for i := range noise.Cases[0].Predictions[0] {
+		noise.Cases[0].Predictions[0][i] = math.Mod(float64(i)*0.6180339887498949, 1)
+	}
+	for len(noise.Axes[0].Values) < 60 {
+		t := &noise.Axes[0]
+		t.Values = append(t.Values, t.Values[len(t.Values)-1]+0.5)
+		c, n := &noise.Cases[0], 24*24
+		c.Truth = append(c.Truth, c.Truth[:n]...)
+		c.Predictions[0] = append(c.Predictions[0], c.Predictions[0][:n]...)
+	}
+	film = newFilm(&noise, noise.Cases[0], 0)
+	whole := film.encode(indices(60))
+	if a := noise.animate(noise.Cases[0], 0); len(whole) > animationBytes && len(a.gif) > animationBytes {
+		g, err := gif.DecodeAll(bytes.NewReader(a.gif))
+		if err != nil || len(g.Image) != 15 {
+			t.Errorf("%d bytes of %d, %d frames, %v", len(a.gif), len(whole), len(g.Image), err)
+		}
 	}
 }
 

@@ -298,30 +298,37 @@ func TestSparsePages(t *testing.T) {
 // go test -regenerate and look at the difference. Machines may round the last
 // bit of a coordinate differently, so a few pixels at edges may differ.
 func TestFigures(t *testing.T) {
-	p := samplePage()
-	for _, f := range p.Figures() {
-		if f.Name == "case_2" || f.Name == "case_3" || f.Name == "validation_residual" {
-			continue
+	plain, planes := samplePage(), planePage()
+	for prefix, p := range map[string]*Page{"": &plain, "plane_": &planes} {
+		for _, f := range p.Figures() {
+			if f.Name == "case_2" || f.Name == "case_3" || f.Name == "validation_residual" || prefix != "" && f.Name == "errors" {
+				continue
+			}
+			got, err := f.png(72)
+			if err != nil {
+				t.Fatal(err)
+			}
+			compareImage(t, prefix+f.Name+".png", got)
 		}
-		got, err := f.png(72)
-		if err != nil {
-			t.Fatal(err)
-		}
-		path := filepath.Join("testdata", f.Name+".png")
-		if check.Regenerating() {
-			check.Golden(t, f.Name+".png", got)
-			continue
-		}
-		want, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatalf("%v (write it with go test -regenerate)", err)
-		}
-		mean, share, err := imageDifference(got, want)
-		if err != nil {
-			t.Errorf("%s: %v", path, err)
-		} else if mean > 0.003 || share > 0.01 {
-			t.Errorf("%s: mean difference %.2g of full scale, %.2g of the pixels differ clearly", path, mean, share)
-		}
+	}
+}
+
+// compareImage compares a PNG image with that of testdata, up to a few pixels.
+func compareImage(t *testing.T, name string, got []byte) {
+	t.Helper()
+	if check.Regenerating() {
+		check.Golden(t, name, got)
+		return
+	}
+	want, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatalf("%v (write it with go test -regenerate)", err)
+	}
+	mean, share, err := imageDifference(got, want)
+	if err != nil {
+		t.Errorf("%s: %v", name, err)
+	} else if mean > 0.003 || share > 0.01 {
+		t.Errorf("%s: mean difference %.2g of full scale, %.2g of the pixels differ clearly", name, mean, share)
 	}
 }
 

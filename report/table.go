@@ -2,6 +2,7 @@ package report
 
 import (
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -25,6 +26,21 @@ func (t *Table) Add(cells ...string) { t.Rows = append(t.Rows, cells) }
 
 // Rule appends a horizontal rule.
 func (t *Table) Rule() { t.Rows = append(t.Rows, nil) }
+
+// dropEmpty removes the columns in which every row is "-".
+func (t *Table) dropEmpty() {
+	for j := len(t.Columns) - 1; j >= 0; j-- {
+		if slices.ContainsFunc(t.Rows, func(row []string) bool { return row != nil && row[j] != "-" }) {
+			continue
+		}
+		t.Columns = slices.Delete(t.Columns, j, j+1)
+		for i, row := range t.Rows {
+			if row != nil {
+				t.Rows[i] = slices.Delete(row, j, j+1)
+			}
+		}
+	}
+}
 
 // WriteTo writes the table with two spaces between columns and no trailing
 // blanks. Widths count characters, not bytes.

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pihc/data"
+	"pihc/grid"
 	"pihc/model"
 	"pihc/pde"
 	"pihc/report"
@@ -32,9 +33,10 @@ func newReport(a *app) *cobra.Command {
 		Long: `report sets runs of one problem, grid and dataset side by side: a table of errors
 with the paper's figures and two plain baselines, training curves, heat maps of
 solution, prediction and difference on shared scales with the experts' borders,
-box plots of errors, solver iterations, and the specs. The page is one file that
-needs nothing from elsewhere; the figures are written once more as PNG and SVG
-into the folder figures beside it.
+box plots of errors, solver iterations, and the specs; with two axes of space also
+animations, and spectra where both are periodic. The page is one file that needs
+nothing from elsewhere; the figures are written once more as PNG and SVG, the
+animations as GIF, into the folder figures beside it.
 
 Runs that were not evaluated on the whole test split are evaluated first. The
 baselines are the mean of the test solutions and, where initial conditions are
@@ -65,10 +67,21 @@ func (a *app) report(ctx context.Context, dirs []string, o *reportOptions) error
 	if err := report.WritePage(filepath.Dir(o.out), o.out, *page); err != nil {
 		return err
 	}
-	if _, err := page.Table().WriteTo(a.Out); err != nil {
+	if err := a.printTables(page); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(a.Out, "\nreport: %s\n", o.out)
+	return err
+}
+
+// printTables writes the comparison, and that of several grids where there are.
+func (a *app) printTables(page *report.Page) error {
+	_, err := page.Table().WriteTo(a.Out)
+	if t := page.GridTable(); t != nil && err == nil {
+		if _, err = fmt.Fprintln(a.Out); err == nil {
+			_, err = t.WriteTo(a.Out)
+		}
+	}
 	return err
 }
 
@@ -169,7 +182,7 @@ func pageFrame(page *report.Page, spec *model.Spec, p *pde.Problem, e evaluator,
 	page.Field, page.Published = p.Unknown, published(spec)
 	g := e.system().Grid
 	for i, axis := range g.Axes {
-		page.Axes = append(page.Axes, report.Axis{Name: axis.Name, Unit: p.Axes[i].Unit, Values: coordinates(axis)})
+		page.Axes = append(page.Axes, report.Axis{Name: axis.Name, Unit: p.Axes[i].Unit, Values: coordinates(axis), Periodic: axis.Boundary == grid.Periodic})
 	}
 	for _, i := range cases {
 		c := report.Case{Title: caseTitle(p, s.Initial[i], i)}
@@ -271,16 +284,22 @@ func published(spec *model.Spec) string {
 	return "Chalapathi, Du and Krishnapriyan, ICLR 2024, at the sizes of the paper"
 }
 
-// chooseCases picks the samples drawn in full: a low, a middle and a high mean
-// of the initial condition.
+// chooseCases picks the samples drawn in full: a low, a middle and a high mean of
+// the initial condition, or root mean square where all means are zero.
 func chooseCases(initial [][]float64) []int {
 	order := make([]int, len(initial))
-	means := make([]float64, len(initial))
+	means, sizes := make([]float64, len(initial)), make([]float64, len(initial))
+	zero := true
 	for i, u0 := range initial {
 		order[i] = i
 		for _, v := range u0 {
 			means[i] += v / float64(len(u0))
 		}
+		sizes[i] = report.RMS(u0)
+		zero = zero && math.Abs(means[i]) <= 1e-6*sizes[i]
+	}
+	if zero {
+		means = sizes
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
 		switch {
@@ -304,7 +323,7 @@ func chooseCases(initial [][]float64) []int {
 func caseTitle(p *pde.Problem, u0 []float64, i int) string {
 	for _, v := range u0 {
 		if v != u0[0] {
-			return fmt.Sprintf("test sample %d", i)
+			return fmt.Sprintf("test sample %d, rms of %s₀ %s", i, p.Unknown, report.Number(report.RMS(u0)))
 		}
 	}
 	return fmt.Sprintf("%s₀ = %s (test sample %d)", p.Unknown, report.Number(u0[0]), i)

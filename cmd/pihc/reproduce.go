@@ -130,7 +130,7 @@ func (a *app) reproduce(ctx context.Context, name string, o *reproduceOptions) e
 	if o.json {
 		return a.printJSON(reproductionOf(page, p.Name, o.scale, path, seconds))
 	}
-	if _, err := page.Table().WriteTo(a.Out); err != nil {
+	if err := a.printTables(page); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(a.Out, "\nreport: %s\ntotal: %s (%.0f seconds)\n", path, report.Duration(seconds), seconds)

@@ -79,8 +79,9 @@
     };
     const move = () => {
       const c = cases[shown];
+      if (!profile) return;
       when.textContent = c.time + " = " + number(c.t[+slider.value]) + (c.timeUnit ? " " + c.timeUnit : "");
-      if (profile) profile.plot.setData(row(), false);
+      profile.plot.setData(row(), false);
     };
     const show = (i) => {
       shown = i;

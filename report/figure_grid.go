@@ -1,0 +1,168 @@
+package report
+
+import (
+	"image/color"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"pihc/data"
+)
+
+// grids lists the grids that methods were scored on, finest first.
+func (p *Page) grids() [][]int {
+	var out [][]int
+	for i := range p.Methods {
+		for _, e := range p.Methods[i].Evaluation.OnGrids() {
+			if len(e.Grid) > 0 && !slices.ContainsFunc(out, func(g []int) bool { return slices.Equal(g, e.Grid) }) {
+				out = append(out, e.Grid)
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b []int) int { return points(b) - points(a) })
+	return out
+}
+
+// on returns the evaluation on a grid, nil if there is none.
+func (e *Evaluation) on(g []int) *Evaluation {
+	for _, x := range e.OnGrids() {
+		if slices.Equal(x.Grid, g) {
+			return x
+		}
+	}
+	return nil
+}
+
+// gridLabel writes a grid by the axes in which grids differ: all but the first, as
+// a rule.
+func (p *Page) gridLabel(g []int) string {
+	for _, other := range p.grids() {
+		if other[0] != g[0] {
+			return strings.ReplaceAll(data.FormatShape(g), "x", "×")
+		}
+	}
+	return strings.ReplaceAll(data.FormatShape(g[1:]), "x", "×")
+}
+
+// gridFigure draws the distribution of relative_l2 over samples on every grid, a
+// box for each method and baseline; ok is false with one grid alone.
+func (p *Page) gridFigure() (f Figure, ok bool) {
+	grids := p.grids()
+	if len(grids) < 2 {
+		return f, false
+	}
+	g := newPlot("", "evaluation grid", "relative L² error")
+	addGrid(g, false, true)
+	lo, hi := math.Inf(1), math.Inf(-1)
+	var keys []key
+	var boxes []standing
+	column := 0
+	add := func(name string, e *Evaluation, c color.NRGBA) {
+		found := false
+		for i, shape := range grids {
+			x := e.on(shape)
+			if x == nil {
+				continue
+			}
+			values := slices.DeleteFunc(x.values(func(s Sample) float64 { return s.RelativeL2 }), func(v float64) bool { return !(v > 0) || math.IsInf(v, 0) })
+			if len(values) == 0 {
+				continue
+			}
+			found = true
+			lo, hi = min(lo, slices.Min(values)), max(hi, slices.Max(values))
+			boxes = append(boxes, standing{group: i, column: column, box: NewBox(values), color: c})
+		}
+		if found {
+			keys = append(keys, key{name, c, draw.BoxGlyph{}})
+			column++
+		}
+	}
+	for i := range p.Methods {
+		add(p.Methods[i].Label, &p.Methods[i].Evaluation, p.methodColor(i))
+	}
+	for i := range p.Baselines {
+		if b := &p.Baselines[i]; len(b.Evaluation.Grids) > 0 {
+			add(b.Label, &b.Evaluation, muted)
+		}
+	}
+	if len(boxes) == 0 {
+		return f, false
+	}
+	var ticks []plot.Tick
+	for i, shape := range grids {
+		ticks = append(ticks, plot.Tick{Value: float64(i), Label: p.gridLabel(shape)})
+	}
+	for _, b := range boxes {
+		b.columns = column
+		g.Add(b)
+	}
+	g.X.Min, g.X.Max = -0.5, float64(len(grids))-0.5
+	g.X.Tick.Marker = plot.ConstantTicks(ticks)
+	g.X.Tick.LineStyle.Width = 0
+	g.Y.Min, g.Y.Max = logRange(lo, hi)
+	useLog(&g.Y, true)
+	caption := "Errors of the samples on every evaluation grid: box from the first to the third quartile with the median, whiskers to the outermost samples within 1.5 times the box's height of it, samples beyond as circles"
+	return plotFigure("errors_by_grid", caption, 400, 270, g, keys...), true
+}
+
+// standing is an upright box of a group of columns.
+type standing struct {
+	group, column, columns int
+	box                    Box
+	color                  color.NRGBA
+}
+
+// Plot implements plot.Plotter.
+func (b standing) Plot(c draw.Canvas, p *plot.Plot) {
+	trX, y := p.Transforms(&c)
+	pitch := (trX(1) - trX(0)) * 0.84 / vg.Length(b.columns)
+	x := trX(float64(b.group)) + pitch*(vg.Length(b.column)-vg.Length(b.columns-1)/2)
+	half := min(pitch*0.36, 13)
+	stroke := line(b.color, 1.1)
+	for _, ends := range [][2]float64{{b.box.Low, b.box.Lower}, {b.box.Upper, b.box.High}} {
+		c.StrokeLine2(stroke, x, y(ends[0]), x, y(ends[1]))
+	}
+	for _, v := range []float64{b.box.Low, b.box.High} {
+		c.StrokeLine2(stroke, x-half/2, y(v), x+half/2, y(v))
+	}
+	low, high := y(b.box.Lower), y(b.box.Upper)
+	corners := []vg.Point{{X: x - half, Y: low}, {X: x + half, Y: low}, {X: x + half, Y: high}, {X: x - half, Y: high}, {X: x - half, Y: low}}
+	c.FillPolygon(faded(b.color, 0x38), corners)
+	c.StrokeLines(stroke, corners)
+	c.StrokeLine2(line(b.color, 2.2), x-half, y(b.box.Median), x+half, y(b.box.Median))
+	for _, v := range b.box.Outliers {
+		c.DrawGlyph(draw.GlyphStyle{Color: faded(b.color, 0xc0), Radius: 1.6, Shape: draw.RingGlyph{}}, vg.Point{X: x, Y: y(v)})
+	}
+}
+
+// GridTable returns the errors on every grid for a terminal, nil if there is one
+// grid alone.
+func (p *Page) GridTable() *Table {
+	grids := p.grids()
+	if len(grids) < 2 {
+		return nil
+	}
+	t := &Table{Title: "By evaluation grid", Columns: []Column{{"method", false}, {"grid", true}, {"relative L² error", true}, {"median", true}, {"max", true}}}
+	add := func(name string, e *Evaluation) {
+		for _, g := range grids {
+			if x := e.on(g); x != nil && x.RelativeL2 != nil {
+				r := x.RelativeL2
+				t.Add(name, p.gridLabel(g), PercentOf(r.Mean, r.Std), Percent(r.Median), Percent(r.Max))
+				name = ""
+			}
+		}
+	}
+	for i := range p.Methods {
+		add(p.Methods[i].Label, &p.Methods[i].Evaluation)
+	}
+	for i := range p.Baselines {
+		if b := &p.Baselines[i]; len(b.Evaluation.Grids) > 0 {
+			add(b.Label, &b.Evaluation)
+		}
+	}
+	return t
+}

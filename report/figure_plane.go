@@ -1,0 +1,159 @@
+package report
+
+import (
+	"image"
+	"image/color"
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// planeRow is one row of the drawing of a case: a field at several times.
+type planeRow struct {
+	label, sublabel string
+	field           []float64
+	colors          colorMap
+	lo, hi          float64
+	borders         [][]float64
+}
+
+// planeRows lists what is drawn of a case: the classical solution, and every
+// prediction with its difference from it.
+func (p *Page) planeRows(c Case) []planeRow {
+	lo, hi, worst := caseScales(c)
+	var rows []planeRow
+	if c.Truth != nil {
+		rows = append(rows, planeRow{label: "classical", sublabel: "solution", field: c.Truth, colors: viridis, lo: lo, hi: hi})
+	}
+	for i, u := range c.Predictions {
+		if u == nil {
+			continue
+		}
+		var borders [][]float64
+		if b := p.Methods[i].Borders; len(b) == 3 {
+			borders = b[1:]
+		}
+		rows = append(rows, planeRow{label: p.Methods[i].Label, field: u, colors: viridis, lo: lo, hi: hi, borders: borders})
+		if c.Truth != nil {
+			rows = append(rows, planeRow{label: p.Methods[i].Label, sublabel: "− classical", field: difference(u, c.Truth), colors: diverging, lo: -worst, hi: worst, borders: borders})
+		}
+	}
+	return rows
+}
+
+// textStyle is the house style of a text.
+func textStyle(size vg.Length, c color.Color, x draw.XAlignment, y draw.YAlignment) draw.TextStyle {
+	return draw.TextStyle{Color: c, Font: font.From(sans, size), Handler: plot.DefaultTextHandler, XAlign: x, YAlign: y}
+}
+
+// planeFigure sets a case over time and two axes of space in one drawing: times to
+// the right, the classical solution, predictions and differences downwards, one
+// colour bar for values and one for differences.
+func (p *Page) planeFigure(name string, c Case) Figure {
+	const (
+		side, pixels   = 100, 160
+		gap, group     = 5, 9
+		left, top      = 66, 20
+		barGap, barEnd = 12, 62
+	)
+	times := roundTimes(p.Axes[0])
+	rows := p.planeRows(c)
+	w, h := p.planeSize(side)
+	pw, ph := p.planeSize(pixels)
+	width := vg.Length(left + len(times)*w + (len(times)-1)*gap + barGap + barEnd)
+	// A difference stays close to the prediction it belongs to.
+	tops := make([]vg.Length, len(rows))
+	y := vg.Length(top)
+	for i, r := range rows {
+		if i > 0 {
+			y += gap
+			if r.colors[0] != diverging[0] {
+				y += group - gap
+			}
+		}
+		tops[i] = y
+		y += vg.Length(h)
+	}
+	height := y + 4
+	caption := c.Title + ": predictions"
+	if c.Truth != nil {
+		caption = c.Title + ": classical solution, predictions and differences from it, on shared scales"
+	}
+	caption += "; " + p.Axes[1].Name + " to the right, " + p.Axes[2].Name + " upwards"
+	return Figure{name, caption, width, height, func(dc draw.Canvas) {
+		at := func(x, y vg.Length) vg.Point { return vg.Point{X: dc.Min.X + x, Y: dc.Max.Y - y} }
+		for k, i := range times {
+			dc.FillText(textStyle(labelSize, ink, draw.XCenter, draw.YCenter), at(vg.Length(left+k*(w+gap)+w/2), top/2), p.timeLabel(p.Axes[0].Values[i]))
+		}
+		for j, r := range rows {
+			middle := tops[j] + vg.Length(h)/2
+			style := textStyle(labelSize, ink, draw.XRight, draw.YCenter)
+			if r.sublabel == "" {
+				dc.FillText(style, at(left-8, middle), r.label)
+			} else {
+				dc.FillText(style, at(left-8, middle-6), r.label)
+				dc.FillText(style, at(left-8, middle+6), r.sublabel)
+			}
+			for k, i := range times {
+				x := vg.Length(left + k*(w+gap))
+				box := vg.Rectangle{Min: at(x, tops[j]+vg.Length(h)), Max: at(x+vg.Length(w), tops[j])}
+				dc.DrawImage(box, planeImage(p.slice(r.field, i), p.Axes[1], p.Axes[2], pw, ph, r.colors, r.lo, r.hi))
+				strokeBorders(dc, box, p.Axes[1:], r.borders)
+			}
+		}
+		x := vg.Length(left+len(times)*w+(len(times)-1)*gap) + barGap
+		drawn := map[color.NRGBA]bool{}
+		for j, r := range rows {
+			if drawn[r.colors[0]] {
+				continue
+			}
+			drawn[r.colors[0]] = true
+			name := p.fieldName()
+			if r.colors[0] == diverging[0] {
+				name = "difference"
+			}
+			columnBar(dc, vg.Rectangle{Min: at(x, tops[j]+vg.Length(h)), Max: at(x+9, tops[j])}, r, label(name, p.Unit))
+		}
+	}}
+}
+
+// strokeBorders draws the borders between experts on a plane.
+func strokeBorders(dc draw.Canvas, box vg.Rectangle, axes []Axis, borders [][]float64) {
+	for a, ends := range borders {
+		lo, hi := axes[a].span()
+		for i := 1; i < len(ends)-1; i++ {
+			f := vg.Length((ends[i] - lo) / (hi - lo))
+			from, to := box.Min, box.Max
+			if a == 0 {
+				from.X = box.Min.X + f*(box.Max.X-box.Min.X)
+				to.X = from.X
+			} else {
+				from.Y = box.Min.Y + f*(box.Max.Y-box.Min.Y)
+				to.Y = from.Y
+			}
+			dc.StrokeLine2(line(borderLight, 1), from.X, from.Y, to.X, to.Y)
+			dc.StrokeLine2(line(borderDark, 0.5, 3, 2), from.X, from.Y, to.X, to.Y)
+		}
+	}
+}
+
+// columnBar draws an upright colour bar with its scale and name to the right.
+func columnBar(dc draw.Canvas, box vg.Rectangle, r planeRow, name string) {
+	img := image.NewNRGBA(image.Rect(0, 0, 2, 128))
+	for i := range 256 {
+		img.SetNRGBA(i%2, i/2, r.colors.at(1-float64(i/2)/127))
+	}
+	dc.DrawImage(box, img)
+	style := textStyle(tickSize, ink, draw.XLeft, draw.YCenter)
+	for _, t := range (linearTicks{4}).Ticks(r.lo, r.hi) {
+		y := box.Min.Y + vg.Length((t.Value-r.lo)/(r.hi-r.lo))*(box.Max.Y-box.Min.Y)
+		dc.StrokeLine2(line(muted, 0.6), box.Max.X, y, box.Max.X+3, y)
+		dc.FillText(style, vg.Point{X: box.Max.X + 5, Y: y}, t.Label)
+	}
+	upright := textStyle(labelSize, ink, draw.XCenter, draw.YBottom)
+	upright.Rotation = math.Pi / 2
+	dc.FillText(upright, vg.Point{X: box.Max.X + 44, Y: (box.Min.Y + box.Max.Y) / 2}, name)
+}
