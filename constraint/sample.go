@@ -255,19 +255,31 @@ func (s *Sample) offsetSlice(x *offsetInput, slice int) {
 	s.c.offset.Eval(x.workspace, n, x.out, x.in)
 }
 
+// SetOffset puts another field (P) in the place of the ansatz's offset g_0 until
+// the next Load. It panics if the ansatz has none.
+func (s *Sample) SetOffset(field []float64) {
+	if s.offset == nil || len(field) != len(s.offset) {
+		panic("constraint: SetOffset: want an ansatz with an offset, and a field of the grid's size")
+	}
+	copy(s.offset, field)
+}
+
 // loadSlice transposes one slice along axis 0 to point-major float64, applying
 // the multiplier and, where asked, removing the mean over the slice.
 func loadSlice[T kernel.Float](s *Sample, basis []T, slice int) {
-	n := s.c.N
-	size := len(s.field)
+	n, size := s.c.N, len(s.field)
 	width := size / s.slices
 	lo := slice * width
 	dst := s.basis[lo*n : (lo+width)*n]
-	if s.c.multiplier == nil && !s.c.System.Problem.Ansatz.RemoveMean {
-		transpose(dst, basis, n, size, lo, width)
-		return
+	mu := s.c.multiplier
+	if mu != nil {
+		mu = mu[lo : lo+width]
 	}
-	for i := range n {
+	i := 0
+	for ; i+8 <= n; i += 8 {
+		transposeEight(dst[i:], basis[i*size+lo:], n, size, width, mu, s.c.System.Problem.Ansatz.RemoveMean)
+	}
+	for ; i < n; i++ {
 		src := basis[i*size+lo : i*size+lo+width]
 		mean := 0.0
 		if s.c.System.Problem.Ansatz.RemoveMean {
@@ -276,44 +288,40 @@ func loadSlice[T kernel.Float](s *Sample, basis []T, slice int) {
 			}
 			mean /= float64(width)
 		}
-		if s.c.multiplier != nil {
-			mu := s.c.multiplier[lo : lo+width]
-			for p, v := range src {
-				dst[p*n+i] = mu[p] * (float64(v) - mean)
-			}
-			continue
-		}
 		for p, v := range src {
 			dst[p*n+i] = float64(v) - mean
+			if mu != nil {
+				dst[p*n+i] *= mu[p]
+			}
 		}
 	}
 }
 
-// transposeBlock is the number of points whose rows fit in a first-level cache
-// beside the sources, for a few dozen functions.
-const transposeBlock = 32
-
-// transpose sets dst (width, n) to the transpose of the n rows of width values
-// that start at lo, size apart.
-func transpose[T kernel.Float](dst []float64, basis []T, n, size, lo, width int) {
-	for p0 := 0; p0 < width; p0 += transposeBlock {
-		p1 := min(p0+transposeBlock, width)
-		i := 0
-		for ; i+4 <= n; i += 4 {
-			x0 := basis[i*size+lo+p0 : i*size+lo+p1]
-			x1 := basis[(i+1)*size+lo+p0:][:len(x0)]
-			x2 := basis[(i+2)*size+lo+p0:][:len(x0)]
-			x3 := basis[(i+3)*size+lo+p0:][:len(x0)]
-			for p, v := range x0 {
-				d := dst[(p0+p)*n+i:][:4]
-				d[0], d[1], d[2], d[3] = float64(v), float64(x1[p]), float64(x2[p]), float64(x3[p])
-			}
+// transposeEight does eight functions, size apart: a cache line of every row of
+// dst, n apart.
+func transposeEight[T kernel.Float](dst []float64, basis []T, n, size, width int, mu []float64, removeMean bool) {
+	x0, x1, x2, x3 := basis[:width], basis[size:][:width], basis[2*size:][:width], basis[3*size:][:width]
+	x4, x5, x6, x7 := basis[4*size:][:width], basis[5*size:][:width], basis[6*size:][:width], basis[7*size:][:width]
+	var m [8]float64
+	if removeMean {
+		var m0, m1, m2, m3, m4, m5, m6, m7 float64
+		for p, v := range x0 {
+			m0, m1, m2, m3 = m0+float64(v), m1+float64(x1[p]), m2+float64(x2[p]), m3+float64(x3[p])
+			m4, m5, m6, m7 = m4+float64(x4[p]), m5+float64(x5[p]), m6+float64(x6[p]), m7+float64(x7[p])
 		}
-		for ; i < n; i++ {
-			for p, v := range basis[i*size+lo+p0 : i*size+lo+p1] {
-				dst[(p0+p)*n+i] = float64(v)
-			}
+		m = [8]float64{m0, m1, m2, m3, m4, m5, m6, m7}
+		for i := range m {
+			m[i] /= float64(width)
 		}
+	}
+	for p, v := range x0 {
+		f := 1.0
+		if mu != nil {
+			f = mu[p]
+		}
+		d := dst[p*n:][:8]
+		d[0], d[1], d[2], d[3] = f*(float64(v)-m[0]), f*(float64(x1[p])-m[1]), f*(float64(x2[p])-m[2]), f*(float64(x3[p])-m[3])
+		d[4], d[5], d[6], d[7] = f*(float64(x4[p])-m[4]), f*(float64(x5[p])-m[5]), f*(float64(x6[p])-m[6]), f*(float64(x7[p])-m[7])
 	}
 }
 
@@ -353,6 +361,10 @@ func (s *Sample) Solve(seed Seed) {
 
 // Resolve solves again on the rows of the last Solve, for measurements.
 func (s *Sample) Resolve() { s.runExperts(s.solveTask) }
+
+// Gather fills the rows of all terms again, at the points of the last Solve, for
+// measurements.
+func (s *Sample) Gather() { s.gather() }
 
 // runExperts puts the experts on the work queue, or, when there are fewer than
 // workers, runs them one after another with their rows on the pool.

@@ -1,8 +1,6 @@
 package model
 
 import (
-	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -25,6 +23,7 @@ type CPU[T kernel.Float] struct {
 	pool    *kernel.Pool
 	net     *fno.Network[T]
 	loss    *Loss
+	inputs  inputs
 	samples []*constraint.Sample // micro_batch
 	input   []T                  // (micro, inputs, P); coordinates filled once
 	basis   []T                  // (micro, N, P)
@@ -32,40 +31,21 @@ type CPU[T kernel.Float] struct {
 	ubar    []float64
 	scale   T
 
+	// Where the network sees a field to correct, or losses are relative.
+	previous    [][]float64        // per sample of the micro-batch (P): that field; nil: none
+	between     *constraint.Sample // the solve between two passes
+	pass        int                // the pass whose basis is there, from 1
+	amplitude   []float64          // per sample: factor of the basis
+	base        []float64          // per sample: what a relative loss is divided by
+	hold        bool               // keep what earlier passes left, for CheckGradient
+	amplified   []T
+	amplifyTask func(worker, i int)
+
 	crossing []bool // residual rows whose stencil crosses a border; nil: not weighed
 	squares  []float64
 	stats    Stats
 	pred     Prediction
 	micro    int
-}
-
-// NetworkConfig returns the network a spec describes for its problem. Its
-// inputs are the coordinates, each scaled to [0, 1] on the axis's range, and the
-// initial condition: fixed scales, so that a longer horizon or another grid does
-// not change their meaning (authors' notes, Q12).
-func NetworkConfig(s *Spec, p *pde.Problem) (fno.Config, error) {
-	modes, err := axisMap(p, "network.modes", s.Network.Modes, 8)
-	if err != nil {
-		return fno.Config{}, err
-	}
-	return fno.Config{
-		Inputs: len(p.Axes) + 1, Width: s.Network.Width, Layers: s.Network.Layers, Modes: modes,
-		Projection: s.Network.Projection, Outputs: s.Outputs(),
-		LastActivation: s.Network.LastActivation, OutputActivation: s.Network.OutputActivation,
-	}, nil
-}
-
-// CheckNetwork reports why a network does not fit a grid, by the spec's keys.
-func CheckNetwork(cfg fno.Config, g *grid.Grid) error {
-	err := cfg.Validate(g.Shape())
-	var modes *fno.ModesError
-	switch {
-	case errors.As(err, &modes):
-		return fmt.Errorf("network.modes.%s %s", g.Axes[modes.Axis].Name, modes.Reason)
-	case err != nil:
-		return fmt.Errorf("network: %w", err)
-	}
-	return nil
 }
 
 // Options returns the constraint options a spec describes.
@@ -138,7 +118,11 @@ func NewCPU[T kernel.Float](s *Spec, p *pde.Problem, g *grid.Grid, router *const
 	if err != nil {
 		return nil, err
 	}
-	e := &CPU[T]{Spec: s, System: sys, Network: cfg, micro: s.Training.MicroBatch, pool: kernel.NewPool(workers)}
+	in, err := newInputs(s, p)
+	if err != nil {
+		return nil, err
+	}
+	e := &CPU[T]{Spec: s, System: sys, Network: cfg, inputs: in, micro: s.Training.MicroBatch, pool: kernel.NewPool(workers)}
 	if e.Constraint, err = constraint.New(sys, cfg.Outputs, options, router, e.pool); err != nil {
 		e.pool.Close()
 		return nil, err
@@ -163,22 +147,21 @@ func NewCPU[T kernel.Float](s *Spec, p *pde.Problem, g *grid.Grid, router *const
 	e.stats.MeanSquares = make([]float64, len(sys.Sets))
 	e.pred.MeanSquares = make([]float64, len(sys.Sets))
 	e.scale = T(1 / s.Network.InitialScale)
-	e.fillCoordinates()
-	return e, nil
-}
-
-// fillCoordinates writes the coordinate inputs of every sample of a micro-batch.
-func (e *CPU[T]) fillCoordinates() {
-	g := e.System.Grid
-	strides, size := g.Strides(), g.Size()
-	for b := range e.micro {
-		for a, axis := range g.Axes {
-			dst := e.input[(b*e.Network.Inputs+a)*size:][:size]
-			for i := range dst {
-				dst[i] = T((axis.Coordinate(i/strides[a]%axis.Points) - axis.Lo) / (axis.Hi - axis.Lo))
-			}
+	e.amplitude, e.base = make([]float64, e.micro), make([]float64, e.micro)
+	e.amplifyTask = e.amplifyField
+	if len(e.inputs.features) > 0 || s.Network.Passes > 1 || s.Loss.Relative {
+		for range e.micro {
+			e.previous = append(e.previous, make([]float64, size))
 		}
 	}
+	if s.Network.Passes > 1 {
+		if err := e.newBetween(options); err != nil {
+			e.pool.Close()
+			return nil, err
+		}
+	}
+	e.fillCoordinates()
+	return e, nil
 }
 
 // InitialParams returns new parameters drawn from the spec's seed. They do not
@@ -209,42 +192,23 @@ func (e *CPU[T]) Pool() *kernel.Pool { return e.pool }
 // Workers is the number of workers.
 func (e *CPU[T]) Workers() int { return e.pool.Workers() }
 
-// load fills the initial-condition input of the samples of batch at lo.. and
-// returns how many there are. The network always runs a full micro-batch; unused
-// places repeat the last sample.
-func (e *CPU[T]) load(batch Batch, lo int) int {
-	size, n := e.System.Grid.Size(), e.System.InitialSize()
-	count := min(e.micro, len(batch.Initial)-lo)
-	for b := range e.micro {
-		u0 := batch.Initial[lo+min(b, count-1)]
-		if len(u0) != n {
-			panic("model: initial condition of the wrong length")
-		}
-		dst := e.input[(b*e.Network.Inputs+len(e.System.Grid.Axes))*size:][:size]
-		for i, v := range u0 {
-			dst[i] = T(v) * e.scale
-		}
-		for i := n; i < size; i += n {
-			copy(dst[i:i+n], dst[:n])
-		}
-	}
-	return count
-}
-
 // solve runs the constraint of sample b of the micro-batch and returns its field.
 func (e *CPU[T]) solve(b int, initial []float64, seed constraint.Seed) []float64 {
 	size := e.System.Grid.Size() * e.Network.Outputs
 	s := e.samples[b]
 	constraint.Load(s, e.basis[b*size:(b+1)*size], initial)
+	if e.pass > 1 {
+		s.SetOffset(e.previous[b])
+	}
 	s.Solve(seed)
 	return s.Field()
 }
 
-// Basis writes what the network proposes for one initial condition to dst
-// (N, P).
+// Basis writes what the network proposes for one initial condition, in its first
+// pass, to dst (N, P).
 func (e *CPU[T]) Basis(dst, params []T, initial []float64) {
-	e.load(Batch{Initial: [][]float64{initial}}, 0)
-	e.net.Forward(e.basis, params, e.input)
+	batch := Batch{Initial: [][]float64{initial}}
+	e.forward(params, batch, 0, e.load(batch, 0), 1, false)
 	copy(dst, e.basis)
 }
 
@@ -253,7 +217,7 @@ func (e *CPU[T]) Predict(params []T, batch Batch, each func(i int, p *Prediction
 	e.setProgress(1)
 	for lo := 0; lo < len(batch.Initial); lo += e.micro {
 		count := e.load(batch, lo)
-		e.net.Forward(e.basis, params, e.input)
+		e.forward(params, batch, lo, count, e.Spec.Network.Passes, false)
 		for b := range count {
 			i := lo + b
 			p := &e.pred
@@ -285,7 +249,7 @@ func (e *CPU[T]) LossAndGrad(grad, params []T, batch Batch) Stats {
 	var jumpSquares float64
 	for lo := 0; lo < len(batch.Initial); lo += e.micro {
 		count := e.load(batch, lo)
-		e.net.Forward(e.basis, params, e.input)
+		e.forward(params, batch, lo, count, e.trainedPass(batch.Seeds[lo].Step), true)
 		size := e.System.Grid.Size() * e.Network.Outputs
 		for b := range e.micro {
 			bar := e.bar[b*size : (b+1)*size]
@@ -295,6 +259,7 @@ func (e *CPU[T]) LossAndGrad(grad, params []T, batch Batch) Stats {
 			}
 			jumpSquares += e.sample(bar, b, batch.Initial[lo+b], batch.Seeds[lo+b], scale)
 		}
+		e.amplify(e.bar)
 		e.net.Backward(grad, params, e.bar)
 	}
 	st.JumpRMS = math.Sqrt(jumpSquares * scale)
@@ -321,16 +286,17 @@ func (e *CPU[T]) setProgress(progress float64) {
 // bar. It returns the mean square jump.
 func (e *CPU[T]) sample(bar []T, b int, initial []float64, seed constraint.Seed, scale float64) float64 {
 	st, s := &e.stats, e.samples[b]
+	relative := scale / e.base[b]
 	u := e.solve(b, initial, seed)
 	clear(e.ubar)
-	loss := e.loss.Evaluate(e.squares, u, initial, e.ubar, scale)
+	loss := e.loss.Evaluate(e.squares, u, initial, e.ubar, relative)
 	jumps := s.Jumps()
 	weights := constraint.Jumps{Value: e.Spec.Loss.BorderJump, Slope: e.Spec.Loss.BorderSlope}
 	loss += weights.Value*jumps.Value + weights.Slope*jumps.Slope
-	weights.Value *= scale
-	weights.Slope *= scale
+	weights.Value *= relative
+	weights.Slope *= relative
 	constraint.Backward(s, bar, e.ubar, weights)
-	st.Loss += scale * loss
+	st.Loss += relative * loss
 	for i, v := range e.squares {
 		st.MeanSquares[i] += scale * v
 	}

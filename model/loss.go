@@ -50,6 +50,7 @@ type lossRows struct {
 	z, bar [][]float64 // per term (m): values, and r F_j
 	offset [][]float64 // per term (m): affine part, nil where zero
 	extras [][]float64
+	value  []float64 // (m): r, without factor
 	factor []float64 // (m): multiplies rows in the loss, nil where 1
 	sums   []float64 // Σ (factor r)² per chunk
 	plain  []float64 // Σ r² per chunk
@@ -91,6 +92,7 @@ func NewLoss(sys *pde.System, spec LossSpec, pool *kernel.Pool) (*Loss, error) {
 				op.Offset(r.offset[j], set.Points)
 			}
 		}
+		r.value = make([]float64, m)
 		for range set.Extras {
 			r.extras = append(r.extras, make([]float64, m))
 		}
@@ -177,6 +179,7 @@ func (l *Loss) evaluate(sc *lossScratch, t lossTask) {
 		set.Value().Eval(sc.value[t.set], m, sc.out[:outputs], in)
 	}
 	res := sc.out[0]
+	copy(r.value[t.lo:t.hi], res)
 	r.plain[t.chunk] = kernel.SumSquares64(res)
 	r.sums[t.chunk] = r.plain[t.chunk]
 	if r.factor != nil {

@@ -67,6 +67,16 @@ type NetworkSpec struct {
 	Precision        string         `yaml:"precision"`     // float32 | float64
 	InitialScale     float64        `yaml:"initial_scale"` // the initial condition is divided by this at the input
 	SpectralGain     float64        `yaml:"spectral_gain"` // multiplies the initial spectral weights; 0 starts them at zero
+	// OmitCoordinates names axes whose coordinates are not inputs. Without those of
+	// the periodic axes the network commutes with translations along them.
+	OmitCoordinates []string `yaml:"omit_coordinates,flow"`
+	// Features are further inputs: the unknown, terms of the residual, and the
+	// residual itself, of the field that is to be corrected (in the first pass the
+	// one that keeps its initial values), each divided by the number given.
+	Features map[string]float64 `yaml:"features,flow"`
+	// Passes is how often the network runs: from the second pass on it corrects the
+	// field of the one before.
+	Passes int `yaml:"passes"`
 }
 
 // ConstraintSpec describes the least-squares solves of hard and moe.
@@ -91,6 +101,7 @@ type ConstraintSpec struct {
 // LossSpec describes the loss of the assembled prediction.
 type LossSpec struct {
 	Form        string             `yaml:"form"`             // mean-square | norm
+	Relative    bool               `yaml:"relative"`         // each sample's loss divided by that of the field which keeps its initial values
 	Weights     map[string]float64 `yaml:"weights,flow"`     // by name of the rows; default 1
 	BorderJump  float64            `yaml:"border_jump"`      // weight of the mean-square jump across expert borders
 	BorderSlope float64            `yaml:"border_slope"`     // weight of the mean-square jump of the slope there, per length of the axis
@@ -183,7 +194,7 @@ func DefaultSpec() Spec {
 	return Spec{
 		Version: SpecVersion,
 		Method:  MoE,
-		Network: NetworkSpec{Width: 64, Layers: 5, Projection: 128, Basis: 16, LastActivation: true, Precision: "float32", InitialScale: 1, SpectralGain: 1},
+		Network: NetworkSpec{Width: 64, Layers: 5, Projection: 128, Basis: 16, LastActivation: true, Precision: "float32", InitialScale: 1, SpectralGain: 1, OmitCoordinates: []string{}, Features: map[string]float64{}, Passes: 1},
 		Constraint: ConstraintSpec{
 			Points: 20000, Overlap: Ramp{To: 1}, Weights: map[string]float64{}, Normalization: "mean", ConditionRows: "global", Ridge: 1e-4, Tolerance: 1e-4,
 			MaxIterations: 50, Damping: "nielsen", Scaling: "more", NewtonCorrection: true, Adjoint: "exact",
@@ -274,6 +285,7 @@ func (s *Spec) validate(d *config.Document) error {
 	atLeast("network.layers", n.Layers, 1)
 	atLeast("network.projection", n.Projection, 1)
 	atLeast("network.basis", n.Basis, 1)
+	atLeast("network.passes", n.Passes, 1)
 	oneOf("network.precision", n.Precision, "float32", "float64")
 	atLeast("constraint.points", c.Points, 0)
 	atLeast("constraint.max_iterations", c.MaxIterations, 1)
@@ -301,6 +313,9 @@ func (s *Spec) validate(d *config.Document) error {
 	oneOf("constraint.scaling", c.Scaling, "more", "current", "identity")
 	oneOf("constraint.adjoint", c.Adjoint, "exact", "gauss-newton", "paper")
 	positive("network.initial_scale", n.InitialScale)
+	for name, scale := range n.Features {
+		positive("network.features."+name, scale)
+	}
 	ramp := func(path string, r Ramp, most float64) {
 		if !(r.Start >= 0 && r.End >= 0 && r.Start <= most && r.End <= most) || !(r.From >= 0 && r.From <= r.To && r.To <= 1) {
 			bad(path, "%s: want start and end from 0 to %g, and 0 <= from <= to <= 1", path, most)

@@ -1,0 +1,212 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"pihc/fno"
+	"pihc/grid"
+	"pihc/internal/kernel"
+	"pihc/pde"
+)
+
+// Features that are no terms: the weighted residual row divided by its root mean
+// square, and the mean of that from the beginning up to t.
+const (
+	FeatureResidual     = "residual"
+	FeatureMeanResidual = "mean_residual"
+)
+
+// inputs says what the network sees at every point, in this order: coordinates,
+// the initial condition, features.
+type inputs struct {
+	axes     []int // whose coordinates are inputs
+	features []string
+}
+
+// newInputs reads the inputs of a spec.
+func newInputs(s *Spec, p *pde.Problem) (inputs, error) {
+	var in inputs
+	for i, name := range p.AxisNames() {
+		if !slices.Contains(s.Network.OmitCoordinates, name) {
+			in.axes = append(in.axes, i)
+		}
+	}
+	for _, name := range s.Network.OmitCoordinates {
+		if p.Axis(name) < 0 {
+			return in, fmt.Errorf("network.omit_coordinates: problem %s has no axis %q; its axes are %s", p.Name, name, strings.Join(p.AxisNames(), ", "))
+		}
+	}
+	all := []string{p.Unknown}
+	for _, t := range p.Terms {
+		if p.Residual.Expr.DependsOn(t.Name) {
+			all = append(all, t.Name)
+		}
+	}
+	all = append(all, FeatureResidual, FeatureMeanResidual)
+	for _, name := range all {
+		if _, ok := s.Network.Features[name]; ok {
+			in.features = append(in.features, name)
+		}
+	}
+	for name := range s.Network.Features {
+		if !slices.Contains(all, name) {
+			return in, fmt.Errorf("network.features: %q: want the unknown, a term of the residual of problem %s, or the residual itself: %s", name, p.Name, strings.Join(all, ", "))
+		}
+	}
+	return in, nil
+}
+
+func (in *inputs) count() int { return len(in.axes) + 1 + len(in.features) }
+
+// NetworkConfig returns the network a spec describes for its problem. Its
+// inputs are the coordinates, each scaled to [0, 1] on the axis's range, the
+// initial condition, and the features: fixed scales, so that a longer horizon or
+// another grid does not change their meaning (authors' notes, Q12).
+func NetworkConfig(s *Spec, p *pde.Problem) (fno.Config, error) {
+	modes, err := axisMap(p, "network.modes", s.Network.Modes, 8)
+	if err != nil {
+		return fno.Config{}, err
+	}
+	in, err := newInputs(s, p)
+	if err != nil {
+		return fno.Config{}, err
+	}
+	if s.Network.Passes > 1 && p.Ansatz.Offset != nil {
+		if zero, constant := p.Ansatz.Offset.Constant(); constant && zero == 0 {
+			return fno.Config{}, fmt.Errorf("network.passes: %d: problem %s has no `ansatz: offset`, which later passes replace by the field they correct; want 1", s.Network.Passes, p.Name)
+		}
+	}
+	return fno.Config{
+		Inputs: in.count(), Width: s.Network.Width, Layers: s.Network.Layers, Modes: modes,
+		Projection: s.Network.Projection, Outputs: s.Outputs(),
+		LastActivation: s.Network.LastActivation, OutputActivation: s.Network.OutputActivation,
+	}, nil
+}
+
+// CheckNetwork reports why a network does not fit a grid, by the spec's keys.
+func CheckNetwork(cfg fno.Config, g *grid.Grid) error {
+	err := cfg.Validate(g.Shape())
+	var modes *fno.ModesError
+	switch {
+	case errors.As(err, &modes):
+		return fmt.Errorf("network.modes.%s %s", g.Axes[modes.Axis].Name, modes.Reason)
+	case err != nil:
+		return fmt.Errorf("network: %w", err)
+	}
+	return nil
+}
+
+// inputField returns input i of sample b of the micro-batch.
+func (e *CPU[T]) inputField(b, i int) []T {
+	size := e.System.Grid.Size()
+	return e.input[(b*e.Network.Inputs+i)*size:][:size]
+}
+
+// fillCoordinates writes the coordinate inputs of every sample of a micro-batch.
+func (e *CPU[T]) fillCoordinates() {
+	g := e.System.Grid
+	strides := g.Strides()
+	for b := range e.micro {
+		for i, a := range e.inputs.axes {
+			axis, dst := g.Axes[a], e.inputField(b, i)
+			for p := range dst {
+				dst[p] = T((axis.Coordinate(p/strides[a]%axis.Points) - axis.Lo) / (axis.Hi - axis.Lo))
+			}
+		}
+	}
+}
+
+// load fills the initial-condition input of the samples of batch at lo.. and
+// returns how many there are. The network always runs a full micro-batch; unused
+// places repeat the last sample.
+func (e *CPU[T]) load(batch Batch, lo int) int {
+	n := e.System.InitialSize()
+	count := min(e.micro, len(batch.Initial)-lo)
+	if e.hold {
+		return count
+	}
+	for b := range e.micro {
+		u0 := batch.Initial[lo+min(b, count-1)]
+		if len(u0) != n {
+			panic("model: initial condition of the wrong length")
+		}
+		dst := e.inputField(b, len(e.inputs.axes))
+		for i, v := range u0 {
+			dst[i] = T(v) * e.scale
+		}
+		for i := n; i < len(dst); i += n {
+			copy(dst[i:i+n], dst[:n])
+		}
+		e.amplitude[b], e.base[b] = 1, 1
+		if e.previous == nil {
+			continue
+		}
+		previous := e.previous[b]
+		for i := 0; i < len(previous); i += n {
+			copy(previous[i:i+n], u0)
+		}
+		if v := e.loss.Evaluate(e.squares, previous, u0, nil, 0); e.Spec.Loss.Relative && v > 0 {
+			e.base[b] = v
+		}
+		e.loadFeatures(b)
+	}
+	return count
+}
+
+// loadFeatures fills the features of sample b from the field just evaluated by
+// the loss: terms divided by the scale the spec gives, residuals by their root
+// mean square. The basis is then multiplied by that root mean square over its
+// scale, since what corrects a field is as large as what is wrong with it.
+func (e *CPU[T]) loadFeatures(b int) {
+	rows := e.loss.sets[0]
+	points := rows.set.Points
+	rms := math.Sqrt(kernel.SumSquares64(rows.value) / float64(len(points)))
+	if rms == 0 {
+		rms = 1
+	}
+	for i, name := range e.inputs.features {
+		dst := e.inputField(b, len(e.inputs.axes)+1+i)
+		scale := e.Spec.Network.Features[name]
+		values := rows.value
+		switch name {
+		case e.System.Problem.Unknown:
+			for p, v := range e.previous[b] {
+				dst[p] = T(v / scale)
+			}
+			continue
+		case FeatureResidual:
+			e.amplitude[b] = rms / scale
+			scale = rms
+		case FeatureMeanResidual:
+			scale *= rms
+		default:
+			values = rows.z[slices.IndexFunc(rows.set.Terms, func(t int) bool { return e.System.Terms[t].Name == name })]
+		}
+		if len(points) < len(dst) {
+			clear(dst)
+		}
+		for r, p := range points {
+			dst[p] = T(values[r] / scale)
+		}
+		if name == FeatureMeanResidual {
+			meanFromStart(dst, e.System.InitialSize())
+		}
+	}
+}
+
+// meanFromStart replaces every slice of width values by the mean, by the
+// trapezoidal rule, of the slices from the first to itself.
+func meanFromStart[T kernel.Float](f []T, width int) {
+	for p := range width {
+		sum, last := T(0), f[p]
+		for i, at := 1, p+width; at < len(f); i, at = i+1, at+width {
+			v := f[at]
+			sum += (last + v) / 2
+			f[at], last = sum/T(i), v
+		}
+	}
+}

@@ -1,0 +1,240 @@
+package model
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"pihc/constraint"
+	"pihc/internal/check"
+	"pihc/internal/kernel"
+	"pihc/pde"
+)
+
+const flowSpec = `
+problem: navier-stokes
+method: %s
+grid: {t: 7, x: 8, y: 12}
+network: {width: 5, layers: 2, modes: {t: 2, x: 2, y: 3}, projection: 6, basis: 3, precision: float64,
+  omit_coordinates: [x, y], passes: 3,
+  features: {w: 1.5, vel_x: 0.07, w_y: 4, residual: 0.2, mean_residual: 0.5}}
+constraint: {experts: {x: 2}, points: 100, tolerance: 1e-13, max_iterations: 300}
+loss: {relative: true, border_jump: 0.3}
+training: {batch: 2, micro_batch: 2}
+`
+
+func flowEngine[T kernel.Float](t testing.TB, method string, workers int, overrides ...string) *CPU[T] {
+	t.Helper()
+	spec, err := LoadSpec("flow", fmt.Appendf(nil, flowSpec, method), overrides...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := pde.Open(spec.Problem)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := NewCPU[T](spec, p, nil, nil, workers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(e.Close)
+	return e
+}
+
+func flowBatch(t testing.TB, e *CPU[float64], samples int, step uint64) Batch {
+	t.Helper()
+	sample, err := fieldSampler(e.System.Problem, e.System.Grid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b Batch
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := range samples {
+		u0 := make([]float64, e.System.InitialSize())
+		if err := sample(rng, u0); err != nil {
+			t.Fatal(err)
+		}
+		b.Initial = append(b.Initial, u0)
+		b.Seeds = append(b.Seeds, constraint.Seed{Run: 1, Step: step, Sample: uint64(i)})
+	}
+	return b
+}
+
+// Features are what their names say, computed here operator by operator on the
+// field that keeps its initial values.
+func TestFeatures(t *testing.T) {
+	e := flowEngine[float64](t, Soft, 1)
+	batch := flowBatch(t, e, 1, 0)
+	e.load(batch, 0)
+	sys, size := e.System, e.System.Grid.Size()
+	n := sys.InitialSize()
+	field := make([]float64, size)
+	for i := range field {
+		field[i] = batch.Initial[0][i%n]
+	}
+	term := func(name string) []float64 {
+		z := make([]float64, size)
+		i := slices.IndexFunc(sys.Terms, func(o pde.Operator) bool { return o.Name == name })
+		sys.Terms[i].Apply(z, field)
+		return z
+	}
+	velX, velY, wx, wy, lap := term("vel_x"), term("vel_y"), term("w_x"), term("w_y"), term("lap")
+	r, square := make([]float64, size), 0.0
+	for i := range r {
+		r[i] = velX[i]*wx[i] + velY[i]*wy[i] - 1e-4*lap[i] // w_t = 0
+		square += r[i] * r[i] / float64(size)
+	}
+	rms := math.Sqrt(square)
+	for i, f := range []struct {
+		values []float64
+		scale  float64
+	}{{field, 1.5}, {wy, 4}, {velX, 0.07}, {r, rms}, {r, 0.5 * rms}} { // r does not depend on t: nor does its mean
+		want := make([]float64, size)
+		for p, v := range f.values {
+			want[p] = v / f.scale
+		}
+		check.Close(t, e.inputField(0, 2+i), want, 1e-9, 1e-9)
+	}
+	if got, want := e.amplitude[0], rms/0.2; math.Abs(got-want) > 1e-9*want {
+		t.Errorf("amplitude %g, want %g", got, want)
+	}
+	if e.Network.Inputs != 1+1+5 {
+		t.Errorf("%d inputs", e.Network.Inputs)
+	}
+}
+
+func TestMeanFromStart(t *testing.T) {
+	f := []float64{1, 10, 3, 10, 8, 10, 2, 10} // two values a slice, four slices
+	meanFromStart(f, 2)
+	check.Close(t, f, []float64{1, 10, 2, 10, 7.5 / 2, 10, 12.5 / 3, 10}, 1e-15, 0)
+}
+
+// The gradient of every pass, the fields of earlier ones held, against central
+// differences.
+func TestPassGradient(t *testing.T) {
+	for _, method := range Methods {
+		for pass := range uint64(3) {
+			t.Run(fmt.Sprint(method, " ", pass+1), func(t *testing.T) {
+				e := flowEngine[float64](t, method, 1, "grid={t: 5, x: 6, y: 8}", "constraint.points=40")
+				e.Constraint.Options.Solver.FTol = 0 // to the bottom: the gradient is that of a minimum
+				for i := range e.samples {
+					e.samples[i] = e.Constraint.NewSample()
+				}
+				worst, err := e.CheckGradient(flowBatch(t, e, 2, pass), 1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !(worst < 1e-6) {
+					t.Errorf("relative error %.2g", worst)
+				}
+			})
+		}
+	}
+}
+
+// A pass starts where the one before ended: with a network that proposes nothing,
+// or, for one solve over the whole domain, weights that do not move, it returns the
+// same field; and with three passes the engine goes through the fields of one and
+// two passes.
+func TestPassesFollowEachOther(t *testing.T) {
+	one, three := flowEngine[float64](t, Soft, 1, "network.passes=1"), flowEngine[float64](t, Soft, 1)
+	params := one.InitialParams()
+	batch := flowBatch(t, one, 1, 0)
+	var first []float64
+	if err := one.Predict(params, batch, func(_ int, p *Prediction) error {
+		first = slices.Clone(p.Field)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	three.forward(params, batch, 0, three.load(batch, 0), 2, false)
+	check.Close(t, three.previous[0], first, 1e-12, 1e-12)
+	second := slices.Clone(three.solve(0, batch.Initial[0], batch.Seeds[0]))
+	worst := 0.0
+	for i := range second { // not the same field again
+		worst = max(worst, math.Abs(second[i]-first[i]))
+	}
+	if worst < 1e-4 {
+		t.Errorf("the second pass changed the first by %g at most", worst)
+	}
+	three.forward(params, batch, 0, three.load(batch, 0), 3, false)
+	check.Close(t, three.previous[0], second, 1e-12, 1e-12)
+
+	zero := make([]float64, len(params))
+	three.forward(zero, batch, 0, three.load(batch, 0), 3, false)
+	n := len(batch.Initial[0])
+	for i, v := range three.solve(0, batch.Initial[0], batch.Seeds[0]) {
+		if math.Abs(v-batch.Initial[0][i%n]) > 1e-14 {
+			t.Fatalf("without a proposal the field is %g at %d, want %g", v, i, batch.Initial[0][i%n])
+		}
+	}
+}
+
+// A relative loss is that of the prediction over that of the field which keeps its
+// initial values, sample by sample.
+func TestRelativeLoss(t *testing.T) {
+	e := flowEngine[float64](t, Hard, 1, "network.passes=1")
+	batch := flowBatch(t, e, 2, 0)
+	params := e.InitialParams()
+	grad := make([]float64, len(params))
+	got := e.LossAndGrad(grad, params, batch).Loss
+	want, n := 0.0, e.System.InitialSize()
+	if err := e.Predict(params, batch, func(i int, p *Prediction) error {
+		still := make([]float64, len(p.Field))
+		for j := range still {
+			still[j] = batch.Initial[i][j%n]
+		}
+		want += p.Loss / e.loss.Evaluate(make([]float64, 1), still, batch.Initial[i], nil, 0) / 2
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if math.Abs(got-want) > 1e-12*want {
+		t.Errorf("loss %.15g, want %.15g", got, want)
+	}
+}
+
+func TestPassesBitwise(t *testing.T) {
+	for _, method := range Methods {
+		var want []float64
+		for _, workers := range []int{1, 2, 4} {
+			e := flowEngine[float64](t, method, workers)
+			params := e.InitialParams()
+			grad := make([]float64, len(params))
+			e.LossAndGrad(grad, params, flowBatch(t, e, 3, 2))
+			if want == nil {
+				want = grad
+			}
+			check.Equal(t, grad, want)
+		}
+	}
+}
+
+func TestInputErrors(t *testing.T) {
+	for override, want := range map[string]string{
+		"network.features={vel_z: 1}":  `network.features: "vel_z": want the unknown, a term of the residual of problem navier-stokes, or the residual itself: w, w_t, w_x, w_y, lap, vel_x, vel_y, residual, mean_residual`,
+		"network.omit_coordinates=[z]": `network.omit_coordinates: problem navier-stokes has no axis "z"; its axes are t, x, y`,
+		"network.features={vel_x: -1}": "network.features.vel_x: -1: want a positive number",
+		"network.passes=0":             "network.passes: 0: want at least 1",
+		"problem=diffusion-sorption":   "network.passes: 3: problem diffusion-sorption has no `ansatz: offset`",
+	} {
+		overrides := []string{override}
+		if strings.HasPrefix(override, "problem") {
+			overrides = append(overrides, "grid={t: 7, x: 8}", "network.modes={t: 2, x: 2}", "network.features={}", "network.omit_coordinates=[]")
+		}
+		spec, err := LoadSpec("flow", fmt.Appendf(nil, flowSpec, Soft), overrides...)
+		if err == nil {
+			var p *pde.Problem
+			if p, err = pde.Open(spec.Problem); err != nil {
+				t.Fatal(err)
+			}
+			_, err = NewCPU[float64](spec, p, nil, nil, 1)
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v; want %s", override, err, want)
+		}
+	}
+}
