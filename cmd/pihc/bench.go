@@ -33,13 +33,14 @@ var benchmarks = []struct {
 	{"network", "paper", (*bench).network},
 	{"constraint", "paper", (*bench).constraint},
 	{"step", "paper", (*bench).step},
+	{"terms", "paper", (*bench).terms},
 	{"solver", "paper", (*bench).solver},
 }
 
 func newBench(a *app) *cobra.Command {
 	o := &benchOptions{}
 	c := &cobra.Command{
-		Use:   "bench network|constraint|step|solver",
+		Use:   "bench network|constraint|step|terms|solver",
 		Short: "Measure speed on this machine, beside its own peak",
 		Long: `bench measures one part on this machine: medians of several repetitions, beside
 the peak rate of fused multiply-adds (fma_peak_gflops) measured in the same run
@@ -55,6 +56,8 @@ with the same number of threads.
               with those --runs names; speedup_2_cores is moe's time with one
               thread over that with two;
               max_rss_mib the process's largest memory
+  terms       the rows of all terms of all basis functions at the points of all
+              experts, over the network's forward pass for one sample
   solver      one trajectory of the classical solver on one thread; self_error is
               its relative L2 distance from its own solution at tolerance 1e-10
 
@@ -62,7 +65,7 @@ Sizes are those of the built-in spec PROBLEM-SCALE.`,
 		Example: `  pihc bench network
   pihc bench network --problem navier-stokes
   pihc bench step --scale demo --json`,
-		Args:      positional("network|constraint|step|solver", 1, 1),
+		Args:      positional("network|constraint|step|terms|solver", 1, 1),
 		ValidArgs: benchNames(),
 		RunE:      func(c *cobra.Command, args []string) error { return a.bench(c, args[0], o) },
 	}

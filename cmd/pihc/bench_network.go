@@ -23,7 +23,18 @@ func (r networkBench) fields() []field {
 		gflops("flop (1e9)", r.FLOP/1e9), gflops("fma_peak_gflops", r.Peak), ratio("fraction_of_peak", r.Fraction))
 }
 
-func (b *bench) network() (any, error) {
+// inference is a network of random parameters on one sample of random inputs.
+type inference struct {
+	net           *fno.Network[float32]
+	config        fno.Config
+	shape         []int
+	params, input []float32
+	dst           []float32
+	rng           *rand.Rand
+}
+
+// inference makes the network of the spec's experts on a pool.
+func (b *bench) inference(pool *kernel.Pool) (*inference, error) {
 	spec := *b.spec
 	spec.Method = model.MoE
 	cfg, err := model.NetworkConfig(&spec, b.problem)
@@ -34,33 +45,43 @@ func (b *bench) network() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := cfg.Validate(g.Shape()); err != nil {
+	if err := model.CheckNetwork(cfg, g); err != nil {
 		return nil, err
 	}
+	n := &inference{net: fno.New[float32](cfg, g.Shape(), 1, pool), config: cfg, shape: g.Shape(), rng: rand.New(rand.NewPCG(1, 2))}
+	wide := make([]float64, cfg.Size())
+	cfg.Init(wide, n.rng)
+	n.params = make([]float32, len(wide))
+	for i, v := range wide {
+		n.params[i] = float32(v)
+	}
+	n.input, n.dst = n.normal(cfg.Inputs*g.Size()), make([]float32, cfg.Outputs*g.Size())
+	return n, nil
+}
+
+func (n *inference) normal(size int) []float32 {
+	x := make([]float32, size)
+	for i := range x {
+		x[i] = float32(n.rng.NormFloat64())
+	}
+	return x
+}
+
+func (n *inference) forward() { n.net.Forward(n.dst, n.params, n.input) }
+
+func (b *bench) network() (any, error) {
 	pool := kernel.NewPool(b.workers)
 	defer pool.Close()
-	net := fno.New[float32](cfg, g.Shape(), 1, pool)
-	rng := rand.New(rand.NewPCG(1, 2))
-	normal := func(n int) []float32 {
-		x := make([]float32, n)
-		for i := range x {
-			x[i] = float32(rng.NormFloat64())
-		}
-		return x
-	}
-	wide := make([]float64, cfg.Size())
-	cfg.Init(wide, rng)
-	params := make([]float32, len(wide))
-	for i, v := range wide {
-		params[i] = float32(v)
-	}
-	input, bar := normal(cfg.Inputs*g.Size()), normal(cfg.Outputs*g.Size())
-	dst, grad := make([]float32, len(bar)), make([]float32, len(params))
-	r := networkBench{machine: b.machine(b.workers), FLOP: 3 * cfg.FLOP(g.Shape())}
-	if r.Forward, err = b.median(func() { net.Forward(dst, params, input) }); err != nil {
+	n, err := b.inference(pool)
+	if err != nil {
 		return nil, err
 	}
-	if r.Backward, err = b.median(func() { net.Backward(grad, params, bar) }); err != nil {
+	bar, grad := n.normal(len(n.dst)), make([]float32, len(n.params))
+	r := networkBench{machine: b.machine(b.workers), FLOP: 3 * n.config.FLOP(n.shape)}
+	if r.Forward, err = b.median(n.forward); err != nil {
+		return nil, err
+	}
+	if r.Backward, err = b.median(func() { n.net.Backward(grad, n.params, bar) }); err != nil {
 		return nil, err
 	}
 	r.Peak = kernel.PeakGFLOPS32(b.workers)
