@@ -1,10 +1,13 @@
 package main
 
 import (
+	"fmt"
+
 	"pihc/constraint"
 	"pihc/fno"
 	"pihc/internal/kernel"
 	"pihc/model"
+	"pihc/report"
 	"pihc/train"
 )
 
@@ -18,11 +21,13 @@ type constraintBench struct {
 	Per15      float64 `json:"solve_15_iterations_s"` // solve_s scaled to 15 iterations
 	GFLOPS     float64 `json:"gflops"`
 	Peak       float64 `json:"fma_peak_gflops"`
+	solverGrid
 }
 
 func (r constraintBench) fields() []field {
-	return append(r.machine.fields(), field{"rows", formatInt(r.Rows)}, field{"basis", formatInt(r.Basis)}, seconds("solve_s", r.Solve),
-		field{"iterations", formatInt(r.Iterations)}, seconds("solve_15_iterations_s", r.Per15), gflops("gflops", r.GFLOPS), gflops("fma_peak_gflops", r.Peak))
+	return append(append(r.machine.fields(), field{"rows", formatInt(r.Rows)}, field{"basis", formatInt(r.Basis)}, seconds("solve_s", r.Solve),
+		field{"iterations", formatInt(r.Iterations)}, seconds("solve_15_iterations_s", r.Per15), gflops("gflops", r.GFLOPS), gflops("fma_peak_gflops", r.Peak)),
+		field{"twenty_thousand_by_16_s", short(r.Twenty)}, gigabytes("read_gb_s", r.Read))
 }
 
 // benchIterations is the number of iterations a measured solve is stopped at.
@@ -76,6 +81,17 @@ func (b *bench) constraint() (any, error) {
 	n, terms := float64(cfg.Outputs), float64(len(sys.Sets[0].Terms))
 	r.GFLOPS = float64(outcome.Evaluations) * float64(options.Points) * (4*terms*n + n*(n+1) + 2*n) / r.Solve / 1e9
 	r.Peak = kernel.PeakGFLOPS64(1)
+	if r.solverGrid, err = b.solverGrid(r.Peak); err != nil || b.options.json {
+		return r, err
+	}
+	for _, t := range []*report.Table{r.solveTable(b.workers), r.passTable()} {
+		if _, err := t.WriteTo(b.app.Out); err != nil {
+			return nil, err
+		}
+		if _, err := fmt.Fprintln(b.app.Out); err != nil {
+			return nil, err
+		}
+	}
 	return r, nil
 }
 
