@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"pihc/data"
-	"pihc/grid"
 	"pihc/model"
 	"pihc/pde"
 	"pihc/report"
@@ -175,10 +174,10 @@ func (a *app) evaluateRun(ctx context.Context, dir string, spec *model.Spec, p *
 		return nil, err
 	}
 	m, err := a.evaluateOn(ctx, dir, *spec, p, set, options, split, most)
-	if err != nil || len(options.grid) > 0 {
+	if err != nil || len(options.grid) > 0 || split != "test" {
 		return m, err
 	}
-	return m, a.evaluateGrids(ctx, m, dir, spec, p, set, options, most)
+	return m, a.evaluateGrids(ctx, m, dir, spec, p, set, options, most, func() error { return nil })
 }
 
 // evaluateOn scores a run on one grid.
@@ -219,15 +218,21 @@ func (a *app) score(ctx context.Context, dir string, spec *model.Spec, p *pde.Pr
 	return m, nil
 }
 
-// evaluateGrids adds the evaluations on the further grids of the spec to m, one
-// engine at a time.
-func (a *app) evaluateGrids(ctx context.Context, m *metrics, dir string, spec *model.Spec, p *pde.Problem, set *data.Dataset, options evaluatorOptions, most int) error {
+// evaluateGrids adds the evaluations on the further grids of the spec that m lacks,
+// one engine at a time, and calls done after each.
+func (a *app) evaluateGrids(ctx context.Context, m *metrics, dir string, spec *model.Spec, p *pde.Problem, set *data.Dataset, options evaluatorOptions, most int, done func() error) error {
 	grids, err := model.EvaluationGrids(spec, p)
 	if err != nil {
 		return err
 	}
+	have := m.Grids
 	m.Grids = nil
 	for _, g := range grids {
+		at := slices.IndexFunc(have, func(x report.Evaluation) bool { return slices.Equal(x.Grid, g.Shape()) })
+		if at >= 0 {
+			m.Grids = append(m.Grids, have[at])
+			continue
+		}
 		options.grid = map[string]int{}
 		for _, axis := range g.Axes {
 			options.grid[axis.Name] = axis.Points
@@ -238,13 +243,17 @@ func (a *app) evaluateGrids(ctx context.Context, m *metrics, dir string, spec *m
 		}
 		other.TrainSeconds = 0
 		m.Grids = append(m.Grids, other.Evaluation)
+		if err := done(); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
 // storedMetrics returns the evaluation of the whole test split in the run
-// folder, if it is of this checkpoint, dataset and settings.
-func storedMetrics(dir string, spec *model.Spec, p *pde.Problem, e evaluator, set *data.Dataset) (*metrics, bool) {
+// folder, if it is of this checkpoint, dataset and settings. Further grids may be
+// missing.
+func storedMetrics(dir string, spec *model.Spec, e evaluator, set *data.Dataset) (*metrics, bool) {
 	var m metrics
 	path := filepath.Join(dir, "metrics.json")
 	if _, err := os.Stat(path); err != nil || data.ReadJSON(path, &m) != nil {
@@ -254,13 +263,8 @@ func storedMetrics(dir string, spec *model.Spec, p *pde.Problem, e evaluator, se
 	if err != nil {
 		return nil, false
 	}
-	grids, err := model.EvaluationGrids(spec, p)
-	if err != nil {
-		return nil, false
-	}
 	same := m.Version == metricsVersion && m.Split == "test" && m.Samples == split.Count && m.Checkpoint == e.meta().TensorsHash &&
-		m.DatasetHash == set.Manifest().Checksum && slices.Equal(m.Grid, e.system().Grid.Shape()) &&
-		slices.EqualFunc(m.Grids, grids, func(x report.Evaluation, g *grid.Grid) bool { return slices.Equal(x.Grid, g.Shape()) })
+		m.DatasetHash == set.Manifest().Checksum && slices.Equal(m.Grid, e.system().Grid.Shape())
 	if spec.Method != model.Soft {
 		same = same && m.Points == spec.Constraint.Points && m.Tolerance == spec.Constraint.Tolerance
 	}

@@ -123,7 +123,7 @@ func (a *app) comparison(ctx context.Context, dirs []string, dataDir string, wor
 			return nil, err
 		}
 		var m *metrics
-		stored := false
+		save := func() error { return data.WriteJSON(filepath.Join(dir, "metrics.json"), m) }
 		err = func() error {
 			defer e.close()
 			if i == 0 {
@@ -139,8 +139,12 @@ func (a *app) comparison(ctx context.Context, dirs []string, dataDir string, wor
 			if !slices.Equal(e.system().Grid.Shape(), []int(pageShape(&page))) {
 				return fmt.Errorf("runs %s and %s have different grids", dirs[0], dir)
 			}
-			if m, stored = storedMetrics(dir, spec, p, e, set); !stored {
+			stored := false
+			if m, stored = storedMetrics(dir, spec, e, set); !stored {
 				if m, err = a.score(ctx, dir, spec, p, set, e, "test", 0); err != nil {
+					return err
+				}
+				if err := save(); err != nil {
 					return err
 				}
 			}
@@ -149,13 +153,8 @@ func (a *app) comparison(ctx context.Context, dirs []string, dataDir string, wor
 		if err != nil {
 			return nil, err
 		}
-		if !stored {
-			if err := a.evaluateGrids(ctx, m, dir, spec, p, set, options, 0); err != nil {
-				return nil, err
-			}
-			if err := data.WriteJSON(filepath.Join(dir, "metrics.json"), m); err != nil {
-				return nil, err
-			}
+		if err := a.evaluateGrids(ctx, m, dir, spec, p, set, options, 0, save); err != nil {
+			return nil, err
 		}
 		page.Methods[i].Evaluation = m.Evaluation
 		page.Specs = append(page.Specs, report.Spec{Title: page.Methods[i].Label + " (" + filepath.Base(dir) + ")", Text: string(text)})
