@@ -28,9 +28,10 @@ type DenseRows struct {
 	Dst    [][]float64
 }
 
-// denseFields is the number of fields worked on at a time: what a slice of 64 x 64
-// points takes of memory should stay near a core.
-const denseFields = 32
+// denseFields is the most fields worked on at a time. Fewer would keep a slice of
+// 64 x 64 points nearer to a core, but rows of the result are written in one piece
+// (64: 109 ms of one core for 64 x 64 x 64 points and 64 fields, 32: 142, 16: 183).
+const denseFields = 64
 
 type denseWorkspace struct {
 	next   *denseWorkspace
