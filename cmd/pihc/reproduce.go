@@ -29,12 +29,13 @@ func newReproduce(a *app) *cobra.Command {
 		Use:   "reproduce NAME --scale demo|small|paper",
 		Short: "Data, all three methods, scores and report in one go",
 		Long: `reproduce runs a whole experiment: it generates the dataset of the spec
-NAME-SCALE, trains soft, hard and moe, evaluates them on the test split, writes
-DIR/report.html and prints the table.
+NAME-SCALE, trains soft, hard and moe, evaluates them on the test split (on the
+spec's grid and on those of data.test.grids), writes DIR/report.html and prints the
+table.
 
-                        demo           small        paper
-  diffusion-sorption    101 x 128      101 x 256    101 x 1024
-  navier-stokes         16 x 32 x 32   -            -
+                        demo           small          paper
+  diffusion-sorption    101 x 128      101 x 256      101 x 1024
+  navier-stokes         16 x 32 x 32   32 x 32 x 32   64 x 64 x 64
 
 demo takes minutes on two cores, paper has the paper's sizes and takes many hours.
 
