@@ -67,7 +67,7 @@ func (s *Spec) Options(p *pde.Problem) (constraint.Options, error) {
 	}
 	switch s.Method {
 	case Soft:
-		o.Fixed, o.Start = true, 1
+		o.Fixed, o.Start = true, c.SoftWeight
 	case MoE:
 		var err error
 		if o.Experts, err = axisMap(p, "constraint.experts", c.Experts, 1); err != nil {

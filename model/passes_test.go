@@ -238,3 +238,18 @@ func TestInputErrors(t *testing.T) {
 		}
 	}
 }
+
+// soft_weight multiplies the field of soft: with s·t/T in the ansatz, 1/s undoes s.
+func TestSoftWeight(t *testing.T) {
+	fields := map[string][]float64{}
+	for _, c := range [][2]string{{"navier-stokes", "1"}, {"navier-stokes-published", "200"}} {
+		e := flowEngine[float64](t, Soft, 1, "problem="+c[0], "constraint.soft_weight="+c[1], "network.passes=1", "network.features={}")
+		if err := e.Predict(e.InitialParams(), flowBatch(t, e, 1, 0), func(_ int, p *Prediction) error {
+			fields[c[0]] = slices.Clone(p.Field)
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check.Close(t, fields["navier-stokes-published"], fields["navier-stokes"], 1e-12, 1e-12)
+}

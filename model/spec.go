@@ -89,6 +89,7 @@ type ConstraintSpec struct {
 	ConditionRows    string             `yaml:"condition_rows"` // global | local
 	RepeatInitial    int                `yaml:"repeat_initial"` // initial rows counted so often (Q1)
 	Start            float64            `yaml:"start"`
+	SoftWeight       float64            `yaml:"soft_weight"` // ω of soft
 	Ridge            float64            `yaml:"ridge"`
 	Tolerance        float64            `yaml:"tolerance"` // gtol
 	MaxIterations    int                `yaml:"max_iterations"`
@@ -196,7 +197,7 @@ func DefaultSpec() Spec {
 		Method:  MoE,
 		Network: NetworkSpec{Width: 64, Layers: 5, Projection: 128, Basis: 16, LastActivation: true, Precision: "float32", InitialScale: 1, SpectralGain: 1, OmitCoordinates: []string{}, Features: map[string]float64{}, Passes: 1},
 		Constraint: ConstraintSpec{
-			Points: 20000, Overlap: Ramp{To: 1}, Weights: map[string]float64{}, Normalization: "mean", ConditionRows: "global", Ridge: 1e-4, Tolerance: 1e-4,
+			Points: 20000, Overlap: Ramp{To: 1}, Weights: map[string]float64{}, Normalization: "mean", ConditionRows: "global", SoftWeight: 1, Ridge: 1e-4, Tolerance: 1e-4,
 			MaxIterations: 50, Damping: "nielsen", Scaling: "more", NewtonCorrection: true, Adjoint: "exact",
 		},
 		Loss: LossSpec{Form: "mean-square", Weights: map[string]float64{}, BorderRows: Ramp{1, 1, 0, 1}},
@@ -290,6 +291,7 @@ func (s *Spec) validate(d *config.Document) error {
 	atLeast("constraint.points", c.Points, 0)
 	atLeast("constraint.max_iterations", c.MaxIterations, 1)
 	positive("constraint.tolerance", c.Tolerance)
+	positive("constraint.soft_weight", c.SoftWeight)
 	if c.Ridge < 0 {
 		bad("constraint.ridge", "constraint.ridge: %g: want zero or a positive number", c.Ridge)
 	}
