@@ -23,7 +23,7 @@ func (n *Network[T]) Backward(grad, params, dstBar []T) {
 		n.transform(n.gHat, n.width)
 		n.biasGradient(l)
 		n.layer = l
-		n.pool.Run(n.modes, n.run.mixBackwardMode)
+		n.pool.Run(ceil(n.modes, mixGroup), n.run.mixBackwardModes)
 		if l > 0 {
 			n.inverseTransform(n.mixed)
 			n.pool.Run(n.chunks, n.run.layerChunk)

@@ -28,7 +28,7 @@ func (n *Network[T]) forward(dst, params, input []T, keep bool) {
 	n.liftSpectrum()
 	for l := range c.Layers {
 		n.layer = l
-		n.pool.Run(n.modes, n.run.mixMode)
+		n.pool.Run(ceil(n.modes, mixGroup), n.run.mixModes)
 		n.inverseTransform(n.mixed)
 		n.pool.Run(n.batch*n.rows, n.run.forwardRow)
 		if l+1 < c.Layers {

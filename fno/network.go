@@ -74,11 +74,13 @@ type scratch[T kernel.Float] struct {
 	h, dh []T // tile x hidden
 	o     []T // tile x out; columns past Outputs stay zero
 	o2    []T
-	mixA  []T // (2, 2 width) operand of a mode's matrix, per sample
-	mixB  []T // (2 width, pad(2 batch)) operand of its adjoint; the padding stays zero
-	mixC  []T // either product
-	mixR  []T // (2, channels, channels) a mode's matrix
-	sum   []T // one row of any gradient
+	// Of a group of modes:
+	mixA []T // (modes, batch, 2, 2 channels) operand of a mode's matrix
+	mixB []T // (modes, 2 channels, pad(2 batch)) operand of its adjoint; the padding stays zero
+	mixG []T // (modes, 2 batch, channels) the gradient's spectrum
+	mixC []T // either product
+	mixR []T // (2, channels, channels) a mode's matrix
+	sum  []T // one row of any gradient
 }
 
 // New returns a network for the grid shape (axis 0 slowest) and the given number
@@ -134,7 +136,8 @@ func New[T kernel.Float](c Config, shape []int, batch int, pool *kernel.Pool) *N
 		s.v, s.d = aligned[T](tilePoints*n.width), aligned[T](tilePoints*n.width)
 		s.h, s.dh = aligned[T](tilePoints*n.hidden), aligned[T](tilePoints*n.hidden)
 		s.o, s.o2 = aligned[T](tilePoints*n.out), aligned[T](tilePoints*n.out)
-		s.mixA, s.mixB, s.mixC = aligned[T](batch*4*n.width), aligned[T](2*n.width*pad(2*batch)), aligned[T](n.width*pad(2*batch))
+		s.mixA, s.mixC = aligned[T](mixGroup*batch*4*c.Width), aligned[T](mixGroup*n.width*pad(2*batch))
+		s.mixB, s.mixG = aligned[T](mixGroup*2*c.Width*pad(2*batch)), aligned[T](mixGroup*2*batch*c.Width)
 		s.mixR = aligned[T](2 * c.Width * c.Width)
 		s.sum = aligned[T](max(n.width, n.hidden, n.out))
 	}
@@ -171,7 +174,7 @@ func (n *Network[T]) Bytes() int64 {
 	}
 	all = append(append(append(all, n.pre...), n.hat...), n.middle...)
 	for _, s := range n.scratch {
-		all = append(all, s.v, s.d, s.h, s.dh, s.o, s.o2, s.mixA, s.mixB, s.mixC, s.mixR, s.sum)
+		all = append(all, s.v, s.d, s.h, s.dh, s.o, s.o2, s.mixA, s.mixB, s.mixG, s.mixC, s.mixR, s.sum)
 	}
 	for _, a := range n.axes {
 		all = append(all, a.matrix)
