@@ -31,7 +31,7 @@ func MeanBaseline(s Samples) (*Evaluation, error) {
 func persistence(initial, truth []float64) float64 {
 	d, n := 0.0, len(initial)
 	for i := 0; i < len(truth); i += n {
-		d = math.Hypot(d, norm(difference(initial, truth[i:i+n])))
+		d = math.Hypot(d, distance(initial, truth[i:i+n]))
 	}
 	if d == 0 {
 		return 0

@@ -98,11 +98,28 @@ func norm(x []float64) float64 {
 	return largest * math.Sqrt(sum)
 }
 
+// distance is norm(difference(a, b)) without the slice where squares neither
+// overflow nor underflow.
+func distance(a, b []float64) float64 {
+	if len(a) != len(b) {
+		panic("report: prediction and truth differ in length")
+	}
+	sum := 0.0
+	for i, v := range a {
+		d := v - b[i]
+		sum += d * d
+	}
+	if sum > 0x1p-900 && sum < math.MaxFloat64 || sum == 0 && slices.Equal(a, b) {
+		return math.Sqrt(sum)
+	}
+	return norm(difference(a, b)) // squares too large or too small, or not finite
+}
+
 // RelativeL2 returns ‖prediction - truth‖ / ‖truth‖ of one sample. It is 0 for
 // two zero fields and +Inf if only the truth is zero. It panics unless the
 // lengths agree.
 func RelativeL2(prediction, truth []float64) float64 {
-	d, t := norm(difference(prediction, truth)), norm(truth)
+	d, t := distance(prediction, truth), norm(truth)
 	if d == 0 && t == 0 {
 		return 0
 	}
@@ -112,11 +129,11 @@ func RelativeL2(prediction, truth []float64) float64 {
 // NRMSE returns the root mean square of prediction - truth divided by the range
 // (maximum minus minimum) of the truth, of one sample.
 func NRMSE(prediction, truth []float64) float64 {
-	d := RMS(difference(prediction, truth))
+	d := distance(prediction, truth)
 	if d == 0 {
 		return 0
 	}
-	return d / (slices.Max(truth) - slices.Min(truth))
+	return d / math.Sqrt(float64(len(truth))) / (slices.Max(truth) - slices.Min(truth))
 }
 
 func difference(a, b []float64) []float64 {

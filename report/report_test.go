@@ -44,6 +44,9 @@ func TestMetrics(t *testing.T) {
 	if e := RelativeL2([]float64{1e200, 0}, []float64{0, 1e200}); math.Abs(e-math.Sqrt2) > 1e-12 {
 		t.Errorf("overflow: %g", e)
 	}
+	if e := RelativeL2([]float64{1e-200, 0}, []float64{0, 1e-200}); math.Abs(e-math.Sqrt2) > 1e-12 {
+		t.Errorf("underflow: %g", e)
+	}
 	zero := make([]float64, 2)
 	if RelativeL2(zero, zero) != 0 || !math.IsInf(RelativeL2([]float64{1, 0}, zero), 1) || RMS(nil) != 0 {
 		t.Error("zero fields")
