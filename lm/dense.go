@@ -1,6 +1,9 @@
 package lm
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Func describes a problem by callbacks on whole vectors. Rows, Dim and
 // Residual are required.
@@ -36,6 +39,7 @@ type Func struct {
 type Dense struct {
 	f          Func
 	r, jac     []float64
+	at         []float64 // where jac was last evaluated
 	x, r1, r2  []float64
 	jac1, jac2 []float64 // for differences of the Jacobian, made when needed
 	curvature  []float64
@@ -56,10 +60,12 @@ func NewDense(f Func) *Dense {
 		panic("lm: len(Func.Theta) is not Func.Params")
 	}
 	m, n := f.Rows, f.Dim
-	return &Dense{
+	d := &Dense{
 		f: f, r: make([]float64, m), jac: make([]float64, m*n),
-		x: make([]float64, n), probe: make([]float64, n), r1: make([]float64, m), r2: make([]float64, m),
+		at: make([]float64, n), x: make([]float64, n), probe: make([]float64, n), r1: make([]float64, m), r2: make([]float64, m),
 	}
+	d.at[0] = math.NaN() // nowhere yet
+	return d
 }
 
 // Dim returns Func.Dim.
@@ -97,6 +103,12 @@ func (d *Dense) Jacobian(jac, w []float64) {
 	}
 }
 
+// linearise evaluates jac at w.
+func (d *Dense) linearise(w []float64) {
+	d.Jacobian(d.jac, w)
+	copy(d.at, w)
+}
+
 // differenceStep is the central-difference step for a variable of value v:
 // the cube root of eps balances truncation against rounding.
 func differenceStep(v float64) float64 { return 6e-6 * max(math.Abs(v), 1e-3) }
@@ -108,7 +120,7 @@ func (d *Dense) Normal(a, g, w []float64) float64 {
 	if g == nil {
 		return cost
 	}
-	d.Jacobian(d.jac, w)
+	d.linearise(w)
 	clear(a)
 	clear(g)
 	accumulate(a, g, d.jac, d.r, len(w))
@@ -119,7 +131,7 @@ func (d *Dense) Normal(a, g, w []float64) float64 {
 // EachBlock implements [RowReader] with a single block.
 func (d *Dense) EachBlock(w []float64, visit func(r, jac []float64)) {
 	d.f.Residual(d.r, w)
-	d.Jacobian(d.jac, w)
+	d.linearise(w)
 	visit(d.r, d.jac)
 }
 
@@ -168,7 +180,8 @@ func (d *Dense) jacobianBuffers() {
 }
 
 // Curvature implements [Accelerated] by second differences of the residual
-// along v: the truncation error is of second order in the step.
+// along v: the truncation error is of second order in the step. It uses the
+// Jacobian of the last evaluation, if that was at w.
 func (d *Dense) Curvature(out, w, v []float64) {
 	n := d.f.Dim
 	h := 1e-2
@@ -178,7 +191,9 @@ func (d *Dense) Curvature(out, w, v []float64) {
 		}
 		d.f.Residual(r, d.x)
 	}
-	d.Jacobian(d.jac, w) // before r1 and r2, which it may use
+	if !slices.Equal(d.at, w) {
+		d.linearise(w) // before r1 and r2, which it may use
+	}
 	d.f.Residual(d.r, w)
 	at(d.r1, h)
 	at(d.r2, -h)

@@ -103,6 +103,16 @@ func allFinite(x []float64) bool {
 	return check == 0
 }
 
+// currentRank returns the rank of [J; εI] at w. Pivots that leave no doubt save
+// the factorisation of the rows.
+func (s *Solver) currentRank() int {
+	s.chol.factor(s.a, s.n, 0, nil)
+	if s.chol.pivot >= qrPivot {
+		return s.n
+	}
+	return s.rank()
+}
+
 // rank returns the numerical rank of [J; εI] with columns scaled to unit
 // length: from the rows by pivoted QR where they can be read, and otherwise
 // by pivoted Cholesky of JᵀJ, which cannot see below about 1e-8.

@@ -95,12 +95,14 @@ type Options struct {
 	// does not rise. It squares the error of the implicit gradient.
 	NewtonCorrection bool
 
-	// Acceleration adds the geodesic acceleration of Transtrum and Sethna
-	// (2012) to each step if the problem is [Accelerated].
-	Acceleration bool
+	// NoAcceleration leaves out the geodesic acceleration of Transtrum and
+	// Sethna (2012), which is part of each Levenberg-Marquardt step where the
+	// problem is [Accelerated]. It costs such a problem one more evaluation a
+	// step and finds its way from more of the hard starts.
+	NoAcceleration bool
 
 	// NoRestart forbids the second run, from the same start with identity
-	// scaling, after a run that ended on a plateau.
+	// scaling, after a run that ended on a plateau or where J has lost rank.
 	NoRestart bool
 }
 

@@ -36,7 +36,7 @@ func (d *Dense) PullGradient(thetaBar, w, lambda []float64, residualOnly bool) {
 	d.paramBuffers()
 	n, p := d.f.Dim, d.f.Params
 	clear(thetaBar)
-	d.Jacobian(d.jac, w)
+	d.linearise(w)
 	d.paramJacobian(d.pj1, w)
 	for i := range d.r {
 		axpy(thetaBar, dot(d.jac[i*n:(i+1)*n], lambda), d.pj1[i*p:(i+1)*p])
@@ -78,7 +78,7 @@ func (d *Dense) PushGradient(gdot, w, thetaDot []float64, residualOnly bool) {
 	d.paramBuffers()
 	m, n, p := d.f.Rows, d.f.Dim, d.f.Params
 	clear(gdot)
-	d.Jacobian(d.jac, w)
+	d.linearise(w)
 	d.paramJacobian(d.pj1, w)
 	for i := range m {
 		axpy(gdot, dot(d.pj1[i*p:(i+1)*p], thetaDot), d.jac[i*n:(i+1)*n])

@@ -18,6 +18,7 @@ type Solver struct {
 	res  Result
 
 	restartable            bool    // a plateau exit may run again
+	startRank              int     // of J at the start, known where restartable
 	startCost, quarterCost float64 // of this run: at its start, at a quarter of the limit
 
 	// Quadratic model at w and at the trial point.
@@ -103,8 +104,9 @@ func (s *Solver) release() { s.p, s.rows, s.w = nil, nil, nil }
 // in w. It panics if len(w) != p.Dim() or p.Dim() exceeds the solver's size.
 //
 // After a run that ended on a plateau (the cost has stopped falling or creeps,
-// and the gradient test fails, or a column of J has collapsed) it runs once more from the
-// start with D = I and keeps the better of the two; see [Options.NoRestart].
+// and the gradient test fails, or a column of J has collapsed, or J has lost rank)
+// it runs once more from the start with D = I and keeps the better of the two; see
+// [Options.NoRestart].
 func (s *Solver) Solve(p Problem, w []float64) Result {
 	s.bind(p, w)
 	defer s.release()
@@ -116,11 +118,18 @@ func (s *Solver) Solve(p Problem, w []float64) Result {
 	if s.restartable && s.plateau() && s.res.Iterations < s.opt.MaxIterations {
 		s.restart()
 	}
-	if s.res.Status != NonFiniteStart {
-		s.finish()
-		copy(s.solved[:n], w)
-		s.hasSolved = true
+	if s.res.Status == NonFiniteStart {
+		return s.res
 	}
+	s.finish()
+	// At a point where some direction has lost its influence other runs may do
+	// better.
+	if s.restartable && s.res.Rank < s.startRank && !s.negligible() && s.res.Iterations < s.opt.MaxIterations {
+		s.restart()
+		s.finish()
+	}
+	copy(s.solved[:n], w)
+	s.hasSolved = true
 	return s.res
 }
 
@@ -131,7 +140,7 @@ func (s *Solver) restart() {
 	first, cost := s.res, s.cost
 	copy(s.best[:n], s.w)
 	copy(s.w, s.start[:n])
-	s.restartable = false
+	s.restartable, s.res.Corrected = false, false
 	s.run(Identity)
 	if s.cost < cost {
 		s.res.Restarted = true
@@ -209,6 +218,9 @@ func (s *Solver) run(scaling Scaling) {
 	s.damper.init(s)
 	s.startCauchy()
 	s.startCost, s.quarterCost = s.cost, math.Inf(1)
+	if s.restartable {
+		s.startRank = s.currentRank()
+	}
 	gtol := max(s.opt.GTol, 0)
 	if s.opt.Termination == Cauchy {
 		gtol = 0

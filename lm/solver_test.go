@@ -102,7 +102,7 @@ func TestRosenbrock(t *testing.T) {
 		{Linear: Cholesky},
 		{Descent: Dogleg},
 		{Descent: GaussNewton},
-		{Acceleration: true},
+		{NoAcceleration: true},
 		{NewtonCorrection: true},
 		{Damping: Classical, Scaling: Identity, Linear: QR, Termination: Cauchy, RTol: 1e-8, ATol: 1e-8},
 	} {

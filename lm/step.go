@@ -26,7 +26,7 @@ func (s *Solver) computeStep() (predicted float64, ok bool) {
 	}
 	predicted = s.reduction(step)
 	// Near the end the second difference along a short step is mostly rounding.
-	if s.opt.Acceleration && predicted > accelerateAbove*s.cost {
+	if !s.opt.NoAcceleration && predicted > accelerateAbove*s.cost {
 		ok = s.accelerate()
 		return predicted, ok
 	}

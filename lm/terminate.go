@@ -91,7 +91,7 @@ func (s *Solver) creeping() bool {
 // size: Moré's D then holds that unknown in place. A cost that has fallen to
 // rounding is no plateau.
 func (s *Solver) plateau() bool {
-	if s.res.Status == NonFiniteStart || s.cost <= noise*noise*s.startCost {
+	if s.res.Status == NonFiniteStart || s.negligible() {
 		return false
 	}
 	if s.res.Status != ConvergedGradient && s.gradient > plateauGradient {
@@ -106,3 +106,6 @@ func (s *Solver) plateau() bool {
 	}
 	return false
 }
+
+// negligible reports whether the cost has fallen to rounding.
+func (s *Solver) negligible() bool { return s.cost <= noise*noise*s.startCost }
