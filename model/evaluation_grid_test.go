@@ -62,6 +62,23 @@ func TestEvaluationGrids(t *testing.T) {
 	}
 }
 
+// The grids of the specs that come with pihc can be evaluated.
+func TestBuiltinGrids(t *testing.T) {
+	for _, name := range BuiltinSpecs() {
+		spec, err := OpenSpec(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := pde.Open(spec.Problem)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := EvaluationGrids(spec, p); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // Test samples are on the finest grid, all others on the spec's; a solution there,
 // thinned out, is the one that the coarse grid's own solver computes.
 func TestPlanOnSeveralGrids(t *testing.T) {
