@@ -2,6 +2,7 @@ package lm
 
 import (
 	"math"
+	"runtime"
 	"testing"
 
 	"pihc/internal/kernel"
@@ -54,9 +55,9 @@ func closeTo(t *testing.T, what string, got, want []float64, tolerance float64) 
 }
 
 func TestStreamedMatchesWholeProblem(t *testing.T) {
-	for _, m := range []int{1, 7, 127, 1000, 5000, 40000} {
-		p := newTerms(m, 5, 2)
-		n := p.n
+	for _, size := range [][2]int{{1, 5}, {7, 5}, {127, 5}, {1000, 5}, {5000, 5}, {40000, 5}, {700, 200}} {
+		m, n := size[0], size[1]
+		p := newTerms(m, n, 2)
 		pool := kernel.NewPool(3)
 		for _, workers := range []*kernel.Pool{nil, pool} {
 			s := NewStreamedSecondOrder(linearRows{p}, workers)
@@ -82,6 +83,38 @@ func TestStreamedMatchesWholeProblem(t *testing.T) {
 			}
 		}
 		pool.Close()
+	}
+}
+
+// decay is the rows of a fit of w0·exp(−w1·t) + w2 to its own values at
+// (2, 3, 1), t in [0, 1], which nothing stores.
+type decay int
+
+func (decay) Dim() int    { return 3 }
+func (m decay) Rows() int { return int(m) }
+
+func (m decay) Block(r, jac, w []float64, lo, hi int) {
+	for i := lo; i < hi; i++ {
+		t := float64(i) / float64(m)
+		e := math.Exp(-w[1] * t)
+		r[i-lo] = w[0]*e + w[2] - 2*math.Exp(-3*t) - 1
+		if jac != nil {
+			copy(jac[3*(i-lo):], []float64{e, -w[0] * t * e, 1})
+		}
+	}
+}
+
+// TestStreamedMemoryIsBounded solves for ten million rows, whose Jacobian would
+// take 240 MB.
+func TestStreamedMemoryIsBounded(t *testing.T) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	w := []float64{1, 1, 0}
+	res := NewSolver(3, Options{}).Solve(NewStreamed(decay(10_000_000), nil), w)
+	runtime.ReadMemStats(&after)
+	closeTo(t, "w", w, []float64{2, 3, 1}, 1e-6)
+	if used := after.TotalAlloc - before.TotalAlloc; res.Status.Err() != nil || used > 1<<20 {
+		t.Errorf("%v after %d iterations, %d bytes", res.Status, res.Iterations, used)
 	}
 }
 

@@ -30,7 +30,7 @@ const maxChunks = 32
 
 // Streamed is the problem of a row provider. Its memory is bounded by
 // 32·(n² + n) numbers and a block of rows per worker, whatever the number of
-// rows. The rows are cut into at most 32 chunks that depend on their number
+// rows. (The [Cauchy] rule keeps two residual vectors beside.) The rows are cut into at most 32 chunks that depend on their number
 // alone, each is summed block by block, and the sums are added in order:
 // results are bitwise the same for any number of workers.
 type Streamed struct {
