@@ -72,7 +72,7 @@ func Backward[T kernel.Float](s *Sample, bbar []T, ubar []float64, weights Jumps
 		s.target32, s.target64 = nil, *b
 	}
 	if s.c.multiplier != nil || s.c.System.Problem.Ansatz.RemoveMean {
-		s.projectFields()
+		s.c.pool.Run(2*len(s.experts), s.projectTask)
 	}
 	size := len(s.field)
 	s.c.pool.Run((size+tilePoints-1)/tilePoints, s.outerTask)
@@ -188,28 +188,23 @@ func (s *Sample) scatterBlock(_, i int) {
 	space.ScatterBlock(i%space.Blocks(), dst, s.gatherer.sources[list])
 }
 
-// projectFields applies μ and then Pᵀ, where asked the removal of the mean over
-// each slice, to the scalar fields.
-func (s *Sample) projectFields() {
+// projectField applies μ and then Pᵀ, where asked the removal of the mean over
+// each slice, to one of the scalar fields.
+func (s *Sample) projectField(_, i int) {
 	width := len(s.field) / s.slices
-	for _, e := range s.experts {
-		for _, f := range [2][]float64{e.alpha, e.beta} {
-			if mu := s.c.multiplier; mu != nil {
-				for i := range f {
-					f[i] *= mu[i]
-				}
-			}
-			for lo := 0; lo < len(f) && s.c.System.Problem.Ansatz.RemoveMean; lo += width {
-				mean := 0.0
-				for _, v := range f[lo : lo+width] {
-					mean += v
-				}
-				mean /= float64(width)
-				for i := range f[lo : lo+width] {
-					f[lo+i] -= mean
-				}
-			}
+	f := s.experts[i/2].alpha
+	if i%2 == 1 {
+		f = s.experts[i/2].beta
+	}
+	if mu := s.c.multiplier; mu != nil {
+		kernel.Mul64(f, f, mu)
+	}
+	for lo := 0; lo < len(f) && s.c.System.Problem.Ansatz.RemoveMean; lo += width {
+		mean := 0.0
+		for _, v := range f[lo : lo+width] {
+			mean += v
 		}
+		kernel.AddScalar64(f[lo:lo+width], f[lo:lo+width], -mean/float64(width))
 	}
 }
 

@@ -281,7 +281,10 @@ func (c *Constraint) rowScale(set *pde.RowSet, count int) float64 {
 
 // Crossing tells, for every residual row of the grid, whether its stencils
 // reach into the subdomain of another expert: there the residual of the
-// assembled field sees the jump between two experts.
+// assembled field sees the jump between two experts. Spectral terms see it
+// everywhere, but the response to a jump falls off like 1/distance, and four fifths
+// of its square is at the two points beside the border: those rows count as
+// crossing.
 func (c *Constraint) Crossing() []bool {
 	g, set := c.System.Grid, c.System.Sets[0]
 	crossing := make([]bool, len(set.Points))
@@ -303,10 +306,27 @@ func (c *Constraint) Crossing() []bool {
 		points := inWindow(g, w, set.Points)
 		z := make([]float64, len(points))
 		for _, t := range set.Terms {
+			if grid.SpectralOf(c.System.Terms[t].Operator) != nil {
+				continue
+			}
 			c.System.Terms[t].Gather(z, outside, 1, points)
 			for i, v := range z {
 				if v != 0 {
 					crossing[at[points[i]]] = true
+				}
+			}
+		}
+	}
+	spectral := slices.ContainsFunc(set.Terms, func(t int) bool { return grid.SpectralOf(c.System.Terms[t].Operator) != nil })
+	for _, b := range c.borders {
+		// Spectral terms act within a slice.
+		if !spectral || max(b.stride, -b.stride) >= int32(g.Strides()[0]) {
+			continue
+		}
+		for _, p := range b.below {
+			for _, q := range [2]int32{p, p + b.stride} {
+				if i, ok := at[q]; ok {
+					crossing[i] = true
 				}
 			}
 		}

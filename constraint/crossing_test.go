@@ -39,6 +39,49 @@ func TestCrossing(t *testing.T) {
 	}
 }
 
+// With spectral terms the rows that count are those beside a border in space,
+// seams included, and those whose stencil in time reaches over one in time; their
+// share of the residual that a jump leaves is most of it.
+func TestCrossingOfFlow(t *testing.T) {
+	sys, _, initial := flow(t, map[string]int{"t": 12, "x": 16, "y": 16}, 1)
+	g := sys.Grid
+	for _, experts := range [][]int{{1, 1, 1}, {1, 2, 1}, {1, 2, 2}, {2, 1, 1}} {
+		c, err := New(sys, 1, Options{Experts: experts}, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u := make([]float64, g.Size())
+		for p := range u {
+			u[p] = 0.1 * float64(c.Expert(p)%2)
+		}
+		r := rowValues(sys, sys.Sets[0], u, initial)
+		var near, all float64
+		index := make([]int, 3)
+		for i, crossing := range c.Crossing() {
+			p := int(sys.Sets[0].Points[i])
+			g.Unravel(p, index)
+			beside := false
+			for _, a := range []int{1, 2} {
+				for _, step := range []int{1, -1} {
+					next := append([]int(nil), index...)
+					next[a] = (next[a] + step + g.Axes[a].Points) % g.Axes[a].Points
+					beside = beside || c.Expert(g.Ravel(next)) != c.Expert(p)
+				}
+			}
+			if experts[0] == 1 && crossing != beside {
+				t.Errorf("experts %v: row at %v: crossing %v", experts, index, crossing)
+			}
+			all += r[i] * r[i]
+			if crossing {
+				near += r[i] * r[i]
+			}
+		}
+		if near < 0.7*all || (all > 0) != (len(c.Windows) > 1) {
+			t.Errorf("experts %v: %g of %g of the squared residual beside borders", experts, near, all)
+		}
+	}
+}
+
 // normalization: mean divides the squares of a set by its number of rows: the
 // same as plain sums with every set's weight divided by the root of that number.
 func TestMeanDividesByRows(t *testing.T) {
