@@ -169,10 +169,7 @@ func (q *qrFactor) finish(root float64, d []float64) int {
 	}
 	m := q.m[:rows*n]
 	for j := range n {
-		s := 0.0
-		for i := range rows {
-			s = math.Hypot(s, m[i*n+j])
-		}
+		s := columnNorm(m[j:], n)
 		q.scale[j] = 1
 		if s > 0 {
 			q.scale[j] = 1 / s
@@ -188,14 +185,17 @@ func (q *qrFactor) finish(root float64, d []float64) int {
 	for j := range n {
 		// Column norms are recomputed: n is small and downdating loses them
 		// exactly where the rank is decided.
-		best, largest := j, -1.0
-		for c := j; c < n; c++ {
-			s := 0.0
-			for i := j; i < rows; i++ {
-				s += m[i*n+c] * m[i*n+c]
+		norms := q.norms[j:n]
+		clear(norms)
+		for i := j; i < rows; i++ {
+			for c, v := range m[i*n+j : (i+1)*n] {
+				norms[c] += v * v
 			}
+		}
+		best, largest := j, -1.0
+		for c, s := range norms {
 			if s > largest {
-				best, largest = c, s
+				best, largest = j+c, s
 			}
 		}
 		if math.Sqrt(largest) <= tolerance {
@@ -211,6 +211,22 @@ func (q *qrFactor) finish(root float64, d []float64) int {
 		q.reflect(j, rows)
 	}
 	return rows
+}
+
+// columnNorm returns the norm of m[0], m[n], m[2n], ..., without overflow.
+func columnNorm(m []float64, n int) float64 {
+	s := 0.0
+	for i := 0; i < len(m); i += n {
+		s += m[i] * m[i]
+	}
+	if s > 1e-200 && s < 1e200 {
+		return math.Sqrt(s)
+	}
+	s = 0
+	for i := 0; i < len(m); i += n {
+		s = math.Hypot(s, m[i])
+	}
+	return s
 }
 
 // reflect applies the Householder reflection that clears column j of m below
