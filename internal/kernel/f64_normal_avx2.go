@@ -23,10 +23,16 @@ func splatRow4(p unsafe.Pointer, offset int) archsimd.Float64x4 {
 	return archsimd.BroadcastFloat64x4(*(*float64)(unsafe.Add(p, offset)))
 }
 
-// gemmLower4 does rows 0..n&^3-1 of gemmLower, by tiles of four rows of gram.
+// gemmLower4 does rows 0..n&^3-1 of gemmLower, by tiles of four vectors of two
+// rows of gram, or two or one of four.
 func gemmLower4(gram []float64, n, m int, a, b []float64) {
 	for i := 0; i+4 <= n; i += 4 {
 		c := 0
+		for ; c+16 <= i+4; c += 16 {
+			for k := i; k < i+4; k += 2 {
+				tileLong4(gram[k*n+c:], n, m, a[k:], b[c:])
+			}
+		}
 		for ; c+8 <= i+4; c += 8 {
 			for k := i; k < i+4; k += 4 {
 				tileWide4(gram[k*n+c:], n, m, a[k:], b[c:])
@@ -39,6 +45,46 @@ func gemmLower4(gram []float64, n, m int, a, b []float64) {
 		}
 	}
 	archsimd.ClearAVXUpperBits()
+}
+
+// tileLong4 adds to g (2 rows, 16 columns, stride n) the products over m rows of
+// columns 0..1 of a with columns 0..15 of b: half the broadcasts of tileWide4,
+// which take instructions from the multiplications.
+func tileLong4(g []float64, n, m int, a, b []float64) {
+	p, q, out := unsafe.Pointer(&a[0]), unsafe.Pointer(&b[0]), unsafe.Pointer(&g[0])
+	_ = a[(m-1)*n+1]
+	_ = b[(m-1)*n+15]
+	_ = g[n+15]
+	stride := n * 8
+	c00, c01, c02, c03 := loadRow4(out, 0), loadRow4(out, 32), loadRow4(out, 64), loadRow4(out, 96)
+	c10, c11, c12, c13 := loadRow4(out, stride), loadRow4(out, stride+32), loadRow4(out, stride+64), loadRow4(out, stride+96)
+	for {
+		u, v := archsimd.BroadcastFloat64x4(*(*float64)(p)), archsimd.BroadcastFloat64x4(*(*float64)(unsafe.Add(p, 8)))
+		x := archsimd.LoadFloat64x4((*[4]float64)(q))
+		c00 = x.MulAdd(u, c00)
+		c10 = x.MulAdd(v, c10)
+		x = archsimd.LoadFloat64x4((*[4]float64)(unsafe.Add(q, 32)))
+		c01 = x.MulAdd(u, c01)
+		c11 = x.MulAdd(v, c11)
+		x = archsimd.LoadFloat64x4((*[4]float64)(unsafe.Add(q, 64)))
+		c02 = x.MulAdd(u, c02)
+		c12 = x.MulAdd(v, c12)
+		x = archsimd.LoadFloat64x4((*[4]float64)(unsafe.Add(q, 96)))
+		c03 = x.MulAdd(u, c03)
+		c13 = x.MulAdd(v, c13)
+		if m--; m == 0 { // before the pointers would leave their slices
+			break
+		}
+		p, q = unsafe.Add(p, stride), unsafe.Add(q, stride)
+	}
+	storeRow4(out, 0, c00)
+	storeRow4(out, 32, c01)
+	storeRow4(out, 64, c02)
+	storeRow4(out, 96, c03)
+	storeRow4(out, stride, c10)
+	storeRow4(out, stride+32, c11)
+	storeRow4(out, stride+64, c12)
+	storeRow4(out, stride+96, c13)
 }
 
 // tileWide4 adds to g (4 rows, 8 columns, stride n) the products over m rows

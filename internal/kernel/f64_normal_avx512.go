@@ -23,10 +23,16 @@ func splatRow8(p unsafe.Pointer, offset int) archsimd.Float64x8 {
 	return archsimd.BroadcastFloat64x8(*(*float64)(unsafe.Add(p, offset)))
 }
 
-// gemmLower8 does rows 0..n&^7-1 of gemmLower, by tiles of four rows of gram.
+// gemmLower8 does rows 0..n&^7-1 of gemmLower, by tiles of four vectors of two
+// rows of gram, or two or one of four.
 func gemmLower8(gram []float64, n, m int, a, b []float64) {
 	for i := 0; i+8 <= n; i += 8 {
 		c := 0
+		for ; c+32 <= i+8; c += 32 {
+			for k := i; k < i+8; k += 2 {
+				tileLong8(gram[k*n+c:], n, m, a[k:], b[c:])
+			}
+		}
 		for ; c+16 <= i+8; c += 16 {
 			for k := i; k < i+8; k += 4 {
 				tileWide8(gram[k*n+c:], n, m, a[k:], b[c:])
@@ -39,6 +45,46 @@ func gemmLower8(gram []float64, n, m int, a, b []float64) {
 		}
 	}
 	archsimd.ClearAVXUpperBits()
+}
+
+// tileLong8 adds to g (2 rows, 32 columns, stride n) the products over m rows of
+// columns 0..1 of a with columns 0..31 of b: half the broadcasts of tileWide8,
+// which take instructions from the multiplications.
+func tileLong8(g []float64, n, m int, a, b []float64) {
+	p, q, out := unsafe.Pointer(&a[0]), unsafe.Pointer(&b[0]), unsafe.Pointer(&g[0])
+	_ = a[(m-1)*n+1]
+	_ = b[(m-1)*n+31]
+	_ = g[n+31]
+	stride := n * 8
+	c00, c01, c02, c03 := loadRow8(out, 0), loadRow8(out, 64), loadRow8(out, 128), loadRow8(out, 192)
+	c10, c11, c12, c13 := loadRow8(out, stride), loadRow8(out, stride+64), loadRow8(out, stride+128), loadRow8(out, stride+192)
+	for {
+		u, v := archsimd.BroadcastFloat64x8(*(*float64)(p)), archsimd.BroadcastFloat64x8(*(*float64)(unsafe.Add(p, 8)))
+		x := archsimd.LoadFloat64x8((*[8]float64)(q))
+		c00 = x.MulAdd(u, c00)
+		c10 = x.MulAdd(v, c10)
+		x = archsimd.LoadFloat64x8((*[8]float64)(unsafe.Add(q, 64)))
+		c01 = x.MulAdd(u, c01)
+		c11 = x.MulAdd(v, c11)
+		x = archsimd.LoadFloat64x8((*[8]float64)(unsafe.Add(q, 128)))
+		c02 = x.MulAdd(u, c02)
+		c12 = x.MulAdd(v, c12)
+		x = archsimd.LoadFloat64x8((*[8]float64)(unsafe.Add(q, 192)))
+		c03 = x.MulAdd(u, c03)
+		c13 = x.MulAdd(v, c13)
+		if m--; m == 0 { // before the pointers would leave their slices
+			break
+		}
+		p, q = unsafe.Add(p, stride), unsafe.Add(q, stride)
+	}
+	storeRow8(out, 0, c00)
+	storeRow8(out, 64, c01)
+	storeRow8(out, 128, c02)
+	storeRow8(out, 192, c03)
+	storeRow8(out, stride, c10)
+	storeRow8(out, stride+64, c11)
+	storeRow8(out, stride+128, c12)
+	storeRow8(out, stride+192, c13)
 }
 
 // tileWide8 adds to g (4 rows, 16 columns, stride n) the products over m rows
