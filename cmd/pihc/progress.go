@@ -8,6 +8,8 @@ import (
 
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
+
+	"pihc/report"
 )
 
 // console is standard error. While a bar is shown, other lines are printed
@@ -46,6 +48,8 @@ type meter struct {
 	note   string
 	mutex  sync.Mutex
 	last   time.Time
+	from   int // where the first call of set was, and when
+	begun  time.Time
 	shown  string // the last plain line
 	bars   *mpb.Progress
 	bar    *mpb.Bar
@@ -75,6 +79,9 @@ func (a *app) newMeter(title string, total int) *meter {
 func (m *meter) set(done int, note string) {
 	m.mutex.Lock()
 	m.done, m.note = done, note
+	if m.begun.IsZero() {
+		m.from, m.begun = done, time.Now()
+	}
 	m.mutex.Unlock()
 	switch {
 	case m.bar != nil:
@@ -93,6 +100,12 @@ func (m *meter) line() {
 	text := fmt.Sprintf("%s: %d/%d", m.title, m.done, m.total)
 	if m.note != "" {
 		text += ": " + m.note
+	}
+	if text != m.shown && m.done > m.from && m.done < m.total {
+		left := time.Since(m.begun).Seconds() * float64(m.total-m.done) / float64(m.done-m.from)
+		m.shown = text
+		fmt.Fprintf(m.app.console, "%s (%s left)\n", text, report.Duration(left))
+		return
 	}
 	if text != m.shown {
 		m.shown = text
