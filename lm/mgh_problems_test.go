@@ -148,7 +148,9 @@ func mghSmall(data map[string][]float64) []mghProblem {
 		},
 		{
 			number: 11, name: "Gulf research", n: 3, m: 10, start: []float64{5, 2.5, .15},
-			minima: with(one(0), 0.0385, "the published plateau of the flat local minimum 0.038: the start itself lies on it, J underflows to zero (gonum optimize/functions, GulfResearchAndDevelopment)"),
+			// gonum's optimize/functions describes the plateau of 0.0385 around the
+			// flat local minimum 0.038 that SolvOpt lists. 100x0 lies on it: J is zero.
+			minima: with(one(0), 0.0385, "the published plateau around the flat local minimum; the start is stationary"),
 			f: func(r, x []dual) {
 				for i := range r {
 					t := float64(i+1) / 100

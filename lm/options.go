@@ -97,8 +97,9 @@ type Options struct {
 
 	// NoAcceleration leaves out the geodesic acceleration of Transtrum and
 	// Sethna (2012), which is part of each Levenberg-Marquardt step where the
-	// problem is [Accelerated]. It costs such a problem one more evaluation a
-	// step and finds its way from more of the hard starts.
+	// problem is [Accelerated]. The acceleration costs a problem of callbacks
+	// three evaluations of the residual a step, and brings more of the hard
+	// starts to a minimum.
 	NoAcceleration bool
 
 	// NoRestart forbids the second run, from the same start with identity
