@@ -3,9 +3,12 @@ package constraint
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"pihc/internal/check"
+	"pihc/internal/kernel"
+	"pihc/lm"
 	"pihc/pde"
 )
 
@@ -86,5 +89,45 @@ func TestGatherTogether(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// With spectral terms too a step gives the same bits on any number of workers, and
+// allocates nothing once its memory is there, whichever points are sampled.
+func TestFlowWorkers(t *testing.T) {
+	const n = 16
+	sys, basis, initial := flow(t, map[string]int{"t": 11, "x": 16, "y": 12}, n)
+	narrow := make([]float32, len(basis))
+	for i, v := range basis {
+		narrow[i] = 0.1 * float32(v)
+	}
+	var want []float32
+	for _, workers := range []int{1, 2, 4} {
+		pool := kernel.NewPool(workers)
+		o := Options{Mean: true, Experts: []int{1, 2, 2}, Points: 100, Overlap: true, Solver: lm.Options{Ridge: 1e-4, GTol: 1e-4, NewtonCorrection: true}}
+		c, err := New(sys, n, o, nil, pool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := c.NewSample()
+		s.SetOverlap(0.5)
+		got := make([]float32, len(basis))
+		seed := Seed{1, 0, 3}
+		step := func() {
+			Load(s, narrow, initial)
+			s.Solve(seed)
+			s.Jumps()
+			Backward(s, got, s.Field(), Jumps{1, 1})
+			seed.Step++
+		}
+		step()
+		if want == nil {
+			want = slices.Clone(got)
+		}
+		check.Equal(t, got, want)
+		if a := testing.AllocsPerRun(5, step); a != 0 && workers == 1 {
+			t.Errorf("%v allocations in a step", a)
+		}
+		pool.Close()
 	}
 }

@@ -118,13 +118,21 @@ func (d *Dense) GatherSlice(slice int, basis []float32, n int, lists []DenseRows
 // sort finds the rows that lie in the slice and puts them in the order of columns,
 // and of rows. It returns false if there are none.
 func (w *denseWorkspace) sort(d *Dense, lists []DenseRows, first int) bool {
-	ny := int32(d.tables.ny)
-	w.found = w.found[:0]
+	ny, count := int32(d.tables.ny), 0
 	for i := range lists {
 		if len(lists[i].Dst) != d.ops {
 			panic("grid: Dense: want a Dst for every operator")
 		}
-		r := SpectralRows{Points: lists[i].Points}
+		lo, hi := lists[i].within(first, first+d.space.width)
+		count += hi - lo
+	}
+	if count > cap(w.found) {
+		most := count + count/2 // samples vary
+		w.found, w.columns, w.rows = make([]denseRow, 0, most), make([]denseRow, 0, most), make([]denseRow, 0, most)
+	}
+	w.found = w.found[:0]
+	for i := range lists {
+		r := &lists[i]
 		lo, hi := r.within(first, first+d.space.width)
 		for at := lo; at < hi; at++ {
 			w.found = append(w.found, denseRow{int32(i), int32(at), r.Points[at] - int32(first)})
@@ -133,6 +141,11 @@ func (w *denseWorkspace) sort(d *Dense, lists []DenseRows, first int) bool {
 	w.columns = sorted(w.columns, w.column0, w.found, func(r denseRow) int32 { return r.point % ny })
 	w.rows = sorted(w.rows, w.row0, w.found, func(r denseRow) int32 { return r.point / ny })
 	return len(w.found) > 0
+}
+
+func (l *DenseRows) within(first, end int) (lo, hi int) {
+	r := SpectralRows{Points: l.Points}
+	return r.within(first, end)
 }
 
 // sorted returns rows in the order of their keys, in place of dst; those of key k
