@@ -15,20 +15,14 @@ type Jumps struct {
 
 // Jumps measures the borders; without any it returns zeros.
 func (s *Sample) Jumps() Jumps {
-	n := s.c.N
+	s.c.pool.Run(len(s.c.borders), s.jumpTask)
 	var j Jumps
 	pairs := 0
 	for i, b := range s.c.borders {
-		lower, upper := s.experts[b.lower].w, s.experts[b.upper].w
 		d := s.jump[s.jumpStart[i]:]
-		for q, p := range b.below {
-			for side := range 2 {
-				at := int(p) + side*int(b.stride)
-				row := s.basis[at*n : (at+1)*n]
-				v := kernel.Dot(row, upper) - kernel.Dot(row, lower)
-				d[2*q+side] = v
-				j.Value += v * v
-			}
+		for q := range b.below {
+			j.Value += d[2*q] * d[2*q]
+			j.Value += d[2*q+1] * d[2*q+1]
 			slope := (d[2*q+1] - d[2*q]) / b.step
 			j.Slope += slope * slope
 		}
@@ -39,6 +33,20 @@ func (s *Sample) Jumps() Jumps {
 		j.Slope /= float64(pairs)
 	}
 	return j
+}
+
+// jumpsOf fills the differences on both sides of one border.
+func (s *Sample) jumpsOf(_, i int) {
+	n, b := s.c.N, &s.c.borders[i]
+	lower, upper := s.experts[b.lower].w, s.experts[b.upper].w
+	d := s.jump[s.jumpStart[i]:]
+	for q, p := range b.below {
+		for side := range 2 {
+			at := int(p) + side*int(b.stride)
+			row := s.basis[at*n : (at+1)*n]
+			d[2*q+side] = kernel.Dot(row, upper) - kernel.Dot(row, lower)
+		}
+	}
 }
 
 // Backward computes b̄ = ∂L/∂b (N, P) from ū = ∂L/∂û (P) and overwrites bbar.

@@ -54,6 +54,7 @@ type Sample struct {
 	offsetTask       func(worker, i int)
 	sourceTask       func(worker, i int)
 	projectTask      func(worker, i int)
+	jumpTask         func(worker, i int)
 	finishTask       func(worker, i int)
 	solveTask        func(worker, i int)
 	fieldTask        func(worker, i int)
@@ -201,7 +202,8 @@ func (s *Sample) makeTasks() {
 		samplePoints(b.points[:m], c.candidates[k], m, &pcg)
 	}
 	s.stencilTask, s.spectralTask, s.denseTask = s.gatherStencils, s.gatherSlice, s.gatherDense
-	s.offsetTask, s.sourceTask, s.projectTask = s.gatherOffsets, s.scatterBlock, s.projectField
+	s.offsetTask, s.sourceTask = s.gatherOffsets, s.scatterBlock
+	s.projectTask, s.jumpTask = s.projectField, s.jumpsOf
 	s.finishTask = func(worker, i int) { s.finishBlock(worker, s.finishes[i]) }
 	s.solveTask = func(worker, k int) {
 		s.workerOf[k] = worker

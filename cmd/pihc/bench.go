@@ -112,6 +112,7 @@ func (a *app) bench(c *cobra.Command, name string, o *benchOptions) error {
 	if err != nil {
 		return err
 	}
+	spec.Data.Test.Grids = nil // initial conditions are drawn for the spec's own grid
 	b := &bench{app: a, command: c, spec: spec, problem: p, options: o, workers: o.workers}
 	if b.workers == 0 {
 		b.workers = runtime.GOMAXPROCS(0)
