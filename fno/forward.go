@@ -75,7 +75,8 @@ func (n *Network[T]) liftSpectrum() {
 
 // forwardRow computes one row of the current layer's pre-activations, tile by
 // tile, and what can follow without other rows: the next layer's transform along
-// the row or, after the last layer, the projection.
+// the row or, after the last layer, the projection. Where nothing is kept, the
+// activations take the place of the pre-activations.
 func (n *Network[T]) forwardRow(worker, row int) {
 	s, l := &n.scratch[worker], n.layer
 	w, k := n.width, 2*n.m
@@ -84,23 +85,26 @@ func (n *Network[T]) forwardRow(worker, row int) {
 	for x0 := 0; x0 < n.nx; x0 += tilePoints {
 		count := min(tilePoints, n.nx-x0)
 		p := row*n.nx + x0
-		pre := n.preTile(l, p, count)
-		v, stride, inner := s.v, w, w
-		if l == 0 {
+		pre, active := s.d[:count*w], n.preTile(0, p, count)
+		if n.keep {
+			pre, active = n.preTile(l, p, count), s.v[:count*w]
+		}
+		v, stride, inner := active, w, w
+		switch {
+		case l == 0:
 			v, stride, inner = n.features[p*n.in:(p+count)*n.in], n.in, n.config.Inputs
-		} else {
-			kernel.Gelu(v[:count*w], n.preTile(l-1, p, count))
+		case n.keep:
+			kernel.Gelu(v, n.preTile(l-1, p, count))
 		}
 		kernel.Gemm(pre, w, count, w, n.weights.bias[l], false, kernel.Product[T]{
 			A: v, RowStride: stride, ColStride: 1, B: n.weights.weight[l], BStride: w, K: inner,
 		}, kernel.Product[T]{
 			A: n.basis[x0*k:], RowStride: k, ColStride: 1, B: rowS, BStride: w, K: k,
 		})
-		v = s.v[:count*w]
+		v = pre
 		if !last || n.config.LastActivation {
+			v = active
 			kernel.Gelu(v, pre)
-		} else {
-			v = pre
 		}
 		if !last {
 			n.rowTransform(n.rowSpectrum(row, w), v, w, x0, count)
@@ -112,9 +116,6 @@ func (n *Network[T]) forwardRow(worker, row int) {
 
 // preTile returns the pre-activations of layer l for count points from p on.
 func (n *Network[T]) preTile(l, p, count int) []T {
-	if !n.keep {
-		l = 0
-	}
 	return n.pre[l][p*n.width : (p+count)*n.width]
 }
 

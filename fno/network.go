@@ -48,7 +48,7 @@ type Network[T kernel.Float] struct {
 	columns int
 
 	features []T   // (batch, points, in): the input fields, point-major
-	pre      [][]T // per layer (batch, points, width): pre-activations; one buffer while nothing is kept
+	pre      [][]T // per layer (batch, points, width): pre-activations; where nothing is kept, the first holds activations
 	preH     []T   // (batch, points, hidden)
 	preO     []T   // (batch, points, out), only with an output activation
 	g        []T   // (batch, points, width): gradient of the current pre-activations
