@@ -53,7 +53,8 @@ with the same number of threads.
               stopped after 15 iterations; float64
   step        loss and gradient of one batch for soft, hard and moe;
               with untrained parameters, whose solves need more iterations, or
-              with those --runs names; speedup_2_cores is moe's time with one
+              with those --runs names; network_s is forward and backward of moe's
+              network alone for the batch; speedup_2_cores is moe's time with one
               thread over that with two;
               max_rss_mib the process's largest memory
   terms       the rows of all terms of all basis functions at the points of all

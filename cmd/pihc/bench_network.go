@@ -23,7 +23,7 @@ func (r networkBench) fields() []field {
 		gflops("flop (1e9)", r.FLOP/1e9), gflops("fma_peak_gflops", r.Peak), ratio("fraction_of_peak", r.Fraction))
 }
 
-// inference is a network of random parameters on one sample of random inputs.
+// inference is a network of random parameters on samples of random inputs.
 type inference struct {
 	net           *fno.Network[float32]
 	config        fno.Config
@@ -34,7 +34,7 @@ type inference struct {
 }
 
 // inference makes the network of the spec's experts on a pool.
-func (b *bench) inference(pool *kernel.Pool) (*inference, error) {
+func (b *bench) inference(pool *kernel.Pool, batch int) (*inference, error) {
 	spec := *b.spec
 	spec.Method = model.MoE
 	cfg, err := model.NetworkConfig(&spec, b.problem)
@@ -48,14 +48,14 @@ func (b *bench) inference(pool *kernel.Pool) (*inference, error) {
 	if err := model.CheckNetwork(cfg, g); err != nil {
 		return nil, err
 	}
-	n := &inference{net: fno.New[float32](cfg, g.Shape(), 1, pool), config: cfg, shape: g.Shape(), rng: rand.New(rand.NewPCG(1, 2))}
+	n := &inference{net: fno.New[float32](cfg, g.Shape(), batch, pool), config: cfg, shape: g.Shape(), rng: rand.New(rand.NewPCG(1, 2))}
 	wide := make([]float64, cfg.Size())
 	cfg.Init(wide, n.rng)
 	n.params = make([]float32, len(wide))
 	for i, v := range wide {
 		n.params[i] = float32(v)
 	}
-	n.input, n.dst = n.normal(cfg.Inputs*g.Size()), make([]float32, cfg.Outputs*g.Size())
+	n.input, n.dst = n.normal(batch*cfg.Inputs*g.Size()), make([]float32, batch*cfg.Outputs*g.Size())
 	return n, nil
 }
 
@@ -69,19 +69,25 @@ func (n *inference) normal(size int) []float32 {
 
 func (n *inference) forward() { n.net.Forward(n.dst, n.params, n.input) }
 
+// times returns the seconds of a forward and a backward pass.
+func (b *bench) times(n *inference) (forward, backward float64, err error) {
+	bar, grad := n.normal(len(n.dst)), make([]float32, len(n.params))
+	if forward, err = b.median(n.forward); err != nil {
+		return 0, 0, err
+	}
+	backward, err = b.median(func() { n.net.Backward(grad, n.params, bar) })
+	return forward, backward, err
+}
+
 func (b *bench) network() (any, error) {
 	pool := kernel.NewPool(b.workers)
 	defer pool.Close()
-	n, err := b.inference(pool)
+	n, err := b.inference(pool, 1)
 	if err != nil {
 		return nil, err
 	}
-	bar, grad := n.normal(len(n.dst)), make([]float32, len(n.params))
 	r := networkBench{machine: b.machine(b.workers), FLOP: 3 * n.config.FLOP(n.shape)}
-	if r.Forward, err = b.median(n.forward); err != nil {
-		return nil, err
-	}
-	if r.Backward, err = b.median(func() { n.net.Backward(grad, n.params, bar) }); err != nil {
+	if r.Forward, r.Backward, err = b.times(n); err != nil {
 		return nil, err
 	}
 	r.Peak = kernel.PeakGFLOPS32(b.workers)

@@ -17,6 +17,8 @@ type stepBench struct {
 	Hard       float64 `json:"hard_s"`
 	MoE        float64 `json:"moe_s"`
 	Ratio      float64 `json:"moe_over_soft"`
+	Network    float64 `json:"network_s"` // forward and backward of moe's network for the batch
+	OverNet    float64 `json:"moe_over_network"`
 	Iterations float64 `json:"moe_iterations"` // mean solver iterations per expert
 	Speedup    float64 `json:"speedup_2_cores,omitempty"`
 	RSS        float64 `json:"max_rss_mib,omitempty"`
@@ -25,7 +27,7 @@ type stepBench struct {
 
 func (r stepBench) fields() []field {
 	out := append(r.machine.fields(), field{"batch", formatInt(r.Batch)}, seconds("soft_s", r.Soft), seconds("hard_s", r.Hard), seconds("moe_s", r.MoE),
-		ratio("moe_over_soft", r.Ratio), gflops("moe_iterations", r.Iterations))
+		ratio("moe_over_soft", r.Ratio), seconds("network_s", r.Network), ratio("moe_over_network", r.OverNet), gflops("moe_iterations", r.Iterations))
 	if r.Speedup > 0 {
 		out = append(out, ratio("speedup_2_cores", r.Speedup))
 	}
@@ -46,7 +48,11 @@ func (b *bench) step() (any, error) {
 			return nil, err
 		}
 	}
-	r.Ratio = r.MoE / r.Soft
+	r.Ratio, r.RSS = r.MoE/r.Soft, maxRSS()
+	if r.Network, err = b.networkSeconds(); err != nil {
+		return nil, err
+	}
+	r.OverNet = r.MoE / r.Network
 	if b.workers >= 2 {
 		one, _, err := b.stepSeconds(model.MoE, 1)
 		if err != nil {
@@ -60,9 +66,24 @@ func (b *bench) step() (any, error) {
 		}
 		r.Speedup = one / two
 	}
-	r.RSS = maxRSS()
 	r.Peak = kernel.PeakGFLOPS32(b.workers)
 	return r, nil
+}
+
+// networkSeconds is the time of the network alone for one batch, all passes of a
+// step but the one it trains left out.
+func (b *bench) networkSeconds() (float64, error) {
+	defer debug.FreeOSMemory()
+	pool := kernel.NewPool(b.workers)
+	defer pool.Close()
+	micro := b.spec.Training.MicroBatch
+	n, err := b.inference(pool, micro)
+	if err != nil {
+		return 0, err
+	}
+	forward, backward, err := b.times(n)
+	calls := (b.spec.Training.Batch + micro - 1) / micro
+	return float64(calls) * (forward + backward), err
 }
 
 // stepSeconds is the time of loss and gradient of one batch, and the mean solver

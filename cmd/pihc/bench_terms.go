@@ -31,7 +31,7 @@ func (b *bench) terms() (any, error) {
 	spec.Method = model.MoE
 	pool := kernel.NewPool(b.workers)
 	defer pool.Close()
-	n, err := b.inference(pool)
+	n, err := b.inference(pool, 1)
 	if err != nil {
 		return nil, err
 	}
