@@ -20,16 +20,16 @@ type CPU[T kernel.Float] struct {
 	Network    fno.Config
 	Constraint *constraint.Constraint
 
-	pool    *kernel.Pool
-	net     *fno.Network[T]
-	loss    *Loss
-	inputs  inputs
-	samples []*constraint.Sample // micro_batch
-	input   []T                  // (micro, inputs, P); coordinates filled once
-	basis   []T                  // (micro, N, P)
-	bar     []T                  // (micro, N, P)
-	ubar    []float64
-	scale   T
+	pool        *kernel.Pool
+	net         *fno.Network[T]
+	loss        *Loss
+	inputs      inputs
+	constrained *constraint.Sample
+	input       []T // (micro, inputs, P); coordinates filled once
+	basis       []T // (micro, N, P)
+	bar         []T // (micro, N, P)
+	ubar        []float64
+	scale       T
 
 	// Where the network sees a field to correct, or losses are relative.
 	previous    [][]float64        // per sample of the micro-batch (P): that field; nil: none
@@ -136,9 +136,7 @@ func NewCPU[T kernel.Float](s *Spec, p *pde.Problem, g *grid.Grid, router *const
 	}
 	size := g.Size()
 	e.net = fno.New[T](cfg, g.Shape(), e.micro, e.pool)
-	for range e.micro {
-		e.samples = append(e.samples, e.Constraint.NewSample())
-	}
+	e.constrained = e.Constraint.NewSample()
 	e.input = make([]T, e.micro*cfg.Inputs*size)
 	e.basis = make([]T, e.micro*cfg.Outputs*size)
 	e.bar = make([]T, e.micro*cfg.Outputs*size)
@@ -195,7 +193,7 @@ func (e *CPU[T]) Workers() int { return e.pool.Workers() }
 // solve runs the constraint of sample b of the micro-batch and returns its field.
 func (e *CPU[T]) solve(b int, initial []float64, seed constraint.Seed) []float64 {
 	size := e.System.Grid.Size() * e.Network.Outputs
-	s := e.samples[b]
+	s := e.constrained
 	constraint.Load(s, e.basis[b*size:(b+1)*size], initial)
 	if e.pass > 1 {
 		s.SetOffset(e.previous[b])
@@ -223,12 +221,12 @@ func (e *CPU[T]) Predict(params []T, batch Batch, each func(i int, p *Prediction
 			p := &e.pred
 			p.Field = e.solve(b, batch.Initial[i], batch.Seeds[i])
 			p.Loss = e.loss.Evaluate(p.MeanSquares, p.Field, batch.Initial[i], nil, 0)
-			jumps := e.samples[b].Jumps()
+			jumps := e.constrained.Jumps()
 			p.JumpRMS = math.Sqrt(jumps.Value)
 			p.Loss += e.Spec.Loss.BorderJump*jumps.Value + e.Spec.Loss.BorderSlope*jumps.Slope
 			p.Experts = nil
 			if !e.Constraint.Options.Fixed {
-				p.Experts = e.samples[b].Outcomes()
+				p.Experts = e.constrained.Outcomes()
 			}
 			if err := each(i, p); err != nil {
 				return err
@@ -273,9 +271,7 @@ func (e *CPU[T]) LossAndGrad(grad, params []T, batch Batch) Stats {
 // cross expert borders, and how far experts look beyond them.
 func (e *CPU[T]) setProgress(progress float64) {
 	if e.Constraint.Options.Overlap {
-		for _, s := range e.samples {
-			s.SetOverlap(e.Spec.Constraint.Overlap.At(progress))
-		}
+		e.constrained.SetOverlap(e.Spec.Constraint.Overlap.At(progress))
 	}
 	if e.crossing != nil {
 		e.loss.WeighRows(e.crossing, e.Spec.Loss.BorderRows.At(progress))
@@ -285,7 +281,7 @@ func (e *CPU[T]) setProgress(progress float64) {
 // sample adds one sample's loss to the statistics and writes scale·∂L/∂b to
 // bar. It returns the mean square jump.
 func (e *CPU[T]) sample(bar []T, b int, initial []float64, seed constraint.Seed, scale float64) float64 {
-	st, s := &e.stats, e.samples[b]
+	st, s := &e.stats, e.constrained
 	relative := scale / e.base[b]
 	u := e.solve(b, initial, seed)
 	clear(e.ubar)

@@ -68,7 +68,7 @@ func (e *CPU[T]) amplifyField(_, i int) {
 
 // newBetween makes what passes before the last need.
 func (e *CPU[T]) newBetween(options constraint.Options) error {
-	e.between = e.samples[0]
+	e.between = e.constrained
 	if len(e.Constraint.Windows) == 1 || options.Fixed {
 		return nil
 	}

@@ -120,9 +120,7 @@ func TestPassGradient(t *testing.T) {
 			t.Run(fmt.Sprint(method, " ", pass+1), func(t *testing.T) {
 				e := flowEngine[float64](t, method, 1, "grid={t: 5, x: 6, y: 8}", "constraint.points=40")
 				e.Constraint.Options.Solver.FTol = 0 // to the bottom: the gradient is that of a minimum
-				for i := range e.samples {
-					e.samples[i] = e.Constraint.NewSample()
-				}
+				e.constrained = e.Constraint.NewSample()
 				worst, err := e.CheckGradient(flowBatch(t, e, 2, pass), 1)
 				if err != nil {
 					t.Fatal(err)

@@ -29,6 +29,7 @@ func newUpdater[T kernel.Float](pool *kernel.Pool, s *state[T], grad []T) *updat
 	u.adam = func(_, i int) {
 		lo, hi := u.chunk(i)
 		kernel.Adam(u.state.params[lo:hi], u.state.first[lo:hi], u.state.second[lo:hi], u.grad[lo:hi], u.step)
+		clear(u.grad[lo:hi])
 	}
 	return u
 }
@@ -47,7 +48,8 @@ func (u *updater[T]) squares() float64 {
 	return sum
 }
 
-// update is one step of Adam with the gradient scaled by scale.
+// update is one step of Adam with the gradient scaled by scale; it leaves a
+// gradient of zero for the next.
 func (u *updater[T]) update(scale, rate float64, t model.TrainingSpec) {
 	u.state.updates++
 	u.step = kernel.NewAdamStep(rate, t.Beta1, t.Beta2, t.Epsilon, scale, u.state.updates)

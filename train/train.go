@@ -361,7 +361,6 @@ func (t *trainer[T]) nextBatch() model.Batch {
 // loss or gradient is not finite.
 func (t *trainer[T]) oneStep() error {
 	s, spec := t.state, &t.spec.Training
-	clear(t.grad)
 	stats := t.engine.LossAndGrad(t.grad, s.params, t.nextBatch())
 	if t.updater == nil {
 		t.updater = newUpdater(t.engine.Pool(), s, t.grad)
@@ -378,6 +377,7 @@ func (t *trainer[T]) oneStep() error {
 		s.updateAverage(spec.Average)
 		s.badInRow = 0
 	} else {
+		clear(t.grad)
 		s.badInRow++
 		s.badTotal++
 		t.options.Logger.Warn("step skipped: loss or gradient not finite", "step", s.step+1, "loss", stats.Loss, "gradient_norm", norm)

@@ -50,7 +50,9 @@ with the same number of threads.
               fraction_of_peak is 3 x the forward pass's operations over time and
               peak, whatever the code really executes.
   constraint  the least-squares solve of one expert on one thread, rows gathered,
-              stopped after 15 iterations; float64
+              stopped after 15 iterations; float64. Then solves and single passes
+              of made-up rows over sizes, beside the float64 peak and the rate of
+              reading memory
   step        loss and gradient of one batch for soft, hard and moe;
               with untrained parameters, whose solves need more iterations, or
               with those --runs names; network_s is forward and backward of moe's

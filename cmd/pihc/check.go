@@ -147,7 +147,8 @@ func checkSizes(spec *model.Spec, p *pde.Problem) error {
 	if _, err := constraint.New(sys, cfg.Outputs, options, nil, nil); err != nil {
 		return withHint(err, "see constraint.points and constraint.experts in the spec")
 	}
-	return nil
+	_, err = model.EvaluationGrids(spec, p)
+	return err
 }
 
 // floorGrid is the grid the floor is measured on.
@@ -184,7 +185,7 @@ func statedInitial(spec *model.Spec, p *pde.Problem, g *grid.Grid, fractions []f
 		return fields, titles, nil
 	}
 	on := *spec
-	on.Grid = map[string]int{}
+	on.Grid, on.Data.Test.Grids = map[string]int{}, nil
 	for _, axis := range g.Axes {
 		on.Grid[axis.Name] = axis.Points
 	}
