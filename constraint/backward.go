@@ -36,14 +36,14 @@ func (s *Sample) Jumps() Jumps {
 }
 
 // jumpsOf fills the differences on both sides of one border.
-func (s *Sample) jumpsOf(_, i int) {
-	n, b := s.c.N, &s.c.borders[i]
+func (s *Sample) jumpsOf(worker, i int) {
+	b := &s.c.borders[i]
 	lower, upper := s.experts[b.lower].w, s.experts[b.upper].w
 	d := s.jump[s.jumpStart[i]:]
 	for q, p := range b.below {
 		for side := range 2 {
 			at := int(p) + side*int(b.stride)
-			row := s.basis[at*n : (at+1)*n]
+			row := s.rows(worker, at, at+1)
 			d[2*q+side] = kernel.Dot(row, upper) - kernel.Dot(row, lower)
 		}
 	}
@@ -101,14 +101,14 @@ func (s *Sample) spreadSlice(slice int) {
 }
 
 // reducePart forms one piece of ω̄_k = Σ_{Ω_k} (μPb)ᵀ ū.
-func (s *Sample) reducePart(k, part int) {
+func (s *Sample) reducePart(worker, k, part int) {
 	n := s.c.N
 	sum := s.partsOf[k*alphaParts+part]
 	clear(sum)
 	e := s.experts[k]
 	for slice := part * s.slices / alphaParts; slice < (part+1)*s.slices/alphaParts; slice++ {
 		s.segments(k, slice, func(lo, hi int) {
-			kernel.AccumulateTransposed(sum, n, hi-lo, s.basis[lo*n:hi*n], e.alpha[lo:hi])
+			kernel.AccumulateTransposed(sum, n, hi-lo, s.rows(worker, lo, hi), e.alpha[lo:hi])
 		})
 	}
 }
@@ -125,7 +125,7 @@ func (s *Sample) reduceParts() {
 // spreadJumps adds the gradient of the weighted jumps, d = b·(ω_u − ω_l), to α
 // and ω̄ of the two experts of each border.
 func (s *Sample) spreadJumps(weights Jumps) {
-	n, pairs := s.c.N, 0
+	pairs := 0
 	for _, b := range s.c.borders {
 		pairs += len(b.below)
 	}
@@ -142,7 +142,7 @@ func (s *Sample) spreadJumps(weights Jumps) {
 					bar = value*d[2*q+side] + change
 				}
 				at := int(p) + side*int(b.stride)
-				row := s.basis[at*n : (at+1)*n]
+				row := s.rows(0, at, at+1)
 				kernel.Axpy64(upper.wbar, bar, row)
 				kernel.Axpy64(lower.wbar, -bar, row)
 				upper.alpha[at] += bar

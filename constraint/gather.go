@@ -21,10 +21,9 @@ const gatherRows = 1024
 // Fourier transforms are filled slice by slice, for all blocks at once: then what
 // is done for a whole slice serves every term and every expert.
 type gatherer struct {
-	tasks  []gatherTask
-	space  *grid.Spectral // nil without such terms
-	wants  [][]wanted     // per term of Constraint.spectral: the rows of blocks
-	narrow [][]float32    // per worker: a slice of the basis
+	tasks []gatherTask
+	space *grid.Spectral // nil without such terms
+	wants [][]wanted     // per term of Constraint.spectral: the rows of blocks
 
 	// Lists of rows of the points last sampled, operator by operator.
 	rows    []grid.SpectralRows   // of the basis, or instead
@@ -56,14 +55,16 @@ func (g *gatherer) add(b *rowBlock, c *Constraint) {
 	}
 }
 
-// plan lists the spectral rows of the points just sampled, those of the basis for
-// Fourier transforms.
-func (g *gatherer) plan(c *Constraint) {
+// plan lists the spectral rows of the points just sampled, those of a float64
+// basis for Fourier transforms.
+func (g *gatherer) plan(c *Constraint, single bool) {
 	g.rows, g.offsets = g.rows[:0], g.offsets[:0]
 	for i, wants := range g.wants {
 		op := c.System.Terms[c.spectral[i]].Operator
 		for _, w := range wants {
-			g.rows = appendRows(g.rows, op, w.block.points, w.block.a[w.at], c.N)
+			if !single {
+				g.rows = appendRows(g.rows, op, w.block.points, w.block.a[w.at], c.N)
+			}
 			g.offsets = appendRows(g.offsets, op, w.block.points, w.block.constants[w.at], 1)
 		}
 	}
@@ -78,7 +79,7 @@ func (g *gatherer) planDense(c *Constraint, blocks []*rowBlock) {
 			hi := lo + ascending(points)
 			points = b.points[hi:]
 			if count == len(g.dense) {
-				g.dense = append(g.dense, grid.DenseRows{Dst: make([][]float64, len(c.spectral))})
+				g.dense = append(g.dense, grid.DenseRows{Dst: make([][]float32, len(c.spectral))})
 			}
 			l := &g.dense[count]
 			count++
@@ -86,7 +87,7 @@ func (g *gatherer) planDense(c *Constraint, blocks []*rowBlock) {
 			for i, t := range c.spectral {
 				l.Dst[i] = nil
 				if j := slices.Index(b.set.Terms, t); j >= 0 {
-					l.Dst[i] = b.a[j][lo*c.N : hi*c.N]
+					l.Dst[i] = b.a32[j][lo*c.N : hi*c.N]
 				}
 			}
 		}
@@ -144,11 +145,8 @@ func (s *Sample) gather() {
 	if g.space == nil {
 		return
 	}
-	g.plan(c)
-	if s.narrow && c.dense != nil {
-		for len(g.narrow) < c.pool.Workers() {
-			g.narrow = append(g.narrow, make([]float32, len(s.basis)/s.slices))
-		}
+	g.plan(c, s.single)
+	if s.single {
 		g.planDense(c, s.finishes)
 		c.pool.Run(s.slices, s.denseTask)
 	} else {
@@ -163,7 +161,11 @@ func (s *Sample) gatherStencils(_, i int) {
 	t, terms := &s.gatherer.tasks[i], s.c.System.Terms
 	n := s.c.N
 	for j, k := range t.block.set.Terms {
-		if grid.SpectralOf(terms[k].Operator) == nil {
+		switch {
+		case grid.SpectralOf(terms[k].Operator) != nil:
+		case s.single:
+			grid.GatherFloat32(terms[k].Operator, t.block.a32[j][t.lo*n:t.hi*n], s.basis32, n, t.block.points[t.lo:t.hi])
+		default:
 			terms[k].Gather(t.block.a[j][t.lo*n:t.hi*n], s.basis, n, t.block.points[t.lo:t.hi])
 		}
 	}
@@ -173,15 +175,9 @@ func (s *Sample) gatherSlice(_, slice int) {
 	s.gatherer.space.GatherSlice(slice, s.basis, s.c.N, s.gatherer.rows)
 }
 
-// gatherDense narrows a slice of a basis that came as float32: nothing but the
-// rounding of the ansatz is lost.
-func (s *Sample) gatherDense(worker, slice int) {
-	g := &s.gatherer
-	basis := g.narrow[worker]
-	for i, v := range s.basis[slice*len(basis) : (slice+1)*len(basis)] {
-		basis[i] = float32(v)
-	}
-	s.c.dense.GatherSlice(slice, basis, s.c.N, g.dense)
+func (s *Sample) gatherDense(_, slice int) {
+	width := len(s.basis32) / s.slices
+	s.c.dense.GatherSlice(slice, s.basis32[slice*width:(slice+1)*width], s.c.N, s.gatherer.dense)
 }
 
 func (s *Sample) gatherOffsets(_, block int) {

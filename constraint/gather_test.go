@@ -59,27 +59,35 @@ func TestGatherTogether(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := c.NewSample()
-	narrow := make([]float32, len(basis))
+	s, exact := c.NewSample(), c.NewSample() // exact has the basis in float64
+	narrow, widened := make([]float32, len(basis)), make([]float64, len(basis))
 	for i, v := range basis {
 		narrow[i] = float32(v)
 	}
+	kernel.Widen(widened, narrow)
 	for i, overlap := range []float64{0, 0.4, 0.4, 0} {
 		tolerance := 0.0
 		s.SetOverlap(overlap)
 		if i < 2 {
 			Load(s, basis, initial)
+			Load(exact, basis, initial)
 		} else {
 			Load(s, narrow, initial)
+			Load(exact, widened, initial)
 			tolerance = 3e-6
 		}
 		s.Solve(Seed{1, 2, 3})
 		for k, e := range s.experts {
 			for i, b := range e.blocks {
 				for j, term := range b.set.Terms {
-					want := make([]float64, len(b.a[j]))
-					sys.Terms[term].Gather(want, s.basis, n, b.points)
-					if d := check.MaxRel(b.a[j], want); d > tolerance || math.IsNaN(d) {
+					want := make([]float64, len(b.points)*n)
+					sys.Terms[term].Gather(want, exact.basis, n, b.points)
+					got := b.a[j]
+					if s.single {
+						got = make([]float64, len(want))
+						kernel.Widen(got, b.a32[j])
+					}
+					if d := check.MaxRel(got, want); d > tolerance || math.IsNaN(d) {
 						t.Errorf("overlap %g, expert %d, rows %d, term %s: rows differ by %g", overlap, k, i, sys.Terms[term].Name, d)
 					}
 					// The offset passes the same operators.

@@ -18,6 +18,8 @@ type rowBlock struct {
 	points []int32     // m
 	scale  float64     // multiplies r², F_j F_k, ...: weight² or weight²/m
 	a      [][]float64 // per term (m, n) point-major: rows of A_j
+	a32    [][]float32 // or these, if single
+	single bool
 	c      [][]float64 // per term (m): affine part, nil where zero
 	extras [][]float64 // per extra (m)
 
@@ -32,9 +34,9 @@ type rowBlock struct {
 func newRowBlock(set *pde.RowSet, m, n int) *rowBlock {
 	b := &rowBlock{set: set, points: make([]int32, m), scale: 1}
 	for range set.Terms {
-		b.a = append(b.a, make([]float64, m*n))
 		b.constants = append(b.constants, make([]float64, m))
 	}
+	b.a, b.a32 = make([][]float64, len(set.Terms)), make([][]float32, len(set.Terms))
 	b.c = make([][]float64, len(set.Terms))
 	for range set.Extras {
 		b.extras = append(b.extras, make([]float64, m))
@@ -43,6 +45,19 @@ func newRowBlock(set *pde.RowSet, m, n int) *rowBlock {
 		b.gram, b.lin = make([]float64, n*n), make([]float64, n)
 	}
 	return b
+}
+
+// makeRows allocates the rows in the precision asked for, where they are not there.
+func (b *rowBlock) makeRows(n int, single bool) {
+	b.single = single
+	for j := range b.a {
+		switch {
+		case single && b.a32[j] == nil:
+			b.a32[j] = make([]float32, len(b.points)*n)
+		case !single && b.a[j] == nil:
+			b.a[j] = make([]float64, len(b.points)*n)
+		}
+	}
 }
 
 // partial holds the sums over one chunk of rows.
@@ -70,6 +85,7 @@ type scratch struct {
 	s        [][]float64 // S_jk
 	in, view [][]float64
 	aview    [][]float64
+	aview32  [][]float32
 	sview    [][]float64
 	fma      []float64 // kernel scratch
 	summary  partial
@@ -100,8 +116,8 @@ func newScratch(terms, extras, outputs, n int) *scratch {
 	return &scratch{
 		z: block(terms), y: block(terms), out: block(outputs), s: block(terms * terms),
 		in: make([][]float64, terms+extras), view: make([][]float64, outputs),
-		aview: make([][]float64, terms), sview: make([][]float64, terms*terms),
-		fma: make([]float64, kernel.NormalScratch(n)), summary: newPartial(n),
+		aview: make([][]float64, terms), aview32: make([][]float32, terms), sview: make([][]float64, terms*terms),
+		fma: make([]float64, kernel.NormalScratch32(n)), summary: newPartial(n),
 	}
 }
 
@@ -110,9 +126,13 @@ func newScratch(terms, extras, outputs, n int) *scratch {
 func (b *rowBlock) bind(sc *scratch, w []float64, lo, hi int) {
 	n, m := len(w), hi-lo
 	for j := range b.a {
-		sc.aview[j] = b.a[j][lo*n : hi*n]
+		if b.single {
+			sc.aview32[j] = b.a32[j][lo*n : hi*n]
+		} else {
+			sc.aview[j] = b.a[j][lo*n : hi*n]
+		}
 		z := sc.z[j][:m]
-		kernel.MatVecRows(z, n, m, sc.aview[j], w)
+		b.product(z, sc, j, m, w)
 		if c := b.c[j]; c != nil {
 			kernel.Axpy64(z, 1, c[lo:hi])
 		}
@@ -120,6 +140,15 @@ func (b *rowBlock) bind(sc *scratch, w []float64, lo, hi int) {
 	}
 	for e, x := range b.extras {
 		sc.in[len(b.a)+e] = x[lo:hi]
+	}
+}
+
+// product sets z to A_j v of the rows bound.
+func (b *rowBlock) product(z []float64, sc *scratch, j, m int, v []float64) {
+	if b.single {
+		kernel.MatVecRows32(z, len(v), m, sc.aview32[j], v, sc.fma)
+	} else {
+		kernel.MatVecRows(z, len(v), m, sc.aview[j], v)
 	}
 }
 
@@ -145,10 +174,18 @@ func (b *rowBlock) pass(p *partial, sc *scratch, progs *programs, mode passMode,
 			for j := range b.a {
 				sc.view[j] = sc.out[1+j][:m]
 			}
-			kernel.AccumulateNormal(p.gram, p.grad, n, m, sc.view[:len(b.a)], sc.aview[:len(b.a)], r, sc.fma)
+			if b.single {
+				kernel.AccumulateNormal32(p.gram, p.grad, n, m, sc.view[:len(b.a)], sc.aview32[:len(b.a)], r, sc.fma)
+			} else {
+				kernel.AccumulateNormal(p.gram, p.grad, n, m, sc.view[:len(b.a)], sc.aview[:len(b.a)], r, sc.fma)
+			}
 		}
 		if mode.curvature() {
-			kernel.AccumulateHessian(p.curv, n, m, b.curvature(sc, m), sc.aview[:len(b.a)], sc.fma)
+			if b.single {
+				kernel.AccumulateHessian32(p.curv, n, m, b.curvature(sc, m), sc.aview32[:len(b.a)], sc.fma)
+			} else {
+				kernel.AccumulateHessian(p.curv, n, m, b.curvature(sc, m), sc.aview[:len(b.a)], sc.fma)
+			}
 		}
 	}
 }
@@ -207,7 +244,7 @@ func (b *rowBlock) addLinear(a, g, w []float64) float64 {
 // q[j] = −scale r F_j for rows [lo, hi) at w; in paper mode s_j = −scale F_j (Jλ)
 // and q = 0. The signs are those with which the rows enter α and β.
 func (b *rowBlock) adjointRows(s, q [][]float64, sc *scratch, progs *programs, paper bool, w, lambda []float64, lo, hi int) {
-	n, terms := len(w), len(b.a)
+	terms := len(b.a)
 	for ; lo < hi; lo += pde.BlockSize {
 		m := min(pde.BlockSize, hi-lo)
 		b.bind(sc, w, lo, lo+m)
@@ -216,7 +253,7 @@ func (b *rowBlock) adjointRows(s, q [][]float64, sc *scratch, progs *programs, p
 		jl, tmp := sc.s[0][:m], sc.fma[:m] // Jλ
 		for j := range terms {
 			y := sc.y[j][:m]
-			kernel.MatVecRows(y, n, m, sc.aview[j], lambda)
+			b.product(y, sc, j, m, lambda)
 			if j == 0 {
 				kernel.Mul64(jl, sc.out[1][:m], y)
 				continue

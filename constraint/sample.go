@@ -17,6 +17,8 @@ type Sample struct {
 	c       *Constraint
 	initial []float64
 	basis   []float64     // (P, N) point-major: μ P b
+	basis32 []float32     // instead, where single says so
+	wide    [][]float64   // per worker: rows of basis32 in float64
 	offset  []float64     // (P): g_0, or nil
 	offsets []offsetInput // per worker
 	field   []float64     // (P): û
@@ -29,10 +31,12 @@ type Sample struct {
 	workerOf []int         // which worker an expert's solve runs on
 	zero     []float64
 
-	source32  []float32 // the basis being loaded
-	source64  []float64
-	narrow    bool // the basis came as float32
-	slices    int  // slices along axis 0
+	source32 []float32 // the basis being loaded
+	source64 []float64
+	// single says that the basis and its rows are kept as float32, because the
+	// basis came so and its spectral terms are formed so.
+	single    bool
+	slices    int // slices along axis 0
 	gatherer  gatherer
 	finishes  []*rowBlock
 	jump      []float64 // per pair of border points: the two differences
@@ -75,7 +79,7 @@ const tilePoints = 1024
 func (c *Constraint) NewSample() *Sample {
 	n, size := c.N, c.System.Grid.Size()
 	s := &Sample{
-		c: c, basis: make([]float64, size*n), field: make([]float64, size),
+		c: c, field: make([]float64, size),
 		slices: c.System.Grid.Axes[0].Points, zero: make([]float64, n),
 		workerOf: make([]int, len(c.Windows)), seeds: make([][2]uint64, len(c.Windows)),
 	}
@@ -181,10 +185,13 @@ func (s *Sample) makeTasks() {
 		if s.offset != nil {
 			s.offsetSlice(&s.offsets[worker], slice)
 		}
-		if s.source32 != nil {
-			loadSlice(s, s.source32, slice)
-		} else {
-			loadSlice(s, s.source64, slice)
+		switch {
+		case s.single:
+			loadSlice(s, s.basis32, s.source32, slice)
+		case s.source32 != nil:
+			loadSlice(s, s.basis, s.source32, slice)
+		default:
+			loadSlice(s, s.basis, s.source64, slice)
 		}
 	}
 	s.sampleTask = func(_, k int) {
@@ -209,9 +216,9 @@ func (s *Sample) makeTasks() {
 		s.workerOf[k] = worker
 		s.experts[k].solve()
 	}
-	s.fieldTask = func(_, slice int) { s.assembleSlice(slice) }
+	s.fieldTask = s.assembleSlice
 	s.spreadTask = func(_, slice int) { s.spreadSlice(slice) }
-	s.alphaTask = func(_, i int) { s.reducePart(i/alphaParts, i%alphaParts) }
+	s.alphaTask = func(worker, i int) { s.reducePart(worker, i/alphaParts, i%alphaParts) }
 	s.adjointSolveTask = func(worker, k int) {
 		s.workerOf[k] = worker
 		s.experts[k].adjointSolve()
@@ -231,9 +238,41 @@ func Load[T kernel.Float](s *Sample, basis []T, initial []float64) {
 	case *[]float64:
 		s.source32, s.source64 = nil, *b
 	}
-	s.narrow = s.source32 != nil
+	s.makeBasis(s.source32 != nil && s.c.dense != nil)
 	s.c.pool.Run(s.slices, s.transposeTask)
 	s.source32, s.source64 = nil, nil
+}
+
+// makeBasis allocates what holds the basis and its rows in the precision asked for,
+// where it is not there.
+func (s *Sample) makeBasis(single bool) {
+	s.single = single
+	size := len(s.field) * s.c.N
+	switch {
+	case single && s.basis32 == nil:
+		s.basis32 = make([]float32, size)
+		g := s.c.System.Grid
+		for range s.c.pool.Workers() {
+			s.wide = append(s.wide, make([]float64, g.Axes[len(g.Axes)-1].Points*s.c.N))
+		}
+	case !single && s.basis == nil:
+		s.basis = make([]float64, size)
+	}
+	for _, b := range s.finishes {
+		b.makeRows(s.c.N, single)
+	}
+}
+
+// rows returns rows [lo, hi) of the basis, no more than the last axis has points.
+// They are valid until the worker's next call.
+func (s *Sample) rows(worker, lo, hi int) []float64 {
+	n := s.c.N
+	if !s.single {
+		return s.basis[lo*n : hi*n]
+	}
+	w := s.wide[worker][:(hi-lo)*n]
+	kernel.Widen(w, s.basis32[lo*n:hi*n])
+	return w
 }
 
 // offsetInput is one worker's memory to evaluate the ansatz offset.
@@ -267,13 +306,13 @@ func (s *Sample) SetOffset(field []float64) {
 	copy(s.offset, field)
 }
 
-// loadSlice transposes one slice along axis 0 to point-major float64, applying
-// the multiplier and, where asked, removing the mean over the slice.
-func loadSlice[T kernel.Float](s *Sample, basis []T, slice int) {
+// loadSlice transposes one slice along axis 0 to out, point-major, applying the
+// multiplier and, where asked, removing the mean over the slice, in float64.
+func loadSlice[D, T kernel.Float](s *Sample, out []D, basis []T, slice int) {
 	n, size := s.c.N, len(s.field)
 	width := size / s.slices
 	lo := slice * width
-	dst := s.basis[lo*n : (lo+width)*n]
+	dst := out[lo*n : (lo+width)*n]
 	mu := s.c.multiplier
 	if mu != nil {
 		mu = mu[lo : lo+width]
@@ -292,17 +331,18 @@ func loadSlice[T kernel.Float](s *Sample, basis []T, slice int) {
 			mean /= float64(width)
 		}
 		for p, v := range src {
-			dst[p*n+i] = float64(v) - mean
+			x := float64(v) - mean
 			if mu != nil {
-				dst[p*n+i] *= mu[p]
+				x *= mu[p]
 			}
+			dst[p*n+i] = D(x)
 		}
 	}
 }
 
 // transposeEight does eight functions, size apart: a cache line of every row of
 // dst, n apart.
-func transposeEight[T kernel.Float](dst []float64, basis []T, n, size, width int, mu []float64, removeMean bool) {
+func transposeEight[D, T kernel.Float](dst []D, basis []T, n, size, width int, mu []float64, removeMean bool) {
 	x0, x1, x2, x3 := basis[:width], basis[size:][:width], basis[2*size:][:width], basis[3*size:][:width]
 	x4, x5, x6, x7 := basis[4*size:][:width], basis[5*size:][:width], basis[6*size:][:width], basis[7*size:][:width]
 	var m [8]float64
@@ -323,8 +363,8 @@ func transposeEight[T kernel.Float](dst []float64, basis []T, n, size, width int
 			f = mu[p]
 		}
 		d := dst[p*n:][:8]
-		d[0], d[1], d[2], d[3] = f*(float64(v)-m[0]), f*(float64(x1[p])-m[1]), f*(float64(x2[p])-m[2]), f*(float64(x3[p])-m[3])
-		d[4], d[5], d[6], d[7] = f*(float64(x4[p])-m[4]), f*(float64(x5[p])-m[5]), f*(float64(x6[p])-m[6]), f*(float64(x7[p])-m[7])
+		d[0], d[1], d[2], d[3] = D(f*(float64(v)-m[0])), D(f*(float64(x1[p])-m[1])), D(f*(float64(x2[p])-m[2])), D(f*(float64(x3[p])-m[3]))
+		d[4], d[5], d[6], d[7] = D(f*(float64(x4[p])-m[4])), D(f*(float64(x5[p])-m[5])), D(f*(float64(x6[p])-m[6])), D(f*(float64(x7[p])-m[7]))
 	}
 }
 
@@ -455,11 +495,11 @@ func (s *Sample) Field() []float64 {
 }
 
 // assembleSlice assembles the points of one slice along axis 0.
-func (s *Sample) assembleSlice(slice int) {
+func (s *Sample) assembleSlice(worker, slice int) {
 	n := s.c.N
 	for _, e := range s.experts {
 		s.segments(e.index, slice, func(lo, hi int) {
-			kernel.MatVecRows(s.field[lo:hi], n, hi-lo, s.basis[lo*n:hi*n], e.w)
+			kernel.MatVecRows(s.field[lo:hi], n, hi-lo, s.rows(worker, lo, hi), e.w)
 			if s.offset != nil {
 				kernel.Axpy64(s.field[lo:hi], 1, s.offset[lo:hi])
 			}
@@ -495,6 +535,9 @@ func (s *Sample) segments(k, slice int, f func(lo, hi int)) {
 		}
 	}
 }
+
+// Experts is the number of solves, one for every subdomain.
+func (s *Sample) Experts() int { return len(s.experts) }
 
 // Weights returns ω_k; the slice is valid until the next Solve.
 func (s *Sample) Weights(k int) []float64 { return s.experts[k].w }

@@ -287,6 +287,19 @@ func (s *stencil) Gather(dst, basis []float64, n int, points []int32) {
 	kernel.GatherStencils(dst, basis, n, points, &s.stencils)
 }
 
+// GatherFloat32 is Gather of an operator of [NewOperator] for a float32 basis: rows
+// are summed in float64 and rounded once.
+func GatherFloat32(op Operator, dst, basis []float32, n int, points []int32) {
+	s, ok := op.(*stencil)
+	if !ok {
+		panic("grid: GatherFloat32: want an operator of NewOperator")
+	}
+	if n < 1 || len(basis) != s.size*n || len(dst) != len(points)*n {
+		panic("grid: GatherFloat32: want basis (P, n) and dst (len(points), n)")
+	}
+	kernel.GatherStencils32(dst, basis, n, points, &s.stencils)
+}
+
 func (s *stencil) Scatter(dst, v []float64, points []int32) {
 	if len(dst) != s.size || len(v) != len(points) {
 		panic("grid: Scatter: want one value per grid point in dst and one per sampled point in s")

@@ -25,7 +25,7 @@ type Dense struct {
 // wanted. Points ascend.
 type DenseRows struct {
 	Points []int32
-	Dst    [][]float64
+	Dst    [][]float32
 }
 
 // denseFields is the most fields worked on at a time. Fewer would keep a slice of
@@ -35,11 +35,10 @@ const denseFields = 64
 
 type denseWorkspace struct {
 	next   *denseWorkspace
-	column []float32 // (nx, fields): a column of the slice
-	hat    []float32 // (rows of the transform, ny, fields), each row with a gap
-	conv   []float32 // (ny, parts, rows of the transform, fields), the same
-	matrix []float32 // (densePoints, matrices, points along an axis)
-	out    []float32 // (densePoints, matrices, fields)
+	column []float32   // (nx, fields): a column of the slice
+	hat    []float32   // (rows of the transform, ny, fields), each row with a gap
+	conv   []float32   // (ny, parts, rows of the transform, fields), the same
+	c, a   [][]float32 // rows of results, and of the matrices that give them
 
 	found, columns, rows []denseRow // of the slice: as listed, by column, by row
 	column0, row0        []int32    // where each column and row begins, and the end
@@ -48,8 +47,8 @@ type denseWorkspace struct {
 // denseRow is a row that is wanted: position at of a list, point of the slice.
 type denseRow struct{ list, at, point int32 }
 
-// densePoints is the number of points whose rows are formed by one product.
-const densePoints = 48
+// denseRows is the most rows formed by one product.
+const denseRows = 128
 
 // NewDense prepares the operators, which must be made by s. It returns nil where
 // slices have more than two axes.
@@ -72,11 +71,10 @@ func (d *Dense) take(fields int) *denseWorkspace {
 		return w
 	}
 	t := d.tables
-	most := max(len(t.along[0]), len(t.along[1]), 1)
 	return &denseWorkspace{
 		column: make([]float32, t.nx*fields), hat: make([]float32, t.nx*t.hatRow(fields)),
-		conv:   make([]float32, t.ny*t.convRow(fields)),
-		matrix: make([]float32, densePoints*most*max(t.nx, t.ny)), out: make([]float32, densePoints*most*fields),
+		conv: make([]float32, t.ny*t.convRow(fields)),
+		c:    make([][]float32, 0, denseRows), a: make([][]float32, 0, denseRows),
 		column0: make([]int32, t.ny+1), row0: make([]int32, t.nx+1),
 	}
 }
@@ -201,50 +199,43 @@ func (g *denseGather) columns() {
 // place on the other, b being the basis along the axis.
 func (g *denseGather) convolveAlong(axis int, points []denseRow, b []float32, stride int) {
 	n, convolutions := [2]int{g.nx, g.ny}[axis], g.along[axis]
-	width := n * len(convolutions)
-	for len(points) > 0 && width > 0 {
-		some := points[:min(len(points), densePoints)]
-		points = points[len(some):]
-		for r, p := range some {
-			at := int(p.point) / g.ny
-			if axis == 1 {
-				at = int(p.point) % g.ny
-			}
-			copy(g.w.matrix[r*width:(r+1)*width], g.wide[axis][at*width:])
-		}
-		g.product(len(some)*len(convolutions), n, b, stride)
+	for _, add := range [2]bool{false, true} {
 		for o, a := range convolutions {
-			for r, p := range some {
-				g.write(p, a.operator, r*len(convolutions)+o, a.add)
+			if a.add != add {
+				continue
+			}
+			for _, p := range points {
+				at := int(p.point) / g.ny
+				if axis == 1 {
+					at = int(p.point) % g.ny
+				}
+				g.row(p, a.operator, add, g.wide[axis][(at*len(convolutions)+o)*n:][:n], b, stride)
 			}
 		}
+		g.product(add, b, stride)
 	}
 }
 
-// product sets count rows of out to the rows of matrix times b.
-func (g *denseGather) product(count, inner int, b []float32, stride int) {
-	kernel.Gemm(g.w.out, g.some, count, g.some, nil, false, kernel.Product[float32]{
-		A: g.w.matrix, RowStride: inner, ColStride: 1, B: b, BStride: stride, K: inner,
-	}, noProduct)
-}
-
-// write widens row r of out to these fields of the row of an operator, or adds it.
-func (g *denseGather) write(p denseRow, operator, r int, add bool) {
-	dst := g.lists[p.list].Dst[operator]
+// row says that these fields of the row of an operator are, or grow by, a row of a
+// matrix times b.
+func (g *denseGather) row(p denseRow, operator int, add bool, a, b []float32, stride int) {
+	dst, w := g.lists[p.list].Dst[operator], g.w
 	if dst == nil {
 		return
 	}
-	src := g.w.out[r*g.some : (r+1)*g.some]
-	out := dst[int(p.at)*g.n+g.at:][:len(src)]
-	if add {
-		for i, v := range src {
-			out[i] += float64(v)
-		}
-		return
+	if len(w.c) == denseRows {
+		g.product(add, b, stride)
 	}
-	for i, v := range src {
-		out[i] = float64(v)
+	w.c, w.a = append(w.c, dst[int(p.at)*g.n+g.at:][:g.some]), append(w.a, a)
+}
+
+// product does the rows asked for since the last call.
+func (g *denseGather) product(add bool, b []float32, stride int) {
+	w := g.w
+	if len(w.c) > 0 {
+		kernel.GemmRows(w.c, w.a, g.some, add, b, stride, len(w.a[0]))
 	}
+	w.c, w.a = w.c[:0], w.a[:0]
 }
 
 // convolve does the convolutions along y of every row of the transform.
@@ -269,17 +260,10 @@ func (g *denseGather) back() {
 	for y := range g.ny {
 		for p, part := range g.parts {
 			b := w.conv[(g.ny-1-y)*g.convRow(k)+p*g.nx*k:]
-			for points := w.columns[w.column0[y]:w.column0[y+1]]; len(points) > 0; {
-				some := points[:min(len(points), densePoints)]
-				points = points[len(some):]
-				for r, q := range some {
-					copy(w.matrix[r*g.nx:(r+1)*g.nx], part.inverse[int(q.point)/g.ny*g.nx:])
-				}
-				g.product(len(some), g.nx, b, k)
-				for r, q := range some {
-					g.write(q, part.operator, r, part.add)
-				}
+			for _, q := range w.columns[w.column0[y]:w.column0[y+1]] {
+				g.row(q, part.operator, part.add, part.inverse[int(q.point)/g.ny*g.nx:][:g.nx], b, k)
 			}
+			g.product(part.add, b, k)
 		}
 	}
 }

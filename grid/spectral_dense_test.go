@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"pihc/internal/check"
+	"pihc/internal/kernel"
 )
 
 // Products with dense matrices give the rows that Fourier transforms give, to the
@@ -32,9 +33,10 @@ func TestDense(t *testing.T) {
 					if l.Dst[o] == nil {
 						continue
 					}
-					want := make([]float64, len(l.Dst[o]))
+					want, got := make([]float64, len(l.Dst[o])), make([]float64, len(l.Dst[o]))
+					kernel.Widen(got, l.Dst[o])
 					op.Gather(want, basis, n, l.Points)
-					if e := check.RelativeL2(l.Dst[o], want); len(want) > 0 && e > 2e-6 {
+					if e := check.RelativeL2(got, want); len(want) > 0 && e > 2e-6 {
 						t.Errorf("%v, n = %d, list %d, %v: rows differ by %g", shape, n, i, op, e)
 					}
 				}
@@ -42,7 +44,7 @@ func TestDense(t *testing.T) {
 			// A row does not depend on the others, and nothing is allocated.
 			alone := DenseRows{lists[0].Points[4:5], nil}
 			for range ops {
-				alone.Dst = append(alone.Dst, make([]float64, n))
+				alone.Dst = append(alone.Dst, make([]float32, n))
 			}
 			at := int(alone.Points[0]) / (g.Size() / 3)
 			one := []DenseRows{alone}
@@ -93,7 +95,7 @@ func denseLists(size, ops, n int) []DenseRows {
 				l.Dst = append(l.Dst, nil)
 				continue
 			}
-			l.Dst = append(l.Dst, make([]float64, len(l.Points)*n))
+			l.Dst = append(l.Dst, make([]float32, len(l.Points)*n))
 		}
 		lists = append(lists, l)
 	}
@@ -115,8 +117,9 @@ func TestDenseLine(t *testing.T) {
 		basis[12*n+i] = float64(v)
 	}
 	points := []int32{12, 15, 23}
-	got, want := make([]float64, 3*n), make([]float64, 3*n)
-	s.NewDense([]Operator{op}).GatherSlice(1, narrow, n, []DenseRows{{points, [][]float64{got}}})
+	rows, got, want := make([]float32, 3*n), make([]float64, 3*n), make([]float64, 3*n)
+	s.NewDense([]Operator{op}).GatherSlice(1, narrow, n, []DenseRows{{points, [][]float32{rows}}})
+	kernel.Widen(got, rows)
 	op.Gather(want, basis, n, points)
 	check.Close(t, got, want, 1e-5, 1e-5)
 
@@ -144,7 +147,7 @@ func BenchmarkDense(b *testing.B) {
 		l.Points = append(l.Points, int32(p))
 	}
 	for range ops {
-		l.Dst = append(l.Dst, make([]float64, len(l.Points)*n))
+		l.Dst = append(l.Dst, make([]float32, len(l.Points)*n))
 	}
 	d := s.NewDense(ops)
 	for b.Loop() {

@@ -126,6 +126,41 @@ func TestGemmRows(t *testing.T) {
 	})
 }
 
+// Rows here and there are those of Gemm, to rounding, whatever the others are, and
+// nothing else is touched.
+func TestGemmScatteredRows(t *testing.T) {
+	check.Levels(t, func(t *testing.T) {
+		rng := check.Rand(6)
+		for _, m := range []int{0, 1, 3, 4, 5, 9} {
+			for _, n := range []int{1, 15, 16, 31, 32, 47, 64, 70} {
+				for _, k := range []int{1, 2, 3, 4, 7, 64} {
+					add := (m+n+k)%2 == 1
+					stride := n + k%3
+					b := check.Normal(rng, check.Guard[float32]((k-1)*stride+n, n%8).Slice())
+					var a, c [][]float32
+					var guards []*check.Guarded[float32]
+					flat, want := make([]float32, 0, m*k), make([]float32, 0, m*n)
+					for i := range m {
+						row, dst := check.Guard[float32](k, i%5), check.Guard[float32](n, i%7)
+						a, c = append(a, check.Normal(rng, row.Slice())), append(c, check.Normal(rng, dst.Slice()))
+						flat, want = append(flat, a[i]...), append(want, c[i]...)
+						guards = append(guards, row, dst)
+					}
+					p := kernel.Product[float32]{A: flat, RowStride: k, ColStride: 1, B: b, BStride: stride, K: k}
+					gemmReference(want, n, m, n, nil, add, p, kernel.Product[float32]{})
+					kernel.GemmRows(c, a, n, add, b, stride, k)
+					for i := range m {
+						check.Close(t, c[i], want[i*n:(i+1)*n], 2e-5, 2e-5)
+					}
+					for _, g := range guards {
+						g.Verify(t)
+					}
+				}
+			}
+		}
+	})
+}
+
 func TestGemmPanics(t *testing.T) {
 	short := func(name string, f func()) {
 		t.Run(name, func(t *testing.T) {

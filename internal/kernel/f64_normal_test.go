@@ -87,6 +87,46 @@ func forNormalSizes(t *testing.T, f func(t *testing.T, rng *rand.Rand, p *normal
 	})
 }
 
+// Kernels of float32 rows give what those of float64 rows give for the same numbers.
+func TestRows32(t *testing.T) {
+	forNormalSizes(t, func(t *testing.T, rng *rand.Rand, p *normalProblem) {
+		n, m := p.n, p.m
+		var narrow [][]float32
+		for _, a := range p.a {
+			g := check.Guard[float32](m*n, rng.IntN(8))
+			for i := range a {
+				g.Slice()[i] = float32(a[i])
+			}
+			kernel.Widen(a, g.Slice())
+			narrow = append(narrow, g.Slice())
+			defer g.Verify(t)
+		}
+		scratch, scratch32 := make([]float64, kernel.NormalScratch(n)), p.guarded(rng, kernel.NormalScratch32(n))
+		w := p.guarded(rng, n)
+		want, got := make([]float64, m), p.guarded(rng, m)
+		kernel.MatVecRows(want, n, m, p.a[0], w)
+		kernel.MatVecRows32(got, n, m, narrow[0], w, scratch32)
+		check.Close(t, got, want, 1e-12, 1e-12)
+
+		gram, grad := p.guarded(rng, n*n), p.guarded(rng, n)
+		wantGram, wantGrad := append([]float64(nil), gram...), append([]float64(nil), grad...)
+		kernel.AccumulateNormal(wantGram, wantGrad, n, m, p.f, p.a, p.r, scratch)
+		kernel.AccumulateNormal32(gram, grad, n, m, p.f, narrow, p.r, scratch32)
+		kernel.Symmetrize(gram, n)
+		kernel.Symmetrize(wantGram, n)
+		check.Close(t, gram, wantGram, 1e-11, 1e-11)
+		check.Close(t, grad, wantGrad, 1e-11, 1e-11)
+
+		clear(gram)
+		clear(wantGram)
+		kernel.AccumulateHessian(wantGram, n, m, p.s, p.a, scratch)
+		kernel.AccumulateHessian32(gram, n, m, p.s, narrow, scratch32)
+		kernel.Symmetrize(gram, n)
+		kernel.Symmetrize(wantGram, n)
+		check.Close(t, gram, wantGram, 1e-11, 1e-11)
+	})
+}
+
 func TestAccumulateNormal(t *testing.T) {
 	forNormalSizes(t, func(t *testing.T, rng *rand.Rand, p *normalProblem) {
 		n := p.n

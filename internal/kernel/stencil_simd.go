@@ -22,7 +22,7 @@ func gatherStencilsSIMD(dst, basis []float64, n int, points []int32, s *Stencils
 	if len(points) == 0 || n < width {
 		return 0
 	}
-	checkStencils(basis, n, points, s)
+	checkStencils(len(basis)/n, points, s)
 	const block = 64
 	for lo := 0; lo < len(points); lo += block {
 		some := points[lo:min(lo+block, len(points))]
@@ -58,9 +58,9 @@ func gatherBlock(out, in unsafe.Pointer, n, width int, points []int32, s *Stenci
 	}
 }
 
-// checkStencils panics if a stencil of a point reaches outside the basis.
-func checkStencils(basis []float64, n int, points []int32, s *Stencils) {
-	rows := len(basis) / n
+// checkStencils panics if a stencil of a point reaches outside a basis of that many
+// rows.
+func checkStencils(rows int, points []int32, s *Stencils) {
 	// Most points are far from the ends: one test for all of them.
 	low, high := int32(0), int32(0)
 	for _, o := range s.Offset {

@@ -68,6 +68,35 @@ func TestGatherStencils(t *testing.T) {
 	})
 }
 
+// Rows of a float32 basis are those of the same numbers in float64, rounded.
+func TestGatherStencils32(t *testing.T) {
+	check.Levels(t, func(t *testing.T) {
+		const p = 150
+		s := randomStencils(p)
+		rng := check.Rand(14)
+		for _, m := range []int{0, 1, 64, 65} {
+			points := make([]int32, m)
+			for r := range points {
+				points[r] = int32(rng.IntN(p))
+			}
+			for n := 1; n <= 70; n++ {
+				basis, wide := check.Guard[float32](p*n, n%8), make([]float64, p*n)
+				check.Normal(rng, basis.Slice())
+				kernel.Widen(wide, basis.Slice())
+				got, rounded, want := check.Guard[float32](m*n, n%5), make([]float64, m*n), make([]float64, m*n)
+				for i := range got.Slice() {
+					got.Slice()[i] = float32(math.NaN())
+				}
+				kernel.GatherStencils32(got.Slice(), basis.Slice(), n, points, s)
+				got.Verify(t)
+				gatherReference(want, wide, n, points, s)
+				kernel.Widen(rounded, got.Slice())
+				check.Close(t, rounded, want, 0x1p-24, 1e-15)
+			}
+		}
+	})
+}
+
 func TestApplyStencil(t *testing.T) {
 	check.Levels(t, func(t *testing.T) {
 		rng := check.Rand(13)

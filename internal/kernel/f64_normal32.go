@@ -1,0 +1,111 @@
+package kernel
+
+// The least-squares kernels for rows kept as float32: every sum and product is
+// float64, of the numbers as they are. Where no vector kernel reads float32 rows,
+// blocks of them are widened first.
+
+// NormalScratch32 returns the length of scratch that the kernels of float32 rows
+// need for n columns.
+func NormalScratch32(n int) int { return 2 * NormalScratch(n) }
+
+// MatVecRows32 is MatVecRows for float32 rows. scratch holds NormalScratch32(n)
+// values. Panics if a slice is too short.
+func MatVecRows32(z []float64, n, m int, a []float32, w, scratch []float64) {
+	if n < 1 || len(z) < m || len(a) < m*n || len(w) < n || len(scratch) < NormalScratch32(n) {
+		panic("kernel: MatVecRows32: a slice is too short")
+	}
+	if vectorMatVecRows32(z, n, m, a, w) {
+		return
+	}
+	rows := blockRows(n)
+	for lo := 0; lo < m; lo += rows {
+		k := min(rows, m-lo)
+		Widen(scratch[:k*n], a[lo*n:(lo+k)*n])
+		MatVecRows(z[lo:], n, k, scratch, w)
+	}
+}
+
+// AccumulateNormal32 is AccumulateNormal for float32 rows and a scratch of
+// NormalScratch32(n) values.
+func AccumulateNormal32(gram, grad []float64, n, m int, f [][]float64, a [][]float32, r, scratch []float64) {
+	checkNormal32(gram, n, m, a, scratch)
+	if len(grad) < n || len(r) < m || len(f) != len(a) {
+		panic("kernel: AccumulateNormal32: grad, r or f has the wrong length")
+	}
+	for _, fj := range f {
+		if fj != nil && len(fj) < m {
+			panic("kernel: AccumulateNormal32: a coefficient is shorter than the rows")
+		}
+	}
+	rows := blockRows(n)
+	for lo := 0; lo < m; lo += rows {
+		k := min(rows, m-lo)
+		j := scratch[:k*n]
+		combineRows32(j, scratch[rows*n:], n, lo, f, a)
+		syrk(gram, n, k, j)
+		AccumulateTransposed(grad, n, k, j, r[lo:lo+k])
+	}
+}
+
+// AccumulateHessian32 is AccumulateHessian for float32 rows and a scratch of
+// NormalScratch32(n) values.
+func AccumulateHessian32(gram []float64, n, m int, s [][]float64, a [][]float32, scratch []float64) {
+	checkNormal32(gram, n, m, a, scratch)
+	if len(s) != len(a)*len(a) {
+		panic("kernel: AccumulateHessian32: s is not len(a) x len(a)")
+	}
+	for _, sj := range s {
+		if sj != nil && len(sj) < m {
+			panic("kernel: AccumulateHessian32: a weight is shorter than the rows")
+		}
+	}
+	rows := blockRows(n)
+	for lo := 0; lo < m; lo += rows {
+		k := min(rows, m-lo)
+		b, wide := scratch[:k*n], scratch[rows*n:]
+		for j := range a {
+			if combineRows32(b, wide, n, lo, s[j*len(a):(j+1)*len(a)], a) {
+				Widen(wide[:k*n], a[j][lo*n:(lo+k)*n])
+				gemmLower(gram, n, k, wide, b)
+			}
+		}
+	}
+}
+
+func checkNormal32(gram []float64, n, m int, a [][]float32, scratch []float64) {
+	if n < 1 || m < 0 || len(gram) < n*n {
+		panic("kernel: normal equations: gram is smaller than n x n")
+	}
+	if len(scratch) < NormalScratch32(n) {
+		panic("kernel: normal equations: scratch is too short")
+	}
+	for _, aj := range a {
+		if len(aj) < m*n {
+			panic("kernel: normal equations: a matrix is smaller than m x n")
+		}
+	}
+}
+
+// combineRows32 is combineRows for float32 rows; wide holds as many values as dst.
+func combineRows32(dst, wide []float64, n, lo int, f [][]float64, a [][]float32) bool {
+	k, any := len(dst)/n, false
+	for _, fj := range f {
+		any = any || fj != nil
+	}
+	if !any {
+		clear(dst)
+		return false
+	}
+	if vectorCombineRows32(dst, n, lo, f, a) {
+		return true
+	}
+	first := true
+	for j, fj := range f {
+		if fj != nil {
+			Widen(wide[:k*n], a[j][lo*n:(lo+k)*n])
+			scaleRows(dst, n, fj[lo:lo+k], wide, first)
+			first = false
+		}
+	}
+	return true
+}
