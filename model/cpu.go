@@ -190,10 +190,11 @@ func (e *CPU[T]) Pool() *kernel.Pool { return e.pool }
 // Workers is the number of workers.
 func (e *CPU[T]) Workers() int { return e.pool.Workers() }
 
-// solve runs the constraint of sample b of the micro-batch and returns its field.
+// solve runs the constraint of the current pass on sample b of the micro-batch and
+// returns its field.
 func (e *CPU[T]) solve(b int, initial []float64, seed constraint.Seed) []float64 {
 	size := e.System.Grid.Size() * e.Network.Outputs
-	s := e.constrained
+	s := e.solver()
 	constraint.Load(s, e.basis[b*size:(b+1)*size], initial)
 	if e.pass > 1 {
 		s.SetOffset(e.previous[b])
@@ -212,10 +213,11 @@ func (e *CPU[T]) Basis(dst, params []T, initial []float64) {
 
 // Predict implements Engine.
 func (e *CPU[T]) Predict(params []T, batch Batch, each func(i int, p *Prediction) error) error {
-	e.setProgress(1)
+	e.setOverlap(1)
 	for lo := 0; lo < len(batch.Initial); lo += e.micro {
 		count := e.load(batch, lo)
 		e.forward(params, batch, lo, count, e.Spec.Network.Passes, false)
+		e.weighBorders(1)
 		for b := range count {
 			i := lo + b
 			p := &e.pred
@@ -242,12 +244,13 @@ func (e *CPU[T]) LossAndGrad(grad, params []T, batch Batch) Stats {
 	squares := st.MeanSquares
 	clear(squares)
 	*st = Stats{MeanSquares: squares}
-	e.setProgress(batch.Progress)
+	e.setOverlap(batch.Progress)
 	scale := 1 / float64(len(batch.Initial))
 	var jumpSquares float64
 	for lo := 0; lo < len(batch.Initial); lo += e.micro {
 		count := e.load(batch, lo)
 		e.forward(params, batch, lo, count, e.trainedPass(batch.Seeds[lo].Step), true)
+		e.weighBorders(batch.Progress)
 		size := e.System.Grid.Size() * e.Network.Outputs
 		for b := range e.micro {
 			bar := e.bar[b*size : (b+1)*size]
@@ -261,19 +264,20 @@ func (e *CPU[T]) LossAndGrad(grad, params []T, batch Batch) Stats {
 		e.net.Backward(grad, params, e.bar)
 	}
 	st.JumpRMS = math.Sqrt(jumpSquares * scale)
-	if n := len(e.Constraint.Windows); !e.Constraint.Options.Fixed {
-		st.Iterations *= scale / float64(n)
-	}
 	return *st
 }
 
-// setProgress sets what changes during training: the factor of the rows that
-// cross expert borders, and how far experts look beyond them.
-func (e *CPU[T]) setProgress(progress float64) {
+// setOverlap sets how far experts look beyond their borders.
+func (e *CPU[T]) setOverlap(progress float64) {
 	if e.Constraint.Options.Overlap {
 		e.constrained.SetOverlap(e.Spec.Constraint.Overlap.At(progress))
 	}
-	if e.crossing != nil {
+}
+
+// weighBorders sets the factor of the rows that cross expert borders; fields of
+// passes before the last, and those that they correct, have no borders.
+func (e *CPU[T]) weighBorders(progress float64) {
+	if e.crossing != nil && e.pass == e.Spec.Network.Passes {
 		e.loss.WeighRows(e.crossing, e.Spec.Loss.BorderRows.At(progress))
 	}
 }
@@ -281,7 +285,7 @@ func (e *CPU[T]) setProgress(progress float64) {
 // sample adds one sample's loss to the statistics and writes scale·∂L/∂b to
 // bar. It returns the mean square jump.
 func (e *CPU[T]) sample(bar []T, b int, initial []float64, seed constraint.Seed, scale float64) float64 {
-	st, s := &e.stats, e.constrained
+	st, s := &e.stats, e.solver()
 	relative := scale / e.base[b]
 	u := e.solve(b, initial, seed)
 	clear(e.ubar)
@@ -297,7 +301,7 @@ func (e *CPU[T]) sample(bar []T, b int, initial []float64, seed constraint.Seed,
 		st.MeanSquares[i] += scale * v
 	}
 	iterations, failed, fallbacks := s.Count()
-	st.Iterations += float64(iterations)
+	st.Iterations += scale * float64(iterations) / float64(s.Experts())
 	st.Failed += failed
 	st.Fallbacks += fallbacks
 	return jumps.Value

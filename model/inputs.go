@@ -126,6 +126,9 @@ func (e *CPU[T]) fillCoordinates() {
 func (e *CPU[T]) load(batch Batch, lo int) int {
 	n := e.System.InitialSize()
 	count := min(e.micro, len(batch.Initial)-lo)
+	if e.crossing != nil {
+		e.loss.WeighRows(e.crossing, 1)
+	}
 	if e.hold {
 		return count
 	}

@@ -11,7 +11,6 @@ import (
 // initial conditions and mean stay as they are. Nothing is differentiated through
 // earlier passes.
 func (e *CPU[T]) forward(params []T, batch Batch, lo, count, passes int, keep bool) {
-	n := e.System.Grid.Size() * e.Network.Outputs
 	e.pass = 1
 	if e.hold {
 		e.pass = passes
@@ -32,16 +31,20 @@ func (e *CPU[T]) forward(params []T, batch Batch, lo, count, passes int, keep bo
 				continue
 			}
 			initial := batch.Initial[lo+b]
-			constraint.Load(e.between, e.basis[b*n:(b+1)*n], initial)
-			if e.pass > 1 {
-				e.between.SetOffset(e.previous[b])
-			}
-			e.between.Solve(batch.Seeds[lo+b])
-			copy(e.previous[b], e.between.Field())
+			copy(e.previous[b], e.solve(b, initial, batch.Seeds[lo+b]))
 			e.loss.Evaluate(e.squares, e.previous[b], initial, nil, 0)
 			e.loadFeatures(b)
 		}
 	}
+}
+
+// solver is the solve of the current pass: over the whole domain, or in the last
+// pass the method's own. A pass is trained by the solve that it is used with.
+func (e *CPU[T]) solver() *constraint.Sample {
+	if e.pass < e.Spec.Network.Passes {
+		return e.between
+	}
+	return e.constrained
 }
 
 // trainedPass chooses the pass a step trains: each in turn.
