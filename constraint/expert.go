@@ -114,7 +114,11 @@ func (e *expert) evaluate(a, c, g, w []float64, mode passMode) float64 {
 	if mode.normal() {
 		kernel.Symmetrize(a, n)
 	}
-	if mode.curvature() {
+	switch {
+	case !mode.curvature():
+	case e.sample.single:
+		kernel.AddTranspose(c, n)
+	default:
 		kernel.Symmetrize(c, n)
 	}
 	for _, b := range e.blocks {

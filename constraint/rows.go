@@ -63,7 +63,7 @@ func (b *rowBlock) makeRows(n int, single bool) {
 // partial holds the sums over one chunk of rows.
 type partial struct {
 	gram, grad []float64 // JᵀJ (lower triangle), Jᵀr
-	curv       []float64 // Σ r_i∇²r_i (lower triangle)
+	curv       []float64 // C = Σ r_i∇²r_i (lower triangle), of float32 rows G with C = G + Gᵀ
 	cost       float64
 }
 
@@ -182,7 +182,7 @@ func (b *rowBlock) pass(p *partial, sc *scratch, progs *programs, mode passMode,
 		}
 		if mode.curvature() {
 			if b.single {
-				kernel.AccumulateHessian32(p.curv, n, m, b.curvature(sc, m), sc.aview32[:len(b.a)], sc.fma)
+				kernel.AccumulateCurvature32(p.curv, n, m, b.curvature(sc, m), sc.aview32[:len(b.a)], sc.fma)
 			} else {
 				kernel.AccumulateHessian(p.curv, n, m, b.curvature(sc, m), sc.aview[:len(b.a)], sc.fma)
 			}
@@ -190,7 +190,8 @@ func (b *rowBlock) pass(p *partial, sc *scratch, progs *programs, mode passMode,
 	}
 }
 
-// curvature forms r F_jk of the rows just evaluated, nil where it vanishes.
+// curvature forms r F_jk of the rows just evaluated, nil where it vanishes; of
+// float32 rows half of r F_jj.
 func (b *rowBlock) curvature(sc *scratch, m int) [][]float64 {
 	terms := len(b.a)
 	r := sc.out[0][:m]
@@ -200,6 +201,9 @@ func (b *rowBlock) curvature(sc *scratch, m int) [][]float64 {
 			if at := b.set.Pair(j, k); at >= 0 {
 				s = sc.s[j*terms+k][:m]
 				kernel.Mul64(s, r, sc.out[at][:m])
+				if b.single && j == k {
+					kernel.MulScalar64(s, 0.5, s)
+				}
 			}
 			sc.sview[j*terms+k], sc.sview[k*terms+j] = s, s
 		}

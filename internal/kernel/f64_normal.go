@@ -254,6 +254,19 @@ func Symmetrize(gram []float64, n int) {
 	}
 }
 
+// AddTranspose adds its transpose to g (n, n).
+func AddTranspose(g []float64, n int) {
+	if len(g) < n*n {
+		panic("kernel: AddTranspose: g is smaller than n x n")
+	}
+	for i := range n {
+		for k := range i + 1 {
+			v := g[i*n+k] + g[k*n+i]
+			g[i*n+k], g[k*n+i] = v, v
+		}
+	}
+}
+
 // Dot returns Σ x[i]·y[i]. It panics if y is shorter than x.
 func Dot(x, y []float64) float64 {
 	y = y[:len(x)]

@@ -47,16 +47,20 @@ func AccumulateNormal32(gram, grad []float64, n, m int, f [][]float64, a [][]flo
 	}
 }
 
-// AccumulateHessian32 is AccumulateHessian for float32 rows and a scratch of
-// NormalScratch32(n) values.
-func AccumulateHessian32(gram []float64, n, m int, s [][]float64, a [][]float32, scratch []float64) {
-	checkNormal32(gram, n, m, a, scratch)
+// AccumulateCurvature32 adds G = Σ_j a[j]ᵀ (Σ_k<=j diag(s[j*J+k]) a[k]), J = len(a),
+// to g (n, n). With s_jk = r F_jk for k < j and ½ r F_jj, G + Gᵀ is what the
+// curvature of ½‖r‖² adds to its Hessian: for products of two terms half as many
+// matrix products as [AccumulateHessian] takes. A nil entry of s stands for zeros, and
+// those with k > j are not read. scratch holds NormalScratch32(n) values. Panics if a
+// slice is too short.
+func AccumulateCurvature32(g []float64, n, m int, s [][]float64, a [][]float32, scratch []float64) {
+	checkNormal32(g, n, m, a, scratch)
 	if len(s) != len(a)*len(a) {
-		panic("kernel: AccumulateHessian32: s is not len(a) x len(a)")
+		panic("kernel: AccumulateCurvature32: s is not len(a) x len(a)")
 	}
 	for _, sj := range s {
 		if sj != nil && len(sj) < m {
-			panic("kernel: AccumulateHessian32: a weight is shorter than the rows")
+			panic("kernel: AccumulateCurvature32: a weight is shorter than the rows")
 		}
 	}
 	rows := blockRows(n)
@@ -64,9 +68,24 @@ func AccumulateHessian32(gram []float64, n, m int, s [][]float64, a [][]float32,
 		k := min(rows, m-lo)
 		b, wide := scratch[:k*n], scratch[rows*n:]
 		for j := range a {
-			if combineRows32(b, wide, n, lo, s[j*len(a):(j+1)*len(a)], a) {
+			if combineRows32(b, wide, n, lo, s[j*len(a):j*len(a)+j+1], a[:j+1]) {
 				Widen(wide[:k*n], a[j][lo*n:(lo+k)*n])
-				gemmLower(gram, n, k, wide, b)
+				if !vectorGemmAll(g, n, k, wide, b) {
+					gemmAllGo(g, n, k, wide, b)
+				}
+			}
+		}
+	}
+}
+
+// gemmAllGo adds aᵀb to g; a and b are (m, n).
+func gemmAllGo(g []float64, n, m int, a, b []float64) {
+	for r := range m {
+		x, y := a[r*n:(r+1)*n], b[r*n:(r+1)*n]
+		for i, v := range x {
+			out := g[i*n : (i+1)*n]
+			for k, w := range y {
+				out[k] += v * w
 			}
 		}
 	}

@@ -23,22 +23,25 @@ func splatRow4(p unsafe.Pointer, offset int) archsimd.Float64x4 {
 	return archsimd.BroadcastFloat64x4(*(*float64)(unsafe.Add(p, offset)))
 }
 
-// gemmLower4 does rows 0..n&^3-1 of gemmLower, by tiles of four vectors of two
-// rows of gram, or two or one of four.
-func gemmLower4(gram []float64, n, m int, a, b []float64) {
+// gemmTiles4 does rows 0..n&^3-1 of gemmLower, or of all of aᵀb for n a multiple
+// of 4, by tiles of four vectors of two rows of gram, or two or one of four.
+func gemmTiles4(gram []float64, n, m int, a, b []float64, all bool) {
 	for i := 0; i+4 <= n; i += 4 {
-		c := 0
-		for ; c+16 <= i+4; c += 16 {
+		c, end := 0, i+4
+		if all {
+			end = n
+		}
+		for ; c+16 <= end; c += 16 {
 			for k := i; k < i+4; k += 2 {
 				tileLong4(gram[k*n+c:], n, m, a[k:], b[c:])
 			}
 		}
-		for ; c+8 <= i+4; c += 8 {
+		for ; c+8 <= end; c += 8 {
 			for k := i; k < i+4; k += 4 {
 				tileWide4(gram[k*n+c:], n, m, a[k:], b[c:])
 			}
 		}
-		if c == i {
+		if c+4 <= end {
 			for k := i; k < i+4; k += 4 {
 				tile4(gram[k*n+c:], n, m, a[k:], b[c:])
 			}

@@ -23,22 +23,25 @@ func splatRow8(p unsafe.Pointer, offset int) archsimd.Float64x8 {
 	return archsimd.BroadcastFloat64x8(*(*float64)(unsafe.Add(p, offset)))
 }
 
-// gemmLower8 does rows 0..n&^7-1 of gemmLower, by tiles of four vectors of two
-// rows of gram, or two or one of four.
-func gemmLower8(gram []float64, n, m int, a, b []float64) {
+// gemmTiles8 does rows 0..n&^7-1 of gemmLower, or of all of aᵀb for n a multiple
+// of 8, by tiles of four vectors of two rows of gram, or two or one of four.
+func gemmTiles8(gram []float64, n, m int, a, b []float64, all bool) {
 	for i := 0; i+8 <= n; i += 8 {
-		c := 0
-		for ; c+32 <= i+8; c += 32 {
+		c, end := 0, i+8
+		if all {
+			end = n
+		}
+		for ; c+32 <= end; c += 32 {
 			for k := i; k < i+8; k += 2 {
 				tileLong8(gram[k*n+c:], n, m, a[k:], b[c:])
 			}
 		}
-		for ; c+16 <= i+8; c += 16 {
+		for ; c+16 <= end; c += 16 {
 			for k := i; k < i+8; k += 4 {
 				tileWide8(gram[k*n+c:], n, m, a[k:], b[c:])
 			}
 		}
-		if c == i {
+		if c+8 <= end {
 			for k := i; k < i+8; k += 4 {
 				tile8(gram[k*n+c:], n, m, a[k:], b[c:])
 			}

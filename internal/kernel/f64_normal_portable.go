@@ -11,6 +11,8 @@ func vectorScaleRows3(dst []float64, n int, c0, c1, c2, a0, a1, a2 []float64) bo
 
 func vectorGemmLower(gram []float64, n, m int, a, b []float64) int { return 0 }
 
+func vectorGemmAll(gram []float64, n, m int, a, b []float64) bool { return false }
+
 func vectorMatVecRows(z []float64, n, m int, a, w []float64) int { return 0 }
 
 func vectorAccumulateTransposed(g []float64, n, m int, a, s []float64) int { return 0 }

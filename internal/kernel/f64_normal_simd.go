@@ -36,13 +36,27 @@ func vectorGemmLower(gram []float64, n, m int, a, b []float64) int {
 	}
 	switch {
 	case level >= AVX512 && n >= 8:
-		gemmLower8(gram, n, m, a, b)
+		gemmTiles8(gram, n, m, a, b, false)
 		return n &^ 7
 	case level >= AVX2 && n >= 4:
-		gemmLower4(gram, n, m, a, b)
+		gemmTiles4(gram, n, m, a, b, false)
 		return n &^ 3
 	}
 	return 0
+}
+
+// vectorGemmAll adds all of aᵀb to gram and reports whether it did.
+func vectorGemmAll(gram []float64, n, m int, a, b []float64) bool {
+	switch {
+	case m == 0:
+	case level >= AVX512 && n%8 == 0:
+		gemmTiles8(gram, n, m, a, b, true)
+	case level >= AVX2 && n%4 == 0:
+		gemmTiles4(gram, n, m, a, b, true)
+	default:
+		return false
+	}
+	return true
 }
 
 func vectorMatVecRows(z []float64, n, m int, a, w []float64) int {

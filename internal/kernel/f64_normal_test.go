@@ -120,8 +120,14 @@ func TestRows32(t *testing.T) {
 		clear(gram)
 		clear(wantGram)
 		kernel.AccumulateHessian(wantGram, n, m, p.s, p.a, scratch)
-		kernel.AccumulateHessian32(gram, n, m, p.s, narrow, scratch32)
-		kernel.Symmetrize(gram, n)
+		halved := append([][]float64(nil), p.s...)
+		for j := range p.a {
+			d := append([]float64(nil), p.s[j*len(p.a)+j]...)
+			kernel.MulScalar64(d, 0.5, d)
+			halved[j*len(p.a)+j] = d
+		}
+		kernel.AccumulateCurvature32(gram, n, m, halved, narrow, scratch32)
+		kernel.AddTranspose(gram, n)
 		kernel.Symmetrize(wantGram, n)
 		check.Close(t, gram, wantGram, 1e-11, 1e-11)
 	})
