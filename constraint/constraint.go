@@ -81,7 +81,9 @@ type Constraint struct {
 	axes       [][]float64  // coordinates of every grid point, per axis that rows read
 	spectral   []int        // terms that act on slices by Fourier transforms
 	dense      *grid.Dense  // the same terms for a float32 basis, or nil
-	pool       *kernel.Pool
+	// merged[t] is the term whose rows take in those of term t, or -1: see findMerged.
+	merged []int
+	pool   *kernel.Pool
 }
 
 // border is a pair of neighbouring experts along an axis, and the points next
@@ -239,16 +241,59 @@ func (c *Constraint) findBorders() {
 
 // findSpectral lists the spectral terms that rows use.
 func (c *Constraint) findSpectral() {
-	var ops []grid.Operator
+	var ops []grid.DenseOperator
+	merged, factors := c.findMerged()
 	for t, op := range c.System.Terms {
 		used := slices.ContainsFunc(c.System.Sets, func(s *pde.RowSet) bool { return slices.Contains(s.Terms, t) })
 		if used && grid.SpectralOf(op.Operator) != nil {
-			c.spectral, ops = append(c.spectral, t), append(ops, op.Operator)
+			c.spectral = append(c.spectral, t)
+			ops = append(ops, grid.DenseOperator{Operator: op.Operator, Add: merged[t] >= 0, Factor: factors[t]})
 		}
 	}
 	if len(ops) > 0 {
-		c.dense = grid.SpectralOf(ops[0]).NewDense(ops)
+		c.dense = grid.SpectralOf(ops[0].Operator).NewDense(ops)
 	}
+	c.merged = merged
+}
+
+// findMerged looks for a spectral term that enters its rows as a constant times
+// what a term with a stencil does, itself a constant: the rows of float32 bases
+// then hold the sum of the two, one matrix instead of two. (In w_t - nu·lap that is
+// w_t's, with the factor -nu.)
+func (c *Constraint) findMerged() (into []int, factors []float64) {
+	terms, problem := c.System.Terms, c.System.Problem
+	into, factors = make([]int, len(terms)), make([]float64, len(terms))
+	sets := make([]int, len(terms)) // that use a term
+	for t := range terms {
+		into[t] = -1
+		for _, set := range c.System.Sets {
+			if slices.Contains(set.Terms, t) {
+				sets[t]++
+			}
+		}
+	}
+	rows := append([]pde.Rows{problem.Residual}, problem.Conditions...)
+	for i, set := range c.System.Sets {
+		host, slope := -1, 0.0
+		for _, t := range set.Terms {
+			if grid.SpectralOf(terms[t].Operator) != nil || sets[t] > 1 {
+				continue
+			}
+			if v, ok := rows[i].Expr.Diff(terms[t].Name).Constant(); ok && v != 0 {
+				host, slope = t, v
+				break
+			}
+		}
+		for _, t := range set.Terms {
+			if host < 0 || grid.SpectralOf(terms[t].Operator) == nil || sets[t] > 1 || rows[i].Weight.DependsOn(terms[t].Name) || rows[i].Weight.DependsOn(terms[host].Name) {
+				continue
+			}
+			if v, ok := rows[i].Expr.Diff(terms[t].Name).Constant(); ok {
+				into[t], factors[t] = host, v/slope
+			}
+		}
+	}
+	return into, factors
 }
 
 // Expert returns the expert whose subdomain holds grid point p.

@@ -96,6 +96,9 @@ func (g *gatherer) planDense(c *Constraint, blocks []*rowBlock) {
 			l.Points = b.points[lo:hi]
 			for i, t := range c.spectral {
 				l.Dst[i] = nil
+				if c.merged[t] >= 0 {
+					t = c.merged[t]
+				}
 				if j := slices.Index(b.set.Terms, t); j >= 0 {
 					l.Dst[i] = b.a32[j][lo*c.N : hi*c.N]
 				}

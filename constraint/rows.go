@@ -18,7 +18,7 @@ type rowBlock struct {
 	points []int32     // m
 	scale  float64     // multiplies r², F_j F_k, ...: weight² or weight²/m
 	a      [][]float64 // per term (m, n) point-major: rows of A_j
-	a32    [][]float32 // or these, if single
+	a32    [][]float32 // or these, if single: nil for terms merged into another
 	single bool
 	c      [][]float64 // per term (m): affine part, nil where zero
 	extras [][]float64 // per extra (m)
@@ -48,11 +48,12 @@ func newRowBlock(set *pde.RowSet, m, n int) *rowBlock {
 }
 
 // makeRows allocates the rows in the precision asked for, where they are not there.
-func (b *rowBlock) makeRows(n int, single bool) {
+func (b *rowBlock) makeRows(c *Constraint, single bool) {
+	n := c.N
 	b.single = single
-	for j := range b.a {
+	for j, t := range b.set.Terms {
 		switch {
-		case single && b.a32[j] == nil:
+		case single && b.a32[j] == nil && c.merged[t] < 0:
 			b.a32[j] = make([]float32, len(b.points)*n)
 		case !single && b.a[j] == nil:
 			b.a[j] = make([]float64, len(b.points)*n)
@@ -126,12 +127,15 @@ func newScratch(terms, extras, outputs, n int) *scratch {
 func (b *rowBlock) bind(sc *scratch, w []float64, lo, hi int) {
 	n, m := len(w), hi-lo
 	for j := range b.a {
-		if b.single {
+		z := sc.z[j][:m]
+		switch {
+		case b.merged(j):
+			sc.aview32[j] = nil
+		case b.single:
 			sc.aview32[j] = b.a32[j][lo*n : hi*n]
-		} else {
+		default:
 			sc.aview[j] = b.a[j][lo*n : hi*n]
 		}
-		z := sc.z[j][:m]
 		b.product(z, sc, j, m, w)
 		if c := b.c[j]; c != nil {
 			kernel.Axpy64(z, 1, c[lo:hi])
@@ -143,11 +147,18 @@ func (b *rowBlock) bind(sc *scratch, w []float64, lo, hi int) {
 	}
 }
 
+// merged says that the rows of term j are in those of another: A_j w is left out
+// of z_j then, and the other term's has it.
+func (b *rowBlock) merged(j int) bool { return b.single && b.a32[j] == nil }
+
 // product sets z to A_j v of the rows bound.
 func (b *rowBlock) product(z []float64, sc *scratch, j, m int, v []float64) {
-	if b.single {
+	switch {
+	case b.merged(j):
+		clear(z[:m])
+	case b.single:
 		kernel.MatVecRows32(z, len(v), m, sc.aview32[j], v, sc.fma)
-	} else {
+	default:
 		kernel.MatVecRows(z, len(v), m, sc.aview[j], v)
 	}
 }
@@ -173,6 +184,9 @@ func (b *rowBlock) pass(p *partial, sc *scratch, progs *programs, mode passMode,
 		if mode.normal() {
 			for j := range b.a {
 				sc.view[j] = sc.out[1+j][:m]
+				if b.merged(j) {
+					sc.view[j] = nil
+				}
 			}
 			if b.single {
 				kernel.AccumulateNormal32(p.gram, p.grad, n, m, sc.view[:len(b.a)], sc.aview32[:len(b.a)], r, sc.fma)

@@ -259,7 +259,7 @@ func (s *Sample) makeBasis(single bool) {
 		s.basis = make([]float64, size)
 	}
 	for _, b := range s.finishes {
-		b.makeRows(s.c.N, single)
+		b.makeRows(s.c, single)
 	}
 }
 

@@ -22,7 +22,7 @@ type Dense struct {
 
 // DenseRows are rows that are wanted of every operator of a Dense: row r of
 // Dst[o] (len(Points), n) belongs to Points[r] and operator o; a nil Dst[o] is not
-// wanted. Points ascend.
+// wanted. Points ascend. Rows that grow must be set before.
 type DenseRows struct {
 	Points []int32
 	Dst    [][]float32
@@ -50,17 +50,25 @@ type denseRow struct{ list, at, point int32 }
 // denseRows is the most rows formed by one product.
 const denseRows = 128
 
+// DenseOperator is an operator of a Dense. Its rows are set to what it gives, or
+// grow by Factor times that.
+type DenseOperator struct {
+	Operator
+	Add    bool
+	Factor float64 // where Add
+}
+
 // NewDense prepares the operators, which must be made by s. It returns nil where
 // slices have more than two axes.
-func (s *Spectral) NewDense(ops []Operator) *Dense {
+func (s *Spectral) NewDense(ops []DenseOperator) *Dense {
 	if len(s.shape) > 2 {
 		return nil
 	}
 	var own []*multiplier
 	for _, op := range ops {
-		own = append(own, s.own(&SpectralRows{Operator: op}))
+		own = append(own, s.own(&SpectralRows{Operator: op.Operator}))
 	}
-	return &Dense{space: s, tables: newDenseTables(s.shape, own), ops: len(ops), free: map[int]*denseWorkspace{}}
+	return &Dense{space: s, tables: newDenseTables(s.shape, own, ops), ops: len(ops), free: map[int]*denseWorkspace{}}
 }
 
 func (d *Dense) take(fields int) *denseWorkspace {

@@ -23,7 +23,7 @@ func TestDense(t *testing.T) {
 				basis[i] = float64(v)
 			}
 			lists := denseLists(g.Size(), len(ops), n)
-			d := s.NewDense(ops)
+			d := s.NewDense(setting(ops))
 			width := g.Size() / 3 * n
 			for slice := range 3 {
 				d.GatherSlice(slice, narrow[slice*width:(slice+1)*width], n, lists)
@@ -54,6 +54,39 @@ func TestDense(t *testing.T) {
 			for o := range ops {
 				check.Equal(t, alone.Dst[o], lists[0].Dst[o][4*n:5*n])
 			}
+		}
+	}
+}
+
+// setting are operators whose rows are set.
+func setting(ops []Operator) []DenseOperator {
+	var d []DenseOperator
+	for _, op := range ops {
+		d = append(d, DenseOperator{Operator: op})
+	}
+	return d
+}
+
+// Rows that grow do so by the factor times what the operator gives.
+func TestDenseAdd(t *testing.T) {
+	const n, factor = 16, -0.3
+	g := planeGrid(1, 12, 10)
+	s := NewSpectral(g)
+	rng := check.Rand(2)
+	narrow := check.Normal(rng, make([]float32, g.Size()*n))
+	basis := make([]float64, len(narrow))
+	kernel.Widen(basis, narrow)
+	points := []int32{3, 17, 18, 70}
+	for _, op := range denseOperators(t, s) {
+		rows, got, want := check.Normal(rng, make([]float32, len(points)*n)), make([]float64, len(points)*n), make([]float64, len(points)*n)
+		op.Gather(want, basis, n, points)
+		for i, v := range rows {
+			want[i] = float64(v) + factor*want[i]
+		}
+		s.NewDense([]DenseOperator{{op, true, factor}}).GatherSlice(0, narrow, n, []DenseRows{{points, [][]float32{rows}}})
+		kernel.Widen(got, rows)
+		if e := check.RelativeL2(got, want); e > 2e-6 {
+			t.Errorf("%v: rows differ by %g", op, e)
 		}
 	}
 }
@@ -118,7 +151,7 @@ func TestDenseLine(t *testing.T) {
 	}
 	points := []int32{12, 15, 23}
 	rows, got, want := make([]float32, 3*n), make([]float64, 3*n), make([]float64, 3*n)
-	s.NewDense([]Operator{op}).GatherSlice(1, narrow, n, []DenseRows{{points, [][]float32{rows}}})
+	s.NewDense(setting([]Operator{op})).GatherSlice(1, narrow, n, []DenseRows{{points, [][]float32{rows}}})
 	kernel.Widen(got, rows)
 	op.Gather(want, basis, n, points)
 	check.Close(t, got, want, 1e-5, 1e-5)
@@ -149,7 +182,7 @@ func BenchmarkDense(b *testing.B) {
 	for range ops {
 		l.Dst = append(l.Dst, make([]float32, len(l.Points)*n))
 	}
-	d := s.NewDense(ops)
+	d := s.NewDense(setting(ops))
 	for b.Loop() {
 		d.GatherSlice(0, basis, n, []DenseRows{l})
 	}

@@ -47,7 +47,7 @@ type densePart struct {
 // to the largest.
 const negligible = 1e-11
 
-func newDenseTables(shape []int, ops []*multiplier) *denseTables {
+func newDenseTables(shape []int, own []*multiplier, ops []DenseOperator) *denseTables {
 	t := &denseTables{nx: shape[0], ny: 1}
 	if len(shape) == 2 {
 		t.ny = shape[1]
@@ -55,8 +55,13 @@ func newDenseTables(shape []int, ops []*multiplier) *denseTables {
 	var real, imag []float32 // inverse transforms of the parts a and b
 	t.forward, real, imag = t.transforms()
 	var rows [2][][]float32 // of the matrices along each axis
-	for o, op := range ops {
+	for o, op := range own {
 		r := op.impulse()
+		if ops[o].Add {
+			for i := range r {
+				r[i] *= ops[o].Factor
+			}
+		}
 		largest, off := 0.0, 0.0
 		for p, v := range r {
 			largest = max(largest, math.Abs(v))
@@ -64,7 +69,7 @@ func newDenseTables(shape []int, ops []*multiplier) *denseTables {
 				off = max(off, math.Abs(v))
 			}
 		}
-		written := false
+		written := ops[o].Add
 		if off <= negligible*largest {
 			kernels := [2][]float64{make([]float64, t.nx), make([]float64, t.ny)}
 			for x := range kernels[0] {

@@ -26,7 +26,7 @@ func MatVecRows32(z []float64, n, m int, a []float32, w, scratch []float64) {
 }
 
 // AccumulateNormal32 is AccumulateNormal for float32 rows and a scratch of
-// NormalScratch32(n) values.
+// NormalScratch32(n) values. A matrix whose factor is nil may be nil.
 func AccumulateNormal32(gram, grad []float64, n, m int, f [][]float64, a [][]float32, r, scratch []float64) {
 	checkNormal32(gram, n, m, a, scratch)
 	if len(grad) < n || len(r) < m || len(f) != len(a) {
@@ -99,7 +99,7 @@ func checkNormal32(gram []float64, n, m int, a [][]float32, scratch []float64) {
 		panic("kernel: normal equations: scratch is too short")
 	}
 	for _, aj := range a {
-		if len(aj) < m*n {
+		if aj != nil && len(aj) < m*n {
 			panic("kernel: normal equations: a matrix is smaller than m x n")
 		}
 	}
