@@ -187,7 +187,7 @@ func square(k []mode) float64 {
 func (s *Spectral) operator(name string, odd bool, symbol func(k []mode) float64) Operator {
 	last := len(s.shape) - 1
 	count := s.width / s.shape[last] * (s.shape[last]/2 + 1)
-	o := &multiplier{space: s, name: name, odd: odd, symbol: make([]float64, count)}
+	o := &multiplier{space: s, name: name, odd: odd, symbol: make([]float64, count), minus: make([]float64, count)}
 	k := make([]mode, len(s.shape))
 	for i := range o.symbol {
 		rest := i
@@ -207,6 +207,7 @@ func (s *Spectral) operator(name string, odd bool, symbol func(k []mode) float64
 			}
 		}
 		o.symbol[i] = symbol(k) / float64(s.width)
+		o.minus[i] = -o.symbol[i]
 	}
 	return o
 }
@@ -218,6 +219,7 @@ type multiplier struct {
 	name   string
 	odd    bool
 	symbol []float64 // (half spectrum), with the 1/width of the two transforms
+	minus  []float64 // -symbol
 }
 
 func (o *multiplier) String() string { return o.name }
@@ -261,16 +263,13 @@ func (o *multiplier) multiply(w *workspace, n int, transpose bool) {
 // addTransposed adds the product with the transposed symbol to the sum of such
 // products.
 func (o *multiplier) addTransposed(w *workspace, n int) {
-	for m, c := range o.symbol {
-		lo, hi := m*n, (m+1)*n
-		if !o.odd {
-			kernel.Axpy64(w.timesRe[lo:hi], c, w.re[lo:hi])
-			kernel.Axpy64(w.timesIm[lo:hi], c, w.im[lo:hi])
-			continue
-		}
-		kernel.Axpy64(w.timesRe[lo:hi], c, w.im[lo:hi])
-		kernel.Axpy64(w.timesIm[lo:hi], -c, w.re[lo:hi])
+	if o.odd {
+		kernel.AddScaledRows(w.timesRe, n, o.symbol, w.im)
+		kernel.AddScaledRows(w.timesIm, n, o.minus, w.re)
+		return
 	}
+	kernel.AddScaledRows(w.timesRe, n, o.symbol, w.re)
+	kernel.AddScaledRows(w.timesIm, n, o.symbol, w.im)
 }
 
 func (o *multiplier) Apply(dst, u []float64) {

@@ -128,6 +128,15 @@ func combineRows(dst []float64, n, lo int, f, a [][]float64) bool {
 	return !first
 }
 
+// AddScaledRows adds c[r]·a[r, :] to dst[r, :], rows of n columns. Panics if dst or
+// a is shorter than the rows of c.
+func AddScaledRows(dst []float64, n int, c, a []float64) {
+	if n < 1 || len(dst) < len(c)*n || len(a) < len(c)*n {
+		panic("kernel: AddScaledRows: a slice is too short")
+	}
+	scaleRows(dst, n, c, a, false)
+}
+
 // scaleRows sets (first) or adds dst[r, :] = c[r]·a[r, :].
 func scaleRows(dst []float64, n int, c, a []float64, first bool) {
 	if i0 := vectorScaleRows(dst, n, c, a, first); i0 < n {

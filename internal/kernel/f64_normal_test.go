@@ -87,6 +87,18 @@ func forNormalSizes(t *testing.T, f func(t *testing.T, rng *rand.Rand, p *normal
 	})
 }
 
+func TestAddScaledRows(t *testing.T) {
+	forNormalSizes(t, func(t *testing.T, rng *rand.Rand, p *normalProblem) {
+		got, c := p.guarded(rng, p.m*p.n), p.guarded(rng, p.m)
+		want := append([]float64(nil), got...)
+		for i := range want {
+			want[i] += c[i/p.n] * p.a[0][i]
+		}
+		kernel.AddScaledRows(got, p.n, c, p.a[0])
+		check.Close(t, got, want, 1e-15, 1e-15)
+	})
+}
+
 // Kernels of float32 rows give what those of float64 rows give for the same numbers.
 func TestRows32(t *testing.T) {
 	forNormalSizes(t, func(t *testing.T, rng *rand.Rand, p *normalProblem) {
