@@ -499,7 +499,11 @@ func (s *Sample) assembleSlice(worker, slice int) {
 	n := s.c.N
 	for _, e := range s.experts {
 		s.segments(e.index, slice, func(lo, hi int) {
-			kernel.MatVecRows(s.field[lo:hi], n, hi-lo, s.rows(worker, lo, hi), e.w)
+			if s.single {
+				kernel.MatVecRows32(s.field[lo:hi], n, hi-lo, s.basis32[lo*n:hi*n], e.w, s.scratch[worker].fma)
+			} else {
+				kernel.MatVecRows(s.field[lo:hi], n, hi-lo, s.basis[lo*n:hi*n], e.w)
+			}
 			if s.offset != nil {
 				kernel.Axpy64(s.field[lo:hi], 1, s.offset[lo:hi])
 			}

@@ -13,7 +13,11 @@ func vectorMatVecRows32(z []float64, n, m int, a []float32, w []float64) bool {
 	if level < AVX512 || n%8 != 0 {
 		return false
 	}
-	if m > 0 {
+	switch {
+	case m == 0:
+	case n == 64:
+		matVecEight32x8(z, m, a, w)
+	default:
 		matVecRows32x8(z, n, m, a, w)
 	}
 	return true
@@ -65,6 +69,39 @@ func matVecRows32x8(z []float64, n, m int, a []float32, w []float64) {
 				s = wide8(unsafe.Add(row, k*4)).MulAdd(loadRow8(q, k*8), s)
 			}
 			h[i] = half8(s.Add(t))
+		}
+		h01, h23 := h[0].AddPairsGrouped(h[1]), h[2].AddPairsGrouped(h[3])
+		sum := h01.Select128FromPair(0, 2, h23).Add(h01.Select128FromPair(1, 3, h23))
+		if r+4 <= m {
+			store4(z, r, sum)
+			continue
+		}
+		var rest [4]float64
+		sum.Store(&rest)
+		copy(z[r:m], rest[:])
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+// matVecEight32x8 is matVecRows32x8 for rows of eight vectors, w in registers.
+func matVecEight32x8(z []float64, m int, a []float32, w []float64) {
+	p, q := unsafe.Pointer(&a[0]), unsafe.Pointer(&w[0])
+	_, _ = a[m*64-1], w[64-1]
+	w0, w1, w2, w3 := loadRow8(q, 0), loadRow8(q, 64), loadRow8(q, 2*64), loadRow8(q, 3*64)
+	w4, w5, w6, w7 := loadRow8(q, 4*64), loadRow8(q, 5*64), loadRow8(q, 6*64), loadRow8(q, 7*64)
+	for r := 0; r < m; r += 4 {
+		var h [4]archsimd.Float64x4
+		for i := range h {
+			row := unsafe.Add(p, min(r+i, m-1)*256)
+			s := archsimd.LoadFloat32x8((*[8]float32)(row)).ConvertToFloat64().Mul(w0)
+			s = archsimd.LoadFloat32x8((*[8]float32)(unsafe.Add(row, 1*32))).ConvertToFloat64().MulAdd(w1, s)
+			s = archsimd.LoadFloat32x8((*[8]float32)(unsafe.Add(row, 2*32))).ConvertToFloat64().MulAdd(w2, s)
+			s = archsimd.LoadFloat32x8((*[8]float32)(unsafe.Add(row, 3*32))).ConvertToFloat64().MulAdd(w3, s)
+			s = archsimd.LoadFloat32x8((*[8]float32)(unsafe.Add(row, 4*32))).ConvertToFloat64().MulAdd(w4, s)
+			s = archsimd.LoadFloat32x8((*[8]float32)(unsafe.Add(row, 5*32))).ConvertToFloat64().MulAdd(w5, s)
+			s = archsimd.LoadFloat32x8((*[8]float32)(unsafe.Add(row, 6*32))).ConvertToFloat64().MulAdd(w6, s)
+			s = archsimd.LoadFloat32x8((*[8]float32)(unsafe.Add(row, 7*32))).ConvertToFloat64().MulAdd(w7, s)
+			h[i] = half8(s)
 		}
 		h01, h23 := h[0].AddPairsGrouped(h[1]), h[2].AddPairsGrouped(h[3])
 		sum := h01.Select128FromPair(0, 2, h23).Add(h01.Select128FromPair(1, 3, h23))
