@@ -73,7 +73,8 @@ Sizes are those of the built-in spec PROBLEM-SCALE.`,
 		RunE:      func(c *cobra.Command, args []string) error { return a.bench(c, args[0], o) },
 	}
 	o.add(c, false)
-	c.Flags().StringVar(&o.problem, "problem", pde.Builtins()[0], "the problem of the built-in specs")
+	first := strings.TrimSuffix(model.BuiltinSpecs()[0], "-demo") // of the built-in experiments
+	c.Flags().StringVar(&o.problem, "problem", first, "the problem of the built-in specs")
 	c.Flags().StringVar(&o.scale, "scale", "paper", "demo, small or paper")
 	c.Flags().StringVar(&o.runs, "runs", "", "step: take the trained parameters of the runs soft, hard and moe in this folder (of reproduce)")
 	c.Flags().IntVar(&o.repeat, "repeat", 5, "repetitions of each measurement")
