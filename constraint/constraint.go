@@ -4,7 +4,8 @@
 // the assembled field with respect to b through the implicit function theorem
 // (DESIGN, section 1; paper, section 3).
 //
-// Everything here is float64. A Constraint is the static part: the problem on
+// Everything here is float64, but for the stored basis and rows of a float32
+// network on a problem with spectral terms. A Constraint is the static part: the problem on
 // its grid, the router, the options. A Sample holds the memory of one solve and
 // its backward pass:
 //
