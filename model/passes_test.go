@@ -133,10 +133,9 @@ func TestPassGradient(t *testing.T) {
 	}
 }
 
-// A pass starts where the one before ended: with a network that proposes nothing,
-// or, for one solve over the whole domain, weights that do not move, it returns the
-// same field; and with three passes the engine goes through the fields of one and
-// two passes.
+// A pass starts where the one before ended: on its way to the third the engine goes
+// through the fields of one pass and of two, which differ, and a network that
+// proposes nothing leaves the initial values at all times.
 func TestPassesFollowEachOther(t *testing.T) {
 	one, three := flowEngine[float64](t, Soft, 1, "network.passes=1"), flowEngine[float64](t, Soft, 1)
 	params := one.InitialParams()

@@ -53,7 +53,8 @@ with the same number of threads.
               stopped after 15 iterations; float64. Then solves and single passes
               of made-up rows over sizes, beside the float64 peak and the rate of
               reading memory
-  step        loss and gradient of one batch for soft, hard and moe;
+  step        loss and gradient of one batch for soft, hard and moe, where the
+              network runs in several passes training the last;
               with untrained parameters, whose solves need more iterations, or
               with those --runs names; network_s is forward and backward of moe's
               network alone for the batch; speedup_2_cores is moe's time with one
