@@ -107,6 +107,9 @@ func (b *bench) stepSeconds(method string, workers int) (float64, float64, error
 		return 0, 0, err
 	}
 	batch := model.Batch{Initial: initial, Seeds: evaluationSeeds(len(initial))}
+	for i := range batch.Seeds {
+		batch.Seeds[i].Step = uint64(spec.Network.Passes - 1) // trains the last pass
+	}
 	params := e.InitialParams()
 	if dir := b.options.runs; dir != "" {
 		if params, _, _, err = train.LoadParams[float32](filepath.Join(dir, method), &spec, b.problem, false); err != nil {
