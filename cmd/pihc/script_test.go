@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -37,6 +39,10 @@ func TestScripts(t *testing.T) {
 			"edit":      editCommand,
 		},
 		Setup: func(env *testscript.Env) error {
+			// Run folders and datasets that 610a77e wrote.
+			if err := os.CopyFS(filepath.Join(env.WorkDir, "version1"), os.DirFS("testdata/version1")); err != nil {
+				return err
+			}
 			spec, err := os.ReadFile("testdata/tiny.yaml")
 			if err != nil {
 				return err
@@ -148,30 +154,57 @@ func npzCommand(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(a.CheckFinite())
 }
 
-// json FILE PATH...: requires FILE (stdout for standard output) to be one JSON
-// object in which every dotted path holds something.
+// json FILE PATH[=VALUE[~TOLERANCE]]...: requires FILE (stdout for standard
+// output) to be one JSON object in which every dotted path holds something: a
+// VALUE where one is given, a number within the relative TOLERANCE (default 0).
 func jsonCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
-		ts.Fatalf("usage: json FILE PATH...")
+		ts.Fatalf("usage: json FILE PATH[=VALUE[~TOLERANCE]]...")
 	}
-	var object map[string]any
+	var object any
 	if err := json.Unmarshal([]byte(ts.ReadFile(args[0])), &object); err != nil {
 		ts.Fatalf("%s: %v", args[0], err)
 	}
-	for _, path := range args[1:] {
-		var v any = object
+	for _, arg := range args[1:] {
+		path, want, compare := strings.Cut(arg, "=")
+		v := object
 		for key := range strings.SplitSeq(path, ".") {
-			if list, ok := v.([]any); ok {
-				if i, err := strconv.Atoi(key); err == nil && i >= 0 && i < len(list) {
-					v = list[i]
-					continue
+			switch holder := v.(type) {
+			case []any:
+				i, err := strconv.Atoi(key)
+				if err != nil || i < 0 || i >= len(holder) {
+					ts.Fatalf("%s: nothing at %s", args[0], path)
 				}
+				v = holder[i]
+			case map[string]any:
+				v = holder[key]
+			default:
+				v = nil
 			}
-			m, ok := v.(map[string]any)
-			if !ok || m[key] == nil {
+			if v == nil {
 				ts.Fatalf("%s: nothing at %s", args[0], path)
 			}
-			v = m[key]
+		}
+		if !compare {
+			continue
+		}
+		number, isNumber := v.(float64)
+		if !isNumber {
+			if got := fmt.Sprint(v); got != want {
+				ts.Fatalf("%s: %s is %s, want %s", args[0], path, got, want)
+			}
+			continue
+		}
+		text, tolerance, _ := strings.Cut(want, "~")
+		value, err := strconv.ParseFloat(text, 64)
+		ts.Check(err)
+		var within float64
+		if tolerance != "" {
+			within, err = strconv.ParseFloat(tolerance, 64)
+			ts.Check(err)
+		}
+		if !(math.Abs(number-value) <= within*math.Abs(value)) {
+			ts.Fatalf("%s: %s is %v, want %s", args[0], path, number, want)
 		}
 	}
 }
