@@ -7,7 +7,7 @@ import "pihc/internal/kernel"
 // outputs, points), grad and params as Config.Layout. It may be called again with
 // another dstBar. It panics if a length is wrong or no Forward came before.
 func (n *Network[T]) Backward(grad, params, dstBar []T) {
-	c := n.config
+	c := n.Config
 	if !n.kept {
 		panic("fno: Backward: no Forward before it")
 	}
@@ -51,7 +51,7 @@ func (n *Network[T]) projectionParts(chunk int) (weight, bias, output, outputBia
 // last layer's pre-activations, and sums the projection's gradients.
 func (n *Network[T]) projectionChunk(worker, chunk int) {
 	s := &n.scratch[worker]
-	w, h, o, last := n.width, n.hidden, n.out, n.config.Layers-1
+	w, h, o, last := n.width, n.hidden, n.out, n.Config.Layers-1
 	weight, bias, output, outputBias := n.projectionParts(chunk)
 	lo, hi := n.chunkRows(chunk)
 	for row := lo; row < hi; row++ {
@@ -60,17 +60,17 @@ func (n *Network[T]) projectionChunk(worker, chunk int) {
 			p := row*n.nx + x0
 			more := row > lo || x0 > 0
 			g := s.o[:count*o]
-			for j := range n.config.Outputs {
+			for j := range n.Config.Outputs {
 				for i, v := range n.outputLine(n.dst, j, row, x0, count) {
 					g[i*o+j] = v
 				}
 			}
-			if n.config.OutputActivation {
+			if n.Config.OutputActivation {
 				kernel.GeluBackward(s.o2, g, n.preO[p*o:(p+count)*o])
 			}
 			dh := s.dh[:count*h]
 			kernel.Gemm(dh, h, count, h, nil, false, kernel.Product[T]{
-				A: g, RowStride: o, ColStride: 1, B: n.weights.outputTrans, BStride: h, K: n.config.Outputs,
+				A: g, RowStride: o, ColStride: 1, B: n.weights.outputTrans, BStride: h, K: n.Config.Outputs,
 			}, kernel.Product[T]{})
 			kernel.GeluBackward(s.h, dh, n.preH[p*h:(p+count)*h])
 			n.outerSum(output, o, s.h, h, g, count, more)
@@ -78,9 +78,9 @@ func (n *Network[T]) projectionChunk(worker, chunk int) {
 
 			d, v := s.d[:count*w], n.preTile(last, p, count)
 			kernel.Gemm(d, w, count, w, nil, false, kernel.Product[T]{
-				A: dh, RowStride: h, ColStride: 1, B: n.weights.projectionTrans, BStride: w, K: n.config.Projection,
+				A: dh, RowStride: h, ColStride: 1, B: n.weights.projectionTrans, BStride: w, K: n.Config.Projection,
 			}, kernel.Product[T]{})
-			if n.config.LastActivation {
+			if n.Config.LastActivation {
 				kernel.GeluBackward(s.v, d, v)
 				v = s.v
 			}
@@ -127,7 +127,7 @@ func (n *Network[T]) emit(d []T, l, chunk, row, x0, count int, more bool) {
 		copy(n.g[p*n.width:], d)
 		return
 	}
-	kernel.Gemm(n.partial0[chunk*n.in*n.width:], n.width, n.config.Inputs, n.width, nil, more, kernel.Product[T]{
+	kernel.Gemm(n.partial0[chunk*n.in*n.width:], n.width, n.Config.Inputs, n.width, nil, more, kernel.Product[T]{
 		A: n.features[p*n.in:], RowStride: 1, ColStride: n.in, B: d, BStride: n.width, K: count,
 	}, kernel.Product[T]{})
 }
@@ -171,14 +171,14 @@ func (n *Network[T]) addSum(worker int, grad []T, at int) {
 
 // reduceLayer adds row i of the current layer's weight gradient.
 func (n *Network[T]) reduceLayer(worker, i int) {
-	c := n.config.Width
+	c := n.Config.Width
 	n.addSum(worker, n.grad[n.offsets.weight[n.layer]+i*c:][:c], i*n.width)
 }
 
 // reduceProjection adds one row of the projection's gradients: the rows of
 // output.weight, of projection.weight, then the two biases.
 func (n *Network[T]) reduceProjection(worker, i int) {
-	c, at := n.config, n.width*n.hidden
+	c, at := n.Config, n.width*n.hidden
 	switch {
 	case i < c.Projection:
 		n.addSum(worker, n.grad[n.offsets.output+i*c.Outputs:][:c.Outputs], at+n.hidden+i*n.out)
@@ -194,7 +194,7 @@ func (n *Network[T]) reduceProjection(worker, i int) {
 
 // biasGradient adds the sum of g over all points, which is its mode 0.
 func (n *Network[T]) biasGradient(l int) {
-	grad := n.grad[n.offsets.bias[l]:][:n.config.Width]
+	grad := n.grad[n.offsets.bias[l]:][:n.Config.Width]
 	for b := range n.batch {
 		for i, v := range n.gHat[b*2*n.modes*n.width:][:len(grad)] {
 			grad[i] += v
@@ -209,7 +209,7 @@ func (n *Network[T]) biasGradient(l int) {
 //	L̄   += G·W_0ᵀ + a^ᵀ·D          (a^ and D as real rows)
 //	c̄   += W_0 γ + points · D[mode 0]
 func (n *Network[T]) liftGradient() {
-	c, o, w := n.config, &n.offsets, n.width
+	c, o, w := n.Config, &n.offsets, n.width
 	sum := n.partial0[:n.in*w]
 	for chunk := 1; chunk < n.chunks; chunk++ {
 		for i, v := range n.partial0[chunk*n.in*w:][:len(sum)] {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+
+	"pihc/internal/kernel"
 )
 
 // Config states a Fourier neural operator. The zero value is not valid.
@@ -12,28 +14,20 @@ import (
 // and not in three (LastActivation), and puts GELU on the basis functions of
 // some configurations (OutputActivation); pihc makes both a choice.
 type Config struct {
-	Inputs           int   `yaml:"inputs" json:"inputs"`                       // fields per grid point going in
-	Width            int   `yaml:"width" json:"width"`                         // channels of the Fourier layers
-	Layers           int   `yaml:"layers" json:"layers"`                       // number of Fourier layers, at least 1
-	Modes            []int `yaml:"modes" json:"modes"`                         // per axis m: 0..m-1 on the last axis, -m..m-1 on the others
-	Projection       int   `yaml:"projection" json:"projection"`               // channels of the hidden layer after the Fourier layers
-	Outputs          int   `yaml:"outputs" json:"outputs"`                     // fields per grid point coming out (basis functions)
-	LastActivation   bool  `yaml:"last_activation" json:"last_activation"`     // GELU after the last Fourier layer
-	OutputActivation bool  `yaml:"output_activation" json:"output_activation"` // GELU on the outputs
+	Inputs           int      // fields per grid point going in
+	Width            int      // channels of the Fourier layers
+	Layers           int      // number of Fourier layers, at least 1
+	Modes            []int    // per axis m: 0..m-1 on the last axis, -m..m-1 on the others
+	Axes             []string // their names, for messages; nil: their positions
+	Projection       int      // channels of the hidden layer after the Fourier layers
+	Outputs          int      // fields per grid point coming out (basis functions)
+	LastActivation   bool     // GELU after the last Fourier layer
+	OutputActivation bool     // GELU on the outputs
+	SpectralGain     float64  // multiplies the spectral weights that Init draws
 }
-
-// ModesError says that the modes along one axis do not fit the grid.
-type ModesError struct {
-	Axis   int
-	Reason string // "is 8 (0..7); a real axis of 4 points holds at most 3"
-}
-
-// Error names the axis by its position.
-func (e *ModesError) Error() string { return fmt.Sprintf("modes[%d] %s", e.Axis, e.Reason) }
 
 // Validate reports whether the network can run on a grid of the given shape
-// (axis 0 slowest): the error names the number that is wrong and its limit. It
-// is a *ModesError where modes and points do not go together.
+// (axis 0 slowest): the error names the number that is wrong and its limit.
 func (c Config) Validate(shape []int) error {
 	for _, f := range []struct {
 		name  string
@@ -47,39 +41,24 @@ func (c Config) Validate(shape []int) error {
 		return fmt.Errorf("modes has %d entries; the grid has %d axes", len(c.Modes), len(shape))
 	}
 	if len(shape) < 2 {
-		return fmt.Errorf("the grid has %d axes; the network needs at least 2", len(shape))
+		return fmt.Errorf("modes has %d entries; the network needs at least 2 axes", len(shape))
 	}
 	last := len(shape) - 1
 	for axis, n := range shape {
-		m := c.Modes[axis]
-		bad := func(format string, args ...any) error { return &ModesError{axis, fmt.Sprintf(format, args...)} }
+		m, name := c.Modes[axis], fmt.Sprintf("modes[%d]", axis)
+		if c.Axes != nil {
+			name = "modes." + c.Axes[axis]
+		}
 		switch {
 		case m < 1:
-			return bad("is %d; it must be at least 1", m)
+			return fmt.Errorf("%s is %d; it must be at least 1", name, m)
 		case axis < last && 2*m > n:
-			return bad("is %d (-%d..%d); an axis of %d points holds at most %d", m, m, m-1, n, n/2)
+			return fmt.Errorf("%s is %d (-%d..%d); an axis of %d points holds at most %d", name, m, m, m-1, n, n/2)
 		case axis == last && m > n/2+1:
-			return bad("is %d (0..%d); a real axis of %d points holds at most %d", m, m-1, n, n/2+1)
+			return fmt.Errorf("%s is %d (0..%d); a real axis of %d points holds at most %d", name, m, m-1, n, n/2+1)
 		}
 	}
 	return nil
-}
-
-// Tensor is a named view of the flat parameter slice: Shape, row-major, starting
-// at Offset.
-type Tensor struct {
-	Name   string
-	Shape  []int
-	Offset int
-}
-
-// Size returns the number of elements.
-func (t Tensor) Size() int {
-	n := 1
-	for _, s := range t.Shape {
-		n *= s
-	}
-	return n
 }
 
 // Layout lists the parameters in the order of the flat slice:
@@ -97,11 +76,11 @@ func (t Tensor) Size() int {
 // Weights are (in, out): a layer computes v·weight + bias. In a spectral tensor
 // the mode axes have 2m entries in the order 0..m-1, -m..-1, the last m entries
 // 0..m-1; the axis of 2 is the real and the imaginary part.
-func (c Config) Layout() []Tensor {
-	var all []Tensor
+func (c Config) Layout() []kernel.Tensor {
+	var all []kernel.Tensor
 	offset := 0
 	add := func(name string, shape ...int) {
-		t := Tensor{name, shape, offset}
+		t := kernel.Tensor{Name: name, Shape: shape, Offset: offset}
 		offset += t.Size()
 		all = append(all, t)
 	}
@@ -127,18 +106,23 @@ func (c Config) Layout() []Tensor {
 	return all
 }
 
+// OutputBias returns the tensor added to the outputs, one element each.
+func (c Config) OutputBias() kernel.Tensor {
+	all := c.Layout()
+	return all[len(all)-1]
+}
+
 // Size returns the length of the flat parameter slice.
 func (c Config) Size() int {
-	all := c.Layout()
-	last := all[len(all)-1]
+	last := c.OutputBias()
 	return last.Offset + last.Size()
 }
 
 // Init fills params (length Size) with normal numbers of standard deviation
-// 1/sqrt(in) for the weights and 1/sqrt(2 in) for each part of the spectral
-// ones, so that a layer keeps the energy of its input, and with zero biases. It
-// draws in the order of Layout. A float32 network starts from these numbers
-// rounded.
+// 1/sqrt(in) for the weights and SpectralGain/sqrt(2 in) for each part of the
+// spectral ones (with a gain of 1 a layer keeps the energy of its input), and with
+// zero biases. It draws in the order of Layout. A float32 network starts from these
+// numbers rounded.
 func (c Config) Init(params []float64, rng *rand.Rand) {
 	if len(params) != c.Size() {
 		panic("fno: Init: params has the wrong length")
@@ -149,12 +133,12 @@ func (c Config) Init(params []float64, rng *rand.Rand) {
 			clear(view)
 			continue
 		}
-		in := float64(t.Shape[len(t.Shape)-2])
+		in, gain := float64(t.Shape[len(t.Shape)-2]), 1.0
 		if len(t.Shape) > 2 {
-			in *= 2
+			in, gain = 2*in, c.SpectralGain
 		}
 		for i := range view {
-			view[i] = rng.NormFloat64() / math.Sqrt(in)
+			view[i] = rng.NormFloat64() / math.Sqrt(in) * gain
 		}
 	}
 }

@@ -17,7 +17,7 @@ func (n *Network[T]) Forward(dst, params, input []T) {
 func (n *Network[T]) ForwardOnly(dst, params, input []T) { n.forward(dst, params, input, false) }
 
 func (n *Network[T]) forward(dst, params, input []T, keep bool) {
-	c := n.config
+	c := n.Config
 	if len(params) != n.size || len(input) != n.batch*c.Inputs*n.points || len(dst) != n.batch*c.Outputs*n.points {
 		panic("fno: Forward: wrong length of dst, params or input")
 	}
@@ -42,8 +42,8 @@ func (n *Network[T]) forward(dst, params, input []T, keep bool) {
 func (n *Network[T]) loadRow(_, row int) {
 	b, r := row/n.rows, row%n.rows
 	dst := n.features[row*n.nx*n.in : (row+1)*n.nx*n.in]
-	for i := range n.config.Inputs {
-		src := n.input[(b*n.config.Inputs+i)*n.points+r*n.nx:][:n.nx]
+	for i := range n.Config.Inputs {
+		src := n.input[(b*n.Config.Inputs+i)*n.points+r*n.nx:][:n.nx]
 		for x, v := range src {
 			dst[x*n.in+i] = v
 		}
@@ -62,9 +62,9 @@ func (n *Network[T]) rowSpectrum(row, width int) []T {
 func (n *Network[T]) liftSpectrum() {
 	kernel.Gemm(n.hat[0], n.width, n.batch*2*n.modes, n.width, nil, false, kernel.Product[T]{
 		A: n.featureHat, RowStride: n.in, ColStride: 1,
-		B: n.weights.lift, BStride: n.width, K: n.config.Inputs,
+		B: n.weights.lift, BStride: n.width, K: n.Config.Inputs,
 	}, kernel.Product[T]{})
-	bias := n.params[n.offsets.liftBias:][:n.config.Width]
+	bias := n.params[n.offsets.liftBias:][:n.Config.Width]
 	for b := range n.batch {
 		zero := n.hat[0][b*2*n.modes*n.width:]
 		for i, v := range bias {
@@ -80,7 +80,7 @@ func (n *Network[T]) liftSpectrum() {
 func (n *Network[T]) forwardRow(worker, row int) {
 	s, l := &n.scratch[worker], n.layer
 	w, k := n.width, 2*n.m
-	last := l == n.config.Layers-1
+	last := l == n.Config.Layers-1
 	rowS := n.rowS[row*k*w : (row+1)*k*w]
 	for x0 := 0; x0 < n.nx; x0 += tilePoints {
 		count := min(tilePoints, n.nx-x0)
@@ -92,7 +92,7 @@ func (n *Network[T]) forwardRow(worker, row int) {
 		v, stride, inner := active, w, w
 		switch {
 		case l == 0:
-			v, stride, inner = n.features[p*n.in:(p+count)*n.in], n.in, n.config.Inputs
+			v, stride, inner = n.features[p*n.in:(p+count)*n.in], n.in, n.Config.Inputs
 		case n.keep:
 			kernel.Gelu(v, n.preTile(l-1, p, count))
 		}
@@ -102,7 +102,7 @@ func (n *Network[T]) forwardRow(worker, row int) {
 			A: n.basis[x0*k:], RowStride: k, ColStride: 1, B: rowS, BStride: w, K: k,
 		})
 		v = pre
-		if !last || n.config.LastActivation {
+		if !last || n.Config.LastActivation {
 			v = active
 			kernel.Gelu(v, pre)
 		}
@@ -135,13 +135,13 @@ func (n *Network[T]) projectTile(s *scratch[T], v []T, row, x0, count int) {
 	kernel.Gemm(out, o, count, o, n.weights.outputBias, false, kernel.Product[T]{
 		A: s.h, RowStride: h, ColStride: 1, B: n.weights.output, BStride: o, K: h,
 	}, kernel.Product[T]{})
-	if n.config.OutputActivation {
+	if n.Config.OutputActivation {
 		if n.keep {
 			copy(n.preO[p*o:(p+count)*o], out)
 		}
 		kernel.Gelu(out, out)
 	}
-	for j := range n.config.Outputs {
+	for j := range n.Config.Outputs {
 		dst := n.outputLine(n.dst, j, row, x0, count)
 		for i := range dst {
 			dst[i] = out[i*o+j]
@@ -153,5 +153,5 @@ func (n *Network[T]) projectTile(s *scratch[T], v []T, row, x0, count int) {
 // points) slice.
 func (n *Network[T]) outputLine(field []T, j, row, x0, count int) []T {
 	b, r := row/n.rows, row%n.rows
-	return field[(b*n.config.Outputs+j)*n.points+r*n.nx+x0:][:count]
+	return field[(b*n.Config.Outputs+j)*n.points+r*n.nx+x0:][:count]
 }

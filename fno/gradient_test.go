@@ -37,6 +37,7 @@ func points(shape []int) int {
 // randomBiases gives the biases values too, so that a test sees them.
 func randomParams(c Config, seed uint64) []float64 {
 	rng := check.Rand(seed)
+	c.SpectralGain = 1
 	params := make([]float64, c.Size())
 	c.Init(params, rng)
 	for _, t := range c.Layout() {

@@ -16,10 +16,10 @@ const (
 // every workspace that takes. It is not safe for concurrent use; the work inside
 // is spread over the pool.
 type Network[T kernel.Float] struct {
-	config Config
-	size   int // of the parameters
-	batch  int
-	pool   *kernel.Pool
+	Config
+	size  int // of the parameters
+	batch int
+	pool  *kernel.Pool
 
 	points, rows, nx int // per sample: points = rows * nx
 	in, width        int // channels padded to a multiple of lane
@@ -93,7 +93,7 @@ func New[T kernel.Float](c Config, shape []int, batch int, pool *kernel.Pool) *N
 	c.Modes = append([]int(nil), c.Modes...)
 	last := len(shape) - 1
 	n := &Network[T]{
-		config: c, size: c.Size(), batch: batch, pool: pool,
+		Config: c, size: c.Size(), batch: batch, pool: pool,
 		rows: 1, nx: shape[last], m: c.Modes[last], modes: c.Modes[last],
 		in: pad(c.Inputs), width: pad(c.Width), hidden: pad(c.Projection), out: pad(c.Outputs),
 		dc: []T{1},
@@ -155,7 +155,7 @@ func (n *Network[T]) allocateBackward() {
 		n.pre[l] = aligned[T](total * n.width)
 	}
 	n.preH = aligned[T](total * n.hidden)
-	if n.config.OutputActivation {
+	if n.Config.OutputActivation {
 		n.preO = aligned[T](total * n.out)
 	}
 	n.g = aligned[T](total * n.width)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/cmplx"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -288,6 +290,7 @@ func TestValidate(t *testing.T) {
 		{func(c *Config) {}, []int{8, 8, 8}, "modes has 2 entries; the grid has 3 axes"},
 		{func(c *Config) { c.Modes = []int{4} }, []int{8}, "needs at least 2"},
 		{func(c *Config) { c.Modes = []int{0, 1} }, []int{8, 8}, "modes[0] is 0; it must be at least 1"},
+		{func(c *Config) { c.Axes = []string{"t", "x"} }, []int{8, 7}, "modes.x is 5 (0..4)"},
 		{func(c *Config) { c.Width = 0 }, []int{8, 8}, "width is 0; it must be at least 1"},
 	} {
 		c := good
@@ -296,6 +299,49 @@ func TestValidate(t *testing.T) {
 			t.Errorf("%v: got %v, want %q", tt.shape, err, tt.want)
 		}
 	}
+}
+
+// TestSpec: keys become a Config, and what is wrong is said by key.
+func TestSpec(t *testing.T) {
+	s := DefaultSpec()
+	s.Modes, s.OutputActivation, s.SpectralGain = map[string]int{"x": 4}, true, 0.5
+	c, err := s.Config([]string{"t", "x"}, 3, 16)
+	want := Config{
+		Inputs: 3, Width: 64, Layers: 5, Modes: []int{8, 4}, Axes: []string{"t", "x"}, Projection: 128, Outputs: 16,
+		LastActivation: true, OutputActivation: true, SpectralGain: 0.5,
+	}
+	if err != nil || !reflect.DeepEqual(c, want) {
+		t.Errorf("got %+v, %v", c, err)
+	}
+	if b := c.OutputBias(); b.Name != "output.bias" || b.Size() != 16 || b.Offset+16 != c.Size() {
+		t.Errorf("output bias %+v", b)
+	}
+	if _, err := s.Config([]string{"t", "y"}, 3, 16); err == nil || err.Error() != `modes: no axis "x"; the axes are t, y` {
+		t.Errorf("got %v", err)
+	}
+	var got []string
+	Spec{Width: -1, Layers: 1, SpectralGain: -2}.Validate(func(key, reason string) { got = append(got, key+": "+reason) })
+	if want := []string{"width: -1: want at least 1", "projection: 0: want at least 1", "spectral_gain: -2: want zero or a positive number"}; !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+}
+
+// TestInit: the gain multiplies the spectral weights and nothing else.
+func TestInit(t *testing.T) {
+	c := cases[0].config
+	one, half := make([]float64, c.Size()), make([]float64, c.Size())
+	c.SpectralGain = 1
+	c.Init(one, check.Rand(1))
+	c.SpectralGain = 0.5
+	c.Init(half, check.Rand(1))
+	for _, v := range c.Layout() {
+		if len(v.Shape) > 2 {
+			for i := range v.Size() {
+				one[v.Offset+i] *= 0.5
+			}
+		}
+	}
+	check.Equal(t, half, one)
 }
 
 // TestCount: the paper's network counts 9.2 GFLOP forward.

@@ -75,7 +75,7 @@ func (n *Network[T]) group(i int) (lo, hi int) {
 // loadHat sets the rows (vr, -vi) and (vi, vr), scaled by c_k/P, of every sample
 // for the modes [lo, hi): (modes, 2 batch, 2 channels).
 func (n *Network[T]) loadHat(dst []T, lo, hi int) {
-	w, c := n.width, n.config.Width
+	w, c := n.width, n.Config.Width
 	part, size := n.modes*w, n.batch*4*c
 	for b := range n.batch {
 		at := n.hat[n.layer][b*2*part:]
@@ -99,7 +99,7 @@ func (n *Network[T]) loadHat(dst []T, lo, hi int) {
 //
 // so that the matrix is read once per batch.
 func (n *Network[T]) mixModes(worker, i int) {
-	s, w, c := &n.scratch[worker], n.width, n.config.Width
+	s, w, c := &n.scratch[worker], n.width, n.Config.Width
 	lo, hi := n.group(i)
 	n.loadHat(s.mixA, lo, hi)
 	size := n.batch * 2 * w
@@ -124,7 +124,7 @@ func (n *Network[T]) mixModes(worker, i int) {
 // The samples are columns of the one and the inner dimension of the other product,
 // so that matrix and gradient are read once per batch.
 func (n *Network[T]) mixBackwardModes(worker, i int) {
-	s, w, c := &n.scratch[worker], n.width, n.config.Width
+	s, w, c := &n.scratch[worker], n.width, n.Config.Width
 	lo, hi := n.group(i)
 	columns := pad(2 * n.batch)
 	n.loadHat(s.mixA, lo, hi)

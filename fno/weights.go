@@ -40,7 +40,7 @@ type weights[T kernel.Float] struct {
 }
 
 func newWeights[T kernel.Float](n *Network[T]) weights[T] {
-	l := n.config.Layers
+	l := n.Config.Layers
 	square := n.width * n.width
 	size := n.in*n.width + l*(2*square+n.width) + 2*n.width*n.hidden + n.hidden + 2*n.hidden*n.out + n.out
 	w := weights[T]{all: aligned[T](size)}
@@ -65,7 +65,7 @@ func newWeights[T kernel.Float](n *Network[T]) weights[T] {
 // pack copies the parameters of a forward pass and composes the lift with layer
 // 0: v_0·W + b = a·(lift·W) + (liftBias·W + b).
 func (n *Network[T]) pack(params []T) {
-	c, o, w := n.config, &n.offsets, &n.weights
+	c, o, w := n.Config, &n.offsets, &n.weights
 	copyPadded(w.lift, n.width, params[o.lift:], c.Inputs, c.Width)
 	for l := 1; l < c.Layers; l++ {
 		copyPadded(w.weight[l], n.width, params[o.weight[l]:], c.Width, c.Width)
@@ -86,7 +86,7 @@ func (n *Network[T]) pack(params []T) {
 // packTransposed makes the transposes that backward multiplies by.
 func (n *Network[T]) packTransposed() {
 	w := &n.weights
-	for l := 1; l < n.config.Layers; l++ {
+	for l := 1; l < n.Config.Layers; l++ {
 		transpose(w.transposed[l], w.weight[l], n.width, n.width)
 	}
 	transpose(w.projectionTrans, w.projection, n.width, n.hidden)

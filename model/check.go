@@ -13,11 +13,7 @@ import (
 // basis function near a constant lets every expert keep away from there.
 func (e *CPU[T]) CheckParams() []T {
 	params := e.InitialParams()
-	for _, t := range e.Network.Layout() {
-		if t.Name == "output.bias" {
-			params[t.Offset] += 1
-		}
-	}
+	params[e.Network.OutputBias().Offset] += 1
 	return params
 }
 

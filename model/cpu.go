@@ -3,7 +3,6 @@ package model
 import (
 	"math"
 	"math/rand/v2"
-	"strings"
 
 	"pihc/constraint"
 	"pihc/fno"
@@ -167,13 +166,6 @@ func NewCPU[T kernel.Float](s *Spec, p *pde.Problem, g *grid.Grid, router *const
 func (e *CPU[T]) InitialParams() []T {
 	wide := make([]float64, e.Network.Size())
 	e.Network.Init(wide, rand.New(rand.NewPCG(e.Spec.Seed, 0x696e6974)))
-	for _, t := range e.Network.Layout() {
-		if strings.HasSuffix(t.Name, ".spectral") {
-			for i := range wide[t.Offset : t.Offset+t.Size()] {
-				wide[t.Offset+i] *= e.Spec.Network.SpectralGain
-			}
-		}
-	}
 	params := make([]T, len(wide))
 	for i, v := range wide {
 		params[i] = T(v)

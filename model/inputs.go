@@ -1,7 +1,6 @@
 package model
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -67,10 +66,6 @@ func (in *inputs) count() int { return len(in.axes) + 1 + len(in.features) }
 // initial condition, and the features: fixed scales, so that a longer horizon or
 // another grid does not change their meaning (authors' notes, Q12).
 func NetworkConfig(s *Spec, p *pde.Problem) (fno.Config, error) {
-	modes, err := axisMap(p, "network.modes", s.Network.Modes, 8)
-	if err != nil {
-		return fno.Config{}, err
-	}
 	in, err := newInputs(s, p)
 	if err != nil {
 		return fno.Config{}, err
@@ -80,22 +75,17 @@ func NetworkConfig(s *Spec, p *pde.Problem) (fno.Config, error) {
 			return fno.Config{}, fmt.Errorf("network.passes: %d: problem %s has no `ansatz: offset`, which later passes replace by the field they correct; want 1", s.Network.Passes, p.Name)
 		}
 	}
-	return fno.Config{
-		Inputs: in.count(), Width: s.Network.Width, Layers: s.Network.Layers, Modes: modes,
-		Projection: s.Network.Projection, Outputs: s.Outputs(),
-		LastActivation: s.Network.LastActivation, OutputActivation: s.Network.OutputActivation,
-	}, nil
+	cfg, err := s.Network.Config(p.AxisNames(), in.count(), s.Outputs())
+	if err != nil {
+		return fno.Config{}, fmt.Errorf("network.%w", err)
+	}
+	return cfg, nil
 }
 
 // CheckNetwork reports why a network does not fit a grid, by the spec's keys.
 func CheckNetwork(cfg fno.Config, g *grid.Grid) error {
-	err := cfg.Validate(g.Shape())
-	var modes *fno.ModesError
-	switch {
-	case errors.As(err, &modes):
-		return fmt.Errorf("network.modes.%s %s", g.Axes[modes.Axis].Name, modes.Reason)
-	case err != nil:
-		return fmt.Errorf("network: %w", err)
+	if err := cfg.Validate(g.Shape()); err != nil {
+		return fmt.Errorf("network.%w", err)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"pihc/fno"
 	"pihc/internal/config"
 	"pihc/pde"
 )
@@ -55,28 +56,29 @@ type Spec struct {
 	Paper      map[string]Paper `yaml:"paper,omitempty"`
 }
 
-// NetworkSpec describes the Fourier neural operator.
+// NetworkSpec describes the network: the keys of its kind, and what the engine
+// makes of it.
 type NetworkSpec struct {
-	Width            int            `yaml:"width"`
-	Layers           int            `yaml:"layers"`
-	Modes            map[string]int `yaml:"modes,flow"`
-	Projection       int            `yaml:"projection"`
-	Basis            int            `yaml:"basis"` // N; soft has one output
-	LastActivation   bool           `yaml:"last_activation"`
-	OutputActivation bool           `yaml:"output_activation"`
-	Precision        string         `yaml:"precision"`     // float32 | float64
-	InitialScale     float64        `yaml:"initial_scale"` // the initial condition is divided by this at the input
-	SpectralGain     float64        `yaml:"spectral_gain"` // multiplies the initial spectral weights; 0 starts them at zero
+	fno.Spec     `yaml:",inline"`
+	Basis        int     `yaml:"basis" place:"5"`         // N; soft has one output
+	Precision    string  `yaml:"precision" place:"8"`     // float32 | float64
+	InitialScale float64 `yaml:"initial_scale" place:"9"` // the initial condition is divided by this at the input
 	// OmitCoordinates names axes whose coordinates are not inputs. Without those of
 	// the periodic axes the network commutes with translations along them.
-	OmitCoordinates []string `yaml:"omit_coordinates,flow"`
+	OmitCoordinates []string `yaml:"omit_coordinates,flow" place:"11"`
 	// Features are further inputs: the unknown, terms of the residual, and the
 	// residual itself, of the field that is to be corrected (in the first pass the
 	// one that keeps its initial values), each divided by the number given.
-	Features map[string]float64 `yaml:"features,flow"`
+	Features map[string]float64 `yaml:"features,flow" place:"12"`
 	// Passes is how often the network runs: from the second pass on it corrects the
 	// field of the one before.
-	Passes int `yaml:"passes"`
+	Passes int `yaml:"passes" place:"13"`
+}
+
+// MarshalYAML keeps the order of the keys, which the hash of a spec depends on.
+func (n NetworkSpec) MarshalYAML() (any, error) {
+	type plain NetworkSpec
+	return config.Placed(plain(n))
 }
 
 // ConstraintSpec describes the least-squares solves of hard and moe.
@@ -195,7 +197,7 @@ func DefaultSpec() Spec {
 	return Spec{
 		Version: SpecVersion,
 		Method:  MoE,
-		Network: NetworkSpec{Width: 64, Layers: 5, Projection: 128, Basis: 16, LastActivation: true, Precision: "float32", InitialScale: 1, SpectralGain: 1, OmitCoordinates: []string{}, Features: map[string]float64{}, Passes: 1},
+		Network: NetworkSpec{Spec: fno.DefaultSpec(), Basis: 16, Precision: "float32", InitialScale: 1, OmitCoordinates: []string{}, Features: map[string]float64{}, Passes: 1},
 		Constraint: ConstraintSpec{
 			Points: 20000, Overlap: Ramp{To: 1}, Weights: map[string]float64{}, Normalization: "mean", ConditionRows: "global", SoftWeight: 1, Ridge: 1e-4, Tolerance: 1e-4,
 			MaxIterations: 50, Damping: "nielsen", Scaling: "more", NewtonCorrection: true, Adjoint: "exact",
@@ -282,9 +284,7 @@ func (s *Spec) validate(d *config.Document) error {
 	}
 	oneOf("method", s.Method, Methods...)
 	n, c, t := s.Network, s.Constraint, s.Training
-	atLeast("network.width", n.Width, 1)
-	atLeast("network.layers", n.Layers, 1)
-	atLeast("network.projection", n.Projection, 1)
+	n.Spec.Validate(func(key, reason string) { bad("network."+key, "network.%s: %s", key, reason) })
 	atLeast("network.basis", n.Basis, 1)
 	atLeast("network.passes", n.Passes, 1)
 	oneOf("network.precision", n.Precision, "float32", "float64")
@@ -325,8 +325,8 @@ func (s *Spec) validate(d *config.Document) error {
 	}
 	ramp("constraint.overlap", c.Overlap, 1)
 	ramp("loss.border_rows", s.Loss.BorderRows, math.MaxFloat64)
-	if s.Loss.BorderJump < 0 || s.Loss.BorderSlope < 0 || n.SpectralGain < 0 {
-		bad("loss", "loss.border_jump, loss.border_slope and network.spectral_gain: want zero or a positive number")
+	if s.Loss.BorderJump < 0 || s.Loss.BorderSlope < 0 {
+		bad("loss", "loss.border_jump and loss.border_slope: want zero or a positive number")
 	}
 	oneOf("loss.form", s.Loss.Form, "mean-square", "norm")
 	atLeast("training.steps", t.Steps, 1)

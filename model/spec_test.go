@@ -100,6 +100,35 @@ func TestPaperSpec(t *testing.T) {
 	}
 }
 
+// The keys of a network and those around them keep their order, which the hash in a
+// checkpoint covers.
+func TestNetworkKeysInOrder(t *testing.T) {
+	s := DefaultSpec()
+	s.Network.Modes = map[string]int{"x": 8}
+	src, err := s.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(src), "\nnetwork:\n")
+	block, _, _ := strings.Cut(rest, "\nconstraint:")
+	want := `  width: 64
+  layers: 5
+  modes: {x: 8}
+  projection: 128
+  basis: 16
+  last_activation: true
+  output_activation: false
+  precision: float32
+  initial_scale: 1
+  spectral_gain: 1
+  omit_coordinates: []
+  features: {}
+  passes: 1`
+	if block != want {
+		t.Errorf("got\n%s\nwant\n%s", block, want)
+	}
+}
+
 func TestSpecReports(t *testing.T) {
 	for _, test := range []struct {
 		name, src string
@@ -120,6 +149,9 @@ func TestSpecReports(t *testing.T) {
 		{"constraint", "problem: a\nconstraint:\n  experts: {x: 0, t: -2}\n  weights: {initial: -1}\n  repeat_initial: -1\n  points: -1\n  adjoint: none\nloss: {weights: {left: -3}}\n", nil, []string{
 			`s.yaml:3:16: constraint.experts.x: 0: want at least 1`, `s.yaml:3:22: constraint.experts.t: -2`, `s.yaml:4:22: constraint.weights.initial: -1`,
 			`s.yaml:5:19: constraint.repeat_initial: -1`, `s.yaml:6:11: constraint.points: -1`, `s.yaml:7:12: constraint.adjoint: "none": want exact, gauss-newton, paper`, `s.yaml:8:24: loss.weights.left: -3`,
+		}},
+		{"network", "problem: a\nnetwork: {spectral_gain: -1, projection: 0}\n", nil, []string{
+			`s.yaml:2:26: network.spectral_gain: -1: want zero or a positive number`, `s.yaml:2:42: network.projection: 0: want at least 1`,
 		}},
 		{"no problem", "method: moe\n", nil, []string{`s.yaml: problem: missing; name a built-in problem (diffusion-sorption`}},
 		{"another version", "version: 2\nproblem: a\n", nil, []string{`s.yaml:1:10: version 2: this pihc reads version 1`}},
@@ -220,7 +252,7 @@ func TestEngineRefuses(t *testing.T) {
 		{[]string{"grid.t=11"}, "network.modes.t is 8"},
 		{[]string{"grid.x=2", "network.modes={t: 8, x: 1}"}, "axis x has 2 points"},
 		{[]string{"grid.y=4"}, `has no axis "y"`},
-		{[]string{"network.modes.z=4"}, `network.modes: problem diffusion-sorption has no axis "z"`},
+		{[]string{"network.modes.z=4"}, `network.modes: no axis "z"; the axes are t, x`},
 		{[]string{"constraint.points=20000"}, "20000 asked for, but the subdomain of expert 0 holds"},
 		{[]string{"constraint.experts={x: 40}"}, "axis x has 32 points, too few for 40 experts"},
 		{[]string{"constraint.weights={wall: 1}"}, `no rows are called "wall"`},

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"pihc/data"
-	"pihc/fno"
 	"pihc/internal/kernel"
 	"pihc/model"
 )
@@ -50,7 +49,7 @@ func checkpointDir(run string) string { return filepath.Join(run, "checkpoints")
 
 // writeCheckpoint writes name.safetensors, then name.json: a checkpoint exists
 // once its JSON does.
-func writeCheckpoint[T kernel.Float](run, name string, layout []fno.Tensor, s *state[T], m Meta, moments bool) error {
+func writeCheckpoint[T kernel.Float](run, name string, layout []kernel.Tensor, s *state[T], m Meta, moments bool) error {
 	dir := checkpointDir(run)
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
@@ -83,7 +82,7 @@ func writeCheckpoint[T kernel.Float](run, name string, layout []fno.Tensor, s *s
 	return nil
 }
 
-func tensorsOf[T kernel.Float](prefix string, layout []fno.Tensor, flat []T) []data.Named {
+func tensorsOf[T kernel.Float](prefix string, layout []kernel.Tensor, flat []T) []data.Named {
 	var out []data.Named
 	for _, t := range layout {
 		var a *data.Array
@@ -99,7 +98,7 @@ func tensorsOf[T kernel.Float](prefix string, layout []fno.Tensor, flat []T) []d
 }
 
 // readCheckpoint reads a checkpoint whose tensors must match layout.
-func readCheckpoint[T kernel.Float](run, name string, layout []fno.Tensor, moments bool) (*state[T], Meta, error) {
+func readCheckpoint[T kernel.Float](run, name string, layout []kernel.Tensor, moments bool) (*state[T], Meta, error) {
 	dir := checkpointDir(run)
 	var m Meta
 	if err := data.ReadJSON(filepath.Join(dir, name+".json"), &m); err != nil {

@@ -25,7 +25,6 @@ import (
 
 	"pihc/constraint"
 	"pihc/data"
-	"pihc/fno"
 	"pihc/internal/kernel"
 	"pihc/model"
 	"pihc/pde"
@@ -96,7 +95,7 @@ type trainer[T kernel.Float] struct {
 	spec    *model.Spec
 	dir     string
 	engine  *model.CPU[T]
-	layout  []fno.Tensor
+	layout  []kernel.Tensor
 	state   *state[T]
 	meta    Meta
 	log     *data.Log

@@ -36,6 +36,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -67,6 +68,28 @@ func Encode(v any) ([]byte, error) {
 		return nil, fmt.Errorf("config: %w", err)
 	}
 	return out, nil
+}
+
+// Placed returns a struct as a mapping whose keys, those of inlined structs among
+// them, stand in the order of their place tags (`place:"3"`): what a MarshalYAML
+// method returns where structs of several packages share one mapping.
+func Placed(v any) (any, error) {
+	src, err := Encode(v)
+	if err != nil {
+		return nil, err
+	}
+	d, err := Parse("", src)
+	if err != nil {
+		return nil, err
+	}
+	place := map[string]int{}
+	for _, f := range fieldsOf(reflect.TypeOf(v)) {
+		place[f.name] = f.place
+	}
+	pairs := slices.Collect(slices.Chunk(d.root.Content, 2))
+	slices.SortStableFunc(pairs, func(a, b []*yaml.Node) int { return place[a[0].Value] - place[b[0].Value] })
+	d.root.Content = slices.Concat(pairs...)
+	return d.root, nil
 }
 
 // Set returns src with one override applied, comments kept.

@@ -3,6 +3,7 @@ package config
 import (
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -12,6 +13,7 @@ type field struct {
 	index    []int
 	typ      reflect.Type
 	required bool
+	place    int // see Placed
 }
 
 // fieldsOf lists the keys of struct type t in order, those of inlined structs
@@ -40,7 +42,8 @@ func fieldsOf(t reflect.Type) []field {
 		if name == "" {
 			name = strings.ToLower(f.Name)
 		}
-		out = append(out, field{name, []int{i}, f.Type, f.Tag.Get("config") == "required"})
+		place, _ := strconv.Atoi(f.Tag.Get("place"))
+		out = append(out, field{name, []int{i}, f.Type, f.Tag.Get("config") == "required", place})
 	}
 	return out
 }
