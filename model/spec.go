@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -225,6 +227,13 @@ func LoadSpec(name string, src []byte, overrides ...string) (*Spec, error) {
 			return nil, err
 		}
 	}
+	if _, spec := d.Root().Lookup("problem"); !spec {
+		_, axes := d.Root().Lookup("axes")
+		if at, pde := d.Root().Lookup("residual"); axes && pde {
+			return nil, config.Join(at.Errorf("this is a PDE file, which states a problem; want a spec, which names one").
+				WithHint("write a spec with `problem: %s` beside it; docs/pde-files.md has an example", filepath.Base(name)))
+		}
+	}
 	s := DefaultSpec()
 	if err := d.Decode(&s); err != nil {
 		return nil, err
@@ -233,6 +242,23 @@ func LoadSpec(name string, src []byte, overrides ...string) (*Spec, error) {
 		return nil, err
 	}
 	return &s, nil
+}
+
+// ProblemPosition returns where the spec called name, as OpenSpec reads it, names
+// its problem.
+func ProblemPosition(name string, overrides ...string) config.Position {
+	src, err := specs.ReadFile(path.Join("specs", name+".yaml"))
+	if err != nil {
+		src, err = os.ReadFile(name)
+	}
+	d, err2 := config.Parse(name, src)
+	if err != nil || err2 != nil {
+		return config.Position{}
+	}
+	for _, o := range overrides {
+		_ = d.Override(o) // the spec could be read, so it can be set
+	}
+	return d.At("problem")
 }
 
 // ReadSpec reads a spec file.

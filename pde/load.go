@@ -5,9 +5,11 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -31,13 +33,20 @@ func Builtins() []string {
 	return names
 }
 
+// IsPath reports whether a problem's name is the path of a PDE file.
+func IsPath(name string) bool {
+	return strings.ContainsAny(name, "/\\") || strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")
+}
+
 // Open reads the problem a spec names: a built-in name, or the path of a PDE
 // file (anything with a slash or ending in .yaml or .yml).
+// A problem that is not there is an error that satisfies
+// errors.Is(err, fs.ErrNotExist).
 func Open(name string) (*Problem, error) {
-	if !strings.ContainsAny(name, "/\\") && !strings.HasSuffix(name, ".yaml") && !strings.HasSuffix(name, ".yml") {
+	if !IsPath(name) {
 		src, err := builtins.ReadFile(path.Join("problems", name+".yaml"))
 		if err != nil {
-			return nil, fmt.Errorf("problem %q: no such built-in problem; there are %s (or give the path of a PDE file)", name, strings.Join(Builtins(), ", "))
+			return nil, fmt.Errorf("problem %q: no such built-in problem; there are %s (or give the path of a PDE file): %w", name, strings.Join(Builtins(), ", "), fs.ErrNotExist)
 		}
 		return Load(name+".yaml", src)
 	}
@@ -53,7 +62,7 @@ type (
 	fileProblem struct {
 		Name        string                    `yaml:"name" config:"required"`
 		Title       string                    `yaml:"title"`
-		Unknown     config.Scalar             `yaml:"unknown" config:"required"`
+		Unknown     fileUnknown               `yaml:"unknown" config:"required"`
 		Axes        config.Map[fileAxis]      `yaml:"axes" config:"required"`
 		Constants   config.Map[config.Scalar] `yaml:"constants"`
 		Expressions config.Map[config.Scalar] `yaml:"expressions"`
@@ -67,7 +76,7 @@ type (
 	fileAxis struct {
 		Range    []config.Scalar `yaml:"range" config:"required"`
 		Points   int             `yaml:"points" config:"required"`
-		Boundary grid.Boundary   `yaml:"boundary" config:"required"`
+		Boundary fileBoundary    `yaml:"boundary" config:"required"`
 		Unit     string          `yaml:"unit"`
 		Pos      config.Position `yaml:"-"`
 	}
@@ -127,6 +136,60 @@ type (
 	}
 )
 
+// fileUnknown is the name of the unknown.
+type fileUnknown struct{ config.Scalar }
+
+// UnmarshalConfig explains that a list of unknowns is not supported.
+func (u *fileUnknown) UnmarshalConfig(n config.Node) error {
+	if n.Kind() == config.List {
+		return n.Errorf("unknown: a list of unknowns: systems of several unknowns are not supported").
+			WithHint("a problem has one unknown, as in unknown: u")
+	}
+	return n.Decode(&u.Scalar)
+}
+
+// fileBoundary is where the points of an axis are.
+type fileBoundary struct{ grid.Boundary }
+
+// wallWords are what a reader may expect `boundary` to say.
+var wallWords = []string{"dirichlet", "neumann", "robin", "wall", "walls", "zero", "fixed", "noflux", "no-flux", "reflecting", "open"}
+
+// UnmarshalConfig sends conditions at the walls to where they belong.
+func (b *fileBoundary) UnmarshalConfig(n config.Node) error {
+	var name config.Scalar
+	if err := n.Decode(&name); err != nil {
+		return err
+	}
+	err := b.Boundary.UnmarshalText([]byte(name.Text))
+	if err == nil {
+		return nil
+	}
+	problem := n.Errorf("%s: %v", n.Path(), err)
+	if slices.Contains(wallWords, strings.ToLower(name.Text)) {
+		problem = problem.WithHint("boundary says where the points are, cells or nodes for an axis with walls; what holds there is a row of `conditions`, as in left: {at: {%s: low}, expression: ...}", axisOf(n.Path()))
+	}
+	return problem
+}
+
+// axisOf returns the axis in a path such as axes.x.boundary.
+func axisOf(p string) string {
+	if parts := strings.Split(p, "."); len(parts) == 3 {
+		return parts[1]
+	}
+	return "x"
+}
+
+// UnmarshalConfig sends parameters of a distribution to where they belong.
+func (f *fileSampler) UnmarshalConfig(n config.Node) error {
+	type plain fileSampler
+	for _, key := range samplerParameters {
+		if at, ok := n.Lookup(key); ok {
+			return at.Errorf("initial: %s is a parameter of a distribution", key).WithHint("it belongs in initial.parameters: parameters: {%s: ...}", key)
+		}
+	}
+	return n.Decode((*plain)(f))
+}
+
 // UnmarshalConfig reads one factor, {factors: [...]} for a product, or
 // {spectral: ...}.
 func (t *fileTerm) UnmarshalConfig(n config.Node) error {
@@ -151,12 +214,19 @@ func (t *fileTerm) UnmarshalConfig(n config.Node) error {
 // reported at once, as config.Errors.
 func Load(name string, src []byte) (*Problem, error) {
 	var f fileProblem
-	if err := config.Decode(name, src, &f); err != nil {
+	d, err := config.Parse(name, src)
+	if err != nil {
+		return nil, err
+	}
+	if at, ok := d.Root().Lookup("problem"); ok && lacks(d.Root(), "axes", "residual") {
+		return nil, at.Errorf("this is a spec, which names a problem; a PDE file states one").WithHint("the spec's `problem` wants the name of a PDE file (docs/pde-files.md)")
+	}
+	if err := d.Decode(&f); err != nil {
 		return nil, err
 	}
 	l := &loader{file: &f, values: map[string]*Expr{}}
 	p := l.problem()
-	p.Source = slices.Clone(src)
+	p.Source, p.residual = slices.Clone(src), f.Residual.Pos
 	slices.SortStableFunc(l.problems, func(a, b *config.Problem) int {
 		return cmp.Or(cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Column, b.Pos.Column))
 	})
@@ -164,6 +234,11 @@ func Load(name string, src []byte) (*Problem, error) {
 		return nil, err
 	}
 	return p, nil
+}
+
+// lacks reports whether a mapping has none of the keys.
+func lacks(n config.Node, keys ...string) bool {
+	return !slices.ContainsFunc(keys, func(key string) bool { _, ok := n.Lookup(key); return ok })
 }
 
 // loader turns a decoded file into a Problem, collecting what is wrong.
@@ -261,12 +336,18 @@ func (l *loader) expression(s config.Scalar, names []string) *Expr {
 
 func (l *loader) axes(p *Problem) {
 	for name, a := range l.file.Axes.All() {
-		axis := Axis{Name: name, Points: a.Points, Boundary: a.Boundary, Unit: a.Unit}
+		axis := Axis{Name: name, Points: a.Points, Boundary: a.Boundary.Boundary, Unit: a.Unit}
 		if len(a.Range) != 2 {
 			l.report(a.Pos.Errorf("axis %s: range wants two numbers, [low, high]", name))
 		} else {
+			axis.Lo, axis.Hi = 0, 1
+			if l.withUnit(name, a.Range) {
+				p.Axes = append(p.Axes, axis)
+				continue
+			}
+			before := len(l.problems)
 			axis.Lo, axis.Hi = l.number(a.Range[0], "range"), l.number(a.Range[1], "range")
-			if axis.Hi <= axis.Lo {
+			if len(l.problems) == before && axis.Hi <= axis.Lo {
 				l.report(a.Range[1].Pos.Errorf("axis %s: the range [%g, %g] is empty", name, axis.Lo, axis.Hi))
 			}
 		}
@@ -275,6 +356,20 @@ func (l *loader) axes(p *Problem) {
 	if len(p.Axes) < 2 || len(p.Axes) > 3 {
 		l.report(l.file.Unknown.Pos.Errorf("%d axes: a problem has two or three, the first one time", len(p.Axes)))
 	}
+}
+
+// numberWithUnit is a number, a space or none, and a word.
+var numberWithUnit = regexp.MustCompile(`^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*(\pL+)$`)
+
+// withUnit reports the first end of a range that is written with its unit.
+func (l *loader) withUnit(axis string, ends []config.Scalar) bool {
+	for _, end := range ends {
+		if m := numberWithUnit.FindStringSubmatch(strings.TrimSpace(end.Text)); m != nil {
+			l.report(end.Pos.Errorf("axis %s: range wants numbers without a unit", axis).WithHint("the unit has a key of its own: unit: %s", m[3]))
+			return true
+		}
+	}
+	return false
 }
 
 // distinct reports what is not a name, and names used twice.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"pihc/grid"
+	"pihc/internal/config"
 )
 
 // A Problem is a PDE as data: an unknown on a box of axes, linear terms of it,
@@ -30,6 +31,8 @@ type Problem struct {
 	Reference   Reference
 
 	Source []byte // the file it was read from
+
+	residual config.Position // in it
 }
 
 // Axis is an axis of the domain; axis 0 is the slowest in memory and, where a
@@ -149,6 +152,17 @@ type Reference struct {
 // InitialName is the name of the initial condition in expressions: the
 // unknown's name followed by 0, e.g. "u0".
 func (p *Problem) InitialName() string { return p.Unknown + "0" }
+
+// CheckConditions returns an error, with its place in the file, for a problem
+// that has no conditions and contains its initial condition nowhere: nothing can
+// be trained then, and no file that can be is refused.
+func (p *Problem) CheckConditions() error {
+	if len(p.Conditions) > 0 || p.Ansatz.Offset.DependsOn(p.InitialName()) || p.Residual.Expr.DependsOn(p.InitialName()) {
+		return nil
+	}
+	return config.Join(p.residual.Errorf("no conditions: nothing but the residual is required of %s, and that holds for many fields whatever %s is", p.Unknown, p.InitialName()).
+		WithHint("add conditions: {initial: {kind: initial, at: {%s: low}, expression: %s - %s}}, and rows for every wall", p.Axes[0].Name, p.Unknown, p.InitialName()))
+}
 
 // Axis returns the position of the axis called name, or -1.
 func (p *Problem) Axis(name string) int {

@@ -81,6 +81,9 @@ func (l *loader) spectral(p *Problem, name string, f *fileSpectral) *Spectral {
 	return t
 }
 
+// samplerParameters are the parameters of all distributions.
+var samplerParameters = []string{"alpha", "lambda", "points", "tau"}
+
 // randomField reads a random field and its parameters, which sim.NewField
 // explains and checks.
 func (l *loader) randomField(p *Problem, f fileSampler) {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -44,8 +46,10 @@ const (
 
 func exitStatus(err error) int {
 	var usage *usageError
+	var mistakes config.Errors
+	badKey := func(p *config.Problem) bool { return p.BadKey() }
 	switch {
-	case errors.As(err, &usage):
+	case errors.As(err, &usage) || errors.As(err, &mistakes) && slices.ContainsFunc(mistakes, badKey):
 		return statusUsage
 	case interrupted(err):
 		return statusInterrupted
@@ -110,10 +114,28 @@ func hintOf(command *cobra.Command, err error) string {
 		return "choose another folder, or remove that one"
 	case errors.Is(err, train.ErrNotFinite):
 		return "a smaller training.learning_rate.initial, or a look at the weights of the rows with `pihc check`"
+	case unwritable(err):
+		return "choose a folder that can be written to, with --out"
 	case errors.Is(err, syscall.ENOSPC):
 		return "the disk is full; nothing partial was left behind, so free some space and try again"
 	case errors.Is(err, context.Canceled) && command.Name() != "eval":
 		return "the same command again continues where that is possible"
 	}
 	return ""
+}
+
+// unwritable reports whether a file or folder could not be made where it was asked for.
+func unwritable(err error) bool {
+	reasons := []error{fs.ErrPermission, fs.ErrNotExist, syscall.EROFS, syscall.ENOTDIR, syscall.EISDIR}
+	if !slices.ContainsFunc(reasons, func(r error) bool { return errors.Is(err, r) }) {
+		return false
+	}
+	for ; err != nil; err = errors.Unwrap(err) {
+		for _, action := range []string{"write ", "create ", "mkdir "} {
+			if strings.HasPrefix(err.Error(), action) {
+				return true
+			}
+		}
+	}
+	return false
 }

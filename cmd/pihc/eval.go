@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -153,14 +154,14 @@ func (a *app) eval(c *cobra.Command, dir string, o *evalOptions) error {
 	if path == "" {
 		path = filepath.Join(dir, "metrics.json")
 	}
-	if err := data.WriteJSON(path, m); err != nil {
-		return err
-	}
+	written := data.WriteJSON(path, m) // scores that cannot be kept are shown all the same
 	if o.json {
 		m.Evaluation = *m.WithoutSamples()
-		return a.printJSON(m)
+		err = a.printJSON(m)
+	} else {
+		err = printMetrics(a.Out, m)
 	}
-	return printMetrics(a.Out, m)
+	return cmp.Or(written, err)
 }
 
 // metricsVersion changes when an evaluation says more than before; reports score

@@ -85,7 +85,7 @@ func checkFolder(dir string) error {
 		return nil
 	}
 	if err != nil {
-		return err
+		return fmt.Errorf("create %s: %w", dir, err)
 	}
 	foreign := ""
 	for _, f := range files {

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"pihc/internal/config"
 	"pihc/model"
 	"pihc/pde"
 )
@@ -75,18 +78,40 @@ func (f *specFlags) open(name string, more ...string) (*model.Spec, *pde.Problem
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := openProblem(name, spec.Problem)
+	p, err := openProblem(name, spec.Problem, append(overrides, more...))
 	return spec, p, err
 }
 
 // openProblem reads the problem a spec names. The path of a PDE file is relative
-// to the spec's folder, or else to the working folder.
-func openProblem(spec, problem string) (*pde.Problem, error) {
-	if strings.ContainsAny(spec, `/\`) && !filepath.IsAbs(problem) {
-		beside := filepath.Join(filepath.Dir(spec), problem)
-		if info, err := os.Stat(beside); err == nil && info.Mode().IsRegular() {
-			return pde.Open(beside)
-		}
+// to the spec's folder, or else to the working folder. A problem that is not
+// there is an error at the line of the spec that names it.
+func openProblem(spec, problem string, overrides []string) (*pde.Problem, error) {
+	var p *pde.Problem
+	var err error
+	beside := filepath.Join(filepath.Dir(spec), problem)
+	if info, statErr := os.Stat(beside); strings.ContainsAny(spec, `/\`) && !filepath.IsAbs(problem) && statErr == nil && info.Mode().IsRegular() {
+		p, err = pde.Open(beside)
+	} else {
+		p, err = pde.Open(problem)
 	}
-	return pde.Open(problem)
+	switch {
+	case err == nil:
+		return p, p.CheckConditions()
+	case errors.Is(err, fs.ErrNotExist):
+		at := model.ProblemPosition(spec, overrides...)
+		if !pde.IsPath(problem) {
+			return nil, config.Join(at.Errorf("there is no built-in problem %q", problem).
+				WithHint("the built-in problems are %s; a PDE file is named by its path, as in ./%s.yaml", strings.Join(pde.Builtins(), ", "), problem))
+		}
+		folders := []string{"the working folder"}
+		if strings.ContainsAny(spec, `/\`) {
+			folders = []string{filepath.Dir(spec), "the working folder"}
+		}
+		if filepath.IsAbs(problem) {
+			return nil, config.Join(at.Errorf("there is no PDE file %s", problem))
+		}
+		return nil, config.Join(at.Errorf("there is no PDE file %s in %s", problem, strings.Join(folders, " or ")).
+			WithHint("its path is relative to the spec's folder, where the spec is given with a slash (./spec.yaml), or to the working folder"))
+	}
+	return nil, err
 }

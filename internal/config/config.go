@@ -200,16 +200,19 @@ func (d *Document) Root() Node { return Node{d, d.root, ""} }
 // Encode returns the document as YAML, comments kept.
 func (d *Document) Encode() ([]byte, error) { return Encode(d.root) }
 
+// overrideName stands for a file name in messages about overrides.
+const overrideName = "--set"
+
 // Override sets one value: "a.b=c" replaces or adds key b of mapping a, and a
 // number names an element of a list, as in "axes.0=c". The value is YAML, so
 // [8, 8], true and "quoted text" mean what they mean in the file. Errors in the
 // new value are reported by Decode as coming from --set.
 func (d *Document) Override(assignment string) error {
-	s := newSource("--set", []byte(assignment))
+	s := newSource(overrideName, []byte(assignment))
 	path, value, ok := strings.Cut(assignment, "=")
 	if !ok || path == "" {
-		return Errors{Position{s, 1, 1, max(1, utf8.RuneCountInString(assignment))}.Errorf("not of the form key=value").
-			WithHint(`write, for example, --set network.width=64`)}
+		return badKey(Position{s, 1, 1, max(1, utf8.RuneCountInString(assignment))}.Errorf("not of the form key=value").
+			WithHint(`write, for example, --set network.width=64`))
 	}
 	// Blank out the path, so that the positions of the value are those in s.
 	blank := strings.Repeat(" ", utf8.RuneCountInString(path)+1)
@@ -247,7 +250,7 @@ func (d *Document) Override(assignment string) error {
 // new key if a mapping lacks it.
 func (d *Document) slot(parent *yaml.Node, segment string, at Position) (**yaml.Node, error) {
 	if segment == "" {
-		return nil, Errors{at.Errorf("empty key between dots")}
+		return nil, badKey(at.Errorf("empty key between dots"))
 	}
 	switch parent.Kind {
 	case yaml.MappingNode:
@@ -264,11 +267,16 @@ func (d *Document) slot(parent *yaml.Node, segment string, at Position) (**yaml.
 	case yaml.SequenceNode:
 		i, err := strconv.Atoi(segment)
 		if err != nil || i < 0 || i >= len(parent.Content) {
-			return nil, Errors{at.Errorf("no element %q: the list has %d, counted from 0", segment, len(parent.Content))}
+			return nil, badKey(at.Errorf("no element %q: the list has %d, counted from 0", segment, len(parent.Content)))
 		}
 		return &parent.Content[i], nil
 	}
-	return nil, Errors{at.Errorf("%q cannot be set inside %s", segment, describe(parent))}
+	return nil, badKey(at.Errorf("%q cannot be set inside %s", segment, describe(parent)))
+}
+
+func badKey(p *Problem) error {
+	p.key = true
+	return Errors{p}
 }
 
 func (d *Document) graft(n *yaml.Node, s *source) {

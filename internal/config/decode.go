@@ -297,7 +297,8 @@ func (d *decoder) object(n *yaml.Node, v reflect.Value, path string) {
 			if path != "" {
 				where = " in " + path
 			}
-			d.errorf(key, "unknown key %q%s", key.Value, where).Hint = d.suggest(key.Value, path, fields)
+			p := d.errorf(key, "unknown key %q%s", key.Value, where)
+			p.Hint, p.key = d.suggest(key.Value, path, fields), true
 			return
 		}
 		present[key.Value] = true

@@ -71,7 +71,12 @@ type Problem struct {
 	Message string // what is wrong, lower case, no final period
 	Hint    string // how to put it right; may be empty
 	Source  string // the source line; may be empty
+	key     bool   // the key is wrong, not its value
 }
+
+// BadKey reports whether the key of an override is unknown or malformed, rather
+// than its value: a mistake of the command line.
+func (p *Problem) BadKey() bool { return p.key && p.Pos.src != nil && p.Pos.src.name == overrideName }
 
 // WithHint sets the hint and returns p.
 func (p *Problem) WithHint(format string, args ...any) *Problem {
