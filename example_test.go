@@ -60,11 +60,11 @@ data: {train: {count: 16, seed: 1}, validation: {count: 2, seed: 2}, test: {coun
 	fmt.Println("trained", summary.Steps, "steps")
 
 	// The best parameters so far, and the experts' borders they were trained with.
-	params, router, _, err := train.LoadParams[float32](run, spec, problem, false)
+	params, checkpoint, err := train.LoadParams[float32](run, spec, problem, false)
 	if err != nil {
 		log.Fatal(err)
 	}
-	engine, err := model.NewCPU[float32](spec, problem, nil, router, 0)
+	engine, err := model.NewEngine[float32](spec, problem, model.EngineOptions{Borders: checkpoint.Borders})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -2,49 +2,41 @@ package model
 
 import (
 	"math"
-	"math/rand/v2"
 
 	"pihc/constraint"
 	"pihc/fno"
-	"pihc/grid"
 	"pihc/internal/kernel"
 	"pihc/lm"
 	"pihc/pde"
 )
 
-// CPU is the engine that runs on this machine's cores.
-type CPU[T kernel.Float] struct {
-	Spec       *Spec
-	System     *pde.System
-	Network    fno.Config
-	Constraint *constraint.Constraint
+// cpu is the engine that runs on this machine's cores.
+type cpu[T kernel.Float] struct {
+	info   Info
+	system *pde.System
+	inputs inputs
+	pool   *kernel.Pool
+	net    *fno.Network[T]
+	loss   *Loss
+	// own is the solve of the last pass, by the method; between that of the passes
+	// before it, over the whole domain.
+	own, between *constraint.Sample
+	crossing     []bool // residual rows whose stencil crosses a border; nil: not weighed
+	micro        micro[T]
+	ubar         []float64 // (P): gradient of a sample's loss by its field
+	squares      []float64 // mean squares of a sample
+	sums         []float64 // those of Stats and Prediction
+}
 
-	pool        *kernel.Pool
-	net         *fno.Network[T]
-	loss        *Loss
-	inputs      inputs
-	constrained *constraint.Sample
-	input       []T // (micro, inputs, P); coordinates filled once
-	basis       []T // (micro, N, P)
-	bar         []T // (micro, N, P)
-	ubar        []float64
-	scale       T
-
-	// Where the network sees a field to correct, or losses are relative.
-	previous    [][]float64        // per sample of the micro-batch (P): that field; nil: none
-	between     *constraint.Sample // the solve between two passes
-	pass        int                // the pass whose basis is there, from 1
-	amplitude   []float64          // per sample: factor of the basis
-	base        []float64          // per sample: what a relative loss is divided by
-	hold        bool               // keep what earlier passes left, for CheckGradient
-	amplified   []T
-	amplifyTask func(worker, i int)
-
-	crossing []bool // residual rows whose stencil crosses a border; nil: not weighed
-	squares  []float64
-	stats    Stats
-	pred     Prediction
-	micro    int
+// micro is the memory of the samples that go through the network together.
+type micro[T kernel.Float] struct {
+	size       int
+	input      []T // (size, inputs, P); coordinates filled once
+	basis, bar []T // (size, N, P), and its gradient
+	// Where the network sees a field to correct, or losses are relative, per sample:
+	previous  [][]float64 // (P): that field; nil: none
+	amplitude []float64   // factor of the basis
+	base      []float64   // what the loss is divided by
 }
 
 // Options returns the constraint options a spec describes.
@@ -92,10 +84,9 @@ func (s *Spec) Options(p *pde.Problem) (constraint.Options, error) {
 	return o, err
 }
 
-// NewCPU builds the engine of a spec for a grid of its problem (the spec's own
-// where g is nil) on the given number of workers, 0 for all cores. A router
-// other than nil keeps the decomposition of another grid.
-func NewCPU[T kernel.Float](s *Spec, p *pde.Problem, g *grid.Grid, router *constraint.Router, workers int) (*CPU[T], error) {
+// newCPU builds the engine of a spec on the cores of this machine.
+func newCPU[T kernel.Float](s *Spec, p *pde.Problem, o EngineOptions) (*cpu[T], error) {
+	g := o.Grid
 	if g == nil {
 		var err error
 		if g, err = p.Grid(s.Grid); err != nil {
@@ -106,123 +97,107 @@ func NewCPU[T kernel.Float](s *Spec, p *pde.Problem, g *grid.Grid, router *const
 	if err != nil {
 		return nil, err
 	}
-	cfg, err := NetworkConfig(s, p)
-	if err != nil {
-		return nil, err
-	}
-	if err := CheckNetwork(cfg, g); err != nil {
-		return nil, err
-	}
 	options, err := s.Options(p)
 	if err != nil {
 		return nil, err
 	}
-	in, err := newInputs(s, p)
+	router := constraint.NewRouter(g, options.Experts)
+	if o.Borders != nil {
+		router = &constraint.Router{Borders: o.Borders}
+	}
+	e := &cpu[T]{system: sys}
+	if e.info, err = NewInfo(s, sys, router); err != nil {
+		return nil, err
+	}
+	cfg, err := NetworkConfig(s, p)
 	if err != nil {
 		return nil, err
 	}
-	e := &CPU[T]{Spec: s, System: sys, Network: cfg, inputs: in, micro: s.Training.MicroBatch, pool: kernel.NewPool(workers)}
-	if e.Constraint, err = constraint.New(sys, cfg.Outputs, options, router, e.pool); err != nil {
+	if e.inputs, err = newInputs(s, p); err != nil {
+		return nil, err
+	}
+	e.pool = kernel.NewPool(o.Workers)
+	if err := e.build(cfg, options, router); err != nil {
 		e.pool.Close()
 		return nil, err
 	}
-	if e.loss, err = NewLoss(sys, s.Loss, e.pool); err != nil {
-		e.pool.Close()
-		return nil, err
-	}
-	if r := s.Loss.BorderRows; (r.Start != 1 || r.End != 1) && len(e.Constraint.Windows) > 1 {
-		e.crossing = e.Constraint.Crossing()
-	}
-	size := g.Size()
-	e.net = fno.New[T](cfg, g.Shape(), e.micro, e.pool)
-	e.constrained = e.Constraint.NewSample()
-	e.input = make([]T, e.micro*cfg.Inputs*size)
-	e.basis = make([]T, e.micro*cfg.Outputs*size)
-	e.bar = make([]T, e.micro*cfg.Outputs*size)
-	e.ubar = make([]float64, size)
-	e.squares = make([]float64, len(sys.Sets))
-	e.stats.MeanSquares = make([]float64, len(sys.Sets))
-	e.pred.MeanSquares = make([]float64, len(sys.Sets))
-	e.scale = T(1 / s.Network.InitialScale)
-	e.amplitude, e.base = make([]float64, e.micro), make([]float64, e.micro)
-	e.amplifyTask = e.amplifyField
-	if len(e.inputs.features) > 0 || s.Network.Passes > 1 || s.Loss.Relative {
-		for range e.micro {
-			e.previous = append(e.previous, make([]float64, size))
-		}
-	}
-	if s.Network.Passes > 1 {
-		if err := e.newBetween(options); err != nil {
-			e.pool.Close()
-			return nil, err
-		}
-	}
-	e.fillCoordinates()
 	return e, nil
 }
 
-// InitialParams returns new parameters drawn from the spec's seed. They do not
-// depend on the precision beyond rounding.
-func (e *CPU[T]) InitialParams() []T {
-	wide := make([]float64, e.Network.Size())
-	e.Network.Init(wide, rand.New(rand.NewPCG(e.Spec.Seed, 0x696e6974)))
-	params := make([]T, len(wide))
-	for i, v := range wide {
-		params[i] = T(v)
+// build makes everything that works on the pool.
+func (e *cpu[T]) build(cfg fno.Config, options constraint.Options, router *constraint.Router) error {
+	s, size := e.info.Spec, e.info.Grid.Size()
+	own, err := constraint.New(e.system, s.Outputs(), options, router, e.pool)
+	if err != nil {
+		return err
 	}
-	return params
+	if e.loss, err = NewLoss(e.system, s.Loss, e.pool); err != nil {
+		return err
+	}
+	if r := s.Loss.BorderRows; (r.Start != 1 || r.End != 1) && e.info.Experts > 1 {
+		e.crossing = own.Crossing()
+	}
+	e.own = own.NewSample()
+	e.between = e.own
+	if s.Network.Passes > 1 && e.info.Experts > 1 {
+		options.Experts, options.Overlap = nil, false
+		whole, err := constraint.New(e.system, s.Outputs(), options, nil, e.pool)
+		if err != nil {
+			return err
+		}
+		e.between = whole.NewSample()
+	}
+	n := s.Training.MicroBatch
+	e.net = fno.New[T](cfg, e.info.Grid.Shape(), n, e.pool)
+	e.micro = micro[T]{
+		size: n, input: make([]T, n*e.inputs.count()*size), basis: make([]T, n*s.Outputs()*size), bar: make([]T, n*s.Outputs()*size),
+		amplitude: make([]float64, n), base: make([]float64, n),
+	}
+	if len(e.inputs.features) > 0 || s.Network.Passes > 1 || s.Loss.Relative {
+		for range n {
+			e.micro.previous = append(e.micro.previous, make([]float64, size))
+		}
+	}
+	e.ubar = make([]float64, size)
+	e.squares, e.sums = make([]float64, len(e.system.Sets)), make([]float64, len(e.system.Sets))
+	e.fillCoordinates()
+	return nil
 }
+
+func newCPUEngine[T kernel.Float](s *Spec, p *pde.Problem, o EngineOptions) (Engine[T], error) {
+	e, err := newCPU[T](s, p, o)
+	if err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// Info implements Engine.
+func (e *cpu[T]) Info() Info { return e.info }
 
 // Close ends the workers.
-func (e *CPU[T]) Close() { e.pool.Close() }
-
-// Pool returns the engine's workers, for work between its calls.
-func (e *CPU[T]) Pool() *kernel.Pool { return e.pool }
-
-// Workers is the number of workers.
-func (e *CPU[T]) Workers() int { return e.pool.Workers() }
-
-// solve runs the constraint of the current pass on sample b of the micro-batch and
-// returns its field.
-func (e *CPU[T]) solve(b int, initial []float64, seed constraint.Seed) []float64 {
-	size := e.System.Grid.Size() * e.Network.Outputs
-	s := e.solver()
-	constraint.Load(s, e.basis[b*size:(b+1)*size], initial)
-	if e.pass > 1 {
-		s.SetOffset(e.previous[b])
-	}
-	s.Solve(seed)
-	return s.Field()
-}
-
-// Basis writes what the network proposes for one initial condition, in its first
-// pass, to dst (N, P).
-func (e *CPU[T]) Basis(dst, params []T, initial []float64) {
-	batch := Batch{Initial: [][]float64{initial}}
-	e.forward(params, batch, 0, e.load(batch, 0), 1, false)
-	copy(dst, e.basis)
-}
+func (e *cpu[T]) Close() { e.pool.Close() }
 
 // Predict implements Engine.
-func (e *CPU[T]) Predict(params []T, batch Batch, each func(i int, p *Prediction) error) error {
+func (e *cpu[T]) Predict(params []T, batch Batch, each func(i int, p *Prediction) error) error {
 	e.setOverlap(1)
-	for lo := 0; lo < len(batch.Initial); lo += e.micro {
+	spec, pass := e.info.Spec, e.pass(batch)
+	for lo := 0; lo < len(batch.Initial); lo += e.micro.size {
 		count := e.load(batch, lo)
-		e.forward(params, batch, lo, count, e.Spec.Network.Passes, false)
-		e.weighBorders(1)
+		e.forward(params, batch, lo, count, pass, false)
+		e.weighBorders(pass, 1)
 		for b := range count {
 			i := lo + b
-			p := &e.pred
-			p.Field = e.solve(b, batch.Initial[i], batch.Seeds[i])
+			s := e.solve(pass, b, batch.Initial[i], batch.Seeds[i])
+			p := Prediction{Field: s.Field(), MeanSquares: e.sums}
 			p.Loss = e.loss.Evaluate(p.MeanSquares, p.Field, batch.Initial[i], nil, 0)
-			jumps := e.constrained.Jumps()
+			jumps := s.Jumps()
 			p.JumpRMS = math.Sqrt(jumps.Value)
-			p.Loss += e.Spec.Loss.BorderJump*jumps.Value + e.Spec.Loss.BorderSlope*jumps.Slope
-			p.Experts = nil
-			if !e.Constraint.Options.Fixed {
-				p.Experts = e.constrained.Outcomes()
+			p.Loss += spec.Loss.BorderJump*jumps.Value + spec.Loss.BorderSlope*jumps.Slope
+			if e.info.Experts > 0 {
+				p.Experts = s.Outcomes()
 			}
-			if err := each(i, p); err != nil {
+			if err := each(i, &p); err != nil {
 				return err
 			}
 		}
@@ -231,78 +206,92 @@ func (e *CPU[T]) Predict(params []T, batch Batch, each func(i int, p *Prediction
 }
 
 // LossAndGrad implements Engine.
-func (e *CPU[T]) LossAndGrad(grad, params []T, batch Batch) Stats {
-	st := &e.stats
-	squares := st.MeanSquares
-	clear(squares)
-	*st = Stats{MeanSquares: squares}
+func (e *cpu[T]) LossAndGrad(grad, params []T, batch Batch) (Stats, error) {
+	clear(e.sums)
+	st := Stats{MeanSquares: e.sums}
 	e.setOverlap(batch.Progress)
-	scale := 1 / float64(len(batch.Initial))
-	var jumpSquares float64
-	for lo := 0; lo < len(batch.Initial); lo += e.micro {
+	scale, pass := 1/float64(batch.total()), e.pass(batch)
+	m := &e.micro
+	for lo := 0; lo < len(batch.Initial); lo += m.size {
 		count := e.load(batch, lo)
-		e.forward(params, batch, lo, count, e.trainedPass(batch.Seeds[lo].Step), true)
-		e.weighBorders(batch.Progress)
-		size := e.System.Grid.Size() * e.Network.Outputs
-		for b := range e.micro {
-			bar := e.bar[b*size : (b+1)*size]
+		e.forward(params, batch, lo, count, pass, true)
+		e.weighBorders(pass, batch.Progress)
+		width := len(m.bar) / m.size
+		for b := range m.size {
+			bar := m.bar[b*width : (b+1)*width]
 			if b >= count {
 				clear(bar)
 				continue
 			}
-			jumpSquares += e.sample(bar, b, batch.Initial[lo+b], batch.Seeds[lo+b], scale)
+			s := e.solve(pass, b, batch.Initial[lo+b], batch.Seeds[lo+b])
+			e.addLoss(&st, bar, s, batch.Initial[lo+b], m.base[b], scale)
 		}
-		e.amplify(e.bar)
-		e.net.Backward(grad, params, e.bar)
+		e.amplify(m.bar)
+		e.net.Backward(grad, params, m.bar)
 	}
-	st.JumpRMS = math.Sqrt(jumpSquares * scale)
-	return *st
+	return st, nil
+}
+
+// pass is the pass a batch asks for.
+func (e *cpu[T]) pass(batch Batch) int {
+	passes := e.info.Spec.Network.Passes
+	switch {
+	case batch.Pass == 0:
+		return passes
+	case batch.Pass < 0 || batch.Pass > passes:
+		panic("model: there is no such pass")
+	}
+	return batch.Pass
 }
 
 // setOverlap sets how far experts look beyond their borders.
-func (e *CPU[T]) setOverlap(progress float64) {
-	if e.Constraint.Options.Overlap {
-		e.constrained.SetOverlap(e.Spec.Constraint.Overlap.At(progress))
+func (e *cpu[T]) setOverlap(progress float64) {
+	if r := e.info.Spec.Constraint.Overlap; r.Start != 0 || r.End != 0 {
+		e.own.SetOverlap(r.At(progress))
 	}
 }
 
 // weighBorders sets the factor of the rows that cross expert borders; fields of
 // passes before the last, and those that they correct, have no borders.
-func (e *CPU[T]) weighBorders(progress float64) {
-	if e.crossing != nil && e.pass == e.Spec.Network.Passes {
-		e.loss.WeighRows(e.crossing, e.Spec.Loss.BorderRows.At(progress))
+func (e *cpu[T]) weighBorders(pass int, progress float64) {
+	if e.crossing != nil && pass == e.info.Spec.Network.Passes {
+		e.loss.WeighRows(e.crossing, e.info.Spec.Loss.BorderRows.At(progress))
 	}
 }
 
-// sample adds one sample's loss to the statistics and writes scale·∂L/∂b to
-// bar. It returns the mean square jump.
-func (e *CPU[T]) sample(bar []T, b int, initial []float64, seed constraint.Seed, scale float64) float64 {
-	st, s := &e.stats, e.solver()
-	relative := scale / e.base[b]
-	u := e.solve(b, initial, seed)
+// solve runs the constraint of a pass on sample b of the micro-batch. A pass is
+// trained by the solve that it is used with.
+func (e *cpu[T]) solve(pass, b int, initial []float64, seed constraint.Seed) *constraint.Sample {
+	s := e.own
+	if pass < e.info.Spec.Network.Passes {
+		s = e.between
+	}
+	m := &e.micro
+	width := len(m.basis) / m.size
+	constraint.Load(s, m.basis[b*width:(b+1)*width], initial)
+	if pass > 1 {
+		s.SetOffset(m.previous[b])
+	}
+	s.Solve(seed)
+	return s
+}
+
+// addLoss adds the loss of a solved sample, over base, to the statistics and
+// writes scale·∂L/∂b to bar (N, P).
+func (e *cpu[T]) addLoss(st *Stats, bar []T, s *constraint.Sample, initial []float64, base, scale float64) {
+	relative, spec := scale/base, e.info.Spec.Loss
 	clear(e.ubar)
-	loss := e.loss.Evaluate(e.squares, u, initial, e.ubar, relative)
+	loss := e.loss.Evaluate(e.squares, s.Field(), initial, e.ubar, relative)
 	jumps := s.Jumps()
-	weights := constraint.Jumps{Value: e.Spec.Loss.BorderJump, Slope: e.Spec.Loss.BorderSlope}
-	loss += weights.Value*jumps.Value + weights.Slope*jumps.Slope
-	weights.Value *= relative
-	weights.Slope *= relative
-	constraint.Backward(s, bar, e.ubar, weights)
+	loss += spec.BorderJump*jumps.Value + spec.BorderSlope*jumps.Slope
+	constraint.Backward(s, bar, e.ubar, constraint.Jumps{Value: relative * spec.BorderJump, Slope: relative * spec.BorderSlope})
 	st.Loss += relative * loss
 	for i, v := range e.squares {
 		st.MeanSquares[i] += scale * v
 	}
+	st.JumpSquare += scale * jumps.Value
 	iterations, failed, fallbacks := s.Count()
 	st.Iterations += scale * float64(iterations) / float64(s.Experts())
 	st.Failed += failed
 	st.Fallbacks += fallbacks
-	return jumps.Value
 }
-
-// Loss returns the evaluator of the loss, for a field that has no network.
-func (e *CPU[T]) Loss() *Loss { return e.loss }
-
-var (
-	_ Engine[float32] = (*CPU[float32])(nil)
-	_ Engine[float64] = (*CPU[float64])(nil)
-)

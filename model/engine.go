@@ -1,10 +1,17 @@
 package model
 
 import (
+	"fmt"
+	"maps"
 	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
 
 	"pihc/constraint"
+	"pihc/grid"
 	"pihc/internal/kernel"
+	"pihc/pde"
 )
 
 // A Batch is a number of initial conditions and the seeds that decide which
@@ -12,17 +19,35 @@ import (
 type Batch struct {
 	Initial [][]float64 // per sample: InitialSize values
 	Seeds   []constraint.Seed
+	// Pass is the pass of the network that Predict stops after and LossAndGrad
+	// trains, from 1; 0 is the last.
+	Pass int
+	// Previous is, per sample, the field (P) that Pass corrects; nil: what the
+	// passes before it give.
+	Previous [][]float64
+	// Total is the number of samples that LossAndGrad's means are over where the
+	// batch is a part of a larger one; 0: those of this batch.
+	Total int
 	// Progress is the fraction of training done, for what changes during it;
 	// LossAndGrad alone reads it.
 	Progress float64
 }
 
-// Stats describes one evaluation of the loss on a batch. Its slices belong to
-// the engine and are valid until its next call.
+// total is the number of samples that means are over.
+func (b *Batch) total() int {
+	if b.Total > 0 {
+		return b.Total
+	}
+	return len(b.Initial)
+}
+
+// Stats describes one evaluation of the loss on a batch. All of it is a sum over
+// samples, in their order. MeanSquares belongs to the engine and is valid until
+// its next call.
 type Stats struct {
 	Loss        float64   // mean over the batch
 	MeanSquares []float64 // per set of rows, mean over the batch
-	JumpRMS     float64   // root mean square jump across expert borders
+	JumpSquare  float64   // mean square jump across expert borders
 	Iterations  float64   // mean solver iterations per expert
 	Failed      int       // solves that did not converge
 	Fallbacks   int       // adjoints that did not use the matrix asked for
@@ -43,15 +68,168 @@ type Prediction struct {
 
 // An Engine evaluates one spec. T is the precision of the network; everything
 // an engine needs is data in the Spec and the Problem, so that another engine
-// can be written from the same data and pass the same tests. params and grad
-// are flat slices in the order of Layout.
+// can be written from the same data and pass the same suite
+// (internal/enginetest). params and grad are flat slices in the order of
+// Info.Layout.
 type Engine[T kernel.Float] interface {
+	// Info tells what the engine evaluates.
+	Info() Info
 	// Predict computes the constrained field of every sample of the batch and
 	// calls each, in order; the prediction is valid during the call.
 	Predict(params []T, batch Batch, each func(i int, p *Prediction) error) error
 	// LossAndGrad returns the mean loss over the batch and adds its gradient to
-	// grad.
-	LossAndGrad(grad, params []T, batch Batch) Stats
-	// Close ends the engine's workers.
+	// grad, sample by sample in their order: the same bits as from one call per
+	// sample with the same Total. Nothing is differentiated through passes before
+	// the one that is trained.
+	LossAndGrad(grad, params []T, batch Batch) (Stats, error)
+	// Close ends the engine and frees what it holds.
 	Close()
+}
+
+// State is what a step of training changes.
+type State[T kernel.Float] struct {
+	Params  []T
+	First   []T // Adam's first moment
+	Second  []T // Adam's second moment
+	Average []T // exponential moving average of Params; nil when off
+	Updates int // steps that changed the parameters
+}
+
+// A Stepper is an engine that keeps the state of training to itself, where
+// parameters and gradients would otherwise travel at every step.
+type Stepper[T kernel.Float] interface {
+	// Begin starts from a state. Its slices are out of date after a Step, until
+	// Sync.
+	Begin(s *State[T]) error
+	// Step is one step of Adam with this learning rate and the constants of the
+	// spec's training, clipping and average included. It returns the norm of the
+	// gradient before clipping. A step whose loss or norm is not finite leaves the
+	// state as it is.
+	Step(batch Batch, rate float64) (Stats, float64, error)
+	// Sync brings the state given to Begin up to date.
+	Sync() error
+}
+
+// Info is what an engine says of itself. It does not change.
+type Info struct {
+	Spec    *Spec
+	Problem *pde.Problem
+	Grid    *grid.Grid
+	// Layout names the parameters in the flat slice; OutputBias is the tensor of
+	// Layout that is added to the outputs.
+	Layout     []kernel.Tensor
+	OutputBias kernel.Tensor
+	// Initial draws the parameters that training starts from.
+	Initial func() []float64
+	Rows    []Rows      // in the order of MeanSquares
+	Borders [][]float64 // coordinates of the subdomains' borders along each axis
+	Experts int         // solves for one prediction, 0 for soft
+}
+
+// Rows is one set of rows of the problem on the grid.
+type Rows struct {
+	Name  string
+	Kind  pde.Kind
+	Count int
+}
+
+// NewInfo describes an engine of a spec for a discretised problem whose domain is
+// divided by router.
+func NewInfo(s *Spec, sys *pde.System, router *constraint.Router) (Info, error) {
+	cfg, err := NetworkConfig(s, sys.Problem)
+	if err != nil {
+		return Info{}, err
+	}
+	if err := CheckNetwork(cfg, sys.Grid); err != nil {
+		return Info{}, err
+	}
+	info := Info{
+		Spec: s, Problem: sys.Problem, Grid: sys.Grid, Layout: cfg.Layout(), OutputBias: cfg.OutputBias(), Borders: router.Borders,
+		Initial: func() []float64 {
+			params := make([]float64, cfg.Size())
+			cfg.Init(params, rand.New(rand.NewPCG(s.Seed, 0x696e6974)))
+			return params
+		},
+	}
+	for _, set := range sys.Sets {
+		info.Rows = append(info.Rows, Rows{set.Name, set.Kind, len(set.Points)})
+	}
+	if s.Method != Soft {
+		info.Experts = 1
+		for _, b := range router.Borders {
+			info.Experts *= len(b) - 1
+		}
+	}
+	return info, nil
+}
+
+// Parameters is the number of parameters.
+func (i *Info) Parameters() int {
+	last := i.Layout[len(i.Layout)-1]
+	return last.Offset + last.Size()
+}
+
+// InitialSize is the number of values of an initial condition.
+func (i *Info) InitialSize() int { return i.Grid.Size() / i.Grid.Axes[0].Points }
+
+// InitialParams draws initial parameters. They do not depend on the precision
+// beyond rounding.
+func InitialParams[T kernel.Float](i Info) []T { return rounded[T](i.Initial()) }
+
+func rounded[T kernel.Float](wide []float64) []T {
+	out := make([]T, len(wide))
+	for i, v := range wide {
+		out[i] = T(v)
+	}
+	return out
+}
+
+// EngineOptions say which engine evaluates a spec, and on what.
+type EngineOptions struct {
+	Name    string      // of the engine; "" is "cpu"
+	Grid    *grid.Grid  // nil: the spec's own
+	Borders [][]float64 // of the experts, as Info has them; nil: uniform by the spec
+	Workers int         // threads, 0 for all cores; results do not depend on it
+}
+
+// Constructors make one engine in either precision.
+type Constructors struct {
+	Float32 func(s *Spec, p *pde.Problem, o EngineOptions) (Engine[float32], error)
+	Float64 func(s *Spec, p *pde.Problem, o EngineOptions) (Engine[float64], error)
+}
+
+var engines = map[string]Constructors{"cpu": {newCPUEngine[float32], newCPUEngine[float64]}}
+
+// RegisterEngine makes an engine available by name. It panics if the name is
+// taken, and is to be called before any engine is made.
+func RegisterEngine(name string, c Constructors) {
+	if _, ok := engines[name]; ok {
+		panic("model: RegisterEngine: the name is taken")
+	}
+	engines[name] = c
+}
+
+// NewEngine makes an engine of a spec. The caller closes it.
+func NewEngine[T kernel.Float](s *Spec, p *pde.Problem, o EngineOptions) (Engine[T], error) {
+	name := o.Name
+	if name == "" {
+		name = "cpu"
+	}
+	c, ok := engines[name]
+	if !ok {
+		return nil, fmt.Errorf("engine %q: there is no such engine: want %s", name, strings.Join(slices.Sorted(maps.Keys(engines)), ", "))
+	}
+	var (
+		e   any
+		err error
+	)
+	if _, ok := any(T(0)).(float32); ok {
+		e, err = c.Float32(s, p, o)
+	} else {
+		e, err = c.Float64(s, p, o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return e.(Engine[T]), nil
 }

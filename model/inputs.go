@@ -91,16 +91,16 @@ func CheckNetwork(cfg fno.Config, g *grid.Grid) error {
 }
 
 // inputField returns input i of sample b of the micro-batch.
-func (e *CPU[T]) inputField(b, i int) []T {
-	size := e.System.Grid.Size()
-	return e.input[(b*e.Network.Inputs+i)*size:][:size]
+func (e *cpu[T]) inputField(b, i int) []T {
+	size := e.info.Grid.Size()
+	return e.micro.input[(b*e.inputs.count()+i)*size:][:size]
 }
 
 // fillCoordinates writes the coordinate inputs of every sample of a micro-batch.
-func (e *CPU[T]) fillCoordinates() {
-	g := e.System.Grid
+func (e *cpu[T]) fillCoordinates() {
+	g := e.info.Grid
 	strides := g.Strides()
-	for b := range e.micro {
+	for b := range e.micro.size {
 		for i, a := range e.inputs.axes {
 			axis, dst := g.Axes[a], e.inputField(b, i)
 			for p := range dst {
@@ -110,40 +110,43 @@ func (e *CPU[T]) fillCoordinates() {
 	}
 }
 
-// load fills the initial-condition input of the samples of batch at lo.. and
-// returns how many there are. The network always runs a full micro-batch; unused
-// places repeat the last sample.
-func (e *CPU[T]) load(batch Batch, lo int) int {
-	n := e.System.InitialSize()
-	count := min(e.micro, len(batch.Initial)-lo)
+// load fills the inputs of the samples of batch at lo.. for the first pass, or for
+// the one that corrects Batch.Previous, and returns how many samples there are. The
+// network always runs a full micro-batch; unused places repeat the last sample.
+func (e *cpu[T]) load(batch Batch, lo int) int {
+	m, n, spec := &e.micro, e.info.InitialSize(), e.info.Spec
+	count := min(m.size, len(batch.Initial)-lo)
 	if e.crossing != nil {
 		e.loss.WeighRows(e.crossing, 1)
 	}
-	if e.hold {
-		return count
-	}
-	for b := range e.micro {
-		u0 := batch.Initial[lo+min(b, count-1)]
+	factor := T(1 / spec.Network.InitialScale)
+	for b := range m.size {
+		at := lo + min(b, count-1)
+		u0 := batch.Initial[at]
 		if len(u0) != n {
 			panic("model: initial condition of the wrong length")
 		}
 		dst := e.inputField(b, len(e.inputs.axes))
 		for i, v := range u0 {
-			dst[i] = T(v) * e.scale
+			dst[i] = T(v) * factor
 		}
 		for i := n; i < len(dst); i += n {
 			copy(dst[i:i+n], dst[:n])
 		}
-		e.amplitude[b], e.base[b] = 1, 1
-		if e.previous == nil {
+		m.amplitude[b], m.base[b] = 1, 1
+		if m.previous == nil {
 			continue
 		}
-		previous := e.previous[b]
+		previous := m.previous[b]
 		for i := 0; i < len(previous); i += n {
 			copy(previous[i:i+n], u0)
 		}
-		if v := e.loss.Evaluate(e.squares, previous, u0, nil, 0); e.Spec.Loss.Relative && v > 0 {
-			e.base[b] = v
+		if v := e.loss.Evaluate(e.squares, previous, u0, nil, 0); spec.Loss.Relative && v > 0 {
+			m.base[b] = v
+		}
+		if batch.Previous != nil {
+			copy(previous, batch.Previous[at])
+			e.loss.Evaluate(e.squares, previous, u0, nil, 0)
 		}
 		e.loadFeatures(b)
 	}
@@ -154,7 +157,7 @@ func (e *CPU[T]) load(batch Batch, lo int) int {
 // the loss: terms divided by the scale the spec gives, residuals by their root
 // mean square. The basis is then multiplied by that root mean square over its
 // scale, since what corrects a field is as large as what is wrong with it.
-func (e *CPU[T]) loadFeatures(b int) {
+func (e *cpu[T]) loadFeatures(b int) {
 	rows := e.loss.sets[0]
 	points := rows.set.Points
 	rms := math.Sqrt(kernel.SumSquares64(rows.value) / float64(len(points)))
@@ -163,21 +166,21 @@ func (e *CPU[T]) loadFeatures(b int) {
 	}
 	for i, name := range e.inputs.features {
 		dst := e.inputField(b, len(e.inputs.axes)+1+i)
-		scale := e.Spec.Network.Features[name]
+		scale := e.info.Spec.Network.Features[name]
 		values := rows.value
 		switch name {
-		case e.System.Problem.Unknown:
-			for p, v := range e.previous[b] {
+		case e.info.Problem.Unknown:
+			for p, v := range e.micro.previous[b] {
 				dst[p] = T(v / scale)
 			}
 			continue
 		case FeatureResidual:
-			e.amplitude[b] = rms / scale
+			e.micro.amplitude[b] = rms / scale
 			scale = rms
 		case FeatureMeanResidual:
 			scale *= rms
 		default:
-			values = rows.z[slices.IndexFunc(rows.set.Terms, func(t int) bool { return e.System.Terms[t].Name == name })]
+			values = rows.z[slices.IndexFunc(rows.set.Terms, func(t int) bool { return e.system.Terms[t].Name == name })]
 		}
 		if len(points) < len(dst) {
 			clear(dst)
@@ -186,7 +189,7 @@ func (e *CPU[T]) loadFeatures(b int) {
 			dst[p] = T(values[r] / scale)
 		}
 		if name == FeatureMeanResidual {
-			meanFromStart(dst, e.System.InitialSize())
+			meanFromStart(dst, e.info.InitialSize())
 		}
 	}
 }

@@ -26,7 +26,7 @@ loss: {relative: true, border_jump: 0.3}
 training: {batch: 2, micro_batch: 2}
 `
 
-func flowEngine[T kernel.Float](t testing.TB, method string, workers int, overrides ...string) *CPU[T] {
+func flowEngine[T kernel.Float](t testing.TB, method string, workers int, overrides ...string) *cpu[T] {
 	t.Helper()
 	spec, err := LoadSpec("flow", fmt.Appendf(nil, flowSpec, method), overrides...)
 	if err != nil {
@@ -36,7 +36,7 @@ func flowEngine[T kernel.Float](t testing.TB, method string, workers int, overri
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := NewCPU[T](spec, p, nil, nil, workers)
+	e, err := newCPU[T](spec, p, EngineOptions{Workers: workers})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,21 +44,21 @@ func flowEngine[T kernel.Float](t testing.TB, method string, workers int, overri
 	return e
 }
 
-func flowBatch(t testing.TB, e *CPU[float64], samples int, step uint64) Batch {
+func flowBatch(t testing.TB, e *cpu[float64], samples int) Batch {
 	t.Helper()
-	sample, err := fieldSampler(e.System.Problem, e.System.Grid)
+	sample, err := fieldSampler(e.info.Problem, e.info.Grid)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b Batch
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i := range samples {
-		u0 := make([]float64, e.System.InitialSize())
+		u0 := make([]float64, e.info.InitialSize())
 		if err := sample(rng, u0); err != nil {
 			t.Fatal(err)
 		}
 		b.Initial = append(b.Initial, u0)
-		b.Seeds = append(b.Seeds, constraint.Seed{Run: 1, Step: step, Sample: uint64(i)})
+		b.Seeds = append(b.Seeds, constraint.Seed{Run: 1, Step: 2, Sample: uint64(i)})
 	}
 	return b
 }
@@ -67,9 +67,9 @@ func flowBatch(t testing.TB, e *CPU[float64], samples int, step uint64) Batch {
 // field that keeps its initial values.
 func TestFeatures(t *testing.T) {
 	e := flowEngine[float64](t, Soft, 1)
-	batch := flowBatch(t, e, 1, 0)
+	batch := flowBatch(t, e, 1)
 	e.load(batch, 0)
-	sys, size := e.System, e.System.Grid.Size()
+	sys, size := e.system, e.info.Grid.Size()
 	n := sys.InitialSize()
 	field := make([]float64, size)
 	for i := range field {
@@ -98,11 +98,11 @@ func TestFeatures(t *testing.T) {
 		}
 		check.Close(t, e.inputField(0, 2+i), want, 1e-9, 1e-9)
 	}
-	if got, want := e.amplitude[0], rms/0.2; math.Abs(got-want) > 1e-9*want {
+	if got, want := e.micro.amplitude[0], rms/0.2; math.Abs(got-want) > 1e-9*want {
 		t.Errorf("amplitude %g, want %g", got, want)
 	}
-	if e.Network.Inputs != 1+1+5 {
-		t.Errorf("%d inputs", e.Network.Inputs)
+	if e.inputs.count() != 1+1+5 {
+		t.Errorf("%d inputs", e.inputs.count())
 	}
 }
 
@@ -116,12 +116,12 @@ func TestMeanFromStart(t *testing.T) {
 // differences.
 func TestPassGradient(t *testing.T) {
 	for _, method := range Methods {
-		for pass := range uint64(3) {
-			t.Run(fmt.Sprint(method, " ", pass+1), func(t *testing.T) {
+		for pass := 1; pass <= 3; pass++ {
+			t.Run(fmt.Sprint(method, " ", pass), func(t *testing.T) {
 				e := flowEngine[float64](t, method, 1, "grid={t: 5, x: 6, y: 8}", "constraint.points=40")
-				e.Constraint.Options.Solver.FTol = 0 // to the bottom: the gradient is that of a minimum
-				e.constrained = e.Constraint.NewSample()
-				worst, err := e.CheckGradient(flowBatch(t, e, 2, pass), 1)
+				batch := flowBatch(t, e, 2)
+				batch.Pass = pass
+				worst, err := CheckGradient(e, batch, 1)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -138,8 +138,8 @@ func TestPassGradient(t *testing.T) {
 // proposes nothing leaves the initial values at all times.
 func TestPassesFollowEachOther(t *testing.T) {
 	one, three := flowEngine[float64](t, Soft, 1, "network.passes=1"), flowEngine[float64](t, Soft, 1)
-	params := one.InitialParams()
-	batch := flowBatch(t, one, 1, 0)
+	params := InitialParams[float64](one.info)
+	batch := flowBatch(t, one, 1)
 	var first []float64
 	if err := one.Predict(params, batch, func(_ int, p *Prediction) error {
 		first = slices.Clone(p.Field)
@@ -148,8 +148,8 @@ func TestPassesFollowEachOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	three.forward(params, batch, 0, three.load(batch, 0), 2, false)
-	check.Close(t, three.previous[0], first, 1e-12, 1e-12)
-	second := slices.Clone(three.solve(0, batch.Initial[0], batch.Seeds[0]))
+	check.Close(t, three.micro.previous[0], first, 1e-12, 1e-12)
+	second := slices.Clone(three.solve(2, 0, batch.Initial[0], batch.Seeds[0]).Field())
 	worst := 0.0
 	for i := range second { // not the same field again
 		worst = max(worst, math.Abs(second[i]-first[i]))
@@ -158,12 +158,12 @@ func TestPassesFollowEachOther(t *testing.T) {
 		t.Errorf("the second pass changed the first by %g at most", worst)
 	}
 	three.forward(params, batch, 0, three.load(batch, 0), 3, false)
-	check.Close(t, three.previous[0], second, 1e-12, 1e-12)
+	check.Close(t, three.micro.previous[0], second, 1e-12, 1e-12)
 
 	zero := make([]float64, len(params))
 	three.forward(zero, batch, 0, three.load(batch, 0), 3, false)
 	n := len(batch.Initial[0])
-	for i, v := range three.solve(0, batch.Initial[0], batch.Seeds[0]) {
+	for i, v := range three.solve(3, 0, batch.Initial[0], batch.Seeds[0]).Field() {
 		if math.Abs(v-batch.Initial[0][i%n]) > 1e-14 {
 			t.Fatalf("without a proposal the field is %g at %d, want %g", v, i, batch.Initial[0][i%n])
 		}
@@ -174,11 +174,15 @@ func TestPassesFollowEachOther(t *testing.T) {
 // initial values, sample by sample.
 func TestRelativeLoss(t *testing.T) {
 	e := flowEngine[float64](t, Hard, 1, "network.passes=1")
-	batch := flowBatch(t, e, 2, 0)
-	params := e.InitialParams()
+	batch := flowBatch(t, e, 2)
+	params := InitialParams[float64](e.info)
 	grad := make([]float64, len(params))
-	got := e.LossAndGrad(grad, params, batch).Loss
-	want, n := 0.0, e.System.InitialSize()
+	st, err := e.LossAndGrad(grad, params, batch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := st.Loss
+	want, n := 0.0, e.info.InitialSize()
 	if err := e.Predict(params, batch, func(i int, p *Prediction) error {
 		still := make([]float64, len(p.Field))
 		for j := range still {
@@ -199,9 +203,11 @@ func TestPassesBitwise(t *testing.T) {
 		var want []float64
 		for _, workers := range []int{1, 2, 4} {
 			e := flowEngine[float64](t, method, workers)
-			params := e.InitialParams()
+			params := InitialParams[float64](e.info)
 			grad := make([]float64, len(params))
-			e.LossAndGrad(grad, params, flowBatch(t, e, 3, 2))
+			if _, err := e.LossAndGrad(grad, params, flowBatch(t, e, 3)); err != nil {
+				t.Fatal(err)
+			}
 			if want == nil {
 				want = grad
 			}
@@ -228,7 +234,7 @@ func TestInputErrors(t *testing.T) {
 			if p, err = pde.Open(spec.Problem); err != nil {
 				t.Fatal(err)
 			}
-			_, err = NewCPU[float64](spec, p, nil, nil, 1)
+			_, err = newCPU[float64](spec, p, EngineOptions{Workers: 1})
 		}
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v; want %s", override, err, want)
@@ -241,7 +247,7 @@ func TestSoftWeight(t *testing.T) {
 	fields := map[string][]float64{}
 	for _, c := range [][2]string{{"navier-stokes", "1"}, {"navier-stokes-published", "200"}} {
 		e := flowEngine[float64](t, Soft, 1, "problem="+c[0], "constraint.soft_weight="+c[1], "network.passes=1", "network.features={}")
-		if err := e.Predict(e.InitialParams(), flowBatch(t, e, 1, 0), func(_ int, p *Prediction) error {
+		if err := e.Predict(InitialParams[float64](e.info), flowBatch(t, e, 1), func(_ int, p *Prediction) error {
 			fields[c[0]] = slices.Clone(p.Field)
 			return nil
 		}); err != nil {

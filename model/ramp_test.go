@@ -28,12 +28,16 @@ func TestRamp(t *testing.T) {
 func TestRampsInTraining(t *testing.T) {
 	batch := toyBatch(24, 2)
 	const tight = "constraint.max_iterations=60"
-	loss := func(progress float64, overrides ...string) (float64, *CPU[float64]) {
+	loss := func(progress float64, overrides ...string) (float64, *cpu[float64]) {
 		e := toyEngine[float64](t, "diffusion-sorption", MoE, "mean-square", 1, 1, append(overrides, tight)...)
 		b := batch
 		b.Progress = progress
-		params := e.InitialParams()
-		return e.LossAndGrad(make([]float64, len(params)), params, b).Loss, e
+		params := InitialParams[float64](e.info)
+		st, err := e.LossAndGrad(make([]float64, len(params)), params, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return st.Loss, e
 	}
 	for _, key := range []string{"loss.border_rows", "constraint.overlap"} {
 		ramp, still := key+"={start: 0.1, end: 0.4, from: 0, to: 1}", key+"={start: 0.2, end: 0.2, from: 0, to: 1}"
@@ -52,7 +56,7 @@ func TestRampsInTraining(t *testing.T) {
 		}
 		end, _ := loss(1, ramp)
 		var predicted float64
-		if err := e.Predict(e.InitialParams(), batch, func(_ int, p *Prediction) error { predicted += p.Loss / 2; return nil }); err != nil {
+		if err := e.Predict(InitialParams[float64](e.info), batch, func(_ int, p *Prediction) error { predicted += p.Loss / 2; return nil }); err != nil {
 			t.Fatal(err)
 		}
 		if !(math.Abs(predicted-end) <= 1e-12*end) {
@@ -65,9 +69,9 @@ func TestRampsInTraining(t *testing.T) {
 func TestSpectralGain(t *testing.T) {
 	one := toyEngine[float64](t, "diffusion-sorption", Soft, "mean-square", 1, 1)
 	gain := toyEngine[float64](t, "diffusion-sorption", Soft, "mean-square", 1, 1, "network.spectral_gain=0.25")
-	a, b := one.InitialParams(), gain.InitialParams()
+	a, b := InitialParams[float64](one.info), InitialParams[float64](gain.info)
 	spectral := map[string]bool{"layers.0.spectral": true, "layers.1.spectral": true}
-	for _, tensor := range one.Network.Layout() {
+	for _, tensor := range one.info.Layout {
 		factor := 1.0
 		if spectral[tensor.Name] {
 			factor = 0.25
@@ -90,7 +94,7 @@ func TestInitialScale(t *testing.T) {
 			b.Initial[0][i] = map[string]float64{"small": 0.1, "large": 0.4}[u0]
 		}
 		var out []float64
-		if err := e.Predict(e.InitialParams(), b, func(_ int, p *Prediction) error { out = append(out, p.Field...); return nil }); err != nil {
+		if err := e.Predict(InitialParams[float64](e.info), b, func(_ int, p *Prediction) error { out = append(out, p.Field...); return nil }); err != nil {
 			t.Fatal(err)
 		}
 		return out

@@ -266,7 +266,7 @@ func TestEngineRefuses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := NewCPU[float32](s, p, nil, nil, 1)
+		e, err := newCPU[float32](s, p, EngineOptions{Workers: 1})
 		if err == nil {
 			e.Close()
 		}

@@ -27,18 +27,13 @@ type Samples struct {
 // boundary conditions, in the PDE file's weighting. BorderJump is the root mean
 // square difference of the two neighbouring experts' fields at the points on
 // either side of every border. A prediction that is not finite scores +Inf.
-func Evaluate[T kernel.Float](e *model.CPU[T], params []T, s Samples, each func(i int, field []float64) error) (*Evaluation, error) {
+func Evaluate[T kernel.Float](e model.Engine[T], params []T, s Samples, each func(i int, field []float64) error) (*Evaluation, error) {
 	begin := time.Now()
-	out := &Evaluation{
-		Method: e.Spec.Method, Problem: e.System.Problem.Name,
-		Grid: e.System.Grid.Shape(), Parameters: e.Network.Size(),
-	}
-	experts := len(e.Constraint.Windows)
-	if e.Constraint.Options.Fixed {
-		experts = 0
-	}
+	info := e.Info()
+	out := &Evaluation{Method: info.Spec.Method, Problem: info.Problem.Name, Grid: info.Grid.Shape(), Parameters: info.Parameters()}
+	experts := info.Experts
 	iterations, rms := make([][]float64, experts), make([][]float64, experts)
-	spectra := newSpectrum(e.System.Problem, e.System.Grid)
+	spectra := newSpectrum(info.Problem, info.Grid)
 	for range experts {
 		out.Experts = append(out.Experts, Expert{Statuses: map[string]int{}})
 	}
@@ -56,9 +51,9 @@ func Evaluate[T kernel.Float](e *model.CPU[T], params []T, s Samples, each func(
 			x.Persistence = absent(persistence(s.Initial[i], truth))
 		}
 		spectra.add(p.Field, truth)
-		x.ResidualRMS = kindRMS(e.System, p.MeanSquares, pde.ResidualRows)
-		x.InitialError = kindRMS(e.System, p.MeanSquares, pde.InitialRows)
-		x.BoundaryError = kindRMS(e.System, p.MeanSquares, pde.BoundaryRows)
+		x.ResidualRMS = kindRMS(info.Rows, p.MeanSquares, pde.ResidualRows)
+		x.InitialError = kindRMS(info.Rows, p.MeanSquares, pde.InitialRows)
+		x.BoundaryError = kindRMS(info.Rows, p.MeanSquares, pde.BoundaryRows)
 		if experts > 1 {
 			x.BorderJump = absent(p.JumpRMS)
 		}
@@ -87,12 +82,12 @@ func Evaluate[T kernel.Float](e *model.CPU[T], params []T, s Samples, each func(
 
 // kindRMS is the root mean square over all rows of one kind, NaN if there are
 // none.
-func kindRMS(sys *pde.System, meanSquares []float64, kind pde.Kind) float64 {
+func kindRMS(rows []model.Rows, meanSquares []float64, kind pde.Kind) float64 {
 	sum, count := 0.0, 0
-	for i, set := range sys.Sets {
+	for i, set := range rows {
 		if set.Kind == kind {
-			sum += meanSquares[i] * float64(len(set.Points))
-			count += len(set.Points)
+			sum += meanSquares[i] * float64(set.Count)
+			count += set.Count
 		}
 	}
 	if count == 0 {

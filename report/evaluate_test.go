@@ -20,9 +20,10 @@ constraint: {experts: {x: 3}, points: 60, tolerance: 1e-10}
 `
 
 // testSamples are constant initial conditions with their classical solutions.
-func testSamples(t *testing.T, e *model.CPU[float64], values []float64) Samples {
+func testSamples(t *testing.T, e model.Engine[float64], values []float64) Samples {
 	t.Helper()
-	p, g := e.System.Problem, e.System.Grid
+	info := e.Info()
+	p, g := info.Problem, info.Grid
 	solver, err := sim.New(p.Reference.Solver, g.Axes, p.Reference.Constants, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -30,7 +31,7 @@ func testSamples(t *testing.T, e *model.CPU[float64], values []float64) Samples 
 	s := Samples{}
 	var fields [][]float64
 	for i, v := range values {
-		u0, field := slices.Repeat([]float64{v}, e.System.InitialSize()), make([]float64, g.Size())
+		u0, field := slices.Repeat([]float64{v}, info.InitialSize()), make([]float64, g.Size())
 		if _, err := solver.Solve(field, u0); err != nil {
 			t.Fatal(err)
 		}
@@ -41,7 +42,7 @@ func testSamples(t *testing.T, e *model.CPU[float64], values []float64) Samples 
 	return s
 }
 
-func testEngine(t *testing.T, method string) *model.CPU[float64] {
+func testEngine(t *testing.T, method string) model.Engine[float64] {
 	t.Helper()
 	spec, err := model.LoadSpec("spec", []byte(evaluateSpec), "method="+method)
 	if err != nil {
@@ -51,7 +52,7 @@ func testEngine(t *testing.T, method string) *model.CPU[float64] {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := model.NewCPU[float64](spec, p, nil, nil, 1)
+	e, err := model.NewEngine[float64](spec, p, model.EngineOptions{Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,14 +67,15 @@ func TestEvaluate(t *testing.T) {
 			e := testEngine(t, method)
 			s := testSamples(t, e, []float64{0.05, 0.1, 0.15})
 			var fields [][]float64
-			got, err := Evaluate(e, e.InitialParams(), s, func(_ int, u []float64) error {
+			got, err := Evaluate(e, model.InitialParams[float64](e.Info()), s, func(_ int, u []float64) error {
 				fields = append(fields, slices.Clone(u))
 				return nil
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			n := e.System.InitialSize()
+			info := e.Info()
+			n := info.InitialSize()
 			var errs, initial, still []float64
 			for i, u := range fields {
 				truth, _ := s.Truth(i)
@@ -170,13 +172,18 @@ func fieldJump(u []float64, shape []int, starts [][]int) float64 {
 func TestBorderJumpAgrees(t *testing.T) {
 	e := testEngine(t, model.MoE)
 	s := testSamples(t, e, []float64{0.1})
-	starts := make([][]int, len(e.System.Grid.Axes))
-	for _, w := range e.Constraint.Windows[1:] {
+	info := e.Info()
+	starts := make([][]int, len(info.Grid.Axes))
+	windows, err := (&constraint.Router{Borders: info.Borders}).Windows(info.Grid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range windows[1:] {
 		starts[1] = append(starts[1], w.Lo[1])
 	}
 	var want float64
-	got, err := Evaluate(e, e.InitialParams(), s, func(_ int, u []float64) error {
-		want = fieldJump(u, e.System.Grid.Shape(), starts)
+	got, err := Evaluate(e, model.InitialParams[float64](e.Info()), s, func(_ int, u []float64) error {
+		want = fieldJump(u, info.Grid.Shape(), starts)
 		return nil
 	})
 	if err != nil {
@@ -191,21 +198,21 @@ func TestEvaluateStops(t *testing.T) {
 	e := testEngine(t, model.Soft)
 	stop := errors.New("stop")
 	s := testSamples(t, e, []float64{0.1, 0.2})
-	if _, err := Evaluate(e, e.InitialParams(), s, func(int, []float64) error { return stop }); err != stop {
+	if _, err := Evaluate(e, model.InitialParams[float64](e.Info()), s, func(int, []float64) error { return stop }); err != stop {
 		t.Errorf("error %v", err)
 	}
 	s.Truth = func(int) ([]float64, error) { return nil, stop }
-	if _, err := Evaluate(e, e.InitialParams(), s, nil); err != stop {
+	if _, err := Evaluate(e, model.InitialParams[float64](e.Info()), s, nil); err != stop {
 		t.Errorf("error %v", err)
 	}
 	// Without solutions there are no errors, but all the rest.
 	s.Truth = nil
-	got, err := Evaluate(e, e.InitialParams(), s, nil)
+	got, err := Evaluate(e, model.InitialParams[float64](e.Info()), s, nil)
 	if err != nil || got.RelativeL2 != nil || got.NRMSE != nil || got.ResidualRMS == nil {
 		t.Errorf("%+v, %v", got, err)
 	}
 	// A network that is not finite is infinitely bad, not absent.
-	bad := e.InitialParams()
+	bad := model.InitialParams[float64](e.Info())
 	bad[0] = math.NaN()
 	s = testSamples(t, e, []float64{0.1})
 	if got, err = Evaluate(e, bad, s, nil); err != nil || !math.IsInf(got.RelativeL2.Max, 1) {

@@ -1,6 +1,8 @@
 package train
 
 import (
+	"math"
+
 	"pihc/internal/kernel"
 	"pihc/model"
 )
@@ -9,49 +11,84 @@ import (
 // of the sums.
 const updateChunk = 1 << 15
 
-// updater changes parameters in chunks on a pool of workers.
-type updater[T kernel.Float] struct {
-	pool  *kernel.Pool
-	state *state[T]
-	grad  []T
-	sums  []float64
-	step  kernel.AdamStep
-	sum   func(worker, i int)
-	adam  func(worker, i int)
+// adam is the Stepper of an engine that is none: it takes the engine's gradient
+// and updates the state on workers of its own.
+type adam[T kernel.Float] struct {
+	engine   model.Engine[T]
+	training model.TrainingSpec
+	pool     *kernel.Pool
+	state    *model.State[T]
+	grad     []T       // zero between steps
+	sums     []float64 // Σ g² per chunk
 }
 
-func newUpdater[T kernel.Float](pool *kernel.Pool, s *state[T], grad []T) *updater[T] {
-	u := &updater[T]{pool: pool, state: s, grad: grad, sums: make([]float64, (len(grad)+updateChunk-1)/updateChunk)}
-	u.sum = func(_, i int) {
-		lo, hi := u.chunk(i)
-		u.sums[i] = kernel.SumSquares(u.grad[lo:hi])
-	}
-	u.adam = func(_, i int) {
-		lo, hi := u.chunk(i)
-		kernel.Adam(u.state.params[lo:hi], u.state.first[lo:hi], u.state.second[lo:hi], u.grad[lo:hi], u.step)
-		clear(u.grad[lo:hi])
-	}
-	return u
+// Begin implements model.Stepper.
+func (a *adam[T]) Begin(s *model.State[T]) error {
+	a.state, a.grad = s, make([]T, len(s.Params))
+	a.sums = make([]float64, (len(a.grad)+updateChunk-1)/updateChunk)
+	return nil
 }
 
-func (u *updater[T]) chunk(i int) (lo, hi int) {
-	return i * updateChunk, min((i+1)*updateChunk, len(u.grad))
+// Sync implements model.Stepper: the state is always up to date.
+func (a *adam[T]) Sync() error { return nil }
+
+// Step implements model.Stepper.
+func (a *adam[T]) Step(batch model.Batch, rate float64) (model.Stats, float64, error) {
+	stats, err := a.engine.LossAndGrad(a.grad, a.state.Params, batch)
+	if err != nil {
+		return stats, 0, err
+	}
+	norm := math.Sqrt(a.squares())
+	if !finite(&stats, norm) {
+		clear(a.grad)
+		return stats, norm, nil
+	}
+	scale := 1.0
+	if clip := a.training.Clip; clip > 0 && norm > clip {
+		scale = clip / norm
+	}
+	a.update(scale, rate)
+	return stats, norm, nil
+}
+
+// finite reports whether a step with these statistics and this norm of the
+// gradient counts.
+func finite(s *model.Stats, norm float64) bool {
+	return s.Finite() && !math.IsNaN(norm) && !math.IsInf(norm, 0)
+}
+
+// chunks runs f on the ranges of parameters that are updated together.
+func (a *adam[T]) chunks(f func(i, lo, hi int)) {
+	a.pool.Run(len(a.sums), func(_, i int) { f(i, i*updateChunk, min((i+1)*updateChunk, len(a.grad))) })
 }
 
 // squares returns Σ g².
-func (u *updater[T]) squares() float64 {
-	u.pool.Run(len(u.sums), u.sum)
+func (a *adam[T]) squares() float64 {
+	a.chunks(func(i, lo, hi int) { a.sums[i] = kernel.SumSquares(a.grad[lo:hi]) })
 	var sum float64
-	for _, v := range u.sums {
+	for _, v := range a.sums {
 		sum += v
 	}
 	return sum
 }
 
 // update is one step of Adam with the gradient scaled by scale; it leaves a
-// gradient of zero for the next.
-func (u *updater[T]) update(scale, rate float64, t model.TrainingSpec) {
-	u.state.updates++
-	u.step = kernel.NewAdamStep(rate, t.Beta1, t.Beta2, t.Epsilon, scale, u.state.updates)
-	u.pool.Run(len(u.sums), u.adam)
+// gradient of zero for the next. The average moves towards the parameters with a
+// decay that starts small, so that the random initial values are soon forgotten.
+func (a *adam[T]) update(scale, rate float64) {
+	s, t := a.state, &a.training
+	s.Updates++
+	n := float64(s.Updates)
+	step := kernel.NewAdamStep(rate, t.Beta1, t.Beta2, t.Epsilon, scale, s.Updates)
+	decay := T(min(t.Average, (1+n)/(10+n)))
+	a.chunks(func(_, lo, hi int) {
+		kernel.Adam(s.Params[lo:hi], s.First[lo:hi], s.Second[lo:hi], a.grad[lo:hi], step)
+		clear(a.grad[lo:hi])
+		if s.Average != nil {
+			average := s.Average[lo:hi]
+			for i, p := range s.Params[lo:hi] {
+				average[i] = decay*average[i] + (1-decay)*p
+			}
+		}
+	})
 }

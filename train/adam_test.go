@@ -29,6 +29,15 @@ func (a *adamReference) step(g []float64, rate, beta1, beta2, epsilon float64) {
 	}
 }
 
+func newAdam[T kernel.Float](t *testing.T, s *model.State[T], spec model.TrainingSpec) *adam[T] {
+	t.Helper()
+	a := &adam[T]{training: spec}
+	if err := a.Begin(s); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
 func TestAdam(t *testing.T) {
 	t.Run("float64", func(t *testing.T) { testAdam[float64](t, 1e-13) })
 	t.Run("float32", func(t *testing.T) { testAdam[float32](t, 2e-6) })
@@ -42,13 +51,14 @@ func testAdam[T kernel.Float](t *testing.T, tolerance float64) {
 	} {
 		const n = 33003
 		rng := rand.New(rand.NewPCG(1, 2))
-		s := &state[T]{params: make([]T, n), first: make([]T, n), second: make([]T, n)}
+		s := &model.State[T]{Params: make([]T, n), First: make([]T, n), Second: make([]T, n)}
+		a := newAdam(t, s, spec)
 		ref := adamReference{p: make([]float64, n), m: make([]float64, n), v: make([]float64, n)}
-		for i := range s.params {
-			s.params[i] = T(rng.NormFloat64())
-			ref.p[i] = float64(s.params[i])
+		for i := range s.Params {
+			s.Params[i] = T(rng.NormFloat64())
+			ref.p[i] = float64(s.Params[i])
 		}
-		g, scaled := make([]T, n), make([]float64, n)
+		g, scaled := a.grad, make([]float64, n)
 		for step := range 12 {
 			rate, scale := 0.01/float64(1+step), 1.0
 			if step%3 == 1 {
@@ -58,16 +68,16 @@ func testAdam[T kernel.Float](t *testing.T, tolerance float64) {
 				g[i] = T(rng.NormFloat64() * math.Pow(10, float64(i%7-3)))
 				scaled[i] = scale * float64(g[i])
 			}
-			newUpdater(nil, s, g).update(scale, rate, spec)
+			a.update(scale, rate)
 			ref.step(scaled, rate, spec.Beta1, spec.Beta2, spec.Epsilon)
 		}
 		got := make([]float64, n)
-		for i, p := range s.params {
+		for i, p := range s.Params {
 			got[i] = float64(p)
 		}
 		check.Close(t, got, ref.p, 0, tolerance)
-		if s.updates != 12 {
-			t.Errorf("%d updates counted", s.updates)
+		if s.Updates != 12 {
+			t.Errorf("%d updates counted", s.Updates)
 		}
 	}
 }
@@ -75,9 +85,11 @@ func testAdam[T kernel.Float](t *testing.T, tolerance float64) {
 // The first step of Adam has the size of the learning rate, whatever the
 // gradient's.
 func TestAdamFirstStep(t *testing.T) {
-	s := &state[float64]{params: make([]float64, 4), first: make([]float64, 4), second: make([]float64, 4)}
-	newUpdater(nil, s, []float64{1e-3, -5, 1e4, 0}).update(1, 0.25, model.DefaultSpec().Training)
-	check.Close(t, s.params, []float64{-0.25, 0.25, -0.25, 0}, 0, 1e-5)
+	s := &model.State[float64]{Params: make([]float64, 4), First: make([]float64, 4), Second: make([]float64, 4)}
+	a := newAdam(t, s, model.DefaultSpec().Training)
+	copy(a.grad, []float64{1e-3, -5, 1e4, 0})
+	a.update(1, 0.25)
+	check.Close(t, s.Params, []float64{-0.25, 0.25, -0.25, 0}, 0, 1e-5)
 }
 
 func TestSquares(t *testing.T) {
@@ -88,7 +100,9 @@ func TestSquares(t *testing.T) {
 			g[i] = float32(rng.NormFloat64())
 			want += float64(g[i]) * float64(g[i])
 		}
-		if got := newUpdater(nil, &state[float32]{}, g).squares(); math.Abs(got-want) > 1e-12*want {
+		a := newAdam(t, &model.State[float32]{Params: make([]float32, n)}, model.TrainingSpec{})
+		copy(a.grad, g)
+		if got := a.squares(); math.Abs(got-want) > 1e-12*want {
 			t.Errorf("%d: %.17g, want %.17g", n, got, want)
 		}
 	}
@@ -107,16 +121,14 @@ func TestClip(t *testing.T) {
 	} {
 		e := newExperiment(t, "training.steps=1", "network.precision=float64", test.override)
 		dir, _ := e.train(t, Options{})
-		cfg, err := model.NetworkConfig(e.spec, e.problem)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, _, err := readCheckpoint[float64](dir, stepName(1), cfg.Layout(), true)
+		s, _, err := readCheckpoint[float64](dir, stepName(1), e.trainer(t).info.Layout, true)
 		if err != nil {
 			t.Fatal(err)
 		}
 		norm := float64(*records(t, dir)[0].GradientNorm) // as it was before clipping
-		got := math.Sqrt(newUpdater(nil, s, s.first).squares()) / (1 - e.spec.Training.Beta1)
+		a := newAdam(t, &s.State, e.spec.Training)
+		copy(a.grad, s.First)
+		got := math.Sqrt(a.squares()) / (1 - e.spec.Training.Beta1)
 		if want := test.want(norm); math.Abs(got-want) > 1e-12*want {
 			t.Errorf("%s: a gradient of norm %g is used with norm %g, want %g", test.override, norm, got, want)
 		}
@@ -168,24 +180,28 @@ func TestRate(t *testing.T) {
 
 // The average forgets the random start quickly, and then moves with its decay.
 func TestAverage(t *testing.T) {
-	s := &state[float64]{params: []float64{1}, average: []float64{0}}
+	spec := model.DefaultSpec().Training
+	spec.Average = 0.95
+	s := &state[float64]{State: model.State[float64]{Params: []float64{0}, First: []float64{0}, Second: []float64{0}, Average: []float64{0}}}
+	a := newAdam(t, &s.State, spec)
 	want := 0.0
 	for n := 1; n <= 200; n++ {
-		s.updates = n
-		s.params[0] = float64(n)
-		s.updateAverage(0.95)
+		a.grad[0] = -1
+		a.update(1, 1) // a gradient that does not change moves the parameter by the rate
 		d := min(0.95, float64(1+n)/float64(10+n))
 		want = d*want + (1-d)*float64(n)
-		if math.Abs(s.average[0]-want) > 1e-12*want {
-			t.Fatalf("after %d updates %g, want %g", n, s.average[0], want)
+		if math.Abs(s.Average[0]-want) > 1e-5*want {
+			t.Fatalf("after %d updates %g, want %g", n, s.Average[0], want)
 		}
 	}
-	if e := s.evaluated(); &e[0] != &s.average[0] {
+	if e := s.evaluated(); &e[0] != &s.Average[0] {
 		t.Error("evaluation does not use the average")
 	}
-	off := &state[float64]{params: []float64{1}}
-	off.updateAverage(0.95)
-	if e := off.evaluated(); &e[0] != &off.params[0] {
+	s.Average = nil
+	if a.update(1, 1); s.Average != nil {
+		t.Error("an average appears")
+	}
+	if e := s.evaluated(); &e[0] != &s.Params[0] {
 		t.Error("without an average, evaluation does not use the parameters")
 	}
 }
@@ -227,12 +243,12 @@ func TestBatches(t *testing.T) {
 	order := make([]int, 7)
 	at := 0
 	for step := range 10 {
-		tr.state.step, tr.state.updates = step, step/2
+		tr.state.step, tr.state.Updates = step, step/2
 		b := tr.nextBatch()
 		if len(b.Initial) != 3 || len(b.Seeds) != 3 {
 			t.Fatalf("step %d: %d samples, %d seeds", step, len(b.Initial), len(b.Seeds))
 		}
-		if want := float64(step) / float64(e.spec.Training.Steps); b.Progress != want {
+		if want := float64(step) / float64(e.spec.Training.Steps); b.Progress != want || b.Pass != 1 {
 			t.Errorf("step %d: progress %g, want %g", step, b.Progress, want)
 		}
 		for i, seed := range b.Seeds {

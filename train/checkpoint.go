@@ -54,17 +54,17 @@ func writeCheckpoint[T kernel.Float](run, name string, layout []kernel.Tensor, s
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
-	tensors := tensorsOf("params.", layout, s.params)
+	tensors := tensorsOf("params.", layout, s.Params)
 	if moments {
-		tensors = append(tensors, tensorsOf("adam_first.", layout, s.first)...)
-		tensors = append(tensors, tensorsOf("adam_second.", layout, s.second)...)
-		if s.average != nil {
-			tensors = append(tensors, tensorsOf("average.", layout, s.average)...)
+		tensors = append(tensors, tensorsOf("adam_first.", layout, s.First)...)
+		tensors = append(tensors, tensorsOf("adam_second.", layout, s.Second)...)
+		if s.Average != nil {
+			tensors = append(tensors, tensorsOf("average.", layout, s.Average)...)
 		}
 	} else {
 		tensors = tensorsOf("params.", layout, s.evaluated())
 	}
-	m.Version, m.Step, m.Updates = model.SpecVersion, s.step, s.updates
+	m.Version, m.Step, m.Updates = model.SpecVersion, s.step, s.Updates
 	m.BadInRow, m.BadTotal = s.badInRow, s.badTotal
 	m.BestStep, m.BestResidual = s.bestStep, data.Float(s.bestResidual)
 	m.Tensors = name + ".safetensors"
@@ -123,7 +123,7 @@ func readCheckpoint[T kernel.Float](run, name string, layout []kernel.Tensor, mo
 		size += t.Size()
 	}
 	s := &state[T]{
-		step: m.Step, updates: m.Updates, badInRow: m.BadInRow, badTotal: m.BadTotal,
+		State: model.State[T]{Updates: m.Updates}, step: m.Step, badInRow: m.BadInRow, badTotal: m.BadTotal,
 		bestStep: m.BestStep, bestResidual: float64(m.BestResidual),
 	}
 	read := func(prefix string, dst *[]T) error {
@@ -142,15 +142,15 @@ func readCheckpoint[T kernel.Float](run, name string, layout []kernel.Tensor, mo
 		}
 		return nil
 	}
-	if err := read("params.", &s.params); err != nil {
+	if err := read("params.", &s.Params); err != nil {
 		return nil, m, err
 	}
 	if moments {
-		if err := errors.Join(read("adam_first.", &s.first), read("adam_second.", &s.second)); err != nil {
+		if err := errors.Join(read("adam_first.", &s.First), read("adam_second.", &s.Second)); err != nil {
 			return nil, m, err
 		}
 		if data.Find(tensors, "average."+layout[0].Name) != nil {
-			if err := read("average.", &s.average); err != nil {
+			if err := read("average.", &s.Average); err != nil {
 				return nil, m, err
 			}
 		}

@@ -24,7 +24,7 @@ func (e experiment) trainer(t *testing.T) *trainer[float64] {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(tr.engine.Close)
+	t.Cleanup(tr.close)
 	if err := tr.open(e.problem); err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestNotFinite(t *testing.T) {
 			t.Errorf("%s: %d skipped steps in the log, %d counted", method, skipped, s.Skipped)
 		}
 		// What is left can be read, and holds the finite parameters of the last good step.
-		params, _, _, err := LoadParams[float32](dir, e.spec, e.problem, true)
+		params, _, err := LoadParams[float32](dir, e.spec, e.problem, true)
 		if err != nil {
 			t.Errorf("%s: %v", method, err)
 		}
@@ -84,20 +84,20 @@ func TestBadStepIsSkipped(t *testing.T) {
 		}
 	}
 	step()
-	good := s.params[3]
-	s.params[3] = math.NaN()
-	first, second, average := slices.Clone(s.first), slices.Clone(s.second), slices.Clone(s.average)
+	good := s.Params[3]
+	s.Params[3] = math.NaN()
+	first, second, average := slices.Clone(s.First), slices.Clone(s.Second), slices.Clone(s.Average)
 	step()
-	if s.badInRow != 1 || s.badTotal != 1 || s.updates != 1 || s.step != 2 {
-		t.Errorf("after a bad step: %d in a row, %d in all, %d updates, step %d", s.badInRow, s.badTotal, s.updates, s.step)
+	if s.badInRow != 1 || s.badTotal != 1 || s.Updates != 1 || s.step != 2 {
+		t.Errorf("after a bad step: %d in a row, %d in all, %d updates, step %d", s.badInRow, s.badTotal, s.Updates, s.step)
 	}
-	if !slices.Equal(first, s.first) || !slices.Equal(second, s.second) || !slices.Equal(average, s.average) {
+	if !slices.Equal(first, s.First) || !slices.Equal(second, s.Second) || !slices.Equal(average, s.Average) {
 		t.Error("a bad step changed the moments or the average")
 	}
-	s.params[3] = good
+	s.Params[3] = good
 	step()
-	if s.badInRow != 0 || s.badTotal != 1 || s.updates != 2 || s.step != 3 {
-		t.Errorf("after a good step: %d in a row, %d in all, %d updates, step %d", s.badInRow, s.badTotal, s.updates, s.step)
+	if s.badInRow != 0 || s.badTotal != 1 || s.Updates != 2 || s.step != 3 {
+		t.Errorf("after a good step: %d in a row, %d in all, %d updates, step %d", s.badInRow, s.badTotal, s.Updates, s.step)
 	}
 }
 
@@ -112,7 +112,7 @@ func TestBestByResidual(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	err := tr.engine.Predict(tr.state.params, tr.validate, func(i int, p *model.Prediction) error {
+	err := tr.engine.Predict(tr.state.Params, tr.validate, func(i int, p *model.Prediction) error {
 		tr.truth[i] = slices.Clone(p.Field)
 		return nil
 	})
@@ -143,8 +143,8 @@ func TestBestByResidual(t *testing.T) {
 			tr.state.bestStep, tr.state.bestResidual, bestResidual, residual, bestError)
 	}
 	// Parameters that are a little worse do not replace it.
-	for i := range tr.state.params {
-		tr.state.params[i] *= 1.02
+	for i := range tr.state.Params {
+		tr.state.Params[i] *= 1.02
 	}
 	tr.state.step++
 	if err := tr.validation(); err != nil {
@@ -154,7 +154,7 @@ func TestBestByResidual(t *testing.T) {
 	if worse := float64(*all[len(all)-1].ValidationResidual); !(worse > residual && worse < 2*residual) {
 		t.Fatalf("residual %g of the worse parameters, %g of the best: nothing is tested", worse, residual)
 	}
-	_, m, err := readCheckpoint[float64](tr.dir, "best", tr.layout, false)
+	_, m, err := readCheckpoint[float64](tr.dir, "best", tr.info.Layout, false)
 	if err != nil || m.Step != bestResidual {
 		t.Errorf("the best checkpoint is of step %d, %v", m.Step, err)
 	}
@@ -222,7 +222,7 @@ func TestDamagedCheckpoint(t *testing.T) {
 		damaged := files(t, dir)
 		_, err := e.run(context.Background(), dir, Options{Resume: true})
 		oneLine(t, test.name+", resumed", err, test.want)
-		_, _, _, err = LoadParams[float32](dir, e.spec, e.problem, true)
+		_, _, err = LoadParams[float32](dir, e.spec, e.problem, true)
 		oneLine(t, test.name+", loaded", err, test.want)
 		for file, content := range files(t, dir) {
 			if damaged[file] != content {
@@ -249,7 +249,7 @@ func TestDamagedCheckpoint(t *testing.T) {
 		t.Fatal(err)
 	}
 	// A checkpoint of another precision does not fit either.
-	if _, _, _, err := LoadParams[float64](dir, e.spec, e.problem, false); err == nil || errors.As(err, &corrupt) || !strings.Contains(err.Error(), "the spec wants") {
+	if _, _, err := LoadParams[float64](dir, e.spec, e.problem, false); err == nil || errors.As(err, &corrupt) || !strings.Contains(err.Error(), "the spec wants") {
 		t.Errorf("float32 read as float64: %v", err)
 	}
 }

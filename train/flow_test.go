@@ -50,11 +50,11 @@ func TestFlowLearns(t *testing.T) {
 // values.
 func persistence(t testing.TB, set *data.Dataset) float64 {
 	t.Helper()
-	initial, err := rows(set.InitialRange("validation", 0, 3))
+	initial, err := samples(set.InitialRange("validation", 0, 3))
 	if err != nil {
 		t.Fatal(err)
 	}
-	truth, err := rows(set.SolutionsRange("validation", 0, 3))
+	truth, err := samples(set.SolutionsRange("validation", 0, 3))
 	if err != nil {
 		t.Fatal(err)
 	}

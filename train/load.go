@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"pihc/constraint"
 	"pihc/internal/kernel"
 	"pihc/model"
 	"pihc/pde"
@@ -34,23 +33,23 @@ func ReadRun(dir string) (*model.Spec, *pde.Problem, error) {
 
 // LoadParams reads parameters of a run: those of the best checkpoint, or, where
 // there is none yet or last is true, those of the newest. It also returns the
-// router of training and the checkpoint's description.
-func LoadParams[T kernel.Float](dir string, spec *model.Spec, p *pde.Problem, last bool) ([]T, *constraint.Router, Meta, error) {
+// checkpoint's description, with the borders of the experts.
+func LoadParams[T kernel.Float](dir string, spec *model.Spec, p *pde.Problem, last bool) ([]T, Meta, error) {
 	cfg, err := model.NetworkConfig(spec, p)
 	if err != nil {
-		return nil, nil, Meta{}, err
+		return nil, Meta{}, err
 	}
 	name := "best"
 	if _, err := os.Stat(filepath.Join(checkpointDir(dir), "best.json")); last || errors.Is(err, fs.ErrNotExist) {
 		if name, err = latest(dir); err != nil {
-			return nil, nil, Meta{}, err
+			return nil, Meta{}, err
 		}
 	}
 	s, m, err := readCheckpoint[T](dir, name, cfg.Layout(), name != "best")
 	if err != nil {
-		return nil, nil, m, err
+		return nil, m, err
 	}
-	return s.evaluated(), &constraint.Router{Borders: m.Borders}, m, nil
+	return s.evaluated(), m, nil
 }
 
 // recordStep returns the step of a log line, or a step past all others if it

@@ -2,6 +2,7 @@ package train
 
 import (
 	"math"
+	"math/rand/v2"
 
 	"pihc/internal/kernel"
 	"pihc/model"
@@ -38,13 +39,8 @@ func Rate(r model.LearningRate, step, steps int) float64 {
 // state is what training changes from step to step; a checkpoint holds all of
 // it.
 type state[T kernel.Float] struct {
-	params  []T
-	first   []T // Adam's first moment
-	second  []T // Adam's second moment
-	average []T // exponential moving average of params; nil when off
-
+	model.State[T]
 	step     int // steps done
-	updates  int // steps that changed the parameters
 	badInRow int
 	badTotal int
 
@@ -55,28 +51,15 @@ type state[T kernel.Float] struct {
 // evaluated returns the parameters to evaluate with: the average where one is
 // kept.
 func (s *state[T]) evaluated() []T {
-	if s.average != nil {
-		return s.average
+	if s.Average != nil {
+		return s.Average
 	}
-	return s.params
-}
-
-// updateAverage moves the average towards the parameters with a decay that
-// starts small, so that the random initial values are soon forgotten.
-func (s *state[T]) updateAverage(decay float64) {
-	if s.average == nil {
-		return
-	}
-	n := float64(s.updates)
-	d := T(min(decay, (1+n)/(10+n)))
-	for i, p := range s.params {
-		s.average[i] = d*s.average[i] + (1-d)*p
-	}
+	return s.Params
 }
 
 // epochOrder returns the order of the training samples in one epoch.
 func epochOrder(order []int, seed uint64, epoch int) {
-	rng := data64(seed, uint64(epoch))
+	rng := rand.New(rand.NewPCG(seed, uint64(epoch)^0x6f72646572))
 	for i := range order {
 		order[i] = i
 	}

@@ -18,9 +18,9 @@ import (
 	"log/slog"
 	"maps"
 	"math"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"pihc/constraint"
@@ -51,6 +51,7 @@ type Record struct {
 
 // Options says how to run, not what: nothing in it changes the result.
 type Options struct {
+	Engine   string         // name of the engine; "": the default
 	Workers  int            // 0: all cores
 	Resume   bool           // continue the run folder's newest checkpoint
 	Progress func(r Record) // called after every logged step, may be nil
@@ -94,8 +95,10 @@ func Run(ctx context.Context, dir string, spec *model.Spec, p *pde.Problem, set 
 type trainer[T kernel.Float] struct {
 	spec    *model.Spec
 	dir     string
-	engine  *model.CPU[T]
-	layout  []kernel.Tensor
+	engine  model.Engine[T]
+	stepper model.Stepper[T] // the engine itself, or Adam beside it
+	pool    *kernel.Pool     // of Adam; nil where the engine is the stepper
+	info    model.Info
 	state   *state[T]
 	meta    Meta
 	log     *data.Log
@@ -106,9 +109,6 @@ type trainer[T kernel.Float] struct {
 	order    []int
 	epoch    int
 	batch    model.Batch
-	grad     []T
-	updater  *updater[T]
-	names    []string // of the sets of rows
 	validate model.Batch
 	truth    [][]float64 // of the validation samples; nil without solutions
 }
@@ -118,7 +118,7 @@ func run[T kernel.Float](ctx context.Context, dir string, spec *model.Spec, p *p
 	if err != nil {
 		return Summary{}, err
 	}
-	defer t.engine.Close()
+	defer t.close()
 	if err := t.open(p); err != nil {
 		return Summary{}, err
 	}
@@ -134,31 +134,38 @@ func newTrainer[T kernel.Float](dir string, spec *model.Spec, p *pde.Problem, se
 	if err := checkDataset(spec, p, set); err != nil {
 		return nil, err
 	}
-	engine, err := model.NewCPU[T](spec, p, nil, nil, o.Workers)
+	encoded, err := spec.Encode()
 	if err != nil {
 		return nil, err
 	}
-	t := &trainer[T]{spec: spec, dir: dir, engine: engine, layout: engine.Network.Layout(), options: o, begin: time.Now(), epoch: -1}
-	t.names = engine.Loss().Names()
-	t.grad = make([]T, engine.Network.Size())
-	if t.initial, err = rows(set.Initial("train")); err == nil {
+	engine, err := model.NewEngine[T](spec, p, model.EngineOptions{Name: o.Engine, Workers: o.Workers})
+	if err != nil {
+		return nil, err
+	}
+	t := &trainer[T]{spec: spec, dir: dir, engine: engine, info: engine.Info(), options: o, begin: time.Now(), epoch: -1}
+	var ok bool
+	if t.stepper, ok = engine.(model.Stepper[T]); !ok {
+		t.pool = kernel.NewPool(o.Workers)
+		t.stepper = &adam[T]{engine: engine, training: spec.Training, pool: t.pool}
+	}
+	if t.initial, err = samples(set.Initial("train")); err == nil {
 		err = t.loadValidation(set)
 	}
 	if err != nil {
-		engine.Close()
+		t.close()
 		return nil, err
 	}
 	t.order = make([]int, len(t.initial))
-	encoded, err := spec.Encode()
-	if err != nil {
-		engine.Close()
-		return nil, err
-	}
 	t.meta = Meta{
 		Seed: spec.Seed, Precision: spec.Network.Precision, SpecHash: hash(encoded), ProblemHash: model.ProblemHash(p),
-		DatasetHash: set.Manifest().Checksum, Borders: engine.Constraint.Router.Borders,
+		DatasetHash: set.Manifest().Checksum, Borders: t.info.Borders,
 	}
 	return t, nil
+}
+
+func (t *trainer[T]) close() {
+	t.engine.Close()
+	t.pool.Close()
 }
 
 // checkDataset reports a dataset that was made for another problem or grid.
@@ -181,8 +188,8 @@ func checkDataset(spec *model.Spec, p *pde.Problem, set *data.Dataset) error {
 	return nil
 }
 
-// rows splits an array (sample, ...) into one slice a sample.
-func rows(a *data.Array, err error) ([][]float64, error) {
+// samples splits an array (sample, ...) into one slice a sample.
+func samples(a *data.Array, err error) ([][]float64, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -204,14 +211,14 @@ func (t *trainer[T]) loadValidation(set *data.Dataset) error {
 	if n := t.spec.Training.ValidateCount; n > 0 && n < count {
 		count = n
 	}
-	if t.validate.Initial, err = rows(set.InitialRange("validation", 0, count)); err != nil {
+	if t.validate.Initial, err = samples(set.InitialRange("validation", 0, count)); err != nil {
 		return err
 	}
 	for i := range count {
 		t.validate.Seeds = append(t.validate.Seeds, EvaluationSeed(i))
 	}
 	if split.Solve {
-		t.truth, err = rows(set.SolutionsRange("validation", 0, count))
+		t.truth, err = samples(set.SolutionsRange("validation", 0, count))
 	}
 	return err
 }
@@ -227,8 +234,6 @@ func hash(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-func data64(a, b uint64) *rand.Rand { return rand.New(rand.NewPCG(a, b^0x6f72646572)) }
-
 // open makes the run folder, or reads the newest checkpoint of the one to
 // resume.
 func (t *trainer[T]) open(p *pde.Problem) error {
@@ -237,7 +242,9 @@ func (t *trainer[T]) open(p *pde.Problem) error {
 		if err := makeRun(t.dir, t.spec, p, t.options.Files); err != nil {
 			return err
 		}
-		t.start()
+		if err := t.start(); err != nil {
+			return err
+		}
 		var err error
 		t.log, err = data.CreateLog(path)
 		return err
@@ -251,12 +258,14 @@ func (t *trainer[T]) open(p *pde.Problem) error {
 		if err := t.sameRun(p); err != nil {
 			return err
 		}
-		t.start()
+		if err := t.start(); err != nil {
+			return err
+		}
 		t.log, err = data.AppendLog(path, func([]byte) bool { return false })
 		return err
 	}
 	name := names[len(names)-1]
-	s, m, err := readCheckpoint[T](t.dir, name, t.layout, true)
+	s, m, err := readCheckpoint[T](t.dir, name, t.info.Layout, true)
 	if err != nil {
 		return err
 	}
@@ -268,6 +277,9 @@ func (t *trainer[T]) open(p *pde.Problem) error {
 		}
 	}
 	t.state = s
+	if err := t.stepper.Begin(&s.State); err != nil {
+		return err
+	}
 	t.log, err = data.AppendLog(path, func(record []byte) bool { return recordStep(record) <= s.step })
 	t.options.Logger.Info("resumed", "run", t.dir, "step", s.step)
 	return err
@@ -292,13 +304,14 @@ func (t *trainer[T]) sameRun(p *pde.Problem) error {
 }
 
 // start sets the state before the first step.
-func (t *trainer[T]) start() {
-	params := t.engine.InitialParams()
+func (t *trainer[T]) start() error {
+	params := model.InitialParams[T](t.info)
 	n := len(params)
-	t.state = &state[T]{params: params, first: make([]T, n), second: make([]T, n), bestResidual: infinity}
+	t.state = &state[T]{State: model.State[T]{Params: params, First: make([]T, n), Second: make([]T, n)}, bestResidual: infinity}
 	if t.spec.Training.Average > 0 {
-		t.state.average = append([]T(nil), params...)
+		t.state.Average = slices.Clone(params)
 	}
+	return t.stepper.Begin(&t.state.State)
 }
 
 // loop runs the remaining steps.
@@ -328,10 +341,10 @@ func (t *trainer[T]) loop(ctx context.Context) error {
 }
 
 func (t *trainer[T]) checkpoint() error {
-	if err := t.log.Sync(); err != nil {
+	if err := errors.Join(t.log.Sync(), t.stepper.Sync()); err != nil {
 		return err
 	}
-	if err := writeCheckpoint(t.dir, stepName(t.state.step), t.layout, t.state, t.meta, true); err != nil {
+	if err := writeCheckpoint(t.dir, stepName(t.state.step), t.info.Layout, t.state, t.meta, true); err != nil {
 		return err
 	}
 	return prune(t.dir)
@@ -352,31 +365,24 @@ func (t *trainer[T]) nextBatch() model.Batch {
 		t.batch.Initial = append(t.batch.Initial, t.initial[sample])
 		t.batch.Seeds = append(t.batch.Seeds, constraint.Seed{Run: t.spec.Seed, Step: uint64(t.state.step), Sample: uint64(sample)})
 	}
+	t.batch.Pass = 1 + t.state.step%t.spec.Network.Passes // each in turn
 	t.batch.Progress = float64(t.state.step) / float64(t.spec.Training.Steps)
 	return t.batch
 }
 
-// oneStep evaluates a batch and updates the parameters, or skips a step whose
-// loss or gradient is not finite.
+// oneStep trains on one batch. A step whose loss or gradient is not finite is
+// skipped.
 func (t *trainer[T]) oneStep() error {
 	s, spec := t.state, &t.spec.Training
-	stats := t.engine.LossAndGrad(t.grad, s.params, t.nextBatch())
-	if t.updater == nil {
-		t.updater = newUpdater(t.engine.Pool(), s, t.grad)
-	}
-	norm := math.Sqrt(t.updater.squares())
 	rate := Rate(spec.LearningRate, s.step, spec.Steps)
-	finite := stats.Finite() && !math.IsNaN(norm) && !math.IsInf(norm, 0)
+	stats, norm, err := t.stepper.Step(t.nextBatch(), rate)
+	if err != nil {
+		return fmt.Errorf("step %d: %w", s.step+1, err)
+	}
+	finite := finite(&stats, norm)
 	if finite {
-		scale := 1.0
-		if spec.Clip > 0 && norm > spec.Clip {
-			scale = spec.Clip / norm
-		}
-		t.updater.update(scale, rate, *spec)
-		s.updateAverage(spec.Average)
 		s.badInRow = 0
 	} else {
-		clear(t.grad)
 		s.badInRow++
 		s.badTotal++
 		t.options.Logger.Warn("step skipped: loss or gradient not finite", "step", s.step+1, "loss", stats.Loss, "gradient_norm", norm)
@@ -403,11 +409,11 @@ func (t *trainer[T]) record(st model.Stats, norm, rate float64, finite bool) Rec
 		Step: t.state.step, Loss: number(st.Loss), MeanSquares: map[string]data.Float{},
 		GradientNorm: number(norm), LearningRate: number(rate), Failed: st.Failed, Fallbacks: st.Fallbacks, Skipped: !finite,
 	}
-	for i, name := range t.names {
-		r.MeanSquares[name] = data.Float(st.MeanSquares[i])
+	for i, rows := range t.info.Rows {
+		r.MeanSquares[rows.Name] = data.Float(st.MeanSquares[i])
 	}
 	if t.spec.Method != model.Soft {
-		r.BorderJump, r.Iterations = number(st.JumpRMS), number(st.Iterations)
+		r.BorderJump, r.Iterations = number(math.Sqrt(st.JumpSquare)), number(st.Iterations)
 	}
 	return r
 }
@@ -427,6 +433,9 @@ func (t *trainer[T]) write(r Record) error {
 // as the best checkpoint if their residual is the lowest so far.
 func (t *trainer[T]) validation() error {
 	s := t.state
+	if err := t.stepper.Sync(); err != nil {
+		return err
+	}
 	var sum, errs float64
 	err := t.engine.Predict(s.evaluated(), t.validate, func(i int, p *model.Prediction) error {
 		sum += p.Loss
@@ -452,7 +461,7 @@ func (t *trainer[T]) validation() error {
 	}
 	if residual < s.bestResidual {
 		s.bestResidual, s.bestStep = residual, s.step
-		return writeCheckpoint(t.dir, "best", t.layout, s, t.meta, false)
+		return writeCheckpoint(t.dir, "best", t.info.Layout, s, t.meta, false)
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"pihc/constraint"
-	"pihc/fno"
 	"pihc/internal/kernel"
 	"pihc/model"
 	"pihc/report"
@@ -47,28 +46,29 @@ func (b *bench) constraint() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg, err := model.NetworkConfig(&spec, b.problem)
-	if err != nil {
-		return nil, err
-	}
 	options, err := spec.Options(b.problem)
 	if err != nil {
 		return nil, err
 	}
 	// No test may end it sooner.
 	options.Solver.GTol, options.Solver.FTol, options.Solver.XTol = -1, -1, -1
-	c, err := constraint.New(sys, cfg.Outputs, options, nil, nil)
+	c, err := constraint.New(sys, spec.Outputs(), options, nil, nil)
 	if err != nil {
 		return nil, err
 	}
-	basis, initial, err := b.basis(&spec, cfg)
+	n, err := b.inference(nil, 1)
+	if err != nil {
+		return nil, err
+	}
+	n.forward()
+	initial, _, err := statedInitial(&spec, b.problem, g, []float64{0.5})
 	if err != nil {
 		return nil, err
 	}
 	s := c.NewSample()
-	constraint.Load(s, basis, initial)
+	constraint.Load(s, n.dst, initial[0])
 	s.Solve(train.EvaluationSeed(0))
-	r := constraintBench{machine: b.machine(1), Basis: cfg.Outputs, Rows: options.Points}
+	r := constraintBench{machine: b.machine(1), Basis: spec.Outputs(), Rows: options.Points}
 	if r.Solve, err = b.median(s.Resolve); err != nil {
 		return nil, err
 	}
@@ -78,8 +78,8 @@ func (b *bench) constraint() (any, error) {
 		r.Per15 = r.Solve * benchIterations / float64(r.Iterations)
 	}
 	// Per residual row and evaluation: z = A w, J = sum of F_j A_j, JᵀJ, Jᵀr.
-	n, terms := float64(cfg.Outputs), float64(len(sys.Sets[0].Terms))
-	r.GFLOPS = float64(outcome.Evaluations) * float64(options.Points) * (4*terms*n + n*(n+1) + 2*n) / r.Solve / 1e9
+	basis, terms := float64(spec.Outputs()), float64(len(sys.Sets[0].Terms))
+	r.GFLOPS = float64(outcome.Evaluations) * float64(options.Points) * (4*terms*basis + basis*(basis+1) + 2*basis) / r.Solve / 1e9
 	r.Peak = kernel.PeakGFLOPS64(1)
 	if r.solverGrid, err = b.solverGrid(r.Peak); err != nil || b.options.json {
 		return r, err
@@ -93,21 +93,4 @@ func (b *bench) constraint() (any, error) {
 		}
 	}
 	return r, nil
-}
-
-// basis is what an untrained network proposes for an initial condition in the
-// middle of the distribution.
-func (b *bench) basis(spec *model.Spec, cfg fno.Config) ([]float32, []float64, error) {
-	e, err := model.NewCPU[float32](spec, b.problem, nil, nil, b.workers)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer e.Close()
-	initial, _, err := statedInitial(spec, b.problem, e.System.Grid, []float64{0.5})
-	if err != nil {
-		return nil, nil, err
-	}
-	out := make([]float32, cfg.Outputs*e.System.Grid.Size())
-	e.Basis(out, e.InitialParams(), initial[0])
-	return out, initial[0], nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"math/rand/v2"
 
 	"pihc/fno"
@@ -23,7 +24,7 @@ func (r networkBench) fields() []field {
 		gflops("flop (1e9)", r.FLOP/1e9), gflops("fma_peak_gflops", r.Peak), ratio("fraction_of_peak", r.Fraction))
 }
 
-// inference is a network of random parameters on samples of random inputs.
+// inference is a network of random parameters on samples of smooth inputs.
 type inference struct {
 	net           *fno.Network[float32]
 	config        fno.Config
@@ -55,7 +56,14 @@ func (b *bench) inference(pool *kernel.Pool, batch int) (*inference, error) {
 	for i, v := range wide {
 		n.params[i] = float32(v)
 	}
-	n.input, n.dst = n.normal(batch*cfg.Inputs*g.Size()), make([]float32, batch*cfg.Outputs*g.Size())
+	n.input, n.dst = make([]float32, batch*cfg.Inputs*g.Size()), make([]float32, batch*cfg.Outputs*g.Size())
+	for i := range n.input {
+		p := i % g.Size()
+		for a, stride := range g.Strides() {
+			x := float64(p/stride%g.Axes[a].Points) / float64(g.Axes[a].Points)
+			n.input[i] += float32(math.Cos(math.Pi * float64(1+i/g.Size()) * x))
+		}
+	}
 	return n, nil
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"path/filepath"
 	"runtime/debug"
 
@@ -92,33 +93,34 @@ func (b *bench) networkSeconds() (float64, error) {
 func (b *bench) stepSeconds(method string, workers int) (float64, float64, error) {
 	spec := *b.spec
 	spec.Method = method
-	e, err := model.NewCPU[float32](&spec, b.problem, nil, nil, workers)
+	e, err := model.NewEngine[float32](&spec, b.problem, model.EngineOptions{Workers: workers})
 	if err != nil {
 		return 0, 0, err
 	}
 	defer debug.FreeOSMemory()
 	defer e.Close()
+	info := e.Info()
 	fractions := make([]float64, spec.Training.Batch)
 	for i := range fractions {
 		fractions[i] = (float64(i) + 0.5) / float64(len(fractions))
 	}
-	initial, _, err := statedInitial(&spec, b.problem, e.System.Grid, fractions)
+	initial, _, err := statedInitial(&spec, b.problem, info.Grid, fractions)
 	if err != nil {
 		return 0, 0, err
 	}
-	batch := model.Batch{Initial: initial, Seeds: evaluationSeeds(len(initial))}
-	for i := range batch.Seeds {
-		batch.Seeds[i].Step = uint64(spec.Network.Passes - 1) // trains the last pass
-	}
-	params := e.InitialParams()
+	batch := model.Batch{Initial: initial, Seeds: evaluationSeeds(len(initial))} // trains the last pass
+	params := model.InitialParams[float32](info)
 	if dir := b.options.runs; dir != "" {
-		if params, _, _, err = train.LoadParams[float32](filepath.Join(dir, method), &spec, b.problem, false); err != nil {
+		if params, _, err = train.LoadParams[float32](filepath.Join(dir, method), &spec, b.problem, false); err != nil {
 			return 0, 0, err
 		}
 		batch.Progress = 1
 	}
 	grad := make([]float32, len(params))
-	var st model.Stats
-	t, err := b.median(func() { st = e.LossAndGrad(grad, params, batch) })
-	return t, st.Iterations, err
+	var (
+		st     model.Stats
+		failed error
+	)
+	t, err := b.median(func() { st, failed = e.LossAndGrad(grad, params, batch) })
+	return t, st.Iterations, errors.Join(err, failed)
 }

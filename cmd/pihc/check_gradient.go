@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -45,8 +46,8 @@ func methodGradient(spec model.Spec, p *pde.Problem, method string) (worst float
 		}
 		batch, rough, err := checkBatch(e)
 		if err == nil && (rough < smooth || attempt == 9) {
-			worst, err = e.CheckGradient(batch, 3)
-			shape = e.System.Grid.Shape()
+			worst, err = model.CheckGradient(e, batch, 3)
+			shape = e.Info().Grid.Shape()
 			e.Close()
 			return worst, shape, err
 		}
@@ -61,7 +62,7 @@ func methodGradient(spec model.Spec, p *pde.Problem, method string) (worst float
 
 // smallEngine is a float64 engine of the spec's problem, rows and loss, on a
 // grid and with a network small enough to be differenced in seconds.
-func smallEngine(spec *model.Spec, p *pde.Problem, method string) (*model.CPU[float64], error) {
+func smallEngine(spec *model.Spec, p *pde.Problem, method string) (model.Engine[float64], error) {
 	small := *spec
 	small.Method = method
 	n := &small.Network
@@ -87,8 +88,8 @@ func smallEngine(spec *model.Spec, p *pde.Problem, method string) (*model.CPU[fl
 			small.Grid[axis.Name] = points
 			n.Modes[axis.Name] = 3
 		}
-		var e *model.CPU[float64]
-		if e, err = model.NewCPU[float64](&small, p, nil, nil, 1); err == nil {
+		var e model.Engine[float64]
+		if e, err = model.NewEngine[float64](&small, p, model.EngineOptions{Workers: 1}); err == nil {
 			return e, nil
 		}
 	}
@@ -99,8 +100,9 @@ func smallEngine(spec *model.Spec, p *pde.Problem, method string) (*model.CPU[fl
 // smoothest by its own differences: where a solve ends at a kink of the residual
 // there is no derivative to compare with. The gradient has no part in the choice.
 // It also returns the roughness of the second.
-func checkBatch(e *model.CPU[float64]) (model.Batch, float64, error) {
-	initial, _, err := statedInitial(e.Spec, e.System.Problem, e.System.Grid, []float64{0.6, 0.9, 0.7, 0.8, 0.5, 0.95, 0.4, 0.3})
+func checkBatch(e model.Engine[float64]) (model.Batch, float64, error) {
+	info := e.Info()
+	initial, _, err := statedInitial(info.Spec, info.Problem, info.Grid, []float64{0.6, 0.9, 0.7, 0.8, 0.5, 0.95, 0.4, 0.3})
 	if err != nil {
 		return model.Batch{}, 0, err
 	}
@@ -108,7 +110,9 @@ func checkBatch(e *model.CPU[float64]) (model.Batch, float64, error) {
 	order, rough := make([]int, len(initial)), make([]float64, len(initial))
 	for i := range initial {
 		order[i] = i
-		rough[i] = roughness(e, model.Batch{Initial: all.Initial[i : i+1], Seeds: all.Seeds[i : i+1]})
+		if rough[i], err = roughness(e, model.Batch{Initial: all.Initial[i : i+1], Seeds: all.Seeds[i : i+1]}); err != nil {
+			return model.Batch{}, 0, err
+		}
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(rough[i], rough[j]) })
 	var batch model.Batch
@@ -120,17 +124,18 @@ func checkBatch(e *model.CPU[float64]) (model.Batch, float64, error) {
 
 // roughness is the worst disagreement between differences of the loss with
 // several steps, in a few random directions.
-func roughness(e *model.CPU[float64], batch model.Batch) float64 {
-	params := e.CheckParams()
+func roughness(e model.Engine[float64], batch model.Batch) (worst float64, err error) {
+	params := model.CheckParams(e.Info())
 	rng := rand.New(rand.NewPCG(5, 6))
 	grad, moved, dir := make([]float64, len(params)), make([]float64, len(params)), make([]float64, len(params))
 	at := func(h float64) float64 {
 		for i, d := range dir {
 			moved[i] = params[i] + h*d
 		}
-		return e.LossAndGrad(grad, moved, batch).Loss
+		st, failed := e.LossAndGrad(grad, moved, batch)
+		err = errors.Join(err, failed)
+		return st.Loss
 	}
-	worst := 0.0
 	for range 2 {
 		for i := range dir {
 			dir[i] = rng.NormFloat64()
@@ -142,5 +147,5 @@ func roughness(e *model.CPU[float64], batch model.Batch) float64 {
 		spread := slices.Max(slopes) - slices.Min(slopes)
 		worst = math.Max(worst, spread/(math.Abs(slopes[1])+1e-300))
 	}
-	return worst
+	return worst, err
 }

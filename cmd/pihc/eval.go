@@ -193,7 +193,7 @@ func (a *app) evaluateOn(ctx context.Context, dir string, spec model.Spec, p *pd
 
 // score scores an open evaluator, of a spec that has its settings.
 func (a *app) score(ctx context.Context, dir string, spec *model.Spec, p *pde.Problem, set *data.Dataset, e evaluator, split string, most int) (*metrics, error) {
-	g := e.system().Grid
+	g := e.info().Grid
 	samples, err := loadSamples(set, split, p, g, most)
 	if err != nil {
 		return nil, err
@@ -265,7 +265,7 @@ func storedMetrics(dir string, spec *model.Spec, e evaluator, set *data.Dataset)
 		return nil, false
 	}
 	same := m.Version == metricsVersion && m.Split == "test" && m.Samples == split.Count && m.Checkpoint == e.meta().TensorsHash &&
-		m.DatasetHash == set.Manifest().Checksum && slices.Equal(m.Grid, e.system().Grid.Shape())
+		m.DatasetHash == set.Manifest().Checksum && slices.Equal(m.Grid, e.info().Grid.Shape())
 	if spec.Method != model.Soft {
 		same = same && m.Points == spec.Constraint.Points && m.Tolerance == spec.Constraint.Tolerance
 	}

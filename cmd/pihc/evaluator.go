@@ -19,8 +19,7 @@ import (
 type evaluator interface {
 	evaluate(s report.Samples, each func(i int, field []float64) error) (*report.Evaluation, error)
 	predict(batch model.Batch, each func(i int, p *model.Prediction) error) error
-	system() *pde.System
-	borders() [][]float64 // nil without experts
+	info() model.Info
 	meta() train.Meta
 	close()
 }
@@ -70,31 +69,31 @@ func openEvaluator(dir string, spec *model.Spec, p *pde.Problem, o evaluatorOpti
 
 // trained is a run whose network has precision T.
 type trained[T kernel.Float] struct {
-	engine *model.CPU[T]
+	engine model.Engine[T]
 	params []T
-	info   train.Meta
+	from   train.Meta
 }
 
 func newTrained[T kernel.Float](dir string, spec *model.Spec, p *pde.Problem, g *grid.Grid, o evaluatorOptions) (evaluator, error) {
-	params, router, info, err := train.LoadParams[T](dir, spec, p, o.last)
+	params, meta, err := train.LoadParams[T](dir, spec, p, o.last)
 	if err != nil {
 		return nil, err
 	}
 	if o.points < 0 {
-		if spec.Constraint.Points, err = fittingPoints(spec, p, g, router); err != nil {
+		if spec.Constraint.Points, err = fittingPoints(spec, p, g, meta.Borders); err != nil {
 			return nil, err
 		}
 	}
-	engine, err := model.NewCPU[T](spec, p, g, router, o.workers)
+	engine, err := model.NewEngine[T](spec, p, model.EngineOptions{Grid: g, Borders: meta.Borders, Workers: o.workers})
 	if err != nil {
 		return nil, err
 	}
-	return &trained[T]{engine, params, info}, nil
+	return &trained[T]{engine, params, meta}, nil
 }
 
 // fittingPoints returns the points per expert of a spec, or as many as the
 // smallest subdomain holds on a coarser grid than that of training.
-func fittingPoints(spec *model.Spec, p *pde.Problem, g *grid.Grid, router *constraint.Router) (int, error) {
+func fittingPoints(spec *model.Spec, p *pde.Problem, g *grid.Grid, borders [][]float64) (int, error) {
 	points, coarser := spec.Constraint.Points, false
 	for i, a := range g.Axes {
 		n, ok := spec.Grid[a.Name]
@@ -110,7 +109,7 @@ func fittingPoints(spec *model.Spec, p *pde.Problem, g *grid.Grid, router *const
 	if err != nil {
 		return 0, err
 	}
-	windows, err := router.Windows(g)
+	windows, err := (&constraint.Router{Borders: borders}).Windows(g)
 	if err != nil {
 		return 0, err
 	}
@@ -138,16 +137,9 @@ func (t *trained[T]) predict(b model.Batch, each func(i int, p *model.Prediction
 	return t.engine.Predict(t.params, b, each)
 }
 
-func (t *trained[T]) system() *pde.System { return t.engine.System }
-func (t *trained[T]) meta() train.Meta    { return t.info }
-func (t *trained[T]) close()              { t.engine.Close() }
-
-func (t *trained[T]) borders() [][]float64 {
-	if t.engine.Constraint.Options.Fixed {
-		return nil
-	}
-	return t.engine.Constraint.Router.Borders
-}
+func (t *trained[T]) info() model.Info { return t.engine.Info() }
+func (t *trained[T]) meta() train.Meta { return t.from }
+func (t *trained[T]) close()           { t.engine.Close() }
 
 // evaluationSeeds are the seeds of count samples: the same in every evaluation.
 func evaluationSeeds(count int) []constraint.Seed {

@@ -71,7 +71,7 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 		return err
 	}
 	defer e.close()
-	g := e.system().Grid
+	g := e.info().Grid
 	initial, err := readInitial(o.initial, g)
 	if err != nil {
 		return err
@@ -118,7 +118,7 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 	if early > 0 {
 		bar.close()
 		fmt.Fprintf(a.Err, "pihc: predict: warning: %d of %d solves ended before they converged; their fields may be poor\n",
-			early, len(initial)*max(1, experts(e.borders())))
+			early, len(initial)*e.info().Experts)
 	}
 	arrays := []data.Named{{Name: p.Unknown, Array: data.NewArray(append([]int{len(initial)}, g.Shape()...), fields)}}
 	for _, axis := range g.Axes {
@@ -184,16 +184,4 @@ func coordinates(a grid.Axis) []float64 {
 		x[i] = a.Coordinate(i)
 	}
 	return x
-}
-
-// experts is the number of experts between borders, 0 for none.
-func experts(borders [][]float64) int {
-	if borders == nil {
-		return 0
-	}
-	n := 1
-	for _, b := range borders {
-		n *= len(b) - 1
-	}
-	return n
 }

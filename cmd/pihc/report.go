@@ -127,7 +127,7 @@ func (a *app) comparison(ctx context.Context, dirs []string, dataDir string, wor
 		err = func() error {
 			defer e.close()
 			if i == 0 {
-				g := e.system().Grid
+				g := e.info().Grid
 				if samples, err = loadSamples(set, "test", p, g, 0); err != nil {
 					return err
 				}
@@ -136,7 +136,7 @@ func (a *app) comparison(ctx context.Context, dirs []string, dataDir string, wor
 					return err
 				}
 			}
-			if !slices.Equal(e.system().Grid.Shape(), []int(pageShape(&page))) {
+			if !slices.Equal(e.info().Grid.Shape(), []int(pageShape(&page))) {
 				return fmt.Errorf("runs %s and %s have different grids", dirs[0], dir)
 			}
 			stored := false
@@ -179,7 +179,7 @@ func pageFrame(page *report.Page, spec *model.Spec, p *pde.Problem, e evaluator,
 		page.Equations = append(page.Equations, c.Name+":  "+c.Expr.String()+" = 0")
 	}
 	page.Field, page.Published = p.Unknown, published(spec)
-	g := e.system().Grid
+	g := e.info().Grid
 	for i, axis := range g.Axes {
 		page.Axes = append(page.Axes, report.Axis{Name: axis.Name, Unit: p.Axes[i].Unit, Values: coordinates(axis), Periodic: axis.Boundary == grid.Periodic})
 	}
@@ -231,7 +231,10 @@ func (a *app) addRun(ctx context.Context, page *report.Page, dir string, spec *m
 	}
 	method := report.Method{
 		Key: spec.Method, Label: model.MethodLabel(spec.Method), Note: methodNote(spec, e),
-		Borders: e.borders(), Curves: curves(records),
+		Curves: curves(records),
+	}
+	if info := e.info(); info.Experts > 0 {
+		method.Borders = info.Borders
 	}
 	if score, ok := spec.Paper[spec.Method]; ok {
 		method.Published = &report.Score{Mean: score.Mean, Std: score.Std}
@@ -252,7 +255,7 @@ func methodNote(spec *model.Spec, e evaluator) string {
 	if spec.Method == model.Soft {
 		return "penalty in the loss"
 	}
-	n := experts(e.borders())
+	n := e.info().Experts
 	points := "all points"
 	if spec.Constraint.Points > 0 {
 		points = report.Count(spec.Constraint.Points) + " points"
