@@ -52,6 +52,10 @@ const (
 	opSin
 	opCos
 	opTanh
+	opSinh // the functions from here on are no reserved names
+	opCosh
+	opSign
+	opFloor
 	opCount
 )
 
@@ -98,6 +102,10 @@ var ops = [opCount]opInfo{
 	opSin:          {"sin", 1, levelAtom},
 	opCos:          {"cos", 1, levelAtom},
 	opTanh:         {"tanh", 1, levelAtom},
+	opSinh:         {"sinh", 1, levelAtom},
+	opCosh:         {"cosh", 1, levelAtom},
+	opSign:         {"sign", 1, levelAtom},
+	opFloor:        {"floor", 1, levelAtom},
 }
 
 // functions maps the name of a function to its operation.
@@ -275,8 +283,27 @@ func apply(o op, v [3]float64) float64 {
 		return math.Cos(v[0])
 	case opTanh:
 		return math.Tanh(v[0])
+	case opSinh:
+		return math.Sinh(v[0])
+	case opCosh:
+		return math.Cosh(v[0])
+	case opSign:
+		return sign(v[0])
+	case opFloor:
+		return math.Floor(v[0])
 	}
 	panic("pde: apply: not an operation")
+}
+
+// sign is -1, 0 or 1, and NaN of NaN.
+func sign(x float64) float64 {
+	switch {
+	case x > 0:
+		return 1
+	case x < 0:
+		return -1
+	}
+	return x
 }
 
 func truth(b bool) float64 {

@@ -2,7 +2,8 @@ package pde
 
 // Diff returns the simplified derivative of e by a variable. A comparison has
 // derivative 0; where, min and max have that of the branch they select (min
-// and max that of the first argument on a tie); abs has 0 at 0.
+// and max that of the first argument on a tie); abs has 0 at 0; sign and floor
+// have 0.
 func (e *Expr) Diff(name string) *Expr {
 	d := differ{name, make(map[*Expr]*Expr)}
 	return d.diff(rebuild(e, nil, make(map[*Expr]*Expr)))
@@ -85,6 +86,12 @@ func slope(e, x *Expr) *Expr {
 		return simplify(opNeg, simplify(opSin, x))
 	case opTanh:
 		return simplify(opSub, Const(1), simplify(opMul, e, e))
+	case opSinh:
+		return simplify(opCosh, x)
+	case opCosh:
+		return simplify(opSinh, x)
+	case opSign, opFloor:
+		return Const(0)
 	}
 	panic("pde: Diff: not a function")
 }

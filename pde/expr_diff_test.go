@@ -8,6 +8,7 @@ import (
 var derivativeCases = []string{
 	"3*x - y/2 + 1", "x*y*x", "x/y", "(x + y)/(x*x + 1)", "x^2", "x^3*y", "x^-2", "x^0.874", "x^-1.3", "x^y", "2^x", "(x*y)^1.5",
 	"-x*-y", "exp(x*y)", "log(x + y^2)", "sqrt(x*x + y)", "sin(x)*cos(y)", "tanh(x*y)", "abs(x - 2*y)", "abs(-x)*y",
+	"sinh(x*y)", "cosh(x - y)*x", "sign(x - 5)*x*y", "floor(x - 0.5*y)*x^2",
 	"min(x, y)*x", "max(x*y, y)", "min(max(x, 0.1), 3)", "where(x > y, x*x*y, y*y*x)", "where(x < 1, exp(x), x)*where(y > 0, y, 0)",
 	"where(x > 0, x, 0)^1.5", "(x < y)*x", "1/(1 + exp(-x))", "exp(-x^2)/sqrt(1 + y^2)", "x - x*y - x", "log(x)/x - exp(log(y))",
 	"y - 5e-4/(1 + (1 - 0.29)/0.29*2880*0.00035*0.874*(where(x > 0, x, 0) + 1e-6)^(0.874 - 1))*y",
@@ -61,6 +62,8 @@ func TestDiffForms(t *testing.T) {
 		{"where(x > 0, x, 0)", "where(x > 0, 1, 0)"},
 		{"exp(2*x)", "2*exp(2*x)"},
 		{"-x", "-1"},
+		{"sinh(3*x)", "3*cosh(3*x)"},
+		{"sign(x)*x + floor(x)", "sign(x)"},
 		{"abs(x)", "where(x < 0, -1, x > 0)"},
 		{"where(x > 0, x, 0)*where(x > 0, x, 0)", "where(x > 0, x + x, 0)"},
 	} {

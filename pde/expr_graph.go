@@ -28,6 +28,10 @@ const (
 	codeSin
 	codeCos
 	codeTanh
+	codeSinh
+	codeCosh
+	codeSign
+	codeFloor
 	codeAddConst // a + k
 	codeConstSub // k - a
 	codeMulConst // k·a
@@ -41,7 +45,7 @@ const (
 
 var opcodeNames = [opcodeCount]string{
 	"input", "const", "add", "sub", "mul", "div", "pow", "less", "lessequal", "equal", "notequal", "where",
-	"min", "max", "abs", "exp", "log", "sqrt", "sin", "cos", "tanh",
+	"min", "max", "abs", "exp", "log", "sqrt", "sin", "cos", "tanh", "sinh", "cosh", "sign", "floor",
 	"addconst", "constsub", "mulconst", "divconst", "constdiv", "powconst", "copy", "fill",
 }
 
@@ -110,7 +114,7 @@ func (g *graph) constant(n int32) (float64, bool) {
 // plain maps the operations that are instructions as they stand.
 var plain = map[op]opcode{
 	opMin: codeMin, opMax: codeMax, opAbs: codeAbs, opExp: codeExp, opLog: codeLog, opSqrt: codeSqrt,
-	opSin: codeSin, opCos: codeCos, opTanh: codeTanh, opLess: codeLess, opLessEqual: codeLessEqual,
+	opSin: codeSin, opCos: codeCos, opTanh: codeTanh, opSinh: codeSinh, opCosh: codeCosh, opSign: codeSign, opFloor: codeFloor, opLess: codeLess, opLessEqual: codeLessEqual,
 	opEqual: codeEqual, opNotEqual: codeNotEqual, opWhere: codeWhere,
 }
 

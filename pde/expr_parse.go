@@ -39,7 +39,7 @@ const (
 //	< <= > >= == != 0 or 1; not chained
 //	where(c, a, b)  a where c is not 0, else b
 //	min max         of two arguments
-//	abs exp log sqrt sin cos tanh
+//	abs exp log sqrt sin cos tanh sinh cosh sign floor
 //
 // The tree is kept as written. The error is a *SyntaxError.
 func Parse(src string) (*Expr, error) {
@@ -134,9 +134,13 @@ func isNamePart(r rune) bool {
 	return isNameStart(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r)
 }
 
+// reserved reports whether the name of a function can be no variable. Functions
+// that came later can: files that use their names stay as they are.
+func reserved(o op) bool { return o < opSinh }
+
 // isName reports whether s reads as one variable.
 func isName(s string) bool {
-	if _, ok := functions[s]; ok || s == "" || !utf8.ValidString(s) {
+	if o, ok := functions[s]; ok && reserved(o) || s == "" || !utf8.ValidString(s) {
 		return false
 	}
 	for i, r := range s {
@@ -330,7 +334,7 @@ func (p *parser) atom() (*Expr, error) {
 		if p.isSymbol("(") {
 			return p.call(t)
 		}
-		if o, ok := functions[t.text]; ok {
+		if o, ok := functions[t.text]; ok && reserved(o) {
 			return nil, p.errorAt(t.pos, fmt.Sprintf("function %s needs its arguments", t.text), usage(o))
 		}
 		return variable(t.text, p.src, utf8.RuneCountInString(p.src[:t.pos])), nil

@@ -2,6 +2,7 @@ package pde
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"pihc/internal/kernel"
@@ -252,6 +253,14 @@ func (in *instruction) run(slots [][]float64) {
 		kernel.Cos64(dst, a)
 	case codeTanh:
 		kernel.Tanh64(dst, a)
+	case codeSinh:
+		each(dst, a, math.Sinh)
+	case codeCosh:
+		each(dst, a, math.Cosh)
+	case codeSign:
+		each(dst, a, sign)
+	case codeFloor:
+		each(dst, a, math.Floor)
 	case codeAddConst:
 		kernel.AddScalar64(dst, a, in.k)
 	case codeConstSub:
@@ -272,6 +281,12 @@ func (in *instruction) run(slots [][]float64) {
 		}
 	default:
 		panic("pde: Eval: unknown instruction")
+	}
+}
+
+func each(dst, x []float64, f func(float64) float64) {
+	for i := range dst {
+		dst[i] = f(x[i])
 	}
 }
 

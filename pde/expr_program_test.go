@@ -98,6 +98,13 @@ func evaluate(e *Expr, at map[string]float64) bounded {
 		r.err = ex + 1e-15
 	case opTanh:
 		r.err = ex
+	case opSinh, opCosh:
+		r.uncertain = r.uncertain || x > 200
+		r.err = ex * math.Cosh(x+ex)
+	case opSign:
+		r.uncertain = r.uncertain || ex > 0 && x <= ex
+	case opFloor:
+		r.uncertain = r.uncertain || ex > 0 && math.Floor(v[0]-ex) != math.Floor(v[0]+ex)
 	}
 	r.err += 2e-15 * math.Abs(r.v)
 	r.uncertain = r.uncertain || math.IsNaN(r.v) || math.IsInf(r.v, 0) || math.IsNaN(r.err) || math.IsInf(r.err, 0)

@@ -262,6 +262,7 @@ func (l *loader) problem() *Problem {
 	if !isName(p.Unknown) {
 		l.report(f.Unknown.Pos.Errorf("unknown %q is not a name", p.Unknown))
 	}
+	l.mathematical(p)
 	for name, v := range f.Constants.All() {
 		value := l.number(v, "constant "+name)
 		p.Constants = append(p.Constants, Constant{name, value})
@@ -290,6 +291,20 @@ func (l *loader) problem() *Problem {
 	l.ansatz(p)
 	l.sampler(p)
 	return p
+}
+
+// mathematical defines pi and e, unless the file has the name for something else.
+func (l *loader) mathematical(p *Problem) {
+	for name, v := range map[string]float64{"pi": math.Pi, "e": math.E} {
+		f := l.file
+		_, axis := f.Axes.Entry(name)
+		_, constant := f.Constants.Entry(name)
+		_, term := f.Terms.Entry(name)
+		_, expression := f.Expressions.Entry(name)
+		if !axis && !constant && !term && !expression && p.Unknown != name && p.InitialName() != name {
+			l.values[name] = Const(v)
+		}
+	}
 }
 
 // number evaluates a number or an expression of constants.

@@ -2,6 +2,7 @@ package pde
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -174,6 +175,26 @@ toy.yaml:8:28: unknown name sped
 hint: did you mean speed?`
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)
+	}
+}
+
+// pi and e are numbers, and names of functions that came later are none, where a
+// file does not give the names another meaning.
+func TestMathematicalConstants(t *testing.T) {
+	p := mustLoad(t, header+"constants: {a: 2*pi, b: e^2}\nresidual: {expression: u - a + sin(pi*x)*e, weight: pi}\n")
+	if p.Constants[0].Value != 2*math.Pi || p.Constants[1].Value != math.Pow(math.E, 2) {
+		t.Errorf("constants %v", p.Constants)
+	}
+	if got, want := p.Residual.Expr.value(map[string]float64{"u": 1, "x": 0.5}), 1-2*math.Pi+math.E; math.Abs(got-want) > 1e-14 {
+		t.Errorf("residual %v, want %v", got, want)
+	}
+	p = mustLoad(t, header+"constants: {pi: 3, floor: 5}\nterms: {e: {axis: x, derivative: 1}}\nresidual: {expression: u - pi*floor*e}\n")
+	if got := p.Residual.Expr.value(map[string]float64{"u": 1, "e": 2}); got != -29 {
+		t.Errorf("residual %v with pi = 3, floor = 5 and a term e = 2, want -29", got)
+	}
+	_, err := Load("toy.yaml", []byte(header+"constants: {a: pi, pi: 3}\nresidual: {expression: u}\n"))
+	if err == nil || !strings.Contains(err.Error(), "unknown name pi") {
+		t.Errorf("pi defined after its use: %v", err)
 	}
 }
 
