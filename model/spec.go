@@ -45,17 +45,19 @@ func MethodLabel(method string) string {
 // A Spec is one experiment: every constant as data. Axis names are keys where
 // a value belongs to an axis.
 type Spec struct {
-	Version    int              `yaml:"version"`
-	Problem    string           `yaml:"problem"`
-	Method     string           `yaml:"method"`
-	Seed       uint64           `yaml:"seed"`
-	Grid       map[string]int   `yaml:"grid,flow"`
-	Network    NetworkSpec      `yaml:"network"`
-	Constraint ConstraintSpec   `yaml:"constraint"`
-	Loss       LossSpec         `yaml:"loss"`
-	Training   TrainingSpec     `yaml:"training"`
-	Data       DataSpec         `yaml:"data"`
-	Paper      map[string]Paper `yaml:"paper,omitempty"`
+	Version int    `yaml:"version"`
+	Problem string `yaml:"problem"`
+	// Constants override those of the PDE file.
+	Constants  map[string]float64 `yaml:"constants,flow,omitempty"`
+	Method     string             `yaml:"method"`
+	Seed       uint64             `yaml:"seed"`
+	Grid       map[string]int     `yaml:"grid,flow"`
+	Network    NetworkSpec        `yaml:"network"`
+	Constraint ConstraintSpec     `yaml:"constraint"`
+	Loss       LossSpec           `yaml:"loss"`
+	Training   TrainingSpec       `yaml:"training"`
+	Data       DataSpec           `yaml:"data"`
+	Paper      map[string]Paper   `yaml:"paper,omitempty"`
 }
 
 // NetworkSpec describes the network: the keys of its kind, and what the engine
@@ -244,9 +246,9 @@ func LoadSpec(name string, src []byte, overrides ...string) (*Spec, error) {
 	return &s, nil
 }
 
-// ProblemPosition returns where the spec called name, as OpenSpec reads it, names
-// its problem.
-func ProblemPosition(name string, overrides ...string) config.Position {
+// SpecPosition returns where the spec called name, as OpenSpec reads it, has a
+// dotted key such as constants.nu, for messages.
+func SpecPosition(name, key string, overrides ...string) config.Position {
 	src, err := specs.ReadFile(path.Join("specs", name+".yaml"))
 	if err != nil {
 		src, err = os.ReadFile(name)
@@ -258,7 +260,7 @@ func ProblemPosition(name string, overrides ...string) config.Position {
 	for _, o := range overrides {
 		_ = d.Override(o) // the spec could be read, so it can be set
 	}
-	return d.At("problem")
+	return d.At(key)
 }
 
 // ReadSpec reads a spec file.

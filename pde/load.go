@@ -226,7 +226,7 @@ func Load(name string, src []byte) (*Problem, error) {
 	}
 	l := &loader{file: &f, values: map[string]*Expr{}}
 	p := l.problem()
-	p.Source, p.residual = slices.Clone(src), f.Residual.Pos
+	p.Source, p.file, p.residual = slices.Clone(src), name, f.Residual.Pos
 	slices.SortStableFunc(l.problems, func(a, b *config.Problem) int {
 		return cmp.Or(cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Column, b.Pos.Column))
 	})

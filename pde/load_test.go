@@ -198,6 +198,34 @@ func TestMathematicalConstants(t *testing.T) {
 	}
 }
 
+// Constants that are set take part in everything the file computes from them, and
+// the source is the file with the new numbers; one it has already changes nothing.
+func TestSetConstants(t *testing.T) {
+	p := mustLoad(t, header+"constants: {nu: 0.5, twice: 2*nu} # viscosity\nresidual: {expression: u - twice}\n")
+	same, err := p.SetConstants(map[string]float64{"nu": 0.5, "twice": 1})
+	if err != nil || same != p {
+		t.Errorf("the numbers of the file: %v, changed %v", err, same != p)
+	}
+	q, err := p.SetConstants(map[string]float64{"nu": -1e-300})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := q.Residual.Expr.value(map[string]float64{"u": 1}); got != 1+2e-300 || q.Constants[1].Value != -2e-300 {
+		t.Errorf("residual %v, constants %v", got, q.Constants)
+	}
+	if !strings.Contains(string(q.Source), "# viscosity") || strings.Contains(string(q.Source), "0.5") {
+		t.Errorf("source:\n%s", q.Source)
+	}
+	again, err := mustLoad(t, string(q.Source)).SetConstants(map[string]float64{"nu": -1e-300})
+	if err != nil || string(again.Source) != string(q.Source) {
+		t.Errorf("set again: %v\n%s", err, again.Source)
+	}
+	var unknown *UnknownConstantError
+	if _, err := p.SetConstants(map[string]float64{"mu": 1}); !errors.As(err, &unknown) || unknown.Hint() != "did you mean nu?" {
+		t.Errorf("a constant that is not there: %v", err)
+	}
+}
+
 func TestOpen(t *testing.T) {
 	for _, name := range Builtins() {
 		p, err := Open(name)

@@ -32,6 +32,7 @@ type Problem struct {
 
 	Source []byte // the file it was read from
 
+	file     string          // its name in messages
 	residual config.Position // in it
 }
 
@@ -162,6 +163,57 @@ func (p *Problem) CheckConditions() error {
 	}
 	return config.Join(p.residual.Errorf("no conditions: nothing but the residual is required of %s, and that holds for many fields whatever %s is", p.Unknown, p.InitialName()).
 		WithHint("add conditions: {initial: {kind: initial, at: {%s: low}, expression: %s - %s}}, and rows for every wall", p.Axes[0].Name, p.Unknown, p.InitialName()))
+}
+
+// SetConstants returns the problem with constants of its file replaced, as if the
+// file had the new numbers: they are part of Source. A number the file has already
+// changes nothing. The error for a name that is no constant of the file is an
+// *UnknownConstantError.
+func (p *Problem) SetConstants(values map[string]float64) (*Problem, error) {
+	src := p.Source
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		at := slices.IndexFunc(p.Constants, func(c Constant) bool { return c.Name == name })
+		if at < 0 {
+			return nil, &UnknownConstantError{Problem: p, Name: name}
+		}
+		if p.Constants[at].Value == values[name] {
+			continue
+		}
+		var err error
+		if src, err = config.Set(src, fmt.Sprintf("constants.%s=%v", name, values[name])); err != nil {
+			return nil, err
+		}
+	}
+	if len(src) == len(p.Source) && string(src) == string(p.Source) {
+		return p, nil
+	}
+	return Load(p.file, src)
+}
+
+// UnknownConstantError says that a problem has no constant of a name.
+type UnknownConstantError struct {
+	Problem *Problem
+	Name    string
+}
+
+// Error implements error.
+func (e *UnknownConstantError) Error() string {
+	return fmt.Sprintf("problem %s has no constant %q", e.Problem.Name, e.Name)
+}
+
+// Hint says which constants there are.
+func (e *UnknownConstantError) Hint() string {
+	names := make([]string, len(e.Problem.Constants))
+	for i, c := range e.Problem.Constants {
+		names[i] = c.Name
+	}
+	switch near := config.Nearest(e.Name, names); {
+	case near != "":
+		return "did you mean " + near + "?"
+	case len(names) == 0:
+		return "its file defines none"
+	}
+	return "its constants are " + strings.Join(names, ", ")
 }
 
 // Axis returns the position of the axis called name, or -1.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 
@@ -83,8 +84,11 @@ func readRun(dir string, overrides []string) (*model.Spec, *pde.Problem, error) 
 	if err != nil || len(overrides) == 0 {
 		return spec, p, err
 	}
-	spec, err = model.ReadSpec(filepath.Join(dir, "spec.yaml"), overrides...)
-	return spec, p, err
+	changed, err := model.ReadSpec(filepath.Join(dir, "spec.yaml"), overrides...)
+	if err == nil && !maps.Equal(changed.Constants, spec.Constants) {
+		err = usagef("--set constants: a run keeps the constants it was trained with")
+	}
+	return changed, p, err
 }
 
 // trainSeconds is the time spent in training according to the log, over all

@@ -78,7 +78,17 @@ func (f *specFlags) open(name string, more ...string) (*model.Spec, *pde.Problem
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := openProblem(name, spec.Problem, append(overrides, more...))
+	overrides = append(overrides, more...)
+	p, err := openProblem(name, spec.Problem, overrides)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err = p.SetConstants(spec.Constants)
+	var unknown *pde.UnknownConstantError
+	if errors.As(err, &unknown) {
+		at := model.SpecPosition(name, "constants."+unknown.Name, overrides...)
+		err = config.Join(at.Errorf("%v", err).WithHint("%s", unknown.Hint()))
+	}
 	return spec, p, err
 }
 
@@ -98,7 +108,7 @@ func openProblem(spec, problem string, overrides []string) (*pde.Problem, error)
 	case err == nil:
 		return p, p.CheckConditions()
 	case errors.Is(err, fs.ErrNotExist):
-		at := model.ProblemPosition(spec, overrides...)
+		at := model.SpecPosition(spec, "problem", overrides...)
 		if !pde.IsPath(problem) {
 			return nil, config.Join(at.Errorf("there is no built-in problem %q", problem).
 				WithHint("the built-in problems are %s; a PDE file is named by its path, as in ./%s.yaml", strings.Join(pde.Builtins(), ", "), problem))
