@@ -62,7 +62,7 @@ type Options struct {
 	Fixed bool
 	// Solver are the options of Levenberg-Marquardt.
 	Solver lm.Options
-	// Adjoint chooses the gradient: lm.Exact, lm.GaussNewton or lm.Paper.
+	// Adjoint chooses the gradient: lm.AdjointExact, lm.AdjointGaussNewton or lm.AdjointPaper.
 	Adjoint lm.AdjointMode
 }
 

@@ -14,10 +14,9 @@ type expert struct {
 	own    []bool      // whether blocks[i] is this expert's alone
 
 	w, wbar, lambda []float64
-	curv            []float64 // (N, N)
 	solver          *lm.Solver
 	result          lm.Result
-	adjoint         lm.AdjointStatus
+	adjoint         lm.FactorStatus
 	s, q            [][][]float64 // per block, per term: adjoint rows
 	alpha           []float64     // (P): 1_{Ω_k} ū (+ border part) − p_k
 	beta            []float64     // (P): −q_k
@@ -43,7 +42,6 @@ func newExpert(s *Sample, index int) *expert {
 	e := &expert{
 		index: index, sample: s,
 		w: make([]float64, n), wbar: make([]float64, n), lambda: make([]float64, n),
-		curv:   make([]float64, n*n),
 		solver: lm.NewSolver(n, c.Options.Solver),
 	}
 	e.task = func(worker, i int) { e.runChunk(worker, i) }
@@ -134,7 +132,7 @@ func (e *expert) evaluate(a, c, g, w []float64, mode passMode) float64 {
 	return cost
 }
 
-// Dim, Normal, Hessian and HessianParts make an expert an lm.SplitHessian problem.
+// Dim, Normal and HessianParts make an expert an lm.SecondOrder problem.
 func (e *expert) Dim() int { return len(e.w) }
 
 func (e *expert) Normal(a, g, w []float64) float64 {
@@ -142,12 +140,6 @@ func (e *expert) Normal(a, g, w []float64) float64 {
 		return e.evaluate(nil, nil, nil, w, passCost)
 	}
 	return e.evaluate(a, nil, g, w, passNormal)
-}
-
-func (e *expert) Hessian(h, g, w []float64) float64 {
-	cost := e.evaluate(h, e.curv, g, w, passHessian)
-	kernel.Axpy64(h, 1, e.curv)
-	return cost
 }
 
 func (e *expert) HessianParts(a, c, g, w []float64) float64 {
@@ -188,13 +180,13 @@ func (e *expert) adjointSolve() {
 func (e *expert) runAdjointChunk(worker, i int) {
 	ch := e.rowChunks[i]
 	e.blocks[ch.block].adjointRows(e.s[ch.block], e.q[ch.block], e.sample.scratch[worker], e.sample.programs[worker][ch.block],
-		e.sample.c.Options.Adjoint == lm.Paper, e.w, e.lambda, ch.lo, ch.hi)
+		e.sample.c.Options.Adjoint == lm.AdjointPaper, e.w, e.lambda, ch.lo, ch.hi)
 }
 
 // Outcome tells how one expert's solve ended.
 type Outcome struct {
 	lm.Result
-	Adjoint lm.AdjointStatus
+	Adjoint lm.FactorStatus
 	// ConstraintRMS is the root mean square of the sampled residual rows at the
 	// solution, in the PDE file's weighting.
 	ConstraintRMS float64
@@ -222,4 +214,4 @@ func (e *expert) outcome() Outcome {
 	return out
 }
 
-var _ lm.SplitHessian = (*expert)(nil)
+var _ lm.SecondOrder = (*expert)(nil)

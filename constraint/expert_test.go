@@ -23,17 +23,17 @@ func TestHessianParts(t *testing.T) {
 	w := append([]float64(nil), e.w...)
 	h, a, both, curv := make([]float64, n*n), make([]float64, n*n), make([]float64, n*n), make([]float64, n*n)
 	g, up, down := make([]float64, n), make([]float64, n), make([]float64, n)
-	cost := e.Hessian(h, g, w)
-	if got := e.HessianParts(a, both, up, w); got != cost {
+	cost := e.Normal(a, g, w)
+	if got := e.HessianParts(h, both, up, w); got != cost {
 		t.Errorf("cost %g, want %g", got, cost)
 	}
 	check.Close(t, up, g, 1e-14, 0)
+	check.Close(t, h, a, 1e-14, 0)
 	e.HessianParts(nil, curv, nil, w)
 	check.Close(t, curv, both, 1e-14, 0)
-	for i := range a {
-		a[i] += curv[i]
+	for i := range h {
+		h[i] += curv[i]
 	}
-	check.Close(t, a, h, 1e-14, 0)
 	for k := range n {
 		const step = 1e-6
 		w[k] += step

@@ -271,7 +271,7 @@ func TestNoRowsAtTheStart(t *testing.T) {
 // the same whatever u0 is, the published ones at most 1000.
 func TestZeroInitialCondition(t *testing.T) {
 	for _, problem := range []string{published, shipped} {
-		for _, adjoint := range []lm.AdjointMode{lm.Exact, lm.GaussNewtonAdjoint, lm.Paper} {
+		for _, adjoint := range []lm.AdjointMode{lm.AdjointExact, lm.AdjointGaussNewton, lm.AdjointPaper} {
 			sys, basis, initial := toy(t, problem, map[string]int{"t": 9, "x": 20}, 5)
 			clear(initial)
 			c, err := New(sys, 5, Options{Mean: true, Experts: []int{1, 2}, Adjoint: adjoint, Solver: lm.Options{Ridge: 1e-4, NewtonCorrection: true}}, nil, nil)
@@ -400,8 +400,8 @@ func TestAdjointModes(t *testing.T) {
 	}
 
 	sys, basis, initial := toy(t, published, map[string]int{"t": 9, "x": 20}, 5)
-	exact := implicit(sys, basis, initial, lm.Exact)
-	gn, paper := cosine(implicit(sys, basis, initial, lm.GaussNewtonAdjoint), exact), cosine(implicit(sys, basis, initial, lm.Paper), exact)
+	exact := implicit(sys, basis, initial, lm.AdjointExact)
+	gn, paper := cosine(implicit(sys, basis, initial, lm.AdjointGaussNewton), exact), cosine(implicit(sys, basis, initial, lm.AdjointPaper), exact)
 	t.Logf("a basis that cannot satisfy the rows: cosine to the exact gradient %.3f for gauss-newton, %.3f for paper", gn, paper)
 	if !(paper < 0.95) {
 		t.Errorf("with a residual the paper's gradient has cosine %.3f to the exact one", paper)
@@ -430,8 +430,8 @@ conditions:
 	for p := range sys.Grid.Size() {
 		basis[p] = sys.Grid.Axes[1].Coordinate(p%20) + 1.5
 	}
-	exact = implicit(sys, basis, initial, lm.Exact)
-	for _, mode := range []lm.AdjointMode{lm.GaussNewtonAdjoint, lm.Paper} {
+	exact = implicit(sys, basis, initial, lm.AdjointExact)
+	for _, mode := range []lm.AdjointMode{lm.AdjointGaussNewton, lm.AdjointPaper} {
 		if c := cosine(implicit(sys, basis, initial, mode), exact); !(c > 0.9999) {
 			t.Errorf("without a residual the %s gradient has cosine %.6f to the exact one", mode, c)
 		}

@@ -574,9 +574,9 @@ func (s *Sample) Count() (iterations, failed, fallbacks int) {
 	if s.c.Options.Fixed {
 		return 0, 0, 0
 	}
-	want := lm.AdjointGaussNewton
-	if s.c.Options.Adjoint == lm.Exact {
-		want = lm.AdjointExact
+	want := lm.FactorGaussNewton
+	if s.c.Options.Adjoint == lm.AdjointExact {
+		want = lm.FactorExact
 	}
 	for _, e := range s.experts {
 		iterations += e.result.Iterations

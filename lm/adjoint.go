@@ -1,212 +1,196 @@
 package lm
 
-import (
-	"fmt"
-	"math"
-)
+import "slices"
 
 // AdjointMode chooses the matrix of the implicit derivative.
 type AdjointMode int
 
 const (
-	// Exact uses H = JᵀJ + Σ r_i∇²r_i + ε²I, the derivative of the
+	// AdjointExact uses H = JᵀJ + Σ r_i∇²r_i + ε²I, the derivative of the
 	// stationarity condition g(w, θ) = 0 that the solution satisfies.
-	Exact AdjointMode = iota
-	// GaussNewtonAdjoint uses JᵀJ + ε²I and the full right-hand side: right
+	AdjointExact AdjointMode = iota
+	// AdjointGaussNewton uses JᵀJ + ε²I and the full right-hand side: right
 	// where the residual is small.
-	GaussNewtonAdjoint
-	// Paper differentiates the residual equation r(w, θ) = 0, as the text of
-	// Chalapathi et al. (2024) does: JᵀJ + ε²I and a right-hand side without
+	AdjointGaussNewton
+	// AdjointPaper differentiates the residual equation r(w, θ) = 0, as the text
+	// of Chalapathi et al. (2024) does: JᵀJ + ε²I and a right-hand side without
 	// the derivative of J. It is right only for consistent systems.
-	Paper
+	AdjointPaper
 )
 
-var adjointModeNames = [...]string{Exact: "exact", GaussNewtonAdjoint: "gauss-newton", Paper: "paper"}
+var adjointModes = enum[AdjointMode]{"adjoint", []string{"exact", "gauss-newton", "paper"}}
 
 // String returns "exact", "gauss-newton" or "paper".
-func (m AdjointMode) String() string {
-	if m < 0 || int(m) >= len(adjointModeNames) {
-		return fmt.Sprintf("lm.AdjointMode(%d)", int(m))
-	}
-	return adjointModeNames[m]
-}
+func (m AdjointMode) String() string { return adjointModes.print(m) }
 
 // ParseAdjointMode is the inverse of String.
-func ParseAdjointMode(name string) (AdjointMode, error) {
-	for m, s := range adjointModeNames {
-		if s == name {
-			return AdjointMode(m), nil
-		}
-	}
-	return 0, fmt.Errorf("lm: adjoint %q: want exact, gauss-newton or paper", name)
-}
+func ParseAdjointMode(name string) (AdjointMode, error) { return adjointModes.parse(name) }
 
-// AdjointStatus says which matrix Factor could use.
-type AdjointStatus int
+// FactorStatus says which matrix Factor could use.
+type FactorStatus int
 
 const (
-	AdjointExact       AdjointStatus = iota // the exact Hessian
-	AdjointGaussNewton                      // JᵀJ + ε²I, asked for or because H is not positive definite
-	AdjointRegularised                      // JᵀJ + ε²I + τ·diag(JᵀJ), because that is singular
-	AdjointFailed                           // not finite: SolveAdjoint gives zeros
+	FactorExact       FactorStatus = iota // the exact Hessian
+	FactorGaussNewton                     // JᵀJ + ε²I, asked for or because H is not positive definite
+	FactorRegularised                     // JᵀJ + ε²I + τ·diag(JᵀJ), because that is singular
+	FactorFailed                          // not finite: SolveAdjoint gives zeros
 )
 
-var adjointStatusNames = [...]string{
-	AdjointExact: "exact", AdjointGaussNewton: "gauss-newton",
-	AdjointRegularised: "regularised", AdjointFailed: "failed",
-}
+var factorStatuses = enum[FactorStatus]{"factor status", []string{"exact", "gauss-newton", "regularised", "failed"}}
 
 // String returns a short lower-case name.
-func (s AdjointStatus) String() string {
-	if s < 0 || int(s) >= len(adjointStatusNames) {
-		return fmt.Sprintf("lm.AdjointStatus(%d)", int(s))
+func (s FactorStatus) String() string { return factorStatuses.print(s) }
+
+// factored is the matrix M of the implicit derivative, factored.
+type factored struct {
+	n            int       // its size; 0 after FactorFailed, -1 before any Factor
+	m            []float64 // the matrix without its regularisation, at a point
+	tau          float64   // the regularisation is τ·diag(d)²
+	d            []float64
+	chol         cholesky
+	qr           *qrFactor // used instead of chol where not nil
+	rhs, scratch []float64
+	lambda       []float64 // of VJP
+}
+
+func newFactored(n int) factored {
+	return factored{
+		n: -1, d: make([]float64, n), chol: newCholesky(n),
+		rhs: make([]float64, n), scratch: make([]float64, n), lambda: make([]float64, n),
 	}
-	return adjointStatusNames[s]
+}
+
+// factorExact factors the exact Hessian at x, where there is one and it is
+// positive definite.
+func (f *factored) factorExact(x *point) bool {
+	f.n, f.m, f.tau, f.qr = len(x.w), x.h, 0, nil
+	return x.hasH && f.chol.factor(x.h, f.n, 0, nil) && f.chol.pivot >= hessianPivot
+}
+
+// factorGaussNewton factors a at x, from the rows by QR where it is too nearly
+// singular for Cholesky, with a regularisation where it is singular.
+func (f *factored) factorGaussNewton(p problem, x *point, l *linear) FactorStatus {
+	n := p.n
+	f.n, f.m, f.tau, f.qr = n, x.a, 0, nil
+	if !finite(x.cost) || !allFinite(x.a) {
+		f.n = 0
+		return FactorFailed
+	}
+	ok := f.chol.factor(x.a, n, 0, nil)
+	switch {
+	case ok && f.chol.pivot >= refinePivot:
+		return FactorGaussNewton
+	case p.rows != nil:
+		l.factorRows(p, x)
+		if l.qr.rank() == n {
+			f.qr = &l.qr
+			return FactorGaussNewton
+		}
+	case ok && f.chol.pivot >= qrPivot:
+		return FactorGaussNewton
+	}
+	x.rescale(f.d, ScalingCurrent, true)
+	for f.tau = 1e-12; ; f.tau *= 10 {
+		if f.chol.factor(x.a, n, f.tau, f.d) && f.chol.pivot >= 0.1*f.tau {
+			return FactorRegularised
+		}
+		if f.tau > 1 {
+			f.n = 0
+			return FactorFailed
+		}
+	}
+}
+
+// solve overwrites x with M⁻¹b; the two may be the same.
+func (f *factored) solve(x, b []float64) {
+	if f.qr != nil {
+		f.qr.solveNormal(x, b)
+		return
+	}
+	rhs := f.rhs[:f.n]
+	copy(rhs, b)
+	f.chol.solve(x, rhs)
+	f.chol.refine(x, rhs, f.m, f.tau, f.d, f.scratch)
 }
 
 // Factor evaluates the matrix of the implicit derivative at w, afresh, and
-// factors it for SolveAdjoint and SolveTangent:
+// factors it for SolveAdjoint:
 //
-//	Exact               H = JᵀJ + Σ r_i∇²r_i + ε²I   if positive definite, else
-//	GaussNewtonAdjoint  A = JᵀJ + ε²I                if numerically so, by Cholesky
-//	  and Paper                                      or by QR of the rows, else
+//	AdjointExact        H = JᵀJ + Σ r_i∇²r_i + ε²I   if positive definite, else
+//	AdjointGaussNewton  A = JᵀJ + ε²I                if numerically so, by Cholesky
+//	  and AdjointPaper                               or by QR of the rows, else
 //	                    A + τ·diag(A), τ = 1e-12, 1e-11, ...
 //
 // The status names the matrix that was used. A problem that is not
-// [SecondOrder] has no exact mode and reports AdjointGaussNewton.
-func (s *Solver) Factor(p Problem, w []float64, mode AdjointMode) AdjointStatus {
-	s.bind(p, w)
-	defer s.release()
-	return s.factor(mode)
+// [SecondOrder] has no exact mode and reports FactorGaussNewton.
+func (s *Solver) Factor(p Problem, w []float64, mode AdjointMode) FactorStatus {
+	q := s.bind(p, w)
+	s.begin(w)
+	return s.factor(q, mode)
 }
 
-// FactorSolution is Factor at the solution of the last Solve, without evaluating
-// what that has evaluated already: the problem and w must be those of that call,
-// and neither may have changed. Where anything is missing it evaluates it.
-func (s *Solver) FactorSolution(p Problem, w []float64, mode AdjointMode) AdjointStatus {
-	hasSolved, hasH := s.hasSolved, s.hasH
-	s.bind(p, w)
-	defer s.release()
-	for j, v := range w {
-		hasSolved = hasSolved && v == s.solved[j]
+// FactorSolution is Factor without evaluating again what the last Solve, Factor
+// or FactorSolution of this solver has evaluated at the same w. The problem must
+// be that of the last call and give the same rows; at another w everything is
+// evaluated.
+func (s *Solver) FactorSolution(p Problem, w []float64, mode AdjointMode) FactorStatus {
+	q := s.bind(p, w)
+	if !s.known || !slices.Equal(w, s.at.w) {
+		s.begin(w)
 	}
-	s.hasSolved, s.hasH = hasSolved, hasSolved && hasH
-	return s.factor(mode)
+	return s.factor(q, mode)
 }
 
-// factor is Factor for the bound problem; it takes h, and a and g, as they are
-// where they are known to belong to w, and leaves them alone.
-func (s *Solver) factor(mode AdjointMode) AdjointStatus {
-	p, w, n := s.p, s.w, s.n
-	s.adjointN, s.adjointQ, s.adjointT = n, false, 0
-	if so, ok := p.(SecondOrder); ok && mode == Exact {
-		s.hasH = s.hasH || s.hessian(so, w, s.hasSolved)
-		if s.hasH && s.adjoint.factor(s.h, n, 0, nil) && s.adjoint.pivot >= hessianPivot {
-			return AdjointExact
+// factor factors at the current point and evaluates what is not known there.
+func (s *Solver) factor(p problem, mode AdjointMode) FactorStatus {
+	if second, ok := p.Problem.(SecondOrder); ok && mode == AdjointExact {
+		if !s.at.hasH {
+			p.hessian(s.at, second, !s.known)
+			s.known = true
+		}
+		if s.adjoint.factorExact(s.at) {
+			return FactorExact
 		}
 	}
-	s.hasH = false
-	var cost float64
-	if s.hasSolved {
-		copy(s.h[:n*n], s.a[:n*n])
-	} else {
-		cost = s.eval(s.h, s.g, w)
+	if !s.known {
+		p.evaluate(s.at, true)
+		s.known = true
 	}
-	if !finite(cost) || !allFinite(s.h[:n*n]) {
-		s.adjointN = 0
-		return AdjointFailed
-	}
-	ok := s.adjoint.factor(s.h, n, 0, nil)
-	if ok && s.adjoint.pivot >= refinePivot {
-		return AdjointGaussNewton
-	}
-	if s.rows != nil {
-		s.factorRows()
-		if s.qr.rank() == n {
-			s.adjointQ = true
-			return AdjointGaussNewton
-		}
-	} else if ok && s.adjoint.pivot >= qrPivot {
-		return AdjointGaussNewton
-	}
-	for j := range n {
-		s.d[j] = math.Sqrt(s.h[j*n+j])
-		if s.d[j] == 0 {
-			s.d[j] = 1
-		}
-	}
-	for tau := 1e-12; ; tau *= 10 {
-		if s.adjoint.factor(s.h, n, tau, s.d) && s.adjoint.pivot >= 0.1*tau {
-			s.adjointT = tau
-			return AdjointRegularised
-		}
-		if tau > 1 {
-			s.adjointN = 0
-			return AdjointFailed
-		}
-	}
+	return s.adjoint.factorGaussNewton(p, s.at, &s.linear)
 }
 
 // SolveAdjoint overwrites lambda with M⁻¹wbar, M the matrix of the last
-// Factor; the two slices may be the same. With
-// wbar = ∂L/∂w the gradient of a loss through the solution is
+// Factor; the two slices may be the same. With wbar = ∂L/∂w the gradient of a
+// loss through the solution is
 //
 //	∂L/∂θ = −(∂g/∂θ)ᵀλ,  g = Jᵀr.
 //
-// After AdjointFailed, lambda is zero. The factor lasts until the next Solve or
+// After FactorFailed, lambda is zero. The factor lasts until the next Solve or
 // Factor. It panics if Factor was never called.
 func (s *Solver) SolveAdjoint(lambda, wbar []float64) {
-	n := s.adjointN
-	if n < 0 {
+	switch n := s.adjoint.n; {
+	case n < 0:
 		panic("lm: SolveAdjoint before Factor")
-	}
-	if n == 0 {
+	case n == 0:
 		clear(lambda)
-		return
-	}
-	if len(lambda) != n || len(wbar) != n {
+	case len(lambda) != n || len(wbar) != n:
 		panic("lm: SolveAdjoint wants vectors of the factored problem's size")
+	default:
+		s.adjoint.solve(lambda, wbar)
 	}
-	if s.adjointQ {
-		s.qr.solveNormal(lambda, wbar)
-		return
-	}
-	copy(s.tmp[:n], wbar)
-	s.adjoint.solve(lambda, s.tmp)
-	s.adjoint.refine(lambda, s.tmp, s.h, s.adjointT, s.d, s.tmp2)
-}
-
-// SolveTangent overwrites wdot with −M⁻¹gdot, the forward-mode derivative of
-// the solution: gdot = (∂g/∂θ)·θdot is the change of g = Jᵀr at fixed w. The
-// two slices may be the same.
-func (s *Solver) SolveTangent(wdot, gdot []float64) {
-	s.SolveAdjoint(wdot, gdot)
-	negate(wdot, wdot)
 }
 
 // VJP pulls wbar = ∂L/∂w at the solution w back to the parameters:
-// thetaBar = −(∂g/∂θ)ᵀM⁻¹wbar. It calls Factor. In Paper mode the derivative
-// of J is left out of ∂g/∂θ.
-func (s *Solver) VJP(p Parametric, w, wbar, thetaBar []float64, mode AdjointMode) AdjointStatus {
+// thetaBar = −(∂g/∂θ)ᵀM⁻¹wbar. It calls Factor. In AdjointPaper mode the
+// derivative of J is left out of ∂g/∂θ.
+func (s *Solver) VJP(p Parametric, w, wbar, thetaBar []float64, mode AdjointMode) FactorStatus {
 	if len(thetaBar) != p.Params() {
 		panic("lm: len(thetaBar) is not Params()")
 	}
 	status := s.Factor(p, w, mode)
-	lambda := s.acceleration[:len(w)]
+	lambda := s.adjoint.lambda[:len(w)]
 	s.SolveAdjoint(lambda, wbar)
-	p.PullGradient(thetaBar, w, lambda, mode == Paper)
+	p.PullGradient(thetaBar, w, lambda, mode == AdjointPaper)
 	negate(thetaBar, thetaBar)
-	return status
-}
-
-// JVP pushes a change thetaDot of the parameters forward to the solution:
-// wdot = −M⁻¹(∂g/∂θ)thetaDot. It calls Factor.
-func (s *Solver) JVP(p Parametric, w, thetaDot, wdot []float64, mode AdjointMode) AdjointStatus {
-	if len(thetaDot) != p.Params() {
-		panic("lm: len(thetaDot) is not Params()")
-	}
-	status := s.Factor(p, w, mode)
-	p.PushGradient(wdot, w, thetaDot, mode == Paper)
-	s.SolveTangent(wdot, wdot)
 	return status
 }

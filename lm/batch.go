@@ -17,8 +17,6 @@ type Task struct {
 type Batch struct {
 	pool    *kernel.Pool
 	solvers []*Solver // one per worker
-	tasks   []Task
-	run     func(worker, i int)
 }
 
 // NewBatch returns a batch solver for problems of up to n unknowns on the
@@ -29,16 +27,13 @@ func NewBatch(n int, o Options, pool *kernel.Pool) *Batch {
 	for range pool.Workers() {
 		b.solvers = append(b.solvers, NewSolver(n, o))
 	}
-	b.run = func(worker, i int) {
-		t := &b.tasks[i]
-		t.Result = b.solvers[worker].Solve(t.Problem, t.W)
-	}
 	return b
 }
 
-// Solve solves every task and writes its W and Result. It allocates nothing.
+// Solve solves every task and writes its W and Result.
 func (b *Batch) Solve(tasks []Task) {
-	b.tasks = tasks
-	b.pool.Run(len(tasks), b.run)
-	b.tasks = nil
+	b.pool.Run(len(tasks), func(worker, i int) {
+		t := &tasks[i]
+		t.Result = b.solvers[worker].Solve(t.Problem, t.W)
+	})
 }

@@ -68,9 +68,11 @@ func TestStreamedMatchesWholeProblem(t *testing.T) {
 			closeTo(t, "cost", []float64{s.Normal(b, h, w), s.Normal(nil, nil, w)}, []float64{cost, cost}, 1e-12)
 			closeTo(t, "JᵀJ", b, a, 1e-11)
 			closeTo(t, "Jᵀr", h, g, 1e-11)
-			p.Hessian(a, g, w)
-			s.Hessian(b, h, w)
-			closeTo(t, "H", b, a, 1e-11)
+			want := hessianOf(p, w)
+			closeTo(t, "H", hessianOf(s, w), want, 1e-11)
+			s.HessianParts(nil, b, nil, w)
+			axpy(b, 1, a)
+			closeTo(t, "the curvature alone", b, want, 1e-11)
 			rows := 0
 			s.EachBlock(w, func(r, jac []float64) {
 				if len(jac) != len(r)*n {
@@ -168,7 +170,7 @@ func TestBatchIsBitwiseOneByOne(t *testing.T) {
 						t.Errorf("%d workers, batches of %d, problem %d: w differs", workers, size, i)
 					}
 				}
-				if bad := i == 4 || i == 17; bad != (got[i].Result.Status == NonFiniteStart) {
+				if bad := i == 4 || i == 17; bad != (got[i].Result.Status == StatusNonFiniteStart) {
 					t.Errorf("problem %d: %v", i, got[i].Result.Status)
 				}
 			}
@@ -197,20 +199,59 @@ func TestStreamedIsBitwiseForAnyWorkers(t *testing.T) {
 	}
 }
 
-func TestBatchAllocatesNothing(t *testing.T) {
+// After the first solve nothing is allocated that grows with the rows or the
+// unknowns: no linear solver, no adjoint and no batch takes more than a few
+// closures, whether there are a hundred rows or ten thousand.
+func TestAllocationAfterTheFirstSolve(t *testing.T) {
+	const n, bound = 16, 4096
 	pool := kernel.NewPool(2)
 	defer pool.Close()
-	b := NewBatch(6, Options{NewtonCorrection: true}, pool)
-	tasks := make([]Task, 8)
-	for i := range tasks {
-		tasks[i] = Task{Problem: NewStreamedSecondOrder(linearRows{newTerms(300, 6, uint64(i))}, nil), W: make([]float64, 6)}
-	}
-	if got := testing.AllocsPerRun(5, func() {
-		for i := range tasks {
-			clear(tasks[i].W)
+	for _, o := range []Options{
+		{MaxIterations: 5, NewtonCorrection: true},
+		{MaxIterations: 5, Linear: LinearQR, Descent: Dogleg{}},
+		{MaxIterations: 5, Linear: LinearQR, Descent: GaussNewton{}, NewtonCorrection: true},
+	} {
+		for _, m := range []int{100, 10_000} {
+			p := newTerms(m, n, 1)
+			dense := NewDense(Func{
+				Rows: m, Dim: n,
+				Residual: func(r, w []float64) { linearRows{p}.Block(r, nil, w, 0, m) },
+				Jacobian: func(jac, w []float64) {
+					for i := range m {
+						_, f0, f1, _, _ := p.row(i, w)
+						for j := range n {
+							jac[i*n+j] = f0*p.a0[i*n+j] + f1*p.a1[i*n+j]
+						}
+					}
+				},
+			})
+			s, b := NewSolver(n, o), NewBatch(n, o, pool)
+			tasks := []Task{
+				{Problem: dense, W: make([]float64, n)},
+				{Problem: NewStreamedSecondOrder(linearRows{p}, nil), W: make([]float64, n)},
+			}
+			streamed := NewStreamedSecondOrder(linearRows{p}, pool)
+			w, lambda := make([]float64, n), make([]float64, n)
+			solve := func() {
+				for i := range tasks {
+					clear(tasks[i].W)
+				}
+				b.Solve(tasks)
+				clear(w)
+				s.Solve(streamed, w)
+				s.FactorSolution(streamed, w, AdjointExact)
+				s.SolveAdjoint(lambda, w)
+				s.Factor(streamed, w, AdjointGaussNewton)
+				s.SolveAdjoint(lambda, w)
+			}
+			solve()
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			solve()
+			runtime.ReadMemStats(&after)
+			if used := after.TotalAlloc - before.TotalAlloc; used > bound {
+				t.Errorf("%T %v, %d rows: %d bytes in the second solve, want at most %d", o.Descent, o.Linear, m, used, bound)
+			}
 		}
-		b.Solve(tasks)
-	}); got != 0 {
-		t.Errorf("%v allocations per batch", got)
 	}
 }

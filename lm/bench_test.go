@@ -113,8 +113,8 @@ func (p *fused[T]) EachBlock(w []float64, visit func(r, jac []float64)) {
 func BenchmarkSolve(b *testing.B) {
 	for _, n := range []int{16, 64} {
 		for _, m := range []int{100, 1000, 10_000, 100_000, 1_000_000} {
-			for _, linear := range []LinearSolver{Cholesky, QR} {
-				name := map[LinearSolver]string{Cholesky: "cholesky", QR: "qr"}[linear]
+			for _, linear := range []LinearSolver{LinearCholesky, LinearQR} {
+				name := linear.String()
 				o := Options{Linear: linear, Ridge: 1e-4}
 				for _, count := range []int{1, 24} {
 					b.Run(fmt.Sprintf("N=%d/m=%d/float64/%s/%d", n, m, name, count), func(b *testing.B) {
@@ -172,7 +172,7 @@ func solveMany(b *testing.B, problems []Problem, o Options) {
 // the run from converging earlier.
 func BenchmarkFifteenIterations(b *testing.B) {
 	p, w := newFused[float64](20_000, 16, fusedMemory, 1), make([]float64, 16)
-	s := NewSolver(16, Options{MaxIterations: 15, GTol: -1, FTol: -1, XTol: -1, InitialDamping: 1e6, NoRestart: true})
+	s := NewSolver(16, Options{MaxIterations: 15, GTol: -1, FTol: -1, XTol: -1, Descent: LevenbergMarquardt{InitialDamping: 1e6}, NoRestart: true})
 	best := time.Hour
 	for b.Loop() {
 		clear(w)
@@ -241,7 +241,7 @@ func BenchmarkCholesky(b *testing.B) {
 			x, y := randomRows(2*n, n, 1)
 			a, g := make([]float64, n*n), make([]float64, n)
 			accumulate(a, g, x, y, n)
-			symmetrize(a, n)
+			kernel.Symmetrize(a, n)
 			c := newCholesky(n)
 			for b.Loop() {
 				c.factor(a, n, 0, nil)

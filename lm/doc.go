@@ -18,7 +18,8 @@
 // # Method
 //
 // Levenberg-Marquardt with Nielsen's damping, Moré's scaling and, where the
-// problem is [Accelerated], geodesic acceleration; each step from a Cholesky
+// problem is [Accelerated], geodesic acceleration ([Descent], [Damping] and
+// [Scaling] name the alternatives); each step from a Cholesky
 // factorisation of the normal equations scaled to unit diagonal, refined once
 // when the smallest pivot falls below 1e-9 and replaced by QR of the rows with
 // column pivoting below 1e-12; MINPACK's three tests; a second run with identity
@@ -38,18 +39,18 @@
 //
 // which gives, for a loss L(w*) with w̄ = ∂L/∂w,
 //
-//	forward:  ẇ = −H⁻¹(∂g/∂θ)θ̇
-//	reverse:  λ = H⁻¹w̄,  ∂L/∂θ = −(∂g/∂θ)ᵀλ.
+//	λ = H⁻¹w̄,  ∂L/∂θ = −(∂g/∂θ)ᵀλ.
 //
-// [Solver.Factor] evaluates and factors H, [Solver.SolveAdjoint] and
-// [Solver.SolveTangent] use it, and [Solver.VJP] and [Solver.JVP] do all of it
-// for a [Parametric] problem such as [Dense]. [AdjointMode] names the two
-// approximations in use elsewhere. At a distance δ from w* the error of the
+// [Solver.Factor] evaluates and factors H, [Solver.SolveAdjoint] uses it, and
+// [Solver.VJP] does all of it for a [Parametric] problem such as [Dense].
+// [AdjointMode] names the two approximations in use elsewhere, [FactorStatus]
+// the matrix that was used. At a distance δ from w* the error of the
 // gradient is O(δ); [Options.NewtonCorrection] makes that O(δ²).
 //
 // # Guarantees
 //
-// Solve, Factor and the solves allocate nothing. The result of a problem does
+// After the first solve nothing is allocated that grows with the rows or the
+// unknowns. The result of a problem does
 // not depend on what a solver did before, on the number of workers, or on how
 // a batch is split: it is bitwise the same.
 package lm

@@ -81,7 +81,7 @@ func ExampleSolver_VJP() {
 	s.Solve(p, w)
 
 	gradient := make([]float64, 1)
-	status := s.VJP(p, w, []float64{0, 1}, gradient, lm.Exact) // L = the rate
+	status := s.VJP(p, w, []float64{0, 1}, gradient, lm.AdjointExact) // L = the rate
 	fmt.Printf("rate %.4f, changes by %.4f per unit of background (%v Hessian)\n", w[1], gradient[0], status)
 
 	background[0] += 0.01 // the witness

@@ -2,124 +2,64 @@ package lm
 
 import "math"
 
-// finish applies the Newton correction and measures the final point. On entry
-// a, g, cost and gradient belong to w.
-func (s *Solver) finish() {
-	n := s.n
-	exact := false
-	if so, ok := s.p.(SecondOrder); ok && s.opt.NewtonCorrection {
-		exact = s.correct(so)
-	}
-	s.res.Cost, s.res.Gradient, s.res.Damping = s.cost, s.gradient, s.mu
-	s.res.Rank = n
-	s.chol.factor(s.a, n, 0, nil)
-	s.res.SmallestPivot = s.chol.pivot
-	if s.chol.pivot < qrPivot {
-		s.res.Rank = s.rank()
-		if s.res.Rank < n && !s.res.Status.Early() {
-			s.res.Status = RankDeficient
-		}
-	}
+// finish applies the Newton correction to the current point and measures it.
+func (s *Solver) finish(p problem, res *Result) {
+	exact := s.opt.NewtonCorrection && s.correct(p, res)
+	x, v := s.at, s.step[:p.n]
+	chol := &s.linear.chol
+	chol.factor(x.a, p.n, 0, nil)
+	res.Cost, res.Gradient, res.SmallestPivot = x.cost, x.gradient, chol.pivot
 	switch {
-	case s.gradient == 0:
-		s.res.Distance = 0
+	case x.gradient == 0:
+		res.Distance = 0
 	case exact:
-		s.adjoint.solve(s.tmp, s.g)
-		s.res.Distance = norm(s.tmp[:n])
-	case s.chol.pivot > 0:
-		s.chol.solve(s.tmp, s.g)
-		s.res.Distance = norm(s.tmp[:n])
+		s.adjoint.chol.solve(v, x.g)
+		res.Distance = norm(v)
+	case chol.pivot > 0:
+		chol.solve(v, x.g)
+		res.Distance = norm(v)
 	default:
-		s.res.Distance = math.Inf(1)
+		res.Distance = math.Inf(1)
+	}
+	res.Rank = s.linear.rank(p, x)
+	if res.Rank < p.n && !res.Status.Early() {
+		res.Status = StatusRankDeficient
 	}
 }
 
-// correct takes one Newton step with the exact Hessian at w. It reports
-// whether H is positive definite (its factor is then in s.adjoint).
-func (s *Solver) correct(p SecondOrder) bool {
-	n := s.n
-	s.hasH = s.hessian(p, s.w, true)
-	if !s.hasH || !s.adjoint.factor(s.h, n, 0, nil) || s.adjoint.pivot < hessianPivot {
+// correct takes one Newton step with the exact Hessian. It reports whether that
+// is positive definite (its factor is then in s.adjoint).
+func (s *Solver) correct(p problem, res *Result) bool {
+	second, ok := p.Problem.(SecondOrder)
+	if !ok {
 		return false
 	}
-	negate(s.tmp[:n], s.g[:n])
-	s.adjoint.solve(s.step, s.tmp)
-	s.adjoint.refine(s.step, s.tmp, s.h, 0, nil, s.tmp2)
-	for j, v := range s.w {
-		s.trial[j] = v + s.step[j]
+	at, trial, f := s.at, s.trial, &s.adjoint
+	res.Evaluations++
+	p.hessian(at, second, false)
+	if !f.factorExact(at) {
+		return false
 	}
-	split, _ := s.p.(SplitHessian)
-	var cost float64
-	if split != nil {
-		s.res.Evaluations++
-		cost = split.HessianParts(s.aTrial[:n*n], s.hTrial[:n*n], s.gTrial[:n], s.trial[:n])
-		cost += s.addRidge(s.aTrial, s.gTrial, s.trial[:n])
-		axpy(s.hTrial[:n*n], 1, s.aTrial[:n*n])
-	} else {
-		cost = s.eval(s.aTrial, s.gTrial, s.trial[:n])
+	step := s.step[:p.n]
+	negate(step, at.g)
+	f.solve(step, step)
+	for j, v := range at.w {
+		trial.w[j] = v + step[j]
 	}
-	gradient := s.measure(s.aTrial, s.gTrial, cost)
-	if !finite(cost) || !finite(gradient) {
+	res.Evaluations++
+	p.hessian(trial, second, true)
+	if !finite(trial.cost) || !finite(trial.gradient) {
 		return true
 	}
 	// Within the rounding of the cost the gradient decides.
-	rises := cost > s.cost
-	if math.Abs(cost-s.cost) <= noise*s.cost {
-		rises = gradient > s.gradient
+	rises := trial.cost > at.cost
+	if math.Abs(trial.cost-at.cost) <= noise*at.cost {
+		rises = trial.gradient > at.gradient
 	}
-	if rises {
-		return true
+	if !rises {
+		s.at, s.trial = trial, at
+		s.linear.qr.valid = false
+		res.Corrected = true
 	}
-	copy(s.w, s.trial[:n])
-	s.a, s.aTrial = s.aTrial, s.a
-	s.g, s.gTrial = s.gTrial, s.g
-	s.h, s.hTrial = s.hTrial, s.h
-	s.hasH = split != nil && allFinite(s.h[:n*n])
-	s.cost, s.gradient = cost, gradient
-	s.qr.valid, s.gaussNewtonValid = false, false
-	s.res.Corrected = true
 	return true
-}
-
-// hessian evaluates H + ε²I into s.h and reports whether it is finite. The
-// gradient goes to tmp2. known says that a belongs to w.
-func (s *Solver) hessian(p SecondOrder, w []float64, known bool) bool {
-	n := s.n
-	s.res.Evaluations++
-	if split, ok := p.(SplitHessian); ok && known {
-		cost := split.HessianParts(nil, s.h[:n*n], nil, w)
-		axpy(s.h[:n*n], 1, s.a[:n*n])
-		return finite(cost) && allFinite(s.h[:n*n])
-	}
-	cost := p.Hessian(s.h[:n*n], s.tmp2[:n], w) + s.addRidge(s.h, s.tmp2, w)
-	return finite(cost) && allFinite(s.h[:n*n])
-}
-
-func allFinite(x []float64) bool {
-	check := 0.0
-	for _, v := range x {
-		check += v * 0
-	}
-	return check == 0
-}
-
-// currentRank returns the rank of [J; εI] at w. Pivots that leave no doubt save
-// the factorisation of the rows.
-func (s *Solver) currentRank() int {
-	s.chol.factor(s.a, s.n, 0, nil)
-	if s.chol.pivot >= qrPivot {
-		return s.n
-	}
-	return s.rank()
-}
-
-// rank returns the numerical rank of [J; εI] with columns scaled to unit
-// length: from the rows by pivoted QR where they can be read, and otherwise
-// by pivoted Cholesky of JᵀJ, which cannot see below about 1e-8.
-func (s *Solver) rank() int {
-	if s.rows != nil {
-		s.factorRows()
-		return s.qr.rank()
-	}
-	return pivotedCholeskyRank(s.hTrial, s.a, s.n)
 }

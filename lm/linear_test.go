@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"pihc/internal/check"
+	"pihc/internal/kernel"
 )
 
 func randomRows(m, n int, seed uint64) (x, y []float64) {
@@ -94,7 +95,7 @@ func testQR(t *testing.T, m, n int, mu float64) {
 	q.solve(got, math.Sqrt(mu), d)
 	a, g := make([]float64, n*n), make([]float64, n)
 	accumulate(a, g, x, y, n)
-	symmetrize(a, n)
+	kernel.Symmetrize(a, n)
 	c := newCholesky(n)
 	c.factor(a, n, mu, d)
 	negate(g, g)
@@ -136,7 +137,7 @@ func testRank(t *testing.T, m, n int) {
 		q.block(y, x)
 		a, g := make([]float64, n*n), make([]float64, n)
 		accumulate(a, g, x, y, n)
-		symmetrize(a, n)
+		kernel.Symmetrize(a, n)
 		if got := q.rank(); got != rank {
 			t.Errorf("%d x %d of rank %d: QR finds %d", m, n, rank, got)
 		}
@@ -154,15 +155,15 @@ func TestIllConditionedLeastSquares(t *testing.T) {
 	for _, delta := range []float64{1e-2, 1e-4, 1e-5, 1e-6, 1e-7} {
 		p, truth := collinear(delta)
 		errors := map[LinearSolver]float64{}
-		for _, linear := range []LinearSolver{Automatic, Cholesky, QR} {
+		for _, linear := range []LinearSolver{LinearAutomatic, LinearCholesky, LinearQR} {
 			w := make([]float64, 3)
-			NewSolver(3, Options{Descent: GaussNewton, Linear: linear, MaxIterations: 1, GTol: -1, FTol: -1, XTol: -1}).Solve(p, w)
+			NewSolver(3, Options{Descent: GaussNewton{}, Linear: linear, MaxIterations: 1, GTol: -1, FTol: -1, XTol: -1}).Solve(p, w)
 			errors[linear] = relative(w, truth)
 		}
 		t.Logf("columns %.0e apart: one Gauss-Newton step is off by %.1e (automatic), %.1e (Cholesky), %.1e (QR)",
-			delta, errors[Automatic], errors[Cholesky], errors[QR])
+			delta, errors[LinearAutomatic], errors[LinearCholesky], errors[LinearQR])
 		bound := 1e-14 / delta
-		if errors[QR] > bound || errors[Automatic] > 1e-7 {
+		if errors[LinearQR] > bound || errors[LinearAutomatic] > 1e-7 {
 			t.Errorf("columns %.0e apart: errors %v, want at most %.0e by QR and 1e-7 automatically", delta, errors, bound)
 		}
 	}

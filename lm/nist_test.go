@@ -257,6 +257,6 @@ func runNIST(t *testing.T, problems []*nistProblem, o Options, verbose bool) (so
 			}
 		}
 	}
-	t.Logf("NIST: acceleration %v: %d/54 solved, mean LRE %.2f, %.1f iterations per solved run", !o.NoAcceleration, solved, mean, float64(iterations)/float64(solved))
+	t.Logf("NIST: acceleration %v: %d/54 solved, mean LRE %.2f, %.1f iterations per solved run", accelerated(o), solved, mean, float64(iterations)/float64(solved))
 	return solved, mean
 }

@@ -19,25 +19,14 @@ type Problem interface {
 	Normal(a, g, w []float64) float64
 }
 
-// SecondOrder is a problem that also knows its exact Hessian. The final
-// Newton correction and the exact adjoint need it.
+// SecondOrder is a problem that also knows its exact Hessian
+// JᵀJ + Σ r_i∇²r_i. The Newton correction and the exact adjoint need it.
 type SecondOrder interface {
 	Problem
 
-	// Hessian overwrites h (n x n, row-major, both triangles) with
-	// JᵀJ + Σ r_i ∇²r_i and g (n) with Jᵀr at w, and returns ½‖r‖².
-	Hessian(h, g, w []float64) float64
-}
-
-// SplitHessian is a problem that evaluates the two parts of its Hessian apart,
-// for less than Normal and Hessian together. It saves the solver evaluations at
-// points whose JᵀJ it has, or needs as well.
-type SplitHessian interface {
-	SecondOrder
-
 	// HessianParts overwrites c (n x n, row-major, both triangles) with
-	// Σ r_i ∇²r_i at w and, if g is not nil, a with JᵀJ and g with Jᵀr.
-	// It returns ½‖r‖².
+	// Σ r_i ∇²r_i at w and, if g is not nil, a with JᵀJ and g with Jᵀr, for less
+	// than two evaluations. It returns ½‖r‖².
 	HessianParts(a, c, g, w []float64) float64
 }
 
@@ -50,15 +39,6 @@ type RowReader interface {
 	// and Jacobian jac (k x n, row-major), evaluated at w. The slices are
 	// valid during the call only. k may differ from block to block.
 	EachBlock(w []float64, visit func(r, jac []float64))
-}
-
-// Residuals is a problem that can write its whole residual vector. The
-// Optimistix termination rule compares residuals row by row; without this
-// interface it compares their norm.
-type Residuals interface {
-	Problem
-	Rows() int
-	Residual(r, w []float64) // r has Rows() entries
 }
 
 // Accelerated is a problem that knows the second derivative of its residual
@@ -79,12 +59,8 @@ type Parametric interface {
 	// Params returns the number of parameters.
 	Params() int
 
-	// PushGradient overwrites gdot (n) with (∂g/∂θ)·θdot, g = Jᵀr. With
-	// residualOnly it leaves out the derivative of J: gdot = Jᵀ(∂r/∂θ)θdot,
-	// which is what [Paper] differentiates.
-	PushGradient(gdot, w, thetaDot []float64, residualOnly bool)
-
-	// PullGradient overwrites thetaBar (Params()) with (∂g/∂θ)ᵀλ, or with
-	// (∂r/∂θ)ᵀJλ if residualOnly.
+	// PullGradient overwrites thetaBar (Params()) with (∂g/∂θ)ᵀλ, g = Jᵀr. With
+	// residualOnly it leaves out the derivative of J: (∂r/∂θ)ᵀJλ, which is what
+	// [AdjointPaper] differentiates.
 	PullGradient(thetaBar, w, lambda []float64, residualOnly bool)
 }

@@ -85,38 +85,48 @@ func (q *qrFactor) flush() {
 		q.flushColumns()
 		return
 	}
-	n, k := q.n, q.waiting
-	block, rhs := q.buffer[:k*n], q.rhs[:k]
+	k := q.waiting
 	q.waiting = 0
-	w := q.x[:n]
-	for j := range n {
-		below := 0.0
-		for i := range k {
-			below += block[i*n+j] * block[i*n+j]
-		}
-		below = math.Sqrt(below)
-		if below == 0 {
-			continue
-		}
-		row := q.r[j*n : (j+1)*n]
-		alpha := row[j]
-		beta := -math.Copysign(math.Hypot(alpha, below), alpha)
-		// H = I − τ v vᵀ, v = (1, x/(α−β)), τ = (β−α)/β.
-		tau, inv := (beta-alpha)/beta, 1/(alpha-beta)
-		copy(w[j+1:], row[j+1:])
-		wz := q.z[j]
-		for i := range k {
-			v := block[i*n+j] * inv
-			block[i*n+j] = v
-			axpy(w[j+1:], v, block[i*n+j+1:(i+1)*n])
+	for j := range q.n {
+		reflect(q.r[j*q.n:(j+1)*q.n], q.buffer[:k*q.n], q.z[j:], q.rhs[:k], j, q.x)
+	}
+}
+
+// reflect applies the Householder reflection that clears column j of block
+// (len(rhs) x len(row)) against entry j of row, to the columns from j on and to
+// the right-hand sides z[0] of row and rhs of block. It leaves its vector in
+// column j of block; w is scratch.
+func reflect(row, block, z, rhs []float64, j int, w []float64) {
+	n := len(row)
+	below := 0.0
+	for i := range rhs {
+		below += block[i*n+j] * block[i*n+j]
+	}
+	below = math.Sqrt(below)
+	if below == 0 {
+		return
+	}
+	alpha := row[j]
+	beta := -math.Copysign(math.Hypot(alpha, below), alpha)
+	// H = I − τ v vᵀ, v = (1, x/(α−β)), τ = (β−α)/β.
+	tau, inv := (beta-alpha)/beta, 1/(alpha-beta)
+	row[j] = beta
+	row, w = row[j+1:], w[j+1:n]
+	copy(w, row)
+	wz := z[0]
+	for i := range rhs {
+		v := block[i*n+j] * inv
+		block[i*n+j] = v
+		if v != 0 {
+			axpy(w, v, block[i*n+j+1:(i+1)*n])
 			wz += v * rhs[i]
 		}
-		row[j] = beta
-		axpy(row[j+1:], -tau, w[j+1:])
-		q.z[j] -= tau * wz
-		for i := range k {
-			v := tau * block[i*n+j]
-			axpy(block[i*n+j+1:(i+1)*n], -v, w[j+1:])
+	}
+	axpy(row, -tau, w)
+	z[0] -= tau * wz
+	for i := range rhs {
+		if v := tau * block[i*n+j]; v != 0 {
+			axpy(block[i*n+j+1:(i+1)*n], -v, w)
 			rhs[i] -= v * wz
 		}
 	}
@@ -208,7 +218,7 @@ func (q *qrFactor) finish(root float64, d []float64) int {
 			}
 			q.perm[j], q.perm[best] = q.perm[best], q.perm[j]
 		}
-		q.reflect(j, rows)
+		reflect(m[j*n:(j+1)*n], m[(j+1)*n:], q.b[j:], q.b[j+1:rows], j, q.norms)
 	}
 	return rows
 }
@@ -227,44 +237,6 @@ func columnNorm(m []float64, n int) float64 {
 		s = math.Hypot(s, m[i])
 	}
 	return s
-}
-
-// reflect applies the Householder reflection that clears column j of m below
-// its diagonal.
-func (q *qrFactor) reflect(j, rows int) {
-	n, m, w := q.n, q.m, q.norms[:q.n]
-	below := 0.0
-	for i := j + 1; i < rows; i++ {
-		below += m[i*n+j] * m[i*n+j]
-	}
-	below = math.Sqrt(below)
-	if below == 0 {
-		return
-	}
-	row := m[j*n : (j+1)*n]
-	alpha := row[j]
-	beta := -math.Copysign(math.Hypot(alpha, below), alpha)
-	tau, inv := (beta-alpha)/beta, 1/(alpha-beta)
-	copy(w[j+1:], row[j+1:])
-	wb := q.b[j]
-	for i := j + 1; i < rows; i++ {
-		v := m[i*n+j] * inv
-		m[i*n+j] = v
-		if v != 0 {
-			axpy(w[j+1:], v, m[i*n+j+1:(i+1)*n])
-			wb += v * q.b[i]
-		}
-	}
-	row[j] = beta
-	axpy(row[j+1:], -tau, w[j+1:])
-	q.b[j] -= tau * wb
-	for i := j + 1; i < rows; i++ {
-		if v := tau * m[i*n+j]; v != 0 {
-			axpy(m[i*n+j+1:(i+1)*n], -v, w[j+1:])
-			q.b[i] -= v * wb
-		}
-		m[i*n+j] = 0
-	}
 }
 
 // pivotedCholeskyRank returns the rank of a symmetric positive semi-definite

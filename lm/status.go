@@ -1,47 +1,20 @@
 package lm
 
-import (
-	"errors"
-	"fmt"
-)
+import "errors"
 
 // Status says how a solve ended.
 type Status int
 
 const (
-	NotStarted        Status = iota
-	ConvergedGradient        // gtol: the residual is orthogonal to every column of J
-	ConvergedCost            // ftol: actual and predicted reductions are small
-	ConvergedStep            // xtol: the step is small; also the Cauchy rule
-	RankDeficient            // a test was met, but J has rank Result.Rank < n: the minimiser may not be unique
-	MaxIterations            // the limit on trial steps was reached
-	Stalled                  // no step, however short, lowers the cost
-	NonFiniteStart           // cost, gradient or JᵀJ is NaN or Inf at the start
+	StatusNotStarted        Status = iota
+	StatusConvergedGradient        // gtol: the residual is orthogonal to every column of J
+	StatusConvergedCost            // ftol: actual and predicted reductions are small
+	StatusConvergedStep            // xtol: the step is small
+	StatusRankDeficient            // a test was met, but J has rank Result.Rank < n: the minimiser may not be unique
+	StatusMaxIterations            // the limit on trial steps was reached
+	StatusStalled                  // no step, however short, lowers the cost
+	StatusNonFiniteStart           // cost, gradient or JᵀJ is NaN or Inf at the start
 )
-
-var statusNames = [...]string{
-	NotStarted:        "not started",
-	ConvergedGradient: "converged (gradient)",
-	ConvergedCost:     "converged (cost)",
-	ConvergedStep:     "converged (step)",
-	RankDeficient:     "rank deficient",
-	MaxIterations:     "iteration limit",
-	Stalled:           "stalled",
-	NonFiniteStart:    "non-finite start",
-}
-
-// String returns a short lower-case name.
-func (s Status) String() string {
-	if s < 0 || int(s) >= len(statusNames) {
-		return fmt.Sprintf("lm.Status(%d)", int(s))
-	}
-	return statusNames[s]
-}
-
-// Early reports whether the solve ended before any convergence test was met.
-func (s Status) Early() bool {
-	return s == NotStarted || s == MaxIterations || s == Stalled || s == NonFiniteStart
-}
 
 // Errors returned by [Status.Err].
 var (
@@ -51,33 +24,41 @@ var (
 	ErrNonFiniteStart = errors.New("lm: cost or derivatives are not finite at the start")
 )
 
+var statuses = enum[Status]{"status", []string{
+	"not started", "converged (gradient)", "converged (cost)", "converged (step)",
+	"rank deficient", "iteration limit", "stalled", "non-finite start",
+}}
+
+// String returns a short lower-case name.
+func (s Status) String() string { return statuses.print(s) }
+
 // Err returns nil for a converged status, rank deficient included, and one of
 // the errors above otherwise.
 func (s Status) Err() error {
 	switch s {
-	case NotStarted:
+	case StatusNotStarted:
 		return ErrNotStarted
-	case MaxIterations:
+	case StatusMaxIterations:
 		return ErrMaxIterations
-	case Stalled:
+	case StatusStalled:
 		return ErrStalled
-	case NonFiniteStart:
+	case StatusNonFiniteStart:
 		return ErrNonFiniteStart
 	}
 	return nil
 }
 
+// Early reports whether the solve ended before any convergence test was met.
+func (s Status) Early() bool { return s.Err() != nil }
+
 // Result describes a finished solve. Every number includes the ridge and
 // belongs to the returned w.
 type Result struct {
 	Status Status
-	// Test is the test that ended the iteration: it differs from Status only
-	// where that says RankDeficient.
-	Test Status
 
 	Iterations  int // trial steps, accepted or rejected
 	Accepted    int
-	Evaluations int // calls of Normal and Hessian
+	Evaluations int // calls of Normal and HessianParts
 
 	Cost     float64 // ½‖r‖² + ½ε²‖w‖²
 	Gradient float64 // max_j |g_j|/(‖J_j‖‖r‖), 0 where g_j = 0
@@ -95,7 +76,6 @@ type Result struct {
 	// where that matrix is not positive definite.
 	Distance float64
 
-	Damping   float64 // μ at the end
-	Corrected bool    // the Newton correction was applied
-	Restarted bool    // the result is that of the second run, with identity scaling
+	Corrected bool // the Newton correction was applied
+	Restarted bool // the result is that of the second run, with identity scaling
 }

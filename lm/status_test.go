@@ -33,23 +33,23 @@ func TestStatuses(t *testing.T) {
 		early bool
 		err   error
 	}{
-		{"at the minimum", scalar(identity, one), 0, Options{}, ConvergedGradient, false, nil},
-		{"gradient", offset, 2.5, Options{FTol: -1, XTol: -1}, ConvergedGradient, false, nil},
-		{"cost", offset, 2.5, Options{GTol: -1, XTol: -1}, ConvergedCost, false, nil},
-		{"step", offset, 2.5, Options{GTol: -1, FTol: -1, XTol: 1e-2}, ConvergedStep, false, nil},
-		{"limit", offset, 2.5, Options{MaxIterations: 1}, MaxIterations, true, ErrMaxIterations},
-		{"constant", scalar(one, zero), 3, Options{}, RankDeficient, false, nil},
-		{"wrong Jacobian", scalar(identity, func(float64) float64 { return -1 }), 3, Options{}, Stalled, true, ErrStalled},
-		{"NaN start", scalar(math.Log, func(w float64) float64 { return 1 / w }), -1, Options{}, NonFiniteStart, true, ErrNonFiniteStart},
-		{"Inf start", scalar(func(w float64) float64 { return 1 / w }, func(w float64) float64 { return -1 / (w * w) }), 0, Options{}, NonFiniteStart, true, ErrNonFiniteStart},
-		{"NaN Jacobian", scalar(identity, func(float64) float64 { return math.NaN() }), 1, Options{}, NonFiniteStart, true, ErrNonFiniteStart},
+		{"at the minimum", scalar(identity, one), 0, Options{}, StatusConvergedGradient, false, nil},
+		{"gradient", offset, 2.5, Options{FTol: -1, XTol: -1}, StatusConvergedGradient, false, nil},
+		{"cost", offset, 2.5, Options{GTol: -1, XTol: -1}, StatusConvergedCost, false, nil},
+		{"step", offset, 2.5, Options{GTol: -1, FTol: -1, XTol: 1e-2}, StatusConvergedStep, false, nil},
+		{"limit", offset, 2.5, Options{MaxIterations: 1}, StatusMaxIterations, true, ErrMaxIterations},
+		{"constant", scalar(one, zero), 3, Options{}, StatusRankDeficient, false, nil},
+		{"wrong Jacobian", scalar(identity, func(float64) float64 { return -1 }), 3, Options{}, StatusStalled, true, ErrStalled},
+		{"NaN start", scalar(math.Log, func(w float64) float64 { return 1 / w }), -1, Options{}, StatusNonFiniteStart, true, ErrNonFiniteStart},
+		{"Inf start", scalar(func(w float64) float64 { return 1 / w }, func(w float64) float64 { return -1 / (w * w) }), 0, Options{}, StatusNonFiniteStart, true, ErrNonFiniteStart},
+		{"NaN Jacobian", scalar(identity, func(float64) float64 { return math.NaN() }), 1, Options{}, StatusNonFiniteStart, true, ErrNonFiniteStart},
 	} {
 		w := []float64{c.start}
 		res := NewSolver(1, c.o).Solve(c.p, w)
 		if res.Status != c.want || res.Status.Early() != c.early || !errors.Is(res.Status.Err(), c.err) {
 			t.Errorf("%s: %v (early %v, %v), want %v", c.name, res.Status, res.Status.Early(), res.Status.Err(), c.want)
 		}
-		if c.want == NonFiniteStart && w[0] != c.start {
+		if c.want == StatusNonFiniteStart && w[0] != c.start {
 			t.Errorf("%s: w moved to %v", c.name, w)
 		}
 	}
@@ -58,7 +58,7 @@ func TestStatuses(t *testing.T) {
 // TestNonFiniteTrialIsRejected minimises log(w)² from a point whose first
 // Gauss-Newton steps lead to negative w, where log is NaN, by every descent.
 func TestNonFiniteTrialIsRejected(t *testing.T) {
-	for _, descent := range []Descent{LevenbergMarquardt, GaussNewton, Dogleg} {
+	for _, descent := range []Descent{LevenbergMarquardt{NoAcceleration: true}, GaussNewton{}, Dogleg{}} {
 		nan := 0
 		p := scalar(func(w float64) float64 {
 			v := math.Log(w)
@@ -68,9 +68,9 @@ func TestNonFiniteTrialIsRejected(t *testing.T) {
 			return v
 		}, func(w float64) float64 { return 1 / w })
 		w := []float64{20}
-		res := NewSolver(1, Options{Descent: descent, NoAcceleration: true}).Solve(p, w)
+		res := NewSolver(1, Options{Descent: descent}).Solve(p, w)
 		if res.Status.Err() != nil || math.Abs(w[0]-1) > 1e-7 || nan == 0 {
-			t.Errorf("descent %d: w = %v after %d NaN trials, %+v", descent, w, nan, res)
+			t.Errorf("%T: w = %v after %d NaN trials, %+v", descent, w, nan, res)
 		}
 	}
 }
@@ -130,31 +130,10 @@ func TestRidge(t *testing.T) {
 	b := NewSolver(3, o).Solve(p, v)
 	closeTo(t, "w", v, w, 1e-9)
 	closeTo(t, "cost", []float64{b.Cost}, []float64{a.Cost}, 1e-12)
-	o.Linear = QR
+	o.Linear = LinearQR
 	u := make([]float64, 3)
 	NewSolver(3, o).Solve(NewStreamed(linearRows{p}, nil), u)
 	closeTo(t, "w by QR", u, w, 1e-9)
-}
-
-// TestCauchyRule: with the Optimistix rule the residual rows and the unknowns
-// must both be still, and the gradient alone must not stop the run.
-func TestCauchyRule(t *testing.T) {
-	p := newTerms(60, 3, 6)
-	loose, strict := make([]float64, 3), make([]float64, 3)
-	o := Options{Termination: Cauchy, Damping: Classical, Scaling: Identity, Linear: QR}
-	a := NewSolver(3, o).Solve(NewStreamed(linearRows{p}, nil), loose)
-	o.RTol, o.ATol = 1e-10, 1e-10
-	b := NewSolver(3, o).Solve(NewStreamed(linearRows{p}, nil), strict)
-	if a.Status != ConvergedStep || b.Status != ConvergedStep || a.Iterations >= b.Iterations {
-		t.Errorf("rtol 1e-4: %+v\nrtol 1e-10: %+v", a, b)
-	}
-	if b.Gradient > 1e-8 {
-		t.Errorf("scaled gradient %g at rtol 1e-10", b.Gradient)
-	}
-	// Without Residuals the rule falls back to the norm of r.
-	if c := NewSolver(3, o).Solve(p, make([]float64, 3)); c.Status != ConvergedStep {
-		t.Errorf("norm rule: %+v", c)
-	}
 }
 
 // TestRestart starts where the first column is enormous: Moré's D never
@@ -176,7 +155,7 @@ func TestRestart(t *testing.T) {
 	})
 	for _, no := range []bool{false, true} {
 		w := []float64{1, 1}
-		res := NewSolver(2, Options{NoRestart: no, NoAcceleration: true, MaxIterations: 2000}).Solve(p, w)
+		res := NewSolver(2, Options{NoRestart: no, Descent: LevenbergMarquardt{NoAcceleration: true}, MaxIterations: 2000}).Solve(p, w)
 		solved := math.Abs(w[1]-0.54723748542) < 1e-4
 		if solved == no || res.Restarted == no {
 			t.Errorf("NoRestart %v: w = %v, %+v", no, w, res)
@@ -211,7 +190,7 @@ func TestPanics(t *testing.T) {
 		"no residual":    func() { NewDense(Func{Rows: 1, Dim: 1}) },
 		"theta length":   func() { NewDense(Func{Rows: 1, Dim: 1, Params: 1, Residual: func(_, _ []float64) {}}) },
 		"length of theta": func() {
-			NewSolver(2, Options{}).VJP(rosenbrock(), []float64{1, 1}, []float64{1, 1}, []float64{0}, Exact)
+			NewSolver(2, Options{}).VJP(rosenbrock(), []float64{1, 1}, []float64{1, 1}, []float64{0}, AdjointExact)
 		},
 	} {
 		func() {
@@ -226,7 +205,7 @@ func TestPanics(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	for _, m := range []AdjointMode{Exact, GaussNewtonAdjoint, Paper} {
+	for _, m := range []AdjointMode{AdjointExact, AdjointGaussNewton, AdjointPaper} {
 		if got, err := ParseAdjointMode(m.String()); got != m || err != nil {
 			t.Errorf("%v: %v, %v", m, got, err)
 		}
@@ -234,7 +213,7 @@ func TestNames(t *testing.T) {
 	if _, err := ParseAdjointMode("newton"); err == nil {
 		t.Error("unknown adjoint mode accepted")
 	}
-	for s := NotStarted; s <= NonFiniteStart; s++ {
+	for s := StatusNotStarted; s <= StatusNonFiniteStart; s++ {
 		if s.String() == "" || s.Early() != (s.Err() != nil) {
 			t.Errorf("%d: %q, early %v, %v", s, s, s.Early(), s.Err())
 		}

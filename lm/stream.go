@@ -29,10 +29,11 @@ type CurvedRows interface {
 const maxChunks = 32
 
 // Streamed is the problem of a row provider. Its memory is bounded by
-// 32·(n² + n) numbers and a block of rows per worker, whatever the number of
-// rows. (The [Cauchy] rule keeps two residual vectors beside.) The rows are cut into at most 32 chunks that depend on their number
-// alone, each is summed block by block, and the sums are added in order:
-// results are bitwise the same for any number of workers.
+// 32·(n² + n) numbers (twice that with second derivatives) and a block of rows
+// per worker, whatever the number of rows. The rows are cut into at most 32
+// chunks that depend on their number alone, each is summed block by block, and
+// the sums are added in order: results are bitwise the same for any number of
+// workers.
 type Streamed struct {
 	rows    Rows
 	pool    *kernel.Pool
@@ -41,17 +42,12 @@ type Streamed struct {
 	block   int // rows of a block
 	parts   []partial
 	workers []streamScratch
-
-	// The evaluation under way.
-	w      []float64
-	first  bool // derivatives wanted
-	curved CurvedRows
-	run    func(worker, i int)
 }
 
+// partial is the sum over a chunk.
 type partial struct {
-	cost float64
-	a, g []float64
+	cost    float64
+	a, c, g []float64
 }
 
 type streamScratch struct {
@@ -60,8 +56,8 @@ type streamScratch struct {
 }
 
 // NewStreamed returns the problem of rows. Its evaluations run on the workers
-// of pool; nil means the calling goroutine. It implements [RowReader] and
-// [Residuals], and is for one goroutine at a time.
+// of pool; nil means the calling goroutine. It is a
+// [RowReader], and for one goroutine at a time.
 // It panics if rows has no rows or no unknowns.
 func NewStreamed(rows Rows, pool *kernel.Pool) *Streamed {
 	m, n := rows.Rows(), rows.Dim()
@@ -88,18 +84,11 @@ func NewStreamed(rows Rows, pool *kernel.Pool) *Streamed {
 		t.f, t.terms = [][]float64{t.ones}, [][]float64{t.jac}
 		s.workers[i] = t
 	}
-	s.run = s.sumChunk
 	return s
 }
 
 // Dim returns the number of unknowns.
 func (s *Streamed) Dim() int { return s.n }
-
-// Rows returns the number of rows.
-func (s *Streamed) Rows() int { return s.m }
-
-// Residual writes all residuals at w.
-func (s *Streamed) Residual(r, w []float64) { s.rows.Block(r, nil, w, 0, s.m) }
 
 // EachBlock implements [RowReader].
 func (s *Streamed) EachBlock(w []float64, visit func(r, jac []float64)) {
@@ -112,17 +101,18 @@ func (s *Streamed) EachBlock(w []float64, visit func(r, jac []float64)) {
 }
 
 // Normal implements [Problem].
-func (s *Streamed) Normal(a, g, w []float64) float64 { return s.evaluate(a, g, w, nil) }
+func (s *Streamed) Normal(a, g, w []float64) float64 { return s.evaluate(a, nil, g, w, nil) }
 
-func (s *Streamed) evaluate(a, g, w []float64, curved CurvedRows) float64 {
-	s.w, s.first, s.curved = w, g != nil, curved
-	s.pool.Run(len(s.parts), s.run)
-	s.w, s.curved = nil, nil
+// evaluate sums the cost and, where they are not nil, a and g, and c from curved.
+func (s *Streamed) evaluate(a, c, g, w []float64, curved CurvedRows) float64 {
+	s.pool.Run(len(s.parts), func(worker, i int) {
+		lo := i * s.chunk
+		s.parts[i].sum(&s.workers[worker], s.rows, curved, w, lo, min(lo+s.chunk, s.m), s.block, g != nil)
+	})
 	cost := 0.0
-	if g != nil {
-		clear(a)
-		clear(g)
-	}
+	clear(a)
+	clear(c)
+	clear(g)
 	for i := range s.parts {
 		p := &s.parts[i]
 		cost += p.cost
@@ -130,35 +120,39 @@ func (s *Streamed) evaluate(a, g, w []float64, curved CurvedRows) float64 {
 			axpy(a, 1, p.a)
 			axpy(g, 1, p.g)
 		}
+		if curved != nil {
+			axpy(c, 1, p.c)
+		}
 	}
 	if g != nil {
 		kernel.Symmetrize(a, s.n)
 	}
+	if curved != nil {
+		kernel.Symmetrize(c, s.n)
+	}
 	return cost
 }
 
-// sumChunk sums chunk i into its partial.
-func (s *Streamed) sumChunk(worker, i int) {
-	t, p, n := &s.workers[worker], &s.parts[i], s.n
+// sum sums rows [lo, hi), a block at a time: the cost, with first the normal
+// equations, and the curvature of curved, if there is one.
+func (p *partial) sum(t *streamScratch, rows Rows, curved CurvedRows, w []float64, lo, hi, block int, first bool) {
+	n := len(w)
 	p.cost = 0
-	if s.first {
-		clear(p.a)
-		clear(p.g)
-	}
-	end := min((i+1)*s.chunk, s.m)
-	for lo := i * s.chunk; lo < end; lo += s.block {
-		k := min(s.block, end-lo)
+	clear(p.a)
+	clear(p.g)
+	clear(p.c)
+	for ; lo < hi; lo += block {
+		k := min(block, hi-lo)
 		r := t.r[:k]
-		if !s.first {
-			s.rows.Block(r, nil, s.w, lo, lo+k)
-			p.cost += 0.5 * kernel.SumSquares64(r)
-			continue
+		if first {
+			rows.Block(r, t.jac[:k*n], w, lo, lo+k)
+			kernel.AccumulateNormal(p.a, p.g, n, k, t.f, t.terms, r, t.scratch)
+		} else {
+			rows.Block(r, nil, w, lo, lo+k)
 		}
-		s.rows.Block(r, t.jac[:k*n], s.w, lo, lo+k)
 		p.cost += 0.5 * kernel.SumSquares64(r)
-		kernel.AccumulateNormal(p.a, p.g, n, k, t.f, t.terms, r, t.scratch)
-		if s.curved != nil {
-			s.curved.AddCurvature(p.a, r, s.w, lo, lo+k)
+		if curved != nil {
+			curved.AddCurvature(p.c, r, w, lo, lo+k)
 		}
 	}
 }
@@ -171,10 +165,14 @@ type StreamedSecondOrder struct {
 
 // NewStreamedSecondOrder is [NewStreamed] for rows with second derivatives.
 func NewStreamedSecondOrder(rows CurvedRows, pool *kernel.Pool) *StreamedSecondOrder {
-	return &StreamedSecondOrder{NewStreamed(rows, pool), rows}
+	s := &StreamedSecondOrder{NewStreamed(rows, pool), rows}
+	for i := range s.parts {
+		s.parts[i].c = make([]float64, s.n*s.n)
+	}
+	return s
 }
 
-// Hessian implements [SecondOrder].
-func (s *StreamedSecondOrder) Hessian(h, g, w []float64) float64 {
-	return s.evaluate(h, g, w, s.curved)
+// HessianParts implements [SecondOrder].
+func (s *StreamedSecondOrder) HessianParts(a, c, g, w []float64) float64 {
+	return s.evaluate(a, c, g, w, s.curved)
 }

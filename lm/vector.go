@@ -44,11 +44,8 @@ func axpy(dst []float64, alpha float64, x []float64) {
 
 func norm(x []float64) float64 { return math.Sqrt(dot(x, x)) }
 
-// scaledNorm returns ‖diag(d) x‖, d nil meaning I.
+// scaledNorm returns ‖diag(d) x‖.
 func scaledNorm(d, x []float64) float64 {
-	if d == nil {
-		return norm(x)
-	}
 	s := 0.0
 	for i, v := range x {
 		s += (d[i] * v) * (d[i] * v)
@@ -56,4 +53,18 @@ func scaledNorm(d, x []float64) float64 {
 	return math.Sqrt(s)
 }
 
-func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+func negate(dst, x []float64) {
+	for i, v := range x {
+		dst[i] = -v
+	}
+}
+
+func finite(x float64) bool { return x*0 == 0 }
+
+func allFinite(x []float64) bool {
+	check := 0.0
+	for _, v := range x {
+		check += v * 0
+	}
+	return check == 0
+}

@@ -47,9 +47,6 @@ func (s *Spec) Options(p *pde.Problem) (constraint.Options, error) {
 		LocalConditions: c.ConditionRows == "local", RepeatInitial: c.RepeatInitial, Start: c.Start,
 		Solver: lm.Options{
 			GTol: c.Tolerance, MaxIterations: c.MaxIterations, Ridge: c.Ridge, NewtonCorrection: c.NewtonCorrection, NoRestart: true,
-			// Near Gauss-Newton from the first step: rows are close to linear in the
-			// weights, and most solves save an iteration or two.
-			InitialDamping: 1e-6,
 			// What a reduction of 1e-6 leaves is for the Newton correction. It ends
 			// the solves on an untrained basis, which wander in a flat valley; those on
 			// a trained one meet the gradient test first.
@@ -65,21 +62,16 @@ func (s *Spec) Options(p *pde.Problem) (constraint.Options, error) {
 			return o, err
 		}
 	}
-	switch c.Damping {
-	case "classical":
-		o.Solver.Damping = lm.Classical
-	default:
-		o.Solver.Damping = lm.Nielsen
+	damping, err := lm.ParseDamping(c.Damping)
+	if err != nil {
+		return o, err
 	}
-	switch c.Scaling {
-	case "identity":
-		o.Solver.Scaling = lm.Identity
-	case "current":
-		o.Solver.Scaling = lm.Current
-	default:
-		o.Solver.Scaling = lm.More
+	// Near Gauss-Newton from the first step: rows are close to linear in the
+	// weights, and most solves save an iteration or two.
+	o.Solver.Descent = lm.LevenbergMarquardt{Damping: damping, InitialDamping: 1e-6}
+	if o.Solver.Scaling, err = lm.ParseScaling(c.Scaling); err != nil {
+		return o, err
 	}
-	var err error
 	o.Adjoint, err = lm.ParseAdjointMode(c.Adjoint)
 	return o, err
 }

@@ -109,7 +109,7 @@ func measureSolves[T kernel.Float](b *bench, g *solverGrid, m, n, problems int, 
 	for i := range tasks {
 		tasks[i] = lm.Task{Problem: newSyntheticRows[T](m, n, rowsMemory/problems, uint64(i)), W: make([]float64, n)}
 	}
-	for _, linear := range []lm.LinearSolver{lm.Cholesky, lm.QR} {
+	for _, linear := range []lm.LinearSolver{lm.LinearCholesky, lm.LinearQR} {
 		batch := lm.NewBatch(n, lm.Options{Linear: linear, Ridge: 1e-4}, pool)
 		t, err := b.brief(func() {
 			for i := range tasks {
@@ -120,10 +120,7 @@ func measureSolves[T kernel.Float](b *bench, g *solverGrid, m, n, problems int, 
 		if err != nil {
 			return err
 		}
-		c := solveCase{Rows: m, Basis: n, Precision: precision, Linear: "cholesky", Problems: problems, Solve: t / float64(problems)}
-		if linear == lm.QR {
-			c.Linear = "qr"
-		}
+		c := solveCase{Rows: m, Basis: n, Precision: precision, Linear: linear.String(), Problems: problems, Solve: t / float64(problems)}
 		for i := range tasks {
 			if err := tasks[i].Result.Status.Err(); err != nil {
 				return err
@@ -159,7 +156,7 @@ func measurePass[T kernel.Float](g *solverGrid, m, n, size int, peak float64) {
 // strong damping at the start keeps it from converging earlier.
 func (b *bench) twentyThousand() (float64, error) {
 	p, w := newSyntheticRows[float64](20_000, 16, rowsMemory, 1), make([]float64, 16)
-	s := lm.NewSolver(16, lm.Options{MaxIterations: benchIterations, GTol: -1, FTol: -1, XTol: -1, InitialDamping: 1e6, NoRestart: true})
+	s := lm.NewSolver(16, lm.Options{MaxIterations: benchIterations, GTol: -1, FTol: -1, XTol: -1, Descent: lm.LevenbergMarquardt{InitialDamping: 1e6}, NoRestart: true})
 	iterations := 0
 	t, err := b.brief(func() {
 		clear(w)
