@@ -31,6 +31,7 @@ var layers = map[string]int{
 	"sim":             3,
 	"constraint":      4,
 	"model":           5,
+	"dist":            6,
 	"train":           7,
 	"report":          7,
 	"cmd/pihc":        8,
@@ -47,6 +48,7 @@ var allowed = map[string][]string{
 	"go.yaml.in/yaml/v4":              {"internal/config"},
 	"simd/archsimd":                   {"internal/kernel"}, // standard library, but an experiment
 	"golang.org/x/sys":                {"internal/kernel", "cmd/pihc"},
+	"github.com/ebitengine/purego":    {"dist"}, // libraries loaded at run time
 	"gonum.org/v1/plot":               {"report"},
 	"github.com/spf13/cobra":          {"cmd/pihc"},
 	"github.com/spf13/pflag":          {"cmd/pihc"},

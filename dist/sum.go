@@ -1,0 +1,65 @@
+package dist
+
+import (
+	"unsafe"
+
+	"pihc/internal/kernel"
+)
+
+// Sum adds vectors of n numbers, one a sample, over the ranks of a Comm, in the
+// order of the samples: the result is what one rank gets by adding them one after
+// the other, bit for bit, on any number of ranks. Samples are dealt in rounds:
+// sample i is formed by rank i mod Size in round i / Size.
+//
+// Each rank owns one slice of the sum, a Size-th. A round moves n numbers from and
+// to each rank (AllToAll), Finish as many again (AllGather): with B samples on R
+// ranks ⌈B/R⌉ + 1 times n numbers.
+type Sum[T kernel.Float] struct {
+	comm           Comm
+	n, slice       int
+	sent, received []T // (Size, slice)
+	sum            []T // (slice): this rank's
+}
+
+// NewSum prepares sums of vectors of n numbers.
+func NewSum[T kernel.Float](comm Comm, n int) *Sum[T] {
+	slice := (n + comm.Size() - 1) / comm.Size()
+	s := &Sum[T]{comm: comm, n: n, slice: slice, sum: make([]T, slice)}
+	s.sent, s.received = make([]T, slice*comm.Size()), make([]T, slice*comm.Size())
+	return s
+}
+
+// Round adds the vectors of ranks 0 to count−1, in this order; mine (n) is this
+// rank's, and is not read where its rank is not below count.
+func (s *Sum[T]) Round(mine []T, count int) error {
+	if s.comm.Rank() < count {
+		copy(s.sent, mine[:s.n])
+	}
+	if err := s.comm.AllToAll(Bytes(s.received), Bytes(s.sent)); err != nil {
+		return err
+	}
+	for r := range count {
+		for i, v := range s.received[r*s.slice : (r+1)*s.slice] {
+			s.sum[i] += v
+		}
+	}
+	return nil
+}
+
+// Finish writes the sum to dst (n) of every rank and begins a new one at zero.
+func (s *Sum[T]) Finish(dst []T) error {
+	if err := s.comm.AllGather(Bytes(s.received), Bytes(s.sum)); err != nil {
+		return err
+	}
+	copy(dst[:s.n], s.received)
+	clear(s.sum)
+	return nil
+}
+
+// Bytes views numbers as the bytes that hold them, in this machine's order.
+func Bytes[T kernel.Float | ~uint64](v []T) []byte {
+	if len(v) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&v[0])), len(v)*int(unsafe.Sizeof(v[0])))
+}
