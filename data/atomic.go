@@ -20,7 +20,8 @@ const partialSuffix = ".partial"
 // WriteAtomic calls write with a buffered file in the folder of path and, when
 // it succeeds, synchronises the file and renames it to path, which it
 // replaces. On an error, a full disk say, nothing is left behind and path is
-// as it was. The error names path.
+// as it was; what a killed process left of the same path is removed. The error
+// names path.
 func WriteAtomic(path string, write func(io.Writer) error) error {
 	_, _, err := WriteAtomicHash(path, write)
 	return err
@@ -29,9 +30,17 @@ func WriteAtomic(path string, write func(io.Writer) error) error {
 // WriteAtomicHash is WriteAtomic that also returns the number of bytes and
 // their SHA-256 in hexadecimal.
 func WriteAtomicHash(path string, write func(io.Writer) error) (size int64, sum string, err error) {
+	return writeAtomic(path, func(string) string { return path }, write)
+}
+
+// writeAtomic names the file by the SHA-256 of its content; path stands for it
+// until that is known.
+func writeAtomic(path string, name func(sum string) string, write func(io.Writer) error) (size int64, sum string, err error) {
 	dir, base := filepath.Split(path)
-	temporary := filepath.Join(dir, fmt.Sprintf(".%s-%08x%s", base, rand.Uint32(), partialSuffix))
-	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	removePartials(dir, base)
+	f, temporary, err := createPartial(func() string {
+		return filepath.Join(dir, fmt.Sprintf(".%s-%08x%s", base, rand.Uint32(), partialSuffix))
+	})
 	if err != nil {
 		return 0, "", fmt.Errorf("write %s: %w", path, reason(err))
 	}
@@ -54,14 +63,12 @@ func WriteAtomicHash(path string, write func(io.Writer) error) (size int64, sum 
 	if err := f.Sync(); err != nil {
 		return 0, "", err
 	}
-	if err := f.Close(); err != nil {
-		return 0, "", err
-	}
-	if err := os.Rename(temporary, path); err != nil {
+	sum = hex.EncodeToString(hash.Sum(nil))
+	if err := renameOpen(f, temporary, name(sum)); err != nil {
 		return 0, "", err
 	}
 	syncFolder(dir)
-	return count.n, hex.EncodeToString(hash.Sum(nil)), nil
+	return count.n, sum, nil
 }
 
 // syncFolder makes a rename survive a power cut where the system can; not all

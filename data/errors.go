@@ -61,8 +61,9 @@ func (e *VersionError) Error() string {
 // An ExistsError reports a folder that already holds something else than what
 // was to be written there. Nothing has been changed.
 type ExistsError struct {
-	Dir    string
-	Reason string
+	Dir     string
+	Reason  string
+	Foreign bool // with files that are no dataset's
 }
 
 func (e *ExistsError) Error() string { return e.Dir + ": " + e.Reason }

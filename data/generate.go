@@ -60,23 +60,71 @@ func mix(x uint64) uint64 {
 // progress, which may be nil, is called with the number of finished samples,
 // kept ones included, never twice at once.
 //
-// Errors: *ExistsError if dir holds a dataset of another plan or foreign files
-// under the names of shards; ctx.Err, wrapped, when cancelled; those of
-// Sampler and Solver with the name of the sample; those of writing.
+// Errors: *ExistsError if dir holds a dataset of another plan or foreign files;
+// *LockedError if another process works there; ctx.Err, wrapped, when cancelled;
+// those of Sampler and Solver with the name of the sample; those of writing.
 func Generate(ctx context.Context, dir string, plan Plan, progress func(done, total int)) error {
 	g := &generator{dir: dir, plan: plan, progress: progress}
 	if err := g.prepare(); err != nil {
 		return err
 	}
-	g.total = g.manifest.total()
+	unlock, err := g.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	if g.complete {
 		_, err := g.verified(g.manifest.Shards)
 		return err
 	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return fmt.Errorf("create %s: %w", dir, reason(err))
+	return g.generate(ctx)
+}
+
+// lock claims the folder, removes what killed processes left there, and looks
+// at it again. A complete dataset may be in a folder that nobody can write in.
+func (g *generator) lock() (unlock func(), err error) {
+	made := false
+	if !g.complete {
+		if made, err = MakeFolder(g.dir); err != nil {
+			return nil, err
+		}
 	}
-	g.removePartials()
+	lock, err := LockFolder(g.dir)
+	if g.complete && errors.Is(err, fs.ErrPermission) {
+		return func() {}, nil
+	}
+	if err == nil {
+		unlock = func() {
+			lock.Release()
+			if made {
+				os.Remove(g.dir) // if nothing came to be there
+			}
+		}
+		if err = g.prepare(); err != nil {
+			unlock()
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	RemovePartials(g.dir)
+	if g.complete {
+		os.Remove(g.path(progressFile))
+	}
+	return unlock, nil
+}
+
+// MakeFolder makes a folder and those above it, and says whether it did.
+func MakeFolder(dir string) (made bool, err error) {
+	_, missing := os.Stat(dir)
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return false, fmt.Errorf("create %s: %w", dir, reason(err))
+	}
+	return missing != nil, nil
+}
+
+// generate makes the shards that are not there yet.
+func (g *generator) generate(ctx context.Context) error {
 	// Written before any shard: the shards that follow are known to be ours.
 	if err := g.manifest.write(g.path(progressFile)); err != nil {
 		return err
@@ -125,6 +173,10 @@ func (g *generator) prepare() error {
 	if err := m.validate(); err != nil {
 		return fmt.Errorf("dataset %s: %w", g.dir, err)
 	}
+	entries, err := os.ReadDir(g.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("create %s: %w", g.dir, reason(err))
+	}
 	for _, file := range []string{manifestFile, progressFile} {
 		old, err := readManifest(g.path(file))
 		if errors.Is(err, fs.ErrNotExist) {
@@ -136,17 +188,15 @@ func (g *generator) prepare() error {
 		if d := old.difference(m); d != "" {
 			return &ExistsError{Dir: g.dir, Reason: "already holds another dataset: " + d}
 		}
-		g.manifest, g.complete = old, file == manifestFile
+		g.manifest, g.complete, g.total = old, file == manifestFile, old.total()
 		return nil
 	}
-	for _, s := range m.Splits {
-		for first := 0; first < s.Count; first += g.shardSize(s, m) {
-			if _, err := os.Lstat(g.path(shardFile(s, first/g.shardSize(s, m)))); err == nil {
-				return &ExistsError{Dir: g.dir, Reason: fmt.Sprintf("holds %s but no manifest; nothing was changed", shardFile(s, first/g.shardSize(s, m)))}
-			}
+	for _, e := range entries {
+		if name := e.Name(); name != lockFile && !strings.HasPrefix(name, ".") {
+			return &ExistsError{Dir: g.dir, Foreign: true, Reason: fmt.Sprintf("not a dataset: it holds other files, such as %s", name)}
 		}
 	}
-	g.manifest = m
+	g.manifest, g.total = m, m.total()
 	return nil
 }
 
@@ -163,16 +213,6 @@ func (g *generator) shardSize(s Split, m *Manifest) int {
 		bytes += m.SolutionType.size() * size
 	}
 	return min(1000, max(1, 64<<20/bytes))
-}
-
-// removePartials removes what a killed process left.
-func (g *generator) removePartials() {
-	entries, _ := os.ReadDir(g.dir)
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), ".") && strings.HasSuffix(e.Name(), partialSuffix) {
-			os.Remove(g.path(e.Name()))
-		}
-	}
 }
 
 // verified returns the shards whose files have the recorded hashes. Of a

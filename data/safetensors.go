@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"path/filepath"
 	"sort"
 )
 
@@ -221,6 +222,16 @@ func parseSafetensorsHeader(head []byte) ([]namedEntry, map[string]string, error
 func WriteSafetensors(path string, tensors []Named, metadata map[string]string) (sum string, err error) {
 	_, sum, err = WriteAtomicHash(path, func(w io.Writer) error { return EncodeSafetensors(w, tensors, metadata) })
 	return sum, err
+}
+
+// WriteSafetensorsByContent writes tensors to a new file of dir that is named
+// prefix-HASH.safetensors after its content, and returns its name and SHA-256.
+func WriteSafetensorsByContent(dir, prefix string, tensors []Named, metadata map[string]string) (file, sum string, err error) {
+	name := func(sum string) string { return fmt.Sprintf("%s-%.16s.safetensors", prefix, sum) }
+	_, sum, err = writeAtomic(filepath.Join(dir, prefix+".safetensors"),
+		func(sum string) string { return filepath.Join(dir, name(sum)) },
+		func(w io.Writer) error { return EncodeSafetensors(w, tensors, metadata) })
+	return name(sum), sum, err
 }
 
 // ReadSafetensors reads the tensors of path. Unless sum is empty, it returns a

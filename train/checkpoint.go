@@ -43,12 +43,9 @@ func (m Meta) sum() (string, error) {
 	return hash(text), err
 }
 
-const keepCheckpoints = 2
-
-func checkpointDir(run string) string { return filepath.Join(run, "checkpoints") }
-
-// writeCheckpoint writes name.safetensors, then name.json: a checkpoint exists
-// once its JSON does.
+// writeCheckpoint writes the tensors, then name.json, which names them: a
+// checkpoint exists once its JSON does. The tensors of the best one are named by
+// their content: its JSON, which replaces the one before, always has its own.
 func writeCheckpoint[T kernel.Float](run, name string, layout []kernel.Tensor, s *state[T], m Meta, moments bool) error {
 	dir := checkpointDir(run)
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -67,17 +64,34 @@ func writeCheckpoint[T kernel.Float](run, name string, layout []kernel.Tensor, s
 	m.Version, m.Step, m.Updates = model.SpecVersion, s.step, s.Updates
 	m.BadInRow, m.BadTotal = s.badInRow, s.badTotal
 	m.BestStep, m.BestResidual = s.bestStep, data.Float(s.bestResidual)
-	m.Tensors = name + ".safetensors"
-	sum, err := data.WriteSafetensors(filepath.Join(dir, m.Tensors), tensors, map[string]string{"format": "pihc checkpoint", "step": fmt.Sprint(s.step)})
+	metadata := map[string]string{"format": "pihc checkpoint", "step": fmt.Sprint(s.step)}
+	var err error
+	if moments {
+		m.Tensors = name + tensorsExt
+		m.TensorsHash, err = data.WriteSafetensors(filepath.Join(dir, m.Tensors), tensors, metadata)
+	} else {
+		m.Tensors, m.TensorsHash, err = data.WriteSafetensorsByContent(dir, name, tensors, metadata)
+	}
+	if err == nil {
+		m.Checksum, err = m.sum()
+	}
+	if err == nil {
+		err = data.WriteJSON(filepath.Join(dir, name+metaExt), m)
+	}
 	if err != nil {
 		return fmt.Errorf("checkpoint %s: %w", name, err)
 	}
-	m.TensorsHash = sum
-	if m.Checksum, err = m.sum(); err != nil {
-		return fmt.Errorf("checkpoint %s: %w", name, err)
+	return nil
+}
+
+// writeBest replaces the best checkpoint.
+func writeBest[T kernel.Float](run string, layout []kernel.Tensor, s *state[T], m Meta) error {
+	old, _ := readMeta(run, bestName)
+	if err := writeCheckpoint(run, bestName, layout, s, m, false); err != nil {
+		return err
 	}
-	if err := data.WriteJSON(filepath.Join(dir, name+".json"), m); err != nil {
-		return fmt.Errorf("checkpoint %s: %w", name, err)
+	if now, err := readMeta(run, bestName); err == nil && old.Tensors != "" && old.Tensors != now.Tensors {
+		return removeFile(filepath.Join(checkpointDir(run), old.Tensors))
 	}
 	return nil
 }
@@ -97,27 +111,52 @@ func tensorsOf[T kernel.Float](prefix string, layout []kernel.Tensor, flat []T) 
 	return out
 }
 
-// readCheckpoint reads a checkpoint whose tensors must match layout.
-func readCheckpoint[T kernel.Float](run, name string, layout []kernel.Tensor, moments bool) (*state[T], Meta, error) {
-	dir := checkpointDir(run)
+// readMeta reads the JSON of a checkpoint.
+func readMeta(run, name string) (Meta, error) {
+	path := filepath.Join(checkpointDir(run), name+metaExt)
 	var m Meta
-	if err := data.ReadJSON(filepath.Join(dir, name+".json"), &m); err != nil {
-		return nil, m, err
+	if err := data.ReadJSON(path, &m); err != nil {
+		return m, err
 	}
 	if m.Version != model.SpecVersion {
-		return nil, m, fmt.Errorf("checkpoint %s of run %s has version %d; this pihc reads version %d", name, run, m.Version, model.SpecVersion)
+		return m, fmt.Errorf("checkpoint %s of run %s has version %d; this pihc reads version %d", name, run, m.Version, model.SpecVersion)
 	}
 	if sum, err := m.sum(); err != nil || sum != m.Checksum {
-		return nil, m, &data.CorruptError{File: filepath.Join(dir, name+".json"), Reason: "its content does not match its checksum: it was altered"}
+		return m, &data.CorruptError{File: path, Reason: "its content does not match its checksum: it was altered"}
 	}
 	if m.Tensors != filepath.Base(m.Tensors) || m.TensorsHash == "" {
-		return nil, m, fmt.Errorf("checkpoint %s of run %s: its JSON names no tensors", name, run)
+		return m, fmt.Errorf("checkpoint %s of run %s: its JSON names no tensors", name, run)
 	}
-	path := filepath.Join(dir, m.Tensors)
-	tensors, _, err := data.ReadSafetensors(path, m.TensorsHash)
+	return m, nil
+}
+
+// readTensors reads the JSON of a checkpoint and the tensors it names. A process
+// that trains may replace them in between: then both are read again.
+func readTensors(run, name string) ([]data.Named, Meta, error) {
+	m, err := readMeta(run, name)
+	for {
+		if err != nil {
+			return nil, m, err
+		}
+		tensors, _, err := data.ReadSafetensors(filepath.Join(checkpointDir(run), m.Tensors), m.TensorsHash)
+		if err == nil {
+			return tensors, m, nil
+		}
+		again, changed := readMeta(run, name)
+		if changed != nil || again.Checksum == m.Checksum {
+			return nil, m, err
+		}
+		m = again
+	}
+}
+
+// readCheckpoint reads a checkpoint whose tensors must match layout.
+func readCheckpoint[T kernel.Float](run, name string, layout []kernel.Tensor, moments bool) (*state[T], Meta, error) {
+	tensors, m, err := readTensors(run, name)
 	if err != nil {
 		return nil, m, err
 	}
+	path := filepath.Join(checkpointDir(run), m.Tensors)
 	size := 0
 	for _, t := range layout {
 		size += t.Size()
@@ -166,9 +205,6 @@ func typeName[T kernel.Float]() string {
 	return "float64"
 }
 
-// stepName is the name of the checkpoint of a step.
-func stepName(step int) string { return fmt.Sprintf("step-%08d", step) }
-
 // latest returns the name of the newest step checkpoint of a run.
 func latest(run string) (string, error) {
 	names, err := stepCheckpoints(run)
@@ -191,7 +227,7 @@ func stepCheckpoints(run string) ([]string, error) {
 	}
 	var names []string
 	for _, e := range entries {
-		if n, ok := strings.CutSuffix(e.Name(), ".json"); ok && strings.HasPrefix(n, "step-") {
+		if n, ok := strings.CutSuffix(e.Name(), metaExt); ok && strings.HasPrefix(n, stepPrefix) {
 			names = append(names, n)
 		}
 	}
@@ -207,11 +243,18 @@ func prune(run string) error {
 		return err
 	}
 	for _, n := range names[:max(0, len(names)-keepCheckpoints)] {
-		for _, ext := range []string{".json", ".safetensors"} {
-			if err := os.Remove(filepath.Join(checkpointDir(run), n+ext)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		for _, ext := range []string{metaExt, tensorsExt} {
+			if err := removeFile(filepath.Join(checkpointDir(run), n+ext)); err != nil {
 				return err
 			}
 		}
+	}
+	return nil
+}
+
+func removeFile(path string) error {
+	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
 	return nil
 }

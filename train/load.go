@@ -3,7 +3,6 @@ package train
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,14 +14,14 @@ import (
 
 // ReadRun reads the spec and the problem of a run folder.
 func ReadRun(dir string) (*model.Spec, *pde.Problem, error) {
-	spec, err := model.ReadSpec(filepath.Join(dir, "spec.yaml"))
+	spec, err := model.ReadSpec(filepath.Join(dir, SpecFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, fmt.Errorf("%s is not a run folder: it has no spec.yaml", dir)
+		return nil, nil, notARun(dir)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	path := filepath.Join(dir, "problem.yaml")
+	path := filepath.Join(dir, ProblemFile)
 	src, err := os.ReadFile(path)
 	if err != nil {
 		return nil, nil, err
@@ -39,13 +38,13 @@ func LoadParams[T kernel.Float](dir string, spec *model.Spec, p *pde.Problem, la
 	if err != nil {
 		return nil, Meta{}, err
 	}
-	name := "best"
-	if _, err := os.Stat(filepath.Join(checkpointDir(dir), "best.json")); last || errors.Is(err, fs.ErrNotExist) {
+	name := bestName
+	if _, err := os.Stat(filepath.Join(checkpointDir(dir), bestName+metaExt)); last || errors.Is(err, fs.ErrNotExist) {
 		if name, err = latest(dir); err != nil {
 			return nil, Meta{}, err
 		}
 	}
-	s, m, err := readCheckpoint[T](dir, name, cfg.Layout(), name != "best")
+	s, m, err := readCheckpoint[T](dir, name, cfg.Layout(), name != bestName)
 	if err != nil {
 		return nil, m, err
 	}

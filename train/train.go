@@ -16,7 +16,6 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
-	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -101,6 +100,7 @@ type trainer[T kernel.Float] struct {
 	info    model.Info
 	state   *state[T]
 	meta    Meta
+	lock    *data.Lock
 	log     *data.Log
 	options Options
 	begin   time.Time
@@ -163,9 +163,13 @@ func newTrainer[T kernel.Float](dir string, spec *model.Spec, p *pde.Problem, se
 	return t, nil
 }
 
+// close ends the workers and lets others into the run folder.
 func (t *trainer[T]) close() {
 	t.engine.Close()
 	t.pool.Close()
+	if t.lock != nil {
+		t.lock.Release()
+	}
 }
 
 // checkDataset reports a dataset that was made for another problem or grid.
@@ -237,16 +241,19 @@ func hash(b []byte) string {
 // open makes the run folder, or reads the newest checkpoint of the one to
 // resume.
 func (t *trainer[T]) open(p *pde.Problem) error {
-	path := filepath.Join(t.dir, "log.jsonl")
+	path := filepath.Join(t.dir, LogFile)
+	var err error
 	if !t.options.Resume {
-		if err := makeRun(t.dir, t.spec, p, t.options.Files); err != nil {
+		if t.lock, err = makeRun(t.dir, t.spec, p, t.options.Files); err != nil {
 			return err
 		}
 		if err := t.start(); err != nil {
 			return err
 		}
-		var err error
 		t.log, err = data.CreateLog(path)
+		return err
+	}
+	if t.lock, err = claim(t.dir); err != nil {
 		return err
 	}
 	names, err := stepCheckpoints(t.dir)
@@ -288,7 +295,7 @@ func (t *trainer[T]) open(p *pde.Problem) error {
 // sameRun compares the spec and the PDE file of the run folder with those given,
 // where there is no checkpoint that would know their hashes.
 func (t *trainer[T]) sameRun(p *pde.Problem) error {
-	for _, c := range []struct{ file, want string }{{"spec.yaml", t.meta.SpecHash}, {"problem.yaml", model.ProblemHash(p)}} {
+	for _, c := range []struct{ file, want string }{{SpecFile, t.meta.SpecHash}, {ProblemFile, model.ProblemHash(p)}} {
 		src, err := os.ReadFile(filepath.Join(t.dir, c.file))
 		if errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%s is not a run folder: it has no %s", t.dir, c.file)
@@ -461,7 +468,7 @@ func (t *trainer[T]) validation() error {
 	}
 	if residual < s.bestResidual {
 		s.bestResidual, s.bestStep = residual, s.step
-		return writeCheckpoint(t.dir, "best", t.info.Layout, s, t.meta, false)
+		return writeBest(t.dir, t.info.Layout, s, t.meta)
 	}
 	return nil
 }
@@ -473,29 +480,4 @@ func relativeL2(got, want []float64) float64 {
 		n += w * w
 	}
 	return math.Sqrt(d / n)
-}
-
-// makeRun creates the run folder with its spec, its PDE file and further files.
-func makeRun(dir string, spec *model.Spec, p *pde.Problem, files map[string][]byte) error {
-	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
-		return fmt.Errorf("run folder %s exists already; choose another, or resume it with --resume", dir)
-	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return err
-	}
-	src, err := spec.Encode()
-	if err != nil {
-		return err
-	}
-	all := map[string][]byte{"spec.yaml": src, "problem.yaml": p.Source}
-	maps.Copy(all, files)
-	for name, content := range all {
-		if err := data.WriteAtomic(filepath.Join(dir, name), func(w io.Writer) error {
-			_, err := w.Write(content)
-			return err
-		}); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -98,6 +98,7 @@ func hintOf(command *cobra.Command, err error) string {
 		version    *data.VersionError
 		incomplete *data.IncompleteError
 		exists     *data.ExistsError
+		locked     *data.LockedError
 	)
 	switch {
 	case errors.As(err, &hint):
@@ -110,14 +111,20 @@ func hintOf(command *cobra.Command, err error) string {
 		return "it was written by another version of pihc; make it again with this one"
 	case errors.As(err, &corrupt):
 		return "the file was truncated or changed after pihc wrote it; restore it, or make it again"
+	case errors.As(err, &locked) && locked.Remote:
+		return fmt.Sprintf("if that process has ended, remove %s", data.LockPath(locked.Dir))
+	case errors.As(err, &locked):
+		return "wait until it has ended, or stop it"
+	case errors.As(err, &exists) && exists.Foreign:
+		return "choose a new folder"
 	case errors.As(err, &exists):
 		return "choose another folder, or remove that one"
 	case errors.Is(err, train.ErrNotFinite):
 		return "a smaller training.learning_rate.initial, or a look at the weights of the rows with `pihc check`"
 	case unwritable(err):
 		return "choose a folder that can be written to, with --out"
-	case errors.Is(err, syscall.ENOSPC):
-		return "the disk is full; nothing partial was left behind, so free some space and try again"
+	case diskFull(err):
+		return "the disk is full: free some space; the same command again starts anew, or continues what was begun"
 	case errors.Is(err, context.Canceled) && command.Name() != "eval":
 		return "the same command again continues where that is possible"
 	}
@@ -131,11 +138,16 @@ func unwritable(err error) bool {
 		return false
 	}
 	for ; err != nil; err = errors.Unwrap(err) {
-		for _, action := range []string{"write ", "create ", "mkdir "} {
+		for _, action := range []string{"write ", "create ", "mkdir ", "lock "} {
 			if strings.HasPrefix(err.Error(), action) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// diskFull reports whether a file could not be written for want of space.
+func diskFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 }

@@ -19,6 +19,7 @@ import (
 	"pihc/model"
 	"pihc/pde"
 	"pihc/report"
+	"pihc/train"
 )
 
 // gridFlags are the flags with which a trained run is used on another grid or
@@ -152,7 +153,7 @@ func (a *app) eval(c *cobra.Command, dir string, o *evalOptions) error {
 	}
 	path := o.out
 	if path == "" {
-		path = filepath.Join(dir, "metrics.json")
+		path = filepath.Join(dir, train.MetricsFile)
 	}
 	written := data.WriteJSON(path, m) // scores that cannot be kept are shown all the same
 	if o.json {
@@ -256,7 +257,7 @@ func (a *app) evaluateGrids(ctx context.Context, m *metrics, dir string, spec *m
 // missing.
 func storedMetrics(dir string, spec *model.Spec, e evaluator, set *data.Dataset) (*metrics, bool) {
 	var m metrics
-	path := filepath.Join(dir, "metrics.json")
+	path := filepath.Join(dir, train.MetricsFile)
 	if _, err := os.Stat(path); err != nil || data.ReadJSON(path, &m) != nil {
 		return nil, false
 	}

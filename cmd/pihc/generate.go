@@ -2,11 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -65,9 +61,6 @@ func (a *app) generateData(ctx context.Context, dir string, spec *model.Spec, p 
 	if err != nil {
 		return err
 	}
-	if err := checkFolder(dir); err != nil {
-		return err
-	}
 	total := 0
 	for _, s := range plan.Splits {
 		total += s.Count
@@ -75,29 +68,4 @@ func (a *app) generateData(ctx context.Context, dir string, spec *model.Spec, p 
 	m := a.newMeter("generate", total)
 	defer m.close()
 	return data.Generate(ctx, dir, plan, func(done, _ int) { m.set(done, "") })
-}
-
-// checkFolder refuses a folder with files that are not of a dataset, so that
-// shards do not end up among them.
-func checkFolder(dir string) error {
-	files, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("create %s: %w", dir, err)
-	}
-	foreign := ""
-	for _, f := range files {
-		switch name := f.Name(); {
-		case name == "manifest.json" || name == "manifest.partial.json":
-			return nil
-		case !strings.HasPrefix(name, "."):
-			foreign = name
-		}
-	}
-	if foreign == "" {
-		return nil
-	}
-	return withHint(fmt.Errorf("folder %s holds no dataset but other files, such as %s", dir, foreign), "choose a new folder")
 }

@@ -123,7 +123,7 @@ func (a *app) comparison(ctx context.Context, dirs []string, dataDir string, wor
 			return nil, err
 		}
 		var m *metrics
-		save := func() error { return data.WriteJSON(filepath.Join(dir, "metrics.json"), m) }
+		save := func() error { return data.WriteJSON(filepath.Join(dir, train.MetricsFile), m) }
 		err = func() error {
 			defer e.close()
 			if i == 0 {

@@ -99,7 +99,7 @@ func (a *app) reproduce(ctx context.Context, name string, o *reproduceOptions) e
 		if err != nil {
 			return err
 		}
-		resume := isRun(run)
+		resume := train.IsRun(run)
 		if resume {
 			same, err := sameSpec(run, spec)
 			if err != nil {

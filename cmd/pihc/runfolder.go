@@ -24,8 +24,6 @@ type runInfo struct {
 	Pihc        string `json:"pihc"` // version that began the run
 }
 
-const runInfoFile = "run.json"
-
 // newRunInfo returns the content of run.json for a run in dir.
 func newRunInfo(dir, dataDir string, set *data.Dataset) ([]byte, error) {
 	info := runInfo{Version: model.SpecVersion, DatasetHash: set.Manifest().Checksum, Pihc: versionText()}
@@ -52,15 +50,15 @@ func openRunData(run, given string) (*data.Dataset, string, error) {
 		return set, given, err
 	}
 	var info runInfo
-	err := data.ReadJSON(filepath.Join(run, runInfoFile), &info)
+	err := data.ReadJSON(filepath.Join(run, train.InfoFile), &info)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, "", withHint(fmt.Errorf("run %s does not say where its dataset is: it has no %s", run, runInfoFile), "name the dataset with --data DIR")
+		return nil, "", withHint(fmt.Errorf("run %s does not say where its dataset is: it has no %s", run, train.InfoFile), "name the dataset with --data DIR")
 	}
 	if err != nil {
-		return nil, "", fmt.Errorf("%s: %w", filepath.Join(run, runInfoFile), err)
+		return nil, "", fmt.Errorf("%s: %w", filepath.Join(run, train.InfoFile), err)
 	}
 	if info.Version != model.SpecVersion {
-		return nil, "", &data.VersionError{File: filepath.Join(run, runInfoFile), Got: info.Version, Want: model.SpecVersion}
+		return nil, "", &data.VersionError{File: filepath.Join(run, train.InfoFile), Got: info.Version, Want: model.SpecVersion}
 	}
 	// The recorded place, then the same place seen from a run folder that moved.
 	for _, dir := range []string{info.Data, filepath.Join(run, filepath.FromSlash(info.DataFromRun))} {
@@ -84,7 +82,7 @@ func readRun(dir string, overrides []string) (*model.Spec, *pde.Problem, error) 
 	if err != nil || len(overrides) == 0 {
 		return spec, p, err
 	}
-	changed, err := model.ReadSpec(filepath.Join(dir, "spec.yaml"), overrides...)
+	changed, err := model.ReadSpec(filepath.Join(dir, train.SpecFile), overrides...)
 	if err == nil && !maps.Equal(changed.Constants, spec.Constants) {
 		err = usagef("--set constants: a run keeps the constants it was trained with")
 	}
@@ -106,7 +104,7 @@ func trainSeconds(records []train.Record) float64 {
 
 // readLog reads the log of a run.
 func readLog(dir string) ([]train.Record, error) {
-	path := filepath.Join(dir, "log.jsonl")
+	path := filepath.Join(dir, train.LogFile)
 	records, err := data.ReadLogAs[train.Record](path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)

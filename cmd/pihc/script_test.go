@@ -209,9 +209,19 @@ func jsonCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// alter FILE: changes one byte in the middle.
+// theFile is the one file that a pattern matches.
+func theFile(ts *testscript.TestScript, pattern string) string {
+	found, err := filepath.Glob(ts.MkAbs(pattern))
+	ts.Check(err)
+	if len(found) != 1 {
+		ts.Fatalf("%d files match %s", len(found), pattern)
+	}
+	return found[0]
+}
+
+// alter FILE: changes one byte in the middle, or changes it back.
 func alterCommand(ts *testscript.TestScript, neg bool, args []string) {
-	path := ts.MkAbs(args[0])
+	path := theFile(ts, args[0])
 	content, err := os.ReadFile(path)
 	ts.Check(err)
 	content[len(content)/2] ^= 1
@@ -220,7 +230,7 @@ func alterCommand(ts *testscript.TestScript, neg bool, args []string) {
 
 // cut FILE: keeps the first half.
 func cutCommand(ts *testscript.TestScript, neg bool, args []string) {
-	path := ts.MkAbs(args[0])
+	path := theFile(ts, args[0])
 	content, err := os.ReadFile(path)
 	ts.Check(err)
 	ts.Check(os.WriteFile(path, content[:len(content)/2], 0o666))

@@ -100,6 +100,12 @@ func withDataHint(err error, spec, dir string) error {
 }
 
 func (a *app) resume(ctx context.Context, o *trainOptions) error {
+	if cleared, err := train.ClearUnmade(o.resume); err != nil {
+		return err
+	} else if cleared {
+		return withHint(fmt.Errorf("run %s was stopped while its folder was made, before any training; the folder was removed", o.resume),
+			"begin again with `pihc train SPEC --data DIR --out %s`", o.resume)
+	}
 	spec, p, err := train.ReadRun(o.resume)
 	if err != nil {
 		return err
@@ -115,6 +121,9 @@ func (a *app) trainAndTell(ctx context.Context, dir, dataDir string, spec *model
 	s, err := a.trainRun(ctx, model.MethodLabel(spec.Method), dir, dataDir, spec, p, set, options)
 	if errors.Is(err, train.ErrInterrupted) {
 		return withHint(fmt.Errorf("%w at step %d of %d", err, s.Steps, spec.Training.Steps), "`pihc train --resume %s` continues", dir)
+	}
+	if diskFull(err) && train.IsRun(dir) {
+		return withHint(err, "the disk is full: free some space; then `pihc train --resume %s` continues from its newest checkpoint", dir)
 	}
 	if err != nil {
 		return err
@@ -136,7 +145,7 @@ func (a *app) trainRun(ctx context.Context, title, dir, dataDir string, spec *mo
 	}
 	m := a.newMeter(title, spec.Training.Steps)
 	defer m.close()
-	options.Files = map[string][]byte{runInfoFile: info}
+	options.Files = map[string][]byte{train.InfoFile: info}
 	options.Logger = a.log
 	var loss, validation string
 	options.Progress = func(r train.Record) {
@@ -161,15 +170,9 @@ func (a *app) trainRun(ctx context.Context, title, dir, dataDir string, spec *mo
 	return train.Run(ctx, dir, spec, p, set, options)
 }
 
-// isRun reports whether dir holds a run that was begun.
-func isRun(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, "spec.yaml"))
-	return err == nil
-}
-
 // sameSpec reports whether a run folder was begun with this spec.
 func sameSpec(dir string, spec *model.Spec) (bool, error) {
-	have, err := os.ReadFile(filepath.Join(dir, "spec.yaml"))
+	have, err := os.ReadFile(filepath.Join(dir, train.SpecFile))
 	if err != nil {
 		return false, err
 	}

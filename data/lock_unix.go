@@ -1,0 +1,74 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package data
+
+import (
+	"errors"
+	"os"
+	"syscall"
+	"time"
+)
+
+// openLock opens and locks a file. The file is nil if another process holds it;
+// held is false where the file system has no locks.
+func openLock(path string) (f *os.File, held bool, err error) {
+	if f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666); err != nil {
+		return nil, false, err
+	}
+	switch err = tryLock(f); {
+	case err == nil:
+		return f, true, nil
+	case errors.Is(err, syscall.EWOULDBLOCK):
+		f.Close()
+		return nil, false, nil
+	}
+	return f, false, nil
+}
+
+func tryLock(f *os.File) error {
+	for {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err != syscall.EINTR {
+			return err
+		}
+	}
+}
+
+func removeLocked(path string, f *os.File) {
+	os.Remove(path)
+	f.Close()
+}
+
+// alive reports whether a process of this host exists.
+func alive(process int) bool {
+	err := syscall.Kill(process, 0)
+	return err == nil || errors.Is(err, syscall.EPERM)
+}
+
+// removeAbandoned removes an unfinished file that no living process has locked,
+// or, where there are no locks, one of an hour ago.
+func removeAbandoned(path string) {
+	f, err := os.Open(path)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	switch err := tryLock(f); {
+	case errors.Is(err, syscall.EWOULDBLOCK):
+		return
+	case err != nil:
+		if info, err := f.Stat(); err != nil || time.Since(info.ModTime()) < time.Hour {
+			return
+		}
+	}
+	os.Remove(path)
+}
+
+// renameOpen renames an open file, which is locked until it has its name, and
+// closes it.
+func renameOpen(f *os.File, from, to string) error {
+	if err := os.Rename(from, to); err != nil {
+		return err
+	}
+	return f.Close()
+}

@@ -1,0 +1,48 @@
+package data
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// openLock opens a file that others may read but not open for writing. The file
+// is nil if another process has it open so.
+func openLock(path string) (f *os.File, held bool, err error) {
+	name, err := syscall.UTF16PtrFromString(path)
+	if err != nil {
+		return nil, false, err
+	}
+	handle, err := syscall.CreateFile(name, syscall.GENERIC_READ|syscall.GENERIC_WRITE, syscall.FILE_SHARE_READ, nil,
+		syscall.OPEN_ALWAYS, syscall.FILE_ATTRIBUTE_NORMAL, 0)
+	const sharingViolation = syscall.Errno(32)
+	switch {
+	case errors.Is(err, sharingViolation):
+		return nil, false, nil
+	case err != nil:
+		return nil, false, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	return os.NewFile(uintptr(handle), path), true, nil
+}
+
+// tryLock has nothing to do: an open file cannot be removed.
+func tryLock(*os.File) error { return nil }
+
+func removeLocked(path string, f *os.File) {
+	f.Close()
+	os.Remove(path)
+}
+
+func alive(int) bool { return false }
+
+// removeAbandoned removes an unfinished file; that of a living process is open,
+// and stays.
+func removeAbandoned(path string) { os.Remove(path) }
+
+// renameOpen closes a file and renames it.
+func renameOpen(f *os.File, from, to string) error {
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return os.Rename(from, to)
+}
