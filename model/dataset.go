@@ -7,7 +7,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"sync"
 
 	"pihc/data"
 	"pihc/grid"
@@ -37,7 +36,7 @@ func DatasetPlan(s *Spec, p *pde.Problem, workers int) (data.Plan, error) {
 		return own
 	}
 	solvable := p.Reference.Solver != ""
-	if _, err := sampler(p, finest); err != nil {
+	if _, err := sampler(p, p.Initial, finest); err != nil {
 		return data.Plan{}, err
 	}
 	if solvable {
@@ -61,7 +60,7 @@ func DatasetPlan(s *Spec, p *pde.Problem, workers int) (data.Plan, error) {
 			split("test", s.Data.Test.SplitSpec, solvable),
 		},
 		Sampler: func(split data.Split) (func(*rand.Rand, []float64) error, error) {
-			draw, err := sampler(p, gridOf(split.Name))
+			draw, err := sampler(p, p.Initial, gridOf(split.Name))
 			return func(rng *rand.Rand, dst []float64) error {
 				if err := draw(rng, dst); err != nil {
 					return err
@@ -169,69 +168,4 @@ func CheckInitial(p *pde.Problem, initial []float64) error {
 		return fmt.Errorf("initial condition %s has mean %.3g (root mean square %.3g); the velocity of problem %s needs mean 0", p.InitialName(), mean, rms, p.Name)
 	}
 	return nil
-}
-
-// sampler draws initial conditions from the problem's distribution:
-//
-//	uniform-constant  a constant from U(low, high)
-//	random-sines      Σ_{k=1..4} a_k sin(2πk(x-lo)/(hi-lo) + φ_k), a_k from
-//	                  U(low, high)/k, φ_k from U(0, 2π), along the last axis
-//	random-field      sim.NewField
-func sampler(p *pde.Problem, g *grid.Grid) (func(rng *rand.Rand, dst []float64) error, error) {
-	low, high := p.Initial.Low, p.Initial.High
-	last := g.Axes[len(g.Axes)-1]
-	switch p.Initial.Distribution {
-	case "uniform-constant":
-		return func(rng *rand.Rand, dst []float64) error {
-			v := low + (high-low)*rng.Float64()
-			for i := range dst {
-				dst[i] = v
-			}
-			return nil
-		}, nil
-	case "random-sines":
-		return func(rng *rand.Rand, dst []float64) error {
-			clear(dst)
-			for k := 1; k <= 4; k++ {
-				a := (low + (high-low)*rng.Float64()) / float64(k)
-				phase := 2 * math.Pi * rng.Float64()
-				for i := range dst {
-					x := (last.Coordinate(i%last.Points) - last.Lo) / (last.Hi - last.Lo)
-					dst[i] += a * math.Sin(2*math.Pi*float64(k)*x+phase)
-				}
-			}
-			return nil
-		}, nil
-	}
-	if p.Initial.Distribution == "random-field" {
-		return fieldSampler(p, g)
-	}
-	return nil, fmt.Errorf("problem %s states no distribution of initial conditions (`initial:`)", p.Name)
-}
-
-// fieldSampler draws random fields. A field owns its workspace and workers draw at
-// the same time, so each draw takes a field from a list.
-func fieldSampler(p *pde.Problem, g *grid.Grid) (func(rng *rand.Rand, dst []float64) error, error) {
-	parameters := map[string]any{}
-	for name, v := range p.Initial.Parameters {
-		parameters[name] = v
-	}
-	first, err := sim.NewField(p.Initial.Field, g.Axes[1:], parameters)
-	if err != nil {
-		return nil, fmt.Errorf("problem %s: initial: %w", p.Name, err)
-	}
-	free := sync.Pool{New: func() any {
-		f, err := sim.NewField(p.Initial.Field, g.Axes[1:], parameters)
-		if err != nil {
-			panic("model: a random field that was made once cannot be made again")
-		}
-		return f
-	}}
-	free.Put(first)
-	return func(rng *rand.Rand, dst []float64) error {
-		f := free.Get().(*sim.RandomField)
-		f.Sample(rng, dst)
-		free.Put(f)
-		return nil
-	}, nil
 }

@@ -46,7 +46,7 @@ func flowEngine[T kernel.Float](t testing.TB, method string, workers int, overri
 
 func flowBatch(t testing.TB, e *cpu[float64], samples int) Batch {
 	t.Helper()
-	sample, err := fieldSampler(e.info.Problem, e.info.Grid)
+	sample, err := fieldSampler(e.info.Problem, e.info.Problem.Initial, e.info.Grid)
 	if err != nil {
 		t.Fatal(err)
 	}

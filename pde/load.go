@@ -120,14 +120,6 @@ type (
 		Projection string          `yaml:"projection"`
 		Pos        config.Position `yaml:"-"`
 	}
-	fileSampler struct {
-		Distribution string                    `yaml:"distribution"`
-		Low          config.Scalar             `yaml:"low"`
-		High         config.Scalar             `yaml:"high"`
-		Field        string                    `yaml:"field"`
-		Parameters   config.Map[config.Scalar] `yaml:"parameters"`
-		Pos          config.Position           `yaml:"-"`
-	}
 	fileReference struct {
 		Solver    string                    `yaml:"solver"`
 		Constants config.Map[config.Scalar] `yaml:"constants"`
@@ -177,17 +169,6 @@ func axisOf(p string) string {
 		return parts[1]
 	}
 	return "x"
-}
-
-// UnmarshalConfig sends parameters of a distribution to where they belong.
-func (f *fileSampler) UnmarshalConfig(n config.Node) error {
-	type plain fileSampler
-	for _, key := range samplerParameters {
-		if at, ok := n.Lookup(key); ok {
-			return at.Errorf("initial: %s is a parameter of a distribution", key).WithHint("it belongs in initial.parameters: parameters: {%s: ...}", key)
-		}
-	}
-	return n.Decode((*plain)(f))
 }
 
 // UnmarshalConfig reads one factor, {factors: [...]} for a product, or
@@ -289,7 +270,8 @@ func (l *loader) problem() *Problem {
 		p.Conditions = append(p.Conditions, l.rows(p, name, r, names))
 	}
 	l.ansatz(p)
-	l.sampler(p)
+	p.Initial = l.sampler(p, l.file.Initial)
+	l.reference(p)
 	return p
 }
 
@@ -563,28 +545,7 @@ func (l *loader) ansatz(p *Problem) {
 	}
 }
 
-func (l *loader) sampler(p *Problem) {
-	f := l.file.Initial
-	p.Initial = Sampler{Distribution: f.Distribution}
-	switch f.Distribution {
-	case "uniform-constant", "random-sines":
-		if f.Low.Text == "" || f.High.Text == "" {
-			l.report(f.Pos.Errorf("initial: %s wants low and high", f.Distribution))
-			break
-		}
-		p.Initial.Low, p.Initial.High = l.number(f.Low, "low"), l.number(f.High, "high")
-		if p.Initial.High < p.Initial.Low {
-			l.report(f.High.Pos.Errorf("initial: high %g is below low %g", p.Initial.High, p.Initial.Low))
-		}
-	case "random-field":
-		l.randomField(p, f)
-	case "": // without one, no dataset can be generated
-	default:
-		l.report(f.Pos.Errorf("initial: distribution %q: want uniform-constant, random-sines or random-field", f.Distribution))
-	}
-	if f.Distribution != "random-field" && (f.Field != "" || f.Parameters.Len() > 0) {
-		l.report(f.Pos.Errorf("initial: field and parameters belong to the distribution random-field"))
-	}
+func (l *loader) reference(p *Problem) {
 	p.Reference = Reference{Solver: l.file.Reference.Solver, Constants: map[string]float64{}}
 	for name, v := range l.file.Reference.Constants.All() {
 		p.Reference.Constants[name] = l.number(v, name)

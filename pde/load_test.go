@@ -133,7 +133,17 @@ func TestLoadReports(t *testing.T) {
 		{"random field", header + residual + "initial: {distribution: random-field, low: 1}\n", []string{
 			"8:10: initial: a random-field has no low", "8:10: initial: a random-field wants field", "8:10: initial: a random-field needs periodic axes of space; axis x is cells",
 		}},
-		{"field of another distribution", header + residual + "initial: {distribution: random-sines, low: 0, high: 1, field: power-law}\n", []string{"8:10: initial: field and parameters belong to"}},
+		{"field of another distribution", header + residual + "initial: {distribution: random-sines, low: 0, high: 1, field: power-law}\n", []string{"8:10: initial: a random-sines has no field"}},
+		{"series", header + residual + "initial: {distribution: random-series, series: sines, low: 1, positive: abs, scale: 0}\n", []string{
+			`8:10: initial: series "sines": want`, "8:10: initial: a random-series has no low", `8:10: initial: positive "abs": want`, "8:85: initial: scale 0",
+		}},
+		{"series without walls", strings.Replace(header, "cells", "periodic", 1) + residual + "initial: {distribution: random-series, series: sine}\n", []string{
+			"8:10: initial: series sine is for axes with walls",
+		}},
+		{"mixtures", header + residual + "initial: {distribution: mixture, low: 1, of: [{distribution: mixture}, {distribution: random-sines, low: 1}, {distribution: uniform-constant, low: 1, high: 2, weight: -1}]}\n", []string{
+			"8:10: initial: a mixture has no low", "8:47: initial: a part of a mixture wants", "8:72: initial: random-sines wants low and high", "8:168: initial: weight -1",
+		}},
+		{"mixture of one", header + residual + "initial: {distribution: mixture, of: [{distribution: random-sines, low: 1, high: 1, lambda: 3}]}\n", []string{"8:93: initial: lambda is a parameter"}},
 		{"reference points", header + residual + "reference: {solver: toy, points: {x: 64, t: 8, z: 3}}\n", []string{
 			"8:35: reference points: axis x is not a periodic axis", "8:42: reference points: axis t is not a periodic axis", `8:48: reference points: there is no axis "z"`,
 		}},

@@ -131,14 +131,6 @@ type Ansatz struct {
 	RemoveMean bool  // P removes the mean over the axes other than the first
 }
 
-// Sampler is the distribution of initial conditions.
-type Sampler struct {
-	Distribution string // "uniform-constant", "random-sines" or "random-field"
-	Low, High    float64
-	Field        string             // random-field: its covariance, by the name sim.NewField knows
-	Parameters   map[string]float64 // and its parameters
-}
-
 // Reference names the classical solver that makes solutions to compare with;
 // an empty Solver means there is none.
 type Reference struct {
@@ -312,16 +304,8 @@ func (p *Problem) Describe() []string {
 		basis = fmt.Sprintf("%s + %s", p.Ansatz.Offset, basis)
 	}
 	add("ansatz     %s = %s", p.Unknown, basis)
-	switch i := p.Initial; i.Distribution {
-	case "":
-	case "random-field":
-		var parameters strings.Builder
-		for _, name := range slices.Sorted(maps.Keys(i.Parameters)) {
-			fmt.Fprintf(&parameters, ", %s %g", name, i.Parameters[name])
-		}
-		add("initial    random field, %s%s", i.Field, parameters.String())
-	default:
-		add("initial    %s from %g to %g", i.Distribution, i.Low, i.High)
+	if p.Initial.Distribution != "" {
+		add("initial    %s", p.Initial)
 	}
 	return out
 }

@@ -81,27 +81,6 @@ func (l *loader) spectral(p *Problem, name string, f *fileSpectral) *Spectral {
 	return t
 }
 
-// samplerParameters are the parameters of all distributions.
-var samplerParameters = []string{"alpha", "lambda", "points", "tau"}
-
-// randomField reads a random field and its parameters, which sim.NewField
-// explains and checks.
-func (l *loader) randomField(p *Problem, f fileSampler) {
-	if f.Low.Text != "" || f.High.Text != "" {
-		l.report(f.Pos.Errorf("initial: a random-field has no low and high"))
-	}
-	if f.Field == "" {
-		l.report(f.Pos.Errorf("initial: a random-field wants field, the name of its covariance").WithHint("periodic-kernel or power-law"))
-	}
-	p.Initial.Field, p.Initial.Parameters = f.Field, map[string]float64{}
-	for name, v := range f.Parameters.All() {
-		p.Initial.Parameters[name] = l.number(v, name)
-	}
-	if i := slices.IndexFunc(p.Axes[min(1, len(p.Axes)):], func(a Axis) bool { return a.Boundary != grid.Periodic }); i >= 0 {
-		l.report(f.Pos.Errorf("initial: a random-field needs periodic axes of space; axis %s is %v", p.Axes[1+i].Name, p.Axes[1+i].Boundary))
-	}
-}
-
 // NeedsZeroMean reports whether a term is the velocity of a vorticity, which
 // exists only where the mean over space is zero.
 func (p *Problem) NeedsZeroMean() bool {

@@ -176,9 +176,9 @@ func statedInitial(spec *model.Spec, p *pde.Problem, g *grid.Grid, fractions []f
 	size := g.Size() / g.Axes[0].Points
 	var fields [][]float64
 	var titles []string
-	if p.Initial.Distribution == "uniform-constant" {
+	if _, constant := p.Initial.Constant(0); constant {
 		for _, f := range fractions {
-			v := p.Initial.Low + f*(p.Initial.High-p.Initial.Low)
+			v, _ := p.Initial.Constant(f)
 			fields = append(fields, slices.Repeat([]float64{v}, size))
 			titles = append(titles, fmt.Sprintf("%s = %.3g", p.InitialName(), v))
 		}

@@ -393,7 +393,9 @@ func (a *app) addBaselines(page *report.Page, p *pde.Problem, s report.Samples) 
 // endpoints solves the problem at the two ends of the distribution of constant
 // initial conditions; the result is false for other distributions.
 func endpoints(p *pde.Problem, shape []int) (low, high report.Endpoint, ok bool, err error) {
-	if p.Initial.Distribution != "uniform-constant" || p.Reference.Solver == "" {
+	from, constant := p.Initial.Constant(0)
+	to, _ := p.Initial.Constant(1)
+	if !constant || p.Reference.Solver == "" {
 		return low, high, false, nil
 	}
 	points := map[string]int{}
@@ -419,7 +421,7 @@ func endpoints(p *pde.Problem, shape []int) (low, high report.Endpoint, ok bool,
 		}
 		return end
 	}
-	low, high = at(p.Initial.Low), at(p.Initial.High)
+	low, high = at(min(from, to)), at(max(from, to))
 	return low, high, err == nil, err
 }
 

@@ -1,0 +1,216 @@
+package pde
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"pihc/grid"
+	"pihc/internal/config"
+)
+
+// Sampler is the distribution of initial conditions. A draw z of it is the initial
+// condition Offset + Scale·f(z), with f named by Positive.
+type Sampler struct {
+	Distribution string // "uniform-constant", "random-sines", "random-field", "random-series" or "mixture"
+	Low, High    float64
+	Field        string             // random-field: its covariance, by the name sim.NewField knows
+	Series       string             // random-series: its functions along axes with walls, as sim.NewSeries knows them
+	Parameters   map[string]float64 // of either
+	Mixture      []Sampler          // mixture: drawn from in proportion to Weight
+	Weight       float64
+	Positive     string // "" for z itself, "exp", "square" or "softplus"
+	Offset       float64
+	Scale        float64 // 0 counts as 1
+}
+
+// Transform replaces draws by initial conditions, value by value.
+func (s Sampler) Transform(z []float64) {
+	scale := s.Scale
+	if scale == 0 {
+		scale = 1
+	}
+	if s.Positive == "" && scale == 1 && s.Offset == 0 {
+		return
+	}
+	for i, v := range z {
+		switch s.Positive {
+		case "exp":
+			v = math.Exp(v)
+		case "square":
+			v *= v
+		case "softplus":
+			v = max(v, 0) + math.Log1p(math.Exp(-math.Abs(v)))
+		}
+		z[i] = s.Offset + scale*v
+	}
+}
+
+// Constant returns the constant initial condition at a fraction of the range, if
+// the distribution is one of constants.
+func (s Sampler) Constant(fraction float64) (float64, bool) {
+	v := []float64{s.Low + fraction*(s.High-s.Low)}
+	s.Transform(v)
+	return v[0], s.Distribution == "uniform-constant"
+}
+
+// String describes the distribution in one line.
+func (s Sampler) String() string {
+	var b strings.Builder
+	switch s.Distribution {
+	case "random-field":
+		b.WriteString("random field, " + s.Field)
+	case "random-series":
+		b.WriteString("random series, " + s.Series)
+	case "mixture":
+		b.WriteString("mixture of ")
+		for i, part := range s.Mixture {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			fmt.Fprintf(&b, "%g (%s)", part.Weight, part)
+		}
+	default:
+		fmt.Fprintf(&b, "%s from %g to %g", s.Distribution, s.Low, s.High)
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Parameters)) {
+		fmt.Fprintf(&b, ", %s %g", name, s.Parameters[name])
+	}
+	if s.Positive != "" {
+		b.WriteString(", its " + s.Positive)
+	}
+	if s.Scale != 0 && s.Scale != 1 {
+		fmt.Fprintf(&b, ", times %g", s.Scale)
+	}
+	if s.Offset != 0 {
+		fmt.Fprintf(&b, ", plus %g", s.Offset)
+	}
+	return b.String()
+}
+
+// fileSampler is `initial` in a PDE file, and each part of a mixture.
+type fileSampler struct {
+	Distribution string                    `yaml:"distribution"`
+	Low          config.Scalar             `yaml:"low"`
+	High         config.Scalar             `yaml:"high"`
+	Field        string                    `yaml:"field"`
+	Series       string                    `yaml:"series"`
+	Parameters   config.Map[config.Scalar] `yaml:"parameters"`
+	Of           []fileSampler             `yaml:"of"`
+	Weight       config.Scalar             `yaml:"weight"`
+	Positive     string                    `yaml:"positive"`
+	Offset       config.Scalar             `yaml:"offset"`
+	Scale        config.Scalar             `yaml:"scale"`
+	Pos          config.Position           `yaml:"-"`
+}
+
+// samplerParameters are the parameters of all distributions.
+var samplerParameters = []string{"alpha", "decay", "lambda", "modes", "points", "tau"}
+
+// UnmarshalConfig sends parameters of a distribution to where they belong.
+func (f *fileSampler) UnmarshalConfig(n config.Node) error {
+	type plain fileSampler
+	for _, key := range samplerParameters {
+		if at, ok := n.Lookup(key); ok {
+			return at.Errorf("initial: %s is a parameter of a distribution", key).WithHint("it belongs in initial.parameters: parameters: {%s: ...}", key)
+		}
+	}
+	return n.Decode((*plain)(f))
+}
+
+// samplerKeys are the keys that belong to some distributions only.
+var samplerKeys = map[string][]string{
+	"uniform-constant": {"low", "high"},
+	"random-sines":     {"low", "high"},
+	"random-field":     {"field", "parameters"},
+	"random-series":    {"series", "parameters"},
+	"mixture":          {"of"},
+}
+
+// sampler reads a distribution. Parameters are explained and checked by sim.
+func (l *loader) sampler(p *Problem, f fileSampler) Sampler {
+	s := Sampler{Distribution: f.Distribution, Field: f.Field, Series: f.Series, Positive: f.Positive, Scale: 1, Weight: 1}
+	bad := func(format string, args ...any) *config.Problem {
+		problem := f.Pos.Errorf("initial: "+format, args...)
+		l.report(problem)
+		return problem
+	}
+	own, known := samplerKeys[f.Distribution]
+	present := map[string]bool{
+		"low": f.Low.Text != "", "high": f.High.Text != "", "field": f.Field != "", "series": f.Series != "",
+		"parameters": f.Parameters.Len() > 0, "of": len(f.Of) > 0,
+	}
+	if !known {
+		if f.Distribution != "" { // without one, no dataset can be generated
+			bad("distribution %q: want %s", f.Distribution, strings.Join(slices.Sorted(maps.Keys(samplerKeys)), ", "))
+		}
+		return s
+	}
+	for _, key := range slices.Sorted(maps.Keys(present)) {
+		if present[key] && !slices.Contains(own, key) {
+			bad("a %s has no %s", f.Distribution, key)
+		}
+	}
+	for name, v := range f.Parameters.All() {
+		if s.Parameters == nil {
+			s.Parameters = map[string]float64{}
+		}
+		s.Parameters[name] = l.number(v, name)
+	}
+	for _, n := range []struct {
+		from config.Scalar
+		to   *float64
+		name string
+	}{{f.Low, &s.Low, "low"}, {f.High, &s.High, "high"}, {f.Offset, &s.Offset, "offset"}, {f.Scale, &s.Scale, "scale"}, {f.Weight, &s.Weight, "weight"}} {
+		if n.from.Text != "" {
+			*n.to = l.number(n.from, n.name)
+		}
+	}
+	if s.Scale == 0 {
+		l.report(f.Scale.Pos.Errorf("initial: scale 0 leaves nothing of the draw"))
+	}
+	if s.Weight <= 0 {
+		l.report(f.Weight.Pos.Errorf("initial: weight %g: want a positive number", s.Weight))
+	}
+	if !slices.Contains([]string{"", "exp", "square", "softplus"}, s.Positive) {
+		bad("positive %q: want exp, square or softplus", s.Positive)
+	}
+	walls := slices.IndexFunc(p.Axes[min(1, len(p.Axes)):], func(a Axis) bool { return a.Boundary != grid.Periodic })
+	switch f.Distribution {
+	case "uniform-constant", "random-sines":
+		if !present["low"] || !present["high"] {
+			bad("%s wants low and high", f.Distribution)
+		} else if s.High < s.Low {
+			l.report(f.High.Pos.Errorf("initial: high %g is below low %g", s.High, s.Low))
+		}
+	case "random-field":
+		if f.Field == "" {
+			bad("a random-field wants field, the name of its covariance").WithHint("periodic-kernel or power-law")
+		}
+		if walls >= 0 {
+			bad("a random-field needs periodic axes of space; axis %s is %v", p.Axes[1+walls].Name, p.Axes[1+walls].Boundary).
+				WithHint("a random-series draws fields between walls")
+		}
+	case "random-series":
+		switch {
+		case !slices.Contains([]string{"periodic", "free", "cosine", "sine"}, f.Series):
+			bad("series %q: want periodic, free, cosine or sine", f.Series)
+		case walls < 0 && f.Series != "periodic":
+			bad("series %s is for axes with walls, and all axes of space are periodic", f.Series).WithHint("series: periodic")
+		}
+	case "mixture":
+		if len(f.Of) < 2 {
+			bad("a mixture wants of, a list of two distributions or more")
+		}
+		for _, part := range f.Of {
+			if part.Distribution == "mixture" || part.Distribution == "" {
+				l.report(part.Pos.Errorf("initial: a part of a mixture wants a distribution that is no mixture"))
+				continue
+			}
+			s.Mixture = append(s.Mixture, l.sampler(p, part))
+		}
+	}
+	return s
+}
