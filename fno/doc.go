@@ -37,8 +37,9 @@
 //     and never forms v_0; its backward needs only inputsᵀ·g and the spectra.
 //   - Only pre-activations are kept; gelu and its derivative are recomputed
 //     together in backward.
-//   - Gradients are summed over a fixed number of row chunks and then over the
-//     chunks in order, so results are bitwise equal for any number of workers.
+//   - A sample's gradient is summed over a fixed number of chunks of its rows and
+//     then over the chunks in order, and samples are added in their order, so results
+//     are bitwise equal for any number of workers and any division into batches.
 //
-// After the first Forward and Backward nothing is allocated.
+// After the first Forward and Backward nothing that grows with the grid is allocated.
 package fno

@@ -8,7 +8,7 @@ import (
 
 const (
 	tilePoints = 64 // points of a row worked on at a time: every tile fits the L1 or L2 cache
-	maxChunks  = 48 // row chunks that gradients are summed over; fixed, see the package comment
+	maxChunks  = 48 // row chunks that a sample's gradient is summed over; fixed, see the package comment
 	lane       = 16 // channels are padded to a multiple of this
 )
 
@@ -17,70 +17,58 @@ const (
 // is spread over the pool.
 type Network[T kernel.Float] struct {
 	Config
-	size  int // of the parameters
-	batch int
-	pool  *kernel.Pool
+	geometry
+	pool    *kernel.Pool
+	bytes   int64
+	offsets offsets
+	weights weights[T]
+	fourier fourier[T]
+	kept    activations[T]
+	adjoint adjoint[T]
+	mixed   []T          // (batch, 2, modes, width): R v^, and in backward conj(R) g^
+	one     []T          // a one, the operand that sums rows
+	scratch []scratch[T] // per worker
+}
 
+// geometry is the grid and the network's sizes on it.
+type geometry struct {
+	batch            int
 	points, rows, nx int // per sample: points = rows * nx
 	in, width        int // channels padded to a multiple of lane
 	hidden, out      int
 	m                int // modes kept on the last axis
 	modes            int // kept modes of all axes (2m on each axis but the last)
-	chunks           int
+	chunks           int // of a sample's rows
+}
 
-	basis   []T            // E of the last axis
-	inverse []T            // c_k/P
-	axes    []outerAxis[T] // the last of them first, as forward applies them
-	dc      []T            // a one: the A operand that sums rows
-
-	offsets offsets
-	weights weights[T]
-	params  []T // of the current call
-	grad    []T
-	dst     []T
-	input   []T
-	keep    bool
-	kept    bool // Backward may run
-	layer   int  // of the current phase
-	axis    *outerAxis[T]
-	from    []T // operands of the current transform
-	to      []T
-	columns int
-
-	features []T   // (batch, points, in): the input fields, point-major
-	pre      [][]T // per layer (batch, points, width): pre-activations; where nothing is kept, the first holds activations
-	preH     []T   // (batch, points, hidden)
-	preO     []T   // (batch, points, out), only with an output activation
-	g        []T   // (batch, points, width): gradient of the current pre-activations
-
+// activations are what a forward pass leaves for the backward pass.
+type activations[T kernel.Float] struct {
+	valid      bool  // Backward may run
+	features   []T   // (batch, points, in): the input fields, point-major
 	featureHat []T   // (batch, 2, modes, in)
 	hat        [][]T // per layer (batch, 2, modes, width): spectra of v
-	mixed      []T   // (batch, 2, modes, width): R v^, and in backward conj(R) g^
-	gHat       []T   // (batch, 2, modes, width)
-	rowHat     []T   // (batch, rows, 2, m, width): transforms along the last axis
-	rowS       []T   // (batch, rows, 2, m, width): S_row
-	middle     [][]T // between two outer transforms
-	partial    []T   // (chunks, ...) gradient sums of the current phase
-	partial0   []T   // (chunks, in, width): inputsᵀ·g of layer 0
-	partSize   int
+	pre        [][]T // per layer (batch, points, width): pre-activations; where nothing is kept, the first holds activations
+	hidden     []T   // (batch, points, hidden): pre-activations
+	output     []T   // (batch, points, out): pre-activations, only with an output activation
+}
 
-	scratch []scratch[T] // per worker
-	run     phases
+// adjoint is what a backward pass works with.
+type adjoint[T kernel.Float] struct {
+	g    []T // (batch, points, width): gradient of the current pre-activations
+	hat  []T // (batch, 2, modes, width): its spectrum
+	sums []T // (batch, chunks, size): a chunk's sums of the products that are gradients
+	size int
+	lift []T // (batch, chunks, in, width): inputsᵀ·g of layer 0
 }
 
 // scratch is one worker's tiles.
 type scratch[T kernel.Float] struct {
-	v, d  []T // tile x width
-	h, dh []T // tile x hidden
-	o     []T // tile x out; columns past Outputs stay zero
-	o2    []T
-	// Of a group of modes:
-	mixA []T // (modes, batch, 2, 2 channels) operand of a mode's matrix
-	mixB []T // (modes, 2 channels, pad(2 batch)) operand of its adjoint; the padding stays zero
-	mixG []T // (modes, 2 batch, channels) the gradient's spectrum
-	mixC []T // either product
-	mixR []T // (2, channels, channels) a mode's matrix
-	sum  []T // one row of any gradient
+	v, d   []T // tile x width
+	h, dh  []T // tile x hidden
+	o, do  []T // tile x out; columns past Outputs stay zero
+	mix    mixScratch[T]
+	sum    []T // one row of any gradient
+	matrix []T // a mode's (2, channels, channels), or another gradient of one sample
 }
 
 // New returns a network for the grid shape (axis 0 slowest) and the given number
@@ -91,110 +79,191 @@ func New[T kernel.Float](c Config, shape []int, batch int, pool *kernel.Pool) *N
 		panic("fno: New: invalid configuration")
 	}
 	c.Modes = append([]int(nil), c.Modes...)
-	last := len(shape) - 1
-	n := &Network[T]{
-		Config: c, size: c.Size(), batch: batch, pool: pool,
-		rows: 1, nx: shape[last], m: c.Modes[last], modes: c.Modes[last],
-		in: pad(c.Inputs), width: pad(c.Width), hidden: pad(c.Projection), out: pad(c.Outputs),
-		dc: []T{1},
+	n := &Network[T]{Config: c, pool: pool, one: []T{1}}
+	n.geometry = newGeometry(c, shape, batch)
+	n.offsets = newOffsets(c)
+	n.weights = newWeights(n)
+	n.fourier = newFourier(n, shape)
+
+	n.kept = activations[T]{
+		features: n.alloc(batch * n.points * n.in), featureHat: n.alloc(batch * 2 * n.modes * n.in),
+		hat: make([][]T, c.Layers), pre: make([][]T, c.Layers),
 	}
-	for _, s := range shape[:last] {
-		n.rows *= s
+	for l := range n.kept.hat {
+		n.kept.hat[l] = n.alloc(batch * 2 * n.modes * n.width)
 	}
-	n.points = n.rows * n.nx
-	n.chunks = min(maxChunks, batch*n.rows)
-	n.basis = basisMatrix[T](n.nx, n.m)
-	n.inverse = inverseWeights[T](n.nx, n.m, n.points)
-	outer := n.rows
-	for axis := last - 1; axis >= 0; axis-- {
-		outer /= shape[axis]
-		n.axes = append(n.axes, newOuterAxis[T](shape[axis], c.Modes[axis], outer, n.modes))
-		n.modes *= 2 * c.Modes[axis]
-		if axis > 0 {
-			n.middle = append(n.middle, aligned[T](batch*outer*2*n.modes*max(n.in, n.width)))
+	n.kept.pre[0] = n.alloc(batch * n.points * n.width)
+	n.mixed = n.alloc(batch * 2 * n.modes * n.width)
+	n.scratch = make([]scratch[T], pool.Workers())
+	for i := range n.scratch {
+		n.scratch[i] = scratch[T]{
+			v: n.alloc(tilePoints * n.width), d: n.alloc(tilePoints * n.width),
+			h: n.alloc(tilePoints * n.hidden), dh: n.alloc(tilePoints * n.hidden),
+			o: n.alloc(tilePoints * n.out), do: n.alloc(tilePoints * n.out),
+			mix: newMixScratch(n), sum: n.alloc(max(n.width, n.hidden, n.out)),
+			matrix: n.alloc(max(2*c.Width, c.Inputs) * c.Width),
 		}
 	}
-	n.offsets = newOffsets(c)
-	n.weights = newWeights[T](n)
-
-	total := batch * n.points
-	n.features = aligned[T](total * n.in)
-	n.featureHat = aligned[T](batch * 2 * n.modes * n.in)
-	n.hat = make([][]T, c.Layers)
-	n.pre = make([][]T, c.Layers)
-	for l := range n.hat {
-		n.hat[l] = aligned[T](batch * 2 * n.modes * n.width)
-	}
-	n.pre[0] = aligned[T](total * n.width)
-	n.mixed = aligned[T](batch * 2 * n.modes * n.width)
-	n.rowHat = aligned[T](batch * n.rows * 2 * n.m * max(n.in, n.width))
-	n.rowS = aligned[T](batch * n.rows * 2 * n.m * n.width)
-	workers := pool.Workers()
-	n.scratch = make([]scratch[T], workers)
-	for i := range n.scratch {
-		s := &n.scratch[i]
-		s.v, s.d = aligned[T](tilePoints*n.width), aligned[T](tilePoints*n.width)
-		s.h, s.dh = aligned[T](tilePoints*n.hidden), aligned[T](tilePoints*n.hidden)
-		s.o, s.o2 = aligned[T](tilePoints*n.out), aligned[T](tilePoints*n.out)
-		s.mixA, s.mixC = aligned[T](mixGroup*batch*4*c.Width), aligned[T](mixGroup*n.width*pad(2*batch))
-		s.mixB, s.mixG = aligned[T](mixGroup*2*c.Width*pad(2*batch)), aligned[T](mixGroup*2*batch*c.Width)
-		s.mixR = aligned[T](2 * c.Width * c.Width)
-		s.sum = aligned[T](max(n.width, n.hidden, n.out))
-	}
-	n.bind()
 	return n
+}
+
+func newGeometry(c Config, shape []int, batch int) geometry {
+	last := len(shape) - 1
+	g := geometry{
+		batch: batch, rows: 1, nx: shape[last], m: c.Modes[last], modes: c.Modes[last],
+		in: pad(c.Inputs), width: pad(c.Width), hidden: pad(c.Projection), out: pad(c.Outputs),
+	}
+	for axis, points := range shape[:last] {
+		g.rows *= points
+		g.modes *= 2 * c.Modes[axis]
+	}
+	g.points = g.rows * g.nx
+	g.chunks = min(maxChunks, g.rows)
+	return g
 }
 
 // allocateBackward makes the workspaces that inference does without.
 func (n *Network[T]) allocateBackward() {
-	if n.g != nil {
+	if n.adjoint.g != nil {
 		return
 	}
 	total := n.batch * n.points
-	for l := 1; l < len(n.pre); l++ {
-		n.pre[l] = aligned[T](total * n.width)
+	for l := 1; l < n.Layers; l++ {
+		n.kept.pre[l] = n.alloc(total * n.width)
 	}
-	n.preH = aligned[T](total * n.hidden)
-	if n.Config.OutputActivation {
-		n.preO = aligned[T](total * n.out)
+	n.kept.hidden = n.alloc(total * n.hidden)
+	if n.OutputActivation {
+		n.kept.output = n.alloc(total * n.out)
 	}
-	n.g = aligned[T](total * n.width)
-	n.gHat = aligned[T](n.batch * 2 * n.modes * n.width)
-	n.partSize = max(n.width*n.width, n.width*n.hidden+n.hidden+n.hidden*n.out+n.out)
-	n.partial = aligned[T](n.chunks * n.partSize)
-	n.partial0 = aligned[T](n.chunks * n.in * n.width)
+	size := max(n.width*n.width, n.width*n.hidden+n.hidden+n.hidden*n.out+n.out)
+	n.adjoint = adjoint[T]{
+		g: n.alloc(total * n.width), hat: n.alloc(n.batch * 2 * n.modes * n.width),
+		size: size, sums: n.alloc(n.batch * n.chunks * size), lift: n.alloc(n.batch * n.chunks * n.in * n.width),
+	}
 }
+
+// Forward evaluates the network and keeps what Backward needs.
+//
+// dst is (batch, outputs, points), input (batch, inputs, points), both with the
+// grid's points row-major; params as Config.Layout. params must not change
+// before Backward. It panics if a length is wrong.
+func (n *Network[T]) Forward(dst, params, input []T) {
+	n.allocateBackward()
+	n.forward(dst, params, input, true)
+}
+
+// ForwardOnly evaluates the network with the same result as Forward, in less
+// memory; Backward may not follow.
+func (n *Network[T]) ForwardOnly(dst, params, input []T) { n.forward(dst, params, input, false) }
+
+func (n *Network[T]) forward(dst, params, input []T, keep bool) {
+	if len(params) != n.offsets.size || len(input) != n.batch*n.Inputs*n.points || len(dst) != n.batch*n.Outputs*n.points {
+		panic("fno: Forward: wrong length of dst, params or input")
+	}
+	n.pack(params)
+	n.liftForward(params, input)
+	for l := range n.Layers {
+		n.layerForward(dst, params, l, keep)
+	}
+	n.kept.valid = keep
+}
+
+// Backward adds to grad the gradient with respect to the parameters of
+// ⟨dstBar, dst⟩, sample after sample, each formed by itself: the same bits as a call
+// for each of them. A Forward with the same params comes before it. dstBar is (batch,
+// outputs, points), grad and params as Config.Layout. It may be called again with
+// another dstBar. It panics if a length is wrong or no Forward came before.
+func (n *Network[T]) Backward(grad, params, dstBar []T) {
+	if !n.kept.valid {
+		panic("fno: Backward: no Forward before it")
+	}
+	if len(params) != n.offsets.size || len(grad) != n.offsets.size || len(dstBar) != n.batch*n.Outputs*n.points {
+		panic("fno: Backward: wrong length of grad, params or dstBar")
+	}
+	n.packTransposed(params)
+	n.projectionBackward(grad, dstBar)
+	for l := n.Layers - 1; l >= 0; l-- {
+		n.layerBackward(grad, params, l)
+	}
+	n.liftBackward(grad, params)
+}
+
+// tile is a number of successive points of one row of the batch.
+type tile struct {
+	row, x, p, count int  // from x on in the row, p in the batch
+	more             bool // not the first of those that are summed
+}
+
+// part returns a tile of a slice (batch, points, width).
+func part[T kernel.Float](t tile, x []T, width int) []T { return x[t.p*width : (t.p+t.count)*width] }
+
+// rowTiles calls do for the tiles of the rows [lo, hi) of the batch, in their order.
+func (g *geometry) rowTiles(lo, hi int, do func(t tile)) {
+	for row := lo; row < hi; row++ {
+		for x := 0; x < g.nx; x += tilePoints {
+			do(tile{row, x, row*g.nx + x, min(tilePoints, g.nx-x), row > lo || x > 0})
+		}
+	}
+}
+
+// tiles calls do for the tiles of one of the batch·chunks chunks, in their order.
+func (g *geometry) tiles(chunk int, do func(t tile)) {
+	first, i := chunk/g.chunks*g.rows, chunk%g.chunks
+	g.rowTiles(first+i*g.rows/g.chunks, first+(i+1)*g.rows/g.chunks, do)
+}
+
+// line returns field i of a tile in a (batch, fields, points) slice.
+func line[T kernel.Float](g *geometry, field []T, fields, i int, t tile) []T {
+	b, r := t.row/g.rows, t.row%g.rows
+	return field[(b*fields+i)*g.points+r*g.nx+t.x:][:t.count]
+}
+
+// chunkSums returns the sums of a chunk.
+func (a *adjoint[T]) chunkSums(chunk int) []T { return a.sums[chunk*a.size : (chunk+1)*a.size] }
+
+// addSums adds to grad (rows x columns), sample after sample, the sum over the
+// sample's chunks of the matrix with rows of the given stride that starts at at.
+func (n *Network[T]) addSums(grad []T, rows, columns, stride, at int) {
+	size := n.adjoint.size
+	n.pool.Run(rows, func(worker, i int) {
+		sum := n.scratch[worker].sum[:columns]
+		for b := range n.batch {
+			n.sumRows(sum, n.adjoint.sums[b*n.chunks*size+at+i*stride:], size, n.chunks, false)
+			n.add(grad[i*columns:][:columns], sum)
+		}
+	})
+}
+
+// outerSum sets or adds dst (rows x columns) = aᵀ·b over the points of a tile.
+func outerSum[T kernel.Float](dst []T, columns int, a []T, rows int, b []T, t tile) {
+	kernel.Gemm(dst, columns, rows, columns, nil, t.more, kernel.Product[T]{
+		A: a, RowStride: 1, ColStride: rows, B: b, BStride: columns, K: t.count,
+	}, kernel.Product[T]{})
+}
+
+// sumRows sets or adds dst = the sum of count rows of a that start stride apart.
+func (n *Network[T]) sumRows(dst, a []T, stride, count int, more bool) {
+	kernel.Gemm(dst, len(dst), 1, len(dst), nil, more, kernel.Product[T]{A: n.one, B: a, BStride: stride, K: count}, kernel.Product[T]{})
+}
+
+// add adds src to dst.
+func (n *Network[T]) add(dst, src []T) { n.sumRows(dst, src, 0, 1, true) }
 
 // Bytes returns the memory of the workspaces allocated so far. The first Forward
 // adds those that Backward needs; ForwardOnly does without.
-func (n *Network[T]) Bytes() int64 {
-	all := [][]T{
-		n.basis, n.features, n.preH, n.preO, n.g, n.featureHat, n.mixed, n.gHat,
-		n.rowHat, n.rowS, n.partial, n.partial0, n.weights.all,
-	}
-	all = append(append(append(all, n.pre...), n.hat...), n.middle...)
-	for _, s := range n.scratch {
-		all = append(all, s.v, s.d, s.h, s.dh, s.o, s.o2, s.mixA, s.mixB, s.mixG, s.mixC, s.mixR, s.sum)
-	}
-	for _, a := range n.axes {
-		all = append(all, a.matrix)
-	}
-	count := 0
-	for _, s := range all {
-		count += len(s)
-	}
-	var zero T
-	return int64(count) * int64(unsafe.Sizeof(zero))
-}
+func (n *Network[T]) Bytes() int64 { return n.bytes }
 
-// aligned returns n zeros that start on a cache line, so that no vector of a row
+// alloc returns size zeros that start on a cache line, so that no vector of a row
 // of padded channels crosses one. (Huge pages were tried: no gain.)
-func aligned[T kernel.Float](n int) []T {
+func (n *Network[T]) alloc(size int) []T {
 	var zero T
-	size := int(unsafe.Sizeof(zero))
-	s := make([]T, n+64/size)
-	skip := int(-uintptr(unsafe.Pointer(unsafe.SliceData(s)))%64) / size
-	return s[skip : skip+n : skip+n]
+	bytes := int(unsafe.Sizeof(zero))
+	n.bytes += int64(size * bytes)
+	s := make([]T, size+64/bytes)
+	skip := int(-uintptr(unsafe.Pointer(unsafe.SliceData(s)))%64) / bytes
+	return s[skip : skip+size : skip+size]
 }
 
 func pad(n int) int { return ceil(n, lane) * lane }
+
+func ceil(a, b int) int { return (a + b - 1) / b }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/cmplx"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -236,20 +237,77 @@ func TestBatch(t *testing.T) {
 	check.Equal(t, together, alone)
 }
 
+// TestBatchGradient: the gradient of a batch is the sum over its samples in their
+// order, each formed by itself, whatever the micro-batches and the workers.
+func TestBatchGradient(t *testing.T) {
+	const samples = 3
+	for _, tt := range cases {
+		t.Run(tt.name, func(t *testing.T) {
+			c, p := tt.config, points(tt.shape)
+			params := narrow(randomParams(c, 20))
+			input := check.Normal(check.Rand(21), make([]float32, samples*c.Inputs*p))
+			bar := check.Normal(check.Rand(22), make([]float32, samples*c.Outputs*p))
+			start := check.Normal(check.Rand(23), make([]float32, len(params)))
+			check.Levels(t, func(t *testing.T) {
+				want := slices.Clone(start)
+				for b := range samples {
+					one, dst := make([]float32, len(params)), make([]float32, c.Outputs*p)
+					n := New[float32](c, tt.shape, 1, nil)
+					n.Forward(dst, params, input[b*c.Inputs*p:][:c.Inputs*p])
+					n.Backward(one, params, bar[b*c.Outputs*p:][:c.Outputs*p])
+					for i, v := range one {
+						want[i] += v
+					}
+				}
+				for micro := 1; micro <= samples; micro++ {
+					for _, workers := range []int{1, 3} {
+						pool := kernel.NewPool(workers)
+						n := New[float32](c, tt.shape, micro, pool)
+						grad := slices.Clone(start)
+						dst, in, out := make([]float32, micro*c.Outputs*p), make([]float32, micro*c.Inputs*p), make([]float32, micro*c.Outputs*p)
+						for lo := 0; lo < samples; lo += micro {
+							clear(out) // places past the last sample add nothing
+							copy(in, input[lo*c.Inputs*p:])
+							copy(out, bar[lo*c.Outputs*p:])
+							n.Forward(dst, params, in)
+							n.Backward(grad, params, out)
+						}
+						check.Equal(t, grad, want)
+						pool.Close()
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestAllocations: after the first step only closures are allocated, as many bytes
+// on a large grid as on a small one.
 func TestAllocations(t *testing.T) {
-	c, shape := cases[0].config, cases[0].shape
-	p := points(shape)
+	c := cases[0].config
 	params := narrow(randomParams(c, 12))
-	input, dst := make([]float32, c.Inputs*p), make([]float32, c.Outputs*p)
 	grad := make([]float32, len(params))
-	check.Levels(t, func(t *testing.T) {
-		pool := kernel.NewPool(2)
-		defer pool.Close()
+	pool := kernel.NewPool(2)
+	defer pool.Close()
+	bytes := func(shape []int) uint64 {
+		p := points(shape)
+		input, dst := make([]float32, c.Inputs*p), make([]float32, c.Outputs*p)
 		n := New[float32](c, shape, 1, pool)
-		if a := testing.AllocsPerRun(5, func() { n.Forward(dst, params, input); n.Backward(grad, params, dst) }); a != 0 {
-			t.Errorf("%g allocations", a)
+		least := uint64(math.MaxUint64)
+		for range 5 {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			n.Forward(dst, params, input)
+			n.Backward(grad, params, dst)
+			runtime.ReadMemStats(&after)
+			least = min(least, after.TotalAlloc-before.TotalAlloc)
 		}
-	})
+		return least
+	}
+	small, large := bytes([]int{64, 32}), bytes([]int{128, 128})
+	if small > 4<<10 || large > small {
+		t.Errorf("%d bytes a step, and %d on 8 times the grid", small, large)
+	}
 }
 
 // TestConstant: with zero weights but the biases, every layer is a constant that

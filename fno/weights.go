@@ -7,7 +7,7 @@ type offsets struct {
 	lift, liftBias             int
 	spectral, weight, bias     []int // per layer
 	projection, projectionBias int
-	output, outputBias         int
+	output, outputBias, size   int
 }
 
 func newOffsets(c Config) offsets {
@@ -21,16 +21,16 @@ func newOffsets(c Config) offsets {
 	}
 	t := all[2+3*c.Layers:]
 	o.projection, o.projectionBias, o.output, o.outputBias = t[0].Offset, t[1].Offset, t[2].Offset, t[3].Offset
+	o.size = o.outputBias + c.Outputs
 	return o
 }
 
 // weights holds padded, aligned copies of the pointwise weights: the parameters
 // of a call, and their transposes for backward. Padding is zero.
 type weights[T kernel.Float] struct {
-	all             []T
 	lift            []T   // in x width
 	weight, bias    [][]T // width x width, width; those of layer 0 composed with the lift: in x width
-	transposed      [][]T // width x width, layers >= 1
+	transposed      [][]T // width x width
 	projection      []T   // width x hidden
 	projectionBias  []T
 	projectionTrans []T // hidden x width
@@ -40,32 +40,23 @@ type weights[T kernel.Float] struct {
 }
 
 func newWeights[T kernel.Float](n *Network[T]) weights[T] {
-	l := n.Config.Layers
-	square := n.width * n.width
-	size := n.in*n.width + l*(2*square+n.width) + 2*n.width*n.hidden + n.hidden + 2*n.hidden*n.out + n.out
-	w := weights[T]{all: aligned[T](size)}
-	rest := w.all
-	take := func(k int) []T {
-		s := rest[:k:k]
-		rest = rest[k:]
-		return s
+	w := weights[T]{
+		lift:       n.alloc(n.in * n.width),
+		projection: n.alloc(n.width * n.hidden), projectionBias: n.alloc(n.hidden), projectionTrans: n.alloc(n.hidden * n.width),
+		output: n.alloc(n.hidden * n.out), outputBias: n.alloc(n.out), outputTrans: n.alloc(n.out * n.hidden),
 	}
-	w.lift = take(n.in * n.width)
-	for range l {
-		w.weight = append(w.weight, take(square))
-		w.transposed = append(w.transposed, take(square))
-		w.bias = append(w.bias, take(n.width))
+	for range n.Layers {
+		w.weight = append(w.weight, n.alloc(max(n.in, n.width)*n.width))
+		w.transposed = append(w.transposed, n.alloc(n.width*n.width))
+		w.bias = append(w.bias, n.alloc(n.width))
 	}
-	w.projection, w.projectionTrans = take(n.width*n.hidden), take(n.width*n.hidden)
-	w.output, w.outputTrans = take(n.hidden*n.out), take(n.hidden*n.out)
-	w.projectionBias, w.outputBias = take(n.hidden), take(n.out)
 	return w
 }
 
 // pack copies the parameters of a forward pass and composes the lift with layer
 // 0: v_0·W + b = a·(lift·W) + (liftBias·W + b).
 func (n *Network[T]) pack(params []T) {
-	c, o, w := n.Config, &n.offsets, &n.weights
+	c, o, w := &n.Config, &n.offsets, &n.weights
 	copyPadded(w.lift, n.width, params[o.lift:], c.Inputs, c.Width)
 	for l := 1; l < c.Layers; l++ {
 		copyPadded(w.weight[l], n.width, params[o.weight[l]:], c.Width, c.Width)
@@ -84,13 +75,13 @@ func (n *Network[T]) pack(params []T) {
 }
 
 // packTransposed makes the transposes that backward multiplies by.
-func (n *Network[T]) packTransposed() {
-	w := &n.weights
-	for l := 1; l < n.Config.Layers; l++ {
-		transpose(w.transposed[l], w.weight[l], n.width, n.width)
+func (n *Network[T]) packTransposed(params []T) {
+	c, o, w := &n.Config, &n.offsets, &n.weights
+	for l := range c.Layers {
+		transpose(w.transposed[l], n.width, params[o.weight[l]:], c.Width, c.Width)
 	}
-	transpose(w.projectionTrans, w.projection, n.width, n.hidden)
-	transpose(w.outputTrans, w.output, n.hidden, n.out)
+	transpose(w.projectionTrans, n.width, params[o.projection:], c.Width, c.Projection)
+	transpose(w.outputTrans, n.hidden, params[o.output:], c.Projection, c.Outputs)
 }
 
 // copyPadded copies a rows x columns matrix into one of row length stride.
@@ -100,11 +91,11 @@ func copyPadded[T kernel.Float](dst []T, stride int, src []T, rows, columns int)
 	}
 }
 
-// transpose sets dst (columns x rows) to the transpose of src (rows x columns).
-func transpose[T kernel.Float](dst, src []T, rows, columns int) {
+// transpose copies the transpose of a rows x columns matrix into one of row length stride.
+func transpose[T kernel.Float](dst []T, stride int, src []T, rows, columns int) {
 	for i := range rows {
 		for j := range columns {
-			dst[j*rows+i] = src[i*columns+j]
+			dst[j*stride+i] = src[i*columns+j]
 		}
 	}
 }

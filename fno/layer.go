@@ -1,0 +1,86 @@
+package fno
+
+import "pihc/internal/kernel"
+
+// layerForward takes layer l from the spectrum of v_l to that of v_{l+1} or, the last
+// layer, to dst. A row goes, tile by tile, through all that needs no other rows.
+// Where nothing is kept, the activations take the place of the pre-activations.
+func (n *Network[T]) layerForward(dst, params []T, l int, keep bool) {
+	n.mixForward(params, l)
+	n.inverseTransform(n.mixed)
+	w, last := n.width, l == n.Layers-1
+	n.pool.Run(n.batch*n.rows, func(worker, row int) {
+		s := &n.scratch[worker]
+		n.rowTiles(row, row+1, func(t tile) {
+			pre, active := s.d[:t.count*w], part(t, n.kept.pre[0], w)
+			if keep {
+				pre, active = part(t, n.kept.pre[l], w), s.v[:t.count*w]
+			}
+			v, stride, inner := active, w, w
+			switch {
+			case l == 0:
+				v, stride, inner = part(t, n.kept.features, n.in), n.in, n.Inputs
+			case keep:
+				kernel.Gelu(v, part(t, n.kept.pre[l-1], w))
+			}
+			kernel.Gemm(pre, w, t.count, w, n.weights.bias[l], false, kernel.Product[T]{
+				A: v, RowStride: stride, ColStride: 1, B: n.weights.weight[l], BStride: w, K: inner,
+			}, n.inverseRow(t))
+			v = pre
+			if !last || n.LastActivation {
+				v = active
+				kernel.Gelu(v, pre)
+			}
+			if last {
+				n.projectionForward(s, dst, v, t, keep)
+			} else {
+				n.rowTransform(v, w, t)
+			}
+		})
+	})
+	if !last {
+		n.transform(n.kept.hat[l+1], w)
+	}
+}
+
+// layerBackward takes layer l from the gradient of its pre-activations to that of
+// layer l-1's, and adds the gradients of the layer; those that the lift takes part in
+// are left to liftBackward.
+func (n *Network[T]) layerBackward(grad, params []T, l int) {
+	c, w := n.Width, n.width
+	n.transform(n.adjoint.hat, w)
+	for b := range n.batch { // the sum over all points is the mode 0
+		n.add(grad[n.offsets.bias[l]:][:c], n.adjoint.hat[b*2*n.modes*w:])
+	}
+	n.mixBackward(grad, params, l)
+	if l == 0 {
+		return
+	}
+	n.inverseTransform(n.mixed)
+	n.pool.Run(n.batch*n.chunks, func(worker, chunk int) {
+		s, weight := &n.scratch[worker], n.adjoint.chunkSums(chunk)
+		n.tiles(chunk, func(t tile) {
+			g, d, v := part(t, n.adjoint.g, w), s.d[:t.count*w], s.v[:t.count*w]
+			kernel.Gemm(d, w, t.count, w, nil, false, kernel.Product[T]{
+				A: g, RowStride: w, ColStride: 1, B: n.weights.transposed[l], BStride: w, K: w,
+			}, n.inverseRow(t))
+			kernel.GeluBackward(v, d, part(t, n.kept.pre[l-1], w))
+			outerSum(weight, w, v, w, g, t)
+			n.emit(d, l-1, chunk, t)
+		})
+	})
+	n.addSums(grad[n.offsets.weight[l]:], c, c, w, 0)
+}
+
+// emit hands on a tile of the gradient of layer l's pre-activations: its transform
+// along the row, and the tile itself or, for layer 0, only inputsᵀ·tile.
+func (n *Network[T]) emit(d []T, l, chunk int, t tile) {
+	n.rowTransform(d, n.width, t)
+	if l > 0 {
+		copy(part(t, n.adjoint.g, n.width), d)
+		return
+	}
+	kernel.Gemm(n.adjoint.lift[chunk*n.in*n.width:], n.width, n.Inputs, n.width, nil, t.more, kernel.Product[T]{
+		A: n.kept.features[t.p*n.in:], RowStride: 1, ColStride: n.in, B: d, BStride: n.width, K: t.count,
+	}, kernel.Product[T]{})
+}

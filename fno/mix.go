@@ -1,0 +1,129 @@
+package fno
+
+import "pihc/internal/kernel"
+
+// mixGroup is the number of modes a task mixes. The spectra of the samples, and
+// their parts, are apart by powers of two, which compete for the same places of a
+// cache: each is read and written once, for a group of modes.
+const mixGroup = 8
+
+// mixScratch is what a worker needs for a group of modes.
+type mixScratch[T kernel.Float] struct {
+	hat     []T // (modes, batch, 2, 2 channels): operand of a mode's matrix
+	bar     []T // (modes, 2 batch, channels): the gradient's spectrum
+	columns []T // (modes, 2 channels, pad(2 batch)): operand of the adjoint; the padding stays zero
+	product []T // either product
+}
+
+func newMixScratch[T kernel.Float](n *Network[T]) mixScratch[T] {
+	c, samples := n.Width, mixGroup*2*n.batch
+	return mixScratch[T]{
+		hat: n.alloc(samples * 2 * c), bar: n.alloc(samples * c),
+		columns: n.alloc(mixGroup * 2 * c * pad(2*n.batch)), product: n.alloc(mixGroup * n.width * pad(2*n.batch)),
+	}
+}
+
+// mixForward multiplies the spectrum of every sample, mode by mode, by the mode's
+// matrix of layer l,
+//
+//	y = c_k/P · R v,   R v = [vr -vi; vi vr]·[Rr; Ri],
+//
+// so that the matrix is read once per batch.
+func (n *Network[T]) mixForward(params []T, l int) {
+	w, c, size := n.width, n.Width, n.batch*2*n.width
+	n.pool.Run(ceil(n.modes, mixGroup), func(worker, group int) {
+		s := &n.scratch[worker].mix
+		lo, hi := n.loadHat(s.hat, l, group)
+		for mode := lo; mode < hi; mode++ {
+			kernel.Gemm(s.product[(mode-lo)*size:], w, 2*n.batch, c, nil, false, kernel.Product[T]{
+				A: s.hat[(mode-lo)*n.batch*4*c:], RowStride: 2 * c, ColStride: 1,
+				B: params[n.offsets.spectral[l]+mode*2*c*c:], BStride: c, K: 2 * c,
+			}, kernel.Product[T]{})
+		}
+		for part := range 2 * n.batch {
+			for mode := lo; mode < hi; mode++ {
+				copy(n.mixed[(part*n.modes+mode)*w:][:c], s.product[(mode-lo)*size+part*w:])
+			}
+		}
+	})
+}
+
+// mixBackward is the adjoint: mixed = c_k/P·conj(R) g^ and, for the gradient,
+//
+//	R̄r += c_k/P · (vr gr + vi gi),   R̄i += c_k/P · (vr gi - vi gr),
+//
+// each an outer product (in x out). The samples are columns of the one product; the
+// other adds them to the gradient in their order, while it is in cache.
+func (n *Network[T]) mixBackward(grad, params []T, l int) {
+	w, c, columns := n.width, n.Width, pad(2*n.batch)
+	n.pool.Run(ceil(n.modes, mixGroup), func(worker, group int) {
+		s, matrix := &n.scratch[worker].mix, n.scratch[worker].matrix[:2*c*c]
+		lo, hi := n.loadHat(s.hat, l, group)
+		for part := range 2 * n.batch {
+			for mode := lo; mode < hi; mode++ {
+				g := n.adjoint.hat[(part*n.modes+mode)*w:][:c]
+				copy(s.bar[((mode-lo)*2*n.batch+part)*c:], g)
+				// Columns (gr, gi) meet Rr, and (gi, -gr) meet Ri.
+				scale := n.fourier.inverse[mode%n.m]
+				other, at := scale, (mode-lo)*2*c*columns
+				first, second := s.columns[at+part:], s.columns[at+c*columns+part+1:]
+				if part%2 == 1 {
+					second = s.columns[at+c*columns+part-1:]
+				} else {
+					other = -scale
+				}
+				for i, v := range g {
+					first[i*columns], second[i*columns] = scale*v, other*v
+				}
+			}
+		}
+		for mode := lo; mode < hi; mode++ {
+			start := n.offsets.spectral[l] + mode*2*c*c
+			b := s.columns[(mode-lo)*2*c*columns:]
+			// The product walks several rows at once, which memory does not foresee.
+			copy(matrix, params[start:])
+			kernel.Gemm(s.product[(mode-lo)*c*columns:], columns, c, columns, nil, false, kernel.Product[T]{
+				A: matrix, RowStride: c, ColStride: 1, B: b, BStride: columns, K: c,
+			}, kernel.Product[T]{
+				A: matrix[c*c:], RowStride: c, ColStride: 1, B: b[c*columns:], BStride: columns, K: c,
+			})
+			for sample := range n.batch {
+				at := (mode-lo)*n.batch + sample
+				kernel.Gemm(matrix, c, 2*c, c, nil, false, kernel.Product[T]{
+					A: s.hat[at*4*c:], RowStride: 1, ColStride: 2 * c, B: s.bar[at*2*c:], BStride: c, K: 2,
+				}, kernel.Product[T]{})
+				n.add(grad[start:][:2*c*c], matrix)
+			}
+		}
+		for part := range 2 * n.batch {
+			for mode := lo; mode < hi; mode++ {
+				dst, src := n.mixed[(part*n.modes+mode)*w:][:c], s.product[(mode-lo)*c*columns+part:]
+				for i := range dst {
+					dst[i] = src[i*columns]
+				}
+			}
+		}
+	})
+}
+
+// loadHat sets the rows (vr, -vi) and (vi, vr), scaled by c_k/P, of every sample
+// for the modes [lo, hi) of a group: (modes, 2 batch, 2 channels).
+func (n *Network[T]) loadHat(dst []T, l, group int) (lo, hi int) {
+	lo, hi = group*mixGroup, min((group+1)*mixGroup, n.modes)
+	w, c := n.width, n.Width
+	part, size := n.modes*w, n.batch*4*c
+	for b := range n.batch {
+		hat := n.kept.hat[l][b*2*part:]
+		for mode := lo; mode < hi; mode++ {
+			re, im := hat[mode*w:][:c], hat[part+mode*w:][:c]
+			scale := n.fourier.inverse[mode%n.m]
+			a := dst[(mode-lo)*size+b*4*c:][:4*c]
+			a0, a1, a2, a3 := a[:c], a[c:][:c], a[2*c:][:c], a[3*c:][:c]
+			for i, v := range re {
+				x, y := scale*v, scale*im[i]
+				a0[i], a1[i], a2[i], a3[i] = x, -y, y, x
+			}
+		}
+	}
+	return lo, hi
+}
