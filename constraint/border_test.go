@@ -28,7 +28,7 @@ func TestJumps(t *testing.T) {
 		predict := func(k, p int) float64 {
 			v := 0.0
 			for i, w := range s.Weights(k) {
-				v += w * s.basis[p*n+i]
+				v += w * basisOf(s)[p*n+i]
 			}
 			return v
 		}

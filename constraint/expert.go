@@ -2,185 +2,155 @@ package constraint
 
 import (
 	"math"
+	"slices"
 
+	"pihc/grid"
 	"pihc/internal/kernel"
 	"pihc/lm"
+	"pihc/pde"
 )
 
 // expert is one least-squares problem: the rows of one subdomain.
 type expert struct {
 	index  int
-	blocks []*rowBlock // one per set of rows; shared ones belong to the Sample
-	own    []bool      // whether blocks[i] is this expert's alone
+	blocks []*block // one per set of rows, in the System's order; conditions may be shared
+	curved []chunk  // of the sets that are not affine
+	chunks []chunk  // of all sets
+	sums   []sums   // per curved chunk
+	merged []int32  // scratch of as many points as are sampled
 
-	w, wbar, lambda []float64
-	solver          *lm.Solver
-	result          lm.Result
-	adjoint         lm.FactorStatus
-	s, q            [][][]float64 // per block, per term: adjoint rows
-	alpha           []float64     // (P): 1_{Ω_k} ū (+ border part) − p_k
-	beta            []float64     // (P): −q_k
+	omega  []float64
+	result lm.Result
+	solver *lm.Solver
 
-	partials  []partial
-	chunks    []chunk // of the sets that are not affine
-	rowChunks []chunk // of all sets
-	sample    *Sample
-	parallel  bool // chunks go to the pool: this is the only solve running
-
-	// state of the evaluation in progress
-	mode              passMode
-	at                []float64
-	task, adjointTask func(worker, i int)
+	omegaBar, lambda []float64
+	adjoint          lm.FactorStatus
+	s, q             []grid.Rows[float64] // per block: adjoint rows
+	alpha, beta      []float64            // (P): 1_{Ω_k} ū (+ border part) − p_k, and −q_k
 }
 
 // chunk is a range of rows of one block.
 type chunk struct{ block, lo, hi int }
 
-func newExpert(s *Sample, index int) *expert {
-	c := s.c
-	n := c.N
+func (s *Sample) newExpert(index int, blocks []*block) *expert {
+	n, size := s.c.N, s.c.System.Grid.Size()
 	e := &expert{
-		index: index, sample: s,
-		w: make([]float64, n), wbar: make([]float64, n), lambda: make([]float64, n),
-		solver: lm.NewSolver(n, c.Options.Solver),
+		index: index, blocks: blocks, solver: lm.NewSolver(n, s.c.Options.Solver),
+		omega: make([]float64, n), omegaBar: make([]float64, n), lambda: make([]float64, n),
+		alpha: make([]float64, size), beta: make([]float64, size),
 	}
-	e.task = func(worker, i int) { e.runChunk(worker, i) }
-	e.adjointTask = func(worker, i int) { e.runAdjointChunk(worker, i) }
+	for i, b := range blocks {
+		for lo := 0; lo < len(b.Points); lo += chunkRows {
+			ch := chunk{i, lo, min(lo+chunkRows, len(b.Points))}
+			e.chunks = append(e.chunks, ch)
+			if !b.Set.Linear {
+				e.curved, e.sums = append(e.curved, ch), append(e.sums, newSums(n))
+			}
+		}
+		e.s, e.q = append(e.s, b.NewValues()), append(e.q, b.NewValues())
+	}
+	if len(blocks) > 0 {
+		e.merged = make([]int32, len(e.residual().Points))
+	}
 	return e
 }
 
-func (e *expert) add(b *rowBlock, own bool) {
-	i := len(e.blocks)
-	e.blocks, e.own = append(e.blocks, b), append(e.own, own)
-	for lo := 0; lo < len(b.points); lo += chunkRows {
-		e.rowChunks = append(e.rowChunks, chunk{i, lo, min(lo+chunkRows, len(b.points))})
-	}
-	if !b.set.Linear {
-		for lo := 0; lo < len(b.points); lo += chunkRows {
-			e.chunks = append(e.chunks, chunk{i, lo, min(lo+chunkRows, len(b.points))})
-			n := e.sample.c.N
-			e.partials = append(e.partials, newPartial(n))
-		}
-	}
-	var s, q [][]float64
-	for range b.set.Terms {
-		s = append(s, make([]float64, len(b.points)))
-		q = append(q, make([]float64, len(b.points)))
-	}
-	e.s, e.q = append(e.s, s), append(e.q, q)
+// residual is the block of the residual rows.
+func (e *expert) residual() *block {
+	return e.blocks[slices.IndexFunc(e.blocks, func(b *block) bool { return b.Set.Kind == pde.ResidualRows })]
 }
 
-func (e *expert) runChunk(worker, i int) {
-	ch, p := e.chunks[i], &e.partials[i]
-	p.clear()
-	sc := e.sample.scratch[worker]
-	e.blocks[ch.block].pass(p, sc, e.sample.programs[worker][ch.block], e.mode, e.at, ch.lo, ch.hi)
+// problem is the least squares of one expert, as package lm sees it, while one worker
+// solves it.
+type problem struct {
+	*expert
+	sample *Sample
+	worker int
 }
 
-// evaluate runs all chunks at w and reduces them in order: a and g get the normal
-// equations and c the curvature Σ r_i∇²r_i, as far as the mode asks for them.
-func (e *expert) evaluate(a, c, g, w []float64, mode passMode) float64 {
-	n := len(w)
-	e.mode, e.at = mode, w
-	if e.parallel {
-		e.sample.c.pool.Run(len(e.chunks), e.task)
-	} else {
-		for i := range e.chunks {
-			e.runChunk(e.worker(), i)
-		}
+// run does n tasks on the pool, where this is the only solve running, or on its worker.
+func (p problem) run(n int, task func(worker, i int)) {
+	if p.sample.together() {
+		p.sample.c.pool.Run(n, task)
+		return
 	}
-	if mode.normal() {
+	for i := range n {
+		task(p.worker, i)
+	}
+}
+
+// evaluate returns the cost at ω; a and g get the normal equations and c the curvature
+// Σ r_i∇²r_i, as far as they are wanted.
+func (p problem) evaluate(a, c, g, omega []float64, want wanted) float64 {
+	n, s := len(omega), p.sample
+	p.run(len(p.curved), func(worker, i int) {
+		ch := p.curved[i]
+		p.sums[i].clear()
+		s.pass(&p.sums[i], s.workers[worker], p.blocks[ch.block], want, omega, ch.lo, ch.hi)
+	})
+	if want.normal {
 		clear(a[:n*n])
 		clear(g[:n])
 	}
-	if mode.curvature() {
+	if want.curvature {
 		clear(c[:n*n])
 	}
 	var cost float64
-	for i := range e.chunks {
-		p := &e.partials[i]
-		scale := e.blocks[e.chunks[i].block].scale
-		cost += scale * p.cost
-		if mode.normal() {
-			kernel.Axpy64(g, scale, p.grad)
-			kernel.Axpy64(a, scale, p.gram)
+	for i, ch := range p.curved {
+		sums, scale := &p.sums[i], p.blocks[ch.block].scale
+		cost += scale * sums.cost
+		if want.normal {
+			kernel.Axpy64(g, scale, sums.grad)
+			kernel.Axpy64(a, scale, sums.gram)
 		}
-		if mode.curvature() {
-			kernel.Axpy64(c, scale, p.curv)
+		if want.curvature {
+			kernel.Axpy64(c, scale, sums.curvature)
 		}
 	}
-	if mode.normal() {
+	if want.normal {
 		kernel.Symmetrize(a, n)
+	} else {
+		a, g = nil, nil
 	}
-	switch {
-	case !mode.curvature():
-	case e.sample.single:
-		kernel.AddTranspose(c, n)
-	default:
-		kernel.Symmetrize(c, n)
+	if want.curvature {
+		s.store.completeCurvature(c)
 	}
-	for _, b := range e.blocks {
-		if !b.set.Linear {
-			continue
-		}
-		if mode.normal() {
-			cost += b.addLinear(a, g, w)
-		} else {
-			cost += b.addLinear(nil, nil, w)
+	for _, b := range p.blocks {
+		if b.Set.Linear {
+			cost += b.addAffine(a, g, omega)
 		}
 	}
 	return cost
 }
 
-// Dim, Normal and HessianParts make an expert an lm.SecondOrder problem.
-func (e *expert) Dim() int { return len(e.w) }
+// Dim, Normal and HessianParts make it an lm.SecondOrder.
+func (p problem) Dim() int { return len(p.omega) }
 
-func (e *expert) Normal(a, g, w []float64) float64 {
-	if g == nil {
-		return e.evaluate(nil, nil, nil, w, passCost)
-	}
-	return e.evaluate(a, nil, g, w, passNormal)
+func (p problem) Normal(a, g, omega []float64) float64 {
+	return p.evaluate(a, nil, g, omega, wanted{normal: g != nil})
 }
 
-func (e *expert) HessianParts(a, c, g, w []float64) float64 {
-	if g == nil {
-		return e.evaluate(nil, c, nil, w, passCurvature)
-	}
-	return e.evaluate(a, c, g, w, passHessian)
+func (p problem) HessianParts(a, c, g, omega []float64) float64 {
+	return p.evaluate(a, c, g, omega, wanted{g != nil, true})
 }
 
-func (e *expert) worker() int { return e.sample.workerOf[e.index] }
-
-// solve finds ω_k; it runs on one worker unless e.parallel.
-func (e *expert) solve() {
-	o := &e.sample.c.Options
-	for i := range e.w {
-		e.w[i] = o.Start
+// solve finds ω_k.
+func (p problem) solve() {
+	for i := range p.omega {
+		p.omega[i] = p.sample.c.Options.Start
 	}
-	if o.Fixed {
-		return
-	}
-	e.result = e.solver.Solve(e, e.w)
+	p.result = p.solver.Solve(p, p.omega)
 }
 
-// adjointSolve finds λ_k from ω̄_k and the adjoint rows s, q of every block.
-func (e *expert) adjointSolve() {
-	o := &e.sample.c.Options
-	e.adjoint = e.solver.FactorSolution(e, e.w, o.Adjoint)
-	e.solver.SolveAdjoint(e.lambda, e.wbar)
-	if e.parallel {
-		e.sample.c.pool.Run(len(e.rowChunks), e.adjointTask)
-		return
-	}
-	for i := range e.rowChunks {
-		e.runAdjointChunk(e.worker(), i)
-	}
-}
-
-func (e *expert) runAdjointChunk(worker, i int) {
-	ch := e.rowChunks[i]
-	e.blocks[ch.block].adjointRows(e.s[ch.block], e.q[ch.block], e.sample.scratch[worker], e.sample.programs[worker][ch.block],
-		e.sample.c.Options.Adjoint == lm.AdjointPaper, e.w, e.lambda, ch.lo, ch.hi)
+// adjointSolve finds λ_k from ω̄_k, and the adjoint rows s, q of every block.
+func (p problem) adjointSolve() {
+	s, mode := p.sample, p.sample.c.Options.Adjoint
+	p.adjoint = p.solver.FactorSolution(p, p.omega, mode)
+	p.solver.SolveAdjoint(p.lambda, p.omegaBar)
+	p.run(len(p.chunks), func(worker, i int) {
+		ch := p.chunks[i]
+		s.adjointRows(p.s[ch.block].Values, p.q[ch.block].Values, s.workers[worker], p.blocks[ch.block], mode == lm.AdjointPaper, p.omega, p.lambda, ch.lo, ch.hi)
+	})
 }
 
 // Outcome tells how one expert's solve ended.
@@ -192,26 +162,16 @@ type Outcome struct {
 	ConstraintRMS float64
 }
 
-func (e *expert) outcome() Outcome {
+func (s *Sample) outcome(e *expert) Outcome {
 	out := Outcome{Result: e.result, Adjoint: e.adjoint}
-	if e.sample.c.Options.Fixed || len(e.blocks) == 0 {
+	if len(e.blocks) == 0 {
 		return out
 	}
-	b := e.blocks[0]
-	cost := 0.0
-	if b.set.Linear {
-		cost = b.addLinear(nil, nil, e.w) / b.scale
-	} else {
-		e.mode, e.at = passCost, e.w
-		for i, ch := range e.chunks {
-			if ch.block == 0 {
-				e.runChunk(e.worker(), i)
-				cost += e.partials[i].cost
-			}
-		}
-	}
-	out.ConstraintRMS = math.Sqrt(2 * cost / float64(len(b.points)))
+	b, w := e.residual(), s.workers[0]
+	w.sums.clear()
+	s.pass(&w.sums, w, b, wanted{}, e.omega, 0, len(b.Points))
+	out.ConstraintRMS = math.Sqrt(2 * w.sums.cost / float64(len(b.Points)))
 	return out
 }
 
-var _ lm.SecondOrder = (*expert)(nil)
+var _ lm.SecondOrder = problem{}

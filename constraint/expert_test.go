@@ -1,6 +1,8 @@
 package constraint
 
 import (
+	"math"
+	"slices"
 	"testing"
 
 	"pihc/internal/check"
@@ -19,8 +21,8 @@ func TestHessianParts(t *testing.T) {
 	s := c.NewSample()
 	Load(s, basis, initial)
 	s.Solve(Seed{})
-	e := s.experts[0]
-	w := append([]float64(nil), e.w...)
+	e := problem{s.experts[0], s, 0}
+	w := append([]float64(nil), e.omega...)
 	h, a, both, curv := make([]float64, n*n), make([]float64, n*n), make([]float64, n*n), make([]float64, n*n)
 	g, up, down := make([]float64, n), make([]float64, n), make([]float64, n)
 	cost := e.Normal(a, g, w)
@@ -45,5 +47,29 @@ func TestHessianParts(t *testing.T) {
 			g[j] = (up[j] - down[j]) / (2 * step)
 		}
 		check.Close(t, g, h[k*n:(k+1)*n], 0, 1e-6*h[k*n+k])
+	}
+}
+
+// ConstraintRMS is the root mean square of the sampled residual rows of the expert's
+// own field, whether the set is affine or not.
+func TestConstraintRMS(t *testing.T) {
+	for _, name := range []string{shipped, "testdata/heat.yaml"} {
+		sys, basis, initial := toy(t, name, map[string]int{"t": 13, "x": 40}, 4)
+		const points = 61
+		s := solved(t, sys, basis, initial, Options{Mean: true, Experts: []int{1, 2}, Points: points, Start: 0.3, Weights: map[string]float64{"residual": 0.2}, Solver: tight()})
+		for k, out := range s.Outcomes() {
+			field := make([]float64, sys.Grid.Size())
+			for p := range field {
+				for i, w := range s.Weights(k) {
+					field[p] += w * basisOf(s)[p*4+i]
+				}
+			}
+			sum, all := 0.0, rowValues(sys, sys.Residual(), field, initial)
+			for _, p := range s.experts[k].residual().Points {
+				i, _ := slices.BinarySearch(sys.Residual().Points, p)
+				sum += all[i] * all[i]
+			}
+			check.Close(t, []float64{out.ConstraintRMS}, []float64{math.Sqrt(sum / points)}, 1e-9, 0)
+		}
 	}
 }

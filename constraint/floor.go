@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"pihc/grid"
 	"pihc/internal/kernel"
@@ -38,10 +39,11 @@ var ErrDense = errors.New("a spectral term has no stencil")
 func MeasureFloor(sys *pde.System, o Options, initial, truth []float64) (Floor, error) {
 	var out Floor
 	var err error
-	if out.Residual, err = residualRatio(sys, initial, truth); err != nil {
+	gatherer := sys.NewGatherer(nil)
+	if out.Residual, err = residualRatio(sys, gatherer, initial, truth); err != nil {
 		return out, err
 	}
-	f, err := newFullGrid(sys, o, initial)
+	f, err := newFullGrid(sys, gatherer, o, initial)
 	if err != nil {
 		return out, err
 	}
@@ -96,33 +98,30 @@ func distance(u, truth []float64) float64 {
 // ordered with the shorter of the first axis and the rest innermost, to keep the
 // band narrow.
 type fullGrid struct {
-	sys   *pde.System
-	sets  []*fullSet
-	order []int32 // grid point -> unknown
-	band  int     // half-bandwidth of JᵀJ
-	h     []float64
-	g     []float64
-	l     []float64
+	gatherer *grid.Gatherer
+	lists    []grid.Rows[float64] // terms of every set
+	sets     []*fullSet
+	order    []int32 // grid point -> unknown
+	band     int     // half-bandwidth of JᵀJ
+	h        []float64
+	g        []float64
+	l        []float64
 }
 
 // fullSet is one set of rows with its stencils as lists.
 type fullSet struct {
-	set    *pde.RowSet
-	scale  float64
-	z      [][]float64
-	c      [][]float64
-	extras [][]float64
-	out    [][]float64
-	start  []int32 // per row: where its entries begin
-	point  []int32
-	term   []int8
-	coef   []float64
-	work   *pde.Workspace
+	*pde.PointRows
+	evaluator *pde.Evaluator
+	scale     float64
+	start     []int32 // per row: where its entries begin
+	point     []int32
+	term      []int8
+	coef      []float64
 }
 
-func newFullGrid(sys *pde.System, o Options, initial []float64) (*fullGrid, error) {
+func newFullGrid(sys *pde.System, gatherer *grid.Gatherer, o Options, initial []float64) (*fullGrid, error) {
 	size := sys.Grid.Size()
-	f := &fullGrid{sys: sys, order: make([]int32, size)}
+	f := &fullGrid{gatherer: gatherer, order: make([]int32, size)}
 	nt := sys.Grid.Axes[0].Points
 	inner := size / nt
 	for p := range f.order {
@@ -134,22 +133,18 @@ func newFullGrid(sys *pde.System, o Options, initial []float64) (*fullGrid, erro
 	}
 	c := &Constraint{System: sys, Options: o}
 	for _, set := range sys.Sets {
-		s := &fullSet{set: set, scale: c.rowScale(set, len(set.Points)), work: set.First().NewWorkspace(), start: []int32{0}}
-		m := len(set.Points)
 		for _, t := range set.Terms {
-			if _, ok := sys.Terms[t].Operator.(grid.Sparse); !ok {
+			if sys.Terms[t].Spectral() {
 				return nil, fmt.Errorf("term %s: %w", sys.Terms[t].Name, ErrDense)
 			}
-			s.z, s.out = append(s.z, make([]float64, m)), append(s.out, make([]float64, m))
-			offset := make([]float64, m)
-			sys.Terms[t].Offset(offset, set.Points)
-			s.c = append(s.c, offset)
 		}
-		s.out = append(s.out, make([]float64, m))
-		for range set.Extras {
-			s.extras = append(s.extras, make([]float64, m))
+		s := &fullSet{
+			PointRows: sys.NewPointRows(set, set.Points), evaluator: sys.NewEvaluator(len(set.Points)),
+			scale: c.rowScale(set, len(set.Points)), start: []int32{0},
 		}
-		sys.GatherExtras(set, s.extras, set.Points, initial)
+		s.Prepare()
+		s.SetInitial(initial)
+		f.lists = append(f.lists, s.NewValues())
 		for _, p := range set.Points {
 			lo, hi := int32(math.MaxInt32), int32(0)
 			for j, t := range set.Terms {
@@ -169,50 +164,37 @@ func newFullGrid(sys *pde.System, o Options, initial []float64) (*fullGrid, erro
 	return f, nil
 }
 
-func (s *fullSet) evaluate(sys *pde.System, u []float64) {
-	in := make([][]float64, 0, len(s.z)+len(s.extras))
-	for j, t := range s.set.Terms {
-		sys.Terms[t].Gather(s.z[j], u, 1, s.set.Points)
-		kernel.Axpy64(s.z[j], 1, s.c[j])
-		in = append(in, s.z[j])
-	}
-	s.set.First().Eval(s.work, len(s.set.Points), s.out, append(in, s.extras...))
-}
-
 // residualRatio is rms(F)/rms(u_t) over the residual rows of u, both without
 // row weights. A problem without a time derivative is compared with its first
 // term.
-func residualRatio(sys *pde.System, initial, u []float64) (float64, error) {
-	set, p := sys.Sets[0], sys.Problem
-	m := len(set.Points)
+func residualRatio(sys *pde.System, gatherer *grid.Gatherer, initial, u []float64) (float64, error) {
+	set, p := sys.Residual(), sys.Problem
+	rows, m := sys.NewPointRows(set, set.Points), len(set.Points)
+	rows.Prepare()
+	rows.SetInitial(initial)
+	z := rows.NewValues()
+	grid.Gather(gatherer, u, 1, []grid.Rows[float64]{z})
+	sys.NewEvaluator(m).Eval(rows, pde.Values, z.Values, 0, m) // adds the constants to z
 	var names []string
-	var in [][]float64
 	rate := 0
 	for j, t := range set.Terms {
-		z, offset := make([]float64, m), make([]float64, m)
-		sys.Terms[t].Gather(z, u, 1, set.Points)
-		sys.Terms[t].Offset(offset, set.Points)
-		kernel.Axpy64(z, 1, offset)
-		names, in = append(names, sys.Terms[t].Name), append(in, z)
+		names = append(names, sys.Terms[t].Name)
 		if t > 0 {
 			if factors := p.Terms[t-1].Factors; len(factors) == 1 && factors[0].Axis == p.Axes[0].Name && factors[0].Scheme.Derivative == 1 {
 				rate = j
 			}
 		}
 	}
-	extras := make([][]float64, len(set.Extras))
-	for e, x := range set.Extras {
-		extras[e] = make([]float64, m)
+	for _, x := range set.Extras {
 		names = append(names, x.Name)
 	}
-	sys.GatherExtras(set, extras, set.Points, initial)
 	program, err := pde.Compile([]*pde.Expr{p.Residual.Expr}, names)
 	if err != nil {
 		return 0, err
 	}
 	residual := make([]float64, m)
-	program.Eval(program.NewWorkspace(), m, [][]float64{residual}, append(in, extras...))
-	return math.Sqrt(kernel.SumSquares64(residual) / kernel.SumSquares64(in[rate])), nil
+	program.Eval(program.NewWorkspace(), m, [][]float64{residual}, append(slices.Clone(z.Values), rows.Extras...))
+	return math.Sqrt(kernel.SumSquares64(residual) / kernel.SumSquares64(z.Values[rate])), nil
 }
 
 // linearise evaluates the cost at u and, where asked, JᵀJ (lower band, row i
@@ -224,22 +206,23 @@ func (f *fullGrid) linearise(u []float64, matrix bool) float64 {
 	}
 	var cost float64
 	width := f.band + 1
-	for _, s := range f.sets {
-		s.evaluate(f.sys, u)
-		cost += 0.5 * s.scale * kernel.SumSquares64(s.out[0])
+	grid.Gather(f.gatherer, u, 1, f.lists)
+	for k, s := range f.sets {
+		out := s.evaluator.Eval(s.PointRows, pde.FirstDerivatives, f.lists[k].Values, 0, len(s.Points))
+		cost += 0.5 * s.scale * kernel.SumSquares64(out[0])
 		if !matrix {
 			continue
 		}
-		for i := range s.set.Points {
+		for i := range s.Points {
 			lo, hi := s.start[i], s.start[i+1]
-			r := s.out[0][i]
+			r := out[0][i]
 			for a := lo; a < hi; a++ {
 				pa := int(s.point[a])
-				va := s.scale * s.out[1+s.term[a]][i] * s.coef[a]
+				va := s.scale * out[1+s.term[a]][i] * s.coef[a]
 				f.g[pa] += va * r
 				for b := lo; b < hi; b++ {
 					if pb := int(s.point[b]); pb <= pa {
-						f.h[pa*width+pb-pa+f.band] += va * s.out[1+s.term[b]][i] * s.coef[b]
+						f.h[pa*width+pb-pa+f.band] += va * out[1+s.term[b]][i] * s.coef[b]
 					}
 				}
 			}

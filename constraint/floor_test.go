@@ -7,7 +7,7 @@ import (
 	"pihc/sim"
 )
 
-// The discretisation floors DESIGN section 2 states: 0.2-0.3 % for the shipped
+// The discretisation floors of docs/choices.md: 0.2-0.3 % for the shipped
 // rows, whatever the weights, and 2.4-3.1 % for the published ones.
 func TestFloor(t *testing.T) {
 	for _, tc := range []struct {

@@ -3,9 +3,9 @@ package constraint
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
+	"pihc/grid"
 	"pihc/internal/check"
 	"pihc/internal/kernel"
 	"pihc/lm"
@@ -47,10 +47,26 @@ func flow(t testing.TB, shape map[string]int, n int) (*pde.System, []float64, []
 	return s, basis, initial
 }
 
-// The rows of every term and expert are those each operator gathers by itself,
-// whether experts look beyond their border or not; those of a float32 basis to its
-// rounding.
-func TestGatherTogether(t *testing.T) {
+// kept returns the rows (m, N) of term j of a block in float64, nil where they are kept
+// with another term's.
+func kept(s *Sample, b *block, j int) []float64 {
+	switch store := s.store.(type) {
+	case *rows[float32]:
+		if a := store.lists[b.index].Values[j]; a != nil {
+			wide := make([]float64, len(a))
+			kernel.Widen(wide, a)
+			return wide
+		}
+	case *rows[float64]:
+		return store.lists[b.index].Values[j]
+	}
+	return nil
+}
+
+// The rows of every term and expert are those each operator gathers by itself, those of
+// the Laplacian with w_t's, whether experts look beyond their border or not; those of a
+// float32 basis to its rounding.
+func TestRowsOfTerms(t *testing.T) {
 	const n = 3
 	sys, basis, initial := flow(t, map[string]int{"t": 9, "x": 12, "y": 10}, n)
 	o := exactOptions()
@@ -66,7 +82,7 @@ func TestGatherTogether(t *testing.T) {
 	}
 	kernel.Widen(widened, narrow)
 	for i, overlap := range []float64{0, 0.4, 0.4, 0} {
-		tolerance := 0.0
+		tolerance := 1e-12
 		s.SetOverlap(overlap)
 		if i < 2 {
 			Load(s, basis, initial)
@@ -76,81 +92,85 @@ func TestGatherTogether(t *testing.T) {
 			Load(exact, widened, initial)
 			tolerance = 3e-6
 		}
+		if _, single := s.store.(*rows[float32]); single != (i >= 2) {
+			t.Fatalf("float32 rows %v", single)
+		}
 		s.Solve(Seed{1, 2, 3})
-		merged := false
+		combined := 0
 		for k, e := range s.experts {
 			for i, b := range e.blocks {
-				for j, term := range b.set.Terms {
-					// The offset passes the same operators.
-					constant := make([]float64, len(b.points))
-					sys.Terms[term].Gather(constant, s.offset, 1, b.points)
-					check.Close(t, b.c[j], constant, 1e-12, 1e-12)
-					want := make([]float64, len(b.points)*n)
-					sys.Terms[term].Gather(want, exact.basis, n, b.points)
-					got := b.a[j]
-					if s.single && b.a32[j] == nil {
-						continue // with those of the term it is merged into
+				for j, term := range b.Set.Terms {
+					// The offset of the ansatz passes the same operators.
+					constants, want := make([]float64, len(b.Points)), make([]float64, len(b.Points)*n)
+					got := kept(s, b, j)
+					if got == nil {
+						check.Equal(t, b.Constants[j], constants)
+						combined++
+						continue
 					}
-					if s.single {
-						for _, other := range b.set.Terms {
-							if c.merged[other] == term { // w_t - nu·lap
-								lap := make([]float64, len(want))
-								sys.Terms[other].Gather(lap, exact.basis, n, b.points)
-								kernel.Axpy64(want, -1e-4, lap)
-								merged = true
-							}
+					alone := sys.NewGatherer(nil)
+					for _, x := range c.combined {
+						if x.with == term {
+							alone.Add(x.term, x.with, x.factor)
 						}
-						got = make([]float64, len(want))
-						kernel.Widen(got, b.a32[j])
 					}
+					lists := func(values []float64) []grid.Rows[float64] {
+						r := grid.Rows[float64]{Points: b.Points, Operators: b.Set.Terms, Values: make([][]float64, len(b.Set.Terms))}
+						r.Values[j] = values
+						return []grid.Rows[float64]{r}
+					}
+					grid.Gather(alone, s.offset, 1, lists(constants))
+					check.Close(t, b.Constants[j], constants, 1e-12, 1e-12)
+					grid.Gather(alone, basisOf(exact), n, lists(want))
 					if d := check.MaxRel(got, want); d > tolerance || math.IsNaN(d) {
 						t.Errorf("overlap %g, expert %d, rows %d, term %s: rows differ by %g", overlap, k, i, sys.Terms[term].Name, d)
 					}
 				}
 			}
 		}
-		if merged != s.single {
-			t.Errorf("float32 rows %v, but the Laplacian's merged %v", s.single, merged)
+		if x := c.combined; combined != 4 || len(x) != 1 || x[0].factor != -1e-4 || sys.Terms[x[0].with].Name != "w_t" {
+			t.Errorf("%d experts without rows of the Laplacian; combined %v", combined, x)
 		}
 	}
 }
 
 // With spectral terms too a step gives the same bits on any number of workers, and
-// allocates nothing once its memory is there, whichever points are sampled.
+// allocates nothing that grows with the grid or the rows.
 func TestFlowWorkers(t *testing.T) {
 	const n = 16
-	sys, basis, initial := flow(t, map[string]int{"t": 11, "x": 16, "y": 12}, n)
-	narrow := make([]float32, len(basis))
-	for i, v := range basis {
-		narrow[i] = 0.1 * float32(v)
-	}
-	var want []float32
-	for _, workers := range []int{1, 2, 4} {
-		pool := kernel.NewPool(workers)
-		o := Options{Mean: true, Experts: []int{1, 2, 2}, Points: 100, Overlap: true, Solver: lm.Options{Ridge: 1e-4, GTol: 1e-4, NewtonCorrection: true}}
-		c, err := New(sys, n, o, nil, pool)
-		if err != nil {
-			t.Fatal(err)
+	var bytes []uint64
+	for _, size := range []int{1, 2} {
+		sys, basis, initial := flow(t, map[string]int{"t": 11 * size, "x": 16 * size, "y": 12 * size}, n)
+		narrow := make([]float32, len(basis))
+		for i, v := range basis {
+			narrow[i] = 0.1 * float32(v)
 		}
-		s := c.NewSample()
-		s.SetOverlap(0.5)
-		got := make([]float32, len(basis))
-		seed := Seed{1, 0, 3}
-		step := func() {
+		var want []float32
+		for _, workers := range []int{1, 2, 4}[:4-size] {
+			pool := kernel.NewPool(workers)
+			o := Options{Mean: true, Experts: []int{1, 2, 2}, Points: 100 * size * size * size, Overlap: true, Solver: lm.Options{Ridge: 1e-4, GTol: 1e-4, MaxIterations: 4, NewtonCorrection: true}}
+			c, err := New(sys, n, o, nil, pool)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := c.NewSample()
+			s.SetOverlap(0.5)
+			got := make([]float32, len(basis))
 			Load(s, narrow, initial)
-			s.Solve(seed)
+			s.Solve(Seed{1, 0, 3})
 			s.Jumps()
 			Backward(s, got, s.Field(), Jumps{1, 1})
-			seed.Step++
+			if want == nil {
+				want = got
+			}
+			check.Equal(t, got, want)
+			if workers == 1 {
+				bytes = append(bytes, stepBytes(s, narrow, initial))
+			}
+			pool.Close()
 		}
-		step()
-		if want == nil {
-			want = slices.Clone(got)
-		}
-		check.Equal(t, got, want)
-		if a := testing.AllocsPerRun(5, step); a != 0 && workers == 1 {
-			t.Errorf("%v allocations in a step", a)
-		}
-		pool.Close()
+	}
+	if bytes[1] > bytes[0]+4096 {
+		t.Errorf("%d bytes in a step, %d with eight times the points", bytes[0], bytes[1])
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"pihc/grid"
 	"pihc/internal/check"
 	"pihc/internal/kernel"
 	"pihc/lm"
@@ -22,23 +23,12 @@ import (
 
 // rowValues returns the weighted rows of a set for a field.
 func rowValues(sys *pde.System, set *pde.RowSet, u, initial []float64) []float64 {
-	m := len(set.Points)
-	var in [][]float64
-	for _, i := range set.Terms {
-		z, c := make([]float64, m), make([]float64, m)
-		sys.Terms[i].Gather(z, u, 1, set.Points)
-		sys.Terms[i].Offset(c, set.Points)
-		kernel.Axpy64(z, 1, c)
-		in = append(in, z)
-	}
-	extras := make([][]float64, len(set.Extras))
-	for e := range extras {
-		extras[e] = make([]float64, m)
-	}
-	sys.GatherExtras(set, extras, set.Points, initial)
-	r := make([]float64, m)
-	set.Value().Eval(set.Value().NewWorkspace(), m, [][]float64{r}, append(in, extras...))
-	return r
+	rows := sys.NewPointRows(set, set.Points)
+	rows.Prepare()
+	rows.SetInitial(initial)
+	z := rows.NewValues()
+	grid.Gather(sys.NewGatherer(nil), u, 1, []grid.Rows[float64]{z})
+	return sys.NewEvaluator(len(set.Points)).Eval(rows, pde.Values, z.Values, 0, len(set.Points))[0]
 }
 
 func rms(v []float64) float64 { return math.Sqrt(kernel.SumSquares64(v) / float64(len(v))) }
@@ -234,7 +224,7 @@ func TestWallsAgreeWithTheData(t *testing.T) {
 func TestNoRowsAtTheStart(t *testing.T) {
 	for _, u0 := range []float64{0.02, 0.1, 0.19} {
 		sys, u, initial := truth(t, published, 1024, u0)
-		set := sys.Sets[0]
+		set := sys.Residual()
 		share := func(r []float64) (start, all float64) {
 			for i, p := range set.Points {
 				all += r[i] * r[i]
@@ -254,7 +244,7 @@ func TestNoRowsAtTheStart(t *testing.T) {
 		}
 	}
 	sys, _, _ := truth(t, shipped, 1024, 0.1)
-	set := sys.Sets[0]
+	set := sys.Residual()
 	for _, p := range set.Points {
 		if step, x := p/1024, p%1024; step < 1 || x < 1 || x > 1022 {
 			t.Fatalf("a residual row at step %d, cell %d", step, x)
@@ -324,7 +314,7 @@ func TestRidgeIsRespected(t *testing.T) {
 	gradient := func(s *Sample, ridge float64) float64 {
 		n := len(s.Weights(0))
 		a, g := make([]float64, n*n), make([]float64, n)
-		s.experts[0].Normal(a, g, s.Weights(0))
+		problem{s.experts[0], s, 0}.Normal(a, g, s.Weights(0))
 		kernel.Axpy64(g, ridge*ridge, s.Weights(0))
 		return math.Sqrt(kernel.SumSquares64(g))
 	}

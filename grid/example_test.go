@@ -34,9 +34,9 @@ func ExampleNewOperator() {
 		u[i] = 1
 	}
 	first := g.Ravel([]int{3, 0}) // next to the left wall, at the fourth time
-	out, offset := make([]float64, 1), make([]float64, 1)
-	heat.Gather(out, u, 1, []int32{int32(first)})
-	heat.Offset(offset, []int32{int32(first)})
+	points, out, offset := []int32{int32(first)}, make([]float64, 1), make([]float64, 1)
+	grid.Gather(grid.NewGatherer(g, []grid.Operator{heat}, nil), u, 1, []grid.Rows[float64]{{Points: points, Operators: []int{0}, Values: [][]float64{out}}})
+	heat.AddOffset(offset, points)
 	fmt.Printf("%.2f %+.2f, defined at t = 0: %t\n", out[0], offset[0], heat.Defined(0))
 	// Output:
 	// u_t [backward, order 2, interior only] at 3: 2 u[1] - 8 u[2] + 6 u[3]

@@ -10,23 +10,18 @@ import (
 )
 
 // Operator is a linear or affine map T of fields on one grid to fields on the
-// same grid, with its transpose. Only Offset knows the affine part; every other
+// same grid, with its transpose. Only AddOffset knows the affine part; every other
 // method is about the linear part. No method allocates, and all may be called
-// concurrently with distinct outputs.
+// concurrently with distinct outputs. Rows at some points, of several operators and
+// fields, are for a [Gatherer].
 type Operator interface {
 	// Apply sets dst = T u on the whole grid (P values each). Points at which T
 	// is undefined give 0. dst and u must not overlap.
 	Apply(dst, u []float64)
 	// ApplyTranspose adds Tᵀ z to dst (P values each), which must not overlap.
 	ApplyTranspose(dst, z []float64)
-	// Gather sets row r of dst (len(points), n) to row points[r] of T applied to
-	// the n fields of basis (P, n), point-major.
-	Gather(dst, basis []float64, n int, points []int32)
-	// Scatter adds Tᵀ Sᵀ s to the field dst (P), with S the selection of points:
-	// the transpose of Gather for n = 1. A point may occur more than once.
-	Scatter(dst, s []float64, points []int32)
-	// Offset sets dst[r] to the affine part at points[r]: 0 if T is linear.
-	Offset(dst []float64, points []int32)
+	// AddOffset adds the affine part at points[r] to dst[r].
+	AddOffset(dst []float64, points []int32)
 	// Affine reports whether any affine part is not zero.
 	Affine() bool
 	// Defined reports whether T has a value at point p.
@@ -238,12 +233,12 @@ func (s *stencil) Affine() bool { return s.affine }
 
 func (s *stencil) Defined(p int) bool { return s.defined[s.stencils.Which[p]] }
 
-func (s *stencil) Offset(dst []float64, points []int32) {
+func (s *stencil) AddOffset(dst []float64, points []int32) {
 	if len(dst) != len(points) {
-		panic("grid: Offset: want one value per sampled point")
+		panic("grid: AddOffset: want one value per sampled point")
 	}
 	for r, p := range points {
-		dst[r] = s.constant[s.stencils.Which[p]]
+		dst[r] += s.constant[s.stencils.Which[p]]
 	}
 }
 
@@ -280,30 +275,20 @@ func (s *stencil) ApplyTranspose(dst, z []float64) {
 	}
 }
 
-func (s *stencil) Gather(dst, basis []float64, n int, points []int32) {
-	if n < 1 || len(basis) != s.size*n || len(dst) != len(points)*n {
-		panic("grid: Gather: want basis (P, n) and dst (len(points), n)")
+// gatherStencil sets row r of dst (len(points), n) to row points[r] of the operator of
+// the n fields of basis (P, n).
+func gatherStencil[T kernel.Float](s *stencil, dst, basis []T, n int, points []int32) {
+	switch d := any(&dst).(type) {
+	case *[]float64:
+		kernel.GatherStencils(*d, *any(&basis).(*[]float64), n, points, &s.stencils)
+	case *[]float32:
+		kernel.GatherStencils32(*d, *any(&basis).(*[]float32), n, points, &s.stencils)
 	}
-	kernel.GatherStencils(dst, basis, n, points, &s.stencils)
 }
 
-// GatherFloat32 is Gather of an operator of [NewOperator] for a float32 basis: rows
-// are summed in float64 and rounded once.
-func GatherFloat32(op Operator, dst, basis []float32, n int, points []int32) {
-	s, ok := op.(*stencil)
-	if !ok {
-		panic("grid: GatherFloat32: want an operator of NewOperator")
-	}
-	if n < 1 || len(basis) != s.size*n || len(dst) != len(points)*n {
-		panic("grid: GatherFloat32: want basis (P, n) and dst (len(points), n)")
-	}
-	kernel.GatherStencils32(dst, basis, n, points, &s.stencils)
-}
-
-func (s *stencil) Scatter(dst, v []float64, points []int32) {
-	if len(dst) != s.size || len(v) != len(points) {
-		panic("grid: Scatter: want one value per grid point in dst and one per sampled point in s")
-	}
+// scatter adds Tᵀ Sᵀ v to the field dst (P), with S the selection of points: the
+// transpose of gatherStencil for n = 1.
+func (s *stencil) scatter(dst, v []float64, points []int32) {
 	for r, p := range points {
 		offset, coef := s.pattern(int(p))
 		for e, o := range offset {
@@ -311,3 +296,21 @@ func (s *stencil) Scatter(dst, v []float64, points []int32) {
 		}
 	}
 }
+
+// A Sparse operator can show its rows: those made of stencils can, spectral ones
+// cannot.
+type Sparse interface {
+	Operator
+	// Row calls visit for every entry of row p: a grid point and its coefficient.
+	Row(p int, visit func(q int, coef float64))
+}
+
+// Row implements Sparse.
+func (s *stencil) Row(p int, visit func(q int, coef float64)) {
+	offset, coef := s.pattern(p)
+	for i, o := range offset {
+		visit(p+int(o), coef[i])
+	}
+}
+
+var _ Sparse = (*stencil)(nil)

@@ -4,23 +4,25 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"pihc/internal/check"
+	"pihc/internal/kernel"
 )
 
-// dense is the slow, obvious operator: a P x P matrix and an affine vector, built
+// denseMatrix is the slow, obvious operator: a P x P matrix and an affine vector, built
 // from Kronecker products of the lines' own matrices.
-type dense struct {
+type denseMatrix struct {
 	p       int
 	matrix  []float64
 	affine  []float64
 	defined []bool
 }
 
-func newDense(g *Grid, terms []Product) *dense {
+func newDenseMatrix(g *Grid, terms []Product) *denseMatrix {
 	p := g.Size()
-	d := &dense{p, make([]float64, p*p), make([]float64, p), make([]bool, p)}
+	d := &denseMatrix{p, make([]float64, p*p), make([]float64, p), make([]bool, p)}
 	index := make([]int, len(g.Axes))
 	strides := g.Strides()
 	for q := range d.defined {
@@ -71,7 +73,7 @@ func newDense(g *Grid, terms []Product) *dense {
 	return d
 }
 
-func (d *dense) apply(u []float64) []float64 {
+func (d *denseMatrix) apply(u []float64) []float64 {
 	out := make([]float64, d.p)
 	for q := range out {
 		out[q] = check.Dot(d.matrix[q*d.p:(q+1)*d.p], u)
@@ -79,7 +81,7 @@ func (d *dense) apply(u []float64) []float64 {
 	return out
 }
 
-func (d *dense) transpose(z []float64) []float64 {
+func (d *denseMatrix) transpose(z []float64) []float64 {
 	out := make([]float64, d.p)
 	for q := range z {
 		for col := range out {
@@ -174,7 +176,7 @@ func TestOperatorAgainstDense(t *testing.T) {
 
 func testOperator(t *testing.T, c operatorCase) {
 	rng := check.Rand(7)
-	op, want := NewOperator(c.grid, c.terms...), newDense(c.grid, c.terms)
+	op, want := NewOperator(c.grid, c.terms...), newDenseMatrix(c.grid, c.terms)
 	p := c.grid.Size()
 	const tolerance = 1e-14
 
@@ -209,13 +211,14 @@ func testOperator(t *testing.T, c operatorCase) {
 
 	check.AdjointIdentity(t, rng, p, p, op.Apply, op.ApplyTranspose, tolerance)
 
-	// Rows at sampled points (in any order, repeats allowed) of several fields.
+	// Rows at sampled points (repeats allowed) of several fields.
+	gatherer := NewGatherer(c.grid, []Operator{op}, nil)
 	points := samplePoints(rng, p, 2*p/3+5)
 	for _, n := range []int{1, 7, 16, 29} {
 		basis := check.Guard[float64](p*n, 5)
 		check.Normal(rng, basis.Slice())
 		rows := check.Guard[float64](len(points)*n, 2)
-		op.Gather(rows.Slice(), basis.Slice(), n, points)
+		Gather(gatherer, basis.Slice(), n, list(points, rows.Slice()))
 		rows.Verify(t)
 		expected := make([]float64, len(points)*n)
 		field := make([]float64, p)
@@ -231,13 +234,17 @@ func testOperator(t *testing.T, c operatorCase) {
 		check.Close(t, rows.Slice(), expected, tolerance, 0)
 	}
 	check.AdjointIdentity(t, rng, p, len(points),
-		func(y, x []float64) { op.Gather(y, x, 1, points) },
-		func(x, y []float64) { op.Scatter(x, y, points) }, tolerance)
+		func(y, x []float64) { Gather(gatherer, x, 1, list(points, y)) },
+		func(x, y []float64) { gatherer.Scatter([][]float64{x}, [][]Rows[float64]{list(points, y)}) }, tolerance)
+	few := points[:len(points)/40] // each by itself
+	check.AdjointIdentity(t, rng, p, len(few),
+		func(y, x []float64) { Gather(gatherer, x, 1, list(few, y)) },
+		func(x, y []float64) { gatherer.Scatter([][]float64{x}, [][]Rows[float64]{list(few, y)}) }, tolerance)
 
-	offset := make([]float64, len(points))
-	op.Offset(offset, points)
+	offset := slices.Repeat([]float64{1}, len(points))
+	op.AddOffset(offset, points)
 	for r, q := range points {
-		if math.Abs(offset[r]-want.affine[q]) > 1e-12*(1+math.Abs(want.affine[q])) {
+		if math.Abs(offset[r]-1-want.affine[q]) > 1e-12*(1+math.Abs(want.affine[q])) {
 			t.Errorf("offset at point %d: %g, want %g", q, offset[r], want.affine[q])
 		}
 	}
@@ -248,7 +255,24 @@ func samplePoints(rng *rand.Rand, p, m int) []int32 {
 	for r := range points {
 		points[r] = int32(rng.IntN(p))
 	}
+	slices.Sort(points)
 	return points
+}
+
+// list is one list of rows of a gatherer's operators.
+func list[T kernel.Float](points []int32, values ...[]T) []Rows[T] {
+	r := Rows[T]{Points: points, Values: values}
+	for o := range values {
+		r.Operators = append(r.Operators, o)
+	}
+	return []Rows[T]{r}
+}
+
+// gatherOf gives rows of one operator by itself.
+func gatherOf[T kernel.Float](g *Grid, op Operator, basis []T, n int, points []int32) []T {
+	rows := make([]T, len(points)*n)
+	Gather(NewGatherer(g, []Operator{op}, nil), basis, n, list(points, rows))
+	return rows
 }
 
 func TestNewOperatorPanics(t *testing.T) {
@@ -267,11 +291,11 @@ func TestNewOperatorPanics(t *testing.T) {
 	short := make([]float64, 76)
 	mustPanic(t, func() { op.Apply(short, make([]float64, 77)) })
 	mustPanic(t, func() { op.ApplyTranspose(make([]float64, 77), short) })
-	mustPanic(t, func() { op.Gather(make([]float64, 4), make([]float64, 77*2), 2, []int32{1}) })
-	mustPanic(t, func() { op.Scatter(make([]float64, 77), make([]float64, 2), []int32{1}) })
-	mustPanic(t, func() { op.Offset(make([]float64, 3), []int32{1}) })
-	mustPanic(t, func() { op.Gather(make([]float64, 2), make([]float64, 77*2), 2, []int32{77}) })
-	mustPanic(t, func() { op.Gather(make([]float64, 2), make([]float64, 77*2), 2, []int32{-1}) })
+	gatherer := NewGatherer(g, []Operator{op}, nil)
+	mustPanic(t, func() { Gather(gatherer, make([]float64, 77*2), 2, list([]int32{1}, make([]float64, 4))) })
+	mustPanic(t, func() { Gather(gatherer, make([]float64, 77), 2, list([]int32{1}, make([]float64, 2))) })
+	mustPanic(t, func() { op.AddOffset(make([]float64, 3), []int32{1}) })
+	mustPanic(t, func() { gatherer.Add(0, 0, 1) })
 }
 
 func TestOperatorName(t *testing.T) {
@@ -286,29 +310,28 @@ func TestOperatorName(t *testing.T) {
 }
 
 // large is u_xx of diffusion-sorption at the paper's size, with sampled points.
-func large(t testing.TB, n int) (op Operator, size int, basis, rows []float64, points []int32) {
-	g := &Grid{Axes: []Axis{{"t", 0, 500, 101, Nodes}, {"x", 0, 1, 1024, Cells}}}
+func large(t testing.TB, n int) (g *Grid, op Operator, basis, rows []float64, points []int32) {
+	g = &Grid{Axes: []Axis{{"t", 0, 500, 101, Nodes}, {"x", 0, 1, 1024, Cells}}}
 	op = NewOperator(g, Product{1, []*Line{line(t, g, "x", Scheme{Derivative: 2, Closure: Extrapolated})}})
-	size = g.Size()
+	size := g.Size()
 	rng := check.Rand(9)
 	all := rng.Perm(101 * 256) // one of four experts
 	points = make([]int32, 20000)
 	for r := range points {
 		points[r] = int32(all[r]/256*1024 + all[r]%256)
 	}
-	return op, size, check.Normal(rng, make([]float64, size*n)), make([]float64, len(points)*n), points
+	slices.Sort(points)
+	return g, op, check.Normal(rng, make([]float64, size*n)), make([]float64, len(points)*n), points
 }
 
 func TestOperatorAllocations(t *testing.T) {
 	check.Levels(t, func(t *testing.T) {
-		op, size, basis, rows, points := large(t, 16)
-		u, z := basis[:size], make([]float64, size)
+		g, op, basis, rows, points := large(t, 16)
+		u, z := basis[:g.Size()], make([]float64, g.Size())
 		if n := testing.AllocsPerRun(1, func() {
 			op.Apply(z, u)
 			op.ApplyTranspose(z, u)
-			op.Gather(rows, basis, 16, points)
-			op.Scatter(z, rows[:len(points)], points)
-			op.Offset(rows[:len(points)], points)
+			op.AddOffset(rows[:len(points)], points)
 		}); n != 0 {
 			t.Errorf("%v allocations", n)
 		}
@@ -317,16 +340,19 @@ func TestOperatorAllocations(t *testing.T) {
 
 func BenchmarkOperator(b *testing.B) {
 	for _, n := range []int{16, 64} {
-		op, _, basis, rows, points := large(b, n)
+		g, op, basis, rows, points := large(b, n)
+		gatherer, rowsOf := NewGatherer(g, []Operator{op}, nil), list(points, rows)
 		b.Run(fmt.Sprintf("Gather/n=%d", n), func(b *testing.B) {
 			b.SetBytes(int64(len(points) * n * 8 * 4)) // three rows read, one written
 			for b.Loop() {
-				op.Gather(rows, basis, n, points)
+				Gather(gatherer, basis, n, rowsOf)
 			}
 		})
 	}
-	op, size, basis, rows, points := large(b, 2)
-	u, z := basis[:size], make([]float64, size)
+	g, op, basis, rows, points := large(b, 2)
+	u, z := basis[:g.Size()], make([]float64, g.Size())
+	gatherer := NewGatherer(g, []Operator{op}, nil)
+	fields, values := [][]float64{z}, [][]Rows[float64]{list(points, rows[:len(points)])}
 	b.Run("Apply", func(b *testing.B) {
 		for b.Loop() {
 			op.Apply(z, u)
@@ -339,7 +365,7 @@ func BenchmarkOperator(b *testing.B) {
 	})
 	b.Run("Scatter", func(b *testing.B) {
 		for b.Loop() {
-			op.Scatter(z, rows[:len(points)], points)
+			gatherer.Scatter(fields, values)
 		}
 	})
 }

@@ -22,9 +22,7 @@ import (
 //
 // Operators of one Spectral share its workspaces. They may be used by many
 // goroutines at once: each takes a workspace from a free list for the time of a
-// call. A slice's result does not depend on which points of it, or which other
-// slices, are asked for. Gather and Scatter transform a slice once per run of
-// points that lie in it, so points should ascend.
+// call.
 type Spectral struct {
 	axes  []Axis
 	shape []int // of a slice
@@ -40,7 +38,7 @@ type workspace struct {
 	transform        *fft.Real
 	re, im           []float64 // a spectrum
 	timesRe, timesIm []float64 // one multiplied by a symbol
-	values, sum      []float64 // (slice, fields)
+	values           []float64 // (slice, fields)
 }
 
 // NewSpectral prepares spectral operators on g, which must have two axes or more.
@@ -63,7 +61,7 @@ func (s *Spectral) take(n int) *workspace {
 		return &workspace{
 			transform: t, re: make([]float64, t.Modes()), im: make([]float64, t.Modes()),
 			timesRe: make([]float64, t.Modes()), timesIm: make([]float64, t.Modes()),
-			values: make([]float64, t.Size()), sum: make([]float64, t.Size()),
+			values: make([]float64, t.Size()),
 		}
 	}
 	w := list[len(list)-1]
@@ -228,123 +226,95 @@ func (o *multiplier) Affine() bool { return false }
 
 func (o *multiplier) Defined(int) bool { return true }
 
-func (o *multiplier) Offset(dst []float64, points []int32) {
-	if len(dst) != len(points) {
-		panic("grid: Offset: want one value per sampled point")
-	}
-	clear(dst)
+func (o *multiplier) AddOffset([]float64, []int32) {}
+
+// multiply sets the product of the spectrum of lanes with the symbol, times i if odd,
+// transposed where asked.
+func (o *multiplier) multiply(w *workspace, lanes int, transpose bool) {
+	clear(w.timesRe)
+	clear(w.timesIm)
+	o.addProduct(w, lanes, transpose)
 }
 
-// slice sets dst to the operator, or its transpose, of one slice of n fields.
-func (o *multiplier) slice(w *workspace, dst, src []float64, n int, transpose bool) {
-	w.transform.Forward(w.re, w.im, src)
-	o.multiply(w, n, transpose)
-	w.transform.Inverse(dst, w.timesRe, w.timesIm)
-}
-
-// multiply sets the product of the spectrum of n fields with the symbol, times i
-// if odd, and times -1 where an odd operator is transposed.
-func (o *multiplier) multiply(w *workspace, n int, transpose bool) {
-	for m, c := range o.symbol {
-		lo, hi := m*n, (m+1)*n
-		if !o.odd {
-			kernel.MulScalar64(w.timesRe[lo:hi], c, w.re[lo:hi])
-			kernel.MulScalar64(w.timesIm[lo:hi], c, w.im[lo:hi])
-			continue
-		}
-		if transpose {
-			c = -c
-		}
-		kernel.MulScalar64(w.timesRe[lo:hi], -c, w.im[lo:hi])
-		kernel.MulScalar64(w.timesIm[lo:hi], c, w.re[lo:hi])
-	}
-}
-
-// addTransposed adds the product with the transposed symbol to the sum of such
-// products.
-func (o *multiplier) addTransposed(w *workspace, n int) {
-	if o.odd {
-		kernel.AddScaledRows(w.timesRe, n, o.symbol, w.im)
-		kernel.AddScaledRows(w.timesIm, n, o.minus, w.re)
+// addProduct adds it to what is there.
+func (o *multiplier) addProduct(w *workspace, lanes int, transpose bool) {
+	plus, minus := o.symbol, o.minus
+	switch {
+	case !o.odd:
+		kernel.AddScaledRows(w.timesRe, lanes, plus, w.re)
+		kernel.AddScaledRows(w.timesIm, lanes, plus, w.im)
 		return
+	case transpose:
+		plus, minus = minus, plus
 	}
-	kernel.AddScaledRows(w.timesRe, n, o.symbol, w.re)
-	kernel.AddScaledRows(w.timesIm, n, o.symbol, w.im)
+	kernel.AddScaledRows(w.timesRe, lanes, minus, w.im)
+	kernel.AddScaledRows(w.timesIm, lanes, plus, w.re)
+}
+
+// blockSlices is the number of slices of one field that are transformed together:
+// they fill the lanes of a vector.
+const blockSlices = kernel.LaneCount
+
+// blockOf is the number of slices of n fields that are transformed together.
+func blockOf(n int) int {
+	if n == 1 {
+		return blockSlices
+	}
+	return 1
+}
+
+// load puts count slices of n fields into a workspace: lane l of a block of b slices
+// is field l%n of slice l/n, and a block of one field that is not full has zeros.
+func load[T kernel.Float](s *Spectral, w *workspace, first, count int, basis []T, n int) {
+	block := blockOf(n)
+	if count < block {
+		clear(w.values)
+	}
+	for l := range count {
+		for p := range s.width {
+			dst := w.values[(p*block+l)*n:][:n]
+			for i, v := range basis[((first+l)*s.width+p)*n:][:n] {
+				dst[i] = float64(v)
+			}
+		}
+	}
+}
+
+// add adds the slices of one field in a workspace to the field.
+func (s *Spectral) add(field []float64, w *workspace, first, count int) {
+	for l := range count {
+		for p := range s.width {
+			field[(first+l)*s.width+p] += w.values[p*blockSlices+l]
+		}
+	}
+}
+
+// addApplied adds the operator, or its transpose, of a field to another.
+func (o *multiplier) addApplied(dst, src []float64, transpose bool) {
+	s := o.space
+	w := s.take(blockSlices)
+	for first := 0; first < s.axes[0].Points; first += blockSlices {
+		count := min(blockSlices, s.axes[0].Points-first)
+		load(s, w, first, count, src, 1)
+		w.transform.Forward(w.re, w.im, w.values)
+		o.multiply(w, blockSlices, transpose)
+		w.transform.Inverse(w.values, w.timesRe, w.timesIm)
+		s.add(dst, w, first, count)
+	}
+	s.give(blockSlices, w)
 }
 
 func (o *multiplier) Apply(dst, u []float64) {
-	s := o.space
-	if len(dst) != s.size || len(u) != s.size {
+	if len(dst) != o.space.size || len(u) != o.space.size {
 		panic("grid: Apply: fields must have one value per point")
 	}
-	w := s.take(1)
-	for lo := 0; lo < s.size; lo += s.width {
-		o.slice(w, dst[lo:lo+s.width], u[lo:lo+s.width], 1, false)
-	}
-	s.give(1, w)
+	clear(dst)
+	o.addApplied(dst, u, false)
 }
 
 func (o *multiplier) ApplyTranspose(dst, z []float64) {
-	s := o.space
-	if len(dst) != s.size || len(z) != s.size {
+	if len(dst) != o.space.size || len(z) != o.space.size {
 		panic("grid: ApplyTranspose: fields must have one value per point")
 	}
-	w := s.take(1)
-	for lo := 0; lo < s.size; lo += s.width {
-		o.slice(w, w.values, z[lo:lo+s.width], 1, true)
-		add(dst[lo:lo+s.width], w.values)
-	}
-	s.give(1, w)
-}
-
-func (o *multiplier) Gather(dst, basis []float64, n int, points []int32) {
-	s := o.space
-	if n < 1 || len(basis) != s.size*n || len(dst) != len(points)*n {
-		panic("grid: Gather: want basis (P, n) and dst (len(points), n)")
-	}
-	w := s.take(n)
-	for lo := 0; lo < len(points); {
-		first, hi := s.run(points, lo)
-		o.slice(w, w.values, basis[first*n:(first+s.width)*n], n, false)
-		for r := lo; r < hi; r++ {
-			at := (int(points[r]) - first) * n
-			copy(dst[r*n:(r+1)*n], w.values[at:at+n])
-		}
-		lo = hi
-	}
-	s.give(n, w)
-}
-
-func (o *multiplier) Scatter(dst, v []float64, points []int32) {
-	s := o.space
-	if len(dst) != s.size || len(v) != len(points) {
-		panic("grid: Scatter: want one value per grid point in dst and one per sampled point in s")
-	}
-	w := s.take(1)
-	for lo := 0; lo < len(points); {
-		first, hi := s.run(points, lo)
-		clear(w.sum)
-		for r := lo; r < hi; r++ {
-			w.sum[int(points[r])-first] += v[r]
-		}
-		o.slice(w, w.values, w.sum, 1, true)
-		add(dst[first:first+s.width], w.values)
-		lo = hi
-	}
-	s.give(1, w)
-}
-
-// run returns the end of the stretch of points from lo on that lie in one slice,
-// and the slice's first point.
-func (s *Spectral) run(points []int32, lo int) (first, hi int) {
-	first = int(points[lo]) / s.width * s.width
-	for hi = lo + 1; hi < len(points) && int(points[hi]) >= first && int(points[hi]) < first+s.width; hi++ {
-	}
-	return first, hi
-}
-
-func add(dst, x []float64) {
-	for i, v := range x {
-		dst[i] += v
-	}
+	o.addApplied(dst, z, true)
 }

@@ -6,26 +6,18 @@ import (
 	"pihc/internal/kernel"
 )
 
-// Dense evaluates rows of several operators of one Spectral on float32 bases, by
-// products with dense matrices instead of Fourier transforms. On slices of up to a
-// few hundred points an axis that is faster: the products run near the peak of the
-// machine, and what follows the last transform is done for the rows alone. Results
-// have the rounding errors of float32.
-type Dense struct {
-	space  *Spectral
-	tables *denseTables
-	ops    int
+// dense evaluates rows of spectral operators on float32 bases by products with dense
+// matrices instead of Fourier transforms. On slices of up to a few hundred points an
+// axis that is faster: the products run near the peak of the machine, and what follows
+// the last transform is done for the rows alone. Results have the rounding errors of
+// float32.
+type dense struct {
+	*denseTables
+	gatherer *Gatherer
+	ops      []int // positions in the gatherer
 
 	mu   sync.Mutex
 	free map[int]*denseWorkspace // by number of fields
-}
-
-// DenseRows are rows that are wanted of every operator of a Dense: row r of
-// Dst[o] (len(Points), n) belongs to Points[r] and operator o; a nil Dst[o] is not
-// wanted. Points ascend. Rows that grow must be set before.
-type DenseRows struct {
-	Points []int32
-	Dst    [][]float32
 }
 
 // denseFields is the most fields worked on at a time. Fewer would keep a slice of
@@ -39,6 +31,7 @@ type denseWorkspace struct {
 	hat    []float32   // (rows of the transform, ny, fields), each row with a gap
 	conv   []float32   // (ny, parts, rows of the transform, fields), the same
 	c, a   [][]float32 // rows of results, and of the matrices that give them
+	dst    [][]float32 // (lists, operators): what is written
 
 	found, columns, rows []denseRow // of the slice: as listed, by column, by row
 	column0, row0        []int32    // where each column and row begins, and the end
@@ -50,35 +43,28 @@ type denseRow struct{ list, at, point int32 }
 // denseRows is the most rows formed by one product.
 const denseRows = 128
 
-// DenseOperator is an operator of a Dense. Its rows are set to what it gives, or
-// grow by Factor times that.
-type DenseOperator struct {
-	Operator
-	Add    bool
-	Factor float64 // where Add
+// newDense prepares the spectral operators of a gatherer.
+func (g *Gatherer) newDense() *dense {
+	d := &dense{gatherer: g, free: map[int]*denseWorkspace{}}
+	var ops []denseOperator
+	for o, op := range g.symbol {
+		if op != nil {
+			d.ops = append(d.ops, o)
+			ops = append(ops, denseOperator{op, g.host[o] >= 0, g.factor[o]})
+		}
+	}
+	d.denseTables = newDenseTables(g.space.shape, ops)
+	return d
 }
 
-// NewDense prepares the operators, which must be made by s. It returns nil where
-// slices have more than two axes.
-func (s *Spectral) NewDense(ops []DenseOperator) *Dense {
-	if len(s.shape) > 2 {
-		return nil
-	}
-	var own []*multiplier
-	for _, op := range ops {
-		own = append(own, s.own(&SpectralRows{Operator: op.Operator}))
-	}
-	return &Dense{space: s, tables: newDenseTables(s.shape, own, ops), ops: len(ops), free: map[int]*denseWorkspace{}}
-}
-
-func (d *Dense) take(fields int) *denseWorkspace {
+func (d *dense) take(fields int) *denseWorkspace {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if w := d.free[fields]; w != nil {
 		d.free[fields] = w.next
 		return w
 	}
-	t := d.tables
+	t := d.denseTables
 	return &denseWorkspace{
 		column: make([]float32, t.nx*fields), hat: make([]float32, t.nx*t.hatRow(fields)),
 		conv: make([]float32, t.ny*t.convRow(fields)),
@@ -92,26 +78,21 @@ func (d *Dense) take(fields int) *denseWorkspace {
 func (t *denseTables) hatRow(fields int) int  { return t.ny*fields + 16 }
 func (t *denseTables) convRow(fields int) int { return len(t.parts)*t.nx*fields + 16 }
 
-func (d *Dense) give(fields int, w *denseWorkspace) {
+func (d *dense) give(fields int, w *denseWorkspace) {
 	d.mu.Lock()
 	w.next = d.free[fields]
 	d.free[fields] = w
 	d.mu.Unlock()
 }
 
-// GatherSlice sets those rows of every list that lie in one slice. basis is that
-// slice alone, (points of the slice, n). Slices may be done by different
-// goroutines at once; a row does not depend on which others are asked for.
-func (d *Dense) GatherSlice(slice int, basis []float32, n int, lists []DenseRows) {
-	if n < 1 || len(basis) != d.space.width*n {
-		panic("grid: Dense: want a slice of the basis, (points, n)")
-	}
+// gather forms the rows of all lists that lie in one slice; basis is that slice alone,
+// (points of the slice, n). Rows to which others are added must be there.
+func (d *dense) gather(slice int, basis []float32, n int, lists []Rows[float32]) {
 	fields := min(n, denseFields)
 	w := d.take(fields)
-	first := slice * d.space.width
-	if w.sort(d, lists, first) {
+	if w.sort(d, lists, slice*d.gatherer.width) {
 		for lo := 0; lo < n; lo += denseFields {
-			g := denseGather{d.tables, w, lists, basis[lo:], n, lo, min(n-lo, denseFields)}
+			g := denseGather{d.denseTables, w, len(d.ops), basis[lo:], n, lo, min(n-lo, denseFields)}
 			g.columns()
 			g.convolve()
 			g.back()
@@ -123,13 +104,14 @@ func (d *Dense) GatherSlice(slice int, basis []float32, n int, lists []DenseRows
 
 // sort finds the rows that lie in the slice and puts them in the order of columns,
 // and of rows. It returns false if there are none.
-func (w *denseWorkspace) sort(d *Dense, lists []DenseRows, first int) bool {
-	ny, count := int32(d.tables.ny), 0
+func (w *denseWorkspace) sort(d *dense, lists []Rows[float32], first int) bool {
+	ny, count := int32(d.ny), 0
+	w.dst = w.dst[:0]
 	for i := range lists {
-		if len(lists[i].Dst) != d.ops {
-			panic("grid: Dense: want a Dst for every operator")
+		for _, o := range d.ops {
+			w.dst = append(w.dst, values(d.gatherer, &lists[i], o))
 		}
-		lo, hi := lists[i].within(first, first+d.space.width)
+		lo, hi := within(lists[i].Points, first, first+d.gatherer.width)
 		count += hi - lo
 	}
 	if count > cap(w.found) {
@@ -138,20 +120,14 @@ func (w *denseWorkspace) sort(d *Dense, lists []DenseRows, first int) bool {
 	}
 	w.found = w.found[:0]
 	for i := range lists {
-		r := &lists[i]
-		lo, hi := r.within(first, first+d.space.width)
+		lo, hi := within(lists[i].Points, first, first+d.gatherer.width)
 		for at := lo; at < hi; at++ {
-			w.found = append(w.found, denseRow{int32(i), int32(at), r.Points[at] - int32(first)})
+			w.found = append(w.found, denseRow{int32(i), int32(at), lists[i].Points[at] - int32(first)})
 		}
 	}
 	w.columns = sorted(w.columns, w.column0, w.found, func(r denseRow) int32 { return r.point % ny })
 	w.rows = sorted(w.rows, w.row0, w.found, func(r denseRow) int32 { return r.point / ny })
 	return len(w.found) > 0
-}
-
-func (l *DenseRows) within(first, end int) (lo, hi int) {
-	r := SpectralRows{Points: l.Points}
-	return r.within(first, end)
 }
 
 // sorted returns rows in the order of their keys, in place of dst; those of key k
@@ -178,7 +154,7 @@ func sorted(dst []denseRow, start []int32, rows []denseRow, key func(denseRow) i
 type denseGather struct {
 	*denseTables
 	w        *denseWorkspace
-	lists    []DenseRows
+	ops      int
 	basis    []float32 // (nx, ny, n) from the first of the fields on
 	n        int       // fields of the basis
 	at, some int       // the first, and the number of these
@@ -224,10 +200,11 @@ func (g *denseGather) convolveAlong(axis int, points []denseRow, b []float32, st
 	}
 }
 
-// row says that these fields of the row of an operator are, or grow by, a row of a
-// matrix times b.
+// row asks for these fields of the row of an operator: they are set to, or a row of a
+// matrix times b is added to them.
 func (g *denseGather) row(p denseRow, operator int, add bool, a, b []float32, stride int) {
-	dst, w := g.lists[p.list].Dst[operator], g.w
+	w := g.w
+	dst := w.dst[int(p.list)*g.ops+operator]
 	if dst == nil {
 		return
 	}

@@ -1,7 +1,6 @@
 package grid
 
 import (
-	"slices"
 	"testing"
 
 	"pihc/internal/check"
@@ -22,71 +21,22 @@ func TestDense(t *testing.T) {
 			for i, v := range narrow {
 				basis[i] = float64(v)
 			}
-			lists := denseLists(g.Size(), len(ops), n)
-			d := s.NewDense(setting(ops))
-			width := g.Size() / 3 * n
-			for slice := range 3 {
-				d.GatherSlice(slice, narrow[slice*width:(slice+1)*width], n, lists)
-			}
-			for o, op := range ops {
-				for i, l := range lists {
-					if l.Dst[o] == nil {
-						continue
-					}
-					want, got := make([]float64, len(l.Dst[o])), make([]float64, len(l.Dst[o]))
-					kernel.Widen(got, l.Dst[o])
-					op.Gather(want, basis, n, l.Points)
+			gatherer := NewGatherer(g, ops, nil)
+			lists := rowLists[float32](g.Size(), len(ops), n)
+			Gather(gatherer, narrow, n, lists)
+			for i, l := range lists {
+				for j, o := range l.Operators {
+					got := make([]float64, len(l.Values[j]))
+					kernel.Widen(got, l.Values[j])
+					want := gatherOf(g, ops[o], basis, n, l.Points)
 					if e := check.RelativeL2(got, want); len(want) > 0 && e > 2e-6 {
-						t.Errorf("%v, n = %d, list %d, %v: rows differ by %g", shape, n, i, op, e)
+						t.Errorf("%v, n = %d, list %d, %v: rows differ by %g", shape, n, i, ops[o], e)
 					}
 				}
 			}
-			// A row does not depend on the others, and nothing is allocated.
-			alone := DenseRows{lists[0].Points[4:5], nil}
-			for range ops {
-				alone.Dst = append(alone.Dst, make([]float32, n))
+			if gatherer.dense == nil && n > 1 {
+				t.Error("no dense tables")
 			}
-			at := int(alone.Points[0]) / (g.Size() / 3)
-			one := []DenseRows{alone}
-			if a := testing.AllocsPerRun(3, func() { d.GatherSlice(at, narrow[at*width:(at+1)*width], n, one) }); a != 0 {
-				t.Errorf("%v allocations", a)
-			}
-			for o := range ops {
-				check.Equal(t, alone.Dst[o], lists[0].Dst[o][4*n:5*n])
-			}
-		}
-	}
-}
-
-// setting are operators whose rows are set.
-func setting(ops []Operator) []DenseOperator {
-	var d []DenseOperator
-	for _, op := range ops {
-		d = append(d, DenseOperator{Operator: op})
-	}
-	return d
-}
-
-// Rows that grow do so by the factor times what the operator gives.
-func TestDenseAdd(t *testing.T) {
-	const n, factor = 16, -0.3
-	g := planeGrid(1, 12, 10)
-	s := NewSpectral(g)
-	rng := check.Rand(2)
-	narrow := check.Normal(rng, make([]float32, g.Size()*n))
-	basis := make([]float64, len(narrow))
-	kernel.Widen(basis, narrow)
-	points := []int32{3, 17, 18, 70}
-	for _, op := range denseOperators(t, s) {
-		rows, got, want := check.Normal(rng, make([]float32, len(points)*n)), make([]float64, len(points)*n), make([]float64, len(points)*n)
-		op.Gather(want, basis, n, points)
-		for i, v := range rows {
-			want[i] = float64(v) + factor*want[i]
-		}
-		s.NewDense([]DenseOperator{{op, true, factor}}).GatherSlice(0, narrow, n, []DenseRows{{points, [][]float32{rows}}})
-		kernel.Widen(got, rows)
-		if e := check.RelativeL2(got, want); e > 2e-6 {
-			t.Errorf("%v: rows differ by %g", op, e)
 		}
 	}
 }
@@ -112,23 +62,19 @@ func denseOperators(t testing.TB, s *Spectral) []Operator {
 	return ops
 }
 
-// denseLists are points here and there, with what some operators are not asked for.
-func denseLists(size, ops, n int) []DenseRows {
-	var lists []DenseRows
+// rowLists are rows here and there, of all operators and of some.
+func rowLists[T kernel.Float](size, ops, n int) []Rows[T] {
+	var lists []Rows[T]
 	for i, every := range []int{2, 7, 1000000} {
-		var l DenseRows
-		for p := i; p < size; p += every + p%3 {
+		var l Rows[T]
+		for p := i; p < size && i < 2; p += every + p%3 {
 			l.Points = append(l.Points, int32(p))
 		}
-		if i == 2 {
-			l.Points = nil
-		}
 		for o := range ops {
-			if i == 1 && o%2 == 1 {
-				l.Dst = append(l.Dst, nil)
-				continue
+			if i != 1 || o%2 == 0 {
+				l.Operators = append(l.Operators, o)
+				l.Values = append(l.Values, make([]T, len(l.Points)*n))
 			}
-			l.Dst = append(l.Dst, make([]float32, len(l.Points)*n))
 		}
 		lists = append(lists, l)
 	}
@@ -144,21 +90,31 @@ func TestDenseLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	const n = 2
-	narrow := check.Normal(check.Rand(1), make([]float32, 12*n))
-	basis := make([]float64, g.Size()*n)
-	for i, v := range narrow {
-		basis[12*n+i] = float64(v)
-	}
+	narrow := check.Normal(check.Rand(1), make([]float32, g.Size()*n))
+	basis, got := make([]float64, len(narrow)), make([]float64, 3*n)
+	kernel.Widen(basis, narrow)
 	points := []int32{12, 15, 23}
-	rows, got, want := make([]float32, 3*n), make([]float64, 3*n), make([]float64, 3*n)
-	s.NewDense(setting([]Operator{op})).GatherSlice(1, narrow, n, []DenseRows{{points, [][]float32{rows}}})
-	kernel.Widen(got, rows)
-	op.Gather(want, basis, n, points)
-	check.Close(t, got, want, 1e-5, 1e-5)
+	kernel.Widen(got, gatherOf(g, op, narrow, n, points))
+	check.Close(t, got, gatherOf(g, op, basis, n, points), 1e-5, 1e-5)
+}
 
-	cube := &Grid{Axes: slices.Concat(g.Axes, []Axis{{"y", 0, 1, 4, Periodic}, {"z", 0, 1, 4, Periodic}})}
-	if NewSpectral(cube).NewDense(nil) != nil {
-		t.Error("matrices for three axes of space")
+// Slices with three axes have no dense tables: float32 rows are rounded once.
+func TestThreeAxesOfSpace(t *testing.T) {
+	cube := &Grid{Axes: []Axis{{"t", 0, 1, 2, Nodes}, {"x", 0, 2, 6, Periodic}, {"y", 0, 1, 4, Periodic}, {"z", 0, 1, 4, Periodic}}}
+	op, err := NewSpectral(cube).Laplacian()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 3
+	narrow := check.Normal(check.Rand(1), make([]float32, cube.Size()*n))
+	basis := make([]float64, len(narrow))
+	kernel.Widen(basis, narrow)
+	points := []int32{0, 7, 95, 96, 191}
+	rows := gatherOf(cube, op, narrow, n, points)
+	for i, v := range gatherOf(cube, op, basis, n, points) {
+		if rows[i] != float32(v) {
+			t.Errorf("row %d: %g, want %g", i/n, rows[i], v)
+		}
 	}
 }
 
@@ -175,15 +131,9 @@ func BenchmarkDense(b *testing.B) {
 	}
 	const n = 64
 	basis := check.Normal(check.Rand(1), make([]float32, g.Size()*n))
-	var l DenseRows
-	for p := 0; p < g.Size(); p += 3 {
-		l.Points = append(l.Points, int32(p))
-	}
-	for range ops {
-		l.Dst = append(l.Dst, make([]float32, len(l.Points)*n))
-	}
-	d := s.NewDense(setting(ops))
+	lists := rowLists[float32](g.Size(), len(ops), n)
+	gatherer := NewGatherer(g, ops, nil)
 	for b.Loop() {
-		d.GatherSlice(0, basis, n, []DenseRows{l})
+		Gather(gatherer, basis, n, lists)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"pihc/internal/fft"
 )
 
-// denseTables are the matrices of a Dense for slices of nx x ny points. Every
+// denseTables are the matrices of a dense for slices of nx x ny points. Every
 // operator is a convolution over the slice. With its values r(x, y) on a unit
 // impulse it is the sum of
 //
@@ -47,7 +47,15 @@ type densePart struct {
 // to the largest.
 const negligible = 1e-11
 
-func newDenseTables(shape []int, own []*multiplier, ops []DenseOperator) *denseTables {
+// denseOperator is an operator whose rows are set to what it gives or, if add, are
+// there and have factor times that added.
+type denseOperator struct {
+	*multiplier
+	add    bool
+	factor float64
+}
+
+func newDenseTables(shape []int, ops []denseOperator) *denseTables {
 	t := &denseTables{nx: shape[0], ny: 1}
 	if len(shape) == 2 {
 		t.ny = shape[1]
@@ -55,11 +63,11 @@ func newDenseTables(shape []int, own []*multiplier, ops []DenseOperator) *denseT
 	var real, imag []float32 // inverse transforms of the parts a and b
 	t.forward, real, imag = t.transforms()
 	var rows [2][][]float32 // of the matrices along each axis
-	for o, op := range own {
+	for o, op := range ops {
 		r := op.impulse()
-		if ops[o].Add {
+		if op.add {
 			for i := range r {
-				r[i] *= ops[o].Factor
+				r[i] *= op.factor
 			}
 		}
 		largest, off := 0.0, 0.0
@@ -69,7 +77,7 @@ func newDenseTables(shape []int, own []*multiplier, ops []DenseOperator) *denseT
 				off = max(off, math.Abs(v))
 			}
 		}
-		written := ops[o].Add
+		written := op.add
 		if off <= negligible*largest {
 			kernels := [2][]float64{make([]float64, t.nx), make([]float64, t.ny)}
 			for x := range kernels[0] {
@@ -111,11 +119,12 @@ func newDenseTables(shape []int, own []*multiplier, ops []DenseOperator) *denseT
 func (o *multiplier) impulse() []float64 {
 	w := o.space.take(1)
 	defer o.space.give(1, w)
-	clear(w.sum)
-	w.sum[0] = 1
-	r := make([]float64, len(w.sum))
-	o.slice(w, r, w.sum, 1, false)
-	return r
+	clear(w.values)
+	w.values[0] = 1
+	w.transform.Forward(w.re, w.im, w.values)
+	o.multiply(w, 1, false)
+	w.transform.Inverse(w.values, w.timesRe, w.timesIm)
+	return slices.Clone(w.values)
 }
 
 // circulant returns the matrix (n, n) of the convolution with k.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"pihc/internal/check"
+	"pihc/internal/kernel"
 )
 
 // planeGrid is time and two periodic axes of different lengths.
@@ -127,13 +128,15 @@ func testSpectral(t *testing.T, g *Grid, c spectralCase) {
 	}
 	check.Close(t, got, wantT, 1e-12, 1e-12)
 
-	// Gather of n fields is Apply of each, at points in any order.
+	// Gather of n fields is Apply of each.
+	gatherer := NewGatherer(g, []Operator{c.op}, nil)
 	points := samplePoints(rng, size, max(3, size/3))
 	points = append(points, points[0], points[len(points)/2])
+	slices.Sort(points)
 	for _, n := range []int{1, 3, 8, 16, 19} {
 		basis := check.Normal(rng, make([]float64, size*n))
 		rows := check.Guard[float64](len(points)*n, 3)
-		c.op.Gather(rows.Slice(), basis, n, points)
+		Gather(gatherer, basis, n, list(points, rows.Slice()))
 		rows.Verify(t)
 		field, out := make([]float64, size), make([]float64, size)
 		for f := range n {
@@ -149,118 +152,115 @@ func testSpectral(t *testing.T, g *Grid, c spectralCase) {
 		}
 	}
 	check.AdjointIdentity(t, rng, size, len(points),
-		func(y, x []float64) { c.op.Gather(y, x, 1, points) },
-		func(x, y []float64) { clear(x); c.op.Scatter(x, y, points) }, 1e-12)
+		func(y, x []float64) { Gather(gatherer, x, 1, list(points, y)) },
+		func(x, y []float64) { clear(x); gatherer.Scatter([][]float64{x}, [][]Rows[float64]{list(points, y)}) }, 1e-12)
 	check.AdjointIdentity(t, rng, size, size, c.op.Apply,
 		func(x, y []float64) { clear(x); c.op.ApplyTranspose(x, y) }, 1e-12)
 }
 
-// The chunks in which points are asked for make no difference to any bit.
-func TestSpectralChunks(t *testing.T) {
-	g := planeGrid(4, 8, 6)
-	rng := check.Rand(5)
-	const n = 5
-	basis := check.Normal(rng, make([]float64, g.Size()*n))
-	points := make([]int32, g.Size())
-	for p := range points {
-		points[p] = int32(p)
-	}
-	for _, c := range spectralCases(t, g) {
-		whole := make([]float64, len(points)*n)
-		c.op.Gather(whole, basis, n, points)
-		for _, size := range []int{1, 7, 48, 100} {
-			parts := make([]float64, len(points)*n)
-			for lo := 0; lo < len(points); lo += size {
-				hi := min(lo+size, len(points))
-				c.op.Gather(parts[lo*n:hi*n], basis, n, points[lo:hi])
-			}
-			check.Equal(t, parts, whole)
-		}
-	}
-}
-
-// Slice by slice and all operators together, rows have the same bits.
-func TestSpectralGatherSlice(t *testing.T) {
-	g := planeGrid(5, 8, 6)
+// togetherCase is a Gatherer of operators of all kinds, and lists of rows of it.
+func togetherCase[T kernel.Float](t *testing.T, g *Grid, n int, pool *kernel.Pool) (*Gatherer, []Rows[T]) {
 	s := NewSpectral(g)
-	rng := check.Rand(6)
-	const n = 3
-	basis := check.Normal(rng, make([]float64, g.Size()*n))
-	lists := [][]int32{{0, 5, 47, 48, 100, 239}, {}, {60, 61, 150}}
-	var rows []SpectralRows
-	var want [][]float64
-	for _, axis := range []int{1, 2} {
-		op, err := s.Velocity(axis)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, points := range lists {
-			rows = append(rows, SpectralRows{op, points, make([]float64, len(points)*n)})
-			z := make([]float64, len(points)*n)
-			op.Gather(z, basis, n, points)
-			want = append(want, z)
-		}
-	}
-	all := func() {
-		for slice := range 5 {
-			s.GatherSlice(slice, basis, n, rows)
-		}
-	}
-	all()
-	for i, r := range rows {
-		check.Equal(t, r.Dst, want[i])
-	}
-	if a := testing.AllocsPerRun(5, all); a != 0 {
-		t.Errorf("%v allocations", a)
-	}
-	if SpectralOf(rows[0].Operator) != s || SpectralOf(NewOperator(g, Product{Coef: 1})) != nil {
-		t.Error("SpectralOf does not find the maker of an operator")
-	}
+	ops := append(denseOperators(t, s), NewOperator(g, Product{Coef: 1}), NewOperator(g, Product{2, []*Line{line(t, g, "t", Scheme{Derivative: 1})}}))
+	return NewGatherer(g, ops, pool), rowLists[T](g.Size(), len(ops), n)
 }
 
-// Blocks of slices give what the operators give by themselves, both ways, with
-// slices that do not fill the last block and points that repeat.
-func TestSpectralBlocks(t *testing.T) {
+// All operators together, on any number of workers, rows have the same bits as by
+// themselves, whichever points are asked for.
+func TestGatherTogether(t *testing.T) {
+	t.Run("float64", gatherTogether[float64])
+	t.Run("float32", gatherTogether[float32])
+}
+
+func gatherTogether[T kernel.Float](t *testing.T) {
 	g := planeGrid(11, 8, 6)
-	s := NewSpectral(g)
+	for _, n := range []int{1, 3, 16} {
+		basis := check.Normal(check.Rand(6), make([]T, g.Size()*n))
+		for _, workers := range []int{1, 3} {
+			pool := kernel.NewPool(workers)
+			gatherer, lists := togetherCase[T](t, g, n, pool)
+			Gather(gatherer, basis, n, lists)
+			pool.Close()
+			for i, l := range lists {
+				for j, o := range l.Operators {
+					check.Equal(t, l.Values[j], gatherOf(g, gatherer.ops[o], basis, n, l.Points))
+					if len(l.Points) == 0 {
+						continue
+					}
+					one := gatherOf(g, gatherer.ops[o], basis, n, l.Points[:1])
+					check.Equal(t, one, l.Values[j][:n])
+				}
+				if t.Failed() {
+					t.Fatalf("n = %d, %d workers, list %d", n, workers, i)
+				}
+			}
+		}
+	}
+}
+
+// Scatter is the transpose of Gather, for several lists, operators and fields at
+// once, with slices that do not fill the last block and points that repeat.
+func TestScatterTogether(t *testing.T) {
+	g := planeGrid(11, 8, 6)
+	pool := kernel.NewPool(2)
+	defer pool.Close()
+	gatherer, lists := togetherCase[float64](t, g, 1, pool)
+	lists[1].Points[1] = lists[1].Points[0]
 	rng := check.Rand(7)
 	u := check.Normal(rng, make([]float64, g.Size()))
-	lists := [][]int32{{0, 5, 47, 48, 48, 100, 239, 500, 527}, {}, {60, 61, 150, 431}}
-	var rows []SpectralRows
-	var want [][]float64
-	wantSum, sum := slices.Clone(u), slices.Clone(u)
-	for _, axis := range []int{1, 2} {
-		op, err := s.Velocity(axis)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, points := range lists {
-			rows = append(rows, SpectralRows{op, points, make([]float64, len(points))})
-			z := make([]float64, len(points))
-			op.Gather(z, u, 1, points)
-			want = append(want, z)
-			op.Scatter(wantSum, z, points)
+	Gather(gatherer, u, 1, lists)
+	want := 0.0
+	for _, l := range lists {
+		for _, v := range l.Values {
+			w := check.Normal(rng, make([]float64, len(v)))
+			want += check.Dot(v, w)
+			copy(v, w)
 		}
 	}
-	gather := func() {
-		for block := range s.Blocks() {
-			s.GatherBlock(block, u, rows)
+	start := check.Normal(rng, make([]float64, g.Size()))
+	fields := [][]float64{slices.Clone(start), make([]float64, g.Size()), make([]float64, g.Size())}
+	gatherer.Scatter(fields, [][]Rows[float64]{lists, nil, lists[1:]})
+	for p, v := range start {
+		fields[0][p] -= v
+	}
+	if got := check.Dot(fields[0], u); math.Abs(got-want) > 1e-9*math.Abs(want) {
+		t.Errorf("⟨Tᵀz, u⟩ = %g, ⟨z, Tu⟩ = %g", got, want)
+	}
+	check.Equal(t, fields[1], make([]float64, g.Size()))
+	gatherer.Scatter(fields[2:], [][]Rows[float64]{lists[:1]})
+	check.Close(t, fields[2], fields[0], 1e-12, 1e-12)
+}
+
+// Rows that others are added to have the factor times what the operator gives more.
+func TestGatherAdd(t *testing.T) {
+	t.Run("float64", func(t *testing.T) { gatherAdd[float64](t, 1e-13) })
+	t.Run("float32", func(t *testing.T) { gatherAdd[float32](t, 2e-6) })
+}
+
+func gatherAdd[T kernel.Float](t *testing.T, tolerance float64) {
+	const factor = -0.3
+	g := planeGrid(3, 12, 10)
+	ops := append(denseOperators(t, NewSpectral(g)), NewOperator(g, Product{Coef: 1}))
+	host := len(ops) - 1
+	points := []int32{3, 17, 18, 150, 310}
+	for _, n := range []int{1, 16} {
+		basis := check.Normal(check.Rand(2), make([]T, g.Size()*n))
+		for o := range host {
+			gatherer := NewGatherer(g, ops, nil)
+			gatherer.Add(o, host, factor)
+			rows := Rows[T]{points, []int{o, host}, [][]T{nil, make([]T, len(points)*n)}}
+			alone := Rows[T]{points, []int{host}, [][]T{make([]T, len(points)*n)}} // not asked for the other
+			Gather(gatherer, basis, n, []Rows[T]{rows, alone})
+			got, want := make([]float64, len(points)*n), make([]float64, len(points)*n)
+			for i, v := range gatherOf(g, ops[o], basis, n, points) {
+				got[i] = float64(rows.Values[1][i])
+				want[i] = float64(alone.Values[0][i]) + factor*float64(v)
+			}
+			check.Equal(t, alone.Values[0], gatherOf(g, ops[host], basis, n, points))
+			if e := check.RelativeL2(got, want); e > tolerance {
+				t.Errorf("n = %d, %v: rows differ by %g", n, ops[o], e)
+			}
 		}
-	}
-	gather()
-	for i, r := range rows {
-		check.Close(t, r.Dst, want[i], 1e-13, 0)
-		copy(r.Dst, want[i])
-	}
-	for block := range s.Blocks() {
-		s.ScatterBlock(block, sum, rows)
-	}
-	check.Close(t, sum, wantSum, 1e-13, 0)
-	if a := testing.AllocsPerRun(5, func() {
-		gather()
-		s.ScatterBlock(1, sum, rows)
-	}); a != 0 {
-		t.Errorf("%v allocations", a)
 	}
 }
 
@@ -395,43 +395,30 @@ func TestSpectralErrors(t *testing.T) {
 	}
 }
 
-// Workers share an operator: equal results, and no memory after the first call.
+// Workers share an operator: equal results, and nothing proportional to the grid
+// is allocated after the first call.
 func TestSpectralConcurrent(t *testing.T) {
 	g := planeGrid(6, 16, 16)
-	rng := check.Rand(8)
-	const n, workers = 4, 4
-	basis := check.Normal(rng, make([]float64, g.Size()*n))
-	points := make([]int32, 0, g.Size()/2)
-	for p := 0; p < g.Size(); p += 2 {
-		points = append(points, int32(p))
-	}
+	u := check.Normal(check.Rand(8), make([]float64, g.Size()))
 	cases := spectralCases(t, g)
 	want := make([][]float64, len(cases))
 	for i, c := range cases {
-		want[i] = make([]float64, len(points)*n)
-		c.op.Gather(want[i], basis, n, points)
+		want[i] = make([]float64, len(u))
+		c.op.Apply(want[i], u)
 	}
 	var wait sync.WaitGroup
-	for range workers {
+	for range 4 {
 		wait.Go(func() {
-			got := make([]float64, len(points)*n)
+			got := make([]float64, len(u))
 			for i, c := range cases {
-				c.op.Gather(got, basis, n, points)
+				c.op.Apply(got, u)
 				check.Equal(t, got, want[i])
 			}
 		})
 	}
 	wait.Wait()
-	rows, field := make([]float64, len(points)*n), make([]float64, g.Size())
 	for _, c := range cases {
-		calls := func() {
-			c.op.Gather(rows, basis, n, points)
-			c.op.Gather(rows[:len(points)], field, 1, points)
-			c.op.Scatter(field, rows[:len(points)], points)
-			c.op.Apply(rows[:len(field)], field)
-		}
-		calls()
-		if a := testing.AllocsPerRun(5, calls); a != 0 {
+		if a := testing.AllocsPerRun(5, func() { c.op.Apply(want[0], u); c.op.ApplyTranspose(want[1], u) }); a != 0 {
 			t.Errorf("%s: %v allocations", c.name, a)
 		}
 	}
@@ -439,43 +426,45 @@ func TestSpectralConcurrent(t *testing.T) {
 
 func BenchmarkSpectral(b *testing.B) {
 	g := planeGrid(64, 64, 64)
-	op, err := NewSpectral(g).Velocity(1)
-	if err != nil {
-		b.Fatal(err)
-	}
 	points := make([]int32, 0, 20000)
 	for p := 0; p < g.Size(); p += 13 {
 		points = append(points, int32(p))
 	}
+	var ops []Operator
+	for _, c := range spectralCases(b, g)[:5] {
+		ops = append(ops, c.op)
+	}
+	gatherer := NewGatherer(g, ops, nil)
 	for _, n := range []int{1, 16, 64} {
 		basis := check.Normal(check.Rand(1), make([]float64, g.Size()*n))
 		rows := make([]float64, len(points)*n)
+		one := list(points, rows)
 		b.Run(fmt.Sprintf("Gather/%d", n), func(b *testing.B) {
 			for b.Loop() {
-				op.Gather(rows, basis, n, points)
+				Gather(gatherer, basis, n, one)
 			}
 		})
 	}
 	// Four experts and five terms of 16 functions.
 	const n = 16
 	basis := check.Normal(check.Rand(1), make([]float64, g.Size()*n))
-	var wanted []SpectralRows
-	for _, c := range spectralCasesOf(b, op.(*multiplier).space)[:5] {
-		for range 4 {
-			wanted = append(wanted, SpectralRows{c.op, points, make([]float64, len(points)*n)})
+	var wanted []Rows[float64]
+	for range 4 {
+		r := Rows[float64]{Points: points, Operators: []int{0, 1, 2, 3, 4}}
+		for range ops {
+			r.Values = append(r.Values, make([]float64, len(points)*n))
 		}
+		wanted = append(wanted, r)
 	}
-	b.Run("GatherSlice/16x5x4", func(b *testing.B) {
+	b.Run("Gather/16x5x4", func(b *testing.B) {
 		for b.Loop() {
-			for slice := range 64 {
-				op.(*multiplier).space.GatherSlice(slice, basis, n, wanted)
-			}
+			Gather(gatherer, basis, n, wanted)
 		}
 	})
-	field, rows := make([]float64, g.Size()), make([]float64, len(points))
+	fields, rows := [][]float64{make([]float64, g.Size())}, [][]Rows[float64]{list(points, make([]float64, len(points)))}
 	b.Run("Scatter", func(b *testing.B) {
 		for b.Loop() {
-			op.Scatter(field, rows, points)
+			gatherer.Scatter(fields, rows)
 		}
 	})
 }

@@ -158,8 +158,8 @@ func (e *cpu[T]) load(batch Batch, lo int) int {
 // mean square. The basis is then multiplied by that root mean square over its
 // scale, since what corrects a field is as large as what is wrong with it.
 func (e *cpu[T]) loadFeatures(b int) {
-	rows := e.loss.sets[0]
-	points := rows.set.Points
+	rows := e.loss.residual()
+	points := rows.Points
 	rms := math.Sqrt(kernel.SumSquares64(rows.value) / float64(len(points)))
 	if rms == 0 {
 		rms = 1
@@ -180,7 +180,7 @@ func (e *cpu[T]) loadFeatures(b int) {
 		case FeatureMeanResidual:
 			scale *= rms
 		default:
-			values = rows.z[slices.IndexFunc(rows.set.Terms, func(t int) bool { return e.system.Terms[t].Name == name })]
+			values = rows.z[slices.IndexFunc(rows.Set.Terms, func(t int) bool { return e.system.Terms[t].Name == name })]
 		}
 		if len(points) < len(dst) {
 			clear(dst)

@@ -124,7 +124,7 @@ type Rows struct {
 	Skip map[string][2]int
 }
 
-// Ansatz is u = Offset + Multiplier * P(b) * w (DESIGN, section 1).
+// Ansatz is u = Offset + Multiplier * P(b) * w (docs/constraint.md, section 2).
 type Ansatz struct {
 	Offset     *Expr // in axis names and InitialName; default 0
 	Multiplier *Expr // in axis names; default 1

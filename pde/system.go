@@ -5,24 +5,35 @@ import (
 	"slices"
 
 	"pihc/grid"
+	"pihc/internal/kernel"
 )
 
 // A System is a Problem on a grid: its terms as operators and its rows as
 // compiled programs over points.
+//
+// The unknown is one scalar field: Terms[0] is that field itself, every operator maps
+// it to one number a point, and an initial condition has InitialSize values. What else
+// relies on it is the ansatz here, and the basis and the field of package constraint.
 type System struct {
 	Problem *Problem
 	Grid    *grid.Grid
 	Terms   []Operator
-	Sets    []*RowSet // Sets[0] is the residual, then the conditions in file order
+	Sets    []*RowSet // see Residual; conditions in file order
 
-	offset, multiplier       *Program
-	hasOffset, hasMultiplier bool
+	offset, multiplier *Program    // of the ansatz
+	coordinates        [][]float64 // on a slice along the first axis, of all other axes
 }
 
 // Operator is a term on the grid.
 type Operator struct {
 	Name string
 	grid.Operator
+}
+
+// Spectral reports whether the term has no stencil.
+func (o Operator) Spectral() bool {
+	_, sparse := o.Operator.(grid.Sparse)
+	return !sparse
 }
 
 // A RowSet is one set of rows on the grid. With J terms and E extras, a row's
@@ -38,11 +49,11 @@ type RowSet struct {
 	// depend on them.
 	Linear bool
 
-	value, first, second *Program
-	// pairs[j*J+k] is the position of ∂²r/∂z_j∂z_k among the second program's
-	// outputs, or -1 where it is identically zero.
-	pairs   []int
-	outputs int // of the second program
+	index    int // among the System's sets
+	programs [3]*Program
+	// pairs[j*J+k] is the position of ∂²r/∂z_j∂z_k among the outputs of the last
+	// program, or -1 where it is identically zero.
+	pairs []int
 }
 
 // Extra is an input of a row program that is not a term: a coordinate of the
@@ -52,19 +63,38 @@ type Extra struct {
 	Axis int
 }
 
-// Value, First and Second return the set's programs. All take the inputs
-// z_1..z_J, then the extras. Value gives r; First gives r, r_1..r_J; Second
-// gives r, r_1..r_J and the non-zero second derivatives at the positions Pair
-// names.
-func (s *RowSet) Value() *Program  { return s.value }
-func (s *RowSet) First() *Program  { return s.first }
-func (s *RowSet) Second() *Program { return s.second }
+// Order says which derivatives of rows an evaluation gives.
+type Order int
 
-// Outputs is the number of outputs of Second.
-func (s *RowSet) Outputs() int { return s.outputs }
+const (
+	Values            Order = iota // r alone
+	FirstDerivatives               // r, r_1..r_J
+	SecondDerivatives              // those, and the second derivatives that Pair names
+)
 
-// Pair returns the output of Second that holds ∂²r/∂z_j∂z_k, or -1 for zero.
+// Program returns the set's program up to an order. Its inputs are z_1..z_J, then the
+// extras.
+func (s *RowSet) Program(order Order) *Program { return s.programs[order] }
+
+// Outputs is the number of outputs of a program.
+func (s *RowSet) Outputs(order Order) int { return s.programs[order].outputs }
+
+// Pair returns the output of second order that holds ∂²r/∂z_j∂z_k, or -1 for zero.
 func (s *RowSet) Pair(j, k int) int { return s.pairs[j*len(s.Terms)+k] }
+
+// Residual returns the rows of the residual.
+func (s *System) Residual() *RowSet {
+	return s.Sets[slices.IndexFunc(s.Sets, func(r *RowSet) bool { return r.Kind == ResidualRows })]
+}
+
+// NewGatherer returns a Gatherer of all terms, in their order.
+func (s *System) NewGatherer(pool *kernel.Pool) *grid.Gatherer {
+	var ops []grid.Operator
+	for _, t := range s.Terms {
+		ops = append(ops, t.Operator)
+	}
+	return grid.NewGatherer(s.Grid, ops, pool)
+}
 
 // Discretize puts the problem on g, whose axes must be the problem's.
 func (p *Problem) Discretize(g *grid.Grid) (*System, error) {
@@ -77,6 +107,7 @@ func (p *Problem) Discretize(g *grid.Grid) (*System, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s %s: %w", r.Kind, r.Name, err)
 		}
+		set.index = len(s.Sets)
 		s.Sets = append(s.Sets, set)
 	}
 	inputs := append(p.AxisNames(), p.InitialName())
@@ -84,13 +115,17 @@ func (p *Problem) Discretize(g *grid.Grid) (*System, error) {
 	if s.offset, err = Compile([]*Expr{p.Ansatz.Offset}, inputs); err != nil {
 		return nil, fmt.Errorf("ansatz offset: %w", err)
 	}
-	if s.multiplier, err = Compile([]*Expr{p.Ansatz.Multiplier}, inputs[:len(inputs)-1]); err != nil {
+	if s.multiplier, err = Compile([]*Expr{p.Ansatz.Multiplier}, inputs); err != nil {
 		return nil, fmt.Errorf("ansatz multiplier: %w", err)
 	}
-	zero, isConst := p.Ansatz.Offset.Constant()
-	s.hasOffset = !isConst || zero != 0
-	one, isConst := p.Ansatz.Multiplier.Constant()
-	s.hasMultiplier = !isConst || one != 1
+	for a, axis := range g.Axes[1:] {
+		stride := g.Strides()[1+a]
+		x := make([]float64, s.InitialSize())
+		for i := range x {
+			x[i] = axis.Coordinate(i / stride % axis.Points)
+		}
+		s.coordinates = append(s.coordinates, x)
+	}
 	return s, nil
 }
 
@@ -212,10 +247,10 @@ func (set *RowSet) compile(weighted *Expr, inputs []string) error {
 		outputs = append(outputs, weighted.Diff(name))
 	}
 	var err error
-	if set.value, err = Compile(outputs[:1], inputs); err != nil {
+	if set.programs[Values], err = Compile(outputs[:1], inputs); err != nil {
 		return err
 	}
-	if set.first, err = Compile(outputs, inputs); err != nil {
+	if set.programs[FirstDerivatives], err = Compile(outputs, inputs); err != nil {
 		return err
 	}
 	set.pairs = make([]int, n*n)
@@ -234,8 +269,7 @@ func (set *RowSet) compile(weighted *Expr, inputs []string) error {
 			set.pairs[j*n+k], set.pairs[k*n+j] = at, at
 		}
 	}
-	set.outputs = len(outputs)
-	set.second, err = Compile(outputs, inputs)
+	set.programs[SecondDerivatives], err = Compile(outputs, inputs)
 	return err
 }
 
@@ -270,59 +304,10 @@ func (s *System) rowWindow(r Rows) (grid.Window, error) {
 // all axes but the first.
 func (s *System) InitialSize() int { return s.Grid.Size() / s.Grid.Axes[0].Points }
 
-// GatherExtras fills dst[e][i] with extra e of the set at points[i]; initial
-// has InitialSize values.
-func (s *System) GatherExtras(set *RowSet, dst [][]float64, points []int32, initial []float64) {
-	strides := s.Grid.Strides()
-	for e, x := range set.Extras {
-		out := dst[e][:len(points)]
-		if x.Axis < 0 {
-			n := int32(s.InitialSize())
-			for i, p := range points {
-				out[i] = initial[p%n]
-			}
-			continue
-		}
-		axis := s.Grid.Axes[x.Axis]
-		stride, n := int32(strides[x.Axis]), int32(axis.Points)
-		for i, p := range points {
-			out[i] = axis.Coordinate(int(p / stride % n))
-		}
-	}
-}
-
-// HasOffset reports whether the ansatz has a non-zero offset g_0, and
-// HasMultiplier whether its multiplier differs from 1.
-func (s *System) HasOffset() bool     { return s.hasOffset }
-func (s *System) HasMultiplier() bool { return s.hasMultiplier }
-
-// Offset fills dst (Size) with the ansatz offset g_0 for an initial condition.
-func (s *System) Offset(dst, initial []float64) {
-	in := s.coordinates()
-	wide := make([]float64, s.Grid.Size())
-	for i := range wide {
-		wide[i] = initial[i%len(initial)]
-	}
-	s.offset.Eval(s.offset.NewWorkspace(), len(dst), [][]float64{dst}, append(in, wide))
-}
-
-// Multiplier fills dst (Size) with the ansatz multiplier.
-func (s *System) Multiplier(dst []float64) {
-	s.multiplier.Eval(s.multiplier.NewWorkspace(), len(dst), [][]float64{dst}, s.coordinates())
-}
-
-// coordinates returns one full field of coordinates per axis.
-func (s *System) coordinates() [][]float64 {
-	fields := make([][]float64, len(s.Grid.Axes))
-	strides := s.Grid.Strides()
-	for a, axis := range s.Grid.Axes {
-		f := make([]float64, s.Grid.Size())
-		for i := range f {
-			f[i] = axis.Coordinate(i / strides[a] % axis.Points)
-		}
-		fields[a] = f
-	}
-	return fields
+// HasOffset reports whether the ansatz has a non-zero offset g_0.
+func (s *System) HasOffset() bool {
+	zero, constant := s.Problem.Ansatz.Offset.Constant()
+	return !constant || zero != 0
 }
 
 // Set returns the set of rows called name, or nil.

@@ -62,9 +62,9 @@ func (b *bench) terms() (any, error) {
 	s.Solve(train.EvaluationSeed(0))
 	rows := options.Points * len(c.Windows)
 	if rows == 0 {
-		rows = len(sys.Sets[0].Points)
+		rows = len(sys.Residual().Points)
 	}
-	r := termsBench{machine: b.machine(b.workers), Rows: rows, Terms: len(sys.Sets[0].Terms), Basis: n.config.Outputs}
+	r := termsBench{machine: b.machine(b.workers), Rows: rows, Terms: len(sys.Residual().Terms), Basis: n.config.Outputs}
 	if r.Gather, err = b.median(s.Gather); err != nil {
 		return nil, err
 	}

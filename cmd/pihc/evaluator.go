@@ -114,7 +114,7 @@ func fittingPoints(spec *model.Spec, p *pde.Problem, g *grid.Grid, borders [][]f
 		return 0, err
 	}
 	row := make([]bool, g.Size())
-	for _, i := range sys.Sets[0].Points {
+	for _, i := range sys.Residual().Points {
 		row[i] = true
 	}
 	for _, w := range windows {

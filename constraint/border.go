@@ -1,0 +1,176 @@
+package constraint
+
+import (
+	"slices"
+
+	"pihc/grid"
+	"pihc/internal/kernel"
+)
+
+// border is a pair of neighbouring experts along an axis, and the points next
+// to their common border: below[i] in the lower subdomain and its neighbour
+// below[i]+stride in the upper one, a step apart. Across the seam of a periodic
+// axis the last expert is the lower one and stride is negative.
+type border struct {
+	lower, upper int
+	below        []int32
+	stride       int32
+	step         float64 // of the axis, as a fraction of its length
+}
+
+// findBorders lists the faces between windows: for each pair that touches
+// along one axis, inside the domain or across the seam of a periodic axis, the
+// points on both sides.
+func (c *Constraint) findBorders() {
+	g := c.System.Grid
+	for k, w := range c.Windows {
+		for l, v := range c.Windows {
+			axis, seam := -1, false
+			for a, along := range g.Axes {
+				same := w.Lo[a] == v.Lo[a] && w.Hi[a] == v.Hi[a]
+				around := along.Boundary == grid.Periodic && !same && w.Hi[a] == along.Points && v.Lo[a] == 0
+				if (w.Hi[a] == v.Lo[a] || around) && axis == -1 {
+					axis, seam = a, around
+				} else if !same {
+					axis = -2
+					break
+				}
+			}
+			if axis < 0 {
+				continue
+			}
+			face := grid.Window{Lo: slices.Clone(w.Lo), Hi: slices.Clone(w.Hi)}
+			face.Lo[axis] = w.Hi[axis] - 1
+			along, stride := g.Axes[axis], g.Strides()[axis]
+			if seam {
+				stride *= 1 - along.Points
+			}
+			c.borders = append(c.borders, border{
+				k, l, face.Points(g), int32(stride), along.Step() / (along.Hi - along.Lo),
+			})
+		}
+	}
+}
+
+// Expert returns the expert whose subdomain holds grid point p.
+func (c *Constraint) Expert(p int) int {
+	idx := make([]int, len(c.System.Grid.Axes))
+	c.System.Grid.Unravel(p, idx)
+	for k, w := range c.Windows {
+		if w.Contains(idx) {
+			return k
+		}
+	}
+	panic("constraint: point outside the grid")
+}
+
+// Crossing tells, for every residual row of the grid, whether its stencils
+// reach into the subdomain of another expert: there the residual of the
+// assembled field sees the jump between two experts. Spectral terms see it
+// everywhere, but the response to a jump falls off like 1/distance, and four fifths
+// of its square is at the two points beside the border: those rows count as
+// crossing.
+func (c *Constraint) Crossing() []bool {
+	g, set := c.System.Grid, c.System.Residual()
+	owner := make([]int, g.Size())
+	for k, w := range c.Windows {
+		for _, p := range w.Points(g) {
+			owner[p] = k
+		}
+	}
+	beside := make([]bool, g.Size())
+	for _, b := range c.borders {
+		if max(b.stride, -b.stride) >= int32(g.Strides()[0]) {
+			continue // spectral terms act within a slice
+		}
+		for _, p := range b.below {
+			beside[p], beside[p+b.stride] = true, true
+		}
+	}
+	crossing := make([]bool, len(set.Points))
+	for _, t := range set.Terms {
+		stencil, sparse := c.System.Terms[t].Operator.(grid.Sparse)
+		for i, p := range set.Points {
+			if !sparse {
+				crossing[i] = crossing[i] || beside[p]
+				continue
+			}
+			stencil.Row(int(p), func(q int, _ float64) { crossing[i] = crossing[i] || owner[q] != owner[p] })
+		}
+	}
+	return crossing
+}
+
+// Jumps describes how the predictions of neighbouring experts differ along
+// their borders: on the two points on either side of a border, d is what the
+// upper expert predicts less what the lower one does.
+type Jumps struct {
+	Value float64 // mean of d²
+	Slope float64 // mean of (Δd/h)², h the step as a fraction of the axis's length
+}
+
+// Jumps measures the borders; without any it returns zeros.
+func (s *Sample) Jumps() Jumps {
+	s.c.pool.Run(len(s.c.borders), s.jumpsOf)
+	var j Jumps
+	pairs := 0
+	for i, b := range s.c.borders {
+		d := s.jump[s.jumpStart[i]:]
+		for q := range b.below {
+			j.Value += d[2*q] * d[2*q]
+			j.Value += d[2*q+1] * d[2*q+1]
+			slope := (d[2*q+1] - d[2*q]) / b.step
+			j.Slope += slope * slope
+		}
+		pairs += len(b.below)
+	}
+	if pairs > 0 {
+		j.Value /= float64(2 * pairs)
+		j.Slope /= float64(pairs)
+	}
+	return j
+}
+
+// jumpsOf fills the differences on both sides of one border.
+func (s *Sample) jumpsOf(worker, i int) {
+	b := &s.c.borders[i]
+	lower, upper := s.experts[b.lower].omega, s.experts[b.upper].omega
+	d := s.jump[s.jumpStart[i]:]
+	for q, p := range b.below {
+		for side := range 2 {
+			at := int(p) + side*int(b.stride)
+			row := s.store.basisRows(at, at+1, s.workers[worker].wide)
+			d[2*q+side] = kernel.Dot(row, upper) - kernel.Dot(row, lower)
+		}
+	}
+}
+
+// spreadJumps adds the gradient of the weighted jumps, d = b·(ω_u − ω_l), to α
+// and ω̄ of the two experts of each border.
+func (s *Sample) spreadJumps(weights Jumps) {
+	pairs := 0
+	for _, b := range s.c.borders {
+		pairs += len(b.below)
+	}
+	value := weights.Value / float64(pairs)
+	for i, b := range s.c.borders {
+		lower, upper := s.experts[b.lower], s.experts[b.upper]
+		d := s.jump[s.jumpStart[i]:]
+		slope := 2 * weights.Slope / (float64(pairs) * b.step * b.step)
+		for q, p := range b.below {
+			change := slope * (d[2*q+1] - d[2*q])
+			for side := range 2 {
+				bar := value*d[2*q+side] - change
+				if side == 1 {
+					bar = value*d[2*q+side] + change
+				}
+				at := int(p) + side*int(b.stride)
+				row := s.store.basisRows(at, at+1, s.workers[0].wide)
+				kernel.Axpy64(upper.omegaBar, bar, row)
+				kernel.Axpy64(lower.omegaBar, -bar, row)
+				upper.alpha[at] += bar
+				lower.alpha[at] -= bar
+			}
+		}
+	}
+}

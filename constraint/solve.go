@@ -1,0 +1,114 @@
+package constraint
+
+import (
+	"math/rand/v2"
+
+	"pihc/grid"
+)
+
+// SetOverlap makes the next solves take that fraction of each expert's residual
+// rows from outside its subdomain, uniformly; the options must allow Overlap.
+func (s *Sample) SetOverlap(fraction float64) {
+	if fraction != 0 && !s.c.Options.Overlap {
+		panic("constraint: SetOverlap without Options.Overlap")
+	}
+	s.overlap = fraction
+}
+
+// Seed identifies the sampled points: the same seed samples the same points.
+type Seed struct{ Run, Step, Sample uint64 }
+
+// Solve samples the residual rows of every expert from a generator derived
+// from (seed, expert) and finds the weights ω_k.
+func (s *Sample) Solve(seed Seed) {
+	if s.c.Options.Fixed {
+		for _, e := range s.experts {
+			for i := range e.omega {
+				e.omega[i] = s.c.Options.Start
+			}
+		}
+		return
+	}
+	s.c.pool.Run(len(s.experts), func(_, k int) { s.samplePoints(k, seed) })
+	s.Gather()
+	s.c.pool.Run(len(s.blocks), func(worker, i int) {
+		b := s.blocks[i]
+		if s.offset == nil {
+			for _, c := range b.Constants {
+				clear(c)
+			}
+		}
+		b.Prepare()
+		b.SetInitial(s.initial)
+		if b.Set.Linear {
+			s.summarise(s.workers[worker], b)
+		}
+	})
+	s.Resolve()
+}
+
+// Gather forms the rows of all terms at the points of the last Solve, and what the
+// offset of the ansatz gives there.
+func (s *Sample) Gather() {
+	s.store.gather(s.gatherer)
+	if s.offset != nil {
+		grid.Gather(s.gatherer, s.offset, 1, s.constants)
+	}
+}
+
+// Resolve solves on the rows of the last Solve.
+func (s *Sample) Resolve() { s.forExperts(problem.solve) }
+
+// together reports whether there are fewer experts than workers: then they are solved
+// one after another, each with its rows on the pool.
+func (s *Sample) together() bool { return len(s.experts) < s.c.pool.Workers() }
+
+// forExperts does the work of every expert, on the pool's queue or one by one.
+func (s *Sample) forExperts(do func(p problem)) {
+	if s.together() {
+		for _, e := range s.experts {
+			do(problem{e, s, 0})
+		}
+		return
+	}
+	s.c.pool.Run(len(s.experts), func(worker, k int) { do(problem{s.experts[k], s, worker}) })
+}
+
+// samplePoints draws the residual rows of an expert, in grid order, by a generator of
+// its own from (seed, expert).
+func (s *Sample) samplePoints(expert int, seed Seed) {
+	c := s.c
+	var rng rand.PCG
+	rng.Seed(mix(seed.Run, seed.Step), mix(seed.Sample, uint64(expert)))
+	points := s.experts[expert].residual().Points
+	m := len(points)
+	if s.overlap > 0 {
+		outside := min(int(s.overlap*float64(m)+0.5), len(c.elsewhere[expert]))
+		m -= outside
+		samplePoints(points[m:], c.elsewhere[expert], outside, &rng)
+	}
+	samplePoints(points[:m], c.candidates[expert], m, &rng)
+	merge(points, m, s.experts[expert].merged)
+}
+
+// merge sorts points whose first m and whose others are sorted; scratch holds as many.
+func merge(points []int32, m int, scratch []int32) {
+	rest := scratch[:copy(scratch, points[m:])]
+	for at := len(points) - 1; len(rest) > 0; at-- {
+		if m > 0 && points[m-1] > rest[len(rest)-1] {
+			m--
+			points[at] = points[m]
+			continue
+		}
+		points[at] = rest[len(rest)-1]
+		rest = rest[:len(rest)-1]
+	}
+}
+
+func mix(a, b uint64) uint64 {
+	// SplitMix64's finaliser over a combination of both words.
+	x := a*0x9e3779b97f4a7c15 + b + 0x632be59bd9b4e019
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}

@@ -1,0 +1,295 @@
+package grid
+
+import (
+	"slices"
+
+	"pihc/internal/kernel"
+)
+
+// Rows are rows of some operators of a Gatherer: row r of Values[j] (len(Points), n)
+// belongs to Points[r] and to operator Operators[j]. Points ascend, but may repeat. A
+// nil Values[j] is left out.
+type Rows[T kernel.Float] struct {
+	Points    []int32
+	Operators []int
+	Values    [][]T
+}
+
+// within returns the range of points that lies in [first, end).
+func within(points []int32, first, end int) (lo, hi int) {
+	lo, _ = slices.BinarySearch(points, int32(first))
+	hi, _ = slices.BinarySearch(points[lo:], int32(end))
+	return lo, lo + hi
+}
+
+// A Gatherer forms rows of several operators on one grid together, slice by slice
+// along the first axis: what stencils read is then in a cache, and what Fourier
+// transforms do for a slice serves all operators and lists of rows. It belongs to one
+// caller at a time.
+type Gatherer struct {
+	ops     []Operator
+	stencil []*stencil    // per operator: nil where spectral
+	symbol  []*multiplier // per operator: nil where a stencil
+	host    []int         // per operator: the one its rows are added to, or -1
+	factor  []float64     // times this
+	space   *Spectral     // of the spectral operators; nil without any
+	dense   *dense        // the same operators for float32 bases, from the first on
+
+	slices, width int // of the grid along its first axis; points of one
+	pool          *kernel.Pool
+	spread        [][]float64 // per worker (P): values on the grid, zero between uses
+}
+
+// NewGatherer prepares the operators, which must belong to g, and the spectral ones
+// among them to one Spectral. A nil pool runs everything on the caller.
+func NewGatherer(g *Grid, ops []Operator, pool *kernel.Pool) *Gatherer {
+	r := &Gatherer{
+		ops: ops, slices: g.Axes[0].Points, width: g.Size() / g.Axes[0].Points, pool: pool, spread: make([][]float64, pool.Workers()),
+		stencil: make([]*stencil, len(ops)), symbol: make([]*multiplier, len(ops)), host: make([]int, len(ops)), factor: make([]float64, len(ops)),
+	}
+	for i, op := range ops {
+		r.host[i] = -1
+		switch op := op.(type) {
+		case *stencil:
+			r.stencil[i] = op
+		case *multiplier:
+			if r.space != nil && r.space != op.space {
+				panic("grid: NewGatherer: spectral operators of different Spectrals")
+			}
+			r.symbol[i], r.space = op, op.space
+		default:
+			panic("grid: NewGatherer: want operators made by this package")
+		}
+	}
+	return r
+}
+
+// Add makes Gather add the rows of a spectral operator, times factor, to those of an
+// operator with a stencil instead of writing them, in all lists that have both.
+func (g *Gatherer) Add(operator, to int, factor float64) {
+	if g.symbol[operator] == nil || g.stencil[to] == nil {
+		panic("grid: Gatherer.Add: want a spectral operator and one with a stencil")
+	}
+	g.host[operator], g.factor[operator] = to, factor
+}
+
+// DenseTables reports whether float32 bases are multiplied by dense matrices in the
+// place of Fourier transforms: there are spectral operators, and slices have at most
+// two axes.
+func (g *Gatherer) DenseTables() bool { return g.space != nil && len(g.space.shape) <= 2 }
+
+// values returns what operator o writes of a list: its own rows or, by Add, those of
+// another.
+func values[T kernel.Float](g *Gatherer, r *Rows[T], o int) []T {
+	if g.host[o] >= 0 {
+		if !slices.Contains(r.Operators, o) {
+			return nil
+		}
+		o = g.host[o]
+	}
+	if j := slices.Index(r.Operators, o); j >= 0 {
+		return r.Values[j]
+	}
+	return nil
+}
+
+// Gather sets the rows of all lists, of a basis (P, n), point-major. Rows of float32
+// bases are summed in float64 and rounded once, but for those of dense tables, which
+// have the rounding errors of float32. A row does not depend on which others are
+// asked for, nor on the number of workers.
+func Gather[T kernel.Float](g *Gatherer, basis []T, n int, rows []Rows[T]) {
+	if n < 1 || len(basis) != g.slices*g.width*n {
+		panic("grid: Gather: want basis (P, n)")
+	}
+	for i := range rows {
+		for _, v := range rows[i].Values {
+			if v != nil && len(v) != len(rows[i].Points)*n {
+				panic("grid: Gather: want Values (len(Points), n)")
+			}
+		}
+	}
+	block := blockOf(n)
+	narrow, _ := any(basis).([]float32)
+	narrowRows, _ := any(rows).([]Rows[float32])
+	if narrow != nil && n > 1 && g.DenseTables() && g.dense == nil {
+		g.dense = g.newDense()
+	}
+	g.pool.Run((g.slices+block-1)/block, func(_, i int) {
+		first := i * block
+		count := min(block, g.slices-first)
+		if g.space != nil {
+			g.touch(func(lo, hi int) { kernel.SumSquares(basis[lo*n : hi*n]) }, first, count)
+		}
+		for i := range rows {
+			r := &rows[i]
+			lo, hi := within(r.Points, first*g.width, (first+count)*g.width)
+			for j, o := range r.Operators {
+				if s := g.stencil[o]; s != nil && r.Values[j] != nil && lo < hi {
+					gatherStencil(s, r.Values[j][lo*n:hi*n], basis, n, r.Points[lo:hi])
+				}
+			}
+		}
+		switch {
+		case g.space == nil:
+		case narrow != nil && g.dense != nil && n > 1:
+			g.dense.gather(first, narrow[first*g.width*n:(first+1)*g.width*n], n, narrowRows)
+		default:
+			gatherSpectral(g, first, count, basis, n, rows)
+		}
+	})
+}
+
+// ahead is how many slices further on stencils in time look, as a rule.
+const ahead = 2
+
+// touch reads, in the order of memory, the slices that stencils are about to reach:
+// rows are wanted here and there, and fetched one by one they come at a fraction of
+// the speed.
+func (g *Gatherer) touch(read func(lo, hi int), slice, count int) {
+	first, last := slice+ahead, min(slice+count-1+ahead, g.slices-1)
+	if slice == 0 {
+		first = 0
+	}
+	if first <= last {
+		read(first*g.width, (last+1)*g.width)
+	}
+}
+
+// gatherSpectral forms the rows of spectral operators of a block of slices, which is
+// transformed once, and back once for every operator that is wanted.
+func gatherSpectral[T kernel.Float](g *Gatherer, first, count int, basis []T, n int, rows []Rows[T]) {
+	s := g.space
+	lanes := blockOf(n) * n
+	w := s.take(lanes)
+	transformed := false
+	for o, op := range g.symbol {
+		if op == nil {
+			continue
+		}
+		multiplied := false
+		for i := range rows {
+			r := &rows[i]
+			lo, hi := within(r.Points, first*s.width, (first+count)*s.width)
+			dst := values(g, r, o)
+			if dst == nil || lo == hi {
+				continue
+			}
+			if !transformed {
+				load(s, w, first, count, basis, n)
+				w.transform.Forward(w.re, w.im, w.values)
+				transformed = true
+			}
+			if !multiplied {
+				op.multiply(w, lanes, false)
+				w.transform.Inverse(w.values, w.timesRe, w.timesIm)
+				multiplied = true
+			}
+			for at := lo; at < hi; at++ {
+				p := int(r.Points[at])
+				from := w.values[(p%s.width*blockOf(n)+p/s.width-first)*n:][:n]
+				to := dst[at*n:][:n]
+				if g.host[o] < 0 {
+					for l, v := range from {
+						to[l] = T(v)
+					}
+					continue
+				}
+				for l, v := range from {
+					to[l] = T(float64(to[l]) + g.factor[o]*v)
+				}
+			}
+		}
+	}
+	s.give(lanes, w)
+}
+
+// Scatter adds to every field (P) the transpose of Gather for n = 1: Σ Tᵀ Sᵀ v over
+// its lists, with v their Values, each of its own operator, and S the selection of
+// points. Nothing is added up by Add.
+func (g *Gatherer) Scatter(fields [][]float64, rows [][]Rows[float64]) {
+	g.pool.Run(len(fields), func(worker, i int) {
+		for k := range rows[i] {
+			g.scatterStencils(worker, fields[i], &rows[i][k])
+		}
+	})
+	if g.space == nil {
+		return
+	}
+	blocks := (g.slices + blockSlices - 1) / blockSlices
+	g.pool.Run(len(fields)*blocks, func(_, i int) {
+		g.scatterSpectral(i%blocks, fields[i/blocks], rows[i/blocks])
+	})
+}
+
+// scatterStencils does one list of rows.
+func (g *Gatherer) scatterStencils(worker int, field []float64, r *Rows[float64]) {
+	// The transposed operator on the whole grid runs on vectors: about as much work
+	// as one row in sixteen points alone.
+	dense := 16*len(r.Points) >= len(field)
+	for j, o := range r.Operators {
+		s := g.stencil[o]
+		switch {
+		case s == nil || r.Values[j] == nil:
+		case !dense:
+			s.scatter(field, r.Values[j], r.Points)
+		default:
+			if g.spread[worker] == nil {
+				g.spread[worker] = make([]float64, len(field))
+			}
+			spread := g.spread[worker]
+			for l, p := range r.Points {
+				spread[p] += r.Values[j][l]
+			}
+			s.ApplyTranspose(field, spread)
+			for _, p := range r.Points {
+				spread[p] = 0
+			}
+		}
+	}
+}
+
+// scatterSpectral does the spectral operators of one block of slices: each is
+// transformed once, and the sum of all back once.
+func (g *Gatherer) scatterSpectral(block int, field []float64, rows []Rows[float64]) {
+	s := g.space
+	first := block * blockSlices
+	count := min(blockSlices, g.slices-first)
+	w := s.take(blockSlices)
+	found := false
+	for o, op := range g.symbol {
+		if op == nil {
+			continue
+		}
+		wanted := false
+		for i := range rows {
+			r := &rows[i]
+			j := slices.Index(r.Operators, o)
+			lo, hi := within(r.Points, first*s.width, (first+count)*s.width)
+			if j < 0 || r.Values[j] == nil || lo == hi {
+				continue
+			}
+			if !wanted {
+				clear(w.values)
+				wanted = true
+			}
+			for at := lo; at < hi; at++ {
+				p := int(r.Points[at])
+				w.values[p%s.width*blockSlices+p/s.width-first] += r.Values[j][at]
+			}
+		}
+		if wanted {
+			if !found {
+				clear(w.timesRe)
+				clear(w.timesIm)
+			}
+			found = true
+			w.transform.Forward(w.re, w.im, w.values)
+			op.addProduct(w, blockSlices, true)
+		}
+	}
+	if found {
+		w.transform.Inverse(w.values, w.timesRe, w.timesIm)
+		s.add(field, w, first, count)
+	}
+	s.give(blockSlices, w)
+}

@@ -1,0 +1,160 @@
+package pde
+
+import (
+	"pihc/grid"
+	"pihc/internal/kernel"
+)
+
+// PointRows are the rows of one set at some points, with what their programs read that
+// does not depend on the unknown.
+type PointRows struct {
+	Set    *RowSet
+	Points []int32
+	// Constants[j] (points) is added to term j: the affine part of its operator, and
+	// whatever else does not change. Nil stands for zeros.
+	Constants [][]float64
+	Extras    [][]float64 // per extra (points)
+	system    *System
+}
+
+// NewPointRows allocates rows at as many points as given, which Prepare and SetInitial
+// complete. The points may be changed before that, and are not copied.
+func (s *System) NewPointRows(set *RowSet, points []int32) *PointRows {
+	r := &PointRows{Set: set, Points: points, Constants: make([][]float64, len(set.Terms)), system: s}
+	for j, t := range set.Terms {
+		if s.Terms[t].Affine() {
+			r.Constants[j] = make([]float64, len(points))
+		}
+	}
+	for range set.Extras {
+		r.Extras = append(r.Extras, make([]float64, len(points)))
+	}
+	return r
+}
+
+// NewValues allocates one value for every row and term.
+func (r *PointRows) NewValues() grid.Rows[float64] {
+	out := grid.Rows[float64]{Points: r.Points, Operators: r.Set.Terms}
+	for range r.Set.Terms {
+		out.Values = append(out.Values, make([]float64, len(r.Points)))
+	}
+	return out
+}
+
+// Prepare writes the coordinates of the points to Extras and adds the affine parts of
+// the operators to Constants.
+func (r *PointRows) Prepare() {
+	g := r.system.Grid
+	for e, x := range r.Set.Extras {
+		if x.Axis < 0 {
+			continue
+		}
+		axis := g.Axes[x.Axis]
+		stride, n := int32(g.Strides()[x.Axis]), int32(axis.Points)
+		for i, p := range r.Points {
+			r.Extras[e][i] = axis.Coordinate(int(p / stride % n))
+		}
+	}
+	for j, t := range r.Set.Terms {
+		if op := r.system.Terms[t]; op.Affine() {
+			op.AddOffset(r.Constants[j], r.Points)
+		}
+	}
+}
+
+// SetInitial writes the initial condition (InitialSize values) at the points to Extras.
+func (r *PointRows) SetInitial(initial []float64) {
+	n := int32(r.system.InitialSize())
+	for e, x := range r.Set.Extras {
+		if x.Axis >= 0 {
+			continue
+		}
+		for i, p := range r.Points {
+			r.Extras[e][i] = initial[p%n]
+		}
+	}
+}
+
+// An Evaluator runs the programs of a System, for one goroutine at a time.
+type Evaluator struct {
+	system  *System
+	work    [][3]*Workspace // per set, per order
+	in, out [][]float64
+	views   [][]float64
+
+	offset *Workspace // of the ansatz's offset
+	first  []float64  // the coordinate along the first axis, on a slice
+}
+
+// NewEvaluator makes an Evaluator of at most the given number of rows at a time.
+func (s *System) NewEvaluator(rows int) *Evaluator {
+	e := &Evaluator{system: s, offset: s.offset.NewWorkspace(), first: make([]float64, s.InitialSize())}
+	inputs, outputs := len(s.Grid.Axes)+1, 1
+	for _, set := range s.Sets {
+		var work [3]*Workspace
+		for order := range work {
+			work[order] = set.programs[order].NewWorkspace()
+		}
+		e.work = append(e.work, work)
+		inputs, outputs = max(inputs, len(set.Terms)+len(set.Extras)), max(outputs, set.Outputs(SecondDerivatives))
+	}
+	e.in, e.views = make([][]float64, inputs), make([][]float64, outputs)
+	for range outputs {
+		e.out = append(e.out, make([]float64, rows))
+	}
+	return e
+}
+
+// Eval evaluates rows [lo, lo+m): z[j] (m) is term j there without its constant, which
+// Eval adds to it. It returns r and its derivatives up to the order, as [RowSet.Program]
+// lists them; they are valid until the next call.
+func (e *Evaluator) Eval(r *PointRows, order Order, z [][]float64, lo, m int) [][]float64 {
+	terms := len(r.Set.Terms)
+	for j := range terms {
+		if c := r.Constants[j]; c != nil {
+			kernel.Axpy64(z[j][:m], 1, c[lo:lo+m])
+		}
+		e.in[j] = z[j][:m]
+	}
+	for x, v := range r.Extras {
+		e.in[terms+x] = v[lo : lo+m]
+	}
+	out := e.views[:r.Set.Outputs(order)]
+	for i := range out {
+		out[i] = e.out[i][:m]
+	}
+	r.Set.programs[order].Eval(e.work[r.Set.index][order], m, out, e.in[:terms+len(r.Extras)])
+	return out
+}
+
+// Offset writes the ansatz's offset g_0 on one slice along the first axis to dst
+// (InitialSize) for an initial condition.
+func (e *Evaluator) Offset(dst, initial []float64, slice int) {
+	e.ansatz(e.system.offset, e.offset, dst, initial, slice)
+}
+
+// ansatz runs a program of the coordinates and the initial condition on one slice.
+func (e *Evaluator) ansatz(program *Program, work *Workspace, dst, initial []float64, slice int) {
+	axes := e.system.Grid.Axes
+	t := axes[0].Coordinate(slice)
+	for i := range e.first {
+		e.first[i] = t
+	}
+	in := append(e.in[:0], e.first)
+	in = append(append(in, e.system.coordinates...), initial)
+	program.Eval(work, len(dst), [][]float64{dst}, in[:len(axes)+1])
+}
+
+// Multiplier returns the ansatz's multiplier on the grid, nil where it is 1
+// everywhere.
+func (s *System) Multiplier() []float64 {
+	if one, constant := s.Problem.Ansatz.Multiplier.Constant(); constant && one == 1 {
+		return nil
+	}
+	mu, n, e := make([]float64, s.Grid.Size()), s.InitialSize(), s.NewEvaluator(1)
+	work, unread := s.multiplier.NewWorkspace(), make([]float64, n)
+	for slice := range s.Grid.Axes[0].Points {
+		e.ansatz(s.multiplier, work, mu[slice*n:(slice+1)*n], unread, slice)
+	}
+	return mu
+}
