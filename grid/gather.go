@@ -207,6 +207,11 @@ func gatherSpectral[T kernel.Float](g *Gatherer, first, count int, basis []T, n 
 // its lists, with v their Values, each of its own operator, and S the selection of
 // points. Nothing is added up by Add.
 func (g *Gatherer) Scatter(fields [][]float64, rows [][]Rows[float64]) {
+	for w := range g.spread {
+		if g.spread[w] == nil {
+			g.spread[w] = make([]float64, g.slices*g.width)
+		}
+	}
 	g.pool.Run(len(fields), func(worker, i int) {
 		for k := range rows[i] {
 			g.scatterStencils(worker, fields[i], &rows[i][k])
@@ -233,9 +238,6 @@ func (g *Gatherer) scatterStencils(worker int, field []float64, r *Rows[float64]
 		case !dense:
 			s.scatter(field, r.Values[j], r.Points)
 		default:
-			if g.spread[worker] == nil {
-				g.spread[worker] = make([]float64, len(field))
-			}
 			spread := g.spread[worker]
 			for l, p := range r.Points {
 				spread[p] += r.Values[j][l]
