@@ -1,6 +1,8 @@
 module pihc
 
-go 1.26.0
+go 1.27.0
+
+toolchain go1.27.1
 
 require (
 	github.com/ebitengine/purego v0.11.3

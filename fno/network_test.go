@@ -141,7 +141,7 @@ func TestForward(t *testing.T) {
 			New[float64](c, tt.shape, tt.batch, nil).Forward(got, params, input)
 			check.Close(t, got, want, 1e-12, 0)
 			narrowWant := narrow(want)
-			check.Levels(t, func(t *testing.T) {
+			check.Widths(t, func(t *testing.T) {
 				got := make([]float32, len(want))
 				New[float32](c, tt.shape, tt.batch, nil).Forward(got, narrow(params), narrow(input))
 				check.Close(t, got, narrowWant, 2e-5, 0)
@@ -178,7 +178,7 @@ func TestBackwardFloat32(t *testing.T) {
 			n := New[float64](c, tt.shape, tt.batch, nil)
 			n.Forward(dst, params, input)
 			n.Backward(want, params, bar)
-			check.Levels(t, func(t *testing.T) {
+			check.Widths(t, func(t *testing.T) {
 				grad, dst := make([]float32, len(params)), make([]float32, len(bar))
 				n := New[float32](c, tt.shape, tt.batch, nil)
 				n.Forward(dst, narrow(params), narrow(input))
@@ -202,7 +202,7 @@ func TestWorkers(t *testing.T) {
 	params := narrow(randomParams(c, 7))
 	input := check.Normal(check.Rand(8), make([]float32, batch*c.Inputs*p))
 	bar := check.Normal(check.Rand(9), make([]float32, batch*c.Outputs*p))
-	check.Levels(t, func(t *testing.T) {
+	check.Widths(t, func(t *testing.T) {
 		var dst0, grad0 []float32
 		for _, workers := range []int{1, 2, 4} {
 			pool := kernel.NewPool(workers)
@@ -248,7 +248,7 @@ func TestBatchGradient(t *testing.T) {
 			input := check.Normal(check.Rand(21), make([]float32, samples*c.Inputs*p))
 			bar := check.Normal(check.Rand(22), make([]float32, samples*c.Outputs*p))
 			start := check.Normal(check.Rand(23), make([]float32, len(params)))
-			check.Levels(t, func(t *testing.T) {
+			check.Widths(t, func(t *testing.T) {
 				want := slices.Clone(start)
 				for b := range samples {
 					one, dst := make([]float32, len(params)), make([]float32, c.Outputs*p)

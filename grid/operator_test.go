@@ -167,7 +167,7 @@ func operatorCases(t testing.TB) []operatorCase {
 }
 
 func TestOperatorAgainstDense(t *testing.T) {
-	check.Levels(t, func(t *testing.T) {
+	check.Widths(t, func(t *testing.T) {
 		for _, c := range operatorCases(t) {
 			t.Run(c.name, func(t *testing.T) { testOperator(t, c) })
 		}
@@ -325,7 +325,7 @@ func large(t testing.TB, n int) (g *Grid, op Operator, basis, rows []float64, po
 }
 
 func TestOperatorAllocations(t *testing.T) {
-	check.Levels(t, func(t *testing.T) {
+	check.Widths(t, func(t *testing.T) {
 		g, op, basis, rows, points := large(t, 16)
 		u, z := basis[:g.Size()], make([]float64, g.Size())
 		if n := testing.AllocsPerRun(1, func() {

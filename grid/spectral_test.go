@@ -93,7 +93,7 @@ func denseSpectral(g *Grid, c spectralCase) []float64 {
 }
 
 func TestSpectralAgainstDense(t *testing.T) {
-	check.Levels(t, func(t *testing.T) {
+	check.Widths(t, func(t *testing.T) {
 		for _, shape := range [][3]int{{2, 6, 8}, {3, 5, 4}, {2, 7, 9}, {1, 4, 11}} {
 			g := planeGrid(shape[0], shape[1], shape[2])
 			for _, c := range spectralCases(t, g) {

@@ -71,7 +71,7 @@ func TestCholeskyRefusesIndefinite(t *testing.T) {
 // its blocks and panels and with damping, with a Cholesky solution of a
 // well-conditioned problem.
 func TestQRMatchesNormalEquations(t *testing.T) {
-	check.Levels(t, func(t *testing.T) {
+	check.Widths(t, func(t *testing.T) {
 		for _, n := range []int{1, 5, 7, 8, 9, 16, 37, 64} {
 			for _, m := range []int{n + 1, 127, 128, 129, 500} {
 				for _, mu := range []float64{0, 0.5} {

@@ -1,7 +1,6 @@
 package pde
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -116,7 +115,7 @@ func evaluate(e *Expr, at map[string]float64) bounded {
 // form and derivatives in one program do not disturb each other.
 func TestProgramMatchesTree(t *testing.T) {
 	compared := 0
-	check.Levels(t, func(t *testing.T) {
+	check.Widths(t, func(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			es := rapid.SliceOfN(expression(4), 1, 4).Draw(t, "outputs")
 			for _, e := range es[:1] {
@@ -283,7 +282,7 @@ func TestSharing(t *testing.T) {
 
 // Zeros and infinities survive the chains of powers.
 func TestPowerChainsAtEnds(t *testing.T) {
-	check.Levels(t, func(t *testing.T) {
+	check.Widths(t, func(t *testing.T) {
 		x := []float64{0, math.Inf(1), 4, math.NaN(), -2}
 		for _, k := range []float64{0.5, -0.5, 1.5, -1.5, 2.5, 0.3, 1.3, 2.3, -0.7, -1.7, -2.7, 2, 3, 7, -1, -2, -5, 16, 17, 33.5} {
 			// All relatives in one program.
@@ -342,7 +341,7 @@ func TestOutputsAreInputsAndConstants(t *testing.T) {
 }
 
 func TestEvalAllocatesNothing(t *testing.T) {
-	check.Levels(t, func(t *testing.T) {
+	check.Widths(t, func(t *testing.T) {
 		p, vars := retardation(t, true)
 		const n = 1000
 		in, out := make([][]float64, len(vars)), make([][]float64, p.outputs)
@@ -363,54 +362,49 @@ func TestEvalAllocatesNothing(t *testing.T) {
 // diffusion-sorption: 20,000 rows, 16 basis functions, 3 terms.
 func BenchmarkPass(b *testing.B) {
 	const m, n, block = 20000, 16, 512
-	for l := kernel.Portable; l <= kernel.MachineLevel(); l++ {
-		b.Run(fmt.Sprint(l), func(b *testing.B) {
-			defer kernel.SetLevel(l)()
-			p, vars := retardation(b, false)
-			ws := p.NewWorkspace()
-			rng := rand.New(rand.NewPCG(1, 1))
-			a := make([][]float64, len(vars))
-			for j := range a {
-				a[j] = make([]float64, m*n)
-				for i := range a[j] {
-					a[j][i] = rng.Float64()
-				}
-			}
-			w, z, out := make([]float64, n), make([][]float64, len(vars)), make([][]float64, p.outputs)
-			for i := range w {
-				w[i] = rng.Float64()
-			}
-			for j := range z {
-				z[j] = make([]float64, block)
-			}
-			for j := range out {
-				out[j] = make([]float64, block)
-			}
-			gram, grad, scratch := make([]float64, n*n), make([]float64, n), make([]float64, kernel.NormalScratch(n))
-			rows := make([][]float64, len(a))
-			best, program := math.Inf(1), math.Inf(1)
-			for b.Loop() {
-				start := time.Now()
-				for lo := 0; lo < m; lo += block {
-					k := min(block, m-lo)
-					for j := range a {
-						rows[j] = a[j][lo*n : (lo+k)*n]
-						kernel.MatVecRows(z[j], n, k, rows[j], w)
-					}
-					p.Eval(ws, k, out, z)
-					kernel.AccumulateNormal(gram, grad, n, k, out[1:], rows, out[0], scratch)
-				}
-				best = min(best, time.Since(start).Seconds())
-				start = time.Now()
-				for lo := 0; lo < m; lo += block {
-					p.Eval(ws, min(block, m-lo), out, z)
-				}
-				program = min(program, time.Since(start).Seconds())
-			}
-			b.ReportMetric(best*1e6, "best-µs")
-			b.ReportMetric(program*1e6, "program-µs")
-		})
+	p, vars := retardation(b, false)
+	ws := p.NewWorkspace()
+	rng := rand.New(rand.NewPCG(1, 1))
+	a := make([][]float64, len(vars))
+	for j := range a {
+		a[j] = make([]float64, m*n)
+		for i := range a[j] {
+			a[j][i] = rng.Float64()
+		}
 	}
+	w, z, out := make([]float64, n), make([][]float64, len(vars)), make([][]float64, p.outputs)
+	for i := range w {
+		w[i] = rng.Float64()
+	}
+	for j := range z {
+		z[j] = make([]float64, block)
+	}
+	for j := range out {
+		out[j] = make([]float64, block)
+	}
+	gram, grad, scratch := make([]float64, n*n), make([]float64, n), make([]float64, kernel.NormalScratch(n))
+	rows := make([][]float64, len(a))
+	best, program := math.Inf(1), math.Inf(1)
+	for b.Loop() {
+		start := time.Now()
+		for lo := 0; lo < m; lo += block {
+			k := min(block, m-lo)
+			for j := range a {
+				rows[j] = a[j][lo*n : (lo+k)*n]
+				kernel.MatVecRows(z[j], n, k, rows[j], w)
+			}
+			p.Eval(ws, k, out, z)
+			kernel.AccumulateNormal(gram, grad, n, k, out[1:], rows, out[0], scratch)
+		}
+		best = min(best, time.Since(start).Seconds())
+		start = time.Now()
+		for lo := 0; lo < m; lo += block {
+			p.Eval(ws, min(block, m-lo), out, z)
+		}
+		program = min(program, time.Since(start).Seconds())
+	}
+	b.ReportMetric(best*1e6, "best-µs")
+	b.ReportMetric(program*1e6, "program-µs")
 	if p, _ := retardation(b, false); strings.Count(p.String(), "powconst") != 1 {
 		b.Fatal("the power is not shared")
 	}

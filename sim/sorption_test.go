@@ -82,7 +82,7 @@ func TestSorptionAgainstExplicit(t *testing.T) {
 		want := make([]float64, outputs*points)
 		rungeKutta(func(du, u []float64) { rightHandSide(d, du, u) }, want, initial, d.Time, outputs, 1600)
 		t.Run(fmt.Sprintf("walls=%v", wall), func(t *testing.T) {
-			check.Levels(t, func(t *testing.T) {
+			check.Widths(t, func(t *testing.T) {
 				got := make([]float64, outputs*points)
 				if _, err := d.Solve(got, initial); err != nil {
 					t.Fatal(err)

@@ -1,6 +1,6 @@
 module pihc/tools
 
-go 1.26.0
+go 1.27.0
 
 tool (
 	golang.org/x/perf/cmd/benchstat

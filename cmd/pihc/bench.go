@@ -158,7 +158,7 @@ type machine struct {
 }
 
 func (b *bench) machine(workers int) machine {
-	return machine{b.options.problem + "-" + b.options.scale, workers, kernel.CurrentLevel().String()}
+	return machine{b.options.problem + "-" + b.options.scale, workers, kernel.Description()}
 }
 
 // field is a line of a result for people.

@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -13,6 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
+
+	"pihc/internal/kernel"
 )
 
 func main() { os.Exit(realMain()) }
@@ -55,6 +58,9 @@ func run(ctx context.Context, args []string, s streams) int {
 	a.log = slog.New(slog.NewTextHandler(a.console, &slog.HandlerOptions{Level: level}))
 	root := newRoot(a)
 	root.PersistentPreRun = func(*cobra.Command, []string) {
+		if advice := kernel.Advice(); advice != "" && !a.quiet {
+			fmt.Fprintln(a.Err, "pihc:", advice)
+		}
 		if a.verbose {
 			level.Set(slog.LevelDebug)
 		}

@@ -15,7 +15,7 @@ func newVersion(a *app) *cobra.Command {
 		Use:   "version",
 		Short: "Print the version and what the machine offers",
 		Long: `version prints the version of pihc, the Go release it was built with, the number
-of cores, and the vector instructions its kernels use on this machine.`,
+of cores, and the width of the vectors its kernels use on this machine.`,
 		Example: "  pihc version",
 		Args:    positional("", 0, 0),
 		RunE: func(*cobra.Command, []string) error {
@@ -53,12 +53,12 @@ func versionText() string {
 	return fmt.Sprintf("%s (revision %s%s)", version, revision, dirty)
 }
 
-// machineText is the number of cores and the level of the kernels.
+// machineText is the number of cores and the width of the vectors.
 func machineText() string {
 	cores := runtime.GOMAXPROCS(0)
 	plural := "s"
 	if cores == 1 {
 		plural = ""
 	}
-	return fmt.Sprintf("%d core%s, %s kernels", cores, plural, kernel.CurrentLevel())
+	return fmt.Sprintf("%d core%s, %s", cores, plural, kernel.Description())
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -190,19 +191,15 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-func TestLevels(t *testing.T) {
-	before := kernel.CurrentLevel()
-	var seen []kernel.Level
-	Levels(t, func(t *testing.T) { seen = append(seen, kernel.CurrentLevel()) })
-	if kernel.CurrentLevel() != before {
-		t.Error("the level is not restored")
+func TestWidths(t *testing.T) {
+	before := kernel.Width()
+	var seen []int
+	Widths(t, func(t *testing.T) { seen = append(seen, kernel.Width()) })
+	want := []int{0, before}
+	if before == 0 {
+		want = want[:1]
 	}
-	for i, l := range seen {
-		if l != kernel.Level(i) {
-			t.Errorf("run %d at level %s", i, l)
-		}
-	}
-	if len(seen) != int(kernel.MachineLevel())+1 {
-		t.Errorf("ran at %v", seen)
+	if kernel.Width() != before || !slices.Equal(seen, want) {
+		t.Errorf("ran at %v and ended at %d, want %v", seen, kernel.Width(), want)
 	}
 }

@@ -27,7 +27,7 @@ func column(x []float64, fields, f int) []float64 {
 }
 
 func TestComplexAgainstDense(t *testing.T) {
-	check.Levels(t, func(t *testing.T) {
+	check.Widths(t, func(t *testing.T) {
 		rng := check.Rand(1)
 		for _, n := range lengths {
 			for _, fields := range fieldCounts {
@@ -105,7 +105,7 @@ func dense(shape []int, re, im []float64, inverse bool) {
 }
 
 func TestShapesAgainstDense(t *testing.T) {
-	check.Levels(t, func(t *testing.T) {
+	check.Widths(t, func(t *testing.T) {
 		rng := check.Rand(3)
 		for _, shape := range shapes {
 			for _, fields := range fieldCounts {
@@ -275,7 +275,7 @@ func TestPanics(t *testing.T) {
 }
 
 func TestAllocations(t *testing.T) {
-	check.Levels(t, func(t *testing.T) {
+	check.Widths(t, func(t *testing.T) {
 		for _, fields := range []int{1, 16, 19} {
 			r := NewReal([]int{13, 30}, fields)
 			x, re, im := make([]float64, r.Size()), make([]float64, r.Modes()), make([]float64, r.Modes())

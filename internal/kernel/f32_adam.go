@@ -30,13 +30,13 @@ func NewAdamStep(rate, beta1, beta2, epsilon, scale float64, t int) AdamStep {
 //	p -= Size·m / (Root·sqrt(v) + ε)
 //
 // Every operation is rounded by itself, so the result is bitwise the same at
-// every level and however the slices are cut. It panics if a slice is shorter
+// every width and however the slices are cut. It panics if a slice is shorter
 // than params.
 func Adam[T Float](params, first, second, grad []T, s AdamStep) {
 	n := len(params)
 	first, second, grad = first[:n], second[:n], grad[:n]
 	i := 0
-	if n > 0 && unsafe.Sizeof(params[0]) == 4 && level >= AVX2 {
+	if width > 0 && n > 0 && unsafe.Sizeof(params[0]) == 4 {
 		i = adam32(as32(params), as32(first), as32(second), as32(grad), s)
 	}
 	b1, b2, c1, c2 := T(s.Beta1), T(s.Beta2), 1-T(s.Beta1), 1-T(s.Beta2)
@@ -56,13 +56,9 @@ func Adam[T Float](params, first, second, grad []T, s AdamStep) {
 func SumSquares[T Float](x []T) float64 {
 	var sums [16]float64
 	n := len(x) &^ 15
-	if n > 0 && unsafe.Sizeof(x[0]) == 4 && level >= AVX2 {
-		sumSquares32(&sums, as32(x[:n]))
-	} else {
-		for i := 0; i < n; i += 16 {
-			for j, v := range x[i : i+16] {
-				sums[j] += float64(float64(v) * float64(v))
-			}
+	for i := 0; i < n; i += 16 {
+		for j, v := range x[i : i+16] {
+			sums[j] += float64(float64(v) * float64(v))
 		}
 	}
 	for j, v := range x[n:] {

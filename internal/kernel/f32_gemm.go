@@ -36,11 +36,25 @@ func Gemm[T Float](c []T, ldc, m, n int, bias []T, accumulate bool, p, q Product
 	}
 	p.check(m, n)
 	q.check(m, n)
-	if unsafe.Sizeof(c[0]) == 4 && level >= AVX2 {
-		gemm32(as32(c), ldc, m, n, as32(bias), accumulate, p.as32(), q.as32())
+	done := 0
+	if width > 0 && unsafe.Sizeof(c[0]) == 4 {
+		done = gemm32(as32(c), ldc, m, n, as32(bias), accumulate, p.as32(), q.as32())
+	}
+	if done == n {
 		return
 	}
-	gemmPortable(c, ldc, m, n, bias, accumulate, p, q)
+	for i := range m {
+		row := c[i*ldc+done : i*ldc+n]
+		switch {
+		case accumulate:
+		case bias != nil:
+			copy(row, bias[done:])
+		default:
+			clear(row)
+		}
+		gemmRow(row, i, done, &p)
+		gemmRow(row, i, done, &q)
+	}
 }
 
 func (p *Product[T]) check(m, n int) {
@@ -53,46 +67,31 @@ func (p *Product[T]) check(m, n int) {
 	}
 }
 
-// gemmPortable walks rows of C and streams rows of B, four at a time so that an
-// element of C is loaded and stored once per four products.
-func gemmPortable[T Float](c []T, ldc, m, n int, bias []T, accumulate bool, p, q Product[T]) {
-	for i := range m {
-		row := c[i*ldc : i*ldc+n]
-		switch {
-		case accumulate:
-		case bias != nil:
-			copy(row, bias)
-		default:
-			clear(row)
-		}
-		gemmRow(row, i, &p)
-		gemmRow(row, i, &q)
-	}
-}
-
-func gemmRow[T Float](row []T, i int, p *Product[T]) {
+// gemmRow adds row i of a product, its columns from j on, to row. It streams rows of
+// B, four at a time so that an element of C is loaded and stored once per four products.
+func gemmRow[T Float](row []T, i, j int, p *Product[T]) {
 	n, k := len(row), 0
 	a := i * p.RowStride
 	for ; k+4 <= p.K; k += 4 {
 		a0, a1, a2, a3 := p.A[a], p.A[a+p.ColStride], p.A[a+2*p.ColStride], p.A[a+3*p.ColStride]
 		a += 4 * p.ColStride
-		b0 := p.B[k*p.BStride:][:n]
-		b1 := p.B[(k+1)*p.BStride:][:n]
-		b2 := p.B[(k+2)*p.BStride:][:n]
-		b3 := p.B[(k+3)*p.BStride:][:n]
-		for j, x := range row {
-			x += a0 * b0[j]
-			x += a1 * b1[j]
-			x += a2 * b2[j]
-			x += a3 * b3[j]
-			row[j] = x
+		b0 := p.B[k*p.BStride+j:][:n]
+		b1 := p.B[(k+1)*p.BStride+j:][:n]
+		b2 := p.B[(k+2)*p.BStride+j:][:n]
+		b3 := p.B[(k+3)*p.BStride+j:][:n]
+		for l, x := range row {
+			x += a0 * b0[l]
+			x += a1 * b1[l]
+			x += a2 * b2[l]
+			x += a3 * b3[l]
+			row[l] = x
 		}
 	}
 	for ; k < p.K; k++ {
 		x := p.A[a]
 		a += p.ColStride
-		for j, y := range p.B[k*p.BStride:][:n] {
-			row[j] += x * y
+		for l, y := range p.B[k*p.BStride+j:][:n] {
+			row[l] += x * y
 		}
 	}
 }

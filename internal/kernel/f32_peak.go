@@ -3,20 +3,21 @@ package kernel
 import (
 	"sync"
 	"time"
+	"unsafe"
 )
 
-// PeakGFLOPS32 measures the float32 fused multiply-add peak of the current level
+// PeakGFLOPS32 measures the float32 fused multiply-add peak of the width in use
 // with the given number of goroutines working at once, in 1e9 operations per
 // second (a multiply-add counts two). It takes about 50 ms and adds up the best
 // burst of each goroutine, so that other load on the machine does not pass for a
-// slow one. Portable builds count scalar multiply-adds.
+// slow one. The reference counts scalar multiply-adds.
 func PeakGFLOPS32(workers int) float64 {
-	return peak(workers, func(n int) float64 { return fmaBurst32(n) })
+	return peak(workers, burst[float32])
 }
 
 // PeakGFLOPS64 is PeakGFLOPS32 for float64.
 func PeakGFLOPS64(workers int) float64 {
-	return peak(workers, func(n int) float64 { return fmaBurst64(n) })
+	return peak(workers, burst[float64])
 }
 
 // peak runs bursts of about 50 us, far shorter than a time slice, on every
@@ -60,8 +61,14 @@ func keep(v float64) {
 	peakSink.Unlock()
 }
 
-// scalarBurst does 8 independent chains of n multiply-adds.
-func scalarBurst[T Float](n int) float64 {
+// burst does a multiple of n multiply-adds and returns the operations done.
+func burst[T Float](n int) float64 {
+	if width > 0 {
+		if unsafe.Sizeof(T(0)) == 4 {
+			return burst32(n)
+		}
+		return burst64(n)
+	}
 	const x = 0.999
 	a, b, c, d, e, f, g, h := T(1), T(2), T(3), T(4), T(5), T(6), T(7), T(8) // unlike, or they are merged
 	for range n {

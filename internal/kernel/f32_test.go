@@ -104,7 +104,7 @@ func testGemm[T kernel.Float](t *testing.T, tolerance float64) {
 }
 
 func TestGemm(t *testing.T) {
-	check.Levels(t, func(t *testing.T) {
+	check.Widths(t, func(t *testing.T) {
 		testGemm[float32](t, 2e-6)
 	})
 	t.Run("float64", func(t *testing.T) { testGemm[float64](t, 4e-15) })
@@ -112,7 +112,7 @@ func TestGemm(t *testing.T) {
 
 // TestGemmRows checks that a result does not depend on how C is cut into rows.
 func TestGemmRows(t *testing.T) {
-	check.Levels(t, func(t *testing.T) {
+	check.Widths(t, func(t *testing.T) {
 		const m, n, k = 23, 80, 37
 		p := guardedProduct[float32](1, m, n, k, 1, false)
 		whole, cut := make([]float32, m*n), make([]float32, m*n)
@@ -129,7 +129,7 @@ func TestGemmRows(t *testing.T) {
 // Rows here and there are those of Gemm, to rounding, whatever the others are, and
 // nothing else is touched.
 func TestGemmScatteredRows(t *testing.T) {
-	check.Levels(t, func(t *testing.T) {
+	check.Widths(t, func(t *testing.T) {
 		rng := check.Rand(6)
 		for _, m := range []int{0, 1, 3, 4, 5, 9} {
 			for _, n := range []int{1, 15, 16, 31, 32, 47, 64, 70} {
@@ -191,7 +191,7 @@ func geluReference(x float64) (value, slope float64) {
 }
 
 func TestGelu(t *testing.T) {
-	check.Levels(t, func(t *testing.T) {
+	check.Widths(t, func(t *testing.T) {
 		testGelu[float32](t, 4e-7)
 	})
 	t.Run("float64", func(t *testing.T) { testGelu[float64](t, 3e-14) })
@@ -226,7 +226,7 @@ func testGelu[T kernel.Float](t *testing.T, tolerance float64) {
 
 // TestGeluLimits: relative accuracy of gelu(x)/x for small x, the tails, and NaN.
 func TestGeluLimits(t *testing.T) {
-	check.Levels(t, func(t *testing.T) {
+	check.Widths(t, func(t *testing.T) {
 		x := []float32{0, 1e-30, -1e-30, 1e-8, -1e-8, 1e-3, -1e-3, 5, -5, 20, -20, 1e6, -1e6, 1e15, -1e15, float32(math.NaN())}
 		v, g := make([]float32, len(x)), make([]float32, len(x))
 		for i := range g {
@@ -288,7 +288,7 @@ func TestAdam(t *testing.T) {
 				want[i] = float32(v)
 			}
 			var before []float32
-			check.Levels(t, func(t *testing.T) {
+			check.Widths(t, func(t *testing.T) {
 				p, m, v := check.Guard[float32](n, 1), check.Guard[float32](n, 2), check.Guard[float32](n, 3)
 				copy(p.Slice(), start)
 				for step, g := range grads {
@@ -315,7 +315,7 @@ func TestSumSquares(t *testing.T) {
 			want += float64(v) * float64(v)
 		}
 		var before []float64
-		check.Levels(t, func(t *testing.T) {
+		check.Widths(t, func(t *testing.T) {
 			got := []float64{kernel.SumSquares(x)}
 			check.Close(t, got, []float64{want}, 1e-14, 0)
 			if before != nil {
@@ -327,7 +327,7 @@ func TestSumSquares(t *testing.T) {
 }
 
 func TestNetworkKernelsDoNotAllocate(t *testing.T) {
-	check.Levels(t, func(t *testing.T) {
+	check.Widths(t, func(t *testing.T) {
 		p := guardedProduct[float32](1, 9, 80, 5, 0, false)
 		c, x := make([]float32, 9*80), make([]float32, 9*80)
 		if n := testing.AllocsPerRun(10, func() {

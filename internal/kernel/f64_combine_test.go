@@ -8,7 +8,7 @@ import (
 )
 
 func TestCombineFields(t *testing.T) {
-	check.Levels(t, func(t *testing.T) {
+	check.Widths(t, func(t *testing.T) {
 		testCombine[float32](t, 1e-7)
 		testCombine[float64](t, 1e-15)
 	})
@@ -44,7 +44,7 @@ func testCombine[T kernel.Float](t *testing.T, tolerance float64) {
 
 // A field may be the destination: the sum reads it before it is written.
 func TestCombineFieldsInPlace(t *testing.T) {
-	check.Levels(t, func(t *testing.T) {
+	check.Widths(t, func(t *testing.T) {
 		rng := check.Rand(16)
 		for n := range 70 {
 			x, y := check.Normal(rng, make([]float64, n)), check.Normal(rng, make([]float64, n))

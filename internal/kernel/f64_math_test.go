@@ -157,7 +157,7 @@ func powCase(k float64) mathCase {
 // TestMathAccuracy holds every function to a stated bound against 320-bit
 // arithmetic, at every level.
 func TestMathAccuracy(t *testing.T) {
-	check.Levels(t, func(t *testing.T) {
+	check.Widths(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(1, 2))
 		for _, c := range mathCases {
 			for d, draw := range c.draws {
@@ -174,7 +174,7 @@ func TestMathAccuracy(t *testing.T) {
 					}
 				}
 				bound := c.bound
-				if kernel.CurrentLevel() == kernel.Portable {
+				if kernel.Width() == 0 {
 					bound = 512 // package math: pow of huge bases, sin and cos of large arguments
 				}
 				t.Logf("%s, range %d: %.3f ulp at %v", c.name, d, worst, x[at])
@@ -214,7 +214,7 @@ func plainPow(x, y float64) float64 {
 }
 
 func TestMathSpecialValues(t *testing.T) {
-	check.Levels(t, func(t *testing.T) {
+	check.Widths(t, func(t *testing.T) {
 		for _, c := range mathCases {
 			y := make([]float64, len(specials))
 			c.run(y, specials)
@@ -247,8 +247,8 @@ func TestMathSpecialValues(t *testing.T) {
 }
 
 func TestPowAccuracy(t *testing.T) {
-	check.Levels(t, func(t *testing.T) {
-		if kernel.CurrentLevel() == kernel.Portable {
+	check.Widths(t, func(t *testing.T) {
+		if kernel.Width() == 0 {
 			return // package math
 		}
 		rng := rand.New(rand.NewPCG(3, 4))
@@ -267,13 +267,11 @@ func TestPowAccuracy(t *testing.T) {
 }
 
 // Lengths around the vectors, unaligned starts, guard bands and dst = x; every
-// element as if computed alone, and AVX2 and AVX-512 bitwise equal.
+// element as if computed alone.
 func TestMathShapes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	alone := map[kernel.Level]map[string]uint64{}
-	check.Levels(t, func(t *testing.T) {
+	check.Widths(t, func(t *testing.T) {
 		rng = rand.New(rand.NewPCG(5, 6))
-		alone[kernel.CurrentLevel()] = map[string]uint64{}
 		for _, c := range mathCases {
 			for n := range 35 {
 				x, y := check.Guard[float64](n, n%8), check.Guard[float64](n, (n+3)%8)
@@ -286,7 +284,6 @@ func TestMathShapes(t *testing.T) {
 					var one [1]float64
 					c.run(one[:], x.Slice()[i:i+1])
 					want[i] = one[0]
-					alone[kernel.CurrentLevel()][c.name] = alone[kernel.CurrentLevel()][c.name]*31 + math.Float64bits(one[0])
 				}
 				c.run(y.Slice(), x.Slice())
 				check.Equal(t, y.Slice(), want)
@@ -297,13 +294,6 @@ func TestMathShapes(t *testing.T) {
 			}
 		}
 	})
-	if kernel.MachineLevel() >= kernel.AVX512 {
-		for name, h := range alone[kernel.AVX512] {
-			if alone[kernel.AVX2][name] != h {
-				t.Errorf("%s: AVX2 and AVX-512 differ", name)
-			}
-		}
-	}
 }
 
 func BenchmarkMath(b *testing.B) {
@@ -312,15 +302,12 @@ func BenchmarkMath(b *testing.B) {
 	for i := range x {
 		x[i] = 0.01 + rng.Float64()
 	}
-	for l := kernel.Portable; l <= kernel.MachineLevel(); l++ {
-		for _, c := range mathCases[:6] {
-			b.Run(c.name+"/"+l.String(), func(b *testing.B) {
-				defer kernel.SetLevel(l)()
-				for b.Loop() {
-					c.run(y, x)
-				}
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/256, "ns/value")
-			})
-		}
+	for _, c := range mathCases[:6] {
+		b.Run(c.name, func(b *testing.B) {
+			for b.Loop() {
+				c.run(y, x)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/256, "ns/value")
+		})
 	}
 }

@@ -75,7 +75,7 @@ var normalSizes = []struct{ n, m, terms int }{
 }
 
 func forNormalSizes(t *testing.T, f func(t *testing.T, rng *rand.Rand, p *normalProblem)) {
-	check.Levels(t, func(t *testing.T) {
+	check.Widths(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(9, 10))
 		for _, size := range normalSizes {
 			p := newNormalProblem(rng, size.n, size.m, size.terms)
@@ -234,7 +234,7 @@ func TestMatVecRowsAndTransposed(t *testing.T) {
 }
 
 func TestGatherAxpy(t *testing.T) {
-	check.Levels(t, func(t *testing.T) {
+	check.Widths(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(11, 12))
 		for _, n := range []int{1, 3, 4, 7, 8, 9, 12, 16, 17, 64, 67} {
 			p := &normalProblem{}
@@ -260,7 +260,7 @@ func TestGatherAxpy(t *testing.T) {
 }
 
 func TestVectorSums(t *testing.T) {
-	check.Levels(t, func(t *testing.T) {
+	check.Widths(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(13, 14))
 		for n := range 150 {
 			p := &normalProblem{}
@@ -294,7 +294,7 @@ func TestNormalPanics(t *testing.T) {
 		"point":   func() { kernel.GatherAxpy(v, 4, v[:8], []int32{2}, 0, 1, true) },
 		"before":  func() { kernel.GatherAxpy(v, 4, v[:8], []int32{1}, -2, 1, true) },
 	} {
-		check.Levels(t, func(t *testing.T) {
+		check.Widths(t, func(t *testing.T) {
 			defer func() {
 				if recover() == nil {
 					t.Errorf("%s: no panic", name)
@@ -308,28 +308,25 @@ func TestNormalPanics(t *testing.T) {
 func BenchmarkNormal(b *testing.B) {
 	peak := kernel.PeakGFLOPS64(1)
 	for _, n := range []int{16, 32, 64} {
-		for l := kernel.Portable; l <= kernel.MachineLevel(); l++ {
-			b.Run(fmt.Sprintf("n=%d/%s", n, l), func(b *testing.B) {
-				defer kernel.SetLevel(l)()
-				const m = 256
-				p := newNormalProblem(rand.New(rand.NewPCG(1, 1)), n, m, 1)
-				gram, grad, scratch := make([]float64, n*n), make([]float64, n), make([]float64, kernel.NormalScratch(n))
-				best := math.Inf(1) // of short runs, for machines that do other work too
-				for b.Loop() {
-					start := time.Now()
-					for range 10 {
-						kernel.AccumulateNormal(gram, grad, n, m, p.f, p.a, p.r, scratch)
-					}
-					best = min(best, time.Since(start).Seconds()/10)
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			const m = 256
+			p := newNormalProblem(rand.New(rand.NewPCG(1, 1)), n, m, 1)
+			gram, grad, scratch := make([]float64, n*n), make([]float64, n), make([]float64, kernel.NormalScratch(n))
+			best := math.Inf(1) // of short runs, for machines that do other work too
+			for b.Loop() {
+				start := time.Now()
+				for range 10 {
+					kernel.AccumulateNormal(gram, grad, n, m, p.f, p.a, p.r, scratch)
 				}
-				// Counted as n(n+1)/2 multiply-adds a row, whatever is executed.
-				g := float64(m*n*(n+1)) / best / 1e9
-				b.ReportMetric(g, "GFLOP/s")
-				b.ReportMetric(100*g/peak, "%peak")
-				if math.IsNaN(gram[0]) {
-					b.Fatal("NaN")
-				}
-			})
-		}
+				best = min(best, time.Since(start).Seconds()/10)
+			}
+			// Counted as n(n+1)/2 multiply-adds a row, whatever is executed.
+			g := float64(m*n*(n+1)) / best / 1e9
+			b.ReportMetric(g, "GFLOP/s")
+			b.ReportMetric(100*g/peak, "%peak")
+			if math.IsNaN(gram[0]) {
+				b.Fatal("NaN")
+			}
+		})
 	}
 }

@@ -58,7 +58,7 @@ func first(z []float64) float64 {
 // Arithmetic is exact at every level, special values included, for every
 // length around the vectors, unaligned, in place and beside guard bands.
 func TestVectorArithmetic(t *testing.T) {
-	check.Levels(t, func(t *testing.T) {
+	check.Widths(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(7, 8))
 		draw := func(x []float64) {
 			for i := range x {
@@ -104,7 +104,7 @@ func TestVectorArithmetic(t *testing.T) {
 }
 
 func TestVectorShortOperandPanics(t *testing.T) {
-	check.Levels(t, func(t *testing.T) {
+	check.Widths(t, func(t *testing.T) {
 		for _, c := range append(vectorCases[:6:6], vectorCases[8:13]...) {
 			func() {
 				defer func() {

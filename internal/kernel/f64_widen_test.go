@@ -1,7 +1,6 @@
 package kernel_test
 
 import (
-	"fmt"
 	"math"
 	"testing"
 	"time"
@@ -15,7 +14,7 @@ import (
 func TestWiden(t *testing.T) {
 	special := []float32{0, float32(math.Copysign(0, -1)), float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN()),
 		math.SmallestNonzeroFloat32, -math.MaxFloat32, 1e-40}
-	check.Levels(t, func(t *testing.T) {
+	check.Widths(t, func(t *testing.T) {
 		rng := check.Rand(15)
 		for n := range 150 {
 			x, dst := check.Guard[float32](n, n%8), check.Guard[float64](n, n/8%8)
@@ -38,7 +37,7 @@ func TestWiden(t *testing.T) {
 }
 
 func TestWidenShortPanics(t *testing.T) {
-	check.Levels(t, func(t *testing.T) {
+	check.Widths(t, func(t *testing.T) {
 		defer func() {
 			if recover() == nil {
 				t.Error("no panic for a short operand")
@@ -49,19 +48,14 @@ func TestWidenShortPanics(t *testing.T) {
 }
 
 func BenchmarkWiden(b *testing.B) {
-	for l := kernel.Portable; l <= kernel.MachineLevel(); l++ {
-		b.Run(fmt.Sprint(l), func(b *testing.B) {
-			defer kernel.SetLevel(l)()
-			x, dst := make([]float32, 2048), make([]float64, 2048)
-			best := time.Hour
-			for b.Loop() {
-				start := time.Now()
-				for range 100 {
-					kernel.Widen(dst, x)
-				}
-				best = min(best, time.Since(start)/100)
-			}
-			b.ReportMetric(float64(12*len(x))/best.Seconds()/1e9, "GB/s")
-		})
+	x, dst := make([]float32, 2048), make([]float64, 2048)
+	best := time.Hour
+	for b.Loop() {
+		start := time.Now()
+		for range 100 {
+			kernel.Widen(dst, x)
+		}
+		best = min(best, time.Since(start)/100)
 	}
+	b.ReportMetric(float64(12*len(x))/best.Seconds()/1e9, "GB/s")
 }

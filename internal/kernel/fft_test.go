@@ -26,7 +26,7 @@ func value(l kernel.Lanes, i, lane int) complex128 {
 func turn(j, n int) complex128 { return cmplx.Rect(1, -2*math.Pi*float64(j%n)/float64(n)) }
 
 func TestFFTPass(t *testing.T) {
-	check.Levels(t, func(t *testing.T) {
+	check.Widths(t, func(t *testing.T) {
 		for _, r := range []int{2, 3, 4, 5, 7} {
 			for _, m := range []int{1, 2, 3, 8} {
 				for _, s := range []int{1, 2, 5} {
@@ -74,7 +74,7 @@ func TestFFTPass(t *testing.T) {
 }
 
 func TestFFTTwist(t *testing.T) {
-	check.Levels(t, func(t *testing.T) {
+	check.Widths(t, func(t *testing.T) {
 		const n = 9
 		src, _, _ := complexLanes(n, 11, 3)
 		dst, re, im := complexLanes(n, 8, 4)
@@ -94,7 +94,7 @@ func TestFFTTwist(t *testing.T) {
 }
 
 func TestFFTSplitMerge(t *testing.T) {
-	check.Levels(t, func(t *testing.T) {
+	check.Widths(t, func(t *testing.T) {
 		for n := 1; n <= 9; n++ {
 			z, zre, zim := complexLanes(n, 9, 6)
 			a, are, aim := complexLanes(n/2+1, 8, 7)
@@ -135,7 +135,7 @@ func TestFFTSplitMerge(t *testing.T) {
 }
 
 func TestFFTPanics(t *testing.T) {
-	check.Levels(t, func(t *testing.T) {
+	check.Widths(t, func(t *testing.T) {
 		l, _, _ := complexLanes(6, 8, 1)
 		out, _, _ := complexLanes(6, 8, 2)
 		for name, f := range map[string]func(){

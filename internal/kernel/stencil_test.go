@@ -43,7 +43,7 @@ func gatherReference(dst, basis []float64, n int, points []int32, s *kernel.Sten
 }
 
 func TestGatherStencils(t *testing.T) {
-	check.Levels(t, func(t *testing.T) {
+	check.Widths(t, func(t *testing.T) {
 		const p = 150
 		s := randomStencils(p)
 		rng := check.Rand(12)
@@ -70,7 +70,7 @@ func TestGatherStencils(t *testing.T) {
 
 // Rows of a float32 basis are those of the same numbers in float64, rounded.
 func TestGatherStencils32(t *testing.T) {
-	check.Levels(t, func(t *testing.T) {
+	check.Widths(t, func(t *testing.T) {
 		const p = 150
 		s := randomStencils(p)
 		rng := check.Rand(14)
@@ -98,7 +98,7 @@ func TestGatherStencils32(t *testing.T) {
 }
 
 func TestApplyStencil(t *testing.T) {
-	check.Levels(t, func(t *testing.T) {
+	check.Widths(t, func(t *testing.T) {
 		rng := check.Rand(13)
 		for _, entries := range []int{0, 1, 3, 7} {
 			offset, coef := make([]int32, entries), make([]float64, entries)
@@ -137,7 +137,7 @@ func TestApplyStencil(t *testing.T) {
 }
 
 func TestStencilPanics(t *testing.T) {
-	check.Levels(t, func(t *testing.T) {
+	check.Widths(t, func(t *testing.T) {
 		s := &kernel.Stencils{Start: []int32{0, 1}, Offset: []int32{1}, Coef: []float64{1}, Which: make([]uint16, 4)}
 		for name, f := range map[string]func(){
 			"beyond the end":  func() { kernel.GatherStencils(make([]float64, 16), make([]float64, 64), 16, []int32{3}, s) },
