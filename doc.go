@@ -11,7 +11,7 @@
 //
 //	cmd/pihc          the command: generate, train, eval, predict, report, ...
 //	train, report     fitting parameters in a run folder; metrics and pages
-//	model             Spec (one experiment as data), loss, Engine, CPU engine
+//	model             Spec (one experiment as data), loss, Network, Engine, CPU engine
 //	constraint        rows, sampled points, Router, solve and its adjoint
 //	pde, sim          problems as data; classical solvers as the witness
 //	grid fno lm data  operators; network; least squares; file formats

@@ -24,6 +24,16 @@ func DefaultSpec() Spec {
 	return Spec{Width: 64, Layers: 5, Projection: 128, LastActivation: true, SpectralGain: 1}
 }
 
+// Small returns a network of the same form that is small enough to be differenced
+// in seconds, on the given axes.
+func (s Spec) Small(axes []string) Spec {
+	s.Width, s.Layers, s.Projection, s.Modes = 6, 2, 8, map[string]int{}
+	for _, name := range axes {
+		s.Modes[name] = 3
+	}
+	return s
+}
+
 // Validate calls bad with every key whose value makes no sense by itself, and why.
 func (s Spec) Validate(bad func(key, reason string)) {
 	for _, f := range []struct {

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"pihc/constraint"
-	"pihc/fno"
 	"pihc/internal/kernel"
 	"pihc/lm"
 	"pihc/pde"
@@ -16,7 +15,7 @@ type cpu[T kernel.Float] struct {
 	system *pde.System
 	inputs inputs
 	pool   *kernel.Pool
-	net    *fno.Network[T]
+	net    Evaluator[T]
 	loss   *Loss
 	// own is the solve of the last pass, by the method; between that of the passes
 	// before it, over the whole domain.
@@ -101,7 +100,7 @@ func newCPU[T kernel.Float](s *Spec, p *pde.Problem, o EngineOptions) (*cpu[T], 
 	if e.info, err = NewInfo(s, sys, router); err != nil {
 		return nil, err
 	}
-	cfg, err := NetworkConfig(s, p)
+	net, err := NewNetwork(s, p)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +108,7 @@ func newCPU[T kernel.Float](s *Spec, p *pde.Problem, o EngineOptions) (*cpu[T], 
 		return nil, err
 	}
 	e.pool = kernel.NewPool(o.Workers)
-	if err := e.build(cfg, options, router); err != nil {
+	if err := e.build(net, options, router); err != nil {
 		e.pool.Close()
 		return nil, err
 	}
@@ -117,7 +116,7 @@ func newCPU[T kernel.Float](s *Spec, p *pde.Problem, o EngineOptions) (*cpu[T], 
 }
 
 // build makes everything that works on the pool.
-func (e *cpu[T]) build(cfg fno.Config, options constraint.Options, router *constraint.Router) error {
+func (e *cpu[T]) build(net Network, options constraint.Options, router *constraint.Router) error {
 	s, size := e.info.Spec, e.info.Grid.Size()
 	own, err := constraint.New(e.system, s.Outputs(), options, router, e.pool)
 	if err != nil {
@@ -140,7 +139,7 @@ func (e *cpu[T]) build(cfg fno.Config, options constraint.Options, router *const
 		e.between = whole.NewSample()
 	}
 	n := s.Training.MicroBatch
-	e.net = fno.New[T](cfg, e.info.Grid.Shape(), n, e.pool)
+	e.net = NewEvaluator[T](net, e.info.Grid.Shape(), n, e.pool)
 	e.micro = micro[T]{
 		size: n, input: make([]T, n*e.inputs.count()*size), basis: make([]T, n*s.Outputs()*size), bar: make([]T, n*s.Outputs()*size),
 		amplitude: make([]float64, n), base: make([]float64, n),

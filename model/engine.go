@@ -136,18 +136,18 @@ type Rows struct {
 // NewInfo describes an engine of a spec for a discretised problem whose domain is
 // divided by router.
 func NewInfo(s *Spec, sys *pde.System, router *constraint.Router) (Info, error) {
-	cfg, err := NetworkConfig(s, sys.Problem)
+	net, err := NewNetwork(s, sys.Problem)
 	if err != nil {
 		return Info{}, err
 	}
-	if err := CheckNetwork(cfg, sys.Grid); err != nil {
+	if err := CheckNetwork(net, sys.Grid); err != nil {
 		return Info{}, err
 	}
 	info := Info{
-		Spec: s, Problem: sys.Problem, Grid: sys.Grid, Layout: cfg.Layout(), OutputBias: cfg.OutputBias(), Borders: router.Borders,
+		Spec: s, Problem: sys.Problem, Grid: sys.Grid, Layout: net.Layout(), OutputBias: net.OutputBias(), Borders: router.Borders,
 		Initial: func() []float64 {
-			params := make([]float64, cfg.Size())
-			cfg.Init(params, rand.New(rand.NewPCG(s.Seed, 0x696e6974)))
+			params := make([]float64, net.Size())
+			net.Init(params, rand.New(rand.NewPCG(s.Seed, 0x696e6974)))
 			return params
 		},
 	}

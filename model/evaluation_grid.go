@@ -22,7 +22,7 @@ func EvaluationGrids(s *Spec, p *pde.Problem) ([]*grid.Grid, error) {
 	if len(s.Data.Test.Grids) == 0 {
 		return nil, nil
 	}
-	cfg, err := NetworkConfig(s, p)
+	net, err := NewNetwork(s, p)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func EvaluationGrids(s *Spec, p *pde.Problem) ([]*grid.Grid, error) {
 		if err := g.Validate(); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		if err := CheckNetwork(cfg, g); err != nil {
+		if err := CheckNetwork(net, g); err != nil {
 			return nil, fmt.Errorf("%s (%s): %w", name, data.FormatShape(g.Shape()), err)
 		}
 		if _, err := router.Windows(g); err != nil {

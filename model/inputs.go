@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"pihc/fno"
-	"pihc/grid"
 	"pihc/internal/kernel"
 	"pihc/pde"
 )
@@ -60,35 +58,6 @@ func newInputs(s *Spec, p *pde.Problem) (inputs, error) {
 }
 
 func (in *inputs) count() int { return len(in.axes) + 1 + len(in.features) }
-
-// NetworkConfig returns the network a spec describes for its problem. Its
-// inputs are the coordinates, each scaled to [0, 1] on the axis's range, the
-// initial condition, and the features: fixed scales, so that a longer horizon or
-// another grid does not change their meaning (authors' notes, Q12).
-func NetworkConfig(s *Spec, p *pde.Problem) (fno.Config, error) {
-	in, err := newInputs(s, p)
-	if err != nil {
-		return fno.Config{}, err
-	}
-	if s.Network.Passes > 1 && p.Ansatz.Offset != nil {
-		if zero, constant := p.Ansatz.Offset.Constant(); constant && zero == 0 {
-			return fno.Config{}, fmt.Errorf("network.passes: %d: problem %s has no `ansatz: offset`, which later passes replace by the field they correct; want 1", s.Network.Passes, p.Name)
-		}
-	}
-	cfg, err := s.Network.Config(p.AxisNames(), in.count(), s.Outputs())
-	if err != nil {
-		return fno.Config{}, fmt.Errorf("network.%w", err)
-	}
-	return cfg, nil
-}
-
-// CheckNetwork reports why a network does not fit a grid, by the spec's keys.
-func CheckNetwork(cfg fno.Config, g *grid.Grid) error {
-	if err := cfg.Validate(g.Shape()); err != nil {
-		return fmt.Errorf("network.%w", err)
-	}
-	return nil
-}
 
 // inputField returns input i of sample b of the micro-batch.
 func (e *cpu[T]) inputField(b, i int) []T {

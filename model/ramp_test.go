@@ -65,25 +65,6 @@ func TestRampsInTraining(t *testing.T) {
 	}
 }
 
-// spectral_gain scales the spectral weights alone.
-func TestSpectralGain(t *testing.T) {
-	one := toyEngine[float64](t, "diffusion-sorption", Soft, "mean-square", 1, 1)
-	gain := toyEngine[float64](t, "diffusion-sorption", Soft, "mean-square", 1, 1, "network.spectral_gain=0.25")
-	a, b := InitialParams[float64](one.info), InitialParams[float64](gain.info)
-	spectral := map[string]bool{"layers.0.spectral": true, "layers.1.spectral": true}
-	for _, tensor := range one.info.Layout {
-		factor := 1.0
-		if spectral[tensor.Name] {
-			factor = 0.25
-		}
-		for i := range tensor.Size() {
-			if b[tensor.Offset+i] != factor*a[tensor.Offset+i] {
-				t.Fatalf("%s: element %d is %g, with gain 1 %g", tensor.Name, i, b[tensor.Offset+i], a[tensor.Offset+i])
-			}
-		}
-	}
-}
-
 // The initial condition reaches the network divided by initial_scale, so scaling
 // both leaves a network's field as it is.
 func TestInitialScale(t *testing.T) {

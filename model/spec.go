@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"pihc/fno"
 	"pihc/internal/config"
 	"pihc/pde"
 )
@@ -58,31 +57,6 @@ type Spec struct {
 	Training   TrainingSpec       `yaml:"training"`
 	Data       DataSpec           `yaml:"data"`
 	Paper      map[string]Paper   `yaml:"paper,omitempty"`
-}
-
-// NetworkSpec describes the network: the keys of its kind, and what the engine
-// makes of it.
-type NetworkSpec struct {
-	fno.Spec     `yaml:",inline"`
-	Basis        int     `yaml:"basis" place:"5"`         // N; soft has one output
-	Precision    string  `yaml:"precision" place:"8"`     // float32 | float64
-	InitialScale float64 `yaml:"initial_scale" place:"9"` // the initial condition is divided by this at the input
-	// OmitCoordinates names axes whose coordinates are not inputs. Without those of
-	// the periodic axes the network commutes with translations along them.
-	OmitCoordinates []string `yaml:"omit_coordinates,flow" place:"11"`
-	// Features are further inputs: the unknown, terms of the residual, and the
-	// residual itself, of the field that is to be corrected (in the first pass the
-	// one that keeps its initial values), each divided by the number given.
-	Features map[string]float64 `yaml:"features,flow" place:"12"`
-	// Passes is how often the network runs: from the second pass on it corrects the
-	// field of the one before.
-	Passes int `yaml:"passes" place:"13"`
-}
-
-// MarshalYAML keeps the order of the keys, which the hash of a spec depends on.
-func (n NetworkSpec) MarshalYAML() (any, error) {
-	type plain NetworkSpec
-	return config.Placed(plain(n))
 }
 
 // ConstraintSpec describes the least-squares solves of hard and moe.
@@ -201,7 +175,10 @@ func DefaultSpec() Spec {
 	return Spec{
 		Version: SpecVersion,
 		Method:  MoE,
-		Network: NetworkSpec{Spec: fno.DefaultSpec(), Basis: 16, Precision: "float32", InitialScale: 1, OmitCoordinates: []string{}, Features: map[string]float64{}, Passes: 1},
+		Network: NetworkSpec{
+			NetworkShared{Kind: defaultKind, Basis: 16, Precision: "float32", InitialScale: 1, OmitCoordinates: []string{}, Features: map[string]float64{}, Passes: 1},
+			networkKinds[defaultKind],
+		},
 		Constraint: ConstraintSpec{
 			Points: 20000, Overlap: Ramp{To: 1}, Weights: map[string]float64{}, Normalization: "mean", ConditionRows: "global", SoftWeight: 1, Ridge: 1e-4, Tolerance: 1e-4,
 			MaxIterations: 50, Damping: "nielsen", Scaling: "more", NewtonCorrection: true, Adjoint: "exact",
@@ -312,7 +289,7 @@ func (s *Spec) validate(d *config.Document) error {
 	}
 	oneOf("method", s.Method, Methods...)
 	n, c, t := s.Network, s.Constraint, s.Training
-	n.Spec.Validate(func(key, reason string) { bad("network."+key, "network.%s: %s", key, reason) })
+	n.Keys.Validate(func(key, reason string) { bad("network."+key, "network.%s: %s", key, reason) })
 	atLeast("network.basis", n.Basis, 1)
 	atLeast("network.passes", n.Passes, 1)
 	oneOf("network.precision", n.Precision, "float32", "float64")

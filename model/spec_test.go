@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"pihc/fno"
 	"pihc/internal/config"
 	"pihc/lm"
 	"pihc/pde"
@@ -50,19 +51,20 @@ func TestBuiltinSpecs(t *testing.T) {
 		}
 		for _, method := range Methods {
 			s.Method = method
-			cfg, err := NetworkConfig(s, p)
+			net, err := NewNetwork(s, p)
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
 				continue
 			}
-			if err := cfg.Validate(g.Shape()); err != nil {
+			if err := net.Validate(g.Shape()); err != nil {
 				t.Errorf("%s: network: %v", name, err)
 			}
 			if _, err := s.Options(p); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
-			if want := map[bool]int{true: 1, false: s.Network.Basis}[method == Soft]; cfg.Outputs != want {
-				t.Errorf("%s, %s: %d outputs, want %d", name, method, cfg.Outputs, want)
+			_, outputs := net.Fields()
+			if want := map[bool]int{true: 1, false: s.Network.Basis}[method == Soft]; outputs != want {
+				t.Errorf("%s, %s: %d outputs, want %d", name, method, outputs, want)
 			}
 		}
 	}
@@ -82,7 +84,8 @@ func TestPaperSpec(t *testing.T) {
 		t.Fatal(err)
 	}
 	n, c, tr := s.Network, s.Constraint, s.Training
-	if n.Width != 64 || n.Layers != 5 || n.Modes["t"] != 8 || n.Modes["x"] != 8 || n.Projection != 128 || n.Basis != 16 {
+	k := n.Keys.(fnoKeys)
+	if k.Width != 64 || k.Layers != 5 || k.Modes["t"] != 8 || k.Modes["x"] != 8 || k.Projection != 128 || n.Basis != 16 {
 		t.Errorf("network %+v", n)
 	}
 	if s.Grid["t"] != 101 || s.Grid["x"] != 1024 || c.Experts["x"] != 4 || c.Points != 20000 || c.MaxIterations != 50 || c.Tolerance != 1e-4 || c.Adjoint != "exact" {
@@ -104,7 +107,7 @@ func TestPaperSpec(t *testing.T) {
 // checkpoint covers.
 func TestNetworkKeysInOrder(t *testing.T) {
 	s := DefaultSpec()
-	s.Network.Modes = map[string]int{"x": 8}
+	s.Network.Keys = fnoKeys{fno.Spec{Width: 64, Layers: 5, Modes: map[string]int{"x": 8}, Projection: 128, LastActivation: true, SpectralGain: 1}}
 	src, err := s.Encode()
 	if err != nil {
 		t.Fatal(err)

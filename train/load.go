@@ -34,7 +34,7 @@ func ReadRun(dir string) (*model.Spec, *pde.Problem, error) {
 // there is none yet or last is true, those of the newest. It also returns the
 // checkpoint's description, with the borders of the experts.
 func LoadParams[T kernel.Float](dir string, spec *model.Spec, p *pde.Problem, last bool) ([]T, Meta, error) {
-	cfg, err := model.NetworkConfig(spec, p)
+	net, err := model.NewNetwork(spec, p)
 	if err != nil {
 		return nil, Meta{}, err
 	}
@@ -44,7 +44,7 @@ func LoadParams[T kernel.Float](dir string, spec *model.Spec, p *pde.Problem, la
 			return nil, Meta{}, err
 		}
 	}
-	s, m, err := readCheckpoint[T](dir, name, cfg.Layout(), name != bestName)
+	s, m, err := readCheckpoint[T](dir, name, net.Layout(), name != bestName)
 	if err != nil {
 		return nil, m, err
 	}

@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"pihc/fno"
 	"pihc/internal/kernel"
 	"pihc/model"
 )
@@ -26,8 +25,8 @@ func (r networkBench) fields() []field {
 
 // inference is a network of random parameters on samples of smooth inputs.
 type inference struct {
-	net           *fno.Network[float32]
-	config        fno.Config
+	net           model.Evaluator[float32]
+	network       model.Network
 	shape         []int
 	params, input []float32
 	dst           []float32
@@ -38,7 +37,7 @@ type inference struct {
 func (b *bench) inference(pool *kernel.Pool, batch int) (*inference, error) {
 	spec := *b.spec
 	spec.Method = model.MoE
-	cfg, err := model.NetworkConfig(&spec, b.problem)
+	net, err := model.NewNetwork(&spec, b.problem)
 	if err != nil {
 		return nil, err
 	}
@@ -46,17 +45,18 @@ func (b *bench) inference(pool *kernel.Pool, batch int) (*inference, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := model.CheckNetwork(cfg, g); err != nil {
+	if err := model.CheckNetwork(net, g); err != nil {
 		return nil, err
 	}
-	n := &inference{net: fno.New[float32](cfg, g.Shape(), batch, pool), config: cfg, shape: g.Shape(), rng: rand.New(rand.NewPCG(1, 2))}
-	wide := make([]float64, cfg.Size())
-	cfg.Init(wide, n.rng)
+	n := &inference{net: net.Float32(g.Shape(), batch, pool), network: net, shape: g.Shape(), rng: rand.New(rand.NewPCG(1, 2))}
+	wide := make([]float64, net.Size())
+	net.Init(wide, n.rng)
 	n.params = make([]float32, len(wide))
 	for i, v := range wide {
 		n.params[i] = float32(v)
 	}
-	n.input, n.dst = make([]float32, batch*cfg.Inputs*g.Size()), make([]float32, batch*cfg.Outputs*g.Size())
+	inputs, outputs := net.Fields()
+	n.input, n.dst = make([]float32, batch*inputs*g.Size()), make([]float32, batch*outputs*g.Size())
 	for i := range n.input {
 		p := i % g.Size()
 		for a, stride := range g.Strides() {
@@ -94,7 +94,7 @@ func (b *bench) network() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := networkBench{machine: b.machine(b.workers), FLOP: 3 * n.config.FLOP(n.shape)}
+	r := networkBench{machine: b.machine(b.workers), FLOP: 3 * n.network.FLOP(n.shape)}
 	if r.Forward, r.Backward, err = b.times(n); err != nil {
 		return nil, err
 	}

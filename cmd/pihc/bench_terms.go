@@ -49,7 +49,7 @@ func (b *bench) terms() (any, error) {
 		return nil, err
 	}
 	options.Solver.MaxIterations = 1
-	c, err := constraint.New(sys, n.config.Outputs, options, nil, pool)
+	c, err := constraint.New(sys, spec.Outputs(), options, nil, pool)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (b *bench) terms() (any, error) {
 	if rows == 0 {
 		rows = len(sys.Residual().Points)
 	}
-	r := termsBench{machine: b.machine(b.workers), Rows: rows, Terms: len(sys.Residual().Terms), Basis: n.config.Outputs}
+	r := termsBench{machine: b.machine(b.workers), Rows: rows, Terms: len(sys.Residual().Terms), Basis: spec.Outputs()}
 	if r.Gather, err = b.median(s.Gather); err != nil {
 		return nil, err
 	}

@@ -133,18 +133,18 @@ func checkSizes(spec *model.Spec, p *pde.Problem) error {
 	if err != nil {
 		return withHint(err, "more points in the spec's grid, or a lower order in the PDE file")
 	}
-	cfg, err := model.NetworkConfig(spec, p)
+	net, err := model.NewNetwork(spec, p)
 	if err != nil {
 		return err
 	}
-	if err := model.CheckNetwork(cfg, g); err != nil {
-		return withHint(err, "fewer network.modes, or more points in the spec's grid (axes: %s)", strings.Join(p.AxisNames(), ", "))
+	if err := model.CheckNetwork(net, g); err != nil {
+		return withHint(err, "another value there, or more points in the spec's grid (axes: %s)", strings.Join(p.AxisNames(), ", "))
 	}
 	options, err := spec.Options(p)
 	if err != nil {
 		return err
 	}
-	if _, err := constraint.New(sys, cfg.Outputs, options, nil, nil); err != nil {
+	if _, err := constraint.New(sys, spec.Outputs(), options, nil, nil); err != nil {
 		return withHint(err, "see constraint.points and constraint.experts in the spec")
 	}
 	_, err = model.EvaluationGrids(spec, p)

@@ -66,8 +66,7 @@ func smallEngine(spec *model.Spec, p *pde.Problem, method string) (model.Engine[
 	small := *spec
 	small.Method = method
 	n := &small.Network
-	n.Width, n.Layers, n.Projection, n.Basis, n.Precision = 6, 2, 8, 4, "float64"
-	n.Modes = map[string]int{}
+	n.Keys, n.Basis, n.Precision = n.Keys.Small(p.AxisNames()), 4, "float64"
 	c := &small.Constraint
 	// All points, solved to rounding, so that differences see no solver noise.
 	c.Points, c.Tolerance, c.MaxIterations = 0, 1e-13, max(300, c.MaxIterations)
@@ -86,7 +85,6 @@ func smallEngine(spec *model.Spec, p *pde.Problem, method string) (model.Engine[
 				points = size / 2
 			}
 			small.Grid[axis.Name] = points
-			n.Modes[axis.Name] = 3
 		}
 		var e model.Engine[float64]
 		if e, err = model.NewEngine[float64](&small, p, model.EngineOptions{Workers: 1}); err == nil {

@@ -191,11 +191,11 @@ func syntaxProblem(s *source, err error) *Problem {
 // Decode stores the document in dst, a non-nil pointer. The error is an
 // [Errors] with everything that is wrong.
 func (d *Document) Decode(dst any) error {
-	return Node{d, d.root, ""}.Decode(dst)
+	return Node{d, d.root, "", nil}.Decode(dst)
 }
 
 // Root returns the top node.
-func (d *Document) Root() Node { return Node{d, d.root, ""} }
+func (d *Document) Root() Node { return Node{d, d.root, "", nil} }
 
 // Encode returns the document as YAML, comments kept.
 func (d *Document) Encode() ([]byte, error) { return Encode(d.root) }

@@ -54,7 +54,7 @@ func (d *decoder) decode(n *yaml.Node, v reflect.Value, path string) {
 	}
 	switch u := v.Addr().Interface().(type) {
 	case Unmarshaler:
-		d.collect(n, path, u.UnmarshalConfig(Node{d.doc, n, path}))
+		d.collect(n, path, u.UnmarshalConfig(Node{d.doc, n, path, d}))
 		return
 	case encoding.TextUnmarshaler:
 		if n.Kind != yaml.ScalarNode || isNull(n) {

@@ -105,6 +105,9 @@ func belongs(t reflect.Type, key, path string, seen map[reflect.Type]bool) strin
 		return ""
 	}
 	seen[t] = true
+	if s, ok := reflect.Zero(t).Interface().(Schemer); ok {
+		t = reflect.TypeOf(s.Schema())
+	}
 	fields := fieldsOf(t)
 	if _, ok := find(fields, key); ok {
 		return path

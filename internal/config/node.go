@@ -18,6 +18,12 @@ type Unmarshaler interface {
 	UnmarshalConfig(n Node) error
 }
 
+// A Schemer is an Unmarshaler that knows the keys of a struct, for hints where a
+// key belongs.
+type Schemer interface {
+	Schema() any // the struct
+}
+
 // A Kind says what a node is.
 type Kind int
 
@@ -36,6 +42,7 @@ type Node struct {
 	doc  *Document
 	n    *yaml.Node
 	path string
+	from *decoder // that came upon the node; nil for a document's root
 }
 
 // Kind returns what the node is.
@@ -73,6 +80,9 @@ func (n Node) Errorf(format string, args ...any) *Problem {
 func (n Node) Decode(dst any) error {
 	v := mustBePointer(dst)
 	d := &decoder{doc: n.doc, schema: v.Type(), base: n.path}
+	if n.from != nil {
+		d.schema, d.base = n.from.schema, n.from.base
+	}
 	d.decode(n.n, v, n.path)
 	if len(d.problems) > 0 {
 		return d.problems
@@ -85,7 +95,7 @@ func (n Node) Lookup(key string) (Node, bool) {
 	if n.n.Kind == yaml.MappingNode {
 		for i := 0; i+1 < len(n.n.Content); i += 2 {
 			if n.n.Content[i].Value == key {
-				return Node{n.doc, n.n.Content[i+1], join(n.path, key)}, true
+				return Node{n.doc, n.n.Content[i+1], join(n.path, key), n.from}, true
 			}
 		}
 	}

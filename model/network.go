@@ -1,0 +1,222 @@
+package model
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"pihc/fno"
+	"pihc/grid"
+	"pihc/internal/config"
+	"pihc/internal/kernel"
+	"pihc/pde"
+)
+
+// A Network maps fields on a grid, the inputs, to others, the basis functions or
+// the solution itself. It is what a spec says of it; an Evaluator runs it.
+type Network interface {
+	// Fields returns the numbers of fields going in and coming out.
+	Fields() (inputs, outputs int)
+	// Layout names the parameters in the flat slice of Size elements; OutputBias is
+	// the tensor of Layout, one element an output, that is added to the outputs.
+	Layout() []kernel.Tensor
+	Size() int
+	OutputBias() kernel.Tensor
+	// Init draws initial parameters.
+	Init(params []float64, rng *rand.Rand)
+	// Validate reports whether the network can run on a grid of the given shape
+	// (axis 0 slowest); the error begins with the key that is wrong.
+	Validate(shape []int) error
+	// FLOP returns the floating-point operations of a forward pass of one sample,
+	// by a fixed count that does not depend on how it is computed.
+	FLOP(shape []int) float64
+	// Float32 and Float64 return an evaluator on a grid for so many samples a call.
+	// A nil pool runs on the caller.
+	Float32(shape []int, batch int, pool *kernel.Pool) Evaluator[float32]
+	Float64(shape []int, batch int, pool *kernel.Pool) Evaluator[float64]
+}
+
+// An Evaluator runs a network on one grid for batches of one size. Inputs are
+// (batch, inputs, P), outputs (batch, outputs, P), params and grad as
+// Network.Layout.
+type Evaluator[T kernel.Float] interface {
+	// Forward evaluates the network and keeps what Backward needs; ForwardOnly
+	// keeps nothing.
+	Forward(dst, params, input []T)
+	ForwardOnly(dst, params, input []T)
+	// Backward adds to grad the gradient of ⟨dstBar, dst⟩ by the parameters of the
+	// last Forward, sample by sample in their order.
+	Backward(grad, params, dstBar []T)
+}
+
+// NewEvaluator returns a network's evaluator in the precision T.
+func NewEvaluator[T kernel.Float](n Network, shape []int, batch int, pool *kernel.Pool) Evaluator[T] {
+	var e any
+	if _, ok := any(T(0)).(float32); ok {
+		e = n.Float32(shape, batch, pool)
+	} else {
+		e = n.Float64(shape, batch, pool)
+	}
+	return e.(Evaluator[T])
+}
+
+// NetworkKeys are the keys that the network block of a spec has for its kind.
+type NetworkKeys interface {
+	// Validate calls bad with every key whose value makes no sense by itself.
+	Validate(bad func(key, reason string))
+	// Network returns the network on the given axes (the slowest first). The error
+	// begins with the key that is wrong.
+	Network(axes []string, inputs, outputs int) (Network, error)
+	// Small returns keys of a like network on the given axes that is small enough to
+	// be differenced in seconds.
+	Small(axes []string) NetworkKeys
+
+	decode(n config.Node, shared *NetworkShared) (NetworkKeys, error)
+	encode(shared NetworkShared) (any, error)
+}
+
+// networkKinds has the default keys of every kind.
+var networkKinds = map[string]NetworkKeys{defaultKind: fnoKeys{fno.DefaultSpec()}}
+
+// defaultKind is the kind of a network block that names none.
+const defaultKind = "fno"
+
+// networkBlock is the network block of a spec: the keys of all kinds and those K of
+// one.
+type networkBlock[K any] struct {
+	NetworkShared `yaml:",inline"`
+	Keys          K `yaml:",inline"`
+}
+
+// decodeNetwork reads a block over the values given.
+func decodeNetwork[K any](n config.Node, shared *NetworkShared, keys K) (K, error) {
+	b := networkBlock[K]{*shared, keys}
+	err := n.Decode(&b)
+	*shared = b.NetworkShared
+	return b.Keys, err
+}
+
+// fnoKeys are the keys of a Fourier neural operator.
+type fnoKeys struct{ fno.Spec }
+
+// Network implements NetworkKeys.
+func (k fnoKeys) Network(axes []string, inputs, outputs int) (Network, error) {
+	c, err := k.Config(axes, inputs, outputs)
+	return fnoNetwork{c}, err
+}
+
+// Small implements NetworkKeys.
+func (k fnoKeys) Small(axes []string) NetworkKeys { return fnoKeys{k.Spec.Small(axes)} }
+
+func (k fnoKeys) decode(n config.Node, shared *NetworkShared) (NetworkKeys, error) {
+	keys, err := decodeNetwork(n, shared, k.Spec)
+	return fnoKeys{keys}, err
+}
+
+func (k fnoKeys) encode(shared NetworkShared) (any, error) {
+	return config.Placed(networkBlock[fno.Spec]{shared, k.Spec})
+}
+
+// fnoNetwork is a Fourier neural operator as a Network.
+type fnoNetwork struct{ fno.Config }
+
+// Fields implements Network.
+func (n fnoNetwork) Fields() (inputs, outputs int) { return n.Inputs, n.Outputs }
+
+// Float32 implements Network.
+func (n fnoNetwork) Float32(shape []int, batch int, pool *kernel.Pool) Evaluator[float32] {
+	return fno.New[float32](n.Config, shape, batch, pool)
+}
+
+// Float64 implements Network.
+func (n fnoNetwork) Float64(shape []int, batch int, pool *kernel.Pool) Evaluator[float64] {
+	return fno.New[float64](n.Config, shape, batch, pool)
+}
+
+// NetworkSpec describes the network: what all kinds share, and the keys of one.
+type NetworkSpec struct {
+	NetworkShared
+	Keys NetworkKeys
+}
+
+// NetworkShared are the keys of a network of any kind. A place tag is where a key
+// stands among all of the block.
+type NetworkShared struct {
+	Kind         string  `yaml:"kind,omitempty" place:"0"`
+	Basis        int     `yaml:"basis" place:"5"`         // N; soft has one output
+	Precision    string  `yaml:"precision" place:"8"`     // float32 | float64
+	InitialScale float64 `yaml:"initial_scale" place:"9"` // the initial condition is divided by this at the input
+	// OmitCoordinates names axes whose coordinates are not inputs. Without those of
+	// the periodic axes the network commutes with translations along them.
+	OmitCoordinates []string `yaml:"omit_coordinates,flow" place:"11"`
+	// Features are further inputs: the unknown, terms of the residual, and the
+	// residual itself, of the field that is to be corrected (in the first pass the
+	// one that keeps its initial values), each divided by the number given.
+	Features map[string]float64 `yaml:"features,flow" place:"12"`
+	// Passes is how often the network runs: from the second pass on it corrects the
+	// field of the one before.
+	Passes int `yaml:"passes" place:"13"`
+}
+
+// UnmarshalConfig reads the keys of the kind that the block names.
+func (n *NetworkSpec) UnmarshalConfig(node config.Node) error {
+	if at, ok := node.Lookup("kind"); ok {
+		kind := n.Kind
+		if err := at.Decode(&kind); err != nil {
+			return err
+		}
+		keys, ok := networkKinds[kind]
+		if !ok {
+			return at.Errorf("network.kind: %q: want %s", kind, strings.Join(slices.Sorted(maps.Keys(networkKinds)), ", "))
+		}
+		if kind != n.Kind {
+			n.Keys = keys
+		}
+	}
+	var err error
+	n.Keys, err = n.Keys.decode(node, &n.NetworkShared)
+	return err
+}
+
+// Schema implements config.Schemer: the keys of the default kind.
+func (NetworkSpec) Schema() any { return networkBlock[fno.Spec]{} }
+
+// MarshalYAML keeps the order of the keys, which the hash of a spec depends on.
+func (n NetworkSpec) MarshalYAML() (any, error) {
+	shared := n.NetworkShared
+	if shared.Kind == defaultKind {
+		shared.Kind = "" // as in specs that know no kinds
+	}
+	return n.Keys.encode(shared)
+}
+
+// NewNetwork returns the network a spec describes for its problem. Its
+// inputs are the coordinates, each scaled to [0, 1] on the axis's range, the
+// initial condition, and the features: fixed scales, so that a longer horizon or
+// another grid does not change their meaning (authors' notes, Q12).
+func NewNetwork(s *Spec, p *pde.Problem) (Network, error) {
+	in, err := newInputs(s, p)
+	if err != nil {
+		return nil, err
+	}
+	if s.Network.Passes > 1 && p.Ansatz.Offset != nil {
+		if zero, constant := p.Ansatz.Offset.Constant(); constant && zero == 0 {
+			return nil, fmt.Errorf("network.passes: %d: problem %s has no `ansatz: offset`, which later passes replace by the field they correct; want 1", s.Network.Passes, p.Name)
+		}
+	}
+	n, err := s.Network.Keys.Network(p.AxisNames(), in.count(), s.Outputs())
+	if err != nil {
+		return nil, fmt.Errorf("network.%w", err)
+	}
+	return n, nil
+}
+
+// CheckNetwork reports why a network does not fit a grid, by the spec's keys.
+func CheckNetwork(n Network, g *grid.Grid) error {
+	if err := n.Validate(g.Shape()); err != nil {
+		return fmt.Errorf("network.%w", err)
+	}
+	return nil
+}
