@@ -15,8 +15,8 @@ import (
 	"testing"
 )
 
-func testAxes(points int) []Axis {
-	return []Axis{
+func testAxes(points int) []AxisRecord {
+	return []AxisRecord{
 		{Name: "t", Lo: 0, Hi: 2, Points: 3, Boundary: "nodes"},
 		{Name: "x", Lo: 0, Hi: 1, Points: points, Boundary: "cells"},
 	}
@@ -443,7 +443,7 @@ func TestSampleRand(t *testing.T) {
 func ExampleGenerate() {
 	dir, _ := os.MkdirTemp("", "dataset")
 	defer os.RemoveAll(dir)
-	axes := []Axis{
+	axes := []AxisRecord{
 		{Name: "t", Lo: 0, Hi: 1, Points: 3, Boundary: "nodes"},
 		{Name: "x", Lo: 0, Hi: 1, Points: 4, Boundary: "cells"},
 	}

@@ -26,8 +26,8 @@ const (
 	solutionName = "solution"
 )
 
-// Axis is one axis of a dataset's grid as its manifest records it.
-type Axis struct {
+// AxisRecord is one axis of a dataset's grid as its manifest records it.
+type AxisRecord struct {
 	Name     string  `json:"name"`
 	Lo       float64 `json:"lo"`
 	Hi       float64 `json:"hi"`
@@ -43,7 +43,7 @@ type Split struct {
 	Solve bool   `json:"solve"` // with solutions
 	// Axes of the grid, time first: an initial condition has the shape of the
 	// others, a solution that of all.
-	Axes []Axis `json:"axes"`
+	Axes []AxisRecord `json:"axes"`
 }
 
 // InitialShape returns the shape of one initial condition.
@@ -52,7 +52,7 @@ func (s Split) InitialShape() []int { return points(s.Axes[1:]) }
 // SolutionShape returns the shape of one solution.
 func (s Split) SolutionShape() []int { return points(s.Axes) }
 
-func points(axes []Axis) []int {
+func points(axes []AxisRecord) []int {
 	shape := make([]int, len(axes))
 	for i, a := range axes {
 		shape[i] = a.Points

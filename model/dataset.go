@@ -45,9 +45,9 @@ func DatasetPlan(s *Spec, p *pde.Problem, workers int) (data.Plan, error) {
 		}
 	}
 	split := func(name string, c SplitSpec, solve bool) data.Split {
-		var axes []data.Axis
+		var axes []data.AxisRecord
 		for _, a := range gridOf(name).Axes {
-			axes = append(axes, data.Axis{Name: a.Name, Lo: a.Lo, Hi: a.Hi, Points: a.Points, Boundary: a.Boundary.String()})
+			axes = append(axes, data.AxisRecord{Name: a.Name, Lo: a.Lo, Hi: a.Hi, Points: a.Points, Boundary: a.Boundary.String()})
 		}
 		return data.Split{Name: name, Count: c.Count, Seed: c.Seed, Solve: solve, Axes: axes}
 	}

@@ -1,89 +1,125 @@
 package model
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
+	"pihc/constraint"
+	"pihc/internal/check"
 	"pihc/internal/kernel"
 	"pihc/pde"
 )
 
-// Q8: the published loss is the plain norm of the rows, which grows with the
-// grid; its text has a square. The mean square says the same on every grid, and
-// is the default; `norm` stays. The norm's gradient has the size of its weight
-// however small the residual is.
-func TestLossForms(t *testing.T) {
-	p, err := pde.Open("../pde/testdata/burgers.yaml")
+// lossCase is a loss with factors for the rows that cross the borders of experts, as
+// loss.border_rows has them, and a field.
+func lossCase(t *testing.T, problem, form string, shape map[string]int, experts []int, factor float64, pool *kernel.Pool) (l *Loss, crossing []bool, u, initial []float64) {
+	t.Helper()
+	p, err := pde.Open(problem)
 	if err != nil {
 		t.Fatal(err)
 	}
-	value := func(form string, n int, size float64) (loss, gradient float64) {
-		g, err := p.Grid(map[string]int{"t": n + 1, "x": n})
-		if err != nil {
-			t.Fatal(err)
+	g, err := p.Grid(shape)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sys, err := p.Discretize(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	weights := map[string]float64{"residual": 3, sys.Sets[len(sys.Sets)-1].Name: 0.7}
+	if l, err = NewLoss(sys, LossSpec{Form: form, Weights: weights}, pool); err != nil {
+		t.Fatal(err)
+	}
+	c, err := constraint.New(sys, 1, constraint.Options{Experts: experts}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	crossing = c.Crossing()
+	if factor != 1 {
+		l.WeighRows(crossing, factor)
+	}
+	rng := check.Rand(3)
+	u, initial = make([]float64, g.Size()), make([]float64, sys.InitialSize())
+	for i := range u {
+		u[i] = 0.4 + 0.1*rng.Float64()
+	}
+	for i := range initial {
+		initial[i] = 0.3 + 0.1*rng.Float64()
+	}
+	return l, crossing, u, initial
+}
+
+// The gradient of the loss against central differences, with and without factors of
+// rows: a factor f of a row multiplies its square, and its gradient, by f².
+func TestLossGradient(t *testing.T) {
+	for _, tc := range []struct {
+		problem string
+		shape   map[string]int
+		experts []int
+	}{
+		{"diffusion-sorption", map[string]int{"t": 7, "x": 20}, []int{1, 3}},
+		{"navier-stokes", map[string]int{"t": 6, "x": 6, "y": 8}, []int{1, 2, 2}},
+	} {
+		for _, form := range []string{"mean-square", "norm"} {
+			for _, factor := range []float64{1, 0.3, 5} {
+				t.Run(fmt.Sprint(tc.problem, " ", form, " ", factor), func(t *testing.T) {
+					pool := kernel.NewPool(2)
+					defer pool.Close()
+					l, crossing, u, initial := lossCase(t, tc.problem, form, tc.shape, tc.experts, factor, pool)
+					squares, gradient := make([]float64, len(l.Names())), make([]float64, len(u))
+					const scale = 0.25
+					l.Evaluate(squares, u, initial, gradient, scale)
+					check.Gradient(t, check.Rand(4), func(u []float64) float64 {
+						return scale * l.Evaluate(squares, u, initial, nil, 0)
+					}, u, gradient, 3, 1e-4, 1e-7)
+
+					// Mean squares are without the factor, the loss is with it.
+					loss := l.Evaluate(squares, u, initial, nil, 0)
+					residual := l.residual()
+					var plain, weighed float64
+					for i, r := range residual.value {
+						plain += r * r
+						if crossing[i] {
+							r *= factor
+						}
+						weighed += r * r
+					}
+					m := float64(len(residual.value))
+					check.Close(t, squares[:1], []float64{plain / m}, 1e-12, 0)
+					want := 0.0
+					for i, name := range l.Names() {
+						sum, rows := squares[i]*float64(len(l.sets[i].Points)), float64(len(l.sets[i].Points))
+						if name == residual.Set.Name {
+							sum = weighed
+						}
+						if form == "norm" {
+							want += l.weights[i] * math.Sqrt(sum)
+						} else {
+							want += l.weights[i] * sum / rows
+						}
+					}
+					check.Close(t, []float64{loss}, []float64{want}, 1e-12, 0)
+				})
+			}
 		}
-		sys, err := p.Discretize(g)
-		if err != nil {
-			t.Fatal(err)
-		}
-		l, err := NewLoss(sys, LossSpec{Form: form, Weights: map[string]float64{"initial": 0}}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		u, bar := make([]float64, g.Size()), make([]float64, g.Size())
-		for i := range u {
-			u[i] = size * math.Sin(2*math.Pi*g.Axes[1].Coordinate(i%n)) * (1 + g.Axes[0].Coordinate(i/n))
-		}
-		squares := make([]float64, len(sys.Sets))
-		loss = l.Evaluate(squares, u, make([]float64, n), bar, 1)
-		return loss, math.Sqrt(kernel.SumSquares64(bar))
-	}
-	const coarse, fine = 32, 128
-	a, _ := value("mean-square", coarse, 1)
-	b, _ := value("mean-square", fine, 1)
-	if math.Abs(b/a-1) > 0.1 {
-		t.Errorf("mean square %g on the coarse grid, %g on the fine one", a, b)
-	}
-	a, _ = value("norm", coarse, 1)
-	b, _ = value("norm", fine, 1)
-	if math.Abs(b/a/(fine/coarse)-1) > 0.1 {
-		t.Errorf("norm %g on the coarse grid, %g on the fine one: not in the ratio of the roots of the numbers of points", a, b)
-	}
-	_, large := value("norm", coarse, 1e-2)
-	_, small := value("norm", coarse, 1e-4)
-	if math.Abs(small/large-1) > 0.1 {
-		t.Errorf("norm: gradient %g, for a hundredth of the field %g", large, small)
-	}
-	_, large = value("mean-square", coarse, 1e-2)
-	_, small = value("mean-square", coarse, 1e-4)
-	if math.Abs(100*small/large-1) > 0.1 {
-		t.Errorf("mean square: gradient %g, for a hundredth of the field %g", large, small)
-	}
-	if loss, gradient := value("norm", coarse, 0); loss != 0 || gradient != 0 {
-		t.Errorf("norm of nothing: %g, gradient %g", loss, gradient)
 	}
 }
 
-// u0 = 0 and a network that proposes nothing are finite everywhere, for all
-// methods and problems.
-func TestZeroInitialCondition(t *testing.T) {
-	for _, problem := range []string{"diffusion-sorption", "diffusion-sorption-published"} {
-		for _, method := range Methods {
-			e := toyEngine[float32](t, problem, method, "mean-square", 1, 1, "network.precision=float32", "constraint.tolerance=1e-4", "constraint.start=0")
-			batch := toyBatch(24, 1)
-			clear(batch.Initial[0])
-			for _, params := range [][]float32{InitialParams[float32](e.info), make([]float32, e.info.Parameters())} {
-				grad := make([]float32, len(params))
-				if st, err := e.LossAndGrad(grad, params, batch); err != nil || !st.Finite() {
-					t.Errorf("%s, %s: loss %g, %v", problem, method, st.Loss, err)
-				}
-				for _, g := range grad {
-					if math.IsNaN(float64(g)) || math.IsInf(float64(g), 0) {
-						t.Errorf("%s, %s: the gradient has a %g", problem, method, g)
-						break
-					}
-				}
-			}
+// The gradient of the whole loss of an engine with border_rows, overlap and relative
+// losses, on both problems.
+func TestWholeGradientWithRamps(t *testing.T) {
+	for _, progress := range []float64{0.3, 0.5, 1} {
+		e := toyEngine[float64](t, "diffusion-sorption", MoE, "mean-square", 1, 1, "loss.border_rows={start: 3, end: 0.2, from: 0, to: 0.9}",
+			"constraint.overlap={start: 0.75, end: 0.1, from: 0, to: 1}", "loss.relative=true")
+		batch := toyBatch(24, 2)
+		batch.Progress = progress
+		worst, err := CheckGradient(e, batch, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !(worst < 1e-6) {
+			t.Errorf("at %g: relative error %.2g", progress, worst)
 		}
 	}
 }

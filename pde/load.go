@@ -333,7 +333,7 @@ func (l *loader) expression(s config.Scalar, names []string) *Expr {
 
 func (l *loader) axes(p *Problem) {
 	for name, a := range l.file.Axes.All() {
-		axis := Axis{Name: name, Points: a.Points, Boundary: a.Boundary.Boundary, Unit: a.Unit}
+		axis := DomainAxis{Axis: grid.Axis{Name: name, Points: a.Points, Boundary: a.Boundary.Boundary}, Unit: a.Unit}
 		if len(a.Range) != 2 {
 			l.report(a.Pos.Errorf("axis %s: range wants two numbers, [low, high]", name))
 		} else {
@@ -450,7 +450,7 @@ func (l *loader) scheme(factor *Factor, name string, f fileFactor) {
 }
 
 // edge reads a stencil at one end of an axis.
-func (l *loader) edge(factor *Factor, name string, f fileFactor, axis Axis) {
+func (l *loader) edge(factor *Factor, name string, f fileFactor, axis DomainAxis) {
 	factor.Edge = &Edge{High: f.Edge == "high", Derivative: f.Derivative, Points: f.Points}
 	if f.At != nil {
 		factor.Edge.At = *f.At

@@ -282,7 +282,7 @@ func TestDiffusionSorptionConstants(t *testing.T) {
 				t.Errorf("%s: %s = %g, for the classical solver %g, want %g", name, k, got[k], p.Reference.Constants[k], v)
 			}
 		}
-		if p.Axes[0] != (Axis{"t", 0, 500, 101, grid.Nodes, "s"}) || p.Axes[1] != (Axis{"x", 0, 1, 1024, grid.Cells, "m"}) {
+		if p.Axes[0] != (DomainAxis{grid.Axis{Name: "t", Lo: 0, Hi: 500, Points: 101, Boundary: grid.Nodes}, "s"}) || p.Axes[1] != (DomainAxis{grid.Axis{Name: "x", Lo: 0, Hi: 1, Points: 1024, Boundary: grid.Cells}, "m"}) {
 			t.Errorf("%s: axes %+v", name, p.Axes)
 		}
 		if i := p.Initial; i.Distribution != "uniform-constant" || i.Low != 0 || i.High != 0.2 {

@@ -20,7 +20,7 @@ type Problem struct {
 	Title   string
 	Unknown string // name of the unknown in expressions, e.g. "u"
 
-	Axes        []Axis
+	Axes        []DomainAxis
 	Constants   []Constant
 	Expressions []Named // sub-expressions, in file order, already resolved
 	Terms       []Term
@@ -36,14 +36,11 @@ type Problem struct {
 	residual config.Position // in it
 }
 
-// Axis is an axis of the domain; axis 0 is the slowest in memory and, where a
-// problem has time, is the time axis.
-type Axis struct {
-	Name     string
-	Lo, Hi   float64
-	Points   int // default number of points
-	Boundary grid.Boundary
-	Unit     string
+// DomainAxis is an axis of the domain; axis 0 is the slowest in memory and, where a
+// problem has time, is the time axis. Its Points are the default.
+type DomainAxis struct {
+	grid.Axis
+	Unit string
 }
 
 // Constant is a named number.
@@ -232,11 +229,11 @@ func (p *Problem) AxisNames() []string {
 func (p *Problem) Grid(points map[string]int) (*grid.Grid, error) {
 	g := &grid.Grid{}
 	for _, a := range p.Axes {
-		n := a.Points
+		axis := a.Axis
 		if v, ok := points[a.Name]; ok {
-			n = v
+			axis.Points = v
 		}
-		g.Axes = append(g.Axes, grid.Axis{Name: a.Name, Lo: a.Lo, Hi: a.Hi, Points: n, Boundary: a.Boundary})
+		g.Axes = append(g.Axes, axis)
 	}
 	for name := range points {
 		if p.Axis(name) < 0 {

@@ -177,7 +177,7 @@ func (l *loader) sampler(p *Problem, f fileSampler) Sampler {
 	if !slices.Contains([]string{"", "exp", "square", "softplus"}, s.Positive) {
 		bad("positive %q: want exp, square or softplus", s.Positive)
 	}
-	walls := slices.IndexFunc(p.Axes[min(1, len(p.Axes)):], func(a Axis) bool { return a.Boundary != grid.Periodic })
+	walls := slices.IndexFunc(p.Axes[min(1, len(p.Axes)):], func(a DomainAxis) bool { return a.Boundary != grid.Periodic })
 	switch f.Distribution {
 	case "uniform-constant", "random-sines":
 		if !present["low"] || !present["high"] {

@@ -13,7 +13,7 @@ import (
 // heat draws a field over two axes, the first (time) to the right, the second
 // upwards, with the expert borders on top.
 type heat struct {
-	axes    []Axis
+	axes    []FieldAxis
 	data    []float64
 	colors  colorMap
 	lo, hi  float64

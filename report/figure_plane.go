@@ -121,7 +121,7 @@ func (p *Page) planeFigure(name string, c Case) Figure {
 }
 
 // strokeBorders draws the borders between experts on a plane.
-func strokeBorders(dc draw.Canvas, box vg.Rectangle, axes []Axis, borders [][]float64) {
+func strokeBorders(dc draw.Canvas, box vg.Rectangle, axes []FieldAxis, borders [][]float64) {
 	for a, ends := range borders {
 		lo, hi := axes[a].span()
 		for i := 1; i < len(ends)-1; i++ {

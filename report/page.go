@@ -1,16 +1,16 @@
 package report
 
-// An Axis is one axis of a field: what it is called, its unit ("" for none) and
+// A FieldAxis is one axis of a field: what it is called, its unit ("" for none) and
 // the coordinates of its points, ascending and evenly spaced. On a periodic axis
 // the point after the last is the first.
-type Axis struct {
+type FieldAxis struct {
 	Name     string
 	Unit     string
 	Values   []float64
 	Periodic bool
 }
 
-func (a Axis) label() string { return label(a.Name, a.Unit) }
+func (a FieldAxis) label() string { return label(a.Name, a.Unit) }
 
 func label(name, unit string) string {
 	if unit == "" {
@@ -76,10 +76,10 @@ type Page struct {
 	Equations []string // lines of plain text, set apart
 	Methods   []Method
 	Baselines []Baseline
-	Published string // where Method.Published comes from: "Chalapathi et al., ICLR 2024"
-	Field     string // name of the solution: "u"
-	Unit      string // its unit
-	Axes      []Axis // of the cases: t and x, or t, x and y
+	Published string      // where Method.Published comes from: "Chalapathi et al., ICLR 2024"
+	Field     string      // name of the solution: "u"
+	Unit      string      // its unit
+	Axes      []FieldAxis // of the cases: t and x, or t, x and y
 	Cases     []Case
 	Facts     []Fact
 	Notes     []string

@@ -16,7 +16,7 @@ func (p *Page) overPlanes() bool { return len(p.Axes) == 3 }
 
 // roundTimes returns the points of t nearest to round numbers after its start, as
 // many as come nearest to planeTimes: 1, 2, 3, 4 and 5 of an axis from 0 to 5.
-func roundTimes(t Axis) []int {
+func roundTimes(t FieldAxis) []int {
 	n := len(t.Values)
 	lo, hi := t.Values[0], t.Values[n-1]
 	if n == 1 || !(hi > lo) {
@@ -43,7 +43,7 @@ func roundTimes(t Axis) []int {
 
 // span returns the ends of what is drawn of an axis: a period, or half a step
 // outside the first and last points.
-func (a Axis) span() (lo, hi float64) {
+func (a FieldAxis) span() (lo, hi float64) {
 	n := len(a.Values)
 	if !a.Periodic || n < 2 {
 		return extent(a.Values)
@@ -59,7 +59,7 @@ type tap struct {
 }
 
 // taps returns what each of count pixels along an axis is made of.
-func (a Axis) taps(count int) []tap {
+func (a FieldAxis) taps(count int) []tap {
 	n := len(a.Values)
 	out := make([]tap, count)
 	for i := range out {
@@ -87,7 +87,7 @@ func (a Axis) taps(count int) []tap {
 
 // raster interpolates a field over x and y, (x, y) in memory, at width x height
 // pixels, row by row from the top; x runs to the right, y upwards.
-func raster(u []float64, x, y Axis, width, height int) []float64 {
+func raster(u []float64, x, y FieldAxis, width, height int) []float64 {
 	m := len(y.Values)
 	columns := make([]float64, width*m) // (pixel, y)
 	for i, t := range x.taps(width) {
@@ -111,7 +111,7 @@ func raster(u []float64, x, y Axis, width, height int) []float64 {
 
 // planeImage draws a field on the scale [lo, hi] in 255 colours of a map, and grey
 // for NaN.
-func planeImage(u []float64, x, y Axis, width, height int, colors colorMap, lo, hi float64) image.Image {
+func planeImage(u []float64, x, y FieldAxis, width, height int, colors colorMap, lo, hi float64) image.Image {
 	const levels = 255
 	palette := make(color.Palette, levels+1)
 	for i := range levels {

@@ -15,7 +15,7 @@ func planePage() Page {
 	rng := rand.New(rand.NewPCG(7, 9))
 	const nt, n = 11, 24
 	p := Page{Title: "Waves", Field: "w", Generated: "pihc, synthetic data"}
-	p.Axes = []Axis{{Name: "t", Unit: "s"}, {Name: "x", Unit: "m", Periodic: true}, {Name: "y", Unit: "m", Periodic: true}}
+	p.Axes = []FieldAxis{{Name: "t", Unit: "s"}, {Name: "x", Unit: "m", Periodic: true}, {Name: "y", Unit: "m", Periodic: true}}
 	for i := range nt {
 		p.Axes[0].Values = append(p.Axes[0].Values, 0.5*float64(i))
 	}

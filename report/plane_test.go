@@ -17,15 +17,15 @@ import (
 )
 
 func TestRoundTimes(t *testing.T) {
-	axis := func(hi float64, n int) Axis {
-		a := Axis{Name: "t"}
+	axis := func(hi float64, n int) FieldAxis {
+		a := FieldAxis{Name: "t"}
 		for i := range n {
 			a.Values = append(a.Values, hi*float64(i)/float64(n-1))
 		}
 		return a
 	}
 	for _, c := range []struct {
-		axis Axis
+		axis FieldAxis
 		want []float64
 	}{
 		{axis(5, 11), []float64{1, 2, 3, 4, 5}},
@@ -35,7 +35,7 @@ func TestRoundTimes(t *testing.T) {
 		{axis(0.03, 31), []float64{0.005, 0.01, 0.015, 0.02, 0.025, 0.03}},
 		{axis(5, 3), []float64{2.5, 5}},
 		{axis(5, 2), []float64{5}},
-		{Axis{Name: "t", Values: []float64{3}}, []float64{3}},
+		{FieldAxis{Name: "t", Values: []float64{3}}, []float64{3}},
 	} {
 		var got []float64
 		for _, i := range roundTimes(c.axis) {
@@ -56,8 +56,8 @@ func TestRoundTimes(t *testing.T) {
 // Cubic convolution: exact at points and for straight lines, of third order for a
 // smooth field, and right in orientation.
 func TestRaster(t *testing.T) {
-	axis := func(n int, periodic bool) Axis {
-		a := Axis{Periodic: periodic}
+	axis := func(n int, periodic bool) FieldAxis {
+		a := FieldAxis{Periodic: periodic}
 		for i := range n {
 			a.Values = append(a.Values, float64(i)/float64(n))
 		}

@@ -93,7 +93,7 @@ func samplePage() Page {
 		},
 		Published: "Chalapathi, Du and Krishnapriyan, ICLR 2024, table 1",
 		Field:     "concentration u",
-		Axes:      []Axis{{Name: "t", Unit: "days", Values: t}, {Name: "x", Unit: "m", Values: x}},
+		Axes:      []FieldAxis{{Name: "t", Unit: "days", Values: t}, {Name: "x", Unit: "m", Values: x}},
 		Facts:     []Fact{{"Grid", "101 × 128 (t × x)"}, {"Training set", "8 000 initial conditions, no solutions"}, {"Test set", "200 samples"}, {"Machine", "2 cores, AVX-512"}, {"Seed", "1"}},
 		Notes:     []string{"Checkpoints are chosen by validation residual, never by an error against solutions."},
 		Specs:     []Spec{{"PI-HC-MoE", "problem: diffusion-sorption\ngrid: {t: 101, x: 128}\nnetwork:\n  width: 64\n  modes: [8, 8]\n  note: <script>alert(\"&\")</script>\n"}},

@@ -181,7 +181,7 @@ func pageFrame(page *report.Page, spec *model.Spec, p *pde.Problem, e evaluator,
 	page.Field, page.Published = p.Unknown, published(spec)
 	g := e.info().Grid
 	for i, axis := range g.Axes {
-		page.Axes = append(page.Axes, report.Axis{Name: axis.Name, Unit: p.Axes[i].Unit, Values: coordinates(axis), Periodic: axis.Boundary == grid.Periodic})
+		page.Axes = append(page.Axes, report.FieldAxis{Name: axis.Name, Unit: p.Axes[i].Unit, Values: coordinates(axis), Periodic: axis.Boundary == grid.Periodic})
 	}
 	for _, i := range cases {
 		c := report.Case{Title: caseTitle(p, s.Initial[i], i)}
