@@ -60,7 +60,7 @@ data: {train: {count: 16, seed: 1}, validation: {count: 2, seed: 2}, test: {coun
 	fmt.Println("trained", summary.Steps, "steps")
 
 	// The best parameters so far, and the experts' borders they were trained with.
-	params, checkpoint, err := train.LoadParams[float32](run, spec, problem, false)
+	params, checkpoint, err := train.LoadParams[float32](run, spec, problem, train.LoadOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}

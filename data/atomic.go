@@ -121,6 +121,44 @@ func WriteJSON(path string, v any) error {
 	})
 }
 
+// sealMark begins the last member of a sealed JSON object, the SHA-256 of all
+// bytes before it.
+const sealMark = ",\n  \"checksum\": \""
+
+// WriteSealedJSON is WriteJSON of a struct, with a last member checksum that
+// protects the bytes of the others.
+func WriteSealedJSON(path string, v any) error {
+	text, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	text, ok := bytes.CutSuffix(text, []byte("\n}"))
+	if !ok {
+		panic("data: WriteSealedJSON: not an object with members")
+	}
+	return WriteAtomic(path, func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "%s%s%x\"\n}\n", text, sealMark, sha256.Sum256(text))
+		return err
+	})
+}
+
+// ReadSealedJSON reads what WriteSealedJSON wrote. An object whose checksum does
+// not fit, or that has none, is a *CorruptError.
+func ReadSealedJSON(path string, v any) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	at := max(bytes.LastIndex(text, []byte(sealMark)), 0)
+	if want := fmt.Sprintf("%s%x\"\n}\n", sealMark, sha256.Sum256(text[:at])); string(text[at:]) != want {
+		return &CorruptError{File: path, Reason: "its content does not match its checksum: it was altered"}
+	}
+	if err := decodeJSON(append(text[:at:at], "\n}"...), v); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
 // ReadJSON reads the one JSON value of path into v. Unknown fields and
 // anything after the value are errors. Errors are *FormatError, which names
 // the line, or those of opening the file.

@@ -34,6 +34,7 @@ type Meta struct {
 	TensorsHash  string      `json:"tensors_hash"` // its SHA-256
 	Borders      [][]float64 `json:"borders"`      // of the experts along each axis
 	Checksum     string      `json:"checksum"`     // of all of the above
+	Edited       []string    `json:"-"`            // see LoadOptions.TrustEdits
 }
 
 // sum is the SHA-256 of everything but the checksum.

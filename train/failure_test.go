@@ -59,7 +59,7 @@ func TestNotFinite(t *testing.T) {
 			t.Errorf("%s: %d skipped steps in the log, %d counted", method, skipped, s.Skipped)
 		}
 		// What is left can be read, and holds the finite parameters of the last good step.
-		params, _, err := LoadParams[float32](dir, e.spec, e.problem, true)
+		params, _, err := LoadParams[float32](dir, e.spec, e.problem, LoadOptions{Last: true})
 		if err != nil {
 			t.Errorf("%s: %v", method, err)
 		}
@@ -222,7 +222,7 @@ func TestDamagedCheckpoint(t *testing.T) {
 		damaged := files(t, dir)
 		_, err := e.run(context.Background(), dir, Options{Resume: true})
 		oneLine(t, test.name+", resumed", err, test.want)
-		_, _, err = LoadParams[float32](dir, e.spec, e.problem, true)
+		_, _, err = LoadParams[float32](dir, e.spec, e.problem, LoadOptions{Last: true})
 		oneLine(t, test.name+", loaded", err, test.want)
 		for file, content := range files(t, dir) {
 			if damaged[file] != content {
@@ -249,7 +249,7 @@ func TestDamagedCheckpoint(t *testing.T) {
 		t.Fatal(err)
 	}
 	// A checkpoint of another precision does not fit either.
-	if _, _, err := LoadParams[float64](dir, e.spec, e.problem, false); err == nil || errors.As(err, &corrupt) || !strings.Contains(err.Error(), "the spec wants") {
+	if _, _, err := LoadParams[float64](dir, e.spec, e.problem, LoadOptions{}); err == nil || errors.As(err, &corrupt) || !strings.Contains(err.Error(), "the spec wants") {
 		t.Errorf("float32 read as float64: %v", err)
 	}
 }

@@ -163,7 +163,7 @@ func TestBestIsReplacedWhole(t *testing.T) {
 	}
 	load := func() float64 {
 		t.Helper()
-		params, m, err := LoadParams[float64](tr.dir, e.spec, e.problem, false)
+		params, m, err := LoadParams[float64](tr.dir, e.spec, e.problem, LoadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,9 +3,11 @@ package train
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"pihc/internal/kernel"
 	"pihc/model"
@@ -30,25 +32,85 @@ func ReadRun(dir string) (*model.Spec, *pde.Problem, error) {
 	return spec, p, err
 }
 
+// LoadOptions say which parameters of a run LoadParams reads.
+type LoadOptions struct {
+	Last bool // those of the newest checkpoint, not of the best
+	// TrustEdits uses a run folder whose spec or PDE file is not the one its
+	// checkpoint was trained with; Meta.Edited then names the files.
+	TrustEdits bool
+}
+
 // LoadParams reads parameters of a run: those of the best checkpoint, or, where
-// there is none yet or last is true, those of the newest. It also returns the
-// checkpoint's description, with the borders of the experts.
-func LoadParams[T kernel.Float](dir string, spec *model.Spec, p *pde.Problem, last bool) ([]T, Meta, error) {
+// there is none yet, those of the newest. It also returns the checkpoint's
+// description, with the borders of the experts. The files of the folder must
+// have the SHA-256 that the checkpoint recorded: an *EditedError names those that
+// have another.
+func LoadParams[T kernel.Float](dir string, spec *model.Spec, p *pde.Problem, o LoadOptions) ([]T, Meta, error) {
 	net, err := model.NewNetwork(spec, p)
 	if err != nil {
 		return nil, Meta{}, err
 	}
 	name := bestName
-	if _, err := os.Stat(filepath.Join(checkpointDir(dir), bestName+metaExt)); last || errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(checkpointDir(dir), bestName+metaExt)); o.Last || errors.Is(err, fs.ErrNotExist) {
 		if name, err = latest(dir); err != nil {
 			return nil, Meta{}, err
 		}
+	}
+	m, err := readMeta(dir, name)
+	if err != nil {
+		return nil, m, err
+	}
+	edited, err := editedFiles(dir, m)
+	if err != nil {
+		return nil, m, err
+	}
+	if len(edited) > 0 && !o.TrustEdits {
+		return nil, m, &EditedError{Run: dir, Checkpoint: name, Files: edited}
 	}
 	s, m, err := readCheckpoint[T](dir, name, net.Layout(), name != bestName)
 	if err != nil {
 		return nil, m, err
 	}
+	m.Edited = edited
 	return s.evaluated(), m, nil
+}
+
+// An EditedError reports files of a run folder that are not those one of its
+// checkpoints was trained with: they were changed, or the checkpoint is that of
+// another run.
+type EditedError struct {
+	Run, Checkpoint string
+	Files           []string
+}
+
+func (e *EditedError) Error() string {
+	return fmt.Sprintf("run %s: its checkpoint %s was trained with another %s", e.Run, e.Checkpoint, strings.Join(e.Files, " and "))
+}
+
+// editedFiles names the files of a run folder that are not those of a checkpoint,
+// by the SHA-256 of what is stored.
+func editedFiles(dir string, m Meta) ([]string, error) {
+	var edited []string
+	for _, f := range []struct{ name, want string }{{SpecFile, m.SpecHash}, {ProblemFile, m.ProblemHash}} {
+		src, err := os.ReadFile(filepath.Join(dir, f.name))
+		if err != nil {
+			return nil, err
+		}
+		if hash(src) != f.want {
+			edited = append(edited, f.name)
+		}
+	}
+	src, err := os.ReadFile(filepath.Join(dir, InfoFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return edited, nil // made by a program of one's own
+	}
+	var info struct {
+		DatasetHash string `json:"dataset_hash"`
+	}
+	if err == nil && (json.Unmarshal(src, &info) != nil || info.DatasetHash != m.DatasetHash) {
+		edited = append(edited, InfoFile)
+	}
+	return edited, err
 }
 
 // recordStep returns the step of a log line, or a step past all others if it

@@ -140,8 +140,8 @@ func TestResumeRefuses(t *testing.T) {
 	if err := os.RemoveAll(checkpointDir(dir)); err != nil {
 		t.Fatal(err)
 	}
-	refuse("another spec, no checkpoint", e.with(t, "training.beta1=0.8"), dir, "another spec.yaml")
-	refuse("another PDE file, no checkpoint", experiment{e.spec, changed, generate(t, e.spec, changed)}, dir, "another problem.yaml")
+	refuse("another spec, no checkpoint", e.with(t, "training.beta1=0.8"), dir, "another spec")
+	refuse("another PDE file, no checkpoint", experiment{e.spec, changed, generate(t, e.spec, changed)}, dir, "another PDE file")
 	for name, content := range files(t, dir) {
 		if before[name] != content {
 			t.Errorf("%s changed", name)

@@ -14,7 +14,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"math"
 	"os"
@@ -256,15 +255,15 @@ func (t *trainer[T]) open(p *pde.Problem) error {
 	if t.lock, err = claim(t.dir); err != nil {
 		return err
 	}
+	if err := t.sameRun(); err != nil {
+		return err
+	}
 	names, err := stepCheckpoints(t.dir)
 	if err != nil {
 		return err
 	}
 	if len(names) == 0 {
 		// Stopped before the first checkpoint: the beginning is the state.
-		if err := t.sameRun(p); err != nil {
-			return err
-		}
 		if err := t.start(); err != nil {
 			return err
 		}
@@ -292,20 +291,32 @@ func (t *trainer[T]) open(p *pde.Problem) error {
 	return err
 }
 
-// sameRun compares the spec and the PDE file of the run folder with those given,
-// where there is no checkpoint that would know their hashes.
-func (t *trainer[T]) sameRun(p *pde.Problem) error {
-	for _, c := range []struct{ file, want string }{{SpecFile, t.meta.SpecHash}, {ProblemFile, model.ProblemHash(p)}} {
-		src, err := os.ReadFile(filepath.Join(t.dir, c.file))
-		if errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%s is not a run folder: it has no %s", t.dir, c.file)
-		}
-		if err != nil {
-			return err
-		}
-		if hash(src) != c.want {
-			return fmt.Errorf("run %s was begun with another %s; resume needs the same one", t.dir, c.file)
-		}
+// sameRun compares the spec and the PDE file given with those of the run folder.
+// Checkpoints record the hash of the spec as it is stored: what is stored keeps it
+// when the same spec is written in another way.
+func (t *trainer[T]) sameRun() error {
+	path := filepath.Join(t.dir, SpecFile)
+	src, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	stored, err := model.LoadSpec(path, src)
+	if err != nil {
+		return err
+	}
+	encoded, err := stored.Encode()
+	if err != nil {
+		return err
+	}
+	if hash(encoded) != t.meta.SpecHash {
+		return fmt.Errorf("run %s was begun with another spec than the one given; resume needs the same one", t.dir)
+	}
+	t.meta.SpecHash = hash(src)
+	if src, err = os.ReadFile(filepath.Join(t.dir, ProblemFile)); err != nil {
+		return err
+	}
+	if hash(src) != t.meta.ProblemHash {
+		return fmt.Errorf("run %s was begun with another PDE file than the one given; resume needs the same one", t.dir)
 	}
 	return nil
 }

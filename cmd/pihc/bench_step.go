@@ -111,7 +111,7 @@ func (b *bench) stepSeconds(method string, workers int) (float64, float64, error
 	batch := model.Batch{Initial: initial, Seeds: evaluationSeeds(len(initial))} // trains the last pass
 	params := model.InitialParams[float32](info)
 	if dir := b.options.runs; dir != "" {
-		if params, _, err = train.LoadParams[float32](filepath.Join(dir, method), &spec, b.problem, false); err != nil {
+		if params, _, err = train.LoadParams[float32](filepath.Join(dir, method), &spec, b.problem, train.LoadOptions{}); err != nil {
 			return 0, 0, err
 		}
 		batch.Progress = 1

@@ -99,6 +99,7 @@ func hintOf(command *cobra.Command, err error) string {
 		incomplete *data.IncompleteError
 		exists     *data.ExistsError
 		locked     *data.LockedError
+		edited     *train.EditedError
 	)
 	switch {
 	case errors.As(err, &hint):
@@ -111,6 +112,8 @@ func hintOf(command *cobra.Command, err error) string {
 		return "it was written by another version of pihc; make it again with this one"
 	case errors.As(err, &corrupt):
 		return "the file was truncated or changed after pihc wrote it; restore it, or make it again"
+	case errors.As(err, &edited):
+		return "restore what was changed, or use it as it is with --trust-edits, which the output then says"
 	case errors.As(err, &locked) && locked.Remote:
 		return fmt.Sprintf("if that process has ended, remove %s", data.LockPath(locked.Dir))
 	case errors.As(err, &locked):

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -30,6 +31,7 @@ type gridFlags struct {
 	points    int
 	tolerance float64
 	last      bool
+	trust     bool
 	workers   int
 }
 
@@ -41,11 +43,29 @@ func (f *gridFlags) add(c *cobra.Command) {
 	flags.Float64Var(&f.tolerance, "tolerance", 0, "gradient tolerance of the solves (default as trained)")
 	flags.BoolVar(&f.last, "last", false, "use the newest checkpoint instead of the best")
 	flags.StringArrayVar(&f.set, "set", nil, "override one value of the run's spec (repeatable)")
+	trustFlag(c, &f.trust)
 	workersFlag(c, &f.workers)
 }
 
+// trustFlag adds the way around the check of a run folder's files.
+func trustFlag(c *cobra.Command, dst *bool) {
+	c.Flags().BoolVar(dst, "trust-edits", false, "use a run folder whose spec.yaml, problem.yaml or run.json is not that of its training; the output says so")
+}
+
+// warnEdits names the files of a run folder that were trusted.
+func (a *app) warnEdits(dir string, m train.Meta) {
+	if len(m.Edited) > 0 {
+		fmt.Fprintf(a.Err, "pihc: warning: run %s: %s\n", dir, editsText(m.Edited))
+	}
+}
+
+// editsText says what --trust-edits did.
+func editsText(files []string) string {
+	return fmt.Sprintf("not the %s of its training (--trust-edits)", strings.Join(files, " and "))
+}
+
 func (f *gridFlags) options(c *cobra.Command) (evaluatorOptions, error) {
-	o := evaluatorOptions{grid: f.grid, points: f.points, tolerance: f.tolerance, last: f.last, workers: f.workers}
+	o := evaluatorOptions{grid: f.grid, points: f.points, tolerance: f.tolerance, last: f.last, trust: f.trust, workers: f.workers}
 	switch {
 	case c.Flags().Changed("points") && f.points < 0:
 		return o, usagef("--points %d: want a number of rows, or 0 for all", f.points)
@@ -129,6 +149,9 @@ type metrics struct {
 	Points      int     `json:"points"` // per expert, 0 for all
 	Tolerance   float64 `json:"tolerance"`
 	DatasetHash string  `json:"dataset_hash"`
+	// What is not as trained beyond points, tolerance and grid.
+	Set          []string `json:"set,omitempty"`           // values of --set
+	TrustedEdits []string `json:"trusted_edits,omitempty"` // files of the run folder that are not those of its training
 }
 
 func (a *app) eval(c *cobra.Command, dir string, o *evalOptions) error {
@@ -155,7 +178,8 @@ func (a *app) eval(c *cobra.Command, dir string, o *evalOptions) error {
 	if path == "" {
 		path = filepath.Join(dir, train.MetricsFile)
 	}
-	written := data.WriteJSON(path, m) // scores that cannot be kept are shown all the same
+	m.Set = o.set
+	written := data.WriteSealedJSON(path, m) // scores that cannot be kept are shown all the same
 	if o.json {
 		m.Evaluation = *m.WithoutSamples()
 		err = a.printJSON(m)
@@ -167,7 +191,7 @@ func (a *app) eval(c *cobra.Command, dir string, o *evalOptions) error {
 
 // metricsVersion changes when an evaluation says more than before; reports score
 // runs with metrics of another version again.
-const metricsVersion = 2
+const metricsVersion = 3
 
 // evaluateRun scores a run on the grid of the options, or on its own and those of
 // its spec.
@@ -189,6 +213,7 @@ func (a *app) evaluateOn(ctx context.Context, dir string, spec model.Spec, p *pd
 		return nil, err
 	}
 	defer e.close()
+	a.warnEdits(dir, e.meta())
 	return a.score(ctx, dir, &spec, p, set, e, split, most)
 }
 
@@ -212,7 +237,7 @@ func (a *app) score(ctx context.Context, dir string, spec *model.Spec, p *pde.Pr
 	}
 	m := &metrics{
 		Version: metricsVersion, Evaluation: *result, Split: split,
-		Step: e.meta().Step, Checkpoint: e.meta().TensorsHash, DatasetHash: set.Manifest().Checksum,
+		Step: e.meta().Step, Checkpoint: e.meta().TensorsHash, DatasetHash: set.Manifest().Checksum, TrustedEdits: e.meta().Edited,
 	}
 	if spec.Method != model.Soft {
 		m.Points, m.Tolerance = spec.Constraint.Points, spec.Constraint.Tolerance
@@ -254,11 +279,15 @@ func (a *app) evaluateGrids(ctx context.Context, m *metrics, dir string, spec *m
 
 // storedMetrics returns the evaluation of the whole test split in the run
 // folder, if it is of this checkpoint, dataset and settings. Further grids may be
-// missing.
-func storedMetrics(dir string, spec *model.Spec, e evaluator, set *data.Dataset) (*metrics, bool) {
+// missing. One that was altered is not used, and named.
+func (a *app) storedMetrics(dir string, spec *model.Spec, e evaluator, set *data.Dataset) (*metrics, bool) {
 	var m metrics
 	path := filepath.Join(dir, train.MetricsFile)
-	if _, err := os.Stat(path); err != nil || data.ReadJSON(path, &m) != nil {
+	if err := data.ReadSealedJSON(path, &m); err != nil {
+		var older struct{ Version int }
+		if text, _ := os.ReadFile(path); len(text) > 0 && (json.Unmarshal(text, &older) != nil || older.Version >= metricsVersion) {
+			fmt.Fprintf(a.Err, "pihc: warning: %v; the run is scored again\n", err)
+		}
 		return nil, false
 	}
 	split, err := set.Split("test")
@@ -266,7 +295,8 @@ func storedMetrics(dir string, spec *model.Spec, e evaluator, set *data.Dataset)
 		return nil, false
 	}
 	same := m.Version == metricsVersion && m.Split == "test" && m.Samples == split.Count && m.Checkpoint == e.meta().TensorsHash &&
-		m.DatasetHash == set.Manifest().Checksum && slices.Equal(m.Grid, e.info().Grid.Shape())
+		m.DatasetHash == set.Manifest().Checksum && slices.Equal(m.Grid, e.info().Grid.Shape()) &&
+		len(m.Set) == 0 && len(m.TrustedEdits) == 0 && len(e.meta().Edited) == 0
 	if spec.Method != model.Soft {
 		same = same && m.Points == spec.Constraint.Points && m.Tolerance == spec.Constraint.Tolerance
 	}
@@ -305,6 +335,12 @@ func printMetrics(w io.Writer, m *metrics) error {
 			parts = append(parts, fmt.Sprintf("%d %s", x.Statuses[name], name))
 		}
 		t.Notes = append(t.Notes, fmt.Sprintf("expert %d: %s", k, strings.Join(parts, ", ")))
+	}
+	if len(m.Set) > 0 {
+		t.Notes = append(t.Notes, "not as trained: --set "+strings.Join(m.Set, " --set "))
+	}
+	if len(m.TrustedEdits) > 0 {
+		t.Notes = append(t.Notes, editsText(m.TrustedEdits))
 	}
 	seconds := m.Seconds
 	for _, g := range m.Grids {

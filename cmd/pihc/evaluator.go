@@ -30,6 +30,7 @@ type evaluatorOptions struct {
 	points    int            // per expert; < 0: as trained, or as many as a smaller subdomain holds
 	tolerance float64        // 0: as trained
 	last      bool           // the newest checkpoint instead of the best
+	trust     bool           // a run folder that was edited
 	workers   int
 }
 
@@ -75,7 +76,7 @@ type trained[T kernel.Float] struct {
 }
 
 func newTrained[T kernel.Float](dir string, spec *model.Spec, p *pde.Problem, g *grid.Grid, o evaluatorOptions) (evaluator, error) {
-	params, meta, err := train.LoadParams[T](dir, spec, p, o.last)
+	params, meta, err := train.LoadParams[T](dir, spec, p, train.LoadOptions{Last: o.last, TrustEdits: o.trust})
 	if err != nil {
 		return nil, err
 	}

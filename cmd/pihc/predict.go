@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -71,6 +72,7 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 		return err
 	}
 	defer e.close()
+	a.warnEdits(dir, e.meta())
 	g := e.info().Grid
 	initial, err := readInitial(o.initial, g)
 	if err != nil {
@@ -124,10 +126,18 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 	for _, axis := range g.Axes {
 		arrays = append(arrays, data.Named{Name: axis.Name, Array: data.NewArray([]int{axis.Points}, coordinates(axis))})
 	}
+	edited := ""
+	if len(o.set) > 0 {
+		edited = ", --set " + strings.Join(o.set, " --set ")
+	}
+	if files := e.meta().Edited; len(files) > 0 {
+		edited += ", " + editsText(files)
+		arrays = append(arrays, data.Named{Name: "trusted_edits", Array: data.NewArray([]int{1}, []float64{float64(len(files))})})
+	}
 	if err := data.WriteNPZ(o.out, arrays); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(a.Out, "%s: %s of shape %s\n", o.out, p.Unknown, data.FormatShape(arrays[0].Array.Shape))
+	_, err = fmt.Fprintf(a.Out, "%s: %s of shape %s%s\n", o.out, p.Unknown, data.FormatShape(arrays[0].Array.Shape), edited)
 	return err
 }
 

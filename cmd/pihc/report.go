@@ -22,6 +22,7 @@ import (
 
 type reportOptions struct {
 	out, data string
+	trust     bool
 	workers   int
 }
 
@@ -49,6 +50,7 @@ distribution, or else the initial condition at all times.`,
 	}
 	c.Flags().StringVarP(&o.out, "out", "o", "", "HTML file to write (required)")
 	c.Flags().StringVarP(&o.data, "data", "d", "", "folder of the dataset (default the one of training)")
+	trustFlag(c, &o.trust)
 	workersFlag(c, &o.workers)
 	return c
 }
@@ -60,7 +62,7 @@ func (a *app) report(ctx context.Context, dirs []string, o *reportOptions) error
 	if o.workers < 0 {
 		return usagef("--workers %d: want a positive number", o.workers)
 	}
-	page, err := a.comparison(ctx, dirs, o.data, o.workers)
+	page, err := a.comparison(ctx, dirs, o.data, o.trust, o.workers)
 	if err != nil {
 		return err
 	}
@@ -86,7 +88,7 @@ func (a *app) printTables(page *report.Page) error {
 }
 
 // comparison evaluates the runs where needed and fills the page.
-func (a *app) comparison(ctx context.Context, dirs []string, dataDir string, workers int) (*report.Page, error) {
+func (a *app) comparison(ctx context.Context, dirs []string, dataDir string, trust bool, workers int) (*report.Page, error) {
 	var (
 		page    report.Page
 		problem *pde.Problem
@@ -117,13 +119,17 @@ func (a *app) comparison(ctx context.Context, dirs []string, dataDir string, wor
 			return nil, err
 		}
 		options := asTrained
-		options.workers = workers
+		options.workers, options.trust = workers, trust
 		e, err := openEvaluator(dir, spec, p, options)
 		if err != nil {
 			return nil, err
 		}
+		a.warnEdits(dir, e.meta())
+		if edited := e.meta().Edited; len(edited) > 0 {
+			page.Notes = append(page.Notes, fmt.Sprintf("Run %s: %s.", dir, editsText(edited)))
+		}
 		var m *metrics
-		save := func() error { return data.WriteJSON(filepath.Join(dir, train.MetricsFile), m) }
+		save := func() error { return data.WriteSealedJSON(filepath.Join(dir, train.MetricsFile), m) }
 		err = func() error {
 			defer e.close()
 			if i == 0 {
@@ -140,7 +146,7 @@ func (a *app) comparison(ctx context.Context, dirs []string, dataDir string, wor
 				return fmt.Errorf("runs %s and %s have different grids", dirs[0], dir)
 			}
 			stored := false
-			if m, stored = storedMetrics(dir, spec, e, set); !stored {
+			if m, stored = a.storedMetrics(dir, spec, e, set); !stored {
 				if m, err = a.score(ctx, dir, spec, p, set, e, "test", 0); err != nil {
 					return err
 				}
@@ -230,7 +236,7 @@ func (a *app) addRun(ctx context.Context, page *report.Page, dir string, spec *m
 		return err
 	}
 	method := report.Method{
-		Key: spec.Method, Label: model.MethodLabel(spec.Method), Note: methodNote(spec, e),
+		Key: spec.Method, Label: model.MethodLabel(spec.Method), Note: methodNote(spec, e) + editedNote(e),
 		Curves: curves(records),
 	}
 	if info := e.info(); info.Experts > 0 {
@@ -238,6 +244,9 @@ func (a *app) addRun(ctx context.Context, page *report.Page, dir string, spec *m
 	}
 	if score, ok := spec.Paper[spec.Method]; ok {
 		method.Published = &report.Score{Mean: score.Mean, Std: score.Std}
+	}
+	if len(e.meta().Edited) > 0 {
+		method.Label += " (edited)"
 	}
 	page.Methods = append(page.Methods, method)
 	batch := model.Batch{}
@@ -264,6 +273,14 @@ func methodNote(spec *model.Spec, e evaluator) string {
 		return "1 expert, " + points
 	}
 	return fmt.Sprintf("%d experts, %s each", n, points)
+}
+
+// editedNote marks a run whose folder was edited.
+func editedNote(e evaluator) string {
+	if files := e.meta().Edited; len(files) > 0 {
+		return ", " + editsText(files)
+	}
+	return ""
 }
 
 // distinctKeys numbers methods that occur more than once.

@@ -118,7 +118,7 @@ func (a *app) reproduce(ctx context.Context, name string, o *reproduceOptions) e
 		}
 		runs = append(runs, run)
 	}
-	page, err := a.comparison(ctx, runs, dataDir, o.workers)
+	page, err := a.comparison(ctx, runs, dataDir, false, o.workers)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"unicode/utf8"
 
 	"pihc/data"
 	"pihc/model"
@@ -20,6 +21,10 @@ type runInfo struct {
 	Version     int    `json:"version"`
 	Data        string `json:"data"`          // absolute
 	DataFromRun string `json:"data_from_run"` // relative to the run folder, for folders that move together
+	// The same two where JSON cannot hold them, because they are not UTF-8.
+	DataBytes        []byte `json:"data_bytes,omitempty"`
+	DataFromRunBytes []byte `json:"data_from_run_bytes,omitempty"`
+
 	DatasetHash string `json:"dataset_hash"`
 	Pihc        string `json:"pihc"` // version that began the run
 }
@@ -38,6 +43,9 @@ func newRunInfo(dir, dataDir string, set *data.Dataset) ([]byte, error) {
 	if rel, err := filepath.Rel(run, info.Data); err == nil {
 		info.DataFromRun = filepath.ToSlash(rel)
 	}
+	if !utf8.ValidString(info.Data) || !utf8.ValidString(info.DataFromRun) {
+		info.DataBytes, info.DataFromRunBytes = []byte(info.Data), []byte(info.DataFromRun)
+	}
 	text, err := json.MarshalIndent(info, "", "  ")
 	return append(text, '\n'), err
 }
@@ -55,10 +63,13 @@ func openRunData(run, given string) (*data.Dataset, string, error) {
 		return nil, "", withHint(fmt.Errorf("run %s does not say where its dataset is: it has no %s", run, train.InfoFile), "name the dataset with --data DIR")
 	}
 	if err != nil {
-		return nil, "", fmt.Errorf("%s: %w", filepath.Join(run, train.InfoFile), err)
+		return nil, "", err
 	}
 	if info.Version != model.SpecVersion {
 		return nil, "", &data.VersionError{File: filepath.Join(run, train.InfoFile), Got: info.Version, Want: model.SpecVersion}
+	}
+	if info.DataBytes != nil {
+		info.Data, info.DataFromRun = string(info.DataBytes), string(info.DataFromRunBytes)
 	}
 	// The recorded place, then the same place seen from a run folder that moved.
 	for _, dir := range []string{info.Data, filepath.Join(run, filepath.FromSlash(info.DataFromRun))} {
@@ -104,10 +115,5 @@ func trainSeconds(records []train.Record) float64 {
 
 // readLog reads the log of a run.
 func readLog(dir string) ([]train.Record, error) {
-	path := filepath.Join(dir, train.LogFile)
-	records, err := data.ReadLogAs[train.Record](path)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return records, nil
+	return data.ReadLogAs[train.Record](filepath.Join(dir, train.LogFile))
 }

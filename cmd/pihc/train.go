@@ -1,13 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -170,12 +169,16 @@ func (a *app) trainRun(ctx context.Context, title, dir, dataDir string, spec *mo
 	return train.Run(ctx, dir, spec, p, set, options)
 }
 
-// sameSpec reports whether a run folder was begun with this spec.
+// sameSpec reports whether a run folder was begun with this spec, however written.
 func sameSpec(dir string, spec *model.Spec) (bool, error) {
-	have, err := os.ReadFile(filepath.Join(dir, train.SpecFile))
+	stored, err := model.ReadSpec(filepath.Join(dir, train.SpecFile))
+	if err != nil {
+		return false, err
+	}
+	have, err := stored.Encode()
 	if err != nil {
 		return false, err
 	}
 	want, err := spec.Encode()
-	return strings.TrimSpace(string(have)) == strings.TrimSpace(string(want)), err
+	return bytes.Equal(have, want), err
 }
