@@ -11,11 +11,21 @@ func CombineFields[T Float](dst []T, coef []float64, fields [][]float64) {
 		_ = f[:len(dst)]
 	}
 	done := 0
-	switch d := any(&dst).(type) {
-	case *[]float32:
-		done = vectorCombine32(*d, coef, fields)
-	case *[]float64:
-		done = vectorCombine64(*d, coef, fields)
+	if width > 0 {
+		switch d := any(&dst).(type) {
+		case *[]float32:
+			var sums [512]float64
+			for done < len(*d) {
+				n := min(len(*d)-done, len(sums))
+				k := combine64(sums[:n], done, coef, fields)
+				narrow((*d)[done:done+k], sums[:k])
+				if done += k; k < n {
+					break
+				}
+			}
+		case *[]float64:
+			done = combine64(*d, 0, coef, fields)
+		}
 	}
 	for i := done; i < len(dst); i++ {
 		sum := 0.0
@@ -23,5 +33,13 @@ func CombineFields[T Float](dst []T, coef []float64, fields [][]float64) {
 			sum += c * fields[f][i]
 		}
 		dst[i] = T(sum)
+	}
+}
+
+// narrow rounds x to dst.
+func narrow(dst []float32, x []float64) {
+	x = x[:len(dst)]
+	for i := narrowWide(dst, x); i < len(dst); i++ {
+		dst[i] = float32(x[i])
 	}
 }

@@ -4,19 +4,34 @@ import "math"
 
 // Element-wise functions for compiled expressions; dst and x as in Add64.
 // Special values (NaN, infinities, zeros, negative arguments) are those of
-// package math at every level. The portable level calls package math; the SIMD
-// levels, which agree with each other bit for bit, are within these bounds of
-// the true value, in units of the last place (tests compare with math/big):
+// package math. The reference calls package math; vectors, of all widths with the
+// same bits, are within these bounds of the true value, in units of the last place
+// (tests compare with math/big):
 //
 //	exp, log, sin, cos, pow   1.1, for all finite arguments
 //	tanh                      2.5
 //
 // sin and cos of |x| >= 2^30 are those of package math.
 
+// function is one that math64 does by vectors.
+type function int
+
+const (
+	fExp function = iota
+	fLog
+	fTanh
+	fSin
+	fCos
+)
+
 // Exp64 sets dst = e^x.
 func Exp64(dst, x []float64) {
 	x = x[:len(dst)]
-	for i := vectorExp(dst, x); i < len(dst); i++ {
+	if width > 0 {
+		math64(fExp, dst, x)
+		return
+	}
+	for i := range dst {
 		dst[i] = math.Exp(x[i])
 	}
 }
@@ -24,7 +39,11 @@ func Exp64(dst, x []float64) {
 // Log64 sets dst = log x.
 func Log64(dst, x []float64) {
 	x = x[:len(dst)]
-	for i := vectorLog(dst, x); i < len(dst); i++ {
+	if width > 0 {
+		math64(fLog, dst, x)
+		return
+	}
+	for i := range dst {
 		dst[i] = log(x[i])
 	}
 }
@@ -40,7 +59,23 @@ func log(x float64) float64 {
 // Pow64 sets dst = x^y.
 func Pow64(dst, x, y []float64) {
 	x, y = x[:len(dst)], y[:len(dst)]
-	for i := vectorPow(dst, x, y); i < len(dst); i++ {
+	if width > 0 {
+		var base, power [64]float64 // dst may be x or y
+		for len(dst) > 0 {
+			n := min(len(dst), len(base))
+			copy(base[:], x[:n])
+			copy(power[:], y[:n])
+			pow64(dst[:n], base[:n], power[:n])
+			for i, v := range base[:n] {
+				if k := power[i]; !(v > 0 && v <= math.MaxFloat64 && math.Abs(k) <= math.MaxFloat64) {
+					dst[i] = math.Pow(v, k)
+				}
+			}
+			dst, x, y = dst[n:], x[n:], y[n:]
+		}
+		return
+	}
+	for i := range dst {
 		dst[i] = pow(x[i], y[i])
 	}
 }
@@ -48,10 +83,22 @@ func Pow64(dst, x, y []float64) {
 // PowScalar64 sets dst = x^k.
 func PowScalar64(dst, x []float64, k float64) {
 	x = x[:len(dst)]
-	for i := vectorPowScalar(dst, x, k); i < len(dst); i++ {
+	if width > 0 && k != 0 && !math.IsNaN(k) && !math.IsInf(k, 0) {
+		special := powSpecial{math.Pow(0, k), math.Pow(math.Inf(1), k), math.NaN()}
+		if k == math.Trunc(k) {
+			special.negative = math.Copysign(0, math.Pow(-1, k))
+		}
+		powScalar64(dst, x, k, special)
+		return
+	}
+	for i := range dst {
 		dst[i] = pow(x[i], k)
 	}
 }
+
+// powSpecial holds what powers with a fixed exponent are outside the positive
+// numbers: at +0, at +Inf, and negative as powScalar64 explains.
+type powSpecial struct{ zero, inf, negative float64 }
 
 // pow is math.Pow with log for the arguments that log mends.
 func pow(x, y float64) float64 {
@@ -64,7 +111,17 @@ func pow(x, y float64) float64 {
 // Sin64 sets dst = sin x.
 func Sin64(dst, x []float64) {
 	x = x[:len(dst)]
-	for i := vectorSin(dst, x); i < len(dst); i++ {
+	if width > 0 {
+		if math64(fSin, dst, x) {
+			for i, v := range dst {
+				if !(math.Abs(v) < trigMax) {
+					dst[i] = math.Sin(v)
+				}
+			}
+		}
+		return
+	}
+	for i := range dst {
 		dst[i] = math.Sin(x[i])
 	}
 }
@@ -72,7 +129,17 @@ func Sin64(dst, x []float64) {
 // Cos64 sets dst = cos x.
 func Cos64(dst, x []float64) {
 	x = x[:len(dst)]
-	for i := vectorCos(dst, x); i < len(dst); i++ {
+	if width > 0 {
+		if math64(fCos, dst, x) {
+			for i, v := range dst {
+				if !(math.Abs(v) < trigMax) {
+					dst[i] = math.Cos(v)
+				}
+			}
+		}
+		return
+	}
+	for i := range dst {
 		dst[i] = math.Cos(x[i])
 	}
 }
@@ -80,7 +147,11 @@ func Cos64(dst, x []float64) {
 // Tanh64 sets dst = tanh x.
 func Tanh64(dst, x []float64) {
 	x = x[:len(dst)]
-	for i := vectorTanh(dst, x); i < len(dst); i++ {
+	if width > 0 {
+		math64(fTanh, dst, x)
+		return
+	}
+	for i := range dst {
 		dst[i] = math.Tanh(x[i])
 	}
 }

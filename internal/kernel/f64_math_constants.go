@@ -1,8 +1,9 @@
-//go:build goexperiment.simd && amd64 && go1.26 && !go1.27
-
 package kernel
 
 import "math"
+
+// trigMax bounds the arguments whose sine and cosine vectors compute.
+const trigMax = 0x1p30
 
 // Numbers of the vector functions, each eight times over, so that they load as
 // vectors (and fold into the instruction that uses them).
@@ -117,7 +118,7 @@ var mathConstants = func() (table [constantCount][8]float64) {
 		cAtanh13: 0.0769229744350359, cAtanh15: 0.0666740439940617, cAtanh17: 0.05853063232281699,
 		cAtanh19: 0.058621635304233734,
 
-		cTrigMax: 0x1p30, cTrigMin: -0x1p30, cTwoOverPi: 2 / math.Pi,
+		cTrigMax: trigMax, cTrigMin: -trigMax, cTwoOverPi: 2 / math.Pi,
 		cNegHalfPi1: -1.5707963267948966, cNegHalfPi2: -6.123233995736766e-17, cNegHalfPi3: 1.4973849048591698e-33,
 		cSin1: -1.66666666666666324348e-01, cSin2: 8.33333333332248946124e-03, cSin3: -1.98412698298579493134e-04,
 		cSin4: 2.75573137070700676789e-06, cSin5: -2.50507602534068634195e-08, cSin6: 1.58969099521155010221e-10,

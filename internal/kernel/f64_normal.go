@@ -3,7 +3,7 @@ package kernel
 // The float64 kernels of one least-squares pass. Matrices are row-major with
 // the points first: a (m, n) holds row r at a[r*n : (r+1)*n]. Every function
 // accumulates rows in ascending order within fixed blocks, so a result depends
-// on its arguments and the level alone.
+// on its arguments and the width alone.
 
 // normalBlock is the size in float64 of the block of J that one sweep keeps in
 // the first-level cache (16 KiB of 48), beside the accumulators' tile.
@@ -111,8 +111,8 @@ func CombineRows(dst []float64, n, m int, f, a [][]float64) {
 func combineRows(dst []float64, n, lo int, f, a [][]float64) bool {
 	first := true
 	k := len(dst) / n
-	if len(f) == 3 && n%8 == 0 && f[0] != nil && f[1] != nil && f[2] != nil &&
-		vectorScaleRows3(dst, n, f[0][lo:lo+k], f[1][lo:lo+k], f[2][lo:lo+k], a[0][lo*n:(lo+k)*n], a[1][lo*n:(lo+k)*n], a[2][lo*n:(lo+k)*n]) {
+	if width > 0 && len(f) == 3 && f[0] != nil && f[1] != nil && f[2] != nil &&
+		scaleThreeRows64(dst, n, f[0][lo:lo+k], f[1][lo:lo+k], f[2][lo:lo+k], a[0][lo*n:(lo+k)*n], a[1][lo*n:(lo+k)*n], a[2][lo*n:(lo+k)*n]) {
 		return true
 	}
 	for j, fj := range f {
@@ -139,7 +139,11 @@ func AddScaledRows(dst []float64, n int, c, a []float64) {
 
 // scaleRows sets (first) or adds dst[r, :] = c[r]·a[r, :].
 func scaleRows(dst []float64, n int, c, a []float64, first bool) {
-	if i0 := vectorScaleRows(dst, n, c, a, first); i0 < n {
+	i0 := 0
+	if width > 0 {
+		i0 = scaleRows64(dst, n, c, a, first)
+	}
+	if i0 < n {
 		scaleRowsGo(dst, n, i0, c, a, first)
 	}
 }
@@ -165,7 +169,11 @@ func syrk(gram []float64, n, m int, j []float64) { gemmLower(gram, n, m, j, j) }
 
 // gemmLower adds the lower triangle of aᵀb to gram; a and b are (m, n).
 func gemmLower(gram []float64, n, m int, a, b []float64) {
-	if i0 := vectorGemmLower(gram, n, m, a, b); i0 < n {
+	i0 := 0
+	if width > 0 {
+		i0 = gemm64(gram, n, m, a, b, false)
+	}
+	if i0 < n {
 		gemmLowerGo(gram, n, i0, m, a, b)
 	}
 }
@@ -189,7 +197,10 @@ func MatVecRows(z []float64, n, m int, a, w []float64) {
 	if n < 1 || len(z) < m || len(a) < m*n || len(w) < n {
 		panic("kernel: MatVecRows: a slice is too short")
 	}
-	i0 := vectorMatVecRows(z, n, m, a, w)
+	i0 := 0
+	if width > 0 {
+		i0 = matVecRows64(z, n, m, a, w)
+	}
 	if i0 == n {
 		return
 	}
@@ -207,7 +218,11 @@ func AccumulateTransposed(g []float64, n, m int, a, s []float64) {
 	if n < 1 || len(g) < n || len(a) < m*n || len(s) < m {
 		panic("kernel: AccumulateTransposed: a slice is too short")
 	}
-	if i0 := vectorAccumulateTransposed(g, n, m, a, s); i0 < n {
+	i0 := 0
+	if width > 0 {
+		i0 = accumulateTransposed64(g, n, m, a, s)
+	}
+	if i0 < n {
 		accumulateTransposedGo(g, n, i0, m, a, s)
 	}
 }
@@ -229,7 +244,11 @@ func GatherAxpy(dst []float64, n int, basis []float64, points []int32, offset in
 		panic("kernel: GatherAxpy: dst is too short")
 	}
 	basis = basis[:len(basis):len(basis)] // a row past the end must not be found in the capacity
-	if i0 := vectorGatherAxpy(dst, n, basis, points, offset, coef, first); i0 < n {
+	i0 := 0
+	if width > 0 {
+		i0 = gatherRows64(dst, n, basis, points, offset, coef, first)
+	}
+	if i0 < n {
 		gatherAxpyGo(dst, n, i0, basis, points, offset, coef, first)
 	}
 }
@@ -279,7 +298,10 @@ func AddTranspose(g []float64, n int) {
 // Dot returns Σ x[i]·y[i]. It panics if y is shorter than x.
 func Dot(x, y []float64) float64 {
 	y = y[:len(x)]
-	sum, i0 := vectorDot(x, y)
+	sum, i0 := 0.0, 0
+	if width > 0 {
+		sum, i0 = dot64(x, y)
+	}
 	return sum + dotGo(x[i0:], y[i0:])
 }
 
@@ -306,7 +328,11 @@ func SumSquares64(x []float64) float64 { return Dot(x, x) }
 // Axpy64 adds alpha·x to dst. It panics if dst is shorter than x.
 func Axpy64(dst []float64, alpha float64, x []float64) {
 	dst = dst[:len(x)]
-	for i := vectorAxpy(dst, alpha, x); i < len(x); i++ {
+	done := 0
+	if width > 0 {
+		done = axpy64(dst, alpha, x)
+	}
+	for i := done; i < len(x); i++ {
 		dst[i] += alpha * x[i]
 	}
 }

@@ -1,7 +1,7 @@
 package kernel
 
 // The least-squares kernels for rows kept as float32: every sum and product is
-// float64, of the numbers as they are. Where no vector kernel reads float32 rows,
+// float64, of the numbers as they are. Where no kernel reads float32 rows,
 // blocks of them are widened first.
 
 // NormalScratch32 returns the length of scratch that the kernels of float32 rows
@@ -14,7 +14,7 @@ func MatVecRows32(z []float64, n, m int, a []float32, w, scratch []float64) {
 	if n < 1 || len(z) < m || len(a) < m*n || len(w) < n || len(scratch) < NormalScratch32(n) {
 		panic("kernel: MatVecRows32: a slice is too short")
 	}
-	if vectorMatVecRows32(z, n, m, a, w) {
+	if matVecRowsWide(z, n, m, a, w) {
 		return
 	}
 	rows := blockRows(n)
@@ -70,22 +70,28 @@ func AccumulateCurvature32(g []float64, n, m int, s [][]float64, a [][]float32, 
 		for j := range a {
 			if combineRows32(b, wide, n, lo, s[j*len(a):j*len(a)+j+1], a[:j+1]) {
 				Widen(wide[:k*n], a[j][lo*n:(lo+k)*n])
-				if !vectorGemmAll(g, n, k, wide, b) {
-					gemmAllGo(g, n, k, wide, b)
-				}
+				gemmAll(g, n, k, wide, b)
 			}
 		}
 	}
 }
 
-// gemmAllGo adds aᵀb to g; a and b are (m, n).
-func gemmAllGo(g []float64, n, m int, a, b []float64) {
+// gemmAll adds aᵀb to g; a and b are (m, n).
+func gemmAll(g []float64, n, m int, a, b []float64) {
+	done := 0
+	if width > 0 {
+		done = gemm64(g, n, m, a, b, true)
+	}
 	for r := range m {
 		x, y := a[r*n:(r+1)*n], b[r*n:(r+1)*n]
 		for i, v := range x {
+			from := 0
+			if i < done {
+				from = done
+			}
 			out := g[i*n : (i+1)*n]
-			for k, w := range y {
-				out[k] += v * w
+			for k := from; k < n; k++ {
+				out[k] += v * y[k]
 			}
 		}
 	}
@@ -115,7 +121,7 @@ func combineRows32(dst, wide []float64, n, lo int, f [][]float64, a [][]float32)
 		clear(dst)
 		return false
 	}
-	if vectorCombineRows32(dst, n, lo, f, a) {
+	if combineRowsWide(dst, n, lo, f, a) {
 		return true
 	}
 	first := true

@@ -6,12 +6,39 @@ import "math"
 // operands have the length of dst at least; dst may be an operand itself, but
 // must not overlap one otherwise. Every element is computed alone, so results
 // do not depend on where a slice starts or how work is cut; arithmetic is
-// correctly rounded at every level, and NaN operands give NaN.
+// correctly rounded with vectors and without, and NaN operands give NaN.
+
+// arithmetic is an operation that arith64 does by vectors.
+type arithmetic int
+
+const (
+	opAdd arithmetic = iota
+	opSub
+	opMul
+	opDiv
+	opMin
+	opMax
+	opAbs
+	opSqrt
+	opLess
+	opLessEqual
+	opEqual
+	opNotEqual
+)
+
+// arith does the first elements by vectors and returns their number. A nil operand
+// stands for k in every element.
+func arith(op arithmetic, dst, x, y []float64, k float64) int {
+	if width == 0 {
+		return 0
+	}
+	return arith64(op, dst, x, y, k)
+}
 
 // Add64 sets dst = x + y.
 func Add64(dst, x, y []float64) {
 	x, y = x[:len(dst)], y[:len(dst)]
-	for i := vectorAdd(dst, x, y); i < len(dst); i++ {
+	for i := arith(opAdd, dst, x, y, 0); i < len(dst); i++ {
 		dst[i] = x[i] + y[i]
 	}
 }
@@ -19,7 +46,7 @@ func Add64(dst, x, y []float64) {
 // Sub64 sets dst = x - y.
 func Sub64(dst, x, y []float64) {
 	x, y = x[:len(dst)], y[:len(dst)]
-	for i := vectorSub(dst, x, y); i < len(dst); i++ {
+	for i := arith(opSub, dst, x, y, 0); i < len(dst); i++ {
 		dst[i] = x[i] - y[i]
 	}
 }
@@ -27,7 +54,7 @@ func Sub64(dst, x, y []float64) {
 // Mul64 sets dst = x·y.
 func Mul64(dst, x, y []float64) {
 	x, y = x[:len(dst)], y[:len(dst)]
-	for i := vectorMul(dst, x, y); i < len(dst); i++ {
+	for i := arith(opMul, dst, x, y, 0); i < len(dst); i++ {
 		dst[i] = x[i] * y[i]
 	}
 }
@@ -35,7 +62,7 @@ func Mul64(dst, x, y []float64) {
 // Div64 sets dst = x/y.
 func Div64(dst, x, y []float64) {
 	x, y = x[:len(dst)], y[:len(dst)]
-	for i := vectorDiv(dst, x, y); i < len(dst); i++ {
+	for i := arith(opDiv, dst, x, y, 0); i < len(dst); i++ {
 		dst[i] = x[i] / y[i]
 	}
 }
@@ -43,7 +70,7 @@ func Div64(dst, x, y []float64) {
 // Min64 sets dst to the smaller of x and y; either of two zeros.
 func Min64(dst, x, y []float64) {
 	x, y = x[:len(dst)], y[:len(dst)]
-	for i := vectorMin(dst, x, y); i < len(dst); i++ {
+	for i := arith(opMin, dst, x, y, 0); i < len(dst); i++ {
 		dst[i] = min(x[i], y[i])
 	}
 }
@@ -51,7 +78,7 @@ func Min64(dst, x, y []float64) {
 // Max64 sets dst to the larger of x and y; either of two zeros.
 func Max64(dst, x, y []float64) {
 	x, y = x[:len(dst)], y[:len(dst)]
-	for i := vectorMax(dst, x, y); i < len(dst); i++ {
+	for i := arith(opMax, dst, x, y, 0); i < len(dst); i++ {
 		dst[i] = max(x[i], y[i])
 	}
 }
@@ -59,7 +86,7 @@ func Max64(dst, x, y []float64) {
 // Abs64 sets dst = |x|.
 func Abs64(dst, x []float64) {
 	x = x[:len(dst)]
-	for i := vectorAbs(dst, x); i < len(dst); i++ {
+	for i := arith(opAbs, dst, x, nil, 0); i < len(dst); i++ {
 		dst[i] = math.Abs(x[i])
 	}
 }
@@ -67,7 +94,7 @@ func Abs64(dst, x []float64) {
 // Sqrt64 sets dst = √x.
 func Sqrt64(dst, x []float64) {
 	x = x[:len(dst)]
-	for i := vectorSqrt(dst, x); i < len(dst); i++ {
+	for i := arith(opSqrt, dst, x, nil, 0); i < len(dst); i++ {
 		dst[i] = math.Sqrt(x[i])
 	}
 }
@@ -75,7 +102,7 @@ func Sqrt64(dst, x []float64) {
 // AddScalar64 sets dst = x + k.
 func AddScalar64(dst, x []float64, k float64) {
 	x = x[:len(dst)]
-	for i := vectorAddScalar(dst, x, k); i < len(dst); i++ {
+	for i := arith(opAdd, dst, x, nil, k); i < len(dst); i++ {
 		dst[i] = x[i] + k
 	}
 }
@@ -83,7 +110,7 @@ func AddScalar64(dst, x []float64, k float64) {
 // SubFromScalar64 sets dst = k - x.
 func SubFromScalar64(dst []float64, k float64, x []float64) {
 	x = x[:len(dst)]
-	for i := vectorSubFromScalar(dst, k, x); i < len(dst); i++ {
+	for i := arith(opSub, dst, nil, x, k); i < len(dst); i++ {
 		dst[i] = k - x[i]
 	}
 }
@@ -91,7 +118,7 @@ func SubFromScalar64(dst []float64, k float64, x []float64) {
 // MulScalar64 sets dst = k·x.
 func MulScalar64(dst []float64, k float64, x []float64) {
 	x = x[:len(dst)]
-	for i := vectorMulScalar(dst, k, x); i < len(dst); i++ {
+	for i := arith(opMul, dst, nil, x, k); i < len(dst); i++ {
 		dst[i] = k * x[i]
 	}
 }
@@ -99,7 +126,7 @@ func MulScalar64(dst []float64, k float64, x []float64) {
 // DivScalar64 sets dst = x/k.
 func DivScalar64(dst, x []float64, k float64) {
 	x = x[:len(dst)]
-	for i := vectorDivScalar(dst, x, k); i < len(dst); i++ {
+	for i := arith(opDiv, dst, x, nil, k); i < len(dst); i++ {
 		dst[i] = x[i] / k
 	}
 }
@@ -107,7 +134,7 @@ func DivScalar64(dst, x []float64, k float64) {
 // DivIntoScalar64 sets dst = k/x.
 func DivIntoScalar64(dst []float64, k float64, x []float64) {
 	x = x[:len(dst)]
-	for i := vectorDivIntoScalar(dst, k, x); i < len(dst); i++ {
+	for i := arith(opDiv, dst, nil, x, k); i < len(dst); i++ {
 		dst[i] = k / x[i]
 	}
 }
@@ -115,7 +142,7 @@ func DivIntoScalar64(dst []float64, k float64, x []float64) {
 // Less64 sets dst to 1 where x < y, else 0.
 func Less64(dst, x, y []float64) {
 	x, y = x[:len(dst)], y[:len(dst)]
-	for i := vectorLess(dst, x, y); i < len(dst); i++ {
+	for i := arith(opLess, dst, x, y, 0); i < len(dst); i++ {
 		dst[i] = truth(x[i] < y[i])
 	}
 }
@@ -123,7 +150,7 @@ func Less64(dst, x, y []float64) {
 // LessEqual64 sets dst to 1 where x <= y, else 0.
 func LessEqual64(dst, x, y []float64) {
 	x, y = x[:len(dst)], y[:len(dst)]
-	for i := vectorLessEqual(dst, x, y); i < len(dst); i++ {
+	for i := arith(opLessEqual, dst, x, y, 0); i < len(dst); i++ {
 		dst[i] = truth(x[i] <= y[i])
 	}
 }
@@ -131,7 +158,7 @@ func LessEqual64(dst, x, y []float64) {
 // Equal64 sets dst to 1 where x == y, else 0.
 func Equal64(dst, x, y []float64) {
 	x, y = x[:len(dst)], y[:len(dst)]
-	for i := vectorEqual(dst, x, y); i < len(dst); i++ {
+	for i := arith(opEqual, dst, x, y, 0); i < len(dst); i++ {
 		dst[i] = truth(x[i] == y[i])
 	}
 }
@@ -139,7 +166,7 @@ func Equal64(dst, x, y []float64) {
 // NotEqual64 sets dst to 1 where x != y, else 0; NaN differs from everything.
 func NotEqual64(dst, x, y []float64) {
 	x, y = x[:len(dst)], y[:len(dst)]
-	for i := vectorNotEqual(dst, x, y); i < len(dst); i++ {
+	for i := arith(opNotEqual, dst, x, y, 0); i < len(dst); i++ {
 		dst[i] = truth(x[i] != y[i])
 	}
 }
@@ -148,7 +175,11 @@ func NotEqual64(dst, x, y []float64) {
 // value not selected is never read into the result.
 func Select64(dst, c, x, y []float64) {
 	c, x, y = c[:len(dst)], x[:len(dst)], y[:len(dst)]
-	for i := vectorSelect(dst, c, x, y); i < len(dst); i++ {
+	done := 0
+	if width > 0 {
+		done = select64(dst, c, x, y)
+	}
+	for i := done; i < len(dst); i++ {
 		if c[i] != 0 {
 			dst[i] = x[i]
 		} else {

@@ -4,7 +4,7 @@ package kernel
 // if x is shorter than dst.
 func Widen(dst []float64, x []float32) {
 	x = x[:len(dst)]
-	for i := vectorWiden(dst, x); i < len(dst); i++ {
+	for i := widenWide(dst, x); i < len(dst); i++ {
 		dst[i] = float64(x[i])
 	}
 }

@@ -43,18 +43,17 @@ func FFTPass(dst, src Lanes, twiddle []float64, r, m, s int) {
 	if len(twiddle) != 2*m*(r-1) {
 		panic("kernel: FFTPass: want r-1 twiddle factors for each of m")
 	}
-	if level >= AVX2 && fftPassSIMD(dst, src, twiddle, r, m, s) {
-		return
-	}
-	switch r {
-	case 2:
-		fftPass2Go(dst, src, twiddle, m, s)
-	case 4:
-		fftPass4Go(dst, src, twiddle, m, s)
-	case 3, 5, 7:
-		fftPassOddGo(dst, src, twiddle, r, m, s)
-	default:
+	switch {
+	case r < 2 || r > 7 || r == 6:
 		panic("kernel: FFTPass: radix must be 2, 3, 4, 5 or 7")
+	case width > 0:
+		fftPass64(dst, src, twiddle, r, m, s)
+	case r == 2:
+		fftPass2Go(dst, src, twiddle, m, s)
+	case r == 4:
+		fftPass4Go(dst, src, twiddle, m, s)
+	default:
+		fftPassOddGo(dst, src, twiddle, r, m, s)
 	}
 }
 
@@ -173,8 +172,8 @@ func FFTTwist(dst, src Lanes, factor []float64, n int) {
 	if len(factor) != 2*n {
 		panic("kernel: FFTTwist: want one complex factor per point")
 	}
-	if level >= AVX2 {
-		fftTwistSIMD(dst, src, factor, n)
+	if width > 0 {
+		fftTwist64(dst, src, factor, n)
 		return
 	}
 	for i := range n {
@@ -194,8 +193,8 @@ func FFTSplit(a, b, z Lanes, n int) {
 	z.fits(n)
 	a.fits(n/2 + 1)
 	b.fits(n/2 + 1)
-	if level >= AVX2 {
-		fftSplitSIMD(a, b, z, n)
+	if width > 0 {
+		fftSplit64(a, b, z, n)
 		return
 	}
 	for k := range n/2 + 1 {
@@ -227,8 +226,8 @@ func FFTMerge(z, a, b Lanes, n int) {
 	if n%2 == 0 {
 		real(n / 2)
 	}
-	if level >= AVX2 {
-		fftMergeSIMD(z, a, b, n)
+	if width > 0 {
+		fftMerge64(z, a, b, n)
 		return
 	}
 	for k := 1; 2*k < n; k++ {

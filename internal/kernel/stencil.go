@@ -13,6 +13,9 @@ type Stencils struct {
 	Which  []uint16 // per point: its stencil
 }
 
+// stencilBlock is the number of points that vectors of stencils take at once.
+const stencilBlock = 64
+
 // GatherStencils applies the stencils of the given points to n fields at once:
 // with basis (P, n) and dst (len(points), n), both row-major,
 //
@@ -24,11 +27,38 @@ func GatherStencils(dst, basis []float64, n int, points []int32, s *Stencils) {
 		panic("kernel: GatherStencils: want basis (P, n) and dst (len(points), n)")
 	}
 	done := 0
-	if level >= AVX2 {
-		done = gatherStencilsSIMD(dst, basis, n, points, s)
+	if width > 0 && len(points) > 0 {
+		checkStencils(len(basis)/n, points, s)
+		done = gatherStencils64(dst, basis, n, points, s)
 	}
 	if done < n {
 		gatherStencilsGo(dst, basis, n, done, points, s)
+	}
+}
+
+// checkStencils panics if a stencil of a point reaches outside a basis of that many
+// rows.
+func checkStencils(rows int, points []int32, s *Stencils) {
+	// Most points are far from the ends: one test for all of them.
+	low, high := int32(0), int32(0)
+	for _, o := range s.Offset {
+		low, high = min(low, o), max(high, o)
+	}
+	first, last := points[0], points[0]
+	for _, p := range points {
+		first, last = min(first, p), max(last, p)
+	}
+	if int(first)+int(low) >= 0 && int(last)+int(high) < rows {
+		return
+	}
+	for _, p := range points {
+		k := s.Which[p]
+		lo, hi := s.Start[k], s.Start[k+1]
+		for _, o := range s.Offset[lo:hi] {
+			if q := int(p) + int(o); uint(q) >= uint(rows) {
+				panic("kernel: GatherStencils: stencil reaches outside the basis")
+			}
+		}
 	}
 }
 
@@ -61,8 +91,8 @@ func ApplyStencil(dst, u []float64, first int, offset []int32, coef []float64) {
 	}
 	coef = coef[:len(offset)]
 	done := 0
-	if level >= AVX2 {
-		done = applyStencilSIMD(dst, u, first, offset, coef)
+	if width > 0 && n > 0 {
+		done = applyStencil64(dst, u, first, offset, coef)
 	}
 	if done < n {
 		applyStencilGo(dst[done:], u, first+done, offset, coef)
@@ -85,13 +115,6 @@ func applyStencilGo(dst, u []float64, first int, offset []int32, coef []float64)
 func ApplyStencilTranspose(dst, z []float64, first int, offset []int32, coef []float64) {
 	for e, o := range offset {
 		out := dst[first+int(o):][:len(z)]
-		done := 0
-		if level >= AVX2 {
-			done = addScaledSIMD(out, coef[e], z)
-		}
-		c := coef[e]
-		for i := done; i < len(z); i++ {
-			out[i] += c * z[i]
-		}
+		Axpy64(out, coef[e], z)
 	}
 }

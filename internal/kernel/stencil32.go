@@ -6,11 +6,7 @@ func GatherStencils32(dst, basis []float32, n int, points []int32, s *Stencils) 
 	if n < 1 || len(dst) != len(points)*n || len(basis) != len(s.Which)*n {
 		panic("kernel: GatherStencils32: want basis (P, n) and dst (len(points), n)")
 	}
-	done := 0
-	if level >= AVX2 {
-		done = gatherStencils32SIMD(dst, basis, n, points, s)
-	}
-	if done < n {
+	if done := gatherStencilsWide(dst, basis, n, points, s); done < n {
 		gatherStencils32Go(dst, basis, n, done, points, s)
 	}
 }

@@ -40,49 +40,12 @@ func machineWidth() int {
 	return 128
 }
 
-// Vectors are loaded and stored through pointers to arrays of their length, which is
-// a constant in each function the compiler makes: no check of bounds remains, and
-// none of the race detector's (checkptr) fails. Loops walk pointers, and leave before
-// they move one past its allocation.
+// A vector lies in memory as an array of its length does. These loads and stores
+// compile to one instruction, of the width of the function they are in, and the race
+// detector's checks of pointers see its true size. Loops walk pointers, and leave
+// before they move one past its allocation.
 
-func load32(p unsafe.Pointer) simd.Float32s {
-	switch (simd.Float32s{}).Len() {
-	case 16:
-		return simd.LoadFloat32s((*[16]float32)(p)[:])
-	case 8:
-		return simd.LoadFloat32s((*[8]float32)(p)[:])
-	}
-	return simd.LoadFloat32s((*[4]float32)(p)[:])
-}
-
-func store32(p unsafe.Pointer, v simd.Float32s) {
-	switch v.Len() {
-	case 16:
-		v.Store((*[16]float32)(p)[:])
-	case 8:
-		v.Store((*[8]float32)(p)[:])
-	default:
-		v.Store((*[4]float32)(p)[:])
-	}
-}
-
-func load64(p unsafe.Pointer) simd.Float64s {
-	switch (simd.Float64s{}).Len() {
-	case 8:
-		return simd.LoadFloat64s((*[8]float64)(p)[:])
-	case 4:
-		return simd.LoadFloat64s((*[4]float64)(p)[:])
-	}
-	return simd.LoadFloat64s((*[2]float64)(p)[:])
-}
-
-func store64(p unsafe.Pointer, v simd.Float64s) {
-	switch v.Len() {
-	case 8:
-		v.Store((*[8]float64)(p)[:])
-	case 4:
-		v.Store((*[4]float64)(p)[:])
-	default:
-		v.Store((*[2]float64)(p)[:])
-	}
-}
+func load32(p unsafe.Pointer) simd.Float32s     { return *(*simd.Float32s)(p) }
+func store32(p unsafe.Pointer, v simd.Float32s) { *(*simd.Float32s)(p) = v }
+func load64(p unsafe.Pointer) simd.Float64s     { return *(*simd.Float64s)(p) }
+func store64(p unsafe.Pointer, v simd.Float64s) { *(*simd.Float64s)(p) = v }

@@ -31,5 +31,6 @@ func adam32(params, first, second, grad []float32, s AdamStep) int {
 		step := size.Mul(y).Div(root.Mul(z.Sqrt()).Add(epsilon))
 		store32(unsafe.Add(p, i), load32(unsafe.Add(p, i)).Sub(step))
 	}
+	clearUpper()
 	return n
 }

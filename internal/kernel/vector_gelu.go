@@ -20,6 +20,7 @@ func gelu32(dst, x []float32) int {
 		v := load32(unsafe.Add(p, i))
 		store32(unsafe.Add(d, i), v.Div(expGelu32(v.Min(high).Max(low)).Add(one)))
 	}
+	clearUpper()
 	return n
 }
 
@@ -43,6 +44,7 @@ func geluBackward32(v, g, x []float32) int {
 		slope := e.Mul(s).Mul(value).MulAdd(cubic.MulAdd(z.Mul(z), linear), s)
 		store32(unsafe.Add(q, i), slope.Mul(load32(unsafe.Add(q, i))))
 	}
+	clearUpper()
 	return n
 }
 

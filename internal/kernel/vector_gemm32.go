@@ -55,6 +55,7 @@ func gemm32(c []float32, ldc, m, n int, bias []float32, accumulate bool, p, q Pr
 			gemm8x1x32(&t, 4*uintptr(wide))
 		}
 	}
+	clearUpper()
 	return n
 }
 
@@ -118,6 +119,7 @@ func gemmRows32(c, a [][]float32, n int, accumulate bool, b []float32, stride, k
 			gemm8x1x32(&t, 4*uintptr(wide))
 		}
 	}
+	clearUpper()
 	return n
 }
 

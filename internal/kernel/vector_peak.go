@@ -25,6 +25,7 @@ func burst32(n int) float64 {
 	c0 = c0.Add(c1).Add(c2).Add(c3).Add(c4).Add(c5).Add(c6).Add(c7).Add(c8).Add(c9)
 	var out [16]float32
 	store32(unsafe.Pointer(&out), c0)
+	clearUpper()
 	keep(float64(out[0]))
 	return 20 * float64(x.Len()) * float64(n)
 }
@@ -45,6 +46,7 @@ func burst64(n int) float64 {
 	c0 = c0.Add(c1).Add(c2).Add(c3).Add(c4).Add(c5).Add(c6).Add(c7).Add(c8).Add(c9)
 	var out [8]float64
 	store64(unsafe.Pointer(&out), c0)
+	clearUpper()
 	keep(float64(out[0]))
 	return 20 * float64(x.Len()) * float64(n)
 }

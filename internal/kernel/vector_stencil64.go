@@ -1,0 +1,131 @@
+//go:build goexperiment.simd && (amd64 || arm64)
+
+package kernel
+
+import (
+	"simd"
+	"unsafe"
+)
+
+// gatherStencils64 does the first columns of GatherStencils and returns their number.
+// The caller has checked every stencil. Points go in blocks, so that the rows of one
+// block stay in the cache while the strips of 4, then 2, then 1 vector of columns pass
+// over them.
+func gatherStencils64(dst, basis []float64, n int, points []int32, s *Stencils) int {
+	lanes := (simd.Float64s{}).Len()
+	done := n / lanes * lanes
+	if done == 0 {
+		return 0
+	}
+	in := unsafe.Pointer(unsafe.SliceData(basis))
+	for lo := 0; lo < len(points); lo += stencilBlock {
+		some := points[lo:min(lo+stencilBlock, len(points))]
+		out, j := unsafe.Pointer(&dst[lo*n]), 0
+		for ; j+4*lanes <= n; j += 4 * lanes {
+			gather4(out, in, n, j, some, s)
+		}
+		for ; j+2*lanes <= n; j += 2 * lanes {
+			gather2(out, in, n, j, some, s)
+		}
+		if j < done {
+			gather1(out, in, n, j, some, s)
+		}
+	}
+	clearUpper()
+	return done
+}
+
+// gather4 does four vectors of columns from column j on.
+func gather4(out, in unsafe.Pointer, n, j int, points []int32, s *Stencils) {
+	w := 8 * uintptr((simd.Float64s{}).Len())
+	for r, p := range points {
+		k := s.Which[p]
+		var a0, a1, a2, a3 simd.Float64s
+		for e := s.Start[k]; e < s.Start[k+1]; e++ {
+			c, q := simd.BroadcastFloat64s(s.Coef[e]), unsafe.Add(in, 8*((int(p)+int(s.Offset[e]))*n+j))
+			a0 = (*(*simd.Float64s)(q)).MulAdd(c, a0)
+			a1 = (*(*simd.Float64s)(unsafe.Add(q, w))).MulAdd(c, a1)
+			a2 = (*(*simd.Float64s)(unsafe.Add(q, 2*w))).MulAdd(c, a2)
+			a3 = (*(*simd.Float64s)(unsafe.Add(q, 3*w))).MulAdd(c, a3)
+		}
+		o := unsafe.Add(out, 8*(r*n+j))
+		store64(o, a0)
+		store64(unsafe.Add(o, w), a1)
+		store64(unsafe.Add(o, 2*w), a2)
+		store64(unsafe.Add(o, 3*w), a3)
+	}
+}
+
+func gather2(out, in unsafe.Pointer, n, j int, points []int32, s *Stencils) {
+	w := 8 * uintptr((simd.Float64s{}).Len())
+	for r, p := range points {
+		k := s.Which[p]
+		var a0, a1 simd.Float64s
+		for e := s.Start[k]; e < s.Start[k+1]; e++ {
+			c, q := simd.BroadcastFloat64s(s.Coef[e]), unsafe.Add(in, 8*((int(p)+int(s.Offset[e]))*n+j))
+			a0 = (*(*simd.Float64s)(q)).MulAdd(c, a0)
+			a1 = (*(*simd.Float64s)(unsafe.Add(q, w))).MulAdd(c, a1)
+		}
+		o := unsafe.Add(out, 8*(r*n+j))
+		store64(o, a0)
+		store64(unsafe.Add(o, w), a1)
+	}
+}
+
+func gather1(out, in unsafe.Pointer, n, j int, points []int32, s *Stencils) {
+	for r, p := range points {
+		k := s.Which[p]
+		var a simd.Float64s
+		for e := s.Start[k]; e < s.Start[k+1]; e++ {
+			q := unsafe.Add(in, 8*((int(p)+int(s.Offset[e]))*n+j))
+			a = (*(*simd.Float64s)(q)).MulAdd(simd.BroadcastFloat64s(s.Coef[e]), a)
+		}
+		store64(unsafe.Add(out, 8*(r*n+j)), a)
+	}
+}
+
+// applyStencil64 does the first points of ApplyStencil and returns their number, a
+// multiple of two vectors. The caller has checked every range.
+func applyStencil64(dst, u []float64, first int, offset []int32, coef []float64) int {
+	lanes := (simd.Float64s{}).Len()
+	n, w := len(dst)/(2*lanes)*(2*lanes), 8*uintptr(lanes)
+	out, in := unsafe.Pointer(&dst[0]), unsafe.Pointer(unsafe.SliceData(u))
+	for i := 0; i < n; i += 2 * lanes {
+		var a0, a1 simd.Float64s
+		for e, c := range coef {
+			v, q := simd.BroadcastFloat64s(c), unsafe.Add(in, 8*(first+int(offset[e])+i))
+			a0 = (*(*simd.Float64s)(q)).MulAdd(v, a0)
+			a1 = (*(*simd.Float64s)(unsafe.Add(q, w))).MulAdd(v, a1)
+		}
+		o := unsafe.Add(out, 8*i)
+		store64(o, a0)
+		store64(unsafe.Add(o, w), a1)
+	}
+	clearUpper()
+	return n
+}
+
+// combine64 sets dst[i] = Σ_f coef[f]·fields[f][at+i] for the first elements, in groups
+// of four vectors, and returns their number. Four sums stay in registers; a field is
+// read once.
+func combine64(dst []float64, at int, coef []float64, fields [][]float64) int {
+	lanes := (simd.Float64s{}).Len()
+	n, w := len(dst)/(4*lanes)*(4*lanes), 8*uintptr(lanes)
+	for i := 0; i < n; i += 4 * lanes {
+		var s0, s1, s2, s3 simd.Float64s
+		for f, x := range fields {
+			c, p := simd.BroadcastFloat64s(coef[f]), unsafe.Pointer(&x[at+i])
+			s0 = (*(*simd.Float64s)(p)).MulAdd(c, s0)
+			s1 = (*(*simd.Float64s)(unsafe.Add(p, w))).MulAdd(c, s1)
+			s2 = (*(*simd.Float64s)(unsafe.Add(p, 2*w))).MulAdd(c, s2)
+			s3 = (*(*simd.Float64s)(unsafe.Add(p, 3*w))).MulAdd(c, s3)
+		}
+		o := unsafe.Pointer(&dst[i])
+		store64(o, s0)
+		store64(unsafe.Add(o, w), s1)
+		store64(unsafe.Add(o, 2*w), s2)
+		store64(unsafe.Add(o, 3*w), s3)
+	}
+	clearUpper()
+	return n
+}

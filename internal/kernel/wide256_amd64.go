@@ -1,0 +1,164 @@
+//go:build goexperiment.simd && amd64
+
+// Code generated from wide.go.tmpl by go generate; DO NOT EDIT.
+
+package kernel
+
+import (
+	"simd/archsimd"
+	"unsafe"
+)
+
+// Float32 numbers by 256-bit vectors of float64.
+
+// widen256 does the first elements of Widen and returns their number.
+func widen256(dst []float64, x []float32) int {
+	n := len(dst) / 4 * 4
+	if n == 0 {
+		return 0
+	}
+	out, p := unsafe.Pointer(&dst[0]), unsafe.Pointer(&x[0])
+	for i := 0; i < n; i += 4 {
+		archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(p, 4*i))).ConvertToFloat64().StoreArray((*[4]float64)(unsafe.Add(out, 8*i)))
+	}
+	archsimd.ClearAVXUpperBits()
+	return n
+}
+
+// narrow256 rounds the first elements of x to dst and returns their number.
+func narrow256(dst []float32, x []float64) int {
+	n := len(dst) / 4 * 4
+	if n == 0 {
+		return 0
+	}
+	out, p := unsafe.Pointer(&dst[0]), unsafe.Pointer(&x[0])
+	for i := 0; i < n; i += 4 {
+		archsimd.LoadFloat64x4Array((*[4]float64)(unsafe.Add(p, 8*i))).ConvertToFloat32().StoreArray((*[4]float32)(unsafe.Add(out, 4*i)))
+	}
+	archsimd.ClearAVXUpperBits()
+	return n
+}
+
+// matVec256 is MatVecRows32 for n a multiple of 4 and m > 0. It reads memory in
+// its own order, row after row; four rows are summed up together, the last,
+// incomplete four repeating a row.
+func matVec256(z []float64, n, m int, a []float32, w []float64) {
+	p, q := unsafe.Pointer(&a[0]), unsafe.Pointer(&w[0])
+	for r := 0; r < m; r += 4 {
+		var h [4]archsimd.Float64x4
+		for i := range h {
+			row := unsafe.Add(p, min(r+i, m-1)*n*4)
+			var s, t archsimd.Float64x4
+			k := 0
+			for ; k+16 <= n; k += 16 {
+				x, y := unsafe.Add(row, 4*k), unsafe.Add(q, 8*k)
+				s = archsimd.LoadFloat32x4Array((*[4]float32)(x)).ConvertToFloat64().MulAdd(archsimd.LoadFloat64x4Array((*[4]float64)(y)), s)
+				t = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(x, 16))).ConvertToFloat64().MulAdd(archsimd.LoadFloat64x4Array((*[4]float64)(unsafe.Add(y, 32))), t)
+				s = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(x, 32))).ConvertToFloat64().MulAdd(archsimd.LoadFloat64x4Array((*[4]float64)(unsafe.Add(y, 64))), s)
+				t = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(x, 48))).ConvertToFloat64().MulAdd(archsimd.LoadFloat64x4Array((*[4]float64)(unsafe.Add(y, 96))), t)
+			}
+			for ; k < n; k += 4 {
+				s = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(row, 4*k))).ConvertToFloat64().MulAdd(archsimd.LoadFloat64x4Array((*[4]float64)(unsafe.Add(q, 8*k))), s)
+			}
+			s = s.Add(t)
+			h[i] = s
+		}
+		sumFour(z[r:min(r+4, m)], h[0], h[1], h[2], h[3])
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+// matVecEight256 is matVec256 for rows of eight vectors, w in registers.
+func matVecEight256(z []float64, m int, a []float32, w []float64) {
+	p, q := unsafe.Pointer(&a[0]), unsafe.Pointer(&w[0])
+	w0 := archsimd.LoadFloat64x4Array((*[4]float64)(unsafe.Add(q, 0)))
+	w1 := archsimd.LoadFloat64x4Array((*[4]float64)(unsafe.Add(q, 32)))
+	w2 := archsimd.LoadFloat64x4Array((*[4]float64)(unsafe.Add(q, 64)))
+	w3 := archsimd.LoadFloat64x4Array((*[4]float64)(unsafe.Add(q, 96)))
+	w4 := archsimd.LoadFloat64x4Array((*[4]float64)(unsafe.Add(q, 128)))
+	w5 := archsimd.LoadFloat64x4Array((*[4]float64)(unsafe.Add(q, 160)))
+	w6 := archsimd.LoadFloat64x4Array((*[4]float64)(unsafe.Add(q, 192)))
+	w7 := archsimd.LoadFloat64x4Array((*[4]float64)(unsafe.Add(q, 224)))
+	for r := 0; r < m; r += 4 {
+		var h [4]archsimd.Float64x4
+		for i := range h {
+			row := unsafe.Add(p, min(r+i, m-1)*128)
+			s := archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(row, 0))).ConvertToFloat64().Mul(w0)
+			s = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(row, 16))).ConvertToFloat64().MulAdd(w1, s)
+			s = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(row, 32))).ConvertToFloat64().MulAdd(w2, s)
+			s = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(row, 48))).ConvertToFloat64().MulAdd(w3, s)
+			s = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(row, 64))).ConvertToFloat64().MulAdd(w4, s)
+			s = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(row, 80))).ConvertToFloat64().MulAdd(w5, s)
+			s = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(row, 96))).ConvertToFloat64().MulAdd(w6, s)
+			s = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(row, 112))).ConvertToFloat64().MulAdd(w7, s)
+			h[i] = s
+		}
+		sumFour(z[r:min(r+4, m)], h[0], h[1], h[2], h[3])
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+// combineRows256 is combineRows32 for n a multiple of 4.
+func combineRows256(dst []float64, n, lo int, f [][]float64, a [][]float32) {
+	for r := range len(dst) / n {
+		c := 0
+		for ; c+32 <= n; c += 32 {
+			var c0, c1, c2, c3, c4, c5, c6, c7 archsimd.Float64x4
+			for j, fj := range f {
+				if fj == nil {
+					continue
+				}
+				v, p := archsimd.BroadcastFloat64x4(fj[lo+r]), unsafe.Pointer(&a[j][(lo+r)*n+c])
+				c0 = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(p, 0))).ConvertToFloat64().MulAdd(v, c0)
+				c1 = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(p, 16))).ConvertToFloat64().MulAdd(v, c1)
+				c2 = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(p, 32))).ConvertToFloat64().MulAdd(v, c2)
+				c3 = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(p, 48))).ConvertToFloat64().MulAdd(v, c3)
+				c4 = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(p, 64))).ConvertToFloat64().MulAdd(v, c4)
+				c5 = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(p, 80))).ConvertToFloat64().MulAdd(v, c5)
+				c6 = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(p, 96))).ConvertToFloat64().MulAdd(v, c6)
+				c7 = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(p, 112))).ConvertToFloat64().MulAdd(v, c7)
+			}
+			out := unsafe.Pointer(&dst[r*n+c])
+			c0.StoreArray((*[4]float64)(unsafe.Add(out, 0)))
+			c1.StoreArray((*[4]float64)(unsafe.Add(out, 32)))
+			c2.StoreArray((*[4]float64)(unsafe.Add(out, 64)))
+			c3.StoreArray((*[4]float64)(unsafe.Add(out, 96)))
+			c4.StoreArray((*[4]float64)(unsafe.Add(out, 128)))
+			c5.StoreArray((*[4]float64)(unsafe.Add(out, 160)))
+			c6.StoreArray((*[4]float64)(unsafe.Add(out, 192)))
+			c7.StoreArray((*[4]float64)(unsafe.Add(out, 224)))
+		}
+		for ; c < n; c += 4 {
+			var s archsimd.Float64x4
+			for j, fj := range f {
+				if fj != nil {
+					s = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Pointer(&a[j][(lo+r)*n+c]))).ConvertToFloat64().MulAdd(archsimd.BroadcastFloat64x4(fj[lo+r]), s)
+				}
+			}
+			s.StoreArray((*[4]float64)(unsafe.Pointer(&dst[r*n+c])))
+		}
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+// gather256 is GatherStencils32 for some points, columns j..j+16-1.
+func gather256(out, in unsafe.Pointer, n, j int, points []int32, s *Stencils) {
+	for r, p := range points {
+		k := s.Which[p]
+		var a0, a1, a2, a3 archsimd.Float64x4
+		for e := s.Start[k]; e < s.Start[k+1]; e++ {
+			c := archsimd.BroadcastFloat64x4(s.Coef[e])
+			q := unsafe.Add(in, 4*((int(p)+int(s.Offset[e]))*n+j))
+			a0 = archsimd.LoadFloat32x4Array((*[4]float32)(q)).ConvertToFloat64().MulAdd(c, a0)
+			a1 = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(q, 16))).ConvertToFloat64().MulAdd(c, a1)
+			a2 = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(q, 32))).ConvertToFloat64().MulAdd(c, a2)
+			a3 = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(q, 48))).ConvertToFloat64().MulAdd(c, a3)
+		}
+		o := unsafe.Add(out, 4*(r*n+j))
+		a0.ConvertToFloat32().StoreArray((*[4]float32)(o))
+		a1.ConvertToFloat32().StoreArray((*[4]float32)(unsafe.Add(o, 16)))
+		a2.ConvertToFloat32().StoreArray((*[4]float32)(unsafe.Add(o, 32)))
+		a3.ConvertToFloat32().StoreArray((*[4]float32)(unsafe.Add(o, 48)))
+	}
+	archsimd.ClearAVXUpperBits()
+}

@@ -1,0 +1,164 @@
+//go:build goexperiment.simd && amd64
+
+// Code generated from wide.go.tmpl by go generate; DO NOT EDIT.
+
+package kernel
+
+import (
+	"simd/archsimd"
+	"unsafe"
+)
+
+// Float32 numbers by 512-bit vectors of float64.
+
+// widen512 does the first elements of Widen and returns their number.
+func widen512(dst []float64, x []float32) int {
+	n := len(dst) / 8 * 8
+	if n == 0 {
+		return 0
+	}
+	out, p := unsafe.Pointer(&dst[0]), unsafe.Pointer(&x[0])
+	for i := 0; i < n; i += 8 {
+		archsimd.LoadFloat32x8Array((*[8]float32)(unsafe.Add(p, 4*i))).ConvertToFloat64().StoreArray((*[8]float64)(unsafe.Add(out, 8*i)))
+	}
+	archsimd.ClearAVXUpperBits()
+	return n
+}
+
+// narrow512 rounds the first elements of x to dst and returns their number.
+func narrow512(dst []float32, x []float64) int {
+	n := len(dst) / 8 * 8
+	if n == 0 {
+		return 0
+	}
+	out, p := unsafe.Pointer(&dst[0]), unsafe.Pointer(&x[0])
+	for i := 0; i < n; i += 8 {
+		archsimd.LoadFloat64x8Array((*[8]float64)(unsafe.Add(p, 8*i))).ConvertToFloat32().StoreArray((*[8]float32)(unsafe.Add(out, 4*i)))
+	}
+	archsimd.ClearAVXUpperBits()
+	return n
+}
+
+// matVec512 is MatVecRows32 for n a multiple of 8 and m > 0. It reads memory in
+// its own order, row after row; four rows are summed up together, the last,
+// incomplete four repeating a row.
+func matVec512(z []float64, n, m int, a []float32, w []float64) {
+	p, q := unsafe.Pointer(&a[0]), unsafe.Pointer(&w[0])
+	for r := 0; r < m; r += 4 {
+		var h [4]archsimd.Float64x4
+		for i := range h {
+			row := unsafe.Add(p, min(r+i, m-1)*n*4)
+			var s, t archsimd.Float64x8
+			k := 0
+			for ; k+32 <= n; k += 32 {
+				x, y := unsafe.Add(row, 4*k), unsafe.Add(q, 8*k)
+				s = archsimd.LoadFloat32x8Array((*[8]float32)(x)).ConvertToFloat64().MulAdd(archsimd.LoadFloat64x8Array((*[8]float64)(y)), s)
+				t = archsimd.LoadFloat32x8Array((*[8]float32)(unsafe.Add(x, 32))).ConvertToFloat64().MulAdd(archsimd.LoadFloat64x8Array((*[8]float64)(unsafe.Add(y, 64))), t)
+				s = archsimd.LoadFloat32x8Array((*[8]float32)(unsafe.Add(x, 64))).ConvertToFloat64().MulAdd(archsimd.LoadFloat64x8Array((*[8]float64)(unsafe.Add(y, 128))), s)
+				t = archsimd.LoadFloat32x8Array((*[8]float32)(unsafe.Add(x, 96))).ConvertToFloat64().MulAdd(archsimd.LoadFloat64x8Array((*[8]float64)(unsafe.Add(y, 192))), t)
+			}
+			for ; k < n; k += 8 {
+				s = archsimd.LoadFloat32x8Array((*[8]float32)(unsafe.Add(row, 4*k))).ConvertToFloat64().MulAdd(archsimd.LoadFloat64x8Array((*[8]float64)(unsafe.Add(q, 8*k))), s)
+			}
+			s = s.Add(t)
+			h[i] = s.GetLo().Add(s.GetHi())
+		}
+		sumFour(z[r:min(r+4, m)], h[0], h[1], h[2], h[3])
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+// matVecEight512 is matVec512 for rows of eight vectors, w in registers.
+func matVecEight512(z []float64, m int, a []float32, w []float64) {
+	p, q := unsafe.Pointer(&a[0]), unsafe.Pointer(&w[0])
+	w0 := archsimd.LoadFloat64x8Array((*[8]float64)(unsafe.Add(q, 0)))
+	w1 := archsimd.LoadFloat64x8Array((*[8]float64)(unsafe.Add(q, 64)))
+	w2 := archsimd.LoadFloat64x8Array((*[8]float64)(unsafe.Add(q, 128)))
+	w3 := archsimd.LoadFloat64x8Array((*[8]float64)(unsafe.Add(q, 192)))
+	w4 := archsimd.LoadFloat64x8Array((*[8]float64)(unsafe.Add(q, 256)))
+	w5 := archsimd.LoadFloat64x8Array((*[8]float64)(unsafe.Add(q, 320)))
+	w6 := archsimd.LoadFloat64x8Array((*[8]float64)(unsafe.Add(q, 384)))
+	w7 := archsimd.LoadFloat64x8Array((*[8]float64)(unsafe.Add(q, 448)))
+	for r := 0; r < m; r += 4 {
+		var h [4]archsimd.Float64x4
+		for i := range h {
+			row := unsafe.Add(p, min(r+i, m-1)*256)
+			s := archsimd.LoadFloat32x8Array((*[8]float32)(unsafe.Add(row, 0))).ConvertToFloat64().Mul(w0)
+			s = archsimd.LoadFloat32x8Array((*[8]float32)(unsafe.Add(row, 32))).ConvertToFloat64().MulAdd(w1, s)
+			s = archsimd.LoadFloat32x8Array((*[8]float32)(unsafe.Add(row, 64))).ConvertToFloat64().MulAdd(w2, s)
+			s = archsimd.LoadFloat32x8Array((*[8]float32)(unsafe.Add(row, 96))).ConvertToFloat64().MulAdd(w3, s)
+			s = archsimd.LoadFloat32x8Array((*[8]float32)(unsafe.Add(row, 128))).ConvertToFloat64().MulAdd(w4, s)
+			s = archsimd.LoadFloat32x8Array((*[8]float32)(unsafe.Add(row, 160))).ConvertToFloat64().MulAdd(w5, s)
+			s = archsimd.LoadFloat32x8Array((*[8]float32)(unsafe.Add(row, 192))).ConvertToFloat64().MulAdd(w6, s)
+			s = archsimd.LoadFloat32x8Array((*[8]float32)(unsafe.Add(row, 224))).ConvertToFloat64().MulAdd(w7, s)
+			h[i] = s.GetLo().Add(s.GetHi())
+		}
+		sumFour(z[r:min(r+4, m)], h[0], h[1], h[2], h[3])
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+// combineRows512 is combineRows32 for n a multiple of 8.
+func combineRows512(dst []float64, n, lo int, f [][]float64, a [][]float32) {
+	for r := range len(dst) / n {
+		c := 0
+		for ; c+64 <= n; c += 64 {
+			var c0, c1, c2, c3, c4, c5, c6, c7 archsimd.Float64x8
+			for j, fj := range f {
+				if fj == nil {
+					continue
+				}
+				v, p := archsimd.BroadcastFloat64x8(fj[lo+r]), unsafe.Pointer(&a[j][(lo+r)*n+c])
+				c0 = archsimd.LoadFloat32x8Array((*[8]float32)(unsafe.Add(p, 0))).ConvertToFloat64().MulAdd(v, c0)
+				c1 = archsimd.LoadFloat32x8Array((*[8]float32)(unsafe.Add(p, 32))).ConvertToFloat64().MulAdd(v, c1)
+				c2 = archsimd.LoadFloat32x8Array((*[8]float32)(unsafe.Add(p, 64))).ConvertToFloat64().MulAdd(v, c2)
+				c3 = archsimd.LoadFloat32x8Array((*[8]float32)(unsafe.Add(p, 96))).ConvertToFloat64().MulAdd(v, c3)
+				c4 = archsimd.LoadFloat32x8Array((*[8]float32)(unsafe.Add(p, 128))).ConvertToFloat64().MulAdd(v, c4)
+				c5 = archsimd.LoadFloat32x8Array((*[8]float32)(unsafe.Add(p, 160))).ConvertToFloat64().MulAdd(v, c5)
+				c6 = archsimd.LoadFloat32x8Array((*[8]float32)(unsafe.Add(p, 192))).ConvertToFloat64().MulAdd(v, c6)
+				c7 = archsimd.LoadFloat32x8Array((*[8]float32)(unsafe.Add(p, 224))).ConvertToFloat64().MulAdd(v, c7)
+			}
+			out := unsafe.Pointer(&dst[r*n+c])
+			c0.StoreArray((*[8]float64)(unsafe.Add(out, 0)))
+			c1.StoreArray((*[8]float64)(unsafe.Add(out, 64)))
+			c2.StoreArray((*[8]float64)(unsafe.Add(out, 128)))
+			c3.StoreArray((*[8]float64)(unsafe.Add(out, 192)))
+			c4.StoreArray((*[8]float64)(unsafe.Add(out, 256)))
+			c5.StoreArray((*[8]float64)(unsafe.Add(out, 320)))
+			c6.StoreArray((*[8]float64)(unsafe.Add(out, 384)))
+			c7.StoreArray((*[8]float64)(unsafe.Add(out, 448)))
+		}
+		for ; c < n; c += 8 {
+			var s archsimd.Float64x8
+			for j, fj := range f {
+				if fj != nil {
+					s = archsimd.LoadFloat32x8Array((*[8]float32)(unsafe.Pointer(&a[j][(lo+r)*n+c]))).ConvertToFloat64().MulAdd(archsimd.BroadcastFloat64x8(fj[lo+r]), s)
+				}
+			}
+			s.StoreArray((*[8]float64)(unsafe.Pointer(&dst[r*n+c])))
+		}
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+// gather512 is GatherStencils32 for some points, columns j..j+32-1.
+func gather512(out, in unsafe.Pointer, n, j int, points []int32, s *Stencils) {
+	for r, p := range points {
+		k := s.Which[p]
+		var a0, a1, a2, a3 archsimd.Float64x8
+		for e := s.Start[k]; e < s.Start[k+1]; e++ {
+			c := archsimd.BroadcastFloat64x8(s.Coef[e])
+			q := unsafe.Add(in, 4*((int(p)+int(s.Offset[e]))*n+j))
+			a0 = archsimd.LoadFloat32x8Array((*[8]float32)(q)).ConvertToFloat64().MulAdd(c, a0)
+			a1 = archsimd.LoadFloat32x8Array((*[8]float32)(unsafe.Add(q, 32))).ConvertToFloat64().MulAdd(c, a1)
+			a2 = archsimd.LoadFloat32x8Array((*[8]float32)(unsafe.Add(q, 64))).ConvertToFloat64().MulAdd(c, a2)
+			a3 = archsimd.LoadFloat32x8Array((*[8]float32)(unsafe.Add(q, 96))).ConvertToFloat64().MulAdd(c, a3)
+		}
+		o := unsafe.Add(out, 4*(r*n+j))
+		a0.ConvertToFloat32().StoreArray((*[8]float32)(o))
+		a1.ConvertToFloat32().StoreArray((*[8]float32)(unsafe.Add(o, 32)))
+		a2.ConvertToFloat32().StoreArray((*[8]float32)(unsafe.Add(o, 64)))
+		a3.ConvertToFloat32().StoreArray((*[8]float32)(unsafe.Add(o, 96)))
+	}
+	archsimd.ClearAVXUpperBits()
+}
