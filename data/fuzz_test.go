@@ -172,27 +172,33 @@ func FuzzManifest(f *testing.F) {
 func FuzzLog(f *testing.F) {
 	f.Add([]byte("{\"step\":0}\n{\"step\":1,\"loss\":\"NaN\"}\n{\"st"))
 	f.Add([]byte("{}\n\n"))
+	f.Add([]byte("{\"chain\":\"015abd7f5cc57a2d\"}\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		var kept []byte
-		end := int64(0)
-		err := scanRecords(bytes.NewReader(text), "log", func(_ int, record []byte, next int64) error {
-			kept = append(append(kept, record...), '\n')
-			end = next
+		var lines []Line
+		if err := scanLines(bytes.NewReader(text), "log", func(l Line) error {
+			l.Record = bytes.Clone(l.Record)
+			lines = append(lines, l)
 			return nil
-		})
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if len(lines) == 0 {
+			return
+		}
+		end := lines[len(lines)-1].End
 		if end > int64(len(text)) {
 			t.Fatalf("offset %d of %d bytes", end, len(text))
 		}
-		if err != nil {
-			return
-		}
 		// The complete lines alone are a log with the same records.
-		var again []byte
-		if err := scanRecords(bytes.NewReader(text[:end]), "log", func(_ int, record []byte, _ int64) error {
-			again = append(append(again, record...), '\n')
+		i := 0
+		if err := scanLines(bytes.NewReader(text[:end]), "log", func(l Line) error {
+			if !bytes.Equal(l.Record, lines[i].Record) || l.End != lines[i].End || (l.Err == nil) != (lines[i].Err == nil) {
+				t.Errorf("line %d reads differently: %+v, %+v", i+1, l, lines[i])
+			}
+			i++
 			return nil
-		}); err != nil || !bytes.Equal(kept, again) {
-			t.Errorf("complete lines read differently: %v", err)
+		}); err != nil || i != len(lines) {
+			t.Errorf("%d lines of %d: %v", i, len(lines), err)
 		}
 	})
 }

@@ -3,23 +3,33 @@ package data
 import (
 	"bufio"
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"hash"
 	"io"
-	"io/fs"
 	"math"
 	"os"
+	"path/filepath"
 )
 
-// A run log is a file of JSON objects, one to a line. A process killed in the
-// middle of a line leaves a last line without a line feed: readers ignore it,
-// and AppendLog removes it.
+// A run log is a file of JSON objects, one to a line, each with a last member
+// chain: the first 16 digits of the SHA-256 of all bytes of the file before these
+// digits. Lines without it, from before there was one, may come first. A process
+// killed in the middle of a line leaves a last line without a line feed: readers
+// ignore it, and a run that is resumed removes it.
+
+const (
+	chainMark   = `"chain":"`
+	chainDigits = 16
+)
 
 // Log appends records to a run log.
 type Log struct {
 	path string
 	file *os.File
+	sum  hash.Hash // of the bytes of the file
 }
 
 // CreateLog starts a log. A file that exists is an error that satisfies
@@ -29,34 +39,36 @@ func CreateLog(path string) (*Log, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write %s: %w", path, reason(err))
 	}
-	return &Log{path, f}, nil
+	syncFolder(filepath.Dir(path))
+	return &Log{path, f, sha256.New()}, nil
 }
 
-// AppendLog opens a log to continue it, or starts one if there is none. Only
-// the leading records for which keep is true stay: a resumed run drops those
-// written after its checkpoint. A nil keep keeps all complete lines.
-func AppendLog(path string, keep func(record []byte) bool) (*Log, error) {
-	end := int64(0)
-	err := scanLog(path, func(_ int, record []byte, next int64) error {
-		if keep != nil && !keep(record) {
-			return errStop
-		}
-		end = next
-		return nil
-	})
-	if err != nil && !errors.Is(err, errStop) && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
+// Line is one complete line of a log.
+type Line struct {
+	Number int    // from 1
+	Record []byte // the object
+	Err    error  // what is wrong with it: no object, or altered
+	End    int64  // offset of the next line
+}
+
+// AppendLog opens a log to continue it after its first size bytes, which end with
+// a line; the others are removed. A log that is missing is started.
+func AppendLog(path string, size int64) (*Log, error) {
+	l := &Log{path: path, sum: sha256.New()}
+	var err error
+	l.file, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666)
 	if err == nil {
-		if err = f.Truncate(end); err != nil {
-			f.Close()
+		if err = l.file.Truncate(size); err == nil {
+			_, err = io.CopyN(l.sum, l.file, size)
+		}
+		if err != nil {
+			l.file.Close()
 		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("write %s: %w", path, reason(err))
 	}
-	return &Log{path, f}, nil
+	return l, nil
 }
 
 // Write appends the JSON of a record, which must be an object, as one line in
@@ -69,11 +81,22 @@ func (l *Log) Write(record any) error {
 	if len(line) == 0 || line[0] != '{' {
 		panic("data: Log.Write: record is not a JSON object")
 	}
-	if _, err := l.file.Write(append(line, '\n')); err != nil {
+	line = line[:len(line)-1]
+	if len(line) > 1 {
+		line = append(line, ',')
+	}
+	line = append(line, chainMark...)
+	at := len(line)
+	l.sum.Write(line)
+	line = fmt.Appendf(line, "%s\"}\n", chain(l.sum))
+	l.sum.Write(line[at:])
+	if _, err := l.file.Write(line); err != nil {
 		return fmt.Errorf("write %s: %w", l.path, reason(err))
 	}
 	return nil
 }
+
+func chain(sum hash.Hash) string { return hex.EncodeToString(sum.Sum(nil)[:chainDigits/2]) }
 
 // Sync makes what was written survive a power cut.
 func (l *Log) Sync() error {
@@ -91,51 +114,73 @@ func (l *Log) Close() error {
 	return nil
 }
 
-var errStop = errors.New("stop")
-
 // ReadLogAs decodes every record of a log, the JSON of one object on a line, into
-// a T; fields that T lacks are ignored. A line that is no such object is a
-// *FormatError that names the line; a last line without a line feed is ignored.
+// a T; fields that T lacks are ignored. A line that is no such object, or was
+// altered, is a *FormatError that names the line; a last line without a line feed
+// is ignored.
 func ReadLogAs[T any](path string) ([]T, error) {
 	var all []T
-	err := scanLog(path, func(line int, record []byte, _ int64) error {
+	err := ScanLog(path, func(l Line) error {
 		var t T
-		if err := json.Unmarshal(record, &t); err != nil {
-			return fmt.Errorf("%s: %w", path, &FormatError{Format: "log", Line: line, Reason: err.Error()})
+		if l.Err == nil {
+			if err := json.Unmarshal(l.Record, &t); err != nil {
+				l.Err = lineError(path, l.Number, err.Error())
+			}
 		}
 		all = append(all, t)
-		return nil
+		return l.Err
 	})
-	return all, err
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
 }
 
-// scanLog also passes the number of the line and the offset of the next one.
-func scanLog(path string, each func(line int, record []byte, next int64) error) error {
+// lineError reports a line of a log.
+func lineError(path string, line int, reason string) error {
+	return fmt.Errorf("%s: %w", path, &FormatError{Format: "log", Line: line, Reason: reason})
+}
+
+// ScanLog passes every complete line of a log, damaged ones too, until each
+// returns an error.
+func ScanLog(path string, each func(Line) error) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	return scanRecords(f, path, each)
+	return scanLines(f, path, each)
 }
 
-func scanRecords(source io.Reader, path string, each func(line int, record []byte, next int64) error) error {
+func scanLines(source io.Reader, path string, each func(Line) error) error {
 	r := bufio.NewReader(source)
-	next := int64(0)
-	for line := 1; ; line++ {
-		record, err := r.ReadBytes('\n')
+	sum, chained := sha256.New(), false
+	for l := (Line{Number: 1}); ; l.Number++ {
+		text, err := r.ReadBytes('\n')
 		if err == io.EOF {
 			return nil // also with a truncated record
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, reason(err))
 		}
-		next += int64(len(record))
-		record = bytes.TrimSpace(record)
-		if len(record) == 0 || record[0] != '{' || !json.Valid(record) {
-			return fmt.Errorf("%s: %w", path, &FormatError{Format: "log", Line: line, Reason: "not a JSON object"})
+		l.End += int64(len(text))
+		l.Record, l.Err = bytes.TrimSpace(text), nil
+		// The digits come after the mark and before the end of the object.
+		at := max(0, len(text)-len("\"}\n")-chainDigits)
+		if bytes.HasSuffix(text[:at], []byte(chainMark)) {
+			chained = true
+		} else {
+			at = len(text)
 		}
-		if err := each(line, record, next); err != nil {
+		sum.Write(text[:at])
+		switch {
+		case len(l.Record) == 0 || l.Record[0] != '{' || !json.Valid(l.Record):
+			l.Err = lineError(path, l.Number, "not a JSON object")
+		case chained && (at == len(text) || string(text[at:at+chainDigits]) != chain(sum)):
+			l.Err = lineError(path, l.Number, "altered: its chain does not fit what stands before it")
+		}
+		sum.Write(text[at:])
+		if err := each(l); err != nil {
 			return err
 		}
 	}

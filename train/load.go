@@ -112,15 +112,3 @@ func editedFiles(dir string, m Meta) ([]string, error) {
 	}
 	return edited, err
 }
-
-// recordStep returns the step of a log line, or a step past all others if it
-// has none.
-func recordStep(line []byte) int {
-	var r struct {
-		Step *int `json:"step"`
-	}
-	if json.Unmarshal(line, &r) != nil || r.Step == nil {
-		return int(^uint(0) >> 1)
-	}
-	return *r.Step
-}

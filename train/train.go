@@ -267,7 +267,7 @@ func (t *trainer[T]) open(p *pde.Problem) error {
 		if err := t.start(); err != nil {
 			return err
 		}
-		t.log, err = data.AppendLog(path, func([]byte) bool { return false })
+		t.log, err = openLog(t.dir, t.meta, &t.spec.Training)
 		return err
 	}
 	name := names[len(names)-1]
@@ -286,7 +286,7 @@ func (t *trainer[T]) open(p *pde.Problem) error {
 	if err := t.stepper.Begin(&s.State); err != nil {
 		return err
 	}
-	t.log, err = data.AppendLog(path, func(record []byte) bool { return recordStep(record) <= s.step })
+	t.log, err = openLog(t.dir, m, &t.spec.Training)
 	t.options.Logger.Info("resumed", "run", t.dir, "step", s.step)
 	return err
 }

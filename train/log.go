@@ -1,0 +1,116 @@
+package train
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"pihc/data"
+	"pihc/model"
+)
+
+// openLog opens the log of a run to continue it after a checkpoint: what was
+// written later is dropped, complete or not. A line before it that is missing,
+// damaged or out of order is an error, and the log stays as it is. A log that is
+// gone is begun anew.
+func openLog(run string, m Meta, spec *model.TrainingSpec) (*data.Log, error) {
+	c := &continued{path: filepath.Join(run, LogFile), meta: m, spec: spec}
+	if info, err := os.Stat(c.path); m.Step > 0 && err == nil && info.Size() > 0 {
+		if err := data.ScanLog(c.path, c.line); err != nil {
+			return nil, err
+		}
+		if !c.done() {
+			return nil, fmt.Errorf("%s ends at step %d, before the checkpoint of step %d: lines are missing", c.path, c.last, m.Step)
+		}
+	}
+	return data.AppendLog(c.path, c.size)
+}
+
+// continued finds out which lines of a log are kept.
+type continued struct {
+	path string
+	meta Meta // of the checkpoint
+	spec *model.TrainingSpec
+
+	size               int64 // of the lines kept
+	first, last        int   // steps of these
+	trained, validated int   // step of the last record of either kind
+	skipped            int   // steps
+	dropped            error // what is wrong with the first line that is not kept, if one to keep comes after it
+}
+
+// line takes one line of the log.
+func (c *continued) line(l data.Line) error {
+	var r struct {
+		Step       *int        `json:"step"`
+		Skipped    bool        `json:"skipped"`
+		Loss       *data.Float `json:"loss"`
+		Validation *data.Float `json:"validation_residual"`
+	}
+	err := l.Err
+	if err == nil && (json.Unmarshal(l.Record, &r) != nil || r.Step == nil) {
+		err = c.fault(l, "it has no step")
+	}
+	switch {
+	case err != nil:
+	case *r.Step > c.meta.Step:
+		err = c.fault(l, fmt.Sprintf("step %d, but lines up to the checkpoint of step %d come after it", *r.Step, c.meta.Step))
+		if c.dropped == nil {
+			c.dropped = err
+		}
+		return nil
+	case c.dropped != nil:
+		return c.dropped
+	case *r.Step < max(c.last, 1):
+		err = c.fault(l, fmt.Sprintf("step %d after step %d", *r.Step, c.last))
+	default:
+		c.count(*r.Step, r.Loss != nil, r.Validation != nil, r.Skipped)
+		c.size = l.End
+		return nil
+	}
+	if !c.done() {
+		return err
+	}
+	if c.dropped == nil {
+		c.dropped = err
+	}
+	return nil
+}
+
+func (c *continued) fault(l data.Line, reason string) error {
+	return fmt.Errorf("%s: %w", c.path, &data.FormatError{Format: "log", Line: l.Number, Reason: reason})
+}
+
+func (c *continued) count(step int, trained, validated, skipped bool) {
+	if c.first == 0 {
+		c.first = step
+	}
+	c.last = step
+	if trained {
+		c.trained = step
+	}
+	if validated {
+		c.validated = step
+	}
+	if skipped {
+		c.skipped++
+	}
+}
+
+// done reports whether all lines up to the checkpoint have been kept. A log that
+// does not begin with the first step was begun anew because it was lost.
+func (c *continued) done() bool {
+	if c.first != 1 {
+		return c.first > 1
+	}
+	before := func(every int) int {
+		if c.meta.Step == c.spec.Steps {
+			return c.meta.Step
+		}
+		return c.meta.Step - c.meta.Step%every
+	}
+	// Too many bad steps in a row end training without the validation that is due.
+	ended := c.meta.BadTotal >= c.spec.MaxBadSteps
+	return c.trained >= before(c.spec.Log) && (ended || c.validated >= before(c.spec.Validate)) && c.skipped == c.meta.BadTotal
+}
