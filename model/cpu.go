@@ -45,12 +45,12 @@ func (s *Spec) Options(p *pde.Problem) (constraint.Options, error) {
 		Points: c.Points, Overlap: c.Overlap.Start != 0 || c.Overlap.End != 0, Weights: c.Weights, Mean: c.Normalization == "mean",
 		LocalConditions: c.ConditionRows == "local", RepeatInitial: c.RepeatInitial, Start: c.Start,
 		Solver: lm.Options{
-			GTol: c.Tolerance, MaxIterations: c.MaxIterations, Ridge: c.Ridge, NewtonCorrection: c.NewtonCorrection, NoRestart: true,
-			// What a reduction of 1e-6 leaves is for the Newton correction. It ends
-			// the solves on an untrained basis, which wander in a flat valley; those on
-			// a trained one meet the gradient test first.
-			FTol: 1e-6,
+			GTol: c.Tolerance, FTol: float64(c.CostTolerance), MaxIterations: c.MaxIterations, Ridge: c.Ridge,
+			NewtonCorrection: c.NewtonCorrection, NoRestart: !c.Restart,
 		},
+	}
+	if c.CostTolerance == 0 {
+		o.Solver.FTol = -1
 	}
 	switch s.Method {
 	case Soft:
@@ -65,9 +65,7 @@ func (s *Spec) Options(p *pde.Problem) (constraint.Options, error) {
 	if err != nil {
 		return o, err
 	}
-	// Near Gauss-Newton from the first step: rows are close to linear in the
-	// weights, and most solves save an iteration or two.
-	o.Solver.Descent = lm.LevenbergMarquardt{Damping: damping, InitialDamping: 1e-6}
+	o.Solver.Descent = lm.LevenbergMarquardt{Damping: damping, InitialDamping: float64(c.InitialDamping)}
 	if o.Solver.Scaling, err = lm.ParseScaling(c.Scaling); err != nil {
 		return o, err
 	}

@@ -112,27 +112,6 @@ func TestMeanFromStart(t *testing.T) {
 	check.Close(t, f, []float64{1, 10, 2, 10, 7.5 / 2, 10, 12.5 / 3, 10}, 1e-15, 0)
 }
 
-// The gradient of every pass, the fields of earlier ones held, against central
-// differences.
-func TestPassGradient(t *testing.T) {
-	for _, method := range Methods {
-		for pass := 1; pass <= 3; pass++ {
-			t.Run(fmt.Sprint(method, " ", pass), func(t *testing.T) {
-				e := flowEngine[float64](t, method, 1, "grid={t: 5, x: 6, y: 8}", "constraint.points=40")
-				batch := flowBatch(t, e, 2)
-				batch.Pass = pass
-				worst, err := CheckGradient(e, batch, 1)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if !(worst < 1e-6) {
-					t.Errorf("relative error %.2g", worst)
-				}
-			})
-		}
-	}
-}
-
 // A pass starts where the one before ended: on its way to the third the engine goes
 // through the fields of one pass and of two, which differ, and a network that
 // proposes nothing leaves the initial values at all times.
@@ -166,52 +145,6 @@ func TestPassesFollowEachOther(t *testing.T) {
 	for i, v := range three.solve(3, 0, batch.Initial[0], batch.Seeds[0]).Field() {
 		if math.Abs(v-batch.Initial[0][i%n]) > 1e-14 {
 			t.Fatalf("without a proposal the field is %g at %d, want %g", v, i, batch.Initial[0][i%n])
-		}
-	}
-}
-
-// A relative loss is that of the prediction over that of the field which keeps its
-// initial values, sample by sample.
-func TestRelativeLoss(t *testing.T) {
-	e := flowEngine[float64](t, Hard, 1, "network.passes=1")
-	batch := flowBatch(t, e, 2)
-	params := InitialParams[float64](e.info)
-	grad := make([]float64, len(params))
-	st, err := e.LossAndGrad(grad, params, batch)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := st.Loss
-	want, n := 0.0, e.info.InitialSize()
-	if err := e.Predict(params, batch, func(i int, p *Prediction) error {
-		still := make([]float64, len(p.Field))
-		for j := range still {
-			still[j] = batch.Initial[i][j%n]
-		}
-		want += p.Loss / e.loss.Evaluate(make([]float64, 1), still, batch.Initial[i], nil, 0) / 2
-		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
-	if math.Abs(got-want) > 1e-12*want {
-		t.Errorf("loss %.15g, want %.15g", got, want)
-	}
-}
-
-func TestPassesBitwise(t *testing.T) {
-	for _, method := range Methods {
-		var want []float64
-		for _, workers := range []int{1, 2, 4} {
-			e := flowEngine[float64](t, method, workers)
-			params := InitialParams[float64](e.info)
-			grad := make([]float64, len(params))
-			if _, err := e.LossAndGrad(grad, params, flowBatch(t, e, 3)); err != nil {
-				t.Fatal(err)
-			}
-			if want == nil {
-				want = grad
-			}
-			check.Equal(t, grad, want)
 		}
 	}
 }

@@ -23,48 +23,6 @@ func TestRamp(t *testing.T) {
 	}
 }
 
-// A loss at some progress of training is that of an engine whose ramps stand
-// still there; a prediction is that at the end.
-func TestRampsInTraining(t *testing.T) {
-	batch := toyBatch(24, 2)
-	const tight = "constraint.max_iterations=60"
-	loss := func(progress float64, overrides ...string) (float64, *cpu[float64]) {
-		e := toyEngine[float64](t, "diffusion-sorption", MoE, "mean-square", 1, 1, append(overrides, tight)...)
-		b := batch
-		b.Progress = progress
-		params := InitialParams[float64](e.info)
-		st, err := e.LossAndGrad(make([]float64, len(params)), params, b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return st.Loss, e
-	}
-	for _, key := range []string{"loss.border_rows", "constraint.overlap"} {
-		ramp, still := key+"={start: 0.1, end: 0.4, from: 0, to: 1}", key+"={start: 0.2, end: 0.2, from: 0, to: 1}"
-		seen := map[float64]bool{}
-		for _, progress := range []float64{0, 0.5, 1} {
-			v, _ := loss(progress, ramp)
-			seen[v] = true
-		}
-		if len(seen) != 3 {
-			t.Errorf("%s: the loss does not change with the progress: %v", key, seen)
-		}
-		got, e := loss(0.5, ramp)
-		want, _ := loss(0, still)
-		if !(math.Abs(got-want) <= 1e-12*want) {
-			t.Errorf("%s: loss %.15g half way, with the value there from the start %.15g", key, got, want)
-		}
-		end, _ := loss(1, ramp)
-		var predicted float64
-		if err := e.Predict(InitialParams[float64](e.info), batch, func(_ int, p *Prediction) error { predicted += p.Loss / 2; return nil }); err != nil {
-			t.Fatal(err)
-		}
-		if !(math.Abs(predicted-end) <= 1e-12*end) {
-			t.Errorf("%s: predictions have loss %.15g, training at its end %.15g", key, predicted, end)
-		}
-	}
-}
-
 // The initial condition reaches the network divided by initial_scale, so scaling
 // both leaves a network's field as it is.
 func TestInitialScale(t *testing.T) {

@@ -77,7 +77,17 @@ type ConstraintSpec struct {
 	Scaling          string             `yaml:"scaling"` // identity | more | current
 	NewtonCorrection bool               `yaml:"newton_correction"`
 	Adjoint          string             `yaml:"adjoint"` // exact | gauss-newton | paper
+	InitialDamping   millionth          `yaml:"initial_damping,omitempty"`
+	CostTolerance    millionth          `yaml:"cost_tolerance,omitempty"` // ftol, 0: no such test
+	Restart          bool               `yaml:"restart,omitempty"`        // a second run, by other scaling, where the first fails
 }
+
+// millionth is a number that is left out of an encoded spec where it is 1e-6: keys
+// that specs did not have at first do not change their hash.
+type millionth float64
+
+// IsZero tells the encoder what to leave out.
+func (m millionth) IsZero() bool { return m == 1e-6 }
 
 // LossSpec describes the loss of the assembled prediction.
 type LossSpec struct {
@@ -182,6 +192,13 @@ func DefaultSpec() Spec {
 		Constraint: ConstraintSpec{
 			Points: 20000, Overlap: Ramp{To: 1}, Weights: map[string]float64{}, Normalization: "mean", ConditionRows: "global", SoftWeight: 1, Ridge: 1e-4, Tolerance: 1e-4,
 			MaxIterations: 50, Damping: "nielsen", Scaling: "more", NewtonCorrection: true, Adjoint: "exact",
+			// Near Gauss-Newton from the first step: rows are close to linear in the
+			// weights, and most solves save an iteration or two.
+			InitialDamping: 1e-6,
+			// What a reduction of 1e-6 leaves is for the Newton correction. It ends
+			// the solves on an untrained basis, which wander in a flat valley; those on
+			// a trained one meet the gradient test first.
+			CostTolerance: 1e-6,
 		},
 		Loss: LossSpec{Form: "mean-square", Weights: map[string]float64{}, BorderRows: Ramp{1, 1, 0, 1}},
 		Training: TrainingSpec{
@@ -297,6 +314,10 @@ func (s *Spec) validate(d *config.Document) error {
 	atLeast("constraint.max_iterations", c.MaxIterations, 1)
 	positive("constraint.tolerance", c.Tolerance)
 	positive("constraint.soft_weight", c.SoftWeight)
+	positive("constraint.initial_damping", float64(c.InitialDamping))
+	if c.CostTolerance < 0 {
+		bad("constraint.cost_tolerance", "constraint.cost_tolerance: %g: want a positive number, or 0 for no such test", c.CostTolerance)
+	}
 	if c.Ridge < 0 {
 		bad("constraint.ridge", "constraint.ridge: %g: want zero or a positive number", c.Ridge)
 	}

@@ -132,6 +132,42 @@ func TestNetworkKeysInOrder(t *testing.T) {
 	}
 }
 
+// Keys that specs did not have at first are written where they differ from their
+// default alone, and read back; their values reach the solver.
+func TestLateKeys(t *testing.T) {
+	s, err := LoadSpec("s.yaml", []byte("problem: diffusion-sorption\nconstraint: {initial_damping: 1e-6, cost_tolerance: 1e-6, restart: false}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := s.Encode()
+	if err != nil || strings.Contains(string(text), "initial_damping") || strings.Contains(string(text), "cost_tolerance") || strings.Contains(string(text), "restart") {
+		t.Errorf("%s, %v", text, err)
+	}
+	s, err = LoadSpec("s.yaml", text, "constraint.initial_damping=1e-3", "constraint.cost_tolerance=0", "constraint.restart=true")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err = s.Encode(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := LoadSpec("s.yaml", text)
+	if err != nil || !reflect.DeepEqual(again, s) {
+		t.Errorf("read back from %s: %+v, %v", text, again, err)
+	}
+	p, err := pde.Open(s.Problem)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := again.Options(p)
+	if d, ok := o.Solver.Descent.(lm.LevenbergMarquardt); err != nil || !ok || d.InitialDamping != 1e-3 || o.Solver.FTol != -1 || o.Solver.NoRestart {
+		t.Errorf("%+v, %v", o.Solver, err)
+	}
+	if _, err = LoadSpec("s.yaml", text, "constraint.initial_damping=0", "constraint.cost_tolerance=-1"); err == nil ||
+		!strings.Contains(err.Error(), "constraint.initial_damping: 0: want a positive number") || !strings.Contains(err.Error(), "constraint.cost_tolerance: -1: want") {
+		t.Error(err)
+	}
+}
+
 func TestSpecReports(t *testing.T) {
 	for _, test := range []struct {
 		name, src string

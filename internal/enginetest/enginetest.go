@@ -1,0 +1,221 @@
+// Package enginetest is the suite that every model.Engine passes: what it says of
+// itself, predictions, loss against rows evaluated plainly, gradient against central
+// differences, passes, sums over samples, independence of workers and micro-batch,
+// single precision against double, and stored results.
+//
+//	func TestEngine(t *testing.T) { enginetest.Run(t, constructors) }
+//
+// Only tests import it.
+package enginetest
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+
+	"pihc/constraint"
+	"pihc/model"
+	"pihc/pde"
+)
+
+// Run runs the suite, a subtest for each case and what is checked.
+func Run(t *testing.T, c model.Constructors) {
+	for i := range cases {
+		k := &cases[i]
+		t.Run(k.name, func(t *testing.T) {
+			s, err := k.open(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, x := range checks {
+				t.Run(x.name, func(t *testing.T) {
+					if err := x.run(s); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+		})
+	}
+}
+
+// checks is all that is checked of a case.
+var checks = []struct {
+	name string
+	run  func(s *setup) error
+}{
+	{"info", checkInfo},
+	{"prediction", checkPrediction},
+	{"loss", checkLoss},
+	{"gradient", checkGradient},
+	{"ramps", checkRamps},
+	{"passes", checkPasses},
+	{"sums", both(checkSums[float64], checkSums[float32])},
+	{"repetition", both(checkRepetition[float64], checkRepetition[float32])},
+	{"workers", both(checkWorkers[float64], checkWorkers[float32])},
+	{"seeds", checkSeeds},
+	{"single precision", checkSingle},
+	{"golden", checkGolden},
+}
+
+func both(checks ...func(s *setup) error) func(s *setup) error {
+	return func(s *setup) error {
+		var all []error
+		for i, f := range checks {
+			if err := f(s); err != nil {
+				all = append(all, fmt.Errorf("float%d: %w", 64>>i, err))
+			}
+		}
+		return errors.Join(all...)
+	}
+}
+
+//go:embed testdata/burgers.yaml
+var burgers []byte
+
+// A testCase is an experiment at toy size.
+type testCase struct {
+	name, spec string
+}
+
+// Solves end only where they can get no better, so that differences see none of
+// their tolerance.
+const (
+	adsorption = `
+problem: diffusion-sorption
+grid: {t: 9, x: 24}
+network: {width: 6, layers: 2, modes: {t: 3, x: 3}, projection: 8, basis: 4}
+constraint: {experts: {x: 3}, points: 30, tolerance: 1e-13, cost_tolerance: 0, max_iterations: 300, start: 0.1}
+loss: {form: FORM, border_jump: 0.5, border_slope: 0.3, weights: {initial: 2}}
+training: {batch: 3, micro_batch: 2}
+method: `
+	borders = `
+problem: diffusion-sorption
+grid: {t: 9, x: 24}
+network: {width: 6, layers: 2, modes: {t: 3, x: 3}, projection: 8, basis: 4, last_activation: false, output_activation: true, initial_scale: 0.5}
+constraint: {experts: {t: 2, x: 2}, points: 30, tolerance: 1e-13, cost_tolerance: 0, max_iterations: 300, start: 0.1, condition_rows: local, normalization: none, weights: {residual: 0.3},
+  overlap: {start: 0.6, end: 0.2, from: 0.1, to: 0.8}}
+loss: {border_rows: {start: 0.05, end: 0.4, from: 0.1, to: 0.9}, border_jump: 0.2, weights: {initial: 2, left: 3}}
+training: {batch: 3, micro_batch: 2}
+method: moe`
+	features = `
+problem: burgers
+grid: {t: 9, x: 24}
+network: {width: 6, layers: 2, modes: {t: 3, x: 3}, projection: 8, basis: 4, omit_coordinates: [x], features: {u: 0.7, u_x: 3, residual: 0.5, mean_residual: 2}}
+constraint: {experts: {x: 3}, points: 30, tolerance: 1e-13, cost_tolerance: 0, max_iterations: 300, repeat_initial: 2}
+loss: {relative: true, border_rows: {start: 0.3, end: 0.3}, border_slope: 0.1}
+training: {batch: 3, micro_batch: 2}
+method: `
+	flow = `
+problem: navier-stokes
+grid: {t: 5, x: 6, y: 8}
+network: {width: 5, layers: 2, modes: {t: 2, x: 2, y: 3}, projection: 6, basis: 3, omit_coordinates: [x, y], passes: 3,
+  features: {w: 1.5, vel_x: 0.07, w_y: 4, residual: 0.2, mean_residual: 0.5}}
+constraint: {experts: {x: 2}, points: 40, tolerance: 1e-13, cost_tolerance: 0, max_iterations: 300}
+loss: {relative: true, border_jump: 0.3}
+training: {batch: 3, micro_batch: 2}
+method: `
+)
+
+var cases = []testCase{
+	{"soft", replace(adsorption, "FORM", "mean-square") + "soft"},
+	{"hard", replace(adsorption, "FORM", "mean-square") + "hard"},
+	{"moe", replace(adsorption, "FORM", "mean-square") + "moe"},
+	{"norm soft", replace(adsorption, "FORM", "norm") + "soft"},
+	{"norm moe", replace(adsorption, "FORM", "norm") + "moe"},
+	{"published", replace(replace(adsorption, "FORM", "norm"), "diffusion-sorption", "diffusion-sorption-published") + "moe"},
+	{"borders", borders},
+	{"features hard", features + "hard"},
+	{"features moe", features + "moe"},
+	{"passes soft", flow + "soft"},
+	{"passes hard", flow + "hard"},
+	{"passes moe", flow + "moe"},
+}
+
+// setup is a case ready for its checks.
+type setup struct {
+	*testCase
+	make    model.Constructors
+	problem *pde.Problem
+	system  *pde.System
+	batch   model.Batch
+}
+
+// samples is the number of samples of a case: one micro-batch and a part of one.
+const samples = 3
+
+func (k *testCase) open(c model.Constructors) (*setup, error) {
+	s := &setup{testCase: k, make: c}
+	spec, err := s.load(0)
+	if err != nil {
+		return nil, err
+	}
+	if spec.Problem == "burgers" {
+		s.problem, err = pde.Load("burgers.yaml", burgers)
+	} else {
+		s.problem, err = pde.Open(spec.Problem)
+	}
+	if err != nil {
+		return nil, err
+	}
+	g, err := s.problem.Grid(spec.Grid)
+	if err != nil {
+		return nil, err
+	}
+	if s.system, err = s.problem.Discretize(g); err != nil {
+		return nil, err
+	}
+	// Smooth initial conditions away from u = 0, where the sorption has no
+	// derivative; of a vorticity without a mean.
+	mean := 0.4
+	if s.problem.NeedsZeroMean() {
+		mean = 0
+	}
+	s.batch.Progress = 0.3
+	strides := g.Strides()
+	for i := range samples {
+		u0 := make([]float64, s.system.InitialSize())
+		for p := range u0 {
+			u0[p] = mean * (1 + 0.25*float64(i))
+			for a, axis := range g.Axes[1:] {
+				x := float64(p/strides[1+a]%axis.Points) / float64(axis.Points)
+				u0[p] += 0.05 * float64(1+a) * math.Sin(2*math.Pi*float64(1+(i+a)%2)*x+float64(i))
+			}
+		}
+		s.batch.Initial = append(s.batch.Initial, u0)
+		s.batch.Seeds = append(s.batch.Seeds, constraint.Seed{Run: 1, Step: 2, Sample: uint64(i)})
+	}
+	return s, nil
+}
+
+// load reads the spec for a precision of so many bits, with overrides.
+func (k *testCase) load(bits int, overrides ...string) (*model.Spec, error) {
+	if bits == 0 {
+		bits = 64
+	}
+	return model.LoadSpec(k.name, []byte(k.spec), append(overrides, fmt.Sprintf("network.precision=float%d", bits))...)
+}
+
+// with calls f with an engine of the case's spec, overridden.
+func with[T float](s *setup, o model.EngineOptions, f func(e model.Engine[T], spec *model.Spec) error, overrides ...string) error {
+	spec, err := s.load(bits[T](), overrides...)
+	if err != nil {
+		return err
+	}
+	if o.Workers == 0 {
+		o.Workers = 1
+	}
+	var e any
+	if bits[T]() == 32 {
+		e, err = s.make.Float32(spec, s.problem, o)
+	} else {
+		e, err = s.make.Float64(spec, s.problem, o)
+	}
+	if err != nil {
+		return err
+	}
+	engine := e.(model.Engine[T])
+	defer engine.Close()
+	return f(engine, spec)
+}
