@@ -37,7 +37,7 @@ func (n *Network[T]) liftForward(params, input []T) {
 //	L̄   += a^ᵀ·D + G·W_0ᵀ          (a^ and D as real rows)
 //	c̄   += W_0 γ + points · D[mode 0]
 func (n *Network[T]) liftBackward(grad, params []T) {
-	c, w, o, sum := n.Width, n.width, &n.offsets, n.scratch[0].matrix
+	c, w, o, sum := n.Width, n.width, &n.offsets, n.scratch[0].mix.matrix
 	points := []T{T(n.points)}
 	for b := range n.batch {
 		parts := n.adjoint.lift[b*n.chunks*n.in*w:]

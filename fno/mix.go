@@ -13,13 +13,14 @@ type mixScratch[T kernel.Float] struct {
 	bar     []T // (modes, 2 batch, channels): the gradient's spectrum
 	columns []T // (modes, 2 channels, pad(2 batch)): operand of the adjoint; the padding stays zero
 	product []T // either product
+	matrix  []T // a mode's (2, channels, channels), or another gradient of one sample
 }
 
 func newMixScratch[T kernel.Float](n *Network[T]) mixScratch[T] {
-	c, samples := n.Width, mixGroup*2*n.batch
+	c, samples, columns := n.Width, mixGroup*2*n.batch, mixGroup*pad(2*n.batch)
 	return mixScratch[T]{
 		hat: n.alloc(samples * 2 * c), bar: n.alloc(samples * c),
-		columns: n.alloc(mixGroup * 2 * c * pad(2*n.batch)), product: n.alloc(mixGroup * n.width * pad(2*n.batch)),
+		columns: n.alloc(columns * 2 * c), product: n.alloc(columns * n.width), matrix: n.alloc(max(2*c, n.Inputs) * c),
 	}
 }
 
@@ -52,12 +53,14 @@ func (n *Network[T]) mixForward(params []T, l int) {
 //
 //	R̄r += c_k/P · (vr gr + vi gi),   R̄i += c_k/P · (vr gi - vi gr),
 //
-// each an outer product (in x out). The samples are columns of the one product; the
-// other adds them to the gradient in their order, while it is in cache.
+// each an outer product (in x out). The samples are columns of the one product and
+// pairs of inner indices of the other, so that matrix and gradient are read once per
+// batch.
 func (n *Network[T]) mixBackward(grad, params []T, l int) {
 	w, c, columns := n.width, n.Width, pad(2*n.batch)
 	n.pool.Run(ceil(n.modes, mixGroup), func(worker, group int) {
-		s, matrix := &n.scratch[worker].mix, n.scratch[worker].matrix[:2*c*c]
+		s := &n.scratch[worker].mix
+		matrix := s.matrix[:2*c*c]
 		lo, hi := n.loadHat(s.hat, l, group)
 		for part := range 2 * n.batch {
 			for mode := lo; mode < hi; mode++ {
@@ -87,13 +90,10 @@ func (n *Network[T]) mixBackward(grad, params []T, l int) {
 			}, kernel.Product[T]{
 				A: matrix[c*c:], RowStride: c, ColStride: 1, B: b[c*columns:], BStride: columns, K: c,
 			})
-			for sample := range n.batch {
-				at := (mode-lo)*n.batch + sample
-				kernel.Gemm(matrix, c, 2*c, c, nil, false, kernel.Product[T]{
-					A: s.hat[at*4*c:], RowStride: 1, ColStride: 2 * c, B: s.bar[at*2*c:], BStride: c, K: 2,
-				}, kernel.Product[T]{})
-				n.add(grad[start:][:2*c*c], matrix)
-			}
+			at := (mode - lo) * 2 * n.batch * c
+			kernel.AddPairs(grad[start:], c, 2*c, c, kernel.Product[T]{
+				A: s.hat[2*at:], RowStride: 1, ColStride: 2 * c, B: s.bar[at:], BStride: c, K: 2 * n.batch,
+			})
 		}
 		for part := range 2 * n.batch {
 			for mode := lo; mode < hi; mode++ {

@@ -63,12 +63,11 @@ type adjoint[T kernel.Float] struct {
 
 // scratch is one worker's tiles.
 type scratch[T kernel.Float] struct {
-	v, d   []T // tile x width
-	h, dh  []T // tile x hidden
-	o, do  []T // tile x out; columns past Outputs stay zero
-	mix    mixScratch[T]
-	sum    []T // one row of any gradient
-	matrix []T // a mode's (2, channels, channels), or another gradient of one sample
+	v, d  []T // tile x width
+	h, dh []T // tile x hidden
+	o, do []T // tile x out; columns past Outputs stay zero
+	mix   mixScratch[T]
+	sum   []T // one row of any gradient
 }
 
 // New returns a network for the grid shape (axis 0 slowest) and the given number
@@ -101,7 +100,6 @@ func New[T kernel.Float](c Config, shape []int, batch int, pool *kernel.Pool) *N
 			h: n.alloc(tilePoints * n.hidden), dh: n.alloc(tilePoints * n.hidden),
 			o: n.alloc(tilePoints * n.out), do: n.alloc(tilePoints * n.out),
 			mix: newMixScratch(n), sum: n.alloc(max(n.width, n.hidden, n.out)),
-			matrix: n.alloc(max(2*c.Width, c.Inputs) * c.Width),
 		}
 	}
 	return n

@@ -110,6 +110,50 @@ func TestGemm(t *testing.T) {
 	t.Run("float64", func(t *testing.T) { testGemm[float64](t, 4e-15) })
 }
 
+// testAddPairs compares AddPairs with pairs formed one by one and added in their order,
+// bit by bit, and with Gemm, on every size beside a cutoff: two rows, two vectors of each width.
+func testAddPairs[T kernel.Float](t *testing.T, tolerance float64) {
+	seed := uint64(100)
+	for _, m := range []int{1, 2, 5} {
+		for _, n := range []int{1, 3, 4, 5, 15, 16, 17, 31, 33, 63, 64, 65, 80, 130} {
+			for _, k := range []int{0, 2, 4, 8} {
+				seed++
+				shift := int(seed % 4)
+				p := guardedProduct[T](seed, m, n, k, shift, seed%2 == 0)
+				ldc := n + shift
+				c := check.Guard[T]((m-1)*ldc+n, shift)
+				got := c.Slice()
+				check.Normal(check.Rand(seed), got)
+				want, near := append([]T(nil), got...), append([]T(nil), got...)
+				kernel.AddPairs(got, ldc, m, n, p)
+				for l := 0; l < k; l += 2 {
+					pair := p
+					pair.K, pair.A, pair.B = 2, p.A[l*p.ColStride:], p.B[l*p.BStride:]
+					one := make([]T, len(want))
+					kernel.AddPairs(one, ldc, m, n, pair)
+					for i := range m {
+						for j := range n {
+							want[i*ldc+j] += one[i*ldc+j]
+						}
+					}
+				}
+				kernel.Gemm(near, ldc, m, n, nil, true, p, kernel.Product[T]{})
+				check.Equal(t, got, want)
+				check.Close(t, got, near, tolerance, tolerance)
+				c.Verify(t)
+				if t.Failed() {
+					t.Fatalf("m %d, n %d, k %d, shift %d", m, n, k, shift)
+				}
+			}
+		}
+	}
+}
+
+func TestAddPairs(t *testing.T) {
+	check.Widths(t, func(t *testing.T) { testAddPairs[float32](t, 2e-6) })
+	t.Run("float64", func(t *testing.T) { testAddPairs[float64](t, 4e-15) })
+}
+
 // TestGemmRows checks that a result does not depend on how C is cut into rows.
 func TestGemmRows(t *testing.T) {
 	check.Widths(t, func(t *testing.T) {

@@ -12,6 +12,8 @@ func gemm32([]float32, int, int, int, []float32, bool, Product[float32], Product
 
 func gemmRows32(_, _ [][]float32, _ int, _ bool, _ []float32, _, _ int) int { panic(unreachable) }
 
+func addPairs32([]float32, int, int, int, Product[float32]) int { panic(unreachable) }
+
 func gelu32(dst, x []float32) int { panic(unreachable) }
 
 func geluBackward32(v, g, x []float32) int { panic(unreachable) }
