@@ -30,6 +30,7 @@ var layers = map[string]int{
 	"pde":                 3,
 	"sim":                 3,
 	"constraint":          4,
+	"discrete":            4,
 	"model":               5,
 	"dist":                6,
 	"internal/enginetest": 6,

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"pihc/data"
+	"pihc/discrete"
 	"pihc/grid"
 	"pihc/pde"
 	"pihc/sim"
@@ -101,6 +102,10 @@ func ReferenceSolver(p *pde.Problem, g *grid.Grid) (sim.Solver, error) {
 	if p.Reference.Solver == "" {
 		return nil, fmt.Errorf("problem %s names no classical solver (`reference:`), so there are no solutions to compare with", p.Name)
 	}
+	if p.Reference.Solver == pde.DiscreteSolver {
+		fine, _ := discrete.Refinements(p, g)
+		return discrete.New(p, g, fine)
+	}
 	axes := slices.Clone(g.Axes)
 	finer := false
 	for i, a := range axes {
@@ -117,6 +122,58 @@ func ReferenceSolver(p *pde.Problem, g *grid.Grid) (sim.Solver, error) {
 		return &thinned{solver: solver, grid: g, fine: &grid.Grid{Axes: axes}}, nil
 	}
 	return solver, nil
+}
+
+// ReferenceError is the discretisation error of a reference that solves the problem's
+// own rows: the relative L2 distance of its solutions to those of a coarser
+// refinement, the mean over the first validation samples, at most two. Solutions of
+// classical solvers have their own tolerances, and the result is false.
+func ReferenceError(s *Spec, p *pde.Problem) (e float64, refined string, ok bool, err error) {
+	if p.Reference.Solver != pde.DiscreteSolver {
+		return 0, "", false, nil
+	}
+	g, err := p.Grid(s.Grid)
+	if err != nil {
+		return 0, "", false, err
+	}
+	draw, err := sampler(p, p.Initial, g)
+	if err != nil {
+		return 0, "", false, err
+	}
+	refine, coarser := discrete.Refinements(p, g)
+	fine, err := discrete.New(p, g, refine)
+	if err != nil {
+		return 0, "", false, err
+	}
+	coarse, err := discrete.New(p, g, coarser)
+	if err != nil {
+		return 0, "", false, err
+	}
+	u0 := make([]float64, g.Size()/g.Axes[0].Points)
+	u, v := make([]float64, g.Size()), make([]float64, g.Size())
+	count := min(2, s.Data.Validation.Count)
+	for i := range count {
+		if err := draw(data.SampleRand(s.Data.Validation.Seed, i), u0); err != nil {
+			return 0, "", false, err
+		}
+		for _, run := range []struct {
+			solver sim.Solver
+			dst    []float64
+		}{{fine, u}, {coarse, v}} {
+			if _, err := run.solver.Solve(run.dst, u0); err != nil {
+				return 0, "", false, fmt.Errorf("reference, validation sample %d: %w", i, err)
+			}
+		}
+		var difference, norm float64
+		for k := range u {
+			difference += (u[k] - v[k]) * (u[k] - v[k])
+			norm += u[k] * u[k]
+		}
+		if difference > 0 {
+			e += math.Sqrt(difference/norm) / float64(count)
+		}
+	}
+	return e, data.FormatShape(refine), true, nil
 }
 
 // thinned solves on a finer grid in space and keeps the points of the coarser.

@@ -124,6 +124,7 @@ type (
 		Solver    string                    `yaml:"solver"`
 		Constants config.Map[config.Scalar] `yaml:"constants"`
 		Points    config.Map[int]           `yaml:"points"`
+		Refine    config.Map[int]           `yaml:"refine"`
 		Pos       config.Position           `yaml:"-"`
 	}
 )
@@ -550,6 +551,7 @@ func (l *loader) reference(p *Problem) {
 	for name, v := range l.file.Reference.Constants.All() {
 		p.Reference.Constants[name] = l.number(v, name)
 	}
+	l.refinement(p)
 	for i := range l.file.Reference.Points.Len() {
 		e := l.file.Reference.Points.At(i)
 		a := p.Axis(e.Key)
@@ -565,6 +567,37 @@ func (l *loader) reference(p *Problem) {
 				p.Reference.Points = map[string]int{}
 			}
 			p.Reference.Points[e.Key] = e.Value
+		}
+	}
+}
+
+// refinement reads what belongs to the solver by the file's own rows.
+func (l *loader) refinement(p *Problem) {
+	f := l.file.Reference
+	if f.Solver != DiscreteSolver {
+		if f.Refine.Len() > 0 {
+			l.report(f.Pos.Errorf("reference: refine belongs to solver: %s", DiscreteSolver))
+		}
+		return
+	}
+	if f.Constants.Len() > 0 || f.Points.Len() > 0 {
+		l.report(f.Pos.Errorf("reference: solver %s has no constants or points", DiscreteSolver).WithHint("refine: {%s: 4} sets how much finer than the spec's its grid is", p.AxisNames()[len(p.Axes)-1]))
+	}
+	for i := range f.Refine.Len() {
+		e := f.Refine.At(i)
+		a := p.Axis(e.Key)
+		switch {
+		case a < 0:
+			l.mustBeAxis(p, e.KeyPos, "reference refine", e.Key)
+		case e.Value < 1 || e.Value > 64:
+			l.report(e.Pos.Errorf("reference refine: axis %s: %d: want 1 to 64", e.Key, e.Value))
+		case p.Axes[a].Boundary == grid.Cells && e.Value%2 == 0:
+			l.report(e.Pos.Errorf("reference refine: axis %s: %d: centres of cells meet for odd factors alone", e.Key, e.Value))
+		default:
+			if p.Reference.Refine == nil {
+				p.Reference.Refine = map[string]int{}
+			}
+			p.Reference.Refine[e.Key] = e.Value
 		}
 	}
 }

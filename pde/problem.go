@@ -137,7 +137,14 @@ type Reference struct {
 	// that solutions are computed with; coarser grids get every second, third,
 	// ... point of them.
 	Points map[string]int
+	// Refine, by axis name, is how much finer the grid of DiscreteSolver is than the
+	// one solutions are asked for on; axes left out have what it chooses.
+	Refine map[string]int
 }
+
+// DiscreteSolver is the solver that needs no classical one: the problem's own rows on
+// a refined grid.
+const DiscreteSolver = "discrete"
 
 // InitialName is the name of the initial condition in expressions: the
 // unknown's name followed by 0, e.g. "u0".

@@ -61,6 +61,14 @@ func (a *app) generateData(ctx context.Context, dir string, spec *model.Spec, p 
 	if err != nil {
 		return err
 	}
+	estimate, refined, ok, err := model.ReferenceError(spec, p)
+	if err != nil {
+		return err
+	}
+	if ok {
+		plan.Metadata["reference_refinement"], plan.Metadata["reference_error"] = refined, fmt.Sprintf("%.2g", estimate)
+		a.console.line(fmt.Sprintf("reference: the problem's own rows on a grid refined %s; discretisation error about %s", refined, report.Percent(estimate)))
+	}
 	total := 0
 	for _, s := range plan.Splits {
 		total += s.Count

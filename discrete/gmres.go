@@ -1,0 +1,125 @@
+package discrete
+
+import (
+	"math"
+	"slices"
+
+	"pihc/internal/kernel"
+)
+
+// gmres sets step to the solution of J step = r at the last evaluation (Y. Saad,
+// Iterative Methods for Sparse Linear Systems, algorithm 6.9), without
+// preconditioning. Row and unknown of one point belong together.
+func (st *state) gmres() bool {
+	const restart, cycles, tolerance = 60, 8, 1e-3 // Newton's method makes up for the rest
+	n := len(st.step)
+	clear(st.step)
+	r := make([]float64, n)
+	st.scatterRows(r, st.res)
+	target := tolerance * math.Sqrt(kernel.SumSquares64(r))
+	if target == 0 {
+		return true
+	}
+	basis := make([][]float64, 0, restart+1)
+	product := make([]float64, n)
+	for range cycles {
+		beta := math.Sqrt(kernel.SumSquares64(r))
+		if beta <= target {
+			return true
+		}
+		if math.IsNaN(beta) {
+			return false
+		}
+		basis = append(basis[:0], scaled(r, 1/beta))
+		var h [restart][restart + 1]float64 // by column
+		var cos, sin [restart]float64
+		g := [restart + 1]float64{beta}
+		count := 0
+		for k := range restart {
+			st.product(product, basis[k])
+			for i, v := range basis {
+				h[k][i] = kernel.Dot(v, product)
+				kernel.Axpy64(product, -h[k][i], v)
+			}
+			h[k][k+1] = math.Sqrt(kernel.SumSquares64(product))
+			for i := range k {
+				h[k][i], h[k][i+1] = cos[i]*h[k][i]+sin[i]*h[k][i+1], cos[i]*h[k][i+1]-sin[i]*h[k][i]
+			}
+			length := math.Hypot(h[k][k], h[k][k+1])
+			if length == 0 {
+				return false
+			}
+			cos[k], sin[k] = h[k][k]/length, h[k][k+1]/length
+			below := h[k][k+1]
+			h[k][k], h[k][k+1] = length, 0
+			g[k], g[k+1] = cos[k]*g[k], -sin[k]*g[k]
+			count = k + 1
+			if math.Abs(g[k+1]) <= target || below == 0 {
+				break
+			}
+			basis = append(basis, scaled(product, 1/below))
+		}
+		var y [restart]float64
+		for i := count - 1; i >= 0; i-- {
+			sum := g[i]
+			for k := i + 1; k < count; k++ {
+				sum -= h[k][i] * y[k]
+			}
+			y[i] = sum / h[i][i]
+		}
+		for i := range count {
+			kernel.Axpy64(st.step, y[i], basis[i])
+		}
+		st.product(product, st.step)
+		st.scatterRows(r, st.res)
+		kernel.Axpy64(r, -1, product)
+	}
+	return math.Sqrt(kernel.SumSquares64(r)) <= 100*target
+}
+
+func scaled(x []float64, by float64) []float64 {
+	out := make([]float64, len(x))
+	for i, v := range x {
+		out[i] = by * v
+	}
+	return out
+}
+
+// scatterRows puts the values of all rows at their points: a square system has one
+// row a point.
+func (st *state) scatterRows(dst, rows []float64) {
+	clear(dst)
+	at := 0
+	for _, set := range st.sys.Sets {
+		for _, p := range set.Points {
+			dst[p] += rows[at]
+			at++
+		}
+	}
+}
+
+// product sets dst to J v at the last evaluation.
+func (st *state) product(dst, v []float64) {
+	st.fields(v, true)
+	clear(dst)
+	for k, set := range st.sys.Sets {
+		for j, t := range set.Terms {
+			st.sys.Terms[t].Gather(st.z[k][j], st.w[st.rates[t]], 1, set.Points)
+			for i, p := range set.Points {
+				dst[p] += st.out[k][1+j][i] * st.z[k][j][i]
+			}
+		}
+	}
+}
+
+func sortInts(x []int32) { slices.Sort(x) }
+
+// sortedBy returns the indices of keys in ascending order of them, stable.
+func sortedBy(keys []int) []int {
+	order := make([]int, len(keys))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return keys[a] - keys[b] })
+	return order
+}

@@ -1,0 +1,325 @@
+package discrete
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"pihc/grid"
+	"pihc/internal/kernel"
+	"pihc/pde"
+)
+
+// stages is the number of stages of a step.
+const stages = 3
+
+// nodes are those of Radau IIA as fractions of a step.
+var nodes = [stages]float64{(4 - math.Sqrt(6)) / 10, (4 + math.Sqrt(6)) / 10, 1}
+
+// march steps through time.
+type march struct {
+	problem *pde.Problem
+	start   *system // rows at the first time: unknown are u and, for second order, u_t
+	step    *system // rows of the stages of a step
+	second  bool    // the residual has a second derivative in time
+	space   []grid.Axis
+	times   []float64 // of the output
+	parts   int       // steps from one output to the next
+}
+
+// timeOrder returns the order of a term's derivative along the first axis, the term
+// without it, the end it belongs to ("" for none), and whether it can be marched.
+func timeOrder(p *pde.Problem, t pde.Term) (order int, space pde.Term, edge string, ok bool) {
+	space, ok = t, true
+	space.Factors = nil
+	for _, f := range t.Factors {
+		if f.Axis != p.Axes[0].Name {
+			space.Factors = append(space.Factors, f)
+			continue
+		}
+		order = f.Scheme.Derivative
+		if f.Edge != nil {
+			order, edge = f.Edge.Derivative, "low"
+			if f.Edge.High {
+				edge = "high"
+			}
+			ok = f.Edge.At != grid.GhostPoint
+		}
+		ok = ok && f.Scheme.Closure != grid.Ghost
+	}
+	return order, space, edge, ok && order <= 2
+}
+
+// newMarch returns nil where the first axis is not time.
+func newMarch(p *pde.Problem, axes []grid.Axis, times []float64, parts int) (*march, error) {
+	m := &march{problem: p, space: axes[1:], times: times, parts: parts}
+	name := p.Axes[0].Name
+	if axes[0].Boundary != grid.Nodes {
+		return nil, nil
+	}
+	rates := make([]int, 1+len(p.Terms))
+	inner := *p
+	inner.Terms = make([]pde.Term, len(p.Terms))
+	edges := map[string]string{}
+	highest := 0
+	for i, t := range p.Terms {
+		order, space, edge, ok := timeOrder(p, t)
+		rates[1+i], inner.Terms[i] = order, space
+		if edge != "" {
+			edges[t.Name] = edge
+		}
+		if p.Residual.Expr.DependsOn(t.Name) {
+			if !ok || edge != "" {
+				return nil, nil
+			}
+			highest = max(highest, order)
+		}
+	}
+	if highest == 0 {
+		return nil, nil
+	}
+	m.second = highest == 2
+	var first, walls []pde.Rows
+	for _, c := range p.Conditions {
+		low := c.At[name] == "low"
+		for i, t := range p.Terms {
+			if !c.Expr.DependsOn(t.Name) {
+				continue
+			}
+			_, _, _, ok := timeOrder(p, t)
+			if edge := edges[t.Name]; !ok || edge == "high" || edge == "low" && !low || rates[1+i] > highest || low && rates[1+i] >= highest {
+				return nil, nil
+			}
+		}
+		switch {
+		case c.At[name] == "high":
+			return nil, nil
+		case low:
+			first = append(first, c)
+		default:
+			walls = append(walls, c)
+		}
+	}
+	// Rows of one instant have no place along time.
+	instant := func(rows []pde.Rows) []pde.Rows {
+		out := slices.Clone(rows)
+		for i := range out {
+			out[i].At, out[i].Skip = maps.Clone(out[i].At), maps.Clone(out[i].Skip)
+			delete(out[i].At, name)
+			delete(out[i].Skip, name)
+		}
+		return out
+	}
+	inner.Residual = instant([]pde.Rows{p.Residual})[0]
+	inner.Conditions = instant(walls)
+	var err error
+	if m.step, err = newSlices(&inner, axes, stages, rates); err != nil {
+		return nil, err
+	}
+	if len(first) == 0 {
+		return m, nil
+	}
+	// At the first time the rows of the first of two slices hold, u being the first
+	// and u_t the second.
+	unknown := 1
+	if m.second {
+		unknown = 2
+	}
+	for attempt := range 2 {
+		at := instant(first)
+		if attempt == 1 { // values that the initial condition leaves out are those of the walls
+			for _, c := range instant(walls) {
+				rated := func(t pde.Term) bool { o, _, _, _ := timeOrder(p, t); return o >= highest && c.Expr.DependsOn(t.Name) }
+				if !slices.ContainsFunc(p.Terms, rated) {
+					at = append(at, c)
+				}
+			}
+		}
+		for i := range at {
+			if unknown == 2 {
+				at[i].At[name] = "low"
+			}
+		}
+		begin := inner
+		begin.Residual, begin.Conditions = at[0], at[1:]
+		if m.start, err = newSlices(&begin, axes, unknown, rates); err != nil {
+			return nil, err
+		}
+		if m.start.rows >= m.start.points*unknown {
+			return m, nil
+		}
+	}
+	return nil, fmt.Errorf("the initial conditions give %d of %d values", m.start.rows, m.start.points*unknown)
+}
+
+// newSlices puts a problem whose rows are those of an instant on count slices.
+func newSlices(p *pde.Problem, axes []grid.Axis, count int, rates []int) (*system, error) {
+	g := &grid.Grid{Axes: slices.Clone(axes)}
+	g.Axes[0].Points, g.Axes[0].Boundary = count, grid.Cells
+	sys, err := p.Discretize(g)
+	if err != nil {
+		return nil, err
+	}
+	s, err := newStages(sys, rates)
+	if err == nil && s.rows < s.points*count && count == stages {
+		err = fmt.Errorf("%d rows for the %d values of an instant", s.rows/count, s.points)
+	}
+	return s, err
+}
+
+// initial returns u and u_t at the first time.
+func (m *march) initial(u0 []float64) (u, rate []float64, err error) {
+	n := m.step.points
+	if m.start == nil {
+		u, err = m.fromAnsatz(u0)
+		return u, make([]float64, n), err
+	}
+	st := m.start.newState(u0)
+	both := make([]float64, n*m.start.slices)
+	copy(both, u0)
+	if m.second {
+		st.rate[1] = []float64{0, 1, 0, 0}
+	}
+	st.setTimes(slices.Repeat([]float64{m.times[0]}, m.start.slices))
+	if !st.newton(both, true) {
+		return nil, nil, fmt.Errorf("%w at the initial conditions", ErrNotConverged)
+	}
+	return both[:n:n], append(both[n:], make([]float64, 2*n-len(both))...), nil
+}
+
+// fromAnsatz takes the ansatz's offset where its multiplier vanishes.
+func (m *march) fromAnsatz(u0 []float64) ([]float64, error) {
+	p, n := m.problem, len(u0)
+	names := append(p.AxisNames(), p.InitialName())
+	program, err := pde.Compile([]*pde.Expr{p.Ansatz.Offset, p.Ansatz.Multiplier}, names)
+	if err != nil {
+		return nil, err
+	}
+	in := [][]float64{slices.Repeat(m.times[:1], n)}
+	stride := n
+	for _, a := range m.space {
+		stride /= a.Points
+		field := make([]float64, n)
+		for i := range field {
+			field[i] = a.Coordinate(i / stride % a.Points)
+		}
+		in = append(in, field)
+	}
+	u, multiplier := make([]float64, n), make([]float64, n)
+	program.Eval(program.NewWorkspace(), n, [][]float64{u, multiplier}, append(in, u0))
+	if m.second || kernel.SumSquares64(multiplier) > 0 {
+		return nil, fmt.Errorf("no initial condition")
+	}
+	return u, nil
+}
+
+// solve marches and calls out with every slice of the output, in order.
+func (m *march) solve(u0 []float64, out func(k int, slice []float64)) (steps int, err error) {
+	u, rate, err := m.initial(u0)
+	if err != nil {
+		return 0, err
+	}
+	w := &walk{march: m, state: m.step.newState(u0), u: u, rate: rate}
+	out(0, w.u)
+	for k := 1; k < len(m.times); k++ {
+		t, interval := m.times[k-1], m.times[k]-m.times[k-1]
+		h := interval / float64(m.parts)
+		for i := range m.parts {
+			lo := 0.0
+			if k == 1 && i == 0 {
+				// Steps that grow from a small one: initial and boundary values may disagree.
+				for part := range grading {
+					hi := math.Pow(0.5, float64(grading-1-part)) * h
+					if err := w.advance(t+lo, hi-lo, 0); err != nil {
+						return w.steps, err
+					}
+					lo = hi
+				}
+				continue
+			}
+			if err := w.advance(t+float64(i)*h, h, 0); err != nil {
+				return w.steps, err
+			}
+		}
+		out(k, w.u)
+	}
+	return w.steps, nil
+}
+
+// grading is the number of steps in place of the first.
+const grading = 8
+
+// walk is the state of a march.
+type walk struct {
+	*march
+	state   *state
+	u, rate []float64
+	h       float64   // of the factored matrix
+	last    []float64 // start and stages of the last step
+	steps   int
+}
+
+// advance takes u and rate from t to t+h, in halves where that fails.
+func (w *walk) advance(t, h float64, depth int) error {
+	n := len(w.u)
+	st := w.state
+	d := make([][]float64, stages) // derivative at each stage by the values at the start and the stages
+	points := append([]float64{0}, nodes[:]...)
+	for i, c := range nodes {
+		d[i] = grid.Fornberg(1, c, points)
+		for k := range d[i] {
+			d[i][k] /= h
+		}
+	}
+	st.rate[1] = make([]float64, stages*stages)
+	st.known[1] = make([]float64, stages*n)
+	times := make([]float64, stages)
+	u := make([]float64, 0, stages*n)
+	for i := range stages {
+		copy(st.rate[1][i*stages:], d[i][1:])
+		kernel.Axpy64(st.known[1][i*n:(i+1)*n], d[i][0], w.u)
+		times[i] = t + nodes[i]*h
+		if h == w.h { // where the polynomial of the last step leads
+			u = append(u, make([]float64, n)...)
+			for k, c := range grid.Fornberg(0, 1+nodes[i], points) {
+				kernel.Axpy64(u[i*n:], c, w.last[k*n:(k+1)*n])
+			}
+			continue
+		}
+		u = append(u, w.u...)
+		kernel.Axpy64(u[i*n:], nodes[i]*h, w.rate)
+	}
+	if w.second { // u_t is a polynomial of its own, with its own start
+		st.rate[2] = make([]float64, stages*stages)
+		st.known[2] = make([]float64, stages*n)
+		for i := range stages {
+			kernel.Axpy64(st.known[2][i*n:(i+1)*n], d[i][0], w.rate)
+			for k := range stages {
+				kernel.Axpy64(st.known[2][i*n:(i+1)*n], d[i][1+k], st.known[1][k*n:(k+1)*n])
+				for l := range stages {
+					st.rate[2][i*stages+l] += d[i][1+k] * d[k][1+l]
+				}
+			}
+		}
+	}
+	st.setTimes(times)
+	if !st.newton(u, h != w.h) {
+		if depth == 10 {
+			return fmt.Errorf("%w at %s = %g", ErrNotConverged, w.problem.Axes[0].Name, t)
+		}
+		w.h = 0
+		if err := w.advance(t, h/2, depth+1); err != nil {
+			return err
+		}
+		return w.advance(t+h/2, h/2, depth+1)
+	}
+	w.h, w.last = h, append(append(w.last[:0], w.u...), u...)
+	w.steps++
+	if w.second {
+		st.fields(u, false)
+		copy(w.rate, st.w[1][(stages-1)*n:])
+	}
+	copy(w.u, u[(stages-1)*n:])
+	return nil
+}

@@ -1,0 +1,215 @@
+package discrete
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"pihc/grid"
+	"pihc/internal/kernel"
+	"pihc/pde"
+	"pihc/sim"
+)
+
+// ErrNotConverged says that no solution of the rows was found.
+var ErrNotConverged = errors.New("the rows of the problem could not be solved")
+
+// Solver solves the rows of a problem on a refined grid and keeps the points of the
+// grid asked for. It may be used by several goroutines at once.
+type Solver struct {
+	grid, fine *grid.Grid
+	march      *march
+	whole      *system // where the first axis is not time
+	weights    [][]float64
+}
+
+// New returns the solver of a problem for solutions on g, whose rows hold on a grid
+// with refine[i] times the points of axis i: of its intervals on an axis of nodes.
+// Along time they are steps from one point to the next. Factors for axes of cells are
+// odd, so that the centres meet.
+func New(p *pde.Problem, g *grid.Grid, refine []int) (*Solver, error) {
+	s := &Solver{grid: g, fine: &grid.Grid{Axes: slices.Clone(g.Axes)}}
+	for i := range s.fine.Axes {
+		a := &s.fine.Axes[i]
+		switch {
+		case refine[i] < 1 || a.Boundary == grid.Cells && refine[i]%2 == 0:
+			return nil, fmt.Errorf("axis %s (%s): refined by %d; want a positive number, odd for cells", a.Name, a.Boundary, refine[i])
+		case a.Boundary == grid.Nodes:
+			a.Points = (a.Points-1)*refine[i] + 1
+		default:
+			a.Points *= refine[i]
+		}
+	}
+	for i := 1; i < len(g.Axes); i++ {
+		s.weights = append(s.weights, interpolation(g.Axes[i], s.fine.Axes[i]))
+	}
+	var err error
+	if s.march, err = newMarch(p, s.fine.Axes, g.Axes[0].Coordinates(), refine[0]); err != nil {
+		return nil, fmt.Errorf("problem %s: reference: %w", p.Name, err)
+	}
+	if s.march == nil {
+		sys, err := p.Discretize(s.fine)
+		if err == nil {
+			s.whole, err = newSystem(sys, make([]int, len(sys.Terms)))
+		}
+		if err == nil && s.whole.rows < s.whole.points {
+			err = fmt.Errorf("%d rows for %d values", s.whole.rows, s.whole.points)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("problem %s: reference: %w", p.Name, err)
+		}
+	}
+	return s, nil
+}
+
+// Refinements returns how much finer than g the grid of solutions is, as the problem
+// states it or chosen so that most equations are solved to 1e-3 in seconds, and a
+// coarser refinement to compare with.
+func Refinements(p *pde.Problem, g *grid.Grid) (fine, coarse []int) {
+	spectral := slices.ContainsFunc(p.Terms, func(t pde.Term) bool { return t.Spectral != nil })
+	for i, a := range g.Axes {
+		f, c := 4, 2
+		switch {
+		case i == 0 && g.Axes[0].Boundary == grid.Nodes && marches(p):
+			f, c = 2, 1
+		case spectral || len(g.Axes) > 2:
+			f, c = 2, 1
+			if a.Boundary == grid.Cells {
+				f = 3
+			}
+		case a.Boundary == grid.Cells:
+			f, c = 5, 3
+		}
+		if n, ok := p.Reference.Refine[a.Name]; ok {
+			f, c = n, max(1, n/2)
+			if a.Boundary == grid.Cells && c%2 == 0 {
+				c--
+			}
+		}
+		fine, coarse = append(fine, f), append(coarse, c)
+	}
+	return fine, coarse
+}
+
+// marches reports whether the residual has a derivative along the first axis alone
+// and no condition holds at its high end.
+func marches(p *pde.Problem) bool {
+	name := p.Axes[0].Name
+	if slices.ContainsFunc(p.Conditions, func(c pde.Rows) bool { return c.At[name] == "high" }) {
+		return false
+	}
+	return slices.ContainsFunc(p.Terms, func(t pde.Term) bool {
+		order, _, _, ok := timeOrder(p, t)
+		return ok && order > 0 && p.Residual.Expr.DependsOn(t.Name)
+	})
+}
+
+// Marches reports whether the first axis is time, along which solutions are marched.
+func (s *Solver) Marches() bool { return s.march != nil }
+
+// Solve implements sim.Solver; Stats counts steps in time.
+func (s *Solver) Solve(dst, initial []float64) (sim.Stats, error) {
+	if len(dst) != s.grid.Size() || len(initial)*s.grid.Axes[0].Points != len(dst) {
+		return sim.Stats{}, fmt.Errorf("initial condition of %d values, solution of %d on a grid of %d", len(initial), len(dst), s.grid.Size())
+	}
+	u0 := s.interpolate(initial)
+	n := len(initial)
+	if s.march != nil {
+		steps, err := s.march.solve(u0, func(k int, slice []float64) { s.thin(dst[k*n:(k+1)*n], slice, 1) })
+		return sim.Stats{Steps: steps}, err
+	}
+	st := s.whole.newState(u0)
+	st.setTimes(nil)
+	u := slices.Repeat(u0, s.fine.Axes[0].Points)
+	if !st.newton(u, true) {
+		return sim.Stats{}, ErrNotConverged
+	}
+	s.thin(dst, u, 0)
+	return sim.Stats{Steps: 1}, nil
+}
+
+// interpolation returns the weights (fine, coarse) of the points of an axis at those
+// of a finer one: the trigonometric interpolant of a periodic axis, polynomials
+// through the six nearest points otherwise.
+func interpolation(coarse, fine grid.Axis) []float64 {
+	n := coarse.Points
+	w := make([]float64, fine.Points*n)
+	xs := coarse.Coordinates()
+	for i := range fine.Points {
+		row, x := w[i*n:(i+1)*n], fine.Coordinate(i)
+		if coarse.Boundary == grid.Periodic {
+			for j := range row {
+				row[j] = cardinal(n, (x-xs[j])/(coarse.Hi-coarse.Lo))
+			}
+			continue
+		}
+		count := min(6, n)
+		first := int(math.Floor((x-xs[0])/coarse.Step())) - count/2 + 1
+		first = max(0, min(first, n-count))
+		copy(row[first:], grid.Fornberg(0, x, xs[first:first+count]))
+	}
+	return w
+}
+
+// cardinal is the periodic function of period 1 that is 1 at 0 and 0 at the other
+// of n points, at a distance d.
+func cardinal(n int, d float64) float64 {
+	d -= math.Round(d)
+	if at := d * float64(n); math.Abs(at-math.Round(at)) < 1e-9 {
+		if math.Round(at) == 0 {
+			return 1
+		}
+		return 0
+	}
+	s := math.Sin(math.Pi * float64(n) * d)
+	if n%2 == 0 {
+		return s / (float64(n) * math.Tan(math.Pi*d))
+	}
+	return s / (float64(n) * math.Sin(math.Pi*d))
+}
+
+// interpolate puts an initial condition on the finer points of space, axis by axis.
+func (s *Solver) interpolate(u []float64) []float64 {
+	outer, inner := 1, len(u)
+	for a, w := range s.weights {
+		from, to := s.grid.Axes[1+a].Points, s.fine.Axes[1+a].Points
+		inner /= from
+		next := make([]float64, outer*to*inner)
+		for o := range outer {
+			for i := range to {
+				row := next[(o*to+i)*inner : (o*to+i+1)*inner]
+				for j := range from {
+					if c := w[i*from+j]; c != 0 {
+						kernel.Axpy64(row, c, u[(o*from+j)*inner:(o*from+j+1)*inner])
+					}
+				}
+			}
+		}
+		u, outer = next, outer*to
+	}
+	return u
+}
+
+// thin keeps the points of the grid along the axes from the first given on.
+func (s *Solver) thin(dst, src []float64, first int) {
+	for i := range dst {
+		rest, at, stride := i, 0, 1
+		for a := len(s.grid.Axes) - 1; a >= first; a-- {
+			coarse, fine := s.grid.Axes[a], s.fine.Axes[a]
+			k := rest % coarse.Points
+			rest /= coarse.Points
+			switch factor := fine.Points / coarse.Points; coarse.Boundary {
+			case grid.Nodes:
+				k *= (fine.Points - 1) / (coarse.Points - 1)
+			case grid.Cells:
+				k = k*factor + factor/2
+			default:
+				k *= factor
+			}
+			at += k * stride
+			stride *= fine.Points
+		}
+		dst[i] = src[at]
+	}
+}

@@ -1,0 +1,457 @@
+package discrete
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"pihc/grid"
+	"pihc/internal/kernel"
+	"pihc/pde"
+)
+
+// system is the rows of a problem over some slices of space: all times at once, or
+// the stages of one step. The unknowns are the values at all points, slice by
+// slice. Term j acts on the derivative of order rates[j] along time, which is a
+// combination of the slices and of known fields.
+type system struct {
+	sys    *pde.System
+	rates  []int // per term of sys
+	slices int
+	points int // of a slice
+	rows   int
+
+	stencils []stencils // per term of sys: within a slice; nil rows where it has none
+	order    []int      // position of each point of a slice in the matrix
+	lower    int        // bandwidths
+	upper    int
+	direct   bool // by a factored matrix, else by GMRES
+}
+
+// stencils are the rows of one term within a slice.
+type stencils struct {
+	start []int32
+	point []int32
+	coef  []float64
+}
+
+// Limits of direct solves: multiplications of a factorisation, and unknowns of
+// systems with dense rows.
+const (
+	maxDirect = 3e9
+	maxDense  = 1600
+)
+
+func newSystem(sys *pde.System, rates []int) (*system, error) {
+	s := &system{sys: sys, rates: rates, slices: 1, points: sys.Grid.Size(), direct: true}
+	return s, s.prepare()
+}
+
+// newStages is for a grid whose first axis counts slices.
+func newStages(sys *pde.System, rates []int) (*system, error) {
+	s := &system{sys: sys, rates: rates, slices: sys.Grid.Axes[0].Points, direct: true}
+	s.points = sys.Grid.Size() / s.slices
+	return s, s.prepare()
+}
+
+func (s *system) prepare() error {
+	used := make([]bool, len(s.sys.Terms))
+	for _, set := range s.sys.Sets {
+		s.rows += len(set.Points)
+		for _, t := range set.Terms {
+			used[t] = true
+		}
+	}
+	n := s.points
+	s.stencils = make([]stencils, len(s.sys.Terms))
+	dense := false
+	for t, term := range s.sys.Terms {
+		if !used[t] {
+			continue
+		}
+		list := &s.stencils[t]
+		sparse, ok := term.Operator.(grid.Sparse)
+		if !ok {
+			if n*s.slices > maxDense {
+				s.direct = false
+				continue
+			}
+			dense = true
+			*list = denseRows(term.Operator, n, s.slices)
+			continue
+		}
+		list.start = []int32{0}
+		for p := range n {
+			if term.Defined(p) {
+				sparse.Row(p, func(q int, coef float64) {
+					list.point, list.coef = append(list.point, int32(q)), append(list.coef, coef)
+				})
+			}
+			list.start = append(list.start, int32(len(list.coef)))
+		}
+	}
+	if !s.direct {
+		return s.checkIterative()
+	}
+	s.order = make([]int, n)
+	for p := range s.order {
+		s.order[p] = p
+	}
+	if !dense {
+		s.order = cuthillMcKee(s.graph())
+	}
+	s.bandwidths()
+	size := float64(n * s.slices)
+	if work := size * float64(s.lower) * float64(s.lower+s.upper); work > maxDirect && !dense {
+		s.direct = false
+		return s.checkIterative()
+	}
+	return nil
+}
+
+// errTooLarge says that neither way of solving fits.
+var errTooLarge = errors.New("too large to be solved at once")
+
+func (s *system) checkIterative() error {
+	if s.rows != s.points*s.slices {
+		return fmt.Errorf("%w: %d rows for %d unknowns want least squares by a factored matrix", errTooLarge, s.rows, s.points*s.slices)
+	}
+	return nil
+}
+
+// denseRows applies an operator without stencils to unit fields.
+func denseRows(op grid.Operator, n, count int) stencils {
+	list := stencils{start: make([]int32, n+1), point: make([]int32, n*n), coef: make([]float64, n*n)}
+	unit, column := make([]float64, n*count), make([]float64, n*count)
+	for q := range n {
+		unit[q] = 1
+		op.Apply(column, unit)
+		unit[q] = 0
+		for p := range n {
+			list.point[p*n+q], list.coef[p*n+q] = int32(q), column[p]
+		}
+	}
+	for p := range n + 1 {
+		list.start[p] = int32(p * n)
+	}
+	return list
+}
+
+// graph connects the points that appear in one row.
+func (s *system) graph() [][]int32 {
+	near := make([]map[int32]bool, s.points)
+	for p := range near {
+		near[p] = map[int32]bool{}
+	}
+	s.eachRow(func(set *pde.RowSet, i int) {
+		own := set.Points[i] % int32(s.points)
+		for _, t := range set.Terms {
+			s.eachEntry(t, own, func(q int32, _ float64) {
+				if q != own {
+					near[own][q], near[q][own] = true, true
+				}
+			})
+		}
+	})
+	list := make([][]int32, s.points)
+	for p := range list {
+		for q := range near[p] {
+			list[p] = append(list[p], q)
+		}
+		sortInts(list[p])
+	}
+	return list
+}
+
+func (s *system) eachRow(visit func(set *pde.RowSet, i int)) {
+	for _, set := range s.sys.Sets {
+		for i := range set.Points {
+			visit(set, i)
+		}
+	}
+}
+
+// eachEntry visits the stencil of a term at a point of a slice.
+func (s *system) eachEntry(term int, p int32, visit func(q int32, coef float64)) {
+	list := &s.stencils[term]
+	for e := list.start[p]; e < list.start[p+1]; e++ {
+		visit(list.point[e], list.coef[e])
+	}
+}
+
+// square reports whether there are as many rows as unknowns.
+func (s *system) square() bool { return s.rows == s.points*s.slices }
+
+// rowPositions gives every row the place of its own point, so that a square
+// matrix is near its diagonal.
+func (s *system) rowPositions() []int {
+	keys, at := make([]int, 0, s.rows), make([]int, s.rows)
+	s.eachRow(func(set *pde.RowSet, i int) {
+		p := int(set.Points[i])
+		keys = append(keys, s.order[p%s.points]*s.slices+p/s.points)
+	})
+	for place, row := range sortedBy(keys) {
+		at[row] = place
+	}
+	return at
+}
+
+func (s *system) bandwidths() {
+	at := s.rowPositions()
+	row := 0
+	s.eachRow(func(set *pde.RowSet, i int) {
+		lo, hi := math.MaxInt, 0
+		own := set.Points[i] % int32(s.points)
+		for _, t := range set.Terms {
+			s.eachEntry(t, own, func(q int32, _ float64) {
+				lo, hi = min(lo, s.order[q]*s.slices), max(hi, s.order[q]*s.slices+s.slices-1)
+			})
+		}
+		if lo <= hi {
+			if s.square() {
+				s.lower, s.upper = max(s.lower, at[row]-lo), max(s.upper, hi-at[row])
+			} else {
+				s.lower, s.upper = max(s.lower, hi-lo), max(s.upper, hi-lo)
+			}
+		}
+		row++
+	})
+}
+
+// state is one solve's memory.
+type state struct {
+	*system
+	rate  [][]float64   // per order in time: (slices·slices) weights of the slices; nil: none
+	known [][]float64   // per order: the part that is known (slices·points); nil: none
+	times []float64     // of the slices; nil: those of the grid
+	u0    []float64     // initial condition on the points of space
+	w     [][]float64   // per order: the field terms act on
+	z     [][][]float64 // per set and term
+	out   [][][]float64 // per set: row, derivatives
+	extra [][][]float64
+	work  []*pde.Workspace
+	lu    *band
+	at    []int
+	step  []float64
+	res   []float64
+}
+
+func (s *system) newState(u0 []float64) *state {
+	st := &state{system: s, u0: u0, w: make([][]float64, 3), rate: make([][]float64, 3), known: make([][]float64, 3), res: make([]float64, s.rows), step: make([]float64, s.points*s.slices)}
+	for _, set := range s.sys.Sets {
+		m := len(set.Points)
+		fields := func(n int) [][]float64 {
+			f := make([][]float64, n)
+			for i := range f {
+				f[i] = make([]float64, m)
+			}
+			return f
+		}
+		st.z, st.out, st.extra = append(st.z, fields(len(set.Terms))), append(st.out, fields(1+len(set.Terms))), append(st.extra, fields(len(set.Extras)))
+		st.work = append(st.work, set.First().NewWorkspace())
+	}
+	if s.direct {
+		st.at = s.rowPositions()
+	}
+	return st
+}
+
+// setTimes gives the slices times and evaluates what rows know besides terms.
+func (st *state) setTimes(times []float64) {
+	for k, set := range st.sys.Sets {
+		st.sys.GatherExtras(set, st.extra[k], set.Points, st.u0)
+		for e, x := range set.Extras {
+			if x.Axis == 0 && times != nil {
+				for i, p := range set.Points {
+					st.extra[k][e][i] = times[int(p)/st.points]
+				}
+			}
+		}
+	}
+}
+
+// fields sets w to the fields that terms act on; linear leaves out what is known.
+func (st *state) fields(u []float64, linear bool) {
+	st.w[0] = u
+	for m := 1; m < len(st.w); m++ {
+		if st.rate[m] == nil {
+			continue
+		}
+		if st.w[m] == nil {
+			st.w[m] = make([]float64, len(u))
+		}
+		w := st.w[m]
+		if clear(w); !linear && st.known[m] != nil {
+			copy(w, st.known[m])
+		}
+		for i := range st.slices {
+			for k := range st.slices {
+				if c := st.rate[m][i*st.slices+k]; c != 0 {
+					kernel.Axpy64(w[i*st.points:(i+1)*st.points], c, u[k*st.points:(k+1)*st.points])
+				}
+			}
+		}
+	}
+}
+
+// evaluate sets the rows and their derivatives at u and returns the sum of squares.
+func (st *state) evaluate(u []float64) float64 {
+	st.fields(u, false)
+	sum, row := 0.0, 0
+	for k, set := range st.sys.Sets {
+		in := make([][]float64, 0, len(set.Terms)+len(set.Extras))
+		for j, t := range set.Terms {
+			term := st.sys.Terms[t]
+			offset := st.out[k][0] // free until Eval
+			term.Gather(st.z[k][j], st.w[st.rates[t]], 1, set.Points)
+			if term.Affine() {
+				term.Offset(offset, set.Points)
+				kernel.Axpy64(st.z[k][j], 1, offset)
+			}
+			in = append(in, st.z[k][j])
+		}
+		set.First().Eval(st.work[k], len(set.Points), st.out[k], append(in, st.extra[k]...))
+		sum += kernel.SumSquares64(st.out[k][0])
+		row += copy(st.res[row:], st.out[k][0])
+	}
+	return sum
+}
+
+// jacobian visits the entries of one row at the last evaluation.
+func (st *state) jacobian(set, i int, visit func(unknown int, v float64)) {
+	rows := st.sys.Sets[set]
+	p := rows.Points[i]
+	slice, own := int(p)/st.points, p%int32(st.points)
+	for j, t := range rows.Terms {
+		g := st.out[set][1+j][i]
+		if g == 0 {
+			continue
+		}
+		m := st.rates[t]
+		st.eachEntry(t, own, func(q int32, coef float64) {
+			if m == 0 {
+				visit(st.order[q]*st.slices+slice, g*coef)
+				return
+			}
+			for k := range st.slices {
+				if c := st.rate[m][slice*st.slices+k]; c != 0 {
+					visit(st.order[q]*st.slices+k, g*coef*c)
+				}
+			}
+		})
+	}
+}
+
+// factor builds and factors the matrix of a Gauss-Newton step at the last evaluation.
+func (st *state) factor() bool {
+	n := st.points * st.slices
+	st.lu = newBand(n, st.lower, st.upper)
+	row := 0
+	var at []int
+	var values []float64
+	for k, set := range st.sys.Sets {
+		for i := range set.Points {
+			if st.square() {
+				st.jacobian(k, i, func(q int, v float64) { st.lu.add(st.at[row], q, v) })
+			} else {
+				at, values = at[:0], values[:0]
+				st.jacobian(k, i, func(q int, v float64) { at, values = append(at, q), append(values, v) })
+				for a, p := range at {
+					for b, q := range at {
+						st.lu.add(p, q, values[a]*values[b])
+					}
+				}
+			}
+			row++
+		}
+	}
+	return st.lu.factor()
+}
+
+// solve sets step to the Gauss-Newton step of the last evaluation, by the matrix
+// factored or by GMRES.
+func (st *state) solve() bool {
+	if !st.direct {
+		return st.gmres()
+	}
+	n := st.points * st.slices
+	x := make([]float64, n)
+	row := 0
+	for k, set := range st.sys.Sets {
+		for i := range set.Points {
+			r := st.out[k][0][i]
+			if st.square() {
+				x[st.at[row]] = r
+			} else {
+				st.jacobian(k, i, func(q int, v float64) { x[q] += v * r })
+			}
+			row++
+		}
+	}
+	st.lu.solve(x)
+	for p, place := range st.order {
+		for k := range st.slices {
+			st.step[k*st.points+p] = x[place*st.slices+k]
+		}
+	}
+	return finite(st.step)
+}
+
+// newton solves the rows from u in place by Gauss-Newton steps, shortened until they
+// reduce the sum of squares. A factored matrix is kept while it serves, also from
+// one call to the next unless fresh is asked for.
+func (st *state) newton(u []float64, fresh bool) bool {
+	const iterations, shortest = 40, 1e-3
+	trial := make([]float64, len(u))
+	cost := st.evaluate(u)
+	if math.IsNaN(cost) || math.IsInf(cost, 0) {
+		return false
+	}
+	stale := st.direct && st.lu != nil && !fresh
+	if st.direct && !stale && !st.factor() {
+		return false
+	}
+	last := math.Inf(1)
+	for range iterations {
+		if !st.solve() {
+			return false
+		}
+		size, norm := math.Sqrt(kernel.SumSquares64(st.step)), math.Sqrt(kernel.SumSquares64(u))
+		scale, next := 1.0, 0.0
+		for ; scale >= shortest; scale /= 2 {
+			copy(trial, u)
+			kernel.Axpy64(trial, -scale, st.step)
+			next = st.evaluate(trial)
+			if next <= cost*(1+1e-9) || size*scale <= 1e-8*norm {
+				break
+			}
+		}
+		poor := scale < shortest || math.IsNaN(next)
+		if poor && !stale {
+			return false
+		}
+		if poor {
+			st.evaluate(u)
+		} else {
+			copy(u, trial)
+			cost = next
+			if size*scale <= 1e-9*norm+1e-13 {
+				return true
+			}
+		}
+		slow := poor || scale < 1 || size > 0.05*last
+		last = size
+		if st.direct && slow {
+			if !st.factor() {
+				return false
+			}
+		}
+		stale = st.direct && !slow
+	}
+	return false
+}
+
+func finite(x []float64) bool {
+	s := kernel.SumSquares64(x)
+	return !math.IsNaN(s) && !math.IsInf(s, 0)
+}
