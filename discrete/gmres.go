@@ -101,12 +101,12 @@ func (st *state) scatterRows(dst, rows []float64) {
 // product sets dst to J v at the last evaluation.
 func (st *state) product(dst, v []float64) {
 	st.fields(v, true)
+	st.gather()
 	clear(dst)
-	for k, set := range st.sys.Sets {
-		for j, t := range set.Terms {
-			st.sys.Terms[t].Gather(st.z[k][j], st.w[st.rates[t]], 1, set.Points)
-			for i, p := range set.Points {
-				dst[p] += st.out[k][1+j][i] * st.z[k][j][i]
+	for k, rows := range st.rows {
+		for j, z := range st.z[k] {
+			for i, p := range rows.Points {
+				dst[p] += st.out[k][1+j][i] * z[i]
 			}
 		}
 	}

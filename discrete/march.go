@@ -146,11 +146,11 @@ func newMarch(p *pde.Problem, axes []grid.Axis, times []float64, parts int) (*ma
 		if m.start, err = newSlices(&begin, axes, unknown, rates); err != nil {
 			return nil, err
 		}
-		if m.start.rows >= m.start.points*unknown {
+		if m.start.count >= m.start.points*unknown {
 			return m, nil
 		}
 	}
-	return nil, fmt.Errorf("the initial conditions give %d of %d values", m.start.rows, m.start.points*unknown)
+	return nil, fmt.Errorf("the initial conditions give %d of %d values", m.start.count, m.start.points*unknown)
 }
 
 // newSlices puts a problem whose rows are those of an instant on count slices.
@@ -162,8 +162,8 @@ func newSlices(p *pde.Problem, axes []grid.Axis, count int, rates []int) (*syste
 		return nil, err
 	}
 	s, err := newStages(sys, rates)
-	if err == nil && s.rows < s.points*count && count == stages {
-		err = fmt.Errorf("%d rows for the %d values of an instant", s.rows/count, s.points)
+	if err == nil && s.count < s.points*count && count == stages {
+		err = fmt.Errorf("%d rows for the %d values of an instant", s.count/count, s.points)
 	}
 	return s, err
 }

@@ -53,8 +53,8 @@ func New(p *pde.Problem, g *grid.Grid, refine []int) (*Solver, error) {
 		if err == nil {
 			s.whole, err = newSystem(sys, make([]int, len(sys.Terms)))
 		}
-		if err == nil && s.whole.rows < s.whole.points {
-			err = fmt.Errorf("%d rows for %d values", s.whole.rows, s.whole.points)
+		if err == nil && s.whole.count < s.whole.points {
+			err = fmt.Errorf("%d rows for %d values", s.whole.count, s.whole.points)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("problem %s: reference: %w", p.Name, err)
@@ -79,7 +79,7 @@ func Refinements(p *pde.Problem, g *grid.Grid) (fine, coarse []int) {
 				f = 3
 			}
 		case a.Boundary == grid.Cells:
-			f, c = 5, 3
+			f, c = 9, 3
 		}
 		if n, ok := p.Reference.Refine[a.Name]; ok {
 			f, c = n, max(1, n/2)
@@ -120,7 +120,6 @@ func (s *Solver) Solve(dst, initial []float64) (sim.Stats, error) {
 		return sim.Stats{Steps: steps}, err
 	}
 	st := s.whole.newState(u0)
-	st.setTimes(nil)
 	u := slices.Repeat(u0, s.fine.Axes[0].Points)
 	if !st.newton(u, true) {
 		return sim.Stats{}, ErrNotConverged

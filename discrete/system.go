@@ -19,7 +19,7 @@ type system struct {
 	rates  []int // per term of sys
 	slices int
 	points int // of a slice
-	rows   int
+	count  int // of rows
 
 	stencils []stencils // per term of sys: within a slice; nil rows where it has none
 	order    []int      // position of each point of a slice in the matrix
@@ -57,7 +57,7 @@ func newStages(sys *pde.System, rates []int) (*system, error) {
 func (s *system) prepare() error {
 	used := make([]bool, len(s.sys.Terms))
 	for _, set := range s.sys.Sets {
-		s.rows += len(set.Points)
+		s.count += len(set.Points)
 		for _, t := range set.Terms {
 			used[t] = true
 		}
@@ -113,8 +113,8 @@ func (s *system) prepare() error {
 var errTooLarge = errors.New("too large to be solved at once")
 
 func (s *system) checkIterative() error {
-	if s.rows != s.points*s.slices {
-		return fmt.Errorf("%w: %d rows for %d unknowns want least squares by a factored matrix", errTooLarge, s.rows, s.points*s.slices)
+	if s.count != s.points*s.slices {
+		return fmt.Errorf("%w: %d rows for %d unknowns want least squares by a factored matrix", errTooLarge, s.count, s.points*s.slices)
 	}
 	return nil
 }
@@ -180,12 +180,12 @@ func (s *system) eachEntry(term int, p int32, visit func(q int32, coef float64))
 }
 
 // square reports whether there are as many rows as unknowns.
-func (s *system) square() bool { return s.rows == s.points*s.slices }
+func (s *system) square() bool { return s.count == s.points*s.slices }
 
 // rowPositions gives every row the place of its own point, so that a square
 // matrix is near its diagonal.
 func (s *system) rowPositions() []int {
-	keys, at := make([]int, 0, s.rows), make([]int, s.rows)
+	keys, at := make([]int, 0, s.count), make([]int, s.count)
 	s.eachRow(func(set *pde.RowSet, i int) {
 		p := int(set.Points[i])
 		keys = append(keys, s.order[p%s.points]*s.slices+p/s.points)
@@ -218,37 +218,45 @@ func (s *system) bandwidths() {
 	})
 }
 
+// orders are those of derivatives along time: none, first and second.
+const orders = 3
+
 // state is one solve's memory.
 type state struct {
 	*system
-	rate  [][]float64   // per order in time: (slices·slices) weights of the slices; nil: none
-	known [][]float64   // per order: the part that is known (slices·points); nil: none
-	times []float64     // of the slices; nil: those of the grid
-	u0    []float64     // initial condition on the points of space
-	w     [][]float64   // per order: the field terms act on
-	z     [][][]float64 // per set and term
-	out   [][][]float64 // per set: row, derivatives
-	extra [][][]float64
-	work  []*pde.Workspace
-	lu    *band
-	at    []int
-	step  []float64
-	res   []float64
+	gatherer *grid.Gatherer
+	rows     []*pde.PointRows             // per set
+	eval     []*pde.Evaluator             // per set, which hold the rows and derivatives last evaluated
+	out      [][][]float64                // per set: those
+	z        [][][]float64                // per set and term
+	lists    [orders][]grid.Rows[float64] // per order and set: z of the terms of the order
+
+	rate  [orders][]float64 // (slices·slices) weights of the slices; nil: none
+	known [orders][]float64 // the part that is known (slices·points); nil: none
+	w     [orders][]float64 // the field terms act on
+
+	lu        *band
+	at        []int // place of every row in the matrix
+	step, res []float64
 }
 
 func (s *system) newState(u0 []float64) *state {
-	st := &state{system: s, u0: u0, w: make([][]float64, 3), rate: make([][]float64, 3), known: make([][]float64, 3), res: make([]float64, s.rows), step: make([]float64, s.points*s.slices)}
+	st := &state{system: s, gatherer: s.sys.NewGatherer(nil), res: make([]float64, s.count), step: make([]float64, s.points*s.slices), out: make([][][]float64, len(s.sys.Sets))}
 	for _, set := range s.sys.Sets {
-		m := len(set.Points)
-		fields := func(n int) [][]float64 {
-			f := make([][]float64, n)
-			for i := range f {
-				f[i] = make([]float64, m)
+		rows := s.sys.NewPointRows(set, set.Points)
+		rows.Prepare()
+		rows.SetInitial(u0)
+		z := rows.NewValues()
+		st.rows, st.eval, st.z = append(st.rows, rows), append(st.eval, s.sys.NewEvaluator(len(set.Points))), append(st.z, z.Values)
+		for m := range orders {
+			list := grid.Rows[float64]{Points: z.Points, Operators: z.Operators, Values: make([][]float64, len(z.Values))}
+			for j, t := range set.Terms {
+				if s.rates[t] == m {
+					list.Values[j] = z.Values[j]
+				}
 			}
-			return f
+			st.lists[m] = append(st.lists[m], list)
 		}
-		st.z, st.out, st.extra = append(st.z, fields(len(set.Terms))), append(st.out, fields(1+len(set.Terms))), append(st.extra, fields(len(set.Extras)))
-		st.work = append(st.work, set.First().NewWorkspace())
 	}
 	if s.direct {
 		st.at = s.rowPositions()
@@ -256,14 +264,13 @@ func (s *system) newState(u0 []float64) *state {
 	return st
 }
 
-// setTimes gives the slices times and evaluates what rows know besides terms.
+// setTimes gives the slices their times.
 func (st *state) setTimes(times []float64) {
-	for k, set := range st.sys.Sets {
-		st.sys.GatherExtras(set, st.extra[k], set.Points, st.u0)
-		for e, x := range set.Extras {
-			if x.Axis == 0 && times != nil {
-				for i, p := range set.Points {
-					st.extra[k][e][i] = times[int(p)/st.points]
+	for _, rows := range st.rows {
+		for e, x := range rows.Set.Extras {
+			if x.Axis == 0 {
+				for i, p := range rows.Points {
+					rows.Extras[e][i] = times[int(p)/st.points]
 				}
 			}
 		}
@@ -294,27 +301,25 @@ func (st *state) fields(u []float64, linear bool) {
 	}
 }
 
+// gather applies all terms to the fields.
+func (st *state) gather() {
+	for m, w := range st.w {
+		if w != nil {
+			grid.Gather(st.gatherer, w, 1, st.lists[m])
+		}
+	}
+}
+
 // evaluate sets the rows and their derivatives at u and returns the sum of squares.
 func (st *state) evaluate(u []float64) float64 {
 	st.fields(u, false)
-	sum, row := 0.0, 0
-	for k, set := range st.sys.Sets {
-		in := make([][]float64, 0, len(set.Terms)+len(set.Extras))
-		for j, t := range set.Terms {
-			term := st.sys.Terms[t]
-			offset := st.out[k][0] // free until Eval
-			term.Gather(st.z[k][j], st.w[st.rates[t]], 1, set.Points)
-			if term.Affine() {
-				term.Offset(offset, set.Points)
-				kernel.Axpy64(st.z[k][j], 1, offset)
-			}
-			in = append(in, st.z[k][j])
-		}
-		set.First().Eval(st.work[k], len(set.Points), st.out[k], append(in, st.extra[k]...))
-		sum += kernel.SumSquares64(st.out[k][0])
+	st.gather()
+	row := 0
+	for k, rows := range st.rows {
+		st.out[k] = st.eval[k].Eval(rows, pde.FirstDerivatives, st.z[k], 0, len(rows.Points))
 		row += copy(st.res[row:], st.out[k][0])
 	}
-	return sum
+	return kernel.SumSquares64(st.res)
 }
 
 // jacobian visits the entries of one row at the last evaluation.

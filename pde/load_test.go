@@ -147,6 +147,10 @@ func TestLoadReports(t *testing.T) {
 		{"reference points", header + residual + "reference: {solver: toy, points: {x: 64, t: 8, z: 3}}\n", []string{
 			"8:35: reference points: axis x is not a periodic axis", "8:42: reference points: axis t is not a periodic axis", `8:48: reference points: there is no axis "z"`,
 		}},
+		{"refinement", header + residual + "reference: {solver: discrete, constants: {a: 1}, refine: {x: 2, t: 0, z: 3}}\n", []string{
+			"8:12: reference: solver discrete has no constants or points", "8:62: reference refine: axis x: 2: centres of cells", "8:68: reference refine: axis t: 0: want 1 to 64", `8:71: reference refine: there is no axis "z"`,
+		}},
+		{"refinement of another solver", header + residual + "reference: {solver: toy, refine: {x: 3}}\n", []string{"8:12: reference: refine belongs to solver: discrete"}},
 		{"not a mapping", "[1]", []string{"1:1: want a mapping"}},
 		{"not YAML", "name: [a\n", []string{"1:9: not valid YAML"}},
 	} {

@@ -9,6 +9,7 @@ import (
 	"pihc/data"
 	"pihc/model"
 	"pihc/pde"
+	"pihc/report"
 )
 
 type generateOptions struct {
@@ -67,7 +68,7 @@ func (a *app) generateData(ctx context.Context, dir string, spec *model.Spec, p 
 	}
 	if ok {
 		plan.Metadata["reference_refinement"], plan.Metadata["reference_error"] = refined, fmt.Sprintf("%.2g", estimate)
-		a.console.line(fmt.Sprintf("reference: the problem's own rows on a grid refined %s; discretisation error about %s", refined, report.Percent(estimate)))
+		a.say("reference: the problem's own rows on a grid refined %s; discretisation error about %s", refined, report.Percent(estimate))
 	}
 	total := 0
 	for _, s := range plan.Splits {

@@ -1,0 +1,321 @@
+package discrete
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"pihc/grid"
+	"pihc/pde"
+	"pihc/sim"
+)
+
+func load(t testing.TB, src string) *pde.Problem {
+	t.Helper()
+	p, err := pde.Load("p.yaml", []byte("name: p\nunknown: u\n"+src))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// solve returns the solution on g, from f of the coordinates of space.
+func solve(t testing.TB, p *pde.Problem, g *grid.Grid, refine []int, f func(x []float64) float64) []float64 {
+	t.Helper()
+	s, err := New(p, g, refine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := make([]float64, g.Size())
+	if _, err := s.Solve(u, onSpace(g, f)); err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+func onSpace(g *grid.Grid, f func(x []float64) float64) []float64 {
+	u0 := make([]float64, g.Size()/g.Axes[0].Points)
+	index := make([]int, len(g.Axes))
+	for i := range u0 {
+		g.Unravel(i, index)
+		x := make([]float64, len(g.Axes)-1)
+		for a := range x {
+			x[a] = g.Axes[1+a].Coordinate(index[1+a])
+		}
+		u0[i] = f(x)
+	}
+	return u0
+}
+
+// distance is the relative L2 distance to a function of all coordinates.
+func distance(g *grid.Grid, u []float64, f func(x []float64) float64) float64 {
+	var d, n float64
+	index, x := make([]int, len(g.Axes)), make([]float64, len(g.Axes))
+	for i, v := range u {
+		g.Unravel(i, index)
+		for a := range x {
+			x[a] = g.Axes[a].Coordinate(index[a])
+		}
+		w := f(x)
+		d, n = d+(v-w)*(v-w), n+w*w
+	}
+	return math.Sqrt(d / n)
+}
+
+const pi = math.Pi
+
+// Equations with known solutions, to the order of their rows: first and second
+// order in time, walls of all kinds, a nonlinear time derivative, rows that outnumber
+// the unknowns, two axes of space, spectral terms, an ansatz in the place of initial
+// rows, and steady ones.
+var known = []struct {
+	name, src string
+	refine    []int
+	start     func(x []float64) float64
+	exact     func(x []float64) float64
+	most      float64
+}{
+	{"wave", `axes: {t: {range: [0, 1], points: 9, boundary: nodes}, x: {range: [0, 1], points: 16, boundary: periodic}}
+terms: {u_tt: {axis: t, derivative: 2}, u_xx: {axis: x, derivative: 2, order: 4}, v0: {axis: t, edge: low, at: inner, derivative: 1, points: 4}}
+residual: {expression: u_tt - 0.49*u_xx, rows: {t: [1, 0]}}
+conditions: {a: {at: {t: low}, expression: u - u0}, b: {at: {t: low}, expression: v0 - 1}}
+`, []int{1, 4}, func(x []float64) float64 { return math.Sin(2 * pi * x[0]) },
+		func(x []float64) float64 { return math.Sin(2*pi*x[1])*math.Cos(1.4*pi*x[0]) + x[0] }, 3e-5},
+	{"heat between walls, one of them fixed after the start", `axes: {t: {range: [0, 1], points: 6, boundary: nodes}, x: {range: [0, 1], points: 9, boundary: nodes}}
+terms: {u_t: {axis: t, derivative: 1}, u_xx: {axis: x, derivative: 2, closure: undefined}, end: {axis: x, edge: high, at: inner, derivative: 1, points: 4}}
+residual: {expression: (u_t - 0.1*u_xx)*3, rows: {t: [1, 0], x: [1, 1]}}
+conditions:
+  a: {at: {t: low}, expression: u - u0}
+  b: {at: {x: low}, rows: {t: [1, 0]}, expression: u}
+  c: {at: {x: high}, rows: {t: [1, 0]}, expression: end}
+`, []int{1, 8}, func(x []float64) float64 { return math.Sin(pi / 2 * x[0]) },
+		func(x []float64) float64 { return math.Sin(pi/2*x[1]) * math.Exp(-0.1*pi*pi/4*x[0]) }, 1e-4},
+	{"logistic growth with a residual that is quadratic in u_t", `axes: {t: {range: [0, 2], points: 5, boundary: nodes}, x: {range: [0, 1], points: 4, boundary: cells}}
+terms: {u_t: {axis: t, derivative: 1}}
+residual: {expression: (u_t - u*(1 - u))*(2 + u_t^2), weight: sqrt(t)}
+conditions: {a: {at: {t: low}, expression: u - u0}}
+`, []int{2, 1}, func(x []float64) float64 { return 0.1 + x[0]/4 },
+		func(x []float64) float64 {
+			a := 0.1 + x[1]/4
+			return a * math.Exp(x[0]) / (1 + a*(math.Exp(x[0])-1))
+		}, 1e-6},
+	{"rows of the residual at the walls too", `axes: {t: {range: [0, 1], points: 6, boundary: nodes}, x: {range: [0, 1], points: 9, boundary: nodes}}
+terms: {u_t: {axis: t, derivative: 1}, u_xx: {axis: x, derivative: 2, order: 4}}
+residual: {expression: u_t - 0.1*u_xx}
+conditions: {a: {at: {t: low}, expression: u - u0}, b: {at: {x: low}, expression: u}, c: {at: {x: high}, expression: u}}
+`, []int{1, 4}, func(x []float64) float64 { return math.Sin(pi * x[0]) },
+		func(x []float64) float64 { return math.Sin(pi*x[1]) * math.Exp(-0.1*pi*pi*x[0]) }, 1e-4},
+	{"a mixed derivative of time and space", `axes: {t: {range: [0, 1], points: 5, boundary: nodes}, x: {range: [0, 1], points: 16, boundary: periodic}}
+terms: {u_t: {axis: t, derivative: 1}, u_x: {spectral: derivative, axis: x}, u_xxt: {factors: [{axis: t, derivative: 1}, {axis: x, derivative: 2, order: 6}]}}
+residual: {expression: u_t + u_x - 0.01*u_xxt}
+ansatz: {offset: u0*cos(t), multiplier: t}
+`, []int{2, 2}, func(x []float64) float64 { return math.Sin(2 * pi * x[0]) },
+		func(x []float64) float64 { return math.Sin(2 * pi * (x[1] - x[0]/(1+0.04*pi*pi))) }, 2e-5},
+	{"heat in two dimensions, spectral", `axes: {t: {range: [0, 1], points: 4, boundary: nodes}, x: {range: [0, 1], points: 24, boundary: periodic}, y: {range: [0, 2], points: 24, boundary: periodic}}
+terms: {u_t: {axis: t, derivative: 1}, lap: {spectral: laplacian}}
+residual: {expression: u_t - 0.01*lap + u*0}
+conditions: {a: {at: {t: low}, expression: u - u0}}
+`, []int{2, 1, 1}, func(x []float64) float64 { return math.Sin(2*pi*x[0]) * math.Cos(pi*x[1]) },
+		func(x []float64) float64 {
+			return math.Sin(2*pi*x[1]) * math.Cos(pi*x[2]) * math.Exp(-0.05*pi*pi*x[0])
+		}, 1e-6},
+	{"Laplace", `axes: {x: {range: [0, 1], points: 9, boundary: nodes}, y: {range: [0, 1], points: 8, boundary: periodic}}
+terms: {u_xx: {axis: x, derivative: 2}, u_yy: {axis: y, derivative: 2, order: 4}}
+residual: {expression: u_xx + u_yy, rows: {x: [1, 1]}}
+conditions: {a: {at: {x: low}, expression: u - u0}, b: {at: {x: high}, expression: u}}
+`, []int{6, 6}, func(x []float64) float64 { return 1 + math.Sin(2*pi*x[0]) },
+		func(x []float64) float64 {
+			return 1 - x[0] + math.Sin(2*pi*x[1])*math.Sinh(2*pi*(1-x[0]))/math.Sinh(2*pi)
+		}, 3e-4},
+	{"a nonlinear steady equation with more rows than values", `axes: {x: {range: [0, 1], points: 9, boundary: cells}, y: {range: [0, 1], points: 4, boundary: periodic}}
+terms: {u_xx: {axis: x, derivative: 2, order: 2}, lo: {axis: x, edge: low, at: wall, points: 4}, hi: {axis: x, edge: high, at: wall, points: 4}}
+residual: {expression: u_xx - u^3 + x^3}
+conditions: {a: {at: {x: low}, expression: lo - 0*u0, weight: 100}, b: {at: {x: high}, expression: hi - 1, weight: 100}}
+`, []int{3, 1}, func([]float64) float64 { return 0.5 }, func(x []float64) float64 { return x[0] }, 1e-6},
+}
+
+func TestKnownSolutions(t *testing.T) {
+	for _, c := range known {
+		t.Run(c.name, func(t *testing.T) {
+			p := load(t, c.src)
+			g, err := p.Grid(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			u := solve(t, p, g, c.refine, c.start)
+			if d := distance(g, u, c.exact); d > c.most {
+				t.Errorf("relative L2 distance to the solution %.3g, want %.3g at most", d, c.most)
+			}
+		})
+	}
+}
+
+// GMRES and factored matrices give the same; several solves at once do, too.
+func TestIterative(t *testing.T) {
+	c := known[5]
+	p := load(t, strings.Replace(c.src, "u*0", "(u^3 - u)*u_t", 1))
+	g, _ := p.Grid(map[string]int{"x": 10, "y": 10})
+	direct, err := New(p, g, []int{1, 1, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	iterative, _ := New(p, g, []int{1, 1, 1})
+	if !direct.march.step.direct {
+		t.Fatal("a small system is not solved by a factored matrix")
+	}
+	iterative.march.step.direct = false
+	u0 := onSpace(g, c.start)
+	want := make([]float64, g.Size())
+	if _, err := direct.Solve(want, u0); err != nil {
+		t.Fatal(err)
+	}
+	var wait sync.WaitGroup
+	fields := make([][]float64, 4)
+	for i := range fields {
+		fields[i] = make([]float64, g.Size())
+		wait.Go(func() {
+			if _, err := iterative.Solve(fields[i], u0); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	for i, u := range fields {
+		if !slices.Equal(u, fields[0]) {
+			t.Errorf("solve %d gives something else", i)
+		}
+		for k := range u {
+			if math.Abs(u[k]-want[k]) > 1e-8 {
+				t.Fatalf("%v at %d, %v by a factored matrix", u[k], k, want[k])
+			}
+		}
+	}
+}
+
+// The classical solvers agree with the rows of both built-in problems on the same
+// refined grid: they discretise the same walls, by other formulas in time, and
+// Navier-Stokes by another method altogether.
+func TestClassicalSolversAgree(t *testing.T) {
+	for _, c := range []struct {
+		problem string
+		points  map[string]int
+		refine  []int
+	}{
+		{"diffusion-sorption", map[string]int{"t": 13, "x": 24}, []int{2, 3}},
+		{"navier-stokes", map[string]int{"t": 6, "x": 12, "y": 12}, []int{2, 3, 3}},
+	} {
+		p, err := pde.Open(c.problem)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(p.Axes) == 3 { // no filaments that so few points cannot hold
+			if p, err = p.SetConstants(map[string]float64{"nu": 1e-3, "T": 2}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		g, _ := p.Grid(c.points)
+		s, err := New(p, g, c.refine)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u0 := slices.Repeat([]float64{0.1}, g.Size()/g.Axes[0].Points)
+		if len(g.Axes) == 3 {
+			field, err := sim.NewField(p.Initial.Field, g.Axes[1:], map[string]any{"points": 12})
+			if err != nil {
+				t.Fatal(err)
+			}
+			field.Sample(rand.New(rand.NewPCG(1, 2)), u0)
+		}
+		u := make([]float64, g.Size())
+		if _, err := s.Solve(u, u0); err != nil {
+			t.Fatal(err)
+		}
+		axes := slices.Clone(s.fine.Axes)
+		axes[0] = g.Axes[0]
+		solver, err := sim.New(p.Reference.Solver, axes, p.Reference.Constants, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := s.fine.Size() / s.fine.Axes[0].Points
+		truth := make([]float64, n*g.Axes[0].Points)
+		if _, err := solver.Solve(truth, s.interpolate(u0)); err != nil {
+			t.Fatal(err)
+		}
+		want := make([]float64, g.Size())
+		for k := range g.Axes[0].Points {
+			s.thin(want[k*len(u0):(k+1)*len(u0)], truth[k*n:(k+1)*n], 1)
+		}
+		var d, norm float64
+		for i := range u {
+			d, norm = d+(u[i]-want[i])*(u[i]-want[i]), norm+want[i]*want[i]
+		}
+		rel := math.Sqrt(d / norm)
+		t.Logf("%s: %.3g", c.problem, rel)
+		if rel > 1e-3 {
+			t.Errorf("%s: relative L2 distance to the classical solution %.3g", c.problem, rel)
+		}
+	}
+}
+
+// An initial condition is continued to finer points: exactly where the interpolant holds it.
+func TestInterpolation(t *testing.T) {
+	g := &grid.Grid{Axes: []grid.Axis{
+		{Name: "t", Hi: 1, Points: 2, Boundary: grid.Nodes},
+		{Name: "x", Lo: 1, Hi: 3, Points: 9, Boundary: grid.Periodic}, {Name: "y", Lo: -1, Hi: 1, Points: 8, Boundary: grid.Cells},
+	}}
+	f := func(x []float64) float64 {
+		return (1 + math.Cos(3*pi*(x[0]-1)+1)) * (2 - x[1] + math.Pow(x[1], 5))
+	}
+	s := &Solver{grid: g, fine: &grid.Grid{Axes: slices.Clone(g.Axes)}}
+	s.fine.Axes[1].Points, s.fine.Axes[2].Points = 36, 24
+	for i := 1; i < 3; i++ {
+		s.weights = append(s.weights, interpolation(g.Axes[i], s.fine.Axes[i]))
+	}
+	got, want := s.interpolate(onSpace(g, f)), onSpace(s.fine, f)
+	for i := range want {
+		if math.Abs(got[i]-want[i]) > 1e-12 {
+			t.Fatalf("%v at point %d, want %v", got[i], i, want[i])
+		}
+	}
+	back := make([]float64, 72)
+	s.thin(back, got, 1)
+	for i, v := range onSpace(g, f) {
+		if math.Abs(back[i]-v) > 1e-12 {
+			t.Fatalf("point %d of the coarse grid: %v, want %v", i, back[i], v)
+		}
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	heat := strings.Replace(known[1].src, "  b: {at: {x: low}, rows: {t: [1, 0]}, expression: u}\n", "", 1)
+	for _, c := range []struct {
+		name, src string
+		refine    []int
+		want      string
+	}{
+		{"a missing wall", heat, []int{1, 1}, "8 rows for the 9 values of an instant"},
+		{"no initial velocity", strings.Replace(known[0].src, ", b: {at: {t: low}, expression: v0 - 1}", "", 1), []int{1, 1}, "the initial conditions give 16 of 32 values"},
+		{"a missing wall of a steady problem", strings.Replace(known[6].src, ", b: {at: {x: high}, expression: u}", "", 1), []int{1, 1}, "the initial conditions give 8 of 16 values"},
+		{"cells refined by two", known[2].src, []int{1, 2}, "axis x (cells): refined by 2"},
+	} {
+		p := load(t, c.src)
+		g, _ := p.Grid(nil)
+		if _, err := New(p, g, c.refine); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+	}
+	// A solution that ends before the last time.
+	p := load(t, strings.Replace(known[2].src, "(u_t - u*(1 - u))*(2 + u_t^2)", "u_t - u^2", 1))
+	g, _ := p.Grid(nil)
+	s, err := New(p, g, []int{1, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Solve(make([]float64, g.Size()), []float64{1, 1, 1, 1}); !errors.Is(err, ErrNotConverged) {
+		t.Errorf("1/(1 - t) beyond t = 1: %v", err)
+	}
+}
