@@ -65,7 +65,7 @@ func MeasureFloor(sys *pde.System, o Options, initial, truth []float64) (Floor, 
 				done := size <= 1e-16*norm || cost-next <= 1e-12*cost
 				copy(u, trial)
 				if done {
-					out.Error = distance(u, truth)
+					out.Error = grid.RelativeL2(u, truth)
 					return out, nil
 				}
 				cost = f.linearise(u, true)
@@ -81,17 +81,8 @@ func MeasureFloor(sys *pde.System, o Options, initial, truth []float64) (Floor, 
 			break
 		}
 	}
-	out.Error = distance(u, truth)
+	out.Error = grid.RelativeL2(u, truth)
 	return out, fmt.Errorf("%w in %d steps (relative L2 so far %.3g)", ErrFloor, out.Iterations, out.Error)
-}
-
-func distance(u, truth []float64) float64 {
-	var d, n float64
-	for i, t := range truth {
-		d += (u[i] - t) * (u[i] - t)
-		n += t * t
-	}
-	return math.Sqrt(d / n)
 }
 
 // fullGrid is the least-squares problem of all grid values. Unknowns are

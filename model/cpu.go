@@ -61,15 +61,15 @@ func (s *Spec) Options(p *pde.Problem) (constraint.Options, error) {
 			return o, err
 		}
 	}
-	damping, err := lm.ParseDamping(c.Damping)
+	damping, err := dampings.get(c.Damping)
 	if err != nil {
 		return o, err
 	}
 	o.Solver.Descent = lm.LevenbergMarquardt{Damping: damping, InitialDamping: float64(c.InitialDamping)}
-	if o.Solver.Scaling, err = lm.ParseScaling(c.Scaling); err != nil {
+	if o.Solver.Scaling, err = scalings.get(c.Scaling); err != nil {
 		return o, err
 	}
-	o.Adjoint, err = lm.ParseAdjointMode(c.Adjoint)
+	o.Adjoint, err = adjoints.get(c.Adjoint)
 	return o, err
 }
 

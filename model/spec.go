@@ -25,18 +25,16 @@ const (
 	MoE  = "moe"  // PI-HC-MoE: one solve per subdomain
 )
 
-// Methods lists the methods in the paper's order.
-var Methods = []string{Soft, Hard, MoE}
+// methods are the methods in the paper's order, with its names for them.
+var methods = choices[string]{{Soft, "PI-SC"}, {Hard, "PI-HC"}, {MoE, "PI-HC-MoE"}}
 
-// MethodLabel returns the paper's name of a method.
+// Methods lists the methods in the paper's order.
+var Methods = methods.names()
+
+// MethodLabel returns the paper's name of a method, or the name it is given.
 func MethodLabel(method string) string {
-	switch method {
-	case Soft:
-		return "PI-SC"
-	case Hard:
-		return "PI-HC"
-	case MoE:
-		return "PI-HC-MoE"
+	if label, err := methods.get(method); err == nil {
+		return label
 	}
 	return method
 }
@@ -279,7 +277,7 @@ func (s *Spec) Outputs() int {
 
 // validate reports every value that makes no sense by itself.
 func (s *Spec) validate(d *config.Document) error {
-	var problems []*config.Problem
+	var problems []*config.Mistake
 	bad := func(path, format string, args ...any) {
 		problems = append(problems, d.Errorf(path, format, args...))
 	}
@@ -337,9 +335,9 @@ func (s *Spec) validate(d *config.Document) error {
 	}
 	oneOf("constraint.normalization", c.Normalization, "mean", "none")
 	oneOf("constraint.condition_rows", c.ConditionRows, "global", "local")
-	oneOf("constraint.damping", c.Damping, "nielsen", "classical")
-	oneOf("constraint.scaling", c.Scaling, "more", "current", "identity")
-	oneOf("constraint.adjoint", c.Adjoint, "exact", "gauss-newton", "paper")
+	oneOf("constraint.damping", c.Damping, dampings.names()...)
+	oneOf("constraint.scaling", c.Scaling, scalings.names()...)
+	oneOf("constraint.adjoint", c.Adjoint, adjoints.names()...)
 	positive("network.initial_scale", n.InitialScale)
 	for name, scale := range n.Features {
 		positive("network.features."+name, scale)
@@ -360,7 +358,7 @@ func (s *Spec) validate(d *config.Document) error {
 	atLeast("training.micro_batch", t.MicroBatch, 1)
 	positive("training.learning_rate.initial", t.LearningRate.Initial)
 	positive("training.learning_rate.final", t.LearningRate.Final)
-	oneOf("training.learning_rate.decay", t.LearningRate.Decay, "exponential", "cosine", "constant")
+	oneOf("training.learning_rate.decay", t.LearningRate.Decay, decays.names()...)
 	if t.Average < 0 || t.Average >= 1 {
 		bad("training.average", "training.average: %g: want a decay in [0, 1), 0 for none", t.Average)
 	}
@@ -395,7 +393,7 @@ func (s *Spec) validate(d *config.Document) error {
 			atLeast(path+"."+axis, n, 1)
 		}
 	}
-	slices.SortStableFunc(problems, func(a, b *config.Problem) int {
+	slices.SortStableFunc(problems, func(a, b *config.Mistake) int {
 		return cmp.Or(cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Column, b.Pos.Column), cmp.Compare(a.Message, b.Message))
 	})
 	return config.Join(problems...)

@@ -209,7 +209,7 @@ func Load(name string, src []byte) (*Problem, error) {
 	l := &loader{file: &f, values: map[string]*Expr{}}
 	p := l.problem()
 	p.Source, p.file, p.residual = slices.Clone(src), name, f.Residual.Pos
-	slices.SortStableFunc(l.problems, func(a, b *config.Problem) int {
+	slices.SortStableFunc(l.problems, func(a, b *config.Mistake) int {
 		return cmp.Or(cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Column, b.Pos.Column))
 	})
 	if err := config.Join(l.problems...); err != nil {
@@ -226,14 +226,14 @@ func lacks(n config.Node, keys ...string) bool {
 // loader turns a decoded file into a Problem, collecting what is wrong.
 type loader struct {
 	file     *fileProblem
-	problems []*config.Problem
+	problems []*config.Mistake
 	values   map[string]*Expr // constants and expressions, resolved
 }
 
 // residualName is the name of the residual rows among the conditions' names.
 const residualName = "residual"
 
-func (l *loader) report(p *config.Problem) { l.problems = append(l.problems, p) }
+func (l *loader) report(p *config.Mistake) { l.problems = append(l.problems, p) }
 
 func (l *loader) problem() *Problem {
 	f := l.file

@@ -132,7 +132,7 @@ var samplerKeys = map[string][]string{
 // sampler reads a distribution. Parameters are explained and checked by sim.
 func (l *loader) sampler(p *Problem, f fileSampler) Sampler {
 	s := Sampler{Distribution: f.Distribution, Field: f.Field, Series: f.Series, Positive: f.Positive, Scale: 1, Weight: 1}
-	bad := func(format string, args ...any) *config.Problem {
+	bad := func(format string, args ...any) *config.Mistake {
 		problem := f.Pos.Errorf("initial: "+format, args...)
 		l.report(problem)
 		return problem

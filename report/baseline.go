@@ -3,6 +3,8 @@ package report
 import (
 	"math"
 	"time"
+
+	"pihc/grid"
 )
 
 // MeanBaseline scores the simplest prediction, the same for every sample: the
@@ -31,12 +33,12 @@ func MeanBaseline(s Samples) (*Evaluation, error) {
 func persistence(initial, truth []float64) float64 {
 	d, n := 0.0, len(initial)
 	for i := 0; i < len(truth); i += n {
-		d = math.Hypot(d, distance(initial, truth[i:i+n]))
+		d = math.Hypot(d, grid.Distance(initial, truth[i:i+n]))
 	}
 	if d == 0 {
 		return 0
 	}
-	return d / norm(truth)
+	return d / grid.Norm(truth)
 }
 
 // PersistenceBaseline returns what e, an evaluation of any method, says of the
@@ -98,7 +100,7 @@ func scoreFields(s Samples, begin time.Time, predict func(i int) []float64) (*Ev
 		x := NewSample(i)
 		x.InitialMean = mean(s.Initial[i])
 		field := predict(i)
-		x.RelativeL2, x.NRMSE = RelativeL2(field, truth), NRMSE(field, truth)
+		x.RelativeL2, x.NRMSE = grid.RelativeL2(field, truth), NRMSE(field, truth)
 		e.PerSample = append(e.PerSample, x)
 	}
 	e.Summarize()

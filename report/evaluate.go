@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"pihc/constraint"
+	"pihc/grid"
 	"pihc/internal/kernel"
 	"pihc/model"
 	"pihc/pde"
@@ -46,7 +47,7 @@ func Evaluate[T kernel.Float](e model.Engine[T], params []T, s Samples, each fun
 			if truth, err = s.Truth(i); err != nil {
 				return err
 			}
-			x.RelativeL2 = absent(RelativeL2(p.Field, truth))
+			x.RelativeL2 = absent(grid.RelativeL2(p.Field, truth))
 			x.NRMSE = absent(NRMSE(p.Field, truth))
 			x.Persistence = absent(persistence(s.Initial[i], truth))
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"pihc/constraint"
+	"pihc/grid"
 	"pihc/model"
 	"pihc/pde"
 	"pihc/sim"
@@ -79,10 +80,10 @@ func TestEvaluate(t *testing.T) {
 			var errs, initial, still []float64
 			for i, u := range fields {
 				truth, _ := s.Truth(i)
-				errs = append(errs, RelativeL2(u, truth))
+				errs = append(errs, grid.RelativeL2(u, truth))
 				// The initial rows of this problem are u - u0, without a weight.
 				initial = append(initial, RMS(difference(u[:n], s.Initial[i])))
-				still = append(still, RelativeL2(slices.Repeat(s.Initial[i], len(truth)/n), truth))
+				still = append(still, grid.RelativeL2(slices.Repeat(s.Initial[i], len(truth)/n), truth))
 			}
 			near := func(what string, got *Summary, want Summary) {
 				t.Helper()
@@ -233,7 +234,7 @@ func TestBaselines(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, x := range mean.PerSample {
-		if want := RelativeL2(field(1), field(values[i])); math.Abs(x.RelativeL2-want) > 1e-15 {
+		if want := grid.RelativeL2(field(1), field(values[i])); math.Abs(x.RelativeL2-want) > 1e-15 {
 			t.Errorf("mean field, sample %d: %g, want %g", i, x.RelativeL2, want)
 		}
 	}

@@ -3,6 +3,8 @@ package report
 import (
 	"math"
 	"slices"
+
+	"pihc/grid"
 )
 
 // A Summary describes the distribution of one metric over samples.
@@ -76,60 +78,13 @@ func RMS(x []float64) float64 {
 	if len(x) == 0 {
 		return 0
 	}
-	return norm(x) / math.Sqrt(float64(len(x)))
-}
-
-// norm is the Euclidean norm, safe against overflow.
-func norm(x []float64) float64 {
-	largest := 0.0
-	for _, v := range x {
-		if a := math.Abs(v); a > largest || math.IsNaN(a) {
-			largest = a
-		}
-	}
-	if largest == 0 || math.IsInf(largest, 0) || math.IsNaN(largest) {
-		return largest
-	}
-	sum := 0.0
-	for _, v := range x {
-		v /= largest
-		sum += v * v
-	}
-	return largest * math.Sqrt(sum)
-}
-
-// distance is norm(difference(a, b)) without the slice where squares neither
-// overflow nor underflow.
-func distance(a, b []float64) float64 {
-	if len(a) != len(b) {
-		panic("report: prediction and truth differ in length")
-	}
-	sum := 0.0
-	for i, v := range a {
-		d := v - b[i]
-		sum += d * d
-	}
-	if sum > 0x1p-900 && sum < math.MaxFloat64 || sum == 0 && slices.Equal(a, b) {
-		return math.Sqrt(sum)
-	}
-	return norm(difference(a, b)) // squares too large or too small, or not finite
-}
-
-// RelativeL2 returns ‖prediction - truth‖ / ‖truth‖ of one sample. It is 0 for
-// two zero fields and +Inf if only the truth is zero. It panics unless the
-// lengths agree.
-func RelativeL2(prediction, truth []float64) float64 {
-	d, t := distance(prediction, truth), norm(truth)
-	if d == 0 && t == 0 {
-		return 0
-	}
-	return d / t
+	return grid.Norm(x) / math.Sqrt(float64(len(x)))
 }
 
 // NRMSE returns the root mean square of prediction - truth divided by the range
 // (maximum minus minimum) of the truth, of one sample.
 func NRMSE(prediction, truth []float64) float64 {
-	d := distance(prediction, truth)
+	d := grid.Distance(prediction, truth)
 	if d == 0 {
 		return 0
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"pihc/data"
+	"pihc/grid"
 	"pihc/model"
 )
 
@@ -64,7 +65,7 @@ func persistence(t testing.TB, set *data.Dataset) float64 {
 		for p := range still {
 			still[p] = initial[i][p%len(initial[i])]
 		}
-		mean += relativeL2(still, u) / float64(len(truth))
+		mean += grid.RelativeL2(still, u) / float64(len(truth))
 	}
 	return mean
 }

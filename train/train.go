@@ -23,6 +23,7 @@ import (
 
 	"pihc/constraint"
 	"pihc/data"
+	"pihc/grid"
 	"pihc/internal/kernel"
 	"pihc/model"
 	"pihc/pde"
@@ -392,7 +393,7 @@ func (t *trainer[T]) nextBatch() model.Batch {
 // skipped.
 func (t *trainer[T]) oneStep() error {
 	s, spec := t.state, &t.spec.Training
-	rate := Rate(spec.LearningRate, s.step, spec.Steps)
+	rate := spec.LearningRate.At(s.step, spec.Steps)
 	stats, norm, err := t.stepper.Step(t.nextBatch(), rate)
 	if err != nil {
 		return fmt.Errorf("step %d: %w", s.step+1, err)
@@ -458,7 +459,7 @@ func (t *trainer[T]) validation() error {
 	err := t.engine.Predict(s.evaluated(), t.validate, func(i int, p *model.Prediction) error {
 		sum += p.Loss
 		if t.truth != nil {
-			errs += relativeL2(p.Field, t.truth[i])
+			errs += grid.RelativeL2(p.Field, t.truth[i])
 		}
 		return nil
 	})
@@ -482,13 +483,4 @@ func (t *trainer[T]) validation() error {
 		return writeBest(t.dir, t.info.Layout, s, t.meta)
 	}
 	return nil
-}
-
-func relativeL2(got, want []float64) float64 {
-	var d, n float64
-	for i, w := range want {
-		d += (got[i] - w) * (got[i] - w)
-		n += w * w
-	}
-	return math.Sqrt(d / n)
 }

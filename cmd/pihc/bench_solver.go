@@ -3,6 +3,7 @@ package main
 import (
 	"strconv"
 
+	"pihc/grid"
 	"pihc/internal/kernel"
 	"pihc/model"
 	"pihc/report"
@@ -64,7 +65,7 @@ func (b *bench) solver() (any, error) {
 		if _, err := exact.Solve(want, u0); err != nil {
 			return nil, err
 		}
-		r.SelfError = max(r.SelfError, report.RelativeL2(dst, want))
+		r.SelfError = max(r.SelfError, grid.RelativeL2(dst, want))
 	}
 	return r, nil
 }

@@ -47,7 +47,7 @@ const (
 func exitStatus(err error) int {
 	var usage *usageError
 	var mistakes config.Errors
-	badKey := func(p *config.Problem) bool { return p.BadKey() }
+	badKey := func(p *config.Mistake) bool { return p.BadKey() }
 	switch {
 	case errors.As(err, &usage) || errors.As(err, &mistakes) && slices.ContainsFunc(mistakes, badKey):
 		return statusUsage

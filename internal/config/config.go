@@ -163,7 +163,7 @@ func parse(s *source, src []byte) (*yaml.Node, error) {
 
 func invalidRune(r rune) bool { return r == utf8.RuneError }
 
-func syntaxProblem(s *source, err error) *Problem {
+func syntaxProblem(s *source, err error) *Mistake {
 	var load *yaml.LoadError
 	if !errors.As(err, &load) {
 		return Position{src: s}.Errorf("not valid YAML: %v", err)
@@ -274,7 +274,7 @@ func (d *Document) slot(parent *yaml.Node, segment string, at Position) (**yaml.
 	return nil, badKey(at.Errorf("%q cannot be set inside %s", segment, describe(parent)))
 }
 
-func badKey(p *Problem) error {
+func badKey(p *Mistake) error {
 	p.key = true
 	return Errors{p}
 }
@@ -328,7 +328,7 @@ func (d *Document) At(path string) Position {
 }
 
 // Errorf reports a value that is well formed but makes no sense, at a dotted path.
-func (d *Document) Errorf(path, format string, args ...any) *Problem {
+func (d *Document) Errorf(path, format string, args ...any) *Mistake {
 	return d.At(path).Errorf(format, args...)
 }
 

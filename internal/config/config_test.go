@@ -207,7 +207,7 @@ func TestAllMistakesAtOnce(t *testing.T) {
 	if len(all.Unwrap()) != len(all) {
 		t.Error("Unwrap loses problems")
 	}
-	var one *Problem
+	var one *Mistake
 	if !errors.As(err, &one) || one != all[0] {
 		t.Error("errors.As does not find the first problem")
 	}

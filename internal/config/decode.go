@@ -26,7 +26,7 @@ var (
 	durationType = reflect.TypeFor[time.Duration]()
 )
 
-func (d *decoder) errorf(n *yaml.Node, format string, args ...any) *Problem {
+func (d *decoder) errorf(n *yaml.Node, format string, args ...any) *Mistake {
 	p := d.doc.position(n).Errorf(format, args...)
 	d.problems = append(d.problems, p)
 	return p
@@ -94,7 +94,7 @@ func (d *decoder) decode(n *yaml.Node, v reflect.Value, path string) {
 	}
 }
 
-func (d *decoder) want(n *yaml.Node, path, what string) *Problem {
+func (d *decoder) want(n *yaml.Node, path, what string) *Mistake {
 	return d.errorf(n, "%swant %s, got %s", prefix(path), what, describe(n))
 }
 

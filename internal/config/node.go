@@ -12,7 +12,7 @@ import (
 	yaml "go.yaml.in/yaml/v4"
 )
 
-// An Unmarshaler decodes itself from a node. A *Problem or Errors it returns is
+// An Unmarshaler decodes itself from a node. A *Mistake or Errors it returns is
 // reported as it is, any other error at the position of the node.
 type Unmarshaler interface {
 	UnmarshalConfig(n Node) error
@@ -71,8 +71,8 @@ func (n Node) Position() Position { return n.doc.position(n.n) }
 // Path returns the dotted path of the node in its document, "" for the root.
 func (n Node) Path() string { return n.path }
 
-// Errorf makes a Problem at the node.
-func (n Node) Errorf(format string, args ...any) *Problem {
+// Errorf makes a Mistake at the node.
+func (n Node) Errorf(format string, args ...any) *Mistake {
 	return n.Position().Errorf(format, args...)
 }
 
@@ -284,7 +284,7 @@ func (m Map[V]) MarshalYAML() (any, error) {
 // collect adds err, found at n, to the problems.
 func (d *decoder) collect(n *yaml.Node, path string, err error) {
 	var many Errors
-	var one *Problem
+	var one *Mistake
 	switch {
 	case err == nil:
 	case errors.As(err, &many):

@@ -56,17 +56,17 @@ func (p Position) String() string {
 	return strings.Join(parts, ":")
 }
 
-// Errorf makes a Problem at p.
-func (p Position) Errorf(format string, args ...any) *Problem {
-	problem := &Problem{Pos: p, Message: fmt.Sprintf(format, args...)}
+// Errorf makes a Mistake at p.
+func (p Position) Errorf(format string, args ...any) *Mistake {
+	problem := &Mistake{Pos: p, Message: fmt.Sprintf(format, args...)}
 	if p.src != nil && p.Line > 0 && p.Line <= len(p.src.lines) {
 		problem.Source = p.src.lines[p.Line-1]
 	}
 	return problem
 }
 
-// A Problem is one thing that is wrong at one place.
-type Problem struct {
+// A Mistake is one thing that is wrong at one place.
+type Mistake struct {
 	Pos     Position
 	Message string // what is wrong, lower case, no final period
 	Hint    string // how to put it right; may be empty
@@ -76,16 +76,16 @@ type Problem struct {
 
 // BadKey reports whether the key of an override is unknown or malformed, rather
 // than its value: a mistake of the command line.
-func (p *Problem) BadKey() bool { return p.key && p.Pos.src != nil && p.Pos.src.name == overrideName }
+func (p *Mistake) BadKey() bool { return p.key && p.Pos.src != nil && p.Pos.src.name == overrideName }
 
 // WithHint sets the hint and returns p.
-func (p *Problem) WithHint(format string, args ...any) *Problem {
+func (p *Mistake) WithHint(format string, args ...any) *Mistake {
 	p.Hint = fmt.Sprintf(format, args...)
 	return p
 }
 
 // Line returns position and message in one line.
-func (p *Problem) Line() string {
+func (p *Mistake) Line() string {
 	if at := p.Pos.String(); at != "" {
 		return at + ": " + p.Message
 	}
@@ -94,7 +94,7 @@ func (p *Problem) Line() string {
 
 // Error returns position and message, the source line with a caret under the
 // place, and the hint.
-func (p *Problem) Error() string {
+func (p *Mistake) Error() string {
 	var b strings.Builder
 	b.WriteString(p.Line())
 	if strings.TrimSpace(p.Source) != "" {
@@ -146,8 +146,8 @@ func clip(line string, column, width int) (string, int, int) {
 }
 
 // Errors is everything found wrong in a source, in the order of the text.
-// errors.As finds the single *[Problem]s through Unwrap.
-type Errors []*Problem
+// errors.As finds the single *[Mistake]s through Unwrap.
+type Errors []*Mistake
 
 // Error returns all problems, one after the other.
 func (e Errors) Error() string {
@@ -169,7 +169,7 @@ func (e Errors) Unwrap() []error {
 
 // Join collects problems for a caller that validates: nil ones are dropped, and
 // the result is nil if nothing is left.
-func Join(problems ...*Problem) error {
+func Join(problems ...*Mistake) error {
 	var out Errors
 	for _, p := range problems {
 		if p != nil {

@@ -1,0 +1,140 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"math"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"pihc/internal/check"
+	"pihc/internal/kernel"
+	"pihc/model"
+	"pihc/pde"
+)
+
+// remote is an engine that keeps the state of training to itself, as one on another
+// device: it copies the state it is given and updates its copy by the formulas of
+// Adam. Nobody but itself asks it for a gradient.
+type remote[T kernel.Float] struct {
+	model.Engine[T]
+	given *model.State[T]
+	own   model.State[T]
+	steps int // since Begin
+}
+
+func newRemote[T kernel.Float](s *model.Spec, p *pde.Problem, o model.EngineOptions) (model.Engine[T], error) {
+	o.Name = ""
+	e, err := model.NewEngine[T](s, p, o)
+	return &remote[T]{Engine: e}, err
+}
+
+func init() {
+	model.RegisterEngine("remote", model.Constructors{Float32: newRemote[float32], Float64: newRemote[float64]})
+}
+
+func (r *remote[T]) LossAndGrad(grad, params []T, batch model.Batch) (model.Stats, error) {
+	panic("train: asked a Stepper for its gradient")
+}
+
+func (r *remote[T]) Begin(s *model.State[T]) error {
+	r.given = s
+	r.own = model.State[T]{
+		Params: slices.Clone(s.Params), First: slices.Clone(s.First), Second: slices.Clone(s.Second), Average: slices.Clone(s.Average), Updates: s.Updates,
+	}
+	return nil
+}
+
+func (r *remote[T]) Sync() error {
+	copy(r.given.Params, r.own.Params)
+	copy(r.given.First, r.own.First)
+	copy(r.given.Second, r.own.Second)
+	copy(r.given.Average, r.own.Average)
+	r.given.Updates = r.own.Updates
+	return nil
+}
+
+var errLost = errors.New("connection lost")
+
+func (r *remote[T]) Step(batch model.Batch, rate float64) (model.Stats, float64, error) {
+	s, t := &r.own, r.Info().Spec.Training
+	if r.steps++; r.steps > 9 {
+		return model.Stats{}, 0, errLost
+	}
+	grad := make([]T, len(s.Params))
+	st, err := r.Engine.LossAndGrad(grad, s.Params, batch)
+	norm := 0.0
+	for _, g := range grad {
+		norm += float64(g) * float64(g)
+	}
+	norm = math.Sqrt(norm)
+	if err != nil || !finite(&st, norm) {
+		return st, norm, err
+	}
+	scale := 1.0
+	if t.Clip > 0 {
+		scale = min(1, t.Clip/norm)
+	}
+	s.Updates++
+	n := float64(s.Updates)
+	decay := min(t.Average, (1+n)/(10+n))
+	for i, g := range grad {
+		x := scale * float64(g)
+		first, second := t.Beta1*float64(s.First[i])+(1-t.Beta1)*x, t.Beta2*float64(s.Second[i])+(1-t.Beta2)*x*x
+		s.First[i], s.Second[i] = T(first), T(second)
+		s.Params[i] -= T(rate * first / (1 - math.Pow(t.Beta1, n)) / (math.Sqrt(second/(1-math.Pow(t.Beta2, n))) + t.Epsilon))
+		s.Average[i] = T(decay*float64(s.Average[i]) + (1-decay)*float64(s.Params[i]))
+	}
+	return st, norm, nil
+}
+
+// An engine that steps by itself is trained as any other: its state comes back for
+// validation and checkpoints, a run continues from there bit by bit, and its errors
+// end the run.
+func TestStepper(t *testing.T) {
+	e := newExperiment(t, "network.precision=float64", "training.steps=9", "training.checkpoint=4", "training.validate=3")
+	want, _ := e.train(t, Options{})
+	whole, _ := e.train(t, Options{Engine: "remote"})
+	for _, last := range []bool{false, true} {
+		a, am, err := LoadParams[float64](want, e.spec, e.problem, LoadOptions{Last: last})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, bm, err := LoadParams[float64](whole, e.spec, e.problem, LoadOptions{Last: last})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if am.Step != bm.Step || am.Updates != bm.Updates || bm.Updates == 0 {
+			t.Errorf("step %d after %d updates, want %d after %d", bm.Step, bm.Updates, am.Step, am.Updates)
+		}
+		check.Close(t, b, a, 1e-9, 0)
+	}
+	a, b := records(t, want), records(t, whole)
+	if len(a) != len(b) {
+		t.Fatalf("%d records, want %d", len(b), len(a))
+	}
+	for i := range a {
+		if x := a[i].GradientNorm; x != nil && math.Abs(float64(*b[i].GradientNorm-*x)) > 1e-9*float64(*x) {
+			t.Errorf("step %d: gradient norm %g, want %g", a[i].Step, *b[i].GradientNorm, *x)
+		}
+		if x := a[i].ValidationResidual; x != nil && math.Abs(float64(*b[i].ValidationResidual-*x)) > 1e-9*float64(*x) {
+			t.Errorf("step %d: validation %g, want %g", a[i].Step, *b[i].ValidationResidual, *x)
+		}
+	}
+
+	dir := filepath.Join(t.TempDir(), "run")
+	if _, err := e.run(context.Background(), dir, Options{Engine: "remote", StopAt: 5}); !errors.Is(err, ErrInterrupted) {
+		t.Fatal(err)
+	}
+	if _, err := e.run(context.Background(), dir, Options{Engine: "remote", Resume: true}); err != nil {
+		t.Fatal(err)
+	}
+	sameRun(t, "resumed", dir, whole)
+
+	long := e.with(t, "training.steps=12")
+	_, err := long.run(context.Background(), filepath.Join(t.TempDir(), "lost"), Options{Engine: "remote"})
+	oneLine(t, "an engine that fails", err, "step 10", "connection lost")
+	_, err = e.run(context.Background(), filepath.Join(t.TempDir(), "none"), Options{Engine: "gpu"})
+	oneLine(t, "no such engine", err, `engine "gpu": there is no such engine: want cpu, remote`)
+}
