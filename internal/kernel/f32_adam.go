@@ -52,13 +52,15 @@ func Adam[T Float](params, first, second, grad []T, s AdamStep) {
 
 // SumSquares returns the sum of x[i]^2, in float64 and in a fixed order: 16
 // interleaved sums, then a tree of halves. For float32 the squares are exact, so
-// the result is bitwise the same at every level.
+// the result is bitwise the same at every width.
 func SumSquares[T Float](x []T) float64 {
 	var sums [16]float64
 	n := len(x) &^ 15
-	for i := 0; i < n; i += 16 {
-		for j, v := range x[i : i+16] {
-			sums[j] += float64(float64(v) * float64(v))
+	if width == 0 || n == 0 || unsafe.Sizeof(x[0]) != 4 || !addSquaresWide(&sums, as32(x)) {
+		for i := 0; i < n; i += 16 {
+			for j, v := range x[i : i+16] {
+				sums[j] += float64(float64(v) * float64(v))
+			}
 		}
 	}
 	for j, v := range x[n:] {

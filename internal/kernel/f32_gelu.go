@@ -35,10 +35,7 @@ const (
 // Gelu sets dst = gelu(x). dst may be x. It panics if x is shorter than dst.
 func Gelu[T Float](dst, x []T) {
 	x = x[:len(dst)]
-	i := 0
-	if width > 0 && len(dst) > 0 && unsafe.Sizeof(dst[0]) == 4 {
-		i = gelu32(as32(dst), as32(x))
-	}
+	i := vectorGelu(dst, nil, x)
 	for ; i < len(dst); i++ {
 		dst[i] = x[i] * sigmoid(x[i])
 	}
@@ -48,10 +45,7 @@ func Gelu[T Float](dst, x []T) {
 // may be x. It panics if v or x is shorter than g.
 func GeluBackward[T Float](v, g, x []T) {
 	x, v = x[:len(g)], v[:len(g)]
-	i := 0
-	if width > 0 && len(g) > 0 && unsafe.Sizeof(g[0]) == 4 {
-		i = geluBackward32(as32(v), as32(g), as32(x))
-	}
+	i := vectorGelu(v, g, x)
 	for ; i < len(g); i++ {
 		y := clampGelu(float64(x[i]))
 		e := math.Exp(-y * (geluLinear + geluCubic*y*y))
@@ -61,6 +55,18 @@ func GeluBackward[T Float](v, g, x []T) {
 		// 1-s as e·s: no cancellation where s is near 1.
 		g[i] *= T(s + value*(e*s)*(geluLinear+3*geluCubic*y*y))
 	}
+}
+
+// vectorGelu does the first elements of GeluBackward, or of Gelu where g is nil, and
+// returns their number.
+func vectorGelu[T Float](v, g, x []T) int {
+	switch {
+	case width == 0 || len(x) == 0:
+		return 0
+	case unsafe.Sizeof(x[0]) == 4:
+		return gelu32(as32(v), as32(g), as32(x))
+	}
+	return gelu64(as64(v), as64(g), as64(x))
 }
 
 // sigmoid is s of the formulas above.

@@ -2,8 +2,7 @@ package kernel
 
 import "unsafe"
 
-// Float is the pair of types the network's kernels are written for. float32 has
-// SIMD versions; float64 runs the portable code and serves as the check.
+// Float is the pair of types the network's kernels are written for.
 type Float interface{ ~float32 | ~float64 }
 
 // Product is one term A·B of a Gemm. A is M x K with element (i, k) at
@@ -24,9 +23,9 @@ type Product[T Float] struct {
 // operand.
 //
 // Each element is summed over k in increasing order, p before q, so a caller may
-// cut C into rows freely: the result is bitwise the same. The SIMD versions fuse
-// multiplication and addition except in a last n%16 columns; the portable one
-// rounds twice. Gemm panics if a slice is too short.
+// cut C into rows freely: the result is bitwise the same. Vectors fuse multiplication
+// and addition; the reference, and the last columns that fill no vector, round twice.
+// Gemm panics if a slice is too short.
 func Gemm[T Float](c []T, ldc, m, n int, bias []T, accumulate bool, p, q Product[T]) {
 	if m <= 0 || n <= 0 {
 		return
@@ -37,8 +36,8 @@ func Gemm[T Float](c []T, ldc, m, n int, bias []T, accumulate bool, p, q Product
 	p.check(m, n)
 	q.check(m, n)
 	done := 0
-	if width > 0 && unsafe.Sizeof(c[0]) == 4 {
-		done = gemm32(as32(c), ldc, m, n, as32(bias), accumulate, p.as32(), q.as32())
+	if width > 0 {
+		done = vectorGemm(c, ldc, m, n, bias, accumulate, &p, &q)
 	}
 	if done == n {
 		return
@@ -103,4 +102,9 @@ func as32[T Float](s []T) []float32 {
 
 func (p *Product[T]) as32() Product[float32] {
 	return Product[float32]{as32(p.A), p.RowStride, p.ColStride, as32(p.B), p.BStride, p.K}
+}
+
+// as64 reinterprets a slice of an 8-byte float type.
+func as64[T Float](s []T) []float64 {
+	return unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(s))), len(s))
 }

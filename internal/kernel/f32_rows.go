@@ -15,7 +15,7 @@ func GemmRows(c, a [][]float32, n int, accumulate bool, b []float32, stride, k i
 	}
 	done := 0
 	if width > 0 {
-		done = gemmRows32(c, a, n, accumulate, b, stride, k)
+		done = vectorGemmRows(c, a, n, accumulate, b, stride, k)
 	}
 	for i := range c {
 		row := c[i][done:n]

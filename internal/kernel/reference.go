@@ -6,17 +6,15 @@ package kernel
 
 const unreachable = "kernel: vectors in a build without them"
 
-func gemm32([]float32, int, int, int, []float32, bool, Product[float32], Product[float32]) int {
-	panic(unreachable)
-}
+func vectorGemm[T Float](_ []T, _, _, _ int, _ []T, _ bool, _, _ *Product[T]) int { panic(unreachable) }
 
-func gemmRows32(_, _ [][]float32, _ int, _ bool, _ []float32, _, _ int) int { panic(unreachable) }
+func vectorGemmRows[T Float](_, _ [][]T, _ int, _ bool, _ []T, _, _ int) int { panic(unreachable) }
 
 func addPairs32([]float32, int, int, int, Product[float32]) int { panic(unreachable) }
 
-func gelu32(dst, x []float32) int { panic(unreachable) }
+func gelu32(v, g, x []float32) int { panic(unreachable) }
 
-func geluBackward32(v, g, x []float32) int { panic(unreachable) }
+func gelu64(v, g, x []float64) int { panic(unreachable) }
 
 func adam32(params, first, second, grad []float32, s AdamStep) int { panic(unreachable) }
 

@@ -7,58 +7,74 @@ import (
 	"unsafe"
 )
 
-// gelu32 does the first elements of Gelu and returns their number.
-func gelu32(dst, x []float32) int {
+// gelu32 does the first elements of GeluBackward, or of Gelu where g is nil, and
+// returns their number. Constants have names outside of the loop: reloading one that
+// found no register is cheaper than a broadcast.
+func gelu32(v, g, x []float32) int {
 	lanes := (simd.Float32s{}).Len()
-	n := len(dst) / lanes * lanes
+	n := len(v) / lanes * lanes
 	if n == 0 {
 		return 0
 	}
-	d, p := unsafe.Pointer(&dst[0]), unsafe.Pointer(&x[0])
-	one, low, high := simd.BroadcastFloat32s(1), simd.BroadcastFloat32s(-geluBound), simd.BroadcastFloat32s(geluBound)
-	for i := uintptr(0); i < 4*uintptr(n); i += 4 * uintptr(lanes) {
-		v := load32(unsafe.Add(p, i))
-		store32(unsafe.Add(d, i), v.Div(expGelu32(v.Min(high).Max(low)).Add(one)))
-	}
-	clearUpper()
-	return n
-}
-
-// geluBackward32 does the first elements of GeluBackward and returns their number.
-func geluBackward32(v, g, x []float32) int {
-	lanes := (simd.Float32s{}).Len()
-	n := len(g) / lanes * lanes
-	if n == 0 {
-		return 0
-	}
-	d, q, p := unsafe.Pointer(&v[0]), unsafe.Pointer(&g[0]), unsafe.Pointer(&x[0])
+	d, q, p := unsafe.Pointer(&v[0]), unsafe.Pointer(unsafe.SliceData(g)), unsafe.Pointer(&x[0])
 	one, low, high := simd.BroadcastFloat32s(1), simd.BroadcastFloat32s(-geluBound), simd.BroadcastFloat32s(geluBound)
 	linear, cubic := simd.BroadcastFloat32s(geluLinear), simd.BroadcastFloat32s(3*geluCubic)
-	for i := uintptr(0); i < 4*uintptr(n); i += 4 * uintptr(lanes) {
-		y := load32(unsafe.Add(p, i))
+	linear2, cubic2 := simd.BroadcastFloat32s(geluLinear2), simd.BroadcastFloat32s(geluCubic2)
+	c0, c1, c2 := simd.BroadcastFloat32s(exp2c0), simd.BroadcastFloat32s(exp2c1), simd.BroadcastFloat32s(exp2c2)
+	c3, c4, c5 := simd.BroadcastFloat32s(exp2c3), simd.BroadcastFloat32s(exp2c4), simd.BroadcastFloat32s(exp2c5)
+	round := simd.BroadcastFloat32s(3 << 22) // added, leaves the nearest whole number in the last bits
+	size := 4 * uintptr(lanes)
+	for i := uintptr(0); i < 4*uintptr(n); i += size {
+		y := *(*simd.Float32s)(unsafe.Add(p, i))
 		z := y.Min(high).Max(low)
-		e := expGelu32(z)
+		square := z.Mul(z)
+		t := square.MulAdd(cubic2, linear2).Mul(z)
+		r := t.Add(round)
+		f := t.Sub(r.Sub(round))
+		e := f.MulAdd(c5, c4).MulAdd(f, c3).MulAdd(f, c2).MulAdd(f, c1).MulAdd(f, c0)
+		e = e.ToBits().Add(r.ToBits().ShiftAllLeft(23)).BitsToFloat32() // e 2^r
+		if q == nil {
+			*(*simd.Float32s)(unsafe.Add(d, i)) = y.Div(e.Add(one))
+			continue
+		}
 		s := one.Div(e.Add(one))
 		value := y.Mul(s)
-		store32(unsafe.Add(d, i), value)
-		slope := e.Mul(s).Mul(value).MulAdd(cubic.MulAdd(z.Mul(z), linear), s)
-		store32(unsafe.Add(q, i), slope.Mul(load32(unsafe.Add(q, i))))
+		*(*simd.Float32s)(unsafe.Add(d, i)) = value
+		slope := e.Mul(s).Mul(value).MulAdd(square.MulAdd(cubic, linear), s)
+		at := (*simd.Float32s)(unsafe.Add(q, i))
+		*at = slope.Mul(*at)
 	}
 	clearUpper()
 	return n
 }
 
-// expGelu32 returns e for |x| <= geluBound. Adding 3*2^22 leaves the nearest whole
-// number in a float32's last bits.
-func expGelu32(x simd.Float32s) simd.Float32s {
-	const round = 3 << 22
-	t := x.Mul(x).MulAdd(simd.BroadcastFloat32s(geluCubic2), simd.BroadcastFloat32s(geluLinear2)).Mul(x)
-	r := t.Add(simd.BroadcastFloat32s(round))
-	f := t.Sub(r.Sub(simd.BroadcastFloat32s(round)))
-	p := simd.BroadcastFloat32s(exp2c5).MulAdd(f, simd.BroadcastFloat32s(exp2c4))
-	p = p.MulAdd(f, simd.BroadcastFloat32s(exp2c3))
-	p = p.MulAdd(f, simd.BroadcastFloat32s(exp2c2))
-	p = p.MulAdd(f, simd.BroadcastFloat32s(exp2c1))
-	p = p.MulAdd(f, simd.BroadcastFloat32s(exp2c0))
-	return p.ToBits().Add(r.ToBits().ShiftAllLeft(23)).BitsToFloat32()
+// gelu64 is gelu32 in float64.
+func gelu64(v, g, x []float64) int {
+	lanes := (simd.Float64s{}).Len()
+	n := len(v) / lanes * lanes
+	if n == 0 {
+		return 0
+	}
+	d, q, p := unsafe.Pointer(&v[0]), unsafe.Pointer(unsafe.SliceData(g)), unsafe.Pointer(&x[0])
+	one, low, high := simd.BroadcastFloat64s(1), simd.BroadcastFloat64s(-18), simd.BroadcastFloat64s(18)
+	linear, cubic := simd.BroadcastFloat64s(geluLinear), simd.BroadcastFloat64s(geluCubic)
+	slopeCubic := simd.BroadcastFloat64s(3 * geluCubic)
+	size := 8 * uintptr(lanes)
+	for i := uintptr(0); i < 8*uintptr(n); i += size {
+		y := load64(unsafe.Add(p, i))
+		z := y.Min(high).Max(low)
+		square := z.Mul(z)
+		e := expSum64(square.MulAdd(cubic, linear).Mul(z).Neg(), simd.Float64s{})
+		if q == nil {
+			store64(unsafe.Add(d, i), y.Div(e.Add(one)))
+			continue
+		}
+		s := one.Div(e.Add(one))
+		value := y.Mul(s)
+		store64(unsafe.Add(d, i), value)
+		slope := e.Mul(s).Mul(value).MulAdd(square.MulAdd(slopeCubic, linear), s)
+		store64(unsafe.Add(q, i), slope.Mul(load64(unsafe.Add(q, i))))
+	}
+	clearUpper()
+	return n
 }

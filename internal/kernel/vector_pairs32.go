@@ -63,5 +63,6 @@ func addPairs32(c []float32, ldc, m, n int, p Product[float32]) int {
 			store32(r1, c1)
 		}
 	}
+	clearUpper()
 	return n
 }

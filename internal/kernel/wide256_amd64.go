@@ -39,6 +39,33 @@ func narrow256(dst []float32, x []float64) int {
 	return n
 }
 
+// addSquares256 adds the squares of x[i] to sums[i%16], for whole sixteens of x.
+func addSquares256(sums *[16]float64, x []float32) {
+	if len(x) < 16 {
+		return
+	}
+	p := unsafe.Pointer(&x[0])
+	s0 := archsimd.LoadFloat64x4Array((*[4]float64)(unsafe.Pointer(&sums[0])))
+	s1 := archsimd.LoadFloat64x4Array((*[4]float64)(unsafe.Pointer(&sums[4])))
+	s2 := archsimd.LoadFloat64x4Array((*[4]float64)(unsafe.Pointer(&sums[8])))
+	s3 := archsimd.LoadFloat64x4Array((*[4]float64)(unsafe.Pointer(&sums[12])))
+	for i := 0; i+16 <= len(x); i += 16 {
+		x0 := archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(p, 4*i+4*0))).ConvertToFloat64()
+		s0 = x0.MulAdd(x0, s0)
+		x1 := archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(p, 4*i+4*4))).ConvertToFloat64()
+		s1 = x1.MulAdd(x1, s1)
+		x2 := archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(p, 4*i+4*8))).ConvertToFloat64()
+		s2 = x2.MulAdd(x2, s2)
+		x3 := archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(p, 4*i+4*12))).ConvertToFloat64()
+		s3 = x3.MulAdd(x3, s3)
+	}
+	s0.StoreArray((*[4]float64)(sums[0:]))
+	s1.StoreArray((*[4]float64)(sums[4:]))
+	s2.StoreArray((*[4]float64)(sums[8:]))
+	s3.StoreArray((*[4]float64)(sums[12:]))
+	archsimd.ClearAVXUpperBits()
+}
+
 // matVec256 is MatVecRows32 for n a multiple of 4 and m > 0. It reads memory in
 // its own order, row after row; four rows are summed up together, the last,
 // incomplete four repeating a row.

@@ -39,6 +39,25 @@ func narrow512(dst []float32, x []float64) int {
 	return n
 }
 
+// addSquares512 adds the squares of x[i] to sums[i%16], for whole sixteens of x.
+func addSquares512(sums *[16]float64, x []float32) {
+	if len(x) < 16 {
+		return
+	}
+	p := unsafe.Pointer(&x[0])
+	s0 := archsimd.LoadFloat64x8Array((*[8]float64)(unsafe.Pointer(&sums[0])))
+	s1 := archsimd.LoadFloat64x8Array((*[8]float64)(unsafe.Pointer(&sums[8])))
+	for i := 0; i+16 <= len(x); i += 16 {
+		x0 := archsimd.LoadFloat32x8Array((*[8]float32)(unsafe.Add(p, 4*i+4*0))).ConvertToFloat64()
+		s0 = x0.MulAdd(x0, s0)
+		x1 := archsimd.LoadFloat32x8Array((*[8]float32)(unsafe.Add(p, 4*i+4*8))).ConvertToFloat64()
+		s1 = x1.MulAdd(x1, s1)
+	}
+	s0.StoreArray((*[8]float64)(sums[0:]))
+	s1.StoreArray((*[8]float64)(sums[8:]))
+	archsimd.ClearAVXUpperBits()
+}
+
 // matVec512 is MatVecRows32 for n a multiple of 8 and m > 0. It reads memory in
 // its own order, row after row; four rows are summed up together, the last,
 // incomplete four repeating a row.

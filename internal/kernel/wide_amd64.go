@@ -34,6 +34,20 @@ func narrowWide(dst []float32, x []float64) int {
 	return 0
 }
 
+// addSquaresWide adds the squares of whole sixteens of x to sums, and reports whether
+// it did.
+func addSquaresWide(sums *[16]float64, x []float32) bool {
+	switch width {
+	case 512:
+		addSquares512(sums, x)
+	case 256:
+		addSquares256(sums, x)
+	default:
+		return false
+	}
+	return true
+}
+
 func matVecRowsWide(z []float64, n, m int, a []float32, w []float64) bool {
 	switch {
 	case m == 0:

@@ -12,3 +12,5 @@ func matVecRowsWide(z []float64, n, m int, a []float32, w []float64) bool { retu
 func combineRowsWide(dst []float64, n, lo int, f [][]float64, a [][]float32) bool { return false }
 
 func gatherStencilsWide(dst, basis []float32, n int, points []int32, s *Stencils) int { return 0 }
+
+func addSquaresWide(sums *[16]float64, x []float32) bool { return false }
