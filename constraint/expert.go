@@ -15,13 +15,15 @@ type expert struct {
 	index  int
 	blocks []*block // one per set of rows, in the System's order; conditions may be shared
 	curved []chunk  // of the sets that are not affine
+	coarse []chunk  // an eighth of them, where there are many
 	chunks []chunk  // of all sets
 	sums   []sums   // per curved chunk
 	merged []int32  // scratch of as many points as are sampled
 
-	omega  []float64
-	result lm.Result
-	solver *lm.Solver
+	omega   []float64
+	result  lm.Result
+	solver  *lm.Solver
+	starter *lm.Solver // of the coarse rows
 
 	omegaBar, lambda []float64
 	adjoint          lm.FactorStatus
@@ -29,8 +31,15 @@ type expert struct {
 	alpha, beta      []float64            // (P): 1_{Ω_k} ū (+ border part) − p_k, and −q_k
 }
 
-// chunk is a range of rows of one block.
-type chunk struct{ block, lo, hi int }
+// chunk is a range of rows of one block, whose sums count that many times.
+type chunk struct {
+	block, lo, hi int
+	times         float64
+}
+
+// coarseRows is the least number of residual rows of which an eighth starts a solve:
+// pde.BlockSize of every chunk.
+const coarseRows = 8 * chunkRows
 
 func (s *Sample) newExpert(index int, blocks []*block) *expert {
 	n, size := s.c.N, s.c.System.Grid.Size()
@@ -41,7 +50,7 @@ func (s *Sample) newExpert(index int, blocks []*block) *expert {
 	}
 	for i, b := range blocks {
 		for lo := 0; lo < len(b.Points); lo += chunkRows {
-			ch := chunk{i, lo, min(lo+chunkRows, len(b.Points))}
+			ch := chunk{i, lo, min(lo+chunkRows, len(b.Points)), 1}
 			e.chunks = append(e.chunks, ch)
 			if !b.Set.Linear {
 				e.curved, e.sums = append(e.curved, ch), append(e.sums, newSums(n))
@@ -51,8 +60,34 @@ func (s *Sample) newExpert(index int, blocks []*block) *expert {
 	}
 	if len(blocks) > 0 {
 		e.merged = make([]int32, len(e.residual().Points))
+		e.addCoarse(s.c)
 	}
 	return e
+}
+
+// addCoarse chooses the first part of every chunk of the residual rows, if there are
+// enough, and all other rows: the problem whose solution starts the solve.
+func (e *expert) addCoarse(c *Constraint) {
+	b := e.residual()
+	if len(b.Points) < coarseRows || b.Set.Linear {
+		return
+	}
+	rows := 0
+	for _, ch := range e.curved {
+		if e.blocks[ch.block] == b {
+			ch.hi = min(ch.lo+pde.BlockSize, ch.hi)
+			rows += ch.hi - ch.lo
+		}
+		e.coarse = append(e.coarse, ch)
+	}
+	for i, ch := range e.coarse {
+		if e.blocks[ch.block] == b {
+			e.coarse[i].times = float64(len(b.Points)) / float64(rows)
+		}
+	}
+	o := c.Options.Solver
+	o.NewtonCorrection = false
+	e.starter = lm.NewSolver(c.N, o)
 }
 
 // residual is the block of the residual rows.
@@ -66,6 +101,7 @@ type problem struct {
 	*expert
 	sample *Sample
 	worker int
+	rows   []chunk // of the sets that are not affine
 }
 
 // run does n tasks on the pool, where this is the only solve running, or on its worker.
@@ -83,8 +119,8 @@ func (p problem) run(n int, task func(worker, i int)) {
 // Σ r_i∇²r_i, as far as they are wanted.
 func (p problem) evaluate(a, c, g, omega []float64, want wanted) float64 {
 	n, s := len(omega), p.sample
-	p.run(len(p.curved), func(worker, i int) {
-		ch := p.curved[i]
+	p.run(len(p.rows), func(worker, i int) {
+		ch := p.rows[i]
 		p.sums[i].clear()
 		s.pass(&p.sums[i], s.workers[worker], p.blocks[ch.block], want, omega, ch.lo, ch.hi)
 	})
@@ -96,8 +132,8 @@ func (p problem) evaluate(a, c, g, omega []float64, want wanted) float64 {
 		clear(c[:n*n])
 	}
 	var cost float64
-	for i, ch := range p.curved {
-		sums, scale := &p.sums[i], p.blocks[ch.block].scale
+	for i, ch := range p.rows {
+		sums, scale := &p.sums[i], ch.times*p.blocks[ch.block].scale
 		cost += scale * sums.cost
 		if want.normal {
 			kernel.Axpy64(g, scale, sums.grad)
@@ -134,10 +170,21 @@ func (p problem) HessianParts(a, c, g, omega []float64) float64 {
 	return p.evaluate(a, c, g, omega, wanted{g != nil, true})
 }
 
-// solve finds ω_k.
+// solve finds ω_k. Where there are many rows, the first iterations are on an eighth of
+// them; those that count are on all.
 func (p problem) solve() {
-	for i := range p.omega {
-		p.omega[i] = p.sample.c.Options.Start
+	start := func() {
+		for i := range p.omega {
+			p.omega[i] = p.sample.c.Options.Start
+		}
+	}
+	start()
+	if p.coarse != nil {
+		few := p
+		few.rows = p.coarse
+		if p.starter.Solve(few, p.omega).Status.Early() {
+			start()
+		}
 	}
 	p.result = p.solver.Solve(p, p.omega)
 }

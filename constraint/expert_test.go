@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"pihc/internal/check"
+	"pihc/internal/kernel"
 	"pihc/lm"
 )
 
@@ -21,7 +22,7 @@ func TestHessianParts(t *testing.T) {
 	s := c.NewSample()
 	Load(s, basis, initial)
 	s.Solve(Seed{})
-	e := problem{s.experts[0], s, 0}
+	e := problem{s.experts[0], s, 0, s.experts[0].curved}
 	w := append([]float64(nil), e.omega...)
 	h, a, both, curv := make([]float64, n*n), make([]float64, n*n), make([]float64, n*n), make([]float64, n*n)
 	g, up, down := make([]float64, n), make([]float64, n), make([]float64, n)
@@ -70,6 +71,51 @@ func TestConstraintRMS(t *testing.T) {
 				sum += all[i] * all[i]
 			}
 			check.Close(t, []float64{out.ConstraintRMS}, []float64{math.Sqrt(sum / points)}, 1e-9, 0)
+		}
+	}
+}
+
+// With many rows an eighth of them starts the solve: it ends where one on all rows from
+// the start does, to the solver's tolerance, with fewer passes over all rows, and on any
+// number of workers at the same bits.
+func TestCoarseStart(t *testing.T) {
+	sys, basis, initial := toy(t, shipped, map[string]int{"t": 81, "x": 512}, 8)
+	for _, experts := range [][]int{nil, {1, 2}} {
+		var want []float64
+		for _, workers := range []int{1, 2} {
+			pool := kernel.NewPool(workers)
+			o := Options{Mean: true, Experts: experts, Points: 20000, Start: 0.3, Solver: lm.Options{Ridge: 1e-4, GTol: 1e-4, FTol: 1e-6, NewtonCorrection: true, NoRestart: true}}
+			c, err := New(sys, 8, o, nil, pool)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := c.NewSample()
+			Load(s, basis, initial)
+			s.Solve(Seed{1, 2, 3})
+			started := s.Outcomes()
+			got := slices.Clone(s.Weights(0))
+			for _, e := range s.experts {
+				rows := 0.0
+				for _, ch := range e.coarse {
+					rows += ch.times * float64(ch.hi-ch.lo)
+				}
+				if math.Abs(rows-20000) > 1e-6 {
+					t.Errorf("an eighth of the rows counts as %g", rows)
+				}
+				e.coarse = nil
+			}
+			s.Resolve()
+			for k, out := range s.Outcomes() {
+				if started[k].Status.Early() || started[k].Evaluations >= out.Evaluations {
+					t.Errorf("expert %d: %v after %d passes, without a start %d", k, started[k].Status, started[k].Evaluations, out.Evaluations)
+				}
+				check.Close(t, []float64{started[k].Cost}, []float64{out.Cost}, 1e-6, 0)
+			}
+			if want == nil {
+				want = got
+			}
+			check.Equal(t, got, want)
+			pool.Close()
 		}
 	}
 }

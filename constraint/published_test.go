@@ -314,7 +314,7 @@ func TestRidgeIsRespected(t *testing.T) {
 	gradient := func(s *Sample, ridge float64) float64 {
 		n := len(s.Weights(0))
 		a, g := make([]float64, n*n), make([]float64, n)
-		problem{s.experts[0], s, 0}.Normal(a, g, s.Weights(0))
+		problem{s.experts[0], s, 0, s.experts[0].curved}.Normal(a, g, s.Weights(0))
 		kernel.Axpy64(g, ridge*ridge, s.Weights(0))
 		return math.Sqrt(kernel.SumSquares64(g))
 	}

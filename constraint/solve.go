@@ -67,11 +67,11 @@ func (s *Sample) together() bool { return len(s.experts) < s.c.pool.Workers() }
 func (s *Sample) forExperts(do func(p problem)) {
 	if s.together() {
 		for _, e := range s.experts {
-			do(problem{e, s, 0})
+			do(problem{e, s, 0, e.curved})
 		}
 		return
 	}
-	s.c.pool.Run(len(s.experts), func(worker, k int) { do(problem{s.experts[k], s, worker}) })
+	s.c.pool.Run(len(s.experts), func(worker, k int) { e := s.experts[k]; do(problem{e, s, worker, e.curved}) })
 }
 
 // samplePoints draws the residual rows of an expert, in grid order, by a generator of
