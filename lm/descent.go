@@ -115,7 +115,8 @@ func (t *levenbergMarquardt) reject(k int, size float64, x *point, d []float64) 
 
 func (t *levenbergMarquardt) acceptFrom() float64 { return t.Damping.AcceptFrom() }
 
-// newtonStep is −A⁻¹g at a point, kept while trials from there are rejected.
+// newtonStep is −A⁻¹g at a point, kept while trials from there are rejected: the
+// common part of Gauss-Newton and dogleg.
 type newtonStep struct {
 	v     []float64
 	valid bool
@@ -136,22 +137,24 @@ func (t *newtonStep) at(p problem, x *point, d []float64, l *linear) (v []float6
 	return v, t.valid
 }
 
+func (t *newtonStep) acceptFrom() float64 { return acceptRatio }
+
 // GaussNewton solves Aδ = −g and halves the step until the cost falls.
 type GaussNewton struct{}
 
 func (GaussNewton) descent(n int) descent {
-	return &gaussNewton{newton: newtonStep{v: make([]float64, n)}}
+	return &gaussNewton{newtonStep: newtonStep{v: make([]float64, n)}}
 }
 
 type gaussNewton struct {
-	newton newtonStep
+	newtonStep
 	length float64 // of the next step, in Gauss-Newton steps
 }
 
-func (t *gaussNewton) start(*point, []float64) { t.length, t.newton.valid = 1, false }
+func (t *gaussNewton) start(*point, []float64) { t.length, t.valid = 1, false }
 
 func (t *gaussNewton) step(step []float64, p problem, x *point, d []float64, l *linear) (predicted float64, ok bool) {
-	v, ok := t.newton.at(p, x, d, l)
+	v, ok := t.at(p, x, d, l)
 	for j := range step {
 		step[j] = t.length * v[j]
 	}
@@ -159,8 +162,7 @@ func (t *gaussNewton) step(step []float64, p problem, x *point, d []float64, l *
 }
 
 func (t *gaussNewton) accept(_, _ float64) {
-	t.newton.valid = false
-	t.length = min(1, 2*t.length)
+	t.valid, t.length = false, min(1, 2*t.length)
 }
 
 func (t *gaussNewton) reject(int, float64, *point, []float64) bool {
@@ -168,24 +170,22 @@ func (t *gaussNewton) reject(int, float64, *point, []float64) bool {
 	return t.length > epsilon
 }
 
-func (t *gaussNewton) acceptFrom() float64 { return acceptRatio }
-
 // Dogleg follows Powell's path from the Cauchy point to the Gauss-Newton
 // point inside the trust region ‖Dδ‖ <= Δ, with the radius rules of Ceres.
 type Dogleg struct{}
 
 func (Dogleg) descent(n int) descent {
-	return &dogleg{newton: newtonStep{v: make([]float64, n)}, steepest: make([]float64, n)}
+	return &dogleg{newtonStep: newtonStep{v: make([]float64, n)}, steepest: make([]float64, n)}
 }
 
 type dogleg struct {
-	newton   newtonStep
+	newtonStep
 	radius   float64
 	steepest []float64
 }
 
 func (t *dogleg) start(x *point, d []float64) {
-	t.newton.valid = false
+	t.valid = false
 	t.radius = initialTrustSize * scaledNorm(d, x.w)
 	if t.radius == 0 {
 		t.radius = initialTrustSize
@@ -193,7 +193,7 @@ func (t *dogleg) start(x *point, d []float64) {
 }
 
 func (t *dogleg) step(step []float64, p problem, x *point, d []float64, l *linear) (predicted float64, ok bool) {
-	v, ok := t.newton.at(p, x, d, l)
+	v, ok := t.at(p, x, d, l)
 	switch {
 	case !ok:
 		clear(step)
@@ -250,7 +250,7 @@ func (t *dogleg) path(step, newton []float64, x *point, d []float64) {
 }
 
 func (t *dogleg) accept(ratio, size float64) {
-	t.newton.valid = false
+	t.valid = false
 	if ratio < 0.25 {
 		t.radius *= 0.5
 	} else if ratio > 0.75 {
@@ -262,5 +262,3 @@ func (t *dogleg) reject(_ int, size float64, x *point, d []float64) bool {
 	t.radius = 0.5 * min(t.radius, max(size, 0.5*t.radius))
 	return t.radius > epsilon*scaledNorm(d, x.w) && t.radius > 0
 }
-
-func (t *dogleg) acceptFrom() float64 { return acceptRatio }

@@ -78,9 +78,9 @@ func (l *linear) factorRows(p problem, x *point) {
 }
 
 // rank returns the numerical rank of [J; εI] at x with columns scaled to unit
-// length: n where the pivots of chol, the factor of a, leave no doubt; else from
-// the rows by pivoted QR where they can be read, and otherwise by pivoted
-// Cholesky, which cannot see below about 1e-8 and overwrites chol.
+// length: n where the pivots of chol, the factor of a, leave no doubt; else by
+// pivoted QR, of the rows where they can be read, and otherwise of a, which cannot
+// see below about 1e-8.
 func (l *linear) rank(p problem, x *point) int {
 	switch {
 	case l.chol.pivot >= qrPivot:
@@ -89,5 +89,5 @@ func (l *linear) rank(p problem, x *point) int {
 		l.factorRows(p, x)
 		return l.qr.rank()
 	}
-	return pivotedCholeskyRank(l.chol.l, x.a, p.n)
+	return l.qr.rankOf(x.a, p.n)
 }

@@ -158,6 +158,21 @@ func (q *qrFactor) rank() int {
 	return q.found
 }
 
+// rankOf returns the numerical rank of a symmetric positive semi-definite a
+// (n x n) scaled to unit diagonal. It overwrites the factor of the rows.
+func (q *qrFactor) rankOf(a []float64, n int) int {
+	q.reset(n)
+	q.rows = 10 * n
+	for i := range n {
+		for j := range n {
+			if s := math.Sqrt(a[i*n+i]) * math.Sqrt(a[j*n+j]); s > 0 {
+				q.r[i*n+j] = a[i*n+j] / s
+			}
+		}
+	}
+	return q.rank()
+}
+
 // finish factors [R; root·D] with column pivoting, leaving the permuted
 // triangle in m, the rotated right-hand side in b and the rank in found; it
 // returns the number of rows it stacked.
@@ -237,47 +252,6 @@ func columnNorm(m []float64, n int) float64 {
 		s = math.Hypot(s, m[i])
 	}
 	return s
-}
-
-// pivotedCholeskyRank returns the rank of a symmetric positive semi-definite
-// matrix a scaled to unit diagonal, by Cholesky with diagonal pivoting in the
-// scratch matrix l (both n x n).
-func pivotedCholeskyRank(l, a []float64, n int) int {
-	l = l[:n*n]
-	for i := range n {
-		for j := range n {
-			s := math.Sqrt(a[i*n+i]) * math.Sqrt(a[j*n+j])
-			l[i*n+j] = 0
-			if s > 0 {
-				l[i*n+j] = a[i*n+j] / s
-			}
-		}
-	}
-	tolerance := 10 * float64(n) * epsilon
-	for k := range n {
-		best := k
-		for j := k + 1; j < n; j++ {
-			if l[j*n+j] > l[best*n+best] {
-				best = j
-			}
-		}
-		if !(l[best*n+best] > tolerance) {
-			return k
-		}
-		if best != k {
-			for j := range n {
-				l[k*n+j], l[best*n+j] = l[best*n+j], l[k*n+j]
-			}
-			for i := range n {
-				l[i*n+k], l[i*n+best] = l[i*n+best], l[i*n+k]
-			}
-		}
-		inv := 1 / l[k*n+k]
-		for i := k + 1; i < n; i++ {
-			axpy(l[i*n+k+1:(i+1)*n], -l[i*n+k]*inv, l[k*n+k+1:(k+1)*n])
-		}
-	}
-	return n
 }
 
 // solveNormal overwrites x with (RᵀR)⁻¹b from the last finish, which must

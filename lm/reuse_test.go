@@ -65,3 +65,60 @@ func TestFactorSolution(t *testing.T) {
 		}
 	}
 }
+
+// Nothing is taken for known that the solver has not evaluated at that very
+// point: not the zeros of a new solver, not a start that was not finite, and not
+// the solution of a larger problem that begins like w.
+func TestFactorSolutionOfUnknownPoint(t *testing.T) {
+	const n = 4
+	p, wbar := &counted{terms: newTerms(30, n, 3)}, []float64{1, -2, 3, 0.5}
+	check := func(what string, s *Solver, w []float64) {
+		t.Helper()
+		*p = counted{terms: p.terms}
+		got, want := make([]float64, n), make([]float64, n)
+		for _, mode := range []AdjointMode{AdjointExact, AdjointGaussNewton} {
+			status := s.FactorSolution(p, w, mode)
+			s.SolveAdjoint(got, wbar)
+			fresh := NewSolver(n, s.opt)
+			if other := fresh.Factor(p.terms, w, mode); status != other {
+				t.Errorf("%s, %v: %v, fresh %v", what, mode, status, other)
+			}
+			fresh.SolveAdjoint(want, wbar)
+			closeTo(t, what, got, want, 1e-12)
+		}
+		if p.both != 1 || p.normal+p.curvature != 0 {
+			t.Errorf("%s: %d, %d, %d evaluations, want one of all parts", what, p.normal, p.curvature, p.both)
+		}
+	}
+	check("new solver", NewSolver(n, Options{}), make([]float64, n))
+
+	s := NewSolver(n, Options{})
+	bad := *p.terms
+	bad.bad = true
+	start := []float64{0.1, 0.2, 0.3, 0.4}
+	if res := s.Solve(&bad, start); res.Status != StatusNonFiniteStart {
+		t.Fatal(res.Status)
+	}
+	check("after a start that is not finite", s, start)
+
+	s = NewSolver(n+2, Options{})
+	w := make([]float64, n+2)
+	s.Solve(newTerms(30, n+2, 4), w)
+	check("after a larger problem", s, w[:n])
+}
+
+// The matrix of one mode is not taken for that of another.
+func TestFactorSolutionByEveryMode(t *testing.T) {
+	const n = 5
+	p, wbar := newTerms(40, n, 7), fill(n, func(i int) float64 { return float64(i) - 2 })
+	s, fresh := NewSolver(n, Options{Ridge: 1e-2}), NewSolver(n, Options{Ridge: 1e-2})
+	w, got, want := make([]float64, n), make([]float64, n), make([]float64, n)
+	s.Solve(p, w)
+	for _, mode := range []AdjointMode{AdjointGaussNewton, AdjointExact, AdjointPaper, AdjointExact, AdjointExact} {
+		s.FactorSolution(p, w, mode)
+		s.SolveAdjoint(got, wbar)
+		fresh.Factor(p, w, mode)
+		fresh.SolveAdjoint(want, wbar)
+		closeTo(t, mode.String(), got, want, 1e-12)
+	}
+}
