@@ -135,7 +135,7 @@ func (s *Solver) Factor(p Problem, w []float64, mode AdjointMode) FactorStatus {
 // evaluated.
 func (s *Solver) FactorSolution(p Problem, w []float64, mode AdjointMode) FactorStatus {
 	q := s.bind(p, w)
-	if !s.known || !slices.Equal(w, s.at.w) {
+	if !slices.Equal(w, s.at.w) {
 		s.begin(w)
 	}
 	return s.factor(q, mode)

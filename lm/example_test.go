@@ -92,3 +92,77 @@ func ExampleSolver_VJP() {
 	// rate 0.4772, changes by 0.0996 per unit of background (exact Hessian)
 	// solved again with 0.01 more: 0.0998 per unit
 }
+
+// Descents and dampings compose: Rosenbrock's function by each of them, and by a
+// damping of the caller's own, which needs nothing but four rules.
+func ExampleDescent() {
+	for _, descent := range []lm.Descent{
+		lm.LevenbergMarquardt{},
+		lm.LevenbergMarquardt{Damping: lm.Classical{}, NoAcceleration: true},
+		lm.LevenbergMarquardt{Damping: cautious{}, InitialDamping: 1e-2},
+		lm.GaussNewton{},
+		lm.Dogleg{},
+	} {
+		p := lm.NewDense(lm.Func{
+			Rows: 2, Dim: 2,
+			Residual: func(r, w []float64) { r[0], r[1] = 10*(w[1]-w[0]*w[0]), 1-w[0] },
+		})
+		w := []float64{-1.2, 1}
+		result := lm.NewSolver(2, lm.Options{Descent: descent, Scaling: lm.ScalingIdentity}).Solve(p, w)
+		fmt.Printf("%T: %.4f, %v\n", descent, w, result.Status.Err())
+	}
+	// Output:
+	// lm.LevenbergMarquardt: [1.0000 1.0000], <nil>
+	// lm.LevenbergMarquardt: [1.0000 1.0000], <nil>
+	// lm.LevenbergMarquardt: [1.0000 1.0000], <nil>
+	// lm.GaussNewton: [1.0000 1.0000], <nil>
+	// lm.Dogleg: [1.0000 1.0000], <nil>
+}
+
+// cautious is Nielsen's rule, but μ falls by no more than a half at a time.
+type cautious struct{ lm.Nielsen }
+
+func (c cautious) Accept(mu, ratio float64) float64 { return max(mu/2, c.Nielsen.Accept(mu, ratio)) }
+
+// decay is ten thousand rows w0·exp(−w1·t) − y(t), which are never stored, with
+// their second derivatives.
+type decay struct{}
+
+func (decay) Dim() int  { return 2 }
+func (decay) Rows() int { return 10_000 }
+
+func (d decay) Block(r, jac, w []float64, lo, hi int) {
+	for i := range hi - lo {
+		t := float64(lo+i) / float64(d.Rows())
+		e := math.Exp(-w[1] * t)
+		r[i] = w[0]*e - 1/(1+t)
+		if jac != nil {
+			jac[2*i], jac[2*i+1] = e, -w[0]*t*e
+		}
+	}
+}
+
+func (d decay) AddCurvature(h, r, w []float64, lo, hi int) {
+	for i := range hi - lo {
+		t := float64(lo+i) / float64(d.Rows())
+		e := math.Exp(-w[1] * t)
+		h[2] -= r[i] * t * e // the lower triangle
+		h[3] += r[i] * w[0] * t * t * e
+	}
+}
+
+// Fit rows that come in blocks, on two workers, and pull a derivative by the
+// solution back through the fit.
+func ExampleStreamedSecondOrder() {
+	pool := kernel.NewPool(2)
+	defer pool.Close()
+	p := lm.NewStreamedSecondOrder(decay{}, pool)
+	s := lm.NewSolver(2, lm.Options{NewtonCorrection: true})
+	w, lambda := []float64{1, 1}, make([]float64, 2)
+	result := s.Solve(p, w)
+	status := s.FactorSolution(p, w, lm.AdjointExact) // what Solve knows is not evaluated again
+	s.SolveAdjoint(lambda, []float64{0, 1})
+	fmt.Printf("%v: rate %.4f, by the %v Hessian λ = %.2e\n", result.Status, w[1], status, lambda)
+	// Output:
+	// converged (cost): rate 0.7046, by the exact Hessian λ = [1.00e-03 2.69e-03]
+}

@@ -42,6 +42,7 @@ func TestNewtonCorrection(t *testing.T) {
 		{"same cost, smaller gradient", twoPoints{start, given{1 + 1e-14, unit, zero, less}}, true},
 		{"same cost, larger gradient", twoPoints{start, given{1 - 1e-14, unit, zero, more}}, false},
 		{"cost NaN", twoPoints{start, given{nan, unit, zero, less}}, false},
+		{"cost NaN, gradient zero", twoPoints{start, given{nan, unit, zero, zero[:2]}}, false},
 		{"cost -Inf", twoPoints{start, given{math.Inf(-1), unit, zero, less}}, false},
 		{"gradient NaN", twoPoints{start, given{0.9, unit, zero, []float64{nan, 0}}}, false},
 		{"JᵀJ NaN", twoPoints{start, given{0.9, []float64{nan, 0, 0, 1}, zero, less}}, false},

@@ -62,18 +62,12 @@ func (q *qrFactor) block(r, jac []float64) {
 
 // diagonal adds the n rows ε·e_j with residuals ε·w_j.
 func (q *qrFactor) diagonal(ridge float64, w []float64) {
-	n := q.n
+	residual, row := q.x[:1], q.norms[:q.n]
 	for j, v := range w {
-		if q.waiting == qrBlock {
-			q.flush()
-		}
-		row := q.buffer[q.waiting*n : (q.waiting+1)*n]
 		clear(row)
-		row[j] = ridge
-		q.rhs[q.waiting] = ridge * v
-		q.waiting++
+		residual[0], row[j] = ridge*v, ridge
+		q.block(residual, row)
 	}
-	q.rows += n
 }
 
 // flush eliminates the waiting rows against R by Householder reflections. The

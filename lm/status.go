@@ -16,14 +16,6 @@ const (
 	StatusNonFiniteStart           // cost, gradient or JᵀJ is NaN or Inf at the start
 )
 
-// Errors returned by [Status.Err].
-var (
-	ErrNotStarted     = errors.New("lm: solve not started")
-	ErrMaxIterations  = errors.New("lm: iteration limit reached")
-	ErrStalled        = errors.New("lm: no step lowers the cost")
-	ErrNonFiniteStart = errors.New("lm: cost or derivatives are not finite at the start")
-)
-
 var statuses = enum[Status]{"status", []string{
 	"not started", "converged (gradient)", "converged (cost)", "converged (step)",
 	"rank deficient", "iteration limit", "stalled", "non-finite start",
@@ -32,21 +24,16 @@ var statuses = enum[Status]{"status", []string{
 // String returns a short lower-case name.
 func (s Status) String() string { return statuses.print(s) }
 
-// Err returns nil for a converged status, rank deficient included, and one of
-// the errors above otherwise.
-func (s Status) Err() error {
-	switch s {
-	case StatusNotStarted:
-		return ErrNotStarted
-	case StatusMaxIterations:
-		return ErrMaxIterations
-	case StatusStalled:
-		return ErrStalled
-	case StatusNonFiniteStart:
-		return ErrNonFiniteStart
-	}
-	return nil
+var statusErrors = map[Status]error{
+	StatusNotStarted:     errors.New("lm: solve not started"),
+	StatusMaxIterations:  errors.New("lm: iteration limit reached"),
+	StatusStalled:        errors.New("lm: no step lowers the cost"),
+	StatusNonFiniteStart: errors.New("lm: cost or derivatives are not finite at the start"),
 }
+
+// Err returns nil for a converged status, rank deficient included, and otherwise
+// an error that says how the solve ended.
+func (s Status) Err() error { return statusErrors[s] }
 
 // Early reports whether the solve ended before any convergence test was met.
 func (s Status) Early() bool { return s.Err() != nil }

@@ -1,7 +1,6 @@
 package lm
 
 import (
-	"errors"
 	"math"
 	"testing"
 )
@@ -31,22 +30,21 @@ func TestStatuses(t *testing.T) {
 		o     Options
 		want  Status
 		early bool
-		err   error
 	}{
-		{"at the minimum", scalar(identity, one), 0, Options{}, StatusConvergedGradient, false, nil},
-		{"gradient", offset, 2.5, Options{FTol: -1, XTol: -1}, StatusConvergedGradient, false, nil},
-		{"cost", offset, 2.5, Options{GTol: -1, XTol: -1}, StatusConvergedCost, false, nil},
-		{"step", offset, 2.5, Options{GTol: -1, FTol: -1, XTol: 1e-2}, StatusConvergedStep, false, nil},
-		{"limit", offset, 2.5, Options{MaxIterations: 1}, StatusMaxIterations, true, ErrMaxIterations},
-		{"constant", scalar(one, zero), 3, Options{}, StatusRankDeficient, false, nil},
-		{"wrong Jacobian", scalar(identity, func(float64) float64 { return -1 }), 3, Options{}, StatusStalled, true, ErrStalled},
-		{"NaN start", scalar(math.Log, func(w float64) float64 { return 1 / w }), -1, Options{}, StatusNonFiniteStart, true, ErrNonFiniteStart},
-		{"Inf start", scalar(func(w float64) float64 { return 1 / w }, func(w float64) float64 { return -1 / (w * w) }), 0, Options{}, StatusNonFiniteStart, true, ErrNonFiniteStart},
-		{"NaN Jacobian", scalar(identity, func(float64) float64 { return math.NaN() }), 1, Options{}, StatusNonFiniteStart, true, ErrNonFiniteStart},
+		{"at the minimum", scalar(identity, one), 0, Options{}, StatusConvergedGradient, false},
+		{"gradient", offset, 2.5, Options{FTol: -1, XTol: -1}, StatusConvergedGradient, false},
+		{"cost", offset, 2.5, Options{GTol: -1, XTol: -1}, StatusConvergedCost, false},
+		{"step", offset, 2.5, Options{GTol: -1, FTol: -1, XTol: 1e-2}, StatusConvergedStep, false},
+		{"limit", offset, 2.5, Options{MaxIterations: 1}, StatusMaxIterations, true},
+		{"constant", scalar(one, zero), 3, Options{}, StatusRankDeficient, false},
+		{"wrong Jacobian", scalar(identity, func(float64) float64 { return -1 }), 3, Options{}, StatusStalled, true},
+		{"NaN start", scalar(math.Log, func(w float64) float64 { return 1 / w }), -1, Options{}, StatusNonFiniteStart, true},
+		{"Inf start", scalar(func(w float64) float64 { return 1 / w }, func(w float64) float64 { return -1 / (w * w) }), 0, Options{}, StatusNonFiniteStart, true},
+		{"NaN Jacobian", scalar(identity, func(float64) float64 { return math.NaN() }), 1, Options{}, StatusNonFiniteStart, true},
 	} {
 		w := []float64{c.start}
 		res := NewSolver(1, c.o).Solve(c.p, w)
-		if res.Status != c.want || res.Status.Early() != c.early || !errors.Is(res.Status.Err(), c.err) {
+		if res.Status != c.want || res.Status.Early() != c.early || (res.Status.Err() != nil) != c.early {
 			t.Errorf("%s: %v (early %v, %v), want %v", c.name, res.Status, res.Status.Early(), res.Status.Err(), c.want)
 		}
 		if c.want == StatusNonFiniteStart && w[0] != c.start {
