@@ -98,6 +98,8 @@ func sums(c Comm) error {
 	}
 	s, got := NewSum[float32](c, n), make([]float32, n)
 	for range 2 {
+		clear(got)
+		s.Begin(got)
 		for lo := 0; lo < samples; lo += c.Size() {
 			count := min(c.Size(), samples-lo)
 			if err := s.Round(vectors[min(lo+c.Rank(), samples-1)], count); err != nil {

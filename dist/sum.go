@@ -29,6 +29,14 @@ func NewSum[T kernel.Float](comm Comm, n int) *Sum[T] {
 	return s
 }
 
+// Begin starts a sum at start (n), which is the same on every rank.
+func (s *Sum[T]) Begin(start []T) {
+	clear(s.sum)
+	if lo := s.comm.Rank() * s.slice; lo < s.n {
+		copy(s.sum, start[lo:s.n])
+	}
+}
+
 // Round adds the vectors of ranks 0 to count−1, in this order; mine (n) is this
 // rank's, and is not read where its rank is not below count.
 func (s *Sum[T]) Round(mine []T, count int) error {
@@ -46,13 +54,12 @@ func (s *Sum[T]) Round(mine []T, count int) error {
 	return nil
 }
 
-// Finish writes the sum to dst (n) of every rank and begins a new one at zero.
+// Finish writes the sum to dst (n) of every rank.
 func (s *Sum[T]) Finish(dst []T) error {
 	if err := s.comm.AllGather(Bytes(s.received), Bytes(s.sum)); err != nil {
 		return err
 	}
 	copy(dst[:s.n], s.received)
-	clear(s.sum)
 	return nil
 }
 

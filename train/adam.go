@@ -2,6 +2,7 @@ package train
 
 import (
 	"math"
+	"sync"
 
 	"pihc/internal/kernel"
 	"pihc/model"
@@ -17,6 +18,7 @@ type adam[T kernel.Float] struct {
 	engine   model.Engine[T]
 	training model.TrainingSpec
 	pool     *kernel.Pool
+	mu       sync.Locker // the caller's lock of the state, given back while the gradient is formed
 	state    *model.State[T]
 	grad     []T       // zero between steps
 	sums     []float64 // Σ g² per chunk
@@ -34,7 +36,9 @@ func (a *adam[T]) Sync() error { return nil }
 
 // Step implements model.Stepper.
 func (a *adam[T]) Step(batch model.Batch, rate float64) (model.Stats, float64, error) {
+	a.mu.Unlock()
 	stats, err := a.engine.LossAndGrad(a.grad, a.state.Params, batch)
+	a.mu.Lock()
 	if err != nil {
 		return stats, 0, err
 	}

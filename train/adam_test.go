@@ -3,6 +3,7 @@ package train
 import (
 	"math"
 	"math/rand/v2"
+	"sync"
 	"testing"
 
 	"pihc/constraint"
@@ -31,7 +32,7 @@ func (a *adamReference) step(g []float64, rate, beta1, beta2, epsilon float64) {
 
 func newAdam[T kernel.Float](t *testing.T, s *model.State[T], spec model.TrainingSpec) *adam[T] {
 	t.Helper()
-	a := &adam[T]{training: spec}
+	a := &adam[T]{training: spec, mu: new(sync.Mutex)}
 	if err := a.Begin(s); err != nil {
 		t.Fatal(err)
 	}

@@ -19,10 +19,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"pihc/constraint"
 	"pihc/data"
+	"pihc/dist"
 	"pihc/grid"
 	"pihc/internal/kernel"
 	"pihc/model"
@@ -55,7 +57,13 @@ type Options struct {
 	Resume   bool           // continue the run folder's newest checkpoint
 	Progress func(r Record) // called after every logged step, may be nil
 	Logger   *slog.Logger   // nil: silent
+	Build    string         // of the program; ranks that train together have the same
 	StopAt   int            // stop with a checkpoint after this step, as if interrupted; 0: never
+	// Comm joins the processes that train together; nil: this one alone. All call
+	// Run with the same arguments; rank 0 alone reads and writes the run folder and
+	// reports. Interrupted, it returns without waiting for the others, and the
+	// caller ends them by Comm.Abort, as after any error.
+	Comm dist.Comm
 	// Files are written into a new run folder beside the spec, by name.
 	Files map[string][]byte
 }
@@ -84,6 +92,9 @@ func Run(ctx context.Context, dir string, spec *model.Spec, p *pde.Problem, set 
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
 	}
+	if o.Comm == nil {
+		o.Comm = dist.Alone{}
+	}
 	if spec.Network.Precision == "float64" {
 		return run[float64](ctx, dir, spec, p, set, o)
 	}
@@ -101,9 +112,12 @@ type trainer[T kernel.Float] struct {
 	state   *state[T]
 	meta    Meta
 	lock    *data.Lock
-	log     *data.Log
-	options Options
-	begin   time.Time
+	log     *data.Log  // nil but on rank 0
+	update  sync.Mutex // held by the loop but while a gradient is formed, when the state is that of a whole step
+	// abandoned says that another goroutine is still in a step, which nobody waits for.
+	abandoned bool
+	options   Options
+	begin     time.Time
 
 	initial  [][]float64 // training samples
 	order    []int
@@ -119,12 +133,14 @@ func run[T kernel.Float](ctx context.Context, dir string, spec *model.Spec, p *p
 		return Summary{}, err
 	}
 	defer t.close()
-	if err := t.open(p); err != nil {
+	if err := t.join(p); err != nil {
 		return Summary{}, err
 	}
-	err = t.loop(ctx)
-	if closing := t.log.Close(); err == nil {
-		err = closing
+	err = t.interruptible(ctx)
+	if t.writes() {
+		if closing := t.log.Close(); err == nil {
+			err = closing
+		}
 	}
 	s := t.state
 	return Summary{s.step, s.bestStep, s.bestResidual, s.badTotal, time.Since(t.begin).Seconds()}, err
@@ -138,7 +154,7 @@ func newTrainer[T kernel.Float](dir string, spec *model.Spec, p *pde.Problem, se
 	if err != nil {
 		return nil, err
 	}
-	engine, err := model.NewEngine[T](spec, p, model.EngineOptions{Name: o.Engine, Workers: o.Workers})
+	engine, err := newEngine[T](spec, p, o)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +162,7 @@ func newTrainer[T kernel.Float](dir string, spec *model.Spec, p *pde.Problem, se
 	var ok bool
 	if t.stepper, ok = engine.(model.Stepper[T]); !ok {
 		t.pool = kernel.NewPool(o.Workers)
-		t.stepper = &adam[T]{engine: engine, training: spec.Training, pool: t.pool}
+		t.stepper = &adam[T]{engine: engine, training: spec.Training, pool: t.pool, mu: &t.update}
 	}
 	if t.initial, err = samples(set.Initial("train")); err == nil {
 		err = t.loadValidation(set)
@@ -165,8 +181,10 @@ func newTrainer[T kernel.Float](dir string, spec *model.Spec, p *pde.Problem, se
 
 // close ends the workers and lets others into the run folder.
 func (t *trainer[T]) close() {
-	t.engine.Close()
-	t.pool.Close()
+	if !t.abandoned {
+		t.engine.Close()
+		t.pool.Close()
+	}
 	if t.lock != nil {
 		t.lock.Release()
 	}
@@ -336,6 +354,8 @@ func (t *trainer[T]) start() error {
 // loop runs the remaining steps.
 func (t *trainer[T]) loop(ctx context.Context) error {
 	spec, s := &t.spec.Training, t.state
+	t.update.Lock()
+	defer t.update.Unlock()
 	for s.step < spec.Steps {
 		if err := t.oneStep(); err != nil {
 			return err
@@ -359,7 +379,11 @@ func (t *trainer[T]) loop(ctx context.Context) error {
 	return nil
 }
 
+// checkpoint writes the state, on rank 0.
 func (t *trainer[T]) checkpoint() error {
+	if !t.writes() {
+		return nil
+	}
 	if err := errors.Join(t.log.Sync(), t.stepper.Sync()); err != nil {
 		return err
 	}
@@ -438,6 +462,9 @@ func (t *trainer[T]) record(st model.Stats, norm, rate float64, finite bool) Rec
 }
 
 func (t *trainer[T]) write(r Record) error {
+	if !t.writes() {
+		return nil
+	}
 	r.Seconds = math.Round(1e3*time.Since(t.begin).Seconds()) / 1e3
 	if err := t.log.Write(r); err != nil {
 		return err
@@ -480,6 +507,9 @@ func (t *trainer[T]) validation() error {
 	}
 	if residual < s.bestResidual {
 		s.bestResidual, s.bestStep = residual, s.step
+		if !t.writes() {
+			return nil
+		}
 		return writeBest(t.dir, t.info.Layout, s, t.meta)
 	}
 	return nil

@@ -1,0 +1,199 @@
+package dist
+
+import (
+	"bytes"
+	"encoding/gob"
+	"fmt"
+
+	"pihc/constraint"
+	"pihc/internal/kernel"
+	"pihc/model"
+)
+
+// Engine shares the samples of a batch among the ranks of a Comm, each of which
+// has an engine of its own for one sample at a time. All ranks call the same
+// methods with the same arguments, and get the same results: the bits of one
+// engine that forms the samples one after the other.
+type Engine[T kernel.Float] struct {
+	engine model.Engine[T]
+	comm   Comm
+	sum    *Sum[T]
+	own    []T       // gradient of this rank's sample
+	stats  []float64 // of one round, for all ranks
+	total  []float64 // means of squares of a batch
+}
+
+// NewEngine joins the engines of all ranks. It takes over own, this rank's.
+func NewEngine[T kernel.Float](own model.Engine[T], comm Comm) *Engine[T] {
+	info := own.Info()
+	n, rows := info.Parameters(), len(info.Rows)
+	return &Engine[T]{
+		engine: own, comm: comm, sum: NewSum[T](comm, n), own: make([]T, n),
+		stats: make([]float64, comm.Size()*(rows+statistics)), total: make([]float64, rows),
+	}
+}
+
+// statistics is how many numbers model.Stats has beside MeanSquares.
+const statistics = 5
+
+// Info implements model.Engine.
+func (e *Engine[T]) Info() model.Info { return e.engine.Info() }
+
+// Close implements model.Engine; the Comm stays open.
+func (e *Engine[T]) Close() { e.engine.Close() }
+
+// one is sample i of a batch by itself.
+func one(batch model.Batch, i int) model.Batch {
+	if batch.Total == 0 {
+		batch.Total = len(batch.Initial)
+	}
+	batch.Initial, batch.Seeds = batch.Initial[i:i+1], batch.Seeds[i:i+1]
+	if batch.Previous != nil {
+		batch.Previous = batch.Previous[i : i+1]
+	}
+	return batch
+}
+
+// LossAndGrad implements model.Engine.
+func (e *Engine[T]) LossAndGrad(grad, params []T, batch model.Batch) (model.Stats, error) {
+	rank, size, samples := e.comm.Rank(), e.comm.Size(), len(batch.Initial)
+	clear(e.total)
+	total := model.Stats{MeanSquares: e.total}
+	e.sum.Begin(grad)
+	for lo := 0; lo < samples; lo += size {
+		count := min(size, samples-lo)
+		var own model.Stats
+		if rank < count {
+			clear(e.own)
+			var err error
+			if own, err = e.engine.LossAndGrad(e.own, params, one(batch, lo+rank)); err != nil {
+				return total, err
+			}
+		}
+		if err := e.addStats(&total, own, count); err != nil {
+			return total, err
+		}
+		if err := e.sum.Round(e.own, count); err != nil {
+			return total, err
+		}
+	}
+	return total, e.sum.Finish(grad)
+}
+
+// addStats adds the statistics of the samples of a round in their order.
+func (e *Engine[T]) addStats(total *model.Stats, own model.Stats, count int) error {
+	width := len(e.total) + statistics
+	mine := make([]float64, width)
+	copy(mine, []float64{own.Loss, own.JumpSquare, own.Iterations, float64(own.Failed), float64(own.Fallbacks)})
+	copy(mine[statistics:], own.MeanSquares)
+	if err := e.comm.AllGather(Bytes(e.stats), Bytes(mine)); err != nil {
+		return err
+	}
+	for r := range count {
+		s := e.stats[r*width : (r+1)*width]
+		total.Loss += s[0]
+		total.JumpSquare += s[1]
+		total.Iterations += s[2]
+		total.Failed += int(s[3])
+		total.Fallbacks += int(s[4])
+		for i, v := range s[statistics:] {
+			total.MeanSquares[i] += v
+		}
+	}
+	return nil
+}
+
+// Predict implements model.Engine; every rank gets every prediction.
+func (e *Engine[T]) Predict(params []T, batch model.Batch, each func(i int, p *model.Prediction) error) error {
+	rank, size, samples := e.comm.Rank(), e.comm.Size(), len(batch.Initial)
+	for lo := 0; lo < samples; lo += size {
+		count := min(size, samples-lo)
+		var own bytes.Buffer
+		if rank < count {
+			err := e.engine.Predict(params, one(batch, lo+rank), func(_ int, p *model.Prediction) error {
+				return gob.NewEncoder(&own).Encode(p)
+			})
+			if err != nil {
+				return err
+			}
+		}
+		encoded, err := gather(e.comm, own.Bytes())
+		if err != nil {
+			return err
+		}
+		for r := range count {
+			p := model.Prediction{Experts: []constraint.Outcome{}}
+			if err := gob.NewDecoder(bytes.NewReader(encoded[r])).Decode(&p); err != nil {
+				return fmt.Errorf("prediction of rank %d: %w", r, err)
+			}
+			if len(p.Experts) == 0 {
+				p.Experts = nil
+			}
+			if err := each(lo+r, &p); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// gather returns every rank's bytes, of any length.
+func gather(c Comm, own []byte) ([][]byte, error) {
+	lengths := make([]uint64, c.Size())
+	if err := c.AllGather(Bytes(lengths), Bytes([]uint64{uint64(len(own))})); err != nil {
+		return nil, err
+	}
+	longest := uint64(0)
+	for _, n := range lengths {
+		longest = max(longest, n)
+	}
+	padded, all := make([]byte, longest), make([]byte, longest*uint64(c.Size()))
+	copy(padded, own)
+	if err := c.AllGather(all, padded); err != nil {
+		return nil, err
+	}
+	out := make([][]byte, c.Size())
+	for r, n := range lengths {
+		out[r] = all[uint64(r)*longest:][:n]
+	}
+	return out, nil
+}
+
+// Agree reports an error, the same on every rank, unless all ranks have the same
+// facts: pairs of a name and a value.
+func Agree(c Comm, facts ...[2]string) error {
+	var own bytes.Buffer
+	if err := gob.NewEncoder(&own).Encode(facts); err != nil {
+		return err
+	}
+	all, err := gather(c, own.Bytes())
+	if err != nil {
+		return err
+	}
+	var first [][2]string
+	for r, encoded := range all {
+		var theirs [][2]string
+		if err := gob.NewDecoder(bytes.NewReader(encoded)).Decode(&theirs); err != nil {
+			return fmt.Errorf("rank %d: %w", r, err)
+		}
+		if r == 0 {
+			first = theirs
+		}
+		for i, f := range theirs {
+			if i >= len(first) || f != first[i] {
+				return fmt.Errorf("rank %d has another %s than rank 0 (%s, %s); all ranks need the same", r, f[0], f[1], first[min(i, len(first)-1)][1])
+			}
+		}
+	}
+	return nil
+}
+
+// Share gives every rank what rank 0 has: numbers, equally many on every rank.
+func Share[T kernel.Float | ~uint64](c Comm, numbers ...[]T) error {
+	for _, v := range numbers {
+		if err := c.Broadcast(Bytes(v), 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
