@@ -8,39 +8,45 @@ import (
 	"pihc/constraint"
 	"pihc/internal/kernel"
 	"pihc/model"
+	"pihc/pde"
 )
 
-// Engine shares the samples of a batch among the ranks of a Comm, each of which
-// has an engine of its own for one sample at a time. All ranks call the same
-// methods with the same arguments, and get the same results: the bits of one
-// engine that forms the samples one after the other.
-type Engine[T kernel.Float] struct {
+// NewEngine makes the engine of a spec on the ranks of a Comm (nil: this process
+// alone), among which it shares the samples of a batch; each has an engine of its
+// own for one sample at a time. All ranks call the same methods with the same
+// arguments, and get the same results: the bits of one engine that forms the samples
+// one after the other.
+func NewEngine[T kernel.Float](s *model.Spec, p *pde.Problem, o model.EngineOptions, comm Comm) (model.Engine[T], error) {
+	if comm == nil || comm.Size() == 1 {
+		return model.NewEngine[T](s, p, o)
+	}
+	single := *s
+	single.Training.MicroBatch = 1
+	own, err := model.NewEngine[T](&single, p, o)
+	if err != nil {
+		return nil, err
+	}
+	rows := len(own.Info().Rows)
+	return &engine[T]{engine: own, comm: comm, stats: make([]float64, comm.Size()*(rows+statistics)), total: make([]float64, rows)}, nil
+}
+
+type engine[T kernel.Float] struct {
 	engine model.Engine[T]
 	comm   Comm
-	sum    *Sum[T]
+	sum    *Sum[T]   // nil before the first gradient
 	own    []T       // gradient of this rank's sample
 	stats  []float64 // of one round, for all ranks
 	total  []float64 // means of squares of a batch
-}
-
-// NewEngine joins the engines of all ranks. It takes over own, this rank's.
-func NewEngine[T kernel.Float](own model.Engine[T], comm Comm) *Engine[T] {
-	info := own.Info()
-	n, rows := info.Parameters(), len(info.Rows)
-	return &Engine[T]{
-		engine: own, comm: comm, sum: NewSum[T](comm, n), own: make([]T, n),
-		stats: make([]float64, comm.Size()*(rows+statistics)), total: make([]float64, rows),
-	}
 }
 
 // statistics is how many numbers model.Stats has beside MeanSquares.
 const statistics = 5
 
 // Info implements model.Engine.
-func (e *Engine[T]) Info() model.Info { return e.engine.Info() }
+func (e *engine[T]) Info() model.Info { return e.engine.Info() }
 
 // Close implements model.Engine; the Comm stays open.
-func (e *Engine[T]) Close() { e.engine.Close() }
+func (e *engine[T]) Close() { e.engine.Close() }
 
 // one is sample i of a batch by itself.
 func one(batch model.Batch, i int) model.Batch {
@@ -55,10 +61,13 @@ func one(batch model.Batch, i int) model.Batch {
 }
 
 // LossAndGrad implements model.Engine.
-func (e *Engine[T]) LossAndGrad(grad, params []T, batch model.Batch) (model.Stats, error) {
+func (e *engine[T]) LossAndGrad(grad, params []T, batch model.Batch) (model.Stats, error) {
 	rank, size, samples := e.comm.Rank(), e.comm.Size(), len(batch.Initial)
 	clear(e.total)
 	total := model.Stats{MeanSquares: e.total}
+	if e.sum == nil {
+		e.sum, e.own = NewSum[T](e.comm, len(grad)), make([]T, len(grad))
+	}
 	e.sum.Begin(grad)
 	for lo := 0; lo < samples; lo += size {
 		count := min(size, samples-lo)
@@ -81,7 +90,7 @@ func (e *Engine[T]) LossAndGrad(grad, params []T, batch model.Batch) (model.Stat
 }
 
 // addStats adds the statistics of the samples of a round in their order.
-func (e *Engine[T]) addStats(total *model.Stats, own model.Stats, count int) error {
+func (e *engine[T]) addStats(total *model.Stats, own model.Stats, count int) error {
 	width := len(e.total) + statistics
 	mine := make([]float64, width)
 	copy(mine, []float64{own.Loss, own.JumpSquare, own.Iterations, float64(own.Failed), float64(own.Fallbacks)})
@@ -104,7 +113,7 @@ func (e *Engine[T]) addStats(total *model.Stats, own model.Stats, count int) err
 }
 
 // Predict implements model.Engine; every rank gets every prediction.
-func (e *Engine[T]) Predict(params []T, batch model.Batch, each func(i int, p *model.Prediction) error) error {
+func (e *engine[T]) Predict(params []T, batch model.Batch, each func(i int, p *model.Prediction) error) error {
 	rank, size, samples := e.comm.Rank(), e.comm.Size(), len(batch.Initial)
 	for lo := 0; lo < samples; lo += size {
 		count := min(size, samples-lo)

@@ -8,25 +8,8 @@ import (
 
 	"pihc/dist"
 	"pihc/internal/kernel"
-	"pihc/model"
 	"pihc/pde"
 )
-
-// newEngine makes the engine of a run, or this rank's of several, which forms
-// one sample at a time.
-func newEngine[T kernel.Float](spec *model.Spec, p *pde.Problem, o Options) (model.Engine[T], error) {
-	options := model.EngineOptions{Name: o.Engine, Workers: o.Workers}
-	if o.Comm.Size() == 1 {
-		return model.NewEngine[T](spec, p, options)
-	}
-	alone := *spec
-	alone.Training.MicroBatch = 1
-	own, err := model.NewEngine[T](&alone, p, options)
-	if err != nil {
-		return nil, err
-	}
-	return dist.NewEngine(own, o.Comm), nil
-}
 
 // writes reports whether this process reads and writes the run folder.
 func (t *trainer[T]) writes() bool { return t.options.Comm.Rank() == 0 }

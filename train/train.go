@@ -154,7 +154,7 @@ func newTrainer[T kernel.Float](dir string, spec *model.Spec, p *pde.Problem, se
 	if err != nil {
 		return nil, err
 	}
-	engine, err := newEngine[T](spec, p, o)
+	engine, err := dist.NewEngine[T](spec, p, model.EngineOptions{Name: o.Engine, Workers: o.Workers}, o.Comm)
 	if err != nil {
 		return nil, err
 	}

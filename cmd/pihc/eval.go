@@ -159,6 +159,7 @@ func (a *app) eval(c *cobra.Command, dir string, o *evalOptions) error {
 	if err != nil {
 		return err
 	}
+	options.comm, options.workers = a.comm, a.workers(options.workers)
 	if o.samples < 0 {
 		return usagef("--samples %d: want a positive number, or 0 for all", o.samples)
 	}
@@ -179,7 +180,10 @@ func (a *app) eval(c *cobra.Command, dir string, o *evalOptions) error {
 		path = filepath.Join(dir, train.MetricsFile)
 	}
 	m.Set = o.set
-	written := data.WriteSealedJSON(path, m) // scores that cannot be kept are shown all the same
+	var written error
+	if a.writes() {
+		written = data.WriteSealedJSON(path, m) // scores that cannot be kept are shown all the same
+	}
 	if o.json {
 		m.Evaluation = *m.WithoutSamples()
 		err = a.printJSON(m)

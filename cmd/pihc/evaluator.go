@@ -7,6 +7,7 @@ import (
 
 	"pihc/constraint"
 	"pihc/data"
+	"pihc/dist"
 	"pihc/grid"
 	"pihc/internal/kernel"
 	"pihc/model"
@@ -32,6 +33,7 @@ type evaluatorOptions struct {
 	last      bool           // the newest checkpoint instead of the best
 	trust     bool           // a run folder that was edited
 	workers   int
+	comm      dist.Comm // nil: this process alone
 }
 
 // asTrained is the evaluation without any difference.
@@ -85,7 +87,7 @@ func newTrained[T kernel.Float](dir string, spec *model.Spec, p *pde.Problem, g 
 			return nil, err
 		}
 	}
-	engine, err := model.NewEngine[T](spec, p, model.EngineOptions{Grid: g, Borders: meta.Borders, Workers: o.workers})
+	engine, err := dist.NewEngine[T](spec, p, model.EngineOptions{Grid: g, Borders: meta.Borders, Workers: o.workers}, o.comm)
 	if err != nil {
 		return nil, err
 	}

@@ -15,21 +15,18 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"pihc/dist"
 	"pihc/internal/kernel"
 )
 
-func main() { os.Exit(realMain()) }
-
-// realMain runs the command line and returns the exit status. It returns where
-// main would exit, so that tests can run it.
-func realMain() int {
+func main() {
 	// The first Ctrl-C cancels the context, so that a command can stop in good
 	// order; the second ends the process.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	s := streams{Out: os.Stdout, Err: os.Stderr, terminal: term.IsTerminal(int(os.Stderr.Fd()))}
 	context.AfterFunc(ctx, stop)
-	return run(ctx, os.Args[1:], s)
+	comm, status := run(ctx, os.Args[1:], s)
+	dist.Exit(comm, status)
 }
 
 // streams are where a command writes: results to Out, everything else to Err.
@@ -45,35 +42,37 @@ type app struct {
 	log     *slog.Logger
 	quiet   bool
 	verbose bool
+	mpi     string    // path of the MPI library; "off": no other processes
+	comm    dist.Comm // of the processes that work on this command
+	threads int       // for this process, 0 for all cores
 }
 
 // run executes one command line and returns its exit status: 0, 1 for a
-// failure, 2 for wrong usage, 130 when interrupted.
-func run(ctx context.Context, args []string, s streams) int {
-	a := &app{streams: s}
+// failure, 2 for wrong usage, 130 when interrupted. The process ends by dist.Exit.
+func run(ctx context.Context, args []string, s streams) (dist.Comm, int) {
+	a := &app{streams: s, comm: dist.Alone{}}
 	a.console = &console{out: s.Err}
 	a.Err = a.console
 	level := new(slog.LevelVar)
 	level.Set(slog.LevelWarn)
 	a.log = slog.New(slog.NewTextHandler(a.console, &slog.HandlerOptions{Level: level}))
 	root := newRoot(a)
-	root.PersistentPreRun = func(*cobra.Command, []string) {
+	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
 		if advice := kernel.Advice(); advice != "" && !a.quiet {
 			fmt.Fprintln(a.Err, "pihc:", advice)
 		}
 		if a.verbose {
 			level.Set(slog.LevelDebug)
 		}
+		err := a.join(c)
+		c.SetContext(a.interrupted(c.Context()))
+		return err
 	}
 	root.SetArgs(args)
 	root.SetOut(s.Out)
 	root.SetErr(a.console)
 	command, err := root.ExecuteContextC(ctx)
-	if err == nil {
-		return 0
-	}
-	printError(a.console, command, err)
-	return exitStatus(err)
+	return a.comm, a.leave(err, func(err error) { printError(a.console, command, err) })
 }
 
 func newRoot(a *app) *cobra.Command {
@@ -123,6 +122,7 @@ status is 0, 1 for a failure, 2 for wrong usage, and 130 when interrupted.`,
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
 	flags := root.PersistentFlags()
 	flags.BoolVarP(&a.quiet, "quiet", "q", false, "no progress on standard error")
+	flags.StringVar(&a.mpi, "mpi", os.Getenv("PIHC_MPI"), "MPI library that joins the processes of mpirun or srun; off: none (default the system's, or $PIHC_MPI)")
 	flags.BoolVarP(&a.verbose, "verbose", "v", false, "log what is done on standard error")
 	root.AddCommand(
 		newGenerate(a), newTrain(a), newEval(a), newPredict(a), newReport(a), newReproduce(a),

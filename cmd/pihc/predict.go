@@ -63,6 +63,7 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 	if err != nil {
 		return err
 	}
+	options.comm, options.workers = a.comm, a.workers(options.workers)
 	spec, p, err := readRun(dir, o.set)
 	if err != nil {
 		return err
@@ -133,6 +134,9 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 	if files := e.meta().Edited; len(files) > 0 {
 		edited += ", " + editsText(files)
 		arrays = append(arrays, data.Named{Name: "trusted_edits", Array: data.NewArray([]int{1}, []float64{float64(len(files))})})
+	}
+	if !a.writes() {
+		return nil
 	}
 	if err := data.WriteNPZ(o.out, arrays); err != nil {
 		return err

@@ -87,7 +87,7 @@ func (a *app) train(ctx context.Context, args []string, o *trainOptions) error {
 	if err := checkSizes(spec, p); err != nil {
 		return err
 	}
-	return a.trainAndTell(ctx, o.out, o.data, spec, p, set, train.Options{Workers: o.workers})
+	return a.trainAndTell(ctx, o.out, o.data, spec, p, set, train.Options{Workers: a.workers(o.workers), Comm: a.comm})
 }
 
 // withDataHint tells how to make a dataset that does not exist.
@@ -113,7 +113,7 @@ func (a *app) resume(ctx context.Context, o *trainOptions) error {
 	if err != nil {
 		return err
 	}
-	return a.trainAndTell(ctx, o.resume, dataDir, spec, p, set, train.Options{Workers: o.workers, Resume: true})
+	return a.trainAndTell(ctx, o.resume, dataDir, spec, p, set, train.Options{Workers: a.workers(o.workers), Comm: a.comm, Resume: true})
 }
 
 func (a *app) trainAndTell(ctx context.Context, dir, dataDir string, spec *model.Spec, p *pde.Problem, set *data.Dataset, options train.Options) error {
@@ -145,7 +145,7 @@ func (a *app) trainRun(ctx context.Context, title, dir, dataDir string, spec *mo
 	m := a.newMeter(title, spec.Training.Steps)
 	defer m.close()
 	options.Files = map[string][]byte{train.InfoFile: info}
-	options.Logger = a.log
+	options.Logger, options.Build = a.log, versionText()
 	var loss, validation string
 	options.Progress = func(r train.Record) {
 		if r.Loss != nil {
