@@ -134,7 +134,7 @@ conditions: {a: {at: {x: low}, expression: u - u0}, b: {at: {x: high}, expressio
 	{"a nonlinear steady equation with more rows than values", `axes: {x: {range: [0, 1], points: 9, boundary: cells}, y: {range: [0, 1], points: 4, boundary: periodic}}
 terms: {u_xx: {axis: x, derivative: 2, order: 2}, lo: {axis: x, edge: low, at: wall, points: 4}, hi: {axis: x, edge: high, at: wall, points: 4}}
 residual: {expression: u_xx - u^3 + x^3}
-conditions: {a: {at: {x: low}, expression: lo - 0*u0, weight: 100}, b: {at: {x: high}, expression: hi - 1, weight: 100}}
+conditions: {a: {at: {x: low}, expression: lo - (u0 - 0.5), weight: 100}, b: {at: {x: high}, expression: hi - 1, weight: 100}}
 `, []int{3, 1}, func([]float64) float64 { return 0.5 }, func(x []float64) float64 { return x[0] }, 1e-6},
 }
 

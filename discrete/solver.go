@@ -71,7 +71,7 @@ func Refinements(p *pde.Problem, g *grid.Grid) (fine, coarse []int) {
 	for i, a := range g.Axes {
 		f, c := 4, 2
 		switch {
-		case i == 0 && g.Axes[0].Boundary == grid.Nodes && marches(p):
+		case i == 0 && Marches(p):
 			f, c = 2, 1
 		case spectral || len(g.Axes) > 2:
 			f, c = 2, 1
@@ -92,8 +92,12 @@ func Refinements(p *pde.Problem, g *grid.Grid) (fine, coarse []int) {
 	return fine, coarse
 }
 
-// marches reports whether the residual has a derivative along the first axis alone
-// and no condition holds at its high end.
+// Marches reports whether the first axis of a problem is time: the residual has a
+// derivative of order 1 or 2 along it, and no condition holds at its high end.
+func Marches(p *pde.Problem) bool {
+	return p.Axes[0].Boundary == grid.Nodes && marches(p)
+}
+
 func marches(p *pde.Problem) bool {
 	name := p.Axes[0].Name
 	if slices.ContainsFunc(p.Conditions, func(c pde.Rows) bool { return c.At[name] == "high" }) {
@@ -104,9 +108,6 @@ func marches(p *pde.Problem) bool {
 		return ok && order > 0 && p.Residual.Expr.DependsOn(t.Name)
 	})
 }
-
-// Marches reports whether the first axis is time, along which solutions are marched.
-func (s *Solver) Marches() bool { return s.march != nil }
 
 // Solve implements sim.Solver; Stats counts steps in time.
 func (s *Solver) Solve(dst, initial []float64) (sim.Stats, error) {

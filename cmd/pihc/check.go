@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 
 	"pihc/constraint"
 	"pihc/data"
+	"pihc/discrete"
 	"pihc/grid"
 	"pihc/model"
 	"pihc/pde"
@@ -32,7 +34,15 @@ func newCheck(a *app) *cobra.Command {
 		Short: "Show a problem as understood; check its gradient and discretisation",
 		Long: `check reads a spec and its PDE file, and reports
 
-  the problem as understood: axes, constants, rows, and every term's scheme;
+  the problem as understood: axes, constants, rows, every term's scheme, which axis
+  is time, the shape of initial conditions and what the network sees;
+
+  whether the rows determine the unknown: their number and the rank of their
+  linearisation against the number of values, on a small grid; whether they contain
+  the initial condition; whether they are finite for initial conditions of the
+  distribution. What is wrong there is a fault, and ends check with status 1. Notes
+  are ends of axes without conditions, terms that no row uses, and rows that are not
+  finite further away;
 
   gradient_error: the gradient of the whole loss against central differences in
   float64, in three random directions for every parameter tensor, with the
@@ -63,16 +73,20 @@ Use floor_error to choose schemes and rows before training.`,
 
 // checkResult is the JSON of check.
 type checkResult struct {
-	Problem       string             `json:"problem"`
-	Description   []string           `json:"description"`
-	Terms         []checkTerm        `json:"terms"`
-	GradientError float64            `json:"gradient_error"`
-	Gradients     map[string]float64 `json:"gradient_errors"` // per method
-	GradientGrid  []int              `json:"gradient_grid"`
-	FloorResidual *float64           `json:"floor_residual,omitempty"`
-	FloorError    *float64           `json:"floor_error,omitempty"`
-	FloorGrid     []int              `json:"floor_grid,omitempty"`
-	Floors        []checkFloor       `json:"floors,omitempty"`
+	Problem       string                `json:"problem"`
+	Description   []string              `json:"description"`
+	Terms         []checkTerm           `json:"terms"`
+	Time          string                `json:"time,omitempty"` // the axis that is time
+	InitialShape  []int                 `json:"initial_shape"`
+	Inputs        []string              `json:"inputs"` // of the network
+	Verdict       *discrete.Examination `json:"verdict"`
+	GradientError float64               `json:"gradient_error"`
+	Gradients     map[string]float64    `json:"gradient_errors"` // per method
+	GradientGrid  []int                 `json:"gradient_grid"`
+	FloorResidual *float64              `json:"floor_residual,omitempty"`
+	FloorError    *float64              `json:"floor_error,omitempty"`
+	FloorGrid     []int                 `json:"floor_grid,omitempty"`
+	Floors        []checkFloor          `json:"floors,omitempty"`
 }
 
 type checkTerm struct {
@@ -108,6 +122,16 @@ func (a *app) check(ctx context.Context, name string, o *checkOptions) error {
 	for _, t := range sys.Terms {
 		out.Terms = append(out.Terms, checkTerm{t.Name, t.Operator.String()})
 	}
+	if out.Verdict, err = model.Examine(p); err != nil {
+		return err
+	}
+	if err := describeInputs(out, spec, p); err != nil {
+		return err
+	}
+	if n := len(out.Verdict.Faults); n > 0 {
+		err := errors.New("the rows do not determine the unknown: " + strings.Join(out.Verdict.Faults, "; "))
+		return cmp.Or(a.printCheck(o, out), withHint(err, "see `conditions` in docs/pde-files.md; no training can make up for it"))
+	}
 	if err := a.checkGradients(ctx, out, spec, p); err != nil {
 		return err
 	}
@@ -116,10 +140,40 @@ func (a *app) check(ctx context.Context, name string, o *checkOptions) error {
 			return err
 		}
 	}
+	return a.printCheck(o, out)
+}
+
+func (a *app) printCheck(o *checkOptions, out *checkResult) error {
 	if o.json {
 		return a.printJSON(out)
 	}
 	return printCheck(a.Out, out)
+}
+
+// describeInputs says which axis is time, and what the network gets.
+func describeInputs(out *checkResult, spec *model.Spec, p *pde.Problem) error {
+	names, err := model.InputNames(spec, p)
+	if err != nil {
+		return err
+	}
+	out.Inputs = names
+	if discrete.Marches(p) {
+		out.Time = p.Axes[0].Name
+	}
+	on, err := p.Grid(spec.Grid)
+	if err != nil {
+		return err
+	}
+	out.InitialShape = on.Shape()[1:]
+	time := "none: all of " + strings.Join(p.AxisNames(), ", ") + " are solved at once"
+	if out.Time != "" {
+		time = out.Time
+	}
+	out.Description = append(out.Description,
+		"time       "+time,
+		fmt.Sprintf("input      %s: %s values along %s", p.InitialName(), data.FormatShape(out.InitialShape), strings.Join(p.AxisNames()[1:], ", ")),
+		"network    sees "+strings.Join(names, ", "))
+	return nil
 }
 
 // checkSizes reports a spec whose network or constraint does not fit its grid,
@@ -263,7 +317,22 @@ func printCheck(w io.Writer, r *checkResult) error {
 	for _, t := range r.Terms {
 		fmt.Fprintf(&b, "term       %s: %s\n", t.Name, t.Scheme)
 	}
-	fmt.Fprintf(&b, "\ngradient_error  %.2g", r.GradientError)
+	v := r.Verdict
+	b.WriteString("\n")
+	if v.Rank > 0 {
+		fmt.Fprintf(&b, "rows            %d for %d values, rank %d   on %s\n", v.Rows, v.Unknowns, v.Rank, data.FormatShape(v.Grid))
+	}
+	for _, fault := range v.Faults {
+		b.WriteString("fault           " + fault + "\n")
+	}
+	for _, note := range v.Notes {
+		b.WriteString("note            " + note + "\n")
+	}
+	if len(v.Faults) > 0 {
+		_, err := io.WriteString(w, b.String())
+		return err
+	}
+	fmt.Fprintf(&b, "gradient_error  %.2g", r.GradientError)
 	var parts []string
 	for _, m := range slices.Sorted(maps.Keys(r.Gradients)) {
 		parts = append(parts, fmt.Sprintf("%s %.2g", m, r.Gradients[m]))

@@ -1,0 +1,364 @@
+package discrete
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"pihc/grid"
+	"pihc/pde"
+)
+
+// An Examination says whether the rows of a problem determine its unknown, from
+// their linearisation on a small grid about initial conditions that vary in time.
+type Examination struct {
+	Grid     []int `json:"grid"`
+	Rows     int   `json:"rows"` // with what the ansatz fixes
+	Unknowns int   `json:"unknowns"`
+	Rank     int   `json:"rank"`
+	// Faults are what no training can make up for, Notes what may be meant.
+	Faults []string `json:"faults,omitempty"`
+	Notes  []string `json:"notes,omitempty"`
+}
+
+// Examine examines a problem with initial conditions that draw returns for a grid.
+func Examine(p *pde.Problem, draw func(g *grid.Grid) ([][]float64, error)) (*Examination, error) {
+	x := &Examination{}
+	sys, err := smallSystem(p)
+	if err != nil {
+		return nil, err
+	}
+	g := sys.Grid
+	initial, err := draw(g)
+	if err != nil {
+		return nil, err
+	}
+	s, err := newSystem(sys, make([]int, len(sys.Terms)))
+	if err != nil {
+		return nil, err
+	}
+	if !s.direct {
+		return nil, fmt.Errorf("rows on %v points are %w", g.Shape(), errTooLarge)
+	}
+	x.Grid, x.Unknowns = g.Shape(), g.Size()
+	if !usesInitial(p) {
+		x.Faults = append(x.Faults, fmt.Sprintf("no row contains %s: all initial conditions have the same solution", p.InitialName()))
+	}
+	x.domain(s, initial)
+	if len(x.Faults) == 0 {
+		x.rank(s, initial[0])
+	}
+	var unused []string
+	for i, t := range p.Terms {
+		if !slices.ContainsFunc(sys.Sets, func(r *pde.RowSet) bool { return slices.Contains(r.Terms, 1+i) }) {
+			unused = append(unused, t.Name)
+		}
+	}
+	if len(unused) > 0 {
+		x.Notes = append(x.Notes, "no row uses the term "+strings.Join(unused, ", "))
+	}
+	if ends := openEnds(p, sys); len(ends) > 0 {
+		note := "no condition holds at " + strings.Join(ends, ", ")
+		if x.Rank < x.Unknowns && x.Rank > 0 {
+			x.Faults[len(x.Faults)-1] += "; " + note
+		} else {
+			x.Notes = append(x.Notes, note)
+		}
+	}
+	return x, nil
+}
+
+// smallSystem is the problem on the smallest grid, odd along periodic axes, that its
+// terms have room on.
+func smallSystem(p *pde.Problem) (*pde.System, error) {
+	var err error
+	for _, n := range []int{6, 8, 10, 12, 16, 20} {
+		points := map[string]int{}
+		for _, a := range p.Axes {
+			points[a.Name] = n
+			if a.Boundary == grid.Periodic {
+				points[a.Name] = n + 1
+			}
+		}
+		var g *grid.Grid
+		if g, err = p.Grid(points); err != nil {
+			return nil, err
+		}
+		var sys *pde.System
+		if sys, err = p.Discretize(g); err == nil {
+			return sys, nil
+		}
+	}
+	return nil, err
+}
+
+func usesInitial(p *pde.Problem) bool {
+	uses := func(r pde.Rows) bool {
+		return r.Expr.DependsOn(p.InitialName()) || r.Weight.DependsOn(p.InitialName())
+	}
+	return p.Ansatz.Offset.DependsOn(p.InitialName()) || uses(p.Residual) || slices.ContainsFunc(p.Conditions, uses)
+}
+
+// openEnds names the ends of axes that no condition, ghost value or ansatz holds at;
+// the end of time needs none.
+func openEnds(p *pde.Problem, sys *pde.System) []string {
+	multiplier := sys.Multiplier()
+	var ends []string
+	for a, axis := range p.Axes {
+		if axis.Boundary == grid.Periodic {
+			continue
+		}
+		for _, end := range []string{"low", "high"} {
+			if a == 0 && end == "high" && marches(p) {
+				continue
+			}
+			held := slices.ContainsFunc(p.Conditions, func(c pde.Rows) bool { return c.At[axis.Name] == end })
+			for _, t := range p.Terms {
+				for _, f := range t.Factors {
+					if f.Axis == axis.Name && p.Residual.Expr.DependsOn(t.Name) && (end == "low" && f.Low != nil || end == "high" && f.High != nil) {
+						held = true
+					}
+				}
+			}
+			if multiplier != nil && !held {
+				held = true
+				stride, n := sys.Grid.Strides()[a], sys.Grid.Axes[a].Points
+				at := map[string]int{"low": 0, "high": n - 1}[end]
+				for q, m := range multiplier {
+					held = held && (q/stride%n != at || m == 0)
+				}
+			}
+			if !held {
+				ends = append(ends, axis.Name+" "+end)
+			}
+		}
+	}
+	return ends
+}
+
+// varied holds an initial condition in time, times a factor from 1-by to 1+by, plus
+// a number from -add to add, drawn for every point.
+func varied(u0 []float64, size int, by, add float64, seed int) []float64 {
+	rng := rand.New(rand.NewPCG(3, uint64(seed)))
+	u := make([]float64, size)
+	for i := range u {
+		u[i] = u0[i%len(u0)]*(1+by*(2*rng.Float64()-1)) + add*(2*rng.Float64()-1)
+	}
+	return u
+}
+
+// domain finds rows that are not finite: at initial conditions, which is a fault, or
+// at fields as far from them as they are from zero.
+func (x *Examination) domain(s *system, initial [][]float64) {
+	size := s.sys.Grid.Size()
+	for _, near := range []bool{true, false} {
+		for k, set := range s.sys.Sets {
+			bad, count, example := 0, 0, ""
+			for draw, u0 := range initial {
+				u := varied(u0, size, 0, 0, draw)
+				if !near {
+					most := 0.0
+					for _, v := range u0 {
+						most = max(most, math.Abs(v))
+					}
+					u = varied(u0, size, 0, most, draw)
+				}
+				st := s.newState(u0)
+				st.evaluate(u)
+				for i := range set.Points {
+					count++
+					for _, out := range st.out[k] {
+						if math.IsNaN(out[i]) || math.IsInf(out[i], 0) {
+							if bad++; example == "" {
+								example = st.undefined(k, i)
+							}
+							break
+						}
+					}
+				}
+			}
+			if bad == 0 {
+				continue
+			}
+			text := fmt.Sprintf("%s: %.3g %% of the rows are not finite", set.Name, 100*float64(bad)/float64(count))
+			if near {
+				x.Faults = append(x.Faults, text+" where the field keeps its initial values: "+example)
+			} else {
+				x.Notes = append(x.Notes, text+" for fields about as far from the initial condition as that is from zero, which a network may propose: "+example)
+			}
+		}
+		if len(x.Faults) > 0 {
+			return
+		}
+	}
+}
+
+// undefined says what of a row is not finite.
+func (st *state) undefined(set, i int) string {
+	p, rows := st.sys.Problem, st.rows[set]
+	var statement pde.Rows
+	for _, r := range append([]pde.Rows{p.Residual}, p.Conditions...) {
+		if r.Name == rows.Set.Name {
+			statement = r
+		}
+	}
+	at := map[string]float64{}
+	for j, t := range rows.Set.Terms {
+		at[st.sys.Terms[t].Name] = st.z[set][j][i]
+	}
+	for e, extra := range rows.Set.Extras {
+		at[extra.Name] = rows.Extras[e][i]
+	}
+	values := func(e *pde.Expr) string {
+		var parts []string
+		for _, name := range e.Variables() {
+			parts = append(parts, fmt.Sprintf("%s = %.3g", name, at[name]))
+		}
+		return strings.Join(parts, ", ")
+	}
+	for _, e := range []*pde.Expr{statement.Expr, statement.Weight} {
+		if bad := e.Undefined(at); bad != nil {
+			return fmt.Sprintf("%s at %s", bad, values(bad))
+		}
+	}
+	for _, t := range rows.Set.Terms {
+		name := st.sys.Terms[t].Name
+		if bad := statement.Expr.Diff(name).Undefined(at); bad != nil {
+			return fmt.Sprintf("the derivative by %s, of which %s at %s", name, bad, values(bad))
+		}
+	}
+	return "the product of weight and expression"
+}
+
+// rank compares the rank of the linearised rows with the number of values.
+func (x *Examination) rank(s *system, u0 []float64) {
+	g := s.sys.Grid
+	st := s.newState(u0)
+	st.evaluate(varied(u0, g.Size(), 0.2, 0, 0))
+	point := make([]int, s.points)
+	for p, place := range s.order {
+		point[place] = p
+	}
+	var rows [][]float64
+	for k, set := range s.sys.Sets {
+		for i := range set.Points {
+			row := make([]float64, g.Size())
+			st.jacobian(k, i, func(q int, v float64) { row[point[q]] += v })
+			rows = append(rows, row)
+		}
+	}
+	// What the ansatz fixes: values where its multiplier vanishes, and means.
+	for q, m := range s.sys.Multiplier() {
+		if m == 0 {
+			row := make([]float64, g.Size())
+			row[q] = 1
+			rows = append(rows, row)
+		}
+	}
+	if n := s.sys.InitialSize(); s.sys.Problem.Ansatz.RemoveMean {
+		for first := 0; first < g.Size(); first += n {
+			row := make([]float64, g.Size())
+			for q := range n {
+				row[first+q] = 1
+			}
+			rows = append(rows, row)
+		}
+	}
+	rows = slices.DeleteFunc(rows, func(row []float64) bool { return !normalise(row) })
+	x.Rows = len(rows)
+	var share []float64
+	x.Rank, share = rankOf(rows, g.Size())
+	if free := x.Unknowns - x.Rank; free > 0 {
+		x.Faults = append(x.Faults, fmt.Sprintf("%d of %d values stay free%s", free, x.Unknowns, place(g, share)))
+	}
+}
+
+// normalise gives a row length 1, false for one that is zero or not finite.
+func normalise(row []float64) bool {
+	sum := 0.0
+	for _, v := range row {
+		sum += v * v
+	}
+	if !(sum > 0) || math.IsInf(sum, 0) {
+		return false
+	}
+	for i := range row {
+		row[i] /= math.Sqrt(sum)
+	}
+	return true
+}
+
+// rankOf eliminates rows with the largest pivot left, in rows and columns, and
+// returns the rank and the share that every column has in what is left free.
+func rankOf(rows [][]float64, n int) (rank int, share []float64) {
+	const tolerance = 1e-9
+	column := make([]int, n)
+	for i := range column {
+		column[i] = i
+	}
+	for rank < min(len(rows), n) {
+		r, c, best := rank, rank, 0.0
+		for i := rank; i < len(rows); i++ {
+			for j := rank; j < n; j++ {
+				if v := math.Abs(rows[i][column[j]]); v > best {
+					r, c, best = i, j, v
+				}
+			}
+		}
+		if best < tolerance {
+			break
+		}
+		rows[r], rows[rank] = rows[rank], rows[r]
+		column[c], column[rank] = column[rank], column[c]
+		pivot := rows[rank]
+		at := column[rank]
+		for i := range rows {
+			if f := rows[i][at] / pivot[at]; i != rank && f != 0 {
+				for j := range n {
+					rows[i][j] -= f * pivot[j]
+				}
+				rows[i][at] = 0
+			}
+		}
+		rank++
+	}
+	// A free column is 1, and the others follow from the reduced rows.
+	share = make([]float64, n)
+	for _, free := range column[rank:] {
+		z := make([]float64, n)
+		z[free] = 1
+		for i := range rank {
+			z[column[i]] = -rows[i][free] / rows[i][column[i]]
+		}
+		if normalise(z) {
+			for j, v := range z {
+				share[j] += v * v / float64(n-rank)
+			}
+		}
+	}
+	return rank, share
+}
+
+// place names the end of an axis that most of the share is at, if there is one.
+func place(g *grid.Grid, share []float64) string {
+	best, text := 0.5, ""
+	for a, axis := range g.Axes {
+		var ends [2]float64
+		for q, v := range share {
+			switch q / g.Strides()[a] % axis.Points {
+			case 0:
+				ends[0] += v
+			case axis.Points - 1:
+				ends[1] += v
+			}
+		}
+		for i, v := range ends {
+			if v > best && axis.Boundary != grid.Periodic {
+				best, text = v, fmt.Sprintf(", most of them at %s %s", axis.Name, []string{"low", "high"}[i])
+			}
+		}
+	}
+	return text
+}

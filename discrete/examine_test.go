@@ -1,0 +1,84 @@
+package discrete
+
+import (
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pihc/grid"
+	"pihc/pde"
+)
+
+func examine(t *testing.T, p *pde.Problem) *Examination {
+	t.Helper()
+	x, err := Examine(p, func(g *grid.Grid) ([][]float64, error) {
+		return [][]float64{
+			onSpace(g, func(x []float64) float64 { return 0.3 + 0.2*math.Sin(5*x[0]) }),
+			onSpace(g, func(x []float64) float64 { return math.Sin(5 * x[0]) }),
+			onSpace(g, func(x []float64) float64 { return 0.9 * math.Cos(4*x[0]) }),
+			onSpace(g, func(x []float64) float64 { return 0.9 * math.Sin(4*x[0]) }),
+		}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// All problems that come with pihc and all with known solutions are determined.
+func TestExamineDetermined(t *testing.T) {
+	problems := map[string]*pde.Problem{}
+	for _, name := range pde.Builtins() {
+		if strings.HasSuffix(name, "published") {
+			continue // squared rows have no rank at a solution, and rows at all points are more than enough
+		}
+		p, err := pde.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		problems[name] = p
+	}
+	for _, c := range known {
+		problems[c.name] = load(t, c.src)
+	}
+	p, err := pde.Open(filepath.Join("..", "pde", "testdata", "burgers.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	problems["burgers"] = p
+	for name, p := range problems {
+		x := examine(t, p)
+		if len(x.Faults) > 0 || x.Rank != x.Unknowns || x.Rows < x.Rank {
+			t.Errorf("%s: %+v", name, x)
+		}
+	}
+}
+
+func TestExamineFaults(t *testing.T) {
+	wave, heat, laplace := known[0].src, known[1].src, known[6].src
+	without := func(src, part string) string {
+		if !strings.Contains(src, part) {
+			t.Fatalf("no %q", part)
+		}
+		return strings.Replace(src, part, "", 1)
+	}
+	for _, c := range []struct{ name, src, fault, note string }{
+		{"no initial condition", without(heat, "  a: {at: {t: low}, expression: u - u0}\n") + "ansatz: {offset: u0}\n", "6 of 36 values stay free, most of them at t low; no condition holds at t low", ""},
+		{"no initial velocity", without(wave, ", b: {at: {t: low}, expression: v0 - 1}"), "1 of 42 values stay free", "no row uses the term v0"}, // the closure of u_tt gives the rest
+		{"a missing wall", without(heat, "  c: {at: {x: high}, rows: {t: [1, 0]}, expression: end}\n"), "5 of 36 values stay free, most of them at x high; no condition holds at x high", "no row uses the term end"},
+		{"a missing wall of a steady problem", without(laplace, ", b: {at: {x: high}, expression: u}"), "7 of 42 values stay free", ""},
+		{"a condition that ignores u0", strings.Replace(heat, "u - u0", "u - 1", 1), "no row contains u0: all initial conditions have the same solution", ""},
+		{"a root of what may be negative", strings.Replace(heat, "0.1*u_xx)*3", "0.1*u^0.5*u_xx)*3", 1), "residual: ", ""},
+		{"a logarithm of what may become negative", strings.Replace(heat, "expression: u - u0", "expression: log(u + 0.97) - log(u0 + 0.97)", 1), "", "a: "},
+	} {
+		x := examine(t, load(t, c.src))
+		faults, notes := strings.Join(x.Faults, "\n"), strings.Join(x.Notes, "\n")
+		if c.fault == "" && faults != "" || !strings.Contains(faults, c.fault) || !strings.Contains(notes, c.note) {
+			t.Errorf("%s: %+v", c.name, x)
+		}
+		if strings.HasPrefix(c.name, "a root") && !strings.Contains(faults, "u^0.5 at u = -") {
+			t.Errorf("%s: %s", c.name, faults)
+		}
+	}
+}

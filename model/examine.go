@@ -1,0 +1,51 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+
+	"pihc/data"
+	"pihc/discrete"
+	"pihc/grid"
+	"pihc/pde"
+)
+
+// Examine says whether the rows of a problem determine its unknown, for initial
+// conditions of its own distribution.
+func Examine(p *pde.Problem) (*discrete.Examination, error) {
+	return discrete.Examine(p, func(g *grid.Grid) ([][]float64, error) {
+		next, err := sampler(p, p.Initial, g)
+		if err != nil {
+			return nil, err
+		}
+		initial := make([][]float64, 16)
+		for i := range initial {
+			initial[i] = make([]float64, g.Size()/g.Axes[0].Points)
+			if err := next(data.SampleRand(1, i), initial[i]); err != nil {
+				return nil, err
+			}
+		}
+		return initial, nil
+	})
+}
+
+// InputNames returns what the network of a spec sees at every point, in order.
+func InputNames(s *Spec, p *pde.Problem) ([]string, error) {
+	in, err := newInputs(s, p)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, a := range in.axes {
+		names = append(names, p.Axes[a].Name)
+	}
+	names = append(names, p.InitialName())
+	for _, f := range in.features {
+		if slices.Contains([]string{FeatureResidual, FeatureMeanResidual}, f) {
+			names = append(names, f)
+		} else {
+			names = append(names, fmt.Sprintf("%s of the field to correct", f))
+		}
+	}
+	return names, nil
+}
