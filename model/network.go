@@ -32,6 +32,10 @@ type Network interface {
 	// FLOP returns the floating-point operations of a forward pass of one sample,
 	// by a fixed count that does not depend on how it is computed.
 	FLOP(shape []int) float64
+	// Memory estimates the bytes of an evaluator with elements of so many bytes, in
+	// training or for ForwardOnly alone, and returns the number of parameters. It
+	// allocates nothing and never overflows.
+	Memory(shape []int, batch, workers, element int, training bool) (bytes, parameters float64)
 	// Float32 and Float64 return an evaluator on a grid for so many samples a call.
 	// A nil pool runs on the caller.
 	Float32(shape []int, batch int, pool *kernel.Pool) Evaluator[float32]

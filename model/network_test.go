@@ -62,6 +62,10 @@ func (n pointwise) Init(params []float64, rng *rand.Rand) {
 
 func (n pointwise) Validate([]int) error     { return nil }
 func (n pointwise) FLOP(shape []int) float64 { return float64(4 * n.in * n.out * product(shape)) }
+func (n pointwise) Memory([]int, int, int, int, bool) (float64, float64) {
+	return 0, float64(n.Size())
+}
+
 func (n pointwise) Float32(shape []int, batch int, _ *kernel.Pool) Evaluator[float32] {
 	return &polynomial[float32]{n, batch, product(shape), nil}
 }

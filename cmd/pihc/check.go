@@ -107,7 +107,7 @@ func (a *app) check(ctx context.Context, name string, o *checkOptions) error {
 		return err
 	}
 	// The spec's own engine must exist: modes, stencils and points fit.
-	if err := checkSizes(spec, p); err != nil {
+	if err := checkSizes(spec, p, o.workers); err != nil {
 		return err
 	}
 	g, err := floorGrid(spec, p, o.grid)
@@ -178,9 +178,12 @@ func describeInputs(out *checkResult, spec *model.Spec, p *pde.Problem) error {
 
 // checkSizes reports a spec whose network or constraint does not fit its grid,
 // without building the engine.
-func checkSizes(spec *model.Spec, p *pde.Problem) error {
+func checkSizes(spec *model.Spec, p *pde.Problem, workers int) error {
 	g, err := p.Grid(spec.Grid)
 	if err != nil {
+		return err
+	}
+	if err := checkNeeds(spec, p, g, workers, true); err != nil {
 		return err
 	}
 	sys, err := p.Discretize(g)

@@ -71,8 +71,9 @@ func (f *gridFlags) options(c *cobra.Command) (evaluatorOptions, error) {
 		return o, usagef("--points %d: want a number of rows, or 0 for all", f.points)
 	case c.Flags().Changed("tolerance") && !(f.tolerance > 0):
 		return o, usagef("--tolerance %g: want a positive number", f.tolerance)
-	case f.workers < 0:
-		return o, usagef("--workers %d: want a positive number", f.workers)
+	}
+	if err := checkWorkers(f.workers); err != nil {
+		return o, err
 	}
 	for _, axis := range slices.Sorted(maps.Keys(f.grid)) {
 		if n := f.grid[axis]; n < 1 {

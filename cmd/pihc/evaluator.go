@@ -64,6 +64,9 @@ func openEvaluator(dir string, spec *model.Spec, p *pde.Problem, o evaluatorOpti
 	if o.tolerance > 0 {
 		spec.Constraint.Tolerance = o.tolerance
 	}
+	if err := checkNeeds(spec, p, g, o.workers, false); err != nil {
+		return nil, err
+	}
 	if spec.Network.Precision == "float64" {
 		return newTrained[float64](dir, spec, p, g, o)
 	}

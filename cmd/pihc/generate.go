@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -61,6 +62,11 @@ func (a *app) generateData(ctx context.Context, dir string, spec *model.Spec, p 
 	plan, err := model.DatasetPlan(spec, p, workers)
 	if err != nil {
 		return err
+	}
+	if _, err := os.Stat(dir); err != nil {
+		if err := checkDisk(dir, plan); err != nil {
+			return err
+		}
 	}
 	estimate, refined, ok, err := model.ReferenceError(spec, p)
 	if err != nil {

@@ -84,6 +84,9 @@ func (a *app) reproduce(ctx context.Context, name string, o *reproduceOptions) e
 	if err != nil {
 		return err
 	}
+	if err := checkNeeds(spec, p, nil, o.workers, true); err != nil {
+		return err
+	}
 	dataDir := filepath.Join(dir, "data")
 	if err := a.generateData(ctx, dataDir, spec, p, o.workers); err != nil {
 		return err

@@ -47,8 +47,8 @@ func (f *specFlags) overrides() ([]string, error) {
 			return nil, usagef("--set %s: want key=value, as in training.steps=200", s)
 		}
 	}
-	if f.workers < 0 {
-		return nil, usagef("--workers %d: want a positive number", f.workers)
+	if err := checkWorkers(f.workers); err != nil {
+		return nil, err
 	}
 	out := slices.Clone(f.set)
 	if f.flags.Changed("seed") {

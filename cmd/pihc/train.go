@@ -84,7 +84,7 @@ func (a *app) train(ctx context.Context, args []string, o *trainOptions) error {
 	if err != nil {
 		return withDataHint(err, args[0], o.data)
 	}
-	if err := checkSizes(spec, p); err != nil {
+	if err := checkSizes(spec, p, o.workers); err != nil {
 		return err
 	}
 	return a.trainAndTell(ctx, o.out, o.data, spec, p, set, train.Options{Workers: a.workers(o.workers), Comm: a.comm})
@@ -111,6 +111,9 @@ func (a *app) resume(ctx context.Context, o *trainOptions) error {
 	}
 	set, dataDir, err := openRunData(o.resume, o.data)
 	if err != nil {
+		return err
+	}
+	if err := checkNeeds(spec, p, nil, o.workers, true); err != nil {
 		return err
 	}
 	return a.trainAndTell(ctx, o.resume, dataDir, spec, p, set, train.Options{Workers: a.workers(o.workers), Comm: a.comm, Resume: true})
