@@ -80,24 +80,22 @@ func combineRowsWide(dst []float64, n, lo int, f [][]float64, a [][]float32) boo
 // gatherStencilsWide does the first columns of GatherStencils32 and returns their
 // number. Points go in blocks as in gatherStencils64.
 func gatherStencilsWide(dst, basis []float32, n int, points []int32, s *Stencils) int {
-	columns := width / 16
-	if len(points) == 0 || n < columns || width < 256 {
+	if len(points) == 0 || n < 16 || width < 256 {
 		return 0
 	}
 	checkStencils(len(basis)/n, points, s)
 	in := unsafe.Pointer(unsafe.SliceData(basis))
 	for lo := 0; lo < len(points); lo += stencilBlock {
 		some := points[lo:min(lo+stencilBlock, len(points))]
-		out := unsafe.Pointer(&dst[lo*n])
-		for j := 0; j+columns <= n; j += columns {
-			if width == 512 {
-				gather512(out, in, n, j, some, s)
-			} else {
-				gather256(out, in, n, j, some, s)
-			}
+		out, j := unsafe.Pointer(&dst[lo*n]), 0
+		for ; width == 512 && j+32 <= n; j += 32 {
+			gather512(out, in, n, j, some, s)
+		}
+		for ; j+16 <= n; j += 16 {
+			gather256(out, in, n, j, some, s)
 		}
 	}
-	return n - n%columns
+	return n - n%16
 }
 
 // sumFour sets z, of up to four, to the sums of the vectors' elements.
