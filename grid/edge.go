@@ -19,19 +19,9 @@ var locationNames = []string{"ghost", "wall", "inner"}
 // String returns the name used in PDE files.
 func (l Location) String() string { return nameOf(locationNames, int(l)) }
 
-// ParseLocation is the inverse of String.
-func ParseLocation(name string) (Location, error) {
-	i, err := parseName("location", locationNames, name)
-	return Location(i), err
-}
-
-// MarshalText implements encoding.TextMarshaler.
-func (l Location) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
-
-// UnmarshalText implements encoding.TextUnmarshaler.
-func (l *Location) UnmarshalText(text []byte) (err error) {
-	*l, err = ParseLocation(string(text))
-	return err
+// UnmarshalText implements encoding.TextUnmarshaler: the inverse of String.
+func (l *Location) UnmarshalText(text []byte) error {
+	return setName(l, "location", locationNames, string(text))
 }
 
 // Edge returns the value (derivative 0) or a derivative, in the direction of

@@ -12,6 +12,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 )
 
 // Boundary says where the points of an axis lie and what happens at its ends.
@@ -29,19 +31,9 @@ var boundaryNames = []string{"periodic", "cells", "nodes"}
 // String returns the name used in PDE files.
 func (b Boundary) String() string { return nameOf(boundaryNames, int(b)) }
 
-// ParseBoundary is the inverse of String.
-func ParseBoundary(name string) (Boundary, error) {
-	i, err := parseName("boundary", boundaryNames, name)
-	return Boundary(i), err
-}
-
-// MarshalText implements encoding.TextMarshaler.
-func (b Boundary) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
-
-// UnmarshalText implements encoding.TextUnmarshaler.
-func (b *Boundary) UnmarshalText(text []byte) (err error) {
-	*b, err = ParseBoundary(string(text))
-	return err
+// UnmarshalText implements encoding.TextUnmarshaler: the inverse of String.
+func (b *Boundary) UnmarshalText(text []byte) error {
+	return setName(b, "boundary", boundaryNames, string(text))
 }
 
 // Axis is one uniform coordinate axis.
@@ -201,22 +193,12 @@ func nameOf(names []string, i int) string {
 	return names[i]
 }
 
-func parseName(what string, names []string, name string) (int, error) {
-	for i, n := range names {
-		if n == name {
-			return i, nil
-		}
+func setName[T ~int](to *T, what string, names []string, name string) error {
+	i := slices.Index(names, name)
+	if i < 0 {
+		last := len(names) - 1
+		return fmt.Errorf("unknown %s %q: want %s or %s", what, name, strings.Join(names[:last], ", "), names[last])
 	}
-	list := ""
-	for i, n := range names {
-		switch {
-		case i == 0:
-		case i == len(names)-1:
-			list += " or "
-		default:
-			list += ", "
-		}
-		list += n
-	}
-	return 0, fmt.Errorf("unknown %s %q: want %s", what, name, list)
+	*to = T(i)
+	return nil
 }

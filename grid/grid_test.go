@@ -1,6 +1,7 @@
 package grid
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -69,7 +70,7 @@ func TestWindow(t *testing.T) {
 	g := testGrid(3, 4, 5)
 	index := make([]int, 3)
 	for _, w := range []Window{
-		Whole(g),
+		{[]int{0, 0, 0}, []int{3, 4, 5}},
 		{[]int{1, 1, 1}, []int{3, 3, 5}},
 		{[]int{0, 2, 4}, []int{3, 3, 5}},
 		{[]int{0, 2, 4}, []int{3, 2, 5}}, // empty
@@ -85,38 +86,30 @@ func TestWindow(t *testing.T) {
 			t.Errorf("window %v: points %v, size %d; want %v", w, got, w.Size(), want)
 		}
 	}
-	got := Window{[]int{0, 2}, []int{3, 9}}.Intersect(Window{[]int{1, 4}, []int{2, 20}})
-	if !slices.Equal(got.Lo, []int{1, 4}) || !slices.Equal(got.Hi, []int{2, 9}) {
-		t.Errorf("intersection %v", got)
-	}
-	if (Window{[]int{0}, []int{3}}).Intersect(Window{[]int{5}, []int{9}}).Size() != 0 {
-		t.Error("disjoint windows intersect")
-	}
 }
 
 func TestNames(t *testing.T) {
-	for i, name := range boundaryNames {
-		var b Boundary
-		if err := b.UnmarshalText([]byte(name)); err != nil || b != Boundary(i) || b.String() != name {
-			t.Errorf("boundary %s: %v, %v", name, b, err)
-		}
-	}
-	for i, name := range sideNames {
-		if s, err := ParseSide(name); err != nil || s != Side(i) {
-			t.Errorf("side %s: %v, %v", name, s, err)
-		}
-	}
-	for i, name := range closureNames {
-		if c, err := ParseClosure(name); err != nil || c != Closure(i) {
-			t.Errorf("closure %s: %v, %v", name, c, err)
-		}
-	}
-	for i, name := range locationNames {
-		if l, err := ParseLocation(name); err != nil || l != Location(i) {
-			t.Errorf("location %s: %v, %v", name, l, err)
-		}
-	}
-	_, err := ParseBoundary("cell")
+	testNames(t, boundaryNames, func(text []byte) (fmt.Stringer, int, error) {
+		var v Boundary
+		err := v.UnmarshalText(text)
+		return v, int(v), err
+	})
+	testNames(t, sideNames, func(text []byte) (fmt.Stringer, int, error) {
+		var v Side
+		err := v.UnmarshalText(text)
+		return v, int(v), err
+	})
+	testNames(t, closureNames, func(text []byte) (fmt.Stringer, int, error) {
+		var v Closure
+		err := v.UnmarshalText(text)
+		return v, int(v), err
+	})
+	testNames(t, locationNames, func(text []byte) (fmt.Stringer, int, error) {
+		var v Location
+		err := v.UnmarshalText(text)
+		return v, int(v), err
+	})
+	err := new(Boundary).UnmarshalText([]byte("cell"))
 	if want := `unknown boundary "cell": want periodic, cells or nodes`; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
@@ -209,5 +202,14 @@ func TestGridErrors(t *testing.T) {
 	}
 	if err := (&Grid{Axes: []Axis{x, y}}).Validate(); err != nil {
 		t.Error(err)
+	}
+}
+
+// testNames reads every name and writes it again.
+func testNames(t *testing.T, names []string, read func(text []byte) (v fmt.Stringer, i int, err error)) {
+	for i, name := range names {
+		if v, got, err := read([]byte(name)); err != nil || got != i || v.String() != name {
+			t.Errorf("%s: %v, %v", name, v, err)
+		}
 	}
 }

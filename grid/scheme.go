@@ -21,20 +21,8 @@ var sideNames = []string{"central", "backward", "forward"}
 // String returns the name used in PDE files.
 func (s Side) String() string { return nameOf(sideNames, int(s)) }
 
-// ParseSide is the inverse of String.
-func ParseSide(name string) (Side, error) {
-	i, err := parseName("side", sideNames, name)
-	return Side(i), err
-}
-
-// MarshalText implements encoding.TextMarshaler.
-func (s Side) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
-
-// UnmarshalText implements encoding.TextUnmarshaler.
-func (s *Side) UnmarshalText(text []byte) (err error) {
-	*s, err = ParseSide(string(text))
-	return err
-}
+// UnmarshalText implements encoding.TextUnmarshaler: the inverse of String.
+func (s *Side) UnmarshalText(text []byte) error { return setName(s, "side", sideNames, string(text)) }
 
 // Closure says what a difference formula does at indices near an end where it
 // would reach outside the axis. On a periodic axis it wraps and no closure applies.
@@ -60,19 +48,9 @@ var closureNames = []string{"one-sided", "extrapolated", "ghost", "undefined"}
 // String returns the name used in PDE files.
 func (c Closure) String() string { return nameOf(closureNames, int(c)) }
 
-// ParseClosure is the inverse of String.
-func ParseClosure(name string) (Closure, error) {
-	i, err := parseName("closure", closureNames, name)
-	return Closure(i), err
-}
-
-// MarshalText implements encoding.TextMarshaler.
-func (c Closure) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
-
-// UnmarshalText implements encoding.TextUnmarshaler.
-func (c *Closure) UnmarshalText(text []byte) (err error) {
-	*c, err = ParseClosure(string(text))
-	return err
+// UnmarshalText implements encoding.TextUnmarshaler: the inverse of String.
+func (c *Closure) UnmarshalText(text []byte) error {
+	return setName(c, "closure", closureNames, string(text))
 }
 
 // GhostValue is the value of the point one step outside an end of an axis:

@@ -5,11 +5,6 @@ type Window struct {
 	Lo, Hi []int
 }
 
-// Whole returns the window that covers g.
-func Whole(g *Grid) Window {
-	return Window{Lo: make([]int, len(g.Axes)), Hi: g.Shape()}
-}
-
 // Size returns the number of points in the window; an empty side gives 0.
 func (w Window) Size() int {
 	size := 1
@@ -27,16 +22,6 @@ func (w Window) Contains(index []int) bool {
 		}
 	}
 	return true
-}
-
-// Intersect returns the box common to both windows, possibly empty.
-func (w Window) Intersect(v Window) Window {
-	out := Window{Lo: make([]int, len(w.Lo)), Hi: make([]int, len(w.Lo))}
-	for d := range w.Lo {
-		out.Lo[d] = max(w.Lo[d], v.Lo[d])
-		out.Hi[d] = max(out.Lo[d], min(w.Hi[d], v.Hi[d]))
-	}
-	return out
 }
 
 // Points returns the flat indices of the window's points in g, increasing. It

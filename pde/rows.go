@@ -135,14 +135,14 @@ func (e *Evaluator) Offset(dst, initial []float64, slice int) {
 
 // ansatz runs a program of the coordinates and the initial condition on one slice.
 func (e *Evaluator) ansatz(program *Program, work *Workspace, dst, initial []float64, slice int) {
-	axes := e.system.Grid.Axes
-	t := axes[0].Coordinate(slice)
+	t := e.system.Grid.Axes[0].Coordinate(slice)
 	for i := range e.first {
 		e.first[i] = t
 	}
 	in := append(e.in[:0], e.first)
 	in = append(append(in, e.system.coordinates...), initial)
-	program.Eval(work, len(dst), [][]float64{dst}, in[:len(axes)+1])
+	out := append(e.views[:0], dst)
+	program.Eval(work, len(dst), out, in)
 }
 
 // Multiplier returns the ansatz's multiplier on the grid, nil where it is 1
