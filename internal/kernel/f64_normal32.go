@@ -82,7 +82,7 @@ func gemmAll(g []float64, n, m int, a, b []float64) {
 	if width > 0 {
 		done = gemm64(g, n, m, a, b, true)
 	}
-	for r := range m {
+	for r := 0; r < m && done < n; r++ {
 		x, y := a[r*n:(r+1)*n], b[r*n:(r+1)*n]
 		for i, v := range x {
 			from := 0

@@ -66,8 +66,8 @@ func fftMerge64(z, a, b Lanes, n int) {
 // turn64 stores (re + i im)·(c + i d) at an offset.
 func turn64(y strip, at int, re, im simd.Float64s, c, d float64) {
 	tr, ti := simd.BroadcastFloat64s(c), simd.BroadcastFloat64s(d)
-	store64(unsafe.Add(y.re, at), re.Mul(tr).Sub(im.Mul(ti)))
-	store64(unsafe.Add(y.im, at), re.MulAdd(ti, im.Mul(tr)))
+	*(*simd.Float64s)(unsafe.Add(y.re, at)) = re.Mul(tr).Sub(im.Mul(ti))
+	*(*simd.Float64s)(unsafe.Add(y.im, at)) = re.MulAdd(ti, im.Mul(tr))
 }
 
 func fftPass2s(dst, src strip, twiddle unsafe.Pointer, m, s int) {
@@ -77,13 +77,13 @@ func fftPass2s(dst, src strip, twiddle unsafe.Pointer, m, s int) {
 		i, o := s*p*src.step, 2*s*p*dst.step
 		t := (*[2]float64)(unsafe.Add(twiddle, 16*p))
 		for left := s; left > 0; left-- {
-			ar, ai := load64(unsafe.Add(src.re, i)), load64(unsafe.Add(src.im, i))
-			br, bi := load64(unsafe.Add(src.re, i+far)), load64(unsafe.Add(src.im, i+far))
-			store64(unsafe.Add(dst.re, o), ar.Add(br))
-			store64(unsafe.Add(dst.im, o), ai.Add(bi))
+			ar, ai := *(*simd.Float64s)(unsafe.Add(src.re, i)), *(*simd.Float64s)(unsafe.Add(src.im, i))
+			br, bi := *(*simd.Float64s)(unsafe.Add(src.re, i+far)), *(*simd.Float64s)(unsafe.Add(src.im, i+far))
+			*(*simd.Float64s)(unsafe.Add(dst.re, o)) = ar.Add(br)
+			*(*simd.Float64s)(unsafe.Add(dst.im, o)) = ai.Add(bi)
 			if p == 0 {
-				store64(unsafe.Add(dst.re, o+next), ar.Sub(br))
-				store64(unsafe.Add(dst.im, o+next), ai.Sub(bi))
+				*(*simd.Float64s)(unsafe.Add(dst.re, o+next)) = ar.Sub(br)
+				*(*simd.Float64s)(unsafe.Add(dst.im, o+next)) = ai.Sub(bi)
 			} else {
 				turn64(dst, o+next, ar.Sub(br), ai.Sub(bi), t[0], t[1])
 			}
@@ -99,22 +99,22 @@ func fftPass4s(dst, src strip, twiddle unsafe.Pointer, m, s int) {
 	for left := s; left > 0; left-- {
 		i1, i2 := i+far, i+2*far
 		i3 := i1 + 2*far
-		ar, ai := load64(unsafe.Add(src.re, i)), load64(unsafe.Add(src.im, i))
-		cr, ci := load64(unsafe.Add(src.re, i2)), load64(unsafe.Add(src.im, i2))
+		ar, ai := *(*simd.Float64s)(unsafe.Add(src.re, i)), *(*simd.Float64s)(unsafe.Add(src.im, i))
+		cr, ci := *(*simd.Float64s)(unsafe.Add(src.re, i2)), *(*simd.Float64s)(unsafe.Add(src.im, i2))
 		er, ei, fr, fi := ar.Add(cr), ai.Add(ci), ar.Sub(cr), ai.Sub(ci)
-		br, bi := load64(unsafe.Add(src.re, i1)), load64(unsafe.Add(src.im, i1))
-		dr, di := load64(unsafe.Add(src.re, i3)), load64(unsafe.Add(src.im, i3))
+		br, bi := *(*simd.Float64s)(unsafe.Add(src.re, i1)), *(*simd.Float64s)(unsafe.Add(src.im, i1))
+		dr, di := *(*simd.Float64s)(unsafe.Add(src.re, i3)), *(*simd.Float64s)(unsafe.Add(src.im, i3))
 		gr, gi, hr, hi := br.Add(dr), bi.Add(di), br.Sub(dr), bi.Sub(di)
 		o1, o2 := o+next, o+2*next
 		o3 := o1 + 2*next
-		store64(unsafe.Add(dst.re, o), er.Add(gr))
-		store64(unsafe.Add(dst.im, o), ei.Add(gi))
-		store64(unsafe.Add(dst.re, o1), fr.Add(hi))
-		store64(unsafe.Add(dst.im, o1), fi.Sub(hr))
-		store64(unsafe.Add(dst.re, o2), er.Sub(gr))
-		store64(unsafe.Add(dst.im, o2), ei.Sub(gi))
-		store64(unsafe.Add(dst.re, o3), fr.Sub(hi))
-		store64(unsafe.Add(dst.im, o3), fi.Add(hr))
+		*(*simd.Float64s)(unsafe.Add(dst.re, o)) = er.Add(gr)
+		*(*simd.Float64s)(unsafe.Add(dst.im, o)) = ei.Add(gi)
+		*(*simd.Float64s)(unsafe.Add(dst.re, o1)) = fr.Add(hi)
+		*(*simd.Float64s)(unsafe.Add(dst.im, o1)) = fi.Sub(hr)
+		*(*simd.Float64s)(unsafe.Add(dst.re, o2)) = er.Sub(gr)
+		*(*simd.Float64s)(unsafe.Add(dst.im, o2)) = ei.Sub(gi)
+		*(*simd.Float64s)(unsafe.Add(dst.re, o3)) = fr.Sub(hi)
+		*(*simd.Float64s)(unsafe.Add(dst.im, o3)) = fi.Add(hr)
 		i += src.step
 		o += dst.step
 	}
@@ -125,16 +125,16 @@ func fftPass4s(dst, src strip, twiddle unsafe.Pointer, m, s int) {
 		for i < end {
 			i1, i2 := i+far, i+2*far
 			i3 := i1 + 2*far
-			ar, ai := load64(unsafe.Add(src.re, i)), load64(unsafe.Add(src.im, i))
-			cr, ci := load64(unsafe.Add(src.re, i2)), load64(unsafe.Add(src.im, i2))
+			ar, ai := *(*simd.Float64s)(unsafe.Add(src.re, i)), *(*simd.Float64s)(unsafe.Add(src.im, i))
+			cr, ci := *(*simd.Float64s)(unsafe.Add(src.re, i2)), *(*simd.Float64s)(unsafe.Add(src.im, i2))
 			er, ei, fr, fi := ar.Add(cr), ai.Add(ci), ar.Sub(cr), ai.Sub(ci)
-			br, bi := load64(unsafe.Add(src.re, i1)), load64(unsafe.Add(src.im, i1))
-			dr, di := load64(unsafe.Add(src.re, i3)), load64(unsafe.Add(src.im, i3))
+			br, bi := *(*simd.Float64s)(unsafe.Add(src.re, i1)), *(*simd.Float64s)(unsafe.Add(src.im, i1))
+			dr, di := *(*simd.Float64s)(unsafe.Add(src.re, i3)), *(*simd.Float64s)(unsafe.Add(src.im, i3))
 			gr, gi, hr, hi := br.Add(dr), bi.Add(di), br.Sub(dr), bi.Sub(di)
 			o1, o2 := o+next, o+2*next
 			o3 := o1 + 2*next
-			store64(unsafe.Add(dst.re, o), er.Add(gr))
-			store64(unsafe.Add(dst.im, o), ei.Add(gi))
+			*(*simd.Float64s)(unsafe.Add(dst.re, o)) = er.Add(gr)
+			*(*simd.Float64s)(unsafe.Add(dst.im, o)) = ei.Add(gi)
 			turn64(dst, o1, fr.Add(hi), fi.Sub(hr), t[0], t[1])
 			turn64(dst, o2, er.Sub(gr), ei.Sub(gi), t[2], t[3])
 			turn64(dst, o3, fr.Sub(hi), fi.Add(hr), t[4], t[5])
@@ -152,13 +152,13 @@ func fftPass3s(dst, src strip, twiddle unsafe.Pointer, m, s int) {
 		i, o := s*p*src.step, 3*s*p*dst.step
 		t := (*[4]float64)(unsafe.Add(twiddle, 32*p))
 		for left := s; left > 0; left-- {
-			br, bi := load64(unsafe.Add(src.re, i+far)), load64(unsafe.Add(src.im, i+far))
-			cr, ci := load64(unsafe.Add(src.re, i+2*far)), load64(unsafe.Add(src.im, i+2*far))
+			br, bi := *(*simd.Float64s)(unsafe.Add(src.re, i+far)), *(*simd.Float64s)(unsafe.Add(src.im, i+far))
+			cr, ci := *(*simd.Float64s)(unsafe.Add(src.re, i+2*far)), *(*simd.Float64s)(unsafe.Add(src.im, i+2*far))
 			er, ei := br.Add(cr), bi.Add(ci)
 			fr, fi := br.Sub(cr).Mul(d), bi.Sub(ci).Mul(d)
-			ar, ai := load64(unsafe.Add(src.re, i)), load64(unsafe.Add(src.im, i))
-			store64(unsafe.Add(dst.re, o), ar.Add(er))
-			store64(unsafe.Add(dst.im, o), ai.Add(ei))
+			ar, ai := *(*simd.Float64s)(unsafe.Add(src.re, i)), *(*simd.Float64s)(unsafe.Add(src.im, i))
+			*(*simd.Float64s)(unsafe.Add(dst.re, o)) = ar.Add(er)
+			*(*simd.Float64s)(unsafe.Add(dst.im, o)) = ai.Add(ei)
 			gr, gi := er.MulAdd(c, ar), ei.MulAdd(c, ai)
 			turn64(dst, o+next, gr.Add(fi), gi.Sub(fr), t[0], t[1])
 			turn64(dst, o+2*next, gr.Sub(fi), gi.Add(fr), t[2], t[3])
@@ -176,17 +176,17 @@ func fftPass5s(dst, src strip, twiddle unsafe.Pointer, m, s int) {
 		i, o := s*p*src.step, 5*s*p*dst.step
 		t := (*[8]float64)(unsafe.Add(twiddle, 64*p))
 		for left := s; left > 0; left-- {
-			br, bi := load64(unsafe.Add(src.re, i+far)), load64(unsafe.Add(src.im, i+far))
-			er, ei := load64(unsafe.Add(src.re, i+4*far)), load64(unsafe.Add(src.im, i+4*far))
+			br, bi := *(*simd.Float64s)(unsafe.Add(src.re, i+far)), *(*simd.Float64s)(unsafe.Add(src.im, i+far))
+			er, ei := *(*simd.Float64s)(unsafe.Add(src.re, i+4*far)), *(*simd.Float64s)(unsafe.Add(src.im, i+4*far))
 			s1r, s1i := br.Add(er), bi.Add(ei)
 			d1r, d1i := br.Sub(er), bi.Sub(ei)
-			cr, ci := load64(unsafe.Add(src.re, i+2*far)), load64(unsafe.Add(src.im, i+2*far))
-			dr, di := load64(unsafe.Add(src.re, i+3*far)), load64(unsafe.Add(src.im, i+3*far))
+			cr, ci := *(*simd.Float64s)(unsafe.Add(src.re, i+2*far)), *(*simd.Float64s)(unsafe.Add(src.im, i+2*far))
+			dr, di := *(*simd.Float64s)(unsafe.Add(src.re, i+3*far)), *(*simd.Float64s)(unsafe.Add(src.im, i+3*far))
 			s2r, s2i := cr.Add(dr), ci.Add(di)
 			d2r, d2i := cr.Sub(dr), ci.Sub(di)
-			ar, ai := load64(unsafe.Add(src.re, i)), load64(unsafe.Add(src.im, i))
-			store64(unsafe.Add(dst.re, o), ar.Add(s1r).Add(s2r))
-			store64(unsafe.Add(dst.im, o), ai.Add(s1i).Add(s2i))
+			ar, ai := *(*simd.Float64s)(unsafe.Add(src.re, i)), *(*simd.Float64s)(unsafe.Add(src.im, i))
+			*(*simd.Float64s)(unsafe.Add(dst.re, o)) = ar.Add(s1r).Add(s2r)
+			*(*simd.Float64s)(unsafe.Add(dst.im, o)) = ai.Add(s1i).Add(s2i)
 			c1, c2 := simd.BroadcastFloat64s(c[1]), simd.BroadcastFloat64s(c[2])
 			k1, k2 := simd.BroadcastFloat64s(d[1]), simd.BroadcastFloat64s(d[2])
 			xr, xi := s2r.MulAdd(c2, s1r.MulAdd(c1, ar)), s2i.MulAdd(c2, s1i.MulAdd(c1, ai))
@@ -211,21 +211,21 @@ func fftPass7s(dst, src strip, twiddle unsafe.Pointer, m, s int) {
 		i, o := s*p*src.step, 7*s*p*dst.step
 		t := (*[12]float64)(unsafe.Add(twiddle, 96*p))
 		for left := s; left > 0; left-- {
-			ar, ai := load64(unsafe.Add(src.re, i)), load64(unsafe.Add(src.im, i))
-			br, bi := load64(unsafe.Add(src.re, i+far)), load64(unsafe.Add(src.im, i+far))
-			cr, ci := load64(unsafe.Add(src.re, i+6*far)), load64(unsafe.Add(src.im, i+6*far))
+			ar, ai := *(*simd.Float64s)(unsafe.Add(src.re, i)), *(*simd.Float64s)(unsafe.Add(src.im, i))
+			br, bi := *(*simd.Float64s)(unsafe.Add(src.re, i+far)), *(*simd.Float64s)(unsafe.Add(src.im, i+far))
+			cr, ci := *(*simd.Float64s)(unsafe.Add(src.re, i+6*far)), *(*simd.Float64s)(unsafe.Add(src.im, i+6*far))
 			s1r, s1i := br.Add(cr), bi.Add(ci)
 			d1r, d1i := br.Sub(cr), bi.Sub(ci)
-			br, bi = load64(unsafe.Add(src.re, i+2*far)), load64(unsafe.Add(src.im, i+2*far))
-			cr, ci = load64(unsafe.Add(src.re, i+5*far)), load64(unsafe.Add(src.im, i+5*far))
+			br, bi = *(*simd.Float64s)(unsafe.Add(src.re, i+2*far)), *(*simd.Float64s)(unsafe.Add(src.im, i+2*far))
+			cr, ci = *(*simd.Float64s)(unsafe.Add(src.re, i+5*far)), *(*simd.Float64s)(unsafe.Add(src.im, i+5*far))
 			s2r, s2i := br.Add(cr), bi.Add(ci)
 			d2r, d2i := br.Sub(cr), bi.Sub(ci)
-			br, bi = load64(unsafe.Add(src.re, i+3*far)), load64(unsafe.Add(src.im, i+3*far))
-			cr, ci = load64(unsafe.Add(src.re, i+4*far)), load64(unsafe.Add(src.im, i+4*far))
+			br, bi = *(*simd.Float64s)(unsafe.Add(src.re, i+3*far)), *(*simd.Float64s)(unsafe.Add(src.im, i+3*far))
+			cr, ci = *(*simd.Float64s)(unsafe.Add(src.re, i+4*far)), *(*simd.Float64s)(unsafe.Add(src.im, i+4*far))
 			s3r, s3i := br.Add(cr), bi.Add(ci)
 			d3r, d3i := br.Sub(cr), bi.Sub(ci)
-			store64(unsafe.Add(dst.re, o), ar.Add(s1r).Add(s2r).Add(s3r))
-			store64(unsafe.Add(dst.im, o), ai.Add(s1i).Add(s2i).Add(s3i))
+			*(*simd.Float64s)(unsafe.Add(dst.re, o)) = ar.Add(s1r).Add(s2r).Add(s3r)
+			*(*simd.Float64s)(unsafe.Add(dst.im, o)) = ai.Add(s1i).Add(s2i).Add(s3i)
 			for k := 1; k <= 3; k++ {
 				j2, j3 := 2*k%7, 3*k%7
 				w := simd.BroadcastFloat64s(c[k])
@@ -252,7 +252,7 @@ func fftPass7s(dst, src strip, twiddle unsafe.Pointer, m, s int) {
 func fftTwists(dst, src strip, factor unsafe.Pointer, n int) {
 	for i := range n {
 		t := (*[2]float64)(unsafe.Add(factor, 16*i))
-		turn64(dst, i*dst.step, load64(unsafe.Add(src.re, i*src.step)), load64(unsafe.Add(src.im, i*src.step)), t[0], t[1])
+		turn64(dst, i*dst.step, *(*simd.Float64s)(unsafe.Add(src.re, i*src.step)), *(*simd.Float64s)(unsafe.Add(src.im, i*src.step)), t[0], t[1])
 	}
 }
 
@@ -263,22 +263,22 @@ func fftSplits(a, b, z strip, n int) {
 		if k == 0 {
 			q = 0
 		}
-		pr, pi := load64(unsafe.Add(z.re, p)).Mul(half), load64(unsafe.Add(z.im, p)).Mul(half)
-		qr, qi := load64(unsafe.Add(z.re, q)).Mul(half), load64(unsafe.Add(z.im, q)).Mul(half)
-		store64(unsafe.Add(a.re, k*a.step), pr.Add(qr))
-		store64(unsafe.Add(a.im, k*a.step), pi.Sub(qi))
-		store64(unsafe.Add(b.re, k*b.step), pi.Add(qi))
-		store64(unsafe.Add(b.im, k*b.step), qr.Sub(pr))
+		pr, pi := (*(*simd.Float64s)(unsafe.Add(z.re, p))).Mul(half), (*(*simd.Float64s)(unsafe.Add(z.im, p))).Mul(half)
+		qr, qi := (*(*simd.Float64s)(unsafe.Add(z.re, q))).Mul(half), (*(*simd.Float64s)(unsafe.Add(z.im, q))).Mul(half)
+		*(*simd.Float64s)(unsafe.Add(a.re, k*a.step)) = pr.Add(qr)
+		*(*simd.Float64s)(unsafe.Add(a.im, k*a.step)) = pi.Sub(qi)
+		*(*simd.Float64s)(unsafe.Add(b.re, k*b.step)) = pi.Add(qi)
+		*(*simd.Float64s)(unsafe.Add(b.im, k*b.step)) = qr.Sub(pr)
 	}
 }
 
 func fftMerges(z, a, b strip, n int) {
 	for k := 1; 2*k < n; k++ {
-		ar, ai := load64(unsafe.Add(a.re, k*a.step)), load64(unsafe.Add(a.im, k*a.step))
-		br, bi := load64(unsafe.Add(b.re, k*b.step)), load64(unsafe.Add(b.im, k*b.step))
-		store64(unsafe.Add(z.re, k*z.step), ar.Sub(bi))
-		store64(unsafe.Add(z.im, k*z.step), ai.Add(br))
-		store64(unsafe.Add(z.re, (n-k)*z.step), ar.Add(bi))
-		store64(unsafe.Add(z.im, (n-k)*z.step), br.Sub(ai))
+		ar, ai := *(*simd.Float64s)(unsafe.Add(a.re, k*a.step)), *(*simd.Float64s)(unsafe.Add(a.im, k*a.step))
+		br, bi := *(*simd.Float64s)(unsafe.Add(b.re, k*b.step)), *(*simd.Float64s)(unsafe.Add(b.im, k*b.step))
+		*(*simd.Float64s)(unsafe.Add(z.re, k*z.step)) = ar.Sub(bi)
+		*(*simd.Float64s)(unsafe.Add(z.im, k*z.step)) = ai.Add(br)
+		*(*simd.Float64s)(unsafe.Add(z.re, (n-k)*z.step)) = ar.Add(bi)
+		*(*simd.Float64s)(unsafe.Add(z.im, (n-k)*z.step)) = br.Sub(ai)
 	}
 }

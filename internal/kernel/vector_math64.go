@@ -8,7 +8,7 @@ import (
 )
 
 // constant64 loads one of the numbers of f64_math_constants.go.
-func constant64(i int) simd.Float64s { return load64(unsafe.Pointer(&mathConstants[i])) }
+func constant64(i int) simd.Float64s { return *(*simd.Float64s)(unsafe.Pointer(&mathConstants[i])) }
 
 // math64 sets dst to a function of x, the elements past the last whole vector by a
 // padded one, so that all are computed in one way. Where the sine or cosine is left

@@ -243,8 +243,8 @@ func matVecRows64(z []float64, n, m int, a, x []float64) int {
 	return done
 }
 
-// sumRows sets z[r] to the sum of row r of s, which has 2, 4 or 8 columns.
-func sumRows(z, s []float64, columns int) {
+// sumRowsGo sets z[r] to the sum of row r of s, which has 2, 4 or 8 columns.
+func sumRowsGo(z, s []float64, columns int) {
 	for r := range z {
 		switch columns {
 		case 8:
