@@ -185,10 +185,20 @@ func scaleThreeRows64(dst []float64, n int, c0, c1, c2, a0, a1, a2 []float64) bo
 	o, w := uintptr(0), 8*uintptr(lanes)
 	for r := range c0 {
 		u, v, t := simd.BroadcastFloat64s(c0[r]), simd.BroadcastFloat64s(c1[r]), simd.BroadcastFloat64s(c2[r])
-		for end := o + 8*uintptr(n); o < end; o += w {
-			x := u.Mul(*(*simd.Float64s)(unsafe.Add(p0, o)))
-			x = v.MulAdd(*(*simd.Float64s)(unsafe.Add(p1, o)), x)
-			*(*simd.Float64s)(unsafe.Add(out, o)) = t.MulAdd(*(*simd.Float64s)(unsafe.Add(p2, o)), x)
+		end := o + 8*uintptr(n)
+		for ; o+2*w <= end; o += 2 * w {
+			q0, q1, q2, d := unsafe.Add(p0, o), unsafe.Add(p1, o), unsafe.Add(p2, o), unsafe.Add(out, o)
+			x, y := (*(*simd.Float64s)(q0)).Mul(u), (*(*simd.Float64s)(unsafe.Add(q0, w))).Mul(u)
+			x, y = (*(*simd.Float64s)(q1)).MulAdd(v, x), (*(*simd.Float64s)(unsafe.Add(q1, w))).MulAdd(v, y)
+			x, y = (*(*simd.Float64s)(q2)).MulAdd(t, x), (*(*simd.Float64s)(unsafe.Add(q2, w))).MulAdd(t, y)
+			*(*simd.Float64s)(d) = x
+			*(*simd.Float64s)(unsafe.Add(d, w)) = y
+		}
+		if o < end {
+			x := (*(*simd.Float64s)(unsafe.Add(p0, o))).Mul(u)
+			x = (*(*simd.Float64s)(unsafe.Add(p1, o))).MulAdd(v, x)
+			*(*simd.Float64s)(unsafe.Add(out, o)) = (*(*simd.Float64s)(unsafe.Add(p2, o))).MulAdd(t, x)
+			o = end
 		}
 	}
 	clearUpper()
@@ -232,9 +242,12 @@ func matVecRows64(z []float64, n, m int, a, x []float64) int {
 	p, q, s := unsafe.Pointer(&a[0]), unsafe.Pointer(&x[0]), unsafe.Pointer(&sums)
 	for lo := 0; lo < m; lo += rows {
 		some := min(rows, m-lo)
-		if n == 8*lanes {
+		switch n {
+		case 8 * lanes:
 			dots8(s, unsafe.Add(p, 8*lo*n), q, some)
-		} else {
+		case 2 * lanes:
+			dots2(s, unsafe.Add(p, 8*lo*n), q, some)
+		default:
 			dots(s, unsafe.Add(p, 8*lo*n), q, some, 8*uintptr(n))
 		}
 		clearUpper()
@@ -303,6 +316,17 @@ func dots8(sums, p, q unsafe.Pointer, m int) {
 		s = (*(*simd.Float64s)(unsafe.Add(row, 6*w))).MulAdd(x6, s)
 		t = (*(*simd.Float64s)(unsafe.Add(row, 7*w))).MulAdd(x7, t)
 		store64(unsafe.Add(sums, r*w), s.Add(t))
+	}
+}
+
+// dots2 is dots for rows of two vectors.
+func dots2(sums, p, q unsafe.Pointer, m int) {
+	w := 8 * uintptr((simd.Float64s{}).Len())
+	x0, x1 := load64(q), load64(unsafe.Add(q, w))
+	for r := range uintptr(m) {
+		row := unsafe.Add(p, r*2*w)
+		s := (*(*simd.Float64s)(row)).Mul(x0)
+		*(*simd.Float64s)(unsafe.Add(sums, r*w)) = (*(*simd.Float64s)(unsafe.Add(row, w))).MulAdd(x1, s)
 	}
 }
 
