@@ -251,7 +251,7 @@ func matVecRows64(z []float64, n, m int, a, x []float64) int {
 			dots(s, unsafe.Add(p, 8*lo*n), q, some, 8*uintptr(n))
 		}
 		clearUpper()
-		sumRows(z[lo:lo+some], sums[:some*lanes], lanes)
+		sumRows(z[lo:lo+some], sums[:], lanes)
 	}
 	return done
 }
