@@ -53,13 +53,14 @@ with the same number of threads.
               stopped after 15 iterations; float64. Then solves and single passes
               of made-up rows over sizes, beside the float64 peak and the rate of
               reading memory
-  step        loss and gradient of one batch for soft, hard and moe, where the
+  step        loss and gradient of one batch for soft, hard and moe in turn, where the
               network runs in several passes training the last;
               with untrained parameters, whose solves need more iterations, or
               with those --runs names; network_s is forward and backward of moe's
               network alone for the batch; speedup_2_cores is moe's time with one
-              thread over that with two;
-              max_rss_mib the process's largest memory
+              thread over that with two; ratios are medians over the repetitions;
+              max_rss_mib is the process's largest memory; processor_share below
+              0.8, with a warning, means that the machine was busy with other things
   terms       the rows of all terms of all basis functions at the points of all
               experts, over the network's forward pass for one sample
   solver      one trajectory of the classical solver on one thread; self_error is
@@ -146,8 +147,13 @@ func (b *bench) median(f func()) (float64, error) {
 		f()
 		times = append(times, time.Since(begin).Seconds())
 	}
-	slices.Sort(times)
-	return (times[(len(times)-1)/2] + times[len(times)/2]) / 2, nil
+	return median(times), nil
+}
+
+// median of numbers, of which there is at least one.
+func median(x []float64) float64 {
+	x = slices.Sorted(slices.Values(x))
+	return (x[(len(x)-1)/2] + x[len(x)/2]) / 2
 }
 
 // machine is in every result.

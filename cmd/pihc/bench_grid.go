@@ -185,8 +185,7 @@ func (b *bench) brief(f func()) (float64, error) {
 	if len(times) > 1 {
 		times = times[1:] // the first run warms up
 	}
-	slices.Sort(times)
-	return (times[(len(times)-1)/2] + times[len(times)/2]) / 2, nil
+	return median(times), nil
 }
 
 // readBandwidth returns the GB/s of one thread summing 256 MB.

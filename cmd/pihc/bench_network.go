@@ -77,14 +77,10 @@ func (n *inference) normal(size int) []float32 {
 
 func (n *inference) forward() { n.net.Forward(n.dst, n.params, n.input) }
 
-// times returns the seconds of a forward and a backward pass.
-func (b *bench) times(n *inference) (forward, backward float64, err error) {
+// backward returns a backward pass after a forward one.
+func (n *inference) backward() func() {
 	bar, grad := n.normal(len(n.dst)), make([]float32, len(n.params))
-	if forward, err = b.median(n.forward); err != nil {
-		return 0, 0, err
-	}
-	backward, err = b.median(func() { n.net.Backward(grad, n.params, bar) })
-	return forward, backward, err
+	return func() { n.net.Backward(grad, n.params, bar) }
 }
 
 func (b *bench) network() (any, error) {
@@ -95,7 +91,10 @@ func (b *bench) network() (any, error) {
 		return nil, err
 	}
 	r := networkBench{machine: b.machine(b.workers), FLOP: 3 * n.network.FLOP(n.shape)}
-	if r.Forward, r.Backward, err = b.times(n); err != nil {
+	if r.Forward, err = b.median(n.forward); err != nil {
+		return nil, err
+	}
+	if r.Backward, err = b.median(n.backward()); err != nil {
 		return nil, err
 	}
 	r.Peak = kernel.PeakGFLOPS32(b.workers)

@@ -1,9 +1,10 @@
 package main
 
 import (
-	"errors"
+	"fmt"
 	"path/filepath"
 	"runtime/debug"
+	"time"
 
 	"pihc/internal/kernel"
 	"pihc/model"
@@ -23,6 +24,7 @@ type stepBench struct {
 	Iterations float64 `json:"moe_iterations"` // mean solver iterations per expert
 	Speedup    float64 `json:"speedup_2_cores,omitempty"`
 	RSS        float64 `json:"max_rss_mib,omitempty"`
+	Share      float64 `json:"processor_share,omitempty"` // of the threads' processors that they had
 	Peak       float64 `json:"fma_peak_gflops"`
 }
 
@@ -35,92 +37,160 @@ func (r stepBench) fields() []field {
 	if r.RSS > 0 {
 		out = append(out, gflops("max_rss_mib", r.RSS))
 	}
+	if r.Share > 0 {
+		out = append(out, ratio("processor_share", r.Share))
+	}
 	return append(out, gflops("fma_peak_gflops", r.Peak))
 }
 
+// timed is something whose time a round of bench step takes.
+type timed struct {
+	workers int
+	prepare func(workers int) (run func() error, done func(), err error)
+	seconds []float64 // a round
+}
+
+// step takes the times of all in turn, round after round, so that what else the
+// machine does meets them all alike, and ratios of times of the same round. Each is
+// prepared anew for every round: together they might not fit into memory.
 func (b *bench) step() (any, error) {
 	r := stepBench{machine: b.machine(b.workers), Batch: b.spec.Training.Batch}
-	var err error
-	for _, x := range []struct {
-		method string
-		dst    *float64
-	}{{model.Soft, &r.Soft}, {model.Hard, &r.Hard}, {model.MoE, &r.MoE}} {
-		if *x.dst, r.Iterations, err = b.stepSeconds(x.method, b.workers); err != nil {
-			return nil, err
-		}
-	}
-	r.Ratio, r.RSS = r.MoE/r.Soft, maxRSS()
-	if r.Network, err = b.networkSeconds(); err != nil {
-		return nil, err
-	}
-	r.OverNet = r.MoE / r.Network
+	var moe model.Stats
+	soft := &timed{workers: b.workers, prepare: b.prepareStep(model.Soft, &model.Stats{})}
+	hard := &timed{workers: b.workers, prepare: b.prepareStep(model.Hard, &model.Stats{})}
+	experts := &timed{workers: b.workers, prepare: b.prepareStep(model.MoE, &moe)}
+	network := &timed{workers: b.workers, prepare: b.prepareNetwork}
+	all := []*timed{soft, hard, experts, network}
+	one, two := &timed{workers: 1, prepare: experts.prepare}, experts
 	if b.workers >= 2 {
-		one, _, err := b.stepSeconds(model.MoE, 1)
-		if err != nil {
-			return nil, err
-		}
-		two := r.MoE
-		if b.workers > 2 {
-			if two, _, err = b.stepSeconds(model.MoE, 2); err != nil {
+		all = append(all, one)
+	}
+	if b.workers > 2 {
+		two = &timed{workers: 2, prepare: experts.prepare}
+		all = append(all, two)
+	}
+	var used, offered float64 // seconds of processors
+	for range b.options.repeat {
+		for _, x := range all {
+			if err := b.command.Context().Err(); err != nil {
 				return nil, err
 			}
+			cpu, wall, err := x.round()
+			if err != nil {
+				return nil, err
+			}
+			used += cpu
+			offered += wall * float64(x.workers)
+			if x == experts && r.RSS == 0 {
+				r.RSS = maxRSS()
+			}
 		}
-		r.Speedup = one / two
+	}
+	r.Soft, r.Hard, r.MoE, r.Network = median(soft.seconds), median(hard.seconds), median(experts.seconds), median(network.seconds)
+	r.Ratio, r.OverNet = medianRatio(experts.seconds, soft.seconds), medianRatio(experts.seconds, network.seconds)
+	r.Iterations = moe.Iterations
+	if b.workers >= 2 {
+		r.Speedup = medianRatio(one.seconds, two.seconds)
+	}
+	r.Share = used / offered
+	if busy := b.app.warnBusy(r.Share); busy != "" {
+		fmt.Fprintln(b.app.Err, busy)
 	}
 	r.Peak = kernel.PeakGFLOPS32(b.workers)
 	return r, nil
 }
 
-// networkSeconds is the time of the network alone for one batch, all passes of a
-// step but the one it trains left out.
-func (b *bench) networkSeconds() (float64, error) {
+// leastShare is the share of the processors' time below which the figures are those
+// of a busy machine; alone on one a step gets more than 0.9.
+const leastShare = 0.8
+
+// warnBusy is what to say where the threads had only a share of the processors' time,
+// 0 where the system does not tell.
+func (a *app) warnBusy(share float64) string {
+	if share == 0 || share >= leastShare {
+		return ""
+	}
+	return fmt.Sprintf("pihc: bench: warning: the threads had %.0f %% of the time of their processors: the machine is busy, and times and ratios are not its own", 100*share)
+}
+
+// round prepares x, runs it once unmeasured and once measured, and adds the seconds.
+// It also returns the processor time of the measured run.
+func (x *timed) round() (cpu, wall float64, err error) {
 	defer debug.FreeOSMemory()
-	pool := kernel.NewPool(b.workers)
-	defer pool.Close()
+	run, done, err := x.prepare(x.workers)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer done()
+	if err := run(); err != nil {
+		return 0, 0, err
+	}
+	begin, before := time.Now(), cpuSeconds()
+	err = run()
+	wall = time.Since(begin).Seconds()
+	x.seconds = append(x.seconds, wall)
+	return cpuSeconds() - before, wall, err
+}
+
+// medianRatio is the median of a over b, round by round.
+func medianRatio(a, b []float64) float64 {
+	ratios := make([]float64, len(a))
+	for i := range a {
+		ratios[i] = a[i] / b[i]
+	}
+	return median(ratios)
+}
+
+// prepareNetwork makes the network alone for one batch, all passes of a step but the
+// one it trains left out.
+func (b *bench) prepareNetwork(workers int) (run func() error, done func(), err error) {
+	pool := kernel.NewPool(workers)
 	micro := b.spec.Training.MicroBatch
 	n, err := b.inference(pool, micro)
 	if err != nil {
-		return 0, err
+		pool.Close()
+		return nil, nil, err
 	}
-	forward, backward, err := b.times(n)
-	calls := (b.spec.Training.Batch + micro - 1) / micro
-	return float64(calls) * (forward + backward), err
+	backward := n.backward()
+	return func() error {
+		for range (b.spec.Training.Batch + micro - 1) / micro {
+			n.forward()
+			backward()
+		}
+		return nil
+	}, pool.Close, nil
 }
 
-// stepSeconds is the time of loss and gradient of one batch, and the mean solver
-// iterations: with untrained parameters, or with those of the method's run in
-// the folder --runs names.
-func (b *bench) stepSeconds(method string, workers int) (float64, float64, error) {
-	spec := *b.spec
-	spec.Method = method
-	e, err := model.NewEngine[float32](&spec, b.problem, model.EngineOptions{Workers: workers})
-	if err != nil {
-		return 0, 0, err
-	}
-	defer debug.FreeOSMemory()
-	defer e.Close()
-	info := e.Info()
-	fractions := make([]float64, spec.Training.Batch)
-	for i := range fractions {
-		fractions[i] = (float64(i) + 0.5) / float64(len(fractions))
-	}
-	initial, _, err := statedInitial(&spec, b.problem, info.Grid, fractions)
-	if err != nil {
-		return 0, 0, err
-	}
-	batch := model.Batch{Initial: initial, Seeds: evaluationSeeds(len(initial))} // trains the last pass
-	params := model.InitialParams[float32](info)
-	if dir := b.options.runs; dir != "" {
-		if params, _, err = train.LoadParams[float32](filepath.Join(dir, method), &spec, b.problem, train.LoadOptions{}); err != nil {
-			return 0, 0, err
+// prepareStep makes loss and gradient of one batch: with untrained parameters, or
+// with those of the method's run in the folder --runs names.
+func (b *bench) prepareStep(method string, st *model.Stats) func(workers int) (run func() error, done func(), err error) {
+	return func(workers int) (func() error, func(), error) {
+		spec := *b.spec
+		spec.Method = method
+		e, err := model.NewEngine[float32](&spec, b.problem, model.EngineOptions{Workers: workers})
+		if err != nil {
+			return nil, nil, err
 		}
-		batch.Progress = 1
+		info := e.Info()
+		fractions := make([]float64, spec.Training.Batch)
+		for i := range fractions {
+			fractions[i] = (float64(i) + 0.5) / float64(len(fractions))
+		}
+		initial, _, err := statedInitial(&spec, b.problem, info.Grid, fractions)
+		batch := model.Batch{Initial: initial, Seeds: evaluationSeeds(len(initial))} // trains the last pass
+		params := model.InitialParams[float32](info)
+		if dir := b.options.runs; dir != "" && err == nil {
+			params, _, err = train.LoadParams[float32](filepath.Join(dir, method), &spec, b.problem, train.LoadOptions{})
+			batch.Progress = 1
+		}
+		if err != nil {
+			e.Close()
+			return nil, nil, err
+		}
+		grad := make([]float32, len(params))
+		return func() (err error) {
+			*st, err = e.LossAndGrad(grad, params, batch)
+			return err
+		}, e.Close, nil
 	}
-	grad := make([]float32, len(params))
-	var (
-		st     model.Stats
-		failed error
-	)
-	t, err := b.median(func() { st, failed = e.LossAndGrad(grad, params, batch) })
-	return t, st.Iterations, errors.Join(err, failed)
 }

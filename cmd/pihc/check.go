@@ -23,8 +23,9 @@ import (
 
 type checkOptions struct {
 	specFlags
-	grid map[string]int
-	json bool
+	engine string
+	grid   map[string]int
+	json   bool
 }
 
 func newCheck(a *app) *cobra.Command {
@@ -48,7 +49,8 @@ func newCheck(a *app) *cobra.Command {
   float64, in three random directions for every parameter tensor, with the
   constraint solved anew at every point, on a small instance of the problem and
   for initial conditions at which the loss is smooth; the worst of the three
-  methods;
+  methods, and whether it is right (gradient_ok), that is within gradient_limit.
+  Where constraint.adjoint asks for an approximation, only that of soft is judged;
 
   floor_residual: rms of the residual of the classical solution over rms of the
   time derivative, and floor_error: relative_l2 between the classical solution
@@ -57,7 +59,8 @@ func newCheck(a *app) *cobra.Command {
   at 10, 50 and 90 % of the distribution's range where it is one of constants,
   three draws otherwise.
 
-Use floor_error to choose schemes and rows before training.`,
+Use floor_error to choose schemes and rows before training. The exit status is 1
+where the gradient is wrong.`,
 		Example: `  pihc check diffusion-sorption-demo
   pihc check my.yaml --grid t=101,x=128 --json
   pihc check diffusion-sorption-demo --set problem=diffusion-sorption-published --grid x=128`,
@@ -67,6 +70,7 @@ Use floor_error to choose schemes and rows before training.`,
 	o.add(c, true)
 	c.Flags().StringToIntVar(&o.grid, "grid", nil, "points by axis for the floor (default the spec's, at most 256 along each space axis)")
 	c.Flags().Lookup("grid").DefValue = "" // the text names the default
+	c.Flags().StringVar(&o.engine, "engine", "", "the engine whose gradient is checked (default cpu)")
 	jsonFlag(c, &o.json)
 	return c
 }
@@ -83,10 +87,14 @@ type checkResult struct {
 	GradientError float64               `json:"gradient_error"`
 	Gradients     map[string]float64    `json:"gradient_errors"` // per method
 	GradientGrid  []int                 `json:"gradient_grid"`
+	GradientLimit float64               `json:"gradient_limit"`
+	GradientOK    bool                  `json:"gradient_ok"`
 	FloorResidual *float64              `json:"floor_residual,omitempty"`
 	FloorError    *float64              `json:"floor_error,omitempty"`
 	FloorGrid     []int                 `json:"floor_grid,omitempty"`
 	Floors        []checkFloor          `json:"floors,omitempty"`
+
+	wrong, notJudged []string // methods, the wrong ones with their errors
 }
 
 type checkTerm struct {
@@ -132,7 +140,7 @@ func (a *app) check(ctx context.Context, name string, o *checkOptions) error {
 		err := errors.New("the rows do not determine the unknown: " + strings.Join(out.Verdict.Faults, "; "))
 		return cmp.Or(a.printCheck(o, out), withHint(err, "see `conditions` in docs/pde-files.md; no training can make up for it"))
 	}
-	if err := a.checkGradients(ctx, out, spec, p); err != nil {
+	if err := a.checkGradients(ctx, out, spec, p, o.engine); err != nil {
 		return err
 	}
 	if p.Reference.Solver != "" {
@@ -140,7 +148,13 @@ func (a *app) check(ctx context.Context, name string, o *checkOptions) error {
 			return err
 		}
 	}
-	return a.printCheck(o, out)
+	if err := a.printCheck(o, out); err != nil {
+		return err
+	}
+	if !out.GradientOK {
+		return fmt.Errorf("the gradient is wrong: relative error of %s", strings.Join(out.wrong, ", of "))
+	}
+	return nil
 }
 
 func (a *app) printCheck(o *checkOptions, out *checkResult) error {
@@ -341,6 +355,14 @@ func printCheck(w io.Writer, r *checkResult) error {
 		parts = append(parts, fmt.Sprintf("%s %.2g", m, r.Gradients[m]))
 	}
 	fmt.Fprintf(&b, "   on %s: %s\n", data.FormatShape(r.GradientGrid), strings.Join(parts, ", "))
+	verdict := "right"
+	if !r.GradientOK {
+		verdict = "WRONG: " + strings.Join(r.wrong, ", ")
+	}
+	if len(r.notJudged) > 0 {
+		verdict += "; not judged, as constraint.adjoint asks for an approximation: " + strings.Join(r.notJudged, ", ")
+	}
+	fmt.Fprintf(&b, "gradient        %s\n", verdict)
 	if r.FloorResidual == nil {
 		b.WriteString("floor           not measured: the problem names no classical solver\n")
 		_, err := io.WriteString(w, b.String())

@@ -17,10 +17,38 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"pihc/data"
+	"pihc/model"
+	"pihc/pde"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"pihc": main})
+	testscript.Main(m, map[string]func(){"pihc": main, "faulty": faulty})
+}
+
+// faulty is pihc with an engine "faulty" whose gradient is 0.12 % too large.
+func faulty() {
+	model.RegisterEngine("faulty", model.Constructors{
+		Float32: func(*model.Spec, *pde.Problem, model.EngineOptions) (model.Engine[float32], error) {
+			return nil, errors.New("float64 only")
+		},
+		Float64: func(s *model.Spec, p *pde.Problem, o model.EngineOptions) (model.Engine[float64], error) {
+			o.Name = ""
+			e, err := model.NewEngine[float64](s, p, o)
+			return faultyEngine{e}, err
+		},
+	})
+	main()
+}
+
+type faultyEngine struct{ model.Engine[float64] }
+
+func (e faultyEngine) LossAndGrad(grad, params []float64, b model.Batch) (model.Stats, error) {
+	own := make([]float64, len(grad))
+	st, err := e.Engine.LossAndGrad(own, params, b)
+	for i, g := range own {
+		grad[i] += 1.0012 * g
+	}
+	return st, err
 }
 
 // TestScripts runs the real main under every script of testdata.
@@ -34,6 +62,7 @@ func TestScripts(t *testing.T) {
 			"npy":       npyCommand,
 			"npz":       npzCommand,
 			"json":      jsonCommand,
+			"quotient":  quotientCommand,
 			"alter":     alterCommand,
 			"cut":       cutCommand,
 			"edit":      editCommand,
@@ -154,6 +183,62 @@ func npzCommand(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(a.CheckFinite())
 }
 
+// at returns what stands at a dotted path of a JSON object.
+func at(ts *testscript.TestScript, file string, v any, path string) any {
+	for key := range strings.SplitSeq(path, ".") {
+		switch holder := v.(type) {
+		case []any:
+			i, err := strconv.Atoi(key)
+			if err != nil || i < 0 || i >= len(holder) {
+				ts.Fatalf("%s: nothing at %s", file, path)
+			}
+			v = holder[i]
+		case map[string]any:
+			v = holder[key]
+		default:
+			v = nil
+		}
+		if v == nil {
+			ts.Fatalf("%s: nothing at %s", file, path)
+		}
+	}
+	return v
+}
+
+// quotient FILE RESULT NUMERATOR DENOMINATOR...: requires of the numbers of a JSON
+// file that RESULT is NUMERATOR over the DENOMINATORs; each is a number, or paths
+// joined by +.
+func quotientCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 4 {
+		ts.Fatalf("usage: quotient FILE RESULT NUMERATOR DENOMINATOR...")
+	}
+	var object any
+	if err := json.Unmarshal([]byte(ts.ReadFile(args[0])), &object); err != nil {
+		ts.Fatalf("%s: %v", args[0], err)
+	}
+	value := func(text string) float64 {
+		if v, err := strconv.ParseFloat(text, 64); err == nil {
+			return v
+		}
+		sum := 0.0
+		for path := range strings.SplitSeq(text, "+") {
+			v, ok := at(ts, args[0], object, path).(float64)
+			if !ok {
+				ts.Fatalf("%s: %s is not a number", args[0], path)
+			}
+			sum += v
+		}
+		return sum
+	}
+	want := value(args[2])
+	for _, d := range args[3:] {
+		want /= value(d)
+	}
+	if got := value(args[1]); !(math.Abs(got-want) <= 1e-9*math.Abs(want)) {
+		ts.Fatalf("%s: %s is %v, want %v", args[0], args[1], got, want)
+	}
+}
+
 // json FILE PATH[=VALUE[~TOLERANCE]]...: requires FILE (stdout for standard
 // output) to be one JSON object in which every dotted path holds something: a
 // VALUE where one is given, a number within the relative TOLERANCE (default 0).
@@ -167,24 +252,7 @@ func jsonCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	for _, arg := range args[1:] {
 		path, want, compare := strings.Cut(arg, "=")
-		v := object
-		for key := range strings.SplitSeq(path, ".") {
-			switch holder := v.(type) {
-			case []any:
-				i, err := strconv.Atoi(key)
-				if err != nil || i < 0 || i >= len(holder) {
-					ts.Fatalf("%s: nothing at %s", args[0], path)
-				}
-				v = holder[i]
-			case map[string]any:
-				v = holder[key]
-			default:
-				v = nil
-			}
-			if v == nil {
-				ts.Fatalf("%s: nothing at %s", args[0], path)
-			}
-		}
+		v := at(ts, args[0], object, path)
 		if !compare {
 			continue
 		}
