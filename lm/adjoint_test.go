@@ -121,6 +121,28 @@ func TestGradientAgainstResolvedProblem(t *testing.T) {
 	}
 }
 
+// TestPaperGradient holds the mode to its formula −(∂r/∂θ)ᵀJ(JᵀJ)⁻¹w̄, with gonum's
+// solution of the system.
+func TestPaperGradient(t *testing.T) {
+	const m, n, params = 30, 3, 2
+	p, s := fitProblem(0.5), NewSolver(n, tight)
+	w, v, got := []float64{0.5, 1.8, 0}, []float64{1, -0.5, 2}, make([]float64, params)
+	s.Solve(p, w)
+	s.VJP(p, w, v, got, AdjointPaper)
+	jac, theta := mat.NewDense(m, n, nil), mat.NewDense(m, params, nil)
+	p.f.Jacobian(jac.RawMatrix().Data, w)
+	p.f.ParamJacobian(theta.RawMatrix().Data, w)
+	var a, mixed mat.Dense
+	var lambda, bar mat.VecDense
+	a.Mul(jac.T(), jac)
+	if err := lambda.SolveVec(&a, mat.NewVecDense(n, v)); err != nil {
+		t.Fatal(err)
+	}
+	mixed.Mul(theta.T(), jac)
+	bar.MulVec(&mixed, &lambda)
+	closeTo(t, "θ̄", got, []float64{-bar.AtVec(0), -bar.AtVec(1)}, 1e-10)
+}
+
 // TestGradientErrorIsQuadraticAfterCorrection starts the adjoint from points
 // at a known distance from the minimum. The error of the implicit gradient is
 // of the order of the distance, and of its square after one Newton step.

@@ -122,3 +122,42 @@ func TestFactorSolutionByEveryMode(t *testing.T) {
 		closeTo(t, mode.String(), got, want, 1e-12)
 	}
 }
+
+// A factor leaves nothing behind for the next, whichever matrix each of them used.
+func TestFactorAfterAnother(t *testing.T) {
+	byQR, _ := collinear(1e-5)
+	plain, _ := collinear(1)
+	singular := given3{1, 1, 1, 1, 1, 1, 1, 1, 1}
+	s, wbar := NewSolver(3, Options{}), []float64{1, -0.3, 0.5}
+	w, got, want := []float64{1, 2, 3}, make([]float64, 3), make([]float64, 3)
+	problems := []struct {
+		p    Problem
+		mode AdjointMode
+	}{{byQR, AdjointGaussNewton}, {plain, AdjointExact}, {singular, AdjointGaussNewton}, {plain, AdjointGaussNewton}}
+	for i, first := range problems {
+		for j, second := range problems {
+			s.Factor(first.p, w, first.mode)
+			status := s.Factor(second.p, w, second.mode)
+			s.SolveAdjoint(got, wbar)
+			fresh := NewSolver(3, Options{})
+			if other := fresh.Factor(second.p, w, second.mode); status != other {
+				t.Errorf("%d after %d: %v, fresh %v", j, i, status, other)
+			}
+			fresh.SolveAdjoint(want, wbar)
+			closeTo(t, "λ", got, want, 0)
+		}
+	}
+}
+
+// given3 is a problem of three unknowns with that JᵀJ and no gradient.
+type given3 [9]float64
+
+func (given3) Dim() int { return 3 }
+
+func (p given3) Normal(a, g, _ []float64) float64 {
+	if g != nil {
+		copy(a, p[:])
+		clear(g)
+	}
+	return 1
+}
