@@ -24,9 +24,13 @@ type Evaluation struct {
 	BoundaryError *Summary `json:"boundary_error,omitempty"`
 	BorderJump    *Summary `json:"border_jump,omitempty"`
 	Persistence   *Summary `json:"persistence,omitempty"` // relative_l2 of the initial condition taken for the solution at all times
-	Spectra       *Spectra `json:"spectra,omitempty"`     // with two periodic axes of space
-	Experts       []Expert `json:"experts,omitempty"`
-	PerSample     []Sample `json:"per_sample,omitempty"`
+	// Loss is the whole loss, conditions included and border terms not, beside that of
+	// Trivial predictions.
+	Loss      *Summary  `json:"loss,omitempty"`
+	Trivial   []Trivial `json:"trivial,omitempty"`
+	Spectra   *Spectra  `json:"spectra,omitempty"` // with two periodic axes of space
+	Experts   []Expert  `json:"experts,omitempty"`
+	PerSample []Sample  `json:"per_sample,omitempty"`
 	// Grids are the evaluations of the same samples on other grids, which have
 	// none themselves.
 	Grids        []Evaluation `json:"grids,omitempty"`

@@ -48,6 +48,9 @@ type Record struct {
 
 	ValidationResidual *data.Float `json:"validation_residual,omitempty"`
 	ValidationError    *data.Float `json:"validation_relative_l2,omitempty"` // shown, never used to choose
+	// Collapse is the root mean square of the predictions over that of the solutions,
+	// or of the initial conditions where there are none, if it is below a tenth.
+	Collapse *data.Float `json:"collapse,omitempty"`
 }
 
 // Options says how to run, not what: nothing in it changes the result.
@@ -67,6 +70,10 @@ type Options struct {
 	// Files are written into a new run folder beside the spec, by name.
 	Files map[string][]byte
 }
+
+// collapsed is the size of predictions, relative to what is expected, below which
+// training is said to go towards zero.
+const collapsed = 0.1
 
 // ErrInterrupted says that training stopped early with a checkpoint, because
 // its context ended.
@@ -482,9 +489,15 @@ func (t *trainer[T]) validation() error {
 	if err := t.stepper.Sync(); err != nil {
 		return err
 	}
-	var sum, errs float64
+	var sum, errs, size, expected float64
 	err := t.engine.Predict(s.evaluated(), t.validate, func(i int, p *model.Prediction) error {
 		sum += p.Loss
+		like := t.validate.Initial[i]
+		if t.truth != nil {
+			like = t.truth[i]
+		}
+		size += grid.Norm(p.Field) / math.Sqrt(float64(len(p.Field)))
+		expected += grid.Norm(like) / math.Sqrt(float64(len(like)))
 		if t.truth != nil {
 			errs += grid.RelativeL2(p.Field, t.truth[i])
 		}
@@ -501,6 +514,9 @@ func (t *trainer[T]) validation() error {
 	r := Record{Step: s.step, ValidationResidual: number(residual)}
 	if t.truth != nil {
 		r.ValidationError = number(errs / n)
+	}
+	if size < collapsed*expected {
+		r.Collapse = number(size / expected)
 	}
 	if err := t.write(r); err != nil {
 		return err

@@ -231,8 +231,27 @@ func (a *app) score(ctx context.Context, dir string, spec *model.Spec, p *pde.Pr
 	}
 	bar := a.newMeter(fmt.Sprintf("evaluate %s on %s", model.MethodLabel(spec.Method), data.FormatShape(g.Shape())), len(samples.Initial))
 	defer bar.close()
-	result, err := e.evaluate(samples, whileRunning(ctx, bar, nil))
+	sys, err := p.Discretize(g)
 	if err != nil {
+		return nil, err
+	}
+	rows, err := model.NewLoss(sys, spec.Loss, nil)
+	if err != nil {
+		return nil, err
+	}
+	squares := make([]float64, len(sys.Sets))
+	loss := func(field, initial []float64) float64 { return rows.Evaluate(squares, field, initial, nil, 0) }
+	var losses []float64
+	result, err := e.evaluate(samples, whileRunning(ctx, bar, func(i int, field []float64) error {
+		losses = append(losses, loss(field, samples.Initial[i]))
+		return nil
+	}))
+	if err != nil {
+		return nil, err
+	}
+	whole := report.Summarize(losses)
+	result.Loss = &whole
+	if result.Trivial, err = report.Trivials(samples, g.Size(), loss); err != nil {
 		return nil, err
 	}
 	if records, err := readLog(dir); err == nil {
@@ -328,7 +347,11 @@ func printMetrics(w io.Writer, m *metrics) error {
 	row("initial_error", m.InitialError, report.Number)
 	row("boundary_error", m.BoundaryError, report.Number)
 	row("border_jump", m.BorderJump, report.Number)
-	row("persistence", m.Persistence, report.Percent)
+	row("loss", m.Loss, report.Number)
+	for _, x := range m.Trivial {
+		row(x.Name, x.RelativeL2, report.Percent)
+		row(x.Name+", loss", &x.Loss, report.Number)
+	}
 	for k := range m.Experts {
 		x := &m.Experts[k]
 		row(fmt.Sprintf("expert %d iterations", k), &x.Iterations, report.Number)
@@ -346,6 +369,9 @@ func printMetrics(w io.Writer, m *metrics) error {
 	}
 	if len(m.TrustedEdits) > 0 {
 		t.Notes = append(t.Notes, editsText(m.TrustedEdits))
+	}
+	if line := m.Unbeaten(); line != "" {
+		t.Notes = append(t.Notes, line)
 	}
 	seconds := m.Seconds
 	for _, g := range m.Grids {

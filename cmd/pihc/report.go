@@ -166,7 +166,29 @@ func (a *app) comparison(ctx context.Context, dirs []string, dataDir string, tru
 		page.Specs = append(page.Specs, report.Spec{Title: page.Methods[i].Label + " (" + filepath.Base(dir) + ")", Text: string(text)})
 	}
 	distinctKeys(page.Methods)
+	trivialNotes(&page)
 	return &page, a.addBaselines(&page, problem, samples)
+}
+
+// trivialNotes says what predictions without training score, and which runs are no
+// better.
+func trivialNotes(page *report.Page) {
+	var parts []string
+	for _, x := range page.Methods[0].Evaluation.Trivial {
+		text := x.Name
+		if x.RelativeL2 != nil {
+			text += " relative_l2 " + report.Percent(x.RelativeL2.Mean) + ","
+		}
+		parts = append(parts, text+" loss "+report.Number(x.Loss.Mean))
+	}
+	if len(parts) > 0 {
+		page.Notes = append(page.Notes, "Predictions without training: "+strings.Join(parts, "; ")+".")
+	}
+	for _, m := range page.Methods {
+		if line := m.Evaluation.Unbeaten(); line != "" {
+			page.Notes = append(page.Notes, m.Label+": "+line+".")
+		}
+	}
 }
 
 // pageFrame fills what does not depend on a method.

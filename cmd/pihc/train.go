@@ -150,6 +150,10 @@ func (a *app) trainRun(ctx context.Context, title, dir, dataDir string, spec *mo
 	options.Files = map[string][]byte{train.InfoFile: info}
 	options.Logger, options.Build = a.log, versionText()
 	var loss, validation string
+	small, expected := false, "initial conditions"
+	if p.Reference.Solver != "" {
+		expected = "solutions"
+	}
 	options.Progress = func(r train.Record) {
 		if r.Loss != nil {
 			loss = "loss " + report.Number(float64(*r.Loss))
@@ -161,6 +165,10 @@ func (a *app) trainRun(ctx context.Context, title, dir, dataDir string, spec *mo
 			}
 		}
 		m.set(r.Step, loss+validation)
+		if r.Collapse != nil && !small {
+			small = true
+			a.say("%s: step %d: predictions collapse towards zero: their size is %s of that of the %s", title, r.Step, report.Percent(float64(*r.Collapse)), expected)
+		}
 		if r.ValidationResidual != nil && r.Step == spec.Training.Steps {
 			m.line()
 		}
