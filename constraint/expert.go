@@ -41,6 +41,10 @@ type chunk struct {
 // pde.BlockSize of every chunk.
 const coarseRows = 8 * chunkRows
 
+// coarseFTol is the reduction of the cost, relative to it, that ends the solve on an
+// eighth of the rows: further on it follows what they do not share with the others.
+const coarseFTol = 1e-3
+
 func (s *Sample) newExpert(index int, blocks []*block) *expert {
 	n, size := s.c.N, s.c.System.Grid.Size()
 	e := &expert{
@@ -86,7 +90,7 @@ func (e *expert) addCoarse(c *Constraint) {
 		}
 	}
 	o := c.Options.Solver
-	o.NewtonCorrection = false
+	o.FTol, o.NewtonCorrection = coarseFTol, false
 	e.starter = lm.NewSolver(c.N, o)
 }
 
