@@ -42,7 +42,7 @@ func AccumulateNormal(gram, grad []float64, n, m int, f, a [][]float64, r, scrat
 		k := min(rows, m-lo)
 		j := scratch[:k*n]
 		combineRows(j, n, lo, f, a)
-		syrk(gram, n, k, j)
+		gemmLower(gram, n, k, j, j)
 		AccumulateTransposed(grad, n, k, j, r[lo:lo+k])
 	}
 }
@@ -164,9 +164,6 @@ func scaleRowsGo(dst []float64, n, i0 int, c, a []float64, first bool) {
 	}
 }
 
-// syrk adds JᵀJ of the (m, n) matrix j to the lower triangle of gram.
-func syrk(gram []float64, n, m int, j []float64) { gemmLower(gram, n, m, j, j) }
-
 // gemmLower adds the lower triangle of aᵀb to gram; a and b are (m, n).
 func gemmLower(gram []float64, n, m int, a, b []float64) {
 	i0 := 0
@@ -233,39 +230,6 @@ func accumulateTransposedGo(g []float64, n, i0, m int, a, s []float64) {
 		x := a[r*n : (r+1)*n]
 		for i := i0; i < n; i++ {
 			g[i] += v * x[i]
-		}
-	}
-}
-
-// GatherAxpy sets (first) or adds dst[r, :] = coef·basis[points[r]+offset, :],
-// rows of n contiguous values. It panics if a row lies outside basis.
-func GatherAxpy(dst []float64, n int, basis []float64, points []int32, offset int, coef float64, first bool) {
-	if n < 1 || len(dst) < len(points)*n {
-		panic("kernel: GatherAxpy: dst is too short")
-	}
-	basis = basis[:len(basis):len(basis)] // a row past the end must not be found in the capacity
-	i0 := 0
-	if width > 0 {
-		i0 = gatherRows64(dst, n, basis, points, offset, coef, first)
-	}
-	if i0 < n {
-		gatherAxpyGo(dst, n, i0, basis, points, offset, coef, first)
-	}
-}
-
-// gatherAxpyGo does columns i0..n-1.
-func gatherAxpyGo(dst []float64, n, i0 int, basis []float64, points []int32, offset int, coef float64, first bool) {
-	for r, p := range points {
-		i := (int(p) + offset) * n
-		d, x := dst[r*n+i0:(r+1)*n], basis[i+i0:i+n]
-		if first {
-			for k, v := range x {
-				d[k] = coef * v
-			}
-			continue
-		}
-		for k, v := range x {
-			d[k] += coef * v
 		}
 	}
 }

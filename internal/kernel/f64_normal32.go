@@ -42,7 +42,7 @@ func AccumulateNormal32(gram, grad []float64, n, m int, f [][]float64, a [][]flo
 		k := min(rows, m-lo)
 		j := scratch[:k*n]
 		combineRows32(j, scratch[rows*n:], n, lo, f, a)
-		syrk(gram, n, k, j)
+		gemmLower(gram, n, k, j, j)
 		AccumulateTransposed(grad, n, k, j, r[lo:lo+k])
 	}
 }

@@ -233,32 +233,6 @@ func TestMatVecRowsAndTransposed(t *testing.T) {
 	})
 }
 
-func TestGatherAxpy(t *testing.T) {
-	check.Widths(t, func(t *testing.T) {
-		rng := rand.New(rand.NewPCG(11, 12))
-		for _, n := range []int{1, 3, 4, 7, 8, 9, 12, 16, 17, 64, 67} {
-			p := &normalProblem{}
-			basis, dst := p.guarded(rng, 20*n), p.guarded(rng, 6*n)
-			points := []int32{3, 17, 2, 2, 18, 9}
-			for _, first := range []bool{true, false} {
-				want := append([]float64(nil), dst...)
-				for r, point := range points {
-					for i := range n {
-						v := -1.5 * basis[(int(point)-2)*n+i]
-						if !first {
-							v += dst[r*n+i]
-						}
-						want[r*n+i] = v
-					}
-				}
-				kernel.GatherAxpy(dst, n, basis, points, -2, -1.5, first)
-				check.Close(t, dst, want, 1e-15, 0)
-			}
-			p.verify(t)
-		}
-	})
-}
-
 func TestVectorSums(t *testing.T) {
 	check.Widths(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(13, 14))
@@ -290,9 +264,6 @@ func TestNormalPanics(t *testing.T) {
 		"coef":    func() { kernel.CombineRows(v, 2, 2, [][]float64{v[:1]}, [][]float64{v}) },
 		"rows":    func() { kernel.MatVecRows(v[:2], 4, 3, v, v) },
 		"row":     func() { kernel.AccumulateTransposed(v, 4, 3, v[:11], v) },
-		"gather":  func() { kernel.GatherAxpy(v[:7], 4, v, []int32{0, 1}, 0, 1, true) },
-		"point":   func() { kernel.GatherAxpy(v, 4, v[:8], []int32{2}, 0, 1, true) },
-		"before":  func() { kernel.GatherAxpy(v, 4, v[:8], []int32{1}, -2, 1, true) },
 	} {
 		check.Widths(t, func(t *testing.T) {
 			defer func() {

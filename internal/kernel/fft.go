@@ -48,116 +48,50 @@ func FFTPass(dst, src Lanes, twiddle []float64, r, m, s int) {
 		panic("kernel: FFTPass: radix must be 2, 3, 4, 5 or 7")
 	case width > 0:
 		fftPass64(dst, src, twiddle, r, m, s)
-	case r == 2:
-		fftPass2Go(dst, src, twiddle, m, s)
-	case r == 4:
-		fftPass4Go(dst, src, twiddle, m, s)
 	default:
-		fftPassOddGo(dst, src, twiddle, r, m, s)
-	}
-}
-
-func fftPass2Go(dst, src Lanes, twiddle []float64, m, s int) {
-	for p := range m {
-		tr, ti := twiddle[2*p], twiddle[2*p+1]
-		for q := range s {
-			ar, ai := src.at(q + s*p)
-			br, bi := src.at(q + s*(p+m))
-			xr, xi := dst.at(q + s*2*p)
-			yr, yi := dst.at(q + s*(2*p+1))
-			for l := range LaneCount {
-				dr, di := ar[l]-br[l], ai[l]-bi[l]
-				xr[l], xi[l] = ar[l]+br[l], ai[l]+bi[l]
-				yr[l], yi[l] = dr*tr-di*ti, dr*ti+di*tr
-			}
-		}
-	}
-}
-
-func fftPass4Go(dst, src Lanes, twiddle []float64, m, s int) {
-	for p := range m {
-		t := (*[6]float64)(twiddle[6*p:])
-		for q := range s {
-			ar, ai := src.at(q + s*p)
-			br, bi := src.at(q + s*(p+m))
-			cr, ci := src.at(q + s*(p+2*m))
-			dr, di := src.at(q + s*(p+3*m))
-			wr, wi := dst.at(q + s*4*p)
-			xr, xi := dst.at(q + s*(4*p+1))
-			yr, yi := dst.at(q + s*(4*p+2))
-			zr, zi := dst.at(q + s*(4*p+3))
-			for l := range LaneCount {
-				er, ei := ar[l]+cr[l], ai[l]+ci[l]
-				fr, fi := ar[l]-cr[l], ai[l]-ci[l]
-				gr, gi := br[l]+dr[l], bi[l]+di[l]
-				hr, hi := br[l]-dr[l], bi[l]-di[l]
-				wr[l], wi[l] = er+gr, ei+gi
-				ur, ui := fr+hi, fi-hr
-				xr[l], xi[l] = ur*t[0]-ui*t[1], ur*t[1]+ui*t[0]
-				ur, ui = er-gr, ei-gi
-				yr[l], yi[l] = ur*t[2]-ui*t[3], ur*t[3]+ui*t[2]
-				ur, ui = fr-hi, fi+hr
-				zr[l], zi[l] = ur*t[4]-ui*t[5], ur*t[5]+ui*t[4]
-			}
-		}
+		fftPassGo(dst, src, twiddle, r, m, s)
 	}
 }
 
 // cos and sin of 2π j/r for j < r.
-var oddCos, oddSin = [8][7]float64{
+var rootCos, rootSin = [8][7]float64{
+	2: {1, -1},
 	3: {1, -0.5, -0.5},
+	4: {1, 0, -1, 0},
 	5: {1, 0.30901699437494742410, -0.80901699437494742410, -0.80901699437494742410, 0.30901699437494742410},
 	7: {1, 0.62348980185873353053, -0.22252093395631440429, -0.90096886790241912624, -0.90096886790241912624, -0.22252093395631440429, 0.62348980185873353053},
 }, [8][7]float64{
+	2: {0, 0},
 	3: {0, 0.86602540378443864676, -0.86602540378443864676},
+	4: {0, 1, 0, -1},
 	5: {0, 0.95105651629515357212, 0.58778525229247312917, -0.58778525229247312917, -0.95105651629515357212},
 	7: {0, 0.78183148246802980871, 0.97492791218182360702, 0.43388373911755812048, -0.43388373911755812048, -0.97492791218182360702, -0.78183148246802980871},
 }
 
-// fftPassOddGo pairs the inputs j and r-j: with their sums and differences,
-// outputs k and r-k are A ∓ iB for real combinations A of the sums and B of the
-// differences.
-func fftPassOddGo(dst, src Lanes, twiddle []float64, r, m, s int) {
-	half := r / 2
-	var sumRe, sumIm, difRe, difIm [4][LaneCount]float64
+// fftPassGo forms every output by its definition, for any radix; the inputs are read
+// before an output is written.
+func fftPassGo(dst, src Lanes, twiddle []float64, r, m, s int) {
 	for p := range m {
-		t := twiddle[2*p*(r-1) : 2*(p+1)*(r-1)]
 		for q := range s {
-			ar, ai := src.at(q + s*p)
-			xr, xi := dst.at(q + s*r*p)
-			sumRe[0], sumIm[0] = *ar, *ai
-			total, totalIm := *ar, *ai
-			for j := 1; j <= half; j++ {
-				br, bi := src.at(q + s*(p+m*j))
-				cr, ci := src.at(q + s*(p+m*(r-j)))
-				for l := range LaneCount {
-					sumRe[j][l], sumIm[j][l] = br[l]+cr[l], bi[l]+ci[l]
-					difRe[j][l], difIm[j][l] = br[l]-cr[l], bi[l]-ci[l]
-					total[l] += sumRe[j][l]
-					totalIm[l] += sumIm[j][l]
-				}
-			}
-			*xr, *xi = total, totalIm
-			for k := 1; k <= half; k++ {
-				aRe, aIm := sumRe[0], sumIm[0]
-				var bRe, bIm [LaneCount]float64
-				for j := 1; j <= half; j++ {
-					c, d := oddCos[r][j*k%r], oddSin[r][j*k%r]
+			var re, im [7][LaneCount]float64
+			for j := range r {
+				ar, ai := src.at(q + s*(p+m*j))
+				for k := range r {
+					c, d := rootCos[r][j*k%r], -rootSin[r][j*k%r]
 					for l := range LaneCount {
-						aRe[l] += c * sumRe[j][l]
-						aIm[l] += c * sumIm[j][l]
-						bRe[l] += d * difRe[j][l]
-						bIm[l] += d * difIm[j][l]
+						re[k][l] += ar[l]*c - ai[l]*d
+						im[k][l] += ar[l]*d + ai[l]*c
 					}
 				}
-				yr, yi := dst.at(q + s*(r*p+k))
-				zr, zi := dst.at(q + s*(r*p+r-k))
-				t1, t2 := t[2*k-2:2*k], t[2*(r-k)-2:2*(r-k)]
+			}
+			for k := range r {
+				t := [2]float64{1, 0}
+				if k > 0 {
+					t = [2]float64(twiddle[2*(p*(r-1)+k-1):])
+				}
+				xr, xi := dst.at(q + s*(r*p+k))
 				for l := range LaneCount {
-					ur, ui := aRe[l]+bIm[l], aIm[l]-bRe[l]
-					yr[l], yi[l] = ur*t1[0]-ui*t1[1], ur*t1[1]+ui*t1[0]
-					ur, ui = aRe[l]-bIm[l], aIm[l]+bRe[l]
-					zr[l], zi[l] = ur*t2[0]-ui*t2[1], ur*t2[1]+ui*t2[0]
+					xr[l], xi[l] = re[k][l]*t[0]-im[k][l]*t[1], re[k][l]*t[1]+im[k][l]*t[0]
 				}
 			}
 		}

@@ -89,23 +89,9 @@ func ApplyStencil(dst, u []float64, first int, offset []int32, coef []float64) {
 			panic("kernel: ApplyStencil: stencil reaches outside the field")
 		}
 	}
-	coef = coef[:len(offset)]
-	done := 0
-	if width > 0 && n > 0 {
-		done = applyStencil64(dst, u, first, offset, coef)
-	}
-	if done < n {
-		applyStencilGo(dst[done:], u, first+done, offset, coef)
-	}
-}
-
-func applyStencilGo(dst, u []float64, first int, offset []int32, coef []float64) {
 	clear(dst)
-	for e, c := range coef {
-		in := u[first+int(offset[e]):][:len(dst)]
-		for i, v := range in {
-			dst[i] += c * v
-		}
+	for e, o := range offset {
+		Axpy64(dst, coef[e], u[first+int(o):][:n])
 	}
 }
 

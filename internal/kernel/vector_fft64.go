@@ -95,34 +95,10 @@ func fftPass2s(dst, src strip, twiddle unsafe.Pointer, m, s int) {
 
 func fftPass4s(dst, src strip, twiddle unsafe.Pointer, m, s int) {
 	far, next := s*m*src.step, s*dst.step
-	i, o := 0, 0
-	for left := s; left > 0; left-- {
-		i1, i2 := i+far, i+2*far
-		i3 := i1 + 2*far
-		ar, ai := *(*simd.Float64s)(unsafe.Add(src.re, i)), *(*simd.Float64s)(unsafe.Add(src.im, i))
-		cr, ci := *(*simd.Float64s)(unsafe.Add(src.re, i2)), *(*simd.Float64s)(unsafe.Add(src.im, i2))
-		er, ei, fr, fi := ar.Add(cr), ai.Add(ci), ar.Sub(cr), ai.Sub(ci)
-		br, bi := *(*simd.Float64s)(unsafe.Add(src.re, i1)), *(*simd.Float64s)(unsafe.Add(src.im, i1))
-		dr, di := *(*simd.Float64s)(unsafe.Add(src.re, i3)), *(*simd.Float64s)(unsafe.Add(src.im, i3))
-		gr, gi, hr, hi := br.Add(dr), bi.Add(di), br.Sub(dr), bi.Sub(di)
-		o1, o2 := o+next, o+2*next
-		o3 := o1 + 2*next
-		*(*simd.Float64s)(unsafe.Add(dst.re, o)) = er.Add(gr)
-		*(*simd.Float64s)(unsafe.Add(dst.im, o)) = ei.Add(gi)
-		*(*simd.Float64s)(unsafe.Add(dst.re, o1)) = fr.Add(hi)
-		*(*simd.Float64s)(unsafe.Add(dst.im, o1)) = fi.Sub(hr)
-		*(*simd.Float64s)(unsafe.Add(dst.re, o2)) = er.Sub(gr)
-		*(*simd.Float64s)(unsafe.Add(dst.im, o2)) = ei.Sub(gi)
-		*(*simd.Float64s)(unsafe.Add(dst.re, o3)) = fr.Sub(hi)
-		*(*simd.Float64s)(unsafe.Add(dst.im, o3)) = fi.Add(hr)
-		i += src.step
-		o += dst.step
-	}
-	for p := 1; p < m; p++ {
-		i, o = s*p*src.step, 4*s*p*dst.step
-		end := i + s*src.step
+	for p := range m {
+		i, o := s*p*src.step, 4*s*p*dst.step
 		t := (*[6]float64)(unsafe.Add(twiddle, 48*p))
-		for i < end {
+		for left := s; left > 0; left-- {
 			i1, i2 := i+far, i+2*far
 			i3 := i1 + 2*far
 			ar, ai := *(*simd.Float64s)(unsafe.Add(src.re, i)), *(*simd.Float64s)(unsafe.Add(src.im, i))
@@ -135,9 +111,18 @@ func fftPass4s(dst, src strip, twiddle unsafe.Pointer, m, s int) {
 			o3 := o1 + 2*next
 			*(*simd.Float64s)(unsafe.Add(dst.re, o)) = er.Add(gr)
 			*(*simd.Float64s)(unsafe.Add(dst.im, o)) = ei.Add(gi)
-			turn64(dst, o1, fr.Add(hi), fi.Sub(hr), t[0], t[1])
-			turn64(dst, o2, er.Sub(gr), ei.Sub(gi), t[2], t[3])
-			turn64(dst, o3, fr.Sub(hi), fi.Add(hr), t[4], t[5])
+			if p == 0 {
+				*(*simd.Float64s)(unsafe.Add(dst.re, o1)) = fr.Add(hi)
+				*(*simd.Float64s)(unsafe.Add(dst.im, o1)) = fi.Sub(hr)
+				*(*simd.Float64s)(unsafe.Add(dst.re, o2)) = er.Sub(gr)
+				*(*simd.Float64s)(unsafe.Add(dst.im, o2)) = ei.Sub(gi)
+				*(*simd.Float64s)(unsafe.Add(dst.re, o3)) = fr.Sub(hi)
+				*(*simd.Float64s)(unsafe.Add(dst.im, o3)) = fi.Add(hr)
+			} else {
+				turn64(dst, o1, fr.Add(hi), fi.Sub(hr), t[0], t[1])
+				turn64(dst, o2, er.Sub(gr), ei.Sub(gi), t[2], t[3])
+				turn64(dst, o3, fr.Sub(hi), fi.Add(hr), t[4], t[5])
+			}
 			i += src.step
 			o += dst.step
 		}
@@ -147,7 +132,7 @@ func fftPass4s(dst, src strip, twiddle unsafe.Pointer, m, s int) {
 func fftPass3s(dst, src strip, twiddle unsafe.Pointer, m, s int) {
 	far := s * m * src.step
 	next := s * dst.step
-	c, d := simd.BroadcastFloat64s(oddCos[3][1]), simd.BroadcastFloat64s(oddSin[3][1])
+	c, d := simd.BroadcastFloat64s(rootCos[3][1]), simd.BroadcastFloat64s(rootSin[3][1])
 	for p := range m {
 		i, o := s*p*src.step, 3*s*p*dst.step
 		t := (*[4]float64)(unsafe.Add(twiddle, 32*p))
@@ -171,7 +156,7 @@ func fftPass3s(dst, src strip, twiddle unsafe.Pointer, m, s int) {
 func fftPass5s(dst, src strip, twiddle unsafe.Pointer, m, s int) {
 	far := s * m * src.step
 	next := s * dst.step
-	c, d := &oddCos[5], &oddSin[5]
+	c, d := &rootCos[5], &rootSin[5]
 	for p := range m {
 		i, o := s*p*src.step, 5*s*p*dst.step
 		t := (*[8]float64)(unsafe.Add(twiddle, 64*p))
@@ -206,7 +191,7 @@ func fftPass5s(dst, src strip, twiddle unsafe.Pointer, m, s int) {
 func fftPass7s(dst, src strip, twiddle unsafe.Pointer, m, s int) {
 	far := s * m * src.step
 	next := s * dst.step
-	c, d := &oddCos[7], &oddSin[7]
+	c, d := &rootCos[7], &rootSin[7]
 	for p := range m {
 		i, o := s*p*src.step, 7*s*p*dst.step
 		t := (*[12]float64)(unsafe.Add(twiddle, 96*p))

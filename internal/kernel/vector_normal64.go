@@ -205,30 +205,6 @@ func scaleThreeRows64(dst []float64, n int, c0, c1, c2, a0, a1, a2 []float64) bo
 	return true
 }
 
-// gatherRows64 does the first columns of GatherAxpy and returns their number.
-func gatherRows64(dst []float64, n int, basis []float64, points []int32, offset int, coef float64, first bool) int {
-	lanes := (simd.Float64s{}).Len()
-	done := n / lanes * lanes
-	if done == 0 {
-		return 0
-	}
-	v, w := simd.BroadcastFloat64s(coef), 8*uintptr(lanes)
-	for r, point := range points {
-		i := (int(point) + offset) * n
-		p, out := unsafe.Pointer(&basis[i : i+n][0]), unsafe.Pointer(&dst[r*n])
-		for k := uintptr(0); k < 8*uintptr(done); k += w {
-			x := *(*simd.Float64s)(unsafe.Add(p, k))
-			y := v.Mul(x)
-			if !first {
-				y = v.MulAdd(x, *(*simd.Float64s)(unsafe.Add(out, k)))
-			}
-			*(*simd.Float64s)(unsafe.Add(out, k)) = y
-		}
-	}
-	clearUpper()
-	return done
-}
-
 // matVecRows64 does the first columns of MatVecRows and returns their number. It
 // keeps what vectors have summed for some rows, and adds up their elements then.
 func matVecRows64(z []float64, n, m int, a, x []float64) int {

@@ -9,8 +9,8 @@ import (
 
 // gatherStencils64 does the first columns of GatherStencils and returns their number.
 // The caller has checked every stencil. Points go in blocks, so that the rows of one
-// block stay in the cache while the strips of 4, then 2, then 1 vector of columns pass
-// over them.
+// block stay in the cache while the strips of 4, then 1 vector of columns pass over
+// them.
 func gatherStencils64(dst, basis []float64, n int, points []int32, s *Stencils) int {
 	lanes := (simd.Float64s{}).Len()
 	done := n / lanes * lanes
@@ -24,10 +24,7 @@ func gatherStencils64(dst, basis []float64, n int, points []int32, s *Stencils) 
 		for ; j+4*lanes <= n; j += 4 * lanes {
 			gather4(out, in, n, j, some, s)
 		}
-		for ; j+2*lanes <= n; j += 2 * lanes {
-			gather2(out, in, n, j, some, s)
-		}
-		if j < done {
+		for ; j < done; j += lanes {
 			gather1(out, in, n, j, some, s)
 		}
 	}
@@ -56,22 +53,7 @@ func gather4(out, in unsafe.Pointer, n, j int, points []int32, s *Stencils) {
 	}
 }
 
-func gather2(out, in unsafe.Pointer, n, j int, points []int32, s *Stencils) {
-	w := 8 * uintptr((simd.Float64s{}).Len())
-	for r, p := range points {
-		k := s.Which[p]
-		var a0, a1 simd.Float64s
-		for e := s.Start[k]; e < s.Start[k+1]; e++ {
-			c, q := simd.BroadcastFloat64s(s.Coef[e]), unsafe.Add(in, 8*((int(p)+int(s.Offset[e]))*n+j))
-			a0 = (*(*simd.Float64s)(q)).MulAdd(c, a0)
-			a1 = (*(*simd.Float64s)(unsafe.Add(q, w))).MulAdd(c, a1)
-		}
-		o := unsafe.Add(out, 8*(r*n+j))
-		store64(o, a0)
-		store64(unsafe.Add(o, w), a1)
-	}
-}
-
+// gather1 does one.
 func gather1(out, in unsafe.Pointer, n, j int, points []int32, s *Stencils) {
 	for r, p := range points {
 		k := s.Which[p]
@@ -82,27 +64,6 @@ func gather1(out, in unsafe.Pointer, n, j int, points []int32, s *Stencils) {
 		}
 		store64(unsafe.Add(out, 8*(r*n+j)), a)
 	}
-}
-
-// applyStencil64 does the first points of ApplyStencil and returns their number, a
-// multiple of two vectors. The caller has checked every range.
-func applyStencil64(dst, u []float64, first int, offset []int32, coef []float64) int {
-	lanes := (simd.Float64s{}).Len()
-	n, w := len(dst)/(2*lanes)*(2*lanes), 8*uintptr(lanes)
-	out, in := unsafe.Pointer(&dst[0]), unsafe.Pointer(unsafe.SliceData(u))
-	for i := 0; i < n; i += 2 * lanes {
-		var a0, a1 simd.Float64s
-		for e, c := range coef {
-			v, q := simd.BroadcastFloat64s(c), unsafe.Add(in, 8*(first+int(offset[e])+i))
-			a0 = (*(*simd.Float64s)(q)).MulAdd(v, a0)
-			a1 = (*(*simd.Float64s)(unsafe.Add(q, w))).MulAdd(v, a1)
-		}
-		o := unsafe.Add(out, 8*i)
-		store64(o, a0)
-		store64(unsafe.Add(o, w), a1)
-	}
-	clearUpper()
-	return n
 }
 
 // combine64 sets dst[i] = Σ_f coef[f]·fields[f][at+i] for the first elements, in groups

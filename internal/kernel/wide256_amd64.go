@@ -95,36 +95,6 @@ func matVec256(z []float64, n, m int, a []float32, w []float64) {
 	archsimd.ClearAVXUpperBits()
 }
 
-// matVecEight256 is matVec256 for rows of eight vectors, w in registers.
-func matVecEight256(z []float64, m int, a []float32, w []float64) {
-	p, q := unsafe.Pointer(&a[0]), unsafe.Pointer(&w[0])
-	w0 := archsimd.LoadFloat64x4Array((*[4]float64)(unsafe.Add(q, 0)))
-	w1 := archsimd.LoadFloat64x4Array((*[4]float64)(unsafe.Add(q, 32)))
-	w2 := archsimd.LoadFloat64x4Array((*[4]float64)(unsafe.Add(q, 64)))
-	w3 := archsimd.LoadFloat64x4Array((*[4]float64)(unsafe.Add(q, 96)))
-	w4 := archsimd.LoadFloat64x4Array((*[4]float64)(unsafe.Add(q, 128)))
-	w5 := archsimd.LoadFloat64x4Array((*[4]float64)(unsafe.Add(q, 160)))
-	w6 := archsimd.LoadFloat64x4Array((*[4]float64)(unsafe.Add(q, 192)))
-	w7 := archsimd.LoadFloat64x4Array((*[4]float64)(unsafe.Add(q, 224)))
-	for r := 0; r < m; r += 4 {
-		var h [4]archsimd.Float64x4
-		for i := range h {
-			row := unsafe.Add(p, min(r+i, m-1)*128)
-			s := archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(row, 0))).ConvertToFloat64().Mul(w0)
-			s = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(row, 16))).ConvertToFloat64().MulAdd(w1, s)
-			s = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(row, 32))).ConvertToFloat64().MulAdd(w2, s)
-			s = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(row, 48))).ConvertToFloat64().MulAdd(w3, s)
-			s = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(row, 64))).ConvertToFloat64().MulAdd(w4, s)
-			s = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(row, 80))).ConvertToFloat64().MulAdd(w5, s)
-			s = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(row, 96))).ConvertToFloat64().MulAdd(w6, s)
-			s = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(row, 112))).ConvertToFloat64().MulAdd(w7, s)
-			h[i] = s
-		}
-		sumFour(z[r:min(r+4, m)], h[0], h[1], h[2], h[3])
-	}
-	archsimd.ClearAVXUpperBits()
-}
-
 // combineRows256 is combineRows32 for n a multiple of 4.
 func combineRows256(dst []float64, n, lo int, f [][]float64, a [][]float32) {
 	for r := range len(dst) / n {

@@ -51,12 +51,8 @@ func addSquaresWide(sums *[16]float64, x []float32) bool {
 func matVecRowsWide(z []float64, n, m int, a []float32, w []float64) bool {
 	switch {
 	case m == 0:
-	case width == 512 && n == 64:
-		matVecEight512(z, m, a, w)
 	case width == 512 && n%8 == 0:
 		matVec512(z, n, m, a, w)
-	case width == 256 && n == 32:
-		matVecEight256(z, m, a, w)
 	case width == 256 && n%4 == 0:
 		matVec256(z, n, m, a, w)
 	default:
