@@ -11,7 +11,7 @@ export CGO_ENABLED ?= 0
 GO ?= go
 TOOLS := $(GO) tool -modfile=tools/go.mod
 
-.PHONY: all build deps demo test vet reference cross widths fuzz bench lint clean
+.PHONY: all build deps demo test vet reference cross widths race fuzz bench lint clean
 
 all: build
 
@@ -38,14 +38,31 @@ reference: ## everything again without the experiment
 	GOEXPERIMENT=nosimd $(GO) vet ./...
 	GOEXPERIMENT=nosimd $(GO) test ./...
 
-cross: ## compile, tests included, for the other platforms
-	GOEXPERIMENT=nosimd GOOS=linux GOARCH=arm64 $(GO) vet ./...
+cross: ## compile, tests included, for the other platforms; run the kernels of some under emulation
 	GOEXPERIMENT=nosimd GOOS=darwin GOARCH=arm64 $(GO) vet ./...
 	GOEXPERIMENT=nosimd GOOS=windows GOARCH=amd64 $(GO) vet ./...
+	GOOS=linux GOARCH=arm64 $(GO) vet ./...
+	@if ! command -v qemu-aarch64-static qemu-x86_64-static >/dev/null; then \
+		echo "cross: no qemu-user-static here, so NEON and older processors are not run"; exit 0; fi; \
+	folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && set -e; \
+	for arch in arm64 amd64; do \
+		GOOS=linux GOARCH=$$arch $(GO) test -c -o $$folder/kernel-$$arch ./internal/kernel; \
+		GOOS=linux GOARCH=$$arch $(GO) test -c -o $$folder/model-$$arch ./model; \
+	done; \
+	run() { echo "$$1 $$2"; shift 2; "$$@"; }; \
+	quick='Gemm|Gelu|Adam|Pairs|SumSquares|Width|Widen|Vector|Stencil|Combine|FFT|Normal/.*' ; \
+	(cd internal/kernel; run linux/arm64 kernel qemu-aarch64-static $$folder/kernel-arm64 -test.short -test.run "$$quick"; \
+	run Haswell kernel qemu-x86_64-static -cpu Haswell $$folder/kernel-amd64 -test.short -test.run "$$quick"; \
+	run IvyBridge kernel qemu-x86_64-static -cpu IvyBridge $$folder/kernel-amd64 -test.short -test.run "$$quick"); \
+	(cd model; run linux/arm64 model qemu-aarch64-static $$folder/model-arm64 -test.short -test.run 'Gradient|Engine')
 
 widths: ## the whole engine with narrower vectors, and the kernels with the narrowest
-	GODEBUG=simd=+256 $(GO) test -count=1 ./internal/kernel ./internal/fft ./fno ./constraint ./model
+	@if [ "$$($(GO) env GOARCH)" != amd64 ]; then echo "widths: this processor has one width"; exit 0; fi; set -ex; \
+	GODEBUG=simd=+256 $(GO) test -count=1 ./internal/kernel ./internal/fft ./fno ./constraint ./model; \
 	GODEBUG=simd=+128 $(GO) test -count=1 ./internal/kernel ./internal/fft ./fno
+
+race: ## the packages that work in parallel under the race detector, which also checks pointers; needs gcc
+	CGO_ENABLED=1 $(GO) test -race ./internal/kernel ./internal/fft ./fno ./grid ./constraint ./model
 
 fuzz: ## each decoder and the expression parser for 20 s
 	@for package in $$($(GO) list ./...); do \
