@@ -42,19 +42,18 @@ cross: ## compile, tests included, for the other platforms; run the kernels of s
 	GOEXPERIMENT=nosimd GOOS=darwin GOARCH=arm64 $(GO) vet ./...
 	GOEXPERIMENT=nosimd GOOS=windows GOARCH=amd64 $(GO) vet ./...
 	GOOS=linux GOARCH=arm64 $(GO) vet ./...
-	@if ! command -v qemu-aarch64-static qemu-x86_64-static >/dev/null; then \
+	@if ! { command -v qemu-aarch64-static && command -v qemu-x86_64-static; } >/dev/null; then \
 		echo "cross: no qemu-user-static here, so NEON and older processors are not run"; exit 0; fi; \
 	folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && set -e; \
-	for arch in arm64 amd64; do \
-		GOOS=linux GOARCH=$$arch $(GO) test -c -o $$folder/kernel-$$arch ./internal/kernel; \
-		GOOS=linux GOARCH=$$arch $(GO) test -c -o $$folder/model-$$arch ./model; \
-	done; \
-	run() { echo "$$1 $$2"; shift 2; "$$@"; }; \
-	quick='Gemm|Gelu|Adam|Pairs|SumSquares|Width|Widen|Vector|Stencil|Combine|FFT|Normal/.*' ; \
-	(cd internal/kernel; run linux/arm64 kernel qemu-aarch64-static $$folder/kernel-arm64 -test.short -test.run "$$quick"; \
-	run Haswell kernel qemu-x86_64-static -cpu Haswell $$folder/kernel-amd64 -test.short -test.run "$$quick"; \
-	run IvyBridge kernel qemu-x86_64-static -cpu IvyBridge $$folder/kernel-amd64 -test.short -test.run "$$quick"); \
-	(cd model; run linux/arm64 model qemu-aarch64-static $$folder/model-arm64 -test.short -test.run 'Gradient|Engine')
+	GOARCH=arm64 $(GO) test -c -o $$folder/kernel-arm64 ./internal/kernel; \
+	GOARCH=arm64 $(GO) test -c -o $$folder/fno-arm64 ./fno; \
+	GOARCH=amd64 $(GO) test -c -o $$folder/kernel-amd64 ./internal/kernel; \
+	quick='Gemm|Pairs|Gelu|Adam|Sum|Rows|Widen|FFT|Stencil|Arithmetic|Special|CombineF|AccumulateNormal'; \
+	cd internal/kernel; set -x; \
+	qemu-aarch64-static $$folder/kernel-arm64 -test.run "$$quick"; \
+	qemu-x86_64-static -cpu Haswell $$folder/kernel-amd64 -test.run "$$quick"; \
+	qemu-x86_64-static -cpu IvyBridge $$folder/kernel-amd64 -test.run "$$quick"; \
+	cd ../../fno; qemu-aarch64-static $$folder/fno-arm64 -test.run 'TestForward|TestBackwardFloat32'
 
 widths: ## the whole engine with narrower vectors, and the kernels with the narrowest
 	@if [ "$$($(GO) env GOARCH)" != amd64 ]; then echo "widths: this processor has one width"; exit 0; fi; set -ex; \
@@ -80,7 +79,7 @@ bench: build ## the performance table, beside the machine's own peak
 
 lint: ## staticcheck and gofumpt, downloaded on first use
 	$(TOOLS) staticcheck ./...
-	@$(TOOLS) gofumpt -l $$(git ls-files '*.go')
+	@unformatted=$$($(TOOLS) gofumpt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "gofumpt would change:"; echo "$$unformatted"; exit 1; fi
 
 clean:
 	rm -rf bin

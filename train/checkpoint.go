@@ -27,6 +27,7 @@ type Meta struct {
 	BestResidual data.Float  `json:"best_residual"`
 	Seed         uint64      `json:"seed"` // with Step: the position in the data and every random stream
 	Precision    string      `json:"precision"`
+	VectorBits   int         `json:"vector_bits,omitempty"` // of the kernels, 0 for none: sums round differently with each
 	SpecHash     string      `json:"spec_hash"`
 	ProblemHash  string      `json:"problem_hash"`
 	DatasetHash  string      `json:"dataset_hash"`

@@ -180,7 +180,7 @@ func newTrainer[T kernel.Float](dir string, spec *model.Spec, p *pde.Problem, se
 	}
 	t.order = make([]int, len(t.initial))
 	t.meta = Meta{
-		Seed: spec.Seed, Precision: spec.Network.Precision, SpecHash: hash(encoded), ProblemHash: model.ProblemHash(p),
+		Seed: spec.Seed, Precision: spec.Network.Precision, VectorBits: kernel.Width(), SpecHash: hash(encoded), ProblemHash: model.ProblemHash(p),
 		DatasetHash: set.Manifest().Checksum, Borders: t.info.Borders,
 	}
 	return t, nil
