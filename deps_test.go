@@ -49,7 +49,7 @@ var testOnly = []string{"internal/check", "internal/enginetest"}
 var allowed = map[string][]string{
 	"go.yaml.in/yaml/v4":              {"internal/config"},
 	"simd":                            {"internal/kernel"}, // standard library, but an experiment
-	"golang.org/x/sys":                {"internal/kernel", "cmd/pihc"},
+	"golang.org/x/sys":                {"internal/kernel", "dist", "cmd/pihc"},
 	"github.com/ebitengine/purego":    {"dist"}, // libraries loaded at run time
 	"gonum.org/v1/plot":               {"report"},
 	"github.com/spf13/cobra":          {"cmd/pihc"},

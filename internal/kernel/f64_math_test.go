@@ -150,7 +150,8 @@ func powCase(k float64) mathCase {
 	return mathCase{
 		"pow", func(dst, x []float64) { kernel.PowScalar64(dst, x, k) },
 		func(x float64) float64 { return plainPow(x, k) },
-		func(x *big.Float) *big.Float { return bigPow(x, bigOf(k)) }, 1.1, []func(*rand.Rand) float64{uniform(0, 3), logUniform(-r, r), uniform(0.999, 1.001)},
+		func(x *big.Float) *big.Float { return bigPow(x, bigOf(k)) }, 1.1,
+		[]func(*rand.Rand) float64{uniform(0, 3), logUniform(-r, r), uniform(0.999, 1.001)},
 	}
 }
 

@@ -12,8 +12,10 @@ import (
 // Widening is exact: the reference is the conversion of the language. Every
 // length around the vectors, unaligned, special values, guard bands.
 func TestWiden(t *testing.T) {
-	special := []float32{0, float32(math.Copysign(0, -1)), float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN()),
-		math.SmallestNonzeroFloat32, -math.MaxFloat32, 1e-40}
+	special := []float32{
+		0, float32(math.Copysign(0, -1)), float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN()),
+		math.SmallestNonzeroFloat32, -math.MaxFloat32, 1e-40,
+	}
 	check.Widths(t, func(t *testing.T) {
 		rng := check.Rand(15)
 		for n := range 150 {
@@ -43,7 +45,7 @@ func TestWidenShortPanics(t *testing.T) {
 				t.Error("no panic for a short operand")
 			}
 		}()
-		kernel.Widen(make([]float64, 64), make([]float32, 63, 63))
+		kernel.Widen(make([]float64, 64), make([]float32, 63))
 	})
 }
 
