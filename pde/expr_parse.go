@@ -21,8 +21,17 @@ func (e *SyntaxError) Error() string {
 	if e.Src == "" {
 		return e.Msg
 	}
-	return fmt.Sprintf("expression %q, column %d: %s", e.Src, e.Pos+1, e.Msg)
+	src := []rune(e.Src)
+	if len(src) > maxShown {
+		at := max(0, min(e.Pos, len(src))-maxShown/2)
+		src = src[at:min(at+maxShown, len(src))]
+	}
+	return fmt.Sprintf("expression %q, column %d: %s", string(src), e.Pos+1, e.Msg)
 }
+
+// maxShown is the number of runes of a long expression that a message shows,
+// those around the place.
+const maxShown = 120
 
 // Limits on what Parse reads. They keep recursion shallow; no PDE is near.
 const (
@@ -86,6 +95,8 @@ type parser struct {
 	tok   token
 	depth int
 	bad   error // of a tokenBad
+
+	names, runes int // bytes before the last name, and runes
 }
 
 func invalidUTF8(s string) int {
@@ -337,7 +348,9 @@ func (p *parser) atom() (*Expr, error) {
 		if o, ok := functions[t.text]; ok && reserved(o) {
 			return nil, p.errorAt(t.pos, fmt.Sprintf("function %s needs its arguments", t.text), usage(o))
 		}
-		return variable(t.text, p.src, utf8.RuneCountInString(p.src[:t.pos])), nil
+		p.runes += utf8.RuneCountInString(p.src[p.names:t.pos])
+		p.names = t.pos
+		return variable(t.text, p.src, p.runes), nil
 	case p.isSymbol("("):
 		p.next()
 		x, err := p.comparison()

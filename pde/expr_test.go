@@ -17,6 +17,24 @@ func mustParse(t testing.TB, src string) *Expr {
 	return e
 }
 
+// Positions of names are those of runes, also in an expression of the greatest
+// length.
+func TestParsePositions(t *testing.T) {
+	const unit = "µ*é + "
+	e := mustParse(t, strings.Repeat(unit, maxSource/len(unit)-1)+"u")
+	var syntax *SyntaxError
+	if err := e.Check([]string{"µ", "é"}); !errors.As(err, &syntax) || syntax.Pos != 6*(maxSource/len(unit)-1) {
+		t.Error("the name at the end is somewhere else")
+	}
+	if err := mustParse(t, "µ*µ + where(µ > 1, é, x)").Check([]string{"µ", "é"}); !errors.As(err, &syntax) || syntax.Pos != 22 {
+		t.Errorf("error %+v, want position 22", syntax)
+	}
+	_, err := Parse(strings.Repeat(unit, maxSource))
+	if err == nil || len(err.Error()) > 300 {
+		t.Error("the message about a long expression is not short")
+	}
+}
+
 func TestParseValues(t *testing.T) {
 	at := map[string]float64{"x": 3, "y": -2, "u_xx": 0.5, "μ": 7}
 	for _, test := range []struct {
