@@ -90,7 +90,7 @@ func smallEngine(spec *model.Spec, p *pde.Problem, method, engine string) (model
 	n.Keys, n.Basis, n.Precision = n.Keys.Small(p.AxisNames()), 4, "float64"
 	c := &small.Constraint
 	// All points, solved to rounding, so that differences see no solver noise.
-	c.Points, c.Tolerance, c.MaxIterations = 0, 1e-13, max(300, c.MaxIterations)
+	c.Points, c.Tolerance, c.CostTolerance, c.MaxIterations = 0, 1e-13, 0, max(300, c.MaxIterations)
 	if c.Start == 0 {
 		c.Start = 0.1 // away from the kinks a problem may have at u = 0
 	}
