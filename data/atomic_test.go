@@ -109,3 +109,14 @@ func TestJSON(t *testing.T) {
 		}
 	}
 }
+
+// A file that may not be read was not altered.
+func TestUnreadableIsNotCorrupt(t *testing.T) {
+	for _, reason := range []error{syscall.EACCES, syscall.EIO} {
+		err := corrupt("a.npz", &os.PathError{Op: "open", Path: "a.npz", Err: reason})
+		var c *CorruptError
+		if errors.As(err, &c) || !errors.Is(err, reason) || err.Error() != "a.npz: "+reason.Error() {
+			t.Errorf("%v became %#v", reason, err)
+		}
+	}
+}

@@ -40,10 +40,15 @@ type CorruptError struct {
 func (e *CorruptError) Error() string { return e.File + ": " + e.Reason }
 func (e *CorruptError) Unwrap() error { return e.Err }
 
-// corrupt wraps the error of reading a file.
+// corrupt wraps the error of reading a file: what the system refuses says nothing
+// of its content.
 func corrupt(file string, err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
+	var path *fs.PathError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return &CorruptError{File: file, Reason: "file is missing", Err: err}
+	case errors.As(err, &path):
+		return fmt.Errorf("%s: %w", file, path.Err)
 	}
 	return &CorruptError{File: file, Reason: reason(err).Error(), Err: err}
 }

@@ -87,6 +87,16 @@ func (e *EditedError) Error() string {
 	return fmt.Sprintf("run %s: its checkpoint %s was trained with another %s", e.Run, e.Checkpoint, strings.Join(e.Files, " and "))
 }
 
+// A DamagedError reports that the newest checkpoint of a run cannot be read while
+// an older one can.
+type DamagedError struct {
+	Run, Checkpoint, Older string
+	Err                    error
+}
+
+func (e *DamagedError) Error() string { return e.Err.Error() }
+func (e *DamagedError) Unwrap() error { return e.Err }
+
 // editedFiles names the files of a run folder that are not those of a checkpoint,
 // by the SHA-256 of what is stored.
 func editedFiles(dir string, m Meta) ([]string, error) {

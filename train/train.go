@@ -299,7 +299,15 @@ func (t *trainer[T]) open(p *pde.Problem) error {
 	name := names[len(names)-1]
 	s, m, err := readCheckpoint[T](t.dir, name, t.info.Layout, true)
 	if err != nil {
+		for _, older := range slices.Backward(names[:len(names)-1]) {
+			if _, _, e := readCheckpoint[T](t.dir, older, t.info.Layout, true); e == nil {
+				return &DamagedError{Run: t.dir, Checkpoint: name, Older: older, Err: err}
+			}
+		}
 		return err
+	}
+	if m.VectorBits != 0 && m.VectorBits != t.meta.VectorBits {
+		t.options.Logger.Warn("the run was trained with vectors of another width: it goes on, with other rounding", "bits", m.VectorBits, "now", t.meta.VectorBits)
 	}
 	for _, c := range []struct{ what, got, want string }{
 		{"spec", m.SpecHash, t.meta.SpecHash}, {"PDE file", m.ProblemHash, t.meta.ProblemHash}, {"dataset", m.DatasetHash, t.meta.DatasetHash},

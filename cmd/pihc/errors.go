@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -100,10 +101,13 @@ func hintOf(command *cobra.Command, err error) string {
 		exists     *data.ExistsError
 		locked     *data.LockedError
 		edited     *train.EditedError
+		damaged    *train.DamagedError
 	)
 	switch {
 	case errors.As(err, &hint):
 		return hint.hint
+	case errors.As(err, &damaged):
+		return fmt.Sprintf("restore it, or continue from %s, which is whole: remove %s", damaged.Older, filepath.Join(damaged.Run, "checkpoints", damaged.Checkpoint+".*"))
 	case errors.As(err, &usage):
 		return fmt.Sprintf("see `%s --help`", command.CommandPath())
 	case errors.As(err, &incomplete):

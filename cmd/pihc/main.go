@@ -21,8 +21,13 @@ import (
 
 func main() {
 	// The first Ctrl-C cancels the context, so that a command can stop in good
-	// order; the second ends the process.
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// order; the second ends the process. So does a terminal that closes, unless
+	// nohup had that ignored.
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), signals...)
 	s := streams{Out: os.Stdout, Err: os.Stderr, terminal: term.IsTerminal(int(os.Stderr.Fd()))}
 	context.AfterFunc(ctx, stop)
 	comm, status := run(ctx, os.Args[1:], s)
@@ -69,9 +74,13 @@ func run(ctx context.Context, args []string, s streams) (dist.Comm, int) {
 		return err
 	}
 	root.SetArgs(args)
-	root.SetOut(s.Out)
+	help := &checkedWriter{w: s.Out}
+	root.SetOut(help)
 	root.SetErr(a.console)
 	command, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		err = help.err
+	}
 	return a.comm, a.leave(err, func(err error) { printError(a.console, command, err) })
 }
 

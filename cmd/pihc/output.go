@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 )
@@ -20,4 +21,19 @@ func (a *app) printJSON(v any) error {
 	}
 	_, err = fmt.Fprintf(a.Out, "%s\n", text)
 	return err
+}
+
+// checkedWriter keeps the first error of writing a help text, which nobody looks
+// at.
+type checkedWriter struct {
+	w   io.Writer
+	err error
+}
+
+func (c *checkedWriter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	if c.err == nil {
+		c.err = err
+	}
+	return n, err
 }

@@ -52,6 +52,10 @@ differ a little; with --points 0 every row counts and they are equal.`,
 	return c
 }
 
+// maxInitial bounds initial conditions, relative to those of training: far past
+// them numbers come out that mean nothing.
+const maxInitial = 1e4
+
 func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 	switch {
 	case o.initial == "":
@@ -79,10 +83,19 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 	if err != nil {
 		return err
 	}
+	most := maxInitial * max(spec.Network.InitialScale, math.Abs(p.Initial.Low), math.Abs(p.Initial.High))
 	for i, u0 := range initial {
 		if o.removeMean {
 			subtractMean(u0)
-		} else if err := model.CheckInitial(p, u0); err != nil {
+		}
+		if low, high := slices.Min(u0), slices.Max(u0); max(-low, high) > most {
+			return withHint(fmt.Errorf("%s, sample %d: values range from %.3g to %.3g", o.initial, i, low, high),
+				"values up to %.3g are accepted: %g times network.initial_scale or the ends of the PDE file's distribution", most, maxInitial)
+		}
+		if o.removeMean {
+			continue
+		}
+		if err := model.CheckInitial(p, u0); err != nil {
 			return withHint(fmt.Errorf("%s, sample %d: %w", o.initial, i, err), "--remove-mean subtracts it")
 		}
 	}
