@@ -26,7 +26,7 @@ deps: ## download what the build needs
 	$(GO) mod download
 	$(GO) mod verify
 
-test: vet build ## everything CI runs
+test: vet lint build ## everything CI runs
 	$(GO) test ./...
 	$(MAKE) reference cross widths
 

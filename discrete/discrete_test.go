@@ -79,58 +79,86 @@ var known = []struct {
 	exact     func(x []float64) float64
 	most      float64
 }{
-	{"wave", `axes: {t: {range: [0, 1], points: 9, boundary: nodes}, x: {range: [0, 1], points: 16, boundary: periodic}}
+	{
+		"wave", `axes: {t: {range: [0, 1], points: 9, boundary: nodes}, x: {range: [0, 1], points: 16, boundary: periodic}}
 terms: {u_tt: {axis: t, derivative: 2}, u_xx: {axis: x, derivative: 2, order: 4}, v0: {axis: t, edge: low, at: inner, derivative: 1, points: 4}}
 residual: {expression: u_tt - 0.49*u_xx, rows: {t: [1, 0]}}
 conditions: {a: {at: {t: low}, expression: u - u0}, b: {at: {t: low}, expression: v0 - 1}}
-`, []int{1, 4}, func(x []float64) float64 { return math.Sin(2 * pi * x[0]) },
-		func(x []float64) float64 { return math.Sin(2*pi*x[1])*math.Cos(1.4*pi*x[0]) + x[0] }, 3e-5},
-	{"heat between walls, one of them fixed after the start", `axes: {t: {range: [0, 1], points: 6, boundary: nodes}, x: {range: [0, 1], points: 9, boundary: nodes}}
+`,
+		[]int{1, 4},
+		func(x []float64) float64 { return math.Sin(2 * pi * x[0]) },
+		func(x []float64) float64 { return math.Sin(2*pi*x[1])*math.Cos(1.4*pi*x[0]) + x[0] }, 3e-5,
+	},
+	{
+		"heat between walls, one of them fixed after the start", `axes: {t: {range: [0, 1], points: 6, boundary: nodes}, x: {range: [0, 1], points: 9, boundary: nodes}}
 terms: {u_t: {axis: t, derivative: 1}, u_xx: {axis: x, derivative: 2, closure: undefined}, end: {axis: x, edge: high, at: inner, derivative: 1, points: 4}}
 residual: {expression: (u_t - 0.1*u_xx)*3, rows: {t: [1, 0], x: [1, 1]}}
 conditions:
   a: {at: {t: low}, expression: u - u0}
   b: {at: {x: low}, rows: {t: [1, 0]}, expression: u}
   c: {at: {x: high}, rows: {t: [1, 0]}, expression: end}
-`, []int{1, 8}, func(x []float64) float64 { return math.Sin(pi / 2 * x[0]) },
-		func(x []float64) float64 { return math.Sin(pi/2*x[1]) * math.Exp(-0.1*pi*pi/4*x[0]) }, 1e-4},
-	{"logistic growth with a residual that is quadratic in u_t", `axes: {t: {range: [0, 2], points: 5, boundary: nodes}, x: {range: [0, 1], points: 4, boundary: cells}}
+`,
+		[]int{1, 8},
+		func(x []float64) float64 { return math.Sin(pi / 2 * x[0]) },
+		func(x []float64) float64 { return math.Sin(pi/2*x[1]) * math.Exp(-0.1*pi*pi/4*x[0]) }, 1e-4,
+	},
+	{
+		"logistic growth with a residual that is quadratic in u_t", `axes: {t: {range: [0, 2], points: 5, boundary: nodes}, x: {range: [0, 1], points: 4, boundary: cells}}
 terms: {u_t: {axis: t, derivative: 1}}
 residual: {expression: (u_t - u*(1 - u))*(2 + u_t^2), weight: sqrt(t)}
 conditions: {a: {at: {t: low}, expression: u - u0}}
-`, []int{2, 1}, func(x []float64) float64 { return 0.1 + x[0]/4 },
+`,
+		[]int{2, 1},
+		func(x []float64) float64 { return 0.1 + x[0]/4 },
 		func(x []float64) float64 {
 			a := 0.1 + x[1]/4
 			return a * math.Exp(x[0]) / (1 + a*(math.Exp(x[0])-1))
-		}, 1e-6},
-	{"rows of the residual at the walls too", `axes: {t: {range: [0, 1], points: 6, boundary: nodes}, x: {range: [0, 1], points: 9, boundary: nodes}}
+		}, 1e-6,
+	},
+	{
+		"rows of the residual at the walls too", `axes: {t: {range: [0, 1], points: 6, boundary: nodes}, x: {range: [0, 1], points: 9, boundary: nodes}}
 terms: {u_t: {axis: t, derivative: 1}, u_xx: {axis: x, derivative: 2, order: 4}}
 residual: {expression: u_t - 0.1*u_xx}
 conditions: {a: {at: {t: low}, expression: u - u0}, b: {at: {x: low}, expression: u}, c: {at: {x: high}, expression: u}}
-`, []int{1, 4}, func(x []float64) float64 { return math.Sin(pi * x[0]) },
-		func(x []float64) float64 { return math.Sin(pi*x[1]) * math.Exp(-0.1*pi*pi*x[0]) }, 1e-4},
-	{"a mixed derivative of time and space", `axes: {t: {range: [0, 1], points: 5, boundary: nodes}, x: {range: [0, 1], points: 16, boundary: periodic}}
+`,
+		[]int{1, 4},
+		func(x []float64) float64 { return math.Sin(pi * x[0]) },
+		func(x []float64) float64 { return math.Sin(pi*x[1]) * math.Exp(-0.1*pi*pi*x[0]) }, 1e-4,
+	},
+	{
+		"a mixed derivative of time and space", `axes: {t: {range: [0, 1], points: 5, boundary: nodes}, x: {range: [0, 1], points: 16, boundary: periodic}}
 terms: {u_t: {axis: t, derivative: 1}, u_x: {spectral: derivative, axis: x}, u_xxt: {factors: [{axis: t, derivative: 1}, {axis: x, derivative: 2, order: 6}]}}
 residual: {expression: u_t + u_x - 0.01*u_xxt}
 ansatz: {offset: u0*cos(t), multiplier: t}
-`, []int{2, 2}, func(x []float64) float64 { return math.Sin(2 * pi * x[0]) },
-		func(x []float64) float64 { return math.Sin(2 * pi * (x[1] - x[0]/(1+0.04*pi*pi))) }, 2e-5},
-	{"heat in two dimensions, spectral", `axes: {t: {range: [0, 1], points: 4, boundary: nodes}, x: {range: [0, 1], points: 24, boundary: periodic}, y: {range: [0, 2], points: 24, boundary: periodic}}
+`,
+		[]int{2, 2},
+		func(x []float64) float64 { return math.Sin(2 * pi * x[0]) },
+		func(x []float64) float64 { return math.Sin(2 * pi * (x[1] - x[0]/(1+0.04*pi*pi))) }, 2e-5,
+	},
+	{
+		"heat in two dimensions, spectral", `axes: {t: {range: [0, 1], points: 4, boundary: nodes}, x: {range: [0, 1], points: 24, boundary: periodic}, y: {range: [0, 2], points: 24, boundary: periodic}}
 terms: {u_t: {axis: t, derivative: 1}, lap: {spectral: laplacian}}
 residual: {expression: u_t - 0.01*lap + u*0}
 conditions: {a: {at: {t: low}, expression: u - u0}}
-`, []int{2, 1, 1}, func(x []float64) float64 { return math.Sin(2*pi*x[0]) * math.Cos(pi*x[1]) },
+`,
+		[]int{2, 1, 1},
+		func(x []float64) float64 { return math.Sin(2*pi*x[0]) * math.Cos(pi*x[1]) },
 		func(x []float64) float64 {
 			return math.Sin(2*pi*x[1]) * math.Cos(pi*x[2]) * math.Exp(-0.05*pi*pi*x[0])
-		}, 1e-6},
-	{"Laplace", `axes: {x: {range: [0, 1], points: 9, boundary: nodes}, y: {range: [0, 1], points: 8, boundary: periodic}}
+		}, 1e-6,
+	},
+	{
+		"Laplace", `axes: {x: {range: [0, 1], points: 9, boundary: nodes}, y: {range: [0, 1], points: 8, boundary: periodic}}
 terms: {u_xx: {axis: x, derivative: 2}, u_yy: {axis: y, derivative: 2, order: 4}}
 residual: {expression: u_xx + u_yy, rows: {x: [1, 1]}}
 conditions: {a: {at: {x: low}, expression: u - u0}, b: {at: {x: high}, expression: u}}
-`, []int{6, 6}, func(x []float64) float64 { return 1 + math.Sin(2*pi*x[0]) },
+`,
+		[]int{6, 6},
+		func(x []float64) float64 { return 1 + math.Sin(2*pi*x[0]) },
 		func(x []float64) float64 {
 			return 1 - x[0] + math.Sin(2*pi*x[1])*math.Sinh(2*pi*(1-x[0]))/math.Sinh(2*pi)
-		}, 3e-4},
+		}, 3e-4,
+	},
 	{"a nonlinear steady equation with more rows than values", `axes: {x: {range: [0, 1], points: 9, boundary: cells}, y: {range: [0, 1], points: 4, boundary: periodic}}
 terms: {u_xx: {axis: x, derivative: 2, order: 2}, lo: {axis: x, edge: low, at: wall, points: 4}, hi: {axis: x, edge: high, at: wall, points: 4}}
 residual: {expression: u_xx - u^3 + x^3}
@@ -265,7 +293,8 @@ func TestClassicalSolversAgree(t *testing.T) {
 func TestInterpolation(t *testing.T) {
 	g := &grid.Grid{Axes: []grid.Axis{
 		{Name: "t", Hi: 1, Points: 2, Boundary: grid.Nodes},
-		{Name: "x", Lo: 1, Hi: 3, Points: 9, Boundary: grid.Periodic}, {Name: "y", Lo: -1, Hi: 1, Points: 8, Boundary: grid.Cells},
+		{Name: "x", Lo: 1, Hi: 3, Points: 9, Boundary: grid.Periodic},
+		{Name: "y", Lo: -1, Hi: 1, Points: 8, Boundary: grid.Cells},
 	}}
 	f := func(x []float64) float64 {
 		return (1 + math.Cos(3*pi*(x[0]-1)+1)) * (2 - x[1] + math.Pow(x[1], 5))

@@ -75,8 +75,13 @@ func TestSeriesMoments(t *testing.T) {
 		kind       string
 		boundaries []string
 	}{
-		{"periodic", []string{"periodic"}}, {"free", []string{"nodes"}}, {"cosine", []string{"cells"}}, {"sine", []string{"nodes"}},
-		{"periodic", []string{"periodic", "periodic"}}, {"free", []string{"cells", "nodes"}}, {"sine", []string{"periodic", "nodes"}},
+		{"periodic", []string{"periodic"}},
+		{"free", []string{"nodes"}},
+		{"cosine", []string{"cells"}},
+		{"sine", []string{"nodes"}},
+		{"periodic", []string{"periodic", "periodic"}},
+		{"free", []string{"cells", "nodes"}},
+		{"sine", []string{"periodic", "nodes"}},
 	} {
 		p := problemWith(t, c.boundaries, fmt.Sprintf("{distribution: random-series, series: %s, parameters: {modes: %d, decay: %g}, scale: 2, offset: 1}", c.kind, modes, decay))
 		const points = 9

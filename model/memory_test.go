@@ -48,8 +48,10 @@ func TestEstimate(t *testing.T) {
 			e.Close()
 		}
 	}
-	for _, huge := range []string{"network.width=1000000000", "network.layers=1000000000", "network.projection=1000000000", "network.basis=1000000000", "training.micro_batch=1000000000",
-		"training.batch=1000000000000", "grid.x=20000000", "constraint.experts.x=1000000000", "data.train.count=1000000000000"} {
+	for _, huge := range []string{
+		"network.width=1000000000", "network.layers=1000000000", "network.projection=1000000000", "network.basis=1000000000", "training.micro_batch=1000000000",
+		"training.batch=1000000000000", "grid.x=20000000", "constraint.experts.x=1000000000", "data.train.count=1000000000000",
+	} {
 		spec, err := OpenSpec("diffusion-sorption-demo", huge)
 		if err != nil {
 			t.Fatal(err)

@@ -13,9 +13,20 @@ func TestRamp(t *testing.T) {
 		ramp           Ramp
 		progress, want float64
 	}{
-		{geometric, 0, 0.01}, {geometric, 0.2, 0.01}, {geometric, 0.3, 0.01 * math.Sqrt(10)}, {geometric, 0.4, 0.1}, {geometric, 0.6, 1}, {geometric, 1, 1},
-		{linear, 0, 0.8}, {linear, 0.3, 0.6}, {linear, 0.5, 0.2}, {linear, 0.6, 0}, {linear, 1, 0},
-		{Ramp{2, 2, 0, 1}, 0.5, 2}, {Ramp{}, 0.3, 0}, {Ramp{1, 3, 0, 0}, 0, 3},
+		{geometric, 0, 0.01},
+		{geometric, 0.2, 0.01},
+		{geometric, 0.3, 0.01 * math.Sqrt(10)},
+		{geometric, 0.4, 0.1},
+		{geometric, 0.6, 1},
+		{geometric, 1, 1},
+		{linear, 0, 0.8},
+		{linear, 0.3, 0.6},
+		{linear, 0.5, 0.2},
+		{linear, 0.6, 0},
+		{linear, 1, 0},
+		{Ramp{2, 2, 0, 1}, 0.5, 2},
+		{Ramp{}, 0.3, 0},
+		{Ramp{1, 3, 0, 0}, 0, 3},
 	} {
 		if got := tc.ramp.At(tc.progress); math.Abs(got-tc.want) > 1e-14 {
 			t.Errorf("%+v at %g: %g, want %g", tc.ramp, tc.progress, got, tc.want)

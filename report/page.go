@@ -91,8 +91,15 @@ type Page struct {
 // which every row is empty are left out.
 func (p *Page) Table() *Table {
 	t := &Table{Title: p.Title, Columns: []Column{
-		{"method", false}, {"relative L² error", true}, {"median", true}, {"max", true}, {"published", true},
-		{"residual", true}, {"initial", true}, {"boundary", true}, {"training", true},
+		{"method", false},
+		{"relative L² error", true},
+		{"median", true},
+		{"max", true},
+		{"published", true},
+		{"residual", true},
+		{"initial", true},
+		{"boundary", true},
+		{"training", true},
 	}}
 	published := false
 	row := func(label string, e Evaluation, score *Score) {

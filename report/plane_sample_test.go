@@ -36,7 +36,8 @@ func planePage() Page {
 	}
 	g := &grid.Grid{Axes: []grid.Axis{
 		{Name: "t", Lo: 0, Hi: 5, Points: nt, Boundary: grid.Nodes},
-		{Name: "x", Lo: 0, Hi: 1, Points: n, Boundary: grid.Periodic}, {Name: "y", Lo: 0, Hi: 1, Points: n, Boundary: grid.Periodic},
+		{Name: "x", Lo: 0, Hi: 1, Points: n, Boundary: grid.Periodic},
+		{Name: "y", Lo: 0, Hi: 1, Points: n, Boundary: grid.Periodic},
 	}}
 	velocity := &pde.Problem{Terms: []pde.Term{{Name: "v", Spectral: &pde.Spectral{Kind: "velocity", Axis: "x"}}}}
 	truth := field(0, 1)

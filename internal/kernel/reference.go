@@ -7,22 +7,39 @@ package kernel
 const unreachable = "kernel: vectors in a build without them"
 
 func vectorGemm[T Float](_ []T, _, _, _ int, _ []T, _ bool, _, _ *Product[T]) int { panic(unreachable) }
-func vectorGemmRows[T Float](_, _ [][]T, _ int, _ bool, _ []T, _, _ int) int      { panic(unreachable) }
-func addPairs32([]float32, int, int, int, Product[float32]) int                   { panic(unreachable) }
-func gelu32(v, g, x []float32) int                                                { panic(unreachable) }
-func gelu64(v, g, x []float64) int                                                { panic(unreachable) }
-func adam32(params, first, second, grad []float32, s AdamStep) int                { panic(unreachable) }
-func burst32(n int) float64                                                       { panic(unreachable) }
-func burst64(n int) float64                                                       { panic(unreachable) }
-func arith64(op arithmetic, dst, x, y []float64, k float64) int                   { panic(unreachable) }
-func select64(dst, c, x, y []float64) int                                         { panic(unreachable) }
-func axpy64(dst []float64, alpha float64, x []float64) int                        { panic(unreachable) }
-func dot64(x, y []float64) (float64, int)                                         { panic(unreachable) }
-func math64(f function, dst, x []float64) bool                                    { panic(unreachable) }
-func pow64(dst, x, y []float64)                                                   { panic(unreachable) }
-func powScalar64(dst, x []float64, k float64, special powSpecial)                 { panic(unreachable) }
-func gemm64(gram []float64, n, m int, a, b []float64, all bool) int               { panic(unreachable) }
-func scaleRows64(dst []float64, n int, c, a []float64, first bool) int            { panic(unreachable) }
+
+func vectorGemmRows[T Float](_, _ [][]T, _ int, _ bool, _ []T, _, _ int) int { panic(unreachable) }
+
+func addPairs32([]float32, int, int, int, Product[float32]) int { panic(unreachable) }
+
+func gelu32(v, g, x []float32) int { panic(unreachable) }
+
+func gelu64(v, g, x []float64) int { panic(unreachable) }
+
+func adam32(params, first, second, grad []float32, s AdamStep) int { panic(unreachable) }
+
+func burst32(n int) float64 { panic(unreachable) }
+
+func burst64(n int) float64 { panic(unreachable) }
+
+func arith64(op arithmetic, dst, x, y []float64, k float64) int { panic(unreachable) }
+
+func select64(dst, c, x, y []float64) int { panic(unreachable) }
+
+func axpy64(dst []float64, alpha float64, x []float64) int { panic(unreachable) }
+
+func dot64(x, y []float64) (float64, int) { panic(unreachable) }
+
+func math64(f function, dst, x []float64) bool { panic(unreachable) }
+
+func pow64(dst, x, y []float64) { panic(unreachable) }
+
+func powScalar64(dst, x []float64, k float64, special powSpecial) { panic(unreachable) }
+
+func gemm64(gram []float64, n, m int, a, b []float64, all bool) int { panic(unreachable) }
+
+func scaleRows64(dst []float64, n int, c, a []float64, first bool) int { panic(unreachable) }
+
 func scaleThreeRows64(dst []float64, n int, c0, c1, c2, a0, a1, a2 []float64) bool {
 	panic(unreachable)
 }
