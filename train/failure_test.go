@@ -14,13 +14,14 @@ import (
 	"testing"
 
 	"pihc/data"
+	"pihc/dist"
 	"pihc/model"
 )
 
 // trainer builds a trainer without running it.
 func (e experiment) trainer(t *testing.T) *trainer[float64] {
 	t.Helper()
-	tr, err := newTrainer[float64](filepath.Join(t.TempDir(), "run"), e.spec, e.problem, e.set, Options{Workers: 1, Logger: slog.New(slog.DiscardHandler)})
+	tr, err := newTrainer[float64](filepath.Join(t.TempDir(), "run"), e.spec, e.problem, e.set, Options{Workers: 1, Logger: slog.New(slog.DiscardHandler), Comm: dist.Alone{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,6 +31,13 @@ func (e experiment) trainer(t *testing.T) *trainer[float64] {
 	}
 	t.Cleanup(func() { tr.log.Close() })
 	return tr
+}
+
+// lockedStep is one step as the loop runs it.
+func (t *trainer[T]) lockedStep() error {
+	t.update.Lock()
+	defer t.update.Unlock()
+	return t.oneStep()
 }
 
 // A learning rate far too large ends training with a clear error after the set
@@ -79,7 +87,7 @@ func TestBadStepIsSkipped(t *testing.T) {
 	s := tr.state
 	step := func() {
 		t.Helper()
-		if err := tr.oneStep(); err != nil {
+		if err := tr.lockedStep(); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -108,7 +116,7 @@ func TestBestByResidual(t *testing.T) {
 	e := newExperiment(t, "network.precision=float64", "method=soft", "training.average=0", "training.steps=40", "training.validate=5", "training.log=100", "constraint.points=0")
 	tr := e.trainer(t)
 	for tr.state.step < 5 {
-		if err := tr.oneStep(); err != nil {
+		if err := tr.lockedStep(); err != nil {
 			t.Fatal(err)
 		}
 	}
