@@ -63,11 +63,13 @@ widths: ## the whole engine with narrower vectors, and the kernels with the narr
 race: ## the packages that work in parallel under the race detector, which also checks pointers; needs gcc
 	CGO_ENABLED=1 $(GO) test -race ./internal/kernel ./internal/fft ./fno ./grid ./constraint ./model
 
-fuzz: ## each decoder and the expression parser for 20 s
+FUZZTIME ?= 20s
+
+fuzz: ## each decoder and the expression parser for FUZZTIME; minimising an input ends after ten tries, or little else is done
 	@for package in $$($(GO) list ./...); do \
 		for target in $$($(GO) test -list '^Fuzz' $$package | grep ^Fuzz); do \
 			echo "$$package $$target"; \
-			$(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime 20s $$package || exit 1; \
+			$(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$package || exit 1; \
 		done; \
 	done
 

@@ -153,7 +153,7 @@ func ReadSealedJSON(path string, v any) error {
 	if want := fmt.Sprintf("%s%x\"\n}\n", sealMark, sha256.Sum256(text[:at])); string(text[at:]) != want {
 		return &CorruptError{File: path, Reason: "its content does not match its checksum: it was altered"}
 	}
-	if err := decodeJSON(append(text[:at:at], "\n}"...), v); err != nil {
+	if err := DecodeJSON(append(text[:at:at], "\n}"...), v); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
@@ -167,13 +167,14 @@ func ReadJSON(path string, v any) error {
 	if err != nil {
 		return err
 	}
-	if err := decodeJSON(text, v); err != nil {
+	if err := DecodeJSON(text, v); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
 }
 
-func decodeJSON(text []byte, v any) error {
+// DecodeJSON is ReadJSON of a text. Its errors are *FormatError.
+func DecodeJSON(text []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(v); err != nil {

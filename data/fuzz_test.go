@@ -145,7 +145,7 @@ func FuzzManifest(f *testing.F) {
 		if sign {
 			// With a valid checksum, so that what follows it is reached.
 			m := new(Manifest)
-			if decodeJSON(text, m) != nil {
+			if DecodeJSON(text, m) != nil {
 				return
 			}
 			m.Checksum = m.sum()

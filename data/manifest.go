@@ -208,7 +208,7 @@ func parseManifest(path string, text []byte) (*Manifest, error) {
 		return nil, &VersionError{File: path, Got: head.Version, Want: manifestVersion}
 	}
 	m := new(Manifest)
-	if err := decodeJSON(text, m); err != nil {
+	if err := DecodeJSON(text, m); err != nil {
 		return nil, corrupt(path, err)
 	}
 	if m.Format != manifestFormat {

@@ -116,18 +116,26 @@ func tensorsOf[T kernel.Float](prefix string, layout []kernel.Tensor, flat []T) 
 // readMeta reads the JSON of a checkpoint.
 func readMeta(run, name string) (Meta, error) {
 	path := filepath.Join(checkpointDir(run), name+metaExt)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return Meta{}, err
+	}
+	return decodeMeta(path, text)
+}
+
+func decodeMeta(path string, text []byte) (Meta, error) {
 	var m Meta
-	if err := data.ReadJSON(path, &m); err != nil {
-		return m, err
+	if err := data.DecodeJSON(text, &m); err != nil {
+		return m, fmt.Errorf("%s: %w", path, err)
 	}
 	if m.Version != model.SpecVersion {
-		return m, fmt.Errorf("checkpoint %s of run %s has version %d; this pihc reads version %d", name, run, m.Version, model.SpecVersion)
+		return m, fmt.Errorf("checkpoint %s has version %d; this pihc reads version %d", path, m.Version, model.SpecVersion)
 	}
 	if sum, err := m.sum(); err != nil || sum != m.Checksum {
 		return m, &data.CorruptError{File: path, Reason: "its content does not match its checksum: it was altered"}
 	}
-	if m.Tensors != filepath.Base(m.Tensors) || m.TensorsHash == "" {
-		return m, fmt.Errorf("checkpoint %s of run %s: its JSON names no tensors", name, run)
+	if m.Tensors != filepath.Base(m.Tensors) || !strings.HasSuffix(m.Tensors, tensorsExt) || m.TensorsHash == "" {
+		return m, fmt.Errorf("checkpoint %s names no tensors", path)
 	}
 	return m, nil
 }
