@@ -38,7 +38,7 @@ reference: ## everything again without the experiment
 	GOEXPERIMENT=nosimd $(GO) vet ./...
 	GOEXPERIMENT=nosimd $(GO) test ./...
 
-cross: ## compile, tests included, for the other platforms; run the kernels of some under emulation
+cross: ## compile, tests included, for the other platforms; run kernels, network and engine under emulation
 	GOEXPERIMENT=nosimd GOOS=darwin GOARCH=arm64 $(GO) vet ./...
 	GOEXPERIMENT=nosimd GOOS=windows GOARCH=amd64 $(GO) vet ./...
 	GOOS=linux GOARCH=arm64 $(GO) vet ./...
@@ -47,13 +47,15 @@ cross: ## compile, tests included, for the other platforms; run the kernels of s
 	folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && set -e; \
 	GOARCH=arm64 $(GO) test -c -o $$folder/kernel-arm64 ./internal/kernel; \
 	GOARCH=arm64 $(GO) test -c -o $$folder/fno-arm64 ./fno; \
+	GOARCH=arm64 $(GO) test -c -o $$folder/engine-arm64 ./internal/enginetest; \
 	GOARCH=amd64 $(GO) test -c -o $$folder/kernel-amd64 ./internal/kernel; \
 	quick='Gemm|Pairs|Gelu|Adam|Sum|Rows|Widen|FFT|Stencil|Arithmetic|Special|CombineF|AccumulateNormal'; \
 	cd internal/kernel; set -x; \
 	qemu-aarch64-static $$folder/kernel-arm64 -test.run "$$quick"; \
 	qemu-x86_64-static -cpu Haswell $$folder/kernel-amd64 -test.run "$$quick"; \
 	qemu-x86_64-static -cpu IvyBridge $$folder/kernel-amd64 -test.run "$$quick"; \
-	cd ../../fno; qemu-aarch64-static $$folder/fno-arm64 -test.run 'TestForward|TestBackwardFloat32'
+	cd ../../fno; qemu-aarch64-static $$folder/fno-arm64 -test.run 'TestForward|TestBackwardFloat32'; \
+	cd ../internal/enginetest; qemu-aarch64-static $$folder/engine-arm64 -test.run 'TestCPU/^(moe|borders|features_moe|passes_moe)$$' -test.skip 'TestCPU/.*/gradient'
 
 widths: ## the whole engine with narrower vectors, and the kernels with the narrowest
 	@if [ "$$($(GO) env GOARCH)" != amd64 ]; then echo "widths: this processor has one width"; exit 0; fi; set -ex; \

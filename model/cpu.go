@@ -274,11 +274,13 @@ func (e *cpu[T]) addLoss(st *Stats, bar []T, s *constraint.Sample, initial []flo
 	jumps := s.Jumps()
 	loss += spec.BorderJump*jumps.Value + spec.BorderSlope*jumps.Slope
 	constraint.Backward(s, bar, e.ubar, constraint.Jumps{Value: relative * spec.BorderJump, Slope: relative * spec.BorderSlope})
-	st.Loss += relative * loss
+	// The conversions keep a compiler from fusing: what is added is what a batch of
+	// this sample alone gives.
+	st.Loss += float64(relative * loss)
 	for i, v := range e.squares {
-		st.MeanSquares[i] += scale * v
+		st.MeanSquares[i] += float64(scale * v)
 	}
-	st.JumpSquare += scale * jumps.Value
+	st.JumpSquare += float64(scale * jumps.Value)
 	iterations, failed, fallbacks := s.Count()
 	st.Iterations += scale * float64(iterations) / float64(s.Experts())
 	st.Failed += failed
