@@ -23,7 +23,8 @@ func TestJumps(t *testing.T) {
 		}
 		s := c.NewSample()
 		Load(s, basis, initial)
-		s.Solve(Seed{1, 2, 3})
+		s.Draw(Seed{1, 2, 3})
+		s.Solve()
 
 		predict := func(k, p int) float64 {
 			v := 0.0

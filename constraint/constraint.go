@@ -11,7 +11,8 @@
 //
 //	s := c.NewSample()
 //	constraint.Load(s, basis, initial)            basis (N, P) of the network, float32 or float64
-//	s.Solve(seed)                                 ω_k of every expert
+//	s.Draw(seed)                                  the rows of every expert
+//	s.Solve()                                     ω_k of every expert
 //	u := s.Field()                                û (P), to evaluate a loss
 //	j := s.Jumps()                                how experts differ along their borders
 //	constraint.Backward(s, bbar, ubar, weights)   ∂L/∂b from ∂L/∂û and the weights of the jumps

@@ -53,7 +53,8 @@ func exactOptions() Options {
 // lossOf solves and returns Σ v û and the weighted jumps.
 func lossOf(s *Sample, basis, initial, v []float64, weights Jumps) float64 {
 	Load(s, basis, initial)
-	s.Solve(Seed{1, 2, 3})
+	s.Draw(Seed{1, 2, 3})
+	s.Solve()
 	l := kernel.Dot(v, s.Field())
 	j := s.Jumps()
 	return l + weights.Value*j.Value + weights.Slope*j.Slope
@@ -148,7 +149,8 @@ func TestWorkers(t *testing.T) {
 				s := c.NewSample()
 				got := make([]float64, len(basis))
 				Load(s, basis, initial)
-				s.Solve(Seed{1, 2, 3})
+				s.Draw(Seed{1, 2, 3})
+				s.Solve()
 				Backward(s, got, s.Field(), Jumps{})
 				if want == nil {
 					want = got
@@ -172,7 +174,8 @@ func stepBytes[T kernel.Float](s *Sample, basis []T, initial []float64) uint64 {
 	bbar, seed := make([]T, len(basis)), Seed{1, 0, 3}
 	step := func() {
 		Load(s, basis, initial)
-		s.Solve(seed)
+		s.Draw(seed)
+		s.Solve()
 		s.Jumps()
 		Backward(s, bbar, s.Field(), Jumps{1, 1})
 		seed.Step++

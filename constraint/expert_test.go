@@ -21,7 +21,8 @@ func TestHessianParts(t *testing.T) {
 	}
 	s := c.NewSample()
 	Load(s, basis, initial)
-	s.Solve(Seed{})
+	s.Draw(Seed{})
+	s.Solve()
 	e := problem{s.experts[0], s, 0, s.experts[0].curved}
 	w := append([]float64(nil), e.omega...)
 	h, a, both, curv := make([]float64, n*n), make([]float64, n*n), make([]float64, n*n), make([]float64, n*n)
@@ -91,7 +92,8 @@ func TestCoarseStart(t *testing.T) {
 			}
 			s := c.NewSample()
 			Load(s, basis, initial)
-			s.Solve(Seed{1, 2, 3})
+			s.Draw(Seed{1, 2, 3})
+			s.Solve()
 			started := s.Outcomes()
 			got := slices.Clone(s.Weights(0))
 			for _, e := range s.experts {
@@ -104,7 +106,7 @@ func TestCoarseStart(t *testing.T) {
 				}
 				e.coarse = nil
 			}
-			s.Resolve()
+			s.Solve()
 			for k, out := range s.Outcomes() {
 				if started[k].Status.Early() || started[k].Evaluations >= out.Evaluations {
 					t.Errorf("expert %d: %v after %d passes, without a start %d", k, started[k].Status, started[k].Evaluations, out.Evaluations)

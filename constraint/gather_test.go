@@ -95,7 +95,8 @@ func TestRowsOfTerms(t *testing.T) {
 		if _, single := s.store.(*rows[float32]); single != (i >= 2) {
 			t.Fatalf("float32 rows %v", single)
 		}
-		s.Solve(Seed{1, 2, 3})
+		s.Draw(Seed{1, 2, 3})
+		s.Solve()
 		combined := 0
 		for k, e := range s.experts {
 			for i, b := range e.blocks {
@@ -157,7 +158,8 @@ func TestFlowWorkers(t *testing.T) {
 			s.SetOverlap(0.5)
 			got := make([]float32, len(basis))
 			Load(s, narrow, initial)
-			s.Solve(Seed{1, 0, 3})
+			s.Draw(Seed{1, 0, 3})
+			s.Solve()
 			s.Jumps()
 			Backward(s, got, s.Field(), Jumps{1, 1})
 			if want == nil {

@@ -72,7 +72,8 @@ func solved(t *testing.T, sys *pde.System, basis, initial []float64, o Options) 
 	}
 	s := c.NewSample()
 	Load(s, basis, initial)
-	s.Solve(Seed{1, 2, 3})
+	s.Draw(Seed{1, 2, 3})
+	s.Solve()
 	return s
 }
 
@@ -271,7 +272,8 @@ func TestZeroInitialCondition(t *testing.T) {
 			s := c.NewSample()
 			for _, b := range [][]float64{basis, make([]float64, len(basis))} { // a network may also propose nothing
 				Load(s, b, initial)
-				s.Solve(Seed{1, 2, 3})
+				s.Draw(Seed{1, 2, 3})
+				s.Solve()
 				grad := make([]float64, len(basis))
 				Backward(s, grad, s.Field(), Jumps{})
 				if !s.Finite() {

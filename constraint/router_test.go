@@ -207,7 +207,8 @@ func TestSampleSeeds(t *testing.T) {
 	s := c.NewSample()
 	points := func(seed Seed) [2]string {
 		Load(s, basis, initial)
-		s.Solve(seed)
+		s.Draw(seed)
+		s.Solve()
 		var out [2]string
 		for k := range out {
 			p := s.experts[k].residual().Points
@@ -254,7 +255,8 @@ func TestOverlap(t *testing.T) {
 	for _, fraction := range []float64{0, 0.25, 0.75, 1} {
 		s.SetOverlap(fraction)
 		Load(s, basis, initial)
-		s.Solve(Seed{1, 2, 3})
+		s.Draw(Seed{1, 2, 3})
+		s.Solve()
 		for k, e := range s.experts {
 			outside, last := 0, -1
 			for _, p := range e.residual().Points {

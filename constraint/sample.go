@@ -10,8 +10,9 @@ import (
 )
 
 // A Sample is the memory of one constrained prediction and its backward pass. It
-// belongs to one caller at a time; Load, Solve, Field and Backward are called in that
-// order. After the first use nothing proportional to the grid or the rows is allocated.
+// belongs to one caller at a time; Load, Draw, Solve, Field and Backward are called in
+// that order. After the first use nothing proportional to the grid or the rows is
+// allocated.
 type Sample struct {
 	c        *Constraint
 	gatherer *grid.Gatherer
@@ -23,7 +24,7 @@ type Sample struct {
 	offset  []float64 // (P): g_0; nil where the ansatz has none
 	store   store     // the basis, and the rows of all blocks
 
-	// What Solve left.
+	// What Draw and Solve left.
 	blocks    []*block             // of all experts
 	constants []grid.Rows[float64] // T g_0 at their points, with an offset
 	experts   []*expert

@@ -6,7 +6,7 @@ import (
 	"pihc/grid"
 )
 
-// SetOverlap makes the next solves take that fraction of each expert's residual
+// SetOverlap makes the next draws take that fraction of each expert's residual
 // rows from outside its subdomain, uniformly; the options must allow Overlap.
 func (s *Sample) SetOverlap(fraction float64) {
 	if fraction != 0 && !s.c.Options.Overlap {
@@ -18,19 +18,17 @@ func (s *Sample) SetOverlap(fraction float64) {
 // Seed identifies the sampled points: the same seed samples the same points.
 type Seed struct{ Run, Step, Sample uint64 }
 
-// Solve samples the residual rows of every expert from a generator derived
-// from (seed, expert) and finds the weights ω_k.
-func (s *Sample) Solve(seed Seed) {
+// Draw samples the residual rows of every expert from a generator derived from
+// (seed, expert), and forms the rows of all terms there and of the conditions.
+func (s *Sample) Draw(seed Seed) {
 	if s.c.Options.Fixed {
-		for _, e := range s.experts {
-			for i := range e.omega {
-				e.omega[i] = s.c.Options.Start
-			}
-		}
 		return
 	}
 	s.c.pool.Run(len(s.experts), func(_, k int) { s.samplePoints(k, seed) })
-	s.Gather()
+	s.store.gather(s.gatherer)
+	if s.offset != nil {
+		grid.Gather(s.gatherer, s.offset, 1, s.constants)
+	}
 	s.c.pool.Run(len(s.blocks), func(worker, i int) {
 		b := s.blocks[i]
 		if s.offset == nil {
@@ -44,20 +42,20 @@ func (s *Sample) Solve(seed Seed) {
 			s.summarise(s.workers[worker], b)
 		}
 	})
-	s.Resolve()
 }
 
-// Gather forms the rows of all terms at the points of the last Solve, and what the
-// offset of the ansatz gives there.
-func (s *Sample) Gather() {
-	s.store.gather(s.gatherer)
-	if s.offset != nil {
-		grid.Gather(s.gatherer, s.offset, 1, s.constants)
+// Solve finds the weights ω_k of every expert on the rows drawn last.
+func (s *Sample) Solve() {
+	if s.c.Options.Fixed {
+		for _, e := range s.experts {
+			for i := range e.omega {
+				e.omega[i] = s.c.Options.Start
+			}
+		}
+		return
 	}
+	s.forExperts(problem.solve)
 }
-
-// Resolve solves on the rows of the last Solve.
-func (s *Sample) Resolve() { s.forExperts(problem.solve) }
 
 // together reports whether there are fewer experts than workers: then they are solved
 // one after another, each with its rows on the pool.

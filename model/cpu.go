@@ -261,7 +261,8 @@ func (e *cpu[T]) solve(pass, b int, initial []float64, seed constraint.Seed) *co
 	if pass > 1 {
 		s.SetOffset(m.previous[b])
 	}
-	s.Solve(seed)
+	s.Draw(seed)
+	s.Solve()
 	return s
 }
 

@@ -61,8 +61,8 @@ with the same number of threads.
               thread over that with two; ratios are medians over the repetitions;
               max_rss_mib is the process's largest memory; processor_share below
               0.8, with a warning, means that the machine was busy with other things
-  terms       the rows of all terms of all basis functions at the points of all
-              experts, over the network's forward pass for one sample
+  terms       drawing the points of all experts and forming the rows of all terms of
+              all basis functions there, over the network's forward pass for one sample
   solver      one trajectory of the classical solver on one thread; self_error is
               its relative L2 distance from its own solution at tolerance 1e-10
 

@@ -67,9 +67,9 @@ func (b *bench) constraint() (any, error) {
 	}
 	s := c.NewSample()
 	constraint.Load(s, n.dst, initial[0])
-	s.Solve(train.EvaluationSeed(0))
+	s.Draw(train.EvaluationSeed(0))
 	r := constraintBench{machine: b.machine(1), Basis: spec.Outputs(), Rows: options.Points}
-	if r.Solve, err = b.median(s.Resolve); err != nil {
+	if r.Solve, err = b.median(s.Solve); err != nil {
 		return nil, err
 	}
 	outcome := s.Outcomes()[0]

@@ -24,8 +24,9 @@ func (r termsBench) fields() []field {
 		seconds("terms_s", r.Gather), seconds("forward_s", r.Forward), ratio("terms_over_forward", r.Fraction), gflops("fma_peak_gflops", r.Peak))
 }
 
-// terms measures the rows of every term of all basis functions at the points of
-// all experts, beside the network's forward pass for the sample.
+// terms measures how long it takes to draw the points of all experts and to form the
+// rows of every term of all basis functions there, beside the network's forward pass
+// for the sample.
 func (b *bench) terms() (any, error) {
 	spec := *b.spec
 	spec.Method = model.MoE
@@ -48,7 +49,6 @@ func (b *bench) terms() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	options.Solver.MaxIterations = 1
 	c, err := constraint.New(sys, spec.Outputs(), options, nil, pool)
 	if err != nil {
 		return nil, err
@@ -59,13 +59,12 @@ func (b *bench) terms() (any, error) {
 	}
 	s := c.NewSample()
 	constraint.Load(s, n.dst, initial[0])
-	s.Solve(train.EvaluationSeed(0))
 	rows := options.Points * len(c.Windows)
 	if rows == 0 {
 		rows = len(sys.Residual().Points)
 	}
 	r := termsBench{machine: b.machine(b.workers), Rows: rows, Terms: len(sys.Residual().Terms), Basis: spec.Outputs()}
-	if r.Gather, err = b.median(s.Gather); err != nil {
+	if r.Gather, err = b.median(func() { s.Draw(train.EvaluationSeed(0)) }); err != nil {
 		return nil, err
 	}
 	if r.Forward, err = b.median(n.forward); err != nil {
