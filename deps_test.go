@@ -16,7 +16,7 @@ import (
 	"testing"
 )
 
-// layers is the import ladder of the design: an import goes only to a lower
+// layers is the import ladder: an import goes only to a lower
 // layer. Changing it is a design decision, not a repair of this test.
 var layers = map[string]int{
 	"internal/kernel":     0,
@@ -41,7 +41,7 @@ var layers = map[string]int{
 }
 
 // testOnly packages and modules are imported by tests alone. internal/check may
-// use the kernel levels, which it switches.
+// use the kernel package, whose vectors it switches off.
 var testOnly = []string{"internal/check", "internal/enginetest"}
 
 // allowed names, for everything that is neither standard library nor this

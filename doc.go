@@ -1,18 +1,20 @@
-// Package pihc is the guide to the library: neural operators whose predictions
-// satisfy a partial differential equation by construction. A network proposes N
-// basis functions for an initial condition; a differentiable least-squares
-// solve, split among experts by domain decomposition, combines them so that the
-// equation holds ("Scaling physics-informed hard constraints with
-// mixture-of-experts", ICLR 2024). Training sees initial conditions and the
-// equation, never a solution.
+// Package pihc is the guide to the library: neural operators with a partial
+// differential equation built into each prediction. A network proposes N basis
+// functions for an initial condition; a differentiable least-squares solve, split
+// among experts by domain decomposition, combines them so as to lower the residual
+// of the equation as far as that basis allows ("Scaling physics-informed hard
+// constraints with mixture-of-experts", ICLR 2024). Training sees initial
+// conditions and the equation, never a solution.
 //
 // This package holds no code of its own. The library is the packages below it,
 // each importing only those further down:
 //
 //	cmd/pihc          the command: generate, train, eval, predict, report, ...
 //	train, report     fitting parameters in a run folder; metrics and pages
+//	dist              several processes as one, under mpirun or srun
 //	model             Spec (one experiment as data), loss, Network, Engine, CPU engine
 //	constraint        rows, sampled points, Router, solve and its adjoint
+//	discrete          a problem solved by its own rows, for solutions to compare with
 //	pde, sim          problems as data; classical solvers as the witness
 //	grid fno lm data  operators; network; least squares; file formats
 //	internal/...      transforms, kernels, configuration, checks for tests
@@ -44,9 +46,10 @@
 // # Conventions
 //
 // Fields are flat row-major slices, axis 0 (time) slowest and the last axis
-// contiguous. Everything outside the network is float64; the network is float32
-// or float64. Randomness is a seed in the Spec: the same spec, dataset and build
-// give the same bits for any number of workers. A caller's bug panics with a
+// contiguous. The network is float32 or float64, and everything outside it float64,
+// but for the basis and the rows of a float32 network on a problem with spectral
+// terms. Randomness is a seed in the Spec: the same spec, dataset, build and width
+// of vectors give the same bits for any number of workers and processes. A caller's bug panics with a
 // constant message; what is wrong with the world (a file, a value) is an error
 // that says what and where.
 package pihc

@@ -126,7 +126,7 @@ func denseSpectral(pre, v [][]float64, c Config, shape []int, weights []float64)
 }
 
 // TestForward compares the network with the dense version, in float64 and, at
-// every level, in float32.
+// every width of vectors, in float32.
 func TestForward(t *testing.T) {
 	for _, tt := range cases {
 		t.Run(tt.name, func(t *testing.T) {
@@ -158,7 +158,7 @@ func narrow(x []float64) []float32 {
 	return y
 }
 
-// TestBackwardFloat32 compares the float32 gradient at every level with the
+// TestBackwardFloat32 compares the float32 gradient at every width with the
 // float64 one, which TestGradient holds to central differences.
 func TestBackwardFloat32(t *testing.T) {
 	all := append(cases[:len(cases):len(cases)], struct {
@@ -195,7 +195,7 @@ func TestBackwardFloat32(t *testing.T) {
 	}
 }
 
-// TestWorkers: bitwise the same for 1, 2 and 4 workers, at every level.
+// TestWorkers: bitwise the same for 1, 2 and 4 workers, at every width of vectors.
 func TestWorkers(t *testing.T) {
 	c, shape, batch := Config{Inputs: 3, Width: 32, Layers: 3, Modes: []int{2, 2, 3}, Projection: 48, Outputs: 4, LastActivation: true}, []int{9, 8, 20}, 2
 	p := points(shape)

@@ -17,7 +17,7 @@ import (
 
 // DatasetPlan returns what to generate for a spec: initial conditions for
 // training (no solution is ever computed for them), and initial conditions with
-// solutions for validation and test where the problem names a classical solver.
+// solutions for validation and test where the problem has a reference.
 // Test samples are on the finest of the grids they are scored on, and solutions
 // then of type float32, which halves their size.
 func DatasetPlan(s *Spec, p *pde.Problem, workers int) (data.Plan, error) {
@@ -94,13 +94,13 @@ func ProblemHash(p *pde.Problem) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// ReferenceSolver returns the classical solver the problem names, on g. Where the
+// ReferenceSolver returns the solver that the problem's reference names, on g. Where the
 // problem asks for more points along a periodic axis than g has, solutions are
 // computed on a multiple of g's points from the trigonometric interpolant of the
 // initial condition, and thinned out.
 func ReferenceSolver(p *pde.Problem, g *grid.Grid) (sim.Solver, error) {
 	if p.Reference.Solver == "" {
-		return nil, fmt.Errorf("problem %s names no classical solver (`reference:`), so there are no solutions to compare with", p.Name)
+		return nil, fmt.Errorf("the PDE file of %s has no `reference:`, so there are no solutions to compare with", p.Name)
 	}
 	if p.Reference.Solver == pde.DiscreteSolver {
 		fine, _ := discrete.Refinements(p, g)

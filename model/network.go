@@ -199,7 +199,7 @@ func (n NetworkSpec) MarshalYAML() (any, error) {
 // NewNetwork returns the network a spec describes for its problem. Its
 // inputs are the coordinates, each scaled to [0, 1] on the axis's range, the
 // initial condition, and the features: fixed scales, so that a longer horizon or
-// another grid does not change their meaning (authors' notes, Q12).
+// another grid does not change their meaning (docs/constraint.md, Q12).
 func NewNetwork(s *Spec, p *pde.Problem) (Network, error) {
 	in, err := newInputs(s, p)
 	if err != nil {

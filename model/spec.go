@@ -1,3 +1,8 @@
+// Package model turns a [Spec], one experiment as data, and a problem into an
+// [Engine]: network, constraint and loss on a grid, with predictions for a batch of
+// initial conditions, and the loss with its gradient, for parameters in one flat
+// slice. The engine "cpu" is here; others register themselves. It also draws
+// datasets and checks gradients.
 package model
 
 import (
@@ -65,7 +70,7 @@ type ConstraintSpec struct {
 	Weights          map[string]float64 `yaml:"weights,flow"`   // row weights by name, times those of the PDE file
 	Normalization    string             `yaml:"normalization"`  // mean: squares of a set divided by its rows; none
 	ConditionRows    string             `yaml:"condition_rows"` // global | local
-	RepeatInitial    int                `yaml:"repeat_initial"` // initial rows counted so often (Q1)
+	RepeatInitial    int                `yaml:"repeat_initial"` // initial rows counted so often (docs/constraint.md, Q1)
 	Start            float64            `yaml:"start"`
 	SoftWeight       float64            `yaml:"soft_weight"` // ω of soft
 	Ridge            float64            `yaml:"ridge"`
@@ -177,7 +182,7 @@ type Paper struct {
 	Std  float64 `yaml:"std"`
 }
 
-// DefaultSpec returns the paper's values (sections 4.1 and B, Q23 for the
+// DefaultSpec returns the paper's values (sections 4.1 and B; docs/constraint.md, Q23, for the
 // rest), in their best fair form.
 func DefaultSpec() Spec {
 	return Spec{

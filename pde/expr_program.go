@@ -15,7 +15,7 @@ const BlockSize = 256
 // Program evaluates several expressions at many points. It is immutable and
 // may be shared; every goroutine needs its own Workspace.
 //
-// Values at a level with SIMD differ from those of package math by rounding;
+// Values by vectors differ from those of package math by rounding;
 // see the bounds in internal/kernel. Points do not influence each other.
 type Program struct {
 	vars      []string

@@ -111,7 +111,7 @@ func evaluate(e *Expr, at map[string]float64) bounded {
 }
 
 // A compiled program agrees with a walk over the tree as written, within the
-// rounding the walk bounds, at every level; an expression and its simplified
+// rounding the walk bounds, at every width; an expression and its simplified
 // form and derivatives in one program do not disturb each other.
 func TestProgramMatchesTree(t *testing.T) {
 	compared := 0

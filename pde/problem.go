@@ -1,3 +1,7 @@
+// Package pde reads PDE files (docs/pde-files.md) as a [Problem]: axes, terms,
+// residual, conditions and initial conditions as data. On a grid it becomes a
+// [System], whose terms are operators of package grid, and whose sets of rows are
+// expressions, differentiated twice and compiled to a [Program] over many points.
 package pde
 
 import (
@@ -128,7 +132,7 @@ type Ansatz struct {
 	RemoveMean bool  // P removes the mean over the axes other than the first
 }
 
-// Reference names the classical solver that makes solutions to compare with;
+// Reference names the solver that makes solutions to compare with;
 // an empty Solver means there is none.
 type Reference struct {
 	Solver    string
@@ -142,7 +146,7 @@ type Reference struct {
 	Refine map[string]int
 }
 
-// DiscreteSolver is the solver that needs no classical one: the problem's own rows on
+// DiscreteSolver is the solver that knows no equation: the problem's own rows on
 // a refined grid.
 const DiscreteSolver = "discrete"
 

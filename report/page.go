@@ -62,7 +62,7 @@ type Case struct {
 	Predictions [][]float64 // per method, nil where a method has none
 }
 
-// A Fact is a line of the fact sheet: "Machine", "2 cores, AVX-512".
+// A Fact is a line of the fact sheet: "Machine", "2 cores, 512-bit vectors".
 type Fact struct{ Name, Value string }
 
 // A Spec is a resolved experiment file.

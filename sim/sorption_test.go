@@ -68,7 +68,7 @@ func rungeKutta(f func(du, u []float64), dst, initial []float64, duration float6
 }
 
 // Both at 1e-10: the solver and an explicit integration that shares no code
-// with it agree, for both kinds of conditions and at every kernel level.
+// with it agree, for both kinds of conditions and at every width of vectors.
 func TestSorptionAgainstExplicit(t *testing.T) {
 	const points, outputs = 32, 11
 	initial := make([]float64, points)

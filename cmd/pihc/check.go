@@ -52,15 +52,15 @@ func newCheck(a *app) *cobra.Command {
   methods, and whether it is right (gradient_ok), that is within gradient_limit.
   Where constraint.adjoint asks for an approximation, only that of soft is judged;
 
-  floor_residual: rms of the residual of the classical solution over rms of the
-  time derivative, and floor_error: relative_l2 between the classical solution
-  and the field that minimises all rows over all grid values. No network can be
+  floor_residual: rms of the residual of the reference solution over rms of the
+  time derivative, and floor_error: relative_l2 between the reference solution
+  and the field that minimises all rows over all grid values. No network is
   expected to do better. Both are means over three initial conditions: constants
   at 10, 50 and 90 % of the distribution's range where it is one of constants,
   three draws otherwise.
 
 Use floor_error to choose schemes and rows before training. The exit status is 1
-where the gradient is wrong.`,
+where there is a fault or the gradient is wrong.`,
 		Example: `  pihc check diffusion-sorption-demo
   pihc check my.yaml --grid t=101,x=128 --json
   pihc check diffusion-sorption-demo --set problem=diffusion-sorption-published --grid x=128`,
@@ -304,7 +304,7 @@ func (a *app) checkFloors(ctx context.Context, out *checkResult, spec *model.Spe
 			return err
 		}
 		if _, err := solver.Solve(truth, u0); err != nil {
-			return fmt.Errorf("classical solver, %s: %w", titles[i], err)
+			return fmt.Errorf("reference solution, %s: %w", titles[i], err)
 		}
 		f, err := constraint.MeasureFloor(sys, options, u0, truth)
 		if dense = errors.Is(err, constraint.ErrDense); dense {
@@ -364,7 +364,7 @@ func printCheck(w io.Writer, r *checkResult) error {
 	}
 	fmt.Fprintf(&b, "gradient        %s\n", verdict)
 	if r.FloorResidual == nil {
-		b.WriteString("floor           not measured: the problem names no classical solver\n")
+		b.WriteString("floor           not measured: the PDE file has no reference\n")
 		_, err := io.WriteString(w, b.String())
 		return err
 	}

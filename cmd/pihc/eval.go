@@ -99,7 +99,7 @@ func newEval(a *app) *cobra.Command {
 	o := &evalOptions{}
 	c := &cobra.Command{
 		Use:   "eval RUN",
-		Short: "Score a trained run against the classical solver",
+		Short: "Score a trained run against reference solutions",
 		Long: `eval predicts every sample of a split and scores it. Per sample and summed up as
 mean, std (over samples), median and max:
 
@@ -122,6 +122,9 @@ conditions and solutions on a coarser grid are those of the dataset at its point
 On a grid with other points the initial conditions are resampled (linearly, or by
 Fourier interpolation where all axes of space are periodic) and solutions computed
 anew.
+
+The whole loss is compared with that of predictions that need no training (zero,
+persistence, the mean solution), and a line says if the run is no better.
 
 The result is written to RUN/metrics.json.`,
 		Example: `  pihc eval runs/moe

@@ -24,8 +24,8 @@ func newGenerate(a *app) *cobra.Command {
 		Use:   "generate SPEC --out DIR",
 		Short: "Generate a dataset: initial conditions, and solutions to score with",
 		Long: `generate draws the initial conditions of a spec from the distribution in its PDE
-file, and solves those for validation and test with the classical solver named
-there. No solution is ever computed for training.
+file, and solves those for validation and test with the solver that its reference
+names, if it has one. No solution is ever computed for training.
 
 The dataset is a folder of NPZ shards with a manifest that holds seeds, grid and
 the SHA-256 of every file. It is the same, byte for byte, for any number of

@@ -1,6 +1,5 @@
-// Command pihc trains neural operators whose predictions satisfy a PDE by
-// construction, and scores them against a classical solver. `pihc help` lists
-// what it does.
+// Command pihc trains neural operators with a PDE built into each prediction, and
+// scores them against reference solutions. `pihc help` lists what it does.
 package main
 
 import (
@@ -87,18 +86,19 @@ func run(ctx context.Context, args []string, s streams) (dist.Comm, int) {
 func newRoot(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "pihc",
-		Short: "Train neural operators that satisfy a PDE by construction",
-		Long: `pihc trains neural operators whose predictions satisfy a PDE by construction:
-a network proposes basis functions, and a differentiable least-squares solve,
-split among experts by domain decomposition, combines them so that the PDE
-holds. Three methods stand side by side:
+		Short: "Train neural operators under physics-informed hard constraints",
+		Long: `pihc trains neural operators with a PDE built into each prediction: a network
+proposes basis functions, and a differentiable least-squares solve, split among
+experts by domain decomposition, combines them so as to lower the residual of the
+PDE as far as the basis allows. Three methods stand side by side:
 
   soft   PI-SC      a penalty in the loss; the network outputs u itself
   hard   PI-HC      one least-squares solve over the whole domain
   moe    PI-HC-MoE  one solve per subdomain ("expert"), same network
 
-Training sees initial conditions and the equation, never a solution. Solutions
-of a classical solver are for scores alone.
+Training sees initial conditions and the equation, never a solution. Reference
+solutions, of a classical solver or of the PDE file's own rows on a finer grid, are
+for scores alone.
 
 An experiment is one YAML file, the spec. SPEC is the path of such a file or the
 name of one that comes with pihc, such as diffusion-sorption-demo.

@@ -30,8 +30,8 @@ func newPredict(a *app) *cobra.Command {
 		Short: "Predict solutions for your own initial conditions",
 		Long: `predict computes the constrained field for every initial condition of FILE.npy,
 an array (x) or (sample, x), or with two axes of space (x, y) or (sample, x, y),
-with one value for each point of the grid: the run's, or that of --grid. float32, float64, int32 and int64 are
-read, from NPY or from an NPZ that holds one array.
+with one value for each point of the grid: the run's, or that of --grid. float32,
+float64, int32 and int64 are read, from NPY or from an NPZ that holds one array.
 
 FILE.npz receives the fields under the unknown's name, as (sample, t, x) or
 (sample, t, x, y), and the coordinates under the names of the axes, all float64.

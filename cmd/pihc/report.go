@@ -230,14 +230,14 @@ func pageFrame(page *report.Page, spec *model.Spec, p *pde.Problem, e evaluator,
 		{Name: "Machine", Value: machineText()},
 	}
 	if s.Truth != nil {
-		page.Notes = append(page.Notes, "Relative L² error: the norm of prediction minus classical solution over the norm of the classical solution, per sample; mean ± standard deviation over samples.")
+		page.Notes = append(page.Notes, "Relative L² error: the norm of prediction minus reference solution over the norm of the reference solution, per sample; mean ± standard deviation over samples.")
 	}
 	page.Notes = append(page.Notes,
 		"Residual, initial and boundary errors are root mean squares over the whole grid, in the PDE file's weighting.",
 		"Checkpoints are chosen by the validation residual, never by an error against solutions. That residual is the root of the whole loss: conditions and border terms, with their weights, included.",
 	)
 	if s.Truth == nil {
-		page.Notes = append(page.Notes, "The problem names no classical solver, so there are no errors against solutions and no baselines.")
+		page.Notes = append(page.Notes, "The PDE file has no reference, so there are no errors against solutions and no baselines.")
 	}
 	page.Generated = fmt.Sprintf("pihc %s, %s", versionText(), time.Now().Format("2 January 2006"))
 	return nil

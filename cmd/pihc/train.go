@@ -28,15 +28,17 @@ func newTrain(a *app) *cobra.Command {
 		Use:   "train SPEC --data DIR --out RUN | train --resume RUN",
 		Short: "Train one method in a run folder, or resume one",
 		Long: `train fits the network of a spec to the equation on the training split of a
-dataset. It never reads a solution while training; the error against solutions
-of the validation split is logged, and the best checkpoint is chosen by the
-validation residual alone.
+dataset. No solution enters the training; the error against solutions of the
+validation split is logged, and the best checkpoint is chosen by the validation
+residual alone.
 
 RUN is a new folder. It receives spec.yaml (resolved), problem.yaml (the PDE
 file), run.json (where the dataset is), log.jsonl (one line per logged step) and
 checkpoints/. Ctrl-C writes a checkpoint and exits with status 130; a second one
 stops at once. --resume continues bitwise as if nothing had happened, on any
-number of workers.
+number of workers, with vectors of the same width.
+
+Started by mpirun or srun, its processes train one run, with the bits of one.
 
 A step whose loss or gradient is not finite is skipped, counted and logged; too
 many in a row end training with an error (training.max_bad_steps).`,

@@ -1,7 +1,7 @@
 // Package check holds what tests share: comparisons of slices, the two checks of
 // a gradient (adjoint identity, central differences), guard bands around
-// buffers, golden files, and running a test once per kernel level. Only tests
-// import it.
+// buffers, golden files, and running a test with the kernels' references and with
+// vectors. Only tests import it.
 package check
 
 import (

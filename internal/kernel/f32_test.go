@@ -300,8 +300,8 @@ func TestGeluLimits(t *testing.T) {
 	})
 }
 
-// TestAdam compares with a float64 version over several steps, and the levels
-// with one another bitwise.
+// TestAdam compares with a float64 version over several steps, and vectors with the
+// reference bitwise.
 func TestAdam(t *testing.T) {
 	for _, n := range []int{1, 15, 16, 17, 40} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {

@@ -48,7 +48,7 @@ func Log64(dst, x []float64) {
 	}
 }
 
-// log is math.Log, which on amd64 is wrong for subnormal arguments (Go 1.26).
+// log is math.Log, which on amd64 is wrong for subnormal arguments (Go 1.26, 1.27).
 func log(x float64) float64 {
 	if 0 < x && x < 0x1p-1022 {
 		return math.Log(x*0x1p54) - 54*math.Ln2

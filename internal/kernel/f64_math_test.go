@@ -112,7 +112,7 @@ type mathCase struct {
 	run   func(dst, x []float64)
 	plain func(float64) float64
 	want  func(x *big.Float) *big.Float
-	bound float64 // ulps at SIMD levels
+	bound float64 // ulps with vectors
 	draws []func(*rand.Rand) float64
 }
 
@@ -156,7 +156,7 @@ func powCase(k float64) mathCase {
 }
 
 // TestMathAccuracy holds every function to a stated bound against 320-bit
-// arithmetic, at every level.
+// arithmetic, at every width of vectors.
 func TestMathAccuracy(t *testing.T) {
 	check.Widths(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(1, 2))

@@ -55,7 +55,7 @@ func first(z []float64) float64 {
 	return z[0]
 }
 
-// Arithmetic is exact at every level, special values included, for every
+// Arithmetic is exact at every width, special values included, for every
 // length around the vectors, unaligned, in place and beside guard bands.
 func TestVectorArithmetic(t *testing.T) {
 	check.Widths(t, func(t *testing.T) {
