@@ -2,7 +2,7 @@ package pihc
 
 import (
 	"cmp"
-	"go/build/constraint"
+	"go/build"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -69,12 +69,9 @@ type imported struct {
 	test            bool
 }
 
-// sources returns the imports of every Go file of the module, whatever its
-// build tags, and the packages found. Programs outside cmd are tools: nothing
-// can import them, and they are not part of the ladder.
-func sources(t *testing.T) (imports []imported, packages []string) {
+// goFiles returns every Go file of the module, whatever its build tags.
+func goFiles(t *testing.T) (names []string) {
 	t.Helper()
-	seen := map[string]bool{}
 	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -85,32 +82,42 @@ func sources(t *testing.T) (imports []imported, packages []string) {
 			}
 			return nil
 		}
-		if !strings.HasSuffix(name, ".go") {
-			return nil
+		if strings.HasSuffix(name, ".go") {
+			names = append(names, name)
 		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// sources returns the imports of every Go file and the packages found. Programs
+// outside cmd are tools: nothing can import them, and they are not part of the ladder.
+func sources(t *testing.T) (imports []imported, packages []string) {
+	t.Helper()
+	seen := map[string]bool{}
+	for _, name := range goFiles(t) {
 		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
 		if err != nil {
-			return err
+			t.Fatal(err)
 		}
 		pkg := path.Dir(filepath.ToSlash(name))
 		if pkg == "." {
 			pkg = ""
 		}
 		if f.Name.Name == "main" && !strings.HasPrefix(pkg, "cmd/") {
-			return nil
+			continue
 		}
 		seen[pkg] = true
 		for _, spec := range f.Imports {
 			p, err := strconv.Unquote(spec.Path.Value)
 			if err != nil {
-				return err
+				t.Fatal(err)
 			}
 			imports = append(imports, imported{name, pkg, p, strings.HasSuffix(name, "_test.go")})
 		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	return imports, slices.Sorted(maps.Keys(seen))
 }
@@ -218,38 +225,81 @@ func TestImportLadderFinds(t *testing.T) {
 	}
 }
 
+// A platform is what build tags and the names of files choose by.
+type platform struct {
+	os, arch string
+	simd     bool // the experiment
+}
+
+var platforms = []platform{
+	{"linux", "amd64", true},
+	{"linux", "arm64", true},
+	{"linux", "riscv64", true},
+	{"linux", "amd64", false},
+	{"linux", "arm64", false},
+	{"darwin", "arm64", true},
+	{"windows", "amd64", true},
+}
+
+// builds reports whether a Go release, 1.minor, builds a file.
+func (p platform) builds(t *testing.T, file string, minor int) bool {
+	t.Helper()
+	c := build.Context{GOOS: p.os, GOARCH: p.arch, Compiler: "gc"}
+	if p.simd {
+		c.ToolTags = []string{"goexperiment.simd"}
+	}
+	for v := 1; v <= minor; v++ {
+		c.ReleaseTags = append(c.ReleaseTags, "go1."+strconv.Itoa(v))
+	}
+	ok, err := c.MatchFile(filepath.Split(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ok
+}
+
 // The experimental vector packages are behind a build tag, so that other builds never
-// see them.
+// see them, and builds that want them do: package simd on amd64 and arm64, what has
+// archsimd alone or says so in its name on amd64.
 func TestVectorFilesAreTagged(t *testing.T) {
 	imports, _ := sources(t)
-	found := 0
+	portable := map[string]bool{}
 	for _, i := range imports {
-		if i.path != "simd" && i.path != "simd/archsimd" {
-			continue
+		if i.path == "simd" || i.path == "simd/archsimd" {
+			portable[i.file] = portable[i.file] || i.path == "simd" && !strings.HasSuffix(i.file, "_amd64.go")
 		}
-		src, err := os.ReadFile(i.file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		line, _, _ := strings.Cut(string(src), "\n")
-		expr, err := constraint.Parse(line)
-		if err != nil {
-			t.Errorf("%s: the first line is no build constraint: %v", i.file, err)
-			continue
-		}
-		with := func(tags ...string) bool {
-			return expr.Eval(func(tag string) bool { return slices.Contains(tags, tag) })
-		}
-		if with("goexperiment.simd", "amd64") {
-			found++
-		}
-		for _, tags := range [][]string{{"amd64"}, {"arm64"}, {"goexperiment.simd", "riscv64"}} {
-			if with(tags...) {
-				t.Errorf("%s is built with %v: %s", i.file, tags, line)
+	}
+	for file, portable := range portable {
+		for _, p := range platforms {
+			want := p.simd && (p.arch == "amd64" || p.arch == "arm64" && portable)
+			if p.builds(t, file, 27) != want {
+				t.Errorf("%s on %+v: built %v, want %v", file, p, !want, want)
 			}
 		}
 	}
-	if found == 0 {
-		t.Error("no file imports simd")
+	if len(portable) < 10 {
+		t.Errorf("%d files import simd", len(portable))
+	}
+}
+
+// No file is left out by a later Go, which would say nothing and be slow.
+func TestNoUpperGoVersion(t *testing.T) {
+	files := goFiles(t)
+	for _, file := range files {
+		for _, p := range platforms {
+			if p.builds(t, file, 27) && !p.builds(t, file, 99) {
+				t.Errorf("%s is not built by every later Go", file)
+			}
+		}
+	}
+	if len(files) < 100 {
+		t.Errorf("only %d files found: the test looks at the wrong folder", len(files))
+	}
+	old := filepath.Join(t.TempDir(), "old.go")
+	if err := os.WriteFile(old, []byte("//go:build goexperiment.simd && !go1.28\n\npackage old\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if p := platforms[0]; !p.builds(t, old, 27) || p.builds(t, old, 99) {
+		t.Error("an upper version is not seen")
 	}
 }
