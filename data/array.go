@@ -98,22 +98,6 @@ func (a *Array) Float64() []float64 {
 	panic("data: Array.Data must be []float32, []float64, []int32 or []int64")
 }
 
-// Float32 returns the values as float32: Data itself if that is its type, a
-// rounded copy otherwise.
-func (a *Array) Float32() []float32 {
-	switch v := a.Data.(type) {
-	case []float32:
-		return v
-	case []float64:
-		return convert[float32](v)
-	case []int32:
-		return convert[float32](v)
-	case []int64:
-		return convert[float32](v)
-	}
-	panic("data: Array.Data must be []float32, []float64, []int32 or []int64")
-}
-
 func convert[To, From Element](v []From) []To {
 	out := make([]To, len(v))
 	for i, x := range v {

@@ -85,16 +85,6 @@ func (d *Dataset) InitialRange(split string, first, count int) (*Array, error) {
 	return d.gather(s, initialName, s.InitialShape(), Float64, first, count)
 }
 
-// Solutions returns all solutions of a split (samples, time, space...), of the
-// manifest's solution type. A split without solutions is an error.
-func (d *Dataset) Solutions(split string) (*Array, error) {
-	s, err := d.Split(split)
-	if err != nil {
-		return nil, err
-	}
-	return d.SolutionsRange(split, 0, s.Count)
-}
-
 // SolutionsRange returns count solutions from the sample first on. The shard
 // last read is kept, so that going through a split in order reads each shard
 // once. It panics if the range is not inside the split.
@@ -107,16 +97,6 @@ func (d *Dataset) SolutionsRange(split string, first, count int) (*Array, error)
 		return nil, fmt.Errorf("dataset %s: split %s has no solutions", d.dir, split)
 	}
 	return d.gather(s, solutionName, s.SolutionShape(), d.manifest.SolutionType, first, count)
-}
-
-// Verify reads every file and compares its hash.
-func (d *Dataset) Verify() error {
-	for _, s := range d.manifest.Shards {
-		if _, err := d.shard(s); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // gather copies samples [first, first+count) of one array from the shards.

@@ -340,11 +340,6 @@ func fromFortran[T Element](v []T, shape []int) []T {
 	return out
 }
 
-// WriteNPY writes a to path atomically.
-func WriteNPY(path string, a *Array) error {
-	return WriteAtomic(path, func(w io.Writer) error { return EncodeNPY(w, a) })
-}
-
 // ReadNPY reads the array of path. Bytes after the last value are an error.
 func ReadNPY(path string) (*Array, error) {
 	f, err := os.Open(path)

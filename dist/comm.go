@@ -29,7 +29,6 @@ type Comm interface {
 	// AllToAll sends block r of src, one Size-th of it, to rank r, and writes what
 	// rank r sent to block r of dst; dst and src are equally long, a multiple of Size.
 	AllToAll(dst, src []byte) error
-	Barrier() error
 	// Abort ends all ranks with a status other than 0. Between processes it does not
 	// return; ranks of Local get ErrAborted from what they wait for.
 	Abort(status int)
@@ -57,7 +56,6 @@ func (Alone) Size() int                       { return 1 }
 func (Alone) Broadcast([]byte, int) error     { return nil }
 func (Alone) AllGather(dst, src []byte) error { copy(dst, src); return nil }
 func (Alone) AllToAll(dst, src []byte) error  { copy(dst, src); return nil }
-func (Alone) Barrier() error                  { return nil }
 func (Alone) Abort(int)                       {}
 func (Alone) Close() error                    { return nil }
 

@@ -88,8 +88,6 @@ func (l *local) AllToAll(dst, src []byte) error {
 	return l.exchange(src, func(r int, offered []byte) { copy(dst[r*n:(r+1)*n], offered[l.rank*n:]) })
 }
 
-func (l *local) Barrier() error { return l.wait() }
-
 func (l *local) Abort(int) {
 	l.mu.Lock()
 	l.aborted = true

@@ -46,7 +46,6 @@ type mpi struct {
 	bcast         func(buffer unsafe.Pointer, count int32, datatype uintptr, root int32, comm uintptr) int32
 	allgather     func(src unsafe.Pointer, n int32, sent uintptr, dst unsafe.Pointer, m int32, received, comm uintptr) int32
 	alltoall      func(src unsafe.Pointer, n int32, sent uintptr, dst unsafe.Pointer, m int32, received, comm uintptr) int32
-	barrier       func(comm uintptr) int32
 	abort         func(comm uintptr, status int32) int32
 	finalize      func() int32
 	errorString   func(code int32, text unsafe.Pointer, length *int32) int32
@@ -63,7 +62,7 @@ func openMPI(names []string) (Comm, *Library, error) {
 	for symbol, f := range map[string]any{
 		"MPI_Init_thread": &m.initThread, "MPI_Comm_set_errhandler": &m.setErrhandler, "MPI_Comm_rank": &m.commRank,
 		"MPI_Comm_size": &m.commSize, "MPI_Bcast": &m.bcast, "MPI_Allgather": &m.allgather, "MPI_Alltoall": &m.alltoall,
-		"MPI_Barrier": &m.barrier, "MPI_Abort": &m.abort, "MPI_Finalize": &m.finalize, "MPI_Error_string": &m.errorString,
+		"MPI_Abort": &m.abort, "MPI_Finalize": &m.finalize, "MPI_Error_string": &m.errorString,
 		"MPI_Get_library_version": &m.version,
 	} {
 		address, err := purego.Dlsym(lib, symbol)
@@ -260,10 +259,6 @@ func (m *mpi) inPieces(dst, src []byte, n int, f func(dst, src []byte, n int) er
 		}
 	}
 	return nil
-}
-
-func (m *mpi) Barrier() error {
-	return m.call("MPI_Barrier", func() int32 { return m.barrier(m.world) })
 }
 
 // Abort is called on the caller's thread, since the library's own may be

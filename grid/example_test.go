@@ -25,8 +25,8 @@ func ExampleNewOperator() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(t, "at 3:", t.Stencil(3))
-	fmt.Println(x, "at 0:", x.Stencil(0))
+	fmt.Println(t)
+	fmt.Println(x)
 
 	heat := grid.NewOperator(g, grid.Product{Coef: 1, Lines: []*grid.Line{t}}, grid.Product{Coef: -0.1, Lines: []*grid.Line{x}})
 	u := make([]float64, g.Size())
@@ -39,7 +39,7 @@ func ExampleNewOperator() {
 	heat.AddOffset(offset, points)
 	fmt.Printf("%.2f %+.2f, defined at t = 0: %t\n", out[0], offset[0], heat.Defined(0))
 	// Output:
-	// u_t [backward, order 2, interior only] at 3: 2 u[1] - 8 u[2] + 6 u[3]
-	// u_xx [central, order 2, low ghost 1, high ghost 2 u_1 + -1 u_2] at 0: -2 u[0] + 1 u[1] + 1
+	// u_t [backward, order 2, interior only]
+	// u_xx [central, order 2, low ghost 1, high ghost 2 u_1 + -1 u_2]
 	// 0.10 -0.10, defined at t = 0: false
 }

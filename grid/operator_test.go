@@ -30,7 +30,7 @@ func newDenseMatrix(g *Grid, terms []Product) *denseMatrix {
 		g.Unravel(q, index)
 		for _, t := range terms {
 			for _, l := range t.Lines {
-				d.defined[q] = d.defined[q] && l.Defined(index[l.Axis()])
+				d.defined[q] = d.defined[q] && l.Defined(index[l.axis])
 			}
 		}
 	}
@@ -45,14 +45,14 @@ func newDenseMatrix(g *Grid, terms []Product) *denseMatrix {
 			nm, nc := make([]float64, p*p), make([]float64, p)
 			for q := range p {
 				g.Unravel(q, index)
-				i := index[l.Axis()]
+				i := index[l.axis]
 				from, coefs, constant, ok := l.Row(i)
 				if !ok {
 					continue
 				}
 				nc[q] = constant
 				for e, j := range from {
-					src := q + (j-i)*strides[l.Axis()]
+					src := q + (j-i)*strides[l.axis]
 					nc[q] += coefs[e] * c[src]
 					for col := range p {
 						nm[q*p+col] += coefs[e] * m[src*p+col]

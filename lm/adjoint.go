@@ -23,9 +23,6 @@ var adjointModes = enum[AdjointMode]{"adjoint", []string{"exact", "gauss-newton"
 // String returns "exact", "gauss-newton" or "paper".
 func (m AdjointMode) String() string { return adjointModes.print(m) }
 
-// ParseAdjointMode is the inverse of String.
-func ParseAdjointMode(name string) (AdjointMode, error) { return adjointModes.parse(name) }
-
 // FactorStatus says which matrix Factor could use.
 type FactorStatus int
 

@@ -1,9 +1,6 @@
 package lm
 
-import (
-	"fmt"
-	"math"
-)
+import "math"
 
 // Damping is the rule by which [LevenbergMarquardt] changes μ: [Nielsen],
 // [Classical] or one of the caller's. It keeps no state, so that solvers can
@@ -18,20 +15,8 @@ type Damping interface {
 	Reject(mu float64, k int) float64
 	// AcceptFrom returns the ratio from which a trial is accepted.
 	AcceptFrom() float64
-	// String returns the name that [ParseDamping] knows it by.
+	// String returns the name of the rule, in lower case.
 	String() string
-}
-
-var dampings = []Damping{Nielsen{}, Classical{}}
-
-// ParseDamping returns the damping of a name, "nielsen" or "classical".
-func ParseDamping(name string) (Damping, error) {
-	for _, d := range dampings {
-		if d.String() == name {
-			return d, nil
-		}
-	}
-	return nil, fmt.Errorf("lm: damping %q: want one of %v", name, dampings)
 }
 
 // Nielsen is the rule of Madsen, Nielsen and Tingleff (2004), eq. 2.21:

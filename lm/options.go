@@ -16,9 +16,6 @@ var scalings = enum[Scaling]{"scaling", []string{"more", "current", "identity"}}
 // String returns "more", "current" or "identity".
 func (s Scaling) String() string { return scalings.print(s) }
 
-// ParseScaling is the inverse of String.
-func ParseScaling(name string) (Scaling, error) { return scalings.parse(name) }
-
 // LinearSolver says how the n x n systems are solved.
 type LinearSolver int
 

@@ -203,13 +203,10 @@ func TestPanics(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	for _, m := range []AdjointMode{AdjointExact, AdjointGaussNewton, AdjointPaper} {
-		if got, err := ParseAdjointMode(m.String()); got != m || err != nil {
-			t.Errorf("%v: %v, %v", m, got, err)
+	for m, want := range map[AdjointMode]string{AdjointExact: "exact", AdjointGaussNewton: "gauss-newton", AdjointPaper: "paper"} {
+		if m.String() != want {
+			t.Errorf("%v, want %s", m, want)
 		}
-	}
-	if _, err := ParseAdjointMode("newton"); err == nil {
-		t.Error("unknown adjoint mode accepted")
 	}
 	for s := StatusNotStarted; s <= StatusNonFiniteStart; s++ {
 		if s.String() == "" || s.Early() != (s.Err() != nil) {

@@ -85,11 +85,6 @@ func Estimate(s *Spec, p *pde.Problem, g *grid.Grid, workers int, training bool)
 	return out, nil
 }
 
-// String lists the parts.
-func (n Needs) String() string {
-	return fmt.Sprintf("parameters %s, network %s, constraint %s, samples %s", Size(n.Parameters), Size(n.Network), Size(n.Constraint), Size(n.Samples))
-}
-
 // Size writes a number of bytes.
 func Size(bytes float64) string {
 	units := []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB"}

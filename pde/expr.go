@@ -126,15 +126,6 @@ func Const(v float64) *Expr {
 	return &Expr{op: opConst, val: v, hash: mix(uint64(opConst), math.Float64bits(v))}
 }
 
-// Var returns the expression of a variable. It panics if Parse would not read
-// name as one variable.
-func Var(name string) *Expr {
-	if !isName(name) {
-		panic("pde: Var: not a variable name")
-	}
-	return variable(name, "", 0)
-}
-
 func variable(name, src string, pos int) *Expr {
 	h := uint64(opVar)
 	for i := range len(name) {

@@ -18,7 +18,7 @@ func expression(depth int) *rapid.Generator[*Expr] {
 	return rapid.Custom(func(t *rapid.T) *Expr {
 		if depth == 0 || rapid.IntRange(0, 5).Draw(t, "leaf") == 0 {
 			if rapid.Bool().Draw(t, "variable") {
-				return Var(rapid.SampledFrom(randomVariables).Draw(t, "name"))
+				return variable(rapid.SampledFrom(randomVariables).Draw(t, "name"), "", 0)
 			}
 			return Const(rapid.SampledFrom([]float64{0, 1, -1, 2, 0.5, -0.5, 3, -2, 1.5, 0.874, -0.126, 1e-6, 100}).Draw(t, "number"))
 		}
@@ -119,7 +119,7 @@ func TestProgramMatchesTree(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			es := rapid.SliceOfN(expression(4), 1, 4).Draw(t, "outputs")
 			for _, e := range es[:1] {
-				es = append(es, e.Diff("u"), e.Substitute(map[string]*Expr{"x": Var("x")}))
+				es = append(es, e.Diff("u"), e.Substitute(map[string]*Expr{"x": variable("x", "", 0)}))
 			}
 			p, err := Compile(es, randomVariables)
 			if err != nil {
@@ -288,7 +288,7 @@ func TestPowerChainsAtEnds(t *testing.T) {
 			// All relatives in one program.
 			var es []*Expr
 			for d := -2.0; d <= 2; d++ {
-				es = append(es, simplify(opPow, Var("x"), Const(k+d)))
+				es = append(es, simplify(opPow, variable("x", "", 0), Const(k+d)))
 			}
 			p, err := Compile(es, []string{"x"})
 			if err != nil {
@@ -312,7 +312,7 @@ func TestPowerChainsAtEnds(t *testing.T) {
 }
 
 func TestOutputsAreInputsAndConstants(t *testing.T) {
-	p, err := Compile([]*Expr{Var("a"), Const(3), mustParse(t, "a + b"), mustParse(t, "b + a"), mustParse(t, "(a + b)*2"), Var("a")}, []string{"b", "unused", "a"})
+	p, err := Compile([]*Expr{variable("a", "", 0), Const(3), mustParse(t, "a + b"), mustParse(t, "b + a"), mustParse(t, "(a + b)*2"), variable("a", "", 0)}, []string{"b", "unused", "a"})
 	if err != nil {
 		t.Fatal(err)
 	}

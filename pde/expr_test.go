@@ -201,7 +201,7 @@ func TestUnknownNames(t *testing.T) {
 			t.Errorf("%s: %#v", test.src, err)
 		}
 	}
-	if _, err := Compile([]*Expr{Var("w")}, known); err == nil || !strings.Contains(err.Error(), "unknown name w") {
+	if _, err := Compile([]*Expr{variable("w", "", 0)}, known); err == nil || !strings.Contains(err.Error(), "unknown name w") {
 		t.Errorf("a name without a text: %v", err)
 	}
 }
@@ -242,17 +242,14 @@ func TestPanics(t *testing.T) {
 	for name, f := range map[string]func(){
 		"NaN constant":      func() { Const(math.NaN()) },
 		"infinite constant": func() { Const(math.Inf(1)) },
-		"empty name":        func() { Var("") },
-		"function name":     func() { Var("exp") },
-		"not a name":        func() { Var("2x") },
 		"two variables":     func() { Compile(nil, []string{"u", "u"}) },
 		"foreign workspace": func() {
-			p, _ := Compile([]*Expr{Var("u")}, []string{"u"})
-			q, _ := Compile([]*Expr{Var("u")}, []string{"u"})
+			p, _ := Compile([]*Expr{variable("u", "", 0)}, []string{"u"})
+			q, _ := Compile([]*Expr{variable("u", "", 0)}, []string{"u"})
 			p.Eval(q.NewWorkspace(), 0, [][]float64{nil}, [][]float64{nil})
 		},
 		"missing input": func() {
-			p, _ := Compile([]*Expr{Var("u")}, []string{"u"})
+			p, _ := Compile([]*Expr{variable("u", "", 0)}, []string{"u"})
 			p.Eval(p.NewWorkspace(), 0, [][]float64{nil}, nil)
 		},
 	} {

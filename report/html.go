@@ -91,7 +91,7 @@ func (p *Page) check() error {
 }
 
 // Figures returns every figure of the page but the animations, for files. It panics if a case does
-// not fit the axes; WriteFigures and WriteHTML check that.
+// not fit the axes; WritePage checks that.
 func (p *Page) Figures() []Figure {
 	out := p.errorFigures()
 	if f, ok := p.spectrumFigure(); ok {
@@ -125,15 +125,7 @@ func (p *Page) errorFigures() []Figure {
 	return out
 }
 
-// WriteFigures writes every figure as PNG and SVG into dir, and the animations as
-// GIF.
-func (p *Page) WriteFigures(dir string) error {
-	if err := p.check(); err != nil {
-		return err
-	}
-	return p.writeFigures(dir, p.animations())
-}
-
+// writeFigures writes every figure as PNG and SVG into dir, and the animations as GIF.
 func (p *Page) writeFigures(dir string, animations []animation) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
@@ -190,14 +182,7 @@ type htmlCase struct {
 	ValueBar, ErrorBar  template.HTML
 }
 
-// WriteHTML writes the self-contained page.
-func (p *Page) WriteHTML(w io.Writer) error {
-	if err := p.check(); err != nil {
-		return err
-	}
-	return p.writeHTML(w, p.animations())
-}
-
+// writeHTML writes the self-contained page.
 func (p *Page) writeHTML(w io.Writer, animations []animation) error {
 	v := map[string]any{
 		"Title": p.Title, "Subtitle": p.Subtitle, "Summary": p.Summary, "Equations": formulas(p.Equations),

@@ -270,7 +270,7 @@ func TestSparsePages(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
-			if err := p.WriteHTML(&b); err != nil {
+			if err := p.writeHTML(&b, p.animations()); err != nil {
 				t.Fatal(err)
 			}
 			if strings.Contains(b.String(), "NaN") && strings.Contains(b.String(), `="NaN`) {
@@ -288,7 +288,7 @@ func TestSparsePages(t *testing.T) {
 	}
 	bad := samplePage()
 	bad.Cases[1].Predictions[0] = bad.Cases[1].Predictions[0][1:]
-	if err := bad.WriteHTML(&bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "u₀ = 0.11") {
+	if err := WritePage("", filepath.Join(t.TempDir(), "r.html"), bad); err == nil || !strings.Contains(err.Error(), "u₀ = 0.11") {
 		t.Errorf("a field of the wrong size: %v", err)
 	}
 	bad = samplePage()

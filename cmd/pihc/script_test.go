@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"os/exec"
@@ -163,7 +164,7 @@ func npyCommand(ts *testscript.TestScript, neg bool, args []string) {
 	for i := range values {
 		values[i] = value
 	}
-	ts.Check(data.WriteNPY(ts.MkAbs(args[0]), data.NewArray(shape, values)))
+	ts.Check(data.WriteAtomic(ts.MkAbs(args[0]), func(w io.Writer) error { return data.EncodeNPY(w, data.NewArray(shape, values)) }))
 }
 
 // npz FILE NAME SHAPE: requires an array of that shape without NaN or Inf.

@@ -44,23 +44,6 @@ import (
 	yaml "go.yaml.in/yaml/v4"
 )
 
-// Decode parses the YAML document src, applies overrides ("a.b=c", see
-// [Document.Override]) in order, and stores the result in dst, a non-nil
-// pointer. name is the file name for messages. The error is an [Errors] with
-// everything that is wrong; dst then holds what could be read.
-func Decode(name string, src []byte, dst any, overrides ...string) error {
-	d, err := Parse(name, src)
-	if err != nil {
-		return err
-	}
-	for _, o := range overrides {
-		if err := d.Override(o); err != nil {
-			return err
-		}
-	}
-	return d.Decode(dst)
-}
-
 // Encode returns v as YAML: two spaces of indentation, no line wrapping.
 func Encode(v any) ([]byte, error) {
 	out, err := yaml.Dump(v, yaml.WithIndent(2), yaml.WithLineWidth(-1), yaml.WithQuotePreference(yaml.QuoteDouble))

@@ -91,7 +91,7 @@ free: [1, 2.5, x, {a: true, b: null}]
 func TestDecode(t *testing.T) {
 	var s spec
 	s.Train.Steps = 4000 // a default
-	if err := Decode("good.yaml", []byte(good), &s); err != nil {
+	if err := decode("good.yaml", []byte(good), &s); err != nil {
 		t.Fatal(err)
 	}
 	if s.Name != "demo" || s.Seed != 7 || s.Rate != 1e-3 || !s.Fast || s.Every != 4000 || s.Pause != 90*time.Second {
@@ -125,14 +125,14 @@ func TestDecode(t *testing.T) {
 
 func TestEncodeReadsBack(t *testing.T) {
 	var a, b spec
-	if err := Decode("a", []byte(good), &a, "limit=0.25", "constants.text=\"12\""); err != nil {
+	if err := decode("a", []byte(good), &a, "limit=0.25", "constants.text=\"12\""); err != nil {
 		t.Fatal(err)
 	}
 	out, err := Encode(a)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Decode("b", out, &b); err != nil {
+	if err := decode("b", out, &b); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	again, err := Encode(b)
@@ -169,7 +169,7 @@ zzz: 1
 
 func TestAllMistakesAtOnce(t *testing.T) {
 	var s spec
-	err := Decode("bad.yaml", []byte(bad), &s)
+	err := decode("bad.yaml", []byte(bad), &s)
 	var all Errors
 	if !errors.As(err, &all) {
 		t.Fatalf("error is a %T", err)
@@ -215,7 +215,7 @@ func TestAllMistakesAtOnce(t *testing.T) {
 
 func TestProblemShowsTheLine(t *testing.T) {
 	var s spec
-	err := Decode("demo.yaml", []byte("name: a\nnetwork:\n  widht: 64 # channels\n"), &s)
+	err := decode("demo.yaml", []byte("name: a\nnetwork:\n  widht: 64 # channels\n"), &s)
 	want := `demo.yaml:3:3: unknown key "widht" in network
   3 |   widht: 64 # channels
     |   ^^^^^
@@ -224,7 +224,7 @@ hint: did you mean "width"?`
 		t.Errorf("got\n%v\nwant\n%s", err, want)
 	}
 	long := "name: [" + strings.Repeat("é", 150) + "]\n"
-	if err := Decode("", []byte(long), &s); err == nil || len([]rune(err.Error())) > 300 {
+	if err := decode("", []byte(long), &s); err == nil || len([]rune(err.Error())) > 300 {
 		t.Errorf("a long line is shown as %v", err)
 	}
 }
@@ -242,14 +242,14 @@ func TestSyntaxErrors(t *testing.T) {
 		"<<: {name: a}":         `f:1:1: unknown key "<<"`,
 	} {
 		var s spec
-		err := Decode("f", []byte(src), &s)
+		err := decode("f", []byte(src), &s)
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", src, err, want)
 		}
 	}
 	var s spec
 	for _, src := range []string{"", "# nothing\n", "---\n", "name: a\r\nseed: 1\r\n"} {
-		if err := Decode("f", []byte(src), &s); err != nil {
+		if err := decode("f", []byte(src), &s); err != nil {
 			t.Errorf("%q: %v", src, err)
 		}
 	}
@@ -263,14 +263,14 @@ func TestIntegers(t *testing.T) {
 		F  float32 `yaml:"f"`
 	}
 	var v ints
-	if err := Decode("", []byte("i8: -128\nu: 0x10\nu6: 18446744073709551615\nf: 3"), &v); err != nil {
+	if err := decode("", []byte("i8: -128\nu: 0x10\nu6: 18446744073709551615\nf: 3"), &v); err != nil {
 		t.Fatal(err)
 	}
 	if v != (ints{-128, 16, math.MaxUint64, 3}) {
 		t.Errorf("%+v", v)
 	}
 	for _, src := range []string{"i8: 128", "u: -1", "u: 1e30", "u6: 18446744073709551616", "f: 1e300", "f: .nan", "u: !!int x", "u:"} {
-		if err := Decode("", []byte(src), &v); err == nil {
+		if err := decode("", []byte(src), &v); err == nil {
 			t.Errorf("%s is accepted: %+v", src, v)
 		}
 	}
@@ -278,7 +278,7 @@ func TestIntegers(t *testing.T) {
 
 func TestOverride(t *testing.T) {
 	var s spec
-	err := Decode("good.yaml", []byte(good), &s, "network.width=32", "network.modes.1=4", "train.steps=10", "axes.x.points=128", "name=", "limit=2", "train.extra=")
+	err := decode("good.yaml", []byte(good), &s, "network.width=32", "network.modes.1=4", "train.steps=10", "axes.x.points=128", "name=", "limit=2", "train.extra=")
 	if err == nil || !strings.HasPrefix(err.Error(), "--set:1:6: name: want a text, got nothing") {
 		t.Errorf("an empty value gives %v", err)
 	}
@@ -300,7 +300,7 @@ func TestOverride(t *testing.T) {
 		"new.key=1":         `--set:1:1: unknown key "new"`,
 	} {
 		var s spec
-		err := Decode("good.yaml", []byte(good), &s, set)
+		err := decode("good.yaml", []byte(good), &s, set)
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("--set %s: %v, want %s", set, err, want)
 		}
@@ -353,11 +353,11 @@ func TestNodesAndOwnDecoding(t *testing.T) {
 	}
 	for src, want := range map[string]wall{"wall: 1": {Value: 1}, "wall: {ghost: D*u}": {Ghost: "D*u"}} {
 		v.Wall = wall{}
-		if err := Decode("", []byte(src), &v); err != nil || v.Wall != want {
+		if err := decode("", []byte(src), &v); err != nil || v.Wall != want {
 			t.Errorf("%s: %+v %v", src, v.Wall, err)
 		}
 	}
-	err := Decode("", []byte("wall: {gost: 1}"), &v)
+	err := decode("", []byte("wall: {gost: 1}"), &v)
 	if err == nil || !strings.HasPrefix(err.Error(), `1:8: unknown key "gost" in wall`) {
 		t.Error(err)
 	}
@@ -410,7 +410,7 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, src, set string) {
 		var s spec
 		lines := len(newSource("", []byte(src)).lines)
-		if err := Decode("f", []byte(src), &s); err != nil {
+		if err := decode("f", []byte(src), &s); err != nil {
 			var all Errors
 			if !errors.As(err, &all) || len(all) == 0 || err.Error() == "" {
 				t.Fatalf("error %T %v", err, err)
@@ -426,7 +426,7 @@ func FuzzDecode(f *testing.F) {
 				t.Fatal(err)
 			}
 			var again spec
-			if err := Decode("g", out, &again); err != nil {
+			if err := decode("g", out, &again); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
 			if again.Name != s.Name || again.Rate != s.Rate || !reflect.DeepEqual(again.Const.Keys(), s.Const.Keys()) {
@@ -434,8 +434,23 @@ func FuzzDecode(f *testing.F) {
 			}
 		}
 		var o spec
-		if err := Decode("f", []byte(src), &o, set); err != nil && err.Error() == "" {
+		if err := decode("f", []byte(src), &o, set); err != nil && err.Error() == "" {
 			t.Fatal("empty error")
 		}
 	})
+}
+
+// decode parses the document src, applies overrides in order, and stores the result in
+// dst.
+func decode(name string, src []byte, dst any, overrides ...string) error {
+	d, err := Parse(name, src)
+	if err != nil {
+		return err
+	}
+	for _, o := range overrides {
+		if err := d.Override(o); err != nil {
+			return err
+		}
+	}
+	return d.Decode(dst)
 }

@@ -4,7 +4,7 @@ import "pihc/internal/kernel"
 
 // Complex transforms complex arrays of a fixed shape along all axes, for a number
 // of fields at once: re and im are (shape..., fields), row-major. It owns its
-// scratch memory: one Complex serves one goroutine at a time (see Clone).
+// scratch memory: one Complex serves one goroutine at a time.
 type Complex struct {
 	shape  []int
 	fields int
@@ -27,21 +27,9 @@ func NewComplex(shape []int, fields int) *Complex {
 	return c
 }
 
-// Clone returns a Complex for use by another goroutine; tables are shared.
-func (c *Complex) Clone() *Complex {
-	d := *c
-	d.buffer = newBuffer(c.plans)
-	return &d
-}
-
-// Forward transforms in place, with the sign exp(-2πi jk/n). It does not allocate.
-func (c *Complex) Forward(re, im []float64) { c.transform(re, im) }
-
-// Inverse transforms in place, with the sign exp(+2πi jk/n) and without the factor
-// 1/n. It does not allocate.
-func (c *Complex) Inverse(re, im []float64) { c.transform(im, re) }
-
-func (c *Complex) transform(re, im []float64) {
+// Forward transforms in place, with the sign exp(-2πi jk/n). Forward(im, re) is the
+// inverse without the factor 1/n. It does not allocate.
+func (c *Complex) Forward(re, im []float64) {
 	if len(re) != c.size || len(im) != c.size {
 		panic("fft: want (shape..., fields) real and imaginary parts")
 	}

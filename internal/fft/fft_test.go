@@ -43,14 +43,14 @@ func TestComplexAgainstDense(t *testing.T) {
 					copy(re.Slice(), x)
 					copy(im.Slice(), y)
 					if inverse {
-						c.Inverse(re.Slice(), im.Slice())
+						c.Forward(im.Slice(), re.Slice())
 					} else {
 						c.Forward(re.Slice(), im.Slice())
 					}
 					re.Verify(t)
 					im.Verify(t)
 					for _, f := range []int{0, fields / 2, fields - 1} {
-						DFT(wantRe, wantIm, column(x, fields, f), column(y, fields, f), inverse)
+						dft(wantRe, wantIm, column(x, fields, f), column(y, fields, f), inverse)
 						got := append(column(re.Slice(), fields, f), column(im.Slice(), fields, f)...)
 						if e := check.MaxRel(got, append(append([]float64(nil), wantRe...), wantIm...)); !(e <= tolerance(n)) {
 							t.Errorf("length %d, field %d of %d, inverse %t: relative error %.3g", n, f, fields, inverse, e)
@@ -94,7 +94,7 @@ func dense(shape []int, re, im []float64, inverse bool) {
 				for i := range n {
 					a[i], b[i] = re[(o*n+i)*inner+j], im[(o*n+i)*inner+j]
 				}
-				DFT(c, e, a, b, inverse)
+				dft(c, e, a, b, inverse)
 				for i := range n {
 					re[(o*n+i)*inner+j], im[(o*n+i)*inner+j] = c[i], e[i]
 				}
@@ -142,7 +142,7 @@ func testShape(t *testing.T, shape []int, fields int, data []float64) {
 		dense(shape, a, b, false)
 		report("complex", append(column(re, fields, f), column(im, fields, f)...), append(a, b...))
 	}
-	c.Clone().Inverse(re, im)
+	c.Forward(im, re)
 	for i := range re {
 		re[i] /= float64(size)
 		im[i] /= float64(size)
@@ -225,7 +225,8 @@ func TestAdjoint(t *testing.T) {
 		c.Forward(split(y))
 	}, func(x, y []float64) {
 		z := append([]float64(nil), y...)
-		c.Inverse(split(z)) // the conjugate transpose is the real transpose of (re, im)
+		re, im := split(z)
+		c.Forward(im, re) // the conjugate transpose is the real transpose of (re, im)
 		for i := range x {
 			x[i] += z[i]
 		}
@@ -308,5 +309,23 @@ func BenchmarkReal(b *testing.B) {
 				r.Inverse(x, re, im)
 			}
 		})
+	}
+}
+
+// dft is the definition, in n² operations: it sets (outRe, outIm) to the forward
+// transform of the complex sequence (re, im), or the inverse one.
+func dft(outRe, outIm, re, im []float64, inverse bool) {
+	n := len(re)
+	for k := range n {
+		sr, si := 0.0, 0.0
+		for j := range n {
+			c, s := unit(j*k%n, n)
+			if !inverse {
+				s = -s
+			}
+			sr += re[j]*c - im[j]*s
+			si += re[j]*s + im[j]*c
+		}
+		outRe[k], outIm[k] = sr, si
 	}
 }
