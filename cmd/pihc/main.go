@@ -62,15 +62,17 @@ func run(ctx context.Context, args []string, s streams) (dist.Comm, int) {
 	a.log = slog.New(slog.NewTextHandler(a.console, &slog.HandlerOptions{Level: level}))
 	root := newRoot(a)
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
-		if advice := kernel.Advice(); advice != "" && !a.quiet {
-			fmt.Fprintln(a.Err, "pihc:", advice)
-		}
 		if a.verbose {
 			level.Set(slog.LevelDebug)
 		}
-		err := a.join(c)
+		if err := a.join(c); err != nil {
+			return err
+		}
+		if advice := kernel.Advice(); advice != "" && !a.quiet {
+			fmt.Fprintln(a.Err, "pihc:", advice)
+		}
 		c.SetContext(a.interrupted(c.Context()))
-		return err
+		return nil
 	}
 	root.SetArgs(args)
 	help := &checkedWriter{w: s.Out}
