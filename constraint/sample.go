@@ -1,8 +1,6 @@
 package constraint
 
 import (
-	"math"
-
 	"pihc/grid"
 	"pihc/internal/kernel"
 	"pihc/lm"
@@ -280,18 +278,6 @@ func (s *Sample) Outcomes() []Outcome {
 		out[k] = s.outcome(e)
 	}
 	return out
-}
-
-// Finite reports whether every weight is finite.
-func (s *Sample) Finite() bool {
-	for _, e := range s.experts {
-		for _, v := range e.omega {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // Count sums up the last solves and their adjoints: iterations, solves that

@@ -151,16 +151,6 @@ func (g *Grid) Strides() []int {
 	return strides
 }
 
-// Axis returns the position of the named axis, or -1.
-func (g *Grid) Axis(name string) int {
-	for i, a := range g.Axes {
-		if a.Name == name {
-			return i
-		}
-	}
-	return -1
-}
-
 // Unravel writes the index of point p along each axis to index, which must have
 // one element per axis.
 func (g *Grid) Unravel(p int, index []int) {

@@ -93,7 +93,7 @@ func (d *denseMatrix) transpose(z []float64) []float64 {
 
 func line(t testing.TB, g *Grid, name string, s Scheme) *Line {
 	t.Helper()
-	axis := g.Axis(name)
+	axis := slices.IndexFunc(g.Axes, func(a Axis) bool { return a.Name == name })
 	l, err := Derivative(g.Axes[axis], axis, s)
 	if err != nil {
 		t.Fatal(err)
@@ -103,7 +103,7 @@ func line(t testing.TB, g *Grid, name string, s Scheme) *Line {
 
 func edge(t testing.TB, g *Grid, name string, high bool, derivative int, at Location, points int) *Line {
 	t.Helper()
-	axis := g.Axis(name)
+	axis := slices.IndexFunc(g.Axes, func(a Axis) bool { return a.Name == name })
 	l, err := Edge(g.Axes[axis], axis, high, derivative, at, points)
 	if err != nil {
 		t.Fatal(err)

@@ -91,15 +91,6 @@ func NewLoss(sys *pde.System, spec LossSpec, pool *kernel.Pool) (*Loss, error) {
 	return l, nil
 }
 
-// Names returns the names of the sets of rows, in the System's order.
-func (l *Loss) Names() []string {
-	names := make([]string, len(l.sets))
-	for i, r := range l.sets {
-		names[i] = r.Set.Name
-	}
-	return names
-}
-
 // residual is the set of residual rows.
 func (l *Loss) residual() *lossRows {
 	return l.sets[slices.IndexFunc(l.sets, func(r *lossRows) bool { return r.Set.Kind == pde.ResidualRows })]

@@ -67,7 +67,7 @@ func TestLossGradient(t *testing.T) {
 					pool := kernel.NewPool(2)
 					defer pool.Close()
 					l, crossing, u, initial := lossCase(t, tc.problem, form, tc.shape, tc.experts, factor, pool)
-					squares, gradient := make([]float64, len(l.Names())), make([]float64, len(u))
+					squares, gradient := make([]float64, len(l.sets)), make([]float64, len(u))
 					const scale = 0.25
 					l.Evaluate(squares, u, initial, gradient, scale)
 					check.Gradient(t, check.Rand(4), func(u []float64) float64 {
@@ -88,9 +88,9 @@ func TestLossGradient(t *testing.T) {
 					m := float64(len(residual.value))
 					check.Close(t, squares[:1], []float64{plain / m}, 1e-12, 0)
 					want := 0.0
-					for i, name := range l.Names() {
-						sum, rows := squares[i]*float64(len(l.sets[i].Points)), float64(len(l.sets[i].Points))
-						if name == residual.Set.Name {
+					for i, set := range l.sets {
+						sum, rows := squares[i]*float64(len(set.Points)), float64(len(set.Points))
+						if set == residual {
 							sum = weighed
 						}
 						if form == "norm" {

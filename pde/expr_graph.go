@@ -43,12 +43,6 @@ const (
 	opcodeCount
 )
 
-var opcodeNames = [opcodeCount]string{
-	"input", "const", "add", "sub", "mul", "div", "pow", "less", "lessequal", "equal", "notequal", "where",
-	"min", "max", "abs", "exp", "log", "sqrt", "sin", "cos", "tanh", "sinh", "cosh", "sign", "floor",
-	"addconst", "constsub", "mulconst", "divconst", "constdiv", "powconst", "copy", "fill",
-}
-
 // value is a node of the graph: code applied to earlier nodes.
 type value struct {
 	code    opcode

@@ -1,9 +1,7 @@
 package pde
 
 import (
-	"fmt"
 	"math"
-	"strings"
 
 	"pihc/internal/kernel"
 )
@@ -288,39 +286,4 @@ func each(dst, x []float64, f func(float64) float64) {
 	for i := range dst {
 		dst[i] = f(x[i])
 	}
-}
-
-// String lists the instructions, one a line, for people.
-func (p *Program) String() string {
-	var b strings.Builder
-	name := func(s int32) string {
-		i := int(s)
-		switch outputs := len(p.vars); {
-		case i < outputs:
-			return p.vars[i]
-		case i < outputs+p.outputs:
-			return fmt.Sprintf("out%d", i-outputs)
-		case i < outputs+p.outputs+len(p.constants):
-			return fmt.Sprint(p.constants[i-outputs-p.outputs])
-		default:
-			return fmt.Sprintf("t%d", i-outputs-p.outputs-len(p.constants))
-		}
-	}
-	for _, in := range p.code {
-		fmt.Fprintf(&b, "%s = %s", name(in.dst), opcodeNames[in.code])
-		switch {
-		case in.code == codeFill:
-			fmt.Fprintf(&b, " %v", in.k)
-		case in.code >= codeAddConst && in.code <= codePowConst:
-			fmt.Fprintf(&b, " %s, %v", name(in.a), in.k)
-		case in.code >= codeAbs:
-			fmt.Fprintf(&b, " %s", name(in.a))
-		case in.code == codeWhere:
-			fmt.Fprintf(&b, " %s, %s, %s", name(in.a), name(in.b), name(in.c))
-		default:
-			fmt.Fprintf(&b, " %s, %s", name(in.a), name(in.b))
-		}
-		b.WriteByte('\n')
-	}
-	return b.String()
 }

@@ -1,6 +1,7 @@
 package pde
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -408,4 +409,45 @@ func BenchmarkPass(b *testing.B) {
 	if p, _ := retardation(b, false); strings.Count(p.String(), "powconst") != 1 {
 		b.Fatal("the power is not shared")
 	}
+}
+
+var opcodeNames = [opcodeCount]string{
+	"input", "const", "add", "sub", "mul", "div", "pow", "less", "lessequal", "equal", "notequal", "where",
+	"min", "max", "abs", "exp", "log", "sqrt", "sin", "cos", "tanh", "sinh", "cosh", "sign", "floor",
+	"addconst", "constsub", "mulconst", "divconst", "constdiv", "powconst", "copy", "fill",
+}
+
+// String lists the instructions, one a line, for people.
+func (p *Program) String() string {
+	var b strings.Builder
+	name := func(s int32) string {
+		i := int(s)
+		switch outputs := len(p.vars); {
+		case i < outputs:
+			return p.vars[i]
+		case i < outputs+p.outputs:
+			return fmt.Sprintf("out%d", i-outputs)
+		case i < outputs+p.outputs+len(p.constants):
+			return fmt.Sprint(p.constants[i-outputs-p.outputs])
+		default:
+			return fmt.Sprintf("t%d", i-outputs-p.outputs-len(p.constants))
+		}
+	}
+	for _, in := range p.code {
+		fmt.Fprintf(&b, "%s = %s", name(in.dst), opcodeNames[in.code])
+		switch {
+		case in.code == codeFill:
+			fmt.Fprintf(&b, " %v", in.k)
+		case in.code >= codeAddConst && in.code <= codePowConst:
+			fmt.Fprintf(&b, " %s, %v", name(in.a), in.k)
+		case in.code >= codeAbs:
+			fmt.Fprintf(&b, " %s", name(in.a))
+		case in.code == codeWhere:
+			fmt.Fprintf(&b, " %s, %s, %s", name(in.a), name(in.b), name(in.c))
+		default:
+			fmt.Fprintf(&b, " %s, %s", name(in.a), name(in.b))
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
 }

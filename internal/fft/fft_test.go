@@ -169,7 +169,7 @@ func testShape(t *testing.T, shape []int, fields int, data []float64) {
 		got := append(column(gre.Slice(), fields, f), column(gim.Slice(), fields, f)...)
 		report("real", got, append(wantRe, wantIm...))
 	}
-	r.Clone().Inverse(gx.Slice(), gre.Slice(), gim.Slice())
+	r.Inverse(gx.Slice(), gre.Slice(), gim.Slice())
 	for i := range gx.Slice() {
 		gx.Slice()[i] /= float64(size)
 	}

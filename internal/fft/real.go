@@ -12,8 +12,7 @@ import (
 // X[-k] = conj X[k]: re and im are (shape[0], ..., shape[last]/2+1, fields).
 //
 // Sequences are transformed in pairs, one as the real and one as the imaginary
-// part. A Real owns its scratch memory: one Real serves one goroutine at a time
-// (see Clone).
+// part. A Real owns its scratch memory: one Real serves one goroutine at a time.
 type Real struct {
 	shape  []int
 	fields int
@@ -37,13 +36,6 @@ func NewReal(shape []int, fields int) *Real {
 	r.modes = r.size / last * (last/2 + 1)
 	r.buffer = newBuffer(r.plans)
 	return r
-}
-
-// Clone returns a Real for use by another goroutine; tables are shared.
-func (r *Real) Clone() *Real {
-	s := *r
-	s.buffer = newBuffer(r.plans)
-	return &s
 }
 
 // Size returns the number of values in the array, all fields included.
