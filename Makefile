@@ -34,9 +34,11 @@ vet:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
 	$(GO) vet ./...
 
-reference: ## everything again without the experiment
+reference: ## without the experiment: every package, of train and the commands the quick tests
 	GOEXPERIMENT=nosimd $(GO) vet ./...
-	GOEXPERIMENT=nosimd $(GO) test ./...
+	GOEXPERIMENT=nosimd $(GO) test $$($(GO) list ./... | grep -v -e /train$$ -e /cmd/pihc$$)
+	GOEXPERIMENT=nosimd $(GO) test ./train -run 'Adam|Resume|Workers|Stepper|Folder|Log|Disagree'
+	GOEXPERIMENT=nosimd $(GO) test ./cmd/pihc -run 'TestErrors|TestScripts/(check|resume|usage|version1)$$'
 
 cross: ## compile, tests included, for the other platforms; run kernels, network and engine under emulation
 	GOEXPERIMENT=nosimd GOOS=darwin GOARCH=arm64 $(GO) vet ./...
