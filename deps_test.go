@@ -22,6 +22,7 @@ var layers = map[string]int{
 	"internal/kernel":     0,
 	"internal/check":      0,
 	"internal/config":     0,
+	"internal/pjrt":       0,
 	"internal/fft":        1,
 	"grid":                2,
 	"fno":                 2,
@@ -50,7 +51,7 @@ var allowed = map[string][]string{
 	"go.yaml.in/yaml/v4":              {"internal/config"},
 	"simd":                            {"internal/kernel"}, // standard library, but an experiment
 	"golang.org/x/sys":                {"internal/kernel", "dist", "cmd/pihc"},
-	"github.com/ebitengine/purego":    {"dist"}, // libraries loaded at run time
+	"github.com/ebitengine/purego":    {"dist", "internal/pjrt"}, // libraries loaded at run time
 	"gonum.org/v1/plot":               {"report"},
 	"github.com/spf13/cobra":          {"cmd/pihc"},
 	"github.com/spf13/pflag":          {"cmd/pihc"},

@@ -7,16 +7,19 @@ import (
 	"pihc/internal/kernel"
 )
 
-// border is a pair of neighbouring experts along an axis, and the points next
-// to their common border: below[i] in the lower subdomain and its neighbour
-// below[i]+stride in the upper one, a step apart. Across the seam of a periodic
-// axis the last expert is the lower one and stride is negative.
-type border struct {
-	lower, upper int
-	below        []int32
-	stride       int32
-	step         float64 // of the axis, as a fraction of its length
+// Border is a pair of neighbouring experts along an axis, and the points next
+// to their common border: Below[i] in the lower subdomain and its neighbour
+// Below[i]+Stride in the upper one, a step apart. Across the seam of a periodic
+// axis the last expert is the lower one and Stride is negative.
+type Border struct {
+	Lower, Upper int
+	Below        []int32
+	Stride       int32
+	Step         float64 // of the axis, as a fraction of its length
 }
+
+// Borders returns every pair of neighbours, in the order of sums over borders.
+func (c *Constraint) Borders() []Border { return c.borders }
 
 // findBorders lists the faces between windows: for each pair that touches
 // along one axis, inside the domain or across the seam of a periodic axis, the
@@ -45,7 +48,7 @@ func (c *Constraint) findBorders() {
 			if seam {
 				stride *= 1 - along.Points
 			}
-			c.borders = append(c.borders, border{
+			c.borders = append(c.borders, Border{
 				k, l, face.Points(g), int32(stride), along.Step() / (along.Hi - along.Lo),
 			})
 		}
@@ -80,11 +83,11 @@ func (c *Constraint) Crossing() []bool {
 	}
 	beside := make([]bool, g.Size())
 	for _, b := range c.borders {
-		if max(b.stride, -b.stride) >= int32(g.Strides()[0]) {
+		if max(b.Stride, -b.Stride) >= int32(g.Strides()[0]) {
 			continue // spectral terms act within a slice
 		}
-		for _, p := range b.below {
-			beside[p], beside[p+b.stride] = true, true
+		for _, p := range b.Below {
+			beside[p], beside[p+b.Stride] = true, true
 		}
 	}
 	crossing := make([]bool, len(set.Points))
@@ -116,13 +119,13 @@ func (s *Sample) Jumps() Jumps {
 	pairs := 0
 	for i, b := range s.c.borders {
 		d := s.jump[s.jumpStart[i]:]
-		for q := range b.below {
+		for q := range b.Below {
 			j.Value += d[2*q] * d[2*q]
 			j.Value += d[2*q+1] * d[2*q+1]
-			slope := (d[2*q+1] - d[2*q]) / b.step
+			slope := (d[2*q+1] - d[2*q]) / b.Step
 			j.Slope += slope * slope
 		}
-		pairs += len(b.below)
+		pairs += len(b.Below)
 	}
 	if pairs > 0 {
 		j.Value /= float64(2 * pairs)
@@ -134,11 +137,11 @@ func (s *Sample) Jumps() Jumps {
 // jumpsOf fills the differences on both sides of one border.
 func (s *Sample) jumpsOf(worker, i int) {
 	b := &s.c.borders[i]
-	lower, upper := s.experts[b.lower].omega, s.experts[b.upper].omega
+	lower, upper := s.experts[b.Lower].omega, s.experts[b.Upper].omega
 	d := s.jump[s.jumpStart[i]:]
-	for q, p := range b.below {
+	for q, p := range b.Below {
 		for side := range 2 {
-			at := int(p) + side*int(b.stride)
+			at := int(p) + side*int(b.Stride)
 			row := s.store.basisRows(at, at+1, s.workers[worker].wide)
 			d[2*q+side] = kernel.Dot(row, upper) - kernel.Dot(row, lower)
 		}
@@ -150,21 +153,21 @@ func (s *Sample) jumpsOf(worker, i int) {
 func (s *Sample) spreadJumps(weights Jumps) {
 	pairs := 0
 	for _, b := range s.c.borders {
-		pairs += len(b.below)
+		pairs += len(b.Below)
 	}
 	value := weights.Value / float64(pairs)
 	for i, b := range s.c.borders {
-		lower, upper := s.experts[b.lower], s.experts[b.upper]
+		lower, upper := s.experts[b.Lower], s.experts[b.Upper]
 		d := s.jump[s.jumpStart[i]:]
-		slope := 2 * weights.Slope / (float64(pairs) * b.step * b.step)
-		for q, p := range b.below {
+		slope := 2 * weights.Slope / (float64(pairs) * b.Step * b.Step)
+		for q, p := range b.Below {
 			change := slope * (d[2*q+1] - d[2*q])
 			for side := range 2 {
 				bar := value*d[2*q+side] - change
 				if side == 1 {
 					bar = value*d[2*q+side] + change
 				}
-				at := int(p) + side*int(b.stride)
+				at := int(p) + side*int(b.Stride)
 				row := s.store.basisRows(at, at+1, s.workers[0].wide)
 				kernel.Axpy64(upper.omegaBar, bar, row)
 				kernel.Axpy64(lower.omegaBar, -bar, row)

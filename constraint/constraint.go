@@ -78,7 +78,7 @@ type Constraint struct {
 
 	candidates [][]int32 // residual rows of each expert
 	elsewhere  [][]int32 // and of all others, where rows may be sampled there
-	borders    []border
+	borders    []Border
 	multiplier []float64  // nil when 1
 	combined   []combined // terms whose rows are kept with those of another
 	pool       *kernel.Pool
@@ -125,6 +125,20 @@ func New(s *pde.System, n int, o Options, router *Router, pool *kernel.Pool) (*C
 	c.findBorders()
 	c.combineTerms()
 	return c, nil
+}
+
+// Points returns the points of a set's rows in an expert's solve, ascending. Those of
+// the residual are only as many where SamplePoints draws them.
+func (c *Constraint) Points(set *pde.RowSet, expert int) []int32 {
+	switch {
+	case set.Kind == pde.ResidualRows && c.Options.Points > 0:
+		return make([]int32, c.Options.Points)
+	case set.Kind == pde.ResidualRows:
+		return slices.Clone(c.candidates[expert])
+	case c.Options.LocalConditions:
+		return inWindow(c.System.Grid, c.Windows[expert], set.Points)
+	}
+	return slices.Clone(set.Points)
 }
 
 // inWindow returns the points that lie in w, in order.
@@ -190,8 +204,8 @@ func (c *Constraint) kept(term int) bool {
 	return !slices.ContainsFunc(c.combined, func(x combined) bool { return x.term == term })
 }
 
-// rowScale is what multiplies the squares of a set with count rows.
-func (c *Constraint) rowScale(set *pde.RowSet, count int) float64 {
+// RowScale is what multiplies the squares of a set with count rows.
+func (c *Constraint) RowScale(set *pde.RowSet, count int) float64 {
 	w := 1.0
 	if v, ok := c.Options.Weights[set.Name]; ok {
 		w = v

@@ -37,9 +37,31 @@ type chunk struct {
 	times         float64
 }
 
+// CoarseRows returns the rows, of so many residual rows of one expert, that a solve
+// starts on, and how often each counts; none where it starts on all. They are the
+// first pde.BlockSize of every chunk.
+func CoarseRows(set *pde.RowSet, rows int) (chosen []int32, times float64) {
+	if rows < coarseRows || set.Linear {
+		return nil, 1
+	}
+	for lo := 0; lo < rows; lo += chunkRows {
+		for i := lo; i < min(lo+pde.BlockSize, rows); i++ {
+			chosen = append(chosen, int32(i))
+		}
+	}
+	return chosen, float64(rows) / float64(len(chosen))
+}
+
 // coarseRows is the least number of residual rows of which an eighth starts a solve:
 // pde.BlockSize of every chunk.
 const coarseRows = 8 * chunkRows
+
+// CoarseOptions are those of the solve on CoarseRows.
+func (c *Constraint) CoarseOptions() lm.Options {
+	o := c.Options.Solver
+	o.FTol, o.NewtonCorrection = coarseFTol, false
+	return o
+}
 
 // coarseFTol is the reduction of the cost, relative to it, that ends the solve on an
 // eighth of the rows: further on it follows what they do not share with the others.
@@ -73,25 +95,17 @@ func (s *Sample) newExpert(index int, blocks []*block) *expert {
 // enough, and all other rows: the problem whose solution starts the solve.
 func (e *expert) addCoarse(c *Constraint) {
 	b := e.residual()
-	if len(b.Points) < coarseRows || b.Set.Linear {
+	rows, times := CoarseRows(b.Set, len(b.Points))
+	if rows == nil {
 		return
 	}
-	rows := 0
 	for _, ch := range e.curved {
 		if e.blocks[ch.block] == b {
-			ch.hi = min(ch.lo+pde.BlockSize, ch.hi)
-			rows += ch.hi - ch.lo
+			ch.hi, ch.times = min(ch.lo+pde.BlockSize, ch.hi), times
 		}
 		e.coarse = append(e.coarse, ch)
 	}
-	for i, ch := range e.coarse {
-		if e.blocks[ch.block] == b {
-			e.coarse[i].times = float64(len(b.Points)) / float64(rows)
-		}
-	}
-	o := c.Options.Solver
-	o.FTol, o.NewtonCorrection = coarseFTol, false
-	e.starter = lm.NewSolver(c.N, o)
+	e.starter = lm.NewSolver(c.N, c.CoarseOptions())
 }
 
 // residual is the block of the residual rows.

@@ -131,7 +131,7 @@ func newFullGrid(sys *pde.System, gatherer *grid.Gatherer, o Options, initial []
 		}
 		s := &fullSet{
 			PointRows: sys.NewPointRows(set, set.Points), evaluator: sys.NewEvaluator(len(set.Points)),
-			scale: c.rowScale(set, len(set.Points)), start: []int32{0},
+			scale: c.RowScale(set, len(set.Points)), start: []int32{0},
 		}
 		s.Prepare()
 		s.SetInitial(initial)

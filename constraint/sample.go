@@ -78,7 +78,7 @@ func (c *Constraint) NewSample() *Sample {
 	at := 0
 	for _, b := range c.borders {
 		s.jumpStart = append(s.jumpStart, at)
-		at += 2 * len(b.below)
+		at += 2 * len(b.Below)
 	}
 	s.jump = make([]float64, at)
 	return s
@@ -88,16 +88,8 @@ func (c *Constraint) NewSample() *Sample {
 // sampled, or a condition's.
 func (s *Sample) newBlock(set *pde.RowSet, expert int) *block {
 	c := s.c
-	points := append([]int32(nil), set.Points...)
-	switch {
-	case set.Kind == pde.ResidualRows && c.Options.Points > 0:
-		points = make([]int32, c.Options.Points)
-	case set.Kind == pde.ResidualRows:
-		points = append([]int32(nil), c.candidates[expert]...)
-	case c.Options.LocalConditions:
-		points = inWindow(c.System.Grid, c.Windows[expert], set.Points)
-	}
-	b := &block{PointRows: c.System.NewPointRows(set, points), index: len(s.blocks), scale: c.rowScale(set, max(1, len(points)))}
+	points := c.Points(set, expert)
+	b := &block{PointRows: c.System.NewPointRows(set, points), index: len(s.blocks), scale: c.RowScale(set, max(1, len(points)))}
 	if s.offset != nil {
 		rows := b.NewValues()
 		b.Constants = rows.Values

@@ -72,21 +72,26 @@ func (s *Sample) forExperts(do func(p problem)) {
 	s.c.pool.Run(len(s.experts), func(worker, k int) { e := s.experts[k]; do(problem{e, s, worker, e.curved}) })
 }
 
-// samplePoints draws the residual rows of an expert, in grid order, by a generator of
-// its own from (seed, expert).
+// samplePoints draws the residual rows of an expert.
 func (s *Sample) samplePoints(expert int, seed Seed) {
-	c := s.c
+	e := s.experts[expert]
+	s.c.SamplePoints(e.residual().Points, e.merged, expert, s.overlap, seed)
+}
+
+// SamplePoints draws the points of an expert's residual rows, in grid order, by a
+// generator of its own from (seed, expert): all in its subdomain but for a fraction
+// overlap outside. scratch is as long as points.
+func (c *Constraint) SamplePoints(points, scratch []int32, expert int, overlap float64, seed Seed) {
 	var rng rand.PCG
 	rng.Seed(mix(seed.Run, seed.Step), mix(seed.Sample, uint64(expert)))
-	points := s.experts[expert].residual().Points
 	m := len(points)
-	if s.overlap > 0 {
-		outside := min(int(s.overlap*float64(m)+0.5), len(c.elsewhere[expert]))
+	if overlap > 0 {
+		outside := min(int(overlap*float64(m)+0.5), len(c.elsewhere[expert]))
 		m -= outside
 		samplePoints(points[m:], c.elsewhere[expert], outside, &rng)
 	}
 	samplePoints(points[:m], c.candidates[expert], m, &rng)
-	merge(points, m, s.experts[expert].merged)
+	merge(points, m, scratch)
 }
 
 // merge sorts points whose first m and whose others are sorted; scratch holds as many.

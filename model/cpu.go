@@ -13,7 +13,7 @@ import (
 type cpu[T kernel.Float] struct {
 	info   Info
 	system *pde.System
-	inputs inputs
+	inputs Inputs
 	pool   *kernel.Pool
 	net    Evaluator[T]
 	loss   *Loss
@@ -102,7 +102,7 @@ func newCPU[T kernel.Float](s *Spec, p *pde.Problem, o EngineOptions) (*cpu[T], 
 	if err != nil {
 		return nil, err
 	}
-	if e.inputs, err = newInputs(s, p); err != nil {
+	if e.inputs, err = NewInputs(s, p); err != nil {
 		return nil, err
 	}
 	e.pool = kernel.NewPool(o.Workers)
@@ -142,7 +142,7 @@ func (e *cpu[T]) build(net Network, options constraint.Options, router *constrai
 		size: n, input: make([]T, n*e.inputs.count()*size), basis: make([]T, n*s.Outputs()*size), bar: make([]T, n*s.Outputs()*size),
 		amplitude: make([]float64, n), base: make([]float64, n),
 	}
-	if len(e.inputs.features) > 0 || s.Network.Passes > 1 || s.Loss.Relative {
+	if len(e.inputs.Features) > 0 || s.Network.Passes > 1 || s.Loss.Relative {
 		for range n {
 			e.micro.previous = append(e.micro.previous, make([]float64, size))
 		}

@@ -31,16 +31,16 @@ func Examine(p *pde.Problem) (*discrete.Examination, error) {
 
 // InputNames returns what the network of a spec sees at every point, in order.
 func InputNames(s *Spec, p *pde.Problem) ([]string, error) {
-	in, err := newInputs(s, p)
+	in, err := NewInputs(s, p)
 	if err != nil {
 		return nil, err
 	}
 	var names []string
-	for _, a := range in.axes {
+	for _, a := range in.Axes {
 		names = append(names, p.Axes[a].Name)
 	}
 	names = append(names, p.InitialName())
-	for _, f := range in.features {
+	for _, f := range in.Features {
 		if slices.Contains([]string{FeatureResidual, FeatureMeanResidual}, f) {
 			names = append(names, f)
 		} else {

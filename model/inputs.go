@@ -17,19 +17,19 @@ const (
 	FeatureMeanResidual = "mean_residual"
 )
 
-// inputs says what the network sees at every point, in this order: coordinates,
+// Inputs says what the network sees at every point, in this order: coordinates,
 // the initial condition, features.
-type inputs struct {
-	axes     []int // whose coordinates are inputs
-	features []string
+type Inputs struct {
+	Axes     []int    // whose coordinates are inputs
+	Features []string // terms, FeatureResidual, FeatureMeanResidual
 }
 
-// newInputs reads the inputs of a spec.
-func newInputs(s *Spec, p *pde.Problem) (inputs, error) {
-	var in inputs
+// NewInputs reads the inputs of a spec.
+func NewInputs(s *Spec, p *pde.Problem) (Inputs, error) {
+	var in Inputs
 	for i, name := range p.AxisNames() {
 		if !slices.Contains(s.Network.OmitCoordinates, name) {
-			in.axes = append(in.axes, i)
+			in.Axes = append(in.Axes, i)
 		}
 	}
 	for _, name := range s.Network.OmitCoordinates {
@@ -46,7 +46,7 @@ func newInputs(s *Spec, p *pde.Problem) (inputs, error) {
 	all = append(all, FeatureResidual, FeatureMeanResidual)
 	for _, name := range all {
 		if _, ok := s.Network.Features[name]; ok {
-			in.features = append(in.features, name)
+			in.Features = append(in.Features, name)
 		}
 	}
 	for name := range s.Network.Features {
@@ -57,7 +57,7 @@ func newInputs(s *Spec, p *pde.Problem) (inputs, error) {
 	return in, nil
 }
 
-func (in *inputs) count() int { return len(in.axes) + 1 + len(in.features) }
+func (in *Inputs) count() int { return len(in.Axes) + 1 + len(in.Features) }
 
 // inputField returns input i of sample b of the micro-batch.
 func (e *cpu[T]) inputField(b, i int) []T {
@@ -70,7 +70,7 @@ func (e *cpu[T]) fillCoordinates() {
 	g := e.info.Grid
 	strides := g.Strides()
 	for b := range e.micro.size {
-		for i, a := range e.inputs.axes {
+		for i, a := range e.inputs.Axes {
 			axis, dst := g.Axes[a], e.inputField(b, i)
 			for p := range dst {
 				dst[p] = T((axis.Coordinate(p/strides[a]%axis.Points) - axis.Lo) / (axis.Hi - axis.Lo))
@@ -95,7 +95,7 @@ func (e *cpu[T]) load(batch Batch, lo int) int {
 		if len(u0) != n {
 			panic("model: initial condition of the wrong length")
 		}
-		dst := e.inputField(b, len(e.inputs.axes))
+		dst := e.inputField(b, len(e.inputs.Axes))
 		for i, v := range u0 {
 			dst[i] = T(v) * factor
 		}
@@ -133,8 +133,8 @@ func (e *cpu[T]) loadFeatures(b int) {
 	if rms == 0 {
 		rms = 1
 	}
-	for i, name := range e.inputs.features {
-		dst := e.inputField(b, len(e.inputs.axes)+1+i)
+	for i, name := range e.inputs.Features {
+		dst := e.inputField(b, len(e.inputs.Axes)+1+i)
 		scale := e.info.Spec.Network.Features[name]
 		values := rows.value
 		switch name {

@@ -139,6 +139,13 @@ func (n fnoNetwork) Float64(shape []int, batch int, pool *kernel.Pool) Evaluator
 	return fno.New[float64](n.Config, shape, batch, pool)
 }
 
+// FNO returns the configuration of a network that is a Fourier neural operator, for
+// engines that evaluate it themselves.
+func FNO(n Network) (c fno.Config, ok bool) {
+	f, ok := n.(fnoNetwork)
+	return f.Config, ok
+}
+
 // NetworkSpec describes the network: what all kinds share, and the keys of one.
 type NetworkSpec struct {
 	NetworkShared
@@ -201,7 +208,7 @@ func (n NetworkSpec) MarshalYAML() (any, error) {
 // initial condition, and the features: fixed scales, so that a longer horizon or
 // another grid does not change their meaning (docs/constraint.md, Q12).
 func NewNetwork(s *Spec, p *pde.Problem) (Network, error) {
-	in, err := newInputs(s, p)
+	in, err := NewInputs(s, p)
 	if err != nil {
 		return nil, err
 	}
