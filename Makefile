@@ -61,11 +61,11 @@ cross: ## compile, tests included, for the other platforms; run kernels, network
 
 widths: ## the whole engine with narrower vectors, and the kernels with the narrowest
 	@if [ "$$($(GO) env GOARCH)" != amd64 ]; then echo "widths: this processor has one width"; exit 0; fi; set -ex; \
-	GODEBUG=simd=+256 $(GO) test -count=1 ./internal/kernel ./internal/fft ./fno ./constraint ./model ./internal/enginetest; \
-	GODEBUG=simd=+128 $(GO) test -count=1 ./internal/kernel ./internal/fft ./fno
+	GODEBUG=simd=+256 $(GO) test -count=1 ./internal/kernel ./internal/fft ./fno ./ffno ./constraint ./model ./internal/enginetest; \
+	GODEBUG=simd=+128 $(GO) test -count=1 ./internal/kernel ./internal/fft ./fno ./ffno
 
 race: ## the packages that work in parallel under the race detector, which also checks pointers; needs gcc
-	CGO_ENABLED=1 $(GO) test -race ./internal/kernel ./internal/fft ./fno ./grid ./constraint ./model
+	CGO_ENABLED=1 $(GO) test -race ./internal/kernel ./internal/fft ./fno ./ffno ./grid ./constraint ./model
 
 FUZZTIME ?= 20s
 

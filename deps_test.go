@@ -26,6 +26,7 @@ var layers = map[string]int{
 	"internal/fft":        1,
 	"grid":                2,
 	"fno":                 2,
+	"ffno":                2,
 	"lm":                  2,
 	"data":                2,
 	"pde":                 3,

@@ -16,7 +16,7 @@
 //	constraint        rows, sampled points, Router, solve and its adjoint
 //	discrete          a problem solved by its own rows, for solutions to compare with
 //	pde, sim          problems as data; classical solvers as the witness
-//	grid fno lm data  operators; network; least squares; file formats
+//	grid fno ffno lm data  operators; networks; least squares; file formats
 //	internal/...      transforms, kernels, configuration, checks for tests
 //
 // # From a problem to a prediction

@@ -1,11 +1,13 @@
 package fno
 
+import "pihc/internal/kernel"
+
 // Memory returns the bytes that a Network needs on a grid of the given shape, with
 // batch samples a call, workers, and elements of so many bytes, training says
 // whether for Backward too; and the number of parameters, which are not counted
 // among these bytes. In float64, so that sizes no machine has do not overflow.
 func (c Config) Memory(shape []int, batch, workers, element int, training bool) (bytes, parameters float64) {
-	wide := func(n int) float64 { return float64(n) + float64((lane-n%lane)%lane) }
+	wide := func(n int) float64 { return float64(n) + float64((kernel.Lane-n%kernel.Lane)%kernel.Lane) }
 	in, width, hidden, out, layers := wide(c.Inputs), wide(c.Width), wide(c.Projection), wide(c.Outputs), float64(c.Layers)
 	points, rows, modes := 1.0, 1.0, 1.0
 	for axis, n := range shape {

@@ -11,13 +11,13 @@ const mixGroup = 8
 type mixScratch[T kernel.Float] struct {
 	hat     []T // (modes, batch, 2, 2 channels): operand of a mode's matrix
 	bar     []T // (modes, 2 batch, channels): the gradient's spectrum
-	columns []T // (modes, 2 channels, pad(2 batch)): operand of the adjoint; the padding stays zero
+	columns []T // (modes, 2 channels, kernel.Pad(2 batch)): operand of the adjoint; the padding stays zero
 	product []T // either product
 	matrix  []T // a mode's (2, channels, channels), or another gradient of one sample
 }
 
 func newMixScratch[T kernel.Float](n *Network[T]) mixScratch[T] {
-	c, samples, columns := n.Width, mixGroup*2*n.batch, mixGroup*pad(2*n.batch)
+	c, samples, columns := n.Width, mixGroup*2*n.batch, mixGroup*kernel.Pad(2*n.batch)
 	return mixScratch[T]{
 		hat: n.alloc(samples * 2 * c), bar: n.alloc(samples * c),
 		columns: n.alloc(columns * 2 * c), product: n.alloc(columns * n.width), matrix: n.alloc(max(2*c, n.Inputs) * c),
@@ -57,7 +57,7 @@ func (n *Network[T]) mixForward(params []T, l int) {
 // pairs of inner indices of the other, so that matrix and gradient are read once per
 // batch.
 func (n *Network[T]) mixBackward(grad, params []T, l int) {
-	w, c, columns := n.width, n.Width, pad(2*n.batch)
+	w, c, columns := n.width, n.Width, kernel.Pad(2*n.batch)
 	n.pool.Run(ceil(n.modes, mixGroup), func(worker, group int) {
 		s := &n.scratch[worker].mix
 		matrix := s.matrix[:2*c*c]

@@ -9,7 +9,6 @@ import (
 const (
 	tilePoints = 64 // points of a row worked on at a time: every tile fits the L1 or L2 cache
 	maxChunks  = 48 // row chunks that a sample's gradient is summed over; fixed, see the package comment
-	lane       = 16 // channels are padded to a multiple of this
 )
 
 // Network evaluates one Config on one grid for batches of one size, and owns
@@ -34,7 +33,7 @@ type Network[T kernel.Float] struct {
 type geometry struct {
 	batch            int
 	points, rows, nx int // per sample: points = rows * nx
-	in, width        int // channels padded to a multiple of lane
+	in, width        int // channels padded to a multiple of kernel.Lane
 	hidden, out      int
 	m                int // modes kept on the last axis
 	modes            int // kept modes of all axes (2m on each axis but the last)
@@ -109,7 +108,7 @@ func newGeometry(c Config, shape []int, batch int) geometry {
 	last := len(shape) - 1
 	g := geometry{
 		batch: batch, rows: 1, nx: shape[last], m: c.Modes[last], modes: c.Modes[last],
-		in: pad(c.Inputs), width: pad(c.Width), hidden: pad(c.Projection), out: pad(c.Outputs),
+		in: kernel.Pad(c.Inputs), width: kernel.Pad(c.Width), hidden: kernel.Pad(c.Projection), out: kernel.Pad(c.Outputs),
 	}
 	for axis, points := range shape[:last] {
 		g.rows *= points
@@ -251,17 +250,11 @@ func (n *Network[T]) add(dst, src []T) { n.sumRows(dst, src, 0, 1, true) }
 // adds those that Backward needs; ForwardOnly does without.
 func (n *Network[T]) Bytes() int64 { return n.bytes }
 
-// alloc returns size zeros that start on a cache line, so that no vector of a row
-// of padded channels crosses one. (Huge pages were tried: no gain.)
+// alloc returns size zeros and counts their bytes.
 func (n *Network[T]) alloc(size int) []T {
 	var zero T
-	bytes := int(unsafe.Sizeof(zero))
-	n.bytes += int64(size * bytes)
-	s := make([]T, size+64/bytes)
-	skip := int(-uintptr(unsafe.Pointer(unsafe.SliceData(s)))%64) / bytes
-	return s[skip : skip+size : skip+size]
+	n.bytes += int64(size) * int64(unsafe.Sizeof(zero))
+	return kernel.Aligned[T](size)
 }
-
-func pad(n int) int { return ceil(n, lane) * lane }
 
 func ceil(a, b int) int { return (a + b - 1) / b }

@@ -57,14 +57,14 @@ func newWeights[T kernel.Float](n *Network[T]) weights[T] {
 // 0: v_0·W + b = a·(lift·W) + (liftBias·W + b).
 func (n *Network[T]) pack(params []T) {
 	c, o, w := &n.Config, &n.offsets, &n.weights
-	copyPadded(w.lift, n.width, params[o.lift:], c.Inputs, c.Width)
+	kernel.CopyPadded(w.lift, n.width, params[o.lift:], c.Inputs, c.Width)
 	for l := 1; l < c.Layers; l++ {
-		copyPadded(w.weight[l], n.width, params[o.weight[l]:], c.Width, c.Width)
+		kernel.CopyPadded(w.weight[l], n.width, params[o.weight[l]:], c.Width, c.Width)
 		copy(w.bias[l], params[o.bias[l]:o.bias[l]+c.Width])
 	}
-	copyPadded(w.projection, n.hidden, params[o.projection:], c.Width, c.Projection)
+	kernel.CopyPadded(w.projection, n.hidden, params[o.projection:], c.Width, c.Projection)
 	copy(w.projectionBias, params[o.projectionBias:o.projectionBias+c.Projection])
-	copyPadded(w.output, n.out, params[o.output:], c.Projection, c.Outputs)
+	kernel.CopyPadded(w.output, n.out, params[o.output:], c.Projection, c.Outputs)
 	copy(w.outputBias, params[o.outputBias:o.outputBias+c.Outputs])
 
 	first := kernel.Product[T]{B: params[o.weight[0]:], BStride: c.Width, K: c.Width}
@@ -78,24 +78,8 @@ func (n *Network[T]) pack(params []T) {
 func (n *Network[T]) packTransposed(params []T) {
 	c, o, w := &n.Config, &n.offsets, &n.weights
 	for l := range c.Layers {
-		transpose(w.transposed[l], n.width, params[o.weight[l]:], c.Width, c.Width)
+		kernel.Transpose(w.transposed[l], n.width, params[o.weight[l]:], c.Width, c.Width)
 	}
-	transpose(w.projectionTrans, n.width, params[o.projection:], c.Width, c.Projection)
-	transpose(w.outputTrans, n.hidden, params[o.output:], c.Projection, c.Outputs)
-}
-
-// copyPadded copies a rows x columns matrix into one of row length stride.
-func copyPadded[T kernel.Float](dst []T, stride int, src []T, rows, columns int) {
-	for i := range rows {
-		copy(dst[i*stride:i*stride+columns], src[i*columns:])
-	}
-}
-
-// transpose copies the transpose of a rows x columns matrix into one of row length stride.
-func transpose[T kernel.Float](dst []T, stride int, src []T, rows, columns int) {
-	for i := range rows {
-		for j := range columns {
-			dst[j*stride+i] = src[i*columns+j]
-		}
-	}
+	kernel.Transpose(w.projectionTrans, n.width, params[o.projection:], c.Width, c.Projection)
+	kernel.Transpose(w.outputTrans, n.hidden, params[o.output:], c.Projection, c.Outputs)
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"pihc/ffno"
 	"pihc/fno"
 	"pihc/grid"
 	"pihc/internal/config"
@@ -82,7 +83,7 @@ type NetworkKeys interface {
 }
 
 // networkKinds has the default keys of every kind.
-var networkKinds = map[string]NetworkKeys{defaultKind: fnoKeys{fno.DefaultSpec()}}
+var networkKinds = map[string]NetworkKeys{defaultKind: fnoKeys{fno.DefaultSpec()}, "ffno": ffnoKeys{ffno.DefaultSpec()}}
 
 // defaultKind is the kind of a network block that names none.
 const defaultKind = "fno"
@@ -100,50 +101,6 @@ func decodeNetwork[K any](n config.Node, shared *NetworkShared, keys K) (K, erro
 	err := n.Decode(&b)
 	*shared = b.NetworkShared
 	return b.Keys, err
-}
-
-// fnoKeys are the keys of a Fourier neural operator.
-type fnoKeys struct{ fno.Spec }
-
-// Network implements NetworkKeys.
-func (k fnoKeys) Network(axes []string, inputs, outputs int) (Network, error) {
-	c, err := k.Config(axes, inputs, outputs)
-	return fnoNetwork{c}, err
-}
-
-// Small implements NetworkKeys.
-func (k fnoKeys) Small(axes []string) NetworkKeys { return fnoKeys{k.Spec.Small(axes)} }
-
-func (k fnoKeys) decode(n config.Node, shared *NetworkShared) (NetworkKeys, error) {
-	keys, err := decodeNetwork(n, shared, k.Spec)
-	return fnoKeys{keys}, err
-}
-
-func (k fnoKeys) encode(shared NetworkShared) (any, error) {
-	return config.Placed(networkBlock[fno.Spec]{shared, k.Spec})
-}
-
-// fnoNetwork is a Fourier neural operator as a Network.
-type fnoNetwork struct{ fno.Config }
-
-// Fields implements Network.
-func (n fnoNetwork) Fields() (inputs, outputs int) { return n.Inputs, n.Outputs }
-
-// Float32 implements Network.
-func (n fnoNetwork) Float32(shape []int, batch int, pool *kernel.Pool) Evaluator[float32] {
-	return fno.New[float32](n.Config, shape, batch, pool)
-}
-
-// Float64 implements Network.
-func (n fnoNetwork) Float64(shape []int, batch int, pool *kernel.Pool) Evaluator[float64] {
-	return fno.New[float64](n.Config, shape, batch, pool)
-}
-
-// FNO returns the configuration of a network that is a Fourier neural operator, for
-// engines that evaluate it themselves.
-func FNO(n Network) (c fno.Config, ok bool) {
-	f, ok := n.(fnoNetwork)
-	return f.Config, ok
 }
 
 // NetworkSpec describes the network: what all kinds share, and the keys of one.

@@ -3,6 +3,7 @@ package model
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -168,11 +169,13 @@ func TestNetworkKinds(t *testing.T) {
 	networkKinds["pointwise"] = pointwiseKeys{Gain: 0.1}
 	t.Cleanup(func() { delete(networkKinds, "pointwise") })
 	for src, want := range map[string][]string{
-		"network: {kind: cnn}":                      {`s.yaml:2:17: network.kind: "cnn": want fno, pointwise`},
+		"network: {kind: cnn}":                      {`s.yaml:2:17: network.kind: "cnn": want ffno, fno, pointwise`},
 		"network: {kind: [fno]}":                    {`s.yaml:2:17: network.kind: want a text`},
 		"network: {kind: pointwise, width: 3}":      {`s.yaml:2:28: unknown key "width" in network`, "known keys: kind, basis"},
 		"network: {kind: pointwise, gain: 0}":       {`s.yaml:2:34: network.gain: 0: want a positive number`},
 		"network: {kind: fno, gain: 1, widht: 2}":   {`s.yaml:2:22: unknown key "gain" in network`, `s.yaml:2:31: unknown key "widht" in network`, `did you mean "width"?`},
+		"network: {kind: ffno, expansion: 0}":       {`s.yaml:2:34: network.expansion: 0: want at least 1`},
+		"network: {kind: ffno, last_activation: 1}": {`s.yaml:2:23: unknown key "last_activation" in network`, "expansion, shared_weights"},
 		"network: {steps: 3}":                       {`s.yaml:2:11: unknown key "steps" in network`, `"steps" belongs in training`},
 		"modes: {x: 3}":                             {`s.yaml:2:1: unknown key "modes"`, `"modes" belongs in network`},
 		"training: {passes: 3}":                     {`"passes" belongs in network`},
@@ -194,5 +197,22 @@ func TestNetworkKinds(t *testing.T) {
 		if err != nil || strings.Contains(string(text), "kind") || !strings.Contains(string(text), "  width: 64\n") {
 			t.Errorf("%q: %s, %v", src, text, err)
 		}
+	}
+}
+
+// The keys of the factorised network keep their order and are read back.
+func TestFactorisedKeys(t *testing.T) {
+	spec, err := LoadSpec("s.yaml", []byte("problem: a\nnetwork: {kind: ffno, shared_weights: true, modes: {x: 5}, passes: 2}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := spec.Encode()
+	want := "network:\n  kind: ffno\n  width: 64\n  layers: 4\n  modes: {x: 5}\n  projection: 128\n  basis: 16\n  expansion: 4\n  shared_weights: true\n  precision: float32\n"
+	if err != nil || !strings.Contains(string(text), want) {
+		t.Errorf("%s, %v", text, err)
+	}
+	again, err := LoadSpec("again", text)
+	if err != nil || !reflect.DeepEqual(again.Network, spec.Network) {
+		t.Errorf("read back: %+v, %v", again, err)
 	}
 }

@@ -131,6 +131,8 @@ var cases = []testCase{
 	{"passes soft", flow + "soft"},
 	{"passes hard", flow + "hard"},
 	{"passes moe", flow + "moe"},
+	{"factorised hard", replace(replace(adsorption, "FORM", "mean-square"), "{width", "{kind: ffno, expansion: 2, width") + "hard"},
+	{"factorised passes moe", replace(flow, "{width", "{kind: ffno, expansion: 2, shared_weights: true, width") + "moe"},
 }
 
 // setup is a case ready for its checks.

@@ -1,0 +1,207 @@
+package ffno
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"pihc/internal/kernel"
+)
+
+// Config states a factorised Fourier neural operator. The zero value is not valid.
+type Config struct {
+	Inputs        int      // fields per grid point going in
+	Width         int      // channels of the layers
+	Layers        int      // number of layers, at least 1
+	Modes         []int    // per axis m: 0..m-1
+	Axes          []string // their names, for messages and tensors; nil: their positions
+	Projection    int      // channels of the hidden layer after the layers
+	Outputs       int      // fields per grid point coming out (basis functions)
+	Expansion     int      // channels of the feed-forward's hidden layer over Width
+	SharedWeights bool     // the layers share the spectral weights
+	SpectralGain  float64  // multiplies the spectral weights that Init draws
+}
+
+// axis names axis a.
+func (c Config) axis(a int) string {
+	if c.Axes != nil {
+		return c.Axes[a]
+	}
+	return fmt.Sprint(a)
+}
+
+// Validate reports whether the network can run on a grid of the given shape
+// (axis 0 slowest): the error names the number that is wrong and its limit.
+func (c Config) Validate(shape []int) error {
+	for _, f := range []struct {
+		name  string
+		value int
+	}{
+		{"inputs", c.Inputs}, {"width", c.Width}, {"layers", c.Layers}, {"projection", c.Projection}, {"outputs", c.Outputs}, {"expansion", c.Expansion},
+	} {
+		if f.value < 1 {
+			return fmt.Errorf("%s is %d; it must be at least 1", f.name, f.value)
+		}
+	}
+	if len(c.Modes) != len(shape) {
+		return fmt.Errorf("modes has %d entries; the grid has %d axes", len(c.Modes), len(shape))
+	}
+	if len(shape) < 2 {
+		return fmt.Errorf("modes has %d entries; the network needs at least 2 axes", len(shape))
+	}
+	for a, n := range shape {
+		switch m := c.Modes[a]; {
+		case m < 1:
+			return fmt.Errorf("modes.%s is %d; it must be at least 1", c.axis(a), m)
+		case m > n/2+1:
+			return fmt.Errorf("modes.%s is %d (0..%d); a real axis of %d points holds at most %d", c.axis(a), m, m-1, n, n/2+1)
+		}
+	}
+	return nil
+}
+
+// Layout lists the parameters in the order of the flat slice:
+//
+//	lift.weight                (inputs, width)
+//	lift.bias                  (width)
+//	layers.L.spectral.AXIS     (modes, 2, width, width)     for L = 0..layers-1 and each axis;
+//	                                                        shared ones stand before all layers as spectral.AXIS
+//	layers.L.inner.weight      (width, expansion·width)
+//	layers.L.inner.bias        (expansion·width)
+//	layers.L.outer.weight      (expansion·width, width)
+//	layers.L.outer.bias        (width)
+//	projection.weight          (width, projection)
+//	projection.bias            (projection)
+//	output.weight              (projection, outputs)
+//	output.bias                (outputs)
+//
+// Weights are (in, out): a layer computes v·weight + bias. The axis of 2 is the real
+// and the imaginary part.
+func (c Config) Layout() []kernel.Tensor {
+	var all []kernel.Tensor
+	offset := 0
+	add := func(name string, shape ...int) {
+		t := kernel.Tensor{Name: name, Shape: shape, Offset: offset}
+		offset += t.Size()
+		all = append(all, t)
+	}
+	perceptron := func(first, second string, in, hidden, out int) {
+		add(first+".weight", in, hidden)
+		add(first+".bias", hidden)
+		add(second+".weight", hidden, out)
+		add(second+".bias", out)
+	}
+	spectral := func(prefix string) {
+		for a, m := range c.Modes {
+			add(prefix+"spectral."+c.axis(a), m, 2, c.Width, c.Width)
+		}
+	}
+	add("lift.weight", c.Inputs, c.Width)
+	add("lift.bias", c.Width)
+	if c.SharedWeights {
+		spectral("")
+	}
+	for l := range c.Layers {
+		name := fmt.Sprintf("layers.%d.", l)
+		if !c.SharedWeights {
+			spectral(name)
+		}
+		perceptron(name+"inner", name+"outer", c.Width, c.hidden(), c.Width)
+	}
+	perceptron("projection", "output", c.Width, c.Projection, c.Outputs)
+	return all
+}
+
+// hidden is the number of channels of a feed-forward's hidden layer.
+func (c Config) hidden() int { return c.Expansion * c.Width }
+
+// OutputBias returns the tensor added to the outputs, one element each.
+func (c Config) OutputBias() kernel.Tensor {
+	all := c.Layout()
+	return all[len(all)-1]
+}
+
+// Size returns the length of the flat parameter slice.
+func (c Config) Size() int {
+	last := c.OutputBias()
+	return last.Offset + last.Size()
+}
+
+// Init fills params (length Size) with normal numbers of standard deviation
+// 1/sqrt(in) for the weights and SpectralGain/sqrt(2 in) for each part of the
+// spectral ones, and with zeros for the biases. The numbers are drawn in the order of
+// Layout.
+func (c Config) Init(params []float64, rng *rand.Rand) {
+	if len(params) != c.Size() {
+		panic("ffno: Init: params has the wrong length")
+	}
+	for _, t := range c.Layout() {
+		view := params[t.Offset : t.Offset+t.Size()]
+		if len(t.Shape) == 1 {
+			clear(view)
+			continue
+		}
+		in, gain := float64(t.Shape[len(t.Shape)-2]), 1.0
+		if len(t.Shape) > 2 {
+			in, gain = 2*in, c.SpectralGain
+		}
+		for i := range view {
+			view[i] = rng.NormFloat64() / math.Sqrt(in) * gain
+		}
+	}
+}
+
+// FLOP returns the floating-point operations of a forward pass of one sample on a
+// grid of the given shape: two for each multiplication and addition of the formulas
+// of the package comment, transforms counted as truncated dense ones, and 15 for a
+// GELU. A backward pass counts twice as much.
+func (c Config) FLOP(shape []int) float64 {
+	points, w, h, hidden := 1.0, float64(c.Width), float64(c.Projection), float64(c.hidden())
+	axes := 0.0 // per point and layer
+	for a, n := range shape {
+		points *= float64(n)
+		m := float64(c.Modes[a])
+		axes += 2*2*m*w + 4*w*w*m/float64(n)
+	}
+	layers := float64(c.Layers)
+	macs := float64(c.Inputs)*w + layers*(axes+2*w*hidden) + w*h + h*float64(c.Outputs)
+	return points * (2*macs + 15*(layers*hidden+h))
+}
+
+// Memory returns the bytes that a Network needs on a grid of the given shape, with
+// batch samples a call, workers, and elements of so many bytes, training says
+// whether for Backward too; and the number of parameters, which are not counted
+// among these bytes. In float64, so that sizes no machine has do not overflow.
+func (c Config) Memory(shape []int, batch, workers, element int, training bool) (bytes, parameters float64) {
+	wide := func(n float64) float64 { return math.Ceil(n/kernel.Lane) * kernel.Lane }
+	w, layers := float64(c.Width), float64(c.Layers)
+	inner := float64(c.Expansion) * w
+	in, width, hidden, projection, out := wide(float64(c.Inputs)), wide(w), wide(inner), wide(float64(c.Projection)), wide(float64(c.Outputs))
+	points, modes, longest := 1.0, 0.0, 0.0
+	for a, n := range shape {
+		points *= float64(n)
+		modes += float64(c.Modes[a])
+		longest = max(longest, float64(n))
+	}
+	spectra, largest := 0.0, 0.0 // over width
+	for a, n := range shape {
+		one := 2 * float64(c.Modes[a]) * points / float64(n)
+		spectra += one
+		largest = max(largest, one)
+	}
+	perceptron := width*hidden + hidden + hidden*width + width
+	head := width*projection + projection + projection*out + out
+	sample := points*(in+2*width) + (spectra+largest)*width
+	weights := in*width + 2*(layers*perceptron+head) + 3*modes*width*width
+	scratch := columnBlock*longest + tilePoints*(2*max(hidden, projection)+2*max(width, out)) + max(hidden, projection, width, out)
+	if training {
+		sample += points*2*width + (layers-1)*(points+spectra)*width + largest*width
+		sample += min(maxChunks, math.Ceil(points/tilePoints))*max(perceptron, head, in*width+width) + 3*modes*width*width
+	}
+	spectral := 2 * modes * w * w
+	if !c.SharedWeights {
+		spectral *= layers
+	}
+	parameters = (float64(c.Inputs)+1)*w + spectral + layers*((w+1)*inner+(inner+1)*w) + (w+1)*float64(c.Projection) + (float64(c.Projection)+1)*float64(c.Outputs)
+	return float64(element) * (float64(batch)*sample + float64(workers)*scratch + weights), parameters
+}
