@@ -89,6 +89,12 @@ const (
 	cTanhQ0
 	cTanhQ1
 	cTanhQ2
+
+	cGeluLow
+	cGeluHigh
+	cGeluLinear
+	cGeluCubic
+	cGeluSlope
 	constantCount
 )
 
@@ -128,6 +134,8 @@ var mathConstants = func() (table [constantCount][8]float64) {
 		cTanhSwitch: 0.625,
 		cTanhP0:     -9.64399179425052238628e-1, cTanhP1: -9.92877231001918586564e1, cTanhP2: -1.61468768441708447952e3,
 		cTanhQ0: 1.12811678491631932401e2, cTanhQ1: 2.23548839060100448583e3, cTanhQ2: 4.84406305325125486048e3,
+
+		cGeluLow: -18, cGeluHigh: 18, cGeluLinear: geluLinear, cGeluCubic: geluCubic, cGeluSlope: 3 * geluCubic,
 	} {
 		for j := range table[i] {
 			table[i][j] = v

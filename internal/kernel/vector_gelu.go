@@ -7,9 +7,45 @@ import (
 	"unsafe"
 )
 
+// geluConstants are those of gelu32, each sixteen times over and on a cache line of its
+// own. There are more than registers: reading one where it is used costs less than
+// spilling vectors to the stack, where they cross lines.
+var geluConstants = func() *[gCount][16]float32 {
+	const line = 64
+	memory := make([]byte, gCount*line+line)
+	table := (*[gCount][16]float32)(unsafe.Pointer(&memory[-uintptr(unsafe.Pointer(&memory[0]))%line]))
+	for i, v := range [gCount]float32{
+		gOne: 1, gLow: -geluBound, gHigh: geluBound, gCubic2: geluCubic2, gLinear2: geluLinear2, gRound: 3 << 22,
+		gExp0: exp2c0, gExp1: exp2c1, gExp2: exp2c2, gExp3: exp2c3, gExp4: exp2c4, gExp5: exp2c5,
+		gCubic: 3 * geluCubic, gLinear: geluLinear,
+	} {
+		for j := range table[i] {
+			table[i][j] = v
+		}
+	}
+	return table
+}()
+
+const (
+	gOne = iota
+	gLow
+	gHigh
+	gCubic2
+	gLinear2
+	gRound // added, leaves the nearest whole number in the last bits
+	gExp0
+	gExp1
+	gExp2
+	gExp3
+	gExp4
+	gExp5
+	gCubic
+	gLinear
+	gCount
+)
+
 // gelu32 does the first elements of GeluBackward, or of Gelu where g is nil, and
-// returns their number. Constants have names outside of the loop: reloading one that
-// found no register is cheaper than a broadcast.
+// returns their number.
 func gelu32(v, g, x []float32) int {
 	lanes := (simd.Float32s{}).Len()
 	n := len(v) / lanes * lanes
@@ -17,32 +53,26 @@ func gelu32(v, g, x []float32) int {
 		return 0
 	}
 	d, q, p := unsafe.Pointer(&v[0]), unsafe.Pointer(unsafe.SliceData(g)), unsafe.Pointer(&x[0])
-	one, low, high := simd.BroadcastFloat32s(1), simd.BroadcastFloat32s(-geluBound), simd.BroadcastFloat32s(geluBound)
-	linear, cubic := simd.BroadcastFloat32s(geluLinear), simd.BroadcastFloat32s(3*geluCubic)
-	linear2, cubic2 := simd.BroadcastFloat32s(geluLinear2), simd.BroadcastFloat32s(geluCubic2)
-	c0, c1, c2 := simd.BroadcastFloat32s(exp2c0), simd.BroadcastFloat32s(exp2c1), simd.BroadcastFloat32s(exp2c2)
-	c3, c4, c5 := simd.BroadcastFloat32s(exp2c3), simd.BroadcastFloat32s(exp2c4), simd.BroadcastFloat32s(exp2c5)
-	round := simd.BroadcastFloat32s(3 << 22) // added, leaves the nearest whole number in the last bits
-	size := 4 * uintptr(lanes)
+	size, c := 4*uintptr(lanes), geluConstants
 	for i := uintptr(0); i < 4*uintptr(n); i += size {
-		y := *(*simd.Float32s)(unsafe.Add(p, i))
-		z := y.Min(high).Max(low)
+		y := load32(unsafe.Add(p, i))
+		z := y.Min(load32(unsafe.Pointer(&c[gHigh]))).Max(load32(unsafe.Pointer(&c[gLow])))
 		square := z.Mul(z)
-		t := square.MulAdd(cubic2, linear2).Mul(z)
-		r := t.Add(round)
-		f := t.Sub(r.Sub(round))
-		e := f.MulAdd(c5, c4).MulAdd(f, c3).MulAdd(f, c2).MulAdd(f, c1).MulAdd(f, c0)
+		t := square.MulAdd(load32(unsafe.Pointer(&c[gCubic2])), load32(unsafe.Pointer(&c[gLinear2]))).Mul(z)
+		r := t.Add(load32(unsafe.Pointer(&c[gRound])))
+		f := t.Sub(r.Sub(load32(unsafe.Pointer(&c[gRound]))))
+		e := f.MulAdd(load32(unsafe.Pointer(&c[gExp5])), load32(unsafe.Pointer(&c[gExp4]))).MulAdd(f, load32(unsafe.Pointer(&c[gExp3])))
+		e = e.MulAdd(f, load32(unsafe.Pointer(&c[gExp2]))).MulAdd(f, load32(unsafe.Pointer(&c[gExp1]))).MulAdd(f, load32(unsafe.Pointer(&c[gExp0])))
 		e = e.ToBits().Add(r.ToBits().ShiftAllLeft(23)).BitsToFloat32() // e 2^r
 		if q == nil {
-			*(*simd.Float32s)(unsafe.Add(d, i)) = y.Div(e.Add(one))
+			store32(unsafe.Add(d, i), y.Div(e.Add(load32(unsafe.Pointer(&c[gOne])))))
 			continue
 		}
-		s := one.Div(e.Add(one))
+		s := load32(unsafe.Pointer(&c[gOne])).Div(e.Add(load32(unsafe.Pointer(&c[gOne]))))
 		value := y.Mul(s)
-		*(*simd.Float32s)(unsafe.Add(d, i)) = value
-		slope := e.Mul(s).Mul(value).MulAdd(square.MulAdd(cubic, linear), s)
-		at := (*simd.Float32s)(unsafe.Add(q, i))
-		*at = slope.Mul(*at)
+		store32(unsafe.Add(d, i), value)
+		slope := e.Mul(s).Mul(value).MulAdd(square.MulAdd(load32(unsafe.Pointer(&c[gCubic])), load32(unsafe.Pointer(&c[gLinear]))), s)
+		store32(unsafe.Add(q, i), slope.Mul(load32(unsafe.Add(q, i))))
 	}
 	clearUpper()
 	return n
@@ -56,23 +86,20 @@ func gelu64(v, g, x []float64) int {
 		return 0
 	}
 	d, q, p := unsafe.Pointer(&v[0]), unsafe.Pointer(unsafe.SliceData(g)), unsafe.Pointer(&x[0])
-	one, low, high := simd.BroadcastFloat64s(1), simd.BroadcastFloat64s(-18), simd.BroadcastFloat64s(18)
-	linear, cubic := simd.BroadcastFloat64s(geluLinear), simd.BroadcastFloat64s(geluCubic)
-	slopeCubic := simd.BroadcastFloat64s(3 * geluCubic)
 	size := 8 * uintptr(lanes)
 	for i := uintptr(0); i < 8*uintptr(n); i += size {
 		y := load64(unsafe.Add(p, i))
-		z := y.Min(high).Max(low)
+		z := y.Min(constant64(cGeluHigh)).Max(constant64(cGeluLow))
 		square := z.Mul(z)
-		e := expSum64(square.MulAdd(cubic, linear).Mul(z).Neg(), simd.Float64s{})
+		e := expSum64(square.MulAdd(constant64(cGeluCubic), constant64(cGeluLinear)).Mul(z).Neg(), simd.Float64s{})
 		if q == nil {
-			store64(unsafe.Add(d, i), y.Div(e.Add(one)))
+			store64(unsafe.Add(d, i), y.Div(e.Add(constant64(cOne))))
 			continue
 		}
-		s := one.Div(e.Add(one))
+		s := constant64(cOne).Div(e.Add(constant64(cOne)))
 		value := y.Mul(s)
 		store64(unsafe.Add(d, i), value)
-		slope := e.Mul(s).Mul(value).MulAdd(square.MulAdd(slopeCubic, linear), s)
+		slope := e.Mul(s).Mul(value).MulAdd(square.MulAdd(constant64(cGeluSlope), constant64(cGeluLinear)), s)
 		store64(unsafe.Add(q, i), slope.Mul(load64(unsafe.Add(q, i))))
 	}
 	clearUpper()
