@@ -17,6 +17,7 @@ import (
 // and a prediction for a new initial condition.
 func Example() {
 	spec, err := model.LoadSpec("toy.yaml", []byte(`
+version: 1
 problem: diffusion-sorption
 method: moe
 grid: {t: 11, x: 32}

@@ -41,6 +41,9 @@ type micro[T kernel.Float] struct {
 // Options returns the constraint options a spec describes.
 func (s *Spec) Options(p *pde.Problem) (constraint.Options, error) {
 	c := s.Constraint
+	if err := s.fitted(); err != nil {
+		return constraint.Options{}, err
+	}
 	o := constraint.Options{
 		Points: c.Points, Overlap: c.Overlap.Start != 0 || c.Overlap.End != 0, Weights: c.Weights, Mean: c.Normalization == "mean",
 		LocalConditions: c.ConditionRows == "local", RepeatInitial: c.RepeatInitial, Start: c.Start,

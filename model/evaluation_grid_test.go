@@ -12,6 +12,7 @@ import (
 )
 
 const gridsSpec = `
+version: 1
 problem: navier-stokes
 grid: {t: 8, x: 16, y: 16}
 network: {width: 4, layers: 2, modes: {t: 3, x: 4, y: 4}, projection: 4, basis: 3}

@@ -12,6 +12,7 @@ import (
 )
 
 const toySpec = `
+version: 1
 problem: %s
 method: %s
 grid: {t: 9, x: 24}

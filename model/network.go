@@ -78,6 +78,9 @@ type NetworkKeys interface {
 	// be differenced in seconds.
 	Small(axes []string) NetworkKeys
 
+	// withModes returns the keys with the resolution that the axes hold.
+	withModes(modes map[string]int) NetworkKeys
+
 	decode(n config.Node, shared *NetworkShared) (NetworkKeys, error)
 	encode(shared NetworkShared) (any, error)
 }
@@ -165,6 +168,9 @@ func (n NetworkSpec) MarshalYAML() (any, error) {
 // initial condition, and the features: fixed scales, so that a longer horizon or
 // another grid does not change their meaning (docs/constraint.md, Q12).
 func NewNetwork(s *Spec, p *pde.Problem) (Network, error) {
+	if err := s.fitted(); err != nil {
+		return nil, err
+	}
 	in, err := NewInputs(s, p)
 	if err != nil {
 		return nil, err

@@ -19,6 +19,11 @@ func (k fnoKeys) Network(axes []string, inputs, outputs int) (Network, error) {
 // Small implements NetworkKeys.
 func (k fnoKeys) Small(axes []string) NetworkKeys { return fnoKeys{k.Spec.Small(axes)} }
 
+func (k fnoKeys) withModes(modes map[string]int) NetworkKeys {
+	k.Modes = modes
+	return k
+}
+
 func (k fnoKeys) decode(n config.Node, shared *NetworkShared) (NetworkKeys, error) {
 	keys, err := decodeNetwork(n, shared, k.Spec)
 	return fnoKeys{keys}, err
@@ -62,6 +67,11 @@ func (k ffnoKeys) Network(axes []string, inputs, outputs int) (Network, error) {
 
 // Small implements NetworkKeys.
 func (k ffnoKeys) Small(axes []string) NetworkKeys { return ffnoKeys{k.Spec.Small(axes)} }
+
+func (k ffnoKeys) withModes(modes map[string]int) NetworkKeys {
+	k.Modes = modes
+	return k
+}
 
 func (k ffnoKeys) decode(n config.Node, shared *NetworkShared) (NetworkKeys, error) {
 	keys, err := decodeNetwork(n, shared, k.Spec)

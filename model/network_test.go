@@ -31,6 +31,8 @@ func (k pointwiseKeys) Network(_ []string, inputs, outputs int) (Network, error)
 
 func (k pointwiseKeys) Small([]string) NetworkKeys { return k }
 
+func (k pointwiseKeys) withModes(map[string]int) NetworkKeys { return k }
+
 func (k pointwiseKeys) decode(n config.Node, shared *NetworkShared) (NetworkKeys, error) {
 	return decodeNetwork(n, shared, k)
 }
@@ -188,7 +190,7 @@ func TestNetworkKinds(t *testing.T) {
 			}
 		}
 	}
-	for _, src := range []string{"problem: a\n", "problem: a\nnetwork:\n", "problem: a\nnetwork: {kind: fno, width: 64}\n"} {
+	for _, src := range []string{"version: 1\nproblem: a\n", "version: 1\nproblem: a\nnetwork:\n", "version: 1\nproblem: a\nnetwork: {kind: fno, width: 64}\n"} {
 		s, err := LoadSpec("s.yaml", []byte(src))
 		if err != nil {
 			t.Fatal(err)

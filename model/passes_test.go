@@ -15,6 +15,7 @@ import (
 )
 
 const flowSpec = `
+version: 1
 problem: navier-stokes
 method: %s
 grid: {t: 7, x: 8, y: 12}

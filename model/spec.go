@@ -19,9 +19,14 @@ import (
 	"pihc/pde"
 )
 
-// SpecVersion is the version of spec files and run folders. It changes when an
-// old one can no longer be read.
-const SpecVersion = 1
+// SpecVersion is the newest version of spec files, that of a file which states none.
+// Versions have the same keys and differ in their defaults: those of version 1 are
+// constants, the paper's; those of version 2 follow from the problem ([Spec.Fit]).
+const SpecVersion = 2
+
+// FolderVersion is the version of run folders. It changes when an old one can no
+// longer be read.
+const FolderVersion = 1
 
 // The three ways of training (paper, section 4).
 const (
@@ -60,6 +65,8 @@ type Spec struct {
 	Training   TrainingSpec       `yaml:"training"`
 	Data       DataSpec           `yaml:"data"`
 	Paper      map[string]Paper   `yaml:"paper,omitempty"`
+
+	unset []string // keys whose defaults Fit has yet to find
 }
 
 // ConstraintSpec describes the least-squares solves of hard and moe.
@@ -182,38 +189,6 @@ type Paper struct {
 	Std  float64 `yaml:"std"`
 }
 
-// DefaultSpec returns the paper's values (sections 4.1 and B; docs/constraint.md, Q23, for the
-// rest), in their best fair form.
-func DefaultSpec() Spec {
-	return Spec{
-		Version: SpecVersion,
-		Method:  MoE,
-		Network: NetworkSpec{
-			NetworkShared{Kind: defaultKind, Basis: 16, Precision: "float32", InitialScale: 1, OmitCoordinates: []string{}, Features: map[string]float64{}, Passes: 1},
-			networkKinds[defaultKind],
-		},
-		Constraint: ConstraintSpec{
-			Points: 20000, Overlap: Ramp{To: 1}, Weights: map[string]float64{}, Normalization: "mean", ConditionRows: "global", SoftWeight: 1, Ridge: 1e-4, Tolerance: 1e-4,
-			MaxIterations: 50, Damping: "nielsen", Scaling: "more", NewtonCorrection: true, Adjoint: "exact",
-			// Near Gauss-Newton from the first step: rows are close to linear in the
-			// weights, and most solves save an iteration or two.
-			InitialDamping: 1e-6,
-			// What a reduction of 1e-6 leaves is for the Newton correction. It ends
-			// the solves on an untrained basis, which wander in a flat valley; those on
-			// a trained one meet the gradient test first.
-			CostTolerance: 1e-6,
-		},
-		Loss: LossSpec{Form: "mean-square", Weights: map[string]float64{}, BorderRows: Ramp{1, 1, 0, 1}},
-		Training: TrainingSpec{
-			Steps: 4000, Batch: 6, MicroBatch: 1,
-			LearningRate: LearningRate{Initial: 1e-3, Final: 1e-4, Decay: "exponential"},
-			Beta1:        0.9, Beta2: 0.999, Epsilon: 1e-8, Clip: 1,
-			Validate: 100, ValidateCount: 16, Log: 10, Checkpoint: 500, MaxBadSteps: 10,
-		},
-		Data: DataSpec{SplitSpec{8000, 1}, SplitSpec{100, 2}, TestSpec{SplitSpec: SplitSpec{1000, 3}}},
-	}
-}
-
 // LoadSpec decodes a spec over the defaults, applies overrides ("a.b=c") and
 // validates it. name is used in messages.
 func LoadSpec(name string, src []byte, overrides ...string) (*Spec, error) {
@@ -233,9 +208,18 @@ func LoadSpec(name string, src []byte, overrides ...string) (*Spec, error) {
 				WithHint("write a spec with `problem: %s` beside it; docs/pde-files.md has an example", filepath.Base(name)))
 		}
 	}
-	s := DefaultSpec()
+	version := SpecVersion
+	if at, ok := d.Root().Lookup("version"); ok {
+		if err := at.Decode(&version); err != nil {
+			return nil, err
+		}
+	}
+	s := DefaultSpec(version)
 	if err := d.Decode(&s); err != nil {
 		return nil, err
+	}
+	if version >= 2 {
+		s.unset = absent(d.Root())
 	}
 	if err := s.validate(d); err != nil {
 		return nil, err
@@ -301,8 +285,8 @@ func (s *Spec) validate(d *config.Document) error {
 			bad(path, "%s: %d: want at least %d", path, v, least)
 		}
 	}
-	if s.Version != SpecVersion {
-		bad("version", "version %d: this pihc reads version %d", s.Version, SpecVersion)
+	if s.Version < 1 || s.Version > SpecVersion {
+		bad("version", "version %d: this pihc reads versions 1 to %d", s.Version, SpecVersion)
 	}
 	if s.Problem == "" {
 		bad("problem", "problem: missing; name a built-in problem (%s) or a PDE file", strings.Join(pde.Builtins(), ", "))

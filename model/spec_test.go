@@ -95,7 +95,7 @@ func TestPaperSpec(t *testing.T) {
 		t.Errorf("training %+v", tr)
 	}
 	// Its schedule is the default; the shipped specs choose a better one.
-	if r := DefaultSpec().Training.LearningRate; r != (LearningRate{Initial: 1e-3, Final: 1e-4, Decay: "exponential"}) {
+	if r := DefaultSpec(1).Training.LearningRate; r != (LearningRate{Initial: 1e-3, Final: 1e-4, Decay: "exponential"}) {
 		t.Errorf("default learning rate %+v", r)
 	}
 	if d := s.Data; d.Train.Count != 8000 || d.Validation.Count != 100 || d.Test.Count != 1000 || d.Train.Seed == d.Validation.Seed || d.Validation.Seed == d.Test.Seed {
@@ -106,7 +106,7 @@ func TestPaperSpec(t *testing.T) {
 // The keys of a network and those around them keep their order, which the hash in a
 // checkpoint covers.
 func TestNetworkKeysInOrder(t *testing.T) {
-	s := DefaultSpec()
+	s := DefaultSpec(1)
 	s.Network.Keys = fnoKeys{fno.Spec{Width: 64, Layers: 5, Modes: map[string]int{"x": 8}, Projection: 128, LastActivation: true, SpectralGain: 1}}
 	src, err := s.Encode()
 	if err != nil {
@@ -135,7 +135,7 @@ func TestNetworkKeysInOrder(t *testing.T) {
 // Keys that specs did not have at first are written where they differ from their
 // default alone, and read back; their values reach the solver.
 func TestLateKeys(t *testing.T) {
-	s, err := LoadSpec("s.yaml", []byte("problem: diffusion-sorption\nconstraint: {initial_damping: 1e-6, cost_tolerance: 1e-6, restart: false}\n"))
+	s, err := LoadSpec("s.yaml", []byte("version: 1\nproblem: diffusion-sorption\nconstraint: {initial_damping: 1e-6, cost_tolerance: 1e-6, restart: false}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +193,7 @@ func TestSpecReports(t *testing.T) {
 			`s.yaml:2:26: network.spectral_gain: -1: want zero or a positive number`, `s.yaml:2:42: network.projection: 0: want at least 1`,
 		}},
 		{"no problem", "method: moe\n", nil, []string{`s.yaml: problem: missing; name a built-in problem (diffusion-sorption`}},
-		{"another version", "version: 2\nproblem: a\n", nil, []string{`s.yaml:1:10: version 2: this pihc reads version 1`}},
+		{"another version", "version: 9\nproblem: a\n", nil, []string{`s.yaml:1:10: version 9: this pihc reads versions 1 to 2`}},
 		{"overrides", "problem: a\n", []string{"training.batch=0"}, []string{`--set:1:16: training.batch: 0: want at least 1`}},
 		{"overrides, unknown", "problem: a\n", []string{"training.btach=3"}, []string{`--set:1:10: unknown key "btach" in training`}},
 		{"overrides, not one", "problem: a\n", []string{"training.batch"}, []string{`--set:1:1: not of the form key=value`}},
@@ -246,6 +246,7 @@ func TestSpecRoundTrip(t *testing.T) {
 // Every field of the constraint reaches the solver.
 func TestOptions(t *testing.T) {
 	s, err := LoadSpec("s.yaml", []byte(`
+version: 1
 problem: diffusion-sorption
 constraint: {experts: {x: 3, t: 2}, points: 7, weights: {left: 2}, normalization: none, condition_rows: local, repeat_initial: 101,
   start: 1, ridge: 0.5, tolerance: 1e-3, max_iterations: 9, damping: classical, scaling: identity, newton_correction: false, adjoint: paper}
@@ -297,7 +298,7 @@ func TestEngineRefuses(t *testing.T) {
 		{[]string{"constraint.weights={wall: 1}"}, `no rows are called "wall"`},
 		{[]string{"loss.weights={wall: 1}"}, `no rows are called "wall"`},
 	} {
-		s, err := LoadSpec("s.yaml", []byte("problem: diffusion-sorption\ngrid: {t: 21, x: 32}\nconstraint: {points: 10}\nnetwork: {width: 4, layers: 1, modes: {t: 8, x: 8}}\n"), test.overrides...)
+		s, err := LoadSpec("s.yaml", []byte("version: 1\nproblem: diffusion-sorption\ngrid: {t: 21, x: 32}\nconstraint: {points: 10}\nnetwork: {width: 4, layers: 1, modes: {t: 8, x: 8}}\n"), test.overrides...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -328,7 +329,7 @@ func FuzzLoadSpec(f *testing.F) {
 		}
 		f.Add(src, "training.steps=3")
 	}
-	f.Add([]byte("problem: a\ngrid: {x: 3}\nconstraint: {experts: {x: 0}}\n"), "a.b=c")
+	f.Add([]byte("version: 1\nproblem: a\ngrid: {x: 3}\nconstraint: {experts: {x: 0}}\n"), "a.b=c")
 	f.Fuzz(func(t *testing.T, src []byte, override string) {
 		s, err := LoadSpec("fuzz.yaml", src, override)
 		if err != nil {

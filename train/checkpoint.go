@@ -63,7 +63,7 @@ func writeCheckpoint[T kernel.Float](run, name string, layout []kernel.Tensor, s
 	} else {
 		tensors = tensorsOf("params.", layout, s.evaluated())
 	}
-	m.Version, m.Step, m.Updates = model.SpecVersion, s.step, s.Updates
+	m.Version, m.Step, m.Updates = model.FolderVersion, s.step, s.Updates
 	m.BadInRow, m.BadTotal = s.badInRow, s.badTotal
 	m.BestStep, m.BestResidual = s.bestStep, data.Float(s.bestResidual)
 	metadata := map[string]string{"format": "pihc checkpoint", "step": fmt.Sprint(s.step)}
@@ -128,8 +128,8 @@ func decodeMeta(path string, text []byte) (Meta, error) {
 	if err := data.DecodeJSON(text, &m); err != nil {
 		return m, fmt.Errorf("%s: %w", path, err)
 	}
-	if m.Version != model.SpecVersion {
-		return m, fmt.Errorf("checkpoint %s has version %d; this pihc reads version %d", path, m.Version, model.SpecVersion)
+	if m.Version != model.FolderVersion {
+		return m, fmt.Errorf("checkpoint %s has version %d; this pihc reads version %d", path, m.Version, model.FolderVersion)
 	}
 	if sum, err := m.sum(); err != nil || sum != m.Checksum {
 		return m, &data.CorruptError{File: path, Reason: "its content does not match its checksum: it was altered"}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 
 	"pihc/data"
 	"pihc/model"
+	"pihc/pde"
 	"pihc/report"
 	"pihc/train"
 )
@@ -20,18 +22,19 @@ import (
 type reproduceOptions struct {
 	specFlags
 	scale, out string
+	methods    []string
 	fair, json bool
 }
 
 func newReproduce(a *app) *cobra.Command {
 	o := &reproduceOptions{}
 	c := &cobra.Command{
-		Use:   "reproduce NAME --scale demo|small|paper",
+		Use:   "reproduce NAME --scale demo|small|paper | reproduce SPEC.yaml",
 		Short: "Data, all three methods, scores and report in one go",
 		Long: `reproduce runs a whole experiment: it generates the dataset of the spec
-NAME-SCALE, trains soft, hard and moe, evaluates them on the test split (on the
-spec's grid and on those of data.test.grids), writes DIR/report.html and prints the
-table.
+NAME-SCALE, or of a spec file of your own (pihc init writes one), trains soft, hard
+and moe, or the --methods given, evaluates them on the test split (on the spec's
+grid and on those of data.test.grids), writes DIR/report.html and prints the table.
 
                         demo           small          paper
   diffusion-sorption    101 x 128      101 x 256      101 x 1024
@@ -47,14 +50,16 @@ kept: started again, an interrupted reproduction continues.`,
 		Example: `  pihc reproduce diffusion-sorption --scale demo
   pihc reproduce diffusion-sorption --scale small --out runs/small --seed 2
   pihc reproduce navier-stokes --scale demo
+  pihc reproduce mine/spec.yaml --out runs/mine --methods moe,hard
   pihc reproduce diffusion-sorption --scale demo --set training.steps=100 --json`,
-		Args: positional("NAME", 1, 1),
+		Args: positional("NAME or SPEC.yaml", 1, 1),
 		RunE: func(c *cobra.Command, args []string) error { return a.reproduce(c.Context(), args[0], o) },
 	}
 	o.add(c, false)
 	flags := c.Flags()
 	flags.StringVar(&o.scale, "scale", "demo", "demo, small or paper")
-	flags.StringVarP(&o.out, "out", "o", "", "folder of the experiment (default runs/NAME-SCALE)")
+	flags.StringSliceVar(&o.methods, "methods", nil, "methods to train, as in moe,hard (default all three)")
+	flags.StringVarP(&o.out, "out", "o", "", "folder of the experiment (default runs/NAME-SCALE; required for a spec file)")
 	flags.BoolVar(&o.fair, "fair", false, "train hard once more, with as many points as all experts of moe together")
 	jsonFlag(c, &o.json)
 	return c
@@ -63,7 +68,7 @@ kept: started again, an interrupted reproduction continues.`,
 // reproduction is the JSON of reproduce.
 type reproduction struct {
 	Problem   string                        `json:"problem"`
-	Scale     string                        `json:"scale"`
+	Scale     string                        `json:"scale,omitempty"` // of a built-in experiment
 	Methods   map[string]*report.Evaluation `json:"methods"`
 	Baselines map[string]*report.Evaluation `json:"baselines,omitempty"`
 	Report    string                        `json:"report"`
@@ -72,13 +77,9 @@ type reproduction struct {
 
 func (a *app) reproduce(ctx context.Context, name string, o *reproduceOptions) error {
 	begin := time.Now()
-	specName := name + "-" + o.scale
-	if !slices.Contains(model.BuiltinSpecs(), specName) {
-		return withHint(usagef("%s --scale %s: no such experiment", name, o.scale), "there are %s", strings.Join(model.BuiltinSpecs(), ", "))
-	}
-	dir := o.out
-	if dir == "" {
-		dir = filepath.Join("runs", specName)
+	specName, scale, dir, err := o.experiment(name)
+	if err != nil {
+		return err
 	}
 	spec, p, err := o.open(specName)
 	if err != nil {
@@ -96,7 +97,7 @@ func (a *app) reproduce(ctx context.Context, name string, o *reproduceOptions) e
 		return err
 	}
 	var runs []string
-	for _, x := range experiments(spec, o.fair) {
+	for _, x := range experiments(spec, o.methods, o.fair) {
 		run := filepath.Join(dir, x.name)
 		spec, p, err := o.open(specName, x.overrides...)
 		if err != nil {
@@ -125,14 +126,17 @@ func (a *app) reproduce(ctx context.Context, name string, o *reproduceOptions) e
 	if err != nil {
 		return err
 	}
-	page.Title = fmt.Sprintf("%s, %s scale", p.Title, o.scale)
+	page.Title = p.Title
+	if scale != "" {
+		page.Title = fmt.Sprintf("%s, %s scale", p.Title, scale)
+	}
 	path := filepath.Join(dir, "report.html")
 	if err := report.WritePage(dir, path, *page); err != nil {
 		return err
 	}
 	seconds := time.Since(begin).Seconds()
 	if o.json {
-		return a.printJSON(reproductionOf(page, p.Name, o.scale, path, seconds))
+		return a.printJSON(reproductionOf(page, p.Name, scale, path, seconds))
 	}
 	if err := a.printTables(page); err != nil {
 		return err
@@ -141,15 +145,42 @@ func (a *app) reproduce(ctx context.Context, name string, o *reproduceOptions) e
 	return err
 }
 
+// experiment returns the name of the spec, the scale of a built-in one, and the
+// folder of what is to be reproduced.
+func (o *reproduceOptions) experiment(name string) (spec, scale, dir string, err error) {
+	for _, m := range o.methods {
+		if !slices.Contains(model.Methods, m) {
+			return "", "", "", usagef("--methods %s: want some of %s", m, strings.Join(model.Methods, ", "))
+		}
+	}
+	if pde.IsPath(name) {
+		switch {
+		case o.flags.Changed("scale"):
+			return "", "", "", usagef("--scale with the spec file %s: it has its own sizes", name)
+		case o.out == "":
+			return "", "", "", usagef("--out DIR missing")
+		}
+		return name, "", o.out, nil
+	}
+	spec = name + "-" + o.scale
+	if !slices.Contains(model.BuiltinSpecs(), spec) {
+		return "", "", "", withHint(usagef("%s --scale %s: no such experiment", name, o.scale), "there are %s, and files of your own (`pihc init`)", strings.Join(model.BuiltinSpecs(), ", "))
+	}
+	return spec, o.scale, cmp.Or(o.out, filepath.Join("runs", spec)), nil
+}
+
 // experiment is one training of a reproduction.
 type experiment struct {
 	name, title string
 	overrides   []string
 }
 
-func experiments(spec *model.Spec, fair bool) []experiment {
+func experiments(spec *model.Spec, methods []string, fair bool) []experiment {
+	if len(methods) == 0 {
+		methods = model.Methods
+	}
 	var out []experiment
-	for _, m := range model.Methods {
+	for _, m := range methods {
 		out = append(out, experiment{m, model.MethodLabel(m), []string{"method=" + m}})
 	}
 	if fair {

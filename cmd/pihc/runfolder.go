@@ -31,7 +31,7 @@ type runInfo struct {
 
 // newRunInfo returns the content of run.json for a run in dir.
 func newRunInfo(dir, dataDir string, set *data.Dataset) ([]byte, error) {
-	info := runInfo{Version: model.SpecVersion, DatasetHash: set.Manifest().Checksum, Pihc: versionText()}
+	info := runInfo{Version: model.FolderVersion, DatasetHash: set.Manifest().Checksum, Pihc: versionText()}
 	var err error
 	if info.Data, err = filepath.Abs(dataDir); err != nil {
 		return nil, err
@@ -65,8 +65,8 @@ func openRunData(run, given string) (*data.Dataset, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	if info.Version != model.SpecVersion {
-		return nil, "", &data.VersionError{File: filepath.Join(run, train.InfoFile), Got: info.Version, Want: model.SpecVersion}
+	if info.Version != model.FolderVersion {
+		return nil, "", &data.VersionError{File: filepath.Join(run, train.InfoFile), Got: info.Version, Want: model.FolderVersion}
 	}
 	if info.DataBytes != nil {
 		info.Data, info.DataFromRun = string(info.DataBytes), string(info.DataFromRunBytes)

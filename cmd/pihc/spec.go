@@ -89,7 +89,10 @@ func (f *specFlags) open(name string, more ...string) (*model.Spec, *pde.Problem
 		at := model.SpecPosition(name, "constants."+unknown.Name, overrides...)
 		err = config.Join(at.Errorf("%v", err).WithHint("%s", unknown.Hint()))
 	}
-	return spec, p, err
+	if err != nil {
+		return spec, p, err
+	}
+	return spec, p, spec.Fit(p)
 }
 
 // openProblem reads the problem a spec names. The path of a PDE file is relative

@@ -83,6 +83,7 @@ type testCase struct {
 // their tolerance.
 const (
 	adsorption = `
+version: 1
 problem: diffusion-sorption
 grid: {t: 9, x: 24}
 network: {width: 6, layers: 2, modes: {t: 3, x: 3}, projection: 8, basis: 4}
@@ -91,6 +92,7 @@ loss: {form: FORM, border_jump: 0.5, border_slope: 0.3, weights: {initial: 2}}
 training: {batch: 3, micro_batch: 2}
 method: `
 	borders = `
+version: 1
 problem: diffusion-sorption
 grid: {t: 9, x: 24}
 network: {width: 6, layers: 2, modes: {t: 3, x: 3}, projection: 8, basis: 4, last_activation: false, output_activation: true, initial_scale: 0.5}
@@ -100,6 +102,7 @@ loss: {border_rows: {start: 0.05, end: 0.4, from: 0.1, to: 0.9}, border_jump: 0.
 training: {batch: 3, micro_batch: 2}
 method: moe`
 	features = `
+version: 1
 problem: burgers
 grid: {t: 9, x: 24}
 network: {width: 6, layers: 2, modes: {t: 3, x: 3}, projection: 8, basis: 4, omit_coordinates: [x], features: {u: 0.7, u_x: 3, residual: 0.5, mean_residual: 2}}
@@ -108,6 +111,7 @@ loss: {relative: true, border_rows: {start: 0.3, end: 0.3}, border_slope: 0.1}
 training: {batch: 3, micro_batch: 2}
 method: `
 	flow = `
+version: 1
 problem: navier-stokes
 grid: {t: 5, x: 6, y: 8}
 network: {width: 5, layers: 2, modes: {t: 2, x: 2, y: 3}, projection: 6, basis: 3, omit_coordinates: [x, y], passes: 3,

@@ -1,0 +1,379 @@
+package model
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pihc/constraint"
+	"pihc/data"
+	"pihc/fno"
+	"pihc/grid"
+	"pihc/internal/config"
+	"pihc/internal/kernel"
+	"pihc/pde"
+)
+
+// DefaultSpec returns the defaults of a version of spec files: of version 1 the
+// paper's values (sections 4.1 and B; docs/constraint.md, Q23, for the rest), in
+// their best fair form, of later ones what docs/choices.md measured as better.
+func DefaultSpec(version int) Spec {
+	s := Spec{
+		Version: version,
+		Method:  MoE,
+		Network: NetworkSpec{
+			NetworkShared{Kind: defaultKind, Basis: 16, Precision: "float32", InitialScale: 1, OmitCoordinates: []string{}, Features: map[string]float64{}, Passes: 1},
+			networkKinds[defaultKind],
+		},
+		Constraint: ConstraintSpec{
+			Points: 20000, Overlap: Ramp{To: 1}, Weights: map[string]float64{}, Normalization: "mean", ConditionRows: "global", SoftWeight: 1, Ridge: 1e-4, Tolerance: 1e-4,
+			MaxIterations: 50, Damping: "nielsen", Scaling: "more", NewtonCorrection: true, Adjoint: "exact",
+			// Near Gauss-Newton from the first step: rows are close to linear in the
+			// weights, and most solves save an iteration or two.
+			InitialDamping: 1e-6,
+			// What a reduction of 1e-6 leaves is for the Newton correction. It ends
+			// the solves on an untrained basis, which wander in a flat valley; those on
+			// a trained one meet the gradient test first.
+			CostTolerance: 1e-6,
+		},
+		Loss: LossSpec{Form: "mean-square", Weights: map[string]float64{}, BorderRows: Ramp{1, 1, 0, 1}},
+		Training: TrainingSpec{
+			Steps: 4000, Batch: 6, MicroBatch: 1,
+			LearningRate: LearningRate{Initial: 1e-3, Final: 1e-4, Decay: "exponential"},
+			Beta1:        0.9, Beta2: 0.999, Epsilon: 1e-8, Clip: 1,
+			Validate: 100, ValidateCount: 16, Log: 10, Checkpoint: 500, MaxBadSteps: 10,
+		},
+		Data: DataSpec{SplitSpec{8000, 1}, SplitSpec{100, 2}, TestSpec{SplitSpec: SplitSpec{1000, 3}}},
+	}
+	if version == 1 {
+		return s
+	}
+	s.Network.Keys = fnoKeys{fno.Spec{Width: 32, Layers: 4, Projection: 64, LastActivation: true, SpectralGain: 0}}
+	s.Constraint.Overlap = Ramp{Start: 0.75, End: 0, From: 0.2, To: 0.6}
+	s.Loss.Relative = true
+	t := &s.Training
+	t.Steps, t.Batch, t.Clip = 1500, 4, 0.1
+	t.LearningRate = LearningRate{Initial: 3e-3, Final: 1e-5, Decay: "cosine", Warmup: 20}
+	s.Data = DataSpec{SplitSpec{4000, 1}, SplitSpec{16, 2}, TestSpec{SplitSpec: SplitSpec{32, 3}}}
+	return s
+}
+
+// fits are the keys whose defaults, from version 2 on, follow from the problem.
+var fits = []struct {
+	key string
+	set func(s *Spec, f *fitting)
+}{
+	{"network.modes", func(s *Spec, f *fitting) { s.Network.Keys = s.Network.Keys.withModes(f.modes()) }},
+	{"network.initial_scale", func(s *Spec, f *fitting) { s.Network.InitialScale = f.scale }},
+	{"network.omit_coordinates", func(s *Spec, f *fitting) { s.Network.OmitCoordinates = f.homogeneous() }},
+	{"network.passes", func(s *Spec, f *fitting) {
+		if f.corrects() {
+			s.Network.Passes = passes
+		}
+	}},
+	{"network.features", func(s *Spec, f *fitting) {
+		if f.corrects() {
+			s.Network.Features = map[string]float64{f.problem.Unknown: f.scale, FeatureResidual: rounded2(1 / f.units[0]), FeatureMeanResidual: 1}
+		}
+	}},
+	{"constraint.experts", func(s *Spec, f *fitting) { s.Constraint.Experts = f.experts() }},
+	{"constraint.points", func(s *Spec, f *fitting) { s.Constraint.Points = f.points(s.Constraint.Experts) }},
+	{"constraint.weights", func(s *Spec, f *fitting) {
+		s.Constraint.Weights = f.weights(func(residual bool, unit float64) float64 {
+			if residual {
+				return 0.14 * unit
+			}
+			return unit
+		})
+	}},
+	{"loss.weights", func(s *Spec, f *fitting) {
+		s.Loss.Weights = f.weights(func(residual bool, unit float64) float64 {
+			if residual {
+				return 2 * unit * unit
+			}
+			return 10 * unit * unit
+		})
+	}},
+	{"loss.border_rows", func(s *Spec, f *fitting) { s.Loss.BorderRows = f.borderRows(s.Constraint.Experts) }},
+	{"loss.border_jump", func(s *Spec, f *fitting) {
+		if slices.ContainsFunc(f.problem.Terms, func(t pde.Term) bool { return t.Spectral != nil }) {
+			s.Loss.BorderJump = 0.1 // spectral terms see a jump along whole lines
+		}
+	}},
+}
+
+const (
+	// passes of a network that corrects its own field.
+	passes = 4
+	// expertRows is the number of residual rows of an expert, in a subdomain that has
+	// more.
+	expertRows = 5000
+)
+
+// absent returns the keys of fits that a document does not give.
+func absent(root config.Node) []string {
+	var out []string
+	for _, f := range fits {
+		node, given := root, true
+		for _, key := range strings.Split(f.key, ".") {
+			if node, given = node.Lookup(key); !given {
+				break
+			}
+		}
+		if !given {
+			out = append(out, f.key)
+		}
+	}
+	return out
+}
+
+// Fit sets the keys that the file left out and whose defaults follow from the
+// problem: grid and boundaries, sizes of initial conditions, units of the rows. From
+// version 2 on a spec is used only after it; for one of version 1, and for one that
+// is fitted, it does nothing.
+func (s *Spec) Fit(p *pde.Problem) error {
+	if len(s.unset) == 0 {
+		return nil
+	}
+	f, err := newFitting(s, p)
+	if err != nil {
+		return err
+	}
+	for _, x := range fits {
+		if slices.Contains(s.unset, x.key) {
+			x.set(s, f)
+		}
+	}
+	s.unset = nil
+	return nil
+}
+
+// fitted is an error for a spec whose defaults are not there yet.
+func (s *Spec) fitted() error {
+	if len(s.unset) > 0 {
+		return fmt.Errorf("the spec is not fitted to its problem: call Spec.Fit first (it leaves out %s)", strings.Join(s.unset, ", "))
+	}
+	return nil
+}
+
+// fitting is what defaults are found from.
+type fitting struct {
+	problem *pde.Problem
+	grid    *grid.Grid
+	scale   float64   // root mean square of initial conditions, with two digits
+	units   []float64 // per set of rows, the residual first: factor to the unit of the unknown
+	names   []string  // of the sets
+	misfit  float64   // of conditions at axes of space by an initial condition that is kept, in the unit of the unknown
+}
+
+func newFitting(s *Spec, p *pde.Problem) (*fitting, error) {
+	g, err := p.Grid(s.Grid)
+	if err != nil {
+		return nil, err
+	}
+	sys, err := p.Discretize(g)
+	if err != nil {
+		return nil, err
+	}
+	f := &fitting{problem: p, grid: g, scale: 1}
+	u0 := make([]float64, g.Size()/g.Axes[0].Points)
+	if p.Initial.Distribution != "" {
+		next, err := sampler(p, p.Initial, g)
+		if err != nil {
+			return nil, err
+		}
+		const draws = 16
+		var square float64
+		for i := range draws {
+			if err := next(data.SampleRand(1, i), u0); err != nil {
+				return nil, err
+			}
+			for _, v := range u0 {
+				square += v * v / float64(draws*len(u0))
+			}
+		}
+		if square > 0 && !math.IsInf(square, 0) {
+			f.scale = rounded2(math.Sqrt(square))
+		}
+	}
+	steady := slices.Repeat(u0, g.Axes[0].Points)
+	gatherer := sys.NewGatherer(nil)
+	for _, set := range sys.Sets {
+		rows := sys.NewPointRows(set, set.Points)
+		rows.Prepare()
+		rows.SetInitial(u0)
+		z := rows.NewValues()
+		grid.Gather(gatherer, steady, 1, []grid.Rows[float64]{z})
+		out := sys.NewEvaluator(len(set.Points)).Eval(rows, pde.FirstDerivatives, z.Values, 0, len(set.Points))
+		unit := f.unit(sys, set, out[1:])
+		if set.Kind != pde.ResidualRows && !f.atFirstAxis(set.Name) {
+			f.misfit = max(f.misfit, unit*math.Sqrt(kernel.SumSquares64(out[0])/float64(len(out[0]))))
+		}
+		if set.Kind == pde.ResidualRows {
+			f.units, f.names = slices.Insert(f.units, 0, unit), slices.Insert(f.names, 0, set.Name)
+		} else {
+			f.units, f.names = append(f.units, unit), append(f.names, set.Name)
+		}
+	}
+	return f, nil
+}
+
+// Compatible reports whether initial conditions, kept for all times, meet the
+// conditions at the ends of axes of space to a hundredth of their size. Where they
+// do not, the field changes there at once, which no ansatz that begins smoothly can
+// follow.
+func Compatible(p *pde.Problem) (bool, error) {
+	s := DefaultSpec(SpecVersion)
+	f, err := newFitting(&s, p)
+	return err == nil && f.misfit < 0.01*f.scale, err
+}
+
+// unit is the factor that brings a set of rows to the unit of the unknown: what a row
+// says of a derivative of order d, over a range L of its axis, changes the unknown by
+// L^d/d! times as much. Of the residual that is the highest derivative along the
+// first axis, of conditions the lowest. slopes are the derivatives of the rows by
+// their terms.
+func (f *fitting) unit(sys *pde.System, set *pde.RowSet, slopes [][]float64) float64 {
+	best, unit := -1, 1.0
+	for j, t := range set.Terms {
+		order, length := 0, 1.0
+		if t > 0 {
+			term := f.problem.Terms[t-1]
+			if len(term.Factors) != 1 {
+				continue
+			}
+			factor := term.Factors[0]
+			order = factor.Scheme.Derivative
+			if factor.Edge != nil {
+				order = factor.Edge.Derivative
+			}
+			a := f.problem.Axis(factor.Axis)
+			if set.Kind == pde.ResidualRows && a > 0 {
+				continue
+			}
+			length = f.grid.Axes[a].Hi - f.grid.Axes[a].Lo
+		}
+		var square float64
+		for _, v := range slopes[j] {
+			square += v * v / float64(len(slopes[j]))
+		}
+		better := best < 0 || set.Kind == pde.ResidualRows && order > best || set.Kind != pde.ResidualRows && order < best
+		if !better || !(square > 0) || math.IsInf(square, 0) {
+			continue
+		}
+		best, unit = order, 1/math.Sqrt(square)
+		for d := 1; d <= order; d++ {
+			unit *= length / float64(d)
+		}
+	}
+	return unit
+}
+
+// atFirstAxis reports whether a condition holds at an end of the first axis.
+func (f *fitting) atFirstAxis(name string) bool {
+	i := slices.IndexFunc(f.problem.Conditions, func(r pde.Rows) bool { return r.Name == name })
+	return f.problem.Conditions[i].At[f.problem.Axes[0].Name] != ""
+}
+
+func (f *fitting) weights(of func(residual bool, unit float64) float64) map[string]float64 {
+	out := map[string]float64{}
+	for i, name := range f.names {
+		out[name] = rounded2(of(i == 0, f.units[i]))
+	}
+	return out
+}
+
+// corrects reports whether later passes of the network have a field to correct.
+func (f *fitting) corrects() bool {
+	zero, constant := f.problem.Ansatz.Offset.Constant()
+	return !constant || zero != 0
+}
+
+// modes keeps eight on the first axis and of two axes of space, twelve on a single
+// one, or as many as the axis holds.
+func (f *fitting) modes() map[string]int {
+	out := map[string]int{}
+	for i, a := range f.grid.Axes {
+		most := 8
+		if i == 1 && len(f.grid.Axes) == 2 {
+			most = 12
+		}
+		out[a.Name] = max(1, min(most, a.Points/2))
+	}
+	return out
+}
+
+// homogeneous returns the periodic axes of space whose coordinate no row, ansatz or
+// condition contains: the network commutes with translations along them without it.
+func (f *fitting) homogeneous() []string {
+	out := []string{}
+	for _, a := range f.grid.Axes[1:] {
+		used := f.problem.Ansatz.Offset.DependsOn(a.Name) || f.problem.Ansatz.Multiplier.DependsOn(a.Name)
+		for _, r := range append([]pde.Rows{f.problem.Residual}, f.problem.Conditions...) {
+			used = used || r.Expr.DependsOn(a.Name) || r.Weight.DependsOn(a.Name) || r.At[a.Name] != ""
+		}
+		if a.Boundary == grid.Periodic && !used {
+			out = append(out, a.Name)
+		}
+	}
+	return out
+}
+
+// experts divides a single axis of space into four and each of two into two, as far
+// as every part keeps eight points.
+func (f *fitting) experts() map[string]int {
+	out, parts := map[string]int{}, 4
+	if len(f.grid.Axes) > 2 {
+		parts = 2
+	}
+	for _, a := range f.grid.Axes[1:] {
+		if n := min(parts, a.Points/8); n > 1 {
+			out[a.Name] = n
+		}
+	}
+	return out
+}
+
+// points is the number of rows of an expert: all, 0, unless the smallest subdomain
+// has more than expertRows.
+func (f *fitting) points(experts map[string]int) int {
+	parts := make([]int, len(f.grid.Axes))
+	for i, a := range f.grid.Axes {
+		parts[i] = experts[a.Name]
+	}
+	windows, err := constraint.NewRouter(f.grid, parts).Windows(f.grid)
+	if err != nil {
+		return 0 // the engine reports it
+	}
+	for _, w := range windows {
+		if w.Size() < 2*expertRows {
+			return 0
+		}
+	}
+	return expertRows
+}
+
+// borderRows is that of docs/choices.md at 128 points an axis. A jump d between two
+// experts shows as d/h² in the rows beside it, h the step as a fraction of the axis:
+// the factor begins as h^1.5 and ends as h^0.5.
+func (f *fitting) borderRows(experts map[string]int) Ramp {
+	h := 0.0
+	for _, a := range f.grid.Axes {
+		if experts[a.Name] > 1 {
+			h = max(h, a.Step()/(a.Hi-a.Lo))
+		}
+	}
+	if h == 0 {
+		return Ramp{1, 1, 0, 1}
+	}
+	at := 128 * h
+	return Ramp{Start: rounded2(min(1, 0.01*math.Pow(at, 1.5))), End: rounded2(min(1, 0.1*math.Sqrt(at))), From: 0.1, To: 0.7}
+}
+
+// rounded2 keeps two digits, so that what is written reads well.
+func rounded2(v float64) float64 {
+	v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 2, 64), 64)
+	return v
+}

@@ -1,0 +1,120 @@
+package model
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"pihc/pde"
+)
+
+const fitPDE = `
+name: a
+unknown: u
+axes:
+  t: {range: [0, 4], points: 9, boundary: nodes}
+  x: {range: [0, 2], points: %d, boundary: periodic}
+terms:
+  u_tt: {axis: t, derivative: 2, closure: one-sided}
+  u_xx: {axis: x, derivative: 2}
+  speed: {axis: t, edge: low, at: inner, derivative: 1, points: 3}
+residual: {expression: 2*u_tt - u_xx, weight: 5, rows: {t: [1, 0]}}
+conditions:
+  initial: {kind: initial, at: {t: low}, expression: u - u0, weight: 10}
+  velocity: {kind: initial, at: {t: low}, expression: speed}
+ansatz: {offset: u0, multiplier: t}
+initial: {distribution: uniform-constant, low: 3, high: 3}
+`
+
+func fitted(t *testing.T, spec, points string, overrides ...string) (*Spec, *pde.Problem) {
+	t.Helper()
+	p, err := pde.Load("a.yaml", []byte(strings.Replace(fitPDE, "%d", points, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := LoadSpec("s.yaml", []byte(spec), overrides...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Fit(p); err != nil {
+		t.Fatal(err)
+	}
+	return s, p
+}
+
+// What a spec of version 2 leaves out follows from the problem; what it says stays.
+func TestFit(t *testing.T) {
+	s, p := fitted(t, "problem: a\n", "32")
+	if s.Version != 2 || s.Network.InitialScale != 3 || s.Network.Passes != passes || !slices.Equal(s.Network.OmitCoordinates, []string{"x"}) {
+		t.Errorf("network %+v", s.Network)
+	}
+	// 2·5·u_tt over four units of time changes u by 4²/2 times as much.
+	unit := 16 / 2 / 10.0
+	if want := map[string]float64{"u": 3, FeatureResidual: rounded2(1 / unit), FeatureMeanResidual: 1}; !maps.Equal(s.Network.Features, want) {
+		t.Errorf("features %v, want %v", s.Network.Features, want)
+	}
+	if want := map[string]float64{"residual": rounded2(0.14 * unit), "initial": 0.1, "velocity": 4}; !maps.Equal(s.Constraint.Weights, want) {
+		t.Errorf("weights %v, want %v", s.Constraint.Weights, want)
+	}
+	if want := map[string]float64{"residual": rounded2(2 * unit * unit), "initial": 0.1, "velocity": 160}; !maps.Equal(s.Loss.Weights, want) {
+		t.Errorf("loss weights %v, want %v", s.Loss.Weights, want)
+	}
+	if !maps.Equal(s.Constraint.Experts, map[string]int{"x": 4}) || s.Constraint.Points != 0 {
+		t.Errorf("constraint %+v", s.Constraint)
+	}
+	if r := s.Loss.BorderRows; r.Start != 0.08 || r.End != 0.2 {
+		t.Errorf("border rows %+v at 32 points, want four times the step of 128 to the powers 1.5 and 0.5", r)
+	}
+	if s, _ := fitted(t, "problem: a\n", "128"); s.Loss.BorderRows.Start != 0.01 || s.Loss.BorderRows.End != 0.1 {
+		t.Errorf("border rows %+v at 128 points", s.Loss.BorderRows)
+	}
+	if _, err := NewNetwork(s, p); err != nil {
+		t.Error(err)
+	}
+	// Written out and read back it is complete.
+	text, err := s.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := LoadSpec("again.yaml", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := again.fitted(); err != nil {
+		t.Error(err)
+	}
+	own, _ := fitted(t, "problem: a\nnetwork: {passes: 2, features: {}}\nconstraint: {weights: {residual: 7}}\n", "32", "constraint.experts={x: 2}")
+	if own.Network.Passes != 2 || len(own.Network.Features) > 0 || own.Constraint.Weights["residual"] != 7 || own.Constraint.Experts["x"] != 2 {
+		t.Errorf("what the file says is lost: %+v %+v", own.Network, own.Constraint)
+	}
+}
+
+// A spec that is not fitted cannot be used by mistake; one of version 1 needs no fit.
+func TestUnfitted(t *testing.T) {
+	p, err := pde.Load("a.yaml", []byte(strings.Replace(fitPDE, "%d", "32", 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := LoadSpec("s.yaml", []byte("problem: a\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := NewNetwork(s, p); err == nil || !strings.Contains(err.Error(), "call Spec.Fit first") {
+		t.Errorf("network: %v", err)
+	}
+	if _, err := s.Options(p); err == nil {
+		t.Error("options of an unfitted spec")
+	}
+	old, err := LoadSpec("s.yaml", []byte("version: 1\nproblem: a\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, _ := old.Encode()
+	if err := old.Fit(p); err != nil {
+		t.Fatal(err)
+	}
+	if after, _ := old.Encode(); string(after) != string(before) {
+		t.Error("fitting changes a spec of version 1")
+	}
+}
