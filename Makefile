@@ -34,11 +34,9 @@ vet:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
 	$(GO) vet ./...
 
-reference: ## without the experiment: every package, of train and the commands the quick tests
+reference: ## every package without the experiment
 	GOEXPERIMENT=nosimd $(GO) vet ./...
-	GOEXPERIMENT=nosimd $(GO) test $$($(GO) list ./... | grep -v -e /train$$ -e /cmd/pihc$$)
-	GOEXPERIMENT=nosimd $(GO) test ./train -run 'Adam|Resume|Workers|Stepper|Folder|Log|Disagree'
-	GOEXPERIMENT=nosimd $(GO) test ./cmd/pihc -run 'TestErrors|TestScripts/(check|resume|usage|version1)$$'
+	GOEXPERIMENT=nosimd $(GO) test ./...
 
 cross: ## compile, tests included, for the other platforms; run kernels, network and engine under emulation
 	GOEXPERIMENT=nosimd GOOS=darwin GOARCH=arm64 $(GO) vet ./...

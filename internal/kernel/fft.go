@@ -48,50 +48,112 @@ func FFTPass(dst, src Lanes, twiddle []float64, r, m, s int) {
 		panic("kernel: FFTPass: radix must be 2, 3, 4, 5 or 7")
 	case width > 0:
 		fftPass64(dst, src, twiddle, r, m, s)
+	case r == 2:
+		fftPass2Go(dst, src, twiddle, m, s)
+	case r == 4:
+		fftPass4Go(dst, src, twiddle, m, s)
 	default:
-		fftPassGo(dst, src, twiddle, r, m, s)
+		fftPassOddGo(dst, src, twiddle, r, m, s)
 	}
 }
 
-// cos and sin of 2π j/r for j < r.
+// cos and sin of 2π j/r for j < r, r odd.
 var rootCos, rootSin = [8][7]float64{
-	2: {1, -1},
 	3: {1, -0.5, -0.5},
-	4: {1, 0, -1, 0},
 	5: {1, 0.30901699437494742410, -0.80901699437494742410, -0.80901699437494742410, 0.30901699437494742410},
 	7: {1, 0.62348980185873353053, -0.22252093395631440429, -0.90096886790241912624, -0.90096886790241912624, -0.22252093395631440429, 0.62348980185873353053},
 }, [8][7]float64{
-	2: {0, 0},
 	3: {0, 0.86602540378443864676, -0.86602540378443864676},
-	4: {0, 1, 0, -1},
 	5: {0, 0.95105651629515357212, 0.58778525229247312917, -0.58778525229247312917, -0.95105651629515357212},
 	7: {0, 0.78183148246802980871, 0.97492791218182360702, 0.43388373911755812048, -0.43388373911755812048, -0.97492791218182360702, -0.78183148246802980871},
 }
 
-// fftPassGo forms every output by its definition, for any radix; the inputs are read
-// before an output is written.
-func fftPassGo(dst, src Lanes, twiddle []float64, r, m, s int) {
+func fftPass2Go(dst, src Lanes, twiddle []float64, m, s int) {
 	for p := range m {
+		t := (*[2]float64)(twiddle[2*p:])
 		for q := range s {
-			var re, im [7][LaneCount]float64
-			for j := range r {
-				ar, ai := src.at(q + s*(p+m*j))
-				for k := range r {
-					c, d := rootCos[r][j*k%r], -rootSin[r][j*k%r]
-					for l := range LaneCount {
-						re[k][l] += ar[l]*c - ai[l]*d
-						im[k][l] += ar[l]*d + ai[l]*c
-					}
+			ar, ai := src.at(q + s*p)
+			br, bi := src.at(q + s*(p+m))
+			xr, xi := dst.at(q + s*2*p)
+			yr, yi := dst.at(q + s*(2*p+1))
+			for l := range LaneCount {
+				dr, di := ar[l]-br[l], ai[l]-bi[l]
+				xr[l], xi[l] = ar[l]+br[l], ai[l]+bi[l]
+				yr[l], yi[l] = dr*t[0]-di*t[1], dr*t[1]+di*t[0]
+			}
+		}
+	}
+}
+
+// fftPass4Go multiplies by the roots 1, -i, -1 and i without multiplications.
+func fftPass4Go(dst, src Lanes, twiddle []float64, m, s int) {
+	for p := range m {
+		t := (*[6]float64)(twiddle[6*p:])
+		for q := range s {
+			ar, ai := src.at(q + s*p)
+			br, bi := src.at(q + s*(p+m))
+			cr, ci := src.at(q + s*(p+2*m))
+			dr, di := src.at(q + s*(p+3*m))
+			x0r, x0i := dst.at(q + s*4*p)
+			x1r, x1i := dst.at(q + s*(4*p+1))
+			x2r, x2i := dst.at(q + s*(4*p+2))
+			x3r, x3i := dst.at(q + s*(4*p+3))
+			for l := range LaneCount {
+				er, ei, fr, fi := ar[l]+cr[l], ai[l]+ci[l], ar[l]-cr[l], ai[l]-ci[l]
+				gr, gi, hr, hi := br[l]+dr[l], bi[l]+di[l], br[l]-dr[l], bi[l]-di[l]
+				x0r[l], x0i[l] = er+gr, ei+gi
+				x1r[l], x1i[l] = (fr+hi)*t[0]-(fi-hr)*t[1], (fr+hi)*t[1]+(fi-hr)*t[0]
+				x2r[l], x2i[l] = (er-gr)*t[2]-(ei-gi)*t[3], (er-gr)*t[3]+(ei-gi)*t[2]
+				x3r[l], x3i[l] = (fr-hi)*t[4]-(fi+hr)*t[5], (fr-hi)*t[5]+(fi+hr)*t[4]
+			}
+		}
+	}
+}
+
+// fftPassOddGo pairs the inputs j and r-j: with their sums and differences,
+// outputs k and r-k are A ∓ iB for real combinations A of the sums and B of the
+// differences.
+func fftPassOddGo(dst, src Lanes, twiddle []float64, r, m, s int) {
+	half := r / 2
+	var sumRe, sumIm, difRe, difIm [4][LaneCount]float64
+	for p := range m {
+		t := twiddle[2*p*(r-1) : 2*(p+1)*(r-1)]
+		for q := range s {
+			ar, ai := src.at(q + s*p)
+			xr, xi := dst.at(q + s*r*p)
+			sumRe[0], sumIm[0] = *ar, *ai
+			total, totalIm := *ar, *ai
+			for j := 1; j <= half; j++ {
+				br, bi := src.at(q + s*(p+m*j))
+				cr, ci := src.at(q + s*(p+m*(r-j)))
+				for l := range LaneCount {
+					sumRe[j][l], sumIm[j][l] = br[l]+cr[l], bi[l]+ci[l]
+					difRe[j][l], difIm[j][l] = br[l]-cr[l], bi[l]-ci[l]
+					total[l] += sumRe[j][l]
+					totalIm[l] += sumIm[j][l]
 				}
 			}
-			for k := range r {
-				t := [2]float64{1, 0}
-				if k > 0 {
-					t = [2]float64(twiddle[2*(p*(r-1)+k-1):])
+			*xr, *xi = total, totalIm
+			for k := 1; k <= half; k++ {
+				aRe, aIm := sumRe[0], sumIm[0]
+				var bRe, bIm [LaneCount]float64
+				for j := 1; j <= half; j++ {
+					c, d := rootCos[r][j*k%r], rootSin[r][j*k%r]
+					for l := range LaneCount {
+						aRe[l] += c * sumRe[j][l]
+						aIm[l] += c * sumIm[j][l]
+						bRe[l] += d * difRe[j][l]
+						bIm[l] += d * difIm[j][l]
+					}
 				}
-				xr, xi := dst.at(q + s*(r*p+k))
+				yr, yi := dst.at(q + s*(r*p+k))
+				zr, zi := dst.at(q + s*(r*p+r-k))
+				t1, t2 := t[2*k-2:2*k], t[2*(r-k)-2:2*(r-k)]
 				for l := range LaneCount {
-					xr[l], xi[l] = re[k][l]*t[0]-im[k][l]*t[1], re[k][l]*t[1]+im[k][l]*t[0]
+					ur, ui := aRe[l]+bIm[l], aIm[l]-bRe[l]
+					yr[l], yi[l] = ur*t1[0]-ui*t1[1], ur*t1[1]+ui*t1[0]
+					ur, ui = aRe[l]-bIm[l], aIm[l]+bRe[l]
+					zr[l], zi[l] = ur*t2[0]-ui*t2[1], ur*t2[1]+ui*t2[0]
 				}
 			}
 		}
