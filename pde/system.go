@@ -269,9 +269,18 @@ func (set *RowSet) compile(weighted *Expr, inputs []string) error {
 			set.pairs[j*n+k], set.pairs[k*n+j] = at, at
 		}
 	}
-	set.programs[SecondDerivatives], err = Compile(outputs, inputs)
-	return err
+	if set.programs[SecondDerivatives], err = Compile(outputs, inputs); err != nil {
+		return err
+	}
+	if n := len(set.programs[SecondDerivatives].code); n > maxOperations {
+		return fmt.Errorf("the expression with its derivatives takes %d operations at a point; more than %d are not tried", n, maxOperations)
+	}
+	return nil
 }
+
+// maxOperations bounds the time of everything that evaluates rows; those of the
+// problems that come with pihc take less than a hundred.
+const maxOperations = 10_000
 
 func isZero(e *Expr) bool {
 	v, ok := e.Constant()

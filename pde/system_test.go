@@ -97,6 +97,7 @@ func TestDiscretizeRefuses(t *testing.T) {
 		{"an interior term at all points", "terms:\n  d: {axis: x, derivative: 2, closure: undefined}\nresidual: {expression: d}\n", small, "term d has no value at every row"},
 		{"an interior term with too few left out", "terms:\n  d: {axis: x, derivative: 2, order: 4, closure: undefined}\nresidual: {expression: d, rows: {x: [1, 1]}}\n", small, "term d has no value"},
 		{"no term", "residual: {expression: x - t}\n", small, "the expression x - t uses no term"},
+		{"an expression that would take forever", "residual: {expression: u" + strings.Repeat("*u", 5000) + "}\n", small, "residual residual: the expression with its derivatives takes 29996 operations at a point; more than 10000 are not tried"},
 		{"no rows left", "residual: {expression: u, rows: {x: [4, 4]}}\n", small, "axis x: 8 points leave no rows"},
 		{"a grid smaller than a stencil", "terms:\n  d: {axis: x, derivative: 2, order: 4}\nresidual: {expression: d}\n", map[string]int{"x": 5}, "term d: axis x has 5 points; a fourth-order second derivative needs at least 6"},
 		{"a grid smaller than an edge", "terms:\n  e: {axis: x, edge: low, points: 5}\nresidual: {expression: u}\n", map[string]int{"x": 4}, "term e: axis x has 4 points; a formula at its end wants 5"},
