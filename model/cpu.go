@@ -180,6 +180,9 @@ func (e *cpu[T]) Predict(params []T, batch Batch, each func(i int, p *Prediction
 		e.weighBorders(pass, 1)
 		for b := range count {
 			i := lo + b
+			if err := batch.canceled(); err != nil {
+				return err
+			}
 			s := e.solve(pass, b, batch.Initial[i], batch.Seeds[i])
 			p := Prediction{Field: s.Field(), MeanSquares: e.sums}
 			p.Loss = e.loss.Evaluate(p.MeanSquares, p.Field, batch.Initial[i], nil, 0)
@@ -214,6 +217,9 @@ func (e *cpu[T]) LossAndGrad(grad, params []T, batch Batch) (Stats, error) {
 			if b >= count {
 				clear(bar)
 				continue
+			}
+			if err := batch.canceled(); err != nil {
+				return st, err
 			}
 			s := e.solve(pass, b, batch.Initial[lo+b], batch.Seeds[lo+b])
 			e.addLoss(&st, bar, s, batch.Initial[lo+b], m.base[b], scale)

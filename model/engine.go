@@ -1,6 +1,7 @@
 package model
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"math"
@@ -31,6 +32,19 @@ type Batch struct {
 	// Progress is the fraction of training done, for what changes during it;
 	// LossAndGrad alone reads it.
 	Progress float64
+	// Done, once closed, ends LossAndGrad and Predict with context.Canceled, after the
+	// sample or the pass through the network in progress; nil: never.
+	Done <-chan struct{}
+}
+
+// canceled is context.Canceled once Done is closed.
+func (b *Batch) canceled() error {
+	select {
+	case <-b.Done:
+		return context.Canceled
+	default:
+		return nil
+	}
 }
 
 // total is the number of samples that means are over.
@@ -51,10 +65,34 @@ type Stats struct {
 	Iterations  float64   // mean solver iterations per expert
 	Failed      int       // solves that did not converge
 	Fallbacks   int       // adjoints that did not use the matrix asked for
+	Skipped     int       // samples that a step of training left out, since their loss or gradient is not finite
 }
 
 // Finite reports whether the loss is a finite number.
 func (s *Stats) Finite() bool { return !math.IsNaN(s.Loss) && !math.IsInf(s.Loss, 0) }
+
+// Add adds the statistics of further samples of the same batch.
+func (s *Stats) Add(o *Stats) {
+	for i, v := range o.MeanSquares {
+		s.MeanSquares[i] += v
+	}
+	s.Loss += o.Loss
+	s.JumpSquare += o.JumpSquare
+	s.Iterations += o.Iterations
+	s.Failed += o.Failed
+	s.Fallbacks += o.Fallbacks
+	s.Skipped += o.Skipped
+}
+
+// Scale multiplies the means.
+func (s *Stats) Scale(f float64) {
+	for i := range s.MeanSquares {
+		s.MeanSquares[i] *= f
+	}
+	s.Loss *= f
+	s.JumpSquare *= f
+	s.Iterations *= f
+}
 
 // A Prediction is the field of one sample and how well it satisfies the
 // problem.

@@ -43,7 +43,7 @@ func DefaultSpec(version int) Spec {
 			Steps: 4000, Batch: 6, MicroBatch: 1,
 			LearningRate: LearningRate{Initial: 1e-3, Final: 1e-4, Decay: "exponential"},
 			Beta1:        0.9, Beta2: 0.999, Epsilon: 1e-8, Clip: 1,
-			Validate: 100, ValidateCount: 16, Log: 10, Checkpoint: 500, MaxBadSteps: 10,
+			Validate: 100, ValidateCount: 16, Log: 10, Checkpoint: 500, MaxBadSteps: 10, RecoveryFactor: 0.1,
 		},
 		Data: DataSpec{SplitSpec{8000, 1}, SplitSpec{100, 2}, TestSpec{SplitSpec: SplitSpec{1000, 3}}},
 	}

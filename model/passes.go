@@ -7,14 +7,15 @@ import "pihc/internal/kernel"
 // domain (soft: the network's own field) turns the basis into the field that the
 // next pass sees by its features and corrects: it takes the place of the ansatz's
 // offset, so that initial conditions and mean stay as they are. keep says that
-// Backward follows.
+// Backward follows. Once the batch is cancelled the basis is not that of the last
+// pass: callers look before they use it.
 func (e *cpu[T]) forward(params []T, batch Batch, lo, count, last int, keep bool) {
 	m := &e.micro
 	pass := 1
 	if batch.Previous != nil {
 		pass = last
 	}
-	for ; ; pass++ {
+	for ; batch.canceled() == nil; pass++ {
 		if pass == last && keep {
 			e.net.Forward(m.basis, params, m.input)
 		} else {

@@ -99,6 +99,12 @@ type millionth float64
 // IsZero tells the encoder what to leave out.
 func (m millionth) IsZero() bool { return m == 1e-6 }
 
+// tenth is a number that is left out of an encoded spec where it is 0.1.
+type tenth float64
+
+// IsZero tells the encoder what to leave out.
+func (t tenth) IsZero() bool { return t == 0.1 }
+
 // LossSpec describes the loss of the assembled prediction.
 type LossSpec struct {
 	Form        string             `yaml:"form"`             // mean-square | norm
@@ -149,7 +155,9 @@ type TrainingSpec struct {
 	ValidateCount int          `yaml:"validate_count"` // validation samples used; 0: all
 	Log           int          `yaml:"log"`
 	Checkpoint    int          `yaml:"checkpoint"`
-	MaxBadSteps   int          `yaml:"max_bad_steps"` // non-finite steps in a row that end training
+	MaxBadSteps   int          `yaml:"max_bad_steps"` // non-finite steps in a row, after which training goes back once, then ends
+	// RecoveryFactor multiplies the learning rate once training has gone back; 0: it ends instead.
+	RecoveryFactor tenth `yaml:"recovery_factor,omitempty"`
 }
 
 // LearningRate is exponential decay from Initial to Final over the steps,
@@ -370,6 +378,9 @@ func (s *Spec) validate(d *config.Document) error {
 	atLeast("training.log", t.Log, 1)
 	atLeast("training.checkpoint", t.Checkpoint, 1)
 	atLeast("training.max_bad_steps", t.MaxBadSteps, 1)
+	if t.RecoveryFactor < 0 || t.RecoveryFactor >= 1 {
+		bad("training.recovery_factor", "training.recovery_factor: %g: want a number in [0, 1), 0 to end training instead", float64(t.RecoveryFactor))
+	}
 	atLeast("data.train.count", s.Data.Train.Count, 1)
 	atLeast("data.validation.count", s.Data.Validation.Count, 1)
 	atLeast("data.test.count", s.Data.Test.Count, 1)

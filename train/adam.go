@@ -2,6 +2,7 @@ package train
 
 import (
 	"math"
+	"slices"
 	"sync"
 
 	"pihc/internal/kernel"
@@ -34,18 +35,23 @@ func (a *adam[T]) Begin(s *model.State[T]) error {
 // Sync implements model.Stepper: the state is always up to date.
 func (a *adam[T]) Sync() error { return nil }
 
-// Step implements model.Stepper.
+// Step implements model.Stepper. Where the loss or the gradient of a batch is not
+// finite, its samples are taken one by one, in their order, and those to blame left
+// out: the others contribute the bits that they would without them.
 func (a *adam[T]) Step(batch model.Batch, rate float64) (model.Stats, float64, error) {
-	a.mu.Unlock()
-	stats, err := a.engine.LossAndGrad(a.grad, a.state.Params, batch)
-	a.mu.Lock()
-	if err != nil {
-		return stats, 0, err
-	}
-	norm := math.Sqrt(a.squares())
-	if !finite(&stats, norm) {
+	stats, norm, err := a.gradient(batch)
+	if err == nil && !finite(&stats, norm) && len(batch.Initial) > 1 {
 		clear(a.grad)
-		return stats, norm, nil
+		all := stats
+		all.MeanSquares = slices.Clone(stats.MeanSquares) // before the engine's next call
+		if stats, err = a.oneByOne(batch); err == nil && stats.Skipped == len(batch.Initial) {
+			return all, norm, nil
+		}
+		norm = math.Sqrt(a.squares())
+	}
+	if err != nil || !finite(&stats, norm) {
+		clear(a.grad)
+		return stats, norm, err
 	}
 	scale := 1.0
 	if clip := a.training.Clip; clip > 0 && norm > clip {
@@ -53,6 +59,42 @@ func (a *adam[T]) Step(batch model.Batch, rate float64) (model.Stats, float64, e
 	}
 	a.update(scale, rate)
 	return stats, norm, nil
+}
+
+// gradient adds the gradient of a batch and returns the norm of the sum.
+func (a *adam[T]) gradient(batch model.Batch) (model.Stats, float64, error) {
+	a.mu.Unlock()
+	stats, err := a.engine.LossAndGrad(a.grad, a.state.Params, batch)
+	a.mu.Lock()
+	if err != nil {
+		return stats, 0, err
+	}
+	return stats, math.Sqrt(a.squares()), nil
+}
+
+// oneByOne is gradient without the samples that make it not finite. The statistics
+// are means over the others; the gradient is their part of that of the batch.
+func (a *adam[T]) oneByOne(batch model.Batch) (model.Stats, error) {
+	total := model.Stats{MeanSquares: make([]float64, len(a.engine.Info().Rows))}
+	sum := slices.Clone(a.grad) // of the samples so far
+	samples := len(batch.Initial)
+	for i := range samples {
+		one := batch
+		one.Initial, one.Seeds, one.Total = batch.Initial[i:i+1], batch.Seeds[i:i+1], samples
+		stats, norm, err := a.gradient(one)
+		if err != nil {
+			return total, err
+		}
+		if !finite(&stats, norm) {
+			copy(a.grad, sum)
+			total.Skipped++
+			continue
+		}
+		copy(sum, a.grad)
+		total.Add(&stats)
+	}
+	total.Scale(float64(samples) / float64(samples-total.Skipped))
+	return total, nil
 }
 
 // finite reports whether a step with these statistics and this norm of the

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 
@@ -23,6 +24,9 @@ type Meta struct {
 	Updates      int         `json:"updates"`
 	BadInRow     int         `json:"bad_in_row"`
 	BadTotal     int         `json:"bad_total"`
+	BadSamples   int         `json:"bad_samples,omitempty"`  // left out of steps
+	RecoveredAt  int         `json:"recovered_at,omitempty"` // the step after which training went back, with a lower learning rate
+	Due          bool        `json:"validation_due,omitempty"`
 	BestStep     int         `json:"best_step"`
 	BestResidual data.Float  `json:"best_residual"`
 	Seed         uint64      `json:"seed"` // with Step: the position in the data and every random stream
@@ -64,7 +68,7 @@ func writeCheckpoint[T kernel.Float](run, name string, layout []kernel.Tensor, s
 		tensors = tensorsOf("params.", layout, s.evaluated())
 	}
 	m.Version, m.Step, m.Updates = model.FolderVersion, s.step, s.Updates
-	m.BadInRow, m.BadTotal = s.badInRow, s.badTotal
+	m.BadInRow, m.BadTotal, m.BadSamples, m.RecoveredAt, m.Due = s.badInRow, s.badTotal, s.badSamples, s.recoveredAt, s.due
 	m.BestStep, m.BestResidual = s.bestStep, data.Float(s.bestResidual)
 	metadata := map[string]string{"format": "pihc checkpoint", "step": fmt.Sprint(s.step)}
 	var err error
@@ -173,7 +177,7 @@ func readCheckpoint[T kernel.Float](run, name string, layout []kernel.Tensor, mo
 	}
 	s := &state[T]{
 		State: model.State[T]{Updates: m.Updates}, step: m.Step, badInRow: m.BadInRow, badTotal: m.BadTotal,
-		bestStep: m.BestStep, bestResidual: float64(m.BestResidual),
+		badSamples: m.BadSamples, recoveredAt: m.RecoveredAt, due: m.Due, bestStep: m.BestStep, bestResidual: float64(m.BestResidual),
 	}
 	read := func(prefix string, dst *[]T) error {
 		*dst = make([]T, size)
@@ -245,14 +249,23 @@ func stepCheckpoints(run string) ([]string, error) {
 	return names, nil
 }
 
-// prune removes all step checkpoints but the newest ones: first the JSON, so
-// that none is ever without its tensors.
-func prune(run string) error {
+// prune removes all step checkpoints but the newest one and that of step keep, or
+// the one before where there is none of that step: first the JSON, so that none is
+// ever without its tensors.
+func prune(run string, keep int) error {
 	names, err := stepCheckpoints(run)
 	if err != nil {
 		return err
 	}
-	for _, n := range names[:max(0, len(names)-keepCheckpoints)] {
+	last := len(names) - 1
+	at, found := slices.BinarySearch(names, stepName(keep))
+	if !found {
+		at = last - 1
+	}
+	for i, n := range names {
+		if i == at || i == last {
+			continue
+		}
 		for _, ext := range []string{metaExt, tensorsExt} {
 			if err := removeFile(filepath.Join(checkpointDir(run), n+ext)); err != nil {
 				return err

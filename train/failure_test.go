@@ -40,9 +40,9 @@ func (t *trainer[T]) lockedStep() error {
 	return t.oneStep()
 }
 
-// A learning rate far too large ends training with a clear error after the set
-// number of bad steps in a row, each of them logged and leaving no trace in the
-// parameters.
+// A learning rate far too large makes training go back, and as it stays too large
+// ends it with a clear error after the set number of bad steps in a row, each of them
+// logged and leaving no trace in the parameters.
 func TestNotFinite(t *testing.T) {
 	for _, method := range model.Methods {
 		e := newExperiment(t, "method="+method, "training.max_bad_steps=3", "training.average=0", "training.log=100",
@@ -53,8 +53,8 @@ func TestNotFinite(t *testing.T) {
 			t.Errorf("%s: %+v, %v, want ErrNotFinite", method, s, err)
 			continue
 		}
-		oneLine(t, method, err, "3 steps in a row", "learning rate", "step ")
-		if s.Skipped < 3 || s.Steps >= 12 {
+		oneLine(t, method, err, "3 steps in a row", "learning rate", "step ", "went back at step")
+		if s.Skipped < 6 || s.Steps >= 12 || s.RecoveredAt < 3 {
 			t.Errorf("%s: %+v", method, s)
 		}
 		skipped := 0
@@ -127,7 +127,7 @@ func TestBestByResidual(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr.state.step, tr.spec.Training.Steps = 0, 40
+	tr.state.step, tr.state.due, tr.spec.Training.Steps = 0, false, 40
 	if err := tr.loop(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -155,9 +155,11 @@ func TestBestByResidual(t *testing.T) {
 		tr.state.Params[i] *= 1.02
 	}
 	tr.state.step++
+	tr.update.Lock()
 	if err := tr.validation(); err != nil {
 		t.Fatal(err)
 	}
+	tr.update.Unlock()
 	all := records(t, tr.dir)
 	if worse := float64(*all[len(all)-1].ValidationResidual); !(worse > residual && worse < 2*residual) {
 		t.Fatalf("residual %g of the worse parameters, %g of the best: nothing is tested", worse, residual)

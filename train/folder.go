@@ -29,7 +29,6 @@ const (
 	checkpointFolder = "checkpoints"
 	bestName         = "best"
 	stepPrefix       = "step-"
-	keepCheckpoints  = 2
 )
 
 const (

@@ -158,9 +158,11 @@ func TestLeftovers(t *testing.T) {
 func TestBestIsReplacedWhole(t *testing.T) {
 	e := newExperiment(t, "network.precision=float64", "training.average=0")
 	tr := e.trainer(t)
+	tr.update.Lock()
 	if err := tr.validation(); err != nil {
 		t.Fatal(err)
 	}
+	tr.update.Unlock()
 	load := func() float64 {
 		t.Helper()
 		params, m, err := LoadParams[float64](tr.dir, e.spec, e.problem, LoadOptions{})

@@ -36,7 +36,8 @@ type continued struct {
 	size               int64 // of the lines kept
 	first, last        int   // steps of these
 	trained, validated int   // step of the last record of either kind
-	skipped            int   // steps
+	skipped, samples   int   // steps, and samples of others
+	recovered          bool
 	dropped            error // what is wrong with the first line that is not kept, if one to keep comes after it
 }
 
@@ -45,6 +46,8 @@ func (c *continued) line(l data.Line) error {
 	var r struct {
 		Step       *int        `json:"step"`
 		Skipped    bool        `json:"skipped"`
+		Samples    int         `json:"skipped_samples"`
+		Recovered  *int        `json:"recovered_from"`
 		Loss       *data.Float `json:"loss"`
 		Validation *data.Float `json:"validation_residual"`
 	}
@@ -66,6 +69,8 @@ func (c *continued) line(l data.Line) error {
 		err = c.fault(l, fmt.Sprintf("step %d after step %d", *r.Step, c.last))
 	default:
 		c.count(*r.Step, r.Loss != nil, r.Validation != nil, r.Skipped)
+		c.samples += r.Samples
+		c.recovered = c.recovered || r.Recovered != nil
 		c.size = l.End
 		return nil
 	}
@@ -110,7 +115,13 @@ func (c *continued) done() bool {
 		}
 		return c.meta.Step - c.meta.Step%every
 	}
-	// Too many bad steps in a row end training without the validation that is due.
+	validated := before(c.spec.Validate)
+	if c.meta.Due {
+		validated = (c.meta.Step - 1) - (c.meta.Step-1)%c.spec.Validate
+	}
+	// Too many bad steps in a row ended training without the validation that is due,
+	// before checkpoints said so.
 	ended := c.meta.BadTotal >= c.spec.MaxBadSteps
-	return c.trained >= before(c.spec.Log) && (ended || c.validated >= before(c.spec.Validate)) && c.skipped == c.meta.BadTotal
+	return c.trained >= before(c.spec.Log) && (ended || c.validated >= validated) && c.skipped == c.meta.BadTotal &&
+		c.samples == c.meta.BadSamples && c.recovered == (c.meta.RecoveredAt > 0)
 }

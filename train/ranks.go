@@ -36,12 +36,17 @@ func (t *trainer[T]) join(p *pde.Problem) error {
 	s := t.state
 	counts := []uint64{
 		uint64(s.step), uint64(s.Updates), uint64(s.badInRow), uint64(s.badTotal), uint64(s.bestStep), math.Float64bits(s.bestResidual),
+		uint64(s.badSamples), uint64(s.recoveredAt), 0,
+	}
+	if s.due {
+		counts[8] = 1
 	}
 	if err := dist.Share(c, counts); err != nil {
 		return err
 	}
 	s.step, s.Updates, s.badInRow, s.badTotal, s.bestStep = int(counts[0]), int(counts[1]), int(counts[2]), int(counts[3]), int(counts[4])
 	s.bestResidual = math.Float64frombits(counts[5])
+	s.badSamples, s.recoveredAt, s.due = int(counts[6]), int(counts[7]), counts[8] == 1
 	if s.Average != nil && len(s.Average) != len(s.Params) {
 		s.Average = slices.Clone(s.Params)
 	}
@@ -49,7 +54,7 @@ func (t *trainer[T]) join(p *pde.Problem) error {
 }
 
 // interruptible runs the remaining steps. Where this is rank 0 of several, an
-// interrupt does not wait for the step in progress, which the other ranks may never
+// interrupt does not wait for the step or validation in progress, which the other ranks may never
 // finish: launchers leave a second.
 func (t *trainer[T]) interruptible(ctx context.Context) error {
 	if t.options.Comm.Size() == 1 {
@@ -64,7 +69,7 @@ func (t *trainer[T]) interruptible(ctx context.Context) error {
 		case <-ctx.Done():
 		}
 		t.update.Lock() // for good: the state changes no more
-		if t.state.step < t.spec.Training.Steps {
+		if t.state.step < t.spec.Training.Steps || t.state.due {
 			t.abandoned = true
 			if err := t.checkpoint(); err != nil {
 				return err

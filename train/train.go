@@ -44,13 +44,17 @@ type Record struct {
 	Failed       int                   `json:"solver_failed,omitempty"`
 	Fallbacks    int                   `json:"adjoint_fallbacks,omitempty"`
 	Skipped      bool                  `json:"skipped,omitempty"` // a non-finite loss or gradient
-	Seconds      float64               `json:"seconds"`           // since this process began training
+	// SkippedSamples were left out of the step, since theirs is not finite.
+	SkippedSamples int     `json:"skipped_samples,omitempty"`
+	Seconds        float64 `json:"seconds"` // since this process began training
 
 	ValidationResidual *data.Float `json:"validation_residual,omitempty"`
 	ValidationError    *data.Float `json:"validation_relative_l2,omitempty"` // shown, never used to choose
 	// Collapse is the root mean square of the predictions over that of the solutions,
 	// or of the initial conditions where there are none, if it is below a tenth.
 	Collapse *data.Float `json:"collapse,omitempty"`
+	// RecoveredFrom is the checkpoint that training went back to after this step.
+	RecoveredFrom *int `json:"recovered_from,omitempty"`
 }
 
 // Options says how to run, not what: nothing in it changes the result.
@@ -88,7 +92,9 @@ type Summary struct {
 	Steps        int
 	BestStep     int
 	BestResidual float64
-	Skipped      int
+	Skipped      int // steps
+	Samples      int // left out of steps that were done without them
+	RecoveredAt  int // the step after which training went back; 0: it did not
 	Seconds      float64
 }
 
@@ -150,7 +156,7 @@ func run[T kernel.Float](ctx context.Context, dir string, spec *model.Spec, p *p
 		}
 	}
 	s := t.state
-	return Summary{s.step, s.bestStep, s.bestResidual, s.badTotal, time.Since(t.begin).Seconds()}, err
+	return Summary{s.step, s.bestStep, s.bestResidual, s.badTotal, s.badSamples, s.recoveredAt, time.Since(t.begin).Seconds()}, err
 }
 
 func newTrainer[T kernel.Float](dir string, spec *model.Spec, p *pde.Problem, set *data.Dataset, o Options) (*trainer[T], error) {
@@ -357,13 +363,18 @@ func (t *trainer[T]) sameRun() error {
 
 // start sets the state before the first step.
 func (t *trainer[T]) start() error {
+	t.state = &state[T]{State: t.initialState(), bestResidual: infinity}
+	return t.stepper.Begin(&t.state.State)
+}
+
+func (t *trainer[T]) initialState() model.State[T] {
 	params := model.InitialParams[T](t.info)
 	n := len(params)
-	t.state = &state[T]{State: model.State[T]{Params: params, First: make([]T, n), Second: make([]T, n)}, bestResidual: infinity}
+	s := model.State[T]{Params: params, First: make([]T, n), Second: make([]T, n)}
 	if t.spec.Training.Average > 0 {
-		t.state.Average = slices.Clone(params)
+		s.Average = slices.Clone(params)
 	}
-	return t.stepper.Begin(&t.state.State)
+	return s
 }
 
 // loop runs the remaining steps.
@@ -371,16 +382,20 @@ func (t *trainer[T]) loop(ctx context.Context) error {
 	spec, s := &t.spec.Training, t.state
 	t.update.Lock()
 	defer t.update.Unlock()
-	for s.step < spec.Steps {
-		if err := t.oneStep(); err != nil {
+	t.batch.Done, t.validate.Done = ctx.Done(), ctx.Done()
+	for s.step < spec.Steps || s.due {
+		var err error
+		if !s.due {
+			err = t.oneStep()
+		}
+		if err == nil && s.due {
+			err = t.validation()
+		}
+		canceled := ctx.Err() != nil && errors.Is(err, context.Canceled)
+		if err != nil && !canceled {
 			return err
 		}
-		last := s.step == spec.Steps
-		if s.step%spec.Validate == 0 || last {
-			if err := t.validation(); err != nil {
-				return err
-			}
-		}
+		last := s.step == spec.Steps && !s.due
 		stop := ctx.Err() != nil || s.step == t.options.StopAt
 		if s.step%spec.Checkpoint == 0 || last || stop {
 			if err := t.checkpoint(); err != nil {
@@ -405,7 +420,7 @@ func (t *trainer[T]) checkpoint() error {
 	if err := writeCheckpoint(t.dir, stepName(t.state.step), t.info.Layout, t.state, t.meta, true); err != nil {
 		return err
 	}
-	return prune(t.dir)
+	return prune(t.dir, t.lastGood())
 }
 
 // nextBatch selects the samples of the state's step: the data are walked
@@ -429,10 +444,13 @@ func (t *trainer[T]) nextBatch() model.Batch {
 }
 
 // oneStep trains on one batch. A step whose loss or gradient is not finite is
-// skipped.
+// skipped. Cancelled, it changes nothing.
 func (t *trainer[T]) oneStep() error {
 	s, spec := t.state, &t.spec.Training
 	rate := spec.LearningRate.At(s.step, spec.Steps)
+	if s.recoveredAt > 0 {
+		rate *= float64(spec.RecoveryFactor)
+	}
 	stats, norm, err := t.stepper.Step(t.nextBatch(), rate)
 	if err != nil {
 		return fmt.Errorf("step %d: %w", s.step+1, err)
@@ -446,16 +464,18 @@ func (t *trainer[T]) oneStep() error {
 		t.options.Logger.Warn("step skipped: loss or gradient not finite", "step", s.step+1, "loss", stats.Loss, "gradient_norm", norm)
 	}
 	s.step++
-	if s.step%spec.Log == 0 || s.step == 1 || s.step == spec.Steps || !finite {
+	if stats.Skipped > 0 {
+		s.badSamples += stats.Skipped
+		t.options.Logger.Warn("samples left out: loss or gradient not finite", "step", s.step, "samples", stats.Skipped)
+	}
+	s.due = s.step%spec.Validate == 0 || s.step == spec.Steps
+	if s.step%spec.Log == 0 || s.step == 1 || s.step == spec.Steps || !finite || stats.Skipped > 0 {
 		if err := t.write(t.record(stats, norm, rate, finite)); err != nil {
 			return err
 		}
 	}
 	if s.badInRow >= spec.MaxBadSteps {
-		if err := t.checkpoint(); err != nil {
-			return err
-		}
-		return fmt.Errorf("training stopped at step %d: %w in %d steps in a row; try a smaller learning rate, or look at the rows' weights", s.step, ErrNotFinite, s.badInRow)
+		return t.recover()
 	}
 	return nil
 }
@@ -465,7 +485,7 @@ func number(v float64) *data.Float { f := data.Float(v); return &f }
 func (t *trainer[T]) record(st model.Stats, norm, rate float64, finite bool) Record {
 	r := Record{
 		Step: t.state.step, Loss: number(st.Loss), MeanSquares: map[string]data.Float{},
-		GradientNorm: number(norm), LearningRate: number(rate), Failed: st.Failed, Fallbacks: st.Fallbacks, Skipped: !finite,
+		GradientNorm: number(norm), LearningRate: number(rate), Failed: st.Failed, Fallbacks: st.Fallbacks, Skipped: !finite, SkippedSamples: st.Skipped,
 	}
 	for i, rows := range t.info.Rows {
 		r.MeanSquares[rows.Name] = data.Float(st.MeanSquares[i])
@@ -498,6 +518,7 @@ func (t *trainer[T]) validation() error {
 		return err
 	}
 	var sum, errs, size, expected float64
+	t.update.Unlock() // the state does not change here
 	err := t.engine.Predict(s.evaluated(), t.validate, func(i int, p *model.Prediction) error {
 		sum += p.Loss
 		like := t.validate.Initial[i]
@@ -511,9 +532,11 @@ func (t *trainer[T]) validation() error {
 		}
 		return nil
 	})
+	t.update.Lock()
 	if err != nil {
 		return err
 	}
+	s.due = false
 	n := float64(len(t.validate.Initial))
 	residual := sum / n
 	if t.spec.Loss.Form != "norm" {

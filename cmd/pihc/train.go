@@ -34,14 +34,17 @@ residual alone.
 
 RUN is a new folder. It receives spec.yaml (resolved), problem.yaml (the PDE
 file), run.json (where the dataset is), log.jsonl (one line per logged step) and
-checkpoints/. Ctrl-C writes a checkpoint and exits with status 130; a second one
-stops at once. --resume continues bitwise as if nothing had happened, on any
+checkpoints/. Ctrl-C writes a checkpoint, after the sample in progress, and exits with status
+130; a second one stops at once. --resume continues bitwise as if nothing had happened, on any
 number of workers, with vectors of the same width.
 
 Started by mpirun or srun, its processes train one run, with the bits of one.
 
-A step whose loss or gradient is not finite is skipped, counted and logged; too
-many in a row end training with an error (training.max_bad_steps).`,
+A sample whose loss or gradient is not finite is left out of its step, counted and
+logged; a step of no others is skipped. After too many skipped steps in a row
+(training.max_bad_steps) training goes back to the last good checkpoint, once, with
+a lower learning rate (training.recovery_factor); the second time it ends with an
+error.`,
 		Example: `  pihc train diffusion-sorption-demo --method moe --data data --out runs/moe
   pihc train my.yaml --data data --out runs/wide --set network.width=48 --seed 3
   pihc train --resume runs/moe`,
@@ -136,6 +139,12 @@ func (a *app) trainAndTell(ctx context.Context, dir, dataDir string, spec *model
 	if s.Skipped > 0 {
 		skipped = fmt.Sprintf(", %d skipped", s.Skipped)
 	}
+	if s.Samples > 0 {
+		skipped += fmt.Sprintf(", %d samples left out", s.Samples)
+	}
+	if s.RecoveredAt > 0 {
+		skipped += fmt.Sprintf(", gone back at step %d", s.RecoveredAt)
+	}
 	_, err = fmt.Fprintf(a.Out, "%s: %d steps%s in %s; best validation residual %s at step %d; run folder %s\n",
 		model.MethodLabel(spec.Method), s.Steps, skipped, report.Duration(s.Seconds), report.Number(s.BestResidual), s.BestStep, dir)
 	return err
@@ -176,7 +185,7 @@ func (a *app) trainRun(ctx context.Context, title, dir, dataDir string, spec *mo
 		}
 	}
 	stopping := context.AfterFunc(ctx, func() {
-		a.say("%s: stopping after this step with a checkpoint; Ctrl-C again stops at once", title)
+		a.say("%s: stopping with a checkpoint; Ctrl-C again stops at once", title)
 	})
 	defer stopping()
 	return train.Run(ctx, dir, spec, p, set, options)

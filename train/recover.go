@@ -1,0 +1,72 @@
+package train
+
+import (
+	"fmt"
+
+	"pihc/dist"
+	"pihc/model"
+)
+
+// recover goes back after too many steps in a row whose loss or gradient is not
+// finite: parameters, moments and average become those of the newest checkpoint that
+// a finite step followed, and the learning rate is lower from then on. Steps, data
+// and schedule go on. The second time training ends, with a checkpoint.
+func (t *trainer[T]) recover() error {
+	s, spec := t.state, &t.spec.Training
+	failure := fmt.Errorf("training stopped at step %d: %w in %d steps in a row", s.step, ErrNotFinite, s.badInRow)
+	if s.recoveredAt > 0 || spec.RecoveryFactor == 0 {
+		if err := t.checkpoint(); err != nil {
+			return err
+		}
+		again := ""
+		if s.recoveredAt > 0 {
+			again = fmt.Sprintf(", although training went back at step %d and went on with a lower learning rate", s.recoveredAt)
+		}
+		return fmt.Errorf("%w%s; try a smaller learning rate, or look at the rows' weights", failure, again)
+	}
+	from := t.lastGood()
+	if t.writes() {
+		old, err := t.stateOf(from)
+		if err != nil {
+			return fmt.Errorf("%w; going back to step %d: %w", failure, from, err)
+		}
+		s.State = old
+	}
+	c := t.options.Comm
+	if c.Size() > 1 {
+		updates := []uint64{uint64(s.Updates)}
+		if err := dist.Share(c, updates); err != nil {
+			return err
+		}
+		s.Updates = int(updates[0])
+		if err := dist.Share(c, s.Params, s.First, s.Second, s.Average); err != nil {
+			return err
+		}
+	}
+	s.badInRow, s.recoveredAt = 0, s.step
+	t.options.Logger.Warn("loss or gradient not finite: going back, with a lower learning rate", "step", s.step, "checkpoint", from, "factor", float64(spec.RecoveryFactor))
+	if err := t.stepper.Begin(&s.State); err != nil {
+		return err
+	}
+	return t.write(Record{Step: s.step, RecoveredFrom: &from})
+}
+
+// lastGood is the step of the newest checkpoint that a finite step followed, or
+// will have if the next step is the first one that is not; 0: the beginning.
+// Checkpoints of interrupts do not count: a run has them or not, with the same bits.
+func (t *trainer[T]) lastGood() int {
+	before := max(0, t.state.step-t.state.badInRow-1)
+	return before - before%t.spec.Training.Checkpoint
+}
+
+// stateOf reads what a step changes from the checkpoint of a step.
+func (t *trainer[T]) stateOf(step int) (model.State[T], error) {
+	if step == 0 {
+		return t.initialState(), nil
+	}
+	s, _, err := readCheckpoint[T](t.dir, stepName(step), t.info.Layout, true)
+	if err != nil {
+		return model.State[T]{}, err
+	}
+	return s.State, nil
+}
