@@ -33,6 +33,9 @@ type Plan struct {
 	Solver func(Split) (func(dst, initial []float64) error, error)
 
 	Workers int // 0 means runtime.GOMAXPROCS(0)
+	// Ranks are processes that share the samples of every shard, all of which call
+	// Generate with the same plan; nil: this process alone. Rank 0 writes the dataset.
+	Ranks Ranks
 	// ShardSize is the number of samples in a shard; 0 chooses about 64 MiB.
 	ShardSize int
 }
@@ -52,7 +55,7 @@ func mix(x uint64) uint64 {
 }
 
 // Generate makes a dataset in dir, which is created if needed. The files are
-// the same, byte for byte, for any number of workers. Cancelled or killed, it
+// the same, byte for byte, for any number of workers and ranks. Cancelled or killed, it
 // continues when called again with the same plan: finished shards are verified
 // by their hashes and kept. A complete dataset of the same plan is verified
 // and left alone.
@@ -65,6 +68,12 @@ func mix(x uint64) uint64 {
 // those of Sampler and Solver with the name of the sample; those of writing.
 func Generate(ctx context.Context, dir string, plan Plan, progress func(done, total int)) error {
 	g := &generator{dir: dir, plan: plan, progress: progress}
+	if g.plan.Ranks == nil {
+		g.plan.Ranks = alone{}
+	}
+	if g.plan.Ranks.Rank() > 0 {
+		return g.assist(ctx)
+	}
 	if err := g.prepare(); err != nil {
 		return err
 	}
@@ -74,8 +83,10 @@ func Generate(ctx context.Context, dir string, plan Plan, progress func(done, to
 	}
 	defer unlock()
 	if g.complete {
-		_, err := g.verified(g.manifest.Shards)
-		return err
+		if _, err := g.verified(g.manifest.Shards); err != nil {
+			return err
+		}
+		return g.announce(noMore, 0, 0)
 	}
 	return g.generate(ctx)
 }
@@ -134,8 +145,8 @@ func (g *generator) generate(ctx context.Context) error {
 		return err
 	}
 	g.manifest.Shards = nil
-	for _, split := range g.manifest.Splits {
-		if err := g.split(ctx, split, kept); err != nil {
+	for i, split := range g.manifest.Splits {
+		if err := g.split(ctx, uint64(i), split, kept); err != nil {
 			return err
 		}
 	}
@@ -143,7 +154,7 @@ func (g *generator) generate(ctx context.Context) error {
 		return err
 	}
 	os.Remove(g.path(progressFile))
-	return nil
+	return g.announce(noMore, 0, 0)
 }
 
 type generator struct {
@@ -159,8 +170,8 @@ type generator struct {
 
 func (g *generator) path(file string) string { return filepath.Join(g.dir, file) }
 
-// prepare makes the manifest of the plan, or takes that of the folder.
-func (g *generator) prepare() error {
+// planned is the manifest of the plan.
+func (g *generator) planned() (*Manifest, error) {
 	p := g.plan
 	m := &Manifest{
 		Format: manifestFormat, Version: manifestVersion,
@@ -171,7 +182,16 @@ func (g *generator) prepare() error {
 		m.SolutionType = Float64
 	}
 	if err := m.validate(); err != nil {
-		return fmt.Errorf("dataset %s: %w", g.dir, err)
+		return nil, fmt.Errorf("dataset %s: %w", g.dir, err)
+	}
+	return m, nil
+}
+
+// prepare makes the manifest of the plan, or takes that of the folder.
+func (g *generator) prepare() error {
+	m, err := g.planned()
+	if err != nil {
+		return err
 	}
 	entries, err := os.ReadDir(g.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -245,8 +265,8 @@ func (g *generator) advance(samples int) {
 	}
 }
 
-// split makes the shards of one split that are not in kept.
-func (g *generator) split(ctx context.Context, s Split, kept map[string]Shard) error {
+// split makes the shards of one split, by its number, that are not in kept.
+func (g *generator) split(ctx context.Context, number uint64, s Split, kept map[string]Shard) error {
 	workers, err := g.workers(s)
 	if err != nil {
 		return err
@@ -257,6 +277,9 @@ func (g *generator) split(ctx context.Context, s Split, kept map[string]Shard) e
 		if old, ok := kept[shard.File]; ok && old.First == shard.First && old.Count == shard.Count && old.Split == shard.Split {
 			g.manifest.Shards = append(g.manifest.Shards, old)
 			continue
+		}
+		if err := g.announce(number, first, shard.Count); err != nil {
+			return err
 		}
 		arrays, err := g.shard(ctx, s, shard, workers)
 		if err != nil {
@@ -301,26 +324,47 @@ func (g *generator) workers(s Split) ([]worker, error) {
 	return workers, nil
 }
 
-// shard makes the arrays of one shard. Each sample is written by one worker to
-// its own place, so the result does not depend on which.
+// shard makes the arrays of one shard, with the other ranks. Each sample is written
+// by one worker to its own place, so the result does not depend on which.
 func (g *generator) shard(ctx context.Context, s Split, shard Shard, workers []worker) ([]Named, error) {
 	points, _ := product(s.InitialShape())
-	initial := make([]float64, shard.Count*points)
-	arrays := []Named{{initialName, NewArray(append([]int{shard.Count}, s.InitialShape()...), initial)}}
-	var double []float64
-	var single []float32
-	size, _ := product(s.SolutionShape())
+	size := 0
+	if s.Solve {
+		size, _ = product(s.SolutionShape())
+	}
+	lo, hi, piece := share(g.plan.Ranks, shard.Count)
+	own := samples{make([]float64, piece*points), nil, nil}
+	if g.manifest.SolutionType == Float32 {
+		own.single = make([]float32, piece*size)
+	} else {
+		own.double = make([]float64, piece*size)
+	}
+	if err := g.draw(ctx, s, shard.First+lo, hi-lo, workers, own); err != nil {
+		return nil, err
+	}
+	all, err := own.gather(g.plan.Ranks)
+	if err != nil {
+		return nil, err
+	}
+	if others := shard.Count - (hi - lo); others > 0 {
+		g.advance(others)
+	}
+	arrays := []Named{{initialName, NewArray(append([]int{shard.Count}, s.InitialShape()...), all.initial[:shard.Count*points])}}
 	if s.Solve {
 		shape := append([]int{shard.Count}, s.SolutionShape()...)
-		if g.manifest.SolutionType == Float32 {
-			single = make([]float32, shard.Count*size)
-			arrays = append(arrays, Named{solutionName, NewArray(shape, single)})
+		if all.single != nil {
+			arrays = append(arrays, Named{solutionName, NewArray(shape, all.single[:shard.Count*size])})
 		} else {
-			double = make([]float64, shard.Count*size)
-			arrays = append(arrays, Named{solutionName, NewArray(shape, double)})
+			arrays = append(arrays, Named{solutionName, NewArray(shape, all.double[:shard.Count*size])})
 		}
 	}
+	return arrays, nil
+}
 
+// draw draws and solves count samples of a split from sample first on.
+func (g *generator) draw(ctx context.Context, s Split, first, count int, workers []worker, to samples) error {
+	points, _ := product(s.InitialShape())
+	size, _ := product(s.SolutionShape())
 	caller := ctx
 	ctx, cancel := context.WithCancelCause(caller)
 	defer cancel(nil)
@@ -330,30 +374,30 @@ func (g *generator) shard(ctx context.Context, s Split, shard Shard, workers []w
 		worker := &workers[w]
 		all.Go(func() {
 			for i := range next {
-				u := initial[i*points : (i+1)*points]
-				err := worker.sample(SampleRand(s.Seed, shard.First+i), u)
+				u := to.initial[i*points : (i+1)*points]
+				err := worker.sample(SampleRand(s.Seed, first+i), u)
 				if err == nil && s.Solve {
-					if single != nil {
+					if to.single != nil {
 						if worker.buffer == nil {
 							worker.buffer = make([]float64, size)
 						}
 						err = worker.solve(worker.buffer, u)
 						for j, x := range worker.buffer {
-							single[i*size+j] = float32(x)
+							to.single[i*size+j] = float32(x)
 						}
 					} else {
-						err = worker.solve(double[i*size:(i+1)*size], u)
+						err = worker.solve(to.double[i*size:(i+1)*size], u)
 					}
 				}
 				if err != nil {
-					cancel(fmt.Errorf("sample %d of %s: %w", shard.First+i, s.Name, err))
+					cancel(fmt.Errorf("sample %d of %s: %w", first+i, s.Name, err))
 					continue
 				}
 				g.advance(1)
 			}
 		})
 	}
-	for i := range shard.Count {
+	for i := range count {
 		select {
 		case next <- i:
 			continue
@@ -364,9 +408,9 @@ func (g *generator) shard(ctx context.Context, s Split, shard Shard, workers []w
 	close(next)
 	all.Wait()
 	if err := caller.Err(); err != nil {
-		return nil, &interrupted{g.dir, err}
+		return &interrupted{g.dir, err}
 	}
-	return arrays, context.Cause(ctx)
+	return context.Cause(ctx)
 }
 
 type interrupted struct {

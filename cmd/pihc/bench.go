@@ -33,6 +33,7 @@ var benchmarks = []struct {
 	{"network", "paper", (*bench).network},
 	{"constraint", "paper", (*bench).constraint},
 	{"step", "paper", (*bench).step},
+	{"exchange", "paper", (*bench).exchange},
 	{"terms", "paper", (*bench).terms},
 	{"solver", "paper", (*bench).solver},
 }
@@ -40,7 +41,7 @@ var benchmarks = []struct {
 func newBench(a *app) *cobra.Command {
 	o := &benchOptions{}
 	c := &cobra.Command{
-		Use:   "bench network|constraint|step|terms|solver",
+		Use:   "bench network|constraint|step|exchange|terms|solver",
 		Short: "Measure speed on this machine, beside its own peak",
 		Long: `bench measures one part on this machine: medians of several repetitions, beside
 the peak rate of fused multiply-adds (fma_peak_gflops) measured in the same run
@@ -60,7 +61,9 @@ with the same number of threads.
               network alone for the batch; speedup_2_cores is moe's time with one
               thread over that with two; ratios are medians over the repetitions;
               max_rss_mib is the process's largest memory; processor_share below
-              0.8, with a warning, means that the machine was busy with other things
+              0.8, with a warning, means that the machine was busy with other things.
+              Under mpirun or srun all ranks share the batch, as in training
+  exchange    what ranks exchange of gradients in a step, under mpirun or srun alone
   terms       drawing the points of all experts and forming the rows of all terms of
               all basis functions there, over the network's forward pass for one sample
   solver      one trajectory of the classical solver on one thread; self_error is
@@ -70,7 +73,7 @@ Sizes are those of the built-in spec PROBLEM-SCALE.`,
 		Example: `  pihc bench network
   pihc bench network --problem navier-stokes
   pihc bench step --scale demo --json`,
-		Args:      positional("network|constraint|step|terms|solver", 1, 1),
+		Args:      positional("network|constraint|step|exchange|terms|solver", 1, 1),
 		ValidArgs: benchNames(),
 		RunE:      func(c *cobra.Command, args []string) error { return a.bench(c, args[0], o) },
 	}
@@ -119,9 +122,12 @@ func (a *app) bench(c *cobra.Command, name string, o *benchOptions) error {
 		return err
 	}
 	spec.Data.Test.Grids = nil // initial conditions are drawn for the spec's own grid
-	b := &bench{app: a, command: c, spec: spec, problem: p, options: o, workers: o.workers}
+	b := &bench{app: a, command: c, spec: spec, problem: p, options: o, workers: a.workers(o.workers)}
 	if b.workers == 0 {
 		b.workers = runtime.GOMAXPROCS(0)
+	}
+	if err := a.agree(spec, p); err != nil {
+		return err
 	}
 	result, err := benchmarks[i].run(b)
 	if err != nil {
@@ -159,12 +165,17 @@ func median(x []float64) float64 {
 // machine is in every result.
 type machine struct {
 	Spec    string `json:"spec"`
+	Ranks   int    `json:"ranks,omitempty"` // where there are several
 	Workers int    `json:"workers"`
 	Kernels string `json:"kernels"`
 }
 
 func (b *bench) machine(workers int) machine {
-	return machine{b.options.problem + "-" + b.options.scale, workers, kernel.Description()}
+	m := machine{Spec: b.options.problem + "-" + b.options.scale, Workers: workers, Kernels: kernel.Description()}
+	if size := b.app.comm.Size(); size > 1 {
+		m.Ranks = size
+	}
+	return m
 }
 
 // field is a line of a result for people.
@@ -189,7 +200,11 @@ func (a *app) printFields(v any) error {
 }
 
 func (m machine) fields() []field {
-	return []field{{"spec", m.Spec}, {"workers", fmt.Sprint(m.Workers)}, {"kernels", m.Kernels}}
+	out := []field{{"spec", m.Spec}, {"workers", fmt.Sprint(m.Workers)}, {"kernels", m.Kernels}}
+	if m.Ranks > 0 {
+		out = slices.Insert(out, 1, field{"ranks", fmt.Sprint(m.Ranks)})
+	}
+	return out
 }
 
 func seconds(name string, v float64) field { return field{name, report.Duration(v)} }

@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"pihc/dist"
 	"pihc/internal/kernel"
 	"pihc/model"
 	"pihc/train"
@@ -19,8 +20,8 @@ type stepBench struct {
 	Hard       float64 `json:"hard_s"`
 	MoE        float64 `json:"moe_s"`
 	Ratio      float64 `json:"moe_over_soft"`
-	Network    float64 `json:"network_s"` // forward and backward of moe's network for the batch
-	OverNet    float64 `json:"moe_over_network"`
+	Network    float64 `json:"network_s,omitempty"` // forward and backward of moe's network for the batch; of one process
+	OverNet    float64 `json:"moe_over_network,omitempty"`
 	Iterations float64 `json:"moe_iterations"` // mean solver iterations per expert
 	Speedup    float64 `json:"speedup_2_cores,omitempty"`
 	RSS        float64 `json:"max_rss_mib,omitempty"`
@@ -30,7 +31,11 @@ type stepBench struct {
 
 func (r stepBench) fields() []field {
 	out := append(r.machine.fields(), field{"batch", formatInt(r.Batch)}, seconds("soft_s", r.Soft), seconds("hard_s", r.Hard), seconds("moe_s", r.MoE),
-		ratio("moe_over_soft", r.Ratio), seconds("network_s", r.Network), ratio("moe_over_network", r.OverNet), gflops("moe_iterations", r.Iterations))
+		ratio("moe_over_soft", r.Ratio))
+	if r.Network > 0 {
+		out = append(out, seconds("network_s", r.Network), ratio("moe_over_network", r.OverNet))
+	}
+	out = append(out, gflops("moe_iterations", r.Iterations))
 	if r.Speedup > 0 {
 		out = append(out, ratio("speedup_2_cores", r.Speedup))
 	}
@@ -60,12 +65,16 @@ func (b *bench) step() (any, error) {
 	hard := &timed{workers: b.workers, prepare: b.prepareStep(model.Hard, &model.Stats{})}
 	experts := &timed{workers: b.workers, prepare: b.prepareStep(model.MoE, &moe)}
 	network := &timed{workers: b.workers, prepare: b.prepareNetwork}
-	all := []*timed{soft, hard, experts, network}
+	all := []*timed{soft, hard, experts}
+	alone := b.app.comm.Size() == 1
+	if alone {
+		all = append(all, network)
+	}
 	one, two := &timed{workers: 1, prepare: experts.prepare}, experts
-	if b.workers >= 2 {
+	if alone && b.workers >= 2 {
 		all = append(all, one)
 	}
-	if b.workers > 2 {
+	if alone && b.workers > 2 {
 		two = &timed{workers: 2, prepare: experts.prepare}
 		all = append(all, two)
 	}
@@ -86,14 +95,16 @@ func (b *bench) step() (any, error) {
 			}
 		}
 	}
-	r.Soft, r.Hard, r.MoE, r.Network = median(soft.seconds), median(hard.seconds), median(experts.seconds), median(network.seconds)
-	r.Ratio, r.OverNet = medianRatio(experts.seconds, soft.seconds), medianRatio(experts.seconds, network.seconds)
-	r.Iterations = moe.Iterations
-	if b.workers >= 2 {
+	r.Soft, r.Hard, r.MoE = median(soft.seconds), median(hard.seconds), median(experts.seconds)
+	r.Ratio, r.Iterations = medianRatio(experts.seconds, soft.seconds), moe.Iterations
+	if alone {
+		r.Network, r.OverNet = median(network.seconds), medianRatio(experts.seconds, network.seconds)
+	}
+	if alone && b.workers >= 2 {
 		r.Speedup = medianRatio(one.seconds, two.seconds)
 	}
 	r.Share = used / offered
-	if busy := b.app.warnBusy(r.Share); busy != "" {
+	if busy := b.app.warnBusy(r.Share); busy != "" && b.app.writes() {
 		fmt.Fprintln(b.app.Err, busy)
 	}
 	r.Peak = kernel.PeakGFLOPS32(b.workers)
@@ -167,7 +178,7 @@ func (b *bench) prepareStep(method string, st *model.Stats) func(workers int) (r
 	return func(workers int) (func() error, func(), error) {
 		spec := *b.spec
 		spec.Method = method
-		e, err := model.NewEngine[float32](&spec, b.problem, model.EngineOptions{Workers: workers})
+		e, err := dist.NewEngine[float32](&spec, b.problem, model.EngineOptions{Workers: workers}, b.app.comm)
 		if err != nil {
 			return nil, nil, err
 		}

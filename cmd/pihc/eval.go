@@ -175,6 +175,9 @@ func (a *app) eval(c *cobra.Command, dir string, o *evalOptions) error {
 	if err != nil {
 		return err
 	}
+	if err := a.agree(spec, p, [2]string{"dataset", set.Manifest().Checksum}); err != nil {
+		return err
+	}
 	m, err := a.evaluateRun(c.Context(), dir, spec, p, set, options, o.split, o.samples)
 	if err != nil {
 		return err

@@ -29,7 +29,7 @@ names, if it has one. No solution is ever computed for training.
 
 The dataset is a folder of NPZ shards with a manifest that holds seeds, grid and
 the SHA-256 of every file. It is the same, byte for byte, for any number of
-workers. An interrupted generation continues when started again; a complete
+workers and ranks. An interrupted generation continues when started again; a complete
 dataset is verified and left alone.`,
 		Example: `  pihc generate diffusion-sorption-demo --out data
   pihc generate my.yaml --out data --set data.test.count=50`,
@@ -49,7 +49,7 @@ func (a *app) generate(ctx context.Context, name string, o *generateOptions) err
 	if err != nil {
 		return err
 	}
-	if err := a.generateData(ctx, o.out, spec, p, o.workers); err != nil {
+	if err := a.generateData(ctx, o.out, spec, p, a.workers(o.workers)); err != nil {
 		return err
 	}
 	d := spec.Data
@@ -62,6 +62,13 @@ func (a *app) generateData(ctx context.Context, dir string, spec *model.Spec, p 
 	plan, err := model.DatasetPlan(spec, p, workers)
 	if err != nil {
 		return err
+	}
+	plan.Ranks = a.comm
+	if err := a.agree(spec, p); err != nil {
+		return err
+	}
+	if !a.writes() {
+		return data.Generate(ctx, dir, plan, nil)
 	}
 	if _, err := os.Stat(dir); err != nil {
 		if err := checkDisk(dir, plan); err != nil {

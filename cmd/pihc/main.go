@@ -61,11 +61,11 @@ func run(ctx context.Context, args []string, s streams) (dist.Comm, int) {
 	level.Set(slog.LevelWarn)
 	a.log = slog.New(slog.NewTextHandler(a.console, &slog.HandlerOptions{Level: level}))
 	root := newRoot(a)
-	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+	root.PersistentPreRunE = func(c *cobra.Command, args []string) error {
 		if a.verbose {
 			level.Set(slog.LevelDebug)
 		}
-		if err := a.join(c); err != nil {
+		if err := a.join(c, args); err != nil {
 			return err
 		}
 		if advice := kernel.Advice(); advice != "" && !a.quiet {

@@ -107,6 +107,13 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 	if _, err := os.Stat(filepath.Dir(o.out)); err != nil {
 		return withHint(fmt.Errorf("%s: its folder does not exist", o.out), "make the folder first")
 	}
+	_, sum, err := data.HashFile(o.initial)
+	if err != nil {
+		return err
+	}
+	if err := a.agree(spec, p, [2]string{"file of initial conditions", sum}); err != nil {
+		return err
+	}
 	bar := a.newMeter("predict", len(initial))
 	defer bar.close()
 	ctx := c.Context()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -12,19 +13,26 @@ import (
 	"github.com/spf13/cobra"
 
 	"pihc/dist"
+	"pihc/internal/kernel"
+	"pihc/model"
+	"pihc/pde"
 )
 
-// joining names the commands whose work the ranks of a launcher share. Of any
-// other command rank 0 does all, and the others end at once.
-var joining = []string{"train", "eval", "predict"}
+// joining names the commands whose work the ranks of a launcher share, bench by what
+// it measures. Of any other command rank 0 does all, and the others end at once.
+var joining = []string{"train", "generate", "eval", "predict", "bench step", "bench exchange"}
 
 // errElsewhere ends a rank that has nothing to do.
 var errElsewhere = errors.New("rank 0 does this alone")
 
 // join finds the launcher that started this process, if any, and joins its
 // ranks. Rank 0 alone speaks.
-func (a *app) join(c *cobra.Command) error {
-	if !slices.Contains(joining, c.Name()) {
+func (a *app) join(c *cobra.Command, args []string) error {
+	name := c.Name()
+	if name == "bench" && len(args) > 0 {
+		name += " " + args[0]
+	}
+	if !slices.Contains(joining, name) {
 		launch, err := dist.Detect(os.Getenv)
 		if err == nil && launch != nil && launch.Rank > 0 {
 			return errElsewhere
@@ -51,6 +59,20 @@ func (a *app) join(c *cobra.Command) error {
 		a.Out, a.quiet = io.Discard, true
 	}
 	return nil
+}
+
+// agree refuses ranks of another build, with vectors of another width, or that
+// would work on something else than rank 0: pairs of a name and a value.
+func (a *app) agree(spec *model.Spec, p *pde.Problem, further ...[2]string) error {
+	if a.comm.Size() == 1 {
+		return nil
+	}
+	encoded, err := spec.Encode()
+	if err != nil {
+		return err
+	}
+	return dist.Agree(a.comm, append(further, [2]string{"spec", fmt.Sprintf("%x", sha256.Sum256(encoded))}, [2]string{"PDE file", model.ProblemHash(p)},
+		[2]string{"vector width", fmt.Sprint(kernel.Width())}, [2]string{"build", versionText()})...)
 }
 
 // writes reports whether this process writes files and results.

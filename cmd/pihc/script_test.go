@@ -67,6 +67,9 @@ func TestScripts(t *testing.T) {
 			"alter":     alterCommand,
 			"cut":       cutCommand,
 			"edit":      editCommand,
+			"clock":     clockCommand,
+			"killrank":  killrankCommand,
+			"terminate": terminateCommand,
 		},
 		Setup: func(env *testscript.Env) error {
 			// Run folders and datasets that 610a77e wrote.
