@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"pihc/grid"
 	"pihc/internal/kernel"
@@ -38,12 +37,13 @@ var ErrDense = errors.New("a spectral term has no stencil")
 // there.
 func MeasureFloor(sys *pde.System, o Options, initial, truth []float64) (Floor, error) {
 	var out Floor
-	var err error
-	gatherer := sys.NewGatherer(nil)
-	if out.Residual, err = residualRatio(sys, gatherer, initial, truth); err != nil {
+	plain, err := NewPlainResidual(sys, nil)
+	if err != nil {
 		return out, err
 	}
-	f, err := newFullGrid(sys, gatherer, o, initial)
+	residual, rate := plain.RMS(truth, initial)
+	out.Residual = residual / rate
+	f, err := newFullGrid(sys, sys.NewGatherer(nil), o, initial)
 	if err != nil {
 		return out, err
 	}
@@ -153,39 +153,6 @@ func newFullGrid(sys *pde.System, gatherer *grid.Gatherer, o Options, initial []
 	width := f.band + 1
 	f.h, f.l, f.g = make([]float64, size*width), make([]float64, size*width), make([]float64, size)
 	return f, nil
-}
-
-// residualRatio is rms(F)/rms(u_t) over the residual rows of u, both without
-// row weights. A problem without a time derivative is compared with its first
-// term.
-func residualRatio(sys *pde.System, gatherer *grid.Gatherer, initial, u []float64) (float64, error) {
-	set, p := sys.Residual(), sys.Problem
-	rows, m := sys.NewPointRows(set, set.Points), len(set.Points)
-	rows.Prepare()
-	rows.SetInitial(initial)
-	z := rows.NewValues()
-	grid.Gather(gatherer, u, 1, []grid.Rows[float64]{z})
-	sys.NewEvaluator(m).Eval(rows, pde.Values, z.Values, 0, m) // adds the constants to z
-	var names []string
-	rate := 0
-	for j, t := range set.Terms {
-		names = append(names, sys.Terms[t].Name)
-		if t > 0 {
-			if factors := p.Terms[t-1].Factors; len(factors) == 1 && factors[0].Axis == p.Axes[0].Name && factors[0].Scheme.Derivative == 1 {
-				rate = j
-			}
-		}
-	}
-	for _, x := range set.Extras {
-		names = append(names, x.Name)
-	}
-	program, err := pde.Compile([]*pde.Expr{p.Residual.Expr}, names)
-	if err != nil {
-		return 0, err
-	}
-	residual := make([]float64, m)
-	program.Eval(program.NewWorkspace(), m, [][]float64{residual}, append(slices.Clone(z.Values), rows.Extras...))
-	return math.Sqrt(kernel.SumSquares64(residual) / kernel.SumSquares64(z.Values[rate])), nil
 }
 
 // linearise evaluates the cost at u and, where asked, JᵀJ (lower band, row i

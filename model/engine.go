@@ -102,6 +102,10 @@ type Prediction struct {
 	MeanSquares []float64 // per set of rows, over the whole grid
 	JumpRMS     float64
 	Experts     []constraint.Outcome // nil for soft
+	// Of Repeat, else 0: the passes of the network, and the root of Loss over that of
+	// the field that keeps its initial values.
+	Passes   int
+	Residual float64
 }
 
 // An Engine evaluates one spec. T is the precision of the network; everything

@@ -65,15 +65,16 @@ func (e *cpu[T]) inputField(b, i int) []T {
 	return e.micro.input[(b*e.inputs.count()+i)*size:][:size]
 }
 
-// fillCoordinates writes the coordinate inputs of every sample of a micro-batch.
+// fillCoordinates writes the coordinate inputs of every sample of a micro-batch: 0 to 1
+// over the problem's axis, also where training.window ends the grid before.
 func (e *cpu[T]) fillCoordinates() {
 	g := e.info.Grid
 	strides := g.Strides()
 	for b := range e.micro.size {
 		for i, a := range e.inputs.Axes {
-			axis, dst := g.Axes[a], e.inputField(b, i)
+			axis, whole, dst := g.Axes[a], e.info.Problem.Axes[a], e.inputField(b, i)
 			for p := range dst {
-				dst[p] = T((axis.Coordinate(p/strides[a]%axis.Points) - axis.Lo) / (axis.Hi - axis.Lo))
+				dst[p] = T((axis.Coordinate(p/strides[a]%axis.Points) - whole.Lo) / (whole.Hi - whole.Lo))
 			}
 		}
 	}

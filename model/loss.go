@@ -91,6 +91,29 @@ func NewLoss(sys *pde.System, spec LossSpec, pool *kernel.Pool) (*Loss, error) {
 	return l, nil
 }
 
+// StillLosses returns, for every initial condition, the loss of the field that keeps
+// its values at all times, or 1 where that is zero: what relative losses are over.
+func StillLosses(info Info, initial [][]float64) ([]float64, error) {
+	sys, err := info.Problem.Discretize(info.Grid)
+	if err != nil {
+		return nil, err
+	}
+	l, err := NewLoss(sys, info.Spec.Loss, nil)
+	if err != nil {
+		return nil, err
+	}
+	squares, field, out := make([]float64, len(sys.Sets)), make([]float64, info.Grid.Size()), make([]float64, len(initial))
+	for i, u0 := range initial {
+		for at := 0; at < len(field); at += len(u0) {
+			copy(field[at:], u0)
+		}
+		if out[i] = l.Evaluate(squares, field, u0, nil, 0); out[i] == 0 {
+			out[i] = 1
+		}
+	}
+	return out, nil
+}
+
 // residual is the set of residual rows.
 func (l *Loss) residual() *lossRows {
 	return l.sets[slices.IndexFunc(l.sets, func(r *lossRows) bool { return r.Set.Kind == pde.ResidualRows })]

@@ -155,10 +155,22 @@ type TrainingSpec struct {
 	ValidateCount int          `yaml:"validate_count"` // validation samples used; 0: all
 	Log           int          `yaml:"log"`
 	Checkpoint    int          `yaml:"checkpoint"`
-	MaxBadSteps   int          `yaml:"max_bad_steps"` // non-finite steps in a row, after which training goes back once, then ends
+	Stages        []StageSpec  `yaml:"stages,omitempty"` // first parts on other grids
+	// Window ends the grid of training, its rows and its loss at a time: by the first
+	// axis, from its beginning. Evaluation has the whole axis.
+	Window      map[string][2]float64 `yaml:"window,flow,omitempty"`
+	MaxBadSteps int                   `yaml:"max_bad_steps"` // non-finite steps in a row, after which training goes back once, then ends
 	// RecoveryFactor multiplies the learning rate once training has gone back; 0: it ends instead.
-	RecoveryFactor tenth `yaml:"recovery_factor,omitempty"`
+	RecoveryFactor tenth  `yaml:"recovery_factor,omitempty"`
+	Best           string `yaml:"best,omitempty"` // which checkpoint is used: BestResidual (""), BestRelative or BestLast
 }
+
+// Which checkpoint of a training is used. None sees a solution.
+const (
+	BestResidual = "residual" // least root of the mean validation loss
+	BestRelative = "relative" // least mean, over samples, of the root of the loss over that of the field that keeps its initial values
+	BestLast     = "last"
+)
 
 // LearningRate is exponential decay from Initial to Final over the steps,
 // smooth or in Stairs equal stairs, after Warmup linear steps.
@@ -228,6 +240,9 @@ func LoadSpec(name string, src []byte, overrides ...string) (*Spec, error) {
 	}
 	if version >= 2 {
 		s.unset = absent(d.Root())
+	}
+	if s.Training.Best == BestResidual {
+		s.Training.Best = "" // the default, which stored specs leave out
 	}
 	if err := s.validate(d); err != nil {
 		return nil, err
@@ -351,7 +366,22 @@ func (s *Spec) validate(d *config.Document) error {
 	}
 	oneOf("loss.form", s.Loss.Form, "mean-square", "norm")
 	atLeast("training.steps", t.Steps, 1)
+	if t.Best != "" {
+		oneOf("training.best", t.Best, BestResidual, BestRelative, BestLast)
+	}
 	atLeast("training.batch", t.Batch, 1)
+	first := 0
+	for i, x := range t.Stages {
+		path := fmt.Sprintf("training.stages.%d", i)
+		atLeast(path+".steps", x.Steps, 1)
+		atLeast(path+".points", x.Points, 0)
+		for axis, n := range x.Grid {
+			atLeast(path+".grid."+axis, n, 1)
+		}
+		if first += x.Steps; first >= t.Steps {
+			bad(path+".steps", "%s.steps: %d: with the stages before it, %d of the %d steps of training; the last stage is on the spec's own grid and wants some", path, x.Steps, first, t.Steps)
+		}
+	}
 	atLeast("training.micro_batch", t.MicroBatch, 1)
 	positive("training.learning_rate.initial", t.LearningRate.Initial)
 	positive("training.learning_rate.final", t.LearningRate.Final)

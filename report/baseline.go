@@ -1,7 +1,6 @@
 package report
 
 import (
-	"math"
 	"time"
 
 	"pihc/grid"
@@ -28,26 +27,13 @@ func MeanBaseline(s Samples) (*Evaluation, error) {
 	return scoreFields(s, begin, func(int) []float64 { return field })
 }
 
-// persistence returns the RelativeL2 of the initial condition taken for the
-// solution at all times.
-func persistence(initial, truth []float64) float64 {
-	d, n := 0.0, len(initial)
-	for i := 0; i < len(truth); i += n {
-		d = math.Hypot(d, grid.Distance(initial, truth[i:i+n]))
-	}
-	if d == 0 {
-		return 0
-	}
-	return d / grid.Norm(truth)
-}
-
 // PersistenceBaseline returns what e, an evaluation of any method, says of the
 // initial condition taken for the solution at all times, on all of its grids.
 func PersistenceBaseline(e *Evaluation) *Evaluation {
 	out := &Evaluation{Method: "baseline", Problem: e.Problem, Grid: e.Grid}
 	for _, s := range e.PerSample {
 		x := NewSample(s.Index)
-		x.InitialMean, x.RelativeL2 = s.InitialMean, s.Persistence
+		x.InitialMean, x.RelativeL2, x.RelativeResidual = s.InitialMean, s.Persistence, s.PersistenceResidual
 		out.PerSample = append(out.PerSample, x)
 	}
 	out.Summarize()

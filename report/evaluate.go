@@ -25,8 +25,8 @@ type Samples struct {
 //
 // ResidualRMS, InitialError and BoundaryError are root mean squares, over the
 // whole grid, of the residual rows, the rows of initial conditions and those of
-// boundary conditions, in the PDE file's weighting. BorderJump is the root mean
-// square difference of the two neighbouring experts' fields at the points on
+// boundary conditions, in the PDE file's weighting; RelativeResidual and its like are
+// without weights. BorderJump is the root mean square difference of the two neighbouring experts' fields at the points on
 // either side of every border. A prediction that is not finite scores +Inf.
 func Evaluate[T kernel.Float](e model.Engine[T], params []T, s Samples, each func(i int, field []float64) error) (*Evaluation, error) {
 	begin := time.Now()
@@ -38,7 +38,13 @@ func Evaluate[T kernel.Float](e model.Engine[T], params []T, s Samples, each fun
 	for range experts {
 		out.Experts = append(out.Experts, Expert{Statuses: map[string]int{}})
 	}
-	err := e.Predict(params, model.Batch{Initial: s.Initial, Seeds: s.Seeds}, func(i int, p *model.Prediction) error {
+	plain, err := plainResidual(info)
+	if err != nil {
+		return nil, err
+	}
+	still := make([]float64, info.Grid.Size())
+	seen := info.Spec.WindowEnd(info.Grid) * info.InitialSize()
+	err = e.Predict(params, model.Batch{Initial: s.Initial, Seeds: s.Seeds}, func(i int, p *model.Prediction) error {
 		x := NewSample(i)
 		x.InitialMean = mean(s.Initial[i])
 		var truth []float64
@@ -49,7 +55,17 @@ func Evaluate[T kernel.Float](e model.Engine[T], params []T, s Samples, each fun
 			}
 			x.RelativeL2 = absent(grid.RelativeL2(p.Field, truth))
 			x.NRMSE = absent(NRMSE(p.Field, truth))
-			x.Persistence = absent(persistence(s.Initial[i], truth))
+			if seen < len(truth) {
+				x.Unseen = absent(grid.RelativeL2(p.Field[seen:], truth[seen:]))
+			}
+			hold(still, s.Initial[i])
+			x.Persistence = absent(grid.RelativeL2(still, truth))
+			own, rate := plain.RMS(truth, s.Initial[i])
+			ratio := func(field []float64) float64 { r, _ := plain.RMS(field, s.Initial[i]); return absent(r / rate) }
+			x.RelativeResidual, x.TruthResidual, x.PersistenceResidual = ratio(p.Field), absent(own/rate), ratio(still)
+		}
+		if p.Passes > 0 {
+			x.Passes = float64(p.Passes)
 		}
 		spectra.add(p.Field, truth)
 		x.ResidualRMS = kindRMS(info.Rows, p.MeanSquares, pde.ResidualRows)
@@ -79,6 +95,22 @@ func Evaluate[T kernel.Float](e model.Engine[T], params []T, s Samples, each fun
 	out.Spectra = spectra.mean()
 	out.Seconds = time.Since(begin).Seconds()
 	return out, nil
+}
+
+// plainResidual evaluates the residual on an engine's grid.
+func plainResidual(info model.Info) (*constraint.PlainResidual, error) {
+	sys, err := info.Problem.Discretize(info.Grid)
+	if err != nil {
+		return nil, err
+	}
+	return constraint.NewPlainResidual(sys, nil)
+}
+
+// hold fills a field with the initial condition at all times.
+func hold(field, initial []float64) {
+	for at := 0; at < len(field); at += len(initial) {
+		copy(field[at:], initial)
+	}
 }
 
 // kindRMS is the root mean square over all rows of one kind, NaN if there are

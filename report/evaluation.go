@@ -24,6 +24,15 @@ type Evaluation struct {
 	BoundaryError *Summary `json:"boundary_error,omitempty"`
 	BorderJump    *Summary `json:"border_jump,omitempty"`
 	Persistence   *Summary `json:"persistence,omitempty"` // relative_l2 of the initial condition taken for the solution at all times
+	// Root mean squares of the residual without row weights over that of the solution's
+	// derivative in time: of the prediction, of the solution and of the initial condition
+	// at all times. What a solution leaves on this grid is the floor of the first.
+	RelativeResidual    *Summary `json:"relative_residual,omitempty"`
+	TruthResidual       *Summary `json:"truth_residual,omitempty"`
+	PersistenceResidual *Summary `json:"persistence_residual,omitempty"`
+	// Unseen is relative_l2 over the times after training.window alone.
+	Unseen *Summary `json:"unseen_l2,omitempty"`
+	Passes *Summary `json:"passes,omitempty"` // of the network, where each sample has its own number
 	// Loss is the whole loss, conditions included and border terms not, beside that of
 	// Trivial predictions.
 	Loss      *Summary  `json:"loss,omitempty"`
@@ -58,18 +67,26 @@ type Sample struct {
 	BoundaryError float64
 	BorderJump    float64
 	Persistence   float64
+
+	RelativeResidual, TruthResidual, PersistenceResidual float64
+
+	Unseen, Passes float64
 }
 
 // NewSample returns a Sample in which every metric is absent (NaN).
 func NewSample(index int) Sample {
-	nan := math.NaN()
-	return Sample{index, nan, nan, nan, nan, nan, nan, nan, nan}
+	s := Sample{Index: index}
+	_, values := s.fields()
+	for _, v := range values {
+		*v = math.NaN()
+	}
+	return s
 }
 
 // sampleFields gives the JSON names in order and the place of each metric.
 func (s *Sample) fields() ([]string, []*float64) {
-	return []string{"initial_mean", "relative_l2", "nrmse", "residual_rms", "initial_error", "boundary_error", "border_jump", "persistence"},
-		[]*float64{&s.InitialMean, &s.RelativeL2, &s.NRMSE, &s.ResidualRMS, &s.InitialError, &s.BoundaryError, &s.BorderJump, &s.Persistence}
+	return []string{"initial_mean", "relative_l2", "nrmse", "residual_rms", "initial_error", "boundary_error", "border_jump", "persistence", "relative_residual", "truth_residual", "persistence_residual", "unseen_l2", "passes"},
+		[]*float64{&s.InitialMean, &s.RelativeL2, &s.NRMSE, &s.ResidualRMS, &s.InitialError, &s.BoundaryError, &s.BorderJump, &s.Persistence, &s.RelativeResidual, &s.TruthResidual, &s.PersistenceResidual, &s.Unseen, &s.Passes}
 }
 
 // MarshalJSON leaves absent metrics out; infinite ones become null.
@@ -168,6 +185,11 @@ func (e *Evaluation) Summarize() {
 		{&e.BoundaryError, func(s Sample) float64 { return s.BoundaryError }},
 		{&e.BorderJump, func(s Sample) float64 { return s.BorderJump }},
 		{&e.Persistence, func(s Sample) float64 { return s.Persistence }},
+		{&e.RelativeResidual, func(s Sample) float64 { return s.RelativeResidual }},
+		{&e.TruthResidual, func(s Sample) float64 { return s.TruthResidual }},
+		{&e.PersistenceResidual, func(s Sample) float64 { return s.PersistenceResidual }},
+		{&e.Unseen, func(s Sample) float64 { return s.Unseen }},
+		{&e.Passes, func(s Sample) float64 { return s.Passes }},
 	} {
 		*m.dst = nil
 		if values := e.values(m.get); len(values) > 0 {

@@ -45,7 +45,7 @@ type htmlTable struct {
 
 // htmlTable leaves out the columns in which every row is empty.
 func (p *Page) htmlTable() *htmlTable {
-	titles := []string{"relative L² error", "median", "maximum", "published", "residual rms", "initial", "boundary", "border jump", "training"}
+	titles := []string{"relative L² error", "median", "maximum", "error beyond training", "published", "relative residual", "residual rms", "initial", "boundary", "border jump", "training"}
 	var rows []htmlRow
 	add := func(label, note string, color int, baseline bool, e Evaluation, published *Score) {
 		cells := []string{"-", "-", "-"}
@@ -56,7 +56,7 @@ func (p *Page) htmlTable() *htmlTable {
 		if e.TrainSeconds > 0 {
 			time = Duration(e.TrainSeconds)
 		}
-		cells = append(cells, scoreText(published), meanText(e.ResidualRMS), meanText(e.InitialError), meanText(e.BoundaryError), meanText(e.BorderJump), time)
+		cells = append(cells, unseenText(e.Unseen), scoreText(published), percentText(e.RelativeResidual), meanText(e.ResidualRMS), meanText(e.InitialError), meanText(e.BoundaryError), meanText(e.BorderJump), time)
 		rows = append(rows, htmlRow{label, note, color, baseline, cells})
 	}
 	for i, m := range p.Methods {

@@ -95,8 +95,10 @@ func (p *Page) Table() *Table {
 		{"relative L² error", true},
 		{"median", true},
 		{"max", true},
+		{"error beyond training", true},
 		{"published", true},
-		{"residual", true},
+		{"relative residual", true},
+		{"residual rms", true},
 		{"initial", true},
 		{"boundary", true},
 		{"training", true},
@@ -112,7 +114,7 @@ func (p *Page) Table() *Table {
 			time = Duration(e.TrainSeconds)
 		}
 		published = published || score != nil
-		t.Add(append(cells, scoreText(score), meanText(e.ResidualRMS), meanText(e.InitialError), meanText(e.BoundaryError), time)...)
+		t.Add(append(cells, unseenText(e.Unseen), scoreText(score), percentText(e.RelativeResidual), meanText(e.ResidualRMS), meanText(e.InitialError), meanText(e.BoundaryError), time)...)
 	}
 	for _, m := range p.Methods {
 		row(m.Label, m.Evaluation, m.Published)
@@ -135,6 +137,21 @@ func scoreText(s *Score) string {
 		return "-"
 	}
 	return PercentOf(s.Mean, s.Std)
+}
+
+// unseenText is the error at times after those of training.
+func unseenText(s *Summary) string {
+	if s == nil {
+		return "-"
+	}
+	return PercentOf(s.Mean, s.Std)
+}
+
+func percentText(s *Summary) string {
+	if s == nil {
+		return "-"
+	}
+	return Percent(s.Mean)
 }
 
 func meanText(s *Summary) string {

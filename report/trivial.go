@@ -13,7 +13,7 @@ import (
 type Trivial struct {
 	Name       string   `json:"name"`
 	RelativeL2 *Summary `json:"relative_l2,omitempty"` // nil without solutions
-	Loss       Summary  `json:"loss"`                  // whole: conditions included, border terms not
+	Loss       Summary  `json:"loss"`                  // whole: conditions included, border terms not; NaN where it means nothing
 }
 
 // Trivials scores the trivial predictions of fields of the given size; loss is that of
@@ -38,9 +38,7 @@ func Trivials(s Samples, size int, loss func(field, initial []float64) float64) 
 		if err != nil {
 			return nil, err
 		}
-		for at := 0; at < size; at += len(u0) {
-			copy(held[at:], u0)
-		}
+		hold(held, u0)
 		score("zero", zero, i, truth)
 		score("persistence", held, i, truth)
 		for p, v := range truth {

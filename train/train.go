@@ -49,6 +49,9 @@ type Record struct {
 	Seconds        float64 `json:"seconds"` // since this process began training
 
 	ValidationResidual *data.Float `json:"validation_residual,omitempty"`
+	// ValidationRelative is the mean, over samples, of the root of the loss over that of
+	// the field that keeps its initial values.
+	ValidationRelative *data.Float `json:"validation_relative,omitempty"`
 	ValidationError    *data.Float `json:"validation_relative_l2,omitempty"` // shown, never used to choose
 	// Collapse is the root mean square of the predictions over that of the solutions,
 	// or of the initial conditions where there are none, if it is below a tenth.
@@ -116,17 +119,22 @@ func Run(ctx context.Context, dir string, spec *model.Spec, p *pde.Problem, set 
 
 // trainer is one training run in progress.
 type trainer[T kernel.Float] struct {
-	spec    *model.Spec
-	dir     string
-	engine  model.Engine[T]
-	stepper model.Stepper[T] // the engine itself, or Adam beside it
-	pool    *kernel.Pool     // of Adam; nil where the engine is the stepper
-	info    model.Info
-	state   *state[T]
-	meta    Meta
-	lock    *data.Lock
-	log     *data.Log  // nil but on rank 0
-	update  sync.Mutex // held by the loop but while a gradient is formed, when the state is that of a whole step
+	spec     *model.Spec
+	dir      string
+	engine   model.Engine[T]
+	stepper  model.Stepper[T] // the engine itself, or Adam beside it
+	pool     *kernel.Pool     // of Adam; nil where the engine is the stepper
+	stages   []model.Stage
+	stage    int             // that the stepper is of
+	on       model.Engine[T] // its engine: engine in the last stage, which is on the grid of engine
+	initials [][]float64     // training samples on its grid
+	problem  *pde.Problem
+	info     model.Info
+	state    *state[T]
+	meta     Meta
+	lock     *data.Lock
+	log      *data.Log  // nil but on rank 0
+	update   sync.Mutex // held by the loop but while a gradient is formed, when the state is that of a whole step
 	// abandoned says that another goroutine is still in a step, which nobody waits for.
 	abandoned bool
 	options   Options
@@ -138,6 +146,7 @@ type trainer[T kernel.Float] struct {
 	batch    model.Batch
 	validate model.Batch
 	truth    [][]float64 // of the validation samples; nil without solutions
+	still    []float64   // their losses where fields keep their initial values
 }
 
 func run[T kernel.Float](ctx context.Context, dir string, spec *model.Spec, p *pde.Problem, set *data.Dataset, o Options) (Summary, error) {
@@ -149,7 +158,9 @@ func run[T kernel.Float](ctx context.Context, dir string, spec *model.Spec, p *p
 	if err := t.join(p); err != nil {
 		return Summary{}, err
 	}
-	err = t.interruptible(ctx)
+	if err = t.enter(); err == nil {
+		err = t.interruptible(ctx)
+	}
 	if t.writes() {
 		if closing := t.log.Close(); err == nil {
 			err = closing
@@ -167,16 +178,14 @@ func newTrainer[T kernel.Float](dir string, spec *model.Spec, p *pde.Problem, se
 	if err != nil {
 		return nil, err
 	}
-	engine, err := dist.NewEngine[T](spec, p, model.EngineOptions{Name: o.Engine, Workers: o.Workers}, o.Comm)
-	if err != nil {
+	t := &trainer[T]{spec: spec, problem: p, dir: dir, options: o, begin: time.Now(), epoch: -1, stage: -1}
+	if t.stages, err = model.Stages(spec, p); err != nil {
 		return nil, err
 	}
-	t := &trainer[T]{spec: spec, dir: dir, engine: engine, info: engine.Info(), options: o, begin: time.Now(), epoch: -1}
-	var ok bool
-	if t.stepper, ok = engine.(model.Stepper[T]); !ok {
-		t.pool = kernel.NewPool(o.Workers)
-		t.stepper = &adam[T]{engine: engine, training: spec.Training, pool: t.pool, mu: &t.update}
+	if t.engine, err = t.newEngine(len(t.stages) - 1); err != nil {
+		return nil, err
 	}
+	t.info = t.engine.Info()
 	if t.initial, err = samples(set.Initial("train")); err == nil {
 		err = t.loadValidation(set)
 	}
@@ -195,6 +204,9 @@ func newTrainer[T kernel.Float](dir string, spec *model.Spec, p *pde.Problem, se
 // close ends the workers and lets others into the run folder.
 func (t *trainer[T]) close() {
 	if !t.abandoned {
+		if t.on != nil && t.on != t.engine {
+			t.on.Close()
+		}
 		t.engine.Close()
 		t.pool.Close()
 	}
@@ -253,8 +265,14 @@ func (t *trainer[T]) loadValidation(set *data.Dataset) error {
 		t.validate.Seeds = append(t.validate.Seeds, EvaluationSeed(i))
 	}
 	if split.Solve {
-		t.truth, err = samples(set.SolutionsRange("validation", 0, count))
+		if t.truth, err = samples(set.SolutionsRange("validation", 0, count)); err != nil {
+			return err
+		}
+		for i := range t.truth { // as far as training goes
+			t.truth[i] = t.truth[i][:t.info.Grid.Size()]
+		}
 	}
+	t.still, err = model.StillLosses(t.info, t.validate.Initial)
 	return err
 }
 
@@ -323,9 +341,6 @@ func (t *trainer[T]) open(p *pde.Problem) error {
 		}
 	}
 	t.state = s
-	if err := t.stepper.Begin(&s.State); err != nil {
-		return err
-	}
 	t.log, err = openLog(t.dir, m, &t.spec.Training)
 	t.options.Logger.Info("resumed", "run", t.dir, "step", s.step)
 	return err
@@ -364,7 +379,7 @@ func (t *trainer[T]) sameRun() error {
 // start sets the state before the first step.
 func (t *trainer[T]) start() error {
 	t.state = &state[T]{State: t.initialState(), bestResidual: infinity}
-	return t.stepper.Begin(&t.state.State)
+	return nil
 }
 
 func (t *trainer[T]) initialState() model.State[T] {
@@ -384,8 +399,8 @@ func (t *trainer[T]) loop(ctx context.Context) error {
 	defer t.update.Unlock()
 	t.batch.Done, t.validate.Done = ctx.Done(), ctx.Done()
 	for s.step < spec.Steps || s.due {
-		var err error
-		if !s.due {
+		err := t.enter()
+		if err == nil && !s.due {
 			err = t.oneStep()
 		}
 		if err == nil && s.due {
@@ -435,7 +450,7 @@ func (t *trainer[T]) nextBatch() model.Batch {
 			t.epoch = epoch
 		}
 		sample := t.order[at%n]
-		t.batch.Initial = append(t.batch.Initial, t.initial[sample])
+		t.batch.Initial = append(t.batch.Initial, t.initials[sample])
 		t.batch.Seeds = append(t.batch.Seeds, constraint.Seed{Run: t.spec.Seed, Step: uint64(t.state.step), Sample: uint64(sample)})
 	}
 	t.batch.Pass = 1 + t.state.step%t.spec.Network.Passes // each in turn
@@ -511,16 +526,23 @@ func (t *trainer[T]) write(r Record) error {
 }
 
 // validation evaluates the fixed validation samples, and keeps the parameters
-// as the best checkpoint if their residual is the lowest so far.
+// as the best checkpoint if they are, by training.best.
 func (t *trainer[T]) validation() error {
 	s := t.state
 	if err := t.stepper.Sync(); err != nil {
 		return err
 	}
-	var sum, errs, size, expected float64
+	var sum, relative, errs, size, expected float64
+	root := func(loss float64) float64 {
+		if t.spec.Loss.Form == "norm" {
+			return loss
+		}
+		return math.Sqrt(loss)
+	}
 	t.update.Unlock() // the state does not change here
 	err := t.engine.Predict(s.evaluated(), t.validate, func(i int, p *model.Prediction) error {
 		sum += p.Loss
+		relative += root(p.Loss / t.still[i])
 		like := t.validate.Initial[i]
 		if t.truth != nil {
 			like = t.truth[i]
@@ -538,11 +560,8 @@ func (t *trainer[T]) validation() error {
 	}
 	s.due = false
 	n := float64(len(t.validate.Initial))
-	residual := sum / n
-	if t.spec.Loss.Form != "norm" {
-		residual = math.Sqrt(residual)
-	}
-	r := Record{Step: s.step, ValidationResidual: number(residual)}
+	residual := root(sum / n)
+	r := Record{Step: s.step, ValidationResidual: number(residual), ValidationRelative: number(relative / n)}
 	if t.truth != nil {
 		r.ValidationError = number(errs / n)
 	}
@@ -552,8 +571,12 @@ func (t *trainer[T]) validation() error {
 	if err := t.write(r); err != nil {
 		return err
 	}
-	if residual < s.bestResidual {
-		s.bestResidual, s.bestStep = residual, s.step
+	chosen := residual
+	if t.spec.Training.Best == model.BestRelative {
+		chosen = relative / n
+	}
+	if chosen < s.bestResidual || t.spec.Training.Best == model.BestLast {
+		s.bestResidual, s.bestStep = chosen, s.step
 		if !t.writes() {
 			return nil
 		}

@@ -193,10 +193,24 @@ func describeInputs(out *checkResult, spec *model.Spec, p *pde.Problem) error {
 // checkSizes reports a spec whose network or constraint does not fit its grid,
 // without building the engine.
 func checkSizes(spec *model.Spec, p *pde.Problem, workers int) error {
-	g, err := p.Grid(spec.Grid)
+	stages, err := model.Stages(spec, p)
 	if err != nil {
 		return err
 	}
+	for i, stage := range stages {
+		if err := checkSizesOn(stage.Grid, stage.Spec, p, workers); err != nil {
+			if i < len(stages)-1 {
+				err = fmt.Errorf("training.stages.%d: %w", i, err)
+			}
+			return err
+		}
+	}
+	_, err = model.EvaluationGrids(spec, p)
+	return err
+}
+
+// checkSizesOn does so for one grid.
+func checkSizesOn(g *grid.Grid, spec *model.Spec, p *pde.Problem, workers int) error {
 	if err := checkNeeds(spec, p, g, workers, true); err != nil {
 		return err
 	}
@@ -218,8 +232,7 @@ func checkSizes(spec *model.Spec, p *pde.Problem, workers int) error {
 	if _, err := constraint.New(sys, spec.Outputs(), options, nil, nil); err != nil {
 		return withHint(err, "see constraint.points and constraint.experts in the spec")
 	}
-	_, err = model.EvaluationGrids(spec, p)
-	return err
+	return nil
 }
 
 // floorGrid is the grid the floor is measured on.

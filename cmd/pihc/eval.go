@@ -9,9 +9,11 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -30,6 +32,8 @@ type gridFlags struct {
 	grid      map[string]int
 	points    int
 	tolerance float64
+	passes    string
+	residual  float64
 	last      bool
 	trust     bool
 	workers   int
@@ -41,6 +45,8 @@ func (f *gridFlags) add(c *cobra.Command) {
 	flags.IntVar(&f.points, "points", -1, "residual rows sampled per expert, 0 for all (default as trained)")
 	flags.Lookup("grid").DefValue, flags.Lookup("points").DefValue = "", "0" // the texts name the defaults
 	flags.Float64Var(&f.tolerance, "tolerance", 0, "gradient tolerance of the solves (default as trained)")
+	flags.StringVar(&f.passes, "passes", "", "passes of the network, or auto: until the residual stops falling (default as trained)")
+	flags.Float64Var(&f.residual, "residual", 0, "with --passes auto, end a sample whose residual over that of its initial condition at all times is this small")
 	flags.BoolVar(&f.last, "last", false, "use the newest checkpoint instead of the best")
 	flags.StringArrayVar(&f.set, "set", nil, "override one value of the run's spec (repeatable)")
 	trustFlag(c, &f.trust)
@@ -75,6 +81,16 @@ func (f *gridFlags) options(c *cobra.Command) (evaluatorOptions, error) {
 	if err := checkWorkers(f.workers); err != nil {
 		return o, err
 	}
+	o.auto, o.residual = f.passes == "auto", f.residual
+	if f.passes != "" && !o.auto {
+		if n, err := strconv.Atoi(f.passes); err != nil || n < 1 {
+			return o, usagef("--passes %s: want a positive number, or auto", f.passes)
+		}
+		f.set = append(f.set, "network.passes="+f.passes)
+	}
+	if c.Flags().Changed("residual") && !(o.auto && f.residual > 0) {
+		return o, usagef("--residual %g: want a positive number, with --passes auto", f.residual)
+	}
 	for _, axis := range slices.Sorted(maps.Keys(f.grid)) {
 		if n := f.grid[axis]; n < 1 {
 			return o, usagef("--grid %s=%d: want a positive number of points", axis, n)
@@ -104,15 +120,25 @@ func newEval(a *app) *cobra.Command {
 mean, std (over samples), median and max:
 
   relative_l2     ||u - truth|| / ||truth||
+  unseen_l2       relative_l2 over the times after training.window
   nrmse           rms error over the range of the truth
   residual_rms    of the PDE residual over the whole grid
   initial_error   rms of the rows of initial conditions
   boundary_error  rms of the rows of boundary conditions
   border_jump     rms jump of the prediction across expert borders
   persistence     relative_l2 of the initial condition taken for the solution
+  relative_residual     rms of the residual, without weights, over rms of the
+                        solution's derivative in time
+  truth_residual        the same of the solution: what the grid leaves of it
+  persistence_residual  the same of the initial condition at all times
 
 and per expert the solver's iterations and statuses and the rms of its rows
-(constraint_rms). Residuals and conditions are in the PDE file's weighting.
+(constraint_rms). residual_rms, constraint_rms and conditions are in the PDE file's
+weighting.
+
+With --passes auto a run whose network corrects its own field runs it on every
+sample until the residual has stopped falling (by 2 % in 4 passes) or meets
+--residual, 100 times at most; the number is reported as passes.
 
 Grid, points per expert and tolerance may differ from training; the borders of
 the experts stay where they were. Without --grid the run is scored on its own grid
@@ -155,6 +181,7 @@ type metrics struct {
 	DatasetHash string  `json:"dataset_hash"`
 	// What is not as trained beyond points, tolerance and grid.
 	Set          []string `json:"set,omitempty"`           // values of --set
+	Repeat       string   `json:"repeat,omitempty"`        // "auto" where each sample has its own number of passes
 	TrustedEdits []string `json:"trusted_edits,omitempty"` // files of the run folder that are not those of its training
 }
 
@@ -187,6 +214,12 @@ func (a *app) eval(c *cobra.Command, dir string, o *evalOptions) error {
 		path = filepath.Join(dir, train.MetricsFile)
 	}
 	m.Set = o.set
+	if options.auto {
+		m.Repeat = "auto"
+		if options.residual > 0 {
+			m.Repeat += fmt.Sprintf(" to %g", options.residual)
+		}
+	}
 	var written error
 	if a.writes() {
 		written = data.WriteSealedJSON(path, m) // scores that cannot be kept are shown all the same
@@ -202,7 +235,7 @@ func (a *app) eval(c *cobra.Command, dir string, o *evalOptions) error {
 
 // metricsVersion changes when an evaluation says more than before; reports score
 // runs with metrics of another version again.
-const metricsVersion = 3
+const metricsVersion = 4
 
 // evaluateRun scores a run on the grid of the options, or on its own and those of
 // its spec.
@@ -257,7 +290,15 @@ func (a *app) score(ctx context.Context, dir string, spec *model.Spec, p *pde.Pr
 	}
 	whole := report.Summarize(losses)
 	result.Loss = &whole
-	if result.Trivial, err = report.Trivials(samples, g.Size(), loss); err != nil {
+	// An ansatz that starts from the initial condition proposes no other fields, and no
+	// row would hold these to it.
+	admissible := func(field, initial []float64) float64 {
+		if sys.HasOffset() && !slices.Equal(field[:len(initial)], initial) {
+			return math.NaN()
+		}
+		return loss(field, initial)
+	}
+	if result.Trivial, err = report.Trivials(samples, g.Size(), admissible); err != nil {
 		return nil, err
 	}
 	if records, err := readLog(dir); err == nil {
@@ -326,7 +367,7 @@ func (a *app) storedMetrics(dir string, spec *model.Spec, e evaluator, set *data
 	}
 	same := m.Version == metricsVersion && m.Split == "test" && m.Samples == split.Count && m.Checkpoint == e.meta().TensorsHash &&
 		m.DatasetHash == set.Manifest().Checksum && slices.Equal(m.Grid, e.info().Grid.Shape()) &&
-		len(m.Set) == 0 && len(m.TrustedEdits) == 0 && len(e.meta().Edited) == 0
+		len(m.Set) == 0 && m.Repeat == "" && len(m.TrustedEdits) == 0 && len(e.meta().Edited) == 0
 	if spec.Method != model.Soft {
 		same = same && m.Points == spec.Constraint.Points && m.Tolerance == spec.Constraint.Tolerance
 	}
@@ -348,7 +389,12 @@ func printMetrics(w io.Writer, m *metrics) error {
 	for _, g := range m.Grids {
 		row("  on "+data.FormatShape(g.Grid), g.RelativeL2, report.Percent)
 	}
+	row("unseen_l2", m.Unseen, report.Percent)
 	row("nrmse", m.NRMSE, report.Percent)
+	row("passes", m.Passes, report.Number)
+	row("relative_residual", m.RelativeResidual, report.Percent)
+	row("truth_residual", m.TruthResidual, report.Percent)
+	row("persistence_residual", m.PersistenceResidual, report.Percent)
 	row("residual_rms", m.ResidualRMS, report.Number)
 	row("initial_error", m.InitialError, report.Number)
 	row("boundary_error", m.BoundaryError, report.Number)
@@ -372,6 +418,9 @@ func printMetrics(w io.Writer, m *metrics) error {
 	}
 	if len(m.Set) > 0 {
 		t.Notes = append(t.Notes, "not as trained: --set "+strings.Join(m.Set, " --set "))
+	}
+	if m.Repeat != "" {
+		t.Notes = append(t.Notes, "not as trained: --passes "+m.Repeat)
 	}
 	if len(m.TrustedEdits) > 0 {
 		t.Notes = append(t.Notes, editsText(m.TrustedEdits))

@@ -30,6 +30,8 @@ type evaluatorOptions struct {
 	grid      map[string]int // by axis; others as trained
 	points    int            // per expert; < 0: as trained, or as many as a smaller subdomain holds
 	tolerance float64        // 0: as trained
+	auto      bool           // passes until the residual stops falling
+	residual  float64        // or is this small; 0: no such test
 	last      bool           // the newest checkpoint instead of the best
 	trust     bool           // a run folder that was edited
 	workers   int
@@ -64,6 +66,12 @@ func openEvaluator(dir string, spec *model.Spec, p *pde.Problem, o evaluatorOpti
 	if o.tolerance > 0 {
 		spec.Constraint.Tolerance = o.tolerance
 	}
+	if o.auto {
+		if spec.Network.Passes == 1 {
+			return nil, withHint(fmt.Errorf("--passes auto: run %s was trained with one pass, and its network corrects no field", dir), "network.passes and network.features of the spec make one that does")
+		}
+		spec.Network.Passes = max(spec.Network.Passes, 3)
+	}
 	if err := checkNeeds(spec, p, g, o.workers, false); err != nil {
 		return nil, err
 	}
@@ -86,7 +94,11 @@ func newTrained[T kernel.Float](dir string, spec *model.Spec, p *pde.Problem, g 
 		return nil, err
 	}
 	if o.points < 0 {
-		if spec.Constraint.Points, err = fittingPoints(spec, p, g, meta.Borders); err != nil {
+		own, err := p.Grid(spec.Grid)
+		if err != nil {
+			return nil, err
+		}
+		if spec.Constraint.Points, err = model.FittingPoints(spec, p, own, g, &constraint.Router{Borders: meta.Borders}); err != nil {
 			return nil, err
 		}
 	}
@@ -94,46 +106,20 @@ func newTrained[T kernel.Float](dir string, spec *model.Spec, p *pde.Problem, g 
 	if err != nil {
 		return nil, err
 	}
+	if o.auto {
+		together := spec.Training.MicroBatch
+		if o.comm != nil {
+			together = max(together, o.comm.Size())
+		}
+		if engine, err = model.Repeat(engine, model.RepeatOptions{Tolerance: o.residual, Limit: mostPasses, Together: together}); err != nil {
+			return nil, err
+		}
+	}
 	return &trained[T]{engine, params, meta}, nil
 }
 
-// fittingPoints returns the points per expert of a spec, or as many as the
-// smallest subdomain holds on a coarser grid than that of training.
-func fittingPoints(spec *model.Spec, p *pde.Problem, g *grid.Grid, borders [][]float64) (int, error) {
-	points, coarser := spec.Constraint.Points, false
-	for i, a := range g.Axes {
-		n, ok := spec.Grid[a.Name]
-		if !ok {
-			n = p.Axes[i].Points
-		}
-		coarser = coarser || a.Points < n
-	}
-	if !coarser || points == 0 || spec.Method == model.Soft {
-		return points, nil
-	}
-	sys, err := p.Discretize(g)
-	if err != nil {
-		return 0, err
-	}
-	windows, err := (&constraint.Router{Borders: borders}).Windows(g)
-	if err != nil {
-		return 0, err
-	}
-	row := make([]bool, g.Size())
-	for _, i := range sys.Residual().Points {
-		row[i] = true
-	}
-	for _, w := range windows {
-		held := 0
-		for _, i := range w.Points(g) {
-			if row[i] {
-				held++
-			}
-		}
-		points = min(points, held)
-	}
-	return points, nil
-}
+// mostPasses bounds the passes of --passes auto.
+const mostPasses = 100
 
 func (t *trained[T]) evaluate(s report.Samples, each func(i int, field []float64) error) (*report.Evaluation, error) {
 	return report.Evaluate(t.engine, t.params, s, each)
@@ -190,18 +176,14 @@ func loadSamples(set *data.Dataset, name string, p *pde.Problem, g *grid.Grid, m
 		}
 		return s, nil
 	}
+	for i, u0 := range s.Initial {
+		s.Initial[i] = model.OnAxes(u0, from.Axes[1:], g.Axes[1:])
+	}
 	if !model.Thins(g.Axes, from.Axes) {
-		for i, u0 := range s.Initial {
-			s.Initial[i] = resample(u0, from.Axes[1:], g.Axes[1:])
-		}
 		if split.Solve {
 			s.Truth, err = solveOn(p, g, s.Initial)
 		}
 		return s, err
-	}
-	for i, u0 := range s.Initial {
-		s.Initial[i] = make([]float64, g.Size()/g.Axes[0].Points)
-		model.Thin(s.Initial[i], u0, g.Axes[1:], from.Axes[1:])
 	}
 	if split.Solve {
 		field := make([]float64, g.Size())

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"pihc/grid"
+	"pihc/model"
 	"pihc/train"
 )
 
@@ -34,7 +35,7 @@ func TestResample(t *testing.T) {
 			}
 			return u
 		}
-		got, want := resample(fill(from), from, to), fill(to)
+		got, want := model.Resample(fill(from), from, to), fill(to)
 		if len(got) != len(want) {
 			t.Fatalf("%d values, want %d", len(got), len(want))
 		}
@@ -49,14 +50,14 @@ func TestResample(t *testing.T) {
 	wall := grid.Axis{Name: "y", Lo: 0, Hi: 1, Points: 1, Boundary: grid.Cells}
 	from := grid.Axis{Name: "x", Lo: 0, Hi: 1, Points: 4, Boundary: grid.Periodic}
 	to := grid.Axis{Name: "x", Lo: 0, Hi: 1, Points: 8, Boundary: grid.Periodic}
-	got := resample([]float64{0, 1, 2, 3}, []grid.Axis{from, wall}, []grid.Axis{to, wall})
+	got := model.Resample([]float64{0, 1, 2, 3}, []grid.Axis{from, wall}, []grid.Axis{to, wall})
 	for i, want := range []float64{0, 0.5, 1, 1.5, 2, 2.5, 3, 1.5} {
 		if math.Abs(got[i]-want) > 1e-12 {
 			t.Errorf("periodic: value %d is %g, want %g", i, got[i], want)
 		}
 	}
 	// Where all axes are periodic, waves stay waves.
-	got = resample([]float64{1, 2, 1, 0}, []grid.Axis{from}, []grid.Axis{to})
+	got = model.Resample([]float64{1, 2, 1, 0}, []grid.Axis{from}, []grid.Axis{to})
 	for i := range got {
 		if want := 1 + math.Sin(2*math.Pi*float64(i)/8); math.Abs(got[i]-want) > 1e-12 {
 			t.Errorf("wave: value %d is %g, want %g", i, got[i], want)

@@ -15,6 +15,7 @@ import (
 	"pihc/data"
 	"pihc/grid"
 	"pihc/model"
+	"pihc/report"
 )
 
 type predictOptions struct {
@@ -35,6 +36,8 @@ float64, int32 and int64 are read, from NPY or from an NPZ that holds one array.
 
 FILE.npz receives the fields under the unknown's name, as (sample, t, x) or
 (sample, t, x, y), and the coordinates under the names of the axes, all float64.
+With --passes auto (see ` + "`pihc help eval`" + `) it also has, per sample, passes and
+residual: the root of the loss over that of the initial condition at all times.
 
 The rows each expert samples are drawn anew for every sample, by its position in
 the file, so that one initial condition at two positions gives two fields that
@@ -119,6 +122,7 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 	ctx := c.Context()
 	fields := make([]float64, 0, len(initial)*g.Size())
 	early := 0
+	var passes, residuals []float64
 	err = e.predict(model.Batch{Initial: initial, Seeds: evaluationSeeds(len(initial))}, func(i int, x *model.Prediction) error {
 		for p, u := range x.Field {
 			if math.IsNaN(u) || math.IsInf(u, 0) {
@@ -127,6 +131,7 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 			}
 		}
 		fields = append(fields, x.Field...)
+		passes, residuals = append(passes, float64(x.Passes)), append(residuals, x.Residual)
 		for _, expert := range x.Experts {
 			if expert.Status.Early() {
 				early++
@@ -148,8 +153,15 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 		arrays = append(arrays, data.Named{Name: axis.Name, Array: data.NewArray([]int{axis.Points}, coordinates(axis))})
 	}
 	edited := ""
+	if options.auto {
+		arrays = append(arrays, data.Named{Name: "passes", Array: data.NewArray([]int{len(initial)}, passes)},
+			data.Named{Name: "residual", Array: data.NewArray([]int{len(initial)}, residuals)})
+		worst := report.Summarize(residuals)
+		edited = fmt.Sprintf(", %g to %g passes, residual %s of that of the initial condition, %s at most",
+			slices.Min(passes), slices.Max(passes), report.Percent(worst.Mean), report.Percent(worst.Max))
+	}
 	if len(o.set) > 0 {
-		edited = ", --set " + strings.Join(o.set, " --set ")
+		edited += ", --set " + strings.Join(o.set, " --set ")
 	}
 	if files := e.meta().Edited; len(files) > 0 {
 		edited += ", " + editsText(files)

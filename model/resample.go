@@ -1,4 +1,4 @@
-package main
+package model
 
 import (
 	"math"
@@ -7,11 +7,11 @@ import (
 	"pihc/sim"
 )
 
-// resample interpolates a field on the axes from to the axes to. Where all are
+// Resample interpolates a field on the axes from to the axes to. Where all are
 // periodic it evaluates the trigonometric interpolant, which keeps the mean.
 // Otherwise it interpolates linearly, one axis after another; past the outermost
 // points the nearest segment is continued, and a periodic axis wraps.
-func resample(u []float64, from, to []grid.Axis) []float64 {
+func Resample(u []float64, from, to []grid.Axis) []float64 {
 	shape, target := make([]int, len(from)), make([]int, len(from))
 	periodic := true
 	for i, a := range from {

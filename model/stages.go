@@ -1,0 +1,158 @@
+package model
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"pihc/constraint"
+	"pihc/grid"
+	"pihc/pde"
+)
+
+// StageSpec is a part of training on another grid than the spec's. A Fourier neural
+// operator does not know its grid: what it learns on a coarse one holds on a finer.
+type StageSpec struct {
+	Steps  int            `yaml:"steps"`
+	Grid   map[string]int `yaml:"grid,flow"`        // axes not named have the spec's points
+	Points int            `yaml:"points,omitempty"` // rows per expert; 0: as many as the spec has, or the smallest subdomain holds
+}
+
+// A Stage is a part of training, on one grid.
+type Stage struct {
+	Until int        // steps of training done at its end
+	Spec  *Spec      // with its grid and points
+	Grid  *grid.Grid // within training.window
+}
+
+// Stages returns the parts of training in their order; the last is on the spec's own
+// grid, and is the only one without training.stages.
+func Stages(s *Spec, p *pde.Problem) ([]Stage, error) {
+	var out []Stage
+	done := 0
+	for i, x := range s.Training.Stages {
+		done += x.Steps
+		at := fmt.Sprintf("training.stages.%d", i)
+		on := *s
+		on.Grid = maps.Clone(s.Grid)
+		maps.Copy(on.Grid, x.Grid)
+		g, err := trainingGrid(&on, p)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", at, err)
+		}
+		on.Constraint.Points = x.Points
+		if x.Points == 0 {
+			own, err := trainingGrid(s, p)
+			if err != nil {
+				return nil, err
+			}
+			options, err := s.Options(p)
+			if err != nil {
+				return nil, err
+			}
+			if on.Constraint.Points, err = FittingPoints(s, p, own, g, constraint.NewRouter(own, options.Experts)); err != nil {
+				return nil, fmt.Errorf("%s: %w", at, err)
+			}
+		}
+		out = append(out, Stage{done, &on, g})
+	}
+	g, err := trainingGrid(s, p)
+	if err != nil {
+		return nil, err
+	}
+	return append(out, Stage{s.Training.Steps, s, g}), nil
+}
+
+// trainingGrid is the grid of a spec, cut off where training.window ends.
+func trainingGrid(s *Spec, p *pde.Problem) (*grid.Grid, error) {
+	g, err := p.Grid(s.Grid)
+	if err != nil {
+		return nil, err
+	}
+	for name, window := range s.Training.Window {
+		axis := &g.Axes[0]
+		if name != axis.Name {
+			return nil, fmt.Errorf("training.window.%s: want the first axis of problem %s, %s", name, p.Name, axis.Name)
+		}
+		if axis.Boundary == grid.Periodic || window[0] != axis.Lo || !(window[1] > axis.Lo && window[1] < axis.Hi) {
+			return nil, fmt.Errorf("training.window.%s: [%g, %g]: want from %g to an end below %g, on an axis that is not periodic", name, window[0], window[1], axis.Lo, axis.Hi)
+		}
+		steps := (window[1] - axis.Lo) / axis.Step()
+		n := int(math.Round(steps))
+		if math.Abs(steps-float64(n)) > 1e-9*steps {
+			return nil, fmt.Errorf("training.window.%s: %g is no border between steps of %g", name, window[1], axis.Step())
+		}
+		if axis.Boundary == grid.Nodes {
+			n++
+		}
+		axis.Hi, axis.Points = window[1], n
+	}
+	return g, g.Validate()
+}
+
+// WindowEnd is the number of points along the first axis, on g, that lie within
+// training.window: all without one.
+func (s *Spec) WindowEnd(g *grid.Grid) int {
+	axis := g.Axes[0]
+	for _, window := range s.Training.Window {
+		for n := range axis.Points {
+			if axis.Coordinate(n) > window[1]+1e-9*axis.Step() {
+				return n
+			}
+		}
+	}
+	return axis.Points
+}
+
+// FittingPoints returns the points per expert of a spec, or, on a grid coarser than
+// own along some axis, as many as the smallest subdomain of router holds there.
+func FittingPoints(s *Spec, p *pde.Problem, own, g *grid.Grid, router *constraint.Router) (int, error) {
+	points, coarser := s.Constraint.Points, false
+	for i, a := range g.Axes {
+		coarser = coarser || a.Points < own.Axes[i].Points
+	}
+	if !coarser || points == 0 || s.Method == Soft {
+		return points, nil
+	}
+	sys, err := p.Discretize(g)
+	if err != nil {
+		return 0, err
+	}
+	windows, err := router.Windows(g)
+	if err != nil {
+		return 0, err
+	}
+	row := make([]bool, g.Size())
+	for _, i := range sys.Residual().Points {
+		row[i] = true
+	}
+	for _, w := range windows {
+		held := 0
+		for _, i := range w.Points(g) {
+			if row[i] {
+				held++
+			}
+		}
+		points = min(points, held)
+	}
+	return points, nil
+}
+
+// OnAxes returns an initial condition given on the axes from at the points of to:
+// thinned out where they are among them, interpolated elsewhere.
+func OnAxes(u0 []float64, from, to []grid.Axis) []float64 {
+	if slices.Equal(from, to) {
+		return u0
+	}
+	if !Thins(to, from) {
+		return Resample(u0, from, to)
+	}
+	size := 1
+	for _, a := range to {
+		size *= a.Points
+	}
+	out := make([]float64, size)
+	Thin(out, u0, to, from)
+	return out
+}
