@@ -47,7 +47,8 @@ func newBench(a *app) *cobra.Command {
 the peak rate of fused multiply-adds (fma_peak_gflops) measured in the same run
 with the same number of threads.
 
-  network     forward and backward pass of the network for one sample, float32.
+  network     forward and backward pass of the network for one sample, in the spec's
+              network.precision, as the peak; so are those of step.
               fraction_of_peak is 3 x the forward pass's operations over time and
               peak, whatever the code really executes.
   constraint  the least-squares solve of one expert on one thread, rows gathered,

@@ -56,7 +56,7 @@ func (b *bench) constraint() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, err := b.inference(nil, 1)
+	n, err := newInference[float32](b, nil, 1)
 	if err != nil {
 		return nil, err
 	}

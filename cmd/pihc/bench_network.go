@@ -24,17 +24,17 @@ func (r networkBench) fields() []field {
 }
 
 // inference is a network of random parameters on samples of smooth inputs.
-type inference struct {
-	net           model.Evaluator[float32]
+type inference[T kernel.Float] struct {
+	net           model.Evaluator[T]
 	network       model.Network
 	shape         []int
-	params, input []float32
-	dst           []float32
+	params, input []T
+	dst           []T
 	rng           *rand.Rand
 }
 
-// inference makes the network of the spec's experts on a pool.
-func (b *bench) inference(pool *kernel.Pool, batch int) (*inference, error) {
+// newInference makes the network of the spec's experts on a pool.
+func newInference[T kernel.Float](b *bench, pool *kernel.Pool, batch int) (*inference[T], error) {
 	spec := *b.spec
 	spec.Method = model.MoE
 	net, err := model.NewNetwork(&spec, b.problem)
@@ -48,45 +48,52 @@ func (b *bench) inference(pool *kernel.Pool, batch int) (*inference, error) {
 	if err := model.CheckNetwork(net, g); err != nil {
 		return nil, err
 	}
-	n := &inference{net: net.Float32(g.Shape(), batch, pool), network: net, shape: g.Shape(), rng: rand.New(rand.NewPCG(1, 2))}
+	n := &inference[T]{net: model.NewEvaluator[T](net, g.Shape(), batch, pool), network: net, shape: g.Shape(), rng: rand.New(rand.NewPCG(1, 2))}
 	wide := make([]float64, net.Size())
 	net.Init(wide, n.rng)
-	n.params = make([]float32, len(wide))
+	n.params = make([]T, len(wide))
 	for i, v := range wide {
-		n.params[i] = float32(v)
+		n.params[i] = T(v)
 	}
 	inputs, outputs := net.Fields()
-	n.input, n.dst = make([]float32, batch*inputs*g.Size()), make([]float32, batch*outputs*g.Size())
+	n.input, n.dst = make([]T, batch*inputs*g.Size()), make([]T, batch*outputs*g.Size())
 	for i := range n.input {
 		p := i % g.Size()
 		for a, stride := range g.Strides() {
 			x := float64(p/stride%g.Axes[a].Points) / float64(g.Axes[a].Points)
-			n.input[i] += float32(math.Cos(math.Pi * float64(1+i/g.Size()) * x))
+			n.input[i] += T(math.Cos(math.Pi * float64(1+i/g.Size()) * x))
 		}
 	}
 	return n, nil
 }
 
-func (n *inference) normal(size int) []float32 {
-	x := make([]float32, size)
+func (n *inference[T]) normal(size int) []T {
+	x := make([]T, size)
 	for i := range x {
-		x[i] = float32(n.rng.NormFloat64())
+		x[i] = T(n.rng.NormFloat64())
 	}
 	return x
 }
 
-func (n *inference) forward() { n.net.Forward(n.dst, n.params, n.input) }
+func (n *inference[T]) forward() { n.net.Forward(n.dst, n.params, n.input) }
 
 // backward returns a backward pass after a forward one.
-func (n *inference) backward() func() {
-	bar, grad := n.normal(len(n.dst)), make([]float32, len(n.params))
+func (n *inference[T]) backward() func() {
+	bar, grad := n.normal(len(n.dst)), make([]T, len(n.params))
 	return func() { n.net.Backward(grad, n.params, bar) }
 }
 
 func (b *bench) network() (any, error) {
+	if b.wide() {
+		return benchNetwork[float64](b)
+	}
+	return benchNetwork[float32](b)
+}
+
+func benchNetwork[T kernel.Float](b *bench) (any, error) {
 	pool := kernel.NewPool(b.workers)
 	defer pool.Close()
-	n, err := b.inference(pool, 1)
+	n, err := newInference[T](b, pool, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +104,18 @@ func (b *bench) network() (any, error) {
 	if r.Backward, err = b.median(n.backward()); err != nil {
 		return nil, err
 	}
-	r.Peak = kernel.PeakGFLOPS32(b.workers)
+	r.Peak = b.peak()
 	r.Fraction = r.FLOP / (r.Forward + r.Backward) / (r.Peak * 1e9)
 	return r, nil
+}
+
+// wide reports whether the spec's network computes in float64.
+func (b *bench) wide() bool { return b.spec.Network.Precision == "float64" }
+
+// peak measures the peak of fused multiply-adds, in the precision of the network.
+func (b *bench) peak() float64 {
+	if b.wide() {
+		return kernel.PeakGFLOPS64(b.workers)
+	}
+	return kernel.PeakGFLOPS32(b.workers)
 }

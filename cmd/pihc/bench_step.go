@@ -55,16 +55,23 @@ type timed struct {
 	seconds []float64 // a round
 }
 
-// step takes the times of all in turn, round after round, so that what else the
+func (b *bench) step() (any, error) {
+	if b.wide() {
+		return benchStep[float64](b)
+	}
+	return benchStep[float32](b)
+}
+
+// benchStep takes the times of all in turn, round after round, so that what else the
 // machine does meets them all alike, and ratios of times of the same round. Each is
 // prepared anew for every round: together they might not fit into memory.
-func (b *bench) step() (any, error) {
+func benchStep[T kernel.Float](b *bench) (any, error) {
 	r := stepBench{machine: b.machine(b.workers), Batch: b.spec.Training.Batch}
 	var moe model.Stats
-	soft := &timed{workers: b.workers, prepare: b.prepareStep(model.Soft, &model.Stats{})}
-	hard := &timed{workers: b.workers, prepare: b.prepareStep(model.Hard, &model.Stats{})}
-	experts := &timed{workers: b.workers, prepare: b.prepareStep(model.MoE, &moe)}
-	network := &timed{workers: b.workers, prepare: b.prepareNetwork}
+	soft := &timed{workers: b.workers, prepare: prepareStep[T](b, model.Soft, &model.Stats{})}
+	hard := &timed{workers: b.workers, prepare: prepareStep[T](b, model.Hard, &model.Stats{})}
+	experts := &timed{workers: b.workers, prepare: prepareStep[T](b, model.MoE, &moe)}
+	network := &timed{workers: b.workers, prepare: prepareNetwork[T](b)}
 	all := []*timed{soft, hard, experts}
 	alone := b.app.comm.Size() == 1
 	if alone {
@@ -107,7 +114,7 @@ func (b *bench) step() (any, error) {
 	if busy := b.app.warnBusy(r.Share); busy != "" && b.app.writes() {
 		fmt.Fprintln(b.app.Err, busy)
 	}
-	r.Peak = kernel.PeakGFLOPS32(b.workers)
+	r.Peak = b.peak()
 	return r, nil
 }
 
@@ -154,31 +161,33 @@ func medianRatio(a, b []float64) float64 {
 
 // prepareNetwork makes the network alone for one batch, all passes of a step but the
 // one it trains left out.
-func (b *bench) prepareNetwork(workers int) (run func() error, done func(), err error) {
-	pool := kernel.NewPool(workers)
-	micro := b.spec.Training.MicroBatch
-	n, err := b.inference(pool, micro)
-	if err != nil {
-		pool.Close()
-		return nil, nil, err
-	}
-	backward := n.backward()
-	return func() error {
-		for range (b.spec.Training.Batch + micro - 1) / micro {
-			n.forward()
-			backward()
+func prepareNetwork[T kernel.Float](b *bench) func(workers int) (run func() error, done func(), err error) {
+	return func(workers int) (func() error, func(), error) {
+		pool := kernel.NewPool(workers)
+		micro := b.spec.Training.MicroBatch
+		n, err := newInference[T](b, pool, micro)
+		if err != nil {
+			pool.Close()
+			return nil, nil, err
 		}
-		return nil
-	}, pool.Close, nil
+		backward := n.backward()
+		return func() error {
+			for range (b.spec.Training.Batch + micro - 1) / micro {
+				n.forward()
+				backward()
+			}
+			return nil
+		}, pool.Close, nil
+	}
 }
 
 // prepareStep makes loss and gradient of one batch: with untrained parameters, or
 // with those of the method's run in the folder --runs names.
-func (b *bench) prepareStep(method string, st *model.Stats) func(workers int) (run func() error, done func(), err error) {
+func prepareStep[T kernel.Float](b *bench, method string, st *model.Stats) func(workers int) (run func() error, done func(), err error) {
 	return func(workers int) (func() error, func(), error) {
 		spec := *b.spec
 		spec.Method = method
-		e, err := dist.NewEngine[float32](&spec, b.problem, model.EngineOptions{Workers: workers}, b.app.comm)
+		e, err := dist.NewEngine[T](&spec, b.problem, model.EngineOptions{Workers: workers}, b.app.comm)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -189,16 +198,16 @@ func (b *bench) prepareStep(method string, st *model.Stats) func(workers int) (r
 		}
 		initial, _, err := statedInitial(&spec, b.problem, info.Grid, fractions)
 		batch := model.Batch{Initial: initial, Seeds: evaluationSeeds(len(initial))} // trains the last pass
-		params := model.InitialParams[float32](info)
+		params := model.InitialParams[T](info)
 		if dir := b.options.runs; dir != "" && err == nil {
-			params, _, err = train.LoadParams[float32](filepath.Join(dir, method), &spec, b.problem, train.LoadOptions{})
+			params, _, err = train.LoadParams[T](filepath.Join(dir, method), &spec, b.problem, train.LoadOptions{})
 			batch.Progress = 1
 		}
 		if err != nil {
 			e.Close()
 			return nil, nil, err
 		}
-		grad := make([]float32, len(params))
+		grad := make([]T, len(params))
 		return func() (err error) {
 			*st, err = e.LossAndGrad(grad, params, batch)
 			return err

@@ -32,7 +32,7 @@ func (b *bench) terms() (any, error) {
 	spec.Method = model.MoE
 	pool := kernel.NewPool(b.workers)
 	defer pool.Close()
-	n, err := b.inference(pool, 1)
+	n, err := newInference[float32](b, pool, 1)
 	if err != nil {
 		return nil, err
 	}

@@ -93,8 +93,20 @@ const (
 	cGeluLow
 	cGeluHigh
 	cGeluLinear
-	cGeluCubic
 	cGeluSlope
+	cGeluLinear2
+	cGeluCubic2
+	cGelu1
+	cGelu2
+	cGelu3
+	cGelu4
+	cGelu5
+	cGelu6
+	cGelu7
+	cGelu8
+	cGelu9
+	cGelu10
+	cGelu11
 	constantCount
 )
 
@@ -135,7 +147,11 @@ var mathConstants = func() (table [constantCount][8]float64) {
 		cTanhP0:     -9.64399179425052238628e-1, cTanhP1: -9.92877231001918586564e1, cTanhP2: -1.61468768441708447952e3,
 		cTanhQ0: 1.12811678491631932401e2, cTanhQ1: 2.23548839060100448583e3, cTanhQ2: 4.84406305325125486048e3,
 
-		cGeluLow: -18, cGeluHigh: 18, cGeluLinear: geluLinear, cGeluCubic: geluCubic, cGeluSlope: 3 * geluCubic,
+		cGeluLow: -18, cGeluHigh: 18, cGeluLinear: geluLinear, cGeluSlope: 3 * geluCubic,
+		cGeluLinear2: -2.3022081981443248, cGeluCubic2: -0.1029432395800235,
+		cGelu1: 0.6931471805599453, cGelu2: 0.24022650695910158, cGelu3: 0.055504108664821625, cGelu4: 0.009618129107587256,
+		cGelu5: 0.001333355814640647, cGelu6: 0.00015403530463724353, cGelu7: 1.5252733841556773e-05, cGelu8: 1.3215432535912375e-06,
+		cGelu9: 1.0178057087733941e-07, cGelu10: 7.074194297288521e-09, cGelu11: 4.4558179083360645e-10,
 	} {
 		for j := range table[i] {
 			table[i][j] = v
