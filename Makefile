@@ -11,7 +11,7 @@ export CGO_ENABLED ?= 0
 GO ?= go
 TOOLS := $(GO) tool -modfile=tools/go.mod
 
-.PHONY: all build deps demo test vet reference cross widths race fuzz bench lint clean
+.PHONY: all build deps demo test vet reference cross widths plugin xla race fuzz bench lint clean
 
 all: build
 
@@ -28,7 +28,7 @@ deps: ## download what the build needs
 
 test: vet lint build ## everything CI runs
 	$(GO) test ./...
-	$(MAKE) reference cross widths
+	$(MAKE) reference cross widths xla
 
 vet:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
@@ -61,6 +61,25 @@ widths: ## the whole engine with narrower vectors, and the kernels with the narr
 	@if [ "$$($(GO) env GOARCH)" != amd64 ]; then echo "widths: this processor has one width"; exit 0; fi; set -ex; \
 	GODEBUG=simd=+256 $(GO) test -count=1 ./internal/kernel ./internal/fft ./fno ./ffno ./constraint ./model ./internal/enginetest; \
 	GODEBUG=simd=+128 $(GO) test -count=1 ./internal/kernel ./internal/fft ./fno ./ffno
+
+# A third party's build of XLA for CPUs: for tests, never part of pihc.
+PLUGIN := $(CURDIR)/bin/pjrt-cpu.so
+PLUGIN_WHEEL := lammps_jax_pjrt_cpu-0.11.2-py3-none-manylinux_2_27_x86_64.whl
+PLUGIN_SHA256 := 1319390d948b39f69f7dade496b7c385149d9ca6097a6b62114da113216d9ad1
+
+plugin: $(PLUGIN) ## fetch the PJRT plugin for CPUs that engine xla is tested with
+
+$(PLUGIN):
+	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && set -e; \
+	python3 -m pip download --quiet --no-deps --only-binary=:all: --platform manylinux_2_27_x86_64 -d $$folder lammps-jax-pjrt-cpu==0.11.2; \
+	echo "$(PLUGIN_SHA256)  $$folder/$(PLUGIN_WHEEL)" | sha256sum --check --quiet; \
+	python3 -m zipfile -e $$folder/$(PLUGIN_WHEEL) $$folder; \
+	mkdir -p bin; mv $$folder/lammps_jax_pjrt_cpu/pjrt_c_api_cpu_plugin.so $@
+
+xla: ## engine xla on the plugin that make plugin fetched; quickly compiled, slower code
+	@if [ ! -f $(PLUGIN) ]; then echo "xla: no plugin in bin (make plugin fetches one), so engine xla is not tested"; exit 0; fi; set -ex; \
+	PIHC_PJRT=$(PLUGIN) XLA_FLAGS=--xla_backend_optimization_level=0 $(GO) test ./internal/pjrt ./xla; \
+	PIHC_PJRT=$(PLUGIN) XLA_FLAGS=--xla_backend_optimization_level=0 $(GO) test ./cmd/pihc -run TestScripts/xla
 
 race: ## the packages that work in parallel under the race detector, which also checks pointers; needs gcc
 	CGO_ENABLED=1 $(GO) test -race ./internal/kernel ./internal/fft ./fno ./ffno ./grid ./constraint ./model

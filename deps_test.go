@@ -35,6 +35,7 @@ var layers = map[string]int{
 	"discrete":            4,
 	"model":               5,
 	"dist":                6,
+	"xla":                 6,
 	"internal/enginetest": 6,
 	"train":               7,
 	"report":              7,

@@ -229,6 +229,7 @@ func rounded[T kernel.Float](wide []float64) []T {
 // EngineOptions say which engine evaluates a spec, and on what.
 type EngineOptions struct {
 	Name    string      // of the engine; "" is "cpu"
+	Plugin  string      // path of the library that an engine works with; "": none
 	Grid    *grid.Grid  // nil: the spec's own
 	Borders [][]float64 // of the experts, as Info has them; nil: uniform by the spec
 	Workers int         // threads, 0 for all cores; results do not depend on it

@@ -11,7 +11,7 @@ import (
 // newEngine makes the engine of a stage of training.
 func (t *trainer[T]) newEngine(stage int) (model.Engine[T], error) {
 	s := t.stages[stage]
-	o := model.EngineOptions{Name: t.options.Engine, Workers: t.options.Workers, Grid: s.Grid}
+	o := model.EngineOptions{Name: t.options.Engine, Plugin: t.options.Plugin, Workers: t.options.Workers, Grid: s.Grid}
 	return dist.NewEngine[T](s.Spec, t.problem, o, t.options.Comm)
 }
 

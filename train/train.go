@@ -63,6 +63,7 @@ type Record struct {
 // Options says how to run, not what: nothing in it changes the result.
 type Options struct {
 	Engine   string         // name of the engine; "": the default
+	Plugin   string         // path of its library, where it has one
 	Workers  int            // 0: all cores
 	Resume   bool           // continue the run folder's newest checkpoint
 	Progress func(r Record) // called after every logged step, may be nil

@@ -23,7 +23,7 @@ import (
 
 type checkOptions struct {
 	specFlags
-	engine string
+	engine engineFlags
 	grid   map[string]int
 	json   bool
 }
@@ -70,7 +70,7 @@ where there is a fault or the gradient is wrong.`,
 	o.add(c, true)
 	c.Flags().StringToIntVar(&o.grid, "grid", nil, "points by axis for the floor (default the spec's, at most 256 along each space axis)")
 	c.Flags().Lookup("grid").DefValue = "" // the text names the default
-	c.Flags().StringVar(&o.engine, "engine", "", "the engine whose gradient is checked (default cpu)")
+	o.engine.add(c)
 	jsonFlag(c, &o.json)
 	return c
 }

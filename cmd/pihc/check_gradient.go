@@ -14,7 +14,7 @@ import (
 )
 
 // checkGradients checks the gradient of each method on a small instance.
-func (a *app) checkGradients(ctx context.Context, out *checkResult, spec *model.Spec, p *pde.Problem, engine string) error {
+func (a *app) checkGradients(ctx context.Context, out *checkResult, spec *model.Spec, p *pde.Problem, engine engineFlags) error {
 	out.Gradients, out.GradientOK, out.GradientLimit = map[string]float64{}, true, gradientLimit
 	m := a.newMeter("gradient", len(model.Methods))
 	defer m.close()
@@ -61,7 +61,7 @@ func (g gradientCheck) limit() float64 { return max(gradientLimit, min(10*g.roug
 
 // methodGradient checks one method. Initial parameters under which the loss has
 // kinks, or near ones, at every initial condition are drawn again.
-func methodGradient(spec model.Spec, p *pde.Problem, method, engine string) (g gradientCheck, err error) {
+func methodGradient(spec model.Spec, p *pde.Problem, method string, engine engineFlags) (g gradientCheck, err error) {
 	const attempts = 10
 	for attempt := 1; ; attempt++ {
 		e, err := smallEngine(&spec, p, method, engine)
@@ -83,7 +83,7 @@ func methodGradient(spec model.Spec, p *pde.Problem, method, engine string) (g g
 
 // smallEngine is a float64 engine of the spec's problem, rows and loss, on a
 // grid and with a network small enough to be differenced in seconds.
-func smallEngine(spec *model.Spec, p *pde.Problem, method, engine string) (model.Engine[float64], error) {
+func smallEngine(spec *model.Spec, p *pde.Problem, method string, engine engineFlags) (model.Engine[float64], error) {
 	small := *spec
 	small.Method = method
 	n := &small.Network
@@ -108,7 +108,7 @@ func smallEngine(spec *model.Spec, p *pde.Problem, method, engine string) (model
 			small.Grid[axis.Name] = points
 		}
 		var e model.Engine[float64]
-		if e, err = model.NewEngine[float64](&small, p, model.EngineOptions{Name: engine, Workers: 1}); err == nil {
+		if e, err = model.NewEngine[float64](&small, p, engine.options(model.EngineOptions{Workers: 1})); err == nil {
 			return e, nil
 		}
 	}

@@ -37,6 +37,7 @@ type gridFlags struct {
 	last      bool
 	trust     bool
 	workers   int
+	engine    engineFlags
 }
 
 func (f *gridFlags) add(c *cobra.Command) {
@@ -51,6 +52,7 @@ func (f *gridFlags) add(c *cobra.Command) {
 	flags.StringArrayVar(&f.set, "set", nil, "override one value of the run's spec (repeatable)")
 	trustFlag(c, &f.trust)
 	workersFlag(c, &f.workers)
+	f.engine.add(c)
 }
 
 // trustFlag adds the way around the check of a run folder's files.
@@ -71,7 +73,10 @@ func editsText(files []string) string {
 }
 
 func (f *gridFlags) options(c *cobra.Command) (evaluatorOptions, error) {
-	o := evaluatorOptions{grid: f.grid, points: f.points, tolerance: f.tolerance, last: f.last, trust: f.trust, workers: f.workers}
+	o := evaluatorOptions{grid: f.grid, points: f.points, tolerance: f.tolerance, last: f.last, trust: f.trust, workers: f.workers, engine: f.engine}
+	if err := f.engine.check(); err != nil {
+		return o, err
+	}
 	switch {
 	case c.Flags().Changed("points") && f.points < 0:
 		return o, usagef("--points %d: want a number of rows, or 0 for all", f.points)

@@ -35,6 +35,7 @@ type evaluatorOptions struct {
 	last      bool           // the newest checkpoint instead of the best
 	trust     bool           // a run folder that was edited
 	workers   int
+	engine    engineFlags
 	comm      dist.Comm // nil: this process alone
 }
 
@@ -102,7 +103,7 @@ func newTrained[T kernel.Float](dir string, spec *model.Spec, p *pde.Problem, g 
 			return nil, err
 		}
 	}
-	engine, err := dist.NewEngine[T](spec, p, model.EngineOptions{Grid: g, Borders: meta.Borders, Workers: o.workers}, o.comm)
+	engine, err := dist.NewEngine[T](spec, p, o.engine.options(model.EngineOptions{Grid: g, Borders: meta.Borders, Workers: o.workers}), o.comm)
 	if err != nil {
 		return nil, err
 	}

@@ -71,7 +71,14 @@ func TestScripts(t *testing.T) {
 			"killrank":  killrankCommand,
 			"terminate": terminateCommand,
 		},
+		Condition: func(name string) (bool, error) {
+			if name != "pjrt" {
+				return false, fmt.Errorf("unknown condition %q", name)
+			}
+			return os.Getenv("PIHC_PJRT") != "", nil
+		},
 		Setup: func(env *testscript.Env) error {
+			env.Setenv("PLUGIN", os.Getenv("PIHC_PJRT"))
 			// Run folders and datasets that 610a77e wrote.
 			if err := os.CopyFS(filepath.Join(env.WorkDir, "version1"), os.DirFS("testdata/version1")); err != nil {
 				return err

@@ -19,6 +19,7 @@ import (
 
 type trainOptions struct {
 	specFlags
+	engine            engineFlags
 	data, out, resume string
 }
 
@@ -52,6 +53,7 @@ error.`,
 		RunE: func(c *cobra.Command, args []string) error { return a.train(c.Context(), args, o) },
 	}
 	o.add(c, true)
+	o.engine.add(c)
 	c.Flags().StringVarP(&o.data, "data", "d", "", "folder of the dataset (required, except with --resume)")
 	c.Flags().StringVarP(&o.out, "out", "o", "", "run folder to make (required, except with --resume)")
 	c.Flags().StringVar(&o.resume, "resume", "", "run folder to continue")
@@ -59,6 +61,10 @@ error.`,
 }
 
 func (a *app) train(ctx context.Context, args []string, o *trainOptions) error {
+	if err := o.engine.check(); err != nil {
+		return err
+	}
+	a.logEngine(&o.engine)
 	if o.resume != "" {
 		switch {
 		case len(args) > 0:
@@ -92,7 +98,7 @@ func (a *app) train(ctx context.Context, args []string, o *trainOptions) error {
 	if err := checkSizes(spec, p, o.workers); err != nil {
 		return err
 	}
-	return a.trainAndTell(ctx, o.out, o.data, spec, p, set, train.Options{Workers: a.workers(o.workers), Comm: a.comm})
+	return a.trainAndTell(ctx, o.out, o.data, spec, p, set, train.Options{Engine: o.engine.name, Plugin: o.engine.plugin, Workers: a.workers(o.workers), Comm: a.comm})
 }
 
 // withDataHint tells how to make a dataset that does not exist.
@@ -121,7 +127,7 @@ func (a *app) resume(ctx context.Context, o *trainOptions) error {
 	if err := checkNeeds(spec, p, nil, o.workers, true); err != nil {
 		return err
 	}
-	return a.trainAndTell(ctx, o.resume, dataDir, spec, p, set, train.Options{Workers: a.workers(o.workers), Comm: a.comm, Resume: true})
+	return a.trainAndTell(ctx, o.resume, dataDir, spec, p, set, train.Options{Engine: o.engine.name, Plugin: o.engine.plugin, Workers: a.workers(o.workers), Comm: a.comm, Resume: true})
 }
 
 func (a *app) trainAndTell(ctx context.Context, dir, dataDir string, spec *model.Spec, p *pde.Problem, set *data.Dataset, options train.Options) error {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -8,21 +9,45 @@ import (
 	"github.com/spf13/cobra"
 
 	"pihc/internal/kernel"
+	"pihc/internal/pjrt"
 )
 
 func newVersion(a *app) *cobra.Command {
-	return &cobra.Command{
+	plugin := ""
+	c := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version and what the machine offers",
 		Long: `version prints the version of pihc, the Go release it was built with, the number
-of cores, and the width of the vectors its kernels use on this machine.`,
-		Example: "  pihc version",
+of cores, and the width of the vectors its kernels use on this machine. With
+--plugin it also tells what a plugin of engine xla is, and the devices it finds.`,
+		Example: "  pihc version\n  pihc version --plugin plugin.so",
 		Args:    positional("", 0, 0),
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(c *cobra.Command, _ []string) error {
 			_, err := fmt.Fprintf(a.Out, "pihc %s\n%s %s/%s\n%s\n", versionText(), runtime.Version(), runtime.GOOS, runtime.GOARCH, machineText())
-			return err
+			if err != nil || !c.Flags().Changed("plugin") {
+				return err
+			}
+			return a.describePlugin(plugin)
 		},
 	}
+	pluginFlag(c, &plugin)
+	return c
+}
+
+// describePlugin prints what a plugin is, one fact a line.
+func (a *app) describePlugin(path string) error {
+	client, err := pjrt.Open(path)
+	if err != nil {
+		return err
+	}
+	i := client.Info()
+	_, err = fmt.Fprintf(a.Out, "plugin %s\nsha256 %s\nPJRT %d.%d, StableHLO %s\nplatform %s: %s\n", i.Path, i.SHA256, i.Major, i.Minor, cmp.Or(i.StableHLO, "unknown"), i.Platform, i.Version)
+	for n, d := range i.Devices {
+		if err == nil {
+			_, err = fmt.Fprintf(a.Out, "device %d: %s\n", n, d)
+		}
+	}
+	return err
 }
 
 // versionText is the module version, or the revision it was built from.

@@ -144,6 +144,10 @@ func start(path string) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	// What a plugin logs comes back as errors too. A user's own setting stays.
+	if _, set := os.LookupEnv("TF_CPP_MIN_LOG_LEVEL"); !set {
+		os.Setenv("TF_CPP_MIN_LOG_LEVEL", "3")
+	}
 	table, err := load(path)
 	if err != nil {
 		return nil, err
@@ -342,7 +346,7 @@ func (p *Program) Run(arguments ...*Buffer) ([]*Buffer, error) {
 }
 
 // Element is what arrays are made of.
-type Element interface{ int32 | float32 | float64 }
+type Element interface{ ~int32 | ~float32 | ~float64 }
 
 // elementType is the PJRT_Buffer_Type of T.
 func elementType[T Element]() uintptr {

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"os"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"pihc/internal/pjrt"
+	"pihc/model"
+	"pihc/xla"
+)
+
+func init() { model.RegisterEngine("xla", xla.Constructors()) }
+
+// engineFlags say which engine a command works with. No other engine takes the place
+// of one that cannot run.
+type engineFlags struct {
+	name, plugin string
+	flags        *pflag.FlagSet
+}
+
+func (f *engineFlags) add(c *cobra.Command) {
+	f.flags = c.Flags()
+	f.flags.StringVar(&f.name, "engine", "", "what evaluates networks and solves: cpu, or xla with a plugin (default cpu)")
+	pluginFlag(c, &f.plugin)
+}
+
+func pluginFlag(c *cobra.Command, dst *string) {
+	c.Flags().StringVar(dst, "plugin", os.Getenv("PIHC_PJRT"), "PJRT plugin of engine xla, a shared library (default $PIHC_PJRT)")
+}
+
+// check reports flags that contradict each other.
+func (f *engineFlags) check() error {
+	if f.flags != nil && f.flags.Changed("plugin") && f.name != "xla" {
+		return usagef("--plugin %s without --engine xla: no other engine has plugins", f.plugin)
+	}
+	return nil
+}
+
+// options adds the engine to those of model.
+func (f *engineFlags) options(o model.EngineOptions) model.EngineOptions {
+	o.Name, o.Plugin = f.name, f.plugin
+	return o
+}
+
+// log says what the engine is, beside everything else that --verbose tells.
+func (a *app) logEngine(f *engineFlags) {
+	if f.name != "xla" {
+		return
+	}
+	if c, err := pjrt.Open(f.plugin); err == nil { // an error is the engine's to tell
+		i := c.Info()
+		a.log.Info("engine xla", "plugin", i.Path, "sha256", i.SHA256, "platform", i.Platform, "version", i.Version, "devices", i.Devices)
+	}
+}

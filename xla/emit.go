@@ -1,0 +1,551 @@
+package xla
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"pihc/internal/pjrt"
+)
+
+// dtype is the type of elements, as StableHLO writes it.
+type dtype string
+
+const (
+	f32     dtype = "f32"
+	f64     dtype = "f64"
+	i32     dtype = "i32"
+	boolean dtype = "i1"
+	c128    dtype = "complex<f64>"
+)
+
+// value is an array in a program: what an operation gave.
+type value struct {
+	name  string
+	shape []int
+	dtype dtype
+}
+
+func (v value) rank() int { return len(v.shape) }
+
+func (v value) size() int { return product(v.shape) }
+
+// mlir is the type of v.
+func (v value) mlir() string { return tensor(v.shape, v.dtype) }
+
+func tensor(shape []int, t dtype) string {
+	var s strings.Builder
+	s.WriteString("tensor<")
+	for _, n := range shape {
+		fmt.Fprintf(&s, "%dx", n)
+	}
+	s.WriteString(string(t) + ">")
+	return s.String()
+}
+
+func product(shape []int) int {
+	n := 1
+	for _, m := range shape {
+		n *= m
+	}
+	return n
+}
+
+// table is an array that a program reads and that never changes: a further argument.
+type table struct {
+	shape   []int
+	floats  []float64 // or
+	singles []float32
+	ints    []int32
+}
+
+// builder writes a program, operation by operation. It panics where shapes do not fit,
+// which is a mistake of the code that calls it.
+type builder struct {
+	body      strings.Builder
+	count     int
+	arguments []value
+	tables    []table
+	tabled    []value          // the arguments that hold the tables
+	known     map[string]value // small constants, which stand first
+	consts    strings.Builder
+}
+
+func newBuilder() *builder { return &builder{known: map[string]value{}} }
+
+// module returns the program, whose arguments are the inputs, then the tables.
+func (b *builder) module(outputs ...value) string {
+	var args, types, names []string
+	for _, v := range append(slices.Clone(b.arguments), b.tabled...) {
+		args = append(args, v.name+": "+v.mlir())
+	}
+	for _, v := range outputs {
+		types, names = append(types, v.mlir()), append(names, v.name)
+	}
+	return fmt.Sprintf("module {\nfunc.func public @main(%s) -> (%s) {\n%s%sreturn %s : %s\n}\n}\n",
+		strings.Join(args, ", "), strings.Join(types, ", "), b.consts.String(), b.body.String(), strings.Join(names, ", "), strings.Join(types, ", "))
+}
+
+func (b *builder) fresh() string { b.count++; return fmt.Sprintf("%%v%d", b.count) }
+
+// emit writes an operation with one result.
+func (b *builder) emit(shape []int, t dtype, format string, args ...any) value {
+	v := value{b.fresh(), slices.Clone(shape), t}
+	fmt.Fprintf(&b.body, "%s = ", v.name)
+	fmt.Fprintf(&b.body, format, args...)
+	b.body.WriteByte('\n')
+	return v
+}
+
+func require(ok bool, what string, values ...value) {
+	if !ok {
+		var types []string
+		for _, v := range values {
+			types = append(types, v.mlir())
+		}
+		panic("xla: " + what + ": " + strings.Join(types, ", "))
+	}
+}
+
+// input declares an argument.
+func (b *builder) input(t dtype, shape ...int) value {
+	v := value{fmt.Sprintf("%%in%d", len(b.arguments)), shape, t}
+	b.arguments = append(b.arguments, v)
+	return v
+}
+
+// scalar is a constant number.
+func (b *builder) scalar(x float64, t dtype) value {
+	text := ""
+	switch t {
+	case i32:
+		text = fmt.Sprintf("%d", int(x))
+	case boolean:
+		text = fmt.Sprint(x != 0)
+	case f32:
+		text = fmt.Sprintf("0x%08X", math.Float32bits(float32(x)))
+	default:
+		text = fmt.Sprintf("0x%016X", math.Float64bits(x))
+	}
+	key := string(t) + text
+	v, ok := b.known[key]
+	if !ok {
+		v = value{b.fresh(), nil, t}
+		b.known[key] = v
+		fmt.Fprintf(&b.consts, "%s = stablehlo.constant dense<%s> : %s\n", v.name, text, v.mlir())
+	}
+	return v
+}
+
+// full is an array of equal numbers.
+func (b *builder) full(x float64, t dtype, shape ...int) value {
+	return b.spread(b.scalar(x, t), shape)
+}
+
+// smallTable is the number of elements up to which an array is written into the program.
+const smallTable = 64
+
+func (b *builder) addTable(t table, d dtype) value {
+	v := value{fmt.Sprintf("%%table%d", len(b.tables)), t.shape, d}
+	b.tables, b.tabled = append(b.tables, t), append(b.tabled, v)
+	return v
+}
+
+// written is a small array in the program itself.
+func (b *builder) written(bytes []byte, t dtype, shape []int) value {
+	text := strings.ToUpper(hex.EncodeToString(bytes))
+	key := tensor(shape, t) + text
+	v, ok := b.known[key]
+	if !ok {
+		v = value{b.fresh(), slices.Clone(shape), t}
+		b.known[key] = v
+		fmt.Fprintf(&b.consts, "%s = stablehlo.constant dense<\"0x%s\"> : %s\n", v.name, text, v.mlir())
+	}
+	return v
+}
+
+// numbers is an array of given numbers.
+func (b *builder) numbers(x []float64, t dtype, shape ...int) value {
+	if product(shape) != len(x) {
+		panic("xla: numbers: the shape is not that of the data")
+	}
+	single := make([]float32, len(x))
+	for i, v := range x {
+		single[i] = float32(v)
+	}
+	small := len(x) <= smallTable
+	switch {
+	case t == f64 && small:
+		bytes, _ := binary.Append(nil, binary.LittleEndian, x)
+		return b.written(bytes, t, shape)
+	case t == f64:
+		return b.addTable(table{shape: shape, floats: x}, t)
+	case small:
+		bytes, _ := binary.Append(nil, binary.LittleEndian, single)
+		return b.written(bytes, t, shape)
+	}
+	return b.addTable(table{shape: shape, singles: single}, t)
+}
+
+// integers is an array of given integers.
+func (b *builder) integers(x []int32, shape ...int) value {
+	if product(shape) != len(x) {
+		panic("xla: integers: the shape is not that of the data")
+	}
+	if len(x) > smallTable {
+		return b.addTable(table{shape: shape, ints: x}, i32)
+	}
+	bytes, _ := binary.Append(nil, binary.LittleEndian, x)
+	return b.written(bytes, i32, shape)
+}
+
+// upload puts the tables on the device.
+func (b *builder) upload(c *pjrt.Client) ([]*pjrt.Buffer, error) {
+	var all []*pjrt.Buffer
+	for _, t := range b.tables {
+		var d *pjrt.Buffer
+		var err error
+		switch {
+		case t.floats != nil:
+			d, err = pjrt.Upload(c, t.floats, t.shape...)
+		case t.singles != nil:
+			d, err = pjrt.Upload(c, t.singles, t.shape...)
+		default:
+			d, err = pjrt.Upload(c, t.ints, t.shape...)
+		}
+		if err != nil {
+			return all, err
+		}
+		all = append(all, d)
+	}
+	return all, nil
+}
+
+func same(x, y value) bool { return slices.Equal(x.shape, y.shape) && x.dtype == y.dtype }
+
+// match makes two operands of one shape: a scalar takes the other's.
+func (b *builder) match(what string, x, y value) (value, value) {
+	if x.rank() == 0 && y.rank() > 0 {
+		x = b.spread(x, y.shape)
+	}
+	if y.rank() == 0 && x.rank() > 0 {
+		y = b.spread(y, x.shape)
+	}
+	require(slices.Equal(x.shape, y.shape) && x.dtype == y.dtype, what, x, y)
+	return x, y
+}
+
+func (b *builder) binary(op string, x, y value) value {
+	x, y = b.match(op, x, y)
+	return b.emit(x.shape, x.dtype, "stablehlo.%s %s, %s : %s", op, x.name, y.name, x.mlir())
+}
+
+func (b *builder) add(x, y value) value { return b.binary("add", x, y) }
+func (b *builder) sub(x, y value) value { return b.binary("subtract", x, y) }
+func (b *builder) mul(x, y value) value { return b.binary("multiply", x, y) }
+func (b *builder) div(x, y value) value { return b.binary("divide", x, y) }
+func (b *builder) max(x, y value) value { return b.binary("maximum", x, y) }
+func (b *builder) and(x, y value) value { return b.binary("and", x, y) }
+func (b *builder) or(x, y value) value  { return b.binary("or", x, y) }
+
+// times multiplies by a number.
+func (b *builder) times(x value, k float64) value { return b.mul(x, b.scalar(k, x.dtype)) }
+
+// plus adds a number.
+func (b *builder) plus(x value, k float64) value { return b.add(x, b.scalar(k, x.dtype)) }
+
+func (b *builder) unary(op string, x value) value {
+	return b.emit(x.shape, x.dtype, "stablehlo.%s %s : %s", op, x.name, x.mlir())
+}
+
+func (b *builder) neg(x value) value  { return b.unary("negate", x) }
+func (b *builder) not(x value) value  { return b.unary("not", x) }
+func (b *builder) sqrt(x value) value { return b.unary("sqrt", x) }
+func (b *builder) abs(x value) value  { return b.unary("abs", x) }
+
+// convert changes the type of elements.
+func (b *builder) convert(x value, t dtype) value {
+	if x.dtype == t {
+		return x
+	}
+	v := value{shape: x.shape, dtype: t}
+	return b.emit(x.shape, t, "stablehlo.convert %s : (%s) -> %s", x.name, x.mlir(), v.mlir())
+}
+
+// compare is a comparison: EQ, NE, LT, LE, GT or GE; with NaN all but NE are false.
+func (b *builder) compare(direction string, x, y value) value {
+	x, y = b.match("compare", x, y)
+	v := value{shape: x.shape, dtype: boolean}
+	return b.emit(x.shape, boolean, "stablehlo.compare %s, %s, %s : (%s, %s) -> %s", direction, x.name, y.name, x.mlir(), x.mlir(), v.mlir())
+}
+
+// than compares with a number.
+func (b *builder) than(direction string, x value, k float64) value {
+	return b.compare(direction, x, b.scalar(k, x.dtype))
+}
+
+// finite tells which numbers are.
+func (b *builder) finite(x value) value {
+	v := value{shape: x.shape, dtype: boolean}
+	return b.emit(x.shape, boolean, "stablehlo.is_finite %s : (%s) -> %s", x.name, x.mlir(), v.mlir())
+}
+
+// where is x where the condition holds and y elsewhere. A condition of fewer axes
+// holds along the axes that follow.
+func (b *builder) where(condition, x, y value) value {
+	x, y = b.match("where", x, y)
+	condition = b.leading(condition, x.shape)
+	return b.emit(x.shape, x.dtype, "stablehlo.select %s, %s, %s : %s, %s", condition.name, x.name, y.name, condition.mlir(), x.mlir())
+}
+
+// spread repeats x along new axes: axis i of x becomes axes[i] of the result.
+func (b *builder) spread(x value, shape []int, axes ...int) value {
+	require(len(axes) == x.rank(), "spread", x)
+	for i, a := range axes {
+		require(shape[a] == x.shape[i] || x.shape[i] == 1, "spread", x)
+	}
+	v := value{shape: shape, dtype: x.dtype}
+	return b.emit(shape, x.dtype, "stablehlo.broadcast_in_dim %s, dims = %s : (%s) -> %s", x.name, list(axes), x.mlir(), v.mlir())
+}
+
+// leading repeats x along all axes after its own.
+func (b *builder) leading(x value, shape []int) value {
+	if slices.Equal(x.shape, shape) {
+		return x
+	}
+	axes := make([]int, x.rank())
+	for i := range axes {
+		axes[i] = i
+	}
+	return b.spread(x, shape, axes...)
+}
+
+// trailing repeats x along all axes before its own.
+func (b *builder) trailing(x value, shape []int) value {
+	if slices.Equal(x.shape, shape) {
+		return x
+	}
+	axes := make([]int, x.rank())
+	for i := range axes {
+		axes[i] = len(shape) - x.rank() + i
+	}
+	return b.spread(x, shape, axes...)
+}
+
+func (b *builder) reshape(x value, shape ...int) value {
+	if slices.Equal(x.shape, shape) {
+		return x
+	}
+	require(product(shape) == x.size(), "reshape", x)
+	v := value{shape: shape, dtype: x.dtype}
+	return b.emit(shape, x.dtype, "stablehlo.reshape %s : (%s) -> %s", x.name, x.mlir(), v.mlir())
+}
+
+// transpose makes axis order[i] of x axis i.
+func (b *builder) transpose(x value, order ...int) value {
+	shape, moved := make([]int, len(order)), false
+	for i, a := range order {
+		shape[i], moved = x.shape[a], moved || a != i
+	}
+	if !moved {
+		return x
+	}
+	v := value{shape: shape, dtype: x.dtype}
+	return b.emit(shape, x.dtype, "stablehlo.transpose %s, dims = %s : (%s) -> %s", x.name, list(order), x.mlir(), v.mlir())
+}
+
+// slice is the part [lo, hi) along one axis.
+func (b *builder) slice(x value, axis, lo, hi int) value {
+	if lo == 0 && hi == x.shape[axis] {
+		return x
+	}
+	shape := slices.Clone(x.shape)
+	shape[axis] = hi - lo
+	var ranges []string
+	for a, n := range x.shape {
+		if a == axis {
+			ranges = append(ranges, fmt.Sprintf("%d:%d", lo, hi))
+		} else {
+			ranges = append(ranges, fmt.Sprintf("0:%d", n))
+		}
+	}
+	v := value{shape: shape, dtype: x.dtype}
+	return b.emit(shape, x.dtype, "stablehlo.slice %s [%s] : (%s) -> %s", x.name, strings.Join(ranges, ", "), x.mlir(), v.mlir())
+}
+
+// at is index i along an axis, which the result does not have.
+func (b *builder) at(x value, axis, i int) value {
+	s := b.slice(x, axis, i, i+1)
+	return b.reshape(s, slices.Delete(slices.Clone(s.shape), axis, axis+1)...)
+}
+
+func (b *builder) concatenate(axis int, all ...value) value {
+	if len(all) == 1 {
+		return all[0]
+	}
+	shape := slices.Clone(all[0].shape)
+	shape[axis] = 0
+	var names, types []string
+	for _, v := range all {
+		shape[axis] += v.shape[axis]
+		names, types = append(names, v.name), append(types, v.mlir())
+	}
+	v := value{shape: shape, dtype: all[0].dtype}
+	return b.emit(shape, v.dtype, "stablehlo.concatenate %s, dim = %d : (%s) -> %s", strings.Join(names, ", "), axis, strings.Join(types, ", "), v.mlir())
+}
+
+// stack joins arrays along a new axis.
+func (b *builder) stack(axis int, all ...value) value {
+	var wide []value
+	for _, v := range all {
+		wide = append(wide, b.reshape(v, slices.Insert(slices.Clone(v.shape), axis, 1)...))
+	}
+	return b.concatenate(axis, wide...)
+}
+
+// iota counts along the last axis.
+func (b *builder) iota(t dtype, shape ...int) value {
+	v := value{shape: shape, dtype: t}
+	return b.emit(shape, t, "stablehlo.iota dim = %d : %s", len(shape)-1, v.mlir())
+}
+
+func (b *builder) reduce(op string, initial float64, x value, axes ...int) value {
+	var shape []int
+	for a, n := range x.shape {
+		if !slices.Contains(axes, a) {
+			shape = append(shape, n)
+		}
+	}
+	start := b.scalar(initial, x.dtype)
+	v := value{shape: shape, dtype: x.dtype}
+	return b.emit(shape, x.dtype, "stablehlo.reduce(%s init: %s) applies stablehlo.%s across dimensions = %s : (%s, %s) -> %s",
+		x.name, start.name, op, list(axes), x.mlir(), start.mlir(), v.mlir())
+}
+
+// sum sums along axes.
+func (b *builder) sum(x value, axes ...int) value { return b.reduce("add", 0, x, axes...) }
+
+// any and all are of booleans.
+func (b *builder) any(x value, axes ...int) value { return b.reduce("or", 0, x, axes...) }
+func (b *builder) all(x value, axes ...int) value { return b.reduce("and", 1, x, axes...) }
+
+// largest is the maximum of numbers that are not negative, NaN if one is.
+func (b *builder) largest(x value, axes ...int) value { return b.reduce("maximum", 0, x, axes...) }
+
+// dot is a product of arrays with named axes, "abc,cd->abd": axes that both have and
+// the result too are paired, those that it lacks are summed. Every axis that one
+// operand alone has must be in the result.
+func (b *builder) dot(spec string, x, y value) value {
+	in, out, _ := strings.Cut(spec, "->")
+	left, right, _ := strings.Cut(in, ",")
+	require(len(left) == x.rank() && len(right) == y.rank() && x.dtype == y.dtype, "dot "+spec, x, y)
+	var batch, contract [2][]int
+	var names string // of the result's axes, in the order of dot_general
+	var shape []int
+	for i, a := range left {
+		j := strings.IndexRune(right, a)
+		switch {
+		case j < 0:
+			continue
+		case x.shape[i] != y.shape[j]:
+			require(false, "dot "+spec, x, y)
+		case strings.ContainsRune(out, a):
+			batch[0], batch[1] = append(batch[0], i), append(batch[1], j)
+			names, shape = names+string(a), append(shape, x.shape[i])
+		default:
+			contract[0], contract[1] = append(contract[0], i), append(contract[1], j)
+		}
+	}
+	for o, labels := range []string{left, right} {
+		for i, a := range labels {
+			if !slices.Contains(batch[o], i) && !slices.Contains(contract[o], i) {
+				names, shape = names+string(a), append(shape, []value{x, y}[o].shape[i])
+			}
+		}
+	}
+	v := value{shape: shape, dtype: x.dtype}
+	batching := ""
+	if len(batch[0]) > 0 {
+		batching = fmt.Sprintf(", batching_dims = %s x %s", list(batch[0]), list(batch[1]))
+	}
+	// Without the precision a GPU may round factors to fewer digits.
+	v = b.emit(shape, v.dtype, "stablehlo.dot_general %s, %s%s, contracting_dims = %s x %s, precision = [HIGHEST, HIGHEST] : (%s, %s) -> %s",
+		x.name, y.name, batching, list(contract[0]), list(contract[1]), x.mlir(), y.mlir(), v.mlir())
+	order := make([]int, len(out))
+	for i, a := range out {
+		order[i] = strings.IndexRune(names, a)
+	}
+	require(len(order) == len(names), "dot "+spec, x, y)
+	return b.transpose(v, order...)
+}
+
+// rows is x[index], x (P, ...) and index (...) of integers: their axes, then those of
+// x after the first.
+func (b *builder) rows(x, index value) value {
+	shape, window, sizes := slices.Clone(index.shape), []int{}, []int{1}
+	for i, n := range x.shape[1:] {
+		shape, window, sizes = append(shape, n), append(window, index.rank()+i), append(sizes, n)
+	}
+	v := value{shape: shape, dtype: x.dtype}
+	return b.emit(shape, x.dtype, `"stablehlo.gather"(%s, %s) <{dimension_numbers = #stablehlo.gather<offset_dims = %s, collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = %d>, indices_are_sorted = false, slice_sizes = array<i64: %s>}> : (%s, %s) -> %s`,
+		x.name, index.name, list(window), index.rank(), strings.Trim(list(sizes), "[]"), x.mlir(), index.mlir(), v.mlir())
+}
+
+// put sets x[index[i]] (P, ...) to u[i], or adds u[i] to it; the indices (m) differ from
+// each other, and those outside of x are left out.
+func (b *builder) put(x, index, u value, add bool) value {
+	var window []int
+	for i := range x.rank() - 1 {
+		window = append(window, 1+i)
+	}
+	u = b.reshape(u, append([]int{index.size()}, x.shape[1:]...)...)
+	a, c := b.fresh(), b.fresh()
+	element := tensor(nil, x.dtype)
+	body := fmt.Sprintf("stablehlo.return %s : %s", c, element)
+	if add {
+		sum := b.fresh()
+		body = fmt.Sprintf("%s = stablehlo.add %s, %s : %s\nstablehlo.return %s : %s", sum, a, c, element, sum, element)
+	}
+	return b.emit(x.shape, x.dtype, `"stablehlo.scatter"(%s, %s, %s) <{indices_are_sorted = false, scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = %s, inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>, unique_indices = true}> ({
+^bb0(%s: %s, %s: %s):
+%s
+}) : (%s, %s, %s) -> %s`,
+		x.name, index.name, u.name, list(window), a, element, c, element, body, x.mlir(), index.mlir(), u.mlir(), x.mlir())
+}
+
+// loop repeats body from the initial state while the condition of the state, a scalar,
+// holds, and returns the last state.
+func (b *builder) loop(initial []value, condition func(s []value) value, body func(s []value) []value) []value {
+	var starts, names, types []string
+	state := make([]value, len(initial))
+	for i, v := range initial {
+		state[i] = value{b.fresh(), v.shape, v.dtype}
+		starts = append(starts, state[i].name+" = "+v.name)
+		types = append(types, v.mlir())
+	}
+	result := b.fresh()
+	fmt.Fprintf(&b.body, "%s:%d = stablehlo.while(%s) : %s\ncond {\n", result, len(initial), strings.Join(starts, ", "), strings.Join(types, ", "))
+	c := condition(state)
+	fmt.Fprintf(&b.body, "stablehlo.return %s : %s\n} do {\n", c.name, c.mlir())
+	for i, v := range body(state) {
+		require(same(v, initial[i]), "loop", v, initial[i])
+		names = append(names, v.name)
+	}
+	fmt.Fprintf(&b.body, "stablehlo.return %s : %s\n}\n", strings.Join(names, ", "), strings.Join(types, ", "))
+	out := make([]value, len(initial))
+	for i, v := range initial {
+		out[i] = value{fmt.Sprintf("%s#%d", result, i), v.shape, v.dtype}
+	}
+	return out
+}
+
+func list(x []int) string {
+	s := make([]string, len(x))
+	for i, v := range x {
+		s[i] = fmt.Sprint(v)
+	}
+	return "[" + strings.Join(s, ", ") + "]"
+}

@@ -1,0 +1,477 @@
+// Package xla evaluates experiments on the devices that XLA has a PJRT plugin for (a
+// CPU, NVIDIA, AMD, TPU): a [model.Engine] whose programs are StableHLO text, written
+// from the spec, the problem and the grid. One program is the whole evaluation of a
+// sample: network, rows of the terms, all least-squares solves in one loop, field,
+// loss, and, in training, the exact adjoint of the solves and the gradient added to
+// that of the samples before. Sampled points and scalars go up, statistics come down.
+//
+// A program is compiled at its first use, which takes seconds to minutes. The plugin is
+// a shared library that the user names; nothing here runs on the engine "cpu" instead.
+package xla
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+
+	"pihc/constraint"
+	"pihc/internal/kernel"
+	"pihc/internal/pjrt"
+	"pihc/lm"
+	"pihc/model"
+	"pihc/pde"
+)
+
+// Constructors makes engines on the plugin that their options name.
+func Constructors() model.Constructors {
+	return model.Constructors{Float32: newEngine[float32], Float64: newEngine[float64]}
+}
+
+// engine implements model.Engine.
+type engine[T kernel.Float] struct {
+	plan
+	info   model.Info
+	client *pjrt.Client
+	// own is the solve of the last pass, by the method; between that of the passes
+	// before it, over the whole domain.
+	own, between *constraint.Constraint
+	loaded       map[loadedKey]*loaded
+	points       []int32 // of all experts
+	scratch      []int32
+	squares      []float64
+}
+
+// loadedKey says which program of an engine is meant.
+type loadedKey struct{ between, training bool }
+
+// loaded is a program on the device.
+type loaded struct {
+	program    *pjrt.Program
+	tables     []*pjrt.Buffer
+	constraint *constraint.Constraint
+}
+
+func newEngine[T kernel.Float](s *model.Spec, p *pde.Problem, o model.EngineOptions) (model.Engine[T], error) {
+	if o.Plugin == "" {
+		return nil, errors.New("engine xla: no plugin is named: --plugin FILE or the environment's PIHC_PJRT is a PJRT plugin for the device (docs/engines.md)")
+	}
+	g := o.Grid
+	var err error
+	if g == nil {
+		if g, err = p.Grid(s.Grid); err != nil {
+			return nil, err
+		}
+	}
+	e := &engine[T]{plan: plan{spec: s, dtype: elementOf[T]()}, loaded: map[loadedKey]*loaded{}}
+	if e.system, err = p.Discretize(g); err != nil {
+		return nil, err
+	}
+	options, err := s.Options(p)
+	if err != nil {
+		return nil, err
+	}
+	router := constraint.NewRouter(g, options.Experts)
+	if o.Borders != nil {
+		router = &constraint.Router{Borders: o.Borders}
+	}
+	if e.info, err = model.NewInfo(s, e.system, router); err != nil {
+		return nil, err
+	}
+	for name := range s.Loss.Weights {
+		if e.system.Set(name) == nil {
+			return nil, fmt.Errorf("loss weights: no rows are called %q", name)
+		}
+	}
+	net, err := model.NewNetwork(s, p)
+	if err != nil {
+		return nil, err
+	}
+	var ok bool
+	if e.config, ok = model.FNO(net); !ok {
+		return nil, errNoFNO
+	}
+	if e.inputs, err = model.NewInputs(s, p); err != nil {
+		return nil, err
+	}
+	if e.own, err = constraint.New(e.system, s.Outputs(), options, router, nil); err != nil {
+		return nil, err
+	}
+	e.between = e.own
+	if s.Network.Passes > 1 && e.info.Experts > 1 {
+		options.Experts, options.Overlap = nil, false
+		if e.between, err = constraint.New(e.system, s.Outputs(), options, nil, nil); err != nil {
+			return nil, err
+		}
+	}
+	if r := s.Loss.BorderRows; (r.Start != 1 || r.End != 1) && e.info.Experts > 1 {
+		e.crossing = e.own.Crossing()
+	}
+	e.memory = len(e.inputs.Features) > 0 || s.Network.Passes > 1 || s.Loss.Relative
+	if drawn(e.own) {
+		e.points = make([]int32, options.Points*len(e.own.Windows))
+		e.scratch = make([]int32, options.Points)
+	}
+	e.squares = make([]float64, len(e.system.Sets))
+	if e.client, err = pjrt.Open(o.Plugin); err != nil {
+		return nil, fmt.Errorf("engine xla: %w", err)
+	}
+	return e, nil
+}
+
+// Info implements model.Engine.
+func (e *engine[T]) Info() model.Info { return e.info }
+
+// Close frees what the engine holds on the device.
+func (e *engine[T]) Close() {
+	for _, l := range e.loaded {
+		free(l.tables...)
+	}
+	clear(e.loaded)
+}
+
+func free(buffers ...*pjrt.Buffer) {
+	for _, b := range buffers {
+		b.Free()
+	}
+}
+
+// compiled holds the programs of this process by their text: engines of one experiment
+// share them.
+var compiled sync.Map
+
+type programKey struct {
+	client *pjrt.Client
+	text   string
+}
+
+// load returns a program of the engine, compiled and with its tables at its first use.
+func (e *engine[T]) load(between, training bool) (*loaded, error) {
+	key := loadedKey{between && e.between != e.own, training}
+	if l := e.loaded[key]; l != nil {
+		return l, nil
+	}
+	c := e.own
+	if key.between {
+		c = e.between
+	}
+	w, err := e.write(c, training)
+	if err != nil {
+		return nil, err
+	}
+	l := &loaded{constraint: c}
+	if p, ok := compiled.Load(programKey{e.client, w.text}); ok {
+		l.program = p.(*pjrt.Program)
+	} else {
+		if l.program, err = e.client.Compile(w.text); err != nil {
+			return nil, e.explain("compile a program", err)
+		}
+		compiled.Store(programKey{e.client, w.text}, l.program)
+	}
+	if l.tables, err = w.upload(e.client); err != nil {
+		free(l.tables...)
+		return nil, e.explain("copy tables to the device", err)
+	}
+	e.loaded[key] = l
+	return l, nil
+}
+
+// explain says what failed on the device, and for want of memory what needs it.
+func (e *engine[T]) explain(what string, err error) error {
+	if !pjrt.OutOfMemory(err) {
+		return fmt.Errorf("engine xla on %s: cannot %s: %w", e.client.Info().Platform, what, err)
+	}
+	one := *e.spec
+	one.Training.MicroBatch = 1
+	needs, estimateErr := model.Estimate(&one, e.info.Problem, e.info.Grid, 1, true)
+	if estimateErr != nil {
+		return err
+	}
+	return fmt.Errorf("engine xla on %s: cannot %s: out of device memory (about %s are needed; most of it depends on %s): %w",
+		e.client.Info().Platform, what, model.Size(needs.Parameters+needs.Network+needs.Constraint), needs.Largest(), err)
+}
+
+// pass is the pass a batch asks for.
+func (e *engine[T]) pass(batch model.Batch) int {
+	passes := e.spec.Network.Passes
+	switch {
+	case batch.Pass == 0:
+		return passes
+	case batch.Pass < 0 || batch.Pass > passes:
+		panic("xla: there is no such pass")
+	}
+	return batch.Pass
+}
+
+// canceled is context.Canceled once the batch is not wanted any more.
+func canceled(b *model.Batch) error {
+	select {
+	case <-b.Done:
+		return context.Canceled
+	default:
+		return nil
+	}
+}
+
+// result is what a program gave for one sample: first is the gradient or the field, on
+// the device.
+type result struct {
+	first  *pjrt.Buffer
+	stats  []float64
+	solves []float64 // (experts, solveColumns); nil without solves
+	gram   *pjrt.Buffer
+}
+
+func (r *result) free() { free(r.first, r.gram) }
+
+// sampleRun is the evaluation of sample i of a batch.
+type sampleRun struct {
+	batch    model.Batch
+	i        int
+	progress float64
+	scale    float64      // of the gradient
+	grad     *pjrt.Buffer // that it is added to; nil: no training
+	params   *pjrt.Buffer
+}
+
+// evaluate runs the passes up to the one that the batch asks for.
+func (e *engine[T]) evaluate(s sampleRun) (r result, err error) {
+	last := e.pass(s.batch)
+	first := 1
+	var field *pjrt.Buffer // to correct
+	defer func() { free(field) }()
+	if s.batch.Previous != nil {
+		first = last
+		if e.memory {
+			if field, err = pjrt.Upload(e.client, s.batch.Previous[s.i], e.info.Grid.Size()); err != nil {
+				return r, e.explain("copy a field to the device", err)
+			}
+		}
+	}
+	for pass := first; ; pass++ {
+		if r, err = e.one(s, pass, pass == last && s.grad != nil, field); err != nil || pass == last {
+			return r, err
+		}
+		free(field, r.gram)
+		field = r.first
+	}
+}
+
+// one runs one pass.
+func (e *engine[T]) one(s sampleRun, pass int, training bool, field *pjrt.Buffer) (r result, err error) {
+	own := pass == e.spec.Network.Passes
+	l, err := e.load(!own, training)
+	if err != nil {
+		return r, err
+	}
+	var args, mine []*pjrt.Buffer // mine are freed here
+	defer func() { free(mine...) }()
+	add := func(b *pjrt.Buffer, failed error) {
+		err = errors.Join(err, failed)
+		if failed == nil {
+			args, mine = append(args, b), append(mine, b)
+		}
+	}
+	numbers := make([]float64, numberCount)
+	numbers[numberScale], numbers[numberFactor] = s.scale, 1
+	if own {
+		numbers[numberFactor] = e.spec.Loss.BorderRows.At(s.progress)
+	}
+	if pass > 1 {
+		numbers[numberLater] = 1
+	}
+	u0 := s.batch.Initial[s.i]
+	if len(u0) != e.info.InitialSize() {
+		panic("xla: initial condition of the wrong length")
+	}
+	args = append(args, s.params)
+	add(pjrt.Upload(e.client, u0, len(u0)))
+	switch {
+	case !e.memory:
+	case field != nil:
+		numbers[numberGiven] = 1
+		args = append(args, field)
+	default:
+		add(pjrt.Upload(e.client, make([]float64, e.info.Grid.Size()), e.info.Grid.Size()))
+	}
+	if drawn(l.constraint) {
+		add(e.draw(l.constraint, s))
+	}
+	add(pjrt.Upload(e.client, numbers, numberCount))
+	if training {
+		args = append(args, s.grad)
+	}
+	if err != nil {
+		return r, e.explain("copy a sample to the device", err)
+	}
+	out, err := l.program.Run(append(args, l.tables...)...)
+	if err != nil {
+		return r, e.explain("run a program", err)
+	}
+	r.first, r.stats = out[0], make([]float64, statCount+len(e.system.Sets))
+	err = pjrt.Download(out[1], r.stats)
+	free(out[1])
+	if len(out) > 2 {
+		r.gram, r.solves = out[3], make([]float64, len(l.constraint.Windows)*solveColumns)
+		err = errors.Join(err, pjrt.Download(out[2], r.solves))
+		free(out[2])
+	}
+	if err != nil {
+		r.free()
+		return result{}, e.explain("run a program", err)
+	}
+	return r, nil
+}
+
+// draw samples the points of the residual rows of every expert.
+func (e *engine[T]) draw(c *constraint.Constraint, s sampleRun) (*pjrt.Buffer, error) {
+	k, m := len(c.Windows), c.Options.Points
+	overlap := 0.0
+	if c.Options.Overlap {
+		overlap = e.spec.Constraint.Overlap.At(s.progress)
+	}
+	for i := range k {
+		c.SamplePoints(e.points[i*m:(i+1)*m], e.scratch, i, overlap, s.batch.Seeds[s.i])
+	}
+	return pjrt.Upload(e.client, e.points[:k*m], k, m)
+}
+
+// LossAndGrad implements model.Engine.
+func (e *engine[T]) LossAndGrad(grad, params []T, batch model.Batch) (model.Stats, error) {
+	clear(e.squares)
+	st := model.Stats{MeanSquares: e.squares}
+	w, err := pjrt.Upload(e.client, params, len(params))
+	if err != nil {
+		return st, e.explain("copy parameters to the device", err)
+	}
+	defer func() { free(w) }()
+	sum, err := pjrt.Upload(e.client, grad, len(grad))
+	if err != nil {
+		return st, e.explain("copy a gradient to the device", err)
+	}
+	defer func() { free(sum) }()
+	if sum, err = e.addSamples(&st, sum, w, batch); err != nil {
+		return st, err
+	}
+	if err := pjrt.Download(sum, grad); err != nil {
+		return st, e.explain("run a program", err)
+	}
+	return st, nil
+}
+
+// addSamples adds the gradient of every sample to grad, which it frees, and returns the
+// sum; after an error it is what it was with some of them.
+func (e *engine[T]) addSamples(st *model.Stats, grad, params *pjrt.Buffer, batch model.Batch) (*pjrt.Buffer, error) {
+	total := len(batch.Initial)
+	if batch.Total > 0 {
+		total = batch.Total
+	}
+	scale := 1 / float64(total)
+	for i := range batch.Initial {
+		if err := canceled(&batch); err != nil {
+			return grad, err
+		}
+		r, err := e.evaluate(sampleRun{batch, i, batch.Progress, scale, grad, params})
+		if err != nil {
+			return grad, err
+		}
+		free(grad, r.gram)
+		grad = r.first
+		e.addStats(st, r, scale)
+	}
+	return grad, nil
+}
+
+// addStats adds those of a sample. The conversions keep a compiler from fusing: what is
+// added is what a batch of this sample alone gives.
+func (e *engine[T]) addStats(st *model.Stats, r result, scale float64) {
+	st.Loss += float64(scale / r.stats[statBase] * r.stats[statLoss])
+	for i, v := range r.stats[statCount:] {
+		st.MeanSquares[i] += float64(scale * v)
+	}
+	st.JumpSquare += float64(scale * r.stats[statJump])
+	want := lm.FactorGaussNewton
+	if e.own.Options.Adjoint == lm.AdjointExact {
+		want = lm.FactorExact
+	}
+	iterations, experts := 0.0, len(r.solves)/solveColumns
+	for k := range experts {
+		row := r.solves[k*solveColumns:]
+		iterations += row[solveIterations]
+		if lm.Status(row[solveStatus]).Early() {
+			st.Failed++
+		}
+		if lm.FactorStatus(row[solveAdjoint]) != want {
+			st.Fallbacks++
+		}
+	}
+	if experts > 0 {
+		st.Iterations += float64(scale * iterations / float64(experts))
+	}
+}
+
+// Predict implements model.Engine.
+func (e *engine[T]) Predict(params []T, batch model.Batch, each func(i int, p *model.Prediction) error) error {
+	w, err := pjrt.Upload(e.client, params, len(params))
+	if err != nil {
+		return e.explain("copy parameters to the device", err)
+	}
+	defer func() { free(w) }()
+	field := make([]float64, e.info.Grid.Size())
+	for i := range batch.Initial {
+		if err := canceled(&batch); err != nil {
+			return err
+		}
+		r, err := e.evaluate(sampleRun{batch: batch, i: i, progress: 1, params: w})
+		if err != nil {
+			return err
+		}
+		p := model.Prediction{Field: field, Loss: r.stats[statLoss], MeanSquares: r.stats[statCount:], JumpRMS: math.Sqrt(r.stats[statJump])}
+		err = pjrt.Download(r.first, field)
+		if err == nil {
+			p.Experts, err = e.outcomes(r)
+		}
+		r.free()
+		if err != nil {
+			return e.explain("run a program", err)
+		}
+		if err := each(i, &p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// doubtful is the smallest pivot from which on a matrix has full rank without doubt.
+const doubtful = 1e-12
+
+// outcomes tells how every expert's solve ended.
+func (e *engine[T]) outcomes(r result) ([]constraint.Outcome, error) {
+	n := e.own.N
+	var gram []float64
+	var all []constraint.Outcome
+	for k := range len(r.solves) / solveColumns {
+		row := r.solves[k*solveColumns:]
+		o := constraint.Outcome{ConstraintRMS: row[solveRMS], Result: lm.Result{
+			Status: lm.Status(row[solveStatus]), Iterations: int(row[solveIterations]), Accepted: int(row[solveAccepted]), Evaluations: int(row[solveEvaluations]),
+			Cost: row[solveCost], Gradient: row[solveGradient], SmallestPivot: row[solvePivot], Rank: n, Distance: row[solveDistance], Corrected: row[solveCorrected] != 0,
+		}}
+		switch {
+		case o.Status == lm.StatusNonFiniteStart:
+			o.Rank = 0
+		case o.SmallestPivot < doubtful:
+			if gram == nil {
+				gram = make([]float64, len(r.solves)/solveColumns*n*n)
+				if err := pjrt.Download(r.gram, gram); err != nil {
+					return nil, err
+				}
+			}
+			if o.Rank = lm.Rank(gram[k*n*n:(k+1)*n*n], n); o.Rank < n && !o.Status.Early() {
+				o.Status = lm.StatusRankDeficient
+			}
+		}
+		all = append(all, o)
+	}
+	return all, nil
+}

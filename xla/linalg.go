@@ -1,0 +1,85 @@
+package xla
+
+import "math"
+
+// inverse inverts symmetric positive definite matrices (K, n, n) by Gauss-Jordan
+// elimination in place, without pivoting, each scaled to unit diagonal. The smallest
+// pivot (K) is that of package lm's Cholesky factorisation: 0 where it breaks down, and
+// the inverse there is of no use, but no other matrix notices.
+func (b *builder) inverse(m value) (inverse, pivot value) {
+	k, n := m.shape[0], m.shape[1]
+	diagonal := b.diagonal(m)
+	positive := b.and(b.than("GT", diagonal, 0), b.finite(diagonal))
+	usable := b.all(b.or(positive, b.than("EQ", diagonal, 0)), 1)
+	one := b.full(1, f64, k, n)
+	scale := b.where(positive, b.div(one, b.sqrt(diagonal)), one)
+	scales := b.mul(b.spread(scale, m.shape, 0, 1), b.spread(scale, m.shape, 0, 2))
+	counter := b.iota(i32, n)
+	s := b.loop([]value{b.scalar(0, i32), b.mul(m, scales), b.full(1, f64, k)}, func(s []value) value {
+		return b.than("LT", s[0], float64(n))
+	}, func(s []value) []value {
+		j, a := s[0], s[1]
+		zero := b.scalar(0, i32)
+		column := b.part(a, []value{zero, zero, j}, k, n, 1)
+		row := b.part(a, []value{zero, j, zero}, k, 1, n)
+		p := b.part(column, []value{zero, j, zero}, k, 1, 1)
+		here := b.compare("EQ", counter, j)
+		unit := b.convert(here, f64)
+		// A sweep: column j makes room for that of the inverse.
+		row = b.div(b.where(b.trailing(here, []int{k, 1, n}), b.full(1, f64, k, 1, n), row), b.spread(p, row.shape, 0, 1, 2))
+		column = b.sub(column, b.spread(unit, column.shape, 1))
+		rest := b.where(b.trailing(here, a.shape), b.spread(unit, a.shape, 1), a)
+		a = b.sub(rest, b.mul(b.spread(column, a.shape, 0, 1, 2), b.spread(row, a.shape, 0, 1, 2)))
+		flat := b.reshape(p, k)
+		flat = b.where(b.than("GT", flat, 0), flat, b.full(0, f64, k)) // also for NaN
+		return []value{b.plus(j, 1), a, b.binary("minimum", s[2], flat)}
+	})
+	return b.mul(s[1], scales), b.where(usable, s[2], b.full(0, f64, k))
+}
+
+// part is the array of the given shape that begins at the indices, scalars.
+func (b *builder) part(x value, start []value, shape ...int) value {
+	names, types := "", ""
+	for _, v := range start {
+		names += ", " + v.name
+		types += ", " + v.mlir()
+	}
+	v := value{shape: shape, dtype: x.dtype}
+	return b.emit(shape, x.dtype, "stablehlo.dynamic_slice %s%s, sizes = %s : (%s%s) -> %s", x.name, names, list(shape), x.mlir(), types, v.mlir())
+}
+
+// diagonal is (K, n) of matrices (K, n, n).
+func (b *builder) diagonal(m value) value {
+	n := m.shape[2]
+	eye := b.identity(n)
+	return b.sum(b.where(b.trailing(eye, m.shape), m, b.full(0, m.dtype, m.shape...)), 2)
+}
+
+// identity tells where a matrix (n, n) has its diagonal.
+func (b *builder) identity(n int) value {
+	column := b.iota(i32, n)
+	return b.compare("EQ", b.spread(column, []int{n, n}, 0), b.spread(column, []int{n, n}, 1))
+}
+
+// addDiagonal adds d (K, n) to the diagonals of m (K, n, n).
+func (b *builder) addDiagonal(m, d value) value {
+	zero := b.full(0, f64, m.shape...)
+	return b.add(m, b.where(b.trailing(b.identity(m.shape[2]), m.shape), b.spread(d, m.shape, 0, 1), zero))
+}
+
+// times matrices: m (K, n, n) v (K, n).
+func (b *builder) apply(m, v value) value { return b.dot("kij,kj->ki", m, v) }
+
+// solve is m⁻¹ v with one step of iterative refinement.
+func (b *builder) solve(m, inverse, v value) value {
+	x := b.apply(inverse, v)
+	return b.add(x, b.apply(inverse, b.sub(v, b.apply(m, x))))
+}
+
+// inner is the inner product of rows: (K) of (K, n).
+func (b *builder) inner(x, y value) value { return b.sum(b.mul(x, y), 1) }
+
+// norm is that of rows.
+func (b *builder) norm(x value) value { return b.sqrt(b.inner(x, x)) }
+
+var inf = math.Inf(1)

@@ -1,0 +1,119 @@
+package xla
+
+import (
+	"pihc/model"
+	"pihc/pde"
+)
+
+// loss writes the loss of a field on the grid, as model.Loss states it.
+type loss struct {
+	*terms
+	spec     model.LossSpec
+	u0       value
+	crossing value // residual rows that cross a border (m); nothing where all count alike
+}
+
+// lossRows is a set of rows evaluated over the grid.
+type lossRows struct {
+	set    *pde.RowSet
+	points value   // (m)
+	z      []value // (m) per term
+	out    []value // r and its derivatives
+	r      value   // with the factor of rows that cross a border
+	factor value   // (m), or nothing
+	weight value   // ∂L/∂r = weight r
+}
+
+// evaluated is the loss of a field.
+type evaluated struct {
+	loss    value
+	squares []value // mean squares of the sets, without factors
+	sets    []lossRows
+}
+
+// residual is the set of residual rows.
+func (e *evaluated) residual() *lossRows {
+	for i := range e.sets {
+		if e.sets[i].set.Kind == pde.ResidualRows {
+			return &e.sets[i]
+		}
+	}
+	panic("xla: no residual rows")
+}
+
+// evaluate evaluates the loss of u (P, 1); factor, a scalar, multiplies the rows that
+// cross a border, nothing: 1.
+func (l *loss) evaluate(u, factor value) evaluated {
+	e := evaluated{loss: l.scalar(0, f64)}
+	var used []int
+	for _, set := range l.system.Sets {
+		used = append(used, set.Terms...)
+	}
+	wholes := l.wholes(used, u)
+	for _, set := range l.system.Sets {
+		m := len(set.Points)
+		r := lossRows{set: set, points: l.integers(set.Points, m)}
+		var constants []value
+		for _, j := range set.Terms {
+			z := l.reshape(l.rowsOf(j, u, wholes[j], r.points), m)
+			if c, ok := l.offset(j, r.points); ok {
+				z = l.add(z, c)
+			}
+			r.z, constants = append(r.z, z), append(constants, value{})
+		}
+		r.out = l.terms.evaluate(set, r.z, constants, l.extras(set, r.points, l.u0))
+		r.r = r.out[0]
+		plain := l.sum(l.mul(r.r, r.r), 0)
+		sum := plain
+		if set.Kind == pde.ResidualRows && factor.name != "" && l.crossing.name != "" {
+			r.factor = l.where(l.crossing, l.spread(factor, []int{m}), l.full(1, f64, m))
+			r.r = l.mul(r.r, r.factor)
+			sum = l.sum(l.mul(r.r, r.r), 0)
+		}
+		w := 1.0
+		if v, ok := l.spec.Weights[set.Name]; ok {
+			w = v
+		}
+		if l.spec.Form == "norm" {
+			norm := l.sqrt(sum)
+			e.loss = l.add(e.loss, l.times(norm, w))
+			r.weight = l.where(l.than("GT", norm, 0), l.div(l.scalar(w, f64), norm), l.scalar(0, f64))
+		} else {
+			e.loss = l.add(e.loss, l.times(sum, w/float64(m)))
+			r.weight = l.scalar(2*w/float64(m), f64)
+		}
+		e.squares = append(e.squares, l.times(plain, 1/float64(m)))
+		e.sets = append(e.sets, r)
+	}
+	return e
+}
+
+// gradient is scale·∂L/∂u (P, 1).
+func (l *loss) gradient(e evaluated, scale value) value {
+	pulled := map[int]value{} // what every term pulls back, on the grid
+	for _, r := range e.sets {
+		g := l.mul(r.r, l.mul(r.weight, scale))
+		if r.factor.name != "" {
+			g = l.mul(g, r.factor)
+		}
+		for i, j := range r.set.Terms {
+			v := l.put(l.full(0, f64, l.terms.points, 1), r.points, l.mul(g, r.out[1+i]), false)
+			if have, ok := pulled[j]; ok {
+				v = l.add(have, v)
+			}
+			pulled[j] = v
+		}
+	}
+	return l.pullBackAll(pulled, l.terms.points, 1)
+}
+
+// pullBackAll is the sum of the transposes of terms, of fields (P, F).
+func (t *terms) pullBackAll(pulled map[int]value, points, fields int) value {
+	sum := t.full(0, f64, points, fields)
+	for j := range t.system.Terms {
+		if y, ok := pulled[j]; ok {
+			sum = t.add(sum, t.pullBack(j, y))
+		}
+	}
+	return sum
+}

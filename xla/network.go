@@ -1,0 +1,232 @@
+package xla
+
+import (
+	"fmt"
+	"math"
+
+	"pihc/fno"
+	"pihc/internal/kernel"
+)
+
+// network writes the forward and backward pass of a Fourier neural operator, as package
+// fno states it, for one sample: fields are (P, channels), spectra (2, modes, channels)
+// with the real part first and the modes in the order of the layout.
+type network struct {
+	*builder
+	fno.Config
+	shape  []int
+	dtype  dtype
+	params map[string]value
+	axes   []value // per axis: the matrix of the truncated transform
+	scale  value   // (modes): c_k/P
+	modes  int
+
+	// What the forward pass leaves.
+	input  value
+	layers []layer
+	hidden value // pre-activations
+	last   value // what the projection works on
+	output value // before the output's activation
+}
+
+// layer is what the forward pass leaves of a Fourier layer.
+type layer struct{ v, hat, pre value }
+
+// newNetwork declares the parameters as views of the flat vector.
+func newNetwork(b *builder, c fno.Config, shape []int, t dtype, params value) *network {
+	n := &network{builder: b, Config: c, shape: shape, dtype: t, params: map[string]value{}, modes: 1}
+	for _, p := range c.Layout() {
+		n.params[p.Name] = b.reshape(b.slice(params, 0, p.Offset, p.Offset+p.Size()), p.Shape...)
+	}
+	last := len(shape) - 1
+	for a, points := range shape {
+		if a == last {
+			n.axes = append(n.axes, n.lastAxis(points, c.Modes[a]))
+			n.modes *= c.Modes[a]
+		} else {
+			n.axes = append(n.axes, n.outerAxis(points, c.Modes[a]))
+			n.modes *= 2 * c.Modes[a]
+		}
+	}
+	points := float64(product(shape))
+	scale := make([]float64, n.modes)
+	for i := range scale {
+		k := i % c.Modes[last]
+		scale[i] = 2 / points
+		if k == 0 || 2*k == shape[last] {
+			scale[i] = 1 / points
+		}
+	}
+	n.scale = b.numbers(scale, t, n.modes)
+	return n
+}
+
+// lastAxis is (points, part, mode): exp(-iθ), θ = 2π k x/n, of modes 0..m-1.
+func (n *network) lastAxis(points, m int) value {
+	e := make([]float64, points*2*m)
+	for x := range points {
+		for k := range m {
+			sin, cos := sincos(k, x, points)
+			e[x*2*m+k], e[x*2*m+m+k] = cos, -sin
+		}
+	}
+	return n.numbers(e, n.dtype, points, 2, m)
+}
+
+// outerAxis is (part, mode, part, points), with modes 0..m-1, -m..-1: the part of the
+// result, from that of the operand.
+func (n *network) outerAxis(points, m int) value {
+	e := make([]float64, 4*2*m*points)
+	at := func(to, mode, from, x int) *float64 { return &e[((to*2*m+mode)*2+from)*points+x] }
+	for i := range 2 * m {
+		q := i
+		if i >= m {
+			q -= 2 * m
+		}
+		for x := range points {
+			sin, cos := sincos(q, x, points)
+			*at(0, i, 0, x), *at(0, i, 1, x) = cos, sin
+			*at(1, i, 0, x), *at(1, i, 1, x) = -sin, cos
+		}
+	}
+	return n.numbers(e, n.dtype, 2, 2*m, 2, points)
+}
+
+// sincos is of 2π k x/n, with the angle reduced exactly.
+func sincos(k, x, n int) (sin, cos float64) {
+	return math.Sincos(2 * math.Pi * float64(k*x%n) / float64(n))
+}
+
+// transform is the truncated transform of a field (P, c) along all axes.
+func (n *network) transform(v value) value {
+	last, c := len(n.shape)-1, v.shape[1]
+	outer, inner := v.shape[0]/n.shape[last], n.Modes[last]
+	v = n.dot("oxc,xpk->opkc", n.reshape(v, outer, n.shape[last], c), n.axes[last])
+	for a := last - 1; a >= 0; a-- {
+		outer /= n.shape[a]
+		v = n.dot("oxpkc,qmpx->oqmkc", n.reshape(v, outer, n.shape[a], 2, inner, c), n.axes[a])
+		inner *= 2 * n.Modes[a]
+	}
+	return n.reshape(v, 2, n.modes, c)
+}
+
+// inverse is its transpose: a field (P, c) of a spectrum.
+func (n *network) inverse(hat value) value {
+	last, c := len(n.shape)-1, hat.shape[2]
+	outer, inner := 1, n.modes
+	for a := range last {
+		m := 2 * n.Modes[a]
+		inner /= m
+		hat = n.dot("oqmkc,qmpx->oxpkc", n.reshape(hat, outer, 2, m, inner, c), n.axes[a])
+		outer *= n.shape[a]
+	}
+	v := n.dot("opkc,xpk->oxc", n.reshape(hat, outer, 2, inner, c), n.axes[last])
+	return n.reshape(v, product(n.shape), c)
+}
+
+// linear is v·weight + bias.
+func (n *network) linear(v value, name string) value {
+	y := n.dot("pc,cd->pd", v, n.params[name+".weight"])
+	return n.add(y, n.trailing(n.params[name+".bias"], y.shape))
+}
+
+const (
+	geluLinear = 1.5957691216057307117597842397375 // 2 sqrt(2/pi), of the tanh form (package kernel)
+	geluCubic  = geluLinear * 0.044715
+)
+
+// sigmoid is s in gelu(x) = x s, and x² in the bounds where s is not 0 or 1 to every
+// digit.
+func (n *network) sigmoid(x value) (s, square value) {
+	bounded := n.emit(x.shape, x.dtype, "stablehlo.clamp %s, %s, %s : (tensor<%s>, %s, tensor<%s>) -> %s",
+		n.scalar(-18, x.dtype).name, x.name, n.scalar(18, x.dtype).name, x.dtype, x.mlir(), x.dtype, x.mlir())
+	square = n.mul(bounded, bounded)
+	return n.unary("logistic", n.mul(bounded, n.plus(n.times(square, geluCubic), geluLinear))), square
+}
+
+func (n *network) gelu(x value) value {
+	s, _ := n.sigmoid(x)
+	return n.mul(x, s)
+}
+
+// geluBackward is g·gelu'(x).
+func (n *network) geluBackward(g, x value) value {
+	s, square := n.sigmoid(x)
+	slope := n.mul(n.mul(x, n.sub(n.spread(n.scalar(1, x.dtype), x.shape), s)), n.plus(n.times(square, 3*geluCubic), geluLinear))
+	return n.mul(g, n.mul(s, n.plus(slope, 1)))
+}
+
+// forward returns the outputs (P, N) of the input fields (P, inputs).
+func (n *network) forward(input value) value {
+	n.input = input
+	v := n.linear(input, "lift")
+	for l := range n.Layers {
+		hat := n.transform(v)
+		re, im := n.at(hat, 0, 0), n.at(hat, 0, 1)
+		// (mode, part, 2 channels): (re, -im) and (im, re), beside [Rr; Ri].
+		rows := n.stack(1, n.concatenate(1, re, n.neg(im)), n.concatenate(1, im, re))
+		matrix := n.reshape(n.params[fmt.Sprintf("layers.%d.spectral", l)], n.modes, 2*n.Width, n.Width)
+		mixed := n.dot("qoc,qcd->oqd", rows, matrix)
+		mixed = n.mul(mixed, n.spread(n.scale, mixed.shape, 1))
+		pre := n.add(n.linear(v, fmt.Sprintf("layers.%d", l)), n.inverse(mixed))
+		n.layers = append(n.layers, layer{v, hat, pre})
+		v = pre
+		if l < n.Layers-1 || n.LastActivation {
+			v = n.gelu(pre)
+		}
+	}
+	n.last = v
+	n.hidden = n.linear(v, "projection")
+	n.output = n.linear(n.gelu(n.hidden), "output")
+	if n.OutputActivation {
+		return n.gelu(n.output)
+	}
+	return n.output
+}
+
+// backward returns the gradient, flat in the order of the layout, from that of the
+// outputs (P, N).
+func (n *network) backward(bar value) value {
+	grad := map[string]value{}
+	// linear is the adjoint of linear for the operand v.
+	linear := func(name string, v, g value) value {
+		grad[name+".weight"] = n.dot("pc,pd->cd", v, g)
+		grad[name+".bias"] = n.sum(g, 0)
+		return n.dot("pd,cd->pc", g, n.params[name+".weight"])
+	}
+	if n.OutputActivation {
+		bar = n.geluBackward(bar, n.output)
+	}
+	bar = n.geluBackward(linear("output", n.gelu(n.hidden), bar), n.hidden)
+	bar = linear("projection", n.last, bar)
+	for l := n.Layers - 1; l >= 0; l-- {
+		kept, name := n.layers[l], fmt.Sprintf("layers.%d", l)
+		if l < n.Layers-1 || n.LastActivation {
+			bar = n.geluBackward(bar, kept.pre)
+		}
+		hat := n.transform(bar)
+		hat = n.mul(hat, n.spread(n.scale, hat.shape, 1))
+		re, im := n.at(hat, 0, 0), n.at(hat, 0, 1)
+		// (part of the spectrum, part of the matrix, mode, channel)
+		pairs := n.stack(0, n.stack(0, re, im), n.stack(0, im, n.neg(re)))
+		shape := []int{n.modes, 2, n.Width, n.Width}
+		matrix := n.reshape(n.params[name+".spectral"], shape...)
+		grad[name+".spectral"] = n.dot("oqc,opqd->qpcd", kept.hat, pairs)
+		mixed := n.dot("opqd,qpcd->oqc", pairs, matrix)
+		bar = n.add(linear(name, kept.v, bar), n.inverse(mixed))
+	}
+	linear("lift", n.input, bar)
+	var all []value
+	for _, p := range n.Layout() {
+		all = append(all, n.reshape(grad[p.Name], p.Size()))
+	}
+	return n.concatenate(0, all...)
+}
+
+// elementOf is the dtype of a precision.
+func elementOf[T kernel.Float]() dtype {
+	if _, ok := any(T(0)).(float32); ok {
+		return f32
+	}
+	return f64
+}

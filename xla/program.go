@@ -1,0 +1,497 @@
+package xla
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"pihc/constraint"
+	"pihc/fno"
+	"pihc/lm"
+	"pihc/model"
+	"pihc/pde"
+)
+
+// plan is all that programs of an experiment are written from.
+type plan struct {
+	spec     *model.Spec
+	system   *pde.System
+	config   fno.Config
+	inputs   model.Inputs
+	dtype    dtype
+	crossing []bool // residual rows that cross a border; nil: not weighed
+	// memory says that the network sees a field to correct, or losses are relative.
+	memory bool
+}
+
+// Numbers that a program is given, by their place.
+const (
+	numberScale  = iota // what the gradient is multiplied by
+	numberFactor        // of the rows that cross a border
+	numberGiven         // 1: the field to correct is given, 0: it is the initial condition at all times
+	numberLater         // 1: that field takes the place of the ansatz's offset
+	numberCount
+)
+
+// Columns of what a program tells of every expert's solve.
+const (
+	solveStatus = iota
+	solveIterations
+	solveAccepted
+	solveEvaluations
+	solveCost
+	solveGradient
+	solvePivot
+	solveDistance
+	solveCorrected
+	solveAdjoint
+	solveRMS
+	solveColumns
+)
+
+// Places among the statistics of a sample, before the mean squares.
+const (
+	statLoss = iota
+	statBase // what the loss is to be divided by
+	statJump
+	statSlope
+	statCount
+)
+
+// program is a program's text, with the tables that it reads and the order of its
+// arguments: parameters, initial condition, field to correct (with memory), points of
+// the residual rows (drawn ones), numbers, gradient to add to (training).
+type program struct {
+	*builder
+	text string
+}
+
+// write writes the program of one sample: its outputs are, in training, the gradient
+// with the sample's added to it, otherwise the field; then statistics, and of solves
+// what they were like (experts, solveColumns) and JᵀJ (experts, N, N).
+func (p *plan) write(c *constraint.Constraint, training bool) (*program, error) {
+	g := &sample{plan: p, constraint: c, builder: newBuilder(), training: training}
+	if err := g.build(); err != nil {
+		return nil, err
+	}
+	return &program{g.builder, g.module(g.outputs...)}, nil
+}
+
+// sample writes the evaluation of one sample.
+type sample struct {
+	*builder
+	*plan
+	constraint *constraint.Constraint
+	training   bool
+	terms      *terms
+	loss       *loss
+	outputs    []value
+
+	u0, tiled, previous value // (W), (P, 1), (P, 1)
+	scalars             value
+	owners              []value // per expert (P): its points
+	amplitude           value   // of the basis, a scalar of the network's precision; nothing: 1
+	basis               value   // (P, N): μ Π b
+	offset              value   // (P, 1): g_0; nothing where the ansatz has none
+	multiplier          value   // (P); nothing: 1
+	sets                []rowSet
+	points              []value // per set (K, m): points of the rows, beyond the grid for padding
+}
+
+func (s *sample) size() int  { return s.system.Grid.Size() }
+func (s *sample) width() int { return s.system.InitialSize() }
+
+func (s *sample) number(i int) value { return s.at(s.scalars, 0, i) }
+
+// fixed says that there are no solves.
+func (s *sample) fixed() bool { return s.constraint.Options.Fixed }
+
+// drawn says that points of residual rows are given.
+func drawn(c *constraint.Constraint) bool { return !c.Options.Fixed && c.Options.Points > 0 }
+
+func (s *sample) build() error {
+	size, k := s.size(), len(s.constraint.Windows)
+	params := s.input(s.dtype, s.config.Size())
+	s.u0 = s.input(f64, s.width())
+	var given, drawnPoints, before value
+	if s.memory {
+		given = s.input(f64, size)
+	}
+	if drawn(s.constraint) {
+		drawnPoints = s.input(i32, k, s.constraint.Options.Points)
+	}
+	s.scalars = s.input(f64, numberCount)
+	if s.training {
+		before = s.input(s.dtype, s.config.Size())
+	}
+	s.terms = newTerms(s.builder, s.system)
+	s.loss = &loss{terms: s.terms, spec: s.spec.Loss, u0: s.u0}
+	if s.crossing != nil {
+		s.loss.crossing = s.than("NE", s.integers(integers(s.crossing), len(s.crossing)), 0)
+	}
+	s.tiled = s.reshape(s.spread(s.u0, []int{size / s.width(), s.width()}, 1), size, 1)
+	s.previous = s.tiled
+	if s.memory {
+		s.previous = s.where(s.spread(s.than("NE", s.number(numberGiven), 0), []int{size, 1}), s.reshape(given, size, 1), s.tiled)
+	}
+	base := s.scalar(1, f64)
+	if s.spec.Loss.Relative {
+		v := s.loss.evaluate(s.tiled, value{}).loss
+		base = s.where(s.than("GT", v, 0), v, base)
+	}
+	net := newNetwork(s.builder, s.config, s.system.Grid.Shape(), s.dtype, params)
+	out := net.forward(s.networkInput())
+	if s.amplitude.name != "" {
+		out = s.mul(out, s.amplitude)
+	}
+	if err := s.ansatz(out); err != nil {
+		return err
+	}
+	s.findOwners()
+
+	n := s.constraint.N
+	omega := s.full(s.constraint.Options.Start, f64, k, n)
+	var r solution
+	solver, err := newSolver(s.terms, k, n, s.constraint.Options.Solver)
+	if err != nil {
+		return err
+	}
+	if !s.fixed() {
+		s.gatherRows(drawnPoints)
+		r = solver.run(s.sets, s.constraint)
+		omega = r.w
+	}
+	own := s.dot("pn,kn->pk", s.basis, omega)
+	field := s.at(own, 1, 0)
+	for i := 1; i < k; i++ {
+		field = s.where(s.owners[i], s.at(own, 1, i), field)
+	}
+	field = s.reshape(field, size, 1)
+	if s.offset.name != "" {
+		field = s.add(field, s.offset)
+	}
+	e := s.loss.evaluate(field, s.number(numberFactor))
+	j := s.jumps(own)
+	total := s.add(e.loss, s.add(s.times(j.value, s.spec.Loss.BorderJump), s.times(j.slope, s.spec.Loss.BorderSlope)))
+	stats := s.stack(0, append([]value{total, base, j.value, j.slope}, e.squares...)...)
+
+	status := s.full(0, i32, k)
+	if s.training {
+		relative := s.div(s.number(numberScale), base)
+		alpha := s.restrict(s.loss.gradient(e, relative))
+		alpha = s.addJumps(alpha, j, relative)
+		lambda, beta := value{}, value{}
+		if !s.fixed() {
+			mode := s.constraint.Options.Adjoint
+			lambda, status = solver.adjoint(r, mode, s.dot("pk,pn->kn", alpha, s.basis))
+			alpha, beta = s.scatter(solver, alpha, omega, lambda, mode == lm.AdjointPaper)
+		}
+		bar := s.dot("pk,kn->pn", s.projectTransposed(alpha), omega)
+		if beta.name != "" {
+			bar = s.add(bar, s.dot("pk,kn->pn", s.projectTransposed(beta), lambda))
+		}
+		bar = s.convert(bar, s.dtype)
+		if s.amplitude.name != "" {
+			bar = s.mul(bar, s.amplitude)
+		}
+		s.outputs = []value{s.add(before, net.backward(bar)), stats}
+	} else {
+		s.outputs = []value{s.reshape(field, size), stats}
+	}
+	if !s.fixed() {
+		s.outputs = append(s.outputs, s.describe(solver, r, status), r.a)
+	}
+	return nil
+}
+
+func integers(x []bool) []int32 {
+	out := make([]int32, len(x))
+	for i, v := range x {
+		if v {
+			out[i] = 1
+		}
+	}
+	return out
+}
+
+// along is a field (P, 1) that varies along one axis.
+func (s *sample) along(axis int, x []float64, t dtype) value {
+	v := s.numbers(x, t, len(x))
+	return s.reshape(s.spread(v, s.system.Grid.Shape(), axis), s.size(), 1)
+}
+
+// networkInput is what the network sees (P, inputs): coordinates, the initial condition,
+// features, of which it also sets the amplitude of the basis.
+func (s *sample) networkInput() value {
+	var all []value
+	for _, a := range s.inputs.Axes {
+		axis := s.system.Grid.Axes[a]
+		x := axis.Coordinates()
+		for i := range x {
+			x[i] = (x[i] - axis.Lo) / (axis.Hi - axis.Lo)
+		}
+		all = append(all, s.along(a, x, s.dtype))
+	}
+	all = append(all, s.times(s.convert(s.tiled, s.dtype), 1/s.spec.Network.InitialScale))
+	if len(s.inputs.Features) > 0 {
+		all = append(all, s.features()...)
+	}
+	return s.concatenate(1, all...)
+}
+
+// features are those of the field to correct (P, 1): terms divided by the scale the spec
+// gives, residuals by their root mean square.
+func (s *sample) features() []value {
+	e := s.loss.evaluate(s.previous, value{})
+	rows := e.residual()
+	rms := s.sqrt(s.times(s.sum(s.mul(rows.out[0], rows.out[0]), 0), 1/float64(len(rows.set.Points))))
+	rms = s.where(s.than("EQ", rms, 0), s.scalar(1, f64), rms)
+	var all []value
+	for _, name := range s.inputs.Features {
+		scale := s.spec.Network.Features[name]
+		divisor, values := s.scalar(scale, f64), rows.out[0]
+		switch name {
+		case s.system.Problem.Unknown:
+			all = append(all, s.convert(s.div(s.previous, divisor), s.dtype))
+			continue
+		case model.FeatureResidual:
+			s.amplitude = s.convert(s.div(rms, divisor), s.dtype)
+			divisor = rms
+		case model.FeatureMeanResidual:
+			divisor = s.mul(divisor, rms)
+		default:
+			values = rows.z[slices.IndexFunc(rows.set.Terms, func(t int) bool { return s.system.Terms[t].Name == name })]
+		}
+		v := s.put(s.full(0, s.dtype, s.size(), 1), rows.points, s.convert(s.div(values, divisor), s.dtype), false)
+		if name == model.FeatureMeanResidual {
+			v = s.meanFromStart(v)
+		}
+		all = append(all, v)
+	}
+	return all
+}
+
+// meanFromStart replaces every slice of f (P, 1) by the mean, by the trapezoidal rule, of
+// the slices from the first to itself.
+func (s *sample) meanFromStart(f value) value {
+	n := s.system.Grid.Axes[0].Points
+	m := make([]float64, n*n)
+	m[0] = 1
+	for i := 1; i < n; i++ {
+		for j := range i + 1 {
+			m[i*n+j] = 1 / float64(i)
+			if j == 0 || j == i {
+				m[i*n+j] /= 2
+			}
+		}
+	}
+	return s.reshape(s.dot("ij,jw->iw", s.numbers(m, f.dtype, n, n), s.reshape(f, n, s.width())), s.size(), 1)
+}
+
+// ansatz sets basis, multiplier and offset from the network's outputs (P, N).
+func (s *sample) ansatz(out value) error {
+	n, size := out.shape[1], s.size()
+	s.basis = s.convert(out, f64)
+	a := s.system.Problem.Ansatz
+	if a.RemoveMean {
+		s.basis = s.removeMean(s.basis)
+	}
+	if mu := s.system.Multiplier(); mu != nil {
+		s.multiplier = s.numbers(mu, f64, size)
+		s.basis = s.mul(s.basis, s.spread(s.multiplier, []int{size, n}, 0))
+	}
+	if !s.system.HasOffset() {
+		return nil
+	}
+	names := append(s.system.Problem.AxisNames(), s.system.Problem.InitialName())
+	offset, err := pde.Compile([]*pde.Expr{a.Offset}, names)
+	if err != nil {
+		return fmt.Errorf("ansatz offset: %w", err)
+	}
+	var in []value
+	for i, axis := range s.system.Grid.Axes {
+		in = append(in, s.along(i, axis.Coordinates(), f64))
+	}
+	s.offset = s.program(offset, append(in, s.tiled), 1)[0]
+	if s.memory {
+		s.offset = s.where(s.spread(s.than("NE", s.number(numberLater), 0), []int{size, 1}), s.previous, s.offset)
+	}
+	return nil
+}
+
+// removeMean removes the mean over each slice of fields (P, F). It is its own transpose.
+func (s *sample) removeMean(f value) value {
+	slices := s.reshape(f, s.size()/s.width(), s.width(), f.shape[1])
+	mean := s.times(s.sum(slices, 1), 1/float64(s.width()))
+	return s.reshape(s.sub(slices, s.spread(mean, slices.shape, 0, 2)), f.shape...)
+}
+
+// projectTransposed applies μ and then Πᵀ to fields (P, F).
+func (s *sample) projectTransposed(f value) value {
+	if s.multiplier.name != "" {
+		f = s.mul(f, s.spread(s.multiplier, f.shape, 0))
+	}
+	if s.system.Problem.Ansatz.RemoveMean {
+		f = s.removeMean(f)
+	}
+	return f
+}
+
+// findOwners says which points are whose.
+func (s *sample) findOwners() {
+	owner := make([]int32, s.size())
+	for k, w := range s.constraint.Windows {
+		for _, p := range w.Points(s.system.Grid) {
+			owner[p] = int32(k)
+		}
+	}
+	for k := range s.constraint.Windows {
+		if len(s.constraint.Windows) == 1 {
+			s.owners = append(s.owners, s.full(1, boolean, s.size()))
+			continue
+		}
+		s.owners = append(s.owners, s.than("EQ", s.integers(owner, len(owner)), float64(k)))
+	}
+}
+
+// restrict is 1_{Ω_k} of a field (P, 1): (P, K).
+func (s *sample) restrict(f value) value {
+	flat, zero := s.reshape(f, s.size()), s.full(0, f64, s.size())
+	var all []value
+	for _, mine := range s.owners {
+		all = append(all, s.where(mine, flat, zero))
+	}
+	return s.stack(1, all...)
+}
+
+// gatherRows forms the rows of every set for the solves.
+func (s *sample) gatherRows(drawnPoints value) {
+	c, k := s.constraint, len(s.constraint.Windows)
+	var used []int
+	for _, set := range s.system.Sets {
+		used = append(used, set.Terms...)
+	}
+	wholes := s.terms.wholes(used, s.basis)
+	offsets := map[int]value{}
+	if s.offset.name != "" {
+		offsets = s.terms.wholes(used, s.offset)
+	}
+	for _, set := range s.system.Sets {
+		r := rowSet{set: set}
+		points, scattered := drawnPoints, drawnPoints
+		if set.Kind != pde.ResidualRows || !drawn(c) {
+			points, scattered = s.fixedRows(&r)
+			if points.name == "" {
+				continue
+			}
+		} else {
+			r.scale = s.full(c.RowScale(set, c.Options.Points), f64, k, c.Options.Points)
+		}
+		m := points.shape[1]
+		flat := s.reshape(points, k*m)
+		for _, j := range set.Terms {
+			r.terms = append(r.terms, s.reshape(s.terms.rowsOf(j, s.basis, wholes[j], flat), k, m, c.N))
+			constant, ok := s.terms.offset(j, flat)
+			if s.offset.name != "" {
+				v := s.reshape(s.terms.rowsOf(j, s.offset, offsets[j], flat), k*m)
+				if ok {
+					v = s.add(v, constant)
+				}
+				constant, ok = v, true
+			}
+			if ok {
+				constant = s.reshape(constant, k, m)
+			}
+			r.constants = append(r.constants, constant)
+		}
+		for _, x := range s.terms.extras(set, flat, s.u0) {
+			r.extras = append(r.extras, s.reshape(x, k, m))
+		}
+		s.sets, s.points = append(s.sets, r), append(s.points, scattered)
+	}
+}
+
+// fixedRows sets the scale and padding of a set whose points do not change, and returns
+// the points (K, m) to read, and to write to; nothing if no expert has any.
+func (s *sample) fixedRows(r *rowSet) (read, written value) {
+	c, k := s.constraint, len(s.constraint.Windows)
+	lists, m, padded := make([][]int32, k), 0, false
+	for i := range lists {
+		lists[i] = c.Points(r.set, i)
+		padded = padded || i > 0 && len(lists[i]) != len(lists[0])
+		m = max(m, len(lists[i]))
+	}
+	if m == 0 {
+		return value{}, value{}
+	}
+	points, to, scale, padding := make([]int32, 0, k*m), make([]int32, 0, k*m), make([]float64, 0, k*m), make([]int32, 0, k*m)
+	for _, l := range lists {
+		factor := c.RowScale(r.set, max(1, len(l)))
+		for i := range m {
+			if i < len(l) {
+				points, to, scale, padding = append(points, l[i]), append(to, l[i]), append(scale, factor), append(padding, 0)
+			} else {
+				points, to, scale, padding = append(points, r.set.Points[0]), append(to, int32(s.size())), append(scale, 0), append(padding, 1)
+			}
+		}
+	}
+	read = s.integers(points, k, m)
+	if !padded {
+		r.scale = s.full(scale[0], f64, k, m)
+		return read, read
+	}
+	r.scale = s.numbers(scale, f64, k, m)
+	r.padding = s.than("NE", s.integers(padding, k, m), 0)
+	return read, s.integers(to, k, m)
+}
+
+// scatter adds the adjoint rows of all sets to α (P, K), and forms β (P, K) of them.
+func (s *sample) scatter(solver *solver, alpha, omega, lambda value, paper bool) (sum, beta value) {
+	k, size := alpha.shape[1], s.size()
+	pulled := map[int]value{} // per term (P, 2K)
+	for i, r := range s.sets {
+		rows := solver.adjointRows(r, omega, lambda, paper)
+		m := s.points[i].shape[1]
+		// Expert k writes to its own copy of the grid; padding writes beyond all.
+		inside := s.than("LT", s.points[i], float64(size))
+		first := s.spread(s.times(s.iota(i32, k), float64(size)), []int{k, m}, 0)
+		to := s.where(inside, s.add(s.points[i], first), s.full(float64(k*size), i32, k, m))
+		for j, t := range r.set.Terms {
+			both := s.stack(2, rows.s[j], rows.q[j])
+			v := s.put(s.full(0, f64, k*size, 2), s.reshape(to, k*m), s.reshape(both, k*m, 2), false)
+			v = s.reshape(s.transpose(s.reshape(v, k, size, 2), 1, 2, 0), size, 2*k)
+			if have, ok := pulled[t]; ok {
+				v = s.add(have, v)
+			}
+			pulled[t] = v
+		}
+	}
+	fields := s.terms.pullBackAll(pulled, size, 2*k)
+	return s.add(alpha, s.slice(fields, 1, 0, k)), s.slice(fields, 1, k, 2*k)
+}
+
+// describe is what the solves were like (K, solveColumns).
+func (s *sample) describe(solver *solver, r solution, adjoint value) value {
+	columns := make([]value, solveColumns)
+	number := func(v value) value { return s.convert(v, f64) }
+	columns[solveStatus], columns[solveIterations] = number(r.status), number(r.iterations)
+	columns[solveAccepted], columns[solveEvaluations] = number(r.accepted), number(r.evaluations)
+	columns[solveCost], columns[solveGradient] = r.cost, r.gradient
+	columns[solvePivot], columns[solveDistance] = r.pivot, r.distance
+	columns[solveCorrected], columns[solveAdjoint] = number(r.corrected), number(adjoint)
+	for _, set := range s.sets {
+		if set.set.Kind != pde.ResidualRows {
+			continue
+		}
+		out := solver.outputs(set, r.w)
+		count := s.full(float64(set.scale.shape[1]), f64, solver.k)
+		if set.padding.name != "" {
+			count = s.sub(count, s.sum(number(set.padding), 1))
+		}
+		columns[solveRMS] = s.sqrt(s.div(s.sum(s.mul(out[0], out[0]), 1), count))
+	}
+	return s.stack(1, columns...)
+}
+
+// errNoFNO says that an engine evaluates one kind of network.
+var errNoFNO = errors.New("network.kind: engine xla runs Fourier neural operators (fno) alone")

@@ -1,0 +1,278 @@
+package xla
+
+import (
+	"fmt"
+	"slices"
+
+	"pihc/grid"
+	"pihc/internal/fft"
+	"pihc/pde"
+)
+
+// terms writes the terms of a problem on its grid, as maps of several fields (P, F) in
+// float64.
+type terms struct {
+	*builder
+	system     *pde.System
+	points     int
+	stencils   []stencil // per term: without tables where spectral, or not yet used
+	transposed []stencil
+	offsets    []value // per term: the affine part (P), nothing where there is none
+	symbols    []value
+}
+
+// stencil holds, for every point, the points that its row reads and their
+// coefficients (P, E); rows that read fewer have coefficients 0.
+type stencil struct{ index, coefficient value }
+
+func newTerms(b *builder, s *pde.System) *terms {
+	n := len(s.Terms)
+	return &terms{b, s, s.Grid.Size(), make([]stencil, n), make([]stencil, n), make([]value, n), make([]value, n)}
+}
+
+// entry is one of a row.
+type entry struct {
+	point int32
+	coef  float64
+}
+
+func (t *terms) table(rows [][]entry) stencil {
+	width := 1
+	for _, r := range rows {
+		width = max(width, len(r))
+	}
+	index, coef := make([]int32, len(rows)*width), make([]float64, len(rows)*width)
+	for p, r := range rows {
+		for e := range width {
+			switch {
+			case e < len(r):
+				index[p*width+e], coef[p*width+e] = r[e].point, r[e].coef
+			case len(r) > 0:
+				index[p*width+e] = r[0].point
+			default:
+				index[p*width+e] = int32(p)
+			}
+		}
+	}
+	return stencil{t.integers(index, len(rows), width), t.numbers(coef, f64, len(rows), width)}
+}
+
+// stencil returns the tables of a term that has a stencil, or of its transpose.
+func (t *terms) stencil(term int, transposed bool) stencil {
+	all := t.stencils
+	if transposed {
+		all = t.transposed
+	}
+	if all[term].index.name == "" {
+		op := t.system.Terms[term]
+		rows := make([][]entry, t.points)
+		for p := range rows {
+			if !op.Defined(p) {
+				continue
+			}
+			op.Operator.(grid.Sparse).Row(p, func(q int, c float64) {
+				if transposed {
+					rows[q] = append(rows[q], entry{int32(p), c})
+				} else {
+					rows[p] = append(rows[p], entry{int32(q), c})
+				}
+			})
+		}
+		all[term] = t.table(rows)
+	}
+	return all[term]
+}
+
+// gather combines the fields u (P, F) at the entries of rows: (M, F) of tables (M, E).
+func (t *terms) gather(s stencil, u value) value {
+	m, e, f := s.index.shape[0], s.index.shape[1], u.shape[1]
+	g := t.rows(u, s.index)
+	return t.sum(t.mul(g, t.spread(s.coefficient, []int{m, e, f}, 0, 1)), 1)
+}
+
+// at returns the rows of a term of the fields u (P, F) at points (M), without its affine
+// part; whole is what apply gave, where the term is spectral.
+func (t *terms) rowsOf(term int, u, whole, points value) value {
+	switch {
+	case term == 0: // the unknown itself
+		return t.rows(u, points)
+	case t.system.Terms[term].Spectral():
+		return t.rows(whole, points)
+	}
+	s := t.stencil(term, false)
+	return t.gather(stencil{t.rows(s.index, points), t.rows(s.coefficient, points)}, u)
+}
+
+// spectral is a spectral term, or its transpose, of fields (P, F).
+func (t *terms) spectral(term int, u value, transposed bool) value {
+	shape := t.system.Grid.Shape()
+	space, f := shape[1:], u.shape[1]
+	symbol := t.symbol(term, transposed)
+	lines := t.reshape(t.transpose(u, 1, 0), append([]int{f, shape[0]}, space...)...)
+	half := slices.Clone(lines.shape)
+	half[len(half)-1] = space[len(space)-1]/2 + 1
+	spectrum := value{shape: half, dtype: c128}
+	hat := t.emit(half, c128, "stablehlo.fft %s, type = RFFT, length = %s : (%s) -> %s", lines.name, list(space), lines.mlir(), spectrum.mlir())
+	hat = t.mul(hat, t.trailing(symbol, half))
+	back := t.emit(lines.shape, f64, "stablehlo.fft %s, type = IRFFT, length = %s : (%s) -> %s", hat.name, list(space), hat.mlir(), lines.mlir())
+	return t.transpose(t.reshape(back, f, t.points), 1, 0)
+}
+
+// symbol is what multiplies the half spectrum of a slice: the transform of the answer to
+// a unit impulse.
+func (t *terms) symbol(term int, transposed bool) value {
+	if t.symbols[term].name == "" {
+		shape := t.system.Grid.Shape()[1:]
+		impulse, answer := make([]float64, t.points), make([]float64, t.points)
+		impulse[0] = 1
+		t.system.Terms[term].Apply(answer, impulse)
+		r := fft.NewReal(shape, 1)
+		re, im := make([]float64, r.Modes()), make([]float64, r.Modes())
+		r.Forward(re, im, answer[:product(shape)])
+		half := slices.Clone(shape)
+		half[len(half)-1] = half[len(half)-1]/2 + 1
+		parts := t.numbers(append(re, im...), f64, append([]int{2}, half...)...)
+		t.symbols[term] = parts
+	}
+	parts := t.symbols[term]
+	re, im := t.at(parts, 0, 0), t.at(parts, 0, 1)
+	if transposed {
+		im = t.neg(im)
+	}
+	v := value{shape: re.shape, dtype: c128}
+	return t.emit(re.shape, c128, "stablehlo.complex %s, %s : %s", re.name, im.name, v.mlir())
+}
+
+// wholes applies the spectral terms among those given to fields (P, F).
+func (t *terms) wholes(list []int, u value) map[int]value {
+	all := map[int]value{}
+	for _, j := range list {
+		if t.system.Terms[j].Spectral() {
+			all[j] = t.spectral(j, u, false)
+		}
+	}
+	return all
+}
+
+// pullBack is the transpose of a term of fields (P, F).
+func (t *terms) pullBack(term int, y value) value {
+	switch {
+	case term == 0:
+		return y
+	case t.system.Terms[term].Spectral():
+		return t.spectral(term, y, true)
+	}
+	return t.gather(t.stencil(term, true), y)
+}
+
+// offset is the affine part of a term at points (M), and whether it has one.
+func (t *terms) offset(term int, points value) (value, bool) {
+	op := t.system.Terms[term]
+	if !op.Affine() {
+		return value{}, false
+	}
+	if t.offsets[term].name == "" {
+		all, points := make([]float64, t.points), make([]int32, 1)
+		for p := range all {
+			if points[0] = int32(p); op.Defined(p) {
+				op.AddOffset(all[p:p+1], points)
+			}
+		}
+		t.offsets[term] = t.numbers(all, f64, t.points)
+	}
+	return t.rows(t.offsets[term], points), true
+}
+
+// extras are the inputs of a set's rows that are no terms, at points (M): coordinates,
+// and the initial condition u0 (W).
+func (t *terms) extras(set *pde.RowSet, points, u0 value) []value {
+	var all []value
+	for _, x := range set.Extras {
+		if x.Axis < 0 {
+			all = append(all, t.rows(u0, t.binary("remainder", points, t.full(float64(u0.size()), i32, points.shape...))))
+			continue
+		}
+		axis, stride := t.system.Grid.Axes[x.Axis], t.system.Grid.Strides()[x.Axis]
+		i := t.binary("divide", points, t.full(float64(stride), i32, points.shape...))
+		i = t.binary("remainder", i, t.full(float64(axis.Points), i32, points.shape...))
+		all = append(all, t.rows(t.numbers(axis.Coordinates(), f64, axis.Points), i))
+	}
+	return all
+}
+
+// program writes a compiled program of expressions: its outputs at the inputs, all of
+// one shape.
+func (b *builder) program(p *pde.Program, inputs []value, outputs int) []value {
+	values := map[int]value{}
+	for i, v := range inputs {
+		values[i] = v
+	}
+	shape := inputs[0].shape
+	for _, s := range p.Steps() {
+		x := make([]value, len(s.Args))
+		for i, a := range s.Args {
+			x[i] = values[a]
+		}
+		values[s.Dst] = b.step(s, x, shape)
+	}
+	out := make([]value, outputs)
+	for i := range out {
+		out[i] = values[len(inputs)+i]
+	}
+	return out
+}
+
+// plainSteps are the operations by the names StableHLO has for them.
+var plainSteps = map[string]string{
+	"add": "add", "sub": "subtract", "mul": "multiply", "div": "divide", "pow": "power", "min": "minimum", "max": "maximum",
+	"abs": "abs", "exp": "exponential", "log": "log", "sqrt": "sqrt", "sin": "sine", "cos": "cosine", "tanh": "tanh", "sign": "sign", "floor": "floor",
+	"add_const": "add", "mul_const": "multiply", "div_const": "divide", "pow_const": "power", "const_sub": "subtract", "const_div": "divide",
+}
+
+var comparisons = map[string]string{"less": "LT", "less_equal": "LE", "equal": "EQ", "not_equal": "NE"}
+
+func (b *builder) step(s pde.Step, x []value, shape []int) value {
+	k := b.scalar(s.K, f64)
+	switch s.Op {
+	case "const":
+		return b.spread(k, shape)
+	case "copy":
+		return x[0]
+	case "where":
+		return b.where(b.than("NE", x[0], 0), x[1], x[2])
+	case "sinh": // e/2 + e/(e+1)/2, e = exp(x) - 1
+		e := b.unary("exponential_minus_one", x[0])
+		return b.times(b.add(e, b.div(e, b.plus(e, 1))), 0.5)
+	case "cosh":
+		return b.times(b.add(b.unary("exponential", x[0]), b.unary("exponential", b.neg(x[0]))), 0.5)
+	case "add_const", "mul_const", "div_const", "pow_const":
+		return b.binary(plainSteps[s.Op], x[0], k)
+	case "const_sub", "const_div":
+		return b.binary(plainSteps[s.Op], k, x[0])
+	}
+	if c, ok := comparisons[s.Op]; ok {
+		return b.convert(b.compare(c, x[0], x[1]), f64)
+	}
+	op, ok := plainSteps[s.Op]
+	switch {
+	case !ok:
+		panic(fmt.Sprintf("xla: unknown operation %q", s.Op))
+	case len(x) == 1:
+		return b.unary(op, x[0])
+	}
+	return b.binary(op, x[0], x[1])
+}
+
+// evaluate returns the outputs of a set's program of second order, from its terms,
+// without their affine parts, at points (M), u0 and further constants of the terms.
+// What is not used the compiler leaves out.
+func (t *terms) evaluate(set *pde.RowSet, z []value, constants []value, extras []value) []value {
+	inputs := make([]value, 0, len(z)+len(extras))
+	for j, v := range z {
+		if constants[j].name != "" {
+			v = t.add(v, constants[j])
+		}
+		inputs = append(inputs, v)
+	}
+	return t.program(set.Program(pde.SecondDerivatives), append(inputs, extras...), set.Outputs(pde.SecondDerivatives))
+}
