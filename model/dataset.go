@@ -99,6 +99,11 @@ func ProblemHash(p *pde.Problem) string {
 // computed on a multiple of g's points from the trigonometric interpolant of the
 // initial condition, and thinned out.
 func ReferenceSolver(p *pde.Problem, g *grid.Grid) (sim.Solver, error) {
+	return ReferenceSolverWith(p, g, nil)
+}
+
+// ReferenceSolverWith is ReferenceSolver with options of the classical solver (sim.New).
+func ReferenceSolverWith(p *pde.Problem, g *grid.Grid, options map[string]any) (sim.Solver, error) {
 	if p.Reference.Solver == "" {
 		return nil, fmt.Errorf("the PDE file of %s has no `reference:`, so there are no solutions to compare with", p.Name)
 	}
@@ -114,7 +119,7 @@ func ReferenceSolver(p *pde.Problem, g *grid.Grid) (sim.Solver, error) {
 			finer = true
 		}
 	}
-	solver, err := sim.New(p.Reference.Solver, axes, p.Reference.Constants, nil)
+	solver, err := sim.New(p.Reference.Solver, axes, p.Reference.Constants, options)
 	if err != nil {
 		return nil, fmt.Errorf("problem %s: reference: %w", p.Name, err)
 	}

@@ -123,20 +123,26 @@ func FittingPoints(s *Spec, p *pde.Problem, own, g *grid.Grid, router *constrain
 	if err != nil {
 		return 0, err
 	}
-	row := make([]bool, g.Size())
+	return min(points, LeastRows(sys, windows)), nil
+}
+
+// LeastRows is the number of residual rows of the subdomain that holds the fewest.
+func LeastRows(sys *pde.System, windows []grid.Window) int {
+	row := make([]bool, sys.Grid.Size())
 	for _, i := range sys.Residual().Points {
 		row[i] = true
 	}
+	least := len(row)
 	for _, w := range windows {
 		held := 0
-		for _, i := range w.Points(g) {
+		for _, i := range w.Points(sys.Grid) {
 			if row[i] {
 				held++
 			}
 		}
-		points = min(points, held)
+		least = min(least, held)
 	}
-	return points, nil
+	return least
 }
 
 // OnAxes returns an initial condition given on the axes from at the points of to:

@@ -127,10 +127,14 @@ func (p *Page) errorFigures() []Figure {
 
 // writeFigures writes every figure as PNG and SVG into dir, and the animations as GIF.
 func (p *Page) writeFigures(dir string, animations []animation) error {
+	return writeDrawings(dir, p.Figures(), animations)
+}
+
+func writeDrawings(dir string, figures []Figure, animations []animation) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
-	for _, f := range p.Figures() {
+	for _, f := range figures {
 		png, err := f.PNG()
 		if err != nil {
 			return err
@@ -186,7 +190,7 @@ type htmlCase struct {
 func (p *Page) writeHTML(w io.Writer, animations []animation) error {
 	v := map[string]any{
 		"Title": p.Title, "Subtitle": p.Subtitle, "Summary": p.Summary, "Equations": formulas(p.Equations),
-		"Published": p.Published, "Notes": p.Notes, "Facts": p.Facts, "Specs": p.Specs, "Generated": p.Generated,
+		"Published": p.Published, "Notes": append(p.differenceNotes(), p.Notes...), "Facts": p.Facts, "Specs": p.Specs, "Generated": p.Generated,
 		"Style": template.CSS(asset("uplot/uPlot.min.css") + "\n" + asset("page.css")),
 		// The library brings its licence along, which every copy must carry.
 		"Scripts": []template.JS{template.JS("/*\n" + asset("uplot/LICENSE") + "*/\n" + asset("uplot/uPlot.iife.min.js")), template.JS(asset("page.js"))},

@@ -126,6 +126,7 @@ func (p *Page) Table() *Table {
 		row(b.Label, b.Evaluation, nil)
 	}
 	t.dropEmpty()
+	t.Notes = append(t.Notes, p.differenceNotes()...)
 	if published && p.Published != "" {
 		t.Notes = append(t.Notes, "published: "+p.Published)
 	}

@@ -52,7 +52,10 @@ type Record struct {
 	// ValidationRelative is the mean, over samples, of the root of the loss over that of
 	// the field that keeps its initial values.
 	ValidationRelative *data.Float `json:"validation_relative,omitempty"`
-	ValidationError    *data.Float `json:"validation_relative_l2,omitempty"` // shown, never used to choose
+	// ValidationRMS is the root mean square of the rows of each set, over the whole grid
+	// and all samples.
+	ValidationRMS   map[string]data.Float `json:"validation_rms,omitempty"`
+	ValidationError *data.Float           `json:"validation_relative_l2,omitempty"` // shown, never used to choose
 	// Collapse is the root mean square of the predictions over that of the solutions,
 	// or of the initial conditions where there are none, if it is below a tenth.
 	Collapse *data.Float `json:"collapse,omitempty"`
@@ -534,6 +537,7 @@ func (t *trainer[T]) validation() error {
 		return err
 	}
 	var sum, relative, errs, size, expected float64
+	squares := make([]float64, len(t.info.Rows))
 	root := func(loss float64) float64 {
 		if t.spec.Loss.Form == "norm" {
 			return loss
@@ -543,6 +547,9 @@ func (t *trainer[T]) validation() error {
 	t.update.Unlock() // the state does not change here
 	err := t.engine.Predict(s.evaluated(), t.validate, func(i int, p *model.Prediction) error {
 		sum += p.Loss
+		for k, v := range p.MeanSquares {
+			squares[k] += v
+		}
 		relative += root(p.Loss / t.still[i])
 		like := t.validate.Initial[i]
 		if t.truth != nil {
@@ -562,7 +569,10 @@ func (t *trainer[T]) validation() error {
 	s.due = false
 	n := float64(len(t.validate.Initial))
 	residual := root(sum / n)
-	r := Record{Step: s.step, ValidationResidual: number(residual), ValidationRelative: number(relative / n)}
+	r := Record{Step: s.step, ValidationResidual: number(residual), ValidationRelative: number(relative / n), ValidationRMS: map[string]data.Float{}}
+	for k, rows := range t.info.Rows {
+		r.ValidationRMS[rows.Name] = data.Float(math.Sqrt(squares[k] / n))
+	}
 	if t.truth != nil {
 		r.ValidationError = number(errs / n)
 	}

@@ -68,7 +68,9 @@ with the same number of threads.
   terms       drawing the points of all experts and forming the rows of all terms of
               all basis functions there, over the network's forward pass for one sample
   solver      one trajectory of the classical solver on one thread; self_error is
-              its relative L2 distance from its own solution at tolerance 1e-10
+              its relative L2 distance from its own solution at tolerance 1e-10, and
+              grid_error, where solutions are computed on more points than the
+              spec's, that of a run on the spec's own
 
 Sizes are those of the built-in spec PROBLEM-SCALE.`,
 		Example: `  pihc bench network

@@ -22,6 +22,7 @@ import (
 type reproduceOptions struct {
 	specFlags
 	scale, out string
+	problem    string
 	methods    []string
 	fair, json bool
 }
@@ -42,6 +43,18 @@ grid and on those of data.test.grids), writes DIR/report.html and prints the tab
 
 demo takes minutes on two cores, paper has the paper's sizes and takes many hours.
 
+Experiments of the paper on these, each with a report of its own in DIR:
+
+  temporal       diffusion-sorption trained on t up to 400 s, scored beyond
+  interpolation  what moe's basis adds to cubic interpolation between the points
+                 that its experts are constrained at (Clough-Tocher)
+  residuals      residuals on validation during training, and how points,
+                 tolerance and iterations change those of trained experts
+  scaling        time of a step over the number of points, hard and moe
+
+residuals and scaling take --problem navier-stokes too. All but temporal use the
+runs in DIR, which by default are those of the problem's own reproduction.
+
 hard has one expert with as many points as one of moe's, as published; --fair
 adds a fourth run in which it has as many as all of moe's together.
 
@@ -50,6 +63,8 @@ kept: started again, an interrupted reproduction continues.`,
 		Example: `  pihc reproduce diffusion-sorption --scale demo
   pihc reproduce diffusion-sorption --scale small --out runs/small --seed 2
   pihc reproduce navier-stokes --scale demo
+  pihc reproduce temporal --scale demo
+  pihc reproduce scaling --problem navier-stokes --scale small
   pihc reproduce mine/spec.yaml --out runs/mine --methods moe,hard
   pihc reproduce diffusion-sorption --scale demo --set training.steps=100 --json`,
 		Args: positional("NAME or SPEC.yaml", 1, 1),
@@ -58,6 +73,7 @@ kept: started again, an interrupted reproduction continues.`,
 	o.add(c, false)
 	flags := c.Flags()
 	flags.StringVar(&o.scale, "scale", "demo", "demo, small or paper")
+	flags.StringVar(&o.problem, "problem", "", "problem of residuals or scaling (default diffusion-sorption)")
 	flags.StringSliceVar(&o.methods, "methods", nil, "methods to train, as in moe,hard (default all three)")
 	flags.StringVarP(&o.out, "out", "o", "", "folder of the experiment (default runs/NAME-SCALE; required for a spec file)")
 	flags.BoolVar(&o.fair, "fair", false, "train hard once more, with as many points as all experts of moe together")
@@ -71,13 +87,18 @@ type reproduction struct {
 	Scale     string                        `json:"scale,omitempty"` // of a built-in experiment
 	Methods   map[string]*report.Evaluation `json:"methods"`
 	Baselines map[string]*report.Evaluation `json:"baselines,omitempty"`
+	Paired    []report.Difference           `json:"paired,omitempty"` // of the methods, by sample
 	Report    string                        `json:"report"`
 	Seconds   float64                       `json:"seconds"`
 }
 
 func (a *app) reproduce(ctx context.Context, name string, o *reproduceOptions) error {
 	begin := time.Now()
-	specName, scale, dir, err := o.experiment(name)
+	study, base, err := o.study(name)
+	if err != nil {
+		return err
+	}
+	specName, scale, dir, err := o.experiment(base)
 	if err != nil {
 		return err
 	}
@@ -97,6 +118,7 @@ func (a *app) reproduce(ctx context.Context, name string, o *reproduceOptions) e
 		return err
 	}
 	var runs []string
+	trained := map[string]string{}
 	for _, x := range experiments(spec, o.methods, o.fair) {
 		run := filepath.Join(dir, x.name)
 		spec, p, err := o.open(specName, x.overrides...)
@@ -120,7 +142,11 @@ func (a *app) reproduce(ctx context.Context, name string, o *reproduceOptions) e
 			}
 			return fmt.Errorf("%s: %w", x.name, err)
 		}
-		runs = append(runs, run)
+		runs, trained[x.name] = append(runs, run), run
+	}
+	if study.run != nil {
+		samples := map[string]int{"demo": 8, "small": 16}[scale] // else all
+		return a.finish(ctx, study.run, &studied{name, scale, dir, trained, set, o.workers, samples}, o.json, begin)
 	}
 	page, err := a.comparison(ctx, runs, dataDir, false, o.workers)
 	if err != nil {
@@ -129,6 +155,14 @@ func (a *app) reproduce(ctx context.Context, name string, o *reproduceOptions) e
 	page.Title = p.Title
 	if scale != "" {
 		page.Title = fmt.Sprintf("%s, %s scale", p.Title, scale)
+	}
+	if study.published != nil {
+		page.Title += ", " + name
+		for i := range page.Methods {
+			score := study.published[page.Methods[i].Key]
+			page.Methods[i].Published = &score
+		}
+		page.Published = study.source
 	}
 	path := filepath.Join(dir, "report.html")
 	if err := report.WritePage(dir, path, *page); err != nil {
@@ -197,7 +231,7 @@ func experiments(spec *model.Spec, methods []string, fair bool) []experiment {
 
 func reproductionOf(page *report.Page, problem, scale, path string, seconds float64) reproduction {
 	out := reproduction{
-		Problem: problem, Scale: scale, Report: path, Seconds: seconds,
+		Problem: problem, Scale: scale, Report: path, Seconds: seconds, Paired: page.Differences(),
 		Methods: map[string]*report.Evaluation{}, Baselines: map[string]*report.Evaluation{},
 	}
 	for i := range page.Methods {
