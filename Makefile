@@ -9,9 +9,9 @@ export GOEXPERIMENT ?= simd
 export GOFLAGS ?= -ldflags=-X=runtime.godebugDefault=simd=+
 export CGO_ENABLED ?= 0
 GO ?= go
-TOOLS := $(GO) tool -modfile=tools/go.mod
+TOOLS := $(GO) tool -modfile=tools/lint.mod
 
-.PHONY: all build deps demo test vet reference cross widths plugin xla race fuzz bench lint clean
+.PHONY: all build deps demo test vet reference cross widths plugin xla race fuzz stress soak bench lint clean
 
 all: build
 
@@ -28,6 +28,7 @@ deps: ## download what the build needs
 
 test: vet lint build ## everything CI runs
 	$(GO) test ./...
+	$(GO) run ./tools/stress -short
 	$(MAKE) reference cross widths xla
 
 vet:
@@ -81,8 +82,14 @@ xla: ## engine xla on the plugin that make plugin fetched; quickly compiled, slo
 	PIHC_PJRT=$(PLUGIN) XLA_FLAGS=--xla_backend_optimization_level=0 $(GO) test ./internal/pjrt ./xla; \
 	PIHC_PJRT=$(PLUGIN) XLA_FLAGS=--xla_backend_optimization_level=0 $(GO) test ./cmd/pihc -run TestScripts/xla
 
-race: ## the packages that work in parallel under the race detector, which also checks pointers; needs gcc
-	CGO_ENABLED=1 $(GO) test -race ./internal/kernel ./internal/fft ./fno ./ffno ./grid ./constraint ./model
+race: ## every package under the race detector, which also checks pointers; needs gcc
+	CGO_ENABLED=1 $(GO) test -race -short -timeout 60m ./...
+
+stress: ## kill, damage and starve every command, continue, and compare bits; STRESS=-short: a few cases
+	$(GO) run ./tools/stress $(STRESS)
+
+soak: ## 10,000 steps of a small network: memory and open files, as a table and docs/soak.svg
+	$(GO) run ./tools/stress -only soak -figure docs/soak.svg
 
 FUZZTIME ?= 20s
 

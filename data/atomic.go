@@ -6,8 +6,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"hash"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -47,12 +50,12 @@ func writeAtomic(path string, name func(sum string) string, write func(io.Writer
 	defer func() {
 		if err != nil {
 			f.Close()
-			os.Remove(temporary)
+			_ = Remove(temporary)
 			err = fmt.Errorf("write %s: %w", path, reason(err))
 		}
 	}()
 	hash := sha256.New()
-	count := &countingWriter{w: io.MultiWriter(f, hash)}
+	count := &countingWriter{f: f, hash: hash}
 	buffer := bufio.NewWriterSize(count, 1<<18)
 	if err := write(buffer); err != nil {
 		return 0, "", err
@@ -60,10 +63,13 @@ func writeAtomic(path string, name func(sum string) string, write func(io.Writer
 	if err := buffer.Flush(); err != nil {
 		return 0, "", err
 	}
-	if err := f.Sync(); err != nil {
+	if err := syncFile(f); err != nil {
 		return 0, "", err
 	}
 	sum = hex.EncodeToString(hash.Sum(nil))
+	if err := inject("rename", name(sum)); err != nil {
+		return 0, "", err
+	}
 	if err := renameOpen(f, temporary, name(sum)); err != nil {
 		return 0, "", err
 	}
@@ -77,21 +83,46 @@ func syncFolder(dir string) {
 	if dir == "" {
 		dir = "."
 	}
+	if inject("sync folder", dir) != nil {
+		return
+	}
 	if d, err := os.Open(dir); err == nil {
 		d.Sync()
 		d.Close()
 	}
 }
 
+// countingWriter writes to a file and its hash.
 type countingWriter struct {
-	w io.Writer
-	n int64
+	f    *os.File
+	hash hash.Hash
+	n    int64
 }
 
 func (c *countingWriter) Write(p []byte) (int, error) {
-	n, err := c.w.Write(p)
+	n, err := writeFile(c.f, p)
+	c.hash.Write(p[:n])
 	c.n += int64(n)
 	return n, err
+}
+
+func syncFile(f *os.File) error {
+	if err := inject("sync", f.Name()); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+// Remove removes a file; that there is none is no error.
+func Remove(path string) error {
+	err := inject("remove", path)
+	if err == nil {
+		err = os.Remove(path)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // HashFile returns the size of a file and its SHA-256 in hexadecimal.

@@ -120,7 +120,7 @@ func (g *generator) lock() (unlock func(), err error) {
 	}
 	RemovePartials(g.dir)
 	if g.complete {
-		os.Remove(g.path(progressFile))
+		_ = Remove(g.path(progressFile))
 	}
 	return unlock, nil
 }
@@ -128,7 +128,11 @@ func (g *generator) lock() (unlock func(), err error) {
 // MakeFolder makes a folder and those above it, and says whether it did.
 func MakeFolder(dir string) (made bool, err error) {
 	_, missing := os.Stat(dir)
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	err = inject("make folder", dir)
+	if err == nil {
+		err = os.MkdirAll(dir, 0o777)
+	}
+	if err != nil {
 		return false, fmt.Errorf("create %s: %w", dir, reason(err))
 	}
 	return missing != nil, nil
@@ -153,7 +157,7 @@ func (g *generator) generate(ctx context.Context) error {
 	if err := g.manifest.write(g.path(manifestFile)); err != nil {
 		return err
 	}
-	os.Remove(g.path(progressFile))
+	_ = Remove(g.path(progressFile)) // the next process does it otherwise
 	return g.announce(noMore, 0, 0)
 }
 

@@ -60,7 +60,12 @@ func LockFolder(dir string) (*Lock, error) {
 	self := Holder{Process: os.Getpid(), Start: time.Now().Truncate(time.Second), Command: strings.Join(os.Args, " ")}
 	self.Host, _ = os.Hostname()
 	for {
-		f, held, err := openLock(path)
+		err := inject("lock", path)
+		var f *os.File
+		held := false
+		if err == nil {
+			f, held, err = openLock(path)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("lock %s: %w", dir, reason(err))
 		}
@@ -84,7 +89,7 @@ func LockFolder(dir string) (*Lock, error) {
 			err = f.Truncate(0)
 		}
 		if err == nil {
-			_, err = f.WriteAt(append(text, '\n'), 0)
+			_, err = writeFile(f, append(text, '\n')) // at 0
 		}
 		if err != nil {
 			l.Release()
@@ -96,6 +101,7 @@ func LockFolder(dir string) (*Lock, error) {
 
 // Release ends the claim and removes the lock file.
 func (l *Lock) Release() {
+	_ = inject("release", l.path)
 	removeLocked(l.path, l.file)
 }
 
@@ -129,6 +135,9 @@ func samePlace(f *os.File, path string) bool {
 func createPartial(name func() string) (*os.File, string, error) {
 	for {
 		path := name()
+		if err := inject("create", path); err != nil {
+			return nil, "", err
+		}
 		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		if err != nil {
 			return nil, "", err

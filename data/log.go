@@ -35,7 +35,11 @@ type Log struct {
 // CreateLog starts a log. A file that exists is an error that satisfies
 // errors.Is(err, fs.ErrExist).
 func CreateLog(path string) (*Log, error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o666)
+	err := inject("create", path)
+	var f *os.File
+	if err == nil {
+		f, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o666)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("write %s: %w", path, reason(err))
 	}
@@ -55,10 +59,15 @@ type Line struct {
 // a line; the others are removed. A log that is missing is started.
 func AppendLog(path string, size int64) (*Log, error) {
 	l := &Log{path: path, sum: sha256.New()}
-	var err error
-	l.file, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666)
+	err := inject("open", path)
 	if err == nil {
-		if err = l.file.Truncate(size); err == nil {
+		l.file, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666)
+	}
+	if err == nil {
+		if err = inject("truncate", path); err == nil {
+			err = l.file.Truncate(size)
+		}
+		if err == nil {
 			_, err = io.CopyN(l.sum, l.file, size)
 		}
 		if err != nil {
@@ -90,7 +99,7 @@ func (l *Log) Write(record any) error {
 	l.sum.Write(line)
 	line = fmt.Appendf(line, "%s\"}\n", chain(l.sum))
 	l.sum.Write(line[at:])
-	if _, err := l.file.Write(line); err != nil {
+	if _, err := writeFile(l.file, line); err != nil {
 		return fmt.Errorf("write %s: %w", l.path, reason(err))
 	}
 	return nil
@@ -100,7 +109,7 @@ func chain(sum hash.Hash) string { return hex.EncodeToString(sum.Sum(nil)[:chain
 
 // Sync makes what was written survive a power cut.
 func (l *Log) Sync() error {
-	if err := l.file.Sync(); err != nil {
+	if err := syncFile(l.file); err != nil {
 		return fmt.Errorf("write %s: %w", l.path, reason(err))
 	}
 	return nil

@@ -54,7 +54,7 @@ func (m Meta) sum() (string, error) {
 // their content: its JSON, which replaces the one before, always has its own.
 func writeCheckpoint[T kernel.Float](run, name string, layout []kernel.Tensor, s *state[T], m Meta, moments bool) error {
 	dir := checkpointDir(run)
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	if _, err := data.MakeFolder(dir); err != nil {
 		return err
 	}
 	tensors := tensorsOf("params.", layout, s.Params)
@@ -97,7 +97,7 @@ func writeBest[T kernel.Float](run string, layout []kernel.Tensor, s *state[T], 
 		return err
 	}
 	if now, err := readMeta(run, bestName); err == nil && old.Tensors != "" && old.Tensors != now.Tensors {
-		return removeFile(filepath.Join(checkpointDir(run), old.Tensors))
+		return data.Remove(filepath.Join(checkpointDir(run), old.Tensors))
 	}
 	return nil
 }
@@ -267,17 +267,10 @@ func prune(run string, keep int) error {
 			continue
 		}
 		for _, ext := range []string{metaExt, tensorsExt} {
-			if err := removeFile(filepath.Join(checkpointDir(run), n+ext)); err != nil {
+			if err := data.Remove(filepath.Join(checkpointDir(run), n+ext)); err != nil {
 				return err
 			}
 		}
-	}
-	return nil
-}
-
-func removeFile(path string) error {
-	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
-		return err
 	}
 	return nil
 }

@@ -75,7 +75,7 @@ func foreign(dir string, further map[string][]byte) (string, error) {
 func unmade(dir string, further map[string][]byte) {
 	data.RemovePartials(dir)
 	for _, name := range append(slices.Collect(maps.Keys(further)), ProblemFile, InfoFile) {
-		os.Remove(filepath.Join(dir, name))
+		_ = data.Remove(filepath.Join(dir, name))
 	}
 }
 
@@ -187,7 +187,7 @@ func claim(dir string) (*data.Lock, error) {
 			orphan = errors.Is(err, fs.ErrNotExist)
 		}
 		if orphan {
-			os.Remove(filepath.Join(checkpointDir(dir), e.Name()))
+			_ = data.Remove(filepath.Join(checkpointDir(dir), e.Name()))
 		}
 	}
 	return lock, nil

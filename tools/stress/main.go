@@ -1,0 +1,125 @@
+//go:build unix
+
+// Command stress kills, damages and starves pihc, continues as a user would, and
+// compares every file with those of an undisturbed run. It builds pihc with the tag
+// faults, so that it can end or fail at each operation on a file.
+//
+//	go run ./tools/stress [-short] [-only flips,ranks] [-seed N]
+//
+// Soak, 10,000 steps with flat memory, runs by its name alone.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// harness runs cases, one after the other, in the folder case of its work folder:
+// paths are the same in all, so files can be compared.
+type harness struct {
+	pihc   string // the program
+	work   string
+	short  bool
+	rng    *rand.Rand
+	keep   bool
+	figure string
+	cases  int // of the section in progress
+	failed int
+	total  int // failures of all sections
+	notes  map[string]int
+}
+
+func main() {
+	short := flag.Bool("short", false, "a few cases of each kind, in seconds")
+	only := flag.String("only", "", "sections to run, separated by commas")
+	seed := flag.Uint64("seed", uint64(time.Now().UnixNano()), "of the random choices")
+	binary := flag.String("pihc", "", "program built with -tags faults; built if empty")
+	keep := flag.Bool("keep", false, "keep the folder of each failed case")
+	figure := flag.String("figure", "", "SVG of soak to write")
+	flag.Parse()
+	h := &harness{short: *short, rng: rand.New(rand.NewPCG(*seed, 1)), pihc: *binary, keep: *keep, figure: *figure}
+	if err := h.run(*only, *seed); err != nil {
+		fmt.Fprintln(os.Stderr, "stress:", err)
+		os.Exit(1)
+	}
+}
+
+func (h *harness) run(only string, seed uint64) error {
+	var err error
+	if h.work, err = os.MkdirTemp("", "pihc-stress-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(h.work)
+	if h.pihc == "" {
+		h.pihc = filepath.Join(h.work, "pihc")
+		build := exec.Command("go", "build", "-tags", "faults", "-o", h.pihc, "./cmd/pihc")
+		build.Stderr = os.Stderr
+		if err := build.Run(); err != nil {
+			return fmt.Errorf("build: %w", err)
+		}
+	}
+	fmt.Printf("seed %d\n", seed)
+	if err := h.prepare(); err != nil {
+		return err
+	}
+	begin := time.Now()
+	for _, s := range []struct {
+		name string
+		run  func() error
+	}{
+		{"operations", h.operations}, {"moments", h.moments}, {"failures", h.failures}, {"flips", h.flips},
+		{"limits", h.limits}, {"pairs", h.pairs}, {"ranks", h.ranks}, {"soak", h.soak},
+	} {
+		if only == "" && s.name == "soak" || only != "" && !slices.Contains(strings.Split(only, ","), s.name) {
+			continue
+		}
+		h.cases, h.failed, h.notes = 0, 0, map[string]int{}
+		start := time.Now()
+		if err := s.run(); err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+		fmt.Printf("%-11s %5d cases, %d failed, %.0f s", s.name, h.cases, h.failed, time.Since(start).Seconds())
+		for _, note := range sortedKeys(h.notes) {
+			fmt.Printf(", %s %d", note, h.notes[note])
+		}
+		fmt.Println()
+		h.total += h.failed
+	}
+	if h.total > 0 {
+		return fmt.Errorf("%d cases failed", h.total)
+	}
+	fmt.Printf("all as promised, %.0f s\n", time.Since(begin).Seconds())
+	return nil
+}
+
+// fail reports a case that did not end as promised.
+func (h *harness) fail(format string, args ...any) {
+	h.failed++
+	fmt.Printf("FAILED %s\n", fmt.Sprintf(format, args...))
+	if h.keep {
+		kept := fmt.Sprintf("%s-failed-%d", h.work, h.total+h.failed)
+		if err := os.CopyFS(kept, os.DirFS(h.path())); err == nil {
+			fmt.Printf("       kept in %s\n", kept)
+		}
+	}
+}
+
+// path is that of a file of the case in progress.
+func (h *harness) path(names ...string) string {
+	return filepath.Join(append([]string{h.work, "case"}, names...)...)
+}
+
+// times is how many cases of a kind to run.
+func (h *harness) times(full, short int) int {
+	if h.short {
+		return short
+	}
+	return full
+}
