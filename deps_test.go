@@ -40,7 +40,6 @@ var layers = map[string]int{
 	"train":               7,
 	"report":              7,
 	"cmd/pihc":            8,
-	"tools/stress":        8,
 	"":                    9, // this package: the guide, and tests of the whole
 }
 

@@ -29,8 +29,9 @@ func (h *harness) pairs() error {
 				err error
 			}
 			other := make(chan result)
+			delay := time.Duration(h.rng.Float64() * 0.5 * one.seconds * float64(time.Second))
 			go func() {
-				time.Sleep(time.Duration(h.work[len(h.work)-1]%7) * time.Millisecond)
+				time.Sleep(delay)
 				e, err := h.pihcWith("", two.args...)
 				other <- result{e, err}
 			}()
@@ -50,7 +51,7 @@ func (h *harness) pairs() error {
 			}
 			h.notes["refused"] += refused
 			// What the second one writes beside the run is not compared.
-			for _, name := range []string{"u.npz", "page.html", "figures"} {
+			for _, name := range []string{"u.npz", "page.html", "figures", "run/metrics.json"} {
 				if one.name != two.name {
 					_ = os.RemoveAll(h.path(name))
 				}
