@@ -59,6 +59,30 @@ var (
 	}
 )
 
+// Rate returns the learning rate of a step in [0, Steps): from each restart on that of
+// a run which begins there.
+func (t *TrainingSpec) Rate(step int) float64 {
+	from, end := 0, t.Steps
+	for _, n := range t.Restarts {
+		if step < n {
+			end = n
+			break
+		}
+		from = n
+	}
+	return t.LearningRate.At(step-from, end-from)
+}
+
+// Progress returns the fraction of the way at a step, for what changes during
+// training: restarts do not begin it anew.
+func (t *TrainingSpec) Progress(step int) float64 {
+	steps := t.Steps
+	if len(t.Restarts) > 0 {
+		steps = t.Restarts[0]
+	}
+	return min(1, float64(step)/float64(steps))
+}
+
 // At returns the learning rate of a step in [0, steps):
 //
 //	exponential  initial·(final/initial)^(step/(steps-1)), or in equal stairs

@@ -143,6 +143,7 @@ func (r Ramp) At(progress float64) float64 {
 // TrainingSpec describes the optimisation.
 type TrainingSpec struct {
 	Steps         int          `yaml:"steps"`
+	Restarts      []int        `yaml:"restarts,flow,omitempty"` // steps from which a finished run was extended: the learning rate began anew
 	Batch         int          `yaml:"batch"`
 	MicroBatch    int          `yaml:"micro_batch"`
 	LearningRate  LearningRate `yaml:"learning_rate"`
@@ -368,6 +369,12 @@ func (s *Spec) validate(d *config.Document) error {
 	atLeast("training.steps", t.Steps, 1)
 	if t.Best != "" {
 		oneOf("training.best", t.Best, BestResidual, BestRelative, BestLast)
+	}
+	for i, n := range t.Restarts {
+		if least := append([]int{0}, t.Restarts...)[i]; n <= least || n >= t.Steps {
+			bad("training.restarts", "training.restarts: want steps in ascending order, before the last, %d", t.Steps)
+			break
+		}
 	}
 	atLeast("training.batch", t.Batch, 1)
 	first := 0

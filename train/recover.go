@@ -1,7 +1,11 @@
 package train
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 
 	"pihc/dist"
 	"pihc/model"
@@ -62,7 +66,11 @@ func (t *trainer[T]) lastGood() int {
 // stateOf reads what a step changes from the checkpoint of a step.
 func (t *trainer[T]) stateOf(step int) (model.State[T], error) {
 	if step == 0 {
-		return t.initialState(), nil
+		// A run that started from another has those parameters in a checkpoint.
+		_, err := os.Stat(filepath.Join(checkpointDir(t.dir), stepName(0)+metaExt))
+		if errors.Is(err, fs.ErrNotExist) {
+			return t.initialState(), nil
+		}
 	}
 	s, _, err := readCheckpoint[T](t.dir, stepName(step), t.info.Layout, true)
 	if err != nil {

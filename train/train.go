@@ -80,6 +80,9 @@ type Options struct {
 	Comm dist.Comm
 	// Files are written into a new run folder beside the spec, by name.
 	Files map[string][]byte
+	// From is the folder of a run whose best parameters a new run starts from; "":
+	// those that its seed draws.
+	From string
 }
 
 // collapsed is the size of predictions, relative to what is expected, below which
@@ -103,6 +106,7 @@ type Summary struct {
 	Samples      int // left out of steps that were done without them
 	RecoveredAt  int // the step after which training went back; 0: it did not
 	Seconds      float64
+	Complete     bool // the run had all its steps before
 }
 
 // Run trains spec on the training split of dataset in the run folder dir. The
@@ -162,6 +166,7 @@ func run[T kernel.Float](ctx context.Context, dir string, spec *model.Spec, p *p
 	if err := t.join(p); err != nil {
 		return Summary{}, err
 	}
+	complete := t.state.step == spec.Training.Steps && !t.state.due
 	if err = t.enter(); err == nil {
 		err = t.interruptible(ctx)
 	}
@@ -171,12 +176,17 @@ func run[T kernel.Float](ctx context.Context, dir string, spec *model.Spec, p *p
 		}
 	}
 	s := t.state
-	return Summary{s.step, s.bestStep, s.bestResidual, s.badTotal, s.badSamples, s.recoveredAt, time.Since(t.begin).Seconds()}, err
+	return Summary{s.step, s.bestStep, s.bestResidual, s.badTotal, s.badSamples, s.recoveredAt, time.Since(t.begin).Seconds(), complete}, err
 }
 
 func newTrainer[T kernel.Float](dir string, spec *model.Spec, p *pde.Problem, set *data.Dataset, o Options) (*trainer[T], error) {
 	if err := checkDataset(spec, p, set); err != nil {
 		return nil, err
+	}
+	if !o.Resume { // what began otherwise goes on
+		if err := checkCount(spec, set); err != nil {
+			return nil, err
+		}
 	}
 	encoded, err := spec.Encode()
 	if err != nil {
@@ -235,6 +245,19 @@ func checkDataset(spec *model.Spec, p *pde.Problem, set *data.Dataset) error {
 	}
 	if got, want := data.FormatShape(split.SolutionShape()), data.FormatShape(g.Shape()); got != want {
 		return fmt.Errorf("the dataset's grid is %s, the spec's is %s; generate a dataset for this grid", got, want)
+	}
+	return nil
+}
+
+// checkCount reports a training split of another size than the spec's: the run's
+// record would say what is not so.
+func checkCount(spec *model.Spec, set *data.Dataset) error {
+	split, err := set.Split("train")
+	if err != nil {
+		return err
+	}
+	if split.Count != spec.Data.Train.Count {
+		return fmt.Errorf("the dataset has %d training samples, the spec's data.train.count is %d; set it to %[1]d, or generate the dataset again", split.Count, spec.Data.Train.Count)
 	}
 	return nil
 }
@@ -303,8 +326,10 @@ func (t *trainer[T]) open(p *pde.Problem) error {
 		if err := t.start(); err != nil {
 			return err
 		}
-		t.log, err = data.CreateLog(path)
-		return err
+		if t.log, err = data.CreateLog(path); err != nil || t.options.From == "" {
+			return err
+		}
+		return t.takeOver()
 	}
 	if t.lock, err = claim(t.dir); err != nil {
 		return err
@@ -458,7 +483,7 @@ func (t *trainer[T]) nextBatch() model.Batch {
 		t.batch.Seeds = append(t.batch.Seeds, constraint.Seed{Run: t.spec.Seed, Step: uint64(t.state.step), Sample: uint64(sample)})
 	}
 	t.batch.Pass = 1 + t.state.step%t.spec.Network.Passes // each in turn
-	t.batch.Progress = float64(t.state.step) / float64(t.spec.Training.Steps)
+	t.batch.Progress = t.spec.Training.Progress(t.state.step)
 	return t.batch
 }
 
@@ -466,7 +491,7 @@ func (t *trainer[T]) nextBatch() model.Batch {
 // skipped. Cancelled, it changes nothing.
 func (t *trainer[T]) oneStep() error {
 	s, spec := t.state, &t.spec.Training
-	rate := spec.LearningRate.At(s.step, spec.Steps)
+	rate := spec.Rate(s.step)
 	if s.recoveredAt > 0 {
 		rate *= float64(spec.RecoveryFactor)
 	}

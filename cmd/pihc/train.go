@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -19,15 +21,15 @@ import (
 
 type trainOptions struct {
 	specFlags
-	engine            engineFlags
-	data, out, resume string
+	engine                  engineFlags
+	data, out, resume, from string
 }
 
 func newTrain(a *app) *cobra.Command {
 	o := &trainOptions{}
 	c := &cobra.Command{
 		Use:   "train SPEC --data DIR --out RUN | train --resume RUN",
-		Short: "Train one method in a run folder, or resume one",
+		Short: "Train one method in a run folder, or resume or extend one",
 		Long: `train fits the network of a spec to the equation on the training split of a
 dataset. No solution enters the training; the error against solutions of the
 validation split is logged, and the best checkpoint is chosen by the validation
@@ -39,6 +41,11 @@ checkpoints/. Ctrl-C writes a checkpoint, after the sample in progress, and exit
 130; a second one stops at once. --resume continues bitwise as if nothing had happened, on any
 number of workers, with vectors of the same width.
 
+A finished run is extended by --resume RUN --set training.steps=N: its learning rate
+goes through its schedule once more, from the last step to N, and spec.yaml records
+where (training.restarts). --from RUN begins a new run, of any spec with the same
+network, with the best parameters of another.
+
 Started by mpirun or srun, its processes train one run, with the bits of one.
 
 A sample whose loss or gradient is not finite is left out of its step, counted and
@@ -48,7 +55,9 @@ a lower learning rate (training.recovery_factor); the second time it ends with a
 error.`,
 		Example: `  pihc train diffusion-sorption-demo --method moe --data data --out runs/moe
   pihc train my.yaml --data data --out runs/wide --set network.width=48 --seed 3
-  pihc train --resume runs/moe`,
+  pihc train --resume runs/moe
+  pihc train --resume runs/moe --set training.steps=8000
+  pihc train my.yaml --from runs/moe --data data --out runs/finer --set grid.x=256`,
 		Args: positional("SPEC", 0, 1),
 		RunE: func(c *cobra.Command, args []string) error { return a.train(c.Context(), args, o) },
 	}
@@ -57,6 +66,7 @@ error.`,
 	c.Flags().StringVarP(&o.data, "data", "d", "", "folder of the dataset (required, except with --resume)")
 	c.Flags().StringVarP(&o.out, "out", "o", "", "run folder to make (required, except with --resume)")
 	c.Flags().StringVar(&o.resume, "resume", "", "run folder to continue")
+	c.Flags().StringVar(&o.from, "from", "", "run folder whose parameters a new run starts from")
 	return c
 }
 
@@ -71,13 +81,18 @@ func (a *app) train(ctx context.Context, args []string, o *trainOptions) error {
 			return usagef("SPEC %s with --resume: the spec is in the run folder", args[0])
 		case o.out != "":
 			return usagef("--out with --resume: a run continues in its own folder")
-		case o.any():
-			return usagef("--set, --seed or --method with --resume: the spec of a run does not change")
+		case o.from != "":
+			return usagef("--from with --resume: a run continues with its own parameters")
 		}
-		if _, err := o.overrides(); err != nil {
+		overrides, err := o.overrides()
+		if err != nil {
 			return err
 		}
-		return a.resume(ctx, o)
+		steps, err := extension(overrides)
+		if err != nil {
+			return err
+		}
+		return a.resume(ctx, o, steps)
 	}
 	switch {
 	case len(args) == 0:
@@ -98,7 +113,28 @@ func (a *app) train(ctx context.Context, args []string, o *trainOptions) error {
 	if err := checkSizes(spec, p, o.workers); err != nil {
 		return err
 	}
-	return a.trainAndTell(ctx, o.out, o.data, spec, p, set, train.Options{Engine: o.engine.name, Plugin: o.engine.plugin, Workers: a.workers(o.workers), Comm: a.comm})
+	if o.from != "" && !train.IsRun(o.from) {
+		return usagef("--from %s: it is no run folder", o.from)
+	}
+	return a.trainAndTell(ctx, o.out, o.data, spec, p, set, train.Options{Engine: o.engine.name, Plugin: o.engine.plugin, Workers: a.workers(o.workers), Comm: a.comm, From: o.from})
+}
+
+// extension returns the number of steps that overrides extend a run to, 0 without
+// any.
+func extension(overrides []string) (int, error) {
+	if len(overrides) == 0 {
+		return 0, nil
+	}
+	value, ok := strings.CutPrefix(overrides[0], "training.steps=")
+	if len(overrides) > 1 || !ok {
+		return 0, withHint(usagef("--set, --seed or --method with --resume: of a run's spec training.steps alone changes, to extend it"),
+			"`pihc train SPEC --from RUN` starts another experiment from its parameters")
+	}
+	steps, err := strconv.Atoi(value)
+	if err != nil || steps < 1 {
+		return 0, usagef("--set training.steps=%s: want a positive number of steps", value)
+	}
+	return steps, nil
 }
 
 // withDataHint tells how to make a dataset that does not exist.
@@ -109,12 +145,21 @@ func withDataHint(err error, spec, dir string) error {
 	return err
 }
 
-func (a *app) resume(ctx context.Context, o *trainOptions) error {
+// resume continues a run, after an extension to so many steps unless that is 0.
+func (a *app) resume(ctx context.Context, o *trainOptions, steps int) error {
 	if cleared, err := train.ClearUnmade(o.resume); err != nil {
 		return err
 	} else if cleared {
 		return withHint(fmt.Errorf("run %s was stopped while its folder was made, before any training; the folder was removed", o.resume),
 			"begin again with `pihc train SPEC --data DIR --out %s`", o.resume)
+	}
+	if steps > 0 && a.comm.Size() > 1 {
+		return usagef("--set training.steps with several processes: one process extends a run, then several may go on")
+	}
+	if steps > 0 {
+		if err := train.Extend(o.resume, steps); err != nil {
+			return err
+		}
 	}
 	spec, p, err := train.ReadRun(o.resume)
 	if err != nil {
@@ -139,6 +184,11 @@ func (a *app) trainAndTell(ctx context.Context, dir, dataDir string, spec *model
 		return withHint(err, "the disk is full: free some space; then `pihc train --resume %s` continues from its newest checkpoint", dir)
 	}
 	if err != nil {
+		return err
+	}
+	if s.Complete {
+		_, err := fmt.Fprintf(a.Out, "run %s is complete: %d of %d steps; `pihc train --resume %s --set training.steps=%d` extends it\n",
+			dir, s.Steps, spec.Training.Steps, dir, 2*s.Steps)
 		return err
 	}
 	skipped := ""

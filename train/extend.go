@@ -1,0 +1,108 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"pihc/data"
+	"pihc/model"
+)
+
+// takeOver puts the best parameters of another run in the place of those drawn, and
+// writes them as the checkpoint of step 0, so that a run which is interrupted
+// before the next needs the other no more.
+func (t *trainer[T]) takeOver() error {
+	from := t.options.From
+	name := bestName
+	if _, err := readMeta(from, bestName); errors.Is(err, fs.ErrNotExist) {
+		if name, err = latest(from); err != nil {
+			return err
+		}
+	}
+	s, _, err := readCheckpoint[T](from, name, t.info.Layout, false)
+	if err != nil {
+		return fmt.Errorf("start from run %s: its network is not this spec's: %w", from, err)
+	}
+	copy(t.state.Params, s.evaluated())
+	if t.state.Average != nil {
+		copy(t.state.Average, t.state.Params)
+	}
+	if err := t.stepper.Begin(&t.state.State); err != nil {
+		return err
+	}
+	return t.checkpoint()
+}
+
+// Extend gives a finished run more steps, with a schedule that begins anew at its
+// end: its spec gets the new number and the step of the restart (training.restarts),
+// and its checkpoints the hash of that spec. Resume then continues it. A run that was
+// extended so and has not gone on stays as it is. A run that is not finished is an
+// error, as is a number that is no larger.
+func Extend(dir string, steps int) (err error) {
+	lock, err := claim(dir)
+	if err != nil {
+		return err
+	}
+	defer lock.Release()
+	path := filepath.Join(dir, SpecFile)
+	src, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	spec, err := model.LoadSpec(path, src)
+	if err != nil {
+		return err
+	}
+	name, err := latest(dir)
+	if err != nil {
+		return err
+	}
+	newest, err := readMeta(dir, name)
+	if err != nil {
+		return err
+	}
+	training := &spec.Training
+	if n := len(training.Restarts); n > 0 && training.Restarts[n-1] == newest.Step && training.Steps == steps {
+		return nil
+	}
+	switch {
+	case newest.Step < training.Steps:
+		return fmt.Errorf("run %s is at step %d of %d: it is extended when it is finished", dir, newest.Step, training.Steps)
+	case steps <= training.Steps:
+		return fmt.Errorf("run %s has %d steps: want more than that, got %d", dir, training.Steps, steps)
+	}
+	training.Restarts, training.Steps = append(training.Restarts, training.Steps), steps
+	longer, err := spec.Encode()
+	if err != nil {
+		return err
+	}
+	names, err := stepCheckpoints(dir)
+	if err != nil {
+		return err
+	}
+	// Stopped in between, the same call completes what is left.
+	for _, name := range append(names, bestName) {
+		m, err := readMeta(dir, name)
+		if name == bestName && errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if m.SpecHash != hash(src) && m.SpecHash != hash(longer) {
+			return &EditedError{Run: dir, Checkpoint: name, Files: []string{SpecFile}}
+		}
+		m.SpecHash = hash(longer)
+		if m.Checksum, err = m.sum(); err != nil {
+			return err
+		}
+		if err := data.WriteJSON(filepath.Join(checkpointDir(dir), name+metaExt), m); err != nil {
+			return err
+		}
+	}
+	return data.WriteAtomic(path, func(w io.Writer) error { _, err := w.Write(longer); return err })
+}
