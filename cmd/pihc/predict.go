@@ -15,6 +15,7 @@ import (
 	"pihc/data"
 	"pihc/grid"
 	"pihc/model"
+	"pihc/pde"
 	"pihc/report"
 )
 
@@ -102,6 +103,9 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 			return withHint(fmt.Errorf("%s, sample %d: %w", o.initial, i, err), "--remove-mean subtracts it")
 		}
 	}
+	if err := a.warnFar(o.initial, p, g, initial); err != nil {
+		return err
+	}
 	if _, err := os.Stat(o.out); err == nil {
 		return withHint(fmt.Errorf("%s exists already", o.out), "choose another name, or remove it")
 	} else if !errors.Is(err, fs.ErrNotExist) {
@@ -175,6 +179,27 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 	}
 	_, err = fmt.Fprintf(a.Out, "%s: %s of shape %s%s\n", o.out, p.Unknown, data.FormatShape(arrays[0].Array.Shape), edited)
 	return err
+}
+
+// warnFar says how many initial conditions are unlike those of training.
+func (a *app) warnFar(file string, p *pde.Problem, g *grid.Grid, initial [][]float64) error {
+	r, err := model.NewRange(p, g)
+	if r == nil || err != nil {
+		return err
+	}
+	count, first, why := 0, 0, ""
+	for i, u0 := range initial {
+		if w := r.Outside(u0); w != "" {
+			if count++; count == 1 {
+				first, why = i, w
+			}
+		}
+	}
+	if count > 0 && a.writes() {
+		fmt.Fprintf(a.Err, "pihc: predict: warning: %d of %d initial conditions in %s are unlike those of training, and their predictions may be far off; sample %d has %s\n",
+			count, len(initial), file, first, why)
+	}
+	return nil
 }
 
 func subtractMean(u []float64) {
