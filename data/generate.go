@@ -32,6 +32,11 @@ type Plan struct {
 	// solutions.
 	Solver func(Split) (func(dst, initial []float64) error, error)
 
+	// Given, which may be nil, writes initial condition and solution (nil in a split
+	// without) of a sample that exists already, and returns false for one that is to
+	// be drawn and solved.
+	Given func(split Split, sample int, initial, solution []float64) (bool, error)
+
 	Workers int // 0 means runtime.GOMAXPROCS(0)
 	// Ranks are processes that share the samples of every shard, all of which call
 	// Generate with the same plan; nil: this process alone. Rank 0 writes the dataset.
@@ -379,19 +384,19 @@ func (g *generator) draw(ctx context.Context, s Split, first, count int, workers
 		all.Go(func() {
 			for i := range next {
 				u := to.initial[i*points : (i+1)*points]
-				err := worker.sample(SampleRand(s.Seed, first+i), u)
-				if err == nil && s.Solve {
-					if to.single != nil {
-						if worker.buffer == nil {
-							worker.buffer = make([]float64, size)
-						}
-						err = worker.solve(worker.buffer, u)
-						for j, x := range worker.buffer {
-							to.single[i*size+j] = float32(x)
-						}
-					} else {
-						err = worker.solve(to.double[i*size:(i+1)*size], u)
+				var solution []float64
+				switch {
+				case s.Solve && to.single == nil:
+					solution = to.double[i*size : (i+1)*size]
+				case s.Solve:
+					if worker.buffer == nil {
+						worker.buffer = make([]float64, size)
 					}
+					solution = worker.buffer
+				}
+				err := g.sample(worker, s, first+i, u, solution)
+				for j, x := range worker.buffer {
+					to.single[i*size+j] = float32(x)
 				}
 				if err != nil {
 					cancel(fmt.Errorf("sample %d of %s: %w", first+i, s.Name, err))
@@ -415,6 +420,20 @@ func (g *generator) draw(ctx context.Context, s Split, first, count int, workers
 		return &interrupted{g.dir, err}
 	}
 	return context.Cause(ctx)
+}
+
+// sample takes a sample that is given, or draws and solves it.
+func (g *generator) sample(w *worker, s Split, index int, initial, solution []float64) error {
+	if g.plan.Given != nil {
+		if there, err := g.plan.Given(s, index, initial, solution); there || err != nil {
+			return err
+		}
+	}
+	err := w.sample(SampleRand(s.Seed, index), initial)
+	if err == nil && s.Solve {
+		err = w.solve(solution, initial)
+	}
+	return err
 }
 
 type interrupted struct {

@@ -37,10 +37,11 @@ func DatasetPlan(s *Spec, p *pde.Problem, workers int) (data.Plan, error) {
 		return own
 	}
 	solvable := p.Reference.Solver != ""
-	if _, err := sampler(p, p.Initial, finest); err != nil {
+	file := p.Reference.Solver == pde.FileSolver
+	if _, err := sampler(p, p.Initial, finest); err != nil && !(file && p.Initial.Distribution == "") {
 		return data.Plan{}, err
 	}
-	if solvable {
+	if solvable && !file {
 		if _, err := ReferenceSolver(p, finest); err != nil {
 			return data.Plan{}, err
 		}
@@ -61,6 +62,9 @@ func DatasetPlan(s *Spec, p *pde.Problem, workers int) (data.Plan, error) {
 			split("test", s.Data.Test.SplitSpec, solvable),
 		},
 		Sampler: func(split data.Split) (func(*rand.Rand, []float64) error, error) {
+			if file && p.Initial.Distribution == "" {
+				return nil, nil
+			}
 			draw, err := sampler(p, p.Initial, gridOf(split.Name))
 			return func(rng *rand.Rand, dst []float64) error {
 				if err := draw(rng, dst); err != nil {
@@ -70,6 +74,9 @@ func DatasetPlan(s *Spec, p *pde.Problem, workers int) (data.Plan, error) {
 			}, err
 		},
 		Solver: func(split data.Split) (func(dst, initial []float64) error, error) {
+			if file {
+				return nil, nil
+			}
 			solver, err := ReferenceSolver(p, gridOf(split.Name))
 			if err != nil {
 				return nil, err
@@ -83,6 +90,9 @@ func DatasetPlan(s *Spec, p *pde.Problem, workers int) (data.Plan, error) {
 	}
 	if len(others) > 0 {
 		plan.SolutionType = data.Float32
+	}
+	if p.Reference.Solver == pde.FileSolver {
+		return plan, givenSolutions(&plan, s, p, own, len(others) > 0)
 	}
 	return plan, nil
 }
@@ -106,6 +116,9 @@ func ReferenceSolver(p *pde.Problem, g *grid.Grid) (sim.Solver, error) {
 func ReferenceSolverWith(p *pde.Problem, g *grid.Grid, options map[string]any) (sim.Solver, error) {
 	if p.Reference.Solver == "" {
 		return nil, fmt.Errorf("the PDE file of %s has no `reference:`, so there are no solutions to compare with", p.Name)
+	}
+	if p.Reference.Solver == pde.FileSolver {
+		return nil, fmt.Errorf("the solutions of %s are those of the file %s: none is computed", p.Name, p.Reference.File)
 	}
 	if p.Reference.Solver == pde.DiscreteSolver {
 		fine, _ := discrete.Refinements(p, g)

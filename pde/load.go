@@ -122,6 +122,7 @@ type (
 	}
 	fileReference struct {
 		Solver    string                    `yaml:"solver"`
+		File      string                    `yaml:"file"`
 		Constants config.Map[config.Scalar] `yaml:"constants"`
 		Points    config.Map[int]           `yaml:"points"`
 		Refine    config.Map[int]           `yaml:"refine"`
@@ -552,6 +553,14 @@ func (l *loader) reference(p *Problem) {
 		p.Reference.Constants[name] = l.number(v, name)
 	}
 	l.refinement(p)
+	if f := l.file.Reference; f.File != "" {
+		if f.Solver != "" || f.Constants.Len() > 0 || f.Points.Len() > 0 || f.Refine.Len() > 0 {
+			l.report(f.Pos.Errorf("reference: file holds the solutions: no solver, constants, points or refine beside it"))
+		}
+		p.Reference.Solver, p.Reference.File = FileSolver, f.File
+	} else if f.Solver == FileSolver {
+		l.report(f.Pos.Errorf("reference: solver: file: want the file itself").WithHint("file: solutions.npz"))
+	}
 	for i := range l.file.Reference.Points.Len() {
 		e := l.file.Reference.Points.At(i)
 		a := p.Axis(e.Key)

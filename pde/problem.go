@@ -141,6 +141,9 @@ type Reference struct {
 	// that solutions are computed with; coarser grids get every second, third,
 	// ... point of them.
 	Points map[string]int
+	// File, of FileSolver, is the NPZ file of solutions, its path that of a file beside
+	// the PDE file.
+	File string
 	// Refine, by axis name, is how much finer the grid of DiscreteSolver is than the
 	// one solutions are asked for on; axes left out have what it chooses.
 	Refine map[string]int
@@ -149,6 +152,9 @@ type Reference struct {
 // DiscreteSolver is the solver that knows no equation: the problem's own rows on
 // a refined grid.
 const DiscreteSolver = "discrete"
+
+// FileSolver stands for solutions that a file holds: none is computed.
+const FileSolver = "file"
 
 // InitialName is the name of the initial condition in expressions: the
 // unknown's name followed by 0, e.g. "u0".
@@ -215,6 +221,9 @@ func (e *UnknownConstantError) Hint() string {
 	}
 	return "its constants are " + strings.Join(names, ", ")
 }
+
+// File is the name of the file that the problem was read from.
+func (p *Problem) File() string { return p.file }
 
 // Axis returns the position of the axis called name, or -1.
 func (p *Problem) Axis(name string) int {

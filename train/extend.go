@@ -31,10 +31,7 @@ func (t *trainer[T]) takeOver() error {
 	if t.state.Average != nil {
 		copy(t.state.Average, t.state.Params)
 	}
-	if err := t.stepper.Begin(&t.state.State); err != nil {
-		return err
-	}
-	return t.checkpoint()
+	return writeCheckpoint(t.dir, stepName(0), t.info.Layout, t.state, t.meta, true)
 }
 
 // Extend gives a finished run more steps, with a schedule that begins anew at its

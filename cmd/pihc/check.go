@@ -143,7 +143,7 @@ func (a *app) check(ctx context.Context, name string, o *checkOptions) error {
 	if err := a.checkGradients(ctx, out, spec, p, o.engine); err != nil {
 		return err
 	}
-	if p.Reference.Solver != "" {
+	if p.Reference.Solver != "" && p.Reference.Solver != pde.FileSolver {
 		if err := a.checkFloors(ctx, out, spec, sys); err != nil {
 			return err
 		}

@@ -434,7 +434,7 @@ func (a *app) addBaselines(page *report.Page, p *pde.Problem, s report.Samples) 
 func endpoints(p *pde.Problem, shape []int) (low, high report.Endpoint, ok bool, err error) {
 	from, constant := p.Initial.Constant(0)
 	to, _ := p.Initial.Constant(1)
-	if !constant || p.Reference.Solver == "" {
+	if !constant || p.Reference.Solver == "" || p.Reference.Solver == pde.FileSolver {
 		return low, high, false, nil
 	}
 	points := map[string]int{}

@@ -1,0 +1,148 @@
+package model
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+
+	"pihc/data"
+	"pihc/grid"
+	"pihc/pde"
+)
+
+// The arrays of a file of solutions.
+const (
+	GivenSolution = "solution" // (sample, t, x[, y])
+	GivenInitial  = "initial"  // (sample, x[, y]); default: the solutions at the first point of the first axis
+	GivenTrain    = "train"    // (sample, x[, y]): initial conditions to train with
+)
+
+// givenSolutions takes validation and test samples of a plan from the problem's file:
+// the last ones for test, those before them for validation. Initial conditions to
+// train with are those of the array GivenTrain, or else drawn from the problem's
+// distribution, or, where it has none, those of the samples that are left.
+func givenSolutions(plan *data.Plan, s *Spec, p *pde.Problem, g *grid.Grid, grids bool) error {
+	if grids {
+		return errors.New("data.test.grids: solutions of a file are on the spec's grid alone")
+	}
+	path := p.Reference.File
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(filepath.Dir(p.File()), path)
+	}
+	src, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("reference: there is no file %s; its path is relative to the folder of the PDE file", path)
+	}
+	if err != nil {
+		return err
+	}
+	arrays, err := data.ReadNPZ(path)
+	if err != nil {
+		return fmt.Errorf("reference: %w", err)
+	}
+	fail := func(format string, args ...any) error {
+		return fmt.Errorf("reference: %s: %s", path, fmt.Sprintf(format, args...))
+	}
+	shape := g.Shape()
+	samples := func(name string, want []int) (values []float64, count int, err error) {
+		a := data.Find(arrays, name)
+		if a == nil {
+			return nil, 0, nil
+		}
+		if len(a.Shape) != len(want)+1 || data.FormatShape(a.Shape[1:]) != data.FormatShape(want) {
+			return nil, 0, fail("array %s has shape %s; want (sample, %s), one value for each point of the spec's grid", name, data.FormatShape(a.Shape), data.FormatShape(want))
+		}
+		if err := a.CheckFinite(); err != nil {
+			return nil, 0, fail("array %s: %v", name, err)
+		}
+		return a.Float64(), a.Shape[0], nil
+	}
+	solution, count, err := samples(GivenSolution, shape)
+	if err != nil {
+		return err
+	}
+	if solution == nil {
+		return fail("it has no array %q of shape (sample, %s)", GivenSolution, data.FormatShape(shape))
+	}
+	initial, n, err := samples(GivenInitial, shape[1:])
+	if err != nil {
+		return err
+	}
+	if initial != nil && n != count {
+		return fail("%d initial conditions for %d solutions", n, count)
+	}
+	train, trains, err := samples(GivenTrain, shape[1:])
+	if err != nil {
+		return err
+	}
+	for _, axis := range g.Axes {
+		if err := sameCoordinates(data.Find(arrays, axis.Name), axis); err != nil {
+			return fail("%v", err)
+		}
+	}
+	size, width := g.Size(), g.Size()/g.Axes[0].Points
+	start := func(i int) []float64 {
+		if initial != nil {
+			return initial[i*width : (i+1)*width]
+		}
+		return solution[i*size : i*size+width]
+	}
+	d := s.Data
+	rest := count - d.Validation.Count - d.Test.Count
+	if rest < 0 {
+		return fail("%d solutions; data.validation.count and data.test.count want %d and %d", count, d.Validation.Count, d.Test.Count)
+	}
+	drawn := train == nil && p.Initial.Distribution != ""
+	if train == nil {
+		trains = rest
+	}
+	if !drawn && trains != d.Train.Count {
+		return fail("it has %d initial conditions to train with, data.train.count is %d; set that to %[1]d", trains, d.Train.Count)
+	}
+	sum := sha256.Sum256(src)
+	plan.Metadata["file"] = hex.EncodeToString(sum[:])
+	plan.Given = func(split data.Split, i int, u0, u []float64) (bool, error) {
+		switch split.Name {
+		case "train":
+			if drawn {
+				return false, nil
+			}
+			if train != nil {
+				copy(u0, train[i*width:(i+1)*width])
+			} else {
+				copy(u0, start(i))
+			}
+			return true, CheckInitial(p, u0)
+		case "test":
+			i += d.Validation.Count
+		}
+		i += rest
+		copy(u0, start(i))
+		copy(u, solution[i*size:(i+1)*size])
+		return true, CheckInitial(p, u0)
+	}
+	return nil
+}
+
+// sameCoordinates compares the coordinates that a file states, if it does, with those
+// of an axis.
+func sameCoordinates(a *data.Array, axis grid.Axis) error {
+	if a == nil {
+		return nil
+	}
+	x := a.Float64()
+	if len(a.Shape) != 1 || len(x) != axis.Points {
+		return fmt.Errorf("array %s has shape %s; the axis has %d points", axis.Name, data.FormatShape(a.Shape), axis.Points)
+	}
+	for i, v := range x {
+		if want := axis.Coordinate(i); math.Abs(v-want) > 1e-4*axis.Step() {
+			return fmt.Errorf("point %d of axis %s is at %.6g; in the spec's grid, %s, it is at %.6g", i, axis.Name, v, axis.Boundary, want)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,130 @@
+package model
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pihc/data"
+	"pihc/pde"
+)
+
+// Solutions of a file become the validation and test samples of a dataset, and its
+// initial conditions those to train with.
+func TestGivenSolutions(t *testing.T) {
+	dir := t.TempDir()
+	write := func(arrays ...data.Named) {
+		t.Helper()
+		if err := data.WriteNPZ(filepath.Join(dir, "own.npz"), arrays); err != nil {
+			t.Fatal(err)
+		}
+	}
+	array := func(name string, first float64, shape ...int) data.Named {
+		size := 1
+		for _, n := range shape {
+			size *= n
+		}
+		values := make([]float64, size)
+		for i := range values {
+			values[i] = first + float64(i)
+		}
+		return data.Named{Name: name, Array: data.NewArray(shape, values)}
+	}
+	generate := func(initial string, overrides ...string) (*data.Dataset, error) {
+		path := filepath.Join(dir, "own.yaml")
+		src := fmt.Sprintf(`
+name: own
+unknown: u
+axes:
+  t: {range: [0, 2], points: 3, boundary: nodes}
+  x: {range: [0, 4], points: 4, boundary: periodic}
+terms:
+  u_t: {axis: t, derivative: 1}
+residual: {expression: u_t}
+conditions:
+  initial: {kind: initial, at: {t: low}, expression: u - u0}
+%s
+reference: {file: own.npz}
+`, initial)
+		if err := os.WriteFile(path, []byte(src), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		p, err := pde.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := LoadSpec("s.yaml", []byte("version: 1\nproblem: own.yaml\nnetwork: {modes: {t: 1, x: 2}}\ndata: {train: {count: 2}, validation: {count: 1}, test: {count: 2}}\n"), overrides...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := DatasetPlan(s, p, 2)
+		if err != nil {
+			return nil, err
+		}
+		out := filepath.Join(t.TempDir(), "data")
+		if err := data.Generate(context.Background(), out, plan, nil); err != nil {
+			return nil, err
+		}
+		return data.Open(out)
+	}
+	first := func(set *data.Dataset, split string) float64 {
+		t.Helper()
+		a, err := set.InitialRange(split, 0, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a.Float64()[0]
+	}
+
+	solutions := array("solution", 0, 5, 3, 4)
+	write(solutions, array("t", 0, 3), array("x", 0, 4))
+	set, err := generate("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b, c := first(set, "train"), first(set, "validation"), first(set, "test"); a != 0 || b != 24 || c != 36 {
+		t.Errorf("samples begin with %g, %g and %g; want 0, 24 and 36: two to train with, one for validation, two for test", a, b, c)
+	}
+	u, err := set.SolutionsRange("test", 0, 2)
+	if err != nil || !slices.Equal(u.Float64(), solutions.Array.Float64()[36:]) {
+		t.Errorf("%v, %v", u, err)
+	}
+	if m := set.Manifest().Metadata; m["solver"] != "file" || len(m["file"]) != 64 {
+		t.Errorf("metadata %v: want the hash of the file", m)
+	}
+	// A distribution draws what is trained with; arrays of the file come before both.
+	if set, err = generate("initial: {distribution: uniform-constant, low: 7, high: 8}", "data.train.count=9"); err != nil || first(set, "train") < 7 || first(set, "train") > 8 {
+		t.Errorf("a distribution: %v", err)
+	}
+	write(solutions, array("initial", 100, 5, 4), array("train", 300, 2, 4))
+	if set, err = generate("initial: {distribution: uniform-constant, low: 7, high: 8}"); err != nil || first(set, "train") != 300 || first(set, "test") != 112 {
+		t.Errorf("own initial conditions: %v", err)
+	}
+
+	for _, test := range []struct {
+		arrays    []data.Named
+		overrides []string
+		want      string
+	}{
+		{[]data.Named{array("u", 0, 5, 3, 4)}, nil, `it has no array "solution" of shape (sample, 3 x 4)`},
+		{[]data.Named{array("solution", 0, 5, 3, 5)}, nil, "array solution has shape 5 x 3 x 5; want (sample, 3 x 4)"},
+		{[]data.Named{solutions, array("initial", 0, 4, 4)}, nil, "4 initial conditions for 5 solutions"},
+		{[]data.Named{solutions}, []string{"data.test.count=5"}, "5 solutions; data.validation.count and data.test.count want 1 and 5"},
+		{[]data.Named{solutions}, []string{"data.train.count=4"}, "it has 2 initial conditions to train with, data.train.count is 4; set that to 2"},
+		{[]data.Named{solutions, array("x", 0.5, 4)}, nil, "point 0 of axis x is at 0.5; in the spec's grid, periodic, it is at 0"},
+		{[]data.Named{solutions}, []string{"data.test.grids=[{x: 8}]"}, "solutions of a file are on the spec's grid alone"},
+	} {
+		write(test.arrays...)
+		if _, err := generate("", test.overrides...); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%v, want %q", err, test.want)
+		}
+	}
+	os.Remove(filepath.Join(dir, "own.npz"))
+	if _, err := generate(""); err == nil || !strings.Contains(err.Error(), "there is no file") {
+		t.Errorf("no file: %v", err)
+	}
+}
