@@ -74,8 +74,14 @@ func (h *harness) run(only string, seed uint64) error {
 		name string
 		run  func() error
 	}{
-		{"operations", h.operations}, {"moments", h.moments}, {"failures", h.failures}, {"flips", h.flips},
-		{"limits", h.limits}, {"pairs", h.pairs}, {"ranks", h.ranks}, {"soak", h.soak},
+		{"operations", h.operations},
+		{"moments", h.moments},
+		{"failures", h.failures},
+		{"flips", h.flips},
+		{"limits", h.limits},
+		{"pairs", h.pairs},
+		{"ranks", h.ranks},
+		{"soak", h.soak},
 	} {
 		if only == "" && s.name == "soak" || only != "" && !slices.Contains(strings.Split(only, ","), s.name) {
 			continue
