@@ -377,7 +377,7 @@ func printCheck(w io.Writer, r *checkResult) error {
 	}
 	fmt.Fprintf(&b, "gradient        %s\n", verdict)
 	if r.FloorResidual == nil {
-		b.WriteString("floor           not measured: the PDE file has no reference\n")
+		b.WriteString("floor           not measured: the PDE file names no solver of reference solutions\n")
 		_, err := io.WriteString(w, b.String())
 		return err
 	}

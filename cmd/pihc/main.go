@@ -136,7 +136,7 @@ status is 0, 1 for a failure, 2 for wrong usage, and 130 when interrupted.`,
 	flags.StringVar(&a.mpi, "mpi", os.Getenv("PIHC_MPI"), "MPI library that joins the processes of mpirun or srun; off: none (default the system's, or $PIHC_MPI)")
 	flags.BoolVarP(&a.verbose, "verbose", "v", false, "log what is done on standard error")
 	root.AddCommand(
-		newInit(a), newGenerate(a), newTrain(a), newEval(a), newPredict(a), newReport(a), newReproduce(a),
+		newInit(a), newGenerate(a), newImport(a), newTrain(a), newEval(a), newPredict(a), newReport(a), newReproduce(a),
 		newCheck(a), newBench(a),
 		newVersion(a),
 	)

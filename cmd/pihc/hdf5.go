@@ -1,0 +1,165 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"pihc/data"
+)
+
+// hdf5File reads datasets of floating-point numbers of an HDF5 file by the program
+// h5dump, which the HDF5 project distributes.
+type hdf5File struct {
+	path, scratch string // scratch: a folder for what h5dump writes
+	names         []string
+	datasets      map[string]hdf5Dataset // by path, such as /0000/data
+}
+
+type hdf5Dataset struct {
+	kind  string // such as H5T_IEEE_F32LE
+	shape []int
+}
+
+// h5dump runs the program. The plugin for LZF that Debian distributes lacks the
+// library it needs, so a second try preloads that.
+func h5dump(ctx context.Context, args ...string) ([]byte, error) {
+	program, err := exec.LookPath("h5dump")
+	if err != nil {
+		return nil, withHint(errors.New("HDF5 files are read by the program h5dump, which is not there"), "Debian and Ubuntu: apt install hdf5-tools; or convert the file to NPZ (numpy.savez)")
+	}
+	var out []byte
+	for _, preload := range []string{"", "liblzf.so.1"} {
+		command := exec.CommandContext(ctx, program, args...)
+		if preload != "" {
+			command.Env = append(os.Environ(), "LD_PRELOAD="+preload)
+		}
+		var stderr bytes.Buffer
+		command.Stderr = &stderr
+		if out, err = command.Output(); err == nil {
+			return out, nil
+		}
+		err = fmt.Errorf("h5dump %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(stderr.String()))
+	}
+	return nil, err
+}
+
+var (
+	hdf5Name  = regexp.MustCompile(`^\s*(GROUP|DATASET|ATTRIBUTE) "(.*)" \{`)
+	hdf5Type  = regexp.MustCompile(`^\s*DATATYPE\s+(\w+)`)
+	hdf5Space = regexp.MustCompile(`^\s*DATASPACE\s+SIMPLE \{ \( ([0-9, ]+) \)`)
+)
+
+// openHDF5 reads the names, types and shapes of all datasets.
+func openHDF5(ctx context.Context, path string) (*hdf5File, error) {
+	if _, err := os.Stat(path); err != nil {
+		return nil, err
+	}
+	header, err := h5dump(ctx, "-H", path)
+	if err != nil {
+		return nil, fmt.Errorf("%s is no HDF5 file that h5dump reads: %w", path, err)
+	}
+	f := &hdf5File{path: path, datasets: map[string]hdf5Dataset{}}
+	var open []string // what stands around a line: the path of a group or dataset, or ""
+	lines := bufio.NewScanner(bytes.NewReader(header))
+	for lines.Scan() {
+		line := lines.Text()
+		if m := hdf5Name.FindStringSubmatch(line); m != nil {
+			at := ""
+			if m[1] != "ATTRIBUTE" {
+				for i := len(open) - 1; i >= 0 && at == ""; i-- {
+					at = open[i]
+				}
+				at = strings.TrimSuffix(at, "/") + "/" + strings.Trim(m[2], "/")
+				if m[1] == "DATASET" {
+					f.names = append(f.names, at)
+					f.datasets[at] = hdf5Dataset{}
+				}
+			}
+			open = append(open, at)
+			continue
+		}
+		if len(open) > 0 {
+			at := open[len(open)-1]
+			if d, dataset := f.datasets[at]; dataset {
+				if m := hdf5Type.FindStringSubmatch(line); m != nil {
+					d.kind = m[1]
+				}
+				if m := hdf5Space.FindStringSubmatch(line); m != nil {
+					for _, n := range strings.Split(m[1], ",") {
+						size, err := strconv.Atoi(strings.TrimSpace(n))
+						if err != nil {
+							return nil, fmt.Errorf("%s: dataset %s: %w", path, at, err)
+						}
+						d.shape = append(d.shape, size)
+					}
+				}
+				f.datasets[at] = d
+			}
+		}
+		for range strings.Count(line, "{") {
+			open = append(open, "")
+		}
+		for range strings.Count(line, "}") {
+			if len(open) > 0 {
+				open = open[:len(open)-1]
+			}
+		}
+	}
+	if len(f.names) == 0 {
+		return nil, fmt.Errorf("%s holds no dataset", path)
+	}
+	if f.scratch, err = os.MkdirTemp("", "pihc-import-"); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func (f *hdf5File) close() { os.RemoveAll(f.scratch) }
+
+// read returns a dataset of float32 or float64.
+func (f *hdf5File) read(ctx context.Context, name string) (*data.Array, error) {
+	d := f.datasets[name]
+	width := 8
+	switch d.kind {
+	case "H5T_IEEE_F32LE", "H5T_IEEE_F32BE":
+		width = 4
+	case "H5T_IEEE_F64LE", "H5T_IEEE_F64BE":
+	default:
+		return nil, fmt.Errorf("%s: dataset %s is of type %s; want float32 or float64", f.path, name, d.kind)
+	}
+	size := 1
+	for _, n := range d.shape {
+		size *= n
+	}
+	out := filepath.Join(f.scratch, "values")
+	if _, err := h5dump(ctx, "-d", name, "-b", "LE", "-o", out, f.path); err != nil {
+		return nil, withHint(err, "data compressed by LZF, as PDEBench's are, need its plugin (Debian: apt install hdf5-plugin-lzf liblzf1)")
+	}
+	raw, err := os.ReadFile(out)
+	if err != nil {
+		return nil, err
+	}
+	if len(raw) != size*width {
+		return nil, fmt.Errorf("%s: dataset %s: h5dump gave %d bytes; %s of %d bytes are %d", f.path, name, len(raw), data.FormatShape(d.shape), width, size*width)
+	}
+	values := make([]float64, size)
+	for i := range values {
+		if width == 4 {
+			values[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:])))
+		} else {
+			values[i] = math.Float64frombits(binary.LittleEndian.Uint64(raw[8*i:]))
+		}
+	}
+	return data.NewArray(d.shape, values), nil
+}

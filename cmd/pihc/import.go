@@ -1,0 +1,210 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"pihc/data"
+	"pihc/model"
+)
+
+type importOptions struct {
+	out, solution, initial, train string
+	samples                       int
+}
+
+func newImport(a *app) *cobra.Command {
+	o := &importOptions{}
+	c := &cobra.Command{
+		Use:   "import FILE.npz|FILE.h5 --out solutions.npz",
+		Short: "Bring solutions of another program into the form that a PDE file names",
+		Long: `import writes an NPZ file with the array "solution" (sample, t, x[, y]), which a PDE
+file names as the source of its solutions: reference: {file: solutions.npz}.
+
+From an NPZ file it takes the arrays named by --solution, --initial and --train,
+and all of one dimension as coordinates. From an HDF5 file, read by the program
+h5dump, it takes either layout of PDEBench: a group for each sample with "data"
+(t, x[, y], 1) and "grid/t", "grid/x", or one dataset "tensor" (sample, t, x) with
+"t-coordinate" and "x-coordinate". Data that are compressed by LZF need its plugin.`,
+		Example: `  pihc import 1D_diff-sorp_NA_NA.h5 --out solutions.npz --samples 100
+  pihc import mine.npz --solution u --out solutions.npz`,
+		Args: positional("FILE", 1, 1),
+		RunE: func(c *cobra.Command, args []string) error { return a.importSolutions(c.Context(), args[0], o) },
+	}
+	flags := c.Flags()
+	flags.StringVarP(&o.out, "out", "o", "", "file to write (required)")
+	flags.StringVar(&o.solution, "solution", model.GivenSolution, "array of an NPZ file with the solutions")
+	flags.StringVar(&o.initial, "initial", "", "array of an NPZ file with their initial conditions (default the solutions at the first point)")
+	flags.StringVar(&o.train, "train", "", "array of an NPZ file with initial conditions to train with")
+	flags.IntVar(&o.samples, "samples", 0, "number of samples to take, from the first on (default all)")
+	return c
+}
+
+func (a *app) importSolutions(ctx context.Context, file string, o *importOptions) error {
+	switch {
+	case o.out == "":
+		return usagef("--out FILE.npz missing")
+	case o.samples < 0:
+		return usagef("--samples %d: want a positive number", o.samples)
+	}
+	if _, err := os.Stat(o.out); err == nil {
+		return withHint(fmt.Errorf("%s exists already", o.out), "choose another name, or remove it")
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	var arrays []data.Named
+	var err error
+	switch strings.ToLower(filepath.Ext(file)) {
+	case ".h5", ".hdf5":
+		arrays, err = importHDF5(ctx, file, o)
+	case ".npz":
+		arrays, err = importNPZ(file, o)
+	default:
+		return usagef("%s: want a file that ends in .npz, .h5 or .hdf5", file)
+	}
+	if err != nil {
+		return err
+	}
+	for _, x := range arrays {
+		if err := x.Array.CheckFinite(); err != nil {
+			return fmt.Errorf("%s: array %s: %w", file, x.Name, err)
+		}
+	}
+	if err := data.WriteNPZ(o.out, arrays); err != nil {
+		return err
+	}
+	var parts []string
+	for _, x := range arrays {
+		parts = append(parts, fmt.Sprintf("%s %s", x.Name, data.FormatShape(x.Array.Shape)))
+	}
+	_, err = fmt.Fprintf(a.Out, "%s: %s\nin the PDE file: reference: {file: %s}\n", o.out, strings.Join(parts, ", "), filepath.Base(o.out))
+	return err
+}
+
+// importNPZ takes arrays by the names given.
+func importNPZ(file string, o *importOptions) ([]data.Named, error) {
+	all, err := data.ReadNPZ(file)
+	if err != nil {
+		return nil, err
+	}
+	var have []string
+	for _, x := range all {
+		have = append(have, fmt.Sprintf("%s (%s)", x.Name, data.FormatShape(x.Array.Shape)))
+	}
+	var arrays []data.Named
+	for _, take := range []struct{ from, to string }{{o.solution, model.GivenSolution}, {o.initial, model.GivenInitial}, {o.train, model.GivenTrain}} {
+		if take.from == "" {
+			continue
+		}
+		x := data.Find(all, take.from)
+		if x == nil {
+			return nil, withHint(fmt.Errorf("%s has no array %q", file, take.from), "it has %s", strings.Join(have, ", "))
+		}
+		if take.to != model.GivenTrain {
+			x = firstSamples(x, o.samples)
+		}
+		arrays = append(arrays, data.Named{Name: take.to, Array: x})
+	}
+	for _, x := range all {
+		if len(x.Array.Shape) == 1 && x.Name != o.solution && x.Name != o.initial && x.Name != o.train {
+			arrays = append(arrays, x)
+		}
+	}
+	return arrays, nil
+}
+
+// firstSamples returns the first n samples of an array, all for n = 0.
+func firstSamples(x *data.Array, n int) *data.Array {
+	if n == 0 || len(x.Shape) == 0 || n >= x.Shape[0] {
+		return x
+	}
+	shape := append([]int{n}, x.Shape[1:]...)
+	return data.NewArray(shape, x.Float64()[:x.Len()/x.Shape[0]*n])
+}
+
+// importHDF5 reads either layout of PDEBench.
+func importHDF5(ctx context.Context, file string, o *importOptions) ([]data.Named, error) {
+	f, err := openHDF5(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.close()
+	if _, ok := f.datasets["/tensor"]; ok {
+		return f.tensor(ctx, o.samples)
+	}
+	var samples []string
+	for _, name := range f.names {
+		if path.Base(name) == "data" && (o.samples == 0 || len(samples) < o.samples) {
+			samples = append(samples, name)
+		}
+	}
+	if len(samples) == 0 {
+		return nil, withHint(fmt.Errorf("%s has neither a dataset tensor nor groups with a dataset data", file), "it has %s", strings.Join(f.names[:min(5, len(f.names))], ", "))
+	}
+	var shape []int
+	var values []float64
+	for _, name := range samples {
+		x, err := f.read(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		one := withoutChannel(x.Shape)
+		if shape != nil && data.FormatShape(one) != data.FormatShape(shape) {
+			return nil, fmt.Errorf("%s: dataset %s has shape %s, the first one %s", file, name, data.FormatShape(one), data.FormatShape(shape))
+		}
+		shape, values = one, append(values, x.Float64()...)
+	}
+	arrays := []data.Named{{Name: model.GivenSolution, Array: data.NewArray(append([]int{len(samples)}, shape...), values)}}
+	group := path.Dir(samples[0])
+	for _, axis := range []string{"t", "x", "y"} {
+		name := group + "/grid/" + axis
+		if _, ok := f.datasets[name]; !ok {
+			continue
+		}
+		x, err := f.read(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		arrays = append(arrays, data.Named{Name: axis, Array: x})
+	}
+	return arrays, nil
+}
+
+// tensor reads the layout with one dataset for all samples. Its time coordinates are
+// those of the ends of steps, one more than there are times.
+func (f *hdf5File) tensor(ctx context.Context, samples int) ([]data.Named, error) {
+	x, err := f.read(ctx, "/tensor")
+	if err != nil {
+		return nil, err
+	}
+	x = firstSamples(data.NewArray(withoutChannel(x.Shape), x.Float64()), samples)
+	arrays := []data.Named{{Name: model.GivenSolution, Array: x}}
+	for i, axis := range []string{"t", "x", "y"} {
+		name := "/" + axis + "-coordinate"
+		if _, ok := f.datasets[name]; !ok || i+1 >= len(x.Shape) {
+			continue
+		}
+		c, err := f.read(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		arrays = append(arrays, data.Named{Name: axis, Array: firstSamples(c, x.Shape[i+1])})
+	}
+	return arrays, nil
+}
+
+// withoutChannel drops a last dimension of one value.
+func withoutChannel(shape []int) []int {
+	if n := len(shape); n > 2 && shape[n-1] == 1 {
+		return shape[:n-1]
+	}
+	return shape
+}
