@@ -11,7 +11,7 @@ export CGO_ENABLED ?= 0
 GO ?= go
 TOOLS := $(GO) tool -modfile=tools/lint.mod
 
-.PHONY: all build deps demo test vet reference cross widths plugin xla race fuzz stress soak bench lint clean
+.PHONY: all build deps demo gallery test vet reference cross widths plugin xla race fuzz stress soak bench lint clean
 
 all: build
 
@@ -20,6 +20,11 @@ build: ## build bin/pihc
 
 demo: build ## train the three methods on diffusion-sorption, minutes; table and report in runs/demo
 	./bin/pihc reproduce diffusion-sorption --scale demo --out runs/demo
+
+gallery: build ## every equation of examples/, moe and hard, minutes each; reports in runs/gallery
+	@for spec in examples/*/spec.yaml; do name=$$(basename $$(dirname $$spec)); \
+		echo "$$name"; ./bin/pihc reproduce $$spec --out runs/gallery/$$name --methods moe,hard || exit 1; \
+	done
 
 deps: ## download what the build needs
 	$(GO) version

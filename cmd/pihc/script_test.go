@@ -72,13 +72,24 @@ func TestScripts(t *testing.T) {
 			"terminate": terminateCommand,
 		},
 		Condition: func(name string) (bool, error) {
-			if name != "pjrt" {
-				return false, fmt.Errorf("unknown condition %q", name)
+			switch name {
+			case "pjrt":
+				return os.Getenv("PIHC_PJRT") != "", nil
+			case "numpy", "h5py":
+				return exec.Command("python3", "-c", "import "+name).Run() == nil, nil
 			}
-			return os.Getenv("PIHC_PJRT") != "", nil
+			return false, fmt.Errorf("unknown condition %q", name)
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("PLUGIN", os.Getenv("PIHC_PJRT"))
+			env.Setenv("PYTHONPATH", os.Getenv("PYTHONPATH"))
+			forward, err := os.ReadFile("../../examples/python/forward.py")
+			if err != nil {
+				return err
+			}
+			if err := os.WriteFile(filepath.Join(env.WorkDir, "forward.py"), forward, 0o666); err != nil {
+				return err
+			}
 			// Run folders and datasets that 610a77e wrote.
 			if err := os.CopyFS(filepath.Join(env.WorkDir, "version1"), os.DirFS("testdata/version1")); err != nil {
 				return err

@@ -1,0 +1,74 @@
+package model
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pihc/pde"
+)
+
+// Every example and every template of a problem is read, fits its grid and is
+// complete: it has a reference, and an ansatz where one meets its conditions.
+func TestExamples(t *testing.T) {
+	specs, err := filepath.Glob("../examples/*/spec.yaml")
+	if err != nil || len(specs) < 9 {
+		t.Fatalf("%d examples, %v", len(specs), err)
+	}
+	templates, err := filepath.Glob("../cmd/pihc/templates/*.yaml")
+	if err != nil || len(templates) < 6 {
+		t.Fatalf("%d templates, %v", len(templates), err)
+	}
+	check := func(p *pde.Problem, s *Spec) {
+		t.Helper()
+		if err := s.Fit(p); err != nil {
+			t.Fatalf("%s: %v", p.Name, err)
+		}
+		if p.Reference.Solver == "" {
+			t.Errorf("%s has no reference", p.Name)
+		}
+		compatible, err := Compatible(p)
+		if _, _, ok := p.ExactAnsatz(); err != nil || ok && compatible {
+			t.Errorf("%s lacks the ansatz that meets its conditions (%v)", p.Name, err)
+		}
+		g, err := p.Grid(s.Grid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		net, err := NewNetwork(s, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := CheckNetwork(net, g); err != nil {
+			t.Errorf("%s: %v", p.Name, err)
+		}
+		if _, err := s.Options(p); err != nil {
+			t.Errorf("%s: %v", p.Name, err)
+		}
+	}
+	for _, path := range specs {
+		s, err := ReadSpec(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := pde.Open(filepath.Join(filepath.Dir(path), s.Problem))
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(p, s)
+	}
+	for _, path := range templates {
+		p, err := pde.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := strings.TrimSuffix(filepath.Base(path), ".yaml"); p.Name != want {
+			t.Errorf("template %s calls its problem %s", want, p.Name)
+		}
+		s, err := LoadSpec("spec.yaml", []byte("problem: problem.yaml\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(p, s)
+	}
+}
