@@ -63,11 +63,6 @@ func (f *specFlags) overrides() ([]string, error) {
 	return out, nil
 }
 
-// any reports whether something is overridden.
-func (f *specFlags) any() bool {
-	return len(f.set) > 0 || f.flags.Changed("seed") || f.method != ""
-}
-
 // open reads a spec and its problem, with the overrides of the flags and more.
 func (f *specFlags) open(name string, more ...string) (*model.Spec, *pde.Problem, error) {
 	overrides, err := f.overrides()
