@@ -49,8 +49,13 @@ func (a *app) studyInterpolation(ctx context.Context, s *studied) (any, *report.
 		}
 	}
 	t := &report.Table{Title: "Relative L² error of the prediction and of its interpolation, by points per expert", Columns: []report.Column{
-		{Title: "points", Right: true}, {Title: "prediction", Right: true}, {Title: "interpolated", Right: true}, {Title: "their difference", Right: true},
-		{Title: "prediction, unconstrained points", Right: true}, {Title: "interpolated, unconstrained points", Right: true}, {Title: "outside the hull", Right: true},
+		{Title: "points", Right: true},
+		{Title: "prediction", Right: true},
+		{Title: "interpolated", Right: true},
+		{Title: "their difference", Right: true},
+		{Title: "prediction, unconstrained points", Right: true},
+		{Title: "interpolated, unconstrained points", Right: true},
+		{Title: "outside the hull", Right: true},
 	}}
 	lines := []report.ChartLine{{Label: "prediction", Color: 2, Marks: true}, {Label: "interpolated", Color: 3, Marks: true, Dashed: true}}
 	for _, c := range out.Rows {

@@ -88,8 +88,15 @@ func (a *app) studyResiduals(ctx context.Context, s *studied) (any, *report.Stud
 		page.Charts = append(page.Charts, chart)
 	}
 	table := &report.Table{Title: "Solves of the trained runs", Columns: []report.Column{
-		{Title: "method"}, {Title: "varied"}, {Title: "points", Right: true}, {Title: "tolerance", Right: true}, {Title: "iterations", Right: true},
-		{Title: "constraint_rms", Right: true}, {Title: "largest", Right: true}, {Title: "relative residual", Right: true}, {Title: "relative L²", Right: true},
+		{Title: "method"},
+		{Title: "varied"},
+		{Title: "points", Right: true},
+		{Title: "tolerance", Right: true},
+		{Title: "iterations", Right: true},
+		{Title: "constraint_rms", Right: true},
+		{Title: "largest", Right: true},
+		{Title: "relative residual", Right: true},
+		{Title: "relative L²", Right: true},
 	}}
 	for _, method := range []string{model.Hard, model.MoE} {
 		solves, err := a.residualSolves(ctx, s, method)

@@ -124,8 +124,15 @@ func (a *app) studyScaling(ctx context.Context, s *studied) (any, *report.Study,
 // scalingPage shows the times.
 func scalingPage(r *scalingStudy, scale string, flow bool) *report.Study {
 	t := &report.Table{Title: "Time of a step", Columns: []report.Column{
-		{Title: "points", Right: true}, {Title: "arm"}, {Title: "training", Right: true}, {Title: "iterations", Right: true}, {Title: "constraint", Right: true},
-		{Title: "inference", Right: true}, {Title: "constraint", Right: true}, {Title: "hard / moe, training", Right: true}, {Title: "inference", Right: true},
+		{Title: "points", Right: true},
+		{Title: "arm"},
+		{Title: "training", Right: true},
+		{Title: "iterations", Right: true},
+		{Title: "constraint", Right: true},
+		{Title: "inference", Right: true},
+		{Title: "constraint", Right: true},
+		{Title: "hard / moe, training", Right: true},
+		{Title: "inference", Right: true},
 	}}
 	milliseconds := func(x report.Summary) string {
 		return fmt.Sprintf("%s ± %s ms (median %s)", report.Number(1e3*x.Mean), report.Number(1e3*x.Std), report.Number(1e3*x.Median))
