@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -37,12 +38,35 @@ func flowEngine[T kernel.Float](t testing.TB, method string, workers int, overri
 	if err != nil {
 		t.Fatal(err)
 	}
+	return engineOn[T](t, spec, p, workers)
+}
+
+func engineOn[T kernel.Float](t testing.TB, spec *Spec, p *pde.Problem, workers int) *cpu[T] {
+	t.Helper()
 	e, err := newCPU[T](spec, p, EngineOptions{Workers: workers})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(e.Close)
 	return e
+}
+
+// unweightedFlow is the problem with a residual that counts alike at all times.
+func unweightedFlow(t testing.TB) *pde.Problem {
+	t.Helper()
+	src, err := os.ReadFile("../pde/problems/navier-stokes.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const weight = "  weight: 1.6*(1.15 - t/T)\n"
+	if !strings.Contains(string(src), weight) {
+		t.Fatal("the residual has another weight")
+	}
+	p, err := pde.Load("flow", []byte(strings.Replace(string(src), weight, "", 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }
 
 func flowBatch(t testing.TB, e *cpu[float64], samples int) Batch {
@@ -67,7 +91,11 @@ func flowBatch(t testing.TB, e *cpu[float64], samples int) Batch {
 // Features are what their names say, computed here operator by operator on the
 // field that keeps its initial values.
 func TestFeatures(t *testing.T) {
-	e := flowEngine[float64](t, Soft, 1)
+	spec, err := LoadSpec("flow", fmt.Appendf(nil, flowSpec, Soft))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := engineOn[float64](t, spec, unweightedFlow(t), 1)
 	batch := flowBatch(t, e, 1)
 	e.load(batch, 0)
 	sys, size := e.system, e.info.Grid.Size()

@@ -143,6 +143,7 @@ func TestEvaluationJSON(t *testing.T) {
 	p := samplePage()
 	e := p.Methods[2].Evaluation
 	e.PerSample = e.PerSample[:2]
+	e.PerSample[0].Unseen = 0.5 // without a window there is none, and NaN equals nothing
 	e.PerSample[1].RelativeL2 = math.Inf(1)
 	e.PerSample[1].BorderJump = math.NaN()
 	src, err := json.Marshal(e)

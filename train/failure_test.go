@@ -30,6 +30,9 @@ func (e experiment) trainer(t *testing.T) *trainer[float64] {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { tr.log.Close() })
+	if err := tr.enter(); err != nil {
+		t.Fatal(err)
+	}
 	return tr
 }
 
@@ -286,7 +289,7 @@ func TestReadRun(t *testing.T) {
 	if err := os.WriteFile(path, bytes.Replace(src, []byte("version: 1"), []byte("version: 7"), 1), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err = ReadRun(dir); err == nil || !strings.Contains(err.Error(), "version 7: this pihc reads version 1") {
+	if _, _, err = ReadRun(dir); err == nil || !strings.Contains(err.Error(), "version 7: this pihc reads versions 1 to 2") {
 		t.Errorf("another version: %v", err)
 	}
 }

@@ -136,5 +136,5 @@ func TestStepper(t *testing.T) {
 	_, err := long.run(context.Background(), filepath.Join(t.TempDir(), "lost"), Options{Engine: "remote"})
 	oneLine(t, "an engine that fails", err, "step 10", "connection lost")
 	_, err = e.run(context.Background(), filepath.Join(t.TempDir(), "none"), Options{Engine: "gpu"})
-	oneLine(t, "no such engine", err, `engine "gpu": there is no such engine: want cpu, remote`)
+	oneLine(t, "no such engine", err, `engine "gpu": there is no such engine: want `, "cpu", "remote")
 }

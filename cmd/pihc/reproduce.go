@@ -144,9 +144,9 @@ func (a *app) reproduce(ctx context.Context, name string, o *reproduceOptions) e
 		}
 		runs, trained[x.name] = append(runs, run), run
 	}
-	if study.run != nil {
+	if run := studyRuns[name]; run != nil {
 		samples := map[string]int{"demo": 8, "small": 16}[scale] // else all
-		return a.finish(ctx, study.run, &studied{name, scale, dir, trained, set, o.workers, samples}, o.json, begin)
+		return a.finish(ctx, run, &studied{name, scale, dir, trained, set, o.workers, samples}, o.json, begin)
 	}
 	page, err := a.comparison(ctx, runs, dataDir, false, o.workers)
 	if err != nil {
@@ -156,13 +156,13 @@ func (a *app) reproduce(ctx context.Context, name string, o *reproduceOptions) e
 	if scale != "" {
 		page.Title = fmt.Sprintf("%s, %s scale", p.Title, scale)
 	}
-	if study.published != nil {
+	if study.Published != nil {
 		page.Title += ", " + name
 		for i := range page.Methods {
-			score := study.published[page.Methods[i].Key]
+			score := study.Published[page.Methods[i].Key]
 			page.Methods[i].Published = &score
 		}
-		page.Published = study.source
+		page.Published = study.Source
 	}
 	path := filepath.Join(dir, "report.html")
 	if err := report.WritePage(dir, path, *page); err != nil {

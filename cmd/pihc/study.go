@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	_ "embed"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -17,26 +19,37 @@ import (
 // A study is an experiment of the paper on the runs of another, or on its spec with
 // changes.
 type study struct {
-	base     string   // name of a built-in experiment, where --problem names none
-	changes  []string // of its spec; a study with changes has runs of its own
-	problems []string // that --problem may name
-	methods  []string // that are trained
-	// published are figures of the paper for times beyond training.
-	published map[string]report.Score
-	source    string
-	run       func(a *app, ctx context.Context, s *studied) (any, *report.Study, error) // nil: the comparison of all runs
+	Problems []string `json:"problems"` // names of built-in experiments: the first, or what --problem names
+	Changes  []string `json:"changes"`  // of its spec; a study with changes has runs of its own
+	Methods  []string `json:"methods"`  // that are trained; none: all
+	// Published are figures of the paper for times beyond training, by method.
+	Published map[string]report.Score `json:"published"`
+	Source    string                  `json:"source"`
 }
 
-var studies = map[string]study{
-	"temporal": {
-		base: "diffusion-sorption", changes: []string{"training.window={t: [0, 400]}", "paper={}"}, problems: []string{"diffusion-sorption"}, methods: model.Methods,
-		published: map[string]report.Score{model.Soft: {Mean: 8.0558, Std: 0.1906}, model.Hard: {Mean: 0.48047, Std: 0.0123}, model.MoE: {Mean: 0.1479, Std: 0.03}},
-		source:    "Chalapathi, Du and Krishnapriyan, ICLR 2024, appendix on temporal generalization: error for t > 400 s alone, at the sizes of the paper",
-	},
-	"interpolation": {base: "diffusion-sorption", problems: []string{"diffusion-sorption"}, methods: []string{model.MoE}, run: (*app).studyInterpolation},
-	"residuals":     {base: "diffusion-sorption", problems: []string{"diffusion-sorption", "navier-stokes"}, methods: model.Methods, run: (*app).studyResiduals},
-	"scaling":       {base: "diffusion-sorption", problems: []string{"diffusion-sorption", "navier-stokes"}, methods: []string{model.Hard, model.MoE}, run: (*app).studyScaling},
+// studyRuns evaluate the runs of a study; one that has none ends with the comparison of
+// all runs.
+var studyRuns = map[string]func(a *app, ctx context.Context, s *studied) (any, *report.Study, error){
+	"interpolation": (*app).studyInterpolation,
+	"residuals":     (*app).studyResiduals,
+	"scaling":       (*app).studyScaling,
 }
+
+//go:embed studies.json
+var studiesFile []byte
+
+var studies = func() (all map[string]study) {
+	if err := json.Unmarshal(studiesFile, &all); err != nil {
+		panic(err)
+	}
+	for name, s := range all {
+		if s.Methods == nil {
+			s.Methods = model.Methods
+			all[name] = s
+		}
+	}
+	return all
+}()
 
 // studied is what a study works on.
 type studied struct {
@@ -60,17 +73,18 @@ func (o *reproduceOptions) study(name string) (study, string, error) {
 	if o.fair || len(o.methods) > 0 {
 		return s, "", usagef("%s has its own methods: --fair and --methods do not go with it", name)
 	}
+	base := s.Problems[0]
 	if o.problem != "" {
-		if !slices.Contains(s.problems, o.problem) {
-			return s, "", usagef("--problem %s: %s is for %s", o.problem, name, strings.Join(s.problems, " and "))
+		if !slices.Contains(s.Problems, o.problem) {
+			return s, "", usagef("--problem %s: %s is for %s", o.problem, name, strings.Join(s.Problems, " and "))
 		}
-		s.base = o.problem
+		base = o.problem
 	}
-	if len(s.changes) > 0 && o.out == "" {
+	if len(s.Changes) > 0 && o.out == "" {
 		o.out = filepath.Join("runs", name+"-"+o.scale)
 	}
-	o.methods, o.set = s.methods, append(slices.Clone(s.changes), o.set...)
-	return s, s.base, nil
+	o.methods, o.set = s.Methods, append(slices.Clone(s.Changes), o.set...)
+	return s, base, nil
 }
 
 // finish runs a study on trained runs, writes DIR/NAME.json and DIR/NAME.html, and
