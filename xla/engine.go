@@ -72,6 +72,11 @@ func newEngine[T kernel.Float](s *model.Spec, p *pde.Problem, o model.EngineOpti
 	if err != nil {
 		return nil, err
 	}
+	if s.Method != model.Soft {
+		if err := checkSolver(options.Solver); err != nil {
+			return nil, err
+		}
+	}
 	router := constraint.NewRouter(g, options.Experts)
 	if o.Borders != nil {
 		router = &constraint.Router{Borders: o.Borders}

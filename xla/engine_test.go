@@ -22,5 +22,5 @@ func TestEngine(t *testing.T) {
 			o.Plugin = plugin
 			return c.Float64(s, p, o)
 		},
-	})
+	}, "fno")
 }

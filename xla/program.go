@@ -152,10 +152,7 @@ func (s *sample) build() error {
 	n := s.constraint.N
 	omega := s.full(s.constraint.Options.Start, f64, k, n)
 	var r solution
-	solver, err := newSolver(s.terms, k, n, s.constraint.Options.Solver)
-	if err != nil {
-		return err
-	}
+	solver := newSolver(s.terms, k, n, s.constraint.Options.Solver)
 	if !s.fixed() {
 		s.gatherRows(drawnPoints)
 		r = solver.run(s.sets, s.constraint)

@@ -34,26 +34,31 @@ type solver struct {
 	initial float64
 }
 
-func newSolver(t *terms, k, n int, o lm.Options) (*solver, error) {
+func newSolver(t *terms, k, n int, o lm.Options) *solver {
 	s := &solver{terms: t, k: k, n: n, options: o, initial: 1e-3}
-	lma, ok := o.Descent.(lm.LevenbergMarquardt)
-	if !ok {
-		return nil, errors.New("engine xla solves by Levenberg-Marquardt alone")
-	}
-	switch lma.Damping.(type) {
-	case nil, lm.Nielsen:
-	case lm.Classical:
-		s.classic = true
-	default:
-		return nil, errors.New("engine xla does not know this damping")
-	}
+	lma := o.Descent.(lm.LevenbergMarquardt)
+	_, s.classic = lma.Damping.(lm.Classical)
 	if lma.InitialDamping != 0 {
 		s.initial = lma.InitialDamping
 	}
-	if !o.NoRestart {
-		return nil, errors.New("constraint.restart: engine xla has no second run; set it to false, or use engine cpu")
+	return s
+}
+
+// checkSolver is an error for options that newSolver has nothing for.
+func checkSolver(o lm.Options) error {
+	lma, ok := o.Descent.(lm.LevenbergMarquardt)
+	if !ok {
+		return errors.New("engine xla solves by Levenberg-Marquardt alone")
 	}
-	return s, nil
+	switch lma.Damping.(type) {
+	case nil, lm.Nielsen, lm.Classical:
+	default:
+		return errors.New("engine xla does not know this damping")
+	}
+	if !o.NoRestart {
+		return errors.New("constraint.restart: engine xla has no second run; set it to false, or use engine cpu")
+	}
+	return nil
 }
 
 // Constants of package lm.

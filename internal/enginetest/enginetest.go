@@ -13,6 +13,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"testing"
 
 	"pihc/constraint"
@@ -20,14 +22,26 @@ import (
 	"pihc/pde"
 )
 
-// Run runs the suite, a subtest for each case and what is checked.
-func Run(t *testing.T, c model.Constructors) {
+// Run runs the suite, a subtest for each case and what is checked. An engine that
+// does not run every kind of network names those it runs, and refuses the others by an
+// error that names the key.
+func Run(t *testing.T, c model.Constructors, kinds ...string) {
 	for i := range cases {
 		k := &cases[i]
 		t.Run(k.name, func(t *testing.T) {
 			s, err := k.open(c)
 			if err != nil {
 				t.Fatal(err)
+			}
+			spec, err := s.load(0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if kind := spec.Network.Kind; kind != "" && len(kinds) > 0 && !slices.Contains(kinds, kind) {
+				if _, err := c.Float64(spec, s.problem, model.EngineOptions{}); err == nil || !strings.Contains(err.Error(), "network.kind") {
+					t.Errorf("a network of kind %s: %v, want an error that names network.kind", kind, err)
+				}
+				return
 			}
 			for _, x := range checks {
 				t.Run(x.name, func(t *testing.T) {
