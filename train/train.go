@@ -15,9 +15,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -25,43 +22,10 @@ import (
 	"pihc/constraint"
 	"pihc/data"
 	"pihc/dist"
-	"pihc/grid"
 	"pihc/internal/kernel"
 	"pihc/model"
 	"pihc/pde"
 )
-
-// Record is one line of log.jsonl. Numbers that were not computed at a step are
-// absent.
-type Record struct {
-	Step         int                   `json:"step"`
-	Loss         *data.Float           `json:"loss,omitempty"`
-	MeanSquares  map[string]data.Float `json:"mean_squares,omitempty"` // per set of rows
-	BorderJump   *data.Float           `json:"border_jump,omitempty"`
-	GradientNorm *data.Float           `json:"gradient_norm,omitempty"`
-	LearningRate *data.Float           `json:"learning_rate,omitempty"`
-	Iterations   *data.Float           `json:"solver_iterations,omitempty"`
-	Failed       int                   `json:"solver_failed,omitempty"`
-	Fallbacks    int                   `json:"adjoint_fallbacks,omitempty"`
-	Skipped      bool                  `json:"skipped,omitempty"` // a non-finite loss or gradient
-	// SkippedSamples were left out of the step, since theirs is not finite.
-	SkippedSamples int     `json:"skipped_samples,omitempty"`
-	Seconds        float64 `json:"seconds"` // since this process began training
-
-	ValidationResidual *data.Float `json:"validation_residual,omitempty"`
-	// ValidationRelative is the mean, over samples, of the root of the loss over that of
-	// the field that keeps its initial values.
-	ValidationRelative *data.Float `json:"validation_relative,omitempty"`
-	// ValidationRMS is the root mean square of the rows of each set, over the whole grid
-	// and all samples.
-	ValidationRMS   map[string]data.Float `json:"validation_rms,omitempty"`
-	ValidationError *data.Float           `json:"validation_relative_l2,omitempty"` // shown, never used to choose
-	// Collapse is the root mean square of the predictions over that of the solutions,
-	// or of the initial conditions where there are none, if it is below a tenth.
-	Collapse *data.Float `json:"collapse,omitempty"`
-	// RecoveredFrom is the checkpoint that training went back to after this step.
-	RecoveredFrom *int `json:"recovered_from,omitempty"`
-}
 
 // Options says how to run, not what: nothing in it changes the result.
 type Options struct {
@@ -84,10 +48,6 @@ type Options struct {
 	// those that its seed draws.
 	From string
 }
-
-// collapsed is the size of predictions, relative to what is expected, below which
-// training is said to go towards zero.
-const collapsed = 0.1
 
 // ErrInterrupted says that training stopped early with a checkpoint, because
 // its context ended.
@@ -276,133 +236,9 @@ func samples(a *data.Array, err error) ([][]float64, error) {
 	return out, nil
 }
 
-func (t *trainer[T]) loadValidation(set *data.Dataset) error {
-	split, err := set.Split("validation")
-	if err != nil {
-		return err
-	}
-	count := split.Count
-	if n := t.spec.Training.ValidateCount; n > 0 && n < count {
-		count = n
-	}
-	if t.validate.Initial, err = samples(set.InitialRange("validation", 0, count)); err != nil {
-		return err
-	}
-	for i := range count {
-		t.validate.Seeds = append(t.validate.Seeds, EvaluationSeed(i))
-	}
-	if split.Solve {
-		if t.truth, err = samples(set.SolutionsRange("validation", 0, count)); err != nil {
-			return err
-		}
-		for i := range t.truth { // as far as training goes
-			t.truth[i] = t.truth[i][:t.info.Grid.Size()]
-		}
-	}
-	t.still, err = model.StillLosses(t.info, t.validate.Initial)
-	return err
-}
-
-// EvaluationSeed is the seed of the points sample i is constrained at outside
-// training: the same in every evaluation, and apart from every training seed.
-func EvaluationSeed(i int) constraint.Seed {
-	return constraint.Seed{Run: 0x6576616c, Step: math.MaxUint64, Sample: uint64(i)}
-}
-
 func hash(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
-}
-
-// open makes the run folder, or reads the newest checkpoint of the one to
-// resume.
-func (t *trainer[T]) open(p *pde.Problem) error {
-	path := filepath.Join(t.dir, LogFile)
-	var err error
-	if !t.options.Resume {
-		if t.lock, err = makeRun(t.dir, t.spec, p, t.options.Files); err != nil {
-			return err
-		}
-		if err := t.start(); err != nil {
-			return err
-		}
-		if t.log, err = data.CreateLog(path); err != nil || t.options.From == "" {
-			return err
-		}
-		return t.takeOver()
-	}
-	if t.lock, err = claim(t.dir); err != nil {
-		return err
-	}
-	if err := t.sameRun(); err != nil {
-		return err
-	}
-	names, err := stepCheckpoints(t.dir)
-	if err != nil {
-		return err
-	}
-	if len(names) == 0 {
-		// Stopped before the first checkpoint: the beginning is the state.
-		if err := t.start(); err != nil {
-			return err
-		}
-		t.log, err = openLog(t.dir, t.meta, &t.spec.Training)
-		return err
-	}
-	name := names[len(names)-1]
-	s, m, err := readCheckpoint[T](t.dir, name, t.info.Layout, true)
-	if err != nil {
-		for _, older := range slices.Backward(names[:len(names)-1]) {
-			if _, _, e := readCheckpoint[T](t.dir, older, t.info.Layout, true); e == nil {
-				return &DamagedError{Run: t.dir, Checkpoint: name, Older: older, Err: err}
-			}
-		}
-		return err
-	}
-	if m.VectorBits != 0 && m.VectorBits != t.meta.VectorBits {
-		t.options.Logger.Warn("the run was trained with vectors of another width: it goes on, with other rounding", "bits", m.VectorBits, "now", t.meta.VectorBits)
-	}
-	for _, c := range []struct{ what, got, want string }{
-		{"spec", m.SpecHash, t.meta.SpecHash}, {"PDE file", m.ProblemHash, t.meta.ProblemHash}, {"dataset", m.DatasetHash, t.meta.DatasetHash},
-	} {
-		if c.got != c.want {
-			return fmt.Errorf("run %s was trained with another %s (hash %.12s, now %.12s); resume needs the same one", t.dir, c.what, c.got, c.want)
-		}
-	}
-	t.state = s
-	t.log, err = openLog(t.dir, m, &t.spec.Training)
-	t.options.Logger.Info("resumed", "run", t.dir, "step", s.step)
-	return err
-}
-
-// sameRun compares the spec and the PDE file given with those of the run folder.
-// Checkpoints record the hash of the spec as it is stored: what is stored keeps it
-// when the same spec is written in another way.
-func (t *trainer[T]) sameRun() error {
-	path := filepath.Join(t.dir, SpecFile)
-	src, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	stored, err := model.LoadSpec(path, src)
-	if err != nil {
-		return err
-	}
-	encoded, err := stored.Encode()
-	if err != nil {
-		return err
-	}
-	if hash(encoded) != t.meta.SpecHash {
-		return fmt.Errorf("run %s was begun with another spec than the one given; resume needs the same one", t.dir)
-	}
-	t.meta.SpecHash = hash(src)
-	if src, err = os.ReadFile(filepath.Join(t.dir, ProblemFile)); err != nil {
-		return err
-	}
-	if hash(src) != t.meta.ProblemHash {
-		return fmt.Errorf("run %s was begun with another PDE file than the one given; resume needs the same one", t.dir)
-	}
-	return nil
 }
 
 // start sets the state before the first step.
@@ -520,103 +356,6 @@ func (t *trainer[T]) oneStep() error {
 	}
 	if s.badInRow >= spec.MaxBadSteps {
 		return t.recover()
-	}
-	return nil
-}
-
-func number(v float64) *data.Float { f := data.Float(v); return &f }
-
-func (t *trainer[T]) record(st model.Stats, norm, rate float64, finite bool) Record {
-	r := Record{
-		Step: t.state.step, Loss: number(st.Loss), MeanSquares: map[string]data.Float{},
-		GradientNorm: number(norm), LearningRate: number(rate), Failed: st.Failed, Fallbacks: st.Fallbacks, Skipped: !finite, SkippedSamples: st.Skipped,
-	}
-	for i, rows := range t.info.Rows {
-		r.MeanSquares[rows.Name] = data.Float(st.MeanSquares[i])
-	}
-	if t.spec.Method != model.Soft {
-		r.BorderJump, r.Iterations = number(math.Sqrt(st.JumpSquare)), number(st.Iterations)
-	}
-	return r
-}
-
-func (t *trainer[T]) write(r Record) error {
-	if !t.writes() {
-		return nil
-	}
-	r.Seconds = math.Round(1e3*time.Since(t.begin).Seconds()) / 1e3
-	if err := t.log.Write(r); err != nil {
-		return err
-	}
-	if t.options.Progress != nil {
-		t.options.Progress(r)
-	}
-	return nil
-}
-
-// validation evaluates the fixed validation samples, and keeps the parameters
-// as the best checkpoint if they are, by training.best.
-func (t *trainer[T]) validation() error {
-	s := t.state
-	if err := t.stepper.Sync(); err != nil {
-		return err
-	}
-	var sum, relative, errs, size, expected float64
-	squares := make([]float64, len(t.info.Rows))
-	root := func(loss float64) float64 {
-		if t.spec.Loss.Form == "norm" {
-			return loss
-		}
-		return math.Sqrt(loss)
-	}
-	t.update.Unlock() // the state does not change here
-	err := t.engine.Predict(s.evaluated(), t.validate, func(i int, p *model.Prediction) error {
-		sum += p.Loss
-		for k, v := range p.MeanSquares {
-			squares[k] += v
-		}
-		relative += root(p.Loss / t.still[i])
-		like := t.validate.Initial[i]
-		if t.truth != nil {
-			like = t.truth[i]
-		}
-		size += grid.Norm(p.Field) / math.Sqrt(float64(len(p.Field)))
-		expected += grid.Norm(like) / math.Sqrt(float64(len(like)))
-		if t.truth != nil {
-			errs += grid.RelativeL2(p.Field, t.truth[i])
-		}
-		return nil
-	})
-	t.update.Lock()
-	if err != nil {
-		return err
-	}
-	s.due = false
-	n := float64(len(t.validate.Initial))
-	residual := root(sum / n)
-	r := Record{Step: s.step, ValidationResidual: number(residual), ValidationRelative: number(relative / n), ValidationRMS: map[string]data.Float{}}
-	for k, rows := range t.info.Rows {
-		r.ValidationRMS[rows.Name] = data.Float(math.Sqrt(squares[k] / n))
-	}
-	if t.truth != nil {
-		r.ValidationError = number(errs / n)
-	}
-	if size < collapsed*expected {
-		r.Collapse = number(size / expected)
-	}
-	if err := t.write(r); err != nil {
-		return err
-	}
-	chosen := residual
-	if t.spec.Training.Best == model.BestRelative {
-		chosen = relative / n
-	}
-	if chosen < s.bestResidual || t.spec.Training.Best == model.BestLast {
-		s.bestResidual, s.bestStep = chosen, s.step
-		if !t.writes() {
-			return nil
-		}
-		return writeBest(t.dir, t.info.Layout, s, t.meta)
 	}
 	return nil
 }

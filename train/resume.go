@@ -1,0 +1,103 @@
+package train
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"pihc/data"
+	"pihc/model"
+	"pihc/pde"
+)
+
+// open makes the run folder, or reads the newest checkpoint of the one to
+// resume.
+func (t *trainer[T]) open(p *pde.Problem) error {
+	path := filepath.Join(t.dir, LogFile)
+	var err error
+	if !t.options.Resume {
+		if t.lock, err = makeRun(t.dir, t.spec, p, t.options.Files); err != nil {
+			return err
+		}
+		if err := t.start(); err != nil {
+			return err
+		}
+		if t.log, err = data.CreateLog(path); err != nil || t.options.From == "" {
+			return err
+		}
+		return t.takeOver()
+	}
+	if t.lock, err = claim(t.dir); err != nil {
+		return err
+	}
+	if err := t.sameRun(); err != nil {
+		return err
+	}
+	names, err := stepCheckpoints(t.dir)
+	if err != nil {
+		return err
+	}
+	if len(names) == 0 {
+		// Stopped before the first checkpoint: the beginning is the state.
+		if err := t.start(); err != nil {
+			return err
+		}
+		t.log, err = openLog(t.dir, t.meta, &t.spec.Training)
+		return err
+	}
+	name := names[len(names)-1]
+	s, m, err := readCheckpoint[T](t.dir, name, t.info.Layout, true)
+	if err != nil {
+		for _, older := range slices.Backward(names[:len(names)-1]) {
+			if _, _, e := readCheckpoint[T](t.dir, older, t.info.Layout, true); e == nil {
+				return &DamagedError{Run: t.dir, Checkpoint: name, Older: older, Err: err}
+			}
+		}
+		return err
+	}
+	if m.VectorBits != 0 && m.VectorBits != t.meta.VectorBits {
+		t.options.Logger.Warn("the run was trained with vectors of another width: it goes on, with other rounding", "bits", m.VectorBits, "now", t.meta.VectorBits)
+	}
+	for _, c := range []struct{ what, got, want string }{
+		{"spec", m.SpecHash, t.meta.SpecHash}, {"PDE file", m.ProblemHash, t.meta.ProblemHash}, {"dataset", m.DatasetHash, t.meta.DatasetHash},
+	} {
+		if c.got != c.want {
+			return fmt.Errorf("run %s was trained with another %s (hash %.12s, now %.12s); resume needs the same one", t.dir, c.what, c.got, c.want)
+		}
+	}
+	t.state = s
+	t.log, err = openLog(t.dir, m, &t.spec.Training)
+	t.options.Logger.Info("resumed", "run", t.dir, "step", s.step)
+	return err
+}
+
+// sameRun compares the spec and the PDE file given with those of the run folder.
+// Checkpoints record the hash of the spec as it is stored: what is stored keeps it
+// when the same spec is written in another way.
+func (t *trainer[T]) sameRun() error {
+	path := filepath.Join(t.dir, SpecFile)
+	src, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	stored, err := model.LoadSpec(path, src)
+	if err != nil {
+		return err
+	}
+	encoded, err := stored.Encode()
+	if err != nil {
+		return err
+	}
+	if hash(encoded) != t.meta.SpecHash {
+		return fmt.Errorf("run %s was begun with another spec than the one given; resume needs the same one", t.dir)
+	}
+	t.meta.SpecHash = hash(src)
+	if src, err = os.ReadFile(filepath.Join(t.dir, ProblemFile)); err != nil {
+		return err
+	}
+	if hash(src) != t.meta.ProblemHash {
+		return fmt.Errorf("run %s was begun with another PDE file than the one given; resume needs the same one", t.dir)
+	}
+	return nil
+}

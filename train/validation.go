@@ -1,0 +1,114 @@
+package train
+
+import (
+	"math"
+
+	"pihc/constraint"
+	"pihc/data"
+	"pihc/grid"
+	"pihc/model"
+)
+
+// collapsed is the size of predictions, relative to what is expected, below which
+// training is said to go towards zero.
+const collapsed = 0.1
+
+func (t *trainer[T]) loadValidation(set *data.Dataset) error {
+	split, err := set.Split("validation")
+	if err != nil {
+		return err
+	}
+	count := split.Count
+	if n := t.spec.Training.ValidateCount; n > 0 && n < count {
+		count = n
+	}
+	if t.validate.Initial, err = samples(set.InitialRange("validation", 0, count)); err != nil {
+		return err
+	}
+	for i := range count {
+		t.validate.Seeds = append(t.validate.Seeds, EvaluationSeed(i))
+	}
+	if split.Solve {
+		if t.truth, err = samples(set.SolutionsRange("validation", 0, count)); err != nil {
+			return err
+		}
+		for i := range t.truth { // as far as training goes
+			t.truth[i] = t.truth[i][:t.info.Grid.Size()]
+		}
+	}
+	t.still, err = model.StillLosses(t.info, t.validate.Initial)
+	return err
+}
+
+// EvaluationSeed is the seed of the points sample i is constrained at outside
+// training: the same in every evaluation, and apart from every training seed.
+func EvaluationSeed(i int) constraint.Seed {
+	return constraint.Seed{Run: 0x6576616c, Step: math.MaxUint64, Sample: uint64(i)}
+}
+
+// validation evaluates the fixed validation samples, and keeps the parameters
+// as the best checkpoint if they are, by training.best.
+func (t *trainer[T]) validation() error {
+	s := t.state
+	if err := t.stepper.Sync(); err != nil {
+		return err
+	}
+	var sum, relative, errs, size, expected float64
+	squares := make([]float64, len(t.info.Rows))
+	root := func(loss float64) float64 {
+		if t.spec.Loss.Form == "norm" {
+			return loss
+		}
+		return math.Sqrt(loss)
+	}
+	t.update.Unlock() // the state does not change here
+	err := t.engine.Predict(s.evaluated(), t.validate, func(i int, p *model.Prediction) error {
+		sum += p.Loss
+		for k, v := range p.MeanSquares {
+			squares[k] += v
+		}
+		relative += root(p.Loss / t.still[i])
+		like := t.validate.Initial[i]
+		if t.truth != nil {
+			like = t.truth[i]
+		}
+		size += grid.Norm(p.Field) / math.Sqrt(float64(len(p.Field)))
+		expected += grid.Norm(like) / math.Sqrt(float64(len(like)))
+		if t.truth != nil {
+			errs += grid.RelativeL2(p.Field, t.truth[i])
+		}
+		return nil
+	})
+	t.update.Lock()
+	if err != nil {
+		return err
+	}
+	s.due = false
+	n := float64(len(t.validate.Initial))
+	residual := root(sum / n)
+	r := Record{Step: s.step, ValidationResidual: number(residual), ValidationRelative: number(relative / n), ValidationRMS: map[string]data.Float{}}
+	for k, rows := range t.info.Rows {
+		r.ValidationRMS[rows.Name] = data.Float(math.Sqrt(squares[k] / n))
+	}
+	if t.truth != nil {
+		r.ValidationError = number(errs / n)
+	}
+	if size < collapsed*expected {
+		r.Collapse = number(size / expected)
+	}
+	if err := t.write(r); err != nil {
+		return err
+	}
+	chosen := residual
+	if t.spec.Training.Best == model.BestRelative {
+		chosen = relative / n
+	}
+	if chosen < s.bestResidual || t.spec.Training.Best == model.BestLast {
+		s.bestResidual, s.bestStep = chosen, s.step
+		if !t.writes() {
+			return nil
+		}
+		return writeBest(t.dir, t.info.Layout, s, t.meta)
+	}
+	return nil
+}
