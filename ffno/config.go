@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"pihc/internal/kernel"
+	"pihc/internal/operator"
 )
 
 // Config states a factorised Fourier neural operator. The zero value is not valid.
@@ -33,21 +34,11 @@ func (c Config) axis(a int) string {
 // Validate reports whether the network can run on a grid of the given shape
 // (axis 0 slowest): the error names the number that is wrong and its limit.
 func (c Config) Validate(shape []int) error {
-	for _, f := range []struct {
-		name  string
-		value int
-	}{
-		{"inputs", c.Inputs}, {"width", c.Width}, {"layers", c.Layers}, {"projection", c.Projection}, {"outputs", c.Outputs}, {"expansion", c.Expansion},
-	} {
-		if f.value < 1 {
-			return fmt.Errorf("%s is %d; it must be at least 1", f.name, f.value)
-		}
+	if err := operator.Positive(c.counts()...); err != nil {
+		return err
 	}
-	if len(c.Modes) != len(shape) {
-		return fmt.Errorf("modes has %d entries; the grid has %d axes", len(c.Modes), len(shape))
-	}
-	if len(shape) < 2 {
-		return fmt.Errorf("modes has %d entries; the network needs at least 2 axes", len(shape))
+	if err := operator.CheckAxes(c.Modes, shape); err != nil {
+		return err
 	}
 	for a, n := range shape {
 		switch m := c.Modes[a]; {
@@ -58,6 +49,13 @@ func (c Config) Validate(shape []int) error {
 		}
 	}
 	return nil
+}
+
+func (c Config) counts() []operator.Count {
+	return []operator.Count{
+		{Key: "inputs", Value: c.Inputs}, {Key: "width", Value: c.Width}, {Key: "layers", Value: c.Layers}, {Key: "projection", Value: c.Projection},
+		{Key: "outputs", Value: c.Outputs}, {Key: "expansion", Value: c.Expansion},
+	}
 }
 
 // Layout lists the parameters in the order of the flat slice:
@@ -77,27 +75,22 @@ func (c Config) Validate(shape []int) error {
 //
 // Weights are (in, out): a layer computes v·weight + bias. The axis of 2 is the real
 // and the imaginary part.
-func (c Config) Layout() []kernel.Tensor {
-	var all []kernel.Tensor
-	offset := 0
-	add := func(name string, shape ...int) {
-		t := kernel.Tensor{Name: name, Shape: shape, Offset: offset}
-		offset += t.Size()
-		all = append(all, t)
-	}
+func (c Config) Layout() []kernel.Tensor { return c.layout() }
+
+func (c Config) layout() (all operator.Layout) {
 	perceptron := func(first, second string, in, hidden, out int) {
-		add(first+".weight", in, hidden)
-		add(first+".bias", hidden)
-		add(second+".weight", hidden, out)
-		add(second+".bias", out)
+		all.Add(first+".weight", in, hidden)
+		all.Add(first+".bias", hidden)
+		all.Add(second+".weight", hidden, out)
+		all.Add(second+".bias", out)
 	}
 	spectral := func(prefix string) {
 		for a, m := range c.Modes {
-			add(prefix+"spectral."+c.axis(a), m, 2, c.Width, c.Width)
+			all.Add(prefix+"spectral."+c.axis(a), m, 2, c.Width, c.Width)
 		}
 	}
-	add("lift.weight", c.Inputs, c.Width)
-	add("lift.bias", c.Width)
+	all.Add("lift.weight", c.Inputs, c.Width)
+	all.Add("lift.bias", c.Width)
 	if c.SharedWeights {
 		spectral("")
 	}
@@ -116,39 +109,25 @@ func (c Config) Layout() []kernel.Tensor {
 func (c Config) hidden() int { return c.Expansion * c.Width }
 
 // OutputBias returns the tensor added to the outputs, one element each.
-func (c Config) OutputBias() kernel.Tensor {
-	all := c.Layout()
-	return all[len(all)-1]
-}
+func (c Config) OutputBias() kernel.Tensor { return c.layout().Last() }
 
 // Size returns the length of the flat parameter slice.
-func (c Config) Size() int {
-	last := c.OutputBias()
-	return last.Offset + last.Size()
+func (c Config) Size() int { return c.layout().Size() }
+
+// Init draws parameters (length Size), spectral ones times SpectralGain.
+func (c Config) Init(params []float64, rng *rand.Rand) { c.layout().Init(params, c.SpectralGain, rng) }
+
+// Fields implements operator.Network.
+func (c Config) Fields() (inputs, outputs int) { return c.Inputs, c.Outputs }
+
+// Float32 implements operator.Network.
+func (c Config) Float32(shape []int, batch int, pool *kernel.Pool) operator.Evaluator[float32] {
+	return New[float32](c, shape, batch, pool)
 }
 
-// Init fills params (length Size) with normal numbers of standard deviation
-// 1/sqrt(in) for the weights and SpectralGain/sqrt(2 in) for each part of the
-// spectral ones, and with zeros for the biases. The numbers are drawn in the order of
-// Layout.
-func (c Config) Init(params []float64, rng *rand.Rand) {
-	if len(params) != c.Size() {
-		panic("ffno: Init: params has the wrong length")
-	}
-	for _, t := range c.Layout() {
-		view := params[t.Offset : t.Offset+t.Size()]
-		if len(t.Shape) == 1 {
-			clear(view)
-			continue
-		}
-		in, gain := float64(t.Shape[len(t.Shape)-2]), 1.0
-		if len(t.Shape) > 2 {
-			in, gain = 2*in, c.SpectralGain
-		}
-		for i := range view {
-			view[i] = rng.NormFloat64() / math.Sqrt(in) * gain
-		}
-	}
+// Float64 implements operator.Network.
+func (c Config) Float64(shape []int, batch int, pool *kernel.Pool) operator.Evaluator[float64] {
+	return New[float64](c, shape, batch, pool)
 }
 
 // FLOP returns the floating-point operations of a forward pass of one sample on a

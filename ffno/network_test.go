@@ -5,85 +5,65 @@ import (
 	"math"
 	"math/cmplx"
 	"reflect"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"pihc/internal/check"
 	"pihc/internal/kernel"
+	"pihc/internal/networktest"
 )
+
+// cases span the shapes the code treats differently: two to four axes, one layer,
+// shared and separate weights, tiles and blocks that do not fill, widths that are no
+// multiple of a lane, the Nyquist mode, batches, a first axis of many lines.
+var cases = []networktest.Case{
+	{Name: "2-D", Network: Config{Inputs: 3, Width: 16, Layers: 3, Modes: []int{3, 4}, Projection: 32, Outputs: 16, Expansion: 4}, Shape: []int{7, 18}, Batch: 1},
+	{Name: "odd widths", Network: Config{Inputs: 2, Width: 5, Layers: 2, Modes: []int{2, 3}, Projection: 9, Outputs: 3, Expansion: 3, SharedWeights: true}, Shape: []int{5, 11}, Batch: 2},
+	{Name: "one layer", Network: Config{Inputs: 1, Width: 4, Layers: 1, Modes: []int{1, 1}, Projection: 4, Outputs: 1, Expansion: 1}, Shape: []int{3, 5}, Batch: 1},
+	{Name: "all modes", Network: Config{Inputs: 3, Width: 3, Layers: 2, Modes: []int{4, 5}, Projection: 6, Outputs: 2, Expansion: 2}, Shape: []int{6, 8}, Batch: 1},
+	{Name: "long lines", Network: Config{Inputs: 3, Width: 6, Layers: 2, Modes: []int{1, 2}, Projection: 6, Outputs: 2, Expansion: 2, SharedWeights: true}, Shape: []int{2, 150}, Batch: 1},
+	{Name: "many lines", Network: Config{Inputs: 1, Width: 20, Layers: 2, Modes: []int{2, 2}, Projection: 4, Outputs: 1, Expansion: 1}, Shape: []int{140, 5}, Batch: 2},
+	{Name: "3-D", Network: Config{Inputs: 2, Width: 6, Layers: 3, Modes: []int{2, 2, 3}, Projection: 10, Outputs: 4, Expansion: 2}, Shape: []int{5, 4, 6}, Batch: 2},
+	{Name: "3-D shared", Network: Config{Inputs: 2, Width: 6, Layers: 3, Modes: []int{2, 2, 3}, Axes: []string{"t", "x", "y"}, Projection: 10, Outputs: 4, Expansion: 2, SharedWeights: true}, Shape: []int{5, 4, 6}, Batch: 2},
+	{Name: "4-D", Network: Config{Inputs: 2, Width: 4, Layers: 2, Modes: []int{1, 1, 1, 2}, Projection: 6, Outputs: 2, Expansion: 2}, Shape: []int{3, 2, 3, 4}, Batch: 1},
+}
 
 // dense evaluates the formulas of the package comment for one sample, transforms
 // and all as plain sums over every point.
-func dense(c Config, shape []int, params, input []float64) []float64 {
-	view := map[string][]float64{}
-	for _, t := range c.Layout() {
-		view[t.Name] = params[t.Offset : t.Offset+t.Size()]
-	}
-	p := points(shape)
-	pointwise := func(v [][]float64, weight, bias []float64) [][]float64 {
-		out := make([][]float64, len(v))
-		for i, x := range v {
-			y := append([]float64(nil), bias...)
-			for j, a := range x {
-				for o := range y {
-					y[o] += a * weight[j*len(bias)+o]
-				}
-			}
-			out[i] = y
-		}
-		return out
-	}
-	gelu := func(v [][]float64) {
-		for _, x := range v {
-			for i, y := range x {
-				x[i] = y / 2 * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(y+0.044715*y*y*y)))
-			}
-		}
-	}
-	a := make([][]float64, p)
-	for i := range a {
-		for j := range c.Inputs {
-			a[i] = append(a[i], input[j*p+i])
-		}
-	}
-	v := pointwise(a, view["lift.weight"], view["lift.bias"])
+func dense(tt networktest.Case, params, input []float64) []float64 {
+	c, shape := tt.Network.(Config), tt.Shape
+	view := networktest.Views(c.Layout(), params)
+	v := networktest.Pointwise(networktest.PerPoint(input, networktest.Points(shape)), view["lift.weight"], view["lift.bias"])
 	for l := range c.Layers {
 		name, spectral := fmt.Sprintf("layers.%d.", l), ""
 		if !c.SharedWeights {
 			spectral = name
 		}
-		sum := make([][]float64, p)
+		sum := make([][]float64, len(v))
 		for i := range sum {
 			sum[i] = make([]float64, c.Width)
 		}
 		for a := range shape {
 			denseSpectral(sum, v, c, shape, a, view[spectral+"spectral."+c.axis(a)])
 		}
-		hidden := pointwise(sum, view[name+"inner.weight"], view[name+"inner.bias"])
-		gelu(hidden)
-		for i, y := range pointwise(hidden, view[name+"outer.weight"], view[name+"outer.bias"]) {
+		hidden := networktest.Pointwise(sum, view[name+"inner.weight"], view[name+"inner.bias"])
+		networktest.Gelu(hidden)
+		for i, y := range networktest.Pointwise(hidden, view[name+"outer.weight"], view[name+"outer.bias"]) {
 			for o := range y {
 				v[i][o] += y[o]
 			}
 		}
 	}
-	h := pointwise(v, view["projection.weight"], view["projection.bias"])
-	gelu(h)
-	out := pointwise(h, view["output.weight"], view["output.bias"])
-	flat := make([]float64, c.Outputs*p)
-	for i, x := range out {
-		for j, y := range x {
-			flat[j*p+i] = y
-		}
-	}
-	return flat
+	h := networktest.Pointwise(v, view["projection.weight"], view["projection.bias"])
+	networktest.Gelu(h)
+	out := networktest.Pointwise(h, view["output.weight"], view["output.bias"])
+	return networktest.Fields(out)
 }
 
 // denseSpectral adds K v along one axis to sum, mode by mode.
 func denseSpectral(sum, v [][]float64, c Config, shape []int, axis int, weights []float64) {
-	w, n, stride := c.Width, shape[axis], points(shape[axis+1:])
+	w, n, stride := c.Width, shape[axis], networktest.Points(shape[axis+1:])
 	for k := range c.Modes[axis] {
 		phase := func(x int) complex128 { return cmplx.Exp(complex(0, 2*math.Pi*float64(k*x)/float64(n))) }
 		r := weights[k*2*w*w:][:2*w*w]
@@ -110,189 +90,39 @@ func denseSpectral(sum, v [][]float64, c Config, shape []int, axis int, weights 
 	}
 }
 
-// TestForward compares the network with the dense version, in float64 and, at
-// every width of vectors, in float32.
-func TestForward(t *testing.T) {
-	for _, tt := range cases {
-		t.Run(tt.name, func(t *testing.T) {
-			c, p := tt.config, points(tt.shape)
-			params := randomParams(c, 3)
-			input := check.Normal(check.Rand(4), make([]float64, tt.batch*c.Inputs*p))
-			var want []float64
-			for b := range tt.batch {
-				want = append(want, dense(c, tt.shape, params, input[b*c.Inputs*p:][:c.Inputs*p])...)
-			}
-			got := make([]float64, len(want))
-			New[float64](c, tt.shape, tt.batch, nil).Forward(got, params, input)
-			check.Close(t, got, want, 1e-12, 0)
-			narrowWant := narrow(want)
-			check.Widths(t, func(t *testing.T) {
-				got := make([]float32, len(want))
-				New[float32](c, tt.shape, tt.batch, nil).Forward(got, narrow(params), narrow(input))
-				check.Close(t, got, narrowWant, 2e-5, 0)
-			})
-		})
-	}
-}
+func TestForward(t *testing.T) { networktest.Forward(t, cases, dense) }
 
-func narrow(x []float64) []float32 {
-	y := make([]float32, len(x))
-	for i, v := range x {
-		y[i] = float32(v)
-	}
-	return y
-}
+func TestGradient(t *testing.T) { networktest.Gradient(t, cases) }
 
-// TestBackwardFloat32 compares the float32 gradient at every width with the
-// float64 one, which TestGradient holds to central differences.
 func TestBackwardFloat32(t *testing.T) {
-	all := append(cases[:len(cases):len(cases)], struct {
-		name   string
-		config Config
-		shape  []int
-		batch  int
-	}{"full width", Config{Inputs: 3, Width: 64, Layers: 3, Modes: []int{4, 8}, Projection: 128, Outputs: 16, Expansion: 2}, []int{13, 70}, 2})
-	for _, tt := range all {
-		t.Run(tt.name, func(t *testing.T) {
-			c, p := tt.config, points(tt.shape)
-			params := randomParams(c, 5)
-			rng := check.Rand(6)
-			input := check.Normal(rng, make([]float64, tt.batch*c.Inputs*p))
-			bar := check.Normal(rng, make([]float64, tt.batch*c.Outputs*p))
-			want, dst := make([]float64, len(params)), make([]float64, len(bar))
-			n := New[float64](c, tt.shape, tt.batch, nil)
-			n.Forward(dst, params, input)
-			n.Backward(want, params, bar)
-			check.Widths(t, func(t *testing.T) {
-				grad, dst := make([]float32, len(params)), make([]float32, len(bar))
-				n := New[float32](c, tt.shape, tt.batch, nil)
-				n.Forward(dst, narrow(params), narrow(input))
-				n.Backward(grad, narrow(params), narrow(bar))
-				for _, v := range c.Layout() {
-					lo, hi := v.Offset, v.Offset+v.Size()
-					check.Close(t, grad[lo:hi], narrow(want[lo:hi]), 2e-4, 1e-6)
-					if t.Failed() {
-						t.Fatal(v.Name)
-					}
-				}
-			})
-		})
-	}
+	networktest.BackwardFloat32(t, append(cases[:len(cases):len(cases)], networktest.Case{
+		Name: "full width", Network: Config{Inputs: 3, Width: 64, Layers: 3, Modes: []int{4, 8}, Projection: 128, Outputs: 16, Expansion: 2}, Shape: []int{13, 70}, Batch: 2,
+	}))
 }
 
-// TestWorkers: bitwise the same for 1, 2 and 4 workers, at every width of vectors.
 func TestWorkers(t *testing.T) {
-	c, shape, batch := Config{Inputs: 3, Width: 32, Layers: 3, Modes: []int{2, 2, 3}, Projection: 48, Outputs: 4, Expansion: 2, SharedWeights: true}, []int{9, 8, 20}, 2
-	p := points(shape)
-	params := narrow(randomParams(c, 7))
-	input := check.Normal(check.Rand(8), make([]float32, batch*c.Inputs*p))
-	bar := check.Normal(check.Rand(9), make([]float32, batch*c.Outputs*p))
-	check.Widths(t, func(t *testing.T) {
-		var dst0, grad0 []float32
-		for _, workers := range []int{1, 2, 4} {
-			pool := kernel.NewPool(workers)
-			n := New[float32](c, shape, batch, pool)
-			dst, grad, only := make([]float32, len(bar)), make([]float32, len(params)), make([]float32, len(bar))
-			New[float32](c, shape, batch, pool).ForwardOnly(only, params, input)
-			n.Forward(dst, params, input)
-			n.Backward(grad, params, bar)
-			if workers == 1 {
-				dst0, grad0 = dst, grad
-			}
-			check.Equal(t, dst, dst0)
-			check.Equal(t, only, dst0)
-			check.Equal(t, grad, grad0)
-			pool.Close()
+	c := Config{Inputs: 3, Width: 32, Layers: 3, Modes: []int{2, 2, 3}, Projection: 48, Outputs: 4, Expansion: 2, SharedWeights: true}
+	networktest.Workers(t, networktest.Case{Network: c, Shape: []int{9, 8, 20}, Batch: 2})
+}
+
+func TestBatch(t *testing.T) { networktest.Batch(t, cases[0]) }
+
+func TestBatchGradient(t *testing.T) { networktest.BatchGradient(t, cases) }
+
+func TestAllocations(t *testing.T) { networktest.Allocations(t, cases[0].Network, 16<<10) }
+
+func TestMemory(t *testing.T) {
+	networktest.Memory(t, []networktest.Case{
+		{Network: Config{Inputs: 3, Width: 64, Layers: 4, Modes: []int{8, 8}, Projection: 128, Outputs: 16, Expansion: 4}, Shape: []int{51, 128}, Batch: 1},
+		{Network: Config{Inputs: 7, Width: 20, Layers: 2, Modes: []int{3, 4, 5}, Projection: 40, Outputs: 1, Expansion: 2, SharedWeights: true}, Shape: []int{10, 16, 16}, Batch: 3},
+		{Network: Config{Inputs: 1, Width: 100, Layers: 1, Modes: []int{2, 2}, Projection: 10, Outputs: 64, Expansion: 1}, Shape: []int{20, 20}, Batch: 2},
+	}, Config{Inputs: 1, Width: 1e9, Layers: 1e9, Modes: []int{1e9, 1e9}, Projection: 1e9, Outputs: 1e9, Expansion: 1e9}, func(c networktest.Case, pool *kernel.Pool, training bool) int64 {
+		n := New[float32](c.Network.(Config), c.Shape, c.Batch, pool)
+		if training {
+			n.allocateBackward()
 		}
+		return n.Bytes()
 	})
-}
-
-// TestBatch: a sample's outputs do not depend on its batch.
-func TestBatch(t *testing.T) {
-	c, shape := cases[0].config, cases[0].shape
-	p := points(shape)
-	params := narrow(randomParams(c, 10))
-	input := check.Normal(check.Rand(11), make([]float32, 3*c.Inputs*p))
-	together, alone := make([]float32, 3*c.Outputs*p), make([]float32, 3*c.Outputs*p)
-	New[float32](c, shape, 3, nil).ForwardOnly(together, params, input)
-	one := New[float32](c, shape, 1, nil)
-	for b := range 3 {
-		one.ForwardOnly(alone[b*c.Outputs*p:][:c.Outputs*p], params, input[b*c.Inputs*p:][:c.Inputs*p])
-	}
-	check.Equal(t, together, alone)
-}
-
-// TestBatchGradient: the gradient of a batch is the sum over its samples in their
-// order, each formed by itself, whatever the micro-batches and the workers.
-func TestBatchGradient(t *testing.T) {
-	const samples = 3
-	for _, tt := range cases {
-		t.Run(tt.name, func(t *testing.T) {
-			c, p := tt.config, points(tt.shape)
-			params := narrow(randomParams(c, 20))
-			input := check.Normal(check.Rand(21), make([]float32, samples*c.Inputs*p))
-			bar := check.Normal(check.Rand(22), make([]float32, samples*c.Outputs*p))
-			start := check.Normal(check.Rand(23), make([]float32, len(params)))
-			check.Widths(t, func(t *testing.T) {
-				want := slices.Clone(start)
-				for b := range samples {
-					one, dst := make([]float32, len(params)), make([]float32, c.Outputs*p)
-					n := New[float32](c, tt.shape, 1, nil)
-					n.Forward(dst, params, input[b*c.Inputs*p:][:c.Inputs*p])
-					n.Backward(one, params, bar[b*c.Outputs*p:][:c.Outputs*p])
-					for i, v := range one {
-						want[i] += v
-					}
-				}
-				for micro := 1; micro <= samples; micro++ {
-					for _, workers := range []int{1, 3} {
-						pool := kernel.NewPool(workers)
-						n := New[float32](c, tt.shape, micro, pool)
-						grad := slices.Clone(start)
-						dst, in, out := make([]float32, micro*c.Outputs*p), make([]float32, micro*c.Inputs*p), make([]float32, micro*c.Outputs*p)
-						for lo := 0; lo < samples; lo += micro {
-							clear(out) // places past the last sample add nothing
-							copy(in, input[lo*c.Inputs*p:])
-							copy(out, bar[lo*c.Outputs*p:])
-							n.Forward(dst, params, in)
-							n.Backward(grad, params, out)
-						}
-						check.Equal(t, grad, want)
-						pool.Close()
-					}
-				}
-			})
-		})
-	}
-}
-
-// TestAllocations: after the first step only closures are allocated, as many bytes
-// on a large grid as on a small one.
-func TestAllocations(t *testing.T) {
-	c := cases[0].config
-	params := narrow(randomParams(c, 12))
-	grad := make([]float32, len(params))
-	pool := kernel.NewPool(2)
-	defer pool.Close()
-	bytes := func(shape []int) uint64 {
-		p := points(shape)
-		input, dst := make([]float32, c.Inputs*p), make([]float32, c.Outputs*p)
-		n := New[float32](c, shape, 1, pool)
-		least := uint64(math.MaxUint64)
-		for range 5 {
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			n.Forward(dst, params, input)
-			n.Backward(grad, params, dst)
-			runtime.ReadMemStats(&after)
-			least = min(least, after.TotalAlloc-before.TotalAlloc)
-		}
-		return least
-	}
-	small, large := bytes([]int{64, 32}), bytes([]int{128, 128})
-	if small > 16<<10 || large > small {
-		t.Errorf("%d bytes a step, and %d on 8 times the grid", small, large)
-	}
 }
 
 // TestConstant: with zero weights but those of the outputs, every layer adds a
@@ -374,20 +204,9 @@ func TestSpec(t *testing.T) {
 
 // TestInit: the gain multiplies the spectral weights and nothing else.
 func TestInit(t *testing.T) {
-	c := cases[0].config
-	one, half := make([]float64, c.Size()), make([]float64, c.Size())
-	c.SpectralGain = 1
-	c.Init(one, check.Rand(1))
-	c.SpectralGain = 0.5
-	c.Init(half, check.Rand(1))
-	for _, v := range c.Layout() {
-		if strings.Contains(v.Name, "spectral") {
-			for i := range v.Size() {
-				one[v.Offset+i] *= 0.5
-			}
-		}
-	}
-	check.Equal(t, half, one)
+	one, half := cases[0].Network.(Config), cases[0].Network.(Config)
+	one.SpectralGain, half.SpectralGain = 1, 0.5
+	networktest.Gain(t, one, half)
 }
 
 // TestCount: a network small enough to count by hand.
@@ -400,37 +219,23 @@ func TestCount(t *testing.T) {
 	}
 }
 
-// The estimate is what is allocated, within a tenth; and it holds for sizes that
-// nothing can be allocated for.
-func TestMemory(t *testing.T) {
-	for _, c := range []struct {
-		Config
-		shape []int
-		batch int
-	}{
-		{Config{Inputs: 3, Width: 64, Layers: 4, Modes: []int{8, 8}, Projection: 128, Outputs: 16, Expansion: 4}, []int{51, 128}, 1},
-		{Config{Inputs: 7, Width: 20, Layers: 2, Modes: []int{3, 4, 5}, Projection: 40, Outputs: 1, Expansion: 2, SharedWeights: true}, []int{10, 16, 16}, 3},
-		{Config{Inputs: 1, Width: 100, Layers: 1, Modes: []int{2, 2}, Projection: 10, Outputs: 64, Expansion: 1}, []int{20, 20}, 2},
-	} {
-		for _, training := range []bool{false, true} {
-			pool := kernel.NewPool(2)
-			n := New[float32](c.Config, c.shape, c.batch, pool)
-			if training {
-				n.allocateBackward()
-			}
-			got, parameters := c.Memory(c.shape, c.batch, 2, 4, training)
-			if want := float64(c.Size()); parameters != want {
-				t.Errorf("%g parameters, want %g", parameters, want)
-			}
-			want := float64(n.Bytes())
-			if got < 0.9*want || got > 1.1*want {
-				t.Errorf("%+v, training %v: estimated %.0f, allocated %.0f", c.Config, training, got, want)
-			}
-			pool.Close()
-		}
+func ExampleConfig_Layout() {
+	c := Config{Inputs: 4, Width: 32, Layers: 1, Modes: []int{8, 12, 12}, Axes: []string{"t", "x", "y"}, Projection: 64, Outputs: 16, Expansion: 2}
+	for _, t := range c.Layout() {
+		fmt.Println(t.Name, t.Shape)
 	}
-	huge := Config{Inputs: 1, Width: 1e9, Layers: 1e9, Modes: []int{1e9, 1e9}, Projection: 1e9, Outputs: 1e9, Expansion: 1e9}
-	if got, _ := huge.Memory([]int{1e9, 1e9}, 1e9, 1e9, 8, true); !(got > 1e40) {
-		t.Errorf("huge: %g", got)
-	}
+	// Output:
+	// lift.weight [4 32]
+	// lift.bias [32]
+	// layers.0.spectral.t [8 2 32 32]
+	// layers.0.spectral.x [12 2 32 32]
+	// layers.0.spectral.y [12 2 32 32]
+	// layers.0.inner.weight [32 64]
+	// layers.0.inner.bias [64]
+	// layers.0.outer.weight [64 32]
+	// layers.0.outer.bias [32]
+	// projection.weight [32 64]
+	// projection.bias [64]
+	// output.weight [64 16]
+	// output.bias [16]
 }

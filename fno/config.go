@@ -2,10 +2,10 @@ package fno
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 
 	"pihc/internal/kernel"
+	"pihc/internal/operator"
 )
 
 // Config states a Fourier neural operator. The zero value is not valid.
@@ -29,19 +29,11 @@ type Config struct {
 // Validate reports whether the network can run on a grid of the given shape
 // (axis 0 slowest): the error names the number that is wrong and its limit.
 func (c Config) Validate(shape []int) error {
-	for _, f := range []struct {
-		name  string
-		value int
-	}{{"inputs", c.Inputs}, {"width", c.Width}, {"layers", c.Layers}, {"projection", c.Projection}, {"outputs", c.Outputs}} {
-		if f.value < 1 {
-			return fmt.Errorf("%s is %d; it must be at least 1", f.name, f.value)
-		}
+	if err := operator.Positive(c.counts()...); err != nil {
+		return err
 	}
-	if len(c.Modes) != len(shape) {
-		return fmt.Errorf("modes has %d entries; the grid has %d axes", len(c.Modes), len(shape))
-	}
-	if len(shape) < 2 {
-		return fmt.Errorf("modes has %d entries; the network needs at least 2 axes", len(shape))
+	if err := operator.CheckAxes(c.Modes, shape); err != nil {
+		return err
 	}
 	last := len(shape) - 1
 	for axis, n := range shape {
@@ -61,6 +53,10 @@ func (c Config) Validate(shape []int) error {
 	return nil
 }
 
+func (c Config) counts() []operator.Count {
+	return []operator.Count{{Key: "inputs", Value: c.Inputs}, {Key: "width", Value: c.Width}, {Key: "layers", Value: c.Layers}, {Key: "projection", Value: c.Projection}, {Key: "outputs", Value: c.Outputs}}
+}
+
 // Layout lists the parameters in the order of the flat slice:
 //
 //	lift.weight          (inputs, width)
@@ -76,16 +72,11 @@ func (c Config) Validate(shape []int) error {
 // Weights are (in, out): a layer computes v·weight + bias. In a spectral tensor
 // the mode axes have 2m entries in the order 0..m-1, -m..-1, the last m entries
 // 0..m-1; the axis of 2 is the real and the imaginary part.
-func (c Config) Layout() []kernel.Tensor {
-	var all []kernel.Tensor
-	offset := 0
-	add := func(name string, shape ...int) {
-		t := kernel.Tensor{Name: name, Shape: shape, Offset: offset}
-		offset += t.Size()
-		all = append(all, t)
-	}
-	add("lift.weight", c.Inputs, c.Width)
-	add("lift.bias", c.Width)
+func (c Config) Layout() []kernel.Tensor { return c.layout() }
+
+func (c Config) layout() (all operator.Layout) {
+	all.Add("lift.weight", c.Inputs, c.Width)
+	all.Add("lift.bias", c.Width)
 	for l := range c.Layers {
 		name := fmt.Sprintf("layers.%d.", l)
 		var shape []int
@@ -95,52 +86,38 @@ func (c Config) Layout() []kernel.Tensor {
 			}
 			shape = append(shape, m)
 		}
-		add(name+"spectral", append(shape, 2, c.Width, c.Width)...)
-		add(name+"weight", c.Width, c.Width)
-		add(name+"bias", c.Width)
+		all.Add(name+"spectral", append(shape, 2, c.Width, c.Width)...)
+		all.Add(name+"weight", c.Width, c.Width)
+		all.Add(name+"bias", c.Width)
 	}
-	add("projection.weight", c.Width, c.Projection)
-	add("projection.bias", c.Projection)
-	add("output.weight", c.Projection, c.Outputs)
-	add("output.bias", c.Outputs)
+	all.Add("projection.weight", c.Width, c.Projection)
+	all.Add("projection.bias", c.Projection)
+	all.Add("output.weight", c.Projection, c.Outputs)
+	all.Add("output.bias", c.Outputs)
 	return all
 }
 
 // OutputBias returns the tensor added to the outputs, one element each.
-func (c Config) OutputBias() kernel.Tensor {
-	all := c.Layout()
-	return all[len(all)-1]
-}
+func (c Config) OutputBias() kernel.Tensor { return c.layout().Last() }
 
 // Size returns the length of the flat parameter slice.
-func (c Config) Size() int {
-	last := c.OutputBias()
-	return last.Offset + last.Size()
+func (c Config) Size() int { return c.layout().Size() }
+
+// Init draws parameters (length Size), spectral ones times SpectralGain. A float32
+// network starts from these numbers rounded.
+func (c Config) Init(params []float64, rng *rand.Rand) { c.layout().Init(params, c.SpectralGain, rng) }
+
+// Fields implements operator.Network.
+func (c Config) Fields() (inputs, outputs int) { return c.Inputs, c.Outputs }
+
+// Float32 implements operator.Network.
+func (c Config) Float32(shape []int, batch int, pool *kernel.Pool) operator.Evaluator[float32] {
+	return New[float32](c, shape, batch, pool)
 }
 
-// Init fills params (length Size) with normal numbers of standard deviation
-// 1/sqrt(in) for the weights and SpectralGain/sqrt(2 in) for each part of the
-// spectral ones (with a gain of 1 a layer keeps the energy of its input), and with
-// zero biases. It draws in the order of Layout. A float32 network starts from these
-// numbers rounded.
-func (c Config) Init(params []float64, rng *rand.Rand) {
-	if len(params) != c.Size() {
-		panic("fno: Init: params has the wrong length")
-	}
-	for _, t := range c.Layout() {
-		view := params[t.Offset : t.Offset+t.Size()]
-		if len(t.Shape) == 1 {
-			clear(view)
-			continue
-		}
-		in, gain := float64(t.Shape[len(t.Shape)-2]), 1.0
-		if len(t.Shape) > 2 {
-			in, gain = 2*in, c.SpectralGain
-		}
-		for i := range view {
-			view[i] = rng.NormFloat64() / math.Sqrt(in) * gain
-		}
-	}
+// Float64 implements operator.Network.
+func (c Config) Float64(shape []int, batch int, pool *kernel.Pool) operator.Evaluator[float64] {
+	return New[float64](c, shape, batch, pool)
 }
 
 // FLOP returns the floating-point operations of one forward pass of one sample

@@ -1,9 +1,9 @@
 package fno
 
 import (
-	"fmt"
 	"slices"
-	"strings"
+
+	"pihc/internal/operator"
 )
 
 // Spec holds the keys that an experiment's network block has for a Fourier neural
@@ -27,47 +27,38 @@ func DefaultSpec() Spec {
 // Small returns a network of the same form that is small enough to be differenced
 // in seconds, on the given axes.
 func (s Spec) Small(axes []string) Spec {
-	s.Width, s.Layers, s.Projection, s.Modes = 6, 2, 8, map[string]int{}
-	for _, name := range axes {
-		s.Modes[name] = 3
-	}
+	s.Width, s.Layers, s.Projection = 6, 2, 8
+	return s.WithModes(operator.Uniform(axes, 3))
+}
+
+// WithModes returns the same network with other modes.
+func (s Spec) WithModes(modes map[string]int) Spec {
+	s.Modes = modes
 	return s
 }
 
 // Validate calls bad with every key whose value makes no sense by itself, and why.
 func (s Spec) Validate(bad func(key, reason string)) {
-	for _, f := range []struct {
-		key   string
-		value int
-	}{{"width", s.Width}, {"layers", s.Layers}, {"projection", s.Projection}} {
-		if f.value < 1 {
-			bad(f.key, fmt.Sprintf("%d: want at least 1", f.value))
-		}
-	}
-	if !(s.SpectralGain >= 0) {
-		bad("spectral_gain", fmt.Sprintf("%g: want zero or a positive number", s.SpectralGain))
-	}
+	operator.CheckKeys(bad, s.SpectralGain,
+		operator.Count{Key: "width", Value: s.Width}, operator.Count{Key: "layers", Value: s.Layers}, operator.Count{Key: "projection", Value: s.Projection})
 }
 
 // Config returns the network on the given axes (the slowest first) with so many
 // fields going in and coming out. The error names the key; whether the network fits
 // a grid is for Config.Validate.
 func (s Spec) Config(axes []string, inputs, outputs int) (Config, error) {
-	c := Config{
-		Inputs: inputs, Width: s.Width, Layers: s.Layers, Axes: slices.Clone(axes), Modes: make([]int, len(axes)),
+	modes, err := operator.Modes(axes, s.Modes)
+	if err != nil {
+		return Config{}, err
+	}
+	return Config{
+		Inputs: inputs, Width: s.Width, Layers: s.Layers, Axes: slices.Clone(axes), Modes: modes,
 		Projection: s.Projection, Outputs: outputs,
 		LastActivation: s.LastActivation, OutputActivation: s.OutputActivation, SpectralGain: s.SpectralGain,
-	}
-	for i, name := range axes {
-		c.Modes[i] = 8
-		if m, ok := s.Modes[name]; ok {
-			c.Modes[i] = m
-		}
-	}
-	for name := range s.Modes {
-		if !slices.Contains(axes, name) {
-			return Config{}, fmt.Errorf("modes: no axis %q; the axes are %s", name, strings.Join(axes, ", "))
-		}
-	}
-	return c, nil
+	}, nil
+}
+
+// Network returns Config as what the engine uses.
+func (s Spec) Network(axes []string, inputs, outputs int) (operator.Network, error) {
+	return s.Config(axes, inputs, outputs)
 }

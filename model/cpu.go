@@ -5,6 +5,7 @@ import (
 
 	"pihc/constraint"
 	"pihc/internal/kernel"
+	"pihc/internal/operator"
 	"pihc/lm"
 	"pihc/pde"
 )
@@ -140,7 +141,7 @@ func (e *cpu[T]) build(net Network, options constraint.Options, router *constrai
 		e.between = whole.NewSample()
 	}
 	n := s.Training.MicroBatch
-	e.net = NewEvaluator[T](net, e.info.Grid.Shape(), n, e.pool)
+	e.net = operator.NewEvaluator[T](net, e.info.Grid.Shape(), n, e.pool)
 	e.micro = micro[T]{
 		size: n, input: make([]T, n*e.inputs.count()*size), basis: make([]T, n*s.Outputs()*size), bar: make([]T, n*s.Outputs()*size),
 		amplitude: make([]float64, n), base: make([]float64, n),

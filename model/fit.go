@@ -50,7 +50,7 @@ func DefaultSpec(version int) Spec {
 	if version == 1 {
 		return s
 	}
-	s.Network.Keys = fnoKeys{fno.Spec{Width: 32, Layers: 4, Projection: 64, LastActivation: true, SpectralGain: 0}}
+	s.Network.Keys = keysOf[fno.Spec]{fno.Spec{Width: 32, Layers: 4, Projection: 64, LastActivation: true, SpectralGain: 0}}
 	s.Constraint.Overlap = Ramp{Start: 0.75, End: 0, From: 0.2, To: 0.6}
 	s.Loss.Relative = true
 	t := &s.Training

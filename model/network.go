@@ -3,7 +3,6 @@ package model
 import (
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -12,60 +11,15 @@ import (
 	"pihc/grid"
 	"pihc/internal/config"
 	"pihc/internal/kernel"
+	"pihc/internal/operator"
 	"pihc/pde"
 )
 
-// A Network maps fields on a grid, the inputs, to others, the basis functions or
-// the solution itself. It is what a spec says of it; an Evaluator runs it.
-type Network interface {
-	// Fields returns the numbers of fields going in and coming out.
-	Fields() (inputs, outputs int)
-	// Layout names the parameters in the flat slice of Size elements; OutputBias is
-	// the tensor of Layout, one element an output, that is added to the outputs.
-	Layout() []kernel.Tensor
-	Size() int
-	OutputBias() kernel.Tensor
-	// Init draws initial parameters.
-	Init(params []float64, rng *rand.Rand)
-	// Validate reports whether the network can run on a grid of the given shape
-	// (axis 0 slowest); the error begins with the key that is wrong.
-	Validate(shape []int) error
-	// FLOP returns the floating-point operations of a forward pass of one sample,
-	// by a fixed count that does not depend on how it is computed.
-	FLOP(shape []int) float64
-	// Memory estimates the bytes of an evaluator with elements of so many bytes, in
-	// training or for ForwardOnly alone, and returns the number of parameters. It
-	// allocates nothing and never overflows.
-	Memory(shape []int, batch, workers, element int, training bool) (bytes, parameters float64)
-	// Float32 and Float64 return an evaluator on a grid for so many samples a call.
-	// A nil pool runs on the caller.
-	Float32(shape []int, batch int, pool *kernel.Pool) Evaluator[float32]
-	Float64(shape []int, batch int, pool *kernel.Pool) Evaluator[float64]
-}
-
-// An Evaluator runs a network on one grid for batches of one size. Inputs are
-// (batch, inputs, P), outputs (batch, outputs, P), params and grad as
-// Network.Layout.
-type Evaluator[T kernel.Float] interface {
-	// Forward evaluates the network and keeps what Backward needs; ForwardOnly
-	// keeps nothing.
-	Forward(dst, params, input []T)
-	ForwardOnly(dst, params, input []T)
-	// Backward adds to grad the gradient of ⟨dstBar, dst⟩ by the parameters of the
-	// last Forward, sample by sample in their order.
-	Backward(grad, params, dstBar []T)
-}
-
-// NewEvaluator returns a network's evaluator in the precision T.
-func NewEvaluator[T kernel.Float](n Network, shape []int, batch int, pool *kernel.Pool) Evaluator[T] {
-	var e any
-	if _, ok := any(T(0)).(float32); ok {
-		e = n.Float32(shape, batch, pool)
-	} else {
-		e = n.Float64(shape, batch, pool)
-	}
-	return e.(Evaluator[T])
-}
+// A Network maps fields on a grid to others; an Evaluator runs it.
+type (
+	Network                   = operator.Network
+	Evaluator[T kernel.Float] = operator.Evaluator[T]
+)
 
 // NetworkKeys are the keys that the network block of a spec has for its kind.
 type NetworkKeys interface {
@@ -86,7 +40,7 @@ type NetworkKeys interface {
 }
 
 // networkKinds has the default keys of every kind.
-var networkKinds = map[string]NetworkKeys{defaultKind: fnoKeys{fno.DefaultSpec()}, "ffno": ffnoKeys{ffno.DefaultSpec()}}
+var networkKinds = map[string]NetworkKeys{defaultKind: keysOf[fno.Spec]{fno.DefaultSpec()}, "ffno": keysOf[ffno.Spec]{ffno.DefaultSpec()}}
 
 // defaultKind is the kind of a network block that names none.
 const defaultKind = "fno"
@@ -98,12 +52,39 @@ type networkBlock[K any] struct {
 	Keys          K `yaml:",inline"`
 }
 
-// decodeNetwork reads a block over the values given.
-func decodeNetwork[K any](n config.Node, shared *NetworkShared, keys K) (K, error) {
-	b := networkBlock[K]{*shared, keys}
+// kindSpec are the keys S of one kind, as its package has them.
+type kindSpec[S any] interface {
+	Validate(bad func(key, reason string))
+	Network(axes []string, inputs, outputs int) (Network, error)
+	Small(axes []string) S
+	WithModes(modes map[string]int) S
+}
+
+// keysOf makes the keys of one kind NetworkKeys.
+type keysOf[S kindSpec[S]] struct{ Spec S }
+
+func (k keysOf[S]) Validate(bad func(key, reason string)) { k.Spec.Validate(bad) }
+
+func (k keysOf[S]) Network(axes []string, inputs, outputs int) (Network, error) {
+	return k.Spec.Network(axes, inputs, outputs)
+}
+
+func (k keysOf[S]) Small(axes []string) NetworkKeys { return keysOf[S]{k.Spec.Small(axes)} }
+
+func (k keysOf[S]) withModes(modes map[string]int) NetworkKeys {
+	return keysOf[S]{k.Spec.WithModes(modes)}
+}
+
+// decode reads a block over the values it has.
+func (k keysOf[S]) decode(n config.Node, shared *NetworkShared) (NetworkKeys, error) {
+	b := networkBlock[S]{*shared, k.Spec}
 	err := n.Decode(&b)
 	*shared = b.NetworkShared
-	return b.Keys, err
+	return keysOf[S]{b.Keys}, err
+}
+
+func (k keysOf[S]) encode(shared NetworkShared) (any, error) {
+	return config.Placed(networkBlock[S]{shared, k.Spec})
 }
 
 // NetworkSpec describes the network: what all kinds share, and the keys of one.

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"pihc/internal/config"
 	"pihc/internal/kernel"
 	"pihc/pde"
 )
@@ -29,17 +28,9 @@ func (k pointwiseKeys) Network(_ []string, inputs, outputs int) (Network, error)
 	return pointwise{k.Gain, inputs, outputs}, nil
 }
 
-func (k pointwiseKeys) Small([]string) NetworkKeys { return k }
+func (k pointwiseKeys) Small([]string) pointwiseKeys { return k }
 
-func (k pointwiseKeys) withModes(map[string]int) NetworkKeys { return k }
-
-func (k pointwiseKeys) decode(n config.Node, shared *NetworkShared) (NetworkKeys, error) {
-	return decodeNetwork(n, shared, k)
-}
-
-func (k pointwiseKeys) encode(shared NetworkShared) (any, error) {
-	return config.Placed(networkBlock[pointwiseKeys]{shared, k})
-}
+func (k pointwiseKeys) WithModes(map[string]int) pointwiseKeys { return k }
 
 type pointwise struct {
 	gain    float64
@@ -132,7 +123,7 @@ func (e *polynomial[T]) Backward(grad, _, dstBar []T) {
 // A second kind of network goes the whole way: its keys in the spec, its parameters
 // in the engine, its gradient.
 func TestSecondNetworkKind(t *testing.T) {
-	networkKinds["pointwise"] = pointwiseKeys{Gain: 0.1}
+	networkKinds["pointwise"] = keysOf[pointwiseKeys]{pointwiseKeys{Gain: 0.1}}
 	t.Cleanup(func() { delete(networkKinds, "pointwise") })
 	src := strings.Replace(toySpec, "width: 6, layers: 2, modes: {t: 3, x: 3}, projection: 8,", "kind: pointwise, gain: 0.25,", 1)
 	spec, err := LoadSpec("toy", fmt.Appendf(nil, src, "diffusion-sorption", Hard, "mean-square", 2))
@@ -168,7 +159,7 @@ func TestSecondNetworkKind(t *testing.T) {
 // The keys of a block are those of its kind and those of all: mistakes are located,
 // hints know both, and the default kind is not written.
 func TestNetworkKinds(t *testing.T) {
-	networkKinds["pointwise"] = pointwiseKeys{Gain: 0.1}
+	networkKinds["pointwise"] = keysOf[pointwiseKeys]{pointwiseKeys{Gain: 0.1}}
 	t.Cleanup(func() { delete(networkKinds, "pointwise") })
 	for src, want := range map[string][]string{
 		"network: {kind: cnn}":                      {`s.yaml:2:17: network.kind: "cnn": want ffno, fno, pointwise`},

@@ -17,6 +17,7 @@ import (
 	"sync"
 
 	"pihc/constraint"
+	"pihc/fno"
 	"pihc/internal/kernel"
 	"pihc/internal/pjrt"
 	"pihc/lm"
@@ -94,7 +95,7 @@ func newEngine[T kernel.Float](s *model.Spec, p *pde.Problem, o model.EngineOpti
 		return nil, err
 	}
 	var ok bool
-	if e.config, ok = model.FNO(net); !ok {
+	if e.config, ok = net.(fno.Config); !ok {
 		return nil, errNoFNO
 	}
 	if e.inputs, err = model.NewInputs(s, p); err != nil {
