@@ -53,8 +53,12 @@ func (c Config) Validate(shape []int) error {
 
 func (c Config) counts() []operator.Count {
 	return []operator.Count{
-		{Key: "inputs", Value: c.Inputs}, {Key: "width", Value: c.Width}, {Key: "layers", Value: c.Layers}, {Key: "projection", Value: c.Projection},
-		{Key: "outputs", Value: c.Outputs}, {Key: "expansion", Value: c.Expansion},
+		{Key: "inputs", Value: c.Inputs},
+		{Key: "width", Value: c.Width},
+		{Key: "layers", Value: c.Layers},
+		{Key: "projection", Value: c.Projection},
+		{Key: "outputs", Value: c.Outputs},
+		{Key: "expansion", Value: c.Expansion},
 	}
 }
 
