@@ -123,7 +123,7 @@ func (l *loader) problem() *Problem {
 	}
 	for name, v := range f.Expressions.All() {
 		e := l.expression(v, names)
-		p.Expressions = append(p.Expressions, Named{name, e})
+		p.Expressions = append(p.Expressions, Named{name, e, v.Text})
 		l.values[name] = e
 	}
 	l.distinct(p)
@@ -360,7 +360,7 @@ func (l *loader) rows(p *Problem, name string, f fileRows, names []string) Rows 
 	default:
 		l.report(f.Pos.Errorf("%s: kind %q: want initial or boundary", name, f.Kind))
 	}
-	r.Expr = l.expression(f.Expression, names)
+	r.Expr, r.Text = l.expression(f.Expression, names), f.Expression.Text
 	if f.Weight.Text != "" {
 		r.Weight = l.expression(f.Weight, append(p.AxisNames(), p.InitialName()))
 	}

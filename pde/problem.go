@@ -57,6 +57,7 @@ type Constant struct {
 type Named struct {
 	Name string
 	Expr *Expr
+	Text string // of Expr in the file, with names of constants and earlier expressions
 }
 
 // Term is a linear (or affine) operator applied to the unknown. Exactly one of
@@ -117,6 +118,7 @@ type Rows struct {
 	// Expr is the unweighted expression, constants and sub-expressions
 	// substituted; its variables are terms, axis names and InitialName.
 	Expr *Expr
+	Text string // of Expr in the file, with names of constants and sub-expressions
 	// Weight multiplies Expr; its variables are axis names and InitialName.
 	Weight *Expr
 	// At fixes axes at an end: axis name -> "low" or "high".

@@ -4,6 +4,7 @@ import (
 	"image/color"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -100,12 +101,41 @@ func (p *Page) curveFigure(file, name string) Figure {
 		addLine(g, evenly(points, 800), line(c, 1.5))
 		keys = append(keys, key{p.Methods[i].Label, c, nil})
 	}
+	for _, l := range p.curveLevels(name) {
+		lo, hi = min(lo, l.Value), max(hi, l.Value)
+		addLine(g, plotter.XYs{{X: 0, Y: l.Value}, {X: g.X.Max, Y: l.Value}}, line(muted, 1, 4, 3))
+	}
 	g.X.Min = min(g.X.Min, 0)
 	if !linear {
 		g.Y.Min, g.Y.Max = logRange(lo, hi)
 		useLog(&g.Y, false)
 	}
-	return plotFigure(file, name+" against the training step", 400, 240, g, keys...)
+	caption := name + " against the training step" + levelText(p.curveLevels(name), func(v float64) string { return Percent(v / 100) })
+	return plotFigure(file, caption, 400, 240, g, keys...)
+}
+
+// curveLevels are the levels of relative_l2 for the curve of that error, in its unit.
+func (p *Page) curveLevels(name string) []Level {
+	if name != p.ErrorCurve {
+		return nil
+	}
+	out := p.errorLevels()
+	for i := range out {
+		out[i].Value *= 100
+	}
+	return out
+}
+
+// levelText names the dashed lines of a figure.
+func levelText(levels []Level, format func(float64) string) string {
+	if len(levels) == 0 {
+		return ""
+	}
+	var parts []string
+	for _, l := range levels {
+		parts = append(parts, l.Label+" "+format(l.Value))
+	}
+	return "; dashed: " + strings.Join(parts, ", ")
 }
 
 func addLine(p *plot.Plot, points plotter.XYs, style draw.LineStyle) {
@@ -125,112 +155,6 @@ func evenly[T any](all []T, limit int) []T {
 		out[i] = all[i*(len(all)-1)/(limit-1)]
 	}
 	return out
-}
-
-// band is a horizontal strip of a chart whose rows are methods: a box of the
-// quartiles with whiskers to the 5th and 95th percentile, the samples as dots,
-// and the published mean with its standard deviation under it.
-type band struct {
-	y         float64
-	values    []float64 // sorted
-	color     color.NRGBA
-	published *Score
-}
-
-// Plot implements plot.Plotter.
-func (b band) Plot(c draw.Canvas, p *plot.Plot) {
-	trX, trY := p.Transforms(&c)
-	x := func(v float64) vg.Length { return trX(min(max(v, p.X.Min), p.X.Max)) }
-	y := trY(b.y)
-	if n := len(b.values); n > 0 {
-		for i, v := range evenly(b.values, dots) {
-			// A low-discrepancy sequence scatters the dots without randomness.
-			_, f := math.Modf(float64(i) * 0.6180339887498949)
-			at := vg.Point{X: x(v), Y: y - 15 + vg.Length(f-0.5)*7}
-			c.DrawGlyph(draw.GlyphStyle{Color: faded(b.color, 0x80), Radius: 1.2, Shape: draw.CircleGlyph{}}, at)
-		}
-		q := func(f float64) vg.Length { return x(quantile(b.values, f)) }
-		const half = 7
-		c.StrokeLine2(line(b.color, 1.1), q(0.05), y, q(0.25), y)
-		c.StrokeLine2(line(b.color, 1.1), q(0.75), y, q(0.95), y)
-		for _, f := range []float64{0.05, 0.95} {
-			c.StrokeLine2(line(b.color, 1.1), q(f), y-half/2, q(f), y+half/2)
-		}
-		box := []vg.Point{{X: q(0.25), Y: y - half}, {X: q(0.75), Y: y - half}, {X: q(0.75), Y: y + half}, {X: q(0.25), Y: y + half}, {X: q(0.25), Y: y - half}}
-		c.FillPolygon(faded(b.color, 0x38), box)
-		c.StrokeLines(line(b.color, 1.1), box)
-		c.StrokeLine2(line(b.color, 2.2), q(0.5), y-half, q(0.5), y+half)
-	}
-	if s := b.published; s != nil {
-		at := vg.Point{X: x(s.Mean), Y: y + 14}
-		if !math.IsNaN(s.Std) {
-			low := max(s.Mean-s.Std, p.X.Min)
-			c.StrokeLine2(line(ink, 0.8), x(low), at.Y, x(s.Mean+s.Std), at.Y)
-		}
-		c.DrawGlyph(draw.GlyphStyle{Color: ink, Radius: 3.2, Shape: diamond{}}, at)
-	}
-}
-
-// diamond is a filled rhombus.
-type diamond struct{}
-
-// DrawGlyph implements draw.GlyphDrawer.
-func (diamond) DrawGlyph(c *draw.Canvas, s draw.GlyphStyle, p vg.Point) {
-	c.FillPolygon(s.Color, []vg.Point{{X: p.X - s.Radius, Y: p.Y}, {X: p.X, Y: p.Y + s.Radius}, {X: p.X + s.Radius, Y: p.Y}, {X: p.X, Y: p.Y - s.Radius}})
-}
-
-// errorFigure draws the distribution of relative_l2 over samples, a row for each
-// method and baseline; ok is false if nobody has one.
-func (p *Page) errorFigure() (f Figure, ok bool) {
-	g := newPlot("", "relative L² error of a sample", "")
-	addGrid(g, true, false)
-	lo, hi := math.Inf(1), math.Inf(-1)
-	var bands []band
-	var names []string
-	add := func(name string, e Evaluation, c color.NRGBA, published *Score) {
-		values := slices.DeleteFunc(e.values(func(s Sample) float64 { return s.RelativeL2 }), func(v float64) bool { return !(v > 0) || math.IsInf(v, 0) })
-		if len(values) == 0 && published == nil {
-			return
-		}
-		slices.Sort(values)
-		bands = append(bands, band{values: values, color: c, published: published})
-		names = append(names, name)
-		if len(values) > 0 {
-			lo, hi = min(lo, values[0]), max(hi, values[len(values)-1])
-		}
-		if published != nil {
-			lo, hi = min(lo, published.Mean), max(hi, published.Mean+max(published.Std, 0))
-		}
-	}
-	for i, m := range p.Methods {
-		add(m.Label, m.Evaluation, p.methodColor(i), m.Published)
-	}
-	for _, b := range p.Baselines {
-		add(b.Label, b.Evaluation, muted, nil)
-	}
-	if len(bands) == 0 {
-		return Figure{}, false
-	}
-	var ticks []plot.Tick
-	for i, b := range bands {
-		b.y = float64(len(bands) - 1 - i)
-		ticks = append(ticks, plot.Tick{Value: b.y, Label: names[i]})
-		g.Add(b)
-	}
-	g.X.Min, g.X.Max = logRange(lo, hi)
-	useLog(&g.X, true)
-	g.Y.Min, g.Y.Max = -0.6, float64(len(bands))-0.4
-	g.Y.Tick.Marker = plot.ConstantTicks(ticks)
-	g.Y.LineStyle.Width, g.Y.Tick.LineStyle.Width = 0, 0
-	g.Y.Tick.Label.Font.Size = labelSize
-	caption := "Errors of the samples: box from the first to the third quartile with the median, whiskers from the 5th to the 95th percentile, samples as dots"
-	for _, b := range bands {
-		if b.published != nil {
-			caption += "; diamonds with a line: published mean ± standard deviation"
-			break
-		}
-	}
-	return plotFigure("errors", caption, 400, vg.Length(36+46*len(bands)), g), true
 }
 
 // meansDiffer reports whether any initial condition has a mean beyond rounding: a

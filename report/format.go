@@ -9,7 +9,8 @@ import (
 )
 
 // Percent formats a fraction: 0.036 is "3.60 %". Two decimals, as in the paper,
-// and two significant digits below 0.1 %.
+// and two significant digits below 0.1 %. What is within rounding of zero, less than
+// 1e-12, is zero.
 func Percent(x float64) string { return percent(x) + " %" }
 
 func percent(x float64) string {
@@ -19,7 +20,9 @@ func percent(x float64) string {
 		return "-"
 	case math.IsInf(p, 0) || a >= 1e5:
 		return Number(p)
-	case a == 0 || a >= 0.095:
+	case a < 1e-10:
+		return "0.00"
+	case a >= 0.095:
 		return minus(strconv.FormatFloat(p, 'f', 2, 64))
 	case a >= 1e-4:
 		return minus(strconv.FormatFloat(p, 'f', 1-int(math.Floor(math.Log10(a))), 64))

@@ -9,12 +9,12 @@ import (
 	"html/template"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
-
-	"gonum.org/v1/plot"
 
 	"pihc/data"
 )
@@ -32,27 +32,55 @@ func asset(name string) string {
 	return string(src)
 }
 
-// WritePage writes the page to path and every figure to dir/figures as PNG and
-// SVG, each file atomically: the page comes last, so that it is never older
-// than its figures. Folders are made as needed. dir == "" writes no figure files.
-func WritePage(dir, path string, p Page) error {
+// WritePage writes the page to file, and to dir/figures every figure as PNG and SVG and its
+// numbers as CSV or NPZ, each file atomically: the page comes last, so that it is never older
+// than its figures. Folders are made as needed. dir == "" writes no such files, and the page
+// then has no links to them.
+func WritePage(dir, file string, p Page) error {
 	if err := p.check(); err != nil {
 		return err
 	}
 	var b bytes.Buffer
 	animations := p.animations()
-	if err := p.writeHTML(&b, animations); err != nil {
-		return err
-	}
+	files := ""
 	if dir != "" {
-		if err := p.writeFigures(filepath.Join(dir, "figures"), animations); err != nil {
+		files = filepath.Join(dir, "figures")
+		numbers, err := p.dataFiles()
+		if err != nil {
+			return err
+		}
+		if err := writeDrawings(files, p.Figures(), animations, numbers); err != nil {
 			return err
 		}
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+	link, err := linkTo(file, files)
+	if err != nil {
 		return err
 	}
-	return writeFile(path, b.Bytes())
+	if err := p.writeHTML(&b, animations, link); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+		return err
+	}
+	return writeFile(file, b.Bytes())
+}
+
+// linkTo returns the folder files as a page refers to it, "" for none.
+func linkTo(page, files string) (string, error) {
+	if files == "" {
+		return "", nil
+	}
+	from, err := filepath.Abs(filepath.Dir(page))
+	if err != nil {
+		return "", err
+	}
+	to, err := filepath.Abs(files)
+	if err != nil {
+		return "", err
+	}
+	link, err := filepath.Rel(from, to)
+	return filepath.ToSlash(link), err
 }
 
 func writeFile(path string, content []byte) error {
@@ -117,7 +145,7 @@ func (p *Page) Figures() []Figure {
 // errorFigures returns the drawings of errors that there are.
 func (p *Page) errorFigures() []Figure {
 	var out []Figure
-	for _, draw := range []func() (Figure, bool){p.errorFigure, p.gridFigure, p.initialFigure} {
+	for _, draw := range []func() (Figure, bool){p.errorFigure, p.residualFigure, p.gridFigure, p.initialFigure} {
 		if f, ok := draw(); ok {
 			out = append(out, f)
 		}
@@ -125,12 +153,8 @@ func (p *Page) errorFigures() []Figure {
 	return out
 }
 
-// writeFigures writes every figure as PNG and SVG into dir, and the animations as GIF.
-func (p *Page) writeFigures(dir string, animations []animation) error {
-	return writeDrawings(dir, p.Figures(), animations)
-}
-
-func writeDrawings(dir string, figures []Figure, animations []animation) error {
+// writeDrawings writes figures as PNG and SVG into dir, animations as GIF, and numbers.
+func writeDrawings(dir string, figures []Figure, animations []animation, numbers []dataFile) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
@@ -155,7 +179,7 @@ func writeDrawings(dir string, figures []Figure, animations []animation) error {
 			return err
 		}
 	}
-	return nil
+	return writeData(dir, numbers)
 }
 
 // fileName keeps letters and digits: "Training loss" is training_loss.
@@ -167,9 +191,10 @@ func fileName(name string) string {
 	return strings.Join(words, "_")
 }
 
+// A drawing is a figure in the page, with the file of its numbers if there is one.
 type drawing struct {
-	Name, Caption string
-	SVG           template.HTML
+	Name, Caption, Data string
+	SVG                 template.HTML
 }
 
 type htmlAnimation struct {
@@ -178,30 +203,34 @@ type htmlAnimation struct {
 	Width, Height int
 }
 
-type htmlCase struct {
-	Title               string
-	Planes              template.HTML // over two axes of space: all in one
-	Columns             int
-	Values, Differences []template.HTML
-	ValueBar, ErrorBar  template.HTML
-}
+// htmlCase is a tab of maps, which a script draws.
+type htmlCase struct{ Title, Image, Data string }
 
-// writeHTML writes the self-contained page.
-func (p *Page) writeHTML(w io.Writer, animations []animation) error {
+// writeHTML writes the self-contained page; files is where it finds numbers and drawings of
+// its figures, "" for nowhere.
+func (p *Page) writeHTML(w io.Writer, animations []animation, files string) error {
+	d := &drawer{files: files}
 	v := map[string]any{
-		"Title": p.Title, "Subtitle": p.Subtitle, "Summary": p.Summary, "Equations": formulas(p.Equations),
-		"Published": p.Published, "Notes": append(p.differenceNotes(), p.Notes...), "Facts": p.Facts, "Specs": p.Specs, "Generated": p.Generated,
+		"Title": p.Title, "Subtitle": p.Subtitle, "Claim": p.claim(), "Caveats": slices.Concat(p.Caveats, p.differenceNotes()), "Summary": p.Summary,
+		"Equations": formulas(p.Equations), "Constants": p.formulaFacts(),
+		"Published": p.Published, "Notes": p.Notes, "Facts": p.Facts, "Specs": p.Specs, "Generated": p.Generated,
 		"Style": template.CSS(asset("uplot/uPlot.min.css") + "\n" + asset("page.css")),
 		// The library brings its licence along, which every copy must carry.
-		"Scripts": []template.JS{template.JS("/*\n" + asset("uplot/LICENSE") + "*/\n" + asset("uplot/uPlot.iife.min.js")), template.JS(asset("page.js"))},
-		"Cards":   p.cards(), "Table": p.htmlTable(), "Experts": p.expertRows(),
+		"Scripts": []template.JS{template.JS("/*\n" + asset("uplot/LICENSE") + "*/\n" + asset("uplot/uPlot.iife.min.js")), template.JS(asset("maps.js")), template.JS(asset("page.js"))},
+		"Table":   metricTable(errorColumns, p.metricRows()), "Remainder": metricTable(remainderColumns, p.remainderRows()),
+		"Cost": p.Cost.table(), "CostNotes": p.Cost.notes(), "Experts": p.expertRows(), "GridTable": p.htmlGridTable(),
+		"Planes": p.overPlanes(), "Files": files,
 	}
 	for _, m := range p.Methods {
 		if m.Evaluation.RelativeL2 != nil {
 			v["HasTruth"] = true
 		}
+		for _, ends := range m.Borders {
+			if len(ends) > 2 {
+				v["HasBorders"] = true
+			}
+		}
 	}
-	d := &drawer{}
 	var errors []drawing
 	for _, f := range p.errorFigures() {
 		errors = append(errors, d.figure(f))
@@ -215,7 +244,6 @@ func (p *Page) writeHTML(w io.Writer, animations []animation) error {
 		moving = append(moving, htmlAnimation{a.caption, template.URL("data:image/gif;base64," + base64.StdEncoding.EncodeToString(a.gif)), a.width, a.height})
 	}
 	v["Animations"] = moving
-	v["GridTable"] = p.htmlGridTable()
 	var curves []drawing
 	for _, name := range p.curveNames() {
 		f := d.figure(p.curveFigure(fileName(name), name))
@@ -227,17 +255,15 @@ func (p *Page) writeHTML(w io.Writer, animations []animation) error {
 		v["Solver"] = d.figure(f)
 	}
 	var cases []htmlCase
-	for _, c := range p.Cases {
-		cases = append(cases, p.htmlCase(d, c))
-	}
-	v["Cases"], v["Planes"] = cases, p.overPlanes()
-	for _, m := range p.Methods {
-		for _, ends := range m.Borders {
-			if len(ends) > 2 {
-				v["HasBorders"] = true
-			}
+	for i, c := range p.Cases {
+		one := htmlCase{Title: c.Title}
+		if files != "" {
+			name := "case_" + strconv.Itoa(i+1)
+			one.Image, one.Data = path.Join(files, name+".png"), path.Join(files, dataOf(name))
 		}
+		cases = append(cases, one)
 	}
+	v["Cases"] = cases
 	if d.err != nil {
 		return d.err
 	}
@@ -253,7 +279,10 @@ func (p *Page) writeHTML(w io.Writer, animations []animation) error {
 }
 
 // drawer renders figures for the page and keeps the first error.
-type drawer struct{ err error }
+type drawer struct {
+	files string // where the numbers of figures are, "" for nowhere
+	err   error
+}
 
 func (d *drawer) svg(f Figure) template.HTML {
 	text, err := f.inline()
@@ -263,47 +292,26 @@ func (d *drawer) svg(f Figure) template.HTML {
 	return template.HTML(text)
 }
 
-func (d *drawer) figure(f Figure) drawing { return drawing{f.Name, f.Caption, d.svg(f)} }
-
-func (p *Page) htmlCase(d *drawer, c Case) htmlCase {
-	if p.overPlanes() {
-		return htmlCase{Title: c.Title, Planes: d.svg(p.planeFigure("planes", c))}
+func (d *drawer) figure(f Figure) drawing {
+	out := drawing{Name: f.Name, Caption: f.Caption, SVG: d.svg(f)}
+	if d.files != "" {
+		out.Data = path.Join(d.files, dataOf(f.Name))
 	}
-	panels := p.panels(c)
-	out := htmlCase{Title: c.Title, Columns: len(panels.values)}
-	svg := func(caption string, q *plot.Plot) template.HTML {
-		if q == nil {
-			return ""
-		}
-		return d.svg(plotFigure("panel", caption, 176, 150, q))
-	}
-	for i, q := range panels.values {
-		out.Values = append(out.Values, svg(c.Title+": "+panels.names[i], q))
-	}
-	scale := func(caption string, q *plot.Plot) template.HTML {
-		return d.svg(plotFigure("scale", caption, 280, 44, q))
-	}
-	out.ValueBar = scale("colour scale of the values", panels.valueBar)
-	if panels.errorBar == nil {
-		return out
-	}
-	for i, q := range panels.differences {
-		out.Differences = append(out.Differences, svg(c.Title+": "+panels.names[i]+" minus the classical solution", q))
-	}
-	out.ErrorBar = scale("colour scale of the differences", panels.errorBar)
 	return out
 }
 
 var (
-	subscript = regexp.MustCompile(`_([\pL\pN]+)`)
+	subscript = regexp.MustCompile(`_([\pL\pN]+(?:,[\pL\pN]+)*)`)
 	raisedAll = regexp.MustCompile(`\^\(([^()]*)\)`)
 	raisedOne = regexp.MustCompile(`\^(-?[\pL\pN.]+)`)
 	longDigit = regexp.MustCompile(`\d+\.\d{5,}`)
-	times     = strings.NewReplacer("*", " · ", " - ", " − ")
+	powerTen  = regexp.MustCompile(`(\d)e(-?)0*(\d+)`)
+	dotted    = regexp.MustCompile(`\*(\d)`)
+	signs     = strings.NewReplacer("*", "\u2009", " - ", " − ")
 )
 
-// formulas sets indices (u_xx) and exponents (u^2, u^(n - 1)) of plain formulas,
-// products with a dot, and numbers with at most five significant digits.
+// formulas sets indices (u_xx) and exponents (u^2, u^(n - 1), 1e-4) of plain formulas,
+// products without a sign, and numbers with at most five significant digits.
 func formulas(lines []string) []template.HTML {
 	out := make([]template.HTML, len(lines))
 	for i, l := range lines {
@@ -311,10 +319,26 @@ func formulas(lines []string) []template.HTML {
 			x, _ := strconv.ParseFloat(digits, 64)
 			return strconv.FormatFloat(x, 'g', 5, 64)
 		})
-		l = template.HTMLEscapeString(times.Replace(l))
+		l = template.HTMLEscapeString(signs.Replace(dotted.ReplaceAllString(l, "·$1")))
+		l = powerTen.ReplaceAllStringFunc(l, func(number string) string {
+			n := powerTen.FindStringSubmatch(number)
+			return n[1] + "·10<sup>" + strings.ReplaceAll(n[2], "-", "−") + n[3] + "</sup>"
+		})
 		l = raisedAll.ReplaceAllString(l, "<sup>$1</sup>")
 		l = raisedOne.ReplaceAllString(l, "<sup>$1</sup>")
 		out[i] = template.HTML(subscript.ReplaceAllString(l, "<sub>$1</sub>"))
+	}
+	return out
+}
+
+// A formulaFact is a constant of the equations.
+type formulaFact struct{ Name, Value template.HTML }
+
+func (p *Page) formulaFacts() []formulaFact {
+	var out []formulaFact
+	for _, c := range p.Constants {
+		set := formulas([]string{c.Name, c.Value})
+		out = append(out, formulaFact{set[0], set[1]})
 	}
 	return out
 }

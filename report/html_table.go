@@ -7,27 +7,6 @@ import (
 	"strings"
 )
 
-type card struct {
-	Color                                int
-	Label, Note, Mean, Spread, Published string
-}
-
-func (p *Page) cards() []card {
-	var out []card
-	for i, m := range p.Methods {
-		r := m.Evaluation.RelativeL2
-		if r == nil {
-			continue
-		}
-		c := card{Color: p.colorOf(i), Label: m.Label, Mean: percent(r.Mean), Spread: unbroken("± "+Percent(r.Std)) + ", worst " + unbroken(Percent(r.Max))}
-		if m.Published != nil {
-			c.Published = unbroken(scoreText(m.Published))
-		}
-		out = append(out, c)
-	}
-	return out
-}
-
 // unbroken keeps a number and its unit in one line.
 func unbroken(text string) string { return strings.ReplaceAll(text, " ", "\u00a0") }
 
@@ -35,59 +14,40 @@ type htmlRow struct {
 	Label, Note string
 	Color       int
 	Baseline    bool
-	Cells       []string
+	Cells       []htmlCell
 }
+
+// An htmlCell repeats the title of its column, which stands beside it on a narrow page.
+type htmlCell struct{ Title, Text string }
 
 type htmlTable struct {
 	Columns []string
 	Rows    []htmlRow
 }
 
-// htmlTable leaves out the columns in which every row is empty.
-func (p *Page) htmlTable() *htmlTable {
-	titles := []string{"relative L² error", "median", "maximum", "error beyond training", "published", "relative residual", "residual rms", "initial", "boundary", "border jump", "training"}
-	var rows []htmlRow
-	add := func(label, note string, color int, baseline bool, e Evaluation, published *Score) {
-		cells := []string{"-", "-", "-"}
-		if r := e.RelativeL2; r != nil {
-			cells = []string{PercentOf(r.Mean, r.Std), Percent(r.Median), Percent(r.Max)}
-		}
-		time := "-"
-		if e.TrainSeconds > 0 {
-			time = Duration(e.TrainSeconds)
-		}
-		cells = append(cells, unseenText(e.Unseen), scoreText(published), percentText(e.RelativeResidual), meanText(e.ResidualRMS), meanText(e.InitialError), meanText(e.BoundaryError), meanText(e.BorderJump), time)
-		rows = append(rows, htmlRow{label, note, color, baseline, cells})
-	}
-	for i, m := range p.Methods {
-		add(m.Label, m.Note, p.colorOf(i), false, m.Evaluation, m.Published)
-	}
-	for _, b := range p.Baselines {
-		add(b.Label, b.Note, 0, true, b.Evaluation, nil)
-	}
+// metricTable leaves out the columns in which every row is empty; nil without rows.
+func metricTable(columns []metricColumn, rows []metricRow) *htmlTable {
 	if len(rows) == 0 {
 		return nil
 	}
 	out := &htmlTable{}
 	for _, r := range rows {
-		r.Cells = nil
-		out.Rows = append(out.Rows, r)
+		out.Rows = append(out.Rows, htmlRow{Label: r.label, Note: r.note, Color: r.color, Baseline: r.color < 0})
 	}
-	for j, title := range titles {
+	for _, c := range columns {
+		cells := make([]htmlCell, len(rows))
 		used := false
-		for _, r := range rows {
-			used = used || r.Cells[j] != "-"
+		for i, r := range rows {
+			text := c.cell(r.evaluation, r.published)
+			used = used || text != "-"
+			cells[i] = htmlCell{c.title, unbroken(text)}
 		}
 		if !used {
 			continue
 		}
-		out.Columns = append(out.Columns, title)
-		for i, r := range rows {
-			cell := r.Cells[j]
-			if cell == "-" {
-				cell = "–"
-			}
-			out.Rows[i].Cells = append(out.Rows[i].Cells, cell)
+		out.Columns = append(out.Columns, c.title)
+		for i := range rows {
+			out.Rows[i].Cells = append(out.Rows[i].Cells, cells[i])
 		}
 	}
 	return out
@@ -105,7 +65,7 @@ type htmlGridRow struct {
 	Cells    []htmlGridCell
 }
 
-type htmlGridCell struct{ Mean, Rest string }
+type htmlGridCell struct{ Title, Mean, Rest string }
 
 // htmlGridTable has a column for every grid; nil if there is one grid alone.
 func (p *Page) htmlGridTable() *htmlGridTable {
@@ -123,11 +83,11 @@ func (p *Page) htmlGridTable() *htmlGridTable {
 	}
 	add := func(label string, color int, baseline bool, e *Evaluation) {
 		row := htmlGridRow{Label: label, Color: color, Baseline: baseline}
-		for _, g := range grids {
-			cell := htmlGridCell{Mean: "–"}
+		for i, g := range grids {
+			cell := htmlGridCell{Title: out.Grids[i], Mean: "–"}
 			if x := e.on(g); x != nil && x.RelativeL2 != nil {
 				r := x.RelativeL2
-				cell = htmlGridCell{PercentOf(r.Mean, r.Std), "median " + Percent(r.Median) + ", max " + Percent(r.Max)}
+				cell.Mean, cell.Rest = unbroken(PercentOf(r.Mean, r.Std)), "median "+unbroken(Percent(r.Median))+", worst "+unbroken(Percent(r.Max))
 			}
 			row.Cells = append(row.Cells, cell)
 		}

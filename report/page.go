@@ -1,5 +1,7 @@
 package report
 
+import "slices"
+
 // A FieldAxis is one axis of a field: what it is called, its unit ("" for none) and
 // the coordinates of its points, ascending and evenly spaced. On a periodic axis
 // the point after the last is the first.
@@ -68,96 +70,183 @@ type Fact struct{ Name, Value string }
 // A Spec is a resolved experiment file.
 type Spec struct{ Title, Text string }
 
-// A Page is everything the HTML report shows. Empty parts are left out.
-type Page struct {
-	Title     string
-	Subtitle  string
-	Summary   []string // paragraphs of plain text under the title
-	Equations []string // lines of plain text, set apart
-	Methods   []Method
-	Baselines []Baseline
-	Published string      // where Method.Published comes from: "Chalapathi et al., ICLR 2024"
-	Field     string      // name of the solution: "u"
-	Unit      string      // its unit
-	Axes      []FieldAxis // of the cases: t and x, or t, x and y
-	Cases     []Case
-	Facts     []Fact
-	Notes     []string
-	Specs     []Spec
-	Generated string // date and version, for the foot of the page
+// A Level is a number that errors or residuals are compared with: a line in figures.
+type Level struct {
+	Label string // "discretisation floor"
+	Value float64
 }
 
-// Table returns the comparison of methods and baselines for a terminal. Columns in
-// which every row is empty are left out.
-func (p *Page) Table() *Table {
-	t := &Table{Title: p.Title, Columns: []Column{
-		{"method", false},
-		{"relative L² error", true},
-		{"median", true},
-		{"max", true},
-		{"error beyond training", true},
-		{"published", true},
-		{"relative residual", true},
-		{"residual rms", true},
-		{"initial", true},
-		{"boundary", true},
-		{"training", true},
+// A Page is everything the HTML report shows. Empty parts are left out.
+type Page struct {
+	Title      string
+	Subtitle   string
+	Caveats    []string // what the figures do not say, under the table
+	Summary    []string // paragraphs of plain text
+	Equations  []string // lines of plain text, set apart
+	Constants  []Fact   // of the equations
+	Methods    []Method
+	Baselines  []Baseline
+	Cost       *Cost
+	Levels     []Level     // of relative_l2, without that of persistence
+	ErrorCurve string      // the Series.Name of relative_l2 in percent, which has the levels too
+	Published  string      // where Method.Published comes from: "Chalapathi et al., ICLR 2024"
+	Field      string      // name of the solution: "u"
+	Unit       string      // its unit
+	Axes       []FieldAxis // of the cases: t and x, or t, x and y
+	Cases      []Case
+	Facts      []Fact
+	Notes      []string
+	Specs      []Spec
+	Generated  string // date and version, for the foot of the page
+}
+
+// A metricColumn is a column of the tables: its title and what it says of a method.
+type metricColumn struct {
+	title string
+	cell  func(e *Evaluation, published *Score) string // "-" where there is nothing
+}
+
+func summaryColumn(title string, get func(e *Evaluation) *Summary, format func(s *Summary) string) metricColumn {
+	return metricColumn{title, func(e *Evaluation, _ *Score) string {
+		if s := get(e); s != nil {
+			return format(s)
+		}
+		return "-"
 	}}
-	published := false
-	row := func(label string, e Evaluation, score *Score) {
-		cells := []string{label, "-", "-", "-"}
-		if r := e.RelativeL2; r != nil {
-			cells = []string{label, PercentOf(r.Mean, r.Std), Percent(r.Median), Percent(r.Max)}
+}
+
+func spreadText(s *Summary) string { return PercentOf(s.Mean, s.Std) }
+
+func meanText(s *Summary) string { return Number(s.Mean) }
+
+// errorColumns compare with solutions, remainderColumns with the equation.
+var errorColumns = []metricColumn{
+	summaryColumn("relative L² error", func(e *Evaluation) *Summary { return e.RelativeL2 }, spreadText),
+	summaryColumn("median", func(e *Evaluation) *Summary { return e.RelativeL2 }, func(s *Summary) string { return Percent(s.Median) }),
+	summaryColumn("worst", func(e *Evaluation) *Summary { return e.RelativeL2 }, func(s *Summary) string { return Percent(s.Max) }),
+	summaryColumn("error beyond training", func(e *Evaluation) *Summary { return e.Unseen }, spreadText),
+	{"published, other set-up", func(_ *Evaluation, published *Score) string {
+		if published == nil {
+			return "-"
 		}
-		time := "-"
+		return PercentOf(published.Mean, published.Std)
+	}},
+	{"training", func(e *Evaluation, _ *Score) string {
 		if e.TrainSeconds > 0 {
-			time = Duration(e.TrainSeconds)
+			return Duration(e.TrainSeconds)
 		}
-		published = published || score != nil
-		t.Add(append(cells, unseenText(e.Unseen), scoreText(score), percentText(e.RelativeResidual), meanText(e.ResidualRMS), meanText(e.InitialError), meanText(e.BoundaryError), time)...)
+		return "-"
+	}},
+}
+
+var remainderColumns = []metricColumn{
+	summaryColumn("relative residual", func(e *Evaluation) *Summary { return e.RelativeResidual }, func(s *Summary) string { return Percent(s.Mean) }),
+	summaryColumn("residual rms", func(e *Evaluation) *Summary { return e.ResidualRMS }, meanText),
+	summaryColumn("initial", func(e *Evaluation) *Summary { return e.InitialError }, meanText),
+	summaryColumn("boundary", func(e *Evaluation) *Summary { return e.BoundaryError }, meanText),
+	summaryColumn("border jump", func(e *Evaluation) *Summary { return e.BorderJump }, meanText),
+}
+
+// A metricRow is a method or a baseline of a table.
+type metricRow struct {
+	label, note string
+	color       int // of a method, -1 for others
+	evaluation  *Evaluation
+	published   *Score
+}
+
+// metricRows lists methods, then baselines.
+func (p *Page) metricRows() []metricRow {
+	var rows []metricRow
+	for i := range p.Methods {
+		m := &p.Methods[i]
+		rows = append(rows, metricRow{m.Label, m.Note, p.colorOf(i), &m.Evaluation, m.Published})
 	}
-	for _, m := range p.Methods {
-		row(m.Label, m.Evaluation, m.Published)
+	for i := range p.Baselines {
+		b := &p.Baselines[i]
+		rows = append(rows, metricRow{b.Label, b.Note, -1, &b.Evaluation, nil})
 	}
-	if len(p.Baselines) > 0 && len(p.Methods) > 0 {
-		t.Rule()
+	return rows
+}
+
+// remainderRows lists methods, and what the residual is compared with.
+func (p *Page) remainderRows() []metricRow {
+	rows := p.metricRows()[:len(p.Methods)]
+	for _, l := range p.residualLevels() {
+		rows = append(rows, metricRow{l.Label, "", -1, &Evaluation{RelativeResidual: &Summary{Mean: l.Value}}, nil})
 	}
-	for _, b := range p.Baselines {
-		row(b.Label, b.Evaluation, nil)
+	return rows
+}
+
+// residualLevels are the relative residuals of the solution and of persistence.
+func (p *Page) residualLevels() []Level {
+	var out []Level
+	for i := range p.Methods {
+		e := &p.Methods[i].Evaluation
+		if e.TruthResidual != nil {
+			out = append(out, Level{"classical solution", e.TruthResidual.Mean})
+		}
+		if e.PersistenceResidual != nil {
+			out = append(out, Level{"persistence", e.PersistenceResidual.Mean})
+		}
+		if len(out) > 0 {
+			break
+		}
+	}
+	return out
+}
+
+// errorLevels are those of the page and the error of persistence.
+func (p *Page) errorLevels() []Level {
+	out := slices.Clone(p.Levels)
+	for i := range p.Methods {
+		if s := p.Methods[i].Evaluation.Persistence; s != nil {
+			return append(out, Level{"persistence", s.Mean})
+		}
+	}
+	return out
+}
+
+// textTable sets rows for a terminal.
+func textTable(title string, columns []metricColumn, rows []metricRow) *Table {
+	t := &Table{Title: title, Columns: []Column{{Title: "method"}}}
+	for _, c := range columns {
+		t.Columns = append(t.Columns, Column{c.title, true})
+	}
+	for i, r := range rows {
+		if i > 0 && r.color < 0 && rows[i-1].color >= 0 {
+			t.Rule()
+		}
+		cells := []string{r.label}
+		for _, c := range columns {
+			cells = append(cells, c.cell(r.evaluation, r.published))
+		}
+		t.Add(cells...)
 	}
 	t.dropEmpty()
+	return t
+}
+
+// Table returns the errors of methods and baselines for a terminal. Columns in
+// which every row is empty are left out.
+func (p *Page) Table() *Table {
+	t := textTable(p.Title, errorColumns, p.metricRows())
 	t.Notes = append(t.Notes, p.differenceNotes()...)
-	if published && p.Published != "" {
+	if p.hasPublished() && p.Published != "" {
 		t.Notes = append(t.Notes, "published: "+p.Published)
 	}
 	return t
 }
 
-func scoreText(s *Score) string {
-	if s == nil {
-		return "-"
+// RemainderTable returns what predictions leave of the equation and its conditions, for a
+// terminal; nil without methods.
+func (p *Page) RemainderTable() *Table {
+	if len(p.Methods) == 0 {
+		return nil
 	}
-	return PercentOf(s.Mean, s.Std)
+	return textTable("What is left of the equation", remainderColumns, p.remainderRows())
 }
 
-// unseenText is the error at times after those of training.
-func unseenText(s *Summary) string {
-	if s == nil {
-		return "-"
-	}
-	return PercentOf(s.Mean, s.Std)
-}
-
-func percentText(s *Summary) string {
-	if s == nil {
-		return "-"
-	}
-	return Percent(s.Mean)
-}
-
-func meanText(s *Summary) string {
-	if s == nil {
-		return "-"
-	}
-	return Number(s.Mean)
+func (p *Page) hasPublished() bool {
+	return slices.ContainsFunc(p.Methods, func(m Method) bool { return m.Published != nil })
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"encoding/base64"
 	"encoding/binary"
+	"encoding/hex"
 	"math"
 	"strconv"
 
@@ -12,12 +13,21 @@ import (
 // payload is what the scripts of the page draw from.
 type payload struct {
 	Curves []chart    `json:"curves"`
-	Cases  []profiles `json:"cases"`
+	Axes   []mapAxis  `json:"axes,omitempty"` // of the fields
+	Value  string     `json:"value"`          // name of the unknown with its unit
+	Colors mapColours `json:"colors"`
+	Cases  []mapCase  `json:"cases"`
 }
 
 type chart struct {
 	Linear bool         `json:"linear"`
 	Series []chartLines `json:"series"`
+	Levels []chartLevel `json:"levels"`
+}
+
+type chartLevel struct {
+	Label string  `json:"label"`
+	Value float64 `json:"value"`
 }
 
 type chartLines struct {
@@ -28,27 +38,36 @@ type chartLines struct {
 	Y     []float64 `json:"y"`
 }
 
-type profiles struct {
-	Time      string         `json:"time"`
-	TimeUnit  string         `json:"timeUnit"`
-	Space     string         `json:"space"`
-	SpaceName string         `json:"spaceName"`
-	Value     string         `json:"value"`
-	T         []float64      `json:"t"`
-	X         []float64      `json:"x"`
-	Lo        float64        `json:"lo"`
-	Hi        float64        `json:"hi"`
-	Fields    []profileField `json:"fields"`
+// mapColours are the colours of the maps, six hexadecimal digits each.
+type mapColours struct {
+	Value      string `json:"value"`
+	Difference string `json:"difference"`
 }
 
-type profileField struct {
-	Label string `json:"label"`
-	Color int    `json:"color"` // of the method; -1 for the truth
-	Data  string `json:"data"`  // float32, little endian, base64, (t, x)
+type mapAxis struct {
+	Name   string    `json:"name"`
+	Label  string    `json:"label"`
+	Unit   string    `json:"unit"`
+	Values []float64 `json:"values"`
+}
+
+type mapCase struct {
+	Title  string     `json:"title"`
+	Truth  bool       `json:"truth"` // the first field is the classical solution
+	Lo     float64    `json:"lo"`
+	Hi     float64    `json:"hi"`
+	Fields []mapField `json:"fields"`
+}
+
+type mapField struct {
+	Label   string      `json:"label"`
+	Color   int         `json:"color"` // of the method; -1 for the classical solution
+	Borders [][]float64 `json:"borders,omitempty"`
+	Data    string      `json:"data"` // float32, little endian, base64
 }
 
 func (p *Page) payload() payload {
-	var out payload
+	out := payload{Value: label(p.fieldName(), p.Unit), Colors: mapColours{hexDigits(viridis), hexDigits(diverging)}}
 	for _, name := range p.curveNames() {
 		var c chart
 		add := func(label string, color int, raw bool, points plotter.XYs) {
@@ -71,52 +90,80 @@ func (p *Page) payload() payload {
 			}
 			add(p.Methods[i].Label, p.colorOf(i), false, evenly(points, 1500))
 		}
+		for _, l := range p.curveLevels(name) {
+			c.Levels = append(c.Levels, chartLevel{l.Label, round(l.Value)})
+		}
 		out.Curves = append(out.Curves, c)
 	}
+	if len(p.Cases) == 0 {
+		return out
+	}
+	kept := p.thinned()
+	for i, a := range p.Axes {
+		m := mapAxis{Name: a.Name, Label: a.label(), Unit: a.Unit}
+		for _, j := range kept[i] {
+			m.Values = append(m.Values, a.Values[j])
+		}
+		out.Axes = append(out.Axes, m)
+	}
 	for _, c := range p.Cases {
-		if p.overPlanes() {
-			out.Cases = append(out.Cases, profiles{}) // a tab without profiles
-		} else {
-			out.Cases = append(out.Cases, p.profiles(c))
+		out.Cases = append(out.Cases, p.mapCase(c, kept))
+	}
+	return out
+}
+
+// thinned returns which points of every axis the page has: of time and one axis of space at
+// most 101 and 200; of planes the times that are drawn, and at most 96 points a side.
+func (p *Page) thinned() [][]int {
+	if !p.overPlanes() {
+		return [][]int{evenly(indices(len(p.Axes[0].Values)), 101), evenly(indices(len(p.Axes[1].Values)), 200)}
+	}
+	out := [][]int{roundTimes(p.Axes[0])}
+	for _, a := range p.Axes[1:] {
+		var kept []int
+		for i, step := 0, (len(a.Values)+95)/96; i < len(a.Values); i += step {
+			kept = append(kept, i)
+		}
+		out = append(out, kept)
+	}
+	return out
+}
+
+func (p *Page) mapCase(c Case, kept [][]int) mapCase {
+	out := mapCase{Title: c.Title, Truth: c.Truth != nil}
+	out.Lo, out.Hi, _ = caseScales(c)
+	add := func(label string, color int, borders [][]float64, u []float64) {
+		raw := make([]byte, 0, 4*len(kept[0])*len(kept[1]))
+		var walk func(axis, at int)
+		walk = func(axis, at int) {
+			if axis == len(kept) {
+				raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(float32(u[at])))
+				return
+			}
+			for _, i := range kept[axis] {
+				walk(axis+1, at*len(p.Axes[axis].Values)+i)
+			}
+		}
+		walk(0, 0)
+		out.Fields = append(out.Fields, mapField{label, color, borders, base64.StdEncoding.EncodeToString(raw)})
+	}
+	if c.Truth != nil {
+		add("classical solution", -1, nil, c.Truth)
+	}
+	for i, u := range c.Predictions {
+		if u != nil {
+			add(p.Methods[i].Label, p.colorOf(i), p.Methods[i].Borders, u)
 		}
 	}
 	return out
 }
 
-// profiles thins a case to at most 51 times and 128 points in space.
-func (p *Page) profiles(c Case) profiles {
-	t, x := p.Axes[0], p.Axes[1]
-	rows, columns := evenly(indices(len(t.Values)), 51), evenly(indices(len(x.Values)), 128)
-	name := p.Field
-	if name == "" {
-		name = "u"
+func hexDigits(m colorMap) string {
+	var raw []byte
+	for _, c := range m {
+		raw = append(raw, c.R, c.G, c.B)
 	}
-	out := profiles{Time: t.Name, TimeUnit: t.Unit, Space: x.label(), SpaceName: x.Name, Value: label(name, p.Unit)}
-	for _, i := range rows {
-		out.T = append(out.T, t.Values[i])
-	}
-	for _, j := range columns {
-		out.X = append(out.X, x.Values[j])
-	}
-	out.Lo, out.Hi, _ = caseScales(Case{Predictions: append([][]float64{c.Truth}, c.Predictions...)})
-	add := func(label string, color int, u []float64) {
-		raw := make([]byte, 0, 4*len(rows)*len(columns))
-		for _, i := range rows {
-			for _, j := range columns {
-				raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(float32(u[i*len(x.Values)+j])))
-			}
-		}
-		out.Fields = append(out.Fields, profileField{label, color, base64.StdEncoding.EncodeToString(raw)})
-	}
-	if c.Truth != nil {
-		add("classical solution", -1, c.Truth)
-	}
-	for i, u := range c.Predictions {
-		if u != nil {
-			add(p.Methods[i].Label, p.colorOf(i), u)
-		}
-	}
-	return out
+	return hex.EncodeToString(raw)
 }
 
 func indices(n int) []int {

@@ -170,7 +170,7 @@ func TestPlanesHTML(t *testing.T) {
 		p.Methods[i].Evaluation.Spectra = nil
 	}
 	var b bytes.Buffer
-	if err := p.writeHTML(&b, p.animations()); err != nil {
+	if err := p.writeHTML(&b, p.animations(), ""); err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(b.String(), "image/gif") || strings.Contains(b.String(), "kinetic") {

@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"pihc/grid"
 	"pihc/internal/check"
@@ -95,7 +96,7 @@ func TestFieldJump(t *testing.T) {
 func TestFormats(t *testing.T) {
 	for got, want := range map[string]string{
 		Percent(0.036): "3.60 %", Percent(0.00021): "0.021 %", Percent(0): "0.00 %", Percent(-0.5): "−50.00 %", Percent(math.NaN()): "- %",
-		Percent(3e-8): "3.00×10⁻⁶ %", PercentOf(0.0755, 0.081): "7.55 ± 8.10 %", PercentOf(0.1, math.NaN()): "10.00 %",
+		Percent(3e-8): "3.00×10⁻⁶ %", Percent(2.45e-16): "0.00 %", PercentOf(0.0755, 0.081): "7.55 ± 8.10 %", PercentOf(0.1, math.NaN()): "10.00 %",
 		Number(0.9999): "1.00", Number(12345.6): "12300", Number(1.2e-5): "1.20×10⁻⁵", Number(-7): "−7", Number(math.Inf(1)): "∞",
 		Number(99999.9): "1.00×10⁵", Number(0.00123): "0.00123", Number(0): "0",
 		Count(1234567): "1\u202f234\u202f567", Count(1234): "1234", Count(-12345): "−12\u202f345",
@@ -174,8 +175,12 @@ func TestEvaluationJSON(t *testing.T) {
 
 func TestTable(t *testing.T) {
 	p := samplePage()
-	check.Golden(t, "table.txt", []byte(p.Table().String()))
-	for line := range strings.Lines(p.Table().String()) {
+	text := p.Table().String() + "\n" + p.RemainderTable().String() + "\n" + p.Cost.Table().String()
+	check.Golden(t, "table.txt", []byte(text))
+	for line := range strings.Lines(text) {
+		if n := utf8.RuneCountInString(line); n > 160 {
+			t.Errorf("%d characters: %s", n, line)
+		}
 		if strings.TrimRight(line, " \n") != strings.TrimRight(line, "\n") {
 			t.Errorf("trailing blanks in %q", line)
 		}
@@ -218,7 +223,7 @@ func TestPageIsSelfContained(t *testing.T) {
 	if strings.Contains(page, "ZgotmplZ") {
 		t.Error("the template refused a value")
 	}
-	for _, want := range []string{"85.93 ± 5.07 %", "PI-HC-MoE", "interpolation in u₀", "modes: [8, 8]", "u<sub>xx</sub>", "var(--m2)", "converged 198", "Permission is hereby granted"} {
+	for _, want := range []string{"85.93\u00a0±\u00a05.07\u00a0%", "PI-HC-MoE", "interpolation in u₀", "modes: [8, 8]", "u<sub>xx</sub>", "var(--m2)", "converged 198", "Permission is hereby granted"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in the page", want)
 		}
@@ -271,7 +276,7 @@ func TestSparsePages(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
-			if err := p.writeHTML(&b, p.animations()); err != nil {
+			if err := p.writeHTML(&b, p.animations(), ""); err != nil {
 				t.Fatal(err)
 			}
 			if strings.Contains(b.String(), "NaN") && strings.Contains(b.String(), `="NaN`) {
@@ -282,7 +287,7 @@ func TestSparsePages(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			if p.Table().String() == "" {
+			if p.Table().String() == "" || len(p.Methods) > 0 && (p.RemainderTable() == nil || p.claim() == "" && p.Methods[0].Evaluation.RelativeL2 != nil) {
 				t.Error("no table")
 			}
 		})

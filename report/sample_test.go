@@ -92,6 +92,18 @@ func samplePage() Page {
 			{Label: "mean of the solutions", Evaluation: evaluation("mean", 0.09, 0.4, 0)},
 			{Label: "interpolation in u₀", Evaluation: evaluation("linear", 0.0011, 0.5, 0)},
 		},
+		Caveats:   []string{"One seed."},
+		Constants: []Fact{{"φ", "0.29"}, {"ρ_s", "2880"}, {"k", "3.5e-4"}},
+		Levels:    []Level{{"discretisation floor", 0.002}}, ErrorCurve: "Validation error",
+		Cost: &Cost{
+			Machine: "2 cores, AVX-512", Workers: 2, Batch: 16, Samples: 32,
+			Methods: []MethodCost{
+				{Method: "soft", Label: "PI-SC", Error: 0.2065, Seconds: 0.00812, PerSecond: 151.2, Train: 64},
+				{Method: "hard", Label: "PI-HC", Error: 0.062, Seconds: 0.012, PerSecond: 2500, Train: 64},
+				{Method: "moe", Label: "PI-HC-MoE", Error: 0.0008, Seconds: 0.014, PerSecond: 74, Train: 64},
+			},
+			Classical: []ClassicalRun{{[]int{101, 8}, 0.15, 7e-5, 12345.6}, {[]int{101, 16}, 0.0489, 6.789e-4, 1999}},
+		},
 		Published: "Chalapathi, Du and Krishnapriyan, ICLR 2024, table 1",
 		Field:     "concentration u",
 		Axes:      []FieldAxis{{Name: "t", Unit: "days", Values: t}, {Name: "x", Unit: "m", Values: x}},
@@ -100,6 +112,7 @@ func samplePage() Page {
 		Specs:     []Spec{{"PI-HC-MoE", "problem: diffusion-sorption\ngrid: {t: 101, x: 128}\nnetwork:\n  width: 64\n  modes: [8, 8]\n  note: <script>alert(\"&\")</script>\n"}},
 		Generated: "pihc, synthetic data",
 	}
+	p.Cost.Match()
 	for i := range p.Baselines {
 		p.Baselines[i].Evaluation.TrainSeconds = 0
 	}

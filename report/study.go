@@ -89,20 +89,38 @@ var studyTemplate = template.Must(template.New("study").Parse(`<!DOCTYPE html>
 <thead><tr>{{range .Columns}}<th{{if .Right}} class="n"{{end}}>{{.Title}}</th>{{end}}</tr></thead>
 <tbody>{{$columns := .Columns}}{{range .Rows}}{{if .}}<tr>{{range $i, $c := .}}<td{{if (index $columns $i).Right}} class="n"{{end}}>{{$c}}</td>{{end}}</tr>{{end}}
 {{end}}</tbody></table></div>{{range .Notes}}<p class="fine">{{.}}</p>{{end}}</section>{{end}}
-<section><div class="pair">{{range .Charts}}<figure>{{.SVG}}<figcaption>{{.Caption}}.</figcaption></figure>{{end}}</div></section>
+<section><div class="pair">{{range .Charts}}<figure>{{.SVG}}<figcaption>{{.Caption}}. <a href="{{.Data}}">Data</a></figcaption></figure>{{end}}</div></section>
 {{range .Specs}}<details><summary>{{.Title}}</summary><pre>{{.Text}}</pre></details>{{end}}
 </main><footer>{{.Generated}}</footer></body></html>
 `))
 
+// rows are the numbers of the chart.
+func (c Chart) rows() [][]string {
+	out := [][]string{{"line", c.X, c.Y}}
+	for _, l := range c.Lines {
+		for i, x := range l.X {
+			out = append(out, []string{l.Label, exact(x), exact(l.Y[i])})
+		}
+	}
+	return out
+}
+
 // WriteStudy writes the page dir/NAME.html, which needs nothing from elsewhere, and its
-// charts to dir/figures as PNG and SVG.
+// charts to dir/figures as PNG, SVG and CSV.
 func WriteStudy(dir, name string, s Study) (path string, err error) {
 	d := &drawer{}
 	var charts []drawing
 	var figures []Figure
+	var numbers []dataFile
 	for _, c := range s.Charts {
 		f := c.figure()
-		figures, charts = append(figures, f), append(charts, d.figure(f))
+		content, err := encodeCSV(c.rows())
+		if err != nil {
+			return "", err
+		}
+		chart := d.figure(f)
+		chart.Data = "figures/" + c.Name + ".csv"
+		figures, charts, numbers = append(figures, f), append(charts, chart), append(numbers, dataFile{c.Name + ".csv", content})
 	}
 	if d.err != nil {
 		return "", d.err
@@ -115,7 +133,7 @@ func WriteStudy(dir, name string, s Study) (path string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("report: %w", err)
 	}
-	if err := writeDrawings(filepath.Join(dir, "figures"), figures, nil); err != nil {
+	if err := writeDrawings(filepath.Join(dir, "figures"), figures, nil, numbers); err != nil {
 		return "", err
 	}
 	path = filepath.Join(dir, name+".html")

@@ -7,17 +7,21 @@ import (
 	"testing"
 )
 
-func TestStudy(t *testing.T) {
+func sampleStudy() Study {
 	table := &Table{Title: "Times", Columns: []Column{{"points", true}, {"PI-HC", true}}, Notes: []string{"two cores"}}
 	table.Add("100", "1 < 2 ms")
-	dir := t.TempDir()
-	path, err := WriteStudy(dir, "scaling", Study{
+	return Study{
 		Title: "Scaling", Summary: []string{"What is seen."}, Tables: []*Table{table}, Generated: "today",
 		Charts: []Chart{{Name: "time", Caption: "Time of a step", X: "points", Y: "s", LogX: true, LogY: true, Lines: []ChartLine{
 			{Label: "PI-HC", Color: 1, X: []float64{100, 1000, 1e4}, Y: []float64{0.1, 0.3, 1}, Marks: true},
 			{Label: "PI-HC-MoE", Color: 2, X: []float64{100, 1000, 1e4}, Y: []float64{0.1, 0, 0.5}, Dashed: true},
 		}}},
-	})
+	}
+}
+
+func TestStudy(t *testing.T) {
+	dir := t.TempDir()
+	path, err := WriteStudy(dir, "scaling", sampleStudy())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,5 +38,9 @@ func TestStudy(t *testing.T) {
 		if s, err := os.Stat(filepath.Join(dir, "figures", name)); err != nil || s.Size() < 1000 {
 			t.Errorf("%s: %v, %v", name, s, err)
 		}
+	}
+	numbers, err := os.ReadFile(filepath.Join(dir, "figures", "time.csv"))
+	if want := "line,points,s\nPI-HC,100,0.1\n"; err != nil || !strings.HasPrefix(string(numbers), want) {
+		t.Errorf("%q, %v", numbers, err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -294,48 +295,70 @@ func statedInitial(spec *model.Spec, p *pde.Problem, g *grid.Grid, fractions []f
 
 // checkFloors measures the discretisation floor for three initial conditions.
 func (a *app) checkFloors(ctx context.Context, out *checkResult, spec *model.Spec, sys *pde.System) error {
-	p, g := sys.Problem, sys.Grid
-	options, err := spec.Options(p)
-	if err != nil {
-		return err
-	}
-	initial, titles, err := statedInitial(spec, p, g, []float64{0.1, 0.5, 0.9})
-	if err != nil {
-		return err
-	}
-	solver, err := model.ReferenceSolver(p, g)
-	if err != nil {
-		return err
-	}
-	m := a.newMeter("floor", len(initial))
+	m := a.newMeter("floor", 3)
 	defer m.close()
-	truth := make([]float64, g.Size())
-	var residual, floor float64
-	var dense bool // terms without stencils have no floor_error
-	for i, u0 := range initial {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if _, err := solver.Solve(truth, u0); err != nil {
-			return fmt.Errorf("reference solution, %s: %w", titles[i], err)
-		}
-		f, err := constraint.MeasureFloor(sys, options, u0, truth)
-		if dense = errors.Is(err, constraint.ErrDense); dense {
-			out.Floors = append(out.Floors, checkFloor{Initial: titles[i], Residual: f.Residual})
-		} else if err != nil {
-			return withHint(fmt.Errorf("floor, %s: %w", titles[i], err), "try a smaller --grid")
-		} else {
-			out.Floors = append(out.Floors, checkFloor{titles[i], f.Residual, &f.Error, f.Iterations})
-		}
-		residual += f.Residual / float64(len(initial))
-		floor += f.Error / float64(len(initial))
-		m.set(i+1, "")
+	floors, err := measureFloors(ctx, spec, sys, func(i int) { m.set(i, "") })
+	if err != nil {
+		return err
 	}
-	out.FloorResidual, out.FloorGrid = &residual, g.Shape()
-	if !dense {
+	out.Floors, out.FloorGrid = floors, sys.Grid.Shape()
+	residual, floor := meanFloor(floors)
+	out.FloorResidual = &residual
+	if !math.IsNaN(floor) {
 		out.FloorError = &floor
 	}
 	return nil
+}
+
+// measureFloors measures what the discretisation costs for three initial conditions, and calls
+// done after each.
+func measureFloors(ctx context.Context, spec *model.Spec, sys *pde.System, done func(i int)) ([]checkFloor, error) {
+	p, g := sys.Problem, sys.Grid
+	options, err := spec.Options(p)
+	if err != nil {
+		return nil, err
+	}
+	initial, titles, err := statedInitial(spec, p, g, []float64{0.1, 0.5, 0.9})
+	if err != nil {
+		return nil, err
+	}
+	solver, err := model.ReferenceSolver(p, g)
+	if err != nil {
+		return nil, err
+	}
+	var floors []checkFloor
+	truth := make([]float64, g.Size())
+	for i, u0 := range initial {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if _, err := solver.Solve(truth, u0); err != nil {
+			return nil, fmt.Errorf("reference solution, %s: %w", titles[i], err)
+		}
+		f, err := constraint.MeasureFloor(sys, options, u0, truth)
+		if errors.Is(err, constraint.ErrDense) { // terms without stencils have no minimiser
+			floors = append(floors, checkFloor{Initial: titles[i], Residual: f.Residual})
+		} else if err != nil {
+			return nil, withHint(fmt.Errorf("floor, %s: %w", titles[i], err), "try a smaller --grid")
+		} else {
+			floors = append(floors, checkFloor{titles[i], f.Residual, &f.Error, f.Iterations})
+		}
+		done(i + 1)
+	}
+	return floors, nil
+}
+
+// meanFloor is the mean of floors, its error NaN where there is none.
+func meanFloor(floors []checkFloor) (residual, floor float64) {
+	for _, f := range floors {
+		residual += f.Residual / float64(len(floors))
+		if f.Error == nil {
+			floor = math.NaN()
+		} else {
+			floor += *f.Error / float64(len(floors))
+		}
+	}
+	return residual, floor
 }
 
 // printCheck writes the result for people.

@@ -88,6 +88,7 @@ type reproduction struct {
 	Methods   map[string]*report.Evaluation `json:"methods"`
 	Baselines map[string]*report.Evaluation `json:"baselines,omitempty"`
 	Paired    []report.Difference           `json:"paired,omitempty"` // of the methods, by sample
+	Cost      *report.Cost                  `json:"cost,omitempty"`   // against the classical solver
 	Report    string                        `json:"report"`
 	Seconds   float64                       `json:"seconds"`
 }
@@ -231,7 +232,7 @@ func experiments(spec *model.Spec, methods []string, fair bool) []experiment {
 
 func reproductionOf(page *report.Page, problem, scale, path string, seconds float64) reproduction {
 	out := reproduction{
-		Problem: problem, Scale: scale, Report: path, Seconds: seconds, Paired: page.Differences(),
+		Problem: problem, Scale: scale, Report: path, Seconds: seconds, Paired: page.Differences(), Cost: page.Cost,
 		Methods: map[string]*report.Evaluation{}, Baselines: map[string]*report.Evaluation{},
 	}
 	for i := range page.Methods {

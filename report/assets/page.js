@@ -48,12 +48,14 @@
     const element = $("curve-" + i);
     element.parentElement.querySelector(".static").remove();
     chart(element, 280, () => {
-      const tables = c.series.map((s) => [s.x, s.y]);
+      const last = Math.max(...c.series.flatMap((s) => s.x));
+      const tables = [...c.series.map((s) => [s.x, s.y]), ...(c.levels || []).map((l) => [[0, last], [l.value, l.value]])];
       const values = tables.length > 1 ? uPlot.join(tables) : tables[0];
       const lines = c.series.map((s) => ({
         label: s.label, stroke: css("--m" + s.color), width: s.raw ? 1 : 2, alpha: s.raw ? 0.28 : 1, ...(s.raw ? { class: "raw" } : {}),
         spanGaps: true, points: { show: s.x.length < 40, size: 5 }, value: (u, v) => number(v),
       }));
+      for (const l of c.levels || []) lines.push({ label: l.label, stroke: css("--muted"), width: 1, dash: [5, 4], spanGaps: true, points: { show: false }, value: () => number(l.value) });
       return [{
         scales: { x: { time: false }, y: c.linear ? {} : { distr: 3 } },
         axes: [axis("step"), axis("", !c.linear)],
@@ -65,22 +67,21 @@
   });
   document.querySelectorAll(".hint").forEach((e) => (e.hidden = false));
 
-  // Tabs of the cases, and the profiles of the one that is shown.
-  const cases = data.cases || [];
-  let shown = 0;
-  const floats = (text) => new Float32Array(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer);
-  if (cases.length) {
-    const decoded = cases.map((c) => (c.fields || []).map((f) => floats(f.data)));
-    const slider = $("time"), when = $("when"), play = $("play");
-    let profile = null, timer = 0;
-    const row = () => {
-      const c = cases[shown], n = c.x.length, i = +slider.value;
-      return [c.x, ...decoded[shown].map((f) => Array.from(f.subarray(i * n, (i + 1) * n), (v) => (isFinite(v) ? v : null)))];
+  // Tabs of the cases, their maps, and the profiles of the one that is shown.
+  if ((data.cases || []).length) {
+    const maps = fieldMaps(data, css, number), cases = maps.cases, section = $("fields");
+    const slider = $("time"), when = $("when"), play = $("play"), [t, x] = data.axes.map((a) => a.values);
+    let shown = 0, profile = null, timer = 0, drawnAt = 0;
+    const room = () => { const s = getComputedStyle(section); return section.clientWidth - parseFloat(s.paddingLeft) - parseFloat(s.paddingRight); };
+    const drawMaps = () => {
+      drawnAt = room();
+      const kind = document.querySelector("input[name=scale]:checked").value;
+      cases.forEach((_, i) => maps.draw($("case-" + i).querySelector(".maps"), i, kind, drawnAt));
     };
+    const row = () => [x, ...cases[shown].fields.map((f) => Array.from(f.u.subarray(+slider.value * x.length, (+slider.value + 1) * x.length), (v) => (isFinite(v) ? v : null)))];
     const move = () => {
-      const c = cases[shown];
       if (!profile) return;
-      when.textContent = c.time + " = " + number(c.t[+slider.value]) + (c.timeUnit ? " " + c.timeUnit : "");
+      when.textContent = data.axes[0].name + " = " + number(t[+slider.value]) + (data.axes[0].unit ? " " + data.axes[0].unit : "");
       profile.plot.setData(row(), false);
     };
     const show = (i) => {
@@ -93,21 +94,26 @@
       if (profile) profile.draw();
       move();
     };
+    drawMaps();
+    charts.push(drawMaps);
+    new ResizeObserver(() => { if (Math.abs(room() - drawnAt) > 1) drawMaps(); }).observe(section);
+    if (cases.some((c) => c.truth)) $("scales").hidden = false;
+    document.querySelectorAll("input[name=scale]").forEach((e) => (e.onchange = drawMaps));
     if (cases.length > 1) {
-      $("fields").classList.add("tabbed");
+      section.classList.add("tabbed");
       document.querySelector(".tabs").hidden = false;
       cases.forEach((_, i) => {
         $("tab-" + i).onclick = () => show(i);
         $("tab-" + i).onkeydown = (e) => {
-          const to = { ArrowRight: i + 1, ArrowLeft: i - 1 }[e.key];
-          if (to >= 0 && to < cases.length) { show(to); $("tab-" + to).focus(); }
+          const to = { ArrowRight: i + 1, ArrowLeft: i - 1, Home: 0, End: cases.length - 1 }[e.key];
+          if (to >= 0 && to < cases.length) { show(to); $("tab-" + to).focus(); e.preventDefault(); }
         };
       });
     }
-    if (cases[0].x && cases[0].x.length > 1) {
+    if (data.axes.length === 2 && x.length > 1) {
       document.querySelector(".profile").hidden = false;
-      slider.max = cases[0].t.length - 1;
-      slider.value = Math.round((cases[0].t.length - 1) / 5);
+      slider.max = t.length - 1;
+      slider.value = Math.round((t.length - 1) / 5);
       profile = chart($("profile"), 300, () => {
         const c = cases[shown];
         const lines = c.fields.map((f) => ({
@@ -117,8 +123,8 @@
         const margin = 0.04 * (c.hi - c.lo);
         return [{
           scales: { x: { time: false }, y: { auto: false, range: [c.lo - margin, c.hi + margin] } },
-          axes: [axis(c.space), axis(c.value, false)],
-          series: [{ label: c.spaceName, value: (u, v) => number(v) }, ...lines],
+          axes: [axis(data.axes[1].label), axis(data.value, false)],
+          series: [{ label: data.axes[1].name, value: (u, v) => number(v) }, ...lines],
           cursor: { drag: { x: false, y: false } },
         }, row()];
       });

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pihc/data"
+	"pihc/model"
+	"pihc/pde"
+	"pihc/report"
+)
+
+// addBaselines adds the predictions that need no training.
+func (a *app) addBaselines(page *report.Page, p *pde.Problem, s report.Samples) error {
+	if s.Truth == nil {
+		return nil
+	}
+	mean, err := report.MeanBaseline(s)
+	if err != nil {
+		return err
+	}
+	page.Baselines = append(page.Baselines, report.Baseline{Key: "mean_field", Label: "mean field", Note: "mean of the test solutions", Evaluation: *mean})
+	low, high, ok, err := endpoints(p, pageShape(page))
+	if err != nil {
+		return err
+	}
+	if ok {
+		linear, scored, err := report.InterpolationBaseline(s, low, high)
+		if err != nil {
+			return err
+		}
+		if scored {
+			name := p.Unknown + "₀"
+			page.Baselines = append(page.Baselines, report.Baseline{
+				Key: "interpolation", Label: "interpolation in " + name, Evaluation: *linear,
+				Note: fmt.Sprintf("between the solutions at %s = %s and %s", name, shortNumber(low.Value), shortNumber(high.Value)),
+			})
+			return nil
+		}
+	}
+	page.Baselines = append(page.Baselines, report.Baseline{
+		Key: "persistence", Label: "persistence", Note: p.InitialName() + " at all times",
+		Evaluation: *report.PersistenceBaseline(&page.Methods[0].Evaluation),
+	})
+	return nil
+}
+
+// addLevels adds what the discretisation alone costs (pihc check), where it can be found: the
+// distance from the solution of the field that minimises all rows, on at most 256 points along
+// an axis of space.
+func addLevels(ctx context.Context, page *report.Page, spec *model.Spec, p *pde.Problem) error {
+	if p.Reference.Solver == "" || p.Reference.Solver == pde.FileSolver || p.Reference.Solver == pde.DiscreteSolver {
+		return nil
+	}
+	g, err := floorGrid(spec, p, nil)
+	if err != nil {
+		return err
+	}
+	sys, err := p.Discretize(g)
+	if err != nil {
+		return err
+	}
+	floors, err := measureFloors(ctx, spec, sys, func(int) {})
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil { // a figure less, and no reason for no page
+		page.Notes = append(page.Notes, fmt.Sprintf("The discretisation floor was not found: %v.", err))
+		return nil
+	}
+	if _, floor := meanFloor(floors); !math.IsNaN(floor) {
+		label := "discretisation floor"
+		if shape := g.Shape(); !slices.Equal(shape, pageShape(page)) {
+			label += " on " + strings.ReplaceAll(data.FormatShape(shape), "x", "×")
+		}
+		page.Levels = append(page.Levels, report.Level{Label: label, Value: floor})
+	}
+	return nil
+}
+
+// endpoints solves the problem at the two ends of the distribution of constant
+// initial conditions; the result is false for other distributions.
+func endpoints(p *pde.Problem, shape []int) (low, high report.Endpoint, ok bool, err error) {
+	from, constant := p.Initial.Constant(0)
+	to, _ := p.Initial.Constant(1)
+	if !constant || p.Reference.Solver == "" || p.Reference.Solver == pde.FileSolver {
+		return low, high, false, nil
+	}
+	points := map[string]int{}
+	for i, axis := range p.Axes {
+		points[axis.Name] = shape[i]
+	}
+	g, err := p.Grid(points)
+	if err != nil {
+		return low, high, false, err
+	}
+	solver, err := model.ReferenceSolver(p, g)
+	if err != nil {
+		return low, high, false, err
+	}
+	at := func(value float64) report.Endpoint {
+		u0 := make([]float64, g.Size()/g.Axes[0].Points)
+		for i := range u0 {
+			u0[i] = value
+		}
+		end := report.Endpoint{Value: value, Solution: make([]float64, g.Size())}
+		if _, e := solver.Solve(end.Solution, u0); e != nil && err == nil {
+			err = fmt.Errorf("%s₀ = %g: %w", p.Unknown, value, e)
+		}
+		return end
+	}
+	low, high = at(min(from, to)), at(max(from, to))
+	return low, high, err == nil, err
+}
+
+// shortNumber writes x without trailing zeros.
+func shortNumber(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"context"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"pihc/discrete"
+	"pihc/grid"
+	"pihc/model"
+	"pihc/pde"
+	"pihc/report"
+	"pihc/sim"
+)
+
+// Sizes of the comparison of times: samples whose errors are compared, predictions in a batch.
+const (
+	costSamples = 32
+	costBatch   = 16
+)
+
+// timing compares the time of predictions with that of a classical solver.
+type timing struct {
+	problem *pde.Problem
+	grid    *grid.Grid // of the page
+	samples report.Samples
+	chosen  []int // samples whose errors are compared
+	out     report.Cost
+}
+
+// newTiming returns nil where there is no solver to compare with.
+func newTiming(p *pde.Problem, page *report.Page, s report.Samples) (*timing, error) {
+	if s.Truth == nil || p.Reference.Solver == "" || p.Reference.Solver == pde.FileSolver {
+		return nil, nil
+	}
+	points := map[string]int{}
+	for i, n := range pageShape(page) {
+		points[p.Axes[i].Name] = n
+	}
+	g, err := p.Grid(points)
+	if err != nil {
+		return nil, err
+	}
+	t := &timing{problem: p, grid: g, samples: s}
+	for i := range min(costSamples, len(s.Initial)) {
+		t.chosen = append(t.chosen, i*len(s.Initial)/min(costSamples, len(s.Initial)))
+	}
+	t.out = report.Cost{Machine: machineText(), Workers: runtime.GOMAXPROCS(0), Batch: costBatch, Samples: len(t.chosen)}
+	return t, nil
+}
+
+// method times a trained method: one prediction, and a batch.
+func (t *timing) method(ctx context.Context, m *report.Method, e evaluator, s report.Samples) error {
+	if t == nil {
+		return nil
+	}
+	c := report.MethodCost{Method: m.Key, Label: m.Label, Train: m.Evaluation.TrainSeconds}
+	for _, i := range t.chosen {
+		c.Error += m.Evaluation.PerSample[i].RelativeL2 / float64(len(t.chosen))
+	}
+	predict := func(count int) (float64, error) {
+		batch := model.Batch{}
+		for i := range count {
+			batch.Initial, batch.Seeds = append(batch.Initial, s.Initial[i%len(s.Initial)]), append(batch.Seeds, s.Seeds[i%len(s.Seeds)])
+		}
+		begin := time.Now()
+		err := e.predict(batch, func(int, *model.Prediction) error { return ctx.Err() })
+		return time.Since(begin).Seconds(), err
+	}
+	var times []float64
+	for begin := time.Now(); len(times) < 2 || len(times) < 8 && time.Since(begin) < 2*time.Second; {
+		v, err := predict(1)
+		if err != nil {
+			return err
+		}
+		times = append(times, v)
+	}
+	c.Seconds = median(times[1:]) // the first one also finds its memory
+	together, err := predict(costBatch)
+	if err != nil {
+		return err
+	}
+	c.PerSecond = costBatch / together
+	t.out.Methods = append(t.out.Methods, c)
+	return nil
+}
+
+// cost runs the classical solver on grids of twice as many points in space each, until it is
+// as accurate as the best method.
+func (t *timing) cost(ctx context.Context) (*report.Cost, error) {
+	if t == nil || len(t.out.Methods) == 0 {
+		return nil, nil
+	}
+	best := math.Inf(1)
+	for _, m := range t.out.Methods {
+		best = min(best, m.Error)
+	}
+	for _, g := range t.grids() {
+		run, err := t.classical(ctx, g)
+		if err != nil {
+			return nil, err
+		}
+		if run == nil {
+			continue
+		}
+		t.out.Classical = append(t.out.Classical, *run)
+		if run.Error <= best {
+			break
+		}
+	}
+	t.out.Match()
+	return &t.out, nil
+}
+
+// grids are those of the page with fewer and more points in space, coarsest first.
+func (t *timing) grids() []*grid.Grid {
+	var out []*grid.Grid
+	for by := 64; by >= 1; by /= 2 {
+		if g := t.scaled(func(n int) int { return n / by }); g != nil {
+			out = append(out, g)
+		}
+	}
+	finer := func(factor int) bool {
+		return slices.ContainsFunc(t.grid.Axes[1:], func(a grid.Axis) bool { return a.Points*factor <= t.problem.Reference.Points[a.Name] })
+	}
+	for factor := 2; finer(factor); factor *= 2 {
+		out = append(out, t.scaled(func(n int) int { return n * factor }))
+	}
+	return out
+}
+
+// scaled returns nil where an axis would have fewer than eight points.
+func (t *timing) scaled(points func(n int) int) *grid.Grid {
+	g := &grid.Grid{Axes: slices.Clone(t.grid.Axes)}
+	for i := range g.Axes[1:] {
+		a := &g.Axes[1+i]
+		if a.Points = points(a.Points); a.Points < 8 {
+			return nil
+		}
+	}
+	return g
+}
+
+// classical runs the solver on one grid; nil where it has no solution there.
+func (t *timing) classical(ctx context.Context, g *grid.Grid) (*report.ClassicalRun, error) {
+	var solver sim.Solver
+	var err error
+	if ref := t.problem.Reference; ref.Solver == pde.DiscreteSolver {
+		once := make([]int, len(g.Axes))
+		for i := range once {
+			once[i] = 1
+		}
+		solver, err = discrete.New(t.problem, g, once)
+	} else {
+		solver, err = sim.New(ref.Solver, g.Axes, ref.Constants, nil)
+	}
+	if err != nil {
+		return nil, nil // too coarse for its stencils
+	}
+	run := &report.ClassicalRun{Grid: g.Shape()}
+	fields, initial := make([][]float64, len(t.chosen)), make([][]float64, len(t.chosen))
+	var times []float64
+	for k, i := range t.chosen {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		initial[k], fields[k] = model.OnAxes(t.samples.Initial[i], t.grid.Axes[1:], g.Axes[1:]), make([]float64, g.Size())
+		begin := time.Now()
+		if _, err := solver.Solve(fields[k], initial[k]); err != nil {
+			return nil, nil // it breaks down on a grid this coarse
+		}
+		times = append(times, time.Since(begin).Seconds())
+		truth, err := t.samples.Truth(i)
+		if err != nil {
+			return nil, err
+		}
+		run.Error += grid.RelativeL2(t.onPage(fields[k], g), truth) / float64(len(t.chosen))
+	}
+	run.Seconds = median(times)
+	run.PerSecond = throughput(solver, fields, initial, t.out.Workers)
+	return run, nil
+}
+
+// onPage interpolates a field in space, time by time.
+func (t *timing) onPage(u []float64, g *grid.Grid) []float64 {
+	if slices.Equal(g.Axes, t.grid.Axes) {
+		return u
+	}
+	times := g.Axes[0].Points
+	size := len(u) / times
+	out := make([]float64, 0, t.grid.Size())
+	for i := range times {
+		out = append(out, model.Resample(u[i*size:(i+1)*size], g.Axes[1:], t.grid.Axes[1:])...)
+	}
+	return out
+}
+
+// throughput is how many solutions a second the solver makes, one at a time on each worker.
+func throughput(solver sim.Solver, fields, initial [][]float64, workers int) float64 {
+	var group sync.WaitGroup
+	begin := time.Now()
+	for w := range workers {
+		group.Go(func() {
+			for i := w; i < len(fields); i += workers {
+				solver.Solve(fields[i], initial[i]) // it solved them before
+			}
+		})
+	}
+	group.Wait()
+	return float64(len(fields)) / time.Since(begin).Seconds()
+}

@@ -1,0 +1,271 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"pihc/data"
+	"pihc/grid"
+	"pihc/model"
+	"pihc/pde"
+	"pihc/report"
+	"pihc/train"
+)
+
+// pageFrame fills what does not depend on a method.
+func pageFrame(page *report.Page, spec *model.Spec, p *pde.Problem, e evaluator, s report.Samples) {
+	page.Title = p.Title
+	page.Subtitle = "Trained on initial conditions and the equation alone"
+	if s.Truth != nil {
+		page.Subtitle += "; scored against the classical solution"
+	}
+	page.Summary = []string{
+		"A neural operator maps an initial condition to the whole space-time solution. PI-SC penalises the residual of the equation; " +
+			"PI-HC imposes the equation by one least-squares solve over the whole domain; PI-HC-MoE by one solve per subdomain (expert).",
+	}
+	page.Equations, page.Constants = equations(p)
+	page.ErrorCurve = errorCurve
+	page.Field, page.Published = p.Unknown, published(spec)
+	g := e.info().Grid
+	for i, axis := range g.Axes {
+		page.Axes = append(page.Axes, report.FieldAxis{Name: axis.Name, Unit: p.Axes[i].Unit, Values: coordinates(axis), Periodic: axis.Boundary == grid.Periodic})
+	}
+	page.Facts = []report.Fact{
+		{Name: "Grid", Value: fmt.Sprintf("%s (%s)", strings.ReplaceAll(data.FormatShape(g.Shape()), "x", "×"), strings.Join(p.AxisNames(), " × "))},
+		{Name: "Training set", Value: report.Count(spec.Data.Train.Count) + " initial conditions, no solutions"},
+		{Name: "Test set", Value: report.Count(len(s.Initial)) + " samples"},
+		{Name: "Training", Value: fmt.Sprintf("%s steps of %d samples, seed %d", report.Count(spec.Training.Steps), spec.Training.Batch, spec.Seed)},
+		{Name: "Machine", Value: machineText()},
+		{Name: "Build", Value: fmt.Sprintf("%s, %s %s/%s", versionText(), runtime.Version(), runtime.GOOS, runtime.GOARCH)},
+	}
+	if seed := page.Facts[3]; spec.Network.Passes > 1 {
+		page.Facts[3].Value = fmt.Sprintf("%s, %d passes", seed.Value, spec.Network.Passes)
+	}
+	page.Caveats = caveats(spec, p)
+	page.Notes = append(page.Notes, "Checkpoints are chosen by the validation residual, not by an error against solutions. That residual is the root of the whole loss: conditions and border terms, with their weights, included.")
+	if s.Truth == nil {
+		page.Notes = append(page.Notes, "The PDE file has no reference, so there are no errors against solutions and no baselines.")
+	}
+	page.Generated = fmt.Sprintf("pihc %s, %s", versionText(), time.Now().Format("2 January 2006"))
+}
+
+// caveats are what a reader of the table should know.
+func caveats(spec *model.Spec, p *pde.Problem) []string {
+	out := []string{"One training a method, at one seed: differences between methods vary with it."}
+	if n := spec.Network.Passes; n > 1 {
+		out = append(out, fmt.Sprintf("Iterated: the network runs %d times, each time correcting the field of the pass before, and PI-HC-MoE has its experts in the last pass alone. The paper's methods run it once.", n))
+	}
+	out = append(out, "The constraint is least squares over a few functions: it lowers the residual and leaves what the table of the residual shows.")
+	if len(spec.Paper) > 0 {
+		out = append(out, "The published figures are of another set-up: sizes, rows, loss, boundary condition, initialisation and schedule differ (docs/constraint.md, section 9).")
+	}
+	if p.Reference.Solver == pde.DiscreteSolver {
+		out = append(out, "The solutions are those of the problem's own rows on a finer grid, not of another program.")
+	}
+	return out
+}
+
+func pageShape(page *report.Page) []int {
+	shape := make([]int, len(page.Axes))
+	for i, a := range page.Axes {
+		shape[i] = len(a.Values)
+	}
+	return shape
+}
+
+// addRun adds one run, without its fields and scores.
+func addRun(page *report.Page, dir string, spec *model.Spec, e evaluator) error {
+	records, err := readLog(dir)
+	if err != nil {
+		return err
+	}
+	method := report.Method{
+		Key: spec.Method, Label: model.MethodLabel(spec.Method), Note: methodNote(spec, e) + editedNote(e),
+		Curves: curves(records),
+	}
+	if info := e.info(); info.Experts > 0 {
+		method.Borders = info.Borders
+	}
+	if score, ok := spec.Paper[spec.Method]; ok {
+		method.Published = &report.Score{Mean: score.Mean, Std: score.Std}
+	}
+	if len(e.meta().Edited) > 0 {
+		method.Label += " (edited)"
+	}
+	page.Methods = append(page.Methods, method)
+	return nil
+}
+
+// addCases adds the samples that are drawn, with their solutions.
+func addCases(page *report.Page, p *pde.Problem, s report.Samples, cases []chosen) error {
+	for _, x := range cases {
+		c := report.Case{Title: x.title + caseTitle(p, s.Initial[x.sample], x.sample)}
+		if s.Truth != nil {
+			truth, err := s.Truth(x.sample)
+			if err != nil {
+				return err
+			}
+			c.Truth = slices.Clone(truth)
+		}
+		page.Cases = append(page.Cases, c)
+	}
+	return nil
+}
+
+// drawRun adds the fields of a run.
+func (a *app) drawRun(ctx context.Context, page *report.Page, e evaluator, s report.Samples, cases []chosen) error {
+	batch := model.Batch{}
+	for _, x := range cases {
+		batch.Initial, batch.Seeds = append(batch.Initial, s.Initial[x.sample]), append(batch.Seeds, s.Seeds[x.sample])
+	}
+	return e.predict(batch, func(i int, x *model.Prediction) error {
+		page.Cases[i].Predictions = append(page.Cases[i].Predictions, slices.Clone(x.Field))
+		return ctx.Err()
+	})
+}
+
+// methodNote says in one line what enforces the physics.
+func methodNote(spec *model.Spec, e evaluator) string {
+	if spec.Method == model.Soft {
+		return "penalty in the loss"
+	}
+	n := e.info().Experts
+	points := "all points"
+	if spec.Constraint.Points > 0 {
+		points = report.Count(spec.Constraint.Points) + " points"
+	}
+	if n == 1 {
+		return "1 expert, " + points
+	}
+	return fmt.Sprintf("%d experts, %s each", n, points)
+}
+
+// editedNote marks a run whose folder was edited.
+func editedNote(e evaluator) string {
+	if files := e.meta().Edited; len(files) > 0 {
+		return ", " + editsText(files)
+	}
+	return ""
+}
+
+// distinctKeys numbers methods that occur more than once.
+func distinctKeys(methods []report.Method) {
+	seen := map[string]int{}
+	for i := range methods {
+		m := &methods[i]
+		seen[m.Key]++
+		if n := seen[m.Key]; n > 1 {
+			m.Key = fmt.Sprintf("%s_%d", m.Key, n)
+			m.Label = fmt.Sprintf("%s (%s)", m.Label, m.Note)
+		}
+	}
+}
+
+func published(spec *model.Spec) string {
+	if len(spec.Paper) == 0 {
+		return ""
+	}
+	return "Chalapathi, Du and Krishnapriyan, ICLR 2024, at the sizes of the paper"
+}
+
+// chosen is a sample that is drawn, and why.
+type chosen struct {
+	sample int
+	title  string
+}
+
+// chooseCases picks the best, the median and the worst sample of the last method (moe where it
+// is among them) by error, or by residual where there are no solutions.
+func chooseCases(page *report.Page, initial [][]float64) []chosen {
+	m := &page.Methods[len(page.Methods)-1]
+	for i := range page.Methods {
+		if page.Methods[i].Key == model.MoE {
+			m = &page.Methods[i]
+		}
+	}
+	samples := slices.Clone(m.Evaluation.PerSample)
+	score := func(s report.Sample) float64 { return s.RelativeL2 }
+	if m.Evaluation.RelativeL2 == nil {
+		score = func(s report.Sample) float64 { return s.ResidualRMS }
+	}
+	slices.SortStableFunc(samples, func(a, b report.Sample) int { return cmp.Compare(score(a), score(b)) })
+	var out []chosen
+	last := len(samples) - 1
+	for _, x := range []struct {
+		at   int
+		name string
+	}{{0, "best"}, {(last + 1) / 2, "median"}, {last, "worst"}} {
+		sample := samples[x.at]
+		if slices.ContainsFunc(out, func(c chosen) bool { return c.sample == sample.Index }) || sample.Index >= len(initial) {
+			continue
+		}
+		title := x.name + " of " + m.Label
+		if m.Evaluation.RelativeL2 != nil {
+			title += ", " + report.Percent(sample.RelativeL2)
+		}
+		out = append(out, chosen{sample.Index, title + ": "})
+	}
+	return out
+}
+
+func caseTitle(p *pde.Problem, u0 []float64, i int) string {
+	for _, v := range u0 {
+		if v != u0[0] {
+			return fmt.Sprintf("test sample %d, rms of %s₀ %s", i, p.Unknown, report.Number(report.RMS(u0)))
+		}
+	}
+	return fmt.Sprintf("%s₀ = %s (test sample %d)", p.Unknown, report.Number(u0[0]), i)
+}
+
+// errorCurve is the name of the errors on validation.
+const errorCurve = "Validation error"
+
+// curves turns a run's log into series.
+func curves(records []train.Record) []report.Series {
+	loss := report.Series{Name: "Training loss", Raw: true}
+	residual := report.Series{Name: "Validation residual"}
+	errors := report.Series{Name: errorCurve, Unit: "%"}
+	add := func(s *report.Series, step int, v *data.Float, scale float64) {
+		if v != nil {
+			s.Steps, s.Values = append(s.Steps, float64(step)), append(s.Values, scale*float64(*v))
+		}
+	}
+	for _, r := range records {
+		add(&loss, r.Step, r.Loss, 1)
+		add(&residual, r.Step, r.ValidationResidual, 1)
+		add(&errors, r.Step, r.ValidationError, 100)
+	}
+	var out []report.Series
+	for _, s := range []report.Series{loss, residual, errors} {
+		if len(s.Steps) > 0 {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// trivialNotes says what predictions without training score, and which runs are no
+// better.
+func trivialNotes(page *report.Page) {
+	var parts []string
+	for _, x := range page.Methods[0].Evaluation.Trivial {
+		text := x.Name
+		if x.RelativeL2 != nil {
+			text += " relative_l2 " + report.Percent(x.RelativeL2.Mean) + ","
+		}
+		parts = append(parts, text+" loss "+report.Number(x.Loss.Mean))
+	}
+	if len(parts) > 0 {
+		page.Notes = append(page.Notes, "Predictions without training: "+strings.Join(parts, "; ")+".")
+	}
+	for _, m := range page.Methods {
+		if line := m.Evaluation.Unbeaten(); line != "" {
+			page.Caveats = append(page.Caveats, m.Label+": "+line+".")
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// claim says in a few sentences what the figures of the page show, and no more than they
+// show; "" without methods.
+func (p *Page) claim() string {
+	if len(p.Methods) == 0 {
+		return ""
+	}
+	var parts []string
+	if s := p.errorClaim(); s != "" {
+		parts = append(parts, s)
+	}
+	if s := p.residualClaim(); s != "" {
+		parts = append(parts, s)
+	}
+	if s := p.Cost.claim(); s != "" {
+		parts = append(parts, s)
+	}
+	return strings.Join(parts, " ")
+}
+
+// sorted returns the methods that have a summary, the least mean first.
+func (p *Page) sorted(get func(e *Evaluation) *Summary) []*Method {
+	var out []*Method
+	for i := range p.Methods {
+		if get(&p.Methods[i].Evaluation) != nil {
+			out = append(out, &p.Methods[i])
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *Method) int {
+		x, y := get(&a.Evaluation).Mean, get(&b.Evaluation).Mean
+		switch {
+		case x < y:
+			return -1
+		case x > y:
+			return 1
+		}
+		return 0
+	})
+	return out
+}
+
+// listed writes "PI-HC 0.34 %, PI-SC 2.38 %".
+func listed(methods []*Method, get func(e *Evaluation) *Summary) string {
+	var parts []string
+	for _, m := range methods {
+		parts = append(parts, unbroken(strings.ReplaceAll(m.Label, "-", "\u2011")+" "+Percent(get(&m.Evaluation).Mean)))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (p *Page) errorClaim() string {
+	get := func(e *Evaluation) *Summary { return e.RelativeL2 }
+	methods := p.sorted(get)
+	if len(methods) == 0 {
+		return ""
+	}
+	e := &methods[0].Evaluation
+	text := fmt.Sprintf("On %s initial conditions not seen in training, the mean relative L² error against the classical solution is: %s", Count(e.Samples), listed(methods, get))
+	levels := p.errorLevels()
+	if len(levels) > 0 {
+		var parts []string
+		for _, l := range levels {
+			parts = append(parts, l.Label+" "+unbroken(Percent(l.Value)))
+		}
+		text += " (" + strings.Join(parts, ", ") + ")"
+	}
+	return text + "."
+}
+
+func (p *Page) residualClaim() string {
+	get := func(e *Evaluation) *Summary { return e.RelativeResidual }
+	methods := p.sorted(get)
+	if len(methods) == 0 {
+		return ""
+	}
+	text := "The root mean square of the residual, over that of the solution's rate of change, is: " + listed(methods, get)
+	if s := methods[0].Evaluation.TruthResidual; s != nil {
+		text += "; the classical solution itself has " + unbroken(Percent(s.Mean)) + " on this grid"
+	}
+	return text + "."
+}

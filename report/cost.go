@@ -1,0 +1,172 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"pihc/data"
+)
+
+// A Cost compares the time of predictions with that of the classical solver, measured on one
+// machine.
+type Cost struct {
+	Machine   string         `json:"machine"`
+	Workers   int            `json:"workers"`
+	Batch     int            `json:"batch"`   // predictions together, for PerSecond
+	Samples   int            `json:"samples"` // of the test split, over which errors here are means
+	Methods   []MethodCost   `json:"methods"`
+	Classical []ClassicalRun `json:"classical"` // coarsest first
+}
+
+// A MethodCost is the time of a trained method.
+type MethodCost struct {
+	Method    string  `json:"method"`
+	Label     string  `json:"label"`
+	Error     float64 `json:"relative_l2"` // mean over those samples
+	Seconds   float64 `json:"seconds"`     // of one prediction alone, with all workers
+	PerSecond float64 `json:"per_second"`  // predictions of a batch
+	Train     float64 `json:"train_seconds"`
+	// Matched is the place in Classical of the coarsest run with that error or less, -1 where
+	// none was found.
+	Matched int `json:"matched"`
+	// BreakEven is the number of predictions after which training and they have taken less
+	// time than as many solutions of that run, both with all workers; 0 where there is none.
+	BreakEven int `json:"break_even,omitempty"`
+}
+
+// A ClassicalRun is the classical solver on one grid, interpolated to the grid of the page.
+type ClassicalRun struct {
+	Grid      []int   `json:"grid"`
+	Error     float64 `json:"relative_l2"` // mean over those samples, against the solutions that methods are scored with
+	Seconds   float64 `json:"seconds"`     // of one solution on one thread
+	PerSecond float64 `json:"per_second"`  // solutions with all workers
+}
+
+// Match fills Matched and BreakEven of every method.
+func (c *Cost) Match() {
+	for i := range c.Methods {
+		m := &c.Methods[i]
+		m.Matched, m.BreakEven = -1, 0
+		for k, run := range c.Classical {
+			if run.Error <= m.Error {
+				m.Matched = k
+				break
+			}
+		}
+		if m.Matched < 0 {
+			continue
+		}
+		if saved := 1/c.Classical[m.Matched].PerSecond - 1/m.PerSecond; saved > 0 {
+			m.BreakEven = int(math.Ceil(m.Train / saved))
+		}
+	}
+}
+
+// breakEven writes the break-even number of predictions.
+func (m *MethodCost) breakEven() string {
+	switch {
+	case m.Matched < 0:
+		return "-"
+	case m.BreakEven == 0:
+		return "never"
+	}
+	return Count(m.BreakEven) + " predictions"
+}
+
+// rate writes how many a second, of three digits.
+func rate(v float64) string {
+	if v >= 10 && v < 1e5 {
+		return Count(int(math.Round(v)))
+	}
+	return Number(v)
+}
+
+func (c *Cost) cells(m *MethodCost) []string {
+	cells := []string{Percent(m.Error), shortDuration(m.Seconds), rate(m.PerSecond), "-", "-", "-", "-", m.breakEven()}
+	if m.Matched >= 0 {
+		run := c.Classical[m.Matched]
+		copy(cells[3:], []string{strings.ReplaceAll(data.FormatShape(run.Grid), "x", "×"), Percent(run.Error), shortDuration(run.Seconds), rate(run.PerSecond)})
+	}
+	return cells
+}
+
+// shortDuration is Duration with a decimal below ten milliseconds.
+func shortDuration(seconds float64) string {
+	if seconds < 0.00995 {
+		return strconv.FormatFloat(seconds*1e3, 'g', 2, 64) + " ms"
+	}
+	return Duration(seconds)
+}
+
+var costTitles = []string{"error", "one prediction", "predictions/s", "classical run as good", "its error", "one solution", "solutions/s", "pays off after"}
+
+// Table returns the comparison for a terminal, nil without one.
+func (c *Cost) Table() *Table {
+	if c == nil || len(c.Methods) == 0 {
+		return nil
+	}
+	t := &Table{Title: "Time against the classical solver", Columns: []Column{{Title: "method"}}}
+	for _, title := range costTitles {
+		t.Columns = append(t.Columns, Column{title, true})
+	}
+	for i := range c.Methods {
+		t.Add(append([]string{c.Methods[i].Label}, c.cells(&c.Methods[i])...)...)
+	}
+	t.Notes = c.notes()
+	return t
+}
+
+func (c *Cost) table() *htmlTable {
+	if c == nil || len(c.Methods) == 0 {
+		return nil
+	}
+	out := &htmlTable{Columns: costTitles}
+	for i := range c.Methods {
+		row := htmlRow{Label: c.Methods[i].Label, Baseline: true}
+		for j, text := range c.cells(&c.Methods[i]) {
+			row.Cells = append(row.Cells, htmlCell{costTitles[j], unbroken(text)})
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	return out
+}
+
+func (c *Cost) notes() []string {
+	if c == nil || len(c.Methods) == 0 {
+		return nil
+	}
+	return []string{
+		fmt.Sprintf("%s; measured while this report was made, over %d of the test samples.", c.Machine, c.Samples),
+		fmt.Sprintf("One prediction uses all %d workers, predictions/s are of %d together; one solution uses one thread, solutions/s are of one on each worker.", c.Workers, c.Batch),
+		"The classical run is the coarsest, among halvings and doublings of the grid in space, with no larger an error; its times are without interpolation.",
+		"Training has paid off when it and the predictions have taken less time than as many solutions.",
+	}
+}
+
+// claim is what the comparison shows, in a sentence; "" where nothing was measured.
+func (c *Cost) claim() string {
+	if c == nil {
+		return ""
+	}
+	faster, slower := []string{}, []string{}
+	for i := range c.Methods {
+		switch m := &c.Methods[i]; {
+		case m.Matched < 0:
+		case m.BreakEven > 0:
+			faster = append(faster, fmt.Sprintf("%s pays for its training after %s predictions", m.Label, Count(m.BreakEven)))
+		default:
+			slower = append(slower, m.Label)
+		}
+	}
+	var parts []string
+	if len(slower) > 0 {
+		parts = append(parts, "A classical run as accurate as "+strings.Join(slower, ", ")+" is faster than the network")
+	}
+	parts = append(parts, faster...)
+	if len(parts) == 0 {
+		return ""
+	}
+	return strings.Join(parts, "; ") + "."
+}

@@ -1,0 +1,31 @@
+package report
+
+import (
+	"strings"
+	"testing"
+)
+
+// The coarsest run that is as good counts, whatever comes after it; a method pays off where a
+// prediction takes less time than a solution.
+func TestCostMatch(t *testing.T) {
+	p := samplePage()
+	c := p.Cost
+	soft, hard, moe := c.Methods[0], c.Methods[1], c.Methods[2]
+	if soft.Matched != 0 || soft.BreakEven != 0 {
+		t.Errorf("soft: %+v", soft)
+	}
+	// 64 s of training over 1/1999 - 1/2500 s saved by each prediction.
+	if hard.Matched != 1 || hard.BreakEven != 638404 {
+		t.Errorf("hard: %+v", hard)
+	}
+	if moe.Matched != -1 || moe.BreakEven != 0 {
+		t.Errorf("moe: %+v", moe)
+	}
+	if text := c.claim(); !strings.Contains(text, "as accurate as PI-SC is faster") || !strings.Contains(text, "PI-HC pays for its training after 638\u202f404 predictions") || strings.Contains(text, "MoE") {
+		t.Error(text)
+	}
+	var none *Cost
+	if none.Table() != nil || none.table() != nil || none.notes() != nil || none.claim() != "" {
+		t.Error("something of nothing")
+	}
+}

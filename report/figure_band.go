@@ -1,0 +1,161 @@
+package report
+
+import (
+	"image/color"
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// band is a horizontal strip of a chart whose rows are methods: a box of the
+// quartiles with whiskers to the 5th and 95th percentile, the samples as dots,
+// and the published mean with its standard deviation under it.
+type band struct {
+	name      string
+	y         float64
+	values    []float64 // sorted
+	color     color.NRGBA
+	published *Score
+}
+
+// Plot implements plot.Plotter.
+func (b band) Plot(c draw.Canvas, p *plot.Plot) {
+	trX, trY := p.Transforms(&c)
+	x := func(v float64) vg.Length { return trX(min(max(v, p.X.Min), p.X.Max)) }
+	y := trY(b.y)
+	if n := len(b.values); n > 0 {
+		for i, v := range evenly(b.values, dots) {
+			// A low-discrepancy sequence scatters the dots without randomness.
+			_, f := math.Modf(float64(i) * 0.6180339887498949)
+			at := vg.Point{X: x(v), Y: y - 15 + vg.Length(f-0.5)*7}
+			c.DrawGlyph(draw.GlyphStyle{Color: faded(b.color, 0x80), Radius: 1.2, Shape: draw.CircleGlyph{}}, at)
+		}
+		q := func(f float64) vg.Length { return x(quantile(b.values, f)) }
+		const half = 7
+		c.StrokeLine2(line(b.color, 1.1), q(0.05), y, q(0.25), y)
+		c.StrokeLine2(line(b.color, 1.1), q(0.75), y, q(0.95), y)
+		for _, f := range []float64{0.05, 0.95} {
+			c.StrokeLine2(line(b.color, 1.1), q(f), y-half/2, q(f), y+half/2)
+		}
+		box := []vg.Point{{X: q(0.25), Y: y - half}, {X: q(0.75), Y: y - half}, {X: q(0.75), Y: y + half}, {X: q(0.25), Y: y + half}, {X: q(0.25), Y: y - half}}
+		c.FillPolygon(faded(b.color, 0x38), box)
+		c.StrokeLines(line(b.color, 1.1), box)
+		c.StrokeLine2(line(b.color, 2.2), q(0.5), y-half, q(0.5), y+half)
+	}
+	if s := b.published; s != nil {
+		at := vg.Point{X: x(s.Mean), Y: y + 14}
+		if !math.IsNaN(s.Std) {
+			low := max(s.Mean-s.Std, p.X.Min)
+			c.StrokeLine2(line(ink, 0.8), x(low), at.Y, x(s.Mean+s.Std), at.Y)
+		}
+		c.DrawGlyph(draw.GlyphStyle{Color: ink, Radius: 3.2, Shape: diamond{}}, at)
+	}
+}
+
+// diamond is a filled rhombus.
+type diamond struct{}
+
+// DrawGlyph implements draw.GlyphDrawer.
+func (diamond) DrawGlyph(c *draw.Canvas, s draw.GlyphStyle, p vg.Point) {
+	c.FillPolygon(s.Color, []vg.Point{{X: p.X - s.Radius, Y: p.Y}, {X: p.X, Y: p.Y + s.Radius}, {X: p.X + s.Radius, Y: p.Y}, {X: p.X, Y: p.Y - s.Radius}})
+}
+
+// standard is an upright dashed line, with its label at the top.
+type standard struct {
+	Level
+	row int // of the label, from the top
+}
+
+// Plot implements plot.Plotter.
+func (s standard) Plot(c draw.Canvas, p *plot.Plot) {
+	trX, _ := p.Transforms(&c)
+	x := trX(s.Value)
+	c.StrokeLine2(line(muted, 1, 4, 3), x, c.Min.Y, x, c.Max.Y)
+	style := textStyle(tickSize, muted, draw.XLeft, draw.YTop)
+	at := vg.Point{X: x + 3, Y: c.Max.Y - vg.Length(s.row)*11}
+	if width := style.Width(s.Label); at.X+width > c.Max.X {
+		at.X -= width + 8
+	}
+	c.FillText(style, at, s.Label)
+}
+
+// bandFigure draws the distribution over samples of a metric, a row for each method, and
+// for each baseline if these are given; ok is false if nobody has it.
+func (p *Page) bandFigure(name, title, caption string, rows []metricRow, get func(Sample) float64, levels []Level) (f Figure, ok bool) {
+	g := newPlot("", title, "")
+	addGrid(g, true, false)
+	lo, hi := math.Inf(1), math.Inf(-1)
+	see := func(v float64) bool {
+		fits := v > 1e-12 && !math.IsInf(v, 0) // a logarithmic axis has no place for rounding
+		if fits {
+			lo, hi = min(lo, v), max(hi, v)
+		}
+		return fits
+	}
+	var bands []band
+	for _, r := range rows {
+		values := slices.DeleteFunc(r.evaluation.values(get), func(v float64) bool { return !see(v) })
+		if len(values) == 0 && r.published == nil {
+			continue
+		}
+		slices.Sort(values)
+		c := muted
+		if r.color >= 0 {
+			c = series[r.color]
+		}
+		if s := r.published; s != nil {
+			see(s.Mean)
+			see(s.Mean + max(s.Std, 0))
+		}
+		bands = append(bands, band{name: r.label, values: values, color: c, published: r.published})
+	}
+	if len(bands) == 0 {
+		return Figure{}, false
+	}
+	levels = slices.DeleteFunc(slices.Clone(levels), func(l Level) bool { return !see(l.Value) })
+	for i, l := range levels {
+		g.Add(standard{l, i})
+	}
+	var ticks []plot.Tick
+	published := false
+	for i, b := range bands {
+		b.y = float64(len(bands) - 1 - i)
+		ticks = append(ticks, plot.Tick{Value: b.y, Label: b.name})
+		published = published || b.published != nil
+		g.Add(b)
+	}
+	g.X.Min, g.X.Max = logRange(lo, hi)
+	useLog(&g.X, true)
+	g.Y.Min, g.Y.Max = -0.6, float64(len(bands))-0.4+0.24*float64(len(levels))
+	g.Y.Tick.Marker = plot.ConstantTicks(ticks)
+	g.Y.LineStyle.Width, g.Y.Tick.LineStyle.Width = 0, 0
+	g.Y.Tick.Label.Font.Size = labelSize
+	caption += ": box from the first to the third quartile with the median, whiskers from the 5th to the 95th percentile, samples as dots"
+	if published {
+		caption += "; diamonds with a line: published mean ± standard deviation, of another set-up"
+	}
+	caption += levelText(levels, Percent)
+	return plotFigure(name, caption, 400, vg.Length(36+46*len(bands)+11*len(levels)), g), true
+}
+
+// errorFigure draws relative_l2 of the samples for methods and baselines.
+func (p *Page) errorFigure() (Figure, bool) {
+	rows := p.metricRows()
+	levels := slices.DeleteFunc(p.errorLevels(), func(l Level) bool { // one that has a row of its own
+		return slices.ContainsFunc(rows, func(r metricRow) bool { return r.label == l.Label })
+	})
+	return p.bandFigure("errors", "relative L² error of a sample", "Errors of the samples", rows, func(s Sample) float64 { return s.RelativeL2 }, levels)
+}
+
+// residualFigure draws the relative residual of the samples.
+func (p *Page) residualFigure() (Figure, bool) {
+	rows := p.metricRows()[:len(p.Methods)]
+	for i := range rows {
+		rows[i].published = nil
+	}
+	return p.bandFigure("residuals", "relative residual of a sample", "Residuals without weights over the solution's derivative in time", rows,
+		func(s Sample) float64 { return s.RelativeResidual }, p.residualLevels())
+}

@@ -1,0 +1,182 @@
+package report
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/csv"
+	"math"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"pihc/data"
+)
+
+// A dataFile holds the numbers of one or several figures.
+type dataFile struct {
+	name    string
+	content []byte
+}
+
+// dataOf names the file with the numbers of a figure.
+func dataOf(figure string) string {
+	switch {
+	case strings.HasPrefix(figure, "errors"), figure == "residuals":
+		return "samples.csv"
+	case figure == "spectrum", figure == "solver":
+		return figure + ".csv"
+	case strings.HasPrefix(figure, "case_"):
+		return figure + ".npz"
+	}
+	return "curves.csv"
+}
+
+// dataFiles are the numbers of all figures: tables as CSV, fields as NPZ.
+func (p *Page) dataFiles() ([]dataFile, error) {
+	var out []dataFile
+	for _, t := range []struct {
+		name string
+		rows [][]string
+	}{
+		{"samples.csv", p.sampleRows()}, {"curves.csv", p.curveRows()}, {"spectrum.csv", p.spectrumRows()}, {"solver.csv", p.solverRows()},
+	} {
+		if len(t.rows) > 1 {
+			content, err := encodeCSV(t.rows)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, dataFile{t.name, content})
+		}
+	}
+	for i, c := range p.Cases {
+		var b bytes.Buffer
+		if err := data.EncodeNPZ(&b, p.caseArrays(c)); err != nil {
+			return nil, err
+		}
+		out = append(out, dataFile{"case_" + strconv.Itoa(i+1) + ".npz", b.Bytes()})
+	}
+	return out, nil
+}
+
+func encodeCSV(rows [][]string) ([]byte, error) {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	err := w.WriteAll(rows)
+	return b.Bytes(), err
+}
+
+// exact writes all digits, and nothing for a number that is absent.
+func exact(v float64) string {
+	if math.IsNaN(v) {
+		return ""
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+// keyOf is the short name of a method or a baseline.
+func keyOf(key, label string) string { return cmp.Or(key, fileName(label)) }
+
+// sampleRows has a row for every sample of methods and baselines, on every grid.
+func (p *Page) sampleRows() [][]string {
+	var like Sample
+	names, _ := like.fields()
+	rows := [][]string{append([]string{"method", "grid", "sample"}, names...)}
+	add := func(name string, e *Evaluation) {
+		for _, x := range e.OnGrids() {
+			for _, s := range x.PerSample {
+				row := []string{name, data.FormatShape(x.Grid), strconv.Itoa(s.Index)}
+				_, values := s.fields()
+				for _, v := range values {
+					row = append(row, exact(*v))
+				}
+				rows = append(rows, row)
+			}
+		}
+	}
+	for i := range p.Methods {
+		add(keyOf(p.Methods[i].Key, p.Methods[i].Label), &p.Methods[i].Evaluation)
+	}
+	for i := range p.Baselines {
+		add(keyOf(p.Baselines[i].Key, p.Baselines[i].Label), &p.Baselines[i].Evaluation)
+	}
+	return rows
+}
+
+func (p *Page) curveRows() [][]string {
+	rows := [][]string{{"quantity", "unit", "method", "step", "value"}}
+	for _, m := range p.Methods {
+		for _, s := range m.Curves {
+			for i, step := range s.Steps {
+				rows = append(rows, []string{s.Name, s.Unit, keyOf(m.Key, m.Label), exact(step), exact(s.Values[i])})
+			}
+		}
+	}
+	return rows
+}
+
+func (p *Page) spectrumRows() [][]string {
+	rows := [][]string{{"method", "grid", "quantity", "time", "k", "truth", "prediction"}}
+	for i := range p.Methods {
+		for _, e := range p.Methods[i].Evaluation.OnGrids() {
+			if e.Spectra == nil {
+				continue
+			}
+			for _, at := range e.Spectra.At {
+				for k := range max(len(at.Truth), len(at.Prediction)) {
+					row := []string{keyOf(p.Methods[i].Key, p.Methods[i].Label), data.FormatShape(e.Grid), e.Spectra.Quantity, exact(at.Time), strconv.Itoa(k), "", ""}
+					for j, list := range [][]float64{at.Truth, at.Prediction} {
+						if k < len(list) {
+							row[5+j] = exact(list[k])
+						}
+					}
+					rows = append(rows, row)
+				}
+			}
+		}
+	}
+	return rows
+}
+
+func (p *Page) solverRows() [][]string {
+	rows := [][]string{{"method", "expert", "iterations_mean", "iterations_std", "iterations_max", "constraint_rms_mean", "constraint_rms_std", "constraint_rms_max"}}
+	for _, m := range p.Methods {
+		for k, x := range m.Evaluation.Experts {
+			row := []string{keyOf(m.Key, m.Label), strconv.Itoa(k)}
+			for _, s := range []Summary{x.Iterations, x.ConstraintRMS} {
+				row = append(row, exact(s.Mean), exact(s.Std), exact(s.Max))
+			}
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// caseArrays are the coordinates, the classical solution and the predictions of a case.
+func (p *Page) caseArrays(c Case) []data.Named {
+	var out []data.Named
+	var shape []int
+	for _, a := range p.Axes {
+		out = append(out, data.Named{Name: a.Name, Array: data.NewArray([]int{len(a.Values)}, a.Values)})
+		shape = append(shape, len(a.Values))
+	}
+	add := func(name string, u []float64) {
+		if u != nil {
+			out = append(out, data.Named{Name: name, Array: data.NewArray(shape, u)})
+		}
+	}
+	add("reference", c.Truth)
+	for i, u := range c.Predictions {
+		add("prediction_"+keyOf(p.Methods[i].Key, p.Methods[i].Label), u)
+	}
+	return out
+}
+
+// writeData writes files beside the drawings.
+func writeData(dir string, files []dataFile) error {
+	for _, f := range files {
+		if err := writeFile(filepath.Join(dir, f.name), f.content); err != nil {
+			return err
+		}
+	}
+	return nil
+}
