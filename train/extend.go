@@ -12,11 +12,14 @@ import (
 	"pihc/model"
 )
 
-// takeOver puts the best parameters of another run in the place of those drawn, and
-// writes them as the checkpoint of step 0, so that a run which is interrupted
-// before the next needs the other no more.
+// takeOver puts the best parameters of Options.From, if any, in the place of those
+// drawn, and writes them as the checkpoint of step 0, so that a run which is
+// interrupted before the next needs the other no more.
 func (t *trainer[T]) takeOver() error {
 	from := t.options.From
+	if from == "" {
+		return nil
+	}
 	name := bestName
 	if _, err := readMeta(from, bestName); errors.Is(err, fs.ErrNotExist) {
 		if name, err = latest(from); err != nil {
@@ -37,7 +40,7 @@ func (t *trainer[T]) takeOver() error {
 // Extend gives a finished run more steps, with a schedule that begins anew at its
 // end: its spec gets the new number and the step of the restart (training.restarts),
 // and its checkpoints the hash of that spec. Resume then continues it. A run that was
-// extended so and has not gone on stays as it is. A run that is not finished is an
+// extended so and is not at its end stays as it is. A run that is not finished is an
 // error, as is a number that is no larger.
 func Extend(dir string, steps int) (err error) {
 	lock, err := claim(dir)
@@ -63,7 +66,7 @@ func Extend(dir string, steps int) (err error) {
 		return err
 	}
 	training := &spec.Training
-	if n := len(training.Restarts); n > 0 && training.Restarts[n-1] == newest.Step && training.Steps == steps {
+	if n := len(training.Restarts); n > 0 && training.Restarts[n-1] <= newest.Step && newest.Step < steps && training.Steps == steps {
 		return nil
 	}
 	switch {

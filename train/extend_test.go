@@ -50,6 +50,9 @@ func TestExtend(t *testing.T) {
 	if s, err := e.run(context.Background(), other, Options{Resume: true, StopAt: 15}); !errors.Is(err, ErrInterrupted) || s.Steps != 15 {
 		t.Fatalf("%+v, %v", s, err)
 	}
+	if err := Extend(other, 20); err != nil {
+		t.Error("once more, interrupted:", err)
+	}
 	if _, err := e.run(context.Background(), other, Options{Resume: true}); err != nil {
 		t.Fatal(err)
 	}
@@ -67,6 +70,9 @@ func TestExtend(t *testing.T) {
 	}
 	if len(rates) != 20 || rates[12] != 1e-3 || rates[13] != 5e-3 || rates[20] != 1e-3 {
 		t.Errorf("learning rates %v: want those of 12 steps, then those of 8", rates)
+	}
+	if err := Extend(other, 20); err == nil {
+		t.Error("extended at its end to its own number of steps")
 	}
 	for _, steps := range []int{20, 3} {
 		if err := Extend(dir, steps); err == nil || !strings.Contains(err.Error(), "want more than that") {
@@ -129,8 +135,12 @@ func TestFrom(t *testing.T) {
 		}
 	}
 	wide := e.with(t, "network.width=7")
-	if _, err := wide.run(context.Background(), filepath.Join(t.TempDir(), "wide"), Options{From: dir}); err == nil || !strings.Contains(err.Error(), "its network is not this spec's") {
+	other := filepath.Join(t.TempDir(), "wide")
+	if _, err := wide.run(context.Background(), other, Options{From: dir}); err == nil || !strings.Contains(err.Error(), "its network is not this spec's") {
 		t.Errorf("another network: %v", err)
+	}
+	if _, err := os.Stat(other); err == nil {
+		t.Error("its folder was left behind")
 	}
 }
 

@@ -17,8 +17,8 @@ import (
 )
 
 // The files of a run folder. A new one gets the PDE file, then those of
-// Options.Files, then the spec: it is a run once the spec is there. Anything less
-// was left by a process that was killed, and is cleared by the next one.
+// Options.Files, the checkpoint of step 0 if it starts from another run, then the
+// spec: it is a run once the spec is there. Anything less was left by a process that was killed, and is cleared by the next one.
 const (
 	SpecFile    = "spec.yaml"    // the resolved spec
 	ProblemFile = "problem.yaml" // the PDE file
@@ -64,11 +64,20 @@ func foreign(dir string, further map[string][]byte) (string, error) {
 		name := e.Name()
 		_, ours := further[name]
 		ours = ours || name == ProblemFile || name == InfoFile || data.IsPartial(name) || name == filepath.Base(data.LockPath(dir))
+		ours = ours || name == checkpointFolder && untrained(dir)
 		if !ours || !begun {
 			return name, nil
 		}
 	}
 	return "", nil
+}
+
+// untrained reports whether a run has no checkpoint after that of step 0.
+func untrained(dir string) bool {
+	entries, err := os.ReadDir(checkpointDir(dir))
+	return err == nil && !slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+		return !data.IsPartial(e.Name()) && e.Name() != stepName(0)+metaExt && e.Name() != stepName(0)+tensorsExt
+	})
 }
 
 // unmade removes what a process left that was stopped while it made a run folder.
@@ -77,6 +86,11 @@ func unmade(dir string, further map[string][]byte) {
 	for _, name := range append(slices.Collect(maps.Keys(further)), ProblemFile, InfoFile) {
 		_ = data.Remove(filepath.Join(dir, name))
 	}
+	data.RemovePartials(checkpointDir(dir))
+	for _, ext := range []string{metaExt, tensorsExt} {
+		_ = data.Remove(filepath.Join(checkpointDir(dir), stepName(0)+ext))
+	}
+	os.Remove(checkpointDir(dir))
 }
 
 // ClearUnmade removes from dir what a process left that was stopped while it made
@@ -101,8 +115,9 @@ func ClearUnmade(dir string) (bool, error) {
 	return true, os.Remove(dir)
 }
 
-// makeRun makes a run folder and locks it. It leaves nothing behind on an error.
-func makeRun(dir string, spec *model.Spec, p *pde.Problem, further map[string][]byte) (lock *data.Lock, err error) {
+// makeRun makes a run folder and locks it; begin adds what has to be there before it
+// is a run. It leaves nothing behind on an error.
+func makeRun(dir string, spec *model.Spec, p *pde.Problem, further map[string][]byte, begin func() error) (lock *data.Lock, err error) {
 	src, err := spec.Encode()
 	if err != nil {
 		return nil, err
@@ -148,6 +163,9 @@ func makeRun(dir string, spec *model.Spec, p *pde.Problem, further map[string][]
 	write(ProblemFile, p.Source)
 	for _, name := range slices.Sorted(maps.Keys(further)) {
 		write(name, further[name])
+	}
+	if err == nil {
+		err = begin()
 	}
 	write(SpecFile, src)
 	if err != nil {

@@ -16,7 +16,8 @@ import (
 
 func put(t testing.TB, content string, path ...string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(path...), []byte(content), 0o666); err != nil {
+	file := filepath.Join(path...)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o777), os.WriteFile(file, []byte(content), 0o666)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -33,6 +34,8 @@ func TestFolderStoppedWhileMade(t *testing.T) {
 		{ProblemFile},
 		{ProblemFile, ".run.json-01234567.partial"},
 		{ProblemFile, InfoFile, ".spec.yaml-01234567.partial"},
+		{ProblemFile, checkpointFolder + "/" + stepName(0) + tensorsExt},
+		{ProblemFile, InfoFile, checkpointFolder + "/" + stepName(0) + tensorsExt, checkpointFolder + "/" + stepName(0) + metaExt},
 	}
 	for _, names := range left {
 		dir := t.TempDir()
@@ -64,6 +67,7 @@ func TestFolderStoppedWhileMade(t *testing.T) {
 		"no lock, info":  {InfoFile, ProblemFile},
 		"another's file": {ProblemFile, "notes.txt", filepath.Base(data.LockPath(""))},
 		"a dataset":      {"manifest.json", filepath.Base(data.LockPath(""))},
+		"a run, no spec": {ProblemFile, filepath.Base(data.LockPath("")), checkpointFolder + "/" + stepName(4) + metaExt},
 	} {
 		dir := t.TempDir()
 		for _, file := range own {
@@ -140,6 +144,7 @@ func TestLeftovers(t *testing.T) {
 	put(t, "x", dir, ".spec.yaml-0a1b2c3d.partial")
 	put(t, "x", points, ".best.safetensors-0a1b2c3d.partial")
 	put(t, "x", points, stepName(11)+tensorsExt)
+	put(t, want["checkpoints/"+stepName(12)+metaExt], points, stepName(5)+metaExt)
 	put(t, "x", points, "best-0123456789abcdef.safetensors")
 	put(t, "x", points, "best.safetensors")
 	put(t, "mine", dir, ".notes.partial.txt")

@@ -17,16 +17,14 @@ func (t *trainer[T]) open(p *pde.Problem) error {
 	path := filepath.Join(t.dir, LogFile)
 	var err error
 	if !t.options.Resume {
-		if t.lock, err = makeRun(t.dir, t.spec, p, t.options.Files); err != nil {
-			return err
-		}
 		if err := t.start(); err != nil {
 			return err
 		}
-		if t.log, err = data.CreateLog(path); err != nil || t.options.From == "" {
+		if t.lock, err = makeRun(t.dir, t.spec, p, t.options.Files, t.takeOver); err != nil {
 			return err
 		}
-		return t.takeOver()
+		t.log, err = data.CreateLog(path)
+		return err
 	}
 	if t.lock, err = claim(t.dir); err != nil {
 		return err
@@ -67,9 +65,11 @@ func (t *trainer[T]) open(p *pde.Problem) error {
 		}
 	}
 	t.state = s
-	t.log, err = openLog(t.dir, m, &t.spec.Training)
+	if t.log, err = openLog(t.dir, m, &t.spec.Training); err != nil {
+		return err
+	}
 	t.options.Logger.Info("resumed", "run", t.dir, "step", s.step)
-	return err
+	return prune(t.dir, t.lastGood()) // what a process did not come to
 }
 
 // sameRun compares the spec and the PDE file given with those of the run folder.
