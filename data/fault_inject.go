@@ -4,7 +4,11 @@ package data
 
 import (
 	"fmt"
+	"maps"
+	"math/rand/v2"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -13,25 +17,31 @@ import (
 // A build with the tag faults counts the operations on files that go through this
 // package, from 1. $PIHC_FAULT says what happens at one of them:
 //
-//	kill N   the process ends before operation N, as by SIGKILL
-//	torn N   the same, but if it is a write, half of it is done
-//	power N  the same as kill, and logs lose what was not synchronised
-//	full N   the operation fails with ENOSPC, as on a full disk
-//	io N     the operation fails with EIO
+//	kill N        the process ends before operation N, as by SIGKILL
+//	torn N        the same, but if it is a write, half of it is done
+//	power N SEED  the same as kill, and what was not synchronised is lost: lines of
+//	              logs, and what files were made, replaced and removed in a folder
+//	              since it was synchronised; all of that, or with a seed other than 0
+//	              each by chance
+//	full N        the operation fails with ENOSPC, as on a full disk
+//	io N          the operation fails with EIO
 //
 // $PIHC_FAULT_TRACE names a file that gets a line for each operation.
 var fault struct {
 	sync.Mutex
-	kind   string
-	at     int
-	count  int
-	trace  *os.File
-	synced map[string]int64 // size of each log when it was last synchronised
+	kind  string
+	at    int
+	seed  uint64
+	count int
+	trace *os.File
+	// What a power cut may bring back: logs when they were last synchronised, and names
+	// that changed since their folder was; nil: no file.
+	logs, names map[string][]byte
 }
 
 func init() {
-	fault.synced = map[string]int64{}
-	fmt.Sscan(os.Getenv("PIHC_FAULT"), &fault.kind, &fault.at)
+	fault.logs, fault.names = map[string][]byte{}, map[string][]byte{}
+	fmt.Sscan(os.Getenv("PIHC_FAULT"), &fault.kind, &fault.at, &fault.seed)
 	if path := os.Getenv("PIHC_FAULT_TRACE"); path != "" {
 		fault.trace, _ = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
 	}
@@ -57,7 +67,7 @@ func injected(operation, path string, f *os.File, p []byte) (int, error) {
 	if fault.trace != nil {
 		fmt.Fprintln(fault.trace, fault.count, operation, path)
 	}
-	log := strings.HasSuffix(path, ".jsonl")
+	path = filepath.Clean(path)
 	if fault.count == fault.at {
 		switch fault.kind {
 		case "full", "io":
@@ -71,20 +81,68 @@ func injected(operation, path string, f *os.File, p []byte) (int, error) {
 				f.Write(p[:len(p)/2])
 			}
 		case "power":
-			for path, size := range fault.synced {
-				os.Truncate(path, size)
-			}
+			powerCut()
 		}
 		syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		select {}
 	}
-	if log && operation == "create" {
-		fault.synced[path] = 0
-	}
-	if log && (operation == "sync" || operation == "open") {
-		if info, err := os.Stat(path); err == nil {
-			fault.synced[path] = info.Size()
-		}
+	if fault.kind == "power" {
+		note(operation, path)
 	}
 	return 0, nil
+}
+
+// note keeps what a power cut may bring back.
+func note(operation, path string) {
+	log := strings.HasSuffix(path, ".jsonl")
+	switch operation {
+	case "sync folder":
+		maps.DeleteFunc(fault.names, func(name string, _ []byte) bool { return filepath.Dir(name) == path })
+	case "make folder":
+		for _, err := os.Stat(path); err != nil && path != filepath.Dir(path); _, err = os.Stat(path) {
+			fault.names[path] = nil
+			path = filepath.Dir(path)
+		}
+	case "create", "open", "lock", "rename", "remove", "release":
+		if _, known := fault.names[path]; !known {
+			fault.names[path] = content(path)
+		}
+		if log {
+			fault.logs[path] = content(path)
+		}
+	case "sync":
+		if log {
+			fault.logs[path] = content(path)
+		}
+	}
+}
+
+// content is that of a file, nil if there is none.
+func content(path string) []byte {
+	text, err := os.ReadFile(path)
+	if err == nil && text == nil {
+		text = []byte{}
+	}
+	return text
+}
+
+// powerCut takes away what was not synchronised: files first, then folders.
+func powerCut() {
+	rng := rand.New(rand.NewPCG(fault.seed, 1))
+	lost := func() bool { return fault.seed == 0 || rng.IntN(2) == 0 }
+	for _, path := range slices.Sorted(maps.Keys(fault.logs)) {
+		if _, err := os.Stat(path); err == nil && lost() {
+			os.WriteFile(path, fault.logs[path], 0o666)
+		}
+	}
+	for _, path := range slices.Backward(slices.Sorted(maps.Keys(fault.names))) {
+		if !lost() {
+			continue
+		}
+		if was := fault.names[path]; was == nil {
+			os.RemoveAll(path)
+		} else if now := content(path); now == nil || string(now) != string(was) && !strings.HasSuffix(path, ".jsonl") {
+			os.WriteFile(path, was, 0o666)
+		}
+	}
 }

@@ -130,15 +130,25 @@ func (g *generator) lock() (unlock func(), err error) {
 	return unlock, nil
 }
 
-// MakeFolder makes a folder and those above it, and says whether it did.
+// MakeFolder makes a folder and those above it, which survive a power cut, and says
+// whether it did.
 func MakeFolder(dir string) (made bool, err error) {
+	dir = filepath.Clean(dir)
 	_, missing := os.Stat(dir)
+	top := dir // the first folder that is there
+	for stat := missing; errors.Is(stat, fs.ErrNotExist) && top != filepath.Dir(top); _, stat = os.Stat(top) {
+		top = filepath.Dir(top)
+	}
 	err = inject("make folder", dir)
 	if err == nil {
 		err = os.MkdirAll(dir, 0o777)
 	}
 	if err != nil {
 		return false, fmt.Errorf("create %s: %w", dir, reason(err))
+	}
+	for above := dir; above != top; {
+		above = filepath.Dir(above)
+		syncFolder(above)
 	}
 	return missing != nil, nil
 }

@@ -95,6 +95,7 @@ func LockFolder(dir string) (*Lock, error) {
 			l.Release()
 			return nil, fmt.Errorf("lock %s: %w", dir, reason(err))
 		}
+		syncFolder(dir) // what comes to be there shows, after a power cut too, whose it is
 		return l, nil
 	}
 }

@@ -77,6 +77,7 @@ func AppendLog(path string, size int64) (*Log, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write %s: %w", path, reason(err))
 	}
+	syncFolder(filepath.Dir(path)) // if it was missing
 	return l, nil
 }
 

@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 )
@@ -25,29 +26,29 @@ func (h *harness) places(s *scenario, short int) []int {
 // operations kills every command before each of its operations on files, in the
 // middle of each write, and as a power cut that loses what was not synchronised.
 func (h *harness) operations() error {
-	for i := range scenarios {
-		s := &scenarios[i]
+	for _, s := range h.chosen {
 		for j, at := range h.places(s, 4) {
 			operation := s.operations[at-1]
-			kinds := []string{"kill", "power"}
+			// A power cut takes all that was not synchronised, or some of it.
+			faults := []string{fmt.Sprint("kill ", at), fmt.Sprint("power ", at), fmt.Sprint("power ", at, " ", 1+h.rng.IntN(1000))}
 			if strings.Contains(operation, " write ") {
-				kinds = append(kinds, "torn")
+				faults = append(faults, fmt.Sprint("torn ", at))
 			}
 			if h.short {
-				kinds = kinds[j%len(kinds):][:1]
+				faults = faults[j%len(faults):][:1]
 			}
-			for _, kind := range kinds {
+			for _, fault := range faults {
 				if err := h.load(s.state); err != nil {
 					return err
 				}
-				e, err := h.pihcWith(fmt.Sprint(kind, " ", at), s.args...)
+				e, err := h.pihcWith(fault, s.args...)
 				if err != nil {
 					return err
 				}
 				if e.status == 0 {
 					h.notes["ended before"]++
 				}
-				if err := h.finish(s, fmt.Sprintf("%s: %s at %s", s.name, kind, operation)); err != nil {
+				if err := h.finish(s, fmt.Sprintf("%s: %s: %s", s.name, fault, operation)); err != nil {
 					return err
 				}
 			}
@@ -59,42 +60,59 @@ func (h *harness) operations() error {
 
 // moments kills every command at random moments, now and then twice.
 func (h *harness) moments() error {
-	for i := range scenarios {
-		s := &scenarios[i]
-		for range h.times(30, 2) {
+	for _, s := range h.chosen {
+		kills := 0
+		for kills < h.times(30, 2) {
 			if err := h.load(s.state); err != nil {
 				return err
 			}
 			var after []string
 			for range 1 + h.rng.IntN(2) {
-				delay := time.Duration(h.rng.Float64() * 1.1 * s.seconds * float64(time.Second))
-				ctx, cancel := context.WithTimeout(context.Background(), delay)
-				c, _, _, err := h.start(ctx, nil, h.pihc, append([]string{"-q"}, s.args...)...)
-				if err == nil {
-					_ = c.Wait()
-				}
-				cancel()
-				if err != nil && ctx.Err() == nil {
+				delay := time.Duration(h.rng.Float64() * s.seconds * float64(time.Second))
+				killed, seconds, err := h.killAfter(delay, append([]string{"-q"}, s.args...)...)
+				if err != nil {
 					return err
 				}
-				if err == nil && c.ProcessState.Success() {
-					h.notes["ended before"]++
+				if killed {
+					kills++
+					after = append(after, delay.Round(time.Millisecond).String())
+				} else {
+					s.seconds = min(s.seconds, seconds)
 				}
-				after = append(after, delay.Round(time.Millisecond).String())
+			}
+			if len(after) == 0 {
+				continue
 			}
 			if err := h.finish(s, fmt.Sprintf("%s: killed after %s", s.name, strings.Join(after, ", "))); err != nil {
 				return err
 			}
 		}
+		h.notes[s.name] = kills
 	}
 	return nil
+}
+
+// killAfter runs pihc and kills it after a delay, unless it ends before, and says after
+// how many seconds.
+func (h *harness) killAfter(delay time.Duration, args ...string) (killed bool, seconds float64, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), delay)
+	defer cancel()
+	begin := time.Now()
+	c, _, _, err := h.start(ctx, nil, h.pihc, args...)
+	if err != nil {
+		if ctx.Err() != nil {
+			err = nil // not even begun
+		}
+		return false, math.Inf(1), err
+	}
+	_ = c.Wait()
+	return c.ProcessState.ExitCode() < 0, time.Since(begin).Seconds(), nil
 }
 
 // failures lets one operation after the other fail, as on a full and a broken disk:
 // one clear line, or none where it does not matter, and the same files afterwards.
 func (h *harness) failures() error {
-	for i := range scenarios {
-		s := &scenarios[i]
+	for _, s := range h.chosen {
 		for j, at := range h.places(s, 4) {
 			for k, kind := range []string{"full", "io"} {
 				if h.short && j%2 != k {

@@ -12,8 +12,7 @@ import (
 // limits starves every command of disk, of file size and of memory, takes away its
 // streams and its right to write, and continues without the limit.
 func (h *harness) limits() error {
-	for i := range scenarios {
-		s := &scenarios[i]
+	for _, s := range h.chosen {
 		if s.name == "reproduce" && h.short {
 			continue
 		}
@@ -87,8 +86,7 @@ func (h *harness) disks() error {
 	if err := unmount(); err != nil {
 		return err
 	}
-	for i := range scenarios {
-		s := &scenarios[i]
+	for _, s := range h.chosen {
 		sizes := []string{"size=32k", "size=64k", "size=128k", "size=192k", "size=256k", "size=320k", "size=448k", "ro"}
 		for _, size := range h.sample(sizes, 1) {
 			if err := h.onDisk(s, size, mount, unmount); err != nil {

@@ -4,7 +4,7 @@
 // compares every file with those of an undisturbed run. It builds pihc with the tag
 // faults, so that it can end or fail at each operation on a file.
 //
-//	go run ./tools/stress [-short] [-only flips,ranks] [-seed N]
+//	go run ./tools/stress [-short] [-only flips,ranks] [-commands train,eval] [-seed N]
 //
 // Soak, 10,000 steps with flat memory, runs by its name alone.
 package main
@@ -30,6 +30,7 @@ type harness struct {
 	rng    *rand.Rand
 	keep   bool
 	figure string
+	chosen []*scenario
 	cases  int // of the section in progress
 	failed int
 	total  int // failures of all sections
@@ -39,19 +40,20 @@ type harness struct {
 func main() {
 	short := flag.Bool("short", false, "a few cases of each kind, in seconds")
 	only := flag.String("only", "", "sections to run, separated by commas")
+	commands := flag.String("commands", "", "commands to kill, fail and limit, separated by commas: train,extend")
 	seed := flag.Uint64("seed", uint64(time.Now().UnixNano()), "of the random choices")
 	binary := flag.String("pihc", "", "program built with -tags faults; built if empty")
 	keep := flag.Bool("keep", false, "keep the folder of each failed case")
 	figure := flag.String("figure", "", "SVG of soak to write")
 	flag.Parse()
 	h := &harness{short: *short, rng: rand.New(rand.NewPCG(*seed, 1)), pihc: *binary, keep: *keep, figure: *figure}
-	if err := h.run(*only, *seed); err != nil {
+	if err := h.run(*only, *commands, *seed); err != nil {
 		fmt.Fprintln(os.Stderr, "stress:", err)
 		os.Exit(1)
 	}
 }
 
-func (h *harness) run(only string, seed uint64) error {
+func (h *harness) run(only, commands string, seed uint64) error {
 	var err error
 	if h.work, err = os.MkdirTemp("", "pihc-stress-"); err != nil {
 		return err
@@ -68,6 +70,11 @@ func (h *harness) run(only string, seed uint64) error {
 	fmt.Printf("seed %d\n", seed)
 	if err := h.prepare(); err != nil {
 		return err
+	}
+	for i := range scenarios {
+		if commands == "" || slices.Contains(strings.Split(commands, ","), scenarios[i].name) {
+			h.chosen = append(h.chosen, &scenarios[i])
+		}
 	}
 	begin := time.Now()
 	for _, s := range []struct {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -15,6 +16,7 @@ import (
 type scenario struct {
 	name, state string
 	args        []string
+	out         string   // what it writes
 	again       []string // what continues it; nil: the same
 	want        snapshot
 	operations  []string // on files, in their order
@@ -54,6 +56,7 @@ func (h *harness) prepare() error {
 		{"data", "", []string{"generate", "spec.yaml", "--out", "data"}},
 		{"trained", "", []string{"train", "spec.yaml", "--data", "data", "--out", "run"}},
 		{"scored", "", []string{"eval", "run"}},
+		{"predicted", "", []string{"predict", "run", "--initial", "u0.npy", "--out", "u.npz"}},
 	} {
 		if s.args != nil {
 			if e, err := h.pihcWith("", s.args...); err != nil || e.status != 0 {
@@ -103,13 +106,16 @@ func (h *harness) begin() error {
 }
 
 var scenarios = []scenario{
-	{name: "generate", state: "empty", args: []string{"generate", "spec.yaml", "--out", "data"}},
-	{name: "train", state: "data", args: []string{"train", "spec.yaml", "--data", "data", "--out", "run"}, again: []string{"train", "--resume", "run"}},
-	{name: "resume", state: "begun", args: []string{"train", "--resume", "run"}},
-	{name: "eval", state: "trained", args: []string{"eval", "run"}},
-	{name: "predict", state: "trained", args: []string{"predict", "run", "--initial", "u0.npy", "--out", "u.npz"}},
-	{name: "report", state: "trained", args: []string{"report", "run", "--out", "page.html"}},
-	{name: "reproduce", state: "empty", args: []string{
+	{name: "generate", state: "empty", out: "data", args: []string{"generate", "spec.yaml", "--out", "data"}},
+	{name: "train", state: "data", out: "run", args: []string{"train", "spec.yaml", "--data", "data", "--out", "run"}, again: []string{"train", "--resume", "run"}},
+	{name: "resume", state: "begun", out: "run", args: []string{"train", "--resume", "run"}},
+	{name: "extend", state: "trained", out: "run", args: []string{"train", "--resume", "run", "--set", "training.steps=20"}, again: []string{"train", "--resume", "run"}},
+	{name: "from", state: "trained", out: "next", args: []string{"train", "spec.yaml", "--data", "data", "--out", "next", "--from", "run"}, again: []string{"train", "--resume", "next"}},
+	{name: "eval", state: "trained", out: "run", args: []string{"eval", "run"}},
+	{name: "predict", state: "trained", out: "u.npz", args: []string{"predict", "run", "--initial", "u0.npy", "--out", "u.npz"}},
+	{name: "import", state: "predicted", out: "own.npz", args: []string{"import", "u.npz", "--solution", "u", "--out", "own.npz"}},
+	{name: "report", state: "trained", out: "page.html", args: []string{"report", "run", "--out", "page.html"}},
+	{name: "reproduce", state: "empty", out: "page", args: []string{
 		"reproduce", "diffusion-sorption", "--scale", "demo", "--out", "page", "--set", "grid={t: 13, x: 24}",
 		"--set", "network={width: 8, layers: 2, modes: {t: 3, x: 3}, projection: 8, basis: 6}", "--set", "constraint={experts: {x: 2}, points: 60}",
 		"--set", "training={steps: 6, batch: 2, validate: 3, checkpoint: 3, log: 1}",
@@ -129,16 +135,16 @@ func scenarioNamed(name string) *scenario {
 // finish does what a user does after a disturbance, and compares.
 func (h *harness) finish(s *scenario, what string, apart ...string) error {
 	h.cases++
-	if s.name == "predict" {
-		if _, err := os.Stat(h.path("u.npz")); err == nil {
-			return h.compare(s, what, apart...) // whole, or it would not be there
-		}
+	_, missing := os.Stat(h.path(s.out))
+	if strings.HasSuffix(s.out, ".npz") && missing == nil {
+		return h.compare(s, what, apart...) // whole, or it would not be there
 	}
 	commands := [][]string{s.args}
-	if s.again != nil {
-		if _, err := os.Stat(h.path("run")); err == nil {
-			commands = [][]string{s.again, s.args}
-		}
+	switch {
+	case s.name == "extend":
+		commands = [][]string{s.args, s.again}
+	case s.again != nil && missing == nil:
+		commands = [][]string{s.again, s.args}
 	}
 	var e ending
 	for i, args := range commands {
@@ -153,7 +159,8 @@ func (h *harness) finish(s *scenario, what string, apart ...string) error {
 		if e.status == 0 {
 			break
 		}
-		if i == 0 && len(commands) > 1 && (strings.Contains(e.err, "begin again with") || strings.Contains(e.err, "not a run folder")) {
+		otherwise := slices.ContainsFunc([]string{"begin again with", "not a run folder", "want more than that"}, func(say string) bool { return strings.Contains(e.err, say) })
+		if i+1 < len(commands) && otherwise {
 			continue // as the message says
 		}
 		h.fail("%s, then pihc %s: %s", what, strings.Join(args, " "), e.err)
