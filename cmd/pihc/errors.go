@@ -130,8 +130,8 @@ func hintOf(command *cobra.Command, err error) string {
 		return "a smaller training.learning_rate.initial, or a look at the weights of the rows with `pihc check`"
 	case unwritable(err):
 		return "choose a folder that can be written to, with --out"
-	case diskFull(err):
-		return "the disk is full: free some space; the same command again starts anew, or continues what was begun"
+	case noSpace(err) != "":
+		return noSpace(err) + "; the same command again starts anew, or continues what was begun"
 	case errors.Is(err, context.Canceled) && command.Name() != "eval":
 		return "the same command again continues where that is possible"
 	}
@@ -154,7 +154,16 @@ func unwritable(err error) bool {
 	return false
 }
 
-// diskFull reports whether a file could not be written for want of space.
-func diskFull(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
+// noSpace is what to do about a file that could not be written for want of space, ""
+// about other errors.
+func noSpace(err error) string {
+	switch {
+	case errors.Is(err, syscall.ENOSPC):
+		return "the disk is full: free some space"
+	case errors.Is(err, syscall.EDQUOT):
+		return "this user's share of the disk is used up: free some space"
+	case errors.Is(err, syscall.EFBIG):
+		return "files may not be this large here: raise the limit of the shell (ulimit -f), or choose another file system"
+	}
+	return ""
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"embed"
 	"errors"
@@ -95,10 +96,15 @@ func (a *app) initialise(ctx context.Context, name string, o *initOptions) error
 		return err
 	}
 	problemFile, specFile := filepath.Join(o.out, "problem.yaml"), filepath.Join(o.out, "spec.yaml")
-	for _, file := range []string{problemFile, specFile} {
-		if _, err := os.Stat(file); err == nil {
-			return withHint(fmt.Errorf("%s exists already", file), "choose another folder with --out")
-		}
+	there := ""
+	if old, err := os.ReadFile(problemFile); err == nil && !bytes.Equal(old, src) {
+		there = problemFile // an init that was stopped left the same
+	}
+	if _, err := os.Stat(specFile); err == nil {
+		there = specFile
+	}
+	if there != "" {
+		return withHint(fmt.Errorf("%s exists already", there), "choose another folder with --out")
 	}
 	sizes, err := a.measure(ctx, p, o)
 	if err != nil {

@@ -180,8 +180,8 @@ func (a *app) trainAndTell(ctx context.Context, dir, dataDir string, spec *model
 	if errors.Is(err, train.ErrInterrupted) {
 		return withHint(fmt.Errorf("%w at step %d of %d", err, s.Steps, spec.Training.Steps), "`pihc train --resume %s` continues", dir)
 	}
-	if diskFull(err) && train.IsRun(dir) {
-		return withHint(err, "the disk is full: free some space; then `pihc train --resume %s` continues from its newest checkpoint", dir)
+	if what := noSpace(err); what != "" && train.IsRun(dir) {
+		return withHint(err, "%s; then `pihc train --resume %s` continues from its newest checkpoint", what, dir)
 	}
 	if err != nil {
 		return err
