@@ -1,6 +1,7 @@
 package pde
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -273,10 +274,14 @@ func (set *RowSet) compile(weighted *Expr, inputs []string) error {
 		return err
 	}
 	if n := len(set.programs[SecondDerivatives].code); n > maxOperations {
-		return fmt.Errorf("the expression with its derivatives takes %d operations at a point; more than %d are not tried", n, maxOperations)
+		return fmt.Errorf("%w %d operations at a point; more than %d are not tried", ErrLong, n, maxOperations)
 	}
 	return nil
 }
+
+// ErrLong is wrapped by the error of Discretize about an expression that would take
+// too long to evaluate.
+var ErrLong = errors.New("the expression with its derivatives takes")
 
 // maxOperations bounds the time of everything that evaluates rows; those of the
 // problems that come with pihc take less than a hundred.

@@ -217,6 +217,9 @@ func checkSizesOn(g *grid.Grid, spec *model.Spec, p *pde.Problem, workers int) e
 	}
 	sys, err := p.Discretize(g)
 	if err != nil {
+		if errors.Is(err, pde.ErrLong) {
+			return withHint(err, "a shorter expression in the PDE file")
+		}
 		return withHint(err, "more points in the spec's grid, or a lower order in the PDE file")
 	}
 	net, err := model.NewNetwork(spec, p)

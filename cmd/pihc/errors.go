@@ -128,6 +128,8 @@ func hintOf(command *cobra.Command, err error) string {
 		return "choose another folder, or remove that one"
 	case errors.Is(err, train.ErrNotFinite):
 		return "a smaller training.learning_rate.initial, or a look at the weights of the rows with `pihc check`"
+	case unwritable(err) && strings.HasPrefix(err.Error(), "lock "):
+		return "it needs the right to write there; a copy of the folder will do"
 	case unwritable(err):
 		return "choose a folder that can be written to, with --out"
 	case noSpace(err) != "":
