@@ -9,9 +9,11 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -54,6 +56,8 @@ func (e faultyEngine) LossAndGrad(grad, params []float64, b model.Batch) (model.
 
 // TestScripts runs the real main under every script of testdata.
 func TestScripts(t *testing.T) {
+	// Under nohup, programs inherit that SIGHUP is ignored, but not that it is caught.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
