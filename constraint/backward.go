@@ -38,7 +38,7 @@ func Backward[T kernel.Float](s *Sample, bbar []T, ubar []float64, weights Jumps
 
 // restrict sets α_k = 1_{Ω_k} ū and β_k = 0.
 func (s *Sample) restrict(ubar []float64) {
-	width := s.c.System.InitialSize()
+	width := s.c.System.SliceSize()
 	s.c.pool.Run(len(ubar)/width, func(_, slice int) {
 		lo, hi := slice*width, (slice+1)*width
 		for _, e := range s.experts {
@@ -72,7 +72,7 @@ func (s *Sample) sumOmegaBar() {
 // projectTransposed applies μ and then Πᵀ, where asked the removal of the mean over
 // each slice, to the scalar fields.
 func (s *Sample) projectTransposed() {
-	mu, remove, width := s.c.multiplier, s.c.System.Problem.Ansatz.RemoveMean, s.c.System.InitialSize()
+	mu, remove, width := s.c.multiplier, s.c.System.Problem.Ansatz.RemoveMean, s.c.System.SliceSize()
 	if mu == nil && !remove {
 		return
 	}

@@ -102,9 +102,9 @@ func (s *Sample) newBlock(set *pde.RowSet, expert int) *block {
 	return b
 }
 
-// Load takes the basis (N, P) of a network for one initial condition (InitialSize
-// values), applies the ansatz, and gathers nothing yet. The basis is not kept; the
-// initial condition is, until the next Load.
+// Load takes the basis (N, P) of a network for the inputs of one sample (InitialSize
+// values of the System), applies the ansatz, and gathers nothing yet. The basis is not kept; the
+// inputs are, until the next Load.
 func Load[T kernel.Float](s *Sample, basis []T, initial []float64) {
 	s.initial = initial
 	_, single := any(basis).([]float32)
@@ -131,7 +131,7 @@ func Load[T kernel.Float](s *Sample, basis []T, initial []float64) {
 
 // loadInto fills the basis of a store, and evaluates the offset of the ansatz.
 func loadInto[D, T kernel.Float](s *Sample, out []D, basis []T) {
-	width := s.c.System.InitialSize()
+	width := s.c.System.SliceSize()
 	s.c.pool.Run(len(s.field)/width, func(worker, slice int) {
 		if s.offset != nil {
 			s.workers[worker].Offset(s.offset[slice*width:(slice+1)*width], s.initial, slice)
@@ -153,7 +153,7 @@ func (s *Sample) SetOffset(field []float64) {
 // multiplier and, where asked, removing the mean over the slice, in float64.
 func loadSlice[D, T kernel.Float](s *Sample, out []D, basis []T, slice int) {
 	n, size := s.c.N, len(s.field)
-	width := s.c.System.InitialSize()
+	width := s.c.System.SliceSize()
 	lo := slice * width
 	dst := out[lo*n : (lo+width)*n]
 	mu := s.c.multiplier
@@ -236,7 +236,7 @@ func (s *Sample) segments(k, slice int, f func(lo, hi int)) {
 		return
 	}
 	last := len(g.Axes) - 1
-	width := s.c.System.InitialSize()
+	width := s.c.System.SliceSize()
 	base := slice * width
 	if last == 0 {
 		f(base, base+1)

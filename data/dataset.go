@@ -65,8 +65,8 @@ func (d *Dataset) Split(name string) (Split, error) {
 	return s, nil
 }
 
-// Initial returns all initial conditions of a split as float64
-// (samples, space...).
+// Initial returns the inputs of all samples of a split as float64: initial conditions
+// (samples, space...), or, where there are others, (samples, values).
 func (d *Dataset) Initial(split string) (*Array, error) {
 	s, err := d.Split(split)
 	if err != nil {
@@ -75,14 +75,30 @@ func (d *Dataset) Initial(split string) (*Array, error) {
 	return d.InitialRange(split, 0, s.Count)
 }
 
-// InitialRange returns count initial conditions from the sample first on. It
+// InitialRange returns the inputs of count samples from the sample first on. It
 // panics if the range is not inside the split.
 func (d *Dataset) InitialRange(split string, first, count int) (*Array, error) {
 	s, err := d.Split(split)
 	if err != nil {
 		return nil, err
 	}
-	return d.gather(s, initialName, s.InitialShape(), Float64, first, count)
+	if len(s.Inputs) == 0 {
+		return d.gather(s, initialName, s.InitialShape(), Float64, first, count)
+	}
+	points := s.InitialShape()[0]
+	values, offset := make([]float64, count*points), 0
+	for _, in := range s.Inputs {
+		a, err := d.gather(s, in.Name, s.shape(in), Float64, first, count)
+		if err != nil {
+			return nil, err
+		}
+		size := a.Len() / max(1, count)
+		for i := range count {
+			copy(values[i*points+offset:], a.Data.([]float64)[i*size:(i+1)*size])
+		}
+		offset += size
+	}
+	return NewArray([]int{count, points}, values), nil
 }
 
 // SolutionsRange returns count solutions from the sample first on. The shard

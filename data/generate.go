@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -23,7 +24,7 @@ type Plan struct {
 	// SolutionType is Float32 or Float64; "" means Float64.
 	SolutionType Type
 
-	// Sampler returns a function that draws one initial condition of the split
+	// Sampler returns a function that draws the inputs of one sample of the split
 	// (InitialShape) from rng. It is called once for each worker, and its
 	// result by that worker alone.
 	Sampler func(Split) (func(rng *rand.Rand, dst []float64) error, error)
@@ -192,8 +193,12 @@ func (g *generator) path(file string) string { return filepath.Join(g.dir, file)
 // planned is the manifest of the plan.
 func (g *generator) planned() (*Manifest, error) {
 	p := g.plan
+	version := 1
+	if slices.ContainsFunc(p.Splits, func(s Split) bool { return len(s.Inputs) > 0 }) {
+		version = manifestVersion
+	}
 	m := &Manifest{
-		Format: manifestFormat, Version: manifestVersion,
+		Format: manifestFormat, Version: version,
 		Problem: p.Problem, ProblemHash: p.ProblemHash, Metadata: p.Metadata,
 		Splits: p.Splits, SolutionType: p.SolutionType,
 	}
@@ -368,7 +373,7 @@ func (g *generator) shard(ctx context.Context, s Split, shard Shard, workers []w
 	if others := shard.Count - (hi - lo); others > 0 {
 		g.advance(others)
 	}
-	arrays := []Named{{initialName, NewArray(append([]int{shard.Count}, s.InitialShape()...), all.initial[:shard.Count*points])}}
+	arrays := s.separate(all.initial, shard.Count)
 	if s.Solve {
 		shape := append([]int{shard.Count}, s.SolutionShape()...)
 		if all.single != nil {
@@ -378,6 +383,25 @@ func (g *generator) shard(ctx context.Context, s Split, shard Shard, workers []w
 		}
 	}
 	return arrays, nil
+}
+
+// separate makes one array an input of the values of count samples.
+func (s Split) separate(values []float64, count int) []Named {
+	points, _ := product(s.InitialShape())
+	offset := 0
+	var arrays []Named
+	for _, in := range s.inputs() {
+		size, _ := product(s.shape(in))
+		own := values[:count*points]
+		if size < points {
+			own = make([]float64, 0, count*size)
+			for i := range count {
+				own = append(own, values[i*points+offset:][:size]...)
+			}
+		}
+		arrays, offset = append(arrays, Named{in.Name, NewArray(append([]int{count}, s.shape(in)...), own)}), offset+size
+	}
+	return arrays
 }
 
 // draw draws and solves count samples of a split from sample first on.

@@ -17,7 +17,7 @@ const (
 	progressFile = "manifest.partial.json" // during generation
 
 	manifestFormat  = "pihc dataset"
-	manifestVersion = 1
+	manifestVersion = 2 // from which on a split may have inputs; one without is written as version 1
 )
 
 // The arrays of a shard.
@@ -41,13 +41,56 @@ type Split struct {
 	Count int    `json:"count"` // samples, at least 1
 	Seed  uint64 `json:"seed"`
 	Solve bool   `json:"solve"` // with solutions
-	// Axes of the grid, time first: an initial condition has the shape of the
-	// others, a solution that of all.
+	// Axes of the grid: a solution has the shape of all.
 	Axes []AxisRecord `json:"axes"`
+	// Inputs are what differs from sample to sample; without them that is an initial
+	// condition, which has the shape of all axes but the first.
+	Inputs []InputRecord `json:"inputs,omitempty"`
 }
 
-// InitialShape returns the shape of one initial condition.
-func (s Split) InitialShape() []int { return points(s.Axes[1:]) }
+// InputRecord is one input: a field along some of the axes, in their order, or, without
+// axes, a number. Its values are an array of this name in every shard.
+type InputRecord struct {
+	Name string   `json:"name"`
+	Axes []string `json:"axes,omitempty"`
+}
+
+// shape returns the shape of one input.
+func (s Split) shape(in InputRecord) []int {
+	var shape []int
+	for _, a := range s.Axes {
+		if slices.Contains(in.Axes, a.Name) {
+			shape = append(shape, a.Points)
+		}
+	}
+	return shape
+}
+
+// inputs are those of the split, with the initial condition where it names none.
+func (s Split) inputs() []InputRecord {
+	if len(s.Inputs) > 0 {
+		return s.Inputs
+	}
+	in := InputRecord{Name: initialName}
+	for _, a := range s.Axes[1:] {
+		in.Axes = append(in.Axes, a.Name)
+	}
+	return []InputRecord{in}
+}
+
+// InitialShape returns the shape of the inputs of one sample: that of an initial condition,
+// or, where there are others, one number, that of all values one input after another.
+func (s Split) InitialShape() []int {
+	if len(s.Inputs) == 0 {
+		return points(s.Axes[1:])
+	}
+	sum := 0
+	for _, in := range s.Inputs {
+		size, _ := product(s.shape(in))
+		sum += size
+	}
+	return []int{sum}
+}
 
 // SolutionShape returns the shape of one solution.
 func (s Split) SolutionShape() []int { return points(s.Axes) }
@@ -154,6 +197,19 @@ func (m *Manifest) validate() error {
 				return fmt.Errorf("split %q: axis %s has %d points; want at least 1", s.Name, a.Name, a.Points)
 			}
 		}
+		names := map[string]bool{solutionName: true}
+		for _, in := range s.Inputs {
+			if in.Name == "" || names[in.Name] {
+				return fmt.Errorf("split %q: input %q: want a name of its own", s.Name, in.Name)
+			}
+			names[in.Name] = true
+			if len(s.shape(in)) != len(in.Axes) {
+				return fmt.Errorf("split %q: input %s: its axes %s are not all axes of the split", s.Name, in.Name, strings.Join(in.Axes, ", "))
+			}
+			if _, ok := product(append(s.shape(in), s.Count)); !ok {
+				return fmt.Errorf("split %q: %d samples of %s are too large", s.Name, s.Count, in.Name)
+			}
+		}
 		if _, ok := product(append(s.SolutionShape(), s.Count)); !ok {
 			return fmt.Errorf("split %q: %d samples of %s are too large", s.Name, s.Count, FormatShape(s.SolutionShape()))
 		}
@@ -204,7 +260,7 @@ func parseManifest(path string, text []byte) (*Manifest, error) {
 		Format  string
 		Version int
 	}
-	if err := json.Unmarshal(text, &head); err == nil && head.Format == manifestFormat && head.Version != manifestVersion {
+	if err := json.Unmarshal(text, &head); err == nil && head.Format == manifestFormat && (head.Version < 1 || head.Version > manifestVersion) {
 		return nil, &VersionError{File: path, Got: head.Version, Want: manifestVersion}
 	}
 	m := new(Manifest)
@@ -252,6 +308,8 @@ func (m *Manifest) difference(other *Manifest) string {
 			return fmt.Sprintf("%s with and without solutions", a.Name)
 		case !slices.Equal(a.Axes, b.Axes):
 			return fmt.Sprintf("%s has another grid (%s, not %s)", a.Name, FormatShape(a.SolutionShape()), FormatShape(b.SolutionShape()))
+		case !slices.EqualFunc(a.Inputs, b.Inputs, func(x, y InputRecord) bool { return x.Name == y.Name && slices.Equal(x.Axes, y.Axes) }):
+			return fmt.Sprintf("%s has other inputs", a.Name)
 		}
 	}
 	for key, value := range m.Metadata {

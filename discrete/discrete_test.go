@@ -182,6 +182,113 @@ func TestKnownSolutions(t *testing.T) {
 	}
 }
 
+// Steady problems and inputs, against solutions in closed form: a source, a coefficient that
+// jumps, and a drawn rate of decay in time.
+func TestInputs(t *testing.T) {
+	for _, c := range []struct {
+		name, src string
+		refine    []int
+		input     func(name string, x []float64) float64
+		exact     func(x []float64) float64
+		most      float64
+	}{
+		{
+			"Poisson", `time: none
+axes: {y: {range: [0, 1], points: 9, boundary: nodes}, x: {range: [0, 2], points: 13, boundary: nodes}}
+inputs: {f: {distribution: random-series, series: free}}
+terms: {u_xx: {axis: x, derivative: 2, order: 4}, u_yy: {axis: y, derivative: 2, order: 2}}
+residual: {expression: u_xx + u_yy + f, rows: {y: [1, 1], x: [1, 1]}}
+conditions:
+  a: {at: {y: low}, expression: u}
+  b: {at: {y: high}, expression: u}
+  c: {at: {x: low}, rows: {y: [1, 1]}, expression: u}
+  d: {at: {x: high}, rows: {y: [1, 1]}, expression: u}
+`,
+			[]int{6, 6},
+			func(_ string, x []float64) float64 { return 2 * pi * pi * math.Sin(pi*x[0]) * math.Sin(pi*x[1]) },
+			func(x []float64) float64 { return math.Sin(pi*x[0]) * math.Sin(pi*x[1]) }, 3e-4,
+		},
+		{
+			// a u' is -x and a constant, and u has a kink half way between two points.
+			"a flux through two layers", `time: none
+axes: {y: {range: [0, 1], points: 4, boundary: periodic}, x: {range: [0, 1], points: 10, boundary: nodes}}
+inputs: {a: {distribution: random-series, series: free, levels: [1, 4], interpolation: nearest}, end: {distribution: uniform, low: 0, high: 1}}
+terms: {flow: {flux: a, axis: x}, u_yy: {axis: y, derivative: 2}}
+residual: {expression: flow + u_yy + 1, rows: {x: [1, 1]}}
+conditions: {c: {at: {x: low}, expression: u}, d: {at: {x: high}, expression: u - end}}
+`,
+			[]int{3, 9},
+			func(name string, x []float64) float64 {
+				switch {
+				case name == "end":
+					return 0.3
+				case x[1] < 0.5:
+					return 1
+				}
+				return 4
+			},
+			func(x []float64) float64 {
+				// a u' = c - x, and 0.3 = ∫ u'.
+				part := func(a, lo, hi, c float64) float64 { return (c*(hi-lo) - (hi*hi-lo*lo)/2) / a }
+				c := (0.3 + (0.125 + 0.375/4)) / (0.5 + 0.5/4)
+				return part(1, 0, min(x[1], 0.5), c) + part(4, 0.5, max(x[1], 0.5), c)
+			}, 2e-4,
+		},
+		{
+			"heat of a drawn conductivity, with a source", `axes: {t: {range: [0, 1], points: 6, boundary: nodes}, x: {range: [0, 1], points: 17, boundary: nodes}}
+inputs: {D: {distribution: log-uniform, low: 1e-2, high: 1}, f: {distribution: random-series, series: sine}}
+terms: {u_t: {axis: t, derivative: 1}, u_xx: {axis: x, derivative: 2, order: 4}}
+residual: {expression: u_t - D*u_xx - f, rows: {t: [1, 0], x: [1, 1]}}
+conditions: {a: {at: {t: low}, expression: u - u0}, b: {at: {x: low}, rows: {t: [1, 0]}, expression: u}, c: {at: {x: high}, rows: {t: [1, 0]}, expression: u}}
+`,
+			[]int{2, 4},
+			func(name string, x []float64) float64 {
+				switch name {
+				case "D":
+					return 0.2
+				case "f":
+					return math.Sin(2 * pi * x[1])
+				}
+				return math.Sin(pi * x[1])
+			},
+			func(x []float64) float64 {
+				r := 0.2 * 4 * pi * pi
+				return math.Sin(pi*x[1])*math.Exp(-0.2*pi*pi*x[0]) + math.Sin(2*pi*x[1])*(1-math.Exp(-r*x[0]))/r
+			}, 1e-5,
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := load(t, c.src)
+			g, err := p.Grid(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sample := make([]float64, p.SampleSize(g))
+			index, x := make([]int, 2), make([]float64, 2)
+			for _, in := range p.PlaceInputs(g) {
+				for i := range g.Size() {
+					g.Unravel(i, index)
+					for a := range x {
+						x[a] = g.Axes[a].Coordinate(index[a])
+					}
+					sample[in.At(int32(i), 0, 0)] = c.input(in.Name, x)
+				}
+			}
+			s, err := New(p, g, c.refine)
+			if err != nil {
+				t.Fatal(err)
+			}
+			u := make([]float64, g.Size())
+			if _, err := s.Solve(u, sample); err != nil {
+				t.Fatal(err)
+			}
+			if d := distance(g, u, c.exact); d > c.most {
+				t.Errorf("relative L2 distance to the solution %.3g, want %.3g at most", d, c.most)
+			}
+		})
+	}
+}
+
 // GMRES and factored matrices give the same; several solves at once do, too.
 func TestIterative(t *testing.T) {
 	c := known[5]
@@ -270,7 +377,7 @@ func TestClassicalSolversAgree(t *testing.T) {
 		}
 		n := s.fine.Size() / s.fine.Axes[0].Points
 		truth := make([]float64, n*g.Axes[0].Points)
-		if _, err := solver.Solve(truth, s.interpolate(u0)); err != nil {
+		if _, err := solver.Solve(truth, s.inputs[0].interpolate(u0)); err != nil {
 			t.Fatal(err)
 		}
 		want := make([]float64, g.Size())
@@ -301,10 +408,12 @@ func TestInterpolation(t *testing.T) {
 	}
 	s := &Solver{grid: g, fine: &grid.Grid{Axes: slices.Clone(g.Axes)}}
 	s.fine.Axes[1].Points, s.fine.Axes[2].Points = 36, 24
+	u0 := pde.Problem{Inputs: []pde.Input{{Name: "u0", Axes: []string{"x", "y"}}}}
+	in := input{coarse: u0.PlaceInputs(g)[0], fine: u0.PlaceInputs(s.fine)[0]}
 	for i := 1; i < 3; i++ {
-		s.weights = append(s.weights, interpolation(g.Axes[i], s.fine.Axes[i]))
+		in.weights = append(in.weights, interpolation(g.Axes[i], s.fine.Axes[i], false))
 	}
-	got, want := s.interpolate(onSpace(g, f)), onSpace(s.fine, f)
+	got, want := in.interpolate(onSpace(g, f)), onSpace(s.fine, f)
 	for i := range want {
 		if math.Abs(got[i]-want[i]) > 1e-12 {
 			t.Fatalf("%v at point %d, want %v", got[i], i, want[i])

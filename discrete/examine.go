@@ -43,8 +43,14 @@ func Examine(p *pde.Problem, draw func(g *grid.Grid) ([][]float64, error)) (*Exa
 		return nil, fmt.Errorf("rows on %v points are %w", g.Shape(), errTooLarge)
 	}
 	x.Grid, x.Unknowns = g.Shape(), g.Size()
-	if !usesInitial(p) {
-		x.Faults = append(x.Faults, fmt.Sprintf("no row contains %s: all initial conditions have the same solution", p.InitialName()))
+	for i, in := range p.Inputs {
+		switch used := usesInput(p, sys, i); {
+		case used:
+		case !p.Steady && i == 0:
+			x.Faults = append(x.Faults, fmt.Sprintf("no row contains %s: all initial conditions have the same solution", in.Name))
+		default:
+			x.Faults = append(x.Faults, fmt.Sprintf("no row contains %s: the solution does not depend on that input", in.Name))
+		}
 	}
 	x.domain(s, initial)
 	if len(x.Faults) == 0 {
@@ -94,11 +100,11 @@ func smallSystem(p *pde.Problem) (*pde.System, error) {
 	return nil, err
 }
 
-func usesInitial(p *pde.Problem) bool {
-	uses := func(r pde.Rows) bool {
-		return r.Expr.DependsOn(p.InitialName()) || r.Weight.DependsOn(p.InitialName())
-	}
-	return p.Ansatz.Offset.DependsOn(p.InitialName()) || uses(p.Residual) || slices.ContainsFunc(p.Conditions, uses)
+// usesInput reports whether the ansatz or a row, at its point or a neighbour, reads an input.
+func usesInput(p *pde.Problem, sys *pde.System, input int) bool {
+	return p.Ansatz.Offset.DependsOn(p.Inputs[input].Name) || slices.ContainsFunc(sys.Sets, func(set *pde.RowSet) bool {
+		return slices.ContainsFunc(set.Extras, func(x pde.Extra) bool { return x.Axis < 0 && x.Input == input })
+	})
 }
 
 // openEnds names the ends of axes that no condition, ghost value or ansatz holds at;
@@ -138,13 +144,14 @@ func openEnds(p *pde.Problem, sys *pde.System) []string {
 	return ends
 }
 
-// varied holds an initial condition in time, times a factor from 1-by to 1+by, plus
-// a number from -add to add, drawn for every point.
-func varied(u0 []float64, size int, by, add float64, seed int) []float64 {
+// varied holds the initial condition of a sample in time, or zero, times a factor from 1-by
+// to 1+by, plus a number from -add to add, drawn for every point.
+func varied(sys *pde.System, sample []float64, by, add float64, seed int) []float64 {
 	rng := rand.New(rand.NewPCG(3, uint64(seed)))
-	u := make([]float64, size)
+	u := make([]float64, sys.Grid.Size())
+	sys.Problem.Hold(u, sample, sys.SliceSize())
 	for i := range u {
-		u[i] = u0[i%len(u0)]*(1+by*(2*rng.Float64()-1)) + add*(2*rng.Float64()-1)
+		u[i] = u[i]*(1+by*(2*rng.Float64()-1)) + add*(2*rng.Float64()-1)
 	}
 	return u
 }
@@ -152,18 +159,20 @@ func varied(u0 []float64, size int, by, add float64, seed int) []float64 {
 // domain finds rows that are not finite: at initial conditions, which is a fault, or
 // at fields as far from them as they are from zero.
 func (x *Examination) domain(s *system, initial [][]float64) {
-	size := s.sys.Grid.Size()
 	for _, near := range []bool{true, false} {
 		for k, set := range s.sys.Sets {
 			bad, count, example := 0, 0, ""
 			for draw, u0 := range initial {
-				u := varied(u0, size, 0, 0, draw)
+				u := varied(s.sys, u0, 0, 0, draw)
 				if !near {
 					most := 0.0
-					for _, v := range u0 {
+					for _, v := range u {
 						most = max(most, math.Abs(v))
 					}
-					u = varied(u0, size, 0, most, draw)
+					if s.sys.Problem.Steady {
+						most = 1
+					}
+					u = varied(s.sys, u0, 0, most, draw)
 				}
 				st := s.newState(u0)
 				st.evaluate(u)
@@ -236,7 +245,7 @@ func (st *state) undefined(set, i int) string {
 func (x *Examination) rank(s *system, u0 []float64) {
 	g := s.sys.Grid
 	st := s.newState(u0)
-	st.evaluate(varied(u0, g.Size(), 0.2, 0, 0))
+	st.evaluate(varied(s.sys, u0, 0.2, 0, 0))
 	point := make([]int, s.points)
 	for p, place := range s.order {
 		point[place] = p
@@ -257,7 +266,7 @@ func (x *Examination) rank(s *system, u0 []float64) {
 			rows = append(rows, row)
 		}
 	}
-	if n := s.sys.InitialSize(); s.sys.Problem.Ansatz.RemoveMean {
+	if n := s.sys.SliceSize(); s.sys.Problem.Ansatz.RemoveMean {
 		for first := 0; first < g.Size(); first += n {
 			row := make([]float64, g.Size())
 			for q := range n {

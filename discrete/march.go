@@ -55,7 +55,7 @@ func timeOrder(p *pde.Problem, t pde.Term) (order int, space pde.Term, edge stri
 func newMarch(p *pde.Problem, axes []grid.Axis, times []float64, parts int) (*march, error) {
 	m := &march{problem: p, space: axes[1:], times: times, parts: parts}
 	name := p.Axes[0].Name
-	if axes[0].Boundary != grid.Nodes {
+	if p.Steady || axes[0].Boundary != grid.Nodes {
 		return nil, nil
 	}
 	rates := make([]int, 1+len(p.Terms))
@@ -168,16 +168,16 @@ func newSlices(p *pde.Problem, axes []grid.Axis, count int, rates []int) (*syste
 	return s, err
 }
 
-// initial returns u and u_t at the first time.
-func (m *march) initial(u0 []float64) (u, rate []float64, err error) {
+// initial returns u and u_t at the first time for the inputs of a sample.
+func (m *march) initial(sample []float64) (u, rate []float64, err error) {
 	n := m.step.points
 	if m.start == nil {
-		u, err = m.fromAnsatz(u0)
+		u, err = m.fromAnsatz(sample)
 		return u, make([]float64, n), err
 	}
-	st := m.start.newState(u0)
+	st := m.start.newState(sample)
 	both := make([]float64, n*m.start.slices)
-	copy(both, u0)
+	copy(both, sample[:n])
 	if m.second {
 		st.rate[1] = []float64{0, 1, 0, 0}
 	}
@@ -189,9 +189,9 @@ func (m *march) initial(u0 []float64) (u, rate []float64, err error) {
 }
 
 // fromAnsatz takes the ansatz's offset where its multiplier vanishes.
-func (m *march) fromAnsatz(u0 []float64) ([]float64, error) {
-	p, n := m.problem, len(u0)
-	names := append(p.AxisNames(), p.InitialName())
+func (m *march) fromAnsatz(sample []float64) ([]float64, error) {
+	p, n := m.problem, m.step.points
+	names := append(p.AxisNames(), p.InputNames()...)
 	program, err := pde.Compile([]*pde.Expr{p.Ansatz.Offset, p.Ansatz.Multiplier}, names)
 	if err != nil {
 		return nil, err
@@ -206,8 +206,16 @@ func (m *march) fromAnsatz(u0 []float64) ([]float64, error) {
 		}
 		in = append(in, field)
 	}
+	inputs := m.step.sys.Inputs
+	for k := range inputs {
+		field := make([]float64, n)
+		for i := range field {
+			field[i] = sample[inputs[k].At(int32(i), 0, 0)]
+		}
+		in = append(in, field)
+	}
 	u, multiplier := make([]float64, n), make([]float64, n)
-	program.Eval(program.NewWorkspace(), n, [][]float64{u, multiplier}, append(in, u0))
+	program.Eval(program.NewWorkspace(), n, [][]float64{u, multiplier}, in)
 	if m.second || kernel.SumSquares64(multiplier) > 0 {
 		return nil, fmt.Errorf("no initial condition")
 	}
@@ -215,12 +223,12 @@ func (m *march) fromAnsatz(u0 []float64) ([]float64, error) {
 }
 
 // solve marches and calls out with every slice of the output, in order.
-func (m *march) solve(u0 []float64, out func(k int, slice []float64)) (steps int, err error) {
-	u, rate, err := m.initial(u0)
+func (m *march) solve(sample []float64, out func(k int, slice []float64)) (steps int, err error) {
+	u, rate, err := m.initial(sample)
 	if err != nil {
 		return 0, err
 	}
-	w := &walk{march: m, state: m.step.newState(u0), u: u, rate: rate}
+	w := &walk{march: m, state: m.step.newState(sample), u: u, rate: rate}
 	out(0, w.u)
 	for k := 1; k < len(m.times); k++ {
 		t, interval := m.times[k-1], m.times[k]-m.times[k-1]

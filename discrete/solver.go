@@ -21,7 +21,13 @@ type Solver struct {
 	grid, fine *grid.Grid
 	march      *march
 	whole      *system // where the first axis is not time
-	weights    [][]float64
+	inputs     []input
+}
+
+// input is one input on both grids.
+type input struct {
+	coarse, fine pde.PlacedInput
+	weights      [][]float64 // per axis: of the points of the coarser at those of the finer
 }
 
 // New returns the solver of a problem for solutions on g, whose rows hold on a grid
@@ -41,8 +47,13 @@ func New(p *pde.Problem, g *grid.Grid, refine []int) (*Solver, error) {
 			a.Points *= refine[i]
 		}
 	}
-	for i := 1; i < len(g.Axes); i++ {
-		s.weights = append(s.weights, interpolation(g.Axes[i], s.fine.Axes[i]))
+	fine := p.PlaceInputs(s.fine)
+	for i, in := range p.PlaceInputs(g) {
+		x := input{coarse: in, fine: fine[i]}
+		for a, axis := range in.Space {
+			x.weights = append(x.weights, interpolation(axis, fine[i].Space[a], in.Nearest))
+		}
+		s.inputs = append(s.inputs, x)
 	}
 	var err error
 	if s.march, err = newMarch(p, s.fine.Axes, g.Axes[0].Coordinates(), refine[0]); err != nil {
@@ -92,15 +103,16 @@ func Refinements(p *pde.Problem, g *grid.Grid) (fine, coarse []int) {
 	return fine, coarse
 }
 
-// Marches reports whether the first axis of a problem is time: the residual has a
-// derivative of order 1 or 2 along it, and no condition holds at its high end.
+// Marches reports whether the first axis of a problem is time: the file does not say that
+// none is, the residual has a derivative of order 1 or 2 along it, and no condition holds
+// at its high end.
 func Marches(p *pde.Problem) bool {
-	return p.Axes[0].Boundary == grid.Nodes && marches(p)
+	return !p.Steady && p.Axes[0].Boundary == grid.Nodes && marches(p)
 }
 
 func marches(p *pde.Problem) bool {
 	name := p.Axes[0].Name
-	if slices.ContainsFunc(p.Conditions, func(c pde.Rows) bool { return c.At[name] == "high" }) {
+	if p.Steady || slices.ContainsFunc(p.Conditions, func(c pde.Rows) bool { return c.At[name] == "high" }) {
 		return false
 	}
 	return slices.ContainsFunc(p.Terms, func(t pde.Term) bool {
@@ -111,17 +123,22 @@ func marches(p *pde.Problem) bool {
 
 // Solve implements sim.Solver; Stats counts steps in time.
 func (s *Solver) Solve(dst, initial []float64) (sim.Stats, error) {
-	if len(dst) != s.grid.Size() || len(initial)*s.grid.Axes[0].Points != len(dst) {
-		return sim.Stats{}, fmt.Errorf("initial condition of %d values, solution of %d on a grid of %d", len(initial), len(dst), s.grid.Size())
+	last := s.inputs[len(s.inputs)-1].coarse
+	if len(dst) != s.grid.Size() || len(initial) != last.Offset+last.Size {
+		return sim.Stats{}, fmt.Errorf("inputs of %d values, solution of %d on a grid of %d", len(initial), len(dst), s.grid.Size())
 	}
-	u0 := s.interpolate(initial)
-	n := len(initial)
+	var sample []float64
+	for _, in := range s.inputs {
+		sample = append(sample, in.interpolate(in.coarse.Of(initial))...)
+	}
+	n := len(dst) / s.grid.Axes[0].Points
 	if s.march != nil {
-		steps, err := s.march.solve(u0, func(k int, slice []float64) { s.thin(dst[k*n:(k+1)*n], slice, 1) })
+		steps, err := s.march.solve(sample, func(k int, slice []float64) { s.thin(dst[k*n:(k+1)*n], slice, 1) })
 		return sim.Stats{Steps: steps}, err
 	}
-	st := s.whole.newState(u0)
-	u := slices.Repeat(u0, s.fine.Axes[0].Points)
+	st := s.whole.newState(sample)
+	u := make([]float64, s.fine.Size())
+	s.whole.sys.Problem.Hold(u, sample, s.whole.sys.SliceSize())
 	if !st.newton(u, true) {
 		return sim.Stats{}, ErrNotConverged
 	}
@@ -130,14 +147,18 @@ func (s *Solver) Solve(dst, initial []float64) (sim.Stats, error) {
 }
 
 // interpolation returns the weights (fine, coarse) of the points of an axis at those
-// of a finer one: the trigonometric interpolant of a periodic axis, polynomials
-// through the six nearest points otherwise.
-func interpolation(coarse, fine grid.Axis) []float64 {
+// of a finer one: the nearest point, or the trigonometric interpolant of a periodic axis,
+// polynomials through the six nearest points of others.
+func interpolation(coarse, fine grid.Axis, nearest bool) []float64 {
 	n := coarse.Points
 	w := make([]float64, fine.Points*n)
 	xs := coarse.Coordinates()
 	for i := range fine.Points {
 		row, x := w[i*n:(i+1)*n], fine.Coordinate(i)
+		if nearest {
+			row[coarse.Nearest(x)] = 1
+			continue
+		}
 		if coarse.Boundary == grid.Periodic {
 			for j := range row {
 				row[j] = cardinal(n, (x-xs[j])/(coarse.Hi-coarse.Lo))
@@ -169,11 +190,11 @@ func cardinal(n int, d float64) float64 {
 	return s / (float64(n) * math.Sin(math.Pi*d))
 }
 
-// interpolate puts an initial condition on the finer points of space, axis by axis.
-func (s *Solver) interpolate(u []float64) []float64 {
+// interpolate puts an input on the finer points, axis by axis.
+func (x *input) interpolate(u []float64) []float64 {
 	outer, inner := 1, len(u)
-	for a, w := range s.weights {
-		from, to := s.grid.Axes[1+a].Points, s.fine.Axes[1+a].Points
+	for a, w := range x.weights {
+		from, to := x.coarse.Space[a].Points, x.fine.Space[a].Points
 		inner /= from
 		next := make([]float64, outer*to*inner)
 		for o := range outer {

@@ -240,12 +240,13 @@ type state struct {
 	step, res []float64
 }
 
-func (s *system) newState(u0 []float64) *state {
+// newState prepares a solve for the inputs of a sample.
+func (s *system) newState(sample []float64) *state {
 	st := &state{system: s, gatherer: s.sys.NewGatherer(nil), res: make([]float64, s.count), step: make([]float64, s.points*s.slices), out: make([][][]float64, len(s.sys.Sets))}
 	for _, set := range s.sys.Sets {
 		rows := s.sys.NewPointRows(set, set.Points)
 		rows.Prepare()
-		rows.SetInitial(u0)
+		rows.SetInitial(sample)
 		z := rows.NewValues()
 		st.rows, st.eval, st.z = append(st.rows, rows), append(st.eval, s.sys.NewEvaluator(len(set.Points))), append(st.z, z.Values)
 		for m := range orders {

@@ -192,3 +192,12 @@ func setName[T ~int](to *T, what string, names []string, name string) error {
 	*to = T(i)
 	return nil
 }
+
+// Nearest returns the point that is nearest to a coordinate, the lower of two.
+func (a Axis) Nearest(x float64) int {
+	i := int(math.Ceil((x-a.Coordinate(0))/a.Step() - 0.5 - 1e-9))
+	if a.Boundary == Periodic {
+		return (i%a.Points + a.Points) % a.Points
+	}
+	return min(max(i, 0), a.Points-1)
+}

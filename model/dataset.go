@@ -38,7 +38,7 @@ func DatasetPlan(s *Spec, p *pde.Problem, workers int) (data.Plan, error) {
 	}
 	solvable := p.Reference.Solver != ""
 	file := p.Reference.Solver == pde.FileSolver
-	if _, err := sampler(p, p.Initial, finest); err != nil && !(file && p.Initial.Distribution == "") {
+	if _, err := sampler(p, finest); err != nil && !(file && !p.Drawn()) {
 		return data.Plan{}, err
 	}
 	if solvable && !file {
@@ -46,12 +46,18 @@ func DatasetPlan(s *Spec, p *pde.Problem, workers int) (data.Plan, error) {
 			return data.Plan{}, err
 		}
 	}
+	var inputs []data.InputRecord
+	if !p.OnlyInitial() {
+		for _, in := range p.Inputs {
+			inputs = append(inputs, data.InputRecord{Name: InputArray(p, in.Name), Axes: in.Axes})
+		}
+	}
 	split := func(name string, c SplitSpec, solve bool) data.Split {
 		var axes []data.AxisRecord
 		for _, a := range gridOf(name).Axes {
 			axes = append(axes, data.AxisRecord{Name: a.Name, Lo: a.Lo, Hi: a.Hi, Points: a.Points, Boundary: a.Boundary.String()})
 		}
-		return data.Split{Name: name, Count: c.Count, Seed: c.Seed, Solve: solve, Axes: axes}
+		return data.Split{Name: name, Count: c.Count, Seed: c.Seed, Solve: solve, Axes: axes, Inputs: inputs}
 	}
 	plan := data.Plan{
 		Problem: p.Name, ProblemHash: ProblemHash(p),
@@ -62,15 +68,15 @@ func DatasetPlan(s *Spec, p *pde.Problem, workers int) (data.Plan, error) {
 			split("test", s.Data.Test.SplitSpec, solvable),
 		},
 		Sampler: func(split data.Split) (func(*rand.Rand, []float64) error, error) {
-			if file && p.Initial.Distribution == "" {
+			if file && !p.Drawn() {
 				return nil, nil
 			}
-			draw, err := sampler(p, p.Initial, gridOf(split.Name))
+			draw, err := sampler(p, gridOf(split.Name))
 			return func(rng *rand.Rand, dst []float64) error {
 				if err := draw(rng, dst); err != nil {
 					return err
 				}
-				return CheckInitial(p, dst)
+				return CheckInitial(p, p.InitialOf(dst, gridOf(split.Name)))
 			}, err
 		},
 		Solver: func(split data.Split) (func(dst, initial []float64) error, error) {
@@ -95,6 +101,15 @@ func DatasetPlan(s *Spec, p *pde.Problem, workers int) (data.Plan, error) {
 		return plan, givenSolutions(&plan, s, p, own, len(others) > 0)
 	}
 	return plan, nil
+}
+
+// InputArray is the name of an input in files of samples: its own, but for the initial
+// condition.
+func InputArray(p *pde.Problem, name string) string {
+	if !p.Steady && name == p.InitialName() {
+		return GivenInitial
+	}
+	return name
 }
 
 // ProblemHash is the SHA-256 of the PDE file, which datasets and checkpoints
@@ -123,6 +138,9 @@ func ReferenceSolverWith(p *pde.Problem, g *grid.Grid, options map[string]any) (
 	if p.Reference.Solver == pde.DiscreteSolver {
 		fine, _ := discrete.Refinements(p, g)
 		return discrete.New(p, g, fine)
+	}
+	if !p.OnlyInitial() {
+		return nil, fmt.Errorf("problem %s: reference: solver %s solves for initial conditions alone, and the problem has inputs besides; solver: %s", p.Name, p.Reference.Solver, pde.DiscreteSolver)
 	}
 	axes := slices.Clone(g.Axes)
 	finer := false
@@ -154,7 +172,7 @@ func ReferenceError(s *Spec, p *pde.Problem) (e float64, refined string, ok bool
 	if err != nil {
 		return 0, "", false, err
 	}
-	draw, err := sampler(p, p.Initial, g)
+	draw, err := sampler(p, g)
 	if err != nil {
 		return 0, "", false, err
 	}
@@ -167,7 +185,7 @@ func ReferenceError(s *Spec, p *pde.Problem) (e float64, refined string, ok bool
 	if err != nil {
 		return 0, "", false, err
 	}
-	u0 := make([]float64, g.Size()/g.Axes[0].Points)
+	u0 := make([]float64, p.SampleSize(g))
 	u, v := make([]float64, g.Size()), make([]float64, g.Size())
 	count := min(2, s.Data.Validation.Count)
 	for i := range count {

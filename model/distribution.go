@@ -1,6 +1,7 @@
 package model
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -11,11 +12,43 @@ import (
 	"pihc/sim"
 )
 
-// draw is one initial condition from rng.
+// draw is what a sample has of one input, or of all, from rng.
 type draw = func(rng *rand.Rand, dst []float64) error
 
-// sampler draws initial conditions of the problem from a distribution:
+// sampler draws the inputs of a sample, one after another in their order.
+func sampler(p *pde.Problem, g *grid.Grid) (draw, error) {
+	var all []draw
+	inputs := p.PlaceInputs(g)
+	for _, in := range inputs {
+		what := "inputs." + in.Name
+		if !p.Steady && in.Name == p.InitialName() {
+			what = "initial"
+		}
+		next, err := inputSampler(in.Sampler, in.Space)
+		if err == errNoDistribution {
+			return nil, errNoDistribution
+		}
+		if err != nil {
+			return nil, fmt.Errorf("problem %s: %s: %w", p.Name, what, err)
+		}
+		all = append(all, next)
+	}
+	return func(rng *rand.Rand, dst []float64) error {
+		for i, next := range all {
+			if err := next(rng, inputs[i].Of(dst)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, nil
+}
+
+var errNoDistribution = errors.New("no distribution")
+
+// inputSampler draws one input on the axes it extends along from a distribution:
 //
+//	uniform           a number from U(low, high)
+//	log-uniform       a number whose logarithm is uniform
 //	uniform-constant  a constant from U(low, high)
 //	random-sines      Σ_{k=1..4} a_k sin(2πk(x-lo)/(hi-lo) + φ_k), a_k from
 //	                  U(low, high)/k, φ_k from U(0, 2π), along the last axis
@@ -23,9 +56,9 @@ type draw = func(rng *rand.Rand, dst []float64) error
 //	random-series     sim.NewSeries
 //	mixture           one of several, chosen by their weights
 //
-// and transforms them as the distribution says.
-func sampler(p *pde.Problem, s pde.Sampler, g *grid.Grid) (draw, error) {
-	plain, err := plainSampler(p, s, g)
+// and transforms it as the distribution says.
+func inputSampler(s pde.Sampler, axes []grid.Axis) (draw, error) {
+	plain, err := plainSampler(s, axes)
 	if err != nil {
 		return nil, err
 	}
@@ -36,11 +69,15 @@ func sampler(p *pde.Problem, s pde.Sampler, g *grid.Grid) (draw, error) {
 	}, nil
 }
 
-func plainSampler(p *pde.Problem, s pde.Sampler, g *grid.Grid) (draw, error) {
+func plainSampler(s pde.Sampler, axes []grid.Axis) (draw, error) {
 	low, high := s.Low, s.High
-	last := g.Axes[len(g.Axes)-1]
 	switch s.Distribution {
-	case "uniform-constant":
+	case "log-uniform":
+		return func(rng *rand.Rand, dst []float64) error {
+			dst[0] = low * math.Pow(high/low, rng.Float64())
+			return nil
+		}, nil
+	case "uniform", "uniform-constant":
 		return func(rng *rand.Rand, dst []float64) error {
 			v := low + (high-low)*rng.Float64()
 			for i := range dst {
@@ -49,6 +86,7 @@ func plainSampler(p *pde.Problem, s pde.Sampler, g *grid.Grid) (draw, error) {
 			return nil
 		}, nil
 	case "random-sines":
+		last := axes[len(axes)-1]
 		return func(rng *rand.Rand, dst []float64) error {
 			clear(dst)
 			for k := 1; k <= 4; k++ {
@@ -62,35 +100,35 @@ func plainSampler(p *pde.Problem, s pde.Sampler, g *grid.Grid) (draw, error) {
 			return nil
 		}, nil
 	case "random-field":
-		return fieldSampler(p, s, g)
+		return fieldSampler(s, axes)
 	case "random-series":
-		series, err := sim.NewSeries(s.Series, g.Axes[1:], s.Parameters)
+		series, err := sim.NewSeries(s.Series, axes, s.Parameters)
 		if err != nil {
-			return nil, fmt.Errorf("problem %s: initial: %w", p.Name, err)
+			return nil, err
 		}
 		return func(rng *rand.Rand, dst []float64) error {
 			series.Sample(rng, dst)
 			return nil
 		}, nil
 	case "mixture":
-		return mixtureSampler(p, s, g)
+		return mixtureSampler(s, axes)
 	}
-	return nil, fmt.Errorf("problem %s states no distribution of initial conditions (`initial:`)", p.Name)
+	return nil, errNoDistribution
 }
 
 // fieldSampler draws random fields. A field owns its workspace and workers draw at
 // the same time, so each draw takes a field from a list.
-func fieldSampler(p *pde.Problem, s pde.Sampler, g *grid.Grid) (draw, error) {
+func fieldSampler(s pde.Sampler, axes []grid.Axis) (draw, error) {
 	parameters := map[string]any{}
 	for name, v := range s.Parameters {
 		parameters[name] = v
 	}
-	first, err := sim.NewField(s.Field, g.Axes[1:], parameters)
+	first, err := sim.NewField(s.Field, axes, parameters)
 	if err != nil {
-		return nil, fmt.Errorf("problem %s: initial: %w", p.Name, err)
+		return nil, err
 	}
 	free := sync.Pool{New: func() any {
-		f, err := sim.NewField(s.Field, g.Axes[1:], parameters)
+		f, err := sim.NewField(s.Field, axes, parameters)
 		if err != nil {
 			panic("model: a random field that was made once cannot be made again")
 		}
@@ -106,11 +144,11 @@ func fieldSampler(p *pde.Problem, s pde.Sampler, g *grid.Grid) (draw, error) {
 }
 
 // mixtureSampler draws the part first, then from it.
-func mixtureSampler(p *pde.Problem, s pde.Sampler, g *grid.Grid) (draw, error) {
+func mixtureSampler(s pde.Sampler, axes []grid.Axis) (draw, error) {
 	parts, total := make([]draw, len(s.Mixture)), 0.0
 	for i, part := range s.Mixture {
 		var err error
-		if parts[i], err = sampler(p, part, g); err != nil {
+		if parts[i], err = inputSampler(part, axes); err != nil {
 			return nil, err
 		}
 		total += part.Weight

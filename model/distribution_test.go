@@ -38,7 +38,7 @@ func draws(t *testing.T, p *pde.Problem, points, n int) [][]float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	next, err := sampler(p, p.Initial, g)
+	next, err := sampler(p, g)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,10 +15,10 @@ import (
 	"pihc/pde"
 )
 
-// A Batch is a number of initial conditions and the seeds that decide which
+// A Batch is the inputs of a number of samples and the seeds that decide which
 // points each of them is constrained at.
 type Batch struct {
-	Initial [][]float64 // per sample: InitialSize values
+	Initial [][]float64 // per sample: InitialSize values, those of pde.Problem.Inputs one after another
 	Seeds   []constraint.Seed
 	// Pass is the pass of the network that Predict stops after and LossAndGrad
 	// trains, from 1; 0 is the last.
@@ -211,8 +211,11 @@ func (i *Info) Parameters() int {
 	return last.Offset + last.Size()
 }
 
-// InitialSize is the number of values of an initial condition.
-func (i *Info) InitialSize() int { return i.Grid.Size() / i.Grid.Axes[0].Points }
+// InitialSize is the number of values of the inputs of a sample.
+func (i *Info) InitialSize() int { return i.Problem.SampleSize(i.Grid) }
+
+// SliceSize is the number of points of all axes but the first.
+func (i *Info) SliceSize() int { return i.Grid.Size() / i.Grid.Axes[0].Points }
 
 // InitialParams draws initial parameters. They do not depend on the precision
 // beyond rounding.

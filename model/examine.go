@@ -14,13 +14,13 @@ import (
 // conditions of its own distribution.
 func Examine(p *pde.Problem) (*discrete.Examination, error) {
 	return discrete.Examine(p, func(g *grid.Grid) ([][]float64, error) {
-		next, err := sampler(p, p.Initial, g)
+		next, err := sampler(p, g)
 		if err != nil {
 			return nil, err
 		}
 		initial := make([][]float64, 16)
 		for i := range initial {
-			initial[i] = make([]float64, g.Size()/g.Axes[0].Points)
+			initial[i] = make([]float64, p.SampleSize(g))
 			if err := next(data.SampleRand(1, i), initial[i]); err != nil {
 				return nil, err
 			}
@@ -39,7 +39,7 @@ func InputNames(s *Spec, p *pde.Problem) ([]string, error) {
 	for _, a := range in.Axes {
 		names = append(names, p.Axes[a].Name)
 	}
-	names = append(names, p.InitialName())
+	names = append(names, p.InputNames()...)
 	for _, f := range in.Features {
 		if slices.Contains([]string{FeatureResidual, FeatureMeanResidual}, f) {
 			names = append(names, f)

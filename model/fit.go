@@ -178,9 +178,9 @@ func newFitting(s *Spec, p *pde.Problem) (*fitting, error) {
 		return nil, err
 	}
 	f := &fitting{problem: p, grid: g, scale: 1}
-	u0 := make([]float64, g.Size()/g.Axes[0].Points)
-	if p.Initial.Distribution != "" {
-		next, err := sampler(p, p.Initial, g)
+	u0 := make([]float64, p.SampleSize(g))
+	if p.Drawn() {
+		next, err := sampler(p, g)
 		if err != nil {
 			return nil, err
 		}
@@ -190,15 +190,18 @@ func newFitting(s *Spec, p *pde.Problem) (*fitting, error) {
 			if err := next(data.SampleRand(1, i), u0); err != nil {
 				return nil, err
 			}
-			for _, v := range u0 {
-				square += v * v / float64(draws*len(u0))
+			if initial := sys.Inputs[0].Of(u0); !p.Steady {
+				for _, v := range initial {
+					square += v * v / float64(draws*len(initial))
+				}
 			}
 		}
 		if square > 0 && !math.IsInf(square, 0) {
 			f.scale = rounded2(math.Sqrt(square))
 		}
 	}
-	steady := slices.Repeat(u0, g.Axes[0].Points)
+	steady := make([]float64, g.Size())
+	p.Hold(steady, u0, sys.SliceSize())
 	gatherer := sys.NewGatherer(nil)
 	for _, set := range sys.Sets {
 		rows := sys.NewPointRows(set, set.Points)
@@ -246,6 +249,9 @@ func (f *fitting) unit(sys *pde.System, set *pde.RowSet, slopes [][]float64) flo
 			}
 			factor := term.Factors[0]
 			order = factor.Scheme.Derivative
+			if term.PerStep {
+				order++
+			}
 			if factor.Edge != nil {
 				order = factor.Edge.Derivative
 			}
@@ -295,9 +301,10 @@ func (f *fitting) corrects() bool {
 // one, or as many as the axis holds.
 func (f *fitting) modes() map[string]int {
 	out := map[string]int{}
-	for i, a := range f.grid.Axes {
+	space := f.space()
+	for _, a := range f.grid.Axes {
 		most := 8
-		if i == 1 && len(f.grid.Axes) == 2 {
+		if len(space) == 1 && a.Name == space[0].Name {
 			most = 12
 		}
 		out[a.Name] = max(1, min(most, a.Points/2))
@@ -305,11 +312,19 @@ func (f *fitting) modes() map[string]int {
 	return out
 }
 
+// space are the axes but time.
+func (f *fitting) space() []grid.Axis {
+	if f.problem.Steady {
+		return f.grid.Axes
+	}
+	return f.grid.Axes[1:]
+}
+
 // homogeneous returns the periodic axes of space whose coordinate no row, ansatz or
 // condition contains: the network commutes with translations along them without it.
 func (f *fitting) homogeneous() []string {
 	out := []string{}
-	for _, a := range f.grid.Axes[1:] {
+	for _, a := range f.space() {
 		used := f.problem.Ansatz.Offset.DependsOn(a.Name) || f.problem.Ansatz.Multiplier.DependsOn(a.Name)
 		for _, r := range append([]pde.Rows{f.problem.Residual}, f.problem.Conditions...) {
 			used = used || r.Expr.DependsOn(a.Name) || r.Weight.DependsOn(a.Name) || r.At[a.Name] != ""
@@ -325,10 +340,10 @@ func (f *fitting) homogeneous() []string {
 // as every part keeps eight points.
 func (f *fitting) experts() map[string]int {
 	out, parts := map[string]int{}, 4
-	if len(f.grid.Axes) > 2 {
+	if len(f.space()) > 1 {
 		parts = 2
 	}
-	for _, a := range f.grid.Axes[1:] {
+	for _, a := range f.space() {
 		if n := min(parts, a.Points/8); n > 1 {
 			out[a.Name] = n
 		}

@@ -18,7 +18,7 @@ import (
 // The arrays of a file of solutions.
 const (
 	GivenSolution = "solution" // (sample, t, x[, y])
-	GivenInitial  = "initial"  // (sample, x[, y]); default: the solutions at the first point of the first axis
+	GivenInitial  = "initial"  // (sample, x[, y]); default: the solutions at the first point of the first axis. Other inputs have their own names
 	GivenTrain    = "train"    // (sample, x[, y]): initial conditions to train with
 )
 
@@ -69,35 +69,53 @@ func givenSolutions(plan *data.Plan, s *Spec, p *pde.Problem, g *grid.Grid, grid
 	if solution == nil {
 		return fail("it has no array %q of shape (sample, %s)", GivenSolution, data.FormatShape(shape))
 	}
-	initial, n, err := samples(GivenInitial, shape[1:])
-	if err != nil {
-		return err
-	}
-	if initial != nil && n != count {
-		return fail("%d initial conditions for %d solutions", n, count)
+	size, width := g.Size(), g.Size()/g.Axes[0].Points
+	inputs := p.PlaceInputs(g)
+	own := make([][]float64, len(inputs)) // (sample, values of an input); nil: from the solutions
+	for i, in := range inputs {
+		name := InputArray(p, in.Name)
+		values, n, err := samples(name, in.Shape())
+		if err != nil {
+			return err
+		}
+		if values == nil && name != GivenInitial {
+			return fail("it has no array %q of shape %s, the input of each solution", name, data.FormatShape(append([]int{count}, in.Shape()...)))
+		}
+		if values != nil && n != count {
+			if name == GivenInitial {
+				name = "initial conditions"
+			}
+			return fail("%d %s for %d solutions", n, name, count)
+		}
+		own[i] = values
 	}
 	train, trains, err := samples(GivenTrain, shape[1:])
 	if err != nil {
 		return err
+	}
+	if train != nil && !p.OnlyInitial() {
+		return fail("array %s: a problem with inputs besides the initial condition is trained with the samples that validation and test leave, or with draws", GivenTrain)
 	}
 	for _, axis := range g.Axes {
 		if err := sameCoordinates(data.Find(arrays, axis.Name), axis); err != nil {
 			return fail("%v", err)
 		}
 	}
-	size, width := g.Size(), g.Size()/g.Axes[0].Points
-	start := func(i int) []float64 {
-		if initial != nil {
-			return initial[i*width : (i+1)*width]
+	start := func(dst []float64, i int) {
+		for k, in := range inputs {
+			if own[k] != nil {
+				copy(in.Of(dst), own[k][i*in.Size:(i+1)*in.Size])
+			} else {
+				copy(in.Of(dst), solution[i*size:i*size+width])
+			}
 		}
-		return solution[i*size : i*size+width]
 	}
 	d := s.Data
 	rest := count - d.Validation.Count - d.Test.Count
 	if rest < 0 {
 		return fail("%d solutions; data.validation.count and data.test.count want %d and %d", count, d.Validation.Count, d.Test.Count)
 	}
-	drawn := train == nil && p.Initial.Distribution != ""
+	drawn := train == nil && p.Drawn()
 	if train == nil {
 		trains = rest
 	}
@@ -115,16 +133,16 @@ func givenSolutions(plan *data.Plan, s *Spec, p *pde.Problem, g *grid.Grid, grid
 			if train != nil {
 				copy(u0, train[i*width:(i+1)*width])
 			} else {
-				copy(u0, start(i))
+				start(u0, i)
 			}
-			return true, CheckInitial(p, u0)
+			return true, CheckInitial(p, p.InitialOf(u0, g))
 		case "test":
 			i += d.Validation.Count
 		}
 		i += rest
-		copy(u0, start(i))
+		start(u0, i)
 		copy(u, solution[i*size:(i+1)*size])
-		return true, CheckInitial(p, u0)
+		return true, CheckInitial(p, p.InitialOf(u0, g))
 	}
 	return nil
 }

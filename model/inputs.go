@@ -17,16 +17,17 @@ const (
 	FeatureMeanResidual = "mean_residual"
 )
 
-// Inputs says what the network sees at every point, in this order: coordinates,
-// the initial condition, features.
+// Inputs says what the network sees at every point, in this order: coordinates, the
+// inputs of the problem, features.
 type Inputs struct {
 	Axes     []int    // whose coordinates are inputs
+	Fields   int      // the inputs of the problem
 	Features []string // terms, FeatureResidual, FeatureMeanResidual
 }
 
 // NewInputs reads the inputs of a spec.
 func NewInputs(s *Spec, p *pde.Problem) (Inputs, error) {
-	var in Inputs
+	in := Inputs{Fields: len(p.Inputs)}
 	for i, name := range p.AxisNames() {
 		if !slices.Contains(s.Network.OmitCoordinates, name) {
 			in.Axes = append(in.Axes, i)
@@ -39,11 +40,13 @@ func NewInputs(s *Spec, p *pde.Problem) (Inputs, error) {
 	}
 	all := []string{p.Unknown}
 	for _, t := range p.Terms {
-		if p.Residual.Expr.DependsOn(t.Name) {
+		if p.Residual.Expr.DependsOn(t.Name) && !t.PerStep {
 			all = append(all, t.Name)
 		}
 	}
-	all = append(all, FeatureResidual, FeatureMeanResidual)
+	if all = append(all, FeatureResidual); !p.Steady {
+		all = append(all, FeatureMeanResidual)
+	}
 	for _, name := range all {
 		if _, ok := s.Network.Features[name]; ok {
 			in.Features = append(in.Features, name)
@@ -57,7 +60,7 @@ func NewInputs(s *Spec, p *pde.Problem) (Inputs, error) {
 	return in, nil
 }
 
-func (in *Inputs) count() int { return len(in.Axes) + 1 + len(in.Features) }
+func (in *Inputs) count() int { return len(in.Axes) + in.Fields + len(in.Features) }
 
 // inputField returns input i of sample b of the micro-batch.
 func (e *cpu[T]) inputField(b, i int) []T {
@@ -84,7 +87,7 @@ func (e *cpu[T]) fillCoordinates() {
 // the one that corrects Batch.Previous, and returns how many samples there are. The
 // network always runs a full micro-batch; unused places repeat the last sample.
 func (e *cpu[T]) load(batch Batch, lo int) int {
-	m, n, spec := &e.micro, e.info.InitialSize(), e.info.Spec
+	m, n, spec := &e.micro, e.info.SliceSize(), e.info.Spec
 	count := min(m.size, len(batch.Initial)-lo)
 	if e.crossing != nil {
 		e.loss.WeighRows(e.crossing, 1)
@@ -93,24 +96,30 @@ func (e *cpu[T]) load(batch Batch, lo int) int {
 	for b := range m.size {
 		at := lo + min(b, count-1)
 		u0 := batch.Initial[at]
-		if len(u0) != n {
-			panic("model: initial condition of the wrong length")
+		if len(u0) != e.system.InitialSize() {
+			panic("model: inputs of the wrong length")
 		}
-		dst := e.inputField(b, len(e.inputs.Axes))
-		for i, v := range u0 {
-			dst[i] = T(v) * factor
-		}
-		for i := n; i < len(dst); i += n {
-			copy(dst[i:i+n], dst[:n])
+		for i := range e.system.Inputs {
+			dst, in := e.inputField(b, len(e.inputs.Axes)+i), &e.system.Inputs[i]
+			if i > 0 || e.info.Problem.Steady {
+				for p := range dst {
+					dst[p] = T(in.Sampler.Unit(u0[in.At(int32(p), 0, 0)]))
+				}
+				continue
+			}
+			for p, v := range in.Of(u0) {
+				dst[p] = T(v) * factor
+			}
+			for p := n; p < len(dst); p += n {
+				copy(dst[p:p+n], dst[:n])
+			}
 		}
 		m.amplitude[b], m.base[b] = 1, 1
 		if m.previous == nil {
 			continue
 		}
 		previous := m.previous[b]
-		for i := 0; i < len(previous); i += n {
-			copy(previous[i:i+n], u0)
-		}
+		e.info.Problem.Hold(previous, u0, n)
 		if v := e.loss.Evaluate(e.squares, previous, u0, nil, 0); spec.Loss.Relative && v > 0 {
 			m.base[b] = v
 		}
@@ -135,7 +144,7 @@ func (e *cpu[T]) loadFeatures(b int) {
 		rms = 1
 	}
 	for i, name := range e.inputs.Features {
-		dst := e.inputField(b, len(e.inputs.Axes)+1+i)
+		dst := e.inputField(b, len(e.inputs.Axes)+e.inputs.Fields+i)
 		scale := e.info.Spec.Network.Features[name]
 		values := rows.value
 		switch name {
@@ -159,7 +168,7 @@ func (e *cpu[T]) loadFeatures(b int) {
 			dst[p] = T(values[r] / scale)
 		}
 		if name == FeatureMeanResidual {
-			meanFromStart(dst, e.info.InitialSize())
+			meanFromStart(dst, e.info.SliceSize())
 		}
 	}
 }

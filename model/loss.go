@@ -91,8 +91,9 @@ func NewLoss(sys *pde.System, spec LossSpec, pool *kernel.Pool) (*Loss, error) {
 	return l, nil
 }
 
-// StillLosses returns, for every initial condition, the loss of the field that keeps
-// its values at all times, or 1 where that is zero: what relative losses are over.
+// StillLosses returns, for every sample, the loss of the field that keeps the initial
+// condition at all times, of zero in a steady problem, or 1 where that is zero: what
+// relative losses are over.
 func StillLosses(info Info, initial [][]float64) ([]float64, error) {
 	sys, err := info.Problem.Discretize(info.Grid)
 	if err != nil {
@@ -104,9 +105,7 @@ func StillLosses(info Info, initial [][]float64) ([]float64, error) {
 	}
 	squares, field, out := make([]float64, len(sys.Sets)), make([]float64, info.Grid.Size()), make([]float64, len(initial))
 	for i, u0 := range initial {
-		for at := 0; at < len(field); at += len(u0) {
-			copy(field[at:], u0)
-		}
+		info.Problem.Hold(field, u0, info.SliceSize())
 		if out[i] = l.Evaluate(squares, field, u0, nil, 0); out[i] == 0 {
 			out[i] = 1
 		}
@@ -159,7 +158,7 @@ func (ch *lossChunk) evaluate(e *pde.Evaluator, gradient bool) {
 	}
 }
 
-// Evaluate returns the loss of u (P) for an initial condition and the mean
+// Evaluate returns the loss of u (P) for the inputs of a sample and the mean
 // square of every set of rows in meanSquares. With ubar not nil it also adds
 // scale·∂L/∂u to ubar (P).
 func (l *Loss) Evaluate(meanSquares, u, initial, ubar []float64, scale float64) float64 {

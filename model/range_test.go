@@ -29,7 +29,7 @@ func TestRange(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		next, err := sampler(p, p.Initial, g)
+		next, err := sampler(p, g)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,9 +49,10 @@ func TestRange(t *testing.T) {
 		if why := r.Outside(far); !strings.Contains(why, "those of the PDE file's distribution are from") {
 			t.Errorf("%s: a million times too large: %q", name, why)
 		}
-		size := (r.high - r.low) / 2
+		in := r.inputs[0]
+		size := (in.high - in.low) / 2
 		for i := range u0 {
-			u0[i] = (r.low+r.high)/2 + size*math.Copysign(1, float64(i%2)-0.5)
+			u0[i] = (in.low+in.high)/2 + size*math.Copysign(1, float64(i%2)-0.5)
 		}
 		if why := r.Outside(u0); !strings.Contains(why, "neighbouring values differ") {
 			t.Errorf("%s: a sawtooth: %q", name, why)

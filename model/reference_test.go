@@ -30,7 +30,7 @@ func TestRandomField(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := sampler(p, p.Initial, g)
+		f, err := sampler(p, g)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -35,7 +35,8 @@ func Stages(s *Spec, p *pde.Problem) ([]Stage, error) {
 		done += x.Steps
 		at := fmt.Sprintf("training.stages.%d", i)
 		on := *s
-		on.Grid = maps.Clone(s.Grid)
+		on.Grid = map[string]int{}
+		maps.Copy(on.Grid, s.Grid)
 		maps.Copy(on.Grid, x.Grid)
 		g, err := trainingGrid(&on, p)
 		if err != nil {
@@ -71,6 +72,9 @@ func trainingGrid(s *Spec, p *pde.Problem) (*grid.Grid, error) {
 		return nil, err
 	}
 	for name, window := range s.Training.Window {
+		if p.Steady {
+			return nil, fmt.Errorf("training.window.%s: problem %s has time: none", name, p.Name)
+		}
 		axis := &g.Axes[0]
 		if name != axis.Name {
 			return nil, fmt.Errorf("training.window.%s: want the first axis of problem %s, %s", name, p.Name, axis.Name)
@@ -145,9 +149,49 @@ func LeastRows(sys *pde.System, windows []grid.Window) int {
 	return least
 }
 
-// OnAxes returns an initial condition given on the axes from at the points of to:
-// thinned out where they are among them, interpolated elsewhere.
-func OnAxes(u0 []float64, from, to []grid.Axis) []float64 {
+// InputsOn returns the inputs of a sample on one grid at the points of another: thinned
+// out where they are among them, interpolated elsewhere as the inputs are.
+func InputsOn(p *pde.Problem, sample []float64, from, to *grid.Grid) []float64 {
+	if slices.Equal(from.Axes, to.Axes) {
+		return sample
+	}
+	var out []float64
+	target := p.PlaceInputs(to)
+	for i, in := range p.PlaceInputs(from) {
+		v := in.Of(sample)
+		switch {
+		case len(in.Space) == 0:
+		case in.Nearest && !Thins(target[i].Space, in.Space):
+			v = nearest(v, in.Space, target[i].Space)
+		default:
+			v = onAxes(v, in.Space, target[i].Space)
+		}
+		out = append(out, v...)
+	}
+	return out
+}
+
+// nearest takes the value at the nearest point.
+func nearest(u []float64, from, to []grid.Axis) []float64 {
+	size := 1
+	for _, a := range to {
+		size *= a.Points
+	}
+	out := make([]float64, size)
+	for i := range out {
+		rest, at, stride := i, 0, 1
+		for a := len(to) - 1; a >= 0; a-- {
+			at += from[a].Nearest(to[a].Coordinate(rest%to[a].Points)) * stride
+			rest /= to[a].Points
+			stride *= from[a].Points
+		}
+		out[i] = u[at]
+	}
+	return out
+}
+
+// onAxes does so for one field.
+func onAxes(u0 []float64, from, to []grid.Axis) []float64 {
 	if slices.Equal(from, to) {
 		return u0
 	}

@@ -21,7 +21,9 @@ type (
 		Residual    fileRows                  `yaml:"residual" config:"required"`
 		Conditions  config.Map[fileRows]      `yaml:"conditions"`
 		Ansatz      fileAnsatz                `yaml:"ansatz"`
+		Time        config.Scalar             `yaml:"time"`
 		Initial     fileSampler               `yaml:"initial"`
+		Inputs      config.Map[fileSampler]   `yaml:"inputs"`
 		Reference   fileReference             `yaml:"reference"`
 	}
 	fileAxis struct {
@@ -55,6 +57,7 @@ type (
 	fileTerm struct {
 		factors  []fileFactor
 		spectral *fileSpectral
+		flux     *fileFlux
 		pos      config.Position
 	}
 	fileRows struct {
@@ -125,12 +128,16 @@ func axisOf(p string) string {
 }
 
 // UnmarshalConfig reads one factor, {factors: [...]} for a product, or
-// {spectral: ...}.
+// {spectral: ...} or {flux: ...}.
 func (t *fileTerm) UnmarshalConfig(n config.Node) error {
 	t.pos = n.Position()
 	if _, ok := n.Lookup("spectral"); ok {
 		t.spectral = &fileSpectral{}
 		return n.Decode(t.spectral)
+	}
+	if _, ok := n.Lookup("flux"); ok {
+		t.flux = &fileFlux{}
+		return n.Decode(t.flux)
 	}
 	if _, ok := n.Lookup("factors"); ok {
 		var product struct {

@@ -116,8 +116,13 @@ func (l *loader) problem() *Problem {
 		l.values[name] = Const(value)
 	}
 	l.axes(p)
-	names := append(p.AxisNames(), p.InitialName(), p.Unknown)
+	l.inputs(p)
+	names := slices.Concat(p.AxisNames(), p.InputNames(), []string{p.Unknown})
 	for name, t := range f.Terms.All() {
+		if t.flux != nil {
+			p.Terms = append(p.Terms, l.flux(p, name, t.flux)...)
+			continue
+		}
 		p.Terms = append(p.Terms, l.term(p, name, t))
 		names = append(names, name)
 	}
@@ -136,7 +141,7 @@ func (l *loader) problem() *Problem {
 		p.Conditions = append(p.Conditions, l.rows(p, name, r, names))
 	}
 	l.ansatz(p)
-	p.Initial = l.sampler(p, l.file.Initial)
+	l.steady(p)
 	l.reference(p)
 	return p
 }
@@ -149,7 +154,8 @@ func (l *loader) mathematical(p *Problem) {
 		_, constant := f.Constants.Entry(name)
 		_, term := f.Terms.Entry(name)
 		_, expression := f.Expressions.Entry(name)
-		if !axis && !constant && !term && !expression && p.Unknown != name && p.InitialName() != name {
+		_, input := f.Inputs.Entry(name)
+		if !axis && !constant && !term && !expression && !input && p.Unknown != name && p.InitialName() != name {
 			l.values[name] = Const(v)
 		}
 	}
@@ -237,7 +243,10 @@ func (l *loader) withUnit(axis string, ends []config.Scalar) bool {
 
 // distinct reports what is not a name, and names used twice.
 func (l *loader) distinct(p *Problem) {
-	seen := map[string]string{p.Unknown: "the unknown", p.InitialName(): "the initial condition"}
+	seen := map[string]string{p.Unknown: "the unknown"}
+	if !p.Steady {
+		seen[p.InitialName()] = "the initial condition"
+	}
 	check := func(name, what string, at config.Position) {
 		if !isName(name) {
 			l.report(at.Errorf("%s %q is not a name", what, name).WithHint("a name is letters, digits and _, no digit first, and not the name of a function"))
@@ -259,6 +268,9 @@ func (l *loader) distinct(p *Problem) {
 	}
 	for i := range f.Constants.Len() {
 		check(f.Constants.At(i).Key, "constant", f.Constants.At(i).KeyPos)
+	}
+	for i := range f.Inputs.Len() {
+		check(f.Inputs.At(i).Key, "input", f.Inputs.At(i).KeyPos)
 	}
 	for i := range f.Terms.Len() {
 		check(f.Terms.At(i).Key, "term", f.Terms.At(i).KeyPos)
@@ -362,7 +374,7 @@ func (l *loader) rows(p *Problem, name string, f fileRows, names []string) Rows 
 	}
 	r.Expr, r.Text = l.expression(f.Expression, names), f.Expression.Text
 	if f.Weight.Text != "" {
-		r.Weight = l.expression(f.Weight, append(p.AxisNames(), p.InitialName()))
+		r.Weight = l.expression(f.Weight, append(p.AxisNames(), p.InputNames()...))
 	}
 	for i := range f.At.Len() {
 		e := f.At.At(i)
@@ -397,7 +409,7 @@ func (l *loader) ansatz(p *Problem) {
 	f := l.file.Ansatz
 	p.Ansatz = Ansatz{Offset: Const(0), Multiplier: Const(1)}
 	if f.Offset.Text != "" {
-		p.Ansatz.Offset = l.expression(f.Offset, append(p.AxisNames(), p.InitialName()))
+		p.Ansatz.Offset = l.expression(f.Offset, append(p.AxisNames(), p.InputNames()...))
 	}
 	if f.Multiplier.Text != "" {
 		p.Ansatz.Multiplier = l.expression(f.Multiplier, p.AxisNames())

@@ -31,7 +31,9 @@ type Problem struct {
 	Residual    Rows
 	Conditions  []Rows
 	Ansatz      Ansatz
-	Initial     Sampler
+	Steady      bool    // no axis is time
+	Initial     Sampler // of the first of Inputs, unless Steady
+	Inputs      []Input // the initial condition, unless Steady, then those of `inputs`
 	Reference   Reference
 
 	Source []byte // the file it was read from
@@ -67,6 +69,7 @@ type Named struct {
 type Term struct {
 	Name     string
 	Factors  []Factor
+	PerStep  bool // divided by the step of its axis: half of a flux term
 	Spectral *Spectral
 }
 
@@ -116,10 +119,10 @@ type Rows struct {
 	Name string
 	Kind Kind
 	// Expr is the unweighted expression, constants and sub-expressions
-	// substituted; its variables are terms, axis names and InitialName.
+	// substituted; its variables are terms, axis names and inputs.
 	Expr *Expr
 	Text string // of Expr in the file, with names of constants and sub-expressions
-	// Weight multiplies Expr; its variables are axis names and InitialName.
+	// Weight multiplies Expr; its variables are axis names and inputs.
 	Weight *Expr
 	// At fixes axes at an end: axis name -> "low" or "high".
 	At map[string]string
@@ -129,7 +132,7 @@ type Rows struct {
 
 // Ansatz is u = Offset + Multiplier * P(b) * w (docs/constraint.md, section 2).
 type Ansatz struct {
-	Offset     *Expr // in axis names and InitialName; default 0
+	Offset     *Expr // in axis names and inputs; default 0
 	Multiplier *Expr // in axis names; default 1
 	RemoveMean bool  // P removes the mean over the axes other than the first
 }
@@ -159,7 +162,7 @@ const DiscreteSolver = "discrete"
 const FileSolver = "file"
 
 // InitialName is the name of the initial condition in expressions: the
-// unknown's name followed by 0, e.g. "u0".
+// unknown's name followed by 0, e.g. "u0". A Steady problem has none.
 func (p *Problem) InitialName() string { return p.Unknown + "0" }
 
 // CheckConditions returns an error, with its place in the file, for a problem
@@ -168,6 +171,13 @@ func (p *Problem) InitialName() string { return p.Unknown + "0" }
 func (p *Problem) CheckConditions() error {
 	if len(p.Conditions) > 0 || p.Ansatz.Offset.DependsOn(p.InitialName()) || p.Residual.Expr.DependsOn(p.InitialName()) {
 		return nil
+	}
+	if _, free := p.Ansatz.Multiplier.Constant(); p.Steady && !free {
+		return nil // which the ansatz meets
+	}
+	if p.Steady {
+		return config.Join(p.residual.Errorf("no conditions: nothing but the residual is required of %s, and that holds for many fields", p.Unknown).
+			WithHint("add conditions with rows for every wall, or an ansatz that meets them"))
 	}
 	return config.Join(p.residual.Errorf("no conditions: nothing but the residual is required of %s, and that holds for many fields whatever %s is", p.Unknown, p.InitialName()).
 		WithHint("add conditions: {initial: {kind: initial, at: {%s: low}, expression: %s - %s}}, and rows for every wall", p.Axes[0].Name, p.Unknown, p.InitialName()))
@@ -325,6 +335,11 @@ func (p *Problem) Describe() []string {
 	add("ansatz     %s = %s", p.Unknown, basis)
 	if p.Initial.Distribution != "" {
 		add("initial    %s", p.Initial)
+	}
+	for _, in := range p.Inputs {
+		if p.Steady || in.Name != p.InitialName() {
+			add("drawn      %s: %s", in.Name, in.Sampler)
+		}
 	}
 	return out
 }

@@ -62,15 +62,24 @@ func (r *PointRows) Prepare() {
 	}
 }
 
-// SetInitial writes the initial condition (InitialSize values) at the points to Extras.
+// SetInitial writes the inputs of a sample (InitialSize values) at the points to Extras.
 func (r *PointRows) SetInitial(initial []float64) {
-	n := int32(r.system.InitialSize())
+	n := int32(r.system.SliceSize())
 	for e, x := range r.Set.Extras {
 		if x.Axis >= 0 {
 			continue
 		}
+		in, out := &r.system.Inputs[x.Input], r.Extras[e]
+		if x.Input == 0 && !r.system.Problem.Steady { // the initial condition, which most rows read
+			if x.Shift == 0 {
+				for i, p := range r.Points {
+					out[i] = initial[p%n]
+				}
+				continue
+			}
+		}
 		for i, p := range r.Points {
-			r.Extras[e][i] = initial[p%n]
+			out[i] = initial[in.At(p, x.Along, x.Shift)]
 		}
 	}
 }
@@ -82,14 +91,20 @@ type Evaluator struct {
 	in, out [][]float64
 	views   [][]float64
 
-	offset *Workspace // of the ansatz's offset
-	first  []float64  // the coordinate along the first axis, on a slice
+	offset *Workspace  // of the ansatz's offset
+	first  []float64   // the coordinate along the first axis, on a slice
+	inputs [][]float64 // those that the offset reads, on a slice
 }
 
 // NewEvaluator makes an Evaluator of at most the given number of rows at a time.
 func (s *System) NewEvaluator(rows int) *Evaluator {
-	e := &Evaluator{system: s, offset: s.offset.NewWorkspace(), first: make([]float64, s.InitialSize())}
-	inputs, outputs := len(s.Grid.Axes)+1, 1
+	e := &Evaluator{system: s, offset: s.offset.NewWorkspace(), first: make([]float64, s.SliceSize()), inputs: make([][]float64, len(s.Inputs))}
+	for i, in := range s.Inputs {
+		if s.Problem.Ansatz.Offset.DependsOn(in.Name) && (i > 0 || s.Problem.Steady) {
+			e.inputs[i] = make([]float64, s.SliceSize())
+		}
+	}
+	inputs, outputs := len(s.Grid.Axes)+len(s.Inputs), 1
 	for _, set := range s.Sets {
 		var work [3]*Workspace
 		for order := range work {
@@ -128,19 +143,31 @@ func (e *Evaluator) Eval(r *PointRows, order Order, z [][]float64, lo, m int) []
 }
 
 // Offset writes the ansatz's offset g_0 on one slice along the first axis to dst
-// (InitialSize) for an initial condition.
+// (SliceSize) for the inputs of a sample.
 func (e *Evaluator) Offset(dst, initial []float64, slice int) {
-	e.ansatz(e.system.offset, e.offset, dst, initial, slice)
+	n := len(dst)
+	for i, buffer := range e.inputs {
+		for p := range buffer {
+			buffer[p] = initial[e.system.Inputs[i].At(int32(slice*n+p), 0, 0)]
+		}
+	}
+	if !e.system.Problem.Steady {
+		e.inputs[0] = initial[:n]
+	}
+	e.ansatz(e.system.offset, e.offset, dst, slice)
+	if !e.system.Problem.Steady {
+		e.inputs[0] = nil
+	}
 }
 
-// ansatz runs a program of the coordinates and the initial condition on one slice.
-func (e *Evaluator) ansatz(program *Program, work *Workspace, dst, initial []float64, slice int) {
+// ansatz runs a program of the coordinates and the inputs on one slice.
+func (e *Evaluator) ansatz(program *Program, work *Workspace, dst []float64, slice int) {
 	t := e.system.Grid.Axes[0].Coordinate(slice)
 	for i := range e.first {
 		e.first[i] = t
 	}
 	in := append(e.in[:0], e.first)
-	in = append(append(in, e.system.coordinates...), initial)
+	in = append(append(in, e.system.coordinates...), e.inputs...)
 	out := append(e.views[:0], dst)
 	program.Eval(work, len(dst), out, in)
 }
@@ -151,10 +178,10 @@ func (s *System) Multiplier() []float64 {
 	if one, constant := s.Problem.Ansatz.Multiplier.Constant(); constant && one == 1 {
 		return nil
 	}
-	mu, n, e := make([]float64, s.Grid.Size()), s.InitialSize(), s.NewEvaluator(1)
-	work, unread := s.multiplier.NewWorkspace(), make([]float64, n)
+	mu, n, e := make([]float64, s.Grid.Size()), s.SliceSize(), s.NewEvaluator(1)
+	work := s.multiplier.NewWorkspace()
 	for slice := range s.Grid.Axes[0].Points {
-		e.ansatz(s.multiplier, work, mu[slice*n:(slice+1)*n], unread, slice)
+		e.ansatz(s.multiplier, work, mu[slice*n:(slice+1)*n], slice)
 	}
 	return mu
 }

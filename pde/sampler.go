@@ -11,31 +11,39 @@ import (
 	"pihc/internal/config"
 )
 
-// Sampler is the distribution of initial conditions. A draw z of it is the initial
-// condition Offset + Scale·f(z), with f named by Positive.
+// Sampler is the distribution of an input. A draw z of it gives Offset + Scale·f(z), with f
+// named by Positive or given by Levels.
 type Sampler struct {
-	Distribution string // "uniform-constant", "random-sines", "random-field", "random-series" or "mixture"
+	Distribution string // "uniform-constant", "random-sines", "random-field", "random-series", "mixture" or, of numbers, "uniform" or "log-uniform"
 	Low, High    float64
 	Field        string             // random-field: its covariance, by the name sim.NewField knows
 	Series       string             // random-series: its functions along axes with walls, as sim.NewSeries knows them
 	Parameters   map[string]float64 // of either
 	Mixture      []Sampler          // mixture: drawn from in proportion to Weight
 	Weight       float64
-	Positive     string // "" for z itself, "exp", "square" or "softplus"
+	Positive     string    // "" for z itself, "exp", "square" or "softplus"
+	Levels       []float64 // two values, for z < 0 and others; none: z itself
 	Offset       float64
 	Scale        float64 // 0 counts as 1
 }
 
-// Transform replaces draws by initial conditions, value by value.
+// Transform replaces draws by values of the input.
 func (s Sampler) Transform(z []float64) {
 	scale := s.Scale
 	if scale == 0 {
 		scale = 1
 	}
-	if s.Positive == "" && scale == 1 && s.Offset == 0 {
+	if s.Positive == "" && len(s.Levels) == 0 && scale == 1 && s.Offset == 0 {
 		return
 	}
 	for i, v := range z {
+		if len(s.Levels) > 0 {
+			level := s.Levels[0]
+			if v >= 0 {
+				level = s.Levels[1]
+			}
+			v = level
+		}
 		switch s.Positive {
 		case "exp":
 			v = math.Exp(v)
@@ -81,6 +89,9 @@ func (s Sampler) String() string {
 	if s.Positive != "" {
 		b.WriteString(", its " + s.Positive)
 	}
+	if len(s.Levels) > 0 {
+		fmt.Fprintf(&b, ", %g below 0 and %g above", s.Levels[0], s.Levels[1])
+	}
 	if s.Scale != 0 && s.Scale != 1 {
 		fmt.Fprintf(&b, ", times %g", s.Scale)
 	}
@@ -90,7 +101,7 @@ func (s Sampler) String() string {
 	return b.String()
 }
 
-// fileSampler is `initial` in a PDE file, and each part of a mixture.
+// fileSampler is `initial` in a PDE file, one of `inputs`, and each part of a mixture.
 type fileSampler struct {
 	Distribution string                    `yaml:"distribution"`
 	Low          config.Scalar             `yaml:"low"`
@@ -103,7 +114,11 @@ type fileSampler struct {
 	Positive     string                    `yaml:"positive"`
 	Offset       config.Scalar             `yaml:"offset"`
 	Scale        config.Scalar             `yaml:"scale"`
-	Pos          config.Position           `yaml:"-"`
+	Levels       []config.Scalar           `yaml:"levels"`
+	// Of inputs alone.
+	Axes          []string        `yaml:"axes"`
+	Interpolation string          `yaml:"interpolation"`
+	Pos           config.Position `yaml:"-"`
 }
 
 // samplerParameters are the parameters of all distributions.
@@ -114,7 +129,8 @@ func (f *fileSampler) UnmarshalConfig(n config.Node) error {
 	type plain fileSampler
 	for _, key := range samplerParameters {
 		if at, ok := n.Lookup(key); ok {
-			return at.Errorf("initial: %s is a parameter of a distribution", key).WithHint("it belongs in initial.parameters: parameters: {%s: ...}", key)
+			what := strings.Split(n.Path(), ".of.")[0]
+			return at.Errorf("%s: %s is a parameter of a distribution", what, key).WithHint("it belongs in %s.parameters: parameters: {%s: ...}", what, key)
 		}
 	}
 	return n.Decode((*plain)(f))
@@ -122,6 +138,8 @@ func (f *fileSampler) UnmarshalConfig(n config.Node) error {
 
 // samplerKeys are the keys that belong to some distributions only.
 var samplerKeys = map[string][]string{
+	"uniform":          {"low", "high"},
+	"log-uniform":      {"low", "high"},
 	"uniform-constant": {"low", "high"},
 	"random-sines":     {"low", "high"},
 	"random-field":     {"field", "parameters"},
@@ -129,11 +147,12 @@ var samplerKeys = map[string][]string{
 	"mixture":          {"of"},
 }
 
-// sampler reads a distribution. Parameters are explained and checked by sim.
-func (l *loader) sampler(p *Problem, f fileSampler) Sampler {
+// sampler reads the distribution of an input along axes of space. Parameters are explained
+// and checked by sim.
+func (l *loader) sampler(space []DomainAxis, f fileSampler, what string) Sampler {
 	s := Sampler{Distribution: f.Distribution, Field: f.Field, Series: f.Series, Positive: f.Positive, Scale: 1, Weight: 1}
 	bad := func(format string, args ...any) *config.Mistake {
-		problem := f.Pos.Errorf("initial: "+format, args...)
+		problem := f.Pos.Errorf(what+": "+format, args...)
 		l.report(problem)
 		return problem
 	}
@@ -143,7 +162,7 @@ func (l *loader) sampler(p *Problem, f fileSampler) Sampler {
 		"parameters": f.Parameters.Len() > 0, "of": len(f.Of) > 0,
 	}
 	if !known {
-		if f.Distribution != "" { // without one, no dataset can be generated
+		if f.Distribution != "" || what != "initial" { // without that one, no dataset can be generated
 			bad("distribution %q: want %s", f.Distribution, strings.Join(slices.Sorted(maps.Keys(samplerKeys)), ", "))
 		}
 		return s
@@ -169,32 +188,48 @@ func (l *loader) sampler(p *Problem, f fileSampler) Sampler {
 		}
 	}
 	if s.Scale == 0 {
-		l.report(f.Scale.Pos.Errorf("initial: scale 0 leaves nothing of the draw"))
+		l.report(f.Scale.Pos.Errorf("%s: scale 0 leaves nothing of the draw", what))
 	}
 	if s.Weight <= 0 {
-		l.report(f.Weight.Pos.Errorf("initial: weight %g: want a positive number", s.Weight))
+		l.report(f.Weight.Pos.Errorf("%s: weight %g: want a positive number", what, s.Weight))
 	}
 	if !slices.Contains([]string{"", "exp", "square", "softplus"}, s.Positive) {
 		bad("positive %q: want exp, square or softplus", s.Positive)
 	}
-	walls := slices.IndexFunc(p.Axes[min(1, len(p.Axes)):], func(a DomainAxis) bool { return a.Boundary != grid.Periodic })
+	if len(f.Levels) > 0 {
+		for _, v := range f.Levels {
+			s.Levels = append(s.Levels, l.number(v, "levels"))
+		}
+		switch {
+		case len(s.Levels) != 2:
+			bad("levels wants two values, of a draw below 0 and of others")
+			s.Levels = nil
+		case s.Positive != "":
+			bad("levels and positive exclude each other")
+		}
+	}
+	walls := slices.IndexFunc(space, func(a DomainAxis) bool { return a.Boundary != grid.Periodic })
 	switch f.Distribution {
-	case "uniform-constant", "random-sines":
+	case "uniform-constant", "random-sines", "uniform", "log-uniform":
 		if !present["low"] || !present["high"] {
 			bad("%s wants low and high", f.Distribution)
 		} else if s.High < s.Low {
-			l.report(f.High.Pos.Errorf("initial: high %g is below low %g", s.High, s.Low))
+			l.report(f.High.Pos.Errorf("%s: high %g is below low %g", what, s.High, s.Low))
+		} else if f.Distribution == "log-uniform" && s.Low <= 0 {
+			l.report(f.Low.Pos.Errorf("%s: low %g: a log-uniform number is positive", what, s.Low))
 		}
 	case "random-field":
 		if f.Field == "" {
 			bad("a random-field wants field, the name of its covariance").WithHint("periodic-kernel or power-law")
 		}
 		if walls >= 0 {
-			bad("a random-field needs periodic axes of space; axis %s is %v", p.Axes[1+walls].Name, p.Axes[1+walls].Boundary).
+			bad("a random-field needs periodic axes of space; axis %s is %v", space[walls].Name, space[walls].Boundary).
 				WithHint("a random-series draws fields between walls")
 		}
 	case "random-series":
 		switch {
+		case len(space) > 2:
+			bad("a random-series is along one axis or two, not %d", len(space)).WithHint("axes: [...] names those that the input extends along")
 		case !slices.Contains([]string{"periodic", "free", "cosine", "sine"}, f.Series):
 			bad("series %q: want periodic, free, cosine or sine", f.Series)
 		case walls < 0 && f.Series != "periodic":
@@ -206,10 +241,13 @@ func (l *loader) sampler(p *Problem, f fileSampler) Sampler {
 		}
 		for _, part := range f.Of {
 			if part.Distribution == "mixture" || part.Distribution == "" {
-				l.report(part.Pos.Errorf("initial: a part of a mixture wants a distribution that is no mixture"))
+				l.report(part.Pos.Errorf("%s: a part of a mixture wants a distribution that is no mixture", what))
 				continue
 			}
-			s.Mixture = append(s.Mixture, l.sampler(p, part))
+			s.Mixture = append(s.Mixture, l.sampler(space, part, what))
+			if s.Mixture[0].Number() != s.Mixture[len(s.Mixture)-1].Number() {
+				l.report(part.Pos.Errorf("%s: a mixture draws numbers or fields, not both", what))
+			}
 		}
 	}
 	return s

@@ -13,13 +13,15 @@ import (
 // compiled programs over points.
 //
 // The unknown is one scalar field: Terms[0] is that field itself, every operator maps
-// it to one number a point, and an initial condition has InitialSize values. What else
+// it to one number a point, and the inputs of a sample have InitialSize values. What else
 // relies on it is the ansatz here, and the basis and the field of package constraint.
 type System struct {
 	Problem *Problem
 	Grid    *grid.Grid
 	Terms   []Operator
 	Sets    []*RowSet // see Residual; conditions in file order
+
+	Inputs []PlacedInput
 
 	offset, multiplier *Program    // of the ansatz
 	coordinates        [][]float64 // on a slice along the first axis, of all other axes
@@ -58,10 +60,14 @@ type RowSet struct {
 }
 
 // Extra is an input of a row program that is not a term: a coordinate of the
-// axis Axis, or (Axis < 0) the initial condition at the row's spatial position.
+// axis Axis, or (Axis < 0) one of the System's Inputs at the row's position, or so many
+// steps from it.
 type Extra struct {
-	Name string
-	Axis int
+	Name  string
+	Axis  int
+	Input int
+	Along int // the axis of the steps
+	Shift int
 }
 
 // Order says which derivatives of rows an evaluation gives.
@@ -99,7 +105,7 @@ func (s *System) NewGatherer(pool *kernel.Pool) *grid.Gatherer {
 
 // Discretize puts the problem on g, whose axes must be the problem's.
 func (p *Problem) Discretize(g *grid.Grid) (*System, error) {
-	s := &System{Problem: p, Grid: g}
+	s := &System{Problem: p, Grid: g, Inputs: p.PlaceInputs(g)}
 	if err := p.gridTerms(s); err != nil {
 		return nil, err
 	}
@@ -111,7 +117,7 @@ func (p *Problem) Discretize(g *grid.Grid) (*System, error) {
 		set.index = len(s.Sets)
 		s.Sets = append(s.Sets, set)
 	}
-	inputs := append(p.AxisNames(), p.InitialName())
+	inputs := append(p.AxisNames(), p.InputNames()...)
 	var err error
 	if s.offset, err = Compile([]*Expr{p.Ansatz.Offset}, inputs); err != nil {
 		return nil, fmt.Errorf("ansatz offset: %w", err)
@@ -121,7 +127,7 @@ func (p *Problem) Discretize(g *grid.Grid) (*System, error) {
 	}
 	for a, axis := range g.Axes[1:] {
 		stride := g.Strides()[1+a]
-		x := make([]float64, s.InitialSize())
+		x := make([]float64, s.SliceSize())
 		for i := range x {
 			x[i] = axis.Coordinate(i / stride % axis.Points)
 		}
@@ -167,6 +173,9 @@ func (p *Problem) gridTerms(s *System) error {
 				return fmt.Errorf("term %s: %w", t.Name, err)
 			}
 			product.Lines = append(product.Lines, line)
+			if t.PerStep {
+				product.Coef /= axis.Step()
+			}
 		}
 		s.Terms = append(s.Terms, Operator{Name: t.Name, Operator: grid.NewOperator(s.Grid, product)})
 	}
@@ -214,13 +223,15 @@ func (s *System) rowSet(r Rows) (*RowSet, error) {
 	}
 	for i, name := range p.AxisNames() {
 		if weighted.DependsOn(name) {
-			set.Extras = append(set.Extras, Extra{name, i})
+			set.Extras = append(set.Extras, Extra{Name: name, Axis: i})
 			inputs = append(inputs, name)
 		}
 	}
-	if name := p.InitialName(); weighted.DependsOn(name) {
-		set.Extras = append(set.Extras, Extra{name, -1})
-		inputs = append(inputs, name)
+	for _, x := range s.inputExtras() {
+		if weighted.DependsOn(x.Name) {
+			set.Extras = append(set.Extras, x)
+			inputs = append(inputs, x.Name)
+		}
 	}
 	window, err := s.rowWindow(r)
 	if err != nil {
@@ -314,9 +325,32 @@ func (s *System) rowWindow(r Rows) (grid.Window, error) {
 	return w, nil
 }
 
-// InitialSize is the number of values of an initial condition: the points of
-// all axes but the first.
-func (s *System) InitialSize() int { return s.Grid.Size() / s.Grid.Axes[0].Points }
+// inputExtras are all that rows may read of inputs: the values at a point, and, as flux
+// terms do, at its neighbours.
+func (s *System) inputExtras() []Extra {
+	var all []Extra
+	for i, in := range s.Inputs {
+		all = append(all, Extra{Name: in.Name, Axis: -1, Input: i})
+	}
+	for i, in := range s.Inputs {
+		for a := range s.Grid.Axes {
+			for _, shift := range []int{1, -1} {
+				all = append(all, Extra{Name: shiftedName(in.Name, a, shift), Axis: -1, Input: i, Along: a, Shift: shift})
+			}
+		}
+	}
+	return all
+}
+
+// SliceSize is the number of points of all axes but the first.
+func (s *System) SliceSize() int { return s.Grid.Size() / s.Grid.Axes[0].Points }
+
+// InitialSize is the number of values of the inputs of a sample: where there is nothing but
+// an initial condition, SliceSize.
+func (s *System) InitialSize() int {
+	last := s.Inputs[len(s.Inputs)-1]
+	return last.Offset + last.Size
+}
 
 // HasOffset reports whether the ansatz has a non-zero offset g_0.
 func (s *System) HasOffset() bool {

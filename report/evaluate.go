@@ -13,7 +13,7 @@ import (
 
 // Samples are initial conditions a method is scored on.
 type Samples struct {
-	Initial [][]float64       // per sample: InitialSize values on the engine's grid
+	Initial [][]float64       // per sample: InitialSize values, its inputs, on the engine's grid
 	Seeds   []constraint.Seed // per sample: the points it is constrained at
 	// Truth returns the classical solution of sample i (P), valid until the next
 	// call; nil where there is none.
@@ -43,10 +43,10 @@ func Evaluate[T kernel.Float](e model.Engine[T], params []T, s Samples, each fun
 		return nil, err
 	}
 	still := make([]float64, info.Grid.Size())
-	seen := info.Spec.WindowEnd(info.Grid) * info.InitialSize()
+	seen := info.Spec.WindowEnd(info.Grid) * info.SliceSize()
 	err = e.Predict(params, model.Batch{Initial: s.Initial, Seeds: s.Seeds}, func(i int, p *model.Prediction) error {
 		x := NewSample(i)
-		x.InitialMean = mean(s.Initial[i])
+		x.InitialMean = mean(info.Problem.PlaceInputs(info.Grid)[0].Of(s.Initial[i]))
 		var truth []float64
 		if s.Truth != nil {
 			var err error
@@ -58,11 +58,13 @@ func Evaluate[T kernel.Float](e model.Engine[T], params []T, s Samples, each fun
 			if seen < len(truth) {
 				x.Unseen = absent(grid.RelativeL2(p.Field[seen:], truth[seen:]))
 			}
-			hold(still, s.Initial[i])
-			x.Persistence = absent(grid.RelativeL2(still, truth))
 			own, rate := plain.RMS(truth, s.Initial[i])
 			ratio := func(field []float64) float64 { r, _ := plain.RMS(field, s.Initial[i]); return absent(r / rate) }
-			x.RelativeResidual, x.TruthResidual, x.PersistenceResidual = ratio(p.Field), absent(own/rate), ratio(still)
+			x.RelativeResidual, x.TruthResidual = ratio(p.Field), absent(own/rate)
+			if !info.Problem.Steady {
+				info.Problem.Hold(still, s.Initial[i], info.SliceSize())
+				x.Persistence, x.PersistenceResidual = absent(grid.RelativeL2(still, truth)), ratio(still)
+			}
 		}
 		if p.Passes > 0 {
 			x.Passes = float64(p.Passes)
@@ -104,13 +106,6 @@ func plainResidual(info model.Info) (*constraint.PlainResidual, error) {
 		return nil, err
 	}
 	return constraint.NewPlainResidual(sys, nil)
-}
-
-// hold fills a field with the initial condition at all times.
-func hold(field, initial []float64) {
-	for at := 0; at < len(field); at += len(initial) {
-		copy(field[at:], initial)
-	}
 }
 
 // kindRMS is the root mean square over all rows of one kind, NaN if there are

@@ -59,7 +59,7 @@ type Expert struct {
 // and left out of the JSON.
 type Sample struct {
 	Index         int
-	InitialMean   float64 // mean of the initial condition over space
+	InitialMean   float64 // mean of the initial condition over space, of the first input of a steady problem
 	RelativeL2    float64
 	NRMSE         float64
 	ResidualRMS   float64

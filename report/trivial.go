@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"pihc/grid"
+	"pihc/pde"
 )
 
 // A Trivial prediction needs no training: "zero", "persistence" (the initial condition
@@ -16,9 +17,11 @@ type Trivial struct {
 	Loss       Summary  `json:"loss"`                  // whole: conditions included, border terms not; NaN where it means nothing
 }
 
-// Trivials scores the trivial predictions of fields of the given size; loss is that of
-// a field for an initial condition. Without solutions there is no mean.
-func Trivials(s Samples, size int, loss func(field, initial []float64) float64) ([]Trivial, error) {
+// Trivials scores the trivial predictions of a problem on a grid; loss is that of a field
+// for the inputs of a sample. Without solutions there is no mean, without time no
+// persistence.
+func Trivials(s Samples, p *pde.Problem, g *grid.Grid, loss func(field, initial []float64) float64) ([]Trivial, error) {
+	size := g.Size()
 	zero, held, mean := make([]float64, size), make([]float64, size), make([]float64, size)
 	losses, errors := map[string][]float64{}, map[string][]float64{}
 	score := func(name string, field []float64, i int, truth []float64) {
@@ -38,14 +41,19 @@ func Trivials(s Samples, size int, loss func(field, initial []float64) float64) 
 		if err != nil {
 			return nil, err
 		}
-		hold(held, u0)
 		score("zero", zero, i, truth)
-		score("persistence", held, i, truth)
+		if !p.Steady {
+			p.Hold(held, u0, size/g.Axes[0].Points)
+			score("persistence", held, i, truth)
+		}
 		for p, v := range truth {
 			mean[p] += v / float64(len(s.Initial))
 		}
 	}
-	names := []string{"zero", "persistence"}
+	names := []string{"zero"}
+	if !p.Steady {
+		names = append(names, "persistence")
+	}
 	if s.Truth != nil {
 		names = append(names, "mean")
 		for i := range s.Initial {

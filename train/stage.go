@@ -49,10 +49,10 @@ func (t *trainer[T]) enter() error {
 		return err
 	}
 	t.initials = t.initial
-	if axes := t.stages[at].Grid.Axes[1:]; !slices.Equal(axes, own.Axes[1:]) {
+	if on := t.stages[at].Grid; !slices.Equal(on.Axes, own.Axes) {
 		t.initials = make([][]float64, len(t.initial))
 		for i, u0 := range t.initial {
-			t.initials[i] = model.OnAxes(u0, own.Axes[1:], axes)
+			t.initials[i] = model.InputsOn(t.problem, u0, own, on)
 		}
 	}
 	var ok bool

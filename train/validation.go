@@ -68,12 +68,14 @@ func (t *trainer[T]) validation() error {
 			squares[k] += v
 		}
 		relative += root(p.Loss / t.still[i])
-		like := t.validate.Initial[i]
+		like := t.problem.InitialOf(t.validate.Initial[i], t.info.Grid)
 		if t.truth != nil {
 			like = t.truth[i]
 		}
 		size += grid.Norm(p.Field) / math.Sqrt(float64(len(p.Field)))
-		expected += grid.Norm(like) / math.Sqrt(float64(len(like)))
+		if len(like) > 0 {
+			expected += grid.Norm(like) / math.Sqrt(float64(len(like)))
+		}
 		if t.truth != nil {
 			errs += grid.RelativeL2(p.Field, t.truth[i])
 		}

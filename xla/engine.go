@@ -65,6 +65,9 @@ func newEngine[T kernel.Float](s *model.Spec, p *pde.Problem, o model.EngineOpti
 			return nil, err
 		}
 	}
+	if !p.OnlyInitial() {
+		return nil, errInputs
+	}
 	e := &engine[T]{plan: plan{spec: s, dtype: elementOf[T]()}, loaded: map[loadedKey]*loaded{}}
 	if e.system, err = p.Discretize(g); err != nil {
 		return nil, err

@@ -492,3 +492,6 @@ func (s *sample) describe(solver *solver, r solution, adjoint value) value {
 
 // errNoFNO says that an engine evaluates one kind of network.
 var errNoFNO = errors.New("network.kind: engine xla runs Fourier neural operators (fno) alone")
+
+// errInputs says which problems an engine evaluates.
+var errInputs = errors.New("engine xla runs problems whose samples differ by their initial condition alone; one with inputs or time: none runs on engine cpu")

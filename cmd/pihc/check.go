@@ -82,7 +82,7 @@ type checkResult struct {
 	Description   []string              `json:"description"`
 	Terms         []checkTerm           `json:"terms"`
 	Time          string                `json:"time,omitempty"` // the axis that is time
-	InitialShape  []int                 `json:"initial_shape"`
+	InitialShape  []int                 `json:"initial_shape,omitempty"`
 	Inputs        []string              `json:"inputs"` // of the network
 	Verdict       *discrete.Examination `json:"verdict"`
 	GradientError float64               `json:"gradient_error"`
@@ -179,15 +179,23 @@ func describeInputs(out *checkResult, spec *model.Spec, p *pde.Problem) error {
 	if err != nil {
 		return err
 	}
-	out.InitialShape = on.Shape()[1:]
+	if !p.Steady {
+		out.InitialShape = on.Shape()[1:]
+	}
 	time := "none: all of " + strings.Join(p.AxisNames(), ", ") + " are solved at once"
 	if out.Time != "" {
 		time = out.Time
 	}
 	out.Description = append(out.Description,
-		"time       "+time,
-		fmt.Sprintf("input      %s: %s values along %s", p.InitialName(), data.FormatShape(out.InitialShape), strings.Join(p.AxisNames()[1:], ", ")),
-		"network    sees "+strings.Join(names, ", "))
+		"time       "+time)
+	for _, in := range p.PlaceInputs(on) {
+		shape, along := "1 number", ""
+		if len(in.Axes) > 0 {
+			shape, along = data.FormatShape(in.Shape())+" values", " along "+strings.Join(in.Axes, ", ")
+		}
+		out.Description = append(out.Description, fmt.Sprintf("input      %s: %s%s", in.Name, shape, along))
+	}
+	out.Description = append(out.Description, "network    sees "+strings.Join(names, ", "))
 	return nil
 }
 
@@ -261,10 +269,10 @@ func floorGrid(spec *model.Spec, p *pde.Problem, given map[string]int) (*grid.Gr
 // given fractions of the range where the distribution is one of constants, draws
 // otherwise.
 func statedInitial(spec *model.Spec, p *pde.Problem, g *grid.Grid, fractions []float64) ([][]float64, []string, error) {
-	size := g.Size() / g.Axes[0].Points
+	size := p.SampleSize(g)
 	var fields [][]float64
 	var titles []string
-	if _, constant := p.Initial.Constant(0); constant {
+	if _, constant := p.Initial.Constant(0); constant && p.OnlyInitial() {
 		for _, f := range fractions {
 			v, _ := p.Initial.Constant(f)
 			fields = append(fields, slices.Repeat([]float64{v}, size))

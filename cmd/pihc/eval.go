@@ -303,7 +303,7 @@ func (a *app) score(ctx context.Context, dir string, spec *model.Spec, p *pde.Pr
 		}
 		return loss(field, initial)
 	}
-	if result.Trivial, err = report.Trivials(samples, g.Size(), admissible); err != nil {
+	if result.Trivial, err = report.Trivials(samples, p, g, admissible); err != nil {
 		return nil, err
 	}
 	if records, err := readLog(dir); err == nil {

@@ -178,7 +178,7 @@ func loadSamples(set *data.Dataset, name string, p *pde.Problem, g *grid.Grid, m
 		return s, nil
 	}
 	for i, u0 := range s.Initial {
-		s.Initial[i] = model.OnAxes(u0, from.Axes[1:], g.Axes[1:])
+		s.Initial[i] = model.InputsOn(p, u0, from, g)
 	}
 	if !model.Thins(g.Axes, from.Axes) {
 		if split.Solve {

@@ -170,7 +170,7 @@ func completeProblem(name string, src []byte) ([]byte, *pde.Problem, []string, e
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if p.Initial.Distribution == "" {
+	if !p.Drawn() {
 		return nil, nil, nil, withHint(fmt.Errorf("%s: no `initial`: training needs initial conditions", name),
 			"add initial: {distribution: random-sines, low: -1, high: 1}, or another of docs/pde-files.md")
 	}

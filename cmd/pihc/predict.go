@@ -40,6 +40,10 @@ FILE.npz receives the fields under the unknown's name, as (sample, t, x) or
 With --passes auto (see ` + "`pihc help eval`" + `) it also has, per sample, passes and
 residual: the root of the loss over that of the initial condition at all times.
 
+Where the PDE file has inputs, FILE is an NPZ file with one array for each, under
+its name: a field (sample, x[, y]) or a number (sample), and, unless the problem has
+time: none, "initial". The files of a dataset have these arrays.
+
 The rows each expert samples are drawn anew for every sample, by its position in
 the file, so that one initial condition at two positions gives two fields that
 differ a little; with --points 0 every row counts and they are equal.`,
@@ -50,7 +54,7 @@ differ a little; with --points 0 every row counts and they are equal.`,
 		RunE: func(c *cobra.Command, args []string) error { return a.predict(c, args[0], o) },
 	}
 	o.add(c)
-	c.Flags().StringVarP(&o.initial, "initial", "i", "", "NPY file of initial conditions (required)")
+	c.Flags().StringVarP(&o.initial, "initial", "i", "", "NPY file of initial conditions, or NPZ file of inputs (required)")
 	c.Flags().StringVarP(&o.out, "out", "o", "", "NPZ file to write (required)")
 	c.Flags().BoolVar(&o.removeMean, "remove-mean", false, "subtract the mean of every initial condition first")
 	return c
@@ -83,12 +87,16 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 	defer e.close()
 	a.warnEdits(dir, e.meta())
 	g := e.info().Grid
-	initial, err := readInitial(o.initial, g)
+	initial, err := readInputs(o.initial, p, g)
 	if err != nil {
 		return err
 	}
 	most := maxInitial * max(spec.Network.InitialScale, math.Abs(p.Initial.Low), math.Abs(p.Initial.High))
-	for i, u0 := range initial {
+	for i, sample := range initial {
+		u0 := p.InitialOf(sample, g)
+		if u0 == nil {
+			break
+		}
 		if o.removeMean {
 			subtractMean(u0)
 		}
@@ -187,6 +195,10 @@ func (a *app) warnFar(file string, p *pde.Problem, g *grid.Grid, initial [][]flo
 	if r == nil || err != nil {
 		return err
 	}
+	what := "initial conditions"
+	if !p.OnlyInitial() {
+		what = "samples"
+	}
 	count, first, why := 0, 0, ""
 	for i, u0 := range initial {
 		if w := r.Outside(u0); w != "" {
@@ -196,8 +208,8 @@ func (a *app) warnFar(file string, p *pde.Problem, g *grid.Grid, initial [][]flo
 		}
 	}
 	if count > 0 && a.writes() {
-		fmt.Fprintf(a.Err, "pihc: predict: warning: %d of %d initial conditions in %s are unlike those of training, and their predictions may be far off; sample %d has %s\n",
-			count, len(initial), file, first, why)
+		fmt.Fprintf(a.Err, "pihc: predict: warning: %d of %d %s in %s are unlike those of training, and their predictions may be far off; sample %d has %s\n",
+			count, len(initial), what, file, first, why)
 	}
 	return nil
 }
@@ -210,6 +222,55 @@ func subtractMean(u []float64) {
 	for i := range u {
 		u[i] -= mean
 	}
+}
+
+// readInputs reads the inputs of samples for g: initial conditions, or, of a problem that
+// has others, an NPZ file with one array for each.
+func readInputs(path string, p *pde.Problem, g *grid.Grid) ([][]float64, error) {
+	if p.OnlyInitial() {
+		return readInitial(path, g)
+	}
+	inputs := p.PlaceInputs(g)
+	var want []string
+	for _, in := range inputs {
+		shape := strings.Join(append([]string{"sample"}, in.Axes...), ", ")
+		want = append(want, fmt.Sprintf("%s (%s)", model.InputArray(p, in.Name), shape))
+	}
+	needs := "problem " + p.Name + " wants an NPZ file with the arrays " + strings.Join(want, ", ")
+	if strings.ToLower(filepath.Ext(path)) != ".npz" {
+		return nil, withHint(fmt.Errorf("%s is no NPZ file", path), "%s", needs)
+	}
+	arrays, err := data.ReadNPZ(path)
+	if err != nil {
+		return nil, fmt.Errorf("inputs: %w", err)
+	}
+	count := -1
+	values := make([][]float64, len(inputs))
+	for i, in := range inputs {
+		name := model.InputArray(p, in.Name)
+		a := data.Find(arrays, name)
+		if a == nil {
+			return nil, withHint(fmt.Errorf("%s has no array %q", path, name), "%s", needs)
+		}
+		if len(a.Shape) != 1+len(in.Axes) || data.FormatShape(a.Shape[1:]) != data.FormatShape(in.Shape()) || a.Len() == 0 {
+			return nil, withHint(fmt.Errorf("%s: array %s has shape %s; want samples of %s", path, name, data.FormatShape(a.Shape), data.FormatShape(in.Shape())),
+				"one value for each sample and point; --grid changes the number of points")
+		}
+		if err := a.CheckFinite(); err != nil {
+			return nil, fmt.Errorf("%s: array %s: %w", path, name, err)
+		}
+		if count >= 0 && a.Shape[0] != count {
+			return nil, fmt.Errorf("%s: array %s has %d samples, the first one %d", path, name, a.Shape[0], count)
+		}
+		count, values[i] = a.Shape[0], a.Float64()
+	}
+	samples := make([][]float64, count)
+	for i := range samples {
+		for k, in := range inputs {
+			samples[i] = append(samples[i], values[k][i*in.Size:(i+1)*in.Size]...)
+		}
+	}
+	return samples, nil
 }
 
 // readInitial reads initial conditions for g: (x) or (sample, x), or with two

@@ -42,6 +42,9 @@ func (a *app) addBaselines(page *report.Page, p *pde.Problem, s report.Samples) 
 			return nil
 		}
 	}
+	if p.Steady {
+		return nil
+	}
 	page.Baselines = append(page.Baselines, report.Baseline{
 		Key: "persistence", Label: "persistence", Note: p.InitialName() + " at all times",
 		Evaluation: *report.PersistenceBaseline(&page.Methods[0].Evaluation),
@@ -87,7 +90,7 @@ func addLevels(ctx context.Context, page *report.Page, spec *model.Spec, p *pde.
 func endpoints(p *pde.Problem, shape []int) (low, high report.Endpoint, ok bool, err error) {
 	from, constant := p.Initial.Constant(0)
 	to, _ := p.Initial.Constant(1)
-	if !constant || p.Reference.Solver == "" || p.Reference.Solver == pde.FileSolver {
+	if !constant || !p.OnlyInitial() || p.Reference.Solver == "" || p.Reference.Solver == pde.FileSolver {
 		return low, high, false, nil
 	}
 	points := map[string]int{}

@@ -167,7 +167,7 @@ func (t *timing) classical(ctx context.Context, g *grid.Grid) (*report.Classical
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		initial[k], fields[k] = model.OnAxes(t.samples.Initial[i], t.grid.Axes[1:], g.Axes[1:]), make([]float64, g.Size())
+		initial[k], fields[k] = model.InputsOn(t.problem, t.samples.Initial[i], t.grid, g), make([]float64, g.Size())
 		begin := time.Now()
 		if _, err := solver.Solve(fields[k], initial[k]); err != nil {
 			return nil, nil // it breaks down on a grid this coarse

@@ -214,6 +214,9 @@ func chooseCases(page *report.Page, initial [][]float64) []chosen {
 }
 
 func caseTitle(p *pde.Problem, u0 []float64, i int) string {
+	if !p.OnlyInitial() {
+		return fmt.Sprintf("test sample %d", i)
+	}
 	for _, v := range u0 {
 		if v != u0[0] {
 			return fmt.Sprintf("test sample %d, rms of %s₀ %s", i, p.Unknown, report.Number(report.RMS(u0)))

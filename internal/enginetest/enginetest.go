@@ -9,7 +9,7 @@
 package enginetest
 
 import (
-	_ "embed"
+	"embed"
 	"errors"
 	"fmt"
 	"math"
@@ -24,7 +24,8 @@ import (
 
 // Run runs the suite, a subtest for each case and what is checked. An engine that
 // does not run every kind of network names those it runs, and refuses the others by an
-// error that names the key.
+// error that names the key; it also refuses problems with inputs besides the initial
+// condition.
 func Run(t *testing.T, c model.Constructors, kinds ...string) {
 	for i := range cases {
 		k := &cases[i]
@@ -40,6 +41,12 @@ func Run(t *testing.T, c model.Constructors, kinds ...string) {
 			if kind := spec.Network.Kind; kind != "" && len(kinds) > 0 && !slices.Contains(kinds, kind) {
 				if _, err := c.Float64(spec, s.problem, model.EngineOptions{}); err == nil || !strings.Contains(err.Error(), "network.kind") {
 					t.Errorf("a network of kind %s: %v, want an error that names network.kind", kind, err)
+				}
+				return
+			}
+			if len(kinds) > 0 && !s.problem.OnlyInitial() {
+				if _, err := c.Float64(spec, s.problem, model.EngineOptions{}); err == nil || !strings.Contains(err.Error(), "inputs") {
+					t.Errorf("a problem with inputs: %v, want an error that says so", err)
 				}
 				return
 			}
@@ -85,8 +92,8 @@ func both(checks ...func(s *setup) error) func(s *setup) error {
 	}
 }
 
-//go:embed testdata/burgers.yaml
-var burgers []byte
+//go:embed testdata/*.yaml
+var problems embed.FS
 
 // A testCase is an experiment at toy size.
 type testCase struct {
@@ -136,6 +143,27 @@ training: {batch: 3, micro_batch: 2}
 method: `
 )
 
+const (
+	inputs = `
+version: 1
+problem: inputs
+grid: {t: 9, x: 24}
+network: {width: 6, layers: 2, modes: {t: 3, x: 3}, projection: 8, basis: 4, initial_scale: 0.7, passes: 2, features: {u: 0.7, residual: 0.5, mean_residual: 2}}
+constraint: {experts: {x: 2}, points: 30, tolerance: 1e-13, cost_tolerance: 0, max_iterations: 300, start: 0.1}
+loss: {relative: true, border_jump: 0.2}
+training: {batch: 3, micro_batch: 2}
+method: `
+	steady = `
+version: 1
+problem: steady
+grid: {y: 9, x: 24}
+network: {width: 6, layers: 2, modes: {y: 3, x: 3}, projection: 8, basis: 4}
+constraint: {experts: {y: 2, x: 2}, points: 20, tolerance: 1e-13, cost_tolerance: 0, max_iterations: 300, start: 0.1}
+loss: {relative: true, border_jump: 0.2, border_slope: 0.1}
+training: {batch: 3, micro_batch: 2}
+method: `
+)
+
 var cases = []testCase{
 	{"soft", replace(adsorption, "FORM", "mean-square") + "soft"},
 	{"hard", replace(adsorption, "FORM", "mean-square") + "hard"},
@@ -149,6 +177,12 @@ var cases = []testCase{
 	{"passes soft", flow + "soft"},
 	{"passes hard", flow + "hard"},
 	{"passes moe", flow + "moe"},
+	{"inputs soft", inputs + "soft"},
+	{"inputs hard", inputs + "hard"},
+	{"inputs moe", inputs + "moe"},
+	{"steady soft", steady + "soft"},
+	{"steady hard", steady + "hard"},
+	{"steady moe", steady + "moe"},
 	{"factorised hard", replace(replace(adsorption, "FORM", "mean-square"), "{width", "{kind: ffno, expansion: 2, width") + "hard"},
 	{"factorised passes moe", replace(flow, "{width", "{kind: ffno, expansion: 2, shared_weights: true, width") + "moe"},
 }
@@ -171,8 +205,8 @@ func (k *testCase) open(c model.Constructors) (*setup, error) {
 	if err != nil {
 		return nil, err
 	}
-	if spec.Problem == "burgers" {
-		s.problem, err = pde.Load("burgers.yaml", burgers)
+	if text, missing := problems.ReadFile("testdata/" + spec.Problem + ".yaml"); missing == nil {
+		s.problem, err = pde.Load(spec.Problem+".yaml", text)
 	} else {
 		s.problem, err = pde.Open(spec.Problem)
 	}
@@ -203,10 +237,26 @@ func (k *testCase) open(c model.Constructors) (*setup, error) {
 				u0[p] += 0.05 * float64(1+a) * math.Sin(2*math.Pi*float64(1+(i+a)%2)*x+float64(i))
 			}
 		}
+		if !s.problem.OnlyInitial() {
+			s.drawInputs(u0, i)
+		}
 		s.batch.Initial = append(s.batch.Initial, u0)
 		s.batch.Seeds = append(s.batch.Seeds, constraint.Seed{Run: 1, Step: 2, Sample: uint64(i)})
 	}
 	return s, nil
+}
+
+// drawInputs writes inputs of a sample in the units of their distributions: fields of one
+// wave, so that their neighbours differ.
+func (s *setup) drawInputs(sample []float64, seed int) {
+	for k, in := range s.system.Inputs {
+		v := in.Of(sample)
+		for p := range v {
+			v[p] = 0.6 + 0.1*float64(k) + 0.3*math.Sin(float64(1+k+seed)+7*float64(p)/float64(len(v)))
+		}
+		in.Sampler.Positive = ""
+		in.Sampler.Transform(v)
+	}
 }
 
 // load reads the spec for a precision of so many bits, with overrides.

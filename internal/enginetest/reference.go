@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"pihc/constraint"
 	"pihc/model"
@@ -32,8 +33,10 @@ func (s *setup) rows(set *pde.RowSet, u, initial []float64) []float64 {
 			in = append(in, z)
 		}
 		for _, x := range set.Extras {
-			v := initial[int(p)%len(initial)]
-			if x.Axis >= 0 {
+			v := 0.0
+			if x.Axis < 0 {
+				v = s.input(x, int(p), initial)
+			} else {
 				axis := g.Axes[x.Axis]
 				v = axis.Coordinate(int(p) / strides[x.Axis] % axis.Points)
 			}
@@ -42,6 +45,34 @@ func (s *setup) rows(set *pde.RowSet, u, initial []float64) []float64 {
 		program.Eval(work, 1, [][]float64{out[r : r+1]}, in)
 	}
 	return out
+}
+
+// input is what a row at a point reads of an input, found from the names of its axes.
+func (s *setup) input(x pde.Extra, p int, sample []float64) float64 {
+	g := s.system.Grid
+	index := map[string]int{}
+	for a, axis := range g.Axes {
+		i := p / g.Strides()[a] % axis.Points
+		if x.Shift != 0 && a == x.Along {
+			i = (i + x.Shift + axis.Points) % axis.Points
+		}
+		index[axis.Name] = i
+	}
+	at := 0
+	for k, in := range s.problem.Inputs {
+		size, own := 1, 0
+		for _, axis := range g.Axes {
+			if slices.Contains(in.Axes, axis.Name) {
+				own = own*axis.Points + index[axis.Name]
+				size *= axis.Points
+			}
+		}
+		if k == x.Input {
+			return sample[at+own]
+		}
+		at += size
+	}
+	panic("enginetest: a row reads an input that the problem has not")
 }
 
 // loss is the loss of a field without its border terms, and the mean square of every
@@ -142,8 +173,11 @@ func checkLoss(s *setup) error {
 			base := 1.0
 			if spec.Loss.Relative {
 				still := make([]float64, len(p.Field))
+				width := len(still) / s.system.Grid.Axes[0].Points
 				for j := range still {
-					still[j] = initial[j%len(initial)]
+					if !s.problem.Steady {
+						still[j] = initial[j%width]
+					}
 				}
 				base, _ = s.loss(spec, still, initial, nil, 1)
 			}

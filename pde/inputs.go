@@ -1,0 +1,357 @@
+package pde
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"pihc/grid"
+	"pihc/internal/config"
+)
+
+// An Input is what differs from one sample to the next: the initial condition, another
+// field, or a number.
+type Input struct {
+	Name    string
+	Axes    []string // along which it is a field, in the problem's order; none: a number
+	Sampler Sampler
+	Nearest bool // on other grids it has the values of the nearest points, and is not interpolated
+}
+
+// PlacedInput is an input on a grid. The values of a sample's inputs are one slice, input
+// after input in the order of Problem.Inputs, fields row-major.
+type PlacedInput struct {
+	Input
+	Offset, Size int
+	Space        []grid.Axis // those of Axes
+
+	grid    *grid.Grid
+	strides []int // per axis of the grid, 0 where the input does not extend along it
+}
+
+// PlaceInputs lays the inputs out on a grid.
+func (p *Problem) PlaceInputs(g *grid.Grid) []PlacedInput {
+	var all []PlacedInput
+	offset := 0
+	for _, in := range p.Inputs {
+		x := PlacedInput{Input: in, Offset: offset, Size: 1, grid: g, strides: make([]int, len(g.Axes))}
+		for a := len(g.Axes) - 1; a >= 0; a-- {
+			if slices.Contains(in.Axes, g.Axes[a].Name) {
+				x.strides[a] = x.Size
+				x.Size *= g.Axes[a].Points
+				x.Space = slices.Insert(x.Space, 0, g.Axes[a])
+			}
+		}
+		offset += x.Size
+		all = append(all, x)
+	}
+	return all
+}
+
+// SampleSize is the number of values of all inputs of one sample on a grid.
+func (p *Problem) SampleSize(g *grid.Grid) int {
+	size := 0
+	for _, x := range p.PlaceInputs(g) {
+		size += x.Size
+	}
+	return size
+}
+
+// Of returns the input's values among those of a sample.
+func (x *PlacedInput) Of(sample []float64) []float64 { return sample[x.Offset : x.Offset+x.Size] }
+
+// Shape is the number of points along the axes of the input.
+func (x *PlacedInput) Shape() []int {
+	shape := make([]int, len(x.Space))
+	for i, a := range x.Space {
+		shape[i] = a.Points
+	}
+	return shape
+}
+
+// At returns where among a sample's values the input's at a grid point is, or at the point
+// so many steps further along an axis: past an end that is the last one.
+func (x *PlacedInput) At(point int32, axis, shift int) int {
+	at, rest := x.Offset, int(point)
+	for a := len(x.strides) - 1; a >= 0; a-- {
+		n := x.grid.Axes[a].Points
+		i := rest % n
+		rest /= n
+		if a == axis && shift != 0 {
+			if i += shift; x.grid.Axes[a].Boundary == grid.Periodic {
+				i = (i + n) % n
+			}
+			i = min(max(i, 0), n-1)
+		}
+		at += i * x.strides[a]
+	}
+	return at
+}
+
+// InputNames returns the names of the inputs, the initial condition first.
+func (p *Problem) InputNames() []string {
+	names := make([]string, len(p.Inputs))
+	for i, in := range p.Inputs {
+		names[i] = in.Name
+	}
+	return names
+}
+
+// OnlyInitial reports whether the initial condition is all that differs between samples.
+func (p *Problem) OnlyInitial() bool { return !p.Steady && len(p.Inputs) == 1 }
+
+// Drawn reports whether every input has a distribution.
+func (p *Problem) Drawn() bool {
+	return len(p.Inputs) > 0 && !slices.ContainsFunc(p.Inputs, func(in Input) bool { return in.Sampler.Distribution == "" })
+}
+
+// numbers are the distributions of numbers.
+var numbers = []string{"uniform", "log-uniform"}
+
+// Number reports whether draws are single numbers.
+func (s Sampler) Number() bool {
+	if s.Distribution == "mixture" && len(s.Mixture) > 0 {
+		return s.Mixture[0].Number()
+	}
+	return slices.Contains(numbers, s.Distribution)
+}
+
+// Unit maps a value of the distribution to the size of 1: to 0 to 1 over the ends of a
+// distribution that has two, and by undoing Offset and Scale otherwise. It is what a
+// network sees of an input.
+func (s Sampler) Unit(v float64) float64 {
+	v -= s.Offset
+	if s.Scale != 0 {
+		v /= s.Scale
+	}
+	between := func(v, low, high float64) float64 {
+		if low == high {
+			return v - low
+		}
+		return (v - low) / (high - low)
+	}
+	switch {
+	case len(s.Levels) > 0:
+		return between(v, s.Levels[0], s.Levels[1])
+	case s.Positive != "":
+	case s.Distribution == "uniform" || s.Distribution == "uniform-constant":
+		return between(v, s.Low, s.High)
+	case s.Distribution == "log-uniform":
+		return between(math.Log(v), math.Log(s.Low), math.Log(s.High))
+	case s.Distribution == "random-sines" && max(math.Abs(s.Low), math.Abs(s.High)) > 0:
+		return v / max(math.Abs(s.Low), math.Abs(s.High))
+	}
+	return v
+}
+
+// inputs reads `time` and `inputs`, and makes the initial condition the first of them.
+func (l *loader) inputs(p *Problem) {
+	f := l.file
+	switch name := f.Time.Text; {
+	case name == "none":
+		p.Steady = true
+	case name != "" && p.Axis(name) < 0:
+		l.report(f.Time.Pos.Errorf("time: there is no axis %q", name).WithHint("the axes are %s; time: none for a problem without", strings.Join(p.AxisNames(), ", ")))
+	case name != "" && p.Axis(name) > 0:
+		l.report(f.Time.Pos.Errorf("time: axis %s is not the first one", name).WithHint("put it first under axes"))
+	}
+	space := p.Axes
+	if !p.Steady {
+		space = p.Axes[min(1, len(p.Axes)):]
+		p.Initial = l.sampler(space, f.Initial, "initial")
+		p.Inputs = []Input{{Name: p.InitialName(), Axes: axisNames(space), Sampler: p.Initial}}
+		if p.Initial.Number() {
+			l.report(f.Initial.Pos.Errorf("initial: %s draws a number, and the initial condition is a field", p.Initial.Distribution).WithHint("distribution: uniform-constant"))
+		}
+		for _, x := range []struct {
+			key string
+			on  bool
+		}{{"axes", len(f.Initial.Axes) > 0}, {"interpolation", f.Initial.Interpolation != ""}} {
+			if x.on {
+				l.report(f.Initial.Pos.Errorf("initial: `%s` belongs to one of `inputs`", x.key))
+			}
+		}
+	} else if f.Initial.Distribution != "" {
+		l.report(f.Initial.Pos.Errorf("initial: a problem with time: none has no initial condition").WithHint("what differs between samples is one of `inputs`"))
+	}
+	for name, in := range f.Inputs.All() {
+		p.Inputs = append(p.Inputs, l.input(p, name, in, space))
+	}
+	if p.Steady && len(p.Inputs) == 0 {
+		l.report(f.Time.Pos.Errorf("time: none: without inputs all samples are the same").WithHint("add inputs: {f: {distribution: random-series, series: sine}} and use f in the residual or a condition"))
+	}
+}
+
+// input reads one of `inputs`.
+func (l *loader) input(p *Problem, name string, f fileSampler, space []DomainAxis) Input {
+	what := "inputs." + name
+	in := Input{Name: name}
+	axes := space
+	if len(f.Axes) > 0 {
+		axes = nil
+		for _, a := range space {
+			if slices.Contains(f.Axes, a.Name) {
+				axes = append(axes, a)
+			}
+		}
+		for _, a := range f.Axes {
+			if !slices.ContainsFunc(space, func(x DomainAxis) bool { return x.Name == a }) {
+				l.report(f.Pos.Errorf("%s: axes: %q is no axis of space", what, a).WithHint("those are %s", strings.Join(axisNames(space), ", ")))
+			}
+		}
+	}
+	in.Sampler = l.sampler(axes, f, what)
+	in.Axes = axisNames(axes)
+	if in.Sampler.Number() {
+		if len(f.Axes) > 0 || f.Interpolation != "" {
+			l.report(f.Pos.Errorf("%s: %s draws a number, which has no axes or interpolation", what, in.Sampler.Distribution))
+		}
+		in.Axes = nil
+	}
+	switch f.Interpolation {
+	case "", "smooth":
+	case "nearest":
+		in.Nearest = true
+	default:
+		l.report(f.Pos.Errorf("%s: interpolation %q: want smooth or nearest", what, f.Interpolation))
+	}
+	if slices.Contains(reservedArrays, name) {
+		l.report(f.Pos.Errorf("%s: datasets have an array of that name", what).WithHint("choose another name"))
+	}
+	return in
+}
+
+// reservedArrays are the names of arrays in files of samples.
+var reservedArrays = []string{"initial", "solution", "train", "passes", "residual", "trusted_edits"}
+
+func axisNames(axes []DomainAxis) []string {
+	names := make([]string, len(axes))
+	for i, a := range axes {
+		names[i] = a.Name
+	}
+	return names
+}
+
+// steady reports what a problem without time cannot have.
+func (l *loader) steady(p *Problem) {
+	if !p.Steady {
+		return
+	}
+	for name, t := range l.file.Terms.All() {
+		if t.spectral != nil {
+			l.report(t.spectral.Pos.Errorf("term %s: spectral terms act along all axes but time, and this problem has time: none", name).WithHint("derivative: %d, order: 6 along an axis", max(1, t.spectral.Derivative)))
+		}
+	}
+	for name, r := range l.file.Conditions.All() {
+		if r.Kind == "initial" {
+			l.report(r.Pos.Errorf("%s: kind: initial: a problem with time: none has boundaries alone", name).WithHint("leave out kind"))
+		}
+	}
+	if p.Ansatz.RemoveMean {
+		l.report(l.file.Ansatz.Pos.Errorf("ansatz: projection remove-mean takes the mean over all axes but time, and this problem has time: none"))
+	}
+}
+
+// flux makes the terms of ∂/∂x(c ∂u/∂x) in conservative form,
+//
+//	(c₊(u[i+1] - u[i]) - c₋(u[i] - u[i-1]))/h²
+//
+// with c₊ and c₋ the harmonic means of c at the point and its two neighbours, which keeps
+// the flux where c jumps half way between two points (Patankar, Numerical Heat Transfer
+// and Fluid Flow, 4.2-3). Names of what files cannot name have a dot.
+func (l *loader) flux(p *Problem, name string, f *fileFlux) []Term {
+	axis := p.Axis(f.Axis)
+	if axis < 0 {
+		l.report(f.Pos.Errorf("term %s: there is no axis %q", name, f.Axis).WithHint("the axes are %s", strings.Join(p.AxisNames(), ", ")))
+		return nil
+	}
+	if axis == 0 && !p.Steady {
+		l.report(f.Pos.Errorf("term %s: a flux is along an axis of space, and %s is time", name, f.Axis))
+	}
+	values := l.values
+	l.values = l.free(p)
+	c := l.expression(f.Flux, p.InputNames())
+	l.values = values
+	var terms []Term
+	var sum *Expr
+	for _, side := range []struct {
+		suffix string
+		side   grid.Side
+		shift  int
+	}{{"high", grid.Forward, 1}, {"low", grid.Backward, -1}} {
+		t := Term{Name: name + "." + side.suffix, PerStep: true, Factors: []Factor{{Axis: f.Axis, Scheme: grid.Scheme{Derivative: 1, Order: 1, Side: side.side, Closure: grid.Undefined}}}}
+		terms = append(terms, t)
+		neighbour := map[string]*Expr{}
+		for _, in := range p.Inputs {
+			if slices.Contains(in.Axes, f.Axis) {
+				neighbour[in.Name] = variable(shiftedName(in.Name, axis, side.shift), "", 0)
+			}
+		}
+		mean := c
+		if d := c.Substitute(neighbour); !same(d, c.Substitute(nil)) {
+			mean = simplify(opDiv, simplify(opMul, simplify(opMul, Const(2), c), d), simplify(opAdd, c, d))
+		}
+		flow := simplify(opMul, mean, variable(t.Name, "", 0))
+		if sum == nil {
+			sum = flow
+		} else {
+			sum = simplify(opSub, sum, flow)
+		}
+	}
+	l.values[name] = sum
+	return terms
+}
+
+// free returns the constants, and those expressions that hold nothing but constants and
+// inputs: a coefficient may be one of them, and expressions are read after terms.
+func (l *loader) free(p *Problem) map[string]*Expr {
+	values := maps.Clone(l.values)
+	for name, v := range l.file.Expressions.All() {
+		e, err := Parse(v.Text)
+		if err == nil {
+			known := p.InputNames()
+			for name := range values {
+				known = append(known, name)
+			}
+			err = e.Check(known)
+		}
+		if err == nil {
+			values[name] = e.Substitute(values)
+		}
+	}
+	return values
+}
+
+// shiftedName names the value of an input at a neighbour along an axis.
+func shiftedName(input string, axis, shift int) string {
+	return fmt.Sprintf("%s.%d%+d", input, axis, shift)
+}
+
+// fileFlux is a flux term.
+type fileFlux struct {
+	Flux config.Scalar   `yaml:"flux" config:"required"`
+	Axis string          `yaml:"axis" config:"required"`
+	Pos  config.Position `yaml:"-"`
+}
+
+// Hold fills a field, in slices of so many points along the first axis, with the initial
+// condition of a sample, or with zeros in a steady problem.
+func (p *Problem) Hold(field, sample []float64, slice int) {
+	if p.Steady {
+		clear(field)
+		return
+	}
+	for at := 0; at < len(field); at += slice {
+		copy(field[at:at+slice], sample)
+	}
+}
+
+// InitialOf returns the initial condition of a sample on a grid, nil in a steady problem.
+func (p *Problem) InitialOf(sample []float64, g *grid.Grid) []float64 {
+	if p.Steady {
+		return nil
+	}
+	return sample[:g.Size()/g.Axes[0].Points]
+}
