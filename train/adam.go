@@ -2,7 +2,6 @@ package train
 
 import (
 	"math"
-	"slices"
 	"sync"
 
 	"pihc/internal/kernel"
@@ -22,6 +21,7 @@ type adam[T kernel.Float] struct {
 	mu       sync.Locker // the caller's lock of the state, given back while the gradient is formed
 	state    *model.State[T]
 	grad     []T       // zero between steps
+	kept     []T       // what Return goes back to
 	sums     []float64 // Σ g² per chunk
 }
 
@@ -35,21 +35,10 @@ func (a *adam[T]) Begin(s *model.State[T]) error {
 // Sync implements model.Stepper: the state is always up to date.
 func (a *adam[T]) Sync() error { return nil }
 
-// Step implements model.Stepper. Where the loss or the gradient of a batch is not
-// finite, its samples are taken one by one, in their order, and those to blame left
-// out: the others contribute the bits that they would without them.
+// Step implements model.Stepper.
 func (a *adam[T]) Step(batch model.Batch, rate float64) (model.Stats, float64, error) {
-	stats, norm, err := a.gradient(batch)
-	if err == nil && !finite(&stats, norm) && len(batch.Initial) > 1 {
-		clear(a.grad)
-		all := stats
-		all.MeanSquares = slices.Clone(stats.MeanSquares) // before the engine's next call
-		if stats, err = a.oneByOne(batch); err == nil && stats.Skipped == len(batch.Initial) {
-			return all, norm, nil
-		}
-		norm = math.Sqrt(a.squares())
-	}
-	if err != nil || !finite(&stats, norm) {
+	stats, norm, err := model.AddFinite(a, batch)
+	if err != nil || !model.FiniteStep(&stats, norm) {
 		clear(a.grad)
 		return stats, norm, err
 	}
@@ -61,8 +50,8 @@ func (a *adam[T]) Step(batch model.Batch, rate float64) (model.Stats, float64, e
 	return stats, norm, nil
 }
 
-// gradient adds the gradient of a batch and returns the norm of the sum.
-func (a *adam[T]) gradient(batch model.Batch) (model.Stats, float64, error) {
+// Add implements model.Accumulator.
+func (a *adam[T]) Add(batch model.Batch) (model.Stats, float64, error) {
 	a.mu.Unlock()
 	stats, err := a.engine.LossAndGrad(a.grad, a.state.Params, batch)
 	a.mu.Lock()
@@ -72,36 +61,14 @@ func (a *adam[T]) gradient(batch model.Batch) (model.Stats, float64, error) {
 	return stats, math.Sqrt(a.squares()), nil
 }
 
-// oneByOne is gradient without the samples that make it not finite. The statistics
-// are means over the others; the gradient is their part of that of the batch.
-func (a *adam[T]) oneByOne(batch model.Batch) (model.Stats, error) {
-	total := model.Stats{MeanSquares: make([]float64, len(a.engine.Info().Rows))}
-	sum := slices.Clone(a.grad) // of the samples so far
-	samples := len(batch.Initial)
-	for i := range samples {
-		one := batch
-		one.Initial, one.Seeds, one.Total = batch.Initial[i:i+1], batch.Seeds[i:i+1], samples
-		stats, norm, err := a.gradient(one)
-		if err != nil {
-			return total, err
-		}
-		if !finite(&stats, norm) {
-			copy(a.grad, sum)
-			total.Skipped++
-			continue
-		}
-		copy(sum, a.grad)
-		total.Add(&stats)
-	}
-	total.Scale(float64(samples) / float64(samples-total.Skipped))
-	return total, nil
-}
+// Keep implements model.Accumulator.
+func (a *adam[T]) Keep() { a.kept = append(a.kept[:0], a.grad...) }
 
-// finite reports whether a step with these statistics and this norm of the
-// gradient counts.
-func finite(s *model.Stats, norm float64) bool {
-	return s.Finite() && !math.IsNaN(norm) && !math.IsInf(norm, 0)
-}
+// Return implements model.Accumulator.
+func (a *adam[T]) Return() { copy(a.grad, a.kept) }
+
+// Clear implements model.Accumulator.
+func (a *adam[T]) Clear() { clear(a.grad) }
 
 // chunks runs f on the ranges of parameters that are updated together.
 func (a *adam[T]) chunks(f func(i, lo, hi int)) {

@@ -49,7 +49,7 @@ func TestPoisonedSample(t *testing.T) {
 					batch.Initial[i][5] = poison
 				}
 				a.mu.Lock()
-				stats, err := a.oneByOne(batch)
+				stats, _, err := model.AddFinite(a, batch)
 				a.mu.Unlock()
 				if err != nil || stats.Skipped != 2 || !stats.Finite() {
 					t.Errorf("%s, micro-batches of %d, %g: %+v, %v", method, micro, poison, stats, err)

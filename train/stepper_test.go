@@ -69,7 +69,7 @@ func (r *remote[T]) Step(batch model.Batch, rate float64) (model.Stats, float64,
 		norm += float64(g) * float64(g)
 	}
 	norm = math.Sqrt(norm)
-	if err != nil || !finite(&st, norm) {
+	if err != nil || !model.FiniteStep(&st, norm) {
 		return st, norm, err
 	}
 	scale := 1.0

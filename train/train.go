@@ -335,7 +335,7 @@ func (t *trainer[T]) oneStep() error {
 	if err != nil {
 		return fmt.Errorf("step %d: %w", s.step+1, err)
 	}
-	finite := finite(&stats, norm)
+	finite := model.FiniteStep(&stats, norm)
 	if finite {
 		s.badInRow = 0
 	} else {

@@ -42,6 +42,7 @@ type engine[T kernel.Float] struct {
 	points       []int32 // of all experts
 	scratch      []int32
 	squares      []float64
+	stepper      stepper[T]
 }
 
 // loadedKey says which program of an engine is meant.
@@ -138,6 +139,7 @@ func (e *engine[T]) Close() {
 		free(l.tables...)
 	}
 	clear(e.loaded)
+	e.stepper.free()
 }
 
 func free(buffers ...*pjrt.Buffer) {
@@ -170,13 +172,8 @@ func (e *engine[T]) load(between, training bool) (*loaded, error) {
 		return nil, err
 	}
 	l := &loaded{constraint: c}
-	if p, ok := compiled.Load(programKey{e.client, w.text}); ok {
-		l.program = p.(*pjrt.Program)
-	} else {
-		if l.program, err = e.client.Compile(w.text); err != nil {
-			return nil, e.explain("compile a program", err)
-		}
-		compiled.Store(programKey{e.client, w.text}, l.program)
+	if l.program, err = e.compile(w.text); err != nil {
+		return nil, err
 	}
 	if l.tables, err = w.upload(e.client); err != nil {
 		free(l.tables...)
@@ -184,6 +181,20 @@ func (e *engine[T]) load(between, training bool) (*loaded, error) {
 	}
 	e.loaded[key] = l
 	return l, nil
+}
+
+// compile returns a program, compiled where this process has not done so before.
+func (e *engine[T]) compile(text string) (*pjrt.Program, error) {
+	key := programKey{e.client, text}
+	if p, ok := compiled.Load(key); ok {
+		return p.(*pjrt.Program), nil
+	}
+	p, err := e.client.Compile(text)
+	if err != nil {
+		return nil, e.explain("compile a program", err)
+	}
+	compiled.Store(key, p)
+	return p, nil
 }
 
 // explain says what failed on the device, and for want of memory what needs it.
@@ -350,46 +361,58 @@ func (e *engine[T]) draw(c *constraint.Constraint, s sampleRun) (*pjrt.Buffer, e
 func (e *engine[T]) LossAndGrad(grad, params []T, batch model.Batch) (model.Stats, error) {
 	clear(e.squares)
 	st := model.Stats{MeanSquares: e.squares}
+	if len(batch.Initial) == 0 {
+		return st, nil
+	}
 	w, err := pjrt.Upload(e.client, params, len(params))
 	if err != nil {
 		return st, e.explain("copy parameters to the device", err)
 	}
-	defer func() { free(w) }()
-	sum, err := pjrt.Upload(e.client, grad, len(grad))
+	defer free(w)
+	from, err := pjrt.Upload(e.client, grad, len(grad))
 	if err != nil {
 		return st, e.explain("copy a gradient to the device", err)
 	}
-	defer func() { free(sum) }()
-	if sum, err = e.addSamples(&st, sum, w, batch); err != nil {
+	defer free(from)
+	sum, err := e.addSamples(&st, from, w, batch)
+	if err != nil {
 		return st, err
 	}
+	defer free(sum)
 	if err := pjrt.Download(sum, grad); err != nil {
 		return st, e.explain("run a program", err)
 	}
 	return st, nil
 }
 
-// addSamples adds the gradient of every sample to grad, which it frees, and returns the
-// sum; after an error it is what it was with some of them.
-func (e *engine[T]) addSamples(st *model.Stats, grad, params *pjrt.Buffer, batch model.Batch) (*pjrt.Buffer, error) {
+// addSamples returns from with the gradient of every sample added to it, a buffer of
+// its own.
+func (e *engine[T]) addSamples(st *model.Stats, from, params *pjrt.Buffer, batch model.Batch) (*pjrt.Buffer, error) {
 	total := len(batch.Initial)
 	if batch.Total > 0 {
 		total = batch.Total
 	}
 	scale := 1 / float64(total)
+	var sum *pjrt.Buffer
 	for i := range batch.Initial {
-		if err := canceled(&batch); err != nil {
-			return grad, err
+		at := from
+		if i > 0 {
+			at = sum
 		}
-		r, err := e.evaluate(sampleRun{batch, i, batch.Progress, scale, grad, params})
+		err := canceled(&batch)
+		var r result
+		if err == nil {
+			r, err = e.evaluate(sampleRun{batch, i, batch.Progress, scale, at, params})
+		}
+		free(sum)
 		if err != nil {
-			return grad, err
+			return nil, err
 		}
-		free(grad, r.gram)
-		grad = r.first
+		sum = r.first
+		free(r.gram)
 		e.addStats(st, r, scale)
 	}
-	return grad, nil
+	return sum, nil
 }
 
 // addStats adds those of a sample. The conversions keep a compiler from fusing: what is

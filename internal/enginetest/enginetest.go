@@ -78,6 +78,7 @@ var checks = []struct {
 	{"seeds", checkSeeds},
 	{"single precision", checkSingle},
 	{"golden", checkGolden},
+	{"steps", checkSteps},
 }
 
 func both(checks ...func(s *setup) error) func(s *setup) error {

@@ -1,0 +1,209 @@
+package xla
+
+import (
+	"errors"
+	"math"
+
+	"pihc/internal/kernel"
+	"pihc/internal/pjrt"
+	"pihc/model"
+)
+
+// stepper is what an engine that trains keeps on the device: parameters, Adam's moments
+// and the average travel when training begins and at Sync alone.
+type stepper[T kernel.Float] struct {
+	given   *model.State[T]
+	buffers []*pjrt.Buffer // as tensors; the parameters are the first
+	zero    *pjrt.Buffer
+	updates int // that buffers are of
+	norm    *pjrt.Program
+	update  *pjrt.Program
+}
+
+// tensors are the slices of a state that a step changes.
+func tensors[T kernel.Float](s *model.State[T]) [][]T {
+	all := [][]T{s.Params, s.First, s.Second}
+	if s.Average != nil {
+		all = append(all, s.Average)
+	}
+	return all
+}
+
+func (s *stepper[T]) free() {
+	free(s.buffers...)
+	free(s.zero)
+	s.buffers, s.zero = nil, nil
+}
+
+// Begin implements model.Stepper.
+func (e *engine[T]) Begin(state *model.State[T]) error {
+	s := &e.stepper
+	s.free()
+	s.given, s.updates = state, state.Updates
+	var err error
+	for _, x := range tensors(state) {
+		b, failed := pjrt.Upload(e.client, x, len(x))
+		if failed == nil {
+			s.buffers = append(s.buffers, b)
+		}
+		err = errors.Join(err, failed)
+	}
+	if err == nil {
+		s.zero, err = pjrt.Upload(e.client, make([]T, len(state.Params)), len(state.Params))
+	}
+	if err != nil {
+		return e.explain("copy the state of training to the device", err)
+	}
+	if s.norm, err = e.compile(normText(e.dtype, len(state.Params))); err != nil {
+		return err
+	}
+	s.update, err = e.compile(updateText(e.dtype, len(state.Params), len(s.buffers) > 3))
+	return err
+}
+
+// Sync implements model.Stepper.
+func (e *engine[T]) Sync() error {
+	s := &e.stepper
+	if s.updates == s.given.Updates {
+		return nil
+	}
+	for i, x := range tensors(s.given) {
+		if err := pjrt.Download(s.buffers[i], x); err != nil {
+			return e.explain("copy the state of training from the device", err)
+		}
+	}
+	s.given.Updates = s.updates
+	return nil
+}
+
+// Step implements model.Stepper.
+func (e *engine[T]) Step(batch model.Batch, rate float64) (model.Stats, float64, error) {
+	s, training := &e.stepper, &e.spec.Training
+	sum := &gradient[T]{engine: e}
+	defer sum.free()
+	stats, norm, err := model.AddFinite(sum, batch)
+	if err != nil || !model.FiniteStep(&stats, norm) {
+		return stats, norm, err
+	}
+	scale := 1.0
+	if training.Clip > 0 && norm > training.Clip {
+		scale = training.Clip / norm
+	}
+	n := float64(s.updates + 1)
+	step := kernel.NewAdamStep(rate, training.Beta1, training.Beta2, training.Epsilon, scale, s.updates+1)
+	numbers := []float64{
+		adamBeta1: step.Beta1, adamBeta2: step.Beta2, adamEpsilon: step.Epsilon, adamSize: step.Size, adamRoot: step.Root, adamScale: step.Scale,
+		adamDecay: min(training.Average, (1+n)/(10+n)),
+	}
+	constants, err := pjrt.Upload(e.client, numbers, len(numbers))
+	if err != nil {
+		return stats, norm, e.explain("copy a step's constants to the device", err)
+	}
+	defer constants.Free()
+	next, err := s.update.Run(append([]*pjrt.Buffer{constants, sum.sum}, s.buffers...)...)
+	if err != nil {
+		return stats, norm, e.explain("update the parameters", err)
+	}
+	free(s.buffers...)
+	s.buffers = next
+	s.updates++
+	return stats, norm, nil
+}
+
+// gradient implements model.Accumulator on the device. A nil buffer is zero.
+type gradient[T kernel.Float] struct {
+	engine    *engine[T]
+	sum, kept *pjrt.Buffer // may be the same
+}
+
+// set replaces the sum.
+func (g *gradient[T]) set(b *pjrt.Buffer) {
+	if g.sum != g.kept && g.sum != b {
+		free(g.sum)
+	}
+	g.sum = b
+}
+
+func (g *gradient[T]) free() {
+	g.set(nil)
+	free(g.kept)
+	g.kept = nil
+}
+
+// Add implements model.Accumulator.
+func (g *gradient[T]) Add(batch model.Batch) (model.Stats, float64, error) {
+	e := g.engine
+	clear(e.squares)
+	stats := model.Stats{MeanSquares: e.squares}
+	from := g.sum
+	if from == nil {
+		from = e.stepper.zero
+	}
+	sum, err := e.addSamples(&stats, from, e.stepper.buffers[0], batch)
+	if err != nil {
+		return stats, 0, err
+	}
+	g.set(sum)
+	out, err := e.stepper.norm.Run(sum)
+	if err != nil {
+		return stats, 0, e.explain("run a program", err)
+	}
+	defer free(out...)
+	squares := make([]float64, 1)
+	if err := pjrt.Download(out[0], squares); err != nil {
+		return stats, 0, e.explain("run a program", err)
+	}
+	return stats, math.Sqrt(squares[0]), nil
+}
+
+// Keep implements model.Accumulator.
+func (g *gradient[T]) Keep() {
+	if g.kept != g.sum {
+		free(g.kept)
+	}
+	g.kept = g.sum
+}
+
+// Return implements model.Accumulator.
+func (g *gradient[T]) Return() { g.set(g.kept) }
+
+// Clear implements model.Accumulator.
+func (g *gradient[T]) Clear() { g.set(nil) }
+
+// normText is a program: the sum of the squares of a gradient, in float64.
+func normText(t dtype, size int) string {
+	b := newBuilder()
+	g := b.convert(b.input(t, size), f64)
+	return b.module(b.reshape(b.sum(b.mul(g, g), 0), 1))
+}
+
+// Places among the constants of a step.
+const (
+	adamBeta1 = iota
+	adamBeta2
+	adamEpsilon
+	adamSize
+	adamRoot
+	adamScale
+	adamDecay
+	adamCount
+)
+
+// updateText is a program: kernel.Adam, and the average, of the constants, the gradient,
+// and the state, of which it gives the next.
+func updateText(t dtype, size int, average bool) string {
+	b := newBuilder()
+	constants := b.convert(b.input(f64, adamCount), t)
+	number := func(i int) value { return b.at(constants, 0, i) }
+	grad, params, first, second := b.input(t, size), b.input(t, size), b.input(t, size), b.input(t, size)
+	rest := func(i int) value { return b.sub(b.scalar(1, t), number(i)) }
+	g := b.mul(number(adamScale), grad)
+	first = b.add(b.mul(number(adamBeta1), first), b.mul(rest(adamBeta1), g))
+	second = b.add(b.mul(number(adamBeta2), second), b.mul(rest(adamBeta2), b.mul(g, g)))
+	params = b.sub(params, b.div(b.mul(number(adamSize), first), b.add(b.mul(number(adamRoot), b.sqrt(second)), number(adamEpsilon))))
+	outputs := []value{params, first, second}
+	if average {
+		outputs = append(outputs, b.add(b.mul(number(adamDecay), b.input(t, size)), b.mul(rest(adamDecay), params)))
+	}
+	return b.module(outputs...)
+}
