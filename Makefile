@@ -11,7 +11,7 @@ export CGO_ENABLED ?= 0
 GO ?= go
 TOOLS := $(GO) tool -modfile=tools/lint.mod
 
-.PHONY: all build deps demo gallery test vet reference cross widths plugin xla race fuzz stress soak bench lint clean
+.PHONY: all build deps demo gallery test vet reference cross widths plugin xla h100 race fuzz stress soak bench lint clean
 
 all: build
 
@@ -86,6 +86,27 @@ xla: ## engine xla on the plugin that make plugin fetched; quickly compiled, slo
 	@if [ ! -f $(PLUGIN) ]; then echo "xla: no plugin in bin (make plugin fetches one), so engine xla is not tested"; exit 0; fi; set -ex; \
 	PIHC_PJRT=$(PLUGIN) XLA_FLAGS=--xla_backend_optimization_level=0 $(GO) test ./internal/pjrt ./xla; \
 	PIHC_PJRT=$(PLUGIN) XLA_FLAGS=--xla_backend_optimization_level=0 $(GO) test ./cmd/pihc -run TestScripts/xla
+
+# XLA's compiler for NVIDIA devices, with the assembler and library that it calls.
+CUDA := $(CURDIR)/bin/cuda
+CUDA_WHEELS := jax-cuda13-pjrt==0.11.2 nvidia-cuda-nvcc==13.5.37 nvidia-nvvm==13.5.37
+CUDA_PLUGIN := $(CUDA)/jax_plugins/xla_cuda13/xla_cuda_plugin.so
+define CUDA_SHA256
+e5ff589d43064913bb74027682d89639c7ea48f9f81c2bae6fc75117e913f93e  jax_cuda13_pjrt-0.11.2-py3-none-manylinux_2_27_x86_64.whl
+f5c4f7ead5d964fb4af42bbf1e6d3ec3c1e6e9d83b53749f691d387e7fcaa3a7  nvidia_cuda_nvcc-13.5.37-py3-none-manylinux2014_x86_64.manylinux_2_17_x86_64.whl
+c41bfa362e407405163f103c2229f0765f8cc2ed7d148b754dc77f228bf7e070  nvidia_nvvm-13.5.37-py3-none-manylinux2010_x86_64.manylinux_2_12_x86_64.whl
+endef
+export CUDA_SHA256
+
+h100: $(CUDA_PLUGIN) ## compile the paper's two steps of training for an H100, which need not be there: minutes, 260 MB to fetch
+	PIHC_PJRT_CUDA=$(CUDA_PLUGIN) PATH=$(CUDA)/nvidia/cu13/bin:$$PATH XLA_FLAGS=--xla_gpu_cuda_data_dir=$(CUDA)/nvidia/cu13 \
+		$(GO) test ./xla -run TestCompilesForH100 -count=1 -v -timeout 60m
+
+$(CUDA_PLUGIN):
+	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && set -e; \
+	python3 -m pip download --quiet --no-deps --only-binary=:all: --platform manylinux_2_27_x86_64 --platform manylinux2014_x86_64 -d $$folder $(CUDA_WHEELS); \
+	cd $$folder; echo "$$CUDA_SHA256" | sha256sum --check --quiet; \
+	mkdir -p $(CUDA); for wheel in *.whl; do python3 -m zipfile -e $$wheel $(CUDA); done; chmod +x $(CUDA)/nvidia/cu13/bin/* $(CUDA)/nvidia/cu13/nvvm/bin/*
 
 race: ## every package under the race detector, which also checks pointers; needs gcc
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 60m ./...

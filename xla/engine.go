@@ -59,6 +59,18 @@ func newEngine[T kernel.Float](s *model.Spec, p *pde.Problem, o model.EngineOpti
 	if o.Plugin == "" {
 		return nil, errors.New("engine xla: no plugin is named: --plugin FILE or the environment's PIHC_PJRT is a PJRT plugin for the device (docs/engines.md)")
 	}
+	e, err := prepare[T](s, p, o)
+	if err != nil {
+		return nil, err
+	}
+	if e.client, err = pjrt.Open(o.Plugin); err != nil {
+		return nil, fmt.Errorf("engine xla: %w", err)
+	}
+	return e, nil
+}
+
+// prepare returns an engine without its device, which can write programs.
+func prepare[T kernel.Float](s *model.Spec, p *pde.Problem, o model.EngineOptions) (*engine[T], error) {
 	g := o.Grid
 	var err error
 	if g == nil {
@@ -124,9 +136,6 @@ func newEngine[T kernel.Float](s *model.Spec, p *pde.Problem, o model.EngineOpti
 		e.scratch = make([]int32, options.Points)
 	}
 	e.squares = make([]float64, len(e.system.Sets))
-	if e.client, err = pjrt.Open(o.Plugin); err != nil {
-		return nil, fmt.Errorf("engine xla: %w", err)
-	}
 	return e, nil
 }
 

@@ -50,6 +50,8 @@ const (
 	loadedExecute         = 60
 	bufferDestroy         = 63
 	bufferToHost          = 75
+	topologyCreate        = 87
+	compileFor            = 94
 	executableMemory      = 101
 	tableWords            = 102 // that this package reads
 
@@ -139,7 +141,8 @@ func Open(path string) (*Client, error) {
 	return c, nil
 }
 
-func start(path string) (*Client, error) {
+// initialise loads the plugin at path, without its devices.
+func initialise(path string) (*Client, error) {
 	sum, err := hashFile(path)
 	if err != nil {
 		return nil, err
@@ -162,6 +165,14 @@ func start(path string) (*Client, error) {
 	c.table = (*[tableWords]uintptr)(table)
 	if err := c.call(pluginInitialize, newArgs()); err != nil {
 		return nil, fmt.Errorf("it cannot be initialised: %w", err)
+	}
+	return c, nil
+}
+
+func start(path string) (*Client, error) {
+	c, err := initialise(path)
+	if err != nil {
+		return nil, err
 	}
 	a := newArgs()
 	if err := c.call(clientCreate, a); err != nil {
@@ -265,18 +276,31 @@ type Program struct {
 // replica (4) and one partition (5).
 var compileOptions = []byte{0x1a, 4, 0x20, 1, 0x28, 1}
 
-// Compile compiles a StableHLO module in text form. The caller frees it.
-func (c *Client) Compile(text string) (*Program, error) {
-	var pin runtime.Pinner
-	defer pin.Unpin()
-	code, format, options := []byte(text), []byte("mlir"), compileOptions
+// source is a module in text form as compilers take it: a PJRT_Program and options.
+type source struct {
+	pin     runtime.Pinner
+	program *args
+	options uintptr
+}
+
+func newSource(text string) *source {
+	s := &source{}
 	address := func(b []byte) uintptr {
-		pin.Pin(&b[0])
+		s.pin.Pin(&b[0])
 		return uintptr(unsafe.Pointer(&b[0]))
 	}
-	program := newArgs(address(code), uintptr(len(code)), address(format), uintptr(len(format)))
-	pin.Pin(program)
-	a := newArgs(c.client, uintptr(unsafe.Pointer(program)), address(options), uintptr(len(options)))
+	format := []byte("mlir")
+	s.program = newArgs(address([]byte(text)), uintptr(len(text)), address(format), uintptr(len(format)))
+	s.pin.Pin(s.program)
+	s.options = address(compileOptions)
+	return s
+}
+
+// Compile compiles a StableHLO module in text form. The caller frees it.
+func (c *Client) Compile(text string) (*Program, error) {
+	s := newSource(text)
+	defer s.pin.Unpin()
+	a := newArgs(c.client, uintptr(unsafe.Pointer(s.program)), s.options, uintptr(len(compileOptions)))
 	if err := c.call(clientCompile, a); err != nil {
 		return nil, err
 	}
@@ -305,7 +329,9 @@ func (p *Program) Memory() (arguments, outputs, between int64, err error) {
 // Free frees the program.
 func (p *Program) Free() {
 	_ = p.c.call(executableDestroy, newArgs(p.executable))
-	_ = p.c.call(loadedDestroy, newArgs(p.loaded))
+	if p.loaded != 0 {
+		_ = p.c.call(loadedDestroy, newArgs(p.loaded))
+	}
 }
 
 // A Buffer is an array on the device.

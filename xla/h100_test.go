@@ -1,0 +1,74 @@
+package xla
+
+import (
+	_ "embed"
+	"os"
+	"testing"
+	"time"
+
+	"pihc/internal/pjrt"
+	"pihc/model"
+	"pihc/pde"
+)
+
+//go:embed testdata/h100.txtpb
+var h100 string
+
+// The steps of training of the paper's two problems are acceptable to the compiler for
+// an H100, which need not be there: what it plans to use of its memory is logged.
+func TestCompilesForH100(t *testing.T) {
+	plugin := os.Getenv("PIHC_PJRT_CUDA")
+	if plugin == "" {
+		t.Skip("PIHC_PJRT_CUDA names no CUDA plugin (`make h100` fetches one and runs this)")
+	}
+	c, err := pjrt.OpenCompiler(plugin, pjrt.Option{Name: "target_config", Value: h100}, pjrt.Option{Name: "topology", Value: "1x1x1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"diffusion-sorption-paper", "navier-stokes-paper"} {
+		t.Run(name, func(t *testing.T) {
+			s, err := model.OpenSpec(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Method = model.MoE
+			p, err := pde.Open(s.Problem)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e, err := prepare[float32](s, p, model.EngineOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			compile := func(what, text string) {
+				began := time.Now()
+				program, err := c.Compile(text)
+				if err != nil {
+					t.Fatalf("%s: %v", what, err)
+				}
+				defer program.Free()
+				arguments, outputs, between, err := program.Memory()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if arguments < int64(e.config.Size())*4 || between <= 0 {
+					t.Errorf("%s: %d bytes of arguments, %d between", what, arguments, between)
+				}
+				t.Logf("%s: arguments %s, outputs %s, between %s; compiled in %s", what,
+					model.Size(float64(arguments)), model.Size(float64(outputs)), model.Size(float64(between)), time.Since(began).Round(time.Second))
+			}
+			w, err := e.write(e.own, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			compile("gradient of a sample", w.text)
+			if e.between != e.own {
+				if w, err = e.write(e.between, true); err != nil {
+					t.Fatal(err)
+				}
+				compile("gradient of a sample in a pass before the last", w.text)
+			}
+			compile("step of Adam", updateText(e.dtype, e.config.Size(), s.Training.Average > 0))
+		})
+	}
+}
