@@ -54,6 +54,7 @@ func (h *harness) operations() error {
 			}
 		}
 		h.notes[s.name] = len(s.operations)
+		h.done(s)
 	}
 	return nil
 }
@@ -88,6 +89,7 @@ func (h *harness) moments() error {
 			}
 		}
 		h.notes[s.name] = kills
+		h.done(s)
 	}
 	return nil
 }
@@ -145,6 +147,7 @@ func (h *harness) failures() error {
 				}
 			}
 		}
+		h.done(s)
 	}
 	return nil
 }

@@ -28,6 +28,7 @@ func (h *harness) limits() error {
 				return err
 			}
 		}
+		h.done(s)
 	}
 	return h.disks()
 }

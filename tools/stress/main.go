@@ -112,6 +112,13 @@ func (h *harness) run(only, commands string, seed uint64) error {
 	return nil
 }
 
+// done says how far the section in progress is, which may take half an hour.
+func (h *harness) done(s *scenario) {
+	if !h.short {
+		fmt.Printf("  %s done: %d cases so far, %d failed\n", s.name, h.cases, h.failed)
+	}
+}
+
 // fail reports a case that did not end as promised.
 func (h *harness) fail(format string, args ...any) {
 	h.failed++
