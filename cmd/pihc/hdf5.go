@@ -70,6 +70,17 @@ func openHDF5(ctx context.Context, path string) (*hdf5File, error) {
 		return nil, fmt.Errorf("%s is no HDF5 file that h5dump reads: %w", path, err)
 	}
 	f := &hdf5File{path: path, datasets: map[string]hdf5Dataset{}}
+	if err := f.decode(header); err != nil {
+		return nil, err
+	}
+	if f.scratch, err = os.MkdirTemp("", "pihc-import-"); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// decode reads what h5dump -H writes.
+func (f *hdf5File) decode(header []byte) error {
 	var open []string // what stands around a line: the path of a group or dataset, or ""
 	lines := bufio.NewScanner(bytes.NewReader(header))
 	for lines.Scan() {
@@ -99,9 +110,12 @@ func openHDF5(ctx context.Context, path string) (*hdf5File, error) {
 					for _, n := range strings.Split(m[1], ",") {
 						size, err := strconv.Atoi(strings.TrimSpace(n))
 						if err != nil {
-							return nil, fmt.Errorf("%s: dataset %s: %w", path, at, err)
+							return fmt.Errorf("%s: dataset %s: %w", f.path, at, err)
 						}
 						d.shape = append(d.shape, size)
+					}
+					if d.size() < 0 {
+						return fmt.Errorf("%s: dataset %s: %s is more than there can be", f.path, at, data.FormatShape(d.shape))
 					}
 				}
 				f.datasets[at] = d
@@ -116,13 +130,25 @@ func openHDF5(ctx context.Context, path string) (*hdf5File, error) {
 			}
 		}
 	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("%s: %w", f.path, err)
+	}
 	if len(f.names) == 0 {
-		return nil, fmt.Errorf("%s holds no dataset", path)
+		return fmt.Errorf("%s holds no dataset", f.path)
 	}
-	if f.scratch, err = os.MkdirTemp("", "pihc-import-"); err != nil {
-		return nil, err
+	return nil
+}
+
+// size is the number of values, -1 if that is more than memory can be.
+func (d hdf5Dataset) size() int {
+	size := 1
+	for _, n := range d.shape {
+		if n > 0 && size > math.MaxInt/8/n {
+			return -1
+		}
+		size *= n
 	}
-	return f, nil
+	return size
 }
 
 func (f *hdf5File) close() { os.RemoveAll(f.scratch) }
@@ -138,10 +164,7 @@ func (f *hdf5File) read(ctx context.Context, name string) (*data.Array, error) {
 	default:
 		return nil, fmt.Errorf("%s: dataset %s is of type %s; want float32 or float64", f.path, name, d.kind)
 	}
-	size := 1
-	for _, n := range d.shape {
-		size *= n
-	}
+	size := d.size()
 	out := filepath.Join(f.scratch, "values")
 	if _, err := h5dump(ctx, "-d", name, "-b", "LE", "-o", out, f.path); err != nil {
 		return nil, withHint(err, "data compressed by LZF, as PDEBench's are, need its plugin (Debian: apt install hdf5-plugin-lzf liblzf1)")
