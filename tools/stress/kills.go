@@ -10,11 +10,12 @@ import (
 	"time"
 )
 
-// places are the operations of a scenario at which something happens: all, or a few.
+// places are the operations of a scenario at which something happens: all, or some,
+// spread evenly.
 func (h *harness) places(s *scenario, short int) []int {
 	n := len(s.operations)
 	if !h.short {
-		short = n
+		short = h.most
 	}
 	var at []int
 	for i := range min(n, short) {

@@ -4,7 +4,7 @@
 // compares every file with those of an undisturbed run. It builds pihc with the tag
 // faults, so that it can end or fail at each operation on a file.
 //
-//	go run ./tools/stress [-short] [-only flips,ranks] [-commands train,eval] [-seed N]
+//	go run ./tools/stress [-short] [-only flips,ranks] [-commands train,eval] [-places 60] [-seed N]
 //
 // Soak, 10,000 steps with flat memory, runs by its name alone.
 package main
@@ -27,6 +27,7 @@ type harness struct {
 	pihc   string // the program
 	work   string
 	short  bool
+	most   int // operations of a command
 	rng    *rand.Rand
 	keep   bool
 	figure string
@@ -41,12 +42,13 @@ func main() {
 	short := flag.Bool("short", false, "a few cases of each kind, in seconds")
 	only := flag.String("only", "", "sections to run, separated by commas")
 	commands := flag.String("commands", "", "commands to kill, fail and limit, separated by commas: train,extend")
+	most := flag.Int("places", 1<<30, "most operations of a command to kill and fail at")
 	seed := flag.Uint64("seed", uint64(time.Now().UnixNano()), "of the random choices")
 	binary := flag.String("pihc", "", "program built with -tags faults; built if empty")
 	keep := flag.Bool("keep", false, "keep the folder of each failed case")
 	figure := flag.String("figure", "", "SVG of soak to write")
 	flag.Parse()
-	h := &harness{short: *short, rng: rand.New(rand.NewPCG(*seed, 1)), pihc: *binary, keep: *keep, figure: *figure}
+	h := &harness{short: *short, rng: rand.New(rand.NewPCG(*seed, 1)), pihc: *binary, most: *most, keep: *keep, figure: *figure}
 	if err := h.run(*only, *commands, *seed); err != nil {
 		fmt.Fprintln(os.Stderr, "stress:", err)
 		os.Exit(1)
