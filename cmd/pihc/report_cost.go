@@ -26,6 +26,7 @@ const (
 type timing struct {
 	problem *pde.Problem
 	grid    *grid.Grid // of the page
+	space   int        // the first axis of space: 0 where there is no time
 	samples report.Samples
 	chosen  []int // samples whose errors are compared
 	out     report.Cost
@@ -45,6 +46,9 @@ func newTiming(p *pde.Problem, page *report.Page, s report.Samples) (*timing, er
 		return nil, err
 	}
 	t := &timing{problem: p, grid: g, samples: s}
+	if discrete.Marches(p) || p.Reference.Solver != pde.DiscreteSolver {
+		t.space = 1
+	}
 	for i := range min(costSamples, len(s.Initial)) {
 		t.chosen = append(t.chosen, i*len(s.Initial)/min(costSamples, len(s.Initial)))
 	}
@@ -70,16 +74,24 @@ func (t *timing) method(ctx context.Context, m *report.Method, e evaluator, s re
 		err := e.predict(batch, func(int, *model.Prediction) error { return ctx.Err() })
 		return time.Since(begin).Seconds(), err
 	}
-	var times []float64
-	for begin := time.Now(); len(times) < 2 || len(times) < 8 && time.Since(begin) < 2*time.Second; {
-		v, err := predict(1)
-		if err != nil {
-			return err
+	// The best of several: other work on the machine only ever adds. The first one also finds
+	// its memory.
+	best := func(count, repeat int) (float64, error) {
+		least := math.Inf(1)
+		for n, begin := 0, time.Now(); n < 2 || n < repeat && time.Since(begin) < 2*time.Second; n++ {
+			v, err := predict(count)
+			if err != nil {
+				return 0, err
+			}
+			least = min(least, v)
 		}
-		times = append(times, v)
+		return least, nil
 	}
-	c.Seconds = median(times[1:]) // the first one also finds its memory
-	together, err := predict(costBatch)
+	var err error
+	if c.Seconds, err = best(1, 10); err != nil {
+		return err
+	}
+	together, err := best(costBatch, 3)
 	if err != nil {
 		return err
 	}
@@ -124,7 +136,7 @@ func (t *timing) grids() []*grid.Grid {
 		}
 	}
 	finer := func(factor int) bool {
-		return slices.ContainsFunc(t.grid.Axes[1:], func(a grid.Axis) bool { return a.Points*factor <= t.problem.Reference.Points[a.Name] })
+		return slices.ContainsFunc(t.grid.Axes[t.space:], func(a grid.Axis) bool { return a.Points*factor <= t.problem.Reference.Points[a.Name] })
 	}
 	for factor := 2; finer(factor); factor *= 2 {
 		out = append(out, t.scaled(func(n int) int { return n * factor }))
@@ -135,8 +147,8 @@ func (t *timing) grids() []*grid.Grid {
 // scaled returns nil where an axis would have fewer than eight points.
 func (t *timing) scaled(points func(n int) int) *grid.Grid {
 	g := &grid.Grid{Axes: slices.Clone(t.grid.Axes)}
-	for i := range g.Axes[1:] {
-		a := &g.Axes[1+i]
+	for i := range g.Axes[t.space:] {
+		a := &g.Axes[t.space+i]
 		if a.Points = points(a.Points); a.Points < 8 {
 			return nil
 		}
@@ -167,12 +179,16 @@ func (t *timing) classical(ctx context.Context, g *grid.Grid) (*report.Classical
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		initial[k], fields[k] = model.InputsOn(t.problem, t.samples.Initial[i], t.grid, g), make([]float64, g.Size())
-		begin := time.Now()
-		if _, err := solver.Solve(fields[k], initial[k]); err != nil {
-			return nil, nil // it breaks down on a grid this coarse
+initial[k], fields[k] = model.InputsOn(t.problem, t.samples.Initial[i], t.grid, g), make([]float64, g.Size())
+		least := math.Inf(1)
+		for range 3 {
+			begin := time.Now()
+			if _, err := solver.Solve(fields[k], initial[k]); err != nil {
+				return nil, nil // it breaks down on a grid this coarse
+			}
+			least = min(least, time.Since(begin).Seconds())
 		}
-		times = append(times, time.Since(begin).Seconds())
+		times = append(times, least)
 		truth, err := t.samples.Truth(i)
 		if err != nil {
 			return nil, err
@@ -180,7 +196,9 @@ func (t *timing) classical(ctx context.Context, g *grid.Grid) (*report.Classical
 		run.Error += grid.RelativeL2(t.onPage(fields[k], g), truth) / float64(len(t.chosen))
 	}
 	run.Seconds = median(times)
-	run.PerSecond = throughput(solver, fields, initial, t.out.Workers)
+	for range 3 {
+		run.PerSecond = max(run.PerSecond, throughput(solver, fields, initial, t.out.Workers))
+	}
 	return run, nil
 }
 
@@ -188,6 +206,9 @@ func (t *timing) classical(ctx context.Context, g *grid.Grid) (*report.Classical
 func (t *timing) onPage(u []float64, g *grid.Grid) []float64 {
 	if slices.Equal(g.Axes, t.grid.Axes) {
 		return u
+	}
+	if t.space == 0 {
+		return model.Resample(u, g.Axes, t.grid.Axes)
 	}
 	times := g.Axes[0].Points
 	size := len(u) / times
