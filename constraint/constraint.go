@@ -136,9 +136,9 @@ func (c *Constraint) Points(set *pde.RowSet, expert int) []int32 {
 	case set.Kind == pde.ResidualRows:
 		return slices.Clone(c.candidates[expert])
 	case c.Options.LocalConditions:
-		return inWindow(c.System.Grid, c.Windows[expert], set.Points)
+		return inWindow(c.System.Grid, c.Windows[expert], set.Solved)
 	}
-	return slices.Clone(set.Points)
+	return slices.Clone(set.Solved)
 }
 
 // inWindow returns the points that lie in w, in order.

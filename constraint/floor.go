@@ -130,13 +130,13 @@ func newFullGrid(sys *pde.System, gatherer *grid.Gatherer, o Options, initial []
 			}
 		}
 		s := &fullSet{
-			PointRows: sys.NewPointRows(set, set.Points), evaluator: sys.NewEvaluator(len(set.Points)),
-			scale: c.RowScale(set, len(set.Points)), start: []int32{0},
+			PointRows: sys.NewPointRows(set, set.Solved), evaluator: sys.NewEvaluator(len(set.Solved)),
+			scale: c.RowScale(set, len(set.Solved)), start: []int32{0},
 		}
 		s.Prepare()
 		s.SetInitial(initial)
 		f.lists = append(f.lists, s.NewValues())
-		for _, p := range set.Points {
+		for _, p := range set.Solved {
 			lo, hi := int32(math.MaxInt32), int32(0)
 			for j, t := range set.Terms {
 				sys.Terms[t].Operator.(grid.Sparse).Row(int(p), func(q int, coef float64) {

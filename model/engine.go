@@ -193,6 +193,15 @@ func NewInfo(s *Spec, sys *pde.System, router *constraint.Router) (Info, error) 
 			return params
 		},
 	}
+	for _, prefix := range s.Training.Frozen {
+		if !slices.ContainsFunc(info.Layout, func(t kernel.Tensor) bool { return part(t) == prefix }) {
+			var parts []string
+			for _, t := range info.Layout {
+				parts = append(parts, part(t))
+			}
+			return Info{}, fmt.Errorf("training.frozen: the network has no tensors of %q; it has those of %s", prefix, strings.Join(slices.Compact(parts), ", "))
+		}
+	}
 	for _, set := range sys.Sets {
 		info.Rows = append(info.Rows, Rows{set.Name, set.Kind, len(set.Points)})
 	}
@@ -203,6 +212,22 @@ func NewInfo(s *Spec, sys *pde.System, router *constraint.Router) (Info, error) 
 		}
 	}
 	return info, nil
+}
+
+// part is a tensor's name before the first dot.
+func part(t kernel.Tensor) string {
+	name, _, _ := strings.Cut(t.Name, ".")
+	return name
+}
+
+// Frozen returns the ranges of parameters that are not trained, [from, to).
+func (i *Info) Frozen() (ranges [][2]int) {
+	for _, t := range i.Layout {
+		if slices.Contains(i.Spec.Training.Frozen, part(t)) {
+			ranges = append(ranges, [2]int{t.Offset, t.Offset + t.Size()})
+		}
+	}
+	return ranges
 }
 
 // Parameters is the number of parameters.

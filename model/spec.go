@@ -9,9 +9,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"os"
-	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -142,21 +139,24 @@ func (r Ramp) At(progress float64) float64 {
 
 // TrainingSpec describes the optimisation.
 type TrainingSpec struct {
-	Steps         int          `yaml:"steps"`
-	Restarts      []int        `yaml:"restarts,flow,omitempty"` // steps from which a finished run was extended: the learning rate began anew
-	Batch         int          `yaml:"batch"`
-	MicroBatch    int          `yaml:"micro_batch"`
-	LearningRate  LearningRate `yaml:"learning_rate"`
-	Beta1         float64      `yaml:"beta1"`
-	Beta2         float64      `yaml:"beta2"`
-	Epsilon       float64      `yaml:"epsilon"`
-	Clip          float64      `yaml:"clip"`    // largest global norm of the gradient; 0: off
-	Average       float64      `yaml:"average"` // decay of the exponential moving average of the parameters used for evaluation; 0: off
-	Validate      int          `yaml:"validate"`
-	ValidateCount int          `yaml:"validate_count"` // validation samples used; 0: all
-	Log           int          `yaml:"log"`
-	Checkpoint    int          `yaml:"checkpoint"`
-	Stages        []StageSpec  `yaml:"stages,omitempty"` // first parts on other grids
+	Steps        int          `yaml:"steps"`
+	Restarts     []int        `yaml:"restarts,flow,omitempty"` // steps from which a finished run was extended: the learning rate began anew
+	Batch        int          `yaml:"batch"`
+	MicroBatch   int          `yaml:"micro_batch"`
+	LearningRate LearningRate `yaml:"learning_rate"`
+	Beta1        float64      `yaml:"beta1"`
+	Beta2        float64      `yaml:"beta2"`
+	Epsilon      float64      `yaml:"epsilon"`
+	Clip         float64      `yaml:"clip"`    // largest global norm of the gradient; 0: off
+	Average      float64      `yaml:"average"` // decay of the exponential moving average of the parameters used for evaluation; 0: off
+	// Frozen names tensors that are never trained, by the part of their name before the
+	// first dot.
+	Frozen        []string    `yaml:"frozen,flow,omitempty"`
+	Validate      int         `yaml:"validate"`
+	ValidateCount int         `yaml:"validate_count"` // validation samples used; 0: all
+	Log           int         `yaml:"log"`
+	Checkpoint    int         `yaml:"checkpoint"`
+	Stages        []StageSpec `yaml:"stages,omitempty"` // first parts on other grids
 	// Window ends the grid of training, its rows and its loss at a time: by the first
 	// axis, from its beginning. Evaluation has the whole axis.
 	Window      map[string][2]float64 `yaml:"window,flow,omitempty"`
@@ -208,73 +208,6 @@ type TestSpec struct {
 type Paper struct {
 	Mean float64 `yaml:"mean"`
 	Std  float64 `yaml:"std"`
-}
-
-// LoadSpec decodes a spec over the defaults, applies overrides ("a.b=c") and
-// validates it. name is used in messages.
-func LoadSpec(name string, src []byte, overrides ...string) (*Spec, error) {
-	d, err := config.Parse(name, src)
-	if err != nil {
-		return nil, err
-	}
-	for _, o := range overrides {
-		if err := d.Override(o); err != nil {
-			return nil, err
-		}
-	}
-	if _, spec := d.Root().Lookup("problem"); !spec {
-		_, axes := d.Root().Lookup("axes")
-		if at, pde := d.Root().Lookup("residual"); axes && pde {
-			return nil, config.Join(at.Errorf("this is a PDE file, which states a problem; want a spec, which names one").
-				WithHint("write a spec with `problem: %s` beside it; docs/pde-files.md has an example", filepath.Base(name)))
-		}
-	}
-	version := SpecVersion
-	if at, ok := d.Root().Lookup("version"); ok {
-		if err := at.Decode(&version); err != nil {
-			return nil, err
-		}
-	}
-	s := DefaultSpec(version)
-	if err := d.Decode(&s); err != nil {
-		return nil, err
-	}
-	if version >= 2 {
-		s.unset = absent(d.Root())
-	}
-	if s.Training.Best == BestResidual {
-		s.Training.Best = "" // the default, which stored specs leave out
-	}
-	if err := s.validate(d); err != nil {
-		return nil, err
-	}
-	return &s, nil
-}
-
-// SpecPosition returns where the spec called name, as OpenSpec reads it, has a
-// dotted key such as constants.nu, for messages.
-func SpecPosition(name, key string, overrides ...string) config.Position {
-	src, err := specs.ReadFile(path.Join("specs", name+".yaml"))
-	if err != nil {
-		src, err = os.ReadFile(name)
-	}
-	d, err2 := config.Parse(name, src)
-	if err != nil || err2 != nil {
-		return config.Position{}
-	}
-	for _, o := range overrides {
-		_ = d.Override(o) // the spec could be read, so it can be set
-	}
-	return d.At(key)
-}
-
-// ReadSpec reads a spec file.
-func ReadSpec(path string, overrides ...string) (*Spec, error) {
-	src, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	return LoadSpec(path, src, overrides...)
 }
 
 // Encode returns the resolved spec as YAML.

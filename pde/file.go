@@ -64,6 +64,7 @@ type (
 		Kind       string             `yaml:"kind"`
 		At         config.Map[string] `yaml:"at"`
 		Rows       config.Map[[]int]  `yaml:"rows"`
+		SolveRows  config.Map[[]int]  `yaml:"solve_rows"`
 		Expression config.Scalar      `yaml:"expression" config:"required"`
 		Weight     config.Scalar      `yaml:"weight"`
 		Pos        config.Position    `yaml:"-"`

@@ -384,19 +384,31 @@ func (l *loader) rows(p *Problem, name string, f fileRows, names []string) Rows 
 		}
 		r.At[e.Key] = e.Value
 	}
-	for i := range f.Rows.Len() {
-		e := f.Rows.At(i)
-		l.mustBeAxis(p, e.KeyPos, name, e.Key)
+	l.skips(p, r, "rows", f.Rows, r.Skip)
+	if f.SolveRows.Len() > 0 {
+		if name == residualName {
+			l.report(f.Pos.Errorf("%s: solve_rows is for conditions; the points of the residual are sampled, by the spec's `constraint.points`", name))
+		}
+		r.SolveSkip = map[string][2]int{}
+		l.skips(p, r, "solve_rows", f.SolveRows, r.SolveSkip)
+	}
+	return r
+}
+
+// skips reads which points at the ends of axes have no rows.
+func (l *loader) skips(p *Problem, r Rows, key string, from config.Map[[]int], to map[string][2]int) {
+	for i := range from.Len() {
+		e := from.At(i)
+		l.mustBeAxis(p, e.KeyPos, r.Name, e.Key)
 		if len(e.Value) != 2 || e.Value[0] < 0 || e.Value[1] < 0 {
-			l.report(e.Pos.Errorf("%s: rows %s: want [points left out at the low end, at the high end]", name, e.Key))
+			l.report(e.Pos.Errorf("%s: %s %s: want [points left out at the low end, at the high end]", r.Name, key, e.Key))
 			continue
 		}
 		if _, fixed := r.At[e.Key]; fixed {
-			l.report(e.KeyPos.Errorf("%s: axis %s is fixed by `at` already", name, e.Key))
+			l.report(e.KeyPos.Errorf("%s: axis %s is fixed by `at` already", r.Name, e.Key))
 		}
-		r.Skip[e.Key] = [2]int{e.Value[0], e.Value[1]}
+		to[e.Key] = [2]int{e.Value[0], e.Value[1]}
 	}
-	return r
 }
 
 func (l *loader) mustBeAxis(p *Problem, at config.Position, rows, axis string) {

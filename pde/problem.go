@@ -128,6 +128,9 @@ type Rows struct {
 	At map[string]string
 	// Skip leaves out points at the two ends of an axis: axis name -> (low, high).
 	Skip map[string][2]int
+	// SolveSkip is Skip for the rows of least-squares solves, where they are not those
+	// of the loss; nil: they are.
+	SolveSkip map[string][2]int
 }
 
 // Ansatz is u = Offset + Multiplier * P(b) * w (docs/constraint.md, section 2).
@@ -315,6 +318,9 @@ func (p *Problem) Describe() []string {
 		if len(at) > 0 {
 			sort.Strings(at)
 			where = strings.Join(at, ", ")
+		}
+		for _, axis := range slices.Sorted(maps.Keys(r.SolveSkip)) {
+			where += ", in solves " + span(axis, r.SolveSkip[axis])
 		}
 		add("%-10s %s: %s = 0 at %s, weight %s", r.Kind, r.Name, r.Expr, where, r.Weight)
 	}

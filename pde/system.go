@@ -48,6 +48,9 @@ type RowSet struct {
 	Terms  []int   // positions in System.Terms of z_1..z_J
 	Extras []Extra // further inputs, constant during a solve
 	Points []int32 // grid points with a row, ascending
+	// Solved are those with a row in least-squares solves: Points but where the problem
+	// says otherwise.
+	Solved []int32
 	// Linear says that r is affine in the terms: its first derivatives do not
 	// depend on them.
 	Linear bool
@@ -233,7 +236,22 @@ func (s *System) rowSet(r Rows) (*RowSet, error) {
 			inputs = append(inputs, x.Name)
 		}
 	}
-	window, err := s.rowWindow(r)
+	var err error
+	if set.Points, err = s.rowPoints(set, r.At, r.Skip); err != nil {
+		return nil, err
+	}
+	set.Solved = set.Points
+	if r.SolveSkip != nil {
+		if set.Solved, err = s.rowPoints(set, r.At, r.SolveSkip); err != nil {
+			return nil, err
+		}
+	}
+	return set, set.compile(weighted, inputs)
+}
+
+// rowPoints returns the points of a set's rows, at which all of its terms have values.
+func (s *System) rowPoints(set *RowSet, at map[string]string, skip map[string][2]int) (points []int32, err error) {
+	window, err := s.rowWindow(at, skip)
 	if err != nil {
 		return nil, err
 	}
@@ -243,12 +261,12 @@ func (s *System) rowSet(r Rows) (*RowSet, error) {
 				return nil, fmt.Errorf("term %s has no value at every row (it belongs to the end of an axis, or needs `rows` to leave points out)", s.Terms[t].Name)
 			}
 		}
-		set.Points = append(set.Points, point)
+		points = append(points, point)
 	}
-	if len(set.Points) == 0 {
+	if len(points) == 0 {
 		return nil, fmt.Errorf("no rows are left on a grid of %v points", s.Grid.Shape())
 	}
-	return set, set.compile(weighted, inputs)
+	return points, nil
 }
 
 // compile builds the three programs and notes which second derivatives vanish.
@@ -304,14 +322,14 @@ func isZero(e *Expr) bool {
 }
 
 // rowWindow is the box of grid indices a set of rows covers.
-func (s *System) rowWindow(r Rows) (grid.Window, error) {
+func (s *System) rowWindow(at map[string]string, skipped map[string][2]int) (grid.Window, error) {
 	w := grid.Window{}
 	for _, a := range s.Grid.Axes {
 		lo, hi := 0, a.Points
-		if skip, ok := r.Skip[a.Name]; ok {
+		if skip, ok := skipped[a.Name]; ok {
 			lo, hi = skip[0], a.Points-skip[1]
 		}
-		switch r.At[a.Name] {
+		switch at[a.Name] {
 		case "low":
 			lo, hi = 0, 1
 		case "high":

@@ -62,6 +62,8 @@ func TestRowPoints(t *testing.T) {
 		}
 		return all
 	}
+	// Points of the solves where they are not those of the loss.
+	solved := map[string]map[string][]int32{"diffusion-sorption-published": {"left": box(1, 5, 0, 1), "right": box(1, 5, 7, 8)}}
 	for problem, want := range map[string]map[string][]int32{
 		"diffusion-sorption":           {"residual": box(1, 5, 1, 7), "initial": box(0, 1, 0, 8), "left": box(1, 5, 0, 1), "right": box(1, 5, 7, 8)},
 		"diffusion-sorption-published": {"residual": box(0, 5, 0, 8), "initial": box(0, 1, 0, 8), "left": box(0, 5, 0, 1), "right": box(0, 5, 7, 8)},
@@ -77,6 +79,12 @@ func TestRowPoints(t *testing.T) {
 		for name, w := range want {
 			if got := s.Set(name).Points; !slices.Equal(got, w) {
 				t.Errorf("%s, %s: rows at %v, want %v", problem, name, got, w)
+			}
+			if other, ok := solved[problem][name]; ok {
+				w = other
+			}
+			if got := s.Set(name).Solved; !slices.Equal(got, w) {
+				t.Errorf("%s, %s: rows of solves at %v, want %v", problem, name, got, w)
 			}
 		}
 	}

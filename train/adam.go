@@ -20,6 +20,7 @@ type adam[T kernel.Float] struct {
 	pool     *kernel.Pool
 	mu       sync.Locker // the caller's lock of the state, given back while the gradient is formed
 	state    *model.State[T]
+	frozen   [][2]int  // ranges of parameters that stay
 	grad     []T       // zero between steps
 	kept     []T       // what Return goes back to
 	sums     []float64 // Σ g² per chunk
@@ -57,6 +58,9 @@ func (a *adam[T]) Add(batch model.Batch) (model.Stats, float64, error) {
 	a.mu.Lock()
 	if err != nil {
 		return stats, 0, err
+	}
+	for _, r := range a.frozen {
+		clear(a.grad[r[0]:r[1]])
 	}
 	return stats, math.Sqrt(a.squares()), nil
 }

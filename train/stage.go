@@ -60,7 +60,7 @@ func (t *trainer[T]) enter() error {
 		if t.pool == nil {
 			t.pool = kernel.NewPool(t.options.Workers)
 		}
-		t.stepper = &adam[T]{engine: t.on, training: t.spec.Training, pool: t.pool, mu: &t.update}
+		t.stepper = &adam[T]{engine: t.on, training: t.spec.Training, frozen: t.info.Frozen(), pool: t.pool, mu: &t.update}
 	}
 	return t.stepper.Begin(&t.state.State)
 }

@@ -89,6 +89,39 @@ func (r *remote[T]) Step(batch model.Batch, rate float64) (model.Stats, float64,
 	return st, norm, nil
 }
 
+// Tensors that are frozen keep their initial bits, all others move, and the norm of the
+// gradient is that of the others.
+func TestFrozen(t *testing.T) {
+	e := newExperiment(t, "training.steps=3", "training.average=0", "training.frozen=[lift, output]")
+	dir, _ := e.train(t, Options{})
+	got, _, err := LoadParams[float32](dir, e.spec, e.problem, LoadOptions{Last: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine, err := model.NewEngine[float32](e.spec, e.problem, model.EngineOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer engine.Close()
+	info := engine.Info()
+	start := model.InitialParams[float32](info)
+	for _, v := range info.Layout {
+		lo, hi := v.Offset, v.Offset+v.Size()
+		frozen := v.Name == "lift.weight" || v.Name == "lift.bias" || v.Name == "output.weight" || v.Name == "output.bias"
+		if same := slices.Equal(got[lo:hi], start[lo:hi]); same != frozen {
+			t.Errorf("%s: its initial values: %v, want %v", v.Name, same, frozen)
+		}
+	}
+	free, _ := newExperiment(t, "training.steps=3", "training.average=0").train(t, Options{})
+	if a, b := *records(t, dir)[0].GradientNorm, *records(t, free)[0].GradientNorm; !(a < b) {
+		t.Errorf("gradient norm %g, with all parameters %g", a, b)
+	}
+
+	bad := newExperiment(t, "training.frozen=[lft]")
+	_, err = bad.run(context.Background(), filepath.Join(t.TempDir(), "none"), Options{})
+	oneLine(t, "no such tensors", err, `training.frozen: the network has no tensors of "lft"; it has those of lift, layers, projection, output`)
+}
+
 // An engine that steps by itself is trained as any other: its state comes back for
 // validation and checkpoints, a run continues from there bit by bit, and its errors
 // end the run.

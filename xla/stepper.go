@@ -54,7 +54,7 @@ func (e *engine[T]) Begin(state *model.State[T]) error {
 	if err != nil {
 		return e.explain("copy the state of training to the device", err)
 	}
-	if s.norm, err = e.compile(normText(e.dtype, len(state.Params))); err != nil {
+	if s.norm, err = e.compile(normText(e.dtype, len(state.Params), e.info.Frozen())); err != nil {
 		return err
 	}
 	s.update, err = e.compile(updateText(e.dtype, len(state.Params), len(s.buffers) > 3))
@@ -148,7 +148,10 @@ func (g *gradient[T]) Add(batch model.Batch) (model.Stats, float64, error) {
 	if err != nil {
 		return stats, 0, e.explain("run a program", err)
 	}
-	defer free(out...)
+	defer free(out[0])
+	if len(out) > 1 {
+		g.set(out[1])
+	}
 	squares := make([]float64, 1)
 	if err := pjrt.Download(out[0], squares); err != nil {
 		return stats, 0, e.explain("run a program", err)
@@ -170,11 +173,32 @@ func (g *gradient[T]) Return() { g.set(g.kept) }
 // Clear implements model.Accumulator.
 func (g *gradient[T]) Clear() { g.set(nil) }
 
-// normText is a program: the sum of the squares of a gradient, in float64.
-func normText(t dtype, size int) string {
+// normText is a program: the sum of the squares of a gradient, in float64; where
+// ranges of it are of frozen parameters, without those, and then the gradient with
+// zeros there.
+func normText(t dtype, size int, frozen [][2]int) string {
 	b := newBuilder()
-	g := b.convert(b.input(t, size), f64)
-	return b.module(b.reshape(b.sum(b.mul(g, g), 0), 1))
+	all := b.input(t, size)
+	if len(frozen) > 0 {
+		var parts []value
+		at := 0
+		for _, r := range append(frozen, [2]int{size, size}) {
+			if r[0] > at {
+				parts = append(parts, b.slice(all, 0, at, r[0]))
+			}
+			if r[1] > r[0] {
+				parts = append(parts, b.full(0, t, r[1]-r[0]))
+			}
+			at = r[1]
+		}
+		all = b.concatenate(0, parts...)
+	}
+	g := b.convert(all, f64)
+	outputs := []value{b.reshape(b.sum(b.mul(g, g), 0), 1)}
+	if len(frozen) > 0 {
+		outputs = append(outputs, all)
+	}
+	return b.module(outputs...)
 }
 
 // Places among the constants of a step.

@@ -100,12 +100,23 @@ func benchNames() []string {
 
 // bench is one measurement in progress.
 type bench struct {
+	name    string // of the spec
 	app     *app
 	command *cobra.Command
 	spec    *model.Spec
 	problem *pde.Problem
 	options *benchOptions
 	workers int
+}
+
+// specOf is the spec for a method.
+func (b *bench) specOf(method string) (*model.Spec, error) {
+	spec, _, err := b.options.open(b.name, "method="+method)
+	if err != nil {
+		return nil, err
+	}
+	spec.Data.Test.Grids = nil // initial conditions are drawn for the spec's own grid
+	return spec, nil
 }
 
 func (a *app) bench(c *cobra.Command, name string, o *benchOptions) error {
@@ -125,7 +136,7 @@ func (a *app) bench(c *cobra.Command, name string, o *benchOptions) error {
 		return err
 	}
 	spec.Data.Test.Grids = nil // initial conditions are drawn for the spec's own grid
-	b := &bench{app: a, command: c, spec: spec, problem: p, options: o, workers: a.workers(o.workers)}
+	b := &bench{name: specName, app: a, command: c, spec: spec, problem: p, options: o, workers: a.workers(o.workers)}
 	if b.workers == 0 {
 		b.workers = runtime.GOMAXPROCS(0)
 	}

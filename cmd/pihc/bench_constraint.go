@@ -33,10 +33,12 @@ func (r constraintBench) fields() []field {
 const benchIterations = 15
 
 func (b *bench) constraint() (any, error) {
-	spec := *b.spec
+	spec, err := b.specOf(model.Hard)
+	if err != nil {
+		return nil, err
+	}
 	// One expert over the whole domain with the points of one of moe's: the rows
 	// are the same in number, the conditions are global either way.
-	spec.Method = model.Hard
 	spec.Constraint.MaxIterations, spec.Constraint.Tolerance = benchIterations, 1e-15
 	g, err := b.problem.Grid(spec.Grid)
 	if err != nil {
@@ -61,7 +63,7 @@ func (b *bench) constraint() (any, error) {
 		return nil, err
 	}
 	n.forward()
-	initial, _, err := statedInitial(&spec, b.problem, g, []float64{0.5})
+	initial, _, err := statedInitial(spec, b.problem, g, []float64{0.5})
 	if err != nil {
 		return nil, err
 	}

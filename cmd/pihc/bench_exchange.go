@@ -32,9 +32,11 @@ func (b *bench) exchange() (any, error) {
 	if size == 1 {
 		return nil, withHint(usagef("bench exchange needs several processes"), "start it as `mpirun -np 2 pihc bench exchange`")
 	}
-	spec := *b.spec
-	spec.Method = model.MoE
-	net, err := model.NewNetwork(&spec, b.problem)
+	spec, err := b.specOf(model.MoE)
+	if err != nil {
+		return nil, err
+	}
+	net, err := model.NewNetwork(spec, b.problem)
 	if err != nil {
 		return nil, err
 	}

@@ -36,9 +36,11 @@ type inference[T kernel.Float] struct {
 
 // newInference makes the network of the spec's experts on a pool.
 func newInference[T kernel.Float](b *bench, pool *kernel.Pool, batch int) (*inference[T], error) {
-	spec := *b.spec
-	spec.Method = model.MoE
-	net, err := model.NewNetwork(&spec, b.problem)
+	spec, err := b.specOf(model.MoE)
+	if err != nil {
+		return nil, err
+	}
+	net, err := model.NewNetwork(spec, b.problem)
 	if err != nil {
 		return nil, err
 	}

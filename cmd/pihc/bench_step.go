@@ -185,9 +185,11 @@ func prepareNetwork[T kernel.Float](b *bench) func(workers int) (run func() erro
 // with those of the method's run in the folder --runs names.
 func prepareStep[T kernel.Float](b *bench, method string, st *model.Stats) func(workers int) (run func() error, done func(), err error) {
 	return func(workers int) (func() error, func(), error) {
-		spec := *b.spec
-		spec.Method = method
-		e, err := dist.NewEngine[T](&spec, b.problem, model.EngineOptions{Workers: workers}, b.app.comm)
+		spec, err := b.specOf(method)
+		if err != nil {
+			return nil, nil, err
+		}
+		e, err := dist.NewEngine[T](spec, b.problem, model.EngineOptions{Workers: workers}, b.app.comm)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -196,11 +198,11 @@ func prepareStep[T kernel.Float](b *bench, method string, st *model.Stats) func(
 		for i := range fractions {
 			fractions[i] = (float64(i) + 0.5) / float64(len(fractions))
 		}
-		initial, _, err := statedInitial(&spec, b.problem, info.Grid, fractions)
+		initial, _, err := statedInitial(spec, b.problem, info.Grid, fractions)
 		batch := model.Batch{Initial: initial, Seeds: evaluationSeeds(len(initial))} // trains the last pass
 		params := model.InitialParams[T](info)
 		if dir := b.options.runs; dir != "" && err == nil {
-			params, _, err = train.LoadParams[T](filepath.Join(dir, method), &spec, b.problem, train.LoadOptions{})
+			params, _, err = train.LoadParams[T](filepath.Join(dir, method), spec, b.problem, train.LoadOptions{})
 			batch.Progress = 1
 		}
 		if err != nil {

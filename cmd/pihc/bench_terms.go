@@ -28,8 +28,10 @@ func (r termsBench) fields() []field {
 // rows of every term of all basis functions there, beside the network's forward pass
 // for the sample.
 func (b *bench) terms() (any, error) {
-	spec := *b.spec
-	spec.Method = model.MoE
+	spec, err := b.specOf(model.MoE)
+	if err != nil {
+		return nil, err
+	}
 	pool := kernel.NewPool(b.workers)
 	defer pool.Close()
 	n, err := newInference[float32](b, pool, 1)
@@ -53,7 +55,7 @@ func (b *bench) terms() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	initial, _, err := statedInitial(&spec, b.problem, g, []float64{0.5})
+	initial, _, err := statedInitial(spec, b.problem, g, []float64{0.5})
 	if err != nil {
 		return nil, err
 	}

@@ -229,6 +229,41 @@ func (d *Document) Override(assignment string) error {
 	return nil
 }
 
+// Take removes a key of the document's mapping and returns its value.
+func (d *Document) Take(key string) (Node, bool) {
+	n, ok := d.Root().Lookup(key)
+	if ok {
+		i := slices.Index(d.root.Content, n.n)
+		d.root.Content = slices.Delete(d.root.Content, i-1, i+1)
+	}
+	return n, ok
+}
+
+// Merge lays a node of the document, a mapping, over the document's own: a key that
+// both have as mappings is merged in the same way, another is replaced.
+func (d *Document) Merge(n Node) { merge(d.root, n.n) }
+
+func merge(to, from *yaml.Node) {
+	for i := 0; i+1 < len(from.Content); i += 2 {
+		key, value := from.Content[i], from.Content[i+1]
+		at := -1
+		for j := 0; j+1 < len(to.Content); j += 2 {
+			if to.Content[j].Value == key.Value {
+				at = j + 1
+			}
+		}
+		switch {
+		case at < 0:
+			to.Style &^= yaml.FlowStyle
+			to.Content = append(to.Content, key, value)
+		case value.Kind == yaml.MappingNode && to.Content[at].Kind == yaml.MappingNode:
+			merge(to.Content[at], value)
+		default:
+			to.Content[at] = value
+		}
+	}
+}
+
 // slot returns where the child of parent named by segment is kept, making a
 // new key if a mapping lacks it.
 func (d *Document) slot(parent *yaml.Node, segment string, at Position) (**yaml.Node, error) {

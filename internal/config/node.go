@@ -102,6 +102,16 @@ func (n Node) Lookup(key string) (Node, bool) {
 	return Node{}, false
 }
 
+// Keys returns the keys of a mapping, in order.
+func (n Node) Keys() (keys []string) {
+	if n.n.Kind == yaml.MappingNode {
+		for i := 0; i+1 < len(n.n.Content); i += 2 {
+			keys = append(keys, n.n.Content[i].Value)
+		}
+	}
+	return keys
+}
+
 // A Scalar is a number or a text, with its position: a constant that may be an
 // expression, or an expression whose syntax errors want a caret.
 type Scalar struct {

@@ -40,6 +40,10 @@ func checkSteps(s *setup) error {
 				}
 				loss += st.Loss * samples / float64(good)
 			}
+			info := e.Info()
+			for _, r := range info.Frozen() {
+				clear(grad[r[0]:r[1]])
+			}
 			norm := step(&want, grad, spec.Training, rate)
 			if norm <= clip {
 				return fmt.Errorf("the norm %g is not clipped", norm)
@@ -103,7 +107,7 @@ func checkSteps(s *setup) error {
 			}
 		}
 		return errors.Join(stepper.Sync(), sameState("again", again, last))
-	}, fmt.Sprint("training.clip=", clip), fmt.Sprint("training.average=", decay))
+	}, fmt.Sprint("training.clip=", clip), fmt.Sprint("training.average=", decay), "training.frozen=[lift, output]")
 }
 
 // poisoned returns the batch with samples that are not finite.

@@ -1,0 +1,141 @@
+package model
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"pihc/internal/config"
+)
+
+// LoadSpec decodes a spec over the defaults, lays what it has for its method alone
+// (`methods`) over the rest, applies overrides ("a.b=c") and validates it. name is used
+// in messages.
+func LoadSpec(name string, src []byte, overrides ...string) (*Spec, error) {
+	d, others, err := parseSpec(name, src, overrides)
+	if err != nil {
+		return nil, err
+	}
+	s, err := decodeSpec(name, d)
+	if err != nil {
+		return nil, err
+	}
+	for _, method := range others { // what is wrong for another method is wrong now
+		d, _, err := parseSpec(name, src, append(slices.Clone(overrides), "method="+method))
+		if err == nil {
+			_, err = decodeSpec(name, d)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// parseSpec returns the document of a spec for its method, and the other methods that
+// the file has values for.
+func parseSpec(name string, src []byte, overrides []string) (d *config.Document, others []string, err error) {
+	if d, err = config.Parse(name, src); err != nil {
+		return nil, nil, err
+	}
+	if blocks, ok := d.Take("methods"); ok {
+		if others, err = mergeMethod(d, blocks, overrides); err != nil {
+			return nil, nil, err
+		}
+	}
+	for _, o := range overrides {
+		if err := d.Override(o); err != nil {
+			return nil, nil, err
+		}
+	}
+	return d, others, nil
+}
+
+// mergeMethod lays the block of the document's method over the rest.
+func mergeMethod(d *config.Document, blocks config.Node, overrides []string) (others []string, err error) {
+	method := MoE
+	if at, ok := d.Root().Lookup("method"); ok {
+		if err := at.Decode(&method); err != nil {
+			return nil, err
+		}
+	}
+	for _, o := range overrides {
+		if value, ok := strings.CutPrefix(o, "method="); ok {
+			method = strings.Trim(value, `"' `)
+		}
+	}
+	if blocks.Kind() != config.Mapping {
+		return nil, config.Join(blocks.Errorf("methods: want %s, each with keys of the spec that are its own", strings.Join(Methods, ", ")))
+	}
+	for _, key := range blocks.Keys() {
+		block, _ := blocks.Lookup(key)
+		if !slices.Contains(Methods, key) || block.Kind() != config.Mapping {
+			return nil, config.Join(block.Errorf("methods.%s: want %s, each with keys of the spec that are its own", key, strings.Join(Methods, ", ")))
+		}
+		if at, ok := block.Lookup("method"); ok {
+			return nil, config.Join(at.Errorf("methods.%s.method: a method has no other", key))
+		}
+		if key == method {
+			d.Merge(block)
+		} else {
+			others = append(others, key)
+		}
+	}
+	return others, nil
+}
+
+// decodeSpec decodes and validates a spec.
+func decodeSpec(name string, d *config.Document) (*Spec, error) {
+	if _, spec := d.Root().Lookup("problem"); !spec {
+		_, axes := d.Root().Lookup("axes")
+		if at, pde := d.Root().Lookup("residual"); axes && pde {
+			return nil, config.Join(at.Errorf("this is a PDE file, which states a problem; want a spec, which names one").
+				WithHint("write a spec with `problem: %s` beside it; docs/pde-files.md has an example", filepath.Base(name)))
+		}
+	}
+	version := SpecVersion
+	if at, ok := d.Root().Lookup("version"); ok {
+		if err := at.Decode(&version); err != nil {
+			return nil, err
+		}
+	}
+	s := DefaultSpec(version)
+	if err := d.Decode(&s); err != nil {
+		return nil, err
+	}
+	if version >= 2 {
+		s.unset = absent(d.Root())
+	}
+	if s.Training.Best == BestResidual {
+		s.Training.Best = "" // the default, which stored specs leave out
+	}
+	if err := s.validate(d); err != nil {
+		return nil, err
+	}
+	return &s, nil
+}
+
+// SpecPosition returns where the spec called name, as OpenSpec reads it, has a
+// dotted key such as constants.nu, for messages.
+func SpecPosition(name, key string, overrides ...string) config.Position {
+	src, err := specs.ReadFile(path.Join("specs", name+".yaml"))
+	if err != nil {
+		src, err = os.ReadFile(name)
+	}
+	d, _, err2 := parseSpec(name, src, overrides)
+	if err != nil || err2 != nil {
+		return config.Position{}
+	}
+	return d.At(key)
+}
+
+// ReadSpec reads a spec file.
+func ReadSpec(path string, overrides ...string) (*Spec, error) {
+	src, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return LoadSpec(path, src, overrides...)
+}
