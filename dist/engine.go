@@ -54,6 +54,9 @@ func one(batch model.Batch, i int) model.Batch {
 		batch.Total = len(batch.Initial)
 	}
 	batch.Initial, batch.Seeds = batch.Initial[i:i+1], batch.Seeds[i:i+1]
+	if batch.Truth != nil {
+		batch.Truth = batch.Truth[i : i+1]
+	}
 	if batch.Previous != nil {
 		batch.Previous = batch.Previous[i : i+1]
 	}

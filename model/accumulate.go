@@ -35,6 +35,9 @@ func AddFinite(sum Accumulator, batch Batch) (Stats, float64, error) {
 	for i := range samples {
 		one := batch
 		one.Initial, one.Seeds, one.Total = batch.Initial[i:i+1], batch.Seeds[i:i+1], samples
+		if batch.Truth != nil {
+			one.Truth = batch.Truth[i : i+1]
+		}
 		stats, norm, err := sum.Add(one)
 		if err != nil {
 			return total, 0, err

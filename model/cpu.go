@@ -223,7 +223,11 @@ func (e *cpu[T]) LossAndGrad(grad, params []T, batch Batch) (Stats, error) {
 				return st, err
 			}
 			s := e.solve(pass, b, batch.Initial[lo+b], batch.Seeds[lo+b])
-			e.addLoss(&st, bar, s, batch.Initial[lo+b], m.base[b], scale)
+			var truth []float64
+			if batch.Truth != nil {
+				truth = batch.Truth[lo+b]
+			}
+			e.addLoss(&st, bar, s, batch.Initial[lo+b], truth, m.base[b], scale)
 		}
 		e.amplify(m.bar)
 		e.net.Backward(grad, params, m.bar)
@@ -278,16 +282,20 @@ func (e *cpu[T]) solve(pass, b int, initial []float64, seed constraint.Seed) *co
 
 // addLoss adds the loss of a solved sample, over base, to the statistics and
 // writes scale·∂L/∂b to bar (N, P).
-func (e *cpu[T]) addLoss(st *Stats, bar []T, s *constraint.Sample, initial []float64, base, scale float64) {
+func (e *cpu[T]) addLoss(st *Stats, bar []T, s *constraint.Sample, initial, truth []float64, base, scale float64) {
 	relative, spec := scale/base, e.info.Spec.Loss
 	clear(e.ubar)
 	loss := e.loss.Evaluate(e.squares, s.Field(), initial, e.ubar, relative)
+	supervised := 0.0
+	if truth != nil && spec.Data != 0 {
+		supervised = addDistance(e.ubar, s.Field(), truth, scale*spec.Data)
+	}
 	jumps := s.Jumps()
 	loss += spec.BorderJump*jumps.Value + spec.BorderSlope*jumps.Slope
 	constraint.Backward(s, bar, e.ubar, constraint.Jumps{Value: relative * spec.BorderJump, Slope: relative * spec.BorderSlope})
 	// The conversions keep a compiler from fusing: what is added is what a batch of
 	// this sample alone gives.
-	st.Loss += float64(relative * loss)
+	st.Loss += float64(relative*loss) + supervised
 	for i, v := range e.squares {
 		st.MeanSquares[i] += float64(scale * v)
 	}

@@ -3,6 +3,7 @@ package model
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -16,7 +17,7 @@ import (
 )
 
 // DatasetPlan returns what to generate for a spec: initial conditions for
-// training (no solution is ever computed for them), and initial conditions with
+// training (solved only where loss.data asks for it), and initial conditions with
 // solutions for validation and test where the problem has a reference.
 // Test samples are on the finest of the grids they are scored on, and solutions
 // then of type float32, which halves their size.
@@ -46,6 +47,9 @@ func DatasetPlan(s *Spec, p *pde.Problem, workers int) (data.Plan, error) {
 			return data.Plan{}, err
 		}
 	}
+	if s.Loss.Data != 0 && (!solvable || file) {
+		return data.Plan{}, errors.New("loss.data compares with solutions of training samples, and the PDE file names no solver (`reference: {solver: ...}`) that makes them")
+	}
 	var inputs []data.InputRecord
 	if !p.OnlyInitial() {
 		for _, in := range p.Inputs {
@@ -63,7 +67,7 @@ func DatasetPlan(s *Spec, p *pde.Problem, workers int) (data.Plan, error) {
 		Problem: p.Name, ProblemHash: ProblemHash(p),
 		Metadata: map[string]string{"solver": p.Reference.Solver},
 		Splits: []data.Split{
-			split("train", s.Data.Train, false),
+			split("train", s.Data.Train, s.Loss.Data != 0),
 			split("validation", s.Data.Validation, solvable),
 			split("test", s.Data.Test.SplitSpec, solvable),
 		},

@@ -26,6 +26,9 @@ type Batch struct {
 	// Previous is, per sample, the field (P) that Pass corrects; nil: what the
 	// passes before it give.
 	Previous [][]float64
+	// Truth is, per sample, the solution (P) that loss.data compares with; nil: that
+	// term is left out. LossAndGrad alone reads it.
+	Truth [][]float64
 	// Total is the number of samples that LossAndGrad's means are over where the
 	// batch is a part of a larger one; 0: those of this batch.
 	Total int

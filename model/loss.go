@@ -91,6 +91,23 @@ func NewLoss(sys *pde.System, spec LossSpec, pool *kernel.Pool) (*Loss, error) {
 	return l, nil
 }
 
+// addDistance returns factor Σ(u - truth)²/Σ truth², and adds its gradient to ubar. Without a
+// solution to be relative to it is the mean square of u.
+func addDistance(ubar, u, truth []float64, factor float64) float64 {
+	square, size := 0.0, 0.0
+	for i, v := range truth {
+		square += (u[i] - v) * (u[i] - v)
+		size += v * v
+	}
+	if size == 0 {
+		size = float64(len(truth))
+	}
+	for i, v := range truth {
+		ubar[i] += 2 * factor / size * (u[i] - v)
+	}
+	return factor * square / size
+}
+
 // StillLosses returns, for every sample, the loss of the field that keeps the initial
 // condition at all times, of zero in a steady problem, or 1 where that is zero: what
 // relative losses are over.

@@ -110,6 +110,7 @@ type LossSpec struct {
 	BorderJump  float64            `yaml:"border_jump"`      // weight of the mean-square jump across expert borders
 	BorderSlope float64            `yaml:"border_slope"`     // weight of the mean-square jump of the slope there, per length of the axis
 	BorderRows  Ramp               `yaml:"border_rows,flow"` // factor on residual rows whose stencil crosses an expert border
+	Data        float64            `yaml:"data,omitempty"`   // weight of the relative mean-square distance to the solution of a training sample: a control, in none of the methods
 }
 
 // Ramp is a value that changes during training: Start up to the fraction From
@@ -297,6 +298,9 @@ func (s *Spec) validate(d *config.Document) error {
 	ramp("loss.border_rows", s.Loss.BorderRows, math.MaxFloat64)
 	if s.Loss.BorderJump < 0 || s.Loss.BorderSlope < 0 {
 		bad("loss", "loss.border_jump and loss.border_slope: want zero or a positive number")
+	}
+	if !(s.Loss.Data >= 0) || math.IsInf(s.Loss.Data, 0) {
+		bad("loss", "loss.data: want zero or a positive number")
 	}
 	oneOf("loss.form", s.Loss.Form, "mean-square", "norm")
 	atLeast("training.steps", t.Steps, 1)

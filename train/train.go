@@ -109,6 +109,7 @@ type trainer[T kernel.Float] struct {
 	begin     time.Time
 
 	initial  [][]float64 // training samples
+	solved   [][]float64 // their solutions, for loss.data
 	order    []int
 	epoch    int
 	batch    model.Batch
@@ -162,6 +163,9 @@ func newTrainer[T kernel.Float](dir string, spec *model.Spec, p *pde.Problem, se
 	t.info = t.engine.Info()
 	if t.initial, err = samples(set.Initial("train")); err == nil {
 		err = t.loadValidation(set)
+	}
+	if err == nil {
+		err = t.loadSolutions(set)
 	}
 	if err != nil {
 		t.close()
@@ -303,11 +307,29 @@ func (t *trainer[T]) checkpoint() error {
 	return prune(t.dir, t.lastGood())
 }
 
+// loadSolutions reads those of the training samples where loss.data has a weight.
+func (t *trainer[T]) loadSolutions(set *data.Dataset) error {
+	if t.spec.Loss.Data == 0 {
+		return nil
+	}
+	if len(t.stages) > 1 {
+		return errors.New("loss.data does not go with training.stages: solutions are on the spec's own grid")
+	}
+	split, err := set.Split("train")
+	if err != nil {
+		return err
+	}
+	if t.solved, err = samples(set.SolutionsRange("train", 0, split.Count)); err != nil {
+		return fmt.Errorf("loss.data: %w; generate a dataset with loss.data in its spec", err)
+	}
+	return nil
+}
+
 // nextBatch selects the samples of the state's step: the data are walked
 // through in an order drawn anew each epoch, so the step alone is the position.
 func (t *trainer[T]) nextBatch() model.Batch {
 	n, size := len(t.initial), t.spec.Training.Batch
-	t.batch.Initial, t.batch.Seeds = t.batch.Initial[:0], t.batch.Seeds[:0]
+	t.batch.Initial, t.batch.Seeds, t.batch.Truth = t.batch.Initial[:0], t.batch.Seeds[:0], t.batch.Truth[:0]
 	for i := range size {
 		at := t.state.step*size + i
 		if epoch := at / n; epoch != t.epoch {
@@ -316,6 +338,9 @@ func (t *trainer[T]) nextBatch() model.Batch {
 		}
 		sample := t.order[at%n]
 		t.batch.Initial = append(t.batch.Initial, t.initials[sample])
+		if t.solved != nil {
+			t.batch.Truth = append(t.batch.Truth, t.solved[sample])
+		}
 		t.batch.Seeds = append(t.batch.Seeds, constraint.Seed{Run: t.spec.Seed, Step: uint64(t.state.step), Sample: uint64(sample)})
 	}
 	t.batch.Pass = 1 + t.state.step%t.spec.Network.Passes // each in turn

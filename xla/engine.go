@@ -81,6 +81,9 @@ func prepare[T kernel.Float](s *model.Spec, p *pde.Problem, o model.EngineOption
 	if !p.OnlyInitial() {
 		return nil, errInputs
 	}
+	if s.Loss.Data != 0 {
+		return nil, errors.New("loss.data: engine xla has no loss against solutions; use engine cpu")
+	}
 	e := &engine[T]{plan: plan{spec: s, dtype: elementOf[T]()}, loaded: map[loadedKey]*loaded{}}
 	if e.system, err = p.Discretize(g); err != nil {
 		return nil, err

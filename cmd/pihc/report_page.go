@@ -35,9 +35,13 @@ func pageFrame(page *report.Page, spec *model.Spec, p *pde.Problem, e evaluator,
 	for i, axis := range g.Axes {
 		page.Axes = append(page.Axes, report.FieldAxis{Name: axis.Name, Unit: p.Axes[i].Unit, Values: coordinates(axis), Periodic: axis.Boundary == grid.Periodic})
 	}
+	without := ", no solutions"
+	if spec.Loss.Data != 0 {
+		without = ", with solutions"
+	}
 	page.Facts = []report.Fact{
 		{Name: "Grid", Value: fmt.Sprintf("%s (%s)", strings.ReplaceAll(data.FormatShape(g.Shape()), "x", "×"), strings.Join(p.AxisNames(), " × "))},
-		{Name: "Training set", Value: report.Count(spec.Data.Train.Count) + " initial conditions, no solutions"},
+		{Name: "Training set", Value: report.Count(spec.Data.Train.Count) + " initial conditions" + without},
 		{Name: "Test set", Value: report.Count(len(s.Initial)) + " samples"},
 		{Name: "Training", Value: fmt.Sprintf("%s steps of %d samples, seed %d", report.Count(spec.Training.Steps), spec.Training.Batch, spec.Seed)},
 		{Name: "Machine", Value: machineText()},
@@ -93,6 +97,12 @@ func addRun(page *report.Page, dir string, spec *model.Spec, e evaluator) error 
 	}
 	if score, ok := spec.Paper[spec.Method]; ok {
 		method.Published = &report.Score{Mean: score.Mean, Std: score.Std}
+	}
+	if spec.Loss.Data != 0 {
+		page.Subtitle = "With a control that is trained on solutions"
+		method.Key += "_supervised"
+		method.Label += ", supervised"
+		page.Caveats = append(page.Caveats, fmt.Sprintf("%s is a control: its loss has the distance to solutions of the training conditions, with weight %g (loss.data).", method.Label, spec.Loss.Data))
 	}
 	if len(e.meta().Edited) > 0 {
 		method.Label += " (edited)"
