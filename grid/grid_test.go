@@ -210,3 +210,17 @@ func testNames(t *testing.T, names []string, read func(text []byte) (v fmt.Strin
 		}
 	}
 }
+
+// The nearest point of an axis is the lower of two.
+func TestNearest(t *testing.T) {
+	for _, c := range []struct {
+		boundary Boundary
+		x        float64
+		want     int
+	}{{Nodes, 0, 0}, {Nodes, 0.5, 2}, {Nodes, 0.625, 2}, {Nodes, 0.63, 3}, {Nodes, 2, 4}, {Cells, 0, 0}, {Cells, 0.41, 2}, {Cells, 1, 4}, {Periodic, 0.95, 0}, {Periodic, -0.15, 4}} {
+		a := Axis{Name: "x", Hi: 1, Points: 5, Boundary: c.boundary}
+		if got := a.Nearest(c.x); got != c.want {
+			t.Errorf("%s: the point nearest to %v is %d, want %d", c.boundary, c.x, got, c.want)
+		}
+	}
+}

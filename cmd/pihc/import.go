@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,6 +19,7 @@ import (
 
 type importOptions struct {
 	out, solution, initial, train string
+	inputs                        []string
 	samples                       int
 }
 
@@ -29,8 +31,8 @@ func newImport(a *app) *cobra.Command {
 		Long: `import writes an NPZ file with the array "solution" (sample, t, x[, y]), which a PDE
 file names as the source of its solutions: reference: {file: solutions.npz}.
 
-From an NPZ file it takes the arrays named by --solution, --initial and --train,
-and all of one dimension as coordinates. From an HDF5 file, read by the program
+From an NPZ file it takes the arrays named by --solution, --initial, --train and
+--inputs, and all others of one dimension as coordinates. From an HDF5 file, read by the program
 h5dump, it takes either layout of PDEBench: a group for each sample with "data"
 (t, x[, y], 1) and "grid/t", "grid/x", or one dataset "tensor" (sample, t, x) with
 "t-coordinate" and "x-coordinate". Data that are compressed by LZF need its plugin.`,
@@ -44,6 +46,7 @@ h5dump, it takes either layout of PDEBench: a group for each sample with "data"
 	flags.StringVar(&o.solution, "solution", model.GivenSolution, "array of an NPZ file with the solutions")
 	flags.StringVar(&o.initial, "initial", "", "array of an NPZ file with their initial conditions (default the solutions at the first point)")
 	flags.StringVar(&o.train, "train", "", "array of an NPZ file with initial conditions to train with")
+	flags.StringSliceVar(&o.inputs, "inputs", nil, "arrays of an NPZ file with the PDE file's inputs, which have its names")
 	flags.IntVar(&o.samples, "samples", 0, "number of samples to take, from the first on (default all)")
 	return c
 }
@@ -100,7 +103,11 @@ func importNPZ(file string, o *importOptions) ([]data.Named, error) {
 		have = append(have, fmt.Sprintf("%s (%s)", x.Name, data.FormatShape(x.Array.Shape)))
 	}
 	var arrays []data.Named
-	for _, take := range []struct{ from, to string }{{o.solution, model.GivenSolution}, {o.initial, model.GivenInitial}, {o.train, model.GivenTrain}} {
+	takes := []struct{ from, to string }{{o.solution, model.GivenSolution}, {o.initial, model.GivenInitial}, {o.train, model.GivenTrain}}
+	for _, name := range o.inputs {
+		takes = append(takes, struct{ from, to string }{name, name})
+	}
+	for _, take := range takes {
 		if take.from == "" {
 			continue
 		}
@@ -114,7 +121,7 @@ func importNPZ(file string, o *importOptions) ([]data.Named, error) {
 		arrays = append(arrays, data.Named{Name: take.to, Array: x})
 	}
 	for _, x := range all {
-		if len(x.Array.Shape) == 1 && x.Name != o.solution && x.Name != o.initial && x.Name != o.train {
+		if len(x.Array.Shape) == 1 && x.Name != o.solution && x.Name != o.initial && x.Name != o.train && !slices.Contains(o.inputs, x.Name) {
 			arrays = append(arrays, x)
 		}
 	}
