@@ -75,7 +75,10 @@ var fits = []struct {
 	}},
 	{"network.features", func(s *Spec, f *fitting) {
 		if f.corrects() {
-			s.Network.Features = map[string]float64{f.problem.Unknown: f.scale, FeatureResidual: rounded2(1 / f.units[0]), FeatureMeanResidual: 1}
+			s.Network.Features = map[string]float64{f.problem.Unknown: f.scale, FeatureResidual: rounded2(1 / f.units[0])}
+			if !f.problem.Steady {
+				s.Network.Features[FeatureMeanResidual] = 1
+			}
 		}
 	}},
 	{"constraint.experts", func(s *Spec, f *fitting) { s.Constraint.Experts = f.experts() }},
@@ -162,7 +165,7 @@ func (s *Spec) fitted() error {
 type fitting struct {
 	problem *pde.Problem
 	grid    *grid.Grid
-	scale   float64   // root mean square of initial conditions, with two digits
+	scale   float64   // root mean square of initial conditions, or about that of a steady problem's solutions, with two digits
 	units   []float64 // per set of rows, the residual first: factor to the unit of the unknown
 	names   []string  // of the sets
 	misfit  float64   // of conditions at axes of space by an initial condition that is kept, in the unit of the unknown
@@ -212,7 +215,13 @@ func newFitting(s *Spec, p *pde.Problem) (*fitting, error) {
 		out := sys.NewEvaluator(len(set.Points)).Eval(rows, pde.FirstDerivatives, z.Values, 0, len(set.Points))
 		unit := f.unit(sys, set, out[1:])
 		if set.Kind != pde.ResidualRows && !f.atFirstAxis(set.Name) {
-			f.misfit = max(f.misfit, unit*math.Sqrt(kernel.SumSquares64(out[0])/float64(len(out[0]))))
+			f.misfit = max(f.misfit, unit*rootMeanSquare(out[0]))
+		}
+		if p.Steady && set.Kind == pde.ResidualRows {
+			// A Laplacian's lowest eigenvalue on the interval is π²/L², and the unit L²/2.
+			if size := unit * rootMeanSquare(out[0]) * 2 / (math.Pi * math.Pi); size > 0 && !math.IsInf(size, 0) {
+				f.scale = rounded2(size)
+			}
 		}
 		if set.Kind == pde.ResidualRows {
 			f.units, f.names = slices.Insert(f.units, 0, unit), slices.Insert(f.names, 0, set.Name)
@@ -222,6 +231,8 @@ func newFitting(s *Spec, p *pde.Problem) (*fitting, error) {
 	}
 	return f, nil
 }
+
+func rootMeanSquare(x []float64) float64 { return math.Sqrt(kernel.SumSquares64(x) / float64(len(x))) }
 
 // Compatible reports whether initial conditions, kept for all times, meet the
 // conditions at the ends of axes of space to a hundredth of their size. Where they
@@ -294,7 +305,7 @@ func (f *fitting) weights(of func(residual bool, unit float64) float64) map[stri
 // corrects reports whether later passes of the network have a field to correct.
 func (f *fitting) corrects() bool {
 	zero, constant := f.problem.Ansatz.Offset.Constant()
-	return !constant || zero != 0
+	return !constant || zero != 0 || f.problem.Steady
 }
 
 // modes keeps eight on the first axis and of two axes of space, twelve on a single

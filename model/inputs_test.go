@@ -140,8 +140,11 @@ func TestInputChannels(t *testing.T) {
 		t.Fatal(err)
 	}
 	names, err := InputNames(s, p)
-	if err != nil || strings.Join(names, " ") != "y s a f" {
+	if err != nil || strings.Join(names, " ") != "y s a f u of the field to correct residual" {
 		t.Fatalf("the network sees %v, %v", names, err)
+	}
+	if s.Network.Passes != 4 {
+		t.Errorf("a steady problem has %d passes by default", s.Network.Passes)
 	}
 	e, err := newCPU[float64](s, p, EngineOptions{Workers: 1})
 	if err != nil {

@@ -156,7 +156,7 @@ func NewNetwork(s *Spec, p *pde.Problem) (Network, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.Network.Passes > 1 && p.Ansatz.Offset != nil {
+	if s.Network.Passes > 1 && p.Ansatz.Offset != nil && !p.Steady {
 		if zero, constant := p.Ansatz.Offset.Constant(); constant && zero == 0 {
 			return nil, fmt.Errorf("network.passes: %d: problem %s has no `ansatz: offset`, which later passes replace by the field they correct; want 1", s.Network.Passes, p.Name)
 		}

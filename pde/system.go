@@ -370,10 +370,12 @@ func (s *System) InitialSize() int {
 	return last.Offset + last.Size
 }
 
-// HasOffset reports whether the ansatz has a non-zero offset g_0.
+// HasOffset reports whether the ansatz has an offset g_0 in whose place the field to
+// correct may stand: one that is not zero, or any of a steady problem, where it has no
+// initial condition to keep.
 func (s *System) HasOffset() bool {
 	zero, constant := s.Problem.Ansatz.Offset.Constant()
-	return !constant || zero != 0
+	return !constant || zero != 0 || s.Problem.Steady
 }
 
 // Set returns the set of rows called name, or nil.
