@@ -51,9 +51,12 @@ Experiments of the paper on these, each with a report of its own in DIR:
   residuals      residuals on validation during training, and how points,
                  tolerance and iterations change those of trained experts
   scaling        time of a step over the number of points, hard and moe
+  experts        error over cost of one solve and of experts, with a quarter of
+                 the basis functions and with all: when do experts pay?
 
-residuals and scaling take --problem navier-stokes too. All but temporal use the
-runs in DIR, which by default are those of the problem's own reproduction.
+residuals, scaling and experts take --problem navier-stokes too. All but temporal
+and experts use the runs in DIR, which by default are those of the problem's own
+reproduction.
 
 hard has one expert with as many points as one of moe's, as published; --fair
 adds a fourth run in which it has as many as all of moe's together.
@@ -73,7 +76,7 @@ kept: started again, an interrupted reproduction continues.`,
 	o.add(c, false)
 	flags := c.Flags()
 	flags.StringVar(&o.scale, "scale", "demo", "demo, small or paper")
-	flags.StringVar(&o.problem, "problem", "", "problem of residuals or scaling (default diffusion-sorption)")
+	flags.StringVar(&o.problem, "problem", "", "problem of residuals, scaling or experts (default diffusion-sorption)")
 	flags.StringSliceVar(&o.methods, "methods", nil, "methods to train, as in moe,hard (default all three)")
 	flags.StringVarP(&o.out, "out", "o", "", "folder of the experiment (default runs/NAME-SCALE; required for a spec file)")
 	flags.BoolVar(&o.fair, "fair", false, "train hard once more, with as many points as all experts of moe together")
@@ -120,7 +123,11 @@ func (a *app) reproduce(ctx context.Context, name string, o *reproduceOptions) e
 	}
 	var runs []string
 	trained := map[string]string{}
-	for _, x := range experiments(spec, o.methods, o.fair) {
+	list := experiments(spec, o.methods, o.fair)
+	if study.Arms {
+		list = expertArms(spec)
+	}
+	for _, x := range list {
 		run := filepath.Join(dir, x.name)
 		spec, p, err := o.open(specName, x.overrides...)
 		if err != nil {
@@ -219,12 +226,8 @@ func experiments(spec *model.Spec, methods []string, fair bool) []experiment {
 		out = append(out, experiment{m, model.MethodLabel(m), []string{"method=" + m}})
 	}
 	if fair {
-		count := 1
-		for _, n := range spec.Constraint.Experts {
-			count *= n
-		}
 		out = append(out, experiment{"hard-fair", model.MethodLabel(model.Hard) + " fair", []string{
-			"method=" + model.Hard, fmt.Sprintf("constraint.points=%d", spec.Constraint.Points*count),
+			"method=" + model.Hard, fmt.Sprintf("constraint.points=%d", spec.Constraint.Points*expertsOf(spec)),
 		}})
 	}
 	return out

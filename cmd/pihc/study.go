@@ -22,6 +22,7 @@ type study struct {
 	Problems []string `json:"problems"` // names of built-in experiments: the first, or what --problem names
 	Changes  []string `json:"changes"`  // of its spec; a study with changes has runs of its own
 	Methods  []string `json:"methods"`  // that are trained; none: all
+	Arms     bool     `json:"arms"`     // trains those of expertArms instead
 	// Published are figures of the paper for times beyond training, by method.
 	Published map[string]report.Score `json:"published"`
 	Source    string                  `json:"source"`
@@ -30,6 +31,7 @@ type study struct {
 // studyRuns evaluate the runs of a study; one that has none ends with the comparison of
 // all runs.
 var studyRuns = map[string]func(a *app, ctx context.Context, s *studied) (any, *report.Study, error){
+	"experts":       (*app).studyExperts,
 	"interpolation": (*app).studyInterpolation,
 	"residuals":     (*app).studyResiduals,
 	"scaling":       (*app).studyScaling,
@@ -80,7 +82,7 @@ func (o *reproduceOptions) study(name string) (study, string, error) {
 		}
 		base = o.problem
 	}
-	if len(s.Changes) > 0 && o.out == "" {
+	if (len(s.Changes) > 0 || s.Arms) && o.out == "" {
 		o.out = filepath.Join("runs", name+"-"+o.scale)
 	}
 	o.methods, o.set = s.Methods, append(slices.Clone(s.Changes), o.set...)

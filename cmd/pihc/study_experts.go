@@ -1,0 +1,284 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"pihc/model"
+	"pihc/report"
+	"pihc/train"
+)
+
+// expertStudy is the JSON of reproduce experts.
+type expertStudy struct {
+	Machine string              `json:"machine"`
+	Experts int                 `json:"experts"` // K
+	Rows    int                 `json:"rows"`    // residual rows sampled in all, in every arm
+	Arms    []expertArm         `json:"arms"`
+	Swaps   []expertArm         `json:"swaps"` // parameters of one method with the solves of the other
+	Paired  []report.Difference `json:"paired"`
+}
+
+// expertArm is one training, or one with other solves.
+type expertArm struct {
+	Name       string         `json:"name"`
+	Family     string         `json:"family"`
+	Method     string         `json:"method"`
+	Basis      int            `json:"basis"` // functions of the network
+	Experts    int            `json:"experts"`
+	Points     int            `json:"points"` // of each
+	RelativeL2 report.Summary `json:"relative_l2"`
+	Iterations float64        `json:"iterations"`   // mean per solve
+	SolveFLOP  float64        `json:"solve_flop"`   // of all solves of the last pass of a prediction, see solveFLOP
+	Prediction report.Summary `json:"prediction_s"` // of one sample
+	Training   float64        `json:"train_seconds,omitempty"`
+}
+
+// Families of arms, in the order of the figure. All sample as many rows.
+const (
+	familyHard   = "hard"        // one solve over the whole domain
+	familyMoE    = "moe"         // K experts with the rows of their subdomains
+	familyRandom = "moe-random"  // rows from anywhere: experts that are not local
+	familyCouple = "moe-coupled" // a quarter of the rows beyond the borders
+)
+
+var families = []string{familyHard, familyMoE, familyRandom, familyCouple}
+
+var familyLabels = map[string]string{
+	familyHard: "one solve", familyMoE: "experts", familyRandom: "experts, rows from anywhere", familyCouple: "experts, a quarter of the rows beyond their borders",
+}
+
+// expertArms are the trainings for a spec: with a quarter of its basis functions and with
+// all of them, one solve, K experts, and experts whose rows are shared out otherwise; and
+// one solve with as many functions as K experts have coefficients.
+func expertArms(spec *model.Spec) []experiment {
+	k := expertsOf(spec)
+	points, rows := spec.Constraint.Points, k*spec.Constraint.Points
+	var all []experiment
+	add := func(family string, basis int, set ...string) {
+		name := fmt.Sprintf("%s-%d", family, basis)
+		for _, x := range all {
+			if x.name == name {
+				return
+			}
+		}
+		title := fmt.Sprintf("%s, N = %d", familyLabels[family], basis)
+		all = append(all, experiment{name, title, append(set, fmt.Sprintf("network.basis=%d", basis), "paper={}")})
+	}
+	overlap := func(f float64) string { return fmt.Sprintf("constraint.overlap={start: %g, end: %g}", f, f) }
+	moe := func(family string, n int, set ...string) {
+		add(family, n, append(set, "method="+model.MoE, fmt.Sprintf("constraint.points=%d", points))...)
+	}
+	hard := func(n int) {
+		add(familyHard, n, "method="+model.Hard, fmt.Sprintf("constraint.points=%d", rows))
+	}
+	for _, n := range []int{max(1, spec.Network.Basis/4), spec.Network.Basis} {
+		hard(n)
+		hard(n * k)
+		moe(familyMoE, n)
+		moe(familyRandom, n, overlap(float64(k-1)/float64(k)))
+		moe(familyCouple, n, overlap(0.25))
+	}
+	return all
+}
+
+// familyOf is the family of an arm by its name.
+func familyOf(name string) string { return name[:strings.LastIndex(name, "-")] }
+
+// expertsOf is the number of experts of moe.
+func expertsOf(spec *model.Spec) int {
+	k := 1
+	for _, n := range spec.Constraint.Experts {
+		k *= n
+	}
+	return k
+}
+
+func (a *app) studyExperts(ctx context.Context, s *studied) (any, *report.Study, error) {
+	out := &expertStudy{Machine: machineText()}
+	var names []string
+	basis := map[string]int{}
+	for name, dir := range s.runs {
+		spec, _, err := readRun(dir, nil)
+		if err != nil {
+			return nil, nil, err
+		}
+		names, basis[name] = append(names, name), spec.Network.Basis
+		out.Experts = expertsOf(spec)
+	}
+	slices.SortFunc(names, func(x, y string) int {
+		return cmp.Or(cmp.Compare(slices.Index(families, familyOf(x)), slices.Index(families, familyOf(y))), basis[x]-basis[y])
+	})
+	var page report.Page
+	measure := func(name, family string, set ...string) (expertArm, error) {
+		arm, e, err := a.expertArm(ctx, s, name, family, set)
+		if err == nil && len(set) == 0 {
+			page.Methods = append(page.Methods, report.Method{Key: name, Label: name, Evaluation: *e})
+		}
+		return arm, err
+	}
+	for _, name := range names {
+		arm, err := measure(name, familyOf(name))
+		if err != nil {
+			return nil, nil, err
+		}
+		if out.Rows == 0 {
+			out.Rows = arm.Points * arm.Experts
+		}
+		out.Arms = append(out.Arms, arm)
+	}
+	for _, name := range names {
+		family := familyOf(name)
+		var set []string
+		switch family {
+		case familyHard:
+			set = []string{"method=" + model.MoE, fmt.Sprintf("constraint.points=%d", out.Rows/out.Experts)}
+		case familyMoE:
+			set = []string{"method=" + model.Hard, fmt.Sprintf("constraint.points=%d", out.Rows)}
+		default:
+			continue
+		}
+		arm, err := measure(name, family, set...)
+		if err != nil {
+			return nil, nil, err
+		}
+		out.Swaps = append(out.Swaps, arm)
+	}
+	// moe against one solve with as many functions, and with as many coefficients.
+	for _, d := range page.Differences() {
+		if one, two := familyOf(d.Method), familyOf(d.Than); one == familyMoE && two == familyHard || one == familyHard && two == familyMoE || one != familyHard && two != familyHard && d.Method[len(one):] == d.Than[len(two):] {
+			out.Paired = append(out.Paired, d)
+		}
+	}
+	return out, expertPage(out, s.scale), nil
+}
+
+// expertArm evaluates a run, with values of its spec changed.
+func (a *app) expertArm(ctx context.Context, s *studied, name, family string, set []string) (expertArm, *report.Evaluation, error) {
+	dir := s.runs[name]
+	arm := expertArm{Name: name, Family: family}
+	spec, p, err := readRun(dir, set)
+	if err != nil {
+		return arm, nil, err
+	}
+	if spec.Network.Precision == "float64" {
+		return arm, nil, fmt.Errorf("experts: run %s has a network in float64; want float32", dir)
+	}
+	e, err := model.NewEngine[float32](spec, p, model.EngineOptions{Workers: s.workers})
+	if err != nil {
+		return arm, nil, err
+	}
+	defer e.Close()
+	params, _, err := train.LoadParams[float32](dir, spec, p, train.LoadOptions{})
+	if err != nil {
+		return arm, nil, err
+	}
+	info := e.Info()
+	arm.Method, arm.Basis, arm.Experts, arm.Points = spec.Method, spec.Network.Basis, info.Experts, spec.Constraint.Points
+	samples, err := loadSamples(s.set, "test", p, info.Grid, s.samples)
+	if err != nil {
+		return arm, nil, err
+	}
+	bar := a.newMeter("score "+name, len(samples.Initial))
+	defer bar.close()
+	result, err := report.Evaluate(e, params, samples, whileRunning(ctx, bar, nil))
+	if err != nil {
+		return arm, nil, err
+	}
+	arm.RelativeL2 = *result.RelativeL2
+	for _, x := range result.Experts {
+		arm.Iterations += x.Iterations.Mean / float64(len(result.Experts))
+	}
+	conditions := 0
+	for _, r := range info.Rows {
+		if r.Name != "residual" {
+			conditions += r.Count
+		}
+	}
+	arm.SolveFLOP = float64(arm.Experts) * solveFLOP(arm.Points+conditions, arm.Basis, arm.Iterations)
+	var seconds []float64
+	for i := range min(17, len(samples.Initial)+1) {
+		at := i % len(samples.Initial)
+		begin := time.Now()
+		if err := e.Predict(params, model.Batch{Initial: samples.Initial[at : at+1], Seeds: samples.Seeds[at : at+1]}, func(int, *model.Prediction) error { return nil }); err != nil {
+			return arm, nil, err
+		}
+		if i > 0 { // the first one is not counted
+			seconds = append(seconds, time.Since(begin).Seconds())
+		}
+	}
+	arm.Prediction = report.Summarize(seconds)
+	if records, err := readLog(dir); err == nil && len(records) > 0 && len(set) == 0 {
+		arm.Training = float64(records[len(records)-1].Seconds)
+	}
+	return arm, result, nil
+}
+
+// solveFLOP counts what a solve of m rows and n unknowns does in so many iterations,
+// whatever the implementation saves of it: J (m, n) times a vector twice, JᵀJ by its
+// upper half, and a Cholesky factorisation.
+func solveFLOP(m, n int, iterations float64) float64 {
+	rows, unknowns := float64(m), float64(n)
+	return iterations * (rows*(unknowns*(unknowns+1)+4*unknowns) + math.Pow(unknowns, 3)/3)
+}
+
+// expertPage shows what arms reach for their cost.
+func expertPage(r *expertStudy, scale string) *report.Study {
+	columns := []report.Column{
+		{Title: "arm"},
+		{Title: "N", Right: true},
+		{Title: "solves", Right: true},
+		{Title: "rows of each", Right: true},
+		{Title: "relative L²", Right: true},
+		{Title: "iterations", Right: true},
+		{Title: "MFLOP", Right: true},
+		{Title: "prediction", Right: true},
+		{Title: "training", Right: true},
+	}
+	arms, swaps := &report.Table{Title: "Error and cost", Columns: columns}, &report.Table{Title: "The other solve with the same parameters", Columns: columns}
+	row := func(t *report.Table, label string, x *expertArm) {
+		training := "-"
+		if x.Training > 0 {
+			training = report.Duration(x.Training)
+		}
+		t.Add(label, report.Count(x.Basis), report.Count(x.Experts), report.Count(x.Points), report.PercentOf(x.RelativeL2.Mean, x.RelativeL2.Std),
+			report.Number(x.Iterations), report.Number(x.SolveFLOP/1e6), report.Number(1e3*x.Prediction.Median)+" ms", training)
+	}
+	flop := report.Chart{Name: "experts_flop", Caption: "Mean error over the operations of the solves of a prediction", X: "MFLOP", Y: "relative L² error", LogX: true, LogY: true}
+	clock := report.Chart{Name: "experts_time", Caption: "Mean error over the time of a prediction (median)", X: "s", Y: "relative L² error", LogX: true, LogY: true}
+	for i, family := range families {
+		of := slices.DeleteFunc(slices.Clone(r.Arms), func(x expertArm) bool { return x.Family != family })
+		byFLOP := report.ChartLine{Label: familyLabels[family], Color: 1 + i, Marks: true}
+		byTime := byFLOP
+		for k := range of {
+			row(arms, familyLabels[family], &of[k])
+			byFLOP.X, byFLOP.Y = append(byFLOP.X, of[k].SolveFLOP/1e6), append(byFLOP.Y, of[k].RelativeL2.Mean)
+			byTime.X, byTime.Y = append(byTime.X, of[k].Prediction.Median), append(byTime.Y, of[k].RelativeL2.Mean)
+		}
+		flop.Lines, clock.Lines = append(flop.Lines, byFLOP), append(clock.Lines, byTime)
+	}
+	for i := range r.Swaps {
+		x := &r.Swaps[i]
+		row(swaps, fmt.Sprintf("%s, trained with %s", familyLabels[map[string]string{model.Hard: familyHard, model.MoE: familyMoE}[x.Method]], familyLabels[x.Family]), x)
+	}
+	pairs := &report.Table{Title: "Differences by sample", Columns: []report.Column{{Title: "arm"}, {Title: "less"}, {Title: "difference of relative L²", Right: true}, {Title: "better on", Right: true}}}
+	for _, d := range r.Paired {
+		pairs.Add(d.Method, d.Than, report.PercentOf(d.Mean, d.Error), fmt.Sprintf("%d of %d", d.Better, d.Of))
+	}
+	return &report.Study{
+		Title: "What experts give for their cost, " + scale + " scale",
+		Summary: []string{
+			fmt.Sprintf("Every arm samples %s residual rows in all and is trained with the same steps. One solve has N functions, or as many as the coefficients of %d experts; experts have the rows of their "+
+				"subdomains, rows from anywhere (then only the assembly is local), or a quarter of their rows beyond their borders. One seed: a difference counts where the table of pairs has it at more "+
+				"than two standard errors, and only over several seeds is it one of the methods.", report.Count(r.Rows), r.Experts),
+			"MFLOP is a count by formula for the last pass of a prediction: iterations x (rows (N² + 5 N) + N³/3) for each solve.",
+		},
+		Tables: []*report.Table{arms, swaps, pairs},
+		Charts: []report.Chart{flop, clock},
+	}
+}
