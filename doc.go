@@ -1,10 +1,10 @@
-// Package pihc is the guide to the library: neural operators with a partial
-// differential equation built into each prediction. A network proposes N basis
+// Package pihc is the guide to the library: neural operators trained on a partial
+// differential equation in the place of its solutions. A network proposes N basis
 // functions for an initial condition; a differentiable least-squares solve, split
 // among experts by domain decomposition, combines them so as to lower the residual
 // of the equation as far as that basis allows ("Scaling physics-informed hard
 // constraints with mixture-of-experts", ICLR 2024). Training sees initial
-// conditions and the equation, never a solution.
+// conditions and the equation, and solutions only for a control (loss.data).
 //
 // This package holds no code of its own. The library is the packages below it,
 // each importing only those further down:

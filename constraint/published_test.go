@@ -181,7 +181,7 @@ func TestSecondDifferenceIsCompact(t *testing.T) {
 // 1. On the true solution the published rows leave what no training removes, the
 // shipped ones almost nothing.
 func TestWallsAgreeWithTheData(t *testing.T) {
-	later := func(set *pde.RowSet, r []float64) []float64 { // walls of diffusion-sorption-published are there at t = 0 too, where the authors' constraint has none (Q31)
+	later := func(set *pde.RowSet, r []float64) []float64 { // the published walls stand at t = 0 too, in the loss (Q31)
 		if set.Points[0] < 1024 {
 			return r[1:]
 		}

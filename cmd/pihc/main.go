@@ -1,4 +1,4 @@
-// Command pihc trains neural operators with a PDE built into each prediction, and
+// Command pihc trains neural operators on a PDE in the place of its solutions, and
 // scores them against reference solutions. `pihc help` lists what it does.
 package main
 
@@ -89,7 +89,7 @@ func newRoot(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "pihc",
 		Short: "Train neural operators under physics-informed hard constraints",
-		Long: `pihc trains neural operators with a PDE built into each prediction: a network
+		Long: `pihc trains neural operators on a PDE in the place of its solutions: a network
 proposes basis functions, and a differentiable least-squares solve, split among
 experts by domain decomposition, combines them so as to lower the residual of the
 PDE as far as the basis allows. Three methods stand side by side:
@@ -98,9 +98,9 @@ PDE as far as the basis allows. Three methods stand side by side:
   hard   PI-HC      one least-squares solve over the whole domain
   moe    PI-HC-MoE  one solve per subdomain ("expert"), same network
 
-Training sees initial conditions and the equation, never a solution. Reference
-solutions, of a classical solver or of the PDE file's own rows on a finer grid, are
-for scores alone.
+Training sees initial conditions and the equation, and no solution, but for a control
+that asks for them (loss.data). Reference solutions, of a classical solver or of the
+PDE file's own rows on a finer grid, are for scores alone.
 
 An experiment is one YAML file, the spec. SPEC is the path of such a file or the
 name of one that comes with pihc, such as diffusion-sorption-demo.

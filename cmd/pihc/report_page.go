@@ -66,7 +66,7 @@ func caveats(spec *model.Spec, p *pde.Problem) []string {
 	}
 	out = append(out, "The constraint is least squares over a few functions: it lowers the residual and leaves what the table of the residual shows.")
 	if len(spec.Paper) > 0 {
-		out = append(out, "The published figures are of another set-up: sizes, rows, loss, boundary condition, initialisation and schedule differ (docs/constraint.md, section 9).")
+		out = append(out, "The published figures are of the authors' set-up; docs/constraint.md, section 9, says where this one may differ: sizes, rows, loss, boundary condition, initialisation, schedule.")
 	}
 	if p.Reference.Solver == pde.DiscreteSolver {
 		out = append(out, "The solutions are those of the problem's own rows on a finer grid, not of another program.")
