@@ -36,7 +36,7 @@ var templates = []struct{ name, title string }{
 	{"burgers", "Burgers' equation on a ring"},
 	{"reaction-diffusion", "Fisher-KPP, walls without flux"},
 	{"flow", "2-D Navier-Stokes, periodic"},
-	{"steady", "Laplace's equation on a strip"},
+	{"steady", "Poisson's equation with a drawn source"},
 }
 
 type initOptions struct {
