@@ -62,7 +62,7 @@ func (p *Page) errorClaim() string {
 		return ""
 	}
 	e := &methods[0].Evaluation
-	text := fmt.Sprintf("On %s initial conditions not seen in training, the mean relative L² error against the classical solution is: %s", Count(e.Samples), listed(methods, get))
+	text := fmt.Sprintf("On %s %s not seen in training, the mean relative L² error against the classical solution is: %s", Count(e.Samples), p.Sampled(), listed(methods, get))
 	levels := p.errorLevels()
 	if len(levels) > 0 {
 		var parts []string
@@ -80,7 +80,7 @@ func (p *Page) residualClaim() string {
 	if len(methods) == 0 {
 		return ""
 	}
-	text := "The root mean square of the residual, over that of the solution's rate of change, is: " + listed(methods, get)
+	text := "The root mean square of the residual, over that of " + p.Rate() + ", is: " + listed(methods, get)
 	if s := methods[0].Evaluation.TruthResidual; s != nil {
 		text += "; the classical solution itself has " + unbroken(Percent(s.Mean)) + " on this grid"
 	}

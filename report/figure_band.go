@@ -156,6 +156,6 @@ func (p *Page) residualFigure() (Figure, bool) {
 	for i := range rows {
 		rows[i].published = nil
 	}
-	return p.bandFigure("residuals", "relative residual of a sample", "Residuals without weights over the solution's derivative in time", rows,
+	return p.bandFigure("residuals", "relative residual of a sample", "Residuals without weights over "+p.Rate(), rows,
 		func(s Sample) float64 { return s.RelativeResidual }, p.residualLevels())
 }

@@ -176,7 +176,11 @@ func (p *Page) initialFigure() (f Figure, ok bool) {
 	if !p.meansDiffer() {
 		return f, false
 	}
-	g := newPlot("", "mean of the initial condition", "relative L² error")
+	of := "initial condition"
+	if p.Steady {
+		of = "first input"
+	}
+	g := newPlot("", "mean of the "+of, "relative L² error")
 	addGrid(g, true, true)
 	lo, hi := math.Inf(1), math.Inf(-1)
 	var keys []key
@@ -209,7 +213,7 @@ func (p *Page) initialFigure() (f Figure, ok bool) {
 	g.X.Min, g.X.Max = g.X.Min-margin, g.X.Max+margin
 	g.Y.Min, g.Y.Max = logRange(lo, hi)
 	useLog(&g.Y, true)
-	return plotFigure("errors_by_initial", "Error of each sample against the mean of its initial condition", 400, 270, g, keys...), true
+	return plotFigure("errors_by_initial", "Error of each sample against the mean of its "+of, 400, 270, g, keys...), true
 }
 
 // solverFigure draws the solver iterations of every expert: mean with standard

@@ -271,7 +271,7 @@ func (p *Page) writeHTML(w io.Writer, animations []animation, files string) erro
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
-	v["Data"] = template.JS(payload)
+	v["Data"], v["Rate"] = template.JS(payload), p.Rate()
 	if err := pageTemplate.Execute(w, v); err != nil {
 		return fmt.Errorf("report: %w", err)
 	}

@@ -76,10 +76,27 @@ type Level struct {
 	Value float64
 }
 
+// Sampled is what a sample begins with.
+func (p *Page) Sampled() string {
+	if p.Steady {
+		return "inputs"
+	}
+	return "initial conditions"
+}
+
+// Rate is what relative residuals are over.
+func (p *Page) Rate() string {
+	if p.Steady {
+		return "the residual of zero"
+	}
+	return "the solution's derivative in time"
+}
+
 // A Page is everything the HTML report shows. Empty parts are left out.
 type Page struct {
 	Title      string
 	Subtitle   string
+	Steady     bool     // no axis is time: samples have inputs, and residuals are over that of zero
 	Caveats    []string // what the figures do not say, under the table
 	Summary    []string // paragraphs of plain text
 	Equations  []string // lines of plain text, set apart

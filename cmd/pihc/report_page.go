@@ -20,12 +20,17 @@ import (
 // pageFrame fills what does not depend on a method.
 func pageFrame(page *report.Page, spec *model.Spec, p *pde.Problem, e evaluator, s report.Samples) {
 	page.Title = p.Title
-	page.Subtitle = "Trained on initial conditions and the equation alone"
+	page.Steady = p.Steady
+	page.Subtitle = "Trained on " + page.Sampled() + " and the equation alone"
 	if s.Truth != nil {
 		page.Subtitle += "; scored against the classical solution"
 	}
+	maps := "an initial condition to the whole space-time solution"
+	if p.Steady {
+		maps = "the inputs of a problem to its solution"
+	}
 	page.Summary = []string{
-		"A neural operator maps an initial condition to the whole space-time solution. PI-SC penalises the residual of the equation; " +
+		"A neural operator maps " + maps + ". PI-SC penalises the residual of the equation; " +
 			"PI-HC imposes the equation by one least-squares solve over the whole domain; PI-HC-MoE by one solve per subdomain (expert).",
 	}
 	page.Equations, page.Constants = equations(p)
@@ -41,7 +46,7 @@ func pageFrame(page *report.Page, spec *model.Spec, p *pde.Problem, e evaluator,
 	}
 	page.Facts = []report.Fact{
 		{Name: "Grid", Value: fmt.Sprintf("%s (%s)", strings.ReplaceAll(data.FormatShape(g.Shape()), "x", "×"), strings.Join(p.AxisNames(), " × "))},
-		{Name: "Training set", Value: report.Count(spec.Data.Train.Count) + " initial conditions" + without},
+		{Name: "Training set", Value: report.Count(spec.Data.Train.Count) + " " + page.Sampled() + without},
 		{Name: "Test set", Value: report.Count(len(s.Initial)) + " samples"},
 		{Name: "Training", Value: fmt.Sprintf("%s steps of %d samples, seed %d", report.Count(spec.Training.Steps), spec.Training.Batch, spec.Seed)},
 		{Name: "Machine", Value: machineText()},
