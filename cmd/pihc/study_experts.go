@@ -274,7 +274,7 @@ func expertPage(r *expertStudy, scale string) *report.Study {
 		Title: "What experts give for their cost, " + scale + " scale",
 		Summary: []string{
 			fmt.Sprintf("Every arm samples %s residual rows in all and is trained with the same steps. One solve has N functions, or as many as the coefficients of %d experts; experts have the rows of their "+
-				"subdomains, rows from anywhere (then only the assembly is local), or a quarter of their rows beyond their borders. One seed: a difference counts where the table of pairs has it at more "+
+				"subdomains (while training, those beyond that the spec has), rows from anywhere (then only the assembly is local), or a quarter of their rows beyond their borders. One seed: a difference counts where the table of pairs has it at more "+
 				"than two standard errors, and only over several seeds is it one of the methods.", report.Count(r.Rows), r.Experts),
 			"MFLOP is a count by formula for the last pass of a prediction: iterations x (rows (N² + 5 N) + N³/3) for each solve.",
 		},
