@@ -8,13 +8,9 @@ import (
 	"pihc/pde"
 )
 
-// The built-in problem draws constants from U(0, 0.2): the range, mean and
-// variance of 4000 draws, one value on the whole grid, other draws in each split.
-func TestUniformConstant(t *testing.T) {
-	spec, err := OpenSpec("diffusion-sorption-demo")
-	if err != nil {
-		t.Fatal(err)
-	}
+// planOf is the dataset of a spec, and its problem.
+func planOf(t *testing.T, spec *Spec) (*pde.Problem, data.Plan) {
+	t.Helper()
 	p, err := pde.Open(spec.Problem)
 	if err != nil {
 		t.Fatal(err)
@@ -23,6 +19,17 @@ func TestUniformConstant(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return p, plan
+}
+
+// The built-in problem draws constants from U(0, 0.2): the range, mean and
+// variance of 4000 draws, one value on the whole grid, other draws in each split.
+func TestUniformConstant(t *testing.T) {
+	spec, err := OpenSpec("diffusion-sorption-demo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, plan := planOf(t, spec)
 	seen := map[float64]string{}
 	for _, split := range plan.Splits {
 		if split.Solve != (split.Name != "train") {

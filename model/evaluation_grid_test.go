@@ -87,14 +87,7 @@ func TestPlanOnSeveralGrids(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := pde.Open(spec.Problem)
-	if err != nil {
-		t.Fatal(err)
-	}
-	plan, err := DatasetPlan(spec, p, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p, plan := planOf(t, spec)
 	for i, want := range []string{"8 x 16 x 16", "8 x 16 x 16", "8 x 32 x 32"} {
 		if got := data.FormatShape(plan.Splits[i].SolutionShape()); got != want {
 			t.Errorf("%s on %s, want %s", plan.Splits[i].Name, got, want)

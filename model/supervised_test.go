@@ -4,8 +4,6 @@ import (
 	"math"
 	"strings"
 	"testing"
-
-	"pihc/pde"
 )
 
 // loss.data adds the relative mean square distance to a sample's solution, with its gradient,
@@ -58,14 +56,7 @@ func TestSupervisedDataset(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := pde.Open(spec.Problem)
-		if err != nil {
-			t.Fatal(err)
-		}
-		plan, err := DatasetPlan(spec, p, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		_, plan := planOf(t, spec)
 		if got := plan.Splits[0].Solve; got != (override == "loss.data=1") {
 			t.Errorf("%s: solved %v", override, got)
 		}
