@@ -144,7 +144,7 @@ func (a *app) comparison(ctx context.Context, dirs []string, dataDir string, tru
 	if err := addCases(&page, first.problem, samples, cases); err != nil {
 		return nil, err
 	}
-	timing, err := newTiming(first.problem, &page, samples)
+	timing, err := newTiming(first.problem, &page, samples, workers)
 	if err != nil {
 		return nil, err
 	}

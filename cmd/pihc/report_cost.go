@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"runtime"
@@ -36,8 +37,9 @@ type timing struct {
 	out     report.Cost
 }
 
-// newTiming returns nil where there is no solver to compare with.
-func newTiming(p *pde.Problem, page *report.Page, s report.Samples) (*timing, error) {
+// newTiming returns nil where there is no solver to compare with. workers are those of the
+// predictions, 0 for one on each core.
+func newTiming(p *pde.Problem, page *report.Page, s report.Samples, workers int) (*timing, error) {
 	if s.Truth == nil || p.Reference.Solver == "" || p.Reference.Solver == pde.FileSolver {
 		return nil, nil
 	}
@@ -60,7 +62,7 @@ func newTiming(p *pde.Problem, page *report.Page, s report.Samples) (*timing, er
 	for i := range count {
 		t.chosen = append(t.chosen, i*len(s.Initial)/count)
 	}
-	t.out = report.Cost{Machine: machineText(), Workers: runtime.GOMAXPROCS(0), Batch: costBatch, Samples: len(t.chosen)}
+	t.out = report.Cost{Machine: machineText(), Workers: cmp.Or(workers, runtime.GOMAXPROCS(0)), Batch: costBatch, Samples: len(t.chosen)}
 	return t, nil
 }
 
