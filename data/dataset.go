@@ -82,26 +82,11 @@ func (d *Dataset) InitialRange(split string, first, count int) (*Array, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(s.Inputs) == 0 {
-		return d.gather(s, initialName, s.InitialShape(), Float64, first, count)
-	}
-	points := s.InitialShape()[0]
-	values, offset := make([]float64, count*points), 0
-	for _, in := range s.Inputs {
-		a, err := d.gather(s, in.Name, s.shape(in), Float64, first, count)
-		if err != nil {
-			return nil, err
-		}
-		size := a.Len() / max(1, count)
-		for i := range count {
-			copy(values[i*points+offset:], a.Data.([]float64)[i*size:(i+1)*size])
-		}
-		offset += size
-	}
-	return NewArray([]int{count, points}, values), nil
+	return d.join(s, s.inputParts(), s.InitialShape(), Float64, first, count)
 }
 
-// SolutionsRange returns count solutions from the sample first on. The shard
+// SolutionsRange returns count solutions, (samples, t, space...), with several unknowns
+// (samples, unknown, t, space...), from the sample first on. The shard
 // last read is kept, so that going through a split in order reads each shard
 // once. It panics if the range is not inside the split.
 func (d *Dataset) SolutionsRange(split string, first, count int) (*Array, error) {
@@ -112,7 +97,39 @@ func (d *Dataset) SolutionsRange(split string, first, count int) (*Array, error)
 	if !s.Solve {
 		return nil, fmt.Errorf("dataset %s: split %s has no solutions", d.dir, split)
 	}
-	return d.gather(s, solutionName, s.SolutionShape(), d.manifest.SolutionType, first, count)
+	return d.join(s, s.solutionParts(), s.SolutionShape(), d.manifest.SolutionType, first, count)
+}
+
+// join copies samples [first, first+count) of all parts from the shards; shape is that of
+// a sample with all of them.
+func (d *Dataset) join(s Split, parts []part, shape []int, t Type, first, count int) (*Array, error) {
+	arrays := make([]*Array, len(parts))
+	for i, p := range parts {
+		var err error
+		if arrays[i], err = d.gather(s, p.name, p.shape, t, first, count); err != nil {
+			return nil, err
+		}
+	}
+	shape = append([]int{count}, shape...)
+	if len(arrays) == 1 {
+		return &Array{Shape: shape, Data: arrays[0].Data}, nil
+	}
+	if t == Float32 {
+		return NewArray(shape, interleave[float32](arrays, count)), nil
+	}
+	return NewArray(shape, interleave[float64](arrays, count)), nil
+}
+
+// interleave undoes separate.
+func interleave[T float32 | float64](arrays []*Array, count int) []T {
+	var values []T
+	for i := range count {
+		for _, a := range arrays {
+			size := a.Len() / count
+			values = append(values, a.Data.([]T)[i*size:(i+1)*size]...)
+		}
+	}
+	return values
 }
 
 // gather copies samples [first, first+count) of one array from the shards.

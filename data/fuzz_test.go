@@ -140,7 +140,7 @@ func FuzzManifest(f *testing.F) {
 	m.Checksum = m.sum()
 	text, _ := json.Marshal(m)
 	f.Add(text, true)
-	f.Add([]byte(`{"format": "pihc dataset", "version": 2}`), false)
+	f.Add([]byte(`{"format": "pihc dataset", "version": 3}`), false)
 	f.Fuzz(func(t *testing.T, text []byte, sign bool) {
 		if sign {
 			// With a valid checksum, so that what follows it is reached.

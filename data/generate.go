@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 )
@@ -194,8 +193,13 @@ func (g *generator) path(file string) string { return filepath.Join(g.dir, file)
 func (g *generator) planned() (*Manifest, error) {
 	p := g.plan
 	version := 1
-	if slices.ContainsFunc(p.Splits, func(s Split) bool { return len(s.Inputs) > 0 }) {
-		version = manifestVersion
+	for _, s := range p.Splits {
+		if len(s.Inputs) > 0 {
+			version = max(version, 2)
+		}
+		if len(s.Unknowns) > 0 {
+			version = manifestVersion
+		}
 	}
 	m := &Manifest{
 		Format: manifestFormat, Version: version,
@@ -373,33 +377,35 @@ func (g *generator) shard(ctx context.Context, s Split, shard Shard, workers []w
 	if others := shard.Count - (hi - lo); others > 0 {
 		g.advance(others)
 	}
-	arrays := s.separate(all.initial, shard.Count)
-	if s.Solve {
-		shape := append([]int{shard.Count}, s.SolutionShape()...)
-		if all.single != nil {
-			arrays = append(arrays, Named{solutionName, NewArray(shape, all.single[:shard.Count*size])})
-		} else {
-			arrays = append(arrays, Named{solutionName, NewArray(shape, all.double[:shard.Count*size])})
-		}
+	arrays := separate(s.inputParts(), all.initial, shard.Count)
+	switch {
+	case s.Solve && all.single != nil:
+		arrays = append(arrays, separate(s.solutionParts(), all.single, shard.Count)...)
+	case s.Solve:
+		arrays = append(arrays, separate(s.solutionParts(), all.double, shard.Count)...)
 	}
 	return arrays, nil
 }
 
-// separate makes one array an input of the values of count samples.
-func (s Split) separate(values []float64, count int) []Named {
-	points, _ := product(s.InitialShape())
+// separate makes the arrays of the values of count samples.
+func separate[T float32 | float64](parts []part, values []T, count int) []Named {
+	width := 0
+	for _, p := range parts {
+		size, _ := product(p.shape)
+		width += size
+	}
 	offset := 0
 	var arrays []Named
-	for _, in := range s.inputs() {
-		size, _ := product(s.shape(in))
-		own := values[:count*points]
-		if size < points {
-			own = make([]float64, 0, count*size)
+	for _, p := range parts {
+		size, _ := product(p.shape)
+		own := values[:count*width]
+		if size < width {
+			own = make([]T, 0, count*size)
 			for i := range count {
-				own = append(own, values[i*points+offset:][:size]...)
+				own = append(own, values[i*width+offset:][:size]...)
 			}
 		}
-		arrays, offset = append(arrays, Named{in.Name, NewArray(append([]int{count}, s.shape(in)...), own)}), offset+size
+		arrays, offset = append(arrays, Named{p.name, NewArray(append([]int{count}, p.shape...), own)}), offset+size
 	}
 	return arrays
 }

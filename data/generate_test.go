@@ -369,7 +369,7 @@ func TestOpenDamaged(t *testing.T) {
 		}
 	}
 	var version *VersionError
-	if _, err := Open(edit(manifestFile, replace(`"version": 1`, `"version": 3`))); !errors.As(err, &version) || version.Got != 3 {
+	if _, err := Open(edit(manifestFile, replace(`"version": 1`, `"version": 4`))); !errors.As(err, &version) || version.Got != 4 {
 		t.Errorf("another version: %v", err)
 	}
 	// A complete dataset with a damaged shard is not silently repaired.
@@ -554,6 +554,78 @@ func TestInputs(t *testing.T) {
 		other.Splits[0].Inputs = bad
 		if err := Generate(context.Background(), t.TempDir(), other, nil); err == nil || !strings.Contains(err.Error(), "input") {
 			t.Errorf("inputs %v: %v", bad, err)
+		}
+	}
+}
+
+// A split with several unknowns keeps one array for each, and gives them back one after
+// another, in both types; it is of version 3.
+func TestUnknowns(t *testing.T) {
+	for _, kind := range []Type{Float64, Float32} {
+		plan := testPlan()
+		plan.SolutionType = kind
+		for i := range plan.Splits {
+			plan.Splits[i].Inputs = []InputRecord{{Name: "u0", Axes: []string{"x"}}, {Name: "v0", Axes: []string{"x"}}}
+			plan.Splits[i].Unknowns = []string{"u", "v"}
+		}
+		plan.Solver = func(Split) (func(dst, initial []float64) error, error) {
+			return func(dst, initial []float64) error {
+				for i := range dst {
+					dst[i] = float64(float32(initial[0])) * float64(1+i)
+				}
+				return nil
+			}, nil
+		}
+		dir := t.TempDir()
+		generate(t, dir, plan)
+		d, err := Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.Manifest().Version != 3 {
+			t.Errorf("version %d of the manifest", d.Manifest().Version)
+		}
+		const size = 2 * 3 * 6
+		all, err := d.SolutionsRange("test", 1, 3) // of two shards
+		if err != nil || !slices.Equal(all.Shape, []int{3, 2, 3, 6}) || all.Type() != kind {
+			t.Fatalf("%v", err)
+		}
+		for i := range 3 {
+			first := float64(float32(SampleRand(2, 1+i).Float64()))
+			for k, v := range all.Float64()[i*size : (i+1)*size] {
+				want := first * float64(1+k)
+				if kind == Float32 {
+					want = float64(float32(want))
+				}
+				if v != want {
+					t.Fatalf("value %d of sample %d is %g, not %g", k, i, v, want)
+				}
+			}
+		}
+		arrays, err := ReadNPZ(filepath.Join(dir, "test-00001.npz"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, shape := range map[string][]int{"u0": {2, 6}, "v0": {2, 6}, "u": {2, 3, 6}, "v": {2, 3, 6}} {
+			if a := Find(arrays, name); a == nil || !slices.Equal(a.Shape, shape) {
+				t.Errorf("array %s: %v", name, a)
+			}
+		}
+		if v := Find(arrays, "v").Float64(); v[18] != all.Float64()[2*size+18] {
+			t.Error("array v has other values")
+		}
+		other := plan
+		other.Splits = slices.Clone(plan.Splits)
+		other.Splits[1].Unknowns = []string{"u", "w"}
+		var exists *ExistsError
+		if err := Generate(context.Background(), dir, other, nil); !errors.As(err, &exists) || !strings.Contains(err.Error(), "test has other unknowns") {
+			t.Errorf("a dataset with other unknowns: %v", err)
+		}
+		for _, bad := range [][]string{{"u"}, {"u", "u"}, {"u", "u0"}} {
+			other.Splits[1].Unknowns = bad
+			if err := Generate(context.Background(), t.TempDir(), other, nil); err == nil || !strings.Contains(err.Error(), "unknown") {
+				t.Errorf("unknowns %v: %v", bad, err)
+			}
 		}
 	}
 }

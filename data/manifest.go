@@ -17,7 +17,7 @@ const (
 	progressFile = "manifest.partial.json" // during generation
 
 	manifestFormat  = "pihc dataset"
-	manifestVersion = 2 // from which on a split may have inputs; one without is written as version 1
+	manifestVersion = 3 // a split may have several unknowns; from 2 on inputs; one without either is written as version 1
 )
 
 // The arrays of a shard.
@@ -46,6 +46,9 @@ type Split struct {
 	// Inputs are what differs from sample to sample; without them that is an initial
 	// condition, which has the shape of all axes but the first.
 	Inputs []InputRecord `json:"inputs,omitempty"`
+	// Unknowns are the names of several unknowns, each of which has an array of its own in every
+	// shard with solutions; without them the only one's is "solution".
+	Unknowns []string `json:"unknowns,omitempty"`
 }
 
 // InputRecord is one input: a field along some of the axes, in their order, or, without
@@ -92,8 +95,43 @@ func (s Split) InitialShape() []int {
 	return []int{sum}
 }
 
-// SolutionShape returns the shape of one solution.
-func (s Split) SolutionShape() []int { return points(s.Axes) }
+// GridShape returns the number of points along each axis.
+func (s Split) GridShape() []int { return points(s.Axes) }
+
+// SolutionShape returns the shape of one solution: that of the grid, with several unknowns
+// after their number.
+func (s Split) SolutionShape() []int {
+	if len(s.Unknowns) == 0 {
+		return s.GridShape()
+	}
+	return append([]int{len(s.Unknowns)}, s.GridShape()...)
+}
+
+// part is an array of the shards; the values of a sample are those of all parts, one after
+// another.
+type part struct {
+	name  string
+	shape []int // of one sample
+}
+
+func (s Split) inputParts() []part {
+	var parts []part
+	for _, in := range s.inputs() {
+		parts = append(parts, part{in.Name, s.shape(in)})
+	}
+	return parts
+}
+
+func (s Split) solutionParts() []part {
+	if len(s.Unknowns) == 0 {
+		return []part{{solutionName, s.GridShape()}}
+	}
+	var parts []part
+	for _, name := range s.Unknowns {
+		parts = append(parts, part{name, s.GridShape()})
+	}
+	return parts
+}
 
 func points(axes []AxisRecord) []int {
 	shape := make([]int, len(axes))
@@ -210,6 +248,15 @@ func (m *Manifest) validate() error {
 				return fmt.Errorf("split %q: %d samples of %s are too large", s.Name, s.Count, in.Name)
 			}
 		}
+		if len(s.Unknowns) == 1 {
+			return fmt.Errorf("split %q: unknowns: want two or more, or none", s.Name)
+		}
+		for _, name := range s.Unknowns {
+			if name == "" || names[name] {
+				return fmt.Errorf("split %q: unknown %q: want a name of its own", s.Name, name)
+			}
+			names[name] = true
+		}
 		if _, ok := product(append(s.SolutionShape(), s.Count)); !ok {
 			return fmt.Errorf("split %q: %d samples of %s are too large", s.Name, s.Count, FormatShape(s.SolutionShape()))
 		}
@@ -307,9 +354,11 @@ func (m *Manifest) difference(other *Manifest) string {
 		case a.Solve != b.Solve:
 			return fmt.Sprintf("%s with and without solutions", a.Name)
 		case !slices.Equal(a.Axes, b.Axes):
-			return fmt.Sprintf("%s has another grid (%s, not %s)", a.Name, FormatShape(a.SolutionShape()), FormatShape(b.SolutionShape()))
+			return fmt.Sprintf("%s has another grid (%s, not %s)", a.Name, FormatShape(a.GridShape()), FormatShape(b.GridShape()))
 		case !slices.EqualFunc(a.Inputs, b.Inputs, func(x, y InputRecord) bool { return x.Name == y.Name && slices.Equal(x.Axes, y.Axes) }):
 			return fmt.Sprintf("%s has other inputs", a.Name)
+		case !slices.Equal(a.Unknowns, b.Unknowns):
+			return fmt.Sprintf("%s has other unknowns", a.Name)
 		}
 	}
 	for key, value := range m.Metadata {

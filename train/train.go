@@ -207,7 +207,7 @@ func checkDataset(spec *model.Spec, p *pde.Problem, set *data.Dataset) error {
 	if err != nil {
 		return err
 	}
-	if got, want := data.FormatShape(split.SolutionShape()), data.FormatShape(g.Shape()); got != want {
+	if got, want := data.FormatShape(split.GridShape()), data.FormatShape(g.Shape()); got != want {
 		return fmt.Errorf("the dataset's grid is %s, the spec's is %s; generate a dataset for this grid", got, want)
 	}
 	return nil

@@ -56,11 +56,11 @@ func checkDisk(dir string, plan data.Plan) error {
 	total, sample := 0.0, 0.0
 	for _, s := range plan.Splits {
 		space, points := 8.0, 8.0
-		for i, n := range s.SolutionShape() {
+		for _, n := range s.SolutionShape() {
 			points *= float64(n)
-			if i > 0 {
-				space *= float64(n)
-			}
+		}
+		for _, n := range s.InitialShape() {
+			space *= float64(n)
 		}
 		if !s.Solve {
 			points = 0
