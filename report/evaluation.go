@@ -3,6 +3,7 @@ package report
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -33,6 +34,10 @@ type Evaluation struct {
 	// Unseen is relative_l2 over the times after training.window alone.
 	Unseen *Summary `json:"unseen_l2,omitempty"`
 	Passes *Summary `json:"passes,omitempty"` // of the network, where each sample has its own number
+	// Unknowns is relative_l2 of each of several unknowns, Residuals residual_rms of each of
+	// several residuals.
+	Unknowns  map[string]*Summary `json:"unknowns,omitempty"`
+	Residuals map[string]*Summary `json:"residuals,omitempty"`
 	// Loss is the whole loss, conditions included and border terms not, beside that of
 	// Trivial predictions.
 	Loss      *Summary  `json:"loss,omitempty"`
@@ -71,6 +76,8 @@ type Sample struct {
 	RelativeResidual, TruthResidual, PersistenceResidual float64
 
 	Unseen, Passes float64
+
+	Unknowns, Residuals map[string]float64 // nil with one unknown, with one residual
 }
 
 // NewSample returns a Sample in which every metric is absent (NaN).
@@ -100,7 +107,31 @@ func (s Sample) MarshalJSON() ([]byte, error) {
 		out = fmt.Appendf(out, ",%q:", names[i])
 		out = appendNumber(out, *v)
 	}
+	for _, m := range s.parts() {
+		if len(*m.of) == 0 {
+			continue
+		}
+		out = fmt.Appendf(out, ",%q:{", m.name)
+		for i, name := range slices.Sorted(maps.Keys(*m.of)) {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = appendNumber(fmt.Appendf(out, "%q:", name), (*m.of)[name])
+		}
+		out = append(out, '}')
+	}
 	return append(out, '}'), nil
+}
+
+// parts are the metrics that a sample has for each of several unknowns or residuals.
+func (s *Sample) parts() []struct {
+	name string
+	of   *map[string]float64
+} {
+	return []struct {
+		name string
+		of   *map[string]float64
+	}{{"unknowns", &s.Unknowns}, {"residuals", &s.Residuals}}
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
@@ -114,17 +145,41 @@ func (s *Sample) UnmarshalJSON(src []byte) error {
 		return err
 	}
 	*s = NewSample(index.Index)
+	number := func(v any, name string) (float64, error) {
+		switch v := v.(type) {
+		case float64:
+			return v, nil
+		case nil:
+			return math.Inf(1), nil
+		}
+		return 0, fmt.Errorf("%s is not a number", name)
+	}
 	names, values := s.fields()
 	for i, name := range names {
-		switch v, present := raw[name]; v := v.(type) {
-		case float64:
-			*values[i] = v
-		case nil:
-			if present {
-				*values[i] = math.Inf(1)
+		v, present := raw[name]
+		if !present {
+			continue
+		}
+		var err error
+		if *values[i], err = number(v, name); err != nil {
+			return err
+		}
+	}
+	for _, m := range s.parts() {
+		v, present := raw[m.name]
+		if !present {
+			continue
+		}
+		all, ok := v.(map[string]any)
+		if !ok {
+			return fmt.Errorf("%s is not an object", m.name)
+		}
+		*m.of = map[string]float64{}
+		for name, v := range all {
+			var err error
+			if (*m.of)[name], err = number(v, m.name+"."+name); err != nil {
+				return err
 			}
-		default:
-			return fmt.Errorf("%s is not a number", name)
 		}
 	}
 	return nil
@@ -197,6 +252,27 @@ func (e *Evaluation) Summarize() {
 			*m.dst = &s
 		}
 	}
+	e.Unknowns = summarizeParts(e.PerSample, func(s Sample) map[string]float64 { return s.Unknowns })
+	e.Residuals = summarizeParts(e.PerSample, func(s Sample) map[string]float64 { return s.Residuals })
+}
+
+// summarizeParts sums up, by name, metrics that the samples have several of; nil if none.
+func summarizeParts(samples []Sample, get func(s Sample) map[string]float64) map[string]*Summary {
+	values := map[string][]float64{}
+	for _, s := range samples {
+		for name, v := range get(s) {
+			values[name] = append(values[name], v)
+		}
+	}
+	if len(values) == 0 {
+		return nil
+	}
+	out := map[string]*Summary{}
+	for name, v := range values {
+		s := Summarize(v)
+		out[name] = &s
+	}
+	return out
 }
 
 // OnGrids returns e and the evaluations on other grids, finest first.

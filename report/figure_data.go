@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/csv"
+	"maps"
 	"math"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -80,7 +82,8 @@ func keyOf(key, label string) string { return cmp.Or(key, fileName(label)) }
 func (p *Page) sampleRows() [][]string {
 	var like Sample
 	names, _ := like.fields()
-	rows := [][]string{append([]string{"method", "grid", "sample"}, names...)}
+	parts := p.sampleParts()
+	rows := [][]string{slices.Concat([]string{"method", "grid", "sample"}, names, parts)}
 	add := func(name string, e *Evaluation) {
 		for _, x := range e.OnGrids() {
 			for _, s := range x.PerSample {
@@ -88,6 +91,14 @@ func (p *Page) sampleRows() [][]string {
 				_, values := s.fields()
 				for _, v := range values {
 					row = append(row, exact(*v))
+				}
+				own := partValues(s)
+				for _, name := range parts {
+					if v, ok := own[name]; ok {
+						row = append(row, exact(v))
+					} else {
+						row = append(row, "")
+					}
 				}
 				rows = append(rows, row)
 			}
@@ -100,6 +111,29 @@ func (p *Page) sampleRows() [][]string {
 		add(keyOf(p.Baselines[i].Key, p.Baselines[i].Label), &p.Baselines[i].Evaluation)
 	}
 	return rows
+}
+
+// partValues are the metrics of a sample by unknown and residual, by their names in tables.
+func partValues(s Sample) map[string]float64 {
+	out := map[string]float64{}
+	for name, v := range s.Unknowns {
+		out["relative_l2_"+name] = v
+	}
+	for name, v := range s.Residuals {
+		out["residual_rms_"+name] = v
+	}
+	return out
+}
+
+// sampleParts are the names of those that samples of the methods have.
+func (p *Page) sampleParts() []string {
+	all := map[string]float64{}
+	for i := range p.Methods {
+		for _, s := range p.Methods[i].Evaluation.PerSample {
+			maps.Copy(all, partValues(s))
+		}
+	}
+	return slices.Sorted(maps.Keys(all))
 }
 
 func (p *Page) curveRows() [][]string {

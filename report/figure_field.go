@@ -187,10 +187,7 @@ type casePanels struct {
 
 func (p *Page) panels(c Case) casePanels {
 	lo, hi, worst := caseScales(c)
-	name := p.Field
-	if name == "" {
-		name = "u"
-	}
+	name := p.fieldOf(c)
 	var out casePanels
 	add := func(title string, u []float64, borders [][]float64, compare bool) {
 		out.names = append(out.names, title)

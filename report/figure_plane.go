@@ -111,7 +111,7 @@ func (p *Page) planeFigure(name string, c Case) Figure {
 				continue
 			}
 			drawn[r.colors[0]] = true
-			name := p.fieldName()
+			name := p.fieldOf(c)
 			if r.colors[0] == diverging[0] {
 				name = "difference"
 			}

@@ -217,7 +217,7 @@ func (p *Page) writeHTML(w io.Writer, animations []animation, files string) erro
 		"Style": template.CSS(asset("uplot/uPlot.min.css") + "\n" + asset("page.css")),
 		// The library brings its licence along, which every copy must carry.
 		"Scripts": []template.JS{template.JS("/*\n" + asset("uplot/LICENSE") + "*/\n" + asset("uplot/uPlot.iife.min.js")), template.JS(asset("maps.js")), template.JS(asset("page.js"))},
-		"Table":   metricTable(errorColumns, p.metricRows()), "Remainder": metricTable(remainderColumns, p.remainderRows()),
+		"Table":   metricTable(p.errorColumns(), p.metricRows()), "Remainder": metricTable(p.remainderColumns(), p.remainderRows()),
 		"Cost": p.Cost.table(), "CostNotes": p.Cost.notes(), "Experts": p.expertRows(), "GridTable": p.htmlGridTable(),
 		"Planes": p.overPlanes(), "Files": files,
 	}

@@ -1,6 +1,9 @@
 package report
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // A FieldAxis is one axis of a field: what it is called, its unit ("" for none) and
 // the coordinates of its points, ascending and evenly spaced. On a periodic axis
@@ -60,6 +63,7 @@ type Baseline struct {
 // A Case is one sample drawn in full.
 type Case struct {
 	Title       string      // "u₀ = 0.12"
+	Field       string      // name of what is drawn, "" for that of the page: "v"
 	Truth       []float64   // the classical solution, nil if there is none
 	Predictions [][]float64 // per method, nil where a method has none
 }
@@ -137,6 +141,30 @@ func spreadText(s *Summary) string { return PercentOf(s.Mean, s.Std) }
 func meanText(s *Summary) string { return Number(s.Mean) }
 
 // errorColumns compare with solutions, remainderColumns with the equation.
+func (p *Page) errorColumns() []metricColumn {
+	return slices.Insert(slices.Clone(errorColumns), 1, p.partColumns("error in ", func(e *Evaluation) map[string]*Summary { return e.Unknowns }, spreadText)...)
+}
+
+func (p *Page) remainderColumns() []metricColumn {
+	return slices.Insert(slices.Clone(remainderColumns), 2, p.partColumns("rms of ", func(e *Evaluation) map[string]*Summary { return e.Residuals }, meanText)...)
+}
+
+// partColumns are those of metrics that methods have for each of several unknowns or
+// residuals.
+func (p *Page) partColumns(title string, get func(e *Evaluation) map[string]*Summary, format func(s *Summary) string) []metricColumn {
+	names := map[string]bool{}
+	for i := range p.Methods {
+		for name := range get(&p.Methods[i].Evaluation) {
+			names[name] = true
+		}
+	}
+	var out []metricColumn
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		out = append(out, summaryColumn(title+name, func(e *Evaluation) *Summary { return get(e)[name] }, format))
+	}
+	return out
+}
+
 var errorColumns = []metricColumn{
 	summaryColumn("relative L² error", func(e *Evaluation) *Summary { return e.RelativeL2 }, spreadText),
 	summaryColumn("median", func(e *Evaluation) *Summary { return e.RelativeL2 }, func(s *Summary) string { return Percent(s.Median) }),
@@ -247,7 +275,7 @@ func textTable(title string, columns []metricColumn, rows []metricRow) *Table {
 // Table returns the errors of methods and baselines for a terminal. Columns in
 // which every row is empty are left out.
 func (p *Page) Table() *Table {
-	t := textTable(p.Title, errorColumns, p.metricRows())
+	t := textTable(p.Title, p.errorColumns(), p.metricRows())
 	t.Notes = append(t.Notes, p.differenceNotes()...)
 	if p.hasPublished() && p.Published != "" {
 		t.Notes = append(t.Notes, "published: "+p.Published)
@@ -261,7 +289,7 @@ func (p *Page) RemainderTable() *Table {
 	if len(p.Methods) == 0 {
 		return nil
 	}
-	return textTable("What is left of the equation", remainderColumns, p.remainderRows())
+	return textTable("What is left of the equation", p.remainderColumns(), p.remainderRows())
 }
 
 func (p *Page) hasPublished() bool {

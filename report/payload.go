@@ -53,7 +53,8 @@ type mapAxis struct {
 
 type mapCase struct {
 	Title  string     `json:"title"`
-	Truth  bool       `json:"truth"` // the first field is the classical solution
+	Value  string     `json:"value,omitempty"` // what it shows where that is not the page's
+	Truth  bool       `json:"truth"`           // the first field is the classical solution
 	Lo     float64    `json:"lo"`
 	Hi     float64    `json:"hi"`
 	Fields []mapField `json:"fields"`
@@ -131,6 +132,9 @@ func (p *Page) thinned() [][]int {
 
 func (p *Page) mapCase(c Case, kept [][]int) mapCase {
 	out := mapCase{Title: c.Title, Truth: c.Truth != nil}
+	if c.Field != "" {
+		out.Value = label(c.Field, p.Unit)
+	}
 	out.Lo, out.Hi, _ = caseScales(c)
 	add := func(label string, color int, borders [][]float64, u []float64) {
 		raw := make([]byte, 0, 4*len(kept[0])*len(kept[1]))

@@ -153,6 +153,14 @@ func (p *Page) fieldName() string {
 	return p.Field
 }
 
+// fieldOf is the name of what a case shows.
+func (p *Page) fieldOf(c Case) string {
+	if c.Field == "" {
+		return p.fieldName()
+	}
+	return c.Field
+}
+
 // slice returns the values of a case's field at time i.
 func (p *Page) slice(u []float64, i int) []float64 {
 	n := len(p.Axes[1].Values) * len(p.Axes[2].Values)

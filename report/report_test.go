@@ -10,7 +10,9 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -147,11 +149,15 @@ func TestEvaluationJSON(t *testing.T) {
 	e.PerSample[0].Unseen = 0.5 // without a window there is none, and NaN equals nothing
 	e.PerSample[1].RelativeL2 = math.Inf(1)
 	e.PerSample[1].BorderJump = math.NaN()
+	e.PerSample[0].Unknowns = map[string]float64{"u": 0.25, "v": 0.5}
+	e.PerSample[0].Residuals = map[string]float64{"activator": 2}
+	e.PerSample[1].Unknowns = map[string]float64{"u": 0.75, "v": math.Inf(1)}
+	e.Unknowns = summarizeParts(e.PerSample, func(s Sample) map[string]float64 { return s.Unknowns })
 	src, err := json.Marshal(e)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range []string{`"relative_l2":{"mean":`, `"residual_rms"`, `"border_jump"`, `"constraint_rms"`, `"per_sample":[{"index":0,"initial_mean":`, `"relative_l2":null`} {
+	for _, key := range []string{`"relative_l2":{"mean":`, `"residual_rms"`, `"border_jump"`, `"constraint_rms"`, `"per_sample":[{"index":0,"initial_mean":`, `"relative_l2":null`, `"unknowns":{"u":{"mean":0.5,`, `"residuals":{"activator":2}`, `"unknowns":{"u":0.75,"v":null}`} {
 		if !strings.Contains(string(src), key) {
 			t.Errorf("no %s in %s", key, src)
 		}
@@ -160,8 +166,11 @@ func TestEvaluationJSON(t *testing.T) {
 	if err := json.Unmarshal(src, &back); err != nil {
 		t.Fatal(err)
 	}
-	if *back.RelativeL2 != *e.RelativeL2 || back.PerSample[0] != e.PerSample[0] || !math.IsInf(back.PerSample[1].RelativeL2, 1) || !math.IsNaN(back.PerSample[1].BorderJump) {
+	if *back.RelativeL2 != *e.RelativeL2 || !reflect.DeepEqual(back.PerSample[0], e.PerSample[0]) || !math.IsInf(back.PerSample[1].RelativeL2, 1) || !math.IsNaN(back.PerSample[1].BorderJump) {
 		t.Errorf("%+v", back.PerSample)
+	}
+	if len(back.Unknowns) != 2 || *back.Unknowns["u"] != *e.Unknowns["u"] || !math.IsInf(back.PerSample[1].Unknowns["v"], 1) {
+		t.Errorf("%+v", back.Unknowns)
 	}
 	// Without a solution there is no error, not an error of zero.
 	for i := range e.PerSample {
@@ -420,5 +429,42 @@ func TestAverage(t *testing.T) {
 	out, n, m := average(data, 500, 300, 100)
 	if n != 100 || m != 100 || math.Abs(out[0]-(2+1000*1)) > 1e-9 || math.Abs(out[n*m-1]-(497+1000*298)) > 1e-6 {
 		t.Errorf("%d x %d: %g ... %g", n, m, out[0], out[n*m-1])
+	}
+}
+
+// A page of two unknowns has their errors side by side, and a case for each.
+func TestSeveralUnknowns(t *testing.T) {
+	p := samplePage()
+	for i := range p.Methods {
+		e := &p.Methods[i].Evaluation
+		for k := range e.PerSample {
+			e.PerSample[k].Unknowns = map[string]float64{"v": 0.25, "u": 0.125}
+			e.PerSample[k].Residuals = map[string]float64{"first": 3}
+		}
+		e.Summarize()
+	}
+	other := p.Cases[0]
+	other.Field = "v"
+	p.Cases = []Case{p.Cases[0], other}
+	var table, page strings.Builder
+	p.Table().WriteTo(&table)
+	p.RemainderTable().WriteTo(&table)
+	for _, want := range []string{"error in u", "error in v", "12.5", "25.0", "rms of first"} {
+		if !strings.Contains(table.String(), want) {
+			t.Errorf("no %q in\n%s", want, table.String())
+		}
+	}
+	if err := p.writeHTML(&page, nil, ""); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"value":"v"`, "error in v"} {
+		if !strings.Contains(page.String(), want) {
+			t.Errorf("the page has no %s", want)
+		}
+	}
+	rows := p.sampleRows()
+	at := slices.Index(rows[0], "relative_l2_v")
+	if at < 0 || rows[1][at] != "0.25" || len(rows[len(rows)-1]) != len(rows[0]) {
+		t.Errorf("columns %v", rows[0])
 	}
 }

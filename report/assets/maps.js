@@ -143,7 +143,7 @@ const fieldMaps = (data, css, number) => {
   };
   const differenceBar = (kind, c, w) => {
     if (kind === "own") return bar(linear(-1, 1, colors.difference), w, "difference, over the largest of each map", ["−1", "−0.5", "0", "0.5", "1"]);
-    return bar(differenceScale(kind, c), w, (kind === "log" ? "|difference| in " : "difference in ") + data.value);
+    return bar(differenceScale(kind, c), w, (kind === "log" ? "|difference| in " : "difference in ") + (c.value || data.value));
   };
 
   // draw fills the element of a case.
@@ -166,7 +166,7 @@ const fieldMaps = (data, css, number) => {
         e.append(text("b", f.label), tile(c, f, f.u, values, w, c.title + ": " + f.label, 0, f.label));
         upper.append(e);
       }
-      children.push(bar(values, barWidth, data.value));
+      children.push(bar(values, barWidth, c.value || data.value));
       if (c.truth && n > 1) {
         const lower = grid();
         if (columns === n) lower.append(text("div", ""));
@@ -194,7 +194,7 @@ const fieldMaps = (data, css, number) => {
         row(f.label, times.map((i) => tile(c, f, at(f.u, i), values, w, c.title + ": " + f.label + ", " + axes[0].name + " = " + number(t[i]), t[i], f.label)));
         if (f.d) row(f.label + " − classical", times.map((i) => difference(f, at(f.d, i), w, c.title + ": " + f.label + " minus the classical solution, " + axes[0].name + " = " + number(t[i]), t[i])));
       }
-      children.push(bar(values, barWidth, data.value));
+      children.push(bar(values, barWidth, c.value || data.value));
       if (c.truth && c.fields.length > 1) children.push(differenceBar(kind, c, barWidth));
     }
     element.replaceChildren(...children);

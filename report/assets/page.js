@@ -123,7 +123,7 @@
         const margin = 0.04 * (c.hi - c.lo);
         return [{
           scales: { x: { time: false }, y: { auto: false, range: [c.lo - margin, c.hi + margin] } },
-          axes: [axis(data.axes[1].label), axis(data.value, false)],
+          axes: [axis(data.axes[1].label), axis(c.value || data.value, false)],
           series: [{ label: data.axes[1].name, value: (u, v) => number(v) }, ...lines],
           cursor: { drag: { x: false, y: false } },
         }, row()];
