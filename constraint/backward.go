@@ -72,7 +72,7 @@ func (s *Sample) sumOmegaBar() {
 // projectTransposed applies μ and then Πᵀ, where asked the removal of the mean over
 // each slice, to the scalar fields.
 func (s *Sample) projectTransposed() {
-	mu, remove, width := s.c.multiplier, s.c.System.Problem.Ansatz.RemoveMean, s.c.System.SliceSize()
+	mu, remove, width := s.c.multiplier, s.c.System.Problem.Unknowns[0].Ansatz.RemoveMean, s.c.System.SliceSize()
 	if mu == nil && !remove {
 		return
 	}

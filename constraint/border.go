@@ -74,7 +74,7 @@ func (c *Constraint) Expert(p int) int {
 // of its square is at the two points beside the border: those rows count as
 // crossing.
 func (c *Constraint) Crossing() []bool {
-	g, set := c.System.Grid, c.System.Residual()
+	g, set := c.System.Grid, c.System.Residuals()[0]
 	owner := make([]int, g.Size())
 	for k, w := range c.Windows {
 		for _, p := range w.Points(g) {

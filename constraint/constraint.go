@@ -104,7 +104,7 @@ func New(s *pde.System, n int, o Options, router *Router, pool *kernel.Pool) (*C
 		return nil, err
 	}
 	c := &Constraint{System: s, Options: o, Router: router, Windows: windows, N: n, pool: pool}
-	residual := s.Residual().Points
+	residual := s.Residuals()[0].Points
 	for k, w := range windows {
 		points := inWindow(s.Grid, w, residual)
 		if !o.Fixed && len(points) == 0 {
@@ -179,7 +179,7 @@ func (c *Constraint) combineTerms() {
 			sets[t]++
 		}
 	}
-	for i, rows := range append([]pde.Rows{problem.Residual}, problem.Conditions...) {
+	for i, rows := range problem.AllRows() {
 		// slope is the constant derivative by a term that no other set has.
 		slope := func(t int) (v float64, ok bool) {
 			v, ok = rows.Expr.Diff(terms[t].Name).Constant()

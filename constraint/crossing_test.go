@@ -23,11 +23,11 @@ func TestCrossing(t *testing.T) {
 		for p := range u {
 			u[p] = 0.3 + 0.1*float64(c.Expert(p)*c.Expert(p))
 		}
-		r := rowValues(sys, sys.Residual(), u, make([]float64, sys.InitialSize()))
+		r := rowValues(sys, sys.Residuals()[0], u, make([]float64, sys.InitialSize()))
 		count := 0
 		for i, crossing := range c.Crossing() {
 			if crossing != (math.Abs(r[i]) > 1e-12) {
-				t.Errorf("experts %v: row at point %d: crossing %v, residual %g", experts, sys.Residual().Points[i], crossing, r[i])
+				t.Errorf("experts %v: row at point %d: crossing %v, residual %g", experts, sys.Residuals()[0].Points[i], crossing, r[i])
 			}
 			if crossing {
 				count++
@@ -54,11 +54,11 @@ func TestCrossingOfFlow(t *testing.T) {
 		for p := range u {
 			u[p] = 0.1 * float64(c.Expert(p)%2)
 		}
-		r := rowValues(sys, sys.Residual(), u, initial)
+		r := rowValues(sys, sys.Residuals()[0], u, initial)
 		var near, all float64
 		index := make([]int, 3)
 		for i, crossing := range c.Crossing() {
-			p := int(sys.Residual().Points[i])
+			p := int(sys.Residuals()[0].Points[i])
 			g.Unravel(p, index)
 			beside := false
 			for _, a := range []int{1, 2} {

@@ -66,9 +66,9 @@ func TestConstraintRMS(t *testing.T) {
 					field[p] += w * basisOf(s)[p*4+i]
 				}
 			}
-			sum, all := 0.0, rowValues(sys, sys.Residual(), field, initial)
+			sum, all := 0.0, rowValues(sys, sys.Residuals()[0], field, initial)
 			for _, p := range s.experts[k].residual().Points {
-				i, _ := slices.BinarySearch(sys.Residual().Points, p)
+				i, _ := slices.BinarySearch(sys.Residuals()[0].Points, p)
 				sum += all[i] * all[i]
 			}
 			check.Close(t, []float64{out.ConstraintRMS}, []float64{math.Sqrt(sum / points)}, 1e-9, 0)

@@ -226,7 +226,7 @@ func TestWallsAgreeWithTheData(t *testing.T) {
 func TestNoRowsAtTheStart(t *testing.T) {
 	for _, u0 := range []float64{0.02, 0.1, 0.19} {
 		sys, u, initial := truth(t, published, 1024, u0)
-		set := sys.Residual()
+		set := sys.Residuals()[0]
 		share := func(r []float64) (start, all float64) {
 			for i, p := range set.Points {
 				all += r[i] * r[i]
@@ -246,7 +246,7 @@ func TestNoRowsAtTheStart(t *testing.T) {
 		}
 	}
 	sys, _, _ := truth(t, shipped, 1024, 0.1)
-	set := sys.Residual()
+	set := sys.Residuals()[0]
 	for _, p := range set.Points {
 		if step, x := p/1024, p%1024; step < 1 || x < 1 || x > 1022 {
 			t.Fatalf("a residual row at step %d, cell %d", step, x)

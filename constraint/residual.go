@@ -25,7 +25,7 @@ type PlainResidual struct {
 
 // NewPlainResidual prepares the residual of a discretised problem.
 func NewPlainResidual(sys *pde.System, pool *kernel.Pool) (*PlainResidual, error) {
-	set, p := sys.Residual(), sys.Problem
+	set, p := sys.Residuals()[0], sys.Problem
 	m := len(set.Points)
 	r := &PlainResidual{
 		rows: sys.NewPointRows(set, set.Points), gatherer: sys.NewGatherer(pool), evaluator: sys.NewEvaluator(m), residual: make([]float64, m),
@@ -48,7 +48,7 @@ func NewPlainResidual(sys *pde.System, pool *kernel.Pool) (*PlainResidual, error
 		names = append(names, x.Name)
 	}
 	var err error
-	if r.program, err = pde.Compile([]*pde.Expr{p.Residual.Expr}, names); err != nil {
+	if r.program, err = pde.Compile([]*pde.Expr{p.Residuals[0].Expr}, names); err != nil {
 		return nil, err
 	}
 	r.work = r.program.NewWorkspace()

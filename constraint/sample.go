@@ -49,7 +49,7 @@ func (c *Constraint) NewSample() *Sample {
 	for range c.pool.Workers() {
 		s.workers = append(s.workers, c.newWorker())
 	}
-	if c.System.HasOffset() {
+	if c.System.Problem.HasOffset() {
 		s.offset = make([]float64, size)
 	}
 	shared := map[*pde.RowSet]*block{}
@@ -162,12 +162,12 @@ func loadSlice[D, T kernel.Float](s *Sample, out []D, basis []T, slice int) {
 	}
 	i := 0
 	for ; i+8 <= n; i += 8 {
-		transposeEight(dst[i:], basis[i*size+lo:], n, size, width, mu, s.c.System.Problem.Ansatz.RemoveMean)
+		transposeEight(dst[i:], basis[i*size+lo:], n, size, width, mu, s.c.System.Problem.Unknowns[0].Ansatz.RemoveMean)
 	}
 	for ; i < n; i++ {
 		src := basis[i*size+lo : i*size+lo+width]
 		mean := 0.0
-		if s.c.System.Problem.Ansatz.RemoveMean {
+		if s.c.System.Problem.Unknowns[0].Ansatz.RemoveMean {
 			for _, v := range src {
 				mean += float64(v)
 			}

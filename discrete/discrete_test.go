@@ -359,7 +359,7 @@ func TestClassicalSolversAgree(t *testing.T) {
 		}
 		u0 := slices.Repeat([]float64{0.1}, g.Size()/g.Axes[0].Points)
 		if len(g.Axes) == 3 {
-			field, err := sim.NewField(p.Initial.Field, g.Axes[1:], map[string]any{"points": 12})
+			field, err := sim.NewField(p.Inputs[0].Sampler.Field, g.Axes[1:], map[string]any{"points": 12})
 			if err != nil {
 				t.Fatal(err)
 			}

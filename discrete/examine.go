@@ -102,7 +102,7 @@ func smallSystem(p *pde.Problem) (*pde.System, error) {
 
 // usesInput reports whether the ansatz or a row, at its point or a neighbour, reads an input.
 func usesInput(p *pde.Problem, sys *pde.System, input int) bool {
-	return p.Ansatz.Offset.DependsOn(p.Inputs[input].Name) || slices.ContainsFunc(sys.Sets, func(set *pde.RowSet) bool {
+	return p.Unknowns[0].Ansatz.Offset.DependsOn(p.Inputs[input].Name) || slices.ContainsFunc(sys.Sets, func(set *pde.RowSet) bool {
 		return slices.ContainsFunc(set.Extras, func(x pde.Extra) bool { return x.Axis < 0 && x.Input == input })
 	})
 }
@@ -123,7 +123,7 @@ func openEnds(p *pde.Problem, sys *pde.System) []string {
 			held := slices.ContainsFunc(p.Conditions, func(c pde.Rows) bool { return c.At[axis.Name] == end })
 			for _, t := range p.Terms {
 				for _, f := range t.Factors {
-					if f.Axis == axis.Name && p.Residual.Expr.DependsOn(t.Name) && (end == "low" && f.Low != nil || end == "high" && f.High != nil) {
+					if f.Axis == axis.Name && p.InResidual(t.Name) && (end == "low" && f.Low != nil || end == "high" && f.High != nil) {
 						held = true
 					}
 				}
@@ -208,7 +208,7 @@ func (x *Examination) domain(s *system, initial [][]float64) {
 func (st *state) undefined(set, i int) string {
 	p, rows := st.sys.Problem, st.rows[set]
 	var statement pde.Rows
-	for _, r := range append([]pde.Rows{p.Residual}, p.Conditions...) {
+	for _, r := range p.AllRows() {
 		if r.Name == rows.Set.Name {
 			statement = r
 		}
@@ -266,7 +266,7 @@ func (x *Examination) rank(s *system, u0 []float64) {
 			rows = append(rows, row)
 		}
 	}
-	if n := s.sys.SliceSize(); s.sys.Problem.Ansatz.RemoveMean {
+	if n := s.sys.SliceSize(); s.sys.Problem.Unknowns[0].Ansatz.RemoveMean {
 		for first := 0; first < g.Size(); first += n {
 			row := make([]float64, g.Size())
 			for q := range n {

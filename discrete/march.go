@@ -69,7 +69,7 @@ func newMarch(p *pde.Problem, axes []grid.Axis, times []float64, parts int) (*ma
 		if edge != "" {
 			edges[t.Name] = edge
 		}
-		if p.Residual.Expr.DependsOn(t.Name) {
+		if p.InResidual(t.Name) {
 			if !ok || edge != "" {
 				return nil, nil
 			}
@@ -111,7 +111,7 @@ func newMarch(p *pde.Problem, axes []grid.Axis, times []float64, parts int) (*ma
 		}
 		return out
 	}
-	inner.Residual = instant([]pde.Rows{p.Residual})[0]
+	inner.Residuals = instant(p.Residuals)
 	inner.Conditions = instant(walls)
 	var err error
 	if m.step, err = newSlices(&inner, axes, stages, rates); err != nil {
@@ -142,7 +142,7 @@ func newMarch(p *pde.Problem, axes []grid.Axis, times []float64, parts int) (*ma
 			}
 		}
 		begin := inner
-		begin.Residual, begin.Conditions = at[0], at[1:]
+		begin.Residuals, begin.Conditions = at[:1], at[1:]
 		if m.start, err = newSlices(&begin, axes, unknown, rates); err != nil {
 			return nil, err
 		}
@@ -192,7 +192,7 @@ func (m *march) initial(sample []float64) (u, rate []float64, err error) {
 func (m *march) fromAnsatz(sample []float64) ([]float64, error) {
 	p, n := m.problem, m.step.points
 	names := append(p.AxisNames(), p.InputNames()...)
-	program, err := pde.Compile([]*pde.Expr{p.Ansatz.Offset, p.Ansatz.Multiplier}, names)
+	program, err := pde.Compile([]*pde.Expr{p.Unknowns[0].Ansatz.Offset, p.Unknowns[0].Ansatz.Multiplier}, names)
 	if err != nil {
 		return nil, err
 	}

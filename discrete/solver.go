@@ -117,7 +117,7 @@ func marches(p *pde.Problem) bool {
 	}
 	return slices.ContainsFunc(p.Terms, func(t pde.Term) bool {
 		order, _, _, ok := timeOrder(p, t)
-		return ok && order > 0 && p.Residual.Expr.DependsOn(t.Name)
+		return ok && order > 0 && p.InResidual(t.Name)
 	})
 }
 

@@ -32,8 +32,10 @@ type Gatherer struct {
 	symbol  []*multiplier // per operator: nil where a stencil
 	host    []int         // per operator: the one its rows are added to, or -1
 	factor  []float64     // times this
+	of      []int         // per operator: the field that it acts on
+	fields  int           // that there are
 	space   *Spectral     // of the spectral operators; nil without any
-	dense   *dense        // the same operators for float32 bases, from the first on
+	dense   []*dense      // per field: the same operators for float32 bases, from the first on
 
 	slices, width int // of the grid along its first axis; points of one
 	pool          *kernel.Pool
@@ -46,6 +48,7 @@ func NewGatherer(g *Grid, ops []Operator, pool *kernel.Pool) *Gatherer {
 	r := &Gatherer{
 		ops: ops, slices: g.Axes[0].Points, width: g.Size() / g.Axes[0].Points, pool: pool, spread: make([][]float64, pool.Workers()),
 		stencil: make([]*stencil, len(ops)), symbol: make([]*multiplier, len(ops)), host: make([]int, len(ops)), factor: make([]float64, len(ops)),
+		of: make([]int, len(ops)), fields: 1,
 	}
 	for i, op := range ops {
 		r.host[i] = -1
@@ -63,6 +66,18 @@ func NewGatherer(g *Grid, ops []Operator, pool *kernel.Pool) *Gatherer {
 	}
 	return r
 }
+
+// Fields makes operator o act on field of[o] of several, one after another in what
+// Gather and Scatter are given: (fields, P, n) and (fields, P).
+func (g *Gatherer) Fields(of []int) {
+	if len(of) != len(g.ops) || slices.Min(of) < 0 {
+		panic("grid: Gatherer.Fields: want a field for every operator")
+	}
+	g.of, g.fields, g.dense = of, 1+slices.Max(of), nil
+}
+
+// size is the number of points of one field.
+func (g *Gatherer) size() int { return g.slices * g.width }
 
 // Add makes Gather add the rows of a spectral operator, times factor, to those of an
 // operator with a stencil instead of writing them, in all lists that have both.
@@ -93,13 +108,14 @@ func values[T kernel.Float](g *Gatherer, r *Rows[T], o int) []T {
 	return nil
 }
 
-// Gather sets the rows of all lists, of a basis (P, n), point-major. Rows of float32
+// Gather sets the rows of all lists, of a basis (P, n), point-major; of several fields,
+// (fields, P, n). Rows of float32
 // bases are summed in float64 and rounded once, but for those of dense tables, which
 // have the rounding errors of float32. A row does not depend on which others are
 // asked for, nor on the number of workers.
 func Gather[T kernel.Float](g *Gatherer, basis []T, n int, rows []Rows[T]) {
-	if n < 1 || len(basis) != g.slices*g.width*n {
-		panic("grid: Gather: want basis (P, n)")
+	if n < 1 || len(basis) != g.fields*g.size()*n {
+		panic("grid: Gather: want basis (fields, P, n)")
 	}
 	for i := range rows {
 		for _, v := range rows[i].Values {
@@ -112,29 +128,38 @@ func Gather[T kernel.Float](g *Gatherer, basis []T, n int, rows []Rows[T]) {
 	narrow, _ := any(basis).([]float32)
 	narrowRows, _ := any(rows).([]Rows[float32])
 	if narrow != nil && n > 1 && g.DenseTables() && g.dense == nil {
-		g.dense = g.newDense()
+		for field := range g.fields {
+			g.dense = append(g.dense, g.newDense(field))
+		}
 	}
 	g.pool.Run((g.slices+block-1)/block, func(_, i int) {
 		first := i * block
 		count := min(block, g.slices-first)
 		if g.space != nil {
-			g.touch(func(lo, hi int) { kernel.SumSquares(basis[lo*n : hi*n]) }, first, count)
+			for field := range g.fields {
+				own := basis[field*g.size()*n:]
+				g.touch(func(lo, hi int) { kernel.SumSquares(own[lo*n : hi*n]) }, first, count)
+			}
 		}
 		for i := range rows {
 			r := &rows[i]
 			lo, hi := within(r.Points, first*g.width, (first+count)*g.width)
 			for j, o := range r.Operators {
 				if s := g.stencil[o]; s != nil && r.Values[j] != nil && lo < hi {
-					gatherStencil(s, r.Values[j][lo*n:hi*n], basis, n, r.Points[lo:hi])
+					at := g.of[o] * g.size() * n
+					gatherStencil(s, r.Values[j][lo*n:hi*n], basis[at:at+g.size()*n], n, r.Points[lo:hi])
 				}
 			}
 		}
-		switch {
-		case g.space == nil:
-		case narrow != nil && g.dense != nil && n > 1:
-			g.dense.gather(first, narrow[first*g.width*n:(first+1)*g.width*n], n, narrowRows)
-		default:
-			gatherSpectral(g, first, count, basis, n, rows)
+		for field := range g.fields {
+			at := field * g.size() * n
+			switch {
+			case g.space == nil:
+			case narrow != nil && g.dense != nil && n > 1:
+				g.dense[field].gather(first, narrow[at+first*g.width*n:at+(first+1)*g.width*n], n, narrowRows)
+			default:
+				gatherSpectral(g, field, first, count, basis[at:at+g.size()*n], n, rows)
+			}
 		}
 	})
 }
@@ -155,15 +180,15 @@ func (g *Gatherer) touch(read func(lo, hi int), slice, count int) {
 	}
 }
 
-// gatherSpectral forms the rows of spectral operators of a block of slices, which is
-// transformed once, and back once for every operator that is wanted.
-func gatherSpectral[T kernel.Float](g *Gatherer, first, count int, basis []T, n int, rows []Rows[T]) {
+// gatherSpectral forms the rows of the spectral operators on one field of a block of
+// slices, which is transformed once, and back once for every operator that is wanted.
+func gatherSpectral[T kernel.Float](g *Gatherer, field, first, count int, basis []T, n int, rows []Rows[T]) {
 	s := g.space
 	lanes := blockOf(n) * n
 	w := s.take(lanes)
 	transformed := false
 	for o, op := range g.symbol {
-		if op == nil {
+		if op == nil || g.of[o] != field {
 			continue
 		}
 		multiplied := false
@@ -203,7 +228,7 @@ func gatherSpectral[T kernel.Float](g *Gatherer, first, count int, basis []T, n 
 	s.give(lanes, w)
 }
 
-// Scatter adds to every field (P) the transpose of Gather for n = 1: Σ Tᵀ Sᵀ v over
+// Scatter adds to every one of fields, (P) or (fields, P), the transpose of Gather for n = 1: Σ Tᵀ Sᵀ v over
 // its lists, with v their Values, each of its own operator, and S the selection of
 // points. Nothing is added up by Add.
 func (g *Gatherer) Scatter(fields [][]float64, rows [][]Rows[float64]) {
@@ -222,7 +247,9 @@ func (g *Gatherer) Scatter(fields [][]float64, rows [][]Rows[float64]) {
 	}
 	blocks := (g.slices + blockSlices - 1) / blockSlices
 	g.pool.Run(len(fields)*blocks, func(_, i int) {
-		g.scatterSpectral(i%blocks, fields[i/blocks], rows[i/blocks])
+		for of := range g.fields {
+			g.scatterSpectral(i%blocks, of, fields[i/blocks][of*g.size():(of+1)*g.size()], rows[i/blocks])
+		}
 	})
 }
 
@@ -230,9 +257,10 @@ func (g *Gatherer) Scatter(fields [][]float64, rows [][]Rows[float64]) {
 func (g *Gatherer) scatterStencils(worker int, field []float64, r *Rows[float64]) {
 	// The transposed operator on the whole grid runs on vectors: about as much work
 	// as one row in sixteen points alone.
-	dense := 16*len(r.Points) >= len(field)
+	size := g.size()
+	dense, all := 16*len(r.Points) >= size, field
 	for j, o := range r.Operators {
-		s := g.stencil[o]
+		s, field := g.stencil[o], all[g.of[o]*size:(g.of[o]+1)*size]
 		switch {
 		case s == nil || r.Values[j] == nil:
 		case !dense:
@@ -250,16 +278,16 @@ func (g *Gatherer) scatterStencils(worker int, field []float64, r *Rows[float64]
 	}
 }
 
-// scatterSpectral does the spectral operators of one block of slices: each is
+// scatterSpectral does the spectral operators on one field of one block of slices: each is
 // transformed once, and the sum of all back once.
-func (g *Gatherer) scatterSpectral(block int, field []float64, rows []Rows[float64]) {
+func (g *Gatherer) scatterSpectral(block, of int, field []float64, rows []Rows[float64]) {
 	s := g.space
 	first := block * blockSlices
 	count := min(blockSlices, g.slices-first)
 	w := s.take(blockSlices)
 	found := false
 	for o, op := range g.symbol {
-		if op == nil {
+		if op == nil || g.of[o] != of {
 			continue
 		}
 		wanted := false

@@ -43,17 +43,19 @@ type denseRow struct{ list, at, point int32 }
 // denseRows is the most rows formed by one product.
 const denseRows = 128
 
-// newDense prepares the spectral operators of a gatherer.
-func (g *Gatherer) newDense() *dense {
+// newDense prepares the spectral operators of a gatherer that act on one field.
+func (g *Gatherer) newDense(field int) *dense {
 	d := &dense{gatherer: g, free: map[int]*denseWorkspace{}}
 	var ops []denseOperator
 	for o, op := range g.symbol {
-		if op != nil {
+		if op != nil && g.of[o] == field {
 			d.ops = append(d.ops, o)
 			ops = append(ops, denseOperator{op, g.host[o] >= 0, g.factor[o]})
 		}
 	}
-	d.denseTables = newDenseTables(g.space.shape, ops)
+	if len(ops) > 0 {
+		d.denseTables = newDenseTables(g.space.shape, ops)
+	}
 	return d
 }
 
@@ -88,6 +90,9 @@ func (d *dense) give(fields int, w *denseWorkspace) {
 // gather forms the rows of all lists that lie in one slice; basis is that slice alone,
 // (points of the slice, n). Rows to which others are added must be there.
 func (d *dense) gather(slice int, basis []float32, n int, lists []Rows[float32]) {
+	if len(d.ops) == 0 {
+		return
+	}
 	fields := min(n, denseFields)
 	w := d.take(fields)
 	if w.sort(d, lists, slice*d.gatherer.width) {

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"fmt"
 	"math"
 
 	"pihc/constraint"
@@ -79,6 +80,9 @@ func (s *Spec) Options(p *pde.Problem) (constraint.Options, error) {
 
 // newCPU builds the engine of a spec on the cores of this machine.
 func newCPU[T kernel.Float](s *Spec, p *pde.Problem, o EngineOptions) (*cpu[T], error) {
+	if len(p.Unknowns) > 1 {
+		return nil, fmt.Errorf("problem %s has %d unknowns: the engine does not train systems yet", p.Name, len(p.Unknowns))
+	}
 	g := o.Grid
 	if g == nil {
 		var err error

@@ -108,9 +108,9 @@ func DatasetPlan(s *Spec, p *pde.Problem, workers int) (data.Plan, error) {
 }
 
 // InputArray is the name of an input in files of samples: its own, but for the initial
-// condition.
+// condition of a single unknown.
 func InputArray(p *pde.Problem, name string) string {
-	if !p.Steady && name == p.InitialName() {
+	if len(p.Unknowns) == 1 && !p.Steady && name == p.Unknowns[0].InitialName() {
 		return GivenInitial
 	}
 	return name
@@ -252,9 +252,19 @@ const meanTolerance = 1e-6
 // have: a prediction u0 + ... from which the ansatz removes the mean keeps the
 // mean of u0, and a velocity exists of a vorticity without one only.
 func CheckInitial(p *pde.Problem, initial []float64) error {
-	if !p.NeedsZeroMean() {
-		return nil
+	for c, u := range p.Unknowns {
+		if u.Initial < 0 || !p.NeedsZeroMean(c) {
+			continue
+		}
+		n := len(initial) / p.Initials()
+		if err := checkMean(p, u, initial[u.Initial*n:(u.Initial+1)*n]); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+func checkMean(p *pde.Problem, u pde.Unknown, initial []float64) error {
 	mean, square := 0.0, 0.0
 	for _, v := range initial {
 		mean += v
@@ -262,7 +272,7 @@ func CheckInitial(p *pde.Problem, initial []float64) error {
 	}
 	mean /= float64(len(initial))
 	if rms := math.Sqrt(square / float64(len(initial))); math.Abs(mean) > meanTolerance*rms {
-		return fmt.Errorf("initial condition %s has mean %.3g (root mean square %.3g); the velocity of problem %s needs mean 0", p.InitialName(), mean, rms, p.Name)
+		return fmt.Errorf("initial condition %s has mean %.3g (root mean square %.3g); the velocity of problem %s needs mean 0", u.InitialName(), mean, rms, p.Name)
 	}
 	return nil
 }

@@ -19,9 +19,12 @@ type draw = func(rng *rand.Rand, dst []float64) error
 func sampler(p *pde.Problem, g *grid.Grid) (draw, error) {
 	var all []draw
 	inputs := p.PlaceInputs(g)
-	for _, in := range inputs {
+	for i, in := range inputs {
 		what := "inputs." + in.Name
-		if !p.Steady && in.Name == p.InitialName() {
+		switch {
+		case i < p.Initials() && len(p.Unknowns) > 1:
+			what = "initial condition " + in.Name
+		case i < p.Initials():
 			what = "initial"
 		}
 		next, err := inputSampler(in.Sampler, in.Space)

@@ -190,7 +190,7 @@ func TestPositive(t *testing.T) {
 		}
 	}
 	p := problemWith(t, []string{"nodes"}, "{distribution: uniform-constant, low: 1, high: 2, scale: -1, offset: 3}")
-	if a, ok := p.Initial.Constant(0); !ok || a != 2 {
+	if a, ok := p.Inputs[0].Sampler.Constant(0); !ok || a != 2 {
 		t.Errorf("constant at the low end: %v", a)
 	}
 	for _, f := range draws(t, p, 4, 50) {

@@ -28,7 +28,7 @@ func TestExamples(t *testing.T) {
 			t.Errorf("%s has no reference", p.Name)
 		}
 		compatible, err := Compatible(p)
-		if _, _, ok := p.ExactAnsatz(); err != nil || ok && compatible {
+		if _, _, ok := p.ExactAnsatz(0); err != nil || ok && compatible {
 			t.Errorf("%s lacks the ansatz that meets its conditions (%v)", p.Name, err)
 		}
 		g, err := p.Grid(s.Grid)

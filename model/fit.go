@@ -75,7 +75,7 @@ var fits = []struct {
 	}},
 	{"network.features", func(s *Spec, f *fitting) {
 		if f.corrects() {
-			s.Network.Features = map[string]float64{f.problem.Unknown: f.scale, FeatureResidual: rounded2(1 / f.units[0])}
+			s.Network.Features = map[string]float64{f.problem.Unknowns[0].Name: f.scale, FeatureResidual: rounded2(1 / f.units[0])}
 			if !f.problem.Steady {
 				s.Network.Features[FeatureMeanResidual] = 1
 			}
@@ -303,10 +303,7 @@ func (f *fitting) weights(of func(residual bool, unit float64) float64) map[stri
 }
 
 // corrects reports whether later passes of the network have a field to correct.
-func (f *fitting) corrects() bool {
-	zero, constant := f.problem.Ansatz.Offset.Constant()
-	return !constant || zero != 0 || f.problem.Steady
-}
+func (f *fitting) corrects() bool { return f.problem.HasOffset() }
 
 // modes keeps eight on the first axis and of two axes of space, twelve on a single
 // one, or as many as the axis holds.
@@ -336,8 +333,11 @@ func (f *fitting) space() []grid.Axis {
 func (f *fitting) homogeneous() []string {
 	out := []string{}
 	for _, a := range f.space() {
-		used := f.problem.Ansatz.Offset.DependsOn(a.Name) || f.problem.Ansatz.Multiplier.DependsOn(a.Name)
-		for _, r := range append([]pde.Rows{f.problem.Residual}, f.problem.Conditions...) {
+		used := false
+		for _, u := range f.problem.Unknowns {
+			used = used || u.Ansatz.Offset.DependsOn(a.Name) || u.Ansatz.Multiplier.DependsOn(a.Name)
+		}
+		for _, r := range f.problem.AllRows() {
 			used = used || r.Expr.DependsOn(a.Name) || r.Weight.DependsOn(a.Name) || r.At[a.Name] != ""
 		}
 		if a.Boundary == grid.Periodic && !used {

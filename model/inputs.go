@@ -38,9 +38,9 @@ func NewInputs(s *Spec, p *pde.Problem) (Inputs, error) {
 			return in, fmt.Errorf("network.omit_coordinates: problem %s has no axis %q; its axes are %s", p.Name, name, strings.Join(p.AxisNames(), ", "))
 		}
 	}
-	all := []string{p.Unknown}
+	all := []string{p.Unknowns[0].Name}
 	for _, t := range p.Terms {
-		if p.Residual.Expr.DependsOn(t.Name) && !t.PerStep {
+		if p.InResidual(t.Name) && !t.PerStep {
 			all = append(all, t.Name)
 		}
 	}
@@ -148,7 +148,7 @@ func (e *cpu[T]) loadFeatures(b int) {
 		scale := e.info.Spec.Network.Features[name]
 		values := rows.value
 		switch name {
-		case e.info.Problem.Unknown:
+		case e.info.Problem.Unknowns[0].Name:
 			for p, v := range e.micro.previous[b] {
 				dst[p] = T(v / scale)
 			}

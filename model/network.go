@@ -156,10 +156,8 @@ func NewNetwork(s *Spec, p *pde.Problem) (Network, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.Network.Passes > 1 && p.Ansatz.Offset != nil && !p.Steady {
-		if zero, constant := p.Ansatz.Offset.Constant(); constant && zero == 0 {
-			return nil, fmt.Errorf("network.passes: %d: problem %s has no `ansatz: offset`, which later passes replace by the field they correct; want 1", s.Network.Passes, p.Name)
-		}
+	if s.Network.Passes > 1 && !p.HasOffset() {
+		return nil, fmt.Errorf("network.passes: %d: problem %s has no `ansatz: offset`, which later passes replace by the field they correct; want 1", s.Network.Passes, p.Name)
 	}
 	n, err := s.Network.Keys.Network(p.AxisNames(), in.count(), s.Outputs())
 	if err != nil {

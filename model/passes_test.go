@@ -71,7 +71,7 @@ func unweightedFlow(t testing.TB) *pde.Problem {
 
 func flowBatch(t testing.TB, e *cpu[float64], samples int) Batch {
 	t.Helper()
-	sample, err := fieldSampler(e.info.Problem.Initial, e.info.Grid.Axes[1:])
+	sample, err := fieldSampler(e.info.Problem.Inputs[0].Sampler, e.info.Grid.Axes[1:])
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -133,7 +133,7 @@ func FittingPoints(s *Spec, p *pde.Problem, own, g *grid.Grid, router *constrain
 // LeastRows is the number of residual rows of the subdomain that holds the fewest.
 func LeastRows(sys *pde.System, windows []grid.Window) int {
 	row := make([]bool, sys.Grid.Size())
-	for _, i := range sys.Residual().Points {
+	for _, i := range sys.Residuals()[0].Points {
 		row[i] = true
 	}
 	least := len(row)

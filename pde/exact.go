@@ -7,16 +7,16 @@ import (
 	"pihc/grid"
 )
 
-// ExactAnsatz returns the offset and the multiplier of an ansatz whose fields meet
-// the conditions `u - value` at the ends of the first axis exactly, whatever the
+// ExactAnsatz returns the offset and the multiplier of an ansatz of an unknown whose fields
+// meet the conditions `u - value` at the ends of the first axis exactly, whatever the
 // basis is, as expressions for a PDE file. With a value at the low end alone the
 // multiplier is ξ, the position on the axis as a fraction of its range, or ξ² where
 // another condition there asks for no more than a first derivative of zero; with
-// values at both ends it is ξ(1 - ξ). ok is false where the problem has an ansatz or
+// values at both ends it is ξ(1 - ξ). ok is false where the unknown has an ansatz or
 // no such condition at the low end.
-func (p *Problem) ExactAnsatz() (offset, multiplier string, ok bool) {
-	zero, noOffset := p.Ansatz.Offset.Constant()
-	one, noMultiplier := p.Ansatz.Multiplier.Constant()
+func (p *Problem) ExactAnsatz(unknown int) (offset, multiplier string, ok bool) {
+	zero, noOffset := p.Unknowns[unknown].Ansatz.Offset.Constant()
+	one, noMultiplier := p.Unknowns[unknown].Ansatz.Multiplier.Constant()
 	if !noOffset || zero != 0 || !noMultiplier || one != 1 || p.Axes[0].Boundary == grid.Periodic {
 		return "", "", false
 	}
@@ -28,13 +28,13 @@ func (p *Problem) ExactAnsatz() (offset, multiplier string, ok bool) {
 		if !at || len(c.At) != 1 || len(c.Skip) > 0 {
 			continue
 		}
-		switch value, given := p.given(c.Expr); {
+		switch value, given := p.given(unknown, c.Expr); {
 		case given && end == "low" && axis.Boundary == grid.Nodes:
 			low = value
 		case given && axis.Boundary == grid.Nodes:
 			high = value
 		case end == "low":
-			still = still || p.still(c.Expr)
+			still = still || p.still(unknown, c.Expr)
 		}
 	}
 	if low == nil {
@@ -69,18 +69,21 @@ func simplest(src string) string {
 
 // given returns the value that a condition gives the unknown, if it says nothing
 // else: c·(unknown - value), or that of an edge term which is the last point itself.
-func (p *Problem) given(e *Expr) (*Expr, bool) {
-	name := p.Unknown
+func (p *Problem) given(unknown int, e *Expr) (*Expr, bool) {
+	own := p.Unknowns[unknown].Name
+	name := own
 	for _, t := range p.Terms {
 		if e.DependsOn(t.Name) {
-			if len(t.Factors) != 1 || t.Factors[0].Edge == nil || t.Factors[0].Edge.Derivative > 0 || t.Factors[0].Edge.At != grid.Inner || name != p.Unknown {
+			if t.Of != unknown || len(t.Factors) != 1 || t.Factors[0].Edge == nil || t.Factors[0].Edge.Derivative > 0 || t.Factors[0].Edge.At != grid.Inner || name != own {
 				return nil, false
 			}
 			name = t.Name
 		}
 	}
-	if name != p.Unknown && e.DependsOn(p.Unknown) {
-		return nil, false
+	for _, u := range p.Unknowns {
+		if name != u.Name && e.DependsOn(u.Name) {
+			return nil, false
+		}
 	}
 	slope, constant := e.Diff(name).Constant()
 	if !constant || slope == 0 {
@@ -92,13 +95,13 @@ func (p *Problem) given(e *Expr) (*Expr, bool) {
 
 // still reports whether a condition asks for a first derivative of zero and nothing
 // else.
-func (p *Problem) still(e *Expr) bool {
+func (p *Problem) still(unknown int, e *Expr) bool {
 	vars := e.Variables()
 	if len(vars) != 1 {
 		return false
 	}
 	at := slices.IndexFunc(p.Terms, func(t Term) bool { return t.Name == vars[0] })
-	if at < 0 || len(p.Terms[at].Factors) != 1 || p.Terms[at].Factors[0].Axis != p.Axes[0].Name {
+	if at < 0 || p.Terms[at].Of != unknown || len(p.Terms[at].Factors) != 1 || p.Terms[at].Factors[0].Axis != p.Axes[0].Name {
 		return false
 	}
 	f := p.Terms[at].Factors[0]

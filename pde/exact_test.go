@@ -40,7 +40,7 @@ conditions:
 			if err != nil {
 				t.Fatal(err)
 			}
-			offset, multiplier, ok := p.ExactAnsatz()
+			offset, multiplier, ok := p.ExactAnsatz(0)
 			if offset != test.offset || multiplier != test.multiplier || ok != (test.offset != "") {
 				t.Fatalf("%q, %q, %v; want %q, %q", offset, multiplier, ok, test.offset, test.multiplier)
 			}
@@ -51,7 +51,7 @@ conditions:
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, _, ok := again.ExactAnsatz(); ok {
+			if _, _, ok := again.ExactAnsatz(0); ok {
 				t.Error("an ansatz that is there is replaced")
 			}
 		})

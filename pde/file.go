@@ -18,11 +18,11 @@ type (
 		Constants   config.Map[config.Scalar] `yaml:"constants"`
 		Expressions config.Map[config.Scalar] `yaml:"expressions"`
 		Terms       config.Map[fileTerm]      `yaml:"terms"`
-		Residual    fileRows                  `yaml:"residual" config:"required"`
+		Residual    fileResidual              `yaml:"residual" config:"required"`
 		Conditions  config.Map[fileRows]      `yaml:"conditions"`
-		Ansatz      fileAnsatz                `yaml:"ansatz"`
+		Ansatz      perUnknown[fileAnsatz]    `yaml:"ansatz"`
 		Time        config.Scalar             `yaml:"time"`
-		Initial     fileSampler               `yaml:"initial"`
+		Initial     perUnknown[fileSampler]   `yaml:"initial"`
 		Inputs      config.Map[fileSampler]   `yaml:"inputs"`
 		Reference   fileReference             `yaml:"reference"`
 	}
@@ -34,6 +34,7 @@ type (
 		Pos      config.Position `yaml:"-"`
 	}
 	fileFactor struct {
+		Of         config.Scalar   `yaml:"of"` // of a term, not of a factor in a product
 		Axis       string          `yaml:"axis" config:"required"`
 		Derivative int             `yaml:"derivative"`
 		Order      int             `yaml:"order"`
@@ -48,6 +49,7 @@ type (
 		Pos        config.Position `yaml:"-"`
 	}
 	fileSpectral struct {
+		Of         config.Scalar   `yaml:"of"`
 		Spectral   string          `yaml:"spectral" config:"required"`
 		Axis       string          `yaml:"axis"`
 		Component  string          `yaml:"component"`
@@ -58,6 +60,7 @@ type (
 		factors  []fileFactor
 		spectral *fileSpectral
 		flux     *fileFlux
+		of       config.Scalar
 		pos      config.Position
 	}
 	fileRows struct {
@@ -85,16 +88,65 @@ type (
 	}
 )
 
-// fileUnknown is the name of the unknown.
-type fileUnknown struct{ config.Scalar }
+// fileUnknown is the name of the unknown, or a list of names.
+type fileUnknown struct {
+	names []config.Scalar
+	pos   config.Position
+}
 
-// UnmarshalConfig explains that a list of unknowns is not supported.
+// UnmarshalConfig reads a name or a list.
 func (u *fileUnknown) UnmarshalConfig(n config.Node) error {
+	u.pos = n.Position()
 	if n.Kind() == config.List {
-		return n.Errorf("unknown: a list of unknowns: systems of several unknowns are not supported").
-			WithHint("a problem has one unknown, as in unknown: u")
+		if err := n.Decode(&u.names); err != nil || len(u.names) > 0 {
+			return err
+		}
+		return n.Errorf("unknown: want a name or a list of names")
 	}
-	return n.Decode(&u.Scalar)
+	u.names = make([]config.Scalar, 1)
+	return n.Decode(&u.names[0])
+}
+
+// fileResidual is one set of rows, or several by name.
+type fileResidual struct {
+	sets  config.Map[fileRows]
+	named bool
+	pos   config.Position
+}
+
+// UnmarshalConfig tells one set, which has an expression, from several.
+func (r *fileResidual) UnmarshalConfig(n config.Node) error {
+	r.pos = n.Position()
+	r.named = mappings(n) && !slices.ContainsFunc([]string{"at", "rows", "solve_rows"}, func(key string) bool { _, ok := n.Lookup(key); return ok })
+	if r.named {
+		return n.Decode(&r.sets)
+	}
+	var one fileRows
+	err := n.Decode(&one)
+	r.sets.Set(residualName, one)
+	return err
+}
+
+// perUnknown is one V for all unknowns, or one for each that is named.
+type perUnknown[V any] struct {
+	one   V
+	named config.Map[V]
+	pos   config.Position
+}
+
+// UnmarshalConfig tells one V, which has keys that are no mappings, from several.
+func (u *perUnknown[V]) UnmarshalConfig(n config.Node) error {
+	u.pos = n.Position()
+	if mappings(n) {
+		return n.Decode(&u.named)
+	}
+	return n.Decode(&u.one)
+}
+
+// mappings reports whether a node is a mapping whose values, one or more, are mappings.
+func mappings(n config.Node) bool {
+	keys := n.Keys()
+	return len(keys) > 0 && !slices.ContainsFunc(keys, func(key string) bool { v, _ := n.Lookup(key); return v.Kind() != config.Mapping })
 }
 
 // fileBoundary is where the points of an axis are.
@@ -134,20 +186,32 @@ func (t *fileTerm) UnmarshalConfig(n config.Node) error {
 	t.pos = n.Position()
 	if _, ok := n.Lookup("spectral"); ok {
 		t.spectral = &fileSpectral{}
-		return n.Decode(t.spectral)
+		err := n.Decode(t.spectral)
+		t.of = t.spectral.Of
+		return err
 	}
 	if _, ok := n.Lookup("flux"); ok {
 		t.flux = &fileFlux{}
-		return n.Decode(t.flux)
+		err := n.Decode(t.flux)
+		t.of = t.flux.Of
+		return err
 	}
 	if _, ok := n.Lookup("factors"); ok {
 		var product struct {
-			Factors []fileFactor `yaml:"factors"`
+			Of      config.Scalar `yaml:"of"`
+			Factors []fileFactor  `yaml:"factors"`
 		}
 		err := n.Decode(&product)
-		t.factors = product.Factors
+		t.factors, t.of = product.Factors, product.Of
+		for _, f := range t.factors {
+			if f.Of.Text != "" && err == nil {
+				err = f.Of.Pos.Errorf("%s: `of` belongs to the product, not to a factor", n.Path())
+			}
+		}
 		return err
 	}
 	t.factors = make([]fileFactor, 1)
-	return n.Decode(&t.factors[0])
+	err := n.Decode(&t.factors[0])
+	t.of = t.factors[0].Of
+	return err
 }

@@ -11,7 +11,7 @@ import (
 	"pihc/internal/config"
 )
 
-// An Input is what differs from one sample to the next: the initial condition, another
+// An Input is what differs from one sample to the next: an initial condition, another
 // field, or a number.
 type Input struct {
 	Name    string
@@ -90,7 +90,7 @@ func (x *PlacedInput) At(point int32, axis, shift int) int {
 	return at
 }
 
-// InputNames returns the names of the inputs, the initial condition first.
+// InputNames returns the names of the inputs, the initial conditions first.
 func (p *Problem) InputNames() []string {
 	names := make([]string, len(p.Inputs))
 	for i, in := range p.Inputs {
@@ -99,8 +99,19 @@ func (p *Problem) InputNames() []string {
 	return names
 }
 
-// OnlyInitial reports whether the initial condition is all that differs between samples.
-func (p *Problem) OnlyInitial() bool { return !p.Steady && len(p.Inputs) == 1 }
+// Initials is the number of initial conditions, which are the first of the inputs.
+func (p *Problem) Initials() int {
+	n := 0
+	for _, u := range p.Unknowns {
+		if u.Initial >= 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// OnlyInitial reports whether one initial condition is all that differs between samples.
+func (p *Problem) OnlyInitial() bool { return p.Initials() == 1 && len(p.Inputs) == 1 }
 
 // Drawn reports whether every input has a distribution.
 func (p *Problem) Drawn() bool {
@@ -146,7 +157,7 @@ func (s Sampler) Unit(v float64) float64 {
 	return v
 }
 
-// inputs reads `time` and `inputs`, and makes the initial condition the first of them.
+// inputs reads `time` and `inputs`, and makes the initial conditions the first of them.
 func (l *loader) inputs(p *Problem) {
 	f := l.file
 	switch name := f.Time.Text; {
@@ -160,27 +171,47 @@ func (l *loader) inputs(p *Problem) {
 	space := p.Axes
 	if !p.Steady {
 		space = p.Axes[min(1, len(p.Axes)):]
-		p.Initial = l.sampler(space, f.Initial, "initial")
-		p.Inputs = []Input{{Name: p.InitialName(), Axes: axisNames(space), Sampler: p.Initial}}
-		if p.Initial.Number() {
-			l.report(f.Initial.Pos.Errorf("initial: %s draws a number, and the initial condition is a field", p.Initial.Distribution).WithHint("distribution: uniform-constant"))
-		}
-		for _, x := range []struct {
-			key string
-			on  bool
-		}{{"axes", len(f.Initial.Axes) > 0}, {"interpolation", f.Initial.Interpolation != ""}} {
-			if x.on {
-				l.report(f.Initial.Pos.Errorf("initial: `%s` belongs to one of `inputs`", x.key))
-			}
-		}
-	} else if f.Initial.Distribution != "" {
-		l.report(f.Initial.Pos.Errorf("initial: a problem with time: none has no initial condition").WithHint("what differs between samples is one of `inputs`"))
+		l.initial(p, space)
+	} else if f.Initial.one.Distribution != "" || f.Initial.named.Len() > 0 {
+		l.report(f.Initial.pos.Errorf("initial: a problem with time: none has no initial condition").WithHint("what differs between samples is one of `inputs`"))
 	}
 	for name, in := range f.Inputs.All() {
 		p.Inputs = append(p.Inputs, l.input(p, name, in, space))
 	}
 	if p.Steady && len(p.Inputs) == 0 {
 		l.report(f.Time.Pos.Errorf("time: none: without inputs all samples are the same").WithHint("add inputs: {f: {distribution: random-series, series: sine}} and use f in the residual or a condition"))
+	}
+}
+
+// initial makes the initial conditions the first inputs: of all unknowns, or of those
+// that `initial` names.
+func (l *loader) initial(p *Problem, space []DomainAxis) {
+	f := l.file.Initial
+	add := func(c int, from fileSampler, what string) {
+		s := l.sampler(space, from, what)
+		p.Unknowns[c].Initial = len(p.Inputs)
+		p.Inputs = append(p.Inputs, Input{Name: p.Unknowns[c].InitialName(), Axes: axisNames(space), Sampler: s})
+		if s.Number() {
+			l.report(from.Pos.Errorf("%s: %s draws a number, and the initial condition is a field", what, s.Distribution).WithHint("distribution: uniform-constant"))
+		}
+		for _, x := range []struct {
+			key string
+			on  bool
+		}{{"axes", len(from.Axes) > 0}, {"interpolation", from.Interpolation != ""}} {
+			if x.on {
+				l.report(from.Pos.Errorf("%s: `%s` belongs to one of `inputs`", what, x.key))
+			}
+		}
+	}
+	for c, u := range p.Unknowns {
+		if f.named.Len() == 0 {
+			add(c, f.one, "initial")
+		} else if from, ok := f.named.Get(u.Name); ok {
+			add(c, from, "initial."+u.Name)
+		}
+	}
+	for i := range f.named.Len() {
+		l.unknown(p, "initial", f.named.At(i).Key, f.named.At(i).KeyPos)
 	}
 }
 
@@ -249,8 +280,8 @@ func (l *loader) steady(p *Problem) {
 			l.report(r.Pos.Errorf("%s: kind: initial: a problem with time: none has boundaries alone", name).WithHint("leave out kind"))
 		}
 	}
-	if p.Ansatz.RemoveMean {
-		l.report(l.file.Ansatz.Pos.Errorf("ansatz: projection remove-mean takes the mean over all axes but time, and this problem has time: none"))
+	if slices.ContainsFunc(p.Unknowns, func(u Unknown) bool { return u.Ansatz.RemoveMean }) {
+		l.report(l.file.Ansatz.pos.Errorf("ansatz: projection remove-mean takes the mean over all axes but time, and this problem has time: none"))
 	}
 }
 
@@ -261,7 +292,8 @@ func (l *loader) steady(p *Problem) {
 // with c₊ and c₋ the harmonic means of c at the point and its two neighbours, which keeps
 // the flux where c jumps half way between two points (Patankar, Numerical Heat Transfer
 // and Fluid Flow, 4.2-3). Names of what files cannot name have a dot.
-func (l *loader) flux(p *Problem, name string, f *fileFlux) []Term {
+func (l *loader) flux(p *Problem, name string, from fileTerm) []Term {
+	f, of := from.flux, l.of(p, name, from)
 	axis := p.Axis(f.Axis)
 	if axis < 0 {
 		l.report(f.Pos.Errorf("term %s: there is no axis %q", name, f.Axis).WithHint("the axes are %s", strings.Join(p.AxisNames(), ", ")))
@@ -281,7 +313,7 @@ func (l *loader) flux(p *Problem, name string, f *fileFlux) []Term {
 		side   grid.Side
 		shift  int
 	}{{"high", grid.Forward, 1}, {"low", grid.Backward, -1}} {
-		t := Term{Name: name + "." + side.suffix, PerStep: true, Factors: []Factor{{Axis: f.Axis, Scheme: grid.Scheme{Derivative: 1, Order: 1, Side: side.side, Closure: grid.Undefined}}}}
+		t := Term{Name: name + "." + side.suffix, Of: of, PerStep: true, Factors: []Factor{{Axis: f.Axis, Scheme: grid.Scheme{Derivative: 1, Order: 1, Side: side.side, Closure: grid.Undefined}}}}
 		terms = append(terms, t)
 		neighbour := map[string]*Expr{}
 		for _, in := range p.Inputs {
@@ -331,27 +363,33 @@ func shiftedName(input string, axis, shift int) string {
 
 // fileFlux is a flux term.
 type fileFlux struct {
+	Of   config.Scalar   `yaml:"of"`
 	Flux config.Scalar   `yaml:"flux" config:"required"`
 	Axis string          `yaml:"axis" config:"required"`
 	Pos  config.Position `yaml:"-"`
 }
 
-// Hold fills a field, in slices of so many points along the first axis, with the initial
-// condition of a sample, or with zeros in a steady problem.
+// Hold fills a field (C, P), in slices of so many points along the first axis, with the
+// initial conditions of a sample, and with zeros where an unknown has none.
 func (p *Problem) Hold(field, sample []float64, slice int) {
-	if p.Steady {
-		clear(field)
-		return
-	}
-	for at := 0; at < len(field); at += slice {
-		copy(field[at:at+slice], sample)
+	size := len(field) / len(p.Unknowns)
+	for c, u := range p.Unknowns {
+		own := field[c*size : (c+1)*size]
+		if u.Initial < 0 {
+			clear(own)
+			continue
+		}
+		for at := 0; at < size; at += slice {
+			copy(own[at:at+slice], sample[u.Initial*slice:(u.Initial+1)*slice])
+		}
 	}
 }
 
-// InitialOf returns the initial condition of a sample on a grid, nil in a steady problem.
+// InitialOf returns the initial conditions of a sample on a grid, one after another; nil in
+// a steady problem.
 func (p *Problem) InitialOf(sample []float64, g *grid.Grid) []float64 {
-	if p.Steady {
+	if p.Initials() == 0 {
 		return nil
 	}
-	return sample[:g.Size()/g.Axes[0].Points]
+	return sample[:p.Initials()*(g.Size()/g.Axes[0].Points)]
 }

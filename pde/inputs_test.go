@@ -116,7 +116,7 @@ residual: {expression: flow_x + 3*flow_y, rows: {y: [1, 1]}}
 	}
 	// A coefficient without inputs needs no neighbours.
 	q := mustLoad(t, header+"terms: {q: {flux: 2, axis: x}}\nresidual: {expression: q, rows: {x: [1, 1]}}\n")
-	if e := q.Residual.Expr.String(); e != "2*q.high - 2*q.low" {
+	if e := q.Residuals[0].Expr.String(); e != "2*q.high - 2*q.low" {
 		t.Errorf("a flux of a constant coefficient is %s", e)
 	}
 }

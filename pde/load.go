@@ -73,7 +73,7 @@ func Load(name string, src []byte) (*Problem, error) {
 	}
 	l := &loader{file: &f, values: map[string]*Expr{}}
 	p := l.problem()
-	p.Source, p.file, p.residual = slices.Clone(src), name, f.Residual.Pos
+	p.Source, p.file, p.residual = slices.Clone(src), name, f.Residual.pos
 	slices.SortStableFunc(l.problems, func(a, b *config.Mistake) int {
 		return cmp.Or(cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Column, b.Pos.Column))
 	})
@@ -95,19 +95,22 @@ type loader struct {
 	values   map[string]*Expr // constants and expressions, resolved
 }
 
-// residualName is the name of the residual rows among the conditions' names.
+// residualName is the name of the rows of a residual that the file gives none.
 const residualName = "residual"
 
 func (l *loader) report(p *config.Mistake) { l.problems = append(l.problems, p) }
 
 func (l *loader) problem() *Problem {
 	f := l.file
-	p := &Problem{Name: f.Name, Title: f.Title, Unknown: f.Unknown.Text}
+	p := &Problem{Name: f.Name, Title: f.Title}
 	if p.Title == "" {
 		p.Title = p.Name
 	}
-	if !isName(p.Unknown) {
-		l.report(f.Unknown.Pos.Errorf("unknown %q is not a name", p.Unknown))
+	for _, name := range f.Unknown.names {
+		if !isName(name.Text) {
+			l.report(name.Pos.Errorf("unknown %q is not a name", name.Text))
+		}
+		p.Unknowns = append(p.Unknowns, Unknown{Name: name.Text, Initial: -1})
 	}
 	l.mathematical(p)
 	for name, v := range f.Constants.All() {
@@ -117,10 +120,10 @@ func (l *loader) problem() *Problem {
 	}
 	l.axes(p)
 	l.inputs(p)
-	names := slices.Concat(p.AxisNames(), p.InputNames(), []string{p.Unknown})
+	names := slices.Concat(p.AxisNames(), p.InputNames(), p.UnknownNames())
 	for name, t := range f.Terms.All() {
 		if t.flux != nil {
-			p.Terms = append(p.Terms, l.flux(p, name, t.flux)...)
+			p.Terms = append(p.Terms, l.flux(p, name, t)...)
 			continue
 		}
 		p.Terms = append(p.Terms, l.term(p, name, t))
@@ -132,10 +135,16 @@ func (l *loader) problem() *Problem {
 		l.values[name] = e
 	}
 	l.distinct(p)
-	p.Residual = l.rows(p, residualName, f.Residual, names)
-	p.Residual.Kind = ResidualRows
-	if f.Residual.Kind != "" {
-		l.report(f.Residual.Pos.Errorf("residual: `kind` belongs to a condition"))
+	for name, r := range f.Residual.sets.All() {
+		rows := l.rows(p, name, r, names)
+		rows.Kind = ResidualRows
+		if r.Kind != "" {
+			l.report(r.Pos.Errorf("%s: `kind` belongs to a condition", name))
+		}
+		if r.SolveRows.Len() > 0 {
+			l.report(r.Pos.Errorf("%s: solve_rows is for conditions; the points of the residual are sampled, by the spec's `constraint.points`", name))
+		}
+		p.Residuals = append(p.Residuals, rows)
 	}
 	for name, r := range f.Conditions.All() {
 		p.Conditions = append(p.Conditions, l.rows(p, name, r, names))
@@ -155,7 +164,8 @@ func (l *loader) mathematical(p *Problem) {
 		_, term := f.Terms.Entry(name)
 		_, expression := f.Expressions.Entry(name)
 		_, input := f.Inputs.Entry(name)
-		if !axis && !constant && !term && !expression && !input && p.Unknown != name && p.InitialName() != name {
+		unknown := slices.ContainsFunc(p.Unknowns, func(u Unknown) bool { return u.Name == name || u.InitialName() == name })
+		if !axis && !constant && !term && !expression && !input && !unknown {
 			l.values[name] = Const(v)
 		}
 	}
@@ -223,7 +233,7 @@ func (l *loader) axes(p *Problem) {
 		p.Axes = append(p.Axes, axis)
 	}
 	if len(p.Axes) < 2 || len(p.Axes) > 3 {
-		l.report(l.file.Unknown.Pos.Errorf("%d axes: a problem has two or three, the first one time", len(p.Axes)))
+		l.report(l.file.Unknown.pos.Errorf("%d axes: a problem has two or three, the first one time", len(p.Axes)))
 	}
 }
 
@@ -243,9 +253,17 @@ func (l *loader) withUnit(axis string, ends []config.Scalar) bool {
 
 // distinct reports what is not a name, and names used twice.
 func (l *loader) distinct(p *Problem) {
-	seen := map[string]string{p.Unknown: "the unknown"}
-	if !p.Steady {
-		seen[p.InitialName()] = "the initial condition"
+	seen := map[string]string{}
+	for i, u := range p.Unknowns {
+		for _, name := range []string{u.Name, u.InitialName()} {
+			if old, ok := seen[name]; ok {
+				l.report(l.file.Unknown.names[i].Pos.Errorf("unknown %s: %s is %s already", u.Name, name, old))
+			}
+		}
+		seen[u.Name] = "the unknown"
+		if !p.Steady {
+			seen[u.InitialName()] = "the initial condition"
+		}
 	}
 	check := func(name, what string, at config.Position) {
 		if !isName(name) {
@@ -278,13 +296,19 @@ func (l *loader) distinct(p *Problem) {
 	for i := range f.Expressions.Len() {
 		check(f.Expressions.At(i).Key, "expression", f.Expressions.At(i).KeyPos)
 	}
-	if e, ok := f.Conditions.Entry(residualName); ok {
-		l.report(e.KeyPos.Errorf("a condition cannot be called %s: that is the name of the residual rows", residualName))
+	for i := range f.Residual.sets.Len() {
+		set := f.Residual.sets.At(i)
+		if e, ok := f.Conditions.Entry(set.Key); ok {
+			l.report(e.KeyPos.Errorf("a condition cannot be called %s: that is the name of the residual rows", set.Key))
+		}
+		if f.Residual.named {
+			check(set.Key, "residual", set.KeyPos)
+		}
 	}
 }
 
 func (l *loader) term(p *Problem, name string, t fileTerm) Term {
-	term := Term{Name: name}
+	term := Term{Name: name, Of: l.of(p, name, t)}
 	if t.spectral != nil {
 		term.Spectral = l.spectral(p, name, t.spectral)
 		return term
@@ -310,6 +334,20 @@ func (l *loader) term(p *Problem, name string, t fileTerm) Term {
 		term.Factors = append(term.Factors, factor)
 	}
 	return term
+}
+
+// of returns the unknown that a term acts on.
+func (l *loader) of(p *Problem, name string, t fileTerm) int {
+	names := p.UnknownNames()
+	switch i := slices.Index(names, t.of.Text); {
+	case i >= 0:
+		return i
+	case t.of.Text != "":
+		l.report(t.of.Pos.Errorf("term %s: there is no unknown %q", name, t.of.Text).WithHint("the unknowns are %s", strings.Join(names, ", ")))
+	case len(names) > 1:
+		l.report(t.pos.Errorf("term %s: `of` is missing: the unknown that it acts on", name).WithHint("of: %s", strings.Join(names, " or of: ")))
+	}
+	return 0
 }
 
 // scheme reads a derivative on the whole grid.
@@ -386,9 +424,6 @@ func (l *loader) rows(p *Problem, name string, f fileRows, names []string) Rows 
 	}
 	l.skips(p, r, "rows", f.Rows, r.Skip)
 	if f.SolveRows.Len() > 0 {
-		if name == residualName {
-			l.report(f.Pos.Errorf("%s: solve_rows is for conditions; the points of the residual are sampled, by the spec's `constraint.points`", name))
-		}
 		r.SolveSkip = map[string][2]int{}
 		l.skips(p, r, "solve_rows", f.SolveRows, r.SolveSkip)
 	}
@@ -417,22 +452,47 @@ func (l *loader) mustBeAxis(p *Problem, at config.Position, rows, axis string) {
 	}
 }
 
+// ansatz reads the ansatz of every unknown.
 func (l *loader) ansatz(p *Problem) {
-	f := l.file.Ansatz
-	p.Ansatz = Ansatz{Offset: Const(0), Multiplier: Const(1)}
+	from := l.file.Ansatz
+	one := l.oneAnsatz(p, from.one)
+	for i := range p.Unknowns {
+		p.Unknowns[i].Ansatz = one
+	}
+	for i := range from.named.Len() {
+		e := from.named.At(i)
+		if c := l.unknown(p, "ansatz", e.Key, e.KeyPos); c >= 0 {
+			p.Unknowns[c].Ansatz = l.oneAnsatz(p, e.Value)
+		}
+	}
+}
+
+// unknown returns the unknown of a name among keys, or reports that there is none.
+func (l *loader) unknown(p *Problem, what, name string, at config.Position) int {
+	names := p.UnknownNames()
+	c := slices.Index(names, name)
+	if c < 0 {
+		l.report(at.Errorf("%s: there is no unknown %q", what, name).WithHint("the unknowns are %s", strings.Join(names, ", ")))
+	}
+	return c
+}
+
+func (l *loader) oneAnsatz(p *Problem, f fileAnsatz) Ansatz {
+	a := Ansatz{Offset: Const(0), Multiplier: Const(1)}
 	if f.Offset.Text != "" {
-		p.Ansatz.Offset = l.expression(f.Offset, append(p.AxisNames(), p.InputNames()...))
+		a.Offset = l.expression(f.Offset, append(p.AxisNames(), p.InputNames()...))
 	}
 	if f.Multiplier.Text != "" {
-		p.Ansatz.Multiplier = l.expression(f.Multiplier, p.AxisNames())
+		a.Multiplier = l.expression(f.Multiplier, p.AxisNames())
 	}
 	switch f.Projection {
 	case "", "none":
 	case "remove-mean":
-		p.Ansatz.RemoveMean = true
+		a.RemoveMean = true
 	default:
 		l.report(f.Pos.Errorf("ansatz: projection %q: want none or remove-mean", f.Projection))
 	}
+	return a
 }
 
 func (l *loader) reference(p *Problem) {

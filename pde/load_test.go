@@ -199,11 +199,11 @@ func TestMathematicalConstants(t *testing.T) {
 	if p.Constants[0].Value != 2*math.Pi || p.Constants[1].Value != math.Pow(math.E, 2) {
 		t.Errorf("constants %v", p.Constants)
 	}
-	if got, want := p.Residual.Expr.value(map[string]float64{"u": 1, "x": 0.5}), 1-2*math.Pi+math.E; math.Abs(got-want) > 1e-14 {
+	if got, want := p.Residuals[0].Expr.value(map[string]float64{"u": 1, "x": 0.5}), 1-2*math.Pi+math.E; math.Abs(got-want) > 1e-14 {
 		t.Errorf("residual %v, want %v", got, want)
 	}
 	p = mustLoad(t, header+"constants: {pi: 3, floor: 5}\nterms: {e: {axis: x, derivative: 1}}\nresidual: {expression: u - pi*floor*e}\n")
-	if got := p.Residual.Expr.value(map[string]float64{"u": 1, "e": 2}); got != -29 {
+	if got := p.Residuals[0].Expr.value(map[string]float64{"u": 1, "e": 2}); got != -29 {
 		t.Errorf("residual %v with pi = 3, floor = 5 and a term e = 2, want -29", got)
 	}
 	_, err := Load("toy.yaml", []byte(header+"constants: {a: pi, pi: 3}\nresidual: {expression: u}\n"))
@@ -224,7 +224,7 @@ func TestSetConstants(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := q.Residual.Expr.value(map[string]float64{"u": 1}); got != 1+2e-300 || q.Constants[1].Value != -2e-300 {
+	if got := q.Residuals[0].Expr.value(map[string]float64{"u": 1}); got != 1+2e-300 || q.Constants[1].Value != -2e-300 {
 		t.Errorf("residual %v, constants %v", got, q.Constants)
 	}
 	if !strings.Contains(string(q.Source), "# viscosity") || strings.Contains(string(q.Source), "0.5") {
@@ -264,7 +264,7 @@ func TestOpen(t *testing.T) {
 			t.Errorf("Open(%q): %v, want an error with %q", name, err, want)
 		}
 	}
-	if p, err := Open("testdata/burgers.yaml"); err != nil || p.Name != "burgers" || p.Initial.Distribution != "random-sines" || p.Initial.Low != -0.5 {
+	if p, err := Open("testdata/burgers.yaml"); err != nil || p.Name != "burgers" || p.Inputs[0].Sampler.Distribution != "random-sines" || p.Inputs[0].Sampler.Low != -0.5 {
 		t.Errorf("burgers: %+v, %v", p, err)
 	}
 }
@@ -289,8 +289,8 @@ func TestDiffusionSorptionConstants(t *testing.T) {
 		if p.Axes[0] != (DomainAxis{grid.Axis{Name: "t", Lo: 0, Hi: 500, Points: 101, Boundary: grid.Nodes}, "s"}) || p.Axes[1] != (DomainAxis{grid.Axis{Name: "x", Lo: 0, Hi: 1, Points: 1024, Boundary: grid.Cells}, "m"}) {
 			t.Errorf("%s: axes %+v", name, p.Axes)
 		}
-		if i := p.Initial; i.Distribution != "uniform-constant" || i.Low != 0 || i.High != 0.2 {
-			t.Errorf("%s: initial conditions %+v", name, p.Initial)
+		if i := p.Inputs[0].Sampler; i.Distribution != "uniform-constant" || i.Low != 0 || i.High != 0.2 {
+			t.Errorf("%s: initial conditions %+v", name, p.Inputs[0].Sampler)
 		}
 	}
 }

@@ -15,25 +15,26 @@ import (
 	"pihc/internal/config"
 )
 
-// A Problem is a PDE as data: an unknown on a box of axes, linear terms of it,
-// a residual and conditions that are pointwise expressions in those terms, an
+// A Problem is a PDE as data: unknowns on a box of axes, linear terms of them,
+// residuals and conditions that are pointwise expressions in those terms, an
 // ansatz, and the distribution of its initial conditions. It is read from a
 // PDE file by Load or Builtin; Discretize puts it on a grid.
+//
+// A field of a problem with C unknowns on a grid of P points is C fields of P values, one
+// after another in the order of Unknowns.
 type Problem struct {
-	Name    string
-	Title   string
-	Unknown string // name of the unknown in expressions, e.g. "u"
+	Name     string
+	Title    string
+	Unknowns []Unknown
 
 	Axes        []DomainAxis
 	Constants   []Constant
 	Expressions []Named // sub-expressions, in file order, already resolved
 	Terms       []Term
-	Residual    Rows
+	Residuals   []Rows
 	Conditions  []Rows
-	Ansatz      Ansatz
 	Steady      bool    // no axis is time
-	Initial     Sampler // of the first of Inputs, unless Steady
-	Inputs      []Input // the initial condition, unless Steady, then those of `inputs`
+	Inputs      []Input // the initial conditions, unless Steady, then those of `inputs`
 	Reference   Reference
 
 	Source []byte // the file it was read from
@@ -41,6 +42,17 @@ type Problem struct {
 	file     string          // its name in messages
 	residual config.Position // in it
 }
+
+// Unknown is one of the functions that a problem asks for.
+type Unknown struct {
+	Name    string // in expressions, e.g. "u"
+	Initial int    // the input that is its initial condition, -1 for none
+	Ansatz  Ansatz
+}
+
+// InitialName is the name of the initial condition in expressions: the unknown's name
+// followed by 0, e.g. "u0".
+func (u Unknown) InitialName() string { return u.Name + "0" }
 
 // DomainAxis is an axis of the domain; axis 0 is the slowest in memory and, where a
 // problem has time, is the time axis. Its Points are the default.
@@ -62,12 +74,13 @@ type Named struct {
 	Text string // of Expr in the file, with names of constants and earlier expressions
 }
 
-// Term is a linear (or affine) operator applied to the unknown. Exactly one of
+// Term is a linear (or affine) operator applied to an unknown. Exactly one of
 // Scheme (a derivative on the whole grid) and Edge (a stencil at one end of an
 // axis) describes each factor; the term is the product of its factors, or, where
 // Spectral is not nil, that operator, without factors.
 type Term struct {
 	Name     string
+	Of       int // the unknown, by its position
 	Factors  []Factor
 	PerStep  bool // divided by the step of its axis: half of a flux term
 	Spectral *Spectral
@@ -164,26 +177,46 @@ const DiscreteSolver = "discrete"
 // FileSolver stands for solutions that a file holds: none is computed.
 const FileSolver = "file"
 
-// InitialName is the name of the initial condition in expressions: the
-// unknown's name followed by 0, e.g. "u0". A Steady problem has none.
-func (p *Problem) InitialName() string { return p.Unknown + "0" }
+// AllRows returns the residuals, then the conditions: the order of System.Sets.
+func (p *Problem) AllRows() []Rows { return slices.Concat(p.Residuals, p.Conditions) }
+
+// InResidual reports whether a residual depends on a name.
+func (p *Problem) InResidual(name string) bool {
+	return slices.ContainsFunc(p.Residuals, func(r Rows) bool { return r.Expr.DependsOn(name) })
+}
+
+// UnknownNames returns the names in order.
+func (p *Problem) UnknownNames() []string {
+	names := make([]string, len(p.Unknowns))
+	for i, u := range p.Unknowns {
+		names[i] = u.Name
+	}
+	return names
+}
 
 // CheckConditions returns an error, with its place in the file, for a problem
 // that has no conditions and contains its initial condition nowhere: nothing can
 // be trained then, and no file that can be is refused.
 func (p *Problem) CheckConditions() error {
-	if len(p.Conditions) > 0 || p.Ansatz.Offset.DependsOn(p.InitialName()) || p.Residual.Expr.DependsOn(p.InitialName()) {
+	held := len(p.Conditions) > 0
+	for _, u := range p.Unknowns {
+		_, free := u.Ansatz.Multiplier.Constant()
+		held = held || p.Steady && !free // which the ansatz meets
+		for _, v := range p.Unknowns {
+			held = held || u.Ansatz.Offset.DependsOn(v.InitialName()) || p.InResidual(v.InitialName())
+		}
+	}
+	if held {
 		return nil
 	}
-	if _, free := p.Ansatz.Multiplier.Constant(); p.Steady && !free {
-		return nil // which the ansatz meets
-	}
+	all := strings.Join(p.UnknownNames(), ", ")
 	if p.Steady {
-		return config.Join(p.residual.Errorf("no conditions: nothing but the residual is required of %s, and that holds for many fields", p.Unknown).
+		return config.Join(p.residual.Errorf("no conditions: nothing but the residual is required of %s, and that holds for many fields", all).
 			WithHint("add conditions with rows for every wall, or an ansatz that meets them"))
 	}
-	return config.Join(p.residual.Errorf("no conditions: nothing but the residual is required of %s, and that holds for many fields whatever %s is", p.Unknown, p.InitialName()).
-		WithHint("add conditions: {initial: {kind: initial, at: {%s: low}, expression: %s - %s}}, and rows for every wall", p.Axes[0].Name, p.Unknown, p.InitialName()))
+	u, initial := p.Unknowns[0].Name, p.Unknowns[0].InitialName()
+	return config.Join(p.residual.Errorf("no conditions: nothing but the residual is required of %s, and that holds for many fields whatever %s is", all, initial).
+		WithHint("add conditions: {initial: {kind: initial, at: {%s: low}, expression: %s - %s}}, and rows for every wall", p.Axes[0].Name, u, initial))
 }
 
 // SetConstants returns the problem with constants of its file replaced, as if the
@@ -324,27 +357,31 @@ func (p *Problem) Describe() []string {
 		}
 		add("%-10s %s: %s = 0 at %s, weight %s", r.Kind, r.Name, r.Expr, where, r.Weight)
 	}
-	show(p.Residual)
-	for _, c := range p.Conditions {
-		show(c)
+	for _, r := range p.AllRows() {
+		show(r)
 	}
-	basis := "b*w"
-	if p.Ansatz.RemoveMean {
-		basis = "(b - mean of b over space)*w"
+	for _, u := range p.Unknowns {
+		basis := "b*w"
+		if u.Ansatz.RemoveMean {
+			basis = "(b - mean of b over space)*w"
+		}
+		if one, ok := u.Ansatz.Multiplier.Constant(); !ok || one != 1 {
+			basis = fmt.Sprintf("(%s)*%s", u.Ansatz.Multiplier, basis)
+		}
+		if zero, ok := u.Ansatz.Offset.Constant(); !ok || zero != 0 {
+			basis = fmt.Sprintf("%s + %s", u.Ansatz.Offset, basis)
+		}
+		add("ansatz     %s = %s", u.Name, basis)
 	}
-	if one, ok := p.Ansatz.Multiplier.Constant(); !ok || one != 1 {
-		basis = fmt.Sprintf("(%s)*%s", p.Ansatz.Multiplier, basis)
-	}
-	if zero, ok := p.Ansatz.Offset.Constant(); !ok || zero != 0 {
-		basis = fmt.Sprintf("%s + %s", p.Ansatz.Offset, basis)
-	}
-	add("ansatz     %s = %s", p.Unknown, basis)
-	if p.Initial.Distribution != "" {
-		add("initial    %s", p.Initial)
-	}
-	for _, in := range p.Inputs {
-		if p.Steady || in.Name != p.InitialName() {
+	for i, in := range p.Inputs {
+		switch {
+		case i >= p.Initials():
 			add("drawn      %s: %s", in.Name, in.Sampler)
+		case in.Sampler.Distribution == "":
+		case len(p.Unknowns) == 1:
+			add("initial    %s", in.Sampler)
+		default:
+			add("initial    %s: %s", in.Name, in.Sampler)
 		}
 	}
 	return out

@@ -1,6 +1,8 @@
 package pde
 
 import (
+	"slices"
+
 	"pihc/grid"
 	"pihc/internal/kernel"
 )
@@ -70,13 +72,12 @@ func (r *PointRows) SetInitial(initial []float64) {
 			continue
 		}
 		in, out := &r.system.Inputs[x.Input], r.Extras[e]
-		if x.Input == 0 && !r.system.Problem.Steady { // the initial condition, which most rows read
-			if x.Shift == 0 {
-				for i, p := range r.Points {
-					out[i] = initial[p%n]
-				}
-				continue
+		if x.Input < r.system.Problem.Initials() && x.Shift == 0 { // an initial condition, which most rows read
+			from := initial[in.Offset : in.Offset+in.Size]
+			for i, p := range r.Points {
+				out[i] = from[p%n]
 			}
+			continue
 		}
 		for i, p := range r.Points {
 			out[i] = initial[in.At(p, x.Along, x.Shift)]
@@ -91,17 +92,20 @@ type Evaluator struct {
 	in, out [][]float64
 	views   [][]float64
 
-	offset *Workspace  // of the ansatz's offset
-	first  []float64   // the coordinate along the first axis, on a slice
-	inputs [][]float64 // those that the offset reads, on a slice
+	offsets []*Workspace // of the ansatz's offsets
+	first   []float64    // the coordinate along the first axis, on a slice
+	inputs  [][]float64  // those that the offsets read, on a slice
 }
 
 // NewEvaluator makes an Evaluator of at most the given number of rows at a time.
 func (s *System) NewEvaluator(rows int) *Evaluator {
-	e := &Evaluator{system: s, offset: s.offset.NewWorkspace(), first: make([]float64, s.SliceSize()), inputs: make([][]float64, len(s.Inputs))}
-	for i, in := range s.Inputs {
-		if s.Problem.Ansatz.Offset.DependsOn(in.Name) && (i > 0 || s.Problem.Steady) {
-			e.inputs[i] = make([]float64, s.SliceSize())
+	e := &Evaluator{system: s, first: make([]float64, s.SliceSize()), inputs: make([][]float64, len(s.Inputs))}
+	for c, u := range s.Problem.Unknowns {
+		e.offsets = append(e.offsets, s.offsets[c].NewWorkspace())
+		for i, in := range s.Inputs {
+			if i >= s.Problem.Initials() && u.Ansatz.Offset.DependsOn(in.Name) {
+				e.inputs[i] = make([]float64, s.SliceSize())
+			}
 		}
 	}
 	inputs, outputs := len(s.Grid.Axes)+len(s.Inputs), 1
@@ -143,21 +147,21 @@ func (e *Evaluator) Eval(r *PointRows, order Order, z [][]float64, lo, m int) []
 }
 
 // Offset writes the ansatz's offset g_0 on one slice along the first axis to dst
-// (SliceSize) for the inputs of a sample.
+// (SliceSize) for the inputs of a sample. Slices are counted through all unknowns.
 func (e *Evaluator) Offset(dst, initial []float64, slice int) {
-	n := len(dst)
+	n, initials, times := len(dst), e.system.Problem.Initials(), e.system.Grid.Axes[0].Points
+	c := slice / times
+	slice %= times
 	for i, buffer := range e.inputs {
 		for p := range buffer {
 			buffer[p] = initial[e.system.Inputs[i].At(int32(slice*n+p), 0, 0)]
 		}
 	}
-	if !e.system.Problem.Steady {
-		e.inputs[0] = initial[:n]
+	for i := range initials {
+		e.inputs[i] = initial[i*n : (i+1)*n]
 	}
-	e.ansatz(e.system.offset, e.offset, dst, slice)
-	if !e.system.Problem.Steady {
-		e.inputs[0] = nil
-	}
+	e.ansatz(e.system.offsets[c], e.offsets[c], dst, slice)
+	clear(e.inputs[:initials])
 }
 
 // ansatz runs a program of the coordinates and the inputs on one slice.
@@ -172,16 +176,21 @@ func (e *Evaluator) ansatz(program *Program, work *Workspace, dst []float64, sli
 	program.Eval(work, len(dst), out, in)
 }
 
-// Multiplier returns the ansatz's multiplier on the grid, nil where it is 1
+// Multiplier returns the ansatz's multiplier (C, P) on the grid, nil where it is 1
 // everywhere.
 func (s *System) Multiplier() []float64 {
-	if one, constant := s.Problem.Ansatz.Multiplier.Constant(); constant && one == 1 {
+	if !slices.ContainsFunc(s.Problem.Unknowns, func(u Unknown) bool {
+		one, constant := u.Ansatz.Multiplier.Constant()
+		return !constant || one != 1
+	}) {
 		return nil
 	}
-	mu, n, e := make([]float64, s.Grid.Size()), s.SliceSize(), s.NewEvaluator(1)
-	work := s.multiplier.NewWorkspace()
-	for slice := range s.Grid.Axes[0].Points {
-		e.ansatz(s.multiplier, work, mu[slice*n:(slice+1)*n], slice)
+	mu, n, e := make([]float64, s.FieldSize()), s.SliceSize(), s.NewEvaluator(1)
+	for c, program := range s.multipliers {
+		work, own := program.NewWorkspace(), mu[c*s.Grid.Size():]
+		for slice := range s.Grid.Axes[0].Points {
+			e.ansatz(program, work, own[slice*n:(slice+1)*n], slice)
+		}
 	}
 	return mu
 }

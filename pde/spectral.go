@@ -82,7 +82,7 @@ func (l *loader) spectral(p *Problem, name string, f *fileSpectral) *Spectral {
 }
 
 // NeedsZeroMean reports whether a term is the velocity of a vorticity, which
-// exists only where the mean over space is zero.
-func (p *Problem) NeedsZeroMean() bool {
-	return slices.ContainsFunc(p.Terms, func(t Term) bool { return t.Spectral != nil && t.Spectral.Kind == "velocity" })
+// exists only where the mean over space of that unknown is zero.
+func (p *Problem) NeedsZeroMean(unknown int) bool {
+	return slices.ContainsFunc(p.Terms, func(t Term) bool { return t.Of == unknown && t.Spectral != nil && t.Spectral.Kind == "velocity" })
 }

@@ -12,24 +12,25 @@ import (
 // A System is a Problem on a grid: its terms as operators and its rows as
 // compiled programs over points.
 //
-// The unknown is one scalar field: Terms[0] is that field itself, every operator maps
-// it to one number a point, and the inputs of a sample have InitialSize values. What else
-// relies on it is the ansatz here, and the basis and the field of package constraint.
+// A field of C unknowns has FieldSize values, (C, P): those of unknown c are at c·P. Terms[c]
+// is that unknown itself; the problem's terms follow. Every operator maps one unknown (P) to
+// one number a point. The inputs of a sample have InitialSize values.
 type System struct {
 	Problem *Problem
 	Grid    *grid.Grid
 	Terms   []Operator
-	Sets    []*RowSet // see Residual; conditions in file order
+	Sets    []*RowSet // the residuals, then the conditions, both in file order
 
 	Inputs []PlacedInput
 
-	offset, multiplier *Program    // of the ansatz
-	coordinates        [][]float64 // on a slice along the first axis, of all other axes
+	offsets, multipliers []*Program  // of the ansatz, per unknown
+	coordinates          [][]float64 // on a slice along the first axis, of all other axes
 }
 
 // Operator is a term on the grid.
 type Operator struct {
 	Name string
+	Of   int // the unknown that it acts on
 	grid.Operator
 }
 
@@ -92,18 +93,27 @@ func (s *RowSet) Outputs(order Order) int { return s.programs[order].outputs }
 // Pair returns the output of second order that holds ∂²r/∂z_j∂z_k, or -1 for zero.
 func (s *RowSet) Pair(j, k int) int { return s.pairs[j*len(s.Terms)+k] }
 
-// Residual returns the rows of the residual.
-func (s *System) Residual() *RowSet {
-	return s.Sets[slices.IndexFunc(s.Sets, func(r *RowSet) bool { return r.Kind == ResidualRows })]
+// Residuals returns the rows of the residuals, the first of Sets.
+func (s *System) Residuals() []*RowSet { return s.Sets[:len(s.Problem.Residuals)] }
+
+// Term returns the term of the problem that Terms[t] is; ok is false for an unknown itself.
+func (s *System) Term(t int) (term Term, ok bool) {
+	if t -= len(s.Problem.Unknowns); t < 0 {
+		return Term{}, false
+	}
+	return s.Problem.Terms[t], true
 }
 
-// NewGatherer returns a Gatherer of all terms, in their order.
+// NewGatherer returns a Gatherer of all terms, in their order, for fields (C, P).
 func (s *System) NewGatherer(pool *kernel.Pool) *grid.Gatherer {
 	var ops []grid.Operator
+	var of []int
 	for _, t := range s.Terms {
-		ops = append(ops, t.Operator)
+		ops, of = append(ops, t.Operator), append(of, t.Of)
 	}
-	return grid.NewGatherer(s.Grid, ops, pool)
+	g := grid.NewGatherer(s.Grid, ops, pool)
+	g.Fields(of)
+	return g
 }
 
 // Discretize puts the problem on g, whose axes must be the problem's.
@@ -112,7 +122,7 @@ func (p *Problem) Discretize(g *grid.Grid) (*System, error) {
 	if err := p.gridTerms(s); err != nil {
 		return nil, err
 	}
-	for _, r := range append([]Rows{p.Residual}, p.Conditions...) {
+	for _, r := range p.AllRows() {
 		set, err := s.rowSet(r)
 		if err != nil {
 			return nil, fmt.Errorf("%s %s: %w", r.Kind, r.Name, err)
@@ -121,12 +131,16 @@ func (p *Problem) Discretize(g *grid.Grid) (*System, error) {
 		s.Sets = append(s.Sets, set)
 	}
 	inputs := append(p.AxisNames(), p.InputNames()...)
-	var err error
-	if s.offset, err = Compile([]*Expr{p.Ansatz.Offset}, inputs); err != nil {
-		return nil, fmt.Errorf("ansatz offset: %w", err)
-	}
-	if s.multiplier, err = Compile([]*Expr{p.Ansatz.Multiplier}, inputs); err != nil {
-		return nil, fmt.Errorf("ansatz multiplier: %w", err)
+	for _, u := range p.Unknowns {
+		offset, err := Compile([]*Expr{u.Ansatz.Offset}, inputs)
+		if err != nil {
+			return nil, fmt.Errorf("ansatz offset: %w", err)
+		}
+		multiplier, err := Compile([]*Expr{u.Ansatz.Multiplier}, inputs)
+		if err != nil {
+			return nil, fmt.Errorf("ansatz multiplier: %w", err)
+		}
+		s.offsets, s.multipliers = append(s.offsets, offset), append(s.multipliers, multiplier)
 	}
 	for a, axis := range g.Axes[1:] {
 		stride := g.Strides()[1+a]
@@ -139,9 +153,12 @@ func (p *Problem) Discretize(g *grid.Grid) (*System, error) {
 	return s, nil
 }
 
-// gridTerms builds the operators; the unknown itself is the first term.
+// gridTerms builds the operators; the unknowns themselves are the first terms.
 func (p *Problem) gridTerms(s *System) error {
-	s.Terms = []Operator{{Name: p.Unknown, Operator: grid.NewOperator(s.Grid, grid.Product{Coef: 1})}}
+	identity := grid.NewOperator(s.Grid, grid.Product{Coef: 1})
+	for c, u := range p.Unknowns {
+		s.Terms = append(s.Terms, Operator{u.Name, c, identity})
+	}
 	var spectral *grid.Spectral // shared, so that terms share its workspaces
 	for _, t := range p.Terms {
 		if t.Spectral != nil {
@@ -152,7 +169,7 @@ func (p *Problem) gridTerms(s *System) error {
 			if err != nil {
 				return fmt.Errorf("term %s: %w", t.Name, err)
 			}
-			s.Terms = append(s.Terms, Operator{Name: t.Name, Operator: op})
+			s.Terms = append(s.Terms, Operator{t.Name, t.Of, op})
 			continue
 		}
 		product := grid.Product{Coef: 1}
@@ -180,7 +197,7 @@ func (p *Problem) gridTerms(s *System) error {
 				product.Coef /= axis.Step()
 			}
 		}
-		s.Terms = append(s.Terms, Operator{Name: t.Name, Operator: grid.NewOperator(s.Grid, product)})
+		s.Terms = append(s.Terms, Operator{t.Name, t.Of, grid.NewOperator(s.Grid, product)})
 	}
 	return nil
 }
@@ -363,6 +380,9 @@ func (s *System) inputExtras() []Extra {
 // SliceSize is the number of points of all axes but the first.
 func (s *System) SliceSize() int { return s.Grid.Size() / s.Grid.Axes[0].Points }
 
+// FieldSize is the number of values of a field: the grid's points for every unknown.
+func (s *System) FieldSize() int { return len(s.Problem.Unknowns) * s.Grid.Size() }
+
 // InitialSize is the number of values of the inputs of a sample: where there is nothing but
 // an initial condition, SliceSize.
 func (s *System) InitialSize() int {
@@ -371,11 +391,13 @@ func (s *System) InitialSize() int {
 }
 
 // HasOffset reports whether the ansatz has an offset g_0 in whose place the field to
-// correct may stand: one that is not zero, or any of a steady problem, where it has no
-// initial condition to keep.
-func (s *System) HasOffset() bool {
-	zero, constant := s.Problem.Ansatz.Offset.Constant()
-	return !constant || zero != 0 || s.Problem.Steady
+// correct may stand: one that is not zero, of any unknown, or any of a steady problem, where
+// it has no initial condition to keep.
+func (p *Problem) HasOffset() bool {
+	return p.Steady || slices.ContainsFunc(p.Unknowns, func(u Unknown) bool {
+		zero, constant := u.Ansatz.Offset.Constant()
+		return !constant || zero != 0
+	})
 }
 
 // Set returns the set of rows called name, or nil.

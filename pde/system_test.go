@@ -337,9 +337,9 @@ func testBelowFloor(t *testing.T, floor float64) {
 		out[i] = make([]float64, m)
 	}
 	set.Program(SecondDerivatives).Eval(set.Program(SecondDerivatives).NewWorkspace(), m, out, in)
-	weight, ok := p.Residual.Weight.Substitute(map[string]*Expr{"t": Const(3)}).Constant()
+	weight, ok := p.Residuals[0].Weight.Substitute(map[string]*Expr{"t": Const(3)}).Constant()
 	if !ok {
-		t.Fatalf("the weight %s is not a function of time", p.Residual.Weight)
+		t.Fatalf("the weight %s is not a function of time", p.Residuals[0].Weight)
 	}
 	r := 1 + (1-0.29)/0.29*2880*3.5e-4*0.874*math.Pow(floor+1e-6, 0.874-1)
 	for i, u := range us {
@@ -400,7 +400,7 @@ ansatz: {offset: w0 + y, multiplier: t*x}
 			t.Fatalf("multiplier %d: %g, want %g", i, got[i], w)
 		}
 	}
-	if !s.HasOffset() {
+	if !s.Problem.HasOffset() {
 		t.Error("the ansatz is not seen")
 	}
 }

@@ -83,7 +83,7 @@ func residuals(t *testing.T, e model.Engine[float64], s Samples, fields [][]floa
 	}
 	rms := func(u []float64) (residual, rate float64) {
 		uT, uXX := term("u_t", u), term("u_xx", u)
-		for _, p := range sys.Residual().Points {
+		for _, p := range sys.Residuals()[0].Points {
 			v := max(u[p], constants["u_floor"])
 			r := 1 + (1-constants["phi"])/constants["phi"]*constants["rho_s"]*constants["k"]*constants["n_f"]*math.Pow(v+1e-6, constants["n_f"]-1)
 			f := uT[p] - constants["D"]/r*uXX[p]

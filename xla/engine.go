@@ -78,6 +78,9 @@ func prepare[T kernel.Float](s *model.Spec, p *pde.Problem, o model.EngineOption
 			return nil, err
 		}
 	}
+	if len(p.Unknowns) > 1 {
+		return nil, fmt.Errorf("problem %s has %d unknowns: engine xla has problems of one; use engine cpu", p.Name, len(p.Unknowns))
+	}
 	if !p.OnlyInitial() {
 		return nil, errInputs
 	}

@@ -248,7 +248,7 @@ func (s *sample) features() []value {
 		scale := s.spec.Network.Features[name]
 		divisor, values := s.scalar(scale, f64), rows.out[0]
 		switch name {
-		case s.system.Problem.Unknown:
+		case s.system.Problem.Unknowns[0].Name:
 			all = append(all, s.convert(s.div(s.previous, divisor), s.dtype))
 			continue
 		case model.FeatureResidual:
@@ -289,7 +289,7 @@ func (s *sample) meanFromStart(f value) value {
 func (s *sample) ansatz(out value) error {
 	n, size := out.shape[1], s.size()
 	s.basis = s.convert(out, f64)
-	a := s.system.Problem.Ansatz
+	a := s.system.Problem.Unknowns[0].Ansatz
 	if a.RemoveMean {
 		s.basis = s.removeMean(s.basis)
 	}
@@ -297,10 +297,10 @@ func (s *sample) ansatz(out value) error {
 		s.multiplier = s.numbers(mu, f64, size)
 		s.basis = s.mul(s.basis, s.spread(s.multiplier, []int{size, n}, 0))
 	}
-	if !s.system.HasOffset() {
+	if !s.system.Problem.HasOffset() {
 		return nil
 	}
-	names := append(s.system.Problem.AxisNames(), s.system.Problem.InitialName())
+	names := append(s.system.Problem.AxisNames(), s.system.Problem.Unknowns[0].InitialName())
 	offset, err := pde.Compile([]*pde.Expr{a.Offset}, names)
 	if err != nil {
 		return fmt.Errorf("ansatz offset: %w", err)
@@ -328,7 +328,7 @@ func (s *sample) projectTransposed(f value) value {
 	if s.multiplier.name != "" {
 		f = s.mul(f, s.spread(s.multiplier, f.shape, 0))
 	}
-	if s.system.Problem.Ansatz.RemoveMean {
+	if s.system.Problem.Unknowns[0].Ansatz.RemoveMean {
 		f = s.removeMean(f)
 	}
 	return f

@@ -80,7 +80,7 @@ func (b *bench) constraint() (any, error) {
 		r.Per15 = r.Solve * benchIterations / float64(r.Iterations)
 	}
 	// Per residual row and evaluation: z = A w, J = sum of F_j A_j, JᵀJ, Jᵀr.
-	basis, terms := float64(spec.Outputs()), float64(len(sys.Residual().Terms))
+	basis, terms := float64(spec.Outputs()), float64(len(sys.Residuals()[0].Terms))
 	r.GFLOPS = float64(outcome.Evaluations) * float64(options.Points) * (4*terms*basis + basis*(basis+1) + 2*basis) / r.Solve / 1e9
 	r.Peak = kernel.PeakGFLOPS64(1)
 	if r.solverGrid, err = b.solverGrid(r.Peak); err != nil || b.options.json {

@@ -63,9 +63,9 @@ func (b *bench) terms() (any, error) {
 	constraint.Load(s, n.dst, initial[0])
 	rows := options.Points * len(c.Windows)
 	if rows == 0 {
-		rows = len(sys.Residual().Points)
+		rows = len(sys.Residuals()[0].Points)
 	}
-	r := termsBench{machine: b.machine(b.workers), Rows: rows, Terms: len(sys.Residual().Terms), Basis: spec.Outputs()}
+	r := termsBench{machine: b.machine(b.workers), Rows: rows, Terms: len(sys.Residuals()[0].Terms), Basis: spec.Outputs()}
 	if r.Gather, err = b.median(func() { s.Draw(train.EvaluationSeed(0)) }); err != nil {
 		return nil, err
 	}

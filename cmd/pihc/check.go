@@ -272,11 +272,11 @@ func statedInitial(spec *model.Spec, p *pde.Problem, g *grid.Grid, fractions []f
 	size := p.SampleSize(g)
 	var fields [][]float64
 	var titles []string
-	if _, constant := p.Initial.Constant(0); constant && p.OnlyInitial() {
+	if _, constant := p.Inputs[0].Sampler.Constant(0); constant && p.OnlyInitial() {
 		for _, f := range fractions {
-			v, _ := p.Initial.Constant(f)
+			v, _ := p.Inputs[0].Sampler.Constant(f)
 			fields = append(fields, slices.Repeat([]float64{v}, size))
-			titles = append(titles, fmt.Sprintf("%s = %.3g", p.InitialName(), v))
+			titles = append(titles, fmt.Sprintf("%s = %.3g", p.Unknowns[0].InitialName(), v))
 		}
 		return fields, titles, nil
 	}

@@ -33,7 +33,7 @@ func letter(name string) string {
 
 // termSymbol writes a term: w_xx, Δw, v_x.
 func termSymbol(p *pde.Problem, t pde.Term) string {
-	u := letter(p.Unknown)
+	u := letter(p.Unknowns[t.Of].Name)
 	if s := t.Spectral; s != nil {
 		switch s.Kind {
 		case "laplacian":
@@ -61,7 +61,10 @@ func termSymbol(p *pde.Problem, t pde.Term) string {
 
 // equations writes a problem in symbols, and its constants.
 func equations(p *pde.Problem) (lines []string, constants []report.Fact) {
-	symbols := map[string]string{p.InitialName(): letter(p.Unknown) + "₀"}
+	symbols := map[string]string{}
+	for _, u := range p.Unknowns {
+		symbols[u.InitialName()] = letter(u.Name) + "₀"
+	}
 	for _, t := range p.Terms {
 		symbols[t.Name] = termSymbol(p, t)
 	}
@@ -73,7 +76,9 @@ func equations(p *pde.Problem) (lines []string, constants []report.Fact) {
 			return letter(name)
 		})
 	}
-	lines = append(lines, write(p.Residual.Text)+" = 0")
+	for _, r := range p.Residuals {
+		lines = append(lines, write(r.Text)+" = 0")
+	}
 	for _, e := range p.Expressions {
 		lines = append(lines, letter(e.Name)+" = "+write(e.Text))
 	}
@@ -92,9 +97,9 @@ func equations(p *pde.Problem) (lines []string, constants []report.Fact) {
 		}
 		lines = append(lines, write(c.Text)+" = 0"+where)
 	}
-	if offset := p.Ansatz.Offset; offset != nil {
-		if v, ok := offset.Constant(); !ok || v != 0 {
-			lines = append(lines, fmt.Sprintf("%s = %s + %s*(combination of basis functions)", letter(p.Unknown), write(offset.String()), write(p.Ansatz.Multiplier.String())))
+	for _, u := range p.Unknowns {
+		if v, ok := u.Ansatz.Offset.Constant(); !ok || v != 0 {
+			lines = append(lines, fmt.Sprintf("%s = %s + %s*(combination of basis functions)", letter(u.Name), write(u.Ansatz.Offset.String()), write(u.Ansatz.Multiplier.String())))
 		}
 	}
 	var domain []string

@@ -298,7 +298,7 @@ func (a *app) score(ctx context.Context, dir string, spec *model.Spec, p *pde.Pr
 	// An ansatz that starts from the initial condition proposes no other fields, and no
 	// row would hold these to it.
 	admissible := func(field, initial []float64) float64 {
-		if u0 := p.InitialOf(initial, g); u0 != nil && sys.HasOffset() && !slices.Equal(field[:len(u0)], u0) {
+		if u0 := p.InitialOf(initial, g); u0 != nil && sys.Problem.HasOffset() && !slices.Equal(field[:len(u0)], u0) {
 			return math.NaN()
 		}
 		return loss(field, initial)

@@ -188,7 +188,7 @@ func completeProblem(name string, src []byte) ([]byte, *pde.Problem, []string, e
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if offset, multiplier, ok := p.ExactAnsatz(); ok && compatible {
+	if offset, multiplier, ok := p.ExactAnsatz(0); ok && compatible {
 		add(fmt.Sprintf("ansatz: {offset: %q, multiplier: %q}", offset, multiplier),
 			"Added by pihc init: fields are offset + multiplier * (basis of the network), which\n# meets the conditions at the ends of "+p.Axes[0].Name+" exactly.",
 			"meets the conditions at the ends of "+p.Axes[0].Name+" exactly")

@@ -91,7 +91,7 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 	if err != nil {
 		return err
 	}
-	most := maxInitial * max(spec.Network.InitialScale, math.Abs(p.Initial.Low), math.Abs(p.Initial.High))
+	most := maxInitial * max(spec.Network.InitialScale, math.Abs(p.Inputs[0].Sampler.Low), math.Abs(p.Inputs[0].Sampler.High))
 	for i, sample := range initial {
 		u0 := p.InitialOf(sample, g)
 		if u0 == nil {
@@ -160,7 +160,7 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 		fmt.Fprintf(a.Err, "pihc: predict: warning: %d of %d solves ended before they converged; their fields may be poor\n",
 			early, len(initial)*e.info().Experts)
 	}
-	arrays := []data.Named{{Name: p.Unknown, Array: data.NewArray(append([]int{len(initial)}, g.Shape()...), fields)}}
+	arrays := []data.Named{{Name: p.Unknowns[0].Name, Array: data.NewArray(append([]int{len(initial)}, g.Shape()...), fields)}}
 	for _, axis := range g.Axes {
 		arrays = append(arrays, data.Named{Name: axis.Name, Array: data.NewArray([]int{axis.Points}, coordinates(axis))})
 	}
@@ -185,7 +185,7 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 	if err := data.WriteNPZ(o.out, arrays); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(a.Out, "%s: %s of shape %s%s\n", o.out, p.Unknown, data.FormatShape(arrays[0].Array.Shape), edited)
+	_, err = fmt.Fprintf(a.Out, "%s: %s of shape %s%s\n", o.out, p.Unknowns[0].Name, data.FormatShape(arrays[0].Array.Shape), edited)
 	return err
 }
 

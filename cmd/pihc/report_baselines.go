@@ -34,7 +34,7 @@ func (a *app) addBaselines(page *report.Page, p *pde.Problem, s report.Samples) 
 			return err
 		}
 		if scored {
-			name := p.Unknown + "₀"
+			name := p.Unknowns[0].Name + "₀"
 			page.Baselines = append(page.Baselines, report.Baseline{
 				Key: "interpolation", Label: "interpolation in " + name, Evaluation: *linear,
 				Note: fmt.Sprintf("between the solutions at %s = %s and %s", name, shortNumber(low.Value), shortNumber(high.Value)),
@@ -46,7 +46,7 @@ func (a *app) addBaselines(page *report.Page, p *pde.Problem, s report.Samples) 
 		return nil
 	}
 	page.Baselines = append(page.Baselines, report.Baseline{
-		Key: "persistence", Label: "persistence", Note: p.InitialName() + " at all times",
+		Key: "persistence", Label: "persistence", Note: p.Unknowns[0].InitialName() + " at all times",
 		Evaluation: *report.PersistenceBaseline(&page.Methods[0].Evaluation),
 	})
 	return nil
@@ -88,8 +88,8 @@ func addLevels(ctx context.Context, page *report.Page, spec *model.Spec, p *pde.
 // endpoints solves the problem at the two ends of the distribution of constant
 // initial conditions; the result is false for other distributions.
 func endpoints(p *pde.Problem, shape []int) (low, high report.Endpoint, ok bool, err error) {
-	from, constant := p.Initial.Constant(0)
-	to, _ := p.Initial.Constant(1)
+	from, constant := p.Inputs[0].Sampler.Constant(0)
+	to, _ := p.Inputs[0].Sampler.Constant(1)
 	if !constant || !p.OnlyInitial() || p.Reference.Solver == "" || p.Reference.Solver == pde.FileSolver {
 		return low, high, false, nil
 	}
@@ -112,7 +112,7 @@ func endpoints(p *pde.Problem, shape []int) (low, high report.Endpoint, ok bool,
 		}
 		end := report.Endpoint{Value: value, Solution: make([]float64, g.Size())}
 		if _, e := solver.Solve(end.Solution, u0); e != nil && err == nil {
-			err = fmt.Errorf("%s₀ = %g: %w", p.Unknown, value, e)
+			err = fmt.Errorf("%s₀ = %g: %w", p.Unknowns[0].Name, value, e)
 		}
 		return end
 	}

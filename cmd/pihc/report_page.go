@@ -35,7 +35,7 @@ func pageFrame(page *report.Page, spec *model.Spec, p *pde.Problem, e evaluator,
 	}
 	page.Equations, page.Constants = equations(p)
 	page.ErrorCurve = errorCurve
-	page.Field, page.Published = p.Unknown, published(spec)
+	page.Field, page.Published = p.Unknowns[0].Name, published(spec)
 	g := e.info().Grid
 	for i, axis := range g.Axes {
 		page.Axes = append(page.Axes, report.FieldAxis{Name: axis.Name, Unit: p.Axes[i].Unit, Values: coordinates(axis), Periodic: axis.Boundary == grid.Periodic})
@@ -234,10 +234,10 @@ func caseTitle(p *pde.Problem, u0 []float64, i int) string {
 	}
 	for _, v := range u0 {
 		if v != u0[0] {
-			return fmt.Sprintf("test sample %d, rms of %s₀ %s", i, p.Unknown, report.Number(report.RMS(u0)))
+			return fmt.Sprintf("test sample %d, rms of %s₀ %s", i, p.Unknowns[0].Name, report.Number(report.RMS(u0)))
 		}
 	}
-	return fmt.Sprintf("%s₀ = %s (test sample %d)", p.Unknown, report.Number(u0[0]), i)
+	return fmt.Sprintf("%s₀ = %s (test sample %d)", p.Unknowns[0].Name, report.Number(u0[0]), i)
 }
 
 // errorCurve is the name of the errors on validation.

@@ -68,7 +68,7 @@ func (a *app) studyScaling(ctx context.Context, s *studied) (any, *report.Study,
 	if len(g.Axes) == 3 {
 		batch = 2 // the paper's, for Navier-Stokes
 	}
-	total := len(sys.Residual().Points)
+	total := len(sys.Residuals()[0].Points)
 	var counts []int
 	for _, n := range []int{100, 1000, 10000, 100000, total} {
 		if n = min(n, total); !slices.Contains(counts, n) && (len(g.Axes) < 3 || n != 100000) {

@@ -224,7 +224,7 @@ func (k *testCase) open(c model.Constructors) (*setup, error) {
 	// Smooth initial conditions away from u = 0, where the sorption has no
 	// derivative; of a vorticity without a mean.
 	mean := 0.4
-	if s.problem.NeedsZeroMean() {
+	if s.problem.NeedsZeroMean(0) {
 		mean = 0
 	}
 	s.batch.Progress = 0.3

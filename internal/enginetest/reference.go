@@ -105,7 +105,7 @@ func (s *setup) loss(spec *model.Spec, u, initial []float64, crossing []bool, fa
 // crossing tells which residual rows change when a field changes in other
 // subdomains than their own.
 func (s *setup) crossing(borders [][]float64, initial []float64) ([]bool, error) {
-	g, set := s.system.Grid, s.system.Residual()
+	g, set := s.system.Grid, s.system.Residuals()[0]
 	windows, err := (&constraint.Router{Borders: borders}).Windows(g)
 	if err != nil {
 		return nil, err
