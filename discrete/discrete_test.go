@@ -303,6 +303,9 @@ func TestIterative(t *testing.T) {
 		t.Fatal("a small system is not solved by a factored matrix")
 	}
 	iterative.march.step.direct = false
+	if err := iterative.march.step.checkIterative(); err != nil {
+		t.Fatal(err)
+	}
 	u0 := onSpace(g, c.start)
 	want := make([]float64, g.Size())
 	if _, err := direct.Solve(want, u0); err != nil {

@@ -11,12 +11,12 @@ import (
 	"pihc/pde"
 )
 
-// An Examination says whether the rows of a problem determine its unknown, from
+// An Examination says whether the rows of a problem determine its unknowns, from
 // their linearisation on a small grid about initial conditions that vary in time.
 type Examination struct {
 	Grid     []int `json:"grid"`
-	Rows     int   `json:"rows"` // with what the ansatz fixes
-	Unknowns int   `json:"unknowns"`
+	Rows     int   `json:"rows"`     // with what the ansatz fixes
+	Unknowns int   `json:"unknowns"` // values of all unknowns
 	Rank     int   `json:"rank"`
 	// Faults are what no training can make up for, Notes what may be meant.
 	Faults []string `json:"faults,omitempty"`
@@ -42,11 +42,11 @@ func Examine(p *pde.Problem, draw func(g *grid.Grid) ([][]float64, error)) (*Exa
 	if !s.direct {
 		return nil, fmt.Errorf("rows on %v points are %w", g.Shape(), errTooLarge)
 	}
-	x.Grid, x.Unknowns = g.Shape(), g.Size()
+	x.Grid, x.Unknowns = g.Shape(), sys.FieldSize()
 	for i, in := range p.Inputs {
 		switch used := usesInput(p, sys, i); {
 		case used:
-		case !p.Steady && i == 0:
+		case i < p.Initials():
 			x.Faults = append(x.Faults, fmt.Sprintf("no row contains %s: all initial conditions have the same solution", in.Name))
 		default:
 			x.Faults = append(x.Faults, fmt.Sprintf("no row contains %s: the solution does not depend on that input", in.Name))
@@ -58,7 +58,7 @@ func Examine(p *pde.Problem, draw func(g *grid.Grid) ([][]float64, error)) (*Exa
 	}
 	var unused []string
 	for i, t := range p.Terms {
-		if !slices.ContainsFunc(sys.Sets, func(r *pde.RowSet) bool { return slices.Contains(r.Terms, 1+i) }) {
+		if !slices.ContainsFunc(sys.Sets, func(r *pde.RowSet) bool { return slices.Contains(r.Terms, len(p.Unknowns)+i) }) {
 			unused = append(unused, t.Name)
 		}
 	}
@@ -102,7 +102,8 @@ func smallSystem(p *pde.Problem) (*pde.System, error) {
 
 // usesInput reports whether the ansatz or a row, at its point or a neighbour, reads an input.
 func usesInput(p *pde.Problem, sys *pde.System, input int) bool {
-	return p.Unknowns[0].Ansatz.Offset.DependsOn(p.Inputs[input].Name) || slices.ContainsFunc(sys.Sets, func(set *pde.RowSet) bool {
+	name := p.Inputs[input].Name
+	return slices.ContainsFunc(p.Unknowns, func(u pde.Unknown) bool { return u.Ansatz.Offset.DependsOn(name) }) || slices.ContainsFunc(sys.Sets, func(set *pde.RowSet) bool {
 		return slices.ContainsFunc(set.Extras, func(x pde.Extra) bool { return x.Axis < 0 && x.Input == input })
 	})
 }
@@ -120,35 +121,58 @@ func openEnds(p *pde.Problem, sys *pde.System) []string {
 			if a == 0 && end == "high" && marches(p) {
 				continue
 			}
-			held := slices.ContainsFunc(p.Conditions, func(c pde.Rows) bool { return c.At[axis.Name] == end })
-			for _, t := range p.Terms {
-				for _, f := range t.Factors {
-					if f.Axis == axis.Name && p.InResidual(t.Name) && (end == "low" && f.Low != nil || end == "high" && f.High != nil) {
-						held = true
-					}
+			var open []string
+			for f, u := range p.Unknowns {
+				if !heldAt(p, sys, multiplier, a, end, f) {
+					open = append(open, u.Name)
 				}
 			}
-			if multiplier != nil && !held {
-				held = true
-				stride, n := sys.Grid.Strides()[a], sys.Grid.Axes[a].Points
-				at := map[string]int{"low": 0, "high": n - 1}[end]
-				for q, m := range multiplier {
-					held = held && (q/stride%n != at || m == 0)
-				}
-			}
-			if !held {
+			switch {
+			case len(open) == len(p.Unknowns):
 				ends = append(ends, axis.Name+" "+end)
+			case len(open) > 0:
+				ends = append(ends, axis.Name+" "+end+" of "+strings.Join(open, ", "))
 			}
 		}
 	}
 	return ends
 }
 
+// heldAt reports whether a condition, ghost value or the ansatz holds an unknown at an end of
+// axis a.
+func heldAt(p *pde.Problem, sys *pde.System, multiplier []float64, a int, end string, unknown int) bool {
+	name := p.Axes[a].Name
+	if slices.ContainsFunc(p.Conditions, func(c pde.Rows) bool {
+		return c.At[name] == end && (c.Expr.DependsOn(p.Unknowns[unknown].Name) ||
+			slices.ContainsFunc(p.Terms, func(t pde.Term) bool { return t.Of == unknown && c.Expr.DependsOn(t.Name) }))
+	}) {
+		return true
+	}
+	for _, t := range p.Terms {
+		for _, f := range t.Factors {
+			if t.Of == unknown && f.Axis == name && p.InResidual(t.Name) && (end == "low" && f.Low != nil || end == "high" && f.High != nil) {
+				return true
+			}
+		}
+	}
+	if multiplier == nil {
+		return false
+	}
+	stride, n := sys.Grid.Strides()[a], sys.Grid.Axes[a].Points
+	at := map[string]int{"low": 0, "high": n - 1}[end]
+	for q, m := range multiplier[unknown*sys.Grid.Size() : (unknown+1)*sys.Grid.Size()] {
+		if q/stride%n == at && m != 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // varied holds the initial condition of a sample in time, or zero, times a factor from 1-by
 // to 1+by, plus a number from -add to add, drawn for every point.
 func varied(sys *pde.System, sample []float64, by, add float64, seed int) []float64 {
 	rng := rand.New(rand.NewPCG(3, uint64(seed)))
-	u := make([]float64, sys.Grid.Size())
+	u := make([]float64, sys.FieldSize())
 	sys.Problem.Hold(u, sample, sys.SliceSize())
 	for i := range u {
 		u[i] = u[i]*(1+by*(2*rng.Float64()-1)) + add*(2*rng.Float64()-1)
@@ -243,34 +267,37 @@ func (st *state) undefined(set, i int) string {
 
 // rank compares the rank of the linearised rows with the number of values.
 func (x *Examination) rank(s *system, u0 []float64) {
-	g := s.sys.Grid
+	g, size := s.sys.Grid, s.values()
 	st := s.newState(u0)
 	st.evaluate(varied(s.sys, u0, 0.2, 0, 0))
-	point := make([]int, s.points)
-	for p, place := range s.order {
-		point[place] = p
+	value := make([]int, size) // by column
+	for p := range s.order {
+		for f := range s.fields {
+			value[s.column(f, int32(p))] = f*s.points + p
+		}
 	}
 	var rows [][]float64
 	for k, set := range s.sys.Sets {
 		for i := range set.Points {
-			row := make([]float64, g.Size())
-			st.jacobian(k, i, func(q int, v float64) { row[point[q]] += v })
+			row := make([]float64, size)
+			st.jacobian(k, i, func(q int, v float64) { row[value[q]] += v })
 			rows = append(rows, row)
 		}
 	}
 	// What the ansatz fixes: values where its multiplier vanishes, and means.
 	for q, m := range s.sys.Multiplier() {
 		if m == 0 {
-			row := make([]float64, g.Size())
+			row := make([]float64, size)
 			row[q] = 1
 			rows = append(rows, row)
 		}
 	}
-	if n := s.sys.SliceSize(); s.sys.Problem.Unknowns[0].Ansatz.RemoveMean {
-		for first := 0; first < g.Size(); first += n {
-			row := make([]float64, g.Size())
+	n := s.sys.SliceSize()
+	for f, u := range s.sys.Problem.Unknowns {
+		for first := 0; first < g.Size() && u.Ansatz.RemoveMean; first += n {
+			row := make([]float64, size)
 			for q := range n {
-				row[first+q] = 1
+				row[f*g.Size()+first+q] = 1
 			}
 			rows = append(rows, row)
 		}
@@ -278,7 +305,7 @@ func (x *Examination) rank(s *system, u0 []float64) {
 	rows = slices.DeleteFunc(rows, func(row []float64) bool { return !normalise(row) })
 	x.Rows = len(rows)
 	var share []float64
-	x.Rank, share = rankOf(rows, g.Size())
+	x.Rank, share = rankOf(rows, size)
 	if free := x.Unknowns - x.Rank; free > 0 {
 		x.Faults = append(x.Faults, fmt.Sprintf("%d of %d values stay free%s", free, x.Unknowns, place(g, share)))
 	}

@@ -9,7 +9,7 @@ import (
 
 // gmres sets step to the solution of J step = r at the last evaluation (Y. Saad,
 // Iterative Methods for Sparse Linear Systems, algorithm 6.9), without
-// preconditioning. Row and unknown of one point belong together.
+// preconditioning. Rows belong to the values of one field at their points.
 func (st *state) gmres() bool {
 	const restart, cycles, tolerance = 60, 8, 1e-3 // Newton's method makes up for the rest
 	n := len(st.step)
@@ -85,28 +85,36 @@ func scaled(x []float64, by float64) []float64 {
 	return out
 }
 
-// scatterRows puts the values of all rows at their points: a square system has one
-// row a point.
+// scatterRows puts the values of all rows at their points of the fields they belong to: a
+// square system has one row for each.
 func (st *state) scatterRows(dst, rows []float64) {
 	clear(dst)
 	at := 0
-	for _, set := range st.sys.Sets {
+	for k, set := range st.sys.Sets {
+		own := st.owned(dst, k)
 		for _, p := range set.Points {
-			dst[p] += rows[at]
+			own[p] += rows[at]
 			at++
 		}
 	}
 }
 
+// owned returns the field that a set of rows belongs to.
+func (st *state) owned(values []float64, set int) []float64 {
+	n := st.slices * st.points
+	return values[st.owner[set]*n : (st.owner[set]+1)*n]
+}
+
 // product sets dst to J v at the last evaluation.
 func (st *state) product(dst, v []float64) {
-	st.fields(v, true)
+	st.differentiate(v, true)
 	st.gather()
 	clear(dst)
 	for k, rows := range st.rows {
+		own := st.owned(dst, k)
 		for j, z := range st.z[k] {
 			for i, p := range rows.Points {
-				dst[p] += st.out[k][1+j][i] * z[i]
+				own[p] += st.out[k][1+j][i] * z[i]
 			}
 		}
 	}

@@ -58,14 +58,14 @@ func newMarch(p *pde.Problem, axes []grid.Axis, times []float64, parts int) (*ma
 	if p.Steady || axes[0].Boundary != grid.Nodes {
 		return nil, nil
 	}
-	rates := make([]int, 1+len(p.Terms))
+	own := len(p.Unknowns) // of the problem's terms, among those of a System
+	rates := make([]int, own+len(p.Terms))
 	inner := *p
 	inner.Terms = make([]pde.Term, len(p.Terms))
 	edges := map[string]string{}
-	highest := 0
 	for i, t := range p.Terms {
 		order, space, edge, ok := timeOrder(p, t)
-		rates[1+i], inner.Terms[i] = order, space
+		rates[own+i], inner.Terms[i] = order, space
 		if edge != "" {
 			edges[t.Name] = edge
 		}
@@ -73,10 +73,10 @@ func newMarch(p *pde.Problem, axes []grid.Axis, times []float64, parts int) (*ma
 			if !ok || edge != "" {
 				return nil, nil
 			}
-			highest = max(highest, order)
 		}
 	}
-	if highest == 0 {
+	highest, ok := marched(p)
+	if !ok {
 		return nil, nil
 	}
 	m.second = highest == 2
@@ -88,7 +88,7 @@ func newMarch(p *pde.Problem, axes []grid.Axis, times []float64, parts int) (*ma
 				continue
 			}
 			_, _, _, ok := timeOrder(p, t)
-			if edge := edges[t.Name]; !ok || edge == "high" || edge == "low" && !low || rates[1+i] > highest || low && rates[1+i] >= highest {
+			if edge := edges[t.Name]; !ok || edge == "high" || edge == "low" && !low || rates[own+i] > highest || low && rates[own+i] >= highest {
 				return nil, nil
 			}
 		}
@@ -120,6 +120,9 @@ func newMarch(p *pde.Problem, axes []grid.Axis, times []float64, parts int) (*ma
 	if len(first) == 0 {
 		return m, nil
 	}
+	rated := func(r pde.Rows) bool {
+		return slices.ContainsFunc(p.Terms, func(t pde.Term) bool { o, _, _, _ := timeOrder(p, t); return o >= highest && r.Expr.DependsOn(t.Name) })
+	}
 	// At the first time the rows of the first of two slices hold, u being the first
 	// and u_t the second.
 	unknown := 1
@@ -128,11 +131,10 @@ func newMarch(p *pde.Problem, axes []grid.Axis, times []float64, parts int) (*ma
 	}
 	for attempt := range 2 {
 		at := instant(first)
-		if attempt == 1 { // values that the initial condition leaves out are those of the walls
-			for _, c := range instant(walls) {
-				rated := func(t pde.Term) bool { o, _, _, _ := timeOrder(p, t); return o >= highest && c.Expr.DependsOn(t.Name) }
-				if !slices.ContainsFunc(p.Terms, rated) {
-					at = append(at, c)
+		if attempt == 1 { // values that initial conditions leave out are those of walls and residuals
+			for _, r := range instant(slices.Concat(walls, p.Residuals)) {
+				if !rated(r) {
+					at = append(at, r)
 				}
 			}
 		}
@@ -146,11 +148,11 @@ func newMarch(p *pde.Problem, axes []grid.Axis, times []float64, parts int) (*ma
 		if m.start, err = newSlices(&begin, axes, unknown, rates); err != nil {
 			return nil, err
 		}
-		if m.start.count >= m.start.points*unknown {
+		if m.start.count >= m.start.values() {
 			return m, nil
 		}
 	}
-	return nil, fmt.Errorf("the initial conditions give %d of %d values", m.start.count, m.start.points*unknown)
+	return nil, fmt.Errorf("the initial conditions give %d of %d values", m.start.count, m.start.values())
 }
 
 // newSlices puts a problem whose rows are those of an instant on count slices.
@@ -162,22 +164,26 @@ func newSlices(p *pde.Problem, axes []grid.Axis, count int, rates []int) (*syste
 		return nil, err
 	}
 	s, err := newStages(sys, rates)
-	if err == nil && s.count < s.points*count && count == stages {
-		err = fmt.Errorf("%d rows for the %d values of an instant", s.count/count, s.points)
+	if err == nil && s.count < s.values() && count == stages {
+		err = fmt.Errorf("%d rows for the %d values of an instant", s.count/count, s.values()/count)
 	}
 	return s, err
 }
 
-// initial returns u and u_t at the first time for the inputs of a sample.
+// initial returns all fields and their derivatives in time, (fields, points), at the first
+// time for the inputs of a sample.
 func (m *march) initial(sample []float64) (u, rate []float64, err error) {
 	n := m.step.points
+	u, rate = make([]float64, m.step.fields*n), make([]float64, m.step.fields*n)
 	if m.start == nil {
-		u, err = m.fromAnsatz(sample)
-		return u, make([]float64, n), err
+		return u, rate, m.fromAnsatz(u, sample)
 	}
 	st := m.start.newState(sample)
-	both := make([]float64, n*m.start.slices)
-	copy(both, sample[:n])
+	both := make([]float64, m.start.values())
+	m.problem.Hold(u, sample, n)
+	for f := range m.step.fields {
+		copy(m.start.slice(both, f, 0), u[f*n:])
+	}
 	if m.second {
 		st.rate[1] = []float64{0, 1, 0, 0}
 	}
@@ -185,17 +191,19 @@ func (m *march) initial(sample []float64) (u, rate []float64, err error) {
 	if !st.newton(both, true) {
 		return nil, nil, fmt.Errorf("%w at the initial conditions", ErrNotConverged)
 	}
-	return both[:n:n], append(both[n:], make([]float64, 2*n-len(both))...), nil
+	for f := range m.step.fields {
+		copy(u[f*n:], m.start.slice(both, f, 0))
+		if m.second {
+			copy(rate[f*n:], m.start.slice(both, f, 1))
+		}
+	}
+	return u, rate, nil
 }
 
-// fromAnsatz takes the ansatz's offset where its multiplier vanishes.
-func (m *march) fromAnsatz(sample []float64) ([]float64, error) {
+// fromAnsatz sets u to the ansatz's offsets where all of its multipliers vanish.
+func (m *march) fromAnsatz(u, sample []float64) error {
 	p, n := m.problem, m.step.points
 	names := append(p.AxisNames(), p.InputNames()...)
-	program, err := pde.Compile([]*pde.Expr{p.Unknowns[0].Ansatz.Offset, p.Unknowns[0].Ansatz.Multiplier}, names)
-	if err != nil {
-		return nil, err
-	}
 	in := [][]float64{slices.Repeat(m.times[:1], n)}
 	stride := n
 	for _, a := range m.space {
@@ -214,15 +222,21 @@ func (m *march) fromAnsatz(sample []float64) ([]float64, error) {
 		}
 		in = append(in, field)
 	}
-	u, multiplier := make([]float64, n), make([]float64, n)
-	program.Eval(program.NewWorkspace(), n, [][]float64{u, multiplier}, in)
-	if m.second || kernel.SumSquares64(multiplier) > 0 {
-		return nil, fmt.Errorf("no initial condition")
+	multiplier := make([]float64, n)
+	for f, x := range p.Unknowns {
+		program, err := pde.Compile([]*pde.Expr{x.Ansatz.Offset, x.Ansatz.Multiplier}, names)
+		if err != nil {
+			return err
+		}
+		program.Eval(program.NewWorkspace(), n, [][]float64{u[f*n : (f+1)*n], multiplier}, in)
+		if m.second || kernel.SumSquares64(multiplier) > 0 || timeOrders(p)[f] == 0 {
+			return fmt.Errorf("no initial condition of %s", x.Name)
+		}
 	}
-	return u, nil
+	return nil
 }
 
-// solve marches and calls out with every slice of the output, in order.
+// solve marches and calls out with every slice (fields, points) of the output, in order.
 func (m *march) solve(sample []float64, out func(k int, slice []float64)) (steps int, err error) {
 	u, rate, err := m.initial(sample)
 	if err != nil {
@@ -262,16 +276,25 @@ const grading = 8
 type walk struct {
 	*march
 	state   *state
-	u, rate []float64
+	u, rate []float64 // (fields, points)
 	h       float64   // of the factored matrix
-	last    []float64 // start and stages of the last step
+	last    []float64 // start (fields, points) and stages (fields, stages, points) of the last step
 	steps   int
+}
+
+// lastAt returns a field at the start of the last step or, from 1 on, at one of its stages.
+func (w *walk) lastAt(f, k int) []float64 {
+	n := w.state.points
+	if k == 0 {
+		return w.last[f*n : (f+1)*n]
+	}
+	return w.state.slice(w.last[len(w.u):], f, k-1)
 }
 
 // advance takes u and rate from t to t+h, in halves where that fails.
 func (w *walk) advance(t, h float64, depth int) error {
-	n := len(w.u)
 	st := w.state
+	n, fields := st.points, st.fields
 	d := make([][]float64, stages) // derivative at each stage by the values at the start and the stages
 	points := append([]float64{0}, nodes[:]...)
 	for i, c := range nodes {
@@ -281,32 +304,40 @@ func (w *walk) advance(t, h float64, depth int) error {
 		}
 	}
 	st.rate[1] = make([]float64, stages*stages)
-	st.known[1] = make([]float64, stages*n)
+	st.known[1] = make([]float64, st.values())
 	times := make([]float64, stages)
-	u := make([]float64, 0, stages*n)
+	u := make([]float64, st.values())
 	for i := range stages {
 		copy(st.rate[1][i*stages:], d[i][1:])
-		kernel.Axpy64(st.known[1][i*n:(i+1)*n], d[i][0], w.u)
 		times[i] = t + nodes[i]*h
-		if h == w.h { // where the polynomial of the last step leads
-			u = append(u, make([]float64, n)...)
-			for k, c := range grid.Fornberg(0, 1+nodes[i], points) {
-				kernel.Axpy64(u[i*n:], c, w.last[k*n:(k+1)*n])
+		for f := range fields {
+			now, rate := w.u[f*n:(f+1)*n], w.rate[f*n:(f+1)*n]
+			kernel.Axpy64(st.slice(st.known[1], f, i), d[i][0], now)
+			guess := st.slice(u, f, i)
+			if h == w.h { // where the polynomial of the last step leads
+				for k, c := range grid.Fornberg(0, 1+nodes[i], points) {
+					kernel.Axpy64(guess, c, w.lastAt(f, k))
+				}
+				continue
 			}
-			continue
+			copy(guess, now)
+			kernel.Axpy64(guess, nodes[i]*h, rate)
 		}
-		u = append(u, w.u...)
-		kernel.Axpy64(u[i*n:], nodes[i]*h, w.rate)
 	}
 	if w.second { // u_t is a polynomial of its own, with its own start
 		st.rate[2] = make([]float64, stages*stages)
-		st.known[2] = make([]float64, stages*n)
+		st.known[2] = make([]float64, st.values())
 		for i := range stages {
-			kernel.Axpy64(st.known[2][i*n:(i+1)*n], d[i][0], w.rate)
 			for k := range stages {
-				kernel.Axpy64(st.known[2][i*n:(i+1)*n], d[i][1+k], st.known[1][k*n:(k+1)*n])
 				for l := range stages {
 					st.rate[2][i*stages+l] += d[i][1+k] * d[k][1+l]
+				}
+			}
+			for f := range fields {
+				known := st.slice(st.known[2], f, i)
+				kernel.Axpy64(known, d[i][0], w.rate[f*n:(f+1)*n])
+				for k := range stages {
+					kernel.Axpy64(known, d[i][1+k], st.slice(st.known[1], f, k))
 				}
 			}
 		}
@@ -325,9 +356,13 @@ func (w *walk) advance(t, h float64, depth int) error {
 	w.h, w.last = h, append(append(w.last[:0], w.u...), u...)
 	w.steps++
 	if w.second {
-		st.fields(u, false)
-		copy(w.rate, st.w[1][(stages-1)*n:])
+		st.differentiate(u, false)
 	}
-	copy(w.u, u[(stages-1)*n:])
+	for f := range fields {
+		if w.second {
+			copy(w.rate[f*n:], st.slice(st.w[1], f, stages-1))
+		}
+		copy(w.u[f*n:], st.slice(u, f, stages-1))
+	}
 	return nil
 }

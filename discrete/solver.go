@@ -19,6 +19,7 @@ var ErrNotConverged = errors.New("the rows of the problem could not be solved")
 // grid asked for. It may be used by several goroutines at once.
 type Solver struct {
 	grid, fine *grid.Grid
+	fields     int // unknowns of the problem
 	march      *march
 	whole      *system // where the first axis is not time
 	inputs     []input
@@ -35,7 +36,7 @@ type input struct {
 // Along time they are steps from one point to the next. Factors for axes of cells are
 // odd, so that the centres meet.
 func New(p *pde.Problem, g *grid.Grid, refine []int) (*Solver, error) {
-	s := &Solver{grid: g, fine: &grid.Grid{Axes: slices.Clone(g.Axes)}}
+	s := &Solver{grid: g, fine: &grid.Grid{Axes: slices.Clone(g.Axes)}, fields: len(p.Unknowns)}
 	for i := range s.fine.Axes {
 		a := &s.fine.Axes[i]
 		switch {
@@ -64,8 +65,8 @@ func New(p *pde.Problem, g *grid.Grid, refine []int) (*Solver, error) {
 		if err == nil {
 			s.whole, err = newSystem(sys, make([]int, len(sys.Terms)))
 		}
-		if err == nil && s.whole.count < s.whole.points {
-			err = fmt.Errorf("%d rows for %d values", s.whole.count, s.whole.points)
+		if err == nil && s.whole.count < s.whole.values() {
+			err = fmt.Errorf("%d rows for %d values", s.whole.count, s.whole.values())
 		}
 		if err != nil {
 			return nil, fmt.Errorf("problem %s: reference: %w", p.Name, err)
@@ -104,8 +105,9 @@ func Refinements(p *pde.Problem, g *grid.Grid) (fine, coarse []int) {
 }
 
 // Marches reports whether the first axis of a problem is time: the file does not say that
-// none is, the residual has a derivative of order 1 or 2 along it, and no condition holds
-// at its high end.
+// none is, residuals have derivatives of order 1 or 2 along it, and no condition holds at
+// its high end. Of several unknowns some may have none, if the others' are of order 1;
+// otherwise all have the same order.
 func Marches(p *pde.Problem) bool {
 	return !p.Steady && p.Axes[0].Boundary == grid.Nodes && marches(p)
 }
@@ -115,34 +117,65 @@ func marches(p *pde.Problem) bool {
 	if p.Steady || slices.ContainsFunc(p.Conditions, func(c pde.Rows) bool { return c.At[name] == "high" }) {
 		return false
 	}
-	return slices.ContainsFunc(p.Terms, func(t pde.Term) bool {
-		order, _, _, ok := timeOrder(p, t)
-		return ok && order > 0 && p.InResidual(t.Name)
-	})
+	_, ok := marched(p)
+	return ok
 }
 
-// Solve implements sim.Solver; Stats counts steps in time.
+// timeOrders returns the highest order of a derivative along the first axis that residuals
+// have of each unknown.
+func timeOrders(p *pde.Problem) []int {
+	orders := make([]int, len(p.Unknowns))
+	for _, t := range p.Terms {
+		if order, _, _, ok := timeOrder(p, t); ok && p.InResidual(t.Name) {
+			orders[t.Of] = max(orders[t.Of], order)
+		}
+	}
+	return orders
+}
+
+// marched returns the order in time of a problem, and whether it can be marched by that.
+func marched(p *pde.Problem) (order int, ok bool) {
+	orders := timeOrders(p)
+	order = slices.Max(orders)
+	for _, o := range orders {
+		if o != order && (o > 0 || order > 1) {
+			return order, false
+		}
+	}
+	return order, order > 0
+}
+
+// Solve implements sim.Solver; Stats counts steps in time. dst has the unknowns one after
+// another.
 func (s *Solver) Solve(dst, initial []float64) (sim.Stats, error) {
 	last := s.inputs[len(s.inputs)-1].coarse
-	if len(dst) != s.grid.Size() || len(initial) != last.Offset+last.Size {
+	if len(dst) != s.fields*s.grid.Size() || len(initial) != last.Offset+last.Size {
 		return sim.Stats{}, fmt.Errorf("inputs of %d values, solution of %d on a grid of %d", len(initial), len(dst), s.grid.Size())
 	}
 	var sample []float64
 	for _, in := range s.inputs {
 		sample = append(sample, in.interpolate(in.coarse.Of(initial))...)
 	}
-	n := len(dst) / s.grid.Axes[0].Points
+	size := s.grid.Size()
+	n := size / s.grid.Axes[0].Points
 	if s.march != nil {
-		steps, err := s.march.solve(sample, func(k int, slice []float64) { s.thin(dst[k*n:(k+1)*n], slice, 1) })
+		steps, err := s.march.solve(sample, func(k int, all []float64) {
+			own := len(all) / s.fields
+			for f := range s.fields {
+				s.thin(dst[f*size+k*n:f*size+(k+1)*n], all[f*own:(f+1)*own], 1)
+			}
+		})
 		return sim.Stats{Steps: steps}, err
 	}
 	st := s.whole.newState(sample)
-	u := make([]float64, s.fine.Size())
+	u := make([]float64, s.whole.values())
 	s.whole.sys.Problem.Hold(u, sample, s.whole.sys.SliceSize())
 	if !st.newton(u, true) {
 		return sim.Stats{}, ErrNotConverged
 	}
-	s.thin(dst, u, 0)
+	for f := range s.fields {
+		s.thin(dst[f*size:(f+1)*size], s.whole.slice(u, f, 0), 0)
+	}
 	return sim.Stats{Steps: 1}, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"pihc/grid"
 	"pihc/internal/kernel"
@@ -11,15 +12,17 @@ import (
 )
 
 // system is the rows of a problem over some slices of space: all times at once, or
-// the stages of one step. The unknowns are the values at all points, slice by
-// slice. Term j acts on the derivative of order rates[j] along time, which is a
-// combination of the slices and of known fields.
+// the stages of one step. The values are those of every field (unknown of the problem) at
+// all points, (fields, slices, points). Term j acts on the derivative of order rates[j]
+// along time, which is a combination of the slices and of known fields.
 type system struct {
 	sys    *pde.System
 	rates  []int // per term of sys
+	fields int
 	slices int
-	points int // of a slice
-	count  int // of rows
+	points int   // of a slice
+	count  int   // of rows
+	owner  []int // per set of rows, for GMRES: the field whose values they belong to
 
 	stencils []stencils // per term of sys: within a slice; nil rows where it has none
 	order    []int      // position of each point of a slice in the matrix
@@ -43,13 +46,26 @@ const (
 )
 
 func newSystem(sys *pde.System, rates []int) (*system, error) {
-	s := &system{sys: sys, rates: rates, slices: 1, points: sys.Grid.Size(), direct: true}
+	s := &system{sys: sys, rates: rates, fields: len(sys.Problem.Unknowns), slices: 1, points: sys.Grid.Size(), direct: true}
 	return s, s.prepare()
 }
 
+// values is the number of values of all fields.
+func (s *system) values() int { return s.fields * s.slices * s.points }
+
+// slice returns field f in slice i of values.
+func (s *system) slice(values []float64, f, i int) []float64 {
+	at := (f*s.slices + i) * s.points
+	return values[at : at+s.points : at+s.points]
+}
+
+// column is the place among the columns of the matrix of field f at a point of the
+// first slice; those of the other slices follow.
+func (s *system) column(f int, p int32) int { return (s.order[p]*s.fields + f) * s.slices }
+
 // newStages is for a grid whose first axis counts slices.
 func newStages(sys *pde.System, rates []int) (*system, error) {
-	s := &system{sys: sys, rates: rates, slices: sys.Grid.Axes[0].Points, direct: true}
+	s := &system{sys: sys, rates: rates, fields: len(sys.Problem.Unknowns), slices: sys.Grid.Axes[0].Points, direct: true}
 	s.points = sys.Grid.Size() / s.slices
 	return s, s.prepare()
 }
@@ -72,7 +88,7 @@ func (s *system) prepare() error {
 		list := &s.stencils[t]
 		sparse, ok := term.Operator.(grid.Sparse)
 		if !ok {
-			if n*s.slices > maxDense {
+			if s.values() > maxDense {
 				s.direct = false
 				continue
 			}
@@ -101,7 +117,7 @@ func (s *system) prepare() error {
 		s.order = cuthillMcKee(s.graph())
 	}
 	s.bandwidths()
-	size := float64(n * s.slices)
+	size := float64(s.values())
 	if work := size * float64(s.lower) * float64(s.lower+s.upper); work > maxDirect && !dense {
 		s.direct = false
 		return s.checkIterative()
@@ -113,10 +129,58 @@ func (s *system) prepare() error {
 var errTooLarge = errors.New("too large to be solved at once")
 
 func (s *system) checkIterative() error {
-	if s.count != s.points*s.slices {
-		return fmt.Errorf("%w: %d rows for %d unknowns want least squares by a factored matrix", errTooLarge, s.count, s.points*s.slices)
+	if !s.square() {
+		return fmt.Errorf("%w: %d rows for %d values want least squares by a factored matrix", errTooLarge, s.count, s.values())
+	}
+	if s.owner = s.owners(); s.owner == nil {
+		return fmt.Errorf("%w: no unknown has one row at each of its points", errTooLarge)
 	}
 	return nil
+}
+
+// owners gives every set of rows a field whose terms it has, so that each value has one row;
+// nil if there is no such choice. Fields come first whose derivative in time the set has,
+// then those of which it has the most terms.
+func (s *system) owners() []int {
+	sets := s.sys.Sets
+	owner, taken := make([]int, len(sets)), make([]bool, s.values())
+	size := s.slices * s.points
+	var choose func(k int) bool
+	choose = func(k int) bool {
+		if k == len(sets) {
+			return true
+		}
+		score := make([]int, s.fields)
+		for _, t := range sets[k].Terms {
+			score[s.sys.Terms[t].Of] += 1 + 1000*s.rates[t]
+		}
+		for range s.fields {
+			f := slices.Index(score, slices.Max(score))
+			if score[f] <= 0 {
+				return false
+			}
+			score[f] = 0
+			own := taken[f*size : (f+1)*size]
+			if slices.ContainsFunc(sets[k].Points, func(p int32) bool { return own[p] }) {
+				continue
+			}
+			mark := func(v bool) {
+				for _, p := range sets[k].Points {
+					own[p] = v
+				}
+			}
+			mark(true)
+			if owner[k] = f; choose(k + 1) {
+				return true
+			}
+			mark(false)
+		}
+		return false
+	}
+	if !choose(0) {
+		return nil
+	}
+	return owner
 }
 
 // denseRows applies an operator without stencils to unit fields.
@@ -179,8 +243,8 @@ func (s *system) eachEntry(term int, p int32, visit func(q int32, coef float64))
 	}
 }
 
-// square reports whether there are as many rows as unknowns.
-func (s *system) square() bool { return s.count == s.points*s.slices }
+// square reports whether there are as many rows as values.
+func (s *system) square() bool { return s.count == s.values() }
 
 // rowPositions gives every row the place of its own point, so that a square
 // matrix is near its diagonal.
@@ -188,7 +252,7 @@ func (s *system) rowPositions() []int {
 	keys, at := make([]int, 0, s.count), make([]int, s.count)
 	s.eachRow(func(set *pde.RowSet, i int) {
 		p := int(set.Points[i])
-		keys = append(keys, s.order[p%s.points]*s.slices+p/s.points)
+		keys = append(keys, s.column(0, int32(p%s.points))+p/s.points)
 	})
 	for place, row := range sortedBy(keys) {
 		at[row] = place
@@ -204,7 +268,8 @@ func (s *system) bandwidths() {
 		own := set.Points[i] % int32(s.points)
 		for _, t := range set.Terms {
 			s.eachEntry(t, own, func(q int32, _ float64) {
-				lo, hi = min(lo, s.order[q]*s.slices), max(hi, s.order[q]*s.slices+s.slices-1)
+				at := s.column(s.sys.Terms[t].Of, q)
+				lo, hi = min(lo, at), max(hi, at+s.slices-1)
 			})
 		}
 		if lo <= hi {
@@ -232,8 +297,8 @@ type state struct {
 	lists    [orders][]grid.Rows[float64] // per order and set: z of the terms of the order
 
 	rate  [orders][]float64 // (slices·slices) weights of the slices; nil: none
-	known [orders][]float64 // the part that is known (slices·points); nil: none
-	w     [orders][]float64 // the field terms act on
+	known [orders][]float64 // the part that is known (fields, slices, points); nil: none
+	w     [orders][]float64 // the fields terms act on
 
 	lu        *band
 	at        []int // place of every row in the matrix
@@ -242,7 +307,7 @@ type state struct {
 
 // newState prepares a solve for the inputs of a sample.
 func (s *system) newState(sample []float64) *state {
-	st := &state{system: s, gatherer: s.sys.NewGatherer(nil), res: make([]float64, s.count), step: make([]float64, s.points*s.slices), out: make([][][]float64, len(s.sys.Sets))}
+	st := &state{system: s, gatherer: s.sys.NewGatherer(nil), res: make([]float64, s.count), step: make([]float64, s.values()), out: make([][][]float64, len(s.sys.Sets))}
 	for _, set := range s.sys.Sets {
 		rows := s.sys.NewPointRows(set, set.Points)
 		rows.Prepare()
@@ -278,8 +343,8 @@ func (st *state) setTimes(times []float64) {
 	}
 }
 
-// fields sets w to the fields that terms act on; linear leaves out what is known.
-func (st *state) fields(u []float64, linear bool) {
+// differentiate sets w to the fields that terms act on; linear leaves out what is known.
+func (st *state) differentiate(u []float64, linear bool) {
 	st.w[0] = u
 	for m := 1; m < len(st.w); m++ {
 		if st.rate[m] == nil {
@@ -292,10 +357,12 @@ func (st *state) fields(u []float64, linear bool) {
 		if clear(w); !linear && st.known[m] != nil {
 			copy(w, st.known[m])
 		}
-		for i := range st.slices {
-			for k := range st.slices {
-				if c := st.rate[m][i*st.slices+k]; c != 0 {
-					kernel.Axpy64(w[i*st.points:(i+1)*st.points], c, u[k*st.points:(k+1)*st.points])
+		for f := range st.fields {
+			for i := range st.slices {
+				for k := range st.slices {
+					if c := st.rate[m][i*st.slices+k]; c != 0 {
+						kernel.Axpy64(st.slice(w, f, i), c, st.slice(u, f, k))
+					}
 				}
 			}
 		}
@@ -313,7 +380,7 @@ func (st *state) gather() {
 
 // evaluate sets the rows and their derivatives at u and returns the sum of squares.
 func (st *state) evaluate(u []float64) float64 {
-	st.fields(u, false)
+	st.differentiate(u, false)
 	st.gather()
 	row := 0
 	for k, rows := range st.rows {
@@ -335,13 +402,14 @@ func (st *state) jacobian(set, i int, visit func(unknown int, v float64)) {
 		}
 		m := st.rates[t]
 		st.eachEntry(t, own, func(q int32, coef float64) {
+			at := st.column(st.sys.Terms[t].Of, q)
 			if m == 0 {
-				visit(st.order[q]*st.slices+slice, g*coef)
+				visit(at+slice, g*coef)
 				return
 			}
 			for k := range st.slices {
 				if c := st.rate[m][slice*st.slices+k]; c != 0 {
-					visit(st.order[q]*st.slices+k, g*coef*c)
+					visit(at+k, g*coef*c)
 				}
 			}
 		})
@@ -350,8 +418,7 @@ func (st *state) jacobian(set, i int, visit func(unknown int, v float64)) {
 
 // factor builds and factors the matrix of a Gauss-Newton step at the last evaluation.
 func (st *state) factor() bool {
-	n := st.points * st.slices
-	st.lu = newBand(n, st.lower, st.upper)
+	st.lu = newBand(st.values(), st.lower, st.upper)
 	row := 0
 	var at []int
 	var values []float64
@@ -380,8 +447,7 @@ func (st *state) solve() bool {
 	if !st.direct {
 		return st.gmres()
 	}
-	n := st.points * st.slices
-	x := make([]float64, n)
+	x := make([]float64, st.values())
 	row := 0
 	for k, set := range st.sys.Sets {
 		for i := range set.Points {
@@ -395,9 +461,12 @@ func (st *state) solve() bool {
 		}
 	}
 	st.lu.solve(x)
-	for p, place := range st.order {
-		for k := range st.slices {
-			st.step[k*st.points+p] = x[place*st.slices+k]
+	for p := range st.order {
+		for f := range st.fields {
+			at := st.column(f, int32(p))
+			for k := range st.slices {
+				st.slice(st.step, f, k)[p] = x[at+k]
+			}
 		}
 	}
 	return finite(st.step)
