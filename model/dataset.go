@@ -56,12 +56,16 @@ func DatasetPlan(s *Spec, p *pde.Problem, workers int) (data.Plan, error) {
 			inputs = append(inputs, data.InputRecord{Name: InputArray(p, in.Name), Axes: in.Axes})
 		}
 	}
+	var unknowns []string
+	if len(p.Unknowns) > 1 {
+		unknowns = p.UnknownNames()
+	}
 	split := func(name string, c SplitSpec, solve bool) data.Split {
 		var axes []data.AxisRecord
 		for _, a := range gridOf(name).Axes {
 			axes = append(axes, data.AxisRecord{Name: a.Name, Lo: a.Lo, Hi: a.Hi, Points: a.Points, Boundary: a.Boundary.String()})
 		}
-		return data.Split{Name: name, Count: c.Count, Seed: c.Seed, Solve: solve, Axes: axes, Inputs: inputs}
+		return data.Split{Name: name, Count: c.Count, Seed: c.Seed, Solve: solve, Axes: axes, Inputs: inputs, Unknowns: unknowns}
 	}
 	plan := data.Plan{
 		Problem: p.Name, ProblemHash: ProblemHash(p),
@@ -143,6 +147,9 @@ func ReferenceSolverWith(p *pde.Problem, g *grid.Grid, options map[string]any) (
 		fine, _ := discrete.Refinements(p, g)
 		return discrete.New(p, g, fine)
 	}
+	if len(p.Unknowns) > 1 {
+		return nil, fmt.Errorf("problem %s: reference: solver %s is of one unknown, and the problem has %d; solver: %s", p.Name, p.Reference.Solver, len(p.Unknowns), pde.DiscreteSolver)
+	}
 	if !p.OnlyInitial() {
 		return nil, fmt.Errorf("problem %s: reference: solver %s solves for initial conditions alone, and the problem has inputs besides; solver: %s", p.Name, p.Reference.Solver, pde.DiscreteSolver)
 	}
@@ -190,7 +197,7 @@ func ReferenceError(s *Spec, p *pde.Problem) (e float64, refined string, ok bool
 		return 0, "", false, err
 	}
 	u0 := make([]float64, p.SampleSize(g))
-	u, v := make([]float64, g.Size()), make([]float64, g.Size())
+	u, v := make([]float64, len(p.Unknowns)*g.Size()), make([]float64, len(p.Unknowns)*g.Size())
 	count := min(2, s.Data.Validation.Count)
 	for i := range count {
 		if err := draw(data.SampleRand(s.Data.Validation.Seed, i), u0); err != nil {
@@ -204,14 +211,7 @@ func ReferenceError(s *Spec, p *pde.Problem) (e float64, refined string, ok bool
 				return 0, "", false, fmt.Errorf("reference, validation sample %d: %w", i, err)
 			}
 		}
-		var difference, norm float64
-		for k := range u {
-			difference += (u[k] - v[k]) * (u[k] - v[k])
-			norm += u[k] * u[k]
-		}
-		if difference > 0 {
-			e += math.Sqrt(difference/norm) / float64(count)
-		}
+		e += grid.FieldsRelativeL2(v, u, len(p.Unknowns)) / float64(count)
 	}
 	return e, data.FormatShape(refine), true, nil
 }

@@ -118,7 +118,8 @@ func Thins(coarse, fine []grid.Axis) bool {
 }
 
 // Thin writes to dst, on the axes coarse, the values that src, on the axes fine,
-// has there. It panics if a length does not fit, or unless Thins.
+// has there, of one field or of several one after another. It panics if a length does not
+// fit, or unless Thins.
 func Thin(dst, src []float64, coarse, fine []grid.Axis) {
 	size, fineSize := 1, 1
 	first, step := make([]int, len(fine)), make([]int, len(fine))
@@ -129,9 +130,17 @@ func Thin(dst, src []float64, coarse, fine []grid.Axis) {
 		}
 		size, fineSize = size*coarse[a].Points, fineSize*fine[a].Points
 	}
-	if len(dst) != size || len(src) != fineSize {
+	fields := len(src) / fineSize
+	if len(dst) != fields*size || len(src) != fields*fineSize {
 		panic("model: Thin: a field does not fit its axes")
 	}
+	for f := range fields {
+		thin(dst[f*size:(f+1)*size], src[f*fineSize:(f+1)*fineSize], coarse, fine, first, step)
+	}
+}
+
+func thin(dst, src []float64, coarse, fine []grid.Axis, first, step []int) {
+	size := len(dst)
 	last := len(fine) - 1
 	width := coarse[last].Points
 	for row := range size / width {

@@ -17,10 +17,18 @@ import (
 
 // The arrays of a file of solutions.
 const (
-	GivenSolution = "solution" // (sample, t, x[, y])
-	GivenInitial  = "initial"  // (sample, x[, y]); default: the solutions at the first point of the first axis. Other inputs have their own names
+	GivenSolution = "solution" // (sample, t, x[, y]); of several unknowns each has its own name
+	GivenInitial  = "initial"  // (sample, x[, y]); default: the solutions at the first point of the first axis. Other inputs, and several initial conditions, have their own names
 	GivenTrain    = "train"    // (sample, x[, y]): initial conditions to train with
 )
+
+// SolutionArrays are the names of the solutions in files of samples, one for each unknown.
+func SolutionArrays(p *pde.Problem) []string {
+	if len(p.Unknowns) == 1 {
+		return []string{GivenSolution}
+	}
+	return p.UnknownNames()
+}
 
 // givenSolutions takes validation and test samples of a plan from the problem's file:
 // the last ones for test, those before them for validation. Initial conditions to
@@ -62,12 +70,20 @@ func givenSolutions(plan *data.Plan, s *Spec, p *pde.Problem, g *grid.Grid, grid
 		}
 		return a.Float64(), a.Shape[0], nil
 	}
-	solution, count, err := samples(GivenSolution, shape)
-	if err != nil {
-		return err
-	}
-	if solution == nil {
-		return fail("it has no array %q of shape (sample, %s)", GivenSolution, data.FormatShape(shape))
+	var solutions [][]float64 // per unknown
+	count := 0
+	for i, name := range SolutionArrays(p) {
+		solution, n, err := samples(name, shape)
+		if err != nil {
+			return err
+		}
+		if solution == nil {
+			return fail("it has no array %q of shape (sample, %s)", name, data.FormatShape(shape))
+		}
+		if i > 0 && n != count {
+			return fail("%d solutions in array %s, %d in that before it", n, name, count)
+		}
+		solutions, count = append(solutions, solution), n
 	}
 	size, width := g.Size(), g.Size()/g.Axes[0].Points
 	inputs := p.PlaceInputs(g)
@@ -78,7 +94,7 @@ func givenSolutions(plan *data.Plan, s *Spec, p *pde.Problem, g *grid.Grid, grid
 		if err != nil {
 			return err
 		}
-		if values == nil && name != GivenInitial {
+		if values == nil && i >= p.Initials() {
 			return fail("it has no array %q of shape %s, the input of each solution", name, data.FormatShape(append([]int{count}, in.Shape()...)))
 		}
 		if values != nil && n != count {
@@ -105,8 +121,12 @@ func givenSolutions(plan *data.Plan, s *Spec, p *pde.Problem, g *grid.Grid, grid
 		for k, in := range inputs {
 			if own[k] != nil {
 				copy(in.Of(dst), own[k][i*in.Size:(i+1)*in.Size])
-			} else {
-				copy(in.Of(dst), solution[i*size:i*size+width])
+				continue
+			}
+			for c, u := range p.Unknowns {
+				if u.Initial == k {
+					copy(in.Of(dst), solutions[c][i*size:i*size+width])
+				}
 			}
 		}
 	}
@@ -141,7 +161,9 @@ func givenSolutions(plan *data.Plan, s *Spec, p *pde.Problem, g *grid.Grid, grid
 		}
 		i += rest
 		start(u0, i)
-		copy(u, solution[i*size:(i+1)*size])
+		for c, solution := range solutions {
+			copy(u[c*size:(c+1)*size], solution[i*size:(i+1)*size])
+		}
 		return true, CheckInitial(p, p.InitialOf(u0, g))
 	}
 	return nil

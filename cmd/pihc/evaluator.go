@@ -187,7 +187,7 @@ func loadSamples(set *data.Dataset, name string, p *pde.Problem, g *grid.Grid, m
 		return s, err
 	}
 	if split.Solve {
-		field := make([]float64, g.Size())
+		field := make([]float64, len(p.Unknowns)*g.Size())
 		s.Truth = func(i int) ([]float64, error) {
 			a, err := set.SolutionsRange(name, i, 1)
 			if err != nil {
@@ -206,7 +206,7 @@ func solveOn(p *pde.Problem, g *grid.Grid, initial [][]float64) (func(i int) ([]
 	if err != nil {
 		return nil, err
 	}
-	field := make([]float64, g.Size())
+	field := make([]float64, len(p.Unknowns)*g.Size())
 	at := -1
 	return func(i int) ([]float64, error) {
 		if i != at {

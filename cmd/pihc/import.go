@@ -19,7 +19,7 @@ import (
 
 type importOptions struct {
 	out, solution, initial, train string
-	inputs                        []string
+	inputs, unknowns              []string
 	samples                       int
 }
 
@@ -32,12 +32,14 @@ func newImport(a *app) *cobra.Command {
 file names as the source of its solutions: reference: {file: solutions.npz}.
 
 From an NPZ file it takes the arrays named by --solution, --initial, --train and
---inputs, and all others of one dimension as coordinates. From an HDF5 file, read by the program
+--inputs, or by --unknowns where there are several, and all others of one dimension as
+coordinates. From an HDF5 file, read by the program
 h5dump, it takes either layout of PDEBench: a group for each sample with "data"
-(t, x[, y], 1) and "grid/t", "grid/x", or one dataset "tensor" (sample, t, x) with
+(t, x[, y], unknowns) and "grid/t", "grid/x", or one dataset "tensor" (sample, t, x) with
 "t-coordinate" and "x-coordinate". Data that are compressed by LZF need its plugin.`,
 		Example: `  pihc import 1D_diff-sorp_NA_NA.h5 --out solutions.npz --samples 100
-  pihc import mine.npz --solution u --out solutions.npz`,
+  pihc import mine.npz --solution u --out solutions.npz
+  pihc import 2D_diff-react_NA_NA.h5 --unknowns u,v --out solutions.npz --samples 100`,
 		Args: positional("FILE", 1, 1),
 		RunE: func(c *cobra.Command, args []string) error { return a.importSolutions(c.Context(), args[0], o) },
 	}
@@ -47,6 +49,7 @@ h5dump, it takes either layout of PDEBench: a group for each sample with "data"
 	flags.StringVar(&o.initial, "initial", "", "array of an NPZ file with their initial conditions (default the solutions at the first point)")
 	flags.StringVar(&o.train, "train", "", "array of an NPZ file with initial conditions to train with")
 	flags.StringSliceVar(&o.inputs, "inputs", nil, "arrays of an NPZ file with the PDE file's inputs, which have its names")
+	flags.StringSliceVar(&o.unknowns, "unknowns", nil, "instead of --solution, the names of several unknowns: arrays of an NPZ file, the last dimension of an HDF5 file")
 	flags.IntVar(&o.samples, "samples", 0, "number of samples to take, from the first on (default all)")
 	return c
 }
@@ -104,7 +107,10 @@ func importNPZ(file string, o *importOptions) ([]data.Named, error) {
 	}
 	var arrays []data.Named
 	takes := []struct{ from, to string }{{o.solution, model.GivenSolution}, {o.initial, model.GivenInitial}, {o.train, model.GivenTrain}}
-	for _, name := range o.inputs {
+	if len(o.unknowns) > 0 {
+		takes[0].from = ""
+	}
+	for _, name := range slices.Concat(o.unknowns, o.inputs) {
 		takes = append(takes, struct{ from, to string }{name, name})
 	}
 	for _, take := range takes {
@@ -145,7 +151,7 @@ func importHDF5(ctx context.Context, file string, o *importOptions) ([]data.Name
 	}
 	defer f.close()
 	if _, ok := f.datasets["/tensor"]; ok {
-		return f.tensor(ctx, o.samples)
+		return f.tensor(ctx, o)
 	}
 	var samples []string
 	for _, name := range f.names {
@@ -163,13 +169,16 @@ func importHDF5(ctx context.Context, file string, o *importOptions) ([]data.Name
 		if err != nil {
 			return nil, err
 		}
-		one := withoutChannel(x.Shape)
+		one := x.Shape
 		if shape != nil && data.FormatShape(one) != data.FormatShape(shape) {
 			return nil, fmt.Errorf("%s: dataset %s has shape %s, the first one %s", file, name, data.FormatShape(one), data.FormatShape(shape))
 		}
 		shape, values = one, append(values, x.Float64()...)
 	}
-	arrays := []data.Named{{Name: model.GivenSolution, Array: data.NewArray(append([]int{len(samples)}, shape...), values)}}
+	arrays, err := o.channels(file, data.NewArray(append([]int{len(samples)}, shape...), values))
+	if err != nil {
+		return nil, err
+	}
 	group := path.Dir(samples[0])
 	for _, axis := range []string{"t", "x", "y"} {
 		name := group + "/grid/" + axis
@@ -187,13 +196,16 @@ func importHDF5(ctx context.Context, file string, o *importOptions) ([]data.Name
 
 // tensor reads the layout with one dataset for all samples. Its time coordinates are
 // those of the ends of steps, one more than there are times.
-func (f *hdf5File) tensor(ctx context.Context, samples int) ([]data.Named, error) {
+func (f *hdf5File) tensor(ctx context.Context, o *importOptions) ([]data.Named, error) {
 	x, err := f.read(ctx, "/tensor")
 	if err != nil {
 		return nil, err
 	}
-	x = firstSamples(data.NewArray(withoutChannel(x.Shape), x.Float64()), samples)
-	arrays := []data.Named{{Name: model.GivenSolution, Array: x}}
+	arrays, err := o.channels(f.path, firstSamples(x, o.samples))
+	if err != nil {
+		return nil, err
+	}
+	x = arrays[0].Array
 	for i, axis := range []string{"t", "x", "y"} {
 		name := "/" + axis + "-coordinate"
 		if _, ok := f.datasets[name]; !ok || i+1 >= len(x.Shape) {
@@ -208,10 +220,28 @@ func (f *hdf5File) tensor(ctx context.Context, samples int) ([]data.Named, error
 	return arrays, nil
 }
 
-// withoutChannel drops a last dimension of one value.
-func withoutChannel(shape []int) []int {
-	if n := len(shape); n > 2 && shape[n-1] == 1 {
-		return shape[:n-1]
+// channels makes arrays of the solutions (sample, t, x[, y], unknown) of a file: one for each
+// name of --unknowns, or, without them, the only one, for which the last dimension is 1 or
+// missing.
+func (o *importOptions) channels(file string, x *data.Array) ([]data.Named, error) {
+	last := len(x.Shape) - 1
+	if len(o.unknowns) == 0 {
+		if last > 2 && x.Shape[last] == 1 {
+			x = data.NewArray(x.Shape[:last], x.Float64())
+		}
+		return []data.Named{{Name: model.GivenSolution, Array: x}}, nil
 	}
-	return shape
+	if last < 3 || x.Shape[last] != len(o.unknowns) {
+		return nil, fmt.Errorf("%s: solutions of shape %s; --unknowns names %d values of the last dimension", file, data.FormatShape(x.Shape), len(o.unknowns))
+	}
+	var arrays []data.Named
+	all := x.Float64()
+	for c, name := range o.unknowns {
+		own := make([]float64, 0, len(all)/len(o.unknowns))
+		for i := c; i < len(all); i += len(o.unknowns) {
+			own = append(own, all[i])
+		}
+		arrays = append(arrays, data.Named{Name: name, Array: data.NewArray(x.Shape[:last], own)})
+	}
+	return arrays, nil
 }

@@ -35,14 +35,14 @@ an array (x) or (sample, x), or with two axes of space (x, y) or (sample, x, y),
 with one value for each point of the grid: the run's, or that of --grid. float32,
 float64, int32 and int64 are read, from NPY or from an NPZ that holds one array.
 
-FILE.npz receives the fields under the unknown's name, as (sample, t, x) or
+FILE.npz receives the fields under the unknowns' names, as (sample, t, x) or
 (sample, t, x, y), and the coordinates under the names of the axes, all float64.
 With --passes auto (see ` + "`pihc help eval`" + `) it also has, per sample, passes and
 residual: the root of the loss over that of the initial condition at all times.
 
-Where the PDE file has inputs, FILE is an NPZ file with one array for each, under
+Where the PDE file has inputs or several unknowns, FILE is an NPZ file with one array for each, under
 its name: a field (sample, x[, y]) or a number (sample), and, unless the problem has
-time: none, "initial". The files of a dataset have these arrays.
+time: none, "initial"; of several unknowns u and v, "u0" and "v0". The files of a dataset have these arrays.
 
 The rows each expert samples are drawn anew for every sample, by its position in
 the file, so that one initial condition at two positions gives two fields that
@@ -91,14 +91,20 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 	if err != nil {
 		return err
 	}
-	most := maxInitial * max(spec.Network.InitialScale, math.Abs(p.Inputs[0].Sampler.Low), math.Abs(p.Inputs[0].Sampler.High))
+	most := maxInitial * spec.Network.InitialScale
+	for _, in := range p.Inputs[:max(1, p.Initials())] {
+		most = max(most, maxInitial*math.Abs(in.Sampler.Low), maxInitial*math.Abs(in.Sampler.High))
+	}
 	for i, sample := range initial {
 		u0 := p.InitialOf(sample, g)
 		if u0 == nil {
 			break
 		}
 		if o.removeMean {
-			subtractMean(u0)
+			for i := range p.Initials() {
+				n := len(u0) / p.Initials()
+				subtractMean(u0[i*n : (i+1)*n])
+			}
 		}
 		if low, high := slices.Min(u0), slices.Max(u0); max(-low, high) > most {
 			return withHint(fmt.Errorf("%s, sample %d: values range from %.3g to %.3g", o.initial, i, low, high),
@@ -132,7 +138,10 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 	bar := a.newMeter("predict", len(initial))
 	defer bar.close()
 	ctx := c.Context()
-	fields := make([]float64, 0, len(initial)*g.Size())
+	fields := make([][]float64, len(p.Unknowns))
+	for c := range fields {
+		fields[c] = make([]float64, 0, len(initial)*g.Size())
+	}
 	early := 0
 	var passes, residuals []float64
 	err = e.predict(model.Batch{Initial: initial, Seeds: evaluationSeeds(len(initial))}, func(i int, x *model.Prediction) error {
@@ -142,7 +151,9 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 					"its values range from %g to %g; training saw initial conditions as the PDE file's `initial` draws them", slices.Min(initial[i]), slices.Max(initial[i]))
 			}
 		}
-		fields = append(fields, x.Field...)
+		for c := range fields {
+			fields[c] = append(fields[c], x.Field[c*g.Size():(c+1)*g.Size()]...)
+		}
 		passes, residuals = append(passes, float64(x.Passes)), append(residuals, x.Residual)
 		for _, expert := range x.Experts {
 			if expert.Status.Early() {
@@ -160,7 +171,10 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 		fmt.Fprintf(a.Err, "pihc: predict: warning: %d of %d solves ended before they converged; their fields may be poor\n",
 			early, len(initial)*e.info().Experts)
 	}
-	arrays := []data.Named{{Name: p.Unknowns[0].Name, Array: data.NewArray(append([]int{len(initial)}, g.Shape()...), fields)}}
+	var arrays []data.Named
+	for c, u := range p.Unknowns {
+		arrays = append(arrays, data.Named{Name: u.Name, Array: data.NewArray(append([]int{len(initial)}, g.Shape()...), fields[c])})
+	}
 	for _, axis := range g.Axes {
 		arrays = append(arrays, data.Named{Name: axis.Name, Array: data.NewArray([]int{axis.Points}, coordinates(axis))})
 	}
@@ -185,7 +199,7 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 	if err := data.WriteNPZ(o.out, arrays); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(a.Out, "%s: %s of shape %s%s\n", o.out, p.Unknowns[0].Name, data.FormatShape(arrays[0].Array.Shape), edited)
+	_, err = fmt.Fprintf(a.Out, "%s: %s of shape %s%s\n", o.out, strings.Join(p.UnknownNames(), ", "), data.FormatShape(arrays[0].Array.Shape), edited)
 	return err
 }
 
