@@ -81,9 +81,6 @@ func prepare[T kernel.Float](s *model.Spec, p *pde.Problem, o model.EngineOption
 	if len(p.Unknowns) > 1 {
 		return nil, fmt.Errorf("problem %s has %d unknowns: engine xla has problems of one; use engine cpu", p.Name, len(p.Unknowns))
 	}
-	if !p.OnlyInitial() {
-		return nil, errInputs
-	}
 	if s.Loss.Data != 0 {
 		return nil, errors.New("loss.data: engine xla has no loss against solutions; use engine cpu")
 	}
@@ -316,12 +313,22 @@ func (e *engine[T]) one(s sampleRun, pass int, training bool, field *pjrt.Buffer
 	if pass > 1 {
 		numbers[numberLater] = 1
 	}
-	u0 := s.batch.Initial[s.i]
-	if len(u0) != e.info.InitialSize() {
-		panic("xla: initial condition of the wrong length")
+	given := s.batch.Initial[s.i]
+	if len(given) != e.info.InitialSize() {
+		panic("xla: inputs of the wrong length")
 	}
 	args = append(args, s.params)
-	add(pjrt.Upload(e.client, u0, len(u0)))
+	add(pjrt.Upload(e.client, given, len(given)))
+	if !e.info.Problem.OnlyInitial() {
+		units := make([]float64, len(given))
+		for i := range e.system.Inputs {
+			in := &e.system.Inputs[i]
+			for j, v := range in.Of(given) {
+				units[in.Offset+j] = in.Sampler.Unit(v)
+			}
+		}
+		add(pjrt.Upload(e.client, units, len(units)))
+	}
 	switch {
 	case !e.memory:
 	case field != nil:

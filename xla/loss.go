@@ -9,7 +9,7 @@ import (
 type loss struct {
 	*terms
 	spec     model.LossSpec
-	u0       value
+	inputs   value // of the sample
 	crossing value // residual rows that cross a border (m); nothing where all count alike
 }
 
@@ -61,7 +61,7 @@ func (l *loss) evaluate(u, factor value) evaluated {
 			}
 			r.z, constants = append(r.z, z), append(constants, value{})
 		}
-		r.out = l.terms.evaluate(set, r.z, constants, l.extras(set, r.points, l.u0))
+		r.out = l.terms.evaluate(set, r.z, constants, l.extras(set, r.points, l.inputs))
 		r.r = r.out[0]
 		plain := l.sum(l.mul(r.r, r.r), 0)
 		sum := plain

@@ -59,8 +59,9 @@ const (
 )
 
 // program is a program's text, with the tables that it reads and the order of its
-// arguments: parameters, initial condition, field to correct (with memory), points of
-// the residual rows (drawn ones), numbers, gradient to add to (training).
+// arguments: parameters, inputs of the sample, those as the network sees them (where
+// there are others than an initial condition), field to correct (with memory), points
+// of the residual rows (drawn ones), numbers, gradient to add to (training).
 type program struct {
 	*builder
 	text string
@@ -87,19 +88,20 @@ type sample struct {
 	loss       *loss
 	outputs    []value
 
-	u0, tiled, previous value // (W), (P, 1), (P, 1)
-	scalars             value
-	owners              []value // per expert (P): its points
-	amplitude           value   // of the basis, a scalar of the network's precision; nothing: 1
-	basis               value   // (P, N): μ Π b
-	offset              value   // (P, 1): g_0; nothing where the ansatz has none
-	multiplier          value   // (P); nothing: 1
-	sets                []rowSet
-	points              []value // per set (K, m): points of the rows, beyond the grid for padding
+	given, units    value // (InitialSize): the inputs; those as the network sees them
+	start, previous value // (P, 1): the initial condition at all times, or zero; the field to correct
+	scalars         value
+	owners          []value // per expert (P): its points
+	amplitude       value   // of the basis, a scalar of the network's precision; nothing: 1
+	basis           value   // (P, N): μ Π b
+	offset          value   // (P, 1): g_0; nothing where the ansatz has none
+	multiplier      value   // (P); nothing: 1
+	sets            []rowSet
+	points          []value // per set (K, m): points of the rows, beyond the grid for padding
 }
 
 func (s *sample) size() int  { return s.system.Grid.Size() }
-func (s *sample) width() int { return s.system.InitialSize() }
+func (s *sample) width() int { return s.system.SliceSize() }
 
 func (s *sample) number(i int) value { return s.at(s.scalars, 0, i) }
 
@@ -112,10 +114,13 @@ func drawn(c *constraint.Constraint) bool { return !c.Options.Fixed && c.Options
 func (s *sample) build() error {
 	size, k := s.size(), len(s.constraint.Windows)
 	params := s.input(s.dtype, s.config.Size())
-	s.u0 = s.input(f64, s.width())
-	var given, drawnPoints, before value
+	s.given = s.input(f64, s.system.InitialSize())
+	if !s.system.Problem.OnlyInitial() {
+		s.units = s.input(f64, s.system.InitialSize())
+	}
+	var field, drawnPoints, before value
 	if s.memory {
-		given = s.input(f64, size)
+		field = s.input(f64, size)
 	}
 	if drawn(s.constraint) {
 		drawnPoints = s.input(i32, k, s.constraint.Options.Points)
@@ -125,18 +130,21 @@ func (s *sample) build() error {
 		before = s.input(s.dtype, s.config.Size())
 	}
 	s.terms = newTerms(s.builder, s.system)
-	s.loss = &loss{terms: s.terms, spec: s.spec.Loss, u0: s.u0}
+	s.loss = &loss{terms: s.terms, spec: s.spec.Loss, inputs: s.given}
 	if s.crossing != nil {
 		s.loss.crossing = s.than("NE", s.integers(integers(s.crossing), len(s.crossing)), 0)
 	}
-	s.tiled = s.reshape(s.spread(s.u0, []int{size / s.width(), s.width()}, 1), size, 1)
-	s.previous = s.tiled
+	s.start = s.full(0, f64, size, 1)
+	if initial := s.system.Problem.Unknowns[0].Initial; initial >= 0 {
+		s.start = s.field(s.given, initial)
+	}
+	s.previous = s.start
 	if s.memory {
-		s.previous = s.where(s.spread(s.than("NE", s.number(numberGiven), 0), []int{size, 1}), s.reshape(given, size, 1), s.tiled)
+		s.previous = s.where(s.spread(s.than("NE", s.number(numberGiven), 0), []int{size, 1}), s.reshape(field, size, 1), s.start)
 	}
 	base := s.scalar(1, f64)
 	if s.spec.Loss.Relative {
-		v := s.loss.evaluate(s.tiled, value{}).loss
+		v := s.loss.evaluate(s.start, value{}).loss
 		base = s.where(s.than("GT", v, 0), v, base)
 	}
 	net := newNetwork(s.builder, s.config, s.system.Grid.Shape(), s.dtype, params)
@@ -159,7 +167,7 @@ func (s *sample) build() error {
 		omega = r.w
 	}
 	own := s.dot("pn,kn->pk", s.basis, omega)
-	field := s.at(own, 1, 0)
+	field = s.at(own, 1, 0)
 	for i := 1; i < k; i++ {
 		field = s.where(s.owners[i], s.at(own, 1, i), field)
 	}
@@ -217,19 +225,33 @@ func (s *sample) along(axis int, x []float64, t dtype) value {
 	return s.reshape(s.spread(v, s.system.Grid.Shape(), axis), s.size(), 1)
 }
 
-// networkInput is what the network sees (P, inputs): coordinates, the initial condition,
-// features, of which it also sets the amplitude of the basis.
+// field is input i of those of a sample (InitialSize) at every point: (P, 1).
+func (s *sample) field(inputs value, i int) value {
+	if slice, ok := s.terms.sliceOf(inputs, i); ok {
+		return s.reshape(s.spread(slice, []int{s.size() / s.width(), s.width()}, 1), s.size(), 1)
+	}
+	return s.reshape(s.terms.inputAt(inputs, i, s.iota(i32, s.size()), 0, 0), s.size(), 1)
+}
+
+// networkInput is what the network sees (P, inputs): coordinates, as fractions of the
+// problem's axes, the inputs of the problem, features, of which it also sets the
+// amplitude of the basis.
 func (s *sample) networkInput() value {
 	var all []value
 	for _, a := range s.inputs.Axes {
-		axis := s.system.Grid.Axes[a]
-		x := axis.Coordinates()
+		x, whole := s.system.Grid.Axes[a].Coordinates(), s.system.Problem.Axes[a]
 		for i := range x {
-			x[i] = (x[i] - axis.Lo) / (axis.Hi - axis.Lo)
+			x[i] = (x[i] - whole.Lo) / (whole.Hi - whole.Lo)
 		}
 		all = append(all, s.along(a, x, s.dtype))
 	}
-	all = append(all, s.times(s.convert(s.tiled, s.dtype), 1/s.spec.Network.InitialScale))
+	for i := range s.system.Inputs {
+		if i == s.system.Problem.Unknowns[0].Initial {
+			all = append(all, s.times(s.convert(s.start, s.dtype), 1/s.spec.Network.InitialScale))
+		} else {
+			all = append(all, s.convert(s.field(s.units, i), s.dtype))
+		}
+	}
 	if len(s.inputs.Features) > 0 {
 		all = append(all, s.features()...)
 	}
@@ -300,7 +322,7 @@ func (s *sample) ansatz(out value) error {
 	if !s.system.Problem.HasOffset() {
 		return nil
 	}
-	names := append(s.system.Problem.AxisNames(), s.system.Problem.Unknowns[0].InitialName())
+	names := append(s.system.Problem.AxisNames(), s.system.Problem.InputNames()...)
 	offset, err := pde.Compile([]*pde.Expr{a.Offset}, names)
 	if err != nil {
 		return fmt.Errorf("ansatz offset: %w", err)
@@ -309,7 +331,10 @@ func (s *sample) ansatz(out value) error {
 	for i, axis := range s.system.Grid.Axes {
 		in = append(in, s.along(i, axis.Coordinates(), f64))
 	}
-	s.offset = s.program(offset, append(in, s.tiled), 1)[0]
+	for i := range s.system.Inputs {
+		in = append(in, s.field(s.given, i))
+	}
+	s.offset = s.program(offset, in, 1)[0]
 	if s.memory {
 		s.offset = s.where(s.spread(s.than("NE", s.number(numberLater), 0), []int{size, 1}), s.previous, s.offset)
 	}
@@ -401,7 +426,7 @@ func (s *sample) gatherRows(drawnPoints value) {
 			}
 			r.constants = append(r.constants, constant)
 		}
-		for _, x := range s.terms.extras(set, flat, s.u0) {
+		for _, x := range s.terms.extras(set, flat, s.given) {
 			r.extras = append(r.extras, s.reshape(x, k, m))
 		}
 		s.sets, s.points = append(s.sets, r), append(s.points, scattered)
@@ -492,6 +517,3 @@ func (s *sample) describe(solver *solver, r solution, adjoint value) value {
 
 // errNoFNO says that an engine evaluates one kind of network.
 var errNoFNO = errors.New("network.kind: engine xla runs Fourier neural operators (fno) alone")
-
-// errInputs says which problems an engine evaluates.
-var errInputs = errors.New("engine xla runs problems whose samples differ by their initial condition alone; one with inputs or time: none runs on engine cpu")

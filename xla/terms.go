@@ -19,7 +19,11 @@ type terms struct {
 	transposed []stencil
 	offsets    []value // per term: the affine part (P), nothing where there is none
 	symbols    []value
+	places     map[inputKey]value // (P): where an input's values are among a sample's
 }
+
+// inputKey is an input so many steps along an axis from a point.
+type inputKey struct{ input, along, shift int }
 
 // stencil holds, for every point, the points that its row reads and their
 // coefficients (P, E); rows that read fewer have coefficients 0.
@@ -27,7 +31,7 @@ type stencil struct{ index, coefficient value }
 
 func newTerms(b *builder, s *pde.System) *terms {
 	n := len(s.Terms)
-	return &terms{b, s, s.Grid.Size(), make([]stencil, n), make([]stencil, n), make([]value, n), make([]value, n)}
+	return &terms{b, s, s.Grid.Size(), make([]stencil, n), make([]stencil, n), make([]value, n), make([]value, n), map[inputKey]value{}}
 }
 
 // entry is one of a row.
@@ -184,12 +188,12 @@ func (t *terms) offset(term int, points value) (value, bool) {
 }
 
 // extras are the inputs of a set's rows that are no terms, at points (M): coordinates,
-// and the initial condition u0 (W).
-func (t *terms) extras(set *pde.RowSet, points, u0 value) []value {
+// and what a sample is given (InitialSize).
+func (t *terms) extras(set *pde.RowSet, points, given value) []value {
 	var all []value
 	for _, x := range set.Extras {
 		if x.Axis < 0 {
-			all = append(all, t.rows(u0, t.binary("remainder", points, t.full(float64(u0.size()), i32, points.shape...))))
+			all = append(all, t.inputAt(given, x.Input, points, x.Along, x.Shift))
 			continue
 		}
 		axis, stride := t.system.Grid.Axes[x.Axis], t.system.Grid.Strides()[x.Axis]
@@ -198,6 +202,39 @@ func (t *terms) extras(set *pde.RowSet, points, u0 value) []value {
 		all = append(all, t.rows(t.numbers(axis.Coordinates(), f64, axis.Points), i))
 	}
 	return all
+}
+
+// sliceOf is an input that extends along all axes but the first, time: (W).
+func (t *terms) sliceOf(given value, input int) (value, bool) {
+	in := &t.system.Inputs[input]
+	if t.system.Problem.Steady || in.Size != t.system.SliceSize() {
+		return value{}, false
+	}
+	return t.slice(given, 0, in.Offset, in.Offset+in.Size), true
+}
+
+// inputAt is an input of those of a sample (InitialSize) at points (M), or so many steps
+// from them along an axis.
+func (t *terms) inputAt(given value, input int, points value, along, shift int) value {
+	in := &t.system.Inputs[input]
+	if in.Size == 1 {
+		return t.spread(t.at(given, 0, in.Offset), points.shape)
+	}
+	if slice, ok := t.sliceOf(given, input); ok && shift == 0 {
+		return t.rows(slice, t.binary("remainder", points, t.full(float64(in.Size), i32, points.shape...)))
+	}
+	key := inputKey{input, along, shift}
+	if shift == 0 {
+		key.along = 0
+	}
+	if _, ok := t.places[key]; !ok {
+		at := make([]int32, t.points)
+		for p := range at {
+			at[p] = int32(in.At(int32(p), along, shift))
+		}
+		t.places[key] = t.integers(at, t.points)
+	}
+	return t.rows(given, t.rows(t.places[key], points))
 }
 
 // program writes a compiled program of expressions: its outputs at the inputs, all of
@@ -264,7 +301,7 @@ func (b *builder) step(s pde.Step, x []value, shape []int) value {
 }
 
 // evaluate returns the outputs of a set's program of second order, from its terms,
-// without their affine parts, at points (M), u0 and further constants of the terms.
+// without their affine parts, at points (M), extras and further constants of the terms.
 // What is not used the compiler leaves out.
 func (t *terms) evaluate(set *pde.RowSet, z []value, constants []value, extras []value) []value {
 	inputs := make([]value, 0, len(z)+len(extras))
