@@ -10,7 +10,7 @@ const alphaParts = 8
 // tilePoints is the number of grid points of one piece of b̄.
 const tilePoints = 1024
 
-// Backward computes b̄ = ∂L/∂b (N, P) from ū = ∂L/∂û (P) and overwrites bbar.
+// Backward computes b̄ = ∂L/∂b (N, C, P) from ū = ∂L/∂û (C, P) and overwrites bbar.
 // weights adds the gradient of weights.Value·Value + weights.Slope·Slope of the
 // last call of Jumps.
 //
@@ -29,10 +29,11 @@ func Backward[T kernel.Float](s *Sample, bbar []T, ubar []float64, weights Jumps
 		s.gatherer.Scatter(s.adjointFields, s.adjointLists)
 	}
 	s.projectTransposed()
-	size := len(s.field)
-	s.c.pool.Run((size+tilePoints-1)/tilePoints, func(worker, tile int) {
-		lo := tile * tilePoints
-		combineFields(s, s.workers[worker], bbar, lo, min(lo+tilePoints, size))
+	size := s.c.System.Grid.Size()
+	tiles := (size + tilePoints - 1) / tilePoints
+	s.c.pool.Run(tiles*len(s.c.System.Problem.Unknowns), func(worker, i int) {
+		unknown, lo := i/tiles, i%tiles*tilePoints
+		combineFields(s, s.workers[worker], bbar, unknown, unknown*size+lo, unknown*size+min(lo+tilePoints, size))
 	})
 }
 
@@ -51,14 +52,16 @@ func (s *Sample) restrict(ubar []float64) {
 
 // sumOmegaBar forms ω̄_k = Σ_{Ω_k} (μΠb)ᵀ α_k.
 func (s *Sample) sumOmegaBar() {
-	n, slices := s.c.N, s.c.System.Grid.Axes[0].Points
+	n, slices, unknowns := s.c.N, s.c.System.Grid.Axes[0].Points, len(s.c.System.Problem.Unknowns)
 	s.c.pool.Run(len(s.parts), func(worker, i int) {
 		e, part, sum := s.experts[i/alphaParts], i%alphaParts, s.parts[i]
 		clear(sum)
-		for slice := part * slices / alphaParts; slice < (part+1)*slices/alphaParts; slice++ {
-			s.segments(e.index, slice, func(lo, hi int) {
-				kernel.AccumulateTransposed(sum, n, hi-lo, s.store.basisRows(lo, hi, s.workers[worker].wide), e.alpha[lo:hi])
-			})
+		for unknown := range unknowns {
+			for slice := part * slices / alphaParts; slice < (part+1)*slices/alphaParts; slice++ {
+				s.segments(e.index, unknown*slices+slice, func(lo, hi int) {
+					kernel.AccumulateTransposed(sum, n, hi-lo, s.store.basisRows(lo, hi, s.workers[worker].wide), e.alpha[lo:hi])
+				})
+			}
 		}
 	})
 	for k, e := range s.experts {
@@ -72,16 +75,16 @@ func (s *Sample) sumOmegaBar() {
 // projectTransposed applies μ and then Πᵀ, where asked the removal of the mean over
 // each slice, to the scalar fields.
 func (s *Sample) projectTransposed() {
-	mu, remove, width := s.c.multiplier, s.c.System.Problem.Unknowns[0].Ansatz.RemoveMean, s.c.System.SliceSize()
-	if mu == nil && !remove {
-		return
-	}
+	mu, width := s.c.multiplier, s.c.System.SliceSize()
 	s.c.pool.Run(len(s.adjointFields), func(_, i int) {
 		f := s.adjointFields[i]
 		if mu != nil {
 			kernel.Mul64(f, f, mu)
 		}
-		for lo := 0; lo < len(f) && remove; lo += width {
+		for lo := 0; lo < len(f); lo += width {
+			if !s.c.removesMean(lo / width) {
+				continue
+			}
 			mean := 0.0
 			for _, v := range f[lo : lo+width] {
 				mean += v
@@ -91,9 +94,9 @@ func (s *Sample) projectTransposed() {
 	})
 }
 
-// combineFields writes b̄ at points [lo, hi).
-func combineFields[T kernel.Float](s *Sample, w *worker, bbar []T, lo, hi int) {
-	size := len(s.field)
+// combineFields writes b̄ at points [lo, hi) of fields (C, P), all of one unknown.
+func combineFields[T kernel.Float](s *Sample, w *worker, bbar []T, unknown, lo, hi int) {
+	size, column := len(s.field), s.c.column(unknown)
 	fields := w.fields[:0]
 	for _, e := range s.experts {
 		fields = append(fields, e.alpha[lo:hi])
@@ -101,12 +104,12 @@ func combineFields[T kernel.Float](s *Sample, w *worker, bbar []T, lo, hi int) {
 			fields = append(fields, e.beta[lo:hi])
 		}
 	}
-	for i := range s.c.N {
+	for i := range s.c.Functions {
 		coefficients := w.coefficients[:0]
 		for _, e := range s.experts {
-			coefficients = append(coefficients, e.omega[i])
+			coefficients = append(coefficients, e.omega[column+i])
 			if !s.c.Options.Fixed {
-				coefficients = append(coefficients, e.lambda[i])
+				coefficients = append(coefficients, e.lambda[column+i])
 			}
 		}
 		kernel.CombineFields(bbar[i*size+lo:i*size+hi], coefficients, fields)

@@ -67,14 +67,14 @@ func (c *Constraint) Expert(p int) int {
 	panic("constraint: point outside the grid")
 }
 
-// Crossing tells, for every residual row of the grid, whether its stencils
+// Crossing tells, for every row on the grid of each residual, whether its stencils
 // reach into the subdomain of another expert: there the residual of the
 // assembled field sees the jump between two experts. Spectral terms see it
 // everywhere, but the response to a jump falls off like 1/distance, and four fifths
 // of its square is at the two points beside the border: those rows count as
 // crossing.
-func (c *Constraint) Crossing() []bool {
-	g, set := c.System.Grid, c.System.Residuals()[0]
+func (c *Constraint) Crossing() [][]bool {
+	g := c.System.Grid
 	owner := make([]int, g.Size())
 	for k, w := range c.Windows {
 		for _, p := range w.Points(g) {
@@ -90,23 +90,27 @@ func (c *Constraint) Crossing() []bool {
 			beside[p], beside[p+b.Stride] = true, true
 		}
 	}
-	crossing := make([]bool, len(set.Points))
-	for _, t := range set.Terms {
-		stencil, sparse := c.System.Terms[t].Operator.(grid.Sparse)
-		for i, p := range set.Points {
-			if !sparse {
-				crossing[i] = crossing[i] || beside[p]
-				continue
+	var all [][]bool
+	for _, set := range c.System.Residuals() {
+		crossing := make([]bool, len(set.Points))
+		for _, t := range set.Terms {
+			stencil, sparse := c.System.Terms[t].Operator.(grid.Sparse)
+			for i, p := range set.Points {
+				if !sparse {
+					crossing[i] = crossing[i] || beside[p]
+					continue
+				}
+				stencil.Row(int(p), func(q int, _ float64) { crossing[i] = crossing[i] || owner[q] != owner[p] })
 			}
-			stencil.Row(int(p), func(q int, _ float64) { crossing[i] = crossing[i] || owner[q] != owner[p] })
 		}
+		all = append(all, crossing)
 	}
-	return crossing
+	return all
 }
 
 // Jumps describes how the predictions of neighbouring experts differ along
 // their borders: on the two points on either side of a border, d is what the
-// upper expert predicts less what the lower one does.
+// upper expert predicts of an unknown less what the lower one does.
 type Jumps struct {
 	Value float64 // mean of d²
 	Slope float64 // mean of (Δd/h)², h the step as a fraction of the axis's length
@@ -116,16 +120,16 @@ type Jumps struct {
 func (s *Sample) Jumps() Jumps {
 	s.c.pool.Run(len(s.c.borders), s.jumpsOf)
 	var j Jumps
-	pairs := 0
+	pairs, unknowns := 0, len(s.c.System.Problem.Unknowns)
 	for i, b := range s.c.borders {
 		d := s.jump[s.jumpStart[i]:]
-		for q := range b.Below {
+		for q := range unknowns * len(b.Below) {
 			j.Value += d[2*q] * d[2*q]
 			j.Value += d[2*q+1] * d[2*q+1]
 			slope := (d[2*q+1] - d[2*q]) / b.Step
 			j.Slope += slope * slope
 		}
-		pairs += len(b.Below)
+		pairs += unknowns * len(b.Below)
 	}
 	if pairs > 0 {
 		j.Value /= float64(2 * pairs)
@@ -134,40 +138,44 @@ func (s *Sample) Jumps() Jumps {
 	return j
 }
 
-// jumpsOf fills the differences on both sides of one border.
+// jumpsOf fills the differences on both sides of one border, unknown after unknown.
 func (s *Sample) jumpsOf(worker, i int) {
 	b := &s.c.borders[i]
 	lower, upper := s.experts[b.Lower].omega, s.experts[b.Upper].omega
 	d := s.jump[s.jumpStart[i]:]
-	for q, p := range b.Below {
-		for side := range 2 {
-			at := int(p) + side*int(b.Stride)
-			row := s.store.basisRows(at, at+1, s.workers[worker].wide)
-			d[2*q+side] = kernel.Dot(row, upper) - kernel.Dot(row, lower)
+	for unknown := range s.c.System.Problem.Unknowns {
+		for q, p := range b.Below {
+			for side := range 2 {
+				at := unknown*s.c.System.Grid.Size() + int(p) + side*int(b.Stride)
+				row := s.store.basisRows(at, at+1, s.workers[worker].wide)
+				d[2*q+side] = kernel.Dot(row, upper) - kernel.Dot(row, lower)
+			}
 		}
+		d = d[2*len(b.Below):]
 	}
 }
 
 // spreadJumps adds the gradient of the weighted jumps, d = b·(ω_u − ω_l), to α
 // and ω̄ of the two experts of each border.
 func (s *Sample) spreadJumps(weights Jumps) {
-	pairs := 0
+	pairs, unknowns := 0, len(s.c.System.Problem.Unknowns)
 	for _, b := range s.c.borders {
-		pairs += len(b.Below)
+		pairs += unknowns * len(b.Below)
 	}
 	value := weights.Value / float64(pairs)
 	for i, b := range s.c.borders {
 		lower, upper := s.experts[b.Lower], s.experts[b.Upper]
 		d := s.jump[s.jumpStart[i]:]
 		slope := 2 * weights.Slope / (float64(pairs) * b.Step * b.Step)
-		for q, p := range b.Below {
+		for q := range unknowns * len(b.Below) {
+			unknown, p := q/len(b.Below), b.Below[q%len(b.Below)]
 			change := slope * (d[2*q+1] - d[2*q])
 			for side := range 2 {
 				bar := value*d[2*q+side] - change
 				if side == 1 {
 					bar = value*d[2*q+side] + change
 				}
-				at := int(p) + side*int(b.Stride)
+				at := unknown*s.c.System.Grid.Size() + int(p) + side*int(b.Stride)
 				row := s.store.basisRows(at, at+1, s.workers[0].wide)
 				kernel.Axpy64(upper.omegaBar, bar, row)
 				kernel.Axpy64(lower.omegaBar, -bar, row)

@@ -4,16 +4,20 @@
 // the assembled field with respect to b through the implicit function theorem
 // (docs/constraint.md; paper, section 3).
 //
+// With C unknowns a basis function has C components of P values, unknown after unknown,
+// and so has a field: what is (P) for one is (C, P). The components of a function have one
+// weight, or with Options.Separate one each.
+//
 // Everything is float64 but the basis of a float32 network on a problem with spectral
 // terms, and its rows; sums over them are float64 too. A Constraint is the static part:
 // the problem on its grid, the router, the options. A Sample holds the memory of one
 // solve and its backward pass:
 //
 //	s := c.NewSample()
-//	constraint.Load(s, basis, initial)            basis (N, P) of the network, float32 or float64
+//	constraint.Load(s, basis, initial)            basis (N, C, P) of the network, float32 or float64
 //	s.Draw(seed)                                  the rows of every expert
 //	s.Solve()                                     ω_k of every expert
-//	u := s.Field()                                û (P), to evaluate a loss
+//	u := s.Field()                                û (C, P), to evaluate a loss
 //	j := s.Jumps()                                how experts differ along their borders
 //	constraint.Backward(s, bbar, ubar, weights)   ∂L/∂b from ∂L/∂û and the weights of the jumps
 //
@@ -62,29 +66,33 @@ type Options struct {
 	// Fixed skips the solve: every weight is Start. With one basis function and
 	// Start = 1 this is the network's own field (PI-SC).
 	Fixed bool
+	// Separate gives every component of a basis function a weight of its own: N·C
+	// unknown weights instead of N.
+	Separate bool
 	// Solver are the options of Levenberg-Marquardt.
 	Solver lm.Options
 	// Adjoint chooses the gradient: lm.AdjointExact, lm.AdjointGaussNewton or lm.AdjointPaper.
 	Adjoint lm.AdjointMode
 }
 
-// Constraint is a PDE constraint on a grid for N basis functions.
+// Constraint is a PDE constraint on a grid.
 type Constraint struct {
-	System  *pde.System
-	Options Options
-	Router  *Router
-	Windows []grid.Window
-	N       int
+	System    *pde.System
+	Options   Options
+	Router    *Router
+	Windows   []grid.Window
+	Functions int // of the basis
+	N         int // weights: Functions, or Separate one for every component
 
-	candidates [][]int32 // residual rows of each expert
-	elsewhere  [][]int32 // and of all others, where rows may be sampled there
+	candidates [][][]int32 // per residual and expert: its rows
+	elsewhere  [][][]int32 // and those of all others, where rows may be sampled there
 	borders    []Border
-	multiplier []float64  // nil when 1
+	multiplier []float64  // (C, P); nil when 1
 	combined   []combined // terms whose rows are kept with those of another
 	pool       *kernel.Pool
 }
 
-// New prepares a constraint. The router is made uniformly from
+// New prepares a constraint for n basis functions. The router is made uniformly from
 // Options.Experts; a non-nil router is used as it is (the one of training).
 func New(s *pde.System, n int, o Options, router *Router, pool *kernel.Pool) (*Constraint, error) {
 	for name := range o.Weights {
@@ -103,23 +111,29 @@ func New(s *pde.System, n int, o Options, router *Router, pool *kernel.Pool) (*C
 	if err != nil {
 		return nil, err
 	}
-	c := &Constraint{System: s, Options: o, Router: router, Windows: windows, N: n, pool: pool}
-	residual := s.Residuals()[0].Points
-	for k, w := range windows {
-		points := inWindow(s.Grid, w, residual)
-		if !o.Fixed && len(points) == 0 {
-			return nil, fmt.Errorf("experts: expert %d has no residual rows", k)
+	c := &Constraint{System: s, Options: o, Router: router, Windows: windows, Functions: n, N: n, pool: pool}
+	if o.Separate {
+		c.N *= len(s.Problem.Unknowns)
+	}
+	for _, set := range s.Residuals() {
+		var own, others [][]int32
+		for k, w := range windows {
+			points := inWindow(s.Grid, w, set.Points)
+			if !o.Fixed && len(points) == 0 {
+				return nil, fmt.Errorf("experts: expert %d has no residual rows", k)
+			}
+			if !o.Fixed && o.Points > len(points) {
+				return nil, fmt.Errorf("points: %d asked for, but the subdomain of expert %d holds %d residual rows on this grid; ask for at most that, or 0 for all", o.Points, k, len(points))
+			}
+			own = append(own, points)
+			if o.Overlap {
+				others = append(others, slices.DeleteFunc(slices.Clone(set.Points), func(p int32) bool {
+					_, inside := slices.BinarySearch(points, p)
+					return inside
+				}))
+			}
 		}
-		if !o.Fixed && o.Points > len(points) {
-			return nil, fmt.Errorf("points: %d asked for, but the subdomain of expert %d holds %d residual rows on this grid; ask for at most that, or 0 for all", o.Points, k, len(points))
-		}
-		c.candidates = append(c.candidates, points)
-		if o.Overlap {
-			c.elsewhere = append(c.elsewhere, slices.DeleteFunc(slices.Clone(residual), func(p int32) bool {
-				_, inside := slices.BinarySearch(points, p)
-				return inside
-			}))
-		}
+		c.candidates, c.elsewhere = append(c.candidates, own), append(c.elsewhere, others)
 	}
 	c.multiplier = s.Multiplier()
 	c.findBorders()
@@ -134,7 +148,7 @@ func (c *Constraint) Points(set *pde.RowSet, expert int) []int32 {
 	case set.Kind == pde.ResidualRows && c.Options.Points > 0:
 		return make([]int32, c.Options.Points)
 	case set.Kind == pde.ResidualRows:
-		return slices.Clone(c.candidates[expert])
+		return slices.Clone(c.candidates[slices.Index(c.System.Residuals(), set)][expert])
 	case c.Options.LocalConditions:
 		return inWindow(c.System.Grid, c.Windows[expert], set.Solved)
 	}
@@ -168,7 +182,7 @@ type combined struct {
 }
 
 // combineTerms looks for spectral terms that enter the rows of one set as a constant
-// times what a term with a stencil does, itself a constant: only the sum of the two
+// times what a term of the same unknown with a stencil does, itself a constant: only the sum of the two
 // matters, one matrix instead of two. (In w_t - nu·lap that is w_t's, with the factor
 // -nu.)
 func (c *Constraint) combineTerms() {
@@ -185,15 +199,17 @@ func (c *Constraint) combineTerms() {
 			v, ok = rows.Expr.Diff(terms[t].Name).Constant()
 			return v, ok && v != 0 && sets[t] == 1 && !rows.Weight.DependsOn(terms[t].Name)
 		}
-		with, divisor := -1, 0.0
-		for _, t := range c.System.Sets[i].Terms {
-			if v, ok := slope(t); ok && !terms[t].Spectral() && with < 0 {
-				with, divisor = t, v
+		for unknown := range problem.Unknowns {
+			with, divisor := -1, 0.0
+			for _, t := range c.System.Sets[i].Terms {
+				if v, ok := slope(t); ok && terms[t].Of == unknown && !terms[t].Spectral() && with < 0 {
+					with, divisor = t, v
+				}
 			}
-		}
-		for _, t := range c.System.Sets[i].Terms {
-			if v, ok := slope(t); ok && terms[t].Spectral() && with >= 0 {
-				c.combined = append(c.combined, combined{t, with, v / divisor})
+			for _, t := range c.System.Sets[i].Terms {
+				if v, ok := slope(t); ok && terms[t].Of == unknown && terms[t].Spectral() && with >= 0 {
+					c.combined = append(c.combined, combined{t, with, v / divisor})
+				}
 			}
 		}
 	}

@@ -25,7 +25,7 @@ func TestCrossing(t *testing.T) {
 		}
 		r := rowValues(sys, sys.Residuals()[0], u, make([]float64, sys.InitialSize()))
 		count := 0
-		for i, crossing := range c.Crossing() {
+		for i, crossing := range c.Crossing()[0] {
 			if crossing != (math.Abs(r[i]) > 1e-12) {
 				t.Errorf("experts %v: row at point %d: crossing %v, residual %g", experts, sys.Residuals()[0].Points[i], crossing, r[i])
 			}
@@ -57,7 +57,7 @@ func TestCrossingOfFlow(t *testing.T) {
 		r := rowValues(sys, sys.Residuals()[0], u, initial)
 		var near, all float64
 		index := make([]int, 3)
-		for i, crossing := range c.Crossing() {
+		for i, crossing := range c.Crossing()[0] {
 			p := int(sys.Residuals()[0].Points[i])
 			g.Unravel(p, index)
 			beside := false

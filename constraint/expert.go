@@ -68,7 +68,7 @@ func (c *Constraint) CoarseOptions() lm.Options {
 const coarseFTol = 1e-3
 
 func (s *Sample) newExpert(index int, blocks []*block) *expert {
-	n, size := s.c.N, s.c.System.Grid.Size()
+	n, size := s.c.N, s.c.System.FieldSize()
 	e := &expert{
 		index: index, blocks: blocks, solver: lm.NewSolver(n, s.c.Options.Solver),
 		omega: make([]float64, n), omegaBar: make([]float64, n), lambda: make([]float64, n),
@@ -84,33 +84,38 @@ func (s *Sample) newExpert(index int, blocks []*block) *expert {
 		}
 		e.s, e.q = append(e.s, b.NewValues()), append(e.q, b.NewValues())
 	}
-	if len(blocks) > 0 {
-		e.merged = make([]int32, len(e.residual().Points))
-		e.addCoarse(s.c)
+	for _, b := range e.residuals() {
+		e.merged = slices.Grow(e.merged, len(b.Points))[:max(len(e.merged), len(b.Points))]
 	}
+	e.addCoarse(s.c)
 	return e
 }
 
-// addCoarse chooses the first part of every chunk of the residual rows, if there are
-// enough, and all other rows: the problem whose solution starts the solve.
+// addCoarse chooses the first part of every chunk of the residual rows, of residuals that
+// have enough, and all other rows: the problem whose solution starts the solve.
 func (e *expert) addCoarse(c *Constraint) {
-	b := e.residual()
-	rows, times := CoarseRows(b.Set, len(b.Points))
-	if rows == nil {
-		return
-	}
+	var coarse []chunk
+	fewer := false
 	for _, ch := range e.curved {
-		if e.blocks[ch.block] == b {
-			ch.hi, ch.times = min(ch.lo+pde.BlockSize, ch.hi), times
+		if b := e.blocks[ch.block]; b.Set.Kind == pde.ResidualRows {
+			if rows, times := CoarseRows(b.Set, len(b.Points)); rows != nil {
+				ch.hi, ch.times, fewer = min(ch.lo+pde.BlockSize, ch.hi), times, true
+			}
 		}
-		e.coarse = append(e.coarse, ch)
+		coarse = append(coarse, ch)
 	}
-	e.starter = lm.NewSolver(c.N, c.CoarseOptions())
+	if fewer {
+		e.coarse, e.starter = coarse, lm.NewSolver(c.N, c.CoarseOptions())
+	}
 }
 
-// residual is the block of the residual rows.
-func (e *expert) residual() *block {
-	return e.blocks[slices.IndexFunc(e.blocks, func(b *block) bool { return b.Set.Kind == pde.ResidualRows })]
+// residuals are the blocks of the residual rows, the first.
+func (e *expert) residuals() []*block {
+	n := 0
+	for n < len(e.blocks) && e.blocks[n].Set.Kind == pde.ResidualRows {
+		n++
+	}
+	return e.blocks[:n]
 }
 
 // problem is the least squares of one expert, as package lm sees it, while one worker
@@ -232,10 +237,13 @@ func (s *Sample) outcome(e *expert) Outcome {
 	if len(e.blocks) == 0 {
 		return out
 	}
-	b, w := e.residual(), s.workers[0]
+	w, rows := s.workers[0], 0
 	w.sums.clear()
-	s.pass(&w.sums, w, b, wanted{}, e.omega, 0, len(b.Points))
-	out.ConstraintRMS = math.Sqrt(2 * w.sums.cost / float64(len(b.Points)))
+	for _, b := range e.residuals() {
+		s.pass(&w.sums, w, b, wanted{}, e.omega, 0, len(b.Points))
+		rows += len(b.Points)
+	}
+	out.ConstraintRMS = math.Sqrt(2 * w.sums.cost / float64(rows))
 	return out
 }
 

@@ -67,7 +67,7 @@ func TestConstraintRMS(t *testing.T) {
 				}
 			}
 			sum, all := 0.0, rowValues(sys, sys.Residuals()[0], field, initial)
-			for _, p := range s.experts[k].residual().Points {
+			for _, p := range s.experts[k].residuals()[0].Points {
 				i, _ := slices.BinarySearch(sys.Residuals()[0].Points, p)
 				sum += all[i] * all[i]
 			}

@@ -13,9 +13,10 @@ import (
 // A Floor tells what a discretisation can reach, with no network at all.
 type Floor struct {
 	// Residual is rms(F of the reference solution) / rms(u_t) over the residual
-	// rows, without row weights: what a perfect prediction would show.
+	// rows, without row weights: what a perfect prediction would show. Of several
+	// residuals it is Relative.
 	Residual float64
-	// Error is the relative L2 distance between the reference solution and the
+	// Error is the relative L2 distance (grid.RelativeL2Of) between the reference solution and the
 	// field that minimises all rows over all grid values.
 	Error      float64
 	Iterations int
@@ -29,7 +30,7 @@ var ErrFloor = errors.New("the full-grid minimiser did not converge")
 var ErrDense = errors.New("a spectral term has no stencil")
 
 // MeasureFloor minimises the rows of a problem over every grid value, starting
-// at the reference solution truth (P), by damped Gauss-Newton steps with a
+// at the reference solution truth (C, P), by damped Gauss-Newton steps with a
 // banded Cholesky factorisation. Its cost is P·b² multiplications a step, with b
 // the bandwidth (about twice the points of the shorter axis), so the grid should
 // be small. Weights and Mean of the options count; experts do not. With a term
@@ -41,8 +42,7 @@ func MeasureFloor(sys *pde.System, o Options, initial, truth []float64) (Floor, 
 	if err != nil {
 		return out, err
 	}
-	residual, rate := plain.RMS(truth, initial)
-	out.Residual = residual / rate
+	out.Residual = Relative(plain.RMS(truth, initial))
 	f, err := newFullGrid(sys, sys.NewGatherer(nil), o, initial)
 	if err != nil {
 		return out, err
@@ -65,7 +65,7 @@ func MeasureFloor(sys *pde.System, o Options, initial, truth []float64) (Floor, 
 				done := size <= 1e-16*norm || cost-next <= 1e-12*cost
 				copy(u, trial)
 				if done {
-					out.Error = grid.RelativeL2(u, truth)
+					out.Error = grid.RelativeL2Of(u, truth, len(sys.Problem.Unknowns))
 					return out, nil
 				}
 				cost = f.linearise(u, true)
@@ -81,18 +81,18 @@ func MeasureFloor(sys *pde.System, o Options, initial, truth []float64) (Floor, 
 			break
 		}
 	}
-	out.Error = grid.RelativeL2(u, truth)
+	out.Error = grid.RelativeL2Of(u, truth, len(sys.Problem.Unknowns))
 	return out, fmt.Errorf("%w in %d steps (relative L2 so far %.3g)", ErrFloor, out.Iterations, out.Error)
 }
 
 // fullGrid is the least-squares problem of all grid values. Unknowns are
-// ordered with the shorter of the first axis and the rest innermost, to keep the
-// band narrow.
+// ordered with the shorter of the first axis and the rest innermost, and within a point by
+// unknown, to keep the band narrow.
 type fullGrid struct {
 	gatherer *grid.Gatherer
 	lists    []grid.Rows[float64] // terms of every set
 	sets     []*fullSet
-	order    []int32 // grid point -> unknown
+	order    []int32 // value of a field (C, P) -> unknown
 	band     int     // half-bandwidth of JᵀJ
 	h        []float64
 	g        []float64
@@ -111,16 +111,16 @@ type fullSet struct {
 }
 
 func newFullGrid(sys *pde.System, gatherer *grid.Gatherer, o Options, initial []float64) (*fullGrid, error) {
-	size := sys.Grid.Size()
+	size, unknowns := sys.FieldSize(), len(sys.Problem.Unknowns)
 	f := &fullGrid{gatherer: gatherer, order: make([]int32, size)}
-	nt := sys.Grid.Axes[0].Points
-	inner := size / nt
-	for p := range f.order {
+	points, nt := sys.Grid.Size(), sys.Grid.Axes[0].Points
+	inner := points / nt
+	for i := range f.order {
+		unknown, p := i/points, i%points
 		if nt < inner {
-			f.order[p] = int32(p%inner*nt + p/inner)
-		} else {
-			f.order[p] = int32(p)
+			p = p%inner*nt + p/inner
 		}
+		f.order[i] = int32(p*unknowns + unknown)
 	}
 	c := &Constraint{System: sys, Options: o}
 	for _, set := range sys.Sets {
@@ -140,7 +140,7 @@ func newFullGrid(sys *pde.System, gatherer *grid.Gatherer, o Options, initial []
 			lo, hi := int32(math.MaxInt32), int32(0)
 			for j, t := range set.Terms {
 				sys.Terms[t].Operator.(grid.Sparse).Row(int(p), func(q int, coef float64) {
-					at := f.order[q]
+					at := f.order[sys.Terms[t].Of*points+q]
 					s.point, s.term, s.coef = append(s.point, at), append(s.term, int8(j)), append(s.coef, coef)
 					lo, hi = min(lo, at), max(hi, at)
 				})

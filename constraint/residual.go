@@ -9,37 +9,51 @@ import (
 	"pihc/pde"
 )
 
-// A PlainResidual evaluates the residual of fields on a grid without row weights, so
+// A PlainResidual evaluates the residuals of fields on a grid without row weights, so
 // that figures of different weights, and of different fields, compare.
 type PlainResidual struct {
+	sets     []*plainRows
+	gatherer *grid.Gatherer
+	zero     []float64 // (C, P), of a steady problem
+}
+
+// plainRows is one residual.
+type plainRows struct {
 	rows      *pde.PointRows
 	values    grid.Rows[float64] // terms at the rows
 	rate      int                // of the terms
-	gatherer  *grid.Gatherer
 	evaluator *pde.Evaluator
 	program   *pde.Program
 	work      *pde.Workspace
 	residual  []float64 // per row
-	zero      []float64 // (P), of a steady problem
 }
 
-// NewPlainResidual prepares the residual of a discretised problem.
+// NewPlainResidual prepares the residuals of a discretised problem.
 func NewPlainResidual(sys *pde.System, pool *kernel.Pool) (*PlainResidual, error) {
-	set, p := sys.Residuals()[0], sys.Problem
-	m := len(set.Points)
-	r := &PlainResidual{
-		rows: sys.NewPointRows(set, set.Points), gatherer: sys.NewGatherer(pool), evaluator: sys.NewEvaluator(m), residual: make([]float64, m),
+	r := &PlainResidual{gatherer: sys.NewGatherer(pool)}
+	if sys.Problem.Steady {
+		r.zero = make([]float64, sys.FieldSize())
 	}
-	if p.Steady {
-		r.zero = make([]float64, sys.Grid.Size())
+	for i, set := range sys.Residuals() {
+		rows, err := newPlainRows(sys, set, sys.Problem.Residuals[i].Expr)
+		if err != nil {
+			return nil, err
+		}
+		r.sets = append(r.sets, rows)
 	}
+	return r, nil
+}
+
+func newPlainRows(sys *pde.System, set *pde.RowSet, residual *pde.Expr) (*plainRows, error) {
+	p, m := sys.Problem, len(set.Points)
+	r := &plainRows{rows: sys.NewPointRows(set, set.Points), evaluator: sys.NewEvaluator(m), residual: make([]float64, m)}
 	r.rows.Prepare()
 	r.values = r.rows.NewValues()
 	var names []string
 	for j, t := range set.Terms {
 		names = append(names, sys.Terms[t].Name)
-		if t > 0 && !p.Steady {
-			if factors := p.Terms[t-1].Factors; len(factors) == 1 && factors[0].Axis == p.Axes[0].Name && factors[0].Scheme.Derivative == 1 {
+		if term, ok := sys.Term(t); ok && !p.Steady {
+			if factors := term.Factors; len(factors) == 1 && factors[0].Axis == p.Axes[0].Name && factors[0].Scheme.Derivative == 1 {
 				r.rate = j
 			}
 		}
@@ -48,32 +62,46 @@ func NewPlainResidual(sys *pde.System, pool *kernel.Pool) (*PlainResidual, error
 		names = append(names, x.Name)
 	}
 	var err error
-	if r.program, err = pde.Compile([]*pde.Expr{p.Residuals[0].Expr}, names); err != nil {
+	if r.program, err = pde.Compile([]*pde.Expr{residual}, names); err != nil {
 		return nil, err
 	}
 	r.work = r.program.NewWorkspace()
 	return r, nil
 }
 
-// RMS returns the root mean squares, over the residual rows, of the residual of u (P)
-// for the inputs of a sample and of the derivative of u along the first axis, or of its
+// RMS returns the root mean squares, over the rows of each residual, of the residual of u
+// (C, P) for the inputs of a sample and of its derivative along the first axis, or of its
 // first term where there is no such derivative; of a steady problem, of the residual of
 // zero, unless that is zero.
-func (r *PlainResidual) RMS(u, initial []float64) (residual, rate float64) {
-	r.rows.SetInitial(initial)
-	if r.zero != nil {
-		rate, _ = r.rms(r.zero)
-	}
-	residual, term := r.rms(u)
-	if rate == 0 {
-		rate = term
+func (r *PlainResidual) RMS(u, initial []float64) (residual, rate []float64) {
+	for _, rows := range r.sets {
+		rows.rows.SetInitial(initial)
+		still := 0.0
+		if r.zero != nil {
+			still, _ = rows.rms(r.gatherer, r.zero)
+		}
+		own, term := rows.rms(r.gatherer, u)
+		if still == 0 {
+			still = term
+		}
+		residual, rate = append(residual, own), append(rate, still)
 	}
 	return residual, rate
 }
 
-func (r *PlainResidual) rms(u []float64) (residual, rate float64) {
+// Relative is the root mean square over residuals of each one's root mean square over
+// that of its rate.
+func Relative(residual, rate []float64) float64 {
+	norm := 0.0
+	for i, v := range residual {
+		norm = math.Hypot(norm, v/rate[i])
+	}
+	return norm / math.Sqrt(float64(len(residual)))
+}
+
+func (r *plainRows) rms(gatherer *grid.Gatherer, u []float64) (residual, rate float64) {
 	m := len(r.residual)
-	grid.Gather(r.gatherer, u, 1, []grid.Rows[float64]{r.values})
+	grid.Gather(gatherer, u, 1, []grid.Rows[float64]{r.values})
 	r.evaluator.Eval(r.rows, pde.Values, r.values.Values, 0, m) // adds the constants to the terms
 	r.program.Eval(r.work, m, [][]float64{r.residual}, append(slices.Clone(r.values.Values), r.rows.Extras...))
 	root := func(x []float64) float64 { return math.Sqrt(kernel.SumSquares64(x) / float64(m)) }

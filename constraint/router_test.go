@@ -201,8 +201,8 @@ func TestSampleSeeds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(c.candidates[0]) != len(c.candidates[1]) {
-		t.Fatalf("%d and %d candidates: the experts cannot be compared", len(c.candidates[0]), len(c.candidates[1]))
+	if len(c.candidates[0][0]) != len(c.candidates[0][1]) {
+		t.Fatalf("%d and %d candidates: the experts cannot be compared", len(c.candidates[0][0]), len(c.candidates[0][1]))
 	}
 	s := c.NewSample()
 	points := func(seed Seed) [2]string {
@@ -211,7 +211,7 @@ func TestSampleSeeds(t *testing.T) {
 		s.Solve()
 		var out [2]string
 		for k := range out {
-			p := s.experts[k].residual().Points
+			p := s.experts[k].residuals()[0].Points
 			for _, q := range p {
 				if c.Expert(int(q)) != k {
 					t.Fatalf("point %d is not expert %d's", q, k)
@@ -220,7 +220,7 @@ func TestSampleSeeds(t *testing.T) {
 			// As positions among the candidates, of which both experts have as many.
 			rel := make([]int, len(p))
 			for i, q := range p {
-				rel[i], _ = slices.BinarySearch(c.candidates[k], q)
+				rel[i], _ = slices.BinarySearch(c.candidates[0][k], q)
 			}
 			out[k] = fmt.Sprint(rel)
 		}
@@ -259,7 +259,7 @@ func TestOverlap(t *testing.T) {
 		s.Solve()
 		for k, e := range s.experts {
 			outside, last := 0, -1
-			for _, p := range e.residual().Points {
+			for _, p := range e.residuals()[0].Points {
 				if c.Expert(int(p)) != k {
 					outside++
 				}

@@ -19,7 +19,7 @@ type Sample struct {
 
 	// What Load left.
 	initial []float64
-	offset  []float64 // (P): g_0; nil where the ansatz has none
+	offset  []float64 // (C, P): g_0; nil where the ansatz has none
 	store   store     // the basis, and the rows of all blocks
 
 	// What Draw and Solve left.
@@ -28,8 +28,8 @@ type Sample struct {
 	experts   []*expert
 	overlap   float64 // fraction of rows sampled outside the subdomain
 
-	field     []float64 // (P): û
-	jump      []float64 // per pair of border points: the two differences
+	field     []float64 // (C, P): û
+	jump      []float64 // per border, unknown and pair of its points: the two differences
 	jumpStart []int     // per border
 
 	// Of the backward pass: α_k and β_k of every expert, the adjoint rows that go into
@@ -41,7 +41,7 @@ type Sample struct {
 
 // NewSample allocates the memory of one sample.
 func (c *Constraint) NewSample() *Sample {
-	size := c.System.Grid.Size()
+	size := c.System.FieldSize()
 	s := &Sample{c: c, gatherer: c.System.NewGatherer(c.pool), zero: make([]float64, c.N), field: make([]float64, size)}
 	for _, x := range c.combined {
 		s.gatherer.Add(x.term, x.with, x.factor)
@@ -78,7 +78,7 @@ func (c *Constraint) NewSample() *Sample {
 	at := 0
 	for _, b := range c.borders {
 		s.jumpStart = append(s.jumpStart, at)
-		at += 2 * len(b.Below)
+		at += 2 * len(b.Below) * len(c.System.Problem.Unknowns)
 	}
 	s.jump = make([]float64, at)
 	return s
@@ -102,7 +102,7 @@ func (s *Sample) newBlock(set *pde.RowSet, expert int) *block {
 	return b
 }
 
-// Load takes the basis (N, P) of a network for the inputs of one sample (InitialSize
+// Load takes the basis (N, C, P) of a network for the inputs of one sample (InitialSize
 // values of the System), applies the ansatz, and gathers nothing yet. The basis is not kept; the
 // inputs are, until the next Load.
 func Load[T kernel.Float](s *Sample, basis []T, initial []float64) {
@@ -140,7 +140,7 @@ func loadInto[D, T kernel.Float](s *Sample, out []D, basis []T) {
 	})
 }
 
-// SetOffset puts another field (P) in the place of the ansatz's offset g_0 until
+// SetOffset puts another field (C, P) in the place of the ansatz's offset g_0 until
 // the next Load. It panics if the ansatz has none.
 func (s *Sample) SetOffset(field []float64) {
 	if s.offset == nil || len(field) != len(s.offset) {
@@ -149,25 +149,41 @@ func (s *Sample) SetOffset(field []float64) {
 	copy(s.offset, field)
 }
 
-// loadSlice transposes one slice along axis 0 to out, point-major, applying the
-// multiplier and, where asked, removing the mean over the slice, in float64.
+// column is the first weight of the components of basis functions that belong to an
+// unknown.
+func (c *Constraint) column(unknown int) int {
+	if c.Options.Separate {
+		return unknown * c.Functions
+	}
+	return 0
+}
+
+// removesMean reports whether the ansatz removes the mean over a slice along axis 0 of a
+// field (C, P).
+func (c *Constraint) removesMean(slice int) bool {
+	return c.System.Problem.Unknowns[slice/c.System.Grid.Axes[0].Points].Ansatz.RemoveMean
+}
+
+// loadSlice transposes one slice along axis 0 of (C, P) to out, point-major, applying the
+// multiplier and, where asked, removing the mean over the slice, in float64. Where
+// components have separate weights the columns of the others stay zero.
 func loadSlice[D, T kernel.Float](s *Sample, out []D, basis []T, slice int) {
 	n, size := s.c.N, len(s.field)
 	width := s.c.System.SliceSize()
 	lo := slice * width
-	dst := out[lo*n : (lo+width)*n]
-	mu := s.c.multiplier
+	dst := out[lo*n+s.c.column(slice/s.c.System.Grid.Axes[0].Points) : (lo+width)*n]
+	mu, removeMean := s.c.multiplier, s.c.removesMean(slice)
 	if mu != nil {
 		mu = mu[lo : lo+width]
 	}
 	i := 0
-	for ; i+8 <= n; i += 8 {
-		transposeEight(dst[i:], basis[i*size+lo:], n, size, width, mu, s.c.System.Problem.Unknowns[0].Ansatz.RemoveMean)
+	for ; i+8 <= s.c.Functions; i += 8 {
+		transposeEight(dst[i:], basis[i*size+lo:], n, size, width, mu, removeMean)
 	}
-	for ; i < n; i++ {
+	for ; i < s.c.Functions; i++ {
 		src := basis[i*size+lo : i*size+lo+width]
 		mean := 0.0
-		if s.c.System.Problem.Unknowns[0].Ansatz.RemoveMean {
+		if removeMean {
 			for _, v := range src {
 				mean += float64(v)
 			}
@@ -214,7 +230,7 @@ func transposeEight[D, T kernel.Float](dst []D, basis []T, n, size, width int, m
 // Field assembles û = g_0 + μΠb ω_k over the subdomains and returns it; the
 // slice is valid until the next Load.
 func (s *Sample) Field() []float64 {
-	s.c.pool.Run(s.c.System.Grid.Axes[0].Points, func(worker, slice int) {
+	s.c.pool.Run(len(s.field)/s.c.System.SliceSize(), func(worker, slice int) {
 		for _, e := range s.experts {
 			s.segments(e.index, slice, func(lo, hi int) {
 				s.store.basisProduct(s.field[lo:hi], lo, e.omega, s.workers[worker].scratch)
@@ -228,11 +244,11 @@ func (s *Sample) Field() []float64 {
 }
 
 // segments calls f for each contiguous run of points of expert k in a slice
-// along axis 0.
+// along axis 0 of a field (C, P).
 func (s *Sample) segments(k, slice int, f func(lo, hi int)) {
 	g := s.c.System.Grid
 	w := &s.c.Windows[k]
-	if slice < w.Lo[0] || slice >= w.Hi[0] {
+	if at := slice % g.Axes[0].Points; at < w.Lo[0] || at >= w.Hi[0] {
 		return
 	}
 	last := len(g.Axes) - 1

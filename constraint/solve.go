@@ -75,22 +75,26 @@ func (s *Sample) forExperts(do func(p problem)) {
 // samplePoints draws the residual rows of an expert.
 func (s *Sample) samplePoints(expert int, seed Seed) {
 	e := s.experts[expert]
-	s.c.SamplePoints(e.residual().Points, e.merged, expert, s.overlap, seed)
+	for residual, b := range e.residuals() {
+		s.c.SamplePoints(b.Points, e.merged[:len(b.Points)], residual, expert, s.overlap, seed)
+	}
 }
 
-// SamplePoints draws the points of an expert's residual rows, in grid order, by a
+// SamplePoints draws the points of an expert's rows of a residual, in grid order, by a
 // generator of its own from (seed, expert): all in its subdomain but for a fraction
-// overlap outside. scratch is as long as points.
-func (c *Constraint) SamplePoints(points, scratch []int32, expert int, overlap float64, seed Seed) {
+// overlap outside. Residuals that hold at the same points have rows at the same ones.
+// scratch is as long as points.
+func (c *Constraint) SamplePoints(points, scratch []int32, residual, expert int, overlap float64, seed Seed) {
 	var rng rand.PCG
 	rng.Seed(mix(seed.Run, seed.Step), mix(seed.Sample, uint64(expert)))
 	m := len(points)
 	if overlap > 0 {
-		outside := min(int(overlap*float64(m)+0.5), len(c.elsewhere[expert]))
+		elsewhere := c.elsewhere[residual][expert]
+		outside := min(int(overlap*float64(m)+0.5), len(elsewhere))
 		m -= outside
-		samplePoints(points[m:], c.elsewhere[expert], outside, &rng)
+		samplePoints(points[m:], elsewhere, outside, &rng)
 	}
-	samplePoints(points[:m], c.candidates[expert], m, &rng)
+	samplePoints(points[:m], c.candidates[residual][expert], m, &rng)
 	merge(points, m, scratch)
 }
 

@@ -31,14 +31,14 @@ type store interface {
 // rows is a store of one precision. In memory a part's matrices are views of lists.
 type rows[T kernel.Float] struct {
 	n     int
-	basis []T            // (P, n) point-major: μ Π b
+	basis []T            // (C, P, n) point-major: μ Π b
 	lists []grid.Rows[T] // per block: A_j (m, n) of every term, nil where kept with another's
 	parts [][][][]T      // per block and part: the same
 }
 
 func newRows[T kernel.Float](c *Constraint, blocks []*block) *rows[T] {
 	n := c.N
-	s := &rows[T]{n: n, basis: make([]T, c.System.Grid.Size()*n)}
+	s := &rows[T]{n: n, basis: make([]T, c.System.FieldSize()*n)}
 	for _, b := range blocks {
 		list := grid.Rows[T]{Points: b.Points, Operators: b.Set.Terms, Values: make([][]T, len(b.Set.Terms))}
 		held := 0 // a term whose rows are kept

@@ -68,3 +68,13 @@ func RelativeL2(u, truth []float64) float64 {
 	}
 	return d / t
 }
+
+// RelativeL2Of is the root mean square of the relative L2 of several fields, one after
+// another in u and truth, so that small ones count as much as large ones.
+func RelativeL2Of(u, truth []float64, fields int) float64 {
+	size, norm := len(truth)/fields, 0.0
+	for lo := 0; lo < len(truth); lo += size {
+		norm = math.Hypot(norm, RelativeL2(u[lo:lo+size], truth[lo:lo+size]))
+	}
+	return norm / math.Sqrt(float64(fields))
+}

@@ -369,3 +369,82 @@ func BenchmarkOperator(b *testing.B) {
 		}
 	})
 }
+
+// Rows of several fields are those of each alone; Scatter is the transpose, ⟨Ax, y⟩ =
+// ⟨x, Aᵀy⟩; with stencils and spectral operators, in both precisions, few rows and many.
+func TestGathererFields(t *testing.T) {
+	g := &Grid{Axes: []Axis{{"t", 0, 1, 4, Nodes}, {"x", 0, 1, 6, Periodic}, {"y", 0, 2, 8, Periodic}}}
+	space := NewSpectral(g)
+	line, err := Derivative(g.Axes[1], 1, Scheme{Derivative: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	laplacian, err := space.Laplacian()
+	if err != nil {
+		t.Fatal(err)
+	}
+	velocity, err := space.Velocity(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slope := NewOperator(g, Product{1, []*Line{line}})
+	ops, of := []Operator{slope, laplacian, slope, velocity, slope}, []int{0, 2, 1, 0, 2}
+	const fields, n = 3, 5
+	size, rng := g.Size(), check.Rand(17)
+	for _, count := range []int{5, size} {
+		points := make([]int32, count)
+		for i := range points {
+			points[i] = int32(i * size / count)
+		}
+		lists := func(n int) []Rows[float64] {
+			r := Rows[float64]{Points: points, Operators: []int{0, 1, 2, 3, 4}}
+			for range ops {
+				r.Values = append(r.Values, make([]float64, count*n))
+			}
+			return []Rows[float64]{r}
+		}
+		gatherer := NewGatherer(g, ops, nil)
+		gatherer.Fields(of)
+		basis := check.Normal(rng, make([]float64, fields*size*n))
+		all := lists(n)
+		Gather(gatherer, basis, n, all)
+		narrow, rows32 := make([]float32, len(basis)), Rows[float32]{Points: points, Operators: all[0].Operators}
+		for i, v := range basis {
+			narrow[i] = float32(v)
+		}
+		for range ops {
+			rows32.Values = append(rows32.Values, make([]float32, count*n))
+		}
+		Gather(gatherer, narrow, n, []Rows[float32]{rows32})
+		for o, op := range ops {
+			alone := lists(n)
+			Gather(NewGatherer(g, ops, nil), basis[of[o]*size*n:(of[o]+1)*size*n], n, alone)
+			check.Close(t, all[0].Values[o], alone[0].Values[o], 0, 0)
+			wide := make([]float64, len(rows32.Values[o]))
+			for i, v := range rows32.Values[o] {
+				wide[i] = float64(v)
+			}
+			if d := check.RelativeL2(wide, all[0].Values[o]); d > 1e-4 {
+				t.Errorf("%v, float32: rows differ by %g", op, d)
+			}
+		}
+
+		x, y := check.Normal(rng, make([]float64, fields*size)), lists(1)
+		ax, aty := lists(1), make([]float64, fields*size)
+		Gather(gatherer, x, 1, ax)
+		var left, right float64
+		for o := range ops {
+			check.Normal(rng, y[0].Values[o])
+			for i, v := range ax[0].Values[o] {
+				left += v * y[0].Values[o][i]
+			}
+		}
+		gatherer.Scatter([][]float64{aty}, [][]Rows[float64]{y})
+		for i, v := range aty {
+			right += v * x[i]
+		}
+		if math.Abs(left-right) > 1e-11*math.Abs(left) {
+			t.Errorf("%d rows: ⟨Ax, y⟩ = %.15g, ⟨x, Aᵀy⟩ = %.15g", count, left, right)
+		}
+	}
+}

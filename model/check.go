@@ -8,12 +8,14 @@ import (
 )
 
 // CheckParams returns the parameters at which CheckGradient works: initial ones
-// with the first output shifted by one. A network's first fields are near zero,
+// with the outputs of the first basis function shifted by one. A network's first fields are near zero,
 // where a problem such as diffusion-sorption has a derivative without bound; a
 // basis function near a constant lets every expert keep away from there.
 func CheckParams(i Info) []float64 {
 	params := i.Initial()
-	params[i.OutputBias.Offset]++
+	for c := range i.Problem.Unknowns {
+		params[i.OutputBias.Offset+c]++
+	}
 	return params
 }
 

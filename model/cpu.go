@@ -1,7 +1,6 @@
 package model
 
 import (
-	"fmt"
 	"math"
 
 	"pihc/constraint"
@@ -22,9 +21,9 @@ type cpu[T kernel.Float] struct {
 	// own is the solve of the last pass, by the method; between that of the passes
 	// before it, over the whole domain.
 	own, between *constraint.Sample
-	crossing     []bool // residual rows whose stencil crosses a border; nil: not weighed
+	crossing     [][]bool // residual rows whose stencil crosses a border; nil: not weighed
 	micro        micro[T]
-	ubar         []float64 // (P): gradient of a sample's loss by its field
+	ubar         []float64 // (C, P): gradient of a sample's loss by its field
 	squares      []float64 // mean squares of a sample
 	sums         []float64 // those of Stats and Prediction
 }
@@ -33,9 +32,9 @@ type cpu[T kernel.Float] struct {
 type micro[T kernel.Float] struct {
 	size       int
 	input      []T // (size, inputs, P); coordinates filled once
-	basis, bar []T // (size, N, P), and its gradient
+	basis, bar []T // (size, N, C, P), and its gradient
 	// Where the network sees a field to correct, or losses are relative, per sample:
-	previous  [][]float64 // (P): that field; nil: none
+	previous  [][]float64 // (C, P): that field; nil: none
 	amplitude []float64   // factor of the basis
 	base      []float64   // what the loss is divided by
 }
@@ -49,6 +48,7 @@ func (s *Spec) Options(p *pde.Problem) (constraint.Options, error) {
 	o := constraint.Options{
 		Points: c.Points, Overlap: c.Overlap.Start != 0 || c.Overlap.End != 0, Weights: c.Weights, Mean: c.Normalization == "mean",
 		LocalConditions: c.ConditionRows == "local", RepeatInitial: c.RepeatInitial, Start: c.Start,
+		Separate: c.Components == ComponentsSeparate && s.Method != Soft,
 		Solver: lm.Options{
 			GTol: c.Tolerance, FTol: float64(c.CostTolerance), MaxIterations: c.MaxIterations, Ridge: c.Ridge,
 			NewtonCorrection: c.NewtonCorrection, NoRestart: !c.Restart,
@@ -80,9 +80,6 @@ func (s *Spec) Options(p *pde.Problem) (constraint.Options, error) {
 
 // newCPU builds the engine of a spec on the cores of this machine.
 func newCPU[T kernel.Float](s *Spec, p *pde.Problem, o EngineOptions) (*cpu[T], error) {
-	if len(p.Unknowns) > 1 {
-		return nil, fmt.Errorf("problem %s has %d unknowns: the engine does not train systems yet", p.Name, len(p.Unknowns))
-	}
 	g := o.Grid
 	if g == nil {
 		var err error
@@ -123,7 +120,7 @@ func newCPU[T kernel.Float](s *Spec, p *pde.Problem, o EngineOptions) (*cpu[T], 
 
 // build makes everything that works on the pool.
 func (e *cpu[T]) build(net Network, options constraint.Options, router *constraint.Router) error {
-	s, size := e.info.Spec, e.info.Grid.Size()
+	s, size, field := e.info.Spec, e.info.Grid.Size(), e.info.FieldSize()
 	own, err := constraint.New(e.system, s.Outputs(), options, router, e.pool)
 	if err != nil {
 		return err
@@ -147,15 +144,15 @@ func (e *cpu[T]) build(net Network, options constraint.Options, router *constrai
 	n := s.Training.MicroBatch
 	e.net = operator.NewEvaluator[T](net, e.info.Grid.Shape(), n, e.pool)
 	e.micro = micro[T]{
-		size: n, input: make([]T, n*e.inputs.count()*size), basis: make([]T, n*s.Outputs()*size), bar: make([]T, n*s.Outputs()*size),
+		size: n, input: make([]T, n*e.inputs.count()*size), basis: make([]T, n*s.Outputs()*field), bar: make([]T, n*s.Outputs()*field),
 		amplitude: make([]float64, n), base: make([]float64, n),
 	}
 	if len(e.inputs.Features) > 0 || s.Network.Passes > 1 || s.Loss.Relative {
 		for range n {
-			e.micro.previous = append(e.micro.previous, make([]float64, size))
+			e.micro.previous = append(e.micro.previous, make([]float64, field))
 		}
 	}
-	e.ubar = make([]float64, size)
+	e.ubar = make([]float64, field)
 	e.squares, e.sums = make([]float64, len(e.system.Sets)), make([]float64, len(e.system.Sets))
 	e.fillCoordinates()
 	return nil
@@ -285,14 +282,17 @@ func (e *cpu[T]) solve(pass, b int, initial []float64, seed constraint.Seed) *co
 }
 
 // addLoss adds the loss of a solved sample, over base, to the statistics and
-// writes scale·∂L/∂b to bar (N, P).
+// writes scale·∂L/∂b to bar (N, C, P).
 func (e *cpu[T]) addLoss(st *Stats, bar []T, s *constraint.Sample, initial, truth []float64, base, scale float64) {
 	relative, spec := scale/base, e.info.Spec.Loss
 	clear(e.ubar)
 	loss := e.loss.Evaluate(e.squares, s.Field(), initial, e.ubar, relative)
 	supervised := 0.0
 	if truth != nil && spec.Data != 0 {
-		supervised = addDistance(e.ubar, s.Field(), truth, scale*spec.Data)
+		unknowns, size := len(e.info.Problem.Unknowns), e.info.Grid.Size()
+		for lo := 0; lo < len(truth); lo += size {
+			supervised += addDistance(e.ubar[lo:lo+size], s.Field()[lo:lo+size], truth[lo:lo+size], scale*spec.Data/float64(unknowns))
+		}
 	}
 	jumps := s.Jumps()
 	loss += spec.BorderJump*jumps.Value + spec.BorderSlope*jumps.Slope

@@ -23,10 +23,10 @@ type Batch struct {
 	// Pass is the pass of the network that Predict stops after and LossAndGrad
 	// trains, from 1; 0 is the last.
 	Pass int
-	// Previous is, per sample, the field (P) that Pass corrects; nil: what the
+	// Previous is, per sample, the field (C, P) that Pass corrects; nil: what the
 	// passes before it give.
 	Previous [][]float64
-	// Truth is, per sample, the solution (P) that loss.data compares with; nil: that
+	// Truth is, per sample, the solution (C, P) that loss.data compares with; nil: that
 	// term is left out. LossAndGrad alone reads it.
 	Truth [][]float64
 	// Total is the number of samples that LossAndGrad's means are over where the
@@ -100,7 +100,7 @@ func (s *Stats) Scale(f float64) {
 // A Prediction is the field of one sample and how well it satisfies the
 // problem.
 type Prediction struct {
-	Field       []float64 // (P)
+	Field       []float64 // (C, P): of every unknown, one after another
 	Loss        float64   // as in training
 	MeanSquares []float64 // per set of rows, over the whole grid
 	JumpRMS     float64
@@ -241,6 +241,9 @@ func (i *Info) Parameters() int {
 
 // InitialSize is the number of values of the inputs of a sample.
 func (i *Info) InitialSize() int { return i.Problem.SampleSize(i.Grid) }
+
+// FieldSize is the number of values of a field: the grid's points for every unknown.
+func (i *Info) FieldSize() int { return len(i.Problem.Unknowns) * i.Grid.Size() }
 
 // SliceSize is the number of points of all axes but the first.
 func (i *Info) SliceSize() int { return i.Grid.Size() / i.Grid.Axes[0].Points }

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"fmt"
 	"slices"
 
 	"pihc/data"
@@ -41,11 +40,10 @@ func InputNames(s *Spec, p *pde.Problem) ([]string, error) {
 	}
 	names = append(names, p.InputNames()...)
 	for _, f := range in.Features {
-		if slices.Contains([]string{FeatureResidual, FeatureMeanResidual}, f) {
-			names = append(names, f)
-		} else {
-			names = append(names, fmt.Sprintf("%s of the field to correct", f))
+		if !slices.ContainsFunc(p.Residuals, func(r pde.Rows) bool { return f == r.Name || f == MeanFeature(r.Name) }) {
+			f += " of the field to correct"
 		}
+		names = append(names, f)
 	}
 	return names, nil
 }

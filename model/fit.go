@@ -66,7 +66,17 @@ var fits = []struct {
 	set func(s *Spec, f *fitting)
 }{
 	{"network.modes", func(s *Spec, f *fitting) { s.Network.Keys = s.Network.Keys.withModes(f.modes()) }},
-	{"network.initial_scale", func(s *Spec, f *fitting) { s.Network.InitialScale = f.scale }},
+	{"network.initial_scale", func(s *Spec, f *fitting) {
+		s.Network.InitialScale = f.scales[0]
+		if len(f.scales) > 1 && f.problem.Initials() > 0 {
+			s.Network.InitialScales = map[string]float64{}
+			for c, u := range f.problem.Unknowns {
+				if u.Initial >= 0 {
+					s.Network.InitialScales[u.InitialName()] = f.scales[c]
+				}
+			}
+		}
+	}},
 	{"network.omit_coordinates", func(s *Spec, f *fitting) { s.Network.OmitCoordinates = f.homogeneous() }},
 	{"network.passes", func(s *Spec, f *fitting) {
 		if f.corrects() {
@@ -75,9 +85,15 @@ var fits = []struct {
 	}},
 	{"network.features", func(s *Spec, f *fitting) {
 		if f.corrects() {
-			s.Network.Features = map[string]float64{f.problem.Unknowns[0].Name: f.scale, FeatureResidual: rounded2(1 / f.units[0])}
-			if !f.problem.Steady {
-				s.Network.Features[FeatureMeanResidual] = 1
+			s.Network.Features = map[string]float64{}
+			for c, u := range f.problem.Unknowns {
+				s.Network.Features[u.Name] = f.scales[c]
+			}
+			for i, r := range f.problem.Residuals {
+				s.Network.Features[r.Name] = rounded2(1 / f.units[i])
+				if !f.problem.Steady {
+					s.Network.Features[MeanFeature(r.Name)] = 1
+				}
 			}
 		}
 	}},
@@ -165,10 +181,10 @@ func (s *Spec) fitted() error {
 type fitting struct {
 	problem *pde.Problem
 	grid    *grid.Grid
-	scale   float64   // root mean square of initial conditions, or about that of a steady problem's solutions, with two digits
-	units   []float64 // per set of rows, the residual first: factor to the unit of the unknown
+	scales  []float64 // per unknown: root mean square of initial conditions, or about that of a steady problem's solutions, with two digits
+	units   []float64 // per set of rows, residuals first: factor to the unit of the first unknown
 	names   []string  // of the sets
-	misfit  float64   // of conditions at axes of space by an initial condition that is kept, in the unit of the unknown
+	misfit  float64   // of conditions at axes of space by initial conditions that are kept, in that unit
 }
 
 func newFitting(s *Spec, p *pde.Problem) (*fitting, error) {
@@ -180,7 +196,7 @@ func newFitting(s *Spec, p *pde.Problem) (*fitting, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &fitting{problem: p, grid: g, scale: 1}
+	f := &fitting{problem: p, grid: g, scales: slices.Repeat([]float64{1}, len(p.Unknowns))}
 	u0 := make([]float64, p.SampleSize(g))
 	if p.Drawn() {
 		next, err := sampler(p, g)
@@ -188,24 +204,31 @@ func newFitting(s *Spec, p *pde.Problem) (*fitting, error) {
 			return nil, err
 		}
 		const draws = 16
-		var square float64
+		squares := make([]float64, len(p.Unknowns))
 		for i := range draws {
 			if err := next(data.SampleRand(1, i), u0); err != nil {
 				return nil, err
 			}
-			if initial := sys.Inputs[0].Of(u0); !p.Steady {
+			for c, u := range p.Unknowns {
+				if u.Initial < 0 {
+					continue
+				}
+				initial := sys.Inputs[u.Initial].Of(u0)
 				for _, v := range initial {
-					square += v * v / float64(draws*len(initial))
+					squares[c] += v * v / float64(draws*len(initial))
 				}
 			}
 		}
-		if square > 0 && !math.IsInf(square, 0) {
-			f.scale = rounded2(math.Sqrt(square))
+		for c, square := range squares {
+			if square > 0 && !math.IsInf(square, 0) {
+				f.scales[c] = rounded2(math.Sqrt(square))
+			}
 		}
 	}
-	steady := make([]float64, g.Size())
+	steady := make([]float64, sys.FieldSize())
 	p.Hold(steady, u0, sys.SliceSize())
 	gatherer := sys.NewGatherer(nil)
+	var ofs []int // the unknown that each set says most of
 	for _, set := range sys.Sets {
 		rows := sys.NewPointRows(set, set.Points)
 		rows.Prepare()
@@ -213,21 +236,20 @@ func newFitting(s *Spec, p *pde.Problem) (*fitting, error) {
 		z := rows.NewValues()
 		grid.Gather(gatherer, steady, 1, []grid.Rows[float64]{z})
 		out := sys.NewEvaluator(len(set.Points)).Eval(rows, pde.FirstDerivatives, z.Values, 0, len(set.Points))
-		unit := f.unit(sys, set, out[1:])
+		unit, of := f.unit(sys, set, out[1:])
 		if set.Kind != pde.ResidualRows && !f.atFirstAxis(set.Name) {
-			f.misfit = max(f.misfit, unit*rootMeanSquare(out[0]))
+			f.misfit = max(f.misfit, unit*f.scales[0]/f.scales[of]*rootMeanSquare(out[0]))
 		}
 		if p.Steady && set.Kind == pde.ResidualRows {
 			// A Laplacian's lowest eigenvalue on the interval is π²/L², and the unit L²/2.
 			if size := unit * rootMeanSquare(out[0]) * 2 / (math.Pi * math.Pi); size > 0 && !math.IsInf(size, 0) {
-				f.scale = rounded2(size)
+				f.scales[of] = rounded2(size)
 			}
 		}
-		if set.Kind == pde.ResidualRows {
-			f.units, f.names = slices.Insert(f.units, 0, unit), slices.Insert(f.names, 0, set.Name)
-		} else {
-			f.units, f.names = append(f.units, unit), append(f.names, set.Name)
-		}
+		f.units, f.names, ofs = append(f.units, unit), append(f.names, set.Name), append(ofs, of)
+	}
+	for i, of := range ofs {
+		f.units[i] *= f.scales[0] / f.scales[of]
 	}
 	return f, nil
 }
@@ -241,20 +263,20 @@ func rootMeanSquare(x []float64) float64 { return math.Sqrt(kernel.SumSquares64(
 func Compatible(p *pde.Problem) (bool, error) {
 	s := DefaultSpec(SpecVersion)
 	f, err := newFitting(&s, p)
-	return err == nil && f.misfit < 0.01*f.scale, err
+	return err == nil && f.misfit < 0.01*f.scales[0], err
 }
 
-// unit is the factor that brings a set of rows to the unit of the unknown: what a row
+// unit is the factor that brings a set of rows to the unit of the unknown of, one of its
+// terms': what a row
 // says of a derivative of order d, over a range L of its axis, changes the unknown by
 // L^d/d! times as much. Of the residual that is the highest derivative along the
 // first axis, of conditions the lowest. slopes are the derivatives of the rows by
 // their terms.
-func (f *fitting) unit(sys *pde.System, set *pde.RowSet, slopes [][]float64) float64 {
-	best, unit := -1, 1.0
+func (f *fitting) unit(sys *pde.System, set *pde.RowSet, slopes [][]float64) (unit float64, of int) {
+	best, unit, of := -1, 1.0, sys.Terms[set.Terms[0]].Of
 	for j, t := range set.Terms {
 		order, length := 0, 1.0
-		if t > 0 {
-			term := f.problem.Terms[t-1]
+		if term, ok := sys.Term(t); ok {
 			if len(term.Factors) != 1 {
 				continue
 			}
@@ -280,12 +302,12 @@ func (f *fitting) unit(sys *pde.System, set *pde.RowSet, slopes [][]float64) flo
 		if !better || !(square > 0) || math.IsInf(square, 0) {
 			continue
 		}
-		best, unit = order, 1/math.Sqrt(square)
+		best, unit, of = order, 1/math.Sqrt(square), sys.Terms[t].Of
 		for d := 1; d <= order; d++ {
 			unit *= length / float64(d)
 		}
 	}
-	return unit
+	return unit, of
 }
 
 // atFirstAxis reports whether a condition holds at an end of the first axis.
@@ -297,7 +319,7 @@ func (f *fitting) atFirstAxis(name string) bool {
 func (f *fitting) weights(of func(residual bool, unit float64) float64) map[string]float64 {
 	out := map[string]float64{}
 	for i, name := range f.names {
-		out[name] = rounded2(of(i == 0, f.units[i]))
+		out[name] = rounded2(of(i < len(f.problem.Residuals), f.units[i]))
 	}
 	return out
 }

@@ -51,7 +51,7 @@ func TestFit(t *testing.T) {
 	}
 	// 2·5·u_tt over four units of time changes u by 4²/2 times as much.
 	unit := 16 / 2 / 10.0
-	if want := map[string]float64{"u": 3, FeatureResidual: rounded2(1 / unit), FeatureMeanResidual: 1}; !maps.Equal(s.Network.Features, want) {
+	if want := map[string]float64{"u": 3, "residual": rounded2(1 / unit), "mean_residual": 1}; !maps.Equal(s.Network.Features, want) {
 		t.Errorf("features %v, want %v", s.Network.Features, want)
 	}
 	if want := map[string]float64{"residual": rounded2(0.14 * unit), "initial": 0.1, "velocity": 4}; !maps.Equal(s.Constraint.Weights, want) {

@@ -10,20 +10,18 @@ import (
 	"pihc/pde"
 )
 
-// Features that are no terms: the weighted residual row divided by its root mean
-// square, and the mean of that from the beginning up to t.
-const (
-	FeatureResidual     = "residual"
-	FeatureMeanResidual = "mean_residual"
-)
-
 // Inputs says what the network sees at every point, in this order: coordinates, the
 // inputs of the problem, features.
 type Inputs struct {
-	Axes     []int    // whose coordinates are inputs
-	Fields   int      // the inputs of the problem
-	Features []string // terms, FeatureResidual, FeatureMeanResidual
+	Axes   []int // whose coordinates are inputs
+	Fields int   // the inputs of the problem
+	// Features are unknowns, terms, residuals by their names (the weighted row divided by
+	// its root mean square), and those of MeanFeature.
+	Features []string
 }
+
+// MeanFeature is the name of the mean of a residual's feature from the beginning up to t.
+func MeanFeature(residual string) string { return "mean_" + residual }
 
 // NewInputs reads the inputs of a spec.
 func NewInputs(s *Spec, p *pde.Problem) (Inputs, error) {
@@ -38,14 +36,19 @@ func NewInputs(s *Spec, p *pde.Problem) (Inputs, error) {
 			return in, fmt.Errorf("network.omit_coordinates: problem %s has no axis %q; its axes are %s", p.Name, name, strings.Join(p.AxisNames(), ", "))
 		}
 	}
-	all := []string{p.Unknowns[0].Name}
+	all := p.UnknownNames()
 	for _, t := range p.Terms {
 		if p.InResidual(t.Name) && !t.PerStep {
 			all = append(all, t.Name)
 		}
 	}
-	if all = append(all, FeatureResidual); !p.Steady {
-		all = append(all, FeatureMeanResidual)
+	for _, r := range p.Residuals {
+		all = append(all, r.Name)
+	}
+	for _, r := range p.Residuals {
+		if !p.Steady {
+			all = append(all, MeanFeature(r.Name))
+		}
 	}
 	for _, name := range all {
 		if _, ok := s.Network.Features[name]; ok {
@@ -92,7 +95,6 @@ func (e *cpu[T]) load(batch Batch, lo int) int {
 	if e.crossing != nil {
 		e.loss.WeighRows(e.crossing, 1)
 	}
-	factor := T(1 / spec.Network.InitialScale)
 	for b := range m.size {
 		at := lo + min(b, count-1)
 		u0 := batch.Initial[at]
@@ -101,12 +103,13 @@ func (e *cpu[T]) load(batch Batch, lo int) int {
 		}
 		for i := range e.system.Inputs {
 			dst, in := e.inputField(b, len(e.inputs.Axes)+i), &e.system.Inputs[i]
-			if i > 0 || e.info.Problem.Steady {
+			if i >= e.info.Problem.Initials() {
 				for p := range dst {
 					dst[p] = T(in.Sampler.Unit(u0[in.At(int32(p), 0, 0)]))
 				}
 				continue
 			}
+			factor := T(1 / spec.Network.initialScale(in.Name))
 			for p, v := range in.Of(u0) {
 				dst[p] = T(v) * factor
 			}
@@ -135,42 +138,60 @@ func (e *cpu[T]) load(batch Batch, lo int) int {
 // loadFeatures fills the features of sample b from the field just evaluated by
 // the loss: terms divided by the scale the spec gives, residuals by their root
 // mean square. The basis is then multiplied by that root mean square over its
-// scale, since what corrects a field is as large as what is wrong with it.
+// scale, of several residuals the root mean square of these, since what corrects a field
+// is as large as what is wrong with it.
 func (e *cpu[T]) loadFeatures(b int) {
-	rows := e.loss.residual()
-	points := rows.Points
-	rms := math.Sqrt(kernel.SumSquares64(rows.value) / float64(len(points)))
-	if rms == 0 {
-		rms = 1
-	}
+	amplitude, residuals := 0.0, 0
 	for i, name := range e.inputs.Features {
 		dst := e.inputField(b, len(e.inputs.Axes)+e.inputs.Fields+i)
 		scale := e.info.Spec.Network.Features[name]
-		values := rows.value
-		switch name {
-		case e.info.Problem.Unknowns[0].Name:
-			for p, v := range e.micro.previous[b] {
+		if c := slices.Index(e.info.Problem.UnknownNames(), name); c >= 0 {
+			for p, v := range e.micro.previous[b][c*len(dst) : (c+1)*len(dst)] {
 				dst[p] = T(v / scale)
 			}
 			continue
-		case FeatureResidual:
-			e.micro.amplitude[b] = rms / scale
-			scale = rms
-		case FeatureMeanResidual:
-			scale *= rms
-		default:
-			values = rows.z[slices.IndexFunc(rows.Set.Terms, func(t int) bool { return e.system.Terms[t].Name == name })]
 		}
-		if len(points) < len(dst) {
-			clear(dst)
+		mean := false
+		for _, rows := range e.loss.residuals() {
+			values := rows.value
+			switch term := slices.IndexFunc(rows.Set.Terms, func(t int) bool { return e.system.Terms[t].Name == name }); {
+			case name == rows.Set.Name:
+				rms := rows.rms()
+				amplitude = math.Hypot(amplitude, rms/scale)
+				residuals++
+				scale = rms
+			case name == MeanFeature(rows.Set.Name):
+				scale *= rows.rms()
+				mean = true
+			case term >= 0:
+				values = rows.z[term]
+			default:
+				continue
+			}
+			if len(rows.Points) < len(dst) {
+				clear(dst)
+			}
+			for r, p := range rows.Points {
+				dst[p] = T(values[r] / scale)
+			}
+			break
 		}
-		for r, p := range points {
-			dst[p] = T(values[r] / scale)
-		}
-		if name == FeatureMeanResidual {
+		if mean {
 			meanFromStart(dst, e.info.SliceSize())
 		}
 	}
+	if residuals > 0 {
+		e.micro.amplitude[b] = amplitude / math.Sqrt(float64(residuals))
+	}
+}
+
+// rms is the root mean square of the rows evaluated last, or 1 where that is zero.
+func (r *lossRows) rms() float64 {
+	rms := math.Sqrt(kernel.SumSquares64(r.value) / float64(len(r.Points)))
+	if rms == 0 {
+		return 1
+	}
+	return rms
 }
 
 // meanFromStart replaces every slice of width values by the mean, by the

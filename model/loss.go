@@ -91,7 +91,7 @@ func NewLoss(sys *pde.System, spec LossSpec, pool *kernel.Pool) (*Loss, error) {
 	return l, nil
 }
 
-// addDistance returns factor Σ(u - truth)²/Σ truth², and adds its gradient to ubar. Without a
+// addDistance returns factor Σ(u - truth)²/Σ truth² of one unknown, and adds its gradient to ubar. Without a
 // solution to be relative to it is the mean square of u.
 func addDistance(ubar, u, truth []float64, factor float64) float64 {
 	square, size := 0.0, 0.0
@@ -120,7 +120,7 @@ func StillLosses(info Info, initial [][]float64) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	squares, field, out := make([]float64, len(sys.Sets)), make([]float64, info.Grid.Size()), make([]float64, len(initial))
+	squares, field, out := make([]float64, len(sys.Sets)), make([]float64, info.FieldSize()), make([]float64, len(initial))
 	for i, u0 := range initial {
 		info.Problem.Hold(field, u0, info.SliceSize())
 		if out[i] = l.Evaluate(squares, field, u0, nil, 0); out[i] == 0 {
@@ -130,22 +130,27 @@ func StillLosses(info Info, initial [][]float64) ([]float64, error) {
 	return out, nil
 }
 
-// residual is the set of residual rows.
-func (l *Loss) residual() *lossRows {
-	return l.sets[slices.IndexFunc(l.sets, func(r *lossRows) bool { return r.Set.Kind == pde.ResidualRows })]
+// residuals are the sets of residual rows, the first.
+func (l *Loss) residuals() []*lossRows {
+	n := slices.IndexFunc(l.sets, func(r *lossRows) bool { return r.Set.Kind != pde.ResidualRows })
+	if n < 0 {
+		n = len(l.sets)
+	}
+	return l.sets[:n]
 }
 
-// WeighRows multiplies the residual rows for which chosen (one per row) is true
-// by factor in the loss; the mean squares Evaluate reports are without it.
-func (l *Loss) WeighRows(chosen []bool, factor float64) {
-	r := l.residual()
-	if r.factor == nil {
-		r.factor = make([]float64, len(r.Points))
-	}
-	for i := range r.factor {
-		r.factor[i] = 1
-		if chosen[i] {
-			r.factor[i] = factor
+// WeighRows multiplies the residual rows for which chosen (one per residual and row) is
+// true by factor in the loss; the mean squares Evaluate reports are without it.
+func (l *Loss) WeighRows(chosen [][]bool, factor float64) {
+	for k, r := range l.residuals() {
+		if r.factor == nil {
+			r.factor = make([]float64, len(r.Points))
+		}
+		for i := range r.factor {
+			r.factor[i] = 1
+			if chosen[k][i] {
+				r.factor[i] = factor
+			}
 		}
 	}
 }
@@ -175,9 +180,9 @@ func (ch *lossChunk) evaluate(e *pde.Evaluator, gradient bool) {
 	}
 }
 
-// Evaluate returns the loss of u (P) for the inputs of a sample and the mean
+// Evaluate returns the loss of u (C, P) for the inputs of a sample and the mean
 // square of every set of rows in meanSquares. With ubar not nil it also adds
-// scale·∂L/∂u to ubar (P).
+// scale·∂L/∂u to ubar (C, P).
 func (l *Loss) Evaluate(meanSquares, u, initial, ubar []float64, scale float64) float64 {
 	for _, r := range l.sets {
 		r.SetInitial(initial)

@@ -35,9 +35,9 @@ func lossCase(t *testing.T, problem, form string, shape map[string]int, experts 
 	if err != nil {
 		t.Fatal(err)
 	}
-	crossing = c.Crossing()
+	crossing = c.Crossing()[0]
 	if factor != 1 {
-		l.WeighRows(crossing, factor)
+		l.WeighRows([][]bool{crossing}, factor)
 	}
 	rng := check.Rand(3)
 	u, initial = make([]float64, g.Size()), make([]float64, sys.InitialSize())
@@ -76,7 +76,7 @@ func TestLossGradient(t *testing.T) {
 
 					// Mean squares are without the factor, the loss is with it.
 					loss := l.Evaluate(squares, u, initial, nil, 0)
-					residual := l.residual()
+					residual := l.residuals()[0]
 					var plain, weighed float64
 					for i, r := range residual.value {
 						plain += r * r

@@ -54,10 +54,10 @@ func Estimate(s *Spec, p *pde.Problem, g *grid.Grid, workers int, training bool)
 		}
 	}
 	inputs, outputs := net.Fields()
-	n, batch := float64(outputs), float64(s.Training.MicroBatch)
+	n, batch, unknowns := float64(outputs), float64(s.Training.MicroBatch), float64(len(p.Unknowns))
 
 	network, parameters := net.Memory(g.Shape(), s.Training.MicroBatch, workers, element, training)
-	out.Network = network + batch*points*(float64(element)*(float64(inputs)+2*n)+8) + 16*points
+	out.Network = network + batch*points*(float64(element)*(float64(inputs)+2*n)+8*unknowns) + 16*unknowns*points
 	out.Parameters = parameters * float64(element)
 	if training {
 		// Gradient, both moments and the average; the initial ones are drawn in float64.
@@ -80,8 +80,11 @@ func Estimate(s *Spec, p *pde.Problem, g *grid.Grid, workers int, training bool)
 	}
 	// The basis and the rows of all terms, in the smaller precision; fields of every
 	// expert, and its matrices.
-	terms := float64(len(p.Terms))
-	out.Constraint = float64(element)*n*(points+terms*rows) + experts*(16*points+8*16*n*n)
+	terms, weights := float64(len(p.Terms)), n/unknowns
+	if s.Constraint.Components == ComponentsSeparate {
+		weights = n
+	}
+	out.Constraint = float64(element)*weights*(unknowns*points+terms*rows) + experts*(16*unknowns*points+8*16*weights*weights)
 	return out, nil
 }
 

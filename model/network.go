@@ -99,12 +99,14 @@ type NetworkShared struct {
 	Kind         string  `yaml:"kind,omitempty" place:"0"`
 	Basis        int     `yaml:"basis" place:"5"`         // N; soft has one output
 	Precision    string  `yaml:"precision" place:"8"`     // float32 | float64
-	InitialScale float64 `yaml:"initial_scale" place:"9"` // the initial condition is divided by this at the input
+	InitialScale float64 `yaml:"initial_scale" place:"9"` // initial conditions are divided by this at the input
+	// InitialScales are in the place of InitialScale for the initial conditions they name.
+	InitialScales map[string]float64 `yaml:"initial_scales,flow,omitempty" place:"9"`
 	// OmitCoordinates names axes whose coordinates are not inputs. Without those of
 	// the periodic axes the network commutes with translations along them.
 	OmitCoordinates []string `yaml:"omit_coordinates,flow" place:"11"`
-	// Features are further inputs: the unknown, terms of the residual, and the
-	// residual itself, of the field that is to be corrected (in the first pass the
+	// Features are further inputs: the unknowns, terms of the residuals, and the
+	// residuals themselves, of the field that is to be corrected (in the first pass the
 	// one that keeps its initial values), each divided by the number given.
 	Features map[string]float64 `yaml:"features,flow" place:"12"`
 	// Passes is how often the network runs: from the second pass on it corrects the
@@ -144,9 +146,17 @@ func (n NetworkSpec) MarshalYAML() (any, error) {
 	return n.Keys.encode(shared)
 }
 
-// NewNetwork returns the network a spec describes for its problem. Its
-// inputs are the coordinates, each scaled to [0, 1] on the axis's range, the
-// initial condition, and the features: fixed scales, so that a longer horizon or
+// initialScale is what an initial condition is divided by at the input.
+func (n *NetworkSpec) initialScale(name string) float64 {
+	if v, ok := n.InitialScales[name]; ok {
+		return v
+	}
+	return n.InitialScale
+}
+
+// NewNetwork returns the network a spec describes for its problem. Its outputs are the
+// basis (N, C). Its inputs are the coordinates, each scaled to [0, 1] on the axis's range,
+// the inputs of the problem, and the features: fixed scales, so that a longer horizon or
 // another grid does not change their meaning (docs/constraint.md, Q12).
 func NewNetwork(s *Spec, p *pde.Problem) (Network, error) {
 	if err := s.fitted(); err != nil {
@@ -156,10 +166,15 @@ func NewNetwork(s *Spec, p *pde.Problem) (Network, error) {
 	if err != nil {
 		return nil, err
 	}
+	for name := range s.Network.InitialScales {
+		if !slices.Contains(p.InputNames()[:p.Initials()], name) {
+			return nil, fmt.Errorf("network.initial_scales: %q: want an initial condition of problem %s: %s", name, p.Name, strings.Join(p.InputNames()[:p.Initials()], ", "))
+		}
+	}
 	if s.Network.Passes > 1 && !p.HasOffset() {
 		return nil, fmt.Errorf("network.passes: %d: problem %s has no `ansatz: offset`, which later passes replace by the field they correct; want 1", s.Network.Passes, p.Name)
 	}
-	n, err := s.Network.Keys.Network(p.AxisNames(), in.count(), s.Outputs())
+	n, err := s.Network.Keys.Network(p.AxisNames(), in.count(), s.Outputs()*len(p.Unknowns))
 	if err != nil {
 		return nil, fmt.Errorf("network.%w", err)
 	}

@@ -44,7 +44,7 @@ func (e *cpu[T]) amplify(basis []T) {
 	if m.previous == nil {
 		return
 	}
-	size, outputs := e.info.Grid.Size(), e.info.Spec.Outputs()
+	size, outputs := e.info.FieldSize(), e.info.Spec.Outputs()
 	e.pool.Run(m.size*outputs, func(_, i int) {
 		scale(basis[i*size:(i+1)*size], T(m.amplitude[i/outputs]))
 	})

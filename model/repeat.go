@@ -69,7 +69,7 @@ func (e *repeated[T]) Predict(params []T, batch Batch, each func(i int, p *Predi
 	if err != nil {
 		return err
 	}
-	size := info.Grid.Size()
+	size := info.FieldSize()
 	for i := range samples {
 		samples[i].field, samples[i].best = make([]float64, size), make([]float64, size)
 	}

@@ -87,7 +87,14 @@ type ConstraintSpec struct {
 	InitialDamping   millionth          `yaml:"initial_damping,omitempty"`
 	CostTolerance    millionth          `yaml:"cost_tolerance,omitempty"` // ftol, 0: no such test
 	Restart          bool               `yaml:"restart,omitempty"`        // a second run, by other scaling, where the first fails
+	Components       string             `yaml:"components,omitempty"`     // of several unknowns: ComponentsTied ("") or ComponentsSeparate
 }
+
+// How the components of basis functions are weighed.
+const (
+	ComponentsTied     = "tied"     // those of a function by one weight
+	ComponentsSeparate = "separate" // each by its own
+)
 
 // millionth is a number that is left out of an encoded spec where it is 1e-6: keys
 // that specs did not have at first do not change their hash.
@@ -214,7 +221,8 @@ type Paper struct {
 // Encode returns the resolved spec as YAML.
 func (s *Spec) Encode() ([]byte, error) { return config.Encode(s) }
 
-// Outputs is the number of network outputs: N, or 1 for soft.
+// Outputs is the number of basis functions: N, or 1 for soft. The network has as many
+// outputs for every unknown.
 func (s *Spec) Outputs() int {
 	if s.Method == Soft {
 		return 1
@@ -282,10 +290,16 @@ func (s *Spec) validate(d *config.Document) error {
 	}
 	oneOf("constraint.normalization", c.Normalization, "mean", "none")
 	oneOf("constraint.condition_rows", c.ConditionRows, "global", "local")
+	if c.Components != "" {
+		oneOf("constraint.components", c.Components, ComponentsTied, ComponentsSeparate)
+	}
 	oneOf("constraint.damping", c.Damping, dampings.names()...)
 	oneOf("constraint.scaling", c.Scaling, scalings.names()...)
 	oneOf("constraint.adjoint", c.Adjoint, adjoints.names()...)
 	positive("network.initial_scale", n.InitialScale)
+	for name, scale := range n.InitialScales {
+		positive("network.initial_scales."+name, scale)
+	}
 	for name, scale := range n.Features {
 		positive("network.features."+name, scale)
 	}

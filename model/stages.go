@@ -130,21 +130,23 @@ func FittingPoints(s *Spec, p *pde.Problem, own, g *grid.Grid, router *constrain
 	return min(points, LeastRows(sys, windows)), nil
 }
 
-// LeastRows is the number of residual rows of the subdomain that holds the fewest.
+// LeastRows is the number of rows of the residual and the subdomain that hold the fewest.
 func LeastRows(sys *pde.System, windows []grid.Window) int {
-	row := make([]bool, sys.Grid.Size())
-	for _, i := range sys.Residuals()[0].Points {
-		row[i] = true
-	}
-	least := len(row)
-	for _, w := range windows {
-		held := 0
-		for _, i := range w.Points(sys.Grid) {
-			if row[i] {
-				held++
-			}
+	least := sys.Grid.Size()
+	for _, set := range sys.Residuals() {
+		row := make([]bool, sys.Grid.Size())
+		for _, i := range set.Points {
+			row[i] = true
 		}
-		least = min(least, held)
+		for _, w := range windows {
+			held := 0
+			for _, i := range w.Points(sys.Grid) {
+				if row[i] {
+					held++
+				}
+			}
+			least = min(least, held)
+		}
 	}
 	return least
 }

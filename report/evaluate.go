@@ -59,8 +59,11 @@ func Evaluate[T kernel.Float](e model.Engine[T], params []T, s Samples, each fun
 				x.Unseen = absent(grid.RelativeL2(p.Field[seen:], truth[seen:]))
 			}
 			own, rate := plain.RMS(truth, s.Initial[i])
-			ratio := func(field []float64) float64 { r, _ := plain.RMS(field, s.Initial[i]); return absent(r / rate) }
-			x.RelativeResidual, x.TruthResidual = ratio(p.Field), absent(own/rate)
+			ratio := func(field []float64) float64 {
+				r, _ := plain.RMS(field, s.Initial[i])
+				return absent(constraint.Relative(r, rate))
+			}
+			x.RelativeResidual, x.TruthResidual = ratio(p.Field), absent(constraint.Relative(own, rate))
 			if !info.Problem.Steady {
 				info.Problem.Hold(still, s.Initial[i], info.SliceSize())
 				x.Persistence, x.PersistenceResidual = absent(grid.RelativeL2(still, truth)), ratio(still)

@@ -32,8 +32,12 @@ func (t *trainer[T]) loadValidation(set *data.Dataset) error {
 		if t.truth, err = samples(set.SolutionsRange("validation", 0, count)); err != nil {
 			return err
 		}
-		for i := range t.truth { // as far as training goes
-			t.truth[i] = t.truth[i][:t.info.Grid.Size()]
+		for i, whole := range t.truth { // as far as training goes
+			unknowns, size := len(t.problem.Unknowns), t.info.Grid.Size()
+			for c := 1; c < unknowns; c++ {
+				copy(whole[c*size:(c+1)*size], whole[c*len(whole)/unknowns:])
+			}
+			t.truth[i] = whole[:unknowns*size]
 		}
 	}
 	t.still, err = model.StillLosses(t.info, t.validate.Initial)
@@ -77,7 +81,7 @@ func (t *trainer[T]) validation() error {
 			expected += grid.Norm(like) / math.Sqrt(float64(len(like)))
 		}
 		if t.truth != nil {
-			errs += grid.RelativeL2(p.Field, t.truth[i])
+			errs += grid.RelativeL2Of(p.Field, t.truth[i], len(t.problem.Unknowns))
 		}
 		return nil
 	})

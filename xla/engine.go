@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"sync"
 
 	"pihc/constraint"
@@ -78,8 +79,8 @@ func prepare[T kernel.Float](s *model.Spec, p *pde.Problem, o model.EngineOption
 			return nil, err
 		}
 	}
-	if len(p.Unknowns) > 1 {
-		return nil, fmt.Errorf("problem %s has %d unknowns: engine xla has problems of one; use engine cpu", p.Name, len(p.Unknowns))
+	if len(p.Unknowns) > 1 || len(p.Residuals) > 1 {
+		return nil, fmt.Errorf("problem %s has unknowns %s and %d residuals: engine xla has problems of one; use engine cpu", p.Name, strings.Join(p.UnknownNames(), ", "), len(p.Residuals))
 	}
 	if s.Loss.Data != 0 {
 		return nil, errors.New("loss.data: engine xla has no loss against solutions; use engine cpu")
@@ -131,7 +132,7 @@ func prepare[T kernel.Float](s *model.Spec, p *pde.Problem, o model.EngineOption
 		}
 	}
 	if r := s.Loss.BorderRows; (r.Start != 1 || r.End != 1) && e.info.Experts > 1 {
-		e.crossing = e.own.Crossing()
+		e.crossing = e.own.Crossing()[0]
 	}
 	e.memory = len(e.inputs.Features) > 0 || s.Network.Passes > 1 || s.Loss.Relative
 	if drawn(e.own) {
@@ -374,7 +375,7 @@ func (e *engine[T]) draw(c *constraint.Constraint, s sampleRun) (*pjrt.Buffer, e
 		overlap = e.spec.Constraint.Overlap.At(s.progress)
 	}
 	for i := range k {
-		c.SamplePoints(e.points[i*m:(i+1)*m], e.scratch, i, overlap, s.batch.Seeds[s.i])
+		c.SamplePoints(e.points[i*m:(i+1)*m], e.scratch, 0, i, overlap, s.batch.Seeds[s.i])
 	}
 	return pjrt.Upload(e.client, e.points[:k*m], k, m)
 }

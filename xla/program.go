@@ -273,16 +273,16 @@ func (s *sample) features() []value {
 		case s.system.Problem.Unknowns[0].Name:
 			all = append(all, s.convert(s.div(s.previous, divisor), s.dtype))
 			continue
-		case model.FeatureResidual:
+		case s.system.Problem.Residuals[0].Name:
 			s.amplitude = s.convert(s.div(rms, divisor), s.dtype)
 			divisor = rms
-		case model.FeatureMeanResidual:
+		case model.MeanFeature(s.system.Problem.Residuals[0].Name):
 			divisor = s.mul(divisor, rms)
 		default:
 			values = rows.z[slices.IndexFunc(rows.set.Terms, func(t int) bool { return s.system.Terms[t].Name == name })]
 		}
 		v := s.put(s.full(0, s.dtype, s.size(), 1), rows.points, s.convert(s.div(values, divisor), s.dtype), false)
-		if name == model.FeatureMeanResidual {
+		if name == model.MeanFeature(s.system.Problem.Residuals[0].Name) {
 			v = s.meanFromStart(v)
 		}
 		all = append(all, v)

@@ -145,7 +145,7 @@ func (a *app) interpolate(ctx context.Context, s *studied, dir string, points in
 			return err
 		}
 		for k := range rows {
-			c.SamplePoints(rows[k], scratch, k, 0, train.EvaluationSeed(i))
+			c.SamplePoints(rows[k], scratch, 0, k, 0, train.EvaluationSeed(i))
 		}
 		field, kind, err := interpolated(g, windows, rows, x.Field)
 		if err != nil {

@@ -137,7 +137,7 @@ func checkInfo(s *setup) error {
 		switch {
 		case info.Spec.Method != spec.Method || info.Problem.Name != s.problem.Name || !slices.Equal(info.Grid.Axes, s.system.Grid.Axes):
 			return errors.New("it is of another experiment")
-		case !bias || info.OutputBias.Size() != spec.Outputs():
+		case !bias || info.OutputBias.Size() != spec.Outputs()*len(s.problem.Unknowns):
 			return fmt.Errorf("the bias of the outputs, %v, is not in the layout", info.OutputBias)
 		case at != info.Parameters() || at != want.Parameters():
 			return fmt.Errorf("%d parameters, %d in the layout, want %d", info.Parameters(), at, want.Parameters())
@@ -163,7 +163,7 @@ func checkPrediction(s *setup) error {
 		}
 		info := e.Info()
 		for i, p := range all {
-			if len(p.Field) != info.Grid.Size() || len(p.MeanSquares) != len(info.Rows) || len(p.Experts) != info.Experts {
+			if len(p.Field) != len(s.problem.Unknowns)*info.Grid.Size() || len(p.MeanSquares) != len(info.Rows) || len(p.Experts) != info.Experts {
 				return fmt.Errorf("sample %d: %d values, %d mean squares, %d experts", i, len(p.Field), len(p.MeanSquares), len(p.Experts))
 			}
 			if (p.JumpRMS > 0) != (info.Experts > 1) {

@@ -24,7 +24,7 @@ import (
 
 // Run runs the suite, a subtest for each case and what is checked. An engine that
 // does not run every kind of network names those it runs, and refuses the others by an
-// error that names the key.
+// error that names the key; it also refuses problems of several unknowns.
 func Run(t *testing.T, c model.Constructors, kinds ...string) {
 	for i := range cases {
 		k := &cases[i]
@@ -40,6 +40,12 @@ func Run(t *testing.T, c model.Constructors, kinds ...string) {
 			if kind := spec.Network.Kind; kind != "" && len(kinds) > 0 && !slices.Contains(kinds, kind) {
 				if _, err := c.Float64(spec, s.problem, model.EngineOptions{}); err == nil || !strings.Contains(err.Error(), "network.kind") {
 					t.Errorf("a network of kind %s: %v, want an error that names network.kind", kind, err)
+				}
+				return
+			}
+			if len(kinds) > 0 && len(s.problem.Unknowns) > 1 {
+				if _, err := c.Float64(spec, s.problem, model.EngineOptions{}); err == nil || !strings.Contains(err.Error(), "unknowns") {
+					t.Errorf("a problem of several unknowns: %v, want an error that says so", err)
 				}
 				return
 			}
@@ -158,6 +164,30 @@ training: {batch: 3, micro_batch: 2}
 method: `
 )
 
+const (
+	pair = `
+version: 1
+problem: pair
+grid: {t: 9, x: 24}
+network: {width: 6, layers: 2, modes: {t: 3, x: 3}, projection: 8, basis: 4, initial_scale: 0.7, initial_scales: {v0: 0.2}, passes: 2,
+  features: {u: 0.7, v: 0.3, v_t: 2, activator: 0.5, inhibitor: 0.3, mean_inhibitor: 2}}
+constraint: {experts: {x: 2}, points: 30, tolerance: 1e-13, cost_tolerance: 0, max_iterations: 300, start: 0.1, components: COMPONENTS, weights: {activator: 0.4},
+  overlap: {start: 0.6, end: 0.2, from: 0.1, to: 0.8}}
+loss: {relative: true, border_jump: 0.2, border_slope: 0.1, border_rows: {start: 0.3, end: 0.3}, weights: {inhibitor: 2}}
+training: {batch: 3, micro_batch: 2}
+method: `
+	convection = `
+version: 1
+problem: convection
+grid: {t: 5, x: 6, y: 8}
+network: {width: 5, layers: 2, modes: {t: 2, x: 2, y: 3}, projection: 6, basis: 3, omit_coordinates: [x, y], passes: 2,
+  features: {w: 1.5, vel_x: 0.07, h_y: 4, flow: 0.2, mean_heat: 0.5}}
+constraint: {experts: {x: 2}, points: 40, tolerance: 1e-13, cost_tolerance: 0, max_iterations: 300, components: COMPONENTS}
+loss: {relative: true, border_jump: 0.3}
+training: {batch: 3, micro_batch: 2}
+method: `
+)
+
 var cases = []testCase{
 	{"soft", replace(adsorption, "FORM", "mean-square") + "soft"},
 	{"hard", replace(adsorption, "FORM", "mean-square") + "hard"},
@@ -178,6 +208,13 @@ var cases = []testCase{
 	{"steady soft", steady + "soft"},
 	{"steady hard", steady + "hard"},
 	{"steady moe", steady + "moe"},
+	{"pair soft", replace(pair, "COMPONENTS", "tied") + "soft"},
+	{"pair hard", replace(pair, "COMPONENTS", "tied") + "hard"},
+	{"pair moe", replace(pair, "COMPONENTS", "tied") + "moe"},
+	{"separate pair hard", replace(pair, "COMPONENTS", "separate") + "hard"},
+	{"separate pair moe", replace(pair, "COMPONENTS", "separate") + "moe"},
+	{"convection moe", replace(convection, "COMPONENTS", "tied") + "moe"},
+	{"separate convection moe", replace(convection, "COMPONENTS", "separate") + "moe"},
 	{"factorised hard", replace(replace(adsorption, "FORM", "mean-square"), "{width", "{kind: ffno, expansion: 2, width") + "hard"},
 	{"factorised passes moe", replace(flow, "{width", "{kind: ffno, expansion: 2, shared_weights: true, width") + "moe"},
 }
@@ -252,6 +289,21 @@ func (s *setup) drawInputs(sample []float64, seed int) {
 		}
 		in.Sampler.Positive = ""
 		in.Sampler.Transform(v)
+	}
+	for c, u := range s.problem.Unknowns {
+		if u.Initial >= 0 && s.problem.NeedsZeroMean(c) {
+			removeMean(s.system.Inputs[u.Initial].Of(sample))
+		}
+	}
+}
+
+func removeMean(v []float64) {
+	mean := 0.0
+	for _, x := range v {
+		mean += x / float64(len(v))
+	}
+	for i := range v {
+		v[i] -= mean
 	}
 }
 

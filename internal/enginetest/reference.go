@@ -18,7 +18,7 @@ func (s *setup) rows(set *pde.RowSet, u, initial []float64) []float64 {
 	var terms [][]float64
 	for _, t := range set.Terms {
 		z := make([]float64, g.Size())
-		s.system.Terms[t].Apply(z, u)
+		s.system.Terms[t].Apply(z, u[s.system.Terms[t].Of*g.Size():][:g.Size()])
 		terms = append(terms, z)
 	}
 	program := set.Program(pde.Values)
@@ -76,9 +76,9 @@ func (s *setup) input(x pde.Extra, p int, sample []float64) float64 {
 }
 
 // loss is the loss of a field without its border terms, and the mean square of every
-// set of rows. Residual rows that cross a border count by their factor.
-func (s *setup) loss(spec *model.Spec, u, initial []float64, crossing []bool, factor float64) (loss float64, squares []float64) {
-	for _, set := range s.system.Sets {
+// set of rows. Rows of residuals that cross a border count by their factor.
+func (s *setup) loss(spec *model.Spec, u, initial []float64, crossing [][]bool, factor float64) (loss float64, squares []float64) {
+	for k, set := range s.system.Sets {
 		weight, ok := spec.Loss.Weights[set.Name]
 		if !ok {
 			weight = 1
@@ -86,7 +86,7 @@ func (s *setup) loss(spec *model.Spec, u, initial []float64, crossing []bool, fa
 		var plain, weighed float64
 		for i, r := range s.rows(set, u, initial) {
 			plain += r * r
-			if set.Kind == pde.ResidualRows && crossing != nil && crossing[i] {
+			if set.Kind == pde.ResidualRows && crossing != nil && crossing[k][i] {
 				r *= factor
 			}
 			weighed += r * r
@@ -102,40 +102,46 @@ func (s *setup) loss(spec *model.Spec, u, initial []float64, crossing []bool, fa
 	return loss, squares
 }
 
-// crossing tells which residual rows change when a field changes in other
+// crossing tells which rows of the residuals change when a field changes in other
 // subdomains than their own.
-func (s *setup) crossing(borders [][]float64, initial []float64) ([]bool, error) {
-	g, set := s.system.Grid, s.system.Residuals()[0]
+func (s *setup) crossing(borders [][]float64, initial []float64) (all [][]bool, err error) {
+	g := s.system.Grid
 	windows, err := (&constraint.Router{Borders: borders}).Windows(g)
 	if err != nil {
 		return nil, err
 	}
 	rng := rand.New(rand.NewPCG(3, 4))
-	base := make([]float64, g.Size())
+	base := make([]float64, s.system.FieldSize())
 	for i := range base {
 		base[i] = 1 + rng.Float64()
 	}
-	want := s.rows(set, base, initial)
-	crossing := make([]bool, len(set.Points))
-	for _, w := range windows {
-		inside := map[int32]bool{}
-		for _, p := range w.Points(g) {
-			inside[p] = true
+	for _, set := range s.system.Sets {
+		if set.Kind != pde.ResidualRows {
+			continue
 		}
-		changed := make([]float64, len(base))
-		for i := range changed {
-			changed[i] = base[i]
-			if !inside[int32(i)] {
-				changed[i] += 1 + rng.Float64()
+		want := s.rows(set, base, initial)
+		crossing := make([]bool, len(set.Points))
+		for _, w := range windows {
+			inside := map[int32]bool{}
+			for _, p := range w.Points(g) {
+				inside[p] = true
+			}
+			changed := make([]float64, len(base))
+			for i := range changed {
+				changed[i] = base[i]
+				if !inside[int32(i%g.Size())] {
+					changed[i] += 1 + rng.Float64()
+				}
+			}
+			for i, r := range s.rows(set, changed, initial) {
+				if inside[set.Points[i]] && r != want[i] {
+					crossing[i] = true
+				}
 			}
 		}
-		for i, r := range s.rows(set, changed, initial) {
-			if inside[set.Points[i]] && r != want[i] {
-				crossing[i] = true
-			}
-		}
+		all = append(all, crossing)
 	}
-	return crossing, nil
+	return all, nil
 }
 
 // checkLoss compares the loss and the mean squares of every prediction with rows
@@ -147,7 +153,7 @@ func checkLoss(s *setup) error {
 		if err != nil {
 			return err
 		}
-		var crossing []bool
+		var crossing [][]bool
 		factor := spec.Loss.BorderRows.At(1)
 		if factor != 1 && info.Experts > 1 {
 			if crossing, err = s.crossing(info.Borders, s.batch.Initial[0]); err != nil {
@@ -173,10 +179,10 @@ func checkLoss(s *setup) error {
 			base := 1.0
 			if spec.Loss.Relative {
 				still := make([]float64, len(p.Field))
-				width := len(still) / s.system.Grid.Axes[0].Points
+				width := s.system.Grid.Size() / s.system.Grid.Axes[0].Points
 				for j := range still {
 					if !s.problem.Steady {
-						still[j] = initial[j%width]
+						still[j] = initial[j/s.system.Grid.Size()*width+j%width]
 					}
 				}
 				base, _ = s.loss(spec, still, initial, nil, 1)

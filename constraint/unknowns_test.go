@@ -1,0 +1,137 @@
+package constraint
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"pihc/internal/check"
+)
+
+// Two uncoupled copies of an equation give what each gives alone: with separate weights
+// for bases and initial conditions that differ, with tied weights for two that are the
+// same, where the gradients of the components add up.
+func TestUncoupledCopies(t *testing.T) {
+	const n = 5
+	for _, separate := range []bool{false, true} {
+		one, basis, initial := toy(t, "testdata/burgers.yaml", nil, 2*n)
+		two, _, _ := toy(t, "testdata/copies.yaml", nil, n)
+		size, width := one.Grid.Size(), one.SliceSize()
+		for i := range initial {
+			initial[i] = 0.3 * math.Sin(float64(i))
+		}
+		// The basis and the initial condition of each unknown.
+		bases, starts := [2][]float64{basis[:n*size], basis[:n*size]}, [2][]float64{initial, initial}
+		if separate {
+			bases[1], starts[1] = basis[n*size:], slices.Clone(initial)
+			for i := range starts[1] {
+				starts[1][i] = 0.2 * math.Cos(float64(2*i))
+			}
+		}
+		both := make([]float64, 2*n*size) // (N, C, P)
+		for i := range n {
+			copy(both[2*i*size:], bases[0][i*size:(i+1)*size])
+			copy(both[(2*i+1)*size:], bases[1][i*size:(i+1)*size])
+		}
+		v := check.Normal(check.Rand(5), make([]float64, 2*size))
+		weights := Jumps{0.3, 0.02}
+		o := exactOptions()
+		o.Experts, o.Points, o.Overlap = []int{2, 2}, 25, true
+
+		run := func(o Options, copies bool, basis, start, v []float64, weights Jumps) (field, bbar []float64, jumps Jumps) {
+			sys := one
+			if copies {
+				sys = two
+			}
+			c, err := New(sys, n, o, nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := c.NewSample()
+			s.SetOverlap(0.4)
+			Load(s, basis, start)
+			s.Draw(Seed{1, 2, 3})
+			s.Solve()
+			for _, out := range s.Outcomes() {
+				if out.Status.Early() {
+					t.Fatalf("%v after %d iterations", out.Status, out.Iterations)
+				}
+			}
+			field, jumps = slices.Clone(s.Field()), s.Jumps()
+			bbar = make([]float64, len(basis))
+			Backward(s, bbar, v, weights)
+			return field, bbar, jumps
+		}
+		system := o
+		system.Separate = separate
+		if !separate {
+			system.Solver.Ridge *= math.Sqrt2 // the squares of the rows count twice
+		}
+		field, bbar, jumps := run(system, true, both, append(slices.Clone(starts[0]), starts[1]...), v, weights)
+		if len(field) != 2*size || len(starts[0]) != width {
+			t.Fatal("sizes")
+		}
+		// The mean over two unknowns, of which one counts.
+		half := Jumps{weights.Value / 2, weights.Slope / 2}
+		var value, slope float64
+		for k := range 2 {
+			alone, gradient, j := run(o, false, bases[k], starts[k], v[k*size:(k+1)*size], half)
+			check.Close(t, field[k*size:(k+1)*size], alone, 1e-7, 0)
+			value, slope = value+j.Value/2, slope+j.Slope/2
+			if !separate {
+				continue
+			}
+			own := make([]float64, 0, n*size)
+			for i := range n {
+				own = append(own, bbar[(2*i+k)*size:(2*i+k+1)*size]...)
+			}
+			check.Close(t, own, gradient, 1e-6, 0)
+		}
+		check.Close(t, []float64{jumps.Value, jumps.Slope}, []float64{value, slope}, 1e-7, 0)
+		if separate {
+			continue
+		}
+		sum := make([]float64, size)
+		for i := range sum {
+			sum[i] = v[i] + v[size+i]
+		}
+		_, gradient, _ := run(o, false, bases[0], starts[0], sum, weights)
+		total := make([]float64, n*size)
+		for i := range total {
+			at := i/size*2*size + i%size
+			total[i] = bbar[at] + bbar[at+size]
+		}
+		check.Close(t, total, gradient, 1e-6, 0)
+	}
+}
+
+// The minimiser of all rows over all values is each unknown's own.
+func TestFloorOfCopies(t *testing.T) {
+	one, _, initial := toy(t, "testdata/burgers.yaml", nil, 1)
+	two, _, _ := toy(t, "testdata/copies.yaml", nil, 1)
+	for i := range initial {
+		initial[i] = 0.3 * math.Sin(float64(i))
+	}
+	other := make([]float64, len(initial))
+	for i := range other {
+		other[i] = 0.2 * math.Cos(float64(2*i))
+	}
+	starts := [][]float64{initial, other}
+	var truth []float64
+	var squares, residuals float64
+	for _, u0 := range starts {
+		u := slices.Repeat(u0, one.Grid.Axes[0].Points)
+		f, err := MeasureFloor(one, Options{Mean: true}, u0, u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		squares += f.Error * f.Error / 2
+		residuals += f.Residual * f.Residual / 2
+		truth = append(truth, u...)
+	}
+	f, err := MeasureFloor(two, Options{Mean: true}, slices.Concat(starts...), truth)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check.Close(t, []float64{f.Error, f.Residual}, []float64{math.Sqrt(squares), math.Sqrt(residuals)}, 1e-6, 0)
+}
