@@ -41,7 +41,8 @@ conditions: {a: {at: {t: low}, expression: u - u0}, b: {at: {t: low}, expression
 		[]func(x []float64) float64{
 			func(x []float64) float64 { return math.Sin(2*pi*x[1]) * math.Cos(2*pi*x[0]) },
 			func(x []float64) float64 { return 0.2 + math.Cos(2*pi*x[1])*math.Sin(2*pi*x[0]) },
-		}, 1e-5,
+		},
+		1e-5,
 	},
 	{
 		"two waves on springs", `unknown: [u, v]
@@ -62,7 +63,8 @@ conditions: {a: {at: {t: low}, expression: u - u0}, b: {at: {t: low}, expression
 		[]func(x []float64) float64{
 			func(x []float64) float64 { return (x[0] + springs(x)) / 2 },
 			func(x []float64) float64 { return (x[0] - springs(x)) / 2 },
-		}, 1e-5,
+		},
+		1e-5,
 	},
 	{
 		"heat with the flux as an unknown without a rate", `unknown: [u, q]
@@ -77,7 +79,8 @@ initial: {u: {distribution: random-sines, low: 0, high: 1}}
 		[]func(x []float64) float64{
 			func(x []float64) float64 { return math.Sin(2*pi*x[1]) * math.Exp(-0.4*pi*pi*x[0]) },
 			func(x []float64) float64 { return -0.2 * pi * math.Cos(2*pi*x[1]) * math.Exp(-0.4*pi*pi*x[0]) },
-		}, 1e-5,
+		},
+		1e-5,
 	},
 	{
 		"walls that differ, and a time derivative of either in both", `unknown: [u, v]
@@ -105,7 +108,8 @@ conditions:
 		[]func(x []float64) float64{
 			func(x []float64) float64 { return math.Sin(pi*x[1]) * math.Exp(-0.1*pi*pi*x[0]) },
 			func(x []float64) float64 { return math.Cos(pi*x[1]) * math.Exp(-0.1*pi*pi*x[0]) },
-		}, 1e-5,
+		},
+		1e-5,
 	},
 	{
 		"rotation at every point, from the ansatz", `unknown: [u, v]
@@ -119,7 +123,8 @@ ansatz: {u: {offset: u0*exp(t), multiplier: t}, v: {offset: v0, multiplier: t}}
 		[]func(x []float64) float64{
 			func(x []float64) float64 { return (1 + x[1]) * math.Sin((1+x[1])*(1+x[1])*x[0]) },
 			func(x []float64) float64 { return (1 + x[1]) * math.Cos((1+x[1])*(1+x[1])*x[0]) },
-		}, 1e-4,
+		},
+		1e-4,
 	},
 	{
 		"a plate as two equations of Poisson, steady", `unknown: [u, v]
@@ -143,7 +148,8 @@ inputs: {f: {distribution: random-series, series: sine}}
 		[]func(x []float64) float64{
 			func(x []float64) float64 { return math.Sin(pi*x[0]) * math.Sin(pi*x[1]) },
 			func(x []float64) float64 { return -2 * pi * pi * math.Sin(pi*x[0]) * math.Sin(pi*x[1]) },
-		}, 1e-3,
+		},
+		1e-3,
 	},
 }
 
@@ -337,7 +343,8 @@ conditions: {a: {at: {t: low}, expression: u - u0}, b: {at: {t: low}, expression
 			dst []float64
 			u0  []float64
 		}{
-			{s, u, sampleOf(one, g, []func(x []float64) float64{sine})}, {s, v, sampleOf(one, g, []func(x []float64) float64{cosine})},
+			{s, u, sampleOf(one, g, []func(x []float64) float64{sine})},
+			{s, v, sampleOf(one, g, []func(x []float64) float64{cosine})},
 			{pair, both, sampleOf(two, g, []func(x []float64) float64{sine, cosine})},
 		} {
 			if _, err := run.s.Solve(run.dst, run.u0); err != nil {

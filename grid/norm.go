@@ -44,21 +44,6 @@ func Distance(a, b []float64) float64 {
 	return Norm(d)
 }
 
-// FieldsRelativeL2 returns the root mean square, over several fields of equal length one after
-// another, of RelativeL2 of each, so that fields of small values count as much as others;
-// that of one field is its own. It panics unless the lengths agree.
-func FieldsRelativeL2(u, truth []float64, fields int) float64 {
-	if fields == 1 {
-		return RelativeL2(u, truth)
-	}
-	n, sum := len(truth)/fields, 0.0
-	for f := range fields {
-		e := RelativeL2(u[f*n:(f+1)*n], truth[f*n:(f+1)*n])
-		sum += e * e
-	}
-	return math.Sqrt(sum / float64(fields))
-}
-
 // RelativeL2 returns ‖u - truth‖ / ‖truth‖. It is 0 for two zero fields and +Inf
 // if only the truth is zero. It panics unless the lengths agree.
 func RelativeL2(u, truth []float64) float64 {

@@ -211,7 +211,7 @@ func ReferenceError(s *Spec, p *pde.Problem) (e float64, refined string, ok bool
 				return 0, "", false, fmt.Errorf("reference, validation sample %d: %w", i, err)
 			}
 		}
-		e += grid.FieldsRelativeL2(v, u, len(p.Unknowns)) / float64(count)
+		e += grid.RelativeL2Of(v, u, len(p.Unknowns)) / float64(count)
 	}
 	return e, data.FormatShape(refine), true, nil
 }

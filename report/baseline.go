@@ -1,10 +1,6 @@
 package report
 
-import (
-	"time"
-
-	"pihc/grid"
-)
+import "time"
 
 // MeanBaseline scores the simplest prediction, the same for every sample: the
 // mean of the solutions it is scored on. A method that does no better has learnt
@@ -86,7 +82,8 @@ func scoreFields(s Samples, begin time.Time, predict func(i int) []float64) (*Ev
 		x := NewSample(i)
 		x.InitialMean = mean(s.Initial[i])
 		field := predict(i)
-		x.RelativeL2, x.NRMSE = grid.RelativeL2(field, truth), NRMSE(field, truth)
+		x.RelativeL2, x.Unknowns = s.relativeL2(field, truth)
+		x.NRMSE = s.nrmse(field, truth)
 		e.PerSample = append(e.PerSample, x)
 	}
 	e.Summarize()

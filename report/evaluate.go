@@ -15,14 +15,56 @@ import (
 type Samples struct {
 	Initial [][]float64       // per sample: InitialSize values, its inputs, on the engine's grid
 	Seeds   []constraint.Seed // per sample: the points it is constrained at
-	// Truth returns the classical solution of sample i (P), valid until the next
+	// Unknowns are the names of several unknowns, whose fields follow one another in
+	// solutions and predictions (C, P).
+	Unknowns []string
+	// Truth returns the classical solution of sample i (P) or (C, P), valid until the next
 	// call; nil where there is none.
 	Truth func(i int) ([]float64, error)
 }
 
+// relativeL2 is the root mean square over unknowns of the relative L2 error of each, and, by
+// name, those of several.
+func (s *Samples) relativeL2(u, truth []float64) (all float64, unknowns map[string]float64) {
+	n := len(truth) / max(1, len(s.Unknowns))
+	for c, name := range s.Unknowns {
+		if unknowns == nil {
+			unknowns = map[string]float64{}
+		}
+		unknowns[name] = absent(grid.RelativeL2(u[c*n:(c+1)*n], truth[c*n:(c+1)*n]))
+	}
+	return grid.RelativeL2Of(u, truth, max(1, len(s.Unknowns))), unknowns
+}
+
+// nrmse is the root mean square over unknowns of NRMSE of each.
+func (s *Samples) nrmse(u, truth []float64) float64 {
+	if len(s.Unknowns) == 0 {
+		return NRMSE(u, truth)
+	}
+	n, norm := len(truth)/len(s.Unknowns), 0.0
+	for c := range s.Unknowns {
+		norm = math.Hypot(norm, NRMSE(u[c*n:(c+1)*n], truth[c*n:(c+1)*n]))
+	}
+	return norm / math.Sqrt(float64(len(s.Unknowns)))
+}
+
+// after returns what a field of (C, P) values has from value seen of every unknown on.
+func (s *Samples) after(u []float64, seen int) []float64 {
+	if len(s.Unknowns) == 0 {
+		return u[seen:]
+	}
+	n := len(u) / len(s.Unknowns)
+	var out []float64
+	for c := range s.Unknowns {
+		out = append(out, u[c*n+seen:(c+1)*n]...)
+	}
+	return out
+}
+
 // Evaluate predicts every sample and scores it. each, which may be nil, sees
-// every field (P) during the call, in order; its first error ends the evaluation.
+// every field (P) or (C, P) during the call, in order; its first error ends the evaluation.
 //
+// RelativeL2, NRMSE and the like are root mean squares over unknowns of those of each.
 // ResidualRMS, InitialError and BoundaryError are root mean squares, over the
 // whole grid, of the residual rows, the rows of initial conditions and those of
 // boundary conditions, in the PDE file's weighting; RelativeResidual and its like are
@@ -42,7 +84,7 @@ func Evaluate[T kernel.Float](e model.Engine[T], params []T, s Samples, each fun
 	if err != nil {
 		return nil, err
 	}
-	still := make([]float64, info.Grid.Size())
+	still := make([]float64, len(info.Problem.Unknowns)*info.Grid.Size())
 	seen := info.Spec.WindowEnd(info.Grid) * info.SliceSize()
 	err = e.Predict(params, model.Batch{Initial: s.Initial, Seeds: s.Seeds}, func(i int, p *model.Prediction) error {
 		x := NewSample(i)
@@ -53,10 +95,11 @@ func Evaluate[T kernel.Float](e model.Engine[T], params []T, s Samples, each fun
 			if truth, err = s.Truth(i); err != nil {
 				return err
 			}
-			x.RelativeL2 = absent(grid.RelativeL2(p.Field, truth))
-			x.NRMSE = absent(NRMSE(p.Field, truth))
-			if seen < len(truth) {
-				x.Unseen = absent(grid.RelativeL2(p.Field[seen:], truth[seen:]))
+			x.RelativeL2, x.Unknowns = s.relativeL2(p.Field, truth)
+			x.RelativeL2, x.NRMSE = absent(x.RelativeL2), absent(s.nrmse(p.Field, truth))
+			if seen < info.Grid.Size() {
+				e, _ := s.relativeL2(s.after(p.Field, seen), s.after(truth, seen))
+				x.Unseen = absent(e)
 			}
 			own, rate := plain.RMS(truth, s.Initial[i])
 			ratio := func(field []float64) float64 {
@@ -66,7 +109,8 @@ func Evaluate[T kernel.Float](e model.Engine[T], params []T, s Samples, each fun
 			x.RelativeResidual, x.TruthResidual = ratio(p.Field), absent(constraint.Relative(own, rate))
 			if !info.Problem.Steady {
 				info.Problem.Hold(still, s.Initial[i], info.SliceSize())
-				x.Persistence, x.PersistenceResidual = absent(grid.RelativeL2(still, truth)), ratio(still)
+				e, _ := s.relativeL2(still, truth)
+				x.Persistence, x.PersistenceResidual = absent(e), ratio(still)
 			}
 		}
 		if p.Passes > 0 {
@@ -74,6 +118,14 @@ func Evaluate[T kernel.Float](e model.Engine[T], params []T, s Samples, each fun
 		}
 		spectra.add(p.Field, truth)
 		x.ResidualRMS = kindRMS(info.Rows, p.MeanSquares, pde.ResidualRows)
+		if len(info.Problem.Residuals) > 1 {
+			x.Residuals = map[string]float64{}
+			for k, set := range info.Rows {
+				if set.Kind == pde.ResidualRows {
+					x.Residuals[set.Name] = absent(math.Sqrt(p.MeanSquares[k]))
+				}
+			}
+		}
 		x.InitialError = kindRMS(info.Rows, p.MeanSquares, pde.InitialRows)
 		x.BoundaryError = kindRMS(info.Rows, p.MeanSquares, pde.BoundaryRows)
 		if experts > 1 {

@@ -46,9 +46,10 @@ type spectrum struct {
 }
 
 // newSpectrum prepares the spectra of a problem's fields at the first, the middle
-// and the last time; nil unless the grid has time and two periodic axes.
+// and the last time; nil unless the grid has time and two periodic axes, and the problem one
+// unknown.
 func newSpectrum(p *pde.Problem, g *grid.Grid) *spectrum {
-	if len(g.Axes) != 3 || g.Axes[1].Boundary != grid.Periodic || g.Axes[2].Boundary != grid.Periodic {
+	if len(p.Unknowns) > 1 || len(g.Axes) != 3 || g.Axes[1].Boundary != grid.Periodic || g.Axes[2].Boundary != grid.Periodic {
 		return nil
 	}
 	energy := slices.ContainsFunc(p.Terms, func(t pde.Term) bool { return t.Spectral != nil && t.Spectral.Kind == "velocity" })

@@ -21,13 +21,14 @@ type Trivial struct {
 // for the inputs of a sample. Without solutions there is no mean, without time no
 // persistence.
 func Trivials(s Samples, p *pde.Problem, g *grid.Grid, loss func(field, initial []float64) float64) ([]Trivial, error) {
-	size := g.Size()
+	size := len(p.Unknowns) * g.Size()
 	zero, held, mean := make([]float64, size), make([]float64, size), make([]float64, size)
 	losses, errors := map[string][]float64{}, map[string][]float64{}
 	score := func(name string, field []float64, i int, truth []float64) {
 		losses[name] = append(losses[name], loss(field, s.Initial[i]))
 		if truth != nil {
-			errors[name] = append(errors[name], grid.RelativeL2(field, truth))
+			e, _ := s.relativeL2(field, truth)
+			errors[name] = append(errors[name], e)
 		}
 	}
 	truthOf := func(i int) ([]float64, error) {
@@ -43,7 +44,7 @@ func Trivials(s Samples, p *pde.Problem, g *grid.Grid, loss func(field, initial 
 		}
 		score("zero", zero, i, truth)
 		if !p.Steady {
-			p.Hold(held, u0, size/g.Axes[0].Points)
+			p.Hold(held, u0, g.Size()/g.Axes[0].Points)
 			score("persistence", held, i, truth)
 		}
 		for p, v := range truth {

@@ -322,6 +322,7 @@ func (t *trainer[T]) loadSolutions(set *data.Dataset) error {
 	if t.solved, err = samples(set.SolutionsRange("train", 0, split.Count)); err != nil {
 		return fmt.Errorf("loss.data: %w; generate a dataset with loss.data in its spec", err)
 	}
+	t.cut(t.solved)
 	return nil
 }
 

@@ -32,16 +32,25 @@ func (t *trainer[T]) loadValidation(set *data.Dataset) error {
 		if t.truth, err = samples(set.SolutionsRange("validation", 0, count)); err != nil {
 			return err
 		}
-		for i, whole := range t.truth { // as far as training goes
-			unknowns, size := len(t.problem.Unknowns), t.info.Grid.Size()
-			for c := 1; c < unknowns; c++ {
-				copy(whole[c*size:(c+1)*size], whole[c*len(whole)/unknowns:])
-			}
-			t.truth[i] = whole[:unknowns*size]
-		}
+		t.cut(t.truth)
 	}
 	t.still, err = model.StillLosses(t.info, t.validate.Initial)
 	return err
+}
+
+// cut ends solutions of the dataset's grid where training.window ends that of training.
+func (t *trainer[T]) cut(solutions [][]float64) {
+	size, unknowns := t.info.Grid.Size(), len(t.problem.Unknowns)
+	for i, u := range solutions {
+		whole := len(u) / unknowns
+		if whole == size {
+			continue
+		}
+		for c := range unknowns {
+			copy(u[c*size:(c+1)*size], u[c*whole:])
+		}
+		solutions[i] = u[:unknowns*size]
+	}
 }
 
 // EvaluationSeed is the seed of the points sample i is constrained at outside

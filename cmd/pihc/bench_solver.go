@@ -60,7 +60,8 @@ func (b *bench) solver() (any, error) {
 		return nil, err
 	}
 	r := solverBench{machine: b.machine(1), Peak: kernel.PeakGFLOPS64(1)}
-	dst, want := make([]float64, g.Size()), make([]float64, g.Size())
+	unknowns := len(b.problem.Unknowns)
+	dst, want := make([]float64, unknowns*g.Size()), make([]float64, unknowns*g.Size())
 	for _, u0 := range initial {
 		var failed error
 		t, err := b.median(func() {
@@ -80,7 +81,7 @@ func (b *bench) solver() (any, error) {
 		if _, err := exact.Solve(want, u0); err != nil {
 			return nil, err
 		}
-		r.SelfError = max(r.SelfError, grid.RelativeL2(dst, want))
+		r.SelfError = max(r.SelfError, grid.RelativeL2Of(dst, want, unknowns))
 		if own == nil {
 			continue
 		}
@@ -90,7 +91,7 @@ func (b *bench) solver() (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		r.GridTrajectory, r.GridError = max(r.GridTrajectory, t), max(r.GridError, grid.RelativeL2(want, dst))
+		r.GridTrajectory, r.GridError = max(r.GridTrajectory, t), max(r.GridError, grid.RelativeL2Of(want, dst, unknowns))
 	}
 	return r, nil
 }

@@ -338,7 +338,7 @@ func measureFloors(ctx context.Context, spec *model.Spec, sys *pde.System, done 
 		return nil, err
 	}
 	var floors []checkFloor
-	truth := make([]float64, g.Size())
+	truth := make([]float64, sys.FieldSize())
 	for i, u0 := range initial {
 		if err := ctx.Err(); err != nil {
 			return nil, err

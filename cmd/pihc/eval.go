@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pihc/data"
+	"pihc/grid"
 	"pihc/model"
 	"pihc/pde"
 	"pihc/report"
@@ -124,10 +125,11 @@ func newEval(a *app) *cobra.Command {
 		Long: `eval predicts every sample of a split and scores it. Per sample and summed up as
 mean, std (over samples), median and max:
 
-  relative_l2     ||u - truth|| / ||truth||
+  relative_l2     ||u - truth|| / ||truth||, of several unknowns the root mean
+                  square of those of each
   unseen_l2       relative_l2 over the times after training.window
   nrmse           rms error over the range of the truth
-  residual_rms    of the PDE residual over the whole grid
+  residual_rms    of the PDE residual over the whole grid, of several all their rows
   initial_error   rms of the rows of initial conditions
   boundary_error  rms of the rows of boundary conditions
   border_jump     rms jump of the prediction across expert borders
@@ -298,7 +300,7 @@ func (a *app) score(ctx context.Context, dir string, spec *model.Spec, p *pde.Pr
 	// An ansatz that starts from the initial condition proposes no other fields, and no
 	// row would hold these to it.
 	admissible := func(field, initial []float64) float64 {
-		if u0 := p.InitialOf(initial, g); u0 != nil && sys.Problem.HasOffset() && !slices.Equal(field[:len(u0)], u0) {
+		if p.HasOffset() && !startsFrom(p, g, field, initial) {
 			return math.NaN()
 		}
 		return loss(field, initial)
@@ -319,6 +321,17 @@ func (a *app) score(ctx context.Context, dir string, spec *model.Spec, p *pde.Pr
 		m.Points, m.Tolerance = spec.Constraint.Points, spec.Constraint.Tolerance
 	}
 	return m, nil
+}
+
+// startsFrom reports whether a field begins with the initial conditions of a sample.
+func startsFrom(p *pde.Problem, g *grid.Grid, field, sample []float64) bool {
+	u0, n := p.InitialOf(sample, g), g.Size()/g.Axes[0].Points
+	for c, u := range p.Unknowns {
+		if u.Initial >= 0 && !slices.Equal(field[c*g.Size():c*g.Size()+n], u0[u.Initial*n:(u.Initial+1)*n]) {
+			return false
+		}
+	}
+	return true
 }
 
 // evaluateGrids adds the evaluations on the further grids of the spec that m lacks,
@@ -391,6 +404,9 @@ func printMetrics(w io.Writer, m *metrics) error {
 		}
 	}
 	row("relative_l2", m.RelativeL2, report.Percent)
+	for _, name := range slices.Sorted(maps.Keys(m.Unknowns)) {
+		row("  of "+name, m.Unknowns[name], report.Percent)
+	}
 	for _, g := range m.Grids {
 		row("  on "+data.FormatShape(g.Grid), g.RelativeL2, report.Percent)
 	}
@@ -401,6 +417,9 @@ func printMetrics(w io.Writer, m *metrics) error {
 	row("truth_residual", m.TruthResidual, report.Percent)
 	row("persistence_residual", m.PersistenceResidual, report.Percent)
 	row("residual_rms", m.ResidualRMS, report.Number)
+	for _, name := range slices.Sorted(maps.Keys(m.Residuals)) {
+		row("  of "+name, m.Residuals[name], report.Number)
+	}
 	row("initial_error", m.InitialError, report.Number)
 	row("boundary_error", m.BoundaryError, report.Number)
 	row("border_jump", m.BorderJump, report.Number)

@@ -165,6 +165,9 @@ func loadSamples(set *data.Dataset, name string, p *pde.Problem, g *grid.Grid, m
 		return report.Samples{}, err
 	}
 	s := report.Samples{Initial: rowsOf(initial.Float64(), count), Seeds: evaluationSeeds(count)}
+	if len(p.Unknowns) > 1 {
+		s.Unknowns = p.UnknownNames()
+	}
 	if slices.Equal(g.Axes, from.Axes) {
 		if split.Solve {
 			s.Truth = func(i int) ([]float64, error) {

@@ -188,8 +188,23 @@ func completeProblem(name string, src []byte) ([]byte, *pde.Problem, []string, e
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if offset, multiplier, ok := p.ExactAnsatz(0); ok && compatible {
-		add(fmt.Sprintf("ansatz: {offset: %q, multiplier: %q}", offset, multiplier),
+	var parts []string
+	for c, u := range p.Unknowns {
+		offset, multiplier, ok := p.ExactAnsatz(c)
+		if !ok || !compatible {
+			continue
+		}
+		part := fmt.Sprintf("{offset: %q, multiplier: %q}", offset, multiplier)
+		if len(p.Unknowns) > 1 {
+			part = u.Name + ": " + part
+		}
+		parts = append(parts, part)
+	}
+	if text := strings.Join(parts, ", "); text != "" {
+		if len(p.Unknowns) > 1 {
+			text = "{" + text + "}"
+		}
+		add("ansatz: "+text,
 			"Added by pihc init: fields are offset + multiplier * (basis of the network), which\n# meets the conditions at the ends of "+p.Axes[0].Name+" exactly.",
 			"meets the conditions at the ends of "+p.Axes[0].Name+" exactly")
 	}
@@ -370,7 +385,7 @@ func (s *sizes) timeSolution(p *pde.Problem, o *initOptions) error {
 		return err
 	}
 	begin, used := time.Now(), cpuSeconds()
-	if _, err := solver.Solve(make([]float64, g.Size()), initial[0]); err != nil {
+	if _, err := solver.Solve(make([]float64, len(p.Unknowns)*g.Size()), initial[0]); err != nil {
 		return withHint(fmt.Errorf("reference solution: %w", err), "`pihc check` says whether the rows determine the unknown")
 	}
 	s.solution = time.Since(begin).Seconds()

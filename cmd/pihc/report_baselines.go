@@ -46,7 +46,7 @@ func (a *app) addBaselines(page *report.Page, p *pde.Problem, s report.Samples) 
 		return nil
 	}
 	page.Baselines = append(page.Baselines, report.Baseline{
-		Key: "persistence", Label: "persistence", Note: p.Unknowns[0].InitialName() + " at all times",
+		Key: "persistence", Label: "persistence", Note: strings.Join(p.InputNames()[:p.Initials()], ", ") + " at all times",
 		Evaluation: *report.PersistenceBaseline(&page.Methods[0].Evaluation),
 	})
 	return nil

@@ -190,7 +190,7 @@ func (t *timing) classical(ctx context.Context, g *grid.Grid) (*report.Classical
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		initial[k], fields[k] = model.InputsOn(t.problem, t.samples.Initial[i], t.grid, g), make([]float64, g.Size())
+		initial[k], fields[k] = model.InputsOn(t.problem, t.samples.Initial[i], t.grid, g), make([]float64, len(t.problem.Unknowns)*g.Size())
 		least := math.Inf(1)
 		for n := 0; n < 3 && (n == 0 || least < 0.1); n++ {
 			begin := time.Now()
@@ -204,7 +204,7 @@ func (t *timing) classical(ctx context.Context, g *grid.Grid) (*report.Classical
 		if err != nil {
 			return nil, err
 		}
-		run.Error += grid.RelativeL2(t.onPage(fields[k], g), truth) / float64(len(t.chosen))
+		run.Error += grid.RelativeL2Of(t.onPage(fields[k], g), truth, len(t.problem.Unknowns)) / float64(len(t.chosen))
 	}
 	run.Seconds = median(times)
 	for n := 0; n < 3 && (n == 0 || run.Seconds < 0.1); n++ {
@@ -213,19 +213,19 @@ func (t *timing) classical(ctx context.Context, g *grid.Grid) (*report.Classical
 	return run, nil
 }
 
-// onPage interpolates a field in space, time by time.
+// onPage interpolates fields (C, P) in space, time by time.
 func (t *timing) onPage(u []float64, g *grid.Grid) []float64 {
 	if slices.Equal(g.Axes, t.grid.Axes) {
 		return u
 	}
-	if t.space == 0 {
-		return model.Resample(u, g.Axes, t.grid.Axes)
+	parts := len(t.problem.Unknowns)
+	if t.space == 1 {
+		parts *= g.Axes[0].Points
 	}
-	times := g.Axes[0].Points
-	size := len(u) / times
-	out := make([]float64, 0, t.grid.Size())
-	for i := range times {
-		out = append(out, model.Resample(u[i*size:(i+1)*size], g.Axes[1:], t.grid.Axes[1:])...)
+	size := len(u) / parts
+	var out []float64
+	for i := range parts {
+		out = append(out, model.Resample(u[i*size:(i+1)*size], g.Axes[t.space:], t.grid.Axes[t.space:])...)
 	}
 	return out
 }

@@ -116,20 +116,35 @@ func addRun(page *report.Page, dir string, spec *model.Spec, e evaluator) error 
 	return nil
 }
 
-// addCases adds the samples that are drawn, with their solutions.
+// addCases adds the samples that are drawn, with their solutions, each once for every unknown.
 func addCases(page *report.Page, p *pde.Problem, s report.Samples, cases []chosen) error {
 	for _, x := range cases {
-		c := report.Case{Title: x.title + caseTitle(p, s.Initial[x.sample], x.sample)}
+		var truth []float64
 		if s.Truth != nil {
-			truth, err := s.Truth(x.sample)
-			if err != nil {
+			var err error
+			if truth, err = s.Truth(x.sample); err != nil {
 				return err
 			}
-			c.Truth = slices.Clone(truth)
 		}
-		page.Cases = append(page.Cases, c)
+		title := x.title + caseTitle(p, s.Initial[x.sample], x.sample)
+		for i, u := range p.Unknowns {
+			c := report.Case{Title: title, Truth: slices.Clone(unknownOf(p, truth, i))}
+			if len(p.Unknowns) > 1 {
+				c.Title, c.Field = u.Name+", "+title, u.Name
+			}
+			page.Cases = append(page.Cases, c)
+		}
 	}
 	return nil
+}
+
+// unknownOf returns unknown c of a field (C, P), nil of none.
+func unknownOf(p *pde.Problem, field []float64, c int) []float64 {
+	if field == nil {
+		return nil
+	}
+	n := len(field) / len(p.Unknowns)
+	return field[c*n : (c+1)*n]
 }
 
 // drawRun adds the fields of a run.
@@ -139,7 +154,11 @@ func (a *app) drawRun(ctx context.Context, page *report.Page, e evaluator, s rep
 		batch.Initial, batch.Seeds = append(batch.Initial, s.Initial[x.sample]), append(batch.Seeds, s.Seeds[x.sample])
 	}
 	return e.predict(batch, func(i int, x *model.Prediction) error {
-		page.Cases[i].Predictions = append(page.Cases[i].Predictions, slices.Clone(x.Field))
+		p := e.info().Problem
+		for k := range p.Unknowns {
+			c := &page.Cases[i*len(p.Unknowns)+k]
+			c.Predictions = append(c.Predictions, slices.Clone(unknownOf(p, x.Field, k)))
+		}
 		return ctx.Err()
 	})
 }
