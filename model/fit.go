@@ -68,12 +68,10 @@ var fits = []struct {
 	{"network.modes", func(s *Spec, f *fitting) { s.Network.Keys = s.Network.Keys.withModes(f.modes()) }},
 	{"network.initial_scale", func(s *Spec, f *fitting) {
 		s.Network.InitialScale = f.scales[0]
-		if len(f.scales) > 1 && f.problem.Initials() > 0 {
-			s.Network.InitialScales = map[string]float64{}
+		if len(f.scales) > 1 && len(s.Network.Scales) == 0 {
+			s.Network.Scales = map[string]float64{}
 			for c, u := range f.problem.Unknowns {
-				if u.Initial >= 0 {
-					s.Network.InitialScales[u.InitialName()] = f.scales[c]
-				}
+				s.Network.Scales[u.Name] = f.scales[c]
 			}
 		}
 	}},

@@ -109,7 +109,8 @@ func (e *cpu[T]) load(batch Batch, lo int) int {
 				}
 				continue
 			}
-			factor := T(1 / spec.Network.initialScale(in.Name))
+			unknown := slices.IndexFunc(e.info.Problem.Unknowns, func(u pde.Unknown) bool { return u.Initial == i })
+			factor := T(1 / spec.Network.scale(e.info.Problem.Unknowns[unknown].Name))
 			for p, v := range in.Of(u0) {
 				dst[p] = T(v) * factor
 			}

@@ -100,8 +100,10 @@ type NetworkShared struct {
 	Basis        int     `yaml:"basis" place:"5"`         // N; soft has one output
 	Precision    string  `yaml:"precision" place:"8"`     // float32 | float64
 	InitialScale float64 `yaml:"initial_scale" place:"9"` // initial conditions are divided by this at the input
-	// InitialScales are in the place of InitialScale for the initial conditions they name.
-	InitialScales map[string]float64 `yaml:"initial_scales,flow,omitempty" place:"9"`
+	// Scales are sizes of several unknowns, by name: in the place of InitialScale for their
+	// initial conditions, and over that of the first unknown what their outputs are
+	// multiplied by.
+	Scales map[string]float64 `yaml:"scales,flow,omitempty" place:"9"`
 	// OmitCoordinates names axes whose coordinates are not inputs. Without those of
 	// the periodic axes the network commutes with translations along them.
 	OmitCoordinates []string `yaml:"omit_coordinates,flow" place:"11"`
@@ -146,9 +148,9 @@ func (n NetworkSpec) MarshalYAML() (any, error) {
 	return n.Keys.encode(shared)
 }
 
-// initialScale is what an initial condition is divided by at the input.
-func (n *NetworkSpec) initialScale(name string) float64 {
-	if v, ok := n.InitialScales[name]; ok {
+// scale is the size of an unknown.
+func (n *NetworkSpec) scale(unknown string) float64 {
+	if v, ok := n.Scales[unknown]; ok {
 		return v
 	}
 	return n.InitialScale
@@ -166,9 +168,9 @@ func NewNetwork(s *Spec, p *pde.Problem) (Network, error) {
 	if err != nil {
 		return nil, err
 	}
-	for name := range s.Network.InitialScales {
-		if !slices.Contains(p.InputNames()[:p.Initials()], name) {
-			return nil, fmt.Errorf("network.initial_scales: %q: want an initial condition of problem %s: %s", name, p.Name, strings.Join(p.InputNames()[:p.Initials()], ", "))
+	for name := range s.Network.Scales {
+		if !slices.Contains(p.UnknownNames(), name) || len(p.Unknowns) == 1 {
+			return nil, fmt.Errorf("network.scales: %q: want one of several unknowns of problem %s: %s", name, p.Name, strings.Join(p.UnknownNames(), ", "))
 		}
 	}
 	if s.Network.Passes > 1 && !p.HasOffset() {

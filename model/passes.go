@@ -38,15 +38,18 @@ func (e *cpu[T]) forward(params []T, batch Batch, lo, count, last int, keep bool
 	}
 }
 
-// amplify multiplies each sample's basis, or its gradient, by its amplitude.
+// amplify multiplies each sample's basis, or its gradient, by its amplitude and the
+// scale of each unknown.
 func (e *cpu[T]) amplify(basis []T) {
-	m := &e.micro
-	if m.previous == nil {
+	m, network := &e.micro, &e.info.Spec.Network
+	if m.previous == nil && len(network.Scales) == 0 {
 		return
 	}
-	size, outputs := e.info.FieldSize(), e.info.Spec.Outputs()
+	size, unknowns := e.info.Grid.Size(), e.info.Problem.Unknowns
+	outputs := e.info.Spec.Outputs() * len(unknowns)
 	e.pool.Run(m.size*outputs, func(_, i int) {
-		scale(basis[i*size:(i+1)*size], T(m.amplitude[i/outputs]))
+		own := network.scale(unknowns[i%len(unknowns)].Name) / network.scale(unknowns[0].Name)
+		scale(basis[i*size:(i+1)*size], T(m.amplitude[i/outputs]*own))
 	})
 }
 

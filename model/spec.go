@@ -297,8 +297,8 @@ func (s *Spec) validate(d *config.Document) error {
 	oneOf("constraint.scaling", c.Scaling, scalings.names()...)
 	oneOf("constraint.adjoint", c.Adjoint, adjoints.names()...)
 	positive("network.initial_scale", n.InitialScale)
-	for name, scale := range n.InitialScales {
-		positive("network.initial_scales."+name, scale)
+	for name, scale := range n.Scales {
+		positive("network.scales."+name, scale)
 	}
 	for name, scale := range n.Features {
 		positive("network.features."+name, scale)

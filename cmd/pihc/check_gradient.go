@@ -73,6 +73,11 @@ func methodGradient(spec model.Spec, p *pde.Problem, method string, engine engin
 		if err != nil {
 			return g, err
 		}
+		if math.IsNaN(rough) && spec.Network.Passes > 1 { // corrections of an untrained network may grow without end
+			spec.Network.Passes--
+			attempt--
+			continue
+		}
 		if rough < smooth || attempt == attempts {
 			worst, err := model.CheckGradient(e, batch, 3)
 			return gradientCheck{worst, rough, e.Info().Grid.Shape()}, err

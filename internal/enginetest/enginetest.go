@@ -169,7 +169,7 @@ const (
 version: 1
 problem: pair
 grid: {t: 9, x: 24}
-network: {width: 6, layers: 2, modes: {t: 3, x: 3}, projection: 8, basis: 4, initial_scale: 0.7, initial_scales: {v0: 0.2}, passes: 2,
+network: {width: 6, layers: 2, modes: {t: 3, x: 3}, projection: 8, basis: 4, initial_scale: 0.7, scales: {v: 0.2}, passes: 2,
   features: {u: 0.7, v: 0.3, v_t: 2, activator: 0.5, inhibitor: 0.3, mean_inhibitor: 2}}
 constraint: {experts: {x: 2}, points: 30, tolerance: 1e-13, cost_tolerance: 0, max_iterations: 300, start: 0.1, components: COMPONENTS, weights: {activator: 0.4},
   overlap: {start: 0.6, end: 0.2, from: 0.1, to: 0.8}}
