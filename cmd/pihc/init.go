@@ -37,6 +37,7 @@ var templates = []struct{ name, title string }{
 	{"reaction-diffusion", "Fisher-KPP, walls without flux"},
 	{"flow", "2-D Navier-Stokes, periodic"},
 	{"steady", "Poisson's equation with a drawn source"},
+	{"system", "FitzHugh-Nagumo, two unknowns"},
 }
 
 type initOptions struct {
