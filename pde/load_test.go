@@ -312,6 +312,8 @@ func FuzzLoad(f *testing.F) {
 		header + "residual: {expression: u, rows: {x: [9, 9]}}\nansatz: {offset: u0, multiplier: t, projection: remove-mean}\n",
 		header + "residual:\n  expression: |\n    u +\n    *\n",
 		"name: a\nunknown: u\naxes: {}\nresidual: {expression: u}\n",
+		twoUnknowns,
+		"name: a\nunknown: []\naxes: {}\nresidual: {a: {}, b: {expression: u}}\nansatz: {u: {}}\ninitial: {v: {}}\n",
 	} {
 		f.Add([]byte(src))
 	}
