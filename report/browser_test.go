@@ -124,7 +124,7 @@ func TestBrowser(t *testing.T) {
 		}
 		return file
 	}
-	plain, planes := write("plain", samplePage()), write("planes", planePage())
+	plain, planes, system := write("plain", samplePage()), write("planes", planePage()), write("system", systemPage())
 	study, err := WriteStudy(dir, "study", sampleStudy())
 	if err != nil {
 		t.Fatal(err)
@@ -132,7 +132,7 @@ func TestBrowser(t *testing.T) {
 	for _, c := range []struct {
 		page, width string
 		plots       int // at least
-	}{{plain, "1400", 20}, {plain, "500", 20}, {planes, "1000", 40}, {study, "500", 1}} {
+	}{{plain, "1400", 20}, {plain, "500", 20}, {planes, "1000", 40}, {system, "1000", 20}, {study, "500", 1}} {
 		p := open(t, chromium, c.page, c.width)
 		for _, f := range p.Faults {
 			t.Errorf("%s at %s pixels: %s", c.page, c.width, f)

@@ -432,8 +432,8 @@ func TestAverage(t *testing.T) {
 	}
 }
 
-// A page of two unknowns has their errors side by side, and a case for each.
-func TestSeveralUnknowns(t *testing.T) {
+// systemPage is samplePage of two unknowns and residuals.
+func systemPage() Page {
 	p := samplePage()
 	for i := range p.Methods {
 		e := &p.Methods[i].Evaluation
@@ -446,6 +446,12 @@ func TestSeveralUnknowns(t *testing.T) {
 	other := p.Cases[0]
 	other.Field = "v"
 	p.Cases = []Case{p.Cases[0], other}
+	return p
+}
+
+// A page of two unknowns has their errors side by side, and a case for each.
+func TestSeveralUnknowns(t *testing.T) {
+	p := systemPage()
 	var table, page strings.Builder
 	p.Table().WriteTo(&table)
 	p.RemainderTable().WriteTo(&table)
