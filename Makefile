@@ -34,7 +34,7 @@ deps: ## download what the build needs
 test: vet lint build ## everything CI runs
 	$(GO) test ./...
 	$(GO) run ./tools/stress -short -seed 1
-	$(MAKE) reference cross widths xla
+	$(MAKE) reference cross widths xla XLATEST=-short
 
 vet:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
@@ -83,9 +83,9 @@ $(PLUGIN):
 	python3 -m zipfile -e $$folder/$(PLUGIN_WHEEL) $$folder; \
 	mkdir -p bin; mv $$folder/lammps_jax_pjrt_cpu/pjrt_c_api_cpu_plugin.so $@
 
-xla: ## engine xla on the plugin that make plugin fetched; quickly compiled, slower code
+xla: ## engine xla on the plugin that make plugin fetched; quickly compiled, slower code; XLATEST=-short leaves out cases
 	@if [ ! -f $(PLUGIN) ]; then echo "xla: no plugin in bin (make plugin fetches one), so engine xla is not tested"; exit 0; fi; set -ex; \
-	PIHC_PJRT=$(PLUGIN) XLA_FLAGS=--xla_backend_optimization_level=0 $(GO) test ./internal/pjrt ./xla; \
+	PIHC_PJRT=$(PLUGIN) XLA_FLAGS=--xla_backend_optimization_level=0 $(GO) test $(XLATEST) ./internal/pjrt ./xla; \
 	PIHC_PJRT=$(PLUGIN) XLA_FLAGS=--xla_backend_optimization_level=0 $(GO) test ./cmd/pihc -run TestScripts/xla
 
 # XLA's compiler for NVIDIA devices, with the assembler and library that it calls.
@@ -109,8 +109,9 @@ $(CUDA_PLUGIN):
 	cd $$folder; echo "$$CUDA_SHA256" | sha256sum --check --quiet; \
 	mkdir -p $(CUDA); for wheel in *.whl; do python3 -m zipfile -e $$wheel $(CUDA); done; chmod +x $(CUDA)/nvidia/cu13/bin/* $(CUDA)/nvidia/cu13/nvvm/bin/*
 
-race: ## every package under the race detector, which also checks pointers; needs gcc
-	CGO_ENABLED=1 $(GO) test -race -short -timeout 60m ./...
+race: ## every package under the race detector: kernels with vectors, where it checks their pointers, all else without, which is far faster there; needs gcc
+	CGO_ENABLED=1 $(GO) test -race -short -timeout 60m ./internal/kernel ./internal/fft
+	CGO_ENABLED=1 GOEXPERIMENT=nosimd $(GO) test -race -short -timeout 60m ./...
 
 stress: ## kill, damage and starve every command, continue, and compare bits; STRESS=-short: a few cases
 	$(GO) run ./tools/stress $(STRESS)

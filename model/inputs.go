@@ -110,7 +110,7 @@ func (e *cpu[T]) load(batch Batch, lo int) int {
 				continue
 			}
 			unknown := slices.IndexFunc(e.info.Problem.Unknowns, func(u pde.Unknown) bool { return u.Initial == i })
-			factor := T(1 / spec.Network.scale(e.info.Problem.Unknowns[unknown].Name))
+			factor := T(1 / spec.Network.ScaleOf(e.info.Problem.Unknowns[unknown].Name))
 			for p, v := range in.Of(u0) {
 				dst[p] = T(v) * factor
 			}

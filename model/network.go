@@ -148,8 +148,8 @@ func (n NetworkSpec) MarshalYAML() (any, error) {
 	return n.Keys.encode(shared)
 }
 
-// scale is the size of an unknown.
-func (n *NetworkSpec) scale(unknown string) float64 {
+// ScaleOf is the size of an unknown.
+func (n *NetworkSpec) ScaleOf(unknown string) float64 {
 	if v, ok := n.Scales[unknown]; ok {
 		return v
 	}

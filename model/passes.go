@@ -48,7 +48,7 @@ func (e *cpu[T]) amplify(basis []T) {
 	size, unknowns := e.info.Grid.Size(), e.info.Problem.Unknowns
 	outputs := e.info.Spec.Outputs() * len(unknowns)
 	e.pool.Run(m.size*outputs, func(_, i int) {
-		own := network.scale(unknowns[i%len(unknowns)].Name) / network.scale(unknowns[0].Name)
+		own := network.ScaleOf(unknowns[i%len(unknowns)].Name) / network.ScaleOf(unknowns[0].Name)
 		scale(basis[i*size:(i+1)*size], T(m.amplitude[i/outputs]*own))
 	})
 }

@@ -12,6 +12,9 @@ import (
 // solution, end below three quarters of the error of w(t) = w0, and a second run that is
 // interrupted between passes and resumed ends with the same bits.
 func TestFlowLearns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: 360 steps")
+	}
 	const steps = 120
 	for _, method := range model.Methods {
 		e := newExperiment(t, "method="+method, "problem=navier-stokes", "grid={t: 8, x: 12, y: 12}",

@@ -14,7 +14,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
 	"sync"
 
 	"pihc/constraint"
@@ -79,9 +78,6 @@ func prepare[T kernel.Float](s *model.Spec, p *pde.Problem, o model.EngineOption
 			return nil, err
 		}
 	}
-	if len(p.Unknowns) > 1 || len(p.Residuals) > 1 {
-		return nil, fmt.Errorf("problem %s has unknowns %s and %d residuals: engine xla has problems of one; use engine cpu", p.Name, strings.Join(p.UnknownNames(), ", "), len(p.Residuals))
-	}
 	if s.Loss.Data != 0 {
 		return nil, errors.New("loss.data: engine xla has no loss against solutions; use engine cpu")
 	}
@@ -132,11 +128,11 @@ func prepare[T kernel.Float](s *model.Spec, p *pde.Problem, o model.EngineOption
 		}
 	}
 	if r := s.Loss.BorderRows; (r.Start != 1 || r.End != 1) && e.info.Experts > 1 {
-		e.crossing = e.own.Crossing()[0]
+		e.crossing = e.own.Crossing()
 	}
 	e.memory = len(e.inputs.Features) > 0 || s.Network.Passes > 1 || s.Loss.Relative
 	if drawn(e.own) {
-		e.points = make([]int32, options.Points*len(e.own.Windows))
+		e.points = make([]int32, len(e.system.Residuals())*options.Points*len(e.own.Windows))
 		e.scratch = make([]int32, options.Points)
 	}
 	e.squares = make([]float64, len(e.system.Sets))
@@ -277,7 +273,7 @@ func (e *engine[T]) evaluate(s sampleRun) (r result, err error) {
 	if s.batch.Previous != nil {
 		first = last
 		if e.memory {
-			if field, err = pjrt.Upload(e.client, s.batch.Previous[s.i], e.info.Grid.Size()); err != nil {
+			if field, err = pjrt.Upload(e.client, s.batch.Previous[s.i], e.info.FieldSize()); err != nil {
 				return r, e.explain("copy a field to the device", err)
 			}
 		}
@@ -336,7 +332,7 @@ func (e *engine[T]) one(s sampleRun, pass int, training bool, field *pjrt.Buffer
 		numbers[numberGiven] = 1
 		args = append(args, field)
 	default:
-		add(pjrt.Upload(e.client, make([]float64, e.info.Grid.Size()), e.info.Grid.Size()))
+		add(pjrt.Upload(e.client, make([]float64, e.info.FieldSize()), e.info.FieldSize()))
 	}
 	if drawn(l.constraint) {
 		add(e.draw(l.constraint, s))
@@ -374,10 +370,11 @@ func (e *engine[T]) draw(c *constraint.Constraint, s sampleRun) (*pjrt.Buffer, e
 	if c.Options.Overlap {
 		overlap = e.spec.Constraint.Overlap.At(s.progress)
 	}
-	for i := range k {
-		c.SamplePoints(e.points[i*m:(i+1)*m], e.scratch, 0, i, overlap, s.batch.Seeds[s.i])
+	rows := len(e.system.Residuals()) * k
+	for i := range rows {
+		c.SamplePoints(e.points[i*m:(i+1)*m], e.scratch, i/k, i%k, overlap, s.batch.Seeds[s.i])
 	}
-	return pjrt.Upload(e.client, e.points[:k*m], k, m)
+	return pjrt.Upload(e.client, e.points[:rows*m], rows, m)
 }
 
 // LossAndGrad implements model.Engine.
@@ -473,7 +470,7 @@ func (e *engine[T]) Predict(params []T, batch model.Batch, each func(i int, p *m
 		return e.explain("copy parameters to the device", err)
 	}
 	defer func() { free(w) }()
-	field := make([]float64, e.info.Grid.Size())
+	field := make([]float64, e.info.FieldSize())
 	for i := range batch.Initial {
 		if err := canceled(&batch); err != nil {
 			return err

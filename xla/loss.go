@@ -9,8 +9,8 @@ import (
 type loss struct {
 	*terms
 	spec     model.LossSpec
-	inputs   value // of the sample
-	crossing value // residual rows that cross a border (m); nothing where all count alike
+	inputs   value   // of the sample
+	crossing []value // per residual: rows that cross a border (m); none where all count alike
 }
 
 // lossRows is a set of rows evaluated over the grid.
@@ -31,17 +31,7 @@ type evaluated struct {
 	sets    []lossRows
 }
 
-// residual is the set of residual rows.
-func (e *evaluated) residual() *lossRows {
-	for i := range e.sets {
-		if e.sets[i].set.Kind == pde.ResidualRows {
-			return &e.sets[i]
-		}
-	}
-	panic("xla: no residual rows")
-}
-
-// evaluate evaluates the loss of u (P, 1); factor, a scalar, multiplies the rows that
+// evaluate evaluates the loss of u (C P, 1); factor, a scalar, multiplies the rows that
 // cross a border, nothing: 1.
 func (l *loss) evaluate(u, factor value) evaluated {
 	e := evaluated{loss: l.scalar(0, f64)}
@@ -50,7 +40,7 @@ func (l *loss) evaluate(u, factor value) evaluated {
 		used = append(used, set.Terms...)
 	}
 	wholes := l.wholes(used, u)
-	for _, set := range l.system.Sets {
+	for i, set := range l.system.Sets {
 		m := len(set.Points)
 		r := lossRows{set: set, points: l.integers(set.Points, m)}
 		var constants []value
@@ -65,8 +55,8 @@ func (l *loss) evaluate(u, factor value) evaluated {
 		r.r = r.out[0]
 		plain := l.sum(l.mul(r.r, r.r), 0)
 		sum := plain
-		if set.Kind == pde.ResidualRows && factor.name != "" && l.crossing.name != "" {
-			r.factor = l.where(l.crossing, l.spread(factor, []int{m}), l.full(1, f64, m))
+		if set.Kind == pde.ResidualRows && factor.name != "" && l.crossing != nil {
+			r.factor = l.where(l.crossing[i], l.spread(factor, []int{m}), l.full(1, f64, m))
 			r.r = l.mul(r.r, r.factor)
 			sum = l.sum(l.mul(r.r, r.r), 0)
 		}
@@ -88,7 +78,7 @@ func (l *loss) evaluate(u, factor value) evaluated {
 	return e
 }
 
-// gradient is scale·∂L/∂u (P, 1).
+// gradient is scale·∂L/∂u (C P, 1).
 func (l *loss) gradient(e evaluated, scale value) value {
 	pulled := map[int]value{} // what every term pulls back, on the grid
 	for _, r := range e.sets {
@@ -104,16 +94,20 @@ func (l *loss) gradient(e evaluated, scale value) value {
 			pulled[j] = v
 		}
 	}
-	return l.pullBackAll(pulled, l.terms.points, 1)
+	return l.pullBackAll(pulled, 1)
 }
 
-// pullBackAll is the sum of the transposes of terms, of fields (P, F).
-func (t *terms) pullBackAll(pulled map[int]value, points, fields int) value {
-	sum := t.full(0, f64, points, fields)
-	for j := range t.system.Terms {
-		if y, ok := pulled[j]; ok {
-			sum = t.add(sum, t.pullBack(j, y))
+// pullBackAll is the sum of the transposes of terms, of fields (P, F): (C P, F).
+func (t *terms) pullBackAll(pulled map[int]value, fields int) value {
+	var all []value
+	for c := range t.system.Problem.Unknowns {
+		sum := t.full(0, f64, t.points, fields)
+		for j, term := range t.system.Terms {
+			if y, ok := pulled[j]; ok && term.Of == c {
+				sum = t.add(sum, t.pullBack(j, y))
+			}
 		}
+		all = append(all, sum)
 	}
-	return sum
+	return t.concatenate(0, all...)
 }

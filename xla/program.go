@@ -19,7 +19,7 @@ type plan struct {
 	config   fno.Config
 	inputs   model.Inputs
 	dtype    dtype
-	crossing []bool // residual rows that cross a border; nil: not weighed
+	crossing [][]bool // per residual: rows that cross a border; nil: not weighed
 	// memory says that the network sees a field to correct, or losses are relative.
 	memory bool
 }
@@ -89,19 +89,20 @@ type sample struct {
 	outputs    []value
 
 	given, units    value // (InitialSize): the inputs; those as the network sees them
-	start, previous value // (P, 1): the initial condition at all times, or zero; the field to correct
+	start, previous value // (C P, 1): initial conditions at all times, or zero; the field to correct
 	scalars         value
-	owners          []value // per expert (P): its points
-	amplitude       value   // of the basis, a scalar of the network's precision; nothing: 1
-	basis           value   // (P, N): μ Π b
-	offset          value   // (P, 1): g_0; nothing where the ansatz has none
-	multiplier      value   // (P); nothing: 1
+	owners          []value // per expert (C P): its points
+	amplitude       value   // of the basis, a scalar; nothing: 1
+	basis           value   // (C P, N): μ Π b
+	offset          value   // (C P, 1): g_0; nothing where the ansatz has none
+	multiplier      value   // (C P); nothing: 1
 	sets            []rowSet
 	points          []value // per set (K, m): points of the rows, beyond the grid for padding
 }
 
-func (s *sample) size() int  { return s.system.Grid.Size() }
-func (s *sample) width() int { return s.system.SliceSize() }
+func (s *sample) gridSize() int { return s.system.Grid.Size() }
+func (s *sample) size() int     { return s.system.FieldSize() }
+func (s *sample) width() int    { return s.system.SliceSize() }
 
 func (s *sample) number(i int) value { return s.at(s.scalars, 0, i) }
 
@@ -123,7 +124,7 @@ func (s *sample) build() error {
 		field = s.input(f64, size)
 	}
 	if drawn(s.constraint) {
-		drawnPoints = s.input(i32, k, s.constraint.Options.Points)
+		drawnPoints = s.input(i32, len(s.system.Residuals())*k, s.constraint.Options.Points)
 	}
 	s.scalars = s.input(f64, numberCount)
 	if s.training {
@@ -131,13 +132,18 @@ func (s *sample) build() error {
 	}
 	s.terms = newTerms(s.builder, s.system)
 	s.loss = &loss{terms: s.terms, spec: s.spec.Loss, inputs: s.given}
-	if s.crossing != nil {
-		s.loss.crossing = s.than("NE", s.integers(integers(s.crossing), len(s.crossing)), 0)
+	for _, x := range s.crossing {
+		s.loss.crossing = append(s.loss.crossing, s.than("NE", s.integers(integers(x), len(x)), 0))
 	}
-	s.start = s.full(0, f64, size, 1)
-	if initial := s.system.Problem.Unknowns[0].Initial; initial >= 0 {
-		s.start = s.field(s.given, initial)
+	var starts []value
+	for _, u := range s.system.Problem.Unknowns {
+		start := s.full(0, f64, s.gridSize(), 1)
+		if u.Initial >= 0 {
+			start = s.field(s.given, u.Initial)
+		}
+		starts = append(starts, start)
 	}
+	s.start = s.concatenate(0, starts...)
 	s.previous = s.start
 	if s.memory {
 		s.previous = s.where(s.spread(s.than("NE", s.number(numberGiven), 0), []int{size, 1}), s.reshape(field, size, 1), s.start)
@@ -148,11 +154,8 @@ func (s *sample) build() error {
 		base = s.where(s.than("GT", v, 0), v, base)
 	}
 	net := newNetwork(s.builder, s.config, s.system.Grid.Shape(), s.dtype, params)
-	out := net.forward(s.networkInput())
-	if s.amplitude.name != "" {
-		out = s.mul(out, s.amplitude)
-	}
-	if err := s.ansatz(out); err != nil {
+	out := s.amplify(net.forward(s.networkInput()))
+	if err := s.ansatz(s.components(s.convert(out, f64))); err != nil {
 		return err
 	}
 	s.findOwners()
@@ -166,7 +169,7 @@ func (s *sample) build() error {
 		r = solver.run(s.sets, s.constraint)
 		omega = r.w
 	}
-	own := s.dot("pn,kn->pk", s.basis, omega)
+	own := s.dot("pn,kn->pk", s.basis, omega) // (C P, K)
 	field = s.at(own, 1, 0)
 	for i := 1; i < k; i++ {
 		field = s.where(s.owners[i], s.at(own, 1, i), field)
@@ -195,10 +198,7 @@ func (s *sample) build() error {
 		if beta.name != "" {
 			bar = s.add(bar, s.dot("pk,kn->pn", s.projectTransposed(beta), lambda))
 		}
-		bar = s.convert(bar, s.dtype)
-		if s.amplitude.name != "" {
-			bar = s.mul(bar, s.amplitude)
-		}
+		bar = s.amplify(s.convert(s.outputsOf(bar), s.dtype))
 		s.outputs = []value{s.add(before, net.backward(bar)), stats}
 	} else {
 		s.outputs = []value{s.reshape(field, size), stats}
@@ -222,15 +222,78 @@ func integers(x []bool) []int32 {
 // along is a field (P, 1) that varies along one axis.
 func (s *sample) along(axis int, x []float64, t dtype) value {
 	v := s.numbers(x, t, len(x))
-	return s.reshape(s.spread(v, s.system.Grid.Shape(), axis), s.size(), 1)
+	return s.reshape(s.spread(v, s.system.Grid.Shape(), axis), s.gridSize(), 1)
+}
+
+// amplify multiplies the network's outputs (P, F C), or their gradient, by the amplitude and
+// the scale of each unknown.
+func (s *sample) amplify(out value) value {
+	network, unknowns := &s.spec.Network, s.system.Problem.Unknowns
+	if len(network.Scales) == 0 {
+		if s.amplitude.name == "" {
+			return out
+		}
+		return s.mul(out, s.convert(s.amplitude, s.dtype))
+	}
+	scales := make([]float64, out.shape[1])
+	for i := range scales {
+		scales[i] = network.ScaleOf(unknowns[i%len(unknowns)].Name) / network.ScaleOf(unknowns[0].Name)
+	}
+	factors := s.numbers(scales, f64, len(scales))
+	if s.amplitude.name != "" {
+		factors = s.mul(factors, s.spread(s.amplitude, factors.shape))
+	}
+	return s.mul(out, s.spread(s.convert(factors, s.dtype), out.shape, 1))
+}
+
+// components turns the network's outputs (P, F C), C for each of its F functions, into a
+// basis (C P, N): N = F, or with separate weights N = C F, where a function has values of
+// one unknown alone.
+func (s *sample) components(out value) value {
+	c, f, size := len(s.system.Problem.Unknowns), s.constraint.Functions, s.gridSize()
+	if c == 1 {
+		return out
+	}
+	basis := s.transpose(s.reshape(out, size, f, c), 2, 0, 1)
+	if !s.constraint.Options.Separate {
+		return s.reshape(basis, c*size, f)
+	}
+	var all []value
+	for i := range c {
+		columns := make([]value, c)
+		for j := range c {
+			if columns[j] = s.at(basis, 0, i); j != i {
+				columns[j] = s.full(0, f64, size, f)
+			}
+		}
+		all = append(all, s.concatenate(1, columns...))
+	}
+	return s.concatenate(0, all...)
+}
+
+// outputsOf is the transpose of components.
+func (s *sample) outputsOf(basis value) value {
+	c, f, size := len(s.system.Problem.Unknowns), s.constraint.Functions, s.gridSize()
+	if c == 1 {
+		return basis
+	}
+	parts := s.reshape(basis, c, size, s.constraint.N)
+	if s.constraint.Options.Separate {
+		var all []value
+		for i := range c {
+			all = append(all, s.slice(s.at(parts, 0, i), 1, i*f, (i+1)*f))
+		}
+		parts = s.stack(0, all...)
+	}
+	return s.reshape(s.transpose(parts, 1, 2, 0), size, f*c)
 }
 
 // field is input i of those of a sample (InitialSize) at every point: (P, 1).
 func (s *sample) field(inputs value, i int) value {
 	if slice, ok := s.terms.sliceOf(inputs, i); ok {
-		return s.reshape(s.spread(slice, []int{s.size() / s.width(), s.width()}, 1), s.size(), 1)
+		return s.reshape(s.spread(slice, []int{s.gridSize() / s.width(), s.width()}, 1), s.gridSize(), 1)
 	}
-	return s.reshape(s.terms.inputAt(inputs, i, s.iota(i32, s.size()), 0, 0), s.size(), 1)
+	return s.reshape(s.terms.inputAt(inputs, i, s.iota(i32, s.gridSize()), 0, 0), s.gridSize(), 1)
 }
 
 // networkInput is what the network sees (P, inputs): coordinates, as fractions of the
@@ -246,8 +309,10 @@ func (s *sample) networkInput() value {
 		all = append(all, s.along(a, x, s.dtype))
 	}
 	for i := range s.system.Inputs {
-		if i == s.system.Problem.Unknowns[0].Initial {
-			all = append(all, s.times(s.convert(s.start, s.dtype), 1/s.spec.Network.InitialScale))
+		if i < s.system.Problem.Initials() {
+			unknown := slices.IndexFunc(s.system.Problem.Unknowns, func(u pde.Unknown) bool { return u.Initial == i })
+			scale := s.spec.Network.ScaleOf(s.system.Problem.Unknowns[unknown].Name)
+			all = append(all, s.times(s.convert(s.field(s.given, i), s.dtype), 1/scale))
 		} else {
 			all = append(all, s.convert(s.field(s.units, i), s.dtype))
 		}
@@ -261,33 +326,50 @@ func (s *sample) networkInput() value {
 // features are those of the field to correct (P, 1): terms divided by the scale the spec
 // gives, residuals by their root mean square.
 func (s *sample) features() []value {
-	e := s.loss.evaluate(s.previous, value{})
-	rows := e.residual()
-	rms := s.sqrt(s.times(s.sum(s.mul(rows.out[0], rows.out[0]), 0), 1/float64(len(rows.set.Points))))
-	rms = s.where(s.than("EQ", rms, 0), s.scalar(1, f64), rms)
-	var all []value
+	residuals := s.loss.evaluate(s.previous, value{}).sets[:len(s.system.Residuals())]
+	var all, amplitudes []value
 	for _, name := range s.inputs.Features {
-		scale := s.spec.Network.Features[name]
-		divisor, values := s.scalar(scale, f64), rows.out[0]
-		switch name {
-		case s.system.Problem.Unknowns[0].Name:
-			all = append(all, s.convert(s.div(s.previous, divisor), s.dtype))
+		divisor := s.scalar(s.spec.Network.Features[name], f64)
+		if c := slices.Index(s.system.Problem.UnknownNames(), name); c >= 0 {
+			all = append(all, s.convert(s.div(s.terms.unknown(c, s.previous), divisor), s.dtype))
 			continue
-		case s.system.Problem.Residuals[0].Name:
-			s.amplitude = s.convert(s.div(rms, divisor), s.dtype)
-			divisor = rms
-		case model.MeanFeature(s.system.Problem.Residuals[0].Name):
-			divisor = s.mul(divisor, rms)
-		default:
-			values = rows.z[slices.IndexFunc(rows.set.Terms, func(t int) bool { return s.system.Terms[t].Name == name })]
 		}
-		v := s.put(s.full(0, s.dtype, s.size(), 1), rows.points, s.convert(s.div(values, divisor), s.dtype), false)
-		if name == model.MeanFeature(s.system.Problem.Residuals[0].Name) {
-			v = s.meanFromStart(v)
+		for _, rows := range residuals {
+			values, mean := rows.out[0], false
+			switch term := slices.IndexFunc(rows.set.Terms, func(t int) bool { return s.system.Terms[t].Name == name }); {
+			case name == rows.set.Name:
+				rms := s.rms(rows)
+				amplitudes = append(amplitudes, s.div(rms, divisor))
+				divisor = rms
+			case name == model.MeanFeature(rows.set.Name):
+				divisor, mean = s.mul(divisor, s.rms(rows)), true
+			case term >= 0:
+				values = rows.z[term]
+			default:
+				continue
+			}
+			v := s.put(s.full(0, s.dtype, s.gridSize(), 1), rows.points, s.convert(s.div(values, divisor), s.dtype), false)
+			if mean {
+				v = s.meanFromStart(v)
+			}
+			all = append(all, v)
+			break
 		}
-		all = append(all, v)
+	}
+	switch n := len(amplitudes); {
+	case n == 1:
+		s.amplitude = amplitudes[0]
+	case n > 1: // the root mean square of all
+		v := s.stack(0, amplitudes...)
+		s.amplitude = s.sqrt(s.times(s.sum(s.mul(v, v), 0), 1/float64(n)))
 	}
 	return all
+}
+
+// rms is the root mean square of rows, or 1 where that is zero.
+func (s *sample) rms(rows lossRows) value {
+	rms := s.sqrt(s.times(s.sum(s.mul(rows.out[0], rows.out[0]), 0), 1/float64(len(rows.set.Points))))
+	return s.where(s.than("EQ", rms, 0), s.scalar(1, f64), rms)
 }
 
 // meanFromStart replaces every slice of f (P, 1) by the mean, by the trapezoidal rule, of
@@ -304,17 +386,13 @@ func (s *sample) meanFromStart(f value) value {
 			}
 		}
 	}
-	return s.reshape(s.dot("ij,jw->iw", s.numbers(m, f.dtype, n, n), s.reshape(f, n, s.width())), s.size(), 1)
+	return s.reshape(s.dot("ij,jw->iw", s.numbers(m, f.dtype, n, n), s.reshape(f, n, s.width())), s.gridSize(), 1)
 }
 
-// ansatz sets basis, multiplier and offset from the network's outputs (P, N).
-func (s *sample) ansatz(out value) error {
-	n, size := out.shape[1], s.size()
-	s.basis = s.convert(out, f64)
-	a := s.system.Problem.Unknowns[0].Ansatz
-	if a.RemoveMean {
-		s.basis = s.removeMean(s.basis)
-	}
+// ansatz sets basis, multiplier and offset from what the network proposes (C P, N).
+func (s *sample) ansatz(functions value) error {
+	n, size := functions.shape[1], s.size()
+	s.basis = s.removeMean(functions)
 	if mu := s.system.Multiplier(); mu != nil {
 		s.multiplier = s.numbers(mu, f64, size)
 		s.basis = s.mul(s.basis, s.spread(s.multiplier, []int{size, n}, 0))
@@ -323,40 +401,50 @@ func (s *sample) ansatz(out value) error {
 		return nil
 	}
 	names := append(s.system.Problem.AxisNames(), s.system.Problem.InputNames()...)
-	offset, err := pde.Compile([]*pde.Expr{a.Offset}, names)
-	if err != nil {
-		return fmt.Errorf("ansatz offset: %w", err)
-	}
-	var in []value
+	var in, offsets []value
 	for i, axis := range s.system.Grid.Axes {
 		in = append(in, s.along(i, axis.Coordinates(), f64))
 	}
 	for i := range s.system.Inputs {
 		in = append(in, s.field(s.given, i))
 	}
-	s.offset = s.program(offset, in, 1)[0]
+	for _, u := range s.system.Problem.Unknowns {
+		offset, err := pde.Compile([]*pde.Expr{u.Ansatz.Offset}, names)
+		if err != nil {
+			return fmt.Errorf("ansatz offset: %w", err)
+		}
+		offsets = append(offsets, s.program(offset, in, 1)[0])
+	}
+	s.offset = s.concatenate(0, offsets...)
 	if s.memory {
 		s.offset = s.where(s.spread(s.than("NE", s.number(numberLater), 0), []int{size, 1}), s.previous, s.offset)
 	}
 	return nil
 }
 
-// removeMean removes the mean over each slice of fields (P, F). It is its own transpose.
+// removeMean removes the mean over each slice of fields (C P, F), of the unknowns whose
+// ansatz does. It is its own transpose.
 func (s *sample) removeMean(f value) value {
-	slices := s.reshape(f, s.size()/s.width(), s.width(), f.shape[1])
-	mean := s.times(s.sum(slices, 1), 1/float64(s.width()))
-	return s.reshape(s.sub(slices, s.spread(mean, slices.shape, 0, 2)), f.shape...)
+	var all []value
+	for c, u := range s.system.Problem.Unknowns {
+		part := s.slice(f, 0, c*s.gridSize(), (c+1)*s.gridSize())
+		if u.Ansatz.RemoveMean {
+			whole := part.shape
+			part = s.reshape(part, s.gridSize()/s.width(), s.width(), f.shape[1])
+			mean := s.times(s.sum(part, 1), 1/float64(s.width()))
+			part = s.reshape(s.sub(part, s.spread(mean, part.shape, 0, 2)), whole...)
+		}
+		all = append(all, part)
+	}
+	return s.concatenate(0, all...)
 }
 
-// projectTransposed applies μ and then Πᵀ to fields (P, F).
+// projectTransposed applies μ and then Πᵀ to fields (C P, F).
 func (s *sample) projectTransposed(f value) value {
 	if s.multiplier.name != "" {
 		f = s.mul(f, s.spread(s.multiplier, f.shape, 0))
 	}
-	if s.system.Problem.Unknowns[0].Ansatz.RemoveMean {
-		f = s.removeMean(f)
-	}
-	return f
+	return s.removeMean(f)
 }
 
 // findOwners says which points are whose.
@@ -364,7 +452,9 @@ func (s *sample) findOwners() {
 	owner := make([]int32, s.size())
 	for k, w := range s.constraint.Windows {
 		for _, p := range w.Points(s.system.Grid) {
-			owner[p] = int32(k)
+			for c := range s.system.Problem.Unknowns {
+				owner[c*s.gridSize()+int(p)] = int32(k)
+			}
 		}
 	}
 	for k := range s.constraint.Windows {
@@ -376,7 +466,7 @@ func (s *sample) findOwners() {
 	}
 }
 
-// restrict is 1_{Ω_k} of a field (P, 1): (P, K).
+// restrict is 1_{Ω_k} of a field (C P, 1): (C P, K).
 func (s *sample) restrict(f value) value {
 	flat, zero := s.reshape(f, s.size()), s.full(0, f64, s.size())
 	var all []value
@@ -398,15 +488,17 @@ func (s *sample) gatherRows(drawnPoints value) {
 	if s.offset.name != "" {
 		offsets = s.terms.wholes(used, s.offset)
 	}
-	for _, set := range s.system.Sets {
+	for i, set := range s.system.Sets {
 		r := rowSet{set: set}
-		points, scattered := drawnPoints, drawnPoints
+		var points, scattered value
 		if set.Kind != pde.ResidualRows || !drawn(c) {
 			points, scattered = s.fixedRows(&r)
 			if points.name == "" {
 				continue
 			}
 		} else {
+			points = s.slice(drawnPoints, 0, i*k, (i+1)*k)
+			scattered = points
 			r.scale = s.full(c.RowScale(set, c.Options.Points), f64, k, c.Options.Points)
 		}
 		m := points.shape[1]
@@ -453,7 +545,7 @@ func (s *sample) fixedRows(r *rowSet) (read, written value) {
 			if i < len(l) {
 				points, to, scale, padding = append(points, l[i]), append(to, l[i]), append(scale, factor), append(padding, 0)
 			} else {
-				points, to, scale, padding = append(points, r.set.Points[0]), append(to, int32(s.size())), append(scale, 0), append(padding, 1)
+				points, to, scale, padding = append(points, r.set.Points[0]), append(to, int32(s.gridSize())), append(scale, 0), append(padding, 1)
 			}
 		}
 	}
@@ -467,9 +559,9 @@ func (s *sample) fixedRows(r *rowSet) (read, written value) {
 	return read, s.integers(to, k, m)
 }
 
-// scatter adds the adjoint rows of all sets to α (P, K), and forms β (P, K) of them.
+// scatter adds the adjoint rows of all sets to α (C P, K), and forms β (C P, K) of them.
 func (s *sample) scatter(solver *solver, alpha, omega, lambda value, paper bool) (sum, beta value) {
-	k, size := alpha.shape[1], s.size()
+	k, size := alpha.shape[1], s.gridSize()
 	pulled := map[int]value{} // per term (P, 2K)
 	for i, r := range s.sets {
 		rows := solver.adjointRows(r, omega, lambda, paper)
@@ -488,7 +580,7 @@ func (s *sample) scatter(solver *solver, alpha, omega, lambda value, paper bool)
 			pulled[t] = v
 		}
 	}
-	fields := s.terms.pullBackAll(pulled, size, 2*k)
+	fields := s.terms.pullBackAll(pulled, 2*k)
 	return s.add(alpha, s.slice(fields, 1, 0, k)), s.slice(fields, 1, k, 2*k)
 }
 
@@ -501,17 +593,19 @@ func (s *sample) describe(solver *solver, r solution, adjoint value) value {
 	columns[solveCost], columns[solveGradient] = r.cost, r.gradient
 	columns[solvePivot], columns[solveDistance] = r.pivot, r.distance
 	columns[solveCorrected], columns[solveAdjoint] = number(r.corrected), number(adjoint)
+	squares, count := s.full(0, f64, solver.k), s.full(0, f64, solver.k)
 	for _, set := range s.sets {
 		if set.set.Kind != pde.ResidualRows {
 			continue
 		}
 		out := solver.outputs(set, r.w)
-		count := s.full(float64(set.scale.shape[1]), f64, solver.k)
+		squares = s.add(squares, s.sum(s.mul(out[0], out[0]), 1))
+		count = s.plus(count, float64(set.scale.shape[1]))
 		if set.padding.name != "" {
 			count = s.sub(count, s.sum(number(set.padding), 1))
 		}
-		columns[solveRMS] = s.sqrt(s.div(s.sum(s.mul(out[0], out[0]), 1), count))
 	}
+	columns[solveRMS] = s.sqrt(s.div(squares, count))
 	return s.stack(1, columns...)
 }
 

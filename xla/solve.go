@@ -351,15 +351,19 @@ func (s *solver) run(sets []rowSet, c *constraint.Constraint) solution {
 
 // coarse returns the rows that solves begin on, if those are fewer than all.
 func (s *solver) coarse(sets []rowSet) []rowSet {
-	out := append([]rowSet(nil), sets...)
+	out, fewer := append([]rowSet(nil), sets...), false
 	for i, r := range sets {
 		if r.set.Kind != pde.ResidualRows {
 			continue
 		}
-		chosen, times := constraint.CoarseRows(r.set, r.scale.shape[1])
-		if chosen == nil || r.padding.name != "" {
+		if r.padding.name != "" {
 			return nil
 		}
+		chosen, times := constraint.CoarseRows(r.set, r.scale.shape[1])
+		if chosen == nil {
+			continue
+		}
+		fewer = true
 		index := s.integers(chosen, len(chosen))
 		some := func(v value) value { // (K, m, ...) of the chosen rows
 			order := []int{1, 0}
@@ -382,6 +386,9 @@ func (s *solver) coarse(sets []rowSet) []rowSet {
 			part.extras = append(part.extras, some(e))
 		}
 		out[i] = part
+	}
+	if !fewer {
+		return nil
 	}
 	return out
 }

@@ -9,12 +9,12 @@ import (
 	"pihc/pde"
 )
 
-// terms writes the terms of a problem on its grid, as maps of several fields (P, F) in
-// float64.
+// terms writes the terms of a problem on its grid, as maps of F fields in float64. A field
+// of C unknowns has C P values, unknown after unknown: (C P, F).
 type terms struct {
 	*builder
 	system     *pde.System
-	points     int
+	points     int       // P
 	stencils   []stencil // per term: without tables where spectral, or not yet used
 	transposed []stencil
 	offsets    []value // per term: the affine part (P), nothing where there is none
@@ -25,7 +25,7 @@ type terms struct {
 // inputKey is an input so many steps along an axis from a point.
 type inputKey struct{ input, along, shift int }
 
-// stencil holds, for every point, the points that its row reads and their
+// stencil holds, for every point, the places that its row reads and their
 // coefficients (P, E); rows that read fewer have coefficients 0.
 type stencil struct{ index, coefficient value }
 
@@ -61,7 +61,8 @@ func (t *terms) table(rows [][]entry) stencil {
 	return stencil{t.integers(index, len(rows), width), t.numbers(coef, f64, len(rows), width)}
 }
 
-// stencil returns the tables of a term that has a stencil, or of its transpose.
+// stencil returns the tables of a term that has a stencil, which read the unknown's part of
+// a field, or of its transpose, which read what is given at the points.
 func (t *terms) stencil(term int, transposed bool) stencil {
 	all := t.stencils
 	if transposed {
@@ -78,7 +79,7 @@ func (t *terms) stencil(term int, transposed bool) stencil {
 				if transposed {
 					rows[q] = append(rows[q], entry{int32(p), c})
 				} else {
-					rows[p] = append(rows[p], entry{int32(q), c})
+					rows[p] = append(rows[p], entry{int32(t.first(term) + q), c})
 				}
 			})
 		}
@@ -87,19 +88,27 @@ func (t *terms) stencil(term int, transposed bool) stencil {
 	return all[term]
 }
 
-// gather combines the fields u (P, F) at the entries of rows: (M, F) of tables (M, E).
+// first is the place in a field where the unknown begins that a term acts on.
+func (t *terms) first(term int) int { return t.system.Terms[term].Of * t.points }
+
+// unknown is the part (P, F) of fields u (C P, F) that a term acts on.
+func (t *terms) unknown(term int, u value) value {
+	return t.slice(u, 0, t.first(term), t.first(term)+t.points)
+}
+
+// gather combines the fields u at the entries of rows: (M, F) of tables (M, E).
 func (t *terms) gather(s stencil, u value) value {
 	m, e, f := s.index.shape[0], s.index.shape[1], u.shape[1]
 	g := t.rows(u, s.index)
 	return t.sum(t.mul(g, t.spread(s.coefficient, []int{m, e, f}, 0, 1)), 1)
 }
 
-// at returns the rows of a term of the fields u (P, F) at points (M), without its affine
-// part; whole is what apply gave, where the term is spectral.
+// rowsOf returns the rows of a term of the fields u (C P, F) at points (M), without its affine
+// part; whole is what wholes gave, where the term is spectral.
 func (t *terms) rowsOf(term int, u, whole, points value) value {
 	switch {
-	case term == 0: // the unknown itself
-		return t.rows(u, points)
+	case term < len(t.system.Problem.Unknowns): // the unknown itself
+		return t.rows(t.unknown(term, u), points)
 	case t.system.Terms[term].Spectral():
 		return t.rows(whole, points)
 	}
@@ -147,21 +156,21 @@ func (t *terms) symbol(term int, transposed bool) value {
 	return t.emit(re.shape, c128, "stablehlo.complex %s, %s : %s", re.name, im.name, v.mlir())
 }
 
-// wholes applies the spectral terms among those given to fields (P, F).
+// wholes applies the spectral terms among those given to fields (C P, F): (P, F) each.
 func (t *terms) wholes(list []int, u value) map[int]value {
 	all := map[int]value{}
 	for _, j := range list {
 		if t.system.Terms[j].Spectral() {
-			all[j] = t.spectral(j, u, false)
+			all[j] = t.spectral(j, t.unknown(j, u), false)
 		}
 	}
 	return all
 }
 
-// pullBack is the transpose of a term of fields (P, F).
+// pullBack is the transpose of a term of fields (P, F), of the unknown that it acts on.
 func (t *terms) pullBack(term int, y value) value {
 	switch {
-	case term == 0:
+	case term < len(t.system.Problem.Unknowns):
 		return y
 	case t.system.Terms[term].Spectral():
 		return t.spectral(term, y, true)
