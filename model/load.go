@@ -111,6 +111,9 @@ func decodeSpec(name string, d *config.Document) (*Spec, error) {
 	if s.Training.Best == BestResidual {
 		s.Training.Best = "" // the default, which stored specs leave out
 	}
+	if s.Constraint.Components == ComponentsSeparate {
+		s.Constraint.Components = "" // likewise
+	}
 	if err := s.validate(d); err != nil {
 		return nil, err
 	}

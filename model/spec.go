@@ -87,13 +87,13 @@ type ConstraintSpec struct {
 	InitialDamping   millionth          `yaml:"initial_damping,omitempty"`
 	CostTolerance    millionth          `yaml:"cost_tolerance,omitempty"` // ftol, 0: no such test
 	Restart          bool               `yaml:"restart,omitempty"`        // a second run, by other scaling, where the first fails
-	Components       string             `yaml:"components,omitempty"`     // of several unknowns: ComponentsTied ("") or ComponentsSeparate
+	Components       string             `yaml:"components,omitempty"`     // of several unknowns: ComponentsSeparate ("") or ComponentsTied
 }
 
 // How the components of basis functions are weighed.
 const (
-	ComponentsTied     = "tied"     // those of a function by one weight
 	ComponentsSeparate = "separate" // each by its own
+	ComponentsTied     = "tied"     // those of a function by one
 )
 
 // millionth is a number that is left out of an encoded spec where it is 1e-6: keys
@@ -291,7 +291,7 @@ func (s *Spec) validate(d *config.Document) error {
 	oneOf("constraint.normalization", c.Normalization, "mean", "none")
 	oneOf("constraint.condition_rows", c.ConditionRows, "global", "local")
 	if c.Components != "" {
-		oneOf("constraint.components", c.Components, ComponentsTied, ComponentsSeparate)
+		oneOf("constraint.components", c.Components, ComponentsSeparate, ComponentsTied)
 	}
 	oneOf("constraint.damping", c.Damping, dampings.names()...)
 	oneOf("constraint.scaling", c.Scaling, scalings.names()...)
