@@ -29,13 +29,19 @@ var ErrFloor = errors.New("the full-grid minimiser did not converge")
 // minimiser has no banded matrix.
 var ErrDense = errors.New("a spectral term has no stencil")
 
+// ErrLarge says that the matrix of the full-grid minimiser takes too long to factor.
+var ErrLarge = errors.New("the full-grid minimiser takes too long")
+
+// maxFloor is the most multiplications of one step that are tried.
+const maxFloor = 2e10
+
 // MeasureFloor minimises the rows of a problem over every grid value, starting
 // at the reference solution truth (C, P), by damped Gauss-Newton steps with a
 // banded Cholesky factorisation. Its cost is P·b² multiplications a step, with b
 // the bandwidth (about twice the points of the shorter axis), so the grid should
 // be small. Weights and Mean of the options count; experts do not. With a term
-// that is not a finite difference the error is ErrDense, and only Residual is
-// there.
+// that is not a finite difference the error is ErrDense, on a grid that is too large
+// ErrLarge, and only Residual is there.
 func MeasureFloor(sys *pde.System, o Options, initial, truth []float64) (Floor, error) {
 	var out Floor
 	plain, err := NewPlainResidual(sys, nil)
@@ -86,8 +92,9 @@ func MeasureFloor(sys *pde.System, o Options, initial, truth []float64) (Floor, 
 }
 
 // fullGrid is the least-squares problem of all grid values. Unknowns are
-// ordered with the shorter of the first axis and the rest innermost, and within a point by
-// unknown, to keep the band narrow.
+// ordered with the shorter of the first axis and the rest innermost, a periodic second axis
+// that is outermost from its seam on both sides at once, and within a point by unknown, to
+// keep the band narrow.
 type fullGrid struct {
 	gatherer *grid.Gatherer
 	lists    []grid.Rows[float64] // terms of every set
@@ -118,7 +125,7 @@ func newFullGrid(sys *pde.System, gatherer *grid.Gatherer, o Options, initial []
 	for i := range f.order {
 		unknown, p := i/points, i%points
 		if nt < inner {
-			p = p%inner*nt + p/inner
+			p = folded(sys.Grid.Axes[1], p%inner, inner/sys.Grid.Axes[1].Points)*nt + p/inner
 		}
 		f.order[i] = int32(p*unknowns + unknown)
 	}
@@ -151,8 +158,26 @@ func newFullGrid(sys *pde.System, gatherer *grid.Gatherer, o Options, initial []
 		f.sets = append(f.sets, s)
 	}
 	width := f.band + 1
+	if float64(size)*float64(width)*float64(width) > maxFloor {
+		return nil, fmt.Errorf("%w: %d values with a half-bandwidth of %d", ErrLarge, size, f.band)
+	}
 	f.h, f.l, f.g = make([]float64, size*width), make([]float64, size*width), make([]float64, size)
 	return f, nil
+}
+
+// folded orders points p, row-major over an axis and others, so that the two sides of the
+// seam of a periodic axis are next to each other: 0, n-1, 1, n-2, ...
+func folded(axis grid.Axis, p, others int) int {
+	if axis.Boundary != grid.Periodic {
+		return p
+	}
+	i := p / others
+	if 2*i < axis.Points {
+		i = 2 * i
+	} else {
+		i = 2*(axis.Points-1-i) + 1
+	}
+	return i*others + p%others
 }
 
 // linearise evaluates the cost at u and, where asked, JᵀJ (lower band, row i

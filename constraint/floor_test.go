@@ -3,6 +3,7 @@ package constraint
 import (
 	"testing"
 
+	"pihc/grid"
 	"pihc/pde"
 	"pihc/sim"
 )
@@ -51,6 +52,31 @@ func TestFloor(t *testing.T) {
 		}
 		if f.Error < tc.low || f.Error > tc.top {
 			t.Errorf("%s, weights %v: floor error %.4f, want %g to %g", tc.problem, tc.options.Weights, f.Error, tc.low, tc.top)
+		}
+	}
+}
+
+// folded keeps neighbours along a periodic axis, those across the seam too, within two steps
+// of each other, and every point once.
+func TestFolded(t *testing.T) {
+	const others = 3
+	for _, n := range []int{4, 7} {
+		axis := grid.Axis{Points: n, Boundary: grid.Periodic}
+		seen := map[int]bool{}
+		for p := range n * others {
+			at := folded(axis, p, others)
+			seen[at] = true
+			next := folded(axis, (p+others)%(n*others), others)
+			if d := at - next; d > 2*others || d < -2*others || at < 0 || at >= n*others {
+				t.Errorf("%d points: %d is at %d, its neighbour at %d", n, p, at, next)
+			}
+		}
+		if len(seen) != n*others {
+			t.Errorf("%d points have %d places", n*others, len(seen))
+		}
+		axis.Boundary = grid.Cells
+		if at := folded(axis, 5, others); at != 5 {
+			t.Errorf("of an axis with walls point 5 is at %d", at)
 		}
 	}
 }
