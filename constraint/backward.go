@@ -52,14 +52,15 @@ func (s *Sample) restrict(ubar []float64) {
 
 // sumOmegaBar forms ω̄_k = Σ_{Ω_k} (μΠb)ᵀ α_k.
 func (s *Sample) sumOmegaBar() {
-	n, slices, unknowns := s.c.N, s.c.System.Grid.Axes[0].Points, len(s.c.System.Problem.Unknowns)
+	n, slices, unknowns := s.c.Functions, s.c.System.Grid.Axes[0].Points, len(s.c.System.Problem.Unknowns)
 	s.c.pool.Run(len(s.parts), func(worker, i int) {
 		e, part, sum := s.experts[i/alphaParts], i%alphaParts, s.parts[i]
 		clear(sum)
 		for unknown := range unknowns {
+			own := sum[s.c.column(unknown):][:n]
 			for slice := part * slices / alphaParts; slice < (part+1)*slices/alphaParts; slice++ {
 				s.segments(e.index, unknown*slices+slice, func(lo, hi int) {
-					kernel.AccumulateTransposed(sum, n, hi-lo, s.store.basisRows(lo, hi, s.workers[worker].wide), e.alpha[lo:hi])
+					kernel.AccumulateTransposed(own, n, hi-lo, s.store.basisRows(s.workers[worker], lo, hi), e.alpha[lo:hi])
 				})
 			}
 		}

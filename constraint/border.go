@@ -144,11 +144,12 @@ func (s *Sample) jumpsOf(worker, i int) {
 	lower, upper := s.experts[b.Lower].omega, s.experts[b.Upper].omega
 	d := s.jump[s.jumpStart[i]:]
 	for unknown := range s.c.System.Problem.Unknowns {
+		lower, upper := lower[s.c.column(unknown):], upper[s.c.column(unknown):]
 		for q, p := range b.Below {
 			for side := range 2 {
 				at := unknown*s.c.System.Grid.Size() + int(p) + side*int(b.Stride)
-				row := s.store.basisRows(at, at+1, s.workers[worker].wide)
-				d[2*q+side] = kernel.Dot(row, upper) - kernel.Dot(row, lower)
+				row := s.store.basisRows(s.workers[worker], at, at+1)
+				d[2*q+side] = kernel.Dot(row, upper[:len(row)]) - kernel.Dot(row, lower[:len(row)])
 			}
 		}
 		d = d[2*len(b.Below):]
@@ -176,9 +177,9 @@ func (s *Sample) spreadJumps(weights Jumps) {
 					bar = value*d[2*q+side] + change
 				}
 				at := unknown*s.c.System.Grid.Size() + int(p) + side*int(b.Stride)
-				row := s.store.basisRows(at, at+1, s.workers[0].wide)
-				kernel.Axpy64(upper.omegaBar, bar, row)
-				kernel.Axpy64(lower.omegaBar, -bar, row)
+				row, column := s.store.basisRows(s.workers[0], at, at+1), s.c.column(unknown)
+				kernel.Axpy64(upper.omegaBar[column:][:len(row)], bar, row)
+				kernel.Axpy64(lower.omegaBar[column:][:len(row)], -bar, row)
 				upper.alpha[at] += bar
 				lower.alpha[at] -= bar
 			}

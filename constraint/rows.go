@@ -57,6 +57,7 @@ func (w wanted) order() pde.Order {
 // worker is one worker's memory.
 type worker struct {
 	*pde.Evaluator
+	index   int         // on the pool
 	z, y    [][]float64 // per term (pde.BlockSize)
 	s       [][]float64 // per pair of terms
 	view    [][]float64
@@ -69,7 +70,7 @@ type worker struct {
 	fields       [][]float64 // and these
 }
 
-func (c *Constraint) newWorker() *worker {
+func (c *Constraint) newWorker(index int) *worker {
 	terms := 1
 	for _, set := range c.System.Sets {
 		terms = max(terms, len(set.Terms))
@@ -83,10 +84,10 @@ func (c *Constraint) newWorker() *worker {
 	}
 	axes := c.System.Grid.Axes
 	return &worker{
-		Evaluator: c.System.NewEvaluator(pde.BlockSize),
-		z:         buffers(terms), y: buffers(terms), s: buffers(terms * terms),
+		Evaluator: c.System.NewEvaluator(pde.BlockSize), index: index,
+		z: buffers(terms), y: buffers(terms), s: buffers(terms * terms),
 		view: make([][]float64, terms), sview: make([][]float64, terms*terms),
-		scratch: make([]float64, max(kernel.NormalScratch32(c.N), pde.BlockSize)), wide: make([]float64, axes[len(axes)-1].Points*c.N),
+		scratch: make([]float64, max(kernel.NormalScratch32(c.N), pde.BlockSize)), wide: make([]float64, axes[len(axes)-1].Points*c.Functions),
 		sums:         newSums(c.N),
 		coefficients: make([]float64, 0, 2*len(c.Windows)), fields: make([][]float64, 0, 2*len(c.Windows)),
 	}
@@ -95,7 +96,7 @@ func (c *Constraint) newWorker() *worker {
 // evaluate returns r and its derivatives of rows [lo, lo+m) of a block, one part, at ω.
 func (s *Sample) evaluate(w *worker, b *block, order pde.Order, omega []float64, lo, m int) [][]float64 {
 	for j := range b.Set.Terms {
-		s.store.product(w.z[j][:m], b.index, lo/pde.BlockSize, j, omega, w.scratch)
+		s.store.product(w, w.z[j][:m], b.index, lo/pde.BlockSize, j, omega)
 	}
 	return w.Eval(b.PointRows, order, w.z, lo, m)
 }
@@ -110,7 +111,7 @@ func (s *Sample) pass(p *sums, w *worker, b *block, want wanted, omega []float64
 		p.cost += 0.5 * kernel.SumSquares64(r)
 		if want.normal {
 			copy(w.view, out[1:1+terms])
-			s.store.normal(p, b.index, lo/pde.BlockSize, w.view[:terms], r, w.scratch)
+			s.store.normal(w, p, b.index, lo/pde.BlockSize, w.view[:terms], r)
 		}
 		if want.curvature {
 			for j := range terms {
@@ -123,7 +124,7 @@ func (s *Sample) pass(p *sums, w *worker, b *block, want wanted, omega []float64
 					w.sview[j*terms+k], w.sview[k*terms+j] = rf, rf
 				}
 			}
-			s.store.curvature(p, b.index, lo/pde.BlockSize, m, w.sview[:terms*terms], w.scratch)
+			s.store.curvature(w, p, b.index, lo/pde.BlockSize, m, w.sview[:terms*terms])
 		}
 	}
 }
@@ -166,7 +167,7 @@ func (s *Sample) adjointRows(sj, qj [][]float64, w *worker, b *block, paper bool
 		jl, product := w.s[0][:m], w.scratch[:m] // Jλ
 		clear(jl)
 		for j := range b.Set.Terms {
-			s.store.product(w.y[j][:m], b.index, lo/pde.BlockSize, j, lambda, w.scratch)
+			s.store.product(w, w.y[j][:m], b.index, lo/pde.BlockSize, j, lambda)
 			kernel.Mul64(product, out[1+j], w.y[j][:m])
 			kernel.Add64(jl, jl, product)
 		}

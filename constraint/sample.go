@@ -46,8 +46,8 @@ func (c *Constraint) NewSample() *Sample {
 	for _, x := range c.combined {
 		s.gatherer.Add(x.term, x.with, x.factor)
 	}
-	for range c.pool.Workers() {
-		s.workers = append(s.workers, c.newWorker())
+	for i := range c.pool.Workers() {
+		s.workers = append(s.workers, c.newWorker(i))
 	}
 	if c.System.Problem.HasOffset() {
 		s.offset = make([]float64, size)
@@ -165,22 +165,21 @@ func (c *Constraint) removesMean(slice int) bool {
 }
 
 // loadSlice transposes one slice along axis 0 of (C, P) to out, point-major, applying the
-// multiplier and, where asked, removing the mean over the slice, in float64. Where
-// components have separate weights the columns of the others stay zero.
+// multiplier and, where asked, removing the mean over the slice, in float64.
 func loadSlice[D, T kernel.Float](s *Sample, out []D, basis []T, slice int) {
-	n, size := s.c.N, len(s.field)
+	n, size := s.c.Functions, len(s.field)
 	width := s.c.System.SliceSize()
 	lo := slice * width
-	dst := out[lo*n+s.c.column(slice/s.c.System.Grid.Axes[0].Points) : (lo+width)*n]
+	dst := out[lo*n : (lo+width)*n]
 	mu, removeMean := s.c.multiplier, s.c.removesMean(slice)
 	if mu != nil {
 		mu = mu[lo : lo+width]
 	}
 	i := 0
-	for ; i+8 <= s.c.Functions; i += 8 {
+	for ; i+8 <= n; i += 8 {
 		transposeEight(dst[i:], basis[i*size+lo:], n, size, width, mu, removeMean)
 	}
-	for ; i < s.c.Functions; i++ {
+	for ; i < n; i++ {
 		src := basis[i*size+lo : i*size+lo+width]
 		mean := 0.0
 		if removeMean {
@@ -233,7 +232,7 @@ func (s *Sample) Field() []float64 {
 	s.c.pool.Run(len(s.field)/s.c.System.SliceSize(), func(worker, slice int) {
 		for _, e := range s.experts {
 			s.segments(e.index, slice, func(lo, hi int) {
-				s.store.basisProduct(s.field[lo:hi], lo, e.omega, s.workers[worker].scratch)
+				s.store.basisProduct(s.workers[worker], s.field[lo:hi], lo, e.omega)
 				if s.offset != nil {
 					kernel.Axpy64(s.field[lo:hi], 1, s.offset[lo:hi])
 				}

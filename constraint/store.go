@@ -14,32 +14,43 @@ type store interface {
 	gather(g *grid.Gatherer)
 	// product sets z to A_j v on a part of a block: zeros where those rows are kept with
 	// another term's.
-	product(z []float64, block, part, j int, v, scratch []float64)
+	product(w *worker, z []float64, block, part, j int, v []float64)
 	// normal adds JᵀJ and Jᵀr of a part, J = Σ_j diag(f[j]) A_j, to the sums. It clears
 	// the factors of terms that have no rows of their own.
-	normal(p *sums, block, part int, f [][]float64, r, scratch []float64)
+	normal(w *worker, p *sums, block, part int, f [][]float64, r []float64)
 	// curvature adds what completeCurvature makes Σ_jk A_jᵀ diag(s_jk) A_k of a part of
 	// m rows, with s_jk = s_kj at s[j*J+k]; it may change s.
-	curvature(p *sums, block, part, m int, s [][]float64, scratch []float64)
+	curvature(w *worker, p *sums, block, part, m int, s [][]float64)
 	completeCurvature(c []float64)
-	// basisProduct sets z to rows lo, lo+1, ... of the basis times v.
-	basisProduct(z []float64, lo int, v, scratch []float64)
-	// basisRows returns rows [lo, hi) of the basis, in scratch where they are float32.
-	basisRows(lo, hi int, scratch []float64) []float64
+	// basisProduct sets z to rows lo, lo+1, ... of the basis, all of one unknown, times v.
+	basisProduct(w *worker, z []float64, lo int, v []float64)
+	// basisRows returns rows [lo, hi) of the basis (hi-lo, Functions), in memory of the
+	// worker where they are float32.
+	basisRows(w *worker, lo, hi int) []float64
 }
 
-// rows is a store of one precision. In memory a part's matrices are views of lists.
+// rows is a store of one precision. In memory a part's matrices are views of lists. With
+// separate weights A_j has the columns of its term's unknown alone; those of the others
+// are zero, and put in by widen for sums of terms.
 type rows[T kernel.Float] struct {
-	n     int
-	basis []T            // (C, P, n) point-major: μ Π b
-	lists []grid.Rows[T] // per block: A_j (m, n) of every term, nil where kept with another's
-	parts [][][][]T      // per block and part: the same
+	c       *Constraint
+	n       int            // functions
+	basis   []T            // (C, P, n) point-major: μ Π b
+	lists   []grid.Rows[T] // per block: A_j (m, n) of every term, nil where kept with another's
+	parts   [][][][]T      // per block and part: the same
+	columns [][]int        // per block: the first column of every term
+	wide    [][][]T        // per worker and term (pde.BlockSize, weights): what widen makes; nil where columns are all there are
 }
 
 func newRows[T kernel.Float](c *Constraint, blocks []*block) *rows[T] {
-	n := c.N
-	s := &rows[T]{n: n, basis: make([]T, c.System.FieldSize()*n)}
+	n, terms := c.Functions, 0
+	s := &rows[T]{c: c, n: n, basis: make([]T, c.System.FieldSize()*n)}
 	for _, b := range blocks {
+		var columns []int
+		for _, t := range b.Set.Terms {
+			columns = append(columns, c.column(c.System.Terms[t].Of))
+		}
+		s.columns, terms = append(s.columns, columns), max(terms, len(columns))
 		list := grid.Rows[T]{Points: b.Points, Operators: b.Set.Terms, Values: make([][]T, len(b.Set.Terms))}
 		held := 0 // a term whose rows are kept
 		for j, t := range b.Set.Terms {
@@ -60,17 +71,47 @@ func newRows[T kernel.Float](c *Constraint, blocks []*block) *rows[T] {
 		}
 		s.lists, s.parts = append(s.lists, list), append(s.parts, parts)
 	}
+	for range c.pool.Workers() {
+		if c.N == n {
+			break
+		}
+		var wide [][]T
+		for range terms {
+			wide = append(wide, make([]T, pde.BlockSize*c.N))
+		}
+		s.wide = append(s.wide, wide)
+	}
 	return s
+}
+
+// matrices returns A_j (m, weights) of every term of a part, until the worker's next call.
+func (s *rows[T]) matrices(w *worker, block, part int) [][]T {
+	narrow := s.parts[block][part]
+	if s.wide == nil {
+		return narrow
+	}
+	out := s.wide[w.index][:len(narrow)]
+	for j, a := range narrow {
+		rows, column := len(a)/s.n, s.columns[block][j]
+		wide := out[j][:rows*s.c.N]
+		for r := range rows {
+			row := wide[r*s.c.N:][:s.c.N]
+			clear(row)
+			copy(row[column:], a[r*s.n:(r+1)*s.n])
+		}
+		out[j] = wide
+	}
+	return out
 }
 
 func (s *rows[T]) gather(g *grid.Gatherer) { grid.Gather(g, s.basis, s.n, s.lists) }
 
-func (s *rows[T]) product(z []float64, block, part, j int, v, scratch []float64) {
+func (s *rows[T]) product(w *worker, z []float64, block, part, j int, v []float64) {
 	if s.lists[block].Values[j] == nil {
 		clear(z)
 		return
 	}
-	matVec(z, s.n, s.parts[block][part][j], v, scratch)
+	matVec(z, s.n, s.parts[block][part][j], v[s.columns[block][j]:][:s.n], w.scratch)
 }
 
 func matVec[T kernel.Float](z []float64, n int, a []T, v, scratch []float64) {
@@ -82,53 +123,56 @@ func matVec[T kernel.Float](z []float64, n int, a []T, v, scratch []float64) {
 	}
 }
 
-func (s *rows[T]) normal(p *sums, block, part int, f [][]float64, r, scratch []float64) {
+func (s *rows[T]) normal(w *worker, p *sums, block, part int, f [][]float64, r []float64) {
 	for j, a := range s.lists[block].Values {
 		if a == nil {
 			f[j] = nil
 		}
 	}
-	switch a := any(&s.parts[block][part]).(type) {
+	matrices := s.matrices(w, block, part)
+	switch a := any(&matrices).(type) {
 	case *[][]float64:
-		kernel.AccumulateNormal(p.gram, p.grad, s.n, len(r), f, *a, r, scratch)
+		kernel.AccumulateNormal(p.gram, p.grad, s.c.N, len(r), f, *a, r, w.scratch)
 	case *[][]float32:
-		kernel.AccumulateNormal32(p.gram, p.grad, s.n, len(r), f, *a, r, scratch)
+		kernel.AccumulateNormal32(p.gram, p.grad, s.c.N, len(r), f, *a, r, w.scratch)
 	}
 }
 
-func (s *rows[T]) curvature(p *sums, block, part, m int, f [][]float64, scratch []float64) {
-	switch a := any(&s.parts[block][part]).(type) {
+func (s *rows[T]) curvature(w *worker, p *sums, block, part, m int, f [][]float64) {
+	matrices := s.matrices(w, block, part)
+	switch a := any(&matrices).(type) {
 	case *[][]float64:
-		kernel.AccumulateHessian(p.curvature, s.n, m, f, *a, scratch)
+		kernel.AccumulateHessian(p.curvature, s.c.N, m, f, *a, w.scratch)
 	case *[][]float32: // half as many products, of which the transpose is missing
 		for j := range *a {
 			if d := f[j*len(*a)+j]; d != nil {
 				kernel.MulScalar64(d, 0.5, d)
 			}
 		}
-		kernel.AccumulateCurvature32(p.curvature, s.n, m, f, *a, scratch)
+		kernel.AccumulateCurvature32(p.curvature, s.c.N, m, f, *a, w.scratch)
 	}
 }
 
 func (s *rows[T]) completeCurvature(c []float64) {
 	if _, narrow := any(s.basis).([]float32); narrow {
-		kernel.AddTranspose(c, s.n)
+		kernel.AddTranspose(c, s.c.N)
 	} else {
-		kernel.Symmetrize(c, s.n)
+		kernel.Symmetrize(c, s.c.N)
 	}
 }
 
-func (s *rows[T]) basisProduct(z []float64, lo int, v, scratch []float64) {
-	matVec(z, s.n, s.basis[lo*s.n:(lo+len(z))*s.n], v, scratch)
+func (s *rows[T]) basisProduct(w *worker, z []float64, lo int, v []float64) {
+	column := s.c.column(lo / s.c.System.Grid.Size())
+	matVec(z, s.n, s.basis[lo*s.n:(lo+len(z))*s.n], v[column:][:s.n], w.scratch)
 }
 
-func (s *rows[T]) basisRows(lo, hi int, scratch []float64) []float64 {
+func (s *rows[T]) basisRows(w *worker, lo, hi int) []float64 {
 	a := s.basis[lo*s.n : hi*s.n]
 	switch a := any(&a).(type) {
 	case *[]float64:
 		return *a
 	case *[]float32:
-		kernel.Widen(scratch[:len(*a)], *a)
+		kernel.Widen(w.wide[:len(*a)], *a)
 	}
-	return scratch[:len(a)]
+	return w.wide[:len(a)]
 }

@@ -80,11 +80,11 @@ func Estimate(s *Spec, p *pde.Problem, g *grid.Grid, workers int, training bool)
 	}
 	// The basis and the rows of all terms, in the smaller precision; fields of every
 	// expert, and its matrices.
-	terms, weights := float64(len(p.Terms)), n
+	terms, functions, weights := float64(len(p.Terms)), n/unknowns, n
 	if s.Constraint.Components == ComponentsTied {
-		weights /= unknowns
+		weights = functions
 	}
-	out.Constraint = float64(element)*weights*(unknowns*points+terms*rows) + experts*(16*unknowns*points+8*16*weights*weights)
+	out.Constraint = float64(element)*functions*(unknowns*points+terms*rows) + experts*(16*unknowns*points+8*16*weights*weights)
 	return out, nil
 }
 
