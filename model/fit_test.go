@@ -118,3 +118,64 @@ func TestUnfitted(t *testing.T) {
 		t.Error("fitting changes a spec of version 1")
 	}
 }
+
+// Of several unknowns each has its own scale, and what rows say counts in the unit of the
+// first.
+func TestFitUnknowns(t *testing.T) {
+	p, err := pde.Load("pair.yaml", []byte(`name: pair
+unknown: [u, v]
+axes:
+  t: {range: [0, 4], points: 17, boundary: nodes}
+  x: {range: [0, 1], points: 32, boundary: periodic}
+terms:
+  u_t: {of: u, axis: t, derivative: 1}
+  v_t: {of: v, axis: t, derivative: 1}
+residual:
+  first: {expression: u_t - v, rows: {t: [1, 0]}}
+  second: {expression: 5*v_t + u, rows: {t: [1, 0]}}
+conditions:
+  start_u: {kind: initial, at: {t: low}, expression: u - u0}
+  start_v: {kind: initial, at: {t: low}, expression: 2*(v - v0)}
+ansatz: {u: {offset: u0, multiplier: t}, v: {offset: v0, multiplier: t}}
+initial:
+  u: {distribution: uniform-constant, low: 3, high: 3}
+  v: {distribution: uniform-constant, low: 0.1, high: 0.1}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := LoadSpec("spec.yaml", []byte("problem: pair\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Fit(p); err != nil {
+		t.Fatal(err)
+	}
+	// u_t over four units of time changes u by 4; 5 v_t changes v by 4/5, and v counts 30 times.
+	units := map[string]float64{"first": 4, "second": 4.0 / 5 * 30, "start_u": 1, "start_v": 0.5 * 30}
+	weights, losses := map[string]float64{}, map[string]float64{}
+	for name, unit := range units {
+		weights[name], losses[name] = rounded2(unit), rounded2(10*unit*unit)
+	}
+	for _, name := range []string{"first", "second"} {
+		weights[name], losses[name] = rounded2(0.14*units[name]), rounded2(2*units[name]*units[name])
+	}
+	if !maps.Equal(s.Constraint.Weights, weights) || !maps.Equal(s.Loss.Weights, losses) {
+		t.Errorf("weights %v and %v, want %v and %v", s.Constraint.Weights, s.Loss.Weights, weights, losses)
+	}
+	if want := map[string]float64{"u": 3, "v": 0.1}; s.Network.InitialScale != 3 || !maps.Equal(s.Network.Scales, want) {
+		t.Errorf("scales %g, %v", s.Network.InitialScale, s.Network.Scales)
+	}
+	features := map[string]float64{"u": 3, "v": 0.1, "first": 0.25, "second": rounded2(1 / units["second"]), "mean_first": 1, "mean_second": 1}
+	if !maps.Equal(s.Network.Features, features) {
+		t.Errorf("features %v, want %v", s.Network.Features, features)
+	}
+	// A fitted spec says all of it.
+	src, err := s.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := LoadSpec("again.yaml", src); err != nil || again.fitted() != nil || !maps.Equal(again.Network.Scales, s.Network.Scales) {
+		t.Errorf("read again: %v", err)
+	}
+}

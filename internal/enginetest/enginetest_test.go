@@ -79,6 +79,8 @@ func TestFaultsAreFound(t *testing.T) {
 		{"slope not in the gradient", "features moe", "gradient", another("loss.border_slope=0")},
 		{"gradient of the mean square for the norm", "norm soft", "gradient", another("loss.form=mean-square")},
 		{"gradient that leaves the solve out", "hard", "gradient", another("constraint.adjoint=paper")},
+		{"gradient of tied components", "separate pair hard", "gradient", another("constraint.components=tied")},
+		{"gradient of unknowns of one size", "pair soft", "gradient", another("network.scales={v: 1}")},
 		{"always the last pass", "passes soft", "passes", before(func(b *model.Batch) { b.Pass = 0 })},
 		{"given fields ignored", "passes soft", "gradient", before(func(b *model.Batch) { b.Previous = nil })},
 		{"means over the part alone", "hard", "sums", before(func(b *model.Batch) { b.Total = 0 })},
