@@ -402,8 +402,9 @@ func (f *fitting) points(experts map[string]int) int {
 }
 
 // borderRows is that of docs/choices.md at 128 points an axis. A jump d between two
-// experts shows as d/h² in the rows beside it, h the step as a fraction of the axis:
-// the factor begins as h^1.5 and ends as h^0.5.
+// experts shows as d/h² in the rows beside it, h the step as a fraction of the axis, and
+// these are a share of all that falls as h: with a factor h^1.5 a jump costs the same on
+// every grid. On coarser ones than 128 points the end grows as h^0.5.
 func (f *fitting) borderRows(experts map[string]int) Ramp {
 	h := 0.0
 	for _, a := range f.grid.Axes {
@@ -415,7 +416,7 @@ func (f *fitting) borderRows(experts map[string]int) Ramp {
 		return Ramp{1, 1, 0, 1}
 	}
 	at := 128 * h
-	return Ramp{Start: rounded2(min(1, 0.01*math.Pow(at, 1.5))), End: rounded2(min(1, 0.1*math.Sqrt(at))), From: 0.1, To: 0.7}
+	return Ramp{Start: rounded2(min(1, 0.01*math.Pow(at, 1.5))), End: rounded2(min(1, 0.1*math.Sqrt(at), 0.1*math.Pow(at, 1.5))), From: 0.1, To: 0.7}
 }
 
 // rounded2 keeps two digits, so that what is written reads well.

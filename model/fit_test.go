@@ -69,6 +69,9 @@ func TestFit(t *testing.T) {
 	if s, _ := fitted(t, "problem: a\n", "128"); s.Loss.BorderRows.Start != 0.01 || s.Loss.BorderRows.End != 0.1 {
 		t.Errorf("border rows %+v at 128 points", s.Loss.BorderRows)
 	}
+	if s, _ := fitted(t, "problem: a\n", "512"); s.Loss.BorderRows.Start != 0.0013 || s.Loss.BorderRows.End != 0.013 {
+		t.Errorf("border rows %+v at 512 points, want a quarter of the step of 128 to the power 1.5", s.Loss.BorderRows)
+	}
 	if _, err := NewNetwork(s, p); err != nil {
 		t.Error(err)
 	}
