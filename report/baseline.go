@@ -80,7 +80,7 @@ func scoreFields(s Samples, begin time.Time, predict func(i int) []float64) (*Ev
 			return nil, err
 		}
 		x := NewSample(i)
-		x.InitialMean = mean(s.Initial[i])
+		x.InitialMean = s.initialMean(i)
 		field := predict(i)
 		x.RelativeL2, x.Unknowns = s.relativeL2(field, truth)
 		x.NRMSE = s.nrmse(field, truth)

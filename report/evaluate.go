@@ -15,12 +15,21 @@ import (
 type Samples struct {
 	Initial [][]float64       // per sample: InitialSize values, its inputs, on the engine's grid
 	Seeds   []constraint.Seed // per sample: the points it is constrained at
+	First   int               // values of the first input; 0: all
 	// Unknowns are the names of several unknowns, whose fields follow one another in
 	// solutions and predictions (C, P).
 	Unknowns []string
 	// Truth returns the classical solution of sample i (P) or (C, P), valid until the next
 	// call; nil where there is none.
 	Truth func(i int) ([]float64, error)
+}
+
+// initialMean is the mean of the first input of a sample.
+func (s *Samples) initialMean(i int) float64 {
+	if s.First > 0 {
+		return mean(s.Initial[i][:s.First])
+	}
+	return mean(s.Initial[i])
 }
 
 // relativeL2 is the root mean square over unknowns of the relative L2 error of each, and, by
@@ -88,7 +97,7 @@ func Evaluate[T kernel.Float](e model.Engine[T], params []T, s Samples, each fun
 	seen := info.Spec.WindowEnd(info.Grid) * info.SliceSize()
 	err = e.Predict(params, model.Batch{Initial: s.Initial, Seeds: s.Seeds}, func(i int, p *model.Prediction) error {
 		x := NewSample(i)
-		x.InitialMean = mean(info.Problem.PlaceInputs(info.Grid)[0].Of(s.Initial[i]))
+		x.InitialMean = s.initialMean(i)
 		var truth []float64
 		if s.Truth != nil {
 			var err error

@@ -291,3 +291,26 @@ func TestBaselines(t *testing.T) {
 		t.Errorf("interpolation of initial conditions that are no constants: %v, %v", ok, err)
 	}
 }
+
+// A sample's mean is that of its first input, and the figure of errors over it is drawn where
+// means differ.
+func TestInitialMean(t *testing.T) {
+	s := Samples{Initial: [][]float64{{1, 3, 10, 20}}, First: 2}
+	if got := s.initialMean(0); got != 2 {
+		t.Errorf("mean %g, want 2", got)
+	}
+	var e Evaluation
+	for i, mean := range []float64{0.2, 0.2 + 1e-12, math.NaN()} {
+		x := NewSample(i)
+		x.InitialMean = mean
+		e.PerSample = append(e.PerSample, x)
+	}
+	p := Page{Methods: []Method{{Evaluation: e}}}
+	if p.meansDiffer() {
+		t.Error("means that differ by rounding differ")
+	}
+	e.PerSample[1].InitialMean = 0.21
+	if !p.meansDiffer() {
+		t.Error("means of 0.2 and 0.21 do not differ")
+	}
+}

@@ -157,17 +157,18 @@ func evenly[T any](all []T, limit int) []T {
 	return out
 }
 
-// meansDiffer reports whether any initial condition has a mean beyond rounding: a
-// vorticity has none.
+// meansDiffer reports whether the means of initial conditions differ beyond rounding: those
+// of vorticities do not, nor those of series, which have none but their offset.
 func (p *Page) meansDiffer() bool {
+	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, m := range p.Methods {
 		for _, s := range m.Evaluation.PerSample {
-			if math.Abs(s.InitialMean) > 1e-9 {
-				return true
+			if !math.IsNaN(s.InitialMean) {
+				lo, hi = min(lo, s.InitialMean), max(hi, s.InitialMean)
 			}
 		}
 	}
-	return false
+	return hi-lo > 1e-6*max(math.Abs(lo), math.Abs(hi)) && hi-lo > 1e-9
 }
 
 // initialFigure draws relative_l2 of every sample against the mean of its
