@@ -218,7 +218,7 @@ var cases = []testCase{
 
 // repeats are cases that -short leaves out: what they run, others run too.
 var repeats = []string{
-	"norm soft", "features hard", "passes hard", "inputs soft", "inputs hard", "steady soft", "steady hard", "pair soft", "pair hard", "separate pair hard", "separate pair moe", "convection moe",
+	"inputs soft", "inputs hard", "steady soft", "steady hard", "pair soft", "pair hard", "separate pair hard", "separate pair moe", "convection moe",
 }
 
 // setup is a case ready for its checks.
