@@ -109,7 +109,7 @@ func (e *expert) addCoarse(c *Constraint) {
 	}
 }
 
-// residuals are the blocks of the residual rows, the first.
+// residuals are the blocks of the residual rows, which come before all others.
 func (e *expert) residuals() []*block {
 	n := 0
 	for n < len(e.blocks) && e.blocks[n].Set.Kind == pde.ResidualRows {

@@ -122,7 +122,11 @@ func (d *Dataset) join(s Split, parts []part, shape []int, t Type, first, count 
 
 // interleave undoes separate.
 func interleave[T float32 | float64](arrays []*Array, count int) []T {
-	var values []T
+	size := 0
+	for _, a := range arrays {
+		size += a.Len()
+	}
+	values := make([]T, 0, size)
 	for i := range count {
 		for _, a := range arrays {
 			size := a.Len() / count

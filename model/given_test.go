@@ -13,6 +13,31 @@ import (
 	"pihc/pde"
 )
 
+// generated writes a PDE file and generates the dataset of a spec of it with counts.
+func generated(t *testing.T, path, problem, counts string, overrides ...string) (*data.Dataset, error) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(problem), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	p, err := pde.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := LoadSpec("s.yaml", []byte("version: 1\nproblem: own.yaml\nnetwork: {modes: {t: 1, x: 2}}\ndata: "+counts+"\n"), overrides...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := DatasetPlan(s, p, 2)
+	if err != nil {
+		return nil, err
+	}
+	out := filepath.Join(t.TempDir(), "data")
+	if err := data.Generate(context.Background(), out, plan, nil); err != nil {
+		return nil, err
+	}
+	return data.Open(out)
+}
+
 // Solutions of a file become the validation and test samples of a dataset, and its
 // initial conditions those to train with.
 func TestGivenSolutions(t *testing.T) {
@@ -50,26 +75,7 @@ conditions:
 %s
 reference: {file: own.npz}
 `, initial)
-		if err := os.WriteFile(path, []byte(src), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		p, err := pde.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := LoadSpec("s.yaml", []byte("version: 1\nproblem: own.yaml\nnetwork: {modes: {t: 1, x: 2}}\ndata: {train: {count: 2}, validation: {count: 1}, test: {count: 2}}\n"), overrides...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		plan, err := DatasetPlan(s, p, 2)
-		if err != nil {
-			return nil, err
-		}
-		out := filepath.Join(t.TempDir(), "data")
-		if err := data.Generate(context.Background(), out, plan, nil); err != nil {
-			return nil, err
-		}
-		return data.Open(out)
+		return generated(t, path, src, "{train: {count: 2}, validation: {count: 1}, test: {count: 2}}", overrides...)
 	}
 	first := func(set *data.Dataset, split string) float64 {
 		t.Helper()

@@ -1,10 +1,8 @@
 package model
 
 import (
-	"context"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -40,28 +38,8 @@ initial:
 func TestSystemDataset(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "own.yaml")
-	generate := func(reference string, overrides ...string) (*data.Dataset, error) {
-		t.Helper()
-		if err := os.WriteFile(path, []byte(rotation+"reference: {"+reference+"}\n"), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		p, err := pde.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := LoadSpec("s.yaml", []byte("version: 1\nproblem: own.yaml\nnetwork: {modes: {t: 1, x: 2}}\ndata: {train: {count: 3}, validation: {count: 2}, test: {count: 2}}\n"), overrides...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		plan, err := DatasetPlan(s, p, 2)
-		if err != nil {
-			return nil, err
-		}
-		out := filepath.Join(t.TempDir(), "data")
-		if err := data.Generate(context.Background(), out, plan, nil); err != nil {
-			return nil, err
-		}
-		return data.Open(out)
+	generate := func(reference string) (*data.Dataset, error) {
+		return generated(t, path, rotation+"reference: {"+reference+"}\n", "{train: {count: 3}, validation: {count: 2}, test: {count: 2}}")
 	}
 	const n, times = 6, 5
 	set, err := generate("solver: discrete")

@@ -1,0 +1,237 @@
+package xla
+
+import (
+	"fmt"
+	"slices"
+
+	"pihc/model"
+	"pihc/pde"
+)
+
+// along is a field (P, 1) that varies along one axis.
+func (s *sample) along(axis int, x []float64, t dtype) value {
+	v := s.numbers(x, t, len(x))
+	return s.reshape(s.spread(v, s.system.Grid.Shape(), axis), s.gridSize(), 1)
+}
+
+// amplify multiplies the network's outputs (P, F C), or their gradient, by the amplitude and
+// the scale of each unknown.
+func (s *sample) amplify(out value) value {
+	network, unknowns := &s.spec.Network, s.system.Problem.Unknowns
+	if len(network.Scales) == 0 {
+		if s.amplitude.name == "" {
+			return out
+		}
+		return s.mul(out, s.convert(s.amplitude, s.dtype))
+	}
+	scales := make([]float64, out.shape[1])
+	for i := range scales {
+		scales[i] = network.ScaleOf(unknowns[i%len(unknowns)].Name) / network.ScaleOf(unknowns[0].Name)
+	}
+	factors := s.numbers(scales, f64, len(scales))
+	if s.amplitude.name != "" {
+		factors = s.mul(factors, s.spread(s.amplitude, factors.shape))
+	}
+	return s.mul(out, s.spread(s.convert(factors, s.dtype), out.shape, 1))
+}
+
+// components turns the network's outputs (P, F C), C for each of its F functions, into a
+// basis (C P, N): N = F, or with separate weights N = C F, where a function has values of
+// one unknown alone.
+func (s *sample) components(out value) value {
+	c, f, size := len(s.system.Problem.Unknowns), s.constraint.Functions, s.gridSize()
+	if c == 1 {
+		return out
+	}
+	basis := s.transpose(s.reshape(out, size, f, c), 2, 0, 1)
+	if !s.constraint.Options.Separate {
+		return s.reshape(basis, c*size, f)
+	}
+	var all []value
+	for i := range c {
+		columns := make([]value, c)
+		for j := range c {
+			if columns[j] = s.at(basis, 0, i); j != i {
+				columns[j] = s.full(0, f64, size, f)
+			}
+		}
+		all = append(all, s.concatenate(1, columns...))
+	}
+	return s.concatenate(0, all...)
+}
+
+// outputsOf is the transpose of components.
+func (s *sample) outputsOf(basis value) value {
+	c, f, size := len(s.system.Problem.Unknowns), s.constraint.Functions, s.gridSize()
+	if c == 1 {
+		return basis
+	}
+	parts := s.reshape(basis, c, size, s.constraint.N)
+	if s.constraint.Options.Separate {
+		var all []value
+		for i := range c {
+			all = append(all, s.slice(s.at(parts, 0, i), 1, i*f, (i+1)*f))
+		}
+		parts = s.stack(0, all...)
+	}
+	return s.reshape(s.transpose(parts, 1, 2, 0), size, f*c)
+}
+
+// field is input i of those of a sample (InitialSize) at every point: (P, 1).
+func (s *sample) field(inputs value, i int) value {
+	if slice, ok := s.terms.sliceOf(inputs, i); ok {
+		return s.reshape(s.spread(slice, []int{s.gridSize() / s.width(), s.width()}, 1), s.gridSize(), 1)
+	}
+	return s.reshape(s.terms.inputAt(inputs, i, s.iota(i32, s.gridSize()), 0, 0), s.gridSize(), 1)
+}
+
+// networkInput is what the network sees (P, inputs): coordinates, as fractions of the
+// problem's axes, the inputs of the problem, features, of which it also sets the
+// amplitude of the basis.
+func (s *sample) networkInput() value {
+	var all []value
+	for _, a := range s.inputs.Axes {
+		x, whole := s.system.Grid.Axes[a].Coordinates(), s.system.Problem.Axes[a]
+		for i := range x {
+			x[i] = (x[i] - whole.Lo) / (whole.Hi - whole.Lo)
+		}
+		all = append(all, s.along(a, x, s.dtype))
+	}
+	for i := range s.system.Inputs {
+		if i < s.system.Problem.Initials() {
+			unknown := slices.IndexFunc(s.system.Problem.Unknowns, func(u pde.Unknown) bool { return u.Initial == i })
+			scale := s.spec.Network.ScaleOf(s.system.Problem.Unknowns[unknown].Name)
+			all = append(all, s.times(s.convert(s.field(s.given, i), s.dtype), 1/scale))
+		} else {
+			all = append(all, s.convert(s.field(s.units, i), s.dtype))
+		}
+	}
+	if len(s.inputs.Features) > 0 {
+		all = append(all, s.features()...)
+	}
+	return s.concatenate(1, all...)
+}
+
+// features are those of the field to correct (P, 1): terms divided by the scale the spec
+// gives, residuals by their root mean square.
+func (s *sample) features() []value {
+	residuals := s.loss.evaluate(s.previous, value{}).sets[:len(s.system.Residuals())]
+	var all, amplitudes []value
+	for _, name := range s.inputs.Features {
+		divisor := s.scalar(s.spec.Network.Features[name], f64)
+		if c := slices.Index(s.system.Problem.UnknownNames(), name); c >= 0 {
+			all = append(all, s.convert(s.div(s.terms.unknown(c, s.previous), divisor), s.dtype))
+			continue
+		}
+		for _, rows := range residuals {
+			values, mean := rows.out[0], false
+			switch term := slices.IndexFunc(rows.set.Terms, func(t int) bool { return s.system.Terms[t].Name == name }); {
+			case name == rows.set.Name:
+				rms := s.rms(rows)
+				amplitudes = append(amplitudes, s.div(rms, divisor))
+				divisor = rms
+			case name == model.MeanFeature(rows.set.Name):
+				divisor, mean = s.mul(divisor, s.rms(rows)), true
+			case term >= 0:
+				values = rows.z[term]
+			default:
+				continue
+			}
+			v := s.put(s.full(0, s.dtype, s.gridSize(), 1), rows.points, s.convert(s.div(values, divisor), s.dtype), false)
+			if mean {
+				v = s.meanFromStart(v)
+			}
+			all = append(all, v)
+			break
+		}
+	}
+	switch n := len(amplitudes); {
+	case n == 1:
+		s.amplitude = amplitudes[0]
+	case n > 1: // the root mean square of all
+		v := s.stack(0, amplitudes...)
+		s.amplitude = s.sqrt(s.times(s.sum(s.mul(v, v), 0), 1/float64(n)))
+	}
+	return all
+}
+
+// rms is the root mean square of rows, or 1 where that is zero.
+func (s *sample) rms(rows lossRows) value {
+	rms := s.sqrt(s.times(s.sum(s.mul(rows.out[0], rows.out[0]), 0), 1/float64(len(rows.set.Points))))
+	return s.where(s.than("EQ", rms, 0), s.scalar(1, f64), rms)
+}
+
+// meanFromStart replaces every slice of f (P, 1) by the mean, by the trapezoidal rule, of
+// the slices from the first to itself.
+func (s *sample) meanFromStart(f value) value {
+	n := s.system.Grid.Axes[0].Points
+	m := make([]float64, n*n)
+	m[0] = 1
+	for i := 1; i < n; i++ {
+		for j := range i + 1 {
+			m[i*n+j] = 1 / float64(i)
+			if j == 0 || j == i {
+				m[i*n+j] /= 2
+			}
+		}
+	}
+	return s.reshape(s.dot("ij,jw->iw", s.numbers(m, f.dtype, n, n), s.reshape(f, n, s.width())), s.gridSize(), 1)
+}
+
+// ansatz sets basis, multiplier and offset from what the network proposes (C P, N).
+func (s *sample) ansatz(functions value) error {
+	n, size := functions.shape[1], s.size()
+	s.basis = s.removeMean(functions)
+	if mu := s.system.Multiplier(); mu != nil {
+		s.multiplier = s.numbers(mu, f64, size)
+		s.basis = s.mul(s.basis, s.spread(s.multiplier, []int{size, n}, 0))
+	}
+	if !s.system.Problem.HasOffset() {
+		return nil
+	}
+	names := append(s.system.Problem.AxisNames(), s.system.Problem.InputNames()...)
+	var in, offsets []value
+	for i, axis := range s.system.Grid.Axes {
+		in = append(in, s.along(i, axis.Coordinates(), f64))
+	}
+	for i := range s.system.Inputs {
+		in = append(in, s.field(s.given, i))
+	}
+	for _, u := range s.system.Problem.Unknowns {
+		offset, err := pde.Compile([]*pde.Expr{u.Ansatz.Offset}, names)
+		if err != nil {
+			return fmt.Errorf("ansatz offset: %w", err)
+		}
+		offsets = append(offsets, s.program(offset, in, 1)[0])
+	}
+	s.offset = s.concatenate(0, offsets...)
+	if s.memory {
+		s.offset = s.where(s.spread(s.than("NE", s.number(numberLater), 0), []int{size, 1}), s.previous, s.offset)
+	}
+	return nil
+}
+
+// removeMean removes the mean over each slice of fields (C P, F), of the unknowns whose
+// ansatz does. It is its own transpose.
+func (s *sample) removeMean(f value) value {
+	var all []value
+	for c, u := range s.system.Problem.Unknowns {
+		part := s.slice(f, 0, c*s.gridSize(), (c+1)*s.gridSize())
+		if u.Ansatz.RemoveMean {
+			whole := part.shape
+			part = s.reshape(part, s.gridSize()/s.width(), s.width(), f.shape[1])
+			mean := s.times(s.sum(part, 1), 1/float64(s.width()))
+			part = s.reshape(s.sub(part, s.spread(mean, part.shape, 0, 2)), whole...)
+		}
+		all = append(all, part)
+	}
+	return s.concatenate(0, all...)
+}
+
+// projectTransposed applies μ and then Πᵀ to fields (C P, F).
+func (s *sample) projectTransposed(f value) value {
+	if s.multiplier.name != "" {
+		f = s.mul(f, s.spread(s.multiplier, f.shape, 0))
+	}
+	return s.removeMean(f)
+}
