@@ -124,7 +124,7 @@ func TestBrowser(t *testing.T) {
 		}
 		return file
 	}
-	plain, planes, system := write("plain", samplePage()), write("planes", planePage()), write("system", systemPage())
+	plain, planes, system := write("plain", givenPage(samplePage())), write("planes", givenPage(planePage())), write("system", systemPage())
 	study, err := WriteStudy(dir, "study", sampleStudy())
 	if err != nil {
 		t.Fatal(err)

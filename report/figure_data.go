@@ -185,7 +185,7 @@ func (p *Page) solverRows() [][]string {
 	return rows
 }
 
-// caseArrays are the coordinates, the classical solution and the predictions of a case.
+// caseArrays are the coordinates, the inputs, the classical solution and the predictions of a case.
 func (p *Page) caseArrays(c Case) []data.Named {
 	var out []data.Named
 	var shape []int
@@ -197,6 +197,9 @@ func (p *Page) caseArrays(c Case) []data.Named {
 		if u != nil {
 			out = append(out, data.Named{Name: name, Array: data.NewArray(shape, u)})
 		}
+	}
+	for _, in := range c.Inputs {
+		add("input_"+fileName(in.Name), in.Values)
 	}
 	add("reference", c.Truth)
 	for i, u := range c.Predictions {

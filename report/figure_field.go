@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"image"
 	"math"
 
@@ -146,23 +145,31 @@ func barPlot(label string, b bar) *plot.Plot {
 // caseScales returns the shared scale of the values of a case and, symmetric
 // about zero, of the differences from the truth.
 func caseScales(c Case) (lo, hi, difference float64) {
-	lo, hi = math.Inf(1), math.Inf(-1)
-	see := func(x []float64) {
-		for _, v := range x {
-			if !math.IsNaN(v) && !math.IsInf(v, 0) {
-				lo, hi = min(lo, v), max(hi, v)
+	seen := [][]float64{c.Truth}
+	if c.Truth == nil {
+		seen = c.Predictions
+	}
+	lo, hi = scaleOf(seen...)
+	for _, u := range c.Predictions {
+		for i := range min(len(u), len(c.Truth)) {
+			if d := math.Abs(u[i] - c.Truth[i]); !math.IsNaN(d) && !math.IsInf(d, 0) {
+				difference = max(difference, d)
 			}
 		}
 	}
-	see(c.Truth)
-	for _, u := range c.Predictions {
-		if c.Truth == nil {
-			see(u)
-			continue
-		}
-		for i := range u {
-			if d := math.Abs(u[i] - c.Truth[i]); !math.IsNaN(d) && !math.IsInf(d, 0) {
-				difference = max(difference, d)
+	if difference == 0 {
+		difference = 1
+	}
+	return lo, hi, difference
+}
+
+// scaleOf returns a scale on which all finite values of fields are, one of some length.
+func scaleOf(fields ...[]float64) (lo, hi float64) {
+	lo, hi = math.Inf(1), math.Inf(-1)
+	for _, x := range fields {
+		for _, v := range x {
+			if !math.IsNaN(v) && !math.IsInf(v, 0) {
+				lo, hi = min(lo, v), max(hi, v)
 			}
 		}
 	}
@@ -172,16 +179,25 @@ func caseScales(c Case) (lo, hi, difference float64) {
 			lo, hi = 0, 1
 		}
 	}
-	if difference == 0 {
-		difference = 1
+	return lo, hi
+}
+
+// caption says what the drawing of a case shows.
+func (c Case) caption() string {
+	shown := "predictions"
+	if c.Truth != nil {
+		shown = "classical solution, predictions and differences from it, on shared scales"
 	}
-	return lo, hi, difference
+	if len(c.Inputs) > 0 {
+		shown = "inputs, each on its own scale, " + shown
+	}
+	return c.Title + ": " + shown
 }
 
 // casePanels is one case as separate drawings.
 type casePanels struct {
-	values, differences []*plot.Plot // differences[i] belongs to values[i]; nil for the truth
-	names               []string     // of the columns
+	values, differences []*plot.Plot // differences[i] belongs to values[i]; nil for inputs and the truth
+	inputBars           []*plot.Plot // of the first columns
 	valueBar, errorBar  *plot.Plot   // errorBar is nil without a truth
 }
 
@@ -190,13 +206,18 @@ func (p *Page) panels(c Case) casePanels {
 	name := p.fieldOf(c)
 	var out casePanels
 	add := func(title string, u []float64, borders [][]float64, compare bool) {
-		out.names = append(out.names, title)
 		out.values = append(out.values, panel(title, heat{p.Axes, u, viridis, lo, hi, borders}))
 		var d *plot.Plot
 		if compare {
 			d = panel(title+" − classical", heat{p.Axes, difference(u, c.Truth), diverging, -worst, worst, borders})
 		}
 		out.differences = append(out.differences, d)
+	}
+	for _, in := range c.Inputs {
+		lo, hi := scaleOf(in.Values)
+		out.values = append(out.values, panel("input "+in.Name, heat{p.Axes, in.Values, viridis, lo, hi, nil}))
+		out.differences = append(out.differences, nil)
+		out.inputBars = append(out.inputBars, barPlot(in.Name, bar{viridis, lo, hi}))
 	}
 	if c.Truth != nil {
 		add("classical solution", c.Truth, nil, false)
@@ -212,22 +233,22 @@ func (p *Page) panels(c Case) casePanels {
 }
 
 // caseFigure sets all panels of a case in one drawing: values above, differences
-// below, colour bars in the free corner.
+// below, colour bars where there are none.
 func (p *Page) caseFigure(name string, c Case) Figure {
 	const width, height, barHeight = 168, 150, 52
 	panels := p.panels(c)
 	columns := len(panels.values)
 	rows := [][]*plot.Plot{panels.values}
-	caption := fmt.Sprintf("%s: %s", c.Title, "predictions")
 	if c.Truth != nil {
 		rows = append(rows, panels.differences)
-		caption = c.Title + ": classical solution, predictions and differences from it, on shared scales"
 	}
 	for _, row := range rows {
-		for i, q := range row {
-			if q != nil && i > 0 && (i > 1 || row[0] != nil) {
+		labelled := false
+		for _, q := range row {
+			if q != nil && labelled {
 				q.Y.Label.Text = ""
 			}
+			labelled = labelled || q != nil
 		}
 	}
 	bottom := vg.Length(0)
@@ -235,7 +256,7 @@ func (p *Page) caseFigure(name string, c Case) Figure {
 		bottom = barHeight
 	}
 	total := vg.Length(height*len(rows)) + bottom
-	return Figure{name, caption, vg.Length(width * columns), total, func(dc draw.Canvas) {
+	return Figure{name, c.caption(), vg.Length(width * columns), total, func(dc draw.Canvas) {
 		top := draw.Crop(dc, 2, -8, bottom, -2)
 		tiles := draw.Tiles{Rows: len(rows), Cols: columns, PadX: 10, PadY: 8}
 		canvases := plot.Align(rows, tiles, top)
@@ -246,12 +267,19 @@ func (p *Page) caseFigure(name string, c Case) Figure {
 				}
 			}
 		}
-		free := draw.Crop(dc, 20, -dc.Max.X+dc.Min.X+width-10, 0, 0)
+		// under draws a bar so far above the lower edge of a column.
+		under := func(column int, above vg.Length, bar *plot.Plot) {
+			x := vg.Length(column * width)
+			bar.Draw(draw.Crop(dc, x+20, -dc.Max.X+dc.Min.X+x+width-10, above, -(total - above - 44)))
+		}
+		high, inputs := vg.Length(4), len(panels.inputBars)
 		if c.Truth != nil {
-			panels.valueBar.Draw(draw.Crop(free, 0, 0, 80, -(total - 80 - 44)))
-			panels.errorBar.Draw(draw.Crop(free, 0, 0, 18, -(total - 18 - 44)))
-		} else {
-			panels.valueBar.Draw(draw.Crop(free, 0, 0, 4, -(total - 4 - 44)))
+			high = 80
+			under(inputs, 18, panels.errorBar)
+		}
+		under(inputs, high, panels.valueBar)
+		for i, bar := range panels.inputBars {
+			under(i, high, bar)
 		}
 	}}
 }

@@ -14,6 +14,7 @@ import (
 // planeRow is one row of the drawing of a case: a field at several times.
 type planeRow struct {
 	label, sublabel string
+	of              string // what its colour bar shows
 	field           []float64
 	colors          colorMap
 	lo, hi          float64
@@ -24,9 +25,14 @@ type planeRow struct {
 // prediction with its difference from it.
 func (p *Page) planeRows(c Case) []planeRow {
 	lo, hi, worst := caseScales(c)
+	name := label(p.fieldOf(c), p.Unit)
 	var rows []planeRow
+	for _, in := range c.Inputs {
+		lo, hi := scaleOf(in.Values)
+		rows = append(rows, planeRow{label: "input", sublabel: in.Name, of: in.Name, field: in.Values, colors: viridis, lo: lo, hi: hi})
+	}
 	if c.Truth != nil {
-		rows = append(rows, planeRow{label: "classical", sublabel: "solution", field: c.Truth, colors: viridis, lo: lo, hi: hi})
+		rows = append(rows, planeRow{label: "classical", sublabel: "solution", of: name, field: c.Truth, colors: viridis, lo: lo, hi: hi})
 	}
 	for i, u := range c.Predictions {
 		if u == nil {
@@ -36,9 +42,9 @@ func (p *Page) planeRows(c Case) []planeRow {
 		if b := p.Methods[i].Borders; len(b) == 3 {
 			borders = b[1:]
 		}
-		rows = append(rows, planeRow{label: p.Methods[i].Label, field: u, colors: viridis, lo: lo, hi: hi, borders: borders})
+		rows = append(rows, planeRow{label: p.Methods[i].Label, of: name, field: u, colors: viridis, lo: lo, hi: hi, borders: borders})
 		if c.Truth != nil {
-			rows = append(rows, planeRow{label: p.Methods[i].Label, sublabel: "− classical", field: difference(u, c.Truth), colors: diverging, lo: -worst, hi: worst, borders: borders})
+			rows = append(rows, planeRow{label: p.Methods[i].Label, sublabel: "− classical", of: label("difference", p.Unit), field: difference(u, c.Truth), colors: diverging, lo: -worst, hi: worst, borders: borders})
 		}
 	}
 	return rows
@@ -78,11 +84,7 @@ func (p *Page) planeFigure(name string, c Case) Figure {
 		y += vg.Length(h)
 	}
 	height := y + 4
-	caption := c.Title + ": predictions"
-	if c.Truth != nil {
-		caption = c.Title + ": classical solution, predictions and differences from it, on shared scales"
-	}
-	caption += "; " + p.Axes[1].Name + " to the right, " + p.Axes[2].Name + " upwards"
+	caption := c.caption() + "; " + p.Axes[1].Name + " to the right, " + p.Axes[2].Name + " upwards"
 	return Figure{name, caption, width, height, func(dc draw.Canvas) {
 		at := func(x, y vg.Length) vg.Point { return vg.Point{X: dc.Min.X + x, Y: dc.Max.Y - y} }
 		for k, i := range times {
@@ -105,17 +107,13 @@ func (p *Page) planeFigure(name string, c Case) Figure {
 			}
 		}
 		x := vg.Length(left+len(times)*w+(len(times)-1)*gap) + barGap
-		drawn := map[color.NRGBA]bool{}
+		drawn := map[string]bool{}
 		for j, r := range rows {
-			if drawn[r.colors[0]] {
+			if drawn[r.of] {
 				continue
 			}
-			drawn[r.colors[0]] = true
-			name := p.fieldOf(c)
-			if r.colors[0] == diverging[0] {
-				name = "difference"
-			}
-			columnBar(dc, vg.Rectangle{Min: at(x, tops[j]+vg.Length(h)), Max: at(x+9, tops[j])}, r, label(name, p.Unit))
+			drawn[r.of] = true
+			columnBar(dc, vg.Rectangle{Min: at(x, tops[j]+vg.Length(h)), Max: at(x+9, tops[j])}, r)
 		}
 	}}
 }
@@ -140,8 +138,8 @@ func strokeBorders(dc draw.Canvas, box vg.Rectangle, axes []FieldAxis, borders [
 	}
 }
 
-// columnBar draws an upright colour bar with its scale and name to the right.
-func columnBar(dc draw.Canvas, box vg.Rectangle, r planeRow, name string) {
+// columnBar draws an upright colour bar with its scale and what it shows to the right.
+func columnBar(dc draw.Canvas, box vg.Rectangle, r planeRow) {
 	img := image.NewNRGBA(image.Rect(0, 0, 2, 128))
 	for i := range 256 {
 		img.SetNRGBA(i%2, i/2, r.colors.at(1-float64(i/2)/127))
@@ -155,5 +153,5 @@ func columnBar(dc draw.Canvas, box vg.Rectangle, r planeRow, name string) {
 	}
 	upright := textStyle(labelSize, ink, draw.XCenter, draw.YBottom)
 	upright.Rotation = math.Pi / 2
-	dc.FillText(upright, vg.Point{X: box.Max.X + 44, Y: (box.Min.Y + box.Max.Y) / 2}, name)
+	dc.FillText(upright, vg.Point{X: box.Max.X + 44, Y: (box.Min.Y + box.Max.Y) / 2}, r.of)
 }

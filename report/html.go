@@ -109,7 +109,11 @@ func (p *Page) check() error {
 		if len(c.Predictions) > len(p.Methods) {
 			return fmt.Errorf("report: case %q has %d predictions for %d methods", c.Title, len(c.Predictions), len(p.Methods))
 		}
-		for _, u := range append([][]float64{c.Truth}, c.Predictions...) {
+		fields := append([][]float64{c.Truth}, c.Predictions...)
+		for _, in := range c.Inputs {
+			fields = append(fields, in.Values)
+		}
+		for _, u := range fields {
 			if u != nil && len(u) != size {
 				return fmt.Errorf("report: case %q has a field of %d values on a grid of %d", c.Title, len(u), size)
 			}
@@ -219,7 +223,7 @@ func (p *Page) writeHTML(w io.Writer, animations []animation, files string) erro
 		"Scripts": []template.JS{template.JS("/*\n" + asset("uplot/LICENSE") + "*/\n" + asset("uplot/uPlot.iife.min.js")), template.JS(asset("maps.js")), template.JS(asset("page.js"))},
 		"Table":   metricTable(p.errorColumns(), p.metricRows()), "Remainder": metricTable(p.remainderColumns(), p.remainderRows()),
 		"Cost": p.Cost.table(), "CostNotes": p.Cost.notes(), "Experts": p.expertRows(), "GridTable": p.htmlGridTable(),
-		"Planes": p.overPlanes(), "Files": files,
+		"Planes": p.overPlanes(), "Steady": p.Steady, "Files": files,
 	}
 	for _, m := range p.Methods {
 		if m.Evaluation.RelativeL2 != nil {

@@ -64,8 +64,16 @@ type Baseline struct {
 type Case struct {
 	Title       string      // "u₀ = 0.12"
 	Field       string      // name of what is drawn, "" for that of the page: "v"
+	Inputs      []CaseInput // drawn before the rest, each on its own scale
 	Truth       []float64   // the classical solution, nil if there is none
 	Predictions [][]float64 // per method, nil where a method has none
+}
+
+// CaseInput is a field that the sample was given, on all axes of the page: constant along
+// those it does not vary along.
+type CaseInput struct {
+	Name   string
+	Values []float64
 }
 
 // A Fact is a line of the fact sheet: "Machine", "2 cores, 512-bit vectors".

@@ -57,7 +57,15 @@ type mapCase struct {
 	Truth  bool       `json:"truth"`           // the first field is the classical solution
 	Lo     float64    `json:"lo"`
 	Hi     float64    `json:"hi"`
+	Inputs []mapInput `json:"inputs,omitempty"`
 	Fields []mapField `json:"fields"`
+}
+
+type mapInput struct {
+	Label string  `json:"label"`
+	Lo    float64 `json:"lo"`
+	Hi    float64 `json:"hi"`
+	Data  string  `json:"data"` // as that of a mapField
 }
 
 type mapField struct {
@@ -136,7 +144,7 @@ func (p *Page) mapCase(c Case, kept [][]int) mapCase {
 		out.Value = label(c.Field, p.Unit)
 	}
 	out.Lo, out.Hi, _ = caseScales(c)
-	add := func(label string, color int, borders [][]float64, u []float64) {
+	encode := func(u []float64) string {
 		raw := make([]byte, 0, 4*len(kept[0])*len(kept[1]))
 		var walk func(axis, at int)
 		walk = func(axis, at int) {
@@ -149,7 +157,14 @@ func (p *Page) mapCase(c Case, kept [][]int) mapCase {
 			}
 		}
 		walk(0, 0)
-		out.Fields = append(out.Fields, mapField{label, color, borders, base64.StdEncoding.EncodeToString(raw)})
+		return base64.StdEncoding.EncodeToString(raw)
+	}
+	for _, in := range c.Inputs {
+		lo, hi := scaleOf(in.Values)
+		out.Inputs = append(out.Inputs, mapInput{in.Name, lo, hi, encode(in.Values)})
+	}
+	add := func(label string, color int, borders [][]float64, u []float64) {
+		out.Fields = append(out.Fields, mapField{label, color, borders, encode(u)})
 	}
 	if c.Truth != nil {
 		add("classical solution", -1, nil, c.Truth)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pihc/data"
+	"pihc/grid"
 	"pihc/model"
 	"pihc/pde"
 	"pihc/report"
@@ -100,6 +101,7 @@ type compared struct {
 	dir     string
 	spec    *model.Spec
 	problem *pde.Problem
+	grid    *grid.Grid // of the evaluation
 	metrics *metrics
 }
 
@@ -141,7 +143,7 @@ func (a *app) comparison(ctx context.Context, dirs []string, dataDir string, tru
 	distinctKeys(page.Methods)
 	first := runs[0]
 	cases := chooseCases(&page, samples.Initial)
-	if err := addCases(&page, first.problem, samples, cases); err != nil {
+	if err := addCases(&page, first.problem, first.grid, samples, cases); err != nil {
 		return nil, err
 	}
 	timing, err := newTiming(first.problem, &page, samples, workers)
@@ -188,6 +190,7 @@ func (a *app) scoreRun(ctx context.Context, page *report.Page, run *compared, se
 	save := func() error { return data.WriteSealedJSON(filepath.Join(dir, train.MetricsFile), run.metrics) }
 	err = func() error {
 		defer e.close()
+		run.grid = e.info().Grid
 		a.warnEdits(dir, e.meta())
 		if edited := e.meta().Edited; len(edited) > 0 {
 			page.Notes = append(page.Notes, fmt.Sprintf("Run %s: %s.", dir, editsText(edited)))

@@ -116,8 +116,9 @@ func addRun(page *report.Page, dir string, spec *model.Spec, e evaluator) error 
 	return nil
 }
 
-// addCases adds the samples that are drawn, with their solutions, each once for every unknown.
-func addCases(page *report.Page, p *pde.Problem, s report.Samples, cases []chosen) error {
+// addCases adds the samples that are drawn, with their inputs and solutions, each once for
+// every unknown.
+func addCases(page *report.Page, p *pde.Problem, g *grid.Grid, s report.Samples, cases []chosen) error {
 	for _, x := range cases {
 		var truth []float64
 		if s.Truth != nil {
@@ -126,9 +127,9 @@ func addCases(page *report.Page, p *pde.Problem, s report.Samples, cases []chose
 				return err
 			}
 		}
-		title := x.title + caseTitle(p, s.Initial[x.sample], x.sample)
+		title, inputs := x.title+caseTitle(p, g, s.Initial[x.sample], x.sample), caseInputs(p, g, s.Initial[x.sample])
 		for i, u := range p.Unknowns {
-			c := report.Case{Title: title, Truth: slices.Clone(unknownOf(p, truth, i))}
+			c := report.Case{Title: title, Inputs: inputs, Truth: slices.Clone(unknownOf(p, truth, i))}
 			if len(p.Unknowns) > 1 {
 				c.Title, c.Field = u.Name+", "+title, u.Name
 			}
@@ -247,16 +248,39 @@ func chooseCases(page *report.Page, initial [][]float64) []chosen {
 	return out
 }
 
-func caseTitle(p *pde.Problem, u0 []float64, i int) string {
-	if !p.OnlyInitial() {
-		return fmt.Sprintf("test sample %d", i)
+// caseTitle names a sample: by its initial condition where that is all it is given, and by
+// the inputs that are numbers.
+func caseTitle(p *pde.Problem, g *grid.Grid, sample []float64, i int) string {
+	title := fmt.Sprintf("test sample %d", i)
+	if p.OnlyInitial() {
+		if slices.Min(sample) == slices.Max(sample) {
+			return fmt.Sprintf("%s₀ = %s (%s)", p.Unknowns[0].Name, report.Number(sample[0]), title)
+		}
+		return fmt.Sprintf("%s, rms of %s₀ %s", title, p.Unknowns[0].Name, report.Number(report.RMS(sample)))
 	}
-	for _, v := range u0 {
-		if v != u0[0] {
-			return fmt.Sprintf("test sample %d, rms of %s₀ %s", i, p.Unknowns[0].Name, report.Number(report.RMS(u0)))
+	for _, in := range p.PlaceInputs(g)[p.Initials():] {
+		if len(in.Space) == 0 {
+			title += fmt.Sprintf(", %s = %s", in.Name, report.Number(in.Of(sample)[0]))
 		}
 	}
-	return fmt.Sprintf("%s₀ = %s (test sample %d)", p.Unknowns[0].Name, report.Number(u0[0]), i)
+	return title
+}
+
+// caseInputs are the fields among the inputs of a sample, but for initial conditions, with
+// which its solution begins.
+func caseInputs(p *pde.Problem, g *grid.Grid, sample []float64) []report.CaseInput {
+	var out []report.CaseInput
+	for _, in := range p.PlaceInputs(g)[p.Initials():] {
+		if len(in.Space) == 0 {
+			continue
+		}
+		values := make([]float64, g.Size())
+		for q := range values {
+			values[q] = sample[in.At(int32(q), 0, 0)]
+		}
+		out = append(out, report.CaseInput{Name: in.Name, Values: values})
+	}
+	return out
 }
 
 // errorCurve is the name of the errors on validation.

@@ -15,8 +15,9 @@ const fieldMaps = (data, css, number) => {
     const fields = c.fields.map((f) => ({ ...f, u: new Float32Array(bytes(f.data).buffer) }));
     const truth = c.truth ? fields[0].u : null;
     fields.forEach((f, i) => { if (truth && i) f.d = f.u.map((v, k) => v - truth[k]); });
+    const inputs = (c.inputs || []).map((f) => ({ ...f, u: new Float32Array(bytes(f.data).buffer) }));
     const worst = Math.max(0, ...fields.map((f) => (f.d ? largest(f.d) : 0))) || 1;
-    return { ...c, fields, worst };
+    return { ...c, inputs, fields, worst };
   });
   function largest(d) {
     let m = 0;
@@ -160,6 +161,14 @@ const fieldMaps = (data, css, number) => {
     if (!planes) {
       const n = c.fields.length, columns = available / n >= 190 ? n : Math.min(n, 2), w = Math.floor(Math.min(380, (available - 8 * (columns - 1)) / columns));
       const grid = () => { const e = text("div", "", "tiles"); e.style.gridTemplateColumns = `repeat(${columns}, ${w}px)`; children.push(e); return e; };
+      if (c.inputs.length) {
+        const given = grid();
+        for (const f of c.inputs) {
+          const e = text("div", "", "map"), scale = linear(f.lo, f.hi, colors.value);
+          e.append(text("b", "input " + f.label), tile(c, f, f.u, scale, w, c.title + ": input " + f.label, 0, f.label), bar(scale, w, f.label));
+          given.append(e);
+        }
+      }
       const upper = grid();
       for (const f of c.fields) {
         const e = text("div", "", "map");
@@ -189,8 +198,13 @@ const fieldMaps = (data, css, number) => {
         children.push(e);
       };
       row("", times.map((i) => text("span", axes[0].name + " = " + number(t[i]) + (axes[0].unit ? " " + axes[0].unit : ""))));
+      const at = (u, i) => u.subarray(i * size, (i + 1) * size);
+      for (const f of c.inputs) {
+        const scale = linear(f.lo, f.hi, colors.value);
+        row("input " + f.label, times.map((i) => tile(c, f, at(f.u, i), scale, w, c.title + ": input " + f.label + ", " + axes[0].name + " = " + number(t[i]), t[i], f.label)));
+        children.push(bar(scale, barWidth, f.label));
+      }
       for (const f of c.fields) {
-        const at = (u, i) => u.subarray(i * size, (i + 1) * size);
         row(f.label, times.map((i) => tile(c, f, at(f.u, i), values, w, c.title + ": " + f.label + ", " + axes[0].name + " = " + number(t[i]), t[i], f.label)));
         if (f.d) row(f.label + " − classical", times.map((i) => difference(f, at(f.d, i), w, c.title + ": " + f.label + " minus the classical solution, " + axes[0].name + " = " + number(t[i]), t[i])));
       }
