@@ -78,9 +78,6 @@ func prepare[T kernel.Float](s *model.Spec, p *pde.Problem, o model.EngineOption
 			return nil, err
 		}
 	}
-	if s.Loss.Data != 0 {
-		return nil, errors.New("loss.data: engine xla has no loss against solutions; use engine cpu")
-	}
 	e := &engine[T]{plan: plan{spec: s, dtype: elementOf[T]()}, loaded: map[loadedKey]*loaded{}}
 	if e.system, err = p.Discretize(g); err != nil {
 		return nil, err
@@ -337,7 +334,17 @@ func (e *engine[T]) one(s sampleRun, pass int, training bool, field *pjrt.Buffer
 	if drawn(l.constraint) {
 		add(e.draw(l.constraint, s))
 	}
+	var truth []float64
+	if training && e.supervised() {
+		truth = make([]float64, e.info.FieldSize())
+		if s.batch.Truth != nil {
+			truth, numbers[numberTruth] = s.batch.Truth[s.i], 1
+		}
+	}
 	add(pjrt.Upload(e.client, numbers, numberCount))
+	if truth != nil {
+		add(pjrt.Upload(e.client, truth, len(truth)))
+	}
 	if training {
 		args = append(args, s.grad)
 	}
@@ -438,7 +445,7 @@ func (e *engine[T]) addSamples(st *model.Stats, from, params *pjrt.Buffer, batch
 // addStats adds those of a sample. The conversions keep a compiler from fusing: what is
 // added is what a batch of this sample alone gives.
 func (e *engine[T]) addStats(st *model.Stats, r result, scale float64) {
-	st.Loss += float64(scale / r.stats[statBase] * r.stats[statLoss])
+	st.Loss += float64(scale/r.stats[statBase]*r.stats[statLoss]) + float64(scale*r.stats[statDistance])
 	for i, v := range r.stats[statCount:] {
 		st.MeanSquares[i] += float64(scale * v)
 	}

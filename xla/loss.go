@@ -97,6 +97,21 @@ func (l *loss) gradient(e evaluated, scale value) value {
 	return l.pullBackAll(pulled, 1)
 }
 
+// distance is loss.data times the mean over unknowns of |u - truth|²/|truth|², and its
+// gradient, of fields (C P, 1); given, a scalar, multiplies both. Without a solution to be
+// relative to it is the mean square of u.
+func (l *loss) distance(u, truth, given value) (total, gradient value) {
+	unknowns := len(l.system.Problem.Unknowns)
+	d := l.reshape(l.sub(u, truth), unknowns, l.terms.points)
+	t := l.reshape(truth, unknowns, l.terms.points)
+	size := l.sum(l.mul(t, t), 1)
+	size = l.where(l.than("EQ", size, 0), l.full(float64(l.terms.points), f64, unknowns), size)
+	factor := l.mul(l.div(l.full(l.spec.Data/float64(unknowns), f64, unknowns), size), given)
+	total = l.sum(l.mul(factor, l.sum(l.mul(d, d), 1)), 0)
+	gradient = l.times(l.mul(d, l.spread(factor, d.shape, 0)), 2)
+	return total, l.reshape(gradient, u.size(), 1)
+}
+
 // pullBackAll is the sum of the transposes of terms, of fields (P, F): (C P, F).
 func (t *terms) pullBackAll(pulled map[int]value, fields int) value {
 	var all []value

@@ -28,6 +28,7 @@ const (
 	numberFactor        // of the rows that cross a border
 	numberGiven         // 1: the field to correct is given, 0: it is the initial condition at all times
 	numberLater         // 1: that field takes the place of the ansatz's offset
+	numberTruth         // 1: a solution to compare with is given
 	numberCount
 )
 
@@ -53,13 +54,15 @@ const (
 	statBase // what the loss is to be divided by
 	statJump
 	statSlope
+	statDistance // from the solution, with its weight
 	statCount
 )
 
 // program is a program's text, with the tables that it reads and the order of its
 // arguments: parameters, inputs of the sample, those as the network sees them (where
 // there are others than an initial condition), field to correct (with memory), points
-// of the residual rows (drawn ones), numbers, gradient to add to (training).
+// of the residual rows (drawn ones), numbers, the solution to compare with (training with
+// loss.data), gradient to add to (training).
 type program struct {
 	*builder
 	text string
@@ -110,6 +113,9 @@ func (s *sample) fixed() bool { return s.constraint.Options.Fixed }
 // drawn says that points of residual rows are given.
 func drawn(c *constraint.Constraint) bool { return !c.Options.Fixed && c.Options.Points > 0 }
 
+// supervised says that training compares with solutions.
+func (p *plan) supervised() bool { return p.spec.Loss.Data != 0 }
+
 func (s *sample) build() error {
 	size, k := s.size(), len(s.constraint.Windows)
 	params := s.input(s.dtype, s.config.Size())
@@ -117,7 +123,7 @@ func (s *sample) build() error {
 	if !s.system.Problem.OnlyInitial() {
 		s.units = s.input(f64, s.system.InitialSize())
 	}
-	var field, drawnPoints, before value
+	var field, drawnPoints, truth, before value
 	if s.memory {
 		field = s.input(f64, size)
 	}
@@ -125,6 +131,9 @@ func (s *sample) build() error {
 		drawnPoints = s.input(i32, len(s.system.Residuals())*k, s.constraint.Options.Points)
 	}
 	s.scalars = s.input(f64, numberCount)
+	if s.training && s.supervised() {
+		truth = s.input(f64, size, 1)
+	}
 	if s.training {
 		before = s.input(s.dtype, s.config.Size())
 	}
@@ -179,12 +188,20 @@ func (s *sample) build() error {
 	e := s.loss.evaluate(field, s.number(numberFactor))
 	j := s.jumps(own)
 	total := s.add(e.loss, s.add(s.times(j.value, s.spec.Loss.BorderJump), s.times(j.slope, s.spec.Loss.BorderSlope)))
-	stats := s.stack(0, append([]value{total, base, j.value, j.slope}, e.squares...)...)
+	distance, fromTruth := s.scalar(0, f64), value{}
+	if truth.name != "" {
+		distance, fromTruth = s.loss.distance(field, truth, s.number(numberTruth))
+	}
+	stats := s.stack(0, append([]value{total, base, j.value, j.slope, distance}, e.squares...)...)
 
 	status := s.full(0, i32, k)
 	if s.training {
 		relative := s.div(s.number(numberScale), base)
-		alpha := s.restrict(s.loss.gradient(e, relative))
+		ubar := s.loss.gradient(e, relative)
+		if truth.name != "" {
+			ubar = s.add(ubar, s.mul(fromTruth, s.number(numberScale)))
+		}
+		alpha := s.restrict(ubar)
 		alpha = s.addJumps(alpha, j, relative)
 		lambda, beta := value{}, value{}
 		if !s.fixed() {

@@ -107,6 +107,9 @@ func predict[T float](e model.Engine[T], params []T, batch model.Batch) ([]model
 func one(b model.Batch, i int) model.Batch {
 	b.Total = len(b.Initial)
 	b.Initial, b.Seeds = b.Initial[i:i+1], b.Seeds[i:i+1]
+	if b.Truth != nil {
+		b.Truth = b.Truth[i : i+1]
+	}
 	if b.Previous != nil {
 		b.Previous = b.Previous[i : i+1]
 	}
@@ -196,6 +199,9 @@ func checkGradient(s *setup) error {
 	return with(s, model.EngineOptions{}, func(e model.Engine[float64], spec *model.Spec) error {
 		batch := s.batch
 		batch.Initial, batch.Seeds = batch.Initial[1:], batch.Seeds[1:]
+		if batch.Truth != nil {
+			batch.Truth = batch.Truth[1:]
+		}
 		for batch.Pass = 1; batch.Pass <= spec.Network.Passes; batch.Pass++ {
 			worst, err := model.CheckGradient(e, batch, 1)
 			if err != nil {

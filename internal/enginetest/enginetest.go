@@ -210,6 +210,7 @@ var cases = []testCase{
 	{"pair moe", replace(pair, "COMPONENTS", "tied") + "moe"},
 	{"separate pair hard", replace(pair, "COMPONENTS", "separate") + "hard"},
 	{"separate pair moe", replace(pair, "COMPONENTS", "separate") + "moe"},
+	{"supervised pair moe", replace(replace(pair, "COMPONENTS", "tied"), "loss: {", "loss: {data: 0.7, ") + "moe"},
 	{"convection moe", replace(convection, "COMPONENTS", "tied") + "moe"},
 	{"separate convection moe", replace(convection, "COMPONENTS", "separate") + "moe"},
 	{"factorised hard", replace(replace(adsorption, "FORM", "mean-square"), "{width", "{kind: ffno, expansion: 2, width") + "hard"},
@@ -218,7 +219,7 @@ var cases = []testCase{
 
 // repeats are cases that -short leaves out: what they run, others run too.
 var repeats = []string{
-	"inputs soft", "inputs hard", "steady soft", "steady hard", "pair soft", "pair hard", "separate pair hard", "separate pair moe", "convection moe",
+	"inputs soft", "inputs hard", "steady soft", "steady hard", "pair soft", "pair hard", "pair moe", "separate pair hard", "separate pair moe", "convection moe",
 }
 
 // setup is a case ready for its checks.
@@ -276,6 +277,13 @@ func (k *testCase) open(c model.Constructors) (*setup, error) {
 			s.drawInputs(u0, i)
 		}
 		s.batch.Initial = append(s.batch.Initial, u0)
+		if spec.Loss.Data != 0 {
+			truth := make([]float64, s.system.FieldSize())
+			for p := range truth {
+				truth[p] = 0.5 + 0.3*math.Sin(float64(p+7*i))
+			}
+			s.batch.Truth = append(s.batch.Truth, truth)
+		}
 		s.batch.Seeds = append(s.batch.Seeds, constraint.Seed{Run: 1, Step: 2, Sample: uint64(i)})
 	}
 	return s, nil

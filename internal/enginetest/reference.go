@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"pihc/constraint"
+	"pihc/internal/check"
 	"pihc/model"
 	"pihc/pde"
 )
@@ -102,6 +103,16 @@ func (s *setup) loss(spec *model.Spec, u, initial []float64, crossing [][]bool, 
 	return loss, squares
 }
 
+// distance is the mean over unknowns of the square of the relative distance to a solution.
+func (s *setup) distance(u, truth []float64) float64 {
+	mean, unknowns := 0.0, len(s.problem.Unknowns)
+	n := len(u) / unknowns
+	for c := range unknowns {
+		mean += math.Pow(check.RelativeL2(u[c*n:(c+1)*n], truth[c*n:(c+1)*n]), 2) / float64(unknowns)
+	}
+	return mean
+}
+
 // crossing tells which rows of the residuals change when a field changes in other
 // subdomains than their own.
 func (s *setup) crossing(borders [][]float64, initial []float64) (all [][]bool, err error) {
@@ -188,6 +199,9 @@ func checkLoss(s *setup) error {
 				base, _ = s.loss(spec, still, initial, nil, 1)
 			}
 			loss += p.Loss / base / samples
+			if s.batch.Truth != nil {
+				loss += spec.Loss.Data * s.distance(p.Field, s.batch.Truth[i]) / samples
+			}
 			jump += p.JumpRMS * p.JumpRMS / samples
 		}
 		end := s.batch
