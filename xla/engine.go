@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"pihc/constraint"
@@ -39,7 +40,7 @@ type engine[T kernel.Float] struct {
 	// before it, over the whole domain.
 	own, between *constraint.Constraint
 	loaded       map[loadedKey]*loaded
-	points       []int32 // of all experts
+	points       []int32 // drawn, of all experts
 	scratch      []int32
 	squares      []float64
 	stepper      stepper[T]
@@ -53,6 +54,7 @@ type loaded struct {
 	program    *pjrt.Program
 	tables     []*pjrt.Buffer
 	constraint *constraint.Constraint
+	counts     [][]int // of points drawn, per residual and expert
 }
 
 func newEngine[T kernel.Float](s *model.Spec, p *pde.Problem, o model.EngineOptions) (model.Engine[T], error) {
@@ -128,10 +130,6 @@ func prepare[T kernel.Float](s *model.Spec, p *pde.Problem, o model.EngineOption
 		e.crossing = e.own.Crossing()
 	}
 	e.memory = len(e.inputs.Features) > 0 || s.Network.Passes > 1 || s.Loss.Relative
-	if drawn(e.own) {
-		e.points = make([]int32, len(e.system.Residuals())*options.Points*len(e.own.Windows))
-		e.scratch = make([]int32, options.Points)
-	}
 	e.squares = make([]float64, len(e.system.Sets))
 	return e, nil
 }
@@ -178,6 +176,12 @@ func (e *engine[T]) load(between, training bool) (*loaded, error) {
 		return nil, err
 	}
 	l := &loaded{constraint: c}
+	if drawn(c) {
+		for _, set := range e.system.Residuals() {
+			counts, _ := rowCounts(c, set)
+			l.counts = append(l.counts, counts)
+		}
+	}
 	if l.program, err = e.compile(w.text); err != nil {
 		return nil, err
 	}
@@ -332,7 +336,7 @@ func (e *engine[T]) one(s sampleRun, pass int, training bool, field *pjrt.Buffer
 		add(pjrt.Upload(e.client, make([]float64, e.info.FieldSize()), e.info.FieldSize()))
 	}
 	if drawn(l.constraint) {
-		add(e.draw(l.constraint, s))
+		add(e.draw(l, s))
 	}
 	var truth []float64
 	if training && e.supervised() {
@@ -370,18 +374,25 @@ func (e *engine[T]) one(s sampleRun, pass int, training bool, field *pjrt.Buffer
 	return r, nil
 }
 
-// draw samples the points of the residual rows of every expert.
-func (e *engine[T]) draw(c *constraint.Constraint, s sampleRun) (*pjrt.Buffer, error) {
-	k, m := len(c.Windows), c.Options.Points
+// draw samples the points of the residual rows of every expert, all lengths padded to
+// the largest.
+func (e *engine[T]) draw(l *loaded, s sampleRun) (*pjrt.Buffer, error) {
 	overlap := 0.0
-	if c.Options.Overlap {
+	if l.constraint.Options.Overlap {
 		overlap = e.spec.Constraint.Overlap.At(s.progress)
 	}
-	rows := len(e.system.Residuals()) * k
-	for i := range rows {
-		c.SamplePoints(e.points[i*m:(i+1)*m], e.scratch, i/k, i%k, overlap, s.batch.Seeds[s.i])
+	points := e.points[:0]
+	for i, set := range e.system.Residuals() {
+		most := slices.Max(l.counts[i])
+		e.scratch = slices.Grow(e.scratch[:0], most)
+		for k, n := range l.counts[i] {
+			at := len(points)
+			points = pad(points, at+most, set)
+			l.constraint.SamplePoints(points[at:at+n], e.scratch[:n], i, k, overlap, s.batch.Seeds[s.i])
+		}
 	}
-	return pjrt.Upload(e.client, e.points[:rows*m], rows, m)
+	e.points = points
+	return pjrt.Upload(e.client, points, len(points))
 }
 
 // LossAndGrad implements model.Engine.

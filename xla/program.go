@@ -2,6 +2,7 @@ package xla
 
 import (
 	"errors"
+	"slices"
 
 	"pihc/constraint"
 	"pihc/fno"
@@ -98,7 +99,7 @@ type sample struct {
 	offset          value   // (C P, 1): g_0; nothing where the ansatz has none
 	multiplier      value   // (C P); nothing: 1
 	sets            []rowSet
-	points          []value // per set (K, m): points of the rows, beyond the grid for padding
+	points          []value // per set (K, m): points of the rows
 }
 
 func (s *sample) gridSize() int { return s.system.Grid.Size() }
@@ -110,8 +111,20 @@ func (s *sample) number(i int) value { return s.at(s.scalars, 0, i) }
 // fixed says that there are no solves.
 func (s *sample) fixed() bool { return s.constraint.Options.Fixed }
 
-// drawn says that points of residual rows are given.
-func drawn(c *constraint.Constraint) bool { return !c.Options.Fixed && c.Options.Points > 0 }
+// drawn says that points of residual rows are given: those sampled, and all of an
+// expert's own where some of them may lie outside its subdomain instead.
+func drawn(c *constraint.Constraint) bool {
+	return !c.Options.Fixed && (c.Options.Points > 0 || c.Options.Overlap)
+}
+
+// rowCounts returns how many points each expert's rows of a set have, and the most of
+// these: the length of all experts' rows, the last of which may be padding.
+func rowCounts(c *constraint.Constraint, set *pde.RowSet) (counts []int, most int) {
+	for i := range c.Windows {
+		counts = append(counts, len(c.Points(set, i)))
+	}
+	return counts, slices.Max(counts)
+}
 
 // supervised says that training compares with solutions.
 func (p *plan) supervised() bool { return p.spec.Loss.Data != 0 }
@@ -128,7 +141,12 @@ func (s *sample) build() error {
 		field = s.input(f64, size)
 	}
 	if drawn(s.constraint) {
-		drawnPoints = s.input(i32, len(s.system.Residuals())*k, s.constraint.Options.Points)
+		total := 0
+		for _, set := range s.system.Residuals() {
+			_, m := rowCounts(s.constraint, set)
+			total += k * m
+		}
+		drawnPoints = s.input(i32, total)
 	}
 	s.scalars = s.input(f64, numberCount)
 	if s.training && s.supervised() {
@@ -275,20 +293,21 @@ func (s *sample) gatherRows(drawnPoints value) {
 	if s.offset.name != "" {
 		offsets = s.terms.wholes(used, s.offset)
 	}
-	for i, set := range s.system.Sets {
+	at := 0 // in drawnPoints
+	for _, set := range s.system.Sets {
 		r := rowSet{set: set}
-		var points, scattered value
-		if set.Kind != pde.ResidualRows || !drawn(c) {
-			points, scattered = s.fixedRows(&r)
-			if points.name == "" {
-				continue
-			}
-		} else {
-			points = s.slice(drawnPoints, 0, i*k, (i+1)*k)
-			scattered = points
-			r.scale = s.full(c.RowScale(set, c.Options.Points), f64, k, c.Options.Points)
+		counts, m := rowCounts(c, set)
+		if m == 0 {
+			continue
 		}
-		m := points.shape[1]
+		s.scaleRows(&r, counts, m)
+		var points value
+		if set.Kind == pde.ResidualRows && drawn(c) {
+			points = s.reshape(s.slice(drawnPoints, 0, at, at+k*m), k, m)
+			at += k * m
+		} else {
+			points = s.fixedPoints(set, m)
+		}
 		flat := s.reshape(points, k*m)
 		for _, j := range set.Terms {
 			r.terms = append(r.terms, s.reshape(s.terms.rowsOf(j, s.basis, wholes[j], flat), k, m, c.N))
@@ -308,42 +327,46 @@ func (s *sample) gatherRows(drawnPoints value) {
 		for _, x := range s.terms.extras(set, flat, s.given) {
 			r.extras = append(r.extras, s.reshape(x, k, m))
 		}
-		s.sets, s.points = append(s.sets, r), append(s.points, scattered)
+		s.sets, s.points = append(s.sets, r), append(s.points, points)
 	}
 }
 
-// fixedRows sets the scale and padding of a set whose points do not change, and returns
-// the points (K, m) to read, and to write to; nothing if no expert has any.
-func (s *sample) fixedRows(r *rowSet) (read, written value) {
-	c, k := s.constraint, len(s.constraint.Windows)
-	lists, m, padded := make([][]int32, k), 0, false
-	for i := range lists {
-		lists[i] = c.Points(r.set, i)
-		padded = padded || i > 0 && len(lists[i]) != len(lists[0])
-		m = max(m, len(lists[i]))
+// scaleRows sets what multiplies the squares of a set's rows, of which each expert has a
+// number and all have the length m, and which of them are padding.
+func (s *sample) scaleRows(r *rowSet, counts []int, m int) {
+	k := len(counts)
+	if slices.Min(counts) == m {
+		r.scale = s.full(s.constraint.RowScale(r.set, m), f64, k, m)
+		return
 	}
-	if m == 0 {
-		return value{}, value{}
-	}
-	points, to, scale, padding := make([]int32, 0, k*m), make([]int32, 0, k*m), make([]float64, 0, k*m), make([]int32, 0, k*m)
-	for _, l := range lists {
-		factor := c.RowScale(r.set, max(1, len(l)))
-		for i := range m {
-			if i < len(l) {
-				points, to, scale, padding = append(points, l[i]), append(to, l[i]), append(scale, factor), append(padding, 0)
-			} else {
-				points, to, scale, padding = append(points, r.set.Points[0]), append(to, int32(s.gridSize())), append(scale, 0), append(padding, 1)
-			}
-		}
-	}
-	read = s.integers(points, k, m)
-	if !padded {
-		r.scale = s.full(scale[0], f64, k, m)
-		return read, read
+	scale, padding := make([]float64, 0, k*m), make([]int32, 0, k*m)
+	for _, n := range counts {
+		factor := s.constraint.RowScale(r.set, max(1, n))
+		scale = append(scale, slices.Repeat([]float64{factor}, n)...)
+		scale = append(scale, make([]float64, m-n)...)
+		padding = append(padding, make([]int32, n)...)
+		padding = append(padding, slices.Repeat([]int32{1}, m-n)...)
 	}
 	r.scale = s.numbers(scale, f64, k, m)
 	r.padding = s.than("NE", s.integers(padding, k, m), 0)
-	return read, s.integers(to, k, m)
+}
+
+// fixedPoints are the points (K, m) of rows that do not change.
+func (s *sample) fixedPoints(set *pde.RowSet, m int) value {
+	k := len(s.constraint.Windows)
+	points := make([]int32, 0, k*m)
+	for i := range k {
+		points = pad(append(points, s.constraint.Points(set, i)...), (i+1)*m, set)
+	}
+	return s.integers(points, k, m)
+}
+
+// pad appends a point at which a set's rows can be formed up to a length.
+func pad(points []int32, to int, set *pde.RowSet) []int32 {
+	for len(points) < to {
+		points = append(points, set.Points[0])
+	}
+	return points
 }
 
 // scatter adds the adjoint rows of all sets to α (C P, K), and forms β (C P, K) of them.
@@ -354,9 +377,10 @@ func (s *sample) scatter(solver *solver, alpha, omega, lambda value, paper bool)
 		rows := solver.adjointRows(r, omega, lambda, paper)
 		m := s.points[i].shape[1]
 		// Expert k writes to its own copy of the grid; padding writes beyond all.
-		inside := s.than("LT", s.points[i], float64(size))
-		first := s.spread(s.times(s.iota(i32, k), float64(size)), []int{k, m}, 0)
-		to := s.where(inside, s.add(s.points[i], first), s.full(float64(k*size), i32, k, m))
+		to := s.add(s.points[i], s.spread(s.times(s.iota(i32, k), float64(size)), []int{k, m}, 0))
+		if r.padding.name != "" {
+			to = s.where(r.padding, s.full(float64(k*size), i32, k, m), to)
+		}
 		for j, t := range r.set.Terms {
 			both := s.stack(2, rows.s[j], rows.q[j])
 			v := s.put(s.full(0, f64, k*size, 2), s.reshape(to, k*m), s.reshape(both, k*m, 2), false)

@@ -194,6 +194,7 @@ var cases = []testCase{
 	{"norm moe", replace(adsorption, "FORM", "norm") + "moe"},
 	{"published", replace(replace(adsorption, "FORM", "norm"), "diffusion-sorption", "diffusion-sorption-published") + "moe"},
 	{"borders", borders},
+	{"all rows", replace(borders, "points: 30", "points: 0")},
 	{"features hard", features + "hard"},
 	{"features moe", features + "moe"},
 	{"passes soft", flow + "soft"},
@@ -219,7 +220,7 @@ var cases = []testCase{
 
 // repeats are cases that -short leaves out: what they run, others run too.
 var repeats = []string{
-	"inputs soft", "inputs hard", "steady soft", "steady hard", "pair soft", "pair hard", "pair moe", "separate pair hard", "separate pair moe", "convection moe",
+	"borders", "inputs soft", "inputs hard", "steady soft", "steady hard", "pair soft", "pair hard", "pair moe", "separate pair hard", "separate pair moe", "convection moe",
 }
 
 // setup is a case ready for its checks.
