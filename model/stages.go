@@ -29,6 +29,21 @@ type Stage struct {
 // Stages returns the parts of training in their order; the last is on the spec's own
 // grid, and is the only one without training.stages.
 func Stages(s *Spec, p *pde.Problem) ([]Stage, error) {
+	own, err := trainingGrid(s, p)
+	if err != nil {
+		return nil, err
+	}
+	options, err := s.Options(p)
+	if err != nil {
+		return nil, err
+	}
+	whole, err := p.Grid(s.Grid)
+	if err != nil {
+		return nil, err
+	}
+	fitting := func(g *grid.Grid) (int, error) {
+		return FittingPoints(s, p, whole, g, constraint.NewRouter(own, options.Experts))
+	}
 	var out []Stage
 	done := 0
 	for i, x := range s.Training.Stages {
@@ -44,25 +59,19 @@ func Stages(s *Spec, p *pde.Problem) ([]Stage, error) {
 		}
 		on.Constraint.Points = x.Points
 		if x.Points == 0 {
-			own, err := trainingGrid(s, p)
-			if err != nil {
-				return nil, err
-			}
-			options, err := s.Options(p)
-			if err != nil {
-				return nil, err
-			}
-			if on.Constraint.Points, err = FittingPoints(s, p, own, g, constraint.NewRouter(own, options.Experts)); err != nil {
+			if on.Constraint.Points, err = fitting(g); err != nil {
 				return nil, fmt.Errorf("%s: %w", at, err)
 			}
 		}
 		out = append(out, Stage{done, &on, g})
 	}
-	g, err := trainingGrid(s, p)
-	if err != nil {
-		return nil, err
+	last := *s
+	if len(s.Training.Window) > 0 {
+		if last.Constraint.Points, err = fitting(own); err != nil {
+			return nil, err
+		}
 	}
-	return append(out, Stage{s.Training.Steps, s, g}), nil
+	return append(out, Stage{s.Training.Steps, &last, own}), nil
 }
 
 // trainingGrid is the grid of a spec, cut off where training.window ends.

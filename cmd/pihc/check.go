@@ -214,6 +214,15 @@ func checkSizes(spec *model.Spec, p *pde.Problem, workers int) error {
 			return err
 		}
 	}
+	if len(spec.Training.Window) > 0 { // evaluation is beyond it
+		g, err := p.Grid(spec.Grid)
+		if err != nil {
+			return err
+		}
+		if err := checkSizesOn(g, spec, p, workers); err != nil {
+			return err
+		}
+	}
 	_, err = model.EvaluationGrids(spec, p)
 	return err
 }

@@ -110,8 +110,18 @@ func (a *app) reproduce(ctx context.Context, name string, o *reproduceOptions) e
 	if err != nil {
 		return err
 	}
-	if err := checkNeeds(spec, p, nil, o.workers, true); err != nil {
-		return err
+	list := experiments(spec, o.methods, o.fair)
+	if study.Arms {
+		list = expertArms(spec)
+	}
+	for _, x := range list { // before anything is made for them
+		spec, p, err := o.open(specName, x.overrides...)
+		if err == nil {
+			err = checkSizes(spec, p, o.workers)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", x.name, err)
+		}
 	}
 	dataDir := filepath.Join(dir, "data")
 	if err := a.generateData(ctx, dataDir, spec, p, o.workers); err != nil {
@@ -123,10 +133,6 @@ func (a *app) reproduce(ctx context.Context, name string, o *reproduceOptions) e
 	}
 	var runs []string
 	trained := map[string]string{}
-	list := experiments(spec, o.methods, o.fair)
-	if study.Arms {
-		list = expertArms(spec)
-	}
 	for _, x := range list {
 		run := filepath.Join(dir, x.name)
 		spec, p, err := o.open(specName, x.overrides...)
