@@ -46,9 +46,9 @@ func OpenCompiler(path string, options ...Option) (*Compiler, error) {
 // Compile compiles a StableHLO module in text form. The program can tell its Memory, but
 // cannot run. The caller frees it.
 func (c *Compiler) Compile(text string) (*Program, error) {
-	s := newSource(text)
+	s := newSource(text, compileOptions(""))
 	defer s.pin.Unpin()
-	a := newArgs(c.topology, uintptr(unsafe.Pointer(s.program)), s.options, uintptr(len(compileOptions)), 0)
+	a := newArgs(c.topology, uintptr(unsafe.Pointer(s.program)), s.options[0], s.options[1], 0)
 	if err := c.c.call(compileFor, a); err != nil {
 		return nil, err
 	}

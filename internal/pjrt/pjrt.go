@@ -273,17 +273,29 @@ type Program struct {
 }
 
 // compileOptions is a CompileOptionsProto: executable_build_options (3) with one
-// replica (4) and one partition (5).
-var compileOptions = []byte{0x1a, 4, 0x20, 1, 0x28, 1}
+// replica (4) and one partition (5). On CPUs env_option_overrides (7) turns off a flag
+// besides: with it XLA runs a Fourier transform on its pool of threads and has that wait
+// for others of the same pool, which may be waiting alike, for ever (jaxlib 0.11,
+// openxla/xla pull request 46347).
+func compileOptions(platform string) []byte {
+	options := []byte{0x1a, 4, 0x20, 1, 0x28, 1}
+	if platform == "cpu" {
+		const flag = "xla_cpu_multi_thread_eigen"
+		options = append(options, 0x3a, byte(len(flag)+6), 0x0a, byte(len(flag)))
+		options = append(options, flag...)
+		options = append(options, 0x12, 2, 0x10, 0) // bool_field (2): false
+	}
+	return options
+}
 
 // source is a module in text form as compilers take it: a PJRT_Program and options.
 type source struct {
 	pin     runtime.Pinner
 	program *args
-	options uintptr
+	options [2]uintptr // address, length
 }
 
-func newSource(text string) *source {
+func newSource(text string, options []byte) *source {
 	s := &source{}
 	address := func(b []byte) uintptr {
 		s.pin.Pin(&b[0])
@@ -292,15 +304,15 @@ func newSource(text string) *source {
 	format := []byte("mlir")
 	s.program = newArgs(address([]byte(text)), uintptr(len(text)), address(format), uintptr(len(format)))
 	s.pin.Pin(s.program)
-	s.options = address(compileOptions)
+	s.options = [2]uintptr{address(options), uintptr(len(options))}
 	return s
 }
 
 // Compile compiles a StableHLO module in text form. The caller frees it.
 func (c *Client) Compile(text string) (*Program, error) {
-	s := newSource(text)
+	s := newSource(text, compileOptions(c.info.Platform))
 	defer s.pin.Unpin()
-	a := newArgs(c.client, uintptr(unsafe.Pointer(s.program)), s.options, uintptr(len(compileOptions)))
+	a := newArgs(c.client, uintptr(unsafe.Pointer(s.program)), s.options[0], s.options[1])
 	if err := c.call(clientCompile, a); err != nil {
 		return nil, err
 	}
