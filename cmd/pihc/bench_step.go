@@ -128,7 +128,7 @@ func (a *app) warnBusy(share float64) string {
 	if share == 0 || share >= leastShare {
 		return ""
 	}
-	return fmt.Sprintf("pihc: bench: warning: the threads had %.0f %% of the time of their processors: the machine is busy, and times and ratios are not its own", 100*share)
+	return fmt.Sprintf("pihc: warning: the threads had %.0f %% of the time of their processors: the machine is busy, and times and ratios are not its own", 100*share)
 }
 
 // round prepares x, runs it once unmeasured and once measured, and adds the seconds.

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"pihc/constraint"
@@ -19,7 +22,7 @@ type scalingStudy struct {
 	Machine string        `json:"machine"`
 	Batch   int           `json:"batch"`
 	Experts int           `json:"experts"`
-	Soft    scalingTimes  `json:"soft"` // network and loss without a constraint
+	Soft    *scalingTimes `json:"soft"` // network and loss without a constraint
 	Rows    []scalingArms `json:"rows"`
 }
 
@@ -27,8 +30,8 @@ type scalingStudy struct {
 // moe with as many for each expert (nil where a subdomain holds fewer).
 type scalingArms struct {
 	Points    int           `json:"points"`
-	Hard      scalingTimes  `json:"hard"`
-	MoE       scalingTimes  `json:"moe"`
+	Hard      *scalingTimes `json:"hard"`
+	MoE       *scalingTimes `json:"moe"`
 	PerExpert *scalingTimes `json:"moe_per_expert,omitempty"`
 }
 
@@ -41,11 +44,45 @@ type scalingTimes struct {
 	// Shares of the time that are not those of the same step without a constraint.
 	TrainingShare  float64 `json:"training_constraint_share"`
 	InferenceShare float64 `json:"inference_constraint_share"`
+	// Of moe: how many times as long hard takes.
+	TrainingRatio  *timeRatio `json:"training_hard_over_this,omitempty"`
+	InferenceRatio *timeRatio `json:"inference_hard_over_this,omitempty"`
+
+	method              string
+	training, inference []float64 // s, of all steps
+	used, wall          float64   // s, of processors and in all
 }
 
-// scalingSteps is the number of steps that are timed, as in the paper, after one that is
-// not.
-const scalingSteps = 64
+// timeRatio is the mean over rounds of the ratio of two medians of a round, and its
+// standard error.
+type timeRatio struct {
+	Mean  float64 `json:"mean"`
+	Error float64 `json:"standard_error"`
+}
+
+// above says that the ratio is more than one by more than its error allows.
+func (r timeRatio) above() bool { return r.Mean-2*r.Error > 1 }
+
+func (r timeRatio) String() string { return fmt.Sprintf("%.2f ± %.2f", r.Mean, r.Error) }
+
+// ratioOf compares the times of two arms, which were taken in the same rounds.
+func ratioOf(a, b []float64) *timeRatio {
+	var ratios []float64
+	for from := 0; from < len(a); from += roundSteps {
+		ratios = append(ratios, median(a[from:from+roundSteps])/median(b[from:from+roundSteps]))
+	}
+	x := report.Summarize(ratios)
+	return &timeRatio{x.Mean, x.Std / math.Sqrt(float64(len(ratios)-1))}
+}
+
+// As many steps are timed as in the paper. All arms take their turns in rounds, so that
+// what else the machine does meets them alike; each is made anew for every round, since
+// together they might not fit into memory.
+const (
+	scalingSteps  = 64
+	scalingRounds = 8
+	roundSteps    = scalingSteps / scalingRounds
+)
 
 func (a *app) studyScaling(ctx context.Context, s *studied) (any, *report.Study, error) {
 	spec, p, err := readRun(s.runs[model.MoE], nil)
@@ -75,48 +112,52 @@ func (a *app) studyScaling(ctx context.Context, s *studied) (any, *report.Study,
 			counts = append(counts, n)
 		}
 	}
-	out := &scalingStudy{Machine: machineText(), Batch: batch, Experts: experts}
-	bar := a.newMeter("scaling", 3*len(counts)+1)
-	defer bar.close()
-	done := 0
-	measure := func(method string, points int) (*scalingTimes, error) {
-		x, err := a.stepTimes(ctx, s, method, points, batch)
-		done++
-		bar.set(done, "")
-		return x, err
-	}
-	soft, err := measure(model.Soft, 0)
-	if err != nil {
-		return nil, nil, err
-	}
-	out.Soft = *soft
+	out := &scalingStudy{Machine: machineText(), Batch: batch, Experts: experts, Soft: &scalingTimes{method: model.Soft}}
 	least, err := leastRows(spec, p)
 	if err != nil {
 		return nil, nil, err
 	}
-	share := func(x *scalingTimes) *scalingTimes {
-		x.TrainingShare, x.InferenceShare = 1-soft.Training.Median/x.Training.Median, 1-soft.Inference.Median/x.Inference.Median
-		return x
-	}
+	arms := []*scalingTimes{out.Soft}
 	for _, n := range counts {
-		arms := scalingArms{Points: n}
-		hard, err := measure(model.Hard, n)
-		if err != nil {
-			return nil, nil, err
+		row := scalingArms{
+			Points: n,
+			Hard:   &scalingTimes{method: model.Hard, Points: n},
+			MoE:    &scalingTimes{method: model.MoE, Points: max(1, min(n/experts, least))},
 		}
-		moe, err := measure(model.MoE, max(1, min(n/experts, least)))
-		if err != nil {
-			return nil, nil, err
-		}
-		arms.Hard, arms.MoE = *share(hard), *share(moe)
+		arms = append(arms, row.Hard, row.MoE)
 		if n <= least {
-			each, err := measure(model.MoE, n)
-			if err != nil {
+			row.PerExpert = &scalingTimes{method: model.MoE, Points: n}
+			arms = append(arms, row.PerExpert)
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	bar := a.newMeter("scaling", scalingRounds*len(arms))
+	defer bar.close()
+	for round := range scalingRounds {
+		for i, x := range arms {
+			if err := x.time(ctx, s, round, batch); err != nil {
 				return nil, nil, err
 			}
-			arms.PerExpert = share(each)
+			bar.set(round*len(arms)+i+1, "")
 		}
-		out.Rows = append(out.Rows, arms)
+	}
+	var used, wall float64
+	for _, x := range arms {
+		used, wall = used+x.used, wall+x.wall
+		x.Training, x.Inference = report.Summarize(x.training), report.Summarize(x.inference)
+		if x != out.Soft {
+			x.TrainingShare, x.InferenceShare = 1-out.Soft.Training.Median/x.Training.Median, 1-out.Soft.Inference.Median/x.Inference.Median
+		}
+	}
+	if busy := a.warnBusy(used / (wall * float64(cmp.Or(s.workers, runtime.GOMAXPROCS(0))))); busy != "" {
+		fmt.Fprintln(a.Err, busy)
+	}
+	for _, row := range out.Rows {
+		for _, x := range []*scalingTimes{row.MoE, row.PerExpert} {
+			if x != nil {
+				x.TrainingRatio, x.InferenceRatio = ratioOf(row.Hard.training, x.training), ratioOf(row.Hard.inference, x.inference)
+			}
+		}
 	}
 	return out, scalingPage(out, s.scale, len(g.Axes) == 3), nil
 }
@@ -144,23 +185,25 @@ func scalingPage(r *scalingStudy, scale string, flow bool) *report.Study {
 	}
 	point := func(name string, n int, x report.Summary) {
 		l := lines[name]
-		l.X, l.Y = append(l.X, float64(n)), append(l.Y, x.Mean)
+		l.X, l.Y = append(l.X, float64(n)), append(l.Y, x.Median)
 	}
-	helped := false
+	var helped []string
 	for _, row := range r.Rows {
-		add := func(arm string, x *scalingTimes, of bool) {
+		add := func(arm string, x *scalingTimes) {
 			cells := []string{report.Count(row.Points), arm, milliseconds(x.Training), fmt.Sprintf("%.1f", x.Iterations), report.Percent(x.TrainingShare), milliseconds(x.Inference), report.Percent(x.InferenceShare)}
-			if of {
-				cells = append(cells, fmt.Sprintf("%.3f", row.Hard.Training.Mean/x.Training.Mean), fmt.Sprintf("%.3f", row.Hard.Inference.Mean/x.Inference.Mean))
+			if x != row.Hard {
+				cells = append(cells, x.TrainingRatio.String(), x.InferenceRatio.String())
 			}
 			t.Add(cells...)
 		}
-		add("PI-HC", &row.Hard, false)
-		add("PI-HC-MoE, as many in all", &row.MoE, true)
+		add("PI-HC", row.Hard)
+		add("PI-HC-MoE, as many in all", row.MoE)
 		if row.PerExpert != nil {
-			add("PI-HC-MoE, as many each", row.PerExpert, true)
+			add("PI-HC-MoE, as many each", row.PerExpert)
 		}
-		helped = helped || row.Hard.Training.Mean > row.MoE.Training.Mean || row.Hard.Inference.Mean > row.MoE.Inference.Mean
+		if row.MoE.TrainingRatio.above() {
+			helped = append(helped, report.Count(row.Points))
+		}
 		point(order[0], row.Points, row.Hard.Training)
 		point(order[1], row.Points, row.MoE.Training)
 		point(order[2], row.Points, row.Hard.Inference)
@@ -171,16 +214,17 @@ func scalingPage(r *scalingStudy, scale string, flow bool) *report.Study {
 		published = "the paper (as many in all, on GPUs): training 2.117 at 10² points to 12.838 at 10⁴, inference 2.538 to 12.864"
 	}
 	t.Notes = []string{
-		fmt.Sprintf("%d steps each of %d samples with trained parameters, after one that is not counted; %d experts. %s. Other work on the machine disturbs times.", scalingSteps, r.Batch, r.Experts, r.Machine),
+		fmt.Sprintf("%d steps each of %d samples with trained parameters, in %d rounds of all arms, each after a step that is not counted; %d experts. %s. Other work on the machine disturbs times.", scalingSteps, r.Batch, scalingRounds, r.Experts, r.Machine),
+		"Ratios are means over the rounds of the ratio of a round's medians, with their standard errors.",
 		"constraint: the share of the median time that is more than that of the same step of PI-SC, which has the network and the loss alone.",
 		published + ". Counts are capped by the grid.",
 	}
-	verdict := "Here experts are faster at some number of points: a ratio above one."
-	if !helped {
-		verdict = "Here experts are not faster at any number of points: all ratios are below one."
+	verdict := "Here experts with as many points in all are not faster to train at any number of points: no ratio is above one by two standard errors."
+	if len(helped) > 0 {
+		verdict = fmt.Sprintf("Here experts with as many points in all are faster to train at %s points: ratios above one by two standard errors.", strings.Join(helped, ", "))
 	}
 	s := &report.Study{Title: "Time over the number of constrained points, " + scale + " scale", Summary: []string{verdict}, Tables: []*report.Table{t}}
-	chart := report.Chart{Name: "scaling", Caption: "Mean time of a step over the points in all", X: "points", Y: "s", LogX: true, LogY: true}
+	chart := report.Chart{Name: "scaling", Caption: "Median time of a step over the points in all", X: "points", Y: "s", LogX: true, LogY: true}
 	for _, name := range order {
 		chart.Lines = append(chart.Lines, *lines[name])
 	}
@@ -188,37 +232,36 @@ func scalingPage(r *scalingStudy, scale string, flow bool) *report.Study {
 	return s
 }
 
-// stepTimes times training and inference of a method with so many points per expert.
-func (a *app) stepTimes(ctx context.Context, s *studied, method string, points, batch int) (*scalingTimes, error) {
+// time adds the times of a round's steps of training and inference.
+func (x *scalingTimes) time(ctx context.Context, s *studied, round, batch int) error {
 	dir := s.runs[model.MoE]
-	overrides := []string{"method=" + method, fmt.Sprintf("constraint.points=%d", points)}
-	if d, ok := s.runs[method]; ok {
+	overrides := []string{"method=" + x.method, fmt.Sprintf("constraint.points=%d", x.Points)}
+	if d, ok := s.runs[x.method]; ok {
 		dir = d
 	}
 	spec, p, err := readRun(dir, overrides)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if spec.Network.Precision == "float64" {
-		return nil, fmt.Errorf("scaling: run %s has a network in float64; want float32", dir)
+		return fmt.Errorf("scaling: run %s has a network in float64; want float32", dir)
 	}
 	e, err := model.NewEngine[float32](spec, p, model.EngineOptions{Workers: s.workers})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer e.Close()
 	info := e.Info()
 	params := model.InitialParams[float32](info) // of soft, whose time does not depend on them
-	if method != model.Soft {
+	if x.method != model.Soft {
 		if params, _, err = train.LoadParams[float32](dir, spec, p, train.LoadOptions{}); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	samples, err := loadSamples(s.set, "test", p, info.Grid, 0)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	out := &scalingTimes{Points: points}
 	grad := make([]float32, len(params))
 	next := func(step int) model.Batch {
 		b := model.Batch{Progress: 1}
@@ -228,31 +271,31 @@ func (a *app) stepTimes(ctx context.Context, s *studied, method string, points, 
 		}
 		return b
 	}
-	var training, inference []float64
-	for step := range scalingSteps + 1 {
+	for i := range roundSteps + 1 {
+		step := round*roundSteps + i
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
 		clear(grad)
-		begin := time.Now()
+		begin, before := time.Now(), cpuSeconds()
 		st, err := e.LossAndGrad(grad, params, next(step))
 		if err != nil {
-			return nil, err
+			return err
 		}
 		middle := time.Now()
 		if err := e.Predict(params, next(step), func(int, *model.Prediction) error { return nil }); err != nil {
-			return nil, err
+			return err
 		}
-		if step == 0 {
+		if i == 0 {
 			continue
 		}
-		training, inference = append(training, middle.Sub(begin).Seconds()), append(inference, time.Since(middle).Seconds())
+		x.training, x.inference = append(x.training, middle.Sub(begin).Seconds()), append(x.inference, time.Since(middle).Seconds())
+		x.used, x.wall = x.used+cpuSeconds()-before, x.wall+time.Since(begin).Seconds()
 		if !math.IsNaN(st.Iterations) {
-			out.Iterations += st.Iterations / scalingSteps
+			x.Iterations += st.Iterations / scalingSteps
 		}
 	}
-	out.Training, out.Inference = report.Summarize(training), report.Summarize(inference)
-	return out, nil
+	return nil
 }
 
 // leastRows is the number of residual rows of the smallest subdomain of moe.
