@@ -22,6 +22,7 @@ type scalingStudy struct {
 	Machine string        `json:"machine"`
 	Batch   int           `json:"batch"`
 	Experts int           `json:"experts"`
+	Passes  int           `json:"passes,omitempty"` // where there are several
 	Soft    *scalingTimes `json:"soft"` // network and loss without a constraint
 	Rows    []scalingArms `json:"rows"`
 }
@@ -112,7 +113,11 @@ func (a *app) studyScaling(ctx context.Context, s *studied) (any, *report.Study,
 			counts = append(counts, n)
 		}
 	}
-	out := &scalingStudy{Machine: machineText(), Batch: batch, Experts: experts, Soft: &scalingTimes{method: model.Soft}}
+	passes := spec.Network.Passes
+	if passes == 1 {
+		passes = 0
+	}
+	out := &scalingStudy{Machine: machineText(), Batch: batch, Experts: experts, Passes: passes, Soft: &scalingTimes{method: model.Soft}}
 	least, err := leastRows(spec, p)
 	if err != nil {
 		return nil, nil, err
@@ -222,6 +227,9 @@ func scalingPage(r *scalingStudy, scale string, flow bool) *report.Study {
 	verdict := "Here experts with as many points in all are not faster to train at any number of points: no ratio is above one by two standard errors."
 	if len(helped) > 0 {
 		verdict = fmt.Sprintf("Here experts with as many points in all are faster to train at %s points: ratios above one by two standard errors.", strings.Join(helped, ", "))
+	}
+	if r.Passes > 0 {
+		verdict += fmt.Sprintf(" Of the %d passes only the last has experts: the one solve of each other has as many rows as an expert, so fewer than PI-HC's where experts have as many in all.", r.Passes)
 	}
 	s := &report.Study{Title: "Time over the number of constrained points, " + scale + " scale", Summary: []string{verdict}, Tables: []*report.Table{t}}
 	chart := report.Chart{Name: "scaling", Caption: "Median time of a step over the points in all", X: "points", Y: "s", LogX: true, LogY: true}
