@@ -340,9 +340,10 @@ func (e *engine[T]) one(s sampleRun, pass int, training bool, field *pjrt.Buffer
 	}
 	var truth []float64
 	if training && e.supervised() {
-		truth = make([]float64, e.info.FieldSize())
 		if s.batch.Truth != nil {
 			truth, numbers[numberTruth] = s.batch.Truth[s.i], 1
+		} else {
+			truth = make([]float64, e.info.FieldSize())
 		}
 	}
 	add(pjrt.Upload(e.client, numbers, numberCount))

@@ -23,7 +23,7 @@ type scalingStudy struct {
 	Batch   int           `json:"batch"`
 	Experts int           `json:"experts"`
 	Passes  int           `json:"passes,omitempty"` // where there are several
-	Soft    *scalingTimes `json:"soft"` // network and loss without a constraint
+	Soft    *scalingTimes `json:"soft"`             // network and loss without a constraint
 	Rows    []scalingArms `json:"rows"`
 }
 
