@@ -220,7 +220,7 @@ var cases = []testCase{
 
 // repeats are cases that -short leaves out: what they run, others run too.
 var repeats = []string{
-	"borders", "inputs soft", "inputs hard", "steady soft", "steady hard", "pair soft", "pair hard", "pair moe", "separate pair hard", "separate pair moe", "convection moe",
+	"norm moe", "borders", "features hard", "passes hard", "inputs soft", "inputs hard", "steady soft", "steady hard", "pair soft", "pair hard", "pair moe", "separate pair hard", "separate pair moe", "convection moe",
 }
 
 // setup is a case ready for its checks.
