@@ -2,6 +2,7 @@ package constraint
 
 import (
 	"pihc/internal/kernel"
+	"pihc/internal/slab"
 )
 
 // alphaParts is the number of pieces the sum ω̄_k is formed in.
@@ -10,7 +11,8 @@ const alphaParts = 8
 // tilePoints is the number of grid points of one piece of b̄.
 const tilePoints = 1024
 
-// Backward computes b̄ = ∂L/∂b (N, C, P) from ū = ∂L/∂û (C, P) and overwrites bbar.
+// Backward computes b̄ = ∂L/∂b (N, C, P) from ū = ∂L/∂û (C, P) and overwrites bbar; of a part
+// of a System P are the own points in bbar, as in Load, and those stored in ubar.
 // weights adds the gradient of weights.Value·Value + weights.Slope·Slope of the
 // last call of Jumps.
 //
@@ -24,16 +26,25 @@ func Backward[T kernel.Float](s *Sample, bbar []T, ubar []float64, weights Jumps
 	if len(s.c.borders) > 0 && weights != (Jumps{}) {
 		s.spreadJumps(weights)
 	}
+	system := s.c.System
+	size, unknowns := system.Grid.Size(), len(system.Problem.Unknowns)
 	if !s.c.Options.Fixed {
+		s.sum(s.omegaBars...)
 		s.forExperts(problem.adjointSolve)
 		s.gatherer.Scatter(s.adjointFields, s.adjointLists)
+		for _, f := range s.adjointFields {
+			for lo := 0; lo < len(f); lo += size {
+				slab.Collect(system.Slab, f[lo:lo+size], system.SliceSize())
+			}
+		}
 	}
 	s.projectTransposed()
-	size := s.c.System.Grid.Size()
-	tiles := (size + tilePoints - 1) / tilePoints
-	s.c.pool.Run(tiles*len(s.c.System.Problem.Unknowns), func(worker, i int) {
-		unknown, lo := i/tiles, i%tiles*tilePoints
-		combineFields(s, s.workers[worker], bbar, unknown, unknown*size+lo, unknown*size+min(lo+tilePoints, size))
+	first, end := system.OwnPoints()
+	tiles := (end - first + tilePoints - 1) / tilePoints
+	s.c.pool.Run(tiles*unknowns, func(worker, i int) {
+		unknown, lo := i/tiles, first+i%tiles*tilePoints
+		hi := min(lo+tilePoints, end)
+		combineFields(s, s.workers[worker], bbar, unknown, unknown*size+lo, unknown*size+hi, unknown*(end-first)+lo-first)
 	})
 }
 
@@ -95,9 +106,9 @@ func (s *Sample) projectTransposed() {
 	})
 }
 
-// combineFields writes b̄ at points [lo, hi) of fields (C, P), all of one unknown.
-func combineFields[T kernel.Float](s *Sample, w *worker, bbar []T, unknown, lo, hi int) {
-	size, column := len(s.field), s.c.column(unknown)
+// combineFields writes b̄ at points [lo, hi) of fields (C, P), all of one unknown, from to on.
+func combineFields[T kernel.Float](s *Sample, w *worker, bbar []T, unknown, lo, hi, to int) {
+	size, column := s.c.ownSize(), s.c.column(unknown)
 	fields := w.fields[:0]
 	for _, e := range s.experts {
 		fields = append(fields, e.alpha[lo:hi])
@@ -113,6 +124,6 @@ func combineFields[T kernel.Float](s *Sample, w *worker, bbar []T, unknown, lo, 
 				coefficients = append(coefficients, e.lambda[column+i])
 			}
 		}
-		kernel.CombineFields(bbar[i*size+lo:i*size+hi], coefficients, fields)
+		kernel.CombineFields(bbar[i*size+to:][:hi-lo], coefficients, fields)
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"pihc/grid"
 	"pihc/internal/kernel"
+	"pihc/internal/slab"
 )
 
 // Border is a pair of neighbouring experts along an axis, and the points next
@@ -25,7 +26,7 @@ func (c *Constraint) Borders() []Border { return c.borders }
 // along one axis, inside the domain or across the seam of a periodic axis, the
 // points on both sides.
 func (c *Constraint) findBorders() {
-	g := c.System.Grid
+	g := c.System.All().Grid
 	for k, w := range c.Windows {
 		for l, v := range c.Windows {
 			axis, seam := -1, false
@@ -51,14 +52,16 @@ func (c *Constraint) findBorders() {
 			c.borders = append(c.borders, Border{
 				k, l, face.Points(g), int32(stride), along.Step() / (along.Hi - along.Lo),
 			})
+			c.pairs += face.Size() * len(c.System.Problem.Unknowns)
 		}
 	}
 }
 
 // Expert returns the expert whose subdomain holds grid point p.
 func (c *Constraint) Expert(p int) int {
-	idx := make([]int, len(c.System.Grid.Axes))
-	c.System.Grid.Unravel(p, idx)
+	g := c.System.All().Grid
+	idx := make([]int, len(g.Axes))
+	g.Unravel(p, idx)
 	for k, w := range c.Windows {
 		if w.Contains(idx) {
 			return k
@@ -67,14 +70,15 @@ func (c *Constraint) Expert(p int) int {
 	panic("constraint: point outside the grid")
 }
 
-// Crossing tells, for every row on the grid of each residual, whether its stencils
+// Crossing tells, for every row of each residual, whether its stencils
 // reach into the subdomain of another expert: there the residual of the
 // assembled field sees the jump between two experts. Spectral terms see it
 // everywhere, but the response to a jump falls off like 1/distance, and four fifths
 // of its square is at the two points beside the border: those rows count as
 // crossing.
 func (c *Constraint) Crossing() [][]bool {
-	g := c.System.Grid
+	whole := c.System.All()
+	g := whole.Grid
 	owner := make([]int, g.Size())
 	for k, w := range c.Windows {
 		for _, p := range w.Points(g) {
@@ -82,20 +86,25 @@ func (c *Constraint) Crossing() [][]bool {
 		}
 	}
 	beside := make([]bool, g.Size())
+	offset := int32(0) // of own points on the whole grid
+	if part := c.System.Slab; part != nil {
+		offset = int32(part.First * c.System.SliceSize())
+	}
 	for _, b := range c.borders {
 		if max(b.Stride, -b.Stride) >= int32(g.Strides()[0]) {
 			continue // spectral terms act within a slice
 		}
 		for _, p := range b.Below {
-			beside[p], beside[p+b.Stride] = true, true
+			beside[p+offset], beside[p+offset+b.Stride] = true, true
 		}
 	}
 	var all [][]bool
 	for _, set := range c.System.Residuals() {
 		crossing := make([]bool, len(set.Points))
 		for _, t := range set.Terms {
-			stencil, sparse := c.System.Terms[t].Operator.(grid.Sparse)
+			stencil, sparse := whole.Terms[t].Operator.(grid.Sparse)
 			for i, p := range set.Points {
+				p += offset
 				if !sparse {
 					crossing[i] = crossing[i] || beside[p]
 					continue
@@ -120,7 +129,7 @@ type Jumps struct {
 func (s *Sample) Jumps() Jumps {
 	s.c.pool.Run(len(s.c.borders), s.jumpsOf)
 	var j Jumps
-	pairs, unknowns := 0, len(s.c.System.Problem.Unknowns)
+	unknowns := len(s.c.System.Problem.Unknowns)
 	for i, b := range s.c.borders {
 		d := s.jump[s.jumpStart[i]:]
 		for q := range unknowns * len(b.Below) {
@@ -129,11 +138,11 @@ func (s *Sample) Jumps() Jumps {
 			slope := (d[2*q+1] - d[2*q]) / b.Step
 			j.Slope += slope * slope
 		}
-		pairs += unknowns * len(b.Below)
 	}
-	if pairs > 0 {
-		j.Value /= float64(2 * pairs)
-		j.Slope /= float64(pairs)
+	if s.c.pairs > 0 {
+		sums := []float64{j.Value, j.Slope}
+		slab.Sum(s.c.System.Slab, sums)
+		j.Value, j.Slope = sums[0]/float64(2*s.c.pairs), sums[1]/float64(s.c.pairs)
 	}
 	return j
 }
@@ -159,10 +168,7 @@ func (s *Sample) jumpsOf(worker, i int) {
 // spreadJumps adds the gradient of the weighted jumps, d = b·(ω_u − ω_l), to α
 // and ω̄ of the two experts of each border.
 func (s *Sample) spreadJumps(weights Jumps) {
-	pairs, unknowns := 0, len(s.c.System.Problem.Unknowns)
-	for _, b := range s.c.borders {
-		pairs += unknowns * len(b.Below)
-	}
+	pairs, unknowns := s.c.pairs, len(s.c.System.Problem.Unknowns)
 	value := weights.Value / float64(pairs)
 	for i, b := range s.c.borders {
 		lower, upper := s.experts[b.Lower], s.experts[b.Upper]

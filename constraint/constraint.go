@@ -77,18 +77,20 @@ type Options struct {
 
 // Constraint is a PDE constraint on a grid.
 type Constraint struct {
-	System    *pde.System
+	System    *pde.System // or this rank's part of it
 	Options   Options
 	Router    *Router
-	Windows   []grid.Window
-	Functions int // of the basis
-	N         int // weights: Functions, or Separate one for every component
+	Windows   []grid.Window // on the whole grid
+	Functions int           // of the basis
+	N         int           // weights: Functions, or Separate one for every component
 
-	candidates [][][]int32 // per residual and expert: its rows
-	elsewhere  [][][]int32 // and those of all others, where rows may be sampled there
-	borders    []Border
-	multiplier []float64  // (C, P); nil when 1
-	combined   []combined // terms whose rows are kept with those of another
+	candidates [][][]int32   // per residual and expert: its rows
+	elsewhere  [][][]int32   // and those of all others, where rows may be sampled there
+	own        []grid.Window // Windows, or what is own of them on the grid of the part
+	borders    []Border      // with the points below that are own
+	pairs      int           // points of all borders, times unknowns
+	multiplier []float64     // (C, P); nil when 1
+	combined   []combined    // terms whose rows are kept with those of another
 	pool       *kernel.Pool
 }
 
@@ -105,9 +107,10 @@ func New(s *pde.System, n int, o Options, router *Router, pool *kernel.Pool) (*C
 		}
 	}
 	if router == nil {
-		router = NewRouter(s.Grid, o.Experts)
+		router = NewRouter(s.All().Grid, o.Experts)
 	}
-	windows, err := router.Windows(s.Grid)
+	all := s.All()
+	windows, err := router.Windows(all.Grid)
 	if err != nil {
 		return nil, err
 	}
@@ -115,10 +118,10 @@ func New(s *pde.System, n int, o Options, router *Router, pool *kernel.Pool) (*C
 	if o.Separate {
 		c.N *= len(s.Problem.Unknowns)
 	}
-	for _, set := range s.Residuals() {
+	for _, set := range all.Residuals() {
 		var own, others [][]int32
 		for k, w := range windows {
-			points := inWindow(s.Grid, w, set.Points)
+			points := inWindow(all.Grid, w, set.Points)
 			if !o.Fixed && len(points) == 0 {
 				return nil, fmt.Errorf("experts: expert %d has no residual rows", k)
 			}
@@ -137,20 +140,39 @@ func New(s *pde.System, n int, o Options, router *Router, pool *kernel.Pool) (*C
 	}
 	c.multiplier = s.Multiplier()
 	c.findBorders()
+	c.own = windows
+	if s.Slab != nil {
+		c.takeOwn()
+	}
 	c.combineTerms()
 	return c, nil
 }
 
-// Points returns the points of a set's rows in an expert's solve, ascending. Those of
-// the residual are only as many where SamplePoints draws them.
+// takeOwn leaves what is own of windows and borders.
+func (c *Constraint) takeOwn() {
+	part := c.System.Slab
+	c.own = nil
+	for _, w := range c.Windows {
+		own := grid.Window{Lo: slices.Clone(w.Lo), Hi: slices.Clone(w.Hi)}
+		own.Lo[0], own.Hi[0] = max(w.Lo[0], part.Lo)-part.First, min(w.Hi[0], part.Hi)-part.First
+		c.own = append(c.own, own)
+	}
+	for i, b := range c.borders {
+		c.borders[i].Below = c.System.Own(b.Below)
+	}
+}
+
+// Points returns the points of a set's rows in an expert's solve, ascending, on the whole
+// grid. Those of the residual are only as many where SamplePoints draws them.
 func (c *Constraint) Points(set *pde.RowSet, expert int) []int32 {
+	all := c.System.All()
 	switch {
 	case set.Kind == pde.ResidualRows && c.Options.Points > 0:
 		return make([]int32, c.Options.Points)
 	case set.Kind == pde.ResidualRows:
-		return slices.Clone(c.candidates[slices.Index(c.System.Residuals(), set)][expert])
+		return slices.Clone(c.candidates[slices.Index(all.Residuals(), set)][expert])
 	case c.Options.LocalConditions:
-		return inWindow(c.System.Grid, c.Windows[expert], set.Solved)
+		return inWindow(all.Grid, c.Windows[expert], set.Solved)
 	}
 	return slices.Clone(set.Solved)
 }

@@ -15,7 +15,7 @@ type expert struct {
 	index  int
 	blocks []*block // one per set of rows, in the System's order; conditions may be shared
 	curved []chunk  // of the sets that are not affine
-	coarse []chunk  // an eighth of them, where there are many
+	coarse []chunk  // an eighth of them where there are many, to begin with
 	chunks []chunk  // of all sets
 	sums   []sums   // per curved chunk
 	merged []int32  // scratch of as many points as are sampled
@@ -23,7 +23,7 @@ type expert struct {
 	omega   []float64
 	result  lm.Result
 	solver  *lm.Solver
-	starter *lm.Solver // of the coarse rows
+	starter *lm.Solver // of the coarse rows; nil: not used
 
 	omegaBar, lambda []float64
 	adjoint          lm.FactorStatus
@@ -74,38 +74,52 @@ func (s *Sample) newExpert(index int, blocks []*block) *expert {
 		omega: make([]float64, n), omegaBar: make([]float64, n), lambda: make([]float64, n),
 		alpha: make([]float64, size), beta: make([]float64, size),
 	}
-	for i, b := range blocks {
-		for lo := 0; lo < len(b.Points); lo += chunkRows {
-			ch := chunk{i, lo, min(lo+chunkRows, len(b.Points)), 1}
-			e.chunks = append(e.chunks, ch)
-			if !b.Set.Linear {
-				e.curved, e.sums = append(e.curved, ch), append(e.sums, newSums(n))
+	for _, b := range blocks {
+		e.s, e.q = append(e.s, b.NewValues()), append(e.q, b.NewValues())
+		if b.Set.Kind == pde.ResidualRows {
+			e.merged = slices.Grow(e.merged, b.count)[:max(len(e.merged), b.count)]
+			if rows, _ := CoarseRows(b.Set, b.count); rows != nil {
+				e.starter = lm.NewSolver(s.c.N, s.c.CoarseOptions())
 			}
 		}
-		e.s, e.q = append(e.s, b.NewValues()), append(e.q, b.NewValues())
 	}
-	for _, b := range e.residuals() {
-		e.merged = slices.Grow(e.merged, len(b.Points))[:max(len(e.merged), len(b.Points))]
+	e.divide()
+	for range e.curved {
+		e.sums = append(e.sums, newSums(n))
 	}
-	e.addCoarse(s.c)
 	return e
 }
 
-// addCoarse chooses the first part of every chunk of the residual rows, of residuals that
-// have enough, and all other rows: the problem whose solution starts the solve.
-func (e *expert) addCoarse(c *Constraint) {
-	var coarse []chunk
-	fewer := false
-	for _, ch := range e.curved {
-		if b := e.blocks[ch.block]; b.Set.Kind == pde.ResidualRows {
-			if rows, times := CoarseRows(b.Set, len(b.Points)); rows != nil {
-				ch.hi, ch.times, fewer = min(ch.lo+pde.BlockSize, ch.hi), times, true
+// divide makes the chunks of the rows there are, and chooses the first part of each of those
+// of residuals that have enough rows, and all others: the problem whose solution starts the
+// solve.
+func (e *expert) divide() {
+	e.chunks, e.curved, e.coarse = e.chunks[:0], e.curved[:0], e.coarse[:0]
+	for i, b := range e.blocks {
+		few := false
+		if e.starter != nil && b.Set.Kind == pde.ResidualRows {
+			rows, _ := CoarseRows(b.Set, b.count)
+			few = rows != nil
+		}
+		first, chosen := len(e.coarse), 0
+		for lo := 0; lo < len(b.Points); lo += chunkRows {
+			ch := chunk{i, lo, min(lo+chunkRows, len(b.Points)), 1}
+			e.chunks = append(e.chunks, ch)
+			if b.Set.Linear {
+				continue
+			}
+			e.curved = append(e.curved, ch)
+			if few {
+				ch.hi = min(ch.lo+pde.BlockSize, ch.hi)
+			}
+			chosen += ch.hi - ch.lo
+			e.coarse = append(e.coarse, ch)
+		}
+		if few {
+			for at := range e.coarse[first:] {
+				e.coarse[first+at].times = float64(len(b.Points)) / float64(chosen)
 			}
 		}
-		coarse = append(coarse, ch)
-	}
-	if fewer {
-		e.coarse, e.starter = coarse, lm.NewSolver(c.N, c.CoarseOptions())
 	}
 }
 
@@ -166,6 +180,7 @@ func (p problem) evaluate(a, c, g, omega []float64, want wanted) float64 {
 			kernel.Axpy64(c, scale, sums.curvature)
 		}
 	}
+	p.sumOverRanks(a, c, g, &cost, want)
 	if want.normal {
 		kernel.Symmetrize(a, n)
 	} else {
@@ -180,6 +195,23 @@ func (p problem) evaluate(a, c, g, omega []float64, want wanted) float64 {
 		}
 	}
 	return cost
+}
+
+// sumOverRanks adds what the ranks that have parts of the system found for their rows.
+func (p problem) sumOverRanks(a, c, g []float64, cost *float64, want wanted) {
+	if p.sample.c.System.Slab == nil {
+		return
+	}
+	n, own := len(p.omega), []float64{*cost}
+	vectors := [][]float64{own}
+	if want.normal {
+		vectors = append(vectors, a[:n*n], g[:n])
+	}
+	if want.curvature {
+		vectors = append(vectors, c[:n*n])
+	}
+	p.sample.sum(vectors...)
+	*cost = own[0]
 }
 
 // Dim, Normal and HessianParts make it an lm.SecondOrder.
@@ -202,7 +234,7 @@ func (p problem) solve() {
 		}
 	}
 	start()
-	if p.coarse != nil {
+	if p.starter != nil {
 		few := p
 		few.rows = p.coarse
 		if p.starter.Solve(few, p.omega).Status.Early() {
@@ -241,9 +273,11 @@ func (s *Sample) outcome(e *expert) Outcome {
 	w.sums.clear()
 	for _, b := range e.residuals() {
 		s.pass(&w.sums, w, b, wanted{}, e.omega, 0, len(b.Points))
-		rows += len(b.Points)
+		rows += b.count
 	}
-	out.ConstraintRMS = math.Sqrt(2 * w.sums.cost / float64(rows))
+	cost := []float64{w.sums.cost}
+	s.sum(cost)
+	out.ConstraintRMS = math.Sqrt(2 * cost[0] / float64(rows))
 	return out
 }
 

@@ -16,6 +16,9 @@ const chunkRows = 2048
 type block struct {
 	*pde.PointRows
 	index int     // in the store
+	count int     // of its rows on the whole grid
+	most  int     // rows that memory is for
+	drawn []int32 // of a part of a system: scratch of all rows that are sampled
 	scale float64 // multiplies r², F_j F_k, ...: weight² or weight²/m
 
 	// For affine sets the sums are formed once: ½‖r‖² = half + linear·ω + ½ ωᵀ gram ω.

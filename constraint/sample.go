@@ -3,6 +3,7 @@ package constraint
 import (
 	"pihc/grid"
 	"pihc/internal/kernel"
+	"pihc/internal/slab"
 	"pihc/lm"
 	"pihc/pde"
 )
@@ -16,6 +17,7 @@ type Sample struct {
 	gatherer *grid.Gatherer
 	workers  []*worker
 	zero     []float64 // (N)
+	packed   []float64 // scratch of sums over ranks
 
 	// What Load left.
 	initial []float64
@@ -33,10 +35,11 @@ type Sample struct {
 	jumpStart []int     // per border
 
 	// Of the backward pass: α_k and β_k of every expert, the adjoint rows that go into
-	// them, and parts of the sums ω̄_k.
+	// them, parts of the sums ω̄_k, and these.
 	adjointFields [][]float64
 	adjointLists  [][]grid.Rows[float64]
 	parts         [][]float64
+	omegaBars     [][]float64
 }
 
 // NewSample allocates the memory of one sample.
@@ -55,13 +58,13 @@ func (c *Constraint) NewSample() *Sample {
 	shared := map[*pde.RowSet]*block{}
 	for k := range c.Windows {
 		var blocks []*block
-		for _, set := range c.System.Sets {
+		for i, set := range c.System.Sets {
 			if c.Options.Fixed {
 				break
 			}
 			b := shared[set]
 			if b == nil {
-				b = s.newBlock(set, k)
+				b = s.newBlock(i, k)
 			}
 			if set.Kind != pde.ResidualRows && !c.Options.LocalConditions {
 				shared[set] = b
@@ -71,6 +74,7 @@ func (c *Constraint) NewSample() *Sample {
 		e := s.newExpert(k, blocks)
 		s.experts = append(s.experts, e)
 		s.adjointFields, s.adjointLists = append(s.adjointFields, e.alpha, e.beta), append(s.adjointLists, e.s, e.q)
+		s.omegaBars = append(s.omegaBars, e.omegaBar)
 		for range alphaParts {
 			s.parts = append(s.parts, make([]float64, c.N))
 		}
@@ -84,12 +88,21 @@ func (c *Constraint) NewSample() *Sample {
 	return s
 }
 
-// newBlock makes the rows of a set for one expert: as many residual rows as are
+// newBlock makes the rows of set i for one expert: as many residual rows as are
 // sampled, or a condition's.
-func (s *Sample) newBlock(set *pde.RowSet, expert int) *block {
+func (s *Sample) newBlock(i, expert int) *block {
 	c := s.c
-	points := c.Points(set, expert)
-	b := &block{PointRows: c.System.NewPointRows(set, points), index: len(s.blocks), scale: c.RowScale(set, max(1, len(points)))}
+	set, points := c.System.Sets[i], c.Points(c.System.All().Sets[i], expert)
+	b := &block{index: len(s.blocks), count: len(points), scale: c.RowScale(set, max(1, len(points)))}
+	if c.System.Slab != nil {
+		switch sampled := set.Kind == pde.ResidualRows && (c.Options.Points > 0 || c.Options.Overlap); {
+		case !sampled:
+			points = c.System.Own(points)
+		case sampled:
+			b.drawn, points = points, make([]int32, min(len(points), len(set.Points)))
+		}
+	}
+	b.PointRows, b.most = c.System.NewPointRows(set, points), len(points)
 	if s.offset != nil {
 		rows := b.NewValues()
 		b.Constants = rows.Values
@@ -104,7 +117,7 @@ func (s *Sample) newBlock(set *pde.RowSet, expert int) *block {
 
 // Load takes the basis (N, C, P) of a network for the inputs of one sample (InitialSize
 // values of the System), applies the ansatz, and gathers nothing yet. The basis is not kept; the
-// inputs are, until the next Load.
+// inputs are, until the next Load. Of a part of a System P are the own points.
 func Load[T kernel.Float](s *Sample, basis []T, initial []float64) {
 	s.initial = initial
 	_, single := any(basis).([]float32)
@@ -131,13 +144,27 @@ func Load[T kernel.Float](s *Sample, basis []T, initial []float64) {
 
 // loadInto fills the basis of a store, and evaluates the offset of the ansatz.
 func loadInto[D, T kernel.Float](s *Sample, out []D, basis []T) {
-	width := s.c.System.SliceSize()
+	system := s.c.System
+	width, times := system.SliceSize(), system.Grid.Axes[0].Points
+	lo, hi := system.Slab.Own(times)
 	s.c.pool.Run(len(s.field)/width, func(worker, slice int) {
 		if s.offset != nil {
 			s.workers[worker].Offset(s.offset[slice*width:(slice+1)*width], s.initial, slice)
 		}
-		loadSlice(s, out, basis, slice)
+		if unknown, at := slice/times, slice%times; at >= lo && at < hi {
+			loadSlice(s, out, basis, slice, unknown*(hi-lo)+at-lo)
+		}
 	})
+	for part := range len(system.Problem.Unknowns) {
+		n := s.c.Functions * system.Grid.Size()
+		slab.Fill(system.Slab, out[part*n:(part+1)*n], width*s.c.Functions)
+	}
+}
+
+// ownSize is the number of values of a field at own points.
+func (c *Constraint) ownSize() int {
+	lo, hi := c.System.OwnPoints()
+	return len(c.System.Problem.Unknowns) * (hi - lo)
 }
 
 // SetOffset puts another field (C, P) in the place of the ansatz's offset g_0 until
@@ -165,11 +192,12 @@ func (c *Constraint) removesMean(slice int) bool {
 }
 
 // loadSlice transposes one slice along axis 0 of (C, P) to out, point-major, applying the
-// multiplier and, where asked, removing the mean over the slice, in float64.
-func loadSlice[D, T kernel.Float](s *Sample, out []D, basis []T, slice int) {
-	n, size := s.c.Functions, len(s.field)
+// multiplier and, where asked, removing the mean over the slice, in float64. from is its
+// place in the basis.
+func loadSlice[D, T kernel.Float](s *Sample, out []D, basis []T, slice, from int) {
+	n, size := s.c.Functions, s.c.ownSize()
 	width := s.c.System.SliceSize()
-	lo := slice * width
+	lo, from := slice*width, from*width
 	dst := out[lo*n : (lo+width)*n]
 	mu, removeMean := s.c.multiplier, s.c.removesMean(slice)
 	if mu != nil {
@@ -177,10 +205,10 @@ func loadSlice[D, T kernel.Float](s *Sample, out []D, basis []T, slice int) {
 	}
 	i := 0
 	for ; i+8 <= n; i += 8 {
-		transposeEight(dst[i:], basis[i*size+lo:], n, size, width, mu, removeMean)
+		transposeEight(dst[i:], basis[i*size+from:], n, size, width, mu, removeMean)
 	}
 	for ; i < n; i++ {
-		src := basis[i*size+lo : i*size+lo+width]
+		src := basis[i*size+from:][:width]
 		mean := 0.0
 		if removeMean {
 			for _, v := range src {
@@ -239,14 +267,18 @@ func (s *Sample) Field() []float64 {
 			})
 		}
 	})
+	size := s.c.System.Grid.Size()
+	for unknown := range len(s.c.System.Problem.Unknowns) {
+		slab.Fill(s.c.System.Slab, s.field[unknown*size:(unknown+1)*size], s.c.System.SliceSize())
+	}
 	return s.field
 }
 
-// segments calls f for each contiguous run of points of expert k in a slice
+// segments calls f for each contiguous run of own points of expert k in a slice
 // along axis 0 of a field (C, P).
 func (s *Sample) segments(k, slice int, f func(lo, hi int)) {
 	g := s.c.System.Grid
-	w := &s.c.Windows[k]
+	w := &s.c.own[k]
 	if at := slice % g.Axes[0].Points; at < w.Lo[0] || at >= w.Hi[0] {
 		return
 	}

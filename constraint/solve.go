@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 
 	"pihc/grid"
+	"pihc/internal/slab"
 )
 
 // SetOverlap makes the next draws take that fraction of each expert's residual
@@ -42,6 +43,29 @@ func (s *Sample) Draw(seed Seed) {
 			s.summarise(s.workers[worker], b)
 		}
 	})
+	for _, b := range s.blocks {
+		if b.Set.Linear {
+			half := []float64{b.half}
+			s.sum(b.gram, b.linear, half)
+			b.half = half[0]
+		}
+	}
+}
+
+// sum adds vectors over the ranks that have parts of the system.
+func (s *Sample) sum(vectors ...[]float64) {
+	if s.c.System.Slab == nil {
+		return
+	}
+	s.packed = s.packed[:0]
+	for _, v := range vectors {
+		s.packed = append(s.packed, v...)
+	}
+	slab.Sum(s.c.System.Slab, s.packed)
+	at := 0
+	for _, v := range vectors {
+		at += copy(v, s.packed[at:])
+	}
 }
 
 // Solve finds the weights ω_k of every expert on the rows drawn last.
@@ -57,9 +81,11 @@ func (s *Sample) Solve() {
 	s.forExperts(problem.solve)
 }
 
-// together reports whether there are fewer experts than workers: then they are solved
-// one after another, each with its rows on the pool.
-func (s *Sample) together() bool { return len(s.experts) < s.c.pool.Workers() }
+// together reports whether there are fewer experts than workers, or sums over ranks: then
+// experts are solved one after another, each with its rows on the pool.
+func (s *Sample) together() bool {
+	return len(s.experts) < s.c.pool.Workers() || s.c.System.Slab != nil
+}
 
 // forExperts does the work of every expert, on the pool's queue or one by one.
 func (s *Sample) forExperts(do func(p problem)) {
@@ -76,8 +102,28 @@ func (s *Sample) forExperts(do func(p problem)) {
 func (s *Sample) samplePoints(expert int, seed Seed) {
 	e := s.experts[expert]
 	for residual, b := range e.residuals() {
-		s.c.SamplePoints(b.Points, e.merged[:len(b.Points)], residual, expert, s.overlap, seed)
+		points := b.Points
+		if b.drawn != nil {
+			points = b.drawn
+		}
+		s.c.SamplePoints(points, e.merged[:len(points)], residual, expert, s.overlap, seed)
+		if b.drawn != nil {
+			s.cut(e, residual, s.c.System.AppendOwn(b.Points[:0], points))
+		}
 	}
+	e.divide()
+}
+
+// cut makes the rows of block i of an expert those at other points.
+func (s *Sample) cut(e *expert, i int, points []int32) {
+	b := e.blocks[i]
+	b.Cut(points)
+	s.store.cut(b.index, points)
+	if s.offset != nil {
+		s.constants[b.index].Cut(points, 1)
+	}
+	e.s[i].Cut(points, 1)
+	e.q[i].Cut(points, 1)
 }
 
 // SamplePoints draws the points of an expert's rows of a residual, in grid order, by a

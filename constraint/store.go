@@ -1,6 +1,8 @@
 package constraint
 
 import (
+	"slices"
+
 	"pihc/grid"
 	"pihc/internal/kernel"
 	"pihc/pde"
@@ -10,6 +12,9 @@ import (
 // float32. What is computed from them is float64. A part is pde.BlockSize rows of a block,
 // or what is left of it.
 type store interface {
+	// cut makes the rows of a block those at other points, at most as many as there is
+	// memory for.
+	cut(block int, points []int32)
 	// gather fills the rows from the basis.
 	gather(g *grid.Gatherer)
 	// product sets z to A_j v on a part of a block: zeros where those rows are kept with
@@ -51,25 +56,14 @@ func newRows[T kernel.Float](c *Constraint, blocks []*block) *rows[T] {
 			columns = append(columns, c.column(c.System.Terms[t].Of))
 		}
 		s.columns, terms = append(s.columns, columns), max(terms, len(columns))
-		list := grid.Rows[T]{Points: b.Points, Operators: b.Set.Terms, Values: make([][]T, len(b.Set.Terms))}
-		held := 0 // a term whose rows are kept
+		list := grid.Rows[T]{Operators: b.Set.Terms, Values: make([][]T, len(b.Set.Terms))}
 		for j, t := range b.Set.Terms {
 			if c.kept(t) {
-				list.Values[j], held = make([]T, len(b.Points)*n), j
+				list.Values[j] = make([]T, b.most*n)
 			}
 		}
-		var parts [][][]T
-		for lo := 0; lo < len(b.Points); lo += pde.BlockSize {
-			views := make([][]T, len(list.Values))
-			for j, a := range list.Values {
-				if a == nil {
-					a = list.Values[held] // of the right size, and not read
-				}
-				views[j] = a[lo*n : min(lo+pde.BlockSize, len(b.Points))*n]
-			}
-			parts = append(parts, views)
-		}
-		s.lists, s.parts = append(s.lists, list), append(s.parts, parts)
+		s.lists, s.parts = append(s.lists, list), append(s.parts, nil)
+		s.cut(len(s.lists)-1, b.Points)
 	}
 	for range c.pool.Workers() {
 		if c.N == n {
@@ -82,6 +76,27 @@ func newRows[T kernel.Float](c *Constraint, blocks []*block) *rows[T] {
 		s.wide = append(s.wide, wide)
 	}
 	return s
+}
+
+func (s *rows[T]) cut(block int, points []int32) {
+	list := &s.lists[block]
+	list.Cut(points, s.n)
+	held := slices.IndexFunc(list.Values, func(a []T) bool { return a != nil })
+	parts := s.parts[block][:0]
+	for lo := 0; lo < len(points); lo += pde.BlockSize {
+		parts = slices.Grow(parts, 1)[:len(parts)+1]
+		views := &parts[len(parts)-1]
+		if *views == nil {
+			*views = make([][]T, len(list.Values))
+		}
+		for j, a := range list.Values {
+			if a == nil {
+				a = list.Values[held] // of the right size, and not read
+			}
+			(*views)[j] = a[lo*s.n : min(lo+pde.BlockSize, len(points))*s.n]
+		}
+	}
+	s.parts[block] = parts
 }
 
 // matrices returns A_j (m, weights) of every term of a part, until the worker's next call.

@@ -15,7 +15,7 @@ import (
 )
 
 // A Comm joins Size processes, called ranks and numbered from 0. Every method but
-// Rank, Size and Abort is collective: all ranks call the same methods in the same
+// Rank, Size, Exchange and Abort is collective: all ranks call the same methods in the same
 // order, with buffers of the same length, and it returns when this rank's part is
 // done. A Comm belongs to one goroutine at a time; Abort may come from any.
 type Comm interface {
@@ -29,6 +29,12 @@ type Comm interface {
 	// AllToAll sends block r of src, one Size-th of it, to rank r, and writes what
 	// rank r sent to block r of dst; dst and src are equally long, a multiple of Size.
 	AllToAll(dst, src []byte) error
+	// Exchange sends src to another rank, which calls it at the same time, and receives
+	// from it what fills dst. The others take no part.
+	Exchange(peer int, dst, src []byte) error
+	// Split returns the Comm of the ranks that give the same color, in their order.
+	// It ends with this one.
+	Split(color int) (Comm, error)
 	// Abort ends all ranks with a status other than 0. Between processes it does not
 	// return; ranks of Local get ErrAborted from what they wait for.
 	Abort(status int)
@@ -56,8 +62,12 @@ func (Alone) Size() int                       { return 1 }
 func (Alone) Broadcast([]byte, int) error     { return nil }
 func (Alone) AllGather(dst, src []byte) error { copy(dst, src); return nil }
 func (Alone) AllToAll(dst, src []byte) error  { copy(dst, src); return nil }
+func (Alone) Split(int) (Comm, error)         { return Alone{}, nil }
 func (Alone) Abort(int)                       {}
 func (Alone) Close() error                    { return nil }
+
+// Exchange panics: there is no other rank.
+func (Alone) Exchange(int, []byte, []byte) error { panic("dist: Exchange: this process is alone") }
 
 // check panics where buffers do not fit, which is a caller's bug.
 func check(c Comm, dst, src []byte, blocks bool) {

@@ -77,7 +77,61 @@ func conform(c Comm) error {
 			}
 		}
 	}
+	if err := exchange(c); err != nil {
+		return err
+	}
+	if err := split(c); err != nil {
+		return err
+	}
 	return sums(c)
+}
+
+// exchange swaps bytes of different lengths between pairs of neighbours.
+func exchange(c Comm) error {
+	rank := c.Rank()
+	peer := rank ^ 1
+	if peer >= c.Size() {
+		return nil
+	}
+	for _, n := range []int{0, 1, 100_000} {
+		got := make([]byte, n+5*peer)
+		if err := c.Exchange(peer, got, bytes.Repeat([]byte{byte(rank + 1)}, n+5*rank)); err != nil {
+			return err
+		}
+		if !bytes.Equal(got, bytes.Repeat([]byte{byte(peer + 1)}, n+5*peer)) {
+			return fmt.Errorf("Exchange of %d bytes with rank %d: wrong at rank %d", n, peer, rank)
+		}
+	}
+	return nil
+}
+
+// split makes groups of every other rank, and checks that they are apart, twice.
+func split(c Comm) error {
+	for range 2 {
+		color := c.Rank() % 2
+		part, err := c.Split(color)
+		if err != nil {
+			return err
+		}
+		all := make([]byte, part.Size())
+		if err := part.AllGather(all, []byte{byte(c.Rank())}); err != nil {
+			return err
+		}
+		if part.Size() != (c.Size()-color+1)/2 || part.Rank() != c.Rank()/2 {
+			return fmt.Errorf("Split: rank %d of %d is rank %d of %d of its part", c.Rank(), c.Size(), part.Rank(), part.Size())
+		}
+		for r, from := range all {
+			if int(from) != 2*r+color {
+				return fmt.Errorf("Split: rank %d of the part of rank %d is rank %d", r, c.Rank(), from)
+			}
+		}
+		if part.Size() > 1 {
+			if err := exchange(part); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // sums adds seven vectors whose sum depends on the order, and requires the one

@@ -16,15 +16,34 @@ import (
 // own for one sample at a time. All ranks call the same methods with the same
 // arguments, and get the same results: the bits of one engine that forms the samples
 // one after the other.
-func NewEngine[T kernel.Float](s *model.Spec, p *pde.Problem, o model.EngineOptions, comm Comm) (model.Engine[T], error) {
-	if comm == nil || comm.Size() == 1 {
-		return model.NewEngine[T](s, p, o)
+//
+// slabs successive ranks (0 and 1: one) form a sample together, each with a slab of the grid;
+// results are then those of one engine but for rounding, and the same bits from
+// any number of ranks with as many slabs.
+func NewEngine[T kernel.Float](s *model.Spec, p *pde.Problem, o model.EngineOptions, comm Comm, slabs int) (model.Engine[T], error) {
+	if comm == nil {
+		comm = Alone{}
+	}
+	if slabs > 1 {
+		if comm.Size()%slabs != 0 {
+			return nil, fmt.Errorf("%d slabs: %d ranks cannot be divided into groups of as many", slabs, comm.Size())
+		}
+		group, err := comm.Split(comm.Rank() / slabs)
+		if err != nil {
+			return nil, err
+		}
+		if comm, err = comm.Split(comm.Rank() % slabs); err != nil {
+			return nil, err
+		}
+		o.Ranks = group
 	}
 	single := *s
-	single.Training.MicroBatch = 1
+	if comm.Size() > 1 || slabs > 1 {
+		single.Training.MicroBatch = 1
+	}
 	own, err := model.NewEngine[T](&single, p, o)
-	if err != nil {
-		return nil, err
+	if err != nil || comm.Size() == 1 {
+		return own, err
 	}
 	rows := len(own.Info().Rows)
 	return &engine[T]{engine: own, comm: comm, stats: make([]float64, comm.Size()*(rows+statistics)), total: make([]float64, rows)}, nil

@@ -1,17 +1,28 @@
 package dist
 
-import "sync"
+import (
+	"bytes"
+	"sync"
+)
 
 // Local returns the ranks of a computation inside this process; each belongs to
 // a goroutine of its own.
 func Local(size int) []Comm {
-	m := &meeting{size: size, send: make([][]byte, size)}
-	m.changed.L = &m.mu
+	m := newMeeting(size)
 	ranks := make([]Comm, size)
 	for i := range ranks {
 		ranks[i] = &local{m, i}
 	}
 	return ranks
+}
+
+func newMeeting(size int) *meeting {
+	m := &meeting{size: size, send: make([][]byte, size), gone: make(chan struct{}), letters: make([]chan []byte, size*size)}
+	m.changed.L = &m.mu
+	for i := range m.letters {
+		m.letters[i] = make(chan []byte, 1)
+	}
+	return m
 }
 
 // meeting is where local ranks wait for each other.
@@ -22,7 +33,11 @@ type meeting struct {
 	here    int
 	round   int
 	aborted bool
-	send    [][]byte // per rank: what it offers in this operation
+	gone    chan struct{}    // closed once aborted
+	send    [][]byte         // per rank: what it offers in this operation
+	letters []chan []byte    // per sender and receiver: of Exchange
+	parts   map[int]*meeting // of the last Split, by color
+	all     []*meeting       // of every Split
 }
 
 // wait returns when all ranks have called it.
@@ -88,11 +103,67 @@ func (l *local) AllToAll(dst, src []byte) error {
 	return l.exchange(src, func(r int, offered []byte) { copy(dst[r*n:(r+1)*n], offered[l.rank*n:]) })
 }
 
-func (l *local) Abort(int) {
+func (l *local) Exchange(peer int, dst, src []byte) error {
+	select {
+	case l.letters[l.rank*l.size+peer] <- bytes.Clone(src):
+	case <-l.gone:
+		return ErrAborted
+	}
+	select {
+	case b := <-l.letters[peer*l.size+l.rank]:
+		if len(b) != len(dst) {
+			panic("dist: Exchange: what arrives is not as long as dst")
+		}
+		copy(dst, b)
+		return nil
+	case <-l.gone:
+		return ErrAborted
+	}
+}
+
+func (l *local) Split(color int) (Comm, error) {
+	colors := make([]uint64, l.size)
+	if err := l.AllGather(Bytes(colors), Bytes([]uint64{uint64(color)})); err != nil {
+		return nil, err
+	}
+	rank, size := 0, 0
+	for r, c := range colors {
+		if c == uint64(color) {
+			size++
+			if r < l.rank {
+				rank++
+			}
+		}
+	}
+	if l.rank == 0 {
+		l.parts = map[int]*meeting{}
+	}
+	if err := l.wait(); err != nil {
+		return nil, err
+	}
 	l.mu.Lock()
-	l.aborted = true
+	m := l.parts[color]
+	if m == nil {
+		m = newMeeting(size)
+		l.parts[color], l.all = m, append(l.all, m)
+	}
+	l.mu.Unlock()
+	return &local{m, rank}, l.wait()
+}
+
+// Abort ends what was split off too.
+func (l *local) Abort(status int) {
+	l.mu.Lock()
+	if !l.aborted {
+		l.aborted = true
+		close(l.gone)
+	}
+	parts := l.all
 	l.mu.Unlock()
 	l.changed.Broadcast()
+	for _, m := range parts {
+		(&local{m, 0}).Abort(status)
+	}
 }
 
 func (l *local) Close() error { return l.wait() }

@@ -36,6 +36,7 @@ const longest = 1 << 30
 // mpi calls the library from one thread, which some libraries ask for.
 type mpi struct {
 	handles
+	comm       uintptr // the world, or what Split made of it
 	rank, size int
 	calls      chan func()
 
@@ -46,6 +47,8 @@ type mpi struct {
 	bcast         func(buffer unsafe.Pointer, count int32, datatype uintptr, root int32, comm uintptr) int32
 	allgather     func(src unsafe.Pointer, n int32, sent uintptr, dst unsafe.Pointer, m int32, received, comm uintptr) int32
 	alltoall      func(src unsafe.Pointer, n int32, sent uintptr, dst unsafe.Pointer, m int32, received, comm uintptr) int32
+	sendrecv      func(src unsafe.Pointer, n int32, sent uintptr, to, sendTag int32, dst unsafe.Pointer, m int32, received uintptr, from, tag int32, comm uintptr, status unsafe.Pointer) int32
+	split         func(comm uintptr, color, key int32, part *uintptr) int32
 	abort         func(comm uintptr, status int32) int32
 	finalize      func() int32
 	errorString   func(code int32, text unsafe.Pointer, length *int32) int32
@@ -62,6 +65,7 @@ func openMPI(names []string) (Comm, *Library, error) {
 	for symbol, f := range map[string]any{
 		"MPI_Init_thread": &m.initThread, "MPI_Comm_set_errhandler": &m.setErrhandler, "MPI_Comm_rank": &m.commRank,
 		"MPI_Comm_size": &m.commSize, "MPI_Bcast": &m.bcast, "MPI_Allgather": &m.allgather, "MPI_Alltoall": &m.alltoall,
+		"MPI_Sendrecv": &m.sendrecv, "MPI_Comm_split": &m.split,
 		"MPI_Abort": &m.abort, "MPI_Finalize": &m.finalize, "MPI_Error_string": &m.errorString,
 		"MPI_Get_library_version": &m.version,
 	} {
@@ -127,22 +131,63 @@ func (m *mpi) family(lib uintptr, name, version string) error {
 
 // start initialises the library on its thread and reads rank and size.
 func (m *mpi) start() int32 {
-	var provided, rank, size int32
+	var provided int32
 	signals := readSignals()
 	code := m.initThread(nil, nil, m.threads, &provided)
 	signals.restore()
 	if code != 0 {
 		return code
 	}
+	m.comm = m.world
 	m.setErrhandler(m.world, m.errorsReturn)
-	if code = m.commRank(m.world, &rank); code != 0 {
+	return m.place()
+}
+
+// place reads rank and size of the communicator.
+func (m *mpi) place() int32 {
+	var rank, size int32
+	if code := m.commRank(m.comm, &rank); code != 0 {
 		return code
 	}
-	if code = m.commSize(m.world, &size); code != 0 {
+	if code := m.commSize(m.comm, &size); code != 0 {
 		return code
 	}
 	m.rank, m.size = int(rank), int(size)
 	return 0
+}
+
+func (m *mpi) Split(color int) (Comm, error) {
+	part := *m
+	part.comm = 0
+	err := m.call("MPI_Comm_split", func() int32 {
+		if code := m.split(m.comm, int32(color), int32(m.rank), &part.comm); code != 0 {
+			return code
+		}
+		m.setErrhandler(part.comm, m.errorsReturn)
+		return part.place()
+	})
+	return &part, err
+}
+
+// statusBytes is more than any library's MPI_Status takes.
+const statusBytes = 128
+
+func (m *mpi) Exchange(peer int, dst, src []byte) error {
+	for len(dst) > 0 || len(src) > 0 {
+		n, k := min(len(dst), longest), min(len(src), longest)
+		var status [statusBytes / 8]uint64
+		to, from := unsafe.Pointer(unsafe.SliceData(dst)), unsafe.Pointer(unsafe.SliceData(src))
+		err := m.call("MPI_Sendrecv", func() int32 {
+			return m.sendrecv(from, int32(k), m.byteType, int32(peer), 0, to, int32(n), m.byteType, int32(peer), 0, m.comm, unsafe.Pointer(&status))
+		})
+		runtime.KeepAlive(dst)
+		runtime.KeepAlive(src)
+		if err != nil {
+			return err
+		}
+		dst, src = dst[n:], src[k:]
+	}
+	return nil
 }
 
 // do runs f on the library's thread.
@@ -194,7 +239,7 @@ func (m *mpi) Broadcast(b []byte, root int) error {
 	for len(b) > 0 {
 		n := min(len(b), longest)
 		p := unsafe.Pointer(&b[0])
-		err := m.call("MPI_Bcast", func() int32 { return m.bcast(p, int32(n), m.byteType, int32(root), m.world) })
+		err := m.call("MPI_Bcast", func() int32 { return m.bcast(p, int32(n), m.byteType, int32(root), m.comm) })
 		runtime.KeepAlive(b)
 		if err != nil {
 			return err
@@ -231,7 +276,7 @@ func (m *mpi) exchange(name string, f func(unsafe.Pointer, int32, uintptr, unsaf
 		return nil
 	}
 	to, from := unsafe.Pointer(&dst[0]), unsafe.Pointer(&src[0])
-	err := m.call(name, func() int32 { return f(from, int32(n), m.byteType, to, int32(n), m.byteType, m.world) })
+	err := m.call(name, func() int32 { return f(from, int32(n), m.byteType, to, int32(n), m.byteType, m.comm) })
 	runtime.KeepAlive(dst)
 	runtime.KeepAlive(src)
 	return err

@@ -1,9 +1,8 @@
 package dist
 
 import (
-	"unsafe"
-
 	"pihc/internal/kernel"
+	"pihc/internal/slab"
 )
 
 // Sum adds vectors of n numbers, one a sample, over the ranks of a Comm, in the
@@ -64,9 +63,4 @@ func (s *Sum[T]) Finish(dst []T) error {
 }
 
 // Bytes views numbers as the bytes that hold them, in this machine's order.
-func Bytes[T kernel.Float | ~uint64](v []T) []byte {
-	if len(v) == 0 {
-		return nil
-	}
-	return unsafe.Slice((*byte)(unsafe.Pointer(&v[0])), len(v)*int(unsafe.Sizeof(v[0])))
-}
+func Bytes[T kernel.Float | ~uint64](v []T) []byte { return slab.Bytes(v) }

@@ -51,7 +51,7 @@ func TestStepTraffic(t *testing.T) {
 		for _, c := range Local(size) {
 			wait.Go(func() {
 				count := &counting{Comm: c}
-				e, err := NewEngine[float32](spec, p, model.EngineOptions{Workers: 1}, count)
+				e, err := NewEngine[float32](spec, p, model.EngineOptions{Workers: 1}, count, 1)
 				if err != nil {
 					t.Error(err)
 					return

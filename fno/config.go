@@ -6,6 +6,7 @@ import (
 
 	"pihc/internal/kernel"
 	"pihc/internal/operator"
+	"pihc/internal/slab"
 )
 
 // Config states a Fourier neural operator. The zero value is not valid.
@@ -142,4 +143,14 @@ func (c Config) FLOP(shape []int) float64 {
 	}
 	macs := float64(c.Inputs)*w + float64(c.Layers)*(w*w+2*2*modes*w) + w*h + h*o
 	return points * (2*macs + 15*gelus)
+}
+
+// Divided32 implements operator.Divisible.
+func (c Config) Divided32(shape []int, batch int, pool *kernel.Pool, part *slab.Slab) operator.Evaluator[float32] {
+	return NewDivided[float32](c, shape, batch, pool, part)
+}
+
+// Divided64 implements operator.Divisible.
+func (c Config) Divided64(shape []int, batch int, pool *kernel.Pool, part *slab.Slab) operator.Evaluator[float64] {
+	return NewDivided[float64](c, shape, batch, pool, part)
 }

@@ -50,6 +50,9 @@ func (n *Network[T]) layerBackward(grad, params []T, l int) {
 	c, w := n.Width, n.width
 	n.transform(n.adjoint.hat, w)
 	for b := range n.batch { // the sum over all points is the mode 0
+		if !n.slab.Leads() {
+			break // all ranks have it
+		}
 		n.add(grad[n.offsets.bias[l]:][:c], n.adjoint.hat[b*2*n.modes*w:])
 	}
 	n.mixBackward(grad, params, l)

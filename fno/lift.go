@@ -1,6 +1,9 @@
 package fno
 
-import "pihc/internal/kernel"
+import (
+	"pihc/internal/kernel"
+	"pihc/internal/slab"
+)
 
 // liftForward brings the inputs into point-major order and sets the spectrum of
 // v_0 = a·lift + liftBias from that of a: the constant adds points·liftBias to the
@@ -24,7 +27,7 @@ func (n *Network[T]) liftForward(params, input []T) {
 	bias := params[n.offsets.liftBias:][:n.Width]
 	for b := range n.batch {
 		for i, v := range bias {
-			hat[b*2*n.modes*n.width+i] += T(n.points) * v
+			hat[b*2*n.modes*n.width+i] += T(n.all) * v
 		}
 	}
 }
@@ -38,12 +41,16 @@ func (n *Network[T]) liftForward(params, input []T) {
 //	c̄   += W_0 γ + points · D[mode 0]
 func (n *Network[T]) liftBackward(grad, params []T) {
 	c, w, o, sum := n.Width, n.width, &n.offsets, n.scratch[0].mix.matrix
-	points := []T{T(n.points)}
+	points := []T{T(n.all)}
 	for b := range n.batch {
 		parts := n.adjoint.lift[b*n.chunks*n.in*w:]
 		g := parts[:n.in*w]
 		for chunk := 1; chunk < n.chunks; chunk++ {
 			n.add(g, parts[chunk*n.in*w:])
+		}
+		slab.Sum(n.slab, g)
+		if !n.slab.Leads() {
+			continue // all ranks have these operands
 		}
 		hat, gamma := n.mixed[b*2*n.modes*w:], n.adjoint.hat[b*2*n.modes*w:]
 		transposed := n.weights.transposed[0]

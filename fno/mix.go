@@ -1,6 +1,9 @@
 package fno
 
-import "pihc/internal/kernel"
+import (
+	"pihc/internal/kernel"
+	"pihc/internal/slab"
+)
 
 // mixGroup is the number of modes a task mixes. The spectra of the samples, and
 // their parts, are apart by powers of two, which compete for the same places of a
@@ -32,7 +35,7 @@ func newMixScratch[T kernel.Float](n *Network[T]) mixScratch[T] {
 // so that the matrix is read once per batch.
 func (n *Network[T]) mixForward(params []T, l int) {
 	w, c, size := n.width, n.Width, n.batch*2*n.width
-	n.pool.Run(ceil(n.modes, mixGroup), func(worker, group int) {
+	n.ownGroups(func(worker, group int) {
 		s := &n.scratch[worker].mix
 		lo, hi := n.loadHat(s.hat, l, group)
 		for mode := lo; mode < hi; mode++ {
@@ -58,7 +61,7 @@ func (n *Network[T]) mixForward(params []T, l int) {
 // batch.
 func (n *Network[T]) mixBackward(grad, params []T, l int) {
 	w, c, columns := n.width, n.Width, kernel.Pad(2*n.batch)
-	n.pool.Run(ceil(n.modes, mixGroup), func(worker, group int) {
+	n.ownGroups(func(worker, group int) {
 		s := &n.scratch[worker].mix
 		matrix := s.matrix[:2*c*c]
 		lo, hi := n.loadHat(s.hat, l, group)
@@ -104,6 +107,17 @@ func (n *Network[T]) mixBackward(grad, params []T, l int) {
 			}
 		}
 	})
+}
+
+// ownGroups calls do for the groups of modes that this rank mixes, and gives all ranks
+// what it leaves in mixed.
+func (n *Network[T]) ownGroups(do func(worker, group int)) {
+	lo, hi := n.slab.Part(ceil(n.modes, mixGroup))
+	if n.slab != nil {
+		clear(n.mixed)
+	}
+	n.pool.Run(hi-lo, func(worker, i int) { do(worker, lo+i) })
+	slab.Sum(n.slab, n.mixed)
 }
 
 // loadHat sets the rows (vr, -vi) and (vi, vr), scaled by c_k/P, of every sample

@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"pihc/internal/kernel"
+	"pihc/internal/slab"
 )
 
 const (
@@ -22,6 +23,7 @@ type Network[T kernel.Float] struct {
 	offsets offsets
 	weights weights[T]
 	fourier fourier[T]
+	slab    *slab.Slab // what this rank has of the grid; nil: all
 	kept    activations[T]
 	adjoint adjoint[T]
 	mixed   []T          // (batch, 2, modes, width): R v^, and in backward conj(R) g^
@@ -32,7 +34,8 @@ type Network[T kernel.Float] struct {
 // geometry is the grid and the network's sizes on it.
 type geometry struct {
 	batch            int
-	points, rows, nx int // per sample: points = rows * nx
+	points, rows, nx int // per sample: points = rows * nx, those that this rank has
+	all              int // points of the whole grid
 	in, width        int // channels padded to a multiple of kernel.Lane
 	hidden, out      int
 	m                int // modes kept on the last axis
@@ -73,12 +76,20 @@ type scratch[T kernel.Float] struct {
 // of samples per call. A nil pool runs on the caller. It panics if the Config is
 // not valid for the grid: call Validate first.
 func New[T kernel.Float](c Config, shape []int, batch int, pool *kernel.Pool) *Network[T] {
+	return NewDivided[T](c, shape, batch, pool, nil)
+}
+
+// NewDivided returns what a rank evaluates of a network whose grid is divided: its fields
+// have the own slices of part. Backward then adds to the gradient this rank's share of it,
+// and the sum over ranks is the gradient. All ranks make the same calls. What crosses ranks
+// are spectra, whose size does not depend on the grid.
+func NewDivided[T kernel.Float](c Config, shape []int, batch int, pool *kernel.Pool, part *slab.Slab) *Network[T] {
 	if c.Validate(shape) != nil || batch < 1 {
 		panic("fno: New: invalid configuration")
 	}
 	c.Modes = append([]int(nil), c.Modes...)
-	n := &Network[T]{Config: c, pool: pool, one: []T{1}}
-	n.geometry = newGeometry(c, shape, batch)
+	n := &Network[T]{Config: c, pool: pool, one: []T{1}, slab: part}
+	n.geometry = newGeometry(c, shape, batch, part)
 	n.offsets = newOffsets(c)
 	n.weights = newWeights(n)
 	n.fourier = newFourier(n, shape)
@@ -104,15 +115,19 @@ func New[T kernel.Float](c Config, shape []int, batch int, pool *kernel.Pool) *N
 	return n
 }
 
-func newGeometry(c Config, shape []int, batch int) geometry {
+func newGeometry(c Config, shape []int, batch int, part *slab.Slab) geometry {
 	last := len(shape) - 1
 	g := geometry{
-		batch: batch, rows: 1, nx: shape[last], m: c.Modes[last], modes: c.Modes[last],
+		batch: batch, rows: 1, all: 1, nx: shape[last], m: c.Modes[last], modes: c.Modes[last],
 		in: kernel.Pad(c.Inputs), width: kernel.Pad(c.Width), hidden: kernel.Pad(c.Projection), out: kernel.Pad(c.Outputs),
 	}
 	for axis, points := range shape[:last] {
 		g.rows *= points
 		g.modes *= 2 * c.Modes[axis]
+	}
+	g.all = g.rows * g.nx
+	if part != nil {
+		g.rows = g.rows / shape[0] * (part.Hi - part.Lo)
 	}
 	g.points = g.rows * g.nx
 	g.chunks = min(maxChunks, g.rows)

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"pihc/internal/kernel"
+	"pihc/internal/slab"
 )
 
 // fourier holds the truncated transforms of a grid and the spectra between them.
@@ -27,15 +28,19 @@ func newFourier[T kernel.Float](n *Network[T], shape []int) fourier[T] {
 			sin, cos := sincos(k, x, n.nx)
 			f.basis[x*2*n.m+k], f.basis[x*2*n.m+n.m+k] = T(cos), T(-sin)
 		}
-		f.inverse[k] = T(2 / float64(n.points))
+		f.inverse[k] = T(2 / float64(n.all))
 		if k == 0 || 2*k == n.nx {
-			f.inverse[k] = T(1 / float64(n.points))
+			f.inverse[k] = T(1 / float64(n.all))
 		}
 	}
 	outer, inner := n.rows, n.m
 	for axis := last - 1; axis >= 0; axis-- {
-		outer /= shape[axis]
-		f.axes = append(f.axes, newOuterAxis(n, axis, shape[axis], outer, inner))
+		first, count := 0, shape[axis]
+		if n.slab != nil && axis == 0 {
+			first, count = n.slab.Lo, n.slab.Hi-n.slab.Lo
+		}
+		outer /= count
+		f.axes = append(f.axes, newOuterAxis(n, axis, shape[axis], first, count, outer, inner))
 		inner *= 2 * n.Modes[axis]
 		if axis > 0 {
 			f.middle = append(f.middle, n.alloc(n.batch*outer*2*inner*widest))
@@ -62,7 +67,7 @@ func (n *Network[T]) inverseRow(t tile) kernel.Product[T] {
 	}
 }
 
-// transform carries the spectra of all rows through the outer axes into dst
+// transform carries the spectra of all rows, of all ranks, through the outer axes into dst
 // (batch, 2, modes, width).
 func (n *Network[T]) transform(dst []T, width int) {
 	f, src := &n.fourier, n.fourier.rows
@@ -75,6 +80,7 @@ func (n *Network[T]) transform(dst []T, width int) {
 		n.pool.Run(a.tasks(n.batch, width), func(_, task int) { a.forward(to, from, width, task) })
 		src = to
 	}
+	slab.Sum(n.slab, dst[:n.batch*2*n.modes*width])
 }
 
 // inverseTransform carries src (batch, 2, modes, width) to every S_row.
@@ -98,14 +104,15 @@ func (n *Network[T]) inverseTransform(src []T) {
 //
 // for q = 0..m-1, -m..-1. Its transpose is the unnormalised inverse.
 type outerAxis[T kernel.Float] struct {
-	points, modes int // n and 2m
+	points, modes int // those of this rank, of n, and 2m
 	outer         int // transforms per sample: points of the axes before this one
 	inner         int // modes of the axes after this one
 	matrix        []T // (2 modes) x (2 points)
 }
 
-func newOuterAxis[T kernel.Float](n *Network[T], axis, points, outer, inner int) outerAxis[T] {
-	m := n.Modes[axis]
+// newOuterAxis prepares the transform of count of all points of an axis, from first on.
+func newOuterAxis[T kernel.Float](n *Network[T], axis, all, first, count, outer, inner int) outerAxis[T] {
+	m, points := n.Modes[axis], count
 	a := outerAxis[T]{points: points, modes: 2 * m, outer: outer, inner: inner, matrix: n.alloc(4 * m * 2 * points)}
 	for i := range 2 * m {
 		q := i
@@ -113,7 +120,7 @@ func newOuterAxis[T kernel.Float](n *Network[T], axis, points, outer, inner int)
 			q -= 2 * m
 		}
 		for j := range points {
-			sin, cos := sincos(q, j, points)
+			sin, cos := sincos(q, first+j, all)
 			re, im := a.matrix[i*2*points+2*j:], a.matrix[(2*m+i)*2*points+2*j:]
 			re[0], re[1] = T(cos), T(sin)
 			im[0], im[1] = T(-sin), T(cos)

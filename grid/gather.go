@@ -15,8 +15,18 @@ type Rows[T kernel.Float] struct {
 	Values    [][]T
 }
 
-// within returns the range of points that lies in [first, end).
-func within(points []int32, first, end int) (lo, hi int) {
+// Cut makes the rows those at other points, of n fields, at most as many as were allocated.
+func (r *Rows[T]) Cut(points []int32, n int) {
+	r.Points = points
+	for j, v := range r.Values {
+		if v != nil {
+			r.Values[j] = v[:len(points)*n]
+		}
+	}
+}
+
+// Within returns the range of ascending points that lies in [first, end).
+func Within(points []int32, first, end int) (lo, hi int) {
 	lo, _ = slices.BinarySearch(points, int32(first))
 	hi, _ = slices.BinarySearch(points[lo:], int32(end))
 	return lo, lo + hi
@@ -143,7 +153,7 @@ func Gather[T kernel.Float](g *Gatherer, basis []T, n int, rows []Rows[T]) {
 		}
 		for i := range rows {
 			r := &rows[i]
-			lo, hi := within(r.Points, first*g.width, (first+count)*g.width)
+			lo, hi := Within(r.Points, first*g.width, (first+count)*g.width)
 			for j, o := range r.Operators {
 				if s := g.stencil[o]; s != nil && r.Values[j] != nil && lo < hi {
 					at := g.of[o] * g.size() * n
@@ -194,7 +204,7 @@ func gatherSpectral[T kernel.Float](g *Gatherer, field, first, count int, basis 
 		multiplied := false
 		for i := range rows {
 			r := &rows[i]
-			lo, hi := within(r.Points, first*s.width, (first+count)*s.width)
+			lo, hi := Within(r.Points, first*s.width, (first+count)*s.width)
 			dst := values(g, r, o)
 			if dst == nil || lo == hi {
 				continue
@@ -294,7 +304,7 @@ func (g *Gatherer) scatterSpectral(block, of int, field []float64, rows []Rows[f
 		for i := range rows {
 			r := &rows[i]
 			j := slices.Index(r.Operators, o)
-			lo, hi := within(r.Points, first*s.width, (first+count)*s.width)
+			lo, hi := Within(r.Points, first*s.width, (first+count)*s.width)
 			if j < 0 || r.Values[j] == nil || lo == hi {
 				continue
 			}

@@ -1,11 +1,13 @@
 package model
 
 import (
+	"fmt"
 	"math"
 
 	"pihc/constraint"
 	"pihc/internal/kernel"
 	"pihc/internal/operator"
+	"pihc/internal/slab"
 	"pihc/lm"
 	"pihc/pde"
 )
@@ -13,7 +15,9 @@ import (
 // cpu is the engine that runs on this machine's cores.
 type cpu[T kernel.Float] struct {
 	info   Info
-	system *pde.System
+	system *pde.System // or this rank's part of it, whose own points the network has
+	points int         // own points
+	first  int         // of these among the stored ones
 	inputs Inputs
 	pool   *kernel.Pool
 	net    Evaluator[T]
@@ -24,6 +28,8 @@ type cpu[T kernel.Float] struct {
 	crossing     [][]bool // residual rows whose stencil crosses a border; nil: not weighed
 	micro        micro[T]
 	ubar         []float64 // (C, P): gradient of a sample's loss by its field
+	whole        []float64 // of a part of a system: the field of all ranks
+	share        []T       // and this rank's share of a sample's gradient
 	squares      []float64 // mean squares of a sample
 	sums         []float64 // those of Stats and Prediction
 }
@@ -110,6 +116,17 @@ func newCPU[T kernel.Float](s *Spec, p *pde.Problem, o EngineOptions) (*cpu[T], 
 	if e.inputs, err = NewInputs(s, p); err != nil {
 		return nil, err
 	}
+	if o.Ranks != nil && o.Ranks.Size() > 1 {
+		if _, ok := net.(operator.Divisible); !ok {
+			return nil, fmt.Errorf("network.kind: %s: its grid cannot be divided among ranks; want %s", s.Network.Kind, defaultKind)
+		}
+		if e.system, err = sys.Divide(o.Ranks); err != nil {
+			return nil, err
+		}
+		e.whole, e.share = make([]float64, e.info.FieldSize()), make([]T, net.Size())
+	}
+	first, end := e.system.OwnPoints()
+	e.first, e.points = first, end-first
 	e.pool = kernel.NewPool(o.Workers)
 	if err := e.build(net, options, router); err != nil {
 		e.pool.Close()
@@ -120,7 +137,8 @@ func newCPU[T kernel.Float](s *Spec, p *pde.Problem, o EngineOptions) (*cpu[T], 
 
 // build makes everything that works on the pool.
 func (e *cpu[T]) build(net Network, options constraint.Options, router *constraint.Router) error {
-	s, size, field := e.info.Spec, e.info.Grid.Size(), e.info.FieldSize()
+	s, size, stored := e.info.Spec, e.points, e.system.FieldSize()
+	field := len(e.info.Problem.Unknowns) * size
 	own, err := constraint.New(e.system, s.Outputs(), options, router, e.pool)
 	if err != nil {
 		return err
@@ -142,17 +160,20 @@ func (e *cpu[T]) build(net Network, options constraint.Options, router *constrai
 		e.between = whole.NewSample()
 	}
 	n := s.Training.MicroBatch
-	e.net = operator.NewEvaluator[T](net, e.info.Grid.Shape(), n, e.pool)
+	if e.share != nil {
+		n = 1 // so that gradients are summed over ranks sample by sample
+	}
+	e.net = operator.NewEvaluator[T](net, e.info.Grid.Shape(), n, e.pool, e.system.Slab)
 	e.micro = micro[T]{
 		size: n, input: make([]T, n*e.inputs.count()*size), basis: make([]T, n*s.Outputs()*field), bar: make([]T, n*s.Outputs()*field),
 		amplitude: make([]float64, n), base: make([]float64, n),
 	}
 	if len(e.inputs.Features) > 0 || s.Network.Passes > 1 || s.Loss.Relative {
 		for range n {
-			e.micro.previous = append(e.micro.previous, make([]float64, field))
+			e.micro.previous = append(e.micro.previous, make([]float64, stored))
 		}
 	}
-	e.ubar = make([]float64, field)
+	e.ubar = make([]float64, stored)
 	e.squares, e.sums = make([]float64, len(e.system.Sets)), make([]float64, len(e.system.Sets))
 	e.fillCoordinates()
 	return nil
@@ -173,7 +194,8 @@ func (e *cpu[T]) Info() Info { return e.info }
 func (e *cpu[T]) Close() { e.pool.Close() }
 
 // Predict implements Engine.
-func (e *cpu[T]) Predict(params []T, batch Batch, each func(i int, p *Prediction) error) error {
+func (e *cpu[T]) Predict(params []T, batch Batch, each func(i int, p *Prediction) error) (err error) {
+	defer slab.Recover(&err)
 	e.setOverlap(1)
 	spec, pass := e.info.Spec, e.pass(batch)
 	for lo := 0; lo < len(batch.Initial); lo += e.micro.size {
@@ -186,8 +208,9 @@ func (e *cpu[T]) Predict(params []T, batch Batch, each func(i int, p *Prediction
 				return err
 			}
 			s := e.solve(pass, b, batch.Initial[i], batch.Seeds[i])
-			p := Prediction{Field: s.Field(), MeanSquares: e.sums}
-			p.Loss = e.loss.Evaluate(p.MeanSquares, p.Field, batch.Initial[i], nil, 0)
+			field := s.Field()
+			p := Prediction{Field: e.allRanks(field), MeanSquares: e.sums}
+			p.Loss = e.loss.Evaluate(p.MeanSquares, field, batch.Initial[i], nil, 0)
 			jumps := s.Jumps()
 			p.JumpRMS = math.Sqrt(jumps.Value)
 			p.Loss += spec.Loss.BorderJump*jumps.Value + spec.Loss.BorderSlope*jumps.Slope
@@ -202,10 +225,26 @@ func (e *cpu[T]) Predict(params []T, batch Batch, each func(i int, p *Prediction
 	return nil
 }
 
+// allRanks returns the field (C, P) on the whole grid.
+func (e *cpu[T]) allRanks(field []float64) []float64 {
+	if e.whole == nil {
+		return field
+	}
+	size, stored := e.info.Grid.Size(), e.system.Grid.Size()
+	for c := range e.info.Problem.Unknowns {
+		slab.Gather(e.system.Slab, e.whole[c*size:(c+1)*size], e.ownPart(field[c*stored:]), e.info.SliceSize())
+	}
+	return e.whole
+}
+
+// ownPart is the own points of a field of one unknown.
+func (e *cpu[T]) ownPart(field []float64) []float64 { return field[e.first:][:e.points] }
+
 // LossAndGrad implements Engine.
-func (e *cpu[T]) LossAndGrad(grad, params []T, batch Batch) (Stats, error) {
+func (e *cpu[T]) LossAndGrad(grad, params []T, batch Batch) (st Stats, err error) {
+	defer slab.Recover(&err)
 	clear(e.sums)
-	st := Stats{MeanSquares: e.sums}
+	st = Stats{MeanSquares: e.sums}
 	e.setOverlap(batch.Progress)
 	scale, pass := 1/float64(batch.total()), e.pass(batch)
 	m := &e.micro
@@ -231,7 +270,16 @@ func (e *cpu[T]) LossAndGrad(grad, params []T, batch Batch) (Stats, error) {
 			e.addLoss(&st, bar, s, batch.Initial[lo+b], truth, m.base[b], scale)
 		}
 		e.amplify(m.bar)
-		e.net.Backward(grad, params, m.bar)
+		if e.share == nil {
+			e.net.Backward(grad, params, m.bar)
+			continue
+		}
+		clear(e.share)
+		e.net.Backward(e.share, params, m.bar)
+		slab.Sum(e.system.Slab, e.share)
+		for i, v := range e.share {
+			grad[i] += v
+		}
 	}
 	return st, nil
 }
@@ -289,10 +337,17 @@ func (e *cpu[T]) addLoss(st *Stats, bar []T, s *constraint.Sample, initial, trut
 	loss := e.loss.Evaluate(e.squares, s.Field(), initial, e.ubar, relative)
 	supervised := 0.0
 	if truth != nil && spec.Data != 0 {
-		unknowns, size := len(e.info.Problem.Unknowns), e.info.Grid.Size()
-		for lo := 0; lo < len(truth); lo += size {
-			supervised += addDistance(e.ubar[lo:lo+size], s.Field()[lo:lo+size], truth[lo:lo+size], scale*spec.Data/float64(unknowns))
+		unknowns, size, stored := len(e.info.Problem.Unknowns), e.info.Grid.Size(), e.system.Grid.Size()
+		lo, field, distance := 0, s.Field(), make([]float64, 1)
+		if part := e.system.Slab; part != nil {
+			lo = part.Lo * e.info.SliceSize()
 		}
+		for c := range unknowns {
+			all := truth[c*size : (c+1)*size]
+			distance[0] += addDistance(e.ownPart(e.ubar[c*stored:]), e.ownPart(field[c*stored:]), all[lo:lo+e.points], all, scale*spec.Data/float64(unknowns))
+		}
+		slab.Sum(e.system.Slab, distance)
+		supervised = distance[0]
 	}
 	jumps := s.Jumps()
 	loss += spec.BorderJump*jumps.Value + spec.BorderSlope*jumps.Slope

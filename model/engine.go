@@ -12,6 +12,7 @@ import (
 	"pihc/constraint"
 	"pihc/grid"
 	"pihc/internal/kernel"
+	"pihc/internal/slab"
 	"pihc/pde"
 )
 
@@ -267,6 +268,9 @@ type EngineOptions struct {
 	Grid    *grid.Grid  // nil: the spec's own
 	Borders [][]float64 // of the experts, as Info has them; nil: uniform by the spec
 	Workers int         // threads, 0 for all cores; results do not depend on it
+	// Ranks are processes that divide the grid among them, along its first axis, and make all
+	// calls together; nil, or one: this process has all of it.
+	Ranks slab.Ranks
 }
 
 // Constructors make one engine in either precision.

@@ -42,7 +42,7 @@ initial: {distribution: random-sines, low: -0.5, high: 0.5}
 		if err != nil {
 			return
 		}
-		needs, err := Estimate(spec, p, g, 1, true)
+		needs, err := Estimate(spec, p, g, 1, 1, true)
 		if err != nil || needs.Bytes() > 1<<24 {
 			return
 		}

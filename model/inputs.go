@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"pihc/internal/kernel"
+	"pihc/internal/slab"
 	"pihc/pde"
 )
 
@@ -67,20 +68,22 @@ func (in *Inputs) count() int { return len(in.Axes) + in.Fields + len(in.Feature
 
 // inputField returns input i of sample b of the micro-batch.
 func (e *cpu[T]) inputField(b, i int) []T {
-	size := e.info.Grid.Size()
-	return e.micro.input[(b*e.inputs.count()+i)*size:][:size]
+	return e.micro.input[(b*e.inputs.count()+i)*e.points:][:e.points]
 }
 
 // fillCoordinates writes the coordinate inputs of every sample of a micro-batch: 0 to 1
 // over the problem's axis, also where training.window ends the grid before.
 func (e *cpu[T]) fillCoordinates() {
-	g := e.info.Grid
+	g, first := e.info.Grid, 0
+	if part := e.system.Slab; part != nil {
+		first = part.Lo * e.info.SliceSize()
+	}
 	strides := g.Strides()
 	for b := range e.micro.size {
 		for i, a := range e.inputs.Axes {
 			axis, whole, dst := g.Axes[a], e.info.Problem.Axes[a], e.inputField(b, i)
 			for p := range dst {
-				dst[p] = T((axis.Coordinate(p/strides[a]%axis.Points) - whole.Lo) / (whole.Hi - whole.Lo))
+				dst[p] = T((axis.Coordinate((first+p)/strides[a]%axis.Points) - whole.Lo) / (whole.Hi - whole.Lo))
 			}
 		}
 	}
@@ -105,7 +108,7 @@ func (e *cpu[T]) load(batch Batch, lo int) int {
 			dst, in := e.inputField(b, len(e.inputs.Axes)+i), &e.system.Inputs[i]
 			if i >= e.info.Problem.Initials() {
 				for p := range dst {
-					dst[p] = T(in.Sampler.Unit(u0[in.At(int32(p), 0, 0)]))
+					dst[p] = T(in.Sampler.Unit(u0[in.At(int32(e.first+p), 0, 0)]))
 				}
 				continue
 			}
@@ -128,12 +131,23 @@ func (e *cpu[T]) load(batch Batch, lo int) int {
 			m.base[b] = v
 		}
 		if batch.Previous != nil {
-			copy(previous, batch.Previous[at])
+			e.store(previous, batch.Previous[at])
 			e.loss.Evaluate(e.squares, previous, u0, nil, 0)
 		}
 		e.loadFeatures(b)
 	}
 	return count
+}
+
+// store sets dst to the stored slices of a field on the whole grid.
+func (e *cpu[T]) store(dst, field []float64) {
+	lo, size, stored := 0, e.info.Grid.Size(), e.system.Grid.Size()
+	if part := e.system.Slab; part != nil {
+		lo = part.First * e.info.SliceSize()
+	}
+	for c := range e.info.Problem.Unknowns {
+		copy(dst[c*stored:(c+1)*stored], field[c*size+lo:])
+	}
 }
 
 // loadFeatures fills the features of sample b from the field just evaluated by
@@ -147,7 +161,7 @@ func (e *cpu[T]) loadFeatures(b int) {
 		dst := e.inputField(b, len(e.inputs.Axes)+e.inputs.Fields+i)
 		scale := e.info.Spec.Network.Features[name]
 		if c := slices.Index(e.info.Problem.UnknownNames(), name); c >= 0 {
-			for p, v := range e.micro.previous[b][c*len(dst) : (c+1)*len(dst)] {
+			for p, v := range e.ownPart(e.micro.previous[b][c*e.system.Grid.Size():]) {
 				dst[p] = T(v / scale)
 			}
 			continue
@@ -157,12 +171,12 @@ func (e *cpu[T]) loadFeatures(b int) {
 			values := rows.value
 			switch term := slices.IndexFunc(rows.Set.Terms, func(t int) bool { return e.system.Terms[t].Name == name }); {
 			case name == rows.Set.Name:
-				rms := rows.rms()
+				rms := rows.rms(e.system.Slab)
 				amplitude = math.Hypot(amplitude, rms/scale)
 				residuals++
 				scale = rms
 			case name == MeanFeature(rows.Set.Name):
-				scale *= rows.rms()
+				scale *= rows.rms(e.system.Slab)
 				mean = true
 			case term >= 0:
 				values = rows.z[term]
@@ -173,12 +187,12 @@ func (e *cpu[T]) loadFeatures(b int) {
 				clear(dst)
 			}
 			for r, p := range rows.Points {
-				dst[p] = T(values[r] / scale)
+				dst[int(p)-e.first] = T(values[r] / scale)
 			}
 			break
 		}
 		if mean {
-			meanFromStart(dst, e.info.SliceSize())
+			meanFromStart(dst, e.info.SliceSize(), e.system.Slab)
 		}
 	}
 	if residuals > 0 {
@@ -187,8 +201,10 @@ func (e *cpu[T]) loadFeatures(b int) {
 }
 
 // rms is the root mean square of the rows evaluated last, or 1 where that is zero.
-func (r *lossRows) rms() float64 {
-	rms := math.Sqrt(kernel.SumSquares64(r.value) / float64(len(r.Points)))
+func (r *lossRows) rms(part *slab.Slab) float64 {
+	sum := []float64{kernel.SumSquares64(r.value)}
+	slab.Sum(part, sum)
+	rms := math.Sqrt(sum[0] / float64(r.Set.Count))
 	if rms == 0 {
 		return 1
 	}
@@ -196,14 +212,45 @@ func (r *lossRows) rms() float64 {
 }
 
 // meanFromStart replaces every slice of width values by the mean, by the
-// trapezoidal rule, of the slices from the first to itself.
-func meanFromStart[T kernel.Float](f []T, width int) {
+// trapezoidal rule, of the slices from the first, of all ranks, to itself.
+func meanFromStart[T kernel.Float](f []T, width int, part *slab.Slab) {
+	sums, begin := make([]T, width), 0
+	previous := make([]T, width) // the slice before f, if begin > 0
+	if part != nil {
+		begin = part.Lo
+		sumBefore(sums, previous, f, part)
+	}
 	for p := range width {
-		sum, last := T(0), f[p]
-		for i, at := 1, p+width; at < len(f); i, at = i+1, at+width {
+		sum, last := sums[p], previous[p]
+		for i, at := begin, p; at < len(f); i, at = i+1, at+width {
 			v := f[at]
+			if i == 0 {
+				last = v
+				continue
+			}
 			sum += (last + v) / 2
 			f[at], last = sum/T(i), v
+		}
+	}
+}
+
+// sumBefore sets sums to the trapezoidal sums up to the last slice of the rank below, and
+// last to that slice.
+func sumBefore[T kernel.Float](sums, last, f []T, part *slab.Slab) {
+	width := len(sums)
+	own := make([]T, 3*width) // the first slice, the sum from it to the last, the last
+	copy(own, f[:width])
+	copy(own[2*width:], f[len(f)-width:])
+	for at := width; at < len(f); at++ {
+		own[width+at%width] += (f[at-width] + f[at]) / 2
+	}
+	for r, below := range slab.Before(part, own) {
+		for p := range sums {
+			if r > 0 {
+				sums[p] += (last[p] + below[p]) / 2
+			}
+			sums[p] += below[width+p]
+			last[p] = below[2*width+p]
 		}
 	}
 }

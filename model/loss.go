@@ -8,6 +8,7 @@ import (
 
 	"pihc/grid"
 	"pihc/internal/kernel"
+	"pihc/internal/slab"
 	"pihc/pde"
 )
 
@@ -29,6 +30,10 @@ type Loss struct {
 	gatherer   *grid.Gatherer
 	evaluators []*pde.Evaluator // per worker
 	pool       *kernel.Pool
+
+	part        *slab.Slab // of a part of a system
+	size, width int        // points of the grid and of a slice
+	totals      []float64  // per set: Σ (factor r)², Σ r²
 }
 
 // lossRows is one set of rows over the grid.
@@ -52,9 +57,13 @@ type lossChunk struct {
 // every sum.
 const lossChunkRows = 4096
 
-// NewLoss prepares the loss; weights by name of the rows, default 1.
+// NewLoss prepares the loss; weights by name of the rows, default 1. That of a part of a
+// system sums over ranks, and has their slices in its fields.
 func NewLoss(sys *pde.System, spec LossSpec, pool *kernel.Pool) (*Loss, error) {
-	l := &Loss{norm: spec.Form == "norm", gatherer: sys.NewGatherer(pool), pool: pool}
+	l := &Loss{
+		norm: spec.Form == "norm", gatherer: sys.NewGatherer(pool), pool: pool,
+		part: sys.Slab, size: sys.Grid.Size(), width: sys.SliceSize(), totals: make([]float64, 2*len(sys.Sets)),
+	}
 	names := make([]string, len(sys.Sets))
 	for i, set := range sys.Sets {
 		names[i] = set.Name
@@ -91,16 +100,18 @@ func NewLoss(sys *pde.System, spec LossSpec, pool *kernel.Pool) (*Loss, error) {
 	return l, nil
 }
 
-// addDistance returns factor Σ(u - truth)²/Σ truth² of one unknown, and adds its gradient to ubar. Without a
-// solution to be relative to it is the mean square of u.
-func addDistance(ubar, u, truth []float64, factor float64) float64 {
+// addDistance returns factor Σ(u - truth)²/Σ all² of some points of one unknown, and adds its gradient to
+// ubar. all is the solution at all points; where it is zero it is the mean square of u.
+func addDistance(ubar, u, truth, all []float64, factor float64) float64 {
 	square, size := 0.0, 0.0
-	for i, v := range truth {
-		square += (u[i] - v) * (u[i] - v)
+	for _, v := range all {
 		size += v * v
 	}
+	for i, v := range truth {
+		square += (u[i] - v) * (u[i] - v)
+	}
 	if size == 0 {
-		size = float64(len(truth))
+		size = float64(len(all))
 	}
 	for i, v := range truth {
 		ubar[i] += 2 * factor / size * (u[i] - v)
@@ -189,15 +200,19 @@ func (l *Loss) Evaluate(meanSquares, u, initial, ubar []float64, scale float64) 
 	}
 	grid.Gather(l.gatherer, u, 1, l.values)
 	l.pool.Run(len(l.chunks), func(worker, i int) { l.chunks[i].evaluate(l.evaluators[worker], ubar != nil) })
-	var loss float64
 	for i, r := range l.sets {
 		sum, plain := 0.0, 0.0
 		for c, v := range r.sums {
 			sum += v
 			plain += r.plain[c]
 		}
-		m := float64(len(r.Points))
-		meanSquares[i] = plain / m
+		l.totals[2*i], l.totals[2*i+1] = sum, plain
+	}
+	slab.Sum(l.part, l.totals)
+	var loss float64
+	for i, r := range l.sets {
+		sum, m := l.totals[2*i], float64(r.Set.Count)
+		meanSquares[i] = l.totals[2*i+1] / m
 		var factor float64 // ∂L/∂r = factor r
 		if l.norm {
 			norm := math.Sqrt(sum)
@@ -217,6 +232,9 @@ func (l *Loss) Evaluate(meanSquares, u, initial, ubar []float64, scale float64) 
 	}
 	if ubar != nil {
 		l.gatherer.Scatter([][]float64{ubar}, [][]grid.Rows[float64]{l.gradients})
+		for lo := 0; lo < len(ubar); lo += l.size {
+			slab.Collect(l.part, ubar[lo:lo+l.size], l.width)
+		}
 	}
 	return loss
 }

@@ -35,8 +35,9 @@ func (n Needs) Largest() string {
 }
 
 // Estimate returns the needs of a spec on a grid of its problem, in training or,
-// without it, in evaluation. Nothing is allocated, and no size overflows.
-func Estimate(s *Spec, p *pde.Problem, g *grid.Grid, workers int, training bool) (Needs, error) {
+// without it, in evaluation; those of one rank where so many slabs share the grid. Nothing is
+// allocated, and no size overflows.
+func Estimate(s *Spec, p *pde.Problem, g *grid.Grid, workers, slabs int, training bool) (Needs, error) {
 	var out Needs
 	net, err := NewNetwork(s, p)
 	if err != nil {
@@ -46,23 +47,32 @@ func Estimate(s *Spec, p *pde.Problem, g *grid.Grid, workers int, training bool)
 	if s.Network.Precision == "float64" {
 		element = 8
 	}
+	shape := g.Shape()
+	shape[0] = (shape[0] + slabs - 1) / slabs
 	points, space := 1.0, 1.0
-	for i, n := range g.Shape() {
+	for i, n := range shape {
 		points *= float64(n)
 		if i > 0 {
 			space *= float64(n)
 		}
 	}
 	inputs, outputs := net.Fields()
-	n, batch, unknowns := float64(outputs), float64(s.Training.MicroBatch), float64(len(p.Unknowns))
+	micro := s.Training.MicroBatch
+	if slabs > 1 {
+		micro = 1
+	}
+	n, batch, unknowns, whole := float64(outputs), float64(micro), float64(len(p.Unknowns)), space*float64(g.Axes[0].Points)
 
-	network, parameters := net.Memory(g.Shape(), s.Training.MicroBatch, workers, element, training)
+	network, parameters := net.Memory(shape, micro, workers, element, training)
 	out.Network = network + batch*points*(float64(element)*(float64(inputs)+2*n)+8*unknowns) + 16*unknowns*points
 	out.Parameters = parameters * float64(element)
 	if training {
 		// Gradient, both moments and the average; the initial ones are drawn in float64.
 		out.Parameters = parameters * (5*float64(element) + 8)
-		out.Samples = 8 * (float64(s.Data.Train.Count)*space + float64(s.Data.Validation.Count)*points + 16*float64(s.Training.Batch))
+		if slabs > 1 {
+			out.Parameters += parameters * float64(element) // a rank's share of the gradient
+		}
+		out.Samples = 8 * (float64(s.Data.Train.Count)*space + float64(s.Data.Validation.Count)*whole + 16*float64(s.Training.Batch))
 		out.Step = 3 * net.FLOP(g.Shape()) * float64(s.Training.Batch) * float64(s.Network.Passes)
 	}
 	if s.Method == Soft {

@@ -25,7 +25,7 @@ func TestEstimate(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			needs, err := Estimate(spec, p, g, 1, true)
+			needs, err := Estimate(spec, p, g, 1, 1, true)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -64,7 +64,7 @@ func TestEstimate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if needs, err := Estimate(spec, p, g, 1, true); err != nil || !(needs.Bytes() > 1e11) {
+		if needs, err := Estimate(spec, p, g, 1, 1, true); err != nil || !(needs.Bytes() > 1e11) {
 			t.Errorf("%s: %v, %v", huge, needs, err)
 		}
 	}

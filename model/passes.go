@@ -45,7 +45,7 @@ func (e *cpu[T]) amplify(basis []T) {
 	if m.previous == nil && len(network.Scales) == 0 {
 		return
 	}
-	size, unknowns := e.info.Grid.Size(), e.info.Problem.Unknowns
+	size, unknowns := e.points, e.info.Problem.Unknowns
 	outputs := e.info.Spec.Outputs() * len(unknowns)
 	e.pool.Run(m.size*outputs, func(_, i int) {
 		own := network.ScaleOf(unknowns[i%len(unknowns)].Name) / network.ScaleOf(unknowns[0].Name)

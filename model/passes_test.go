@@ -137,7 +137,7 @@ func TestFeatures(t *testing.T) {
 
 func TestMeanFromStart(t *testing.T) {
 	f := []float64{1, 10, 3, 10, 8, 10, 2, 10} // two values a slice, four slices
-	meanFromStart(f, 2)
+	meanFromStart(f, 2, nil)
 	check.Close(t, f, []float64{1, 10, 2, 10, 7.5 / 2, 10, 12.5 / 3, 10}, 1e-15, 0)
 }
 

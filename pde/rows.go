@@ -43,6 +43,19 @@ func (r *PointRows) NewValues() grid.Rows[float64] {
 	return out
 }
 
+// Cut makes the rows those at other points, at most as many as were allocated; Prepare and
+// SetInitial complete them.
+func (r *PointRows) Cut(points []int32) {
+	r.Points = points
+	for _, of := range [][][]float64{r.Constants, r.Extras} {
+		for j, v := range of {
+			if v != nil {
+				of[j] = v[:len(points)]
+			}
+		}
+	}
+}
+
 // Prepare writes the coordinates of the points to Extras and adds the affine parts of
 // the operators to Constants.
 func (r *PointRows) Prepare() {

@@ -7,6 +7,7 @@ import (
 
 	"pihc/grid"
 	"pihc/internal/kernel"
+	"pihc/internal/slab"
 )
 
 // A System is a Problem on a grid: its terms as operators and its rows as
@@ -22,6 +23,11 @@ type System struct {
 	Sets    []*RowSet // the residuals, then the conditions, both in file order
 
 	Inputs []PlacedInput
+
+	// Of the part that Divide gives of a System: that System, and the slab of its grid. Grid and
+	// fields of the part have the stored slices, Points are rows of the own ones.
+	Whole *System
+	Slab  *slab.Slab
 
 	offsets, multipliers []*Program  // of the ansatz, per unknown
 	coordinates          [][]float64 // on a slice along the first axis, of all other axes
@@ -52,6 +58,7 @@ type RowSet struct {
 	// Solved are those with a row in least-squares solves: Points but where the problem
 	// says otherwise.
 	Solved []int32
+	Count  int // of Points on the whole grid
 	// Linear says that r is affine in the terms: its first derivatives do not
 	// depend on them.
 	Linear bool
@@ -151,6 +158,75 @@ func (p *Problem) Discretize(g *grid.Grid) (*System, error) {
 		s.coordinates = append(s.coordinates, x)
 	}
 	return s, nil
+}
+
+// Divide returns what this rank has of the system, on its slab of the grid.
+func (s *System) Divide(ranks slab.Ranks) (*System, error) {
+	time := s.Grid.Axes[0]
+	switch {
+	case s.Problem.Steady:
+		return nil, fmt.Errorf("problem %s is steady, and only an axis of time is divided among ranks", s.Problem.Name)
+	case time.Boundary == grid.Periodic:
+		return nil, fmt.Errorf("axis %s is periodic, and is not divided among ranks", time.Name)
+	}
+	var ops []grid.Operator
+	for _, t := range s.Terms {
+		ops = append(ops, t.Operator)
+	}
+	own, err := slab.New(ranks, time.Points, func(lo, hi int) (below, above int) {
+		below, above = grid.Reach(s.Grid, ops, lo, hi)
+		return max(below, 1), max(above, 1) // borders of experts are looked at from both sides
+	})
+	if err != nil {
+		return nil, fmt.Errorf("axis %s: %w", time.Name, err)
+	}
+	count := own.End - own.First
+	d := *s
+	d.Whole, d.Slab, d.Grid = s, own, s.Grid.Slices(own.First, count)
+	d.Inputs = s.Problem.PlaceInputs(d.Grid)
+	d.Terms, d.Sets = slices.Clone(s.Terms), nil
+	for i, op := range grid.Divide(s.Grid, ops, own.First, count, own.Lo-own.First, own.Hi-own.First) {
+		d.Terms[i].Operator = op
+	}
+	for _, set := range s.Sets {
+		part := *set
+		part.Points, part.Solved = d.Own(set.Points), d.Own(set.Solved)
+		d.Sets = append(d.Sets, &part)
+	}
+	return &d, nil
+}
+
+// All returns the system of the whole grid.
+func (s *System) All() *System {
+	if s.Whole == nil {
+		return s
+	}
+	return s.Whole
+}
+
+// OwnPoints returns the points of the own slices, which follow each other, among those of Grid.
+func (s *System) OwnPoints() (lo, hi int) {
+	first, end := s.Slab.Own(s.Grid.Axes[0].Points)
+	return first * s.SliceSize(), end * s.SliceSize()
+}
+
+// Own returns those of ascending points of the whole grid that lie in own slices, by their
+// places among the stored ones.
+func (s *System) Own(points []int32) []int32 {
+	if s.Slab == nil {
+		return points
+	}
+	return s.AppendOwn(nil, points)
+}
+
+// AppendOwn appends them to dst.
+func (s *System) AppendOwn(dst, points []int32) []int32 {
+	width := s.SliceSize()
+	lo, hi := grid.Within(points, s.Slab.Lo*width, s.Slab.Hi*width)
+	for _, p := range points[lo:hi] {
+		dst = append(dst, p-int32(s.Slab.First*width))
+	}
+	return dst
 }
 
 // gridTerms builds the operators; the unknowns themselves are the first terms.
@@ -257,7 +333,7 @@ func (s *System) rowSet(r Rows) (*RowSet, error) {
 	if set.Points, err = s.rowPoints(set, r.At, r.Skip); err != nil {
 		return nil, err
 	}
-	set.Solved = set.Points
+	set.Solved, set.Count = set.Points, len(set.Points)
 	if r.SolveSkip != nil {
 		if set.Solved, err = s.rowPoints(set, r.At, r.SolveSkip); err != nil {
 			return nil, err

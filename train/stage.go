@@ -12,7 +12,7 @@ import (
 func (t *trainer[T]) newEngine(stage int) (model.Engine[T], error) {
 	s := t.stages[stage]
 	o := model.EngineOptions{Name: t.options.Engine, Plugin: t.options.Plugin, Workers: t.options.Workers, Grid: s.Grid}
-	return dist.NewEngine[T](s.Spec, t.problem, o, t.options.Comm)
+	return dist.NewEngine[T](s.Spec, t.problem, o, t.options.Comm, t.options.Slabs)
 }
 
 // enter makes the stepper that of the stage of the next step. What it is made from, the

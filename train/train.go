@@ -27,7 +27,7 @@ import (
 	"pihc/pde"
 )
 
-// Options says how to run, not what: nothing in it changes the result.
+// Options says how to run, not what: nothing in it but Slabs changes a bit of the result.
 type Options struct {
 	Engine   string         // name of the engine; "": the default
 	Plugin   string         // path of its library, where it has one
@@ -42,6 +42,9 @@ type Options struct {
 	// reports. Interrupted, it returns without waiting for the others, and the
 	// caller ends them by Comm.Abort, as after any error.
 	Comm dist.Comm
+	// Slabs successive ranks of Comm share the grid of a sample (0 and 1: one has all of
+	// it). This changes how sums are rounded, and nothing else.
+	Slabs int
 	// Files are written into a new run folder beside the spec, by name.
 	Files map[string][]byte
 	// From is the folder of a run whose best parameters a new run starts from; "":

@@ -61,6 +61,9 @@ func newEngine[T kernel.Float](s *model.Spec, p *pde.Problem, o model.EngineOpti
 	if o.Plugin == "" {
 		return nil, errors.New("engine xla: no plugin is named: --plugin FILE or the environment's PIHC_PJRT is a PJRT plugin for the device (docs/engines.md)")
 	}
+	if o.Ranks != nil {
+		return nil, errors.New("engine xla: a device has whole grids; only engine cpu divides them among ranks")
+	}
 	e, err := prepare[T](s, p, o)
 	if err != nil {
 		return nil, err
@@ -214,7 +217,7 @@ func (e *engine[T]) explain(what string, err error) error {
 	}
 	one := *e.spec
 	one.Training.MicroBatch = 1
-	needs, estimateErr := model.Estimate(&one, e.info.Problem, e.info.Grid, 1, true)
+	needs, estimateErr := model.Estimate(&one, e.info.Problem, e.info.Grid, 1, 1, true)
 	if estimateErr != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ func newInference[T kernel.Float](b *bench, pool *kernel.Pool, batch int) (*infe
 	if err := model.CheckNetwork(net, g); err != nil {
 		return nil, err
 	}
-	n := &inference[T]{net: operator.NewEvaluator[T](net, g.Shape(), batch, pool), network: net, shape: g.Shape(), rng: rand.New(rand.NewPCG(1, 2))}
+	n := &inference[T]{net: operator.NewEvaluator[T](net, g.Shape(), batch, pool, nil), network: net, shape: g.Shape(), rng: rand.New(rand.NewPCG(1, 2))}
 	wide := make([]float64, net.Size())
 	net.Init(wide, n.rng)
 	n.params = make([]T, len(wide))

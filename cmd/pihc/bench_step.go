@@ -189,7 +189,7 @@ func prepareStep[T kernel.Float](b *bench, method string, st *model.Stats) func(
 		if err != nil {
 			return nil, nil, err
 		}
-		e, err := dist.NewEngine[T](spec, b.problem, model.EngineOptions{Workers: workers}, b.app.comm)
+		e, err := dist.NewEngine[T](spec, b.problem, model.EngineOptions{Workers: workers}, b.app.comm, b.app.slabs)
 		if err != nil {
 			return nil, nil, err
 		}

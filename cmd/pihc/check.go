@@ -116,7 +116,7 @@ func (a *app) check(ctx context.Context, name string, o *checkOptions) error {
 		return err
 	}
 	// The spec's own engine must exist: modes, stencils and points fit.
-	if err := checkSizes(spec, p, o.workers); err != nil {
+	if err := checkSizes(spec, p, o.workers, 1); err != nil {
 		return err
 	}
 	g, err := floorGrid(spec, p, o.grid)
@@ -201,13 +201,13 @@ func describeInputs(out *checkResult, spec *model.Spec, p *pde.Problem) error {
 
 // checkSizes reports a spec whose network or constraint does not fit its grid,
 // without building the engine.
-func checkSizes(spec *model.Spec, p *pde.Problem, workers int) error {
+func checkSizes(spec *model.Spec, p *pde.Problem, workers, slabs int) error {
 	stages, err := model.Stages(spec, p)
 	if err != nil {
 		return err
 	}
 	for i, stage := range stages {
-		if err := checkSizesOn(stage.Grid, stage.Spec, p, workers); err != nil {
+		if err := checkSizesOn(stage.Grid, stage.Spec, p, workers, slabs); err != nil {
 			if i < len(stages)-1 {
 				err = fmt.Errorf("training.stages.%d: %w", i, err)
 			}
@@ -219,7 +219,7 @@ func checkSizes(spec *model.Spec, p *pde.Problem, workers int) error {
 		if err != nil {
 			return err
 		}
-		if err := checkSizesOn(g, spec, p, workers); err != nil {
+		if err := checkSizesOn(g, spec, p, workers, slabs); err != nil {
 			return err
 		}
 	}
@@ -228,8 +228,8 @@ func checkSizes(spec *model.Spec, p *pde.Problem, workers int) error {
 }
 
 // checkSizesOn does so for one grid.
-func checkSizesOn(g *grid.Grid, spec *model.Spec, p *pde.Problem, workers int) error {
-	if err := checkNeeds(spec, p, g, workers, true); err != nil {
+func checkSizesOn(g *grid.Grid, spec *model.Spec, p *pde.Problem, workers, slabs int) error {
+	if err := checkNeeds(spec, p, g, workers, slabs, true); err != nil {
 		return err
 	}
 	sys, err := p.Discretize(g)

@@ -197,7 +197,7 @@ func (a *app) eval(c *cobra.Command, dir string, o *evalOptions) error {
 	if err != nil {
 		return err
 	}
-	options.comm, options.workers = a.comm, a.workers(options.workers)
+	options.comm, options.slabs, options.workers = a.comm, a.slabs, a.workers(options.workers)
 	if o.samples < 0 {
 		return usagef("--samples %d: want a positive number, or 0 for all", o.samples)
 	}

@@ -37,6 +37,7 @@ type evaluatorOptions struct {
 	workers   int
 	engine    engineFlags
 	comm      dist.Comm // nil: this process alone
+	slabs     int       // of the grid, each of one rank; 0: one
 }
 
 // asTrained is the evaluation without any difference.
@@ -73,7 +74,7 @@ func openEvaluator(dir string, spec *model.Spec, p *pde.Problem, o evaluatorOpti
 		}
 		spec.Network.Passes = max(spec.Network.Passes, 3)
 	}
-	if err := checkNeeds(spec, p, g, o.workers, false); err != nil {
+	if err := checkNeeds(spec, p, g, o.workers, o.slabs, false); err != nil {
 		return nil, err
 	}
 	if spec.Network.Precision == "float64" {
@@ -103,14 +104,14 @@ func newTrained[T kernel.Float](dir string, spec *model.Spec, p *pde.Problem, g 
 			return nil, err
 		}
 	}
-	engine, err := dist.NewEngine[T](spec, p, o.engine.options(model.EngineOptions{Grid: g, Borders: meta.Borders, Workers: o.workers}), o.comm)
+	engine, err := dist.NewEngine[T](spec, p, o.engine.options(model.EngineOptions{Grid: g, Borders: meta.Borders, Workers: o.workers}), o.comm, o.slabs)
 	if err != nil {
 		return nil, err
 	}
 	if o.auto {
 		together := spec.Training.MicroBatch
 		if o.comm != nil {
-			together = max(together, o.comm.Size())
+			together = max(together, o.comm.Size()/max(1, o.slabs))
 		}
 		if engine, err = model.Repeat(engine, model.RepeatOptions{Tolerance: o.residual, Limit: mostPasses, Together: together}); err != nil {
 			return nil, err

@@ -272,7 +272,7 @@ func (a *app) measure(ctx context.Context, p *pde.Problem, o *initOptions) (*siz
 		if err := s.fitted.Fit(p); err != nil {
 			return nil, err
 		}
-		if err := checkSizes(s.fitted, p, o.workers); err != nil {
+		if err := checkSizes(s.fitted, p, o.workers, 1); err != nil {
 			return nil, err
 		}
 		a.say("init: timing steps of a network of width %d", c.width)

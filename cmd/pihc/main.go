@@ -47,6 +47,7 @@ type app struct {
 	quiet   bool
 	verbose bool
 	mpi     string    // path of the MPI library; "off": no other processes
+	slabs   int       // of each grid, one a process
 	comm    dist.Comm // of the processes that work on this command
 	threads int       // for this process, 0 for all cores
 }
@@ -134,6 +135,7 @@ status is 0, 1 for a failure, 2 for wrong usage, and 130 when interrupted.`,
 	flags := root.PersistentFlags()
 	flags.BoolVarP(&a.quiet, "quiet", "q", false, "no progress on standard error")
 	flags.StringVar(&a.mpi, "mpi", os.Getenv("PIHC_MPI"), "MPI library that joins the processes of mpirun or srun; off: none (default the system's, or $PIHC_MPI)")
+	flags.IntVar(&a.slabs, "slabs", 1, "processes of mpirun or srun that share the grid of each sample, divided along its first axis")
 	flags.BoolVarP(&a.verbose, "verbose", "v", false, "log what is done on standard error")
 	root.AddCommand(
 		newInit(a), newGenerate(a), newImport(a), newTrain(a), newEval(a), newPredict(a), newReport(a), newReproduce(a),

@@ -20,8 +20,9 @@ const (
 )
 
 // checkNeeds reports an experiment that this machine cannot hold, before anything
-// is made for it. A nil grid is that of training.
-func checkNeeds(spec *model.Spec, p *pde.Problem, g *grid.Grid, workers int, training bool) error {
+// is made for it. A nil grid is that of training, and so many slabs of it
+// are shared by ranks.
+func checkNeeds(spec *model.Spec, p *pde.Problem, g *grid.Grid, workers, slabs int, training bool) error {
 	if g == nil {
 		var err error
 		if g, err = p.Grid(spec.Grid); err != nil {
@@ -31,7 +32,7 @@ func checkNeeds(spec *model.Spec, p *pde.Problem, g *grid.Grid, workers int, tra
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	needs, err := model.Estimate(spec, p, g, workers, training)
+	needs, err := model.Estimate(spec, p, g, workers, max(1, slabs), training)
 	if err != nil {
 		return err
 	}

@@ -75,7 +75,7 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 	if err != nil {
 		return err
 	}
-	options.comm, options.workers = a.comm, a.workers(options.workers)
+	options.comm, options.slabs, options.workers = a.comm, a.slabs, a.workers(options.workers)
 	spec, p, err := readRun(dir, o.set)
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,6 +23,9 @@ import (
 // it measures. Of any other command rank 0 does all, and the others end at once.
 var joining = []string{"train", "generate", "eval", "predict", "bench step", "bench exchange"}
 
+// dividing names those of them that --slabs is for.
+var dividing = []string{"train", "eval", "predict", "bench step"}
+
 // errElsewhere ends a rank that has nothing to do.
 var errElsewhere = errors.New("rank 0 does this alone")
 
@@ -32,7 +36,13 @@ func (a *app) join(c *cobra.Command, args []string) error {
 	if name == "bench" && len(args) > 0 {
 		name += " " + args[0]
 	}
-	if !slices.Contains(joining, name) {
+	if a.slabs < 1 {
+		return usagef("--slabs %d: want a positive number of processes", a.slabs)
+	}
+	if !slices.Contains(joining, name) || a.slabs > 1 && !slices.Contains(dividing, name) {
+		if a.slabs > 1 {
+			return usagef("--slabs %d: `pihc %s` divides no grid; %s do", a.slabs, name, strings.Join(dividing, ", "))
+		}
 		launch, err := dist.Detect(os.Getenv)
 		if err == nil && launch != nil && launch.Rank > 0 {
 			return errElsewhere
@@ -47,8 +57,15 @@ func (a *app) join(c *cobra.Command, args []string) error {
 		return err
 	}
 	a.comm = comm
+	if comm.Size()%a.slabs != 0 {
+		return withHint(usagef("--slabs %d: the number of processes, %d, is no multiple of it", a.slabs, comm.Size()),
+			"`mpirun -np %d pihc ...` starts as many processes", a.slabs)
+	}
 	if comm.Size() == 1 {
 		return nil
+	}
+	if err := dist.Agree(comm, [2]string{"--slabs", fmt.Sprint(a.slabs)}); err != nil {
+		return err
 	}
 	if a.threads, err = dist.Cores(comm); err != nil {
 		return err

@@ -117,7 +117,7 @@ func (a *app) reproduce(ctx context.Context, name string, o *reproduceOptions) e
 	for _, x := range list { // before anything is made for them
 		spec, p, err := o.open(specName, x.overrides...)
 		if err == nil {
-			err = checkSizes(spec, p, o.workers)
+			err = checkSizes(spec, p, o.workers, 1)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", x.name, err)

@@ -110,13 +110,13 @@ func (a *app) train(ctx context.Context, args []string, o *trainOptions) error {
 	if err != nil {
 		return withDataHint(err, args[0], o.data)
 	}
-	if err := checkSizes(spec, p, o.workers); err != nil {
+	if err := checkSizes(spec, p, o.workers, a.slabs); err != nil {
 		return err
 	}
 	if o.from != "" && !train.IsRun(o.from) {
 		return usagef("--from %s: it is no run folder", o.from)
 	}
-	return a.trainAndTell(ctx, o.out, o.data, spec, p, set, train.Options{Engine: o.engine.name, Plugin: o.engine.plugin, Workers: a.workers(o.workers), Comm: a.comm, From: o.from})
+	return a.trainAndTell(ctx, o.out, o.data, spec, p, set, train.Options{Engine: o.engine.name, Plugin: o.engine.plugin, Workers: a.workers(o.workers), Comm: a.comm, Slabs: a.slabs, From: o.from})
 }
 
 // extension returns the number of steps that overrides extend a run to, 0 without
@@ -169,10 +169,10 @@ func (a *app) resume(ctx context.Context, o *trainOptions, steps int) error {
 	if err != nil {
 		return err
 	}
-	if err := checkNeeds(spec, p, nil, o.workers, true); err != nil {
+	if err := checkNeeds(spec, p, nil, o.workers, a.slabs, true); err != nil {
 		return err
 	}
-	return a.trainAndTell(ctx, o.resume, dataDir, spec, p, set, train.Options{Engine: o.engine.name, Plugin: o.engine.plugin, Workers: a.workers(o.workers), Comm: a.comm, Resume: true})
+	return a.trainAndTell(ctx, o.resume, dataDir, spec, p, set, train.Options{Engine: o.engine.name, Plugin: o.engine.plugin, Workers: a.workers(o.workers), Comm: a.comm, Slabs: a.slabs, Resume: true})
 }
 
 func (a *app) trainAndTell(ctx context.Context, dir, dataDir string, spec *model.Spec, p *pde.Problem, set *data.Dataset, options train.Options) error {

@@ -22,10 +22,22 @@ import (
 	"pihc/pde"
 )
 
-// Run runs the suite, a subtest for each case and what is checked. An engine that
-// does not run every kind of network names those it runs, and refuses the others by an
-// error that names the key. With -short some cases are left out.
-func Run(t *testing.T, c model.Constructors, kinds ...string) {
+// A Refusal is something that an engine does not run: it refuses it by an error that has
+// these words.
+type Refusal struct {
+	Words string
+	Of    func(s *model.Spec, p *pde.Problem) bool
+}
+
+// Factorised refuses factorised networks.
+var Factorised = Refusal{"network.kind", func(s *model.Spec, _ *pde.Problem) bool { return s.Network.Kind == "ffno" }}
+
+// Steady refuses steady problems.
+var Steady = Refusal{"steady", func(_ *model.Spec, p *pde.Problem) bool { return p.Steady }}
+
+// Run runs the suite, a subtest for each case and what is checked. With -short some
+// cases are left out.
+func Run(t *testing.T, c model.Constructors, refusals ...Refusal) {
 	for i := range cases {
 		k := &cases[i]
 		t.Run(k.name, func(t *testing.T) {
@@ -40,9 +52,12 @@ func Run(t *testing.T, c model.Constructors, kinds ...string) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if kind := spec.Network.Kind; kind != "" && len(kinds) > 0 && !slices.Contains(kinds, kind) {
-				if _, err := c.Float64(spec, s.problem, model.EngineOptions{}); err == nil || !strings.Contains(err.Error(), "network.kind") {
-					t.Errorf("a network of kind %s: %v, want an error that names network.kind", kind, err)
+			for _, r := range refusals {
+				if !r.Of(spec, s.problem) {
+					continue
+				}
+				if _, err := c.Float64(spec, s.problem, model.EngineOptions{}); err == nil || !strings.Contains(err.Error(), r.Words) {
+					t.Errorf("%v, want an error that says %q", err, r.Words)
 				}
 				return
 			}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"pihc/internal/kernel"
+	"pihc/internal/slab"
 )
 
 // A Network maps fields on a grid, the inputs, to others, the basis functions or
@@ -54,12 +55,27 @@ type Evaluator[T kernel.Float] interface {
 	Backward(grad, params, dstBar []T)
 }
 
-// NewEvaluator returns a network's evaluator in the precision T.
-func NewEvaluator[T kernel.Float](n Network, shape []int, batch int, pool *kernel.Pool) Evaluator[T] {
+// A Divisible network can be evaluated by ranks that have a slab of the grid each: fields
+// have the own slices, and Backward adds a rank's share of the gradient.
+type Divisible interface {
+	Network
+	Divided32(shape []int, batch int, pool *kernel.Pool, part *slab.Slab) Evaluator[float32]
+	Divided64(shape []int, batch int, pool *kernel.Pool, part *slab.Slab) Evaluator[float64]
+}
+
+// NewEvaluator returns a network's evaluator in the precision T; of a Divisible one, that of
+// a slab where part is not nil.
+func NewEvaluator[T kernel.Float](n Network, shape []int, batch int, pool *kernel.Pool, part *slab.Slab) Evaluator[T] {
 	var e any
-	if _, ok := any(T(0)).(float32); ok {
+	_, single := any(T(0)).(float32)
+	switch {
+	case part != nil && single:
+		e = n.(Divisible).Divided32(shape, batch, pool, part)
+	case part != nil:
+		e = n.(Divisible).Divided64(shape, batch, pool, part)
+	case single:
 		e = n.Float32(shape, batch, pool)
-	} else {
+	default:
 		e = n.Float64(shape, batch, pool)
 	}
 	return e.(Evaluator[T])

@@ -1,0 +1,259 @@
+// Package slab divides a grid among processes along its first axis. A rank owns
+// some successive slices, its slab, and stores besides the neighbouring slices
+// that its stencils reach into. Every sum over ranks is formed in their order, so that all
+// get the same bits.
+//
+// A nil *Slab is the whole grid: sums and exchanges then leave everything as it is.
+package slab
+
+import (
+	"fmt"
+	"unsafe"
+
+	"pihc/internal/kernel"
+)
+
+// Ranks joins the processes that hold the slabs of one grid; a dist.Comm is one. All
+// methods but Rank and Size are collective, Exchange between two.
+type Ranks interface {
+	Rank() int
+	Size() int
+	AllGather(dst, src []byte) error
+	AllToAll(dst, src []byte) error
+	Exchange(peer int, dst, src []byte) error
+}
+
+// A Slab is what one rank has of a grid. It belongs to one goroutine at a time, and
+// all ranks call the same functions in the same order.
+type Slab struct {
+	Total      int // slices of the grid
+	Lo, Hi     int // own slices
+	First, End int // stored slices, among which are the own ones
+
+	ranks     Ranks
+	low, high int // slices below and above that stencils reach into
+	buffers   [2][]byte
+}
+
+// New gives every rank its slab of so many slices, in the order of ranks, of nearly
+// equal size. reach tells how many slices before and after them the stencils in the slices
+// [lo, hi) read.
+func New(ranks Ranks, total int, reach func(lo, hi int) (below, above int)) (*Slab, error) {
+	s := &Slab{Total: total, ranks: ranks}
+	size := ranks.Size()
+	if total < 2*size {
+		return nil, fmt.Errorf("%d points on %d ranks; want 2 each at least", total, size)
+	}
+	for r := range size {
+		below, above := reach(s.bounds(r))
+		s.low, s.high = max(s.low, below), max(s.high, above)
+	}
+	for r := range size {
+		lo, hi := s.bounds(r)
+		if most := max(s.high*min(r, 1), s.low*min(size-1-r, 1)); hi-lo < most {
+			return nil, fmt.Errorf("%d points on %d ranks: one has %d, and stencils of its neighbours reach over %d", total, size, hi-lo, most)
+		}
+	}
+	s.Lo, s.Hi = s.bounds(ranks.Rank())
+	s.First, s.End = max(0, s.Lo-s.low), min(total, s.Hi+s.high)
+	return s, nil
+}
+
+// bounds are the own slices of a rank.
+func (s *Slab) bounds(rank int) (lo, hi int) {
+	n := s.ranks.Size()
+	return rank * s.Total / n, (rank + 1) * s.Total / n
+}
+
+// Leads reports whether this rank adds what all have and the result has once.
+func (s *Slab) Leads() bool { return s == nil || s.ranks.Rank() == 0 }
+
+// Part returns this rank's share [lo, hi) of n things that all have.
+func (s *Slab) Part(n int) (lo, hi int) {
+	if s == nil {
+		return 0, n
+	}
+	r, size := s.ranks.Rank(), s.ranks.Size()
+	return r * n / size, (r + 1) * n / size
+}
+
+// Own returns the own slices, counted among those stored, which are total where there is
+// no slab.
+func (s *Slab) Own(total int) (lo, hi int) {
+	if s == nil {
+		return 0, total
+	}
+	return s.Lo - s.First, s.Hi - s.First
+}
+
+// failure is how an exchange that went wrong ends what is being computed.
+type failure struct{ err error }
+
+func must(err error) {
+	if err != nil {
+		panic(failure{err})
+	}
+}
+
+// Recover, deferred, turns the failure of an exchange into an error.
+func Recover(err *error) {
+	switch v := recover().(type) {
+	case nil:
+	case failure:
+		*err = v.err
+	default:
+		panic(v)
+	}
+}
+
+// buffer returns n bytes that are kept from call to call.
+func (s *Slab) buffer(k, n int) []byte {
+	if cap(s.buffers[k]) < n {
+		s.buffers[k] = Bytes(make([]float64, (n+7)/8))
+	}
+	return s.buffers[k][:n]
+}
+
+// few is the number of bytes up to which every rank sends all it has to all others.
+const few = 4096
+
+// Sum replaces v by its sum over ranks, in their order. Long ones are added by parts, each
+// by one rank.
+func Sum[T kernel.Float](s *Slab, v []T) {
+	if s == nil || len(v) == 0 {
+		return
+	}
+	size := s.ranks.Size()
+	part := (len(v) + size - 1) / size
+	bytes := int(unsafe.Sizeof(v[0]))
+	if len(v)*bytes <= few {
+		all := s.buffer(0, size*len(v)*bytes)
+		must(s.ranks.AllGather(all, Bytes(v)))
+		clear(v)
+		for r := range size {
+			add(v, numbers[T](all)[r*len(v):])
+		}
+		return
+	}
+	sent, got := numbers[T](s.buffer(0, size*part*bytes)), numbers[T](s.buffer(1, size*part*bytes))
+	clear(sent[copy(sent, v):])
+	must(s.ranks.AllToAll(Bytes(got), Bytes(sent)))
+	own := sent[:part]
+	copy(own, got)
+	for r := 1; r < size; r++ {
+		add(own, got[r*part:])
+	}
+	must(s.ranks.AllGather(Bytes(got), Bytes(own)))
+	copy(v, got)
+}
+
+// add adds as many numbers to dst as it has.
+func add[T kernel.Float](dst, src []T) {
+	for i, v := range src[:len(dst)] {
+		dst[i] += v
+	}
+}
+
+// Fill sets the stored slices that are not own from the ranks that own them. field has
+// the stored slices, of width numbers each.
+func Fill[T kernel.Float](s *Slab, field []T, width int) {
+	if s == nil {
+		return
+	}
+	lo, hi, end := (s.Lo-s.First)*width, (s.Hi-s.First)*width, (s.End-s.First)*width
+	high, low := s.high*width, s.low*width
+	s.neighbours(
+		func() { must(s.ranks.Exchange(s.ranks.Rank()-1, Bytes(field[:lo]), Bytes(field[lo:lo+high]))) },
+		func() { must(s.ranks.Exchange(s.ranks.Rank()+1, Bytes(field[hi:end]), Bytes(field[hi-low:hi]))) },
+	)
+}
+
+// Collect is the transpose of Fill: it adds the stored slices that are not own to those of the
+// ranks that own them, and clears them.
+func Collect[T kernel.Float](s *Slab, field []T, width int) {
+	if s == nil {
+		return
+	}
+	lo, hi, end := (s.Lo-s.First)*width, (s.Hi-s.First)*width, (s.End-s.First)*width
+	high, low := s.high*width, s.low*width
+	bytes := int(unsafe.Sizeof(field[0]))
+	below, above := numbers[T](s.buffer(0, high*bytes)), numbers[T](s.buffer(1, low*bytes))
+	s.neighbours(
+		func() {
+			must(s.ranks.Exchange(s.ranks.Rank()-1, Bytes(below), Bytes(field[:lo])))
+			add(field[lo:lo+high], below)
+		},
+		func() {
+			must(s.ranks.Exchange(s.ranks.Rank()+1, Bytes(above), Bytes(field[hi:end])))
+			add(field[hi-low:hi], above)
+		},
+	)
+	clear(field[:lo])
+	clear(field[hi:end])
+}
+
+// neighbours calls what a rank does with the one below and the one above it, in an
+// order in which none waits for a third.
+func (s *Slab) neighbours(below, above func()) {
+	rank, last := s.ranks.Rank(), s.ranks.Size()-1
+	for turn := range 2 {
+		switch up := (rank+turn)%2 == 0; {
+		case up && rank < last:
+			above()
+		case !up && rank > 0:
+			below()
+		}
+	}
+}
+
+// Gather sets dst, all slices of a field, from the own ones of every rank; a slice has
+// width numbers.
+func Gather[T kernel.Float](s *Slab, dst, own []T, width int) {
+	if s == nil {
+		copy(dst, own)
+		return
+	}
+	size := s.ranks.Size()
+	most := (s.Total + size - 1) / size * width
+	bytes := int(unsafe.Sizeof(own[0]))
+	sent, got := numbers[T](s.buffer(0, most*bytes)), numbers[T](s.buffer(1, size*most*bytes))
+	clear(sent[copy(sent, own):])
+	must(s.ranks.AllGather(Bytes(got), Bytes(sent)))
+	for r := range size {
+		lo, hi := s.bounds(r)
+		copy(dst[lo*width:hi*width], got[r*most:])
+	}
+}
+
+// Before returns what the ranks below this one have of v, which is equally long on every
+// rank, in their order; it is valid until the next call.
+func Before[T kernel.Float](s *Slab, v []T) [][]T {
+	if s == nil {
+		return nil
+	}
+	bytes := len(v) * int(unsafe.Sizeof(v[0]))
+	all := s.buffer(0, s.ranks.Size()*bytes)
+	must(s.ranks.AllGather(all, Bytes(v)))
+	var before [][]T
+	for r := range s.ranks.Rank() {
+		before = append(before, numbers[T](all[r*bytes:(r+1)*bytes]))
+	}
+	return before
+}
+
+// Bytes views numbers as the bytes that hold them, in this machine's order.
+func Bytes[T kernel.Float | ~uint64](v []T) []byte {
+	if len(v) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&v[0])), len(v)*int(unsafe.Sizeof(v[0])))
+}
+
+// numbers is the inverse of Bytes.
+func numbers[T kernel.Float](b []byte) []T {
+	if len(b) == 0 {
+		return nil
+	}
+	var zero T
+	return unsafe.Slice((*T)(unsafe.Pointer(&b[0])), len(b)/int(unsafe.Sizeof(zero)))
+}
