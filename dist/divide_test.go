@@ -152,7 +152,7 @@ func TestDividedNetwork(t *testing.T) {
 			}
 			grads[r] = make([]float64, c.Size())
 			n.Backward(grads[r], params, fields(bar))
-			slab.Sum(part, grads[r])
+			n.SumOverRanks(grads[r])
 			return nil
 		})
 		if err != nil {

@@ -146,11 +146,11 @@ func (c Config) FLOP(shape []int) float64 {
 }
 
 // Divided32 implements operator.Divisible.
-func (c Config) Divided32(shape []int, batch int, pool *kernel.Pool, part *slab.Slab) operator.Evaluator[float32] {
+func (c Config) Divided32(shape []int, batch int, pool *kernel.Pool, part *slab.Slab) operator.DividedEvaluator[float32] {
 	return NewDivided[float32](c, shape, batch, pool, part)
 }
 
 // Divided64 implements operator.Divisible.
-func (c Config) Divided64(shape []int, batch int, pool *kernel.Pool, part *slab.Slab) operator.Evaluator[float64] {
+func (c Config) Divided64(shape []int, batch int, pool *kernel.Pool, part *slab.Slab) operator.DividedEvaluator[float64] {
 	return NewDivided[float64](c, shape, batch, pool, part)
 }

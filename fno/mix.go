@@ -113,11 +113,27 @@ func (n *Network[T]) mixBackward(grad, params []T, l int) {
 // what it leaves in mixed.
 func (n *Network[T]) ownGroups(do func(worker, group int)) {
 	lo, hi := n.slab.Part(ceil(n.modes, mixGroup))
-	if n.slab != nil {
-		clear(n.mixed)
-	}
 	n.pool.Run(hi-lo, func(worker, i int) { do(worker, lo+i) })
-	slab.Sum(n.slab, n.mixed)
+	for part := range 2 * n.batch {
+		n.join(n.mixed[part*n.modes*n.width:][:n.modes*n.width], n.width)
+	}
+}
+
+// join sets v (modes, size) from the modes that each rank mixes.
+func (n *Network[T]) join(v []T, size int) {
+	slab.Join(n.slab, v, ceil(n.modes, mixGroup), func(group int) int { return min(group*mixGroup, n.modes) * size })
+}
+
+// SumOverRanks implements operator.DividedEvaluator: the gradients of a mode's matrices are one
+// rank's.
+func (n *Network[T]) SumOverRanks(grad []T) {
+	at, matrix := 0, 2*n.Width*n.Width
+	for _, spectral := range n.offsets.spectral {
+		slab.Sum(n.slab, grad[at:spectral])
+		at = spectral + n.modes*matrix
+		n.join(grad[spectral:at], matrix)
+	}
+	slab.Sum(n.slab, grad[at:])
 }
 
 // loadHat sets the rows (vr, -vi) and (vi, vr), scaled by c_k/P, of every sample

@@ -80,9 +80,9 @@ func New[T kernel.Float](c Config, shape []int, batch int, pool *kernel.Pool) *N
 }
 
 // NewDivided returns what a rank evaluates of a network whose grid is divided: its fields
-// have the own slices of part. Backward then adds to the gradient this rank's share of it,
-// and the sum over ranks is the gradient. All ranks make the same calls. What crosses ranks
-// are spectra, whose size does not depend on the grid.
+// have the own slices of part. Backward then adds to the gradient this rank's share of it, of
+// which SumOverRanks makes the gradient. All ranks make the same calls. What crosses ranks are spectra, whose
+// size does not depend on the grid, and the gradient.
 func NewDivided[T kernel.Float](c Config, shape []int, batch int, pool *kernel.Pool, part *slab.Slab) *Network[T] {
 	if c.Validate(shape) != nil || batch < 1 {
 		panic("fno: New: invalid configuration")

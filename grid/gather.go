@@ -48,6 +48,7 @@ type Gatherer struct {
 	dense   []*dense      // per field: the same operators for float32 bases, from the first on
 
 	slices, width int // of the grid along its first axis; points of one
+	begin         int // slices before the first that has rows
 	pool          *kernel.Pool
 	spread        [][]float64 // per worker (P): values on the grid, zero between uses
 }
@@ -84,6 +85,18 @@ func (g *Gatherer) Fields(of []int) {
 		panic("grid: Gatherer.Fields: want a field for every operator")
 	}
 	g.of, g.fields, g.dense = of, 1+slices.Max(of), nil
+}
+
+// Begin says that the slices before one have no rows, so that blocks of slices begin there.
+func (g *Gatherer) Begin(slice int) { g.begin = slice }
+
+// blocks is the number of blocks of so many slices.
+func (g *Gatherer) blocks(size int) int { return (g.slices - g.begin + size - 1) / size }
+
+// block returns the slices of block i of so many.
+func (g *Gatherer) block(i, size int) (first, count int) {
+	first = g.begin + i*size
+	return first, min(size, g.slices-first)
 }
 
 // size is the number of points of one field.
@@ -142,9 +155,8 @@ func Gather[T kernel.Float](g *Gatherer, basis []T, n int, rows []Rows[T]) {
 			g.dense = append(g.dense, g.newDense(field))
 		}
 	}
-	g.pool.Run((g.slices+block-1)/block, func(_, i int) {
-		first := i * block
-		count := min(block, g.slices-first)
+	g.pool.Run(g.blocks(block), func(_, i int) {
+		first, count := g.block(i, block)
 		if g.space != nil {
 			for field := range g.fields {
 				own := basis[field*g.size()*n:]
@@ -182,7 +194,7 @@ const ahead = 2
 // the speed.
 func (g *Gatherer) touch(read func(lo, hi int), slice, count int) {
 	first, last := slice+ahead, min(slice+count-1+ahead, g.slices-1)
-	if slice == 0 {
+	if slice == g.begin {
 		first = 0
 	}
 	if first <= last {
@@ -255,7 +267,7 @@ func (g *Gatherer) Scatter(fields [][]float64, rows [][]Rows[float64]) {
 	if g.space == nil {
 		return
 	}
-	blocks := (g.slices + blockSlices - 1) / blockSlices
+	blocks := g.blocks(blockSlices)
 	g.pool.Run(len(fields)*blocks, func(_, i int) {
 		for of := range g.fields {
 			g.scatterSpectral(i%blocks, of, fields[i/blocks][of*g.size():(of+1)*g.size()], rows[i/blocks])
@@ -292,8 +304,7 @@ func (g *Gatherer) scatterStencils(worker int, field []float64, r *Rows[float64]
 // transformed once, and the sum of all back once.
 func (g *Gatherer) scatterSpectral(block, of int, field []float64, rows []Rows[float64]) {
 	s := g.space
-	first := block * blockSlices
-	count := min(blockSlices, g.slices-first)
+	first, count := g.block(block, blockSlices)
 	w := s.take(blockSlices)
 	found := false
 	for o, op := range g.symbol {

@@ -276,7 +276,7 @@ func (e *cpu[T]) LossAndGrad(grad, params []T, batch Batch) (st Stats, err error
 		}
 		clear(e.share)
 		e.net.Backward(e.share, params, m.bar)
-		slab.Sum(e.system.Slab, e.share)
+		e.net.(operator.DividedEvaluator[T]).SumOverRanks(e.share)
 		for i, v := range e.share {
 			grad[i] += v
 		}

@@ -120,6 +120,8 @@ func (s *System) NewGatherer(pool *kernel.Pool) *grid.Gatherer {
 	}
 	g := grid.NewGatherer(s.Grid, ops, pool)
 	g.Fields(of)
+	begin, _ := s.Slab.Own(s.Grid.Axes[0].Points)
+	g.Begin(begin)
 	return g
 }
 

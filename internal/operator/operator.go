@@ -55,12 +55,19 @@ type Evaluator[T kernel.Float] interface {
 	Backward(grad, params, dstBar []T)
 }
 
-// A Divisible network can be evaluated by ranks that have a slab of the grid each: fields
-// have the own slices, and Backward adds a rank's share of the gradient.
+// A Divisible network can be evaluated by ranks that have a slab of the grid each.
 type Divisible interface {
 	Network
-	Divided32(shape []int, batch int, pool *kernel.Pool, part *slab.Slab) Evaluator[float32]
-	Divided64(shape []int, batch int, pool *kernel.Pool, part *slab.Slab) Evaluator[float64]
+	Divided32(shape []int, batch int, pool *kernel.Pool, part *slab.Slab) DividedEvaluator[float32]
+	Divided64(shape []int, batch int, pool *kernel.Pool, part *slab.Slab) DividedEvaluator[float64]
+}
+
+// A DividedEvaluator has fields of the own slices. Backward adds a rank's share of the gradient;
+// all ranks make the same calls.
+type DividedEvaluator[T kernel.Float] interface {
+	Evaluator[T]
+	// SumOverRanks makes shares of a gradient, which began at zero, the gradient.
+	SumOverRanks(grad []T)
 }
 
 // NewEvaluator returns a network's evaluator in the precision T; of a Divisible one, that of

@@ -154,6 +154,26 @@ func add[T kernel.Float](dst, src []T) {
 	}
 }
 
+// Join sets v from the parts of it that ranks have, as Part divides n things: those from thing lo to
+// hi are v[at(lo):at(hi)].
+func Join[T kernel.Float](s *Slab, v []T, n int, at func(i int) int) {
+	if s == nil {
+		return
+	}
+	size, most := s.ranks.Size(), 0
+	part := func(r int) []T { return v[at(r*n/size):at((r+1)*n/size)] }
+	for r := range size {
+		most = max(most, len(part(r)))
+	}
+	bytes := most * int(unsafe.Sizeof(v[0]))
+	sent, got := numbers[T](s.buffer(0, bytes)), numbers[T](s.buffer(1, size*bytes))
+	clear(sent[copy(sent, part(s.ranks.Rank())):])
+	must(s.ranks.AllGather(Bytes(got), Bytes(sent)))
+	for r := range size {
+		copy(part(r), got[r*most:])
+	}
+}
+
 // Fill sets the stored slices that are not own from the ranks that own them. field has
 // the stored slices, of width numbers each.
 func Fill[T kernel.Float](s *Slab, field []T, width int) {
