@@ -21,6 +21,7 @@ import (
 var layers = map[string]int{
 	"internal/kernel":      0,
 	"internal/check":       0,
+	"internal/slab":        0,
 	"internal/config":      0,
 	"internal/pjrt":        0,
 	"internal/fft":         1,

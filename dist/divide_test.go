@@ -111,7 +111,8 @@ func TestDivided(t *testing.T) {
 	enginetest.Run(t, c, enginetest.Factorised, enginetest.Steady)
 }
 
-// TestDividedNetwork: outputs and gradient of a network are those of the whole grid.
+// TestDividedNetwork: outputs and gradient of a network are those of the whole grid, for the bytes and
+// messages of docs/scaling.md.
 func TestDividedNetwork(t *testing.T) {
 	c := fno.Config{Inputs: 3, Width: 5, Layers: 2, Axes: []string{"t", "x", "y"}, Modes: []int{2, 3, 2}, Projection: 7, Outputs: 4, LastActivation: true, SpectralGain: 1}
 	shape, rng := []int{11, 6, 8}, rand.New(rand.NewPCG(1, 2))
@@ -133,7 +134,8 @@ func TestDividedNetwork(t *testing.T) {
 		e := &ranks[float64]{comms: Local(size)}
 		err := e.each(func(r int) (err error) {
 			defer slab.Recover(&err)
-			part, err := slab.New(e.comms[r], shape[0], func(lo, hi int) (int, int) { return 1, 1 })
+			count := &counting{Comm: e.comms[r]}
+			part, err := slab.New(count, shape[0], func(lo, hi int) (int, int) { return 1, 1 })
 			if err != nil {
 				return err
 			}
@@ -152,7 +154,39 @@ func TestDividedNetwork(t *testing.T) {
 			}
 			grads[r] = make([]float64, c.Size())
 			n.Backward(grads[r], params, fields(bar))
+			passes := count.messages
 			n.SumOverRanks(grads[r])
+
+			// A sum moves a vector's parts to their owners and back, a join the parts once.
+			const modes, groups = 4 * 6 * 2, 4 * 6 * 2 / 8
+			padded := kernel.Pad(c.Width)
+			sum := func(n int) int { return 2 * ((n + size - 1) / size) }
+			join := func(group int) int { return (groups + size - 1) / size * group }
+			spectrum := batch * 2 * modes * padded
+			numbers := sum(spectrum) + (c.Layers-1)*sum(spectrum) + c.Layers*2*batch*join(8*padded) + // forward
+				c.Layers*sum(spectrum) + c.Layers*2*batch*join(8*padded) // backward
+			gradient := c.Layers * join(8*2*c.Width*c.Width)
+			pointwise := []int{c.Inputs*c.Width + c.Width} // between the spectral matrices, which are the first of a layer
+			for l := range c.Layers {
+				rest := c.Width*c.Width + c.Width
+				if l == c.Layers-1 {
+					rest += c.Width*c.Projection + c.Projection + c.Projection*c.Outputs + c.Outputs
+				}
+				pointwise = append(pointwise, rest)
+			}
+			bytes := 8 * (numbers + gradient) * (size - 1)
+			for _, n := range append(pointwise, padded*padded, padded*padded) { // and, of either sample, that of the lift
+				if 8*n > 4096 {
+					t.Fatal("a sum of the pointwise weights is not short")
+				}
+				bytes += 8 * n * (size - 1)
+			}
+			if count.bytes != bytes {
+				t.Errorf("%d ranks: %d bytes, by formula %d", size, count.bytes, bytes)
+			}
+			if want := (2*c.Layers + 2*batch*c.Layers + 2*c.Layers + 2*batch*c.Layers + batch) * (size - 1); passes != want {
+				t.Errorf("%d ranks: %d messages forward and backward, by formula %d", size, passes, want)
+			}
 			return nil
 		})
 		if err != nil {

@@ -9,9 +9,9 @@ package slab
 import (
 	"fmt"
 	"unsafe"
-
-	"pihc/internal/kernel"
 )
+
+type float interface{ ~float32 | ~float64 }
 
 // Ranks joins the processes that hold the slabs of one grid; a dist.Comm is one. All
 // methods but Rank and Size are collective, Exchange between two.
@@ -119,7 +119,7 @@ const few = 4096
 
 // Sum replaces v by its sum over ranks, in their order. Long ones are added by parts, each
 // by one rank.
-func Sum[T kernel.Float](s *Slab, v []T) {
+func Sum[T float](s *Slab, v []T) {
 	if s == nil || len(v) == 0 {
 		return
 	}
@@ -148,7 +148,7 @@ func Sum[T kernel.Float](s *Slab, v []T) {
 }
 
 // add adds as many numbers to dst as it has.
-func add[T kernel.Float](dst, src []T) {
+func add[T float](dst, src []T) {
 	for i, v := range src[:len(dst)] {
 		dst[i] += v
 	}
@@ -156,7 +156,7 @@ func add[T kernel.Float](dst, src []T) {
 
 // Join sets v from the parts of it that ranks have, as Part divides n things: those from thing lo to
 // hi are v[at(lo):at(hi)].
-func Join[T kernel.Float](s *Slab, v []T, n int, at func(i int) int) {
+func Join[T float](s *Slab, v []T, n int, at func(i int) int) {
 	if s == nil {
 		return
 	}
@@ -176,7 +176,7 @@ func Join[T kernel.Float](s *Slab, v []T, n int, at func(i int) int) {
 
 // Fill sets the stored slices that are not own from the ranks that own them. field has
 // the stored slices, of width numbers each.
-func Fill[T kernel.Float](s *Slab, field []T, width int) {
+func Fill[T float](s *Slab, field []T, width int) {
 	if s == nil {
 		return
 	}
@@ -190,7 +190,7 @@ func Fill[T kernel.Float](s *Slab, field []T, width int) {
 
 // Collect is the transpose of Fill: it adds the stored slices that are not own to those of the
 // ranks that own them, and clears them.
-func Collect[T kernel.Float](s *Slab, field []T, width int) {
+func Collect[T float](s *Slab, field []T, width int) {
 	if s == nil {
 		return
 	}
@@ -228,7 +228,7 @@ func (s *Slab) neighbours(below, above func()) {
 
 // Gather sets dst, all slices of a field, from the own ones of every rank; a slice has
 // width numbers.
-func Gather[T kernel.Float](s *Slab, dst, own []T, width int) {
+func Gather[T float](s *Slab, dst, own []T, width int) {
 	if s == nil {
 		copy(dst, own)
 		return
@@ -247,7 +247,7 @@ func Gather[T kernel.Float](s *Slab, dst, own []T, width int) {
 
 // Before returns what the ranks below this one have of v, which is equally long on every
 // rank, in their order; it is valid until the next call.
-func Before[T kernel.Float](s *Slab, v []T) [][]T {
+func Before[T float](s *Slab, v []T) [][]T {
 	if s == nil {
 		return nil
 	}
@@ -262,7 +262,7 @@ func Before[T kernel.Float](s *Slab, v []T) [][]T {
 }
 
 // Bytes views numbers as the bytes that hold them, in this machine's order.
-func Bytes[T kernel.Float | ~uint64](v []T) []byte {
+func Bytes[T float | ~uint64](v []T) []byte {
 	if len(v) == 0 {
 		return nil
 	}
@@ -270,7 +270,7 @@ func Bytes[T kernel.Float | ~uint64](v []T) []byte {
 }
 
 // numbers is the inverse of Bytes.
-func numbers[T kernel.Float](b []byte) []T {
+func numbers[T float](b []byte) []T {
 	if len(b) == 0 {
 		return nil
 	}
