@@ -111,6 +111,85 @@ func TestDivided(t *testing.T) {
 	enginetest.Run(t, c, enginetest.Factorised, enginetest.Steady)
 }
 
+// TestSlabs: what slabs exchange, against the whole field: neighbouring slices and their
+// transpose by ⟨Fill x, y⟩ = ⟨x, Collect y⟩, sums short and long, parts and fields put together.
+func TestSlabs(t *testing.T) {
+	const total, width = 17, 3
+	rng := rand.New(rand.NewPCG(5, 6))
+	whole := make([]float64, total*width)
+	for i := range whole {
+		whole[i] = rng.NormFloat64()
+	}
+	for _, size := range []int{2, 3, 4} {
+		e := &ranks[float64]{comms: Local(size)}
+		left, right := make([]float64, size), make([]float64, size)
+		err := e.each(func(r int) (err error) {
+			defer slab.Recover(&err)
+			s, err := slab.New(e.comms[r], total, func(lo, hi int) (int, int) { return min(lo, 3), min(total-hi, 2) })
+			if err != nil {
+				return err
+			}
+			stored, lo := whole[s.First*width:s.End*width], (s.Lo-s.First)*width
+			hi := lo + (s.Hi-s.Lo)*width
+			x, y := make([]float64, len(stored)), make([]float64, len(stored))
+			copy(x[lo:hi], stored[lo:hi])
+			slab.Fill(s, x, width)
+			if !slices.Equal(x, stored) {
+				return fmt.Errorf("rank %d of %d: Fill gives %g, want %g", r, size, x, stored)
+			}
+			for i := range y {
+				y[i] = math.Sin(float64(r*1000 + i))
+				left[r] += x[i] * y[i]
+			}
+			slab.Collect(s, y, width)
+			for i := range y {
+				if i >= lo && i < hi {
+					right[r] += x[i] * y[i]
+				} else if y[i] != 0 {
+					return fmt.Errorf("rank %d of %d: Collect leaves %g", r, size, y)
+				}
+			}
+			all := make([]float64, len(whole))
+			if slab.Gather(s, all, x[lo:hi], width); !slices.Equal(all, whole) {
+				return fmt.Errorf("rank %d of %d: Gather gives %g", r, size, all)
+			}
+			clear(all)
+			from, to := s.Part(total)
+			copy(all[from*width:to*width], whole[from*width:to*width])
+			if slab.Join(s, all, total, func(i int) int { return i * width }); !slices.Equal(all, whole) {
+				return fmt.Errorf("rank %d of %d: Join gives %g", r, size, all)
+			}
+			for _, n := range []int{1, 7, 3001} {
+				v, want := make([]float64, n), make([]float64, n)
+				for i := range v {
+					v[i] = float64(r+1) * float64(i+1)
+					want[i] = float64(size*(size+1)/2) * float64(i+1)
+				}
+				if slab.Sum(s, v); !slices.Equal(v, want) {
+					return fmt.Errorf("rank %d of %d: a sum of %d numbers is wrong", r, size, n)
+				}
+			}
+			before := slab.Before(s, []float64{float64(r), 1})
+			for q, v := range before {
+				if len(before) != r || !slices.Equal(v, []float64{float64(q), 1}) {
+					return fmt.Errorf("rank %d of %d: Before gives %g", r, size, before)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, r := 0.0, 0.0
+		for i := range left {
+			l, r = l+left[i], r+right[i]
+		}
+		if math.Abs(l-r) > 1e-12 {
+			t.Errorf("%d ranks: ⟨Fill x, y⟩ = %g, ⟨x, Collect y⟩ = %g", size, l, r)
+		}
+	}
+}
+
 // TestDividedNetwork: outputs and gradient of a network are those of the whole grid, for the bytes and
 // messages of docs/scaling.md.
 func TestDividedNetwork(t *testing.T) {
