@@ -41,7 +41,7 @@ type chunk struct {
 // starts on, and how often each counts; none where it starts on all. They are the
 // first pde.BlockSize of every chunk.
 func CoarseRows(set *pde.RowSet, rows int) (chosen []int32, times float64) {
-	if rows < coarseRows || set.Linear {
+	if !startsOnFew(set, rows) {
 		return nil, 1
 	}
 	for lo := 0; lo < rows; lo += chunkRows {
@@ -51,6 +51,9 @@ func CoarseRows(set *pde.RowSet, rows int) (chosen []int32, times float64) {
 	}
 	return chosen, float64(rows) / float64(len(chosen))
 }
+
+// startsOnFew reports whether a solve with so many rows of a residual starts on a part of them.
+func startsOnFew(set *pde.RowSet, rows int) bool { return rows >= coarseRows && !set.Linear }
 
 // coarseRows is the least number of residual rows of which an eighth starts a solve:
 // pde.BlockSize of every chunk.
@@ -78,7 +81,7 @@ func (s *Sample) newExpert(index int, blocks []*block) *expert {
 		e.s, e.q = append(e.s, b.NewValues()), append(e.q, b.NewValues())
 		if b.Set.Kind == pde.ResidualRows {
 			e.merged = slices.Grow(e.merged, b.count)[:max(len(e.merged), b.count)]
-			if rows, _ := CoarseRows(b.Set, b.count); rows != nil {
+			if startsOnFew(b.Set, b.count) {
 				e.starter = lm.NewSolver(s.c.N, s.c.CoarseOptions())
 			}
 		}
@@ -96,11 +99,7 @@ func (s *Sample) newExpert(index int, blocks []*block) *expert {
 func (e *expert) divide() {
 	e.chunks, e.curved, e.coarse = e.chunks[:0], e.curved[:0], e.coarse[:0]
 	for i, b := range e.blocks {
-		few := false
-		if e.starter != nil && b.Set.Kind == pde.ResidualRows {
-			rows, _ := CoarseRows(b.Set, b.count)
-			few = rows != nil
-		}
+		few := b.Set.Kind == pde.ResidualRows && startsOnFew(b.Set, b.count)
 		first, chosen := len(e.coarse), 0
 		for lo := 0; lo < len(b.Points); lo += chunkRows {
 			ch := chunk{i, lo, min(lo+chunkRows, len(b.Points)), 1}

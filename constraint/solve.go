@@ -111,7 +111,9 @@ func (s *Sample) samplePoints(expert int, seed Seed) {
 			s.cut(e, residual, s.c.System.AppendOwn(b.Points[:0], points))
 		}
 	}
-	e.divide()
+	if s.c.System.Slab != nil {
+		e.divide()
+	}
 }
 
 // cut makes the rows of block i of an expert those at other points.
