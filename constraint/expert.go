@@ -87,7 +87,11 @@ func (s *Sample) newExpert(index int, blocks []*block) *expert {
 		}
 	}
 	e.divide()
-	for range e.curved {
+	chunks := len(e.curved)
+	if s.c.System.Slab != nil {
+		chunks += len(blocks) // own rows may begin in the middle of one
+	}
+	for range chunks {
 		e.sums = append(e.sums, newSums(n))
 	}
 	return e
@@ -100,26 +104,27 @@ func (e *expert) divide() {
 	e.chunks, e.curved, e.coarse = e.chunks[:0], e.curved[:0], e.coarse[:0]
 	for i, b := range e.blocks {
 		few := b.Set.Kind == pde.ResidualRows && startsOnFew(b.Set, b.count)
-		first, chosen := len(e.coarse), 0
-		for lo := 0; lo < len(b.Points); lo += chunkRows {
-			ch := chunk{i, lo, min(lo+chunkRows, len(b.Points)), 1}
+		for lo := -b.phase; lo < len(b.Points); lo += chunkRows {
+			ch := chunk{i, max(lo, 0), min(lo+chunkRows, len(b.Points)), 1}
 			e.chunks = append(e.chunks, ch)
 			if b.Set.Linear {
 				continue
 			}
 			e.curved = append(e.curved, ch)
 			if few {
-				ch.hi = min(ch.lo+pde.BlockSize, ch.hi)
+				ch.hi, ch.times = min(lo+pde.BlockSize, ch.hi), b.fewTimes()
 			}
-			chosen += ch.hi - ch.lo
-			e.coarse = append(e.coarse, ch)
-		}
-		if few {
-			for at := range e.coarse[first:] {
-				e.coarse[first+at].times = float64(len(b.Points)) / float64(chosen)
+			if ch.lo < ch.hi {
+				e.coarse = append(e.coarse, ch)
 			}
 		}
 	}
+}
+
+// fewTimes is the number of rows over that of those which solves start on.
+func (b *block) fewTimes() float64 {
+	chosen := b.count/chunkRows*pde.BlockSize + min(b.count%chunkRows, pde.BlockSize)
+	return float64(b.count) / float64(chosen)
 }
 
 // residuals are the blocks of the residual rows, which come before all others.

@@ -15,16 +15,24 @@ const chunkRows = 2048
 // the set's terms, z_j = c_j + A_j ω, with A_j in the sample's store.
 type block struct {
 	*pde.PointRows
-	index int     // in the store
-	count int     // of its rows on the whole grid
-	most  int     // rows that memory is for
-	drawn []int32 // of a part of a system: scratch of all rows that are sampled
+	index int // in the store
+	count int // of its rows on the whole grid
+	most  int // rows that memory is for
+	// Of a part of a system: scratch of all rows that are sampled, and how many rows of the first
+	// chunk, of which some are own, come before these: chunks and parts are those of the whole.
+	drawn []int32
+	phase int
 	scale float64 // multiplies r², F_j F_k, ...: weight² or weight²/m
 
 	// For affine sets the sums are formed once: ½‖r‖² = half + linear·ω + ½ ωᵀ gram ω.
 	gram, linear []float64
 	half         float64
 }
+
+// part is the part of a row, partEnd the row after the last of that part.
+func (b *block) part(row int) int { return (b.phase%pde.BlockSize + row) / pde.BlockSize }
+
+func (b *block) partEnd(row int) int { return (b.part(row)+1)*pde.BlockSize - b.phase%pde.BlockSize }
 
 // sums are those over one chunk of rows, unscaled.
 type sums struct {
@@ -99,7 +107,7 @@ func (c *Constraint) newWorker(index int) *worker {
 // evaluate returns r and its derivatives of rows [lo, lo+m) of a block, one part, at ω.
 func (s *Sample) evaluate(w *worker, b *block, order pde.Order, omega []float64, lo, m int) [][]float64 {
 	for j := range b.Set.Terms {
-		s.store.product(w, w.z[j][:m], b.index, lo/pde.BlockSize, j, omega)
+		s.store.product(w, w.z[j][:m], b.index, b.part(lo), j, omega)
 	}
 	return w.Eval(b.PointRows, order, w.z, lo, m)
 }
@@ -107,14 +115,14 @@ func (s *Sample) evaluate(w *worker, b *block, order pde.Order, omega []float64,
 // pass adds the sums over rows [lo, hi) of a block at ω to p.
 func (s *Sample) pass(p *sums, w *worker, b *block, want wanted, omega []float64, lo, hi int) {
 	terms := len(b.Set.Terms)
-	for ; lo < hi; lo += pde.BlockSize {
-		m := min(pde.BlockSize, hi-lo)
+	for m := 0; lo < hi; lo += m {
+		m = min(b.partEnd(lo), hi) - lo
 		out := s.evaluate(w, b, want.order(), omega, lo, m)
 		r := out[0]
 		p.cost += 0.5 * kernel.SumSquares64(r)
 		if want.normal {
 			copy(w.view, out[1:1+terms])
-			s.store.normal(w, p, b.index, lo/pde.BlockSize, w.view[:terms], r)
+			s.store.normal(w, p, b.index, b.part(lo), w.view[:terms], r)
 		}
 		if want.curvature {
 			for j := range terms {
@@ -127,7 +135,7 @@ func (s *Sample) pass(p *sums, w *worker, b *block, want wanted, omega []float64
 					w.sview[j*terms+k], w.sview[k*terms+j] = rf, rf
 				}
 			}
-			s.store.curvature(w, p, b.index, lo/pde.BlockSize, m, w.sview[:terms*terms])
+			s.store.curvature(w, p, b.index, b.part(lo), m, w.sview[:terms*terms])
 		}
 	}
 }
@@ -163,14 +171,14 @@ func (b *block) addAffine(a, g, omega []float64) float64 {
 // q_j = −scale r F_j at ω; in paper mode s_j = −scale F_j (Jλ) and q_j = 0. The signs
 // are those with which the rows enter α and β.
 func (s *Sample) adjointRows(sj, qj [][]float64, w *worker, b *block, paper bool, omega, lambda []float64, lo, hi int) {
-	for ; lo < hi; lo += pde.BlockSize {
-		m := min(pde.BlockSize, hi-lo)
+	for m := 0; lo < hi; lo += m {
+		m = min(b.partEnd(lo), hi) - lo
 		out := s.evaluate(w, b, pde.SecondDerivatives, omega, lo, m)
 		r := out[0]
 		jl, product := w.s[0][:m], w.scratch[:m] // Jλ
 		clear(jl)
 		for j := range b.Set.Terms {
-			s.store.product(w, w.y[j][:m], b.index, lo/pde.BlockSize, j, lambda)
+			s.store.product(w, w.y[j][:m], b.index, b.part(lo), j, lambda)
 			kernel.Mul64(product, out[1+j], w.y[j][:m])
 			kernel.Add64(jl, jl, product)
 		}

@@ -94,10 +94,13 @@ func (s *Sample) newBlock(i, expert int) *block {
 	c := s.c
 	set, points := c.System.Sets[i], c.Points(c.System.All().Sets[i], expert)
 	b := &block{index: len(s.blocks), count: len(points), scale: c.RowScale(set, max(1, len(points)))}
-	if sampled := set.Kind == pde.ResidualRows && (c.Options.Points > 0 || c.Options.Overlap); sampled && c.System.Slab != nil {
+	switch sampled := set.Kind == pde.ResidualRows && (c.Options.Points > 0 || c.Options.Overlap); {
+	case c.System.Slab == nil:
+	case sampled:
 		b.drawn, points = points, make([]int32, min(len(points), len(set.Points)))
-	} else {
-		points = c.System.Own(points)
+	default:
+		points, b.phase = c.System.AppendOwn(nil, points)
+		b.phase %= chunkRows
 	}
 	b.PointRows, b.most = c.System.NewPointRows(set, points), len(points)
 	if s.offset != nil {

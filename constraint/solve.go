@@ -108,7 +108,8 @@ func (s *Sample) samplePoints(expert int, seed Seed) {
 		}
 		s.c.SamplePoints(points, e.merged[:len(points)], residual, expert, s.overlap, seed)
 		if b.drawn != nil {
-			s.cut(e, residual, s.c.System.AppendOwn(b.Points[:0], points))
+			own, before := s.c.System.AppendOwn(b.Points[:0], points)
+			s.cut(e, residual, own, before%chunkRows)
 		}
 	}
 	if s.c.System.Slab != nil {
@@ -117,10 +118,11 @@ func (s *Sample) samplePoints(expert int, seed Seed) {
 }
 
 // cut makes the rows of block i of an expert those at other points.
-func (s *Sample) cut(e *expert, i int, points []int32) {
+func (s *Sample) cut(e *expert, i int, points []int32, phase int) {
 	b := e.blocks[i]
+	b.phase = phase
 	b.Cut(points)
-	s.store.cut(b.index, points)
+	s.store.cut(b.index, points, phase)
 	if s.offset != nil {
 		s.constants[b.index].Cut(points, 1)
 	}

@@ -10,11 +10,11 @@ import (
 
 // store keeps the basis of a sample and the rows of every block in float64 or in
 // float32. What is computed from them is float64. A part is pde.BlockSize rows of a block,
-// or what is left of it.
+// or what there is of it.
 type store interface {
 	// cut makes the rows of a block those at other points, at most as many as there is
-	// memory for.
-	cut(block int, points []int32)
+	// memory for; of the first part so many are missing.
+	cut(block int, points []int32, phase int)
 	// gather fills the rows from the basis.
 	gather(g *grid.Gatherer)
 	// product sets z to A_j v on a part of a block: zeros where those rows are kept with
@@ -63,7 +63,7 @@ func newRows[T kernel.Float](c *Constraint, blocks []*block) *rows[T] {
 			}
 		}
 		s.lists, s.parts = append(s.lists, list), append(s.parts, nil)
-		s.cut(len(s.lists)-1, b.Points)
+		s.cut(len(s.lists)-1, b.Points, b.phase)
 	}
 	for range c.pool.Workers() {
 		if c.N == n {
@@ -78,12 +78,13 @@ func newRows[T kernel.Float](c *Constraint, blocks []*block) *rows[T] {
 	return s
 }
 
-func (s *rows[T]) cut(block int, points []int32) {
+func (s *rows[T]) cut(block int, points []int32, phase int) {
 	list := &s.lists[block]
 	list.Cut(points, s.n)
 	held := slices.IndexFunc(list.Values, func(a []T) bool { return a != nil })
 	parts := s.parts[block][:0]
-	for lo := 0; lo < len(points); lo += pde.BlockSize {
+	phase %= pde.BlockSize
+	for lo := -phase; lo < len(points); lo += pde.BlockSize {
 		parts = slices.Grow(parts, 1)[:len(parts)+1]
 		views := &parts[len(parts)-1]
 		if *views == nil {
@@ -93,7 +94,7 @@ func (s *rows[T]) cut(block int, points []int32) {
 			if a == nil {
 				a = list.Values[held] // of the right size, and not read
 			}
-			(*views)[j] = a[lo*s.n : min(lo+pde.BlockSize, len(points))*s.n]
+			(*views)[j] = a[max(lo, 0)*s.n : min(lo+pde.BlockSize, len(points))*s.n]
 		}
 	}
 	s.parts[block] = parts

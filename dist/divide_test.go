@@ -295,10 +295,12 @@ func distance(got, want []float64) float64 {
 func TestDividedStep(t *testing.T) {
 	for _, overrides := range [][]string{
 		{"diffusion-sorption-demo", "grid={t: 23, x: 16}", "constraint.experts={t: 3, x: 2}", "constraint.points=30", "network={width: 6, layers: 2, modes: {t: 3, x: 3}, projection: 8, basis: 4}"},
+		{"diffusion-sorption-demo", "grid={t: 151, x: 120}", "method=hard", "constraint.points=17000", "network={width: 6, layers: 2, modes: {t: 3, x: 3}, projection: 8, basis: 4}"}, // solves start on an eighth
+		{"navier-stokes-demo", "grid={t: 21, x: 30, y: 30}", "method=hard", "constraint.points=0", "network={width: 6, layers: 2, modes: {t: 3, x: 3, y: 3}, projection: 8, basis: 4}"},
 		{"navier-stokes-demo", "grid={t: 21, x: 8, y: 8}", "constraint.experts={t: 2, x: 2}", "constraint.points=80", "network={width: 6, layers: 2, modes: {t: 3, x: 3, y: 3}, projection: 8, basis: 4}"},
 	} {
-		spec, err := model.OpenSpec(overrides[0], append(overrides[1:], "method=moe", "network.precision=float64", "training.batch=3", "training.micro_batch=1", "data.test.grids=[]",
-			"constraint.tolerance=1e-13", "constraint.cost_tolerance=0", "constraint.max_iterations=200", "loss.border_jump=0.3", "loss.border_slope=0.1")...)
+		spec, err := model.OpenSpec(overrides[0], append([]string{"method=moe"}, append(overrides[1:], "network.precision=float64", "training.batch=3", "training.micro_batch=1", "data.test.grids=[]",
+			"constraint.tolerance=1e-13", "constraint.cost_tolerance=0", "constraint.max_iterations=200", "loss.border_jump=0.3", "loss.border_slope=0.1")...)...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -346,6 +348,9 @@ func TestDividedStep(t *testing.T) {
 			}
 			if d := distance(got, want); d > 1e-9 || math.Abs(own.Loss/stats.Loss-1) > 1e-10 {
 				t.Errorf("%s, %d ranks, %d slabs: gradients differ by %g, losses by %g", spec.Problem, c.ranks, c.slabs, d, own.Loss/stats.Loss-1)
+			}
+			if own.Iterations != stats.Iterations {
+				t.Errorf("%s, %d slabs: %g iterations, want %g", spec.Problem, c.slabs, own.Iterations, stats.Iterations)
 			}
 			if c.slabs == 2 && pairs == nil {
 				pairs = got

@@ -218,17 +218,18 @@ func (s *System) Own(points []int32) []int32 {
 	if s.Slab == nil {
 		return points
 	}
-	return s.AppendOwn(nil, points)
+	own, _ := s.AppendOwn(nil, points)
+	return own
 }
 
-// AppendOwn appends them to dst.
-func (s *System) AppendOwn(dst, points []int32) []int32 {
+// AppendOwn appends them to dst, and returns how many points come before them.
+func (s *System) AppendOwn(dst, points []int32) (own []int32, before int) {
 	width := s.SliceSize()
 	lo, hi := grid.Within(points, s.Slab.Lo*width, s.Slab.Hi*width)
 	for _, p := range points[lo:hi] {
 		dst = append(dst, p-int32(s.Slab.First*width))
 	}
-	return dst
+	return dst, lo
 }
 
 // gridTerms builds the operators; the unknowns themselves are the first terms.
