@@ -102,13 +102,12 @@ func (s *Sample) forExperts(do func(p problem)) {
 func (s *Sample) samplePoints(expert int, seed Seed) {
 	e := s.experts[expert]
 	for residual, b := range e.residuals() {
-		points := b.Points
-		if b.drawn != nil {
-			points = b.drawn
-		}
-		s.c.SamplePoints(points, e.merged[:len(points)], residual, expert, s.overlap, seed)
-		if b.drawn != nil {
-			own, before := s.c.System.AppendOwn(b.Points[:0], points)
+		switch {
+		case s.c.System.Slab == nil:
+			s.c.SamplePoints(b.Points, e.merged[:len(b.Points)], residual, expert, s.overlap, seed)
+		case b.drawn != nil: // otherwise all rows are there, and stay
+			s.c.SamplePoints(b.drawn, e.merged[:len(b.drawn)], residual, expert, s.overlap, seed)
+			own, before := s.c.System.AppendOwn(b.Points[:0], b.drawn)
 			s.cut(e, residual, own, before%chunkRows)
 		}
 	}
