@@ -297,6 +297,7 @@ func TestDividedStep(t *testing.T) {
 	for _, overrides := range [][]string{
 		{"diffusion-sorption-demo", "grid={t: 23, x: 16}", "constraint.experts={t: 3, x: 2}", "constraint.points=30", "network={width: 6, layers: 2, modes: {t: 3, x: 3}, projection: 8, basis: 4}"},
 		{"diffusion-sorption-demo", "grid={t: 151, x: 120}", "method=hard", "constraint.points=17000", "network={width: 6, layers: 2, modes: {t: 3, x: 3}, projection: 8, basis: 4}"}, // solves start on an eighth
+		{"diffusion-sorption-demo", "grid={t: 23, x: 16}", "constraint={experts: {t: 3, x: 2}, points: 0, condition_rows: local, weights: {residual: 0.14}, start: 0.3}", "network={width: 6, layers: 2, modes: {t: 3, x: 3}, projection: 8, basis: 4}"}, // no overlap: some ranks have no rows of an expert
 		{"navier-stokes-demo", "grid={t: 21, x: 30, y: 30}", "method=hard", "constraint.points=0", flow},
 		{"navier-stokes-demo", "grid={t: 21, x: 16, y: 16}", "constraint.points=0", flow},
 		{"navier-stokes-demo", "grid={t: 21, x: 8, y: 8}", "constraint.experts={t: 2, x: 2}", "constraint.points=80", flow},
@@ -351,7 +352,7 @@ func TestDividedStep(t *testing.T) {
 			if d := distance(got, want); d > 1e-9 || math.Abs(own.Loss/stats.Loss-1) > 1e-10 {
 				t.Errorf("%s, %d ranks, %d slabs: gradients differ by %g, losses by %g", spec.Problem, c.ranks, c.slabs, d, own.Loss/stats.Loss-1)
 			}
-			if own.Iterations != stats.Iterations {
+			if stats.Failed == 0 && own.Iterations != stats.Iterations {
 				t.Errorf("%s, %d slabs: %g iterations, want %g", spec.Problem, c.slabs, own.Iterations, stats.Iterations)
 			}
 			if c.slabs == 2 && pairs == nil {
