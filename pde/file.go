@@ -19,6 +19,7 @@ type (
 		Expressions config.Map[config.Scalar] `yaml:"expressions"`
 		Terms       config.Map[fileTerm]      `yaml:"terms"`
 		Residual    fileResidual              `yaml:"residual" config:"required"`
+		Weight      config.Scalar             `yaml:"residual_weight"`
 		Conditions  config.Map[fileRows]      `yaml:"conditions"`
 		Ansatz      perUnknown[fileAnsatz]    `yaml:"ansatz"`
 		Time        config.Scalar             `yaml:"time"`

@@ -144,6 +144,9 @@ func (l *loader) problem() *Problem {
 		if r.SolveRows.Len() > 0 {
 			l.report(r.Pos.Errorf("%s: solve_rows is for conditions; the points of the residual are sampled, by the spec's `constraint.points`", name))
 		}
+		if f.Weight.Text != "" {
+			rows.Weight = mul(rows.Weight, l.expression(f.Weight, append(p.AxisNames(), p.InputNames()...)))
+		}
 		p.Residuals = append(p.Residuals, rows)
 	}
 	for name, r := range f.Conditions.All() {

@@ -352,3 +352,39 @@ func FuzzLoad(f *testing.F) {
 		}
 	})
 }
+
+// residual_weight multiplies the weights of all residuals, and no others.
+func TestResidualWeight(t *testing.T) {
+	const file = `
+name: weighed
+unknown: [u, v]
+residual_weight: 2 - t
+axes:
+  t: {range: [0, 1], points: 11, boundary: nodes}
+  x: {range: [0, 1], points: 8, boundary: periodic}
+terms:
+  u_t: {of: u, axis: t, derivative: 1, order: 2}
+  v_t: {of: v, axis: t, derivative: 1, order: 2}
+residual:
+  first: {expression: u_t - v, weight: 3}
+  second: {expression: v_t + u}
+conditions:
+  initial: {kind: initial, at: {t: low}, expression: u - u0, weight: 5}
+`
+	p, err := Load("weighed.yaml", []byte(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		rows Rows
+		want float64
+	}{{p.Residuals[0], 3 * 1.25}, {p.Residuals[1], 1.25}, {p.Conditions[0], 5}} {
+		got, ok := c.rows.Weight.Substitute(map[string]*Expr{"t": Const(0.75)}).Constant()
+		if !ok || got != c.want {
+			t.Errorf("%s: weight %s, at t = 0.75 %g, want %g", c.rows.Name, c.rows.Weight, got, c.want)
+		}
+	}
+	if _, err := Load("weighed.yaml", []byte(strings.Replace(file, "2 - t", "2 - q", 1))); err == nil || !strings.Contains(err.Error(), "q") {
+		t.Errorf("a weight of something else: %v", err)
+	}
+}

@@ -60,7 +60,8 @@ func newInit(a *app) *cobra.Command {
 ` + list.String() + `
 or for a PDE file of your own, which is copied. A file without a reference gets
 ` + "`reference: {solver: discrete}`" + `, solutions of its own rows on a finer grid; one without
-an ansatz gets that which meets its initial condition exactly.
+an ansatz gets that which meets its initial condition exactly. Where small differences
+between solutions grow, it gets a residual_weight that falls in time.
 
 The spec's sizes are such that a training of one method takes about --minutes on
 this machine, by the processor time of a few steps; init says how long everything
@@ -98,8 +99,8 @@ func (a *app) initialise(ctx context.Context, name string, o *initOptions) error
 	}
 	problemFile, specFile := filepath.Join(o.out, "problem.yaml"), filepath.Join(o.out, "spec.yaml")
 	there := ""
-	if old, err := os.ReadFile(problemFile); err == nil && !bytes.Equal(old, src) {
-		there = problemFile // an init that was stopped left the same
+	if old, err := os.ReadFile(problemFile); err == nil && !bytes.HasPrefix(old, src) {
+		there = problemFile // an init that was stopped left the same, and perhaps a weight
 	}
 	if _, err := os.Stat(specFile); err == nil {
 		there = specFile
@@ -111,6 +112,11 @@ func (a *app) initialise(ctx context.Context, name string, o *initOptions) error
 	if err != nil {
 		return err
 	}
+	src, p, weighed, err := a.weighTimes(ctx, src, p, sizes)
+	if err != nil {
+		return err
+	}
+	added = append(added, weighed...)
 	made, err := data.MakeFolder(o.out)
 	if err != nil {
 		return err
@@ -177,10 +183,7 @@ func completeProblem(name string, src []byte) ([]byte, *pde.Problem, []string, e
 	}
 	var added []string
 	add := func(text, comment, what string) {
-		longer := slices.Concat(src, []byte("\n# "+comment+"\n"+text+"\n"))
-		if !strings.HasSuffix(string(src), "\n") {
-			longer = slices.Concat(src, []byte("\n\n# "+comment+"\n"+text+"\n"))
-		}
+		longer := appended(src, text, comment)
 		if q, err := pde.Load(name, longer); err == nil {
 			src, p, added = longer, q, append(added, text+": "+what)
 		}
@@ -214,6 +217,15 @@ func completeProblem(name string, src []byte) ([]byte, *pde.Problem, []string, e
 			"solutions of these rows on a finer grid, to be scored against")
 	}
 	return src, p, added, nil
+}
+
+// appended is a PDE file with another line, and a comment above it.
+func appended(src []byte, text, comment string) []byte {
+	between := "\n"
+	if !bytes.HasSuffix(src, []byte("\n")) {
+		between = "\n\n"
+	}
+	return slices.Concat(src, []byte(between+"# "+comment+"\n"+text+"\n"))
 }
 
 // sizes are what init chooses for a problem on this machine.
