@@ -57,7 +57,8 @@ func weightInTime(axis string, end, length, rate float64) string {
 }
 
 // growth is the rate λ at which small differences between solutions have grown until the end of the
-// time axis, as e^(λt), in the root mean square over pairs of initial conditions.
+// time axis, as e^(λt), in the root mean square over pairs of initial conditions; 0 where none
+// can be solved.
 func growth(ctx context.Context, p *pde.Problem, spec *model.Spec) (float64, error) {
 	g, err := p.Grid(spec.Grid)
 	if err != nil {
@@ -93,10 +94,10 @@ func growth(ctx context.Context, p *pde.Problem, spec *model.Spec) (float64, err
 			near[j] += growthDistance * (samples[(i+1)%len(samples)][j] - sample[j])
 		}
 		if _, err := solver.Solve(one, sample); err != nil {
-			return 0, err
+			continue // whoever wants this solution is told
 		}
 		if _, err := solver.Solve(other, near); err != nil {
-			return 0, err
+			continue
 		}
 		if begin := distance(0); begin > 0 {
 			square += distance(g.Axes[0].Points-1) / begin
