@@ -27,18 +27,16 @@ func Backward[T kernel.Float](s *Sample, bbar []T, ubar []float64, weights Jumps
 		s.spreadJumps(weights)
 	}
 	system := s.c.System
-	size, unknowns := system.Grid.Size(), len(system.Problem.Unknowns)
 	if !s.c.Options.Fixed {
 		s.sum(s.omegaBars...)
 		s.forExperts(problem.adjointSolve)
 		s.gatherer.Scatter(s.adjointFields, s.adjointLists)
 		for _, f := range s.adjointFields {
-			for lo := 0; lo < len(f); lo += size {
-				slab.Collect(system.Slab, f[lo:lo+size], system.SliceSize())
-			}
+			slab.Collect(system.Slab, f, system.SliceSize())
 		}
 	}
 	s.projectTransposed()
+	size, unknowns := system.Grid.Size(), len(system.Problem.Unknowns)
 	first, end := system.OwnPoints()
 	tiles := (end - first + tilePoints - 1) / tilePoints
 	s.c.pool.Run(tiles*unknowns, func(worker, i int) {

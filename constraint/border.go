@@ -86,10 +86,7 @@ func (c *Constraint) Crossing() [][]bool {
 		}
 	}
 	beside := make([]bool, g.Size())
-	offset := int32(0) // of own points on the whole grid
-	if part := c.System.Slab; part != nil {
-		offset = int32(part.First * c.System.SliceSize())
-	}
+	offset := int32(c.System.FirstPoint())
 	for _, b := range c.borders {
 		if max(b.Stride, -b.Stride) >= int32(g.Strides()[0]) {
 			continue // spectral terms act within a slice

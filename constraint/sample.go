@@ -155,10 +155,7 @@ func loadInto[D, T kernel.Float](s *Sample, out []D, basis []T) {
 			loadSlice(s, out, basis, slice, unknown*(hi-lo)+at-lo)
 		}
 	})
-	for part := range len(system.Problem.Unknowns) {
-		n := s.c.Functions * system.Grid.Size()
-		slab.Fill(system.Slab, out[part*n:(part+1)*n], width*s.c.Functions)
-	}
+	slab.Fill(system.Slab, out, width*s.c.Functions)
 }
 
 // ownSize is the number of values of a field at own points.
@@ -267,10 +264,7 @@ func (s *Sample) Field() []float64 {
 			})
 		}
 	})
-	size := s.c.System.Grid.Size()
-	for unknown := range len(s.c.System.Problem.Unknowns) {
-		slab.Fill(s.c.System.Slab, s.field[unknown*size:(unknown+1)*size], s.c.System.SliceSize())
-	}
+	slab.Fill(s.c.System.Slab, s.field, s.c.System.SliceSize())
 	return s.field
 }
 

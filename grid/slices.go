@@ -2,17 +2,16 @@ package grid
 
 import "slices"
 
-// Slices returns the grid of count slices along the first axis from one on: their points
-// have the same coordinates, up to rounding.
+// Slices returns the grid of count slices along the first axis, which must not be periodic, from
+// one on: their points have the same coordinates, up to rounding.
 func (g *Grid) Slices(first, count int) *Grid {
 	part := &Grid{Axes: slices.Clone(g.Axes)}
 	a := &part.Axes[0]
 	step := a.Step()
 	if a.Boundary == Periodic {
-		a.Boundary = Nodes // what comes after the last slice is not the first
+		panic("grid: Slices: what comes after the last slice of a periodic axis is not the first")
 	}
-	lo := a.Lo
-	a.Lo, a.Points = lo+float64(first)*step, count
+	a.Lo, a.Points = a.Lo+float64(first)*step, count
 	a.Hi = a.Lo + float64(count)*step
 	if a.Boundary == Nodes {
 		a.Hi = g.Axes[0].Coordinate(first + count - 1)
@@ -40,10 +39,9 @@ func Reach(g *Grid, ops []Operator, lo, hi int) (below, above int) {
 	return below, above
 }
 
-// Divide returns the operators of g for the part of it that Slices gives, with rows in the
-// slices [lo, hi) of that part alone: nothing is defined in the others, which stencils read.
-func Divide(g *Grid, ops []Operator, first, count, lo, hi int) []Operator {
-	part := g.Slices(first, count)
+// Divide returns the operators of g for the part of it that Slices gives from first on, with rows in
+// the slices [lo, hi) of that part alone: nothing is defined in the others, which stencils read.
+func Divide(g, part *Grid, ops []Operator, first, lo, hi int) []Operator {
 	width := g.Size() / g.Axes[0].Points
 	var space *Spectral
 	var out []Operator
@@ -55,7 +53,7 @@ func Divide(g *Grid, ops []Operator, first, count, lo, hi int) []Operator {
 			empty := uint16(len(s.constant))
 			s.stencils.Start = append(slices.Clone(s.stencils.Start), s.stencils.Start[empty])
 			s.constant, s.defined = append(slices.Clone(s.constant), 0), append(slices.Clone(s.defined), false)
-			s.stencils.Which = slices.Clone(s.stencils.Which[first*width : (first+count)*width])
+			s.stencils.Which = slices.Clone(s.stencils.Which[first*width:][:s.size])
 			for p := range s.stencils.Which {
 				if p < lo*width || p >= hi*width {
 					s.stencils.Which[p] = empty

@@ -18,6 +18,7 @@ type cpu[T kernel.Float] struct {
 	system *pde.System // or this rank's part of it, whose own points the network has
 	points int         // own points
 	first  int         // of these among the stored ones
+	begin  int         // and on the whole grid
 	inputs Inputs
 	pool   *kernel.Pool
 	net    Evaluator[T]
@@ -126,7 +127,7 @@ func newCPU[T kernel.Float](s *Spec, p *pde.Problem, o EngineOptions) (*cpu[T], 
 		e.whole, e.share = make([]float64, e.info.FieldSize()), make([]T, net.Size())
 	}
 	first, end := e.system.OwnPoints()
-	e.first, e.points = first, end-first
+	e.first, e.points, e.begin = first, end-first, e.system.FirstPoint()+first
 	e.pool = kernel.NewPool(o.Workers)
 	if err := e.build(net, options, router); err != nil {
 		e.pool.Close()
@@ -230,9 +231,11 @@ func (e *cpu[T]) allRanks(field []float64) []float64 {
 	if e.whole == nil {
 		return field
 	}
-	size, stored := e.info.Grid.Size(), e.system.Grid.Size()
+	size, stored, width := e.info.Grid.Size(), e.system.Grid.Size(), e.info.SliceSize()
 	for c := range e.info.Problem.Unknowns {
-		slab.Gather(e.system.Slab, e.whole[c*size:(c+1)*size], e.ownPart(field[c*stored:]), e.info.SliceSize())
+		whole := e.whole[c*size : (c+1)*size]
+		copy(whole[e.begin:], e.ownPart(field[c*stored:]))
+		slab.Join(e.system.Slab, whole, size/width, func(slice int) int { return slice * width })
 	}
 	return e.whole
 }
@@ -338,13 +341,10 @@ func (e *cpu[T]) addLoss(st *Stats, bar []T, s *constraint.Sample, initial, trut
 	supervised := 0.0
 	if truth != nil && spec.Data != 0 {
 		unknowns, size, stored := len(e.info.Problem.Unknowns), e.info.Grid.Size(), e.system.Grid.Size()
-		lo, field, distance := 0, s.Field(), make([]float64, 1)
-		if part := e.system.Slab; part != nil {
-			lo = part.Lo * e.info.SliceSize()
-		}
+		field, distance := s.Field(), make([]float64, 1)
 		for c := range unknowns {
 			all := truth[c*size : (c+1)*size]
-			distance[0] += addDistance(e.ownPart(e.ubar[c*stored:]), e.ownPart(field[c*stored:]), all[lo:lo+e.points], all, scale*spec.Data/float64(unknowns))
+			distance[0] += addDistance(e.ownPart(e.ubar[c*stored:]), e.ownPart(field[c*stored:]), all[e.begin:][:e.points], all, scale*spec.Data/float64(unknowns))
 		}
 		slab.Sum(e.system.Slab, distance)
 		supervised = distance[0]

@@ -74,16 +74,13 @@ func (e *cpu[T]) inputField(b, i int) []T {
 // fillCoordinates writes the coordinate inputs of every sample of a micro-batch: 0 to 1
 // over the problem's axis, also where training.window ends the grid before.
 func (e *cpu[T]) fillCoordinates() {
-	g, first := e.info.Grid, 0
-	if part := e.system.Slab; part != nil {
-		first = part.Lo * e.info.SliceSize()
-	}
+	g := e.info.Grid
 	strides := g.Strides()
 	for b := range e.micro.size {
 		for i, a := range e.inputs.Axes {
 			axis, whole, dst := g.Axes[a], e.info.Problem.Axes[a], e.inputField(b, i)
 			for p := range dst {
-				dst[p] = T((axis.Coordinate((first+p)/strides[a]%axis.Points) - whole.Lo) / (whole.Hi - whole.Lo))
+				dst[p] = T((axis.Coordinate((e.begin+p)/strides[a]%axis.Points) - whole.Lo) / (whole.Hi - whole.Lo))
 			}
 		}
 	}
@@ -141,10 +138,7 @@ func (e *cpu[T]) load(batch Batch, lo int) int {
 
 // store sets dst to the stored slices of a field on the whole grid.
 func (e *cpu[T]) store(dst, field []float64) {
-	lo, size, stored := 0, e.info.Grid.Size(), e.system.Grid.Size()
-	if part := e.system.Slab; part != nil {
-		lo = part.First * e.info.SliceSize()
-	}
+	lo, size, stored := e.system.FirstPoint(), e.info.Grid.Size(), e.system.Grid.Size()
 	for c := range e.info.Problem.Unknowns {
 		copy(dst[c*stored:(c+1)*stored], field[c*size+lo:])
 	}

@@ -31,9 +31,9 @@ type Loss struct {
 	evaluators []*pde.Evaluator // per worker
 	pool       *kernel.Pool
 
-	part        *slab.Slab // of a part of a system
-	size, width int        // points of the grid and of a slice
-	totals      []float64  // per set: Σ (factor r)², Σ r²
+	part   *slab.Slab // of a part of a system
+	width  int        // points of a slice
+	totals []float64  // per set: Σ (factor r)², Σ r²
 }
 
 // lossRows is one set of rows over the grid.
@@ -62,7 +62,7 @@ const lossChunkRows = 4096
 func NewLoss(sys *pde.System, spec LossSpec, pool *kernel.Pool) (*Loss, error) {
 	l := &Loss{
 		norm: spec.Form == "norm", gatherer: sys.NewGatherer(pool), pool: pool,
-		part: sys.Slab, size: sys.Grid.Size(), width: sys.SliceSize(), totals: make([]float64, 2*len(sys.Sets)),
+		part: sys.Slab, width: sys.SliceSize(), totals: make([]float64, 2*len(sys.Sets)),
 	}
 	names := make([]string, len(sys.Sets))
 	for i, set := range sys.Sets {
@@ -232,9 +232,7 @@ func (l *Loss) Evaluate(meanSquares, u, initial, ubar []float64, scale float64) 
 	}
 	if ubar != nil {
 		l.gatherer.Scatter([][]float64{ubar}, [][]grid.Rows[float64]{l.gradients})
-		for lo := 0; lo < len(ubar); lo += l.size {
-			slab.Collect(l.part, ubar[lo:lo+l.size], l.width)
-		}
+		slab.Collect(l.part, ubar, l.width)
 	}
 	return loss
 }

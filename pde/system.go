@@ -182,12 +182,11 @@ func (s *System) Divide(ranks slab.Ranks) (*System, error) {
 	if err != nil {
 		return nil, fmt.Errorf("axis %s: %w", time.Name, err)
 	}
-	count := own.End - own.First
 	d := *s
-	d.Whole, d.Slab, d.Grid = s, own, s.Grid.Slices(own.First, count)
+	d.Whole, d.Slab, d.Grid = s, own, s.Grid.Slices(own.First, own.End-own.First)
 	d.Inputs = s.Problem.PlaceInputs(d.Grid)
 	d.Terms, d.Sets = slices.Clone(s.Terms), nil
-	for i, op := range grid.Divide(s.Grid, ops, own.First, count, own.Lo-own.First, own.Hi-own.First) {
+	for i, op := range grid.Divide(s.Grid, d.Grid, ops, own.First, own.Lo-own.First, own.Hi-own.First) {
 		d.Terms[i].Operator = op
 	}
 	for _, set := range s.Sets {
@@ -204,6 +203,14 @@ func (s *System) All() *System {
 		return s
 	}
 	return s.Whole
+}
+
+// FirstPoint returns where Grid begins on the whole grid.
+func (s *System) FirstPoint() int {
+	if s.Slab == nil {
+		return 0
+	}
+	return s.Slab.First * s.SliceSize()
 }
 
 // OwnPoints returns the points of the own slices, which follow each other, among those of Grid.
@@ -227,7 +234,7 @@ func (s *System) AppendOwn(dst, points []int32) (own []int32, before int) {
 	width := s.SliceSize()
 	lo, hi := grid.Within(points, s.Slab.Lo*width, s.Slab.Hi*width)
 	for _, p := range points[lo:hi] {
-		dst = append(dst, p-int32(s.Slab.First*width))
+		dst = append(dst, p-int32(s.FirstPoint()))
 	}
 	return dst, lo
 }

@@ -61,7 +61,8 @@ func newInit(a *app) *cobra.Command {
 or for a PDE file of your own, which is copied. A file without a reference gets
 ` + "`reference: {solver: discrete}`" + `, solutions of its own rows on a finer grid; one without
 an ansatz gets that which meets its initial condition exactly. Where small differences
-between solutions grow, it gets a residual_weight that falls in time.
+between solutions grow, which eight solutions tell, it gets a residual_weight that
+falls in time.
 
 The spec's sizes are such that a training of one method takes about --minutes on
 this machine, by the processor time of a few steps; init says how long everything

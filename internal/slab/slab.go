@@ -45,24 +45,24 @@ func New(ranks Ranks, total int, reach func(lo, hi int) (below, above int)) (*Sl
 		return nil, fmt.Errorf("%d points on %d ranks; want 2 each at least", total, size)
 	}
 	for r := range size {
-		below, above := reach(s.bounds(r))
+		below, above := reach(s.share(r, total))
 		s.low, s.high = max(s.low, below), max(s.high, above)
 	}
 	for r := range size {
-		lo, hi := s.bounds(r)
+		lo, hi := s.share(r, total)
 		if most := max(s.high*min(r, 1), s.low*min(size-1-r, 1)); hi-lo < most {
 			return nil, fmt.Errorf("%d points on %d ranks: one has %d, and stencils of its neighbours reach over %d", total, size, hi-lo, most)
 		}
 	}
-	s.Lo, s.Hi = s.bounds(ranks.Rank())
+	s.Lo, s.Hi = s.share(ranks.Rank(), total)
 	s.First, s.End = max(0, s.Lo-s.low), min(total, s.Hi+s.high)
 	return s, nil
 }
 
-// bounds are the own slices of a rank.
-func (s *Slab) bounds(rank int) (lo, hi int) {
-	n := s.ranks.Size()
-	return rank * s.Total / n, (rank + 1) * s.Total / n
+// share is what a rank has of n things that all ranks divide.
+func (s *Slab) share(rank, n int) (lo, hi int) {
+	size := s.ranks.Size()
+	return rank * n / size, (rank + 1) * n / size
 }
 
 // Leads reports whether this rank adds what all have and the result has once.
@@ -73,8 +73,7 @@ func (s *Slab) Part(n int) (lo, hi int) {
 	if s == nil {
 		return 0, n
 	}
-	r, size := s.ranks.Rank(), s.ranks.Size()
-	return r * n / size, (r + 1) * n / size
+	return s.share(s.ranks.Rank(), n)
 }
 
 // Own returns the own slices, counted among those stored, which are total where there is
@@ -161,7 +160,10 @@ func Join[T float](s *Slab, v []T, n int, at func(i int) int) {
 		return
 	}
 	size, most := s.ranks.Size(), 0
-	part := func(r int) []T { return v[at(r*n/size):at((r+1)*n/size)] }
+	part := func(r int) []T {
+		lo, hi := s.share(r, n)
+		return v[at(lo):at(hi)]
+	}
 	for r := range size {
 		most = max(most, len(part(r)))
 	}
@@ -174,74 +176,62 @@ func Join[T float](s *Slab, v []T, n int, at func(i int) int) {
 	}
 }
 
-// Fill sets the stored slices that are not own from the ranks that own them. field has
-// the stored slices, of width numbers each.
-func Fill[T float](s *Slab, field []T, width int) {
-	if s == nil {
-		return
-	}
-	lo, hi, end := (s.Lo-s.First)*width, (s.Hi-s.First)*width, (s.End-s.First)*width
-	high, low := s.high*width, s.low*width
-	s.neighbours(
-		func() { must(s.ranks.Exchange(s.ranks.Rank()-1, Bytes(field[:lo]), Bytes(field[lo:lo+high]))) },
-		func() { must(s.ranks.Exchange(s.ranks.Rank()+1, Bytes(field[hi:end]), Bytes(field[hi-low:hi]))) },
-	)
+// Fill sets the stored slices that are not own from the ranks that own them. fields are one or
+// several, one after another, of the stored slices, of width numbers each.
+func Fill[T float](s *Slab, fields []T, width int) {
+	each(s, fields, width, func(field []T, lo, hi, low, high int) {
+		s.neighbours(
+			func(below int) { must(s.ranks.Exchange(below, Bytes(field[:lo]), Bytes(field[lo:lo+high]))) },
+			func(above int) { must(s.ranks.Exchange(above, Bytes(field[hi:]), Bytes(field[hi-low:hi]))) },
+		)
+	})
 }
 
 // Collect is the transpose of Fill: it adds the stored slices that are not own to those of the
 // ranks that own them, and clears them.
-func Collect[T float](s *Slab, field []T, width int) {
+func Collect[T float](s *Slab, fields []T, width int) {
+	each(s, fields, width, func(field []T, lo, hi, low, high int) {
+		bytes := int(unsafe.Sizeof(field[0]))
+		s.neighbours(
+			func(below int) {
+				got := numbers[T](s.buffer(0, high*bytes))
+				must(s.ranks.Exchange(below, Bytes(got), Bytes(field[:lo])))
+				add(field[lo:lo+high], got)
+			},
+			func(above int) {
+				got := numbers[T](s.buffer(0, low*bytes))
+				must(s.ranks.Exchange(above, Bytes(got), Bytes(field[hi:])))
+				add(field[hi-low:hi], got)
+			},
+		)
+		clear(field[:lo])
+		clear(field[hi:])
+	})
+}
+
+// each calls do for every field, of which [lo, hi) is own; the ranks below and above store the
+// first high numbers of that and the last low ones.
+func each[T float](s *Slab, fields []T, width int, do func(field []T, lo, hi, low, high int)) {
 	if s == nil {
 		return
 	}
-	lo, hi, end := (s.Lo-s.First)*width, (s.Hi-s.First)*width, (s.End-s.First)*width
-	high, low := s.high*width, s.low*width
-	bytes := int(unsafe.Sizeof(field[0]))
-	below, above := numbers[T](s.buffer(0, high*bytes)), numbers[T](s.buffer(1, low*bytes))
-	s.neighbours(
-		func() {
-			must(s.ranks.Exchange(s.ranks.Rank()-1, Bytes(below), Bytes(field[:lo])))
-			add(field[lo:lo+high], below)
-		},
-		func() {
-			must(s.ranks.Exchange(s.ranks.Rank()+1, Bytes(above), Bytes(field[hi:end])))
-			add(field[hi-low:hi], above)
-		},
-	)
-	clear(field[:lo])
-	clear(field[hi:end])
+	size := (s.End - s.First) * width
+	for at := 0; at < len(fields); at += size {
+		do(fields[at:at+size], (s.Lo-s.First)*width, (s.Hi-s.First)*width, s.low*width, s.high*width)
+	}
 }
 
 // neighbours calls what a rank does with the one below and the one above it, in an
 // order in which none waits for a third.
-func (s *Slab) neighbours(below, above func()) {
+func (s *Slab) neighbours(below, above func(rank int)) {
 	rank, last := s.ranks.Rank(), s.ranks.Size()-1
 	for turn := range 2 {
 		switch up := (rank+turn)%2 == 0; {
 		case up && rank < last:
-			above()
+			above(rank + 1)
 		case !up && rank > 0:
-			below()
+			below(rank - 1)
 		}
-	}
-}
-
-// Gather sets dst, all slices of a field, from the own ones of every rank; a slice has
-// width numbers.
-func Gather[T float](s *Slab, dst, own []T, width int) {
-	if s == nil {
-		copy(dst, own)
-		return
-	}
-	size := s.ranks.Size()
-	most := (s.Total + size - 1) / size * width
-	bytes := int(unsafe.Sizeof(own[0]))
-	sent, got := numbers[T](s.buffer(0, most*bytes)), numbers[T](s.buffer(1, size*most*bytes))
-	clear(sent[copy(sent, own):])
-	must(s.ranks.AllGather(Bytes(got), Bytes(sent)))
-	for r := range size {
-		lo, hi := s.bounds(r)
-		copy(dst[lo*width:hi*width], got[r*most:])
 	}
 }
 
