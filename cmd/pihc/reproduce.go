@@ -54,9 +54,9 @@ Experiments of the paper on these, each with a report of its own in DIR:
   experts        error over cost of one solve and of experts, with a quarter of
                  the basis functions and with all: when do experts pay?
 
-residuals, scaling and experts take --problem navier-stokes too. All but temporal
-and experts use the runs in DIR, which by default are those of the problem's own
-reproduction.
+residuals, scaling and experts take --problem navier-stokes or --problem SPEC.yaml
+too. All but temporal and experts use the runs in DIR, which by default are those of
+the problem's own reproduction.
 
 hard has one expert with as many points as one of moe's, as published; --fair
 adds a fourth run in which it has as many as all of moe's together.
@@ -68,6 +68,7 @@ kept: started again, an interrupted reproduction continues.`,
   pihc reproduce navier-stokes --scale demo
   pihc reproduce temporal --scale demo
   pihc reproduce scaling --problem navier-stokes --scale small
+  pihc reproduce experts --problem mine/spec.yaml --out runs/mine-experts
   pihc reproduce mine/spec.yaml --out runs/mine --methods moe,hard
   pihc reproduce diffusion-sorption --scale demo --set training.steps=100 --json`,
 		Args: positional("NAME or SPEC.yaml", 1, 1),
@@ -76,7 +77,7 @@ kept: started again, an interrupted reproduction continues.`,
 	o.add(c, false)
 	flags := c.Flags()
 	flags.StringVar(&o.scale, "scale", "demo", "demo, small or paper")
-	flags.StringVar(&o.problem, "problem", "", "problem of residuals, scaling or experts (default diffusion-sorption)")
+	flags.StringVar(&o.problem, "problem", "", "problem, or spec file, of residuals, scaling or experts (default diffusion-sorption)")
 	flags.StringSliceVar(&o.methods, "methods", nil, "methods to train, as in moe,hard (default all three)")
 	flags.StringVarP(&o.out, "out", "o", "", "folder of the experiment (default runs/NAME-SCALE; required for a spec file)")
 	flags.BoolVar(&o.fair, "fair", false, "train hard once more, with as many points as all experts of moe together")
@@ -160,7 +161,11 @@ func (a *app) reproduce(ctx context.Context, name string, o *reproduceOptions) e
 	}
 	if run := studyRuns[name]; run != nil {
 		samples := map[string]int{"demo": 8, "small": 16}[scale] // else all
-		return a.finish(ctx, run, &studied{name, scale, dir, trained, set, o.workers, samples}, o.json, begin)
+		of := p.Title
+		if scale != "" {
+			of = scale + " scale"
+		}
+		return a.finish(ctx, run, &studied{name, dir, of, trained, set, o.workers, samples}, o.json, begin)
 	}
 	page, err := a.comparison(ctx, runs, dataDir, false, o.workers)
 	if err != nil {

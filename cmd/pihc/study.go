@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -13,13 +14,14 @@ import (
 
 	"pihc/data"
 	"pihc/model"
+	"pihc/pde"
 	"pihc/report"
 )
 
 // A study is an experiment of the paper on the runs of another, or on its spec with
 // changes.
 type study struct {
-	Problems []string `json:"problems"` // names of built-in experiments: the first, or what --problem names
+	Problems []string `json:"problems"` // names of built-in experiments: the first, or what --problem names; specs of one's own too where there are several
 	Changes  []string `json:"changes"`  // of its spec; a study with changes has runs of its own
 	Methods  []string `json:"methods"`  // that are trained; none: all
 	Arms     bool     `json:"arms"`     // trains those of expertArms instead
@@ -55,11 +57,12 @@ var studies = func() (all map[string]study) {
 
 // studied is what a study works on.
 type studied struct {
-	name, scale, dir string
-	runs             map[string]string // by method
-	set              *data.Dataset
-	workers          int
-	samples          int // test samples
+	name, dir string
+	of        string            // its scale, or the title of one's own equation
+	runs      map[string]string // by method
+	set       *data.Dataset
+	workers   int
+	samples   int // test samples
 }
 
 // study fills the options of reproduce for a study, and returns the experiment that it
@@ -75,14 +78,16 @@ func (o *reproduceOptions) study(name string) (study, string, error) {
 	if o.fair || len(o.methods) > 0 {
 		return s, "", usagef("%s has its own methods: --fair and --methods do not go with it", name)
 	}
-	base := s.Problems[0]
-	if o.problem != "" {
-		if !slices.Contains(s.Problems, o.problem) {
-			return s, "", usagef("--problem %s: %s is for %s", o.problem, name, strings.Join(s.Problems, " and "))
+	base := cmp.Or(o.problem, s.Problems[0])
+	own := pde.IsPath(base)
+	switch {
+	case own && len(s.Problems) < 2, !own && !slices.Contains(s.Problems, base):
+		known := strings.Join(s.Problems, ", ")
+		if len(s.Problems) > 1 {
+			known += " and spec files (SPEC.yaml)"
 		}
-		base = o.problem
-	}
-	if (len(s.Changes) > 0 || s.Arms) && o.out == "" {
+		return s, "", usagef("--problem %s: %s is for %s", base, name, known)
+	case (len(s.Changes) > 0 || s.Arms) && o.out == "" && !own:
 		o.out = filepath.Join("runs", name+"-"+o.scale)
 	}
 	o.methods, o.set = s.Methods, append(slices.Clone(s.Changes), o.set...)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pihc/model"
+	"pihc/pde"
 	"pihc/report"
 	"pihc/train"
 )
@@ -31,7 +32,7 @@ type expertArm struct {
 	Method     string         `json:"method"`
 	Basis      int            `json:"basis"` // functions of the network
 	Experts    int            `json:"experts"`
-	Points     int            `json:"points"` // of each
+	Points     int            `json:"points"` // of each, of all residuals
 	RelativeL2 report.Summary `json:"relative_l2"`
 	Iterations float64        `json:"iterations"`   // mean per solve
 	SolveFLOP  float64        `json:"solve_flop"`   // of all solves of the last pass of a prediction, see solveFLOP
@@ -55,7 +56,7 @@ var familyLabels = map[string]string{
 
 // expertArms are the trainings for a spec: with a quarter of its basis functions and with
 // all of them, one solve, K experts, and experts whose rows are shared out otherwise; and
-// one solve with as many functions as K experts have coefficients.
+// one solve with as many functions as K experts have coefficients, up to mostFunctions.
 func expertArms(spec *model.Spec) []experiment {
 	k := expertsOf(spec)
 	points, rows := spec.Constraint.Points, k*spec.Constraint.Points
@@ -75,6 +76,9 @@ func expertArms(spec *model.Spec) []experiment {
 		add(family, n, append(set, "method="+model.MoE, fmt.Sprintf("constraint.points=%d", points))...)
 	}
 	hard := func(n int) {
+		if n > max(mostFunctions, spec.Network.Basis) {
+			return
+		}
 		add(familyHard, n, "method="+model.Hard, fmt.Sprintf("constraint.points=%d", rows))
 	}
 	for _, n := range []int{max(1, spec.Network.Basis/4), spec.Network.Basis} {
@@ -86,6 +90,10 @@ func expertArms(spec *model.Spec) []experiment {
 	}
 	return all
 }
+
+// mostFunctions is the largest N of the paper; with more, one solve takes longer than the
+// rest of a step.
+const mostFunctions = 64
 
 // familyOf is the family of an arm by its name.
 func familyOf(name string) string { return name[:strings.LastIndex(name, "-")] }
@@ -102,7 +110,7 @@ func expertsOf(spec *model.Spec) int {
 func (a *app) studyExperts(ctx context.Context, s *studied) (any, *report.Study, error) {
 	out := &expertStudy{Machine: machineText()}
 	var names []string
-	basis := map[string]int{}
+	basis, sampled := map[string]int{}, 0 // rows of one of moe's experts, 0 where it has all
 	for name, dir := range s.runs {
 		spec, _, err := readRun(dir, nil)
 		if err != nil {
@@ -110,6 +118,9 @@ func (a *app) studyExperts(ctx context.Context, s *studied) (any, *report.Study,
 		}
 		names, basis[name] = append(names, name), spec.Network.Basis
 		out.Experts = expertsOf(spec)
+		if familyOf(name) == familyMoE {
+			sampled = spec.Constraint.Points
+		}
 	}
 	slices.SortFunc(names, func(x, y string) int {
 		return cmp.Or(cmp.Compare(slices.Index(families, familyOf(x)), slices.Index(families, familyOf(y))), basis[x]-basis[y])
@@ -137,9 +148,9 @@ func (a *app) studyExperts(ctx context.Context, s *studied) (any, *report.Study,
 		var set []string
 		switch family {
 		case familyHard:
-			set = []string{"method=" + model.MoE, fmt.Sprintf("constraint.points=%d", out.Rows/out.Experts)}
+			set = []string{"method=" + model.MoE, fmt.Sprintf("constraint.points=%d", sampled)}
 		case familyMoE:
-			set = []string{"method=" + model.Hard, fmt.Sprintf("constraint.points=%d", out.Rows)}
+			set = []string{"method=" + model.Hard, fmt.Sprintf("constraint.points=%d", sampled*out.Experts)}
 		default:
 			continue
 		}
@@ -155,7 +166,7 @@ func (a *app) studyExperts(ctx context.Context, s *studied) (any, *report.Study,
 			out.Paired = append(out.Paired, d)
 		}
 	}
-	return out, expertPage(out, s.scale), nil
+	return out, expertPage(out, s.of), nil
 }
 
 // expertArm evaluates a run, with values of its spec changed.
@@ -179,7 +190,7 @@ func (a *app) expertArm(ctx context.Context, s *studied, name, family string, se
 		return arm, nil, err
 	}
 	info := e.Info()
-	arm.Method, arm.Basis, arm.Experts, arm.Points = spec.Method, spec.Network.Basis, info.Experts, spec.Constraint.Points
+	arm.Method, arm.Basis, arm.Experts = spec.Method, spec.Network.Basis, info.Experts
 	samples, err := loadSamples(s.set, "test", p, info.Grid, s.samples)
 	if err != nil {
 		return arm, nil, err
@@ -196,11 +207,20 @@ func (a *app) expertArm(ctx context.Context, s *studied, name, family string, se
 	}
 	conditions := 0
 	for _, r := range info.Rows {
-		if r.Name != "residual" {
+		switch points := spec.Constraint.Points; {
+		case r.Kind != pde.ResidualRows:
 			conditions += r.Count
+		case points == 0: // all of them
+			arm.Points += r.Count / arm.Experts
+		default:
+			arm.Points += points
 		}
 	}
-	arm.SolveFLOP = float64(arm.Experts) * solveFLOP(arm.Points+conditions, arm.Basis, arm.Iterations)
+	weights := arm.Basis
+	if spec.Constraint.Components != model.ComponentsTied {
+		weights *= len(p.Unknowns)
+	}
+	arm.SolveFLOP = float64(arm.Experts) * solveFLOP(arm.Points+conditions, weights, arm.Iterations)
 	var seconds []float64
 	for i := range min(17, len(samples.Initial)+1) {
 		at := i % len(samples.Initial)
@@ -228,7 +248,7 @@ func solveFLOP(m, n int, iterations float64) float64 {
 }
 
 // expertPage shows what arms reach for their cost.
-func expertPage(r *expertStudy, scale string) *report.Study {
+func expertPage(r *expertStudy, of string) *report.Study {
 	columns := []report.Column{
 		{Title: "arm"},
 		{Title: "N", Right: true},
@@ -271,12 +291,12 @@ func expertPage(r *expertStudy, scale string) *report.Study {
 		pairs.Add(d.Method, d.Than, report.PercentOf(d.Mean, d.Error), fmt.Sprintf("%d of %d", d.Better, d.Of))
 	}
 	return &report.Study{
-		Title: "What experts give for their cost, " + scale + " scale",
+		Title: "What experts give for their cost, " + of,
 		Summary: []string{
 			fmt.Sprintf("Every arm samples %s residual rows in all and is trained with the same steps. One solve has N functions, or as many as the coefficients of %d experts; experts have the rows of their "+
 				"subdomains (while training, those beyond that the spec has), rows from anywhere (then only the assembly is local), or a quarter of their rows beyond their borders. One seed: a difference counts where the table of pairs has it at more "+
 				"than two standard errors, and only over several seeds is it one of the methods.", report.Count(r.Rows), r.Experts),
-			"MFLOP is a count by formula for the last pass of a prediction: iterations x (rows (N² + 5 N) + N³/3) for each solve.",
+			"MFLOP is a count by formula for the last pass of a prediction: iterations x (rows (n² + 5 n) + n³/3) for each solve, n its weights: N, or N for each of several unknowns.",
 		},
 		Tables: []*report.Table{arms, swaps, pairs},
 		Charts: []report.Chart{flop, clock},

@@ -71,7 +71,7 @@ func (a *app) studyInterpolation(ctx context.Context, s *studied) (any, *report.
 		"The rows at t = 0 and at the walls are conditions, not sampled points: they are outside the hull.",
 	}
 	return out, &report.Study{
-		Title:   "Interpolation between the constrained points, " + s.scale + " scale",
+		Title:   "Interpolation between the constrained points, " + s.of,
 		Summary: []string{"The network's basis is evaluated everywhere; is it better between the points at which its combination was constrained than a cubic through them?"},
 		Tables:  []*report.Table{t},
 		Charts:  []report.Chart{{Name: "interpolation", Caption: "Relative L2 error over the points per expert", X: "points per expert", Y: "relative L2", LogX: true, LogY: true, Lines: lines}},

@@ -66,7 +66,7 @@ func (a *app) studyResiduals(ctx context.Context, s *studied) (any, *report.Stud
 		rows = slices.Insert(slices.Delete(rows, i, i+1), 0, "residual")
 	}
 	page := &report.Study{
-		Title: "Residuals, " + s.scale + " scale",
+		Title: "Residuals, " + s.of,
 		Summary: []string{
 			"Left: rows of the validation samples during training, root mean squares over the whole grid in the PDE file's weighting, each set of rows apart. " +
 				"Then the trained experts on test samples with other points, tolerance and iterations than in training: what a solve reaches at its own rows (constraint_rms, one per sample and expert), " +
