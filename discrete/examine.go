@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"pihc/grid"
+	"pihc/internal/kernel"
 	"pihc/pde"
 )
 
@@ -54,7 +55,11 @@ func Examine(p *pde.Problem, draw func(g *grid.Grid) ([][]float64, error)) (*Exa
 	}
 	x.domain(s, initial)
 	if len(x.Faults) == 0 {
-		x.rank(s, initial[0])
+		st := s.newState(initial[0])
+		st.evaluate(varied(sys, initial[0], 0.2, 0, 0))
+		x.rank(st)
+		x.contradictions(st, initial[0])
+		x.openWalls(st)
 	}
 	var unused []string
 	for i, t := range p.Terms {
@@ -67,13 +72,204 @@ func Examine(p *pde.Problem, draw func(g *grid.Grid) ([][]float64, error)) (*Exa
 	}
 	if ends := openEnds(p, sys); len(ends) > 0 {
 		note := "no condition holds at " + strings.Join(ends, ", ")
-		if x.Rank < x.Unknowns && x.Rank > 0 {
-			x.Faults[len(x.Faults)-1] += "; " + note
-		} else {
+		switch {
+		case x.Rank > 0 && x.Rank < x.Unknowns:
+			x.Faults[0] += "; " + note // that of the rank
+		case len(x.Faults) == 0:
 			x.Notes = append(x.Notes, note)
 		}
 	}
 	return x, nil
+}
+
+// contradictions finds conditions that no field meets together, or none of the ansatz: rows of
+// which least squares, over all grid values, leave most in doubt. Rows that disagree at
+// single points, an initial condition and a wall's at t = 0, are no fault.
+func (x *Examination) contradictions(st *state, u0 []float64) {
+	const tolerance = 0.01 // of the size of rows
+	u := st.w[0]
+	size := len(u)
+	var rows [][]float64 // with minus the residual
+	var sets []string    // that they belong to
+	add := func(name string, row []float64, residual float64) {
+		norm := math.Sqrt(kernel.SumSquares64(row))
+		if norm == 0 || math.IsInf(norm, 0) {
+			return
+		}
+		kernel.MulScalar64(row, 1/norm, row)
+		rows, sets = append(rows, append(row, -residual/norm)), append(sets, name)
+	}
+	value := st.valueOf()
+	for k, set := range st.sys.Sets {
+		if set.Kind == pde.ResidualRows {
+			continue
+		}
+		for i := range set.Points {
+			row := make([]float64, size)
+			st.jacobian(k, i, func(q int, v float64) { row[value[q]] += v })
+			add(set.Name, row, st.out[k][0][i])
+		}
+	}
+	const ansatz = "the ansatz"
+	if multiplier := st.sys.Multiplier(); multiplier != nil {
+		offset, e, n := make([]float64, size), st.sys.NewEvaluator(1), st.sys.SliceSize()
+		for slice := range size / n {
+			e.Offset(offset[slice*n:(slice+1)*n], u0, slice)
+		}
+		for f, unknown := range st.sys.Problem.Unknowns {
+			free := false
+			for q := f * st.sys.Grid.Size(); q < (f+1)*st.sys.Grid.Size(); q++ {
+				if free = free || multiplier[q] != 0; multiplier[q] != 0 {
+					continue
+				}
+				row := make([]float64, size)
+				row[q] = 1
+				add(ansatz, row, u[q]-offset[q])
+			}
+			if !free {
+				x.Faults = append(x.Faults, fmt.Sprintf("the multiplier of the ansatz of %s is zero everywhere: its field does not depend on the network", unknown.Name))
+			}
+		}
+	}
+	if len(rows) == 0 {
+		return
+	}
+	misfit := make([]float64, len(rows))
+	for i, row := range rows {
+		misfit[i] = row[size]
+	}
+	scale := math.Sqrt((kernel.SumSquares64(misfit) + kernel.SumSquares64(u)) / float64(len(misfit)+size))
+	projectOut(misfit, rows, size)
+	off, all, most := map[string]int{}, map[string]int{}, 0.0
+	for i, v := range misfit {
+		all[sets[i]]++
+		if math.Abs(v) > tolerance*scale {
+			off[sets[i]]++
+			most = max(most, math.Abs(v)/scale)
+		}
+	}
+	var names []string
+	for name, count := range all {
+		if 2*off[name] > count {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return
+	}
+	if off[ansatz] > 0 && !slices.Contains(names, ansatz) {
+		names = append(names, ansatz)
+	}
+	slices.Sort(names)
+	x.Faults = append(x.Faults, fmt.Sprintf("%s contradict each other: what comes nearest to all of them is off by up to %.2g %%", strings.Join(names, " and "), 100*most))
+}
+
+// projectOut takes from y what it has in the span of the first n columns of rows.
+func projectOut(y []float64, rows [][]float64, n int) {
+	const tolerance = 1e-9
+	var basis [][]float64
+	for j := range n {
+		column := make([]float64, len(rows))
+		for i, row := range rows {
+			column[i] = row[j]
+		}
+		size := math.Sqrt(kernel.SumSquares64(column))
+		for range 2 { // rounding of the first time is removed by the second
+			for _, q := range basis {
+				kernel.Axpy64(column, -kernel.Dot(q, column), q)
+			}
+		}
+		if rest := math.Sqrt(kernel.SumSquares64(column)); rest > tolerance*size {
+			kernel.MulScalar64(column, 1/rest, column)
+			basis = append(basis, column)
+			kernel.Axpy64(y, -kernel.Dot(column, y), column)
+		}
+	}
+}
+
+// openWalls finds ends of axes of space without a condition where the equation needs one: a
+// difference to one side then makes up a solution of its own. Where a second derivative acts it needs one
+// at every end; where a single unknown is only carried along, where it comes from.
+func (x *Examination) openWalls(st *state) {
+	p, sys := st.sys.Problem, st.sys
+	multiplier := sys.Multiplier()
+	for a, axis := range p.Axes {
+		if axis.Boundary == grid.Periodic || a == 0 && marches(p) {
+			continue
+		}
+		stride, n := sys.Grid.Strides()[a], sys.Grid.Axes[a].Points
+		for i, end := range []string{"low", "high"} {
+			at := i * (n - 1)
+			for f, unknown := range p.Unknowns {
+				if heldAt(p, sys, multiplier, a, end, f) {
+					continue
+				}
+				if term := st.needsCondition(a, f, end == "low", func(point int32) bool { return int(point)/stride%n == at }); term != "" {
+					x.Faults = append(x.Faults, fmt.Sprintf("no condition on %s holds at %s %s, where %s needs one", unknown.Name, axis.Name, end, term))
+				}
+			}
+		}
+	}
+}
+
+// needsCondition returns the term of an unknown in residual rows at one end of axis a that needs a condition
+// there, or "".
+func (st *state) needsCondition(a, unknown int, low bool, atEnd func(point int32) bool) string {
+	p := st.sys.Problem
+	for k, set := range st.sys.Sets {
+		if set.Kind != pde.ResidualRows {
+			continue
+		}
+		rate, carried := -1, -1 // terms of the set
+		for j, t := range set.Terms {
+			term, ok := st.sys.Term(t)
+			if !ok || term.Of != unknown || len(term.Factors) != 1 || term.Factors[0].Edge != nil {
+				continue
+			}
+			order, along := term.Factors[0].Scheme.Derivative, p.Axis(term.Factors[0].Axis)
+			if term.PerStep {
+				order++
+			}
+			switch {
+			case along == 0 && order == 1 && a > 0:
+				rate = j
+			case along == a && order == 1:
+				carried = j
+			case along == a && order >= 2:
+				for i, point := range set.Points {
+					if atEnd(point) && st.out[k][1+j][i] != 0 {
+						return term.Name
+					}
+				}
+			}
+		}
+		if rate < 0 || carried < 0 || len(p.Unknowns) > 1 || !marches(p) {
+			continue
+		}
+		enters, some := true, false
+		for i, point := range set.Points {
+			if !atEnd(point) {
+				continue
+			}
+			speed := st.out[k][1+carried][i] * st.out[k][1+rate][i]
+			some, enters = true, enters && (low && speed > 0 || !low && speed < 0)
+		}
+		if some && enters {
+			return p.Terms[set.Terms[carried]-len(p.Unknowns)].Name
+		}
+	}
+	return ""
+}
+
+// valueOf returns the grid value of every column.
+func (s *system) valueOf() []int {
+	value := make([]int, s.values())
+	for p := range s.order {
+		for f := range s.fields {
+			value[s.column(f, int32(p))] = f*s.points + p
+		}
+	}
+	return value
 }
 
 // smallSystem is the problem on the smallest grid, odd along periodic axes, that its
@@ -266,18 +462,11 @@ func (st *state) undefined(set, i int) string {
 }
 
 // rank compares the rank of the linearised rows with the number of values.
-func (x *Examination) rank(s *system, u0 []float64) {
-	g, size := s.sys.Grid, s.values()
-	st := s.newState(u0)
-	st.evaluate(varied(s.sys, u0, 0.2, 0, 0))
-	value := make([]int, size) // by column
-	for p := range s.order {
-		for f := range s.fields {
-			value[s.column(f, int32(p))] = f*s.points + p
-		}
-	}
+func (x *Examination) rank(st *state) {
+	g, size := st.sys.Grid, st.values()
+	value := st.valueOf()
 	var rows [][]float64
-	for k, set := range s.sys.Sets {
+	for k, set := range st.sys.Sets {
 		for i := range set.Points {
 			row := make([]float64, size)
 			st.jacobian(k, i, func(q int, v float64) { row[value[q]] += v })
@@ -285,15 +474,15 @@ func (x *Examination) rank(s *system, u0 []float64) {
 		}
 	}
 	// What the ansatz fixes: values where its multiplier vanishes, and means.
-	for q, m := range s.sys.Multiplier() {
+	for q, m := range st.sys.Multiplier() {
 		if m == 0 {
 			row := make([]float64, size)
 			row[q] = 1
 			rows = append(rows, row)
 		}
 	}
-	n := s.sys.SliceSize()
-	for f, u := range s.sys.Problem.Unknowns {
+	n := st.sys.SliceSize()
+	for f, u := range st.sys.Problem.Unknowns {
 		for first := 0; first < g.Size() && u.Ansatz.RemoveMean; first += n {
 			row := make([]float64, size)
 			for q := range n {

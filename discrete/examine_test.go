@@ -55,6 +55,43 @@ func TestExamineDetermined(t *testing.T) {
 	}
 }
 
+// heatBetween is the heat equation with rows at its walls and a difference to one side there, and
+// with a condition at x low and others.
+func heatBetween(conditions, ansatz string) string {
+	return `
+axes:
+  t: {range: [0, 1], points: 9, boundary: nodes}
+  x: {range: [0, 1], points: 9, boundary: nodes}
+terms:
+  u_t: {axis: t, derivative: 1, order: 2}
+  u_xx: {axis: x, derivative: 2, order: 2}
+  uL: {axis: x, edge: low, at: inner, points: 1}
+  uR: {axis: x, edge: high, at: inner, points: 1}
+residual: {expression: u_t - 0.1*u_xx, rows: {t: [1, 0]}}
+conditions:
+  a: {at: {t: low}, expression: u - u0}
+  b: {at: {x: low}, rows: {t: [1, 0]}, expression: uL}
+` + conditions + `initial: {distribution: random-sines, low: -0.5, high: 0.5}
+` + ansatz
+}
+
+// advection carries u upwards along x, or downwards where the inflow is at x high, without a condition there.
+func advection(inflow string) string {
+	speed := map[string]string{"low": "0.5", "high": "(-0.5)"}[inflow]
+	return `
+axes:
+  t: {range: [0, 1], points: 9, boundary: nodes}
+  x: {range: [0, 1], points: 9, boundary: nodes}
+terms:
+  u_t: {axis: t, derivative: 1, order: 2}
+  u_x: {axis: x, derivative: 1, order: 2}
+residual: {expression: u_t + ` + speed + `*u_x, rows: {t: [1, 0]}}
+conditions:
+  a: {at: {t: low}, expression: u - u0}
+initial: {distribution: random-sines, low: -0.5, high: 0.5}
+`
+}
+
 func TestExamineFaults(t *testing.T) {
 	wave, heat, laplace := known[0].src, known[1].src, known[6].src
 	without := func(src, part string) string {
@@ -69,6 +106,14 @@ func TestExamineFaults(t *testing.T) {
 		{"a missing wall", without(heat, "  c: {at: {x: high}, rows: {t: [1, 0]}, expression: end}\n"), "5 of 36 values stay free, most of them at x high; no condition holds at x high", "no row uses the term end"},
 		{"a missing wall of a steady problem", without(laplace, ", b: {at: {x: high}, expression: u}"), "7 of 42 values stay free", ""},
 		{"a condition that ignores u0", strings.Replace(heat, "u - u0", "u - 1", 1), "no row contains u0: all initial conditions have the same solution", ""},
+		{"a missing wall whose rows are there", heatBetween("", ""), "no condition on u holds at x high, where u_xx needs one", ""},
+		{"nothing at the inflow", advection("low"), "no condition on u holds at x low, where u_x needs one", ""},
+		{"nothing at the inflow above", advection("high"), "no condition on u holds at x high, where u_x needs one", ""},
+		{"nothing at the outflow", strings.Replace(advection("low"), "u - u0}\n", "u - u0}\n  b: {at: {x: low}, rows: {t: [1, 0]}, expression: u - 1}\n", 1), "", "no condition holds at x high"},
+		{"conditions that contradict", strings.Replace(heat, "  a: {at: {t: low}, expression: u - u0}\n", "  a: {at: {t: low}, expression: u - u0}\n  again: {at: {t: low}, expression: u - 2*u0 - 1}\n", 1), "a and again contradict each other", ""},
+		{"an ansatz that misses the initial condition", heatBetween("  c: {at: {x: high}, rows: {t: [1, 0]}, expression: uR}\n", "ansatz: {offset: u0 + 1, multiplier: t}\n"), "a and the ansatz contradict each other", ""},
+		{"an ansatz that fixes a wall", heatBetween("  c: {at: {x: high}, rows: {t: [1, 0]}, expression: uR - 3}\n", "ansatz: {offset: u0, multiplier: 1 - x}\n"), "c and the ansatz contradict each other", ""},
+		{"an ansatz without a network", heatBetween("  c: {at: {x: high}, rows: {t: [1, 0]}, expression: uR}\n", "ansatz: {offset: u0, multiplier: 0}\n"), "the multiplier of the ansatz of u is zero everywhere", ""},
 		{"a root of what may be negative", strings.Replace(heat, "0.1*u_xx)*3", "0.1*u^0.5*u_xx)*3", 1), "residual: ", ""},
 		{"a logarithm of what may become negative", strings.Replace(heat, "expression: u - u0", "expression: log(u + 0.97) - log(u0 + 0.97)", 1), "", "a: "},
 	} {

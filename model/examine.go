@@ -1,6 +1,7 @@
 package model
 
 import (
+	"fmt"
 	"slices"
 
 	"pihc/data"
@@ -12,7 +13,7 @@ import (
 // Examine says whether the rows of a problem determine its unknown, for initial
 // conditions of its own distribution.
 func Examine(p *pde.Problem) (*discrete.Examination, error) {
-	return discrete.Examine(p, func(g *grid.Grid) ([][]float64, error) {
+	x, err := discrete.Examine(p, func(g *grid.Grid) ([][]float64, error) {
 		next, err := sampler(p, g)
 		if err != nil {
 			return nil, err
@@ -26,6 +27,46 @@ func Examine(p *pde.Problem) (*discrete.Examination, error) {
 		}
 		return initial, nil
 	})
+	if err != nil || len(x.Faults) > 0 {
+		return x, err
+	}
+	if gradual, err := beginsGradually(p); err != nil || !gradual {
+		return x, err
+	}
+	misfit, err := Misfit(p)
+	if err != nil {
+		return nil, err
+	}
+	if misfit > CompatibleMisfit {
+		x.Faults = append(x.Faults, fmt.Sprintf("initial conditions miss the conditions at the ends of space by %.2g %% of their size: the field changes there at once, which the ansatz, that leaves them gradually, cannot follow; leave the ansatz out", 100*misfit))
+	}
+	return x, nil
+}
+
+// beginsGradually reports whether the ansatz of an unknown holds it at the beginning of the first axis, and a
+// point further on still has less than half of its multiplier.
+func beginsGradually(p *pde.Problem) (bool, error) {
+	g, err := p.Grid(nil)
+	if err != nil {
+		return false, err
+	}
+	sys, err := p.Discretize(g)
+	if err != nil {
+		return false, err
+	}
+	multiplier := sys.Multiplier()
+	if multiplier == nil || p.Steady {
+		return false, nil
+	}
+	most := func(m []float64) float64 { return max(slices.Max(m), -slices.Min(m)) }
+	size, n := g.Size(), sys.SliceSize()
+	for f := range p.Unknowns {
+		own := multiplier[f*size : (f+1)*size]
+		if most(own[:n]) == 0 && most(own[n:2*n]) < most(own)/2 {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // InputNames returns what the network of a spec sees at every point, in order.

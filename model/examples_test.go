@@ -27,11 +27,14 @@ func TestExamples(t *testing.T) {
 		if p.Reference.Solver == "" {
 			t.Errorf("%s has no reference", p.Name)
 		}
-		compatible, err := Compatible(p)
+		misfit, err := Misfit(p)
 		for c := range p.Unknowns {
-			if _, _, ok := p.ExactAnsatz(c); err != nil || ok && compatible {
+			if _, _, ok := p.ExactAnsatz(c); err != nil || ok && misfit <= CompatibleMisfit {
 				t.Errorf("%s lacks the ansatz that meets its conditions (%v)", p.Name, err)
 			}
+		}
+		if x, err := Examine(p); err != nil || len(x.Faults) > 0 {
+			t.Errorf("%s: %+v, %v", p.Name, x, err)
 		}
 		g, err := p.Grid(s.Grid)
 		if err != nil {

@@ -254,14 +254,20 @@ func newFitting(s *Spec, p *pde.Problem) (*fitting, error) {
 
 func rootMeanSquare(x []float64) float64 { return math.Sqrt(kernel.SumSquares64(x) / float64(len(x))) }
 
-// Compatible reports whether initial conditions, kept for all times, meet the
-// conditions at the ends of axes of space to a hundredth of their size. Where they
-// do not, the field changes there at once, which no ansatz that begins smoothly can
-// follow.
-func Compatible(p *pde.Problem) (bool, error) {
+// CompatibleMisfit is where initial conditions, kept for all times, miss the conditions at the
+// ends of axes of space so far, as a fraction of their size, that the field changes there at
+// once, which no ansatz that begins smoothly can follow.
+const CompatibleMisfit = 0.01
+
+// Misfit returns how far initial conditions, kept for all times, miss the conditions at the ends
+// of axes of space, as a fraction of their size.
+func Misfit(p *pde.Problem) (float64, error) {
 	s := DefaultSpec(SpecVersion)
 	f, err := newFitting(&s, p)
-	return err == nil && f.misfit < 0.01*f.scales[0], err
+	if err != nil {
+		return 0, err
+	}
+	return f.misfit / f.scales[0], nil
 }
 
 // unit is the factor that brings a set of rows to the unit of the unknown of, one of its

@@ -41,10 +41,11 @@ func newCheck(a *app) *cobra.Command {
 
   whether the rows determine the unknown: their number and the rank of their
   linearisation against the number of values, on a small grid; whether they contain
-  the initial condition; whether they are finite for initial conditions of the
-  distribution. What is wrong there is a fault, and ends check with status 1. Notes
-  are ends of axes without conditions, terms that no row uses, and rows that are not
-  finite further away;
+  the initial condition, hold at every end of an axis where the equation needs one, and
+  agree with each other and with the ansatz; whether they are finite for initial
+  conditions of the distribution. What is wrong there is a fault, and ends check with
+  status 1. Notes are other ends of axes without conditions, terms that no row uses, and
+  rows that are not finite further away;
 
   gradient_error: the gradient of the whole loss against central differences in
   float64, in three random directions for every parameter tensor, with the
@@ -61,7 +62,8 @@ func newCheck(a *app) *cobra.Command {
   three draws otherwise.
 
 Use floor_error to choose schemes and rows before training. The exit status is 1
-where there is a fault or the gradient is wrong.`,
+where there is a fault, the gradient is wrong, a reference solution cannot be found,
+or floor_error is above 50 %.`,
 		Example: `  pihc check diffusion-sorption-demo
   pihc check my.yaml --grid t=101,x=128 --json
   pihc check diffusion-sorption-demo --set problem=diffusion-sorption-published --grid x=128`,
@@ -96,6 +98,7 @@ type checkResult struct {
 	Floors        []checkFloor          `json:"floors,omitempty"`
 
 	wrong, notJudged []string // methods, the wrong ones with their errors
+	floorFault       error
 }
 
 type checkTerm struct {
@@ -119,6 +122,9 @@ func (a *app) check(ctx context.Context, name string, o *checkOptions) error {
 	if err := checkSizes(spec, p, o.workers, 1); err != nil {
 		return err
 	}
+	if err := checkDrawn(spec.Problem, p); err != nil {
+		return err
+	}
 	g, err := floorGrid(spec, p, o.grid)
 	if err != nil {
 		return err
@@ -137,16 +143,21 @@ func (a *app) check(ctx context.Context, name string, o *checkOptions) error {
 	if err := describeInputs(out, spec, p); err != nil {
 		return err
 	}
-	if n := len(out.Verdict.Faults); n > 0 {
-		err := errors.New("the rows do not determine the unknown: " + strings.Join(out.Verdict.Faults, "; "))
-		return cmp.Or(a.printCheck(o, out), withHint(err, "see `conditions` in docs/pde-files.md; no training can make up for it"))
+	if err := determined(out.Verdict); err != nil {
+		return cmp.Or(a.printCheck(o, out), err)
 	}
 	if err := a.checkGradients(ctx, out, spec, p, o.engine); err != nil {
 		return err
 	}
 	if p.Reference.Solver != "" && p.Reference.Solver != pde.FileSolver {
-		if err := a.checkFloors(ctx, out, spec, sys); err != nil {
+		err := a.checkFloors(ctx, out, spec, sys)
+		if ctx.Err() != nil {
 			return err
+		}
+		if err != nil {
+			out.floorFault = err
+		} else if floor := out.FloorError; floor != nil && *floor > mostFloor {
+			out.floorFault = withHint(fmt.Errorf("what the rows determine on this grid is %s from the reference solution", report.Percent(*floor)), "more points, other schemes, or an equation whose solutions are not there: one that amplifies every difference, say")
 		}
 	}
 	if err := a.printCheck(o, out); err != nil {
@@ -155,8 +166,11 @@ func (a *app) check(ctx context.Context, name string, o *checkOptions) error {
 	if !out.GradientOK {
 		return fmt.Errorf("the gradient is wrong: relative error of %s", strings.Join(out.wrong, ", of "))
 	}
-	return nil
+	return out.floorFault
 }
+
+// mostFloor is the floor_error above which rows are no approximation of the equation.
+const mostFloor = 0.5
 
 func (a *app) printCheck(o *checkOptions, out *checkResult) error {
 	if o.json {
@@ -420,7 +434,11 @@ func printCheck(w io.Writer, r *checkResult) error {
 	}
 	fmt.Fprintf(&b, "gradient        %s\n", verdict)
 	if r.FloorResidual == nil {
-		b.WriteString("floor           not measured: the PDE file names no solver of reference solutions\n")
+		why := "the PDE file names no solver of reference solutions"
+		if r.floorFault != nil {
+			why = "there is no reference solution"
+		}
+		b.WriteString("floor           not measured: " + why + "\n")
 		_, err := io.WriteString(w, b.String())
 		return err
 	}

@@ -21,6 +21,7 @@ import (
 
 	"pihc/constraint"
 	"pihc/data"
+	"pihc/discrete"
 	"pihc/model"
 	"pihc/pde"
 	"pihc/report"
@@ -178,9 +179,15 @@ func completeProblem(name string, src []byte) ([]byte, *pde.Problem, []string, e
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if !p.Drawn() {
-		return nil, nil, nil, withHint(fmt.Errorf("%s: no `initial`: training needs initial conditions", name),
-			"add initial: {distribution: random-sines, low: -1, high: 1}, or another of docs/pde-files.md")
+	if err := checkDrawn(name, p); err != nil {
+		return nil, nil, nil, err
+	}
+	verdict, err := model.Examine(p)
+	if err == nil {
+		err = determined(verdict)
+	}
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
 	var added []string
 	add := func(text, comment, what string) {
@@ -189,14 +196,14 @@ func completeProblem(name string, src []byte) ([]byte, *pde.Problem, []string, e
 			src, p, added = longer, q, append(added, text+": "+what)
 		}
 	}
-	compatible, err := model.Compatible(p)
+	misfit, err := model.Misfit(p)
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	var parts []string
 	for c, u := range p.Unknowns {
 		offset, multiplier, ok := p.ExactAnsatz(c)
-		if !ok || !compatible {
+		if !ok || misfit > model.CompatibleMisfit {
 			continue
 		}
 		part := fmt.Sprintf("{offset: %q, multiplier: %q}", offset, multiplier)
@@ -218,6 +225,23 @@ func completeProblem(name string, src []byte) ([]byte, *pde.Problem, []string, e
 			"solutions of these rows on a finer grid, to be scored against")
 	}
 	return src, p, added, nil
+}
+
+// checkDrawn reports a problem without a distribution of its inputs.
+func checkDrawn(name string, p *pde.Problem) error {
+	if p.Drawn() {
+		return nil
+	}
+	return withHint(fmt.Errorf("%s: no `initial`: training needs initial conditions", name),
+		"add initial: {distribution: random-sines, low: -1, high: 1}, or another of docs/pde-files.md")
+}
+
+// determined is an error for rows that do not determine the unknown.
+func determined(x *discrete.Examination) error {
+	if len(x.Faults) == 0 {
+		return nil
+	}
+	return withHint(errors.New("the rows do not determine the unknown: "+strings.Join(x.Faults, "; ")), "see `conditions` and `ansatz` in docs/pde-files.md; no training can make up for it")
 }
 
 // appended is a PDE file with another line, and a comment above it.

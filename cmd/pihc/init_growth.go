@@ -19,6 +19,8 @@ const (
 	// leastGrowth is the exponent of growth, over the whole time, below which residuals of
 	// all times are weighed alike.
 	leastGrowth = 1.0
+	// mostGrowth is that beyond which a problem is not solved but by chance.
+	mostGrowth = 15.0
 )
 
 // weighTimes adds to a PDE file a weight that falls in time, where differences between solutions grow: a
@@ -36,6 +38,10 @@ func (a *app) weighTimes(ctx context.Context, src []byte, p *pde.Problem, s *siz
 	axis := p.Axes[0]
 	length := axis.Hi - axis.Lo
 	if rate*length < leastGrowth {
+		return src, p, nil, nil
+	}
+	if rate*length > mostGrowth {
+		s.warnings = append(s.warnings, fmt.Sprintf("small differences between solutions grow as exp(%.2g*%s), %.1g-fold until the end: such solutions cannot be predicted; a shorter range of %s, or another sign in the equation?", rate, axis.Name, math.Exp(rate*length), axis.Name))
 		return src, p, nil, nil
 	}
 	text := "residual_weight: " + weightInTime(axis.Name, axis.Hi, length, rate)
