@@ -53,6 +53,9 @@ func Examine(p *pde.Problem, draw func(g *grid.Grid) ([][]float64, error)) (*Exa
 			x.Faults = append(x.Faults, fmt.Sprintf("no row contains %s: the solution does not depend on that input", in.Name))
 		}
 	}
+	if alike(initial) {
+		x.Notes = append(x.Notes, "all samples that are drawn are alike: there is one solution to learn")
+	}
 	x.domain(s, initial)
 	if len(x.Faults) == 0 {
 		st := s.newState(initial[0])
@@ -270,6 +273,11 @@ func (s *system) valueOf() []int {
 		}
 	}
 	return value
+}
+
+// alike reports whether several samples are all the same.
+func alike(samples [][]float64) bool {
+	return len(samples) > 1 && !slices.ContainsFunc(samples[1:], func(x []float64) bool { return !slices.Equal(x, samples[0]) })
 }
 
 // smallSystem is the problem on the smallest grid, odd along periodic axes, that its

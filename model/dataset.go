@@ -8,10 +8,12 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"pihc/data"
 	"pihc/discrete"
 	"pihc/grid"
+	"pihc/internal/config"
 	"pihc/pde"
 	"pihc/sim"
 )
@@ -160,6 +162,13 @@ func ReferenceSolverWith(p *pde.Problem, g *grid.Grid, options map[string]any) (
 			axes[i].Points *= (least + a.Points - 1) / a.Points
 			finer = true
 		}
+	}
+	if known := append(sim.Names(), pde.DiscreteSolver); !slices.Contains(known, p.Reference.Solver) {
+		meant := ""
+		if near := config.Nearest(p.Reference.Solver, known); near != "" {
+			meant = fmt.Sprintf("; did you mean %s?", near)
+		}
+		return nil, fmt.Errorf("problem %s: reference: no solver %q; there are %s%s", p.Name, p.Reference.Solver, strings.Join(known, ", "), meant)
 	}
 	solver, err := sim.New(p.Reference.Solver, axes, p.Reference.Constants, options)
 	if err != nil {

@@ -130,7 +130,7 @@ func (p *parser) unexpected(want string) error {
 			hint = "a product is written with *"
 		}
 	case p.tok.text == "=":
-		hint = "equality is written =="
+		hint = "an expression of rows is what shall be zero: a - (b) for a = b; a comparison is written =="
 	case p.tok.text == ",":
 		hint = "numbers are written with a point, and only functions take commas"
 	case p.tok.text == ")":

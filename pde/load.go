@@ -145,7 +145,7 @@ func (l *loader) problem() *Problem {
 			l.report(r.Pos.Errorf("%s: solve_rows is for conditions; the points of the residual are sampled, by the spec's `constraint.points`", name))
 		}
 		if f.Weight.Text != "" {
-			rows.Weight = mul(rows.Weight, l.expression(f.Weight, append(p.AxisNames(), p.InputNames()...)))
+			rows.Weight = mul(rows.Weight, l.weight(p, name, f.Weight))
 		}
 		p.Residuals = append(p.Residuals, rows)
 	}
@@ -219,6 +219,9 @@ func (l *loader) expression(s config.Scalar, names []string) *Expr {
 func (l *loader) axes(p *Problem) {
 	for name, a := range l.file.Axes.All() {
 		axis := DomainAxis{Axis: grid.Axis{Name: name, Points: a.Points, Boundary: a.Boundary.Boundary}, Unit: a.Unit}
+		if a.Points < 0 || a.Points > math.MaxInt32 {
+			l.report(a.Pos.Errorf("axis %s: %d points", name, a.Points).WithHint("64, say"))
+		}
 		if len(a.Range) != 2 {
 			l.report(a.Pos.Errorf("axis %s: range wants two numbers, [low, high]", name))
 		} else {
@@ -404,6 +407,16 @@ func (l *loader) ghost(s *config.Scalar) *Expr {
 	return e
 }
 
+// weight reads the weight of rows.
+func (l *loader) weight(p *Problem, name string, f config.Scalar) *Expr {
+	before := len(l.problems)
+	w := l.expression(f, append(p.AxisNames(), p.InputNames()...))
+	if zero, constant := w.Constant(); constant && zero == 0 && len(l.problems) == before {
+		l.report(f.Pos.Errorf("%s: weight 0: such rows say nothing", name).WithHint("leave them out"))
+	}
+	return w
+}
+
 func (l *loader) rows(p *Problem, name string, f fileRows, names []string) Rows {
 	r := Rows{Name: name, Kind: BoundaryRows, At: map[string]string{}, Skip: map[string][2]int{}, Weight: Const(1)}
 	switch f.Kind {
@@ -415,7 +428,7 @@ func (l *loader) rows(p *Problem, name string, f fileRows, names []string) Rows 
 	}
 	r.Expr, r.Text = l.expression(f.Expression, names), f.Expression.Text
 	if f.Weight.Text != "" {
-		r.Weight = l.expression(f.Weight, append(p.AxisNames(), p.InputNames()...))
+		r.Weight = l.weight(p, name, f.Weight)
 	}
 	for i := range f.At.Len() {
 		e := f.At.At(i)

@@ -58,6 +58,8 @@ func TestLoadReports(t *testing.T) {
 		}},
 		{"unknown that is no name", strings.Replace(header, "unknown: u", "unknown: 2u", 1) + "residual: {expression: 1}\n", []string{`2:10: unknown "2u" is not a name`}},
 		{"empty range", strings.Replace(header, "[0, 2]", "[2, 2]", 1) + residual, []string{`5:18: axis x: the range [2, 2] is empty`}},
+		{"negative points", strings.Replace(header, "points: ", "points: -", 1) + residual, []string{`4:6: axis t: -5 points`}},
+		{"weight of zero", header + strings.Replace(residual, "}", ", weight: 0*2}", 1), []string{`7:35: residual: weight 0: such rows say nothing`}},
 		{"range of three", strings.Replace(header, "[0, 2]", "[0, 1, 2]", 1) + residual, []string{`5:6: axis x: range wants two numbers`}},
 		{"boundary", strings.Replace(header, "cells", "wall", 1) + residual, []string{`5:43: axes.x.boundary`}},
 		{"one axis", strings.Replace(header, "  x: {range: [0, 2], points: 8, boundary: cells}\n", "", 1) + residual, []string{`2:10: 1 axes: a problem has two or three`}},

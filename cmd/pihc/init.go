@@ -153,7 +153,11 @@ func (a *app) initialise(ctx context.Context, name string, o *initOptions) error
 // templateSource reads the PDE file of a template, or one of the user's.
 func templateSource(name string) ([]byte, error) {
 	if pde.IsPath(name) {
-		return os.ReadFile(name)
+		src, err := os.ReadFile(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = withHint(err, "a PDE file of your own, or one of the templates of `pihc help init`")
+		}
+		return src, err
 	}
 	var names []string
 	for _, t := range templates {
@@ -223,6 +227,15 @@ func completeProblem(name string, src []byte) ([]byte, *pde.Problem, []string, e
 	if p.Reference.Solver == "" {
 		add("reference: {solver: "+pde.DiscreteSolver+"}", "Added by pihc init: solutions to be scored against are those of these rows on a finer grid.",
 			"solutions of these rows on a finer grid, to be scored against")
+	}
+	if p.Reference.Solver != "" && p.Reference.Solver != pde.FileSolver {
+		g, err := p.Grid(nil)
+		if err == nil {
+			_, err = model.ReferenceSolver(p, g)
+		}
+		if err != nil {
+			return nil, nil, nil, fmt.Errorf("%s: %w", name, err)
+		}
 	}
 	return src, p, added, nil
 }
@@ -416,7 +429,7 @@ func (s *sizes) timeSolution(p *pde.Problem, o *initOptions) error {
 	}
 	solver, err := model.ReferenceSolver(p, g)
 	if err != nil {
-		return withHint(err, "`pihc check` says whether the rows determine the unknown; without `reference` there are residuals alone")
+		return withHint(err, "without `reference` there are residuals alone")
 	}
 	initial, err := draws(s.fitted, p, 1)
 	if err != nil {
@@ -424,7 +437,7 @@ func (s *sizes) timeSolution(p *pde.Problem, o *initOptions) error {
 	}
 	begin, used := time.Now(), cpuSeconds()
 	if _, err := solver.Solve(make([]float64, len(p.Unknowns)*g.Size()), initial[0]); err != nil {
-		return withHint(fmt.Errorf("reference solution: %w", err), "`pihc check` says whether the rows determine the unknown")
+		return withHint(fmt.Errorf("reference solution: %w", err), "an equation whose solutions end, or leave what its expressions are defined for, within the range of %s? Without `reference` there are residuals alone", p.Axes[0].Name)
 	}
 	s.solution = time.Since(begin).Seconds()
 	if used = cpuSeconds() - used; used > 0 {

@@ -28,6 +28,10 @@ type study struct {
 	// Published are figures of the paper for times beyond training, by method.
 	Published map[string]report.Score `json:"published"`
 	Source    string                  `json:"source"`
+	// Of steps that are timed, by problem: samples in the paper, where it has other than the spec,
+	// and how many times as long its single constraint takes as its experts.
+	Batch map[string]int    `json:"batch"`
+	Times map[string]string `json:"times"`
 }
 
 // studyRuns evaluate the runs of a study; one that has none ends with the comparison of

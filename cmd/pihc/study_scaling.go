@@ -102,10 +102,7 @@ func (a *app) studyScaling(ctx context.Context, s *studied) (any, *report.Study,
 	for _, n := range spec.Constraint.Experts {
 		experts *= n
 	}
-	batch := spec.Training.Batch
-	if p.Name == "navier-stokes" {
-		batch = 2 // the paper's
-	}
+	batch := cmp.Or(studies[s.name].Batch[p.Name], spec.Training.Batch)
 	total := len(sys.Residuals()[0].Points)
 	var counts []int
 	for _, n := range []int{100, 1000, 10000, 100000, total} {
@@ -164,17 +161,11 @@ func (a *app) studyScaling(ctx context.Context, s *studied) (any, *report.Study,
 			}
 		}
 	}
-	return out, scalingPage(out, s.of, p.Name), nil
-}
-
-// publishedTimes are times of the single constraint over those of experts, by problem.
-var publishedTimes = map[string]string{
-	"diffusion-sorption": "training 1.613 at 10² points to 3.189 at 10⁵, inference 2.030 to 3.048",
-	"navier-stokes":      "training 2.117 at 10² points to 12.838 at 10⁴, inference 2.538 to 12.864",
+	return out, scalingPage(out, s.of, studies[s.name].Times[p.Name]), nil
 }
 
 // scalingPage shows the times.
-func scalingPage(r *scalingStudy, of, problem string) *report.Study {
+func scalingPage(r *scalingStudy, of, published string) *report.Study {
 	t := &report.Table{Title: "Time of a step", Columns: []report.Column{
 		{Title: "points", Right: true},
 		{Title: "arm"},
@@ -226,7 +217,7 @@ func scalingPage(r *scalingStudy, of, problem string) *report.Study {
 		"constraint: the share of the median time that is more than that of the same step of PI-SC, which has the network and the loss alone.",
 		"Counts are capped by the grid.",
 	}
-	if published, ok := publishedTimes[problem]; ok {
+	if published != "" {
 		t.Notes = append(t.Notes, "The paper (as many in all, on GPUs): "+published+".")
 	}
 	verdict := "Here experts with as many points in all are not faster to train at any number of points: no ratio is above one by two standard errors."

@@ -32,12 +32,12 @@ func TestScalingVerdict(t *testing.T) {
 		if math.Abs(ratio.Mean-x.factor) > 1e-12 || math.Abs(ratio.Error-x.noise/math.Sqrt(scalingRounds-1)) > 1e-12 {
 			t.Errorf("%g ± %g: %v", x.factor, x.noise, *ratio)
 		}
-		page := scalingPage(r, "demo scale", "diffusion-sorption")
+		page := scalingPage(r, "demo scale", "")
 		if !strings.Contains(page.Summary[0], x.want) || strings.Contains(page.Summary[0], "passes") {
 			t.Errorf("%g ± %g: %s", x.factor, x.noise, page.Summary[0])
 		}
 		r.Passes = 6
-		if page := scalingPage(r, "demo scale", "diffusion-sorption"); !strings.Contains(page.Summary[0], "Of the 6 passes only the last has experts") {
+		if page := scalingPage(r, "demo scale", ""); !strings.Contains(page.Summary[0], "Of the 6 passes only the last has experts") {
 			t.Error(page.Summary[0])
 		}
 	}
