@@ -73,10 +73,13 @@ func Examine(p *pde.Problem, draw func(g *grid.Grid) ([][]float64, error)) (*Exa
 	if len(unused) > 0 {
 		x.Notes = append(x.Notes, "no row uses the term "+strings.Join(unused, ", "))
 	}
+	if term := lacksRate(p); term != "" && x.free() {
+		x.Faults[0] += fmt.Sprintf("; %s needs two conditions at %s low, the value and its derivative", term, p.Axes[0].Name)
+	}
 	if ends := openEnds(p, sys); len(ends) > 0 {
 		note := "no condition holds at " + strings.Join(ends, ", ")
 		switch {
-		case x.Rank > 0 && x.Rank < x.Unknowns:
+		case x.free():
 			x.Faults[0] += "; " + note // that of the rank
 		case len(x.Faults) == 0:
 			x.Notes = append(x.Notes, note)
@@ -273,6 +276,36 @@ func (s *system) valueOf() []int {
 		}
 	}
 	return value
+}
+
+// free reports whether the first fault is that values stay free.
+func (x *Examination) free() bool { return x.Rank > 0 && x.Rank < x.Unknowns }
+
+// lacksRate returns a second derivative in time of an unknown that has fewer than two conditions at the
+// beginning, or "".
+func lacksRate(p *pde.Problem) string {
+	if !marches(p) {
+		return ""
+	}
+	for _, t := range p.Terms {
+		second := slices.ContainsFunc(t.Factors, func(f pde.Factor) bool {
+			return f.Axis == p.Axes[0].Name && f.Edge == nil && f.Scheme.Derivative == 2
+		})
+		if !second || !p.InResidual(t.Name) {
+			continue
+		}
+		conditions := 0
+		for _, c := range p.Conditions {
+			if c.At[p.Axes[0].Name] == "low" && (c.Expr.DependsOn(p.Unknowns[t.Of].Name) ||
+				slices.ContainsFunc(p.Terms, func(o pde.Term) bool { return o.Of == t.Of && c.Expr.DependsOn(o.Name) })) {
+				conditions++
+			}
+		}
+		if conditions < 2 {
+			return t.Name
+		}
+	}
+	return ""
 }
 
 // alike reports whether several samples are all the same.

@@ -102,7 +102,7 @@ func TestExamineFaults(t *testing.T) {
 	}
 	for _, c := range []struct{ name, src, fault, note string }{
 		{"no initial condition", without(heat, "  a: {at: {t: low}, expression: u - u0}\n") + "ansatz: {offset: u0}\n", "6 of 36 values stay free, most of them at t low; no condition holds at t low", ""},
-		{"no initial velocity", without(wave, ", b: {at: {t: low}, expression: v0 - 1}"), "1 of 42 values stay free", "no row uses the term v0"}, // the closure of u_tt gives the rest
+		{"no initial velocity", without(wave, ", b: {at: {t: low}, expression: v0 - 1}"), "1 of 42 values stay free; u_tt needs two conditions at t low", "no row uses the term v0"}, // the closure of u_tt gives the rest
 		{"a missing wall", without(heat, "  c: {at: {x: high}, rows: {t: [1, 0]}, expression: end}\n"), "5 of 36 values stay free, most of them at x high; no condition holds at x high", "no row uses the term end"},
 		{"a missing wall of a steady problem", without(laplace, ", b: {at: {x: high}, expression: u}"), "7 of 42 values stay free", ""},
 		{"a condition that ignores u0", strings.Replace(heat, "u - u0", "u - 1", 1), "no row contains u0: all initial conditions have the same solution", ""},

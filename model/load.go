@@ -3,7 +3,6 @@ package model
 import (
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -92,7 +91,7 @@ func decodeSpec(name string, d *config.Document) (*Spec, error) {
 		_, axes := d.Root().Lookup("axes")
 		if at, pde := d.Root().Lookup("residual"); axes && pde {
 			return nil, config.Join(at.Errorf("this is a PDE file, which states a problem; want a spec, which names one").
-				WithHint("write a spec with `problem: %s` beside it; docs/pde-files.md has an example", filepath.Base(name)))
+				WithHint("`pihc init %s --out DIR` writes one", name))
 		}
 	}
 	version := SpecVersion

@@ -66,7 +66,7 @@ func Load(name string, src []byte) (*Problem, error) {
 		return nil, err
 	}
 	if at, ok := d.Root().Lookup("problem"); ok && lacks(d.Root(), "axes", "residual") {
-		return nil, at.Errorf("this is a spec, which names a problem; a PDE file states one").WithHint("the spec's `problem` wants the name of a PDE file (docs/pde-files.md)")
+		return nil, config.Join(at.Errorf("this is a spec, which names a problem; a PDE file states one").WithHint("what is wanted is the PDE file that its `problem` names"))
 	}
 	if err := d.Decode(&f); err != nil {
 		return nil, err
