@@ -1,6 +1,10 @@
 package report
 
-import "time"
+import (
+	"time"
+
+	"pihc/pde"
+)
 
 // MeanBaseline scores the simplest prediction, the same for every sample: the
 // mean of the solutions it is scored on. A method that does no better has learnt
@@ -20,12 +24,45 @@ func MeanBaseline(s Samples) (*Evaluation, error) {
 			field[p] += v / float64(len(s.Initial))
 		}
 	}
-	return scoreFields(s, begin, func(int) []float64 { return field })
+	return scoreFields(s, begin, func(int, []float64) []float64 { return field })
 }
 
-// PersistenceBaseline returns what e, an evaluation of any method, says of the
-// initial condition taken for the solution at all times, on all of its grids.
-func PersistenceBaseline(e *Evaluation) *Evaluation {
+// ZeroBaseline scores the field that is zero everywhere. s.Truth must not be nil.
+func ZeroBaseline(s Samples) (*Evaluation, error) {
+	var zero []float64
+	return scoreFields(s, time.Now(), func(_ int, truth []float64) []float64 {
+		if zero == nil {
+			zero = make([]float64, len(truth))
+		}
+		return zero
+	})
+}
+
+// PersistenceBaseline is the initial condition taken for the solution at all times: what e, an
+// evaluation of any method on these samples, says of it, on all of its grids, and, on its own
+// grid of so many points in a slice, the error of each of several unknowns. s.Truth must not be nil.
+func PersistenceBaseline(e *Evaluation, s Samples, p *pde.Problem, slice int) (*Evaluation, error) {
+	out := persistence(e)
+	if len(s.Unknowns) == 0 {
+		return out, nil
+	}
+	var still []float64
+	for i := range out.PerSample {
+		truth, err := s.Truth(i)
+		if err != nil {
+			return nil, err
+		}
+		if still == nil {
+			still = make([]float64, len(truth))
+		}
+		p.Hold(still, s.Initial[i], slice)
+		_, out.PerSample[i].Unknowns = s.relativeL2(still, truth)
+	}
+	out.Summarize()
+	return out, nil
+}
+
+func persistence(e *Evaluation) *Evaluation {
 	out := &Evaluation{Method: "baseline", Problem: e.Problem, Grid: e.Grid}
 	for _, s := range e.PerSample {
 		x := NewSample(s.Index)
@@ -34,7 +71,7 @@ func PersistenceBaseline(e *Evaluation) *Evaluation {
 	}
 	out.Summarize()
 	for i := range e.Grids {
-		out.Grids = append(out.Grids, *PersistenceBaseline(&e.Grids[i]))
+		out.Grids = append(out.Grids, *persistence(&e.Grids[i]))
 	}
 	return out
 }
@@ -61,7 +98,7 @@ func InterpolationBaseline(s Samples, low, high Endpoint) (*Evaluation, bool, er
 		}
 	}
 	field := make([]float64, len(low.Solution))
-	e, err := scoreFields(s, time.Now(), func(i int) []float64 {
+	e, err := scoreFields(s, time.Now(), func(i int, _ []float64) []float64 {
 		w := (s.Initial[i][0] - low.Value) / (high.Value - low.Value)
 		for p := range field {
 			field[p] = (1-w)*low.Solution[p] + w*high.Solution[p]
@@ -71,8 +108,8 @@ func InterpolationBaseline(s Samples, low, high Endpoint) (*Evaluation, bool, er
 	return e, err == nil, err
 }
 
-// scoreFields fills an evaluation with the errors of predict's fields.
-func scoreFields(s Samples, begin time.Time, predict func(i int) []float64) (*Evaluation, error) {
+// scoreFields fills an evaluation with the errors of predict's fields, of the size of truth.
+func scoreFields(s Samples, begin time.Time, predict func(i int, truth []float64) []float64) (*Evaluation, error) {
 	e := &Evaluation{Method: "baseline"}
 	for i := range s.Initial {
 		truth, err := s.Truth(i)
@@ -81,8 +118,9 @@ func scoreFields(s Samples, begin time.Time, predict func(i int) []float64) (*Ev
 		}
 		x := NewSample(i)
 		x.InitialMean = s.initialMean(i)
-		field := predict(i)
+		field := predict(i, truth)
 		x.RelativeL2, x.Unknowns = s.relativeL2(field, truth)
+		x.RelativeL2 = absent(x.RelativeL2)
 		x.NRMSE = s.nrmse(field, truth)
 		e.PerSample = append(e.PerSample, x)
 	}

@@ -139,7 +139,7 @@ func TestEvaluate(t *testing.T) {
 			near("truth_residual", got.TruthResidual, Summarize(truths))
 			near("persistence_residual", got.PersistenceResidual, Summarize(held))
 			got.Grids = []Evaluation{*got}
-			b := PersistenceBaseline(got)
+			b := persistence(got)
 			near("persistence baseline", b.RelativeL2, Summarize(still))
 			near("persistence baseline on the other grid", b.Grids[0].RelativeL2, Summarize(still))
 			if got.Samples != 3 || got.Method != method || got.ResidualRMS == nil || got.BoundaryError == nil {

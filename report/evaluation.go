@@ -42,7 +42,8 @@ type Evaluation struct {
 	// Trivial predictions.
 	Loss      *Summary  `json:"loss,omitempty"`
 	Trivial   []Trivial `json:"trivial,omitempty"`
-	Spectra   *Spectra  `json:"spectra,omitempty"` // with two periodic axes of space
+	Unbeaten  string    `json:"unbeaten,omitempty"` // one line: the trivial prediction that the method does not beat; "" if it beats all
+	Spectra   *Spectra  `json:"spectra,omitempty"`  // with two periodic axes of space
 	Experts   []Expert  `json:"experts,omitempty"`
 	PerSample []Sample  `json:"per_sample,omitempty"`
 	// Grids are the evaluations of the same samples on other grids, which have

@@ -72,6 +72,6 @@ func planePage() Page {
 	}
 	p.Methods[2].Borders = [][]float64{{0, 5}, {0, 0.5, 1}, {0, 0.5, 1}}
 	p.Cases = []Case{c}
-	p.Baselines = []Baseline{{Key: "persistence", Label: "persistence", Evaluation: *PersistenceBaseline(&p.Methods[0].Evaluation)}}
+	p.Baselines = []Baseline{{Key: "persistence", Label: "persistence", Evaluation: *persistence(&p.Methods[0].Evaluation)}}
 	return p
 }

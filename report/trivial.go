@@ -4,87 +4,43 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
-	"pihc/grid"
-	"pihc/pde"
+	"pihc/model"
 )
 
-// A Trivial prediction needs no training: "zero", "persistence" (the initial condition
-// at all times) or "mean" (of the solutions scored on, the same for every sample).
+// A Trivial is what a prediction that needs no training scores (model.Trivial).
 type Trivial struct {
-	Name       string   `json:"name"`
-	RelativeL2 *Summary `json:"relative_l2,omitempty"` // nil without solutions
-	Loss       Summary  `json:"loss"`                  // whole: conditions included, border terms not; NaN where it means nothing
+	Name          string   `json:"name"`                     // "zero", "persistence" or "mean"
+	RelativeL2    *Summary `json:"relative_l2,omitempty"`    // nil without solutions
+	Loss          Summary  `json:"loss"`                     // whole: conditions included, border terms not
+	OutsideAnsatz bool     `json:"outside_ansatz,omitempty"` // no row holds the field to its initial condition: the loss is not compared
 }
 
-// Trivials scores the trivial predictions of a problem on a grid; loss is that of a field
-// for the inputs of a sample. Without solutions there is no mean, without time no
-// persistence.
-func Trivials(s Samples, p *pde.Problem, g *grid.Grid, loss func(field, initial []float64) float64) ([]Trivial, error) {
-	size := len(p.Unknowns) * g.Size()
-	zero, held, mean := make([]float64, size), make([]float64, size), make([]float64, size)
-	losses, errors := map[string][]float64{}, map[string][]float64{}
-	score := func(name string, field []float64, i int, truth []float64) {
-		losses[name] = append(losses[name], loss(field, s.Initial[i]))
-		if truth != nil {
-			e, _ := s.relativeL2(field, truth)
-			errors[name] = append(errors[name], e)
+// Compare sets what e says of trivial predictions: the losses of its own, by sample, theirs, and
+// which of them it does not beat.
+func (e *Evaluation) Compare(losses []float64, trivial []model.Trivial) {
+	loss := Summarize(losses)
+	e.Loss, e.Trivial = &loss, nil
+	for _, x := range trivial {
+		t := Trivial{Name: x.Name, Loss: Summarize(x.Losses), OutsideAnsatz: x.OutsideAnsatz}
+		if x.Errors != nil {
+			s := Summarize(x.Errors)
+			t.RelativeL2 = &s
 		}
+		e.Trivial = append(e.Trivial, t)
 	}
-	truthOf := func(i int) ([]float64, error) {
-		if s.Truth == nil {
-			return nil, nil
-		}
-		return s.Truth(i)
-	}
-	for i, u0 := range s.Initial {
-		truth, err := truthOf(i)
-		if err != nil {
-			return nil, err
-		}
-		score("zero", zero, i, truth)
-		if !p.Steady {
-			p.Hold(held, u0, g.Size()/g.Axes[0].Points)
-			score("persistence", held, i, truth)
-		}
-		for p, v := range truth {
-			mean[p] += v / float64(len(s.Initial))
-		}
-	}
-	names := []string{"zero"}
-	if !p.Steady {
-		names = append(names, "persistence")
-	}
-	if s.Truth != nil {
-		names = append(names, "mean")
-		for i := range s.Initial {
-			truth, err := truthOf(i)
-			if err != nil {
-				return nil, err
-			}
-			score("mean", mean, i, truth)
-		}
-	}
-	var out []Trivial
-	for _, name := range names {
-		t := Trivial{Name: name, Loss: Summarize(losses[name])}
-		if s.Truth != nil {
-			e := Summarize(errors[name])
-			t.RelativeL2 = &e
-		}
-		out = append(out, t)
-	}
-	return out, nil
+	e.Unbeaten = e.unbeaten()
 }
 
-// Unbeaten says in one line which trivial prediction a method is not better than, by
+// unbeaten says in one line which trivial prediction a method is not better than, by
 // the mean error against solutions or, without them or besides, the mean loss; "" if
 // it is better than all.
-func (e *Evaluation) Unbeaten() string {
+func (e *Evaluation) unbeaten() string {
 	better := func(a, b float64) bool { return a < b || math.IsNaN(b) }
 	byError := func(a, b Trivial) int { return cmpNumber(a.RelativeL2.Mean, b.RelativeL2.Mean) }
 	byLoss := func(a, b Trivial) int { return cmpNumber(a.Loss.Mean, b.Loss.Mean) }
-	if len(e.Trivial) == 0 || e.Loss == nil {
+	if len(e.Trivial) == 0 {
 		return ""
 	}
 	if e.RelativeL2 != nil && e.Trivial[0].RelativeL2 != nil {
@@ -92,10 +48,40 @@ func (e *Evaluation) Unbeaten() string {
 			return fmt.Sprintf("this run does not beat %s: relative_l2 %s against %s", best.Name, Percent(e.RelativeL2.Mean), Percent(best.RelativeL2.Mean))
 		}
 	}
-	if best := slices.MinFunc(e.Trivial, byLoss); !better(e.Loss.Mean, best.Loss.Mean) {
+	like := slices.DeleteFunc(slices.Clone(e.Trivial), func(t Trivial) bool { return t.OutsideAnsatz })
+	if len(like) == 0 {
+		return ""
+	}
+	if best := slices.MinFunc(like, byLoss); !better(e.Loss.Mean, best.Loss.Mean) {
 		return fmt.Sprintf("this run does not beat %s: loss %s against %s", best.Name, Number(e.Loss.Mean), Number(best.Loss.Mean))
 	}
 	return ""
+}
+
+// TrivialNote says which losses of trivial predictions mean little, "" if none.
+func (e *Evaluation) TrivialNote() string {
+	var names []string
+	for _, t := range e.Trivial {
+		if t.OutsideAnsatz {
+			names = append(names, t.Name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "the loss of " + strings.Join(names, " and ") + " is without the initial condition, which the ansatz keeps and no row holds them to: it is not compared"
+}
+
+// unbeatenNotes has a line for every method of the page that does not beat a trivial
+// prediction.
+func (p *Page) unbeatenNotes() []string {
+	var notes []string
+	for _, m := range p.Methods {
+		if m.Evaluation.Unbeaten != "" {
+			notes = append(notes, m.Label+": "+m.Evaluation.Unbeaten)
+		}
+	}
+	return notes
 }
 
 // cmpNumber orders numbers with NaN last.

@@ -143,14 +143,18 @@ training: {window: {t: [0, 0.5]}}
 		half[q] = (truths[0][q] + truths[1][q]) / 2
 	}
 	close("the mean field's error", mean.PerSample[0].RelativeL2, both(relative(half[:size], truths[0][:size]), relative(half[size:], truths[0][size:])))
-	trivial, err := Trivials(s, p, g, func(field, initial []float64) float64 { return field[2*size-1] })
+	held, err := PersistenceBaseline(out, s, p, n)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, x := range trivial {
-		if x.Name == "persistence" {
-			close("the loss of persistence", x.Loss.Mean, (s.Initial[0][2*n-1]+s.Initial[1][2*n-1])/2)
-			close("the error of persistence", x.RelativeL2.Mean, out.Persistence.Mean)
-		}
+	for q := range still {
+		still[q] = s.Initial[0][n+q%n]
 	}
+	close("the error of v by persistence", held.PerSample[0].Unknowns["v"], relative(still, truths[0][size:]))
+	close("the error of persistence", held.RelativeL2.Mean, out.Persistence.Mean)
+	zero, err := ZeroBaseline(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	close("the error of zero", zero.PerSample[1].RelativeL2, 1)
 }

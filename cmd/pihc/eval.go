@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,7 +18,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"pihc/data"
-	"pihc/grid"
 	"pihc/model"
 	"pihc/pde"
 	"pihc/report"
@@ -242,7 +240,7 @@ func (a *app) eval(c *cobra.Command, dir string, o *evalOptions) error {
 
 // metricsVersion changes when an evaluation says more than before; reports score
 // runs with metrics of another version again.
-const metricsVersion = 4
+const metricsVersion = 5
 
 // evaluateRun scores a run on the grid of the options, or on its own and those of
 // its spec.
@@ -286,28 +284,19 @@ func (a *app) score(ctx context.Context, dir string, spec *model.Spec, p *pde.Pr
 		return nil, err
 	}
 	squares := make([]float64, len(sys.Sets))
-	loss := func(field, initial []float64) float64 { return rows.Evaluate(squares, field, initial, nil, 0) }
 	var losses []float64
 	result, err := e.evaluate(samples, whileRunning(ctx, bar, func(i int, field []float64) error {
-		losses = append(losses, loss(field, samples.Initial[i]))
+		losses = append(losses, rows.Evaluate(squares, field, samples.Initial[i], nil, 0))
 		return nil
 	}))
 	if err != nil {
 		return nil, err
 	}
-	whole := report.Summarize(losses)
-	result.Loss = &whole
-	// An ansatz that starts from the initial condition proposes no other fields, and no
-	// row would hold these to it.
-	admissible := func(field, initial []float64) float64 {
-		if p.HasOffset() && !startsFrom(p, g, field, initial) {
-			return math.NaN()
-		}
-		return loss(field, initial)
-	}
-	if result.Trivial, err = report.Trivials(samples, p, g, admissible); err != nil {
+	trivial, err := model.Trivials(sys, spec.Loss, samples.Initial, samples.Truth)
+	if err != nil {
 		return nil, err
 	}
+	result.Compare(losses, trivial)
 	if records, err := readLog(dir); err == nil {
 		result.TrainSeconds = trainSeconds(records)
 	} else if !errors.Is(err, fs.ErrNotExist) {
@@ -321,17 +310,6 @@ func (a *app) score(ctx context.Context, dir string, spec *model.Spec, p *pde.Pr
 		m.Points, m.Tolerance = spec.Constraint.Points, spec.Constraint.Tolerance
 	}
 	return m, nil
-}
-
-// startsFrom reports whether a field begins with the initial conditions of a sample.
-func startsFrom(p *pde.Problem, g *grid.Grid, field, sample []float64) bool {
-	u0, n := p.InitialOf(sample, g), g.Size()/g.Axes[0].Points
-	for c, u := range p.Unknowns {
-		if u.Initial >= 0 && !slices.Equal(field[c*g.Size():c*g.Size()+n], u0[u.Initial*n:(u.Initial+1)*n]) {
-			return false
-		}
-	}
-	return true
 }
 
 // evaluateGrids adds the evaluations on the further grids of the spec that m lacks,
@@ -449,8 +427,10 @@ func printMetrics(w io.Writer, m *metrics) error {
 	if len(m.TrustedEdits) > 0 {
 		t.Notes = append(t.Notes, editsText(m.TrustedEdits))
 	}
-	if line := m.Unbeaten(); line != "" {
-		t.Notes = append(t.Notes, line)
+	for _, line := range []string{m.TrivialNote(), m.Unbeaten} {
+		if line != "" {
+			t.Notes = append(t.Notes, line)
+		}
 	}
 	seconds := m.Seconds
 	for _, g := range m.Grids {

@@ -28,7 +28,7 @@ func newReport(a *app) *cobra.Command {
 		Use:   "report RUN... --out FILE.html",
 		Short: "Compare trained runs on one self-contained page",
 		Long: `report sets runs of one problem, grid and dataset side by side: what the figures
-show and what to keep in mind, a table of errors with the paper's figures and two
+show and what to keep in mind, a table of errors with the paper's figures and
 plain baselines, the equation in symbols, what is left of it, box plots, maps of the
 best, the median and the worst sample of moe with the experts' borders and a choice
 of scales for differences, times against the classical solver, training curves,
@@ -45,9 +45,10 @@ space, and on finer ones up to its own, until it is as accurate as the best meth
 its time and the network's are measured then.
 
 Runs that were not evaluated on the whole test split are evaluated first. The
-baselines are the mean of the test solutions and, where initial conditions are
+baselines are zero, the mean of the test solutions and, where initial conditions are
 constants, linear interpolation between the solutions at the two ends of their
-distribution, or else the initial condition at all times.`,
+distribution, or else the initial condition at all times. A line under the table
+names each run that is no better than zero, that mean or the initial condition.`,
 		Example: `  pihc report runs/soft runs/hard runs/moe --out report.html
   pihc report runs/moe --out runs/moe/report.html`,
 		Args: positional("RUN", 1, -1),

@@ -19,6 +19,11 @@ func (a *app) addBaselines(page *report.Page, p *pde.Problem, s report.Samples) 
 	if s.Truth == nil {
 		return nil
 	}
+	zero, err := report.ZeroBaseline(s)
+	if err != nil {
+		return err
+	}
+	page.Baselines = append(page.Baselines, report.Baseline{Key: "zero", Label: "zero", Note: "the field that is zero everywhere", Evaluation: *zero})
 	mean, err := report.MeanBaseline(s)
 	if err != nil {
 		return err
@@ -45,9 +50,16 @@ func (a *app) addBaselines(page *report.Page, p *pde.Problem, s report.Samples) 
 	if p.Steady {
 		return nil
 	}
+	size := 1
+	for _, n := range pageShape(page)[1:] {
+		size *= n
+	}
+	still, err := report.PersistenceBaseline(&page.Methods[0].Evaluation, s, p, size)
+	if err != nil {
+		return err
+	}
 	page.Baselines = append(page.Baselines, report.Baseline{
-		Key: "persistence", Label: "persistence", Note: strings.Join(p.InputNames()[:p.Initials()], ", ") + " at all times",
-		Evaluation: *report.PersistenceBaseline(&page.Methods[0].Evaluation),
+		Key: "persistence", Label: "persistence", Note: strings.Join(p.InputNames()[:p.Initials()], ", ") + " at all times", Evaluation: *still,
 	})
 	return nil
 }

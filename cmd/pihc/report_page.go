@@ -310,8 +310,7 @@ func curves(records []train.Record) []report.Series {
 	return out
 }
 
-// trivialNotes says what predictions without training score, and which runs are no
-// better.
+// trivialNotes says what predictions without training score.
 func trivialNotes(page *report.Page) {
 	var parts []string
 	for _, x := range page.Methods[0].Evaluation.Trivial {
@@ -324,9 +323,7 @@ func trivialNotes(page *report.Page) {
 	if len(parts) > 0 {
 		page.Notes = append(page.Notes, "Predictions without training: "+strings.Join(parts, "; ")+".")
 	}
-	for _, m := range page.Methods {
-		if line := m.Evaluation.Unbeaten(); line != "" {
-			page.Caveats = append(page.Caveats, m.Label+": "+line+".")
-		}
+	if note := page.Methods[0].Evaluation.TrivialNote(); note != "" {
+		page.Notes = append(page.Notes, strings.ToUpper(note[:1])+note[1:]+".")
 	}
 }

@@ -247,16 +247,31 @@ func (a *app) trainRun(ctx context.Context, title, dir, dataDir string, spec *mo
 	return train.Run(ctx, dir, spec, p, set, options)
 }
 
-// sameSpec reports whether a run folder was begun with this spec, however written.
-func sameSpec(dir string, spec *model.Spec) (bool, error) {
+// checkSameSpec is an error for a run folder that was begun with another spec than this one,
+// however written.
+func checkSameSpec(dir string, spec *model.Spec) error {
 	stored, err := model.ReadSpec(filepath.Join(dir, train.SpecFile))
 	if err != nil {
-		return false, err
-	}
-	have, err := stored.Encode()
-	if err != nil {
-		return false, err
+		return err
 	}
 	want, err := spec.Encode()
-	return bytes.Equal(have, want), err
+	if err != nil {
+		return err
+	}
+	steps := stored.Training.Steps
+	for _, n := range []int{steps, spec.Training.Steps} {
+		stored.Training.Steps = n
+		have, err := stored.Encode()
+		switch {
+		case err != nil:
+			return err
+		case !bytes.Equal(have, want):
+		case n == steps:
+			return nil
+		case n > steps:
+			return withHint(fmt.Errorf("run folder %s holds a run with another spec: training.steps is %d, not %d", dir, steps, n),
+				"`pihc train --resume %s --set training.steps=%d` extends it; or choose another folder with --out, or remove that one", dir, n)
+		}
+	}
+	return withHint(fmt.Errorf("run folder %s holds a run with another spec", dir), "choose another folder with --out, or remove that one")
 }

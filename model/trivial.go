@@ -1,0 +1,94 @@
+package model
+
+import (
+	"slices"
+
+	"pihc/grid"
+	"pihc/pde"
+)
+
+// A Trivial is what a prediction that needs no training scores: "zero", "persistence" (the
+// initial condition at all times) or "mean" (of the solutions scored on, the same for every
+// sample).
+type Trivial struct {
+	Name   string
+	Losses []float64 // per sample: the whole loss, conditions included, border terms not
+	Errors []float64 // per sample: relative L2 (grid.RelativeL2Of); nil without solutions
+	// OutsideAnsatz says that the field does not begin with the initial condition, which the
+	// ansatz keeps: no row of the loss holds it to that, and a low loss means nothing.
+	OutsideAnsatz bool
+}
+
+// Trivials scores the trivial predictions on a grid, for samples of inputs (InitialSize);
+// truth returns the solution (C, P) of one, valid until its next call, and is nil where
+// there are none. Without solutions there is no mean, without time no persistence.
+func Trivials(sys *pde.System, spec LossSpec, initial [][]float64, truth func(i int) ([]float64, error)) ([]Trivial, error) {
+	loss, err := NewLoss(sys, spec, nil)
+	if err != nil {
+		return nil, err
+	}
+	p, field, squares := sys.Problem, make([]float64, sys.FieldSize()), make([]float64, len(sys.Sets))
+	solution := func(i int) ([]float64, error) {
+		if truth == nil {
+			return nil, nil
+		}
+		return truth(i)
+	}
+	score := func(t *Trivial, i int, truth []float64) {
+		t.Losses = append(t.Losses, loss.Evaluate(squares, field, initial[i], nil, 0))
+		t.OutsideAnsatz = t.OutsideAnsatz || outsideAnsatz(p, field, initial[i], sys.SliceSize())
+		if truth != nil {
+			t.Errors = append(t.Errors, grid.RelativeL2Of(field, truth, len(p.Unknowns)))
+		}
+	}
+	zero, still, mean := Trivial{Name: "zero"}, Trivial{Name: "persistence"}, Trivial{Name: "mean"}
+	average := make([]float64, len(field))
+	for i, u0 := range initial {
+		v, err := solution(i)
+		if err != nil {
+			return nil, err
+		}
+		clear(field)
+		score(&zero, i, v)
+		if !p.Steady {
+			p.Hold(field, u0, sys.SliceSize())
+			score(&still, i, v)
+		}
+		for q, x := range v {
+			average[q] += x / float64(len(initial))
+		}
+	}
+	out := []Trivial{zero}
+	if !p.Steady {
+		out = append(out, still)
+	}
+	if truth == nil {
+		return out, nil
+	}
+	copy(field, average)
+	for i := range initial {
+		v, err := solution(i)
+		if err != nil {
+			return nil, err
+		}
+		score(&mean, i, v)
+	}
+	return append(out, mean), nil
+}
+
+// outsideAnsatz reports whether an unknown's field, in slices of so many points along the
+// first axis, does not begin with the initial condition that its ansatz, and no condition,
+// holds it to.
+func outsideAnsatz(p *pde.Problem, field, sample []float64, slice int) bool {
+	size := len(field) / len(p.Unknowns)
+	for c, u := range p.Unknowns {
+		in := func(r pde.Rows) bool { return r.Expr.DependsOn(u.InitialName()) }
+		if u.Initial < 0 || !u.Ansatz.Offset.DependsOn(u.InitialName()) || slices.ContainsFunc(p.Conditions, in) {
+			continue
+		}
+		if !slices.Equal(field[c*size:c*size+slice], sample[u.Initial*slice:(u.Initial+1)*slice]) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,40 @@
+package report
+
+import (
+	"testing"
+
+	"pihc/model"
+)
+
+// A method is compared with the best trivial prediction, by its error and by its loss; the
+// loss of one that the ansatz cannot give says nothing.
+func TestUnbeaten(t *testing.T) {
+	one := func(v float64) *Summary { return &Summary{Mean: v} }
+	trivial := func(outside bool) []model.Trivial {
+		return []model.Trivial{
+			{Name: "zero", Losses: []float64{0}, Errors: []float64{1}, OutsideAnsatz: outside},
+			{Name: "persistence", Losses: []float64{2}, Errors: []float64{0.5}},
+		}
+	}
+	for _, c := range []struct {
+		err     *Summary
+		loss    float64
+		outside bool
+		want    string
+	}{
+		{one(0.4), 1, true, ""},
+		{one(0.4), 1, false, "this run does not beat zero: loss 1 against 0"},
+		{one(0.4), 3, true, "this run does not beat persistence: loss 3 against 2"},
+		{one(0.6), 1, true, "this run does not beat persistence: relative_l2 60.00 % against 50.00 %"},
+		{nil, 1, true, ""},
+	} {
+		e := Evaluation{RelativeL2: c.err}
+		e.Compare([]float64{c.loss}, trivial(c.outside))
+		if e.Unbeaten != c.want {
+			t.Errorf("error %v, loss %g, outside %v: %q, want %q", c.err, c.loss, c.outside, e.Unbeaten, c.want)
+		}
+		if note := e.TrivialNote(); (note != "") != c.outside {
+			t.Errorf("outside %v: note %q", c.outside, note)
+		}
+	}
+}
