@@ -21,6 +21,7 @@ type inputRange struct {
 	pde.PlacedInput
 	low, high float64 // of the values
 	rough     float64 // largest root mean square of the differences of neighbours along the last axis
+	small     float64 // smallest root mean square of the values that is like those drawn, 0: any is
 }
 
 // NewRange draws from the problem's distributions; nil where one is missing.
@@ -34,7 +35,11 @@ func NewRange(p *pde.Problem, g *grid.Grid) (*Range, error) {
 	}
 	r := &Range{initial: p.OnlyInitial()}
 	for _, in := range p.PlaceInputs(g) {
-		r.inputs = append(r.inputs, inputRange{in, math.Inf(1), math.Inf(-1), 0})
+		small, err := smallest(in.Sampler, in.Space)
+		if err != nil {
+			return nil, err
+		}
+		r.inputs = append(r.inputs, inputRange{in, math.Inf(1), math.Inf(-1), 0, small})
 	}
 	sample := make([]float64, p.SampleSize(g))
 	for i := range 64 {
@@ -49,6 +54,48 @@ func NewRange(p *pde.Problem, g *grid.Grid) (*Range, error) {
 		}
 	}
 	return r, nil
+}
+
+// smallest is a tenth of the smallest size (root mean square) of an input's draws, of each part
+// of a mixture. It is 0 where draws come near zero, the smallest size being less than a tenth of
+// the median: a network has been trained on such, and 64 draws do not show where they end.
+// Numbers that are drawn by their logarithm end at a bound that 64 draws come close to.
+func smallest(s pde.Sampler, axes []grid.Axis) (float64, error) {
+	parts, size, least := s.Mixture, 1, math.Inf(1)
+	if len(parts) == 0 {
+		parts = []pde.Sampler{s}
+	}
+	for _, a := range axes {
+		size *= a.Points
+	}
+	v := make([]float64, size)
+	for _, part := range parts {
+		next, err := inputSampler(part, axes)
+		if err != nil {
+			return 0, err
+		}
+		uniform := part.Distribution == "uniform" || part.Distribution == "uniform-constant"
+		var sizes []float64
+		for i := range 64 {
+			if uniform { // with both bounds
+				v[0], _ = part.Constant(float64(i) / 63)
+				v = v[:1]
+			} else if err := next(data.SampleRand(1, i), v); err != nil {
+				return 0, err
+			}
+			if len(s.Mixture) > 0 {
+				s.Transform(v)
+			}
+			sizes = append(sizes, rootMeanSquare(v))
+			v = v[:size]
+		}
+		slices.Sort(sizes)
+		if sizes[0] < 0.1*sizes[32] && part.Distribution != "log-uniform" {
+			return 0, nil
+		}
+		least = min(least, sizes[0])
+	}
+	return 0.1 * least, nil
 }
 
 // roughness is the root mean square of the differences of neighbours.
@@ -69,8 +116,9 @@ func (r *inputRange) roughness(v []float64) float64 {
 }
 
 // Outside says how the inputs of a sample are unlike those of the distributions: values
-// further outside of theirs than half their range, or differences of neighbours more
-// than three times theirs. It is "" for a sample that is like them.
+// further outside of theirs than half their range, differences of neighbours more
+// than three times theirs, or a size less than a tenth of the smallest of theirs where these do
+// not come near zero. It is "" for a sample that is like them.
 func (r *Range) Outside(sample []float64) string {
 	for i := range r.inputs {
 		in := &r.inputs[i]
@@ -85,6 +133,8 @@ func (r *Range) Outside(sample []float64) string {
 			return of + fmt.Sprintf("values from %.3g to %.3g; those of the PDE file's distribution are from %.3g to %.3g", low, high, in.low, in.high)
 		case rough > 3*in.rough+1e-6*max(math.Abs(in.low), math.Abs(in.high)):
 			return of + fmt.Sprintf("neighbouring values differ by %.3g (root mean square); in the PDE file's distribution by %.3g at most", rough, in.rough)
+		case rootMeanSquare(v) < in.small:
+			return of + fmt.Sprintf("values of size %.3g (root mean square); the smallest of the PDE file's distribution are of %.3g", rootMeanSquare(v), 10*in.small)
 		}
 	}
 	return ""

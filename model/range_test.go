@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"pihc/data"
+	"pihc/grid"
 	"pihc/pde"
 )
 
@@ -49,6 +50,12 @@ func TestRange(t *testing.T) {
 		if why := r.Outside(far); !strings.Contains(why, "those of the PDE file's distribution are from") {
 			t.Errorf("%s: a million times too large: %q", name, why)
 		}
+		for i := range far {
+			far[i] = 1e-3 * u0[i]
+		}
+		if why := r.Outside(far); strings.Contains(why, "values of size") == strings.HasPrefix(name, "diffusion-sorption") { // constants from zero
+			t.Errorf("%s: a thousand times too small: %q", name, why)
+		}
 		in := r.inputs[0]
 		size := (in.high - in.low) / 2
 		for i := range u0 {
@@ -56,6 +63,59 @@ func TestRange(t *testing.T) {
 		}
 		if why := r.Outside(u0); !strings.Contains(why, "neighbouring values differ") {
 			t.Errorf("%s: a sawtooth: %q", name, why)
+		}
+	}
+}
+
+// Inputs far smaller than all that are drawn are unlike them; zero is not where draws come
+// near it, or some are zero.
+func TestRangeSmall(t *testing.T) {
+	sines := pde.Sampler{Distribution: "random-sines", Low: -0.5, High: 0.5}
+	zero := pde.Sampler{Distribution: "uniform-constant"}
+	constant := func(low, high float64) pde.Sampler {
+		return pde.Sampler{Distribution: "uniform-constant", Low: low, High: high}
+	}
+	last := []grid.Axis{{Name: "x", Lo: 0, Hi: 1, Points: 16, Boundary: grid.Periodic}}
+	for _, c := range []struct {
+		name    string
+		s       pde.Sampler
+		axes    []grid.Axis
+		small   bool // there is a size that is too small
+		unusual float64
+	}{
+		{"sines", sines, last, true, 1e-3},
+		{"sines around one", pde.Sampler{Distribution: "random-sines", Low: -0.1, High: 0.1, Offset: 1}, last, true, 0.01},
+		{"constants from zero", constant(0, 0.2), last, false, 0},
+		{"constants of both signs", constant(-1, 0.7), last, false, 0},
+		{"constants from a thousandth", constant(1e-3, 1), last, false, 0},
+		{"constants from a half", constant(0.5, 1), last, true, 0.04},
+		{"zero", zero, last, false, 0},
+		{"zero now and then", pde.Sampler{Distribution: "mixture", Mixture: []pde.Sampler{{Distribution: "random-sines", Low: -1, High: 1, Weight: 1}, {Distribution: "uniform-constant", Weight: 1e-6}}}, last, false, 0},
+		{"of either size", pde.Sampler{Distribution: "mixture", Mixture: []pde.Sampler{constant(10, 12), sines}}, last, true, 1e-3},
+		{"a number over decades", pde.Sampler{Distribution: "log-uniform", Low: 1e-4, High: 1}, nil, true, 1e-6},
+	} {
+		next, err := inputSampler(c.s, c.axes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		small, err := smallest(c.s, c.axes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.small != (small > 0) || c.small && !(small > c.unusual) {
+			t.Errorf("%s: sizes below %g are too small", c.name, small)
+		}
+		v := make([]float64, 16)
+		if c.axes == nil {
+			v = v[:1]
+		}
+		for i := range 4000 {
+			if err := next(data.SampleRand(7, i), v); err != nil {
+				t.Fatal(err)
+			}
+			if size := rootMeanSquare(v); size < small {
+				t.Fatalf("%s: a draw of size %g is too small, as all below %g", c.name, size, small)
+			}
 		}
 	}
 }

@@ -44,6 +44,11 @@ Where the PDE file has inputs or several unknowns, FILE is an NPZ file with one 
 its name: a field (sample, x[, y]) or a number (sample), and, unless the problem has
 time: none, "initial"; of several unknowns u and v, "u0" and "v0". The files of a dataset have these arrays.
 
+A warning says how many samples are unlike what the PDE file's distribution draws
+for training, and may be predicted badly: values far outside of its range,
+neighbouring values more than three times as different, or a size (root mean square)
+less than a tenth of its smallest. Where it draws near zero no size is too small.
+
 The rows each expert samples are drawn anew for every sample, by its position in
 the file, so that one initial condition at two positions gives two fields that
 differ a little; with --points 0 every row counts and they are equal.`,
