@@ -33,11 +33,22 @@ type Record struct {
 	// and all samples.
 	ValidationRMS   map[string]data.Float `json:"validation_rms,omitempty"`
 	ValidationError *data.Float           `json:"validation_relative_l2,omitempty"` // shown, never used to choose
+	// Baselines are the predictions that need no training, by name, in the first validation of
+	// a run.
+	Baselines map[string]Baseline `json:"validation_baselines,omitempty"`
 	// Collapse is the root mean square of the predictions over that of the solutions,
 	// or of the initial conditions where there are none, if it is below a tenth.
 	Collapse *data.Float `json:"collapse,omitempty"`
 	// RecoveredFrom is the checkpoint that training went back to after this step.
 	RecoveredFrom *int `json:"recovered_from,omitempty"`
+}
+
+// A Baseline is what a trivial prediction (model.Trivial) scores on the validation samples, as
+// Record has it of the run.
+type Baseline struct {
+	Residual      data.Float  `json:"validation_residual"` // without border terms
+	Error         *data.Float `json:"validation_relative_l2,omitempty"`
+	OutsideAnsatz bool        `json:"outside_ansatz,omitempty"` // the loss is without the initial condition
 }
 
 func number(v float64) *data.Float { f := data.Float(v); return &f }

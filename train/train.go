@@ -119,6 +119,8 @@ type trainer[T kernel.Float] struct {
 	validate model.Batch
 	truth    [][]float64 // of the validation samples; nil without solutions
 	still    []float64   // their losses where fields keep their initial values
+	// baselines are for the first validation; nil after it.
+	baselines map[string]Baseline
 }
 
 func run[T kernel.Float](ctx context.Context, dir string, spec *model.Spec, p *pde.Problem, set *data.Dataset, o Options) (Summary, error) {
@@ -131,7 +133,10 @@ func run[T kernel.Float](ctx context.Context, dir string, spec *model.Spec, p *p
 		return Summary{}, err
 	}
 	complete := t.state.step == spec.Training.Steps && !t.state.due
-	if err = t.enter(); err == nil {
+	if err = t.loadBaselines(); err == nil {
+		err = t.enter()
+	}
+	if err == nil {
 		err = t.interruptible(ctx)
 	}
 	if t.writes() {

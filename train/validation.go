@@ -59,6 +59,59 @@ func EvaluationSeed(i int) constraint.Seed {
 	return constraint.Seed{Run: 0x6576616c, Step: math.MaxUint64, Sample: uint64(i)}
 }
 
+// loadBaselines scores the trivial predictions for the first validation, on the rank that
+// writes it.
+func (t *trainer[T]) loadBaselines() error {
+	if s := t.state; !t.writes() || s.step > t.firstValidation() || s.step == t.firstValidation() && !s.due {
+		return nil
+	}
+	sys, err := t.problem.Discretize(t.info.Grid)
+	if err != nil {
+		return err
+	}
+	var truth func(i int) ([]float64, error)
+	if t.truth != nil {
+		truth = func(i int) ([]float64, error) { return t.truth[i], nil }
+	}
+	trivial, err := model.Trivials(sys, t.spec.Loss, t.validate.Initial, truth)
+	if err != nil {
+		return err
+	}
+	mean := func(x []float64) float64 {
+		sum := 0.0
+		for _, v := range x {
+			sum += v
+		}
+		return sum / float64(len(x))
+	}
+	t.baselines = map[string]Baseline{}
+	for _, x := range trivial {
+		b := Baseline{Residual: data.Float(t.root(mean(x.Losses))), OutsideAnsatz: x.OutsideAnsatz}
+		if x.Errors != nil {
+			b.Error = number(mean(x.Errors))
+		}
+		t.baselines[x.Name] = b
+	}
+	return nil
+}
+
+// firstValidation is the step of the first validation of a run, extended or not.
+func (t *trainer[T]) firstValidation() int {
+	spec := &t.spec.Training
+	if len(spec.Restarts) > 0 {
+		return min(spec.Validate, spec.Restarts[0])
+	}
+	return min(spec.Validate, spec.Steps)
+}
+
+// root is what a loss is shown as: its root, or a norm itself.
+func (t *trainer[T]) root(loss float64) float64 {
+	if t.spec.Loss.Form == "norm" {
+		return loss
+	}
+	return math.Sqrt(loss)
+}
+
 // validation evaluates the fixed validation samples, and keeps the parameters
 // as the best checkpoint if they are, by training.best.
 func (t *trainer[T]) validation() error {
@@ -68,19 +121,13 @@ func (t *trainer[T]) validation() error {
 	}
 	var sum, relative, errs, size, expected float64
 	squares := make([]float64, len(t.info.Rows))
-	root := func(loss float64) float64 {
-		if t.spec.Loss.Form == "norm" {
-			return loss
-		}
-		return math.Sqrt(loss)
-	}
 	t.update.Unlock() // the state does not change here
 	err := t.engine.Predict(s.evaluated(), t.validate, func(i int, p *model.Prediction) error {
 		sum += p.Loss
 		for k, v := range p.MeanSquares {
 			squares[k] += v
 		}
-		relative += root(p.Loss / t.still[i])
+		relative += t.root(p.Loss / t.still[i])
 		like := t.problem.InitialOf(t.validate.Initial[i], t.info.Grid)
 		if t.truth != nil {
 			like = t.truth[i]
@@ -100,13 +147,16 @@ func (t *trainer[T]) validation() error {
 	}
 	s.due = false
 	n := float64(len(t.validate.Initial))
-	residual := root(sum / n)
+	residual := t.root(sum / n)
 	r := Record{Step: s.step, ValidationResidual: number(residual), ValidationRelative: number(relative / n), ValidationRMS: map[string]data.Float{}}
 	for k, rows := range t.info.Rows {
 		r.ValidationRMS[rows.Name] = data.Float(math.Sqrt(squares[k] / n))
 	}
 	if t.truth != nil {
 		r.ValidationError = number(errs / n)
+	}
+	if s.step == t.firstValidation() {
+		r.Baselines = t.baselines
 	}
 	if size < collapsed*expected {
 		r.Collapse = number(size / expected)

@@ -1,0 +1,75 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"math"
+	"path/filepath"
+	"testing"
+
+	"pihc/grid"
+	"pihc/internal/check"
+	"pihc/model"
+)
+
+// The first validation, and no other, says what predictions without training score on the
+// same samples, however often the run is interrupted.
+func TestBaselines(t *testing.T) {
+	e := newExperiment(t, "method=soft")
+	whole, _ := e.train(t, Options{})
+	var b map[string]Baseline
+	for _, r := range records(t, whole) {
+		switch {
+		case r.Step == 4 && r.ValidationResidual != nil:
+			b = r.Baselines
+		case r.Baselines != nil:
+			t.Errorf("step %d has baselines too: %v", r.Step, r.Baselines)
+		}
+	}
+	if len(b) != 3 {
+		t.Fatalf("baselines %v", b)
+	}
+	const count = 3
+	initial, err := samples(e.set.InitialRange("validation", 0, count))
+	if err != nil {
+		t.Fatal(err)
+	}
+	truth, err := samples(e.set.SolutionsRange("validation", 0, count))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := e.problem.Grid(e.spec.Grid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	losses, err := model.StillLosses(model.Info{Problem: e.problem, Grid: g, Spec: e.spec}, initial)
+	if err != nil {
+		t.Fatal(err)
+	}
+	average, still := make([]float64, g.Size()), make([]float64, g.Size())
+	loss, mean, held := 0.0, 0.0, 0.0
+	for i, u := range truth {
+		loss += losses[i] / count
+		for q, v := range u {
+			average[q] += v / count
+		}
+		e.problem.Hold(still, initial[i], g.Size()/g.Axes[0].Points)
+		held += grid.RelativeL2(still, u) / count
+	}
+	for _, u := range truth {
+		mean += grid.RelativeL2(average, u) / count
+	}
+	check.Close(t, []float64{float64(b["persistence"].Residual), float64(*b["zero"].Error), float64(*b["persistence"].Error), float64(*b["mean"].Error)},
+		[]float64{math.Sqrt(loss), 1, held, mean}, 1e-12, 0)
+
+	for _, stop := range []int{2, 4, 6} {
+		dir := filepath.Join(t.TempDir(), "run")
+		if _, err := e.run(context.Background(), dir, Options{StopAt: stop}); !errors.Is(err, ErrInterrupted) {
+			t.Fatal(err)
+		}
+		if _, err := e.run(context.Background(), dir, Options{Resume: true}); err != nil {
+			t.Fatal(err)
+		}
+		sameRun(t, "interrupted", dir, whole)
+	}
+}
