@@ -82,7 +82,7 @@ func (f *specFlags) open(name string, more ...string) (*model.Spec, *pde.Problem
 	var unknown *pde.UnknownConstantError
 	if errors.As(err, &unknown) {
 		at := model.SpecPosition(name, "constants."+unknown.Name, overrides...)
-		err = config.Join(at.Errorf("%v", err).WithHint("%s", unknown.Hint()))
+		err = config.Join(at.Errorf("%v", err).WithHint("%s", unknown.Hint()).OfKey())
 	}
 	if err != nil {
 		return spec, p, err

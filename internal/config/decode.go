@@ -146,7 +146,10 @@ func (d *decoder) integer(n *yaml.Node, v reflect.Value, path string) {
 
 func (d *decoder) float(n *yaml.Node, v reflect.Value, path string) {
 	if !isNumber(n) {
-		d.want(n, path, "a number")
+		p := d.want(n, path, "a number")
+		if n.Kind == yaml.ScalarNode && strings.ContainsAny(n.Value, "0123456789") && strings.ContainsAny(n.Value, "+-*/^(") {
+			p.Hint = "expressions are for PDE files: write the number itself"
+		}
 		return
 	}
 	x, ok := parseFloat(n.Value)

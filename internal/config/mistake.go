@@ -78,6 +78,12 @@ type Mistake struct {
 // than its value: a mistake of the command line.
 func (p *Mistake) BadKey() bool { return p.key && p.Pos.src != nil && p.Pos.src.name == overrideName }
 
+// OfKey says that the key is wrong, not its value, and returns p.
+func (p *Mistake) OfKey() *Mistake {
+	p.key = true
+	return p
+}
+
 // WithHint sets the hint and returns p.
 func (p *Mistake) WithHint(format string, args ...any) *Mistake {
 	p.Hint = fmt.Sprintf(format, args...)
