@@ -1,0 +1,48 @@
+package main
+
+import (
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"pihc/train"
+)
+
+// docs/formats.md has every JSON key of bench, eval, reproduce and the log of a training.
+func TestKeys(t *testing.T) {
+	text, err := os.ReadFile("../../docs/formats.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc := string(text)
+	documented := func(what, key string) {
+		t.Helper()
+		if key != "" && key != "-" && !strings.Contains(doc, "`"+key+"`") {
+			t.Errorf("%s has %q, docs/formats.md has not", what, key)
+		}
+	}
+	seen := map[reflect.Type]bool{}
+	var check func(r reflect.Type)
+	check = func(r reflect.Type) {
+		for r.Kind() == reflect.Slice || r.Kind() == reflect.Map || r.Kind() == reflect.Pointer {
+			r = r.Elem()
+		}
+		if r.Kind() != reflect.Struct || seen[r] {
+			return
+		}
+		seen[r] = true
+		for i := range r.NumField() {
+			f := r.Field(i)
+			check(f.Type)
+			key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			documented(r.Name(), key)
+		}
+	}
+	for _, x := range []any{networkBench{}, constraintBench{}, stepBench{}, exchangeBench{}, termsBench{}, solverBench{}, metrics{}, reproduction{}, train.Record{}, train.Meta{}} {
+		check(reflect.TypeOf(x))
+	}
+	for _, baseline := range []string{"zero", "mean_field", "interpolation", "persistence"} {
+		documented("reproduce", baseline)
+	}
+}
