@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -241,4 +243,38 @@ func readValues[T Element](r io.Reader, size, n int, order binary.ByteOrder) (an
 		}
 	}
 	return v, count, nil
+}
+
+// TransposeHint says how to give the axes of an array another order, in which it has the shape
+// wanted, with -1 for a dimension of any size; "" where there is none.
+func TransposeHint(name string, shape, want []int) string {
+	if len(shape) != len(want) {
+		return ""
+	}
+	var order []int
+	var place func() bool
+	place = func() bool {
+		k := len(order)
+		if k == len(want) {
+			return true
+		}
+		for i, n := range shape {
+			if (want[k] < 0 || n == want[k]) && !slices.Contains(order, i) {
+				order = append(order, i)
+				if place() {
+					return true
+				}
+				order = order[:k]
+			}
+		}
+		return false
+	}
+	if !place() {
+		return ""
+	}
+	var axes []string
+	for _, i := range order {
+		axes = append(axes, strconv.Itoa(i))
+	}
+	return fmt.Sprintf("numpy.transpose(%s, (%s)) has the shape wanted", name, strings.Join(axes, ", "))
 }

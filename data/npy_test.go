@@ -265,3 +265,20 @@ func ExampleNewArray() {
 	fmt.Println(FormatShape(a.Shape), a.Type(), a.Float64()[5])
 	// Output: 2 x 3 float64 6
 }
+
+func TestTransposeHint(t *testing.T) {
+	for _, test := range []struct {
+		shape, want []int
+		hint        string
+	}{
+		{[]int{5, 4, 3}, []int{-1, 3, 4}, "numpy.transpose(u, (0, 2, 1)) has the shape wanted"},
+		{[]int{4, 3, 9}, []int{-1, 3, 4}, "numpy.transpose(u, (2, 1, 0)) has the shape wanted"},
+		{[]int{9, 4, 3, 2}, []int{-1, 2, 3, 4}, "numpy.transpose(u, (0, 3, 2, 1)) has the shape wanted"},
+		{[]int{5, 4, 2}, []int{-1, 3, 4}, ""},
+		{[]int{4, 3}, []int{-1, 3, 4}, ""},
+	} {
+		if hint := TransposeHint("u", test.shape, test.want); hint != test.hint {
+			t.Errorf("%v to %v: %q, want %q", test.shape, test.want, hint, test.hint)
+		}
+	}
+}

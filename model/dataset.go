@@ -22,7 +22,8 @@ import (
 // training (solved only where loss.data asks for it), and initial conditions with
 // solutions for validation and test where the problem has a reference.
 // Test samples are on the finest of the grids they are scored on, and solutions
-// then of type float32, which halves their size.
+// then of type float32, which halves their size. Solutions that a file holds are not opened:
+// GivenSolutions makes the plan take them.
 func DatasetPlan(s *Spec, p *pde.Problem, workers int) (data.Plan, error) {
 	own, err := p.Grid(s.Grid)
 	if err != nil {
@@ -41,7 +42,7 @@ func DatasetPlan(s *Spec, p *pde.Problem, workers int) (data.Plan, error) {
 	}
 	solvable := p.Reference.Solver != ""
 	file := p.Reference.Solver == pde.FileSolver
-	if _, err := sampler(p, finest); err != nil && !(file && !p.Drawn()) {
+	if _, err := sampler(p, finest); err != nil {
 		return data.Plan{}, err
 	}
 	if solvable && !file {
@@ -78,9 +79,6 @@ func DatasetPlan(s *Spec, p *pde.Problem, workers int) (data.Plan, error) {
 			split("test", s.Data.Test.SplitSpec, solvable),
 		},
 		Sampler: func(split data.Split) (func(*rand.Rand, []float64) error, error) {
-			if file && !p.Drawn() {
-				return nil, nil
-			}
 			draw, err := sampler(p, gridOf(split.Name))
 			return func(rng *rand.Rand, dst []float64) error {
 				if err := draw(rng, dst); err != nil {
@@ -90,9 +88,6 @@ func DatasetPlan(s *Spec, p *pde.Problem, workers int) (data.Plan, error) {
 			}, err
 		},
 		Solver: func(split data.Split) (func(dst, initial []float64) error, error) {
-			if file {
-				return nil, nil
-			}
 			solver, err := ReferenceSolver(p, gridOf(split.Name))
 			if err != nil {
 				return nil, err
@@ -106,9 +101,6 @@ func DatasetPlan(s *Spec, p *pde.Problem, workers int) (data.Plan, error) {
 	}
 	if len(others) > 0 {
 		plan.SolutionType = data.Float32
-	}
-	if p.Reference.Solver == pde.FileSolver {
-		return plan, givenSolutions(&plan, s, p, own, len(others) > 0)
 	}
 	return plan, nil
 }
@@ -143,7 +135,8 @@ func ReferenceSolverWith(p *pde.Problem, g *grid.Grid, options map[string]any) (
 		return nil, fmt.Errorf("the PDE file of %s has no `reference:`, so there are no solutions to compare with", p.Name)
 	}
 	if p.Reference.Solver == pde.FileSolver {
-		return nil, fmt.Errorf("the solutions of %s are those of the file %s: none is computed", p.Name, p.Reference.File)
+		return nil, &FileError{fmt.Sprintf("no solution of %s is computed on %s: there are those of the file %s, on its own grid", p.Name, data.FormatShape(g.Shape()), p.Reference.File),
+			"on that grid, or one that has every second, third, ... of its points, they can be compared with; `reference: {solver: ...}` in the PDE file computes them on others"}
 	}
 	if p.Reference.Solver == pde.DiscreteSolver {
 		fine, _ := discrete.Refinements(p, g)

@@ -15,8 +15,12 @@ import (
 // draw is what a sample has of one input, or of all, from rng.
 type draw = func(rng *rand.Rand, dst []float64) error
 
-// sampler draws the inputs of a sample, one after another in their order.
+// sampler draws the inputs of a sample, one after another in their order: from their
+// distributions, or, where one is missing, from the samples of the file of solutions.
 func sampler(p *pde.Problem, g *grid.Grid) (draw, error) {
+	if p.Reference.Solver == pde.FileSolver && !p.Drawn() {
+		return givenSampler(p, g)
+	}
 	var all []draw
 	inputs := p.PlaceInputs(g)
 	for i, in := range inputs {

@@ -196,7 +196,7 @@ func newFitting(s *Spec, p *pde.Problem) (*fitting, error) {
 	}
 	f := &fitting{problem: p, grid: g, scales: slices.Repeat([]float64{1}, len(p.Unknowns))}
 	u0 := make([]float64, p.SampleSize(g))
-	if p.Drawn() {
+	if p.Drawn() || p.Reference.Solver == pde.FileSolver {
 		next, err := sampler(p, g)
 		if err != nil {
 			return nil, err

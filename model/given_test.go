@@ -31,6 +31,9 @@ func generated(t *testing.T, path, problem, counts string, overrides ...string) 
 	if err != nil {
 		return nil, err
 	}
+	if _, err := GivenSolutions(&plan, s, p); err != nil {
+		return nil, err
+	}
 	out := filepath.Join(t.TempDir(), "data")
 	if err := data.Generate(context.Background(), out, plan, nil); err != nil {
 		return nil, err
@@ -106,8 +109,8 @@ reference: {file: own.npz}
 	if set, err = generate("initial: {distribution: uniform-constant, low: 7, high: 8}", "data.train.count=9"); err != nil || first(set, "train") < 7 || first(set, "train") > 8 {
 		t.Errorf("a distribution: %v", err)
 	}
-	write(solutions, array("initial", 100, 5, 4), array("train", 300, 2, 4))
-	if set, err = generate("initial: {distribution: uniform-constant, low: 7, high: 8}"); err != nil || first(set, "train") != 300 || first(set, "test") != 112 {
+	write(array("solution", 1000, 5, 3, 4), array("initial", 1003, 5, 4), array("train", 300, 2, 4))
+	if set, err = generate("initial: {distribution: uniform-constant, low: 7, high: 8}"); err != nil || first(set, "train") != 300 || first(set, "test") != 1015 {
 		t.Errorf("own initial conditions: %v", err)
 	}
 
@@ -121,7 +124,7 @@ reference: {file: own.npz}
 		{[]data.Named{solutions, array("initial", 0, 4, 4)}, nil, "4 initial conditions for 5 solutions"},
 		{[]data.Named{solutions}, []string{"data.test.count=5"}, "5 solutions; data.validation.count and data.test.count want 1 and 5"},
 		{[]data.Named{solutions}, []string{"data.train.count=4"}, "it has 2 initial conditions to train with, data.train.count is 4; set that to 2"},
-		{[]data.Named{solutions, array("x", 0.5, 4)}, nil, "point 0 of axis x is at 0.5; in the spec's grid, periodic, it is at 0"},
+		{[]data.Named{solutions, array("x", 0.5, 4)}, nil, "point 0 of axis x is at 0.5; with 4 points from 0 to 4, periodic, it is at 0"},
 		{[]data.Named{solutions}, []string{"data.test.grids=[{x: 8}]"}, "solutions of a file are on the spec's grid alone"},
 	} {
 		write(test.arrays...)
@@ -132,5 +135,53 @@ reference: {file: own.npz}
 	os.Remove(filepath.Join(dir, "own.npz"))
 	if _, err := generate(""); err == nil || !strings.Contains(err.Error(), "there is no file") {
 		t.Errorf("no file: %v", err)
+	}
+}
+
+// Solutions that do not begin with their initial conditions are refused; walls may have values of
+// their own, and one sample of zeros is no measure.
+func TestGivenStart(t *testing.T) {
+	dir := t.TempDir()
+	solutions, initial := make([]float64, 3*3*5), make([]float64, 3*5)
+	for i := range solutions {
+		sample, x := i/15, i%5
+		solutions[i] = float64(sample)
+		if x == 0 || x == 4 {
+			solutions[i] = 9
+		}
+	}
+	for i := range initial {
+		initial[i] = float64(i / 5)
+	}
+	generate := func() error {
+		if err := data.WriteNPZ(filepath.Join(dir, "own.npz"), []data.Named{
+			{Name: "solution", Array: data.NewArray([]int{3, 3, 5}, solutions)}, {Name: "initial", Array: data.NewArray([]int{3, 5}, initial)}}); err != nil {
+			t.Fatal(err)
+		}
+		_, err := generated(t, filepath.Join(dir, "own.yaml"), `
+name: own
+unknown: u
+axes:
+  t: {range: [0, 2], points: 3, boundary: nodes}
+  x: {range: [0, 4], points: 5, boundary: nodes}
+terms:
+  u_t: {axis: t, derivative: 1}
+residual: {expression: u_t}
+conditions:
+  initial: {kind: initial, at: {t: low}, expression: u - u0}
+reference: {file: own.npz}
+`, "{train: {count: 1}, validation: {count: 1}, test: {count: 1}}")
+		return err
+	}
+	if err := generate(); err != nil {
+		t.Error(err)
+	}
+	initial[0], initial[2] = 0.01, -0.01
+	if err := generate(); err != nil {
+		t.Errorf("rounding of a sample of zeros: %v", err)
+	}
+	initial[7]++
+	if err := generate(); err == nil || !strings.Contains(err.Error(), "solution 1 does not begin with its initial condition") {
+		t.Errorf("another initial condition: %v", err)
 	}
 }

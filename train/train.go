@@ -205,7 +205,7 @@ func (t *trainer[T]) close() {
 func checkDataset(spec *model.Spec, p *pde.Problem, set *data.Dataset) error {
 	m := set.Manifest()
 	if m.ProblemHash != model.ProblemHash(p) {
-		return fmt.Errorf("the dataset was generated for problem %s with another PDE file than the spec's problem %s; generate it again", m.Problem, p.Name)
+		return fmt.Errorf("the dataset was generated for problem %s with another PDE file, or other constants, than the spec's problem %s has; generate it again", m.Problem, p.Name)
 	}
 	g, err := p.Grid(spec.Grid)
 	if err != nil {

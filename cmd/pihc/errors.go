@@ -15,6 +15,8 @@ import (
 
 	"pihc/data"
 	"pihc/internal/config"
+	"pihc/model"
+	"pihc/pde"
 	"pihc/train"
 )
 
@@ -102,10 +104,13 @@ func hintOf(command *cobra.Command, err error) string {
 		locked     *data.LockedError
 		edited     *train.EditedError
 		damaged    *train.DamagedError
+		given      *model.FileError
 	)
 	switch {
 	case errors.As(err, &hint):
 		return hint.hint
+	case errors.As(err, &given):
+		return given.Hint()
 	case errors.As(err, &damaged):
 		return fmt.Sprintf("restore it, or continue from %s, which is whole: remove %s", damaged.Older, filepath.Join(damaged.Run, "checkpoints", damaged.Checkpoint+".*"))
 	case errors.As(err, &usage):
@@ -128,6 +133,11 @@ func hintOf(command *cobra.Command, err error) string {
 		return "choose another folder, or remove that one"
 	case errors.Is(err, train.ErrNotFinite):
 		return "a smaller training.learning_rate.initial, or a look at the weights of the rows with `pihc check`"
+	case noSuchYAML(err):
+		if command.Name() == "init" {
+			return "templates go by their names: " + strings.Join(templateNames(), ", ")
+		}
+		return "`pihc init` writes a spec and a PDE file to begin with; built-in specs go by their names: " + strings.Join(model.BuiltinSpecs(), ", ")
 	case unwritable(err) && strings.HasPrefix(err.Error(), "lock "):
 		return "it needs the right to write there; a copy of the folder will do"
 	case unwritable(err):
@@ -138,6 +148,20 @@ func hintOf(command *cobra.Command, err error) string {
 		return "the same command again continues where that is possible"
 	}
 	return ""
+}
+
+// noSuchYAML reports whether a spec or a PDE file that was to be read is not there.
+func noSuchYAML(err error) bool {
+	var at *fs.PathError
+	return errors.As(err, &at) && at.Op == "open" && errors.Is(at, fs.ErrNotExist) && pde.IsPath(at.Path) && slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(at.Path))
+}
+
+func templateNames() []string {
+	var names []string
+	for _, t := range templates {
+		names = append(names, t.name)
+	}
+	return names
 }
 
 // unwritable reports whether a file or folder could not be made where it was asked for.

@@ -25,7 +25,9 @@ func newGenerate(a *app) *cobra.Command {
 		Short: "Generate a dataset: initial conditions, and solutions to score with",
 		Long: `generate draws the initial conditions of a spec from the distribution in its PDE
 file, and solves those for validation and test with the solver that its reference
-names, if it has one. No solution is ever computed for training.
+names, if it has one. No solution is ever computed for training. Solutions of a file
+(reference: {file: ...}) are taken from there, if they begin with their initial
+conditions; that they are far from meeting the equation is a warning.
 
 The dataset is a folder of NPZ shards with a manifest that holds seeds, grid and
 the SHA-256 of every file. It is the same, byte for byte, for any number of
@@ -63,6 +65,10 @@ func (a *app) generateData(ctx context.Context, dir string, spec *model.Spec, p 
 	if err != nil {
 		return err
 	}
+	warning, err := model.GivenSolutions(&plan, spec, p)
+	if err != nil {
+		return err
+	}
 	plan.Ranks = a.comm
 	if err := a.agree(spec, p); err != nil {
 		return err
@@ -70,10 +76,16 @@ func (a *app) generateData(ctx context.Context, dir string, spec *model.Spec, p 
 	if !a.writes() {
 		return data.Generate(ctx, dir, plan, nil)
 	}
+	if warning != "" {
+		fmt.Fprintf(a.Err, "pihc: warning: %s\n", warning)
+	}
 	if _, err := os.Stat(dir); err != nil {
 		if err := checkDisk(dir, plan); err != nil {
 			return err
 		}
+	}
+	if err := checkWritable(dir); err != nil {
+		return err
 	}
 	estimate, refined, ok, err := model.ReferenceError(spec, p)
 	if err != nil {

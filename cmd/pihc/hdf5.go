@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -31,27 +32,39 @@ type hdf5Dataset struct {
 	shape []int
 }
 
-// h5dump runs the program. The plugin for LZF that Debian distributes lacks the
-// library it needs, so a second try preloads that.
-func h5dump(ctx context.Context, args ...string) ([]byte, error) {
+// lzfLibrary has what the plugin for LZF that Debian distributes lacks.
+const lzfLibrary = "liblzf.so.1"
+
+// errNoH5dump is the lack of the program.
+var errNoH5dump = withHint(errors.New("HDF5 files are read by the program h5dump, which is not there"), "Debian and Ubuntu: apt install hdf5-tools; or convert the file to NPZ (numpy.savez)")
+
+// h5dump runs the program, with a library loaded before it unless that is "". Its error is what the program
+// says.
+func h5dump(ctx context.Context, preload string, args ...string) ([]byte, error) {
 	program, err := exec.LookPath("h5dump")
 	if err != nil {
-		return nil, withHint(errors.New("HDF5 files are read by the program h5dump, which is not there"), "Debian and Ubuntu: apt install hdf5-tools; or convert the file to NPZ (numpy.savez)")
+		return nil, errNoH5dump
 	}
-	var out []byte
-	for _, preload := range []string{"", "liblzf.so.1"} {
-		command := exec.CommandContext(ctx, program, args...)
-		if preload != "" {
-			command.Env = append(os.Environ(), "LD_PRELOAD="+preload)
-		}
-		var stderr bytes.Buffer
-		command.Stderr = &stderr
-		if out, err = command.Output(); err == nil {
-			return out, nil
-		}
-		err = fmt.Errorf("h5dump %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(stderr.String()))
+	command := exec.CommandContext(ctx, program, args...)
+	if preload != "" {
+		command.Env = append(os.Environ(), "LD_PRELOAD="+preload)
 	}
-	return nil, err
+	var stderr bytes.Buffer
+	command.Stderr = &stderr
+	out, err := command.Output()
+	if err == nil {
+		return out, nil
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	var said []string
+	for line := range strings.Lines(stderr.String()) {
+		if line = strings.TrimSpace(line); line != "" && !strings.Contains(line, "ld.so: ") { // of a library that is not there
+			said = append(said, strings.TrimPrefix(line, "h5dump error: "))
+		}
+	}
+	return nil, errors.New(cmp.Or(strings.Join(said, "; "), err.Error()))
 }
 
 var (
@@ -65,9 +78,12 @@ func openHDF5(ctx context.Context, path string) (*hdf5File, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, err
 	}
-	header, err := h5dump(ctx, "-H", path)
+	header, err := h5dump(ctx, "", "-H", path)
+	if errors.Is(err, errNoH5dump) {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("%s is no HDF5 file that h5dump reads: %w", path, err)
+		return nil, withHint(fmt.Errorf("h5dump cannot read %s: %w", path, err), "is it an HDF5 file, and whole?")
 	}
 	f := &hdf5File{path: path, datasets: map[string]hdf5Dataset{}}
 	if err := f.decode(header); err != nil {
@@ -166,8 +182,13 @@ func (f *hdf5File) read(ctx context.Context, name string) (*data.Array, error) {
 	}
 	size := d.size()
 	out := filepath.Join(f.scratch, "values")
-	if _, err := h5dump(ctx, "-d", name, "-b", "LE", "-o", out, f.path); err != nil {
-		return nil, withHint(err, "data compressed by LZF, as PDEBench's are, need its plugin (Debian: apt install hdf5-plugin-lzf liblzf1)")
+	dump := func(preload string) error {
+		_, err := h5dump(ctx, preload, "-d", name, "-b", "LE", "-o", out, f.path)
+		return err
+	}
+	if err := dump(""); err != nil && dump(lzfLibrary) != nil {
+		return nil, withHint(fmt.Errorf("h5dump cannot read dataset %s of %s: %w", name, f.path, err),
+			"data compressed by LZF, as PDEBench's are, need its plugin (Debian: apt install hdf5-plugin-lzf liblzf1)")
 	}
 	raw, err := os.ReadFile(out)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -84,6 +85,9 @@ func (a *app) importSolutions(ctx context.Context, file string, o *importOptions
 			return fmt.Errorf("%s: array %s: %w", file, x.Name, err)
 		}
 	}
+	if err := o.compare(file, arrays); err != nil {
+		return err
+	}
 	if err := data.WriteNPZ(o.out, arrays); err != nil {
 		return err
 	}
@@ -91,8 +95,39 @@ func (a *app) importSolutions(ctx context.Context, file string, o *importOptions
 	for _, x := range arrays {
 		parts = append(parts, fmt.Sprintf("%s %s", x.Name, data.FormatShape(x.Array.Shape)))
 	}
-	_, err = fmt.Fprintf(a.Out, "%s: %s\nin the PDE file: reference: {file: %s}\n", o.out, strings.Join(parts, ", "), filepath.Base(o.out))
+	name := filepath.Base(o.out)
+	if strings.ContainsAny(name, " ,{}[]:#&*!|>'\"%@`") { // has a meaning in YAML
+		name = strconv.Quote(name)
+	}
+	_, err = fmt.Fprintf(a.Out, "%s: %s\nin the PDE file: reference: {file: %s}\n", o.out, strings.Join(parts, ", "), name)
 	return err
+}
+
+// compare reports solutions of several unknowns, or initial conditions, that do not go together,
+// and fewer samples than were asked for.
+func (o *importOptions) compare(file string, arrays []data.Named) error {
+	solutions := []string{model.GivenSolution}
+	if len(o.unknowns) > 0 {
+		solutions = o.unknowns
+	}
+	first := data.Find(arrays, solutions[0])
+	for _, name := range solutions[1:] {
+		if x := data.Find(arrays, name); !slices.Equal(x.Shape, first.Shape) {
+			return withHint(fmt.Errorf("%s: array %s has shape %s, array %s has %s: unknowns have one shape", file, name, data.FormatShape(x.Shape), solutions[0], data.FormatShape(first.Shape)),
+				"(sample, t, x[, y]), all on one grid")
+		}
+	}
+	if len(first.Shape) == 0 {
+		return fmt.Errorf("%s: array %s is a number; want solutions (sample, t, x[, y])", file, solutions[0])
+	}
+	count := first.Shape[0]
+	if count < o.samples {
+		return withHint(fmt.Errorf("%s has %d samples, --samples asks for %d", file, count, o.samples), "without --samples all are taken")
+	}
+	if x := data.Find(arrays, model.GivenInitial); x != nil && (len(x.Shape) == 0 || x.Shape[0] != count) {
+		return fmt.Errorf("%s: array %s has shape %s; want initial conditions of %d solutions", file, o.initial, data.FormatShape(x.Shape), count)
+	}
+	return nil
 }
 
 // importNPZ takes arrays by the names given.

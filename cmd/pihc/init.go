@@ -61,9 +61,10 @@ func newInit(a *app) *cobra.Command {
 ` + list.String() + `
 or for a PDE file of your own, which is copied. A file without a reference gets
 ` + "`reference: {solver: discrete}`" + `, solutions of its own rows on a finer grid; one without
-an ansatz gets that which meets its initial condition exactly. Where small differences
-between solutions grow, which eight solutions tell, it gets a residual_weight that
-falls in time.
+an ansatz gets that which meets its initial condition exactly. Grid and numbers of
+samples of a file with solutions (reference: {file: ...}) are those of that. Where
+small differences between solutions grow, which eight solutions tell, it gets a
+residual_weight that falls in time.
 
 The spec's sizes are such that a training of one method takes about --minutes on
 this machine, by the processor time of a few steps; init says how long everything
@@ -99,6 +100,15 @@ func (a *app) initialise(ctx context.Context, name string, o *initOptions) error
 	if err != nil {
 		return err
 	}
+	given, err := readGivenSizes(p)
+	if err != nil {
+		return err
+	}
+	src, moved, err := moveReference(src, p, o.out)
+	if err != nil {
+		return err
+	}
+	added = append(added, moved...)
 	problemFile, specFile := filepath.Join(o.out, "problem.yaml"), filepath.Join(o.out, "spec.yaml")
 	there := ""
 	if old, err := os.ReadFile(problemFile); err == nil && !bytes.HasPrefix(old, src) {
@@ -110,7 +120,7 @@ func (a *app) initialise(ctx context.Context, name string, o *initOptions) error
 	if there != "" {
 		return withHint(fmt.Errorf("%s exists already", there), "choose another folder with --out")
 	}
-	sizes, err := a.measure(ctx, p, o)
+	sizes, err := a.measure(ctx, p, given, o)
 	if err != nil {
 		return err
 	}
@@ -153,11 +163,7 @@ func (a *app) initialise(ctx context.Context, name string, o *initOptions) error
 // templateSource reads the PDE file of a template, or one of the user's.
 func templateSource(name string) ([]byte, error) {
 	if pde.IsPath(name) {
-		src, err := os.ReadFile(name)
-		if errors.Is(err, fs.ErrNotExist) {
-			err = withHint(err, "a PDE file of your own, or one of the templates of `pihc help init`")
-		}
-		return src, err
+		return os.ReadFile(name)
 	}
 	var names []string
 	for _, t := range templates {
@@ -242,7 +248,7 @@ func completeProblem(name string, src []byte) ([]byte, *pde.Problem, []string, e
 
 // checkDrawn reports a problem without a distribution of its inputs.
 func checkDrawn(name string, p *pde.Problem) error {
-	if p.Drawn() {
+	if p.Drawn() || p.Reference.Solver == pde.FileSolver {
 		return nil
 	}
 	return withHint(fmt.Errorf("%s: no `initial`: training needs initial conditions", name),
@@ -274,6 +280,7 @@ type sizes struct {
 	workers             int
 	width, layers       int
 	steps, batch, tests int
+	given               *givenSizes // where a file holds the solutions
 	warnings            []string
 }
 
@@ -305,13 +312,16 @@ const (
 )
 
 // measure chooses sizes: the largest of a few for which the time allows fewestSteps.
-func (a *app) measure(ctx context.Context, p *pde.Problem, o *initOptions) (*sizes, error) {
+func (a *app) measure(ctx context.Context, p *pde.Problem, given *givenSizes, o *initOptions) (*sizes, error) {
 	var s *sizes
 	for _, c := range []struct{ width, batch int }{{32, 4}, {24, 4}, {16, 4}, {16, 2}} {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		s = &sizes{width: c.width, layers: 4, batch: c.batch, steps: mostSteps, tests: 32, workers: o.workers}
+		s = &sizes{width: c.width, layers: 4, batch: c.batch, steps: mostSteps, tests: 32, workers: o.workers, given: given}
+		if given != nil {
+			s.tests = given.tests
+		}
 		if s.workers == 0 {
 			s.workers = runtime.GOMAXPROCS(0)
 		}
@@ -419,6 +429,9 @@ func draws(spec *model.Spec, p *pde.Problem, count int) ([][]float64, error) {
 // timeSolution measures one reference solution, and takes as many test samples as are
 // solved in the time of a training.
 func (s *sizes) timeSolution(p *pde.Problem, o *initOptions) error {
+	if s.given != nil {
+		return nil // nothing is solved
+	}
 	if p.Reference.Solver == "" {
 		s.warnings = append(s.warnings, "without a reference there are no solutions, and no errors, but residuals alone")
 		return nil
@@ -448,7 +461,12 @@ func (s *sizes) timeSolution(p *pde.Problem, o *initOptions) error {
 	return nil
 }
 
-func (s *sizes) validation() int { return 16 }
+func (s *sizes) validation() int {
+	if s.given != nil {
+		return s.given.validation
+	}
+	return 16
+}
 
 // spec is the text of the spec.
 func (s *sizes) spec(p *pde.Problem) []byte {
@@ -461,9 +479,17 @@ func (s *sizes) spec(p *pde.Problem) []byte {
 	line("problem: problem.yaml")
 	var points []string
 	for _, axis := range p.Axes {
-		points = append(points, fmt.Sprintf("%s: %d", axis.Name, axis.Points))
+		n := axis.Points
+		if s.given != nil {
+			n = s.given.points[axis.Name]
+		}
+		points = append(points, fmt.Sprintf("%s: %d", axis.Name, n))
 	}
-	line("\n# Points along each axis: more are nearer to the equation, and slower.")
+	about, train, use := "more are nearer to the equation, and slower.", 4000, "Initial conditions to train with, never solved, and samples that are solved."
+	if s.given != nil {
+		about, train, use = "those of the file of solutions.", s.given.train, s.given.use
+	}
+	line("\n# Points along each axis: %s", about)
 	line("grid: {%s}", strings.Join(points, ", "))
 	line("\n# A wider network can do more, and a step takes longer.")
 	line("network: {width: %d, layers: %d}", s.width, s.layers)
@@ -473,9 +499,9 @@ func (s *sizes) spec(p *pde.Problem) []byte {
 	}
 	every := max(1, s.steps/20)
 	line("training: {steps: %d, batch: %d, validate: %d, checkpoint: %d}", s.steps, s.batch, every, every)
-	line("\n# Initial conditions to train with, never solved, and samples that are solved.")
+	line("\n# %s", use)
 	line("data:")
-	line("  train: {count: 4000, seed: 1}")
+	line("  train: {count: %d, seed: 1}", train)
 	line("  validation: {count: %d, seed: 2}", s.validation())
 	line("  test: {count: %d, seed: 3}", s.tests)
 	return []byte(b.String())

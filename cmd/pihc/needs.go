@@ -1,7 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"runtime"
 
@@ -83,6 +86,27 @@ func checkDisk(dir string, plan data.Plan) error {
 		return withHint(fmt.Errorf("the dataset needs %s on the disk of %s, which has %s left", model.Size(total), dir, model.Size(free)), "fewer samples (data.train.count, data.validation.count, data.test.count), or another --out")
 	}
 	return nil
+}
+
+// checkWritable reports a folder for a dataset that cannot be made, or written in, before anything
+// is solved for it. What holds files already is for data.Generate to judge.
+func checkWritable(dir string) error {
+	at := filepath.Clean(dir)
+	if entries, err := os.ReadDir(at); err == nil && len(entries) > 0 {
+		return nil
+	}
+	for _, err := os.Stat(at); errors.Is(err, fs.ErrNotExist) && at != filepath.Dir(at); _, err = os.Stat(at) {
+		at = filepath.Dir(at)
+	}
+	probe, err := os.MkdirTemp(at, ".pihc-")
+	if err == nil {
+		return os.Remove(probe)
+	}
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = path.Err
+	}
+	return fmt.Errorf("create %s: %w", dir, err)
 }
 
 // checkWorkers reports an impossible --workers.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -273,7 +274,7 @@ func readInputs(path string, p *pde.Problem, g *grid.Grid) ([][]float64, error) 
 		}
 		if len(a.Shape) != 1+len(in.Axes) || data.FormatShape(a.Shape[1:]) != data.FormatShape(in.Shape()) || a.Len() == 0 {
 			return nil, withHint(fmt.Errorf("%s: array %s has shape %s; want samples of %s", path, name, data.FormatShape(a.Shape), data.FormatShape(in.Shape())),
-				"one value for each sample and point; --grid changes the number of points")
+				"%s", cmp.Or(data.TransposeHint(name, a.Shape, append([]int{-1}, in.Shape()...)), "one value for each sample and point; --grid changes the number of points"))
 		}
 		if err := a.CheckFinite(); err != nil {
 			return nil, fmt.Errorf("%s: array %s: %w", path, name, err)
@@ -305,8 +306,9 @@ func readInitial(path string, g *grid.Grid) ([][]float64, error) {
 		got = got[1:]
 	}
 	if data.FormatShape(got) != data.FormatShape(want) || array.Len() == 0 {
+		hint := cmp.Or(data.TransposeHint("u0", array.Shape, want), data.TransposeHint("u0", array.Shape, append([]int{-1}, want...)))
 		return nil, withHint(fmt.Errorf("initial condition %s has shape %s; want %s, or samples of it", path, data.FormatShape(array.Shape), data.FormatShape(want)),
-			"one value for each point of %s; --grid changes the number of points", names(g.Axes[1:]))
+			"%s", cmp.Or(hint, fmt.Sprintf("one value for each point of %s; --grid changes the number of points", names(g.Axes[1:]))))
 	}
 	if err := array.CheckFinite(); err != nil {
 		return nil, fmt.Errorf("initial condition %s: %w", path, err)

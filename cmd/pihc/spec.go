@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"pihc/data"
 	"pihc/internal/config"
 	"pihc/model"
 	"pihc/pde"
@@ -90,6 +91,27 @@ func (f *specFlags) open(name string, more ...string) (*model.Spec, *pde.Problem
 	return spec, p, spec.Fit(p)
 }
 
+// checkConstants reports a dataset that was generated from the spec's PDE file, but without the
+// constants that the spec sets.
+func (f *specFlags) checkConstants(name, dir string, spec *model.Spec, p *pde.Problem, set *data.Dataset) error {
+	if len(spec.Constants) == 0 || set.Manifest().ProblemHash == model.ProblemHash(p) {
+		return nil
+	}
+	base, err := openProblem(name, spec.Problem, f.set)
+	if err != nil || set.Manifest().ProblemHash != model.ProblemHash(base) {
+		return err
+	}
+	var with, without, flags []string
+	for _, c := range base.Constants {
+		if v, ok := spec.Constants[c.Name]; ok && v != c.Value {
+			with, without = append(with, fmt.Sprintf("%s = %g", c.Name, v)), append(without, fmt.Sprintf("%s = %g", c.Name, c.Value))
+			flags = append(flags, fmt.Sprintf(" --set constants.%s=%g", c.Name, v))
+		}
+	}
+	return withHint(fmt.Errorf("dataset %s was generated with %s of the PDE file, the spec has %s", dir, strings.Join(without, ", "), strings.Join(with, ", ")),
+		"`pihc generate %s%s --out DIR` makes one with the same constants", name, strings.Join(flags, ""))
+}
+
 // openProblem reads the problem a spec names. The path of a PDE file is relative
 // to the spec's folder, or else to the working folder. A problem that is not
 // there is an error at the line of the spec that names it.
@@ -116,7 +138,8 @@ func openProblem(spec, problem string, overrides []string) (*pde.Problem, error)
 			folders = []string{filepath.Dir(spec), "the working folder"}
 		}
 		if filepath.IsAbs(problem) {
-			return nil, config.Join(at.Errorf("there is no PDE file %s", problem))
+			return nil, config.Join(at.Errorf("there is no PDE file %s", problem).
+				WithHint("a path relative to the spec's folder is found wherever that is; the built-in problems are %s", strings.Join(pde.Builtins(), ", ")))
 		}
 		return nil, config.Join(at.Errorf("there is no PDE file %s in %s", problem, strings.Join(folders, " or ")).
 			WithHint("its path is relative to the spec's folder, where the spec is given with a slash (./spec.yaml), or to the working folder"))
