@@ -59,6 +59,9 @@ func (a *app) generate(ctx context.Context, name string, o *generateOptions) err
 	return err
 }
 
+// mostReferenceError is the discretisation error of reference solutions that is warned of.
+const mostReferenceError = 0.05
+
 // generateData makes the dataset of a spec in dir, or completes it.
 func (a *app) generateData(ctx context.Context, dir string, spec *model.Spec, p *pde.Problem, workers int) error {
 	plan, err := model.DatasetPlan(spec, p, workers)
@@ -79,6 +82,11 @@ func (a *app) generateData(ctx context.Context, dir string, spec *model.Spec, p 
 	if warning != "" {
 		fmt.Fprintf(a.Err, "pihc: warning: %s\n", warning)
 	}
+	if verdict, err := model.Examine(p); err != nil {
+		return err
+	} else if err := determined(verdict); err != nil {
+		fmt.Fprintf(a.Err, "pihc: warning: %v\n", err)
+	}
 	if _, err := os.Stat(dir); err != nil {
 		if err := checkDisk(dir, plan); err != nil {
 			return err
@@ -94,6 +102,12 @@ func (a *app) generateData(ctx context.Context, dir string, spec *model.Spec, p 
 	if ok {
 		plan.Metadata["reference_refinement"], plan.Metadata["reference_error"] = refined, fmt.Sprintf("%.2g", estimate)
 		a.say("reference: the problem's own rows on a grid refined %s; discretisation error about %s", refined, report.Percent(estimate))
+		switch {
+		case !(estimate <= mostFloor):
+			return withHint(fmt.Errorf("the reference solutions are none: a finer grid changes them by %s", report.Percent(estimate)), "a finer `reference: {solver: discrete, refine: ...}`, or an equation that amplifies every difference?")
+		case estimate > mostReferenceError:
+			fmt.Fprintf(a.Err, "pihc: warning: the reference solutions are uncertain by about %s: scores say no more than that\n", report.Percent(estimate))
+		}
 	}
 	total := 0
 	for _, s := range plan.Splits {
