@@ -13,7 +13,8 @@ import (
 )
 
 // An Examination says whether the rows of a problem determine its unknowns, from
-// their linearisation on a small grid about initial conditions that vary in time.
+// their linearisation on a small grid about initial conditions that vary in time, and agree
+// with each other and with the ansatz.
 type Examination struct {
 	Grid     []int `json:"grid"`
 	Rows     int   `json:"rows"`     // with what the ansatz fixes
@@ -58,11 +59,15 @@ func Examine(p *pde.Problem, draw func(g *grid.Grid) ([][]float64, error)) (*Exa
 	}
 	x.domain(s, initial)
 	if len(x.Faults) == 0 {
-		st := s.newState(initial[0])
-		st.evaluate(varied(sys, initial[0], 0.2, 0, 0))
-		x.rank(st)
-		x.contradictions(st, initial[0])
-		x.openWalls(st)
+		st, add := s.newState(initial[0]), 0.0
+		if p.Steady {
+			add = 1 // zero is all that is known of it
+		}
+		st.evaluate(varied(sys, initial[0], 0.2, add, 0))
+		if x.rank(st); !x.free() {
+			x.contradictions(st, initial[0])
+			x.openWalls(s, initial)
+		}
 	}
 	var unused []string
 	for i, t := range p.Terms {
@@ -98,17 +103,14 @@ func (x *Examination) contradictions(st *state, u0 []float64) {
 	var rows [][]float64 // with minus the residual
 	var sets []string    // that they belong to
 	add := func(name string, row []float64, residual float64) {
-		norm := math.Sqrt(kernel.SumSquares64(row))
-		if norm == 0 || math.IsInf(norm, 0) {
-			return
+		if norm := math.Sqrt(kernel.SumSquares64(row)); normalise(row) {
+			rows, sets = append(rows, append(row, -residual/norm)), append(sets, name)
 		}
-		kernel.MulScalar64(row, 1/norm, row)
-		rows, sets = append(rows, append(row, -residual/norm)), append(sets, name)
 	}
 	value := st.valueOf()
 	for k, set := range st.sys.Sets {
-		if set.Kind == pde.ResidualRows {
-			continue
+		if set.Kind == pde.ResidualRows || !set.Linear {
+			continue // where a condition is not linear several values may meet it
 		}
 		for i := range set.Points {
 			row := make([]float64, size)
@@ -117,7 +119,7 @@ func (x *Examination) contradictions(st *state, u0 []float64) {
 		}
 	}
 	const ansatz = "the ansatz"
-	if multiplier := st.sys.Multiplier(); multiplier != nil {
+	if fixed := fixes(st.sys); fixed != nil {
 		offset, e, n := make([]float64, size), st.sys.NewEvaluator(1), st.sys.SliceSize()
 		for slice := range size / n {
 			e.Offset(offset[slice*n:(slice+1)*n], u0, slice)
@@ -125,7 +127,8 @@ func (x *Examination) contradictions(st *state, u0 []float64) {
 		for f, unknown := range st.sys.Problem.Unknowns {
 			free := false
 			for q := f * st.sys.Grid.Size(); q < (f+1)*st.sys.Grid.Size(); q++ {
-				if free = free || multiplier[q] != 0; multiplier[q] != 0 {
+				if !fixed[q] {
+					free = true
 					continue
 				}
 				row := make([]float64, size)
@@ -193,78 +196,113 @@ func projectOut(y []float64, rows [][]float64, n int) {
 	}
 }
 
-// openWalls finds ends of axes of space without a condition where the equation needs one: a
-// difference to one side then makes up a solution of its own. Where a second derivative acts it needs one
-// at every end; where a single unknown is only carried along, where it comes from.
-func (x *Examination) openWalls(st *state) {
-	p, sys := st.sys.Problem, st.sys
-	multiplier := sys.Multiplier()
+// openWalls finds an axis of space at whose ends no condition holds at all, where the equation, of one
+// unknown, needs some: differences to one side then make up a solution of their own. A second derivative at
+// both ends needs conditions; so does a first one where a linear equation only carries it along, where it comes from.
+// Where coefficients vanish at the ends, up to rounding, none is needed; centres of cells do not show that.
+func (x *Examination) openWalls(s *system, initial [][]float64) {
+	p := s.sys.Problem
+	if len(p.Unknowns) > 1 || len(p.Residuals) > 1 {
+		return
+	}
+	fixed := fixes(s.sys)
 	for a, axis := range p.Axes {
-		if axis.Boundary == grid.Periodic || a == 0 && marches(p) {
+		if axis.Boundary != grid.Nodes || a == 0 && !p.Steady {
 			continue
 		}
-		stride, n := sys.Grid.Strides()[a], sys.Grid.Axes[a].Points
-		for i, end := range []string{"low", "high"} {
-			at := i * (n - 1)
-			for f, unknown := range p.Unknowns {
-				if heldAt(p, sys, multiplier, a, end, f) {
-					continue
-				}
-				if term := st.needsCondition(a, f, end == "low", func(point int32) bool { return int(point)/stride%n == at }); term != "" {
-					x.Faults = append(x.Faults, fmt.Sprintf("no condition on %s holds at %s %s, where %s needs one", unknown.Name, axis.Name, end, term))
-				}
+		if heldAt(p, s.sys, fixed, a, "low", 0) || heldAt(p, s.sys, fixed, a, "high", 0) {
+			continue
+		}
+		needs := make(map[string]int)
+		for draw, u0 := range initial {
+			st := s.newState(u0)
+			st.evaluate(varied(s.sys, u0, 0, 0, draw))
+			needs[st.needsConditions(a)]++
+		}
+		for term, draws := range needs {
+			if term != "" && draws == len(initial) {
+				x.Faults = append(x.Faults, fmt.Sprintf("no condition holds at either end of %s, where %s needs one", axis.Name, term))
 			}
 		}
 	}
 }
 
-// needsCondition returns the term of an unknown in residual rows at one end of axis a that needs a condition
-// there, or "".
-func (st *state) needsCondition(a, unknown int, low bool, atEnd func(point int32) bool) string {
-	p := st.sys.Problem
-	for k, set := range st.sys.Sets {
-		if set.Kind != pde.ResidualRows {
+// needsConditions returns the term that needs conditions at the ends of axis a, or "".
+func (st *state) needsConditions(a int) string {
+	p, set := st.sys.Problem, st.sys.Sets[0]
+	stride, n := st.sys.Grid.Strides()[a], st.sys.Grid.Axes[a].Points
+	rate := slices.Repeat([]float64{1}, len(set.Points))
+	for j, t := range set.Terms {
+		if order, along := alongOne(st.sys, t); along == 0 && order == 1 {
+			rate = st.out[0][1+j]
+		}
+	}
+	for j, t := range set.Terms {
+		order, along := alongOne(st.sys, t)
+		if along != a || order == 0 {
 			continue
 		}
-		rate, carried := -1, -1 // terms of the set
-		for j, t := range set.Terms {
-			term, ok := st.sys.Term(t)
-			if !ok || term.Of != unknown || len(term.Factors) != 1 || term.Factors[0].Edge != nil {
-				continue
-			}
-			order, along := term.Factors[0].Scheme.Derivative, p.Axis(term.Factors[0].Axis)
-			if term.PerStep {
-				order++
-			}
-			switch {
-			case along == 0 && order == 1 && a > 0:
-				rate = j
-			case along == a && order == 1:
-				carried = j
-			case along == a && order >= 2:
-				for i, point := range set.Points {
-					if atEnd(point) && st.out[k][1+j][i] != 0 {
-						return term.Name
-					}
+		largest, ends := 0.0, [2]struct{ least, most float64 }{{math.Inf(1), math.Inf(-1)}, {math.Inf(1), math.Inf(-1)}}
+		for i, point := range set.Points {
+			v := st.out[0][1+j][i] * rate[i]
+			largest = max(largest, math.Abs(v))
+			for e, at := range []int{0, n - 1} {
+				if int(point)/stride%n == at {
+					ends[e].least, ends[e].most = min(ends[e].least, v), max(ends[e].most, v)
 				}
 			}
 		}
-		if rate < 0 || carried < 0 || len(p.Unknowns) > 1 || !marches(p) {
-			continue
+		acts := func(e int) bool { // at all its points, with one sign
+			least := min(math.Abs(ends[e].least), math.Abs(ends[e].most))
+			return ends[e].least*ends[e].most > 0 && !math.IsInf(least, 0) && !vanishes(least, largest)
 		}
-		enters, some := true, false
-		for i, point := range set.Points {
-			if !atEnd(point) {
-				continue
-			}
-			speed := st.out[k][1+carried][i] * st.out[k][1+rate][i]
-			some, enters = true, enters && (low && speed > 0 || !low && speed < 0)
-		}
-		if some && enters {
-			return p.Terms[set.Terms[carried]-len(p.Unknowns)].Name
+		enters := acts(0) && ends[0].least > 0 || acts(1) && ends[1].most < 0
+		if order >= 2 && acts(0) && acts(1) || order == 1 && enters && set.Linear && marches(p) && !st.diffuses(a) {
+			return p.Terms[t-len(p.Unknowns)].Name
 		}
 	}
 	return ""
+}
+
+// diffuses reports whether a term of the equation is a derivative of higher order than one along axis a.
+func (st *state) diffuses(a int) bool {
+	return slices.ContainsFunc(st.sys.Sets[0].Terms, func(t int) bool {
+		order, along := alongOne(st.sys, t)
+		return along == a && order > 1
+	})
+}
+
+// alongOne returns the order of a term's derivative and its axis; -1 for one that is none, at an edge, or along several.
+func alongOne(sys *pde.System, t int) (order, axis int) {
+	term, ok := sys.Term(t)
+	if !ok || len(term.Factors) != 1 || term.Factors[0].Edge != nil {
+		return 0, -1
+	}
+	order = term.Factors[0].Scheme.Derivative
+	if term.PerStep {
+		order++
+	}
+	return order, sys.Problem.Axis(term.Factors[0].Axis)
+}
+
+// vanishes reports whether a value is zero but for rounding.
+func vanishes(v, largest float64) bool { return math.Abs(v) <= 1e-12*largest }
+
+// fixes reports, for every value, whether the multiplier of the ansatz vanishes there; nil: it has none.
+func fixes(sys *pde.System) []bool {
+	multiplier := sys.Multiplier()
+	if multiplier == nil {
+		return nil
+	}
+	fixed, size := make([]bool, len(multiplier)), sys.Grid.Size()
+	for lo := 0; lo < len(multiplier); lo += size {
+		own := multiplier[lo : lo+size]
+		largest := max(slices.Max(own), -slices.Min(own))
+		for q, m := range own {
+			fixed[lo+q] = vanishes(m, largest)
+		}
+	}
+	return fixed
 }
 
 // valueOf returns the grid value of every column.
@@ -296,8 +334,7 @@ func lacksRate(p *pde.Problem) string {
 		}
 		conditions := 0
 		for _, c := range p.Conditions {
-			if c.At[p.Axes[0].Name] == "low" && (c.Expr.DependsOn(p.Unknowns[t.Of].Name) ||
-				slices.ContainsFunc(p.Terms, func(o pde.Term) bool { return o.Of == t.Of && c.Expr.DependsOn(o.Name) })) {
+			if c.At[p.Axes[0].Name] == "low" && concerns(p, c, t.Of) {
 				conditions++
 			}
 		}
@@ -348,7 +385,7 @@ func usesInput(p *pde.Problem, sys *pde.System, input int) bool {
 // openEnds names the ends of axes that no condition, ghost value or ansatz holds at;
 // the end of time needs none.
 func openEnds(p *pde.Problem, sys *pde.System) []string {
-	multiplier := sys.Multiplier()
+	fixed := fixes(sys)
 	var ends []string
 	for a, axis := range p.Axes {
 		if axis.Boundary == grid.Periodic {
@@ -360,7 +397,7 @@ func openEnds(p *pde.Problem, sys *pde.System) []string {
 			}
 			var open []string
 			for f, u := range p.Unknowns {
-				if !heldAt(p, sys, multiplier, a, end, f) {
+				if !heldAt(p, sys, fixed, a, end, f) {
 					open = append(open, u.Name)
 				}
 			}
@@ -375,14 +412,17 @@ func openEnds(p *pde.Problem, sys *pde.System) []string {
 	return ends
 }
 
+// concerns reports whether a condition says something of an unknown.
+func concerns(p *pde.Problem, c pde.Rows, unknown int) bool {
+	return c.Expr.DependsOn(p.Unknowns[unknown].Name) ||
+		slices.ContainsFunc(p.Terms, func(t pde.Term) bool { return t.Of == unknown && c.Expr.DependsOn(t.Name) })
+}
+
 // heldAt reports whether a condition, ghost value or the ansatz holds an unknown at an end of
 // axis a.
-func heldAt(p *pde.Problem, sys *pde.System, multiplier []float64, a int, end string, unknown int) bool {
+func heldAt(p *pde.Problem, sys *pde.System, fixed []bool, a int, end string, unknown int) bool {
 	name := p.Axes[a].Name
-	if slices.ContainsFunc(p.Conditions, func(c pde.Rows) bool {
-		return c.At[name] == end && (c.Expr.DependsOn(p.Unknowns[unknown].Name) ||
-			slices.ContainsFunc(p.Terms, func(t pde.Term) bool { return t.Of == unknown && c.Expr.DependsOn(t.Name) }))
-	}) {
+	if slices.ContainsFunc(p.Conditions, func(c pde.Rows) bool { return c.At[name] == end && concerns(p, c, unknown) }) {
 		return true
 	}
 	for _, t := range p.Terms {
@@ -392,13 +432,13 @@ func heldAt(p *pde.Problem, sys *pde.System, multiplier []float64, a int, end st
 			}
 		}
 	}
-	if multiplier == nil {
+	if fixed == nil {
 		return false
 	}
 	stride, n := sys.Grid.Strides()[a], sys.Grid.Axes[a].Points
 	at := map[string]int{"low": 0, "high": n - 1}[end]
-	for q, m := range multiplier[unknown*sys.Grid.Size() : (unknown+1)*sys.Grid.Size()] {
-		if q/stride%n == at && m != 0 {
+	for q, is := range fixed[unknown*sys.Grid.Size() : (unknown+1)*sys.Grid.Size()] {
+		if q/stride%n == at && !is {
 			return false
 		}
 	}
@@ -515,8 +555,8 @@ func (x *Examination) rank(st *state) {
 		}
 	}
 	// What the ansatz fixes: values where its multiplier vanishes, and means.
-	for q, m := range st.sys.Multiplier() {
-		if m == 0 {
+	for q, fixed := range fixes(st.sys) {
+		if fixed {
 			row := make([]float64, size)
 			row[q] = 1
 			rows = append(rows, row)

@@ -3,6 +3,7 @@ package discrete
 import (
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -92,6 +93,58 @@ initial: {distribution: random-sines, low: -0.5, high: 0.5}
 `
 }
 
+// Problems that are right although a rule of thumb says otherwise are not refused.
+func TestExamineUnusual(t *testing.T) {
+	wall := "  c: {at: {x: high}, rows: {t: [1, 0]}, expression: uR}\n"
+	of := func(src string, edits ...string) string {
+		for i := 0; i < len(edits); i += 2 {
+			if !strings.Contains(src, edits[i]) {
+				t.Fatalf("no %q", edits[i])
+			}
+			src = strings.Replace(src, edits[i], edits[i+1], 1)
+		}
+		return src
+	}
+	left := "  b: {at: {x: low}, rows: {t: [1, 0]}, expression: uL}\n"
+	for name, src := range map[string]string{
+		"a multiplier that is zero at walls but for rounding": of(heatBetween("", "ansatz: {offset: u0, multiplier: t*sin(3.141592653589793*x)}\n"), left, ""),
+		"diffusion that vanishes at walls, but for rounding":  of(heatBetween("", ""), left, "", "u_t - 0.1*u_xx", "u_t - 0.1*sin(3.141592653589793*x)*u_xx"),
+		"a free outflow":                                         of(heatBetween("", ""), "u_t - 0.1*u_xx", "u_t + u_x - 0.01*u_xx", "  u_xx:", "  u_x: {axis: x, derivative: 1, order: 2}\n  u_xx:"),
+		"conditions of one end alone":                            of(heatBetween("  c: {at: {x: low}, rows: {t: [1, 0]}, expression: sL}\n", ""), "  uR:", "  sL: {axis: x, edge: low, at: inner, derivative: 1, points: 3}\n  uR:"),
+		"speed of both signs":                                    of(advection("low"), "0.5*u_x", "u*u_x"),
+		"centres of cells, at which diffusion is not zero":       of(heatBetween("", ""), left, "", "x: {range: [0, 1], points: 9, boundary: nodes}", "x: {range: [0, 1], points: 9, boundary: cells}", "u_t - 0.1*u_xx", "u_t - x*(1 - x)*u_xx"),
+		"walls that the ansatz meets, of a condition with roots": of(heatBetween(of(wall, "uR", "uR^4 - 1"), "ansatz: {offset: 1, multiplier: x*(1 - x)}\n"), "uL}", "uL^4 - 1}", "  a: {at: {t: low}, expression: u - u0}\n", "  a: {at: {t: low}, rows: {x: [1, 1]}, expression: u - u0}\n"),
+	} {
+		if x := examine(t, load(t, src)); len(x.Faults) > 0 {
+			t.Errorf("%s: %v", name, x.Faults)
+		}
+	}
+	const steady = `
+time: none
+axes:
+  y: {range: [0, 1], points: 8, boundary: nodes}
+  x: {range: [0, 1], points: 8, boundary: nodes}
+inputs:
+  f: {distribution: random-series, series: sine}
+terms:
+  u_x: {axis: x, derivative: 1}
+  u_xx: {axis: x, derivative: 2, closure: undefined}
+  u_yy: {axis: y, derivative: 2, closure: undefined}
+residual: {expression: u*(u_xx + u_yy) + u_x^2 + f, rows: {x: [1, 1], y: [1, 1]}}
+conditions:
+  a: {at: {x: low}, expression: u - 1}
+  b: {at: {x: high}, expression: u - 1}
+  c: {at: {y: low}, expression: u - 1}
+  d: {at: {y: high}, expression: u - 1}
+`
+	x, err := Examine(load(t, steady), func(g *grid.Grid) ([][]float64, error) {
+		return [][]float64{slices.Repeat([]float64{0.3}, g.Size()), make([]float64, g.Size())}, nil
+	})
+	if err != nil || len(x.Faults) > 0 {
+		t.Errorf("a steady problem that is not linear at zero: %+v, %v", x, err)
+	}
+}
+
 func TestExamineFaults(t *testing.T) {
 	wave, heat, laplace := known[0].src, known[1].src, known[6].src
 	without := func(src, part string) string {
@@ -106,9 +159,10 @@ func TestExamineFaults(t *testing.T) {
 		{"a missing wall", without(heat, "  c: {at: {x: high}, rows: {t: [1, 0]}, expression: end}\n"), "5 of 36 values stay free, most of them at x high; no condition holds at x high", "no row uses the term end"},
 		{"a missing wall of a steady problem", without(laplace, ", b: {at: {x: high}, expression: u}"), "7 of 42 values stay free", ""},
 		{"a condition that ignores u0", strings.Replace(heat, "u - u0", "u - 1", 1), "no row contains u0: all initial conditions have the same solution", ""},
-		{"a missing wall whose rows are there", heatBetween("", ""), "no condition on u holds at x high, where u_xx needs one", ""},
-		{"nothing at the inflow", advection("low"), "no condition on u holds at x low, where u_x needs one", ""},
-		{"nothing at the inflow above", advection("high"), "no condition on u holds at x high, where u_x needs one", ""},
+		{"missing walls whose rows are there", strings.Replace(heatBetween("", ""), "  b: {at: {x: low}, rows: {t: [1, 0]}, expression: uL}\n", "", 1), "no condition holds at either end of x, where u_xx needs one", ""},
+		{"a missing wall whose rows are there", heatBetween("", ""), "", "no condition holds at x high"},
+		{"nothing at the inflow", advection("low"), "no condition holds at either end of x, where u_x needs one", ""},
+		{"nothing at the inflow above", advection("high"), "no condition holds at either end of x, where u_x needs one", ""},
 		{"nothing at the outflow", strings.Replace(advection("low"), "u - u0}\n", "u - u0}\n  b: {at: {x: low}, rows: {t: [1, 0]}, expression: u - 1}\n", 1), "", "no condition holds at x high"},
 		{"conditions that contradict", strings.Replace(heat, "  a: {at: {t: low}, expression: u - u0}\n", "  a: {at: {t: low}, expression: u - u0}\n  again: {at: {t: low}, expression: u - 2*u0 - 1}\n", 1), "a and again contradict each other", ""},
 		{"an ansatz that misses the initial condition", heatBetween("  c: {at: {x: high}, rows: {t: [1, 0]}, expression: uR}\n", "ansatz: {offset: u0 + 1, multiplier: t}\n"), "a and the ansatz contradict each other", ""},

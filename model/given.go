@@ -304,7 +304,8 @@ var readInputs struct {
 	inputs *givenInputs
 }
 
-// givenSampler draws from the first inputs that a file has to train with, at the points of g.
+// givenSampler draws from the first inputs that a file has to train with, or, without those, from those of its
+// first solutions, at the points of g.
 func givenSampler(p *pde.Problem, g *grid.Grid) (draw, error) {
 	readInputs.Lock()
 	defer readInputs.Unlock()

@@ -18,6 +18,8 @@ const (
 	mostResidual = 1.0
 	// residualSamples is how many solutions the residual is taken of.
 	residualSamples = 16
+	// roundedRate is the rate, over the solution in its units, that is none but for rounding.
+	roundedRate = 1e-9
 )
 
 // examine compares solutions with the problem: the beginnings of all with their initial conditions,
@@ -41,7 +43,7 @@ func (f *given) examine(first int) (warning string, err error) {
 	if err != nil || !(size > mostResidual) {
 		return "", err
 	}
-	return fmt.Sprintf("the solutions of %s are far from meeting the residual of %s, which is %.0f %% of their rate (rms over rms of the derivative in time): are they of this equation, with these constants, axes and units?",
+	return fmt.Sprintf("the solutions of %s are far from meeting the residual of %s, which is %.0f %% of their rate (rms over rms of the derivative in time, or of the first term): are they of this equation, with these constants, axes and units?",
 		f.path, f.problem.Name, 100*size), nil
 }
 
@@ -147,6 +149,11 @@ func (f *given) residual(sys *pde.System, first int) (float64, error) {
 		own, of := plain.RMS(u, u0)
 		for k := range n {
 			residual[k], rate[k] = math.Hypot(residual[k], own[k]), math.Hypot(rate[k], of[k])
+		}
+	}
+	for k := range residual {
+		if rate[k] <= roundedRate*rootMeanSquare(u) {
+			residual[k], rate[k] = 0, 1 // of a term that is zero but for rounding nothing follows
 		}
 	}
 	return constraint.Relative(residual, rate), nil

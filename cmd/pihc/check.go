@@ -41,11 +41,12 @@ func newCheck(a *app) *cobra.Command {
 
   whether the rows determine the unknown: their number and the rank of their
   linearisation against the number of values, on a small grid; whether they contain
-  the initial condition, hold at every end of an axis where the equation needs one, and
+  the initial condition, hold at an end of every axis where the equation needs them, and
   agree with each other and with the ansatz; whether they are finite for initial
   conditions of the distribution. What is wrong there is a fault, and ends check with
-  status 1. Notes are other ends of axes without conditions, terms that no row uses, and
-  rows that are not finite further away;
+  status 1. Notes are other ends of axes without conditions, terms that no row uses,
+  rows that are not finite further away, samples that are all alike, and an ansatz that
+  leaves initial conditions gradually where walls may make the field jump;
 
   gradient_error: the gradient of the whole loss against central differences in
   float64, in three random directions for every parameter tensor, with the

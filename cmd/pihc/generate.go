@@ -82,9 +82,11 @@ func (a *app) generateData(ctx context.Context, dir string, spec *model.Spec, p 
 	if warning != "" {
 		fmt.Fprintf(a.Err, "pihc: warning: %s\n", warning)
 	}
-	if verdict, err := model.Examine(p); err != nil {
-		return err
-	} else if err := determined(verdict); err != nil {
+	verdict, err := model.Examine(p)
+	if err == nil {
+		err = determined(verdict)
+	}
+	if err != nil {
 		fmt.Fprintf(a.Err, "pihc: warning: %v\n", err)
 	}
 	if _, err := os.Stat(dir); err != nil {

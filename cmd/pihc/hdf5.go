@@ -187,8 +187,11 @@ func (f *hdf5File) read(ctx context.Context, name string) (*data.Array, error) {
 		return err
 	}
 	if err := dump(""); err != nil && dump(lzfLibrary) != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		return nil, withHint(fmt.Errorf("h5dump cannot read dataset %s of %s: %w", name, f.path, err),
-			"data compressed by LZF, as PDEBench's are, need its plugin (Debian: apt install hdf5-plugin-lzf liblzf1)")
+			"if they are compressed by LZF, as PDEBench's are, it needs the plugin (Debian: apt install hdf5-plugin-lzf liblzf1)")
 	}
 	raw, err := os.ReadFile(out)
 	if err != nil {

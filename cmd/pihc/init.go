@@ -64,7 +64,8 @@ or for a PDE file of your own, which is copied. A file without a reference gets
 an ansatz gets that which meets its initial condition exactly. Grid and numbers of
 samples of a file with solutions (reference: {file: ...}) are those of that. Where
 small differences between solutions grow, which eight solutions tell, it gets a
-residual_weight that falls in time.
+residual_weight that falls in time. Files with faults that ` + "`pihc check`" + ` finds
+in rows and ansatz are refused.
 
 The spec's sizes are such that a training of one method takes about --minutes on
 this machine, by the processor time of a few steps; init says how long everything
@@ -147,7 +148,7 @@ func (a *app) initialise(ctx context.Context, name string, o *initOptions) error
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", problemFile)
 	for _, line := range added {
-		fmt.Fprintf(&b, "  added %s\n", line)
+		fmt.Fprintf(&b, "  %s\n", line)
 	}
 	fmt.Fprintf(&b, "%s\n  %s\n", specFile, sizes)
 	for _, line := range sizes.warnings {
@@ -180,7 +181,7 @@ func templateSource(name string) ([]byte, error) {
 }
 
 // completeProblem adds to a PDE file what a training with scores wants and the file
-// leaves out, and says what.
+// leaves out, and says what, and what about the file may not be meant.
 func completeProblem(name string, src []byte) ([]byte, *pde.Problem, []string, error) {
 	p, err := pde.Load(name, src)
 	if err == nil {
@@ -200,10 +201,13 @@ func completeProblem(name string, src []byte) ([]byte, *pde.Problem, []string, e
 		return nil, nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
 	var added []string
+	for _, note := range verdict.Notes {
+		added = append(added, "note: "+note)
+	}
 	add := func(text, comment, what string) {
 		longer := appended(src, text, comment)
 		if q, err := pde.Load(name, longer); err == nil {
-			src, p, added = longer, q, append(added, text+": "+what)
+			src, p, added = longer, q, append(added, "added "+text+": "+what)
 		}
 	}
 	misfit, err := model.Misfit(p)
@@ -213,7 +217,7 @@ func completeProblem(name string, src []byte) ([]byte, *pde.Problem, []string, e
 	var parts []string
 	for c, u := range p.Unknowns {
 		offset, multiplier, ok := p.ExactAnsatz(c)
-		if !ok || misfit > model.CompatibleMisfit {
+		if !ok || !(misfit <= model.CompatibleMisfit) {
 			continue
 		}
 		part := fmt.Sprintf("{offset: %q, multiplier: %q}", offset, multiplier)
@@ -255,12 +259,12 @@ func checkDrawn(name string, p *pde.Problem) error {
 		"add initial: {distribution: random-sines, low: -1, high: 1}, or another of docs/pde-files.md")
 }
 
-// determined is an error for rows that do not determine the unknown.
+// determined is an error for a problem with faults.
 func determined(x *discrete.Examination) error {
 	if len(x.Faults) == 0 {
 		return nil
 	}
-	return withHint(errors.New("the rows do not determine the unknown: "+strings.Join(x.Faults, "; ")), "see `conditions` and `ansatz` in docs/pde-files.md; no training can make up for it")
+	return withHint(errors.New("the problem cannot be solved as it stands: "+strings.Join(x.Faults, "; ")), "see `conditions` and `ansatz` in docs/pde-files.md; no training can make up for it")
 }
 
 // appended is a PDE file with another line, and a comment above it.

@@ -75,5 +75,5 @@ func moveReference(src []byte, p *pde.Problem, out string) ([]byte, []string, er
 		return src, nil, nil
 	}
 	src, err = config.Set(src, fmt.Sprintf("reference.file=%q", path))
-	return src, []string{"to reference the path of the file from here: " + path}, err
+	return src, []string{"added to reference the path of the file from here: " + path}, err
 }

@@ -50,7 +50,7 @@ func (a *app) weighTimes(ctx context.Context, src []byte, p *pde.Problem, s *siz
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	return longer, q, []string{text + ": small differences grow as exp(" + fmt.Sprintf("%.2g*%s)", rate, axis.Name)}, nil
+	return longer, q, []string{"added " + text + ": small differences grow as exp(" + fmt.Sprintf("%.2g*%s)", rate, axis.Name)}, nil
 }
 
 // weightInTime is the root of ∫ exp(2 rate (τ - t)) dτ from t to the end, the square of what a
