@@ -155,7 +155,8 @@ func TestGivenStart(t *testing.T) {
 	}
 	generate := func() error {
 		if err := data.WriteNPZ(filepath.Join(dir, "own.npz"), []data.Named{
-			{Name: "solution", Array: data.NewArray([]int{3, 3, 5}, solutions)}, {Name: "initial", Array: data.NewArray([]int{3, 5}, initial)}}); err != nil {
+			{Name: "solution", Array: data.NewArray([]int{3, 3, 5}, solutions)}, {Name: "initial", Array: data.NewArray([]int{3, 5}, initial)},
+		}); err != nil {
 			t.Fatal(err)
 		}
 		_, err := generated(t, filepath.Join(dir, "own.yaml"), `
