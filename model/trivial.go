@@ -8,8 +8,8 @@ import (
 )
 
 // A Trivial is what a prediction that needs no training scores: "zero", "persistence" (the
-// initial condition at all times) or "mean" (of the solutions scored on, the same for every
-// sample).
+// initial condition at all times) or "mean" (of the solutions of the other samples: of one's own
+// it would know a part, all of it where there is but one).
 type Trivial struct {
 	Name   string
 	Losses []float64 // per sample: the whole loss, conditions included, border terms not
@@ -21,7 +21,7 @@ type Trivial struct {
 
 // Trivials scores the trivial predictions on a grid, for samples of inputs (InitialSize);
 // truth returns the solution (C, P) of one, valid until its next call, and is nil where
-// there are none. Without solutions there is no mean, without time no persistence.
+// there are none. Without solutions, or with one, there is no mean, without time no persistence.
 func Trivials(sys *pde.System, spec LossSpec, initial [][]float64, truth func(i int) ([]float64, error)) ([]Trivial, error) {
 	loss, err := NewLoss(sys, spec, nil)
 	if err != nil {
@@ -42,7 +42,7 @@ func Trivials(sys *pde.System, spec LossSpec, initial [][]float64, truth func(i 
 		}
 	}
 	zero, still, mean := Trivial{Name: "zero"}, Trivial{Name: "persistence"}, Trivial{Name: "mean"}
-	average := make([]float64, len(field))
+	sum := make([]float64, len(field))
 	for i, u0 := range initial {
 		v, err := solution(i)
 		if err != nil {
@@ -55,21 +55,23 @@ func Trivials(sys *pde.System, spec LossSpec, initial [][]float64, truth func(i 
 			score(&still, i, v)
 		}
 		for q, x := range v {
-			average[q] += x / float64(len(initial))
+			sum[q] += x
 		}
 	}
 	out := []Trivial{zero}
 	if !p.Steady {
 		out = append(out, still)
 	}
-	if truth == nil {
+	if truth == nil || len(initial) < 2 {
 		return out, nil
 	}
-	copy(field, average)
 	for i := range initial {
 		v, err := solution(i)
 		if err != nil {
 			return nil, err
+		}
+		for q, x := range v {
+			field[q] = (sum[q] - x) / float64(len(initial)-1)
 		}
 		score(&mean, i, v)
 	}

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -206,7 +208,50 @@ func (a *app) trainAndTell(ctx context.Context, dir, dataDir string, spec *model
 	}
 	_, err = fmt.Fprintf(a.Out, "%s: %d steps%s in %s; best validation residual %s at step %d; run folder %s\n",
 		model.MethodLabel(spec.Method), s.Steps, skipped, report.Duration(s.Seconds), report.Number(s.BestResidual), s.BestStep, dir)
+	if err != nil || !a.writes() {
+		return err
+	}
+	records, err := readLog(dir)
+	if err != nil {
+		return err
+	}
+	if line := unbeatenOnValidation(records); line != "" {
+		_, err = fmt.Fprintln(a.Out, line)
+	}
 	return err
+}
+
+// unbeatenOnValidation says in one line which trivial prediction the last validation of a run is no better
+// than, by the error where there are solutions and by the residual, "" if it beats all.
+func unbeatenOnValidation(records []train.Record) string {
+	var trivial map[string]train.Baseline
+	var last train.Record
+	for _, r := range records {
+		if r.Baselines != nil {
+			trivial = r.Baselines
+		}
+		if r.ValidationResidual != nil {
+			last = r
+		}
+	}
+	byError, byResidual := "", "" // the best by either
+	for _, name := range slices.Sorted(maps.Keys(trivial)) {
+		x := trivial[name]
+		if x.Error != nil && (byError == "" || *x.Error < *trivial[byError].Error) {
+			byError = name
+		}
+		if !x.OutsideAnsatz && (byResidual == "" || x.Residual < trivial[byResidual].Residual) {
+			byResidual = name
+		}
+	}
+	const line = "this run does not beat %s on validation samples: %s %s against %s"
+	if byError != "" && last.ValidationError != nil && !(*last.ValidationError < *trivial[byError].Error) {
+		return fmt.Sprintf(line, byError, "relative_l2", report.Percent(float64(*last.ValidationError)), report.Percent(float64(*trivial[byError].Error)))
+	}
+	if byResidual != "" && !(*last.ValidationResidual < trivial[byResidual].Residual) {
+		return fmt.Sprintf(line, byResidual, "validation_residual", report.Number(float64(*last.ValidationResidual)), report.Number(float64(trivial[byResidual].Residual)))
+	}
+	return ""
 }
 
 // trainRun trains in dir with a progress meter.
