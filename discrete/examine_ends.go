@@ -1,0 +1,190 @@
+package discrete
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"pihc/grid"
+	"pihc/pde"
+)
+
+// openEnds names the ends of axes that no condition, ghost value or ansatz holds at;
+// the end of time needs none.
+func openEnds(p *pde.Problem, sys *pde.System) []string {
+	fixed := fixes(sys)
+	var ends []string
+	for a, axis := range p.Axes {
+		if axis.Boundary == grid.Periodic {
+			continue
+		}
+		for _, end := range []string{"low", "high"} {
+			if a == 0 && end == "high" && marches(p) {
+				continue
+			}
+			var open []string
+			for f, u := range p.Unknowns {
+				if !heldAt(p, sys, fixed, a, end, f) {
+					open = append(open, u.Name)
+				}
+			}
+			switch {
+			case len(open) == len(p.Unknowns):
+				ends = append(ends, axis.Name+" "+end)
+			case len(open) > 0:
+				ends = append(ends, axis.Name+" "+end+" of "+strings.Join(open, ", "))
+			}
+		}
+	}
+	return ends
+}
+
+// concerns reports whether a condition says something of an unknown.
+func concerns(p *pde.Problem, c pde.Rows, unknown int) bool {
+	return c.Expr.DependsOn(p.Unknowns[unknown].Name) ||
+		slices.ContainsFunc(p.Terms, func(t pde.Term) bool { return t.Of == unknown && c.Expr.DependsOn(t.Name) })
+}
+
+// heldAt reports whether a condition, ghost value or the ansatz holds an unknown at an end of
+// axis a.
+func heldAt(p *pde.Problem, sys *pde.System, fixed []bool, a int, end string, unknown int) bool {
+	name := p.Axes[a].Name
+	if slices.ContainsFunc(p.Conditions, func(c pde.Rows) bool { return c.At[name] == end && concerns(p, c, unknown) }) {
+		return true
+	}
+	for _, t := range p.Terms {
+		for _, f := range t.Factors {
+			if t.Of == unknown && f.Axis == name && p.InResidual(t.Name) && (end == "low" && f.Low != nil || end == "high" && f.High != nil) {
+				return true
+			}
+		}
+	}
+	if fixed == nil {
+		return false
+	}
+	stride, n := sys.Grid.Strides()[a], sys.Grid.Axes[a].Points
+	at := map[string]int{"low": 0, "high": n - 1}[end]
+	for q, is := range fixed[unknown*sys.Grid.Size() : (unknown+1)*sys.Grid.Size()] {
+		if q/stride%n == at && !is {
+			return false
+		}
+	}
+	return true
+}
+
+// openWalls finds an axis of space at whose ends no condition holds at all, where the equation, of one
+// unknown, needs some: differences to one side then make up a solution of their own. A second derivative, or a
+// higher one, at both ends needs conditions; so does a first one where a linear equation only carries it along, where it comes from.
+// Where coefficients vanish at the ends, up to rounding, none is needed; centres of cells do not show that.
+func (x *Examination) openWalls(s *system, initial [][]float64) {
+	p := s.sys.Problem
+	if len(p.Unknowns) > 1 || len(p.Residuals) > 1 {
+		return
+	}
+	fixed := fixes(s.sys)
+	for a, axis := range p.Axes {
+		if axis.Boundary != grid.Nodes || a == 0 && !p.Steady {
+			continue
+		}
+		if heldAt(p, s.sys, fixed, a, "low", 0) || heldAt(p, s.sys, fixed, a, "high", 0) {
+			continue
+		}
+		needs := make(map[string]int)
+		for draw, u0 := range initial {
+			st := s.newState(u0)
+			st.evaluate(varied(s.sys, u0, 0, 0, draw))
+			needs[st.needsConditions(a)]++
+		}
+		for term, draws := range needs {
+			if term != "" && draws == len(initial) {
+				x.Faults = append(x.Faults, fmt.Sprintf("no condition holds at either end of %s, where %s needs one", axis.Name, term))
+			}
+		}
+	}
+}
+
+// needsConditions returns the term that needs conditions at the ends of axis a, or "".
+func (st *state) needsConditions(a int) string {
+	p, set := st.sys.Problem, st.sys.Sets[0]
+	stride, n := st.sys.Grid.Strides()[a], st.sys.Grid.Axes[a].Points
+	rate := slices.Repeat([]float64{1}, len(set.Points))
+	for j, t := range set.Terms {
+		if order, along := alongOne(st.sys, t); along == 0 && order == 1 {
+			rate = st.out[0][1+j]
+		}
+	}
+	for j, t := range set.Terms {
+		order, along := alongOne(st.sys, t)
+		if along != a || order == 0 {
+			continue
+		}
+		largest, ends := 0.0, [2]struct{ least, most float64 }{{math.Inf(1), math.Inf(-1)}, {math.Inf(1), math.Inf(-1)}}
+		for i, point := range set.Points {
+			v := st.out[0][1+j][i] * rate[i]
+			largest = max(largest, math.Abs(v))
+			for e, at := range []int{0, n - 1} {
+				if int(point)/stride%n == at {
+					ends[e].least, ends[e].most = min(ends[e].least, v), max(ends[e].most, v)
+				}
+			}
+		}
+		acts := func(e int) bool { // at all its points, with one sign
+			least := min(math.Abs(ends[e].least), math.Abs(ends[e].most))
+			return ends[e].least*ends[e].most > 0 && !math.IsInf(least, 0) && !vanishes(least, largest)
+		}
+		enters := acts(0) && ends[0].least > 0 || acts(1) && ends[1].most < 0
+		if order >= 2 && acts(0) && acts(1) || order == 1 && enters && set.Linear && marches(p) && !st.diffuses(a) {
+			return p.Terms[t-len(p.Unknowns)].Name
+		}
+	}
+	return ""
+}
+
+// diffuses reports whether a term of the equation is a derivative of higher order than one along axis a.
+func (st *state) diffuses(a int) bool {
+	return slices.ContainsFunc(st.sys.Sets[0].Terms, func(t int) bool {
+		order, along := alongOne(st.sys, t)
+		return along == a && order > 1
+	})
+}
+
+// alongOne returns the order and the axis of a term that is a derivative along one axis, at an edge of
+// none; the axis is -1 of others.
+func alongOne(sys *pde.System, t int) (order, axis int) {
+	term, ok := sys.Term(t)
+	if !ok || len(term.Factors) != 1 || term.Factors[0].Edge != nil {
+		return 0, -1
+	}
+	order = term.Factors[0].Scheme.Derivative
+	if term.PerStep {
+		order++
+	}
+	return order, sys.Problem.Axis(term.Factors[0].Axis)
+}
+
+// lacksRate returns a second derivative in time of an unknown that has fewer than two conditions at the
+// beginning, or "".
+func lacksRate(p *pde.Problem) string {
+	if !marches(p) {
+		return ""
+	}
+	for _, t := range p.Terms {
+		second := slices.ContainsFunc(t.Factors, func(f pde.Factor) bool {
+			return f.Axis == p.Axes[0].Name && f.Edge == nil && f.Scheme.Derivative == 2
+		})
+		if !second || !p.InResidual(t.Name) {
+			continue
+		}
+		conditions := 0
+		for _, c := range p.Conditions {
+			if c.At[p.Axes[0].Name] == "low" && concerns(p, c, t.Of) {
+				conditions++
+			}
+		}
+		if conditions < 2 {
+			return t.Name
+		}
+	}
+	return ""
+}

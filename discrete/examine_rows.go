@@ -1,0 +1,271 @@
+package discrete
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"pihc/grid"
+	"pihc/internal/kernel"
+	"pihc/pde"
+)
+
+// rank compares the rank of the linearised rows with the number of values.
+func (x *Examination) rank(st *state) {
+	g, size := st.sys.Grid, st.values()
+	var rows [][]float64
+	for k, set := range st.sys.Sets {
+		for i := range set.Points {
+			rows = append(rows, st.denseRow(k, i))
+		}
+	}
+	// What the ansatz fixes: values where its multiplier vanishes, and means.
+	for q, fixed := range fixes(st.sys) {
+		if fixed {
+			rows = append(rows, unit(size, q))
+		}
+	}
+	n := st.sys.SliceSize()
+	for f, u := range st.sys.Problem.Unknowns {
+		for first := 0; first < g.Size() && u.Ansatz.RemoveMean; first += n {
+			row := make([]float64, size)
+			for q := range n {
+				row[f*g.Size()+first+q] = 1
+			}
+			rows = append(rows, row)
+		}
+	}
+	rows = slices.DeleteFunc(rows, func(row []float64) bool { return !normalise(row) })
+	x.Rows = len(rows)
+	var share []float64
+	x.Rank, share = rankOf(rows, size)
+	if free := x.Unknowns - x.Rank; free > 0 {
+		x.Faults = append(x.Faults, fmt.Sprintf("%d of %d values stay free%s", free, x.Unknowns, place(g, share)))
+	}
+}
+
+// normalise gives a row length 1, false for one that is zero or not finite.
+func normalise(row []float64) bool {
+	sum := 0.0
+	for _, v := range row {
+		sum += v * v
+	}
+	if !(sum > 0) || math.IsInf(sum, 0) {
+		return false
+	}
+	for i := range row {
+		row[i] /= math.Sqrt(sum)
+	}
+	return true
+}
+
+// rankOf eliminates rows with the largest pivot left, in rows and columns, and
+// returns the rank and the share that every column has in what is left free.
+func rankOf(rows [][]float64, n int) (rank int, share []float64) {
+	const tolerance = 1e-9
+	column := make([]int, n)
+	for i := range column {
+		column[i] = i
+	}
+	for rank < min(len(rows), n) {
+		r, c, best := rank, rank, 0.0
+		for i := rank; i < len(rows); i++ {
+			for j := rank; j < n; j++ {
+				if v := math.Abs(rows[i][column[j]]); v > best {
+					r, c, best = i, j, v
+				}
+			}
+		}
+		if best < tolerance {
+			break
+		}
+		rows[r], rows[rank] = rows[rank], rows[r]
+		column[c], column[rank] = column[rank], column[c]
+		pivot := rows[rank]
+		at := column[rank]
+		for i := range rows {
+			if f := rows[i][at] / pivot[at]; i != rank && f != 0 {
+				for j := range n {
+					rows[i][j] -= f * pivot[j]
+				}
+				rows[i][at] = 0
+			}
+		}
+		rank++
+	}
+	// A free column is 1, and the others follow from the reduced rows.
+	share = make([]float64, n)
+	for _, free := range column[rank:] {
+		z := make([]float64, n)
+		z[free] = 1
+		for i := range rank {
+			z[column[i]] = -rows[i][free] / rows[i][column[i]]
+		}
+		if normalise(z) {
+			for j, v := range z {
+				share[j] += v * v / float64(n-rank)
+			}
+		}
+	}
+	return rank, share
+}
+
+// place names the end of an axis that most of the share is at, if there is one.
+func place(g *grid.Grid, share []float64) string {
+	best, text := 0.5, ""
+	for a, axis := range g.Axes {
+		var ends [2]float64
+		for q, v := range share {
+			switch q / g.Strides()[a] % axis.Points {
+			case 0:
+				ends[0] += v
+			case axis.Points - 1:
+				ends[1] += v
+			}
+		}
+		for i, v := range ends {
+			if v > best && axis.Boundary != grid.Periodic {
+				best, text = v, fmt.Sprintf(", most of them at %s %s", axis.Name, []string{"low", "high"}[i])
+			}
+		}
+	}
+	return text
+}
+
+// contradictions finds conditions that no field meets together, or none of the ansatz: rows of
+// which least squares, over all grid values, leave most in doubt. Rows that disagree at
+// single points, an initial condition and a wall's at t = 0, are no fault. u is the field of the
+// last evaluation, u0 the sample.
+func (x *Examination) contradictions(st *state, u, u0 []float64) {
+	const tolerance = 0.01 // of the size of rows
+	size := len(u)
+	var rows [][]float64 // with minus the residual
+	var sets []string    // that they belong to
+	add := func(name string, row []float64, residual float64) {
+		if norm := math.Sqrt(kernel.SumSquares64(row)); normalise(row) {
+			rows, sets = append(rows, append(row, -residual/norm)), append(sets, name)
+		}
+	}
+	for k, set := range st.sys.Sets {
+		if set.Kind == pde.ResidualRows || !set.Linear {
+			continue // where a condition is not linear several values may meet it
+		}
+		for i := range set.Points {
+			add(set.Name, st.denseRow(k, i), st.out[k][0][i])
+		}
+	}
+	const ansatz = "the ansatz"
+	if fixed := fixes(st.sys); fixed != nil {
+		offset, e, n := make([]float64, size), st.sys.NewEvaluator(1), st.sys.SliceSize()
+		for slice := range size / n {
+			e.Offset(offset[slice*n:(slice+1)*n], u0, slice)
+		}
+		for f, unknown := range st.sys.Problem.Unknowns {
+			free := false
+			for q := f * st.sys.Grid.Size(); q < (f+1)*st.sys.Grid.Size(); q++ {
+				if !fixed[q] {
+					free = true
+					continue
+				}
+				add(ansatz, unit(size, q), u[q]-offset[q])
+			}
+			if !free {
+				x.Faults = append(x.Faults, fmt.Sprintf("the multiplier of the ansatz of %s is zero everywhere: its field does not depend on the network", unknown.Name))
+			}
+		}
+	}
+	if len(rows) == 0 {
+		return
+	}
+	misfit := make([]float64, len(rows))
+	for i, row := range rows {
+		misfit[i] = row[size]
+	}
+	scale := math.Sqrt((kernel.SumSquares64(misfit) + kernel.SumSquares64(u)) / float64(len(misfit)+size))
+	projectOut(misfit, rows, size)
+	off, all, most := map[string]int{}, map[string]int{}, 0.0
+	for i, v := range misfit {
+		all[sets[i]]++
+		if math.Abs(v) > tolerance*scale {
+			off[sets[i]]++
+			most = max(most, math.Abs(v)/scale)
+		}
+	}
+	var names []string
+	for name, count := range all {
+		if 2*off[name] > count {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return
+	}
+	if off[ansatz] > 0 && !slices.Contains(names, ansatz) {
+		names = append(names, ansatz)
+	}
+	slices.Sort(names)
+	x.Faults = append(x.Faults, fmt.Sprintf("%s contradict each other: what comes nearest to all of them is off by up to %.2g %%", strings.Join(names, " and "), 100*most))
+}
+
+// projectOut takes from y what it has in the span of the first n columns of rows.
+func projectOut(y []float64, rows [][]float64, n int) {
+	const tolerance = 1e-9
+	var basis [][]float64
+	for j := range n {
+		column := make([]float64, len(rows))
+		for i, row := range rows {
+			column[i] = row[j]
+		}
+		size := math.Sqrt(kernel.SumSquares64(column))
+		for range 2 { // rounding of the first time is removed by the second
+			for _, q := range basis {
+				kernel.Axpy64(column, -kernel.Dot(q, column), q)
+			}
+		}
+		if rest := math.Sqrt(kernel.SumSquares64(column)); rest > tolerance*size {
+			kernel.MulScalar64(column, 1/rest, column)
+			basis = append(basis, column)
+			kernel.Axpy64(y, -kernel.Dot(column, y), column)
+		}
+	}
+}
+
+// vanishes reports whether a value is zero but for rounding.
+func vanishes(v, largest float64) bool { return math.Abs(v) <= 1e-12*largest }
+
+// fixes reports, for every value, whether the multiplier of the ansatz vanishes there; nil: it has none.
+func fixes(sys *pde.System) []bool {
+	multiplier := sys.Multiplier()
+	if multiplier == nil {
+		return nil
+	}
+	fixed, size := make([]bool, len(multiplier)), sys.Grid.Size()
+	for lo := 0; lo < len(multiplier); lo += size {
+		own := multiplier[lo : lo+size]
+		largest := max(slices.Max(own), -slices.Min(own))
+		for q, m := range own {
+			fixed[lo+q] = vanishes(m, largest)
+		}
+	}
+	return fixed
+}
+
+// denseRow is one row of the linearisation at the last evaluation, over all grid values (C, P).
+func (st *state) denseRow(set, i int) []float64 {
+	row, place := make([]float64, st.values()), make([]int, st.values()) // of every column
+	for p := range st.order {
+		for f := range st.fields {
+			place[st.column(f, int32(p))] = f*st.points + p
+		}
+	}
+	st.jacobian(set, i, func(q int, v float64) { row[place[q]] += v })
+	return row
+}
+
+// unit is row q of the identity of size n.
+func unit(n, q int) []float64 {
+	row := make([]float64, n)
+	row[q] = 1
+	return row
+}
