@@ -144,6 +144,13 @@ func ReferenceSolverWith(p *pde.Problem, g *grid.Grid, options map[string]any) (
 		fine, _ := discrete.Refinements(p, g)
 		return discrete.New(p, g, fine)
 	}
+	if known := append(sim.Names(), pde.DiscreteSolver); !slices.Contains(known, p.Reference.Solver) {
+		meant := ""
+		if near := config.Nearest(p.Reference.Solver, known); near != "" {
+			meant = fmt.Sprintf("; did you mean %s?", near)
+		}
+		return nil, fmt.Errorf("problem %s: reference: no solver %q; there are %s%s", p.Name, p.Reference.Solver, strings.Join(known, ", "), meant)
+	}
 	if len(p.Unknowns) > 1 {
 		return nil, fmt.Errorf("problem %s: reference: solver %s is of one unknown, and the problem has %d; solver: %s", p.Name, p.Reference.Solver, len(p.Unknowns), pde.DiscreteSolver)
 	}
@@ -157,13 +164,6 @@ func ReferenceSolverWith(p *pde.Problem, g *grid.Grid, options map[string]any) (
 			axes[i].Points *= (least + a.Points - 1) / a.Points
 			finer = true
 		}
-	}
-	if known := append(sim.Names(), pde.DiscreteSolver); !slices.Contains(known, p.Reference.Solver) {
-		meant := ""
-		if near := config.Nearest(p.Reference.Solver, known); near != "" {
-			meant = fmt.Sprintf("; did you mean %s?", near)
-		}
-		return nil, fmt.Errorf("problem %s: reference: no solver %q; there are %s%s", p.Name, p.Reference.Solver, strings.Join(known, ", "), meant)
 	}
 	solver, err := sim.New(p.Reference.Solver, axes, p.Reference.Constants, options)
 	if err != nil {

@@ -10,6 +10,9 @@ import (
 	"pihc/pde"
 )
 
+// jumpMisfit is the misfit that is worth a note: more than differences of low order make of slopes.
+const jumpMisfit = 10 * CompatibleMisfit
+
 // Examine says whether the rows of a problem determine its unknown, and agree with each other and
 // with the ansatz, for initial conditions of its own distribution.
 func Examine(p *pde.Problem) (*discrete.Examination, error) {
@@ -37,7 +40,7 @@ func Examine(p *pde.Problem) (*discrete.Examination, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !(misfit <= 0.1) {
+	if !(misfit <= jumpMisfit) {
 		x.Notes = append(x.Notes, fmt.Sprintf("initial conditions, kept for all times, miss the conditions at the ends of space by %.2g %% of their size: where the field jumps there at once the ansatz, which leaves them gradually, cannot follow, and is better left out", 100*misfit))
 	}
 	return x, nil

@@ -30,30 +30,30 @@ func (e *Evaluation) Compare(losses []float64, trivial []model.Trivial) {
 		}
 		e.Trivial = append(e.Trivial, t)
 	}
-	e.Unbeaten = e.unbeaten()
+	e.Unbeaten = Unbeaten(e.RelativeL2, e.Loss.Mean, "loss", e.Trivial)
 }
 
-// unbeaten says in one line which trivial prediction a method is not better than, by
-// the mean error against solutions or, without them or besides, the mean loss; "" if
-// it is better than all.
-func (e *Evaluation) unbeaten() string {
+// Unbeaten says in one line which trivial prediction a run is not better than, by
+// the mean error against solutions, nil without, or besides by the mean of what is called
+// name, as Trivial.Loss; "" if it is better than all.
+func Unbeaten(relativeL2 *Summary, loss float64, name string, trivial []Trivial) string {
 	better := func(a, b float64) bool { return a < b || math.IsNaN(b) }
 	byError := func(a, b Trivial) int { return cmpNumber(a.RelativeL2.Mean, b.RelativeL2.Mean) }
 	byLoss := func(a, b Trivial) int { return cmpNumber(a.Loss.Mean, b.Loss.Mean) }
-	if len(e.Trivial) == 0 {
+	if len(trivial) == 0 {
 		return ""
 	}
-	if e.RelativeL2 != nil && e.Trivial[0].RelativeL2 != nil {
-		if best := slices.MinFunc(e.Trivial, byError); !better(e.RelativeL2.Mean, best.RelativeL2.Mean) {
-			return fmt.Sprintf("this run does not beat %s: relative_l2 %s against %s", best.Name, Percent(e.RelativeL2.Mean), Percent(best.RelativeL2.Mean))
+	if relativeL2 != nil && trivial[0].RelativeL2 != nil {
+		if best := slices.MinFunc(trivial, byError); !better(relativeL2.Mean, best.RelativeL2.Mean) {
+			return fmt.Sprintf("this run does not beat %s: relative_l2 %s against %s", best.Name, Percent(relativeL2.Mean), Percent(best.RelativeL2.Mean))
 		}
 	}
-	like := slices.DeleteFunc(slices.Clone(e.Trivial), func(t Trivial) bool { return t.OutsideAnsatz })
+	like := slices.DeleteFunc(slices.Clone(trivial), func(t Trivial) bool { return t.OutsideAnsatz })
 	if len(like) == 0 {
 		return ""
 	}
-	if best := slices.MinFunc(like, byLoss); !better(e.Loss.Mean, best.Loss.Mean) {
-		return fmt.Sprintf("this run does not beat %s: loss %s against %s", best.Name, Number(e.Loss.Mean), Number(best.Loss.Mean))
+	if best := slices.MinFunc(like, byLoss); !better(loss, best.Loss.Mean) {
+		return fmt.Sprintf("this run does not beat %s: %s %s against %s", best.Name, name, Number(loss), Number(best.Loss.Mean))
 	}
 	return ""
 }

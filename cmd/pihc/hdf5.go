@@ -191,7 +191,7 @@ func (f *hdf5File) read(ctx context.Context, name string) (*data.Array, error) {
 			return nil, ctx.Err()
 		}
 		return nil, withHint(fmt.Errorf("h5dump cannot read dataset %s of %s: %w", name, f.path, err),
-			"if they are compressed by LZF, as PDEBench's are, it needs the plugin (Debian: apt install hdf5-plugin-lzf liblzf1)")
+			"if its data are compressed by LZF, as PDEBench's are, h5dump needs the plugin (Debian: apt install hdf5-plugin-lzf liblzf1)")
 	}
 	raw, err := os.ReadFile(out)
 	if err != nil {

@@ -216,42 +216,38 @@ func (a *app) trainAndTell(ctx context.Context, dir, dataDir string, spec *model
 		return err
 	}
 	if line := unbeatenOnValidation(records); line != "" {
-		_, err = fmt.Fprintln(a.Out, line)
+		_, err = fmt.Fprintf(a.Out, "on validation samples, %s\n", line)
 	}
 	return err
 }
 
-// unbeatenOnValidation says in one line which trivial prediction the last validation of a run is no better
-// than, by the error where there are solutions and by the residual, "" if it beats all.
+// unbeatenOnValidation is report.Unbeaten of the last validation of a run.
 func unbeatenOnValidation(records []train.Record) string {
-	var trivial map[string]train.Baseline
+	var baselines map[string]train.Baseline
 	var last train.Record
 	for _, r := range records {
 		if r.Baselines != nil {
-			trivial = r.Baselines
+			baselines = r.Baselines
 		}
 		if r.ValidationResidual != nil {
 			last = r
 		}
 	}
-	byError, byResidual := "", "" // the best by either
-	for _, name := range slices.Sorted(maps.Keys(trivial)) {
-		x := trivial[name]
-		if x.Error != nil && (byError == "" || *x.Error < *trivial[byError].Error) {
-			byError = name
+	summary := func(x *data.Float) *report.Summary {
+		if x == nil {
+			return nil
 		}
-		if !x.OutsideAnsatz && (byResidual == "" || x.Residual < trivial[byResidual].Residual) {
-			byResidual = name
-		}
+		return &report.Summary{Mean: float64(*x)}
 	}
-	const line = "this run does not beat %s on validation samples: %s %s against %s"
-	if byError != "" && last.ValidationError != nil && !(*last.ValidationError < *trivial[byError].Error) {
-		return fmt.Sprintf(line, byError, "relative_l2", report.Percent(float64(*last.ValidationError)), report.Percent(float64(*trivial[byError].Error)))
+	var trivial []report.Trivial
+	for _, name := range slices.Sorted(maps.Keys(baselines)) {
+		x := baselines[name]
+		trivial = append(trivial, report.Trivial{Name: name, RelativeL2: summary(x.Error), Loss: *summary(&x.Residual), OutsideAnsatz: x.OutsideAnsatz})
 	}
-	if byResidual != "" && !(*last.ValidationResidual < trivial[byResidual].Residual) {
-		return fmt.Sprintf(line, byResidual, "validation_residual", report.Number(float64(*last.ValidationResidual)), report.Number(float64(trivial[byResidual].Residual)))
+	if len(trivial) == 0 {
+		return ""
 	}
-	return ""
+	return report.Unbeaten(summary(last.ValidationError), float64(*last.ValidationResidual), "validation_residual", trivial)
 }
 
 // trainRun trains in dir with a progress meter.
