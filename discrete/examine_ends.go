@@ -134,19 +134,11 @@ func (st *state) needsConditions(a int) string {
 			return ends[e].least*ends[e].most > 0 && !math.IsInf(least, 0) && !vanishes(least, largest)
 		}
 		enters := acts(0) && ends[0].least > 0 || acts(1) && ends[1].most < 0
-		if order >= 2 && acts(0) && acts(1) || order == 1 && enters && set.Linear && marches(p) && !st.diffuses(a) {
+		if order >= 2 && acts(0) && acts(1) || order == 1 && enters && set.Linear && marches(p) {
 			return p.Terms[t-len(p.Unknowns)].Name
 		}
 	}
 	return ""
-}
-
-// diffuses reports whether a term of the equation is a derivative of higher order than one along axis a.
-func (st *state) diffuses(a int) bool {
-	return slices.ContainsFunc(st.sys.Sets[0].Terms, func(t int) bool {
-		order, along := alongOne(st.sys, t)
-		return along == a && order > 1
-	})
 }
 
 // alongOne returns the order and the axis of a term that is a derivative along one axis, at an edge of

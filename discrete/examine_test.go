@@ -107,8 +107,8 @@ func TestExamineUnusual(t *testing.T) {
 	}
 	left := "  b: {at: {x: low}, rows: {t: [1, 0]}, expression: uL}\n"
 	for name, src := range map[string]string{
-		"a multiplier that is zero at walls but for rounding": of(heatBetween("", "ansatz: {offset: u0, multiplier: t*sin(3.141592653589793*x)}\n"), left, ""),
-		"diffusion that vanishes at walls, but for rounding":  of(heatBetween("", ""), left, "", "u_t - 0.1*u_xx", "u_t - 0.1*sin(3.141592653589793*x)*u_xx"),
+		"a multiplier that is zero at walls but for rounding": of(heatBetween("", "ansatz: {offset: u0, multiplier: t*sin(3.141592653589793*(x + 1))}\n"), left, ""),
+		"diffusion that vanishes at walls, but for rounding":  of(heatBetween("", ""), left, "", "u_t - 0.1*u_xx", "u_t - 0.1*sin(3.141592653589793*(x + 1))*u_xx"),
 		"a free outflow":                                         of(heatBetween("", ""), "u_t - 0.1*u_xx", "u_t + u_x - 0.01*u_xx", "  u_xx:", "  u_x: {axis: x, derivative: 1, order: 2}\n  u_xx:"),
 		"conditions of one end alone":                            of(heatBetween("  c: {at: {x: low}, rows: {t: [1, 0]}, expression: sL}\n", ""), "  uR:", "  sL: {axis: x, edge: low, at: inner, derivative: 1, points: 3}\n  uR:"),
 		"speed of both signs":                                    of(advection("low"), "0.5*u_x", "u*u_x"),
