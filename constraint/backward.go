@@ -11,7 +11,7 @@ const alphaParts = 8
 // tilePoints is the number of grid points of one piece of b̄.
 const tilePoints = 1024
 
-// Backward computes b̄ = ∂L/∂b (N, C, P) from ū = ∂L/∂û (C, P) and overwrites bbar; of a part
+// Backward computes b̄ = ∂L/∂b (N, C, P), of the network's functions alone, from ū = ∂L/∂û (C, P) and overwrites bbar; of a part
 // of a System P are the own points in bbar, as in Load, and those stored in ubar.
 // weights adds the gradient of weights.Value·Value + weights.Slope·Slope of the
 // last call of Jumps.
@@ -114,7 +114,7 @@ func combineFields[T kernel.Float](s *Sample, w *worker, bbar []T, unknown, lo, 
 			fields = append(fields, e.beta[lo:hi])
 		}
 	}
-	for i := range s.c.Functions {
+	for i := range s.c.Functions - s.c.Options.Directions {
 		coefficients := w.coefficients[:0]
 		for _, e := range s.experts {
 			coefficients = append(coefficients, e.omega[column+i])

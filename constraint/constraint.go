@@ -69,6 +69,9 @@ type Options struct {
 	// Separate gives every component of a basis function a weight of its own: N·C
 	// unknown weights instead of N.
 	Separate bool
+	// Directions is the number of further functions, after those of the network, that Load
+	// takes as fields: constants for Backward.
+	Directions int
 	// Solver are the options of Levenberg-Marquardt.
 	Solver lm.Options
 	// Adjoint chooses the gradient: lm.AdjointExact, lm.AdjointGaussNewton or lm.AdjointPaper.
@@ -81,7 +84,7 @@ type Constraint struct {
 	Options   Options
 	Router    *Router
 	Windows   []grid.Window // on the whole grid
-	Functions int           // of the basis
+	Functions int           // of the basis, and Directions
 	N         int           // weights: Functions, or Separate one for every component
 
 	candidates [][][]int32   // per residual and expert: its rows
@@ -114,7 +117,7 @@ func New(s *pde.System, n int, o Options, router *Router, pool *kernel.Pool) (*C
 	if err != nil {
 		return nil, err
 	}
-	c := &Constraint{System: s, Options: o, Router: router, Windows: windows, Functions: n, N: n, pool: pool}
+	c := &Constraint{System: s, Options: o, Router: router, Windows: windows, Functions: n + o.Directions, N: n + o.Directions, pool: pool}
 	if o.Separate {
 		c.N *= len(s.Problem.Unknowns)
 	}

@@ -208,3 +208,78 @@ func TestAllocation(t *testing.T) {
 		}
 	}
 }
+
+// Directions are functions like those of the network, but for the ansatz, which they meet
+// already, and the gradient, which they have none of.
+func TestDirections(t *testing.T) {
+	const n, further = 9, 2
+	for _, experts := range [][]int{nil, {1, 2}} {
+		sys, basis, initial := toy(t, "diffusion-sorption", map[string]int{"t": 9, "x": 20}, n+further)
+		size := sys.Grid.Size()
+		v := make([]float64, size)
+		for i := range v {
+			v[i] = math.Sin(float64(7 * i))
+		}
+		run := func(n, further int, fields ...[]float64) (field, grad []float64) {
+			o := exactOptions()
+			o.Experts, o.Points, o.Directions = experts, 40, further
+			c, err := New(sys, n, o, nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := c.NewSample()
+			for range 2 { // into the memory of another sample, too
+				Load(s, basis[:n*size], initial, fields...)
+				s.Draw(Seed{1, 2, 3})
+				s.Solve()
+				field = s.Field()
+			}
+			grad = make([]float64, n*size)
+			Backward(s, grad, v, Jumps{})
+			return field, grad
+		}
+		first, second := basis[n*size:(n+1)*size], basis[(n+1)*size:]
+		want, bar := run(n+further, 0)
+		got, gotBar := run(n, further, first, second)
+		check.Close(t, got, want, 0, 0)
+		check.Close(t, gotBar, bar[:n*size], 0, 0)
+		want, bar = run(n+1, 0)
+		got, gotBar = run(n, 1, first)
+		check.Close(t, got, want, 0, 0)
+		check.Close(t, gotBar, bar[:n*size], 0, 0)
+		fewer, fewerBar := run(n, further, first) // the other is zero
+		check.Close(t, fewer, want, 1e-9, 1e-9)
+		check.Close(t, fewerBar, bar[:n*size], 1e-7, 1e-7)
+	}
+}
+
+// A direction is added as it is: with an ansatz, the field that a function makes of it.
+func TestDirectionsMeetAnsatz(t *testing.T) {
+	const n = 5
+	sys, basis, initial := toy(t, "testdata/ansatz.yaml", map[string]int{"t": 9, "x": 20}, n)
+	size := sys.Grid.Size()
+	o := exactOptions()
+	solve := func(n, further int, basis []float64, fields ...[]float64) *Sample {
+		o := o
+		o.Directions = further
+		c, err := New(sys, n, o, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := c.NewSample()
+		Load(s, basis, initial, fields...)
+		s.Draw(Seed{1, 2, 3})
+		s.Solve()
+		return s
+	}
+	o.Fixed, o.Start = true, 1
+	field := solve(1, 0, basis[(n-1)*size:]).Field()
+	offset := make([]float64, size)
+	sys.Problem.Hold(offset, initial, sys.SliceSize())
+	direction := make([]float64, size)
+	for i := range field {
+		direction[i] = field[i] - offset[i]
+	}
+	o = exactOptions()
+	check.Close(t, solve(n-1, 1, basis[:(n-1)*size], direction).Field(), solve(n, 0, basis).Field(), 1e-9, 1e-9)
+}

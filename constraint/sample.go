@@ -117,20 +117,25 @@ func (s *Sample) newBlock(i, expert int) *block {
 
 // Load takes the basis (N, C, P) of a network for the inputs of one sample (InitialSize
 // values of the System), applies the ansatz, and gathers nothing yet. The basis is not kept; the
-// inputs are, until the next Load. Of a part of a System P are the own points.
-func Load[T kernel.Float](s *Sample, basis []T, initial []float64) {
+// inputs are, until the next Load. Of a part of a System P are the own points. The directions
+// are Options.Directions fields (C, P), or fewer, the others zero, that the solve adds multiples
+// of as they are, without the ansatz: differences of fields that meet it, say.
+func Load[T kernel.Float](s *Sample, basis []T, initial []float64, directions ...[]float64) {
+	if len(directions) > s.c.Options.Directions {
+		panic("constraint: Load: more directions than Options.Directions")
+	}
 	s.initial = initial
 	_, single := any(basis).([]float32)
 	single = single && s.gatherer.DenseTables()
 	switch store := s.store.(type) {
 	case *rows[float32]:
 		if single {
-			loadInto(s, store.basis, basis)
+			loadInto(s, store.basis, basis, directions)
 			return
 		}
 	case *rows[float64]:
 		if !single {
-			loadInto(s, store.basis, basis)
+			loadInto(s, store.basis, basis, directions)
 			return
 		}
 	}
@@ -139,11 +144,11 @@ func Load[T kernel.Float](s *Sample, basis []T, initial []float64) {
 	} else {
 		s.store = newRows[float64](s.c, s.blocks)
 	}
-	Load(s, basis, initial)
+	Load(s, basis, initial, directions...)
 }
 
 // loadInto fills the basis of a store, and evaluates the offset of the ansatz.
-func loadInto[D, T kernel.Float](s *Sample, out []D, basis []T) {
+func loadInto[D, T kernel.Float](s *Sample, out []D, basis []T, directions [][]float64) {
 	system := s.c.System
 	width, times := system.SliceSize(), system.Grid.Axes[0].Points
 	lo, hi := system.Slab.Own(times)
@@ -153,6 +158,7 @@ func loadInto[D, T kernel.Float](s *Sample, out []D, basis []T) {
 		}
 		if unknown, at := slice/times, slice%times; at >= lo && at < hi {
 			loadSlice(s, out, basis, slice, unknown*(hi-lo)+at-lo)
+			loadDirections(s, out[slice*width*s.c.Functions:], directions, slice*width, width)
 		}
 	})
 	slab.Fill(system.Slab, out, width*s.c.Functions)
@@ -188,6 +194,23 @@ func (c *Constraint) removesMean(slice int) bool {
 	return c.System.Problem.Unknowns[slice/c.System.Grid.Axes[0].Points].Ansatz.RemoveMean
 }
 
+// loadDirections writes values [lo, lo+width) of the directions after the functions of
+// the network, zeros where there are fewer.
+func loadDirections[D kernel.Float](s *Sample, out []D, directions [][]float64, lo, width int) {
+	n := s.c.Functions
+	for i := range s.c.Options.Directions {
+		column := n - s.c.Options.Directions + i
+		for p := range width {
+			out[p*n+column] = 0
+		}
+		if i < len(directions) {
+			for p, v := range directions[i][lo : lo+width] {
+				out[p*n+column] = D(v)
+			}
+		}
+	}
+}
+
 // loadSlice transposes one slice along axis 0 of (C, P) to out, point-major, applying the
 // multiplier and, where asked, removing the mean over the slice, in float64. from is its
 // place in the basis.
@@ -200,11 +223,11 @@ func loadSlice[D, T kernel.Float](s *Sample, out []D, basis []T, slice, from int
 	if mu != nil {
 		mu = mu[lo : lo+width]
 	}
-	i := 0
-	for ; i+8 <= n; i += 8 {
+	i, own := 0, n-s.c.Options.Directions
+	for ; i+8 <= own; i += 8 {
 		transposeEight(dst[i:], basis[i*size+from:], n, size, width, mu, removeMean)
 	}
-	for ; i < n; i++ {
+	for ; i < own; i++ {
 		src := basis[i*size+from:][:width]
 		mean := 0.0
 		if removeMean {

@@ -79,6 +79,9 @@ func one(batch model.Batch, i int) model.Batch {
 	if batch.Previous != nil {
 		batch.Previous = batch.Previous[i : i+1]
 	}
+	if batch.Directions != nil {
+		batch.Directions = batch.Directions[i : i+1]
+	}
 	return batch
 }
 

@@ -38,7 +38,12 @@ func CheckGradient(e Engine[float64], batch Batch, directions int) (float64, err
 		before := batch
 		before.Pass = pass - 1
 		if err := e.Predict(params, before, func(_ int, p *Prediction) error {
-			batch.Previous = append(batch.Previous, slices.Clone(p.Field))
+			field, led := slices.Clone(p.Field), slices.Clone(p.Field)
+			info.Problem.Hold(led, batch.Initial[len(batch.Previous)], info.SliceSize())
+			for i, v := range field {
+				led[i] = v - led[i]
+			}
+			batch.Previous, batch.Directions = append(batch.Previous, field), append(batch.Directions, [][]float64{led})
 			return nil
 		}); err != nil {
 			return 0, err

@@ -44,6 +44,9 @@ type micro[T kernel.Float] struct {
 	previous  [][]float64 // (C, P): that field; nil: none
 	amplitude []float64   // factor of the basis
 	base      []float64   // what the loss is divided by
+	// directions are, per sample, the corrections (C, P) of its last passes, the newest
+	// first; spare is the memory of all of them.
+	directions, spare [][][]float64
 }
 
 // Options returns the constraint options a spec describes.
@@ -55,7 +58,7 @@ func (s *Spec) Options(p *pde.Problem) (constraint.Options, error) {
 	o := constraint.Options{
 		Points: c.Points, Overlap: c.Overlap.Start != 0 || c.Overlap.End != 0, Weights: c.Weights, Mean: c.Normalization == "mean",
 		LocalConditions: c.ConditionRows == "local", RepeatInitial: c.RepeatInitial, Start: c.Start,
-		Separate: c.Components != ComponentsTied && s.Method != Soft,
+		Separate: c.Components != ComponentsTied && s.Method != Soft, Directions: s.directions(),
 		Solver: lm.Options{
 			GTol: c.Tolerance, FTol: float64(c.CostTolerance), MaxIterations: c.MaxIterations, Ridge: c.Ridge,
 			NewtonCorrection: c.NewtonCorrection, NoRestart: !c.Restart,
@@ -83,6 +86,14 @@ func (s *Spec) Options(p *pde.Problem) (constraint.Options, error) {
 	}
 	o.Adjoint, err = adjoints.get(c.Adjoint)
 	return o, err
+}
+
+// directions is how many corrections of earlier passes are functions of a solve.
+func (s *Spec) directions() int {
+	if s.Method == Soft || s.Network.Passes == 1 {
+		return 0
+	}
+	return s.Constraint.Directions
 }
 
 // newCPU builds the engine of a spec on the cores of this machine.
@@ -140,6 +151,10 @@ func newCPU[T kernel.Float](s *Spec, p *pde.Problem, o EngineOptions) (*cpu[T], 
 func (e *cpu[T]) build(net Network, options constraint.Options, router *constraint.Router) error {
 	s, size, stored := e.info.Spec, e.points, e.system.FieldSize()
 	field := len(e.info.Problem.Unknowns) * size
+	directions := options.Directions
+	if e.info.Experts > 1 {
+		options.Directions = 0 // multiples that differ between experts are jumps at their borders
+	}
 	own, err := constraint.New(e.system, s.Outputs(), options, router, e.pool)
 	if err != nil {
 		return err
@@ -153,7 +168,7 @@ func (e *cpu[T]) build(net Network, options constraint.Options, router *constrai
 	e.own = own.NewSample()
 	e.between = e.own
 	if s.Network.Passes > 1 && e.info.Experts > 1 {
-		options.Experts, options.Overlap = nil, false
+		options.Experts, options.Overlap, options.Directions = nil, false, directions
 		whole, err := constraint.New(e.system, s.Outputs(), options, nil, e.pool)
 		if err != nil {
 			return err
@@ -173,6 +188,13 @@ func (e *cpu[T]) build(net Network, options constraint.Options, router *constrai
 		for range n {
 			e.micro.previous = append(e.micro.previous, make([]float64, stored))
 		}
+	}
+	for range n {
+		spare := make([][]float64, s.directions())
+		for i := range spare {
+			spare[i] = make([]float64, stored)
+		}
+		e.micro.directions, e.micro.spare = append(e.micro.directions, nil), append(e.micro.spare, spare)
 	}
 	e.ubar = make([]float64, stored)
 	e.squares, e.sums = make([]float64, len(e.system.Sets)), make([]float64, len(e.system.Sets))
@@ -317,13 +339,16 @@ func (e *cpu[T]) weighBorders(pass int, progress float64) {
 // solve runs the constraint of a pass on sample b of the micro-batch. A pass is
 // trained by the solve that it is used with.
 func (e *cpu[T]) solve(pass, b int, initial []float64, seed constraint.Seed) *constraint.Sample {
-	s := e.own
-	if pass < e.info.Spec.Network.Passes {
-		s = e.between
-	}
 	m := &e.micro
+	s, directions := e.own, m.directions[b]
+	switch {
+	case pass < e.info.Spec.Network.Passes:
+		s = e.between
+	case e.info.Experts > 1:
+		directions = nil
+	}
 	width := len(m.basis) / m.size
-	constraint.Load(s, m.basis[b*width:(b+1)*width], initial)
+	constraint.Load(s, m.basis[b*width:(b+1)*width], initial, directions...)
 	if pass > 1 {
 		s.SetOffset(m.previous[b])
 	}

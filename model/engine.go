@@ -27,6 +27,10 @@ type Batch struct {
 	// Previous is, per sample, the field (C, P) that Pass corrects; nil: what the
 	// passes before it give.
 	Previous [][]float64
+	// Directions are, per sample, the fields (C, P) that the last passes added up to
+	// Previous, the newest first; read where there are Previous and constraint.directions,
+	// in solves over the whole domain.
+	Directions [][][]float64
 	// Truth is, per sample, the solution (C, P) that loss.data compares with; nil: that
 	// term is left out. LossAndGrad alone reads it.
 	Truth [][]float64

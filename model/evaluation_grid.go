@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"pihc/constraint"
@@ -10,11 +11,17 @@ import (
 	"pihc/pde"
 )
 
+// An EvaluationGrid is a grid that the test split is scored on beside the spec's own.
+type EvaluationGrid struct {
+	*grid.Grid
+	Samples int // the first so many; 0: all
+}
+
 // EvaluationGrids returns the grids of data.test.grids that are not the spec's
 // own, each once, in their order. The truth is computed once, on the finest
 // points of every axis, and thinned out to each grid, so those points must hold
 // the points of all of them. Errors name the grid.
-func EvaluationGrids(s *Spec, p *pde.Problem) ([]*grid.Grid, error) {
+func EvaluationGrids(s *Spec, p *pde.Problem) ([]EvaluationGrid, error) {
 	own, err := p.Grid(s.Grid)
 	if err != nil {
 		return nil, err
@@ -31,10 +38,13 @@ func EvaluationGrids(s *Spec, p *pde.Problem) ([]*grid.Grid, error) {
 		return nil, err
 	}
 	router := constraint.NewRouter(own, options.Experts)
-	var grids []*grid.Grid
+	var grids []EvaluationGrid
 	for i, points := range s.Data.Test.Grids {
 		name := fmt.Sprintf("data.test.grids.%d", i)
 		g := &grid.Grid{Axes: slices.Clone(own.Axes)}
+		points = maps.Clone(points)
+		samples := points[gridSamples]
+		delete(points, gridSamples)
 		counts, err := axisMap(p, name, points, 0)
 		if err != nil {
 			return nil, err
@@ -53,12 +63,12 @@ func EvaluationGrids(s *Spec, p *pde.Problem) ([]*grid.Grid, error) {
 		if _, err := router.Windows(g); err != nil {
 			return nil, fmt.Errorf("%s (%s): %w", name, data.FormatShape(g.Shape()), err)
 		}
-		if same := func(o *grid.Grid) bool { return slices.Equal(o.Axes, g.Axes) }; !same(own) && !slices.ContainsFunc(grids, same) {
-			grids = append(grids, g)
+		if same := func(o EvaluationGrid) bool { return slices.Equal(o.Axes, g.Axes) }; !same(EvaluationGrid{Grid: own}) && !slices.ContainsFunc(grids, same) {
+			grids = append(grids, EvaluationGrid{g, samples})
 		}
 	}
 	finest := finestGrid(own, grids)
-	for _, g := range append([]*grid.Grid{own}, grids...) {
+	for _, g := range append([]EvaluationGrid{{Grid: own}}, grids...) {
 		for a, axis := range g.Axes {
 			if _, _, ok := picks(axis, finest.Axes[a]); !ok {
 				return nil, fmt.Errorf("data.test.grids: the %d points of axis %s are not among the finest, %d (%s): %s",
@@ -77,7 +87,7 @@ var nesting = map[grid.Boundary]string{
 }
 
 // finestGrid has the largest number of points along every axis.
-func finestGrid(own *grid.Grid, others []*grid.Grid) *grid.Grid {
+func finestGrid(own *grid.Grid, others []EvaluationGrid) *grid.Grid {
 	finest := &grid.Grid{Axes: slices.Clone(own.Axes)}
 	for _, g := range others {
 		for a, axis := range g.Axes {

@@ -18,10 +18,10 @@ grid: {t: 8, x: 16, y: 16}
 network: {width: 4, layers: 2, modes: {t: 3, x: 4, y: 4}, projection: 4, basis: 3}
 constraint: {experts: {x: 2, y: 2}, points: 50}
 data:
-  test: {count: 2, grids: [{x: 32}, {x: 16, y: 16}, {x: 8, y: 32}, {x: 32}]}
+  test: {count: 2, grids: [{x: 32, samples: 1}, {x: 16, y: 16}, {x: 8, y: 32}, {x: 32}]}
 `
 
-func gridsOf(t *testing.T, overrides ...string) ([]*grid.Grid, error) {
+func gridsOf(t *testing.T, overrides ...string) ([]EvaluationGrid, error) {
 	t.Helper()
 	spec, err := LoadSpec("spec", []byte(gridsSpec), overrides...)
 	if err != nil {
@@ -46,6 +46,9 @@ func TestEvaluationGrids(t *testing.T) {
 	if want := []string{"8 x 32 x 16", "8 x 8 x 32"}; !slices.Equal(got, want) { // neither the spec's own nor one twice
 		t.Errorf("grids %v, want %v", got, want)
 	}
+	if grids[0].Samples != 1 || grids[1].Samples != 0 {
+		t.Errorf("%d and %d samples, want 1 and 0, all", grids[0].Samples, grids[1].Samples)
+	}
 	for override, want := range map[string]string{
 		"data.test.grids=[{z: 32}]":                "data.test.grids.0: problem navier-stokes has no axis \"z\"; its axes are t, x, y",
 		"data.test.grids=[{x: 32}, {x: 6}]":        "data.test.grids.1 (8 x 6 x 16): network.modes.x",
@@ -57,7 +60,7 @@ func TestEvaluationGrids(t *testing.T) {
 			t.Errorf("%s: %v, want %q", override, err, want)
 		}
 	}
-	if _, err := LoadSpec("spec", []byte(gridsSpec), "data.test.grids=[{x: 0}, {}]"); err == nil ||
+	if _, err := LoadSpec("spec", []byte(gridsSpec), "data.test.grids=[{x: 0}, {samples: 2}]"); err == nil ||
 		!strings.Contains(err.Error(), "data.test.grids.0.x: 0: want at least 1") || !strings.Contains(err.Error(), "data.test.grids.1: names no axis") {
 		t.Errorf("grids without points: %v", err)
 	}

@@ -118,7 +118,7 @@ func (e *cpu[T]) load(batch Batch, lo int) int {
 				copy(dst[p:p+n], dst[:n])
 			}
 		}
-		m.amplitude[b], m.base[b] = 1, 1
+		m.amplitude[b], m.base[b], m.directions[b] = 1, 1, nil
 		if m.previous == nil {
 			continue
 		}
@@ -129,6 +129,12 @@ func (e *cpu[T]) load(batch Batch, lo int) int {
 		}
 		if batch.Previous != nil {
 			e.store(previous, batch.Previous[at])
+			if batch.Directions != nil {
+				m.directions[b] = m.spare[b][:min(len(m.spare[b]), len(batch.Directions[at]))]
+				for i, field := range m.directions[b] {
+					e.store(field, batch.Directions[at][i])
+				}
+			}
 			e.loss.Evaluate(e.squares, previous, u0, nil, 0)
 		}
 		e.loadFeatures(b)

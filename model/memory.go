@@ -90,10 +90,13 @@ func Estimate(s *Spec, p *pde.Problem, g *grid.Grid, workers, slabs int, trainin
 	}
 	// The basis and the rows of all terms, in the smaller precision; fields of every
 	// expert, and its matrices.
-	terms, functions, weights := float64(len(p.Terms)), n/unknowns, n
+	directions := float64(s.directions())
+	terms, functions := float64(len(p.Terms)), n/unknowns+directions
+	weights := functions * unknowns
 	if s.Constraint.Components == ComponentsTied {
 		weights = functions
 	}
+	out.Samples += 8 * batch * directions * unknowns * points
 	out.Constraint = float64(element)*functions*(unknowns*points+terms*rows) + experts*(16*unknowns*points+8*16*weights*weights)
 	return out, nil
 }

@@ -31,11 +31,30 @@ func (e *cpu[T]) forward(params []T, batch Batch, lo, count, last int, keep bool
 				continue
 			}
 			initial := batch.Initial[lo+b]
-			copy(m.previous[b], e.solve(pass, b, initial, batch.Seeds[lo+b]).Field())
+			field := e.solve(pass, b, initial, batch.Seeds[lo+b]).Field()
+			m.directions[b] = pushDirection(m.spare[b], m.directions[b], field, m.previous[b])
+			copy(m.previous[b], field)
 			e.loss.Evaluate(e.squares, m.previous[b], initial, nil, 0)
 			e.loadFeatures(b)
 		}
 	}
+}
+
+// pushDirection puts field - before at the head of the directions, a part of spare, and
+// drops the last where there is no room.
+func pushDirection(spare, directions [][]float64, field, before []float64) [][]float64 {
+	if len(spare) == 0 {
+		return nil
+	}
+	directions = spare[:min(len(directions)+1, len(spare))]
+	last := len(directions) - 1
+	newest := directions[last]
+	copy(directions[1:], directions[:last])
+	directions[0] = newest
+	for p, v := range field {
+		newest[p] = v - before[p]
+	}
+	return directions
 }
 
 // amplify multiplies each sample's basis, or its gradient, by its amplitude and the

@@ -44,8 +44,10 @@ type repeated[T kernel.Float] struct {
 // repetition is one sample on its way.
 type repetition struct {
 	field, best  []float64
-	lowest       float64 // loss of best
-	before       float64 // the lowest when it last fell by repeatFall
+	directions   [][]float64 // that led to field, the newest first
+	spare        [][]float64 // their memory
+	lowest       float64     // loss of best
+	before       float64     // the lowest when it last fell by repeatFall
 	bestPass     int
 	since, count int // passes since then, and in all
 	done         bool
@@ -72,6 +74,9 @@ func (e *repeated[T]) Predict(params []T, batch Batch, each func(i int, p *Predi
 	size := info.FieldSize()
 	for i := range samples {
 		samples[i].field, samples[i].best = make([]float64, size), make([]float64, size)
+		for range info.Spec.directions() {
+			samples[i].spare = append(samples[i].spare, make([]float64, size))
+		}
 	}
 	for lo := 0; lo < len(batch.Initial); lo += len(samples) {
 		hi := min(lo+len(samples), len(batch.Initial))
@@ -85,8 +90,10 @@ func (e *repeated[T]) Predict(params []T, batch Batch, each func(i int, p *Predi
 
 // predict does the samples of a batch together, those that have ended left out.
 func (e *repeated[T]) predict(params []T, batch Batch, samples []repetition, still []float64, each func(i int, p *Prediction) error) error {
+	info := e.Info()
 	for i, s := range samples {
-		samples[i] = repetition{field: s.field, best: s.best, lowest: math.Inf(1), before: math.Inf(1)}
+		samples[i] = repetition{field: s.field, best: s.best, spare: s.spare, lowest: math.Inf(1), before: math.Inf(1)}
+		info.Problem.Hold(s.field, batch.Initial[i], info.SliceSize())
 	}
 	for pass := 1; pass < e.options.Limit; pass++ {
 		next := Batch{Pass: min(pass, 2), Done: batch.Done} // the second stands for all that have a pass before and one after
@@ -99,6 +106,7 @@ func (e *repeated[T]) predict(params []T, batch Batch, samples []repetition, sti
 			next.Initial, next.Seeds = append(next.Initial, batch.Initial[i]), append(next.Seeds, batch.Seeds[i])
 			if pass > 1 {
 				next.Previous = append(next.Previous, samples[i].field)
+				next.Directions = append(next.Directions, samples[i].directions)
 			}
 		}
 		if len(at) == 0 {
@@ -113,9 +121,9 @@ func (e *repeated[T]) predict(params []T, batch Batch, samples []repetition, sti
 			return err
 		}
 	}
-	last := Batch{Initial: batch.Initial, Seeds: batch.Seeds, Pass: e.Info().Spec.Network.Passes, Done: batch.Done}
+	last := Batch{Initial: batch.Initial, Seeds: batch.Seeds, Pass: info.Spec.Network.Passes, Done: batch.Done}
 	for i := range samples {
-		last.Previous = append(last.Previous, samples[i].best)
+		last.Previous, last.Directions = append(last.Previous, samples[i].best), append(last.Directions, samples[i].directions)
 	}
 	return e.Engine.Predict(params, last, func(i int, p *Prediction) error {
 		p.Passes, p.Residual = samples[i].bestPass+1, e.residual(p.Loss, still[i])
@@ -125,6 +133,7 @@ func (e *repeated[T]) predict(params []T, batch Batch, samples []repetition, sti
 
 // add takes the field of a further pass.
 func (s *repetition) add(p *Prediction) {
+	s.directions = pushDirection(s.spare, s.directions, p.Field, s.field)
 	copy(s.field, p.Field)
 	s.count++
 	s.since++

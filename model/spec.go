@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"pihc/internal/config"
@@ -61,6 +62,7 @@ type Spec struct {
 	Loss       LossSpec           `yaml:"loss"`
 	Training   TrainingSpec       `yaml:"training"`
 	Data       DataSpec           `yaml:"data"`
+	Evaluation EvaluationSpec     `yaml:"evaluation,flow,omitempty"`
 	Paper      map[string]Paper   `yaml:"paper,omitempty"`
 
 	unset []string // keys whose defaults Fit has yet to find
@@ -87,6 +89,7 @@ type ConstraintSpec struct {
 	InitialDamping   millionth          `yaml:"initial_damping,omitempty"`
 	CostTolerance    millionth          `yaml:"cost_tolerance,omitempty"` // ftol, 0: no such test
 	Restart          bool               `yaml:"restart,omitempty"`        // a second run, by other scaling, where the first fails
+	Directions       int                `yaml:"directions,omitempty"`     // corrections of earlier passes among the functions of a solve over the whole domain
 	Components       string             `yaml:"components,omitempty"`     // of several unknowns: ComponentsSeparate ("") or ComponentsTied
 }
 
@@ -207,9 +210,65 @@ type SplitSpec struct {
 // TestSpec is the test split and the grids it is scored on.
 type TestSpec struct {
 	SplitSpec `yaml:",inline"`
-	// Grids are scored beside the spec's own grid; axes not named have its points.
+	// Grids are scored beside the spec's own grid; axes not named have its points. The
+	// key samples is the number of samples that are scored there; left out: all.
 	Grids []map[string]int `yaml:"grids,flow,omitempty"`
 }
+
+// EvaluationSpec says how a trained network is scored and used where that differs from
+// its training.
+type EvaluationSpec struct {
+	Passes Passes `yaml:"passes,omitempty"` // of a network that is trained with several; 0: as trained
+	Limit  int    `yaml:"limit,omitempty"`  // most passes of AutoPasses; 0: MostPasses
+	Points *int   `yaml:"points,omitempty"` // residual rows sampled per expert, 0: all; nil: as trained
+	// Directions is constraint.directions; nil: as trained.
+	Directions *int `yaml:"directions,omitempty"`
+}
+
+// Passes is a number of passes of the network, or AutoPasses.
+type Passes int
+
+// AutoPasses repeats the network until the residual stops falling ([Repeat]).
+const AutoPasses Passes = -1
+
+// MostPasses bounds AutoPasses where a spec has no evaluation.limit.
+const MostPasses = 100
+
+// UnmarshalText reads a positive number or "auto".
+func (p *Passes) UnmarshalText(text []byte) error {
+	if string(text) == "auto" {
+		*p = AutoPasses
+		return nil
+	}
+	n, err := strconv.Atoi(string(text))
+	if err != nil || n < 1 {
+		return fmt.Errorf("%s: want a positive number, or auto", text)
+	}
+	*p = Passes(n)
+	return nil
+}
+
+// String returns what UnmarshalText reads; "" for 0.
+func (p Passes) String() string {
+	switch p {
+	case 0:
+		return ""
+	case AutoPasses:
+		return "auto"
+	}
+	return strconv.Itoa(int(p))
+}
+
+// MarshalYAML implements yaml.Marshaler.
+func (p Passes) MarshalYAML() (any, error) {
+	if p == AutoPasses {
+		return "auto", nil
+	}
+	return int(p), nil
+}
+
+// gridSamples is the key of data.test.grids that is no axis.
+const gridSamples = "samples"
 
 // Paper is a figure of the paper shown beside ours: mean and standard
 // deviation of the relative L2 error.
@@ -265,6 +324,7 @@ func (s *Spec) validate(d *config.Document) error {
 	oneOf("network.precision", n.Precision, "float32", "float64")
 	atLeast("constraint.points", c.Points, 0)
 	atLeast("constraint.max_iterations", c.MaxIterations, 1)
+	atLeast("constraint.directions", c.Directions, 0)
 	positive("constraint.tolerance", c.Tolerance)
 	positive("constraint.soft_weight", c.SoftWeight)
 	positive("constraint.initial_damping", float64(c.InitialDamping))
@@ -317,6 +377,16 @@ func (s *Spec) validate(d *config.Document) error {
 		bad("loss", "loss.data: want zero or a positive number")
 	}
 	oneOf("loss.form", s.Loss.Form, "mean-square", "norm")
+	atLeast("evaluation.limit", s.Evaluation.Limit, 0)
+	if limit := s.Evaluation.Limit; limit > 0 && limit < 3 {
+		bad("evaluation.limit", "evaluation.limit: %d: want at least 3, or 0 for %d", limit, MostPasses)
+	}
+	if points := s.Evaluation.Points; points != nil {
+		atLeast("evaluation.points", *points, 0)
+	}
+	if directions := s.Evaluation.Directions; directions != nil {
+		atLeast("evaluation.directions", *directions, 0)
+	}
 	atLeast("training.steps", t.Steps, 1)
 	if t.Best != "" {
 		oneOf("training.best", t.Best, BestResidual, BestRelative, BestLast)
@@ -374,7 +444,7 @@ func (s *Spec) validate(d *config.Document) error {
 	atLeast("data.test.count", s.Data.Test.Count, 1)
 	for i, grid := range s.Data.Test.Grids {
 		path := fmt.Sprintf("data.test.grids.%d", i)
-		if len(grid) == 0 {
+		if _, some := grid[gridSamples]; len(grid) == 0 || some && len(grid) == 1 {
 			bad(path, "%s: names no axis; the spec's own grid is scored anyway", path)
 		}
 		for axis, n := range grid {

@@ -79,6 +79,9 @@ func (p *Page) htmlGridTable() *htmlGridTable {
 		if slices.Equal(g, p.Methods[0].Evaluation.Grid) {
 			label += " (training)"
 		}
+		if own := &p.Methods[0].Evaluation; own.on(g) != nil && own.on(g).Samples < own.Samples {
+			label += fmt.Sprintf(" (first %d samples)", own.on(g).Samples)
+		}
 		out.Grids = append(out.Grids, label)
 	}
 	add := func(label string, color int, baseline bool, e *Evaluation) {

@@ -119,6 +119,9 @@ func prepare[T kernel.Float](s *model.Spec, p *pde.Problem, o model.EngineOption
 	if e.inputs, err = model.NewInputs(s, p); err != nil {
 		return nil, err
 	}
+	if options.Directions > 0 {
+		return nil, fmt.Errorf("constraint.directions: %d: engine xla adds no corrections of earlier passes to a solve; set it, or in evaluation evaluation.directions, to 0, or use engine cpu", options.Directions)
+	}
 	if e.own, err = constraint.New(e.system, s.Outputs(), options, router, nil); err != nil {
 		return nil, err
 	}

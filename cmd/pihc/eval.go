@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -42,10 +41,10 @@ type gridFlags struct {
 func (f *gridFlags) add(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringToIntVar(&f.grid, "grid", nil, "points by axis, as in t=101,x=256 (default as trained)")
-	flags.IntVar(&f.points, "points", -1, "residual rows sampled per expert, 0 for all (default as trained)")
+	flags.IntVar(&f.points, "points", -1, "residual rows sampled per expert, 0 for all (default the spec's evaluation.points, else as trained)")
 	flags.Lookup("grid").DefValue, flags.Lookup("points").DefValue = "", "0" // the texts name the defaults
 	flags.Float64Var(&f.tolerance, "tolerance", 0, "gradient tolerance of the solves (default as trained)")
-	flags.StringVar(&f.passes, "passes", "", "passes of the network, or auto: until the residual stops falling (default as trained)")
+	flags.StringVar(&f.passes, "passes", "", "passes of the network, or auto: until the residual stops falling (default the spec's evaluation.passes, else as trained)")
 	flags.Float64Var(&f.residual, "residual", 0, "with --passes auto, end a sample whose residual over that of its initial condition at all times is this small")
 	flags.BoolVar(&f.last, "last", false, "use the newest checkpoint instead of the best")
 	flags.StringArrayVar(&f.set, "set", nil, "override one value of the run's spec (repeatable)")
@@ -85,14 +84,13 @@ func (f *gridFlags) options(c *cobra.Command) (evaluatorOptions, error) {
 	if err := checkWorkers(f.workers); err != nil {
 		return o, err
 	}
-	o.auto, o.residual = f.passes == "auto", f.residual
-	if f.passes != "" && !o.auto {
-		if n, err := strconv.Atoi(f.passes); err != nil || n < 1 {
-			return o, usagef("--passes %s: want a positive number, or auto", f.passes)
+	o.residual = f.residual
+	if f.passes != "" {
+		if err := o.passes.UnmarshalText([]byte(f.passes)); err != nil {
+			return o, usagef("--passes %v", err)
 		}
-		f.set = append(f.set, "network.passes="+f.passes)
 	}
-	if c.Flags().Changed("residual") && !(o.auto && f.residual > 0) {
+	if c.Flags().Changed("residual") && !(o.passes == model.AutoPasses && f.residual > 0) {
 		return o, usagef("--residual %g: want a positive number, with --passes auto", f.residual)
 	}
 	for _, axis := range slices.Sorted(maps.Keys(f.grid)) {
@@ -186,7 +184,7 @@ type metrics struct {
 	DatasetHash string  `json:"dataset_hash"`
 	// What is not as trained beyond points, tolerance and grid.
 	Set          []string `json:"set,omitempty"`           // values of --set
-	Repeat       string   `json:"repeat,omitempty"`        // "auto" where each sample has its own number of passes
+	Repeat       string   `json:"repeat,omitempty"`        // passes where not as trained; "auto": each sample has its own number
 	TrustedEdits []string `json:"trusted_edits,omitempty"` // files of the run folder that are not those of its training
 }
 
@@ -203,6 +201,7 @@ func (a *app) eval(c *cobra.Command, dir string, o *evalOptions) error {
 	if err != nil {
 		return err
 	}
+	options = options.orSpec(spec)
 	set, _, err := openRunData(dir, o.data)
 	if err != nil {
 		return err
@@ -219,12 +218,6 @@ func (a *app) eval(c *cobra.Command, dir string, o *evalOptions) error {
 		path = filepath.Join(dir, train.MetricsFile)
 	}
 	m.Set = o.set
-	if options.auto {
-		m.Repeat = "auto"
-		if options.residual > 0 {
-			m.Repeat += fmt.Sprintf(" to %g", options.residual)
-		}
-	}
 	var written error
 	if a.writes() {
 		written = data.WriteSealedJSON(path, m) // scores that cannot be kept are shown all the same
@@ -305,6 +298,7 @@ func (a *app) score(ctx context.Context, dir string, spec *model.Spec, p *pde.Pr
 	m := &metrics{
 		Version: metricsVersion, Evaluation: *result, Split: split,
 		Step: e.meta().Step, Checkpoint: e.meta().TensorsHash, DatasetHash: set.Manifest().Checksum, TrustedEdits: e.meta().Edited,
+		Repeat: e.repeat(),
 	}
 	if spec.Method != model.Soft {
 		m.Points, m.Tolerance = spec.Constraint.Points, spec.Constraint.Tolerance
@@ -331,7 +325,11 @@ func (a *app) evaluateGrids(ctx context.Context, m *metrics, dir string, spec *m
 		for _, axis := range g.Axes {
 			options.grid[axis.Name] = axis.Points
 		}
-		other, err := a.evaluateOn(ctx, dir, *spec, p, set, options, m.Split, most)
+		count := most
+		if g.Samples > 0 && (most == 0 || g.Samples < most) {
+			count = g.Samples
+		}
+		other, err := a.evaluateOn(ctx, dir, *spec, p, set, options, m.Split, count)
 		if err != nil {
 			return fmt.Errorf("on %s: %w", data.FormatShape(g.Shape()), err)
 		}
@@ -363,7 +361,7 @@ func (a *app) storedMetrics(dir string, spec *model.Spec, e evaluator, set *data
 	}
 	same := m.Version == metricsVersion && m.Split == "test" && m.Samples == split.Count && m.Checkpoint == e.meta().TensorsHash &&
 		m.DatasetHash == set.Manifest().Checksum && slices.Equal(m.Grid, e.info().Grid.Shape()) &&
-		len(m.Set) == 0 && m.Repeat == "" && len(m.TrustedEdits) == 0 && len(e.meta().Edited) == 0
+		len(m.Set) == 0 && m.Repeat == e.repeat() && len(m.TrustedEdits) == 0 && len(e.meta().Edited) == 0
 	if spec.Method != model.Soft {
 		same = same && m.Points == spec.Constraint.Points && m.Tolerance == spec.Constraint.Tolerance
 	}
@@ -386,7 +384,11 @@ func printMetrics(w io.Writer, m *metrics) error {
 		row("  of "+name, m.Unknowns[name], report.Percent)
 	}
 	for _, g := range m.Grids {
-		row("  on "+data.FormatShape(g.Grid), g.RelativeL2, report.Percent)
+		of := ""
+		if g.Samples < m.Samples {
+			of = fmt.Sprintf(", first %d", g.Samples)
+		}
+		row("  on "+data.FormatShape(g.Grid)+of, g.RelativeL2, report.Percent)
 	}
 	row("unseen_l2", m.Unseen, report.Percent)
 	row("nrmse", m.NRMSE, report.Percent)
@@ -422,7 +424,7 @@ func printMetrics(w io.Writer, m *metrics) error {
 		t.Notes = append(t.Notes, "not as trained: --set "+strings.Join(m.Set, " --set "))
 	}
 	if m.Repeat != "" {
-		t.Notes = append(t.Notes, "not as trained: --passes "+m.Repeat)
+		t.Notes = append(t.Notes, "not as trained: passes "+m.Repeat)
 	}
 	if len(m.TrustedEdits) > 0 {
 		t.Notes = append(t.Notes, editsText(m.TrustedEdits))

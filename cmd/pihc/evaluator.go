@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -21,27 +22,54 @@ type evaluator interface {
 	evaluate(s report.Samples, each func(i int, field []float64) error) (*report.Evaluation, error)
 	predict(batch model.Batch, each func(i int, p *model.Prediction) error) error
 	info() model.Info
+	repeat() string // its passes where not as trained
 	meta() train.Meta
 	close()
 }
 
 // evaluatorOptions say how a run is evaluated where that differs from training.
 type evaluatorOptions struct {
-	grid      map[string]int // by axis; others as trained
-	points    int            // per expert; < 0: as trained, or as many as a smaller subdomain holds
-	tolerance float64        // 0: as trained
-	auto      bool           // passes until the residual stops falling
-	residual  float64        // or is this small; 0: no such test
-	last      bool           // the newest checkpoint instead of the best
-	trust     bool           // a run folder that was edited
-	workers   int
-	engine    engineFlags
-	comm      dist.Comm // nil: this process alone
-	slabs     int       // of the grid, each of one rank; 0: one
+	grid       map[string]int // by axis; others as trained
+	points     int            // per expert; < 0: as trained, or as many as a smaller subdomain holds
+	tolerance  float64        // 0: as trained
+	passes     model.Passes   // 0: as trained
+	directions *int           // of constraint.directions; nil: as trained
+	limit      int            // most passes of AutoPasses; 0: model.MostPasses
+	residual   float64        // of AutoPasses: residual that is small enough; 0: no such test
+	last       bool           // the newest checkpoint instead of the best
+	trust      bool           // a run folder that was edited
+	workers    int
+	engine     engineFlags
+	comm       dist.Comm // nil: this process alone
+	slabs      int       // of the grid, each of one rank; 0: one
 }
 
 // asTrained is the evaluation without any difference.
 var asTrained = evaluatorOptions{points: -1}
+
+// orSpec takes from the spec of a run what the options leave open.
+func (o evaluatorOptions) orSpec(spec *model.Spec) evaluatorOptions {
+	if own := spec.Evaluation.Points; own != nil && o.points < 0 {
+		o.points = *own
+	}
+	o.directions, o.limit = spec.Evaluation.Directions, spec.Evaluation.Limit
+	if spec.Network.Passes > 1 {
+		o.passes = cmp.Or(o.passes, spec.Evaluation.Passes)
+	}
+	return o
+}
+
+// repeat says how often the network runs where that is not as trained.
+func (o evaluatorOptions) repeat() string {
+	text := o.passes.String()
+	if o.passes == model.AutoPasses && o.residual > 0 {
+		text += fmt.Sprintf(" to %g", o.residual)
+	}
+	if o.passes == model.AutoPasses && o.limit > 0 {
+		text += fmt.Sprintf(", at most %d", o.limit)
+	}
+	return text
+}
 
 // openEvaluator loads the parameters of a run and builds its engine; the
 // decomposition is that of training. spec is changed to the options.
@@ -68,11 +96,16 @@ func openEvaluator(dir string, spec *model.Spec, p *pde.Problem, o evaluatorOpti
 	if o.tolerance > 0 {
 		spec.Constraint.Tolerance = o.tolerance
 	}
-	if o.auto {
-		if spec.Network.Passes == 1 {
-			return nil, withHint(fmt.Errorf("--passes auto: run %s was trained with one pass, and its network corrects no field", dir), "network.passes and network.features of the spec make one that does")
-		}
+	if o.directions != nil {
+		spec.Constraint.Directions = *o.directions
+	}
+	switch {
+	case o.passes == model.AutoPasses && spec.Network.Passes == 1:
+		return nil, withHint(fmt.Errorf("--passes auto: run %s was trained with one pass, and its network corrects no field", dir), "network.passes and network.features of the spec make one that does")
+	case o.passes == model.AutoPasses:
 		spec.Network.Passes = max(spec.Network.Passes, 3)
+	case o.passes > 0:
+		spec.Network.Passes = int(o.passes)
 	}
 	if err := checkNeeds(spec, p, g, o.workers, o.slabs, false); err != nil {
 		return nil, err
@@ -85,9 +118,10 @@ func openEvaluator(dir string, spec *model.Spec, p *pde.Problem, o evaluatorOpti
 
 // trained is a run whose network has precision T.
 type trained[T kernel.Float] struct {
-	engine model.Engine[T]
-	params []T
-	from   train.Meta
+	engine  model.Engine[T]
+	params  []T
+	from    train.Meta
+	options evaluatorOptions
 }
 
 func newTrained[T kernel.Float](dir string, spec *model.Spec, p *pde.Problem, g *grid.Grid, o evaluatorOptions) (evaluator, error) {
@@ -108,20 +142,17 @@ func newTrained[T kernel.Float](dir string, spec *model.Spec, p *pde.Problem, g 
 	if err != nil {
 		return nil, err
 	}
-	if o.auto {
+	if o.passes == model.AutoPasses {
 		together := spec.Training.MicroBatch
 		if o.comm != nil {
 			together = max(together, o.comm.Size()/max(1, o.slabs))
 		}
-		if engine, err = model.Repeat(engine, model.RepeatOptions{Tolerance: o.residual, Limit: mostPasses, Together: together}); err != nil {
+		if engine, err = model.Repeat(engine, model.RepeatOptions{Tolerance: o.residual, Limit: cmp.Or(o.limit, model.MostPasses), Together: together}); err != nil {
 			return nil, err
 		}
 	}
-	return &trained[T]{engine, params, meta}, nil
+	return &trained[T]{engine, params, meta, o}, nil
 }
-
-// mostPasses bounds the passes of --passes auto.
-const mostPasses = 100
 
 func (t *trained[T]) evaluate(s report.Samples, each func(i int, field []float64) error) (*report.Evaluation, error) {
 	return report.Evaluate(t.engine, t.params, s, each)
@@ -132,6 +163,7 @@ func (t *trained[T]) predict(b model.Batch, each func(i int, p *model.Prediction
 }
 
 func (t *trained[T]) info() model.Info { return t.engine.Info() }
+func (t *trained[T]) repeat() string   { return t.options.repeat() }
 func (t *trained[T]) meta() train.Meta { return t.from }
 func (t *trained[T]) close()           { t.engine.Close() }
 

@@ -86,6 +86,7 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 	if err != nil {
 		return err
 	}
+	options = options.orSpec(spec)
 	e, err := openEvaluator(dir, spec, p, options)
 	if err != nil {
 		return err
@@ -185,7 +186,7 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 		arrays = append(arrays, data.Named{Name: axis.Name, Array: data.NewArray([]int{axis.Points}, coordinates(axis))})
 	}
 	edited := ""
-	if options.auto {
+	if options.passes == model.AutoPasses {
 		arrays = append(arrays, data.Named{Name: "passes", Array: data.NewArray([]int{len(initial)}, passes)},
 			data.Named{Name: "residual", Array: data.NewArray([]int{len(initial)}, residuals)})
 		worst := report.Summarize(residuals)

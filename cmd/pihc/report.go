@@ -136,7 +136,7 @@ func (a *app) comparison(ctx context.Context, dirs []string, dataDir string, tru
 			return nil, err
 		}
 		run := compared{dir: dir, spec: spec, problem: p}
-		if err := a.scoreRun(ctx, &page, &run, set, options, &samples); err != nil {
+		if err := a.scoreRun(ctx, &page, &run, set, options.orSpec(spec), &samples); err != nil {
 			return nil, err
 		}
 		runs = append(runs, run)
@@ -153,7 +153,7 @@ func (a *app) comparison(ctx context.Context, dirs []string, dataDir string, tru
 	}
 	for i, run := range runs {
 		spec := *run.spec
-		e, err := openEvaluator(run.dir, &spec, run.problem, options)
+		e, err := openEvaluator(run.dir, &spec, run.problem, options.orSpec(&spec))
 		if err != nil {
 			return nil, err
 		}

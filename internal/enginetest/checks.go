@@ -113,6 +113,9 @@ func one(b model.Batch, i int) model.Batch {
 	if b.Previous != nil {
 		b.Previous = b.Previous[i : i+1]
 	}
+	if b.Directions != nil {
+		b.Directions = b.Directions[i : i+1]
+	}
 	return b
 }
 
@@ -250,6 +253,12 @@ func checkRamps(s *setup) error {
 func checkPasses(s *setup) error {
 	return with(s, model.EngineOptions{}, func(e model.Engine[float64], spec *model.Spec) error {
 		w, batch := params(e), s.batch
+		info := e.Info()
+		last, led := make([][]float64, len(batch.Initial)), make([][][]float64, len(batch.Initial))
+		for i, initial := range batch.Initial {
+			last[i] = make([]float64, info.FieldSize())
+			s.problem.Hold(last[i], initial, info.SliceSize())
+		}
 		for batch.Pass = 2; batch.Pass <= spec.Network.Passes; batch.Pass++ {
 			before := batch
 			before.Pass--
@@ -258,8 +267,14 @@ func checkPasses(s *setup) error {
 				return err
 			}
 			given := batch
-			for _, p := range fields {
+			for i, p := range fields {
+				step := slices.Clone(p.Field)
+				for j, v := range last[i] {
+					step[j] -= v
+				}
+				last[i], led[i] = p.Field, slices.Insert(led[i], 0, step)
 				given.Previous = append(given.Previous, p.Field)
+				given.Directions = append(given.Directions, led[i][:min(len(led[i]), spec.Constraint.Directions)])
 			}
 			want, err := evaluate(e, w, batch)
 			if err != nil {

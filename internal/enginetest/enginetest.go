@@ -32,6 +32,9 @@ type Refusal struct {
 // Factorised refuses factorised networks.
 var Factorised = Refusal{"network.kind", func(s *model.Spec, _ *pde.Problem) bool { return s.Network.Kind == "ffno" }}
 
+// Directions refuses corrections of earlier passes in solves.
+var Directions = Refusal{"constraint.directions", func(s *model.Spec, _ *pde.Problem) bool { return s.Constraint.Directions > 0 }}
+
 // Steady refuses steady problems.
 var Steady = Refusal{"steady", func(_ *model.Spec, p *pde.Problem) bool { return p.Steady }}
 
@@ -215,6 +218,9 @@ var cases = []testCase{
 	{"passes soft", flow + "soft"},
 	{"passes hard", flow + "hard"},
 	{"passes moe", flow + "moe"},
+	{"directions hard", replace(flow, "constraint: {", "constraint: {directions: 1, ") + "hard"},
+	{"directions moe", replace(flow, "constraint: {", "constraint: {directions: 2, ") + "moe"},
+	{"directions separate pair moe", replace(replace(replace(pair, "COMPONENTS", "separate"), "constraint: {", "constraint: {directions: 2, "), "passes: 2", "passes: 3") + "moe"},
 	{"inputs soft", inputs + "soft"},
 	{"inputs hard", inputs + "hard"},
 	{"inputs moe", inputs + "moe"},
@@ -235,7 +241,7 @@ var cases = []testCase{
 
 // repeats are cases that -short leaves out: what they run, others run too.
 var repeats = []string{
-	"norm moe", "borders", "features hard", "passes hard", "inputs soft", "inputs hard", "steady soft", "steady hard", "pair soft", "pair hard", "pair moe", "separate pair hard", "separate pair moe", "convection moe",
+	"norm moe", "borders", "features hard", "passes hard", "directions hard", "inputs soft", "inputs hard", "steady soft", "steady hard", "pair soft", "pair hard", "pair moe", "separate pair hard", "separate pair moe", "convection moe",
 }
 
 // setup is a case ready for its checks.
