@@ -141,6 +141,7 @@ func (a *app) comparison(ctx context.Context, dirs []string, dataDir string, tru
 		}
 		runs = append(runs, run)
 	}
+	nameOnePass(page.Methods, runs)
 	distinctKeys(page.Methods)
 	first := runs[0]
 	cases := chooseCases(&page, samples.Initial)
@@ -201,7 +202,7 @@ func (a *app) scoreRun(ctx context.Context, page *report.Page, run *compared, se
 			if *samples, err = loadSamples(set, "test", p, e.info().Grid, 0); err != nil {
 				return err
 			}
-			pageFrame(page, &spec, p, e, *samples)
+			pageFrame(page, run.spec, p, e, *samples)
 		}
 		if !slices.Equal(e.info().Grid.Shape(), pageShape(page)) {
 			return fmt.Errorf("run %s has another grid than those before it", dir)
@@ -216,7 +217,7 @@ func (a *app) scoreRun(ctx context.Context, page *report.Page, run *compared, se
 				return err
 			}
 		}
-		return addRun(page, dir, &spec, e)
+		return addRun(page, dir, run.spec, e)
 	}()
 	if err != nil {
 		return err

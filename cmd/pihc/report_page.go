@@ -55,7 +55,7 @@ func pageFrame(page *report.Page, spec *model.Spec, p *pde.Problem, e evaluator,
 	if seed := page.Facts[3]; spec.Network.Passes > 1 {
 		page.Facts[3].Value = fmt.Sprintf("%s, %d passes", seed.Value, spec.Network.Passes)
 	}
-	page.Caveats = caveats(spec, p)
+	page.Caveats = caveats(spec, p, e.repeat())
 	page.Notes = append(page.Notes, "Checkpoints are chosen by the validation residual, not by an error against solutions. That residual is the root of the whole loss: conditions and border terms, with their weights, included.")
 	if s.Truth == nil {
 		page.Notes = append(page.Notes, "The PDE file has no reference, so there are no errors against solutions and no baselines.")
@@ -64,10 +64,14 @@ func pageFrame(page *report.Page, spec *model.Spec, p *pde.Problem, e evaluator,
 }
 
 // caveats are what a reader of the table should know.
-func caveats(spec *model.Spec, p *pde.Problem) []string {
+func caveats(spec *model.Spec, p *pde.Problem, repeat string) []string {
 	out := []string{"One training a method, at one seed: differences between methods vary with it."}
 	if n := spec.Network.Passes; n > 1 {
-		out = append(out, fmt.Sprintf("Iterated: the network runs %d times, each time correcting the field of the pass before, and PI-HC-MoE has its experts in the last pass alone. The paper's methods run it once.", n))
+		scored := ""
+		if repeat != "" {
+			scored = fmt.Sprintf(" (scored with passes %s)", repeat)
+		}
+		out = append(out, fmt.Sprintf("Iterated: the network runs %d times%s, each time correcting the field of the pass before, and PI-HC-MoE has its experts in the last pass alone. The paper's methods run it once.", n, scored))
 	}
 	out = append(out, "The constraint is least squares over a few functions: it lowers the residual and leaves what the table of the residual shows.")
 	if len(spec.Paper) > 0 {
@@ -186,6 +190,25 @@ func editedNote(e evaluator) string {
 		return ", " + editsText(files)
 	}
 	return ""
+}
+
+// What keys and labels of runs with one pass end with, beside others with several.
+const (
+	onePassKey   = "_one_pass"
+	onePassLabel = ", one pass"
+)
+
+// nameOnePass marks methods with one pass where others have several.
+func nameOnePass(methods []report.Method, runs []compared) {
+	if !slices.ContainsFunc(runs, func(r compared) bool { return r.spec.Network.Passes > 1 }) {
+		return
+	}
+	for i, run := range runs {
+		if run.spec.Network.Passes == 1 {
+			methods[i].Key += onePassKey
+			methods[i].Label += onePassLabel
+		}
+	}
 }
 
 // distinctKeys numbers methods that occur more than once.

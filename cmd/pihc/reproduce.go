@@ -21,10 +21,10 @@ import (
 
 type reproduceOptions struct {
 	specFlags
-	scale, out string
-	problem    string
-	methods    []string
-	fair, json bool
+	scale, out          string
+	problem             string
+	methods             []string
+	fair, onePass, json bool
 }
 
 func newReproduce(a *app) *cobra.Command {
@@ -38,11 +38,12 @@ and moe, or the --methods given, evaluates them on the test split (on the spec's
 grid and on those of data.test.grids), writes DIR/report.html and prints the table,
 with a line for each that does not beat zero, persistence or the mean solution.
 
-                        demo           small          paper
+                        demo           small          paper, published
   diffusion-sorption    101 x 128      101 x 256      101 x 1024
   navier-stokes         16 x 32 x 32   32 x 32 x 32   64 x 64 x 64
 
-demo takes minutes on two cores, paper has the paper's sizes and takes many hours.
+demo takes minutes on two cores, paper has the paper's sizes and takes many hours,
+published also the rows, losses and schedule of the paper's program.
 
 Experiments of the paper on these, each with a report of its own in DIR:
 
@@ -60,7 +61,9 @@ too. All but temporal and experts use the runs in DIR, which by default are thos
 the problem's own reproduction.
 
 hard has one expert with as many points as one of moe's, as published; --fair
-adds a fourth run in which it has as many as all of moe's together.
+adds a fourth run in which it has as many as all of moe's together. Where the
+network corrects its own field in several passes, --one-pass adds each method with
+one pass and without features: the method of the paper, under one_pass in the JSON.
 
 DIR holds data/, one run folder per method and the report. What is there is
 kept: started again, an interrupted reproduction continues.`,
@@ -77,11 +80,12 @@ kept: started again, an interrupted reproduction continues.`,
 	}
 	o.add(c, false)
 	flags := c.Flags()
-	flags.StringVar(&o.scale, "scale", "demo", "demo, small or paper")
+	flags.StringVar(&o.scale, "scale", "demo", "demo, small, paper or published")
 	flags.StringVar(&o.problem, "problem", "", "problem, or spec file, of residuals, scaling or experts (default diffusion-sorption)")
 	flags.StringSliceVar(&o.methods, "methods", nil, "methods to train, as in moe,hard (default all three)")
 	flags.StringVarP(&o.out, "out", "o", "", "folder of the experiment (default runs/NAME-SCALE; required for a spec file)")
 	flags.BoolVar(&o.fair, "fair", false, "train hard once more, with as many points as all experts of moe together")
+	flags.BoolVar(&o.onePass, "one-pass", false, "train the methods once more, with one pass and without features, as the paper does")
 	jsonFlag(c, &o.json)
 	return c
 }
@@ -91,6 +95,7 @@ type reproduction struct {
 	Problem   string                        `json:"problem"`
 	Scale     string                        `json:"scale,omitempty"` // of a built-in experiment
 	Methods   map[string]*report.Evaluation `json:"methods"`
+	OnePass   map[string]*report.Evaluation `json:"one_pass,omitempty"` // with --one-pass, by method
 	Baselines map[string]*report.Evaluation `json:"baselines,omitempty"`
 	Paired    []report.Difference           `json:"paired,omitempty"` // of the methods, by sample
 	Cost      *report.Cost                  `json:"cost,omitempty"`   // against the classical solver
@@ -112,7 +117,10 @@ func (a *app) reproduce(ctx context.Context, name string, o *reproduceOptions) e
 	if err != nil {
 		return err
 	}
-	list := experiments(spec, o.methods, o.fair)
+	if o.onePass && spec.Network.Passes == 1 {
+		return usagef("--one-pass: %s has one pass", specName)
+	}
+	list := experiments(spec, o.methods, o.fair, o.onePass)
 	if study.Arms {
 		list = expertArms(spec)
 	}
@@ -228,7 +236,7 @@ type experiment struct {
 	overrides   []string
 }
 
-func experiments(spec *model.Spec, methods []string, fair bool) []experiment {
+func experiments(spec *model.Spec, methods []string, fair, onePass bool) []experiment {
 	if len(methods) == 0 {
 		methods = model.Methods
 	}
@@ -241,16 +249,26 @@ func experiments(spec *model.Spec, methods []string, fair bool) []experiment {
 			"method=" + model.Hard, fmt.Sprintf("constraint.points=%d", spec.Constraint.Points*expertsOf(spec)),
 		}})
 	}
+	if onePass {
+		for _, m := range methods {
+			out = append(out, experiment{m + "-one-pass", model.MethodLabel(m) + onePassLabel, []string{"method=" + m, "network.passes=1", "network.features={}"}})
+		}
+	}
 	return out
 }
 
 func reproductionOf(page *report.Page, problem, scale, path string, seconds float64) reproduction {
 	out := reproduction{
 		Problem: problem, Scale: scale, Report: path, Seconds: seconds, Paired: page.Differences(), Cost: page.Cost,
-		Methods: map[string]*report.Evaluation{}, Baselines: map[string]*report.Evaluation{},
+		Methods: map[string]*report.Evaluation{}, OnePass: map[string]*report.Evaluation{}, Baselines: map[string]*report.Evaluation{},
 	}
 	for i := range page.Methods {
-		out.Methods[page.Methods[i].Key] = page.Methods[i].Evaluation.WithoutSamples()
+		m := &page.Methods[i]
+		if method, one := strings.CutSuffix(m.Key, onePassKey); one {
+			out.OnePass[method] = m.Evaluation.WithoutSamples()
+		} else {
+			out.Methods[m.Key] = m.Evaluation.WithoutSamples()
+		}
 	}
 	for _, baseline := range page.Baselines {
 		out.Baselines[baseline.Key] = baseline.Evaluation.WithoutSamples()

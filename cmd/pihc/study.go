@@ -79,8 +79,8 @@ func (o *reproduceOptions) study(name string) (study, string, error) {
 		}
 		return s, name, nil
 	}
-	if o.fair || len(o.methods) > 0 {
-		return s, "", usagef("%s has its own methods: --fair and --methods do not go with it", name)
+	if o.fair || o.onePass || len(o.methods) > 0 {
+		return s, "", usagef("%s has its own methods: --fair, --one-pass and --methods do not go with it", name)
 	}
 	base := cmp.Or(o.problem, s.Problems[0])
 	own := pde.IsPath(base)
