@@ -32,7 +32,7 @@ func (e *cpu[T]) forward(params []T, batch Batch, lo, count, last int, keep bool
 			}
 			initial := batch.Initial[lo+b]
 			field := e.solve(pass, b, initial, batch.Seeds[lo+b]).Field()
-			m.directions[b] = pushDirection(m.spare[b], m.directions[b], field, m.previous[b])
+			m.directions[b] = PushDirection(m.spare[b], m.directions[b], field, m.previous[b])
 			copy(m.previous[b], field)
 			e.loss.Evaluate(e.squares, m.previous[b], initial, nil, 0)
 			e.loadFeatures(b)
@@ -40,9 +40,9 @@ func (e *cpu[T]) forward(params []T, batch Batch, lo, count, last int, keep bool
 	}
 }
 
-// pushDirection puts field - before at the head of the directions, a part of spare, and
-// drops the last where there is no room.
-func pushDirection(spare, directions [][]float64, field, before []float64) [][]float64 {
+// PushDirection puts field - before at the head of the directions, the first of spare, which
+// is their memory, drops the last where there is no room, and returns what they are now.
+func PushDirection(spare, directions [][]float64, field, before []float64) [][]float64 {
 	if len(spare) == 0 {
 		return nil
 	}

@@ -133,7 +133,7 @@ func (e *repeated[T]) predict(params []T, batch Batch, samples []repetition, sti
 
 // add takes the field of a further pass.
 func (s *repetition) add(p *Prediction) {
-	s.directions = pushDirection(s.spare, s.directions, p.Field, s.field)
+	s.directions = PushDirection(s.spare, s.directions, p.Field, s.field)
 	copy(s.field, p.Field)
 	s.count++
 	s.since++

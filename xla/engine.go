@@ -119,15 +119,16 @@ func prepare[T kernel.Float](s *model.Spec, p *pde.Problem, o model.EngineOption
 	if e.inputs, err = model.NewInputs(s, p); err != nil {
 		return nil, err
 	}
-	if options.Directions > 0 {
-		return nil, fmt.Errorf("constraint.directions: %d: engine xla adds no corrections of earlier passes to a solve; set it, or in evaluation evaluation.directions, to 0, or use engine cpu", options.Directions)
+	directions := options.Directions
+	if e.info.Experts > 1 {
+		options.Directions = 0 // as engine cpu: solves over the whole domain alone have them
 	}
 	if e.own, err = constraint.New(e.system, s.Outputs(), options, router, nil); err != nil {
 		return nil, err
 	}
 	e.between = e.own
 	if s.Network.Passes > 1 && e.info.Experts > 1 {
-		options.Experts, options.Overlap = nil, false
+		options.Experts, options.Overlap, options.Directions = nil, false, directions
 		if e.between, err = constraint.New(e.system, s.Outputs(), options, nil, nil); err != nil {
 			return nil, err
 		}
@@ -285,17 +286,59 @@ func (e *engine[T]) evaluate(s sampleRun) (r result, err error) {
 			}
 		}
 	}
+	led := e.history(s.batch, s.i)
 	for pass := first; ; pass++ {
-		if r, err = e.one(s, pass, pass == last && s.grad != nil, field); err != nil || pass == last {
+		if r, err = e.one(s, pass, pass == last && s.grad != nil, field, led.directions); err != nil || pass == last {
 			return r, err
 		}
 		free(field, r.gram)
 		field = r.first
+		if err := led.add(field); err != nil {
+			return r, e.explain("copy a field from the device", err)
+		}
 	}
 }
 
+// history is the corrections that passes have made, in memory of the host.
+type history struct {
+	directions, spare [][]float64
+	field, before     []float64
+}
+
+// history is empty, or what a batch gives for its sample i.
+func (e *engine[T]) history(batch model.Batch, i int) *history {
+	n, size := e.between.Options.Directions, e.info.FieldSize()
+	if n == 0 {
+		return &history{}
+	}
+	h := &history{field: make([]float64, size), before: make([]float64, size)}
+	for range n {
+		h.spare = append(h.spare, make([]float64, size))
+	}
+	if batch.Previous == nil {
+		e.info.Problem.Hold(h.before, batch.Initial[i], e.info.SliceSize())
+	} else if batch.Directions != nil {
+		given := batch.Directions[i]
+		h.directions = given[:min(n, len(given))]
+	}
+	return h
+}
+
+// add takes the field that a pass has led to.
+func (h *history) add(field *pjrt.Buffer) error {
+	if h.spare == nil {
+		return nil
+	}
+	if err := pjrt.Download(field, h.field); err != nil {
+		return err
+	}
+	h.directions = model.PushDirection(h.spare, h.directions, h.field, h.before)
+	copy(h.before, h.field)
+	return nil
+}
+
 // one runs one pass.
-func (e *engine[T]) one(s sampleRun, pass int, training bool, field *pjrt.Buffer) (r result, err error) {
+func (e *engine[T]) one(s sampleRun, pass int, training bool, field *pjrt.Buffer, directions [][]float64) (r result, err error) {
 	own := pass == e.spec.Network.Passes
 	l, err := e.load(!own, training)
 	if err != nil {
@@ -340,6 +383,13 @@ func (e *engine[T]) one(s sampleRun, pass int, training bool, field *pjrt.Buffer
 		args = append(args, field)
 	default:
 		add(pjrt.Upload(e.client, make([]float64, e.info.FieldSize()), e.info.FieldSize()))
+	}
+	if n := l.constraint.Options.Directions; n > 0 {
+		all := make([]float64, n*e.info.FieldSize())
+		for i, d := range directions {
+			copy(all[i*len(d):], d)
+		}
+		add(pjrt.Upload(e.client, all, n, e.info.FieldSize()))
 	}
 	if drawn(l.constraint) {
 		add(e.draw(l, s))

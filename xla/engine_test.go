@@ -24,7 +24,7 @@ func TestEngine(t *testing.T) {
 			o.Plugin = plugin
 			return c.Float64(s, p, o)
 		},
-	}, enginetest.Factorised, enginetest.Directions)
+	}, enginetest.Factorised)
 }
 
 // Want of device memory is told with the estimate and the key to lower, anything else

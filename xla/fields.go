@@ -39,7 +39,7 @@ func (s *sample) amplify(out value) value {
 // basis (C P, N): N = F, or with separate weights N = C F, where a function has values of
 // one unknown alone.
 func (s *sample) components(out value) value {
-	c, f, size := len(s.system.Problem.Unknowns), s.constraint.Functions, s.gridSize()
+	c, f, size := len(s.system.Problem.Unknowns), s.functions(), s.gridSize()
 	if c == 1 {
 		return out
 	}
@@ -60,13 +60,49 @@ func (s *sample) components(out value) value {
 	return s.concatenate(0, all...)
 }
 
+// functions is the number of functions that the network proposes.
+func (s *sample) functions() int { return s.constraint.Functions - s.constraint.Options.Directions }
+
+// withDirections puts the directions (D, C P), fields as they are, after the functions of the
+// network in a basis (C P, N): with separate weights after those of every component.
+func (s *sample) withDirections(basis, directions value) value {
+	further := s.transpose(directions, 1, 0) // (C P, D)
+	if c, f, size := len(s.system.Problem.Unknowns), s.functions(), s.gridSize(); c > 1 && s.constraint.Options.Separate {
+		var all []value
+		for i := range c {
+			parts := make([]value, c)
+			for j := range c {
+				if parts[j] = s.slice(further, 0, j*size, (j+1)*size); j != i {
+					parts[j] = s.full(0, f64, size, further.shape[1])
+				}
+			}
+			all = append(all, s.slice(basis, 1, i*f, (i+1)*f), s.concatenate(0, parts...))
+		}
+		return s.concatenate(1, all...)
+	}
+	return s.concatenate(1, basis, further)
+}
+
+// withoutDirections leaves the functions of the network of the gradient by a basis (C P, N).
+func (s *sample) withoutDirections(basis value) value {
+	all, f := s.constraint.Functions, s.functions()
+	if f == all {
+		return basis
+	}
+	var own []value
+	for lo := 0; lo < s.constraint.N; lo += all {
+		own = append(own, s.slice(basis, 1, lo, lo+f))
+	}
+	return s.concatenate(1, own...)
+}
+
 // outputsOf is the transpose of components.
 func (s *sample) outputsOf(basis value) value {
-	c, f, size := len(s.system.Problem.Unknowns), s.constraint.Functions, s.gridSize()
+	c, f, size := len(s.system.Problem.Unknowns), s.functions(), s.gridSize()
 	if c == 1 {
 		return basis
 	}
-	parts := s.reshape(basis, c, size, s.constraint.N)
+	parts := s.reshape(basis, c, size, basis.shape[1])
 	if s.constraint.Options.Separate {
 		var all []value
 		for i := range c {

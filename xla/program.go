@@ -61,7 +61,8 @@ const (
 
 // program is a program's text, with the tables that it reads and the order of its
 // arguments: parameters, inputs of the sample, those as the network sees them (where
-// there are others than an initial condition), field to correct (with memory), points
+// there are others than an initial condition), field to correct (with memory), corrections of
+// earlier passes (where solves have them), points
 // of the residual rows (drawn ones), numbers, the solution to compare with (training with
 // loss.data), gradient to add to (training).
 type program struct {
@@ -136,9 +137,12 @@ func (s *sample) build() error {
 	if !s.system.Problem.OnlyInitial() {
 		s.units = s.input(f64, s.system.InitialSize())
 	}
-	var field, drawnPoints, truth, before value
+	var field, directions, drawnPoints, truth, before value
 	if s.memory {
 		field = s.input(f64, size)
+	}
+	if d := s.constraint.Options.Directions; d > 0 {
+		directions = s.input(f64, d, size)
 	}
 	if drawn(s.constraint) {
 		total := 0
@@ -182,6 +186,9 @@ func (s *sample) build() error {
 	out := s.amplify(net.forward(s.networkInput()))
 	if err := s.ansatz(s.components(s.convert(out, f64))); err != nil {
 		return err
+	}
+	if directions.name != "" {
+		s.basis = s.withDirections(s.basis, directions)
 	}
 	s.findOwners()
 
@@ -231,7 +238,7 @@ func (s *sample) build() error {
 		if beta.name != "" {
 			bar = s.add(bar, s.dot("pk,kn->pn", s.projectTransposed(beta), lambda))
 		}
-		bar = s.amplify(s.convert(s.outputsOf(bar), s.dtype))
+		bar = s.amplify(s.convert(s.outputsOf(s.withoutDirections(bar)), s.dtype))
 		s.outputs = []value{s.add(before, net.backward(bar)), stats}
 	} else {
 		s.outputs = []value{s.reshape(field, size), stats}

@@ -32,9 +32,6 @@ type Refusal struct {
 // Factorised refuses factorised networks.
 var Factorised = Refusal{"network.kind", func(s *model.Spec, _ *pde.Problem) bool { return s.Network.Kind == "ffno" }}
 
-// Directions refuses corrections of earlier passes in solves.
-var Directions = Refusal{"constraint.directions", func(s *model.Spec, _ *pde.Problem) bool { return s.Constraint.Directions > 0 }}
-
 // Steady refuses steady problems.
 var Steady = Refusal{"steady", func(_ *model.Spec, p *pde.Problem) bool { return p.Steady }}
 
