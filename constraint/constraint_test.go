@@ -228,12 +228,11 @@ func TestDirections(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := c.NewSample()
-			for range 2 { // into the memory of another sample, too
-				Load(s, basis[:n*size], initial, fields...)
-				s.Draw(Seed{1, 2, 3})
-				s.Solve()
-				field = s.Field()
-			}
+			Load(s, basis[:n*size], initial, [][]float64{basis[:size], basis[size : 2*size]}[:further]...)
+			Load(s, basis[:n*size], initial, fields...) // into the memory of another sample
+			s.Draw(Seed{1, 2, 3})
+			s.Solve()
+			field = s.Field()
 			grad = make([]float64, n*size)
 			Backward(s, grad, v, Jumps{})
 			return field, grad

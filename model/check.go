@@ -38,12 +38,10 @@ func CheckGradient(e Engine[float64], batch Batch, directions int) (float64, err
 		before := batch
 		before.Pass = pass - 1
 		if err := e.Predict(params, before, func(_ int, p *Prediction) error {
-			field, led := slices.Clone(p.Field), slices.Clone(p.Field)
-			info.Problem.Hold(led, batch.Initial[len(batch.Previous)], info.SliceSize())
-			for i, v := range field {
-				led[i] = v - led[i]
-			}
-			batch.Previous, batch.Directions = append(batch.Previous, field), append(batch.Directions, [][]float64{led})
+			held, spare := make([]float64, len(p.Field)), [][]float64{make([]float64, len(p.Field))}
+			info.Problem.Hold(held, batch.Initial[len(batch.Previous)], info.SliceSize())
+			batch.Previous = append(batch.Previous, slices.Clone(p.Field))
+			batch.Directions = append(batch.Directions, PushDirection(spare, nil, p.Field, held))
 			return nil
 		}); err != nil {
 			return 0, err

@@ -80,7 +80,7 @@ func (p *Page) htmlGridTable() *htmlGridTable {
 			label += " (training)"
 		}
 		if own := &p.Methods[0].Evaluation; own.on(g) != nil && own.on(g).Samples < own.Samples {
-			label += fmt.Sprintf(" (first %d samples)", own.on(g).Samples)
+			label += fmt.Sprintf(" (the first %d)", own.on(g).Samples)
 		}
 		out.Grids = append(out.Grids, label)
 	}

@@ -299,44 +299,6 @@ func (e *engine[T]) evaluate(s sampleRun) (r result, err error) {
 	}
 }
 
-// history is the corrections that passes have made, in memory of the host.
-type history struct {
-	directions, spare [][]float64
-	field, before     []float64
-}
-
-// history is empty, or what a batch gives for its sample i.
-func (e *engine[T]) history(batch model.Batch, i int) *history {
-	n, size := e.between.Options.Directions, e.info.FieldSize()
-	if n == 0 {
-		return &history{}
-	}
-	h := &history{field: make([]float64, size), before: make([]float64, size)}
-	for range n {
-		h.spare = append(h.spare, make([]float64, size))
-	}
-	if batch.Previous == nil {
-		e.info.Problem.Hold(h.before, batch.Initial[i], e.info.SliceSize())
-	} else if batch.Directions != nil {
-		given := batch.Directions[i]
-		h.directions = given[:min(n, len(given))]
-	}
-	return h
-}
-
-// add takes the field that a pass has led to.
-func (h *history) add(field *pjrt.Buffer) error {
-	if h.spare == nil {
-		return nil
-	}
-	if err := pjrt.Download(field, h.field); err != nil {
-		return err
-	}
-	h.directions = model.PushDirection(h.spare, h.directions, h.field, h.before)
-	copy(h.before, h.field)
-	return nil
-}
-
 // one runs one pass.
 func (e *engine[T]) one(s sampleRun, pass int, training bool, field *pjrt.Buffer, directions [][]float64) (r result, err error) {
 	own := pass == e.spec.Network.Passes

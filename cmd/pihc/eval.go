@@ -141,7 +141,9 @@ weighting.
 
 With --passes auto a run whose network corrects its own field runs it on every
 sample until the residual has stopped falling (by 2 % in 4 passes) or meets
---residual, 100 times at most; the number is reported as passes.
+--residual, evaluation.limit times at most (100 where the spec has none); the number
+is reported as passes. What the spec has under evaluation holds where no flag says
+otherwise.
 
 Grid, points per expert and tolerance may differ from training; the borders of
 the experts stay where they were. Without --grid the run is scored on its own grid
@@ -386,7 +388,7 @@ func printMetrics(w io.Writer, m *metrics) error {
 	for _, g := range m.Grids {
 		of := ""
 		if g.Samples < m.Samples {
-			of = fmt.Sprintf(", first %d", g.Samples)
+			of = fmt.Sprintf(", the first %d", g.Samples)
 		}
 		row("  on "+data.FormatShape(g.Grid)+of, g.RelativeL2, report.Percent)
 	}

@@ -38,8 +38,9 @@ float64, int32 and int64 are read, from NPY or from an NPZ that holds one array.
 
 FILE.npz receives the fields under the unknowns' names, as (sample, t, x) or
 (sample, t, x, y), and the coordinates under the names of the axes, all float64.
-With --passes auto (see ` + "`pihc help eval`" + `) it also has, per sample, passes and
-residual: the root of the loss over that of the initial condition at all times.
+With --passes auto, or passes: auto under evaluation in the run's spec (see
+` + "`pihc help eval`" + `), it also has, per sample, passes and residual: the root of the
+loss over that of the initial condition at all times.
 
 Where the PDE file has inputs or several unknowns, FILE is an NPZ file with one array for each, under
 its name: a field (sample, x[, y]) or a number (sample), and, unless the problem has
@@ -186,6 +187,9 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 		arrays = append(arrays, data.Named{Name: axis.Name, Array: data.NewArray([]int{axis.Points}, coordinates(axis))})
 	}
 	edited := ""
+	if options.passes > 0 {
+		edited = fmt.Sprintf(", passes %s", options.repeat())
+	}
 	if options.passes == model.AutoPasses {
 		arrays = append(arrays, data.Named{Name: "passes", Array: data.NewArray([]int{len(initial)}, passes)},
 			data.Named{Name: "residual", Array: data.NewArray([]int{len(initial)}, residuals)})
