@@ -105,6 +105,38 @@ func TestUncoupledCopies(t *testing.T) {
 	}
 }
 
+// Rows of half of the weights have the memory of all: of any number of functions, kept as
+// float32 or float64, the field is the same but for rounding.
+func TestSeparatePrecision(t *testing.T) {
+	for _, n := range []int{7, 16, 24} {
+		sys, basis, initial := toy(t, "../examples/gray-scott/problem.yaml", map[string]int{"t": 6, "x": 8, "y": 8}, 2*n) // n of two components
+		for i := range initial {
+			initial[i] = 0.3 * math.Sin(float64(i))
+		}
+		single := make([]float32, len(basis))
+		for i, x := range basis {
+			single[i] = float32(x)
+			basis[i] = float64(single[i])
+		}
+		o := exactOptions()
+		o.Separate = true
+		c, err := New(sys, n, o, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := c.NewSample()
+		solved := func() []float64 {
+			s.Draw(Seed{})
+			s.Solve()
+			return slices.Clone(s.Field())
+		}
+		Load(s, basis, initial)
+		want := solved()
+		Load(s, single, initial)
+		check.Close(t, solved(), want, 1e-5, 0)
+	}
+}
+
 // The minimiser of all rows over all values is each unknown's own.
 func TestFloorOfCopies(t *testing.T) {
 	one, _, initial := toy(t, "testdata/burgers.yaml", nil, 1)

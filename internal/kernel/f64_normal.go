@@ -15,8 +15,8 @@ func blockRows(n int) int {
 }
 
 // NormalScratch returns the length of scratch that AccumulateNormal and
-// AccumulateHessian need for n columns.
-func NormalScratch(n int) int { return n * blockRows(n) }
+// AccumulateHessian need for n columns, or fewer.
+func NormalScratch(n int) int { return max(normalBlock, n*blockRows(n)) }
 
 // AccumulateNormal adds one block of m rows to the normal equations of a
 // residual whose Jacobian is J = Σ_j diag(f[j]) a[j]:

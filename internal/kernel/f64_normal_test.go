@@ -337,3 +337,12 @@ func BenchmarkNormal(b *testing.B) {
 		})
 	}
 }
+
+// Scratch for some columns is enough for fewer, of which there may be more rows at once.
+func TestNormalScratch(t *testing.T) {
+	for n := range 300 {
+		if least := kernel.NormalScratch(n); kernel.NormalScratch(n+1) < least {
+			t.Errorf("%d columns need %d values, %d need %d", n, least, n+1, kernel.NormalScratch(n+1))
+		}
+	}
+}
