@@ -95,6 +95,16 @@ var fits = []struct {
 			}
 		}
 	}},
+	{"evaluation.passes", func(s *Spec, f *fitting) {
+		if s.Network.Passes > 1 {
+			s.Evaluation.Passes = AutoPasses
+		}
+	}},
+	{"evaluation.directions", func(s *Spec, f *fitting) {
+		if s.Network.Passes > 1 {
+			s.Evaluation.Directions = new(directions)
+		}
+	}},
 	{"constraint.experts", func(s *Spec, f *fitting) { s.Constraint.Experts = f.experts() }},
 	{"constraint.points", func(s *Spec, f *fitting) { s.Constraint.Points = f.points(s.Constraint.Experts) }},
 	{"constraint.weights", func(s *Spec, f *fitting) {
@@ -124,6 +134,8 @@ var fits = []struct {
 const (
 	// passes of a network that corrects its own field.
 	passes = 4
+	// directions of a solve in evaluation: more bring nothing.
+	directions = 8
 	// expertRows is the number of residual rows of an expert, in a subdomain that has
 	// more.
 	expertRows = 5000

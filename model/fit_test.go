@@ -2,6 +2,9 @@ package model
 
 import (
 	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -63,6 +66,9 @@ func TestFit(t *testing.T) {
 	if !maps.Equal(s.Constraint.Experts, map[string]int{"x": 4}) || s.Constraint.Points != 0 {
 		t.Errorf("constraint %+v", s.Constraint)
 	}
+	if e := s.Evaluation; e.Passes != AutoPasses || e.Directions == nil || *e.Directions != directions || e.Limit != 0 || e.Points != nil {
+		t.Errorf("evaluation %+v", e)
+	}
 	if r := s.Loss.BorderRows; r.Start != 0.08 || r.End != 0.2 {
 		t.Errorf("border rows %+v at 32 points, want four times the step of 128 to the powers 1.5 and 0.5", r)
 	}
@@ -87,9 +93,38 @@ func TestFit(t *testing.T) {
 	if err := again.fitted(); err != nil {
 		t.Error(err)
 	}
-	own, _ := fitted(t, "problem: a\nnetwork: {passes: 2, features: {}}\nconstraint: {weights: {residual: 7}}\n", "32", "constraint.experts={x: 2}")
-	if own.Network.Passes != 2 || len(own.Network.Features) > 0 || own.Constraint.Weights["residual"] != 7 || own.Constraint.Experts["x"] != 2 {
+	own, _ := fitted(t, "problem: a\nnetwork: {passes: 2, features: {}}\nconstraint: {weights: {residual: 7}}\nevaluation: {passes: 6}\n", "32", "constraint.experts={x: 2}")
+	if own.Network.Passes != 2 || own.Evaluation.Passes != 6 || len(own.Network.Features) > 0 || own.Constraint.Weights["residual"] != 7 || own.Constraint.Experts["x"] != 2 {
 		t.Errorf("what the file says is lost: %+v %+v", own.Network, own.Constraint)
+	}
+}
+
+// Where the network runs once, evaluation repeats nothing; a run folder keeps what it had
+// before there were further keys.
+func TestFitEvaluation(t *testing.T) {
+	once, _ := fitted(t, "problem: a\nnetwork: {passes: 1, features: {}}\n", "32")
+	if !reflect.DeepEqual(once.Evaluation, EvaluationSpec{}) {
+		t.Errorf("evaluation %+v of one pass", once.Evaluation)
+	}
+	s, p := fitted(t, "problem: a\n", "32")
+	s.Evaluation = EvaluationSpec{}
+	text, err := s.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "spec.yaml")
+	if err := os.WriteFile(path, text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	stored, err := ReadStoredSpec(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := stored.Fit(p); err != nil || !reflect.DeepEqual(stored.Evaluation, EvaluationSpec{}) {
+		t.Errorf("evaluation %+v of a stored spec, %v", stored.Evaluation, err)
+	}
+	if _, err := stored.Options(p); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -141,3 +141,15 @@ func ReadSpec(path string, overrides ...string) (*Spec, error) {
 	}
 	return LoadSpec(path, src, overrides...)
 }
+
+// ReadStoredSpec reads the spec of a run folder, which has had its Fit. Keys that follow
+// from the problem and are not in it are newer than the run: they keep their zero value, with
+// which the run was made.
+func ReadStoredSpec(path string, overrides ...string) (*Spec, error) {
+	s, err := ReadSpec(path, overrides...)
+	if err != nil {
+		return nil, err
+	}
+	s.unset = nil
+	return s, nil
+}

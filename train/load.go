@@ -16,7 +16,7 @@ import (
 
 // ReadRun reads the spec and the problem of a run folder.
 func ReadRun(dir string) (*model.Spec, *pde.Problem, error) {
-	spec, err := model.ReadSpec(filepath.Join(dir, SpecFile))
+	spec, err := model.ReadStoredSpec(filepath.Join(dir, SpecFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, notARun(dir)
 	}

@@ -93,7 +93,7 @@ func readRun(dir string, overrides []string) (*model.Spec, *pde.Problem, error) 
 	if err != nil || len(overrides) == 0 {
 		return spec, p, err
 	}
-	changed, err := model.ReadSpec(filepath.Join(dir, train.SpecFile), overrides...)
+	changed, err := model.ReadStoredSpec(filepath.Join(dir, train.SpecFile), overrides...)
 	if err == nil && !maps.Equal(changed.Constants, spec.Constants) {
 		err = usagef("--set constants: a run keeps the constants it was trained with")
 	}

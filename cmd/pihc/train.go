@@ -294,7 +294,7 @@ func (a *app) trainRun(ctx context.Context, title, dir, dataDir string, spec *mo
 // checkSameSpec is an error for a run folder that was begun with another spec than this one,
 // however written. It sets in spec from which steps the run was extended, which a spec need not say.
 func checkSameSpec(dir string, spec *model.Spec) error {
-	stored, err := model.ReadSpec(filepath.Join(dir, train.SpecFile))
+	stored, err := model.ReadStoredSpec(filepath.Join(dir, train.SpecFile))
 	if err != nil {
 		return err
 	}
