@@ -12,8 +12,10 @@ type RepeatOptions struct {
 	// Tolerance ends a sample whose residual meets it: the root of its loss over that
 	// of the field which keeps its initial values (Prediction.Residual). 0: none.
 	Tolerance float64
-	Limit     int // most passes of a sample
-	Together  int // samples that are held in memory at a time
+	// Limit is the number of passes of a sample at most, those on a coarser grid among them;
+	// there are repeatPatience + 1 on the grid itself in any case.
+	Limit    int
+	Together int // samples that are held in memory at a time
 }
 
 // A residual has stopped falling when the lowest of the last repeatPatience passes is
@@ -28,17 +30,30 @@ const (
 // tolerance; from the pass with the lowest residual it goes on to the last, with the
 // method's own constraint. Predictions say how many passes there were, and what
 // residual is left. Batches that ask for a pass are handed to e.
-func Repeat[T kernel.Float](e Engine[T], o RepeatOptions) (Engine[T], error) {
+//
+// coarse, if not nil, is an engine of the same spec on a coarser grid, where a pass costs less
+// and low wavenumbers settle in fewer (nested iteration; Brandt 1977). Passes begin on it, and
+// those of e with what it leaves, interpolated. Close closes both.
+func Repeat[T kernel.Float](e, coarse Engine[T], o RepeatOptions) (Engine[T], error) {
 	info := e.Info()
 	if info.Spec.Network.Passes < 3 {
 		return nil, fmt.Errorf("network.passes: %d: want 3 at least, to be repeated", info.Spec.Network.Passes)
 	}
-	return &repeated[T]{e, o}, nil
+	return &repeated[T]{e, coarse, o}, nil
 }
 
 type repeated[T kernel.Float] struct {
 	Engine[T]
+	coarse  Engine[T]
 	options RepeatOptions
+}
+
+// Close implements Engine.
+func (e *repeated[T]) Close() {
+	e.Engine.Close()
+	if e.coarse != nil {
+		e.coarse.Close()
+	}
 }
 
 // repetition is one sample on its way.
@@ -50,6 +65,7 @@ type repetition struct {
 	before       float64     // the lowest when it last fell by repeatFall
 	bestPass     int
 	since, count int // passes since then, and in all
+	begun, most  int // passes on a coarser grid, and on this one at most, the last among them
 	done         bool
 }
 
@@ -66,69 +82,123 @@ func (e *repeated[T]) Predict(params []T, batch Batch, each func(i int, p *Predi
 	if batch.Pass != 0 || batch.Previous != nil {
 		return e.Engine.Predict(params, batch, each)
 	}
-	info, samples := e.Info(), make([]repetition, max(1, e.options.Together))
-	still, err := StillLosses(info, batch.Initial)
+	info := e.Info()
+	fine, err := newRepetitions(e.Engine, batch.Initial, e.options.Together)
 	if err != nil {
 		return err
 	}
-	size := info.FieldSize()
-	for i := range samples {
-		samples[i].field, samples[i].best = make([]float64, size), make([]float64, size)
-		for range info.Spec.directions() {
-			samples[i].spare = append(samples[i].spare, make([]float64, size))
+	var coarse *repetitions[T]
+	if e.coarse != nil {
+		on := e.coarse.Info()
+		initial := make([][]float64, len(batch.Initial))
+		for i, u0 := range batch.Initial {
+			initial[i] = InputsOn(info.Problem, u0, info.Grid, on.Grid)
+		}
+		if coarse, err = newRepetitions(e.coarse, initial, e.options.Together); err != nil {
+			return err
 		}
 	}
-	for lo := 0; lo < len(batch.Initial); lo += len(samples) {
-		hi := min(lo+len(samples), len(batch.Initial))
-		part := Batch{Initial: batch.Initial[lo:hi], Seeds: batch.Seeds[lo:hi], Done: batch.Done}
-		if err := e.predict(params, part, samples[:hi-lo], still[lo:hi], func(i int, p *Prediction) error { return each(lo+i, p) }); err != nil {
+	for lo := 0; lo < len(batch.Initial); lo += len(fine.samples) {
+		hi := min(lo+len(fine.samples), len(batch.Initial))
+		part := Batch{Seeds: batch.Seeds[lo:hi], Done: batch.Done}
+		if coarse != nil {
+			part.Initial = coarse.initial[lo:hi]
+			for i := range part.Initial {
+				coarse.samples[i].hold(e.coarse.Info(), part.Initial[i], e.options.Limit)
+			}
+			if err := e.settle(params, part, coarse, lo); err != nil {
+				return err
+			}
+		}
+		part.Initial = fine.initial[lo:hi]
+		for i := range part.Initial {
+			s := &fine.samples[i]
+			s.hold(info, part.Initial[i], e.options.Limit)
+			if coarse != nil {
+				from := &coarse.samples[i]
+				copy(s.field, prolong(from.best, e.coarse.Info().Grid, info.Grid))
+				s.begun, s.most = from.bestPass, max(e.options.Limit-from.count, repeatPatience+1)
+			}
+		}
+		if err := e.settle(params, part, fine, lo); err != nil {
+			return err
+		}
+		part.Pass = info.Spec.Network.Passes
+		for i := range part.Initial {
+			part.Previous, part.Directions = append(part.Previous, fine.samples[i].best), append(part.Directions, fine.samples[i].directions)
+		}
+		if err := e.Engine.Predict(params, part, func(i int, p *Prediction) error {
+			p.Passes, p.Residual = fine.samples[i].begun+fine.samples[i].bestPass+1, e.residual(p.Loss, fine.still[lo+i])
+			return each(lo+i, p)
+		}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// predict does the samples of a batch together, those that have ended left out.
-func (e *repeated[T]) predict(params []T, batch Batch, samples []repetition, still []float64, each func(i int, p *Prediction) error) error {
+// repetitions are the samples of a batch on one grid, as many of them as are held together.
+type repetitions[T kernel.Float] struct {
+	engine  Engine[T]
+	initial [][]float64 // of the whole batch
+	still   []float64   // loss of the field that keeps it
+	samples []repetition
+}
+
+func newRepetitions[T kernel.Float](e Engine[T], initial [][]float64, together int) (*repetitions[T], error) {
 	info := e.Info()
-	for i, s := range samples {
-		samples[i] = repetition{field: s.field, best: s.best, spare: s.spare, lowest: math.Inf(1), before: math.Inf(1)}
-		info.Problem.Hold(s.field, batch.Initial[i], info.SliceSize())
+	still, err := StillLosses(info, initial)
+	if err != nil {
+		return nil, err
 	}
-	for pass := 1; pass < e.options.Limit; pass++ {
-		next := Batch{Pass: min(pass, 2), Done: batch.Done} // the second stands for all that have a pass before and one after
+	r := &repetitions[T]{e, initial, still, make([]repetition, max(1, together))}
+	size := info.FieldSize()
+	for i := range r.samples {
+		r.samples[i].field, r.samples[i].best = make([]float64, size), make([]float64, size)
+		for range info.Spec.directions() {
+			r.samples[i].spare = append(r.samples[i].spare, make([]float64, size))
+		}
+	}
+	return r, nil
+}
+
+// settle runs all passes but the last on the samples of a batch together, which are those of
+// the whole from first on; those that have ended are left out.
+func (e *repeated[T]) settle(params []T, batch Batch, r *repetitions[T], first int) error {
+	for {
+		next := Batch{Done: batch.Done}
 		var at []int
-		for i := range samples {
-			if samples[i].done {
+		for i := range batch.Initial {
+			s := &r.samples[i]
+			if s.done || s.count >= s.most-1 {
 				continue
 			}
 			at = append(at, i)
 			next.Initial, next.Seeds = append(next.Initial, batch.Initial[i]), append(next.Seeds, batch.Seeds[i])
-			if pass > 1 {
-				next.Previous = append(next.Previous, samples[i].field)
-				next.Directions = append(next.Directions, samples[i].directions)
+			next.Pass = 1
+			if s.begun+s.count > 0 { // of samples that go on together all or none
+				next.Pass = 2 // which stands for all that have a pass before and one after
+				next.Previous, next.Directions = append(next.Previous, s.field), append(next.Directions, s.directions)
 			}
 		}
 		if len(at) == 0 {
-			break
+			return nil
 		}
-		if err := e.Engine.Predict(params, next, func(i int, p *Prediction) error {
-			samples[at[i]].add(p)
-			s := &samples[at[i]]
-			s.done = s.done || e.residual(s.lowest, still[at[i]]) <= e.options.Tolerance
+		if err := r.engine.Predict(params, next, func(i int, p *Prediction) error {
+			s := &r.samples[at[i]]
+			s.add(p)
+			s.done = s.done || e.residual(s.lowest, r.still[first+at[i]]) <= e.options.Tolerance
 			return nil
 		}); err != nil {
 			return err
 		}
 	}
-	last := Batch{Initial: batch.Initial, Seeds: batch.Seeds, Pass: info.Spec.Network.Passes, Done: batch.Done}
-	for i := range samples {
-		last.Previous, last.Directions = append(last.Previous, samples[i].best), append(last.Directions, samples[i].directions)
-	}
-	return e.Engine.Predict(params, last, func(i int, p *Prediction) error {
-		p.Passes, p.Residual = samples[i].bestPass+1, e.residual(p.Loss, still[i])
-		return each(i, p)
-	})
+}
+
+// hold begins with the field that keeps its initial values.
+func (s *repetition) hold(info Info, initial []float64, most int) {
+	*s = repetition{field: s.field, best: s.best, spare: s.spare, most: most, lowest: math.Inf(1), before: math.Inf(1)}
+	info.Problem.Hold(s.field, initial, info.SliceSize())
 }
 
 // add takes the field of a further pass.

@@ -6,6 +6,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"pihc/constraint"
+	"pihc/grid"
+	"pihc/internal/check"
 )
 
 // Repeat against passes asked for one by one: it stops by its rule, goes on from the
@@ -36,7 +40,7 @@ func testRepeat(t *testing.T, directions int) {
 	}
 	run := func(o RepeatOptions) (out []outcome) {
 		t.Helper()
-		r, err := Repeat[float64](e, o)
+		r, err := Repeat[float64](e, nil, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,28 +58,15 @@ func testRepeat(t *testing.T, directions int) {
 	const limit = 12
 	got := run(RepeatOptions{Limit: limit, Together: 1})
 	for i := range batch.Initial {
-		one := Batch{Initial: batch.Initial[i : i+1], Seeds: batch.Seeds[i : i+1], Pass: 1}
-		field, loss := predict(one)
-		fields, losses := [][]float64{field}, []float64{loss}
+		fields, led, _ := settleByHand(t, e, params, batch.Initial[i], nil, batch.Seeds[i], limit-1)
+		best := len(fields)
+		field, loss := predict(Batch{Initial: batch.Initial[i : i+1], Seeds: batch.Seeds[i : i+1], Pass: 3, Previous: fields[best-1:], Directions: [][][]float64{led}})
 		still := slices.Repeat(batch.Initial[i], len(field)/len(batch.Initial[i]))
-		led := [][]float64{difference(field, still)}
-		for len(losses) < limit-1 {
-			if n := len(losses); n > repeatPatience && slices.Min(losses[n-repeatPatience:]) >= (1-repeatFall)*slices.Min(losses[:n-repeatPatience]) {
-				break
-			}
-			one.Pass, one.Previous, one.Directions = 2, [][]float64{field}, [][][]float64{led}
-			field, loss = predict(one)
-			led = slices.Insert(led, 0, difference(field, fields[len(fields)-1]))[:min(len(led)+1, max(directions, 1))]
-			fields, losses = append(fields, field), append(losses, loss)
-		}
-		best := slices.Index(losses, slices.Min(losses))
-		one.Pass, one.Previous, one.Directions = 3, fields[best:best+1], [][][]float64{led}
-		field, loss = predict(one)
 		want := math.Sqrt(loss / e.loss.Evaluate(make([]float64, 1), still, batch.Initial[i], nil, 0))
-		if !slices.Equal(got[i].field, field) || got[i].passes != best+2 || got[i].residual != want {
-			t.Errorf("sample %d: %d passes, residual %g; want %d and %g of losses %g", i, got[i].passes, got[i].residual, best+2, want, losses)
+		if !slices.Equal(got[i].field, field) || got[i].passes != best+1 || got[i].residual != want {
+			t.Errorf("sample %d: %d passes, residual %g; want %d and %g", i, got[i].passes, got[i].residual, best+1, want)
 		}
-		if best == 0 {
+		if best == 1 {
 			t.Errorf("sample %d: the first pass has the lowest loss: nothing is tested", i)
 		}
 	}
@@ -89,6 +80,126 @@ func testRepeat(t *testing.T, directions int) {
 			t.Errorf("sample %d: %d passes where the first meets the tolerance", i, x.passes)
 		}
 	}
+}
+
+// On a finer grid passes begin where those on the coarser one end, whatever the number of
+// samples held together, and there is a limit to both.
+func TestRepeatNested(t *testing.T) {
+	const limit = 9
+	override := []string{"constraint.points=0", "loss.border_jump=0", "constraint.directions=2"}
+	e := flowEngine[float64](t, MoE, 1, override...)
+	fine := flowEngine[float64](t, MoE, 1, append(override, fmt.Sprintf("grid={t: %d, x: %d, y: %d}", 2*e.info.Grid.Axes[0].Points, 2*e.info.Grid.Axes[1].Points, 2*e.info.Grid.Axes[2].Points))...)
+	params := InitialParams[float64](e.info)
+	batch := flowBatch(t, fine, 3)
+	for _, most := range []int{limit, 3 * limit} {
+		var got [2][][]float64
+		var passes []int
+		for together := range got {
+			r, err := Repeat[float64](fine, e, RepeatOptions{Limit: most, Together: together + 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Predict(params, batch, func(_ int, p *Prediction) error {
+				got[together] = append(got[together], slices.Clone(p.Field))
+				if together == 0 {
+					passes = append(passes, p.Passes)
+				}
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range batch.Initial {
+			if !slices.Equal(got[0][i], got[1][i]) {
+				t.Errorf("sample %d differs when two are held together", i)
+			}
+			u0 := InputsOn(e.info.Problem, batch.Initial[i], fine.info.Grid, e.info.Grid)
+			begun, _, count := settleByHand(t, e, params, u0, nil, batch.Seeds[i], most-1)
+			start := prolong(begun[len(begun)-1], e.info.Grid, fine.info.Grid)
+			fields, led, _ := settleByHand(t, fine, params, batch.Initial[i], start, batch.Seeds[i], max(most-count, repeatPatience+1)-1)
+			one := Batch{Initial: batch.Initial[i : i+1], Seeds: batch.Seeds[i : i+1], Pass: 3, Previous: fields[len(fields)-1:], Directions: [][][]float64{led}}
+			if err := fine.Predict(params, one, func(_ int, p *Prediction) error {
+				check.Close(t, got[0][i], p.Field, 0, 0)
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+			if want := len(begun) + len(fields) + 1; passes[i] != want {
+				t.Errorf("sample %d: %d passes, want %d", i, passes[i], want)
+			}
+		}
+	}
+}
+
+// settleByHand is Repeat's rule on one sample, by passes asked for one by one: the fields up to
+// the one with the lowest loss, the corrections before the last pass of all, and the number of passes.
+func settleByHand(t *testing.T, e *cpu[float64], params, u0, start []float64, seed constraint.Seed, most int) (fields, led [][]float64, count int) {
+	t.Helper()
+	var losses []float64
+	before := start
+	if start == nil {
+		before = make([]float64, e.info.FieldSize())
+		e.info.Problem.Hold(before, u0, e.info.SliceSize())
+	}
+	for len(losses) < most {
+		if n := len(losses); n > repeatPatience && slices.Min(losses[n-repeatPatience:]) >= (1-repeatFall)*slices.Min(losses[:n-repeatPatience]) {
+			break
+		}
+		one := Batch{Initial: [][]float64{u0}, Seeds: []constraint.Seed{seed}, Pass: 1}
+		if start != nil || len(losses) > 0 {
+			one.Pass, one.Previous, one.Directions = 2, [][]float64{before}, [][][]float64{led}
+		}
+		if err := e.Predict(params, one, func(_ int, p *Prediction) error {
+			led = slices.Insert(slices.Clone(led), 0, difference(p.Field, before))
+			led = led[:min(len(led), e.info.Spec.Constraint.Directions)]
+			before = slices.Clone(p.Field)
+			fields, losses = append(fields, before), append(losses, p.Loss)
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return fields[:slices.Index(losses, slices.Min(losses))+1], led, len(losses)
+}
+
+// What is interpolated: along periodic axes all wavenumbers that both grids hold, along others
+// cubics; points that both have keep their values.
+func TestProlong(t *testing.T) {
+	axes := func(n int) *grid.Grid {
+		return &grid.Grid{Axes: []grid.Axis{
+			{Name: "t", Lo: 1, Hi: 3, Points: n + 1, Boundary: grid.Nodes},
+			{Name: "x", Lo: 0, Hi: 2, Points: n + n%2, Boundary: grid.Periodic},
+			{Name: "y", Lo: -1, Hi: 2, Points: n + 3, Boundary: grid.Cells},
+			{Name: "z", Lo: 0, Hi: 2, Points: n + 1 - n%2, Boundary: grid.Periodic},
+		}}
+	}
+	field := func(g *grid.Grid) []float64 {
+		out := make([]float64, 0, 2*g.Size())
+		for unknown := range 2 {
+			for i := range g.Size() {
+				var x [4]float64
+				for a := 3; a >= 0; a-- {
+					x[a], i = g.Axes[a].Coordinate(i%g.Axes[a].Points), i/g.Axes[a].Points
+				}
+				v := (x[0]*x[0]*x[0] - 2*x[0] + 1) * (1 + math.Sin(2*math.Pi*x[1])) * (x[2]*x[2]*x[2] + x[2]) * (math.Cos(math.Pi*x[3]) - 0.5*math.Sin(2*math.Pi*x[3]))
+				out = append(out, v+float64(unknown))
+			}
+		}
+		return out
+	}
+	for _, n := range []int{5, 6} {
+		from, to := axes(n), axes(2*n)
+		check.Close(t, prolong(field(from), from, to), field(to), 0, 1e-11)
+	}
+	from, to := axes(6), axes(6)
+	to.Axes[0].Points, to.Axes[3].Points = 13, 14
+	u := make([]float64, from.Size())
+	for i := range u {
+		u[i] = math.Sin(float64(i * i))
+	}
+	back := make([]float64, from.Size())
+	Thin(back, prolong(u, from, to), from.Axes, to.Axes)
+	check.Close(t, back, u, 0, 1e-12)
 }
 
 func difference(a, b []float64) []float64 {
@@ -141,7 +252,7 @@ func TestDirectionsLowerResidual(t *testing.T) {
 
 func TestRepeatNeedsPasses(t *testing.T) {
 	e := flowEngine[float64](t, Soft, 1, "network.passes=2")
-	if _, err := Repeat[float64](e, RepeatOptions{Limit: 5}); err == nil || !strings.Contains(err.Error(), "network.passes: 2: want 3 at least") {
+	if _, err := Repeat[float64](e, nil, RepeatOptions{Limit: 5}); err == nil || !strings.Contains(err.Error(), "network.passes: 2: want 3 at least") {
 		t.Errorf("%v", err)
 	}
 }

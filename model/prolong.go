@@ -1,0 +1,83 @@
+package model
+
+import (
+	"math"
+
+	"pihc/grid"
+)
+
+// prolong interpolates a field (C, P) on the points of another grid: along periodic axes by
+// the trigonometric interpolant, along others by the cubic through the four nearest points.
+func prolong(u []float64, from, to *grid.Grid) []float64 {
+	inner := 1 // values of the axes done, in the order of the field
+	for i := len(from.Axes) - 1; i >= 0; i-- {
+		a, b := from.Axes[i], to.Axes[i]
+		if a != b {
+			u = alongAxis(u, prolongation(a, b), a.Points, inner)
+		}
+		inner *= b.Points
+	}
+	return u
+}
+
+// alongAxis multiplies the middle axis of u (outer, n, inner) by a matrix (m, n).
+func alongAxis(u, matrix []float64, n, inner int) []float64 {
+	m := len(matrix) / n
+	out := make([]float64, len(u)/n*m)
+	for o := range len(u) / (n * inner) {
+		for j := range m {
+			dst := out[(o*m+j)*inner:][:inner]
+			for k, w := range matrix[j*n : (j+1)*n] {
+				if w == 0 {
+					continue
+				}
+				for q, v := range u[(o*n+k)*inner:][:inner] {
+					dst[q] += w * v
+				}
+			}
+		}
+	}
+	return out
+}
+
+// prolongation is the matrix (to.Points, from.Points) that interpolates along an axis.
+func prolongation(from, to grid.Axis) []float64 {
+	n := from.Points
+	matrix := make([]float64, to.Points*n)
+	for j := range to.Points {
+		row, x := matrix[j*n:(j+1)*n], (to.Coordinate(j)-from.Coordinate(0))/from.Step()
+		if from.Boundary == grid.Periodic {
+			for k := range row {
+				row[k] = periodicCardinal(x-float64(k), n)
+			}
+			continue
+		}
+		points := min(4, n)
+		first := min(max(int(math.Floor(x))-(points-1)/2, 0), n-points)
+		for k := range points {
+			w := 1.0
+			for l := range points {
+				if l != k {
+					w *= (x - float64(first+l)) / float64(k-l)
+				}
+			}
+			row[first+k] = w
+		}
+	}
+	return matrix
+}
+
+// periodicCardinal is the trigonometric polynomial of n points, one apart, that is 1 at 0
+// and 0 at the others; of an even number it has the cosine of the highest wavenumber alone.
+func periodicCardinal(x float64, n int) float64 {
+	x = math.Mod(x, float64(n))
+	half := math.Pi * x / float64(n)
+	if math.Abs(math.Sin(half)) < 1e-12 {
+		return 1
+	}
+	w := math.Sin(math.Pi*x) / (float64(n) * math.Sin(half))
+	if n%2 == 0 {
+		w *= math.Cos(half)
+	}
+	return w
+}
