@@ -169,3 +169,32 @@ func thin(dst, src []float64, coarse, fine []grid.Axis, first, step []int) {
 		}
 	}
 }
+
+// CoarserGrids returns the grids that a spec trains on, those of its stages and its own, as
+// far as each is finer than the one before and g finer than it: with no fewer points along any
+// axis, and more in all.
+func CoarserGrids(s *Spec, p *pde.Problem, g *grid.Grid) ([]*grid.Grid, error) {
+	var out []*grid.Grid
+	for _, stage := range append(slices.Clone(s.Training.Stages), StageSpec{}) {
+		points := map[string]int{}
+		maps.Copy(points, s.Grid)
+		maps.Copy(points, stage.Grid)
+		on, err := p.Grid(points)
+		if err != nil {
+			return nil, err
+		}
+		if finer(g, on) && (len(out) == 0 || finer(on, out[len(out)-1])) {
+			out = append(out, on)
+		}
+	}
+	return out, nil
+}
+
+func finer(g, than *grid.Grid) bool {
+	for i, a := range g.Axes {
+		if a.Points < than.Axes[i].Points {
+			return false
+		}
+	}
+	return g.Size() > than.Size()
+}

@@ -2,6 +2,7 @@ package model
 
 import (
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -63,6 +64,46 @@ func TestEvaluationGrids(t *testing.T) {
 	if _, err := LoadSpec("spec", []byte(gridsSpec), "data.test.grids=[{x: 0}, {samples: 2}]"); err == nil ||
 		!strings.Contains(err.Error(), "data.test.grids.0.x: 0: want at least 1") || !strings.Contains(err.Error(), "data.test.grids.1: names no axis") {
 		t.Errorf("grids without points: %v", err)
+	}
+}
+
+// Passes begin on the grids of training that lie below the one asked for.
+func TestCoarserGrids(t *testing.T) {
+	for _, tt := range []struct {
+		stages string
+		g      map[string]int
+		want   [][]int
+	}{
+		{"[]", map[string]int{"t": 8, "x": 16, "y": 16}, nil},
+		{"[]", map[string]int{"t": 8, "x": 16, "y": 18}, [][]int{{8, 16, 16}}},
+		{"[]", map[string]int{"t": 7, "x": 32, "y": 32}, nil},
+		{"[{steps: 1, grid: {x: 8, y: 8}}, {steps: 1, grid: {t: 4}}, {steps: 1, grid: {x: 12}}]", map[string]int{"t": 8, "x": 32, "y": 32}, [][]int{{8, 8, 8}, {8, 12, 16}, {8, 16, 16}}},
+		{"[{steps: 1, grid: {x: 8, y: 8}}, {steps: 1, grid: {x: 12}}]", map[string]int{"t": 8, "x": 16, "y": 16}, [][]int{{8, 8, 8}, {8, 12, 16}}},
+		{"[{steps: 1, grid: {x: 8, y: 8}}, {steps: 1, grid: {x: 12}}]", map[string]int{"t": 8, "x": 10, "y": 10}, [][]int{{8, 8, 8}}},
+	} {
+		s, err := OpenSpec("navier-stokes-demo", "grid={t: 8, x: 16, y: 16}", "network.modes={t: 2, x: 2, y: 2}", "training.stages="+tt.stages)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := pde.Open(s.Problem)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := p.Grid(tt.g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		grids, err := CoarserGrids(s, p, g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got [][]int
+		for _, c := range grids {
+			got = append(got, c.Shape())
+		}
+		if !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("stages %s, %v: %v, want %v", tt.stages, tt.g, got, tt.want)
+		}
 	}
 }
 

@@ -3,7 +3,9 @@ package model
 import (
 	"fmt"
 	"math"
+	"slices"
 
+	"pihc/grid"
 	"pihc/internal/kernel"
 )
 
@@ -12,8 +14,8 @@ type RepeatOptions struct {
 	// Tolerance ends a sample whose residual meets it: the root of its loss over that
 	// of the field which keeps its initial values (Prediction.Residual). 0: none.
 	Tolerance float64
-	// Limit is the number of passes of a sample at most, those on a coarser grid among them;
-	// there are repeatPatience + 1 on the grid itself in any case.
+	// Limit is the number of passes of a sample at most, those on coarser grids among them;
+	// there may be repeatPatience + 1 on every finer grid in any case.
 	Limit    int
 	Together int // samples that are held in memory at a time
 }
@@ -31,28 +33,27 @@ const (
 // method's own constraint. Predictions say how many passes there were, and what
 // residual is left. Batches that ask for a pass are handed to e.
 //
-// coarse, if not nil, is an engine of the same spec on a coarser grid, where a pass costs less
-// and low wavenumbers settle in fewer (nested iteration; Brandt 1977). Passes begin on it, and
-// those of e with what it leaves, interpolated. Close closes both.
-func Repeat[T kernel.Float](e, coarse Engine[T], o RepeatOptions) (Engine[T], error) {
+// coarse are engines of the same spec on coarser grids, the coarsest first, where a pass costs
+// less (nested iteration; Brandt 1977). Passes begin on the first of them, and on every other grid
+// with what the one before has left, interpolated. Close closes them too.
+func Repeat[T kernel.Float](e Engine[T], o RepeatOptions, coarse ...Engine[T]) (Engine[T], error) {
 	info := e.Info()
 	if info.Spec.Network.Passes < 3 {
 		return nil, fmt.Errorf("network.passes: %d: want 3 at least, to be repeated", info.Spec.Network.Passes)
 	}
-	return &repeated[T]{e, coarse, o}, nil
+	return &repeated[T]{e, append(slices.Clone(coarse), e), o}, nil
 }
 
 type repeated[T kernel.Float] struct {
 	Engine[T]
-	coarse  Engine[T]
+	grids   []Engine[T] // the coarsest first, Engine last
 	options RepeatOptions
 }
 
 // Close implements Engine.
 func (e *repeated[T]) Close() {
-	e.Engine.Close()
-	if e.coarse != nil {
-		e.coarse.Close()
+	for _, on := range e.grids {
+		on.Close()
 	}
 }
 
@@ -65,7 +66,8 @@ type repetition struct {
 	before       float64     // the lowest when it last fell by repeatFall
 	bestPass     int
 	since, count int // passes since then, and in all
-	begun, most  int // passes on a coarser grid, and on this one at most, the last among them
+	begun, used  int // passes on coarser grids that led to where it begins, and in all
+	most         int // passes on this grid, the last among them
 	done         bool
 }
 
@@ -82,53 +84,38 @@ func (e *repeated[T]) Predict(params []T, batch Batch, each func(i int, p *Predi
 	if batch.Pass != 0 || batch.Previous != nil {
 		return e.Engine.Predict(params, batch, each)
 	}
-	info := e.Info()
-	fine, err := newRepetitions(e.Engine, batch.Initial, e.options.Together)
-	if err != nil {
-		return err
-	}
-	var coarse *repetitions[T]
-	if e.coarse != nil {
-		on := e.coarse.Info()
-		initial := make([][]float64, len(batch.Initial))
-		for i, u0 := range batch.Initial {
-			initial[i] = InputsOn(info.Problem, u0, info.Grid, on.Grid)
-		}
-		if coarse, err = newRepetitions(e.coarse, initial, e.options.Together); err != nil {
+	var levels []*repetitions[T]
+	for _, engine := range e.grids {
+		r, err := newRepetitions(engine, e.Info().Grid, batch.Initial, e.options.Together)
+		if err != nil {
 			return err
 		}
+		levels = append(levels, r)
 	}
-	for lo := 0; lo < len(batch.Initial); lo += len(fine.samples) {
-		hi := min(lo+len(fine.samples), len(batch.Initial))
+	finest := levels[len(levels)-1]
+	for lo := 0; lo < len(batch.Initial); lo += len(finest.samples) {
+		hi := min(lo+len(finest.samples), len(batch.Initial))
 		part := Batch{Seeds: batch.Seeds[lo:hi], Done: batch.Done}
-		if coarse != nil {
-			part.Initial = coarse.initial[lo:hi]
-			for i := range part.Initial {
-				coarse.samples[i].hold(e.coarse.Info(), part.Initial[i], e.options.Limit)
+		for l, r := range levels {
+			part.Initial = r.initial[lo:hi]
+			for i, u0 := range part.Initial {
+				if s := &r.samples[i]; l == 0 {
+					s.hold(&r.info, u0, e.options.Limit)
+				} else {
+					s.goOn(&r.info, &levels[l-1].samples[i], &levels[l-1].info, e.options.Limit)
+				}
 			}
-			if err := e.settle(params, part, coarse, lo); err != nil {
+			if err := e.settle(params, part, r, lo); err != nil {
 				return err
 			}
 		}
-		part.Initial = fine.initial[lo:hi]
+		part.Pass = finest.info.Spec.Network.Passes
 		for i := range part.Initial {
-			s := &fine.samples[i]
-			s.hold(info, part.Initial[i], e.options.Limit)
-			if coarse != nil {
-				from := &coarse.samples[i]
-				copy(s.field, prolong(from.best, e.coarse.Info().Grid, info.Grid))
-				s.begun, s.most = from.bestPass, max(e.options.Limit-from.count, repeatPatience+1)
-			}
-		}
-		if err := e.settle(params, part, fine, lo); err != nil {
-			return err
-		}
-		part.Pass = info.Spec.Network.Passes
-		for i := range part.Initial {
-			part.Previous, part.Directions = append(part.Previous, fine.samples[i].best), append(part.Directions, fine.samples[i].directions)
+			part.Previous, part.Directions = append(part.Previous, finest.samples[i].best), append(part.Directions, finest.samples[i].directions)
 		}
 		if err := e.Engine.Predict(params, part, func(i int, p *Prediction) error {
-			p.Passes, p.Residual = fine.samples[i].begun+fine.samples[i].bestPass+1, e.residual(p.Loss, fine.still[lo+i])
+			s := &finest.samples[i]
+			p.Passes, p.Residual = s.begun+s.bestPass+1, e.residual(p.Loss, finest.still[lo+i])
 			return each(lo+i, p)
 		}); err != nil {
 			return err
@@ -140,18 +127,23 @@ func (e *repeated[T]) Predict(params []T, batch Batch, each func(i int, p *Predi
 // repetitions are the samples of a batch on one grid, as many of them as are held together.
 type repetitions[T kernel.Float] struct {
 	engine  Engine[T]
+	info    Info
 	initial [][]float64 // of the whole batch
 	still   []float64   // loss of the field that keeps it
 	samples []repetition
 }
 
-func newRepetitions[T kernel.Float](e Engine[T], initial [][]float64, together int) (*repetitions[T], error) {
+// newRepetitions takes the initial conditions of a batch on grid g.
+func newRepetitions[T kernel.Float](e Engine[T], g *grid.Grid, initial [][]float64, together int) (*repetitions[T], error) {
 	info := e.Info()
-	still, err := StillLosses(info, initial)
-	if err != nil {
+	r := &repetitions[T]{engine: e, info: info, samples: make([]repetition, max(1, together))}
+	for _, u0 := range initial {
+		r.initial = append(r.initial, InputsOn(info.Problem, u0, g, info.Grid))
+	}
+	var err error
+	if r.still, err = StillLosses(info, r.initial); err != nil {
 		return nil, err
 	}
-	r := &repetitions[T]{e, initial, still, make([]repetition, max(1, together))}
 	size := info.FieldSize()
 	for i := range r.samples {
 		r.samples[i].field, r.samples[i].best = make([]float64, size), make([]float64, size)
@@ -196,9 +188,17 @@ func (e *repeated[T]) settle(params []T, batch Batch, r *repetitions[T], first i
 }
 
 // hold begins with the field that keeps its initial values.
-func (s *repetition) hold(info Info, initial []float64, most int) {
+func (s *repetition) hold(info *Info, initial []float64, most int) {
 	*s = repetition{field: s.field, best: s.best, spare: s.spare, most: most, lowest: math.Inf(1), before: math.Inf(1)}
 	info.Problem.Hold(s.field, initial, info.SliceSize())
+}
+
+// goOn begins with the field that another grid has left.
+func (s *repetition) goOn(info *Info, from *repetition, on *Info, most int) {
+	*s = repetition{field: s.field, best: s.best, spare: s.spare, lowest: math.Inf(1), before: math.Inf(1)}
+	s.begun, s.used = from.begun+from.bestPass, from.used+from.count
+	s.most = max(most-s.used, repeatPatience+1)
+	copy(s.field, prolong(from.best, on.Grid, info.Grid))
 }
 
 // add takes the field of a further pass.

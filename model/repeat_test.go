@@ -40,7 +40,7 @@ func testRepeat(t *testing.T, directions int) {
 	}
 	run := func(o RepeatOptions) (out []outcome) {
 		t.Helper()
-		r, err := Repeat[float64](e, nil, o)
+		r, err := Repeat[float64](e, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,8 +82,8 @@ func testRepeat(t *testing.T, directions int) {
 	}
 }
 
-// On a finer grid passes begin where those on the coarser one end, whatever the number of
-// samples held together, and there is a limit to both.
+// On a finer grid passes begin where those on the coarser ones end, here the same one twice,
+// whatever the number of samples held together, and there is a limit to all.
 func TestRepeatNested(t *testing.T) {
 	const limit = 9
 	override := []string{"constraint.points=0", "loss.border_jump=0", "constraint.directions=2"}
@@ -95,7 +95,7 @@ func TestRepeatNested(t *testing.T) {
 		var got [2][][]float64
 		var passes []int
 		for together := range got {
-			r, err := Repeat[float64](fine, e, RepeatOptions{Limit: most, Together: together + 1})
+			r, err := Repeat[float64](fine, RepeatOptions{Limit: most, Together: together + 1}, e, e)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -114,9 +114,10 @@ func TestRepeatNested(t *testing.T) {
 				t.Errorf("sample %d differs when two are held together", i)
 			}
 			u0 := InputsOn(e.info.Problem, batch.Initial[i], fine.info.Grid, e.info.Grid)
-			begun, _, count := settleByHand(t, e, params, u0, nil, batch.Seeds[i], most-1)
-			start := prolong(begun[len(begun)-1], e.info.Grid, fine.info.Grid)
-			fields, led, _ := settleByHand(t, fine, params, batch.Initial[i], start, batch.Seeds[i], max(most-count, repeatPatience+1)-1)
+			first, _, used := settleByHand(t, e, params, u0, nil, batch.Seeds[i], most-1)
+			second, _, more := settleByHand(t, e, params, u0, first[len(first)-1], batch.Seeds[i], max(most-used, repeatPatience+1)-1)
+			start := prolong(second[len(second)-1], e.info.Grid, fine.info.Grid)
+			fields, led, _ := settleByHand(t, fine, params, batch.Initial[i], start, batch.Seeds[i], max(most-used-more, repeatPatience+1)-1)
 			one := Batch{Initial: batch.Initial[i : i+1], Seeds: batch.Seeds[i : i+1], Pass: 3, Previous: fields[len(fields)-1:], Directions: [][][]float64{led}}
 			if err := fine.Predict(params, one, func(_ int, p *Prediction) error {
 				check.Close(t, got[0][i], p.Field, 0, 0)
@@ -124,7 +125,7 @@ func TestRepeatNested(t *testing.T) {
 			}); err != nil {
 				t.Fatal(err)
 			}
-			if want := len(begun) + len(fields) + 1; passes[i] != want {
+			if want := len(first) + len(second) + len(fields) + 1; passes[i] != want {
 				t.Errorf("sample %d: %d passes, want %d", i, passes[i], want)
 			}
 		}
@@ -252,7 +253,7 @@ func TestDirectionsLowerResidual(t *testing.T) {
 
 func TestRepeatNeedsPasses(t *testing.T) {
 	e := flowEngine[float64](t, Soft, 1, "network.passes=2")
-	if _, err := Repeat[float64](e, nil, RepeatOptions{Limit: 5}); err == nil || !strings.Contains(err.Error(), "network.passes: 2: want 3 at least") {
+	if _, err := Repeat[float64](e, RepeatOptions{Limit: 5}); err == nil || !strings.Contains(err.Error(), "network.passes: 2: want 3 at least") {
 		t.Errorf("%v", err)
 	}
 }

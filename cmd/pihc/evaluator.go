@@ -129,49 +129,48 @@ func newTrained[T kernel.Float](dir string, spec *model.Spec, p *pde.Problem, g 
 	if err != nil {
 		return nil, err
 	}
-	own, err := p.Grid(spec.Grid)
-	if err != nil {
-		return nil, err
-	}
 	if o.points < 0 {
+		own, err := p.Grid(spec.Grid)
+		if err != nil {
+			return nil, err
+		}
 		if spec.Constraint.Points, err = model.FittingPoints(spec, p, own, g, &constraint.Router{Borders: meta.Borders}); err != nil {
 			return nil, err
 		}
 	}
-	on := func(g *grid.Grid) (model.Engine[T], error) {
+	on := func(spec *model.Spec, g *grid.Grid) (model.Engine[T], error) {
 		return dist.NewEngine[T](spec, p, o.engine.options(model.EngineOptions{Grid: g, Borders: meta.Borders, Workers: o.workers}), o.comm, o.slabs)
 	}
-	engine, err := on(g)
+	engine, err := on(spec, g)
 	if err != nil {
 		return nil, err
 	}
 	if o.passes == model.AutoPasses {
-		var coarse model.Engine[T]
-		if finer(g, own) {
-			if coarse, err = on(own); err != nil {
+		grids, err := model.CoarserGrids(spec, p, g)
+		if err != nil {
+			return nil, err
+		}
+		var coarse []model.Engine[T]
+		for _, c := range grids {
+			less := *spec
+			if less.Constraint.Points, err = model.FittingPoints(spec, p, g, c, &constraint.Router{Borders: meta.Borders}); err != nil {
 				return nil, err
 			}
+			e, err := on(&less, c)
+			if err != nil {
+				return nil, err
+			}
+			coarse = append(coarse, e)
 		}
 		together := spec.Training.MicroBatch
 		if o.comm != nil {
 			together = max(together, o.comm.Size()/max(1, o.slabs))
 		}
-		if engine, err = model.Repeat(engine, coarse, model.RepeatOptions{Tolerance: o.residual, Limit: cmp.Or(o.limit, model.MostPasses), Together: together}); err != nil {
+		if engine, err = model.Repeat(engine, model.RepeatOptions{Tolerance: o.residual, Limit: cmp.Or(o.limit, model.MostPasses), Together: together}, coarse...); err != nil {
 			return nil, err
 		}
 	}
 	return &trained[T]{engine, params, meta, o}, nil
-}
-
-// finer reports whether a grid has as many points as another along every axis, and more along
-// some.
-func finer(g, than *grid.Grid) bool {
-	for i, a := range g.Axes {
-		if a.Points < than.Axes[i].Points {
-			return false
-		}
-	}
-	return g.Size() > than.Size()
 }
 
 func (t *trained[T]) evaluate(s report.Samples, each func(i int, field []float64) error) (*report.Evaluation, error) {
