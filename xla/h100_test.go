@@ -25,9 +25,12 @@ func TestCompilesForH100(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"diffusion-sorption-paper", "navier-stokes-paper"} {
+	for name, overrides := range map[string][]string{
+		"diffusion-sorption-paper": nil,
+		"navier-stokes-paper":      {"network.width=64", "network.layers=8", "network.basis=64", "network.projection=256"},
+	} {
 		t.Run(name, func(t *testing.T) {
-			s, err := model.OpenSpec(name)
+			s, err := model.OpenSpec(name, overrides...)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -83,7 +83,7 @@ Sizes are those of the built-in spec PROBLEM-SCALE.`,
 	o.add(c, false)
 	first := strings.TrimSuffix(model.BuiltinSpecs()[0], "-demo") // of the built-in experiments
 	c.Flags().StringVar(&o.problem, "problem", first, "the problem of the built-in specs")
-	c.Flags().StringVar(&o.scale, "scale", "paper", "demo, small or paper")
+	c.Flags().StringVar(&o.scale, "scale", "paper", "demo, small, paper or published")
 	c.Flags().StringVar(&o.runs, "runs", "", "step: take the trained parameters of the runs soft, hard and moe in this folder (of reproduce)")
 	c.Flags().IntVar(&o.repeat, "repeat", 5, "repetitions of each measurement")
 	jsonFlag(c, &o.json)
