@@ -215,7 +215,7 @@ type htmlCase struct{ Title, Image, Data string }
 func (p *Page) writeHTML(w io.Writer, animations []animation, files string) error {
 	d := &drawer{files: files}
 	v := map[string]any{
-		"Title": p.Title, "Subtitle": p.Subtitle, "Claim": p.claim(), "Caveats": slices.Concat(p.Caveats, p.unbeatenNotes(), p.differenceNotes()), "Summary": p.Summary,
+		"Title": p.Title, "Subtitle": p.Subtitle, "Claim": p.claim(), "Caveats": slices.Concat(p.Caveats, p.methodNotes(), p.differenceNotes()), "Summary": p.Summary,
 		"Equations": formulas(p.Equations), "Constants": p.formulaFacts(),
 		"Published": p.Published, "Notes": p.Notes, "Facts": p.Facts, "Specs": p.Specs, "Generated": p.Generated,
 		"Style": template.CSS(asset("uplot/uPlot.min.css") + "\n" + asset("page.css")),

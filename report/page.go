@@ -284,7 +284,7 @@ func textTable(title string, columns []metricColumn, rows []metricRow) *Table {
 // which every row is empty are left out.
 func (p *Page) Table() *Table {
 	t := textTable(p.Title, p.errorColumns(), p.metricRows())
-	t.Notes = append(t.Notes, slices.Concat(p.unbeatenNotes(), p.differenceNotes())...)
+	t.Notes = append(t.Notes, slices.Concat(p.methodNotes(), p.differenceNotes())...)
 	if p.hasPublished() && p.Published != "" {
 		t.Notes = append(t.Notes, "published: "+p.Published)
 	}

@@ -72,13 +72,25 @@ func (e *Evaluation) TrivialNote() string {
 	return "the loss of " + strings.Join(names, " and ") + " is without the initial condition, which the ansatz keeps and no row holds them to: it is not compared"
 }
 
-// unbeatenNotes has a line for every method of the page that does not beat a trivial
-// prediction.
-func (p *Page) unbeatenNotes() []string {
+// GridNote says that the residual is below the classical solution's own on this grid: lowering
+// it further need not lower the error. "" if it is not.
+func (e *Evaluation) GridNote() string {
+	r, truth := e.RelativeResidual, e.TruthResidual
+	if r == nil || truth == nil || !(r.Mean < truth.Mean) {
+		return ""
+	}
+	return fmt.Sprintf("the residual is below what the classical solution leaves on this grid (%s against %s): the error that is left may be the grid's, and fall on a finer one", Percent(r.Mean), Percent(truth.Mean))
+}
+
+// methodNotes has a line for every method of the page that does not beat a trivial
+// prediction, and for every one whose error may be the grid's.
+func (p *Page) methodNotes() []string {
 	var notes []string
 	for _, m := range p.Methods {
-		if m.Evaluation.Unbeaten != "" {
-			notes = append(notes, m.Label+": "+m.Evaluation.Unbeaten)
+		for _, line := range []string{m.Evaluation.Unbeaten, m.Evaluation.GridNote()} {
+			if line != "" {
+				notes = append(notes, m.Label+": "+line)
+			}
 		}
 	}
 	return notes

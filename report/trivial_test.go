@@ -1,6 +1,8 @@
 package report
 
 import (
+	"math"
+	"strings"
 	"testing"
 
 	"pihc/model"
@@ -35,6 +37,22 @@ func TestUnbeaten(t *testing.T) {
 		}
 		if note := e.TrivialNote(); (note != "") != c.outside {
 			t.Errorf("outside %v: note %q", c.outside, note)
+		}
+	}
+}
+
+func TestGridNote(t *testing.T) {
+	one := func(v float64) *Summary { return &Summary{Mean: v} }
+	for _, c := range []struct {
+		own, truth *Summary
+		want       string
+	}{
+		{one(0.012), one(0.031), "(1.20 % against 3.10 %)"}, {one(0.031), one(0.012), ""}, {one(0.01), one(0.01), ""},
+		{one(math.NaN()), one(0.01), ""}, {one(0.01), nil, ""}, {nil, nil, ""},
+	} {
+		e := Evaluation{RelativeResidual: c.own, TruthResidual: c.truth}
+		if got := e.GridNote(); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%v against %v: %q", c.own, c.truth, got)
 		}
 	}
 }

@@ -432,7 +432,7 @@ func printMetrics(w io.Writer, m *metrics) error {
 	if len(m.TrustedEdits) > 0 {
 		t.Notes = append(t.Notes, editsText(m.TrustedEdits))
 	}
-	for _, line := range []string{m.TrivialNote(), m.Unbeaten} {
+	for _, line := range []string{m.GridNote(), m.TrivialNote(), m.Unbeaten} {
 		if line != "" {
 			t.Notes = append(t.Notes, line)
 		}
