@@ -99,10 +99,10 @@ func (e *repeated[T]) Predict(params []T, batch Batch, each func(i int, p *Predi
 		for l, r := range levels {
 			part.Initial = r.initial[lo:hi]
 			for i, u0 := range part.Initial {
-				if s := &r.samples[i]; l == 0 {
-					s.hold(&r.info, u0, e.options.Limit)
-				} else {
-					s.goOn(&r.info, &levels[l-1].samples[i], &levels[l-1].info, e.options.Limit)
+				s := &r.samples[i]
+				s.hold(&r.info, u0, e.options.Limit)
+				if l > 0 {
+					s.goOn(&r.info, &levels[l-1].samples[i], &levels[l-1].info)
 				}
 			}
 			if err := e.settle(params, part, r, lo); err != nil {
@@ -162,14 +162,13 @@ func (e *repeated[T]) settle(params []T, batch Batch, r *repetitions[T], first i
 		var at []int
 		for i := range batch.Initial {
 			s := &r.samples[i]
-			if s.done || s.count >= s.most-1 {
+			pass := min(s.begun+s.count+1, 2) // the second stands for all that have a pass before and one after
+			if s.done || s.count >= s.most-1 || len(at) > 0 && pass != next.Pass {
 				continue
 			}
-			at = append(at, i)
+			at, next.Pass = append(at, i), pass
 			next.Initial, next.Seeds = append(next.Initial, batch.Initial[i]), append(next.Seeds, batch.Seeds[i])
-			next.Pass = 1
-			if s.begun+s.count > 0 { // of samples that go on together all or none
-				next.Pass = 2 // which stands for all that have a pass before and one after
+			if pass > 1 {
 				next.Previous, next.Directions = append(next.Previous, s.field), append(next.Directions, s.directions)
 			}
 		}
@@ -193,11 +192,13 @@ func (s *repetition) hold(info *Info, initial []float64, most int) {
 	info.Problem.Hold(s.field, initial, info.SliceSize())
 }
 
-// goOn begins with the field that another grid has left.
-func (s *repetition) goOn(info *Info, from *repetition, on *Info, most int) {
-	*s = repetition{field: s.field, best: s.best, spare: s.spare, lowest: math.Inf(1), before: math.Inf(1)}
+// goOn begins with the field that another grid has left, if it is one.
+func (s *repetition) goOn(info *Info, from *repetition, on *Info) {
+	if !(from.lowest < math.Inf(1)) {
+		return
+	}
 	s.begun, s.used = from.begun+from.bestPass, from.used+from.count
-	s.most = max(most-s.used, repeatPatience+1)
+	s.most = max(s.most-s.used, repeatPatience+1)
 	copy(s.field, prolong(from.best, on.Grid, info.Grid))
 }
 

@@ -132,6 +132,51 @@ func TestRepeatNested(t *testing.T) {
 	}
 }
 
+// A sample that comes to nothing on the coarser grid begins on the finer one, with others that do not.
+func TestRepeatNestedFailing(t *testing.T) {
+	override := []string{"constraint.points=0", "loss.border_jump=0"}
+	e := flowEngine[float64](t, MoE, 1, override...)
+	fine := flowEngine[float64](t, MoE, 1, append(override, fmt.Sprintf("grid={x: %d, y: %d}", 2*e.info.Grid.Axes[1].Points, 2*e.info.Grid.Axes[2].Points))...)
+	params := InitialParams[float64](e.info)
+	batch := flowBatch(t, fine, 3)
+	run := func(coarse ...Engine[float64]) (fields [][]float64) {
+		r, err := Repeat[float64](fine, RepeatOptions{Limit: 8, Together: 3}, coarse...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Predict(params, batch, func(_ int, p *Prediction) error {
+			fields = append(fields, slices.Clone(p.Field))
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return fields
+	}
+	alone, nested := run(), run(e)
+	got := run(failing{e, InputsOn(e.info.Problem, batch.Initial[1], fine.info.Grid, e.info.Grid)})
+	for i, want := range [][]float64{nested[0], alone[1], nested[2]} {
+		if !slices.Equal(got[i], want) {
+			t.Errorf("sample %d", i)
+		}
+	}
+}
+
+// failing gives no number for one sample.
+type failing struct {
+	Engine[float64]
+	on []float64
+}
+
+func (e failing) Predict(params []float64, b Batch, each func(int, *Prediction) error) error {
+	return e.Engine.Predict(params, b, func(i int, p *Prediction) error {
+		if slices.Equal(b.Initial[i], e.on) {
+			p.Loss = math.NaN()
+			p.Field[0] = math.NaN()
+		}
+		return each(i, p)
+	})
+}
+
 // settleByHand is Repeat's rule on one sample, by passes asked for one by one: the fields up to
 // the one with the lowest loss, the corrections before the last pass of all, and the number of passes.
 func settleByHand(t *testing.T, e *cpu[float64], params, u0, start []float64, seed constraint.Seed, most int) (fields, led [][]float64, count int) {
