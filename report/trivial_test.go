@@ -47,8 +47,12 @@ func TestGridNote(t *testing.T) {
 		own, truth *Summary
 		want       string
 	}{
-		{one(0.012), one(0.031), "(1.20 % against 3.10 %)"}, {one(0.031), one(0.012), ""}, {one(0.01), one(0.01), ""},
-		{one(math.NaN()), one(0.01), ""}, {one(0.01), nil, ""}, {nil, nil, ""},
+		{one(0.012), one(0.031), "(1.20 % against 3.10 %)"},
+		{one(0.031), one(0.012), ""},
+		{one(0.01), one(0.01), ""},
+		{one(math.NaN()), one(0.01), ""},
+		{one(0.01), nil, ""},
+		{nil, nil, ""},
 	} {
 		e := Evaluation{RelativeResidual: c.own, TruthResidual: c.truth}
 		if got := e.GridNote(); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
