@@ -129,17 +129,26 @@ func newTrained[T kernel.Float](dir string, spec *model.Spec, p *pde.Problem, g 
 	if err != nil {
 		return nil, err
 	}
+	own, err := p.Grid(spec.Grid)
+	if err != nil {
+		return nil, err
+	}
+	settings, err := spec.Options(p)
+	if err != nil {
+		return nil, err
+	}
+	router := constraint.NewRouter(own, settings.Experts)
+	parts := func(x, y []float64) bool { return len(x) == len(y) }
+	if slices.EqualFunc(router.Borders, meta.Borders, parts) { // neither method nor experts are others than in training
+		router.Borders = meta.Borders
+	}
 	if o.points < 0 {
-		own, err := p.Grid(spec.Grid)
-		if err != nil {
-			return nil, err
-		}
-		if spec.Constraint.Points, err = model.FittingPoints(spec, p, own, g, &constraint.Router{Borders: meta.Borders}); err != nil {
+		if spec.Constraint.Points, err = model.FittingPoints(spec, p, own, g, router); err != nil {
 			return nil, err
 		}
 	}
 	on := func(spec *model.Spec, g *grid.Grid) (model.Engine[T], error) {
-		return dist.NewEngine[T](spec, p, o.engine.options(model.EngineOptions{Grid: g, Borders: meta.Borders, Workers: o.workers}), o.comm, o.slabs)
+		return dist.NewEngine[T](spec, p, o.engine.options(model.EngineOptions{Grid: g, Borders: router.Borders, Workers: o.workers}), o.comm, o.slabs)
 	}
 	engine, err := on(spec, g)
 	if err != nil {
@@ -153,7 +162,7 @@ func newTrained[T kernel.Float](dir string, spec *model.Spec, p *pde.Problem, g 
 		var coarse []model.Engine[T]
 		for _, c := range grids {
 			less := *spec
-			if less.Constraint.Points, err = model.FittingPoints(spec, p, g, c, &constraint.Router{Borders: meta.Borders}); err != nil {
+			if less.Constraint.Points, err = model.FittingPoints(spec, p, g, c, router); err != nil {
 				return nil, err
 			}
 			e, err := on(&less, c)
