@@ -35,13 +35,17 @@ func CheckGradient(e Engine[float64], batch Batch, directions int) (float64, err
 		pass = info.Spec.Network.Passes
 	}
 	if pass > 1 && batch.Previous == nil {
+		sys, err := info.Problem.Discretize(info.Grid)
+		if err != nil {
+			return 0, err
+		}
 		before := batch
 		before.Pass = pass - 1
 		if err := e.Predict(params, before, func(_ int, p *Prediction) error {
-			held, spare := make([]float64, len(p.Field)), [][]float64{make([]float64, len(p.Field))}
-			info.Problem.Hold(held, batch.Initial[len(batch.Previous)], info.SliceSize())
+			offset, spare := make([]float64, len(p.Field)), [][]float64{make([]float64, len(p.Field))}
+			sys.Offset(offset, batch.Initial[len(batch.Previous)])
 			batch.Previous = append(batch.Previous, slices.Clone(p.Field))
-			batch.Directions = append(batch.Directions, PushDirection(spare, nil, p.Field, held))
+			batch.Directions = append(batch.Directions, PushDirection(spare, nil, p.Field, offset))
 			return nil
 		}); err != nil {
 			return 0, err

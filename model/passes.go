@@ -32,6 +32,9 @@ func (e *cpu[T]) forward(params []T, batch Batch, lo, count, last int, keep bool
 			}
 			initial := batch.Initial[lo+b]
 			field := e.solve(pass, b, initial, batch.Seeds[lo+b]).Field()
+			if pass == 1 && len(m.spare[b]) > 0 {
+				e.system.Offset(m.previous[b], initial) // what it corrects, whatever the features are of
+			}
 			m.directions[b] = PushDirection(m.spare[b], m.directions[b], field, m.previous[b])
 			copy(m.previous[b], field)
 			e.loss.Evaluate(e.squares, m.previous[b], initial, nil, 0)

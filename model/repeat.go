@@ -7,6 +7,7 @@ import (
 
 	"pihc/grid"
 	"pihc/internal/kernel"
+	"pihc/pde"
 )
 
 // RepeatOptions say how often Repeat runs the network.
@@ -66,7 +67,7 @@ type repetition struct {
 	before       float64     // the lowest when it last fell by repeatFall
 	bestPass     int
 	since, count int // passes since then, and in all
-	begun, used  int // passes on coarser grids that led to where it begins, and in all
+	begun, used  int // passes on coarser grids: those that led to where it begins, which are reported, and all, which count against the limit
 	most         int // passes on this grid, the last among them
 	done         bool
 }
@@ -100,16 +101,17 @@ func (e *repeated[T]) Predict(params []T, batch Batch, each func(i int, p *Predi
 			part.Initial = r.initial[lo:hi]
 			for i, u0 := range part.Initial {
 				s := &r.samples[i]
-				s.hold(&r.info, u0, e.options.Limit)
+				s.begin(r.system, u0, e.options.Limit)
 				if l > 0 {
-					s.goOn(&r.info, &levels[l-1].samples[i], &levels[l-1].info)
+					coarse := levels[l-1]
+					s.goOn(&coarse.samples[i], r.system.Grid, coarse.system, coarse.initial[lo+i])
 				}
 			}
 			if err := e.settle(params, part, r, lo); err != nil {
 				return err
 			}
 		}
-		part.Pass = finest.info.Spec.Network.Passes
+		part.Pass = e.Info().Spec.Network.Passes
 		for i := range part.Initial {
 			part.Previous, part.Directions = append(part.Previous, finest.samples[i].best), append(part.Directions, finest.samples[i].directions)
 		}
@@ -127,7 +129,7 @@ func (e *repeated[T]) Predict(params []T, batch Batch, each func(i int, p *Predi
 // repetitions are the samples of a batch on one grid, as many of them as are held together.
 type repetitions[T kernel.Float] struct {
 	engine  Engine[T]
-	info    Info
+	system  *pde.System
 	initial [][]float64 // of the whole batch
 	still   []float64   // loss of the field that keeps it
 	samples []repetition
@@ -136,11 +138,14 @@ type repetitions[T kernel.Float] struct {
 // newRepetitions takes the initial conditions of a batch on grid g.
 func newRepetitions[T kernel.Float](e Engine[T], g *grid.Grid, initial [][]float64, together int) (*repetitions[T], error) {
 	info := e.Info()
-	r := &repetitions[T]{engine: e, info: info, samples: make([]repetition, max(1, together))}
+	sys, err := info.Problem.Discretize(info.Grid)
+	if err != nil {
+		return nil, err
+	}
+	r := &repetitions[T]{engine: e, system: sys, samples: make([]repetition, max(1, together))}
 	for _, u0 := range initial {
 		r.initial = append(r.initial, InputsOn(info.Problem, u0, g, info.Grid))
 	}
-	var err error
 	if r.still, err = StillLosses(info, r.initial); err != nil {
 		return nil, err
 	}
@@ -186,20 +191,28 @@ func (e *repeated[T]) settle(params []T, batch Batch, r *repetitions[T], first i
 	}
 }
 
-// hold begins with the field that keeps its initial values.
-func (s *repetition) hold(info *Info, initial []float64, most int) {
+// begin begins with the offset of the ansatz, which the first pass corrects.
+func (s *repetition) begin(sys *pde.System, initial []float64, most int) {
 	*s = repetition{field: s.field, best: s.best, spare: s.spare, most: most, lowest: math.Inf(1), before: math.Inf(1)}
-	info.Problem.Hold(s.field, initial, info.SliceSize())
+	sys.Offset(s.field, initial)
 }
 
-// goOn begins with the field that another grid has left, if it is one.
-func (s *repetition) goOn(info *Info, from *repetition, on *Info) {
+// goOn adds to that what another grid has left of corrections, unless it is no number. The
+// offset itself is not interpolated: the field meets here what the ansatz meets.
+func (s *repetition) goOn(from *repetition, g *grid.Grid, coarse *pde.System, initial []float64) {
 	if !(from.lowest < math.Inf(1)) {
 		return
 	}
 	s.begun, s.used = from.begun+from.bestPass, from.used+from.count
 	s.most = max(s.most-s.used, repeatPatience+1)
-	copy(s.field, prolong(from.best, on.Grid, info.Grid))
+	correction := make([]float64, len(from.best))
+	coarse.Offset(correction, initial)
+	for p, v := range from.best {
+		correction[p] = v - correction[p]
+	}
+	for p, v := range prolong(correction, coarse.Grid, g) {
+		s.field[p] += v
+	}
 }
 
 // add takes the field of a further pass.

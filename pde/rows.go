@@ -177,6 +177,15 @@ func (e *Evaluator) Offset(dst, initial []float64, slice int) {
 	clear(e.inputs[:initials])
 }
 
+// Offset fills a field (C, P), of all slices that are stored, with the ansatz's offset g_0 for the
+// inputs of a sample: what a basis of zeros gives.
+func (s *System) Offset(field, initial []float64) {
+	e, n := s.NewEvaluator(1), s.SliceSize()
+	for slice := range len(field) / n {
+		e.Offset(field[slice*n:(slice+1)*n], initial, slice)
+	}
+}
+
 // ansatz runs a program of the coordinates and the inputs on one slice.
 func (e *Evaluator) ansatz(program *Program, work *Workspace, dst []float64, slice int) {
 	t := e.system.Grid.Axes[0].Coordinate(slice)

@@ -22,7 +22,7 @@ func (e *engine[T]) history(batch model.Batch, i int) *history {
 		h.spare = append(h.spare, make([]float64, size))
 	}
 	if batch.Previous == nil {
-		e.info.Problem.Hold(h.before, batch.Initial[i], e.info.SliceSize())
+		e.system.Offset(h.before, batch.Initial[i])
 	} else if batch.Directions != nil {
 		given := batch.Directions[i]
 		h.directions = given[:min(n, len(given))]

@@ -254,10 +254,14 @@ func checkPasses(s *setup) error {
 	return with(s, model.EngineOptions{}, func(e model.Engine[float64], spec *model.Spec) error {
 		w, batch := params(e), s.batch
 		info := e.Info()
+		sys, err := s.problem.Discretize(info.Grid)
+		if err != nil {
+			return err
+		}
 		last, led := make([][]float64, len(batch.Initial)), make([][][]float64, len(batch.Initial))
 		for i, initial := range batch.Initial {
 			last[i] = make([]float64, info.FieldSize())
-			s.problem.Hold(last[i], initial, info.SliceSize())
+			sys.Offset(last[i], initial)
 		}
 		for batch.Pass = 2; batch.Pass <= spec.Network.Passes; batch.Pass++ {
 			before := batch
