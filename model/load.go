@@ -142,14 +142,14 @@ func ReadSpec(path string, overrides ...string) (*Spec, error) {
 	return LoadSpec(path, src, overrides...)
 }
 
-// ReadStoredSpec reads the spec of a run folder, which has had its Fit. Keys that follow
-// from the problem and are not in it are newer than the run: they keep their zero value, with
-// which the run was made.
+// ReadStoredSpec reads the spec of a run folder, which has had its Fit. Without a block
+// `evaluation` it is older than that has a default, or has nothing to say there: the run is used
+// as it was trained.
 func ReadStoredSpec(path string, overrides ...string) (*Spec, error) {
 	s, err := ReadSpec(path, overrides...)
 	if err != nil {
 		return nil, err
 	}
-	s.unset = nil
+	s.unset = slices.DeleteFunc(s.unset, func(key string) bool { return strings.HasPrefix(key, "evaluation.") })
 	return s, nil
 }

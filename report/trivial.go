@@ -76,10 +76,10 @@ func (e *Evaluation) TrivialNote() string {
 // it further need not lower the error. "" if it is not.
 func (e *Evaluation) GridNote() string {
 	r, truth := e.RelativeResidual, e.TruthResidual
-	if r == nil || truth == nil || !(r.Mean < truth.Mean) {
+	if r == nil || truth == nil || !(r.Median < truth.Median) {
 		return ""
 	}
-	return fmt.Sprintf("the residual is below what the classical solution leaves on this grid (%s against %s): the error that is left may be the grid's, and fall on a finer one", Percent(r.Mean), Percent(truth.Mean))
+	return fmt.Sprintf("the residual is below what the classical solution leaves on this grid (%s against %s in the median): the error that is left may be the grid's, and fall on a finer one", Percent(r.Median), Percent(truth.Median))
 }
 
 // methodNotes has a line for every method of the page that does not beat a trivial

@@ -42,12 +42,12 @@ func TestUnbeaten(t *testing.T) {
 }
 
 func TestGridNote(t *testing.T) {
-	one := func(v float64) *Summary { return &Summary{Mean: v} }
+	one := func(v float64) *Summary { return &Summary{Median: v} }
 	for _, c := range []struct {
 		own, truth *Summary
 		want       string
 	}{
-		{one(0.012), one(0.031), "(1.20 % against 3.10 %)"},
+		{one(0.012), one(0.031), "(1.20 % against 3.10 % in the median)"},
 		{one(0.031), one(0.012), ""},
 		{one(0.01), one(0.01), ""},
 		{one(math.NaN()), one(0.01), ""},

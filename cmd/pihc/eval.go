@@ -236,7 +236,7 @@ func (a *app) eval(c *cobra.Command, dir string, o *evalOptions) error {
 
 // metricsVersion changes when an evaluation says more than before; reports score
 // runs with metrics of another version again.
-const metricsVersion = 5
+const metricsVersion = 6
 
 // evaluateRun scores a run on the grid of the options, or on its own and those of
 // its spec.

@@ -138,8 +138,8 @@ func newTrained[T kernel.Float](dir string, spec *model.Spec, p *pde.Problem, g 
 		return nil, err
 	}
 	router := constraint.NewRouter(own, settings.Experts)
-	parts := func(x, y []float64) bool { return len(x) == len(y) }
-	if slices.EqualFunc(router.Borders, meta.Borders, parts) { // neither method nor experts are others than in training
+	sameCount := func(x, y []float64) bool { return len(x) == len(y) }
+	if slices.EqualFunc(router.Borders, meta.Borders, sameCount) { // neither method nor experts are others than in training
 		router.Borders = meta.Borders
 	}
 	if o.points < 0 {
@@ -147,29 +147,15 @@ func newTrained[T kernel.Float](dir string, spec *model.Spec, p *pde.Problem, g 
 			return nil, err
 		}
 	}
-	on := func(spec *model.Spec, g *grid.Grid) (model.Engine[T], error) {
-		return dist.NewEngine[T](spec, p, o.engine.options(model.EngineOptions{Grid: g, Borders: router.Borders, Workers: o.workers}), o.comm, o.slabs)
-	}
-	engine, err := on(spec, g)
+	engine, err := newEngine[T](spec, p, g, router, o)
 	if err != nil {
 		return nil, err
 	}
 	if o.passes == model.AutoPasses {
-		grids, err := model.CoarserGrids(spec, p, g)
+		coarse, err := coarserEngines[T](spec, p, g, o)
 		if err != nil {
+			engine.Close()
 			return nil, err
-		}
-		var coarse []model.Engine[T]
-		for _, c := range grids {
-			less := *spec
-			if less.Constraint.Points, err = model.FittingPoints(spec, p, g, c, router); err != nil {
-				return nil, err
-			}
-			e, err := on(&less, c)
-			if err != nil {
-				return nil, err
-			}
-			coarse = append(coarse, e)
 		}
 		together := spec.Training.MicroBatch
 		if o.comm != nil {
@@ -180,6 +166,51 @@ func newTrained[T kernel.Float](dir string, spec *model.Spec, p *pde.Problem, g 
 		}
 	}
 	return &trained[T]{engine, params, meta, o}, nil
+}
+
+func newEngine[T kernel.Float](spec *model.Spec, p *pde.Problem, g *grid.Grid, router *constraint.Router, o evaluatorOptions) (model.Engine[T], error) {
+	return dist.NewEngine[T](spec, p, o.engine.options(model.EngineOptions{Grid: g, Borders: router.Borders, Workers: o.workers}), o.comm, o.slabs)
+}
+
+// coarserEngines are those of the grids on which passes begin. Only the last pass has experts, and
+// it is on g. A grid is left out that slabs or memory have no place for.
+func coarserEngines[T kernel.Float](spec *model.Spec, p *pde.Problem, g *grid.Grid, o evaluatorOptions) ([]model.Engine[T], error) {
+	grids, err := model.CoarserGrids(spec, p, g)
+	if err != nil {
+		return nil, err
+	}
+	slabs := max(1, o.slabs)
+	needs, err := model.Estimate(spec, p, g, max(1, o.workers), slabs, false)
+	if err != nil {
+		return nil, err
+	}
+	bytes, have := needs.Bytes(), machineMemory()
+	var out []model.Engine[T]
+	for _, c := range grids {
+		coarse, router := *spec, constraint.NewRouter(c, nil)
+		if spec.Method == model.MoE {
+			coarse.Method = model.Hard
+		}
+		if coarse.Constraint.Points, err = model.FittingPoints(&coarse, p, g, c, router); err != nil {
+			return nil, err
+		}
+		if needs, err = model.Estimate(&coarse, p, c, max(1, o.workers), slabs, false); err != nil {
+			return nil, err
+		}
+		if have > 0 && bytes+needs.Bytes() > have {
+			continue
+		}
+		e, err := newEngine[T](&coarse, p, c, router, o)
+		if err != nil && slabs > 1 {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		bytes += needs.Bytes()
+		out = append(out, e)
+	}
+	return out, nil
 }
 
 func (t *trained[T]) evaluate(s report.Samples, each func(i int, field []float64) error) (*report.Evaluation, error) {
