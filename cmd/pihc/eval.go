@@ -141,8 +141,8 @@ weighting.
 
 With --passes auto a run whose network corrects its own field runs it on every
 sample until the residual has stopped falling (by 2 % in 4 passes) or meets
---residual, evaluation.limit times at most (100 where the spec has none); on a grid
-finer than the spec's it begins on that, and goes on from there. The number
+--residual, evaluation.limit times at most (100 where the spec has none); it begins
+on the coarser grids of training, if there are any, and goes on from there. The number
 is reported as passes. What the spec has under evaluation holds where no flag says
 otherwise.
 

@@ -30,7 +30,7 @@ type reproduceOptions struct {
 func newReproduce(a *app) *cobra.Command {
 	o := &reproduceOptions{}
 	c := &cobra.Command{
-		Use:   "reproduce NAME --scale demo|small|paper | reproduce SPEC.yaml",
+		Use:   "reproduce NAME --scale demo|small|paper|published | reproduce SPEC.yaml",
 		Short: "Data, all three methods, scores and report in one go",
 		Long: `reproduce runs a whole experiment: it generates the dataset of the spec
 NAME-SCALE, or of a spec file of your own (pihc init writes one), trains soft, hard
@@ -42,8 +42,9 @@ with a line for each that does not beat zero, persistence or the mean solution.
   diffusion-sorption    101 x 128      101 x 256      101 x 1024
   navier-stokes         16 x 32 x 32   32 x 32 x 32   64 x 64 x 64
 
-demo takes minutes on two cores, paper has the paper's sizes and takes many hours,
-published also the rows, losses and schedule of the paper's program.
+demo takes minutes on two cores, small up to an hour or two. paper has the paper's
+grids and takes hours: of Navier-Stokes with a smaller network, and most steps of
+both on coarser grids. published has also the rows, losses and schedule of the paper's program.
 
 Experiments of the paper on these, each with a report of its own in DIR:
 
