@@ -15,8 +15,8 @@ type RepeatOptions struct {
 	// Tolerance ends a sample whose residual meets it: the root of its loss over that
 	// of the field which keeps its initial values (Prediction.Residual). 0: none.
 	Tolerance float64
-	// Limit is the number of passes of a sample at most, those on coarser grids among them;
-	// there may be repeatPatience + 1 on every finer grid in any case.
+	// Limit is the number of passes of a sample at most. Those on a coarser grid count by their
+	// share of the points; there may be repeatPatience + 1 on every finer grid in any case.
 	Limit    int
 	Together int // samples that are held in memory at a time
 }
@@ -66,9 +66,10 @@ type repetition struct {
 	lowest       float64     // loss of best
 	before       float64     // the lowest when it last fell by repeatFall
 	bestPass     int
-	since, count int // passes since then, and in all
-	begun, used  int // passes on coarser grids: those that led to where it begins, which are reported, and all, which count against the limit
-	most         int // passes on this grid, the last among them
+	since, count int     // passes since then, and in all
+	begun        int     // passes on coarser grids that led to where it begins
+	used         float64 // all passes there, as many on this grid as have their points
+	most         int     // passes on this grid, the last among them
 	done         bool
 }
 
@@ -203,8 +204,8 @@ func (s *repetition) goOn(from *repetition, g *grid.Grid, coarse *pde.System, in
 	if !(from.lowest < math.Inf(1)) {
 		return
 	}
-	s.begun, s.used = from.begun+from.bestPass, from.used+from.count
-	s.most = max(s.most-s.used, repeatPatience+1)
+	s.begun, s.used = from.begun+from.bestPass, (from.used+float64(from.count))*float64(coarse.Grid.Size())/float64(g.Size())
+	s.most = max(s.most-int(math.Ceil(s.used)), repeatPatience+1)
 	correction := make([]float64, len(from.best))
 	coarse.Offset(correction, initial)
 	for p, v := range from.best {

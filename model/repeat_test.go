@@ -124,7 +124,7 @@ func TestRepeatNested(t *testing.T) {
 			for p, v := range own {
 				start[p] += v
 			}
-			fields, led, _ := settleByHand(t, fine, params, batch.Initial[i], start, batch.Seeds[i], max(most-used-more, repeatPatience+1)-1)
+			fields, led, _ := settleByHand(t, fine, params, batch.Initial[i], start, batch.Seeds[i], max(most-int(math.Ceil(float64((used+more)*e.info.Grid.Size())/float64(fine.info.Grid.Size()))), repeatPatience+1)-1)
 			one := Batch{Initial: batch.Initial[i : i+1], Seeds: batch.Seeds[i : i+1], Pass: 3, Previous: fields[len(fields)-1:], Directions: [][][]float64{led}}
 			if err := fine.Predict(params, one, func(_ int, p *Prediction) error {
 				check.Close(t, got[0][i], p.Field, 0, 1e-10)
