@@ -42,12 +42,22 @@ func Repeat[T kernel.Float](e Engine[T], o RepeatOptions, coarse ...Engine[T]) (
 	if info.Spec.Network.Passes < 3 {
 		return nil, fmt.Errorf("network.passes: %d: want 3 at least, to be repeated", info.Spec.Network.Passes)
 	}
-	return &repeated[T]{e, append(slices.Clone(coarse), e), o}, nil
+	r := &repeated[T]{Engine: e, grids: append(slices.Clone(coarse), e), options: o}
+	for _, on := range r.grids {
+		info := on.Info()
+		sys, err := info.Problem.Discretize(info.Grid)
+		if err != nil {
+			return nil, err
+		}
+		r.systems = append(r.systems, sys)
+	}
+	return r, nil
 }
 
 type repeated[T kernel.Float] struct {
 	Engine[T]
-	grids   []Engine[T] // the coarsest first, Engine last
+	grids   []Engine[T]   // the coarsest first, Engine last
+	systems []*pde.System // on the whole of them
 	options RepeatOptions
 }
 
@@ -87,8 +97,8 @@ func (e *repeated[T]) Predict(params []T, batch Batch, each func(i int, p *Predi
 		return e.Engine.Predict(params, batch, each)
 	}
 	var levels []*repetitions[T]
-	for _, engine := range e.grids {
-		r, err := newRepetitions(engine, e.Info().Grid, batch.Initial, e.options.Together)
+	for i, engine := range e.grids {
+		r, err := newRepetitions(engine, e.systems[i], e.Info().Grid, batch.Initial, e.options.Together)
 		if err != nil {
 			return err
 		}
@@ -137,16 +147,13 @@ type repetitions[T kernel.Float] struct {
 }
 
 // newRepetitions takes the initial conditions of a batch on grid g.
-func newRepetitions[T kernel.Float](e Engine[T], g *grid.Grid, initial [][]float64, together int) (*repetitions[T], error) {
+func newRepetitions[T kernel.Float](e Engine[T], sys *pde.System, g *grid.Grid, initial [][]float64, together int) (*repetitions[T], error) {
 	info := e.Info()
-	sys, err := info.Problem.Discretize(info.Grid)
-	if err != nil {
-		return nil, err
-	}
 	r := &repetitions[T]{engine: e, system: sys, samples: make([]repetition, max(1, together))}
 	for _, u0 := range initial {
 		r.initial = append(r.initial, InputsOn(info.Problem, u0, g, info.Grid))
 	}
+	var err error
 	if r.still, err = StillLosses(info, r.initial); err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 
 	"pihc/constraint"
@@ -179,8 +180,8 @@ func coarserEngines[T kernel.Float](spec *model.Spec, p *pde.Problem, g *grid.Gr
 	if err != nil {
 		return nil, err
 	}
-	slabs := max(1, o.slabs)
-	needs, err := model.Estimate(spec, p, g, max(1, o.workers), slabs, false)
+	slabs, workers := max(1, o.slabs), cmp.Or(o.workers, runtime.GOMAXPROCS(0))
+	needs, err := model.Estimate(spec, p, g, workers, slabs, false)
 	if err != nil {
 		return nil, err
 	}
@@ -194,7 +195,7 @@ func coarserEngines[T kernel.Float](spec *model.Spec, p *pde.Problem, g *grid.Gr
 		if coarse.Constraint.Points, err = model.FittingPoints(&coarse, p, g, c, router); err != nil {
 			return nil, err
 		}
-		if needs, err = model.Estimate(&coarse, p, c, max(1, o.workers), slabs, false); err != nil {
+		if needs, err = model.Estimate(&coarse, p, c, workers, slabs, false); err != nil {
 			return nil, err
 		}
 		if have > 0 && bytes+needs.Bytes() > have {

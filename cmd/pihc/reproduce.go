@@ -44,7 +44,8 @@ with a line for each that does not beat zero, persistence or the mean solution.
 
 demo takes minutes on two cores, small up to an hour or two. paper has the paper's
 grids and takes hours: of Navier-Stokes with a smaller network, and most steps of
-both on coarser grids. published has also the rows, losses and schedule of the paper's program.
+both on coarser grids. published has also the rows, losses and schedule of the
+paper's program.
 
 Experiments of the paper on these, each with a report of its own in DIR:
 
