@@ -143,7 +143,7 @@ func createPartial(name func() string) (*os.File, string, error) {
 		if err != nil {
 			return nil, "", err
 		}
-		tryLock(f)
+		lockPartial(f)
 		if samePlace(f, path) {
 			return f, path, nil
 		}

@@ -15,7 +15,7 @@ func openLock(path string) (f *os.File, held bool, err error) {
 	if f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666); err != nil {
 		return nil, false, err
 	}
-	switch err = tryLock(f); {
+	switch err = flock(f, syscall.LOCK_NB); {
 	case err == nil:
 		return f, true, nil
 	case errors.Is(err, syscall.EWOULDBLOCK):
@@ -25,9 +25,13 @@ func openLock(path string) (f *os.File, held bool, err error) {
 	return f, false, nil
 }
 
-func tryLock(f *os.File) error {
+// lockPartial locks a new file. A process that is about to remove it, which
+// it may until then, is waited for.
+func lockPartial(f *os.File) { _ = flock(f, 0) }
+
+func flock(f *os.File, how int) error {
 	for {
-		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|how)
 		if err != syscall.EINTR {
 			return err
 		}
@@ -53,7 +57,7 @@ func removeAbandoned(path string) {
 		return
 	}
 	defer f.Close()
-	switch err := tryLock(f); {
+	switch err := flock(f, syscall.LOCK_NB); {
 	case errors.Is(err, syscall.EWOULDBLOCK):
 		return
 	case err != nil:

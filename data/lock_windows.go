@@ -25,8 +25,8 @@ func openLock(path string) (f *os.File, held bool, err error) {
 	return os.NewFile(uintptr(handle), path), true, nil
 }
 
-// tryLock has nothing to do: an open file cannot be removed.
-func tryLock(*os.File) error { return nil }
+// lockPartial has nothing to do: an open file cannot be removed.
+func lockPartial(*os.File) {}
 
 func removeLocked(path string, f *os.File) {
 	f.Close()
