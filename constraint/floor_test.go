@@ -8,7 +8,7 @@ import (
 	"pihc/sim"
 )
 
-// The discretisation floors of docs/choices.md: 0.2-0.3 % for the shipped
+// The discretisation floors of docs/choices.md: 0.07-0.10 % for the shipped
 // rows, whatever the weights, and 2.4-3.1 % for the published ones.
 func TestFloor(t *testing.T) {
 	for _, tc := range []struct {
@@ -18,8 +18,8 @@ func TestFloor(t *testing.T) {
 		u0       float64
 		low, top float64
 	}{
-		{"diffusion-sorption", 64, Options{Mean: true}, 0.1, 0.001, 0.003},
-		{"diffusion-sorption", 64, Options{Mean: true, Weights: map[string]float64{"residual": 10}}, 0.1, 0.001, 0.003},
+		{"diffusion-sorption", 128, Options{Mean: true}, 0.1, 0.0005, 0.0012},
+		{"diffusion-sorption", 128, Options{Mean: true, Weights: map[string]float64{"residual": 10}}, 0.1, 0.0005, 0.0012},
 		{"diffusion-sorption-published", 64, Options{}, 0.18, 0.02, 0.06},
 	} {
 		p, err := pde.Open(tc.problem)

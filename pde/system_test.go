@@ -51,9 +51,9 @@ func field(s *System, f func(x []float64) float64) []float64 {
 	return u
 }
 
-// Rows stand where the file says: 5 x 8 points, p = 8 t + x.
+// Rows stand where the file says: 7 x 8 points, p = 8 t + x.
 func TestRowPoints(t *testing.T) {
-	points := map[string]int{"t": 5, "x": 8}
+	points := map[string]int{"t": 7, "x": 8}
 	box := func(t0, t1, x0, x1 int) (all []int32) {
 		for i := t0; i < t1; i++ {
 			for j := x0; j < x1; j++ {
@@ -63,10 +63,10 @@ func TestRowPoints(t *testing.T) {
 		return all
 	}
 	// Points of the solves where they are not those of the loss.
-	solved := map[string]map[string][]int32{"diffusion-sorption-published": {"left": box(1, 5, 0, 1), "right": box(1, 5, 7, 8)}}
+	solved := map[string]map[string][]int32{"diffusion-sorption-published": {"left": box(1, 7, 0, 1), "right": box(1, 7, 7, 8)}}
 	for problem, want := range map[string]map[string][]int32{
-		"diffusion-sorption":           {"residual": box(1, 5, 1, 7), "initial": box(0, 1, 0, 8), "left": box(1, 5, 0, 1), "right": box(1, 5, 7, 8)},
-		"diffusion-sorption-published": {"residual": box(0, 5, 0, 8), "initial": box(0, 1, 0, 8), "left": box(0, 5, 0, 1), "right": box(0, 5, 7, 8)},
+		"diffusion-sorption":           {"residual": box(1, 7, 1, 7), "initial": box(0, 1, 0, 8), "left": box(1, 7, 0, 1), "right": box(1, 7, 7, 8)},
+		"diffusion-sorption-published": {"residual": box(0, 7, 0, 8), "initial": box(0, 1, 0, 8), "left": box(0, 7, 0, 1), "right": box(0, 7, 7, 8)},
 	} {
 		p, err := Open(problem)
 		if err != nil {
@@ -298,7 +298,7 @@ func TestLinear(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, set := range discretize(t, p, map[string]int{"t": 5, "x": 8}).Sets {
+	for _, set := range discretize(t, p, map[string]int{"t": 7, "x": 8}).Sets {
 		if got := set.Linear; got != (set.Kind != ResidualRows) {
 			t.Errorf("%s: Linear is %t", set.Name, got)
 		}
@@ -323,7 +323,7 @@ func testBelowFloor(t *testing.T, floor float64) {
 	if p, err = Load("floor.yaml", bytes.Replace(p.Source, []byte("u_floor: 1e-3"), fmt.Appendf(nil, "u_floor: %g", floor), 1)); err != nil {
 		t.Fatal(err)
 	}
-	set := discretize(t, p, map[string]int{"t": 5, "x": 8}).Sets[0]
+	set := discretize(t, p, map[string]int{"t": 7, "x": 8}).Sets[0]
 	names := []string{"u", "u_t", "u_xx"}
 	if len(set.Terms) != len(names) {
 		t.Fatalf("%d terms", len(set.Terms))

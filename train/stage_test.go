@@ -49,25 +49,25 @@ func TestStages(t *testing.T) {
 // Training that ends early in time knows nothing of what comes after: solutions of
 // validation are cut off there.
 func TestWindow(t *testing.T) {
-	e := newExperiment(t, "training.window={t: [0, 312.5]}")
+	e := newExperiment(t, "training.window={t: [0, 437.5]}")
 	tr, err := newTrainer[float32](filepath.Join(t.TempDir(), "run"), e.spec, e.problem, e.set, Options{Workers: 1, Logger: slog.New(slog.DiscardHandler), Comm: dist.Alone{}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer tr.close()
 	axis := tr.info.Grid.Axes[0]
-	if axis.Hi != 312.5 || axis.Points != 6 || axis.Step() != 62.5 {
+	if axis.Hi != 437.5 || axis.Points != 8 || axis.Step() != 62.5 {
 		t.Errorf("axis %+v", axis)
 	}
-	if n := 6 * tr.info.InitialSize(); len(tr.truth) != 3 || len(tr.truth[0]) != n {
+	if n := 8 * tr.info.InitialSize(); len(tr.truth) != 3 || len(tr.truth[0]) != n {
 		t.Errorf("%d solutions of %d values, want 3 of %d", len(tr.truth), len(tr.truth[0]), n)
 	}
 	g, err := e.problem.Grid(e.spec.Grid)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := e.spec.WindowEnd(g); got != 6 {
-		t.Errorf("%d of 9 points are within the window, want 6", got)
+	if got := e.spec.WindowEnd(g); got != 8 {
+		t.Errorf("%d of 9 points are within the window, want 8", got)
 	}
 	for override, want := range map[string]string{
 		"training.window={x: [0, 0.5]}":              "training.window.x: want the first axis of problem diffusion-sorption, t",

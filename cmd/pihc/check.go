@@ -141,6 +141,12 @@ func (a *app) check(ctx context.Context, name string, o *checkOptions) error {
 	if out.Verdict, err = model.Examine(p); err != nil {
 		return err
 	}
+	if may, err := mayHoldAtStart(p); err != nil {
+		return err
+	} else if may {
+		t := p.Axes[0].Name
+		out.Verdict.Notes = append(out.Verdict.Notes, fmt.Sprintf("the residual leaves out the first %s, though initial conditions meet those of the walls: rows there (0 in the place of 1 in its `rows: {%s: [1, ...]}`; pihc init writes so) tie the solution to its initial condition", t, t))
+	}
 	if err := describeInputs(out, spec, p); err != nil {
 		return err
 	}

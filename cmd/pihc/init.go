@@ -101,6 +101,11 @@ func (a *app) initialise(ctx context.Context, name string, o *initOptions) error
 	if err != nil {
 		return err
 	}
+	src, p, held, err := holdAtStart(name, src, p)
+	if err != nil {
+		return err
+	}
+	added = append(added, held...)
 	given, err := readGivenSizes(p)
 	if err != nil {
 		return err
@@ -111,17 +116,17 @@ func (a *app) initialise(ctx context.Context, name string, o *initOptions) error
 	}
 	added = append(added, moved...)
 	problemFile, specFile := filepath.Join(o.out, "problem.yaml"), filepath.Join(o.out, "spec.yaml")
-	there := ""
-	if old, err := os.ReadFile(problemFile); err == nil && !bytes.HasPrefix(old, src) {
-		there = problemFile // an init that was stopped left the same, and perhaps a weight
+	taken := func(path string) error {
+		return withHint(fmt.Errorf("%s exists already", path), "choose another folder with --out")
 	}
 	if _, err := os.Stat(specFile); err == nil {
-		there = specFile
-	}
-	if there != "" {
-		return withHint(fmt.Errorf("%s exists already", there), "choose another folder with --out")
+		return taken(specFile)
 	}
 	sizes, err := a.measure(ctx, p, given, o)
+	if err != nil {
+		return err
+	}
+	src, p, raised, err := a.raiseOrders(ctx, src, p, sizes)
 	if err != nil {
 		return err
 	}
@@ -129,7 +134,10 @@ func (a *app) initialise(ctx context.Context, name string, o *initOptions) error
 	if err != nil {
 		return err
 	}
-	added = append(added, weighed...)
+	added = slices.Concat(added, raised, weighed)
+	if old, err := os.ReadFile(problemFile); err == nil && !bytes.Equal(old, src) { // an init that was stopped left the same
+		return taken(problemFile)
+	}
 	made, err := data.MakeFolder(o.out)
 	if err != nil {
 		return err

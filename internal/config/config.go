@@ -39,6 +39,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	yaml "go.yaml.in/yaml/v4"
@@ -75,16 +76,59 @@ func Placed(v any) (any, error) {
 	return d.root, nil
 }
 
-// Set returns src with one override applied, comments kept.
+// Set returns src with one override applied, comments kept, and everything else too where
+// one word takes the place of another.
 func Set(src []byte, override string) ([]byte, error) {
 	d, err := Parse("", src)
 	if err != nil {
 		return nil, err
 	}
+	path, value, _ := strings.Cut(override, "=")
+	old := d.find(path)
 	if err := d.Override(override); err != nil {
 		return nil, err
 	}
+	if isWord(old) && isWord(d.find(path)) {
+		lines := strings.SplitAfter(string(src), "\n")
+		line := []rune(lines[old.Line-1])
+		if at := old.Column - 1; strings.HasPrefix(string(line[at:]), old.Value) {
+			lines[old.Line-1] = string(line[:at]) + strings.TrimSpace(value) + strings.TrimPrefix(string(line[at:]), old.Value)
+			return []byte(strings.Join(lines, "")), nil
+		}
+	}
 	return d.Encode()
+}
+
+// isWord reports whether a node is letters, digits, dots and signs without quotes.
+func isWord(n *yaml.Node) bool {
+	return n != nil && n.Kind == yaml.ScalarNode && n.Style == 0 && n.Anchor == "" && n.Value != "" && !strings.ContainsFunc(n.Value, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_.+-", r)
+	})
+}
+
+// find is the value at a dotted path, nil where there is none.
+func (d *Document) find(path string) *yaml.Node {
+	n := d.root
+	for segment := range strings.SplitSeq(path, ".") {
+		at := -1
+		switch n.Kind {
+		case yaml.MappingNode:
+			for i := 0; i+1 < len(n.Content); i += 2 {
+				if n.Content[i].Value == segment {
+					at = i + 1
+				}
+			}
+		case yaml.SequenceNode:
+			if i, err := strconv.Atoi(segment); err == nil && i >= 0 && i < len(n.Content) {
+				at = i
+			}
+		}
+		if at < 0 {
+			return nil
+		}
+		n = n.Content[at]
+	}
+	return n
 }
 
 // A Document is a parsed YAML file that still knows where everything stands.

@@ -454,3 +454,22 @@ func decode(name string, src []byte, dst any, overrides ...string) error {
 	}
 	return d.Decode(dst)
 }
+
+// One word in the place of another leaves all else as it is; anything else is written anew.
+func TestSet(t *testing.T) {
+	src := "a: {b: 2,   c: [1, 0]}  # why\n\nd:   öl # x\n"
+	for _, c := range [][2]string{
+		{"a.b=6", "a: {b: 6,   c: [1, 0]}  # why\n\nd:   öl # x\n"},
+		{"a.c.0= 0", "a: {b: 2,   c: [0, 0]}  # why\n\nd:   öl # x\n"},
+		{"d=1e-3", "a: {b: 2,   c: [1, 0]}  # why\n\nd:   1e-3 # x\n"},
+		{"d=[1, 2]", "a: {b: 2, c: [1, 0]} # why\nd: [1, 2]\n"},
+	} {
+		got, err := Set([]byte(src), c[0])
+		if err != nil || string(got) != c[1] {
+			t.Errorf("%s: %q, %v; want %q", c[0], got, err, c[1])
+		}
+	}
+	if _, err := Set([]byte(src), "a.c.7=1"); err == nil {
+		t.Error("an element that is not there was set")
+	}
+}

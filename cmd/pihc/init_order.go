@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"pihc/discrete"
+	"pihc/grid"
+	"pihc/internal/config"
+	"pihc/model"
+	"pihc/pde"
+	"pihc/report"
+)
+
+const (
+	// lowerFloor is the fraction of a floor that another order must bring it below.
+	lowerFloor = 0.8
+	// leastFloor is a floor that no training comes near.
+	leastFloor = 1e-4
+)
+
+// holdAtStart makes the residual hold at the first time too, where a file leaves it out though initial
+// conditions meet those of the walls. Of the rows after it only the few whose difference reaches back to
+// the initial condition know of it, the less the higher their order (by 1/2 at order 2, 1/6 at 6): a jump
+// after the first time costs them little, and is an error at all others.
+func holdAtStart(name string, src []byte, p *pde.Problem) ([]byte, *pde.Problem, []string, error) {
+	if may, err := mayHoldAtStart(p); err != nil || !may {
+		return src, p, nil, err
+	}
+	time, text := p.Axes[0].Name, src
+	for _, r := range p.Residuals {
+		skip := r.Skip[time]
+		if skip[0] == 0 {
+			continue
+		}
+		if skip[0] > 1 || r.SolveSkip != nil {
+			return src, p, nil, nil // so it is meant
+		}
+		key := "residual"
+		if len(p.Residuals) > 1 {
+			key += "." + r.Name
+		}
+		var err error
+		if text, err = config.Set(text, fmt.Sprintf("%s.rows.%s.0=0", key, time)); err != nil {
+			return src, p, nil, nil // written in another way
+		}
+	}
+	q := loadSound(name, text)
+	if q == nil {
+		return src, p, nil, nil
+	}
+	return text, q, []string{fmt.Sprintf("changed rows of the residual: %s from the first on, which ties the solution to its initial condition", time)}, nil
+}
+
+// loadSound is the problem of a file without mistakes and faults, nil of another.
+func loadSound(name string, text []byte) *pde.Problem {
+	p, err := pde.Load(name, text)
+	if err != nil || p.CheckConditions() != nil {
+		return nil
+	}
+	if x, err := model.Examine(p); err != nil || len(x.Faults) > 0 {
+		return nil
+	}
+	return p
+}
+
+// mayHoldAtStart reports whether the residual leaves out the first time, where it could hold.
+func mayHoldAtStart(p *pde.Problem) (bool, error) {
+	if !discrete.Marches(p) || startHolds(p) {
+		return false, nil
+	}
+	misfit, err := model.Misfit(p)
+	return misfit <= model.CompatibleMisfit, err
+}
+
+// startHolds reports whether the residual holds at the first time.
+func startHolds(p *pde.Problem) bool {
+	return !slices.ContainsFunc(p.Residuals, func(r pde.Rows) bool { return r.Skip[p.Axes[0].Name][0] > 0 })
+}
+
+// raiseOrders gives the differences of a PDE file that are central the order of accuracy, axis by axis,
+// with which the minimiser of its rows is nearest to solutions (check's floor_error): what is
+// lost there no training brings back. Of time that is only tried where the residual holds at the first
+// (holdAtStart).
+func (a *app) raiseOrders(ctx context.Context, src []byte, p *pde.Problem, s *sizes) ([]byte, *pde.Problem, []string, error) {
+	spectral := slices.ContainsFunc(p.Terms, func(t pde.Term) bool { return t.Spectral != nil })
+	if p.Reference.Solver == "" || p.Reference.Solver == pde.FileSolver || spectral || len(p.Axes) > 2 { // no floor, or a dear one
+		return src, p, nil, nil
+	}
+	a.say("init: comparing orders of differences")
+	before := floorOf(ctx, s.fitted, p)
+	lowest := before
+	var raised []string
+	for i, axis := range p.Axes {
+		if !(lowest > leastFloor) { // or not measured
+			break
+		}
+		if i == 0 && discrete.Marches(p) && !startHolds(p) {
+			continue
+		}
+		terms := centralTerms(p, axis.Name)
+		best, with, text := 0, p, src
+		for _, order := range []int{4, 6} {
+			other, err := withOrder(src, terms, order)
+			if err != nil {
+				return nil, nil, nil, err
+			}
+			if other == nil {
+				continue
+			}
+			q := loadSound("problem.yaml", other)
+			if q == nil {
+				continue
+			}
+			if err := ctx.Err(); err != nil {
+				return nil, nil, nil, err
+			}
+			if floor := floorOf(ctx, s.fitted, q); floor < lowerFloor*lowest {
+				best, lowest, with, text = order, floor, q, other
+			}
+		}
+		src, p = text, with
+		for _, t := range terms {
+			if t.order < best {
+				raised = append(raised, fmt.Sprintf("%s %d", t.name, best))
+			}
+		}
+	}
+	if raised == nil {
+		return src, p, nil, nil
+	}
+	return src, p, []string{fmt.Sprintf("orders of accuracy raised, which brings floor_error from %s to %s: %s", report.Percent(before), report.Percent(lowest), strings.Join(raised, ", "))}, nil
+}
+
+// floorOf is the floor_error of check, NaN where it cannot be had.
+func floorOf(ctx context.Context, spec *model.Spec, p *pde.Problem) float64 {
+	g, err := floorGrid(spec, p, nil)
+	if err != nil {
+		return math.NaN()
+	}
+	sys, err := p.Discretize(g)
+	if err != nil {
+		return math.NaN()
+	}
+	floors, err := measureFloors(ctx, spec, sys, func(int) {})
+	if err != nil {
+		return math.NaN() // whoever wants it is told by check
+	}
+	_, floor := meanFloor(floors)
+	return floor
+}
+
+// centralTerm is a term whose order of accuracy may be raised.
+type centralTerm struct {
+	name  string
+	order int
+}
+
+// centralTerms are the terms that are one central difference along an axis.
+func centralTerms(p *pde.Problem, axis string) []centralTerm {
+	var terms []centralTerm
+	for _, t := range p.Terms {
+		if len(t.Factors) != 1 || t.Spectral != nil || t.PerStep {
+			continue
+		}
+		f := t.Factors[0]
+		s := f.Scheme
+		if f.Axis != axis || f.Edge != nil || s.Derivative == 0 || s.Side != grid.Central || s.Repeated || s.Closure == grid.Ghost {
+			continue
+		}
+		terms = append(terms, centralTerm{t.Name, max(s.Order, 2)})
+	}
+	return terms
+}
+
+// withOrder is a PDE file whose terms have that order of accuracy at least, nil where they
+// had it before.
+func withOrder(src []byte, terms []centralTerm, order int) ([]byte, error) {
+	if !slices.ContainsFunc(terms, func(t centralTerm) bool { return t.order < order }) {
+		return nil, nil
+	}
+	for _, t := range terms {
+		if t.order >= order {
+			continue
+		}
+		var err error
+		if src, err = config.Set(src, fmt.Sprintf("terms.%s.order=%d", t.name, order)); err != nil {
+			return nil, err
+		}
+	}
+	return src, nil
+}
