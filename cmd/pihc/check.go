@@ -45,8 +45,9 @@ func newCheck(a *app) *cobra.Command {
   agree with each other and with the ansatz; whether they are finite for initial
   conditions of the distribution. What is wrong there is a fault, and ends check with
   status 1. Notes are other ends of axes without conditions, terms that no row uses,
-  rows that are not finite further away, samples that are all alike, and an ansatz that
-  leaves initial conditions gradually where walls may make the field jump;
+  rows that are not finite further away, samples that are all alike, a residual that
+  leaves out the first time where it could hold, and an ansatz that leaves initial
+  conditions gradually where walls may make the field jump;
 
   gradient_error: the gradient of the whole loss against central differences in
   float64, in three random directions for every parameter tensor, with the

@@ -61,9 +61,12 @@ func newInit(a *app) *cobra.Command {
 ` + list.String() + `
 or for a PDE file of your own, which is copied. A file without a reference gets
 ` + "`reference: {solver: discrete}`" + `, solutions of its own rows on a finer grid; one without
-an ansatz gets that which meets its initial condition exactly. Grid and numbers of
-samples of a file with solutions (reference: {file: ...}) are those of that. Where
-small differences between solutions grow, which eight solutions tell, it gets a
+an ansatz gets that which meets its initial condition exactly. A residual that
+leaves out the first time holds there too, if initial conditions meet those of the
+walls, and differences along at most two axes get the orders of accuracy with which
+the rows' solution is nearest to the reference (floor_error of ` + "`pihc check`" + `). Grid
+and numbers of samples of a file with solutions (reference: {file: ...}) are those of
+that. Where small differences between solutions grow, which eight solutions tell, it gets a
 residual_weight that falls in time. Files with faults that ` + "`pihc check`" + ` finds
 in rows and ansatz are refused.
 
