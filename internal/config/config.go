@@ -83,16 +83,17 @@ func Set(src []byte, override string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	path, value, _ := strings.Cut(override, "=")
+	path, _, _ := strings.Cut(override, "=")
 	old := d.find(path)
 	if err := d.Override(override); err != nil {
 		return nil, err
 	}
-	if isWord(old) && isWord(d.find(path)) {
+	if is := d.find(path); isWord(old) && isWord(is) {
 		lines := strings.SplitAfter(string(src), "\n")
 		line := []rune(lines[old.Line-1])
-		if at := old.Column - 1; strings.HasPrefix(string(line[at:]), old.Value) {
-			lines[old.Line-1] = string(line[:at]) + strings.TrimSpace(value) + strings.TrimPrefix(string(line[at:]), old.Value)
+		at := min(old.Column-1, len(line))
+		if rest, ok := strings.CutPrefix(string(line[at:]), old.Value); ok {
+			lines[old.Line-1] = string(line[:at]) + is.Value + rest
 			return []byte(strings.Join(lines, "")), nil
 		}
 	}
