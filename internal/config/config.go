@@ -83,12 +83,11 @@ func Set(src []byte, override string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	path, _, _ := strings.Cut(override, "=")
-	old := d.find(path)
-	if err := d.Override(override); err != nil {
+	old, is, err := d.override(override)
+	if err != nil {
 		return nil, err
 	}
-	if is := d.find(path); isWord(old) && isWord(is) {
+	if isWord(old) && isWord(is) {
 		lines := strings.SplitAfter(string(src), "\n")
 		line := []rune(lines[old.Line-1])
 		at := min(old.Column-1, len(line))
@@ -102,34 +101,9 @@ func Set(src []byte, override string) ([]byte, error) {
 
 // isWord reports whether a node is letters, digits, dots and signs without quotes.
 func isWord(n *yaml.Node) bool {
-	return n != nil && n.Kind == yaml.ScalarNode && n.Style == 0 && n.Anchor == "" && n.Value != "" && !strings.ContainsFunc(n.Value, func(r rune) bool {
+	return n.Kind == yaml.ScalarNode && n.Style == 0 && n.Anchor == "" && n.Value != "" && !strings.ContainsFunc(n.Value, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_.+-", r)
 	})
-}
-
-// find is the value at a dotted path, nil where there is none.
-func (d *Document) find(path string) *yaml.Node {
-	n := d.root
-	for segment := range strings.SplitSeq(path, ".") {
-		at := -1
-		switch n.Kind {
-		case yaml.MappingNode:
-			for i := 0; i+1 < len(n.Content); i += 2 {
-				if n.Content[i].Value == segment {
-					at = i + 1
-				}
-			}
-		case yaml.SequenceNode:
-			if i, err := strconv.Atoi(segment); err == nil && i >= 0 && i < len(n.Content) {
-				at = i
-			}
-		}
-		if at < 0 {
-			return nil
-		}
-		n = n.Content[at]
-	}
-	return n
 }
 
 // A Document is a parsed YAML file that still knows where everything stands.
@@ -236,17 +210,23 @@ const overrideName = "--set"
 // [8, 8], true and "quoted text" mean what they mean in the file. Errors in the
 // new value are reported by Decode as coming from --set.
 func (d *Document) Override(assignment string) error {
+	_, _, err := d.override(assignment)
+	return err
+}
+
+// override also returns the value that was there, null where there was none, and that which is.
+func (d *Document) override(assignment string) (old, node *yaml.Node, err error) {
 	s := newSource(overrideName, []byte(assignment))
 	path, value, ok := strings.Cut(assignment, "=")
 	if !ok || path == "" {
-		return badKey(Position{s, 1, 1, max(1, utf8.RuneCountInString(assignment))}.Errorf("not of the form key=value").
+		return nil, nil, badKey(Position{s, 1, 1, max(1, utf8.RuneCountInString(assignment))}.Errorf("not of the form key=value").
 			WithHint(`write, for example, --set network.width=64`))
 	}
 	// Blank out the path, so that the positions of the value are those in s.
 	blank := strings.Repeat(" ", utf8.RuneCountInString(path)+1)
-	node, err := parse(s, []byte(blank+value))
+	node, err = parse(s, []byte(blank+value))
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	if node == nil {
 		node = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Line: 1, Column: utf8.RuneCountInString(assignment) + 1}
@@ -257,10 +237,10 @@ func (d *Document) Override(assignment string) error {
 		at := Position{s, 1, column, max(1, utf8.RuneCountInString(segment))}
 		slot, err := d.slot(parent, segment, at)
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
 		if i == len(segments)-1 {
-			*slot = node
+			old, *slot = *slot, node
 			break
 		}
 		if isNull(*slot) {
@@ -271,7 +251,7 @@ func (d *Document) Override(assignment string) error {
 		column += utf8.RuneCountInString(segment) + 1
 	}
 	d.graft(node, s)
-	return nil
+	return old, node, nil
 }
 
 // Take removes a key of the document's mapping and returns its value.
