@@ -64,7 +64,8 @@ or for a PDE file of your own, which is copied. A file without a reference gets
 an ansatz gets that which meets its initial condition exactly. A residual that
 leaves out the first time holds there too, if initial conditions meet those of the
 walls, and differences along at most two axes get the orders of accuracy with which
-the rows' solution is nearest to the reference (floor_error of ` + "`pihc check`" + `). Grid
+the rows' solution is nearest to the reference (floor_error of ` + "`pihc check`" + `); where it
+cannot hold there, that in time is 4 at most, and the first rows count for more. Grid
 and numbers of samples of a file with solutions (reference: {file: ...}) are those of
 that. Where small differences between solutions grow, which eight solutions tell, it gets a
 residual_weight that falls in time. Files with faults that ` + "`pihc check`" + ` finds
@@ -129,15 +130,15 @@ func (a *app) initialise(ctx context.Context, name string, o *initOptions) error
 	if err != nil {
 		return err
 	}
-	src, p, raised, err := a.raiseOrders(ctx, src, p, sizes)
-	if err != nil {
-		return err
-	}
 	src, p, weighed, err := a.weighTimes(ctx, src, p, sizes)
 	if err != nil {
 		return err
 	}
-	added = slices.Concat(added, raised, weighed)
+	src, p, raised, err := a.raiseOrders(ctx, src, p, sizes)
+	if err != nil {
+		return err
+	}
+	added = slices.Concat(added, weighed, raised)
 	if old, err := os.ReadFile(problemFile); err == nil && !bytes.Equal(old, src) { // an init that was stopped left the same
 		return taken(problemFile)
 	}

@@ -83,8 +83,8 @@ func startHolds(p *pde.Problem) bool {
 
 // raiseOrders gives the differences of a PDE file that are central the order of accuracy, axis by axis,
 // with which the minimiser of its rows is nearest to solutions (check's floor_error): what is
-// lost there no training brings back. Of time that is only tried where the residual holds at the first
-// (holdAtStart).
+// lost there no training brings back. Where the residual cannot hold at the first time (holdAtStart), its
+// order in time becomes 4 at most, and the first rows count for more.
 func (a *app) raiseOrders(ctx context.Context, src []byte, p *pde.Problem, s *sizes) ([]byte, *pde.Problem, []string, error) {
 	spectral := slices.ContainsFunc(p.Terms, func(t pde.Term) bool { return t.Spectral != nil })
 	if p.Reference.Solver == "" || p.Reference.Solver == pde.FileSolver || spectral || len(p.Axes) > 2 { // no floor, or a dear one
@@ -93,23 +93,29 @@ func (a *app) raiseOrders(ctx context.Context, src []byte, p *pde.Problem, s *si
 	a.say("init: comparing orders of differences")
 	before := floorOf(ctx, s.fitted, p)
 	lowest := before
-	var raised []string
+	var raised, added []string
 	for i, axis := range p.Axes {
 		if !(lowest > leastFloor) { // or not measured
 			break
 		}
+		terms, orders, weight := centralTerms(p, axis.Name), []int{4, 6}, ""
 		if i == 0 && discrete.Marches(p) && !startHolds(p) {
-			continue
+			orders = orders[:1]
+			if weight = weightOfStart(p, s.fitted); weight == "" {
+				continue
+			}
 		}
-		terms := centralTerms(p, axis.Name)
 		best, with, text := 0, p, src
-		for _, order := range []int{4, 6} {
+		for _, order := range orders {
 			other, err := withOrder(src, terms, order)
 			if err != nil {
 				return nil, nil, nil, err
 			}
 			if other == nil {
 				continue
+			}
+			if weight != "" {
+				other = appended(other, weight, "Added by pihc init: the residual leaves out the first time, so that only the first rows after it\n# tie the solution to its initial condition: they count for more.")
 			}
 			q := loadSound("problem.yaml", other)
 			if q == nil {
@@ -128,11 +134,33 @@ func (a *app) raiseOrders(ctx context.Context, src []byte, p *pde.Problem, s *si
 				raised = append(raised, fmt.Sprintf("%s %d", t.name, best))
 			}
 		}
+		if best > 0 && weight != "" {
+			added = append(added, "added "+weight)
+		}
 	}
 	if raised == nil {
 		return src, p, nil, nil
 	}
-	return src, p, []string{fmt.Sprintf("orders of accuracy raised, which brings floor_error from %s to %s: %s", report.Percent(before), report.Percent(lowest), strings.Join(raised, ", "))}, nil
+	return src, p, append(added, fmt.Sprintf("orders of accuracy raised, which brings floor_error from %s to %s: %s", report.Percent(before), report.Percent(lowest), strings.Join(raised, ", "))), nil
+}
+
+// weightOfStart is a residual_weight that makes up for what order 4 takes from the tie of the first rows to
+// the initial condition: 3 at the first time after it, 1 at late ones. Empty where more
+// than the first time is left out, or left out of the constraint alone.
+func weightOfStart(p *pde.Problem, spec *model.Spec) string {
+	axis := p.Axes[0]
+	if slices.ContainsFunc(p.Residuals, func(r pde.Rows) bool { return r.Skip[axis.Name][0] > 1 || r.SolveSkip != nil }) {
+		return ""
+	}
+	g, err := p.Grid(spec.Grid)
+	if err != nil {
+		return ""
+	}
+	since := axis.Name
+	if axis.Lo != 0 {
+		since = fmt.Sprintf("(%s - %g)", axis.Name, axis.Lo)
+	}
+	return fmt.Sprintf(`residual_weight: "sqrt(1 + %.3g/%s)"`, 8*g.Axes[0].Step(), since)
 }
 
 // floorOf is the floor_error of check, NaN where it cannot be had.

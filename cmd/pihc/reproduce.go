@@ -167,7 +167,7 @@ func (a *app) reproduce(ctx context.Context, name string, o *reproduceOptions) e
 		runs, trained[x.name] = append(runs, run), run
 	}
 	if run := studyRuns[name]; run != nil {
-		samples := map[string]int{"demo": 8, "small": 16}[scale] // else all
+		samples := map[string]int{"demo": 8, "small": 16, "paper": 32, "published": 32}[scale] // of the test split; else all
 		of := p.Title
 		if scale != "" {
 			of = scale + " scale"
