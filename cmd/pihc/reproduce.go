@@ -60,7 +60,8 @@ Experiments of the paper on these, each with a report of its own in DIR:
 
 residuals, scaling and experts take --problem navier-stokes or --problem SPEC.yaml
 too. All but temporal and experts use the runs in DIR, which by default are those of
-the problem's own reproduction.
+the problem's own reproduction. Errors of trained models there are of the first 8, 16
+or 32 test samples (demo, small, larger).
 
 hard has one expert with as many points as one of moe's, as published; --fair
 adds a fourth run in which it has as many as all of moe's together. Where the
