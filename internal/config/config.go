@@ -33,6 +33,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
@@ -77,26 +78,36 @@ func Placed(v any) (any, error) {
 }
 
 // Set returns src with one override applied, comments kept, and everything else too where
-// one word takes the place of another.
+// one word takes the place of another or joins a mapping whose last value is a word.
 func Set(src []byte, override string) ([]byte, error) {
 	d, err := Parse("", src)
 	if err != nil {
 		return nil, err
 	}
-	old, is, err := d.override(override)
+	e, err := d.override(override)
 	if err != nil {
 		return nil, err
 	}
-	if isWord(old) && isWord(is) {
-		lines := strings.SplitAfter(string(src), "\n")
-		line := []rune(lines[old.Line-1])
-		at := min(old.Column-1, len(line))
-		if rest, ok := strings.CutPrefix(string(line[at:]), old.Value); ok {
-			lines[old.Line-1] = string(line[:at]) + is.Value + rest
-			return []byte(strings.Join(lines, "")), nil
-		}
+	if !isWord(e.at) || !isWord(e.value) {
+		return d.Encode()
 	}
-	return d.Encode()
+	lines := strings.SplitAfter(string(src), "\n")
+	line := []rune(lines[e.at.Line-1])
+	column := min(e.at.Column-1, len(line))
+	before, rest := string(line[:column]), string(line[column:])
+	after, ok := strings.CutPrefix(rest, e.at.Value)
+	switch {
+	case !ok:
+		return d.Encode()
+	case e.key == "":
+		lines[e.at.Line-1] = before + e.value.Value + after
+	case e.flow:
+		lines[e.at.Line-1] = before + e.at.Value + ", " + e.key + ": " + e.value.Value + after
+	default:
+		added := strings.Repeat(" ", e.indent) + e.key + ": " + e.value.Value + "\n"
+		lines[e.at.Line-1] = strings.TrimSuffix(string(line), "\n") + "\n" + added
+	}
+	return []byte(strings.Join(lines, "")), nil
 }
 
 // isWord reports whether a node is letters, digits, dots and signs without quotes.
@@ -210,23 +221,32 @@ const overrideName = "--set"
 // [8, 8], true and "quoted text" mean what they mean in the file. Errors in the
 // new value are reported by Decode as coming from --set.
 func (d *Document) Override(assignment string) error {
-	_, _, err := d.override(assignment)
+	_, err := d.override(assignment)
 	return err
 }
 
-// override also returns the value that was there, null where there was none, and that which is.
-func (d *Document) override(assignment string) (old, node *yaml.Node, err error) {
+// An edit is what an override does to the text: value takes the place of at, or, if key is
+// not empty, comes with it after at, the last value of a mapping.
+type edit struct {
+	at, value *yaml.Node
+	key       string
+	flow      bool // the mapping is one in braces
+	indent    int  // of its keys, otherwise
+}
+
+// override also returns what it did.
+func (d *Document) override(assignment string) (e edit, err error) {
 	s := newSource(overrideName, []byte(assignment))
 	path, value, ok := strings.Cut(assignment, "=")
 	if !ok || path == "" {
-		return nil, nil, badKey(Position{s, 1, 1, max(1, utf8.RuneCountInString(assignment))}.Errorf("not of the form key=value").
+		return e, badKey(Position{s, 1, 1, max(1, utf8.RuneCountInString(assignment))}.Errorf("not of the form key=value").
 			WithHint(`write, for example, --set network.width=64`))
 	}
 	// Blank out the path, so that the positions of the value are those in s.
 	blank := strings.Repeat(" ", utf8.RuneCountInString(path)+1)
-	node, err = parse(s, []byte(blank+value))
+	node, err := parse(s, []byte(blank+value))
 	if err != nil {
-		return nil, nil, err
+		return e, err
 	}
 	if node == nil {
 		node = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Line: 1, Column: utf8.RuneCountInString(assignment) + 1}
@@ -235,12 +255,15 @@ func (d *Document) override(assignment string) (old, node *yaml.Node, err error)
 	segments := strings.Split(path, ".")
 	for i, segment := range segments {
 		at := Position{s, 1, column, max(1, utf8.RuneCountInString(segment))}
+		if n := len(parent.Content); parent.Kind == yaml.MappingNode && n > 0 && i == len(segments)-1 && valueOf(parent, segment) < 0 {
+			e = edit{at: parent.Content[n-1], key: segment, flow: parent.Style&yaml.FlowStyle != 0, indent: parent.Content[n-2].Column - 1}
+		}
 		slot, err := d.slot(parent, segment, at)
 		if err != nil {
-			return nil, nil, err
+			return e, err
 		}
 		if i == len(segments)-1 {
-			old, *slot = *slot, node
+			e.at, e.value, *slot = cmp.Or(e.at, *slot), node, node
 			break
 		}
 		if isNull(*slot) {
@@ -251,7 +274,7 @@ func (d *Document) override(assignment string) (old, node *yaml.Node, err error)
 		column += utf8.RuneCountInString(segment) + 1
 	}
 	d.graft(node, s)
-	return old, node, nil
+	return e, nil
 }
 
 // Take removes a key of the document's mapping and returns its value.
@@ -271,12 +294,7 @@ func (d *Document) Merge(n Node) { merge(d.root, n.n) }
 func merge(to, from *yaml.Node) {
 	for i := 0; i+1 < len(from.Content); i += 2 {
 		key, value := from.Content[i], from.Content[i+1]
-		at := -1
-		for j := 0; j+1 < len(to.Content); j += 2 {
-			if to.Content[j].Value == key.Value {
-				at = j + 1
-			}
-		}
+		at := valueOf(to, key.Value)
 		switch {
 		case at < 0:
 			to.Style &^= yaml.FlowStyle
@@ -289,6 +307,16 @@ func merge(to, from *yaml.Node) {
 	}
 }
 
+// valueOf is where the value of a key stands in a mapping's content, -1 if it has none.
+func valueOf(mapping *yaml.Node, key string) int {
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		if mapping.Content[i].Value == key {
+			return i + 1
+		}
+	}
+	return -1
+}
+
 // slot returns where the child of parent named by segment is kept, making a
 // new key if a mapping lacks it.
 func (d *Document) slot(parent *yaml.Node, segment string, at Position) (**yaml.Node, error) {
@@ -297,10 +325,8 @@ func (d *Document) slot(parent *yaml.Node, segment string, at Position) (**yaml.
 	}
 	switch parent.Kind {
 	case yaml.MappingNode:
-		for i := 0; i+1 < len(parent.Content); i += 2 {
-			if parent.Content[i].Value == segment {
-				return &parent.Content[i+1], nil
-			}
+		if i := valueOf(parent, segment); i >= 0 {
+			return &parent.Content[i], nil
 		}
 		key := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: segment, Line: at.Line, Column: at.Column}
 		d.graft(key, at.src)
@@ -347,13 +373,11 @@ func (d *Document) At(path string) Position {
 		var next *yaml.Node
 		switch n.Kind {
 		case yaml.MappingNode:
-			for i := 0; i+1 < len(n.Content); i += 2 {
-				if n.Content[i].Value == segment {
-					next = n.Content[i+1]
-					at = d.position(next)
-					if next.Kind != yaml.ScalarNode || next.Value == "" || next.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
-						at = d.position(n.Content[i])
-					}
+			if i := valueOf(n, segment); i >= 0 {
+				next = n.Content[i]
+				at = d.position(next)
+				if next.Kind != yaml.ScalarNode || next.Value == "" || next.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
+					at = d.position(n.Content[i-1])
 				}
 			}
 		case yaml.SequenceNode:

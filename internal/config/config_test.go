@@ -455,19 +455,34 @@ func decode(name string, src []byte, dst any, overrides ...string) error {
 	return d.Decode(dst)
 }
 
-// One word in the place of another leaves all else as it is; anything else is written anew.
+// One word in the place of another, or with a new key after another, leaves all else as it is;
+// anything else is written anew.
 func TestSet(t *testing.T) {
 	src := "a: {b: 2,   c: [1, 0]}  # why\n\nd:   öl # x\n"
 	for _, c := range [][2]string{
 		{"a.b=6", "a: {b: 6,   c: [1, 0]}  # why\n\nd:   öl # x\n"},
 		{"a.c.0= 0", "a: {b: 2,   c: [0, 0]}  # why\n\nd:   öl # x\n"},
 		{"d=1e-3", "a: {b: 2,   c: [1, 0]}  # why\n\nd:   1e-3 # x\n"},
+		{"e=0.5", "a: {b: 2,   c: [1, 0]}  # why\n\nd:   öl # x\ne: 0.5\n"},
 		{"d=[1, 2]", "a: {b: 2, c: [1, 0]} # why\nd: [1, 2]\n"},
 	} {
 		got, err := Set([]byte(src), c[0])
 		if err != nil || string(got) != c[1] {
 			t.Errorf("%s: %q, %v; want %q", c[0], got, err, c[1])
 		}
+	}
+	nested := "t:\n  # first\n  u:\n    axis: t # x\n\n  v: {axis: t, derivative: 1}  # y\n"
+	for _, c := range [][2]string{
+		{"t.u.order=4", "t:\n  # first\n  u:\n    axis: t # x\n    order: 4\n\n  v: {axis: t, derivative: 1}  # y\n"},
+		{"t.v.order=4", "t:\n  # first\n  u:\n    axis: t # x\n\n  v: {axis: t, derivative: 1, order: 4}  # y\n"},
+	} {
+		got, err := Set([]byte(nested), c[0])
+		if err != nil || string(got) != c[1] {
+			t.Errorf("%s: %q, %v; want %q", c[0], got, err, c[1])
+		}
+	}
+	if got, err := Set([]byte("a: 1"), "b=2"); err != nil || string(got) != "a: 1\nb: 2\n" {
+		t.Errorf("a last line without an end: %q, %v", got, err)
 	}
 	if _, err := Set([]byte(src), "a.c.7=1"); err == nil {
 		t.Error("an element that is not there was set")

@@ -93,10 +93,8 @@ func (n Node) Decode(dst any) error {
 // Lookup returns the value of a key of a mapping.
 func (n Node) Lookup(key string) (Node, bool) {
 	if n.n.Kind == yaml.MappingNode {
-		for i := 0; i+1 < len(n.n.Content); i += 2 {
-			if n.n.Content[i].Value == key {
-				return Node{n.doc, n.n.Content[i+1], join(n.path, key), n.from}, true
-			}
+		if i := valueOf(n.n, key); i >= 0 {
+			return Node{n.doc, n.n.Content[i], join(n.path, key), n.from}, true
 		}
 	}
 	return Node{}, false
