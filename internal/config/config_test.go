@@ -255,6 +255,20 @@ func TestSyntaxErrors(t *testing.T) {
 	}
 }
 
+// Where one key is all that is required, a bare value is told to stand behind it.
+func TestBareValue(t *testing.T) {
+	var s struct {
+		Rows struct {
+			Expression string `yaml:"expression" config:"required"`
+			Weight     string `yaml:"weight"`
+		} `yaml:"rows"`
+	}
+	err := decode("f", []byte("rows: u - 1\n"), &s)
+	if want := "hint: write {expression: ...}; known keys: expression, weight"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
 func TestIntegers(t *testing.T) {
 	type ints struct {
 		I8 int8    `yaml:"i8"`

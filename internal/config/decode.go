@@ -289,7 +289,11 @@ func (d *decoder) object(n *yaml.Node, v reflect.Value, path string) {
 		if isNull(n) && len(missing(fields, nil)) == 0 {
 			return
 		}
-		d.want(n, path, "a mapping (key: value)").WithHint("known keys: %s", names(fields))
+		hint := "known keys: " + names(fields)
+		if need := missing(fields, nil); len(need) == 1 && n.Kind == yaml.ScalarNode {
+			hint = fmt.Sprintf("write {%s: ...}; %s", strings.Trim(need[0], `"`), hint)
+		}
+		d.want(n, path, "a mapping (key: value)").WithHint("%s", hint)
 		return
 	}
 	present := map[string]bool{}
