@@ -158,7 +158,8 @@ anew.
 The whole loss is compared with that of predictions that need no training (zero,
 persistence, the mean solution), and a line says if the run is no better.
 
-The result is written to RUN/metrics.json.`,
+The result is written to RUN/metrics.json, after every grid: where eval is
+interrupted, it has the grids that are done.`,
 		Example: `  pihc eval runs/moe
   pihc eval runs/moe --grid x=256 --points 5000 --tolerance 1e-6 --out fine.json
   pihc eval runs/moe --json | jq .relative_l2.mean`,
@@ -212,18 +213,16 @@ func (a *app) eval(c *cobra.Command, dir string, o *evalOptions) error {
 	if err := a.agree(spec, p, [2]string{"dataset", set.Manifest().Checksum}); err != nil {
 		return err
 	}
-	m, err := a.evaluateRun(c.Context(), dir, spec, p, set, options, o.split, o.samples)
+	path := cmp.Or(o.out, filepath.Join(dir, train.MetricsFile))
+	var written error
+	m, err := a.evaluateRun(c.Context(), dir, spec, p, set, options, o.split, o.samples, func(m *metrics) {
+		m.Set = o.set
+		if a.writes() {
+			written = data.WriteSealedJSON(path, m) // scores that cannot be kept are shown all the same
+		}
+	})
 	if err != nil {
 		return err
-	}
-	path := o.out
-	if path == "" {
-		path = filepath.Join(dir, train.MetricsFile)
-	}
-	m.Set = o.set
-	var written error
-	if a.writes() {
-		written = data.WriteSealedJSON(path, m) // scores that cannot be kept are shown all the same
 	}
 	if o.json {
 		m.Evaluation = *m.WithoutSamples()
@@ -239,16 +238,20 @@ func (a *app) eval(c *cobra.Command, dir string, o *evalOptions) error {
 const metricsVersion = 6
 
 // evaluateRun scores a run on the grid of the options, or on its own and those of
-// its spec.
-func (a *app) evaluateRun(ctx context.Context, dir string, spec *model.Spec, p *pde.Problem, set *data.Dataset, options evaluatorOptions, split string, most int) (*metrics, error) {
+// its spec, and calls done after each grid, with the scores so far.
+func (a *app) evaluateRun(ctx context.Context, dir string, spec *model.Spec, p *pde.Problem, set *data.Dataset, options evaluatorOptions, split string, most int, done func(*metrics)) (*metrics, error) {
 	if err := checkRunData(dir, p, set); err != nil {
 		return nil, err
 	}
 	m, err := a.evaluateOn(ctx, dir, *spec, p, set, options, split, most)
-	if err != nil || len(options.grid) > 0 || split != "test" {
-		return m, err
+	if err != nil {
+		return nil, err
 	}
-	return m, a.evaluateGrids(ctx, m, dir, spec, p, set, options, most, func() error { return nil })
+	done(m)
+	if len(options.grid) > 0 || split != "test" {
+		return m, nil
+	}
+	return m, a.evaluateGrids(ctx, m, dir, spec, p, set, options, most, func() error { done(m); return nil })
 }
 
 // evaluateOn scores a run on one grid.
