@@ -386,18 +386,49 @@ func (f *fitting) homogeneous() []string {
 }
 
 // experts divides a single axis of space into four and each of two into two, as far
-// as every part keeps eight points.
+// as every part keeps eight points. A derivative of order d sees a jump at a border 1/h^d
+// times: axes with derivatives of order 3 or more are not divided (docs/choices.md), and where
+// no other is left, time is, into two.
 func (f *fitting) experts() map[string]int {
 	out, parts := map[string]int{}, 4
 	if len(f.space()) > 1 {
 		parts = 2
 	}
-	for _, a := range f.space() {
+	divide := func(a grid.Axis, parts int) {
 		if n := min(parts, a.Points/8); n > 1 {
 			out[a.Name] = n
 		}
 	}
+	steep := 0
+	for _, a := range f.space() {
+		if f.derivative(a.Name) < 3 {
+			divide(a, parts)
+		} else {
+			steep++
+		}
+	}
+	if steep == len(f.space()) && !f.problem.Steady {
+		divide(f.grid.Axes[0], 2)
+	}
 	return out
+}
+
+// derivative is the highest order of a derivative along an axis, at all its points.
+func (f *fitting) derivative(axis string) int {
+	most := 0
+	for _, t := range f.problem.Terms {
+		order := 0
+		for _, x := range t.Factors {
+			if x.Axis == axis && x.Edge == nil {
+				order += x.Scheme.Derivative
+			}
+		}
+		if t.Spectral != nil && t.Spectral.Kind == "derivative" && t.Spectral.Axis == axis {
+			order = t.Spectral.Derivative
+		}
+		most = max(most, order)
+	}
+	return most
 }
 
 // points is the number of rows of an expert: all, 0, unless the smallest subdomain

@@ -32,7 +32,12 @@ initial: {distribution: uniform-constant, low: 3, high: 3}
 
 func fitted(t *testing.T, spec, points string, overrides ...string) (*Spec, *pde.Problem) {
 	t.Helper()
-	p, err := pde.Load("a.yaml", []byte(strings.Replace(fitPDE, "%d", points, 1)))
+	return fittedTo(t, strings.Replace(fitPDE, "%d", points, 1), spec, overrides...)
+}
+
+func fittedTo(t *testing.T, problem, spec string, overrides ...string) (*Spec, *pde.Problem) {
+	t.Helper()
+	p, err := pde.Load("a.yaml", []byte(problem))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,6 +101,27 @@ func TestFit(t *testing.T) {
 	own, _ := fitted(t, "problem: a\nnetwork: {passes: 2, features: {}}\nconstraint: {weights: {residual: 7}}\nevaluation: {passes: 6}\n", "32", "constraint.experts={x: 2}")
 	if own.Network.Passes != 2 || own.Evaluation.Passes != 6 || len(own.Network.Features) > 0 || own.Constraint.Weights["residual"] != 7 || own.Constraint.Experts["x"] != 2 {
 		t.Errorf("what the file says is lost: %+v %+v", own.Network, own.Constraint)
+	}
+}
+
+// Experts have no borders across which a high derivative reaches.
+func TestFitExperts(t *testing.T) {
+	for _, c := range []struct {
+		term, times string
+		want        map[string]int
+	}{
+		{"{axis: x, derivative: 2}", "33", map[string]int{"x": 4}},
+		{"{spectral: derivative, axis: x, derivative: 2}", "33", map[string]int{"x": 4}},
+		{"{axis: x, derivative: 3}", "33", map[string]int{"t": 2}},
+		{"{spectral: derivative, axis: x, derivative: 4}", "33", map[string]int{"t": 2}},
+		{"{factors: [{axis: x, derivative: 2}, {axis: t, derivative: 1}]}", "33", map[string]int{"x": 4}},
+		{"{axis: x, derivative: 3}", "9", map[string]int{}},
+	} {
+		src := strings.NewReplacer("%d", "32", "points: 9", "points: "+c.times, "{axis: x, derivative: 2}", c.term).Replace(fitPDE)
+		s, _ := fittedTo(t, src, "problem: a\n")
+		if !maps.Equal(s.Constraint.Experts, c.want) {
+			t.Errorf("%s, %s times: experts %v, want %v", c.term, c.times, s.Constraint.Experts, c.want)
+		}
 	}
 }
 

@@ -46,8 +46,9 @@ func newCheck(a *app) *cobra.Command {
   conditions of the distribution. What is wrong there is a fault, and ends check with
   status 1. Notes are other ends of axes without conditions, terms that no row uses,
   rows that are not finite further away, samples that are all alike, a residual that
-  leaves out the first time where it could hold, and an ansatz that leaves initial
-  conditions gradually where walls may make the field jump;
+  leaves out the first time where it could hold, or holds there though the grid does
+  not resolve how solutions begin, and an ansatz that leaves initial conditions
+  gradually where walls may make the field jump;
 
   gradient_error: the gradient of the whole loss against central differences in
   float64, in three random directions for every parameter tensor, with the
@@ -113,6 +114,7 @@ type checkFloor struct {
 	Residual   float64  `json:"residual"`
 	Error      *float64 `json:"error,omitempty"`
 	Iterations int      `json:"iterations,omitempty"`
+	Start      *float64 `json:"start_residual,omitempty"` // at the first time alone, over the rate there
 }
 
 func (a *app) check(ctx context.Context, name string, o *checkOptions) error {
@@ -142,12 +144,6 @@ func (a *app) check(ctx context.Context, name string, o *checkOptions) error {
 	if out.Verdict, err = model.Examine(p); err != nil {
 		return err
 	}
-	if may, err := mayHoldAtStart(p); err != nil {
-		return err
-	} else if may {
-		t := p.Axes[0].Name
-		out.Verdict.Notes = append(out.Verdict.Notes, fmt.Sprintf("the residual leaves out the first %s, though initial conditions meet those of the walls: rows there (0 in the place of 1 in its `rows: {%s: [1, ...]}`; pihc init writes so) tie the solution to its initial condition", t, t))
-	}
 	if err := describeInputs(out, spec, p); err != nil {
 		return err
 	}
@@ -157,16 +153,21 @@ func (a *app) check(ctx context.Context, name string, o *checkOptions) error {
 	if err := a.checkGradients(ctx, out, spec, p, o.engine); err != nil {
 		return err
 	}
+	start := math.NaN()
 	if p.Reference.Solver != "" && p.Reference.Solver != pde.FileSolver {
 		err := a.checkFloors(ctx, out, spec, sys)
 		if ctx.Err() != nil {
 			return err
 		}
+		start = meanOf(out.Floors, func(f checkFloor) *float64 { return f.Start })
 		if err != nil {
 			out.floorFault = err
 		} else if floor := out.FloorError; floor != nil && *floor > mostFloor {
 			out.floorFault = withHint(fmt.Errorf("what the rows determine on this grid is %s from the reference solution", report.Percent(*floor)), "more points, other schemes, or an equation whose solutions are not there: one that amplifies every difference, say")
 		}
+	}
+	if err := noteStart(out.Verdict, p, start); err != nil {
+		return err
 	}
 	if err := a.printCheck(o, out); err != nil {
 		return err
@@ -175,6 +176,22 @@ func (a *app) check(ctx context.Context, name string, o *checkOptions) error {
 		return fmt.Errorf("the gradient is wrong: relative error of %s", strings.Join(out.wrong, ", of "))
 	}
 	return out.floorFault
+}
+
+// noteStart says where the residual should hold at the first time, and where it should not, for the
+// residual of solutions there, NaN where it is not known.
+func noteStart(v *discrete.Examination, p *pde.Problem, start float64) error {
+	t := p.Axes[0].Name
+	may, err := mayHoldAtStart(p)
+	switch {
+	case err != nil:
+		return err
+	case may && !(start > resolvedStart):
+		v.Notes = append(v.Notes, fmt.Sprintf("the residual leaves out the first %s, though initial conditions meet those of the walls: rows there (0 in the place of 1 in its `rows: {%s: [1, ...]}`; pihc init writes so) tie the solution to its initial condition", t, t))
+	case discrete.Marches(p) && startHolds(p) && start > resolvedStart:
+		v.Notes = append(v.Notes, unresolvedStart(p, start))
+	}
+	return nil
 }
 
 // mostFloor is the floor_error above which rows are no approximation of the equation.
@@ -344,7 +361,7 @@ func (a *app) checkFloors(ctx context.Context, out *checkResult, spec *model.Spe
 		return err
 	}
 	out.Floors, out.FloorGrid = floors, sys.Grid.Shape()
-	residual, floor := meanFloor(floors)
+	residual, floor := meanOf(floors, func(f checkFloor) *float64 { return &f.Residual }), meanOf(floors, errorOf)
 	out.FloorResidual = &residual
 	if !math.IsNaN(floor) {
 		out.FloorError = &floor
@@ -360,48 +377,75 @@ func measureFloors(ctx context.Context, spec *model.Spec, sys *pde.System, done 
 	if err != nil {
 		return nil, err
 	}
+	var start *constraint.PlainResidual
+	if discrete.Marches(p) {
+		if start, err = newStartResidual(p, g); err != nil {
+			return nil, err
+		}
+	}
+	var floors []checkFloor
+	err = eachReference(ctx, spec, p, g, func(title string, u0, truth []float64) error {
+		f, err := constraint.MeasureFloor(sys, options, u0, truth)
+		floor := checkFloor{Initial: title, Residual: f.Residual}
+		switch {
+		case errors.Is(err, constraint.ErrDense) || errors.Is(err, constraint.ErrLarge):
+		case err != nil:
+			return withHint(fmt.Errorf("floor, %s: %w", title, err), "try a smaller --grid")
+		default:
+			floor.Error, floor.Iterations = &f.Error, f.Iterations
+		}
+		if start != nil {
+			v := constraint.Relative(start.RMS(truth, u0))
+			floor.Start = &v
+		}
+		floors = append(floors, floor)
+		done(len(floors))
+		return nil
+	})
+	return floors, err
+}
+
+// eachReference solves three stated initial conditions on a grid and visits each with its title and
+// solution (C, P).
+func eachReference(ctx context.Context, spec *model.Spec, p *pde.Problem, g *grid.Grid, visit func(title string, u0, truth []float64) error) error {
 	initial, titles, err := statedInitial(spec, p, g, []float64{0.1, 0.5, 0.9})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	solver, err := model.ReferenceSolver(p, g)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var floors []checkFloor
-	truth := make([]float64, sys.FieldSize())
+	truth := make([]float64, len(p.Unknowns)*g.Size())
 	for i, u0 := range initial {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
 		if _, err := solver.Solve(truth, u0); err != nil {
-			return nil, fmt.Errorf("reference solution, %s: %w", titles[i], err)
+			return fmt.Errorf("reference solution, %s: %w", titles[i], err)
 		}
-		f, err := constraint.MeasureFloor(sys, options, u0, truth)
-		if errors.Is(err, constraint.ErrDense) || errors.Is(err, constraint.ErrLarge) {
-			floors = append(floors, checkFloor{Initial: titles[i], Residual: f.Residual})
-		} else if err != nil {
-			return nil, withHint(fmt.Errorf("floor, %s: %w", titles[i], err), "try a smaller --grid")
-		} else {
-			floors = append(floors, checkFloor{titles[i], f.Residual, &f.Error, f.Iterations})
+		if err := visit(titles[i], u0, truth); err != nil {
+			return err
 		}
-		done(i + 1)
 	}
-	return floors, nil
+	return nil
 }
 
-// meanFloor is the mean of floors, its error NaN where there is none.
-func meanFloor(floors []checkFloor) (residual, floor float64) {
+// meanOf is the mean of what floors have, NaN where one has it not or there are none.
+func meanOf(floors []checkFloor, of func(checkFloor) *float64) float64 {
+	sum := 0.0
 	for _, f := range floors {
-		residual += f.Residual / float64(len(floors))
-		if f.Error == nil {
-			floor = math.NaN()
-		} else {
-			floor += *f.Error / float64(len(floors))
+		v := of(f)
+		if v == nil {
+			return math.NaN()
 		}
+		sum += *v
 	}
-	return residual, floor
+	return sum / float64(len(floors))
 }
+
+// errorOf is the floor_error of one initial condition.
+func errorOf(f checkFloor) *float64 { return f.Error }
 
 // printCheck writes the result for people.
 func printCheck(w io.Writer, r *checkResult) error {

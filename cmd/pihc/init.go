@@ -105,11 +105,6 @@ func (a *app) initialise(ctx context.Context, name string, o *initOptions) error
 	if err != nil {
 		return err
 	}
-	src, p, held, err := holdAtStart(name, src, p)
-	if err != nil {
-		return err
-	}
-	added = append(added, held...)
 	given, err := readGivenSizes(p)
 	if err != nil {
 		return err
@@ -130,6 +125,10 @@ func (a *app) initialise(ctx context.Context, name string, o *initOptions) error
 	if err != nil {
 		return err
 	}
+	src, p, held, err := a.holdAtStart(ctx, src, p, sizes)
+	if err != nil {
+		return err
+	}
 	src, p, weighed, err := a.weighTimes(ctx, src, p, sizes)
 	if err != nil {
 		return err
@@ -138,7 +137,7 @@ func (a *app) initialise(ctx context.Context, name string, o *initOptions) error
 	if err != nil {
 		return err
 	}
-	added = slices.Concat(added, weighed, raised)
+	added = slices.Concat(added, held, weighed, raised)
 	if old, err := os.ReadFile(problemFile); err == nil && !bytes.Equal(old, src) { // an init that was stopped left the same
 		return taken(problemFile)
 	}

@@ -87,7 +87,7 @@ func addLevels(ctx context.Context, page *report.Page, spec *model.Spec, p *pde.
 		page.Notes = append(page.Notes, fmt.Sprintf("The discretisation floor was not found: %v.", err))
 		return nil
 	}
-	if _, floor := meanFloor(floors); !math.IsNaN(floor) {
+	if floor := meanOf(floors, errorOf); !math.IsNaN(floor) {
 		label := "discretisation floor"
 		if shape := g.Shape(); !slices.Equal(shape, pageShape(page)) {
 			label += " on " + strings.ReplaceAll(data.FormatShape(shape), "x", "×")
