@@ -390,25 +390,19 @@ func (f *fitting) homogeneous() []string {
 // times: axes with derivatives of order 3 or more are not divided (docs/choices.md), and where
 // no other is left, time is, into two.
 func (f *fitting) experts() map[string]int {
-	out, parts := map[string]int{}, 4
-	if len(f.space()) > 1 {
+	axes, parts := f.space(), 4
+	if len(axes) > 1 {
 		parts = 2
 	}
-	divide := func(a grid.Axis, parts int) {
+	axes = slices.DeleteFunc(slices.Clone(axes), func(a grid.Axis) bool { return f.derivative(a.Name) > 2 })
+	if len(axes) == 0 && !f.problem.Steady {
+		axes, parts = f.grid.Axes[:1], 2
+	}
+	out := map[string]int{}
+	for _, a := range axes {
 		if n := min(parts, a.Points/8); n > 1 {
 			out[a.Name] = n
 		}
-	}
-	steep := 0
-	for _, a := range f.space() {
-		if f.derivative(a.Name) < 3 {
-			divide(a, parts)
-		} else {
-			steep++
-		}
-	}
-	if steep == len(f.space()) && !f.problem.Steady {
-		divide(f.grid.Axes[0], 2)
 	}
 	return out
 }

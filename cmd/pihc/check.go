@@ -154,7 +154,7 @@ func (a *app) check(ctx context.Context, name string, o *checkOptions) error {
 		return err
 	}
 	start := math.NaN()
-	if p.Reference.Solver != "" && p.Reference.Solver != pde.FileSolver {
+	if solvable(p) {
 		err := a.checkFloors(ctx, out, spec, sys)
 		if ctx.Err() != nil {
 			return err

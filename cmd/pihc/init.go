@@ -249,7 +249,7 @@ func completeProblem(name string, src []byte) ([]byte, *pde.Problem, []string, e
 		add("reference: {solver: "+pde.DiscreteSolver+"}", "Added by pihc init: solutions to be scored against are those of these rows on a finer grid.",
 			"solutions of these rows on a finer grid, to be scored against")
 	}
-	if p.Reference.Solver != "" && p.Reference.Solver != pde.FileSolver { // better said before steps are timed
+	if solvable(p) { // better said before steps are timed
 		g, err := p.Grid(nil)
 		if err == nil {
 			_, err = model.ReferenceSolver(p, g)

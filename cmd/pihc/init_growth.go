@@ -27,7 +27,7 @@ const (
 // residual at an early time then has more effect than one at a late time, and the loss would not see it.
 func (a *app) weighTimes(ctx context.Context, src []byte, p *pde.Problem, s *sizes) ([]byte, *pde.Problem, []string, error) {
 	weighed := slices.ContainsFunc(p.Residuals, func(r pde.Rows) bool { return r.Weight.DependsOn(p.Axes[0].Name) })
-	if p.Steady || weighed || p.Reference.Solver == "" || p.Reference.Solver == pde.FileSolver {
+	if p.Steady || weighed || !solvable(p) {
 		return src, p, nil, nil
 	}
 	a.say("init: comparing solutions")

@@ -68,7 +68,7 @@ func (a *app) addBaselines(page *report.Page, p *pde.Problem, s report.Samples) 
 // distance from the solution of the field that minimises all rows, on at most 256 points along
 // an axis of space.
 func addLevels(ctx context.Context, page *report.Page, spec *model.Spec, p *pde.Problem) error {
-	if p.Reference.Solver == "" || p.Reference.Solver == pde.FileSolver || p.Reference.Solver == pde.DiscreteSolver {
+	if !solvable(p) || p.Reference.Solver == pde.DiscreteSolver {
 		return nil
 	}
 	g, err := floorGrid(spec, p, nil)
@@ -102,7 +102,7 @@ func addLevels(ctx context.Context, page *report.Page, spec *model.Spec, p *pde.
 func endpoints(p *pde.Problem, shape []int) (low, high report.Endpoint, ok bool, err error) {
 	from, constant := p.Inputs[0].Sampler.Constant(0)
 	to, _ := p.Inputs[0].Sampler.Constant(1)
-	if !constant || !p.OnlyInitial() || p.Reference.Solver == "" || p.Reference.Solver == pde.FileSolver {
+	if !constant || !p.OnlyInitial() || !solvable(p) {
 		return low, high, false, nil
 	}
 	points := map[string]int{}

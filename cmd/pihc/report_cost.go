@@ -40,7 +40,7 @@ type timing struct {
 // newTiming returns nil where there is no solver to compare with. workers are those of the
 // predictions, 0 for one on each core.
 func newTiming(p *pde.Problem, page *report.Page, s report.Samples, workers int) (*timing, error) {
-	if s.Truth == nil || p.Reference.Solver == "" || p.Reference.Solver == pde.FileSolver {
+	if s.Truth == nil || !solvable(p) {
 		return nil, nil
 	}
 	points := map[string]int{}
