@@ -3,6 +3,7 @@ package kernel_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"pihc/internal/check"
@@ -108,6 +109,52 @@ func TestGemm(t *testing.T) {
 		testGemm[float32](t, 2e-6)
 	})
 	t.Run("float64", func(t *testing.T) { testGemm[float64](t, 4e-15) })
+}
+
+// testGemmPanels compares Gemm, where B is taken in several panels or copied first, with the
+// reference, and bit by bit with the same rows one at a time.
+func testGemmPanels[T kernel.Float](t *testing.T, tolerance float64) {
+	for _, c := range []struct{ m, n, p, q, stride int }{
+		{9, 70, 300, 0, 256}, {9, 70, 300, 0, 257}, {8, 130, 130, 150, 512}, {8, 130, 130, 150, 300}, {11, 256, 64, 16, 256}, {7, 256, 64, 16, 256}, {9, 20, 700, 3, 1024}, {8, 33, 1, 600, 128},
+	} {
+		for mode := range 3 {
+			rng := check.Rand(uint64(c.m * c.n))
+			product := func(k int) kernel.Product[T] {
+				if k == 0 {
+					return kernel.Product[T]{}
+				}
+				b := check.Guard[T]((k-1)*c.stride+c.n, 0)
+				return kernel.Product[T]{A: check.Normal(rng, make([]T, c.m*k)), RowStride: k, ColStride: 1, B: check.Normal(rng, b.Slice()), BStride: c.stride, K: k}
+			}
+			p, q := product(c.p), product(c.q)
+			var bias []T
+			if mode == 1 {
+				bias = check.Normal(rng, make([]T, c.n))
+			}
+			guard := check.Guard[T](c.m*c.n, 0)
+			got := check.Normal(rng, guard.Slice())
+			want, rows := slices.Clone(got), slices.Clone(got)
+			kernel.Gemm(got, c.n, c.m, c.n, bias, mode == 2, p, q)
+			for i := range c.m {
+				a, b := p, q
+				a.A = a.A[i*a.RowStride:]
+				b.A = b.A[i*b.RowStride:]
+				kernel.Gemm(rows[i*c.n:(i+1)*c.n], c.n, 1, c.n, bias, mode == 2, a, b)
+			}
+			gemmReference(want, c.n, c.m, c.n, bias, mode == 2, p, q)
+			check.Equal(t, got, rows)
+			check.Close(t, got, want, tolerance, tolerance)
+			guard.Verify(t)
+			if t.Failed() {
+				t.Fatalf("%+v, mode %d", c, mode)
+			}
+		}
+	}
+}
+
+func TestGemmPanels(t *testing.T) {
+	check.Widths(t, func(t *testing.T) { testGemmPanels[float32](t, 2e-4) })
+	t.Run("float64", func(t *testing.T) { testGemmPanels[float64](t, 4e-13) })
 }
 
 // testAddPairs compares AddPairs with pairs formed one by one and added in their order,

@@ -2,7 +2,11 @@
 
 package kernel
 
-import "unsafe"
+import (
+	"simd"
+	"sync"
+	"unsafe"
+)
 
 // block is the operand list of a micro-kernel: the rows of C and their initial values
 // (nil for zeros), then two products: the rows of A, which advance by step bytes, and
@@ -35,6 +39,35 @@ func kindOf[T Float]() (kind, lanes int) {
 	return kind, width / 8 / size
 }
 
+// panelBytes is how much of B all rows of C pass over before the next part of it: it stays in
+// the first-level cache beside rows of A and C.
+const panelBytes = 32 << 10
+
+// Rows of B a multiple of packStride bytes apart compete for the same places of that cache:
+// where packRows rows of C or more share a panel, it is copied first, row to row.
+const (
+	packStride = 1 << 10
+	packRows   = 8
+)
+
+// operand is a Product in bytes: its next row of B, the elements of A beside it, and how
+// many rows are left.
+type operand struct {
+	a, b              unsafe.Pointer
+	row, step, stride uintptr
+	k                 int
+}
+
+// take returns the next rows of B, at most k of them, and moves past them.
+func (o *operand) take(k int) operand {
+	part := *o
+	part.k = min(k, o.k)
+	if o.k -= part.k; o.k > 0 {
+		o.a, o.b = unsafe.Add(o.a, uintptr(part.k)*o.step), unsafe.Add(o.b, uintptr(part.k)*o.stride)
+	}
+	return part
+}
+
 // vectorGemm does the first columns of Gemm and returns their number.
 func vectorGemm[T Float](c []T, ldc, m, n int, bias []T, accumulate bool, p, q *Product[T]) int {
 	kind, lanes := kindOf[T]()
@@ -42,26 +75,16 @@ func vectorGemm[T Float](c []T, ldc, m, n int, bias []T, accumulate bool, p, q *
 	if n < lanes {
 		return 0
 	}
-	var t block
-	var rowA [2]struct {
-		first  unsafe.Pointer
-		stride uintptr
-	}
+	var products [2]operand
+	pack := m >= packRows
 	for l, f := range [2]*Product[T]{p, q} {
 		if f.K > 0 {
-			t.p[l] = factors{b: unsafe.Pointer(&f.B[0]), step: size * uintptr(f.ColStride), stride: size * uintptr(f.BStride), k: f.K}
-			rowA[l].first, rowA[l].stride = unsafe.Pointer(&f.A[0]), size*uintptr(f.RowStride)
+			stride := size * uintptr(f.BStride)
+			products[l] = operand{unsafe.Pointer(&f.A[0]), unsafe.Pointer(&f.B[0]), size * uintptr(f.RowStride), size * uintptr(f.ColStride), stride, f.K}
+			pack = pack && stride%packStride == 0
 		}
 	}
-	first, stride := unsafe.Pointer(&c[0]), size*uintptr(ldc)
-	var init unsafe.Pointer
-	var initStride uintptr
-	switch {
-	case accumulate:
-		init, initStride = first, stride
-	case bias != nil:
-		init = unsafe.Pointer(&bias[0])
-	}
+	deep := p.K + q.K
 	done := 0
 	for _, s := range shapes {
 		columns := s.columns * lanes
@@ -69,21 +92,109 @@ func vectorGemm[T Float](c []T, ldc, m, n int, bias []T, accumulate bool, p, q *
 		if end == done {
 			continue
 		}
-		for i := 0; i < m; i += s.rows {
-			for r := range s.rows {
-				at := uintptr(min(i+r, m-1))
-				t.c[r], t.init[r] = unsafe.Add(first, at*stride), unsafe.Add(init, at*initStride)
-				t.p[0].a[r] = unsafe.Add(rowA[0].first, at*rowA[0].stride)
-				t.p[1].a[r] = unsafe.Add(rowA[1].first, at*rowA[1].stride)
-			}
-			for j := done; j < end; j += columns {
-				t.tile(kind, s.columns, size*uintptr(j))
+		bytes := columns * int(size)
+		panel := panelBytes / bytes // rows of B in one of as many columns
+		wide := columns
+		if !pack && deep > 0 {
+			wide *= max(1, panel/deep)
+		}
+		for lo := done; lo < end; lo += wide {
+			from := size * uintptr(lo)
+			left := products
+			for start := true; start || left[0].k+left[1].k > 0; start = false {
+				var part [2]operand
+				part[0] = left[0].take(panel)
+				part[1] = left[1].take(panel - part[0].k)
+				var init unsafe.Pointer
+				var initStride uintptr
+				switch {
+				case accumulate || !start:
+					init, initStride = unsafe.Pointer(&c[lo]), size*uintptr(ldc)
+				case bias != nil:
+					init = unsafe.Pointer(&bias[lo])
+				}
+				for l := range part {
+					if part[l].k > 0 {
+						part[l].b = unsafe.Add(part[l].b, from)
+					}
+				}
+				t := tiles{kind, s.rows, s.columns, m, min(wide, end-lo) / columns, uintptr(bytes), unsafe.Pointer(&c[lo]), size * uintptr(ldc), init, initStride}
+				if pack {
+					t.packed(part)
+				} else {
+					t.run(&part)
+				}
 			}
 		}
 		done = end
 	}
 	clearUpper()
 	return done
+}
+
+// tiles is a part of C: m rows of so many blocks of columns, and where they begin.
+type tiles struct {
+	kind, rows, columns, m, blocks int
+	bytes                          uintptr // of a block's row
+	c                              unsafe.Pointer
+	stride                         uintptr
+	init                           unsafe.Pointer // of the initial values: nil for zeros
+	initStride                     uintptr
+}
+
+var panels = sync.Pool{New: func() any { return new([panelBytes / 8]float64) }}
+
+// packed runs with rows of B copied one after the other; t has one block of columns.
+func (t *tiles) packed(part [2]operand) {
+	buffer := panels.Get().(*[panelBytes / 8]float64)
+	defer panels.Put(buffer)
+	to := 0
+	for l := range part {
+		p := &part[l]
+		if p.k == 0 {
+			continue
+		}
+		at := unsafe.Pointer(&buffer[to])
+		copyRows(at, p.b, p.stride, t.bytes, p.k)
+		p.b, p.stride = at, t.bytes
+		to += p.k * int(t.bytes) / 8
+	}
+	t.run(&part)
+}
+
+// copyRows copies k rows of bytes, whole vectors, to one another's end.
+func copyRows(dst, src unsafe.Pointer, stride, bytes uintptr, k int) {
+	size := unsafe.Sizeof(simd.Float32s{})
+	for {
+		for at := uintptr(0); at < bytes; at += size {
+			store32(unsafe.Add(dst, at), load32(unsafe.Add(src, at)))
+		}
+		if k--; k == 0 {
+			break
+		}
+		dst, src = unsafe.Add(dst, bytes), unsafe.Add(src, stride)
+	}
+}
+
+func (t *tiles) run(part *[2]operand) {
+	var b block
+	for l := range part {
+		p := &part[l]
+		b.p[l] = factors{b: p.b, step: p.step, stride: p.stride, k: p.k}
+	}
+	rows, m, kind, columns, bytes, stride, initStride := t.rows, t.m, t.kind, t.columns, t.bytes, t.stride, t.initStride
+	row0, row1 := part[0].row, part[1].row
+	end := bytes * uintptr(t.blocks)
+	for i := 0; i < m; i += rows {
+		for r := range rows {
+			at := uintptr(min(i+r, m-1))
+			b.c[r], b.init[r] = unsafe.Add(t.c, at*stride), unsafe.Add(t.init, at*initStride)
+			b.p[0].a[r], b.p[1].a[r] = unsafe.Add(part[0].a, at*row0), unsafe.Add(part[1].a, at*row1)
+		}
+		for j := uintptr(0); j < end; j += bytes {
+			b.tile(kind, columns, j)
+		}
+	}
 }
 
 // vectorGemmRows does the first columns of GemmRows and returns their number.
