@@ -115,33 +115,40 @@ func TestGemm(t *testing.T) {
 // reference, and bit by bit with the same rows one at a time.
 func testGemmPanels[T kernel.Float](t *testing.T, tolerance float64) {
 	for _, c := range []struct{ m, n, p, q, stride int }{
-		{9, 70, 300, 0, 256}, {9, 70, 300, 0, 257}, {8, 130, 130, 150, 512}, {8, 130, 130, 150, 300}, {11, 256, 64, 16, 256}, {7, 256, 64, 16, 256}, {9, 20, 700, 3, 1024}, {8, 33, 1, 600, 128},
+		{9, 70, 300, 0, 256},
+		{9, 70, 300, 0, 257},
+		{8, 130, 130, 150, 512},
+		{8, 130, 130, 150, 300},
+		{11, 256, 64, 16, 256},
+		{7, 256, 64, 16, 256},
+		{9, 20, 700, 3, 1024},
+		{8, 33, 1, 600, 128},
 	} {
 		for mode := range 3 {
 			rng := check.Rand(uint64(c.m * c.n))
-			product := func(k int) kernel.Product[T] {
-				if k == 0 {
-					return kernel.Product[T]{}
-				}
-				b := check.Guard[T]((k-1)*c.stride+c.n, 0)
-				return kernel.Product[T]{A: check.Normal(rng, make([]T, c.m*k)), RowStride: k, ColStride: 1, B: check.Normal(rng, b.Slice()), BStride: c.stride, K: k}
+			product := func(k, row, column int) kernel.Product[T] {
+				b := check.Guard[T](max(0, k-1)*c.stride+c.n, 0)
+				return kernel.Product[T]{A: check.Normal(rng, make([]T, c.m*k)), RowStride: row, ColStride: column, B: check.Normal(rng, b.Slice()), BStride: c.stride, K: k}
 			}
-			p, q := product(c.p), product(c.q)
+			p, q := product(c.p, c.p, 1), product(c.q, 1, c.m)
 			var bias []T
 			if mode == 1 {
 				bias = check.Normal(rng, make([]T, c.n))
 			}
-			guard := check.Guard[T](c.m*c.n, 0)
+			ldc := c.n + mode
+			guard := check.Guard[T]((c.m-1)*ldc+c.n, 0)
 			got := check.Normal(rng, guard.Slice())
 			want, rows := slices.Clone(got), slices.Clone(got)
-			kernel.Gemm(got, c.n, c.m, c.n, bias, mode == 2, p, q)
+			kernel.Gemm(got, ldc, c.m, c.n, bias, mode == 2, p, q)
 			for i := range c.m {
 				a, b := p, q
 				a.A = a.A[i*a.RowStride:]
-				b.A = b.A[i*b.RowStride:]
-				kernel.Gemm(rows[i*c.n:(i+1)*c.n], c.n, 1, c.n, bias, mode == 2, a, b)
+				if b.K > 0 {
+					b.A = b.A[i*b.RowStride:]
+				}
+				kernel.Gemm(rows[i*ldc:][:c.n], c.n, 1, c.n, bias, mode == 2, a, b)
 			}
-			gemmReference(want, c.n, c.m, c.n, bias, mode == 2, p, q)
+			gemmReference(want, ldc, c.m, c.n, bias, mode == 2, p, q)
 			check.Equal(t, got, rows)
 			check.Close(t, got, want, tolerance, tolerance)
 			guard.Verify(t)
@@ -153,8 +160,44 @@ func testGemmPanels[T kernel.Float](t *testing.T, tolerance float64) {
 }
 
 func TestGemmPanels(t *testing.T) {
-	check.Widths(t, func(t *testing.T) { testGemmPanels[float32](t, 2e-4) })
-	t.Run("float64", func(t *testing.T) { testGemmPanels[float64](t, 4e-13) })
+	check.Widths(t, func(t *testing.T) { testGemmPanels[float32](t, 2e-5) })
+	t.Run("float64", func(t *testing.T) { testGemmPanels[float64](t, 4e-14) })
+}
+
+// BenchmarkGemm does products of the network's shapes on one core (fno/PERFORMANCE.md): m x n x
+// (k+q), rows of B so far apart, A as it lies or transposed.
+func BenchmarkGemm(b *testing.B) {
+	for _, c := range []struct {
+		m, n, k, q, stride int
+		transposed         bool
+	}{
+		{64, 64, 64, 16, 64, false},
+		{64, 128, 64, 0, 128, false},
+		{64, 256, 64, 0, 256, false},
+		{64, 256, 64, 0, 256, true},
+		{64, 64, 256, 0, 64, false},
+		{16, 128, 128, 0, 4096, false},
+		{128, 128, 16, 0, 4096, false},
+	} {
+		b.Run(fmt.Sprintf("%dx%dx%d+%d stride %d transposed %t", c.m, c.n, c.k, c.q, c.stride, c.transposed), func(b *testing.B) {
+			rng := check.Rand(1)
+			product := func(k int) kernel.Product[float32] {
+				p := kernel.Product[float32]{
+					A: check.Normal(rng, make([]float32, c.m*k)), RowStride: k, ColStride: 1,
+					B: check.Normal(rng, make([]float32, k*c.stride)), BStride: c.stride, K: k,
+				}
+				if c.transposed {
+					p.RowStride, p.ColStride = 1, c.m
+				}
+				return p
+			}
+			p, q, dst := product(c.k), product(c.q), make([]float32, c.m*c.stride)
+			for b.Loop() {
+				kernel.Gemm(dst, c.stride, c.m, c.n, nil, false, p, q)
+			}
+			b.ReportMetric(2*float64(c.m*c.n*(c.k+c.q)*b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+		})
+	}
 }
 
 // testAddPairs compares AddPairs with pairs formed one by one and added in their order,

@@ -80,7 +80,10 @@ func vectorGemm[T Float](c []T, ldc, m, n int, bias []T, accumulate bool, p, q *
 	for l, f := range [2]*Product[T]{p, q} {
 		if f.K > 0 {
 			stride := size * uintptr(f.BStride)
-			products[l] = operand{unsafe.Pointer(&f.A[0]), unsafe.Pointer(&f.B[0]), size * uintptr(f.RowStride), size * uintptr(f.ColStride), stride, f.K}
+			products[l] = operand{
+				a: unsafe.Pointer(&f.A[0]), row: size * uintptr(f.RowStride), step: size * uintptr(f.ColStride),
+				b: unsafe.Pointer(&f.B[0]), stride: stride, k: f.K,
+			}
 			pack = pack && stride%packStride == 0
 		}
 	}
@@ -101,7 +104,7 @@ func vectorGemm[T Float](c []T, ldc, m, n int, bias []T, accumulate bool, p, q *
 		for lo := done; lo < end; lo += wide {
 			from := size * uintptr(lo)
 			left := products
-			for start := true; start || left[0].k+left[1].k > 0; start = false {
+			for start := true; start || left[0].k+left[1].k > 0; start = false { // once also without a product
 				var part [2]operand
 				part[0] = left[0].take(panel)
 				part[1] = left[1].take(panel - part[0].k)
@@ -118,7 +121,10 @@ func vectorGemm[T Float](c []T, ldc, m, n int, bias []T, accumulate bool, p, q *
 						part[l].b = unsafe.Add(part[l].b, from)
 					}
 				}
-				t := tiles{kind, s.rows, s.columns, m, min(wide, end-lo) / columns, uintptr(bytes), unsafe.Pointer(&c[lo]), size * uintptr(ldc), init, initStride}
+				t := tiles{
+					kind: kind, rows: s.rows, columns: s.columns, m: m, blocks: min(wide, end-lo) / columns, bytes: uintptr(bytes),
+					c: unsafe.Pointer(&c[lo]), stride: size * uintptr(ldc), init: init, initStride: initStride,
+				}
 				if pack {
 					t.packed(part)
 				} else {
@@ -132,7 +138,8 @@ func vectorGemm[T Float](c []T, ldc, m, n int, bias []T, accumulate bool, p, q *
 	return done
 }
 
-// tiles is a part of C: m rows of so many blocks of columns, and where they begin.
+// tiles is a part of C, m rows of so many blocks of columns, and where they begin; rows and
+// columns are those of the micro-kernel.
 type tiles struct {
 	kind, rows, columns, m, blocks int
 	bytes                          uintptr // of a block's row
@@ -176,6 +183,7 @@ func copyRows(dst, src unsafe.Pointer, stride, bytes uintptr, k int) {
 	}
 }
 
+// run calls the micro-kernel for every block of every few rows.
 func (t *tiles) run(part *[2]operand) {
 	var b block
 	for l := range part {
