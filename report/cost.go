@@ -3,10 +3,9 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
-
-	"pihc/data"
 )
 
 // A Cost compares the time of predictions with that of the classical solver, measured on one
@@ -87,7 +86,7 @@ func (c *Cost) cells(m *MethodCost) []string {
 	cells := []string{Percent(m.Error), shortDuration(m.Seconds), rate(m.PerSecond), "-", "-", "-", "-", m.breakEven()}
 	if m.Matched >= 0 {
 		run := c.Classical[m.Matched]
-		copy(cells[3:], []string{strings.ReplaceAll(data.FormatShape(run.Grid), "x", "×"), Percent(run.Error), shortDuration(run.Seconds), rate(run.PerSecond)})
+		copy(cells[3:], []string{gridText(run.Grid), Percent(run.Error), shortDuration(run.Seconds), rate(run.PerSecond)})
 	}
 	return cells
 }
@@ -137,13 +136,19 @@ func (c *Cost) notes() []string {
 	if c == nil || len(c.Methods) == 0 {
 		return nil
 	}
-	return []string{
+	notes := []string{
 		fmt.Sprintf("%s; measured while this report was made, over %d of the test samples.", c.Machine, c.Samples),
 		fmt.Sprintf("One prediction uses %d workers, predictions/s are of %d together; one solution uses one thread, solutions/s are of one on each worker.", c.Workers, c.Batch),
 		"The classical run is the coarsest, among halvings and doublings of the grid in space, with no larger an error.",
 		"It is interpolated to this grid (Fourier, or linear), which its times leave out.",
 		"Training has paid off when it and the predictions have taken less time than as many solutions.",
 	}
+	if n := len(c.Classical); n > 0 && slices.ContainsFunc(c.Methods, func(m MethodCost) bool { return m.Matched < 0 }) {
+		finest := c.Classical[n-1]
+		notes = append(notes, fmt.Sprintf("“-”: no run that was tried is as accurate; the finest has %s points, an error of %s and takes %s.",
+			gridText(finest.Grid), Percent(finest.Error), shortDuration(finest.Seconds)))
+	}
+	return notes
 }
 
 // claim is what the comparison shows, in a sentence; "" where nothing was measured.

@@ -24,6 +24,9 @@ func TestCostMatch(t *testing.T) {
 	if text := c.claim(); !strings.Contains(text, "as accurate as PI-SC is faster") || !strings.Contains(text, "PI-HC pays for its training after 638\u202f404 predictions") || strings.Contains(text, "MoE") {
 		t.Error(text)
 	}
+	if notes := c.notes(); !strings.Contains(notes[len(notes)-1], "no run that was tried is as accurate; the finest has "+gridText(c.Classical[1].Grid)) {
+		t.Error(notes)
+	}
 	var none *Cost
 	if none.Table() != nil || none.table() != nil || none.notes() != nil || none.claim() != "" {
 		t.Error("something of nothing")

@@ -42,11 +42,14 @@ func (e *Evaluation) on(g []int) *Evaluation {
 func (p *Page) gridLabel(g []int) string {
 	for _, other := range p.grids() {
 		if other[0] != g[0] {
-			return strings.ReplaceAll(data.FormatShape(g), "x", "×")
+			return gridText(g)
 		}
 	}
-	return strings.ReplaceAll(data.FormatShape(g[1:]), "x", "×")
+	return gridText(g[1:])
 }
+
+// gridText writes numbers of points, as in "101 × 128".
+func gridText(shape []int) string { return strings.ReplaceAll(data.FormatShape(shape), "x", "×") }
 
 // gridFigure draws the distribution of relative_l2 over samples on every grid, a
 // box for each method and baseline; ok is false with one grid alone.

@@ -59,9 +59,9 @@ func trustFlag(c *cobra.Command, dst *bool) {
 }
 
 // warnEdits names the files of a run folder that were trusted.
-func (a *app) warnEdits(dir string, m train.Meta) {
-	if len(m.Edited) > 0 {
-		fmt.Fprintf(a.Err, "pihc: warning: run %s: %s\n", dir, editsText(m.Edited))
+func (a *app) warnEdits(dir string, files []string) {
+	if len(files) > 0 {
+		fmt.Fprintf(a.Err, "pihc: warning: run %s: %s\n", dir, editsText(files))
 	}
 }
 
@@ -247,6 +247,7 @@ func (a *app) evaluateRun(ctx context.Context, dir string, spec *model.Spec, p *
 	if err != nil {
 		return nil, err
 	}
+	a.warnEdits(dir, m.TrustedEdits)
 	done(m)
 	if len(options.grid) > 0 || split != "test" {
 		return m, nil
@@ -261,7 +262,6 @@ func (a *app) evaluateOn(ctx context.Context, dir string, spec model.Spec, p *pd
 		return nil, err
 	}
 	defer e.close()
-	a.warnEdits(dir, e.meta())
 	return a.score(ctx, dir, &spec, p, set, e, split, most)
 }
 

@@ -93,7 +93,7 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 		return err
 	}
 	defer e.close()
-	a.warnEdits(dir, e.meta())
+	a.warnEdits(dir, e.meta().Edited)
 	g := e.info().Grid
 	initial, err := readInputs(o.initial, p, g)
 	if err != nil {

@@ -193,7 +193,7 @@ func (a *app) scoreRun(ctx context.Context, page *report.Page, run *compared, se
 	err = func() error {
 		defer e.close()
 		run.grid = e.info().Grid
-		a.warnEdits(dir, e.meta())
+		a.warnEdits(dir, e.meta().Edited)
 		if edited := e.meta().Edited; len(edited) > 0 {
 			page.Notes = append(page.Notes, fmt.Sprintf("Run %s: %s.", dir, editsText(edited)))
 		}

@@ -19,7 +19,7 @@ import (
 
 // Sizes of the comparison of times: samples whose errors are compared (fewer where solutions
 // are those of the problem's own rows, which take longer), predictions in a batch, and how long
-// one grid may take before no finer one is tried.
+// one grid may take: no finer one is tried that would take longer, as its time grows.
 const (
 	costSamples    = 32
 	costOwnSamples = 4
@@ -120,6 +120,7 @@ func (t *timing) cost(ctx context.Context) (*report.Cost, error) {
 	for _, m := range t.out.Methods {
 		best = min(best, m.Error)
 	}
+	previous := time.Duration(0)
 	for _, g := range t.grids() {
 		begin := time.Now()
 		run, err := t.classical(ctx, g)
@@ -130,9 +131,12 @@ func (t *timing) cost(ctx context.Context) (*report.Cost, error) {
 			continue
 		}
 		t.out.Classical = append(t.out.Classical, *run)
-		if run.Error <= best || time.Since(begin) > costLimit {
+		took := time.Since(begin)
+		growth := took.Seconds() / cmp.Or(previous, took).Seconds()
+		if run.Error <= best || took.Seconds()*max(1, growth) > costLimit.Seconds() {
 			break
 		}
+		previous = took
 	}
 	t.out.Match()
 	return &t.out, nil
