@@ -103,7 +103,7 @@ func (p *Page) curveFigure(file, name string) Figure {
 	}
 	for _, l := range p.curveLevels(name) {
 		lo, hi = min(lo, l.Value), max(hi, l.Value)
-		addLine(g, plotter.XYs{{X: 0, Y: l.Value}, {X: g.X.Max, Y: l.Value}}, line(muted, 1, 4, 3))
+		g.Add(flat(l))
 	}
 	g.X.Min = min(g.X.Min, 0)
 	if !linear {
@@ -112,6 +112,22 @@ func (p *Page) curveFigure(file, name string) Figure {
 	}
 	caption := name + " against the training step" + levelText(p.curveLevels(name), func(v float64) string { return Percent(v / 100) })
 	return plotFigure(file, caption, 400, 240, g, keys...)
+}
+
+// flat is a level as a dashed line from side to side, with its label at the left, where curves
+// have not begun.
+type flat Level
+
+// Plot implements plot.Plotter.
+func (l flat) Plot(c draw.Canvas, p *plot.Plot) {
+	_, trY := p.Transforms(&c)
+	y := trY(l.Value)
+	c.StrokeLine2(line(muted, 1, 4, 3), c.Min.X, y, c.Max.X, y)
+	style, at := textStyle(tickSize, muted, draw.XLeft, draw.YBottom), vg.Point{X: c.Min.X + 4, Y: y + 2}
+	if at.Y+12 > c.Max.Y {
+		style.YAlign, at.Y = draw.YTop, y-2
+	}
+	c.FillText(style, at, l.Label)
 }
 
 // curveLevels are the levels of relative_l2 for the curve of that error, in its unit.

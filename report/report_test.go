@@ -328,6 +328,18 @@ func TestFigures(t *testing.T) {
 				t.Fatal(err)
 			}
 			compareImage(t, prefix+f.Name+".png", got)
+			if f.Name != "validation_error" {
+				continue
+			}
+			text, err := f.SVG()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, l := range p.errorLevels() {
+				if !bytes.Contains(text, []byte(">"+l.Label+"<")) {
+					t.Errorf("%s%s does not name its line %q", prefix, f.Name, l.Label)
+				}
+			}
 		}
 	}
 }
