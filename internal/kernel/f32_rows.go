@@ -17,6 +17,9 @@ func GemmRows(c, a [][]float32, n int, accumulate bool, b []float32, stride, k i
 	if width > 0 {
 		done = vectorGemmRows(c, a, n, accumulate, b, stride, k)
 	}
+	if done == n {
+		return
+	}
 	for i := range c {
 		row := c[i][done:n]
 		if !accumulate {
