@@ -9,7 +9,7 @@ import (
 
 // gatherStencils64 does the first columns of GatherStencils and returns their number.
 // The caller has checked every stencil. Points go in blocks, so that the rows of one
-// block stay in the cache while the strips of 4, then 1 vector of columns pass over
+// block stay in the cache while the strips of 4, 2 and 1 vectors of columns pass over
 // them.
 func gatherStencils64(dst, basis []float64, n int, points []int32, s *Stencils) int {
 	lanes := (simd.Float64s{}).Len()
@@ -24,7 +24,11 @@ func gatherStencils64(dst, basis []float64, n int, points []int32, s *Stencils) 
 		for ; j+4*lanes <= n; j += 4 * lanes {
 			gather4(out, in, n, j, some, s)
 		}
-		for ; j < done; j += lanes {
+		if j+2*lanes <= n {
+			gather2(out, in, n, j, some, s)
+			j += 2 * lanes
+		}
+		if j < done {
 			gather1(out, in, n, j, some, s)
 		}
 	}
@@ -50,6 +54,23 @@ func gather4(out, in unsafe.Pointer, n, j int, points []int32, s *Stencils) {
 		store64(unsafe.Add(o, w), a1)
 		store64(unsafe.Add(o, 2*w), a2)
 		store64(unsafe.Add(o, 3*w), a3)
+	}
+}
+
+// gather2 does two.
+func gather2(out, in unsafe.Pointer, n, j int, points []int32, s *Stencils) {
+	w := 8 * uintptr((simd.Float64s{}).Len())
+	for r, p := range points {
+		k := s.Which[p]
+		var a0, a1 simd.Float64s
+		for e := s.Start[k]; e < s.Start[k+1]; e++ {
+			c, q := simd.BroadcastFloat64s(s.Coef[e]), unsafe.Add(in, 8*((int(p)+int(s.Offset[e]))*n+j))
+			a0 = (*(*simd.Float64s)(q)).MulAdd(c, a0)
+			a1 = (*(*simd.Float64s)(unsafe.Add(q, w))).MulAdd(c, a1)
+		}
+		o := unsafe.Add(out, 8*(r*n+j))
+		store64(o, a0)
+		store64(unsafe.Add(o, w), a1)
 	}
 }
 
