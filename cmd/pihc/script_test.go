@@ -66,6 +66,7 @@ func TestScripts(t *testing.T) {
 			"interrupt": interruptCommand,
 			"npy":       npyCommand,
 			"npz":       npzCommand,
+			"near":      nearCommand,
 			"json":      jsonCommand,
 			"quotient":  quotientCommand,
 			"alter":     alterCommand,
@@ -98,11 +99,16 @@ func TestScripts(t *testing.T) {
 			if err := os.CopyFS(filepath.Join(env.WorkDir, "version1"), os.DirFS("testdata/version1")); err != nil {
 				return err
 			}
-			spec, err := os.ReadFile("testdata/tiny.yaml")
-			if err != nil {
-				return err
+			for _, name := range []string{"tiny.yaml", "flow.yaml"} {
+				spec, err := os.ReadFile(filepath.Join("testdata", name))
+				if err != nil {
+					return err
+				}
+				if err := os.WriteFile(filepath.Join(env.WorkDir, name), spec, 0o666); err != nil {
+					return err
+				}
 			}
-			return os.WriteFile(filepath.Join(env.WorkDir, "tiny.yaml"), spec, 0o666)
+			return nil
 		},
 	})
 }
@@ -229,6 +235,28 @@ func at(ts *testscript.TestScript, file string, v any, path string) any {
 		}
 	}
 	return v
+}
+
+// near FILE OTHER PATH TOLERANCE: requires that the numbers at a path of two JSON files differ by
+// no more than this share of the second.
+func nearCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 4 {
+		ts.Fatalf("usage: near FILE OTHER PATH TOLERANCE")
+	}
+	tolerance, err := strconv.ParseFloat(args[3], 64)
+	ts.Check(err)
+	var v [2]float64
+	for i, file := range args[:2] {
+		var object any
+		ts.Check(json.Unmarshal([]byte(ts.ReadFile(file)), &object))
+		var ok bool
+		if v[i], ok = at(ts, file, object, args[2]).(float64); !ok {
+			ts.Fatalf("%s: %s is not a number", file, args[2])
+		}
+	}
+	if !(math.Abs(v[0]-v[1]) <= tolerance*math.Abs(v[1])) {
+		ts.Fatalf("%s is %v in %s and %v in %s", args[2], v[0], args[0], v[1], args[1])
+	}
 }
 
 // quotient FILE RESULT NUMERATOR DENOMINATOR...: requires of the numbers of a JSON
