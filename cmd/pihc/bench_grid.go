@@ -212,10 +212,7 @@ func (g *solverGrid) solveTable(workers int) *report.Table {
 	t := &report.Table{
 		Title:   "Solves of random rows: time per problem, iterations",
 		Columns: []report.Column{{Title: "basis", Right: true}, {Title: "rows", Right: true}},
-		Notes: []string{
-			fmt.Sprintf("x24: 24 problems at once on %d threads; all others on one. 24 problems of 1000000 rows:", workers),
-			"go test ./lm -run xxx -bench Solve",
-		},
+		Notes:   []string{fmt.Sprintf("x24: 24 problems at once on %d threads; all others on one.", workers)},
 	}
 	var size []string
 	for _, c := range g.Solves {
