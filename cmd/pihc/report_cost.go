@@ -19,7 +19,8 @@ import (
 
 // Sizes of the comparison of times: samples whose errors are compared (fewer where solutions
 // are those of the problem's own rows, which take longer), predictions in a batch, and how long
-// one grid may take: no finer one is tried that would take longer, as its time grows.
+// a batch or one grid may take: a slow network predicts fewer together, and no grid is tried
+// that would take longer, as its time grows.
 const (
 	costSamples    = 32
 	costOwnSamples = 4
@@ -62,7 +63,7 @@ func newTiming(p *pde.Problem, page *report.Page, s report.Samples, workers int)
 	for i := range count {
 		t.chosen = append(t.chosen, i*len(s.Initial)/count)
 	}
-	t.out = report.Cost{Machine: machineText(), Workers: cmp.Or(workers, runtime.GOMAXPROCS(0)), Batch: costBatch, Samples: len(t.chosen)}
+	t.out = report.Cost{Machine: machineText(), Workers: cmp.Or(workers, runtime.GOMAXPROCS(0)), Samples: len(t.chosen)}
 	return t, nil
 }
 
@@ -84,11 +85,11 @@ func (t *timing) method(ctx context.Context, m *report.Method, e evaluator, s re
 		err := e.predict(batch, func(int, *model.Prediction) error { return ctx.Err() })
 		return time.Since(begin).Seconds(), err
 	}
-	// The best of several: other work on the machine only ever adds. The first one also finds
-	// its memory.
+	// The best of several, if they are fast: other work on the machine only ever adds, and the
+	// first one also finds its memory.
 	best := func(count, repeat int) (float64, error) {
 		least := math.Inf(1)
-		for n, begin := 0, time.Now(); n < 2 || n < repeat && time.Since(begin) < 2*time.Second; n++ {
+		for n, begin := 0, time.Now(); n == 0 || n < repeat && time.Since(begin) < 2*time.Second; n++ {
 			v, err := predict(count)
 			if err != nil {
 				return 0, err
@@ -101,11 +102,14 @@ func (t *timing) method(ctx context.Context, m *report.Method, e evaluator, s re
 	if c.Seconds, err = best(1, 10); err != nil {
 		return err
 	}
-	together, err := best(costBatch, 3)
+	if t.out.Batch == 0 { // the same of all methods
+		t.out.Batch = min(costBatch, max(t.out.Workers, int(costLimit.Seconds()/c.Seconds)))
+	}
+	together, err := best(t.out.Batch, 3)
 	if err != nil {
 		return err
 	}
-	c.PerSecond = costBatch / together
+	c.PerSecond = float64(t.out.Batch) / together
 	t.out.Methods = append(t.out.Methods, c)
 	return nil
 }
