@@ -76,6 +76,21 @@ func superscript(n int) string {
 
 func minus(text string) string { return strings.Replace(text, "-", "−", 1) }
 
+// Points formats a difference of fractions and its standard error in percentage points, with a
+// sign: "−1.48 ± 0.26 points". Both have two decimals, or as many as show two digits of the error.
+func Points(mean, standardError float64) string {
+	decimals := 2
+	if e := 100 * standardError; e > 0 && e < 0.095 {
+		decimals = min(8, 1-int(math.Floor(math.Log10(e))))
+	}
+	text := func(v float64) string { return minus(strconv.FormatFloat(100*v, 'f', decimals, 64)) }
+	sign := "+"
+	if mean < 0 {
+		sign = ""
+	}
+	return sign + text(mean) + " ± " + text(standardError) + " points"
+}
+
 // Count formats an integer with thin spaces between thousands.
 func Count(n int) string {
 	text := strconv.Itoa(n)

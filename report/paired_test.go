@@ -25,7 +25,7 @@ func TestDifferences(t *testing.T) {
 	if d.Method != "hard" || d.Than != "soft" || math.Abs(d.Mean+0.1) > 1e-12 || math.Abs(d.Error-0.3/math.Sqrt(3)) > 1e-12 || d.Better != 2 || d.Of != 3 {
 		t.Errorf("%+v", d)
 	}
-	if notes := p.differenceNotes(); len(notes) != 1 || notes[0] != "hard less soft, by sample: −10.00 ± 17.32 % (standard error), better on 2 of 3; one seed" {
+	if notes := p.differenceNotes(); len(notes) != 1 || notes[0] != "hard less soft, by sample: −10.00 ± 17.32 points (standard error), better on 2 of 3; one seed" {
 		t.Errorf("%q", notes)
 	}
 }
