@@ -76,9 +76,9 @@ func superscript(n int) string {
 
 func minus(text string) string { return strings.Replace(text, "-", "−", 1) }
 
-// Points formats a difference of fractions and its standard error in percentage points, with a
+// PercentPoints formats a difference of fractions and its standard error in percentage points, with a
 // sign: "−1.48 ± 0.26 points". Both have two decimals, or as many as show two digits of the error.
-func Points(mean, standardError float64) string {
+func PercentPoints(mean, standardError float64) string {
 	decimals := 2
 	if e := 100 * standardError; e > 0 && e < 0.095 {
 		decimals = min(8, 1-int(math.Floor(math.Log10(e))))

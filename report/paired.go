@@ -54,7 +54,7 @@ func (p *Page) differenceNotes() []string {
 	}
 	var out []string
 	for _, d := range p.Differences() {
-		out = append(out, fmt.Sprintf("%s less %s, by sample: %s (standard error), better on %d of %d; one seed", labels[d.Method], labels[d.Than], Points(d.Mean, d.Error), d.Better, d.Of))
+		out = append(out, fmt.Sprintf("%s less %s, by sample: %s (standard error), better on %d of %d; one seed", labels[d.Method], labels[d.Than], PercentPoints(d.Mean, d.Error), d.Better, d.Of))
 	}
 	return out
 }

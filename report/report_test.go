@@ -99,7 +99,7 @@ func TestFormats(t *testing.T) {
 	for got, want := range map[string]string{
 		Percent(0.036): "3.60 %", Percent(0.00021): "0.021 %", Percent(0): "0.00 %", Percent(-0.5): "−50.00 %", Percent(math.NaN()): "- %",
 		Percent(3e-8): "3.00×10⁻⁶ %", Percent(2.45e-16): "0.00 %", PercentOf(0.0755, 0.081): "7.55 ± 8.10 %", PercentOf(0.1, math.NaN()): "10.00 %",
-		Points(-0.0148, 0.0026): "−1.48 ± 0.26 points", Points(0.2316, 8.3e-4): "+23.160 ± 0.083 points", Points(0, 0): "+0.00 ± 0.00 points", Points(-1.2e-5, 9.96e-4): "−0.00 ± 0.10 points",
+		PercentPoints(-0.0148, 0.0026): "−1.48 ± 0.26 points", PercentPoints(0.2316, 8.3e-4): "+23.160 ± 0.083 points", PercentPoints(0, 0): "+0.00 ± 0.00 points", PercentPoints(-1.2e-5, 9.96e-4): "−0.00 ± 0.10 points",
 		Number(0.9999): "1.00", Number(12345.6): "12300", Number(1.2e-5): "1.20×10⁻⁵", Number(-7): "−7", Number(math.Inf(1)): "∞",
 		Number(99999.9): "1.00×10⁵", Number(0.00123): "0.00123", Number(0): "0",
 		Count(1234567): "1\u202f234\u202f567", Count(1234): "1234", Count(-12345): "−12\u202f345",

@@ -41,8 +41,8 @@ beside it go its figures as PNG and SVG, animations as GIF, and the numbers of a
 figures, to which the page links: tables as CSV, fields as NPZ.
 
 The classical solver is run on grids of 1/64, ..., 1/2 and all of the points in
-space, and on finer ones up to its own, until it is as accurate as the best method;
-its time and the network's are measured then.
+space, and on finer ones up to its own, until it is as accurate as the best method
+or a grid would take over ten seconds; its time and the network's are measured then.
 
 Runs that were not evaluated on the whole test split are evaluated first. The
 baselines are zero, the mean of the test solutions and, where initial conditions are

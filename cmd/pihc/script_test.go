@@ -215,6 +215,13 @@ func npzCommand(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(a.CheckFinite())
 }
 
+func readJSON(ts *testscript.TestScript, file string) (object any) {
+	if err := json.Unmarshal([]byte(ts.ReadFile(file)), &object); err != nil {
+		ts.Fatalf("%s: %v", file, err)
+	}
+	return object
+}
+
 // at returns what stands at a dotted path of a JSON object.
 func at(ts *testscript.TestScript, file string, v any, path string) any {
 	for key := range strings.SplitSeq(path, ".") {
@@ -247,10 +254,8 @@ func nearCommand(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	var v [2]float64
 	for i, file := range args[:2] {
-		var object any
-		ts.Check(json.Unmarshal([]byte(ts.ReadFile(file)), &object))
 		var ok bool
-		if v[i], ok = at(ts, file, object, args[2]).(float64); !ok {
+		if v[i], ok = at(ts, file, readJSON(ts, file), args[2]).(float64); !ok {
 			ts.Fatalf("%s: %s is not a number", file, args[2])
 		}
 	}
@@ -266,10 +271,7 @@ func quotientCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 4 {
 		ts.Fatalf("usage: quotient FILE RESULT NUMERATOR DENOMINATOR...")
 	}
-	var object any
-	if err := json.Unmarshal([]byte(ts.ReadFile(args[0])), &object); err != nil {
-		ts.Fatalf("%s: %v", args[0], err)
-	}
+	object := readJSON(ts, args[0])
 	value := func(text string) float64 {
 		if v, err := strconv.ParseFloat(text, 64); err == nil {
 			return v
@@ -300,10 +302,7 @@ func jsonCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: json FILE PATH[=VALUE[~TOLERANCE]]...")
 	}
-	var object any
-	if err := json.Unmarshal([]byte(ts.ReadFile(args[0])), &object); err != nil {
-		ts.Fatalf("%s: %v", args[0], err)
-	}
+	object := readJSON(ts, args[0])
 	for _, arg := range args[1:] {
 		path, want, compare := strings.Cut(arg, "=")
 		v := at(ts, args[0], object, path)

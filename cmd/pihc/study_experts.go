@@ -288,7 +288,7 @@ func expertPage(r *expertStudy, of string) *report.Study {
 	}
 	pairs := &report.Table{Title: "Differences by sample", Columns: []report.Column{{Title: "arm"}, {Title: "less"}, {Title: "difference of relative L²", Right: true}, {Title: "better on", Right: true}}}
 	for _, d := range r.Paired {
-		pairs.Add(d.Method, d.Than, report.Points(d.Mean, d.Error), fmt.Sprintf("%d of %d", d.Better, d.Of))
+		pairs.Add(d.Method, d.Than, report.PercentPoints(d.Mean, d.Error), fmt.Sprintf("%d of %d", d.Better, d.Of))
 	}
 	return &report.Study{
 		Title: "What experts give for their cost, " + of,
