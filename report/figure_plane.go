@@ -62,11 +62,17 @@ func (p *Page) planeFigure(name string, c Case) Figure {
 	const (
 		side, pixels   = 100, 160
 		gap, group     = 5, 9
-		left, top      = 66, 20
+		top            = 20
 		barGap, barEnd = 12, 62
 	)
 	times := roundTimes(p.Axes[0])
 	rows := p.planeRows(c)
+	style := textStyle(labelSize, ink, draw.XRight, draw.YCenter)
+	left := 54
+	for _, r := range rows {
+		left = max(left, int(math.Ceil(float64(style.Width(r.label)))))
+	}
+	left += 12
 	w, h := p.planeSize(side)
 	pw, ph := p.planeSize(pixels)
 	width := vg.Length(left + len(times)*w + (len(times)-1)*gap + barGap + barEnd)
@@ -92,12 +98,11 @@ func (p *Page) planeFigure(name string, c Case) Figure {
 		}
 		for j, r := range rows {
 			middle := tops[j] + vg.Length(h)/2
-			style := textStyle(labelSize, ink, draw.XRight, draw.YCenter)
 			if r.sublabel == "" {
-				dc.FillText(style, at(left-8, middle), r.label)
+				dc.FillText(style, at(vg.Length(left-8), middle), r.label)
 			} else {
-				dc.FillText(style, at(left-8, middle-6), r.label)
-				dc.FillText(style, at(left-8, middle+6), r.sublabel)
+				dc.FillText(style, at(vg.Length(left-8), middle-6), r.label)
+				dc.FillText(style, at(vg.Length(left-8), middle+6), r.sublabel)
 			}
 			for k, i := range times {
 				x := vg.Length(left + k*(w+gap))

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/plot/vg/draw"
+
 	"pihc/internal/check"
 )
 
@@ -250,5 +252,16 @@ func TestInitialFigureNeedsMeans(t *testing.T) {
 	}
 	if _, ok := p.initialFigure(); ok {
 		t.Error("errors are drawn over means that are rounding")
+	}
+}
+
+// The drawing of a case makes room for the longest name of a method.
+func TestPlaneLabelsFit(t *testing.T) {
+	p := planePage()
+	narrow := p.planeFigure("case", p.Cases[0]).Width
+	p.Methods[0].Label = "PI-HC (1 expert, 10 000 points), one pass"
+	text := textStyle(labelSize, ink, draw.XRight, draw.YCenter).Width(p.Methods[0].Label)
+	if grown := p.planeFigure("case", p.Cases[0]).Width - narrow; grown < text-54 {
+		t.Errorf("a label of %.0f points got %.0f more than the 54 there are", text, grown)
 	}
 }
