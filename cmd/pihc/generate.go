@@ -25,7 +25,8 @@ func newGenerate(a *app) *cobra.Command {
 		Short: "Generate a dataset: initial conditions, and solutions to score with",
 		Long: `generate draws the initial conditions of a spec from the distribution in its PDE
 file, and solves those for validation and test with the solver that its reference
-names, if it has one. No solution is ever computed for training. Solutions of a file
+names, if it has one. No solution is computed for training (but for loss.data, a
+control). Solutions of a file
 (reference: {file: ...}) are taken from there, if they begin with their initial
 conditions; that they are far from meeting the equation is a warning.
 
