@@ -119,7 +119,7 @@ func TestBrowser(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, p Page) string {
 		file := filepath.Join(dir, name, "report.html")
-		if err := WritePage(filepath.Join(dir, name), file, p); err != nil {
+		if err := WritePage(file, p); err != nil {
 			t.Fatal(err)
 		}
 		return file
@@ -168,7 +168,7 @@ func TestFigureData(t *testing.T) {
 	dir := t.TempDir()
 	p := samplePage()
 	file := filepath.Join(dir, "pages", "report.html")
-	if err := WritePage(dir, file, p); err != nil {
+	if err := WritePage(file, p); err != nil {
 		t.Fatal(err)
 	}
 	src, err := os.ReadFile(file)
@@ -187,7 +187,7 @@ func TestFigureData(t *testing.T) {
 			t.Errorf("no link to %s", want)
 		}
 	}
-	samples, err := os.ReadFile(filepath.Join(dir, "figures", "samples.csv"))
+	samples, err := os.ReadFile(filepath.Join(FiguresOf(file), "samples.csv"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"pihc/data"
 )
 
 // A Cost compares the time of predictions with that of the classical solver, measured on one
@@ -21,12 +23,12 @@ type Cost struct {
 
 // A MethodCost is the time of a trained method.
 type MethodCost struct {
-	Method    string  `json:"method"`
-	Label     string  `json:"label"`
-	Error     float64 `json:"relative_l2"` // mean over those samples
-	Seconds   float64 `json:"seconds"`     // of one prediction alone, with all workers
-	PerSecond float64 `json:"per_second"`  // predictions of a batch
-	Train     float64 `json:"train_seconds"`
+	Method    string     `json:"method"`
+	Label     string     `json:"label"`
+	Error     data.Float `json:"relative_l2"` // mean over those samples
+	Seconds   float64    `json:"seconds"`     // of one prediction alone, with all workers
+	PerSecond float64    `json:"per_second"`  // predictions of a batch
+	Train     float64    `json:"train_seconds"`
 	// Matched is the place in Classical of the coarsest run with that error or less, -1 where
 	// none was found.
 	Matched int `json:"matched"`
@@ -37,10 +39,10 @@ type MethodCost struct {
 
 // A ClassicalRun is the classical solver on one grid, interpolated to the grid of the page.
 type ClassicalRun struct {
-	Grid      []int   `json:"grid"`
-	Error     float64 `json:"relative_l2"` // mean over those samples, against the solutions that methods are scored with
-	Seconds   float64 `json:"seconds"`     // of one solution on one thread
-	PerSecond float64 `json:"per_second"`  // solutions with all workers
+	Grid      []int      `json:"grid"`
+	Error     data.Float `json:"relative_l2"` // mean over those samples, against the solutions that methods are scored with
+	Seconds   float64    `json:"seconds"`     // of one solution on one thread
+	PerSecond float64    `json:"per_second"`  // solutions with all workers
 }
 
 // Match fills Matched and BreakEven of every method.
@@ -83,10 +85,10 @@ func rate(v float64) string {
 }
 
 func (c *Cost) cells(m *MethodCost) []string {
-	cells := []string{Percent(m.Error), shortDuration(m.Seconds), rate(m.PerSecond), "-", "-", "-", "-", m.breakEven()}
+	cells := []string{Percent(float64(m.Error)), shortDuration(m.Seconds), rate(m.PerSecond), "-", "-", "-", "-", m.breakEven()}
 	if m.Matched >= 0 {
 		run := c.Classical[m.Matched]
-		copy(cells[3:], []string{gridText(run.Grid), Percent(run.Error), shortDuration(run.Seconds), rate(run.PerSecond)})
+		copy(cells[3:], []string{gridText(run.Grid), Percent(float64(run.Error)), shortDuration(run.Seconds), rate(run.PerSecond)})
 	}
 	return cells
 }
@@ -146,7 +148,7 @@ func (c *Cost) notes() []string {
 	if n := len(c.Classical); n > 0 && slices.ContainsFunc(c.Methods, func(m MethodCost) bool { return m.Matched < 0 }) {
 		finest := c.Classical[n-1]
 		notes = append(notes, fmt.Sprintf("“-”: no run that was tried is as accurate; the finest has %s points, an error of %s and takes %s.",
-			gridText(finest.Grid), Percent(finest.Error), shortDuration(finest.Seconds)))
+			gridText(finest.Grid), Percent(float64(finest.Error)), shortDuration(finest.Seconds)))
 	}
 	return notes
 }

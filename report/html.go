@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"net/url"
 	"os"
 	"path"
 	"path/filepath"
@@ -32,55 +33,32 @@ func asset(name string) string {
 	return string(src)
 }
 
-// WritePage writes the page to file, and to dir/figures every figure as PNG and SVG and its
-// numbers as CSV or NPZ, each file atomically: the page comes last, so that it is never older
-// than its figures. Folders are made as needed. dir == "" writes no such files, and the page
-// then has no links to them.
-func WritePage(dir, file string, p Page) error {
+// WritePage writes the page to file, and to the folder named after it ([FiguresOf]) every figure
+// as PNG and SVG and its numbers as CSV or NPZ, each file atomically: the page comes last, so that
+// it is never older than its figures. Folders are made as needed.
+func WritePage(file string, p Page) error {
 	if err := p.check(); err != nil {
 		return err
 	}
-	var b bytes.Buffer
 	animations := p.animations()
-	files := ""
-	if dir != "" {
-		files = filepath.Join(dir, "figures")
-		numbers, err := p.dataFiles()
-		if err != nil {
-			return err
-		}
-		if err := writeDrawings(files, p.Figures(), animations, numbers); err != nil {
-			return err
-		}
-	}
-	link, err := linkTo(file, files)
+	numbers, err := p.dataFiles()
 	if err != nil {
 		return err
 	}
-	if err := p.writeHTML(&b, animations, link); err != nil {
+	files := FiguresOf(file)
+	if err := writeDrawings(files, p.Figures(), animations, numbers); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+	var b bytes.Buffer
+	if err := p.writeHTML(&b, animations, url.PathEscape(filepath.Base(files))); err != nil {
 		return err
 	}
 	return writeFile(file, b.Bytes())
 }
 
-// linkTo returns the folder files as a page refers to it, "" for none.
-func linkTo(page, files string) (string, error) {
-	if files == "" {
-		return "", nil
-	}
-	from, err := filepath.Abs(filepath.Dir(page))
-	if err != nil {
-		return "", err
-	}
-	to, err := filepath.Abs(files)
-	if err != nil {
-		return "", err
-	}
-	link, err := filepath.Rel(from, to)
-	return filepath.ToSlash(link), err
+// FiguresOf is the folder of a page's figures: report-figures beside report.html.
+func FiguresOf(page string) string {
+	return strings.TrimSuffix(page, filepath.Ext(page)) + "-figures"
 }
 
 func writeFile(path string, content []byte) error {

@@ -141,7 +141,7 @@ func TestPlanesHTML(t *testing.T) {
 	p := planePage()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "report.html")
-	if err := WritePage(dir, path, p); err != nil {
+	if err := WritePage(path, p); err != nil {
 		t.Fatal(err)
 	}
 	src, err := os.ReadFile(path)
@@ -157,12 +157,12 @@ func TestPlanesHTML(t *testing.T) {
 		t.Error("the template refused a value")
 	}
 	for _, name := range []string{"case_1.png", "spectrum.svg", "errors_by_grid.svg", "animation_soft.gif", "animation_hard.gif", "animation_moe.gif"} {
-		if info, err := os.Stat(filepath.Join(dir, "figures", name)); err != nil || info.Size() > animationBytes {
+		if info, err := os.Stat(filepath.Join(FiguresOf(path), name)); err != nil || info.Size() > animationBytes {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	p.Cases[0].Truth = p.Cases[0].Truth[1:]
-	if err := WritePage(dir, path, p); err == nil {
+	if err := WritePage(path, p); err == nil {
 		t.Error("a field of the wrong size passed")
 	}
 	// Without a truth there is nothing to compare with; without spectra no spectrum.

@@ -216,7 +216,7 @@ func TestPageIsSelfContained(t *testing.T) {
 	p := samplePage()
 	p.Title = `<img src=x onerror=alert(1)> & "quotes"`
 	path := filepath.Join(dir, "new", "report.html")
-	if err := WritePage(dir, path, p); err != nil {
+	if err := WritePage(path, p); err != nil {
 		t.Fatal(err)
 	}
 	src, err := os.ReadFile(path)
@@ -250,7 +250,7 @@ func TestPageIsSelfContained(t *testing.T) {
 	}
 	for _, f := range p.Figures() {
 		for _, ext := range []string{".png", ".svg"} {
-			if info, err := os.Stat(filepath.Join(dir, "figures", f.Name+ext)); err != nil || info.Size() < 500 {
+			if info, err := os.Stat(filepath.Join(FiguresOf(path), f.Name+ext)); err != nil || info.Size() < 500 {
 				t.Errorf("figure %s%s: %v", f.Name, ext, err)
 			}
 		}
@@ -304,12 +304,12 @@ func TestSparsePages(t *testing.T) {
 	}
 	bad := samplePage()
 	bad.Cases[1].Predictions[0] = bad.Cases[1].Predictions[0][1:]
-	if err := WritePage("", filepath.Join(t.TempDir(), "r.html"), bad); err == nil || !strings.Contains(err.Error(), "u₀ = 0.11") {
+	if err := WritePage(filepath.Join(t.TempDir(), "r.html"), bad); err == nil || !strings.Contains(err.Error(), "u₀ = 0.11") {
 		t.Errorf("a field of the wrong size: %v", err)
 	}
 	bad = samplePage()
 	bad.Axes = bad.Axes[:1]
-	if err := WritePage(t.TempDir(), filepath.Join(t.TempDir(), "r.html"), bad); err == nil {
+	if err := WritePage(filepath.Join(t.TempDir(), "r.html"), bad); err == nil {
 		t.Error("one axis is accepted")
 	}
 }

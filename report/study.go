@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"net/url"
 	"path/filepath"
 
 	"gonum.org/v1/plot/plotter"
@@ -106,8 +107,10 @@ func (c Chart) rows() [][]string {
 }
 
 // WriteStudy writes the page dir/NAME.html, which needs nothing from elsewhere, and its
-// charts to dir/figures as PNG, SVG and CSV.
+// charts as PNG, SVG and CSV to the folder named after it ([FiguresOf]).
 func WriteStudy(dir, name string, s Study) (path string, err error) {
+	path = filepath.Join(dir, name+".html")
+	files := FiguresOf(path)
 	d := &drawer{}
 	var charts []drawing
 	var figures []Figure
@@ -119,7 +122,7 @@ func WriteStudy(dir, name string, s Study) (path string, err error) {
 			return "", err
 		}
 		chart := d.figure(f)
-		chart.Data = "figures/" + c.Name + ".csv"
+		chart.Data = url.PathEscape(filepath.Base(files)) + "/" + c.Name + ".csv"
 		figures, charts, numbers = append(figures, f), append(charts, chart), append(numbers, dataFile{c.Name + ".csv", content})
 	}
 	if d.err != nil {
@@ -133,9 +136,8 @@ func WriteStudy(dir, name string, s Study) (path string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("report: %w", err)
 	}
-	if err := writeDrawings(filepath.Join(dir, "figures"), figures, nil, numbers); err != nil {
+	if err := writeDrawings(files, figures, nil, numbers); err != nil {
 		return "", err
 	}
-	path = filepath.Join(dir, name+".html")
 	return path, writeFile(path, b.Bytes())
 }

@@ -124,6 +124,9 @@ func (a *app) bench(c *cobra.Command, name string, o *benchOptions) error {
 	if i < 0 {
 		return usagef("unknown benchmark %q: want %s", name, strings.Join(benchNames(), ", "))
 	}
+	if o.runs != "" && name != "step" {
+		return usagef("--runs %s: for step alone", o.runs)
+	}
 	if o.repeat < 1 {
 		return usagef("--repeat %d: want a positive number", o.repeat)
 	}

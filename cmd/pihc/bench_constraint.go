@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 
 	"pihc/constraint"
@@ -70,7 +71,8 @@ func (b *bench) constraint() (any, error) {
 	s := c.NewSample()
 	constraint.Load(s, n.dst, initial[0])
 	s.Draw(train.EvaluationSeed(0))
-	r := constraintBench{machine: b.machine(1), Basis: spec.Outputs(), Rows: options.Points}
+	rows := cmp.Or(options.Points, len(sys.Residuals()[0].Points)) // 0: all
+	r := constraintBench{machine: b.machine(1), Basis: spec.Outputs(), Rows: rows}
 	if r.Solve, err = b.median(s.Solve); err != nil {
 		return nil, err
 	}
@@ -81,7 +83,7 @@ func (b *bench) constraint() (any, error) {
 	}
 	// Per residual row and evaluation: z = A w, J = sum of F_j A_j, JᵀJ, Jᵀr.
 	basis, terms := float64(spec.Outputs()), float64(len(sys.Residuals()[0].Terms))
-	r.GFLOPS = float64(outcome.Evaluations) * float64(options.Points) * (4*terms*basis + basis*(basis+1) + 2*basis) / r.Solve / 1e9
+	r.GFLOPS = float64(outcome.Evaluations) * float64(rows) * (4*terms*basis + basis*(basis+1) + 2*basis) / r.Solve / 1e9
 	r.Peak = kernel.PeakGFLOPS64(1)
 	if r.solverGrid, err = b.solverGrid(r.Peak); err != nil || b.options.json {
 		return r, err

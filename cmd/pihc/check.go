@@ -95,8 +95,8 @@ type checkResult struct {
 	GradientGrid  []int                 `json:"gradient_grid"`
 	GradientLimit float64               `json:"gradient_limit"`
 	GradientOK    bool                  `json:"gradient_ok"`
-	FloorResidual *float64              `json:"floor_residual,omitempty"`
-	FloorError    *float64              `json:"floor_error,omitempty"`
+	FloorResidual *data.Float           `json:"floor_residual,omitempty"`
+	FloorError    *data.Float           `json:"floor_error,omitempty"`
 	FloorGrid     []int                 `json:"floor_grid,omitempty"`
 	Floors        []checkFloor          `json:"floors,omitempty"`
 
@@ -110,14 +110,17 @@ type checkTerm struct {
 }
 
 type checkFloor struct {
-	Initial    string   `json:"initial"`
-	Residual   float64  `json:"residual"`
-	Error      *float64 `json:"error,omitempty"`
-	Iterations int      `json:"iterations,omitempty"`
-	Start      *float64 `json:"start_residual,omitempty"` // at the first time alone, over the rate there
+	Initial    string      `json:"initial"`
+	Residual   data.Float  `json:"residual"`
+	Error      *data.Float `json:"error,omitempty"`
+	Iterations int         `json:"iterations,omitempty"`
+	Start      *data.Float `json:"start_residual,omitempty"` // at the first time alone, over the rate there
 }
 
 func (a *app) check(ctx context.Context, name string, o *checkOptions) error {
+	if err := o.engine.check(); err != nil {
+		return err
+	}
 	spec, p, err := o.open(name)
 	if err != nil {
 		return err
@@ -159,11 +162,11 @@ func (a *app) check(ctx context.Context, name string, o *checkOptions) error {
 		if ctx.Err() != nil {
 			return err
 		}
-		start = meanOf(out.Floors, func(f checkFloor) *float64 { return f.Start })
+		start = meanOf(out.Floors, func(f checkFloor) *data.Float { return f.Start })
 		if err != nil {
 			out.floorFault = err
 		} else if floor := out.FloorError; floor != nil && *floor > mostFloor {
-			out.floorFault = withHint(fmt.Errorf("what the rows determine on this grid is %s from the reference solution", report.Percent(*floor)), "more points, other schemes, or an equation whose solutions are not there: one that amplifies every difference, say")
+			out.floorFault = withHint(fmt.Errorf("what the rows determine on this grid is %s from the reference solution", report.Percent(float64(*floor))), "more points, other schemes, or an equation whose solutions are not there: one that amplifies every difference, say")
 		}
 	}
 	if err := noteStart(out.Verdict, p, start); err != nil {
@@ -361,9 +364,9 @@ func (a *app) checkFloors(ctx context.Context, out *checkResult, spec *model.Spe
 		return err
 	}
 	out.Floors, out.FloorGrid = floors, sys.Grid.Shape()
-	residual, floor := meanOf(floors, func(f checkFloor) *float64 { return &f.Residual }), meanOf(floors, errorOf)
+	residual, floor := data.Float(meanOf(floors, func(f checkFloor) *data.Float { return &f.Residual })), data.Float(meanOf(floors, errorOf))
 	out.FloorResidual = &residual
-	if !math.IsNaN(floor) {
+	if !math.IsNaN(float64(floor)) {
 		out.FloorError = &floor
 	}
 	return nil
@@ -386,16 +389,17 @@ func measureFloors(ctx context.Context, spec *model.Spec, sys *pde.System, done 
 	var floors []checkFloor
 	err = eachReference(ctx, spec, p, g, func(title string, u0, truth []float64) error {
 		f, err := constraint.MeasureFloor(sys, options, u0, truth)
-		floor := checkFloor{Initial: title, Residual: f.Residual}
+		floor := checkFloor{Initial: title, Residual: data.Float(f.Residual)}
 		switch {
 		case errors.Is(err, constraint.ErrDense) || errors.Is(err, constraint.ErrLarge):
 		case err != nil:
 			return withHint(fmt.Errorf("floor, %s: %w", title, err), "try a smaller --grid")
 		default:
-			floor.Error, floor.Iterations = &f.Error, f.Iterations
+			distance := data.Float(f.Error)
+			floor.Error, floor.Iterations = &distance, f.Iterations
 		}
 		if start != nil {
-			v := constraint.Relative(start.RMS(truth, u0))
+			v := data.Float(constraint.Relative(start.RMS(truth, u0)))
 			floor.Start = &v
 		}
 		floors = append(floors, floor)
@@ -432,20 +436,20 @@ func eachReference(ctx context.Context, spec *model.Spec, p *pde.Problem, g *gri
 }
 
 // meanOf is the mean of what floors have, NaN where one has it not or there are none.
-func meanOf(floors []checkFloor, of func(checkFloor) *float64) float64 {
+func meanOf(floors []checkFloor, of func(checkFloor) *data.Float) float64 {
 	sum := 0.0
 	for _, f := range floors {
 		v := of(f)
 		if v == nil {
 			return math.NaN()
 		}
-		sum += *v
+		sum += float64(*v)
 	}
 	return sum / float64(len(floors))
 }
 
 // errorOf is the floor_error of one initial condition.
-func errorOf(f checkFloor) *float64 { return f.Error }
+func errorOf(f checkFloor) *data.Float { return f.Error }
 
 // printCheck writes the result for people.
 func printCheck(w io.Writer, r *checkResult) error {
@@ -494,16 +498,16 @@ func printCheck(w io.Writer, r *checkResult) error {
 		_, err := io.WriteString(w, b.String())
 		return err
 	}
-	fmt.Fprintf(&b, "floor_residual  %s   on %s\n", report.Percent(*r.FloorResidual), data.FormatShape(r.FloorGrid))
+	fmt.Fprintf(&b, "floor_residual  %s   on %s\n", report.Percent(float64(*r.FloorResidual)), data.FormatShape(r.FloorGrid))
 	if r.FloorError == nil {
 		b.WriteString("floor_error     not available: the minimiser over all grid values needs terms with stencils, and a grid that is not too large (--grid)\n")
 	} else {
-		fmt.Fprintf(&b, "floor_error     %s\n", report.Percent(*r.FloorError))
+		fmt.Fprintf(&b, "floor_error     %s\n", report.Percent(float64(*r.FloorError)))
 	}
 	for _, f := range r.Floors {
-		fmt.Fprintf(&b, "  %-16s residual %s", f.Initial, report.Percent(f.Residual))
+		fmt.Fprintf(&b, "  %-16s residual %s", f.Initial, report.Percent(float64(f.Residual)))
 		if f.Error != nil {
-			fmt.Fprintf(&b, ", error %s, %d steps", report.Percent(*f.Error), f.Iterations)
+			fmt.Fprintf(&b, ", error %s, %d steps", report.Percent(float64(*f.Error)), f.Iterations)
 		}
 		b.WriteString("\n")
 	}

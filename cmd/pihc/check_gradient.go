@@ -137,6 +137,9 @@ func checkBatch(e model.Engine[float64]) (model.Batch, float64, error) {
 		if rough[i], err = roughness(e, model.Batch{Initial: all.Initial[i : i+1], Seeds: all.Seeds[i : i+1]}); err != nil {
 			return model.Batch{}, 0, err
 		}
+		if math.IsNaN(rough[i]) { // its loss is not finite
+			rough[i] = math.Inf(1)
+		}
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(rough[i], rough[j]) })
 	var batch model.Batch

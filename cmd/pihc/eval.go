@@ -60,7 +60,7 @@ func trustFlag(c *cobra.Command, dst *bool) {
 
 // warnEdits names the files of a run folder that were trusted.
 func (a *app) warnEdits(dir string, files []string) {
-	if len(files) > 0 {
+	if len(files) > 0 && a.writes() {
 		fmt.Fprintf(a.Err, "pihc: warning: run %s: %s\n", dir, editsText(files))
 	}
 }
@@ -243,7 +243,7 @@ func (a *app) evaluateRun(ctx context.Context, dir string, spec *model.Spec, p *
 	if err := checkRunData(dir, p, set); err != nil {
 		return nil, err
 	}
-	m, err := a.evaluateOn(ctx, dir, *spec, p, set, options, split, most)
+	m, err := a.evaluateOn(ctx, dir, spec, p, set, options, split, most)
 	if err != nil {
 		return nil, err
 	}
@@ -256,18 +256,18 @@ func (a *app) evaluateRun(ctx context.Context, dir string, spec *model.Spec, p *
 }
 
 // evaluateOn scores a run on one grid.
-func (a *app) evaluateOn(ctx context.Context, dir string, spec model.Spec, p *pde.Problem, set *data.Dataset, options evaluatorOptions, split string, most int) (*metrics, error) {
-	e, err := openEvaluator(dir, &spec, p, options)
+func (a *app) evaluateOn(ctx context.Context, dir string, spec *model.Spec, p *pde.Problem, set *data.Dataset, options evaluatorOptions, split string, most int) (*metrics, error) {
+	e, err := openEvaluator(dir, spec, p, options)
 	if err != nil {
 		return nil, err
 	}
 	defer e.close()
-	return a.score(ctx, dir, &spec, p, set, e, split, most)
+	return a.score(ctx, dir, p, set, e, split, most)
 }
 
-// score scores an open evaluator, of a spec that has its settings.
-func (a *app) score(ctx context.Context, dir string, spec *model.Spec, p *pde.Problem, set *data.Dataset, e evaluator, split string, most int) (*metrics, error) {
-	g := e.info().Grid
+// score scores an open evaluator.
+func (a *app) score(ctx context.Context, dir string, p *pde.Problem, set *data.Dataset, e evaluator, split string, most int) (*metrics, error) {
+	g, spec := e.info().Grid, e.info().Spec
 	samples, err := loadSamples(set, split, p, g, most)
 	if err != nil {
 		return nil, err
@@ -335,7 +335,7 @@ func (a *app) evaluateGrids(ctx context.Context, m *metrics, dir string, spec *m
 		if g.Samples > 0 && (most == 0 || g.Samples < most) {
 			count = g.Samples
 		}
-		other, err := a.evaluateOn(ctx, dir, *spec, p, set, options, m.Split, count)
+		other, err := a.evaluateOn(ctx, dir, spec, p, set, options, m.Split, count)
 		if err != nil {
 			return fmt.Errorf("on %s: %w", data.FormatShape(g.Shape()), err)
 		}
@@ -351,7 +351,7 @@ func (a *app) evaluateGrids(ctx context.Context, m *metrics, dir string, spec *m
 // storedMetrics returns the evaluation of the whole test split in the run
 // folder, if it is of this checkpoint, dataset and settings. Further grids may be
 // missing. One that was altered is not used, and named.
-func (a *app) storedMetrics(dir string, spec *model.Spec, e evaluator, set *data.Dataset) (*metrics, bool) {
+func (a *app) storedMetrics(dir string, e evaluator, set *data.Dataset) (*metrics, bool) {
 	var m metrics
 	path := filepath.Join(dir, train.MetricsFile)
 	if err := data.ReadSealedJSON(path, &m); err != nil {
@@ -368,7 +368,7 @@ func (a *app) storedMetrics(dir string, spec *model.Spec, e evaluator, set *data
 	same := m.Version == metricsVersion && m.Split == "test" && m.Samples == split.Count && m.Checkpoint == e.meta().TensorsHash &&
 		m.DatasetHash == set.Manifest().Checksum && slices.Equal(m.Grid, e.info().Grid.Shape()) &&
 		len(m.Set) == 0 && m.Repeat == e.repeat() && len(m.TrustedEdits) == 0 && len(e.meta().Edited) == 0
-	if spec.Method != model.Soft {
+	if spec := e.info().Spec; spec.Method != model.Soft {
 		same = same && m.Points == spec.Constraint.Points && m.Tolerance == spec.Constraint.Tolerance
 	}
 	return &m, same

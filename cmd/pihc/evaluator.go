@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
 
@@ -30,15 +31,14 @@ type evaluator interface {
 
 // evaluatorOptions say how a run is evaluated where that differs from training.
 type evaluatorOptions struct {
-	grid       map[string]int // by axis; others as trained
-	points     int            // per expert; < 0: as trained, or as many as a smaller subdomain holds
-	tolerance  float64        // 0: as trained
-	passes     model.Passes   // 0: as trained
-	directions *int           // of constraint.directions; nil: as trained
-	limit      int            // most passes of AutoPasses; 0: model.MostPasses
-	residual   float64        // of AutoPasses: residual that is small enough; 0: no such test
-	last       bool           // the newest checkpoint instead of the best
-	trust      bool           // a run folder that was edited
+	grid       map[string]int       // by axis; others as trained
+	points     int                  // per expert; < 0: as evaluation has it, or as many as a smaller subdomain holds
+	tolerance  float64              // 0: as trained
+	passes     model.Passes         // 0: as trained
+	residual   float64              // of AutoPasses: residual that is small enough; 0: no such test
+	evaluation model.EvaluationSpec // what holds where these say nothing; zero: as trained
+	last       bool                 // the newest checkpoint instead of the best
+	trust      bool                 // a run folder that was edited
 	workers    int
 	engine     engineFlags
 	comm       dist.Comm // nil: this process alone
@@ -50,10 +50,7 @@ var asTrained = evaluatorOptions{points: -1}
 
 // orSpec takes from the spec of a run what the options leave open.
 func (o evaluatorOptions) orSpec(spec *model.Spec) evaluatorOptions {
-	if own := spec.Evaluation.Points; own != nil && o.points < 0 {
-		o.points = *own
-	}
-	o.directions, o.limit = spec.Evaluation.Directions, spec.Evaluation.Limit
+	o.evaluation = spec.Evaluation
 	if spec.Network.Passes > 1 {
 		o.passes = cmp.Or(o.passes, spec.Evaluation.Passes)
 	}
@@ -66,22 +63,18 @@ func (o evaluatorOptions) repeat() string {
 	if o.passes == model.AutoPasses && o.residual > 0 {
 		text += fmt.Sprintf(" to %g", o.residual)
 	}
-	if o.passes == model.AutoPasses && o.limit > 0 {
-		text += fmt.Sprintf(", at most %d", o.limit)
+	if limit := o.evaluation.Limit; o.passes == model.AutoPasses && limit > 0 {
+		text += fmt.Sprintf(", at most %d", limit)
 	}
 	return text
 }
 
-// openEvaluator loads the parameters of a run and builds its engine; the
-// decomposition is that of training. spec is changed to the options.
-func openEvaluator(dir string, spec *model.Spec, p *pde.Problem, o evaluatorOptions) (evaluator, error) {
-	points := map[string]int{}
-	for name, n := range spec.Grid {
-		points[name] = n
-	}
-	for name, n := range o.grid {
-		points[name] = n
-	}
+// openEvaluator loads the parameters of a run with the spec of its training and builds its
+// engine, whose info has the spec of the evaluation; the decomposition is that of training.
+func openEvaluator(dir string, trainedSpec *model.Spec, p *pde.Problem, o evaluatorOptions) (evaluator, error) {
+	spec := *trainedSpec
+	points := maps.Clone(spec.Grid)
+	maps.Copy(points, o.grid)
 	g, err := p.Grid(points)
 	if err != nil {
 		return nil, err
@@ -93,12 +86,14 @@ func openEvaluator(dir string, spec *model.Spec, p *pde.Problem, o evaluatorOpti
 	}
 	if o.points >= 0 {
 		spec.Constraint.Points = o.points
+	} else if n := o.evaluation.Points; n != nil {
+		spec.Constraint.Points = *n
 	}
 	if o.tolerance > 0 {
 		spec.Constraint.Tolerance = o.tolerance
 	}
-	if o.directions != nil {
-		spec.Constraint.Directions = *o.directions
+	if n := o.evaluation.Directions; n != nil {
+		spec.Constraint.Directions = *n
 	}
 	switch {
 	case o.passes == model.AutoPasses && spec.Network.Passes == 1:
@@ -108,13 +103,13 @@ func openEvaluator(dir string, spec *model.Spec, p *pde.Problem, o evaluatorOpti
 	case o.passes > 0:
 		spec.Network.Passes = int(o.passes)
 	}
-	if err := checkNeeds(spec, p, g, o.workers, o.slabs, false); err != nil {
+	if err := checkNeeds(&spec, p, g, o.workers, o.slabs, false); err != nil {
 		return nil, err
 	}
 	if spec.Network.Precision == "float64" {
-		return newTrained[float64](dir, spec, p, g, o)
+		return newTrained[float64](dir, &spec, p, g, o)
 	}
-	return newTrained[float32](dir, spec, p, g, o)
+	return newTrained[float32](dir, &spec, p, g, o)
 }
 
 // trained is a run whose network has precision T.
@@ -125,6 +120,7 @@ type trained[T kernel.Float] struct {
 	options evaluatorOptions
 }
 
+// newTrained completes the spec of the evaluation by the points of a coarser grid.
 func newTrained[T kernel.Float](dir string, spec *model.Spec, p *pde.Problem, g *grid.Grid, o evaluatorOptions) (evaluator, error) {
 	params, meta, err := train.LoadParams[T](dir, spec, p, train.LoadOptions{Last: o.last, TrustEdits: o.trust})
 	if err != nil {
@@ -162,9 +158,14 @@ func newTrained[T kernel.Float](dir string, spec *model.Spec, p *pde.Problem, g 
 		if o.comm != nil {
 			together = max(together, o.comm.Size()/max(1, o.slabs))
 		}
-		if engine, err = model.Repeat(engine, model.RepeatOptions{Tolerance: o.residual, Limit: cmp.Or(o.limit, model.MostPasses), Together: together}, coarse...); err != nil {
+		repeated, err := model.Repeat(engine, model.RepeatOptions{Tolerance: o.residual, Limit: cmp.Or(o.evaluation.Limit, model.MostPasses), Together: together}, coarse...)
+		if err != nil {
+			for _, e := range append(coarse, engine) {
+				e.Close()
+			}
 			return nil, err
 		}
+		engine = repeated
 	}
 	return &trained[T]{engine, params, meta, o}, nil
 }
@@ -187,16 +188,22 @@ func coarserEngines[T kernel.Float](spec *model.Spec, p *pde.Problem, g *grid.Gr
 	}
 	bytes, have := needs.Bytes(), machineMemory()
 	var out []model.Engine[T]
+	failed := func(err error) ([]model.Engine[T], error) {
+		for _, e := range out {
+			e.Close()
+		}
+		return nil, err
+	}
 	for _, c := range grids {
 		coarse, router := *spec, constraint.NewRouter(c, nil)
 		if spec.Method == model.MoE {
 			coarse.Method = model.Hard
 		}
 		if coarse.Constraint.Points, err = model.FittingPoints(&coarse, p, g, c, router); err != nil {
-			return nil, err
+			return failed(err)
 		}
 		if needs, err = model.Estimate(&coarse, p, c, workers, slabs, false); err != nil {
-			return nil, err
+			return failed(err)
 		}
 		if have > 0 && bytes+needs.Bytes() > have {
 			continue
@@ -206,7 +213,7 @@ func coarserEngines[T kernel.Float](spec *model.Spec, p *pde.Problem, g *grid.Gr
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return failed(err)
 		}
 		bytes += needs.Bytes()
 		out = append(out, e)

@@ -141,6 +141,9 @@ func (a *app) initialise(ctx context.Context, name string, o *initOptions) error
 	if old, err := os.ReadFile(problemFile); err == nil && !bytes.Equal(old, src) { // an init that was stopped left the same
 		return taken(problemFile)
 	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	made, err := data.MakeFolder(o.out)
 	if err != nil {
 		return err

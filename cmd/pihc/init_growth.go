@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"pihc/model"
 	"pihc/pde"
@@ -47,8 +48,9 @@ func (a *app) weighTimes(ctx context.Context, src []byte, p *pde.Problem, s *siz
 	text := "residual_weight: " + weightInTime(axis.Name, axis.Hi, length, rate)
 	longer := appended(src, text, fmt.Sprintf("Added by pihc init: small differences between solutions grow as exp(%.2g*%s), and what is wrong early\n# counts as much more.", rate, axis.Name))
 	q, err := pde.Load("problem.yaml", longer)
-	if err != nil {
-		return nil, nil, nil, err
+	if err != nil { // it has a residual_weight, which is the same at all times
+		s.warnings = append(s.warnings, fmt.Sprintf("small differences between solutions grow as exp(%.2g*%s), and what is wrong early counts as much more: residual_weight, which the file has, may be multiplied by %s", rate, axis.Name, strings.TrimPrefix(text, "residual_weight: ")))
+		return src, p, nil, nil
 	}
 	return longer, q, []string{"added " + text + ": small differences grow as exp(" + fmt.Sprintf("%.2g*%s)", rate, axis.Name)}, nil
 }

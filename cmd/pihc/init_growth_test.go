@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -9,6 +11,32 @@ import (
 	"pihc/model"
 	"pihc/pde"
 )
+
+// An interrupted init has no floors and no orders, and says so.
+func TestRaiseOrdersInterrupted(t *testing.T) {
+	src, err := templateSource("heat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := pde.Load("heat.yaml", src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Reference.Solver = pde.DiscreteSolver
+	spec, err := model.LoadSpec("spec.yaml", []byte("version: 2\nproblem: problem.yaml\n"))
+	if err == nil {
+		err = spec.Fit(p)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	a := &app{quiet: true}
+	if _, _, _, err := a.raiseOrders(ctx, src, p, &sizes{fitted: spec}); !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: %v", err)
+	}
+}
 
 // TestGrowth: differences between solutions of u_t + u_x = a u grow, or decay, as e^(at).
 func TestGrowth(t *testing.T) {

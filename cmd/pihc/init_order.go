@@ -165,7 +165,10 @@ func (a *app) raiseOrders(ctx context.Context, src []byte, p *pde.Problem, s *si
 		return src, p, nil, nil
 	}
 	a.say("init: comparing orders of differences")
-	before := floorOf(ctx, s.fitted, p)
+	before, err := floorOf(ctx, s.fitted, p)
+	if err != nil {
+		return nil, nil, nil, err
+	}
 	lowest := before
 	var raised, added []string
 	for i, axis := range p.Axes {
@@ -195,10 +198,11 @@ func (a *app) raiseOrders(ctx context.Context, src []byte, p *pde.Problem, s *si
 			if q == nil {
 				continue
 			}
-			if err := ctx.Err(); err != nil {
+			floor, err := floorOf(ctx, s.fitted, q)
+			if err != nil {
 				return nil, nil, nil, err
 			}
-			if floor := floorOf(ctx, s.fitted, q); floor < lowerFloor*lowest {
+			if floor < lowerFloor*lowest {
 				best, lowest, with, text = order, floor, q, other
 			}
 		}
@@ -237,21 +241,21 @@ func weightOfStart(p *pde.Problem, spec *model.Spec) string {
 	return fmt.Sprintf(`residual_weight: "sqrt(1 + %.3g/%s)"`, 8*g.Axes[0].Step(), since)
 }
 
-// floorOf is the floor_error of check, NaN where it cannot be had.
-func floorOf(ctx context.Context, spec *model.Spec, p *pde.Problem) float64 {
+// floorOf is the floor_error of check, NaN where it cannot be had; the error is ctx's.
+func floorOf(ctx context.Context, spec *model.Spec, p *pde.Problem) (float64, error) {
 	g, err := floorGrid(spec, p, nil)
 	if err != nil {
-		return math.NaN()
+		return math.NaN(), ctx.Err()
 	}
 	sys, err := p.Discretize(g)
 	if err != nil {
-		return math.NaN()
+		return math.NaN(), ctx.Err()
 	}
 	floors, err := measureFloors(ctx, spec, sys, func(int) {})
 	if err != nil {
-		return math.NaN() // whoever wants it is told by check
+		return math.NaN(), ctx.Err() // whoever wants it is told by check
 	}
-	return meanOf(floors, errorOf)
+	return meanOf(floors, errorOf), ctx.Err()
 }
 
 // centralTerm is a term whose order of accuracy may be raised.

@@ -174,7 +174,7 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 	if err != nil {
 		return err
 	}
-	if early > 0 {
+	if early > 0 && a.writes() {
 		bar.close()
 		fmt.Fprintf(a.Err, "pihc: predict: warning: %d of %d solves ended before they converged; their fields may be poor\n",
 			early, len(initial)*e.info().Experts)

@@ -36,7 +36,7 @@ solver iterations, and the specs; with two axes of space also animations, and
 spectra where both are periodic. Dashed lines in figures are what the discretisation
 alone costs (pihc check), the residual of the solution itself, and persistence.
 
-The page is one file that needs nothing from elsewhere. Into the folder figures
+The page is one file that needs nothing from elsewhere. Into the folder FILE-figures
 beside it go its figures as PNG and SVG, animations as GIF, and the numbers of all
 figures, to which the page links: tables as CSV, fields as NPZ.
 
@@ -72,7 +72,7 @@ func (a *app) report(ctx context.Context, dirs []string, o *reportOptions) error
 	if err != nil {
 		return err
 	}
-	if err := report.WritePage(filepath.Dir(o.out), o.out, *page); err != nil {
+	if err := report.WritePage(o.out, *page); err != nil {
 		return err
 	}
 	if err := a.printTables(page); err != nil {
@@ -142,7 +142,7 @@ func (a *app) comparison(ctx context.Context, dirs []string, dataDir string, tru
 		runs = append(runs, run)
 	}
 	nameOnePass(page.Methods, runs)
-	distinctKeys(page.Methods)
+	distinctKeys(page.Methods, runs)
 	first := runs[0]
 	cases := chooseCases(&page, samples.Initial)
 	if err := addCases(&page, first.problem, first.grid, samples, cases); err != nil {
@@ -153,8 +153,7 @@ func (a *app) comparison(ctx context.Context, dirs []string, dataDir string, tru
 		return nil, err
 	}
 	for i, run := range runs {
-		spec := *run.spec
-		e, err := openEvaluator(run.dir, &spec, run.problem, options.orSpec(&spec))
+		e, err := openEvaluator(run.dir, run.spec, run.problem, options.orSpec(run.spec))
 		if err != nil {
 			return nil, err
 		}
@@ -184,8 +183,7 @@ func (a *app) scoreRun(ctx context.Context, page *report.Page, run *compared, se
 	if err != nil {
 		return err
 	}
-	spec := *run.spec
-	e, err := openEvaluator(dir, &spec, p, options)
+	e, err := openEvaluator(dir, run.spec, p, options)
 	if err != nil {
 		return err
 	}
@@ -208,9 +206,9 @@ func (a *app) scoreRun(ctx context.Context, page *report.Page, run *compared, se
 			return fmt.Errorf("run %s has another grid than those before it", dir)
 		}
 		stored := false
-		if run.metrics, stored = a.storedMetrics(dir, &spec, e, set); !stored {
+		if run.metrics, stored = a.storedMetrics(dir, e, set); !stored {
 			var err error
-			if run.metrics, err = a.score(ctx, dir, &spec, p, set, e, "test", 0); err != nil {
+			if run.metrics, err = a.score(ctx, dir, p, set, e, "test", 0); err != nil {
 				return err
 			}
 			if err := save(); err != nil {
@@ -222,7 +220,7 @@ func (a *app) scoreRun(ctx context.Context, page *report.Page, run *compared, se
 	if err != nil {
 		return err
 	}
-	if err := a.evaluateGrids(ctx, run.metrics, dir, &spec, p, set, options, 0, save); err != nil {
+	if err := a.evaluateGrids(ctx, run.metrics, dir, run.spec, p, set, options, 0, save); err != nil {
 		return err
 	}
 	m := &page.Methods[len(page.Methods)-1]

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"pihc/data"
 	"pihc/discrete"
 	"pihc/grid"
 	"pihc/model"
@@ -74,7 +75,7 @@ func (t *timing) method(ctx context.Context, m *report.Method, e evaluator, s re
 	}
 	c := report.MethodCost{Method: m.Key, Label: m.Label, Train: m.Evaluation.TrainSeconds}
 	for _, i := range t.chosen {
-		c.Error += m.Evaluation.PerSample[i].RelativeL2 / float64(len(t.chosen))
+		c.Error += data.Float(m.Evaluation.PerSample[i].RelativeL2 / float64(len(t.chosen)))
 	}
 	predict := func(count int) (float64, error) {
 		batch := model.Batch{}
@@ -122,7 +123,7 @@ func (t *timing) cost(ctx context.Context) (*report.Cost, error) {
 	}
 	best := math.Inf(1)
 	for _, m := range t.out.Methods {
-		best = min(best, m.Error)
+		best = min(best, float64(m.Error))
 	}
 	previous := time.Duration(0)
 	for _, g := range t.grids() {
@@ -137,7 +138,7 @@ func (t *timing) cost(ctx context.Context) (*report.Cost, error) {
 		t.out.Classical = append(t.out.Classical, *run)
 		took := time.Since(begin)
 		growth := took.Seconds() / cmp.Or(previous, took).Seconds()
-		if run.Error <= best || took.Seconds()*max(1, growth) > costLimit.Seconds() {
+		if float64(run.Error) <= best || took.Seconds()*max(1, growth) > costLimit.Seconds() {
 			break
 		}
 		previous = took
@@ -212,7 +213,7 @@ func (t *timing) classical(ctx context.Context, g *grid.Grid) (*report.Classical
 		if err != nil {
 			return nil, err
 		}
-		run.Error += grid.RelativeL2Of(t.onPage(fields[k], g), truth, len(t.problem.Unknowns)) / float64(len(t.chosen))
+		run.Error += data.Float(grid.RelativeL2Of(t.onPage(fields[k], g), truth, len(t.problem.Unknowns)) / float64(len(t.chosen)))
 	}
 	run.Seconds = median(times)
 	for n := 0; n < 3 && (n == 0 || run.Seconds < 0.1); n++ {

@@ -173,15 +173,20 @@ func methodNote(spec *model.Spec, e evaluator) string {
 	if spec.Method == model.Soft {
 		return "penalty in the loss"
 	}
-	n := e.info().Experts
-	points := "all points"
-	if spec.Constraint.Points > 0 {
-		points = report.Count(spec.Constraint.Points) + " points"
+	pointsOf := func(s *model.Spec) string {
+		if s.Constraint.Points == 0 {
+			return "all points"
+		}
+		return report.Count(s.Constraint.Points) + " points"
 	}
-	if n == 1 {
-		return "1 expert, " + points
+	experts, points, scored := "1 expert", pointsOf(spec), pointsOf(e.info().Spec)
+	if n := e.info().Experts; n > 1 {
+		experts, points = fmt.Sprintf("%d experts", n), points+" each"
 	}
-	return fmt.Sprintf("%d experts, %s each", n, points)
+	if scored != pointsOf(spec) {
+		points += ", scored with " + scored
+	}
+	return experts + ", " + points
 }
 
 // editedNote marks a run whose folder was edited.
@@ -211,16 +216,22 @@ func nameOnePass(methods []report.Method, runs []compared) {
 	}
 }
 
-// distinctKeys numbers methods that occur more than once.
-func distinctKeys(methods []report.Method) {
-	seen := map[string]int{}
+// distinctKeys numbers methods that occur more than once, and tells them apart by what enforces
+// their physics or else by their folders.
+func distinctKeys(methods []report.Method, runs []compared) {
+	seen, labels := map[string]int{}, map[string]bool{}
 	for i := range methods {
 		m := &methods[i]
 		seen[m.Key]++
 		if n := seen[m.Key]; n > 1 {
 			m.Key = fmt.Sprintf("%s_%d", m.Key, n)
-			m.Label = fmt.Sprintf("%s (%s)", m.Label, m.Note)
+			label := fmt.Sprintf("%s (%s)", m.Label, m.Note)
+			if labels[label] || m.Note == methods[slices.IndexFunc(methods, func(x report.Method) bool { return x.Label == m.Label })].Note {
+				label = fmt.Sprintf("%s (%s)", m.Label, runs[i].dir)
+			}
+			m.Label = label
 		}
+		labels[m.Label] = true
 	}
 }
 

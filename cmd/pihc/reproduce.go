@@ -123,6 +123,12 @@ func (a *app) reproduce(ctx context.Context, name string, o *reproduceOptions) e
 	if o.onePass && spec.Network.Passes == 1 {
 		return usagef("--one-pass: %s has one pass", specName)
 	}
+	switch _, evaluates := studyRuns[name]; {
+	case evaluates && name != "scaling" && p.Reference.Solver == "":
+		return withHint(fmt.Errorf("%s: the PDE file of %s has no reference, and there would be no errors to show", name, specName), "reference: {solver: discrete} computes solutions from the file's own rows")
+	case evaluates && spec.Network.Precision == "float64" && (name == "scaling" || name == "experts"):
+		return fmt.Errorf("%s: %s has a network in float64; want float32", name, specName)
+	}
 	list := experiments(spec, o.methods, o.fair, o.onePass)
 	if study.Arms {
 		list = expertArms(spec)
@@ -186,13 +192,14 @@ func (a *app) reproduce(ctx context.Context, name string, o *reproduceOptions) e
 	if study.Published != nil {
 		page.Title += ", " + name
 		for i := range page.Methods {
-			score := study.Published[page.Methods[i].Key]
-			page.Methods[i].Published = &score
+			if score, ok := study.Published[page.Methods[i].Key]; ok {
+				page.Methods[i].Published = &score
+			}
 		}
 		page.Published = study.Source
 	}
 	path := filepath.Join(dir, "report.html")
-	if err := report.WritePage(dir, path, *page); err != nil {
+	if err := report.WritePage(path, *page); err != nil {
 		return err
 	}
 	seconds := time.Since(begin).Seconds()

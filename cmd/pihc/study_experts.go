@@ -233,10 +233,12 @@ func (a *app) expertArm(ctx context.Context, s *studied, name, family string, se
 		}
 	}
 	arm.Prediction = report.Summarize(seconds)
-	if records, err := readLog(dir); err == nil && len(records) > 0 && len(set) == 0 {
-		arm.Training = float64(records[len(records)-1].Seconds)
+	if len(set) > 0 {
+		return arm, result, nil
 	}
-	return arm, result, nil
+	records, err := readLog(dir)
+	arm.Training = trainSeconds(records)
+	return arm, result, err
 }
 
 // solveFLOP counts what a solve of m rows and n unknowns does in so many iterations,

@@ -160,7 +160,8 @@ func (a *app) residualSolves(ctx context.Context, s *studied, method string) ([]
 		if err != nil {
 			return nil, err
 		}
-		x := residualSolve{Method: method, Varied: v.name, Points: spec.Constraint.Points, Tolerance: spec.Constraint.Tolerance, MaxIterations: spec.Constraint.MaxIterations}
+		solve := e.info().Spec.Constraint
+		x := residualSolve{Method: method, Varied: v.name, Points: solve.Points, Tolerance: solve.Tolerance, MaxIterations: solve.MaxIterations}
 		err = func() error {
 			defer e.close()
 			samples, err := loadSamples(s.set, "test", p, e.info().Grid, s.samples)

@@ -144,7 +144,8 @@ func extension(overrides []string) (int, error) {
 
 // withDataHint tells how to make a dataset that does not exist.
 func withDataHint(err error, spec, dir string) error {
-	if errors.Is(err, fs.ErrNotExist) {
+	var corrupt *data.CorruptError
+	if errors.Is(err, fs.ErrNotExist) && errors.As(err, &corrupt) && corrupt.File == dir { // not a shard that is missing
 		return withHint(err, "`pihc generate %s --out %s` makes it", spec, dir)
 	}
 	return err
@@ -206,12 +207,15 @@ func (a *app) trainAndTell(ctx context.Context, dir, dataDir string, spec *model
 	if s.RecoveredAt > 0 {
 		skipped += fmt.Sprintf(", gone back at step %d", s.RecoveredAt)
 	}
-	_, err = fmt.Fprintf(a.Out, "%s: %d steps%s in %s; best validation residual %s at step %d; run folder %s\n",
-		model.MethodLabel(spec.Method), s.Steps, skipped, report.Duration(s.Seconds), report.Number(s.BestResidual), s.BestStep, dir)
-	if err != nil || !a.writes() {
-		return err
+	if !a.writes() {
+		return nil
 	}
 	records, err := readLog(dir)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(a.Out, "%s: %d steps%s in %s; best validation residual %s at step %d; run folder %s\n",
+		model.MethodLabel(spec.Method), s.Steps, skipped, report.Duration(max(s.Seconds, trainSeconds(records))), report.Number(s.BestResidual), s.BestStep, dir)
 	if err != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ func (h *harness) pairs() error {
 			}
 			h.notes["refused"] += refused
 			// What the second one writes beside the run is not compared.
-			for _, name := range []string{"u.npz", "page.html", "figures", "run/metrics.json"} {
+			for _, name := range []string{"u.npz", "page.html", "page-figures", "run/metrics.json"} {
 				if one.name != two.name {
 					_ = os.RemoveAll(h.path(name))
 				}
