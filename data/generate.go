@@ -183,7 +183,7 @@ type generator struct {
 	manifest *Manifest
 	complete bool // manifest is that of a complete dataset
 
-	mu          sync.Mutex // done, failure
+	mu          sync.Mutex // done
 	done, total int
 }
 

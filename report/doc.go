@@ -1,7 +1,7 @@
 // Package report turns results into numbers, tables, figures and one HTML page.
 //
 // Its inputs are plain structs ([Evaluation], [Method], [Case], [Page]) that any
-// command can fill; it knows no problem and no engine. [WritePage] writes a
+// command can fill; [Evaluate] fills the first from an engine. [WritePage] writes a
 // single self-contained file, with every figure, style and script inside, and
 // the figures once more as PNG and SVG files for papers and slides. [Table]
 // prints aligned columns on a terminal.

@@ -71,7 +71,7 @@ func (s *Samples) after(u []float64, seen int) []float64 {
 }
 
 // Evaluate predicts every sample and scores it. each, which may be nil, sees
-// every field (P) or (C, P) during the call, in order; its first error ends the evaluation.
+// every prediction during the call, in order; its first error ends the evaluation.
 //
 // RelativeL2, NRMSE and the like are root mean squares over unknowns of those of each.
 // ResidualRMS, InitialError and BoundaryError are root mean squares, over the
@@ -79,7 +79,7 @@ func (s *Samples) after(u []float64, seen int) []float64 {
 // boundary conditions, in the PDE file's weighting; RelativeResidual and its like are
 // without weights. BorderJump is the root mean square difference of the two neighbouring experts' fields at the points on
 // either side of every border. A prediction that is not finite scores +Inf.
-func Evaluate[T kernel.Float](e model.Engine[T], params []T, s Samples, each func(i int, field []float64) error) (*Evaluation, error) {
+func Evaluate[T kernel.Float](e model.Engine[T], params []T, s Samples, each func(i int, p *model.Prediction) error) (*Evaluation, error) {
 	begin := time.Now()
 	info := e.Info()
 	out := &Evaluation{Method: info.Spec.Method, Problem: info.Problem.Name, Grid: info.Grid.Shape(), Parameters: info.Parameters()}
@@ -147,7 +147,7 @@ func Evaluate[T kernel.Float](e model.Engine[T], params []T, s Samples, each fun
 		}
 		out.PerSample = append(out.PerSample, x)
 		if each != nil {
-			return each(i, p.Field)
+			return each(i, p)
 		}
 		return nil
 	})

@@ -108,7 +108,8 @@ func TestEvaluate(t *testing.T) {
 			e := testEngine(t, method)
 			s := testSamples(t, e, []float64{0.05, 0.1, 0.15})
 			var fields [][]float64
-			got, err := Evaluate(e, model.InitialParams[float64](e.Info()), s, func(_ int, u []float64) error {
+			got, err := Evaluate(e, model.InitialParams[float64](e.Info()), s, func(_ int, prediction *model.Prediction) error {
+				u := prediction.Field
 				fields = append(fields, slices.Clone(u))
 				return nil
 			})
@@ -227,7 +228,8 @@ func TestBorderJumpAgrees(t *testing.T) {
 		starts[1] = append(starts[1], w.Lo[1])
 	}
 	var want float64
-	got, err := Evaluate(e, model.InitialParams[float64](e.Info()), s, func(_ int, u []float64) error {
+	got, err := Evaluate(e, model.InitialParams[float64](e.Info()), s, func(_ int, prediction *model.Prediction) error {
+		u := prediction.Field
 		want = fieldJump(u, info.Grid.Shape(), starts)
 		return nil
 	})
@@ -243,7 +245,7 @@ func TestEvaluateStops(t *testing.T) {
 	e := testEngine(t, model.Soft)
 	stop := errors.New("stop")
 	s := testSamples(t, e, []float64{0.1, 0.2})
-	if _, err := Evaluate(e, model.InitialParams[float64](e.Info()), s, func(int, []float64) error { return stop }); err != stop {
+	if _, err := Evaluate(e, model.InitialParams[float64](e.Info()), s, func(int, *model.Prediction) error { return stop }); err != stop {
 		t.Errorf("error %v", err)
 	}
 	s.Truth = func(int) ([]float64, error) { return nil, stop }

@@ -91,7 +91,7 @@ func NewSample(index int) Sample {
 	return s
 }
 
-// sampleFields gives the JSON names in order and the place of each metric.
+// fields gives the JSON names in order and the place of each metric.
 func (s *Sample) fields() ([]string, []*float64) {
 	return []string{"initial_mean", "relative_l2", "nrmse", "residual_rms", "initial_error", "boundary_error", "border_jump", "persistence", "relative_residual", "truth_residual", "persistence_residual", "unseen_l2", "passes"},
 		[]*float64{&s.InitialMean, &s.RelativeL2, &s.NRMSE, &s.ResidualRMS, &s.InitialError, &s.BoundaryError, &s.BorderJump, &s.Persistence, &s.RelativeResidual, &s.TruthResidual, &s.PersistenceResidual, &s.Unseen, &s.Passes}

@@ -49,16 +49,14 @@ func (p *Page) curveLabel(name string) string {
 func (s Series) usable() plotter.XYs {
 	var out plotter.XYs
 	for i, v := range s.Values {
-		if i < len(s.Steps) && s.drawable(v) {
+		if i < len(s.Steps) && drawable(v) {
 			out = append(out, plotter.XY{X: s.Steps[i], Y: v})
 		}
 	}
 	return out
 }
 
-func (s Series) drawable(v float64) bool {
-	return !math.IsNaN(v) && !math.IsInf(v, 0) && (s.Linear || v > 0)
-}
+func drawable(v float64) bool { return v > 0 && !math.IsInf(v, 0) }
 
 // smooth returns the running median of points over a window of about 1/40 of
 // them: it follows steps and ignores spikes.
@@ -80,7 +78,6 @@ func smooth(points plotter.XYs) plotter.XYs {
 // curveFigure draws one logged quantity of all methods against the step.
 func (p *Page) curveFigure(file, name string) Figure {
 	g := newPlot("", "step", p.curveLabel(name))
-	linear := false
 	addGrid(g, true, true)
 	lo, hi := math.Inf(1), math.Inf(-1)
 	var keys []key
@@ -89,7 +86,6 @@ func (p *Page) curveFigure(file, name string) Figure {
 		if !ok {
 			continue
 		}
-		linear = linear || s.Linear
 		points, c := s.usable(), p.methodColor(i)
 		if s.Raw && len(points) >= 50 {
 			addLine(g, evenly(points, 800), line(faded(c, 0x48), 0.6))
@@ -106,10 +102,8 @@ func (p *Page) curveFigure(file, name string) Figure {
 		g.Add(flat(l))
 	}
 	g.X.Min = min(g.X.Min, 0)
-	if !linear {
-		g.Y.Min, g.Y.Max = logRange(lo, hi)
-		useLog(&g.Y, false)
-	}
+	g.Y.Min, g.Y.Max = logRange(lo, hi)
+	useLog(&g.Y, false)
 	caption := name + " against the training step" + levelText(p.curveLevels(name), func(v float64) string { return Percent(v / 100) })
 	return plotFigure(file, caption, 400, 240, g, keys...)
 }

@@ -221,14 +221,14 @@ func (p *Page) panels(c Case) casePanels {
 	}
 	if c.Truth != nil {
 		add("classical solution", c.Truth, nil, false)
-		out.errorBar = barPlot(label("difference in "+name, p.Unit), bar{diverging, -worst, worst})
+		out.errorBar = barPlot("difference in "+name, bar{diverging, -worst, worst})
 	}
 	for i, u := range c.Predictions {
 		if u != nil {
 			add(p.Methods[i].Label, u, p.Methods[i].Borders, c.Truth != nil)
 		}
 	}
-	out.valueBar = barPlot(label(name, p.Unit), bar{viridis, lo, hi})
+	out.valueBar = barPlot(name, bar{viridis, lo, hi})
 	return out
 }
 

@@ -25,7 +25,7 @@ type planeRow struct {
 // prediction with its difference from it.
 func (p *Page) planeRows(c Case) []planeRow {
 	lo, hi, worst := caseScales(c)
-	name := label(p.fieldOf(c), p.Unit)
+	name := p.fieldOf(c)
 	var rows []planeRow
 	for _, in := range c.Inputs {
 		lo, hi := scaleOf(in.Values)
@@ -44,7 +44,7 @@ func (p *Page) planeRows(c Case) []planeRow {
 		}
 		rows = append(rows, planeRow{label: p.Methods[i].Label, of: name, field: u, colors: viridis, lo: lo, hi: hi, borders: borders})
 		if c.Truth != nil {
-			rows = append(rows, planeRow{label: p.Methods[i].Label, sublabel: "− classical", of: label("difference", p.Unit), field: difference(u, c.Truth), colors: diverging, lo: -worst, hi: worst, borders: borders})
+			rows = append(rows, planeRow{label: p.Methods[i].Label, sublabel: "− classical", of: "difference", field: difference(u, c.Truth), colors: diverging, lo: -worst, hi: worst, borders: borders})
 		}
 	}
 	return rows

@@ -30,8 +30,7 @@ type Series struct {
 	Name   string // "Training loss"
 	Unit   string
 	Steps  []float64
-	Values []float64 // NaN and, on a logarithmic scale, values <= 0 are gaps
-	Linear bool      // linear scale; the default is logarithmic
+	Values []float64 // on a logarithmic scale: NaN and values <= 0 are gaps
 	Raw    bool      // noisy from step to step: a running median is drawn over it
 }
 
@@ -120,7 +119,6 @@ type Page struct {
 	ErrorCurve string      // the Series.Name of relative_l2 in percent, which has the levels too
 	Published  string      // where Method.Published comes from: "Chalapathi et al., ICLR 2024"
 	Field      string      // name of the solution: "u"
-	Unit       string      // its unit
 	Axes       []FieldAxis // of the cases: t and x, or t, x and y
 	Cases      []Case
 	Facts      []Fact

@@ -20,7 +20,6 @@ type payload struct {
 }
 
 type chart struct {
-	Linear bool         `json:"linear"`
 	Series []chartLines `json:"series"`
 	Levels []chartLevel `json:"levels"`
 }
@@ -76,7 +75,7 @@ type mapField struct {
 }
 
 func (p *Page) payload() payload {
-	out := payload{Value: label(p.fieldName(), p.Unit), Colors: mapColours{hexDigits(viridis), hexDigits(diverging)}}
+	out := payload{Value: p.fieldName(), Colors: mapColours{hexDigits(viridis), hexDigits(diverging)}}
 	for _, name := range p.curveNames() {
 		var c chart
 		add := func(label string, color int, raw bool, points plotter.XYs) {
@@ -91,7 +90,6 @@ func (p *Page) payload() payload {
 			if !ok {
 				continue
 			}
-			c.Linear = s.Linear
 			points := s.usable()
 			if s.Raw && len(points) >= 50 {
 				add(p.Methods[i].Label, p.colorOf(i), true, evenly(points, 1500))
@@ -141,7 +139,7 @@ func (p *Page) thinned() [][]int {
 func (p *Page) mapCase(c Case, kept [][]int) mapCase {
 	out := mapCase{Title: c.Title, Truth: c.Truth != nil}
 	if c.Field != "" {
-		out.Value = label(c.Field, p.Unit)
+		out.Value = c.Field
 	}
 	out.Lo, out.Hi, _ = caseScales(c)
 	encode := func(u []float64) string {

@@ -81,7 +81,8 @@ training: {window: {t: [0, 0.5]}}
 	}
 	s.Truth = func(i int) ([]float64, error) { return truths[i], nil }
 	var fields [][]float64
-	out, err := Evaluate(e, model.InitialParams[float64](e.Info()), s, func(i int, field []float64) error {
+	out, err := Evaluate(e, model.InitialParams[float64](e.Info()), s, func(i int, prediction *model.Prediction) error {
+		field := prediction.Field
 		fields = append(fields, append([]float64{}, field...))
 		return nil
 	})

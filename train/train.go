@@ -1,6 +1,6 @@
 // Package train fits the parameters of an experiment: batches, Adam, schedules,
 // validation, checkpoints and the run folder. Training sees initial conditions
-// and the equation, never a solution.
+// and the equation, never a solution but for loss.data, a control.
 //
 // A run folder holds spec.yaml (the resolved spec), problem.yaml (the PDE
 // file), log.jsonl (one line per logged step) and checkpoints/. A run that is

@@ -26,16 +26,15 @@ type benchOptions struct {
 
 // benchmarks are what bench can measure, in the order of its help.
 var benchmarks = []struct {
-	name  string
-	scale string // default
-	run   func(b *bench) (any, error)
+	name string
+	run  func(b *bench) (fielder, error)
 }{
-	{"network", "paper", (*bench).network},
-	{"constraint", "paper", (*bench).constraint},
-	{"step", "paper", (*bench).step},
-	{"exchange", "paper", (*bench).exchange},
-	{"terms", "paper", (*bench).terms},
-	{"solver", "paper", (*bench).solver},
+	{"network", (*bench).network},
+	{"constraint", (*bench).constraint},
+	{"step", (*bench).step},
+	{"exchange", (*bench).exchange},
+	{"terms", (*bench).terms},
+	{"solver", (*bench).solver},
 }
 
 func newBench(a *app) *cobra.Command {
@@ -203,11 +202,7 @@ type field struct {
 // fielder is a result that can list itself.
 type fielder interface{ fields() []field }
 
-func (a *app) printFields(v any) error {
-	f, ok := v.(fielder)
-	if !ok {
-		return a.printJSON(v)
-	}
+func (a *app) printFields(f fielder) error {
 	t := &report.Table{Columns: []report.Column{{Title: "measured"}, {Title: "value", Right: true}}}
 	for _, x := range f.fields() {
 		t.Add(x.name, x.text)
@@ -226,6 +221,6 @@ func (m machine) fields() []field {
 
 func seconds(name string, v float64) field { return field{name, report.Duration(v)} }
 
-func gflops(name string, v float64) field { return field{name, fmt.Sprintf("%.1f", v)} }
+func decimal(name string, v float64) field { return field{name, fmt.Sprintf("%.1f", v)} }
 
 func ratio(name string, v float64) field { return field{name, fmt.Sprintf("%.3f", v)} }

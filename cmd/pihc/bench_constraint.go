@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 
 	"pihc/constraint"
 	"pihc/internal/kernel"
@@ -25,15 +26,15 @@ type constraintBench struct {
 }
 
 func (r constraintBench) fields() []field {
-	return append(append(r.machine.fields(), field{"rows", formatInt(r.Rows)}, field{"basis", formatInt(r.Basis)}, seconds("solve_s", r.Solve),
-		field{"iterations", formatInt(r.Iterations)}, seconds("solve_15_iterations_s", r.Per15), gflops("gflops", r.GFLOPS), gflops("fma_peak_gflops", r.Peak)),
-		field{"twenty_thousand_by_16_s", short(r.Twenty)}, gigabytes("read_gb_s", r.Read))
+	return append(append(r.machine.fields(), field{"rows", strconv.Itoa(r.Rows)}, field{"basis", strconv.Itoa(r.Basis)}, seconds("solve_s", r.Solve),
+		field{"iterations", strconv.Itoa(r.Iterations)}, seconds("solve_15_iterations_s", r.Per15), decimal("gflops", r.GFLOPS), decimal("fma_peak_gflops", r.Peak)),
+		field{"twenty_thousand_by_16_s", short(r.Twenty)}, decimal("read_gb_s", r.Read))
 }
 
 // benchIterations is the number of iterations a measured solve is stopped at.
 const benchIterations = 15
 
-func (b *bench) constraint() (any, error) {
+func (b *bench) constraint() (fielder, error) {
 	spec, err := b.specOf(model.Hard)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strconv"
+
 	"pihc/dist"
 	"pihc/model"
 )
@@ -19,14 +21,14 @@ type exchangeBench struct {
 }
 
 func (r exchangeBench) fields() []field {
-	return append(r.machine.fields(), field{"batch", formatInt(r.Batch)}, field{"parameters", formatInt(r.Parameters)}, seconds("latency_s", r.Latency),
-		gflops("bandwidth (1e9 bytes/s)", r.Bandwidth/1e9), gflops("bytes (1e6)", r.Bytes/1e6), field{"messages", formatInt(r.Messages)},
+	return append(r.machine.fields(), field{"batch", strconv.Itoa(r.Batch)}, field{"parameters", strconv.Itoa(r.Parameters)}, seconds("latency_s", r.Latency),
+		decimal("bandwidth (1e9 bytes/s)", r.Bandwidth/1e9), decimal("bytes (1e6)", r.Bytes/1e6), field{"messages", strconv.Itoa(r.Messages)},
 		seconds("exchange_s", r.Exchange), seconds("predicted_s", r.Predicted))
 }
 
 // exchange measures what several ranks exchange in a step: gradients of one sample
 // a rank, round after round, in float32.
-func (b *bench) exchange() (any, error) {
+func (b *bench) exchange() (fielder, error) {
 	comm := b.app.comm
 	size := comm.Size()
 	if size == 1 {

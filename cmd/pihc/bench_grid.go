@@ -53,8 +53,6 @@ func short(seconds float64) string {
 	return d.Round(digit).String()
 }
 
-func gigabytes(name string, v float64) field { return field{name, fmt.Sprintf("%.1f", v)} }
-
 // mostOfMany bounds the rows of 24 problems at once: ten times as many take
 // minutes.
 const mostOfMany = 100_000
@@ -225,7 +223,7 @@ func (g *solverGrid) solveTable(workers int) *report.Table {
 			column = len(t.Columns)
 			t.Columns = append(t.Columns, report.Column{Title: title, Right: true})
 		}
-		if now := []string{formatInt(c.Basis), formatInt(c.Rows)}; !slices.Equal(size, now) {
+		if now := []string{strconv.Itoa(c.Basis), strconv.Itoa(c.Rows)}; !slices.Equal(size, now) {
 			size = now
 			t.Add(slices.Clone(now)...)
 		}
@@ -244,7 +242,7 @@ func (g *solverGrid) passTable() *report.Table {
 		t.Columns = append(t.Columns, report.Column{Title: title, Right: true})
 	}
 	for _, c := range g.Passes {
-		t.Add(formatInt(c.Basis), formatInt(c.Rows), c.Precision, short(c.Pass), fmt.Sprintf("%.1f", c.GFLOPS), fmt.Sprintf("%.3f", c.OfPeak),
+		t.Add(strconv.Itoa(c.Basis), strconv.Itoa(c.Rows), c.Precision, short(c.Pass), fmt.Sprintf("%.1f", c.GFLOPS), fmt.Sprintf("%.3f", c.OfPeak),
 			fmt.Sprintf("%.1f", c.Bandwidth), fmt.Sprintf("%.3f", c.OfRead))
 	}
 	return t

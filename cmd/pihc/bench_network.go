@@ -21,7 +21,7 @@ type networkBench struct {
 
 func (r networkBench) fields() []field {
 	return append(r.machine.fields(), seconds("forward_s", r.Forward), seconds("backward_s", r.Backward),
-		gflops("flop (1e9)", r.FLOP/1e9), gflops("fma_peak_gflops", r.Peak), ratio("fraction_of_peak", r.Fraction))
+		decimal("flop (1e9)", r.FLOP/1e9), decimal("fma_peak_gflops", r.Peak), ratio("fraction_of_peak", r.Fraction))
 }
 
 // inference is a network of random parameters on samples of smooth inputs.
@@ -86,14 +86,14 @@ func (n *inference[T]) backward() func() {
 	return func() { n.net.Backward(grad, n.params, bar) }
 }
 
-func (b *bench) network() (any, error) {
+func (b *bench) network() (fielder, error) {
 	if b.wide() {
 		return benchNetwork[float64](b)
 	}
 	return benchNetwork[float32](b)
 }
 
-func benchNetwork[T kernel.Float](b *bench) (any, error) {
+func benchNetwork[T kernel.Float](b *bench) (fielder, error) {
 	pool := kernel.NewPool(b.workers)
 	defer pool.Close()
 	n, err := newInference[T](b, pool, 1)

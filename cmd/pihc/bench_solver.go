@@ -28,12 +28,10 @@ func (r solverBench) fields() []field {
 	if r.GridTrajectory > 0 {
 		out = append(out, seconds("grid_trajectory_s", r.GridTrajectory), field{"grid_error", report.Number(r.GridError)})
 	}
-	return append(out, field{"steps", formatInt(r.Steps)}, gflops("fma_peak_gflops", r.Peak))
+	return append(out, field{"steps", strconv.Itoa(r.Steps)}, decimal("fma_peak_gflops", r.Peak))
 }
 
-func formatInt(n int) string { return strconv.Itoa(n) }
-
-func (b *bench) solver() (any, error) {
+func (b *bench) solver() (fielder, error) {
 	g, err := b.problem.Grid(b.spec.Grid)
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime/debug"
+	"strconv"
 	"time"
 
 	"pihc/dist"
@@ -30,22 +31,22 @@ type stepBench struct {
 }
 
 func (r stepBench) fields() []field {
-	out := append(r.machine.fields(), field{"batch", formatInt(r.Batch)}, seconds("soft_s", r.Soft), seconds("hard_s", r.Hard), seconds("moe_s", r.MoE),
+	out := append(r.machine.fields(), field{"batch", strconv.Itoa(r.Batch)}, seconds("soft_s", r.Soft), seconds("hard_s", r.Hard), seconds("moe_s", r.MoE),
 		ratio("moe_over_soft", r.Ratio))
 	if r.Network > 0 {
 		out = append(out, seconds("network_s", r.Network), ratio("moe_over_network", r.OverNet))
 	}
-	out = append(out, gflops("moe_iterations", r.Iterations))
+	out = append(out, decimal("moe_iterations", r.Iterations))
 	if r.Speedup > 0 {
 		out = append(out, ratio("speedup_2_cores", r.Speedup))
 	}
 	if r.RSS > 0 {
-		out = append(out, gflops("max_rss_mib", r.RSS))
+		out = append(out, decimal("max_rss_mib", r.RSS))
 	}
 	if r.Share > 0 {
 		out = append(out, ratio("processor_share", r.Share))
 	}
-	return append(out, gflops("fma_peak_gflops", r.Peak))
+	return append(out, decimal("fma_peak_gflops", r.Peak))
 }
 
 // timed is something whose time a round of bench step takes.
@@ -55,7 +56,7 @@ type timed struct {
 	seconds []float64 // a round
 }
 
-func (b *bench) step() (any, error) {
+func (b *bench) step() (fielder, error) {
 	if b.wide() {
 		return benchStep[float64](b)
 	}
@@ -65,7 +66,7 @@ func (b *bench) step() (any, error) {
 // benchStep takes the times of all in turn, round after round, so that what else the
 // machine does meets them all alike, and ratios of times of the same round. Each is
 // prepared anew for every round: together they might not fit into memory.
-func benchStep[T kernel.Float](b *bench) (any, error) {
+func benchStep[T kernel.Float](b *bench) (fielder, error) {
 	r := stepBench{machine: b.machine(b.workers), Batch: b.spec.Training.Batch}
 	var moe model.Stats
 	soft := &timed{workers: b.workers, prepare: prepareStep[T](b, model.Soft, &model.Stats{})}

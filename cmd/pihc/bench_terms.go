@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strconv"
+
 	"pihc/constraint"
 	"pihc/internal/kernel"
 	"pihc/model"
@@ -20,14 +22,14 @@ type termsBench struct {
 }
 
 func (r termsBench) fields() []field {
-	return append(r.machine.fields(), field{"rows", formatInt(r.Rows)}, field{"terms", formatInt(r.Terms)}, field{"basis", formatInt(r.Basis)},
-		seconds("terms_s", r.Gather), seconds("forward_s", r.Forward), ratio("terms_over_forward", r.Fraction), gflops("fma_peak_gflops", r.Peak))
+	return append(r.machine.fields(), field{"rows", strconv.Itoa(r.Rows)}, field{"terms", strconv.Itoa(r.Terms)}, field{"basis", strconv.Itoa(r.Basis)},
+		seconds("terms_s", r.Gather), seconds("forward_s", r.Forward), ratio("terms_over_forward", r.Fraction), decimal("fma_peak_gflops", r.Peak))
 }
 
 // terms measures how long it takes to draw the points of all experts and to form the
 // rows of every term of all basis functions there, beside the network's forward pass
 // for the sample.
-func (b *bench) terms() (any, error) {
+func (b *bench) terms() (fielder, error) {
 	spec, err := b.specOf(model.MoE)
 	if err != nil {
 		return nil, err

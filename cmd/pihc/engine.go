@@ -44,7 +44,7 @@ func (f *engineFlags) options(o model.EngineOptions) model.EngineOptions {
 	return o
 }
 
-// log says what the engine is, beside everything else that --verbose tells.
+// logEngine says what the engine is, beside everything else that --verbose tells.
 func (a *app) logEngine(f *engineFlags) {
 	if f.name != "xla" {
 		return

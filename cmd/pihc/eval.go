@@ -284,8 +284,8 @@ func (a *app) score(ctx context.Context, dir string, p *pde.Problem, set *data.D
 	}
 	squares := make([]float64, len(sys.Sets))
 	var losses []float64
-	result, err := e.evaluate(samples, whileRunning(ctx, bar, func(i int, field []float64) error {
-		losses = append(losses, rows.Evaluate(squares, field, samples.Initial[i], nil, 0))
+	result, err := e.evaluate(samples, whileRunning(ctx, bar, func(i int, x *model.Prediction) error {
+		losses = append(losses, rows.Evaluate(squares, x.Field, samples.Initial[i], nil, 0))
 		return nil
 	}))
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 
 // evaluator is a trained run on a grid, in the precision of its network.
 type evaluator interface {
-	evaluate(s report.Samples, each func(i int, field []float64) error) (*report.Evaluation, error)
+	evaluate(s report.Samples, each func(i int, p *model.Prediction) error) (*report.Evaluation, error)
 	predict(batch model.Batch, each func(i int, p *model.Prediction) error) error
 	info() model.Info
 	repeat() string // its passes where not as trained
@@ -221,7 +221,7 @@ func coarserEngines[T kernel.Float](spec *model.Spec, p *pde.Problem, g *grid.Gr
 	return out, nil
 }
 
-func (t *trained[T]) evaluate(s report.Samples, each func(i int, field []float64) error) (*report.Evaluation, error) {
+func (t *trained[T]) evaluate(s report.Samples, each func(i int, p *model.Prediction) error) (*report.Evaluation, error) {
 	return report.Evaluate(t.engine, t.params, s, each)
 }
 
@@ -349,14 +349,14 @@ func checkRunData(dir string, p *pde.Problem, set *data.Dataset) error {
 }
 
 // whileRunning stops a loop over samples when ctx ends, and shows its progress.
-func whileRunning(ctx context.Context, m *meter, each func(i int, field []float64) error) func(i int, field []float64) error {
-	return func(i int, field []float64) error {
+func whileRunning(ctx context.Context, m *meter, each func(i int, p *model.Prediction) error) func(i int, p *model.Prediction) error {
+	return func(i int, p *model.Prediction) error {
 		m.set(i+1, "")
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		if each != nil {
-			return each(i, field)
+			return each(i, p)
 		}
 		return nil
 	}

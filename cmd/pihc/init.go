@@ -180,12 +180,9 @@ func templateSource(name string) ([]byte, error) {
 	if pde.IsPath(name) {
 		return os.ReadFile(name)
 	}
-	var names []string
-	for _, t := range templates {
-		if t.name == name {
-			return templateFiles.ReadFile(path.Join("templates", name+".yaml"))
-		}
-		names = append(names, t.name)
+	names := templateNames()
+	if slices.Contains(names, name) {
+		return templateFiles.ReadFile(path.Join("templates", name+".yaml"))
 	}
 	err := usagef("there is no template %q: there are %s", name, strings.Join(names, ", "))
 	if _, stat := os.Stat(name); !errors.Is(stat, fs.ErrNotExist) {

@@ -126,7 +126,7 @@ func (a *app) reproduce(ctx context.Context, name string, o *reproduceOptions) e
 	switch _, evaluates := studyRuns[name]; {
 	case evaluates && name != "scaling" && p.Reference.Solver == "":
 		return withHint(fmt.Errorf("%s: the PDE file of %s has no reference, and there would be no errors to show", name, specName), "reference: {solver: discrete} computes solutions from the file's own rows")
-	case evaluates && spec.Network.Precision == "float64" && (name == "scaling" || name == "experts"):
+	case name == "scaling" && spec.Network.Precision == "float64":
 		return fmt.Errorf("%s: %s has a network in float64; want float32", name, specName)
 	}
 	list := experiments(spec, o.methods, o.fair, o.onePass)

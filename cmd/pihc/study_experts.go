@@ -12,7 +12,6 @@ import (
 	"pihc/model"
 	"pihc/pde"
 	"pihc/report"
-	"pihc/train"
 )
 
 // expertStudy is the JSON of reproduce experts.
@@ -177,19 +176,12 @@ func (a *app) expertArm(ctx context.Context, s *studied, name, family string, se
 	if err != nil {
 		return arm, nil, err
 	}
-	if spec.Network.Precision == "float64" {
-		return arm, nil, fmt.Errorf("experts: run %s has a network in float64; want float32", dir)
-	}
-	e, err := model.NewEngine[float32](spec, p, model.EngineOptions{Workers: s.workers})
+	e, err := openEvaluator(dir, spec, p, evaluatorOptions{points: -1, workers: s.workers})
 	if err != nil {
 		return arm, nil, err
 	}
-	defer e.Close()
-	params, _, err := train.LoadParams[float32](dir, spec, p, train.LoadOptions{})
-	if err != nil {
-		return arm, nil, err
-	}
-	info := e.Info()
+	defer e.close()
+	info := e.info()
 	arm.Method, arm.Basis, arm.Experts = spec.Method, spec.Network.Basis, info.Experts
 	samples, err := loadSamples(s.set, "test", p, info.Grid, s.samples)
 	if err != nil {
@@ -197,7 +189,7 @@ func (a *app) expertArm(ctx context.Context, s *studied, name, family string, se
 	}
 	bar := a.newMeter("score "+name, len(samples.Initial))
 	defer bar.close()
-	result, err := report.Evaluate(e, params, samples, whileRunning(ctx, bar, nil))
+	result, err := e.evaluate(samples, whileRunning(ctx, bar, nil))
 	if err != nil {
 		return arm, nil, err
 	}
@@ -225,7 +217,7 @@ func (a *app) expertArm(ctx context.Context, s *studied, name, family string, se
 	for i := range min(17, len(samples.Initial)+1) {
 		at := i % len(samples.Initial)
 		begin := time.Now()
-		if err := e.Predict(params, model.Batch{Initial: samples.Initial[at : at+1], Seeds: samples.Seeds[at : at+1]}, func(int, *model.Prediction) error { return nil }); err != nil {
+		if err := e.predict(model.Batch{Initial: samples.Initial[at : at+1], Seeds: samples.Seeds[at : at+1]}, func(int, *model.Prediction) error { return nil }); err != nil {
 			return arm, nil, err
 		}
 		if i > 0 { // the first one is not counted

@@ -170,19 +170,19 @@ func (a *app) residualSolves(ctx context.Context, s *studied, method string) ([]
 			}
 			bar := a.newMeter("residuals of "+model.MethodLabel(method), len(samples.Initial))
 			defer bar.close()
-			result, err := e.evaluate(samples, whileRunning(ctx, bar, nil))
-			if err != nil {
-				return err
-			}
-			x.RelativeL2, x.RelativeResidual = result.RelativeL2, result.RelativeResidual
-			return e.predict(model.Batch{Initial: samples.Initial, Seeds: samples.Seeds}, func(_ int, prediction *model.Prediction) error {
+			result, err := e.evaluate(samples, whileRunning(ctx, bar, func(_ int, prediction *model.Prediction) error {
 				var rms []data.Float
 				for _, o := range prediction.Experts {
 					rms = append(rms, data.Float(o.ConstraintRMS))
 				}
 				x.ConstraintRMS = append(x.ConstraintRMS, rms)
-				return ctx.Err()
-			})
+				return nil
+			}))
+			if err != nil {
+				return err
+			}
+			x.RelativeL2, x.RelativeResidual = result.RelativeL2, result.RelativeResidual
+			return nil
 		}()
 		if err != nil {
 			return nil, err

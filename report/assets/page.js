@@ -57,8 +57,8 @@
       }));
       for (const l of c.levels || []) lines.push({ label: l.label, stroke: css("--muted"), width: 1, dash: [5, 4], spanGaps: true, points: { show: false }, value: () => number(l.value) });
       return [{
-        scales: { x: { time: false }, y: c.linear ? {} : { distr: 3 } },
-        axes: [axis("step"), axis("", !c.linear)],
+        scales: { x: { time: false }, y: { distr: 3 } },
+        axes: [axis("step"), axis("", true)],
         series: [{ label: "step", value: (u, v) => (v == null ? "–" : String(v)) }, ...lines],
         cursor: { drag: { x: true, y: true, uni: 30 }, focus: { prox: 24 } },
         focus: { alpha: 0.35 },
