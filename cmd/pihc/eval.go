@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -296,9 +294,7 @@ func (a *app) score(ctx context.Context, dir string, p *pde.Problem, set *data.D
 		return nil, err
 	}
 	result.Compare(losses, trivial)
-	if records, err := readLog(dir); err == nil {
-		result.TrainSeconds = trainSeconds(records)
-	} else if !errors.Is(err, fs.ErrNotExist) {
+	if result.TrainSeconds, err = trainTime(dir); err != nil {
 		return nil, err
 	}
 	m := &metrics{

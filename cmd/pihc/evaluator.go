@@ -303,21 +303,32 @@ func loadSamples(set *data.Dataset, name string, p *pde.Problem, g *grid.Grid, m
 	return s, nil
 }
 
-// solveOn gives access to the classical solutions on g.
+// mostKept bounds the solutions that solveOn keeps, in bytes.
+const mostKept = 1 << 30
+
+// solveOn gives access to the classical solutions on g, each solved once where all of them fit
+// mostKept.
 func solveOn(p *pde.Problem, g *grid.Grid, initial [][]float64) (func(i int) ([]float64, error), error) {
 	solver, err := model.ReferenceSolver(p, g)
 	if err != nil {
 		return nil, err
 	}
-	field := make([]float64, len(p.Unknowns)*g.Size())
-	at := -1
+	size := len(p.Unknowns) * g.Size()
+	fields, last := make([][]float64, len(initial)), -1
 	return func(i int) ([]float64, error) {
-		if i != at {
-			if _, err := solver.Solve(field, initial[i]); err != nil {
-				return nil, err
-			}
-			at = i
+		if fields[i] != nil {
+			return fields[i], nil
 		}
+		var field []float64
+		if last >= 0 && 8*size*len(initial) > mostKept {
+			field, fields[last], last = fields[last], nil, -1
+		} else {
+			field = make([]float64, size)
+		}
+		if _, err := solver.Solve(field, initial[i]); err != nil {
+			return nil, err
+		}
+		fields[i], last = field, i
 		return field, nil
 	}, nil
 }

@@ -97,26 +97,24 @@ func (a *app) printTables(page *report.Page) error {
 	return err
 }
 
-// compared is a run of a comparison.
-type compared struct {
-	dir     string
-	spec    *model.Spec
-	problem *pde.Problem
-	grid    *grid.Grid // of the evaluation
-	metrics *metrics
+// scored is a run with its scores: what a page says of it but its fields.
+type scored struct {
+	dir, text string // folder, and its spec as written
+	spec      *model.Spec
+	problem   *pde.Problem
+	grid      *grid.Grid // of the evaluation
+	repeat    string     // passes where not as trained
+	edited    []string   // files of the folder that are not those of its training
+	method    report.Method
 }
 
-// comparison evaluates the runs where needed and fills the page. Runs are opened twice: what
+// comparison evaluates the runs where needed and makes their page. Runs are opened twice: what
 // is drawn depends on the scores of all.
 func (a *app) comparison(ctx context.Context, dirs []string, dataDir string, trust bool, workers int) (*report.Page, error) {
-	var (
-		page    report.Page
-		samples report.Samples
-		set     *data.Dataset
-		runs    []compared
-	)
 	options := asTrained
 	options.workers, options.trust = workers, trust
+	var runs []scored
+	var set *data.Dataset
 	for i, dir := range dirs {
 		spec, p, err := readRun(dir, nil)
 		if err != nil {
@@ -135,96 +133,89 @@ func (a *app) comparison(ctx context.Context, dirs []string, dataDir string, tru
 		if err := checkRunData(dir, p, this); err != nil {
 			return nil, err
 		}
-		run := compared{dir: dir, spec: spec, problem: p}
-		if err := a.scoreRun(ctx, &page, &run, set, options.orSpec(spec), &samples); err != nil {
+		if g, err := p.Grid(spec.Grid); err != nil {
+			return nil, err
+		} else if i > 0 && !slices.Equal(g.Shape(), runs[0].grid.Shape()) {
+			return nil, fmt.Errorf("run %s has another grid than those before it", dir)
+		}
+		run, err := a.scoreRun(ctx, dir, spec, p, set, options.orSpec(spec))
+		if err != nil {
 			return nil, err
 		}
 		runs = append(runs, run)
 	}
-	nameOnePass(page.Methods, runs)
-	distinctKeys(page.Methods, runs)
+	nameRuns(runs)
 	first := runs[0]
-	cases := chooseCases(&page, samples.Initial)
-	if err := addCases(&page, first.problem, first.grid, samples, cases); err != nil {
-		return nil, err
-	}
-	timing, err := newTiming(first.problem, &page, samples, workers)
+	samples, err := loadSamples(set, "test", first.problem, first.grid, 0)
 	if err != nil {
 		return nil, err
 	}
-	for i, run := range runs {
+	page := pageOf(runs, samples)
+	cases := chooseCases(page, samples.Initial)
+	if err := addCases(page, first.problem, first.grid, samples, cases); err != nil {
+		return nil, err
+	}
+	timing := newTiming(first.problem, first.grid, samples, workers)
+	for _, run := range runs {
 		e, err := openEvaluator(run.dir, run.spec, run.problem, options.orSpec(run.spec))
 		if err != nil {
 			return nil, err
 		}
-		err = a.drawRun(ctx, &page, e, samples, cases)
-		if err == nil {
-			err = timing.method(ctx, &page.Methods[i], e, samples)
+		err = drawRun(ctx, page, e, samples, cases)
+		if err == nil && timing != nil {
+			err = timing.method(ctx, &run.method, e)
 		}
 		e.close()
 		if err != nil {
 			return nil, err
 		}
 	}
-	if page.Cost, err = timing.cost(ctx); err != nil {
+	if timing != nil {
+		if page.Cost, err = timing.cost(ctx); err != nil {
+			return nil, err
+		}
+	}
+	trivialNotes(page)
+	if err := addLevels(ctx, page, first.spec, first.problem, first.grid); err != nil {
 		return nil, err
 	}
-	trivialNotes(&page)
-	if err := addLevels(ctx, &page, first.spec, first.problem); err != nil {
-		return nil, err
-	}
-	return &page, a.addBaselines(&page, first.problem, samples)
+	return page, addBaselines(page, first.problem, first.grid, samples)
 }
 
-// scoreRun scores a run where its folder has no scores, and adds it to the page.
-func (a *app) scoreRun(ctx context.Context, page *report.Page, run *compared, set *data.Dataset, options evaluatorOptions, samples *report.Samples) error {
-	dir, p := run.dir, run.problem
-	text, err := run.spec.Encode()
+// scoreRun scores a run where its folder has no scores.
+func (a *app) scoreRun(ctx context.Context, dir string, spec *model.Spec, p *pde.Problem, set *data.Dataset, options evaluatorOptions) (scored, error) {
+	text, err := spec.Encode()
 	if err != nil {
-		return err
+		return scored{}, err
 	}
-	e, err := openEvaluator(dir, run.spec, p, options)
+	records, err := readLog(dir)
 	if err != nil {
-		return err
+		return scored{}, err
 	}
-	save := func() error { return data.WriteSealedJSON(filepath.Join(dir, train.MetricsFile), run.metrics) }
-	err = func() error {
-		defer e.close()
-		run.grid = e.info().Grid
-		a.warnEdits(dir, e.meta().Edited)
-		if edited := e.meta().Edited; len(edited) > 0 {
-			page.Notes = append(page.Notes, fmt.Sprintf("Run %s: %s.", dir, editsText(edited)))
-		}
-		if len(page.Methods) == 0 {
-			var err error
-			if *samples, err = loadSamples(set, "test", p, e.info().Grid, 0); err != nil {
-				return err
-			}
-			pageFrame(page, run.spec, p, e, *samples)
-		}
-		if !slices.Equal(e.info().Grid.Shape(), pageShape(page)) {
-			return fmt.Errorf("run %s has another grid than those before it", dir)
-		}
-		stored := false
-		if run.metrics, stored = a.storedMetrics(dir, e, set); !stored {
-			var err error
-			if run.metrics, err = a.score(ctx, dir, p, set, e, "test", 0); err != nil {
-				return err
-			}
-			if err := save(); err != nil {
-				return err
-			}
-		}
-		return addRun(page, dir, run.spec, e)
-	}()
+	e, err := openEvaluator(dir, spec, p, options)
 	if err != nil {
-		return err
+		return scored{}, err
 	}
-	if err := a.evaluateGrids(ctx, run.metrics, dir, run.spec, p, set, options, 0, save); err != nil {
-		return err
+	run := scored{dir: dir, text: string(text), spec: spec, problem: p, grid: e.info().Grid, repeat: e.repeat(), edited: e.meta().Edited, method: methodOf(spec, e)}
+	a.warnEdits(dir, run.edited)
+	m, stored := a.storedMetrics(dir, e, set)
+	if !stored {
+		m, err = a.score(ctx, dir, p, set, e, "test", 0)
 	}
-	m := &page.Methods[len(page.Methods)-1]
-	m.Evaluation = run.metrics.Evaluation
-	page.Specs = append(page.Specs, report.Spec{Title: m.Label + " (" + filepath.Base(dir) + ")", Text: string(text)})
-	return nil
+	e.close() // one engine at a time
+	if err != nil {
+		return scored{}, err
+	}
+	save := func() error { return data.WriteSealedJSON(filepath.Join(dir, train.MetricsFile), m) }
+	if !stored {
+		if err := save(); err != nil {
+			return scored{}, err
+		}
+	}
+	if err := a.evaluateGrids(ctx, m, dir, spec, p, set, options, 0, save); err != nil {
+		return scored{}, err
+	}
+	m.TrainSeconds = trainSeconds(records) // it may have gone on since
+	run.method.Curves, run.method.Evaluation = curves(records), m.Evaluation
+	return run, nil
 }

@@ -9,13 +9,14 @@ import (
 	"strings"
 
 	"pihc/data"
+	"pihc/grid"
 	"pihc/model"
 	"pihc/pde"
 	"pihc/report"
 )
 
 // addBaselines adds the predictions that need no training.
-func (a *app) addBaselines(page *report.Page, p *pde.Problem, s report.Samples) error {
+func addBaselines(page *report.Page, p *pde.Problem, g *grid.Grid, s report.Samples) error {
 	if s.Truth == nil {
 		return nil
 	}
@@ -29,7 +30,7 @@ func (a *app) addBaselines(page *report.Page, p *pde.Problem, s report.Samples) 
 		return err
 	}
 	page.Baselines = append(page.Baselines, report.Baseline{Key: "mean_field", Label: "mean field", Note: "mean of the test solutions", Evaluation: *mean})
-	low, high, ok, err := endpoints(p, pageShape(page))
+	low, high, ok, err := endpoints(p, g)
 	if err != nil {
 		return err
 	}
@@ -50,11 +51,7 @@ func (a *app) addBaselines(page *report.Page, p *pde.Problem, s report.Samples) 
 	if p.Steady {
 		return nil
 	}
-	size := 1
-	for _, n := range pageShape(page)[1:] {
-		size *= n
-	}
-	still, err := report.PersistenceBaseline(&page.Methods[0].Evaluation, s, p, size)
+	still, err := report.PersistenceBaseline(&page.Methods[0].Evaluation, s, p, g.Size()/g.Axes[0].Points)
 	if err != nil {
 		return err
 	}
@@ -67,7 +64,7 @@ func (a *app) addBaselines(page *report.Page, p *pde.Problem, s report.Samples) 
 // addLevels adds what the discretisation alone costs (pihc check), where it can be found: the
 // distance from the solution of the field that minimises all rows, on at most 256 points along
 // an axis of space.
-func addLevels(ctx context.Context, page *report.Page, spec *model.Spec, p *pde.Problem) error {
+func addLevels(ctx context.Context, page *report.Page, spec *model.Spec, p *pde.Problem, own *grid.Grid) error {
 	if !solvable(p) || p.Reference.Solver == pde.DiscreteSolver {
 		return nil
 	}
@@ -89,7 +86,7 @@ func addLevels(ctx context.Context, page *report.Page, spec *model.Spec, p *pde.
 	}
 	if floor := meanOf(floors, errorOf); !math.IsNaN(floor) {
 		label := "discretisation floor"
-		if shape := g.Shape(); !slices.Equal(shape, pageShape(page)) {
+		if shape := g.Shape(); !slices.Equal(shape, own.Shape()) {
 			label += " on " + strings.ReplaceAll(data.FormatShape(shape), "x", "×")
 		}
 		page.Levels = append(page.Levels, report.Level{Label: label, Value: floor})
@@ -99,19 +96,11 @@ func addLevels(ctx context.Context, page *report.Page, spec *model.Spec, p *pde.
 
 // endpoints solves the problem at the two ends of the distribution of constant
 // initial conditions; the result is false for other distributions.
-func endpoints(p *pde.Problem, shape []int) (low, high report.Endpoint, ok bool, err error) {
+func endpoints(p *pde.Problem, g *grid.Grid) (low, high report.Endpoint, ok bool, err error) {
 	from, constant := p.Inputs[0].Sampler.Constant(0)
 	to, _ := p.Inputs[0].Sampler.Constant(1)
 	if !constant || !p.OnlyInitial() || !solvable(p) {
 		return low, high, false, nil
-	}
-	points := map[string]int{}
-	for i, axis := range p.Axes {
-		points[axis.Name] = shape[i]
-	}
-	g, err := p.Grid(points)
-	if err != nil {
-		return low, high, false, err
 	}
 	solver, err := model.ReferenceSolver(p, g)
 	if err != nil {

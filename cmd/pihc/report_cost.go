@@ -41,17 +41,9 @@ type timing struct {
 
 // newTiming returns nil where there is no solver to compare with. workers are those of the
 // predictions, 0 for one on each core.
-func newTiming(p *pde.Problem, page *report.Page, s report.Samples, workers int) (*timing, error) {
+func newTiming(p *pde.Problem, g *grid.Grid, s report.Samples, workers int) *timing {
 	if s.Truth == nil || !solvable(p) {
-		return nil, nil
-	}
-	points := map[string]int{}
-	for i, n := range pageShape(page) {
-		points[p.Axes[i].Name] = n
-	}
-	g, err := p.Grid(points)
-	if err != nil {
-		return nil, err
+		return nil
 	}
 	t := &timing{problem: p, grid: g, samples: s}
 	if discrete.Marches(p) || p.Reference.Solver != pde.DiscreteSolver {
@@ -65,14 +57,12 @@ func newTiming(p *pde.Problem, page *report.Page, s report.Samples, workers int)
 		t.chosen = append(t.chosen, i*len(s.Initial)/count)
 	}
 	t.out = report.Cost{Machine: machineText(), Workers: cmp.Or(workers, runtime.GOMAXPROCS(0)), Samples: len(t.chosen)}
-	return t, nil
+	return t
 }
 
 // method times a trained method: one prediction, and a batch.
-func (t *timing) method(ctx context.Context, m *report.Method, e evaluator, s report.Samples) error {
-	if t == nil {
-		return nil
-	}
+func (t *timing) method(ctx context.Context, m *report.Method, e evaluator) error {
+	s := t.samples
 	c := report.MethodCost{Method: m.Key, Label: m.Label, Train: m.Evaluation.TrainSeconds}
 	for _, i := range t.chosen {
 		c.Error += data.Float(m.Evaluation.PerSample[i].RelativeL2 / float64(len(t.chosen)))
@@ -118,9 +108,6 @@ func (t *timing) method(ctx context.Context, m *report.Method, e evaluator, s re
 // cost runs the classical solver on grids of twice as many points in space each, until it is
 // as accurate as the best method.
 func (t *timing) cost(ctx context.Context) (*report.Cost, error) {
-	if t == nil || len(t.out.Methods) == 0 {
-		return nil, nil
-	}
 	best := math.Inf(1)
 	for _, m := range t.out.Methods {
 		best = min(best, float64(m.Error))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -17,8 +18,18 @@ import (
 	"pihc/train"
 )
 
-// pageFrame fills what does not depend on a method.
-func pageFrame(page *report.Page, spec *model.Spec, p *pde.Problem, e evaluator, s report.Samples) {
+// pageOf is the page of scored runs, without fields.
+func pageOf(runs []scored, s report.Samples) *report.Page {
+	first := runs[0]
+	spec, p, g := first.spec, first.problem, first.grid
+	var page report.Page
+	for _, run := range runs {
+		page.Methods = append(page.Methods, run.method)
+		page.Specs = append(page.Specs, report.Spec{Title: run.method.Label + " (" + filepath.Base(run.dir) + ")", Text: run.text})
+		if len(run.edited) > 0 {
+			page.Notes = append(page.Notes, fmt.Sprintf("Run %s: %s.", run.dir, editsText(run.edited)))
+		}
+	}
 	page.Title = p.Title
 	page.Steady = p.Steady
 	page.Subtitle = "Trained on " + page.Sampled() + " and the equation alone"
@@ -36,7 +47,6 @@ func pageFrame(page *report.Page, spec *model.Spec, p *pde.Problem, e evaluator,
 	page.Equations, page.Constants = equations(p)
 	page.ErrorCurve = errorCurve
 	page.Field, page.Published = p.Unknowns[0].Name, published(spec)
-	g := e.info().Grid
 	for i, axis := range g.Axes {
 		page.Axes = append(page.Axes, report.FieldAxis{Name: axis.Name, Unit: p.Axes[i].Unit, Values: coordinates(axis), Periodic: axis.Boundary == grid.Periodic})
 	}
@@ -55,12 +65,19 @@ func pageFrame(page *report.Page, spec *model.Spec, p *pde.Problem, e evaluator,
 	if seed := page.Facts[3]; spec.Network.Passes > 1 {
 		page.Facts[3].Value = fmt.Sprintf("%s, %d passes", seed.Value, spec.Network.Passes)
 	}
-	page.Caveats = caveats(spec, p, e.repeat())
+	page.Caveats = caveats(spec, p, first.repeat)
+	for _, run := range runs {
+		if weight := run.spec.Loss.Data; weight != 0 {
+			page.Subtitle = "With a control that is trained on solutions"
+			page.Caveats = append(page.Caveats, fmt.Sprintf("%s is a control: its loss has the distance to solutions of the training conditions, with weight %g (loss.data).", run.method.Label, weight))
+		}
+	}
 	page.Notes = append(page.Notes, "Checkpoints are chosen by the validation residual, not by an error against solutions. That residual is the root of the whole loss: conditions and border terms, with their weights, included.")
 	if s.Truth == nil {
 		page.Notes = append(page.Notes, "The PDE file has no reference, so there are no errors against solutions and no baselines.")
 	}
 	page.Generated = fmt.Sprintf("pihc %s, %s", versionText(), time.Now().Format("2 January 2006"))
+	return &page
 }
 
 // caveats are what a reader of the table should know.
@@ -83,41 +100,24 @@ func caveats(spec *model.Spec, p *pde.Problem, repeat string) []string {
 	return out
 }
 
-func pageShape(page *report.Page) []int {
-	shape := make([]int, len(page.Axes))
-	for i, a := range page.Axes {
-		shape[i] = len(a.Values)
-	}
-	return shape
-}
-
-// addRun adds one run, without its fields and scores.
-func addRun(page *report.Page, dir string, spec *model.Spec, e evaluator) error {
-	records, err := readLog(dir)
-	if err != nil {
-		return err
-	}
-	method := report.Method{
-		Key: spec.Method, Label: model.MethodLabel(spec.Method), Note: methodNote(spec, e) + editedNote(e),
-		Curves: curves(records),
-	}
+// methodOf describes a run, without its scores and curves.
+func methodOf(spec *model.Spec, e evaluator) report.Method {
+	m := report.Method{Key: spec.Method, Label: model.MethodLabel(spec.Method), Note: methodNote(spec, e)}
 	if info := e.info(); info.Experts > 0 {
-		method.Borders = info.Borders
+		m.Borders = info.Borders
 	}
 	if score, ok := spec.Paper[spec.Method]; ok {
-		method.Published = &report.Score{Mean: score.Mean, Std: score.Std}
+		m.Published = &report.Score{Mean: score.Mean, Std: score.Std}
 	}
 	if spec.Loss.Data != 0 {
-		page.Subtitle = "With a control that is trained on solutions"
-		method.Key += "_supervised"
-		method.Label += ", supervised"
-		page.Caveats = append(page.Caveats, fmt.Sprintf("%s is a control: its loss has the distance to solutions of the training conditions, with weight %g (loss.data).", method.Label, spec.Loss.Data))
+		m.Key += "_supervised"
+		m.Label += ", supervised"
 	}
-	if len(e.meta().Edited) > 0 {
-		method.Label += " (edited)"
+	if files := e.meta().Edited; len(files) > 0 {
+		m.Label += " (edited)"
+		m.Note += ", " + editsText(files)
 	}
-	page.Methods = append(page.Methods, method)
-	return nil
+	return m
 }
 
 // addCases adds the samples that are drawn, with their inputs and solutions, each once for
@@ -153,7 +153,7 @@ func unknownOf(p *pde.Problem, field []float64, c int) []float64 {
 }
 
 // drawRun adds the fields of a run.
-func (a *app) drawRun(ctx context.Context, page *report.Page, e evaluator, s report.Samples, cases []chosen) error {
+func drawRun(ctx context.Context, page *report.Page, e evaluator, s report.Samples, cases []chosen) error {
 	batch := model.Batch{}
 	for _, x := range cases {
 		batch.Initial, batch.Seeds = append(batch.Initial, s.Initial[x.sample]), append(batch.Seeds, s.Seeds[x.sample])
@@ -189,44 +189,31 @@ func methodNote(spec *model.Spec, e evaluator) string {
 	return experts + ", " + points
 }
 
-// editedNote marks a run whose folder was edited.
-func editedNote(e evaluator) string {
-	if files := e.meta().Edited; len(files) > 0 {
-		return ", " + editsText(files)
-	}
-	return ""
-}
-
 // What keys and labels of runs with one pass end with, beside others with several.
 const (
 	onePassKey   = "_one_pass"
 	onePassLabel = ", one pass"
 )
 
-// nameOnePass marks methods with one pass where others have several.
-func nameOnePass(methods []report.Method, runs []compared) {
-	if !slices.ContainsFunc(runs, func(r compared) bool { return r.spec.Network.Passes > 1 }) {
-		return
-	}
-	for i, run := range runs {
-		if run.spec.Network.Passes == 1 {
-			methods[i].Key += onePassKey
-			methods[i].Label += onePassLabel
-		}
-	}
-}
-
-// distinctKeys numbers methods that occur more than once, and tells them apart by what enforces
-// their physics or else by their folders.
-func distinctKeys(methods []report.Method, runs []compared) {
+// nameRuns gives each run of a page a key and a label of its own: those with one pass beside
+// others with several are marked, and several of one method are told apart by what enforces their
+// physics or else by their folders.
+func nameRuns(runs []scored) {
+	several := slices.ContainsFunc(runs, func(r scored) bool { return r.spec.Network.Passes > 1 })
 	seen, labels := map[string]int{}, map[string]bool{}
-	for i := range methods {
-		m := &methods[i]
-		seen[m.Key]++
-		if n := seen[m.Key]; n > 1 {
-			m.Key = fmt.Sprintf("%s_%d", m.Key, n)
+	notes := map[string]string{} // of the first run with a label
+	for i := range runs {
+		m := &runs[i].method
+		if several && runs[i].spec.Network.Passes == 1 {
+			m.Key += onePassKey
+			m.Label += onePassLabel
+		}
+		if seen[m.Key]++; seen[m.Key] == 1 {
+			notes[m.Label] = m.Note
+		} else {
+			m.Key = fmt.Sprintf("%s_%d", m.Key, seen[m.Key])
 			label := fmt.Sprintf("%s (%s)", m.Label, m.Note)
-			if labels[label] || m.Note == methods[slices.IndexFunc(methods, func(x report.Method) bool { return x.Label == m.Label })].Note {
+			if labels[label] || m.Note == notes[m.Label] {
 				label = fmt.Sprintf("%s (%s)", m.Label, runs[i].dir)
 			}
 			m.Label = label

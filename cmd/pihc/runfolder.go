@@ -113,6 +113,15 @@ func trainSeconds(records []train.Record) float64 {
 	return total + last
 }
 
+// trainTime is trainSeconds of a run, 0 where it has no log.
+func trainTime(dir string) (float64, error) {
+	records, err := readLog(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	return trainSeconds(records), err
+}
+
 // readLog reads the log of a run.
 func readLog(dir string) ([]train.Record, error) {
 	return data.ReadLogAs[train.Record](filepath.Join(dir, train.LogFile))

@@ -228,8 +228,7 @@ func (a *app) expertArm(ctx context.Context, s *studied, name, family string, se
 	if len(set) > 0 {
 		return arm, result, nil
 	}
-	records, err := readLog(dir)
-	arm.Training = trainSeconds(records)
+	arm.Training, err = trainTime(dir)
 	return arm, result, err
 }
 
