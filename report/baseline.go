@@ -6,25 +6,31 @@ import (
 	"pihc/pde"
 )
 
-// MeanBaseline scores the simplest prediction, the same for every sample: the
-// mean of the solutions it is scored on. A method that does no better has learnt
-// nothing of the initial condition. s.Truth must not be nil.
+// MeanBaseline scores the mean of the solutions of the other samples, as [model.Trivials] does. A
+// method that does no better has learnt nothing of the initial condition. s.Truth must not be nil;
+// there are two samples or more.
 func MeanBaseline(s Samples) (*Evaluation, error) {
 	begin := time.Now()
-	var field []float64
+	var sum []float64
 	for i := range s.Initial {
 		truth, err := s.Truth(i)
 		if err != nil {
 			return nil, err
 		}
-		if field == nil {
-			field = make([]float64, len(truth))
+		if sum == nil {
+			sum = make([]float64, len(truth))
 		}
 		for p, v := range truth {
-			field[p] += v / float64(len(s.Initial))
+			sum[p] += v
 		}
 	}
-	return scoreFields(s, begin, func(int, []float64) []float64 { return field })
+	field := make([]float64, len(sum))
+	return scoreFields(s, begin, func(_ int, truth []float64) []float64 {
+		for p, v := range truth {
+			field[p] = (sum[p] - v) / float64(len(s.Initial)-1)
+		}
+		return field
+	})
 }
 
 // ZeroBaseline scores the field that is zero everywhere. s.Truth must not be nil.

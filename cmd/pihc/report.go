@@ -45,7 +45,7 @@ space, and on finer ones up to its own, until it is as accurate as the best meth
 or a grid would take over ten seconds; its time and the network's are measured then.
 
 Runs that were not evaluated on the whole test split are evaluated first. The
-baselines are zero, the mean of the test solutions and, where initial conditions are
+baselines are zero, the mean of the other test solutions and, where initial conditions are
 constants, linear interpolation between the solutions at the two ends of their
 distribution, or else the initial condition at all times. A line under the table
 names each run that is no better than zero, that mean or the initial condition.`,

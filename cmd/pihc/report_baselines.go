@@ -25,11 +25,13 @@ func addBaselines(page *report.Page, p *pde.Problem, g *grid.Grid, s report.Samp
 		return err
 	}
 	page.Baselines = append(page.Baselines, report.Baseline{Key: "zero", Label: "zero", Note: "the field that is zero everywhere", Evaluation: *zero})
-	mean, err := report.MeanBaseline(s)
-	if err != nil {
-		return err
+	if len(s.Initial) > 1 {
+		mean, err := report.MeanBaseline(s)
+		if err != nil {
+			return err
+		}
+		page.Baselines = append(page.Baselines, report.Baseline{Key: "mean_field", Label: "mean field", Note: "mean of the other test solutions", Evaluation: *mean})
 	}
-	page.Baselines = append(page.Baselines, report.Baseline{Key: "mean_field", Label: "mean field", Note: "mean of the test solutions", Evaluation: *mean})
 	low, high, ok, err := endpoints(p, g)
 	if err != nil {
 		return err
