@@ -25,12 +25,14 @@ func Summarize(values []float64) Summary {
 	n := float64(len(values))
 	mean := 0.0
 	for _, v := range values {
-		mean += v / n
+		mean += v
 	}
+	mean /= n // of equal integers their value
 	variance := 0.0
 	for _, v := range values {
-		variance += (v - mean) * (v - mean) / n
+		variance += (v - mean) * (v - mean)
 	}
+	variance /= n
 	if math.IsNaN(mean) {
 		return Summary{mean, mean, mean, mean}
 	}
