@@ -139,6 +139,15 @@ func (g *Grid) Shape() []int {
 	return shape
 }
 
+// PointsByName returns the points per axis by the names of the axes.
+func (g *Grid) PointsByName() map[string]int {
+	points := map[string]int{}
+	for _, a := range g.Axes {
+		points[a.Name] = a.Points
+	}
+	return points
+}
+
 // Strides returns the distance in a field between neighbours along each axis;
 // the last stride is 1.
 func (g *Grid) Strides() []int {

@@ -320,39 +320,23 @@ func floorGrid(spec *model.Spec, p *pde.Problem, given map[string]int) (*grid.Gr
 // given fractions of the range where the distribution is one of constants, draws
 // otherwise.
 func statedInitial(spec *model.Spec, p *pde.Problem, g *grid.Grid, fractions []float64) ([][]float64, []string, error) {
-	size := p.SampleSize(g)
-	var fields [][]float64
 	var titles []string
 	if _, constant := p.Inputs[0].Sampler.Constant(0); constant && p.OnlyInitial() {
+		var fields [][]float64
 		for _, f := range fractions {
 			v, _ := p.Inputs[0].Sampler.Constant(f)
-			fields = append(fields, slices.Repeat([]float64{v}, size))
+			fields = append(fields, slices.Repeat([]float64{v}, p.SampleSize(g)))
 			titles = append(titles, fmt.Sprintf("%s = %.3g", p.Unknowns[0].InitialName(), v))
 		}
 		return fields, titles, nil
 	}
 	on := *spec
-	on.Grid, on.Data.Test.Grids = map[string]int{}, nil
-	for _, axis := range g.Axes {
-		on.Grid[axis.Name] = axis.Points
-	}
-	plan, err := model.DatasetPlan(&on, p, 1)
-	if err != nil {
-		return nil, nil, err
-	}
-	split := plan.Splits[len(plan.Splits)-1]
-	draw, err := plan.Sampler(split)
-	if err != nil {
-		return nil, nil, err
-	}
+	on.Grid, on.Data.Test.Grids = g.PointsByName(), nil
 	for i := range fractions {
-		u0 := make([]float64, size)
-		if err := draw(data.SampleRand(split.Seed, i), u0); err != nil {
-			return nil, nil, err
-		}
-		fields, titles = append(fields, u0), append(titles, fmt.Sprintf("test sample %d", i))
+		titles = append(titles, fmt.Sprintf("test sample %d", i))
 	}
-	return fields, titles, nil
+	fields, err := draws(&on, p, "test", len(fractions))
+	return fields, titles, err
 }
 
 // checkFloors measures the discretisation floor for three initial conditions.

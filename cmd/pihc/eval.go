@@ -323,10 +323,7 @@ func (a *app) evaluateGrids(ctx context.Context, m *metrics, dir string, spec *m
 			m.Grids = append(m.Grids, have[at])
 			continue
 		}
-		options.grid = map[string]int{}
-		for _, axis := range g.Axes {
-			options.grid[axis.Name] = axis.Points
-		}
+		options.grid = g.PointsByName()
 		count := most
 		if g.Samples > 0 && (most == 0 || g.Samples < most) {
 			count = g.Samples

@@ -385,7 +385,7 @@ func (s *sizes) timeSteps(p *pde.Problem) error {
 	}
 	defer e.Close()
 	info := e.Info()
-	initial, err := draws(s.fitted, p, s.batch)
+	initial, err := draws(s.fitted, p, "train", s.batch)
 	if err != nil {
 		return err
 	}
@@ -417,24 +417,25 @@ func (s *sizes) timeSteps(p *pde.Problem) error {
 	return nil
 }
 
-// draws returns initial conditions of the training split.
-func draws(spec *model.Spec, p *pde.Problem, count int) ([][]float64, error) {
+// draws returns the first initial conditions of a split.
+func draws(spec *model.Spec, p *pde.Problem, name string, count int) ([][]float64, error) {
 	plan, err := model.DatasetPlan(spec, p, 1)
 	if err != nil {
 		return nil, err
 	}
-	draw, err := plan.Sampler(plan.Splits[0])
+	split := plan.Splits[slices.IndexFunc(plan.Splits, func(s data.Split) bool { return s.Name == name })]
+	draw, err := plan.Sampler(split)
 	if err != nil {
 		return nil, err
 	}
 	size := 1
-	for _, n := range plan.Splits[0].InitialShape() {
+	for _, n := range split.InitialShape() {
 		size *= n
 	}
 	out := make([][]float64, count)
 	for i := range out {
 		out[i] = make([]float64, size)
-		if err := draw(data.SampleRand(plan.Splits[0].Seed, i), out[i]); err != nil {
+		if err := draw(data.SampleRand(split.Seed, i), out[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -459,7 +460,7 @@ func (s *sizes) timeSolution(p *pde.Problem, o *initOptions) error {
 	if err != nil {
 		return withHint(err, "without `reference` there are residuals alone")
 	}
-	initial, err := draws(s.fitted, p, 1)
+	initial, err := draws(s.fitted, p, "train", 1)
 	if err != nil {
 		return err
 	}

@@ -76,7 +76,7 @@ func growth(ctx context.Context, p *pde.Problem, spec *model.Spec) (float64, err
 	if err != nil {
 		return 0, err
 	}
-	samples, err := draws(spec, p, growthPairs)
+	samples, err := draws(spec, p, "train", growthPairs)
 	if err != nil {
 		return 0, err
 	}
