@@ -50,10 +50,15 @@ func WritePage(file string, p Page) error {
 		return err
 	}
 	var b bytes.Buffer
-	if err := p.writeHTML(&b, animations, url.PathEscape(filepath.Base(files))); err != nil {
+	if err := p.writeHTML(&b, animations, linkTo(files)); err != nil {
 		return err
 	}
 	return writeFile(file, b.Bytes())
+}
+
+// linkTo is a folder beside a page as the page refers to it: a colon would end a scheme.
+func linkTo(folder string) string {
+	return strings.ReplaceAll(url.PathEscape(filepath.Base(folder)), ":", "%3A")
 }
 
 // FiguresOf is the folder of a page's figures: report-figures beside report.html.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"html/template"
 	"math"
-	"net/url"
 	"path/filepath"
 
 	"gonum.org/v1/plot/plotter"
@@ -122,7 +121,7 @@ func WriteStudy(dir, name string, s Study) (path string, err error) {
 			return "", err
 		}
 		chart := d.figure(f)
-		chart.Data = url.PathEscape(filepath.Base(files)) + "/" + c.Name + ".csv"
+		chart.Data = linkTo(files) + "/" + c.Name + ".csv"
 		figures, charts, numbers = append(figures, f), append(charts, chart), append(numbers, dataFile{c.Name + ".csv", content})
 	}
 	if d.err != nil {

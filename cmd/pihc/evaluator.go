@@ -304,7 +304,7 @@ func loadSamples(set *data.Dataset, name string, p *pde.Problem, g *grid.Grid, m
 }
 
 // mostKept bounds the solutions that solveOn keeps, in bytes.
-const mostKept = 1 << 30
+const mostKept = 1 << 28
 
 // solveOn gives access to the classical solutions on g, each solved once where all of them fit
 // mostKept.

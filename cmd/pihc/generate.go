@@ -26,9 +26,9 @@ func newGenerate(a *app) *cobra.Command {
 		Long: `generate draws the initial conditions of a spec from the distribution in its PDE
 file, and solves those for validation and test with the solver that its reference
 names, if it has one. No solution is computed for training (but for loss.data, a
-control). Solutions of a file
-(reference: {file: ...}) are taken from there, if they begin with their initial
-conditions; that they are far from meeting the equation is a warning.
+control). Solutions of a file (reference: {file: ...}) are taken from there, if they
+begin with their initial conditions; that they are far from meeting the equation is
+a warning.
 
 The dataset is a folder of NPZ shards with a manifest that holds seeds, grid and
 the SHA-256 of every file. It is the same, byte for byte, for any number of

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -25,7 +24,7 @@ func pageOf(runs []scored, s report.Samples) *report.Page {
 	var page report.Page
 	for _, run := range runs {
 		page.Methods = append(page.Methods, run.method)
-		page.Specs = append(page.Specs, report.Spec{Title: run.method.Label + " (" + filepath.Base(run.dir) + ")", Text: run.text})
+		page.Specs = append(page.Specs, report.Spec{Title: specTitle(run), Text: run.text})
 		if len(run.edited) > 0 {
 			page.Notes = append(page.Notes, fmt.Sprintf("Run %s: %s.", run.dir, editsText(run.edited)))
 		}
@@ -98,6 +97,14 @@ func caveats(spec *model.Spec, p *pde.Problem, repeat string) []string {
 		out = append(out, "The solutions are those of the problem's own rows on a finer grid, not of another program.")
 	}
 	return out
+}
+
+// specTitle names a run and its folder.
+func specTitle(run scored) string {
+	if strings.Contains(run.method.Label, run.dir) {
+		return run.method.Label
+	}
+	return run.method.Label + " (" + run.dir + ")"
 }
 
 // methodOf describes a run, without its scores and curves.
@@ -201,7 +208,8 @@ const (
 func nameRuns(runs []scored) {
 	several := slices.ContainsFunc(runs, func(r scored) bool { return r.spec.Network.Passes > 1 })
 	seen, labels := map[string]int{}, map[string]bool{}
-	notes := map[string]string{} // of the first run with a label
+	first := map[string]int{}  // run with a label
+	byFolder := map[int]bool{} // of these, which others are like
 	for i := range runs {
 		m := &runs[i].method
 		if several && runs[i].spec.Network.Passes == 1 {
@@ -209,16 +217,20 @@ func nameRuns(runs []scored) {
 			m.Label += onePassLabel
 		}
 		if seen[m.Key]++; seen[m.Key] == 1 {
-			notes[m.Label] = m.Note
+			first[m.Label] = i
 		} else {
 			m.Key = fmt.Sprintf("%s_%d", m.Key, seen[m.Key])
 			label := fmt.Sprintf("%s (%s)", m.Label, m.Note)
-			if labels[label] || m.Note == notes[m.Label] {
+			if like := first[m.Label]; labels[label] || m.Note == runs[like].method.Note {
 				label = fmt.Sprintf("%s (%s)", m.Label, runs[i].dir)
+				byFolder[like] = true
 			}
 			m.Label = label
 		}
 		labels[m.Label] = true
+	}
+	for i := range byFolder {
+		runs[i].method.Label += " (" + runs[i].dir + ")"
 	}
 }
 

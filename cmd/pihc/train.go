@@ -33,9 +33,9 @@ func newTrain(a *app) *cobra.Command {
 		Use:   "train SPEC --data DIR --out RUN | train --resume RUN",
 		Short: "Train one method in a run folder, or resume or extend one",
 		Long: `train fits the network of a spec to the equation on the training split of a
-dataset. No solution enters the training (but for loss.data, a control); the error against solutions of the
-validation split is logged, and the best checkpoint is chosen by the validation
-residual alone.
+dataset. No solution enters the training (but for loss.data, a control); the error
+against solutions of the validation split is logged, and the best checkpoint is chosen
+by the validation residual alone.
 
 RUN is a new folder. It receives spec.yaml (resolved), problem.yaml (the PDE
 file), run.json (where the dataset is), log.jsonl (one line per logged step) and

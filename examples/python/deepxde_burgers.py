@@ -5,9 +5,10 @@
     python3 deepxde_burgers.py data/test-00000.npz [SAMPLES] [STEPS]
 
 A physics-informed network knows one initial condition: each sample is a training. The
-settings are those of DeepXDE's own example of this equation (three layers of 20, Adam
-at 1e-3, 15,000 steps, 2540 points), with twice the width and points, periodic inputs
-and the initial condition at 128 points in the place of its formula.
+network and rate are those of DeepXDE's own example of this equation (three layers of
+20, Adam at 1e-3, 15,000 steps, 2540 points), with twice the width and points, periodic
+inputs, the initial condition at 128 points in the place of its formula, a weight of 10
+on it, and no L-BFGS at the end, which this backend has not.
 """
 import os
 import sys
