@@ -26,6 +26,9 @@ func TestSummarize(t *testing.T) {
 	if s != (Summary{2.5, math.Sqrt(1.25), 2.5, 4}) {
 		t.Errorf("%+v", s)
 	}
+	if s := Summarize(slices.Repeat([]float64{40}, 100)); s != (Summary{40, 0, 40, 40}) {
+		t.Errorf("of equal numbers: %+v", s)
+	}
 	if s := Summarize(nil); !math.IsNaN(s.Mean) || !math.IsNaN(s.Max) {
 		t.Errorf("%+v", s)
 	}

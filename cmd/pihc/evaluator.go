@@ -285,7 +285,7 @@ func loadSamples(set *data.Dataset, name string, p *pde.Problem, g *grid.Grid, m
 	}
 	if !model.Thins(g.Axes, from.Axes) {
 		if split.Solve {
-			s.Truth, err = solveOn(p, g, s.Initial)
+			s.Truth, err = solveOn(p, g, s.Initial, mostKept)
 		}
 		return s, err
 	}
@@ -303,12 +303,12 @@ func loadSamples(set *data.Dataset, name string, p *pde.Problem, g *grid.Grid, m
 	return s, nil
 }
 
-// mostKept bounds the solutions that solveOn keeps, in bytes.
+// mostKept bounds the solutions on another grid that are kept, in bytes.
 const mostKept = 1 << 28
 
-// solveOn gives access to the classical solutions on g, each solved once where all of them fit
-// mostKept.
-func solveOn(p *pde.Problem, g *grid.Grid, initial [][]float64) (func(i int) ([]float64, error), error) {
+// solveOn gives access to the classical solutions on g, valid until the next call, each solved
+// once where all of them take no more than most bytes.
+func solveOn(p *pde.Problem, g *grid.Grid, initial [][]float64, most int) (func(i int) ([]float64, error), error) {
 	solver, err := model.ReferenceSolver(p, g)
 	if err != nil {
 		return nil, err
@@ -320,7 +320,7 @@ func solveOn(p *pde.Problem, g *grid.Grid, initial [][]float64) (func(i int) ([]
 			return fields[i], nil
 		}
 		var field []float64
-		if last >= 0 && 8*size*len(initial) > mostKept {
+		if last >= 0 && 8*size*len(initial) > most {
 			field, fields[last], last = fields[last], nil, -1
 		} else {
 			field = make([]float64, size)

@@ -4,7 +4,9 @@ import (
 	"slices"
 	"testing"
 
+	"pihc/model"
 	"pihc/pde"
+	"pihc/report"
 )
 
 // The fields among a sample's inputs are shown on all axes, numbers in the title.
@@ -47,5 +49,69 @@ conditions: {south: {at: {y: low}, expression: u - wall}}
 	}
 	if title := caseTitle(p, g, sample, 7); title != "test sample 7, nu = 1.50" {
 		t.Errorf("title %q", title)
+	}
+}
+
+// Runs of one method are told apart by what enforces their physics, else by their folders.
+func TestNameRuns(t *testing.T) {
+	run := func(dir, key, note string, passes int) scored {
+		spec := &model.Spec{}
+		spec.Network.Passes = passes
+		return scored{dir: dir, spec: spec, method: report.Method{Key: key, Label: "L-" + key, Note: note}}
+	}
+	runs := []scored{
+		run("a/moe", "moe", "four", 2), run("b/moe", "moe", "four", 2), run("c/moe", "moe", "four", 2),
+		run("a/hard", "hard", "few", 2), run("a/fair", "hard", "many", 2), run("a/one", "hard", "few", 1),
+	}
+	nameRuns(runs)
+	var got []string
+	for _, r := range runs {
+		got = append(got, r.method.Key+" "+r.method.Label)
+	}
+	want := []string{"moe L-moe (a/moe)", "moe_2 L-moe (b/moe)", "moe_3 L-moe (c/moe)", "hard L-hard", "hard_2 L-hard (many)", "hard_one_pass L-hard, one pass"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// Solutions on another grid are the same whether all are kept or one.
+func TestSolveOn(t *testing.T) {
+	p, err := pde.Open("diffusion-sorption")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := p.Grid(map[string]int{"t": 5, "x": 12})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var initial [][]float64
+	for _, v := range []float64{0, 0.1, 0.2} {
+		initial = append(initial, slices.Repeat([]float64{v}, 12))
+	}
+	all, err := solveOn(p, g, initial, mostKept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := solveOn(p, g, initial, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := map[int]*float64{}
+	for _, i := range []int{0, 1, 2, 2, 0, 1} {
+		u, err := all(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := one(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if u[0] != initial[i][0] || !slices.Equal(u, v) {
+			t.Errorf("sample %d: %v, %v", i, u[:3], v[:3])
+		}
+		if at, ok := first[i]; ok && at != &u[0] {
+			t.Errorf("sample %d was solved again", i)
+		}
+		first[i] = &u[0]
 	}
 }

@@ -176,7 +176,9 @@ func (a *app) expertArm(ctx context.Context, s *studied, name, family string, se
 	if err != nil {
 		return arm, nil, err
 	}
-	e, err := openEvaluator(dir, spec, p, evaluatorOptions{points: -1, workers: s.workers})
+	options := asTrained
+	options.workers = s.workers
+	e, err := openEvaluator(dir, spec, p, options)
 	if err != nil {
 		return arm, nil, err
 	}
