@@ -23,8 +23,8 @@ type Product[T Float] struct {
 // operand.
 //
 // Each element is summed over k in increasing order, p before q, so a caller may
-// cut C into rows freely: the result is bitwise the same. Vectors fuse multiplication
-// and addition; the reference, and the last columns that fill no vector, round twice.
+// cut C into rows or columns freely: the result is bitwise the same. Vectors fuse
+// multiplication and addition; the reference rounds twice.
 // Gemm panics if a slice is too short.
 func Gemm[T Float](c []T, ldc, m, n int, bias []T, accumulate bool, p, q Product[T]) {
 	if m <= 0 || n <= 0 {
@@ -35,24 +35,21 @@ func Gemm[T Float](c []T, ldc, m, n int, bias []T, accumulate bool, p, q Product
 	}
 	p.check(m, n)
 	q.check(m, n)
-	done := 0
 	if width > 0 {
-		done = vectorGemm(c, ldc, m, n, bias, accumulate, &p, &q)
-	}
-	if done == n {
+		vectorGemm(c, ldc, m, n, bias, accumulate, &p, &q)
 		return
 	}
 	for i := range m {
-		row := c[i*ldc+done : i*ldc+n]
+		row := c[i*ldc:][:n]
 		switch {
 		case accumulate:
 		case bias != nil:
-			copy(row, bias[done:])
+			copy(row, bias)
 		default:
 			clear(row)
 		}
-		gemmRow(row, i, done, &p)
-		gemmRow(row, i, done, &q)
+		gemmRow(row, i, &p)
+		gemmRow(row, i, &q)
 	}
 }
 
@@ -66,18 +63,18 @@ func (p *Product[T]) check(m, n int) {
 	}
 }
 
-// gemmRow adds row i of a product, its columns from j on, to row. It streams rows of
-// B, four at a time so that an element of C is loaded and stored once per four products.
-func gemmRow[T Float](row []T, i, j int, p *Product[T]) {
+// gemmRow adds row i of a product to row. It streams rows of B, four at a time so that
+// an element of C is loaded and stored once per four products.
+func gemmRow[T Float](row []T, i int, p *Product[T]) {
 	n, k := len(row), 0
 	a := i * p.RowStride
 	for ; k+4 <= p.K; k += 4 {
 		a0, a1, a2, a3 := p.A[a], p.A[a+p.ColStride], p.A[a+2*p.ColStride], p.A[a+3*p.ColStride]
 		a += 4 * p.ColStride
-		b0 := p.B[k*p.BStride+j:][:n]
-		b1 := p.B[(k+1)*p.BStride+j:][:n]
-		b2 := p.B[(k+2)*p.BStride+j:][:n]
-		b3 := p.B[(k+3)*p.BStride+j:][:n]
+		b0 := p.B[k*p.BStride:][:n]
+		b1 := p.B[(k+1)*p.BStride:][:n]
+		b2 := p.B[(k+2)*p.BStride:][:n]
+		b3 := p.B[(k+3)*p.BStride:][:n]
 		for l, x := range row {
 			x += a0 * b0[l]
 			x += a1 * b1[l]
@@ -89,7 +86,7 @@ func gemmRow[T Float](row []T, i, j int, p *Product[T]) {
 	for ; k < p.K; k++ {
 		x := p.A[a]
 		a += p.ColStride
-		for l, y := range p.B[k*p.BStride+j:][:n] {
+		for l, y := range p.B[k*p.BStride:][:n] {
 			row[l] += x * y
 		}
 	}

@@ -13,18 +13,15 @@ func GemmRows(c, a [][]float32, n int, accumulate bool, b []float32, stride, k i
 			panic("kernel: GemmRows: row too short")
 		}
 	}
-	done := 0
 	if width > 0 {
-		done = vectorGemmRows(c, a, n, accumulate, b, stride, k)
-	}
-	if done == n {
+		vectorGemmRows(c, a, n, accumulate, b, stride, k)
 		return
 	}
 	for i := range c {
-		row := c[i][done:n]
+		row := c[i][:n]
 		if !accumulate {
 			clear(row)
 		}
-		gemmRow(row, 0, done, &Product[float32]{A: a[i], ColStride: 1, B: b, BStride: stride, K: k})
+		gemmRow(row, 0, &Product[float32]{A: a[i], ColStride: 1, B: b, BStride: stride, K: k})
 	}
 }

@@ -112,7 +112,7 @@ func TestGemm(t *testing.T) {
 }
 
 // testGemmPanels compares Gemm, where B is taken in several panels or copied first, with the
-// reference, and bit by bit with the same rows one at a time.
+// reference, and bit by bit with the same rows one at a time and with the columns in two parts.
 func testGemmPanels[T kernel.Float](t *testing.T, tolerance float64) {
 	for _, c := range []struct{ m, n, p, q, stride int }{
 		{9, 70, 300, 0, 256},
@@ -123,6 +123,8 @@ func testGemmPanels[T kernel.Float](t *testing.T, tolerance float64) {
 		{7, 256, 64, 16, 256},
 		{9, 20, 700, 3, 1024},
 		{8, 33, 1, 600, 128},
+		{13, 5, 900, 600, 8},
+		{7, 3, 0, 0, 8},
 	} {
 		for mode := range 3 {
 			rng := check.Rand(uint64(c.m * c.n))
@@ -138,7 +140,7 @@ func testGemmPanels[T kernel.Float](t *testing.T, tolerance float64) {
 			ldc := c.n + mode
 			guard := check.Guard[T]((c.m-1)*ldc+c.n, 0)
 			got := check.Normal(rng, guard.Slice())
-			want, rows := slices.Clone(got), slices.Clone(got)
+			want, rows, columns := slices.Clone(got), slices.Clone(got), slices.Clone(got)
 			kernel.Gemm(got, ldc, c.m, c.n, bias, mode == 2, p, q)
 			for i := range c.m {
 				a, b := p, q
@@ -148,8 +150,18 @@ func testGemmPanels[T kernel.Float](t *testing.T, tolerance float64) {
 				}
 				kernel.Gemm(rows[i*ldc:][:c.n], c.n, 1, c.n, bias, mode == 2, a, b)
 			}
+			for _, part := range [2][2]int{{0, c.n / 3}, {c.n / 3, c.n}} {
+				lo := part[0]
+				a, b, start := p, q, bias
+				a.B, b.B = a.B[min(lo, len(a.B)):], b.B[min(lo, len(b.B)):]
+				if bias != nil {
+					start = bias[lo:]
+				}
+				kernel.Gemm(columns[lo:], ldc, c.m, part[1]-lo, start, mode == 2, a, b)
+			}
 			gemmReference(want, ldc, c.m, c.n, bias, mode == 2, p, q)
 			check.Equal(t, got, rows)
+			check.Equal(t, got, columns)
 			check.Close(t, got, want, tolerance, tolerance)
 			guard.Verify(t)
 			if t.Failed() {
@@ -178,6 +190,9 @@ func BenchmarkGemm(b *testing.B) {
 		{64, 64, 256, 0, 64, false},
 		{16, 128, 128, 0, 4096, false},
 		{128, 128, 16, 0, 4096, false},
+		{64, 25, 64, 0, 25, false},
+		{64, 9, 64, 0, 9, false},
+		{4, 25, 64, 0, 25, false},
 	} {
 		b.Run(fmt.Sprintf("%dx%dx%d+%d stride %d transposed %t", c.m, c.n, c.k, c.q, c.stride, c.transposed), func(b *testing.B) {
 			rng := check.Rand(1)
@@ -267,7 +282,7 @@ func TestGemmScatteredRows(t *testing.T) {
 		rng := check.Rand(6)
 		for _, m := range []int{0, 1, 3, 4, 5, 9} {
 			for _, n := range []int{1, 15, 16, 31, 32, 47, 64, 70} {
-				for _, k := range []int{1, 2, 3, 4, 7, 64} {
+				for _, k := range []int{1, 2, 3, 4, 7, 64, 600} {
 					add := (m+n+k)%2 == 1
 					stride := n + k%3
 					b := check.Normal(rng, check.Guard[float32]((k-1)*stride+n, n%8).Slice())
@@ -465,7 +480,9 @@ func TestNetworkKernelsDoNotAllocate(t *testing.T) {
 		p := guardedProduct[float32](1, 9, 80, 5, 0, false)
 		c, x := make([]float32, 9*80), make([]float32, 9*80)
 		if n := testing.AllocsPerRun(10, func() {
-			kernel.Gemm(c, 80, 9, 80, x, false, p, p)
+			for _, n := range []int{80, 77, 3} {
+				kernel.Gemm(c, 80, 9, n, x, false, p, p)
+			}
 			kernel.Gelu(c, x)
 			kernel.GeluBackward(c, c, x)
 			kernel.Adam(c, x, x, x, kernel.AdamStep{Root: 1, Epsilon: 1})

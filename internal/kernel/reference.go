@@ -6,9 +6,9 @@ package kernel
 
 const unreachable = "kernel: vectors in a build without them"
 
-func vectorGemm[T Float](_ []T, _, _, _ int, _ []T, _ bool, _, _ *Product[T]) int { panic(unreachable) }
+func vectorGemm[T Float](_ []T, _, _, _ int, _ []T, _ bool, _, _ *Product[T]) { panic(unreachable) }
 
-func vectorGemmRows[T Float](_, _ [][]T, _ int, _ bool, _ []T, _, _ int) int { panic(unreachable) }
+func vectorGemmRows[T Float](_, _ [][]T, _ int, _ bool, _ []T, _, _ int) { panic(unreachable) }
 
 func addPairs32([]float32, int, int, int, Product[float32]) int { panic(unreachable) }
 

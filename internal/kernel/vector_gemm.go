@@ -68,13 +68,10 @@ func (o *operand) take(k int) operand {
 	return part
 }
 
-// vectorGemm does the first columns of Gemm and returns their number.
-func vectorGemm[T Float](c []T, ldc, m, n int, bias []T, accumulate bool, p, q *Product[T]) int {
+// vectorGemm is Gemm with vectors.
+func vectorGemm[T Float](c []T, ldc, m, n int, bias []T, accumulate bool, p, q *Product[T]) {
 	kind, lanes := kindOf[T]()
 	size := unsafe.Sizeof(T(0))
-	if n < lanes {
-		return 0
-	}
 	var products [2]operand
 	pack := m >= packRows
 	for l, f := range [2]*Product[T]{p, q} {
@@ -134,8 +131,10 @@ func vectorGemm[T Float](c []T, ldc, m, n int, bias []T, accumulate bool, p, q *
 		}
 		done = end
 	}
+	if done < n {
+		edgeGemm(c, ldc, m, n, done, bias, accumulate, products, nil, nil)
+	}
 	clearUpper()
-	return done
 }
 
 // tiles is a part of C, m rows of so many blocks of columns, and where they begin; rows and
@@ -205,13 +204,10 @@ func (t *tiles) run(part *[2]operand) {
 	}
 }
 
-// vectorGemmRows does the first columns of GemmRows and returns their number.
-func vectorGemmRows[T Float](c, a [][]T, n int, accumulate bool, b []T, stride, k int) int {
+// vectorGemmRows is GemmRows with vectors.
+func vectorGemmRows[T Float](c, a [][]T, n int, accumulate bool, b []T, stride, k int) {
 	kind, lanes := kindOf[T]()
 	size := unsafe.Sizeof(T(0))
-	if n < lanes || len(c) == 0 {
-		return 0
-	}
 	var t block
 	t.p[0] = factors{b: unsafe.Pointer(&b[0]), step: size, stride: size * uintptr(stride), k: k}
 	done := 0
@@ -235,6 +231,10 @@ func vectorGemmRows[T Float](c, a [][]T, n int, accumulate bool, b []T, stride, 
 		}
 		done = end
 	}
+	if done < n {
+		edgeGemm(nil, 0, len(c), n, done, nil, accumulate, [2]operand{{
+			b: unsafe.Pointer(&b[0]), step: size, stride: size * uintptr(stride), k: k,
+		}}, c, a)
+	}
 	clearUpper()
-	return done
 }
