@@ -11,21 +11,22 @@ const (
 	maxChunks  = 48 // chunks of points that a sample's gradient is summed over; fixed, see the package comment
 )
 
-// Network evaluates one Config on one grid for batches of one size, and owns
+// Network evaluates one Config on one grid for batches up to a size, and owns
 // every workspace that takes. It is not safe for concurrent use; the work inside
 // is spread over the pool.
 type Network[T kernel.Float] struct {
 	Config
-	pool          *kernel.Pool
-	bytes         int64
-	batch, points int
-	in, width     int // channels padded to a multiple of kernel.Lane
-	size, chunks  int // of the parameters; of a sample's points
-	liftAt        [2]int
-	lift, bias    []T // padded copies of the parameters
-	axes          []axis[T]
-	blocks        []perceptron[T] // per layer
-	head          perceptron[T]
+	pool         *kernel.Pool
+	bytes        int64
+	batch, most  int // samples of this call, and of the largest
+	points       int
+	in, width    int // channels padded to a multiple of kernel.Lane
+	size, chunks int // of the parameters; of a sample's points
+	liftAt       [2]int
+	lift, bias   []T // padded copies of the parameters
+	axes         []axis[T]
+	blocks       []perceptron[T] // per layer
+	head         perceptron[T]
 
 	valid      bool  // Backward may run
 	features   []T   // (batch, points, in): the input fields, point-major
@@ -56,7 +57,7 @@ func New[T kernel.Float](c Config, shape []int, batch int, pool *kernel.Pool) *N
 		panic("ffno: New: invalid configuration")
 	}
 	c.Modes = append([]int(nil), c.Modes...)
-	n := &Network[T]{Config: c, pool: pool, batch: batch, points: 1, in: kernel.Pad(c.Inputs), width: kernel.Pad(c.Width), size: c.Size(), one: []T{1}}
+	n := &Network[T]{Config: c, pool: pool, batch: batch, most: batch, points: 1, in: kernel.Pad(c.Inputs), width: kernel.Pad(c.Width), size: c.Size(), one: []T{1}}
 	longest, largest := 0, 0
 	for _, points := range shape {
 		n.points *= points
@@ -116,6 +117,7 @@ func (n *Network[T]) allocateBackward() {
 	if n.g != nil {
 		return
 	}
+	n.batch = n.most
 	total := n.batch * n.points * n.width
 	for l := 1; l < n.Layers; l++ {
 		n.s[l] = n.alloc(total)
@@ -134,8 +136,8 @@ func (n *Network[T]) allocateBackward() {
 // Forward evaluates the network and keeps what Backward needs.
 //
 // dst is (batch, outputs, points), input (batch, inputs, points), both with the
-// grid's points row-major; params as Config.Layout. params must not change
-// before Backward. It panics if a length is wrong.
+// grid's points row-major, for any number of samples up to that of New; params as
+// Config.Layout. params must not change before Backward. It panics if a length is wrong.
 func (n *Network[T]) Forward(dst, params, input []T) {
 	n.allocateBackward()
 	n.forward(dst, params, input, true)
@@ -146,7 +148,8 @@ func (n *Network[T]) Forward(dst, params, input []T) {
 func (n *Network[T]) ForwardOnly(dst, params, input []T) { n.forward(dst, params, input, false) }
 
 func (n *Network[T]) forward(dst, params, input []T, keep bool) {
-	if len(params) != n.size || len(input) != n.batch*n.Inputs*n.points || len(dst) != n.batch*n.Outputs*n.points {
+	n.batch = len(input) / (n.Inputs * n.points)
+	if len(params) != n.size || n.batch < 1 || n.batch > n.most || len(input) != n.batch*n.Inputs*n.points || len(dst) != n.batch*n.Outputs*n.points {
 		panic("ffno: Forward: wrong length of dst, params or input")
 	}
 	n.pack(params)

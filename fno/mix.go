@@ -14,7 +14,7 @@ const mixGroup = 8
 type mixScratch[T kernel.Float] struct {
 	hat     []T // (modes, batch, 2, 2 channels): operand of a mode's matrix
 	bar     []T // (modes, 2 batch, channels): the gradient's spectrum
-	columns []T // (modes, 2 channels, kernel.Pad(2 batch)): operand of the adjoint; the padding stays zero
+	columns []T // (modes, 2 channels, kernel.Pad(2 batch)): operand of the adjoint; what the padding gives is dropped
 	product []T // either product
 	matrix  []T // a mode's (2, channels, channels), or another gradient of one sample
 }

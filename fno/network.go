@@ -33,7 +33,7 @@ type Network[T kernel.Float] struct {
 
 // geometry is the grid and the network's sizes on it.
 type geometry struct {
-	batch            int
+	batch, most      int // samples of this call, and of the largest
 	points, rows, nx int // per sample: points = rows * nx, those that this rank has
 	all              int // points of the whole grid
 	in, width        int // channels padded to a multiple of kernel.Lane
@@ -118,7 +118,7 @@ func NewDivided[T kernel.Float](c Config, shape []int, batch int, pool *kernel.P
 func newGeometry(c Config, shape []int, batch int, part *slab.Slab) geometry {
 	last := len(shape) - 1
 	g := geometry{
-		batch: batch, rows: 1, all: 1, nx: shape[last], m: c.Modes[last], modes: c.Modes[last],
+		batch: batch, most: batch, rows: 1, all: 1, nx: shape[last], m: c.Modes[last], modes: c.Modes[last],
 		in: kernel.Pad(c.Inputs), width: kernel.Pad(c.Width), hidden: kernel.Pad(c.Projection), out: kernel.Pad(c.Outputs),
 	}
 	for axis, points := range shape[:last] {
@@ -139,6 +139,7 @@ func (n *Network[T]) allocateBackward() {
 	if n.adjoint.g != nil {
 		return
 	}
+	n.batch = n.most
 	total := n.batch * n.points
 	for l := 1; l < n.Layers; l++ {
 		n.kept.pre[l] = n.alloc(total * n.width)
@@ -157,8 +158,8 @@ func (n *Network[T]) allocateBackward() {
 // Forward evaluates the network and keeps what Backward needs.
 //
 // dst is (batch, outputs, points), input (batch, inputs, points), both with the
-// grid's points row-major; params as Config.Layout. params must not change
-// before Backward. It panics if a length is wrong.
+// grid's points row-major, for any number of samples up to that of New; params as
+// Config.Layout. params must not change before Backward. It panics if a length is wrong.
 func (n *Network[T]) Forward(dst, params, input []T) {
 	n.allocateBackward()
 	n.forward(dst, params, input, true)
@@ -169,7 +170,8 @@ func (n *Network[T]) Forward(dst, params, input []T) {
 func (n *Network[T]) ForwardOnly(dst, params, input []T) { n.forward(dst, params, input, false) }
 
 func (n *Network[T]) forward(dst, params, input []T, keep bool) {
-	if len(params) != n.offsets.size || len(input) != n.batch*n.Inputs*n.points || len(dst) != n.batch*n.Outputs*n.points {
+	n.batch = len(input) / (n.Inputs * n.points)
+	if len(params) != n.offsets.size || n.batch < 1 || n.batch > n.most || len(input) != n.batch*n.Inputs*n.points || len(dst) != n.batch*n.Outputs*n.points {
 		panic("fno: Forward: wrong length of dst, params or input")
 	}
 	n.pack(params)

@@ -278,12 +278,8 @@ func (e *cpu[T]) LossAndGrad(grad, params []T, batch Batch) (st Stats, err error
 		e.forward(params, batch, lo, count, pass, true)
 		e.weighBorders(pass, batch.Progress)
 		width := len(m.bar) / m.size
-		for b := range m.size {
+		for b := range count {
 			bar := m.bar[b*width : (b+1)*width]
-			if b >= count {
-				clear(bar)
-				continue
-			}
 			if err := batch.canceled(); err != nil {
 				return st, err
 			}
@@ -294,13 +290,14 @@ func (e *cpu[T]) LossAndGrad(grad, params []T, batch Batch) (st Stats, err error
 			}
 			e.addLoss(&st, bar, s, batch.Initial[lo+b], truth, m.base[b], scale)
 		}
-		e.amplify(m.bar)
+		bars := m.bar[:count*width]
+		e.amplify(bars)
 		if e.share == nil {
-			e.net.Backward(grad, params, m.bar)
+			e.net.Backward(grad, params, bars)
 			continue
 		}
 		clear(e.share)
-		e.net.Backward(e.share, params, m.bar)
+		e.net.Backward(e.share, params, bars)
 		e.net.(operator.DividedEvaluator[T]).SumOverRanks(e.share)
 		for i, v := range e.share {
 			grad[i] += v

@@ -87,16 +87,15 @@ func (e *cpu[T]) fillCoordinates() {
 }
 
 // load fills the inputs of the samples of batch at lo.. for the first pass, or for
-// the one that corrects Batch.Previous, and returns how many samples there are. The
-// network always runs a full micro-batch; unused places repeat the last sample.
+// the one that corrects Batch.Previous, and returns how many samples there are.
 func (e *cpu[T]) load(batch Batch, lo int) int {
 	m, n, spec := &e.micro, e.info.SliceSize(), e.info.Spec
 	count := min(m.size, len(batch.Initial)-lo)
 	if e.crossing != nil {
 		e.loss.WeighRows(e.crossing, 1)
 	}
-	for b := range m.size {
-		at := lo + min(b, count-1)
+	for b := range count {
+		at := lo + b
 		u0 := batch.Initial[at]
 		if len(u0) != e.system.InitialSize() {
 			panic("model: inputs of the wrong length")

@@ -11,25 +11,22 @@ import "pihc/internal/kernel"
 // pass: callers look before they use it.
 func (e *cpu[T]) forward(params []T, batch Batch, lo, count, last int, keep bool) {
 	m := &e.micro
+	basis, input := m.basis[:len(m.basis)/m.size*count], m.input[:len(m.input)/m.size*count]
 	pass := 1
 	if batch.Previous != nil {
 		pass = last
 	}
 	for ; batch.canceled() == nil; pass++ {
 		if pass == last && keep {
-			e.net.Forward(m.basis, params, m.input)
+			e.net.Forward(basis, params, input)
 		} else {
-			e.net.ForwardOnly(m.basis, params, m.input)
+			e.net.ForwardOnly(basis, params, input)
 		}
-		e.amplify(m.basis)
+		e.amplify(basis)
 		if pass == last {
 			return
 		}
-		for b := range m.size {
-			if b >= count {
-				m.amplitude[b] = 0
-				continue
-			}
+		for b := range count {
 			initial := batch.Initial[lo+b]
 			field := e.solve(pass, b, initial, batch.Seeds[lo+b]).Field()
 			if pass == 1 && len(m.spare[b]) > 0 {
@@ -69,7 +66,7 @@ func (e *cpu[T]) amplify(basis []T) {
 	}
 	size, unknowns := e.points, e.info.Problem.Unknowns
 	outputs := e.info.Spec.Outputs() * len(unknowns)
-	e.pool.Run(m.size*outputs, func(_, i int) {
+	e.pool.Run(len(basis)/size, func(_, i int) {
 		own := network.ScaleOf(unknowns[i%len(unknowns)].Name) / network.ScaleOf(unknowns[0].Name)
 		scale(basis[i*size:(i+1)*size], T(m.amplitude[i/outputs]*own))
 	})

@@ -188,12 +188,15 @@ func Batch(t *testing.T, c Case) {
 	in, out := c.sizes()
 	input := check.Normal(check.Rand(11), make([]float32, 3*in))
 	together, alone := make([]float32, 3*out), make([]float32, 3*out)
-	c.Network.Float32(c.Shape, 3, nil).ForwardOnly(together, params, input)
-	one := c.Network.Float32(c.Shape, 1, nil)
+	three, one := c.Network.Float32(c.Shape, 3, nil), c.Network.Float32(c.Shape, 1, nil)
+	three.ForwardOnly(together, params, input)
 	for b := range 3 {
 		one.ForwardOnly(alone[b*out:][:out], params, input[b*in:][:in])
 	}
 	check.Equal(t, together, alone)
+	clear(together)
+	three.ForwardOnly(together[:2*out], params, input[in:]) // fewer than there is room for
+	check.Equal(t, together[:2*out], alone[out:])
 }
 
 // BatchGradient: the gradient of a batch is the sum over its samples in their
@@ -223,13 +226,11 @@ func BatchGradient(t *testing.T, cases []Case) {
 						pool := kernel.NewPool(workers)
 						n := c.Network.Float32(c.Shape, micro, pool)
 						grad := slices.Clone(start)
-						dst, in, out := make([]float32, micro*sizeOut), make([]float32, micro*sizeIn), make([]float32, micro*sizeOut)
-						for lo := 0; lo < samples; lo += micro {
-							clear(out) // places past the last sample add nothing
-							copy(in, input[lo*sizeIn:])
-							copy(out, bar[lo*sizeOut:])
-							n.Forward(dst, params, in)
-							n.Backward(grad, params, out)
+						dst := make([]float32, micro*sizeOut)
+						for lo := 0; lo < samples; lo += micro { // of two, the second has one
+							hi := min(lo+micro, samples)
+							n.Forward(dst[:(hi-lo)*sizeOut], params, input[lo*sizeIn:hi*sizeIn])
+							n.Backward(grad, params, bar[lo*sizeOut:hi*sizeOut])
 						}
 						check.Equal(t, grad, want)
 						pool.Close()

@@ -42,7 +42,7 @@ type Network interface {
 	Float64(shape []int, batch int, pool *kernel.Pool) Evaluator[float64]
 }
 
-// An Evaluator runs a network on one grid for batches of one size. Inputs are
+// An Evaluator runs a network on one grid for batches of any size up to that it was made for. Inputs are
 // (batch, inputs, P), outputs (batch, outputs, P), params and grad as
 // Network.Layout.
 type Evaluator[T kernel.Float] interface {
