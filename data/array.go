@@ -269,7 +269,7 @@ func TransposeHint(name string, shape, want []int) string {
 		}
 		return false
 	}
-	if !place() {
+	if !place() || slices.IsSorted(order) { // as it is
 		return ""
 	}
 	var axes []string

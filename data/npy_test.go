@@ -276,6 +276,7 @@ func TestTransposeHint(t *testing.T) {
 		{[]int{9, 4, 3, 2}, []int{-1, 2, 3, 4}, "numpy.transpose(u, (0, 3, 2, 1)) has the shape wanted"},
 		{[]int{5, 4, 2}, []int{-1, 3, 4}, ""},
 		{[]int{4, 3}, []int{-1, 3, 4}, ""},
+		{[]int{0, 3}, []int{-1, 3}, ""}, // in the order wanted
 	} {
 		if hint := TransposeHint("u", test.shape, test.want); hint != test.hint {
 			t.Errorf("%v to %v: %q, want %q", test.shape, test.want, hint, test.hint)

@@ -441,6 +441,7 @@ func TestRefuses(t *testing.T) {
 		{"a missing wall", heat, []int{1, 1}, "8 rows for the 9 values of an instant"},
 		{"no initial velocity", strings.Replace(known[0].src, ", b: {at: {t: low}, expression: v0 - 1}", "", 1), []int{1, 1}, "the initial conditions give 16 of 32 values"},
 		{"a missing wall of a steady problem", strings.Replace(known[6].src, ", b: {at: {x: high}, expression: u}", "", 1), []int{1, 1}, "the initial conditions give 8 of 16 values"},
+		{"a wall at some times", strings.Replace(known[1].src, "b: {at: {x: low}, rows: {t: [1, 0]}", "b: {at: {x: low}, rows: {t: [0, 3]}", 1), []int{1, 1}, "condition b leaves out times (rows: {t: [0, 3]})"},
 		{"cells refined by two", known[2].src, []int{1, 2}, "axis x (cells): refined by 2"},
 	} {
 		p := load(t, c.src)

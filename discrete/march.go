@@ -97,6 +97,8 @@ func newMarch(p *pde.Problem, axes []grid.Axis, times []float64, parts int) (*ma
 			return nil, nil
 		case low:
 			first = append(first, c)
+		case c.Skip[name][0] > 2 || c.Skip[name][1] > 0: // counts of points, which other steps have not
+			return nil, fmt.Errorf("condition %s leaves out times (rows: {%s: [%d, %d]}), and solutions of the problem's own rows have all conditions at all times", c.Name, name, c.Skip[name][0], c.Skip[name][1])
 		default:
 			walls = append(walls, c)
 		}

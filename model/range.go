@@ -116,7 +116,7 @@ func (r *inputRange) roughness(v []float64) float64 {
 }
 
 // Outside says how the inputs of a sample are unlike those of the distributions: values
-// further outside of theirs than half their range, differences of neighbours more
+// further outside of theirs than half their range, or of a sign that theirs have not, differences of neighbours more
 // than three times theirs, or a size less than a tenth of the smallest of theirs where these do
 // not come near zero. It is "" for a sample that is like them.
 func (r *Range) Outside(sample []float64) string {
@@ -129,7 +129,7 @@ func (r *Range) Outside(sample []float64) string {
 		low, high := slices.Min(v), slices.Max(v)
 		margin := (in.high - in.low) / 2
 		switch rough := in.roughness(v); {
-		case low < in.low-margin || high > in.high+margin:
+		case low < in.low-margin || high > in.high+margin, in.low >= 0 && low < 0, in.high <= 0 && high > 0:
 			return of + fmt.Sprintf("values from %.3g to %.3g; those of the PDE file's distribution are from %.3g to %.3g", low, high, in.low, in.high)
 		case rough > 3*in.rough+1e-6*max(math.Abs(in.low), math.Abs(in.high)):
 			return of + fmt.Sprintf("neighbouring values differ by %.3g (root mean square); in the PDE file's distribution by %.3g at most", rough, in.rough)

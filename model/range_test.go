@@ -64,6 +64,15 @@ func TestRange(t *testing.T) {
 		if why := r.Outside(u0); !strings.Contains(why, "neighbouring values differ") {
 			t.Errorf("%s: a sawtooth: %q", name, why)
 		}
+		if in.low < 0 {
+			continue
+		}
+		for i := range u0 {
+			u0[i] = -in.high / 100
+		}
+		if why := r.Outside(u0); !strings.Contains(why, "those of the PDE file's distribution are from") {
+			t.Errorf("%s: of another sign: %q", name, why)
+		}
 	}
 }
 

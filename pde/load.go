@@ -437,6 +437,9 @@ func (l *loader) rows(p *Problem, name string, f fileRows, names []string) Rows 
 			l.report(e.Pos.Errorf("%s: at %s: %q: want low or high", name, e.Key, e.Value))
 		}
 		r.At[e.Key] = e.Value
+		if first := p.Axes[0].Name; r.Kind == InitialRows && e.Key != first && p.Axis(e.Key) > 0 {
+			l.report(e.KeyPos.Errorf("%s: an initial condition holds at an end of the first axis, which is %s, not %s", name, first, e.Key).WithHint("name %s first under axes", e.Key))
+		}
 	}
 	l.skips(p, r, "rows", f.Rows, r.Skip)
 	if f.SolveRows.Len() > 0 {

@@ -103,9 +103,10 @@ func TestLoadReports(t *testing.T) {
   e: {at: {x: low}, rows: {x: [1, 0]}, expression: u}
   f: {expression: u, weight: u}
   residual: {expression: u}
+  g: {kind: initial, at: {x: low}, expression: u}
 `, []string{
 			`9:6: a: kind "final": want initial or boundary`, `10:12: b: there is no axis "z"`, `11:15: c: at x: "middle": want low or high`,
-			`12:14: d: there is no axis "y"`, `12:28: d: rows x: want`, `12:36: d: rows t: want`, "13:28: e: axis x is fixed by `at`", `14:30: unknown name u`, `15:3: a condition cannot be called residual`,
+			`12:14: d: there is no axis "y"`, `12:28: d: rows x: want`, `12:36: d: rows t: want`, "13:28: e: axis x is fixed by `at`", `14:30: unknown name u`, `15:3: a condition cannot be called residual`, `16:27: g: an initial condition holds at an end of the first axis, which is t, not x`,
 		}},
 		{"residual without braces", header + "residual: u - 1\n", []string{"7:11: residual: want a mapping (key: value), got the text \"u - 1\""}},
 		{"residual with a kind", header + "residual: {kind: initial, expression: u}\n", []string{"7:11: residual: `kind` belongs to a condition"}},

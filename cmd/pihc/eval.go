@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -212,6 +213,9 @@ func (a *app) eval(c *cobra.Command, dir string, o *evalOptions) error {
 		return err
 	}
 	path := cmp.Or(o.out, filepath.Join(dir, train.MetricsFile))
+	if old, err := os.ReadFile(o.out); err == nil && !isMetrics(old) {
+		return withHint(fmt.Errorf("%s exists already, and is no file of metrics", path), "choose another name for --out, or remove it")
+	}
 	var written error
 	m, err := a.evaluateRun(c.Context(), dir, spec, p, set, options, o.split, o.samples, func(m *metrics) {
 		m.Set = o.set
@@ -229,6 +233,11 @@ func (a *app) eval(c *cobra.Command, dir string, o *evalOptions) error {
 		err = printMetrics(a.Out, m)
 	}
 	return cmp.Or(written, err)
+}
+
+// isMetrics reports whether a file is one of metrics, of any version.
+func isMetrics(file []byte) bool {
+	return bytes.HasPrefix(file, []byte("{")) && bytes.Contains(file, []byte(`"relative_l2"`))
 }
 
 // metricsVersion changes when an evaluation says more than before; reports score
