@@ -76,9 +76,12 @@ func New(p *pde.Problem, g *grid.Grid, refine []int) (*Solver, error) {
 }
 
 // Refinements returns how much finer than g the grid of solutions is, as the problem
-// states it or chosen so that most equations are solved to 1e-3 in seconds, and a
-// coarser refinement to compare with.
-func Refinements(p *pde.Problem, g *grid.Grid) (fine, coarse []int) {
+// states it or chosen so that most equations are solved to 1e-3 in seconds, and others
+// to compare with: about half as fine, finer along axes that are not refined, and, where that keeps
+// every second point of the finer grids or fewer and misses what alternates from point to
+// point, one less along these axes.
+func Refinements(p *pde.Problem, g *grid.Grid) (fine []int, others [][]int) {
+	var half, odd []int
 	spectral := slices.ContainsFunc(p.Terms, func(t pde.Term) bool { return t.Spectral != nil })
 	for i, a := range g.Axes {
 		f, c := 4, 2
@@ -94,14 +97,25 @@ func Refinements(p *pde.Problem, g *grid.Grid) (fine, coarse []int) {
 			f, c = 9, 3
 		}
 		if n, ok := p.Reference.Refine[a.Name]; ok {
-			f, c = n, max(1, n/2)
-			if a.Boundary == grid.Cells && c%2 == 0 {
+			f, c = n, n/2
+			switch cells := a.Boundary == grid.Cells; {
+			case n == 1 && cells:
+				c = 3
+			case n == 1:
+				c = 2
+			case cells && c%2 == 0:
 				c--
 			}
 		}
-		fine, coarse = append(fine, f), append(coarse, c)
+		fine, half, odd = append(fine, f), append(half, c), append(odd, f)
+		if f%2 == 0 && c%2 == 0 && f > c {
+			odd[i] = f - 1
+		}
 	}
-	return fine, coarse
+	if others = [][]int{half}; !slices.Equal(odd, fine) {
+		others = append(others, odd)
+	}
+	return fine, others
 }
 
 // Marches reports whether the first axis of a problem is time: the file does not say that

@@ -127,6 +127,49 @@ func TestSystemReferenceError(t *testing.T) {
 	}
 }
 
+// A reference that alternates from point to point, for want of points in a layer at the outflow,
+// is found out though every second point of it is smooth, and one that is not refined has an error too.
+func TestReferenceErrorFound(t *testing.T) {
+	const layer = `name: layer
+unknown: u
+axes:
+  t: {range: [0, 1], points: 17, boundary: nodes}
+  x: {range: [0, 1], points: 33, boundary: nodes}
+terms:
+  u_t: {axis: t, derivative: 1, order: 2}
+  u_x: {axis: x, derivative: 1, order: 2}
+  u_xx: {axis: x, derivative: 2, order: 2}
+residual: {expression: u_t + u_x - D*u_xx, rows: {t: [1, 0], x: [1, 1]}}
+conditions:
+  start: {kind: initial, at: {t: low}, expression: u - u0}
+  left: {at: {x: low}, expression: u}
+  right: {at: {x: high}, expression: u}
+initial: {distribution: random-series, series: sine, parameters: {modes: 3, decay: 1}}
+`
+	for _, c := range []struct {
+		constants, reference string
+		least, most          float64
+	}{
+		{"{D: 1e-6}", "{solver: discrete}", 0.5, 10},
+		{"{D: 0.1}", "{solver: discrete}", 1e-4, 0.05},
+		{"{D: 0.1}", "{solver: discrete, refine: {t: 1, x: 1}}", 1e-3, 0.2},
+	} {
+		p, err := pde.Load("p.yaml", []byte(layer+"constants: "+c.constants+"\nreference: "+c.reference+"\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := LoadSpec("s.yaml", []byte("version: 1\nproblem: p.yaml\ndata: {validation: {count: 2}}\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, _, ok, err := ReferenceError(s, p)
+		if err != nil || !ok || !(e > c.least && e < c.most) {
+			t.Errorf("%s, %s: %g (%v), want %g to %g", c.constants, c.reference, e, err, c.least, c.most)
+		}
+		t.Log(e)
+	}
+}
+
 func TestThinFields(t *testing.T) {
 	fine := []grid.Axis{{Name: "t", Hi: 1, Points: 5, Boundary: grid.Nodes}, {Name: "x", Hi: 1, Points: 6, Boundary: grid.Periodic}}
 	coarse := slices.Clone(fine)

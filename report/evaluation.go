@@ -40,12 +40,15 @@ type Evaluation struct {
 	Residuals map[string]*Summary `json:"residuals,omitempty"`
 	// Loss is the whole loss, conditions included and border terms not, beside that of
 	// Trivial predictions.
-	Loss      *Summary  `json:"loss,omitempty"`
-	Trivial   []Trivial `json:"trivial,omitempty"`
-	Unbeaten  string    `json:"unbeaten,omitempty"` // one line: the trivial prediction that the method does not beat; "" if it beats all
-	Spectra   *Spectra  `json:"spectra,omitempty"`  // with two periodic axes of space
-	Experts   []Expert  `json:"experts,omitempty"`
-	PerSample []Sample  `json:"per_sample,omitempty"`
+	Loss    *Summary  `json:"loss,omitempty"`
+	Trivial []Trivial `json:"trivial,omitempty"`
+	// ReferenceError is how far the solutions scored against are from those on about half of their
+	// refinement (relative L2), where that was measured: errors not well above it say little.
+	ReferenceError float64  `json:"reference_error,omitempty"`
+	Unbeaten       string   `json:"unbeaten,omitempty"` // one line: the trivial prediction that the method does not beat; "" if it beats all
+	Spectra        *Spectra `json:"spectra,omitempty"`  // with two periodic axes of space
+	Experts        []Expert `json:"experts,omitempty"`
+	PerSample      []Sample `json:"per_sample,omitempty"`
 	// Grids are the evaluations of the same samples on other grids, which have
 	// none themselves.
 	Grids        []Evaluation `json:"grids,omitempty"`

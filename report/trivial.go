@@ -82,12 +82,21 @@ func (e *Evaluation) GridNote() string {
 	return fmt.Sprintf("the residual is below what the classical solution leaves on this grid (%s against %s in the median): the error that is left may be the grid's, and fall on a finer one", Percent(r.Median), Percent(truth.Median))
 }
 
+// ReferenceNote says that the solutions scored against are hardly better known than the error
+// is large. "" if they are.
+func (e *Evaluation) ReferenceNote() string {
+	if e.RelativeL2 == nil || !(e.ReferenceError > e.RelativeL2.Mean/4) {
+		return ""
+	}
+	return fmt.Sprintf("the solutions scored against are uncertain by about %s themselves (those on half of their refinement differ so much): its errors are known no better than that", Percent(e.ReferenceError))
+}
+
 // methodNotes has a line for every method of the page that does not beat a trivial
-// prediction, and for every one whose error may be the grid's.
+// prediction, and for every one whose error may be the grid's or the reference's.
 func (p *Page) methodNotes() []string {
 	var notes []string
 	for _, m := range p.Methods {
-		for _, line := range []string{m.Evaluation.Unbeaten, m.Evaluation.GridNote()} {
+		for _, line := range []string{m.Evaluation.Unbeaten, m.Evaluation.GridNote(), m.Evaluation.ReferenceNote()} {
 			if line != "" {
 				notes = append(notes, m.Label+": "+line)
 			}

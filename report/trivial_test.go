@@ -60,3 +60,19 @@ func TestGridNote(t *testing.T) {
 		}
 	}
 }
+
+// A reference that is hardly better known than the error is named, one that is much better is not.
+func TestReferenceNote(t *testing.T) {
+	for _, c := range []struct {
+		reference float64
+		want      bool
+	}{{0, false}, {0.004, false}, {0.006, true}} {
+		e := Evaluation{RelativeL2: &Summary{Mean: 0.02}, ReferenceError: c.reference}
+		if note := e.ReferenceNote(); (note != "") != c.want {
+			t.Errorf("error 2 %%, reference %g: %q", c.reference, note)
+		}
+	}
+	if note := (&Evaluation{ReferenceError: 1}).ReferenceNote(); note != "" {
+		t.Errorf("without errors: %q", note)
+	}
+}

@@ -11,11 +11,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"pihc/data"
+	"pihc/grid"
 	"pihc/model"
 	"pihc/pde"
 	"pihc/report"
@@ -303,6 +305,7 @@ func (a *app) score(ctx context.Context, dir string, p *pde.Problem, set *data.D
 		return nil, err
 	}
 	result.Compare(losses, trivial)
+	result.ReferenceError = referenceError(set.Manifest(), split, g)
 	if result.TrainSeconds, err = trainTime(dir); err != nil {
 		return nil, err
 	}
@@ -315,6 +318,17 @@ func (a *app) score(ctx context.Context, dir string, p *pde.Problem, set *data.D
 		m.Points, m.Tolerance = spec.Constraint.Points, spec.Constraint.Tolerance
 	}
 	return m, nil
+}
+
+// referenceError is what generate measured of a split's solutions; 0 where it did not, or where
+// others are scored against, on another grid.
+func referenceError(m *data.Manifest, split string, g *grid.Grid) float64 {
+	s, err := m.Split(split)
+	if err != nil || !slices.Equal(s.GridShape(), g.Shape()) {
+		return 0
+	}
+	v, _ := strconv.ParseFloat(m.Metadata["reference_error"], 64)
+	return v
 }
 
 // evaluateGrids adds the evaluations on the further grids of the spec that m lacks,
@@ -437,7 +451,7 @@ func printMetrics(w io.Writer, m *metrics) error {
 	if len(m.TrustedEdits) > 0 {
 		t.Notes = append(t.Notes, editsText(m.TrustedEdits))
 	}
-	for _, line := range []string{m.GridNote(), m.TrivialNote(), m.Unbeaten} {
+	for _, line := range []string{m.GridNote(), m.ReferenceNote(), m.TrivialNote(), m.Unbeaten} {
 		if line != "" {
 			t.Notes = append(t.Notes, line)
 		}

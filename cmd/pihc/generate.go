@@ -107,7 +107,7 @@ func (a *app) generateData(ctx context.Context, dir string, spec *model.Spec, p 
 		a.say("reference: the problem's own rows on a grid refined %s; discretisation error about %s", refined, report.Percent(estimate))
 		switch {
 		case !(estimate <= mostFloor):
-			return withHint(fmt.Errorf("the reference solutions are none: on a coarser grid they differ by %s", report.Percent(estimate)), "a finer `reference: {solver: discrete, refine: ...}`, or an equation that amplifies every difference?")
+			return withHint(fmt.Errorf("the reference solutions are none: on another grid they differ by %s", report.Percent(estimate)), "a finer `reference: {solver: discrete, refine: ...}`, or an equation that amplifies every difference?")
 		case estimate > mostReferenceError:
 			fmt.Fprintf(a.Err, "pihc: warning: the reference solutions are uncertain by about %s: scores say no more than that\n", report.Percent(estimate))
 		}
