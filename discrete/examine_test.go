@@ -181,3 +181,31 @@ func TestExamineFaults(t *testing.T) {
 		}
 	}
 }
+
+// Walls whose differences reach over most of a small grid disagree with an initial condition at
+// the first time only: flow that stops at both, and a beam that rests on both.
+func TestExamineWalls(t *testing.T) {
+	const file = `axes:
+  t: {range: [0, 1], points: 21, boundary: nodes}
+  x: {range: [0, 1], points: 33, boundary: nodes}
+terms:
+  u_t: {axis: t, derivative: 1, order: 2}
+  u_x: {axis: x, derivative: 1, order: 2}
+  u_xx: {axis: x, derivative: 2, order: 2}
+  u_xxxx: {axis: x, derivative: 4, order: 2}
+residual: {expression: u_t + 0.01*SPACE, rows: {t: [1, 0], x: [ROWS, ROWS]}}
+conditions:
+  start: {kind: initial, at: {t: low}, expression: u - u0}
+`
+	for _, c := range []struct{ space, rows, walls, want string }{
+		{"-u_xx", "1", "  a: {at: {x: low}, expression: u_x}\n  b: {at: {x: high}, expression: u_x}\n", ""},
+		{"u_xxxx", "2", "  a: {at: {x: low}, expression: u}\n  b: {at: {x: high}, expression: u}\n  c: {at: {x: low}, expression: u_xx}\n  d: {at: {x: high}, expression: u_xx}\n", ""},
+		{"-u_xx", "1", "  a: {at: {x: low}, expression: u}\n  b: {at: {x: high}, expression: u}\n  c: {at: {x: high}, expression: u - 1}\n", "b and c contradict each other"},
+	} {
+		src := strings.NewReplacer("SPACE", c.space, "ROWS", c.rows).Replace(file) + c.walls
+		x := examine(t, load(t, strings.Replace(src, "0.01*-u_xx", "-0.01*u_xx", 1)))
+		if got := strings.Join(x.Faults, "; "); !strings.Contains(got, c.want) || c.want == "" && got != "" {
+			t.Errorf("%s, walls\n%s: %q, want %q", c.space, c.walls, got, c.want)
+		}
+	}
+}
