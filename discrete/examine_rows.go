@@ -147,13 +147,15 @@ func (x *Examination) contradictions(st *state, u, u0 []float64) {
 			rows, sets = append(rows, append(row, -residual/norm)), append(sets, name)
 		}
 	}
-	starts := slices.ContainsFunc(st.sys.Problem.Conditions, func(r pde.Rows) bool { return r.Kind == pde.InitialRows })
+	conditions, first := st.sys.Problem.Conditions, st.sys.Grid.Axes[0].Name
+	starts := slices.ContainsFunc(conditions, func(r pde.Rows) bool { return r.Kind == pde.InitialRows })
 	for k, set := range st.sys.Sets {
 		if set.Kind == pde.ResidualRows || !set.Linear {
 			continue // where a condition is not linear several values may meet it
 		}
+		wall := starts && slices.ContainsFunc(conditions, func(r pde.Rows) bool { return r.Name == set.Name && r.Kind == pde.BoundaryRows && r.At[first] == "" })
 		for i, p := range set.Points {
-			if starts && set.Kind == pde.BoundaryRows && int(p) < st.sys.SliceSize() {
+			if wall && int(p) < st.sys.SliceSize() {
 				continue
 			}
 			add(set.Name, st.denseRow(k, i), st.out[k][0][i])

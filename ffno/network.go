@@ -117,7 +117,7 @@ func (n *Network[T]) allocateBackward() {
 	if n.g != nil {
 		return
 	}
-	n.batch = n.most
+	n.batch = n.most // for any call to come
 	total := n.batch * n.points * n.width
 	for l := 1; l < n.Layers; l++ {
 		n.s[l] = n.alloc(total)

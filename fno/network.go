@@ -139,7 +139,7 @@ func (n *Network[T]) allocateBackward() {
 	if n.adjoint.g != nil {
 		return
 	}
-	n.batch = n.most
+	n.batch = n.most // for any call to come
 	total := n.batch * n.points
 	for l := 1; l < n.Layers; l++ {
 		n.kept.pre[l] = n.alloc(total * n.width)

@@ -42,8 +42,8 @@ type Evaluation struct {
 	// Trivial predictions.
 	Loss    *Summary  `json:"loss,omitempty"`
 	Trivial []Trivial `json:"trivial,omitempty"`
-	// ReferenceError is how far the solutions scored against are from those on about half of their
-	// refinement (relative L2), where that was measured: errors not well above it say little.
+	// ReferenceError is how far the solutions scored against are from those of another refinement
+	// (relative L2), where that was measured: errors not well above it say little.
 	ReferenceError float64  `json:"reference_error,omitempty"`
 	Unbeaten       string   `json:"unbeaten,omitempty"` // one line: the trivial prediction that the method does not beat; "" if it beats all
 	Spectra        *Spectra `json:"spectra,omitempty"`  // with two periodic axes of space

@@ -88,7 +88,7 @@ func (e *Evaluation) ReferenceNote() string {
 	if e.RelativeL2 == nil || !(e.ReferenceError > e.RelativeL2.Mean/4) {
 		return ""
 	}
-	return fmt.Sprintf("the solutions scored against are uncertain by about %s themselves (those on half of their refinement differ so much): its errors are known no better than that", Percent(e.ReferenceError))
+	return fmt.Sprintf("the solutions scored against are uncertain by about %s themselves (those on another grid differ so much): errors are known no better than that", Percent(e.ReferenceError))
 }
 
 // methodNotes has a line for every method of the page that does not beat a trivial
