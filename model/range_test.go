@@ -73,6 +73,13 @@ func TestRange(t *testing.T) {
 		if why := r.Outside(u0); !strings.Contains(why, "those of the PDE file's distribution are from") {
 			t.Errorf("%s: of another sign: %q", name, why)
 		}
+		for i := range u0 {
+			u0[i] = in.high / 2 * float64(i%2)
+		}
+		u0[0] = -1e-12 * in.high
+		if why := r.Outside(u0); strings.Contains(why, "those of the PDE file's distribution are from") {
+			t.Errorf("%s: zero but for rounding: %q", name, why)
+		}
 	}
 }
 

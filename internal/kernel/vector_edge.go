@@ -53,10 +53,7 @@ func (e *edge[T]) run(count int, accumulate bool, bias []T) {
 		}
 	}
 	e.b.tile(e.kind, 1, 0)
-	skip := max(0, e.first-(e.n-e.lanes))
-	if e.n < e.lanes {
-		skip = 0
-	}
+	skip := e.first - max(0, e.n-e.lanes)
 	for r := range count {
 		copy(e.c[r][e.first:e.n], e.out[r*e.lanes+skip:])
 	}
