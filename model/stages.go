@@ -207,7 +207,7 @@ func onAxes(u0 []float64, from, to []grid.Axis) []float64 {
 		return u0
 	}
 	if !Thins(to, from) {
-		return Resample(u0, from, to)
+		return grid.Resample(u0, from, to)
 	}
 	size := 1
 	for _, a := range to {

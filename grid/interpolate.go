@@ -1,27 +1,23 @@
-package model
+package grid
 
-import (
-	"math"
+import "math"
 
-	"pihc/grid"
-)
-
-// prolong interpolates a field (C, P) on the points of another grid: along periodic axes by
-// the trigonometric interpolant, along others by the cubic through the four nearest points.
-func prolong(u []float64, from, to *grid.Grid) []float64 {
+// Resample interpolates a field, or several one after another, on the points of other axes: along
+// periodic axes by the trigonometric interpolant, along others by the cubic through the four nearest
+// points. Along axes that are equal values stay as they are.
+func Resample(u []float64, from, to []Axis) []float64 {
 	inner := 1 // values of the axes done, in the order of the field
-	for i := len(from.Axes) - 1; i >= 0; i-- {
-		a, b := from.Axes[i], to.Axes[i]
-		if a != b {
-			u = alongAxis(u, prolongation(a, b), a.Points, inner)
+	for i := len(from) - 1; i >= 0; i-- {
+		if from[i] != to[i] {
+			u = AlongAxis(u, Interpolation(from[i], to[i], 4), from[i].Points, inner)
 		}
-		inner *= b.Points
+		inner *= to[i].Points
 	}
 	return u
 }
 
-// alongAxis multiplies the middle axis of u (outer, n, inner) by a matrix (m, n).
-func alongAxis(u, matrix []float64, n, inner int) []float64 {
+// AlongAxis multiplies the middle axis of u (outer, n, inner) by a matrix (m, n).
+func AlongAxis(u, matrix []float64, n, inner int) []float64 {
 	m := len(matrix) / n
 	out := make([]float64, len(u)/n*m)
 	for o := range len(u) / (n * inner) {
@@ -40,19 +36,21 @@ func alongAxis(u, matrix []float64, n, inner int) []float64 {
 	return out
 }
 
-// prolongation is the matrix (to.Points, from.Points) that interpolates along an axis.
-func prolongation(from, to grid.Axis) []float64 {
+// Interpolation is the matrix (to.Points, from.Points) that interpolates along an axis: by the
+// trigonometric interpolant of a periodic one, along others by the polynomial through so many
+// nearest points, which is continued past the outermost of them.
+func Interpolation(from, to Axis, points int) []float64 {
 	n := from.Points
+	points = min(points, n)
 	matrix := make([]float64, to.Points*n)
 	for j := range to.Points {
 		row, x := matrix[j*n:(j+1)*n], (to.Coordinate(j)-from.Coordinate(0))/from.Step()
-		if from.Boundary == grid.Periodic {
+		if from.Boundary == Periodic {
 			for k := range row {
 				row[k] = periodicCardinal(x-float64(k), n)
 			}
 			continue
 		}
-		points := min(4, n)
 		first := min(max(int(math.Floor(x))-(points-1)/2, 0), n-points)
 		for k := range points {
 			w := 1.0
