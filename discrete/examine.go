@@ -67,6 +67,9 @@ func Examine(p *pde.Problem, draw func(g *grid.Grid) ([][]float64, error)) (*Exa
 		if x.rank(st); !x.free() {
 			x.contradictions(st, u, initial[0])
 			x.openWalls(s, initial)
+			if len(x.Faults) == 0 {
+				x.tooManyWalls(sys)
+			}
 		}
 	}
 	var unused []string

@@ -141,6 +141,62 @@ func (st *state) needsConditions(a int) string {
 	return ""
 }
 
+// tooManyWalls finds an axis of space at whose ends more conditions hold than the equations have derivatives
+// along it: one of order d takes d at both ends together, and what is beyond them is met by no solution
+// (or says nothing new), so that least squares of all rows tend to neither. Counted are conditions of that axis alone, of
+// weights that are numbers, which contain an unknown itself or a derivative along the axis.
+func (x *Examination) tooManyWalls(sys *pde.System) {
+	p := sys.Problem
+	for a, axis := range p.Axes {
+		if axis.Boundary == grid.Periodic || a == 0 && !p.Steady {
+			continue
+		}
+		orders, countable := make([]int, len(p.Unknowns)), true
+		for _, t := range p.Terms {
+			if p.InResidual(t.Name) {
+				order := alongAxis(t, axis.Name)
+				orders[t.Of] = max(orders[t.Of], order)
+				countable = countable && t.Spectral == nil
+			}
+		}
+		order := 0
+		for _, o := range orders {
+			order += o
+		}
+		var names []string
+		for _, c := range p.Conditions {
+			if len(c.At) != 1 || c.At[axis.Name] == "" || len(c.Weight.Variables()) > 0 {
+				continue
+			}
+			if slices.ContainsFunc(p.Unknowns, func(u pde.Unknown) bool { return c.Expr.DependsOn(u.Name) }) ||
+				slices.ContainsFunc(p.Terms, func(t pde.Term) bool { return alongAxis(t, axis.Name) >= 0 && c.Expr.DependsOn(t.Name) }) {
+				names = append(names, c.Name)
+			}
+		}
+		if countable && order > 0 && len(names) > order {
+			x.Faults = append(x.Faults, fmt.Sprintf("%d conditions hold at the ends of %s (%s), where equations with derivatives of order %d along it take %d", len(names), axis.Name, strings.Join(names, ", "), order, order))
+		}
+	}
+}
+
+// alongAxis is the order of a term's derivative along an axis, -1 where it has no factor of that.
+func alongAxis(t pde.Term, axis string) int {
+	order := -1
+	for _, f := range t.Factors {
+		if f.Axis != axis {
+			continue
+		}
+		order = max(order, 0) + f.Scheme.Derivative
+		if f.Edge != nil {
+			order += f.Edge.Derivative
+		}
+		if t.PerStep {
+			order++
+		}
+	}
+	return order
+}
+
 // alongOne returns the order and the axis of a term that is a derivative along one axis, at an edge of
 // none; the axis is -1 of others.
 func alongOne(sys *pde.System, t int) (order, axis int) {

@@ -201,6 +201,8 @@ conditions:
 		{"-u_xx", "1", "  a: {at: {x: low}, expression: u_x}\n  b: {at: {x: high}, expression: u_x}\n", ""},
 		{"u_xxxx", "2", "  a: {at: {x: low}, expression: u}\n  b: {at: {x: high}, expression: u}\n  c: {at: {x: low}, expression: u_xx}\n  d: {at: {x: high}, expression: u_xx}\n", ""},
 		{"-u_xx", "1", "  a: {at: {x: low}, expression: u}\n  b: {at: {x: high}, expression: u}\n  c: {at: {x: high}, expression: u - 1}\n", "b and c contradict each other"},
+		{"-u_xx", "1", "  a: {at: {x: low}, expression: u}\n  b: {at: {x: high}, expression: u}\n  c: {at: {x: high}, expression: u_x}\n", "3 conditions hold at the ends of x (a, b, c), where equations with derivatives of order 2 along it take 2"},
+		{"-u_xx", "1", "  a: {at: {x: low}, expression: u}\n  b: {at: {x: high}, expression: u, weight: t < 0.5}\n  c: {at: {x: high}, expression: u_x, weight: t >= 0.5}\n", ""},
 	} {
 		src := strings.NewReplacer("SPACE", c.space, "ROWS", c.rows).Replace(file) + c.walls
 		x := examine(t, load(t, strings.Replace(src, "0.01*-u_xx", "-0.01*u_xx", 1)))

@@ -3,11 +3,9 @@ package discrete
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"pihc/grid"
-	"pihc/internal/kernel"
 	"pihc/pde"
 	"pihc/sim"
 )
@@ -194,67 +192,25 @@ func (s *Solver) Solve(dst, initial []float64) (sim.Stats, error) {
 }
 
 // interpolation returns the weights (fine, coarse) of the points of an axis at those
-// of a finer one: the nearest point, or the trigonometric interpolant of a periodic axis,
-// polynomials through the six nearest points of others.
+// of a finer one: of the nearest point, or by grid.Interpolation with six.
 func interpolation(coarse, fine grid.Axis, nearest bool) []float64 {
+	if !nearest {
+		return grid.Interpolation(coarse, fine, 6)
+	}
 	n := coarse.Points
 	w := make([]float64, fine.Points*n)
-	xs := coarse.Coordinates()
 	for i := range fine.Points {
-		row, x := w[i*n:(i+1)*n], fine.Coordinate(i)
-		if nearest {
-			row[coarse.Nearest(x)] = 1
-			continue
-		}
-		if coarse.Boundary == grid.Periodic {
-			for j := range row {
-				row[j] = cardinal(n, (x-xs[j])/(coarse.Hi-coarse.Lo))
-			}
-			continue
-		}
-		count := min(6, n)
-		first := int(math.Floor((x-xs[0])/coarse.Step())) - count/2 + 1
-		first = max(0, min(first, n-count))
-		copy(row[first:], grid.Fornberg(0, x, xs[first:first+count]))
+		w[i*n+coarse.Nearest(fine.Coordinate(i))] = 1
 	}
 	return w
 }
 
-// cardinal is the periodic function of period 1 that is 1 at 0 and 0 at the other
-// of n points, at a distance d.
-func cardinal(n int, d float64) float64 {
-	d -= math.Round(d)
-	if at := d * float64(n); math.Abs(at-math.Round(at)) < 1e-9 {
-		if math.Round(at) == 0 {
-			return 1
-		}
-		return 0
-	}
-	s := math.Sin(math.Pi * float64(n) * d)
-	if n%2 == 0 {
-		return s / (float64(n) * math.Tan(math.Pi*d))
-	}
-	return s / (float64(n) * math.Sin(math.Pi*d))
-}
-
 // interpolate puts an input on the finer points, axis by axis.
 func (x *input) interpolate(u []float64) []float64 {
-	outer, inner := 1, len(u)
-	for a, w := range x.weights {
-		from, to := x.coarse.Space[a].Points, x.fine.Space[a].Points
-		inner /= from
-		next := make([]float64, outer*to*inner)
-		for o := range outer {
-			for i := range to {
-				row := next[(o*to+i)*inner : (o*to+i+1)*inner]
-				for j := range from {
-					if c := w[i*from+j]; c != 0 {
-						kernel.Axpy64(row, c, u[(o*from+j)*inner:(o*from+j+1)*inner])
-					}
-				}
-			}
-		}
-		u, outer = next, outer*to
+	inner := 1
+	for a := len(x.weights) - 1; a >= 0; a-- {
+		u = grid.AlongAxis(u, x.weights[a], x.coarse.Space[a].Points, inner)
+		inner *= x.fine.Space[a].Points
 	}
 	return u
 }

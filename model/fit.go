@@ -237,17 +237,11 @@ func newFitting(s *Spec, p *pde.Problem) (*fitting, error) {
 	}
 	steady := make([]float64, sys.FieldSize())
 	p.Hold(steady, u0, sys.SliceSize())
-	gatherer := sys.NewGatherer(nil)
 	var ofs []int // the unknown that each set says most of
 	for _, set := range sys.Sets {
-		rows := sys.NewPointRows(set, set.Points)
-		rows.Prepare()
-		rows.SetInitial(u0)
-		z := rows.NewValues()
-		grid.Gather(gatherer, steady, 1, []grid.Rows[float64]{z})
-		out := sys.NewEvaluator(len(set.Points)).Eval(rows, pde.FirstDerivatives, z.Values, 0, len(set.Points))
-		unit, of := f.unit(sys, set, out[1:])
-		if set.Kind != pde.ResidualRows && !f.atFirstAxis(set.Name) {
+		out := newRowValues(sys, set, set.Points).eval(pde.FirstDerivatives, steady, u0)
+		unit, of := unitOf(sys, set, out[1:])
+		if set.Kind != pde.ResidualRows && !atFirstAxis(p, set.Name) {
 			f.misfit = max(f.misfit, unit*f.scales[0]/f.scales[of]*rootMeanSquare(out[0]))
 		}
 		if p.Steady && set.Kind == pde.ResidualRows {
@@ -282,13 +276,13 @@ func Misfit(p *pde.Problem) (float64, error) {
 	return f.misfit / f.scales[0], nil
 }
 
-// unit is the factor that brings a set of rows to the unit of the unknown of, one of its
+// unitOf is the factor that brings a set of rows to the unit of the unknown of, one of its
 // terms': what a row
 // says of a derivative of order d, over a range L of its axis, changes the unknown by
 // L^d/d! times as much. Of the residual that is the highest derivative along the
 // first axis, of conditions the lowest. slopes are the derivatives of the rows by
 // their terms.
-func (f *fitting) unit(sys *pde.System, set *pde.RowSet, slopes [][]float64) (unit float64, of int) {
+func unitOf(sys *pde.System, set *pde.RowSet, slopes [][]float64) (unit float64, of int) {
 	best, unit, of := -1, 1.0, sys.Terms[set.Terms[0]].Of
 	for j, t := range set.Terms {
 		order, length := 0, 1.0
@@ -304,11 +298,11 @@ func (f *fitting) unit(sys *pde.System, set *pde.RowSet, slopes [][]float64) (un
 			if factor.Edge != nil {
 				order = factor.Edge.Derivative
 			}
-			a := f.problem.Axis(factor.Axis)
+			a := sys.Problem.Axis(factor.Axis)
 			if set.Kind == pde.ResidualRows && a > 0 {
 				continue
 			}
-			length = f.grid.Axes[a].Hi - f.grid.Axes[a].Lo
+			length = sys.Grid.Axes[a].Hi - sys.Grid.Axes[a].Lo
 		}
 		var square float64
 		for _, v := range slopes[j] {
@@ -327,9 +321,9 @@ func (f *fitting) unit(sys *pde.System, set *pde.RowSet, slopes [][]float64) (un
 }
 
 // atFirstAxis reports whether a condition holds at an end of the first axis.
-func (f *fitting) atFirstAxis(name string) bool {
-	i := slices.IndexFunc(f.problem.Conditions, func(r pde.Rows) bool { return r.Name == name })
-	return f.problem.Conditions[i].At[f.problem.Axes[0].Name] != ""
+func atFirstAxis(p *pde.Problem, name string) bool {
+	i := slices.IndexFunc(p.Conditions, func(r pde.Rows) bool { return r.Name == name })
+	return p.Conditions[i].At[p.Axes[0].Name] != ""
 }
 
 func (f *fitting) weights(of func(residual bool, unit float64) float64) map[string]float64 {

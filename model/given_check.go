@@ -83,13 +83,10 @@ func (f *given) compareStart(sys *pde.System, c pde.Rows, set *pde.RowSet) error
 	if len(inside) == 0 {
 		return nil
 	}
-	rows, gatherer := sys.NewPointRows(set, set.Points), sys.NewGatherer(nil)
-	rows.Prepare()
-	z, evaluator := rows.NewValues(), sys.NewEvaluator(len(set.Points))
+	rows := newRowValues(sys, set, set.Points)
 	u, zero, u0 := make([]float64, sys.FieldSize()), make([]float64, sys.FieldSize()), make([]float64, f.problem.SampleSize(f.grid))
 	values := func(field []float64) []float64 {
-		grid.Gather(gatherer, field, 1, []grid.Rows[float64]{z})
-		out := evaluator.Eval(rows, pde.Values, z.Values, 0, len(set.Points))[0]
+		out := rows.eval(pde.Values, field, u0)[0]
 		own := make([]float64, len(inside))
 		for i, at := range inside {
 			own[i] = out[at]
@@ -101,7 +98,6 @@ func (f *given) compareStart(sys *pde.System, c pde.Rows, set *pde.RowSet) error
 	for i := range f.count {
 		f.input(u0, i)
 		f.solution(u, i)
-		rows.SetInitial(u0)
 		own, still := values(u), values(zero)
 		off[i] = rootMeanSquare(own)
 		if off[i] > off[worst] {

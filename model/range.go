@@ -7,6 +7,7 @@ import (
 
 	"pihc/data"
 	"pihc/grid"
+	"pihc/internal/kernel"
 	"pihc/pde"
 )
 
@@ -15,6 +16,7 @@ import (
 type Range struct {
 	initial bool // there is nothing but the initial condition
 	inputs  []inputRange
+	walls   *wallRange // nil: no condition holds at ends of axes of space
 }
 
 type inputRange struct {
@@ -34,6 +36,9 @@ func NewRange(p *pde.Problem, g *grid.Grid) (*Range, error) {
 		return nil, err
 	}
 	r := &Range{initial: p.OnlyInitial()}
+	if r.walls, err = newWallRange(p, g); err != nil {
+		return nil, err
+	}
 	for _, in := range p.PlaceInputs(g) {
 		small, err := smallest(in.Sampler, in.Space)
 		if err != nil {
@@ -51,6 +56,9 @@ func NewRange(p *pde.Problem, g *grid.Grid) (*Range, error) {
 			v := in.Of(sample)
 			in.low, in.high = min(in.low, slices.Min(v)), max(in.high, slices.Max(v))
 			in.rough = max(in.rough, in.roughness(v))
+		}
+		if r.walls != nil {
+			r.walls.add(sample)
 		}
 	}
 	return r, nil
@@ -117,8 +125,8 @@ func (r *inputRange) roughness(v []float64) float64 {
 
 // Outside says how the inputs of a sample are unlike those of the distributions: values
 // further outside of theirs than half their range, or of a sign that theirs have not, differences of neighbours more
-// than three times theirs, or a size less than a tenth of the smallest of theirs where these do
-// not come near zero. It is "" for a sample that is like them.
+// than three times theirs, a size less than a tenth of the smallest of theirs where these do
+// not come near zero, or a beginning that misses the conditions of walls. It is "" for a sample that is like them.
 func (r *Range) Outside(sample []float64) string {
 	for i := range r.inputs {
 		in := &r.inputs[i]
@@ -136,6 +144,86 @@ func (r *Range) Outside(sample []float64) string {
 			return of + fmt.Sprintf("neighbouring values differ by %.3g (root mean square); in the PDE file's distribution by %.3g at most", rough, in.rough)
 		case rootMeanSquare(v) < in.small:
 			return of + fmt.Sprintf("values of size %.3g (root mean square); the smallest of the PDE file's distribution are of %.3g", rootMeanSquare(v), 10*in.small)
+		}
+	}
+	if r.walls != nil {
+		return r.walls.outside(sample)
+	}
+	return ""
+}
+
+// A wallRange says how far fields that keep their initial values miss the conditions at ends of axes
+// of space, when these first hold.
+type wallRange struct {
+	problem *pde.Problem
+	field   []float64 // (C, P)
+	slice   int
+	sets    []wallSet
+	draws   int
+	squares []float64 // per unknown: of initial values, summed over draws
+}
+
+type wallSet struct {
+	name   string
+	values *rowValues
+	of     int     // the unknown whose unit misses are in
+	most   float64 // of the draws
+}
+
+// newWallRange returns nil for a problem without such conditions.
+func newWallRange(p *pde.Problem, g *grid.Grid) (*wallRange, error) {
+	if p.Steady || !slices.ContainsFunc(p.Conditions, func(c pde.Rows) bool { return c.At[p.Axes[0].Name] == "" }) {
+		return nil, nil
+	}
+	sys, err := p.Discretize(g)
+	if err != nil {
+		return nil, err
+	}
+	w := &wallRange{problem: p, field: make([]float64, sys.FieldSize()), slice: sys.SliceSize(), squares: make([]float64, len(p.Unknowns))}
+	for _, set := range sys.Sets {
+		if set.Kind == pde.ResidualRows || atFirstAxis(p, set.Name) {
+			continue
+		}
+		first := int(slices.Min(set.Points)) / w.slice
+		points := slices.DeleteFunc(slices.Clone(set.Points), func(q int32) bool { return int(q)/w.slice != first })
+		w.sets = append(w.sets, wallSet{name: set.Name, values: newRowValues(sys, set, points)})
+	}
+	return w, nil
+}
+
+// miss returns the root mean square of the rows of a set, in the unit of one unknown.
+func (w *wallRange) miss(set *wallSet, sample []float64) float64 {
+	out := set.values.eval(pde.FirstDerivatives, w.field, sample)
+	unit, of := unitOf(set.values.sys, set.values.rows.Set, out[1:])
+	set.of = of
+	return unit * rootMeanSquare(out[0])
+}
+
+func (w *wallRange) add(sample []float64) {
+	w.problem.Hold(w.field, sample, w.slice)
+	for i := range w.sets {
+		w.sets[i].most = max(w.sets[i].most, w.miss(&w.sets[i], sample))
+	}
+	w.draws++
+	for c := range w.squares {
+		size := len(w.field) / len(w.squares)
+		w.squares[c] += kernel.SumSquares64(w.field[c*size:c*size+w.slice]) / float64(w.slice)
+	}
+}
+
+// mostMiss is how much of the size of initial values a sample may miss a condition by.
+const mostMiss = 0.1
+
+// outside says how far a sample misses a condition, "" where that is as little as draws do, three times over.
+func (w *wallRange) outside(sample []float64) string {
+	w.problem.Hold(w.field, sample, w.slice)
+	for i := range w.sets {
+		set := &w.sets[i]
+		miss := w.miss(set, sample)
+		size, own := math.Sqrt(w.squares[set.of]/float64(w.draws)), len(w.field)/len(w.squares)
+		size = max(size, rootMeanSquare(w.field[set.of*own:set.of*own+w.slice]))
+		if size > 0 && miss > 3*set.most+mostMiss*size {
+			return fmt.Sprintf("a beginning that misses condition %s by %.0f %% of its size; the PDE file's distribution does by %.0f %% at most", set.name, 100*miss/size, 100*set.most/size)
 		}
 	}
 	return ""

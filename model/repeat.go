@@ -218,7 +218,7 @@ func (s *repetition) goOn(from *repetition, g *grid.Grid, coarse *pde.System, in
 	for p, v := range from.best {
 		correction[p] = v - correction[p]
 	}
-	for p, v := range prolong(correction, coarse.Grid, g) {
+	for p, v := range grid.Resample(correction, coarse.Grid.Axes, g.Axes) {
 		s.field[p] += v
 	}
 }

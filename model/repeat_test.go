@@ -138,7 +138,7 @@ func carried(from, to *cpu[float64], field, coarse, fine []float64) []float64 {
 	before, out := make([]float64, from.info.FieldSize()), make([]float64, to.info.FieldSize())
 	from.system.Offset(before, coarse)
 	to.system.Offset(out, fine)
-	for p, v := range prolong(difference(field, before), from.info.Grid, to.info.Grid) {
+	for p, v := range grid.Resample(difference(field, before), from.info.Grid.Axes, to.info.Grid.Axes) {
 		out[p] += v
 	}
 	return out
@@ -290,46 +290,6 @@ func settleByHand(t *testing.T, e *cpu[float64], params, u0, start []float64, se
 		}
 	}
 	return fields[:slices.Index(losses, slices.Min(losses))+1], led, len(losses)
-}
-
-// What is interpolated: along periodic axes all wavenumbers that both grids hold, along others
-// cubics; points that both have keep their values.
-func TestProlong(t *testing.T) {
-	axes := func(n int) *grid.Grid {
-		return &grid.Grid{Axes: []grid.Axis{
-			{Name: "t", Lo: 1, Hi: 3, Points: n + 1, Boundary: grid.Nodes},
-			{Name: "x", Lo: 0, Hi: 2, Points: n + n%2, Boundary: grid.Periodic},
-			{Name: "y", Lo: -1, Hi: 2, Points: n + 3, Boundary: grid.Cells},
-			{Name: "z", Lo: 0, Hi: 2, Points: n + 1 - n%2, Boundary: grid.Periodic},
-		}}
-	}
-	field := func(g *grid.Grid) []float64 {
-		out := make([]float64, 0, 2*g.Size())
-		for unknown := range 2 {
-			for i := range g.Size() {
-				var x [4]float64
-				for a := 3; a >= 0; a-- {
-					x[a], i = g.Axes[a].Coordinate(i%g.Axes[a].Points), i/g.Axes[a].Points
-				}
-				v := (x[0]*x[0]*x[0] - 2*x[0] + 1) * (1 + math.Sin(2*math.Pi*x[1])) * (x[2]*x[2]*x[2] + x[2]) * (math.Cos(math.Pi*x[3]) - 0.5*math.Sin(2*math.Pi*x[3]))
-				out = append(out, v+float64(unknown))
-			}
-		}
-		return out
-	}
-	for _, n := range []int{5, 6} {
-		from, to := axes(n), axes(2*n)
-		check.Close(t, prolong(field(from), from, to), field(to), 0, 1e-11)
-	}
-	from, to := axes(6), axes(6)
-	to.Axes[0].Points, to.Axes[3].Points = 13, 14
-	u := make([]float64, from.Size())
-	for i := range u {
-		u[i] = math.Sin(float64(i * i))
-	}
-	back := make([]float64, from.Size())
-	Thin(back, prolong(u, from, to), from.Axes, to.Axes)
-	check.Close(t, back, u, 0, 1e-12)
 }
 
 func difference(a, b []float64) []float64 {

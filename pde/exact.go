@@ -8,54 +8,60 @@ import (
 )
 
 // ExactAnsatz returns the offset and the multiplier of an ansatz of an unknown whose fields
-// meet the conditions `u - value` at the ends of the first axis exactly, whatever the
-// basis is, as expressions for a PDE file. With a value at the low end alone the
+// meet conditions at the ends of the first axis exactly, whatever the
+// basis is, as expressions for a PDE file, and the names of these conditions. With `u - value` at the low end alone the
 // multiplier is ξ, the position on the axis as a fraction of its range, or ξ² where
-// another condition there asks for no more than a first derivative of zero; with
-// values at both ends it is ξ(1 - ξ). ok is false where the unknown has an ansatz or
+// another condition there, `u_t - rate`, gives the first derivative too; with
+// values at both ends it is ξ(1 - ξ). met is empty where the unknown has an ansatz or
 // no such condition at the low end.
-func (p *Problem) ExactAnsatz(unknown int) (offset, multiplier string, ok bool) {
+func (p *Problem) ExactAnsatz(unknown int) (offset, multiplier string, met []string) {
 	zero, noOffset := p.Unknowns[unknown].Ansatz.Offset.Constant()
 	one, noMultiplier := p.Unknowns[unknown].Ansatz.Multiplier.Constant()
 	if !noOffset || zero != 0 || !noMultiplier || one != 1 || p.Axes[0].Boundary == grid.Periodic {
-		return "", "", false
+		return "", "", nil
 	}
 	axis := p.Axes[0]
-	var low, high *Expr
-	still := false
+	var low, high, rate *Expr
+	var lowName, highName, rateName string
 	for _, c := range p.Conditions {
 		end, at := c.At[axis.Name]
 		if !at || len(c.At) != 1 || len(c.Skip) > 0 {
 			continue
 		}
-		switch value, given := p.given(unknown, c.Expr); {
+		value, given := p.given(unknown, c.Expr)
+		slope, moves := p.rate(unknown, c.Expr)
+		switch {
 		case given && end == "low" && axis.Boundary == grid.Nodes:
-			low = value
+			low, lowName = value, c.Name
 		case given && axis.Boundary == grid.Nodes:
-			high = value
-		case end == "low":
-			still = still || p.still(unknown, c.Expr)
+			high, highName = value, c.Name
+		case end == "low" && moves:
+			rate, rateName = slope, c.Name
 		}
 	}
 	if low == nil {
-		return "", "", false
+		return "", "", nil
 	}
 	position := axis.Name
 	if axis.Lo != 0 {
 		position = fmt.Sprintf("(%s - (%g))", axis.Name, axis.Lo)
 	}
+	since := position
 	if length := axis.Hi - axis.Lo; length != 1 {
 		position = fmt.Sprintf("%s/%g", position, length)
 	}
 	switch {
 	case high != nil:
 		offset, multiplier = fmt.Sprintf("(%s)*(1 - %s) + (%s)*%s", low, position, high, position), fmt.Sprintf("%s*(1 - %s)", position, position)
-	case still:
-		offset, multiplier = low.String(), fmt.Sprintf("(%s)^2", position)
+		met = []string{lowName, highName}
+	case rate != nil:
+		offset, multiplier = fmt.Sprintf("%s + (%s)*%s", low, rate, since), fmt.Sprintf("(%s)^2", position)
+		met = []string{lowName, rateName}
 	default:
 		offset, multiplier = low.String(), position
+		met = []string{lowName}
 	}
-	return simplest(offset), simplest(multiplier), true
+	return simplest(offset), simplest(multiplier), met
 }
 
 // simplest writes an expression in its shortest form.
@@ -67,7 +73,7 @@ func simplest(src string) string {
 	return e.Substitute(nil).String()
 }
 
-// given returns the value that a condition gives the unknown, if it says nothing
+// given returns the value that a condition gives the unknown at the end it holds at, if it says nothing
 // else: c·(unknown - value), or that of an edge term which is the last point itself.
 func (p *Problem) given(unknown int, e *Expr) (*Expr, bool) {
 	own := p.Unknowns[unknown].Name
@@ -80,8 +86,33 @@ func (p *Problem) given(unknown int, e *Expr) (*Expr, bool) {
 			name = t.Name
 		}
 	}
+	return p.solved(e, name)
+}
+
+// rate returns the first derivative along the first axis that a condition gives the unknown, if it
+// says nothing else.
+func (p *Problem) rate(unknown int, e *Expr) (*Expr, bool) {
+	at := slices.IndexFunc(p.Terms, func(t Term) bool { return e.DependsOn(t.Name) })
+	if at < 0 || p.Terms[at].Of != unknown || p.Terms[at].PerStep || len(p.Terms[at].Factors) != 1 || p.Terms[at].Factors[0].Axis != p.Axes[0].Name {
+		return nil, false
+	}
+	f := p.Terms[at].Factors[0]
+	if !(f.Edge != nil && f.Edge.Derivative == 1 || f.Edge == nil && f.Scheme.Derivative == 1) {
+		return nil, false
+	}
+	return p.solved(e, p.Terms[at].Name)
+}
+
+// solved returns the value that an expression c·(name - value) gives a term or an unknown, if it contains no
+// other.
+func (p *Problem) solved(e *Expr, name string) (*Expr, bool) {
 	for _, u := range p.Unknowns {
 		if name != u.Name && e.DependsOn(u.Name) {
+			return nil, false
+		}
+	}
+	for _, t := range p.Terms {
+		if name != t.Name && e.DependsOn(t.Name) {
 			return nil, false
 		}
 	}
@@ -91,20 +122,4 @@ func (p *Problem) given(unknown int, e *Expr) (*Expr, bool) {
 	}
 	rest := e.Substitute(map[string]*Expr{name: Const(0)})
 	return simplify(opMul, Const(-1/slope), rest), true
-}
-
-// still reports whether a condition asks for a first derivative of zero and nothing
-// else.
-func (p *Problem) still(unknown int, e *Expr) bool {
-	vars := e.Variables()
-	if len(vars) != 1 {
-		return false
-	}
-	at := slices.IndexFunc(p.Terms, func(t Term) bool { return t.Name == vars[0] })
-	if at < 0 || p.Terms[at].Of != unknown || len(p.Terms[at].Factors) != 1 || p.Terms[at].Factors[0].Axis != p.Axes[0].Name {
-		return false
-	}
-	f := p.Terms[at].Factors[0]
-	zero, constant := e.Substitute(map[string]*Expr{vars[0]: Const(0)}).Constant()
-	return constant && zero == 0 && (f.Edge != nil && f.Edge.Derivative == 1 || f.Edge == nil && f.Scheme.Derivative == 1)
 }

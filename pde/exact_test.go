@@ -2,6 +2,7 @@ package pde
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -24,15 +25,17 @@ residual: {expression: u_t + u}
 conditions:
 %s
 `
-	for _, test := range []struct{ name, span, conditions, offset, multiplier string }{
-		{"initial", "[0, 1]", "  a: {at: {t: low}, expression: u - u0}", "u0", "t"},
-		{"scaled, an expression, a range", "[1, 5]", "  a: {at: {t: low}, expression: 3*(start - u)}", "0.5 + 2*u0", "(-1 + t)/4"},
-		{"at rest", "[0, 2]", "  a: {at: {t: low}, expression: u - u0}\n  b: {at: {t: low}, expression: 2*rate}", "u0", "(t/2)^2"},
-		{"moving", "[0, 2]", "  a: {at: {t: low}, expression: u - u0}\n  b: {at: {t: low}, expression: rate - u0}", "u0", "t/2"},
-		{"both ends", "[0, 1]", "  a: {at: {t: low}, expression: u - u0}\n  b: {at: {t: high}, expression: last - 2}", "u0*(1 - t) + 2*t", "t*(1 - t)"},
-		{"another end", "[0, 1]", "  a: {at: {t: low}, expression: u - u0}\n  b: {at: {t: high}, expression: ghost}", "u0", "t"},
-		{"non-linear", "[0, 1]", "  a: {at: {t: low}, expression: u^2 - u0}", "", ""},
-		{"a wall alone", "[0, 1]", "  a: {at: {t: high}, expression: u - u0}", "", ""},
+	for _, test := range []struct{ name, span, conditions, offset, multiplier, met string }{
+		{"initial", "[0, 1]", "  a: {at: {t: low}, expression: u - u0}", "u0", "t", "a"},
+		{"scaled, an expression, a range", "[1, 5]", "  a: {at: {t: low}, expression: 3*(start - u)}", "0.5 + 2*u0", "(-1 + t)/4", "a"},
+		{"at rest", "[0, 2]", "  a: {at: {t: low}, expression: u - u0}\n  b: {at: {t: low}, expression: 2*rate}", "u0", "(t/2)^2", "a b"},
+		{"moving", "[0, 2]", "  a: {at: {t: low}, expression: u - u0}\n  b: {at: {t: low}, expression: rate - u0}", "u0 + u0*t", "(t/2)^2", "a b"},
+		{"moving, on a range", "[1, 3]", "  a: {at: {t: low}, expression: u - u0}\n  b: {at: {t: low}, expression: 2*u_t + 4*x}", "u0 + -2*(x*(-1 + t))", "((-1 + t)/2)^2", "a b"},
+		{"rates that follow from the field", "[0, 1]", "  a: {at: {t: low}, expression: u - u0}\n  b: {at: {t: low}, expression: rate - u}", "u0", "t", "a"},
+		{"both ends", "[0, 1]", "  a: {at: {t: low}, expression: u - u0}\n  b: {at: {t: high}, expression: last - 2}", "u0*(1 - t) + 2*t", "t*(1 - t)", "a b"},
+		{"another end", "[0, 1]", "  a: {at: {t: low}, expression: u - u0}\n  b: {at: {t: high}, expression: ghost}", "u0", "t", "a"},
+		{"non-linear", "[0, 1]", "  a: {at: {t: low}, expression: u^2 - u0}", "", "", ""},
+		{"a wall alone", "[0, 1]", "  a: {at: {t: high}, expression: u - u0}", "", "", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			src := fmt.Sprintf(file, test.span, test.conditions)
@@ -40,18 +43,18 @@ conditions:
 			if err != nil {
 				t.Fatal(err)
 			}
-			offset, multiplier, ok := p.ExactAnsatz(0)
-			if offset != test.offset || multiplier != test.multiplier || ok != (test.offset != "") {
-				t.Fatalf("%q, %q, %v; want %q, %q", offset, multiplier, ok, test.offset, test.multiplier)
+			offset, multiplier, met := p.ExactAnsatz(0)
+			if offset != test.offset || multiplier != test.multiplier || strings.Join(met, " ") != test.met {
+				t.Fatalf("%q, %q, %v; want %q, %q, %s", offset, multiplier, met, test.offset, test.multiplier, test.met)
 			}
-			if !ok {
+			if len(met) == 0 {
 				return
 			}
 			again, err := Load("a.yaml", fmt.Appendf([]byte(src), "ansatz: {offset: %q, multiplier: %q}\n", offset, multiplier))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, _, ok := again.ExactAnsatz(0); ok {
+			if _, _, met := again.ExactAnsatz(0); len(met) > 0 {
 				t.Error("an ansatz that is there is replaced")
 			}
 		})

@@ -152,8 +152,8 @@ the experts stay where they were. Without --grid the run is scored on its own gr
 and on those of data.test.grids in its spec. Network and constraint run on every
 grid, with as many points per expert as in training, or all there are. Initial
 conditions and solutions on a coarser grid are those of the dataset at its points.
-On a grid with other points the initial conditions are resampled (linearly, or by
-Fourier interpolation where all axes of space are periodic) and solutions computed
+On a grid with other points the initial conditions are interpolated (along periodic
+axes by the trigonometric polynomial, along others by cubics) and solutions computed
 anew.
 
 The whole loss is compared with that of predictions that need no training (zero,

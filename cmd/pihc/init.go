@@ -225,25 +225,24 @@ func completeProblem(name string, src []byte) ([]byte, *pde.Problem, []string, e
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	var parts []string
+	var parts, held []string
 	for c, u := range p.Unknowns {
-		offset, multiplier, ok := p.ExactAnsatz(c)
-		if !ok || !(misfit <= model.CompatibleMisfit) {
+		offset, multiplier, met := p.ExactAnsatz(c)
+		if len(met) == 0 || !(misfit <= model.CompatibleMisfit) {
 			continue
 		}
 		part := fmt.Sprintf("{offset: %q, multiplier: %q}", offset, multiplier)
 		if len(p.Unknowns) > 1 {
 			part = u.Name + ": " + part
 		}
-		parts = append(parts, part)
+		parts, held = append(parts, part), append(held, met...)
 	}
 	if text := strings.Join(parts, ", "); text != "" {
 		if len(p.Unknowns) > 1 {
 			text = "{" + text + "}"
 		}
-		add("ansatz: "+text,
-			"Added by pihc init: fields are offset + multiplier * (basis of the network), which\n# meets the conditions at the ends of "+p.Axes[0].Name+" exactly.",
-			"meets the conditions at the ends of "+p.Axes[0].Name+" exactly")
+		what := "meets " + strings.Join(held, ", ") + " exactly"
+		add("ansatz: "+text, "Added by pihc init: fields are offset + multiplier * (basis of the network), which\n# "+what+".", what)
 	}
 	if p.Reference.Solver == "" {
 		add("reference: {solver: "+pde.DiscreteSolver+"}", "Added by pihc init: solutions to be scored against are those of these rows on a finer grid.",

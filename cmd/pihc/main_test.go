@@ -5,65 +5,12 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"math"
 	"strings"
 	"syscall"
 	"testing"
 
-	"pihc/grid"
-	"pihc/model"
 	"pihc/train"
 )
-
-// Linear functions are resampled exactly, inside and past the outermost points;
-// periodic axes wrap.
-func TestResample(t *testing.T) {
-	for _, tc := range []struct {
-		from, to grid.Boundary
-	}{{grid.Cells, grid.Cells}, {grid.Nodes, grid.Nodes}, {grid.Nodes, grid.Cells}} {
-		axis := func(b grid.Boundary, n int) grid.Axis {
-			return grid.Axis{Name: "x", Lo: -1, Hi: 2, Points: n, Boundary: b}
-		}
-		from := []grid.Axis{axis(tc.from, 7), {Name: "y", Lo: 0, Hi: 1, Points: 5, Boundary: grid.Nodes}}
-		to := []grid.Axis{axis(tc.to, 16), {Name: "y", Lo: 0, Hi: 1, Points: 9, Boundary: grid.Nodes}}
-		fill := func(axes []grid.Axis) []float64 {
-			var u []float64
-			for i := range axes[0].Points {
-				for j := range axes[1].Points {
-					u = append(u, 1+2*axes[0].Coordinate(i)-3*axes[1].Coordinate(j))
-				}
-			}
-			return u
-		}
-		got, want := model.Resample(fill(from), from, to), fill(to)
-		if len(got) != len(want) {
-			t.Fatalf("%d values, want %d", len(got), len(want))
-		}
-		for i := range got {
-			if math.Abs(got[i]-want[i]) > 1e-12 {
-				t.Fatalf("%v to %v: value %d is %g, want %g", tc.from, tc.to, i, got[i], want[i])
-			}
-		}
-	}
-	// Between the last and the first point of a periodic axis, beside one that is
-	// not.
-	wall := grid.Axis{Name: "y", Lo: 0, Hi: 1, Points: 1, Boundary: grid.Cells}
-	from := grid.Axis{Name: "x", Lo: 0, Hi: 1, Points: 4, Boundary: grid.Periodic}
-	to := grid.Axis{Name: "x", Lo: 0, Hi: 1, Points: 8, Boundary: grid.Periodic}
-	got := model.Resample([]float64{0, 1, 2, 3}, []grid.Axis{from, wall}, []grid.Axis{to, wall})
-	for i, want := range []float64{0, 0.5, 1, 1.5, 2, 2.5, 3, 1.5} {
-		if math.Abs(got[i]-want) > 1e-12 {
-			t.Errorf("periodic: value %d is %g, want %g", i, got[i], want)
-		}
-	}
-	// Where all axes are periodic, waves stay waves.
-	got = model.Resample([]float64{1, 2, 1, 0}, []grid.Axis{from}, []grid.Axis{to})
-	for i := range got {
-		if want := 1 + math.Sin(2*math.Pi*float64(i)/8); math.Abs(got[i]-want) > 1e-12 {
-			t.Errorf("wave: value %d is %g, want %g", i, got[i], want)
-		}
-	}
-}
 
 // The clock of the log starts again with every process.
 func TestTrainSeconds(t *testing.T) {

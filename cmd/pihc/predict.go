@@ -48,8 +48,10 @@ time: none, "initial"; of several unknowns u and v, "u0" and "v0". The files of 
 
 A warning says how many samples are unlike what the PDE file's distribution draws
 for training, and may be predicted badly: values far outside of its range,
-neighbouring values more than three times as different, or a size (root mean square)
-less than a tenth of its smallest. Where it draws near zero no size is too small.
+neighbouring values more than three times as different, a size (root mean square)
+less than a tenth of its smallest (where it draws near zero no size is too small), or
+a beginning that misses the conditions at ends of axes of space by a tenth of its size
+more than three times what draws do.
 
 The rows each expert samples are drawn anew for every sample, by its position in
 the file, so that one initial condition at two positions gives two fields that

@@ -221,7 +221,7 @@ func (t *timing) onPage(u []float64, g *grid.Grid) []float64 {
 	size := len(u) / parts
 	var out []float64
 	for i := range parts {
-		out = append(out, model.Resample(u[i*size:(i+1)*size], g.Axes[t.space:], t.grid.Axes[t.space:])...)
+		out = append(out, grid.Resample(u[i*size:(i+1)*size], g.Axes[t.space:], t.grid.Axes[t.space:])...)
 	}
 	return out
 }

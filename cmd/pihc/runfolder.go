@@ -94,8 +94,12 @@ func readRun(dir string, overrides []string) (*model.Spec, *pde.Problem, error) 
 		return spec, p, err
 	}
 	changed, err := model.ReadStoredSpec(filepath.Join(dir, train.SpecFile), overrides...)
-	if err == nil && !maps.Equal(changed.Constants, spec.Constants) {
+	switch {
+	case err != nil:
+	case !maps.Equal(changed.Constants, spec.Constants):
 		err = usagef("--set constants: a run keeps the constants it was trained with")
+	case !maps.Equal(changed.Grid, spec.Grid):
+		err = withHint(usagef("--set grid: a run keeps the grid it was trained on, where the borders of experts are"), "--grid puts it on other points")
 	}
 	return changed, p, err
 }
