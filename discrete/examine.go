@@ -69,6 +69,7 @@ func Examine(p *pde.Problem, draw func(g *grid.Grid) ([][]float64, error)) (*Exa
 			x.openWalls(s, initial)
 			if len(x.Faults) == 0 {
 				x.tooManyWalls(sys)
+				x.sharedWalls(sys)
 			}
 		}
 	}

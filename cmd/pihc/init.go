@@ -465,7 +465,11 @@ func (s *sizes) timeSolution(p *pde.Problem, o *initOptions) error {
 	}
 	begin, used := time.Now(), cpuSeconds()
 	if _, err := solver.Solve(make([]float64, len(p.Unknowns)*g.Size()), initial[0]); err != nil {
-		return withHint(fmt.Errorf("reference solution: %w", err), "an equation whose solutions end, or leave what its expressions are defined for, within the range of %s? Without `reference` there are residuals alone", p.Axes[0].Name)
+		hint := fmt.Sprintf("an equation whose solutions end, or leave what its expressions are defined for, within the range of %s, or that begin with a jump?", p.Axes[0].Name)
+		if p.Steady {
+			hint = "an equation without a solution for what is drawn, or whose expressions are not defined on the way from zero to it?"
+		}
+		return withHint(fmt.Errorf("reference solution: %w", err), "%s Without `reference` there are residuals alone", hint)
 	}
 	s.solution = time.Since(begin).Seconds()
 	if used = cpuSeconds() - used; used > 0 {

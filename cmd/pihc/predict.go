@@ -158,7 +158,7 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 		for p, u := range x.Field {
 			if math.IsNaN(u) || math.IsInf(u, 0) {
 				return withHint(fmt.Errorf("the prediction for sample %d of %s is not finite (%g at point %d)", i, o.initial, u, p),
-					"its values range from %g to %g; training saw initial conditions as the PDE file's `initial` draws them", slices.Min(initial[i]), slices.Max(initial[i]))
+					"its values range from %g to %g; training saw what the PDE file's distributions draw", slices.Min(initial[i]), slices.Max(initial[i]))
 			}
 		}
 		for c := range fields {
@@ -195,9 +195,12 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 	if options.passes == model.AutoPasses {
 		arrays = append(arrays, data.Named{Name: "passes", Array: data.NewArray([]int{len(initial)}, passes)},
 			data.Named{Name: "residual", Array: data.NewArray([]int{len(initial)}, residuals)})
-		worst := report.Summarize(residuals)
-		edited = fmt.Sprintf(", %g to %g passes, residual %s of that of the initial condition, %s at most",
-			slices.Min(passes), slices.Max(passes), report.Percent(worst.Mean), report.Percent(worst.Max))
+		worst, of := report.Summarize(residuals), "the initial condition"
+		if p.Steady {
+			of = "zero"
+		}
+		edited = fmt.Sprintf(", %g to %g passes, residual %s of that of %s, %s at most",
+			slices.Min(passes), slices.Max(passes), report.Percent(worst.Mean), of, report.Percent(worst.Max))
 	}
 	if len(o.set) > 0 {
 		edited += ", --set " + strings.Join(o.set, " --set ")
@@ -280,8 +283,12 @@ func readInputs(path string, p *pde.Problem, g *grid.Grid) ([][]float64, error) 
 			return nil, withHint(fmt.Errorf("%s has no array %q", path, name), "%s", needs)
 		}
 		if len(a.Shape) != 1+len(in.Axes) || data.FormatShape(a.Shape[1:]) != data.FormatShape(in.Shape()) || a.Len() == 0 {
+			hint := "one value for each sample and point; --grid changes the number of points"
+			if slices.Equal(a.Shape, in.Shape()) {
+				hint = name + "[numpy.newaxis] is one sample"
+			}
 			return nil, withHint(fmt.Errorf("%s: array %s has shape %s; want samples of %s", path, name, data.FormatShape(a.Shape), data.FormatShape(in.Shape())),
-				"%s", cmp.Or(data.TransposeHint(name, a.Shape, append([]int{-1}, in.Shape()...)), "one value for each sample and point; --grid changes the number of points"))
+				"%s", cmp.Or(data.TransposeHint(name, a.Shape, append([]int{-1}, in.Shape()...)), hint))
 		}
 		if err := a.CheckFinite(); err != nil {
 			return nil, fmt.Errorf("%s: array %s: %w", path, name, err)
