@@ -41,10 +41,11 @@ func newCheck(a *app) *cobra.Command {
 
   whether the rows determine the unknown: their number and the rank of their
   linearisation against the number of values, on a small grid; whether they contain
-  the initial condition, hold at an end of every axis where the equation needs them, and
-  agree with each other and with the ansatz; whether they are finite for initial
+  the initial condition, hold at an end of every axis where the equation needs them, at
+  the ends of none more than it takes, and agree with each other and with the ansatz; whether they are finite for initial
   conditions of the distribution. What is wrong there is a fault, and ends check with
-  status 1. Notes are other ends of axes without conditions, terms that no row uses,
+  status 1. Notes are other ends of axes without conditions, ends where rows of the
+  equation hold beside a condition's, terms that no row uses,
   rows that are not finite further away, samples that are all alike, a residual that
   leaves out the first time where it could hold, or holds there though the grid does
   not resolve how solutions begin, and an ansatz that leaves initial conditions
