@@ -144,8 +144,10 @@ func (st *state) needsConditions(a int) string {
 // tooManyWalls finds an axis of space at whose ends more conditions hold than the equations have derivatives
 // along it: one of order d takes d at both ends together, and what is beyond them is met by no solution
 // (or says nothing new), so that least squares of all rows tend to neither. Counted are conditions of that axis alone, of
-// weights that are numbers, which contain an unknown itself or a derivative along the axis.
-func (x *Examination) tooManyWalls(sys *pde.System) {
+// weights that are numbers, which contain an unknown itself or a derivative along the axis. Where d is odd its
+// coefficient must have one sign at both ends, as of a flow that enters at one: it may enter at both.
+func (x *Examination) tooManyWalls(st *state) {
+	sys := st.sys
 	p := sys.Problem
 	for a, axis := range p.Axes {
 		if axis.Boundary == grid.Periodic || a == 0 && !p.Steady {
@@ -173,10 +175,43 @@ func (x *Examination) tooManyWalls(sys *pde.System) {
 				names = append(names, c.Name)
 			}
 		}
-		if countable && order > 0 && len(names) > order {
+		if countable && order > 0 && len(names) > order && (order%2 == 0 || st.oneSign(a, order)) {
 			x.Faults = append(x.Faults, fmt.Sprintf("%d conditions hold at the ends of %s (%s), where equations with derivatives of order %d along it take %d", len(names), axis.Name, strings.Join(names, ", "), order, order))
 		}
 	}
+}
+
+// oneSign reports whether the coefficient of the derivative of an order along axis a, of one unknown and one
+// equation, has the same sign at all points of both ends, over that of the rate.
+func (st *state) oneSign(a, order int) bool {
+	set := st.sys.Sets[0]
+	if len(st.sys.Problem.Unknowns) > 1 || len(st.sys.Problem.Residuals) > 1 {
+		return false
+	}
+	stride, n := st.sys.Grid.Strides()[a], st.sys.Grid.Axes[a].Points
+	rate := slices.Repeat([]float64{1}, len(set.Points))
+	coefficient := make([]float64, len(set.Points))
+	for j, t := range set.Terms {
+		switch own, along := alongOne(st.sys, t); {
+		case along == 0 && own == 1:
+			rate = st.out[0][1+j]
+		case along == a && own == order:
+			for i, v := range st.out[0][1+j] {
+				coefficient[i] += v
+			}
+		}
+	}
+	low, high := math.Inf(1), math.Inf(-1)
+	first, last := n, -1 // rows may leave out the ends themselves
+	for _, q := range set.Points {
+		first, last = min(first, int(q)/stride%n), max(last, int(q)/stride%n)
+	}
+	for i, q := range set.Points {
+		if at := int(q) / stride % n; at == first || at == last {
+			low, high = min(low, coefficient[i]*rate[i]), max(high, coefficient[i]*rate[i])
+		}
+	}
+	return low*high > 0
 }
 
 // sharedWalls notes ends of axes of space where the rows of the equation and of a condition hold at the same

@@ -194,6 +194,8 @@ terms:
   u_x: {axis: x, derivative: 1, order: 2}
   u_xx: {axis: x, derivative: 2, order: 2}
   u_xxxx: {axis: x, derivative: 4, order: 2}
+  s_low: {axis: x, edge: low, at: inner, derivative: 2, points: 5}
+  s_high: {axis: x, edge: high, at: inner, derivative: 2, points: 5}
 residual: {expression: u_t + 0.01*SPACE, rows: {t: [1, 0], x: [ROWS, ROWS]}}
 conditions:
   start: {kind: initial, at: {t: low}, expression: u - u0}
@@ -204,6 +206,9 @@ conditions:
 		{"-u_xx", "1", "  a: {at: {x: low}, expression: u}\n  b: {at: {x: high}, expression: u}\n  c: {at: {x: high}, expression: u - 1}\n", "b and c contradict each other"},
 		{"-u_xx", "1", "  a: {at: {x: low}, expression: u}\n  b: {at: {x: high}, expression: u}\n  c: {at: {x: high}, expression: u_x}\n", "3 conditions hold at the ends of x (a, b, c), where equations with derivatives of order 2 along it take 2"},
 		{"-u_xx", "1", "  a: {at: {x: low}, expression: u}\n  b: {at: {x: high}, expression: u, weight: t < 0.5}\n  c: {at: {x: high}, expression: u_x, weight: t >= 0.5}\n", ""},
+		{"u_xxxx", "2", "  a: {at: {x: low}, expression: u}\n  b: {at: {x: high}, expression: u}\n  c: {at: {x: low}, expression: s_low}\n  d: {at: {x: high}, expression: s_high}\n", ""}, // on the smallest grid off by 3 %
+		{"(0.5 - x)*u_x", "0", "  a: {at: {x: low}, expression: u}\n  b: {at: {x: high}, expression: u}\n", ""},
+		{"u_x", "0", "  a: {at: {x: low}, expression: u}\n  b: {at: {x: high}, expression: u}\n", "2 conditions hold at the ends of x (a, b), where equations with derivatives of order 1 along it take 1"},
 	} {
 		src := strings.NewReplacer("SPACE", c.space, "ROWS", c.rows).Replace(file) + c.walls
 		x := examine(t, load(t, strings.Replace(src, "0.01*-u_xx", "-0.01*u_xx", 1)))

@@ -51,12 +51,12 @@ func timeOrder(p *pde.Problem, t pde.Term) (order int, space pde.Term, edge stri
 	return order, space, edge, ok && order <= 2
 }
 
-// newMarch returns nil where the first axis is not time.
-func newMarch(p *pde.Problem, axes []grid.Axis, times []float64, parts int) (*march, error) {
-	m := &march{problem: p, space: axes[1:], times: times, parts: parts}
+// newMarch returns nil, and why, where the first axis is not time.
+func newMarch(p *pde.Problem, axes []grid.Axis, times []float64, parts int) (m *march, why string, err error) {
+	m = &march{problem: p, space: axes[1:], times: times, parts: parts}
 	name := p.Axes[0].Name
 	if p.Steady || axes[0].Boundary != grid.Nodes {
-		return nil, nil
+		return nil, "", nil
 	}
 	own := len(p.Unknowns) // of the problem's terms, among those of a System
 	rates := make([]int, own+len(p.Terms))
@@ -71,13 +71,13 @@ func newMarch(p *pde.Problem, axes []grid.Axis, times []float64, parts int) (*ma
 		}
 		if p.InResidual(t.Name) {
 			if !ok || edge != "" {
-				return nil, nil
+				return nil, fmt.Sprintf("term %s of the residual is not one of an instant", t.Name), nil
 			}
 		}
 	}
 	highest, ok := marched(p)
 	if !ok {
-		return nil, nil
+		return nil, fmt.Sprintf("derivatives along %s are of several orders, or there is none", name), nil
 	}
 	m.second = highest == 2
 	var first, walls []pde.Rows
@@ -89,16 +89,20 @@ func newMarch(p *pde.Problem, axes []grid.Axis, times []float64, parts int) (*ma
 			}
 			_, _, _, ok := timeOrder(p, t)
 			if edge := edges[t.Name]; !ok || edge == "high" || edge == "low" && !low || rates[own+i] > highest || low && rates[own+i] >= highest {
-				return nil, nil
+				why := fmt.Sprintf("condition %s has term %s, which is not one of the first instant", c.Name, t.Name)
+				if edges[t.Name] == "low" && low && !ok {
+					why += " (at: wall or at: inner in the place of ghost)"
+				}
+				return nil, why, nil
 			}
 		}
 		switch {
 		case c.At[name] == "high":
-			return nil, nil
+			return nil, fmt.Sprintf("condition %s holds at %s high", c.Name, name), nil
 		case low:
 			first = append(first, c)
 		case c.Skip[name][0] > 2 || c.Skip[name][1] > 0: // counts of points, which other steps have not
-			return nil, fmt.Errorf("condition %s leaves out times (rows: {%s: [%d, %d]}), and solutions of the problem's own rows have all conditions at all times", c.Name, name, c.Skip[name][0], c.Skip[name][1])
+			return nil, "", fmt.Errorf("condition %s leaves out times (rows: {%s: [%d, %d]}), and solutions of the problem's own rows have all conditions at all times", c.Name, name, c.Skip[name][0], c.Skip[name][1])
 		default:
 			walls = append(walls, c)
 		}
@@ -115,12 +119,11 @@ func newMarch(p *pde.Problem, axes []grid.Axis, times []float64, parts int) (*ma
 	}
 	inner.Residuals = instant(p.Residuals)
 	inner.Conditions = instant(walls)
-	var err error
 	if m.step, err = newSlices(&inner, axes, stages, rates); err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if len(first) == 0 {
-		return m, nil
+		return m, "", nil
 	}
 	rated := func(r pde.Rows) bool {
 		return slices.ContainsFunc(p.Terms, func(t pde.Term) bool { o, _, _, _ := timeOrder(p, t); return o >= highest && r.Expr.DependsOn(t.Name) })
@@ -148,13 +151,13 @@ func newMarch(p *pde.Problem, axes []grid.Axis, times []float64, parts int) (*ma
 		begin := inner
 		begin.Residuals, begin.Conditions = at[:1], at[1:]
 		if m.start, err = newSlices(&begin, axes, unknown, rates); err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		if m.start.count >= m.start.values() {
-			return m, nil
+			return m, "", nil
 		}
 	}
-	return nil, fmt.Errorf("the initial conditions give %d of %d values", m.start.count, m.start.values())
+	return nil, "", fmt.Errorf("the initial conditions give %d of %d values", m.start.count, m.start.values())
 }
 
 // newSlices puts a problem whose rows are those of an instant on count slices.

@@ -55,7 +55,8 @@ func New(p *pde.Problem, g *grid.Grid, refine []int) (*Solver, error) {
 		s.inputs = append(s.inputs, x)
 	}
 	var err error
-	if s.march, err = newMarch(p, s.fine.Axes, g.Axes[0].Coordinates(), refine[0]); err != nil {
+	var why string
+	if s.march, why, err = newMarch(p, s.fine.Axes, g.Axes[0].Coordinates(), refine[0]); err != nil {
 		return nil, fmt.Errorf("problem %s: reference: %w", p.Name, err)
 	}
 	if s.march == nil {
@@ -65,6 +66,9 @@ func New(p *pde.Problem, g *grid.Grid, refine []int) (*Solver, error) {
 		}
 		if err == nil && s.whole.count < s.whole.values() {
 			err = fmt.Errorf("%d rows for %d values", s.whole.count, s.whole.values())
+		}
+		if err != nil && why != "" {
+			err = fmt.Errorf("%w; all of %s is solved at once, since %s", err, p.Axes[0].Name, why)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("problem %s: reference: %w", p.Name, err)

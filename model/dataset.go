@@ -33,6 +33,13 @@ func DatasetPlan(s *Spec, p *pde.Problem, workers int) (data.Plan, error) {
 	if err != nil {
 		return data.Plan{}, err
 	}
+	if train := s.Data.Train; train.Count > 0 {
+		for name, other := range map[string]SplitSpec{"validation": s.Data.Validation, "test": s.Data.Test.SplitSpec} {
+			if other.Count > 0 && other.Seed == train.Seed {
+				return data.Plan{}, fmt.Errorf("data.%s.seed and data.train.seed are both %d: the samples that are scored would be those of training", name, train.Seed)
+			}
+		}
+	}
 	finest := finestGrid(own, others)
 	gridOf := func(split string) *grid.Grid {
 		if split == "test" {

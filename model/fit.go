@@ -235,6 +235,11 @@ func newFitting(s *Spec, p *pde.Problem) (*fitting, error) {
 			}
 		}
 	}
+	parts, err := mixtureParts(p, sys, u0)
+	if err != nil {
+		return nil, err
+	}
+	held := make([]float64, sys.FieldSize())
 	steady := make([]float64, sys.FieldSize())
 	p.Hold(steady, u0, sys.SliceSize())
 	var ofs []int // the unknown that each set says most of
@@ -242,7 +247,15 @@ func newFitting(s *Spec, p *pde.Problem) (*fitting, error) {
 		out := newRowValues(sys, set, set.Points).eval(pde.FirstDerivatives, steady, u0)
 		unit, of := unitOf(sys, set, out[1:])
 		if set.Kind != pde.ResidualRows && !atFirstAxis(p, set.Name) {
-			f.misfit = max(f.misfit, unit*f.scales[0]/f.scales[of]*rootMeanSquare(out[0]))
+			misfit := rootMeanSquare(out[0])
+			if len(parts) > 0 {
+				values := newRowValues(sys, set, set.Points)
+				for _, part := range parts {
+					p.Hold(held, part, sys.SliceSize())
+					misfit = max(misfit, rootMeanSquare(values.eval(pde.Values, held, part)[0]))
+				}
+			}
+			f.misfit = max(f.misfit, unit*f.scales[0]/f.scales[of]*misfit)
 		}
 		if p.Steady && set.Kind == pde.ResidualRows {
 			// A Laplacian's lowest eigenvalue on the interval is π²/L², and the unit L²/2.
@@ -256,6 +269,28 @@ func newFitting(s *Spec, p *pde.Problem) (*fitting, error) {
 		f.units[i] *= f.scales[0] / f.scales[of]
 	}
 	return f, nil
+}
+
+// mixtureParts are inputs of a sample with one of them drawn from one part of its mixture, for each part:
+// a few of many draws may be of a part that all others are not like.
+func mixtureParts(p *pde.Problem, sys *pde.System, sample []float64) ([][]float64, error) {
+	var out [][]float64
+	for i, in := range p.Inputs {
+		for k, part := range in.Sampler.Mixture {
+			next, err := inputSampler(part, sys.Inputs[i].Space)
+			if err != nil {
+				return nil, err
+			}
+			own := slices.Clone(sample)
+			v := sys.Inputs[i].Of(own)
+			if err := next(data.SampleRand(1, k), v); err != nil {
+				return nil, err
+			}
+			in.Sampler.Transform(v)
+			out = append(out, own)
+		}
+	}
+	return out, nil
 }
 
 func rootMeanSquare(x []float64) float64 { return math.Sqrt(kernel.SumSquares64(x) / float64(len(x))) }

@@ -243,3 +243,30 @@ initial:
 		t.Errorf("read again: %v", err)
 	}
 }
+
+// A part of a mixture that walls do not let stand counts, however rarely it is drawn.
+func TestMisfitOfMixture(t *testing.T) {
+	const file = `name: heat
+unknown: u
+axes:
+  t: {range: [0, 1], points: 9, boundary: nodes}
+  x: {range: [0, 1], points: 17, boundary: nodes}
+terms: {u_t: {axis: t, derivative: 1}, u_xx: {axis: x, derivative: 2}}
+residual: {expression: u_t - 0.05*u_xx, rows: {t: [1, 0], x: [1, 1]}}
+conditions:
+  start: {at: {t: low}, expression: u - u0}
+  a: {at: {x: low}, expression: u}
+  b: {at: {x: high}, expression: u}
+initial: {distribution: mixture, of: [{distribution: random-series, series: sine, weight: 20}OTHER]}
+`
+	for other, compatible := range map[string]bool{", {distribution: random-series, series: sine, weight: 1e-6}": true, ", {distribution: uniform-constant, low: 0.2, high: 1, weight: 1e-6}": false} {
+		p, err := pde.Load("heat.yaml", []byte(strings.Replace(file, "OTHER", other, 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		misfit, err := Misfit(p)
+		if err != nil || (misfit <= CompatibleMisfit) != compatible {
+			t.Errorf("with %q: misfit %v, %v", other, misfit, err)
+		}
+	}
+}

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"pihc/constraint"
-	"pihc/grid"
 	"pihc/pde"
 )
 
@@ -29,14 +28,9 @@ func (f *given) examine(first int) (warning string, err error) {
 	if err != nil {
 		return "", err
 	}
-	for i, set := range sys.Sets {
-		if i < len(f.problem.Residuals) {
-			continue
-		}
-		if c := f.problem.Conditions[i-len(f.problem.Residuals)]; f.statesStart(c, set) {
-			if err := f.compareStart(sys, c, set); err != nil {
-				return "", err
-			}
+	for _, b := range beginnings(sys) {
+		if err := f.compareStart(b); err != nil {
+			return "", err
 		}
 	}
 	size, err := f.residual(sys, first)
@@ -47,75 +41,25 @@ func (f *given) examine(first int) (warning string, err error) {
 		f.path, f.problem.Name, 100*size), nil
 }
 
-// statesStart reports whether a condition says what the unknowns themselves begin with, by initial conditions.
-func (f *given) statesStart(c pde.Rows, set *pde.RowSet) bool {
-	p := f.problem
-	if p.Steady || c.At[p.Axes[0].Name] != "low" {
-		return false
-	}
-	for _, t := range set.Terms {
-		if t >= len(p.Unknowns) {
-			return false // a derivative of a coarse solution is no measure
-		}
-	}
-	for _, u := range p.Unknowns {
-		if u.Initial >= 0 && c.Expr.DependsOn(u.InitialName()) {
-			return true
-		}
-	}
-	return false
-}
-
-// compareStart is an error for a solution that does not meet a condition at its beginning.
-// Nodes at ends of axes of space may have the values of the walls.
-func (f *given) compareStart(sys *pde.System, c pde.Rows, set *pde.RowSet) error {
-	var inside []int
-	for i, point := range set.Points {
-		end := false
-		for a, axis := range f.grid.Axes[1:] {
-			at := int(point) / f.grid.Strides()[1+a] % axis.Points
-			end = end || axis.Boundary == grid.Nodes && (at == 0 || at == axis.Points-1)
-		}
-		if !end {
-			inside = append(inside, i)
-		}
-	}
-	if len(inside) == 0 {
-		return nil
-	}
-	rows := newRowValues(sys, set, set.Points)
-	u, zero, u0 := make([]float64, sys.FieldSize()), make([]float64, sys.FieldSize()), make([]float64, f.problem.SampleSize(f.grid))
-	values := func(field []float64) []float64 {
-		out := rows.eval(pde.Values, field, u0)[0]
-		own := make([]float64, len(inside))
-		for i, at := range inside {
-			own[i] = out[at]
-		}
-		return own
-	}
+// compareStart is an error for a solution that does not begin with its initial condition.
+func (f *given) compareStart(b *beginning) error {
+	u, u0 := make([]float64, b.values.sys.FieldSize()), make([]float64, f.problem.SampleSize(f.grid))
 	off, size := make([]float64, f.count), 0.0
 	worst := 0
 	for i := range f.count {
 		f.input(u0, i)
 		f.solution(u, i)
-		own, still := values(u), values(zero)
-		off[i] = rootMeanSquare(own)
-		if off[i] > off[worst] {
+		var begin float64
+		if off[i], begin = b.miss(u, u0); off[i] > off[worst] {
 			worst = i
 		}
-		// What the rows say of the initial condition, or the solution if that is larger.
-		begin := rootMeanSquare(still)
-		for k := range own {
-			own[k] -= still[k]
-		}
-		begin = max(begin, rootMeanSquare(own))
 		size += begin * begin / float64(f.count)
 	}
 	if size = math.Sqrt(size); !(off[worst] > mostStart*size) {
 		return nil
 	}
-	return f.fail("the conditions, in the PDE file, say how solutions begin; without the array "+f.startArray(c)+" that is what they have at the first point",
-		"solution %d does not begin with its initial condition: condition %s is off by %.0f %% (rms, of that of the initial conditions)", worst, c.Name, 100*off[worst]/size)
+	return f.fail("the conditions, in the PDE file, say how solutions begin; without the array "+f.startArray(b.condition)+" that is what they have at the first point",
+		"solution %d does not begin with its initial condition: condition %s is off by %.0f %% (rms, of that of the initial conditions)", worst, b.condition.Name, 100*off[worst]/size)
 }
 
 // startArray is the array of the initial condition that a condition contains.
@@ -147,10 +91,22 @@ func (f *given) residual(sys *pde.System, first int) (float64, error) {
 			residual[k], rate[k] = math.Hypot(residual[k], own[k]), math.Hypot(rate[k], of[k])
 		}
 	}
+	return relative(residual, rate, roundedRate*rootMeanSquare(u)), nil
+}
+
+// relative is constraint.Relative without residuals over a rate that is zero but for rounding, of which nothing follows.
+func relative(residual, rate []float64, rounded float64) float64 {
 	for k := range residual {
-		if rate[k] <= roundedRate*rootMeanSquare(u) {
-			residual[k], rate[k] = 0, 1 // of a term that is zero but for rounding nothing follows
+		if rate[k] <= rounded {
+			residual[k], rate[k] = 0, 1
 		}
 	}
-	return constraint.Relative(residual, rate), nil
+	return constraint.Relative(residual, rate)
+}
+
+// ResidualOverRate is the residual of a field (C, P) for the inputs of a sample over its rate (constraint.Relative), but for those
+// over a rate that is at most rounded times the field.
+func ResidualOverRate(plain *constraint.PlainResidual, u, sample []float64, rounded float64) float64 {
+	residual, rate := plain.RMS(u, sample)
+	return relative(residual, rate, rounded*rootMeanSquare(u))
 }

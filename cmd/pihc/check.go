@@ -143,7 +143,11 @@ func (a *app) check(ctx context.Context, name string, o *checkOptions) error {
 	}
 	out := &checkResult{Problem: p.Name, Description: p.Describe()}
 	for _, t := range sys.Terms {
-		out.Terms = append(out.Terms, checkTerm{t.Name, t.Operator.String()})
+		text := t.Operator.String()
+		if len(p.Unknowns) > 1 {
+			text += ", of " + p.Unknowns[t.Of].Name
+		}
+		out.Terms = append(out.Terms, checkTerm{t.Name, text})
 	}
 	if out.Verdict, err = model.Examine(p); err != nil {
 		return err

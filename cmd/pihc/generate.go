@@ -116,7 +116,16 @@ func (a *app) generateData(ctx context.Context, dir string, spec *model.Spec, p 
 	for _, s := range plan.Splits {
 		total += s.Count
 	}
+	_, whole := data.Open(dir)
 	m := a.newMeter("generate", total)
 	defer m.close()
-	return data.Generate(ctx, dir, plan, func(done, _ int) { m.set(done, "") })
+	if err := data.Generate(ctx, dir, plan, func(done, _ int) { m.set(done, "") }); err != nil || whole == nil {
+		return err
+	}
+	m.close()
+	warnings, err := checkSolutions(ctx, dir, p, workers)
+	for _, warning := range warnings {
+		fmt.Fprintf(a.Err, "pihc: warning: %s\n", warning)
+	}
+	return err
 }

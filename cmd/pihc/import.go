@@ -130,6 +130,9 @@ func (o *importOptions) compare(file string, arrays []data.Named) error {
 	return nil
 }
 
+// ofPredictions are arrays of predict that are no coordinates.
+var ofPredictions = []string{"relative_residual", "passes", "residual", "trusted_edits"}
+
 // importNPZ takes arrays by the names given.
 func importNPZ(file string, o *importOptions) ([]data.Named, error) {
 	all, err := data.ReadNPZ(file)
@@ -162,7 +165,7 @@ func importNPZ(file string, o *importOptions) ([]data.Named, error) {
 		arrays = append(arrays, data.Named{Name: take.to, Array: x})
 	}
 	for _, x := range all {
-		if len(x.Array.Shape) == 1 && x.Name != o.solution && x.Name != o.initial && x.Name != o.train && !slices.Contains(o.inputs, x.Name) {
+		if len(x.Array.Shape) == 1 && !slices.Contains(ofPredictions, x.Name) && x.Name != o.solution && x.Name != o.initial && x.Name != o.train && !slices.Contains(o.inputs, x.Name) {
 			arrays = append(arrays, x)
 		}
 	}

@@ -169,7 +169,7 @@ func (a *app) raiseOrders(ctx context.Context, src []byte, p *pde.Problem, s *si
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	lowest := before
+	lowest, was, old := before, src, p
 	var raised, added []string
 	for i, axis := range p.Axes {
 		if !(lowest > leastFloor) { // or not measured
@@ -216,10 +216,30 @@ func (a *app) raiseOrders(ctx context.Context, src []byte, p *pde.Problem, s *si
 			added = append(added, "added "+weight)
 		}
 	}
+	if raised != nil {
+		if !steadyReference(s.fitted, old, p) {
+			s.warnings = append(s.warnings, "orders of accuracy stay as they are: with higher ones solutions of the rows change with the grid they are computed on")
+			src, p, raised, lowest = was, old, nil, before
+		}
+	}
+	if lowest > mostReferenceError {
+		s.warnings = append(s.warnings, fmt.Sprintf("floor_error is %s (pihc check): these rows, with this grid, hold solutions no better than that, and no training comes below", report.Percent(lowest)))
+	}
 	if raised == nil {
 		return src, p, nil, nil
 	}
 	return src, p, append(added, fmt.Sprintf("orders of accuracy raised, which brings floor_error from %s to %s: %s", report.Percent(before), report.Percent(lowest), strings.Join(raised, ", "))), nil
+}
+
+// steadyReference reports whether solutions of a problem's rows, where they are the reference, change no more with
+// the grid they are computed on than those of the problem it was made from, twice over.
+func steadyReference(spec *model.Spec, old, p *pde.Problem) bool {
+	before, _, ok, err := model.ReferenceError(spec, old)
+	if err != nil || !ok {
+		return true // whoever wants it is told by generate
+	}
+	after, _, _, err := model.ReferenceError(spec, p)
+	return err == nil && after <= max(2*before, mostReferenceError)
 }
 
 // weightOfStart is a residual_weight that makes up for what order 4 takes from the tie of the first rows to

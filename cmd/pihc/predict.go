@@ -17,7 +17,6 @@ import (
 	"pihc/grid"
 	"pihc/model"
 	"pihc/pde"
-	"pihc/report"
 )
 
 type predictOptions struct {
@@ -37,10 +36,12 @@ with one value for each point of the grid: the run's, or that of --grid. float32
 float64, int32 and int64 are read, from NPY or from an NPZ that holds one array.
 
 FILE.npz receives the fields under the unknowns' names, as (sample, t, x) or
-(sample, t, x, y), and the coordinates under the names of the axes, all float64.
-With --passes auto, or passes: auto under evaluation in the run's spec (see
-` + "`pihc help eval`" + `), it also has, per sample, passes and residual: the root of the
-loss over that of the initial condition at all times.
+(sample, t, x, y), the coordinates under the names of the axes, and for each sample
+relative_residual (see ` + "`pihc help eval`" + `), all float64. With --passes auto, or
+passes: auto under evaluation in the run's spec, it also has, per sample, passes and
+residual: the root of the loss over that of the initial condition at all times.
+A warning says how many predictions do not begin with their initial condition, or have
+a residual more than three times the largest of the test split (RUN/metrics.json).
 
 Where the PDE file has inputs or several unknowns, FILE is an NPZ file with one array for each, under
 its name: a field (sample, x[, y]) or a number (sample), and, unless the problem has
@@ -154,6 +155,10 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 	}
 	early := 0
 	var passes, residuals []float64
+	judge, err := newJudge(p, g, len(initial))
+	if err != nil {
+		return err
+	}
 	err = e.predict(model.Batch{Initial: initial, Seeds: evaluationSeeds(len(initial))}, func(i int, x *model.Prediction) error {
 		for p, u := range x.Field {
 			if math.IsNaN(u) || math.IsInf(u, 0) {
@@ -165,6 +170,7 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 			fields[c] = append(fields[c], x.Field[c*g.Size():(c+1)*g.Size()]...)
 		}
 		passes, residuals = append(passes, float64(x.Passes)), append(residuals, x.Residual)
+		judge.add(x.Field, initial[i])
 		for _, expert := range x.Experts {
 			if expert.Status.Early() {
 				early++
@@ -181,6 +187,12 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 		fmt.Fprintf(a.Err, "pihc: predict: warning: %d of %d solves ended before they converged; their fields may be poor\n",
 			early, len(initial)*e.info().Experts)
 	}
+	if a.writes() {
+		for _, warning := range judge.warnings(dir) {
+			bar.close()
+			fmt.Fprintf(a.Err, "pihc: predict: warning: %s\n", warning)
+		}
+	}
 	var arrays []data.Named
 	for c, u := range p.Unknowns {
 		arrays = append(arrays, data.Named{Name: u.Name, Array: data.NewArray(append([]int{len(initial)}, g.Shape()...), fields[c])})
@@ -188,19 +200,15 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 	for _, axis := range g.Axes {
 		arrays = append(arrays, data.Named{Name: axis.Name, Array: data.NewArray([]int{axis.Points}, coordinates(axis))})
 	}
-	edited := ""
-	if options.passes > 0 {
-		edited = fmt.Sprintf(", passes %s", options.repeat())
+	arrays = append(arrays, data.Named{Name: "relative_residual", Array: data.NewArray([]int{len(initial)}, judge.residuals)})
+	edited := ", " + judge.summary()
+	if options.passes > 0 && options.passes != model.AutoPasses {
+		edited += fmt.Sprintf(", passes %s", options.repeat())
 	}
 	if options.passes == model.AutoPasses {
 		arrays = append(arrays, data.Named{Name: "passes", Array: data.NewArray([]int{len(initial)}, passes)},
 			data.Named{Name: "residual", Array: data.NewArray([]int{len(initial)}, residuals)})
-		worst, of := report.Summarize(residuals), "the initial condition"
-		if p.Steady {
-			of = "zero"
-		}
-		edited = fmt.Sprintf(", %g to %g passes, residual %s of that of %s, %s at most",
-			slices.Min(passes), slices.Max(passes), report.Percent(worst.Mean), of, report.Percent(worst.Max))
+		edited += fmt.Sprintf(", %g to %g passes", slices.Min(passes), slices.Max(passes))
 	}
 	if len(o.set) > 0 {
 		edited += ", --set " + strings.Join(o.set, " --set ")

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"pihc/constraint"
+	"pihc/data"
+	"pihc/grid"
+	"pihc/model"
+	"pihc/pde"
+	"pihc/report"
+	"pihc/train"
+)
+
+// judge says what predictions leave of the equation and of their beginnings: solutions to compare
+// with there are none.
+type judge struct {
+	grid      *grid.Grid
+	plain     *constraint.PlainResidual
+	begin     *model.Beginnings
+	residuals []float64 // per sample
+	far       []int     // samples that do not begin with their initial condition
+	worst     float64   // of those
+}
+
+func newJudge(p *pde.Problem, g *grid.Grid, samples int) (*judge, error) {
+	sys, err := p.Discretize(g)
+	if err != nil {
+		return nil, err
+	}
+	j := &judge{grid: g, residuals: make([]float64, 0, samples)}
+	if j.plain, err = constraint.NewPlainResidual(sys, nil); err != nil {
+		return nil, err
+	}
+	j.begin, err = model.NewBeginnings(p, g)
+	return j, err
+}
+
+// add takes the prediction for the next sample.
+func (j *judge) add(field, sample []float64) {
+	if miss, far := j.begin.Miss(field, sample); far {
+		j.far, j.worst = append(j.far, len(j.residuals)), max(j.worst, miss)
+	}
+	axis := j.grid.Axes[0]
+	rounded := 1e-5 / (axis.Hi - axis.Lo) // of fields in 32 bits that do not change
+	j.residuals = append(j.residuals, model.ResidualOverRate(j.plain, field, sample, rounded))
+}
+
+func (j *judge) summary() string {
+	s := report.Summarize(j.residuals)
+	return fmt.Sprintf("relative residual %s (median), %s at most", report.Percent(s.Median), report.Percent(s.Max))
+}
+
+// warnings compare with the scores of the run, if it has some on this grid.
+func (j *judge) warnings(dir string) []string {
+	var out []string
+	if n := len(j.far); n > 0 {
+		out = append(out, fmt.Sprintf("%d of %d predictions do not begin with their initial condition, and may be far off: sample %d is the first, and the worst is off by %s (rms)", n, len(j.residuals), j.far[0], report.Percent(j.worst)))
+	}
+	var m metrics
+	if data.ReadSealedJSON(filepath.Join(dir, train.MetricsFile), &m) != nil {
+		return out
+	}
+	for _, e := range append([]report.Evaluation{m.Evaluation}, m.Grids...) {
+		if e.RelativeResidual == nil || !slices.Equal(e.Grid, j.grid.Shape()) {
+			continue
+		}
+		count, first := 0, 0
+		for i, r := range j.residuals {
+			if r > 3*e.RelativeResidual.Max {
+				if count++; count == 1 {
+					first = i
+				}
+			}
+		}
+		if count > 0 {
+			out = append(out, fmt.Sprintf("%d of %d predictions leave a residual more than three times the largest of the %s samples (%s), and may be far off: sample %d has %s", count, len(j.residuals), m.Split, report.Percent(e.RelativeResidual.Max), first, report.Percent(j.residuals[first])))
+		}
+		break
+	}
+	return out
+}
