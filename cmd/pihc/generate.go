@@ -116,11 +116,11 @@ func (a *app) generateData(ctx context.Context, dir string, spec *model.Spec, p 
 	for _, s := range plan.Splits {
 		total += s.Count
 	}
-	_, whole := data.Open(dir)
+	_, incomplete := data.Open(dir)
 	m := a.newMeter("generate", total)
 	defer m.close()
-	if err := data.Generate(ctx, dir, plan, func(done, _ int) { m.set(done, "") }); err != nil || whole == nil {
-		return err
+	if err := data.Generate(ctx, dir, plan, func(done, _ int) { m.set(done, "") }); err != nil || incomplete == nil {
+		return err // or all has been compared before
 	}
 	m.close()
 	warnings, err := checkSolutions(ctx, dir, p, workers)

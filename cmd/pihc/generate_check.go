@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 
 	"pihc/constraint"
@@ -91,7 +93,7 @@ func compareSplit(ctx context.Context, set *data.Dataset, split data.Split, p *p
 	inputs, out := rowsOf(initial.Float64(), count), make([]compared, count)
 	var group sync.WaitGroup
 	var files sync.Mutex
-	failed := make([]error, max(1, workers))
+	failed := make([]error, cmp.Or(workers, runtime.GOMAXPROCS(0)))
 	for w := range failed {
 		group.Go(func() {
 			failed[w] = func() error {

@@ -98,6 +98,8 @@ func readRun(dir string, overrides []string) (*model.Spec, *pde.Problem, error) 
 	case err != nil:
 	case !maps.Equal(changed.Constants, spec.Constants):
 		err = usagef("--set constants: a run keeps the constants it was trained with")
+	case changed.Problem != spec.Problem || changed.Seed != spec.Seed:
+		err = usagef("--set problem, --set seed: a run keeps those it was trained with")
 	case !maps.Equal(changed.Grid, spec.Grid):
 		err = withHint(usagef("--set grid: a run keeps the grid it was trained on, where the borders of experts are"), "--grid puts it on other points")
 	}
