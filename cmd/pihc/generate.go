@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -117,13 +118,14 @@ func (a *app) generateData(ctx context.Context, dir string, spec *model.Spec, p 
 		total += s.Count
 	}
 	_, incomplete := data.Open(dir)
+	begin := time.Now()
 	m := a.newMeter("generate", total)
 	defer m.close()
 	if err := data.Generate(ctx, dir, plan, func(done, _ int) { m.set(done, "") }); err != nil || incomplete == nil {
 		return err // or all has been compared before
 	}
 	m.close()
-	warnings, err := checkSolutions(ctx, dir, p, workers)
+	warnings, err := checkSolutions(ctx, dir, p, workers, max(leastComparison, time.Since(begin)/2))
 	for _, warning := range warnings {
 		fmt.Fprintf(a.Err, "pihc: warning: %s\n", warning)
 	}

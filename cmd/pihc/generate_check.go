@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
+	"time"
 
 	"pihc/constraint"
 	"pihc/data"
@@ -18,8 +20,10 @@ import (
 )
 
 const (
-	// mostCompared is how many solutions of a split are compared with others.
-	mostCompared = 64
+	// mostCompared is how many solutions of a split are compared with others, in half the time that all
+	// took, or leastComparison.
+	mostCompared    = 64
+	leastComparison = 10 * time.Second
 	// mostOwnResidual is the residual of a solution on its own grid, over its rate, of which most
 	// have a part (model.mostResidual).
 	mostOwnResidual = 1.0
@@ -33,9 +37,9 @@ type compared struct {
 }
 
 // checkSolutions compares the solutions of a dataset, which are those of the problem's own rows, one by one with
-// those of a coarser refinement, and with the equation on their own grid, and returns what is to be warned of: an estimate from a
-// few says nothing of single ones whose layers no grid holds.
-func checkSolutions(ctx context.Context, dir string, p *pde.Problem, workers int) ([]string, error) {
+// those of another refinement, and with the equation on their own grid, as many as a time allows, and returns what is to be warned of: an
+// estimate from a few says nothing of single ones whose layers no grid holds.
+func checkSolutions(ctx context.Context, dir string, p *pde.Problem, workers int, allowed time.Duration) ([]string, error) {
 	if p.Reference.Solver != pde.DiscreteSolver {
 		return nil, nil
 	}
@@ -44,9 +48,10 @@ func checkSolutions(ctx context.Context, dir string, p *pde.Problem, workers int
 		return nil, err
 	}
 	var all []compared
-	for _, split := range set.Manifest().Splits {
+	until := time.Now().Add(allowed)
+	for _, split := range slices.Backward(set.Manifest().Splits) { // test first
 		if split.Solve && split.Name != "train" {
-			own, err := compareSplit(ctx, set, split, p, workers)
+			own, err := compareSplit(ctx, set, split, p, workers, until)
 			if err != nil {
 				return nil, err
 			}
@@ -68,14 +73,14 @@ func checkSolutions(ctx context.Context, dir string, p *pde.Problem, workers int
 		}
 	}
 	say(func(c compared) float64 { return c.distance }, mostReferenceError,
-		"differ from those of a coarser refinement by more than", "errors of these samples say no more than that; see `refine` in docs/pde-files.md")
+		"differ from those of another refinement by more than", "errors of these samples say no more than that; see `refine` in docs/pde-files.md")
 	say(func(c compared) float64 { return c.residual }, mostOwnResidual,
 		"have a residual of the equation on their own grid, over their rate, of more than", "layers that it does not hold, where solutions of a refined grid may be wrong too; compare another `refine`, or take more points")
 	return out, nil
 }
 
-// compareSplit compares the first solutions of a split.
-func compareSplit(ctx context.Context, set *data.Dataset, split data.Split, p *pde.Problem, workers int) ([]compared, error) {
+// compareSplit compares the first solutions of a split, as many as are begun until a time.
+func compareSplit(ctx context.Context, set *data.Dataset, split data.Split, p *pde.Problem, workers int, until time.Time) ([]compared, error) {
 	g, err := p.Grid(pointsOf(split))
 	if err != nil {
 		return nil, err
@@ -106,7 +111,7 @@ func compareSplit(ctx context.Context, set *data.Dataset, split data.Split, p *p
 					return err
 				}
 				other := make([]float64, sys.FieldSize())
-				for i := w; i < count && ctx.Err() == nil; i += len(failed) {
+				for i := w; i < count && ctx.Err() == nil && time.Now().Before(until); i += len(failed) {
 					files.Lock()
 					a, err := set.SolutionsRange(split.Name, i, 1)
 					files.Unlock()
@@ -115,7 +120,7 @@ func compareSplit(ctx context.Context, set *data.Dataset, split data.Split, p *p
 					}
 					u := a.Float64()
 					c := compared{split: split.Name, sample: i, residual: model.ResidualOverRate(plain, u, inputs[i], 1e-9)}
-					if _, err := solver.Solve(other, inputs[i]); err == nil { // a coarser grid may have none
+					if _, err := solver.Solve(other, inputs[i]); err == nil { // it may have none
 						c.distance = grid.RelativeL2Of(other, u, len(p.Unknowns))
 					}
 					out[i] = c
@@ -125,5 +130,6 @@ func compareSplit(ctx context.Context, set *data.Dataset, split data.Split, p *p
 		})
 	}
 	group.Wait()
+	out = slices.DeleteFunc(out, func(c compared) bool { return c.split == "" })
 	return out, errors.Join(failed...)
 }
