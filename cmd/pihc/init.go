@@ -65,7 +65,8 @@ an ansatz gets that which meets its initial condition exactly, and a first
 derivative that is given there. A residual that
 leaves out the first time holds there too, if initial conditions meet those of the
 walls, and differences along at most two axes get the orders of accuracy with which
-the rows' solution is nearest to the reference (floor_error of ` + "`pihc check`" + `); where it
+the rows' solution is nearest to the reference (floor_error of ` + "`pihc check`" + `), if
+solutions change no more with the grid than before; where it
 cannot hold there, that in time is 4 at most, and the first rows count for more. Grid
 and numbers of samples of a file with solutions (reference: {file: ...}) are those of
 that. Where small differences between solutions grow, which eight solutions tell, it gets a
