@@ -58,12 +58,7 @@ func Examine(p *pde.Problem, draw func(g *grid.Grid) ([][]float64, error)) (*Exa
 	}
 	x.domain(s, initial)
 	if len(x.Faults) == 0 {
-		st, add := s.newState(initial[0]), 0.0
-		if p.Steady {
-			add = 1 // zero is all that is known of it
-		}
-		u := varied(sys, initial[0], 0.2, add, 0)
-		st.evaluate(u)
+		st, u := s.about(initial[0])
 		if x.rank(st); !x.free() {
 			x.contradictions(st, u, initial[0])
 			if len(x.Faults) > 0 && agrees(p, g.Axes[0].Points, draw) {
@@ -108,6 +103,17 @@ func alike(samples [][]float64) bool {
 	return len(samples) > 1 && !slices.ContainsFunc(samples[1:], func(x []float64) bool { return !slices.Equal(x, samples[0]) })
 }
 
+// about is a state evaluated at a field near the initial condition of a sample, and that field.
+func (s *system) about(sample []float64) (*state, []float64) {
+	st, add := s.newState(sample), 0.0
+	if s.sys.Problem.Steady {
+		add = 1 // zero is all that is known of it
+	}
+	u := varied(s.sys, sample, 0.2, add, 0)
+	st.evaluate(u)
+	return st, u
+}
+
 // agrees reports whether the conditions of a problem agree on a grid with half as many points again
 // along each axis: what they disagreed by with so many was the error of coarse differences.
 func agrees(p *pde.Problem, points int, draw func(g *grid.Grid) ([][]float64, error)) bool {
@@ -124,11 +130,8 @@ func agrees(p *pde.Problem, points int, draw func(g *grid.Grid) ([][]float64, er
 	if err != nil {
 		return false
 	}
-	st, u, again := s.newState(initial[0]), varied(sys, initial[0], 0.2, 0, 0), &Examination{}
-	if p.Steady {
-		u = varied(sys, initial[0], 0.2, 1, 0)
-	}
-	st.evaluate(u)
+	st, u := s.about(initial[0])
+	again := &Examination{}
 	again.contradictions(st, u, initial[0])
 	return len(again.Faults) == 0
 }

@@ -143,7 +143,7 @@ func (st *state) needsConditions(a int) string {
 
 // tooManyWalls finds an axis of space at whose ends more conditions hold than the equations have derivatives
 // along it: one of order d takes d at both ends together, and what is beyond them is met by no solution
-// (or says nothing new), so that least squares of all rows tend to neither. Counted are conditions of that axis alone, of
+// (or says nothing new): least squares of all rows end between them. Counted are conditions of that axis alone, of
 // weights that are numbers, which contain an unknown itself or a derivative along the axis. Where d is odd its
 // coefficient must have one sign at both ends, as of a flow that enters at one: it may enter at both.
 func (x *Examination) tooManyWalls(st *state) {
@@ -246,13 +246,14 @@ func (x *Examination) sharedWalls(sys *pde.System) {
 			if end == "" || axis.Boundary != grid.Nodes || a == 0 && !p.Steady {
 				continue
 			}
-			point := map[string]int{"low": 0, "high": g.Axes[a].Points - 1}[end]
+			side := slices.Index([]string{"low", "high"}, end)
+			point := side * (g.Axes[a].Points - 1)
 			if !slices.ContainsFunc(sys.Sets[0].Points, func(q int32) bool { return at(q) && int(q)/g.Strides()[a]%g.Axes[a].Points == point }) {
 				continue
 			}
 			names = append(names, c.Name)
 			both := leave[axis.Name]
-			both[min(point, 1)] = 1
+			both[side] = 1
 			leave[axis.Name] = both
 		}
 	}

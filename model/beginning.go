@@ -78,14 +78,8 @@ func (b *beginning) miss(field, sample []float64) (off, size float64) {
 // Beginnings tells predictions that do not begin as the conditions say.
 type Beginnings struct{ list []*beginning }
 
-// NewBeginnings prepares the conditions of a problem on a grid.
-func NewBeginnings(p *pde.Problem, g *grid.Grid) (*Beginnings, error) {
-	sys, err := p.Discretize(g)
-	if err != nil {
-		return nil, err
-	}
-	return &Beginnings{beginnings(sys)}, nil
-}
+// NewBeginnings prepares the conditions of a discretised problem.
+func NewBeginnings(sys *pde.System) *Beginnings { return &Beginnings{beginnings(sys)} }
 
 // Miss is how far a field (C, P) is from beginning with the inputs of a sample: the largest root mean square
 // of a condition's rows, over that of what they say of the initial condition, or of the field where it is

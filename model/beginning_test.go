@@ -27,10 +27,11 @@ initial: {distribution: random-sines, low: -1, high: 1}
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := NewBeginnings(p, g)
+	sys, err := p.Discretize(g)
 	if err != nil {
 		t.Fatal(err)
 	}
+	b := NewBeginnings(sys)
 	u0, field := make([]float64, 16), make([]float64, g.Size())
 	set := func(start, later float64) {
 		for q := range field {

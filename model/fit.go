@@ -239,27 +239,25 @@ func newFitting(s *Spec, p *pde.Problem) (*fitting, error) {
 	if err != nil {
 		return nil, err
 	}
-	held := make([]float64, sys.FieldSize())
-	steady := make([]float64, sys.FieldSize())
+	steady, held := make([]float64, sys.FieldSize()), make([]float64, sys.FieldSize())
 	p.Hold(steady, u0, sys.SliceSize())
 	var ofs []int // the unknown that each set says most of
 	for _, set := range sys.Sets {
-		out := newRowValues(sys, set, set.Points).eval(pde.FirstDerivatives, steady, u0)
+		values := newRowValues(sys, set, set.Points)
+		out := values.eval(pde.FirstDerivatives, steady, u0)
 		unit, of := unitOf(sys, set, out[1:])
+		rms := rootMeanSquare(out[0])
 		if set.Kind != pde.ResidualRows && !atFirstAxis(p, set.Name) {
-			misfit := rootMeanSquare(out[0])
-			if len(parts) > 0 {
-				values := newRowValues(sys, set, set.Points)
-				for _, part := range parts {
-					p.Hold(held, part, sys.SliceSize())
-					misfit = max(misfit, rootMeanSquare(values.eval(pde.Values, held, part)[0]))
-				}
+			misfit := rms
+			for _, part := range parts {
+				p.Hold(held, part, sys.SliceSize())
+				misfit = max(misfit, rootMeanSquare(values.eval(pde.Values, held, part)[0]))
 			}
 			f.misfit = max(f.misfit, unit*f.scales[0]/f.scales[of]*misfit)
 		}
 		if p.Steady && set.Kind == pde.ResidualRows {
 			// A Laplacian's lowest eigenvalue on the interval is π²/L², and the unit L²/2.
-			if size := unit * rootMeanSquare(out[0]) * 2 / (math.Pi * math.Pi); size > 0 && !math.IsInf(size, 0) {
+			if size := unit * rms * 2 / (math.Pi * math.Pi); size > 0 && !math.IsInf(size, 0) {
 				f.scales[of] = rounded2(size)
 			}
 		}

@@ -12,13 +12,13 @@ const (
 	// mostStart is how far a solution may be from what the conditions say of its beginning,
 	// relative to the beginnings of all: more is an initial condition of something else.
 	mostStart = 0.1
-	// mostResidual is the residual, relative to the rate, of which solutions on a coarse grid may have
+	// MostResidual is the residual, relative to the rate, of which solutions on a coarse grid may have
 	// a good part: diffusion-sorption's have a half.
-	mostResidual = 1.0
+	MostResidual = 1.0
 	// residualSamples is how many solutions the residual is taken of.
 	residualSamples = 16
-	// roundedRate is the rate, over the solution in its units, that is none but for rounding.
-	roundedRate = 1e-9
+	// RoundedRate is the rate, over the solution in its units, that is none but for rounding.
+	RoundedRate = 1e-9
 )
 
 // examine compares solutions with the problem: the beginnings of all with their initial conditions,
@@ -34,7 +34,7 @@ func (f *given) examine(first int) (warning string, err error) {
 		}
 	}
 	size, err := f.residual(sys, first)
-	if err != nil || !(size > mostResidual) {
+	if err != nil || !(size > MostResidual) {
 		return "", err
 	}
 	return fmt.Sprintf("the solutions of %s are far from meeting the residual of %s, which is %.0f %% of their rate (rms over rms of the derivative in time, or of the first term): are they of this equation, with these constants, axes and units?",
@@ -91,7 +91,7 @@ func (f *given) residual(sys *pde.System, first int) (float64, error) {
 			residual[k], rate[k] = math.Hypot(residual[k], own[k]), math.Hypot(rate[k], of[k])
 		}
 	}
-	return relative(residual, rate, roundedRate*rootMeanSquare(u)), nil
+	return relative(residual, rate, RoundedRate*rootMeanSquare(u)), nil
 }
 
 // relative is constraint.Relative without residuals over a rate that is zero but for rounding, of which nothing follows.

@@ -31,6 +31,7 @@ conditions:
 		{"at rest", "[0, 2]", "  a: {at: {t: low}, expression: u - u0}\n  b: {at: {t: low}, expression: 2*rate}", "u0", "(t/2)^2", "a b"},
 		{"moving", "[0, 2]", "  a: {at: {t: low}, expression: u - u0}\n  b: {at: {t: low}, expression: rate - u0}", "u0 + u0*t", "(t/2)^2", "a b"},
 		{"moving, on a range", "[1, 3]", "  a: {at: {t: low}, expression: u - u0}\n  b: {at: {t: low}, expression: 2*u_t + 4*x}", "u0 + -2*(x*(-1 + t))", "((-1 + t)/2)^2", "a b"},
+		{"rates that follow from another term", "[0, 1]", "  a: {at: {t: low}, expression: u - u0}\n  b: {at: {t: low}, expression: rate - ghost}", "u0", "t", "a"},
 		{"rates that follow from the field", "[0, 1]", "  a: {at: {t: low}, expression: u - u0}\n  b: {at: {t: low}, expression: rate - u}", "u0", "t", "a"},
 		{"both ends", "[0, 1]", "  a: {at: {t: low}, expression: u - u0}\n  b: {at: {t: high}, expression: last - 2}", "u0*(1 - t) + 2*t", "t*(1 - t)", "a b"},
 		{"another end", "[0, 1]", "  a: {at: {t: low}, expression: u - u0}\n  b: {at: {t: high}, expression: ghost}", "u0", "t", "a"},

@@ -42,7 +42,8 @@ func newCheck(a *app) *cobra.Command {
   whether the rows determine the unknown: their number and the rank of their
   linearisation against the number of values, on a small grid; whether they contain
   the initial condition, hold at an end of every axis where the equation needs them, at
-  the ends of none more than it takes, and agree with each other and with the ansatz; whether they are finite for initial
+  the ends of none more than it takes, and agree with each other and with the ansatz;
+  whether they are finite for initial
   conditions of the distribution. What is wrong there is a fault, and ends check with
   status 1. Notes are other ends of axes without conditions, ends where rows of the
   equation hold beside a condition's, terms that no row uses,

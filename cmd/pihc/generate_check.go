@@ -24,9 +24,6 @@ const (
 	// took, or leastComparison.
 	mostCompared    = 64
 	leastComparison = 10 * time.Second
-	// mostOwnResidual is the residual of a solution on its own grid, over its rate, of which most
-	// have a part (model.mostResidual).
-	mostOwnResidual = 1.0
 )
 
 // compared is what is known of one solution of a dataset.
@@ -74,7 +71,7 @@ func checkSolutions(ctx context.Context, dir string, p *pde.Problem, workers int
 	}
 	say(func(c compared) float64 { return c.distance }, mostReferenceError,
 		"differ from those of another refinement by more than", "errors of these samples say no more than that; see `refine` in docs/pde-files.md")
-	say(func(c compared) float64 { return c.residual }, mostOwnResidual,
+	say(func(c compared) float64 { return c.residual }, model.MostResidual,
 		"have a residual of the equation on their own grid, over their rate, of more than", "layers that it does not hold, where solutions of a refined grid may be wrong too; compare another `refine`, or take more points")
 	return out, nil
 }
@@ -119,7 +116,7 @@ func compareSplit(ctx context.Context, set *data.Dataset, split data.Split, p *p
 						return err
 					}
 					u := a.Float64()
-					c := compared{split: split.Name, sample: i, residual: model.ResidualOverRate(plain, u, inputs[i], 1e-9)}
+					c := compared{split: split.Name, sample: i, residual: model.ResidualOverRate(plain, u, inputs[i], model.RoundedRate)}
 					if _, err := solver.Solve(other, inputs[i]); err == nil { // it may have none
 						c.distance = grid.RelativeL2Of(other, u, len(p.Unknowns))
 					}

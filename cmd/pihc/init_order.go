@@ -216,14 +216,12 @@ func (a *app) raiseOrders(ctx context.Context, src []byte, p *pde.Problem, s *si
 			added = append(added, "added "+weight)
 		}
 	}
-	if raised != nil {
-		if !steadyReference(s.fitted, old, p) {
-			s.warnings = append(s.warnings, "orders of accuracy stay as they are: with higher ones solutions of the rows change with the grid they are computed on")
-			src, p, raised, lowest = was, old, nil, before
-		}
+	if raised != nil && !steadyReference(s.fitted, old, p) {
+		s.warnings = append(s.warnings, "orders of accuracy stay as they are: with higher ones solutions of the rows change with the grid they are computed on")
+		src, p, raised, lowest = was, old, nil, before
 	}
 	if lowest > mostReferenceError {
-		s.warnings = append(s.warnings, fmt.Sprintf("floor_error is %s (pihc check): these rows, with this grid, hold solutions no better than that, and no training comes below", report.Percent(lowest)))
+		s.warnings = append(s.warnings, fmt.Sprintf("floor_error is %s (pihc check): these rows, with this grid, hold solutions no better than that, and no network is expected to do better", report.Percent(lowest)))
 	}
 	if raised == nil {
 		return src, p, nil, nil

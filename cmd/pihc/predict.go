@@ -201,20 +201,20 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 		arrays = append(arrays, data.Named{Name: axis.Name, Array: data.NewArray([]int{axis.Points}, coordinates(axis))})
 	}
 	arrays = append(arrays, data.Named{Name: "relative_residual", Array: data.NewArray([]int{len(initial)}, judge.residuals)})
-	edited := ", " + judge.summary()
+	notes := ", " + judge.summary()
 	if options.passes > 0 && options.passes != model.AutoPasses {
-		edited += fmt.Sprintf(", passes %s", options.repeat())
+		notes += fmt.Sprintf(", passes %s", options.repeat())
 	}
 	if options.passes == model.AutoPasses {
 		arrays = append(arrays, data.Named{Name: "passes", Array: data.NewArray([]int{len(initial)}, passes)},
 			data.Named{Name: "residual", Array: data.NewArray([]int{len(initial)}, residuals)})
-		edited += fmt.Sprintf(", %g to %g passes", slices.Min(passes), slices.Max(passes))
+		notes += fmt.Sprintf(", %g to %g passes", slices.Min(passes), slices.Max(passes))
 	}
 	if len(o.set) > 0 {
-		edited += ", --set " + strings.Join(o.set, " --set ")
+		notes += ", --set " + strings.Join(o.set, " --set ")
 	}
 	if files := e.meta().Edited; len(files) > 0 {
-		edited += ", " + editsText(files)
+		notes += ", " + editsText(files)
 		arrays = append(arrays, data.Named{Name: "trusted_edits", Array: data.NewArray([]int{1}, []float64{float64(len(files))})})
 	}
 	if !a.writes() {
@@ -223,7 +223,7 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 	if err := data.WriteNPZ(o.out, arrays); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(a.Out, "%s: %s of shape %s%s\n", o.out, strings.Join(p.UnknownNames(), ", "), data.FormatShape(arrays[0].Array.Shape), edited)
+	_, err = fmt.Fprintf(a.Out, "%s: %s of shape %s%s\n", o.out, strings.Join(p.UnknownNames(), ", "), data.FormatShape(arrays[0].Array.Shape), notes)
 	return err
 }
 

@@ -30,11 +30,8 @@ func newJudge(p *pde.Problem, g *grid.Grid, samples int) (*judge, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &judge{grid: g, residuals: make([]float64, 0, samples)}
-	if j.plain, err = constraint.NewPlainResidual(sys, nil); err != nil {
-		return nil, err
-	}
-	j.begin, err = model.NewBeginnings(p, g)
+	j := &judge{grid: g, begin: model.NewBeginnings(sys), residuals: make([]float64, 0, samples)}
+	j.plain, err = constraint.NewPlainResidual(sys, nil)
 	return j, err
 }
 
