@@ -461,3 +461,37 @@ func TestRefuses(t *testing.T) {
 		t.Errorf("1/(1 - t) beyond t = 1: %v", err)
 	}
 }
+
+// A problem too large to be solved at once is told why it is not marched, and what would let it.
+func TestNotMarched(t *testing.T) {
+	const file = `
+axes:
+  t: {range: [0, 1], points: 33, boundary: nodes}
+  x: {range: [0, 1], points: 48, boundary: periodic}
+terms:
+  u_tt: {axis: t, derivative: 2, order: 4}
+  u_xx: {axis: x, derivative: 2, order: 4}
+  v0: {axis: t, edge: low, derivative: 1, points: 3}
+residual: {expression: u_tt - 0.5*u_xx}
+conditions:
+  initial: {kind: initial, at: {t: low}, expression: u - u0}
+  vel: {kind: initial, at: {t: low}, expression: v0 - 2*u0}
+initial: {distribution: random-series, series: periodic, parameters: {modes: 2, decay: 1}}
+`
+	for _, c := range []struct{ old, new, want string }{
+		{"", "", "all of t is solved at once, since condition vel has term v0, which is not one of the first instant (at: wall or at: inner in the place of ghost)"},
+		{"edge: low, derivative", "edge: low, at: wall, derivative", ""},
+		{"vel: {kind: initial, at: {t: low}, expression: v0 - 2*u0}", "vel: {at: {t: high}, expression: u - 2*u0}", "all of t is solved at once, since condition vel holds at t high"},
+	} {
+		p := load(t, strings.Replace(file, c.old, c.new, 1))
+		g, err := p.Grid(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		refine, _ := Refinements(p, g)
+		_, err = New(p, g, refine)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%q: %v, want %q", c.new, err, c.want)
+		}
+	}
+}
