@@ -9,8 +9,9 @@ import (
 	"pihc/pde"
 )
 
-// A PlainResidual evaluates the residuals of fields on a grid without row weights, so
-// that figures of different weights, and of different fields, compare.
+// A PlainResidual evaluates the residuals of fields on a grid without row weights, and one that a
+// PDE file squares without the square, so that figures of different files, and of different
+// fields, compare, and are ratios.
 type PlainResidual struct {
 	sets     []*plainRows
 	gatherer *grid.Gatherer
@@ -35,7 +36,7 @@ func NewPlainResidual(sys *pde.System, pool *kernel.Pool) (*PlainResidual, error
 		r.zero = make([]float64, sys.FieldSize())
 	}
 	for i, set := range sys.Residuals() {
-		rows, err := newPlainRows(sys, set, sys.Problem.Residuals[i].Expr)
+		rows, err := newPlainRows(sys, set, sys.Problem.Residuals[i].Expr.Unsquared())
 		if err != nil {
 			return nil, err
 		}

@@ -268,6 +268,11 @@ func TestOverlap(t *testing.T) {
 				}
 				last = int(p)
 			}
+			drawn, scratch := make([]int32, m), make([]int32, m)
+			c.SamplePoints(drawn, scratch, 0, k, fraction, Seed{1, 2, 3})
+			if !slices.Equal(drawn, e.residuals()[0].Points) {
+				t.Errorf("overlap %g, expert %d: SamplePoints has other points than the solve", fraction, k)
+			}
 			if want := int(math.Round(fraction * m)); outside != want {
 				t.Errorf("overlap %g, expert %d: %d rows outside, want %d of %d", fraction, k, outside, want, m)
 			}

@@ -208,6 +208,15 @@ func (e *Expr) Constant() (float64, bool) {
 	return e.value(nil), true
 }
 
+// Unsquared returns x where e is x², or x to another even power, and else e itself. It has the
+// same zeros, and the units of x.
+func (e *Expr) Unsquared() *Expr {
+	for e.op == opPow && e.args[1].op == opConst && e.args[1].val > 0 && math.Mod(e.args[1].val, 2) == 0 {
+		e = e.args[0]
+	}
+	return e
+}
+
 // value walks the tree with the math package; at gives the variables.
 func (e *Expr) value(at map[string]float64) float64 {
 	switch e.op {

@@ -238,6 +238,16 @@ func TestSubstitute(t *testing.T) {
 	}
 }
 
+func TestUnsquared(t *testing.T) {
+	for text, want := range map[string]string{
+		"(x - y)^2": "x - y", "(x^2)^4": "x", "x^3": "x^3", "x^2 + y": "x^2 + y", "x^y": "x^y", "x^0.5": "x^0.5", "x^-2": "x^-2", "x": "x",
+	} {
+		if got := mustParse(t, text).Unsquared().String(); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
+
 func TestPanics(t *testing.T) {
 	for name, f := range map[string]func(){
 		"NaN constant":      func() { Const(math.NaN()) },

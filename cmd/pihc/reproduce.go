@@ -60,7 +60,8 @@ Experiments of the paper on these, each with a report of its own in DIR:
 
 residuals, scaling and experts take --problem navier-stokes or --problem SPEC.yaml
 too. All but temporal and experts use the runs in DIR, which by default are those of
-the problem's own reproduction. Errors of trained models there are of the first 8, 16
+the problem's own reproduction; experts trains networks of one pass, in which all of a
+prediction's solves are the arm's. Errors of trained models there are of the first 8, 16
 or 32 test samples (demo, small, larger).
 
 hard has one expert with as many points as one of moe's, as published; --fair
@@ -86,7 +87,7 @@ kept: started again, an interrupted reproduction continues.`,
 	flags.StringVar(&o.scale, "scale", "demo", "demo, small, paper or published")
 	flags.StringVar(&o.problem, "problem", "", "problem, or spec file, of residuals, scaling or experts (default diffusion-sorption)")
 	flags.StringSliceVar(&o.methods, "methods", nil, "methods to train, as in moe,hard (default all three)")
-	flags.StringVarP(&o.out, "out", "o", "", "folder of the experiment (default runs/NAME-SCALE; required for a spec file)")
+	flags.StringVarP(&o.out, "out", "o", "", "folder of the experiment (default runs/NAME-SCALE, of experts --problem P runs/experts-P-SCALE; required for a spec file)")
 	flags.BoolVar(&o.fair, "fair", false, "train hard once more, with as many points as all experts of moe together")
 	flags.BoolVar(&o.onePass, "one-pass", false, "train the methods once more, with one pass and without features, as the paper does")
 	jsonFlag(c, &o.json)
@@ -246,6 +247,9 @@ type experiment struct {
 	overrides   []string
 }
 
+// onePassSpec is the network of the paper, which does not correct its own field.
+var onePassSpec = []string{"network.passes=1", "network.features={}"}
+
 func experiments(spec *model.Spec, methods []string, fair, onePass bool) []experiment {
 	if len(methods) == 0 {
 		methods = model.Methods
@@ -261,7 +265,7 @@ func experiments(spec *model.Spec, methods []string, fair, onePass bool) []exper
 	}
 	if onePass {
 		for _, m := range methods {
-			out = append(out, experiment{m + "-one-pass", model.MethodLabel(m) + onePassLabel, []string{"method=" + m, "network.passes=1", "network.features={}"}})
+			out = append(out, experiment{m + "-one-pass", model.MethodLabel(m) + onePassLabel, append([]string{"method=" + m}, onePassSpec...)})
 		}
 	}
 	return out

@@ -93,6 +93,9 @@ func (o *reproduceOptions) study(name string) (study, string, error) {
 		return s, "", usagef("--problem %s: %s is for %s", base, name, known)
 	case (len(s.Changes) > 0 || s.Arms) && o.out == "" && !own:
 		o.out = filepath.Join("runs", name+"-"+o.scale)
+		if base != s.Problems[0] {
+			o.out = filepath.Join("runs", name+"-"+base+"-"+o.scale)
+		}
 	}
 	o.methods, o.set = s.Methods, append(slices.Clone(s.Changes), o.set...)
 	return s, base, nil

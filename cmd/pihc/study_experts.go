@@ -19,6 +19,7 @@ type expertStudy struct {
 	Machine string              `json:"machine"`
 	Experts int                 `json:"experts"` // K
 	Rows    int                 `json:"rows"`    // residual rows sampled in all, in every arm
+	Overlap model.Ramp          `json:"overlap"` // constraint.overlap of the arm of experts
 	Arms    []expertArm         `json:"arms"`
 	Swaps   []expertArm         `json:"swaps"` // parameters of one method with the solves of the other
 	Paired  []report.Difference `json:"paired"`
@@ -34,7 +35,7 @@ type expertArm struct {
 	Points     int            `json:"points"` // of each, of all residuals
 	RelativeL2 report.Summary `json:"relative_l2"`
 	Iterations float64        `json:"iterations"`   // mean per solve
-	SolveFLOP  float64        `json:"solve_flop"`   // of all solves of the last pass of a prediction, see solveFLOP
+	SolveFLOP  float64        `json:"solve_flop"`   // of all solves of a prediction, see solveFLOP
 	Prediction report.Summary `json:"prediction_s"` // of one sample
 	Training   float64        `json:"train_seconds,omitempty"`
 }
@@ -60,6 +61,10 @@ func expertArms(spec *model.Spec) []experiment {
 	k := expertsOf(spec)
 	points, rows := spec.Constraint.Points, k*spec.Constraint.Points
 	var all []experiment
+	var network []string
+	if spec.Network.Passes > 1 {
+		network = onePassSpec // of several only the last has experts
+	}
 	add := func(family string, basis int, set ...string) {
 		name := fmt.Sprintf("%s-%d", family, basis)
 		for _, x := range all {
@@ -68,7 +73,7 @@ func expertArms(spec *model.Spec) []experiment {
 			}
 		}
 		title := fmt.Sprintf("%s, N = %d", familyLabels[family], basis)
-		all = append(all, experiment{name, title, append(set, fmt.Sprintf("network.basis=%d", basis), "paper={}")})
+		all = append(all, experiment{name, title, slices.Concat(set, network, []string{fmt.Sprintf("network.basis=%d", basis), "paper={}"})})
 	}
 	overlap := func(f float64) string { return fmt.Sprintf("constraint.overlap={start: %g, end: %g}", f, f) }
 	moe := func(family string, n int, set ...string) {
@@ -118,7 +123,7 @@ func (a *app) studyExperts(ctx context.Context, s *studied) (any, *report.Study,
 		names, basis[name] = append(names, name), spec.Network.Basis
 		out.Experts = expertsOf(spec)
 		if familyOf(name) == familyMoE {
-			sampled = spec.Constraint.Points
+			sampled, out.Overlap = spec.Constraint.Points, spec.Constraint.Overlap
 		}
 	}
 	slices.SortFunc(names, func(x, y string) int {
@@ -285,13 +290,17 @@ func expertPage(r *expertStudy, of string) *report.Study {
 	for _, d := range r.Paired {
 		pairs.Add(d.Method, d.Than, report.PercentPoints(d.Mean, d.Error), fmt.Sprintf("%d of %d", d.Better, d.Of))
 	}
+	own := "the rows of their subdomains"
+	if o := r.Overlap; o.Start > 0 || o.End > 0 {
+		own += fmt.Sprintf(" and a share of %.3g beyond them, falling to %.3g in training", o.Start, o.End)
+	}
 	return &report.Study{
 		Title: "What experts give for their cost, " + of,
 		Summary: []string{
-			fmt.Sprintf("Every arm samples %s residual rows in all and is trained with the same steps. One solve has N functions, or as many as the coefficients of %d experts; experts have the rows of their "+
-				"subdomains (while training, those beyond that the spec has), rows from anywhere (then only the assembly is local), or a quarter of their rows beyond their borders. One seed: a difference counts where the table of pairs has it at more "+
-				"than two standard errors, and only over several seeds is it one of the methods.", report.Count(r.Rows), r.Experts),
-			"MFLOP is a count by formula for the last pass of a prediction: iterations x (rows (n² + 5 n) + n³/3) for each solve, n its weights: N, or N for each of several unknowns.",
+			fmt.Sprintf("Every arm samples %s residual rows in all and is trained with the same steps, in one pass. One solve has N functions, or as many as the coefficients of %d experts; experts have %s, "+
+				"rows from anywhere (then only the assembly is local), or a quarter of their rows beyond their borders throughout. One seed: a difference counts where the table of pairs has it at more "+
+				"than two standard errors, and only over several seeds is it one of the methods.", report.Count(r.Rows), r.Experts, own),
+			"MFLOP is a count by formula for a prediction: iterations x (rows (n² + 5 n) + n³/3) for each solve, n its weights: N, or N for each of several unknowns.",
 		},
 		Tables: []*report.Table{arms, swaps, pairs},
 		Charts: []report.Chart{flop, clock},

@@ -23,7 +23,8 @@ type interpolationStudy struct {
 }
 
 type interpolationCase struct {
-	Points           int            `json:"points"` // per expert
+	Points           int            `json:"points"`        // sampled per expert
+	Within           float64        `json:"points_within"` // of these, within its subdomain: the ones that are interpolated
 	Prediction       report.Summary `json:"prediction"`
 	Interpolation    report.Summary `json:"interpolation"`
 	Difference       report.Summary `json:"difference"` // of the two, relative to the solution
@@ -50,6 +51,7 @@ func (a *app) studyInterpolation(ctx context.Context, s *studied) (any, *report.
 	}
 	t := &report.Table{Title: "Relative L² error of the prediction and of its interpolation, by points per expert", Columns: []report.Column{
 		{Title: "points", Right: true},
+		{Title: "of them within the border", Right: true},
 		{Title: "prediction", Right: true},
 		{Title: "interpolated", Right: true},
 		{Title: "their difference", Right: true},
@@ -60,14 +62,14 @@ func (a *app) studyInterpolation(ctx context.Context, s *studied) (any, *report.
 	lines := []report.ChartLine{{Label: "prediction", Color: 2, Marks: true}, {Label: "interpolated", Color: 3, Marks: true, Dashed: true}}
 	for _, c := range out.Rows {
 		text := func(x report.Summary) string { return report.PercentOf(x.Mean, x.Std) }
-		t.Add(report.Count(c.Points), text(c.Prediction), text(c.Interpolation), text(c.Difference), text(c.FreePrediction), text(c.FreeInterpolated), report.Percent(c.Outside))
+		t.Add(report.Count(c.Points), report.Count(int(c.Within+0.5)), text(c.Prediction), text(c.Interpolation), text(c.Difference), text(c.FreePrediction), text(c.FreeInterpolated), report.Percent(c.Outside))
 		for i, y := range []float64{c.Prediction.Mean, c.Interpolation.Mean} {
 			lines[i].X, lines[i].Y = append(lines[i].X, float64(c.Points)), append(lines[i].Y, y)
 		}
 	}
 	out.Samples = s.samplesOf()
 	t.Notes = []string{
-		fmt.Sprintf("%d test samples. Per expert one Clough-Tocher cubic on the Delaunay triangulation of its points, with every axis scaled to [0, 1]; points outside their hull are left out of all errors.", out.Samples),
+		fmt.Sprintf("%d test samples. Per expert one Clough-Tocher cubic on the Delaunay triangulation of those of its points that lie in its subdomain (others, beyond its border, belong to its neighbours' fields), with every axis scaled to [0, 1]; points outside their hull are left out of all errors.", out.Samples),
 		"The rows at t = 0 and at the walls are conditions, not sampled points: they are outside the hull.",
 	}
 	return out, &report.Study{
@@ -132,10 +134,7 @@ func (a *app) interpolate(ctx context.Context, s *studied, dir string, points in
 		return nil, err
 	}
 	out := &interpolationCase{Points: points}
-	rows, scratch := make([][]int32, len(windows)), make([]int32, points)
-	for k := range rows {
-		rows[k] = make([]int32, points)
-	}
+	overlap := spec.Constraint.Overlap.At(1) // as in evaluation
 	var errors [5][]float64
 	bar := a.newMeter(fmt.Sprintf("interpolate %d points", points), len(samples.Initial))
 	defer bar.close()
@@ -144,8 +143,9 @@ func (a *app) interpolate(ctx context.Context, s *studied, dir string, points in
 		if err != nil {
 			return err
 		}
-		for k := range rows {
-			c.SamplePoints(rows[k], scratch, 0, k, 0, train.EvaluationSeed(i))
+		rows := constrainedPoints(c, g, overlap, train.EvaluationSeed(i))
+		for _, r := range rows {
+			out.Within += float64(len(r)) / float64(len(rows)*len(samples.Initial))
 		}
 		field, kind, err := interpolated(g, windows, rows, x.Field)
 		if err != nil {
@@ -186,6 +186,22 @@ func (a *app) interpolate(ctx context.Context, s *studied, dir string, points in
 	n := float64(len(samples.Initial) * g.Size())
 	out.Outside, out.Free = out.Outside/n, out.Free/n
 	return out, nil
+}
+
+// constrainedPoints are the points of each expert's rows in a solve that lie in its subdomain:
+// there its field, which has to meet the equation at them, is the prediction.
+func constrainedPoints(c *constraint.Constraint, g *grid.Grid, overlap float64, seed constraint.Seed) [][]int32 {
+	drawn, scratch := make([]int32, c.Options.Points), make([]int32, c.Options.Points)
+	var out [][]int32
+	for k, w := range c.Windows {
+		c.SamplePoints(drawn, scratch, 0, k, overlap, seed)
+		own := w.Points(g)
+		out = append(out, slices.DeleteFunc(slices.Clone(drawn), func(p int32) bool {
+			_, inside := slices.BinarySearch(own, p)
+			return !inside
+		}))
+	}
+	return out
 }
 
 // What a grid point is to the expert it belongs to.

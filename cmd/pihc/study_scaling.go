@@ -50,7 +50,7 @@ type scalingTimes struct {
 	InferenceRatio *timeRatio `json:"inference_hard_over_this,omitempty"`
 
 	method              string
-	training, inference []float64 // s, of all steps
+	training, inference []float64 // s, of all steps; of several passes the mean of a step of each
 	used, wall          float64   // s, of processors and in all
 }
 
@@ -69,14 +69,16 @@ func (r timeRatio) String() string { return fmt.Sprintf("%.2f ± %.2f", r.Mean, 
 // ratioOf compares the times of two arms, which were taken in the same rounds.
 func ratioOf(a, b []float64) *timeRatio {
 	var ratios []float64
-	for from := 0; from < len(a); from += roundSteps {
-		ratios = append(ratios, median(a[from:from+roundSteps])/median(b[from:from+roundSteps]))
+	each := len(a) / scalingRounds
+	for from := 0; from < len(a); from += each {
+		ratios = append(ratios, median(a[from:from+each])/median(b[from:from+each]))
 	}
 	x := report.Summarize(ratios)
 	return &timeRatio{x.Mean, x.Std / math.Sqrt(float64(len(ratios)-1))}
 }
 
-// As many steps are timed as in the paper. All arms take their turns in rounds, so that
+// As many steps are timed as in the paper; where training visits several passes in turn, each as
+// often, and at least as many in all. All arms take their turns in rounds, so that
 // what else the machine does meets them alike; each is made anew for every round, since
 // together they might not fit into memory.
 const (
@@ -84,6 +86,9 @@ const (
 	scalingRounds = 8
 	roundSteps    = scalingSteps / scalingRounds
 )
+
+// cyclesOf is how often a round visits each pass.
+func cyclesOf(passes int) int { return (roundSteps + passes - 1) / passes }
 
 func (a *app) studyScaling(ctx context.Context, s *studied) (any, *report.Study, error) {
 	spec, p, err := readRun(s.runs[model.MoE], nil)
@@ -212,7 +217,7 @@ func scalingPage(r *scalingStudy, of, published string) *report.Study {
 		point(order[3], row.Points, row.MoE.Inference)
 	}
 	t.Notes = []string{
-		fmt.Sprintf("%d steps each of %d samples with trained parameters, in %d rounds of all arms, each after a step that is not counted; %d experts. %s. Other work on the machine disturbs times.", scalingSteps, r.Batch, scalingRounds, r.Experts, r.Machine),
+		fmt.Sprintf("%d steps each of %d samples with trained parameters, in %d rounds of all arms, each after a step that is not counted; %d experts. %s. Other work on the machine disturbs times.", scalingRounds*cyclesOf(max(1, r.Passes))*max(1, r.Passes), r.Batch, scalingRounds, r.Experts, r.Machine),
 		"Ratios are means over the rounds of the ratio of a round's medians, with their standard errors.",
 		"constraint: the share of the median time that is more than that of the same step of PI-SC, which has the network and the loss alone.",
 		"Counts are capped by the grid.",
@@ -225,6 +230,7 @@ func scalingPage(r *scalingStudy, of, published string) *report.Study {
 		verdict = fmt.Sprintf("Here experts with as many points in all are faster to train at %s points: ratios above one by two standard errors.", strings.Join(helped, ", "))
 	}
 	if r.Passes > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("A training step is the mean over the %d passes, which training visits in turn; a prediction has all of them.", r.Passes))
 		verdict += fmt.Sprintf(" Of the %d passes only the last has experts: the one solve of each other has as many rows as an expert, so fewer than PI-HC's where experts have as many in all.", r.Passes)
 	}
 	s := &report.Study{Title: "Time over the number of constrained points, " + of, Summary: []string{verdict}, Tables: []*report.Table{t}}
@@ -267,36 +273,45 @@ func (x *scalingTimes) time(ctx context.Context, s *studied, round, batch int) e
 		return err
 	}
 	grad := make([]float32, len(params))
-	next := func(step int) model.Batch {
-		b := model.Batch{Progress: 1}
+	passes := spec.Network.Passes
+	cycles := cyclesOf(passes)
+	step := round * cycles * passes
+	next := func(pass int) model.Batch {
+		b := model.Batch{Progress: 1, Pass: pass}
 		for i := range batch {
 			at := (step*batch + i) % len(samples.Initial)
 			b.Initial, b.Seeds = append(b.Initial, samples.Initial[at]), append(b.Seeds, samples.Seeds[at])
 		}
 		return b
 	}
-	for i := range roundSteps + 1 {
-		step := round*roundSteps + i
+	first := passes // before what is counted: one step
+	for cycle := range cycles + 1 {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		clear(grad)
+		iterations := 0.0
 		begin, before := time.Now(), cpuSeconds()
-		st, err := e.LossAndGrad(grad, params, next(step))
-		if err != nil {
-			return err
+		for pass := first; pass <= passes; pass++ {
+			st, err := e.LossAndGrad(grad, params, next(pass))
+			if err != nil {
+				return err
+			}
+			iterations += st.Iterations / float64(passes)
+			step++
 		}
 		middle := time.Now()
-		if err := e.Predict(params, next(step), func(int, *model.Prediction) error { return nil }); err != nil {
+		if err := e.Predict(params, next(0), func(int, *model.Prediction) error { return nil }); err != nil {
 			return err
 		}
-		if i == 0 {
+		first = 1
+		if cycle == 0 {
 			continue
 		}
-		x.training, x.inference = append(x.training, middle.Sub(begin).Seconds()), append(x.inference, time.Since(middle).Seconds())
+		x.training, x.inference = append(x.training, middle.Sub(begin).Seconds()/float64(passes)), append(x.inference, time.Since(middle).Seconds())
 		x.used, x.wall = x.used+cpuSeconds()-before, x.wall+time.Since(begin).Seconds()
-		if !math.IsNaN(st.Iterations) {
-			x.Iterations += st.Iterations / scalingSteps
+		if !math.IsNaN(iterations) {
+			x.Iterations += iterations / float64(scalingRounds*cycles)
 		}
 	}
 	return nil

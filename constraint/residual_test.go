@@ -1,0 +1,57 @@
+package constraint
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"pihc/pde"
+)
+
+// A residual that a file squares, as the authors' code does that of Navier-Stokes, is measured
+// like the one it does not: only so is it a share of the rate, whatever the unit of u.
+func TestPlainResidualOfSquare(t *testing.T) {
+	const file = `
+name: decay
+unknown: u
+axes:
+  t: {range: [0, 1], points: 9, boundary: nodes}
+  x: {range: [0, 1], points: 8, boundary: periodic}
+terms:
+  u_t: {axis: t, derivative: 1, order: 2}
+residual: {expression: "u_t + 3*u", weight: 7}
+initial: {distribution: random-sines, low: -1, high: 1}
+`
+	measure := func(text string, scale float64) float64 {
+		p, err := pde.Load("decay", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := p.Grid(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sys, err := p.Discretize(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain, err := NewPlainResidual(sys, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u := make([]float64, g.Size())
+		for i := range u {
+			u[i] = scale * math.Sin(float64(i*i))
+		}
+		return Relative(plain.RMS(u, slices.Clone(u[:sys.InitialSize()])))
+	}
+	want := measure(file, 1)
+	for _, text := range []string{file, strings.Replace(file, "u_t + 3*u", "(u_t + 3*u)^2", 1)} {
+		for _, scale := range []float64{1, 1000} {
+			if got := measure(text, scale); math.Abs(got/want-1) > 1e-12 || want < 0.1 {
+				t.Errorf("u times %g: relative residual %g, want %g of\n%s", scale, got, want, text)
+			}
+		}
+	}
+}
