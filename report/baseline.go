@@ -116,7 +116,7 @@ func InterpolationBaseline(s Samples, low, high Endpoint) (*Evaluation, bool, er
 
 // scoreFields fills an evaluation with the errors of predict's fields, of the size of truth.
 func scoreFields(s Samples, begin time.Time, predict func(i int, truth []float64) []float64) (*Evaluation, error) {
-	e := &Evaluation{Method: "baseline"}
+	e := &Evaluation{Method: "baseline", Grid: s.Grid}
 	for i := range s.Initial {
 		truth, err := s.Truth(i)
 		if err != nil {

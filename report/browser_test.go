@@ -182,7 +182,7 @@ func TestFigureData(t *testing.T) {
 			t.Errorf("%s: %v", m[1], err)
 		}
 	}
-	for _, want := range []string{"samples.csv", "curves.csv", "solver.csv", "case_1.npz", "case_3.npz"} {
+	for _, want := range []string{"samples.csv", "curves.csv", "solver.csv", "error_over_time.csv", "case_1.npz", "case_3.npz"} {
 		if !seen[want] {
 			t.Errorf("no link to %s", want)
 		}

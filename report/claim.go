@@ -56,14 +56,18 @@ func listed(methods []*Method, get func(e *Evaluation) *Summary) string {
 }
 
 func (p *Page) errorClaim() string {
-	get := func(e *Evaluation) *Summary { return e.RelativeL2 }
+	get, times := func(e *Evaluation) *Summary { return e.RelativeL2 }, ""
+	levels := p.errorLevels()
+	if p.BeyondTraining() {
+		get, times = func(e *Evaluation) *Summary { return e.Unseen }, " at the times beyond training"
+		levels = nil // they are of all times
+	}
 	methods := p.sorted(get)
 	if len(methods) == 0 {
 		return ""
 	}
 	e := &methods[0].Evaluation
-	text := fmt.Sprintf("On %s %s not seen in training, the mean relative L² error against the classical solution is: %s", Count(e.Samples), p.Sampled(), listed(methods, get))
-	levels := p.errorLevels()
+	text := fmt.Sprintf("On %s %s not seen in training, the mean relative L² error against the classical solution%s is: %s", Count(e.Samples), p.Sampled(), times, listed(methods, get))
 	if len(levels) > 0 {
 		var parts []string
 		for _, l := range levels {

@@ -16,6 +16,7 @@ type Samples struct {
 	Initial [][]float64       // per sample: InitialSize values, its inputs, on the engine's grid
 	Seeds   []constraint.Seed // per sample: the points it is constrained at
 	First   int               // values of the first input; 0: all
+	Grid    []int             // points of the solutions along each axis, as Evaluation.Grid
 	// Unknowns are the names of several unknowns, whose fields follow one another in
 	// solutions and predictions (C, P).
 	Unknowns []string
@@ -85,7 +86,7 @@ func Evaluate[T kernel.Float](e model.Engine[T], params []T, s Samples, each fun
 	out := &Evaluation{Method: info.Spec.Method, Problem: info.Problem.Name, Grid: info.Grid.Shape(), Parameters: info.Parameters()}
 	experts := info.Experts
 	iterations, rms := make([][]float64, experts), make([][]float64, experts)
-	spectra := newSpectrum(info.Problem, info.Grid)
+	spectra, errors := newSpectrum(info.Problem, info.Grid), newOverTime(info.Problem, info.Grid)
 	for range experts {
 		out.Experts = append(out.Experts, Expert{Statuses: map[string]int{}})
 	}
@@ -126,6 +127,7 @@ func Evaluate[T kernel.Float](e model.Engine[T], params []T, s Samples, each fun
 			x.Passes = float64(p.Passes)
 		}
 		spectra.add(p.Field, truth)
+		errors.add(p.Field, truth)
 		x.ResidualRMS = kindRMS(info.Rows, p.MeanSquares, pde.ResidualRows)
 		if len(info.Problem.Residuals) > 1 {
 			x.Residuals = map[string]float64{}
@@ -158,7 +160,7 @@ func Evaluate[T kernel.Float](e model.Engine[T], params []T, s Samples, each fun
 		out.Experts[k].Iterations, out.Experts[k].ConstraintRMS = Summarize(iterations[k]), Summarize(rms[k])
 	}
 	out.Summarize()
-	out.Spectra = spectra.mean()
+	out.Spectra, out.ErrorOverTime = spectra.mean(), errors.mean()
 	out.Seconds = time.Since(begin).Seconds()
 	return out, nil
 }

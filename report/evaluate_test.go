@@ -44,9 +44,9 @@ func testSamples(t *testing.T, e model.Engine[float64], values []float64) Sample
 	return s
 }
 
-func testEngine(t *testing.T, method string) model.Engine[float64] {
+func testEngine(t *testing.T, method string, set ...string) model.Engine[float64] {
 	t.Helper()
-	spec, err := model.LoadSpec("spec", []byte(evaluateSpec), "method="+method)
+	spec, err := model.LoadSpec("spec", []byte(evaluateSpec), append(set, "method="+method)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,7 +271,7 @@ func TestEvaluateStops(t *testing.T) {
 func TestBaselines(t *testing.T) {
 	field := func(v float64) []float64 { return []float64{1 + v, 2 - v, 3 * v} }
 	values := []float64{0, 1, 2}
-	s := Samples{Truth: func(i int) ([]float64, error) { return field(values[i]), nil }}
+	s := Samples{Truth: func(i int) ([]float64, error) { return field(values[i]), nil }, Grid: []int{1, 3}}
 	for _, v := range values {
 		s.Initial = append(s.Initial, []float64{v, v})
 	}
@@ -288,6 +288,17 @@ func TestBaselines(t *testing.T) {
 	linear, ok, err := InterpolationBaseline(s, Endpoint{-1, field(-1)}, Endpoint{3, field(3)})
 	if err != nil || !ok || linear.RelativeL2.Max > 1e-14 {
 		t.Errorf("interpolation: %+v, %v, %v", linear, ok, err)
+	}
+	zero, err := ZeroBaseline(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Their samples are told apart from those on other grids.
+	p := Page{Baselines: []Baseline{{Key: "zero", Evaluation: *zero}, {Key: "mean_field", Evaluation: *mean}, {Key: "interpolation", Evaluation: *linear}}}
+	for i, row := range p.sampleRows()[1:] {
+		if want := []string{p.Baselines[i/3].Key, "1 x 3"}; !slices.Equal(row[:2], want) {
+			t.Errorf("row %d begins with %q, want %q", i, row[:2], want)
+		}
 	}
 	s.Initial[1] = []float64{1, 1.5}
 	if _, ok, err := InterpolationBaseline(s, Endpoint{-1, field(-1)}, Endpoint{3, field(3)}); ok || err != nil {

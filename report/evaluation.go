@@ -44,11 +44,13 @@ type Evaluation struct {
 	Trivial []Trivial `json:"trivial,omitempty"`
 	// ReferenceError is how far the solutions scored against are from those of another refinement
 	// (relative L2), where that was measured: errors not well above it say little.
-	ReferenceError float64  `json:"reference_error,omitempty"`
-	Unbeaten       string   `json:"unbeaten,omitempty"` // one line: the trivial prediction that the method does not beat; "" if it beats all
-	Spectra        *Spectra `json:"spectra,omitempty"`  // with two periodic axes of space
-	Experts        []Expert `json:"experts,omitempty"`
-	PerSample      []Sample `json:"per_sample,omitempty"`
+	ReferenceError float64 `json:"reference_error,omitempty"`
+	Unbeaten       string  `json:"unbeaten,omitempty"` // one line: the trivial prediction that the method does not beat; "" if it beats all
+	// ErrorOverTime is nil without solutions, without time, and of metrics from before there was one.
+	ErrorOverTime *ErrorOverTime `json:"error_over_time,omitempty"`
+	Spectra       *Spectra       `json:"spectra,omitempty"` // with two periodic axes of space
+	Experts       []Expert       `json:"experts,omitempty"`
+	PerSample     []Sample       `json:"per_sample,omitempty"`
 	// Grids are the evaluations of the same samples on other grids, which have
 	// none themselves.
 	Grids        []Evaluation `json:"grids,omitempty"`

@@ -144,6 +144,9 @@ func (p *Page) bandFigure(name, title, caption string, rows []metricRow, get fun
 // errorFigure draws relative_l2 of the samples for methods and baselines.
 func (p *Page) errorFigure() (Figure, bool) {
 	rows := p.metricRows()
+	if p.BeyondTraining() { // as the published figures are; baselines have errors of all times alone
+		return p.bandFigure("errors", "relative L² error of a sample beyond training", "Errors of the samples at the times beyond training", rows[:len(p.Methods)], func(s Sample) float64 { return s.Unseen }, nil)
+	}
 	levels := slices.DeleteFunc(p.errorLevels(), func(l Level) bool { // one that has a row of its own
 		return slices.ContainsFunc(rows, func(r metricRow) bool { return r.label == l.Label })
 	})

@@ -25,7 +25,7 @@ func dataOf(figure string) string {
 	switch {
 	case strings.HasPrefix(figure, "errors"), figure == "residuals":
 		return "samples.csv"
-	case figure == "spectrum", figure == "solver":
+	case figure == "spectrum", figure == "solver", figure == "error_over_time":
 		return figure + ".csv"
 	case strings.HasPrefix(figure, "case_"):
 		return figure + ".npz"
@@ -40,7 +40,7 @@ func (p *Page) dataFiles() ([]dataFile, error) {
 		name string
 		rows [][]string
 	}{
-		{"samples.csv", p.sampleRows()}, {"curves.csv", p.curveRows()}, {"spectrum.csv", p.spectrumRows()}, {"solver.csv", p.solverRows()},
+		{"samples.csv", p.sampleRows()}, {"curves.csv", p.curveRows()}, {"error_over_time.csv", p.overTimeRows()}, {"spectrum.csv", p.spectrumRows()}, {"solver.csv", p.solverRows()},
 	} {
 		if len(t.rows) > 1 {
 			content, err := encodeCSV(t.rows)

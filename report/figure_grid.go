@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"image/color"
 	"math"
 	"slices"
@@ -50,6 +51,27 @@ func (p *Page) gridLabel(g []int) string {
 
 // gridText writes numbers of points, as in "101 × 128".
 func gridText(shape []int) string { return strings.ReplaceAll(data.FormatShape(shape), "x", "×") }
+
+// fewerOn is the number of samples on a grid where it is smaller than on the page's own, else 0.
+func (p *Page) fewerOn(g []int) int {
+	for i := range p.Methods {
+		if e := &p.Methods[i].Evaluation; e.on(g) != nil {
+			return e.fewerOn(g)
+		}
+	}
+	return 0
+}
+
+// fewerOn is the number of samples on a grid where it is smaller than on e's own, else 0.
+func (e *Evaluation) fewerOn(g []int) int {
+	if n := e.on(g).Samples; n < e.Samples {
+		return n
+	}
+	return 0
+}
+
+// theFirst names samples that are not all of the split.
+func theFirst(n int) string { return "the first " + Count(n) }
 
 // gridFigure draws the distribution of relative_l2 over samples on every grid, a
 // box for each method and baseline; ok is false with one grid alone.
@@ -109,6 +131,11 @@ func (p *Page) gridFigure() (f Figure, ok bool) {
 	g.Y.Min, g.Y.Max = logRange(lo, hi)
 	useLog(&g.Y, true)
 	caption := "Errors of the samples on every evaluation grid: box from the first to the third quartile with the median, whiskers to the outermost samples within 1.5 times the box's height of it, samples beyond as circles"
+	for _, shape := range grids {
+		if n := p.fewerOn(shape); n > 0 {
+			caption += fmt.Sprintf("; on %s only %s samples", p.gridLabel(shape), theFirst(n))
+		}
+	}
 	return plotFigure("errors_by_grid", caption, 400, 270, g, keys...), true
 }
 
@@ -149,12 +176,15 @@ func (p *Page) GridTable() *Table {
 	if len(grids) < 2 {
 		return nil
 	}
-	t := &Table{Title: "By evaluation grid", Columns: []Column{{"method", false}, {"grid", true}, {"relative L² error", true}, {"median", true}, {"max", true}}}
+	t := &Table{Title: "By evaluation grid", Columns: []Column{{"method", false}, {"grid", true}, {"samples", true}, {"relative L² error", true}, {"median", true}, {"max", true}}}
 	add := func(name string, e *Evaluation) {
 		for _, g := range grids {
 			if x := e.on(g); x != nil && x.RelativeL2 != nil {
-				r := x.RelativeL2
-				t.Add(name, p.gridLabel(g), PercentOf(r.Mean, r.Std), Percent(r.Median), Percent(r.Max))
+				r, samples := x.RelativeL2, Count(x.Samples)
+				if n := e.fewerOn(g); n > 0 {
+					samples = theFirst(n)
+				}
+				t.Add(name, p.gridLabel(g), samples, PercentOf(r.Mean, r.Std), Percent(r.Median), Percent(r.Max))
 				name = ""
 			}
 		}

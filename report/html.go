@@ -132,7 +132,7 @@ func (p *Page) Figures() []Figure {
 // errorFigures returns the drawings of errors that there are.
 func (p *Page) errorFigures() []Figure {
 	var out []Figure
-	for _, draw := range []func() (Figure, bool){p.errorFigure, p.residualFigure, p.gridFigure, p.initialFigure} {
+	for _, draw := range []func() (Figure, bool){p.errorFigure, p.residualFigure, p.timeFigure, p.gridFigure, p.initialFigure} {
 		if f, ok := draw(); ok {
 			out = append(out, f)
 		}

@@ -79,8 +79,8 @@ func (p *Page) htmlGridTable() *htmlGridTable {
 		if slices.Equal(g, p.Methods[0].Evaluation.Grid) {
 			label += " (training)"
 		}
-		if own := &p.Methods[0].Evaluation; own.on(g) != nil && own.on(g).Samples < own.Samples {
-			label += fmt.Sprintf(" (the first %d)", own.on(g).Samples)
+		if n := p.fewerOn(g); n > 0 {
+			label += " (" + theFirst(n) + ")"
 		}
 		out.Grids = append(out.Grids, label)
 	}

@@ -137,6 +137,34 @@ func TestGridTables(t *testing.T) {
 	}
 }
 
+// Where a grid has fewer samples than the page's own, tables and the caption of the figure say so.
+func TestFewerSamplesOnGrids(t *testing.T) {
+	p := planePage()
+	if f, ok := p.gridFigure(); !ok || strings.Contains(f.Caption, "only the first") {
+		t.Errorf("%v, %q", ok, f.Caption)
+	}
+	for i := range p.Methods {
+		for k, n := range []int{4, 20} { // on 96 × 96 and 48 × 48
+			g := &p.Methods[i].Evaluation.Grids[k]
+			g.PerSample = g.PerSample[:n]
+			g.Summarize()
+		}
+	}
+	var got []string
+	for _, row := range p.GridTable().Rows[:3] {
+		got = append(got, row[1]+": "+row[2])
+	}
+	if want := []string{"96 × 96: the first 4", "48 × 48: the first 20", "24 × 24: 60"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got, want := p.htmlGridTable().Grids, []string{"96 × 96 (the first 4)", "48 × 48 (the first 20)", "24 × 24 (training)"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if f, ok := p.gridFigure(); !ok || !strings.HasSuffix(f.Caption, "; on 96 × 96 only the first 4 samples; on 48 × 48 only the first 20 samples") {
+		t.Errorf("%v, %q", ok, f.Caption)
+	}
+}
+
 func TestPlanesHTML(t *testing.T) {
 	p := planePage()
 	dir := t.TempDir()

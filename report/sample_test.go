@@ -54,6 +54,10 @@ func samplePage() Page {
 				ConstraintRMS: Summary{1e-4, 3e-5, 1e-4, 4e-4},
 			})
 		}
+		e.ErrorOverTime = &ErrorOverTime{Times: t, RelativeL2: []float64{1e-8}} // rounding at first
+		for i := range t[1:] {
+			e.ErrorOverTime.RelativeL2 = append(e.ErrorOverTime.RelativeL2, scale*math.Sqrt(0.05+float64(i)/nt))
+		}
 		e.Summarize()
 		return e
 	}

@@ -244,7 +244,7 @@ func isMetrics(file []byte) bool {
 
 // metricsVersion changes when an evaluation says more than before; reports score
 // runs with metrics of another version again.
-const metricsVersion = 6
+const metricsVersion = 7
 
 // evaluateRun scores a run on the grid of the options, or on its own and those of
 // its spec, and calls done after each grid, with the scores so far.

@@ -264,7 +264,7 @@ func loadSamples(set *data.Dataset, name string, p *pde.Problem, g *grid.Grid, m
 	if err != nil {
 		return report.Samples{}, err
 	}
-	s := report.Samples{Initial: rowsOf(initial.Float64(), count), Seeds: evaluationSeeds(count), First: p.PlaceInputs(g)[0].Size}
+	s := report.Samples{Initial: rowsOf(initial.Float64(), count), Seeds: evaluationSeeds(count), First: p.PlaceInputs(g)[0].Size, Grid: g.Shape()}
 	if len(p.Unknowns) > 1 {
 		s.Unknowns = p.UnknownNames()
 	}

@@ -34,7 +34,7 @@ func FuzzRunInfo(f *testing.F) {
 // metrics.json, on any bytes: what is accepted can be printed and written.
 func FuzzMetrics(f *testing.F) {
 	f.Add([]byte(`{"version": 3, "problem": "p", "method": "moe", "grid": [3, 4], "samples": 2, "relative_l2": {"mean": 0.1, "std": 0, "median": 0.1, "max": 0.2},
-"experts": [{"iterations": {"mean": 1}, "constraint_rms": {}, "statuses": {"converged (gradient)": 2}}], "grids": [{"grid": [2, 2]}], "split": "test", "points": 3}`))
+"experts": [{"iterations": {"mean": 1}, "constraint_rms": {}, "statuses": {"converged (gradient)": 2}}], "error_over_time": {"time": [0, 1], "relative_l2": [null, 0.2]}, "grids": [{"grid": [2, 2]}], "split": "test", "points": 3}`))
 	f.Add([]byte(`{"grids": [null, {}], "experts": [], "relative_l2": null}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var m metrics

@@ -29,12 +29,13 @@ func newReport(a *app) *cobra.Command {
 		Short: "Compare trained runs on one self-contained page",
 		Long: `report sets runs of one problem, grid and dataset side by side: what the figures
 show and what to keep in mind, a table of errors with the paper's figures and
-plain baselines, the equation in symbols, what is left of it, box plots, maps of the
-best, the median and the worst sample of moe with the experts' borders and a choice
-of scales for differences, times against the classical solver, training curves,
-solver iterations, and the specs; with two axes of space also animations, and
-spectra where both are periodic. Dashed lines in figures are what the discretisation
-alone costs (pihc check), the residual of the solution itself, and persistence.
+plain baselines, the equation in symbols, what is left of it, box plots, errors over
+time, maps of the best, the median and the worst sample of moe with the experts'
+borders and a choice of scales for differences, times against the classical solver,
+training curves, solver iterations, and the specs; with two axes of space also
+animations, and spectra where both are periodic. Dashed lines in figures are what the
+discretisation alone costs (pihc check), the residual of the solution itself, and
+persistence.
 
 The page is one file that needs nothing from elsewhere. Into the folder FILE-figures
 beside it go its figures as PNG and SVG, animations as GIF, and the numbers of all

@@ -65,6 +65,7 @@ func pageOf(runs []scored, s report.Samples) *report.Page {
 		page.Facts[3].Value = fmt.Sprintf("%s, %d passes", seed.Value, spec.Network.Passes)
 	}
 	page.Caveats = caveats(spec, p, first.repeat)
+	notePublished(&page)
 	for _, run := range runs {
 		if weight := run.spec.Loss.Data; weight != 0 {
 			page.Subtitle = "With a control that is trained on solutions"
@@ -79,6 +80,16 @@ func pageOf(runs []scored, s report.Samples) *report.Page {
 	return &page
 }
 
+// publishedCaveat is for pages with published figures.
+const publishedCaveat = "The published figures are of the authors' set-up; docs/constraint.md, section 9, says where this one may differ: sizes, rows, loss, boundary condition, initialisation, schedule."
+
+// notePublished adds that caveat, once, where a method of the page has a published figure.
+func notePublished(page *report.Page) {
+	if slices.ContainsFunc(page.Methods, func(m report.Method) bool { return m.Published != nil }) && !slices.Contains(page.Caveats, publishedCaveat) {
+		page.Caveats = append(page.Caveats, publishedCaveat)
+	}
+}
+
 // caveats are what a reader of the table should know.
 func caveats(spec *model.Spec, p *pde.Problem, repeat string) []string {
 	out := []string{"One training a method, at one seed: differences between methods vary with it."}
@@ -90,9 +101,6 @@ func caveats(spec *model.Spec, p *pde.Problem, repeat string) []string {
 		out = append(out, fmt.Sprintf("Iterated: the network runs %d times%s, each time correcting the field of the pass before, and PI-HC-MoE has its experts in the last pass alone. The paper's methods run it once.", n, scored))
 	}
 	out = append(out, "The constraint is least squares over a few functions: it lowers the residual and leaves what the table of the residual shows.")
-	if len(spec.Paper) > 0 {
-		out = append(out, "The published figures are of the authors' set-up; docs/constraint.md, section 9, says where this one may differ: sizes, rows, loss, boundary condition, initialisation, schedule.")
-	}
 	if p.Reference.Solver == pde.DiscreteSolver {
 		out = append(out, "The solutions are those of the problem's own rows on a finer grid, not of another program.")
 	}
@@ -248,7 +256,8 @@ type chosen struct {
 }
 
 // chooseCases picks the best, the median and the worst sample of the last method (moe where it
-// is among them) by error, or by residual where there are no solutions.
+// is among them) by the error that the page compares methods by, or by residual where there are no
+// solutions.
 func chooseCases(page *report.Page, initial [][]float64) []chosen {
 	m := &page.Methods[len(page.Methods)-1]
 	for i := range page.Methods {
@@ -257,9 +266,12 @@ func chooseCases(page *report.Page, initial [][]float64) []chosen {
 		}
 	}
 	samples := slices.Clone(m.Evaluation.PerSample)
-	score := func(s report.Sample) float64 { return s.RelativeL2 }
-	if m.Evaluation.RelativeL2 == nil {
+	score, times := func(s report.Sample) float64 { return s.RelativeL2 }, ""
+	switch {
+	case m.Evaluation.RelativeL2 == nil:
 		score = func(s report.Sample) float64 { return s.ResidualRMS }
+	case page.BeyondTraining():
+		score, times = func(s report.Sample) float64 { return s.Unseen }, " beyond training"
 	}
 	slices.SortStableFunc(samples, func(a, b report.Sample) int { return cmp.Compare(score(a), score(b)) })
 	var out []chosen
@@ -274,7 +286,7 @@ func chooseCases(page *report.Page, initial [][]float64) []chosen {
 		}
 		title := x.name + " of " + m.Label
 		if m.Evaluation.RelativeL2 != nil {
-			title += ", " + report.Percent(sample.RelativeL2)
+			title += ", " + report.Percent(score(sample)) + times
 		}
 		out = append(out, chosen{sample.Index, title + ": "})
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -71,6 +72,54 @@ func TestNameRuns(t *testing.T) {
 	want := []string{"moe L-moe (a/moe)", "moe_2 L-moe (b/moe)", "moe_3 L-moe (c/moe)", "hard L-hard", "hard_2 L-hard (many)", "hard_one_pass L-hard, one pass"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// The samples that are drawn are the best, the median and the worst beyond training where the page
+// compares methods by that, else over all times, and without solutions by the residual.
+func TestChooseCases(t *testing.T) {
+	var e report.Evaluation
+	for i := range 5 {
+		s := report.NewSample(i)
+		s.ResidualRMS = []float64{1, 3, 2, 5, 4}[i]
+		e.PerSample = append(e.PerSample, s)
+	}
+	choose := func(want ...string) {
+		t.Helper()
+		e.Summarize()
+		page := report.Page{Methods: []report.Method{{Key: model.MoE, Label: "M", Evaluation: e}, {Key: model.Hard}}}
+		var got []string
+		for _, c := range chooseCases(&page, make([][]float64, 5)) {
+			got = append(got, fmt.Sprintf("%d, %s", c.sample, c.title))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	choose("0, best of M: ", "1, median of M: ", "3, worst of M: ")
+	for i := range e.PerSample {
+		e.PerSample[i].RelativeL2 = []float64{0.3, 0.1, 0.2, 0.4, 0.5}[i]
+	}
+	choose("1, best of M, 10.00 %: ", "0, median of M, 30.00 %: ", "4, worst of M, 50.00 %: ")
+	for i := range e.PerSample {
+		e.PerSample[i].Unseen = []float64{0.9, 0.8, 0.6, 0.7, 0.65}[i]
+	}
+	choose("2, best of M, 60.00 % beyond training: ", "3, median of M, 70.00 % beyond training: ", "0, worst of M, 90.00 % beyond training: ")
+}
+
+// The caveat about published figures stands, once, on a page where any method has one.
+func TestNotePublished(t *testing.T) {
+	page := report.Page{Methods: []report.Method{{}, {}}, Caveats: []string{"first"}}
+	notePublished(&page)
+	if len(page.Caveats) != 1 {
+		t.Errorf("without published figures: %q", page.Caveats)
+	}
+	page.Methods[1].Published = &report.Score{Mean: 0.1}
+	for range 2 {
+		notePublished(&page)
+	}
+	if want := []string{"first", publishedCaveat}; !slices.Equal(page.Caveats, want) {
+		t.Errorf("%q, want %q", page.Caveats, want)
 	}
 }
 

@@ -198,6 +198,7 @@ func (a *app) reproduce(ctx context.Context, name string, o *reproduceOptions) e
 			}
 		}
 		page.Published = study.Source
+		notePublished(page)
 	}
 	path := filepath.Join(dir, "report.html")
 	if err := report.WritePage(path, *page); err != nil {

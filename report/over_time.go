@@ -1,0 +1,204 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/plot/plotter"
+
+	"pihc/data"
+	"pihc/grid"
+	"pihc/pde"
+)
+
+// An ErrorOverTime is the relative L2 error at each time of a grid, the mean over the samples that
+// have one there. A sample with a solution that is zero at a time (with several unknowns: that of
+// one of them) has none; times at which no sample has one are left out.
+type ErrorOverTime struct {
+	Times      []float64 // coordinates of the first axis, in its unit
+	RelativeL2 []float64 // of each time; +Inf where a prediction is not finite
+}
+
+// MarshalJSON writes infinite errors, which JSON lacks, as null.
+func (e ErrorOverTime) MarshalJSON() ([]byte, error) {
+	list := func(out []byte, values []float64) []byte {
+		out = append(out, '[')
+		for i, v := range values {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = appendNumber(out, v)
+		}
+		return append(out, ']')
+	}
+	out := list([]byte(`{"time":`), e.Times)
+	return append(list(append(out, `,"relative_l2":`...), e.RelativeL2), '}'), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (e *ErrorOverTime) UnmarshalJSON(src []byte) error {
+	var raw struct {
+		Time       []float64
+		RelativeL2 []*float64 `json:"relative_l2"`
+	}
+	if err := json.Unmarshal(src, &raw); err != nil {
+		return err
+	}
+	if len(raw.Time) != len(raw.RelativeL2) {
+		return fmt.Errorf("error_over_time: %d values of time, and %d of relative_l2", len(raw.Time), len(raw.RelativeL2))
+	}
+	*e = ErrorOverTime{Times: raw.Time}
+	for _, v := range raw.RelativeL2 {
+		if v == nil {
+			e.RelativeL2 = append(e.RelativeL2, math.Inf(1))
+		} else {
+			e.RelativeL2 = append(e.RelativeL2, *v)
+		}
+	}
+	return nil
+}
+
+// overTime adds up the errors of samples at each time of one grid.
+type overTime struct {
+	times    []float64
+	unknowns int
+	sum      []float64 // by time
+	count    []int     // by time: samples that have an error
+}
+
+// newOverTime prepares the errors of a problem's fields; nil without time.
+func newOverTime(p *pde.Problem, g *grid.Grid) *overTime {
+	if p.Steady {
+		return nil
+	}
+	n := g.Axes[0].Points
+	o := &overTime{unknowns: max(1, len(p.Unknowns)), sum: make([]float64, n), count: make([]int, n)}
+	for i := range n {
+		o.times = append(o.times, g.Axes[0].Coordinate(i))
+	}
+	return o
+}
+
+// add counts one sample, of (C, P) values; truth may be nil.
+func (o *overTime) add(prediction, truth []float64) {
+	if o == nil || truth == nil {
+		return
+	}
+	for i := range o.times {
+		if e := o.at(i, prediction, truth); !math.IsNaN(e) {
+			o.sum[i] += e
+			o.count[i]++
+		}
+	}
+}
+
+// at is the error at time i, of several unknowns the root mean square of those of each, as
+// relative_l2 is; NaN where there is none.
+func (o *overTime) at(i int, prediction, truth []float64) float64 {
+	slice := len(truth) / o.unknowns / len(o.times)
+	norm := 0.0
+	for c := range o.unknowns {
+		lo := (c*len(o.times) + i) * slice
+		v := truth[lo : lo+slice]
+		if grid.Norm(v) == 0 {
+			return math.NaN()
+		}
+		norm = math.Hypot(norm, grid.RelativeL2(prediction[lo:lo+slice], v))
+	}
+	return absent(norm / math.Sqrt(float64(o.unknowns)))
+}
+
+// mean returns the means over the samples counted, nil without any.
+func (o *overTime) mean() *ErrorOverTime {
+	if o == nil {
+		return nil
+	}
+	var out ErrorOverTime
+	for i, n := range o.count {
+		if n > 0 {
+			out.Times, out.RelativeL2 = append(out.Times, o.times[i]), append(out.RelativeL2, o.sum[i]/float64(n))
+		}
+	}
+	if len(out.Times) == 0 {
+		return nil
+	}
+	return &out
+}
+
+// timeFigure draws the error of every method over time, on the grid of the page; ok is false
+// where no method has it.
+func (p *Page) timeFigure() (f Figure, ok bool) {
+	x := "time"
+	if len(p.Axes) > 0 {
+		x = p.Axes[0].label()
+	}
+	g := newPlot("", x, "relative L² error")
+	addGrid(g, true, true)
+	lo, hi := math.Inf(1), math.Inf(-1)
+	for _, m := range p.Methods {
+		if e := m.Evaluation.ErrorOverTime; e != nil {
+			for i, v := range e.RelativeL2 {
+				if !visible(v) {
+					continue
+				}
+				hi = max(hi, v)
+				// An ansatz that keeps the initial condition leaves rounding at the first time, which
+				// would stretch the scale over decades.
+				if i > 0 {
+					lo = min(lo, v)
+				}
+			}
+		}
+	}
+	lo, hi = logRange(lo, hi)
+	var keys []key
+	caption := "Relative L² error over time, mean over the test samples"
+	for i, m := range p.Methods {
+		e := m.Evaluation.ErrorOverTime
+		if e == nil {
+			continue
+		}
+		var points plotter.XYs
+		for j, v := range e.RelativeL2 {
+			if visible(v) && v >= lo {
+				points = append(points, plotter.XY{X: e.Times[j], Y: v})
+			}
+		}
+		if len(points) < 2 {
+			continue
+		}
+		if len(keys) == 0 && len(p.grids()) > 1 {
+			caption += ", on " + p.gridLabel(m.Evaluation.Grid) + " points"
+		}
+		addLine(g, points, line(p.methodColor(i), 1.5))
+		g.X.Min, g.X.Max = min(g.X.Min, e.Times[0]), max(g.X.Max, e.Times[len(e.Times)-1])
+		keys = append(keys, key{m.Label, p.methodColor(i), nil})
+	}
+	if len(keys) == 0 {
+		return f, false
+	}
+	g.Y.Min, g.Y.Max = lo, hi
+	useLog(&g.Y, true)
+	return plotFigure("error_over_time", caption, 400, 270, g, keys...), true
+}
+
+// visible reports whether an error has a place on a logarithmic axis, on which rounding has none.
+func visible(v float64) bool { return v > 1e-12 && !math.IsInf(v, 0) }
+
+// overTimeRows has a row for every time, on every grid.
+func (p *Page) overTimeRows() [][]string {
+	rows := [][]string{{"method", "grid", "time", "relative_l2"}}
+	for i := range p.Methods {
+		m := &p.Methods[i]
+		for _, e := range m.Evaluation.OnGrids() {
+			if e.ErrorOverTime == nil {
+				continue
+			}
+			for j, t := range e.ErrorOverTime.Times {
+				rows = append(rows, []string{keyOf(m.Key, m.Label), data.FormatShape(e.Grid), exact(t), exact(e.ErrorOverTime.RelativeL2[j])})
+			}
+		}
+	}
+	return rows
+}
