@@ -13,18 +13,19 @@ import (
 // openLog opens the log of a run to continue it after a checkpoint: what was
 // written later is dropped, complete or not. A line before it that is missing,
 // damaged or out of order is an error, and the log stays as it is. A log that is
-// gone is begun anew.
-func openLog(run string, m Meta, spec *model.TrainingSpec) (*data.Log, error) {
+// gone is begun anew. The seconds are those of its last line.
+func openLog(run string, m Meta, spec *model.TrainingSpec) (log *data.Log, seconds float64, err error) {
 	c := &continued{path: filepath.Join(run, LogFile), meta: m, spec: spec}
 	if info, err := os.Stat(c.path); m.Step > 0 && err == nil && info.Size() > 0 {
 		if err := data.ScanLog(c.path, c.line); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		if !c.done() {
-			return nil, fmt.Errorf("%s ends at step %d, before the checkpoint of step %d: lines are missing", c.path, c.last, m.Step)
+			return nil, 0, fmt.Errorf("%s ends at step %d, before the checkpoint of step %d: lines are missing", c.path, c.last, m.Step)
 		}
 	}
-	return data.AppendLog(c.path, c.size)
+	log, err = data.AppendLog(c.path, c.size)
+	return log, c.seconds, err
 }
 
 // continued finds out which lines of a log are kept.
@@ -33,10 +34,11 @@ type continued struct {
 	meta Meta // of the checkpoint
 	spec *model.TrainingSpec
 
-	size               int64 // of the lines kept
-	first, last        int   // steps of these
-	trained, validated int   // step of the last record of either kind
-	skipped, samples   int   // steps, and samples of others
+	size               int64   // of the lines kept
+	seconds            float64 // of the last of them
+	first, last        int     // steps of these
+	trained, validated int     // step of the last record of either kind
+	skipped, samples   int     // steps, and samples of others
 	recovered          bool
 	dropped            error // what is wrong with the first line that is not kept, if one to keep comes after it
 }
@@ -45,6 +47,7 @@ type continued struct {
 func (c *continued) line(l data.Line) error {
 	var r struct {
 		Step       *int        `json:"step"`
+		Seconds    float64     `json:"seconds"`
 		Skipped    bool        `json:"skipped"`
 		Samples    int         `json:"skipped_samples"`
 		Recovered  *int        `json:"recovered_from"`
@@ -71,7 +74,7 @@ func (c *continued) line(l data.Line) error {
 		c.count(*r.Step, r.Loss != nil, r.Validation != nil, r.Skipped)
 		c.samples += r.Samples
 		c.recovered = c.recovered || r.Recovered != nil
-		c.size = l.End
+		c.size, c.seconds = l.End, r.Seconds
 		return nil
 	}
 	if !c.done() {

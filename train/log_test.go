@@ -35,7 +35,7 @@ func TestDamagedLog(t *testing.T) {
 		if err := os.WriteFile(path, text, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		log, err := openLog(dir, m, &e.spec.Training)
+		log, _, err := openLog(dir, m, &e.spec.Training)
 		if err == nil {
 			log.Close()
 		}

@@ -23,7 +23,7 @@ type Record struct {
 	Skipped      bool                  `json:"skipped,omitempty"` // a non-finite loss or gradient
 	// SkippedSamples were left out of the step, since theirs is not finite.
 	SkippedSamples int     `json:"skipped_samples,omitempty"`
-	Seconds        float64 `json:"seconds"` // since this process began training
+	Seconds        float64 `json:"seconds"` // of training until then, by all processes that took part; in older logs by the last one
 
 	ValidationResidual *data.Float `json:"validation_residual,omitempty"`
 	// ValidationRelative is the mean, over samples, of the root of the loss over that of

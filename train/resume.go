@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"pihc/data"
 	"pihc/model"
@@ -41,8 +42,7 @@ func (t *trainer[T]) open(p *pde.Problem) error {
 		if err := t.start(); err != nil {
 			return err
 		}
-		t.log, err = openLog(t.dir, t.meta, &t.spec.Training)
-		return err
+		return t.openLog(t.meta)
 	}
 	name := names[len(names)-1]
 	s, m, err := readCheckpoint[T](t.dir, name, t.info.Layout, true)
@@ -65,11 +65,18 @@ func (t *trainer[T]) open(p *pde.Problem) error {
 		}
 	}
 	t.state = s
-	if t.log, err = openLog(t.dir, m, &t.spec.Training); err != nil {
+	if err := t.openLog(m); err != nil {
 		return err
 	}
 	t.options.Logger.Info("resumed", "run", t.dir, "step", s.step)
 	return prune(t.dir, t.lastGood()) // what a process did not come to
+}
+
+// openLog continues the log after a checkpoint, and its clock.
+func (t *trainer[T]) openLog(m Meta) error {
+	log, seconds, err := openLog(t.dir, m, &t.spec.Training)
+	t.log, t.begin = log, t.begin.Add(-time.Duration(seconds*float64(time.Second)))
+	return err
 }
 
 // sameRun compares the spec and the PDE file given with those of the run folder.

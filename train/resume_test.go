@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"testing"
 
 	"pihc/model"
@@ -116,6 +117,34 @@ func TestValidationDoesNotDisturb(t *testing.T) {
 
 // Resuming needs the same spec, PDE file and dataset, with and without a
 // checkpoint to compare with; nothing in the folder changes.
+// The clock of a run goes on where the log ends, so that its last line has the whole time.
+func TestResumeClock(t *testing.T) {
+	e := newExperiment(t)
+	dir := filepath.Join(t.TempDir(), "run")
+	if _, err := e.run(context.Background(), dir, Options{StopAt: 3}); !errors.Is(err, ErrInterrupted) {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, LogFile)
+	text := regexp.MustCompile(`"seconds":[0-9.e-]+,"chain":"[0-9a-f]{16}"`).ReplaceAllString(files(t, dir)[LogFile], `"seconds":1000`)
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	s, err := e.run(context.Background(), dir, Options{Resume: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := 0.0
+	for _, r := range records(t, dir) {
+		if r.Seconds < last || r.Step > 3 && r.Seconds < 1000 {
+			t.Fatalf("step %d after %g seconds, the one before after %g", r.Step, r.Seconds, last)
+		}
+		last = r.Seconds
+	}
+	if last < 1000 || last > 1900 || s.Seconds < last-1 {
+		t.Errorf("%g seconds in all, %g by the summary; want 1000 and what this took", last, s.Seconds)
+	}
+}
+
 func TestResumeRefuses(t *testing.T) {
 	e := newExperiment(t)
 	dir := filepath.Join(t.TempDir(), "run")

@@ -12,7 +12,7 @@ import (
 	"pihc/train"
 )
 
-// The clock of the log starts again with every process.
+// The clock of older logs starts again with every process.
 func TestTrainSeconds(t *testing.T) {
 	var records []train.Record
 	for _, s := range []float64{1, 2, 3, 0.5, 2.5, 0.25} {

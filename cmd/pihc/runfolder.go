@@ -111,7 +111,7 @@ func readRun(dir string, overrides []string) (*model.Spec, *pde.Problem, error) 
 func trainSeconds(records []train.Record) float64 {
 	var total, last float64
 	for _, r := range records {
-		if r.Seconds < last { // a later process began its own clock
+		if r.Seconds < last { // an older log, in which a later process began its own clock
 			total += last
 		}
 		last = r.Seconds
