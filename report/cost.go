@@ -140,10 +140,13 @@ func (c *Cost) notes() []string {
 	}
 	notes := []string{
 		fmt.Sprintf("%s; measured while this report was made, over %d of the test samples.", c.Machine, c.Samples),
-		fmt.Sprintf("One prediction uses %d workers, predictions/s are of %d together; one solution uses one thread, solutions/s are of one on each worker.", c.Workers, c.Batch),
+		fmt.Sprintf("Workers: %d, of which one prediction uses all and one solution a single one; predictions/s are of %d together, solutions/s of one on each worker.", c.Workers, c.Batch),
 		"The classical run is the coarsest, among halvings and doublings of the grid in space, with no larger an error.",
 		"It is interpolated to this grid (by the trigonometric polynomial, or cubics), which its times leave out.",
 		"Training has paid off when it and the predictions have taken less time than as many solutions.",
+	}
+	if slices.ContainsFunc(c.Methods, func(m MethodCost) bool { return m.Matched >= 0 && c.Classical[m.Matched].Error == 0 }) {
+		notes = append(notes, "A classical run with an error of 0 is the truth itself, whose own discretisation error no row has.")
 	}
 	if n := len(c.Classical); n > 0 && slices.ContainsFunc(c.Methods, func(m MethodCost) bool { return m.Matched < 0 }) {
 		finest := c.Classical[n-1]

@@ -27,6 +27,10 @@ func TestCostMatch(t *testing.T) {
 	if notes := c.notes(); !strings.Contains(notes[len(notes)-1], "no run that was tried is as accurate; the finest has "+gridText(c.Classical[1].Grid)) {
 		t.Error(notes)
 	}
+	c.Classical[0].Error = 0
+	if text := strings.Join(c.notes(), " "); !strings.Contains(text, "an error of 0 is the truth itself") {
+		t.Error(text)
+	}
 	var none *Cost
 	if none.Table() != nil || none.table() != nil || none.notes() != nil || none.claim() != "" {
 		t.Error("something of nothing")

@@ -29,34 +29,43 @@ type key struct {
 	shape draw.GlyphDrawer // nil for a line
 }
 
-// plotFigure is a plot with a legend in one line above it, if it has keys.
+// plotFigure is a plot with a legend above it, if it has keys, in as many lines as they need.
 func plotFigure(name, caption string, width, height vg.Length, p *plot.Plot, keys ...key) Figure {
 	return Figure{name, caption, width, height, func(c draw.Canvas) {
 		top := vg.Length(2)
 		if len(keys) > 0 {
-			top = 20
-			drawKeys(draw.Crop(c, 4, 0, height-16, 0), p, keys)
+			top = 4 + drawKeys(draw.Crop(c, 4, 0, 0, 0), p, keys)
 		}
 		// Room for tick labels that stick out at the ends.
 		p.Draw(draw.Crop(c, 4, -10, 1, -top))
 	}}
 }
 
-func drawKeys(c draw.Canvas, p *plot.Plot, keys []key) {
+// drawKeys draws a legend at the top of c and returns its height.
+func drawKeys(c draw.Canvas, p *plot.Plot, keys []key) vg.Length {
+	const lineHeight = 16
 	style := p.Y.Label.TextStyle
 	style.XAlign, style.YAlign = draw.XLeft, draw.YCenter
-	x, y := c.Min.X, (c.Min.Y+c.Max.Y)/2
+	x, y := c.Min.X, c.Max.Y-lineHeight/2
 	for _, k := range keys {
+		mark := vg.Length(18)
+		if k.shape != nil {
+			mark = 12
+		}
+		end := x + mark + style.Width(k.label)
+		if end > c.Max.X && x > c.Min.X {
+			end -= x - c.Min.X
+			x, y = c.Min.X, y-lineHeight
+		}
 		if k.shape != nil {
 			c.DrawGlyph(draw.GlyphStyle{Color: k.color, Radius: 3, Shape: k.shape}, vg.Point{X: x + 5, Y: y})
-			x += 12
 		} else {
 			c.StrokeLine2(line(k.color, 2), x, y, x+14, y)
-			x += 18
 		}
-		c.FillText(style, vg.Point{X: x, Y: y}, k.label)
-		x += style.Width(k.label) + 16
+		c.FillText(style, vg.Point{X: x + mark, Y: y}, k.label)
+		x = end + 16
 	}
+	return c.Max.Y - y + lineHeight/2
 }
 
 // SVG returns the figure as a file on a white background. It names the font

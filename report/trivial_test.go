@@ -61,6 +61,18 @@ func TestGridNote(t *testing.T) {
 	}
 }
 
+// Methods whose residual is below the truth's share a line.
+func TestGridNotesShareALine(t *testing.T) {
+	page := Page{}
+	for i, own := range []float64{0.01, 0.05, 0.02} {
+		page.Methods = append(page.Methods, Method{Label: string(rune('a' + i)), Evaluation: Evaluation{RelativeResidual: &Summary{Median: own}, TruthResidual: &Summary{Median: 0.03}}})
+	}
+	notes := page.methodNotes()
+	if len(notes) != 1 || !strings.HasPrefix(notes[0], "a, c: ") || !strings.Contains(notes[0], "(1.00 %, 2.00 % against 3.00 % in the median)") {
+		t.Errorf("%q", notes)
+	}
+}
+
 // A reference that is hardly better known than the error is named, one that is much better is not.
 func TestReferenceNote(t *testing.T) {
 	for _, c := range []struct {
