@@ -61,8 +61,8 @@ Experiments of the paper on these, each with a report of its own in DIR:
 residuals, scaling and experts take --problem navier-stokes or --problem SPEC.yaml
 too. All but temporal and experts use the runs in DIR, which by default are those of
 the problem's own reproduction; experts trains networks of one pass, in which all of a
-prediction's solves are the arm's. Errors of trained models there are of the first 8, 16
-or 32 test samples (demo, small, larger).
+prediction's solves are the arm's. interpolation and residuals score the first 8, 16 or 32
+test samples (demo, small, larger), temporal and experts all of them.
 
 hard has one expert with as many points as one of moe's, as published; --fair
 adds a fourth run in which it has as many as all of moe's together. Where the
@@ -176,6 +176,9 @@ func (a *app) reproduce(ctx context.Context, name string, o *reproduceOptions) e
 	}
 	if run := studyRuns[name]; run != nil {
 		samples := map[string]int{"demo": 8, "small": 16, "paper": 32, "published": 32}[scale] // of the test split; else all
+		if studies[name].Arms {
+			samples = 0 // arms are compared with each other, and trained longer than scored
+		}
 		of := p.Title
 		if scale != "" {
 			of = scale + " scale"
