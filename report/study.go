@@ -27,6 +27,7 @@ type Chart struct {
 	Name, Caption string // of the file, and under the drawing
 	X, Y          string // what the axes show
 	LogX, LogY    bool
+	Percent       bool // labels of the logarithmic axis Y in percent
 	Lines         []ChartLine
 }
 
@@ -75,7 +76,7 @@ func (c Chart) figure() Figure {
 	}
 	if c.LogY {
 		g.Y.Min, g.Y.Max = logRange(ylo, yhi)
-		useLog(&g.Y, false)
+		useLog(&g.Y, c.Percent)
 	}
 	return plotFigure(c.Name, c.Caption, 440, 260, g, keys...)
 }

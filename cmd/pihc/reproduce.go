@@ -181,7 +181,7 @@ func (a *app) reproduce(ctx context.Context, name string, o *reproduceOptions) e
 		}
 		of := p.Title
 		if scale != "" {
-			of = scale + " scale"
+			of += ", " + scale + " scale"
 		}
 		return a.finish(ctx, run, &studied{name, dir, of, trained, set, o.workers, samples}, o.json, begin)
 	}

@@ -62,7 +62,7 @@ var studies = func() (all map[string]study) {
 // studied is what a study works on.
 type studied struct {
 	name, dir string
-	of        string            // its scale, or the title of one's own equation
+	of        string            // the problem, and its scale unless it is one's own
 	runs      map[string]string // by method
 	set       *data.Dataset
 	workers   int

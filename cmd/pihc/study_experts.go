@@ -269,8 +269,8 @@ func expertPage(r *expertStudy, of string) *report.Study {
 		t.Add(label, report.Count(x.Basis), report.Count(x.Experts), report.Count(x.Points), report.PercentOf(x.RelativeL2.Mean, x.RelativeL2.Std),
 			report.Number(x.Iterations), report.Number(x.SolveFLOP/1e6), report.Number(1e3*x.Prediction.Median)+" ms", training)
 	}
-	flop := report.Chart{Name: "experts_flop", Caption: "Mean error over the operations of the solves of a prediction", X: "MFLOP", Y: "relative L² error", LogX: true, LogY: true}
-	clock := report.Chart{Name: "experts_time", Caption: "Mean error over the time of a prediction (median)", X: "s", Y: "relative L² error", LogX: true, LogY: true}
+	flop := report.Chart{Name: "experts_flop", Caption: "Mean error over the operations of the solves of a prediction, N growing along each line", X: "MFLOP", Y: "relative L² error", LogX: true, LogY: true, Percent: true}
+	clock := report.Chart{Name: "experts_time", Caption: "Mean error over the time of a prediction (median), N growing along each line", X: "s", Y: "relative L² error", LogX: true, LogY: true, Percent: true}
 	for i, family := range families {
 		of := slices.DeleteFunc(slices.Clone(r.Arms), func(x expertArm) bool { return x.Family != family })
 		byFLOP := report.ChartLine{Label: familyLabels[family], Color: 1 + i, Marks: true}

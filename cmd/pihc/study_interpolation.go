@@ -76,7 +76,7 @@ func (a *app) studyInterpolation(ctx context.Context, s *studied) (any, *report.
 		Title:   "Interpolation between the constrained points, " + s.of,
 		Summary: []string{"The network's basis is evaluated everywhere; is it better between the points at which its combination was constrained than a cubic through them?"},
 		Tables:  []*report.Table{t},
-		Charts:  []report.Chart{{Name: "interpolation", Caption: "Relative L2 error over the points per expert", X: "points per expert", Y: "relative L2", LogX: true, LogY: true, Lines: lines}},
+		Charts:  []report.Chart{{Name: "interpolation", Caption: "Relative L2 error over the points per expert", X: "points per expert", Y: "relative L2", LogX: true, LogY: true, Percent: true, Lines: lines}},
 	}, nil
 }
 
