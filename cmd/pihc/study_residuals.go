@@ -68,9 +68,9 @@ func (a *app) studyResiduals(ctx context.Context, s *studied) (any, *report.Stud
 	page := &report.Study{
 		Title: "Residuals, " + s.of,
 		Summary: []string{
-			"Left: rows of the validation samples during training, root mean squares over the whole grid in the PDE file's weighting, each set of rows apart. " +
-				"Then the trained experts on test samples with other points, tolerance and iterations than in training: what a solve reaches at its own rows (constraint_rms, one per sample and expert), " +
+			"The table: trained models on test samples with other points, tolerance and iterations than in training: what a solve reaches at its own rows (constraint_rms, one per sample and expert), " +
 				"and what that is worth on the whole grid (relative residual: without weights, over the rate of the solution).",
+			"The charts: rows of the validation samples during training, root mean squares over the whole grid in the PDE file's weighting, each set of rows apart.",
 		},
 	}
 	for _, name := range rows {
