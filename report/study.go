@@ -39,6 +39,7 @@ type ChartLine struct {
 	X, Y   []float64
 	Dashed bool
 	Marks  bool // marks at the points as well
+	Bare   bool // marks alone
 }
 
 // figure draws the chart.
@@ -64,8 +65,10 @@ func (c Chart) figure() Figure {
 		if l.Dashed {
 			style = line(color, 1.2, vg.Points(4), vg.Points(3))
 		}
-		addLine(g, points, style)
-		if l.Marks {
+		if !l.Bare {
+			addLine(g, points, style)
+		}
+		if l.Marks || l.Bare {
 			g.Add(&plotter.Scatter{XYs: points, GlyphStyle: draw.GlyphStyle{Color: color, Radius: 2.5, Shape: draw.CircleGlyph{}}})
 		}
 		keys = append(keys, key{l.Label, color, nil})

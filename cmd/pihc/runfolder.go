@@ -50,6 +50,15 @@ func newRunInfo(dir, dataDir string, set *data.Dataset) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
+// readRunInfo reads the run.json of a run folder.
+func readRunInfo(run string) (info runInfo, err error) {
+	path := filepath.Join(run, train.InfoFile)
+	if err = data.ReadJSON(path, &info); err == nil && info.Version != model.FolderVersion {
+		err = &data.VersionError{File: path, Got: info.Version, Want: model.FolderVersion}
+	}
+	return info, err
+}
+
 // openRunData opens the dataset of a run: the folder given, or the one that
 // run.json names.
 func openRunData(run, given string) (*data.Dataset, string, error) {
@@ -57,16 +66,12 @@ func openRunData(run, given string) (*data.Dataset, string, error) {
 		set, err := data.Open(given)
 		return set, given, err
 	}
-	var info runInfo
-	err := data.ReadJSON(filepath.Join(run, train.InfoFile), &info)
+	info, err := readRunInfo(run)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, "", withHint(fmt.Errorf("run %s does not say where its dataset is: it has no %s", run, train.InfoFile), "name the dataset with --data DIR")
 	}
 	if err != nil {
 		return nil, "", err
-	}
-	if info.Version != model.FolderVersion {
-		return nil, "", &data.VersionError{File: filepath.Join(run, train.InfoFile), Got: info.Version, Want: model.FolderVersion}
 	}
 	if info.DataBytes != nil {
 		info.Data, info.DataFromRun = string(info.DataBytes), string(info.DataFromRunBytes)

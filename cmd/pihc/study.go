@@ -3,10 +3,12 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	_ "embed"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +18,7 @@ import (
 	"pihc/model"
 	"pihc/pde"
 	"pihc/report"
+	"pihc/train"
 )
 
 // A study is an experiment of the paper on the runs of another, or on its spec with
@@ -36,11 +39,53 @@ type study struct {
 
 // studyRuns evaluate the runs of a study; one that has none ends with the comparison of
 // all runs.
-var studyRuns = map[string]func(a *app, ctx context.Context, s *studied) (any, *report.Study, error){
+var studyRuns = map[string]func(a *app, ctx context.Context, s *studied) (studyResult, *report.Study, error){
 	"experts":       (*app).studyExperts,
 	"interpolation": (*app).studyInterpolation,
 	"residuals":     (*app).studyResiduals,
 	"scaling":       (*app).studyScaling,
+}
+
+// studyResult is the JSON of a study: its figures, and what they come from.
+type studyResult interface{ origin() *studyOrigin }
+
+// studyOrigin says which program measured the figures of a study, where, and on which runs.
+type studyOrigin struct {
+	Pihc    string         `json:"pihc"` // version
+	Machine string         `json:"machine"`
+	Runs    []studyRunInfo `json:"runs"`
+}
+
+func (o *studyOrigin) origin() *studyOrigin { return o }
+
+type studyRunInfo struct {
+	Name        string `json:"name"`
+	Seed        uint64 `json:"seed"`
+	SpecHash    string `json:"spec_hash"` // SHA-256 of its spec.yaml
+	DatasetHash string `json:"dataset_hash"`
+	Pihc        string `json:"pihc"` // version that began its training
+}
+
+// newStudyOrigin describes the runs of a study, by name.
+func newStudyOrigin(s *studied) (studyOrigin, error) {
+	o := studyOrigin{Pihc: versionText(), Machine: machineText()}
+	for _, name := range slices.Sorted(maps.Keys(s.runs)) {
+		dir := s.runs[name]
+		spec, _, err := readRun(dir, nil)
+		if err != nil {
+			return o, err
+		}
+		text, err := os.ReadFile(filepath.Join(dir, train.SpecFile))
+		if err != nil {
+			return o, err
+		}
+		info, err := readRunInfo(dir)
+		if err != nil {
+			return o, err
+		}
+		o.Runs = append(o.Runs, studyRunInfo{name, spec.Seed, fmt.Sprintf("%x", sha256.Sum256(text)), info.DatasetHash, info.Pihc})
+	}
+	return o, nil
 }
 
 //go:embed studies.json
@@ -103,9 +148,12 @@ func (o *reproduceOptions) study(name string) (study, string, error) {
 
 // finish runs a study on trained runs, writes DIR/NAME.json and DIR/NAME.html, and
 // prints its tables.
-func (a *app) finish(ctx context.Context, run func(*app, context.Context, *studied) (any, *report.Study, error), s *studied, asJSON bool, begin time.Time) error {
+func (a *app) finish(ctx context.Context, run func(*app, context.Context, *studied) (studyResult, *report.Study, error), s *studied, asJSON bool, begin time.Time) error {
 	result, page, err := run(a, ctx, s)
 	if err != nil {
+		return err
+	}
+	if *result.origin(), err = newStudyOrigin(s); err != nil {
 		return err
 	}
 	if err := data.WriteJSON(filepath.Join(s.dir, s.name+".json"), result); err != nil {

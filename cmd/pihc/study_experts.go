@@ -16,7 +16,7 @@ import (
 
 // expertStudy is the JSON of reproduce experts.
 type expertStudy struct {
-	Machine string              `json:"machine"`
+	studyOrigin
 	Experts int                 `json:"experts"` // K
 	Rows    int                 `json:"rows"`    // residual rows sampled in all, in every arm
 	Overlap model.Ramp          `json:"overlap"` // constraint.overlap of the arm of experts
@@ -54,9 +54,10 @@ var familyLabels = map[string]string{
 	familyHard: "one solve", familyMoE: "experts", familyRandom: "experts, rows from anywhere", familyCouple: "experts, a quarter of the rows beyond their borders",
 }
 
-// expertArms are the trainings for a spec: with a quarter of its basis functions and with
-// all of them, one solve, K experts, and experts whose rows are shared out otherwise; and
-// one solve with as many functions as K experts have coefficients, up to mostFunctions.
+// expertArms are the trainings for a spec: one solve and K experts with N basis functions,
+// a quarter of the spec's and all of them, and with as many as K experts of such have
+// coefficients, up to mostFunctions; and with the spec's N experts whose rows are shared
+// out otherwise.
 func expertArms(spec *model.Spec) []experiment {
 	k := expertsOf(spec)
 	points, rows := spec.Constraint.Points, k*spec.Constraint.Points
@@ -79,19 +80,16 @@ func expertArms(spec *model.Spec) []experiment {
 	moe := func(family string, n int, set ...string) {
 		add(family, n, append(set, "method="+model.MoE, fmt.Sprintf("constraint.points=%d", points))...)
 	}
-	hard := func(n int) {
-		if n > max(mostFunctions, spec.Network.Basis) {
-			return
+	own := spec.Network.Basis
+	few := max(1, own/4)
+	for _, n := range []int{few, few * k, own, own * k} {
+		if n <= max(mostFunctions, own) {
+			add(familyHard, n, "method="+model.Hard, fmt.Sprintf("constraint.points=%d", rows))
+			moe(familyMoE, n)
 		}
-		add(familyHard, n, "method="+model.Hard, fmt.Sprintf("constraint.points=%d", rows))
 	}
-	for _, n := range []int{max(1, spec.Network.Basis/4), spec.Network.Basis} {
-		hard(n)
-		hard(n * k)
-		moe(familyMoE, n)
-		moe(familyRandom, n, overlap(float64(k-1)/float64(k)))
-		moe(familyCouple, n, overlap(0.25))
-	}
+	moe(familyRandom, own, overlap(float64(k-1)/float64(k)))
+	moe(familyCouple, own, overlap(0.25))
 	return all
 }
 
@@ -111,8 +109,8 @@ func expertsOf(spec *model.Spec) int {
 	return k
 }
 
-func (a *app) studyExperts(ctx context.Context, s *studied) (any, *report.Study, error) {
-	out := &expertStudy{Machine: machineText()}
+func (a *app) studyExperts(ctx context.Context, s *studied) (studyResult, *report.Study, error) {
+	out := &expertStudy{}
 	var names []string
 	basis, sampled := map[string]int{}, 0 // rows of one of moe's experts, 0 where it has all
 	for name, dir := range s.runs {
@@ -204,17 +202,8 @@ func (a *app) expertArm(ctx context.Context, s *studied, name, family string, se
 	for _, x := range result.Experts {
 		arm.Iterations += x.Iterations.Mean / float64(len(result.Experts))
 	}
-	conditions := 0
-	for _, r := range info.Rows {
-		switch points := spec.Constraint.Points; {
-		case r.Kind != pde.ResidualRows:
-			conditions += r.Count
-		case points == 0: // all of them
-			arm.Points += r.Count / arm.Experts
-		default:
-			arm.Points += points
-		}
-	}
+	points, conditions := solveRows(info)
+	arm.Points = points
 	weights := arm.Basis
 	if spec.Constraint.Components != model.ComponentsTied {
 		weights *= len(p.Unknowns)
@@ -237,6 +226,21 @@ func (a *app) expertArm(ctx context.Context, s *studied, name, family string, se
 	}
 	arm.Training, err = trainTime(dir)
 	return arm, result, err
+}
+
+// solveRows is how many residual rows and rows of conditions each solve of an engine has.
+func solveRows(info model.Info) (residuals, conditions int) {
+	for _, r := range info.Rows {
+		switch points := info.Spec.Constraint.Points; {
+		case r.Kind != pde.ResidualRows:
+			conditions += r.Count
+		case points == 0: // all of them
+			residuals += r.Count / info.Experts
+		default:
+			residuals += points
+		}
+	}
+	return residuals, conditions
 }
 
 // solveFLOP counts what a solve of m rows and n unknowns does in so many iterations,

@@ -18,6 +18,7 @@ import (
 // against the solution, over the points that lie inside the hull of the points of their
 // expert; unconstrained ones are not among those.
 type interpolationStudy struct {
+	studyOrigin
 	Samples int                 `json:"samples"`
 	Rows    []interpolationCase `json:"rows"`
 }
@@ -36,7 +37,7 @@ type interpolationCase struct {
 
 // studyInterpolation compares the prediction with the cubics between the points that
 // experts are constrained at (paper, appendix on the learned basis functions).
-func (a *app) studyInterpolation(ctx context.Context, s *studied) (any, *report.Study, error) {
+func (a *app) studyInterpolation(ctx context.Context, s *studied) (studyResult, *report.Study, error) {
 	dir := s.runs[model.MoE]
 	out := &interpolationStudy{}
 	var counts []int

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -13,6 +14,7 @@ import (
 
 // residualStudy is the JSON of reproduce residuals.
 type residualStudy struct {
+	studyOrigin
 	Curves []residualCurve `json:"curves"` // of training
 	Solves []residualSolve `json:"solves"` // of the trained runs
 }
@@ -36,9 +38,19 @@ type residualSolve struct {
 	RelativeL2       *report.Summary `json:"relative_l2"`
 	RelativeResidual *report.Summary `json:"relative_residual"`
 	ConstraintRMS    [][]data.Float  `json:"constraint_rms"` // per sample and expert
+
+	rows int // of the equation, in each solve
 }
 
-func (a *app) studyResiduals(ctx context.Context, s *studied) (any, *report.Study, error) {
+// What is varied.
+const (
+	variedNothing    = "as trained"
+	variedPoints     = "points"
+	variedTolerance  = "tolerance"
+	variedIterations = "iterations"
+)
+
+func (a *app) studyResiduals(ctx context.Context, s *studied) (studyResult, *report.Study, error) {
 	out := &residualStudy{}
 	var rows []string
 	for _, method := range model.Methods {
@@ -70,7 +82,7 @@ func (a *app) studyResiduals(ctx context.Context, s *studied) (any, *report.Stud
 		Summary: []string{
 			"The table: trained models on test samples with other points, tolerance and iterations than in training: what a solve reaches at its own rows (constraint_rms, one per sample and expert), " +
 				"and what that is worth on the whole grid (relative residual: without weights, over the rate of the solution).",
-			"The charts: rows of the validation samples during training, root mean squares over the whole grid in the PDE file's weighting, each set of rows apart.",
+			"The charts: rows of the validation samples during training, root mean squares over the whole grid in the PDE file's weighting, each set of rows apart; then constraint_rms over what is varied.",
 		},
 	}
 	for _, name := range rows {
@@ -104,24 +116,68 @@ func (a *app) studyResiduals(ctx context.Context, s *studied) (any, *report.Stud
 			return nil, nil, err
 		}
 		for _, x := range solves {
-			var all []float64
-			for _, sample := range x.ConstraintRMS {
-				for _, v := range sample {
-					all = append(all, float64(v))
-				}
-			}
 			points := "all"
 			if x.Points > 0 {
 				points = report.Count(x.Points)
 			}
-			rms := report.Summarize(all)
+			rms := report.Summarize(x.all())
 			table.Add(model.MethodLabel(method), x.Varied, points, report.Number(x.Tolerance), report.Count(x.MaxIterations),
 				report.Number(rms.Mean), report.Number(rms.Max), report.Percent(x.RelativeResidual.Mean), report.Percent(x.RelativeL2.Mean))
 		}
 		out.Solves = append(out.Solves, solves...)
 	}
-	page.Tables = []*report.Table{table}
+	page.Tables, page.Charts = []*report.Table{table}, append(page.Charts, solveCharts(out.Solves)...)
 	return out, page, nil
+}
+
+// solveCharts draw what solves leave in their own rows over what is varied: a mark for each
+// sample and expert, and a line through their means (the paper's figures of the residual of
+// each condition and expert).
+func solveCharts(solves []residualSolve) []report.Chart {
+	var charts []report.Chart
+	for _, varied := range []struct {
+		name, of string
+		x        func(*residualSolve) float64
+		first    string // what else belongs to it
+	}{
+		{variedPoints, "rows of each solve", func(s *residualSolve) float64 { return float64(s.rows) }, variedNothing},
+		{variedTolerance, "gradient tolerance", func(s *residualSolve) float64 { return s.Tolerance }, ""},
+		{variedIterations, "iterations at most", func(s *residualSolve) float64 { return float64(s.MaxIterations) }, ""},
+	} {
+		chart := report.Chart{Name: "constraint_rms_" + varied.name, X: varied.of, Y: "constraint_rms", LogX: true, LogY: true,
+			Caption: "What solves leave in their rows over the " + varied.of + ": each sample and expert, and the means"}
+		for _, method := range []string{model.Hard, model.MoE} {
+			color := slices.Index(model.Methods, method)
+			each := report.ChartLine{Label: "each of " + model.MethodLabel(method), Color: color, Bare: true}
+			mean := report.ChartLine{Label: model.MethodLabel(method), Color: color}
+			var own []*residualSolve
+			for i := range solves {
+				if s := &solves[i]; s.Method == method && (s.Varied == varied.name || s.Varied == varied.first) {
+					own = append(own, s)
+				}
+			}
+			slices.SortStableFunc(own, func(a, b *residualSolve) int { return cmp.Compare(varied.x(a), varied.x(b)) })
+			for _, s := range own {
+				for _, v := range s.all() {
+					each.X, each.Y = append(each.X, varied.x(s)), append(each.Y, v)
+				}
+				mean.X, mean.Y = append(mean.X, varied.x(s)), append(mean.Y, report.Summarize(s.all()).Mean)
+			}
+			chart.Lines = append(chart.Lines, each, mean)
+		}
+		charts = append(charts, chart)
+	}
+	return charts
+}
+
+// all are the constraint_rms of all samples and experts.
+func (s *residualSolve) all() (all []float64) {
+	for _, sample := range s.ConstraintRMS {
+		for _, v := range sample {
+			all = append(all, float64(v))
+		}
+	}
+	return all
 }
 
 // residualSolves evaluates a run with one thing after another changed.
@@ -136,18 +192,18 @@ func (a *app) residualSolves(ctx context.Context, s *studied, method string) ([]
 		set     []string
 		options evaluatorOptions
 	}
-	list := []variation{{name: "as trained", options: evaluatorOptions{points: -1}}}
+	list := []variation{{name: variedNothing, options: evaluatorOptions{points: -1}}}
 	for _, part := range []int{16, 4} {
 		if n := trained.Constraint.Points / part; n > 0 {
-			list = append(list, variation{"points", nil, evaluatorOptions{points: n}})
+			list = append(list, variation{variedPoints, nil, evaluatorOptions{points: n}})
 		}
 	}
-	list = append(list, variation{"points", nil, evaluatorOptions{points: 0}})
+	list = append(list, variation{variedPoints, nil, evaluatorOptions{points: 0}})
 	for _, tolerance := range []float64{1e-1, 1e-2, 1e-8} {
-		list = append(list, variation{"tolerance", []string{"constraint.cost_tolerance=0"}, evaluatorOptions{points: -1, tolerance: tolerance}})
+		list = append(list, variation{variedTolerance, []string{"constraint.cost_tolerance=0"}, evaluatorOptions{points: -1, tolerance: tolerance}})
 	}
 	for _, n := range []int{1, 2, 4, 8} {
-		list = append(list, variation{"iterations", []string{fmt.Sprintf("constraint.max_iterations=%d", n)}, evaluatorOptions{points: -1}})
+		list = append(list, variation{variedIterations, []string{fmt.Sprintf("constraint.max_iterations=%d", n)}, evaluatorOptions{points: -1}})
 	}
 	var out []residualSolve
 	for _, v := range list {
@@ -162,6 +218,7 @@ func (a *app) residualSolves(ctx context.Context, s *studied, method string) ([]
 		}
 		solve := e.info().Spec.Constraint
 		x := residualSolve{Method: method, Varied: v.name, Points: solve.Points, Tolerance: solve.Tolerance, MaxIterations: solve.MaxIterations}
+		x.rows, _ = solveRows(e.info())
 		err = func() error {
 			defer e.close()
 			samples, err := loadSamples(s.set, "test", p, e.info().Grid, s.samples)

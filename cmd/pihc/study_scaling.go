@@ -19,7 +19,7 @@ import (
 
 // scalingStudy is the JSON of reproduce scaling.
 type scalingStudy struct {
-	Machine string        `json:"machine"`
+	studyOrigin
 	Batch   int           `json:"batch"`
 	Experts int           `json:"experts"`
 	Passes  int           `json:"passes,omitempty"` // where there are several
@@ -90,7 +90,7 @@ const (
 // cyclesOf is how often a round visits each pass.
 func cyclesOf(passes int) int { return (roundSteps + passes - 1) / passes }
 
-func (a *app) studyScaling(ctx context.Context, s *studied) (any, *report.Study, error) {
+func (a *app) studyScaling(ctx context.Context, s *studied) (studyResult, *report.Study, error) {
 	spec, p, err := readRun(s.runs[model.MoE], nil)
 	if err != nil {
 		return nil, nil, err
@@ -119,7 +119,7 @@ func (a *app) studyScaling(ctx context.Context, s *studied) (any, *report.Study,
 	if passes == 1 {
 		passes = 0
 	}
-	out := &scalingStudy{Machine: machineText(), Batch: batch, Experts: experts, Passes: passes, Soft: &scalingTimes{method: model.Soft}}
+	out := &scalingStudy{Batch: batch, Experts: experts, Passes: passes, Soft: &scalingTimes{method: model.Soft}}
 	least, err := leastRows(spec, p)
 	if err != nil {
 		return nil, nil, err
