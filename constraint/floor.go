@@ -25,35 +25,51 @@ type Floor struct {
 // ErrFloor says that the minimiser was not found.
 var ErrFloor = errors.New("the full-grid minimiser did not converge")
 
-// ErrDense says that a term is not a finite difference, so that the full-grid
-// minimiser has no banded matrix.
-var ErrDense = errors.New("a spectral term has no stencil")
-
-// ErrLarge says that the matrix of the full-grid minimiser takes too long to factor.
+// ErrLarge says that the full-grid minimiser would take too long.
 var ErrLarge = errors.New("the full-grid minimiser takes too long")
 
-// maxFloor is the most multiplications of one step that are tried.
+// errBand says that the matrix of the rows has no band to factor.
+var errBand = errors.New("no band")
+
+// maxFloor is the most multiplications of one factorisation that are tried.
 const maxFloor = 2e10
 
-// MeasureFloor minimises the rows of a problem over every grid value, starting
-// at the reference solution truth (C, P), by damped Gauss-Newton steps with a
-// banded Cholesky factorisation. Its cost is P·b² multiplications a step, with b
-// the bandwidth (about twice the points of the shorter axis), so the grid should
-// be small. Weights and Mean of the options count; experts do not. With a term
-// that is not a finite difference the error is ErrDense, on a grid that is too large
-// ErrLarge, and only Residual is there.
-func MeasureFloor(sys *pde.System, o Options, initial, truth []float64) (Floor, error) {
+// MeasureFloor minimises the rows of a problem over every grid value that the ansatz does not fix,
+// starting at the reference solution truth (C, P), by damped Gauss-Newton steps with a
+// banded Cholesky factorisation: P·b² multiplications a step, with b
+// the bandwidth (about twice the points of the shorter axis). Where that are too many, or a
+// term is not a finite difference, steps are by conjugate gradients, until most values of terms
+// (points times terms times iterations; a core forms some 1e8 in a second) have been formed.
+// Weights and Mean of the options count; experts do not. If the minimiser is not found so the
+// error is ErrLarge, and only Residual is there.
+func MeasureFloor(sys *pde.System, o Options, initial, truth []float64, most float64) (Floor, error) {
 	var out Floor
 	plain, err := NewPlainResidual(sys, nil)
 	if err != nil {
 		return out, err
 	}
 	out.Residual = Relative(plain.RMS(truth, initial))
-	f, err := newFullGrid(sys, sys.NewGatherer(nil), o, initial)
+	u := append([]float64(nil), truth...)
+	fixed := fixedValues(sys)
+	if fixed != nil {
+		offset := make([]float64, len(u))
+		sys.Offset(offset, initial)
+		for p, is := range fixed {
+			if is {
+				u[p] = offset[p]
+			}
+		}
+	}
+	f, err := newFullGrid(sys, sys.NewGatherer(nil), o, initial, fixed)
+	if errors.Is(err, errBand) {
+		if out.Iterations, err = newIterative(sys, o, initial, fixed, most).minimise(u); err == nil {
+			out.Error = grid.RelativeL2Of(u, truth, len(sys.Problem.Unknowns))
+		}
+		return out, err
+	}
 	if err != nil {
 		return out, err
 	}
-	u := append([]float64(nil), truth...)
 	cost := f.linearise(u, true)
 	trial := make([]float64, len(u))
 	mu := 0.0
@@ -91,6 +107,20 @@ func MeasureFloor(sys *pde.System, o Options, initial, truth []float64) (Floor, 
 	return out, fmt.Errorf("%w in %d steps (relative L2 so far %.3g)", ErrFloor, out.Iterations, out.Error)
 }
 
+// fixedValues are the values of a field (C, P) that a multiplier of zero keeps at the offset of the
+// ansatz; nil: none.
+func fixedValues(sys *pde.System) []bool {
+	multiplier := sys.Multiplier()
+	if multiplier == nil {
+		return nil
+	}
+	fixed := make([]bool, len(multiplier))
+	for p, v := range multiplier {
+		fixed[p] = v == 0
+	}
+	return fixed
+}
+
 // fullGrid is the least-squares problem of all grid values. Unknowns are
 // ordered with the shorter of the first axis and the rest innermost, a periodic second axis
 // that is outermost from its seam on both sides at once, and within a point by unknown, to
@@ -117,7 +147,12 @@ type fullSet struct {
 	coef      []float64
 }
 
-func newFullGrid(sys *pde.System, gatherer *grid.Gatherer, o Options, initial []float64) (*fullGrid, error) {
+func newFullGrid(sys *pde.System, gatherer *grid.Gatherer, o Options, initial []float64, fixed []bool) (*fullGrid, error) {
+	for _, u := range sys.Problem.Unknowns {
+		if u.Ansatz.RemoveMean {
+			return nil, errBand // a mean has every value
+		}
+	}
 	size, unknowns := sys.FieldSize(), len(sys.Problem.Unknowns)
 	f := &fullGrid{gatherer: gatherer, order: make([]int32, size)}
 	points, nt := sys.Grid.Size(), sys.Grid.Axes[0].Points
@@ -133,7 +168,7 @@ func newFullGrid(sys *pde.System, gatherer *grid.Gatherer, o Options, initial []
 	for _, set := range sys.Sets {
 		for _, t := range set.Terms {
 			if sys.Terms[t].Spectral() {
-				return nil, fmt.Errorf("term %s: %w", sys.Terms[t].Name, ErrDense)
+				return nil, errBand
 			}
 		}
 		s := &fullSet{
@@ -147,7 +182,11 @@ func newFullGrid(sys *pde.System, gatherer *grid.Gatherer, o Options, initial []
 			lo, hi := int32(math.MaxInt32), int32(0)
 			for j, t := range set.Terms {
 				sys.Terms[t].Operator.(grid.Sparse).Row(int(p), func(q int, coef float64) {
-					at := f.order[sys.Terms[t].Of*points+q]
+					q += sys.Terms[t].Of * points
+					if fixed != nil && fixed[q] {
+						return
+					}
+					at := f.order[q]
 					s.point, s.term, s.coef = append(s.point, at), append(s.term, int8(j)), append(s.coef, coef)
 					lo, hi = min(lo, at), max(hi, at)
 				})
@@ -159,7 +198,7 @@ func newFullGrid(sys *pde.System, gatherer *grid.Gatherer, o Options, initial []
 	}
 	width := f.band + 1
 	if float64(size)*float64(width)*float64(width) > maxFloor {
-		return nil, fmt.Errorf("%w: %d values with a half-bandwidth of %d", ErrLarge, size, f.band)
+		return nil, errBand
 	}
 	f.h, f.l, f.g = make([]float64, size*width), make([]float64, size*width), make([]float64, size)
 	return f, nil

@@ -153,7 +153,7 @@ func TestFloorOfCopies(t *testing.T) {
 	var squares, residuals float64
 	for _, u0 := range starts {
 		u := slices.Repeat(u0, one.Grid.Axes[0].Points)
-		f, err := MeasureFloor(one, Options{Mean: true}, u0, u)
+		f, err := MeasureFloor(one, Options{Mean: true}, u0, u, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,7 +161,7 @@ func TestFloorOfCopies(t *testing.T) {
 		residuals += f.Residual * f.Residual / 2
 		truth = append(truth, u...)
 	}
-	f, err := MeasureFloor(two, Options{Mean: true}, slices.Concat(starts...), truth)
+	f, err := MeasureFloor(two, Options{Mean: true}, slices.Concat(starts...), truth, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

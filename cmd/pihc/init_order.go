@@ -269,7 +269,7 @@ func floorOf(ctx context.Context, spec *model.Spec, p *pde.Problem) (float64, er
 	if err != nil {
 		return math.NaN(), ctx.Err()
 	}
-	floors, err := measureFloors(ctx, spec, sys, func(int) {})
+	floors, err := measureFloors(ctx, spec, sys, 0, func(int) {}) // in seconds, or not at all
 	if err != nil {
 		return math.NaN(), ctx.Err() // whoever wants it is told by check
 	}

@@ -78,7 +78,7 @@ func addLevels(ctx context.Context, page *report.Page, spec *model.Spec, p *pde.
 	if err != nil {
 		return err
 	}
-	floors, err := measureFloors(ctx, spec, sys, func(int) {})
+	floors, err := measureFloors(ctx, spec, sys, mostFloorWork, func(int) {})
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -86,13 +86,17 @@ func addLevels(ctx context.Context, page *report.Page, spec *model.Spec, p *pde.
 		page.Notes = append(page.Notes, fmt.Sprintf("The discretisation floor was not found: %v.", err))
 		return nil
 	}
-	if floor := meanOf(floors, errorOf); !math.IsNaN(floor) {
-		label := "discretisation floor"
-		if shape := g.Shape(); !slices.Equal(shape, own.Shape()) {
-			label += " on " + strings.ReplaceAll(data.FormatShape(shape), "x", "×")
-		}
-		page.Levels = append(page.Levels, report.Level{Label: label, Value: floor})
+	shape := strings.ReplaceAll(data.FormatShape(g.Shape()), "x", "×")
+	floor := meanOf(floors, errorOf)
+	if math.IsNaN(floor) {
+		page.Notes = append(page.Notes, fmt.Sprintf("The discretisation floor was not looked for: on %s points it takes too long; pihc check --grid measures it on fewer.", shape))
+		return nil
 	}
+	label := "discretisation floor"
+	if !slices.Equal(g.Shape(), own.Shape()) {
+		label += " on " + shape
+	}
+	page.Levels = append(page.Levels, report.Level{Label: label, Value: floor})
 	return nil
 }
 
