@@ -49,7 +49,7 @@ func Unbeaten(relativeL2 *Summary, loss float64, name string, trivial []Trivial)
 		}
 	}
 	like := slices.DeleteFunc(slices.Clone(trivial), func(t Trivial) bool { return t.OutsideAnsatz })
-	if len(like) == 0 {
+	if len(like) == 0 || loss == 0 { // nothing is less: all weights may be zero, as in a control on solutions
 		return ""
 	}
 	if best := slices.MinFunc(like, byLoss); !better(loss, best.Loss.Mean) {

@@ -26,6 +26,7 @@ func TestUnbeaten(t *testing.T) {
 	}{
 		{one(0.4), 1, true, ""},
 		{one(0.4), 1, false, "this run does not beat zero: loss 1 against 0"},
+		{one(0.4), 0, false, ""}, // a control, whose rows have no weight
 		{one(0.4), 3, true, "this run does not beat persistence: loss 3 against 2"},
 		{one(0.6), 1, true, "this run does not beat persistence: relative_l2 60.00 % against 50.00 %"},
 		{nil, 1, true, ""},
