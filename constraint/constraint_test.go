@@ -274,7 +274,7 @@ func TestDirectionsMeetAnsatz(t *testing.T) {
 	o.Fixed, o.Start = true, 1
 	field := solve(1, 0, basis[(n-1)*size:]).Field()
 	offset := make([]float64, size)
-	sys.Problem.Hold(offset, initial, sys.SliceSize())
+	sys.Problem.Hold(offset, initial, sys.Grid)
 	direction := make([]float64, size)
 	for i := range field {
 		direction[i] = field[i] - offset[i]

@@ -176,7 +176,7 @@ func usesInput(p *pde.Problem, sys *pde.System, input int) bool {
 func varied(sys *pde.System, sample []float64, by, add float64, seed int) []float64 {
 	rng := rand.New(rand.NewPCG(3, uint64(seed)))
 	u := make([]float64, sys.FieldSize())
-	sys.Problem.Hold(u, sample, sys.SliceSize())
+	sys.Problem.Hold(u, sample, sys.Grid)
 	for i := range u {
 		u[i] = u[i]*(1+by*(2*rng.Float64()-1)) + add*(2*rng.Float64()-1)
 	}

@@ -240,7 +240,7 @@ func newFitting(s *Spec, p *pde.Problem) (*fitting, error) {
 		return nil, err
 	}
 	steady, held := make([]float64, sys.FieldSize()), make([]float64, sys.FieldSize())
-	p.Hold(steady, u0, sys.SliceSize())
+	p.Hold(steady, u0, sys.Grid)
 	var ofs []int // the unknown that each set says most of
 	for _, set := range sys.Sets {
 		values := newRowValues(sys, set, set.Points)
@@ -250,7 +250,7 @@ func newFitting(s *Spec, p *pde.Problem) (*fitting, error) {
 		if set.Kind != pde.ResidualRows && !atFirstAxis(p, set.Name) {
 			misfit := rms
 			for _, part := range parts {
-				p.Hold(held, part, sys.SliceSize())
+				p.Hold(held, part, sys.Grid)
 				misfit = max(misfit, rootMeanSquare(values.eval(pde.Values, held, part)[0]))
 			}
 			f.misfit = max(f.misfit, unit*f.scales[0]/f.scales[of]*misfit)

@@ -122,7 +122,7 @@ func (e *cpu[T]) load(batch Batch, lo int) int {
 			continue
 		}
 		previous := m.previous[b]
-		e.info.Problem.Hold(previous, u0, n)
+		e.info.Problem.Hold(previous, u0, e.system.Grid)
 		if v := e.loss.Evaluate(e.squares, previous, u0, nil, 0); spec.Loss.Relative && v > 0 {
 			m.base[b] = v
 		}

@@ -119,8 +119,8 @@ func addDistance(ubar, u, truth, all []float64, factor float64) float64 {
 	return factor * square / size
 }
 
-// StillLosses returns, for every sample, the loss of the field that keeps the initial
-// condition at all times, of zero in a steady problem, or 1 where that is zero: what
+// StillLosses returns, for every sample, the loss of the field that is at all times what it
+// begins with (pde.Problem.Hold), of zero in a steady problem, or 1 where that is zero: what
 // relative losses are over.
 func StillLosses(info Info, initial [][]float64) ([]float64, error) {
 	sys, err := info.Problem.Discretize(info.Grid)
@@ -133,7 +133,7 @@ func StillLosses(info Info, initial [][]float64) ([]float64, error) {
 	}
 	squares, field, out := make([]float64, len(sys.Sets)), make([]float64, info.FieldSize()), make([]float64, len(initial))
 	for i, u0 := range initial {
-		info.Problem.Hold(field, u0, info.SliceSize())
+		info.Problem.Hold(field, u0, info.Grid)
 		if out[i] = l.Evaluate(squares, field, u0, nil, 0); out[i] == 0 {
 			out[i] = 1
 		}

@@ -156,6 +156,7 @@ func (r *Range) Outside(sample []float64) string {
 // of space, when these first hold.
 type wallRange struct {
 	problem *pde.Problem
+	grid    *grid.Grid
 	field   []float64 // (C, P)
 	slice   int
 	sets    []wallSet
@@ -179,7 +180,7 @@ func newWallRange(p *pde.Problem, g *grid.Grid) (*wallRange, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &wallRange{problem: p, field: make([]float64, sys.FieldSize()), slice: sys.SliceSize(), squares: make([]float64, len(p.Unknowns))}
+	w := &wallRange{problem: p, grid: g, field: make([]float64, sys.FieldSize()), slice: sys.SliceSize(), squares: make([]float64, len(p.Unknowns))}
 	for _, set := range sys.Sets {
 		if set.Kind == pde.ResidualRows || atFirstAxis(p, set.Name) {
 			continue
@@ -200,7 +201,7 @@ func (w *wallRange) miss(set *wallSet, sample []float64) float64 {
 }
 
 func (w *wallRange) add(sample []float64) {
-	w.problem.Hold(w.field, sample, w.slice)
+	w.problem.Hold(w.field, sample, w.grid)
 	for i := range w.sets {
 		w.sets[i].most = max(w.sets[i].most, w.miss(&w.sets[i], sample))
 	}
@@ -216,7 +217,7 @@ const mostMiss = 0.1
 
 // outside says how far a sample misses a condition, "" where that is as little as draws do, three times over.
 func (w *wallRange) outside(sample []float64) string {
-	w.problem.Hold(w.field, sample, w.slice)
+	w.problem.Hold(w.field, sample, w.grid)
 	for i := range w.sets {
 		set := &w.sets[i]
 		miss := w.miss(set, sample)

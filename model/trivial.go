@@ -7,8 +7,8 @@ import (
 	"pihc/pde"
 )
 
-// A Trivial is what a prediction that needs no training scores: "zero", "persistence" (the
-// initial condition at all times) or "mean" (of the solutions of the other samples: of one's own
+// A Trivial is what a prediction that needs no training scores: "zero", "persistence" (what
+// it begins with at all times) or "mean" (of the solutions of the other samples: of one's own
 // it would know a part, all of it where there is but one).
 type Trivial struct {
 	Name   string
@@ -27,16 +27,17 @@ func Trivials(sys *pde.System, spec LossSpec, initial [][]float64, truth func(i 
 	if err != nil {
 		return nil, err
 	}
-	p, field, squares := sys.Problem, make([]float64, sys.FieldSize()), make([]float64, len(sys.Sets))
+	p, squares := sys.Problem, make([]float64, len(sys.Sets))
+	field, held := make([]float64, sys.FieldSize()), make([]float64, sys.FieldSize())
 	solution := func(i int) ([]float64, error) {
 		if truth == nil {
 			return nil, nil
 		}
 		return truth(i)
 	}
-	score := func(t *Trivial, i int, truth []float64) {
+	score := func(t *Trivial, i int, field, truth []float64) {
 		t.Losses = append(t.Losses, loss.Evaluate(squares, field, initial[i], nil, 0))
-		t.OutsideAnsatz = t.OutsideAnsatz || outsideAnsatz(p, field, initial[i], sys.SliceSize())
+		t.OutsideAnsatz = t.OutsideAnsatz || outsideAnsatz(p, field, held, sys.SliceSize())
 		if truth != nil {
 			t.Errors = append(t.Errors, grid.RelativeL2Of(field, truth, len(p.Unknowns)))
 		}
@@ -48,11 +49,10 @@ func Trivials(sys *pde.System, spec LossSpec, initial [][]float64, truth func(i 
 		if err != nil {
 			return nil, err
 		}
-		clear(field)
-		score(&zero, i, v)
+		p.Hold(held, u0, sys.Grid)
+		score(&zero, i, field, v)
 		if !p.Steady {
-			p.Hold(field, u0, sys.SliceSize())
-			score(&still, i, v)
+			score(&still, i, held, v)
 		}
 		for q, x := range v {
 			sum[q] += x
@@ -65,30 +65,31 @@ func Trivials(sys *pde.System, spec LossSpec, initial [][]float64, truth func(i 
 	if truth == nil || len(initial) < 2 {
 		return out, nil
 	}
-	for i := range initial {
+	for i, u0 := range initial {
 		v, err := solution(i)
 		if err != nil {
 			return nil, err
 		}
+		p.Hold(held, u0, sys.Grid)
 		for q, x := range v {
 			field[q] = (sum[q] - x) / float64(len(initial)-1)
 		}
-		score(&mean, i, v)
+		score(&mean, i, field, v)
 	}
 	return append(out, mean), nil
 }
 
 // outsideAnsatz reports whether an unknown's field, in slices of so many points along the
-// first axis, does not begin with the initial condition that its ansatz, and no condition,
-// holds it to.
-func outsideAnsatz(p *pde.Problem, field, sample []float64, slice int) bool {
+// first axis, does not begin as held does, with the initial condition that its ansatz, and no
+// condition, holds it to.
+func outsideAnsatz(p *pde.Problem, field, held []float64, slice int) bool {
 	size := len(field) / len(p.Unknowns)
 	for c, u := range p.Unknowns {
 		in := func(r pde.Rows) bool { return r.Expr.DependsOn(u.InitialName()) }
 		if u.Initial < 0 || !u.Ansatz.Offset.DependsOn(u.InitialName()) || slices.ContainsFunc(p.Conditions, in) {
 			continue
 		}
-		if !slices.Equal(field[c*size:c*size+slice], sample[u.Initial*slice:(u.Initial+1)*slice]) {
+		if !slices.Equal(field[c*size:c*size+slice], held[c*size:c*size+slice]) {
 			return true
 		}
 	}

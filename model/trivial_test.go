@@ -24,11 +24,14 @@ initial: {distribution: random-sines, low: 0.5, high: 1}
 `
 	for _, c := range []struct {
 		rows    string
+		start   float64 // over the initial condition
 		outside bool
 	}{
-		{"conditions: {start: {at: {t: low}, expression: u - u0}}\n", false},
-		{"ansatz: {offset: u0, multiplier: t}\n", true},
-		{"ansatz: {offset: u0, multiplier: t}\nconditions: {start: {at: {t: low}, expression: u - u0}}\n", false},
+		{"conditions: {start: {at: {t: low}, expression: u - u0}}\n", 1, false},
+		{"conditions: {start: {at: {t: low}, expression: u - 2*u0}}\n", 2, false},
+		{"ansatz: {offset: u0, multiplier: t}\n", 1, true},
+		{"ansatz: {offset: 2*u0, multiplier: t}\n", 2, true},
+		{"ansatz: {offset: u0, multiplier: t}\nconditions: {start: {at: {t: low}, expression: u - u0}}\n", 1, false},
 	} {
 		p, err := pde.Load("decay.yaml", []byte(file[1:]+c.rows))
 		if err != nil {
@@ -67,19 +70,26 @@ initial: {distribution: random-sines, low: 0.5, high: 1}
 		for i, u0 := range initial {
 			mean, square := 0.0, 0.0
 			for _, v := range u0 {
-				mean += v * v / 8
+				mean += c.start * v * c.start * v / 8
 			}
 			if len(p.Conditions) > 0 {
-				square = mean // u - u0 of zero, which meets the equation
+				square = mean // of zero, which meets the equation
 			}
 			check.Close(t, []float64{got[0].Losses[i]}, []float64{square}, 1e-12, 1e-13)
 			check.Close(t, []float64{got[1].Losses[i]}, []float64{mean}, 1e-12, 1e-13)
 			still := make([]float64, 40)
-			p.Hold(still, u0, 8)
+			for q := range still {
+				still[q] = c.start * u0[q%8]
+			}
 			for k, field := range [][]float64{make([]float64, 40), still, solutions[1-i]} { // the mean of all others
 				check.Close(t, []float64{got[k].Errors[i]}, []float64{grid.RelativeL2(field, solutions[i])}, 1e-12, 1e-13)
 			}
 		}
+		losses, err := StillLosses(Info{Problem: p, Grid: g, Spec: &Spec{Loss: LossSpec{Form: "mean-square"}}}, initial)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check.Close(t, losses, got[1].Losses, 0, 0)
 		if got, err = Trivials(sys, LossSpec{Form: "mean-square"}, initial[:1], func(int) ([]float64, error) { return solutions[0], nil }); err != nil || len(got) != 2 {
 			t.Errorf("one sample has a mean of others: %+v, %v", got, err)
 		}

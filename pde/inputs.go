@@ -369,20 +369,82 @@ type fileFlux struct {
 	Pos  config.Position `yaml:"-"`
 }
 
-// Hold fills a field (C, P), in slices of so many points along the first axis, with the
-// initial conditions of a sample, and with zeros where an unknown has none.
-func (p *Problem) Hold(field, sample []float64, slice int) {
-	size := len(field) / len(p.Unknowns)
+// Hold fills a field (C, P) with what the unknowns begin with, for the inputs of a sample, at
+// all times; of g, its grid, the times do not matter.
+func (p *Problem) Hold(field, sample []float64, g *grid.Grid) {
+	size, slice := len(field)/len(p.Unknowns), g.Size()/g.Axes[0].Points
 	for c, u := range p.Unknowns {
 		own := field[c*size : (c+1)*size]
-		if u.Initial < 0 {
-			clear(own)
-			continue
+		if u.Start.op == opVar && u.Start.name == u.InitialName() {
+			copy(own, sample[u.Initial*slice:(u.Initial+1)*slice])
+		} else {
+			p.evaluateStart(own[:slice], u.Start, sample, g)
 		}
-		for at := 0; at < size; at += slice {
-			copy(own[at:at+slice], sample[u.Initial*slice:(u.Initial+1)*slice])
+		for at := slice; at < size; at += slice {
+			copy(own[at:at+slice], own[:slice])
 		}
 	}
+}
+
+// evaluateStart evaluates what an unknown begins with at the points of a slice.
+func (p *Problem) evaluateStart(dst []float64, start *Expr, sample []float64, g *grid.Grid) {
+	var names []string
+	var in [][]float64
+	add := func(name string, value func(i int) float64) {
+		if !start.DependsOn(name) {
+			return
+		}
+		x := make([]float64, len(dst))
+		for i := range x {
+			x[i] = value(i)
+		}
+		names, in = append(names, name), append(in, x)
+	}
+	for a, axis := range g.Axes[1:] {
+		stride := g.Strides()[1+a]
+		add(axis.Name, func(i int) float64 { return axis.Coordinate(i / stride % axis.Points) })
+	}
+	for _, input := range p.PlaceInputs(g) {
+		add(input.Name, func(i int) float64 { return sample[input.At(int32(i), 0, 0)] })
+	}
+	program, err := Compile([]*Expr{start}, names)
+	if err != nil {
+		panic("pde: " + err.Error()) // its names are those of axes and inputs
+	}
+	program.Eval(program.NewWorkspace(), len(dst), [][]float64{dst}, in)
+}
+
+// start is what an unknown begins with: the offset of its ansatz, where the multiplier is zero
+// at the lowest time; else what a condition there that is affine in it alone asks for; else its
+// initial condition, or zero.
+func (p *Problem) start(c int) *Expr {
+	u := p.Unknowns[c]
+	if !p.Steady {
+		time := p.Axes[0]
+		first := map[string]*Expr{time.Name: Const(time.Lo)}
+		if u.Ansatz.Multiplier.Substitute(first).is(0) {
+			return u.Ansatz.Offset.Substitute(first)
+		}
+		for _, r := range p.Conditions {
+			if r.At[time.Name] != "low" || len(r.At) > 1 || !p.onlyUnknown(r.Expr, u.Name) {
+				continue
+			}
+			if slope, ok := r.Expr.Diff(u.Name).Constant(); ok && slope != 0 {
+				first[u.Name] = Const(0)
+				return simplify(opNeg, simplify(opDiv, r.Expr.Substitute(first), r.Expr.Diff(u.Name)))
+			}
+		}
+	}
+	if u.Initial < 0 {
+		return Const(0)
+	}
+	return variable(u.InitialName(), "", 0)
+}
+
+// onlyUnknown reports whether an expression has no other unknown than one, no term and no neighbour of an input.
+func (p *Problem) onlyUnknown(e *Expr, unknown string) bool {
+	known := slices.Concat([]string{unknown}, p.AxisNames(), p.InputNames())
+	return !slices.ContainsFunc(e.Variables(), func(name string) bool { return !slices.Contains(known, name) })
 }
 
 // InitialOf returns the initial conditions of a sample on a grid, one after another; nil in

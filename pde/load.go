@@ -80,6 +80,9 @@ func Load(name string, src []byte) (*Problem, error) {
 	if err := config.Join(l.problems...); err != nil {
 		return nil, err
 	}
+	for c := range p.Unknowns {
+		p.Unknowns[c].Start = p.start(c)
+	}
 	return p, nil
 }
 

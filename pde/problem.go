@@ -48,6 +48,7 @@ type Unknown struct {
 	Name    string // in expressions, e.g. "u"
 	Initial int    // the input that is its initial condition, -1 for none
 	Ansatz  Ansatz
+	Start   *Expr // what it begins with, in axes of space and inputs
 }
 
 // InitialName is the name of the initial condition in expressions: the unknown's name

@@ -3,6 +3,7 @@ package report
 import (
 	"time"
 
+	"pihc/grid"
 	"pihc/pde"
 )
 
@@ -44,10 +45,10 @@ func ZeroBaseline(s Samples) (*Evaluation, error) {
 	})
 }
 
-// PersistenceBaseline is the initial condition taken for the solution at all times: what e, an
+// PersistenceBaseline is what fields begin with taken for the solution at all times: what e, an
 // evaluation of any method on these samples, says of it, on all of its grids, and, on its own
-// grid of so many points in a slice, the error of each of several unknowns. s.Truth must not be nil.
-func PersistenceBaseline(e *Evaluation, s Samples, p *pde.Problem, slice int) (*Evaluation, error) {
+// grid g, the error of each of several unknowns. s.Truth must not be nil.
+func PersistenceBaseline(e *Evaluation, s Samples, p *pde.Problem, g *grid.Grid) (*Evaluation, error) {
 	out := persistence(e)
 	if len(s.Unknowns) == 0 {
 		return out, nil
@@ -61,7 +62,7 @@ func PersistenceBaseline(e *Evaluation, s Samples, p *pde.Problem, slice int) (*
 		if still == nil {
 			still = make([]float64, len(truth))
 		}
-		p.Hold(still, s.Initial[i], slice)
+		p.Hold(still, s.Initial[i], g)
 		_, out.PerSample[i].Unknowns = s.relativeL2(still, truth)
 	}
 	out.Summarize()

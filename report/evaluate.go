@@ -118,7 +118,7 @@ func Evaluate[T kernel.Float](e model.Engine[T], params []T, s Samples, each fun
 			}
 			x.RelativeResidual, x.TruthResidual = ratio(p.Field), absent(constraint.Relative(own, rate))
 			if !info.Problem.Steady {
-				info.Problem.Hold(still, s.Initial[i], info.SliceSize())
+				info.Problem.Hold(still, s.Initial[i], info.Grid)
 				e, _ := s.relativeL2(still, truth)
 				x.Persistence, x.PersistenceResidual = absent(e), ratio(still)
 			}

@@ -141,7 +141,7 @@ training: {window: {t: [0, 0.5]}}
 	}
 	other := truths[1] // the mean without the first
 	close("the mean field's error", mean.PerSample[0].RelativeL2, both(relative(other[:size], truths[0][:size]), relative(other[size:], truths[0][size:])))
-	held, err := PersistenceBaseline(out, s, p, n)
+	held, err := PersistenceBaseline(out, s, p, g)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"pihc/constraint"
+	"pihc/internal/check"
 	"pihc/internal/enginetest"
 	"pihc/internal/pjrt"
 	"pihc/model"
@@ -55,4 +57,46 @@ func TestOutOfMemory(t *testing.T) {
 	if other != "engine xla on cpu: cannot run a program: INTERNAL: it broke" || strings.Contains(full, "\n") {
 		t.Errorf("%q, %q", other, full)
 	}
+}
+
+// Relative losses, and first passes, are of what fields begin with, as those of engine cpu.
+func TestStart(t *testing.T) {
+	client(t)
+	p, err := pde.Load("scaled.yaml", []byte(`name: scaled
+unknown: u
+axes:
+  t: {range: [0, 0.1], points: 5, boundary: nodes}
+  x: {range: [0, 1], points: 8, boundary: periodic}
+terms: {u_t: {axis: t, derivative: 1}, u_xx: {axis: x, derivative: 2}}
+residual: {expression: u_t - 0.1*u_xx}
+conditions: {initial: {at: {t: low}, expression: u - 2*u0*cos(x)}}
+initial: {distribution: random-sines, low: -0.5, high: 0.5}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := model.LoadSpec("spec.yaml", []byte(`version: 1
+problem: scaled.yaml
+method: soft
+loss: {relative: true}
+network: {width: 2, layers: 1, modes: {t: 2, x: 2}, projection: 2, basis: 1, precision: float64, features: {u: 1, residual: 1}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var losses []float64
+	for _, c := range []model.Constructors{Constructors(), {Float64: model.NewEngine[float64]}} {
+		e, err := c.Float64(s, p, model.EngineOptions{Plugin: os.Getenv("PIHC_PJRT")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close()
+		params := model.InitialParams[float64](e.Info())
+		stats, err := e.LossAndGrad(make([]float64, len(params)), params, model.Batch{Initial: [][]float64{{1, 2, 3, 4, 3, 2, 1, 0}}, Seeds: make([]constraint.Seed, 1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		losses = append(losses, stats.Loss)
+	}
+	check.Close(t, losses[:1], losses[1:], 1e-12, 0)
 }

@@ -225,26 +225,43 @@ func (s *sample) ansatz(functions value) error {
 	if !s.system.Problem.HasOffset() {
 		return nil
 	}
-	names := append(s.system.Problem.AxisNames(), s.system.Problem.InputNames()...)
-	var in, offsets []value
-	for i, axis := range s.system.Grid.Axes {
-		in = append(in, s.along(i, axis.Coordinates(), f64))
-	}
-	for i := range s.system.Inputs {
-		in = append(in, s.field(s.given, i))
-	}
+	var offsets []value
 	for _, u := range s.system.Problem.Unknowns {
-		offset, err := pde.Compile([]*pde.Expr{u.Ansatz.Offset}, names)
+		offset, err := s.pointwise(u.Ansatz.Offset)
 		if err != nil {
 			return fmt.Errorf("ansatz offset: %w", err)
 		}
-		offsets = append(offsets, s.program(offset, in, 1)[0])
+		offsets = append(offsets, offset)
 	}
 	s.offset = s.concatenate(0, offsets...)
 	if s.memory {
 		s.offset = s.where(s.spread(s.than("NE", s.number(numberLater), 0), []int{size, 1}), s.previous, s.offset)
 	}
 	return nil
+}
+
+// pointwise is an expression in axes and inputs at all points (P, 1).
+func (s *sample) pointwise(e *pde.Expr) (value, error) {
+	if v, ok := e.Constant(); ok {
+		return s.full(v, f64, s.gridSize(), 1), nil
+	}
+	var names []string
+	var in []value
+	for i, axis := range s.system.Grid.Axes {
+		if e.DependsOn(axis.Name) {
+			names, in = append(names, axis.Name), append(in, s.along(i, axis.Coordinates(), f64))
+		}
+	}
+	for i, input := range s.system.Inputs {
+		if e.DependsOn(input.Name) {
+			names, in = append(names, input.Name), append(in, s.field(s.given, i))
+		}
+	}
+	program, err := pde.Compile([]*pde.Expr{e}, names)
+	if err != nil {
+		return value{}, err
+	}
+	return s.program(program, in, 1)[0], nil
 }
 
 // removeMean removes the mean over each slice of fields (C P, F), of the unknowns whose

@@ -2,6 +2,7 @@ package xla
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"pihc/constraint"
@@ -27,7 +28,7 @@ type plan struct {
 const (
 	numberScale  = iota // what the gradient is multiplied by
 	numberFactor        // of the rows that cross a border
-	numberGiven         // 1: the field to correct is given, 0: it is the initial condition at all times
+	numberGiven         // 1: the field to correct is given, 0: it is what unknowns begin with at all times
 	numberLater         // 1: that field takes the place of the ansatz's offset
 	numberTruth         // 1: a solution to compare with is given
 	numberCount
@@ -92,7 +93,7 @@ type sample struct {
 	outputs    []value
 
 	given, units    value // (InitialSize): the inputs; those as the network sees them
-	start, previous value // (C P, 1): initial conditions at all times, or zero; the field to correct
+	start, previous value // (C P, 1): what unknowns begin with at all times; the field to correct
 	scalars         value
 	owners          []value // per expert (C P): its points
 	amplitude       value   // of the basis, a scalar; nothing: 1
@@ -166,9 +167,9 @@ func (s *sample) build() error {
 	}
 	var starts []value
 	for _, u := range s.system.Problem.Unknowns {
-		start := s.full(0, f64, s.gridSize(), 1)
-		if u.Initial >= 0 {
-			start = s.field(s.given, u.Initial)
+		start, err := s.pointwise(u.Start)
+		if err != nil {
+			return fmt.Errorf("start: %w", err)
 		}
 		starts = append(starts, start)
 	}

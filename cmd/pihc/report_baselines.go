@@ -53,12 +53,16 @@ func addBaselines(page *report.Page, p *pde.Problem, g *grid.Grid, s report.Samp
 	if p.Steady {
 		return nil
 	}
-	still, err := report.PersistenceBaseline(&page.Methods[0].Evaluation, s, p, g.Size()/g.Axes[0].Points)
+	still, err := report.PersistenceBaseline(&page.Methods[0].Evaluation, s, p, g)
 	if err != nil {
 		return err
 	}
+	var starts []string
+	for _, u := range p.Unknowns {
+		starts = append(starts, u.Start.String())
+	}
 	page.Baselines = append(page.Baselines, report.Baseline{
-		Key: "persistence", Label: "persistence", Note: strings.Join(p.InputNames()[:p.Initials()], ", ") + " at all times", Evaluation: *still,
+		Key: "persistence", Label: "persistence", Note: strings.Join(starts, ", ") + " at all times", Evaluation: *still,
 	})
 	return nil
 }
