@@ -2,6 +2,7 @@ package constraint
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"pihc/grid"
@@ -88,6 +89,27 @@ func (r *PlainResidual) RMS(u, initial []float64) (residual, rate []float64) {
 		residual, rate = append(residual, own), append(rate, still)
 	}
 	return residual, rate
+}
+
+// Rounding returns the root mean squares, over the rows of each residual, of what residuals of u
+// (C, P) change by where each of its values changes by a number up to so much either way.
+func (r *PlainResidual) Rounding(u, initial []float64, by float64) []float64 {
+	rng, near := rand.New(rand.NewPCG(1, 0)), make([]float64, len(u))
+	for i, v := range u {
+		near[i] = v + by*(2*rng.Float64()-1)
+	}
+	var out []float64
+	for _, rows := range r.sets {
+		rows.rows.SetInitial(initial)
+		rows.rms(r.gatherer, u)
+		own, square := slices.Clone(rows.residual), 0.0
+		rows.rms(r.gatherer, near)
+		for i, v := range rows.residual {
+			square += (v - own[i]) * (v - own[i])
+		}
+		out = append(out, math.Sqrt(square/float64(len(own))))
+	}
+	return out
 }
 
 // Relative is the root mean square over residuals of each one's root mean square over

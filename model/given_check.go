@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"pihc/constraint"
+	"pihc/grid"
 	"pihc/pde"
 )
 
@@ -17,8 +18,8 @@ const (
 	MostResidual = 1.0
 	// residualSamples is how many solutions the residual is taken of.
 	residualSamples = 16
-	// RoundedRate is the rate, over the solution in its units, that is none but for rounding.
-	RoundedRate = 1e-9
+	// roundedRate is the rate, over the solution in its units, that is none but for rounding.
+	roundedRate = 1e-9
 )
 
 // examine compares solutions with the problem: the beginnings of all with their initial conditions,
@@ -91,7 +92,7 @@ func (f *given) residual(sys *pde.System, first int) (float64, error) {
 			residual[k], rate[k] = math.Hypot(residual[k], own[k]), math.Hypot(rate[k], of[k])
 		}
 	}
-	return relative(residual, rate, RoundedRate*rootMeanSquare(u)), nil
+	return relative(residual, rate, roundedRate*rootMeanSquare(u)), nil
 }
 
 // relative is constraint.Relative without residuals over a rate that is zero but for rounding, of which nothing follows.
@@ -104,9 +105,36 @@ func relative(residual, rate []float64, rounded float64) float64 {
 	return constraint.Relative(residual, rate)
 }
 
-// ResidualOverRate is the residual of a field (C, P) for the inputs of a sample over its rate (constraint.Relative), but for those
-// over a rate that is at most rounded times the field.
-func ResidualOverRate(plain *constraint.PlainResidual, u, sample []float64, rounded float64) float64 {
+// SolutionResidual is the residual of a solution (C, P) for the inputs of a sample over its rate (constraint.Relative), but for those
+// over a rate that is zero but for rounding.
+func SolutionResidual(plain *constraint.PlainResidual, u, sample []float64) float64 {
 	residual, rate := plain.RMS(u, sample)
-	return relative(residual, rate, rounded*rootMeanSquare(u))
+	return relative(residual, rate, roundedRate*rootMeanSquare(u))
+}
+
+// rounding of predictions in 32 bits, relative to their root mean square: of single values, and of their change over
+// the whole first axis.
+const (
+	roundedValue  = 1e-6
+	roundedChange = 1e-5
+)
+
+// PredictionResidual is the residual of a prediction (C, P) for the inputs of a sample over its rate (constraint.Relative). Over
+// a rate that is zero but for rounding it is 0 where the residual is zero but for rounding too, and otherwise infinite.
+func PredictionResidual(plain *constraint.PlainResidual, g *grid.Grid, u, sample []float64) float64 {
+	residual, rate := plain.RMS(u, sample)
+	size, axis := rootMeanSquare(u), g.Axes[0]
+	var rounding []float64
+	for k := range residual {
+		if rate[k] > roundedChange/(axis.Hi-axis.Lo)*size {
+			continue
+		}
+		if rounding == nil {
+			rounding = plain.Rounding(u, sample, roundedValue*size)
+		}
+		if rate[k] = 0; residual[k] <= rounding[k] {
+			residual[k], rate[k] = 0, 1
+		}
+	}
+	return constraint.Relative(residual, rate)
 }

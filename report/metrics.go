@@ -48,6 +48,9 @@ func quantile(sorted []float64, p float64) float64 {
 	if i >= len(sorted)-1 {
 		return sorted[len(sorted)-1]
 	}
+	if h == float64(i) || sorted[i] == sorted[i+1] { // either may be infinite
+		return sorted[i]
+	}
 	return sorted[i] + (h-float64(i))*(sorted[i+1]-sorted[i])
 }
 

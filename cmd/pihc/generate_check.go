@@ -116,7 +116,7 @@ func compareSplit(ctx context.Context, set *data.Dataset, split data.Split, p *p
 						return err
 					}
 					u := a.Float64()
-					c := compared{split: split.Name, sample: i, residual: model.ResidualOverRate(plain, u, inputs[i], model.RoundedRate)}
+					c := compared{split: split.Name, sample: i, residual: model.SolutionResidual(plain, u, inputs[i])}
 					if _, err := solver.Solve(other, inputs[i]); err == nil { // it may have none
 						c.distance = grid.RelativeL2Of(other, u, len(p.Unknowns))
 					}

@@ -40,8 +40,9 @@ FILE.npz receives the fields under the unknowns' names, as (sample, t, x) or
 relative_residual (see ` + "`pihc help eval`" + `), all float64. With --passes auto, or
 passes: auto under evaluation in the run's spec, it also has, per sample, passes and
 residual: the root of the loss over that of the initial condition at all times.
-A warning says how many predictions do not begin with their initial condition, or have
-a residual more than three times the largest of the test split (RUN/metrics.json).
+A warning says how many predictions do not begin with their initial condition, have
+a residual more than three times the largest of the test split (RUN/metrics.json), or
+do not change in time and leave a residual, which then is infinite.
 
 Where the PDE file has inputs or several unknowns, FILE is an NPZ file with one array for each, under
 its name: a field (sample, x[, y]) or a number (sample), and, unless the problem has

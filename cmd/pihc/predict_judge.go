@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 
@@ -40,9 +41,7 @@ func (j *judge) add(field, sample []float64) {
 	if miss, far := j.begin.Miss(field, sample); far {
 		j.far, j.worst = append(j.far, len(j.residuals)), max(j.worst, miss)
 	}
-	axis := j.grid.Axes[0]
-	rounded := 1e-5 / (axis.Hi - axis.Lo) // of fields in 32 bits that do not change
-	j.residuals = append(j.residuals, model.ResidualOverRate(j.plain, field, sample, rounded))
+	j.residuals = append(j.residuals, model.PredictionResidual(j.plain, j.grid, field, sample))
 }
 
 func (j *judge) summary() string {
@@ -56,6 +55,16 @@ func (j *judge) warnings(dir string) []string {
 	if n := len(j.far); n > 0 {
 		out = append(out, fmt.Sprintf("%d of %d predictions do not begin with their initial condition, and may be far off: sample %d is the first, and the worst is off by %s (rms)", n, len(j.residuals), j.far[0], report.Percent(j.worst)))
 	}
+	undefined := func(r float64) bool { return math.IsInf(r, 1) }
+	if first := slices.IndexFunc(j.residuals, undefined); first >= 0 {
+		count := 0
+		for _, r := range j.residuals {
+			if undefined(r) {
+				count++
+			}
+		}
+		out = append(out, fmt.Sprintf("%d of %d predictions do not change in time (the derivative in time, or a residual's first term where it has none, is zero) and leave a residual, which is relative to nothing: sample %d is the first", count, len(j.residuals), first))
+	}
 	var m metrics
 	if data.ReadSealedJSON(filepath.Join(dir, train.MetricsFile), &m) != nil {
 		return out
@@ -66,7 +75,7 @@ func (j *judge) warnings(dir string) []string {
 		}
 		count, first := 0, 0
 		for i, r := range j.residuals {
-			if r > 3*e.RelativeResidual.Max {
+			if r > 3*e.RelativeResidual.Max && !undefined(r) {
 				if count++; count == 1 {
 					first = i
 				}
