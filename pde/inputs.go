@@ -248,14 +248,11 @@ func (l *loader) input(p *Problem, name string, f fileSampler, space []DomainAxi
 	default:
 		l.report(f.Pos.Errorf("%s: interpolation %q: want smooth or nearest", what, f.Interpolation))
 	}
-	if slices.Contains(reservedArrays, name) {
-		l.report(f.Pos.Errorf("%s: datasets have an array of that name", what).WithHint("choose another name"))
-	}
 	return in
 }
 
-// reservedArrays are the names of arrays in files of samples.
-var reservedArrays = []string{"initial", "solution", "train", "passes", "residual", "trusted_edits"}
+// reservedArrays are the names of arrays in files of samples and predictions, beside those of unknowns, axes and inputs.
+var reservedArrays = []string{"initial", "solution", "train", "passes", "residual", "relative_residual", "trusted_edits"}
 
 func axisNames(axes []DomainAxis) []string {
 	names := make([]string, len(axes))

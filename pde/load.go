@@ -263,7 +263,13 @@ func (l *loader) withUnit(axis string, ends []config.Scalar) bool {
 // distinct reports what is not a name, and names used twice.
 func (l *loader) distinct(p *Problem) {
 	seen := map[string]string{}
+	reserved := func(what, name string, at config.Position) {
+		if slices.Contains(reservedArrays, name) {
+			l.report(at.Errorf("%s %s: files of samples or predictions have another array of that name", what, name).WithHint("choose another name"))
+		}
+	}
 	for i, u := range p.Unknowns {
+		reserved("unknown", u.Name, l.file.Unknown.names[i].Pos)
 		for _, name := range []string{u.Name, u.InitialName()} {
 			if old, ok := seen[name]; ok {
 				l.report(l.file.Unknown.names[i].Pos.Errorf("unknown %s: %s is %s already", u.Name, name, old))
@@ -292,12 +298,14 @@ func (l *loader) distinct(p *Problem) {
 	f := l.file
 	for i := range f.Axes.Len() {
 		check(f.Axes.At(i).Key, "axis", f.Axes.At(i).KeyPos)
+		reserved("axis", f.Axes.At(i).Key, f.Axes.At(i).KeyPos)
 	}
 	for i := range f.Constants.Len() {
 		check(f.Constants.At(i).Key, "constant", f.Constants.At(i).KeyPos)
 	}
 	for i := range f.Inputs.Len() {
 		check(f.Inputs.At(i).Key, "input", f.Inputs.At(i).KeyPos)
+		reserved("input", f.Inputs.At(i).Key, f.Inputs.At(i).KeyPos)
 	}
 	for i := range f.Terms.Len() {
 		check(f.Terms.At(i).Key, "term", f.Terms.At(i).KeyPos)
