@@ -206,6 +206,11 @@ func (a *app) eval(c *cobra.Command, dir string, o *evalOptions) error {
 	if err != nil {
 		return err
 	}
+	if options.passes == 0 {
+		if err := checkRepeats(spec, o.set); err != nil {
+			return err
+		}
+	}
 	options = options.orSpec(spec)
 	set, _, err := openRunData(dir, o.data)
 	if err != nil {

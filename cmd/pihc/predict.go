@@ -91,6 +91,11 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 	if err != nil {
 		return err
 	}
+	if options.passes == 0 {
+		if err := checkRepeats(spec, o.set); err != nil {
+			return err
+		}
+	}
 	options = options.orSpec(spec)
 	e, err := openEvaluator(dir, spec, p, options)
 	if err != nil {

@@ -88,7 +88,23 @@ func (f *specFlags) open(name string, more ...string) (*model.Spec, *pde.Problem
 	if err != nil {
 		return spec, p, err
 	}
-	return spec, p, spec.Fit(p)
+	if err := spec.Fit(p); err != nil || len(more) > 0 { // more may be of one pass, where the user's are of several
+		return spec, p, err
+	}
+	return spec, p, checkRepeats(spec, overrides)
+}
+
+// checkRepeats is an error for overrides that say how a network of one pass runs again.
+func checkRepeats(spec *model.Spec, overrides []string) error {
+	e := spec.Evaluation
+	for _, s := range overrides {
+		key, _, _ := strings.Cut(s, "=")
+		own := func(name string, on bool) bool { return on && (key == "evaluation" || key == "evaluation."+name) }
+		if spec.Network.Passes == 1 && (own("passes", e.Passes != 0 && e.Passes != 1) || own("limit", e.Limit > 0) || own("directions", e.Directions != nil && *e.Directions > 0)) {
+			return withHint(fmt.Errorf("--set %s: network.passes is 1, and a network of one pass corrects no field", s), "network.passes and network.features of the spec make one that does")
+		}
+	}
+	return nil
 }
 
 // checkConstants reports a dataset that was generated from the spec's PDE file, but without the
