@@ -128,6 +128,36 @@ func (f *specFlags) checkConstants(name, dir string, spec *model.Spec, p *pde.Pr
 		"`pihc generate %s%s --out DIR` makes one with the same constants", name, strings.Join(flags, ""))
 }
 
+// checkDrawn reports values of --set for samples that a dataset has otherwise: the run's record would say what is
+// not so. What the spec itself says, without --set, may be of another dataset.
+func (f *specFlags) checkDrawn(name, dir string, spec *model.Spec, set *data.Dataset) error {
+	for _, s := range f.set {
+		key, _, _ := strings.Cut(s, "=")
+		for _, x := range []struct {
+			split string
+			want  model.SplitSpec
+		}{{"train", spec.Data.Train}, {"validation", spec.Data.Validation}, {"test", spec.Data.Test.SplitSpec}} {
+			has, err := set.Split(x.split)
+			if err != nil {
+				return err
+			}
+			of := "data." + x.split
+			on := func(own string) bool { return slices.Contains([]string{"data", of, of + "." + own}, key) }
+			what := ""
+			switch {
+			case on("count") && has.Count != x.want.Count && x.split != "train": // which training compares in any case
+				what = fmt.Sprintf("%d %s samples", has.Count, x.split)
+			case on("seed") && has.Seed != x.want.Seed:
+				what = fmt.Sprintf("%s samples of seed %d", x.split, has.Seed)
+			default:
+				continue
+			}
+			return withHint(fmt.Errorf("--set %s: dataset %s has %s", s, dir, what), "leave the key out, or generate another dataset: `pihc generate %s --set %s --out DIR`", name, s)
+		}
+	}
+	return nil
+}
+
 // openProblem reads the problem a spec names. The path of a PDE file is relative
 // to the spec's folder, or else to the working folder. A problem that is not
 // there is an error at the line of the spec that names it.

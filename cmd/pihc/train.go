@@ -115,6 +115,9 @@ func (a *app) train(ctx context.Context, args []string, o *trainOptions) error {
 	if err := o.checkConstants(args[0], o.data, spec, p, set); err != nil {
 		return err
 	}
+	if err := o.checkDrawn(args[0], o.data, spec, set); err != nil {
+		return err
+	}
 	if err := checkSizes(spec, p, o.workers, a.slabs); err != nil {
 		return err
 	}
