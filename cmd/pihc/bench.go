@@ -79,7 +79,7 @@ Sizes are those of the built-in spec PROBLEM-SCALE.`,
 		ValidArgs: benchNames(),
 		RunE:      func(c *cobra.Command, args []string) error { return a.bench(c, args[0], o) },
 	}
-	o.add(c, false)
+	o.add(c, "seed")
 	first := strings.TrimSuffix(model.BuiltinSpecs()[0], "-demo") // of the built-in experiments
 	c.Flags().StringVar(&o.problem, "problem", first, "the problem of the built-in specs")
 	c.Flags().StringVar(&o.scale, "scale", "paper", "demo, small, paper or published")

@@ -31,6 +31,7 @@ control). Solutions of a file (reference: {file: ...}) are taken from there, if 
 begin with their initial conditions; that they are far from meeting the equation is
 a warning.
 
+The seeds are data.train.seed, data.validation.seed and data.test.seed of the spec.
 The dataset is a folder of NPZ shards with a manifest that holds seeds, grid and
 the SHA-256 of every file. It is the same, byte for byte, for any number of
 workers and ranks. An interrupted generation continues when started again; a complete
@@ -40,7 +41,7 @@ dataset is verified and left alone.`,
 		Args: positional("SPEC", 1, 1),
 		RunE: func(c *cobra.Command, args []string) error { return a.generate(c.Context(), args[0], o) },
 	}
-	o.add(c, false)
+	o.add(c)
 	c.Flags().StringVarP(&o.out, "out", "o", "", "folder of the dataset (required)")
 	return c
 }

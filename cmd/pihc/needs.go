@@ -113,7 +113,7 @@ func checkWritable(dir string) error {
 func checkWorkers(n int) error {
 	switch {
 	case n < 0:
-		return usagef("--workers %d: want a positive number", n)
+		return usagef("--workers %d: want a positive number, or 0 for all cores", n)
 	case n > maxWorkers:
 		return usagef("--workers %d: want at most %d", n, maxWorkers)
 	}

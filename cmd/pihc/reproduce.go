@@ -82,7 +82,7 @@ kept: started again, an interrupted reproduction continues.`,
 		Args: positional("NAME or SPEC.yaml", 1, 1),
 		RunE: func(c *cobra.Command, args []string) error { return a.reproduce(c.Context(), args[0], o) },
 	}
-	o.add(c, false)
+	o.add(c, "seed")
 	flags := c.Flags()
 	flags.StringVar(&o.scale, "scale", "demo", "demo, small, paper or published")
 	flags.StringVar(&o.problem, "problem", "", "problem, or spec file, of residuals, scaling or experts (default diffusion-sorption)")

@@ -27,18 +27,21 @@ type specFlags struct {
 	flags   *pflag.FlagSet
 }
 
-func (f *specFlags) add(c *cobra.Command, method bool) {
+// add adds them, and of "seed" and "method" those that say something to the command.
+func (f *specFlags) add(c *cobra.Command, some ...string) {
 	f.flags = c.Flags()
 	f.flags.StringArrayVar(&f.set, "set", nil, "override one value of the spec, as in training.steps=200 (repeatable)")
-	f.flags.Uint64Var(&f.seed, "seed", 0, "short for --set seed=N: initial parameters, order of data and sampled points")
-	if method {
+	if slices.Contains(some, "seed") {
+		f.flags.Uint64Var(&f.seed, "seed", 0, "short for --set seed=N: initial parameters, order of data and sampled points")
+	}
+	if slices.Contains(some, "method") {
 		f.flags.StringVar(&f.method, "method", "", "short for --set method=M: soft, hard or moe")
 	}
 	workersFlag(c, &f.workers)
 }
 
 func workersFlag(c *cobra.Command, dst *int) {
-	c.Flags().IntVar(dst, "workers", 0, "number of threads; results do not depend on it (default all cores)")
+	c.Flags().IntVar(dst, "workers", 0, "number of threads, 0 for all cores; results do not depend on it (default all cores)")
 }
 
 // overrides returns the values given on the command line, in the form of --set.

@@ -63,7 +63,7 @@ error.`,
 		Args: positional("SPEC", 0, 1),
 		RunE: func(c *cobra.Command, args []string) error { return a.train(c.Context(), args, o) },
 	}
-	o.add(c, true)
+	o.add(c, "seed", "method")
 	o.engine.add(c)
 	c.Flags().StringVarP(&o.data, "data", "d", "", "folder of the dataset (required, except with --resume)")
 	c.Flags().StringVarP(&o.out, "out", "o", "", "run folder to make (required, except with --resume)")
