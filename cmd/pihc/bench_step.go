@@ -203,7 +203,11 @@ func prepareStep[T kernel.Float](b *bench, method string, st *model.Stats) func(
 		batch := model.Batch{Initial: initial, Seeds: evaluationSeeds(len(initial))} // trains the last pass
 		params := model.InitialParams[T](info)
 		if dir := b.options.runs; dir != "" && err == nil {
-			params, _, err = train.LoadParams[T](filepath.Join(dir, method), spec, b.problem, train.LoadOptions{})
+			if run := filepath.Join(dir, method); !train.IsRun(run) {
+				err = usagef("--runs %s: %s is no run folder", dir, run)
+			} else {
+				params, _, err = train.LoadParams[T](run, spec, b.problem, train.LoadOptions{})
+			}
 			batch.Progress = 1
 		}
 		if err != nil {

@@ -76,8 +76,7 @@ or floor_error is above 50 %.`,
 		RunE: func(c *cobra.Command, args []string) error { return a.check(c.Context(), args[0], o) },
 	}
 	o.add(c, "seed", "method")
-	c.Flags().StringToIntVar(&o.grid, "grid", nil, "points by axis for the floor (default the spec's, at most 256 along each space axis)")
-	c.Flags().Lookup("grid").DefValue = "" // the text names the default
+	c.Flags().Var((*gridFlag)(&o.grid), "grid", "points by axis for the floor (default the spec's, at most 256 along each space axis)")
 	o.engine.add(c)
 	jsonFlag(c, &o.json)
 	return c

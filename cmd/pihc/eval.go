@@ -39,11 +39,32 @@ type gridFlags struct {
 	engine    engineFlags
 }
 
+// gridFlag is a flag of points by axis; given again, it adds to them.
+type gridFlag map[string]int
+
+func (g *gridFlag) Set(text string) error {
+	if *g == nil {
+		*g = gridFlag{}
+	}
+	for _, part := range strings.Split(text, ",") {
+		axis, number, ok := strings.Cut(part, "=")
+		points, err := strconv.Atoi(number)
+		if !ok || err != nil {
+			return fmt.Errorf("%q: want points by axis, as in t=101,x=256", part)
+		}
+		(*g)[strings.TrimSpace(axis)] = points
+	}
+	return nil
+}
+
+func (g *gridFlag) String() string { return "" }
+func (g *gridFlag) Type() string   { return "axis=points,..." }
+
 func (f *gridFlags) add(c *cobra.Command) {
 	flags := c.Flags()
-	flags.StringToIntVar(&f.grid, "grid", nil, "points by axis, as in t=101,x=256 (default as trained)")
+	flags.Var((*gridFlag)(&f.grid), "grid", "points by axis, as in t=101,x=256 (default as trained)")
 	flags.IntVar(&f.points, "points", -1, "residual rows sampled per expert, 0 for all (default the spec's evaluation.points, else as trained)")
-	flags.Lookup("grid").DefValue, flags.Lookup("points").DefValue = "", "0" // the texts name the defaults
+	flags.Lookup("points").DefValue = "0" // the text names the default
 	flags.Float64Var(&f.tolerance, "tolerance", 0, "gradient tolerance of the solves (default as trained)")
 	flags.StringVar(&f.passes, "passes", "", "passes of the network, or auto: until the residual stops falling (default the spec's evaluation.passes, else as trained)")
 	flags.Float64Var(&f.residual, "residual", 0, "with --passes auto, end a sample whose residual over that of its initial condition at all times is this small")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"reflect"
 	"strings"
@@ -16,6 +17,9 @@ func TestKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	doc := string(text)
+	if version := fmt.Sprintf("| of this file, %d; ", metricsVersion); !strings.Contains(doc, version) {
+		t.Errorf("docs/formats.md has another version of metrics than %d", metricsVersion)
+	}
 	documented := func(what, key string) {
 		t.Helper()
 		if key != "" && key != "-" && !strings.Contains(doc, "`"+key+"`") {

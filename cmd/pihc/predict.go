@@ -214,7 +214,7 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 	if options.passes == model.AutoPasses {
 		arrays = append(arrays, data.Named{Name: "passes", Array: data.NewArray([]int{len(initial)}, passes)},
 			data.Named{Name: "residual", Array: data.NewArray([]int{len(initial)}, residuals)})
-		notes += fmt.Sprintf(", %g to %g passes", slices.Min(passes), slices.Max(passes))
+		notes += fmt.Sprintf(", %s passes", extent(passes))
 	}
 	if len(o.set) > 0 {
 		notes += ", --set " + strings.Join(o.set, " --set ")
@@ -231,6 +231,15 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 	}
 	_, err = fmt.Fprintf(a.Out, "%s: %s of shape %s%s\n", o.out, strings.Join(p.UnknownNames(), ", "), data.FormatShape(arrays[0].Array.Shape), notes)
 	return err
+}
+
+// extent is the least to the largest of some values, or the one that all are.
+func extent(values []float64) string {
+	low, high := slices.Min(values), slices.Max(values)
+	if low == high {
+		return fmt.Sprintf("%g", low)
+	}
+	return fmt.Sprintf("%g to %g", low, high)
 }
 
 // warnFar says how many initial conditions are unlike those of training.

@@ -60,3 +60,12 @@ conditions:
 		}
 	}
 }
+
+func TestExtent(t *testing.T) {
+	if got := extent([]float64{68}); got != "68" {
+		t.Error(got)
+	}
+	if got := extent([]float64{7, 5, 9}); got != "5 to 9" {
+		t.Error(got)
+	}
+}
