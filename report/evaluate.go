@@ -129,14 +129,19 @@ func Evaluate[T kernel.Float](e model.Engine[T], params []T, s Samples, each fun
 		spectra.add(p.Field, truth)
 		errors.add(p.Field, truth)
 		x.ResidualRMS = kindRMS(info.Rows, p.MeanSquares, pde.ResidualRows)
-		if len(info.Problem.Residuals) > 1 {
-			x.Residuals = map[string]float64{}
+		own := func(residuals bool) map[string]float64 {
+			all := map[string]float64{}
 			for k, set := range info.Rows {
-				if set.Kind == pde.ResidualRows {
-					x.Residuals[set.Name] = absent(math.Sqrt(p.MeanSquares[k]))
+				if residuals == (set.Kind == pde.ResidualRows) {
+					all[set.Name] = absent(math.Sqrt(p.MeanSquares[k]))
 				}
 			}
+			if len(all) < 2 {
+				return nil // what there is has a metric of its own
+			}
+			return all
 		}
+		x.Residuals, x.Conditions = own(true), own(false)
 		x.InitialError = kindRMS(info.Rows, p.MeanSquares, pde.InitialRows)
 		x.BoundaryError = kindRMS(info.Rows, p.MeanSquares, pde.BoundaryRows)
 		if experts > 1 {

@@ -134,6 +134,12 @@ func TestEvaluate(t *testing.T) {
 			}
 			near("relative_l2", got.RelativeL2, Summarize(errs))
 			near("initial_error", got.InitialError, Summarize(initial))
+			near("condition initial", got.Conditions["initial"], Summarize(initial))
+			var walls []float64
+			for _, x := range got.PerSample { // as many rows of either wall
+				walls = append(walls, math.Hypot(x.Conditions["left"], x.Conditions["right"])/math.Sqrt2)
+			}
+			near("boundary_error of conditions", got.BoundaryError, Summarize(walls))
 			near("persistence", got.Persistence, Summarize(still))
 			own, truths, held := residuals(t, e, s, fields)
 			near("relative_residual", got.RelativeResidual, Summarize(own))

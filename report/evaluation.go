@@ -35,9 +35,10 @@ type Evaluation struct {
 	Unseen *Summary `json:"unseen_l2,omitempty"`
 	Passes *Summary `json:"passes,omitempty"` // of the network, where each sample has its own number
 	// Unknowns is relative_l2 of each of several unknowns, Residuals residual_rms of each of
-	// several residuals.
-	Unknowns  map[string]*Summary `json:"unknowns,omitempty"`
-	Residuals map[string]*Summary `json:"residuals,omitempty"`
+	// several residuals, Conditions the root mean square of the rows of each of several conditions.
+	Unknowns   map[string]*Summary `json:"unknowns,omitempty"`
+	Residuals  map[string]*Summary `json:"residuals,omitempty"`
+	Conditions map[string]*Summary `json:"conditions,omitempty"`
 	// Loss is the whole loss, conditions included and border terms not, beside that of
 	// Trivial predictions.
 	Loss    *Summary  `json:"loss,omitempty"`
@@ -83,7 +84,7 @@ type Sample struct {
 
 	Unseen, Passes float64
 
-	Unknowns, Residuals map[string]float64 // nil with one unknown, with one residual
+	Unknowns, Residuals, Conditions map[string]float64 // nil with one unknown, with one residual, with one condition
 }
 
 // NewSample returns a Sample in which every metric is absent (NaN).
@@ -129,7 +130,7 @@ func (s Sample) MarshalJSON() ([]byte, error) {
 	return append(out, '}'), nil
 }
 
-// parts are the metrics that a sample has for each of several unknowns or residuals.
+// parts are the metrics that a sample has for each of several unknowns, residuals or conditions.
 func (s *Sample) parts() []struct {
 	name string
 	of   *map[string]float64
@@ -137,7 +138,7 @@ func (s *Sample) parts() []struct {
 	return []struct {
 		name string
 		of   *map[string]float64
-	}{{"unknowns", &s.Unknowns}, {"residuals", &s.Residuals}}
+	}{{"unknowns", &s.Unknowns}, {"residuals", &s.Residuals}, {"conditions", &s.Conditions}}
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
@@ -260,6 +261,7 @@ func (e *Evaluation) Summarize() {
 	}
 	e.Unknowns = summarizeParts(e.PerSample, func(s Sample) map[string]float64 { return s.Unknowns })
 	e.Residuals = summarizeParts(e.PerSample, func(s Sample) map[string]float64 { return s.Residuals })
+	e.Conditions = summarizeParts(e.PerSample, func(s Sample) map[string]float64 { return s.Conditions })
 }
 
 // summarizeParts sums up, by name, metrics that the samples have several of; nil if none.

@@ -149,13 +149,14 @@ mean, std (over samples), median and max:
   nrmse           rms error over the range of the truth
   residual_rms    of the PDE residual over the whole grid, of several all their rows
   initial_error   rms of the rows of initial conditions
-  boundary_error  rms of the rows of boundary conditions
+  boundary_error  rms of the rows of boundary conditions, of several all their
+                  rows; below it that of each of several conditions
   border_jump     rms jump of the prediction across expert borders
-  persistence     relative_l2 of the initial condition taken for the solution
+  persistence     relative_l2 of what fields begin with taken for the solution
   relative_residual     rms of the residual, without weights, over rms of the
                         solution's derivative in time
   truth_residual        the same of the solution: what the grid leaves of it
-  persistence_residual  the same of the initial condition at all times
+  persistence_residual  the same of what fields begin with at all times
 
 and per expert the solver's iterations and statuses and the rms of its rows
 (constraint_rms). residual_rms, constraint_rms and conditions are in the PDE file's
@@ -268,7 +269,7 @@ func isMetrics(file []byte) bool {
 	return bytes.HasPrefix(file, []byte("{")) && bytes.Contains(file, []byte(`"relative_l2"`))
 }
 
-// metricsVersion changes when an evaluation says more than before; reports score
+// metricsVersion changes when an evaluation says more than before that reports show; these score
 // runs with metrics of another version again.
 const metricsVersion = 7
 
@@ -450,6 +451,9 @@ func printMetrics(w io.Writer, m *metrics) error {
 	}
 	row("initial_error", m.InitialError, report.Number)
 	row("boundary_error", m.BoundaryError, report.Number)
+	for _, name := range slices.Sorted(maps.Keys(m.Conditions)) {
+		row("  condition "+name, m.Conditions[name], report.Number)
+	}
 	row("border_jump", m.BorderJump, report.Number)
 	row("loss", m.Loss, report.Number)
 	for _, x := range m.Trivial {
