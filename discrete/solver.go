@@ -34,16 +34,10 @@ type input struct {
 // Along time they are steps from one point to the next. Factors for axes of cells are
 // odd, so that the centres meet.
 func New(p *pde.Problem, g *grid.Grid, refine []int) (*Solver, error) {
-	s := &Solver{grid: g, fine: &grid.Grid{Axes: slices.Clone(g.Axes)}, fields: len(p.Unknowns)}
-	for i := range s.fine.Axes {
-		a := &s.fine.Axes[i]
-		switch {
-		case refine[i] < 1 || a.Boundary == grid.Cells && refine[i]%2 == 0:
+	s := &Solver{grid: g, fine: refined(g, refine), fields: len(p.Unknowns)}
+	for i, a := range g.Axes {
+		if refine[i] < 1 || a.Boundary == grid.Cells && refine[i]%2 == 0 {
 			return nil, fmt.Errorf("axis %s (%s): refined by %d; want a positive number, odd for cells", a.Name, a.Boundary, refine[i])
-		case a.Boundary == grid.Nodes:
-			a.Points = (a.Points-1)*refine[i] + 1
-		default:
-			a.Points *= refine[i]
 		}
 	}
 	fine := p.PlaceInputs(s.fine)
@@ -75,6 +69,20 @@ func New(p *pde.Problem, g *grid.Grid, refine []int) (*Solver, error) {
 		}
 	}
 	return s, nil
+}
+
+// refined is a grid with refine[i] times the points of axis i: of its intervals on an axis of nodes.
+func refined(g *grid.Grid, refine []int) *grid.Grid {
+	fine := &grid.Grid{Axes: slices.Clone(g.Axes)}
+	for i := range fine.Axes {
+		a := &fine.Axes[i]
+		if a.Boundary == grid.Nodes {
+			a.Points = (a.Points-1)*refine[i] + 1
+		} else {
+			a.Points *= refine[i]
+		}
+	}
+	return fine
 }
 
 // Refinements returns how much finer than g the grid of solutions is, as the problem

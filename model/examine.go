@@ -91,3 +91,19 @@ func InputNames(s *Spec, p *pde.Problem) ([]string, error) {
 	}
 	return names, nil
 }
+
+// Unresolved is discrete.Unresolved for a few samples of a problem's own distribution.
+func Unresolved(p *pde.Problem, g *grid.Grid) (own, reference []pde.Unresolved, err error) {
+	next, err := sampler(p, g)
+	if err != nil {
+		return nil, nil, err
+	}
+	samples := make([][]float64, 3)
+	for i := range samples {
+		samples[i] = make([]float64, p.SampleSize(g))
+		if err := next(data.SampleRand(1, i), samples[i]); err != nil {
+			return nil, nil, err
+		}
+	}
+	return discrete.Unresolved(p, g, samples)
+}

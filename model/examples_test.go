@@ -40,6 +40,9 @@ func TestExamples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if own, reference, err := Unresolved(p, g); err != nil || len(own)+len(reference) > 0 {
+			t.Errorf("%s: %v, %v, %v", p.Name, own, reference, err)
+		}
 		net, err := NewNetwork(s, p)
 		if err != nil {
 			t.Fatal(err)

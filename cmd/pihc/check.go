@@ -47,7 +47,8 @@ func newCheck(a *app) *cobra.Command {
   conditions of the distribution. What is wrong there is a fault, and ends check with
   status 1. Notes are other ends of axes without conditions, ends where rows of the
   equation hold beside a condition's, terms that no row uses,
-  rows that are not finite further away, samples that are all alike, a residual that
+  rows that are not finite further away, samples that are all alike, expressions
+  narrower than the steps of the grid, which its points do not see, a residual that
   leaves out the first time where it could hold, or holds there though the grid does
   not resolve how solutions begin, and an ansatz that leaves initial conditions
   gradually where walls may make the field jump;
@@ -67,8 +68,8 @@ func newCheck(a *app) *cobra.Command {
   three draws otherwise.
 
 Use floor_error to choose schemes and rows before training. The exit status is 1
-where there is a fault, the gradient is wrong, a reference solution cannot be found,
-or floor_error is above 50 %.`,
+where there is a fault, the gradient is wrong, a reference solution cannot be found
+or misses an expression narrower than its steps, or floor_error is above 50 %.`,
 		Example: `  pihc check diffusion-sorption-demo
   pihc check my.yaml --grid t=101,x=128 --json
   pihc check diffusion-sorption-demo --set problem=diffusion-sorption-published --grid x=128`,
@@ -152,6 +153,11 @@ func (a *app) check(ctx context.Context, name string, o *checkOptions) error {
 	if out.Verdict, err = model.Examine(p); err != nil {
 		return err
 	}
+	notes, missed, err := unresolved(p, g)
+	if err != nil {
+		return err
+	}
+	out.Verdict.Notes = append(out.Verdict.Notes, notes...)
 	if err := describeInputs(out, spec, p); err != nil {
 		return err
 	}
@@ -183,7 +189,7 @@ func (a *app) check(ctx context.Context, name string, o *checkOptions) error {
 	if !out.GradientOK {
 		return fmt.Errorf("the gradient is wrong: relative error of %s", strings.Join(out.wrong, ", of "))
 	}
-	return out.floorFault
+	return cmp.Or(missed, out.floorFault)
 }
 
 // noteStart says where the residual should hold at the first time, and where it should not, for the

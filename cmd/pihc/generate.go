@@ -92,6 +92,17 @@ func (a *app) generateData(ctx context.Context, dir string, spec *model.Spec, p 
 	if err != nil {
 		fmt.Fprintf(a.Err, "pihc: warning: %v\n", err)
 	}
+	g, err := p.Grid(spec.Grid)
+	if err != nil {
+		return err
+	}
+	notes, _, err := unresolved(p, g)
+	if err != nil {
+		return err
+	}
+	for _, note := range notes {
+		fmt.Fprintf(a.Err, "pihc: warning: %s\n", note)
+	}
 	if _, err := os.Stat(dir); err != nil {
 		if err := checkDisk(dir, plan); err != nil {
 			return err

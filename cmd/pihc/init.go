@@ -213,8 +213,16 @@ func completeProblem(name string, src []byte) ([]byte, *pde.Problem, []string, e
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
+	g, err := p.Grid(nil)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	notes, _, err := unresolved(p, g)
+	if err != nil {
+		return nil, nil, nil, err
+	}
 	var added []string
-	for _, note := range verdict.Notes {
+	for _, note := range slices.Concat(verdict.Notes, notes) {
 		added = append(added, "note: "+note)
 	}
 	add := func(text, comment, what string) {
@@ -251,11 +259,7 @@ func completeProblem(name string, src []byte) ([]byte, *pde.Problem, []string, e
 			"solutions of these rows on a finer grid, to be scored against")
 	}
 	if solvable(p) { // better said before steps are timed
-		g, err := p.Grid(nil)
-		if err == nil {
-			_, err = model.ReferenceSolver(p, g)
-		}
-		if err != nil {
+		if _, err := model.ReferenceSolver(p, g); err != nil {
 			return nil, nil, nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
