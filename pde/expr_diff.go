@@ -1,5 +1,7 @@
 package pde
 
+import "slices"
+
 // Diff returns the simplified derivative of e by a variable. A comparison has
 // derivative 0; where, min and max have that of the branch they select (min
 // and max that of the first argument on a tie); abs has 0 at 0; sign and floor
@@ -104,4 +106,20 @@ func diffPow(e, x, y, dx, dy *Expr) *Expr {
 		return first
 	}
 	return simplify(opAdd, first, simplify(opMul, simplify(opMul, e, simplify(opLog, x)), dy))
+}
+
+// jumps reports whether a part of e whose derivatives are all zero, a comparison or a sign, depends on names.
+func (e *Expr) jumps(names []string) bool {
+	found := false
+	e.walk(make(map[*Expr]bool), func(x *Expr) {
+		switch x.op {
+		case opLess, opLessEqual, opGreater, opGreaterEqual, opEqual, opNotEqual, opSign, opFloor:
+		case opWhere:
+			x = x.args[0]
+		default:
+			return
+		}
+		found = found || slices.ContainsFunc(names, x.DependsOn)
+	})
+	return found
 }

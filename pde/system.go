@@ -60,7 +60,7 @@ type RowSet struct {
 	Solved []int32
 	Count  int // of Points on the whole grid
 	// Linear says that r is affine in the terms: its first derivatives do not
-	// depend on them.
+	// depend on them, and it has no jumps in them.
 	Linear bool
 
 	index    int // among the System's sets
@@ -387,10 +387,10 @@ func (set *RowSet) compile(weighted *Expr, inputs []string) error {
 		return err
 	}
 	set.pairs = make([]int, n*n)
-	set.Linear = true
+	set.Linear = !weighted.jumps(inputs[:n])
 	for j := range n {
 		for _, name := range inputs[:n] {
-			// Not "the second derivative is zero": |u| has none, and is not affine.
+			// Not "the second derivative is zero": |u| has none, and is not affine, and sign(u) not even a first one.
 			set.Linear = set.Linear && !outputs[1+j].DependsOn(name)
 		}
 		for k := range j + 1 {

@@ -277,6 +277,8 @@ func TestLinear(t *testing.T) {
 		"u*u_x": false, "u^2": false, "1/u": false, "u*u - u*u": true,
 		"abs(u)": false, "max(u, 0)": false, "min(u_x, u)": false, "where(u > 0, u, 2*u)": false,
 		"where(x > 1, u, 2*u)": true, "max(x, 1)*u": true,
+		"u_x - where(u > 0.5, 1, 0)": false, "u_x - sign(u)": false, "floor(5*u) + u_x": false, "u + (u_x >= 0)": false,
+		"u + sign(x)*u_x": true, "u - where(u_x, 1, 2)": false,
 	} {
 		p := mustLoad(t, header+"terms:\n  u_x: {axis: x, derivative: 1}\nresidual: {expression: \""+expression+"\"}\n")
 		g, err := p.Grid(nil)
