@@ -26,14 +26,21 @@ func (a *app) checkGradients(ctx context.Context, out *checkResult, spec *model.
 		if err != nil {
 			return fmt.Errorf("gradient check of %s: %w", method, err)
 		}
-		out.GradientGrid, out.Gradients[method] = g.shape, g.worst
-		out.GradientError = max(out.GradientError, g.worst)
-		switch limit := g.limit(); {
+		out.GradientGrid = g.shape
+		if !math.IsNaN(g.worst) {
+			out.Gradients[method] = g.worst
+			out.GradientError = max(out.GradientError, g.worst)
+		}
+		switch {
 		case method != model.Soft && spec.Constraint.Adjoint != "exact":
 			out.notJudged = append(out.notJudged, method)
-		case !(g.worst <= limit):
+		case g.worst <= g.limit():
+		case g.doubt != "":
 			out.GradientOK = false
-			out.wrong = append(out.wrong, fmt.Sprintf("%s %.2g, more than %.2g", method, g.worst, limit))
+			out.Incomparable = append(out.Incomparable, method+": "+g.doubt)
+		default:
+			out.GradientOK = false
+			out.wrong = append(out.wrong, fmt.Sprintf("%s %.2g, more than %.2g", method, g.worst, g.limit()))
 		}
 		m.set(i+1, "")
 	}
@@ -46,13 +53,16 @@ const (
 	// gradientLimit is the error from which a gradient counts as wrong where the
 	// loss is smooth. A kink that the differences come near may make 1e-6 of it.
 	gradientLimit = 1e-4
+	// settled is the gradient of a solve's cost, over its bound, below which it ends at a stationary point.
+	settled = 1e-6
 )
 
-// gradientCheck is the worst error of a method's gradient, and how rough the loss is
+// gradientCheck is the worst error of a method's gradient, NaN where the loss is not finite, and how rough the loss is
 // where it was measured.
 type gradientCheck struct {
 	worst, rough float64
 	shape        []int
+	doubt        string // why a large error does not show that the gradient is wrong
 }
 
 // limit is the largest error of a right gradient. Where every initial condition has
@@ -60,7 +70,7 @@ type gradientCheck struct {
 func (g gradientCheck) limit() float64 { return max(gradientLimit, min(10*g.rough, 1e-2)) }
 
 // methodGradient checks one method. Initial parameters under which the loss has
-// kinks, or near ones, at every initial condition are drawn again.
+// kinks, or near ones, at every initial condition, or solves end without a derivative, are drawn again.
 func methodGradient(spec model.Spec, p *pde.Problem, method string, engine engineFlags) (g gradientCheck, err error) {
 	const attempts = 10
 	for attempt := 1; ; attempt++ {
@@ -73,17 +83,39 @@ func methodGradient(spec model.Spec, p *pde.Problem, method string, engine engin
 		if err != nil {
 			return g, err
 		}
-		if math.IsNaN(rough) && spec.Network.Passes > 1 { // corrections of an untrained network may grow without end
+		if math.IsInf(rough, 1) && spec.Network.Passes > 1 { // corrections of an untrained network may grow without end
 			spec.Network.Passes--
 			attempt--
 			continue
 		}
 		if rough < smooth || attempt == attempts {
-			worst, err := model.CheckGradient(e, batch, 3)
-			return gradientCheck{worst, rough, e.Info().Grid.Shape()}, err
+			g = gradientCheck{math.NaN(), rough, e.Info().Grid.Shape(), "its loss is not finite where it is tried: expressions that leave their domain, or grow without bound"}
+			if math.IsInf(rough, 1) {
+				return g, nil
+			}
+			if g.worst, err = model.CheckGradient(e, batch, 3); err != nil {
+				return g, err
+			}
+			if g.doubt, err = doubt(e, batch, g); err != nil || g.worst <= g.limit() || g.doubt == "" || attempt == attempts {
+				return g, err
+			}
 		}
 		spec.Seed++
 	}
+}
+
+// doubt says why differences of the loss are not derivatives that a gradient could be compared with, "" where they are.
+func doubt(e model.Engine[float64], batch model.Batch, g gradientCheck) (string, error) {
+	unsettled, err := model.Unsettled(e, batch)
+	switch {
+	case err != nil:
+		return "", err
+	case unsettled > settled:
+		return fmt.Sprintf("solves end where their cost is not stationary, with %.2g of its largest gradient", unsettled), nil
+	case g.rough >= g.worst/10:
+		return fmt.Sprintf("differences of several steps disagree by %.2g", g.rough), nil
+	}
+	return "", nil
 }
 
 // smallEngine is a float64 engine of the spec's problem, rows and loss, on a
