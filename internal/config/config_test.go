@@ -283,6 +283,10 @@ func TestIntegers(t *testing.T) {
 	if v != (ints{-128, 16, math.MaxUint64, 3}) {
 		t.Errorf("%+v", v)
 	}
+	// Zeros in front are not octal: in YAML 1.2 they say nothing.
+	if err := decode("", []byte("i8: -010\nu: 010\nu6: 0o10\nf: 010"), &v); err != nil || v != (ints{-10, 10, 8, 10}) {
+		t.Errorf("%+v, %v", v, err)
+	}
 	for _, src := range []string{"i8: 128", "u: -1", "u: 1e30", "u6: 18446744073709551616", "f: 1e300", "f: .nan", "u: !!int x", "u:"} {
 		if err := decode("", []byte(src), &v); err == nil {
 			t.Errorf("%s is accepted: %+v", src, v)

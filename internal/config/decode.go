@@ -120,11 +120,11 @@ func (d *decoder) integer(n *yaml.Node, v reflect.Value, path string) {
 	signed := v.CanInt()
 	text := strings.ReplaceAll(n.Value, "_", "")
 	if signed {
-		if i, err := strconv.ParseInt(text, 0, 64); err == nil && !v.OverflowInt(i) {
+		if i, err := strconv.ParseInt(text, base(text), 64); err == nil && !v.OverflowInt(i) {
 			v.SetInt(i)
 			return
 		}
-	} else if u, err := strconv.ParseUint(strings.TrimPrefix(text, "+"), 0, 64); err == nil && !v.OverflowUint(u) {
+	} else if u, err := strconv.ParseUint(strings.TrimPrefix(text, "+"), base(text), 64); err == nil && !v.OverflowUint(u) {
 		v.SetUint(u)
 		return
 	}
@@ -249,7 +249,7 @@ func (d *decoder) any(n *yaml.Node, path string) any {
 	case "!!bool":
 		return strings.EqualFold(n.Value, "true")
 	case "!!int", "!!float":
-		if i, err := strconv.ParseInt(n.Value, 0, 64); err == nil {
+		if i, err := strconv.ParseInt(n.Value, base(n.Value), 64); err == nil {
 			return i
 		}
 		var x float64
@@ -330,10 +330,18 @@ func isNumber(n *yaml.Node) bool {
 	return n.Kind == yaml.ScalarNode && (n.ShortTag() == "!!int" || n.ShortTag() == "!!float")
 }
 
+// base is that of an integer by its prefix. Zeros in front are none: 010 is 10, as in YAML 1.2, where 1.1 has 8.
+func base(text string) int {
+	if digits := strings.TrimLeft(text, "+-"); len(digits) > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9' {
+		return 10
+	}
+	return 0
+}
+
 // parseFloat accepts what YAML calls a number and is finite.
 func parseFloat(text string) (float64, bool) {
 	text = strings.ReplaceAll(text, "_", "")
-	if i, err := strconv.ParseInt(text, 0, 64); err == nil {
+	if i, err := strconv.ParseInt(text, base(text), 64); err == nil {
 		return float64(i), true
 	}
 	x, err := strconv.ParseFloat(text, 64)
