@@ -135,10 +135,10 @@ func newStartResidual(p *pde.Problem, g *grid.Grid) (*constraint.PlainResidual, 
 	return constraint.NewPlainResidual(sys, nil)
 }
 
-// unresolvedStart says that rows at the first time are an error.
+// unresolvedStart says that rows at the first time may be an error.
 func unresolvedStart(p *pde.Problem, start float64) string {
 	t := p.Axes[0].Name
-	return fmt.Sprintf("the grid does not resolve how solutions begin: at the first %s the residual of reference solutions is %s of their rate, and rows there make that an error at all times: more points along %s, or 1 in the place of 0 in `rows: {%s: [0, ...]}` of the residual", t, report.Percent(start), t, t)
+	return fmt.Sprintf("the grid does not resolve how solutions begin: at the first %s the residual of reference solutions is %s of their rate, and rows there may make that an error at all times: compare with more points along %s, or with 1 in the place of 0 in `rows: {%s: [0, ...]}` of the residual", t, report.Percent(start), t, t)
 }
 
 // mayHoldAtStart reports whether the residual leaves out the first time, where initial conditions would let it hold.
