@@ -41,14 +41,14 @@ func Examine(p *pde.Problem, draw func(g *grid.Grid) ([][]float64, error)) (*Exa
 		return nil, err
 	}
 	if !s.direct {
-		return nil, fmt.Errorf("rows on %v points are %w", g.Shape(), errTooLarge)
+		return nil, fmt.Errorf("rows on %v points are %w", g.Shape(), ErrTooLarge)
 	}
 	x.Grid, x.Unknowns = g.Shape(), sys.FieldSize()
 	for i, in := range p.Inputs {
 		switch used := usesInput(p, sys, i); {
 		case used:
 		case i < p.Initials():
-			x.Faults = append(x.Faults, fmt.Sprintf("no row contains %s: all initial conditions have the same solution", in.Name))
+			x.Faults = append(x.Faults, fmt.Sprintf("no row contains %s: all initial conditions have the same solution%s", in.Name, timeless(p)))
 		default:
 			x.Faults = append(x.Faults, fmt.Sprintf("no row contains %s: the solution does not depend on that input", in.Name))
 		}
@@ -77,8 +77,16 @@ func Examine(p *pde.Problem, draw func(g *grid.Grid) ([][]float64, error)) (*Exa
 			unused = append(unused, t.Name)
 		}
 	}
-	if len(unused) > 0 {
-		x.Notes = append(x.Notes, "no row uses the term "+strings.Join(unused, ", "))
+	switch {
+	case len(unused) == 1:
+		x.Notes = append(x.Notes, "no row uses the term "+unused[0])
+	case len(unused) > 1:
+		x.Notes = append(x.Notes, "no row uses the terms "+strings.Join(unused, ", "))
+	}
+	for _, c := range p.Conditions {
+		if c.Kind != pde.InitialRows && len(c.At) == 1 && c.At[p.Axes[0].Name] == "low" && Marches(p) {
+			x.Notes = append(x.Notes, fmt.Sprintf("%s holds at the first %s and is not of `kind: initial`: it counts as a boundary's, and is not repeated (constraint.repeat_initial)", c.Name, p.Axes[0].Name))
+		}
 	}
 	if term := lacksRate(p); term != "" && x.free() {
 		x.Faults[0] += fmt.Sprintf("; %s needs two conditions at %s low, the value and its derivative", term, p.Axes[0].Name)
@@ -93,6 +101,24 @@ func Examine(p *pde.Problem, draw func(g *grid.Grid) ([][]float64, error)) (*Exa
 		}
 	}
 	return x, nil
+}
+
+// timeless is what is added where a problem may have no time.
+func timeless(p *pde.Problem) string {
+	if !SeemsSteady(p) {
+		return ""
+	}
+	return fmt.Sprintf("; if %s is not time the file wants `time: none`", p.Axes[0].Name)
+}
+
+// SeemsSteady reports whether a problem that does not say so may have no time: its rows and its ansatz
+// contain no initial condition, and its first axis cannot be marched along.
+func SeemsSteady(p *pde.Problem) bool {
+	return !p.Steady && !Marches(p) && !slices.ContainsFunc(p.Unknowns, func(u pde.Unknown) bool {
+		name := u.InitialName()
+		return slices.ContainsFunc(p.AllRows(), func(r pde.Rows) bool { return r.Expr.DependsOn(name) }) ||
+			slices.ContainsFunc(p.Unknowns, func(v pde.Unknown) bool { return v.Ansatz.Offset.DependsOn(name) })
+	})
 }
 
 // free reports whether the first fault is that values stay free.

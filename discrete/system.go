@@ -125,15 +125,15 @@ func (s *system) prepare() error {
 	return nil
 }
 
-// errTooLarge says that neither way of solving fits.
-var errTooLarge = errors.New("too large to be solved at once")
+// ErrTooLarge says that neither way of solving fits.
+var ErrTooLarge = errors.New("too large to be solved at once")
 
 func (s *system) checkIterative() error {
 	if !s.square() {
-		return fmt.Errorf("%w: %d rows for %d values want least squares by a factored matrix", errTooLarge, s.count, s.values())
+		return fmt.Errorf("%w: %d rows for %d values want least squares by a factored matrix", ErrTooLarge, s.count, s.values())
 	}
 	if s.owner = s.owners(); s.owner == nil {
-		return fmt.Errorf("%w: no unknown has one row at each of its points", errTooLarge)
+		return fmt.Errorf("%w: no unknown has one row at each of its points", ErrTooLarge)
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pihc/data"
+	"pihc/discrete"
 	"pihc/internal/config"
 	"pihc/model"
 	"pihc/pde"
@@ -111,6 +112,10 @@ func hintOf(command *cobra.Command, err error) string {
 		return hint.hint
 	case errors.As(err, &given):
 		return given.Hint()
+	case errors.Is(err, discrete.ErrNotConverged):
+		return "does a solution exist, up to that time, within what the expressions are defined for? If so more points, or a finer `reference: {solver: discrete, refine: ...}`"
+	case errors.Is(err, discrete.ErrTooLarge):
+		return "fewer points, or a coarser `reference: {solver: discrete, refine: ...}`, or as many rows as values: a first axis of time is marched along, in smaller systems"
 	case errors.As(err, &damaged):
 		return fmt.Sprintf("restore it, or continue from %s, which is whole: remove %s", damaged.Older, filepath.Join(damaged.Run, "checkpoints", damaged.Checkpoint+".*"))
 	case errors.As(err, &usage):

@@ -67,6 +67,9 @@ const mostReferenceError = 0.05
 
 // generateData makes the dataset of a spec in dir, or completes it.
 func (a *app) generateData(ctx context.Context, dir string, spec *model.Spec, p *pde.Problem, workers int) error {
+	if err := checkDrawn(spec.Problem, p); err != nil {
+		return err
+	}
 	plan, err := model.DatasetPlan(spec, p, workers)
 	if err != nil {
 		return err

@@ -271,8 +271,11 @@ func checkDrawn(name string, p *pde.Problem) error {
 	if p.Drawn() || p.Reference.Solver == pde.FileSolver {
 		return nil
 	}
-	return withHint(fmt.Errorf("%s: no `initial`: training needs initial conditions", name),
-		"add initial: {distribution: random-sines, low: -1, high: 1}, or another of docs/pde-files.md")
+	hint := "add initial: {distribution: random-sines, low: -1, high: 1}, or another of docs/pde-files.md"
+	if discrete.SeemsSteady(p) {
+		hint = fmt.Sprintf("if %s is not time add time: none; otherwise %s", p.Axes[0].Name, hint)
+	}
+	return withHint(fmt.Errorf("%s: no `initial`: training needs initial conditions", name), "%s", hint)
 }
 
 // determined is an error for a problem with faults.
