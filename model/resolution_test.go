@@ -40,6 +40,8 @@ func TestUnresolved(t *testing.T) {
 		{"a dose at the beginning", "where(t < 0.0014, 30, 0)", "t", "t"},
 		{"well", "where(abs(x - 0.336) < 0.001, 1000, 0)", "x", "x"},
 		{"pulse", "300*exp(-((t - 0.303)/0.0005)^2)*sin(2*pi*x)", "t", "t"},
+		{"pulse that a stage happens to see half of", "exp(-((t - 0.31)/0.00015)^2)*sin(2*pi*x)/0.00015", "t", "t"},
+		{"a mean over a step at one point", "where(abs(x - 0.25) < 0.0104, 48, 0)", "", ""},
 		{"a pulse that multiplies the unknown", "u*300*exp(-((t - 0.303)/0.0005)^2)", "t", "t"},
 		{"a dose of the unknown", "where(t > 0.25, where(t < 0.2514, 30*u, 0), 0)", "t", "t"},
 		{"well where it is drawn", "where(abs(x - place) < 0.001, 1000, 0)", "x", "x"},

@@ -49,7 +49,7 @@ func (x Unresolved) String() string {
 }
 
 // Unresolved finds such expressions in residuals and conditions: those whose mean distance from their median is,
-// by the points, less than half or more than twice what it is. axes has the quadrature of every axis, and samples
+// by the points, less than half or more than twice what it is, or off by a tenth and, by points shifted within a step, by so much. axes has the quadrature of every axis, and samples
 // the inputs on g, which the points nearest to a place give.
 func (p *Problem) Unresolved(g *grid.Grid, axes []Quadrature, samples [][]float64) ([]Unresolved, error) {
 	v := &resolution{problem: p, grid: g, inputs: p.PlaceInputs(g), axes: axes, samples: samples, tested: map[string]bool{}}
@@ -149,8 +149,9 @@ const (
 	// placesOfAxis is how many places an expression along one axis is evaluated at, placesOfAxes one along several:
 	// features of a hundredth of a step of hundreds are at several.
 	placesOfAxis, placesOfAxes = 1 << 15, 1 << 17
-	// leastSeen and mostSeen of what there is are resolved. What is as wide as a step is seen by one or two points.
-	leastSeen, mostSeen = 0.5, 2
+	// mostFactor between what is seen and what there is is resolved: what is as wide as a step is seen by one or two points.
+	// exactFactor is let pass whatever shifted points see: a source on one point alone may be meant so.
+	mostFactor, exactFactor = 2, 1.1
 	// negligible is the distance from an expression's median, over that, which is let pass.
 	negligible = 1e-3
 )
@@ -213,16 +214,27 @@ func (f *sampled) compare() (x Unresolved, bad bool) {
 	var err [2]float64
 	x.Size, err[0] = spread(truth, median)
 	x.Seen, err[1] = spread(values, median)
-	resolved := x.Seen >= leastSeen*x.Size && x.Seen <= mostSeen*x.Size
-	if resolved || max(x.Size, x.Seen) <= negligible*math.Abs(median) || math.Abs(x.Size-x.Seen) <= 2*math.Hypot(err[0], err[1]) {
+	off := func(seen float64) float64 { return max(seen/x.Size, x.Size/seen) }
+	if max(x.Size, x.Seen) <= negligible*math.Abs(median) || math.Abs(x.Size-x.Seen) <= 2*math.Hypot(err[0], err[1]) || off(x.Seen) <= exactFactor {
 		return x, false
 	}
-	narrow, worst := 0, 0.0
+	worst := off(x.Seen)
+	for _, shift := range []float64{-0.25, 0.25, 0.5} {
+		if worst <= mostFactor {
+			seen, _ := spread(f.at(f.standIns(shift), f.places), median)
+			worst = off(seen)
+		}
+	}
+	if worst <= mostFactor {
+		return x, false
+	}
+	narrow := 0
+	worst = 0
 	for k := range f.along { // by the points along one axis alone
 		moved := slices.Clone(f.places)
 		moved[k] = f.seen[k]
 		seen, _ := spread(f.at(moved, f.places), median)
-		if factor := max(seen/x.Size, x.Size/seen); factor > worst {
+		if factor := off(seen); factor > worst {
 			narrow, worst = k, factor
 		}
 	}
@@ -293,20 +305,37 @@ func (f *sampled) place() {
 		n = placesOfAxes
 	}
 	for k, a := range f.along {
-		axis, q, step := f.problem.Axes[a], f.axes[a], math.Pow(1/root, float64(k+1))
-		x, y := make([]float64, n), make([]float64, n)
-		inside := 1e-9 * (axis.Hi - axis.Lo) / float64(len(q.At)) // at the ends themselves limits may be stated
+		axis, step, x := f.problem.Axes[a], math.Pow(1/root, float64(k+1)), make([]float64, n)
 		for i := range x {
 			_, part := math.Modf(0.5 + step*float64(i+1))
 			x[i] = axis.Lo + (axis.Hi-axis.Lo)*part
-			j, _ := slices.BinarySearch(q.Ends, x[i])
-			y[i] = q.At[min(j, len(q.At)-1)]
+		}
+		f.places = append(f.places, x)
+	}
+	f.seen = f.standIns(0)
+}
+
+// standIns returns the points that stand for the places, shifted by a part of what each stands for.
+func (f *sampled) standIns(shift float64) [][]float64 {
+	var all [][]float64
+	for k, a := range f.along {
+		axis, q, x := f.problem.Axes[a], f.axes[a], make([]float64, len(f.places[k]))
+		inside := 1e-9 * (axis.Hi - axis.Lo) / float64(len(q.At)) // at the ends themselves limits may be stated
+		for i, place := range f.places[k] {
+			j, _ := slices.BinarySearch(q.Ends, place)
+			j = min(j, len(q.At)-1)
+			begin := axis.Lo
+			if j > 0 {
+				begin = q.Ends[j-1]
+			}
+			x[i] = q.At[j] + shift*(q.Ends[j]-begin)
 			if axis.Boundary != grid.Periodic {
-				y[i] = min(max(y[i], axis.Lo+inside), axis.Hi-inside)
+				x[i] = min(max(x[i], axis.Lo+inside), axis.Hi-inside)
 			}
 		}
-		f.places, f.seen = append(f.places, x), append(f.seen, y)
+		all = append(all, x)
 	}
+	return all
 }
 
 // leaveSingular finds ends of axes at which the expression grows without bound, as coefficients in polar
