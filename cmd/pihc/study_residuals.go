@@ -144,8 +144,10 @@ func solveCharts(solves []residualSolve) []report.Chart {
 		{variedTolerance, "gradient tolerance", func(s *residualSolve) float64 { return s.Tolerance }, ""},
 		{variedIterations, "iterations at most", func(s *residualSolve) float64 { return float64(s.MaxIterations) }, ""},
 	} {
-		chart := report.Chart{Name: "constraint_rms_" + varied.name, X: varied.of, Y: "constraint_rms", LogX: true, LogY: true,
-			Caption: "What solves leave in their rows over the " + varied.of + ": each sample and expert, and the means"}
+		chart := report.Chart{
+			Name: "constraint_rms_" + varied.name, X: varied.of, Y: "constraint_rms", LogX: true, LogY: true,
+			Caption: "What solves leave in their rows over the " + varied.of + ": each sample and expert, and the means",
+		}
 		for _, method := range []string{model.Hard, model.MoE} {
 			color := slices.Index(model.Methods, method)
 			each := report.ChartLine{Label: "each of " + model.MethodLabel(method), Color: color, Bare: true}
