@@ -16,6 +16,7 @@ import (
 // side by side over time.
 type animation struct {
 	name, caption string
+	of            string // figure of the same fields
 	gif           []byte
 	width, height int // at which it is shown
 }
@@ -58,14 +59,17 @@ func (p *Page) animations() []animation {
 	if !p.overPlanes() || len(p.Cases) == 0 || len(p.Axes[0].Values) < 2 {
 		return nil
 	}
-	c := p.Cases[len(p.Cases)/2]
+	middle := len(p.Cases) / 2
+	c := p.Cases[middle]
 	if c.Truth == nil {
 		return nil
 	}
 	var out []animation
 	for i, u := range c.Predictions {
 		if u != nil {
-			out = append(out, p.animate(c, i))
+			a := p.animate(c, i)
+			a.of = caseName(middle)
+			out = append(out, a)
 		}
 	}
 	return out

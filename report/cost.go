@@ -134,6 +134,24 @@ func (c *Cost) table() *htmlTable {
 	return out
 }
 
+// costFigure names the file of the comparison's numbers.
+const costFigure = "cost"
+
+// rows are the numbers of the comparison: of each method, with its training, and of each classical run.
+func (c *Cost) rows() [][]string {
+	rows := [][]string{{"method", "grid", "relative_l2", "seconds", "per_second", "train_seconds", "break_even"}}
+	if c == nil {
+		return rows
+	}
+	for _, m := range c.Methods {
+		rows = append(rows, []string{m.Method, "", exact(float64(m.Error)), exact(m.Seconds), exact(m.PerSecond), exact(m.Train), strconv.Itoa(m.BreakEven)})
+	}
+	for _, run := range c.Classical {
+		rows = append(rows, []string{"classical", data.FormatShape(run.Grid), exact(float64(run.Error)), exact(run.Seconds), exact(run.PerSecond), "", ""})
+	}
+	return rows
+}
+
 func (c *Cost) notes() []string {
 	if c == nil || len(c.Methods) == 0 {
 		return nil

@@ -25,7 +25,7 @@ func dataOf(figure string) string {
 	switch {
 	case strings.HasPrefix(figure, "errors"), figure == "residuals":
 		return "samples.csv"
-	case figure == "spectrum", figure == "solver", figure == "error_over_time":
+	case figure == "spectrum", figure == "solver", figure == "error_over_time", figure == costFigure:
 		return figure + ".csv"
 	case strings.HasPrefix(figure, "case_"):
 		return figure + ".npz"
@@ -40,7 +40,7 @@ func (p *Page) dataFiles() ([]dataFile, error) {
 		name string
 		rows [][]string
 	}{
-		{"samples.csv", p.sampleRows()}, {"curves.csv", p.curveRows()}, {"error_over_time.csv", p.overTimeRows()}, {"spectrum.csv", p.spectrumRows()}, {"solver.csv", p.solverRows()},
+		{"samples.csv", p.sampleRows()}, {"curves.csv", p.curveRows()}, {"error_over_time.csv", p.overTimeRows()}, {"spectrum.csv", p.spectrumRows()}, {"solver.csv", p.solverRows()}, {costFigure + ".csv", p.Cost.rows()},
 	} {
 		if len(t.rows) > 1 {
 			content, err := encodeCSV(t.rows)
@@ -55,7 +55,7 @@ func (p *Page) dataFiles() ([]dataFile, error) {
 		if err := data.EncodeNPZ(&b, p.caseArrays(c)); err != nil {
 			return nil, err
 		}
-		out = append(out, dataFile{"case_" + strconv.Itoa(i+1) + ".npz", b.Bytes()})
+		out = append(out, dataFile{caseName(i) + ".npz", b.Bytes()})
 	}
 	return out, nil
 }

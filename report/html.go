@@ -119,7 +119,7 @@ func (p *Page) Figures() []Figure {
 		out = append(out, f)
 	}
 	for i, c := range p.Cases {
-		name := "case_" + strconv.Itoa(i+1)
+		name := caseName(i)
 		if p.overPlanes() {
 			out = append(out, p.planeFigure(name, c))
 		} else {
@@ -128,6 +128,9 @@ func (p *Page) Figures() []Figure {
 	}
 	return out
 }
+
+// caseName is the name of the figure of a case.
+func caseName(i int) string { return "case_" + strconv.Itoa(i+1) }
 
 // errorFigures returns the drawings of errors that there are.
 func (p *Page) errorFigures() []Figure {
@@ -185,7 +188,7 @@ type drawing struct {
 }
 
 type htmlAnimation struct {
-	Caption       string
+	Caption, Data string
 	Source        template.URL
 	Width, Height int
 }
@@ -205,7 +208,7 @@ func (p *Page) writeHTML(w io.Writer, animations []animation, files string) erro
 		// The library brings its licence along, which every copy must carry.
 		"Scripts": []template.JS{template.JS("/*\n" + asset("uplot/LICENSE") + "*/\n" + asset("uplot/uPlot.iife.min.js")), template.JS(asset("maps.js")), template.JS(asset("page.js"))},
 		"Table":   metricTable(p.errorColumns(), p.metricRows()), "Remainder": metricTable(p.remainderColumns(), p.remainderRows()),
-		"Cost": p.Cost.table(), "CostNotes": p.Cost.notes(), "Experts": p.expertRows(), "GridTable": p.htmlGridTable(),
+		"Cost": p.Cost.table(), "CostNotes": p.Cost.notes(), "CostData": d.data(costFigure), "Experts": p.expertRows(), "GridTable": p.htmlGridTable(),
 		"Planes": p.overPlanes(), "Steady": p.Steady, "Files": files,
 	}
 	for _, m := range p.Methods {
@@ -228,7 +231,7 @@ func (p *Page) writeHTML(w io.Writer, animations []animation, files string) erro
 	}
 	var moving []htmlAnimation
 	for _, a := range animations {
-		moving = append(moving, htmlAnimation{a.caption, template.URL("data:image/gif;base64," + base64.StdEncoding.EncodeToString(a.gif)), a.width, a.height})
+		moving = append(moving, htmlAnimation{a.caption, d.data(a.of), template.URL("data:image/gif;base64," + base64.StdEncoding.EncodeToString(a.gif)), a.width, a.height})
 	}
 	v["Animations"] = moving
 	var curves []drawing
@@ -244,9 +247,8 @@ func (p *Page) writeHTML(w io.Writer, animations []animation, files string) erro
 	var cases []htmlCase
 	for i, c := range p.Cases {
 		one := htmlCase{Title: c.Title}
-		if files != "" {
-			name := "case_" + strconv.Itoa(i+1)
-			one.Image, one.Data = path.Join(files, name+".png"), path.Join(files, dataOf(name))
+		if name := caseName(i); files != "" {
+			one.Image, one.Data = path.Join(files, name+".png"), d.data(name)
 		}
 		cases = append(cases, one)
 	}
@@ -280,11 +282,15 @@ func (d *drawer) svg(f Figure) template.HTML {
 }
 
 func (d *drawer) figure(f Figure) drawing {
-	out := drawing{Name: f.Name, Caption: f.Caption, SVG: d.svg(f)}
-	if d.files != "" {
-		out.Data = path.Join(d.files, dataOf(f.Name))
+	return drawing{Name: f.Name, Caption: f.Caption, SVG: d.svg(f), Data: d.data(f.Name)}
+}
+
+// data is where the numbers of a figure are, "" for nowhere.
+func (d *drawer) data(figure string) string {
+	if d.files == "" {
+		return ""
 	}
-	return out
+	return path.Join(d.files, dataOf(figure))
 }
 
 var (

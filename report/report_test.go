@@ -251,6 +251,13 @@ func TestPageIsSelfContained(t *testing.T) {
 	if n := len(src); n > 3<<20 {
 		t.Errorf("the page has %d bytes", n)
 	}
+	if !strings.Contains(page, `-figures/cost.csv">Data`) {
+		t.Error("no link to the numbers of the comparison")
+	}
+	cost, err := os.ReadFile(filepath.Join(FiguresOf(path), "cost.csv"))
+	if want := "hard,,0.062,0.012,2500,64,638404\n"; err != nil || !strings.Contains(string(cost), want) || strings.Count(string(cost), "\n") != 1+len(p.Cost.Methods)+len(p.Cost.Classical) {
+		t.Errorf("cost.csv: %v: %s", err, cost)
+	}
 	for _, f := range p.Figures() {
 		for _, ext := range []string{".png", ".svg"} {
 			if info, err := os.Stat(filepath.Join(FiguresOf(path), f.Name+ext)); err != nil || info.Size() < 500 {

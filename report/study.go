@@ -19,6 +19,7 @@ type Study struct {
 	Tables    []*Table
 	Charts    []Chart
 	Specs     []Spec
+	Data      string // file beside the page with all numbers
 	Generated string
 }
 
@@ -94,6 +95,7 @@ var studyTemplate = template.Must(template.New("study").Parse(`<!DOCTYPE html>
 <tbody>{{$columns := .Columns}}{{range .Rows}}{{if .}}<tr>{{range $i, $c := .}}<td{{if (index $columns $i).Right}} class="n"{{end}}>{{$c}}</td>{{end}}</tr>{{end}}
 {{end}}</tbody></table></div>{{range .Notes}}<p class="fine">{{.}}</p>{{end}}</section>{{end}}
 <section><div class="pair">{{range .Charts}}<figure>{{.SVG}}<figcaption>{{.Caption}}. <a href="{{.Data}}">Data</a></figcaption></figure>{{end}}</div></section>
+{{with .Data}}<p class="fine"><a href="{{.}}">All numbers</a></p>{{end}}
 {{range .Specs}}<details><summary>{{.Title}}</summary><pre>{{.Text}}</pre></details>{{end}}
 </main><footer>{{.Generated}}</footer></body></html>
 `))
@@ -133,7 +135,7 @@ func WriteStudy(dir, name string, s Study) (path string, err error) {
 	}
 	var b bytes.Buffer
 	err = studyTemplate.Execute(&b, map[string]any{
-		"Title": s.Title, "Summary": s.Summary, "Tables": s.Tables, "Charts": charts, "Specs": s.Specs, "Generated": s.Generated,
+		"Title": s.Title, "Summary": s.Summary, "Tables": s.Tables, "Charts": charts, "Specs": s.Specs, "Data": s.Data, "Generated": s.Generated,
 		"Style": template.CSS(asset("page.css")),
 	})
 	if err != nil {

@@ -159,6 +159,7 @@ func (a *app) finish(ctx context.Context, run func(*app, context.Context, *studi
 	if err := data.WriteJSON(filepath.Join(s.dir, s.name+".json"), result); err != nil {
 		return err
 	}
+	page.Data = s.name + ".json"
 	page.Generated = fmt.Sprintf("pihc %s, %s", versionText(), time.Now().Format("2 January 2006"))
 	for _, method := range slices.Sorted(maps.Keys(s.runs)) {
 		spec, _, err := readRun(s.runs[method], nil)
