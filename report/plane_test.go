@@ -176,8 +176,10 @@ func TestPlanesHTML(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"test sample 4", "t = 5 s", "data:image/gif;base64,", "96 × 96", "(training)", "kinetic energy",
-		`difference over time. <a href="report-figures/case_1.npz">Data</a>`} {
+	for _, want := range []string{
+		"test sample 4", "t = 5 s", "data:image/gif;base64,", "96 × 96", "(training)", "kinetic energy",
+		`difference over time. <a href="report-figures/case_1.npz">Data</a>`,
+	} {
 		if !strings.Contains(string(src), want) {
 			t.Errorf("the page lacks %q", want)
 		}
