@@ -55,8 +55,9 @@ Experiments of the paper on these, each with a report of its own in DIR:
   residuals      residuals on validation during training, and how points,
                  tolerance and iterations change those of trained experts
   scaling        time of a step over the number of points, hard and moe
-  experts        error over cost of one solve and of experts, with a quarter of
-                 the basis functions and with all: when do experts pay?
+  experts        error over cost of one solve and of experts, with a quarter of the
+                 basis functions, with all, and with as many as all experts have
+                 weights: when do experts pay? (Navier-Stokes, demo: 400 steps)
 
 residuals, scaling and experts take --problem navier-stokes or --problem SPEC.yaml
 too. All but temporal and experts use the runs in DIR, which by default are those of

@@ -26,8 +26,10 @@ import (
 type study struct {
 	Problems []string `json:"problems"` // names of built-in experiments: the first, or what --problem names; specs of one's own too where there are several
 	Changes  []string `json:"changes"`  // of its spec; a study with changes has runs of its own
-	Methods  []string `json:"methods"`  // that are trained; none: all
-	Arms     bool     `json:"arms"`     // trains those of expertArms instead
+	// Demo are further changes at demo size, by problem, which keep it within five minutes.
+	Demo    map[string][]string `json:"demo"`
+	Methods []string            `json:"methods"` // that are trained; none: all
+	Arms    bool                `json:"arms"`    // trains those of expertArms instead
 	// Published are figures of the paper for times beyond training, by method.
 	Published map[string]report.Score `json:"published"`
 	Source    string                  `json:"source"`
@@ -142,7 +144,11 @@ func (o *reproduceOptions) study(name string) (study, string, error) {
 			o.out = filepath.Join("runs", name+"-"+base+"-"+o.scale)
 		}
 	}
-	o.methods, o.set = s.Methods, append(slices.Clone(s.Changes), o.set...)
+	changes := slices.Clone(s.Changes)
+	if o.scale == "demo" {
+		changes = append(changes, s.Demo[base]...)
+	}
+	o.methods, o.set = s.Methods, append(changes, o.set...)
 	return s, base, nil
 }
 
