@@ -115,6 +115,13 @@ var fits = []struct {
 			return unit
 		})
 	}},
+	{"constraint.ridge", func(s *Spec, f *fitting) {
+		// Where the basis is multiplied by what residuals are, both are in the unit of the
+		// first unknown, and a ridge of none would weigh more the smaller that unit makes them.
+		if f.amplifies(s) {
+			s.Constraint.Ridge = rounded2(ridge * f.scales[0])
+		}
+	}},
 	{"loss.weights", func(s *Spec, f *fitting) {
 		s.Loss.Weights = f.weights(func(residual bool, unit float64) float64 {
 			if residual {
@@ -136,6 +143,8 @@ const (
 	passes = 4
 	// directions of a solve in evaluation: more bring nothing.
 	directions = 8
+	// ridge of a unit of u: a tenth to a thousandth of it is level (docs/choices.md).
+	ridge = 1e-5
 	// expertRows is the number of residual rows of an expert, in a subdomain that has
 	// more.
 	expertRows = 5000
@@ -369,6 +378,11 @@ func (f *fitting) weights(of func(residual bool, unit float64) float64) map[stri
 
 // corrects reports whether later passes of the network have a field to correct.
 func (f *fitting) corrects() bool { return f.problem.HasOffset() }
+
+// amplifies reports whether the basis is multiplied by the size of residuals (cpu.loadFeatures).
+func (f *fitting) amplifies(s *Spec) bool {
+	return slices.ContainsFunc(f.problem.Residuals, func(r pde.Rows) bool { return s.Network.Features[r.Name] > 0 })
+}
 
 // modes keeps eight on the first axis and of two axes of space, twelve on a single
 // one, or as many as the axis holds.

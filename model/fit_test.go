@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"pihc/constraint"
+	"pihc/data"
+	"pihc/internal/check"
 	"pihc/pde"
 )
 
@@ -68,8 +71,11 @@ func TestFit(t *testing.T) {
 	if want := map[string]float64{"residual": rounded2(2 * unit * unit), "initial": 0.1, "velocity": 160}; !maps.Equal(s.Loss.Weights, want) {
 		t.Errorf("loss weights %v, want %v", s.Loss.Weights, want)
 	}
-	if !maps.Equal(s.Constraint.Experts, map[string]int{"x": 4}) || s.Constraint.Points != 0 {
+	if !maps.Equal(s.Constraint.Experts, map[string]int{"x": 4}) || s.Constraint.Points != 0 || s.Constraint.Ridge != 3e-5 {
 		t.Errorf("constraint %+v", s.Constraint)
+	}
+	if s, _ := fitted(t, "problem: a\nnetwork: {passes: 1, features: {}}\n", "32"); s.Constraint.Ridge != 1e-4 {
+		t.Errorf("ridge %g of a basis without a unit, want 1e-4", s.Constraint.Ridge)
 	}
 	if e := s.Evaluation; e.Passes != AutoPasses || e.Directions == nil || *e.Directions != directions || e.Limit != 0 || e.Points != nil {
 		t.Errorf("evaluation %+v", e)
@@ -268,5 +274,57 @@ initial: {distribution: mixture, of: [{distribution: random-series, series: sine
 		if err != nil || (misfit <= CompatibleMisfit) != compatible {
 			t.Errorf("with %q: misfit %v, %v", other, misfit, err)
 		}
+	}
+}
+
+// A problem in another unit of u has the same predictions, in that unit, and the same loss.
+func TestUnitOfUnknown(t *testing.T) {
+	run := func(method string, amplitude string) (field []float64, loss float64) {
+		spec, p := fittedTo(t, strings.ReplaceAll(`
+name: heat
+unknown: u
+axes:
+  t: {range: [0, 0.5], points: 9, boundary: nodes}
+  x: {range: [0, 1], points: 16, boundary: periodic}
+terms:
+  u_t: {axis: t, derivative: 1}
+  u_xx: {axis: x, derivative: 2}
+residual: {expression: u_t - 0.05*u_xx, rows: {t: [1, 0]}}
+ansatz: {offset: u0, multiplier: t}
+initial: {distribution: random-sines, low: -AMPLITUDE, high: AMPLITUDE}
+`, "AMPLITUDE", amplitude), "problem: heat\nnetwork: {width: 4, layers: 2, precision: float64}\nconstraint: {tolerance: 1e-12}\n", "method="+method)
+		e := engineOn[float64](t, spec, p, 1)
+		next, err := sampler(p, e.info.Grid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u0 := make([]float64, e.info.InitialSize())
+		if err := next(data.SampleRand(1, 0), u0); err != nil {
+			t.Fatal(err)
+		}
+		batch := Batch{Initial: [][]float64{u0}, Seeds: make([]constraint.Seed, 1)}
+		params := InitialParams[float64](e.info)
+		if err := e.Predict(params, batch, func(_ int, x *Prediction) error {
+			field = slices.Clone(x.Field)
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		stats, err := e.LossAndGrad(make([]float64, len(params)), params, batch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return field, stats.Loss
+	}
+	for _, method := range []string{Soft, Hard, MoE} {
+		t.Run(method, func(t *testing.T) {
+			field, loss := run(method, "0.5")
+			small, smallLoss := run(method, "0.5e-9")
+			for i := range small {
+				small[i] *= 1e9
+			}
+			check.Close(t, small, field, 1e-6, 1e-9)
+			check.Close(t, []float64{smallLoss}, []float64{loss}, 1e-6, 0)
+		})
 	}
 }
