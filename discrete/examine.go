@@ -24,6 +24,9 @@ type Examination struct {
 	Notes  []string `json:"notes,omitempty"`
 }
 
+// mostValues bounds systems that are solved a second time, on a finer grid.
+const mostValues = 2500
+
 // Examine examines a problem with initial conditions that draw returns for a grid.
 func Examine(p *pde.Problem, draw func(g *grid.Grid) ([][]float64, error)) (*Examination, error) {
 	x := &Examination{}
@@ -68,6 +71,9 @@ func Examine(p *pde.Problem, draw func(g *grid.Grid) ([][]float64, error)) (*Exa
 			if len(x.Faults) == 0 {
 				x.tooManyWalls(st)
 				x.sharedWalls(sys)
+				if err := x.otherSolutions(p, draw); err != nil {
+					return nil, err
+				}
 			}
 		}
 	}
@@ -140,10 +146,91 @@ func (s *system) about(sample []float64) (*state, []float64) {
 	return st, u
 }
 
+// otherSolutions looks for several solutions of a problem that is solved all at once, on two grids:
+// one that only the coarser has is an error of its differences.
+func (x *Examination) otherSolutions(p *pde.Problem, draw func(g *grid.Grid) ([][]float64, error)) error {
+	if Marches(p) {
+		return nil
+	}
+	var most float64
+	for _, points := range []int{10, 16} {
+		sys, err := smallSystem(p, points)
+		if err != nil || sys.FieldSize() > mostValues {
+			break
+		}
+		s, err := newSystem(sys, make([]int, len(sys.Terms)))
+		if err != nil || !s.direct {
+			break
+		}
+		samples, err := draw(sys.Grid)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(sys.Sets, func(set *pde.RowSet) bool { return !set.Linear }) {
+			most = s.otherSolution(samples[0])
+		}
+		if most == 0 {
+			return nil
+		}
+	}
+	if most > 0 {
+		x.Notes = append(x.Notes, fmt.Sprintf("the equation has several solutions: another is %.2g %% of the larger of both away from the one that Newton's method finds from zero, with which predictions are compared; training may find any", 100*most))
+	}
+	return nil
+}
+
+// otherSolution returns how far, over the larger of both, a solution that Newton's method finds from
+// bumps of several heights is from the one it finds where Solve starts; 0: none was found.
+func (s *system) otherSolution(sample []float64) float64 {
+	const different = 0.01
+	if s.count < s.values() {
+		return 0
+	}
+	st := s.newState(sample)
+	first := make([]float64, s.values())
+	s.sys.Problem.Hold(first, sample, s.sys.Grid)
+	if !st.newton(first, true) {
+		return 0
+	}
+	size := grid.Norm(first) / math.Sqrt(float64(len(first)))
+	if size == 0 {
+		size = 1
+	}
+	bump := bumpOf(s.sys.Grid)
+	u := make([]float64, len(first))
+	for height := size; height < 2000*size; height *= 2 {
+		for _, sign := range []float64{1, -1} {
+			for i := range u {
+				u[i] = sign * height * bump[i%len(bump)]
+			}
+			if st.newton(u, true) {
+				if d := grid.Distance(u, first) / max(grid.Norm(u), grid.Norm(first)); d > different {
+					return d
+				}
+			}
+		}
+	}
+	return 0
+}
+
+// bumpOf is a field (P) that falls from 1 to zero at the ends of axes that are not periodic.
+func bumpOf(g *grid.Grid) []float64 {
+	bump := make([]float64, g.Size())
+	for p := range bump {
+		bump[p] = 1
+		for a, axis := range g.Axes {
+			if axis.Boundary != grid.Periodic {
+				i := p / g.Strides()[a] % axis.Points
+				bump[p] *= math.Sin(math.Pi * (axis.Coordinate(i) - axis.Lo) / (axis.Hi - axis.Lo))
+			}
+		}
+	}
+	return bump
+}
+
 // agrees reports whether the conditions of a problem agree on a grid with half as many points again
 // along each axis: what they disagreed by with so many was the error of coarse differences.
 func agrees(p *pde.Problem, points int, draw func(g *grid.Grid) ([][]float64, error)) bool {
-	const mostValues = 2500
 	sys, err := smallSystem(p, points+points/2)
 	if err != nil || sys.FieldSize() > mostValues {
 		return false

@@ -145,6 +145,51 @@ conditions:
 	}
 }
 
+// Equations with several solutions, and ones that look alike and have one.
+func TestOtherSolutions(t *testing.T) {
+	plate := func(expression string) string {
+		return `
+time: none
+axes:
+  y: {range: [0, 1], points: 9, boundary: nodes}
+  x: {range: [0, 1], points: 9, boundary: nodes}
+inputs:
+  f: {distribution: random-series, series: sine}
+terms:
+  u_yy: {axis: y, derivative: 2, closure: undefined}
+  u_xx: {axis: x, derivative: 2, closure: undefined}
+residual: {expression: "` + expression + `", rows: {x: [1, 1], y: [1, 1]}}
+conditions:
+  a: {at: {x: low}, expression: u}
+  b: {at: {x: high}, expression: u}
+  c: {at: {y: low}, expression: u}
+  d: {at: {y: high}, expression: u}
+`
+	}
+	for _, c := range []struct {
+		expression string
+		force      float64
+		several    bool
+	}{
+		{"u_xx + u_yy + f*exp(u)", 1, true}, // Bratu's: two solutions below 6.8, none above
+		{"u_xx + u_yy + 40*(u - u^3) + f", 0, true},
+		{"u_xx + u_yy + 40*(u - u^3) + f", 0.1, true},
+		{"u_xx + u_yy + 10*(u - u^3) + f", 0.1, false}, // below the lowest eigenvalue, 2π²
+		{"u_xx + u_yy - u^3 + f", 10, false},
+		{"u_xx + u_yy + f", 10, false},
+	} {
+		x, err := Examine(load(t, plate(c.expression)), func(g *grid.Grid) ([][]float64, error) {
+			return [][]float64{slices.Repeat([]float64{c.force}, g.Size()), slices.Repeat([]float64{c.force / 2}, g.Size())}, nil
+		})
+		if err != nil || len(x.Faults) > 0 {
+			t.Fatalf("%s: %+v, %v", c.expression, x, err)
+		}
+		if several := slices.ContainsFunc(x.Notes, func(note string) bool { return strings.Contains(note, "several solutions") }); several != c.several {
+			t.Errorf("%s, f = %g: %q", c.expression, c.force, x.Notes)
+		}
+	}
+}
+
 func TestExamineFaults(t *testing.T) {
 	wave, heat, laplace := known[0].src, known[1].src, known[6].src
 	without := func(src, part string) string {

@@ -48,7 +48,8 @@ func newCheck(a *app) *cobra.Command {
   status 1. Notes are other ends of axes without conditions, ends where rows of the
   equation hold beside a condition's, terms that no row uses,
   rows that are not finite further away, samples that are all alike, expressions
-  narrower than the steps of the grid, which its points do not see, a residual that
+  narrower than the steps of the grid, which its points do not see, several solutions
+  of an equation without time, a residual that
   leaves out the first time where it could hold, or holds there though the grid does
   not resolve how solutions begin, and an ansatz that leaves initial conditions
   gradually where walls may make the field jump;
