@@ -30,6 +30,24 @@ func unresolvedAlong(t *testing.T, p *pde.Problem) (own, reference []string) {
 	return axes(a), axes(b)
 }
 
+// sources has a place for one in its residual.
+const sources = `
+name: sources
+unknown: u
+axes:
+  t: {range: [0, 0.5], points: 33, boundary: nodes}
+  x: {range: [0, 1], points: 48, boundary: periodic}
+inputs:
+  place: {distribution: uniform, low: 0.3362, high: 0.3367}
+terms:
+  u_t: {axis: t, derivative: 1, order: 2}
+  u_x: {axis: x, derivative: 1, order: 4}
+residual: {expression: "u_t + place*u_x - (%s)", rows: {t: [1, 0]}}
+conditions:
+  initial: {kind: initial, at: {t: low}, expression: u - u0}
+initial: {distribution: random-sines, low: -0.5, high: 0.5}
+`
+
 // What is narrower than steps is found, on the grid of the file and on that of its solutions, and nothing else is.
 func TestUnresolved(t *testing.T) {
 	for _, c := range []struct {
@@ -56,22 +74,7 @@ func TestUnresolved(t *testing.T) {
 		{"a limit at the beginning", "where(t > 0, u*exp(-1/t)/t, 0) + where(t > 0, u, 0)", "", ""},
 		{"hardly anything", "1 + where(abs(x - 0.336) < 0.001, 1e-3, 0)*u + where(abs(x - 0.336) < 0.001, 1.01, 1)", "x", "x"},
 	} {
-		src := fmt.Sprintf(`
-name: sources
-unknown: u
-axes:
-  t: {range: [0, 0.5], points: 33, boundary: nodes}
-  x: {range: [0, 1], points: 48, boundary: periodic}
-inputs:
-  place: {distribution: uniform, low: 0.3362, high: 0.3367}
-terms:
-  u_t: {axis: t, derivative: 1, order: 2}
-  u_x: {axis: x, derivative: 1, order: 4}
-residual: {expression: "u_t + place*u_x - (%s)", rows: {t: [1, 0]}}
-conditions:
-  initial: {kind: initial, at: {t: low}, expression: u - u0}
-initial: {distribution: random-sines, low: -0.5, high: 0.5}
-`, c.source)
+		src := fmt.Sprintf(sources, c.source)
 		p, err := pde.Load("sources.yaml", []byte(src))
 		if err != nil {
 			t.Fatal(err)
@@ -91,6 +94,32 @@ initial: {distribution: random-sines, low: -0.5, high: 0.5}
 		}
 		if own, reference := unresolvedAlong(t, p); len(own)+len(reference) > 0 {
 			t.Errorf("%s: not resolved along %q, %q", name, own, reference)
+		}
+	}
+}
+
+// Spots in two axes that chosen places would have to be many to meet.
+func TestUnresolvedSpots(t *testing.T) {
+	for source, want := range map[string]int{
+		"exp(-((t - 0.303)^2 + (x - 0.336)^2)/1e-7)":                         1,
+		"u0*exp(-(t - 0.303)^2/1e-7 - (x - 0.336)^2/1e-7)":                   1,
+		"where((t - 0.303)^2 + (x - 0.336)^2 < 1e-7, 1e5, 0)":                1,
+		"where(sqrt((t - 0.303)^2 + (x - 0.336)^2) <= 3e-4, u, 0)":           1,
+		"where(3e-4 < sqrt((t - 0.303)^2 + (x - 0.336)^2), 1, 1e5)":          1,
+		"where((t - 0.303)^2 + (x - place)^2 < 1e-7, 1e5, 0)":                1,
+		"exp(-((t - 0.303)^2 + (x - 0.336)^2)/1e-2)":                         0,
+		"where((t - 0.303)^2 + (x - 0.336)^2 < 1e-2, 1, 0)":                  0,
+		"where((t - 0.3)^2 + u0^2 < 0.09, 1, 0)":                             0,
+		"exp(-20*x + 20*x^2)*t":                                              0,
+		"where(t + x < 0.9, 1, 0) + where(t > x, 1, 0)":                      0,
+		"exp(2*t - 0.5*x) + where(x - 2*t > 0.1, u, 0) + exp(-t/0.05 - 4*x)": 0,
+	} {
+		p, err := pde.Load("spots.yaml", fmt.Appendf(nil, sources, source))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if own, _ := unresolvedAlong(t, p); (len(own) > 0) != (want > 0) {
+			t.Errorf("%s: not resolved along %q", source, own)
 		}
 	}
 }

@@ -108,6 +108,15 @@ func (v *resolution) visit(e *Expr) error {
 		if bad, err := v.test(own); bad || err != nil {
 			return err
 		}
+		parts, err := v.separate(own)
+		if err != nil {
+			return err
+		}
+		for _, part := range parts {
+			if err := v.visit(part); err != nil {
+				return err
+			}
+		}
 	}
 	parts := e.args
 	if !v.unknown(e) {
@@ -143,6 +152,133 @@ func (v *resolution) selected(e *Expr) *Expr {
 		}
 	}
 	return simplify(opWhere, e.args[0], yes, no)
+}
+
+// separate has expressions along fewer axes each that are narrow where e is so along several, where places are too
+// sparse: the factors of the exponential of a sum, and what each addend of a comparison with a sum lets pass where the
+// others are at their least.
+func (v *resolution) separate(e *Expr) (parts []*Expr, err error) {
+	switch {
+	case len(v.samples) == 0:
+	case e.op == opExp:
+		groups := v.groups(e.args[0])
+		if len(groups) < 2 {
+			return nil, nil
+		}
+		for _, group := range groups {
+			parts = append(parts, simplify(opExp, group))
+		}
+	case e.op == opWhere && opLess <= e.args[0].op && e.args[0].op <= opGreaterEqual:
+		a, b := e.args[0].args[0], e.args[0].args[1]
+		if a.op == opSqrt || b.op == opSqrt {
+			a, b = squared(a), squared(b)
+		}
+		for _, d := range []*Expr{simplify(opSub, a, b), simplify(opSub, b, a)} {
+			groups := v.groups(d)
+			if len(groups) < 2 {
+				return nil, nil
+			}
+			values, least := make([][]float64, len(groups)), 0.0
+			for i, group := range groups {
+				f, err := v.evaluator(group, group.Variables())
+				if err != nil {
+					return nil, err
+				}
+				f.sample = v.samples[0]
+				values[i] = f.at(f.places, f.places)
+				least += slices.Min(values[i])
+			}
+			for i, group := range groups {
+				others, passed := least-slices.Min(values[i]), 0
+				for _, y := range values[i] {
+					if y+others < 0 {
+						passed++
+					}
+				}
+				if passed < len(values[i])/2 { // a narrow rest says nothing of what the sum keeps out
+					parts = append(parts, simplify(opWhere, simplify(opLess, simplify(opAdd, group, Const(others)), Const(0)), Const(1), Const(0)))
+				}
+			}
+		}
+	}
+	return parts, nil
+}
+
+// groups are the addends of a sum, together where they share an axis or an input; what is along none goes with the first.
+func (v *resolution) groups(sum *Expr) (groups []*Expr) {
+	for _, addend := range addends(sum) {
+		var others []*Expr
+		for _, group := range groups {
+			if names := v.depends(group); slices.ContainsFunc(v.depends(addend), func(name string) bool { return slices.Contains(names, name) }) {
+				addend = simplify(opAdd, group, addend)
+			} else {
+				others = append(others, group)
+			}
+		}
+		groups = append(others, addend)
+	}
+	var along []*Expr
+	constant := Const(0)
+	for _, group := range groups {
+		if slices.ContainsFunc(v.depends(group), func(name string) bool { return v.problem.Axis(name) >= 0 }) {
+			along = append(along, group)
+		} else {
+			constant = simplify(opAdd, constant, group)
+		}
+	}
+	if len(along) > 0 {
+		along[0] = simplify(opAdd, along[0], constant)
+	}
+	return along
+}
+
+// depends are the variables of an expression and the axes of those that are inputs.
+func (v *resolution) depends(e *Expr) []string {
+	names := slices.Clone(e.Variables())
+	for _, name := range names {
+		if in, _, _ := v.input(name); in != nil {
+			names = append(names, in.Axes...)
+		}
+	}
+	return names
+}
+
+// squared is the square of an expression of no negative values.
+func squared(e *Expr) *Expr {
+	if e.op == opSqrt {
+		return e.args[0]
+	}
+	return simplify(opMul, e, e)
+}
+
+// addends takes a sum apart, through signs and factors without variables.
+func addends(e *Expr) (out []*Expr) {
+	of := func(e *Expr, as func(*Expr) *Expr) {
+		for _, part := range addends(e) {
+			out = append(out, as(part))
+		}
+	}
+	same := func(x *Expr) *Expr { return x }
+	negative := func(x *Expr) *Expr { return simplify(opNeg, x) }
+	switch {
+	case e.op == opAdd:
+		of(e.args[0], same)
+		of(e.args[1], same)
+	case e.op == opSub:
+		of(e.args[0], same)
+		of(e.args[1], negative)
+	case e.op == opNeg:
+		of(e.args[0], negative)
+	case e.op == opDiv && len(e.args[1].Variables()) == 0:
+		of(e.args[0], func(x *Expr) *Expr { return simplify(opDiv, x, e.args[1]) })
+	case e.op == opMul && len(e.args[0].Variables()) == 0:
+		of(e.args[1], func(x *Expr) *Expr { return simplify(opMul, e.args[0], x) })
+	case e.op == opMul && len(e.args[1].Variables()) == 0:
+		of(e.args[0], func(x *Expr) *Expr { return simplify(opMul, x, e.args[1]) })
+	default:
+		out = []*Expr{e}
+	}
+	return out
 }
 
 const (
