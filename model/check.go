@@ -38,7 +38,7 @@ func lastPass(e Engine[float64], params []float64, batch Batch) (Batch, error) {
 		offset, spare := make([]float64, len(p.Field)), [][]float64{make([]float64, len(p.Field))}
 		sys.Offset(offset, batch.Initial[len(batch.Previous)])
 		batch.Previous = append(batch.Previous, slices.Clone(p.Field))
-		batch.Directions = append(batch.Directions, PushDirection(spare, nil, p.Field, offset))
+		batch.Directions = append(batch.Directions, info.Spec.PushDirection(spare, nil, p.Field, offset))
 		return nil
 	})
 	return batch, err

@@ -115,12 +115,15 @@ var fits = []struct {
 			return unit
 		})
 	}},
+	{"constraint.soft_weight", func(s *Spec, f *fitting) { s.Constraint.SoftWeight = rounded2(1 / f.multiplier) }},
 	{"constraint.ridge", func(s *Spec, f *fitting) {
-		// Where the basis is multiplied by what residuals are, both are in the unit of the
-		// first unknown, and a ridge of none would weigh more the smaller that unit makes them.
+		// It has the unit of what a weight multiplies: that of the ansatz's multiplier, and of the
+		// first unknown where the basis is multiplied by the size of residuals.
+		r := DefaultSpec(1).Constraint.Ridge
 		if f.amplifies(s) {
-			s.Constraint.Ridge = rounded2(ridge * f.scales[0])
+			r = ridge * f.scales[0]
 		}
+		s.Constraint.Ridge = rounded2(r * f.multiplier)
 	}},
 	{"loss.weights", func(s *Spec, f *fitting) {
 		s.Loss.Weights = f.weights(func(residual bool, unit float64) float64 {
@@ -204,6 +207,8 @@ type fitting struct {
 	units   []float64 // per set of rows, residuals first: factor to the unit of the first unknown
 	names   []string  // of the sets
 	misfit  float64   // of conditions at axes of space by initial conditions that are kept, in that unit
+
+	multiplier float64 // the largest value of the ansatz's, which may have a unit
 }
 
 func newFitting(s *Spec, p *pde.Problem) (*fitting, error) {
@@ -215,7 +220,7 @@ func newFitting(s *Spec, p *pde.Problem) (*fitting, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &fitting{problem: p, grid: g, scales: slices.Repeat([]float64{1}, len(p.Unknowns))}
+	f := &fitting{problem: p, grid: g, scales: slices.Repeat([]float64{1}, len(p.Unknowns)), multiplier: largestMultiplier(sys)}
 	u0 := make([]float64, p.SampleSize(g))
 	if p.Drawn() || p.Reference.Solver == pde.FileSolver {
 		next, err := sampler(p, g)
@@ -276,6 +281,20 @@ func newFitting(s *Spec, p *pde.Problem) (*fitting, error) {
 		f.units[i] *= f.scales[0] / f.scales[of]
 	}
 	return f, nil
+}
+
+// largestMultiplier is the largest value of an ansatz's multiplier on the grid, 1 without one.
+func largestMultiplier(sys *pde.System) float64 {
+	most := 0.0
+	for _, v := range sys.Multiplier() {
+		if v = math.Abs(v); !math.IsInf(v, 0) {
+			most = max(most, v)
+		}
+	}
+	if most > 0 {
+		return most
+	}
+	return 1
 }
 
 // mixtureParts are inputs of a sample with one of them drawn from one part of its mixture, for each part:

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -71,11 +72,11 @@ func TestFit(t *testing.T) {
 	if want := map[string]float64{"residual": rounded2(2 * unit * unit), "initial": 0.1, "velocity": 160}; !maps.Equal(s.Loss.Weights, want) {
 		t.Errorf("loss weights %v, want %v", s.Loss.Weights, want)
 	}
-	if !maps.Equal(s.Constraint.Experts, map[string]int{"x": 4}) || s.Constraint.Points != 0 || s.Constraint.Ridge != 3e-5 {
+	if !maps.Equal(s.Constraint.Experts, map[string]int{"x": 4}) || s.Constraint.Points != 0 || s.Constraint.Ridge != 1.2e-4 || s.Constraint.SoftWeight != 0.25 {
 		t.Errorf("constraint %+v", s.Constraint)
 	}
-	if s, _ := fitted(t, "problem: a\nnetwork: {passes: 1, features: {}}\n", "32"); s.Constraint.Ridge != 1e-4 {
-		t.Errorf("ridge %g of a basis without a unit, want 1e-4", s.Constraint.Ridge)
+	if s, _ := fitted(t, "problem: a\nnetwork: {passes: 1, features: {}}\n", "32"); s.Constraint.Ridge != 4e-4 {
+		t.Errorf("ridge %g of a basis without the unit of u, want 1e-4 times the largest multiplier", s.Constraint.Ridge)
 	}
 	if e := s.Evaluation; e.Passes != AutoPasses || e.Directions == nil || *e.Directions != directions || e.Limit != 0 || e.Points != nil {
 		t.Errorf("evaluation %+v", e)
@@ -277,54 +278,85 @@ initial: {distribution: mixture, of: [{distribution: random-series, series: sine
 	}
 }
 
-// A problem in another unit of u has the same predictions, in that unit, and the same loss.
-func TestUnitOfUnknown(t *testing.T) {
-	run := func(method string, amplitude string) (field []float64, loss float64) {
-		spec, p := fittedTo(t, strings.ReplaceAll(`
-name: heat
+// untrained is the prediction of a network before training, and its loss, for one initial condition.
+func untrained(t *testing.T, problem, method string) (field []float64, loss float64) {
+	t.Helper()
+	spec, p := fittedTo(t, problem, "problem: a\nnetwork: {width: 4, layers: 2, precision: float64}\nconstraint: {tolerance: 1e-12, directions: 2}\n", "method="+method)
+	e := engineOn[float64](t, spec, p, 1)
+	next, err := sampler(p, e.info.Grid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u0 := make([]float64, e.info.InitialSize())
+	if err := next(data.SampleRand(1, 0), u0); err != nil {
+		t.Fatal(err)
+	}
+	batch := Batch{Initial: [][]float64{u0}, Seeds: make([]constraint.Seed, 1)}
+	params := InitialParams[float64](e.info)
+	if err := e.Predict(params, batch, func(_ int, x *Prediction) error {
+		field = slices.Clone(x.Field)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	stats, err := e.LossAndGrad(make([]float64, len(params)), params, batch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return field, stats.Loss
+}
+
+// A problem in other units has the same predictions, in those of its unknowns, and the same loss.
+func TestUnits(t *testing.T) {
+	for name, problem := range map[string]func(u, v, time, x float64) string{
+		"heat": func(u, _, time, x float64) string {
+			return fmt.Sprintf(`
+name: a
 unknown: u
 axes:
-  t: {range: [0, 0.5], points: 9, boundary: nodes}
-  x: {range: [0, 1], points: 16, boundary: periodic}
+  t: {range: [0, %g], points: 9, boundary: nodes}
+  x: {range: [0, %g], points: 16, boundary: periodic}
 terms:
   u_t: {axis: t, derivative: 1}
   u_xx: {axis: x, derivative: 2}
-residual: {expression: u_t - 0.05*u_xx, rows: {t: [1, 0]}}
+residual: {expression: u_t - %g*u_xx, rows: {t: [1, 0]}}
 ansatz: {offset: u0, multiplier: t}
-initial: {distribution: random-sines, low: -AMPLITUDE, high: AMPLITUDE}
-`, "AMPLITUDE", amplitude), "problem: heat\nnetwork: {width: 4, layers: 2, precision: float64}\nconstraint: {tolerance: 1e-12}\n", "method="+method)
-		e := engineOn[float64](t, spec, p, 1)
-		next, err := sampler(p, e.info.Grid)
-		if err != nil {
-			t.Fatal(err)
-		}
-		u0 := make([]float64, e.info.InitialSize())
-		if err := next(data.SampleRand(1, 0), u0); err != nil {
-			t.Fatal(err)
-		}
-		batch := Batch{Initial: [][]float64{u0}, Seeds: make([]constraint.Seed, 1)}
-		params := InitialParams[float64](e.info)
-		if err := e.Predict(params, batch, func(_ int, x *Prediction) error {
-			field = slices.Clone(x.Field)
-			return nil
-		}); err != nil {
-			t.Fatal(err)
-		}
-		stats, err := e.LossAndGrad(make([]float64, len(params)), params, batch)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return field, stats.Loss
-	}
-	for _, method := range []string{Soft, Hard, MoE} {
-		t.Run(method, func(t *testing.T) {
-			field, loss := run(method, "0.5")
-			small, smallLoss := run(method, "0.5e-9")
-			for i := range small {
-				small[i] *= 1e9
+initial: {distribution: random-sines, low: -%g, high: %[4]g}
+`, 0.5*time, x, 0.05*x*x/time, 0.5*u)
+		},
+		"two unknowns": func(u, v, time, x float64) string {
+			return fmt.Sprintf(`
+name: a
+unknown: [u, v]
+axes:
+  t: {range: [0, %g], points: 9, boundary: nodes}
+  x: {range: [0, %g], points: 16, boundary: periodic}
+terms:
+  u_t: {of: u, axis: t, derivative: 1}
+  v_t: {of: v, axis: t, derivative: 1}
+  u_xx: {of: u, axis: x, derivative: 2}
+residual:
+  first: {expression: u_t - %g*u_xx - %g*v, rows: {t: [1, 0]}}
+  second: {expression: v_t + %g*u, rows: {t: [1, 0]}}
+ansatz: {u: {offset: u0, multiplier: t}, v: {offset: v0, multiplier: t}}
+initial:
+  u: {distribution: random-sines, low: -%g, high: %[6]g}
+  v: {distribution: random-sines, low: -%g, high: %[7]g}
+`, 0.5*time, x, 0.05*x*x/time, u/v/time, 2*v/u/time, 0.5*u, 0.2*v)
+		},
+	} {
+		for _, method := range []string{Soft, Hard, MoE} {
+			field, loss := untrained(t, problem(1, 1, 1, 1), method)
+			for _, units := range [][4]float64{{1e-9, 1, 1, 1}, {1e5, 1, 1, 1}, {1, 1e5, 1, 1}, {1, 1, 1e4, 1}, {1, 1, 1, 1e-3}, {1e-3, 1e2, 1e-6, 1e2}} {
+				t.Run(fmt.Sprint(name, method, units), func(t *testing.T) {
+					other, otherLoss := untrained(t, problem(units[0], units[1], units[2], units[3]), method)
+					for i := range other {
+						other[i] /= units[i/(9*16)]
+					}
+					check.Close(t, other, field, 1e-6, 1e-9)
+					check.Close(t, []float64{otherLoss}, []float64{loss}, 1e-6, 0)
+				})
 			}
-			check.Close(t, small, field, 1e-6, 1e-9)
-			check.Close(t, []float64{smallLoss}, []float64{loss}, 1e-6, 0)
-		})
+		}
 	}
 }

@@ -32,7 +32,7 @@ func (e *cpu[T]) forward(params []T, batch Batch, lo, count, last int, keep bool
 			if pass == 1 && len(m.spare[b]) > 0 {
 				e.system.Offset(m.previous[b], initial) // what it corrects, whatever the features are of
 			}
-			m.directions[b] = PushDirection(m.spare[b], m.directions[b], field, m.previous[b])
+			m.directions[b] = e.info.Spec.PushDirection(m.spare[b], m.directions[b], field, m.previous[b])
 			copy(m.previous[b], field)
 			e.loss.Evaluate(e.squares, m.previous[b], initial, nil, 0)
 			e.loadFeatures(b)
@@ -40,9 +40,10 @@ func (e *cpu[T]) forward(params []T, batch Batch, lo, count, last int, keep bool
 	}
 }
 
-// PushDirection puts field - before at the head of the directions, the first of spare, which
-// is their memory, drops the last where there is no room, and returns what they are now.
-func PushDirection(spare, directions [][]float64, field, before []float64) [][]float64 {
+// PushDirection puts field - before, over the unit of weights (constraint.soft_weight), at the head
+// of the directions, the first of spare, which is their memory, drops the last where there is no
+// room, and returns what they are now.
+func (s *Spec) PushDirection(spare, directions [][]float64, field, before []float64) [][]float64 {
 	if len(spare) == 0 {
 		return nil
 	}
@@ -52,7 +53,7 @@ func PushDirection(spare, directions [][]float64, field, before []float64) [][]f
 	copy(directions[1:], directions[:last])
 	directions[0] = newest
 	for p, v := range field {
-		newest[p] = v - before[p]
+		newest[p] = (v - before[p]) / s.Constraint.SoftWeight
 	}
 	return directions
 }

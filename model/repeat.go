@@ -170,6 +170,7 @@ func newRepetitions[T kernel.Float](e Engine[T], sys *pde.System, g *grid.Grid, 
 // settle runs all passes but the last on the samples of a batch together, which are those of
 // the whole from first on; those that have ended are left out.
 func (e *repeated[T]) settle(params []T, batch Batch, r *repetitions[T], first int) error {
+	spec := e.Info().Spec
 	for {
 		next := Batch{Done: batch.Done}
 		var at []int
@@ -190,7 +191,7 @@ func (e *repeated[T]) settle(params []T, batch Batch, r *repetitions[T], first i
 		}
 		if err := r.engine.Predict(params, next, func(i int, p *Prediction) error {
 			s := &r.samples[at[i]]
-			s.add(p)
+			s.add(p, spec)
 			s.done = s.done || e.residual(s.lowest, r.still[first+at[i]]) <= e.options.Tolerance
 			return nil
 		}); err != nil {
@@ -224,8 +225,8 @@ func (s *repetition) goOn(from *repetition, g *grid.Grid, coarse *pde.System, in
 }
 
 // add takes the field of a further pass.
-func (s *repetition) add(p *Prediction) {
-	s.directions = PushDirection(s.spare, s.directions, p.Field, s.field)
+func (s *repetition) add(p *Prediction, spec *Spec) {
+	s.directions = spec.PushDirection(s.spare, s.directions, p.Field, s.field)
 	copy(s.field, p.Field)
 	s.count++
 	s.since++

@@ -9,6 +9,7 @@ import (
 type history struct {
 	directions, spare [][]float64
 	field, before     []float64
+	spec              *model.Spec
 }
 
 // history is empty, or what a batch gives for its sample i.
@@ -17,7 +18,7 @@ func (e *engine[T]) history(batch model.Batch, i int) *history {
 	if n == 0 {
 		return &history{}
 	}
-	h := &history{field: make([]float64, size), before: make([]float64, size)}
+	h := &history{spec: e.info.Spec, field: make([]float64, size), before: make([]float64, size)}
 	for range n {
 		h.spare = append(h.spare, make([]float64, size))
 	}
@@ -38,7 +39,7 @@ func (h *history) add(field *pjrt.Buffer) error {
 	if err := pjrt.Download(field, h.field); err != nil {
 		return err
 	}
-	h.directions = model.PushDirection(h.spare, h.directions, h.field, h.before)
+	h.directions = h.spec.PushDirection(h.spare, h.directions, h.field, h.before)
 	copy(h.before, h.field)
 	return nil
 }
