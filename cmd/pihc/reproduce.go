@@ -57,7 +57,7 @@ Experiments of the paper on these, each with a report of its own in DIR:
   scaling        time of a step over the number of points, hard and moe
   experts        error over cost of one solve and of experts, with a quarter of the
                  basis functions, with all, and with as many as all experts have
-                 weights: when do experts pay? (Navier-Stokes, demo: 400 steps)
+                 weights: when do experts pay? (demo: 400 steps)
 
 residuals, scaling and experts take --problem navier-stokes or --problem SPEC.yaml
 too. All but temporal and experts use the runs in DIR, which by default are those of

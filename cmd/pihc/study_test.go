@@ -10,7 +10,8 @@ func TestStudyAtDemoSize(t *testing.T) {
 	for _, x := range []struct{ problem, scale, first string }{
 		{"navier-stokes", "demo", "training.steps=400"},
 		{"navier-stokes", "small", "training.steps=7"},
-		{"diffusion-sorption", "demo", "training.steps=7"},
+		{"diffusion-sorption", "demo", "training.steps=400"},
+		{"diffusion-sorption", "small", "training.steps=7"},
 	} {
 		o := reproduceOptions{problem: x.problem, scale: x.scale, set: []string{"training.steps=7"}}
 		if _, base, err := o.study("experts"); err != nil || base != x.problem {
