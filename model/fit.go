@@ -119,7 +119,7 @@ var fits = []struct {
 	{"constraint.ridge", func(s *Spec, f *fitting) {
 		// It has the unit of what a weight multiplies: that of the ansatz's multiplier, and of the
 		// first unknown where the basis is multiplied by the size of residuals.
-		r := DefaultSpec(1).Constraint.Ridge
+		r := s.Constraint.Ridge // the default of version 1
 		if f.amplifies(s) {
 			r = ridge * f.scales[0]
 		}
@@ -146,7 +146,7 @@ const (
 	passes = 4
 	// directions of a solve in evaluation: more bring nothing.
 	directions = 8
-	// ridge of a unit of u: a tenth to a thousandth of it is level (docs/choices.md).
+	// ridge over the unit of weights: a hundredth of it is as good, ten times as much is not (docs/choices.md).
 	ridge = 1e-5
 	// expertRows is the number of residual rows of an expert, in a subdomain that has
 	// more.

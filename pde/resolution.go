@@ -258,14 +258,14 @@ func addends(e *Expr) (out []*Expr) {
 			out = append(out, as(part))
 		}
 	}
-	same := func(x *Expr) *Expr { return x }
+	positive := func(x *Expr) *Expr { return x }
 	negative := func(x *Expr) *Expr { return simplify(opNeg, x) }
 	switch {
 	case e.op == opAdd:
-		of(e.args[0], same)
-		of(e.args[1], same)
+		of(e.args[0], positive)
+		of(e.args[1], positive)
 	case e.op == opSub:
-		of(e.args[0], same)
+		of(e.args[0], positive)
 		of(e.args[1], negative)
 	case e.op == opNeg:
 		of(e.args[0], negative)
