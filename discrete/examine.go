@@ -146,14 +146,15 @@ func (s *system) about(sample []float64) (*state, []float64) {
 	return st, u
 }
 
-// otherSolutions looks for several solutions of a problem that is solved all at once, on two grids:
-// one that only the coarser has is an error of its differences.
+// otherSolutions looks for several solutions of a problem that is solved all at once, on three grids:
+// one that the finer do not have, or of another size, is an error of differences.
 func (x *Examination) otherSolutions(p *pde.Problem, draw func(g *grid.Grid) ([][]float64, error)) error {
 	if Marches(p) {
 		return nil
 	}
-	var most float64
-	for _, points := range []int{10, 16} {
+	var most, size float64
+	alike := false // the last two in size
+	for _, points := range []int{10, 16, 20} {
 		sys, err := smallSystem(p, points)
 		if err != nil || sys.FieldSize() > mostValues {
 			break
@@ -167,30 +168,32 @@ func (x *Examination) otherSolutions(p *pde.Problem, draw func(g *grid.Grid) ([]
 			return err
 		}
 		if slices.ContainsFunc(sys.Sets, func(set *pde.RowSet) bool { return !set.Linear }) {
-			most = s.otherSolution(samples[0])
+			before := size
+			most, size = s.otherSolution(samples[0])
+			alike = math.Abs(size-before) <= 0.1*size
 		}
 		if most == 0 {
 			return nil
 		}
 	}
-	if most > 0 {
-		x.Notes = append(x.Notes, fmt.Sprintf("the equation has several solutions: another is %.2g %% of the larger of both away from the one that Newton's method finds from zero, with which predictions are compared; training may find any", 100*most))
+	if most > 0 && alike {
+		x.Notes = append(x.Notes, fmt.Sprintf("on small grids the equation has several solutions, of which some may be errors of differences: another is %.2g %% of the larger of both away from the one that Newton's method finds from zero, with which predictions are compared; training may find any", 100*most))
 	}
 	return nil
 }
 
 // otherSolution returns how far, over the larger of both, a solution that Newton's method finds from
-// bumps of several heights is from the one it finds where Solve starts; 0: none was found.
-func (s *system) otherSolution(sample []float64) float64 {
+// bumps of several heights is from the one it finds where Solve starts, and its root mean square; 0: none was found.
+func (s *system) otherSolution(sample []float64) (distance, rms float64) {
 	const different = 0.01
 	if s.count < s.values() {
-		return 0
+		return 0, 0
 	}
 	st := s.newState(sample)
 	first := make([]float64, s.values())
 	s.sys.Problem.Hold(first, sample, s.sys.Grid)
 	if !st.newton(first, true) {
-		return 0
+		return 0, 0
 	}
 	size := grid.Norm(first) / math.Sqrt(float64(len(first)))
 	if size == 0 {
@@ -205,12 +208,12 @@ func (s *system) otherSolution(sample []float64) float64 {
 			}
 			if st.newton(u, true) {
 				if d := grid.Distance(u, first) / max(grid.Norm(u), grid.Norm(first)); d > different {
-					return d
+					return d, grid.Norm(u) / math.Sqrt(float64(len(u)))
 				}
 			}
 		}
 	}
-	return 0
+	return 0, 0
 }
 
 // bumpOf is a field (P) that falls from 1 to zero at the ends of axes that are not periodic.

@@ -158,6 +158,7 @@ inputs:
 terms:
   u_yy: {axis: y, derivative: 2, closure: undefined}
   u_xx: {axis: x, derivative: 2, closure: undefined}
+  u_x: {axis: x, derivative: 1, closure: undefined}
 residual: {expression: "` + expression + `", rows: {x: [1, 1], y: [1, 1]}}
 conditions:
   a: {at: {x: low}, expression: u}
