@@ -146,14 +146,17 @@ func (s *system) about(sample []float64) (*state, []float64) {
 	return st, u
 }
 
-// otherSolutions looks for several solutions of a problem that is solved all at once, on three grids:
-// one that the finer do not have, or of another size, is an error of differences.
+// otherSolutions looks for several solutions of a problem that is solved all at once: Newton's method
+// from where Solve starts, and from bumps of several heights. Another counts if it is one, and nearly
+// the same, on finer grids too: some that coarse differences have are none of the equation.
 func (x *Examination) otherSolutions(p *pde.Problem, draw func(g *grid.Grid) ([][]float64, error)) error {
+	const different, alike = 0.01, 0.1
 	if Marches(p) {
 		return nil
 	}
-	var most, size float64
-	alike := false // the last two in size
+	var other []float64
+	var on *grid.Grid
+	distance := 0.0
 	for _, points := range []int{10, 16, 20} {
 		sys, err := smallSystem(p, points)
 		if err != nil || sys.FieldSize() > mostValues {
@@ -167,34 +170,43 @@ func (x *Examination) otherSolutions(p *pde.Problem, draw func(g *grid.Grid) ([]
 		if err != nil {
 			return err
 		}
-		if slices.ContainsFunc(sys.Sets, func(set *pde.RowSet) bool { return !set.Linear }) {
-			before := size
-			most, size = s.otherSolution(samples[0])
-			alike = math.Abs(size-before) <= 0.1*size
+		if s.count < s.values() || !slices.ContainsFunc(sys.Sets, func(set *pde.RowSet) bool { return !set.Linear }) {
+			return nil
 		}
-		if most == 0 {
+		st, first := s.newState(samples[0]), make([]float64, s.values())
+		p.Hold(first, samples[0], sys.Grid)
+		if !st.newton(first, true) {
+			return nil
+		}
+		from := func(u []float64) bool {
+			if !st.newton(u, true) {
+				return false
+			}
+			distance = grid.Distance(u, first) / max(grid.Norm(u), grid.Norm(first))
+			return distance > different
+		}
+		if other == nil {
+			other = s.fromBumps(first, from)
+		} else {
+			start := grid.Resample(other, on.Axes, sys.Grid.Axes)
+			other = slices.Clone(start)
+			if !from(other) || grid.Distance(other, start) > alike*grid.Norm(other) {
+				return nil
+			}
+		}
+		if on = sys.Grid; other == nil {
 			return nil
 		}
 	}
-	if most > 0 && alike {
-		x.Notes = append(x.Notes, fmt.Sprintf("on small grids the equation has several solutions, of which some may be errors of differences: another is %.2g %% of the larger of both away from the one that Newton's method finds from zero, with which predictions are compared; training may find any", 100*most))
+	if other != nil {
+		x.Notes = append(x.Notes, fmt.Sprintf("the equation has several solutions: another is %.2g %% of the larger of both away from the one that Newton's method finds from zero, with which predictions are compared; training may find any", 100*distance))
 	}
 	return nil
 }
 
-// otherSolution returns how far, over the larger of both, a solution that Newton's method finds from
-// bumps of several heights is from the one it finds where Solve starts, and its root mean square; 0: none was found.
-func (s *system) otherSolution(sample []float64) (distance, rms float64) {
-	const different = 0.01
-	if s.count < s.values() {
-		return 0, 0
-	}
-	st := s.newState(sample)
-	first := make([]float64, s.values())
-	s.sys.Problem.Hold(first, sample, s.sys.Grid)
-	if !st.newton(first, true) {
-		return 0, 0
-	}
+// fromBumps returns the first field that found accepts and leads to another solution, of bumps as
+// high as the first solution and up to 2000 times as high, of both signs; nil: none.
+func (s *system) fromBumps(first []float64, found func(u []float64) bool) []float64 {
 	size := grid.Norm(first) / math.Sqrt(float64(len(first)))
 	if size == 0 {
 		size = 1
@@ -206,14 +218,12 @@ func (s *system) otherSolution(sample []float64) (distance, rms float64) {
 			for i := range u {
 				u[i] = sign * height * bump[i%len(bump)]
 			}
-			if st.newton(u, true) {
-				if d := grid.Distance(u, first) / max(grid.Norm(u), grid.Norm(first)); d > different {
-					return d, grid.Norm(u) / math.Sqrt(float64(len(u)))
-				}
+			if found(u) {
+				return u
 			}
 		}
 	}
-	return 0, 0
+	return nil
 }
 
 // bumpOf is a field (P) that falls from 1 to zero at the ends of axes that are not periodic.
