@@ -54,7 +54,7 @@ cross: ## compile, tests included, for the other platforms; run kernels, network
 	folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && set -e; \
 	GOARCH=arm64 $(GO) test -c -o $$folder/kernel-arm64 ./internal/kernel; \
 	GOARCH=arm64 $(GO) test -c -o $$folder/fno-arm64 ./fno; \
-	GOARCH=arm64 $(GO) test -c -o $$folder/engine-arm64 ./internal/enginetest; \
+	GOARCH=arm64 $(GO) test -c -o $$folder/engine-arm64 ./engine/enginetest; \
 	GOARCH=amd64 $(GO) test -c -o $$folder/kernel-amd64 ./internal/kernel; \
 	quick='Gemm|Pairs|Gelu|Adam|Sum|Rows|Widen|FFT|Stencil|Arithmetic|Special|CombineF|AccumulateNormal'; \
 	cd internal/kernel; set -x; \
@@ -62,11 +62,11 @@ cross: ## compile, tests included, for the other platforms; run kernels, network
 	qemu-x86_64-static -cpu Haswell $$folder/kernel-amd64 -test.run "$$quick"; \
 	qemu-x86_64-static -cpu IvyBridge $$folder/kernel-amd64 -test.run "$$quick"; \
 	cd ../../fno; qemu-aarch64-static $$folder/fno-arm64 -test.run 'TestForward|TestBackwardFloat32'; \
-	cd ../internal/enginetest; qemu-aarch64-static $$folder/engine-arm64 -test.run 'TestCPU/^(moe|borders|features_moe|passes_moe)$$' -test.skip 'TestCPU/.*/gradient'
+	cd ../engine/enginetest; qemu-aarch64-static $$folder/engine-arm64 -test.run 'TestCPU/^(moe|borders|features_moe|passes_moe)$$' -test.skip 'TestCPU/.*/gradient'
 
 widths: ## the whole engine with narrower vectors, and the kernels with the narrowest
 	@if [ "$$($(GO) env GOARCH)" != amd64 ]; then echo "widths: this processor has one width"; exit 0; fi; set -ex; \
-	GODEBUG=simd=+256 $(GO) test -count=1 ./internal/kernel ./internal/fft ./fno ./ffno ./constraint ./model ./internal/enginetest; \
+	GODEBUG=simd=+256 $(GO) test -count=1 ./internal/kernel ./internal/fft ./fno ./ffno ./constraint ./model ./engine/enginetest; \
 	GODEBUG=simd=+128 $(GO) test -count=1 ./internal/kernel ./internal/fft ./fno ./ffno
 
 # A third party's build of XLA for CPUs: for tests, never part of pihc.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"pihc/data"
+	"pihc/engine"
 	"pihc/model"
 	"pihc/pde"
 	"pihc/train"
@@ -65,18 +66,18 @@ data: {train: {count: 16, seed: 1}, validation: {count: 2, seed: 2}, test: {coun
 	if err != nil {
 		log.Fatal(err)
 	}
-	engine, err := model.NewEngine[float32](spec, problem, model.EngineOptions{Borders: checkpoint.Borders})
+	runner, err := engine.NewEngine[float32](spec, problem, engine.EngineOptions{Borders: checkpoint.Borders})
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer engine.Close()
+	defer runner.Close()
 	initial := make([]float64, 32) // u = 0.1 everywhere
 	for i := range initial {
 		initial[i] = 0.1
 	}
-	batch := model.Batch{Initial: [][]float64{initial}, Seeds: nil}
+	batch := engine.Batch{Initial: [][]float64{initial}, Seeds: nil}
 	batch.Seeds = append(batch.Seeds, train.EvaluationSeed(0))
-	err = engine.Predict(params, batch, func(i int, p *model.Prediction) error {
+	err = runner.Predict(params, batch, func(i int, p *engine.Prediction) error {
 		fmt.Println("field of", len(p.Field), "values from", len(p.Experts), "experts")
 		return nil
 	})

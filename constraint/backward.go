@@ -1,6 +1,7 @@
 package constraint
 
 import (
+	"pihc/compute"
 	"pihc/internal/kernel"
 	"pihc/internal/slab"
 )
@@ -18,7 +19,7 @@ const tilePoints = 1024
 //
 // Per expert it forms two scalar fields, α_k = 1_{Ω_k} ū − p_k and β_k = −q_k,
 // and b̄ = Σ_k Πᵀ[μ α_k] ω_kᵀ + Πᵀ[μ β_k] λ_kᵀ (docs/constraint.md, section 8).
-func Backward[T kernel.Float](s *Sample, bbar []T, ubar []float64, weights Jumps) {
+func Backward[T compute.Float](s *Sample, bbar []T, ubar []float64, weights Jumps) {
 	s.restrict(ubar)
 	if !s.c.Options.Fixed {
 		s.sumOmegaBar()
@@ -105,7 +106,7 @@ func (s *Sample) projectTransposed() {
 }
 
 // combineFields writes b̄ at points [lo, hi) of fields (C, P), all of one unknown, from to on.
-func combineFields[T kernel.Float](s *Sample, w *worker, bbar []T, unknown, lo, hi, to int) {
+func combineFields[T compute.Float](s *Sample, w *worker, bbar []T, unknown, lo, hi, to int) {
 	size, column := s.c.ownSize(), s.c.column(unknown)
 	fields := w.fields[:0]
 	for _, e := range s.experts {

@@ -31,8 +31,8 @@ import (
 	"slices"
 	"strings"
 
+	"pihc/compute"
 	"pihc/grid"
-	"pihc/internal/kernel"
 	"pihc/lm"
 	"pihc/pde"
 )
@@ -94,12 +94,12 @@ type Constraint struct {
 	pairs      int           // points of all borders, times unknowns
 	multiplier []float64     // (C, P); nil when 1
 	combined   []combined    // terms whose rows are kept with those of another
-	pool       *kernel.Pool
+	pool       *compute.Pool
 }
 
 // New prepares a constraint for n basis functions. The router is made uniformly from
 // Options.Experts; a non-nil router is used as it is (the one of training).
-func New(s *pde.System, n int, o Options, router *Router, pool *kernel.Pool) (*Constraint, error) {
+func New(s *pde.System, n int, o Options, router *Router, pool *compute.Pool) (*Constraint, error) {
 	for name := range o.Weights {
 		if s.Set(name) == nil {
 			names := make([]string, len(s.Sets))

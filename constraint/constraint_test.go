@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"pihc/compute"
 	"pihc/internal/check"
 	"pihc/internal/kernel"
 	"pihc/lm"
@@ -140,7 +141,7 @@ func TestWorkers(t *testing.T) {
 			sys, basis, initial := toy(t, "diffusion-sorption", map[string]int{"t": 41, "x": 130}, n)
 			var want []float64
 			for _, workers := range []int{1, 2, 4} {
-				pool := kernel.NewPool(workers)
+				pool := compute.NewPool(workers)
 				o := Options{Mean: true, Experts: tc.experts, Points: tc.points, Solver: lm.Options{Ridge: 1e-4, GTol: 1e-4, NewtonCorrection: true}}
 				c, err := New(sys, n, o, nil, pool)
 				if err != nil {
@@ -170,7 +171,7 @@ func TestWorkers(t *testing.T) {
 func basisOf(s *Sample) []float64 { return s.store.(*rows[float64]).basis }
 
 // stepBytes returns what a step allocates after the first, whichever points it samples.
-func stepBytes[T kernel.Float](s *Sample, basis []T, initial []float64) uint64 {
+func stepBytes[T compute.Float](s *Sample, basis []T, initial []float64) uint64 {
 	bbar, seed := make([]T, len(basis)), Seed{1, 0, 3}
 	step := func() {
 		Load(s, basis, initial)
@@ -192,7 +193,7 @@ func TestAllocation(t *testing.T) {
 		var bytes [2]uint64
 		for i, size := range []int{1, 4} {
 			sys, basis, initial := toy(t, "diffusion-sorption", map[string]int{"t": 7 + 14*size, "x": 64 * size}, 16)
-			pool := kernel.NewPool(2)
+			pool := compute.NewPool(2)
 			o := Options{Mean: true, Experts: experts, Points: 200 * size * size, Overlap: true, Solver: lm.Options{Ridge: 1e-4, MaxIterations: 4, NewtonCorrection: true}}
 			c, err := New(sys, 16, o, nil, pool)
 			if err != nil {

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"pihc/compute"
 	"pihc/internal/check"
-	"pihc/internal/kernel"
 	"pihc/lm"
 )
 
@@ -84,7 +84,7 @@ func TestCoarseStart(t *testing.T) {
 	for _, experts := range [][]int{nil, {1, 2}} {
 		var want []float64
 		for _, workers := range []int{1, 2} {
-			pool := kernel.NewPool(workers)
+			pool := compute.NewPool(workers)
 			o := Options{Mean: true, Experts: experts, Points: 20000, Start: 0.3, Solver: lm.Options{Ridge: 1e-4, GTol: 1e-4, FTol: 1e-6, NewtonCorrection: true, NoRestart: true}}
 			c, err := New(sys, 8, o, nil, pool)
 			if err != nil {

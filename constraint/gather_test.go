@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"pihc/compute"
 	"pihc/grid"
 	"pihc/internal/check"
 	"pihc/internal/kernel"
@@ -148,7 +149,7 @@ func TestFlowWorkers(t *testing.T) {
 		}
 		var want []float32
 		for _, workers := range []int{1, 2, 4}[:4-size] {
-			pool := kernel.NewPool(workers)
+			pool := compute.NewPool(workers)
 			o := Options{Mean: true, Experts: []int{1, 2, 2}, Points: 100 * size * size * size, Overlap: true, Solver: lm.Options{Ridge: 1e-4, GTol: 1e-4, MaxIterations: 4, NewtonCorrection: true}}
 			c, err := New(sys, n, o, nil, pool)
 			if err != nil {

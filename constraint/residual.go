@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"pihc/compute"
 	"pihc/grid"
 	"pihc/internal/kernel"
 	"pihc/pde"
@@ -31,7 +32,7 @@ type plainRows struct {
 }
 
 // NewPlainResidual prepares the residuals of a discretised problem.
-func NewPlainResidual(sys *pde.System, pool *kernel.Pool) (*PlainResidual, error) {
+func NewPlainResidual(sys *pde.System, pool *compute.Pool) (*PlainResidual, error) {
 	r := &PlainResidual{gatherer: sys.NewGatherer(pool)}
 	if sys.Problem.Steady {
 		r.zero = make([]float64, sys.FieldSize())

@@ -1,6 +1,7 @@
 package constraint
 
 import (
+	"pihc/compute"
 	"pihc/grid"
 	"pihc/internal/kernel"
 	"pihc/internal/slab"
@@ -120,7 +121,7 @@ func (s *Sample) newBlock(i, expert int) *block {
 // inputs are, until the next Load. Of a part of a System P are the own points. The directions
 // are Options.Directions fields (C, P), or fewer, the others zero, that the solve adds multiples
 // of as they are, without the ansatz: differences of fields that meet it, say.
-func Load[T kernel.Float](s *Sample, basis []T, initial []float64, directions ...[]float64) {
+func Load[T compute.Float](s *Sample, basis []T, initial []float64, directions ...[]float64) {
 	if len(directions) > s.c.Options.Directions {
 		panic("constraint: Load: more directions than Options.Directions")
 	}
@@ -148,7 +149,7 @@ func Load[T kernel.Float](s *Sample, basis []T, initial []float64, directions ..
 }
 
 // loadInto fills the basis of a store, and evaluates the offset of the ansatz.
-func loadInto[D, T kernel.Float](s *Sample, out []D, basis []T, directions [][]float64) {
+func loadInto[D, T compute.Float](s *Sample, out []D, basis []T, directions [][]float64) {
 	system := s.c.System
 	width, times := system.SliceSize(), system.Grid.Axes[0].Points
 	lo, hi := system.Slab.Own(times)
@@ -196,7 +197,7 @@ func (c *Constraint) removesMean(slice int) bool {
 
 // loadDirections writes values [lo, lo+width) of the directions after the functions of
 // the network, zeros where there are fewer.
-func loadDirections[D kernel.Float](s *Sample, out []D, directions [][]float64, lo, width int) {
+func loadDirections[D compute.Float](s *Sample, out []D, directions [][]float64, lo, width int) {
 	n := s.c.Functions
 	for i := range s.c.Options.Directions {
 		column := n - s.c.Options.Directions + i
@@ -214,7 +215,7 @@ func loadDirections[D kernel.Float](s *Sample, out []D, directions [][]float64, 
 // loadSlice transposes one slice along axis 0 of (C, P) to out, point-major, applying the
 // multiplier and, where asked, removing the mean over the slice, in float64. from is its
 // place in the basis.
-func loadSlice[D, T kernel.Float](s *Sample, out []D, basis []T, slice, from int) {
+func loadSlice[D, T compute.Float](s *Sample, out []D, basis []T, slice, from int) {
 	n, size := s.c.Functions, s.c.ownSize()
 	width := s.c.System.SliceSize()
 	lo, from := slice*width, from*width
@@ -248,7 +249,7 @@ func loadSlice[D, T kernel.Float](s *Sample, out []D, basis []T, slice, from int
 
 // transposeEight does eight functions, size apart: a cache line of every row of
 // dst, n apart.
-func transposeEight[D, T kernel.Float](dst []D, basis []T, n, size, width int, mu []float64, removeMean bool) {
+func transposeEight[D, T compute.Float](dst []D, basis []T, n, size, width int, mu []float64, removeMean bool) {
 	x0, x1, x2, x3 := basis[:width], basis[size:][:width], basis[2*size:][:width], basis[3*size:][:width]
 	x4, x5, x6, x7 := basis[4*size:][:width], basis[5*size:][:width], basis[6*size:][:width], basis[7*size:][:width]
 	var m [8]float64

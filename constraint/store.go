@@ -3,6 +3,7 @@ package constraint
 import (
 	"slices"
 
+	"pihc/compute"
 	"pihc/grid"
 	"pihc/internal/kernel"
 	"pihc/pde"
@@ -37,7 +38,7 @@ type store interface {
 // rows is a store of one precision. In memory a part's matrices are views of lists. With
 // separate weights A_j has the columns of its term's unknown alone; those of the others
 // are zero, and put in by widen for sums of terms.
-type rows[T kernel.Float] struct {
+type rows[T compute.Float] struct {
 	c       *Constraint
 	n       int            // functions
 	basis   []T            // (C, P, n) point-major: μ Π b
@@ -47,7 +48,7 @@ type rows[T kernel.Float] struct {
 	wide    [][][]T        // per worker and term (pde.BlockSize, weights): what widen makes; nil where columns are all there are
 }
 
-func newRows[T kernel.Float](c *Constraint, blocks []*block) *rows[T] {
+func newRows[T compute.Float](c *Constraint, blocks []*block) *rows[T] {
 	n, terms := c.Functions, 0
 	s := &rows[T]{c: c, n: n, basis: make([]T, c.System.FieldSize()*n)}
 	for _, b := range blocks {
@@ -130,7 +131,7 @@ func (s *rows[T]) product(w *worker, z []float64, block, part, j int, v []float6
 	matVec(z, s.n, s.parts[block][part][j], v[s.columns[block][j]:][:s.n], w.scratch)
 }
 
-func matVec[T kernel.Float](z []float64, n int, a []T, v, scratch []float64) {
+func matVec[T compute.Float](z []float64, n int, a []T, v, scratch []float64) {
 	switch a := any(&a).(type) {
 	case *[]float64:
 		kernel.MatVecRows(z, n, len(z), *a, v)

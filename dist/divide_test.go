@@ -11,9 +11,11 @@ import (
 	"sync"
 	"testing"
 
+	"pihc/compute"
 	"pihc/constraint"
+	"pihc/engine"
+	"pihc/engine/enginetest"
 	"pihc/fno"
-	"pihc/internal/enginetest"
 	"pihc/internal/kernel"
 	"pihc/internal/slab"
 	"pihc/model"
@@ -21,15 +23,15 @@ import (
 )
 
 // ranks is an engine of several ranks of this process, all of which must say the same.
-type ranks[T kernel.Float] struct {
+type ranks[T compute.Float] struct {
 	comms   []Comm
-	engines []model.Engine[T]
+	engines []engine.Engine[T]
 }
 
 // newRanks makes an engine of as many ranks as given, each slabs of which share a sample.
-func newRanks[T kernel.Float](size, slabs int) func(s *model.Spec, p *pde.Problem, o model.EngineOptions) (model.Engine[T], error) {
-	return func(s *model.Spec, p *pde.Problem, o model.EngineOptions) (model.Engine[T], error) {
-		e := &ranks[T]{Local(size), make([]model.Engine[T], size)}
+func newRanks[T compute.Float](size, slabs int) func(s *model.Spec, p *pde.Problem, o engine.EngineOptions) (engine.Engine[T], error) {
+	return func(s *model.Spec, p *pde.Problem, o engine.EngineOptions) (engine.Engine[T], error) {
+		e := &ranks[T]{Local(size), make([]engine.Engine[T], size)}
 		return e, e.each(func(r int) (err error) {
 			e.engines[r], err = NewEngine[T](s, p, o, e.comms[r], slabs)
 			return err
@@ -57,7 +59,7 @@ func (e *ranks[T]) each(f func(r int) error) error {
 	return errs[0]
 }
 
-func (e *ranks[T]) Info() model.Info { return e.engines[0].Info() }
+func (e *ranks[T]) Info() engine.Info { return e.engines[0].Info() }
 
 func (e *ranks[T]) Close() {
 	for _, own := range e.engines {
@@ -65,8 +67,8 @@ func (e *ranks[T]) Close() {
 	}
 }
 
-func (e *ranks[T]) LossAndGrad(grad, params []T, batch model.Batch) (model.Stats, error) {
-	stats, grads := make([]model.Stats, len(e.engines)), make([][]T, len(e.engines))
+func (e *ranks[T]) LossAndGrad(grad, params []T, batch engine.Batch) (engine.Stats, error) {
+	stats, grads := make([]engine.Stats, len(e.engines)), make([][]T, len(e.engines))
 	err := e.each(func(r int) (err error) {
 		grads[r] = slices.Clone(grad)
 		stats[r], err = e.engines[r].LossAndGrad(grads[r], params, batch)
@@ -85,10 +87,10 @@ func (e *ranks[T]) LossAndGrad(grad, params []T, batch model.Batch) (model.Stats
 	return stats[0], nil
 }
 
-func (e *ranks[T]) Predict(params []T, batch model.Batch, each func(i int, p *model.Prediction) error) error {
+func (e *ranks[T]) Predict(params []T, batch engine.Batch, each func(i int, p *engine.Prediction) error) error {
 	said := make([][]string, len(e.engines))
 	err := e.each(func(r int) error {
-		return e.engines[r].Predict(params, batch, func(i int, p *model.Prediction) error {
+		return e.engines[r].Predict(params, batch, func(i int, p *engine.Prediction) error {
 			said[r] = append(said[r], fmt.Sprint(*p))
 			if r == 0 {
 				return each(i, p)
@@ -107,7 +109,7 @@ func (e *ranks[T]) Predict(params []T, batch model.Batch, each func(i int, p *mo
 // TestDivided: ranks that have slabs of the grid pass the suite of every engine, its stored
 // results among it.
 func TestDivided(t *testing.T) {
-	c := model.Constructors{Float32: newRanks[float32](2, 2), Float64: newRanks[float64](2, 2)}
+	c := engine.Constructors{Float32: newRanks[float32](2, 2), Float64: newRanks[float64](2, 2)}
 	enginetest.Run(t, c, enginetest.Factorised, enginetest.Steady)
 }
 
@@ -310,12 +312,12 @@ func TestDividedStep(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		alone, err := model.NewEngine[float64](spec, p, model.EngineOptions{Workers: 1})
+		alone, err := engine.NewEngine[float64](spec, p, engine.EngineOptions{Workers: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer alone.Close()
-		info, batch, rng := alone.Info(), model.Batch{Progress: 1}, rand.New(rand.NewPCG(3, 4))
+		info, batch, rng := alone.Info(), engine.Batch{Progress: 1}, rand.New(rand.NewPCG(3, 4))
 		for i := range spec.Training.Batch {
 			u0 := make([]float64, info.InitialSize())
 			for q := range u0 {
@@ -338,7 +340,7 @@ func TestDividedStep(t *testing.T) {
 		t.Logf("%s: loss %g, %g iterations, %d failed", spec.Problem, stats.Loss, stats.Iterations, stats.Failed)
 		var pairs []float64 // the gradient of slabs of two ranks
 		for _, c := range []struct{ ranks, slabs int }{{2, 2}, {4, 2}, {3, 3}, {5, 5}} {
-			e, err := newRanks[float64](c.ranks, c.slabs)(spec, p, model.EngineOptions{Workers: 1})
+			e, err := newRanks[float64](c.ranks, c.slabs)(spec, p, engine.EngineOptions{Workers: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -381,7 +383,7 @@ func TestDividedRefuses(t *testing.T) {
 		{3, 2, "2 slabs: 3 ranks cannot be divided into groups of as many"},
 		{8, 8, "axis t: 9 points on 8 ranks; want 2 each at least"},
 	} {
-		if _, err := newRanks[float32](c.ranks, c.slabs)(spec, p, model.EngineOptions{Workers: 1}); err == nil || !strings.Contains(err.Error(), c.says) {
+		if _, err := newRanks[float32](c.ranks, c.slabs)(spec, p, engine.EngineOptions{Workers: 1}); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%d ranks, %d slabs: %v, want %q", c.ranks, c.slabs, err, c.says)
 		}
 	}

@@ -5,8 +5,9 @@ import (
 	"encoding/gob"
 	"fmt"
 
+	"pihc/compute"
 	"pihc/constraint"
-	"pihc/internal/kernel"
+	"pihc/engine"
 	"pihc/model"
 	"pihc/pde"
 )
@@ -20,7 +21,7 @@ import (
 // slabs successive ranks (0 and 1: one) form a sample together, each with a slab of the grid;
 // results are then those of one engine but for rounding, and the same bits from
 // any number of ranks with as many slabs.
-func NewEngine[T kernel.Float](s *model.Spec, p *pde.Problem, o model.EngineOptions, comm Comm, slabs int) (model.Engine[T], error) {
+func NewEngine[T compute.Float](s *model.Spec, p *pde.Problem, o engine.EngineOptions, comm Comm, slabs int) (engine.Engine[T], error) {
 	if comm == nil {
 		comm = Alone{}
 	}
@@ -41,16 +42,16 @@ func NewEngine[T kernel.Float](s *model.Spec, p *pde.Problem, o model.EngineOpti
 	if comm.Size() > 1 || slabs > 1 {
 		single.Training.MicroBatch = 1
 	}
-	own, err := model.NewEngine[T](&single, p, o)
+	own, err := engine.NewEngine[T](&single, p, o)
 	if err != nil || comm.Size() == 1 {
 		return own, err
 	}
 	rows := len(own.Info().Rows)
-	return &engine[T]{engine: own, comm: comm, stats: make([]float64, comm.Size()*(rows+statistics)), total: make([]float64, rows)}, nil
+	return &divided[T]{engine: own, comm: comm, stats: make([]float64, comm.Size()*(rows+statistics)), total: make([]float64, rows)}, nil
 }
 
-type engine[T kernel.Float] struct {
-	engine model.Engine[T]
+type divided[T compute.Float] struct {
+	engine engine.Engine[T]
 	comm   Comm
 	sum    *Sum[T]   // nil before the first gradient
 	own    []T       // gradient of this rank's sample
@@ -62,13 +63,13 @@ type engine[T kernel.Float] struct {
 const statistics = 5
 
 // Info implements model.Engine.
-func (e *engine[T]) Info() model.Info { return e.engine.Info() }
+func (e *divided[T]) Info() engine.Info { return e.engine.Info() }
 
 // Close implements model.Engine; the Comm stays open.
-func (e *engine[T]) Close() { e.engine.Close() }
+func (e *divided[T]) Close() { e.engine.Close() }
 
 // one is sample i of a batch by itself.
-func one(batch model.Batch, i int) model.Batch {
+func one(batch engine.Batch, i int) engine.Batch {
 	if batch.Total == 0 {
 		batch.Total = len(batch.Initial)
 	}
@@ -86,17 +87,17 @@ func one(batch model.Batch, i int) model.Batch {
 }
 
 // LossAndGrad implements model.Engine.
-func (e *engine[T]) LossAndGrad(grad, params []T, batch model.Batch) (model.Stats, error) {
+func (e *divided[T]) LossAndGrad(grad, params []T, batch engine.Batch) (engine.Stats, error) {
 	rank, size, samples := e.comm.Rank(), e.comm.Size(), len(batch.Initial)
 	clear(e.total)
-	total := model.Stats{MeanSquares: e.total}
+	total := engine.Stats{MeanSquares: e.total}
 	if e.sum == nil {
 		e.sum, e.own = NewSum[T](e.comm, len(grad)), make([]T, len(grad))
 	}
 	e.sum.Begin(grad)
 	for lo := 0; lo < samples; lo += size {
 		count := min(size, samples-lo)
-		var own model.Stats
+		var own engine.Stats
 		if rank < count {
 			clear(e.own)
 			var err error
@@ -115,7 +116,7 @@ func (e *engine[T]) LossAndGrad(grad, params []T, batch model.Batch) (model.Stat
 }
 
 // addStats adds the statistics of the samples of a round in their order.
-func (e *engine[T]) addStats(total *model.Stats, own model.Stats, count int) error {
+func (e *divided[T]) addStats(total *engine.Stats, own engine.Stats, count int) error {
 	width := len(e.total) + statistics
 	mine := make([]float64, width)
 	copy(mine, []float64{own.Loss, own.JumpSquare, own.Iterations, float64(own.Failed), float64(own.Fallbacks)})
@@ -138,13 +139,13 @@ func (e *engine[T]) addStats(total *model.Stats, own model.Stats, count int) err
 }
 
 // Predict implements model.Engine; every rank gets every prediction.
-func (e *engine[T]) Predict(params []T, batch model.Batch, each func(i int, p *model.Prediction) error) error {
+func (e *divided[T]) Predict(params []T, batch engine.Batch, each func(i int, p *engine.Prediction) error) error {
 	rank, size, samples := e.comm.Rank(), e.comm.Size(), len(batch.Initial)
 	for lo := 0; lo < samples; lo += size {
 		count := min(size, samples-lo)
 		var own bytes.Buffer
 		if rank < count {
-			err := e.engine.Predict(params, one(batch, lo+rank), func(_ int, p *model.Prediction) error {
+			err := e.engine.Predict(params, one(batch, lo+rank), func(_ int, p *engine.Prediction) error {
 				return gob.NewEncoder(&own).Encode(p)
 			})
 			if err != nil {
@@ -156,7 +157,7 @@ func (e *engine[T]) Predict(params []T, batch model.Batch, each func(i int, p *m
 			return err
 		}
 		for r := range count {
-			p := model.Prediction{Experts: []constraint.Outcome{}}
+			p := engine.Prediction{Experts: []constraint.Outcome{}}
 			if err := gob.NewDecoder(bytes.NewReader(encoded[r])).Decode(&p); err != nil {
 				return fmt.Errorf("prediction of rank %d: %w", r, err)
 			}
@@ -223,7 +224,7 @@ func Agree(c Comm, facts ...[2]string) error {
 }
 
 // Share gives every rank what rank 0 has: numbers, equally many on every rank.
-func Share[T kernel.Float | ~uint64](c Comm, numbers ...[]T) error {
+func Share[T compute.Float | ~uint64](c Comm, numbers ...[]T) error {
 	for _, v := range numbers {
 		if err := c.Broadcast(Bytes(v), 0); err != nil {
 			return err

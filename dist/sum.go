@@ -1,7 +1,7 @@
 package dist
 
 import (
-	"pihc/internal/kernel"
+	"pihc/compute"
 	"pihc/internal/slab"
 )
 
@@ -13,7 +13,7 @@ import (
 // Each rank owns one slice of the sum, a Size-th. A round moves n numbers from and
 // to each rank (AllToAll), Finish as many again (AllGather): with B samples on R
 // ranks ⌈B/R⌉ + 1 times n numbers.
-type Sum[T kernel.Float] struct {
+type Sum[T compute.Float] struct {
 	comm           Comm
 	n, slice       int
 	sent, received []T // (Size, slice)
@@ -21,7 +21,7 @@ type Sum[T kernel.Float] struct {
 }
 
 // NewSum prepares sums of vectors of n numbers.
-func NewSum[T kernel.Float](comm Comm, n int) *Sum[T] {
+func NewSum[T compute.Float](comm Comm, n int) *Sum[T] {
 	slice := (n + comm.Size() - 1) / comm.Size()
 	s := &Sum[T]{comm: comm, n: n, slice: slice, sum: make([]T, slice)}
 	s.sent, s.received = make([]T, slice*comm.Size()), make([]T, slice*comm.Size())
@@ -63,4 +63,4 @@ func (s *Sum[T]) Finish(dst []T) error {
 }
 
 // Bytes views numbers as the bytes that hold them, in this machine's order.
-func Bytes[T kernel.Float | ~uint64](v []T) []byte { return slab.Bytes(v) }
+func Bytes[T compute.Float | ~uint64](v []T) []byte { return slab.Bytes(v) }

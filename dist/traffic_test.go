@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"pihc/constraint"
+	"pihc/engine"
 	"pihc/model"
 	"pihc/pde"
 )
@@ -38,7 +39,7 @@ func TestStepTraffic(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	batch := model.Batch{}
+	batch := engine.Batch{}
 	for i := range spec.Training.Batch {
 		u0 := make([]float64, 16)
 		for j := range u0 {
@@ -51,7 +52,7 @@ func TestStepTraffic(t *testing.T) {
 		for _, c := range Local(size) {
 			wait.Go(func() {
 				count := &counting{Comm: c}
-				e, err := NewEngine[float32](spec, p, model.EngineOptions{Workers: 1}, count, 1)
+				e, err := NewEngine[float32](spec, p, engine.EngineOptions{Workers: 1}, count, 1)
 				if err != nil {
 					t.Error(err)
 					return
@@ -59,7 +60,7 @@ func TestStepTraffic(t *testing.T) {
 				defer e.Close()
 				info := e.Info()
 				n := info.Parameters()
-				if _, err := e.LossAndGrad(make([]float32, n), model.InitialParams[float32](info), batch); err != nil {
+				if _, err := e.LossAndGrad(make([]float32, n), engine.InitialParams[float32](info), batch); err != nil {
 					t.Error(err)
 				}
 				rounds, slice := (spec.Training.Batch+size-1)/size, (n+size-1)/size

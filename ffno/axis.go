@@ -3,13 +3,14 @@ package ffno
 import (
 	"math"
 
+	"pihc/compute"
 	"pihc/internal/kernel"
 )
 
 // axis is the truncated transform along one axis and the matrices of its modes. A
 // field is (outer, points, columns), its spectrum (outer, 2, modes, columns): cosine
 // parts, then minus sine parts.
-type axis[T kernel.Float] struct {
+type axis[T compute.Float] struct {
 	points, modes int
 	outer         int   // per sample: points of the axes before this one
 	inner         int   // points of the axes after this one
@@ -21,7 +22,7 @@ type axis[T kernel.Float] struct {
 	sums          []T   // (batch, modes, 3, width, width): gradients, the last to be subtracted from the second
 }
 
-func newAxis[T kernel.Float](n *Network[T], a int, shape []int, at []int) axis[T] {
+func newAxis[T compute.Float](n *Network[T], a int, shape []int, at []int) axis[T] {
 	x := axis[T]{points: shape[a], modes: n.Modes[a], outer: 1, inner: 1, at: at, hat: make([][]T, n.Layers)}
 	for _, points := range shape[:a] {
 		x.outer *= points

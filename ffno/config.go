@@ -5,8 +5,9 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"pihc/compute"
 	"pihc/internal/kernel"
-	"pihc/internal/operator"
+	"pihc/network"
 )
 
 // Config states a factorised Fourier neural operator. The zero value is not valid.
@@ -34,10 +35,10 @@ func (c Config) axis(a int) string {
 // Validate reports whether the network can run on a grid of the given shape
 // (axis 0 slowest): the error names the number that is wrong and its limit.
 func (c Config) Validate(shape []int) error {
-	if err := operator.Positive(c.counts()...); err != nil {
+	if err := network.Positive(c.counts()...); err != nil {
 		return err
 	}
-	if err := operator.CheckAxes(c.Modes, shape); err != nil {
+	if err := network.CheckAxes(c.Modes, shape); err != nil {
 		return err
 	}
 	for a, n := range shape {
@@ -51,8 +52,8 @@ func (c Config) Validate(shape []int) error {
 	return nil
 }
 
-func (c Config) counts() []operator.Count {
-	return []operator.Count{
+func (c Config) counts() []network.Count {
+	return []network.Count{
 		{Key: "inputs", Value: c.Inputs},
 		{Key: "width", Value: c.Width},
 		{Key: "layers", Value: c.Layers},
@@ -79,9 +80,9 @@ func (c Config) counts() []operator.Count {
 //
 // Weights are (in, out): a layer computes v·weight + bias. The axis of 2 is the real
 // and the imaginary part.
-func (c Config) Layout() []kernel.Tensor { return c.layout() }
+func (c Config) Layout() []compute.Tensor { return c.layout() }
 
-func (c Config) layout() (all operator.Layout) {
+func (c Config) layout() (all network.Layout) {
 	perceptron := func(first, second string, in, hidden, out int) {
 		all.Add(first+".weight", in, hidden)
 		all.Add(first+".bias", hidden)
@@ -113,7 +114,7 @@ func (c Config) layout() (all operator.Layout) {
 func (c Config) hidden() int { return c.Expansion * c.Width }
 
 // OutputBias returns the tensor added to the outputs, one element each.
-func (c Config) OutputBias() kernel.Tensor { return c.layout().Last() }
+func (c Config) OutputBias() compute.Tensor { return c.layout().Last() }
 
 // Size returns the length of the flat parameter slice.
 func (c Config) Size() int { return c.layout().Size() }
@@ -125,12 +126,12 @@ func (c Config) Init(params []float64, rng *rand.Rand) { c.layout().Init(params,
 func (c Config) Fields() (inputs, outputs int) { return c.Inputs, c.Outputs }
 
 // Float32 implements operator.Network.
-func (c Config) Float32(shape []int, batch int, pool *kernel.Pool) operator.Evaluator[float32] {
+func (c Config) Float32(shape []int, batch int, pool *compute.Pool) network.Evaluator[float32] {
 	return New[float32](c, shape, batch, pool)
 }
 
 // Float64 implements operator.Network.
-func (c Config) Float64(shape []int, batch int, pool *kernel.Pool) operator.Evaluator[float64] {
+func (c Config) Float64(shape []int, batch int, pool *compute.Pool) network.Evaluator[float64] {
 	return New[float64](c, shape, batch, pool)
 }
 

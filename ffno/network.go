@@ -3,6 +3,7 @@ package ffno
 import (
 	"unsafe"
 
+	"pihc/compute"
 	"pihc/internal/kernel"
 )
 
@@ -14,9 +15,9 @@ const (
 // Network evaluates one Config on one grid for batches up to a size, and owns
 // every workspace that takes. It is not safe for concurrent use; the work inside
 // is spread over the pool.
-type Network[T kernel.Float] struct {
+type Network[T compute.Float] struct {
 	Config
-	pool         *kernel.Pool
+	pool         *compute.Pool
 	bytes        int64
 	batch, most  int // samples of this call, and of the largest
 	points       int
@@ -42,7 +43,7 @@ type Network[T kernel.Float] struct {
 }
 
 // scratch is one worker's tiles.
-type scratch[T kernel.Float] struct {
+type scratch[T compute.Float] struct {
 	columns     []T // longest axis x columnBlock
 	hidden, bar []T // tile x widest hidden layer
 	out, dx     []T // tile x width or outputs
@@ -52,7 +53,7 @@ type scratch[T kernel.Float] struct {
 // New returns a network for the grid shape (axis 0 slowest) and the given number
 // of samples per call. A nil pool runs on the caller. It panics if the Config is
 // not valid for the grid: call Validate first.
-func New[T kernel.Float](c Config, shape []int, batch int, pool *kernel.Pool) *Network[T] {
+func New[T compute.Float](c Config, shape []int, batch int, pool *compute.Pool) *Network[T] {
 	if c.Validate(shape) != nil || batch < 1 {
 		panic("ffno: New: invalid configuration")
 	}
@@ -202,7 +203,7 @@ type tile struct {
 }
 
 // part returns a tile of a slice (batch, points, width).
-func part[T kernel.Float](t tile, x []T, width int) []T { return x[t.p*width : (t.p+t.count)*width] }
+func part[T compute.Float](t tile, x []T, width int) []T { return x[t.p*width : (t.p+t.count)*width] }
 
 // tiles calls do for the tiles of one of the batch·chunks chunks, in their order.
 func (n *Network[T]) tiles(chunk int, do func(t tile)) {

@@ -1,13 +1,16 @@
 package ffno
 
-import "pihc/internal/kernel"
+import (
+	"pihc/compute"
+	"pihc/internal/kernel"
+)
 
 // perceptron is a pointwise network with one hidden layer,
 //
 //	y = gelu(x·weight0 + bias0)·weight1 + bias1,
 //
 // with padded, aligned copies of its parameters and their transposes.
-type perceptron[T kernel.Float] struct {
+type perceptron[T compute.Float] struct {
 	in, hidden, out                      int // channels
 	inWide, hiddenWide, outWide          int // padded
 	at                                   [4]int
@@ -17,7 +20,7 @@ type perceptron[T kernel.Float] struct {
 }
 
 // newPerceptron takes its sizes and offsets from four successive tensors.
-func newPerceptron[T kernel.Float](n *Network[T], tensors []kernel.Tensor) perceptron[T] {
+func newPerceptron[T compute.Float](n *Network[T], tensors []compute.Tensor) perceptron[T] {
 	p := perceptron[T]{in: tensors[0].Shape[0], hidden: tensors[0].Shape[1], out: tensors[2].Shape[1]}
 	p.inWide, p.hiddenWide, p.outWide = kernel.Pad(p.in), kernel.Pad(p.hidden), kernel.Pad(p.out)
 	for i := range p.at {
@@ -92,13 +95,13 @@ func (p *perceptron[T]) addSums(n *Network[T], grad []T) {
 }
 
 // outerSum sets or adds dst (rows x columns) = aᵀ·b over count points.
-func outerSum[T kernel.Float](dst []T, columns int, a []T, rows int, b []T, count int, add bool) {
+func outerSum[T compute.Float](dst []T, columns int, a []T, rows int, b []T, count int, add bool) {
 	kernel.Gemm(dst, columns, rows, columns, nil, add, kernel.Product[T]{
 		A: a, RowStride: 1, ColStride: rows, B: b, BStride: columns, K: count,
 	}, kernel.Product[T]{})
 }
 
 // sumRows sets or adds dst = the sum of count rows of a that start stride apart.
-func sumRows[T kernel.Float](dst, a []T, stride int, one []T, count int, add bool) {
+func sumRows[T compute.Float](dst, a []T, stride int, one []T, count int, add bool) {
 	kernel.Gemm(dst, len(dst), 1, len(dst), nil, add, kernel.Product[T]{A: one, B: a, BStride: stride, K: count}, kernel.Product[T]{})
 }

@@ -5,9 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"pihc/compute"
 	"pihc/internal/check"
 	"pihc/internal/kernel"
-	"pihc/internal/networktest"
+	"pihc/network/networktest"
 )
 
 // paper is the paper's network for diffusion-sorption (3 -> 64, 5 layers, 8
@@ -23,7 +24,7 @@ var (
 func BenchmarkNetwork(b *testing.B) {
 	for _, workers := range []int{1, 2} {
 		b.Run(map[int]string{1: "cores=1", 2: "cores=2"}[workers], func(b *testing.B) {
-			pool := kernel.NewPool(workers)
+			pool := compute.NewPool(workers)
 			defer pool.Close()
 			n := New[float32](paper, paperShape, 1, pool)
 			p := networktest.Points(paperShape)
@@ -66,7 +67,7 @@ func BenchmarkNetwork(b *testing.B) {
 
 // BenchmarkForward runs the forward pass alone.
 func BenchmarkForward(b *testing.B) {
-	pool := kernel.NewPool(0)
+	pool := compute.NewPool(0)
 	defer pool.Close()
 	n := New[float32](paper, paperShape, 1, pool)
 	p := networktest.Points(paperShape)

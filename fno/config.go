@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"pihc/internal/kernel"
-	"pihc/internal/operator"
+	"pihc/compute"
 	"pihc/internal/slab"
+	"pihc/network"
 )
 
 // Config states a Fourier neural operator. The zero value is not valid.
@@ -30,10 +30,10 @@ type Config struct {
 // Validate reports whether the network can run on a grid of the given shape
 // (axis 0 slowest): the error names the number that is wrong and its limit.
 func (c Config) Validate(shape []int) error {
-	if err := operator.Positive(c.counts()...); err != nil {
+	if err := network.Positive(c.counts()...); err != nil {
 		return err
 	}
-	if err := operator.CheckAxes(c.Modes, shape); err != nil {
+	if err := network.CheckAxes(c.Modes, shape); err != nil {
 		return err
 	}
 	last := len(shape) - 1
@@ -54,8 +54,8 @@ func (c Config) Validate(shape []int) error {
 	return nil
 }
 
-func (c Config) counts() []operator.Count {
-	return []operator.Count{{Key: "inputs", Value: c.Inputs}, {Key: "width", Value: c.Width}, {Key: "layers", Value: c.Layers}, {Key: "projection", Value: c.Projection}, {Key: "outputs", Value: c.Outputs}}
+func (c Config) counts() []network.Count {
+	return []network.Count{{Key: "inputs", Value: c.Inputs}, {Key: "width", Value: c.Width}, {Key: "layers", Value: c.Layers}, {Key: "projection", Value: c.Projection}, {Key: "outputs", Value: c.Outputs}}
 }
 
 // Layout lists the parameters in the order of the flat slice:
@@ -73,9 +73,9 @@ func (c Config) counts() []operator.Count {
 // Weights are (in, out): a layer computes v·weight + bias. In a spectral tensor
 // the mode axes have 2m entries in the order 0..m-1, -m..-1, the last m entries
 // 0..m-1; the axis of 2 is the real and the imaginary part.
-func (c Config) Layout() []kernel.Tensor { return c.layout() }
+func (c Config) Layout() []compute.Tensor { return c.layout() }
 
-func (c Config) layout() (all operator.Layout) {
+func (c Config) layout() (all network.Layout) {
 	all.Add("lift.weight", c.Inputs, c.Width)
 	all.Add("lift.bias", c.Width)
 	for l := range c.Layers {
@@ -99,7 +99,7 @@ func (c Config) layout() (all operator.Layout) {
 }
 
 // OutputBias returns the tensor added to the outputs, one element each.
-func (c Config) OutputBias() kernel.Tensor { return c.layout().Last() }
+func (c Config) OutputBias() compute.Tensor { return c.layout().Last() }
 
 // Size returns the length of the flat parameter slice.
 func (c Config) Size() int { return c.layout().Size() }
@@ -112,12 +112,12 @@ func (c Config) Init(params []float64, rng *rand.Rand) { c.layout().Init(params,
 func (c Config) Fields() (inputs, outputs int) { return c.Inputs, c.Outputs }
 
 // Float32 implements operator.Network.
-func (c Config) Float32(shape []int, batch int, pool *kernel.Pool) operator.Evaluator[float32] {
+func (c Config) Float32(shape []int, batch int, pool *compute.Pool) network.Evaluator[float32] {
 	return New[float32](c, shape, batch, pool)
 }
 
 // Float64 implements operator.Network.
-func (c Config) Float64(shape []int, batch int, pool *kernel.Pool) operator.Evaluator[float64] {
+func (c Config) Float64(shape []int, batch int, pool *compute.Pool) network.Evaluator[float64] {
 	return New[float64](c, shape, batch, pool)
 }
 
@@ -146,11 +146,11 @@ func (c Config) FLOP(shape []int) float64 {
 }
 
 // Divided32 implements operator.Divisible.
-func (c Config) Divided32(shape []int, batch int, pool *kernel.Pool, part *slab.Slab) operator.DividedEvaluator[float32] {
+func (c Config) Divided32(shape []int, batch int, pool *compute.Pool, part *slab.Slab) network.DividedEvaluator[float32] {
 	return NewDivided[float32](c, shape, batch, pool, part)
 }
 
 // Divided64 implements operator.Divisible.
-func (c Config) Divided64(shape []int, batch int, pool *kernel.Pool, part *slab.Slab) operator.DividedEvaluator[float64] {
+func (c Config) Divided64(shape []int, batch int, pool *compute.Pool, part *slab.Slab) network.DividedEvaluator[float64] {
 	return NewDivided[float64](c, shape, batch, pool, part)
 }

@@ -1,6 +1,7 @@
 package fno
 
 import (
+	"pihc/compute"
 	"pihc/internal/kernel"
 	"pihc/internal/slab"
 )
@@ -11,7 +12,7 @@ import (
 const mixGroup = 8
 
 // mixScratch is what a worker needs for a group of modes.
-type mixScratch[T kernel.Float] struct {
+type mixScratch[T compute.Float] struct {
 	hat     []T // (modes, batch, 2, 2 channels): operand of a mode's matrix
 	bar     []T // (modes, 2 batch, channels): the gradient's spectrum
 	columns []T // (modes, 2 channels, kernel.Pad(2 batch)): operand of the adjoint; what the padding gives is dropped
@@ -19,7 +20,7 @@ type mixScratch[T kernel.Float] struct {
 	matrix  []T // a mode's (2, channels, channels), or another gradient of one sample
 }
 
-func newMixScratch[T kernel.Float](n *Network[T]) mixScratch[T] {
+func newMixScratch[T compute.Float](n *Network[T]) mixScratch[T] {
 	c, samples, columns := n.Width, mixGroup*2*n.batch, mixGroup*kernel.Pad(2*n.batch)
 	return mixScratch[T]{
 		hat: n.alloc(samples * 2 * c), bar: n.alloc(samples * c),

@@ -3,6 +3,7 @@ package fno
 import (
 	"unsafe"
 
+	"pihc/compute"
 	"pihc/internal/kernel"
 	"pihc/internal/slab"
 )
@@ -15,10 +16,10 @@ const (
 // Network evaluates one Config on one grid for batches of one size, and owns
 // every workspace that takes. It is not safe for concurrent use; the work inside
 // is spread over the pool.
-type Network[T kernel.Float] struct {
+type Network[T compute.Float] struct {
 	Config
 	geometry
-	pool    *kernel.Pool
+	pool    *compute.Pool
 	bytes   int64
 	offsets offsets
 	weights weights[T]
@@ -44,7 +45,7 @@ type geometry struct {
 }
 
 // activations are what a forward pass leaves for the backward pass.
-type activations[T kernel.Float] struct {
+type activations[T compute.Float] struct {
 	valid      bool  // Backward may run
 	features   []T   // (batch, points, in): the input fields, point-major
 	featureHat []T   // (batch, 2, modes, in)
@@ -55,7 +56,7 @@ type activations[T kernel.Float] struct {
 }
 
 // adjoint is what a backward pass works with.
-type adjoint[T kernel.Float] struct {
+type adjoint[T compute.Float] struct {
 	g    []T // (batch, points, width): gradient of the current pre-activations
 	hat  []T // (batch, 2, modes, width): its spectrum
 	sums []T // (batch, chunks, size): a chunk's sums of the products that are gradients
@@ -64,7 +65,7 @@ type adjoint[T kernel.Float] struct {
 }
 
 // scratch is one worker's tiles.
-type scratch[T kernel.Float] struct {
+type scratch[T compute.Float] struct {
 	v, d  []T // tile x width
 	h, dh []T // tile x hidden
 	o, do []T // tile x out; columns past Outputs stay zero
@@ -75,7 +76,7 @@ type scratch[T kernel.Float] struct {
 // New returns a network for the grid shape (axis 0 slowest) and the given number
 // of samples per call. A nil pool runs on the caller. It panics if the Config is
 // not valid for the grid: call Validate first.
-func New[T kernel.Float](c Config, shape []int, batch int, pool *kernel.Pool) *Network[T] {
+func New[T compute.Float](c Config, shape []int, batch int, pool *compute.Pool) *Network[T] {
 	return NewDivided[T](c, shape, batch, pool, nil)
 }
 
@@ -83,7 +84,7 @@ func New[T kernel.Float](c Config, shape []int, batch int, pool *kernel.Pool) *N
 // have the own slices of part. Backward then adds to the gradient this rank's share of it, of
 // which SumOverRanks makes the gradient. All ranks make the same calls. What crosses ranks are spectra, whose
 // size does not depend on the grid, and the gradient.
-func NewDivided[T kernel.Float](c Config, shape []int, batch int, pool *kernel.Pool, part *slab.Slab) *Network[T] {
+func NewDivided[T compute.Float](c Config, shape []int, batch int, pool *compute.Pool, part *slab.Slab) *Network[T] {
 	if c.Validate(shape) != nil || batch < 1 {
 		panic("fno: New: invalid configuration")
 	}
@@ -209,7 +210,7 @@ type tile struct {
 }
 
 // part returns a tile of a slice (batch, points, width).
-func part[T kernel.Float](t tile, x []T, width int) []T { return x[t.p*width : (t.p+t.count)*width] }
+func part[T compute.Float](t tile, x []T, width int) []T { return x[t.p*width : (t.p+t.count)*width] }
 
 // rowTiles calls do for the tiles of the rows [lo, hi) of the batch, in their order.
 func (g *geometry) rowTiles(lo, hi int, do func(t tile)) {
@@ -227,7 +228,7 @@ func (g *geometry) tiles(chunk int, do func(t tile)) {
 }
 
 // line returns field i of a tile in a (batch, fields, points) slice.
-func line[T kernel.Float](g *geometry, field []T, fields, i int, t tile) []T {
+func line[T compute.Float](g *geometry, field []T, fields, i int, t tile) []T {
 	b, r := t.row/g.rows, t.row%g.rows
 	return field[(b*fields+i)*g.points+r*g.nx+t.x:][:t.count]
 }
@@ -249,7 +250,7 @@ func (n *Network[T]) addSums(grad []T, rows, columns, stride, at int) {
 }
 
 // outerSum sets or adds dst (rows x columns) = aᵀ·b over the points of a tile.
-func outerSum[T kernel.Float](dst []T, columns int, a []T, rows int, b []T, t tile) {
+func outerSum[T compute.Float](dst []T, columns int, a []T, rows int, b []T, t tile) {
 	kernel.Gemm(dst, columns, rows, columns, nil, t.more, kernel.Product[T]{
 		A: a, RowStride: 1, ColStride: rows, B: b, BStride: columns, K: t.count,
 	}, kernel.Product[T]{})

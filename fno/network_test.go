@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"pihc/compute"
 	"pihc/internal/check"
-	"pihc/internal/kernel"
-	"pihc/internal/networktest"
+	"pihc/network/networktest"
 )
 
 // cases span the shapes the code treats differently: two and three axes, one
@@ -130,7 +130,7 @@ func TestMemory(t *testing.T) {
 		{Network: Config{Inputs: 3, Width: 64, Layers: 5, Modes: []int{8, 8}, Projection: 128, Outputs: 16}, Shape: []int{51, 128}, Batch: 1},
 		{Network: Config{Inputs: 7, Width: 20, Layers: 2, Modes: []int{3, 4, 5}, Projection: 40, Outputs: 1, OutputActivation: true}, Shape: []int{10, 16, 16}, Batch: 3},
 		{Network: Config{Inputs: 1, Width: 100, Layers: 1, Modes: []int{2, 2}, Projection: 10, Outputs: 64}, Shape: []int{20, 20}, Batch: 2},
-	}, Config{Inputs: 1, Width: 1e9, Layers: 1e9, Modes: []int{1e9, 1e9}, Projection: 1e9, Outputs: 1e9}, func(c networktest.Case, pool *kernel.Pool, training bool) int64 {
+	}, Config{Inputs: 1, Width: 1e9, Layers: 1e9, Modes: []int{1e9, 1e9}, Projection: 1e9, Outputs: 1e9}, func(c networktest.Case, pool *compute.Pool, training bool) int64 {
 		n := New[float32](c.Network.(Config), c.Shape, c.Batch, pool)
 		if training {
 			n.allocateBackward()

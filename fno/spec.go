@@ -3,7 +3,7 @@ package fno
 import (
 	"slices"
 
-	"pihc/internal/operator"
+	"pihc/network"
 )
 
 // Spec holds the keys that an experiment's network block has for a Fourier neural
@@ -28,7 +28,7 @@ func DefaultSpec() Spec {
 // in seconds, on the given axes.
 func (s Spec) Small(axes []string) Spec {
 	s.Width, s.Layers, s.Projection = 6, 2, 8
-	return s.WithModes(operator.Uniform(axes, 3))
+	return s.WithModes(network.Uniform(axes, 3))
 }
 
 // WithModes returns the same network with other modes.
@@ -39,15 +39,15 @@ func (s Spec) WithModes(modes map[string]int) Spec {
 
 // Validate calls bad with every key whose value makes no sense by itself, and why.
 func (s Spec) Validate(bad func(key, reason string)) {
-	operator.CheckKeys(bad, s.SpectralGain,
-		operator.Count{Key: "width", Value: s.Width}, operator.Count{Key: "layers", Value: s.Layers}, operator.Count{Key: "projection", Value: s.Projection})
+	network.CheckKeys(bad, s.SpectralGain,
+		network.Count{Key: "width", Value: s.Width}, network.Count{Key: "layers", Value: s.Layers}, network.Count{Key: "projection", Value: s.Projection})
 }
 
 // Config returns the network on the given axes (the slowest first) with so many
 // fields going in and coming out. The error names the key; whether the network fits
 // a grid is for Config.Validate.
 func (s Spec) Config(axes []string, inputs, outputs int) (Config, error) {
-	modes, err := operator.Modes(axes, s.Modes)
+	modes, err := network.Modes(axes, s.Modes)
 	if err != nil {
 		return Config{}, err
 	}
@@ -59,6 +59,6 @@ func (s Spec) Config(axes []string, inputs, outputs int) (Config, error) {
 }
 
 // Network returns Config as what the engine uses.
-func (s Spec) Network(axes []string, inputs, outputs int) (operator.Network, error) {
+func (s Spec) Network(axes []string, inputs, outputs int) (network.Network, error) {
 	return s.Config(axes, inputs, outputs)
 }

@@ -3,12 +3,13 @@ package fno
 import (
 	"math"
 
+	"pihc/compute"
 	"pihc/internal/kernel"
 	"pihc/internal/slab"
 )
 
 // fourier holds the truncated transforms of a grid and the spectra between them.
-type fourier[T kernel.Float] struct {
+type fourier[T compute.Float] struct {
 	basis   []T            // E of the last axis
 	inverse []T            // c_k/P
 	axes    []outerAxis[T] // the last of them first, as forward applies them
@@ -17,7 +18,7 @@ type fourier[T kernel.Float] struct {
 	mixed   []T            // (batch, rows, 2, m, width): S_row
 }
 
-func newFourier[T kernel.Float](n *Network[T], shape []int) fourier[T] {
+func newFourier[T compute.Float](n *Network[T], shape []int) fourier[T] {
 	last, widest := len(shape)-1, max(n.in, n.width)
 	f := fourier[T]{
 		basis: n.alloc(n.nx * 2 * n.m), inverse: make([]T, n.m),
@@ -103,7 +104,7 @@ func (n *Network[T]) inverseTransform(src []T) {
 //	[part, mode; point, part] = [cos sin; -sin cos],  θ = 2π q point/n
 //
 // for q = 0..m-1, -m..-1. Its transpose is the unnormalised inverse.
-type outerAxis[T kernel.Float] struct {
+type outerAxis[T compute.Float] struct {
 	points, modes int // those of this rank, of n, and 2m
 	outer         int // transforms per sample: points of the axes before this one
 	inner         int // modes of the axes after this one
@@ -111,7 +112,7 @@ type outerAxis[T kernel.Float] struct {
 }
 
 // newOuterAxis prepares the transform of count of all points of an axis, from first on.
-func newOuterAxis[T kernel.Float](n *Network[T], axis, all, first, count, outer, inner int) outerAxis[T] {
+func newOuterAxis[T compute.Float](n *Network[T], axis, all, first, count, outer, inner int) outerAxis[T] {
 	m, points := n.Modes[axis], count
 	a := outerAxis[T]{points: points, modes: 2 * m, outer: outer, inner: inner, matrix: n.alloc(4 * m * 2 * points)}
 	for i := range 2 * m {

@@ -1,6 +1,9 @@
 package fno
 
-import "pihc/internal/kernel"
+import (
+	"pihc/compute"
+	"pihc/internal/kernel"
+)
 
 // offsets locates the tensors of Layout in the flat slice.
 type offsets struct {
@@ -27,7 +30,7 @@ func newOffsets(c Config) offsets {
 
 // weights holds padded, aligned copies of the pointwise weights: the parameters
 // of a call, and their transposes for backward. Padding is zero.
-type weights[T kernel.Float] struct {
+type weights[T compute.Float] struct {
 	lift            []T   // in x width
 	weight, bias    [][]T // width x width, width; those of layer 0 composed with the lift: in x width
 	transposed      [][]T // width x width
@@ -39,7 +42,7 @@ type weights[T kernel.Float] struct {
 	outputTrans     []T // out x hidden
 }
 
-func newWeights[T kernel.Float](n *Network[T]) weights[T] {
+func newWeights[T compute.Float](n *Network[T]) weights[T] {
 	w := weights[T]{
 		lift:       n.alloc(n.in * n.width),
 		projection: n.alloc(n.width * n.hidden), projectionBias: n.alloc(n.hidden), projectionTrans: n.alloc(n.hidden * n.width),

@@ -3,13 +3,14 @@ package grid
 import (
 	"slices"
 
+	"pihc/compute"
 	"pihc/internal/kernel"
 )
 
 // Rows are rows of some operators of a Gatherer: row r of Values[j] (len(Points), n)
 // belongs to Points[r] and to operator Operators[j]. Points ascend, but may repeat. A
 // nil Values[j] is left out.
-type Rows[T kernel.Float] struct {
+type Rows[T compute.Float] struct {
 	Points    []int32
 	Operators []int
 	Values    [][]T
@@ -49,13 +50,13 @@ type Gatherer struct {
 
 	slices, width int // of the grid along its first axis; points of one
 	begin         int // slices before the first that has rows
-	pool          *kernel.Pool
+	pool          *compute.Pool
 	spread        [][]float64 // per worker (P): values on the grid, zero between uses
 }
 
 // NewGatherer prepares the operators, which must belong to g, and the spectral ones
 // among them to one Spectral. A nil pool runs everything on the caller.
-func NewGatherer(g *Grid, ops []Operator, pool *kernel.Pool) *Gatherer {
+func NewGatherer(g *Grid, ops []Operator, pool *compute.Pool) *Gatherer {
 	r := &Gatherer{
 		ops: ops, slices: g.Axes[0].Points, width: g.Size() / g.Axes[0].Points, pool: pool, spread: make([][]float64, pool.Workers()),
 		stencil: make([]*stencil, len(ops)), symbol: make([]*multiplier, len(ops)), host: make([]int, len(ops)), factor: make([]float64, len(ops)),
@@ -118,7 +119,7 @@ func (g *Gatherer) DenseTables() bool { return g.space != nil && len(g.space.sha
 
 // values returns what operator o writes of a list: its own rows or, by Add, those of
 // another.
-func values[T kernel.Float](g *Gatherer, r *Rows[T], o int) []T {
+func values[T compute.Float](g *Gatherer, r *Rows[T], o int) []T {
 	if g.host[o] >= 0 {
 		if !slices.Contains(r.Operators, o) {
 			return nil
@@ -136,7 +137,7 @@ func values[T kernel.Float](g *Gatherer, r *Rows[T], o int) []T {
 // bases are summed in float64 and rounded once, but for those of dense tables, which
 // have the rounding errors of float32. A row does not depend on which others are
 // asked for, nor on the number of workers.
-func Gather[T kernel.Float](g *Gatherer, basis []T, n int, rows []Rows[T]) {
+func Gather[T compute.Float](g *Gatherer, basis []T, n int, rows []Rows[T]) {
 	if n < 1 || len(basis) != g.fields*g.size()*n {
 		panic("grid: Gather: want basis (fields, P, n)")
 	}
@@ -204,7 +205,7 @@ func (g *Gatherer) touch(read func(lo, hi int), slice, count int) {
 
 // gatherSpectral forms the rows of the spectral operators on one field of a block of
 // slices, which is transformed once, and back once for every operator that is wanted.
-func gatherSpectral[T kernel.Float](g *Gatherer, field, first, count int, basis []T, n int, rows []Rows[T]) {
+func gatherSpectral[T compute.Float](g *Gatherer, field, first, count int, basis []T, n int, rows []Rows[T]) {
 	s := g.space
 	lanes := blockOf(n) * n
 	w := s.take(lanes)

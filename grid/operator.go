@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"pihc/compute"
 	"pihc/internal/kernel"
 )
 
@@ -277,7 +278,7 @@ func (s *stencil) ApplyTranspose(dst, z []float64) {
 
 // gatherStencil sets row r of dst (len(points), n) to row points[r] of the operator of
 // the n fields of basis (P, n).
-func gatherStencil[T kernel.Float](s *stencil, dst, basis []T, n int, points []int32) {
+func gatherStencil[T compute.Float](s *stencil, dst, basis []T, n int, points []int32) {
 	switch d := any(&dst).(type) {
 	case *[]float64:
 		kernel.GatherStencils(*d, *any(&basis).(*[]float64), n, points, &s.stencils)

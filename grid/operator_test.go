@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"pihc/compute"
 	"pihc/internal/check"
-	"pihc/internal/kernel"
 )
 
 // denseMatrix is the slow, obvious operator: a P x P matrix and an affine vector, built
@@ -260,7 +260,7 @@ func samplePoints(rng *rand.Rand, p, m int) []int32 {
 }
 
 // list is one list of rows of a gatherer's operators.
-func list[T kernel.Float](points []int32, values ...[]T) []Rows[T] {
+func list[T compute.Float](points []int32, values ...[]T) []Rows[T] {
 	r := Rows[T]{Points: points, Values: values}
 	for o := range values {
 		r.Operators = append(r.Operators, o)
@@ -269,7 +269,7 @@ func list[T kernel.Float](points []int32, values ...[]T) []Rows[T] {
 }
 
 // gatherOf gives rows of one operator by itself.
-func gatherOf[T kernel.Float](g *Grid, op Operator, basis []T, n int, points []int32) []T {
+func gatherOf[T compute.Float](g *Grid, op Operator, basis []T, n int, points []int32) []T {
 	rows := make([]T, len(points)*n)
 	Gather(NewGatherer(g, []Operator{op}, nil), basis, n, list(points, rows))
 	return rows

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"pihc/compute"
 	"pihc/internal/fft"
 	"pihc/internal/kernel"
 )
@@ -265,7 +266,7 @@ func blockOf(n int) int {
 
 // load puts count slices of n fields into a workspace: lane l of a block of b slices
 // is field l%n of slice l/n, and a block of one field that is not full has zeros.
-func load[T kernel.Float](s *Spectral, w *workspace, first, count int, basis []T, n int) {
+func load[T compute.Float](s *Spectral, w *workspace, first, count int, basis []T, n int) {
 	block := blockOf(n)
 	if count < block {
 		clear(w.values)

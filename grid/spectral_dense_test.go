@@ -3,6 +3,7 @@ package grid
 import (
 	"testing"
 
+	"pihc/compute"
 	"pihc/internal/check"
 	"pihc/internal/kernel"
 )
@@ -63,7 +64,7 @@ func denseOperators(t testing.TB, s *Spectral) []Operator {
 }
 
 // rowLists are rows here and there, of all operators and of some.
-func rowLists[T kernel.Float](size, ops, n int) []Rows[T] {
+func rowLists[T compute.Float](size, ops, n int) []Rows[T] {
 	var lists []Rows[T]
 	for i, every := range []int{2, 7, 1000000} {
 		var l Rows[T]

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"testing"
 
+	"pihc/compute"
 	"pihc/internal/check"
-	"pihc/internal/kernel"
 )
 
 // planeGrid is time and two periodic axes of different lengths.
@@ -159,7 +159,7 @@ func testSpectral(t *testing.T, g *Grid, c spectralCase) {
 }
 
 // togetherCase is a Gatherer of operators of all kinds, and lists of rows of it.
-func togetherCase[T kernel.Float](t *testing.T, g *Grid, n int, pool *kernel.Pool) (*Gatherer, []Rows[T]) {
+func togetherCase[T compute.Float](t *testing.T, g *Grid, n int, pool *compute.Pool) (*Gatherer, []Rows[T]) {
 	s := NewSpectral(g)
 	ops := append(denseOperators(t, s), NewOperator(g, Product{Coef: 1}), NewOperator(g, Product{2, []*Line{line(t, g, "t", Scheme{Derivative: 1})}}))
 	return NewGatherer(g, ops, pool), rowLists[T](g.Size(), len(ops), n)
@@ -172,12 +172,12 @@ func TestGatherTogether(t *testing.T) {
 	t.Run("float32", gatherTogether[float32])
 }
 
-func gatherTogether[T kernel.Float](t *testing.T) {
+func gatherTogether[T compute.Float](t *testing.T) {
 	g := planeGrid(11, 8, 6)
 	for _, n := range []int{1, 3, 16} {
 		basis := check.Normal(check.Rand(6), make([]T, g.Size()*n))
 		for _, workers := range []int{1, 3} {
-			pool := kernel.NewPool(workers)
+			pool := compute.NewPool(workers)
 			gatherer, lists := togetherCase[T](t, g, n, pool)
 			Gather(gatherer, basis, n, lists)
 			pool.Close()
@@ -202,7 +202,7 @@ func gatherTogether[T kernel.Float](t *testing.T) {
 // once, with slices that do not fill the last block and points that repeat.
 func TestScatterTogether(t *testing.T) {
 	g := planeGrid(11, 8, 6)
-	pool := kernel.NewPool(2)
+	pool := compute.NewPool(2)
 	defer pool.Close()
 	gatherer, lists := togetherCase[float64](t, g, 1, pool)
 	lists[1].Points[1] = lists[1].Points[0]
@@ -237,7 +237,7 @@ func TestGatherAdd(t *testing.T) {
 	t.Run("float32", func(t *testing.T) { gatherAdd[float32](t, 2e-6) })
 }
 
-func gatherAdd[T kernel.Float](t *testing.T, tolerance float64) {
+func gatherAdd[T compute.Float](t *testing.T, tolerance float64) {
 	const factor = -0.3
 	g := planeGrid(3, 12, 10)
 	ops := append(denseOperators(t, NewSpectral(g)), NewOperator(g, Product{Coef: 1}))

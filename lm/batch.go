@@ -1,6 +1,6 @@
 package lm
 
-import "pihc/internal/kernel"
+import "pihc/compute"
 
 // Task is one independent problem of a batch.
 type Task struct {
@@ -15,14 +15,14 @@ type Task struct {
 // bitwise the same for any number of workers and any split into batches. A
 // Batch is for one goroutine at a time.
 type Batch struct {
-	pool    *kernel.Pool
+	pool    *compute.Pool
 	solvers []*Solver // one per worker
 }
 
 // NewBatch returns a batch solver for problems of up to n unknowns on the
 // workers of pool; nil means the calling goroutine alone. A task's problem
 // must not itself use pool, and two tasks must not share a problem.
-func NewBatch(n int, o Options, pool *kernel.Pool) *Batch {
+func NewBatch(n int, o Options, pool *compute.Pool) *Batch {
 	b := &Batch{pool: pool}
 	for range pool.Workers() {
 		b.solvers = append(b.solvers, NewSolver(n, o))

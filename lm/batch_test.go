@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"testing"
 
-	"pihc/internal/kernel"
+	"pihc/compute"
 )
 
 // linearRows streams rows of z0 − D·z1/(1+z0²), the terms problem, through
@@ -58,8 +58,8 @@ func TestStreamedMatchesWholeProblem(t *testing.T) {
 	for _, size := range [][2]int{{1, 5}, {7, 5}, {127, 5}, {1000, 5}, {5000, 5}, {40000, 5}, {700, 200}} {
 		m, n := size[0], size[1]
 		p := newTerms(m, n, 2)
-		pool := kernel.NewPool(3)
-		for _, workers := range []*kernel.Pool{nil, pool} {
+		pool := compute.NewPool(3)
+		for _, workers := range []*compute.Pool{nil, pool} {
 			s := NewStreamedSecondOrder(linearRows{p}, workers)
 			w := fill(n, func(i int) float64 { return 0.1 * float64(i) })
 			a, g := make([]float64, n*n), make([]float64, n)
@@ -154,7 +154,7 @@ func TestBatchIsBitwiseOneByOne(t *testing.T) {
 	}
 	for _, workers := range []int{1, 2, 4} {
 		for _, size := range []int{1, 7, count} {
-			pool := kernel.NewPool(workers)
+			pool := compute.NewPool(workers)
 			b := NewBatch(10, o, pool)
 			got := tasks()
 			for lo := 0; lo < count; lo += size {
@@ -184,7 +184,7 @@ func TestStreamedIsBitwiseForAnyWorkers(t *testing.T) {
 	p := newTerms(30000, 6, 8)
 	var first []float64
 	for _, workers := range []int{1, 2, 5} {
-		pool := kernel.NewPool(workers)
+		pool := compute.NewPool(workers)
 		w := make([]float64, p.n)
 		NewSolver(p.n, Options{NewtonCorrection: true}).Solve(NewStreamedSecondOrder(linearRows{p}, pool), w)
 		pool.Close()
@@ -204,7 +204,7 @@ func TestStreamedIsBitwiseForAnyWorkers(t *testing.T) {
 // closures, whether there are a hundred rows or ten thousand.
 func TestAllocationAfterTheFirstSolve(t *testing.T) {
 	const n, bound = 16, 4096
-	pool := kernel.NewPool(2)
+	pool := compute.NewPool(2)
 	defer pool.Close()
 	for _, o := range []Options{
 		{MaxIterations: 5, NewtonCorrection: true},

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"pihc/internal/kernel"
+	"pihc/compute"
 	"pihc/lm"
 )
 
@@ -47,7 +47,7 @@ func ExampleBatch() {
 		}
 	}
 	tasks[2].W[0] = -1
-	pool := kernel.NewPool(2)
+	pool := compute.NewPool(2)
 	defer pool.Close()
 	lm.NewBatch(1, lm.Options{NewtonCorrection: true}, pool).Solve(tasks)
 	for _, t := range tasks {
@@ -154,7 +154,7 @@ func (d decay) AddCurvature(h, r, w []float64, lo, hi int) {
 // Fit rows that come in blocks, on two workers, and pull a derivative by the
 // solution back through the fit.
 func ExampleStreamedSecondOrder() {
-	pool := kernel.NewPool(2)
+	pool := compute.NewPool(2)
 	defer pool.Close()
 	p := lm.NewStreamedSecondOrder(decay{}, pool)
 	s := lm.NewSolver(2, lm.Options{NewtonCorrection: true})

@@ -1,6 +1,9 @@
 package lm
 
-import "pihc/internal/kernel"
+import (
+	"pihc/compute"
+	"pihc/internal/kernel"
+)
 
 // Rows provides the rows of a problem in blocks, for row counts that do not
 // fit in memory as a Jacobian. Block may be called from several goroutines at
@@ -36,7 +39,7 @@ const maxChunks = 32
 // workers.
 type Streamed struct {
 	rows    Rows
-	pool    *kernel.Pool
+	pool    *compute.Pool
 	m, n    int
 	chunk   int // rows of a chunk
 	block   int // rows of a block
@@ -59,7 +62,7 @@ type streamScratch struct {
 // of pool; nil means the calling goroutine. It is a
 // [RowReader], and for one goroutine at a time.
 // It panics if rows has no rows or no unknowns.
-func NewStreamed(rows Rows, pool *kernel.Pool) *Streamed {
+func NewStreamed(rows Rows, pool *compute.Pool) *Streamed {
 	m, n := rows.Rows(), rows.Dim()
 	if m < 1 || n < 1 {
 		panic("lm: NewStreamed needs positive Rows and Dim")
@@ -164,7 +167,7 @@ type StreamedSecondOrder struct {
 }
 
 // NewStreamedSecondOrder is [NewStreamed] for rows with second derivatives.
-func NewStreamedSecondOrder(rows CurvedRows, pool *kernel.Pool) *StreamedSecondOrder {
+func NewStreamedSecondOrder(rows CurvedRows, pool *compute.Pool) *StreamedSecondOrder {
 	s := &StreamedSecondOrder{NewStreamed(rows, pool), rows}
 	for i := range s.parts {
 		s.parts[i].c = make([]float64, s.n*s.n)

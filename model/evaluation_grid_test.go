@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"pihc/data"
+	"pihc/dataset"
 	"pihc/grid"
 	"pihc/pde"
 )
@@ -172,7 +173,7 @@ func TestPlanOnSeveralGrids(t *testing.T) {
 		axes, from   []grid.Axis
 	}{{"initial condition", u0, fine0, own.Axes[1:], finest.Axes[1:]}, {"solution", u, fine, own.Axes, finest.Axes}} {
 		got := make([]float64, len(c.want))
-		Thin(got, c.source, c.axes, c.from)
+		dataset.Thin(got, c.source, c.axes, c.from)
 		for i := range got {
 			if math.Abs(got[i]-c.want[i]) > 1e-4 { // 16 points leave a little of the fields out
 				t.Fatalf("%s: %g at %d, want %g", c.name, got[i], i, c.want[i])
@@ -200,10 +201,10 @@ func TestThin(t *testing.T) {
 	coarse := []grid.Axis{axis(5, grid.Nodes), axis(5, grid.Cells), axis(4, grid.Periodic)}
 	want := field(coarse)
 	got := make([]float64, len(want))
-	if !Thins(coarse, fine) || Thins(fine, coarse) {
+	if !dataset.Thins(coarse, fine) || dataset.Thins(fine, coarse) {
 		t.Fatal("which axes have all points of the others?")
 	}
-	Thin(got, field(fine), coarse, fine)
+	dataset.Thin(got, field(fine), coarse, fine)
 	for i := range got {
 		if math.Abs(got[i]-want[i]) > 1e-12 {
 			t.Fatalf("%g at %d, want %g", got[i], i, want[i])
@@ -212,7 +213,7 @@ func TestThin(t *testing.T) {
 	for _, c := range []struct{ coarse, fine grid.Axis }{
 		{axis(6, grid.Nodes), axis(12, grid.Nodes)}, {axis(6, grid.Cells), axis(12, grid.Cells)}, {axis(8, grid.Periodic), axis(12, grid.Periodic)}, {axis(12, grid.Periodic), axis(6, grid.Periodic)},
 	} {
-		if Thins([]grid.Axis{c.coarse}, []grid.Axis{c.fine}) {
+		if dataset.Thins([]grid.Axis{c.coarse}, []grid.Axis{c.fine}) {
 			t.Errorf("%d among %d %s", c.coarse.Points, c.fine.Points, c.fine.Boundary)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"pihc/data"
+	"pihc/dataset"
 	"pihc/discrete"
 	"pihc/grid"
 	"pihc/pde"
@@ -17,7 +18,7 @@ const jumpMisfit = 10 * CompatibleMisfit
 // with the ansatz, for initial conditions of its own distribution.
 func Examine(p *pde.Problem) (*discrete.Examination, error) {
 	x, err := discrete.Examine(p, func(g *grid.Grid) ([][]float64, error) {
-		next, err := sampler(p, g)
+		next, err := dataset.NewSampler(p, g)
 		if err != nil {
 			return nil, err
 		}
@@ -94,7 +95,7 @@ func InputNames(s *Spec, p *pde.Problem) ([]string, error) {
 
 // Unresolved is discrete.Unresolved for a few samples of a problem's own distribution.
 func Unresolved(p *pde.Problem, g *grid.Grid) (own, reference []pde.Unresolved, err error) {
-	next, err := sampler(p, g)
+	next, err := dataset.NewSampler(p, g)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -9,10 +9,10 @@ import (
 
 	"pihc/constraint"
 	"pihc/data"
+	"pihc/dataset"
 	"pihc/fno"
 	"pihc/grid"
 	"pihc/internal/config"
-	"pihc/internal/kernel"
 	"pihc/pde"
 )
 
@@ -24,8 +24,8 @@ func DefaultSpec(version int) Spec {
 		Version: version,
 		Method:  MoE,
 		Network: NetworkSpec{
-			NetworkShared{Kind: defaultKind, Basis: 16, Precision: "float32", InitialScale: 1, OmitCoordinates: []string{}, Features: map[string]float64{}, Passes: 1},
-			networkKinds[defaultKind],
+			NetworkShared{Kind: DefaultNetwork, Basis: 16, Precision: "float32", InitialScale: 1, OmitCoordinates: []string{}, Features: map[string]float64{}, Passes: 1},
+			networkKinds[DefaultNetwork],
 		},
 		Constraint: ConstraintSpec{
 			Points: 20000, Overlap: Ramp{To: 1}, Weights: map[string]float64{}, Normalization: "mean", ConditionRows: "global", SoftWeight: 1, Ridge: 1e-4, Tolerance: 1e-4,
@@ -223,7 +223,7 @@ func newFitting(s *Spec, p *pde.Problem) (*fitting, error) {
 	f := &fitting{problem: p, grid: g, scales: slices.Repeat([]float64{1}, len(p.Unknowns)), multiplier: largestMultiplier(sys)}
 	u0 := make([]float64, p.SampleSize(g))
 	if p.Drawn() || p.Reference.Solver == pde.FileSolver {
-		next, err := sampler(p, g)
+		next, err := dataset.NewSampler(p, g)
 		if err != nil {
 			return nil, err
 		}
@@ -257,15 +257,15 @@ func newFitting(s *Spec, p *pde.Problem) (*fitting, error) {
 	p.Hold(steady, u0, sys.Grid)
 	var ofs []int // the unknown that each set says most of
 	for _, set := range sys.Sets {
-		values := newRowValues(sys, set, set.Points)
-		out := values.eval(pde.FirstDerivatives, steady, u0)
-		unit, of := unitOf(sys, set, out[1:])
-		rms := rootMeanSquare(out[0])
-		if set.Kind != pde.ResidualRows && !atFirstAxis(p, set.Name) {
+		values := dataset.NewRowValues(sys, set, set.Points)
+		out := values.Eval(pde.FirstDerivatives, steady, u0)
+		unit, of := dataset.UnitOf(sys, set, out[1:])
+		rms := dataset.RootMeanSquare(out[0])
+		if set.Kind != pde.ResidualRows && !dataset.AtFirstAxis(p, set.Name) {
 			misfit := rms
 			for _, part := range parts {
 				p.Hold(held, part, sys.Grid)
-				misfit = max(misfit, rootMeanSquare(values.eval(pde.Values, held, part)[0]))
+				misfit = max(misfit, dataset.RootMeanSquare(values.Eval(pde.Values, held, part)[0]))
 			}
 			f.misfit = max(f.misfit, unit*f.scales[0]/f.scales[of]*misfit)
 		}
@@ -303,7 +303,7 @@ func mixtureParts(p *pde.Problem, sys *pde.System, sample []float64) ([][]float6
 	var out [][]float64
 	for i, in := range p.Inputs {
 		for k, part := range in.Sampler.Mixture {
-			next, err := inputSampler(part, sys.Inputs[i].Space)
+			next, err := dataset.NewInputSampler(part, sys.Inputs[i].Space)
 			if err != nil {
 				return nil, err
 			}
@@ -319,8 +319,6 @@ func mixtureParts(p *pde.Problem, sys *pde.System, sample []float64) ([][]float6
 	return out, nil
 }
 
-func rootMeanSquare(x []float64) float64 { return math.Sqrt(kernel.SumSquares64(x) / float64(len(x))) }
-
 // CompatibleMisfit is where initial conditions, kept for all times, miss the conditions at the
 // ends of axes of space so far, as a fraction of their size, that the field changes there at
 // once, which no ansatz that begins smoothly can follow.
@@ -335,56 +333,6 @@ func Misfit(p *pde.Problem) (float64, error) {
 		return 0, err
 	}
 	return f.misfit / f.scales[0], nil
-}
-
-// unitOf is the factor that brings a set of rows to the unit of the unknown of, one of its
-// terms': what a row
-// says of a derivative of order d, over a range L of its axis, changes the unknown by
-// L^d/d! times as much. Of the residual that is the highest derivative along the
-// first axis, of conditions the lowest. slopes are the derivatives of the rows by
-// their terms.
-func unitOf(sys *pde.System, set *pde.RowSet, slopes [][]float64) (unit float64, of int) {
-	best, unit, of := -1, 1.0, sys.Terms[set.Terms[0]].Of
-	for j, t := range set.Terms {
-		order, length := 0, 1.0
-		if term, ok := sys.Term(t); ok {
-			if len(term.Factors) != 1 {
-				continue
-			}
-			factor := term.Factors[0]
-			order = factor.Scheme.Derivative
-			if term.PerStep {
-				order++
-			}
-			if factor.Edge != nil {
-				order = factor.Edge.Derivative
-			}
-			a := sys.Problem.Axis(factor.Axis)
-			if set.Kind == pde.ResidualRows && a > 0 {
-				continue
-			}
-			length = sys.Grid.Axes[a].Hi - sys.Grid.Axes[a].Lo
-		}
-		var square float64
-		for _, v := range slopes[j] {
-			square += v * v / float64(len(slopes[j]))
-		}
-		better := best < 0 || set.Kind == pde.ResidualRows && order > best || set.Kind != pde.ResidualRows && order < best
-		if !better || !(square > 0) || math.IsInf(square, 0) {
-			continue
-		}
-		best, unit, of = order, 1/math.Sqrt(square), sys.Terms[t].Of
-		for d := 1; d <= order; d++ {
-			unit *= length / float64(d)
-		}
-	}
-	return unit, of
-}
-
-// atFirstAxis reports whether a condition holds at an end of the first axis.
-func atFirstAxis(p *pde.Problem, name string) bool {
-	i := slices.IndexFunc(p.Conditions, func(r pde.Rows) bool { return r.Name == name })
-	return p.Conditions[i].At[p.Axes[0].Name] != ""
 }
 
 func (f *fitting) weights(of func(residual bool, unit float64) float64) map[string]float64 {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"pihc/data"
+	"pihc/dataset"
 	"pihc/pde"
 )
 
@@ -31,7 +32,11 @@ func generated(t *testing.T, path, problem, counts string, overrides ...string) 
 	if err != nil {
 		return nil, err
 	}
-	if _, err := GivenSolutions(&plan, s, p); err != nil {
+	g, err := p.Grid(s.Grid)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := dataset.GivenSolutions(&plan, p, g); err != nil {
 		return nil, err
 	}
 	out := filepath.Join(t.TempDir(), "data")

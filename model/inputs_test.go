@@ -2,12 +2,12 @@ package model
 
 import (
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"pihc/data"
+	"pihc/dataset"
 	"pihc/internal/check"
 	"pihc/pde"
 )
@@ -53,7 +53,7 @@ func TestInputsOn(t *testing.T) {
 	for i := range 8 {
 		sample[41+i] = math.Sin(2 * math.Pi * float64(i) / 8)
 	}
-	out := InputsOn(p, sample, from, to)
+	out := dataset.InputsOn(p, sample, from, to)
 	want := []float64{0.3}
 	for i := range 7 * 16 {
 		y, x := float64(i/16)/6, float64(i%16)/16
@@ -67,10 +67,10 @@ func TestInputsOn(t *testing.T) {
 		want = append(want, math.Sin(2*math.Pi*float64(i)/16))
 	}
 	check.Close(t, out, want, 1e-12, 1e-12)
-	if back := InputsOn(p, out, to, from); !slices.Equal(back[:1], sample[:1]) || len(back) != len(sample) {
+	if back := dataset.InputsOn(p, out, to, from); !slices.Equal(back[:1], sample[:1]) || len(back) != len(sample) {
 		t.Errorf("back on the first grid there are %d values", len(back))
 	}
-	if same := InputsOn(p, sample, from, from); &same[0] != &sample[0] {
+	if same := dataset.InputsOn(p, sample, from, from); &same[0] != &sample[0] {
 		t.Error("on the same grid inputs are copied")
 	}
 }
@@ -80,7 +80,7 @@ func TestInputsOn(t *testing.T) {
 func TestDrawnInputs(t *testing.T) {
 	p := loadToy(t, inputsProblem)
 	g, _ := p.Grid(nil)
-	draw, err := sampler(p, g)
+	draw, err := dataset.NewSampler(p, g)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestDrawnInputs(t *testing.T) {
 	if err := draw(data.SampleRand(1, 399), again); err != nil || !slices.Equal(sample, again) {
 		t.Error("a sample drawn again is another one")
 	}
-	r, err := NewRange(p, g)
+	r, err := dataset.NewRange(p, g)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func TestDrawnInputs(t *testing.T) {
 		t.Errorf("a number far outside: %q", why)
 	}
 	classical := loadToy(t, strings.NewReplacer("time: none\n", "", "free", "periodic").Replace(inputsProblem)+"reference: {solver: diffusion-sorption}\n")
-	if _, err := ReferenceSolver(classical, g); err == nil || !strings.Contains(err.Error(), "solver: discrete") {
+	if _, err := dataset.ReferenceSolver(classical, g); err == nil || !strings.Contains(err.Error(), "solver: discrete") {
 		t.Errorf("a classical solver for a problem with inputs: %v", err)
 	}
 }
@@ -127,40 +127,4 @@ func average(x []float64) float64 {
 		sum += v / float64(len(x))
 	}
 	return sum
-}
-
-// The network sees every input as a channel, in the unit of its distribution.
-func TestInputChannels(t *testing.T) {
-	p := loadToy(t, inputsProblem)
-	s, err := LoadSpec("toy", []byte("version: 2\nproblem: toy.yaml\nmethod: hard\nnetwork: {width: 4, layers: 1, modes: {y: 2, x: 2}, projection: 4, basis: 3, precision: float64}\n"))
-	if err == nil {
-		err = s.Fit(p)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	names, err := InputNames(s, p)
-	if err != nil || strings.Join(names, " ") != "y s a f u of the field to correct residual" {
-		t.Fatalf("the network sees %v, %v", names, err)
-	}
-	if s.Network.Passes != 4 {
-		t.Errorf("a steady problem has %d passes by default", s.Network.Passes)
-	}
-	e, err := newCPU[float64](s, p, EngineOptions{Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer e.Close()
-	rng := rand.New(rand.NewPCG(1, 2))
-	sample := check.Normal(rng, make([]float64, e.info.InitialSize()))
-	sample[0] = 0.1
-	e.load(Batch{Initial: [][]float64{sample}}, 0)
-	for point := range 40 {
-		want := []float64{float64(point/8) / 4, 0.5, sample[1+point] - 1, sample[41+point%8] / 3}
-		for i, v := range want {
-			if got := e.inputField(0, i)[point]; math.Abs(got-v) > 1e-12 {
-				t.Fatalf("channel %d (%s) at point %d is %v, want %v", i, names[i], point, got, v)
-			}
-		}
-	}
 }

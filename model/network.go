@@ -6,19 +6,19 @@ import (
 	"slices"
 	"strings"
 
+	"pihc/compute"
 	"pihc/ffno"
 	"pihc/fno"
 	"pihc/grid"
 	"pihc/internal/config"
-	"pihc/internal/kernel"
-	"pihc/internal/operator"
+	"pihc/network"
 	"pihc/pde"
 )
 
 // A Network maps fields on a grid to others; an Evaluator runs it.
 type (
-	Network                   = operator.Network
-	Evaluator[T kernel.Float] = operator.Evaluator[T]
+	Network                    = network.Network
+	Evaluator[T compute.Float] = network.Evaluator[T]
 )
 
 // NetworkKeys are the keys that the network block of a spec has for its kind.
@@ -40,10 +40,10 @@ type NetworkKeys interface {
 }
 
 // networkKinds has the default keys of every kind.
-var networkKinds = map[string]NetworkKeys{defaultKind: keysOf[fno.Spec]{fno.DefaultSpec()}, "ffno": keysOf[ffno.Spec]{ffno.DefaultSpec()}}
+var networkKinds = map[string]NetworkKeys{DefaultNetwork: keysOf[fno.Spec]{fno.DefaultSpec()}, "ffno": keysOf[ffno.Spec]{ffno.DefaultSpec()}}
 
 // defaultKind is the kind of a network block that names none.
-const defaultKind = "fno"
+const DefaultNetwork = "fno"
 
 // networkBlock is the network block of a spec: the keys of all kinds and those K of
 // one.
@@ -52,16 +52,32 @@ type networkBlock[K any] struct {
 	Keys          K `yaml:",inline"`
 }
 
-// kindSpec are the keys S of one kind, as its package has them.
-type kindSpec[S any] interface {
+// NetworkBlock is what a kind of network has for its block of a spec: a struct S of keys, with yaml tags and the
+// key's place among those of NetworkShared in a place tag.
+type NetworkBlock[S any] interface {
+	// Validate calls bad with every key whose value makes no sense by itself.
 	Validate(bad func(key, reason string))
+	// Network returns the network on the given axes (the slowest first). The error
+	// begins with the key that is wrong.
 	Network(axes []string, inputs, outputs int) (Network, error)
+	// Small returns keys of a like network on the given axes that is small enough to
+	// be differenced in seconds.
 	Small(axes []string) S
+	// WithModes returns the keys with the resolution that the axes hold, where the kind has one.
 	WithModes(modes map[string]int) S
 }
 
+// RegisterNetwork makes a kind of network available by name (network.kind), with the defaults of its keys. It panics
+// if the name is taken, and is to be called before any spec is read.
+func RegisterNetwork[S NetworkBlock[S]](name string, defaults S) {
+	if _, ok := networkKinds[name]; ok {
+		panic("model: RegisterNetwork: kind " + name + " is registered already")
+	}
+	networkKinds[name] = keysOf[S]{defaults}
+}
+
 // keysOf makes the keys of one kind NetworkKeys.
-type keysOf[S kindSpec[S]] struct{ Spec S }
+type keysOf[S NetworkBlock[S]] struct{ Spec S }
 
 func (k keysOf[S]) Validate(bad func(key, reason string)) { k.Spec.Validate(bad) }
 
@@ -142,7 +158,7 @@ func (NetworkSpec) Schema() any { return networkBlock[fno.Spec]{} }
 // MarshalYAML keeps the order of the keys, which the hash of a spec depends on.
 func (n NetworkSpec) MarshalYAML() (any, error) {
 	shared := n.NetworkShared
-	if shared.Kind == defaultKind {
+	if shared.Kind == DefaultNetwork {
 		shared.Kind = "" // as in specs that know no kinds
 	}
 	return n.Keys.encode(shared)
@@ -176,7 +192,7 @@ func NewNetwork(s *Spec, p *pde.Problem) (Network, error) {
 	if s.Network.Passes > 1 && !p.HasOffset() {
 		return nil, fmt.Errorf("network.passes: %d: problem %s has no `ansatz: offset`, which later passes replace by the field they correct; want 1", s.Network.Passes, p.Name)
 	}
-	n, err := s.Network.Keys.Network(p.AxisNames(), in.count(), s.Outputs()*len(p.Unknowns))
+	n, err := s.Network.Keys.Network(p.AxisNames(), in.Count(), s.Outputs()*len(p.Unknowns))
 	if err != nil {
 		return nil, fmt.Errorf("network.%w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"pihc/dataset"
 	"pihc/internal/check"
 	"pihc/pde"
 	"pihc/sim"
@@ -30,7 +31,7 @@ func TestRandomField(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := sampler(p, g)
+		f, err := dataset.NewSampler(p, g)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,13 +53,13 @@ func TestRandomField(t *testing.T) {
 				every[i] = v[i/16*64+i%16*2]
 			}
 			check.Close(t, every, u, 1e-12, 1e-12)
-			if err := CheckInitial(p, u); err != nil {
+			if err := dataset.CheckInitial(p, u); err != nil {
 				t.Error(err)
 			}
 			for i := range u {
 				u[i] += 0.25
 			}
-			if err := CheckInitial(p, u); err == nil || !strings.Contains(err.Error(), "w0 has mean 0.25") {
+			if err := dataset.CheckInitial(p, u); err == nil || !strings.Contains(err.Error(), "w0 has mean 0.25") {
 				t.Errorf("a field with a mean: %v", err)
 			}
 		})
@@ -87,7 +88,7 @@ func TestReferenceThinned(t *testing.T) {
 		}
 		return u
 	}
-	solver, err := ReferenceSolver(p, g)
+	solver, err := dataset.ReferenceSolver(p, g)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,8 +1,5 @@
-// Package model turns a [Spec], one experiment as data, and a problem into an
-// [Engine]: network, constraint and loss on a grid, with predictions for a batch of
-// initial conditions, and the loss with its gradient, for parameters in one flat
-// slice. The engine "cpu" is here; others register themselves. It also draws
-// datasets and checks gradients.
+// Package model is what an experiment is: a [Spec], its defaults for a problem, its network and grids, and the data it
+// asks for.
 package model
 
 import (

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"pihc/compute"
 	"pihc/grid"
-	"pihc/internal/kernel"
 	"pihc/internal/slab"
 )
 
@@ -112,7 +112,7 @@ func (s *System) Term(t int) (term Term, ok bool) {
 }
 
 // NewGatherer returns a Gatherer of all terms, in their order, for fields (C, P).
-func (s *System) NewGatherer(pool *kernel.Pool) *grid.Gatherer {
+func (s *System) NewGatherer(pool *compute.Pool) *grid.Gatherer {
 	var ops []grid.Operator
 	var of []int
 	for _, t := range s.Terms {

@@ -4,10 +4,10 @@ import (
 	"math"
 	"time"
 
+	"pihc/compute"
 	"pihc/constraint"
+	"pihc/engine"
 	"pihc/grid"
-	"pihc/internal/kernel"
-	"pihc/model"
 	"pihc/pde"
 )
 
@@ -80,7 +80,7 @@ func (s *Samples) after(u []float64, seen int) []float64 {
 // boundary conditions, in the PDE file's weighting; RelativeResidual and its like are
 // without weights. BorderJump is the root mean square difference of the two neighbouring experts' fields at the points on
 // either side of every border. A prediction that is not finite scores +Inf.
-func Evaluate[T kernel.Float](e model.Engine[T], params []T, s Samples, each func(i int, p *model.Prediction) error) (*Evaluation, error) {
+func Evaluate[T compute.Float](e engine.Engine[T], params []T, s Samples, each func(i int, p *engine.Prediction) error) (*Evaluation, error) {
 	begin := time.Now()
 	info := e.Info()
 	out := &Evaluation{Method: info.Spec.Method, Problem: info.Problem.Name, Grid: info.Grid.Shape(), Parameters: info.Parameters()}
@@ -96,7 +96,7 @@ func Evaluate[T kernel.Float](e model.Engine[T], params []T, s Samples, each fun
 	}
 	still := make([]float64, len(info.Problem.Unknowns)*info.Grid.Size())
 	seen := info.Spec.WindowEnd(info.Grid) * info.SliceSize()
-	err = e.Predict(params, model.Batch{Initial: s.Initial, Seeds: s.Seeds}, func(i int, p *model.Prediction) error {
+	err = e.Predict(params, engine.Batch{Initial: s.Initial, Seeds: s.Seeds}, func(i int, p *engine.Prediction) error {
 		x := NewSample(i)
 		x.InitialMean = s.initialMean(i)
 		var truth []float64
@@ -171,7 +171,7 @@ func Evaluate[T kernel.Float](e model.Engine[T], params []T, s Samples, each fun
 }
 
 // plainResidual evaluates the residual on an engine's grid.
-func plainResidual(info model.Info) (*constraint.PlainResidual, error) {
+func plainResidual(info engine.Info) (*constraint.PlainResidual, error) {
 	sys, err := info.Problem.Discretize(info.Grid)
 	if err != nil {
 		return nil, err
@@ -181,7 +181,7 @@ func plainResidual(info model.Info) (*constraint.PlainResidual, error) {
 
 // kindRMS is the root mean square over all rows of one kind, NaN if there are
 // none.
-func kindRMS(rows []model.Rows, meanSquares []float64, kind pde.Kind) float64 {
+func kindRMS(rows []engine.Rows, meanSquares []float64, kind pde.Kind) float64 {
 	sum, count := 0.0, 0
 	for i, set := range rows {
 		if set.Kind == kind {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"pihc/constraint"
+	"pihc/engine"
 	"pihc/grid"
 	"pihc/model"
 	"pihc/pde"
@@ -22,7 +23,7 @@ constraint: {experts: {x: 3}, points: 60, tolerance: 1e-10}
 `
 
 // testSamples are constant initial conditions with their classical solutions.
-func testSamples(t *testing.T, e model.Engine[float64], values []float64) Samples {
+func testSamples(t *testing.T, e engine.Engine[float64], values []float64) Samples {
 	t.Helper()
 	info := e.Info()
 	p, g := info.Problem, info.Grid
@@ -44,7 +45,7 @@ func testSamples(t *testing.T, e model.Engine[float64], values []float64) Sample
 	return s
 }
 
-func testEngine(t *testing.T, method string, set ...string) model.Engine[float64] {
+func testEngine(t *testing.T, method string, set ...string) engine.Engine[float64] {
 	t.Helper()
 	spec, err := model.LoadSpec("spec", []byte(evaluateSpec), append(set, "method="+method)...)
 	if err != nil {
@@ -54,7 +55,7 @@ func testEngine(t *testing.T, method string, set ...string) model.Engine[float64
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := model.NewEngine[float64](spec, p, model.EngineOptions{Workers: 1})
+	e, err := engine.NewEngine[float64](spec, p, engine.EngineOptions{Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +65,7 @@ func testEngine(t *testing.T, method string, set ...string) model.Engine[float64
 
 // residuals are those of fields, solutions and initial conditions held, relative to the
 // rate of the solution, formed from the terms of diffusion-sorption by name.
-func residuals(t *testing.T, e model.Engine[float64], s Samples, fields [][]float64) (own, truths, held []float64) {
+func residuals(t *testing.T, e engine.Engine[float64], s Samples, fields [][]float64) (own, truths, held []float64) {
 	t.Helper()
 	info := e.Info()
 	sys, err := info.Problem.Discretize(info.Grid)
@@ -108,7 +109,7 @@ func TestEvaluate(t *testing.T) {
 			e := testEngine(t, method)
 			s := testSamples(t, e, []float64{0.05, 0.1, 0.15})
 			var fields [][]float64
-			got, err := Evaluate(e, model.InitialParams[float64](e.Info()), s, func(_ int, prediction *model.Prediction) error {
+			got, err := Evaluate(e, engine.InitialParams[float64](e.Info()), s, func(_ int, prediction *engine.Prediction) error {
 				u := prediction.Field
 				fields = append(fields, slices.Clone(u))
 				return nil
@@ -234,7 +235,7 @@ func TestBorderJumpAgrees(t *testing.T) {
 		starts[1] = append(starts[1], w.Lo[1])
 	}
 	var want float64
-	got, err := Evaluate(e, model.InitialParams[float64](e.Info()), s, func(_ int, prediction *model.Prediction) error {
+	got, err := Evaluate(e, engine.InitialParams[float64](e.Info()), s, func(_ int, prediction *engine.Prediction) error {
 		u := prediction.Field
 		want = fieldJump(u, info.Grid.Shape(), starts)
 		return nil
@@ -251,21 +252,21 @@ func TestEvaluateStops(t *testing.T) {
 	e := testEngine(t, model.Soft)
 	stop := errors.New("stop")
 	s := testSamples(t, e, []float64{0.1, 0.2})
-	if _, err := Evaluate(e, model.InitialParams[float64](e.Info()), s, func(int, *model.Prediction) error { return stop }); err != stop {
+	if _, err := Evaluate(e, engine.InitialParams[float64](e.Info()), s, func(int, *engine.Prediction) error { return stop }); err != stop {
 		t.Errorf("error %v", err)
 	}
 	s.Truth = func(int) ([]float64, error) { return nil, stop }
-	if _, err := Evaluate(e, model.InitialParams[float64](e.Info()), s, nil); err != stop {
+	if _, err := Evaluate(e, engine.InitialParams[float64](e.Info()), s, nil); err != stop {
 		t.Errorf("error %v", err)
 	}
 	// Without solutions there are no errors, but all the rest.
 	s.Truth = nil
-	got, err := Evaluate(e, model.InitialParams[float64](e.Info()), s, nil)
+	got, err := Evaluate(e, engine.InitialParams[float64](e.Info()), s, nil)
 	if err != nil || got.RelativeL2 != nil || got.NRMSE != nil || got.ResidualRMS == nil {
 		t.Errorf("%+v, %v", got, err)
 	}
 	// A network that is not finite is infinitely bad, not absent.
-	bad := model.InitialParams[float64](e.Info())
+	bad := engine.InitialParams[float64](e.Info())
 	bad[0] = math.NaN()
 	s = testSamples(t, e, []float64{0.1})
 	if got, err = Evaluate(e, bad, s, nil); err != nil || !math.IsInf(got.RelativeL2.Max, 1) {

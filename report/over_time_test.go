@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"pihc/engine"
 	"pihc/grid"
 	"pihc/model"
 	"pihc/pde"
@@ -17,14 +18,14 @@ import (
 
 // given is an engine whose predictions are fields that were given.
 type given struct {
-	model.Engine[float64]
+	engine.Engine[float64]
 	fields [][]float64
 }
 
-func (g given) Predict(_ []float64, _ model.Batch, each func(i int, p *model.Prediction) error) error {
+func (g given) Predict(_ []float64, _ engine.Batch, each func(i int, p *engine.Prediction) error) error {
 	info := g.Info()
 	for i, u := range g.fields {
-		if err := each(i, &model.Prediction{Field: u, MeanSquares: make([]float64, len(info.Rows))}); err != nil {
+		if err := each(i, &engine.Prediction{Field: u, MeanSquares: make([]float64, len(info.Rows))}); err != nil {
 			return err
 		}
 	}

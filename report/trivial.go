@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"pihc/model"
+	"pihc/engine"
 )
 
 // A Trivial is what a prediction that needs no training scores (model.Trivial).
@@ -19,7 +19,7 @@ type Trivial struct {
 
 // Compare sets what e says of trivial predictions: the losses of its own, by sample, theirs, and
 // which of them it does not beat.
-func (e *Evaluation) Compare(losses []float64, trivial []model.Trivial) {
+func (e *Evaluation) Compare(losses []float64, trivial []engine.Trivial) {
 	loss := Summarize(losses)
 	e.Loss, e.Trivial = &loss, nil
 	for _, x := range trivial {

@@ -5,15 +5,15 @@ import (
 	"strings"
 	"testing"
 
-	"pihc/model"
+	"pihc/engine"
 )
 
 // A method is compared with the best trivial prediction, by its error and by its loss; the
 // loss of one that the ansatz cannot give says nothing.
 func TestUnbeaten(t *testing.T) {
 	one := func(v float64) *Summary { return &Summary{Mean: v} }
-	trivial := func(outside bool) []model.Trivial {
-		return []model.Trivial{
+	trivial := func(outside bool) []engine.Trivial {
+		return []engine.Trivial{
 			{Name: "zero", Losses: []float64{0}, Errors: []float64{1}, OutsideAnsatz: outside},
 			{Name: "persistence", Losses: []float64{2}, Errors: []float64{0.5}},
 		}

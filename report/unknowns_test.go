@@ -6,6 +6,8 @@ import (
 
 	"pihc/constraint"
 	"pihc/data"
+	"pihc/dataset"
+	"pihc/engine"
 	"pihc/grid"
 	"pihc/model"
 	"pihc/pde"
@@ -49,7 +51,7 @@ training: {window: {t: [0, 0.5]}}
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := model.NewEngine[float64](spec, p, model.EngineOptions{Workers: 1, Grid: g})
+	e, err := engine.NewEngine[float64](spec, p, engine.EngineOptions{Workers: 1, Grid: g})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +64,7 @@ training: {window: {t: [0, 0.5]}}
 	if err != nil {
 		t.Fatal(err)
 	}
-	solver, err := model.ReferenceSolver(p, g)
+	solver, err := dataset.ReferenceSolver(p, g)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +83,7 @@ training: {window: {t: [0, 0.5]}}
 	}
 	s.Truth = func(i int) ([]float64, error) { return truths[i], nil }
 	var fields [][]float64
-	out, err := Evaluate(e, model.InitialParams[float64](e.Info()), s, func(i int, prediction *model.Prediction) error {
+	out, err := Evaluate(e, engine.InitialParams[float64](e.Info()), s, func(i int, prediction *engine.Prediction) error {
 		field := prediction.Field
 		fields = append(fields, append([]float64{}, field...))
 		return nil

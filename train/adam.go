@@ -4,6 +4,8 @@ import (
 	"math"
 	"sync"
 
+	"pihc/compute"
+	"pihc/engine"
 	"pihc/internal/kernel"
 	"pihc/model"
 )
@@ -14,12 +16,12 @@ const updateChunk = 1 << 15
 
 // adam is the Stepper of an engine that is none: it takes the engine's gradient
 // and updates the state on workers of its own.
-type adam[T kernel.Float] struct {
-	engine   model.Engine[T]
+type adam[T compute.Float] struct {
+	engine   engine.Engine[T]
 	training model.TrainingSpec
-	pool     *kernel.Pool
+	pool     *compute.Pool
 	mu       sync.Locker // the caller's lock of the state, given back while the gradient is formed
-	state    *model.State[T]
+	state    *engine.State[T]
 	frozen   [][2]int  // ranges of parameters that stay
 	grad     []T       // zero between steps
 	kept     []T       // what Return goes back to
@@ -27,7 +29,7 @@ type adam[T kernel.Float] struct {
 }
 
 // Begin implements model.Stepper.
-func (a *adam[T]) Begin(s *model.State[T]) error {
+func (a *adam[T]) Begin(s *engine.State[T]) error {
 	a.state, a.grad = s, make([]T, len(s.Params))
 	a.sums = make([]float64, (len(a.grad)+updateChunk-1)/updateChunk)
 	return nil
@@ -37,9 +39,9 @@ func (a *adam[T]) Begin(s *model.State[T]) error {
 func (a *adam[T]) Sync() error { return nil }
 
 // Step implements model.Stepper.
-func (a *adam[T]) Step(batch model.Batch, rate float64) (model.Stats, float64, error) {
-	stats, norm, err := model.AddFinite(a, batch)
-	if err != nil || !model.FiniteStep(&stats, norm) {
+func (a *adam[T]) Step(batch engine.Batch, rate float64) (engine.Stats, float64, error) {
+	stats, norm, err := engine.AddFinite(a, batch)
+	if err != nil || !engine.FiniteStep(&stats, norm) {
 		clear(a.grad)
 		return stats, norm, err
 	}
@@ -52,7 +54,7 @@ func (a *adam[T]) Step(batch model.Batch, rate float64) (model.Stats, float64, e
 }
 
 // Add implements model.Accumulator.
-func (a *adam[T]) Add(batch model.Batch) (model.Stats, float64, error) {
+func (a *adam[T]) Add(batch engine.Batch) (engine.Stats, float64, error) {
 	a.mu.Unlock()
 	stats, err := a.engine.LossAndGrad(a.grad, a.state.Params, batch)
 	a.mu.Lock()

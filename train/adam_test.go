@@ -6,9 +6,10 @@ import (
 	"sync"
 	"testing"
 
+	"pihc/compute"
 	"pihc/constraint"
+	"pihc/engine"
 	"pihc/internal/check"
-	"pihc/internal/kernel"
 	"pihc/model"
 )
 
@@ -30,7 +31,7 @@ func (a *adamReference) step(g []float64, rate, beta1, beta2, epsilon float64) {
 	}
 }
 
-func newAdam[T kernel.Float](t *testing.T, s *model.State[T], spec model.TrainingSpec) *adam[T] {
+func newAdam[T compute.Float](t *testing.T, s *engine.State[T], spec model.TrainingSpec) *adam[T] {
 	t.Helper()
 	a := &adam[T]{training: spec, mu: new(sync.Mutex)}
 	if err := a.Begin(s); err != nil {
@@ -44,7 +45,7 @@ func TestAdam(t *testing.T) {
 	t.Run("float32", func(t *testing.T) { testAdam[float32](t, 2e-6) })
 }
 
-func testAdam[T kernel.Float](t *testing.T, tolerance float64) {
+func testAdam[T compute.Float](t *testing.T, tolerance float64) {
 	for _, spec := range []model.TrainingSpec{
 		{Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8},
 		{Beta1: 0.5, Beta2: 0.9, Epsilon: 1e-2},
@@ -52,7 +53,7 @@ func testAdam[T kernel.Float](t *testing.T, tolerance float64) {
 	} {
 		const n = 33003
 		rng := rand.New(rand.NewPCG(1, 2))
-		s := &model.State[T]{Params: make([]T, n), First: make([]T, n), Second: make([]T, n)}
+		s := &engine.State[T]{Params: make([]T, n), First: make([]T, n), Second: make([]T, n)}
 		a := newAdam(t, s, spec)
 		ref := adamReference{p: make([]float64, n), m: make([]float64, n), v: make([]float64, n)}
 		for i := range s.Params {
@@ -86,7 +87,7 @@ func testAdam[T kernel.Float](t *testing.T, tolerance float64) {
 // The first step of Adam has the size of the learning rate, whatever the
 // gradient's.
 func TestAdamFirstStep(t *testing.T) {
-	s := &model.State[float64]{Params: make([]float64, 4), First: make([]float64, 4), Second: make([]float64, 4)}
+	s := &engine.State[float64]{Params: make([]float64, 4), First: make([]float64, 4), Second: make([]float64, 4)}
 	a := newAdam(t, s, model.DefaultSpec(1).Training)
 	copy(a.grad, []float64{1e-3, -5, 1e4, 0})
 	a.update(1, 0.25)
@@ -101,7 +102,7 @@ func TestSquares(t *testing.T) {
 			g[i] = float32(rng.NormFloat64())
 			want += float64(g[i]) * float64(g[i])
 		}
-		a := newAdam(t, &model.State[float32]{Params: make([]float32, n)}, model.TrainingSpec{})
+		a := newAdam(t, &engine.State[float32]{Params: make([]float32, n)}, model.TrainingSpec{})
 		copy(a.grad, g)
 		if got := a.squares(); math.Abs(got-want) > 1e-12*want {
 			t.Errorf("%d: %.17g, want %.17g", n, got, want)
@@ -143,7 +144,7 @@ func TestClip(t *testing.T) {
 func TestAverage(t *testing.T) {
 	spec := model.DefaultSpec(1).Training
 	spec.Average = 0.95
-	s := &state[float64]{State: model.State[float64]{Params: []float64{0}, First: []float64{0}, Second: []float64{0}, Average: []float64{0}}}
+	s := &state[float64]{State: engine.State[float64]{Params: []float64{0}, First: []float64{0}, Second: []float64{0}, Average: []float64{0}}}
 	a := newAdam(t, &s.State, spec)
 	want := 0.0
 	for n := 1; n <= 200; n++ {

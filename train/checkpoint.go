@@ -12,8 +12,9 @@ import (
 	"sort"
 	"strings"
 
+	"pihc/compute"
 	"pihc/data"
-	"pihc/internal/kernel"
+	"pihc/engine"
 	"pihc/model"
 )
 
@@ -52,7 +53,7 @@ func (m Meta) sum() (string, error) {
 // writeCheckpoint writes the tensors, then name.json, which names them: a
 // checkpoint exists once its JSON does. The tensors of the best one are named by
 // their content: its JSON, which replaces the one before, always has its own.
-func writeCheckpoint[T kernel.Float](run, name string, layout []kernel.Tensor, s *state[T], m Meta, moments bool) error {
+func writeCheckpoint[T compute.Float](run, name string, layout []compute.Tensor, s *state[T], m Meta, moments bool) error {
 	dir := checkpointDir(run)
 	if _, err := data.MakeFolder(dir); err != nil {
 		return err
@@ -91,7 +92,7 @@ func writeCheckpoint[T kernel.Float](run, name string, layout []kernel.Tensor, s
 }
 
 // writeBest replaces the best checkpoint.
-func writeBest[T kernel.Float](run string, layout []kernel.Tensor, s *state[T], m Meta) error {
+func writeBest[T compute.Float](run string, layout []compute.Tensor, s *state[T], m Meta) error {
 	old, _ := readMeta(run, bestName)
 	if err := writeCheckpoint(run, bestName, layout, s, m, false); err != nil {
 		return err
@@ -102,7 +103,7 @@ func writeBest[T kernel.Float](run string, layout []kernel.Tensor, s *state[T], 
 	return nil
 }
 
-func tensorsOf[T kernel.Float](prefix string, layout []kernel.Tensor, flat []T) []data.Named {
+func tensorsOf[T compute.Float](prefix string, layout []compute.Tensor, flat []T) []data.Named {
 	var out []data.Named
 	for _, t := range layout {
 		var a *data.Array
@@ -165,7 +166,7 @@ func readTensors(run, name string) ([]data.Named, Meta, error) {
 }
 
 // readCheckpoint reads a checkpoint whose tensors must match layout.
-func readCheckpoint[T kernel.Float](run, name string, layout []kernel.Tensor, moments bool) (*state[T], Meta, error) {
+func readCheckpoint[T compute.Float](run, name string, layout []compute.Tensor, moments bool) (*state[T], Meta, error) {
 	tensors, m, err := readTensors(run, name)
 	if err != nil {
 		return nil, m, err
@@ -176,7 +177,7 @@ func readCheckpoint[T kernel.Float](run, name string, layout []kernel.Tensor, mo
 		size += t.Size()
 	}
 	s := &state[T]{
-		State: model.State[T]{Updates: m.Updates}, step: m.Step, badInRow: m.BadInRow, badTotal: m.BadTotal,
+		State: engine.State[T]{Updates: m.Updates}, step: m.Step, badInRow: m.BadInRow, badTotal: m.BadTotal,
 		badSamples: m.BadSamples, recoveredAt: m.RecoveredAt, due: m.Due, bestStep: m.BestStep, bestResidual: float64(m.BestResidual),
 	}
 	read := func(prefix string, dst *[]T) error {
@@ -211,7 +212,7 @@ func readCheckpoint[T kernel.Float](run, name string, layout []kernel.Tensor, mo
 	return s, m, nil
 }
 
-func typeName[T kernel.Float]() string {
+func typeName[T compute.Float]() string {
 	var z T
 	if _, ok := any(z).(float32); ok {
 		return "float32"

@@ -14,7 +14,9 @@ import (
 	"testing"
 
 	"pihc/data"
+	"pihc/dataset"
 	"pihc/dist"
+	"pihc/engine"
 	"pihc/model"
 )
 
@@ -123,7 +125,7 @@ func TestBestByResidual(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	err := tr.engine.Predict(tr.state.Params, tr.validate, func(i int, p *model.Prediction) error {
+	err := tr.engine.Predict(tr.state.Params, tr.validate, func(i int, p *engine.Prediction) error {
 		tr.truth[i] = slices.Clone(p.Field)
 		return nil
 	})
@@ -271,7 +273,7 @@ func TestReadRun(t *testing.T) {
 	e := newExperiment(t, "training.steps=1")
 	dir, _ := e.train(t, Options{})
 	spec, p, err := ReadRun(dir)
-	if err != nil || model.ProblemHash(p) != model.ProblemHash(e.problem) {
+	if err != nil || dataset.ProblemHash(p) != dataset.ProblemHash(e.problem) {
 		t.Fatalf("%v", err)
 	}
 	a, _ := spec.Encode()

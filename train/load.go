@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"pihc/internal/kernel"
+	"pihc/compute"
 	"pihc/model"
 	"pihc/pde"
 )
@@ -45,7 +45,7 @@ type LoadOptions struct {
 // description, with the borders of the experts. The files of the folder must
 // have the SHA-256 that the checkpoint recorded: an *EditedError names those that
 // have another.
-func LoadParams[T kernel.Float](dir string, spec *model.Spec, p *pde.Problem, o LoadOptions) ([]T, Meta, error) {
+func LoadParams[T compute.Float](dir string, spec *model.Spec, p *pde.Problem, o LoadOptions) ([]T, Meta, error) {
 	net, err := model.NewNetwork(spec, p)
 	if err != nil {
 		return nil, Meta{}, err

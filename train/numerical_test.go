@@ -10,8 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"pihc/compute"
 	"pihc/dist"
-	"pihc/internal/kernel"
+	"pihc/engine"
 	"pihc/model"
 	"pihc/pde"
 )
@@ -49,7 +50,7 @@ func TestPoisonedSample(t *testing.T) {
 					batch.Initial[i][5] = poison
 				}
 				a.mu.Lock()
-				stats, _, err := model.AddFinite(a, batch)
+				stats, _, err := engine.AddFinite(a, batch)
 				a.mu.Unlock()
 				if err != nil || stats.Skipped != 2 || !stats.Finite() {
 					t.Errorf("%s, micro-batches of %d, %g: %+v, %v", method, micro, poison, stats, err)
@@ -124,19 +125,19 @@ func TestPoisonedData(t *testing.T) {
 // poisonedSamples are those whose initial condition the engine "poisoned" finds NaN.
 var poisonedSamples map[uint64]bool
 
-type poisonedEngine[T kernel.Float] struct{ model.Engine[T] }
+type poisonedEngine[T compute.Float] struct{ engine.Engine[T] }
 
-func newPoisoned[T kernel.Float](s *model.Spec, p *pde.Problem, o model.EngineOptions) (model.Engine[T], error) {
+func newPoisoned[T compute.Float](s *model.Spec, p *pde.Problem, o engine.EngineOptions) (engine.Engine[T], error) {
 	o.Name = ""
-	e, err := model.NewEngine[T](s, p, o)
+	e, err := engine.NewEngine[T](s, p, o)
 	return poisonedEngine[T]{e}, err
 }
 
 func init() {
-	model.RegisterEngine("poisoned", model.Constructors{Float32: newPoisoned[float32], Float64: newPoisoned[float64]})
+	engine.RegisterEngine("poisoned", engine.Constructors{Float32: newPoisoned[float32], Float64: newPoisoned[float64]})
 }
 
-func (e poisonedEngine[T]) LossAndGrad(grad, params []T, batch model.Batch) (model.Stats, error) {
+func (e poisonedEngine[T]) LossAndGrad(grad, params []T, batch engine.Batch) (engine.Stats, error) {
 	batch.Initial = slices.Clone(batch.Initial)
 	for i, seed := range batch.Seeds {
 		if poisonedSamples[seed.Sample] {
@@ -228,21 +229,21 @@ func TestInterruptedWithin(t *testing.T) {
 }
 
 // blocked is an engine whose predictions wait until released is closed.
-type blocked[T kernel.Float] struct{ model.Engine[T] }
+type blocked[T compute.Float] struct{ engine.Engine[T] }
 
 var released chan struct{}
 
-func newBlocked[T kernel.Float](s *model.Spec, p *pde.Problem, o model.EngineOptions) (model.Engine[T], error) {
+func newBlocked[T compute.Float](s *model.Spec, p *pde.Problem, o engine.EngineOptions) (engine.Engine[T], error) {
 	o.Name = ""
-	e, err := model.NewEngine[T](s, p, o)
+	e, err := engine.NewEngine[T](s, p, o)
 	return blocked[T]{e}, err
 }
 
 func init() {
-	model.RegisterEngine("blocked", model.Constructors{Float32: newBlocked[float32], Float64: newBlocked[float64]})
+	engine.RegisterEngine("blocked", engine.Constructors{Float32: newBlocked[float32], Float64: newBlocked[float64]})
 }
 
-func (b blocked[T]) Predict(params []T, batch model.Batch, each func(int, *model.Prediction) error) error {
+func (b blocked[T]) Predict(params []T, batch engine.Batch, each func(int, *engine.Prediction) error) error {
 	<-released
 	return b.Engine.Predict(params, batch, each)
 }

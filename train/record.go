@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"pihc/data"
+	"pihc/engine"
 	"pihc/model"
 )
 
@@ -53,7 +54,7 @@ type Baseline struct {
 
 func number(v float64) *data.Float { f := data.Float(v); return &f }
 
-func (t *trainer[T]) record(st model.Stats, norm, rate float64, finite bool) Record {
+func (t *trainer[T]) record(st engine.Stats, norm, rate float64, finite bool) Record {
 	r := Record{
 		Step: t.state.step, Loss: number(st.Loss), MeanSquares: map[string]data.Float{},
 		GradientNorm: number(norm), LearningRate: number(rate), Failed: st.Failed, Fallbacks: st.Fallbacks, Skipped: !finite, SkippedSamples: st.Skipped,

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 
 	"pihc/dist"
-	"pihc/model"
+	"pihc/engine"
 )
 
 // recover goes back after too many steps in a row whose loss or gradient is not
@@ -64,7 +64,7 @@ func (t *trainer[T]) lastGood() int {
 }
 
 // stateOf reads what a step changes from the checkpoint of a step.
-func (t *trainer[T]) stateOf(step int) (model.State[T], error) {
+func (t *trainer[T]) stateOf(step int) (engine.State[T], error) {
 	if step == 0 {
 		// A run that started from another has those parameters in a checkpoint.
 		_, err := os.Stat(filepath.Join(checkpointDir(t.dir), stepName(0)+metaExt))
@@ -74,7 +74,7 @@ func (t *trainer[T]) stateOf(step int) (model.State[T], error) {
 	}
 	s, _, err := readCheckpoint[T](t.dir, stepName(step), t.info.Layout, true)
 	if err != nil {
-		return model.State[T]{}, err
+		return engine.State[T]{}, err
 	}
 	return s.State, nil
 }

@@ -3,14 +3,14 @@ package train
 import (
 	"math/rand/v2"
 
-	"pihc/internal/kernel"
-	"pihc/model"
+	"pihc/compute"
+	"pihc/engine"
 )
 
 // state is what training changes from step to step; a checkpoint holds all of
 // it.
-type state[T kernel.Float] struct {
-	model.State[T]
+type state[T compute.Float] struct {
+	engine.State[T]
 	step     int // steps done
 	badInRow int
 	badTotal int

@@ -3,15 +3,17 @@ package train
 import (
 	"slices"
 
+	"pihc/compute"
+	"pihc/dataset"
 	"pihc/dist"
-	"pihc/internal/kernel"
+	"pihc/engine"
 	"pihc/model"
 )
 
 // newEngine makes the engine of a stage of training.
-func (t *trainer[T]) newEngine(stage int) (model.Engine[T], error) {
+func (t *trainer[T]) newEngine(stage int) (engine.Engine[T], error) {
 	s := t.stages[stage]
-	o := model.EngineOptions{Name: t.options.Engine, Plugin: t.options.Plugin, Workers: t.options.Workers, Grid: s.Grid}
+	o := engine.EngineOptions{Name: t.options.Engine, Plugin: t.options.Plugin, Workers: t.options.Workers, Grid: s.Grid}
 	return dist.NewEngine[T](s.Spec, t.problem, o, t.options.Comm, t.options.Slabs)
 }
 
@@ -52,13 +54,13 @@ func (t *trainer[T]) enter() error {
 	if on := t.stages[at].Grid; !slices.Equal(on.Axes, own.Axes) {
 		t.initials = make([][]float64, len(t.initial))
 		for i, u0 := range t.initial {
-			t.initials[i] = model.InputsOn(t.problem, u0, own, on)
+			t.initials[i] = dataset.InputsOn(t.problem, u0, own, on)
 		}
 	}
 	var ok bool
-	if t.stepper, ok = t.on.(model.Stepper[T]); !ok {
+	if t.stepper, ok = t.on.(engine.Stepper[T]); !ok {
 		if t.pool == nil {
-			t.pool = kernel.NewPool(t.options.Workers)
+			t.pool = compute.NewPool(t.options.Workers)
 		}
 		t.stepper = &adam[T]{engine: t.on, training: t.spec.Training, frozen: t.info.Frozen(), pool: t.pool, mu: &t.update}
 	}

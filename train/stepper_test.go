@@ -8,8 +8,9 @@ import (
 	"slices"
 	"testing"
 
+	"pihc/compute"
+	"pihc/engine"
 	"pihc/internal/check"
-	"pihc/internal/kernel"
 	"pihc/model"
 	"pihc/pde"
 )
@@ -17,30 +18,30 @@ import (
 // remote is an engine that keeps the state of training to itself, as one on another
 // device: it copies the state it is given and updates its copy by the formulas of
 // Adam. Nobody but itself asks it for a gradient.
-type remote[T kernel.Float] struct {
-	model.Engine[T]
-	given *model.State[T]
-	own   model.State[T]
+type remote[T compute.Float] struct {
+	engine.Engine[T]
+	given *engine.State[T]
+	own   engine.State[T]
 	steps int // since Begin
 }
 
-func newRemote[T kernel.Float](s *model.Spec, p *pde.Problem, o model.EngineOptions) (model.Engine[T], error) {
+func newRemote[T compute.Float](s *model.Spec, p *pde.Problem, o engine.EngineOptions) (engine.Engine[T], error) {
 	o.Name = ""
-	e, err := model.NewEngine[T](s, p, o)
+	e, err := engine.NewEngine[T](s, p, o)
 	return &remote[T]{Engine: e}, err
 }
 
 func init() {
-	model.RegisterEngine("remote", model.Constructors{Float32: newRemote[float32], Float64: newRemote[float64]})
+	engine.RegisterEngine("remote", engine.Constructors{Float32: newRemote[float32], Float64: newRemote[float64]})
 }
 
-func (r *remote[T]) LossAndGrad(grad, params []T, batch model.Batch) (model.Stats, error) {
+func (r *remote[T]) LossAndGrad(grad, params []T, batch engine.Batch) (engine.Stats, error) {
 	panic("train: asked a Stepper for its gradient")
 }
 
-func (r *remote[T]) Begin(s *model.State[T]) error {
+func (r *remote[T]) Begin(s *engine.State[T]) error {
 	r.given = s
-	r.own = model.State[T]{
+	r.own = engine.State[T]{
 		Params: slices.Clone(s.Params), First: slices.Clone(s.First), Second: slices.Clone(s.Second), Average: slices.Clone(s.Average), Updates: s.Updates,
 	}
 	return nil
@@ -57,10 +58,10 @@ func (r *remote[T]) Sync() error {
 
 var errLost = errors.New("connection lost")
 
-func (r *remote[T]) Step(batch model.Batch, rate float64) (model.Stats, float64, error) {
+func (r *remote[T]) Step(batch engine.Batch, rate float64) (engine.Stats, float64, error) {
 	s, t := &r.own, r.Info().Spec.Training
 	if r.steps++; r.steps > 9 {
-		return model.Stats{}, 0, errLost
+		return engine.Stats{}, 0, errLost
 	}
 	grad := make([]T, len(s.Params))
 	st, err := r.Engine.LossAndGrad(grad, s.Params, batch)
@@ -69,7 +70,7 @@ func (r *remote[T]) Step(batch model.Batch, rate float64) (model.Stats, float64,
 		norm += float64(g) * float64(g)
 	}
 	norm = math.Sqrt(norm)
-	if err != nil || !model.FiniteStep(&st, norm) {
+	if err != nil || !engine.FiniteStep(&st, norm) {
 		return st, norm, err
 	}
 	scale := 1.0
@@ -98,13 +99,13 @@ func TestFrozen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	engine, err := model.NewEngine[float32](e.spec, e.problem, model.EngineOptions{})
+	runner, err := engine.NewEngine[float32](e.spec, e.problem, engine.EngineOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer engine.Close()
-	info := engine.Info()
-	start := model.InitialParams[float32](info)
+	defer runner.Close()
+	info := runner.Info()
+	start := engine.InitialParams[float32](info)
 	for _, v := range info.Layout {
 		lo, hi := v.Offset, v.Offset+v.Size()
 		frozen := v.Name == "lift.weight" || v.Name == "lift.bias" || v.Name == "output.weight" || v.Name == "output.bias"

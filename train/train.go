@@ -19,9 +19,12 @@ import (
 	"sync"
 	"time"
 
+	"pihc/compute"
 	"pihc/constraint"
 	"pihc/data"
+	"pihc/dataset"
 	"pihc/dist"
+	"pihc/engine"
 	"pihc/internal/kernel"
 	"pihc/model"
 	"pihc/pde"
@@ -89,18 +92,18 @@ func Run(ctx context.Context, dir string, spec *model.Spec, p *pde.Problem, set 
 }
 
 // trainer is one training run in progress.
-type trainer[T kernel.Float] struct {
+type trainer[T compute.Float] struct {
 	spec     *model.Spec
 	dir      string
-	engine   model.Engine[T]
-	stepper  model.Stepper[T] // the engine itself, or Adam beside it
-	pool     *kernel.Pool     // of Adam; nil where the engine is the stepper
+	engine   engine.Engine[T]
+	stepper  engine.Stepper[T] // the engine itself, or Adam beside it
+	pool     *compute.Pool     // of Adam; nil where the engine is the stepper
 	stages   []model.Stage
-	stage    int             // that the stepper is of
-	on       model.Engine[T] // its engine: engine in the last stage, which is on the grid of engine
-	initials [][]float64     // training samples on its grid
+	stage    int              // that the stepper is of
+	on       engine.Engine[T] // its engine: engine in the last stage, which is on the grid of engine
+	initials [][]float64      // training samples on its grid
 	problem  *pde.Problem
-	info     model.Info
+	info     engine.Info
 	state    *state[T]
 	meta     Meta
 	lock     *data.Lock
@@ -115,15 +118,15 @@ type trainer[T kernel.Float] struct {
 	solved   [][]float64 // their solutions, for loss.data
 	order    []int
 	epoch    int
-	batch    model.Batch
-	validate model.Batch
+	batch    engine.Batch
+	validate engine.Batch
 	truth    [][]float64 // of the validation samples; nil without solutions
 	still    []float64   // their losses where fields keep their initial values
 	// baselines are for the first validation; nil after it.
 	baselines map[string]Baseline
 }
 
-func run[T kernel.Float](ctx context.Context, dir string, spec *model.Spec, p *pde.Problem, set *data.Dataset, o Options) (Summary, error) {
+func run[T compute.Float](ctx context.Context, dir string, spec *model.Spec, p *pde.Problem, set *data.Dataset, o Options) (Summary, error) {
 	t, err := newTrainer[T](dir, spec, p, set, o)
 	if err != nil {
 		return Summary{}, err
@@ -148,7 +151,7 @@ func run[T kernel.Float](ctx context.Context, dir string, spec *model.Spec, p *p
 	return Summary{s.step, s.bestStep, s.bestResidual, s.badTotal, s.badSamples, s.recoveredAt, time.Since(t.begin).Seconds(), complete}, err
 }
 
-func newTrainer[T kernel.Float](dir string, spec *model.Spec, p *pde.Problem, set *data.Dataset, o Options) (*trainer[T], error) {
+func newTrainer[T compute.Float](dir string, spec *model.Spec, p *pde.Problem, set *data.Dataset, o Options) (*trainer[T], error) {
 	if err := checkDataset(spec, p, set); err != nil {
 		return nil, err
 	}
@@ -181,7 +184,7 @@ func newTrainer[T kernel.Float](dir string, spec *model.Spec, p *pde.Problem, se
 	}
 	t.order = make([]int, len(t.initial))
 	t.meta = Meta{
-		Seed: spec.Seed, Precision: spec.Network.Precision, VectorBits: kernel.Width(), SpecHash: hash(encoded), ProblemHash: model.ProblemHash(p),
+		Seed: spec.Seed, Precision: spec.Network.Precision, VectorBits: kernel.Width(), SpecHash: hash(encoded), ProblemHash: dataset.ProblemHash(p),
 		DatasetHash: set.Manifest().Checksum, Borders: t.info.Borders,
 	}
 	return t, nil
@@ -204,7 +207,7 @@ func (t *trainer[T]) close() {
 // checkDataset reports a dataset that was made for another problem or grid.
 func checkDataset(spec *model.Spec, p *pde.Problem, set *data.Dataset) error {
 	m := set.Manifest()
-	if m.ProblemHash != model.ProblemHash(p) {
+	if m.ProblemHash != dataset.ProblemHash(p) {
 		return fmt.Errorf("the dataset was generated for problem %s with another PDE file, or other constants, than the spec's problem %s has; generate it again", m.Problem, p.Name)
 	}
 	g, err := p.Grid(spec.Grid)
@@ -259,10 +262,10 @@ func (t *trainer[T]) start() error {
 	return nil
 }
 
-func (t *trainer[T]) initialState() model.State[T] {
-	params := model.InitialParams[T](t.info)
+func (t *trainer[T]) initialState() engine.State[T] {
+	params := engine.InitialParams[T](t.info)
 	n := len(params)
-	s := model.State[T]{Params: params, First: make([]T, n), Second: make([]T, n)}
+	s := engine.State[T]{Params: params, First: make([]T, n), Second: make([]T, n)}
 	if t.spec.Training.Average > 0 {
 		s.Average = slices.Clone(params)
 	}
@@ -336,7 +339,7 @@ func (t *trainer[T]) loadSolutions(set *data.Dataset) error {
 
 // nextBatch selects the samples of the state's step: the data are walked
 // through in an order drawn anew each epoch, so the step alone is the position.
-func (t *trainer[T]) nextBatch() model.Batch {
+func (t *trainer[T]) nextBatch() engine.Batch {
 	n, size := len(t.initial), t.spec.Training.Batch
 	t.batch.Initial, t.batch.Seeds, t.batch.Truth = t.batch.Initial[:0], t.batch.Seeds[:0], t.batch.Truth[:0]
 	for i := range size {
@@ -369,7 +372,7 @@ func (t *trainer[T]) oneStep() error {
 	if err != nil {
 		return fmt.Errorf("step %d: %w", s.step+1, err)
 	}
-	finite := model.FiniteStep(&stats, norm)
+	finite := engine.FiniteStep(&stats, norm)
 	if finite {
 		s.badInRow = 0
 	} else {

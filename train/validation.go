@@ -5,6 +5,7 @@ import (
 
 	"pihc/constraint"
 	"pihc/data"
+	"pihc/engine"
 	"pihc/grid"
 	"pihc/model"
 )
@@ -34,7 +35,7 @@ func (t *trainer[T]) loadValidation(set *data.Dataset) error {
 		}
 		t.cut(t.truth)
 	}
-	t.still, err = model.StillLosses(t.info, t.validate.Initial)
+	t.still, err = engine.StillLosses(t.info, t.validate.Initial)
 	return err
 }
 
@@ -73,7 +74,7 @@ func (t *trainer[T]) loadBaselines() error {
 	if t.truth != nil {
 		truth = func(i int) ([]float64, error) { return t.truth[i], nil }
 	}
-	trivial, err := model.Trivials(sys, t.spec.Loss, t.validate.Initial, truth)
+	trivial, err := engine.Trivials(sys, t.spec.Loss, t.validate.Initial, truth)
 	if err != nil {
 		return err
 	}
@@ -122,7 +123,7 @@ func (t *trainer[T]) validation() error {
 	var sum, relative, errs, size, expected float64
 	squares := make([]float64, len(t.info.Rows))
 	t.update.Unlock() // the state does not change here
-	err := t.engine.Predict(s.evaluated(), t.validate, func(i int, p *model.Prediction) error {
+	err := t.engine.Predict(s.evaluated(), t.validate, func(i int, p *engine.Prediction) error {
 		sum += p.Loss
 		for k, v := range p.MeanSquares {
 			squares[k] += v

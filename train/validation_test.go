@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"testing"
 
+	"pihc/engine"
 	"pihc/grid"
 	"pihc/internal/check"
-	"pihc/model"
 )
 
 // The first validation, and no other, says what predictions without training score on the
@@ -42,7 +42,7 @@ func TestBaselines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	losses, err := model.StillLosses(model.Info{Problem: e.problem, Grid: g, Spec: e.spec}, initial)
+	losses, err := engine.StillLosses(engine.Info{Problem: e.problem, Grid: g, Spec: e.spec}, initial)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,9 +17,10 @@ import (
 	"slices"
 	"sync"
 
+	"pihc/compute"
 	"pihc/constraint"
+	"pihc/engine"
 	"pihc/fno"
-	"pihc/internal/kernel"
 	"pihc/internal/pjrt"
 	"pihc/lm"
 	"pihc/model"
@@ -27,14 +28,14 @@ import (
 )
 
 // Constructors makes engines on the plugin that their options name.
-func Constructors() model.Constructors {
-	return model.Constructors{Float32: newEngine[float32], Float64: newEngine[float64]}
+func Constructors() engine.Constructors {
+	return engine.Constructors{Float32: newEngine[float32], Float64: newEngine[float64]}
 }
 
 // engine implements model.Engine.
-type engine[T kernel.Float] struct {
+type device[T compute.Float] struct {
 	plan
-	info   model.Info
+	info   engine.Info
 	client *pjrt.Client
 	// own is the solve of the last pass, by the method; between that of the passes
 	// before it, over the whole domain.
@@ -57,7 +58,7 @@ type loaded struct {
 	counts     [][]int // of points drawn, per residual and expert
 }
 
-func newEngine[T kernel.Float](s *model.Spec, p *pde.Problem, o model.EngineOptions) (model.Engine[T], error) {
+func newEngine[T compute.Float](s *model.Spec, p *pde.Problem, o engine.EngineOptions) (engine.Engine[T], error) {
 	if o.Plugin == "" {
 		return nil, errors.New("engine xla: no plugin is named: --plugin FILE or the environment's PIHC_PJRT is a PJRT plugin for the device (docs/engines.md)")
 	}
@@ -75,7 +76,7 @@ func newEngine[T kernel.Float](s *model.Spec, p *pde.Problem, o model.EngineOpti
 }
 
 // prepare returns an engine without its device, which can write programs.
-func prepare[T kernel.Float](s *model.Spec, p *pde.Problem, o model.EngineOptions) (*engine[T], error) {
+func prepare[T compute.Float](s *model.Spec, p *pde.Problem, o engine.EngineOptions) (*device[T], error) {
 	g := o.Grid
 	var err error
 	if g == nil {
@@ -83,7 +84,7 @@ func prepare[T kernel.Float](s *model.Spec, p *pde.Problem, o model.EngineOption
 			return nil, err
 		}
 	}
-	e := &engine[T]{plan: plan{spec: s, dtype: elementOf[T]()}, loaded: map[loadedKey]*loaded{}}
+	e := &device[T]{plan: plan{spec: s, dtype: elementOf[T]()}, loaded: map[loadedKey]*loaded{}}
 	if e.system, err = p.Discretize(g); err != nil {
 		return nil, err
 	}
@@ -100,7 +101,7 @@ func prepare[T kernel.Float](s *model.Spec, p *pde.Problem, o model.EngineOption
 	if o.Borders != nil {
 		router = &constraint.Router{Borders: o.Borders}
 	}
-	if e.info, err = model.NewInfo(s, e.system, router); err != nil {
+	if e.info, err = engine.NewInfo(s, e.system, router); err != nil {
 		return nil, err
 	}
 	for name := range s.Loss.Weights {
@@ -142,10 +143,10 @@ func prepare[T kernel.Float](s *model.Spec, p *pde.Problem, o model.EngineOption
 }
 
 // Info implements model.Engine.
-func (e *engine[T]) Info() model.Info { return e.info }
+func (e *device[T]) Info() engine.Info { return e.info }
 
 // Close frees what the engine holds on the device.
-func (e *engine[T]) Close() {
+func (e *device[T]) Close() {
 	for _, l := range e.loaded {
 		free(l.tables...)
 	}
@@ -169,7 +170,7 @@ type programKey struct {
 }
 
 // load returns a program of the engine, compiled and with its tables at its first use.
-func (e *engine[T]) load(between, training bool) (*loaded, error) {
+func (e *device[T]) load(between, training bool) (*loaded, error) {
 	key := loadedKey{between && e.between != e.own, training}
 	if l := e.loaded[key]; l != nil {
 		return l, nil
@@ -201,7 +202,7 @@ func (e *engine[T]) load(between, training bool) (*loaded, error) {
 }
 
 // compile returns a program, compiled where this process has not done so before.
-func (e *engine[T]) compile(text string) (*pjrt.Program, error) {
+func (e *device[T]) compile(text string) (*pjrt.Program, error) {
 	key := programKey{e.client, text}
 	if p, ok := compiled.Load(key); ok {
 		return p.(*pjrt.Program), nil
@@ -215,22 +216,22 @@ func (e *engine[T]) compile(text string) (*pjrt.Program, error) {
 }
 
 // explain says what failed on the device, and for want of memory what needs it.
-func (e *engine[T]) explain(what string, err error) error {
+func (e *device[T]) explain(what string, err error) error {
 	if !pjrt.OutOfMemory(err) {
 		return fmt.Errorf("engine xla on %s: cannot %s: %w", e.client.Info().Platform, what, err)
 	}
 	one := *e.spec
 	one.Training.MicroBatch = 1
-	needs, estimateErr := model.Estimate(&one, e.info.Problem, e.info.Grid, 1, 1, true)
+	needs, estimateErr := engine.Estimate(&one, e.info.Problem, e.info.Grid, 1, 1, true)
 	if estimateErr != nil {
 		return err
 	}
 	return fmt.Errorf("engine xla on %s: cannot %s: out of device memory (about %s are needed; most of it depends on %s): %w",
-		e.client.Info().Platform, what, model.Size(needs.Parameters+needs.Network+needs.Constraint), needs.Largest(), err)
+		e.client.Info().Platform, what, engine.Size(needs.Parameters+needs.Network+needs.Constraint), needs.Largest(), err)
 }
 
 // pass is the pass a batch asks for.
-func (e *engine[T]) pass(batch model.Batch) int {
+func (e *device[T]) pass(batch engine.Batch) int {
 	passes := e.spec.Network.Passes
 	switch {
 	case batch.Pass == 0:
@@ -242,7 +243,7 @@ func (e *engine[T]) pass(batch model.Batch) int {
 }
 
 // canceled is context.Canceled once the batch is not wanted any more.
-func canceled(b *model.Batch) error {
+func canceled(b *engine.Batch) error {
 	select {
 	case <-b.Done:
 		return context.Canceled
@@ -264,7 +265,7 @@ func (r *result) free() { free(r.first, r.gram) }
 
 // sampleRun is the evaluation of sample i of a batch.
 type sampleRun struct {
-	batch    model.Batch
+	batch    engine.Batch
 	i        int
 	progress float64
 	scale    float64      // of the gradient
@@ -273,7 +274,7 @@ type sampleRun struct {
 }
 
 // evaluate runs the passes up to the one that the batch asks for.
-func (e *engine[T]) evaluate(s sampleRun) (r result, err error) {
+func (e *device[T]) evaluate(s sampleRun) (r result, err error) {
 	last := e.pass(s.batch)
 	first := 1
 	var field *pjrt.Buffer // to correct
@@ -300,7 +301,7 @@ func (e *engine[T]) evaluate(s sampleRun) (r result, err error) {
 }
 
 // one runs one pass.
-func (e *engine[T]) one(s sampleRun, pass int, training bool, field *pjrt.Buffer, directions [][]float64) (r result, err error) {
+func (e *device[T]) one(s sampleRun, pass int, training bool, field *pjrt.Buffer, directions [][]float64) (r result, err error) {
 	own := pass == e.spec.Network.Passes
 	l, err := e.load(!own, training)
 	if err != nil {
@@ -395,7 +396,7 @@ func (e *engine[T]) one(s sampleRun, pass int, training bool, field *pjrt.Buffer
 
 // draw samples the points of the residual rows of every expert, all lengths padded to
 // the largest.
-func (e *engine[T]) draw(l *loaded, s sampleRun) (*pjrt.Buffer, error) {
+func (e *device[T]) draw(l *loaded, s sampleRun) (*pjrt.Buffer, error) {
 	overlap := 0.0
 	if l.constraint.Options.Overlap {
 		overlap = e.spec.Constraint.Overlap.At(s.progress)
@@ -415,9 +416,9 @@ func (e *engine[T]) draw(l *loaded, s sampleRun) (*pjrt.Buffer, error) {
 }
 
 // LossAndGrad implements model.Engine.
-func (e *engine[T]) LossAndGrad(grad, params []T, batch model.Batch) (model.Stats, error) {
+func (e *device[T]) LossAndGrad(grad, params []T, batch engine.Batch) (engine.Stats, error) {
 	clear(e.squares)
-	st := model.Stats{MeanSquares: e.squares}
+	st := engine.Stats{MeanSquares: e.squares}
 	if len(batch.Initial) == 0 {
 		return st, nil
 	}
@@ -444,7 +445,7 @@ func (e *engine[T]) LossAndGrad(grad, params []T, batch model.Batch) (model.Stat
 
 // addSamples returns from with the gradient of every sample added to it, a buffer of
 // its own.
-func (e *engine[T]) addSamples(st *model.Stats, from, params *pjrt.Buffer, batch model.Batch) (*pjrt.Buffer, error) {
+func (e *device[T]) addSamples(st *engine.Stats, from, params *pjrt.Buffer, batch engine.Batch) (*pjrt.Buffer, error) {
 	total := len(batch.Initial)
 	if batch.Total > 0 {
 		total = batch.Total
@@ -474,7 +475,7 @@ func (e *engine[T]) addSamples(st *model.Stats, from, params *pjrt.Buffer, batch
 
 // addStats adds those of a sample. The conversions keep a compiler from fusing: what is
 // added is what a batch of this sample alone gives.
-func (e *engine[T]) addStats(st *model.Stats, r result, scale float64) {
+func (e *device[T]) addStats(st *engine.Stats, r result, scale float64) {
 	st.Loss += float64(scale/r.stats[statBase]*r.stats[statLoss]) + float64(scale*r.stats[statDistance])
 	for i, v := range r.stats[statCount:] {
 		st.MeanSquares[i] += float64(scale * v)
@@ -501,7 +502,7 @@ func (e *engine[T]) addStats(st *model.Stats, r result, scale float64) {
 }
 
 // Predict implements model.Engine.
-func (e *engine[T]) Predict(params []T, batch model.Batch, each func(i int, p *model.Prediction) error) error {
+func (e *device[T]) Predict(params []T, batch engine.Batch, each func(i int, p *engine.Prediction) error) error {
 	w, err := pjrt.Upload(e.client, params, len(params))
 	if err != nil {
 		return e.explain("copy parameters to the device", err)
@@ -516,7 +517,7 @@ func (e *engine[T]) Predict(params []T, batch model.Batch, each func(i int, p *m
 		if err != nil {
 			return err
 		}
-		p := model.Prediction{Field: field, Loss: r.stats[statLoss], MeanSquares: r.stats[statCount:], JumpRMS: math.Sqrt(r.stats[statJump])}
+		p := engine.Prediction{Field: field, Loss: r.stats[statLoss], MeanSquares: r.stats[statCount:], JumpRMS: math.Sqrt(r.stats[statJump])}
 		err = pjrt.Download(r.first, field)
 		if err == nil {
 			p.Experts, err = e.outcomes(r)
@@ -536,7 +537,7 @@ func (e *engine[T]) Predict(params []T, batch model.Batch, each func(i int, p *m
 const doubtful = 1e-12
 
 // outcomes tells how every expert's solve ended.
-func (e *engine[T]) outcomes(r result) ([]constraint.Outcome, error) {
+func (e *device[T]) outcomes(r result) ([]constraint.Outcome, error) {
 	n := e.own.N
 	var gram []float64
 	var all []constraint.Outcome

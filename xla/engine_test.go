@@ -6,8 +6,9 @@ import (
 	"testing"
 
 	"pihc/constraint"
+	"pihc/engine"
+	"pihc/engine/enginetest"
 	"pihc/internal/check"
-	"pihc/internal/enginetest"
 	"pihc/internal/pjrt"
 	"pihc/model"
 	"pihc/pde"
@@ -17,12 +18,12 @@ import (
 func TestEngine(t *testing.T) {
 	client(t)
 	c, plugin := Constructors(), os.Getenv("PIHC_PJRT")
-	enginetest.Run(t, model.Constructors{
-		Float32: func(s *model.Spec, p *pde.Problem, o model.EngineOptions) (model.Engine[float32], error) {
+	enginetest.Run(t, engine.Constructors{
+		Float32: func(s *model.Spec, p *pde.Problem, o engine.EngineOptions) (engine.Engine[float32], error) {
 			o.Plugin = plugin
 			return c.Float32(s, p, o)
 		},
-		Float64: func(s *model.Spec, p *pde.Problem, o model.EngineOptions) (model.Engine[float64], error) {
+		Float64: func(s *model.Spec, p *pde.Problem, o engine.EngineOptions) (engine.Engine[float64], error) {
 			o.Plugin = plugin
 			return c.Float64(s, p, o)
 		},
@@ -41,12 +42,12 @@ func TestOutOfMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := Constructors().Float32(s, p, model.EngineOptions{Plugin: os.Getenv("PIHC_PJRT")})
+	made, err := Constructors().Float32(s, p, engine.EngineOptions{Plugin: os.Getenv("PIHC_PJRT")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer made.Close()
-	e := made.(*engine[float32])
+	e := made.(*device[float32])
 	full := e.explain("run a program", &pjrt.Error{Code: 8, Message: "RESOURCE_EXHAUSTED: 3 GiB\nand more"}).Error()
 	for _, want := range []string{"engine xla on cpu: cannot run a program: out of device memory (about ", "iB are needed; most of it depends on ", "RESOURCE_EXHAUSTED: 3 GiB"} {
 		if !strings.Contains(full, want) {
@@ -85,14 +86,14 @@ network: {width: 2, layers: 1, modes: {t: 2, x: 2}, projection: 2, basis: 1, pre
 		t.Fatal(err)
 	}
 	var losses []float64
-	for _, c := range []model.Constructors{Constructors(), {Float64: model.NewEngine[float64]}} {
-		e, err := c.Float64(s, p, model.EngineOptions{Plugin: os.Getenv("PIHC_PJRT")})
+	for _, c := range []engine.Constructors{Constructors(), {Float64: engine.NewEngine[float64]}} {
+		e, err := c.Float64(s, p, engine.EngineOptions{Plugin: os.Getenv("PIHC_PJRT")})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer e.Close()
-		params := model.InitialParams[float64](e.Info())
-		stats, err := e.LossAndGrad(make([]float64, len(params)), params, model.Batch{Initial: [][]float64{{1, 2, 3, 4, 3, 2, 1, 0}}, Seeds: make([]constraint.Seed, 1)})
+		params := engine.InitialParams[float64](e.Info())
+		stats, err := e.LossAndGrad(make([]float64, len(params)), params, engine.Batch{Initial: [][]float64{{1, 2, 3, 4, 3, 2, 1, 0}}, Seeds: make([]constraint.Seed, 1)})
 		if err != nil {
 			t.Fatal(err)
 		}

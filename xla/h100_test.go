@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"pihc/engine"
 	"pihc/internal/pjrt"
 	"pihc/model"
 	"pihc/pde"
@@ -39,7 +40,7 @@ func TestCompilesForH100(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			e, err := prepare[float32](s, p, model.EngineOptions{})
+			e, err := prepare[float32](s, p, engine.EngineOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -58,7 +59,7 @@ func TestCompilesForH100(t *testing.T) {
 					t.Errorf("%s: %d bytes of arguments, %d between", what, arguments, between)
 				}
 				t.Logf("%s: arguments %s, outputs %s, between %s; compiled in %s", what,
-					model.Size(float64(arguments)), model.Size(float64(outputs)), model.Size(float64(between)), time.Since(began).Round(time.Second))
+					engine.Size(float64(arguments)), engine.Size(float64(outputs)), engine.Size(float64(between)), time.Since(began).Round(time.Second))
 			}
 			w, err := e.write(e.own, true)
 			if err != nil {

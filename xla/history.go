@@ -1,6 +1,7 @@
 package xla
 
 import (
+	"pihc/engine"
 	"pihc/internal/pjrt"
 	"pihc/model"
 )
@@ -13,7 +14,7 @@ type history struct {
 }
 
 // history is empty, or what a batch gives for its sample i.
-func (e *engine[T]) history(batch model.Batch, i int) *history {
+func (e *device[T]) history(batch engine.Batch, i int) *history {
 	n, size := e.between.Options.Directions, e.info.FieldSize()
 	if n == 0 {
 		return &history{}
@@ -39,7 +40,7 @@ func (h *history) add(field *pjrt.Buffer) error {
 	if err := pjrt.Download(field, h.field); err != nil {
 		return err
 	}
-	h.directions = h.spec.PushDirection(h.spare, h.directions, h.field, h.before)
+	h.directions = engine.PushDirection(h.spec.Constraint.SoftWeight, h.spare, h.directions, h.field, h.before)
 	copy(h.before, h.field)
 	return nil
 }

@@ -25,7 +25,7 @@ func TestInverse(t *testing.T) {
 	m[n*n] = -1             // of the second
 	m[2*n*n+3] = math.NaN() // of the third
 	m[2*n*n+3*n] = m[2*n*n+3]
-	out := compute(t, [][]float64{m, rhs}, [][]int{{k, n, n}, {k, n}}, func(b *builder, in []value) []value {
+	out := computed(t, [][]float64{m, rhs}, [][]int{{k, n, n}, {k, n}}, func(b *builder, in []value) []value {
 		inverse, pivot := b.inverse(in[0])
 		return []value{b.solve(in[0], inverse, in[1]), pivot}
 	})

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"pihc/compute"
 	"pihc/fno"
-	"pihc/internal/kernel"
 )
 
 // network writes the forward and backward pass of a Fourier neural operator, as package
@@ -224,7 +224,7 @@ func (n *network) backward(bar value) value {
 }
 
 // elementOf is the dtype of a precision.
-func elementOf[T kernel.Float]() dtype {
+func elementOf[T compute.Float]() dtype {
 	if _, ok := any(T(0)).(float32); ok {
 		return f32
 	}

@@ -34,7 +34,7 @@ func TestNetwork(t *testing.T) {
 			net := fno.New[float64](c, x.shape, 1, nil)
 			net.Forward(want, params, input)
 			net.Backward(grad, params, bar)
-			out := compute(t, [][]float64{params, input, bar}, [][]int{{c.Size()}, {c.Inputs, points}, {c.Outputs, points}}, func(b *builder, in []value) []value {
+			out := computed(t, [][]float64{params, input, bar}, [][]int{{c.Size()}, {c.Inputs, points}, {c.Outputs, points}}, func(b *builder, in []value) []value {
 				n := newNetwork(b, c, x.shape, f64, in[0])
 				y := n.forward(b.transpose(in[1], 1, 0))
 				return []value{b.transpose(y, 1, 0), n.backward(b.transpose(in[2], 1, 0))}

@@ -4,15 +4,16 @@ import (
 	"errors"
 	"math"
 
+	"pihc/compute"
+	"pihc/engine"
 	"pihc/internal/kernel"
 	"pihc/internal/pjrt"
-	"pihc/model"
 )
 
 // stepper is what an engine that trains keeps on the device: parameters, Adam's moments
 // and the average travel when training begins and at Sync alone.
-type stepper[T kernel.Float] struct {
-	given   *model.State[T]
+type stepper[T compute.Float] struct {
+	given   *engine.State[T]
 	buffers []*pjrt.Buffer // as tensors; the parameters are the first
 	zero    *pjrt.Buffer
 	updates int // that buffers are of
@@ -21,7 +22,7 @@ type stepper[T kernel.Float] struct {
 }
 
 // tensors are the slices of a state that a step changes.
-func tensors[T kernel.Float](s *model.State[T]) [][]T {
+func tensors[T compute.Float](s *engine.State[T]) [][]T {
 	all := [][]T{s.Params, s.First, s.Second}
 	if s.Average != nil {
 		all = append(all, s.Average)
@@ -36,7 +37,7 @@ func (s *stepper[T]) free() {
 }
 
 // Begin implements model.Stepper.
-func (e *engine[T]) Begin(state *model.State[T]) error {
+func (e *device[T]) Begin(state *engine.State[T]) error {
 	s := &e.stepper
 	s.free()
 	s.given, s.updates = state, state.Updates
@@ -62,7 +63,7 @@ func (e *engine[T]) Begin(state *model.State[T]) error {
 }
 
 // Sync implements model.Stepper.
-func (e *engine[T]) Sync() error {
+func (e *device[T]) Sync() error {
 	s := &e.stepper
 	if s.updates == s.given.Updates {
 		return nil
@@ -77,12 +78,12 @@ func (e *engine[T]) Sync() error {
 }
 
 // Step implements model.Stepper.
-func (e *engine[T]) Step(batch model.Batch, rate float64) (model.Stats, float64, error) {
+func (e *device[T]) Step(batch engine.Batch, rate float64) (engine.Stats, float64, error) {
 	s, training := &e.stepper, &e.spec.Training
 	sum := &gradient[T]{engine: e}
 	defer sum.free()
-	stats, norm, err := model.AddFinite(sum, batch)
-	if err != nil || !model.FiniteStep(&stats, norm) {
+	stats, norm, err := engine.AddFinite(sum, batch)
+	if err != nil || !engine.FiniteStep(&stats, norm) {
 		return stats, norm, err
 	}
 	scale := 1.0
@@ -111,8 +112,8 @@ func (e *engine[T]) Step(batch model.Batch, rate float64) (model.Stats, float64,
 }
 
 // gradient implements model.Accumulator on the device. A nil buffer is zero.
-type gradient[T kernel.Float] struct {
-	engine    *engine[T]
+type gradient[T compute.Float] struct {
+	engine    *device[T]
 	sum, kept *pjrt.Buffer // may be the same
 }
 
@@ -131,10 +132,10 @@ func (g *gradient[T]) free() {
 }
 
 // Add implements model.Accumulator.
-func (g *gradient[T]) Add(batch model.Batch) (model.Stats, float64, error) {
+func (g *gradient[T]) Add(batch engine.Batch) (engine.Stats, float64, error) {
 	e := g.engine
 	clear(e.squares)
-	stats := model.Stats{MeanSquares: e.squares}
+	stats := engine.Stats{MeanSquares: e.squares}
 	from := g.sum
 	if from == nil {
 		from = e.stepper.zero

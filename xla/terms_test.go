@@ -38,7 +38,7 @@ func TestTerms(t *testing.T) {
 				u[i] = 1 + 0.1*u[i]
 			}
 			var want [][]float64
-			out := compute(t, [][]float64{u, u0}, [][]int{{size, 1}, {len(u0)}}, func(b *builder, in []value) []value {
+			out := computed(t, [][]float64{u, u0}, [][]int{{size, 1}, {len(u0)}}, func(b *builder, in []value) []value {
 				terms := newTerms(b, s)
 				var out []value
 				for j, op := range s.Terms {

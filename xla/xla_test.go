@@ -22,7 +22,7 @@ func client(t testing.TB) *pjrt.Client {
 }
 
 // compute builds a program by f, of float64 arrays, runs it and returns the outputs.
-func compute(t testing.TB, arguments [][]float64, shapes [][]int, f func(b *builder, in []value) []value) [][]float64 {
+func computed(t testing.TB, arguments [][]float64, shapes [][]int, f func(b *builder, in []value) []value) [][]float64 {
 	t.Helper()
 	c, b := client(t), newBuilder()
 	var in []value

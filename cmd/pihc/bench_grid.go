@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"pihc/compute"
 	"pihc/internal/kernel"
 	"pihc/lm"
 	"pihc/report"
@@ -97,10 +98,10 @@ func (b *bench) solverGrid(peak float64) (solverGrid, error) {
 }
 
 // measureSolves adds the solves by both linear solvers of problems at once.
-func measureSolves[T kernel.Float](b *bench, g *solverGrid, m, n, problems int, precision string) error {
-	var pool *kernel.Pool
+func measureSolves[T compute.Float](b *bench, g *solverGrid, m, n, problems int, precision string) error {
+	var pool *compute.Pool
 	if problems > 1 {
-		pool = kernel.NewPool(b.workers)
+		pool = compute.NewPool(b.workers)
 		defer pool.Close()
 	}
 	tasks := make([]lm.Task, problems)
@@ -132,7 +133,7 @@ func measureSolves[T kernel.Float](b *bench, g *solverGrid, m, n, problems int, 
 
 // measurePass adds the fastest evaluation in a third of a second: the peak and
 // the bandwidth beside it are the best of many too.
-func measurePass[T kernel.Float](g *solverGrid, m, n, size int, peak float64) {
+func measurePass[T compute.Float](g *solverGrid, m, n, size int, peak float64) {
 	p := newSyntheticRows[T](m, n, rowsMemory, 1)
 	a, gradient, w := make([]float64, n*n), make([]float64, n), make([]float64, n)
 	t := math.Inf(1)

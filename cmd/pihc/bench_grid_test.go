@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"pihc/compute"
 	"pihc/internal/check"
-	"pihc/internal/kernel"
 )
 
 // The synthetic problem is consistent: its gradient is that of its cost, and its
@@ -15,7 +15,7 @@ func TestSyntheticRows(t *testing.T) {
 	testSyntheticRows[float64](t)
 }
 
-func testSyntheticRows[T kernel.Float](t *testing.T) {
+func testSyntheticRows[T compute.Float](t *testing.T) {
 	const m, n = 700, 16
 	p := newSyntheticRows[T](m, n, 2*rowsBlock*3*n*8, 1) // rows repeat
 	a, g, w := make([]float64, n*n), make([]float64, n), make([]float64, n)

@@ -4,9 +4,10 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"pihc/compute"
 	"pihc/internal/kernel"
-	"pihc/internal/operator"
 	"pihc/model"
+	"pihc/network"
 )
 
 // networkBench is the JSON of bench network.
@@ -25,7 +26,7 @@ func (r networkBench) fields() []field {
 }
 
 // inference is a network of random parameters on samples of smooth inputs.
-type inference[T kernel.Float] struct {
+type inference[T compute.Float] struct {
 	net           model.Evaluator[T]
 	network       model.Network
 	shape         []int
@@ -35,7 +36,7 @@ type inference[T kernel.Float] struct {
 }
 
 // newInference makes the network of the spec's experts on a pool.
-func newInference[T kernel.Float](b *bench, pool *kernel.Pool, batch int) (*inference[T], error) {
+func newInference[T compute.Float](b *bench, pool *compute.Pool, batch int) (*inference[T], error) {
 	spec, err := b.specOf(model.MoE)
 	if err != nil {
 		return nil, err
@@ -51,7 +52,7 @@ func newInference[T kernel.Float](b *bench, pool *kernel.Pool, batch int) (*infe
 	if err := model.CheckNetwork(net, g); err != nil {
 		return nil, err
 	}
-	n := &inference[T]{net: operator.NewEvaluator[T](net, g.Shape(), batch, pool, nil), network: net, shape: g.Shape(), rng: rand.New(rand.NewPCG(1, 2))}
+	n := &inference[T]{net: network.NewEvaluator[T](net, g.Shape(), batch, pool, nil), network: net, shape: g.Shape(), rng: rand.New(rand.NewPCG(1, 2))}
 	wide := make([]float64, net.Size())
 	net.Init(wide, n.rng)
 	n.params = make([]T, len(wide))
@@ -93,8 +94,8 @@ func (b *bench) network() (fielder, error) {
 	return benchNetwork[float32](b)
 }
 
-func benchNetwork[T kernel.Float](b *bench) (fielder, error) {
-	pool := kernel.NewPool(b.workers)
+func benchNetwork[T compute.Float](b *bench) (fielder, error) {
+	pool := compute.NewPool(b.workers)
 	defer pool.Close()
 	n, err := newInference[T](b, pool, 1)
 	if err != nil {

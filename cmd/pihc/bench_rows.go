@@ -3,6 +3,7 @@ package main
 import (
 	"math/rand/v2"
 
+	"pihc/compute"
 	"pihc/internal/kernel"
 )
 
@@ -15,7 +16,7 @@ const (
 // random rows: r = z1 − D·z2/R(z0) − 1 with z_j = A_j w and R(u) = 1 + c/(1+u²),
 // evaluated block by block in one pass: terms, residual, partials, JᵀJ, Jᵀr. It
 // is an lm.RowReader.
-type syntheticRows[T kernel.Float] struct {
+type syntheticRows[T compute.Float] struct {
 	m, n, stored int    // rows, unknowns, rows that are stored: they repeat
 	a            [3][]T // A_j, row-major
 
@@ -28,7 +29,7 @@ type syntheticRows[T kernel.Float] struct {
 
 // newSyntheticRows stores at most the given bytes of rows. More rows than that
 // repeat: they are read from memory all the same, where they exceed the caches.
-func newSyntheticRows[T kernel.Float](m, n, bytes int, seed uint64) *syntheticRows[T] {
+func newSyntheticRows[T compute.Float](m, n, bytes int, seed uint64) *syntheticRows[T] {
 	size := 8
 	if _, ok := any(T(0)).(float32); ok {
 		size = 4

@@ -3,9 +3,9 @@ package main
 import (
 	"strconv"
 
+	"pihc/dataset"
 	"pihc/grid"
 	"pihc/internal/kernel"
-	"pihc/model"
 	"pihc/report"
 	"pihc/sim"
 )
@@ -36,12 +36,12 @@ func (b *bench) solver() (fielder, error) {
 	if err != nil {
 		return nil, err
 	}
-	solver, err := model.ReferenceSolver(b.problem, g)
+	solver, err := dataset.ReferenceSolver(b.problem, g)
 	if err != nil {
 		return nil, err
 	}
 	ref := b.problem.Reference
-	exact, err := model.ReferenceSolverWith(b.problem, g, map[string]any{"rtol": 1e-10, "atol": 1e-10})
+	exact, err := dataset.ReferenceSolverWith(b.problem, g, map[string]any{"rtol": 1e-10, "atol": 1e-10})
 	if err != nil {
 		return nil, err
 	}

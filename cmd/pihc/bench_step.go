@@ -7,8 +7,9 @@ import (
 	"strconv"
 	"time"
 
+	"pihc/compute"
 	"pihc/dist"
-	"pihc/internal/kernel"
+	"pihc/engine"
 	"pihc/model"
 	"pihc/train"
 )
@@ -66,11 +67,11 @@ func (b *bench) step() (fielder, error) {
 // benchStep takes the times of all in turn, round after round, so that what else the
 // machine does meets them all alike, and ratios of times of the same round. Each is
 // prepared anew for every round: together they might not fit into memory.
-func benchStep[T kernel.Float](b *bench) (fielder, error) {
+func benchStep[T compute.Float](b *bench) (fielder, error) {
 	r := stepBench{machine: b.machine(b.workers), Batch: b.spec.Training.Batch}
-	var moe model.Stats
-	soft := &timed{workers: b.workers, prepare: prepareStep[T](b, model.Soft, &model.Stats{})}
-	hard := &timed{workers: b.workers, prepare: prepareStep[T](b, model.Hard, &model.Stats{})}
+	var moe engine.Stats
+	soft := &timed{workers: b.workers, prepare: prepareStep[T](b, model.Soft, &engine.Stats{})}
+	hard := &timed{workers: b.workers, prepare: prepareStep[T](b, model.Hard, &engine.Stats{})}
 	experts := &timed{workers: b.workers, prepare: prepareStep[T](b, model.MoE, &moe)}
 	network := &timed{workers: b.workers, prepare: prepareNetwork[T](b)}
 	all := []*timed{soft, hard, experts}
@@ -162,9 +163,9 @@ func medianRatio(a, b []float64) float64 {
 
 // prepareNetwork makes the network alone for one batch, all passes of a step but the
 // one it trains left out.
-func prepareNetwork[T kernel.Float](b *bench) func(workers int) (run func() error, done func(), err error) {
+func prepareNetwork[T compute.Float](b *bench) func(workers int) (run func() error, done func(), err error) {
 	return func(workers int) (func() error, func(), error) {
-		pool := kernel.NewPool(workers)
+		pool := compute.NewPool(workers)
 		micro := b.spec.Training.MicroBatch
 		n, err := newInference[T](b, pool, micro)
 		if err != nil {
@@ -184,13 +185,13 @@ func prepareNetwork[T kernel.Float](b *bench) func(workers int) (run func() erro
 
 // prepareStep makes loss and gradient of one batch: with untrained parameters, or
 // with those of the method's run in the folder --runs names.
-func prepareStep[T kernel.Float](b *bench, method string, st *model.Stats) func(workers int) (run func() error, done func(), err error) {
+func prepareStep[T compute.Float](b *bench, method string, st *engine.Stats) func(workers int) (run func() error, done func(), err error) {
 	return func(workers int) (func() error, func(), error) {
 		spec, err := b.specOf(method)
 		if err != nil {
 			return nil, nil, err
 		}
-		e, err := dist.NewEngine[T](spec, b.problem, model.EngineOptions{Workers: workers}, b.app.comm, b.app.slabs)
+		e, err := dist.NewEngine[T](spec, b.problem, engine.EngineOptions{Workers: workers}, b.app.comm, b.app.slabs)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -200,8 +201,8 @@ func prepareStep[T kernel.Float](b *bench, method string, st *model.Stats) func(
 			fractions[i] = (float64(i) + 0.5) / float64(len(fractions))
 		}
 		initial, _, err := statedInitial(spec, b.problem, info.Grid, fractions)
-		batch := model.Batch{Initial: initial, Seeds: evaluationSeeds(len(initial))} // trains the last pass
-		params := model.InitialParams[T](info)
+		batch := engine.Batch{Initial: initial, Seeds: evaluationSeeds(len(initial))} // trains the last pass
+		params := engine.InitialParams[T](info)
 		if dir := b.options.runs; dir != "" && err == nil {
 			if run := filepath.Join(dir, method); !train.IsRun(run) {
 				err = usagef("--runs %s: %s is no run folder", dir, run)

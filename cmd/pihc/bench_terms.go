@@ -3,6 +3,7 @@ package main
 import (
 	"strconv"
 
+	"pihc/compute"
 	"pihc/constraint"
 	"pihc/internal/kernel"
 	"pihc/model"
@@ -34,7 +35,7 @@ func (b *bench) terms() (fielder, error) {
 	if err != nil {
 		return nil, err
 	}
-	pool := kernel.NewPool(b.workers)
+	pool := compute.NewPool(b.workers)
 	defer pool.Close()
 	n, err := newInference[float32](b, pool, 1)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"pihc/constraint"
 	"pihc/data"
+	"pihc/dataset"
 	"pihc/discrete"
 	"pihc/grid"
 	"pihc/model"
@@ -420,7 +421,7 @@ func eachReference(ctx context.Context, spec *model.Spec, p *pde.Problem, g *gri
 	if err != nil {
 		return err
 	}
-	solver, err := model.ReferenceSolver(p, g)
+	solver, err := dataset.ReferenceSolver(p, g)
 	if err != nil {
 		return err
 	}

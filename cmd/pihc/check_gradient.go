@@ -9,12 +9,13 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"pihc/engine"
 	"pihc/model"
 	"pihc/pde"
 )
 
 // checkGradients checks the gradient of each method on a small instance.
-func (a *app) checkGradients(ctx context.Context, out *checkResult, spec *model.Spec, p *pde.Problem, engine engineFlags) error {
+func (a *app) checkGradients(ctx context.Context, out *checkResult, spec *model.Spec, p *pde.Problem, runner engineFlags) error {
 	out.Gradients, out.GradientOK, out.GradientLimit = map[string]float64{}, true, gradientLimit
 	m := a.newMeter("gradient", len(model.Methods))
 	defer m.close()
@@ -22,7 +23,7 @@ func (a *app) checkGradients(ctx context.Context, out *checkResult, spec *model.
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		g, err := methodGradient(*spec, p, method, engine)
+		g, err := methodGradient(*spec, p, method, runner)
 		if err != nil {
 			return fmt.Errorf("gradient check of %s: %w", method, err)
 		}
@@ -71,10 +72,10 @@ func (g gradientCheck) limit() float64 { return max(gradientLimit, min(10*g.roug
 
 // methodGradient checks one method. Initial parameters under which the loss has
 // kinks, or near ones, at every initial condition, or solves end without a derivative, are drawn again.
-func methodGradient(spec model.Spec, p *pde.Problem, method string, engine engineFlags) (g gradientCheck, err error) {
+func methodGradient(spec model.Spec, p *pde.Problem, method string, runner engineFlags) (g gradientCheck, err error) {
 	const attempts = 10
 	for attempt := 1; ; attempt++ {
-		e, err := smallEngine(&spec, p, method, engine)
+		e, err := smallEngine(&spec, p, method, runner)
 		if err != nil {
 			return g, err
 		}
@@ -93,7 +94,7 @@ func methodGradient(spec model.Spec, p *pde.Problem, method string, engine engin
 			if math.IsInf(rough, 1) {
 				return g, nil
 			}
-			if g.worst, err = model.CheckGradient(e, batch, 3); err != nil {
+			if g.worst, err = engine.CheckGradient(e, batch, 3); err != nil {
 				return g, err
 			}
 			if g.doubt, err = doubt(e, batch, g); err != nil || g.worst <= g.limit() || g.doubt == "" || attempt == attempts {
@@ -105,8 +106,8 @@ func methodGradient(spec model.Spec, p *pde.Problem, method string, engine engin
 }
 
 // doubt says why differences of the loss are not derivatives that a gradient could be compared with, "" where they are.
-func doubt(e model.Engine[float64], batch model.Batch, g gradientCheck) (string, error) {
-	unsettled, err := model.Unsettled(e, batch)
+func doubt(e engine.Engine[float64], batch engine.Batch, g gradientCheck) (string, error) {
+	unsettled, err := engine.Unsettled(e, batch)
 	switch {
 	case err != nil:
 		return "", err
@@ -120,7 +121,7 @@ func doubt(e model.Engine[float64], batch model.Batch, g gradientCheck) (string,
 
 // smallEngine is a float64 engine of the spec's problem, rows and loss, on a
 // grid and with a network small enough to be differenced in seconds.
-func smallEngine(spec *model.Spec, p *pde.Problem, method string, engine engineFlags) (model.Engine[float64], error) {
+func smallEngine(spec *model.Spec, p *pde.Problem, method string, runner engineFlags) (engine.Engine[float64], error) {
 	small := *spec
 	small.Method = method
 	n := &small.Network
@@ -144,8 +145,8 @@ func smallEngine(spec *model.Spec, p *pde.Problem, method string, engine engineF
 			}
 			small.Grid[axis.Name] = points
 		}
-		var e model.Engine[float64]
-		if e, err = model.NewEngine[float64](&small, p, engine.options(model.EngineOptions{Workers: 1})); err == nil {
+		var e engine.Engine[float64]
+		if e, err = engine.NewEngine[float64](&small, p, runner.options(engine.EngineOptions{Workers: 1})); err == nil {
 			return e, nil
 		}
 	}
@@ -156,25 +157,25 @@ func smallEngine(spec *model.Spec, p *pde.Problem, method string, engine engineF
 // smoothest by its own differences: where a solve ends at a kink of the residual
 // there is no derivative to compare with. The gradient has no part in the choice.
 // It also returns the roughness of the second.
-func checkBatch(e model.Engine[float64]) (model.Batch, float64, error) {
+func checkBatch(e engine.Engine[float64]) (engine.Batch, float64, error) {
 	info := e.Info()
 	initial, _, err := statedInitial(info.Spec, info.Problem, info.Grid, []float64{0.6, 0.9, 0.7, 0.8, 0.5, 0.95, 0.4, 0.3})
 	if err != nil {
-		return model.Batch{}, 0, err
+		return engine.Batch{}, 0, err
 	}
-	all := model.Batch{Initial: initial, Seeds: evaluationSeeds(len(initial))}
+	all := engine.Batch{Initial: initial, Seeds: evaluationSeeds(len(initial))}
 	order, rough := make([]int, len(initial)), make([]float64, len(initial))
 	for i := range initial {
 		order[i] = i
-		if rough[i], err = roughness(e, model.Batch{Initial: all.Initial[i : i+1], Seeds: all.Seeds[i : i+1]}); err != nil {
-			return model.Batch{}, 0, err
+		if rough[i], err = roughness(e, engine.Batch{Initial: all.Initial[i : i+1], Seeds: all.Seeds[i : i+1]}); err != nil {
+			return engine.Batch{}, 0, err
 		}
 		if math.IsNaN(rough[i]) { // its loss is not finite
 			rough[i] = math.Inf(1)
 		}
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(rough[i], rough[j]) })
-	var batch model.Batch
+	var batch engine.Batch
 	for _, i := range order[:2] {
 		batch.Initial, batch.Seeds = append(batch.Initial, all.Initial[i]), append(batch.Seeds, all.Seeds[i])
 	}
@@ -183,8 +184,8 @@ func checkBatch(e model.Engine[float64]) (model.Batch, float64, error) {
 
 // roughness is the worst disagreement between differences of the loss with
 // several steps, in a few random directions.
-func roughness(e model.Engine[float64], batch model.Batch) (worst float64, err error) {
-	params := model.CheckParams(e.Info())
+func roughness(e engine.Engine[float64], batch engine.Batch) (worst float64, err error) {
+	params := engine.CheckParams(e.Info())
 	rng := rand.New(rand.NewPCG(5, 6))
 	grad, moved, dir := make([]float64, len(params)), make([]float64, len(params)), make([]float64, len(params))
 	at := func(h float64) float64 {

@@ -6,12 +6,12 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"pihc/engine"
 	"pihc/internal/pjrt"
-	"pihc/model"
 	"pihc/xla"
 )
 
-func init() { model.RegisterEngine("xla", xla.Constructors()) }
+func init() { engine.RegisterEngine("xla", xla.Constructors()) }
 
 // engineFlags say which engine a command works with. No other engine takes the place
 // of one that cannot run.
@@ -39,7 +39,7 @@ func (f *engineFlags) check() error {
 }
 
 // options adds the engine to those of model.
-func (f *engineFlags) options(o model.EngineOptions) model.EngineOptions {
+func (f *engineFlags) options(o engine.EngineOptions) engine.EngineOptions {
 	o.Name, o.Plugin = f.name, f.plugin
 	return o
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pihc/data"
+	"pihc/dataset"
 	"pihc/discrete"
 	"pihc/internal/config"
 	"pihc/model"
@@ -105,7 +106,7 @@ func hintOf(command *cobra.Command, err error) string {
 		locked     *data.LockedError
 		edited     *train.EditedError
 		damaged    *train.DamagedError
-		given      *model.FileError
+		given      *dataset.FileError
 	)
 	switch {
 	case errors.As(err, &hint):

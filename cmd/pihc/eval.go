@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pihc/data"
+	"pihc/engine"
 	"pihc/grid"
 	"pihc/model"
 	"pihc/pde"
@@ -314,20 +315,20 @@ func (a *app) score(ctx context.Context, dir string, p *pde.Problem, set *data.D
 	if err != nil {
 		return nil, err
 	}
-	rows, err := model.NewLoss(sys, spec.Loss, nil)
+	rows, err := engine.NewLoss(sys, spec.Loss, nil)
 	if err != nil {
 		return nil, err
 	}
 	squares := make([]float64, len(sys.Sets))
 	var losses []float64
-	result, err := e.evaluate(samples, whileRunning(ctx, bar, func(i int, x *model.Prediction) error {
+	result, err := e.evaluate(samples, whileRunning(ctx, bar, func(i int, x *engine.Prediction) error {
 		losses = append(losses, rows.Evaluate(squares, x.Field, samples.Initial[i], nil, 0))
 		return nil
 	}))
 	if err != nil {
 		return nil, err
 	}
-	trivial, err := model.Trivials(sys, spec.Loss, samples.Initial, samples.Truth)
+	trivial, err := engine.Trivials(sys, spec.Loss, samples.Initial, samples.Truth)
 	if err != nil {
 		return nil, err
 	}

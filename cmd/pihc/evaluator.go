@@ -8,11 +8,13 @@ import (
 	"runtime"
 	"slices"
 
+	"pihc/compute"
 	"pihc/constraint"
 	"pihc/data"
+	"pihc/dataset"
 	"pihc/dist"
+	"pihc/engine"
 	"pihc/grid"
-	"pihc/internal/kernel"
 	"pihc/model"
 	"pihc/pde"
 	"pihc/report"
@@ -21,9 +23,9 @@ import (
 
 // evaluator is a trained run on a grid, in the precision of its network.
 type evaluator interface {
-	evaluate(s report.Samples, each func(i int, p *model.Prediction) error) (*report.Evaluation, error)
-	predict(batch model.Batch, each func(i int, p *model.Prediction) error) error
-	info() model.Info
+	evaluate(s report.Samples, each func(i int, p *engine.Prediction) error) (*report.Evaluation, error)
+	predict(batch engine.Batch, each func(i int, p *engine.Prediction) error) error
+	info() engine.Info
 	repeat() string // its passes where not as trained
 	meta() train.Meta
 	close()
@@ -113,15 +115,15 @@ func openEvaluator(dir string, trainedSpec *model.Spec, p *pde.Problem, o evalua
 }
 
 // trained is a run whose network has precision T.
-type trained[T kernel.Float] struct {
-	engine  model.Engine[T]
+type trained[T compute.Float] struct {
+	engine  engine.Engine[T]
 	params  []T
 	from    train.Meta
 	options evaluatorOptions
 }
 
 // newTrained completes the spec of the evaluation by the points of a coarser grid.
-func newTrained[T kernel.Float](dir string, spec *model.Spec, p *pde.Problem, g *grid.Grid, o evaluatorOptions) (evaluator, error) {
+func newTrained[T compute.Float](dir string, spec *model.Spec, p *pde.Problem, g *grid.Grid, o evaluatorOptions) (evaluator, error) {
 	params, meta, err := train.LoadParams[T](dir, spec, p, train.LoadOptions{Last: o.last, TrustEdits: o.trust})
 	if err != nil {
 		return nil, err
@@ -144,51 +146,51 @@ func newTrained[T kernel.Float](dir string, spec *model.Spec, p *pde.Problem, g 
 			return nil, err
 		}
 	}
-	engine, err := newEngine[T](spec, p, g, router, o)
+	runner, err := newEngine[T](spec, p, g, router, o)
 	if err != nil {
 		return nil, err
 	}
 	if o.passes == model.AutoPasses {
 		coarse, err := coarserEngines[T](spec, p, g, o)
 		if err != nil {
-			engine.Close()
+			runner.Close()
 			return nil, err
 		}
 		together := spec.Training.MicroBatch
 		if o.comm != nil {
 			together = max(together, o.comm.Size()/max(1, o.slabs))
 		}
-		repeated, err := model.Repeat(engine, model.RepeatOptions{Tolerance: o.residual, Limit: cmp.Or(o.evaluation.Limit, model.MostPasses), Together: together}, coarse...)
+		repeated, err := engine.Repeat(runner, engine.RepeatOptions{Tolerance: o.residual, Limit: cmp.Or(o.evaluation.Limit, model.MostPasses), Together: together}, coarse...)
 		if err != nil {
-			for _, e := range append(coarse, engine) {
+			for _, e := range append(coarse, runner) {
 				e.Close()
 			}
 			return nil, err
 		}
-		engine = repeated
+		runner = repeated
 	}
-	return &trained[T]{engine, params, meta, o}, nil
+	return &trained[T]{runner, params, meta, o}, nil
 }
 
-func newEngine[T kernel.Float](spec *model.Spec, p *pde.Problem, g *grid.Grid, router *constraint.Router, o evaluatorOptions) (model.Engine[T], error) {
-	return dist.NewEngine[T](spec, p, o.engine.options(model.EngineOptions{Grid: g, Borders: router.Borders, Workers: o.workers}), o.comm, o.slabs)
+func newEngine[T compute.Float](spec *model.Spec, p *pde.Problem, g *grid.Grid, router *constraint.Router, o evaluatorOptions) (engine.Engine[T], error) {
+	return dist.NewEngine[T](spec, p, o.engine.options(engine.EngineOptions{Grid: g, Borders: router.Borders, Workers: o.workers}), o.comm, o.slabs)
 }
 
 // coarserEngines are those of the grids on which passes begin. Only the last pass has experts, and
 // it is on g. A grid is left out that slabs or memory have no place for.
-func coarserEngines[T kernel.Float](spec *model.Spec, p *pde.Problem, g *grid.Grid, o evaluatorOptions) ([]model.Engine[T], error) {
+func coarserEngines[T compute.Float](spec *model.Spec, p *pde.Problem, g *grid.Grid, o evaluatorOptions) ([]engine.Engine[T], error) {
 	grids, err := model.CoarserGrids(spec, p, g)
 	if err != nil {
 		return nil, err
 	}
 	slabs, workers := max(1, o.slabs), cmp.Or(o.workers, runtime.GOMAXPROCS(0))
-	needs, err := model.Estimate(spec, p, g, workers, slabs, false)
+	needs, err := engine.Estimate(spec, p, g, workers, slabs, false)
 	if err != nil {
 		return nil, err
 	}
 	bytes, have := needs.Bytes(), machineMemory()
-	var out []model.Engine[T]
-	failed := func(err error) ([]model.Engine[T], error) {
+	var out []engine.Engine[T]
+	failed := func(err error) ([]engine.Engine[T], error) {
 		for _, e := range out {
 			e.Close()
 		}
@@ -202,7 +204,7 @@ func coarserEngines[T kernel.Float](spec *model.Spec, p *pde.Problem, g *grid.Gr
 		if coarse.Constraint.Points, err = model.FittingPoints(&coarse, p, g, c, router); err != nil {
 			return failed(err)
 		}
-		if needs, err = model.Estimate(&coarse, p, c, workers, slabs, false); err != nil {
+		if needs, err = engine.Estimate(&coarse, p, c, workers, slabs, false); err != nil {
 			return failed(err)
 		}
 		if have > 0 && bytes+needs.Bytes() > have {
@@ -221,18 +223,18 @@ func coarserEngines[T kernel.Float](spec *model.Spec, p *pde.Problem, g *grid.Gr
 	return out, nil
 }
 
-func (t *trained[T]) evaluate(s report.Samples, each func(i int, p *model.Prediction) error) (*report.Evaluation, error) {
+func (t *trained[T]) evaluate(s report.Samples, each func(i int, p *engine.Prediction) error) (*report.Evaluation, error) {
 	return report.Evaluate(t.engine, t.params, s, each)
 }
 
-func (t *trained[T]) predict(b model.Batch, each func(i int, p *model.Prediction) error) error {
+func (t *trained[T]) predict(b engine.Batch, each func(i int, p *engine.Prediction) error) error {
 	return t.engine.Predict(t.params, b, each)
 }
 
-func (t *trained[T]) info() model.Info { return t.engine.Info() }
-func (t *trained[T]) repeat() string   { return t.options.repeat() }
-func (t *trained[T]) meta() train.Meta { return t.from }
-func (t *trained[T]) close()           { t.engine.Close() }
+func (t *trained[T]) info() engine.Info { return t.engine.Info() }
+func (t *trained[T]) repeat() string    { return t.options.repeat() }
+func (t *trained[T]) meta() train.Meta  { return t.from }
+func (t *trained[T]) close()            { t.engine.Close() }
 
 // evaluationSeeds are the seeds of count samples: the same in every evaluation.
 func evaluationSeeds(count int) []constraint.Seed {
@@ -281,9 +283,9 @@ func loadSamples(set *data.Dataset, name string, p *pde.Problem, g *grid.Grid, m
 		return s, nil
 	}
 	for i, u0 := range s.Initial {
-		s.Initial[i] = model.InputsOn(p, u0, from, g)
+		s.Initial[i] = dataset.InputsOn(p, u0, from, g)
 	}
-	if !model.Thins(g.Axes, from.Axes) {
+	if !dataset.Thins(g.Axes, from.Axes) {
 		if split.Solve {
 			s.Truth, err = solveOn(p, g, s.Initial, mostKept)
 		}
@@ -296,7 +298,7 @@ func loadSamples(set *data.Dataset, name string, p *pde.Problem, g *grid.Grid, m
 			if err != nil {
 				return nil, err
 			}
-			model.Thin(field, a.Float64(), g.Axes, from.Axes)
+			dataset.Thin(field, a.Float64(), g.Axes, from.Axes)
 			return field, nil
 		}
 	}
@@ -309,7 +311,7 @@ const mostKept = 1 << 28
 // solveOn gives access to the classical solutions on g, valid until the next call, each solved
 // once where all of them take no more than most bytes.
 func solveOn(p *pde.Problem, g *grid.Grid, initial [][]float64, most int) (func(i int) ([]float64, error), error) {
-	solver, err := model.ReferenceSolver(p, g)
+	solver, err := dataset.ReferenceSolver(p, g)
 	if err != nil {
 		return nil, err
 	}
@@ -353,15 +355,15 @@ func pointsOf(split data.Split) map[string]int {
 
 // checkRunData reports a dataset of another problem than the run's.
 func checkRunData(dir string, p *pde.Problem, set *data.Dataset) error {
-	if m := set.Manifest(); m.ProblemHash != model.ProblemHash(p) {
+	if m := set.Manifest(); m.ProblemHash != dataset.ProblemHash(p) {
 		return withHint(fmt.Errorf("run %s: the dataset was generated for problem %s with another PDE file", dir, m.Problem), "generate one from the run's spec: `pihc generate %s/spec.yaml --out DIR`", dir)
 	}
 	return nil
 }
 
 // whileRunning stops a loop over samples when ctx ends, and shows its progress.
-func whileRunning(ctx context.Context, m *meter, each func(i int, p *model.Prediction) error) func(i int, p *model.Prediction) error {
-	return func(i int, p *model.Prediction) error {
+func whileRunning(ctx context.Context, m *meter, each func(i int, p *engine.Prediction) error) func(i int, p *engine.Prediction) error {
+	return func(i int, p *engine.Prediction) error {
 		m.set(i+1, "")
 		if err := ctx.Err(); err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pihc/data"
+	"pihc/dataset"
 	"pihc/model"
 	"pihc/pde"
 	"pihc/report"
@@ -74,7 +75,11 @@ func (a *app) generateData(ctx context.Context, dir string, spec *model.Spec, p 
 	if err != nil {
 		return err
 	}
-	warning, err := model.GivenSolutions(&plan, spec, p)
+	g, err := p.Grid(spec.Grid)
+	if err != nil {
+		return err
+	}
+	warning, err := dataset.GivenSolutions(&plan, p, g)
 	if err != nil {
 		return err
 	}
@@ -94,10 +99,6 @@ func (a *app) generateData(ctx context.Context, dir string, spec *model.Spec, p 
 	}
 	if err != nil {
 		fmt.Fprintf(a.Err, "pihc: warning: %v\n", err)
-	}
-	g, err := p.Grid(spec.Grid)
-	if err != nil {
-		return err
 	}
 	notes, _, err := unresolved(p, g)
 	if err != nil {

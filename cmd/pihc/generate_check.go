@@ -12,9 +12,9 @@ import (
 
 	"pihc/constraint"
 	"pihc/data"
+	"pihc/dataset"
 	"pihc/discrete"
 	"pihc/grid"
-	"pihc/model"
 	"pihc/pde"
 	"pihc/report"
 )
@@ -71,7 +71,7 @@ func checkSolutions(ctx context.Context, dir string, p *pde.Problem, workers int
 	}
 	say(func(c compared) float64 { return c.distance }, mostReferenceError,
 		"differ from those of another refinement by more than", "errors of these samples say no more than that; see `refine` in docs/pde-files.md")
-	say(func(c compared) float64 { return c.residual }, model.MostResidual,
+	say(func(c compared) float64 { return c.residual }, dataset.MostResidual,
 		"have a residual of the equation on their own grid, over their rate, of more than", "layers that it does not hold, where solutions of a refined grid may be wrong too; compare another `refine`, or take more points")
 	return out, nil
 }
@@ -116,7 +116,7 @@ func compareSplit(ctx context.Context, set *data.Dataset, split data.Split, p *p
 						return err
 					}
 					u := a.Float64()
-					c := compared{split: split.Name, sample: i, residual: model.SolutionResidual(plain, u, inputs[i])}
+					c := compared{split: split.Name, sample: i, residual: dataset.SolutionResidual(plain, u, inputs[i])}
 					if _, err := solver.Solve(other, inputs[i]); err == nil { // it may have none
 						c.distance = grid.RelativeL2Of(other, u, len(p.Unknowns))
 					}

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pihc/data"
-	"pihc/model"
+	"pihc/dataset"
 )
 
 type importOptions struct {
@@ -46,7 +46,7 @@ h5dump, it takes either layout of PDEBench: a group for each sample with "data"
 	}
 	flags := c.Flags()
 	flags.StringVarP(&o.out, "out", "o", "", "file to write (required)")
-	flags.StringVar(&o.solution, "solution", model.GivenSolution, "array of an NPZ file with the solutions")
+	flags.StringVar(&o.solution, "solution", dataset.GivenSolution, "array of an NPZ file with the solutions")
 	flags.StringVar(&o.initial, "initial", "", "array of an NPZ file with their initial conditions (default the solutions at the first point)")
 	flags.StringVar(&o.train, "train", "", "array of an NPZ file with initial conditions to train with")
 	flags.StringSliceVar(&o.inputs, "inputs", nil, "arrays of an NPZ file with the PDE file's inputs, which have its names")
@@ -106,7 +106,7 @@ func (a *app) importSolutions(ctx context.Context, file string, o *importOptions
 // compare reports solutions of several unknowns, or initial conditions, that do not go together,
 // and fewer samples than were asked for.
 func (o *importOptions) compare(file string, arrays []data.Named) error {
-	solutions := []string{model.GivenSolution}
+	solutions := []string{dataset.GivenSolution}
 	if len(o.unknowns) > 0 {
 		solutions = o.unknowns
 	}
@@ -124,7 +124,7 @@ func (o *importOptions) compare(file string, arrays []data.Named) error {
 	if count < o.samples {
 		return withHint(fmt.Errorf("%s has %d samples, --samples asks for %d", file, count, o.samples), "without --samples all are taken")
 	}
-	if x := data.Find(arrays, model.GivenInitial); x != nil && (len(x.Shape) == 0 || x.Shape[0] != count) {
+	if x := data.Find(arrays, dataset.GivenInitial); x != nil && (len(x.Shape) == 0 || x.Shape[0] != count) {
 		return fmt.Errorf("%s: array %s has shape %s; want initial conditions of %d solutions", file, o.initial, data.FormatShape(x.Shape), count)
 	}
 	return nil
@@ -144,7 +144,7 @@ func importNPZ(file string, o *importOptions) ([]data.Named, error) {
 		have = append(have, fmt.Sprintf("%s (%s)", x.Name, data.FormatShape(x.Array.Shape)))
 	}
 	var arrays []data.Named
-	takes := []struct{ from, to string }{{o.solution, model.GivenSolution}, {o.initial, model.GivenInitial}, {o.train, model.GivenTrain}}
+	takes := []struct{ from, to string }{{o.solution, dataset.GivenSolution}, {o.initial, dataset.GivenInitial}, {o.train, dataset.GivenTrain}}
 	if len(o.unknowns) > 0 {
 		takes[0].from = ""
 	}
@@ -159,7 +159,7 @@ func importNPZ(file string, o *importOptions) ([]data.Named, error) {
 		if x == nil {
 			return nil, withHint(fmt.Errorf("%s has no array %q", file, take.from), "it has %s", strings.Join(have, ", "))
 		}
-		if take.to != model.GivenTrain {
+		if take.to != dataset.GivenTrain {
 			x = firstSamples(x, o.samples)
 		}
 		arrays = append(arrays, data.Named{Name: take.to, Array: x})
@@ -267,7 +267,7 @@ func (o *importOptions) channels(file string, x *data.Array) ([]data.Named, erro
 		if last > 2 && x.Shape[last] == 1 {
 			x = data.NewArray(x.Shape[:last], x.Float64())
 		}
-		return []data.Named{{Name: model.GivenSolution, Array: x}}, nil
+		return []data.Named{{Name: dataset.GivenSolution, Array: x}}, nil
 	}
 	if last < 3 || x.Shape[last] != len(o.unknowns) {
 		return nil, fmt.Errorf("%s: solutions of shape %s; --unknowns names %d values of the last dimension", file, data.FormatShape(x.Shape), len(o.unknowns))

@@ -21,7 +21,9 @@ import (
 
 	"pihc/constraint"
 	"pihc/data"
+	"pihc/dataset"
 	"pihc/discrete"
+	"pihc/engine"
 	"pihc/model"
 	"pihc/pde"
 	"pihc/report"
@@ -259,7 +261,7 @@ func completeProblem(name string, src []byte) ([]byte, *pde.Problem, []string, e
 			"solutions of these rows on a finer grid, to be scored against")
 	}
 	if solvable(p) { // better said before steps are timed
-		if _, err := model.ReferenceSolver(p, g); err != nil {
+		if _, err := dataset.ReferenceSolver(p, g); err != nil {
 			return nil, nil, nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
@@ -387,7 +389,7 @@ func roundDown(n int) int {
 // pass of the network once, after one that is not counted. Where the threads did not
 // have their processors to themselves, processor time says how long it would take.
 func (s *sizes) timeSteps(p *pde.Problem) error {
-	e, err := model.NewEngine[float32](s.fitted, p, model.EngineOptions{Workers: s.workers})
+	e, err := engine.NewEngine[float32](s.fitted, p, engine.EngineOptions{Workers: s.workers})
 	if err != nil {
 		return err
 	}
@@ -397,10 +399,10 @@ func (s *sizes) timeSteps(p *pde.Problem) error {
 	if err != nil {
 		return err
 	}
-	params := model.InitialParams[float32](info)
+	params := engine.InitialParams[float32](info)
 	grad := make([]float32, len(params))
 	step := func(pass int) error {
-		b := model.Batch{Initial: initial, Pass: pass, Progress: 1}
+		b := engine.Batch{Initial: initial, Pass: pass, Progress: 1}
 		for i := range initial {
 			b.Seeds = append(b.Seeds, constraint.Seed{Run: 1, Sample: uint64(i)})
 		}
@@ -464,7 +466,7 @@ func (s *sizes) timeSolution(p *pde.Problem, o *initOptions) error {
 	if err != nil {
 		return err
 	}
-	solver, err := model.ReferenceSolver(p, g)
+	solver, err := dataset.ReferenceSolver(p, g)
 	if err != nil {
 		return withHint(err, "without `reference` there are residuals alone")
 	}

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"pihc/dataset"
 	"pihc/internal/config"
-	"pihc/model"
 	"pihc/pde"
 )
 
@@ -23,7 +23,7 @@ func readGivenSizes(p *pde.Problem) (*givenSizes, error) {
 	if p.Reference.Solver != pde.FileSolver {
 		return nil, nil
 	}
-	f, err := model.ReadFileSizes(p)
+	f, err := dataset.ReadFileSizes(p)
 	if err != nil {
 		return nil, err
 	}

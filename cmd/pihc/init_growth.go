@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"pihc/dataset"
 	"pihc/model"
 	"pihc/pde"
 )
@@ -72,7 +73,7 @@ func growth(ctx context.Context, p *pde.Problem, spec *model.Spec) (float64, err
 	if err != nil {
 		return 0, err
 	}
-	solver, err := model.ReferenceSolver(p, g)
+	solver, err := dataset.ReferenceSolver(p, g)
 	if err != nil {
 		return 0, err
 	}

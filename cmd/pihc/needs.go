@@ -9,6 +9,7 @@ import (
 	"runtime"
 
 	"pihc/data"
+	"pihc/engine"
 	"pihc/grid"
 	"pihc/model"
 	"pihc/pde"
@@ -35,7 +36,7 @@ func checkNeeds(spec *model.Spec, p *pde.Problem, g *grid.Grid, workers, slabs i
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	needs, err := model.Estimate(spec, p, g, workers, max(1, slabs), training)
+	needs, err := engine.Estimate(spec, p, g, workers, max(1, slabs), training)
 	if err != nil {
 		return err
 	}
@@ -44,7 +45,7 @@ func checkNeeds(spec *model.Spec, p *pde.Problem, g *grid.Grid, workers, slabs i
 		what = "training"
 	}
 	if have := machineMemory(); have > 0 && needs.Bytes() > have {
-		return withHint(fmt.Errorf("%s on %s needs about %s of memory; this machine has %s", what, data.FormatShape(g.Shape()), model.Size(needs.Bytes()), model.Size(have)),
+		return withHint(fmt.Errorf("%s on %s needs about %s of memory; this machine has %s", what, data.FormatShape(g.Shape()), engine.Size(needs.Bytes()), engine.Size(have)),
 			"most of it depends on %s", needs.Largest())
 	}
 	if needs.Step > stepRate*stepSeconds {
@@ -73,7 +74,7 @@ func checkDisk(dir string, plan data.Plan) error {
 		sample = max(sample, space+points)
 	}
 	if have := machineMemory(); have > 0 && sample > have {
-		return withHint(fmt.Errorf("a sample of the dataset needs %s of memory; this machine has %s", model.Size(sample), model.Size(have)), "fewer points in the spec's grid")
+		return withHint(fmt.Errorf("a sample of the dataset needs %s of memory; this machine has %s", engine.Size(sample), engine.Size(have)), "fewer points in the spec's grid")
 	}
 	free := 0.0
 	for at := filepath.Clean(dir); free == 0; at = filepath.Dir(at) {
@@ -83,7 +84,7 @@ func checkDisk(dir string, plan data.Plan) error {
 		}
 	}
 	if free > 0 && total > free {
-		return withHint(fmt.Errorf("the dataset needs %s on the disk of %s, which has %s left", model.Size(total), dir, model.Size(free)), "fewer samples (data.train.count, data.validation.count, data.test.count), or another --out")
+		return withHint(fmt.Errorf("the dataset needs %s on the disk of %s, which has %s left", engine.Size(total), dir, engine.Size(free)), "fewer samples (data.train.count, data.validation.count, data.test.count), or another --out")
 	}
 	return nil
 }

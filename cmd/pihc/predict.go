@@ -14,6 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"pihc/data"
+	"pihc/dataset"
+	"pihc/engine"
 	"pihc/grid"
 	"pihc/model"
 	"pihc/pde"
@@ -130,7 +132,7 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 		if o.removeMean {
 			continue
 		}
-		if err := model.CheckInitial(p, u0); err != nil {
+		if err := dataset.CheckInitial(p, u0); err != nil {
 			return withHint(fmt.Errorf("%s, sample %d: %w", o.initial, i, err), "--remove-mean subtracts it")
 		}
 	}
@@ -165,7 +167,7 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 	if err != nil {
 		return err
 	}
-	err = e.predict(model.Batch{Initial: initial, Seeds: evaluationSeeds(len(initial))}, func(i int, x *model.Prediction) error {
+	err = e.predict(engine.Batch{Initial: initial, Seeds: evaluationSeeds(len(initial))}, func(i int, x *engine.Prediction) error {
 		for p, u := range x.Field {
 			if math.IsNaN(u) || math.IsInf(u, 0) {
 				return withHint(fmt.Errorf("the prediction for sample %d of %s is not finite (%g at point %d)", i, o.initial, u, p),
@@ -244,7 +246,7 @@ func extent(values []float64) string {
 
 // warnFar says how many initial conditions are unlike those of training.
 func (a *app) warnFar(file string, p *pde.Problem, g *grid.Grid, initial [][]float64) error {
-	r, err := model.NewRange(p, g)
+	r, err := dataset.NewRange(p, g)
 	if r == nil || err != nil {
 		return err
 	}
@@ -287,7 +289,7 @@ func readInputs(path string, p *pde.Problem, g *grid.Grid) ([][]float64, error) 
 	var want []string
 	for _, in := range inputs {
 		shape := strings.Join(append([]string{"sample"}, in.Axes...), ", ")
-		want = append(want, fmt.Sprintf("%s (%s)", model.InputArray(p, in.Name), shape))
+		want = append(want, fmt.Sprintf("%s (%s)", dataset.InputArray(p, in.Name), shape))
 	}
 	needs := "problem " + p.Name + " wants an NPZ file with the arrays " + strings.Join(want, ", ")
 	if strings.ToLower(filepath.Ext(path)) != ".npz" {
@@ -300,7 +302,7 @@ func readInputs(path string, p *pde.Problem, g *grid.Grid) ([][]float64, error) 
 	count := -1
 	values := make([][]float64, len(inputs))
 	for i, in := range inputs {
-		name := model.InputArray(p, in.Name)
+		name := dataset.InputArray(p, in.Name)
 		a := data.Find(arrays, name)
 		if a == nil {
 			return nil, withHint(fmt.Errorf("%s has no array %q", path, name), "%s", needs)

@@ -8,8 +8,8 @@ import (
 
 	"pihc/constraint"
 	"pihc/data"
+	"pihc/dataset"
 	"pihc/grid"
-	"pihc/model"
 	"pihc/pde"
 	"pihc/report"
 	"pihc/train"
@@ -20,7 +20,7 @@ import (
 type judge struct {
 	grid      *grid.Grid
 	plain     *constraint.PlainResidual
-	begin     *model.Beginnings
+	begin     *dataset.Beginnings
 	residuals []float64 // per sample
 	far       []int     // samples that do not begin with their initial condition
 	worst     float64   // of those
@@ -31,7 +31,7 @@ func newJudge(p *pde.Problem, g *grid.Grid, samples int) (*judge, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &judge{grid: g, begin: model.NewBeginnings(sys), residuals: make([]float64, 0, samples)}
+	j := &judge{grid: g, begin: dataset.NewBeginnings(sys), residuals: make([]float64, 0, samples)}
 	j.plain, err = constraint.NewPlainResidual(sys, nil)
 	return j, err
 }
@@ -41,7 +41,7 @@ func (j *judge) add(field, sample []float64) {
 	if miss, far := j.begin.Miss(field, sample); far {
 		j.far, j.worst = append(j.far, len(j.residuals)), max(j.worst, miss)
 	}
-	j.residuals = append(j.residuals, model.PredictionResidual(j.plain, j.grid, field, sample))
+	j.residuals = append(j.residuals, dataset.PredictionResidual(j.plain, j.grid, field, sample))
 }
 
 func (j *judge) summary() string {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pihc/dataset"
 	"pihc/dist"
 	"pihc/internal/kernel"
 	"pihc/model"
@@ -88,7 +89,7 @@ func (a *app) agree(spec *model.Spec, p *pde.Problem, further ...[2]string) erro
 	if err != nil {
 		return err
 	}
-	return dist.Agree(a.comm, append(further, [2]string{"spec", fmt.Sprintf("%x", sha256.Sum256(encoded))}, [2]string{"PDE file", model.ProblemHash(p)},
+	return dist.Agree(a.comm, append(further, [2]string{"spec", fmt.Sprintf("%x", sha256.Sum256(encoded))}, [2]string{"PDE file", dataset.ProblemHash(p)},
 		[2]string{"vector width", fmt.Sprint(kernel.Width())}, [2]string{"build", versionText()})...)
 }
 

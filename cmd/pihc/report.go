@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pihc/data"
+	"pihc/dataset"
 	"pihc/grid"
 	"pihc/model"
 	"pihc/pde"
@@ -128,7 +129,7 @@ func (a *app) comparison(ctx context.Context, dirs []string, dataDir string, tru
 		if set == nil {
 			set = this
 		}
-		if this.Manifest().Checksum != set.Manifest().Checksum || i > 0 && model.ProblemHash(p) != model.ProblemHash(runs[0].problem) {
+		if this.Manifest().Checksum != set.Manifest().Checksum || i > 0 && dataset.ProblemHash(p) != dataset.ProblemHash(runs[0].problem) {
 			return nil, withHint(fmt.Errorf("runs %s and %s differ in problem or dataset", dirs[0], dir), "report runs of one problem and one dataset together")
 		}
 		if err := checkRunData(dir, p, this); err != nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"pihc/data"
+	"pihc/dataset"
 	"pihc/grid"
 	"pihc/model"
 	"pihc/pde"
@@ -112,7 +113,7 @@ func endpoints(p *pde.Problem, g *grid.Grid) (low, high report.Endpoint, ok bool
 	if !constant || !p.OnlyInitial() || !solvable(p) {
 		return low, high, false, nil
 	}
-	solver, err := model.ReferenceSolver(p, g)
+	solver, err := dataset.ReferenceSolver(p, g)
 	if err != nil {
 		return low, high, false, err
 	}

@@ -10,9 +10,10 @@ import (
 	"time"
 
 	"pihc/data"
+	"pihc/dataset"
 	"pihc/discrete"
+	"pihc/engine"
 	"pihc/grid"
-	"pihc/model"
 	"pihc/pde"
 	"pihc/report"
 	"pihc/sim"
@@ -68,12 +69,12 @@ func (t *timing) method(ctx context.Context, m *report.Method, e evaluator) erro
 		c.Error += data.Float(m.Evaluation.PerSample[i].RelativeL2 / float64(len(t.chosen)))
 	}
 	predict := func(count int) (float64, error) {
-		batch := model.Batch{}
+		batch := engine.Batch{}
 		for i := range count {
 			batch.Initial, batch.Seeds = append(batch.Initial, s.Initial[i%len(s.Initial)]), append(batch.Seeds, s.Seeds[i%len(s.Seeds)])
 		}
 		begin := time.Now()
-		err := e.predict(batch, func(int, *model.Prediction) error { return ctx.Err() })
+		err := e.predict(batch, func(int, *engine.Prediction) error { return ctx.Err() })
 		return time.Since(begin).Seconds(), err
 	}
 	// The best of several, if they are fast: other work on the machine only ever adds, and the
@@ -186,7 +187,7 @@ func (t *timing) classical(ctx context.Context, g *grid.Grid) (*report.Classical
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		initial[k], fields[k] = model.InputsOn(t.problem, t.samples.Initial[i], t.grid, g), make([]float64, len(t.problem.Unknowns)*g.Size())
+		initial[k], fields[k] = dataset.InputsOn(t.problem, t.samples.Initial[i], t.grid, g), make([]float64, len(t.problem.Unknowns)*g.Size())
 		least := math.Inf(1)
 		for n := 0; n < 3 && (n == 0 || least < 0.1); n++ {
 			begin := time.Now()

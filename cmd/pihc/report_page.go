@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pihc/data"
+	"pihc/engine"
 	"pihc/grid"
 	"pihc/model"
 	"pihc/pde"
@@ -169,11 +170,11 @@ func unknownOf(p *pde.Problem, field []float64, c int) []float64 {
 
 // drawRun adds the fields of a run.
 func drawRun(ctx context.Context, page *report.Page, e evaluator, s report.Samples, cases []chosen) error {
-	batch := model.Batch{}
+	batch := engine.Batch{}
 	for _, x := range cases {
 		batch.Initial, batch.Seeds = append(batch.Initial, s.Initial[x.sample]), append(batch.Seeds, s.Seeds[x.sample])
 	}
-	return e.predict(batch, func(i int, x *model.Prediction) error {
+	return e.predict(batch, func(i int, x *engine.Prediction) error {
 		p := e.info().Problem
 		for k := range p.Unknowns {
 			c := &page.Cases[i*len(p.Unknowns)+k]

@@ -20,6 +20,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"pihc/data"
+	"pihc/engine"
 	"pihc/model"
 	"pihc/pde"
 )
@@ -30,22 +31,22 @@ func TestMain(m *testing.M) {
 
 // faulty is pihc with an engine "faulty" whose gradient is 0.12 % too large.
 func faulty() {
-	model.RegisterEngine("faulty", model.Constructors{
-		Float32: func(*model.Spec, *pde.Problem, model.EngineOptions) (model.Engine[float32], error) {
+	engine.RegisterEngine("faulty", engine.Constructors{
+		Float32: func(*model.Spec, *pde.Problem, engine.EngineOptions) (engine.Engine[float32], error) {
 			return nil, errors.New("float64 only")
 		},
-		Float64: func(s *model.Spec, p *pde.Problem, o model.EngineOptions) (model.Engine[float64], error) {
+		Float64: func(s *model.Spec, p *pde.Problem, o engine.EngineOptions) (engine.Engine[float64], error) {
 			o.Name = ""
-			e, err := model.NewEngine[float64](s, p, o)
+			e, err := engine.NewEngine[float64](s, p, o)
 			return faultyEngine{e}, err
 		},
 	})
 	main()
 }
 
-type faultyEngine struct{ model.Engine[float64] }
+type faultyEngine struct{ engine.Engine[float64] }
 
-func (e faultyEngine) LossAndGrad(grad, params []float64, b model.Batch) (model.Stats, error) {
+func (e faultyEngine) LossAndGrad(grad, params []float64, b engine.Batch) (engine.Stats, error) {
 	own := make([]float64, len(grad))
 	st, err := e.Engine.LossAndGrad(own, params, b)
 	for i, g := range own {

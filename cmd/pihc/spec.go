@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"pihc/data"
+	"pihc/dataset"
 	"pihc/internal/config"
 	"pihc/model"
 	"pihc/pde"
@@ -113,11 +114,11 @@ func checkRepeats(spec *model.Spec, overrides []string) error {
 // checkConstants reports a dataset that was generated from the spec's PDE file, but without the
 // constants that the spec sets.
 func (f *specFlags) checkConstants(name, dir string, spec *model.Spec, p *pde.Problem, set *data.Dataset) error {
-	if len(spec.Constants) == 0 || set.Manifest().ProblemHash == model.ProblemHash(p) {
+	if len(spec.Constants) == 0 || set.Manifest().ProblemHash == dataset.ProblemHash(p) {
 		return nil
 	}
 	base, err := openProblem(name, spec.Problem, f.set)
-	if err != nil || set.Manifest().ProblemHash != model.ProblemHash(base) {
+	if err != nil || set.Manifest().ProblemHash != dataset.ProblemHash(base) {
 		return err
 	}
 	var with, without, flags []string

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"pihc/engine"
 	"pihc/model"
 	"pihc/pde"
 	"pihc/report"
@@ -213,7 +214,7 @@ func (a *app) expertArm(ctx context.Context, s *studied, name, family string, se
 	for i := range min(17, len(samples.Initial)+1) {
 		at := i % len(samples.Initial)
 		begin := time.Now()
-		if err := e.predict(model.Batch{Initial: samples.Initial[at : at+1], Seeds: samples.Seeds[at : at+1]}, func(int, *model.Prediction) error { return nil }); err != nil {
+		if err := e.predict(engine.Batch{Initial: samples.Initial[at : at+1], Seeds: samples.Seeds[at : at+1]}, func(int, *engine.Prediction) error { return nil }); err != nil {
 			return arm, nil, err
 		}
 		if i > 0 { // the first one is not counted
@@ -229,7 +230,7 @@ func (a *app) expertArm(ctx context.Context, s *studied, name, family string, se
 }
 
 // solveRows is how many residual rows and rows of conditions each solve of an engine has.
-func solveRows(info model.Info) (residuals, conditions int) {
+func solveRows(info engine.Info) (residuals, conditions int) {
 	for _, r := range info.Rows {
 		switch points := info.Spec.Constraint.Points; {
 		case r.Kind != pde.ResidualRows:

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"pihc/constraint"
+	"pihc/engine"
 	"pihc/grid"
 	"pihc/model"
 	"pihc/report"
@@ -139,7 +140,7 @@ func (a *app) interpolate(ctx context.Context, s *studied, dir string, points in
 	var errors [5][]float64
 	bar := a.newMeter(fmt.Sprintf("interpolate %d points", points), len(samples.Initial))
 	defer bar.close()
-	err = e.predict(model.Batch{Initial: samples.Initial, Seeds: samples.Seeds}, func(i int, x *model.Prediction) error {
+	err = e.predict(engine.Batch{Initial: samples.Initial, Seeds: samples.Seeds}, func(i int, x *engine.Prediction) error {
 		truth, err := samples.Truth(i)
 		if err != nil {
 			return err

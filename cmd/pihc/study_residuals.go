@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"pihc/data"
+	"pihc/engine"
 	"pihc/model"
 	"pihc/report"
 )
@@ -229,7 +230,7 @@ func (a *app) residualSolves(ctx context.Context, s *studied, method string) ([]
 			}
 			bar := a.newMeter("residuals of "+model.MethodLabel(method), len(samples.Initial))
 			defer bar.close()
-			result, err := e.evaluate(samples, whileRunning(ctx, bar, func(_ int, prediction *model.Prediction) error {
+			result, err := e.evaluate(samples, whileRunning(ctx, bar, func(_ int, prediction *engine.Prediction) error {
 				var rms []data.Float
 				for _, o := range prediction.Experts {
 					rms = append(rms, data.Float(o.ConstraintRMS))

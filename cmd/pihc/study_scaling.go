@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pihc/constraint"
+	"pihc/engine"
 	"pihc/model"
 	"pihc/pde"
 	"pihc/report"
@@ -256,13 +257,13 @@ func (x *scalingTimes) time(ctx context.Context, s *studied, round, batch int) e
 	if spec.Network.Precision == "float64" {
 		return fmt.Errorf("scaling: run %s has a network in float64; want float32", dir)
 	}
-	e, err := model.NewEngine[float32](spec, p, model.EngineOptions{Workers: s.workers})
+	e, err := engine.NewEngine[float32](spec, p, engine.EngineOptions{Workers: s.workers})
 	if err != nil {
 		return err
 	}
 	defer e.Close()
 	info := e.Info()
-	params := model.InitialParams[float32](info) // of soft, whose time does not depend on them
+	params := engine.InitialParams[float32](info) // of soft, whose time does not depend on them
 	if x.method != model.Soft {
 		if params, _, err = train.LoadParams[float32](dir, spec, p, train.LoadOptions{}); err != nil {
 			return err
@@ -276,8 +277,8 @@ func (x *scalingTimes) time(ctx context.Context, s *studied, round, batch int) e
 	passes := spec.Network.Passes
 	cycles := cyclesOf(passes)
 	step := round * cycles * passes
-	next := func(pass int) model.Batch {
-		b := model.Batch{Progress: 1, Pass: pass}
+	next := func(pass int) engine.Batch {
+		b := engine.Batch{Progress: 1, Pass: pass}
 		for i := range batch {
 			at := (step*batch + i) % len(samples.Initial)
 			b.Initial, b.Seeds = append(b.Initial, samples.Initial[at]), append(b.Seeds, samples.Seeds[at])
@@ -301,7 +302,7 @@ func (x *scalingTimes) time(ctx context.Context, s *studied, round, batch int) e
 			step++
 		}
 		middle := time.Now()
-		if err := e.Predict(params, next(0), func(int, *model.Prediction) error { return nil }); err != nil {
+		if err := e.Predict(params, next(0), func(int, *engine.Prediction) error { return nil }); err != nil {
 			return err
 		}
 		first = 1

@@ -3,6 +3,8 @@ package kernel
 import (
 	"math"
 	"unsafe"
+
+	"pihc/compute"
 )
 
 // AdamStep holds the constants of one Adam update. With t the number of updates
@@ -32,7 +34,7 @@ func NewAdamStep(rate, beta1, beta2, epsilon, scale float64, t int) AdamStep {
 // Every operation is rounded by itself, so the result is bitwise the same at
 // every width and however the slices are cut. It panics if a slice is shorter
 // than params.
-func Adam[T Float](params, first, second, grad []T, s AdamStep) {
+func Adam[T compute.Float](params, first, second, grad []T, s AdamStep) {
 	n := len(params)
 	first, second, grad = first[:n], second[:n], grad[:n]
 	i := 0
@@ -53,7 +55,7 @@ func Adam[T Float](params, first, second, grad []T, s AdamStep) {
 // SumSquares returns the sum of x[i]^2, in float64 and in a fixed order: 16
 // interleaved sums, then a tree of halves. For float32 the squares are exact, so
 // the result is bitwise the same at every width.
-func SumSquares[T Float](x []T) float64 {
+func SumSquares[T compute.Float](x []T) float64 {
 	var sums [16]float64
 	n := len(x) &^ 15
 	if width == 0 || n == 0 || unsafe.Sizeof(x[0]) != 4 || !addSquaresWide(&sums, as32(x)) {

@@ -3,6 +3,8 @@ package kernel
 import (
 	"math"
 	"unsafe"
+
+	"pihc/compute"
 )
 
 // The tanh form of GELU (Hendrycks and Gimpel, arXiv:1606.08415, equation 2):
@@ -33,7 +35,7 @@ const (
 )
 
 // Gelu sets dst = gelu(x). dst may be x. It panics if x is shorter than dst.
-func Gelu[T Float](dst, x []T) {
+func Gelu[T compute.Float](dst, x []T) {
 	x = x[:len(dst)]
 	i := vectorGelu(dst, nil, x)
 	for ; i < len(dst); i++ {
@@ -43,7 +45,7 @@ func Gelu[T Float](dst, x []T) {
 
 // GeluBackward sets v = gelu(x) and g *= gelu'(x), both from one exponential. v
 // may be x. It panics if v or x is shorter than g.
-func GeluBackward[T Float](v, g, x []T) {
+func GeluBackward[T compute.Float](v, g, x []T) {
 	x, v = x[:len(g)], v[:len(g)]
 	i := vectorGelu(v, g, x)
 	for ; i < len(g); i++ {
@@ -59,7 +61,7 @@ func GeluBackward[T Float](v, g, x []T) {
 
 // vectorGelu does the first elements of GeluBackward, or of Gelu where g is nil, and
 // returns their number.
-func vectorGelu[T Float](v, g, x []T) int {
+func vectorGelu[T compute.Float](v, g, x []T) int {
 	switch {
 	case width == 0 || len(x) == 0:
 		return 0
@@ -70,7 +72,7 @@ func vectorGelu[T Float](v, g, x []T) int {
 }
 
 // sigmoid is s of the formulas above.
-func sigmoid[T Float](x T) T {
+func sigmoid[T compute.Float](x T) T {
 	y := clampGelu(float64(x))
 	return T(1 / (1 + math.Exp(-y*(geluLinear+geluCubic*y*y))))
 }

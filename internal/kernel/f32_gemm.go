@@ -1,14 +1,15 @@
 package kernel
 
-import "unsafe"
+import (
+	"unsafe"
 
-// Float is the pair of types the network's kernels are written for.
-type Float interface{ ~float32 | ~float64 }
+	"pihc/compute"
+)
 
 // Product is one term A·B of a Gemm. A is M x K with element (i, k) at
 // A[i*RowStride+k*ColStride], so a transposed operand costs nothing; B is K x N
 // with element (k, j) at B[k*BStride+j]. K = 0 means no term.
-type Product[T Float] struct {
+type Product[T compute.Float] struct {
 	A                    []T
 	RowStride, ColStride int
 	B                    []T
@@ -26,7 +27,7 @@ type Product[T Float] struct {
 // cut C into rows or columns freely: the result is bitwise the same. Vectors fuse
 // multiplication and addition; the reference rounds twice.
 // Gemm panics if a slice is too short.
-func Gemm[T Float](c []T, ldc, m, n int, bias []T, accumulate bool, p, q Product[T]) {
+func Gemm[T compute.Float](c []T, ldc, m, n int, bias []T, accumulate bool, p, q Product[T]) {
 	if m <= 0 || n <= 0 {
 		return
 	}
@@ -65,7 +66,7 @@ func (p *Product[T]) check(m, n int) {
 
 // gemmRow adds row i of a product to row. It streams rows of B, four at a time so that
 // an element of C is loaded and stored once per four products.
-func gemmRow[T Float](row []T, i int, p *Product[T]) {
+func gemmRow[T compute.Float](row []T, i int, p *Product[T]) {
 	n, k := len(row), 0
 	a := i * p.RowStride
 	for ; k+4 <= p.K; k += 4 {
@@ -93,7 +94,7 @@ func gemmRow[T Float](row []T, i int, p *Product[T]) {
 }
 
 // as32 reinterprets a slice of a 4-byte float type.
-func as32[T Float](s []T) []float32 {
+func as32[T compute.Float](s []T) []float32 {
 	return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(s))), len(s))
 }
 
@@ -102,6 +103,6 @@ func (p *Product[T]) as32() Product[float32] {
 }
 
 // as64 reinterprets a slice of an 8-byte float type.
-func as64[T Float](s []T) []float64 {
+func as64[T compute.Float](s []T) []float64 {
 	return unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(s))), len(s))
 }

@@ -1,6 +1,10 @@
 package kernel
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"pihc/compute"
+)
 
 // AddPairs adds the product p to C (m x n, element (i, j) at c[i*ldc+j]), pair after
 // pair of its inner indices, each pair formed and rounded by itself before it is added:
@@ -9,7 +13,7 @@ import "unsafe"
 //
 // So the result is bitwise that of adding matrices formed by one call a pair, in their order.
 // C must not overlap an operand. It panics if K is odd or a slice too short.
-func AddPairs[T Float](c []T, ldc, m, n int, p Product[T]) {
+func AddPairs[T compute.Float](c []T, ldc, m, n int, p Product[T]) {
 	if m <= 0 || n <= 0 {
 		return
 	}

@@ -4,6 +4,8 @@ import (
 	"sync"
 	"time"
 	"unsafe"
+
+	"pihc/compute"
 )
 
 // PeakGFLOPS32 measures the float32 fused multiply-add peak of the width in use
@@ -62,7 +64,7 @@ func keep(v float64) {
 }
 
 // burst does a multiple of n multiply-adds and returns the operations done.
-func burst[T Float](n int) float64 {
+func burst[T compute.Float](n int) float64 {
 	if width > 0 {
 		if unsafe.Sizeof(T(0)) == 4 {
 			return burst32(n)

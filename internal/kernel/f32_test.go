@@ -6,12 +6,13 @@ import (
 	"slices"
 	"testing"
 
+	"pihc/compute"
 	"pihc/internal/check"
 	"pihc/internal/kernel"
 )
 
 // gemmReference is Gemm as its documentation has it, in float64.
-func gemmReference[T kernel.Float](c []T, ldc, m, n int, bias []T, accumulate bool, p, q kernel.Product[T]) {
+func gemmReference[T compute.Float](c []T, ldc, m, n int, bias []T, accumulate bool, p, q kernel.Product[T]) {
 	for i := range m {
 		for j := range n {
 			sum := 0.0
@@ -33,7 +34,7 @@ func gemmReference[T kernel.Float](c []T, ldc, m, n int, bias []T, accumulate bo
 
 // guardedProduct returns a product of m x k by k x n whose operands end exactly
 // where they must, between NaN, off alignment by shift.
-func guardedProduct[T kernel.Float](seed uint64, m, n, k, shift int, transposed bool) kernel.Product[T] {
+func guardedProduct[T compute.Float](seed uint64, m, n, k, shift int, transposed bool) kernel.Product[T] {
 	if k == 0 {
 		return kernel.Product[T]{}
 	}
@@ -64,7 +65,7 @@ func guardedProduct[T kernel.Float](seed uint64, m, n, k, shift int, transposed 
 
 // testGemm compares Gemm with the reference on every size beside a cutoff: 4 and
 // 6 rows, 16, 32 and 64 columns, steps unrolled by up to 4.
-func testGemm[T kernel.Float](t *testing.T, tolerance float64) {
+func testGemm[T compute.Float](t *testing.T, tolerance float64) {
 	seed := uint64(0)
 	for _, m := range []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 13, 16} {
 		for _, n := range []int{1, 15, 16, 17, 31, 32, 33, 48, 64, 80, 96, 130} {
@@ -113,7 +114,7 @@ func TestGemm(t *testing.T) {
 
 // testGemmPanels compares Gemm, where B is taken in several panels or copied first, with the
 // reference, and bit by bit with the same rows one at a time and with the columns in two parts.
-func testGemmPanels[T kernel.Float](t *testing.T, tolerance float64) {
+func testGemmPanels[T compute.Float](t *testing.T, tolerance float64) {
 	for _, c := range []struct{ m, n, p, q, stride int }{
 		{9, 70, 300, 0, 256},
 		{9, 70, 300, 0, 257},
@@ -217,7 +218,7 @@ func BenchmarkGemm(b *testing.B) {
 
 // testAddPairs compares AddPairs with pairs formed one by one and added in their order,
 // bit by bit, and with Gemm, on every size beside a cutoff: two rows, two vectors of each width.
-func testAddPairs[T kernel.Float](t *testing.T, tolerance float64) {
+func testAddPairs[T compute.Float](t *testing.T, tolerance float64) {
 	seed := uint64(100)
 	for _, m := range []int{1, 2, 5} {
 		for _, n := range []int{1, 3, 4, 5, 15, 16, 17, 31, 33, 63, 64, 65, 80, 130} {
@@ -346,7 +347,7 @@ func TestGelu(t *testing.T) {
 	t.Run("float64", func(t *testing.T) { testGelu[float64](t, 3e-14) })
 }
 
-func testGelu[T kernel.Float](t *testing.T, tolerance float64) {
+func testGelu[T compute.Float](t *testing.T, tolerance float64) {
 	for _, n := range []int{0, 1, 15, 16, 17, 31, 32, 100} {
 		for shift := range 3 {
 			x := check.Guard[T](n, shift)

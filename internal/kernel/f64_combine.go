@@ -1,9 +1,11 @@
 package kernel
 
+import "pihc/compute"
+
 // CombineFields sets dst[i] = Σ_f coef[f]·fields[f][i], formed in float64 with
 // f ascending and rounded once to T. Every field has the length of dst at least;
 // dst may be one of them, but must not overlap one otherwise.
-func CombineFields[T Float](dst []T, coef []float64, fields [][]float64) {
+func CombineFields[T compute.Float](dst []T, coef []float64, fields [][]float64) {
 	if len(coef) != len(fields) {
 		panic("kernel: CombineFields: want one coefficient per field")
 	}

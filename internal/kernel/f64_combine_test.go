@@ -3,6 +3,7 @@ package kernel_test
 import (
 	"testing"
 
+	"pihc/compute"
 	"pihc/internal/check"
 	"pihc/internal/kernel"
 )
@@ -14,7 +15,7 @@ func TestCombineFields(t *testing.T) {
 	})
 }
 
-func testCombine[T kernel.Float](t *testing.T, tolerance float64) {
+func testCombine[T compute.Float](t *testing.T, tolerance float64) {
 	rng := check.Rand(14)
 	for _, count := range []int{0, 1, 3, 8} {
 		for n := range 70 {

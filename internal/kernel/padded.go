@@ -1,6 +1,10 @@
 package kernel
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"pihc/compute"
+)
 
 // Lane is the number of channels that networks pad a point's to a multiple of: with
 // Aligned, no vector of a row crosses a cache line.
@@ -10,7 +14,7 @@ const Lane = 16
 func Pad(n int) int { return (n + Lane - 1) / Lane * Lane }
 
 // Aligned returns n zeros that start on a cache line. (Huge pages were tried: no gain.)
-func Aligned[T Float](n int) []T {
+func Aligned[T compute.Float](n int) []T {
 	var zero T
 	bytes := int(unsafe.Sizeof(zero))
 	s := make([]T, n+64/bytes)
@@ -19,14 +23,14 @@ func Aligned[T Float](n int) []T {
 }
 
 // CopyPadded copies a rows x columns matrix into one of row length stride.
-func CopyPadded[T Float](dst []T, stride int, src []T, rows, columns int) {
+func CopyPadded[T compute.Float](dst []T, stride int, src []T, rows, columns int) {
 	for i := range rows {
 		copy(dst[i*stride:i*stride+columns], src[i*columns:])
 	}
 }
 
 // Transpose copies the transpose of a rows x columns matrix into one of row length stride.
-func Transpose[T Float](dst []T, stride int, src []T, rows, columns int) {
+func Transpose[T compute.Float](dst []T, stride int, src []T, rows, columns int) {
 	for i := range rows {
 		for j := range columns {
 			dst[j*stride+i] = src[i*columns+j]

@@ -2,13 +2,17 @@
 
 package kernel
 
+import "pihc/compute"
+
 // Without SIMD the width is 0 and none of these is called.
 
 const unreachable = "kernel: vectors in a build without them"
 
-func vectorGemm[T Float](_ []T, _, _, _ int, _ []T, _ bool, _, _ *Product[T]) { panic(unreachable) }
+func vectorGemm[T compute.Float](_ []T, _, _, _ int, _ []T, _ bool, _, _ *Product[T]) {
+	panic(unreachable)
+}
 
-func vectorGemmRows[T Float](_, _ [][]T, _ int, _ bool, _ []T, _, _ int) { panic(unreachable) }
+func vectorGemmRows[T compute.Float](_, _ [][]T, _ int, _ bool, _ []T, _, _ int) { panic(unreachable) }
 
 func addPairs32([]float32, int, int, int, Product[float32]) int { panic(unreachable) }
 

@@ -2,12 +2,16 @@
 
 package kernel
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"pihc/compute"
+)
 
 // edge does the last columns of a product, which fill no vector: by one vector that ends
 // with them, or, where rows are shorter than a vector, by one of copies of them. It goes
 // to rows of its own, of which the last columns alone are kept.
-type edge[T Float] struct {
+type edge[T compute.Float] struct {
 	kind, lanes int
 	first, n    int    // the columns, first to n-1
 	b           block  // for the micro-kernel of the last of shapes
@@ -60,7 +64,7 @@ func (e *edge[T]) run(count int, accumulate bool, bias []T) {
 }
 
 // edgeGemm does columns first to n-1 of Gemm, or of GemmRows with the rows given.
-func edgeGemm[T Float](c []T, ldc, m, n, first int, bias []T, accumulate bool, left [2]operand, rows, a [][]T) {
+func edgeGemm[T compute.Float](c []T, ldc, m, n, first int, bias []T, accumulate bool, left [2]operand, rows, a [][]T) {
 	whole := panels.Get().(*[panelBytes / 8]float64)
 	defer panels.Put(whole)
 	buffer := unsafe.Slice((*T)(unsafe.Pointer(whole)), panelBytes/int(unsafe.Sizeof(T(0))))

@@ -6,6 +6,8 @@ import (
 	"simd"
 	"sync"
 	"unsafe"
+
+	"pihc/compute"
 )
 
 // block is the operand list of a micro-kernel: the rows of C and their initial values
@@ -31,7 +33,7 @@ type factors struct {
 var shapes = [...]struct{ rows, columns int }{{2, 4}, {4, 2}, {6, 1}}
 
 // kindOf numbers the micro-kernels of a type at the width in use, see tile.
-func kindOf[T Float]() (kind, lanes int) {
+func kindOf[T compute.Float]() (kind, lanes int) {
 	size := int(unsafe.Sizeof(T(0)))
 	if kind = width; size == 8 {
 		kind++
@@ -69,7 +71,7 @@ func (o *operand) take(k int) operand {
 }
 
 // vectorGemm is Gemm with vectors.
-func vectorGemm[T Float](c []T, ldc, m, n int, bias []T, accumulate bool, p, q *Product[T]) {
+func vectorGemm[T compute.Float](c []T, ldc, m, n int, bias []T, accumulate bool, p, q *Product[T]) {
 	kind, lanes := kindOf[T]()
 	size := unsafe.Sizeof(T(0))
 	var products [2]operand
@@ -205,7 +207,7 @@ func (t *tiles) run(part *[2]operand) {
 }
 
 // vectorGemmRows is GemmRows with vectors.
-func vectorGemmRows[T Float](c, a [][]T, n int, accumulate bool, b []T, stride, k int) {
+func vectorGemmRows[T compute.Float](c, a [][]T, n int, accumulate bool, b []T, stride, k int) {
 	kind, lanes := kindOf[T]()
 	size := unsafe.Sizeof(T(0))
 	var t block

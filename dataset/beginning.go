@@ -1,0 +1,101 @@
+package dataset
+
+import (
+	"pihc/grid"
+	"pihc/pde"
+)
+
+// A beginning is a condition that says what the unknowns themselves begin with, by initial conditions.
+type beginning struct {
+	condition pde.Rows
+	values    *RowValues
+	inside    []int // its rows but those at nodes at ends of axes of space, which may have the values of walls
+	zero      []float64
+}
+
+// beginnings are those of a problem that say so.
+func beginnings(sys *pde.System) []*beginning {
+	var out []*beginning
+	p, g := sys.Problem, sys.Grid
+	for i, set := range sys.Sets {
+		if i < len(p.Residuals) || !statesBeginning(p, p.Conditions[i-len(p.Residuals)], set) {
+			continue
+		}
+		b := &beginning{condition: p.Conditions[i-len(p.Residuals)], values: NewRowValues(sys, set, set.Points), zero: make([]float64, sys.FieldSize())}
+		for i, point := range set.Points {
+			end := false
+			for a, axis := range g.Axes[1:] {
+				at := int(point) / g.Strides()[1+a] % axis.Points
+				end = end || axis.Boundary == grid.Nodes && (at == 0 || at == axis.Points-1)
+			}
+			if !end {
+				b.inside = append(b.inside, i)
+			}
+		}
+		if len(b.inside) > 0 {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+func statesBeginning(p *pde.Problem, c pde.Rows, set *pde.RowSet) bool {
+	if p.Steady || c.At[p.Axes[0].Name] != "low" {
+		return false
+	}
+	for _, t := range set.Terms {
+		if t >= len(p.Unknowns) {
+			return false // a derivative of a coarse solution is no measure
+		}
+	}
+	for _, u := range p.Unknowns {
+		if u.Initial >= 0 && c.Expr.DependsOn(u.InitialName()) {
+			return true
+		}
+	}
+	return false
+}
+
+// miss returns the root mean square of the rows for a field (C, P) and the inputs of a sample, and of
+// what they say of the initial condition, or of the field if that is larger.
+func (b *beginning) miss(field, sample []float64) (off, size float64) {
+	inside := func(rows []float64) []float64 {
+		out := make([]float64, len(b.inside))
+		for i, at := range b.inside {
+			out[i] = rows[at]
+		}
+		return out
+	}
+	own := inside(b.values.Eval(pde.Values, field, sample)[0])
+	off = RootMeanSquare(own)
+	still := inside(b.values.Eval(pde.Values, b.zero, sample)[0])
+	for k := range own {
+		own[k] -= still[k]
+	}
+	return off, max(RootMeanSquare(still), RootMeanSquare(own))
+}
+
+// Beginnings tells predictions that do not begin as the conditions say.
+type Beginnings struct{ list []*beginning }
+
+// NewBeginnings prepares the conditions of a discretised problem.
+func NewBeginnings(sys *pde.System) *Beginnings { return &Beginnings{beginnings(sys)} }
+
+// Miss is how far a field (C, P) is from beginning with the inputs of a sample: the largest root mean square
+// of a condition's rows, over that of what they say of the initial condition, or of the field where it is
+// largest; and whether it is more than one takes for a solution's.
+func (b *Beginnings) Miss(field, sample []float64) (miss float64, far bool) {
+	for _, one := range b.list {
+		off, size := one.miss(field, sample)
+		// A small beginning of a large field may be missed by more of itself.
+		if sys := one.values.sys; len(sys.Problem.Unknowns) == 1 {
+			if start := RootMeanSquare(field[:sys.SliceSize()]); start > 0 {
+				size *= max(1, RootMeanSquare(field)/start)
+			}
+		}
+		if size > 0 {
+			miss = max(miss, off/size)
+		}
+	}
+	return miss, miss > mostStart
+}

@@ -1,0 +1,358 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"pihc/data"
+	"pihc/grid"
+	"pihc/pde"
+)
+
+// The arrays of a file of solutions.
+const (
+	GivenSolution = "solution" // (sample, t, x[, y]); of several unknowns each has its own name
+	GivenInitial  = "initial"  // (sample, x[, y]); default: the solutions at the first point of the first axis. Other inputs, and several initial conditions, have their own names
+	GivenTrain    = "train"    // (sample, x[, y]): initial conditions to train with
+)
+
+// SolutionArrays are the names of the solutions in files of samples, one for each unknown.
+func SolutionArrays(p *pde.Problem) []string {
+	if len(p.Unknowns) == 1 {
+		return []string{GivenSolution}
+	}
+	return p.UnknownNames()
+}
+
+// A FileError is what a file of solutions lacks, or what cannot be had of one.
+type FileError struct{ text, hint string }
+
+// Error implements error.
+func (e *FileError) Error() string { return e.text }
+
+// Hint says what to do, "" where that is plain.
+func (e *FileError) Hint() string { return e.hint }
+
+// given is a problem's file of solutions, on the grid of its own shape.
+type given struct {
+	problem   *pde.Problem
+	path      string
+	grid      *grid.Grid
+	count     int
+	solutions [][]float64 // per unknown: (sample, t, x[, y])
+	inputs    []pde.PlacedInput
+	own       [][]float64 // per input: (sample, its values); nil: the solutions at the first point of the first axis
+	train     []float64   // (trains, x[, y]), nil where the file has none
+	trains    int
+}
+
+// givenPath is where a problem's file of solutions is.
+func givenPath(p *pde.Problem) string {
+	if filepath.IsAbs(p.Reference.File) {
+		return p.Reference.File
+	}
+	return filepath.Join(filepath.Dir(p.File()), p.Reference.File)
+}
+
+func (f *given) fail(hint, format string, args ...any) error {
+	return &FileError{fmt.Sprintf("reference: %s: %s", f.path, fmt.Sprintf(format, args...)), hint}
+}
+
+// readGiven reads a problem's file of solutions. Other shapes than that of on are errors; with nil
+// the file says how many points there are.
+func readGiven(p *pde.Problem, on *grid.Grid) (*given, error) {
+	f := &given{problem: p, path: givenPath(p), grid: on}
+	arrays, err := data.ReadNPZ(f.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("reference: there is no file %s; its path is relative to the folder of the PDE file", f.path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reference: %w", err)
+	}
+	names := SolutionArrays(p)
+	if on == nil {
+		if f.grid, err = f.ownGrid(data.Find(arrays, names[0])); err != nil {
+			return nil, err
+		}
+	}
+	shape := f.grid.Shape()
+	for i, name := range names {
+		solution, n, err := f.samples(arrays, name, shape)
+		if err != nil {
+			return nil, err
+		}
+		if solution == nil {
+			return nil, f.fail("`pihc import` writes a file with that name from one with others", "it has no array %q of shape (sample, %s)", name, data.FormatShape(shape))
+		}
+		if i > 0 && n != f.count {
+			return nil, f.fail("", "%d solutions in array %s, %d in that before it", n, name, f.count)
+		}
+		f.solutions, f.count = append(f.solutions, solution), n
+	}
+	f.inputs = p.PlaceInputs(f.grid)
+	f.own = make([][]float64, len(f.inputs))
+	for i, in := range f.inputs {
+		name := InputArray(p, in.Name)
+		values, n, err := f.samples(arrays, name, in.Shape())
+		if err != nil {
+			return nil, err
+		}
+		if values == nil && i >= p.Initials() {
+			return nil, f.fail("", "it has no array %q of shape %s, the input of each solution", name, data.FormatShape(append([]int{f.count}, in.Shape()...)))
+		}
+		if values != nil && n != f.count {
+			if name == GivenInitial {
+				name = "initial conditions"
+			}
+			return nil, f.fail("", "%d %s for %d solutions", n, name, f.count)
+		}
+		f.own[i] = values
+	}
+	if f.train, f.trains, err = f.samples(arrays, GivenTrain, shape[1:]); err != nil {
+		return nil, err
+	}
+	if f.train != nil && !p.OnlyInitial() {
+		return nil, f.fail("", "array %s: a problem with inputs besides the initial condition is trained with the samples that validation and test leave, or with draws", GivenTrain)
+	}
+	for _, axis := range f.grid.Axes {
+		if err := sameCoordinates(data.Find(arrays, axis.Name), axis); err != nil {
+			return nil, f.fail("range and boundary of the axis, in the PDE file, say where its points are", "%v", err)
+		}
+	}
+	return f, nil
+}
+
+// ownGrid is the problem's grid with as many points as solutions a have.
+func (f *given) ownGrid(a *data.Array) (*grid.Grid, error) {
+	axes, points := f.problem.AxisNames(), map[string]int{}
+	usual, err := f.problem.Grid(nil)
+	if err != nil || a == nil {
+		return usual, err
+	}
+	if len(a.Shape) != 1+len(axes) || data.TransposeHint("", a.Shape, f.wanted(usual.Shape())) != "" {
+		return usual, nil
+	}
+	for i, name := range axes {
+		points[name] = a.Shape[1+i]
+	}
+	g, err := f.problem.Grid(points)
+	if err != nil {
+		return nil, f.fail("", "solutions of shape %s: %v", data.FormatShape(a.Shape), err)
+	}
+	return g, nil
+}
+
+// wanted is the shape of an array of samples, however many.
+func (f *given) wanted(sample []int) []int { return append([]int{-1}, sample...) }
+
+// samples are the values of an array of samples of the given shape, and their number; nil where
+// the file has no such array.
+func (f *given) samples(arrays []data.Named, name string, want []int) (values []float64, count int, err error) {
+	a := data.Find(arrays, name)
+	if a == nil {
+		return nil, 0, nil
+	}
+	if len(a.Shape) != len(want)+1 || !slices.Equal(a.Shape[1:], want) {
+		hint := data.TransposeHint(name, a.Shape, f.wanted(want))
+		if hint == "" && len(a.Shape) == len(f.grid.Axes)+1 && len(want) == len(f.grid.Axes) {
+			var points []string
+			for i, axis := range f.grid.Axes {
+				points = append(points, fmt.Sprintf("%s: %d", axis.Name, a.Shape[1+i]))
+			}
+			hint = "grid: {" + strings.Join(points, ", ") + "} in the spec, if these are the points of the file"
+		}
+		return nil, 0, f.fail(hint, "array %s has shape %s; want (sample, %s), one value for each point of the spec's grid", name, data.FormatShape(a.Shape), data.FormatShape(want))
+	}
+	if err := a.CheckFinite(); err != nil {
+		return nil, 0, f.fail("", "array %s: %v", name, err)
+	}
+	return a.Float64(), a.Shape[0], nil
+}
+
+// input writes the inputs of solution i.
+func (f *given) input(dst []float64, i int) {
+	size, width := f.grid.Size(), f.grid.Size()/f.grid.Axes[0].Points
+	for k, in := range f.inputs {
+		if f.own[k] != nil {
+			copy(in.Of(dst), f.own[k][i*in.Size:(i+1)*in.Size])
+			continue
+		}
+		for c, u := range f.problem.Unknowns {
+			if u.Initial == k {
+				copy(in.Of(dst), f.solutions[c][i*size:i*size+width])
+			}
+		}
+	}
+}
+
+// solution writes solution i (C, P).
+func (f *given) solution(dst []float64, i int) {
+	size := f.grid.Size()
+	for c, solution := range f.solutions {
+		copy(dst[c*size:(c+1)*size], solution[i*size:(i+1)*size])
+	}
+}
+
+// FileSizes are the sizes of a problem's file of solutions.
+type FileSizes struct {
+	Points    map[string]int // by axis
+	Solutions int
+	Train     int // initial conditions to train with, besides those of the solutions
+}
+
+// ReadFileSizes reads a problem's file of solutions, all of which is checked, on the grid that its shape tells.
+func ReadFileSizes(p *pde.Problem) (FileSizes, error) {
+	f, err := readGiven(p, nil)
+	if err != nil {
+		return FileSizes{}, err
+	}
+	s := FileSizes{map[string]int{}, f.count, f.trains}
+	for _, axis := range f.grid.Axes {
+		s.Points[axis.Name] = axis.Points
+	}
+	return s, nil
+}
+
+// GivenSolutions makes a plan take validation and test samples from the problem's file of
+// solutions, which are on the grid g, if it has one: the last ones for test, those before them for validation.
+// Initial conditions to train with are those of the array GivenTrain, or else drawn from the
+// problem's distribution, or, where it has none, those of the samples that are left.
+// Solutions that do not begin with their initial conditions are an error, and a warning,
+// "" otherwise, says if they are far from meeting the rows.
+func GivenSolutions(plan *data.Plan, p *pde.Problem, g *grid.Grid) (warning string, err error) {
+	if p.Reference.Solver != pde.FileSolver {
+		return "", nil
+	}
+	f, err := readGiven(p, g)
+	if err != nil {
+		return "", err
+	}
+	count := map[string]int{}
+	for _, s := range plan.Splits {
+		count[s.Name] = s.Count
+	}
+	rest := f.count - count["validation"] - count["test"]
+	if rest < 0 {
+		return "", f.fail("", "%d solutions; data.validation.count and data.test.count want %d and %d", f.count, count["validation"], count["test"])
+	}
+	drawn, trains := f.train == nil && p.Drawn(), f.trains
+	if f.train == nil {
+		trains = rest
+	}
+	if !drawn && trains != count["train"] {
+		return "", f.fail("", "it has %d initial conditions to train with, data.train.count is %d; set that to %[1]d", trains, count["train"])
+	}
+	if warning, err = f.examine(rest); err != nil {
+		return "", err
+	}
+	_, sum, err := data.HashFile(f.path)
+	if err != nil {
+		return "", err
+	}
+	plan.Metadata["file"] = sum
+	width := g.Size() / g.Axes[0].Points
+	plan.Solver = func(data.Split) (func(dst, initial []float64) error, error) { return nil, nil } // all are there
+	plan.Given = func(split data.Split, i int, u0, u []float64) (bool, error) {
+		switch split.Name {
+		case "train":
+			if drawn {
+				return false, nil
+			}
+			if f.train != nil {
+				copy(u0, f.train[i*width:(i+1)*width])
+			} else {
+				f.input(u0, i)
+			}
+			return true, CheckInitial(p, p.InitialOf(u0, g))
+		case "test":
+			i += count["validation"]
+		}
+		i += rest
+		f.input(u0, i)
+		f.solution(u, i)
+		return true, CheckInitial(p, p.InitialOf(u0, g))
+	}
+	return warning, nil
+}
+
+// givenDraws is how many samples of a file stand for its distribution.
+const givenDraws = 64
+
+// givenInputs are inputs of samples of a file, on its grid.
+type givenInputs struct {
+	grid    *grid.Grid
+	samples [][]float64
+}
+
+// readInputs holds the inputs that were read last: engines and checks of one problem ask for
+// them again and again.
+var readInputs struct {
+	sync.Mutex
+	key    string
+	inputs *givenInputs
+}
+
+// givenSampler draws from the first inputs that a file has to train with, or, without those, from those of its
+// first solutions, at the points of g.
+func givenSampler(p *pde.Problem, g *grid.Grid) (draw, error) {
+	readInputs.Lock()
+	defer readInputs.Unlock()
+	key := givenPath(p) + "\x00" + ProblemHash(p)
+	if info, err := os.Stat(givenPath(p)); err == nil {
+		key += fmt.Sprint(info.Size(), info.ModTime())
+	}
+	if readInputs.key != key {
+		f, err := readGiven(p, nil)
+		if err != nil {
+			return nil, err
+		}
+		in, count := &givenInputs{grid: f.grid}, f.count
+		if f.train != nil {
+			count = f.trains
+		}
+		for i := range min(count, givenDraws) {
+			u0 := make([]float64, p.SampleSize(f.grid))
+			if f.train != nil {
+				copy(u0, f.train[i*len(u0):])
+			} else {
+				f.input(u0, i)
+			}
+			in.samples = append(in.samples, u0)
+		}
+		if len(in.samples) == 0 {
+			return nil, f.fail("", "it has no samples")
+		}
+		readInputs.key, readInputs.inputs = key, in
+	}
+	in := readInputs.inputs
+	return func(rng *rand.Rand, dst []float64) error {
+		copy(dst, InputsOn(p, in.samples[rng.IntN(len(in.samples))], in.grid, g))
+		return nil
+	}, nil
+}
+
+// sameCoordinates compares the coordinates that a file states, if it does, with those
+// of an axis.
+func sameCoordinates(a *data.Array, axis grid.Axis) error {
+	if a == nil {
+		return nil
+	}
+	x := a.Float64()
+	if len(a.Shape) != 1 || len(x) != axis.Points {
+		return fmt.Errorf("array %s has shape %s; the solutions have %d points along it", axis.Name, data.FormatShape(a.Shape), axis.Points)
+	}
+	for i, v := range x {
+		if want := axis.Coordinate(i); math.Abs(v-want) > 1e-4*axis.Step() {
+			return fmt.Errorf("point %d of axis %s is at %.6g; with %d points from %g to %g, %s, it is at %.6g", i, axis.Name, v, axis.Points, axis.Lo, axis.Hi, axis.Boundary, want)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,140 @@
+package dataset
+
+import (
+	"fmt"
+	"math"
+
+	"pihc/constraint"
+	"pihc/grid"
+	"pihc/pde"
+)
+
+const (
+	// mostStart is how far a solution may be from what the conditions say of its beginning,
+	// relative to the beginnings of all: more is an initial condition of something else.
+	mostStart = 0.1
+	// MostResidual is the residual, relative to the rate, of which solutions on a coarse grid may have
+	// a good part: diffusion-sorption's have a half.
+	MostResidual = 1.0
+	// residualSamples is how many solutions the residual is taken of.
+	residualSamples = 16
+	// roundedRate is the rate, over the solution in its units, that is none but for rounding.
+	roundedRate = 1e-9
+)
+
+// examine compares solutions with the problem: the beginnings of all with their initial conditions,
+// and the residual of some, from solution first on, with their rate.
+func (f *given) examine(first int) (warning string, err error) {
+	sys, err := f.problem.Discretize(f.grid)
+	if err != nil {
+		return "", err
+	}
+	for _, b := range beginnings(sys) {
+		if err := f.compareStart(b); err != nil {
+			return "", err
+		}
+	}
+	size, err := f.residual(sys, first)
+	if err != nil || !(size > MostResidual) {
+		return "", err
+	}
+	return fmt.Sprintf("the solutions of %s are far from meeting the residual of %s, which is %.0f %% of their rate (rms over rms of the derivative in time, or of the first term): are they of this equation, with these constants, axes and units?",
+		f.path, f.problem.Name, 100*size), nil
+}
+
+// compareStart is an error for a solution that does not begin with its initial condition.
+func (f *given) compareStart(b *beginning) error {
+	u, u0 := make([]float64, b.values.sys.FieldSize()), make([]float64, f.problem.SampleSize(f.grid))
+	off, size := make([]float64, f.count), 0.0
+	worst := 0
+	for i := range f.count {
+		f.input(u0, i)
+		f.solution(u, i)
+		var begin float64
+		if off[i], begin = b.miss(u, u0); off[i] > off[worst] {
+			worst = i
+		}
+		size += begin * begin / float64(f.count)
+	}
+	if size = math.Sqrt(size); !(off[worst] > mostStart*size) {
+		return nil
+	}
+	return f.fail("the conditions, in the PDE file, say how solutions begin; without the array "+f.startArray(b.condition)+" that is what they have at the first point",
+		"solution %d does not begin with its initial condition: condition %s is off by %.0f %% (rms, of that of the initial conditions)", worst, b.condition.Name, 100*off[worst]/size)
+}
+
+// startArray is the array of the initial condition that a condition contains.
+func (f *given) startArray(c pde.Rows) string {
+	for _, u := range f.problem.Unknowns {
+		if u.Initial >= 0 && c.Expr.DependsOn(u.InitialName()) {
+			return InputArray(f.problem, u.InitialName())
+		}
+	}
+	return GivenInitial
+}
+
+// residual is that of solutions from first on over their rate, both as root mean squares.
+func (f *given) residual(sys *pde.System, first int) (float64, error) {
+	plain, err := constraint.NewPlainResidual(sys, nil)
+	if err != nil {
+		return 0, err
+	}
+	count := min(f.count-first, residualSamples)
+	u, u0 := make([]float64, sys.FieldSize()), make([]float64, f.problem.SampleSize(f.grid))
+	n := len(f.problem.Residuals)
+	residual, rate := make([]float64, n), make([]float64, n)
+	for i := range count {
+		at := first + i*(f.count-first)/count
+		f.input(u0, at)
+		f.solution(u, at)
+		own, of := plain.RMS(u, u0)
+		for k := range n {
+			residual[k], rate[k] = math.Hypot(residual[k], own[k]), math.Hypot(rate[k], of[k])
+		}
+	}
+	return relative(residual, rate, roundedRate*RootMeanSquare(u)), nil
+}
+
+// relative is constraint.Relative without residuals over a rate that is zero but for rounding, of which nothing follows.
+func relative(residual, rate []float64, rounded float64) float64 {
+	for k := range residual {
+		if rate[k] <= rounded {
+			residual[k], rate[k] = 0, 1
+		}
+	}
+	return constraint.Relative(residual, rate)
+}
+
+// SolutionResidual is the residual of a solution (C, P) for the inputs of a sample over its rate (constraint.Relative), but for those
+// over a rate that is zero but for rounding.
+func SolutionResidual(plain *constraint.PlainResidual, u, sample []float64) float64 {
+	residual, rate := plain.RMS(u, sample)
+	return relative(residual, rate, roundedRate*RootMeanSquare(u))
+}
+
+// rounding of predictions in 32 bits, relative to their root mean square: of single values, and of their change over
+// the whole first axis.
+const (
+	roundedValue  = 1e-6
+	roundedChange = 1e-5
+)
+
+// PredictionResidual is the residual of a prediction (C, P) for the inputs of a sample over its rate (constraint.Relative). Over
+// a rate that is zero but for rounding it is 0 where the residual is zero but for rounding too, and otherwise infinite.
+func PredictionResidual(plain *constraint.PlainResidual, g *grid.Grid, u, sample []float64) float64 {
+	residual, rate := plain.RMS(u, sample)
+	size, axis := RootMeanSquare(u), g.Axes[0]
+	var rounding []float64
+	for k := range residual {
+		if rate[k] > roundedChange/(axis.Hi-axis.Lo)*size {
+			continue
+		}
+		if rounding == nil {
+			rounding = plain.Rounding(u, sample, roundedValue*size)
+		}
+		if rate[k] = 0; residual[k] <= rounding[k] {
+			residual[k], rate[k] = 0, 1
+		}
+	}
+	return constraint.Relative(residual, rate)
+}

@@ -1,0 +1,148 @@
+package dataset
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"pihc/data"
+	"pihc/discrete"
+	"pihc/grid"
+	"pihc/internal/config"
+	"pihc/pde"
+	"pihc/sim"
+)
+
+// InputArray is the name of an input in files of samples: its own, but for the initial
+// condition of a single unknown.
+func InputArray(p *pde.Problem, name string) string {
+	if len(p.Unknowns) == 1 && !p.Steady && name == p.Unknowns[0].InitialName() {
+		return GivenInitial
+	}
+	return name
+}
+
+// ProblemHash is the SHA-256 of the PDE file, which datasets and checkpoints
+// record.
+func ProblemHash(p *pde.Problem) string {
+	sum := sha256.Sum256(p.Source)
+	return hex.EncodeToString(sum[:])
+}
+
+// ReferenceSolver returns the solver that the problem's reference names, on g. Where the
+// problem asks for more points along a periodic axis than g has, solutions are
+// computed on a multiple of g's points from the trigonometric interpolant of the
+// initial condition, and thinned out.
+func ReferenceSolver(p *pde.Problem, g *grid.Grid) (sim.Solver, error) {
+	return ReferenceSolverWith(p, g, nil)
+}
+
+// ReferenceSolverWith is ReferenceSolver with options of the classical solver (sim.New).
+func ReferenceSolverWith(p *pde.Problem, g *grid.Grid, options map[string]any) (sim.Solver, error) {
+	if p.Reference.Solver == "" {
+		return nil, fmt.Errorf("the PDE file of %s has no `reference:`, so there are no solutions to compare with", p.Name)
+	}
+	if p.Reference.Solver == pde.FileSolver {
+		return nil, &FileError{
+			fmt.Sprintf("no solution of %s is computed on %s: there are those of the file %s, on its own grid", p.Name, data.FormatShape(g.Shape()), p.Reference.File),
+			"on that grid, or one that has every second, third, ... of its points, they can be compared with; `reference: {solver: ...}` in the PDE file computes them on others",
+		}
+	}
+	if p.Reference.Solver == pde.DiscreteSolver {
+		fine, _ := discrete.Refinements(p, g)
+		return discrete.New(p, g, fine)
+	}
+	if known := append(sim.Names(), pde.DiscreteSolver); !slices.Contains(known, p.Reference.Solver) {
+		meant := ""
+		if near := config.Nearest(p.Reference.Solver, known); near != "" {
+			meant = fmt.Sprintf("; did you mean %s?", near)
+		}
+		return nil, fmt.Errorf("problem %s: reference: no solver %q; there are %s%s", p.Name, p.Reference.Solver, strings.Join(known, ", "), meant)
+	}
+	if len(p.Unknowns) > 1 {
+		return nil, fmt.Errorf("problem %s: reference: solver %s is of one unknown, and the problem has %d; solver: %s", p.Name, p.Reference.Solver, len(p.Unknowns), pde.DiscreteSolver)
+	}
+	if !p.OnlyInitial() {
+		return nil, fmt.Errorf("problem %s: reference: solver %s solves for initial conditions alone, and the problem has inputs besides; solver: %s", p.Name, p.Reference.Solver, pde.DiscreteSolver)
+	}
+	axes := slices.Clone(g.Axes)
+	finer := false
+	for i, a := range axes {
+		if least := p.Reference.Points[a.Name]; a.Points < least {
+			axes[i].Points *= (least + a.Points - 1) / a.Points
+			finer = true
+		}
+	}
+	solver, err := sim.New(p.Reference.Solver, axes, p.Reference.Constants, options)
+	if err != nil {
+		return nil, fmt.Errorf("problem %s: reference: %w", p.Name, err)
+	}
+	if finer {
+		return &thinned{solver: solver, grid: g, fine: &grid.Grid{Axes: axes}}, nil
+	}
+	return solver, nil
+}
+
+// thinned solves on a finer grid in space and keeps the points of the coarser.
+type thinned struct {
+	solver     sim.Solver
+	grid, fine *grid.Grid
+}
+
+// Solve implements sim.Solver. The first output is the initial condition itself.
+func (s *thinned) Solve(dst, initial []float64) (sim.Stats, error) {
+	shape, fine := s.grid.Shape()[1:], s.fine.Shape()[1:]
+	if len(dst) != s.grid.Size() {
+		panic("dataset: Solve: dst must have one value per grid point")
+	}
+	if size := s.grid.Size() / s.grid.Axes[0].Points; len(initial) != size {
+		return sim.Stats{}, fmt.Errorf("initial condition of %d values on a grid of %d", len(initial), size)
+	}
+	times := s.grid.Axes[0].Points
+	solution := make([]float64, s.fine.Size())
+	start := make([]float64, len(solution)/times)
+	sim.NewInterpolator(shape, fine).Interpolate(start, initial)
+	stats, err := s.solver.Solve(solution, start)
+	if err != nil {
+		return stats, err
+	}
+	Thin(dst, solution, s.grid.Axes, s.fine.Axes)
+	copy(dst, initial)
+	return stats, nil
+}
+
+// meanTolerance is how large a mean of an initial condition, relative to its root
+// mean square, counts as zero: rounding of float32 data.
+const meanTolerance = 1e-6
+
+// CheckInitial returns an error for an initial condition that the problem cannot
+// have: a prediction u0 + ... from which the ansatz removes the mean keeps the
+// mean of u0, and a velocity exists of a vorticity without one only.
+func CheckInitial(p *pde.Problem, initial []float64) error {
+	for c, u := range p.Unknowns {
+		if u.Initial < 0 || !p.NeedsZeroMean(c) {
+			continue
+		}
+		n := len(initial) / p.Initials()
+		if err := checkMean(p, u, initial[u.Initial*n:(u.Initial+1)*n]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkMean(p *pde.Problem, u pde.Unknown, initial []float64) error {
+	mean, square := 0.0, 0.0
+	for _, v := range initial {
+		mean += v
+		square += v * v
+	}
+	mean /= float64(len(initial))
+	if rms := math.Sqrt(square / float64(len(initial))); math.Abs(mean) > meanTolerance*rms {
+		return fmt.Errorf("initial condition %s has mean %.3g (root mean square %.3g); the velocity of problem %s needs mean 0", u.InitialName(), mean, rms, p.Name)
+	}
+	return nil
+}

@@ -1,0 +1,324 @@
+// Package engine evaluates experiments: network, constraint and loss on a grid, with predictions for a batch of
+// initial conditions, and the loss with its gradient, for parameters in one flat slice. The engine "cpu" is here;
+// others register themselves.
+package engine
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"pihc/compute"
+	"pihc/constraint"
+	"pihc/grid"
+	"pihc/internal/slab"
+	"pihc/model"
+	"pihc/pde"
+)
+
+// A Batch is the inputs of a number of samples and the seeds that decide which
+// points each of them is constrained at.
+type Batch struct {
+	Initial [][]float64 // per sample: InitialSize values, those of pde.Problem.Inputs one after another
+	Seeds   []constraint.Seed
+	// Pass is the pass of the network that Predict stops after and LossAndGrad
+	// trains, from 1; 0 is the last.
+	Pass int
+	// Previous is, per sample, the field (C, P) that Pass corrects; nil: what the
+	// passes before it give.
+	Previous [][]float64
+	// Directions are, per sample, the fields (C, P) that the last passes added up to
+	// Previous, the newest first; read where there are Previous and constraint.directions,
+	// in solves over the whole domain.
+	Directions [][][]float64
+	// Truth is, per sample, the solution (C, P) that loss.data compares with; nil: that
+	// term is left out. LossAndGrad alone reads it.
+	Truth [][]float64
+	// Total is the number of samples that LossAndGrad's means are over where the
+	// batch is a part of a larger one; 0: those of this batch.
+	Total int
+	// Progress is the fraction of training done, for what changes during it;
+	// LossAndGrad alone reads it.
+	Progress float64
+	// Done, once closed, ends LossAndGrad and Predict with context.Canceled, after the
+	// sample or the pass through the network in progress; nil: never.
+	Done <-chan struct{}
+}
+
+// canceled is context.Canceled once Done is closed.
+func (b *Batch) canceled() error {
+	select {
+	case <-b.Done:
+		return context.Canceled
+	default:
+		return nil
+	}
+}
+
+// total is the number of samples that means are over.
+func (b *Batch) total() int {
+	if b.Total > 0 {
+		return b.Total
+	}
+	return len(b.Initial)
+}
+
+// Stats describes one evaluation of the loss on a batch. All of it is a sum over
+// samples, in their order. MeanSquares belongs to the engine and is valid until
+// its next call.
+type Stats struct {
+	Loss        float64   // mean over the batch
+	MeanSquares []float64 // per set of rows, mean over the batch
+	JumpSquare  float64   // mean square jump across expert borders
+	Iterations  float64   // mean solver iterations per expert
+	Failed      int       // solves that did not converge
+	Fallbacks   int       // adjoints that did not use the matrix asked for
+	Skipped     int       // samples that a step of training left out, since their loss or gradient is not finite
+}
+
+// Finite reports whether the loss is a finite number.
+func (s *Stats) Finite() bool { return !math.IsNaN(s.Loss) && !math.IsInf(s.Loss, 0) }
+
+// Add adds the statistics of further samples of the same batch.
+func (s *Stats) Add(o *Stats) {
+	for i, v := range o.MeanSquares {
+		s.MeanSquares[i] += v
+	}
+	s.Loss += o.Loss
+	s.JumpSquare += o.JumpSquare
+	s.Iterations += o.Iterations
+	s.Failed += o.Failed
+	s.Fallbacks += o.Fallbacks
+	s.Skipped += o.Skipped
+}
+
+// Scale multiplies the means.
+func (s *Stats) Scale(f float64) {
+	for i := range s.MeanSquares {
+		s.MeanSquares[i] *= f
+	}
+	s.Loss *= f
+	s.JumpSquare *= f
+	s.Iterations *= f
+}
+
+// A Prediction is the field of one sample and how well it satisfies the
+// problem.
+type Prediction struct {
+	Field       []float64 // (C, P): of every unknown, one after another
+	Loss        float64   // as in training
+	MeanSquares []float64 // per set of rows, over the whole grid
+	JumpRMS     float64
+	Experts     []constraint.Outcome // nil for soft
+	// Of Repeat, else 0: the passes of the network, and the root of Loss over that of
+	// the field that keeps its initial values.
+	Passes   int
+	Residual float64
+}
+
+// An Engine evaluates one spec. T is the precision of the network; everything
+// an engine needs is data in the Spec and the Problem, so that another engine
+// can be written from the same data and pass the same suite
+// (internal/enginetest). params and grad are flat slices in the order of
+// Info.Layout.
+type Engine[T compute.Float] interface {
+	// Info tells what the engine evaluates.
+	Info() Info
+	// Predict computes the constrained field of every sample of the batch and
+	// calls each, in order; the prediction is valid during the call.
+	Predict(params []T, batch Batch, each func(i int, p *Prediction) error) error
+	// LossAndGrad returns the mean loss over the batch and adds its gradient to
+	// grad, sample by sample in their order: the same bits as from one call per
+	// sample with the same Total. Nothing is differentiated through passes before
+	// the one that is trained.
+	LossAndGrad(grad, params []T, batch Batch) (Stats, error)
+	// Close ends the engine and frees what it holds.
+	Close()
+}
+
+// State is what a step of training changes.
+type State[T compute.Float] struct {
+	Params  []T
+	First   []T // Adam's first moment
+	Second  []T // Adam's second moment
+	Average []T // exponential moving average of Params; nil when off
+	Updates int // steps that changed the parameters
+}
+
+// A Stepper is an engine that keeps the state of training to itself, where
+// parameters and gradients would otherwise travel at every step.
+type Stepper[T compute.Float] interface {
+	// Begin starts from a state. Its slices are out of date after a Step, until
+	// Sync.
+	Begin(s *State[T]) error
+	// Step is one step of Adam with this learning rate and the constants of the
+	// spec's training, clipping and average included. It returns the norm of the
+	// gradient before clipping. A step whose loss or norm is not finite leaves the
+	// state as it is.
+	Step(batch Batch, rate float64) (Stats, float64, error)
+	// Sync brings the state given to Begin up to date.
+	Sync() error
+}
+
+// Info is what an engine says of itself. It does not change.
+type Info struct {
+	Spec    *model.Spec
+	Problem *pde.Problem
+	Grid    *grid.Grid
+	// Layout names the parameters in the flat slice; OutputBias is the tensor of
+	// Layout that is added to the outputs.
+	Layout     []compute.Tensor
+	OutputBias compute.Tensor
+	// Initial draws the parameters that training starts from.
+	Initial func() []float64
+	Rows    []Rows      // in the order of MeanSquares
+	Borders [][]float64 // coordinates of the subdomains' borders along each axis
+	Experts int         // solves for one prediction, 0 for soft
+}
+
+// Rows is one set of rows of the problem on the grid.
+type Rows struct {
+	Name  string
+	Kind  pde.Kind
+	Count int
+}
+
+// NewInfo describes an engine of a spec for a discretised problem whose domain is
+// divided by router.
+func NewInfo(s *model.Spec, sys *pde.System, router *constraint.Router) (Info, error) {
+	net, err := model.NewNetwork(s, sys.Problem)
+	if err != nil {
+		return Info{}, err
+	}
+	if err := model.CheckNetwork(net, sys.Grid); err != nil {
+		return Info{}, err
+	}
+	info := Info{
+		Spec: s, Problem: sys.Problem, Grid: sys.Grid, Layout: net.Layout(), OutputBias: net.OutputBias(), Borders: router.Borders,
+		Initial: func() []float64 {
+			params := make([]float64, net.Size())
+			net.Init(params, rand.New(rand.NewPCG(s.Seed, 0x696e6974)))
+			return params
+		},
+	}
+	for _, prefix := range s.Training.Frozen {
+		if !slices.ContainsFunc(info.Layout, func(t compute.Tensor) bool { return part(t) == prefix }) {
+			var parts []string
+			for _, t := range info.Layout {
+				parts = append(parts, part(t))
+			}
+			return Info{}, fmt.Errorf("training.frozen: the network has no tensors of %q; it has those of %s", prefix, strings.Join(slices.Compact(parts), ", "))
+		}
+	}
+	for _, set := range sys.Sets {
+		info.Rows = append(info.Rows, Rows{set.Name, set.Kind, len(set.Points)})
+	}
+	if s.Method != model.Soft {
+		info.Experts = 1
+		for _, b := range router.Borders {
+			info.Experts *= len(b) - 1
+		}
+	}
+	return info, nil
+}
+
+// part is a tensor's name before the first dot.
+func part(t compute.Tensor) string {
+	name, _, _ := strings.Cut(t.Name, ".")
+	return name
+}
+
+// Frozen returns the ranges of parameters that are not trained, [from, to).
+func (i *Info) Frozen() (ranges [][2]int) {
+	for _, t := range i.Layout {
+		if slices.Contains(i.Spec.Training.Frozen, part(t)) {
+			ranges = append(ranges, [2]int{t.Offset, t.Offset + t.Size()})
+		}
+	}
+	return ranges
+}
+
+// Parameters is the number of parameters.
+func (i *Info) Parameters() int {
+	last := i.Layout[len(i.Layout)-1]
+	return last.Offset + last.Size()
+}
+
+// InitialSize is the number of values of the inputs of a sample.
+func (i *Info) InitialSize() int { return i.Problem.SampleSize(i.Grid) }
+
+// FieldSize is the number of values of a field: the grid's points for every unknown.
+func (i *Info) FieldSize() int { return len(i.Problem.Unknowns) * i.Grid.Size() }
+
+// SliceSize is the number of points of all axes but the first.
+func (i *Info) SliceSize() int { return i.Grid.Size() / i.Grid.Axes[0].Points }
+
+// InitialParams draws initial parameters. They do not depend on the precision
+// beyond rounding.
+func InitialParams[T compute.Float](i Info) []T { return rounded[T](i.Initial()) }
+
+func rounded[T compute.Float](wide []float64) []T {
+	out := make([]T, len(wide))
+	for i, v := range wide {
+		out[i] = T(v)
+	}
+	return out
+}
+
+// EngineOptions say which engine evaluates a spec, and on what.
+type EngineOptions struct {
+	Name    string      // of the engine; "" is "cpu"
+	Plugin  string      // path of the library that an engine works with; "": none
+	Grid    *grid.Grid  // nil: the spec's own
+	Borders [][]float64 // of the experts, as Info has them; nil: uniform by the spec
+	Workers int         // threads, 0 for all cores; results do not depend on it
+	// Ranks are processes that divide the grid among them, along its first axis, and make all
+	// calls together; nil, or one: this process has all of it.
+	Ranks slab.Ranks
+}
+
+// Constructors make one engine in either precision.
+type Constructors struct {
+	Float32 func(s *model.Spec, p *pde.Problem, o EngineOptions) (Engine[float32], error)
+	Float64 func(s *model.Spec, p *pde.Problem, o EngineOptions) (Engine[float64], error)
+}
+
+var engines = map[string]Constructors{"cpu": {newCPUEngine[float32], newCPUEngine[float64]}}
+
+// RegisterEngine makes an engine available by name. It panics if the name is
+// taken, and is to be called before any engine is made.
+func RegisterEngine(name string, c Constructors) {
+	if _, ok := engines[name]; ok {
+		panic("engine: RegisterEngine: the name is taken")
+	}
+	engines[name] = c
+}
+
+// NewEngine makes an engine of a spec. The caller closes it.
+func NewEngine[T compute.Float](s *model.Spec, p *pde.Problem, o EngineOptions) (Engine[T], error) {
+	name := o.Name
+	if name == "" {
+		name = "cpu"
+	}
+	c, ok := engines[name]
+	if !ok {
+		return nil, fmt.Errorf("engine %q: there is no such engine: want %s", name, strings.Join(slices.Sorted(maps.Keys(engines)), ", "))
+	}
+	var (
+		e   any
+		err error
+	)
+	if _, ok := any(T(0)).(float32); ok {
+		e, err = c.Float32(s, p, o)
+	} else {
+		e, err = c.Float64(s, p, o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return e.(Engine[T]), nil
+}

@@ -1,0 +1,483 @@
+package enginetest
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"pihc/constraint"
+	"pihc/engine"
+	"pihc/internal/check"
+	"pihc/model"
+)
+
+type float interface{ float32 | float64 }
+
+func bits[T float]() int {
+	if _, ok := any(T(0)).(float32); ok {
+		return 32
+	}
+	return 64
+}
+
+func replace(s, old, new string) string { return strings.ReplaceAll(s, old, new) }
+
+// tolerance64 is the relative difference that sums in another order may make in
+// float64.
+const tolerance64 = 1e-10
+
+// gradientTolerance bounds the error of differences.
+const gradientTolerance = 1e-6
+
+// near returns an error unless the two agree to the relative tolerance.
+func near(what string, got, want, tolerance float64) error {
+	if !(math.Abs(got-want) <= tolerance*math.Abs(want)) {
+		return fmt.Errorf("%s is %.15g, want %.15g", what, got, want)
+	}
+	return nil
+}
+
+// same returns an error unless two slices are bitwise equal.
+func same[T float](what string, got, want []T) error {
+	if len(got) != len(want) {
+		return fmt.Errorf("%s has length %d, want %d", what, len(got), len(want))
+	}
+	for i := range got {
+		if math.Float64bits(float64(got[i])) != math.Float64bits(float64(want[i])) {
+			return fmt.Errorf("%s: element %d is %v, want bitwise %v", what, i, got[i], want[i])
+		}
+	}
+	return nil
+}
+
+// result is what one evaluation of the loss gave.
+type result[T float] struct {
+	stats engine.Stats
+	grad  []T
+}
+
+func evaluate[T float](e engine.Engine[T], params []T, batch engine.Batch) (result[T], error) {
+	r := result[T]{grad: make([]T, len(params))}
+	var err error
+	r.stats, err = e.LossAndGrad(r.grad, params, batch)
+	r.stats.MeanSquares = slices.Clone(r.stats.MeanSquares)
+	return r, err
+}
+
+// equal compares two results bit by bit.
+func (r result[T]) equal(what string, want result[T]) error {
+	a, b := r.stats, want.stats
+	return errors.Join(
+		same(what+": gradient", r.grad, want.grad), same(what+": mean squares", a.MeanSquares, b.MeanSquares),
+		same(what+": loss, jump, iterations, failed, fallbacks",
+			[]float64{a.Loss, a.JumpSquare, a.Iterations, float64(a.Failed), float64(a.Fallbacks)},
+			[]float64{b.Loss, b.JumpSquare, b.Iterations, float64(b.Failed), float64(b.Fallbacks)}))
+}
+
+// params are those of model.CheckParams.
+func params[T float](e engine.Engine[T]) []T {
+	wide := engine.CheckParams(e.Info())
+	out := make([]T, len(wide))
+	for i, v := range wide {
+		out[i] = T(v)
+	}
+	return out
+}
+
+// predict returns a copy of every prediction.
+func predict[T float](e engine.Engine[T], params []T, batch engine.Batch) ([]engine.Prediction, error) {
+	var all []engine.Prediction
+	err := e.Predict(params, batch, func(i int, p *engine.Prediction) error {
+		if i != len(all) {
+			return fmt.Errorf("sample %d comes after %d others", i, len(all))
+		}
+		q := *p
+		q.Field, q.MeanSquares, q.Experts = slices.Clone(p.Field), slices.Clone(p.MeanSquares), slices.Clone(p.Experts)
+		all = append(all, q)
+		return nil
+	})
+	if err == nil && len(all) != len(batch.Initial) {
+		err = fmt.Errorf("%d predictions for %d samples", len(all), len(batch.Initial))
+	}
+	return all, err
+}
+
+// one returns sample i of a batch as a part of it.
+func one(b engine.Batch, i int) engine.Batch {
+	b.Total = len(b.Initial)
+	b.Initial, b.Seeds = b.Initial[i:i+1], b.Seeds[i:i+1]
+	if b.Truth != nil {
+		b.Truth = b.Truth[i : i+1]
+	}
+	if b.Previous != nil {
+		b.Previous = b.Previous[i : i+1]
+	}
+	if b.Directions != nil {
+		b.Directions = b.Directions[i : i+1]
+	}
+	return b
+}
+
+// checkInfo compares what the engine says of itself with spec and problem.
+func checkInfo(s *setup) error {
+	return with(s, engine.EngineOptions{}, func(e engine.Engine[float64], spec *model.Spec) error {
+		info := e.Info()
+		router := constraint.Router{Borders: info.Borders}
+		if _, err := router.Windows(s.system.Grid); err != nil {
+			return err
+		}
+		want, err := engine.NewInfo(spec, s.system, &router)
+		if err != nil {
+			return err
+		}
+		at, bias := 0, false
+		for _, t := range info.Layout {
+			if t.Offset != at {
+				return fmt.Errorf("tensor %s begins at %d, want %d", t.Name, t.Offset, at)
+			}
+			at += t.Size()
+			bias = bias || t.Name == info.OutputBias.Name && t.Offset == info.OutputBias.Offset
+		}
+		experts := map[string]int{model.Soft: 0, model.Hard: 1, model.MoE: router.Count()}[spec.Method]
+		switch {
+		case info.Spec.Method != spec.Method || info.Problem.Name != s.problem.Name || !slices.Equal(info.Grid.Axes, s.system.Grid.Axes):
+			return errors.New("it is of another experiment")
+		case !bias || info.OutputBias.Size() != spec.Outputs()*len(s.problem.Unknowns):
+			return fmt.Errorf("the bias of the outputs, %v, is not in the layout", info.OutputBias)
+		case at != info.Parameters() || at != want.Parameters():
+			return fmt.Errorf("%d parameters, %d in the layout, want %d", info.Parameters(), at, want.Parameters())
+		case !slices.Equal(info.Rows, want.Rows):
+			return fmt.Errorf("rows %v, want %v", info.Rows, want.Rows)
+		case info.Experts != experts:
+			return fmt.Errorf("%d experts, want %d", info.Experts, experts)
+		case spec.Method != model.MoE && router.Count() != 1:
+			return fmt.Errorf("borders %v", info.Borders)
+		}
+		return same("initial parameters", info.Initial(), want.Initial())
+	})
+}
+
+// checkPrediction: Predict goes through the batch in order, each sample for itself,
+// until the caller's function has enough.
+func checkPrediction(s *setup) error {
+	return with(s, engine.EngineOptions{}, func(e engine.Engine[float64], spec *model.Spec) error {
+		w := params(e)
+		all, err := predict(e, w, s.batch)
+		if err != nil {
+			return err
+		}
+		info := e.Info()
+		for i, p := range all {
+			if len(p.Field) != len(s.problem.Unknowns)*info.Grid.Size() || len(p.MeanSquares) != len(info.Rows) || len(p.Experts) != info.Experts {
+				return fmt.Errorf("sample %d: %d values, %d mean squares, %d experts", i, len(p.Field), len(p.MeanSquares), len(p.Experts))
+			}
+			if (p.JumpRMS > 0) != (info.Experts > 1) {
+				return fmt.Errorf("sample %d: a jump of %g between %d experts", i, p.JumpRMS, info.Experts)
+			}
+			alone, err := predict(e, w, one(s.batch, i))
+			if err != nil {
+				return err
+			}
+			if err := same("a field predicted alone", alone[0].Field, p.Field); err != nil {
+				return err
+			}
+			for j := range i {
+				if check.RelativeL2(all[j].Field, p.Field) < 1e-3 {
+					return fmt.Errorf("samples %d and %d have the same field", j, i)
+				}
+			}
+		}
+		stop, calls := errors.New("stop"), 0
+		err = e.Predict(w, s.batch, func(int, *engine.Prediction) error { calls++; return stop })
+		if !errors.Is(err, stop) || calls != 1 {
+			return fmt.Errorf("the caller's error ends in %v after %d calls", err, calls)
+		}
+		return nil
+	})
+}
+
+// checkGradient compares the gradient of every pass with central differences.
+func checkGradient(s *setup) error {
+	return with(s, engine.EngineOptions{}, func(e engine.Engine[float64], spec *model.Spec) error {
+		batch := s.batch
+		batch.Initial, batch.Seeds = batch.Initial[1:], batch.Seeds[1:]
+		if batch.Truth != nil {
+			batch.Truth = batch.Truth[1:]
+		}
+		for batch.Pass = 1; batch.Pass <= spec.Network.Passes; batch.Pass++ {
+			worst, err := engine.CheckGradient(e, batch, 1)
+			if err != nil {
+				return err
+			}
+			if !(worst < gradientTolerance) {
+				return fmt.Errorf("pass %d: relative error %.2g of the gradient", batch.Pass, worst)
+			}
+		}
+		return nil
+	})
+}
+
+// checkRamps: a loss at some progress is that of an engine whose ramps stand still
+// there.
+func checkRamps(s *setup) error {
+	var moving result[float64]
+	var still []string
+	err := with(s, engine.EngineOptions{}, func(e engine.Engine[float64], spec *model.Spec) (err error) {
+		moving, err = evaluate(e, params(e), s.batch)
+		for key, r := range map[string]model.Ramp{"loss.border_rows": spec.Loss.BorderRows, "constraint.overlap": spec.Constraint.Overlap} {
+			v := r.At(s.batch.Progress)
+			still = append(still, fmt.Sprintf("%s={start: %g, end: %g, from: 0, to: 1}", key, v, v))
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return with(s, engine.EngineOptions{}, func(e engine.Engine[float64], spec *model.Spec) error {
+		batch := s.batch
+		batch.Progress = 0.9
+		want, err := evaluate(e, params(e), batch)
+		if err != nil {
+			return err
+		}
+		if d := check.RelativeL2(moving.grad, want.grad); !(d <= tolerance64) {
+			return fmt.Errorf("gradients with values that move and stand still differ by %.2g", d)
+		}
+		return near("the loss with values that move", moving.stats.Loss, want.stats.Loss, tolerance64)
+	}, still...)
+}
+
+// checkPasses: a pass corrects what Predict gives for the one before, and is not
+// that one.
+func checkPasses(s *setup) error {
+	return with(s, engine.EngineOptions{}, func(e engine.Engine[float64], spec *model.Spec) error {
+		w, batch := params(e), s.batch
+		info := e.Info()
+		sys, err := s.problem.Discretize(info.Grid)
+		if err != nil {
+			return err
+		}
+		last, led := make([][]float64, len(batch.Initial)), make([][][]float64, len(batch.Initial))
+		for i, initial := range batch.Initial {
+			last[i] = make([]float64, info.FieldSize())
+			sys.Offset(last[i], initial)
+		}
+		for batch.Pass = 2; batch.Pass <= spec.Network.Passes; batch.Pass++ {
+			before := batch
+			before.Pass--
+			fields, err := predict(e, w, before)
+			if err != nil {
+				return err
+			}
+			given := batch
+			for i, p := range fields {
+				step := slices.Clone(p.Field)
+				for j, v := range last[i] {
+					step[j] -= v
+				}
+				last[i], led[i] = p.Field, slices.Insert(led[i], 0, step)
+				given.Previous = append(given.Previous, p.Field)
+				given.Directions = append(given.Directions, led[i][:min(len(led[i]), spec.Constraint.Directions)])
+			}
+			want, err := evaluate(e, w, batch)
+			if err != nil {
+				return err
+			}
+			got, err := evaluate(e, w, given)
+			if err != nil {
+				return err
+			}
+			if err := got.equal(fmt.Sprintf("pass %d of a given field", batch.Pass), want); err != nil {
+				return err
+			}
+			after, err := predict(e, w, given)
+			if err != nil {
+				return err
+			}
+			for i := range after {
+				if check.RelativeL2(after[i].Field, fields[i].Field) < 1e-6 {
+					return fmt.Errorf("pass %d leaves sample %d as it was", batch.Pass, i)
+				}
+			}
+		}
+		batch.Pass = 0
+		want, err := predict(e, w, batch)
+		if err != nil {
+			return err
+		}
+		batch.Pass = spec.Network.Passes
+		got, err := predict(e, w, batch)
+		if err != nil {
+			return err
+		}
+		return same("the last pass", got[0].Field, want[0].Field)
+	})
+}
+
+// checkSums: loss, gradient and statistics of a batch are the sums over its samples
+// in their order, bit by bit.
+func checkSums[T float](s *setup) error {
+	return with(s, engine.EngineOptions{}, func(e engine.Engine[T], spec *model.Spec) error {
+		w := params(e)
+		want, err := evaluate(e, w, s.batch)
+		if err != nil {
+			return err
+		}
+		sum := result[T]{grad: make([]T, len(w)), stats: engine.Stats{MeanSquares: make([]float64, len(want.stats.MeanSquares))}}
+		for i := range s.batch.Initial {
+			// Into the same gradient, which is added to.
+			st, err := e.LossAndGrad(sum.grad, w, one(s.batch, i))
+			if err != nil {
+				return err
+			}
+			sum.stats.Loss += st.Loss
+			sum.stats.JumpSquare += st.JumpSquare
+			sum.stats.Iterations += st.Iterations
+			sum.stats.Failed += st.Failed
+			sum.stats.Fallbacks += st.Fallbacks
+			for j, v := range st.MeanSquares {
+				sum.stats.MeanSquares[j] += v
+			}
+		}
+		return want.equal("the batch, against its samples", sum)
+	})
+}
+
+// checkRepetition: the gradient is added, the same bits come again, and parameters
+// and initial conditions stay as they are.
+func checkRepetition[T float](s *setup) error {
+	return with(s, engine.EngineOptions{}, func(e engine.Engine[T], spec *model.Spec) error {
+		w := params(e)
+		before, initial := slices.Clone(w), slices.Clone(s.batch.Initial[0])
+		first, err := evaluate(e, w, s.batch)
+		if err != nil {
+			return err
+		}
+		if _, err := predict(e, w, s.batch); err != nil {
+			return err
+		}
+		again, err := evaluate(e, w, s.batch)
+		if err != nil {
+			return err
+		}
+		if err := again.equal("again", first); err != nil {
+			return err
+		}
+		ones := make([]T, len(w))
+		for i := range ones {
+			ones[i] = 1e3
+		}
+		if _, err := e.LossAndGrad(ones, w, s.batch); err != nil {
+			return err
+		}
+		largest := 1e3
+		for _, g := range first.grad {
+			largest = max(largest, math.Abs(float64(g)))
+		}
+		for i := range ones {
+			if math.Abs(float64(ones[i]-1e3)-float64(first.grad[i])) > largest*map[int]float64{32: 1e-6, 64: 1e-14}[bits[T]()] {
+				return fmt.Errorf("gradient %d is not added: 1000 becomes %v, want %v more", i, ones[i], first.grad[i])
+			}
+		}
+		return errors.Join(same("parameters", w, before), same("initial condition", s.batch.Initial[0], initial))
+	})
+}
+
+// checkWorkers: neither the number of workers nor micro_batch changes a bit.
+func checkWorkers[T float](s *setup) error {
+	var want result[T]
+	var fields []engine.Prediction
+	for i, c := range []struct{ workers, micro int }{{1, 2}, {2, 2}, {3, 1}, {2, 4}} {
+		err := with(s, engine.EngineOptions{Workers: c.workers}, func(e engine.Engine[T], spec *model.Spec) error {
+			w := params(e)
+			got, err := evaluate(e, w, s.batch)
+			if err != nil {
+				return err
+			}
+			all, err := predict(e, w, s.batch)
+			if err != nil {
+				return err
+			}
+			if i == 0 {
+				want, fields = got, all
+				return nil
+			}
+			what := fmt.Sprintf("%d workers, micro_batch %d", c.workers, c.micro)
+			for b := range all {
+				err = errors.Join(err, same(what+": field", all[b].Field, fields[b].Field))
+			}
+			return errors.Join(err, got.equal(what, want))
+		}, fmt.Sprint("training.micro_batch=", c.micro))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkSeeds: other points, another loss, where points are sampled.
+func checkSeeds(s *setup) error {
+	return with(s, engine.EngineOptions{}, func(e engine.Engine[float64], spec *model.Spec) error {
+		w, other := params(e), s.batch
+		other.Seeds = slices.Clone(other.Seeds)
+		for i := range other.Seeds {
+			other.Seeds[i].Run++
+		}
+		a, err := evaluate(e, w, s.batch)
+		if err != nil {
+			return err
+		}
+		b, err := evaluate(e, w, other)
+		if err != nil {
+			return err
+		}
+		if (a.stats.Loss == b.stats.Loss) != (spec.Method == model.Soft) {
+			return fmt.Errorf("loss %.17g, with other sampled points %.17g", a.stats.Loss, b.stats.Loss)
+		}
+		return nil
+	})
+}
+
+// checkSingle compares single with double precision.
+func checkSingle(s *setup) error {
+	var wide result[float64]
+	var fields []engine.Prediction
+	if err := with(s, engine.EngineOptions{}, func(e engine.Engine[float64], _ *model.Spec) (err error) {
+		if wide, err = evaluate(e, params(e), s.batch); err != nil {
+			return err
+		}
+		fields, err = predict(e, params(e), s.batch)
+		return err
+	}); err != nil {
+		return err
+	}
+	return with(s, engine.EngineOptions{}, func(e engine.Engine[float32], _ *model.Spec) error {
+		narrow, err := evaluate(e, params(e), s.batch)
+		if err != nil {
+			return err
+		}
+		grad := make([]float64, len(narrow.grad))
+		for i, g := range narrow.grad {
+			grad[i] = float64(g)
+		}
+		all, err := predict(e, params(e), s.batch)
+		if err != nil {
+			return err
+		}
+		for i := range all {
+			if d := check.RelativeL2(all[i].Field, fields[i].Field); !(d < singleTolerance) {
+				err = errors.Join(err, fmt.Errorf("sample %d: fields differ by %.2g", i, d))
+			}
+		}
+		if d := check.RelativeL2(grad, wide.grad); !(d < singleTolerance) {
+			err = errors.Join(err, fmt.Errorf("gradients differ by %.2g", d))
+		}
+		return errors.Join(err, near("the loss", narrow.stats.Loss, wide.stats.Loss, singleTolerance))
+	})
+}
+
+// singleTolerance is what the rounding of a float32 network may become in a loss,
+// a gradient or a field: second differences divide it by the square of the spacing.
+const singleTolerance = 5e-3

@@ -1,0 +1,372 @@
+// Package enginetest is the suite that every model.Engine passes: what it says of
+// itself, predictions, loss against rows evaluated plainly, gradient against central
+// differences, passes, sums over samples, independence of workers and micro-batch,
+// single precision against double, and stored results.
+//
+//	func TestEngine(t *testing.T) { enginetest.Run(t, constructors) }
+//
+// Only tests import it.
+package enginetest
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"pihc/constraint"
+	"pihc/engine"
+	"pihc/model"
+	"pihc/pde"
+)
+
+// A Refusal is something that an engine does not run: it refuses it by an error that has
+// these words.
+type Refusal struct {
+	Words string
+	Of    func(s *model.Spec, p *pde.Problem) bool
+}
+
+// Factorised refuses factorised networks.
+var Factorised = Refusal{"network.kind", func(s *model.Spec, _ *pde.Problem) bool { return s.Network.Kind == "ffno" }}
+
+// Steady refuses steady problems.
+var Steady = Refusal{"steady", func(_ *model.Spec, p *pde.Problem) bool { return p.Steady }}
+
+// Run runs the suite, a subtest for each case and what is checked. With -short some
+// cases are left out.
+func Run(t *testing.T, c engine.Constructors, refusals ...Refusal) {
+	for i := range cases {
+		k := &cases[i]
+		t.Run(k.name, func(t *testing.T) {
+			if testing.Short() && slices.Contains(repeats, k.name) {
+				t.Skip("-short: other cases run the same")
+			}
+			s, err := k.open(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			spec, err := s.load(0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range refusals {
+				if !r.Of(spec, s.problem) {
+					continue
+				}
+				if _, err := c.Float64(spec, s.problem, engine.EngineOptions{}); err == nil || !strings.Contains(err.Error(), r.Words) {
+					t.Errorf("%v, want an error that says %q", err, r.Words)
+				}
+				return
+			}
+			for _, x := range checks {
+				t.Run(x.name, func(t *testing.T) {
+					if err := x.run(s); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+		})
+	}
+}
+
+// checks is all that is checked of a case.
+var checks = []struct {
+	name string
+	run  func(s *setup) error
+}{
+	{"info", checkInfo},
+	{"prediction", checkPrediction},
+	{"loss", checkLoss},
+	{"gradient", checkGradient},
+	{"ramps", checkRamps},
+	{"passes", checkPasses},
+	{"sums", both(checkSums[float64], checkSums[float32])},
+	{"repetition", both(checkRepetition[float64], checkRepetition[float32])},
+	{"workers", both(checkWorkers[float64], checkWorkers[float32])},
+	{"seeds", checkSeeds},
+	{"single precision", checkSingle},
+	{"golden", checkGolden},
+	{"steps", checkSteps},
+}
+
+func both(checks ...func(s *setup) error) func(s *setup) error {
+	return func(s *setup) error {
+		var all []error
+		for i, f := range checks {
+			if err := f(s); err != nil {
+				all = append(all, fmt.Errorf("float%d: %w", 64>>i, err))
+			}
+		}
+		return errors.Join(all...)
+	}
+}
+
+//go:embed testdata/*.yaml
+var problems embed.FS
+
+// A testCase is an experiment at toy size.
+type testCase struct {
+	name, spec string
+}
+
+// Solves end only where they can get no better, so that differences see none of
+// their tolerance.
+const (
+	adsorption = `
+version: 1
+problem: diffusion-sorption
+grid: {t: 9, x: 24}
+network: {width: 6, layers: 2, modes: {t: 3, x: 3}, projection: 8, basis: 4}
+constraint: {experts: {x: 3}, points: 30, tolerance: 1e-13, cost_tolerance: 0, max_iterations: 300, start: 0.1}
+loss: {form: FORM, border_jump: 0.5, border_slope: 0.3, weights: {initial: 2}}
+training: {batch: 3, micro_batch: 2}
+method: `
+	borders = `
+version: 1
+problem: diffusion-sorption
+grid: {t: 9, x: 24}
+network: {width: 6, layers: 2, modes: {t: 3, x: 3}, projection: 8, basis: 4, last_activation: false, output_activation: true, initial_scale: 0.5}
+constraint: {experts: {t: 2, x: 2}, points: 30, tolerance: 1e-13, cost_tolerance: 0, max_iterations: 300, start: 0.1, condition_rows: local, normalization: none, weights: {residual: 0.3},
+  overlap: {start: 0.6, end: 0.2, from: 0.1, to: 0.8}}
+loss: {border_rows: {start: 0.05, end: 0.4, from: 0.1, to: 0.9}, border_jump: 0.2, weights: {initial: 2, left: 3}}
+training: {batch: 3, micro_batch: 2}
+method: moe`
+	features = `
+version: 1
+problem: burgers
+grid: {t: 9, x: 24}
+network: {width: 6, layers: 2, modes: {t: 3, x: 3}, projection: 8, basis: 4, omit_coordinates: [x], features: {u: 0.7, u_x: 3, residual: 0.5, mean_residual: 2}}
+constraint: {experts: {x: 3}, points: 30, tolerance: 1e-13, cost_tolerance: 0, max_iterations: 300, repeat_initial: 2}
+loss: {relative: true, border_rows: {start: 0.3, end: 0.3}, border_slope: 0.1}
+training: {batch: 3, micro_batch: 2}
+method: `
+	flow = `
+version: 1
+problem: navier-stokes
+grid: {t: 5, x: 6, y: 8}
+network: {width: 5, layers: 2, modes: {t: 2, x: 2, y: 3}, projection: 6, basis: 3, omit_coordinates: [x, y], passes: 3,
+  features: {w: 1.5, vel_x: 0.07, w_y: 4, residual: 0.2, mean_residual: 0.5}}
+constraint: {experts: {x: 2}, points: 40, tolerance: 1e-13, cost_tolerance: 0, max_iterations: 300}
+loss: {relative: true, border_jump: 0.3}
+training: {batch: 3, micro_batch: 2}
+method: `
+)
+
+const (
+	inputs = `
+version: 1
+problem: inputs
+grid: {t: 9, x: 24}
+network: {width: 6, layers: 2, modes: {t: 3, x: 3}, projection: 8, basis: 4, initial_scale: 0.7, passes: 2, features: {u: 0.7, residual: 0.5, mean_residual: 2}}
+constraint: {experts: {x: 2}, points: 30, tolerance: 1e-13, cost_tolerance: 0, max_iterations: 300, start: 0.1}
+loss: {relative: true, border_jump: 0.2}
+training: {batch: 3, micro_batch: 2}
+method: `
+	steady = `
+version: 1
+problem: steady
+grid: {y: 9, x: 24}
+network: {width: 6, layers: 2, modes: {y: 3, x: 3}, projection: 8, basis: 4}
+constraint: {experts: {y: 2, x: 2}, points: 20, tolerance: 1e-13, cost_tolerance: 0, max_iterations: 300, start: 0.1}
+loss: {relative: true, border_jump: 0.2, border_slope: 0.1}
+training: {batch: 3, micro_batch: 2}
+method: `
+)
+
+const (
+	pair = `
+version: 1
+problem: pair
+grid: {t: 9, x: 24}
+network: {width: 6, layers: 2, modes: {t: 3, x: 3}, projection: 8, basis: 4, initial_scale: 0.7, scales: {v: 0.2}, passes: 2,
+  features: {u: 0.7, v: 0.3, v_t: 2, activator: 0.5, inhibitor: 0.3, mean_inhibitor: 2}}
+constraint: {experts: {x: 2}, points: 30, tolerance: 1e-13, cost_tolerance: 0, max_iterations: 300, start: 0.1, components: COMPONENTS, weights: {activator: 0.4},
+  overlap: {start: 0.6, end: 0.2, from: 0.1, to: 0.8}}
+loss: {relative: true, border_jump: 0.2, border_slope: 0.1, border_rows: {start: 0.3, end: 0.3}, weights: {inhibitor: 2}}
+training: {batch: 3, micro_batch: 2}
+method: `
+	convection = `
+version: 1
+problem: convection
+grid: {t: 5, x: 6, y: 8}
+network: {width: 5, layers: 2, modes: {t: 2, x: 2, y: 3}, projection: 6, basis: 3, omit_coordinates: [x, y], passes: 2,
+  features: {w: 1.5, vel_x: 0.07, h_y: 4, flow: 0.2, mean_heat: 0.5}}
+constraint: {experts: {x: 2}, points: 40, tolerance: 1e-13, cost_tolerance: 0, max_iterations: 300, components: COMPONENTS}
+loss: {relative: true, border_jump: 0.3}
+training: {batch: 3, micro_batch: 2}
+method: `
+)
+
+var cases = []testCase{
+	{"soft", replace(adsorption, "FORM", "mean-square") + "soft"},
+	{"hard", replace(adsorption, "FORM", "mean-square") + "hard"},
+	{"moe", replace(adsorption, "FORM", "mean-square") + "moe"},
+	{"window moe", replace(replace(replace(adsorption, "FORM", "mean-square"), "t: 9", "t: 17"), "{batch", "{window: {t: [0, 250]}, batch") + "moe"},
+	{"norm soft", replace(adsorption, "FORM", "norm") + "soft"},
+	{"norm moe", replace(adsorption, "FORM", "norm") + "moe"},
+	{"published", replace(replace(adsorption, "FORM", "norm"), "diffusion-sorption", "diffusion-sorption-published") + "moe"},
+	{"borders", borders},
+	{"all rows", replace(borders, "points: 30", "points: 0")},
+	{"features hard", features + "hard"},
+	{"features moe", features + "moe"},
+	{"passes soft", flow + "soft"},
+	{"passes hard", flow + "hard"},
+	{"passes moe", flow + "moe"},
+	{"directions hard", replace(flow, "constraint: {", "constraint: {directions: 1, ") + "hard"},
+	{"directions moe", replace(flow, "constraint: {", "constraint: {directions: 2, ") + "moe"},
+	{"directions separate pair moe", replace(replace(replace(pair, "COMPONENTS", "separate"), "constraint: {", "constraint: {directions: 2, "), "passes: 2", "passes: 3") + "moe"},
+	{"inputs soft", inputs + "soft"},
+	{"inputs hard", inputs + "hard"},
+	{"inputs moe", inputs + "moe"},
+	{"steady soft", steady + "soft"},
+	{"steady hard", steady + "hard"},
+	{"steady moe", steady + "moe"},
+	{"pair soft", replace(pair, "COMPONENTS", "tied") + "soft"},
+	{"pair hard", replace(pair, "COMPONENTS", "tied") + "hard"},
+	{"pair moe", replace(pair, "COMPONENTS", "tied") + "moe"},
+	{"separate pair hard", replace(pair, "COMPONENTS", "separate") + "hard"},
+	{"separate pair moe", replace(pair, "COMPONENTS", "separate") + "moe"},
+	{"supervised pair moe", replace(replace(pair, "COMPONENTS", "tied"), "loss: {", "loss: {data: 0.7, ") + "moe"},
+	{"convection moe", replace(convection, "COMPONENTS", "tied") + "moe"},
+	{"separate convection moe", replace(convection, "COMPONENTS", "separate") + "moe"},
+	{"factorised hard", replace(replace(adsorption, "FORM", "mean-square"), "{width", "{kind: ffno, expansion: 2, width") + "hard"},
+	{"factorised passes moe", replace(flow, "{width", "{kind: ffno, expansion: 2, shared_weights: true, width") + "moe"},
+}
+
+// repeats are cases that -short leaves out: what they run, others run too.
+var repeats = []string{
+	"norm moe", "borders", "features hard", "passes hard", "directions hard", "inputs soft", "inputs hard", "steady soft", "steady hard", "pair soft", "pair hard", "pair moe", "separate pair hard", "separate pair moe", "convection moe",
+}
+
+// setup is a case ready for its checks.
+type setup struct {
+	*testCase
+	make    engine.Constructors
+	problem *pde.Problem
+	system  *pde.System
+	batch   engine.Batch
+}
+
+// samples is the number of samples of a case: one micro-batch and a part of one.
+const samples = 3
+
+func (k *testCase) open(c engine.Constructors) (*setup, error) {
+	s := &setup{testCase: k, make: c}
+	spec, err := s.load(0)
+	if err != nil {
+		return nil, err
+	}
+	if text, missing := problems.ReadFile("testdata/" + spec.Problem + ".yaml"); missing == nil {
+		s.problem, err = pde.Load(spec.Problem+".yaml", text)
+	} else {
+		s.problem, err = pde.Open(spec.Problem)
+	}
+	if err != nil {
+		return nil, err
+	}
+	stages, err := model.Stages(spec, s.problem)
+	if err != nil {
+		return nil, err
+	}
+	g := stages[len(stages)-1].Grid
+	if s.system, err = s.problem.Discretize(g); err != nil {
+		return nil, err
+	}
+	// Smooth initial conditions away from u = 0, where the sorption has no
+	// derivative; of a vorticity without a mean.
+	mean := 0.4
+	if s.problem.NeedsZeroMean(0) {
+		mean = 0
+	}
+	s.batch.Progress = 0.3
+	strides := g.Strides()
+	for i := range samples {
+		u0 := make([]float64, s.system.InitialSize())
+		for p := range u0 {
+			u0[p] = mean * (1 + 0.25*float64(i))
+			for a, axis := range g.Axes[1:] {
+				x := float64(p/strides[1+a]%axis.Points) / float64(axis.Points)
+				u0[p] += 0.05 * float64(1+a) * math.Sin(2*math.Pi*float64(1+(i+a)%2)*x+float64(i))
+			}
+		}
+		if !s.problem.OnlyInitial() {
+			s.drawInputs(u0, i)
+		}
+		s.batch.Initial = append(s.batch.Initial, u0)
+		if spec.Loss.Data != 0 {
+			truth := make([]float64, s.system.FieldSize())
+			for p := range truth {
+				truth[p] = 0.5 + 0.3*math.Sin(float64(p+7*i))
+			}
+			s.batch.Truth = append(s.batch.Truth, truth)
+		}
+		s.batch.Seeds = append(s.batch.Seeds, constraint.Seed{Run: 1, Step: 2, Sample: uint64(i)})
+	}
+	return s, nil
+}
+
+// drawInputs writes inputs of a sample in the units of their distributions: fields of one
+// wave, so that their neighbours differ.
+func (s *setup) drawInputs(sample []float64, seed int) {
+	for k, in := range s.system.Inputs {
+		v := in.Of(sample)
+		for p := range v {
+			v[p] = 0.6 + 0.1*float64(k) + 0.3*math.Sin(float64(1+k+seed)+7*float64(p)/float64(len(v)))
+		}
+		in.Sampler.Positive = ""
+		in.Sampler.Transform(v)
+	}
+	for c, u := range s.problem.Unknowns {
+		if u.Initial >= 0 && s.problem.NeedsZeroMean(c) {
+			removeMean(s.system.Inputs[u.Initial].Of(sample))
+		}
+	}
+}
+
+func removeMean(v []float64) {
+	mean := 0.0
+	for _, x := range v {
+		mean += x / float64(len(v))
+	}
+	for i := range v {
+		v[i] -= mean
+	}
+}
+
+// load reads the spec for a precision of so many bits, with overrides.
+func (k *testCase) load(bits int, overrides ...string) (*model.Spec, error) {
+	if bits == 0 {
+		bits = 64
+	}
+	return model.LoadSpec(k.name, []byte(k.spec), append(overrides, fmt.Sprintf("network.precision=float%d", bits))...)
+}
+
+// with calls f with an engine of the case's spec, overridden.
+func with[T float](s *setup, o engine.EngineOptions, f func(e engine.Engine[T], spec *model.Spec) error, overrides ...string) error {
+	spec, err := s.load(bits[T](), overrides...)
+	if err != nil {
+		return err
+	}
+	if o.Workers == 0 {
+		o.Workers = 1
+	}
+	if o.Grid == nil && len(spec.Training.Window) > 0 {
+		o.Grid = s.system.Grid
+	}
+	var e any
+	if bits[T]() == 32 {
+		e, err = s.make.Float32(spec, s.problem, o)
+	} else {
+		e, err = s.make.Float64(spec, s.problem, o)
+	}
+	if err != nil {
+		return err
+	}
+	runner := e.(engine.Engine[T])
+	defer runner.Close()
+	return f(runner, spec)
+}

@@ -1,0 +1,103 @@
+package enginetest
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"pihc/engine"
+	"pihc/model"
+)
+
+//go:embed testdata/golden.json
+var stored []byte
+
+// goldenTolerance is the relative difference from stored results that another order
+// of sums may make: solves multiply rounding by the condition of their rows.
+const goldenTolerance = 1e-7
+
+// golden is a case's result in few numbers.
+type golden struct {
+	Loss        float64   `json:"loss"`
+	MeanSquares []float64 `json:"mean_squares"`
+	JumpSquare  float64   `json:"jump_square"`
+	// Root mean squares, and projections on random directions of that length.
+	Gradient [4]float64 `json:"gradient"`
+	Field    [4]float64 `json:"field"` // of the last sample
+}
+
+// project returns the root mean square of x and its projections on three random
+// directions.
+func project(x []float64) (out [4]float64) {
+	rng := rand.New(rand.NewPCG(11, 12))
+	n := math.Sqrt(float64(len(x)))
+	for _, v := range x {
+		out[0] += v * v
+		for j := 1; j < len(out); j++ {
+			out[j] += v * rng.NormFloat64() / n
+		}
+	}
+	out[0] = math.Sqrt(out[0]) / n
+	return out
+}
+
+// measure returns a case's result.
+func (s *setup) measure() (g golden, err error) {
+	err = with(s, engine.EngineOptions{}, func(e engine.Engine[float64], _ *model.Spec) error {
+		r, err := evaluate(e, params(e), s.batch)
+		if err != nil {
+			return err
+		}
+		all, err := predict(e, params(e), s.batch)
+		if err != nil {
+			return err
+		}
+		g = golden{r.stats.Loss, r.stats.MeanSquares, r.stats.JumpSquare, project(r.grad), project(all[len(all)-1].Field)}
+		return nil
+	})
+	return g, err
+}
+
+// checkGolden compares a case with its stored result.
+func checkGolden(s *setup) error {
+	all := map[string]golden{}
+	if err := json.Unmarshal(stored, &all); err != nil {
+		return err
+	}
+	want, ok := all[s.name]
+	if !ok {
+		return fmt.Errorf("no result is stored; write it with go test ./internal/enginetest -regenerate")
+	}
+	got, err := s.measure()
+	if err != nil {
+		return err
+	}
+	close := func(what string, got, want, scale float64) error {
+		if !(math.Abs(got-want) <= goldenTolerance*scale) {
+			return fmt.Errorf("%s is %.12g, stored %.12g", what, got, want)
+		}
+		return nil
+	}
+	if err := close("loss", got.Loss, want.Loss, want.Loss); err != nil {
+		return err
+	}
+	if err := close("mean square jump", got.JumpSquare, want.JumpSquare, want.JumpSquare); err != nil {
+		return err
+	}
+	for i, v := range want.MeanSquares {
+		if err := close(fmt.Sprint("mean square ", i), got.MeanSquares[i], v, v); err != nil {
+			return err
+		}
+	}
+	for i := range want.Gradient {
+		if err := close(fmt.Sprint("gradient ", i), got.Gradient[i], want.Gradient[i], want.Gradient[0]); err != nil {
+			return err
+		}
+		if err := close(fmt.Sprint("field ", i), got.Field[i], want.Field[i], want.Field[0]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

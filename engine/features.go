@@ -1,0 +1,200 @@
+package engine
+
+import (
+	"math"
+	"slices"
+
+	"pihc/compute"
+	"pihc/internal/kernel"
+	"pihc/internal/slab"
+	"pihc/model"
+	"pihc/pde"
+)
+
+// inputField returns input i of sample b of the micro-batch.
+func (e *cpu[T]) inputField(b, i int) []T {
+	return e.micro.input[(b*e.inputs.Count()+i)*e.points:][:e.points]
+}
+
+// fillCoordinates writes the coordinate inputs of every sample of a micro-batch: 0 to 1
+// over the problem's axis, also where training.window ends the grid before.
+func (e *cpu[T]) fillCoordinates() {
+	g := e.info.Grid
+	strides := g.Strides()
+	for b := range e.micro.size {
+		for i, a := range e.inputs.Axes {
+			axis, whole, dst := g.Axes[a], e.info.Problem.Axes[a], e.inputField(b, i)
+			for p := range dst {
+				dst[p] = T((axis.Coordinate((e.begin+p)/strides[a]%axis.Points) - whole.Lo) / (whole.Hi - whole.Lo))
+			}
+		}
+	}
+}
+
+// load fills the inputs of the samples of batch at lo.. for the first pass, or for
+// the one that corrects Batch.Previous, and returns how many samples there are.
+func (e *cpu[T]) load(batch Batch, lo int) int {
+	m, n, spec := &e.micro, e.info.SliceSize(), e.info.Spec
+	count := min(m.size, len(batch.Initial)-lo)
+	if e.crossing != nil {
+		e.loss.WeighRows(e.crossing, 1)
+	}
+	for b := range count {
+		at := lo + b
+		u0 := batch.Initial[at]
+		if len(u0) != e.system.InitialSize() {
+			panic("engine: inputs of the wrong length")
+		}
+		for i := range e.system.Inputs {
+			dst, in := e.inputField(b, len(e.inputs.Axes)+i), &e.system.Inputs[i]
+			if i >= e.info.Problem.Initials() {
+				for p := range dst {
+					dst[p] = T(in.Sampler.Unit(u0[in.At(int32(e.first+p), 0, 0)]))
+				}
+				continue
+			}
+			unknown := slices.IndexFunc(e.info.Problem.Unknowns, func(u pde.Unknown) bool { return u.Initial == i })
+			factor := T(1 / spec.Network.ScaleOf(e.info.Problem.Unknowns[unknown].Name))
+			for p, v := range in.Of(u0) {
+				dst[p] = T(v) * factor
+			}
+			for p := n; p < len(dst); p += n {
+				copy(dst[p:p+n], dst[:n])
+			}
+		}
+		m.amplitude[b], m.base[b], m.directions[b] = 1, 1, nil
+		if m.previous == nil {
+			continue
+		}
+		previous := m.previous[b]
+		e.info.Problem.Hold(previous, u0, e.system.Grid)
+		if v := e.loss.Evaluate(e.squares, previous, u0, nil, 0); spec.Loss.Relative && v > 0 {
+			m.base[b] = v
+		}
+		if batch.Previous != nil {
+			e.store(previous, batch.Previous[at])
+			if batch.Directions != nil {
+				m.directions[b] = m.spare[b][:min(len(m.spare[b]), len(batch.Directions[at]))]
+				for i, field := range m.directions[b] {
+					e.store(field, batch.Directions[at][i])
+				}
+			}
+			e.loss.Evaluate(e.squares, previous, u0, nil, 0)
+		}
+		e.loadFeatures(b)
+	}
+	return count
+}
+
+// store sets dst to the stored slices of a field on the whole grid.
+func (e *cpu[T]) store(dst, field []float64) {
+	lo, size, stored := e.system.FirstPoint(), e.info.Grid.Size(), e.system.Grid.Size()
+	for c := range e.info.Problem.Unknowns {
+		copy(dst[c*stored:(c+1)*stored], field[c*size+lo:])
+	}
+}
+
+// loadFeatures fills the features of sample b from the field just evaluated by
+// the loss: terms divided by the scale the spec gives, residuals by their root
+// mean square. The basis is then multiplied by that root mean square over its
+// scale, of several residuals the root mean square of these, since what corrects a field
+// is as large as what is wrong with it.
+func (e *cpu[T]) loadFeatures(b int) {
+	amplitude, residuals := 0.0, 0
+	for i, name := range e.inputs.Features {
+		dst := e.inputField(b, len(e.inputs.Axes)+e.inputs.Fields+i)
+		scale := e.info.Spec.Network.Features[name]
+		if c := slices.Index(e.info.Problem.UnknownNames(), name); c >= 0 {
+			for p, v := range e.ownPart(e.micro.previous[b][c*e.system.Grid.Size():]) {
+				dst[p] = T(v / scale)
+			}
+			continue
+		}
+		mean := false
+		for _, rows := range e.loss.residuals() {
+			values := rows.value
+			switch term := slices.IndexFunc(rows.Set.Terms, func(t int) bool { return e.system.Terms[t].Name == name }); {
+			case name == rows.Set.Name:
+				rms := rows.rms(e.system.Slab)
+				amplitude = math.Hypot(amplitude, rms/scale)
+				residuals++
+				scale = rms
+			case name == model.MeanFeature(rows.Set.Name):
+				scale *= rows.rms(e.system.Slab)
+				mean = true
+			case term >= 0:
+				values = rows.z[term]
+			default:
+				continue
+			}
+			if len(rows.Points) < len(dst) {
+				clear(dst)
+			}
+			for r, p := range rows.Points {
+				dst[int(p)-e.first] = T(values[r] / scale)
+			}
+			break
+		}
+		if mean {
+			meanFromStart(dst, e.info.SliceSize(), e.system.Slab)
+		}
+	}
+	if residuals > 0 {
+		e.micro.amplitude[b] = amplitude / math.Sqrt(float64(residuals))
+	}
+}
+
+// rms is the root mean square of the rows evaluated last, or 1 where that is zero.
+func (r *lossRows) rms(part *slab.Slab) float64 {
+	sum := []float64{kernel.SumSquares64(r.value)}
+	slab.Sum(part, sum)
+	rms := math.Sqrt(sum[0] / float64(r.Set.Count))
+	if rms == 0 {
+		return 1
+	}
+	return rms
+}
+
+// meanFromStart replaces every slice of width values by the mean, by the
+// trapezoidal rule, of the slices from the first, of all ranks, to itself.
+func meanFromStart[T compute.Float](f []T, width int, part *slab.Slab) {
+	sums, begin := make([]T, width), 0
+	previous := make([]T, width) // the slice before f, if begin > 0
+	if part != nil {
+		begin = part.Lo
+		sumBefore(sums, previous, f, part)
+	}
+	for p := range width {
+		sum, last := sums[p], previous[p]
+		for i, at := begin, p; at < len(f); i, at = i+1, at+width {
+			v := f[at]
+			if i == 0 {
+				last = v
+				continue
+			}
+			sum += (last + v) / 2
+			f[at], last = sum/T(i), v
+		}
+	}
+}
+
+// sumBefore sets sums to the trapezoidal sums up to the last slice of the rank below, and
+// last to that slice.
+func sumBefore[T compute.Float](sums, last, f []T, part *slab.Slab) {
+	width := len(sums)
+	own := make([]T, 3*width) // the first slice, the sum from it to the last, the last
+	copy(own, f[:width])
+	copy(own[2*width:], f[len(f)-width:])
+	for at := width; at < len(f); at++ {
+		own[width+at%width] += (f[at-width] + f[at]) / 2
+	}
+	for r, below := range slab.Before(part, own) {
+		for p := range sums {
+			if r > 0 {
+				sums[p] += (last[p] + below[p]) / 2
+			}
+			sums[p] += below[width+p]
+			last[p] = below[2*width+p]
+		}
+	}
+}

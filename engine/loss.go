@@ -1,0 +1,240 @@
+package engine
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"pihc/compute"
+	"pihc/grid"
+	"pihc/internal/kernel"
+	"pihc/internal/slab"
+	"pihc/model"
+	"pihc/pde"
+)
+
+// Loss is the loss of a field u on the grid: the residual over the whole grid
+// and the conditions, each set of rows with its weight (paper, section 3: "the
+// loss is the L2 norm of the PDE residual"; docs/constraint.md, Q7 and Q8).
+//
+//	mean-square   L = Σ_s w_s mean(r_s²)
+//	norm          L = Σ_s w_s ‖r_s‖₂        (the published code)
+//
+// Row weights of the PDE file are part of r.
+type Loss struct {
+	norm       bool
+	weights    []float64 // per set
+	sets       []*lossRows
+	chunks     []lossChunk
+	values     []grid.Rows[float64] // per set: terms
+	gradients  []grid.Rows[float64] // per set: r F_j
+	gatherer   *grid.Gatherer
+	evaluators []*pde.Evaluator // per worker
+	pool       *compute.Pool
+
+	part   *slab.Slab // of a part of a system
+	width  int        // points of a slice
+	totals []float64  // per set: Σ (factor r)², Σ r²
+}
+
+// lossRows is one set of rows over the grid.
+type lossRows struct {
+	*pde.PointRows
+	z      [][]float64 // per term (m)
+	value  []float64   // (m): r, without factor
+	factor []float64   // (m): multiplies rows in the loss, nil where 1
+	sums   []float64   // Σ (factor r)² per chunk
+	plain  []float64   // Σ r² per chunk
+}
+
+// lossChunk is rows [lo, hi) of a set, chunk at of it.
+type lossChunk struct {
+	*lossRows
+	at, lo, hi int
+	z, bar     [][]float64 // per term: values, and r F_j
+}
+
+// lossChunkRows is the number of rows evaluated together; it fixes the order of
+// every sum.
+const lossChunkRows = 4096
+
+// NewLoss prepares the loss; weights by name of the rows, default 1. That of a part of a
+// system sums over ranks, and has their slices in its fields.
+func NewLoss(sys *pde.System, spec model.LossSpec, pool *compute.Pool) (*Loss, error) {
+	l := &Loss{
+		norm: spec.Form == "norm", gatherer: sys.NewGatherer(pool), pool: pool,
+		part: sys.Slab, width: sys.SliceSize(), totals: make([]float64, 2*len(sys.Sets)),
+	}
+	names := make([]string, len(sys.Sets))
+	for i, set := range sys.Sets {
+		names[i] = set.Name
+	}
+	for name := range spec.Weights {
+		if sys.Set(name) == nil {
+			return nil, fmt.Errorf("loss weights: no rows are called %q; there are %s", name, strings.Join(names, ", "))
+		}
+	}
+	for _, set := range sys.Sets {
+		w := 1.0
+		if v, ok := spec.Weights[set.Name]; ok {
+			w = v
+		}
+		m := len(set.Points)
+		r := &lossRows{PointRows: sys.NewPointRows(set, set.Points), value: make([]float64, m)}
+		r.Prepare()
+		z, bar := r.NewValues(), r.NewValues()
+		r.z = z.Values
+		for lo := 0; lo < m; lo += lossChunkRows {
+			ch := lossChunk{lossRows: r, at: len(r.sums), lo: lo, hi: min(lo+lossChunkRows, m)}
+			for j := range set.Terms {
+				ch.z, ch.bar = append(ch.z, z.Values[j][lo:ch.hi]), append(ch.bar, bar.Values[j][lo:ch.hi])
+			}
+			l.chunks = append(l.chunks, ch)
+			r.sums, r.plain = append(r.sums, 0), append(r.plain, 0)
+		}
+		l.weights, l.sets = append(l.weights, w), append(l.sets, r)
+		l.values, l.gradients = append(l.values, z), append(l.gradients, bar)
+	}
+	for range pool.Workers() {
+		l.evaluators = append(l.evaluators, sys.NewEvaluator(lossChunkRows))
+	}
+	return l, nil
+}
+
+// addDistance returns factor Σ(u - truth)²/Σ all² of some points of one unknown, and adds its gradient to
+// ubar. all is the solution at all points; where it is zero it is the mean square of u.
+func addDistance(ubar, u, truth, all []float64, factor float64) float64 {
+	square, size := 0.0, 0.0
+	for _, v := range all {
+		size += v * v
+	}
+	for i, v := range truth {
+		square += (u[i] - v) * (u[i] - v)
+	}
+	if size == 0 {
+		size = float64(len(all))
+	}
+	for i, v := range truth {
+		ubar[i] += 2 * factor / size * (u[i] - v)
+	}
+	return factor * square / size
+}
+
+// StillLosses returns, for every sample, the loss of the field that is at all times what it
+// begins with (pde.Problem.Hold), of zero in a steady problem, or 1 where that is zero: what
+// relative losses are over.
+func StillLosses(info Info, initial [][]float64) ([]float64, error) {
+	sys, err := info.Problem.Discretize(info.Grid)
+	if err != nil {
+		return nil, err
+	}
+	l, err := NewLoss(sys, info.Spec.Loss, nil)
+	if err != nil {
+		return nil, err
+	}
+	squares, field, out := make([]float64, len(sys.Sets)), make([]float64, info.FieldSize()), make([]float64, len(initial))
+	for i, u0 := range initial {
+		info.Problem.Hold(field, u0, info.Grid)
+		if out[i] = l.Evaluate(squares, field, u0, nil, 0); out[i] == 0 {
+			out[i] = 1
+		}
+	}
+	return out, nil
+}
+
+// residuals are the sets of residual rows, the first.
+func (l *Loss) residuals() []*lossRows {
+	n := slices.IndexFunc(l.sets, func(r *lossRows) bool { return r.Set.Kind != pde.ResidualRows })
+	if n < 0 {
+		n = len(l.sets)
+	}
+	return l.sets[:n]
+}
+
+// WeighRows multiplies the residual rows for which chosen (one per residual and row) is
+// true by factor in the loss; the mean squares Evaluate reports are without it.
+func (l *Loss) WeighRows(chosen [][]bool, factor float64) {
+	for k, r := range l.residuals() {
+		if r.factor == nil {
+			r.factor = make([]float64, len(r.Points))
+		}
+		for i := range r.factor {
+			r.factor[i] = 1
+			if chosen[k][i] {
+				r.factor[i] = factor
+			}
+		}
+	}
+}
+
+// evaluate evaluates a chunk of rows, whose terms are there, and for a gradient sets
+// bar to factor² r F_j.
+func (ch *lossChunk) evaluate(e *pde.Evaluator, gradient bool) {
+	order := pde.Values
+	if gradient {
+		order = pde.FirstDerivatives
+	}
+	out := e.Eval(ch.PointRows, order, ch.z, ch.lo, ch.hi-ch.lo)
+	r := out[0]
+	copy(ch.value[ch.lo:ch.hi], r)
+	ch.plain[ch.at] = kernel.SumSquares64(r)
+	ch.sums[ch.at] = ch.plain[ch.at]
+	if ch.factor != nil {
+		f := ch.factor[ch.lo:ch.hi]
+		kernel.Mul64(r, r, f)
+		ch.sums[ch.at] = kernel.SumSquares64(r)
+		kernel.Mul64(r, r, f)
+	}
+	if gradient {
+		for j, bar := range ch.bar {
+			kernel.Mul64(bar, r, out[1+j])
+		}
+	}
+}
+
+// Evaluate returns the loss of u (C, P) for the inputs of a sample and the mean
+// square of every set of rows in meanSquares. With ubar not nil it also adds
+// scale·∂L/∂u to ubar (C, P).
+func (l *Loss) Evaluate(meanSquares, u, initial, ubar []float64, scale float64) float64 {
+	for _, r := range l.sets {
+		r.SetInitial(initial)
+	}
+	grid.Gather(l.gatherer, u, 1, l.values)
+	l.pool.Run(len(l.chunks), func(worker, i int) { l.chunks[i].evaluate(l.evaluators[worker], ubar != nil) })
+	for i, r := range l.sets {
+		sum, plain := 0.0, 0.0
+		for c, v := range r.sums {
+			sum += v
+			plain += r.plain[c]
+		}
+		l.totals[2*i], l.totals[2*i+1] = sum, plain
+	}
+	slab.Sum(l.part, l.totals)
+	var loss float64
+	for i, r := range l.sets {
+		sum, m := l.totals[2*i], float64(r.Set.Count)
+		meanSquares[i] = l.totals[2*i+1] / m
+		var factor float64 // ∂L/∂r = factor r
+		if l.norm {
+			norm := math.Sqrt(sum)
+			loss += l.weights[i] * norm
+			if norm > 0 {
+				factor = l.weights[i] / norm
+			}
+		} else {
+			loss += l.weights[i] * sum / m
+			factor = 2 * l.weights[i] / m
+		}
+		for _, bar := range l.gradients[i].Values {
+			if ubar != nil {
+				kernel.MulScalar64(bar, factor*scale, bar)
+			}
+		}
+	}
+	if ubar != nil {
+		l.gatherer.Scatter([][]float64{ubar}, [][]grid.Rows[float64]{l.gradients})
+		slab.Collect(l.part, ubar, l.width)
+	}
+	return loss
+}

@@ -1,0 +1,113 @@
+package engine
+
+import (
+	"fmt"
+
+	"pihc/grid"
+	"pihc/model"
+	"pihc/pde"
+)
+
+// Needs is what an experiment asks of a machine, estimated before anything is
+// made for it.
+type Needs struct {
+	// Bytes of memory by what they are for.
+	Parameters, Network, Constraint, Samples float64
+	// Step is the number of floating-point operations of the network in a training
+	// step, forward and backward.
+	Step float64
+}
+
+// Bytes is the memory in all.
+func (n Needs) Bytes() float64 { return n.Parameters + n.Network + n.Constraint + n.Samples }
+
+// Largest names the largest part of the memory, by the keys of a spec it depends
+// on.
+func (n Needs) Largest() string {
+	switch max(n.Parameters, n.Network, n.Constraint, n.Samples) {
+	case n.Parameters:
+		return "network.width, network.layers and network.modes"
+	case n.Network:
+		return "grid, network.width, network.layers, network.basis and training.micro_batch"
+	case n.Constraint:
+		return "grid, network.basis, constraint.experts and constraint.points"
+	}
+	return "grid, data.train.count, data.validation.count and training.batch"
+}
+
+// Estimate returns the needs of a spec on a grid of its problem, in training or,
+// without it, in evaluation; those of one rank where so many slabs share the grid. Nothing is
+// allocated, and no size overflows.
+func Estimate(s *model.Spec, p *pde.Problem, g *grid.Grid, workers, slabs int, training bool) (Needs, error) {
+	var out Needs
+	net, err := model.NewNetwork(s, p)
+	if err != nil {
+		return out, err
+	}
+	element := 4
+	if s.Network.Precision == "float64" {
+		element = 8
+	}
+	shape := g.Shape()
+	shape[0] = (shape[0] + slabs - 1) / slabs
+	points, space := 1.0, 1.0
+	for i, n := range shape {
+		points *= float64(n)
+		if i > 0 {
+			space *= float64(n)
+		}
+	}
+	inputs, outputs := net.Fields()
+	micro := s.Training.MicroBatch
+	if slabs > 1 {
+		micro = 1
+	}
+	n, batch, unknowns, whole := float64(outputs), float64(micro), float64(len(p.Unknowns)), space*float64(g.Axes[0].Points)
+
+	network, parameters := net.Memory(shape, micro, workers, element, training)
+	out.Network = network + batch*points*(float64(element)*(float64(inputs)+2*n)+8*unknowns) + 16*unknowns*points
+	out.Parameters = parameters * float64(element)
+	if training {
+		// Gradient, both moments and the average; the initial ones are drawn in float64.
+		out.Parameters = parameters * (5*float64(element) + 8)
+		if slabs > 1 {
+			out.Parameters += parameters * float64(element) // a rank's share of the gradient
+		}
+		out.Samples = 8 * (float64(s.Data.Train.Count)*space + float64(s.Data.Validation.Count)*whole + 16*float64(s.Training.Batch))
+		out.Step = 3 * net.FLOP(g.Shape()) * float64(s.Training.Batch) * float64(s.Network.Passes)
+	}
+	if s.Method == model.Soft {
+		return out, nil
+	}
+	experts := 1.0
+	if s.Method == model.MoE {
+		for _, k := range s.Constraint.Experts {
+			experts *= float64(k)
+		}
+	}
+	rows := points
+	if asked := experts * float64(s.Constraint.Points); s.Constraint.Points > 0 && asked < points {
+		rows = asked
+	}
+	// The basis and the rows of all terms, in the smaller precision; fields of every
+	// expert, and its matrices.
+	directions := float64(s.Directions())
+	terms, functions := float64(len(p.Terms)), n/unknowns+directions
+	weights := functions * unknowns
+	if s.Constraint.Components == model.ComponentsTied {
+		weights = functions
+	}
+	out.Samples += 8 * batch * directions * unknowns * points
+	out.Constraint = float64(element)*functions*(unknowns*points+terms*rows) + experts*(16*unknowns*points+8*16*weights*weights)
+	return out, nil
+}
+
+// Size writes a number of bytes.
+func Size(bytes float64) string {
+	units := []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB"}
+	i := 0
+	for ; i < len(units)-1 && bytes >= 1024; i++ {
+		bytes /= 1024
+	}
+	return fmt.Sprintf("%.3g %s", bytes, units[i])
+}

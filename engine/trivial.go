@@ -1,0 +1,98 @@
+package engine
+
+import (
+	"slices"
+
+	"pihc/grid"
+	"pihc/model"
+	"pihc/pde"
+)
+
+// A Trivial is what a prediction that needs no training scores: "zero", "persistence" (what
+// it begins with at all times) or "mean" (of the solutions of the other samples: of one's own
+// it would know a part, all of it where there is but one).
+type Trivial struct {
+	Name   string
+	Losses []float64 // per sample: the whole loss, conditions included, border terms not
+	Errors []float64 // per sample: relative L2 (grid.RelativeL2Of); nil without solutions
+	// OutsideAnsatz says that the field does not begin with the initial condition, which the
+	// ansatz keeps: no row of the loss holds it to that, and a low loss means nothing.
+	OutsideAnsatz bool
+}
+
+// Trivials scores the trivial predictions on a grid, for samples of inputs (InitialSize);
+// truth returns the solution (C, P) of one, valid until its next call, and is nil where
+// there are none. Without solutions, or with one, there is no mean, without time no persistence.
+func Trivials(sys *pde.System, spec model.LossSpec, initial [][]float64, truth func(i int) ([]float64, error)) ([]Trivial, error) {
+	loss, err := NewLoss(sys, spec, nil)
+	if err != nil {
+		return nil, err
+	}
+	p, squares := sys.Problem, make([]float64, len(sys.Sets))
+	field, held := make([]float64, sys.FieldSize()), make([]float64, sys.FieldSize())
+	solution := func(i int) ([]float64, error) {
+		if truth == nil {
+			return nil, nil
+		}
+		return truth(i)
+	}
+	score := func(t *Trivial, i int, field, truth []float64) {
+		t.Losses = append(t.Losses, loss.Evaluate(squares, field, initial[i], nil, 0))
+		t.OutsideAnsatz = t.OutsideAnsatz || outsideAnsatz(p, field, held, sys.SliceSize())
+		if truth != nil {
+			t.Errors = append(t.Errors, grid.RelativeL2Of(field, truth, len(p.Unknowns)))
+		}
+	}
+	zero, still, mean := Trivial{Name: "zero"}, Trivial{Name: "persistence"}, Trivial{Name: "mean"}
+	sum := make([]float64, len(field))
+	for i, u0 := range initial {
+		v, err := solution(i)
+		if err != nil {
+			return nil, err
+		}
+		p.Hold(held, u0, sys.Grid)
+		score(&zero, i, field, v)
+		if !p.Steady {
+			score(&still, i, held, v)
+		}
+		for q, x := range v {
+			sum[q] += x
+		}
+	}
+	out := []Trivial{zero}
+	if !p.Steady {
+		out = append(out, still)
+	}
+	if truth == nil || len(initial) < 2 {
+		return out, nil
+	}
+	for i, u0 := range initial {
+		v, err := solution(i)
+		if err != nil {
+			return nil, err
+		}
+		p.Hold(held, u0, sys.Grid)
+		for q, x := range v {
+			field[q] = (sum[q] - x) / float64(len(initial)-1)
+		}
+		score(&mean, i, field, v)
+	}
+	return append(out, mean), nil
+}
+
+// outsideAnsatz reports whether an unknown's field, in slices of so many points along the
+// first axis, does not begin as held does, with the initial condition that its ansatz, and no
+// condition, holds it to.
+func outsideAnsatz(p *pde.Problem, field, held []float64, slice int) bool {
+	size := len(field) / len(p.Unknowns)
+	for c, u := range p.Unknowns {
+		in := func(r pde.Rows) bool { return r.Expr.DependsOn(u.InitialName()) }
+		if u.Initial < 0 || !u.Ansatz.Offset.DependsOn(u.InitialName()) || slices.ContainsFunc(p.Conditions, in) {
+			continue
+		}
+		if !slices.Equal(field[c*size:c*size+slice], held[c*size:c*size+slice]) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,54 @@
+package model
+
+import (
+	"pihc/constraint"
+	"pihc/lm"
+	"pihc/pde"
+)
+
+// Options returns the constraint options a spec describes.
+func (s *Spec) Options(p *pde.Problem) (constraint.Options, error) {
+	c := s.Constraint
+	if err := s.fitted(); err != nil {
+		return constraint.Options{}, err
+	}
+	o := constraint.Options{
+		Points: c.Points, Overlap: c.Overlap.Start != 0 || c.Overlap.End != 0, Weights: c.Weights, Mean: c.Normalization == "mean",
+		LocalConditions: c.ConditionRows == "local", RepeatInitial: c.RepeatInitial, Start: c.Start,
+		Separate: c.Components != ComponentsTied && s.Method != Soft, Directions: s.Directions(),
+		Solver: lm.Options{
+			GTol: c.Tolerance, FTol: float64(c.CostTolerance), MaxIterations: c.MaxIterations, Ridge: c.Ridge,
+			NewtonCorrection: c.NewtonCorrection, NoRestart: !c.Restart,
+		},
+	}
+	if c.CostTolerance == 0 {
+		o.Solver.FTol = -1
+	}
+	switch s.Method {
+	case Soft:
+		o.Fixed, o.Start = true, c.SoftWeight
+	case MoE:
+		var err error
+		if o.Experts, err = axisMap(p, "constraint.experts", c.Experts, 1); err != nil {
+			return o, err
+		}
+	}
+	damping, err := dampings.get(c.Damping)
+	if err != nil {
+		return o, err
+	}
+	o.Solver.Descent = lm.LevenbergMarquardt{Damping: damping, InitialDamping: float64(c.InitialDamping)}
+	if o.Solver.Scaling, err = scalings.get(c.Scaling); err != nil {
+		return o, err
+	}
+	o.Adjoint, err = adjoints.get(c.Adjoint)
+	return o, err
+}
+
+// directions is how many corrections of earlier passes are functions of a solve.
+func (s *Spec) Directions() int {
+	if s.Method == Soft || s.Network.Passes == 1 {
+		return 0
+	}
+	return s.Constraint.Directions
+}

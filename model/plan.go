@@ -1,0 +1,161 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"pihc/data"
+	"pihc/dataset"
+	"pihc/discrete"
+	"pihc/grid"
+	"pihc/pde"
+	"pihc/sim"
+)
+
+// DatasetPlan returns what to generate for a spec: initial conditions for
+// training (solved only where loss.data asks for it), and initial conditions with
+// solutions for validation and test where the problem has a reference.
+// Test samples are on the finest of the grids they are scored on, and solutions
+// then of type float32, which halves their size. Solutions that a file holds are not opened:
+// GivenSolutions makes the plan take them.
+func DatasetPlan(s *Spec, p *pde.Problem, workers int) (data.Plan, error) {
+	own, err := p.Grid(s.Grid)
+	if err != nil {
+		return data.Plan{}, err
+	}
+	others, err := EvaluationGrids(s, p)
+	if err != nil {
+		return data.Plan{}, err
+	}
+	if train := s.Data.Train; train.Count > 0 {
+		for name, other := range map[string]SplitSpec{"validation": s.Data.Validation, "test": s.Data.Test.SplitSpec} {
+			if other.Count > 0 && other.Seed == train.Seed {
+				return data.Plan{}, fmt.Errorf("data.%s.seed and data.train.seed are both %d: the samples that are scored would be those of training", name, train.Seed)
+			}
+		}
+	}
+	finest := finestGrid(own, others)
+	gridOf := func(split string) *grid.Grid {
+		if split == "test" {
+			return finest
+		}
+		return own
+	}
+	solvable := p.Reference.Solver != ""
+	file := p.Reference.Solver == pde.FileSolver
+	if file && len(s.Data.Test.Grids) > 0 {
+		return data.Plan{}, errors.New("data.test.grids: solutions of a file are on the spec's grid alone")
+	}
+	if _, err := dataset.NewSampler(p, finest); err != nil {
+		return data.Plan{}, err
+	}
+	if solvable && !file {
+		if _, err := dataset.ReferenceSolver(p, finest); err != nil {
+			return data.Plan{}, err
+		}
+	}
+	if s.Loss.Data != 0 && (!solvable || file) {
+		return data.Plan{}, errors.New("loss.data compares with solutions of training samples, and the PDE file names no solver (`reference: {solver: ...}`) that makes them")
+	}
+	var inputs []data.InputRecord
+	if !p.OnlyInitial() {
+		for _, in := range p.Inputs {
+			inputs = append(inputs, data.InputRecord{Name: dataset.InputArray(p, in.Name), Axes: in.Axes})
+		}
+	}
+	var unknowns []string
+	if len(p.Unknowns) > 1 {
+		unknowns = p.UnknownNames()
+	}
+	split := func(name string, c SplitSpec, solve bool) data.Split {
+		var axes []data.AxisRecord
+		for _, a := range gridOf(name).Axes {
+			axes = append(axes, data.AxisRecord{Name: a.Name, Lo: a.Lo, Hi: a.Hi, Points: a.Points, Boundary: a.Boundary.String()})
+		}
+		return data.Split{Name: name, Count: c.Count, Seed: c.Seed, Solve: solve, Axes: axes, Inputs: inputs, Unknowns: unknowns}
+	}
+	plan := data.Plan{
+		Problem: p.Name, ProblemHash: dataset.ProblemHash(p),
+		Metadata: map[string]string{"solver": p.Reference.Solver},
+		Splits: []data.Split{
+			split("train", s.Data.Train, s.Loss.Data != 0),
+			split("validation", s.Data.Validation, solvable),
+			split("test", s.Data.Test.SplitSpec, solvable),
+		},
+		Sampler: func(split data.Split) (func(*rand.Rand, []float64) error, error) {
+			draw, err := dataset.NewSampler(p, gridOf(split.Name))
+			return func(rng *rand.Rand, dst []float64) error {
+				if err := draw(rng, dst); err != nil {
+					return err
+				}
+				return dataset.CheckInitial(p, p.InitialOf(dst, gridOf(split.Name)))
+			}, err
+		},
+		Solver: func(split data.Split) (func(dst, initial []float64) error, error) {
+			solver, err := dataset.ReferenceSolver(p, gridOf(split.Name))
+			if err != nil {
+				return nil, err
+			}
+			return func(dst, initial []float64) error {
+				_, err := solver.Solve(dst, initial)
+				return err
+			}, nil
+		},
+		Workers: workers,
+	}
+	if len(others) > 0 {
+		plan.SolutionType = data.Float32
+	}
+	return plan, nil
+}
+
+// ReferenceError is the discretisation error of a reference that solves the problem's
+// own rows: the relative L2 distance of its solutions to those of other
+// refinements, the largest, the mean over the first validation samples, at most two. Solutions of
+// classical solvers have their own tolerances, and the result is false.
+func ReferenceError(s *Spec, p *pde.Problem) (e float64, refined string, ok bool, err error) {
+	if p.Reference.Solver != pde.DiscreteSolver {
+		return 0, "", false, nil
+	}
+	g, err := p.Grid(s.Grid)
+	if err != nil {
+		return 0, "", false, err
+	}
+	draw, err := dataset.NewSampler(p, g)
+	if err != nil {
+		return 0, "", false, err
+	}
+	refine, others := discrete.Refinements(p, g)
+	var solvers []sim.Solver // the one used first
+	for _, r := range append([][]int{refine}, others...) {
+		s, err := discrete.New(p, g, r)
+		if err != nil {
+			return 0, "", false, err
+		}
+		solvers = append(solvers, s)
+	}
+	u0 := make([]float64, p.SampleSize(g))
+	u, v := make([]float64, len(p.Unknowns)*g.Size()), make([]float64, len(p.Unknowns)*g.Size())
+	count := min(2, s.Data.Validation.Count)
+	for i := range count {
+		if err := draw(data.SampleRand(s.Data.Validation.Seed, i), u0); err != nil {
+			return 0, "", false, err
+		}
+		distance := 0.0
+		for k, solver := range solvers {
+			dst := v
+			if k == 0 {
+				dst = u
+			}
+			if _, err := solver.Solve(dst, u0); err != nil {
+				return 0, "", false, fmt.Errorf("reference, validation sample %d: %w", i, err)
+			}
+			if k > 0 {
+				distance = max(distance, grid.RelativeL2Of(v, u, len(p.Unknowns)))
+			}
+		}
+		e += distance / float64(count)
+	}
+	return e, data.FormatShape(refine), true, nil
+}
