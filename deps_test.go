@@ -43,9 +43,10 @@ var layers = map[string]int{
 	"dist":                9,
 	"xla":                 9,
 	"engine/enginetest":   9,
-	"train":               10,
-	"report":              10,
-	"cmd/pihc":            11,
+	"score":                10,
+	"train":                11,
+	"report":               11,
+	"cmd/pihc":             12,
 	"":                    12, // this package: the guide, and tests of the whole
 }
 

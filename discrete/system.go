@@ -150,16 +150,16 @@ func (s *system) owners() []int {
 		if k == len(sets) {
 			return true
 		}
-		score := make([]int, s.fields)
+		scored := make([]int, s.fields)
 		for _, t := range sets[k].Terms {
-			score[s.sys.Terms[t].Of] += 1 + 1000*s.rates[t]
+			scored[s.sys.Terms[t].Of] += 1 + 1000*s.rates[t]
 		}
 		for range s.fields {
-			f := slices.Index(score, slices.Max(score))
-			if score[f] <= 0 {
+			f := slices.Index(scored, slices.Max(scored))
+			if scored[f] <= 0 {
 				return false
 			}
-			score[f] = 0
+			scored[f] = 0
 			own := taken[f*size : (f+1)*size]
 			if slices.ContainsFunc(sets[k].Points, func(p int32) bool { return own[p] }) {
 				continue

@@ -36,7 +36,7 @@ func Trivials(sys *pde.System, spec model.LossSpec, initial [][]float64, truth f
 		}
 		return truth(i)
 	}
-	score := func(t *Trivial, i int, field, truth []float64) {
+	scored := func(t *Trivial, i int, field, truth []float64) {
 		t.Losses = append(t.Losses, loss.Evaluate(squares, field, initial[i], nil, 0))
 		t.OutsideAnsatz = t.OutsideAnsatz || outsideAnsatz(p, field, held, sys.SliceSize())
 		if truth != nil {
@@ -51,9 +51,9 @@ func Trivials(sys *pde.System, spec model.LossSpec, initial [][]float64, truth f
 			return nil, err
 		}
 		p.Hold(held, u0, sys.Grid)
-		score(&zero, i, field, v)
+		scored(&zero, i, field, v)
 		if !p.Steady {
-			score(&still, i, held, v)
+			scored(&still, i, held, v)
 		}
 		for q, x := range v {
 			sum[q] += x
@@ -75,7 +75,7 @@ func Trivials(sys *pde.System, spec model.LossSpec, initial [][]float64, truth f
 		for q, x := range v {
 			field[q] = (sum[q] - x) / float64(len(initial)-1)
 		}
-		score(&mean, i, field, v)
+		scored(&mean, i, field, v)
 	}
 	return append(out, mean), nil
 }

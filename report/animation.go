@@ -7,6 +7,8 @@ import (
 	"image/gif"
 	"math"
 
+	"pihc/score"
+
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
@@ -121,7 +123,7 @@ func newFilm(p *Page, c Case, method int) *film {
 	f := &film{page: p, fields: []planeRow{
 		{label: "classical solution", field: c.Truth, colors: viridis, lo: lo, hi: hi},
 		{label: p.Methods[method].Label, field: u, colors: viridis, lo: lo, hi: hi},
-		{label: "difference", field: difference(u, c.Truth), colors: diverging, lo: -worst, hi: worst},
+		{label: "difference", field: score.Subtract(u, c.Truth), colors: diverging, lo: -worst, hi: worst},
 	}}
 	f.w, f.h = p.planeSize(animationSide)
 	f.width = 2*filmMargin + len(f.fields)*f.w + (len(f.fields)-1)*filmGap

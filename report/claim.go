@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"pihc/score"
 )
 
 // claim says in a few sentences what the figures of the page show, and no more than they
@@ -26,7 +28,7 @@ func (p *Page) claim() string {
 }
 
 // sorted returns the methods that have a summary, the least mean first.
-func (p *Page) sorted(get func(e *Evaluation) *Summary) []*Method {
+func (p *Page) sorted(get func(e *score.Evaluation) *score.Summary) []*Method {
 	var out []*Method
 	for i := range p.Methods {
 		if get(&p.Methods[i].Evaluation) != nil {
@@ -47,19 +49,19 @@ func (p *Page) sorted(get func(e *Evaluation) *Summary) []*Method {
 }
 
 // listed writes "PI-HC 0.34 %, PI-SC 2.38 %".
-func listed(methods []*Method, get func(e *Evaluation) *Summary) string {
+func listed(methods []*Method, get func(e *score.Evaluation) *score.Summary) string {
 	var parts []string
 	for _, m := range methods {
-		parts = append(parts, unbroken(strings.ReplaceAll(m.Label, "-", "\u2011")+" "+Percent(get(&m.Evaluation).Mean)))
+		parts = append(parts, unbroken(strings.ReplaceAll(m.Label, "-", "\u2011")+" "+score.Percent(get(&m.Evaluation).Mean)))
 	}
 	return strings.Join(parts, ", ")
 }
 
 func (p *Page) errorClaim() string {
-	get, times := func(e *Evaluation) *Summary { return e.RelativeL2 }, ""
+	get, times := func(e *score.Evaluation) *score.Summary { return e.RelativeL2 }, ""
 	levels := p.errorLevels()
 	if p.BeyondTraining() {
-		get, times = func(e *Evaluation) *Summary { return e.Unseen }, " at the times beyond training"
+		get, times = func(e *score.Evaluation) *score.Summary { return e.Unseen }, " at the times beyond training"
 		levels = nil // they are of all times
 	}
 	methods := p.sorted(get)
@@ -67,11 +69,11 @@ func (p *Page) errorClaim() string {
 		return ""
 	}
 	e := &methods[0].Evaluation
-	text := fmt.Sprintf("On %s %s not seen in training, the mean relative L² error against the classical solution%s is: %s", Count(e.Samples), p.Sampled(), times, listed(methods, get))
+	text := fmt.Sprintf("On %s %s not seen in training, the mean relative L² error against the classical solution%s is: %s", score.Count(e.Samples), p.Sampled(), times, listed(methods, get))
 	if len(levels) > 0 {
 		var parts []string
 		for _, l := range levels {
-			parts = append(parts, l.Label+" "+unbroken(Percent(l.Value)))
+			parts = append(parts, l.Label+" "+unbroken(score.Percent(l.Value)))
 		}
 		text += " (" + strings.Join(parts, ", ") + ")"
 	}
@@ -79,14 +81,14 @@ func (p *Page) errorClaim() string {
 }
 
 func (p *Page) residualClaim() string {
-	get := func(e *Evaluation) *Summary { return e.RelativeResidual }
+	get := func(e *score.Evaluation) *score.Summary { return e.RelativeResidual }
 	methods := p.sorted(get)
 	if len(methods) == 0 {
 		return ""
 	}
 	text := "The root mean square of the residual, over that of " + p.Rate() + ", is: " + listed(methods, get)
 	if s := methods[0].Evaluation.TruthResidual; s != nil {
-		text += "; the classical solution itself has " + unbroken(Percent(s.Mean)) + " on this grid"
+		text += "; the classical solution itself has " + unbroken(score.Percent(s.Mean)) + " on this grid"
 	}
 	return text + "."
 }

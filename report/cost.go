@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"pihc/data"
+	"pihc/score"
 )
 
 // A Cost compares the time of predictions with that of the classical solver, measured on one
@@ -73,22 +74,22 @@ func (m *MethodCost) breakEven() string {
 	case m.BreakEven == 0:
 		return "never"
 	}
-	return Count(m.BreakEven) + " predictions"
+	return score.Count(m.BreakEven) + " predictions"
 }
 
 // rate writes how many a second, of three digits.
 func rate(v float64) string {
 	if v >= 10 && v < 1e5 {
-		return Count(int(math.Round(v)))
+		return score.Count(int(math.Round(v)))
 	}
-	return Number(v)
+	return score.Number(v)
 }
 
 func (c *Cost) cells(m *MethodCost) []string {
-	cells := []string{Percent(float64(m.Error)), shortDuration(m.Seconds), rate(m.PerSecond), "-", "-", "-", "-", m.breakEven()}
+	cells := []string{score.Percent(float64(m.Error)), shortDuration(m.Seconds), rate(m.PerSecond), "-", "-", "-", "-", m.breakEven()}
 	if m.Matched >= 0 {
 		run := c.Classical[m.Matched]
-		copy(cells[3:], []string{gridText(run.Grid), Percent(float64(run.Error)), shortDuration(run.Seconds), rate(run.PerSecond)})
+		copy(cells[3:], []string{gridText(run.Grid), score.Percent(float64(run.Error)), shortDuration(run.Seconds), rate(run.PerSecond)})
 	}
 	return cells
 }
@@ -98,7 +99,7 @@ func shortDuration(seconds float64) string {
 	if seconds < 0.00995 {
 		return strconv.FormatFloat(seconds*1e3, 'g', 2, 64) + " ms"
 	}
-	return Duration(seconds)
+	return score.Duration(seconds)
 }
 
 var costTitles = []string{"error", "one prediction", "predictions/s", "classical run as good", "its error", "one solution", "solutions/s", "pays off after"}
@@ -169,7 +170,7 @@ func (c *Cost) notes() []string {
 	if n := len(c.Classical); n > 0 && slices.ContainsFunc(c.Methods, func(m MethodCost) bool { return m.Matched < 0 }) {
 		finest := c.Classical[n-1]
 		notes = append(notes, fmt.Sprintf("“-”: no run that was tried is as accurate; the finest has %s points, an error of %s and takes %s.",
-			gridText(finest.Grid), Percent(float64(finest.Error)), shortDuration(finest.Seconds)))
+			gridText(finest.Grid), score.Percent(float64(finest.Error)), shortDuration(finest.Seconds)))
 	}
 	return notes
 }
@@ -184,7 +185,7 @@ func (c *Cost) claim() string {
 		switch m := &c.Methods[i]; {
 		case m.Matched < 0:
 		case m.BreakEven > 0:
-			faster = append(faster, fmt.Sprintf("%s pays for its training after %s predictions", m.Label, Count(m.BreakEven)))
+			faster = append(faster, fmt.Sprintf("%s pays for its training after %s predictions", m.Label, score.Count(m.BreakEven)))
 		default:
 			slower = append(slower, m.Label)
 		}

@@ -4,12 +4,13 @@ import (
 	"fmt"
 
 	"pihc/report"
+	"pihc/score"
 )
 
 func ExampleTable() {
 	t := report.Table{Columns: []report.Column{{Title: "method"}, {Title: "relative L² error", Right: true}}}
-	t.Add("PI-HC", report.PercentOf(0.0755, 0.0810))
-	t.Add("PI-HC-MoE", report.PercentOf(0.0360, 0.0293))
+	t.Add("PI-HC", score.PercentOf(0.0755, 0.0810))
+	t.Add("PI-HC-MoE", score.PercentOf(0.0360, 0.0293))
 	fmt.Print(t.String())
 	// Output:
 	// method     relative L² error
@@ -20,7 +21,7 @@ func ExampleTable() {
 
 func ExampleSummarize() {
 	errors := []float64{0.02, 0.03, 0.07}
-	s := report.Summarize(errors)
-	fmt.Println(report.PercentOf(s.Mean, s.Std), "worst", report.Percent(s.Max))
+	s := score.Summarize(errors)
+	fmt.Println(score.PercentOf(s.Mean, s.Std), "worst", score.Percent(s.Max))
 	// Output: 4.00 ± 2.16 % worst 7.00 %
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"pihc/score"
+
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -33,7 +35,7 @@ func (b band) Plot(c draw.Canvas, p *plot.Plot) {
 			at := vg.Point{X: x(v), Y: y - 15 + vg.Length(f-0.5)*7}
 			c.DrawGlyph(draw.GlyphStyle{Color: faded(b.color, 0x80), Radius: 1.2, Shape: draw.CircleGlyph{}}, at)
 		}
-		q := func(f float64) vg.Length { return x(quantile(b.values, f)) }
+		q := func(f float64) vg.Length { return x(score.Quantile(b.values, f)) }
 		const half = 7
 		c.StrokeLine2(line(b.color, 1.1), q(0.05), y, q(0.25), y)
 		c.StrokeLine2(line(b.color, 1.1), q(0.75), y, q(0.95), y)
@@ -84,7 +86,7 @@ func (s standard) Plot(c draw.Canvas, p *plot.Plot) {
 
 // bandFigure draws the distribution over samples of a metric, a row for each method, and
 // for each baseline if these are given; ok is false if nobody has it.
-func (p *Page) bandFigure(name, title, caption string, rows []metricRow, get func(Sample) float64, levels []Level) (f Figure, ok bool) {
+func (p *Page) bandFigure(name, title, caption string, rows []metricRow, get func(score.Sample) float64, levels []Level) (f Figure, ok bool) {
 	g := newPlot("", title, "")
 	addGrid(g, true, false)
 	lo, hi := math.Inf(1), math.Inf(-1)
@@ -97,7 +99,7 @@ func (p *Page) bandFigure(name, title, caption string, rows []metricRow, get fun
 	}
 	var bands []band
 	for _, r := range rows {
-		values := slices.DeleteFunc(r.evaluation.values(get), func(v float64) bool { return !see(v) })
+		values := slices.DeleteFunc(r.evaluation.Values(get), func(v float64) bool { return !see(v) })
 		if len(values) == 0 && r.published == nil {
 			continue
 		}
@@ -137,7 +139,7 @@ func (p *Page) bandFigure(name, title, caption string, rows []metricRow, get fun
 	if published {
 		caption += "; diamonds with a line: published mean ± standard deviation, of another set-up"
 	}
-	caption += levelText(levels, Percent)
+	caption += levelText(levels, score.Percent)
 	return plotFigure(name, caption, 400, vg.Length(36+46*len(bands)+11*len(levels)), g), true
 }
 
@@ -145,12 +147,12 @@ func (p *Page) bandFigure(name, title, caption string, rows []metricRow, get fun
 func (p *Page) errorFigure() (Figure, bool) {
 	rows := p.metricRows()
 	if p.BeyondTraining() { // as the published figures are; baselines have errors of all times alone
-		return p.bandFigure("errors", "relative L² error of a sample beyond training", "Errors of the samples at the times beyond training", rows[:len(p.Methods)], func(s Sample) float64 { return s.Unseen }, nil)
+		return p.bandFigure("errors", "relative L² error of a sample beyond training", "Errors of the samples at the times beyond training", rows[:len(p.Methods)], func(s score.Sample) float64 { return s.Unseen }, nil)
 	}
 	levels := slices.DeleteFunc(p.errorLevels(), func(l Level) bool { // one that has a row of its own
 		return slices.ContainsFunc(rows, func(r metricRow) bool { return r.label == l.Label })
 	})
-	return p.bandFigure("errors", "relative L² error of a sample", "Errors of the samples", rows, func(s Sample) float64 { return s.RelativeL2 }, levels)
+	return p.bandFigure("errors", "relative L² error of a sample", "Errors of the samples", rows, func(s score.Sample) float64 { return s.RelativeL2 }, levels)
 }
 
 // residualFigure draws the relative residual of the samples.
@@ -160,5 +162,5 @@ func (p *Page) residualFigure() (Figure, bool) {
 		rows[i].published = nil
 	}
 	return p.bandFigure("residuals", "relative residual of a sample", "Residuals without weights over "+p.Rate(), rows,
-		func(s Sample) float64 { return s.RelativeResidual }, p.residualLevels())
+		func(s score.Sample) float64 { return s.RelativeResidual }, p.residualLevels())
 }

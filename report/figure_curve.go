@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"pihc/score"
+
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
@@ -70,7 +72,7 @@ func smooth(points plotter.XYs) plotter.XYs {
 			window = append(window, q.Y)
 		}
 		slices.Sort(window)
-		out[i] = plotter.XY{X: p.X, Y: quantile(window, 0.5)}
+		out[i] = plotter.XY{X: p.X, Y: score.Quantile(window, 0.5)}
 	}
 	return out
 }
@@ -104,7 +106,7 @@ func (p *Page) curveFigure(file, name string) Figure {
 	g.X.Min = min(g.X.Min, 0)
 	g.Y.Min, g.Y.Max = logRange(lo, hi)
 	useLog(&g.Y, false)
-	caption := name + " against the training step" + levelText(p.curveLevels(name), func(v float64) string { return Percent(v / 100) })
+	caption := name + " against the training step" + levelText(p.curveLevels(name), func(v float64) string { return score.Percent(v / 100) })
 	return plotFigure(file, caption, 400, 240, g, keys...)
 }
 
@@ -195,7 +197,7 @@ func (p *Page) initialFigure() (f Figure, ok bool) {
 	addGrid(g, true, true)
 	lo, hi := math.Inf(1), math.Inf(-1)
 	var keys []key
-	add := func(name string, e Evaluation, c color.NRGBA, shape draw.GlyphDrawer) {
+	add := func(name string, e score.Evaluation, c color.NRGBA, shape draw.GlyphDrawer) {
 		var points plotter.XYs
 		for _, s := range evenly(e.PerSample, dots) {
 			if !math.IsNaN(s.InitialMean) && s.RelativeL2 > 0 && !math.IsInf(s.RelativeL2, 0) {
@@ -264,7 +266,7 @@ func (p *Page) solverFigure() (f Figure, ok bool) {
 }
 
 // expertLabel counts from 0, as metrics.json, eval and error messages do.
-func expertLabel(k int) string { return Count(k) }
+func expertLabel(k int) string { return score.Count(k) }
 
 // tickBreak moves the label of a method under those of its experts.
 func tickBreak(experts int) string {
@@ -277,7 +279,7 @@ func tickBreak(experts int) string {
 // spread draws a summary at x.
 type spread struct {
 	x     float64
-	s     Summary
+	s     score.Summary
 	color color.NRGBA
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"pihc/data"
+	"pihc/score"
 )
 
 // A dataFile holds the numbers of one or several figures.
@@ -80,15 +81,15 @@ func keyOf(key, label string) string { return cmp.Or(key, fileName(label)) }
 
 // sampleRows has a row for every sample of methods and baselines, on every grid.
 func (p *Page) sampleRows() [][]string {
-	var like Sample
-	names, _ := like.fields()
+	var like score.Sample
+	names, _ := like.Fields()
 	parts := p.sampleParts()
 	rows := [][]string{slices.Concat([]string{"method", "grid", "sample"}, names, parts)}
-	add := func(name string, e *Evaluation) {
+	add := func(name string, e *score.Evaluation) {
 		for _, x := range e.OnGrids() {
 			for _, s := range x.PerSample {
 				row := []string{name, data.FormatShape(x.Grid), strconv.Itoa(s.Index)}
-				_, values := s.fields()
+				_, values := s.Fields()
 				for _, v := range values {
 					row = append(row, exact(*v))
 				}
@@ -114,7 +115,7 @@ func (p *Page) sampleRows() [][]string {
 }
 
 // partValues are the metrics of a sample by unknown and residual, by their names in tables.
-func partValues(s Sample) map[string]float64 {
+func partValues(s score.Sample) map[string]float64 {
 	out := map[string]float64{}
 	for name, v := range s.Unknowns {
 		out["relative_l2_"+name] = v
@@ -176,7 +177,7 @@ func (p *Page) solverRows() [][]string {
 	for _, m := range p.Methods {
 		for k, x := range m.Evaluation.Experts {
 			row := []string{keyOf(m.Key, m.Label), strconv.Itoa(k)}
-			for _, s := range []Summary{x.Iterations, x.ConstraintRMS} {
+			for _, s := range []score.Summary{x.Iterations, x.ConstraintRMS} {
 				row = append(row, exact(s.Mean), exact(s.Std), exact(s.Max))
 			}
 			rows = append(rows, row)

@@ -4,6 +4,8 @@ import (
 	"image"
 	"math"
 
+	"pihc/score"
+
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -209,7 +211,7 @@ func (p *Page) panels(c Case) casePanels {
 		out.values = append(out.values, panel(title, heat{p.Axes, u, viridis, lo, hi, borders}))
 		var d *plot.Plot
 		if compare {
-			d = panel(title+" − classical", heat{p.Axes, difference(u, c.Truth), diverging, -worst, worst, borders})
+			d = panel(title+" − classical", heat{p.Axes, score.Subtract(u, c.Truth), diverging, -worst, worst, borders})
 		}
 		out.differences = append(out.differences, d)
 	}

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"pihc/data"
+	"pihc/score"
 )
 
 // grids lists the grids that methods were scored on, finest first.
@@ -24,18 +25,8 @@ func (p *Page) grids() [][]int {
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b []int) int { return points(b) - points(a) })
+	slices.SortStableFunc(out, func(a, b []int) int { return score.Points(b) - score.Points(a) })
 	return out
-}
-
-// on returns the evaluation on a grid, nil if there is none.
-func (e *Evaluation) on(g []int) *Evaluation {
-	for _, x := range e.OnGrids() {
-		if slices.Equal(x.Grid, g) {
-			return x
-		}
-	}
-	return nil
 }
 
 // gridLabel writes a grid by the axes in which grids differ: all but the first, as
@@ -55,23 +46,15 @@ func gridText(shape []int) string { return strings.ReplaceAll(data.FormatShape(s
 // fewerOn is the number of samples on a grid where it is smaller than on the page's own, else 0.
 func (p *Page) fewerOn(g []int) int {
 	for i := range p.Methods {
-		if e := &p.Methods[i].Evaluation; e.on(g) != nil {
-			return e.fewerOn(g)
+		if e := &p.Methods[i].Evaluation; e.On(g) != nil {
+			return e.FewerOn(g)
 		}
 	}
 	return 0
 }
 
-// fewerOn is the number of samples on a grid where it is smaller than on e's own, else 0.
-func (e *Evaluation) fewerOn(g []int) int {
-	if n := e.on(g).Samples; n < e.Samples {
-		return n
-	}
-	return 0
-}
-
 // theFirst names samples that are not all of the split.
-func theFirst(n int) string { return "the first " + Count(n) }
+func theFirst(n int) string { return "the first " + score.Count(n) }
 
 // gridFigure draws the distribution of relative_l2 over samples on every grid, a
 // box for each method and baseline; ok is false with one grid alone.
@@ -86,20 +69,20 @@ func (p *Page) gridFigure() (f Figure, ok bool) {
 	var keys []key
 	var boxes []standing
 	column := 0
-	add := func(name string, e *Evaluation, c color.NRGBA) {
+	add := func(name string, e *score.Evaluation, c color.NRGBA) {
 		found := false
 		for i, shape := range grids {
-			x := e.on(shape)
+			x := e.On(shape)
 			if x == nil {
 				continue
 			}
-			values := slices.DeleteFunc(x.values(func(s Sample) float64 { return s.RelativeL2 }), func(v float64) bool { return !(v > 0) || math.IsInf(v, 0) })
+			values := slices.DeleteFunc(x.Values(func(s score.Sample) float64 { return s.RelativeL2 }), func(v float64) bool { return !(v > 0) || math.IsInf(v, 0) })
 			if len(values) == 0 {
 				continue
 			}
 			found = true
 			lo, hi = min(lo, slices.Min(values)), max(hi, slices.Max(values))
-			boxes = append(boxes, standing{group: i, column: column, box: NewBox(values), color: c})
+			boxes = append(boxes, standing{group: i, column: column, box: score.NewBox(values), color: c})
 		}
 		if found {
 			keys = append(keys, key{name, c, draw.BoxGlyph{}})
@@ -142,7 +125,7 @@ func (p *Page) gridFigure() (f Figure, ok bool) {
 // standing is an upright box of a group of columns.
 type standing struct {
 	group, column, columns int
-	box                    Box
+	box                    score.Box
 	color                  color.NRGBA
 }
 
@@ -177,14 +160,14 @@ func (p *Page) GridTable() *Table {
 		return nil
 	}
 	t := &Table{Title: "By evaluation grid", Columns: []Column{{"method", false}, {"grid", true}, {"samples", true}, {"relative L² error", true}, {"median", true}, {"max", true}}}
-	add := func(name string, e *Evaluation) {
+	add := func(name string, e *score.Evaluation) {
 		for _, g := range grids {
-			if x := e.on(g); x != nil && x.RelativeL2 != nil {
-				r, samples := x.RelativeL2, Count(x.Samples)
-				if n := e.fewerOn(g); n > 0 {
+			if x := e.On(g); x != nil && x.RelativeL2 != nil {
+				r, samples := x.RelativeL2, score.Count(x.Samples)
+				if n := e.FewerOn(g); n > 0 {
 					samples = theFirst(n)
 				}
-				t.Add(name, p.gridLabel(g), samples, PercentOf(r.Mean, r.Std), Percent(r.Median), Percent(r.Max))
+				t.Add(name, p.gridLabel(g), samples, score.PercentOf(r.Mean, r.Std), score.Percent(r.Median), score.Percent(r.Max))
 				name = ""
 			}
 		}

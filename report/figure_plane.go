@@ -5,6 +5,8 @@ import (
 	"image/color"
 	"math"
 
+	"pihc/score"
+
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
@@ -44,7 +46,7 @@ func (p *Page) planeRows(c Case) []planeRow {
 		}
 		rows = append(rows, planeRow{label: p.Methods[i].Label, of: name, field: u, colors: viridis, lo: lo, hi: hi, borders: borders})
 		if c.Truth != nil {
-			rows = append(rows, planeRow{label: p.Methods[i].Label, sublabel: "− classical", of: "difference", field: difference(u, c.Truth), colors: diverging, lo: -worst, hi: worst, borders: borders})
+			rows = append(rows, planeRow{label: p.Methods[i].Label, sublabel: "− classical", of: "difference", field: score.Subtract(u, c.Truth), colors: diverging, lo: -worst, hi: worst, borders: borders})
 		}
 	}
 	return rows

@@ -4,6 +4,8 @@ import (
 	"image/color"
 	"math"
 
+	"pihc/score"
+
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
@@ -21,10 +23,10 @@ func (p *Page) spectrumFigure() (f Figure, ok bool) {
 	if shape == nil {
 		return f, false
 	}
-	spectra := make([]*Spectra, len(p.Methods))
-	var first *Spectra
+	spectra := make([]*score.Spectra, len(p.Methods))
+	var first *score.Spectra
 	for i := range p.Methods {
-		if e := p.Methods[i].Evaluation.on(shape); e != nil {
+		if e := p.Methods[i].Evaluation.On(shape); e != nil {
 			spectra[i] = e.Spectra
 		}
 		if first == nil {
@@ -131,7 +133,7 @@ func (p *Page) spectrumGrid() []int {
 			if m.Spectra == nil {
 				continue
 			}
-			e := m.on(g)
+			e := m.On(g)
 			has := e != nil && e.Spectra != nil && len(e.Spectra.At) > 1
 			all, any = all && has, any || has
 		}

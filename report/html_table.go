@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"pihc/score"
 )
 
 // unbroken keeps a number and its unit in one line.
@@ -84,13 +86,13 @@ func (p *Page) htmlGridTable() *htmlGridTable {
 		}
 		out.Grids = append(out.Grids, label)
 	}
-	add := func(label string, color int, baseline bool, e *Evaluation) {
+	add := func(label string, color int, baseline bool, e *score.Evaluation) {
 		row := htmlGridRow{Label: label, Color: color, Baseline: baseline}
 		for i, g := range grids {
 			cell := htmlGridCell{Title: out.Grids[i], Mean: "–"}
-			if x := e.on(g); x != nil && x.RelativeL2 != nil {
+			if x := e.On(g); x != nil && x.RelativeL2 != nil {
 				r := x.RelativeL2
-				cell.Mean, cell.Rest = unbroken(PercentOf(r.Mean, r.Std)), "median "+unbroken(Percent(r.Median))+", worst "+unbroken(Percent(r.Max))
+				cell.Mean, cell.Rest = unbroken(score.PercentOf(r.Mean, r.Std)), "median "+unbroken(score.Percent(r.Median))+", worst "+unbroken(score.Percent(r.Max))
 			}
 			row.Cells = append(row.Cells, cell)
 		}
@@ -117,16 +119,16 @@ func (p *Page) expertRows() []expertRow {
 	var out []expertRow
 	for i, m := range p.Methods {
 		for k, e := range m.Evaluation.Experts {
-			one := Evaluation{Experts: []Expert{e}}
-			names, counts := one.statuses()
+			one := score.Evaluation{Experts: []score.Expert{e}}
+			names, counts := one.Statuses()
 			for j, name := range names {
-				names[j] = name + " " + Count(counts[name])
+				names[j] = name + " " + score.Count(counts[name])
 			}
 			label := m.Label
 			if len(m.Evaluation.Experts) > 1 {
 				label += ", expert " + strconv.Itoa(k)
 			}
-			out = append(out, expertRow{label, p.colorOf(i), fmt.Sprintf("%.1f ± %.1f", e.Iterations.Mean, e.Iterations.Std), Number(e.Iterations.Max), Number(e.ConstraintRMS.Mean), strings.Join(names, ", ")})
+			out = append(out, expertRow{label, p.colorOf(i), fmt.Sprintf("%.1f ± %.1f", e.Iterations.Mean, e.Iterations.Std), score.Number(e.Iterations.Max), score.Number(e.ConstraintRMS.Mean), strings.Join(names, ", ")})
 		}
 	}
 	return out

@@ -3,6 +3,8 @@ package report
 import (
 	"maps"
 	"slices"
+
+	"pihc/score"
 )
 
 // A FieldAxis is one axis of a field: what it is called, its unit ("" for none) and
@@ -45,7 +47,7 @@ type Method struct {
 	Key        string // short, for file names: "moe"
 	Label      string // for people: "PI-HC-MoE"
 	Note       string // one line: "4 experts × 20 000 points"
-	Evaluation Evaluation
+	Evaluation score.Evaluation
 	Published  *Score      // the paper's figure for this method, if there is one
 	Borders    [][]float64 // per axis, the ends of the subdomains (k experts: k+1 values); nil for none
 	Curves     []Series
@@ -56,7 +58,7 @@ type Baseline struct {
 	Key        string // short, for JSON: "mean_field"
 	Label      string
 	Note       string
-	Evaluation Evaluation
+	Evaluation score.Evaluation
 }
 
 // A Case is one sample drawn in full.
@@ -130,11 +132,11 @@ type Page struct {
 // A metricColumn is a column of the tables: its title and what it says of a method.
 type metricColumn struct {
 	title string
-	cell  func(e *Evaluation, published *Score) string // "-" where there is nothing
+	cell  func(e *score.Evaluation, published *Score) string // "-" where there is nothing
 }
 
-func summaryColumn(title string, get func(e *Evaluation) *Summary, format func(s *Summary) string) metricColumn {
-	return metricColumn{title, func(e *Evaluation, _ *Score) string {
+func summaryColumn(title string, get func(e *score.Evaluation) *score.Summary, format func(s *score.Summary) string) metricColumn {
+	return metricColumn{title, func(e *score.Evaluation, _ *Score) string {
 		if s := get(e); s != nil {
 			return format(s)
 		}
@@ -142,22 +144,22 @@ func summaryColumn(title string, get func(e *Evaluation) *Summary, format func(s
 	}}
 }
 
-func spreadText(s *Summary) string { return PercentOf(s.Mean, s.Std) }
+func spreadText(s *score.Summary) string { return score.PercentOf(s.Mean, s.Std) }
 
-func meanText(s *Summary) string { return Number(s.Mean) }
+func meanText(s *score.Summary) string { return score.Number(s.Mean) }
 
 // errorColumns compare with solutions, remainderColumns with the equation.
 func (p *Page) errorColumns() []metricColumn {
-	return slices.Insert(slices.Clone(errorColumns), 1, p.partColumns("error in ", func(e *Evaluation) map[string]*Summary { return e.Unknowns }, spreadText)...)
+	return slices.Insert(slices.Clone(errorColumns), 1, p.partColumns("error in ", func(e *score.Evaluation) map[string]*score.Summary { return e.Unknowns }, spreadText)...)
 }
 
 func (p *Page) remainderColumns() []metricColumn {
-	return slices.Insert(slices.Clone(remainderColumns), 2, p.partColumns("rms of ", func(e *Evaluation) map[string]*Summary { return e.Residuals }, meanText)...)
+	return slices.Insert(slices.Clone(remainderColumns), 2, p.partColumns("rms of ", func(e *score.Evaluation) map[string]*score.Summary { return e.Residuals }, meanText)...)
 }
 
 // partColumns are those of metrics that methods have for each of several unknowns or
 // residuals.
-func (p *Page) partColumns(title string, get func(e *Evaluation) map[string]*Summary, format func(s *Summary) string) []metricColumn {
+func (p *Page) partColumns(title string, get func(e *score.Evaluation) map[string]*score.Summary, format func(s *score.Summary) string) []metricColumn {
 	names := map[string]bool{}
 	for i := range p.Methods {
 		for name := range get(&p.Methods[i].Evaluation) {
@@ -166,43 +168,43 @@ func (p *Page) partColumns(title string, get func(e *Evaluation) map[string]*Sum
 	}
 	var out []metricColumn
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		out = append(out, summaryColumn(title+name, func(e *Evaluation) *Summary { return get(e)[name] }, format))
+		out = append(out, summaryColumn(title+name, func(e *score.Evaluation) *score.Summary { return get(e)[name] }, format))
 	}
 	return out
 }
 
 var errorColumns = []metricColumn{
-	summaryColumn("relative L² error", func(e *Evaluation) *Summary { return e.RelativeL2 }, spreadText),
-	summaryColumn("median", func(e *Evaluation) *Summary { return e.RelativeL2 }, func(s *Summary) string { return Percent(s.Median) }),
-	summaryColumn("worst", func(e *Evaluation) *Summary { return e.RelativeL2 }, func(s *Summary) string { return Percent(s.Max) }),
-	summaryColumn("error beyond training", func(e *Evaluation) *Summary { return e.Unseen }, spreadText),
-	{"published, other set-up", func(_ *Evaluation, published *Score) string {
+	summaryColumn("relative L² error", func(e *score.Evaluation) *score.Summary { return e.RelativeL2 }, spreadText),
+	summaryColumn("median", func(e *score.Evaluation) *score.Summary { return e.RelativeL2 }, func(s *score.Summary) string { return score.Percent(s.Median) }),
+	summaryColumn("worst", func(e *score.Evaluation) *score.Summary { return e.RelativeL2 }, func(s *score.Summary) string { return score.Percent(s.Max) }),
+	summaryColumn("error beyond training", func(e *score.Evaluation) *score.Summary { return e.Unseen }, spreadText),
+	{"published, other set-up", func(_ *score.Evaluation, published *Score) string {
 		if published == nil {
 			return "-"
 		}
-		return PercentOf(published.Mean, published.Std)
+		return score.PercentOf(published.Mean, published.Std)
 	}},
-	{"training", func(e *Evaluation, _ *Score) string {
+	{"training", func(e *score.Evaluation, _ *Score) string {
 		if e.TrainSeconds > 0 {
-			return Duration(e.TrainSeconds)
+			return score.Duration(e.TrainSeconds)
 		}
 		return "-"
 	}},
 }
 
 var remainderColumns = []metricColumn{
-	summaryColumn("relative residual", func(e *Evaluation) *Summary { return e.RelativeResidual }, func(s *Summary) string { return Percent(s.Mean) }),
-	summaryColumn("residual rms", func(e *Evaluation) *Summary { return e.ResidualRMS }, meanText),
-	summaryColumn("initial", func(e *Evaluation) *Summary { return e.InitialError }, meanText),
-	summaryColumn("boundary", func(e *Evaluation) *Summary { return e.BoundaryError }, meanText),
-	summaryColumn("border jump", func(e *Evaluation) *Summary { return e.BorderJump }, meanText),
+	summaryColumn("relative residual", func(e *score.Evaluation) *score.Summary { return e.RelativeResidual }, func(s *score.Summary) string { return score.Percent(s.Mean) }),
+	summaryColumn("residual rms", func(e *score.Evaluation) *score.Summary { return e.ResidualRMS }, meanText),
+	summaryColumn("initial", func(e *score.Evaluation) *score.Summary { return e.InitialError }, meanText),
+	summaryColumn("boundary", func(e *score.Evaluation) *score.Summary { return e.BoundaryError }, meanText),
+	summaryColumn("border jump", func(e *score.Evaluation) *score.Summary { return e.BorderJump }, meanText),
 }
 
 // A metricRow is a method or a baseline of a table.
 type metricRow struct {
 	label, note string
 	color       int // of a method, -1 for others
-	evaluation  *Evaluation
+	evaluation  *score.Evaluation
 	published   *Score
 }
 
@@ -224,7 +226,7 @@ func (p *Page) metricRows() []metricRow {
 func (p *Page) remainderRows() []metricRow {
 	rows := p.metricRows()[:len(p.Methods)]
 	for _, l := range p.residualLevels() {
-		rows = append(rows, metricRow{l.Label, "", -1, &Evaluation{RelativeResidual: &Summary{Mean: l.Value}}, nil})
+		rows = append(rows, metricRow{l.Label, "", -1, &score.Evaluation{RelativeResidual: &score.Summary{Mean: l.Value}}, nil})
 	}
 	return rows
 }

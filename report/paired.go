@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"math"
+
+	"pihc/score"
 )
 
 // A Difference compares two methods on the same samples.
@@ -34,9 +36,9 @@ func (p *Page) BeyondTraining() bool {
 // Differences compares every method with those before it, sample by sample, at all times or
 // beyond training. Methods without errors, or with other samples, are left out.
 func (p *Page) Differences() []Difference {
-	metric, get := "relative_l2", func(s Sample) float64 { return s.RelativeL2 }
+	metric, get := "relative_l2", func(s score.Sample) float64 { return s.RelativeL2 }
 	if p.BeyondTraining() {
-		metric, get = "unseen_l2", func(s Sample) float64 { return s.Unseen }
+		metric, get = "unseen_l2", func(s score.Sample) float64 { return s.Unseen }
 	}
 	var out []Difference
 	for i := range p.Methods {
@@ -78,7 +80,7 @@ func (p *Page) differenceNotes() []string {
 	}
 	var out []string
 	for _, d := range p.Differences() {
-		out = append(out, fmt.Sprintf("%s less %s, %s: %s (standard error), better on %d of %d; one seed", labels[d.Method], labels[d.Than], of, PercentPoints(d.Mean, d.Error), d.Better, d.Of))
+		out = append(out, fmt.Sprintf("%s less %s, %s: %s (standard error), better on %d of %d; one seed", labels[d.Method], labels[d.Than], of, score.PercentPoints(d.Mean, d.Error), d.Better, d.Of))
 	}
 	return out
 }

@@ -4,13 +4,15 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"pihc/score"
 )
 
 func TestDifferences(t *testing.T) {
 	method := func(key string, errors ...float64) Method {
 		m := Method{Key: key, Label: key}
 		for i, e := range errors {
-			s := NewSample(i)
+			s := score.NewSample(i)
 			s.RelativeL2 = e
 			m.Evaluation.PerSample = append(m.Evaluation.PerSample, s)
 		}
@@ -37,7 +39,7 @@ func TestComparedBeyondTraining(t *testing.T) {
 	method := func(key string, all, beyond []float64) Method {
 		m := Method{Key: key, Label: key}
 		for i := range all {
-			s := NewSample(i)
+			s := score.NewSample(i)
 			s.RelativeL2, s.Persistence = all[i], 0.9
 			if beyond != nil {
 				s.Unseen = beyond[i]

@@ -5,6 +5,8 @@ import (
 	"image/color"
 	"math"
 	"slices"
+
+	"pihc/score"
 )
 
 // planeTimes is at how many times or so a field over time and two axes of space
@@ -136,9 +138,9 @@ func level(x float64, count int) uint8 {
 // timeLabel writes a time with its unit.
 func (p *Page) timeLabel(t float64) string {
 	if len(p.Axes) == 0 {
-		return "t = " + Number(t)
+		return "t = " + score.Number(t)
 	}
-	text := p.Axes[0].Name + " = " + Number(t)
+	text := p.Axes[0].Name + " = " + score.Number(t)
 	if p.Axes[0].Unit != "" {
 		text += " " + p.Axes[0].Unit
 	}

@@ -6,6 +6,7 @@ import (
 
 	"pihc/grid"
 	"pihc/pde"
+	"pihc/score"
 )
 
 // planePage is a comparison of three methods on fields over time and two periodic
@@ -41,10 +42,10 @@ func planePage() Page {
 	}}
 	velocity := &pde.Problem{Terms: []pde.Term{{Name: "v", Spectral: &pde.Spectral{Kind: "velocity", Axis: "x"}}}}
 	truth := field(0, 1)
-	evaluation := func(method string, shape []int, scale float64, prediction []float64) Evaluation {
-		e := Evaluation{Method: method, Problem: "waves", Grid: shape}
+	evaluation := func(method string, shape []int, scale float64, prediction []float64) score.Evaluation {
+		e := score.Evaluation{Method: method, Problem: "waves", Grid: shape}
 		for i := range 60 {
-			s := NewSample(i)
+			s := score.NewSample(i)
 			s.InitialMean = 0
 			s.RelativeL2 = scale * math.Exp(0.3*rng.NormFloat64())
 			s.Persistence = 0.8 * math.Exp(0.1*rng.NormFloat64())
@@ -52,9 +53,9 @@ func planePage() Page {
 			e.PerSample = append(e.PerSample, s)
 		}
 		e.Summarize()
-		spectra := newSpectrum(velocity, g)
-		spectra.add(prediction, truth)
-		e.Spectra = spectra.mean()
+		spectra := score.NewSpectrum(velocity, g)
+		spectra.Add(prediction, truth)
+		e.Spectra = spectra.Mean()
 		return e
 	}
 	c := Case{Title: "test sample 4", Truth: truth}
@@ -72,6 +73,6 @@ func planePage() Page {
 	}
 	p.Methods[2].Borders = [][]float64{{0, 5}, {0, 0.5, 1}, {0, 0.5, 1}}
 	p.Cases = []Case{c}
-	p.Baselines = []Baseline{{Key: "persistence", Label: "persistence", Evaluation: *persistence(&p.Methods[0].Evaluation)}}
+	p.Baselines = []Baseline{{Key: "persistence", Label: "persistence", Evaluation: *score.Persistence(&p.Methods[0].Evaluation)}}
 	return p
 }

@@ -16,6 +16,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"pihc/internal/check"
+	"pihc/score"
 )
 
 func TestRoundTimes(t *testing.T) {
@@ -92,19 +93,19 @@ func TestRaster(t *testing.T) {
 }
 
 func TestBox(t *testing.T) {
-	b := NewBox([]float64{9, 1, 2, 3, 4, 5, 6, 7, 8, 30, -20})
-	want := Box{Lower: 2.5, Median: 5, Upper: 7.5, Low: 1, High: 9, Outliers: []float64{-20, 30}}
+	b := score.NewBox([]float64{9, 1, 2, 3, 4, 5, 6, 7, 8, 30, -20})
+	want := score.Box{Lower: 2.5, Median: 5, Upper: 7.5, Low: 1, High: 9, Outliers: []float64{-20, 30}}
 	if !reflect.DeepEqual(b, want) {
 		t.Errorf("%+v, want %+v", b, want)
 	}
-	if b := NewBox([]float64{3}); b.Low != 3 || b.High != 3 || b.Median != 3 || b.Outliers != nil {
+	if b := score.NewBox([]float64{3}); b.Low != 3 || b.High != 3 || b.Median != 3 || b.Outliers != nil {
 		t.Errorf("box of one value: %+v", b)
 	}
 }
 
 // Colours belong to methods, not to places.
 func TestColorsFollowMethods(t *testing.T) {
-	method := func(name string) Method { return Method{Evaluation: Evaluation{Method: name}} }
+	method := func(name string) Method { return Method{Evaluation: score.Evaluation{Method: name}} }
 	p := Page{Methods: []Method{method("moe"), method("hard"), method("soft"), method("hard"), method("moe")}}
 	for i, want := range []int{2, 1, 0, 3, 4} {
 		if got := p.colorOf(i); got != want {

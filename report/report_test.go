@@ -4,109 +4,30 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"image"
 	"image/png"
 	"math"
 	"os"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
-	"pihc/grid"
 	"pihc/internal/check"
+	"pihc/score"
 )
-
-func TestSummarize(t *testing.T) {
-	s := Summarize([]float64{4, 1, 3, 2})
-	if s != (Summary{2.5, math.Sqrt(1.25), 2.5, 4}) {
-		t.Errorf("%+v", s)
-	}
-	if s := Summarize(slices.Repeat([]float64{40}, 100)); s != (Summary{40, 0, 40, 40}) {
-		t.Errorf("of equal numbers: %+v", s)
-	}
-	if s := Summarize(nil); !math.IsNaN(s.Mean) || !math.IsNaN(s.Max) {
-		t.Errorf("%+v", s)
-	}
-	if s := Summarize([]float64{1, math.NaN()}); !math.IsNaN(s.Median) {
-		t.Errorf("a NaN is hidden: %+v", s)
-	}
-	if q := quantile([]float64{0, 10, 20}, 0.05); math.Abs(q-1) > 1e-12 {
-		t.Errorf("5%% quantile = %g", q)
-	}
-}
-
-func TestMetrics(t *testing.T) {
-	truth, prediction := []float64{3, 4, 0}, []float64{3, 4, 1}
-	if e := grid.RelativeL2(prediction, truth); math.Abs(e-0.2) > 1e-15 {
-		t.Errorf("relative L2 = %g", e)
-	}
-	if e := NRMSE(prediction, truth); math.Abs(e-math.Sqrt(1.0/3)/4) > 1e-15 {
-		t.Errorf("NRMSE = %g", e)
-	}
-	if e := grid.RelativeL2([]float64{1e200, 0}, []float64{0, 1e200}); math.Abs(e-math.Sqrt2) > 1e-12 {
-		t.Errorf("overflow: %g", e)
-	}
-	if e := grid.RelativeL2([]float64{1e-200, 0}, []float64{0, 1e-200}); math.Abs(e-math.Sqrt2) > 1e-12 {
-		t.Errorf("underflow: %g", e)
-	}
-	zero := make([]float64, 2)
-	if grid.RelativeL2(zero, zero) != 0 || !math.IsInf(grid.RelativeL2([]float64{1, 0}, zero), 1) || RMS(nil) != 0 {
-		t.Error("zero fields")
-	}
-	if !math.IsNaN(grid.RelativeL2([]float64{math.NaN(), 0}, truth[:2])) {
-		t.Error("a NaN is hidden")
-	}
-}
-
-func TestFieldJump(t *testing.T) {
-	// A bilinear field has no jump; a step of 2 across the border has one of 2.
-	const n, m = 6, 8
-	u := make([]float64, n*m)
-	for i := range u {
-		u[i] = 0.3*float64(i/m) - 1.7*float64(i%m) + 0.5*float64(i/m)*float64(i%m)
-	}
-	starts := [][]int{{3}, {4}}
-	if j := fieldJump(u, []int{n, m}, starts); j > 1e-12 {
-		t.Errorf("jump of a bilinear field: %g", j)
-	}
-	for i := range u {
-		if i%m >= 4 {
-			u[i] += 2
-		}
-	}
-	if j := fieldJump(u, []int{n, m}, [][]int{nil, {4}}); math.Abs(j-2) > 1e-12 {
-		t.Errorf("jump of a step: %g", j)
-	}
-	if fieldJump(u, []int{n, m}, nil) != 0 {
-		t.Error("a jump without borders")
-	}
-	// The jump of a smooth field falls with the square of the spacing.
-	jump := func(n int) float64 {
-		u := make([]float64, n)
-		for i := range u {
-			u[i] = math.Sin(3 * float64(i) / float64(n))
-		}
-		return fieldJump(u, []int{n}, [][]int{{n / 2}})
-	}
-	if rate := math.Log2(jump(64) / jump(128)); rate < 1.9 {
-		t.Errorf("order %g", rate)
-	}
-}
 
 func TestFormats(t *testing.T) {
 	for got, want := range map[string]string{
-		Percent(0.036): "3.60 %", Percent(0.00021): "0.021 %", Percent(0): "0.00 %", Percent(-0.5): "−50.00 %", Percent(math.NaN()): "- %",
-		Percent(3e-8): "3.00×10⁻⁶ %", Percent(2.45e-16): "0.00 %", PercentOf(0.0755, 0.081): "7.55 ± 8.10 %", PercentOf(0.1, math.NaN()): "10.00 %",
-		PercentPoints(-0.0148, 0.0026): "−1.48 ± 0.26 points", PercentPoints(0.2316, 8.3e-4): "+23.160 ± 0.083 points", PercentPoints(0, 0): "+0.00 ± 0.00 points", PercentPoints(-1.2e-5, 9.96e-4): "−0.00 ± 0.10 points",
-		Number(0.9999): "1.00", Number(12345.6): "12300", Number(1.2e-5): "1.20×10⁻⁵", Number(-7): "−7", Number(math.Inf(1)): "∞",
-		Number(99999.9): "1.00×10⁵", Number(0.00123): "0.00123", Number(0): "0",
-		Count(1234567): "1\u202f234\u202f567", Count(1234): "1234", Count(-12345): "−12\u202f345",
-		Duration(0.0123): "12 ms", Duration(3.44): "3.4 s", Duration(59.7): "1 min 00 s", Duration(125): "2 min 05 s", Duration(4020): "1 h 07 min", Duration(math.NaN()): "-",
+		score.Percent(0.036): "3.60 %", score.Percent(0.00021): "0.021 %", score.Percent(0): "0.00 %", score.Percent(-0.5): "−50.00 %", score.Percent(math.NaN()): "- %",
+		score.Percent(3e-8): "3.00×10⁻⁶ %", score.Percent(2.45e-16): "0.00 %", score.PercentOf(0.0755, 0.081): "7.55 ± 8.10 %", score.PercentOf(0.1, math.NaN()): "10.00 %",
+		score.PercentPoints(-0.0148, 0.0026): "−1.48 ± 0.26 points", score.PercentPoints(0.2316, 8.3e-4): "+23.160 ± 0.083 points", score.PercentPoints(0, 0): "+0.00 ± 0.00 points", score.PercentPoints(-1.2e-5, 9.96e-4): "−0.00 ± 0.10 points",
+		score.Number(0.9999): "1.00", score.Number(12345.6): "12300", score.Number(1.2e-5): "1.20×10⁻⁵", score.Number(-7): "−7", score.Number(math.Inf(1)): "∞",
+		score.Number(99999.9): "1.00×10⁵", score.Number(0.00123): "0.00123", score.Number(0): "0",
+		score.Count(1234567): "1\u202f234\u202f567", score.Count(1234): "1234", score.Count(-12345): "−12\u202f345",
+		score.Duration(0.0123): "12 ms", score.Duration(3.44): "3.4 s", score.Duration(59.7): "1 min 00 s", score.Duration(125): "2 min 05 s", score.Duration(4020): "1 h 07 min", score.Duration(math.NaN()): "-",
 	} {
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)
@@ -143,46 +64,6 @@ func TestTicks(t *testing.T) {
 		if labels(got) != c.want {
 			t.Errorf("[%g, %g]: %s, want %s", c.lo, c.hi, labels(got), c.want)
 		}
-	}
-}
-
-func TestEvaluationJSON(t *testing.T) {
-	p := samplePage()
-	e := p.Methods[2].Evaluation
-	e.PerSample = e.PerSample[:2]
-	e.PerSample[0].Unseen = 0.5 // without a window there is none, and NaN equals nothing
-	e.PerSample[1].RelativeL2 = math.Inf(1)
-	e.PerSample[1].BorderJump = math.NaN()
-	e.PerSample[0].Unknowns = map[string]float64{"u": 0.25, "v": 0.5}
-	e.PerSample[0].Residuals = map[string]float64{"activator": 2}
-	e.PerSample[1].Unknowns = map[string]float64{"u": 0.75, "v": math.Inf(1)}
-	e.Unknowns = summarizeParts(e.PerSample, func(s Sample) map[string]float64 { return s.Unknowns })
-	src, err := json.Marshal(e)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, key := range []string{`"relative_l2":{"mean":`, `"residual_rms"`, `"border_jump"`, `"constraint_rms"`, `"per_sample":[{"index":0,"initial_mean":`, `"relative_l2":null`, `"unknowns":{"u":{"mean":0.5,`, `"residuals":{"activator":2}`, `"unknowns":{"u":0.75,"v":null}`} {
-		if !strings.Contains(string(src), key) {
-			t.Errorf("no %s in %s", key, src)
-		}
-	}
-	var back Evaluation
-	if err := json.Unmarshal(src, &back); err != nil {
-		t.Fatal(err)
-	}
-	if *back.RelativeL2 != *e.RelativeL2 || !reflect.DeepEqual(back.PerSample[0], e.PerSample[0]) || !math.IsInf(back.PerSample[1].RelativeL2, 1) || !math.IsNaN(back.PerSample[1].BorderJump) {
-		t.Errorf("%+v", back.PerSample)
-	}
-	if len(back.Unknowns) != 2 || *back.Unknowns["u"] != *e.Unknowns["u"] || !math.IsInf(back.PerSample[1].Unknowns["v"], 1) {
-		t.Errorf("%+v", back.Unknowns)
-	}
-	// Without a solution there is no error, not an error of zero.
-	for i := range e.PerSample {
-		e.PerSample[i].RelativeL2 = math.NaN()
-	}
-	e.Summarize()
-	if e.RelativeL2 != nil || e.ResidualRMS == nil || e.Samples != 2 {
-		t.Errorf("%+v", e)
 	}
 }
 
@@ -283,7 +164,7 @@ func TestSparsePages(t *testing.T) {
 	odd.Cases[0].Truth[5], odd.Cases[0].Predictions[0][7] = nan, math.Inf(1)
 	odd.Cases[1].Predictions[2] = make([]float64, len(odd.Cases[1].Truth))
 	odd.Methods[0].Curves = []Series{{Name: "Loss", Steps: []float64{1, 2, 3}, Values: []float64{nan, -1, math.Inf(1)}}, {Name: "One", Steps: []float64{1}, Values: []float64{4}}}
-	odd.Methods[1].Evaluation.PerSample = []Sample{NewSample(0)}
+	odd.Methods[1].Evaluation.PerSample = []score.Sample{score.NewSample(0)}
 	odd.Methods[1].Evaluation.Summarize()
 	for name, p := range map[string]Page{
 		"empty":     {Title: "nothing yet"},

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+
+	"pihc/score"
 )
 
 // samplePage is a comparison made of synthetic numbers: fields that look like
@@ -32,10 +34,10 @@ func samplePage() Page {
 		}
 		return u
 	}
-	evaluation := func(method string, scale, spread float64, experts int) Evaluation {
-		e := Evaluation{Method: method, Problem: "diffusion-sorption", Grid: []int{nt, nx}, Seconds: 2.5, TrainSeconds: 64.2, Parameters: 1_214_096}
+	evaluation := func(method string, scale, spread float64, experts int) score.Evaluation {
+		e := score.Evaluation{Method: method, Problem: "diffusion-sorption", Grid: []int{nt, nx}, Seconds: 2.5, TrainSeconds: 64.2, Parameters: 1_214_096}
 		for i := range 200 {
-			s := NewSample(i)
+			s := score.NewSample(i)
 			s.InitialMean = 0.2 * rng.Float64()
 			s.RelativeL2 = scale * math.Exp(spread*rng.NormFloat64()) * (1.2 - 2*s.InitialMean)
 			s.NRMSE, s.Persistence = s.RelativeL2/2, 0.9-s.InitialMean
@@ -48,13 +50,13 @@ func samplePage() Page {
 			e.PerSample = append(e.PerSample, s)
 		}
 		for k := range experts {
-			e.Experts = append(e.Experts, Expert{
-				Iterations:    Summary{9 + 2*float64(k), 1.5, 9, 17 + float64(k)},
+			e.Experts = append(e.Experts, score.Expert{
+				Iterations:    score.Summary{Mean: 9 + 2*float64(k), Std: 1.5, Median: 9, Max: 17 + float64(k)},
 				Statuses:      map[string]int{"converged": 198 - k, "stalled": 2 + k},
-				ConstraintRMS: Summary{1e-4, 3e-5, 1e-4, 4e-4},
+				ConstraintRMS: score.Summary{Mean: 1e-4, Std: 3e-5, Median: 1e-4, Max: 4e-4},
 			})
 		}
-		e.ErrorOverTime = &ErrorOverTime{Times: t, RelativeL2: []float64{1e-8}} // rounding at first
+		e.ErrorOverTime = &score.ErrorOverTime{Times: t, RelativeL2: []float64{1e-8}} // rounding at first
 		for i := range t[1:] {
 			e.ErrorOverTime.RelativeL2 = append(e.ErrorOverTime.RelativeL2, scale*math.Sqrt(0.05+float64(i)/nt))
 		}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 
+	"pihc/score"
+
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/plotter"
@@ -69,7 +71,7 @@ func (l linearTicks) Ticks(lo, hi float64) []plot.Tick {
 	}
 	span := hi - lo
 	if !(span > 0) || math.IsInf(span, 0) {
-		return []plot.Tick{{Value: lo, Label: Number(lo)}}
+		return []plot.Tick{{Value: lo, Label: score.Number(lo)}}
 	}
 	power := math.Pow(10, math.Floor(math.Log10(span/float64(count))))
 	step := 10 * power
@@ -98,7 +100,7 @@ func tickLabel(v, step float64) string {
 	if scaled := step * math.Pow(10, float64(digits)); math.Abs(scaled-math.Round(scaled)) > 1e-6 {
 		digits++ // 2.5 of something
 	}
-	return minus(formatFixed(v, digits))
+	return score.Minus(formatFixed(v, digits))
 }
 
 // logTicks places labelled ticks at powers of ten, at 1-2-5 where the range is
@@ -164,4 +166,4 @@ func line(c color.Color, width vg.Length, dashes ...vg.Length) draw.LineStyle {
 
 // power writes a power of ten. The font of PNG files lacks a raised minus sign,
 // so figures use the notation of programs.
-func power(e int) string { return "1e" + minus(strconv.Itoa(e)) }
+func power(e int) string { return "1e" + score.Minus(strconv.Itoa(e)) }

@@ -13,6 +13,7 @@ import (
 	"pihc/model"
 	"pihc/pde"
 	"pihc/report"
+	"pihc/score"
 )
 
 type benchOptions struct {
@@ -219,7 +220,7 @@ func (m machine) fields() []field {
 	return out
 }
 
-func seconds(name string, v float64) field { return field{name, report.Duration(v)} }
+func seconds(name string, v float64) field { return field{name, score.Duration(v)} }
 
 func decimal(name string, v float64) field { return field{name, fmt.Sprintf("%.1f", v)} }
 

@@ -6,7 +6,7 @@ import (
 	"pihc/dataset"
 	"pihc/grid"
 	"pihc/internal/kernel"
-	"pihc/report"
+	"pihc/score"
 	"pihc/sim"
 )
 
@@ -24,9 +24,9 @@ type solverBench struct {
 }
 
 func (r solverBench) fields() []field {
-	out := append(r.machine.fields(), seconds("trajectory_s", r.Trajectory), field{"self_error", report.Number(r.SelfError)})
+	out := append(r.machine.fields(), seconds("trajectory_s", r.Trajectory), field{"self_error", score.Number(r.SelfError)})
 	if r.GridTrajectory > 0 {
-		out = append(out, seconds("grid_trajectory_s", r.GridTrajectory), field{"grid_error", report.Number(r.GridError)})
+		out = append(out, seconds("grid_trajectory_s", r.GridTrajectory), field{"grid_error", score.Number(r.GridError)})
 	}
 	return append(out, field{"steps", strconv.Itoa(r.Steps)}, decimal("fma_peak_gflops", r.Peak))
 }

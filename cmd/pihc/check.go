@@ -20,7 +20,7 @@ import (
 	"pihc/grid"
 	"pihc/model"
 	"pihc/pde"
-	"pihc/report"
+	"pihc/score"
 )
 
 type checkOptions struct {
@@ -182,7 +182,7 @@ func (a *app) check(ctx context.Context, name string, o *checkOptions) error {
 		if err != nil {
 			out.floorFault = err
 		} else if floor := out.FloorError; floor != nil && *floor > mostFloor {
-			out.floorFault = withHint(fmt.Errorf("what the rows determine on this grid is %s from the reference solution", report.Percent(float64(*floor))), "more points, other schemes, or an equation whose solutions are not there: one that amplifies every difference, say")
+			out.floorFault = withHint(fmt.Errorf("what the rows determine on this grid is %s from the reference solution", score.Percent(float64(*floor))), "more points, other schemes, or an equation whose solutions are not there: one that amplifies every difference, say")
 		}
 	}
 	if err := noteStart(out.Verdict, p, start); err != nil {
@@ -509,16 +509,16 @@ func printCheck(w io.Writer, r *checkResult) error {
 		_, err := io.WriteString(w, b.String())
 		return err
 	}
-	fmt.Fprintf(&b, "floor_residual  %s   on %s\n", report.Percent(float64(*r.FloorResidual)), data.FormatShape(r.FloorGrid))
+	fmt.Fprintf(&b, "floor_residual  %s   on %s\n", score.Percent(float64(*r.FloorResidual)), data.FormatShape(r.FloorGrid))
 	if r.FloorError == nil {
 		b.WriteString("floor_error     not available: the minimiser over all grid values takes too long on this grid (--grid names a smaller one)\n")
 	} else {
-		fmt.Fprintf(&b, "floor_error     %s\n", report.Percent(float64(*r.FloorError)))
+		fmt.Fprintf(&b, "floor_error     %s\n", score.Percent(float64(*r.FloorError)))
 	}
 	for _, f := range r.Floors {
-		fmt.Fprintf(&b, "  %-16s residual %s", f.Initial, report.Percent(float64(f.Residual)))
+		fmt.Fprintf(&b, "  %-16s residual %s", f.Initial, score.Percent(float64(f.Residual)))
 		if f.Error != nil {
-			fmt.Fprintf(&b, ", error %s, %d steps", report.Percent(float64(*f.Error)), f.Iterations)
+			fmt.Fprintf(&b, ", error %s, %d steps", score.Percent(float64(*f.Error)), f.Iterations)
 		}
 		b.WriteString("\n")
 	}

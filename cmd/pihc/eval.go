@@ -22,6 +22,7 @@ import (
 	"pihc/model"
 	"pihc/pde"
 	"pihc/report"
+	"pihc/score"
 	"pihc/train"
 )
 
@@ -203,7 +204,7 @@ interrupted, it has the grids that are done.`,
 // metrics is metrics.json: an evaluation and how it came about.
 type metrics struct {
 	Version int `json:"version"`
-	report.Evaluation
+	score.Evaluation
 	Split       string  `json:"split"`
 	Checkpoint  string  `json:"checkpoint"` // SHA-256 of its tensors
 	Step        int     `json:"step"`
@@ -369,7 +370,7 @@ func (a *app) evaluateGrids(ctx context.Context, m *metrics, dir string, spec *m
 	have := m.Grids
 	m.Grids = nil
 	for _, g := range grids {
-		at := slices.IndexFunc(have, func(x report.Evaluation) bool { return slices.Equal(x.Grid, g.Shape()) })
+		at := slices.IndexFunc(have, func(x score.Evaluation) bool { return slices.Equal(x.Grid, g.Shape()) })
 		if at >= 0 {
 			m.Grids = append(m.Grids, have[at])
 			continue
@@ -424,47 +425,47 @@ func printMetrics(w io.Writer, m *metrics) error {
 		Title:   fmt.Sprintf("%s, %s, %d %s samples on %s, step %d", m.Problem, model.MethodLabel(m.Method), m.Samples, m.Split, data.FormatShape(m.Grid), m.Step),
 		Columns: []report.Column{{Title: "metric"}, {Title: "mean", Right: true}, {Title: "std", Right: true}, {Title: "median", Right: true}, {Title: "max", Right: true}},
 	}
-	row := func(name string, s *report.Summary, format func(float64) string) {
+	row := func(name string, s *score.Summary, format func(float64) string) {
 		if s != nil {
 			t.Add(name, format(s.Mean), format(s.Std), format(s.Median), format(s.Max))
 		}
 	}
-	row("relative_l2", m.RelativeL2, report.Percent)
+	row("relative_l2", m.RelativeL2, score.Percent)
 	for _, name := range slices.Sorted(maps.Keys(m.Unknowns)) {
-		row("  of "+name, m.Unknowns[name], report.Percent)
+		row("  of "+name, m.Unknowns[name], score.Percent)
 	}
 	for _, g := range m.Grids {
 		of := ""
 		if g.Samples < m.Samples {
 			of = fmt.Sprintf(", the first %d", g.Samples)
 		}
-		row("  on "+data.FormatShape(g.Grid)+of, g.RelativeL2, report.Percent)
+		row("  on "+data.FormatShape(g.Grid)+of, g.RelativeL2, score.Percent)
 	}
-	row("unseen_l2", m.Unseen, report.Percent)
-	row("nrmse", m.NRMSE, report.Percent)
-	row("passes", m.Passes, report.Number)
-	row("relative_residual", m.RelativeResidual, report.Percent)
-	row("truth_residual", m.TruthResidual, report.Percent)
-	row("persistence_residual", m.PersistenceResidual, report.Percent)
-	row("residual_rms", m.ResidualRMS, report.Number)
+	row("unseen_l2", m.Unseen, score.Percent)
+	row("nrmse", m.NRMSE, score.Percent)
+	row("passes", m.Passes, score.Number)
+	row("relative_residual", m.RelativeResidual, score.Percent)
+	row("truth_residual", m.TruthResidual, score.Percent)
+	row("persistence_residual", m.PersistenceResidual, score.Percent)
+	row("residual_rms", m.ResidualRMS, score.Number)
 	for _, name := range slices.Sorted(maps.Keys(m.Residuals)) {
-		row("  of "+name, m.Residuals[name], report.Number)
+		row("  of "+name, m.Residuals[name], score.Number)
 	}
-	row("initial_error", m.InitialError, report.Number)
-	row("boundary_error", m.BoundaryError, report.Number)
+	row("initial_error", m.InitialError, score.Number)
+	row("boundary_error", m.BoundaryError, score.Number)
 	for _, name := range slices.Sorted(maps.Keys(m.Conditions)) {
-		row("  condition "+name, m.Conditions[name], report.Number)
+		row("  condition "+name, m.Conditions[name], score.Number)
 	}
-	row("border_jump", m.BorderJump, report.Number)
-	row("loss", m.Loss, report.Number)
+	row("border_jump", m.BorderJump, score.Number)
+	row("loss", m.Loss, score.Number)
 	for _, x := range m.Trivial {
-		row(x.Name, x.RelativeL2, report.Percent)
-		row(x.Name+", loss", &x.Loss, report.Number)
+		row(x.Name, x.RelativeL2, score.Percent)
+		row(x.Name+", loss", &x.Loss, score.Number)
 	}
 	for k := range m.Experts {
 		x := &m.Experts[k]
-		row(fmt.Sprintf("expert %d iterations", k), &x.Iterations, report.Number)
-		row(fmt.Sprintf("expert %d constraint_rms", k), &x.ConstraintRMS, report.Number)
+		row(fmt.Sprintf("expert %d iterations", k), &x.Iterations, score.Number)
+		row(fmt.Sprintf("expert %d constraint_rms", k), &x.ConstraintRMS, score.Number)
 	}
 	for k, x := range m.Experts {
 		var parts []string
@@ -491,7 +492,7 @@ func printMetrics(w io.Writer, m *metrics) error {
 	for _, g := range m.Grids {
 		seconds += g.Seconds
 	}
-	t.Notes = append(t.Notes, "evaluated in "+report.Duration(seconds))
+	t.Notes = append(t.Notes, "evaluated in "+score.Duration(seconds))
 	_, err := t.WriteTo(w)
 	return err
 }

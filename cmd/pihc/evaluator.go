@@ -17,13 +17,13 @@ import (
 	"pihc/grid"
 	"pihc/model"
 	"pihc/pde"
-	"pihc/report"
+	"pihc/score"
 	"pihc/train"
 )
 
 // evaluator is a trained run on a grid, in the precision of its network.
 type evaluator interface {
-	evaluate(s report.Samples, each func(i int, p *engine.Prediction) error) (*report.Evaluation, error)
+	evaluate(s score.Samples, each func(i int, p *engine.Prediction) error) (*score.Evaluation, error)
 	predict(batch engine.Batch, each func(i int, p *engine.Prediction) error) error
 	info() engine.Info
 	repeat() string // its passes where not as trained
@@ -223,8 +223,8 @@ func coarserEngines[T compute.Float](spec *model.Spec, p *pde.Problem, g *grid.G
 	return out, nil
 }
 
-func (t *trained[T]) evaluate(s report.Samples, each func(i int, p *engine.Prediction) error) (*report.Evaluation, error) {
-	return report.Evaluate(t.engine, t.params, s, each)
+func (t *trained[T]) evaluate(s score.Samples, each func(i int, p *engine.Prediction) error) (*score.Evaluation, error) {
+	return score.Evaluate(t.engine, t.params, s, each)
 }
 
 func (t *trained[T]) predict(b engine.Batch, each func(i int, p *engine.Prediction) error) error {
@@ -249,10 +249,10 @@ func evaluationSeeds(count int) []constraint.Seed {
 // solutions, on grid g: where that is not the dataset's but has points of it
 // alone, both are thinned out; elsewhere initial conditions are resampled and
 // solutions computed anew. most > 0 takes the first most.
-func loadSamples(set *data.Dataset, name string, p *pde.Problem, g *grid.Grid, most int) (report.Samples, error) {
+func loadSamples(set *data.Dataset, name string, p *pde.Problem, g *grid.Grid, most int) (score.Samples, error) {
 	split, err := set.Split(name)
 	if err != nil {
-		return report.Samples{}, err
+		return score.Samples{}, err
 	}
 	count := split.Count
 	if most > 0 {
@@ -260,13 +260,13 @@ func loadSamples(set *data.Dataset, name string, p *pde.Problem, g *grid.Grid, m
 	}
 	initial, err := set.InitialRange(name, 0, count)
 	if err != nil {
-		return report.Samples{}, err
+		return score.Samples{}, err
 	}
 	from, err := p.Grid(pointsOf(split))
 	if err != nil {
-		return report.Samples{}, err
+		return score.Samples{}, err
 	}
-	s := report.Samples{Initial: rowsOf(initial.Float64(), count), Seeds: evaluationSeeds(count), First: p.PlaceInputs(g)[0].Size, Grid: g.Shape()}
+	s := score.Samples{Initial: rowsOf(initial.Float64(), count), Seeds: evaluationSeeds(count), First: p.PlaceInputs(g)[0].Size, Grid: g.Shape()}
 	if len(p.Unknowns) > 1 {
 		s.Unknowns = p.UnknownNames()
 	}

@@ -12,7 +12,7 @@ import (
 	"pihc/dataset"
 	"pihc/model"
 	"pihc/pde"
-	"pihc/report"
+	"pihc/score"
 )
 
 type generateOptions struct {
@@ -121,12 +121,12 @@ func (a *app) generateData(ctx context.Context, dir string, spec *model.Spec, p 
 	}
 	if ok {
 		plan.Metadata["reference_refinement"], plan.Metadata["reference_error"] = refined, fmt.Sprintf("%.2g", estimate)
-		a.say("reference: the problem's own rows on a grid refined %s; discretisation error about %s", refined, report.Percent(estimate))
+		a.say("reference: the problem's own rows on a grid refined %s; discretisation error about %s", refined, score.Percent(estimate))
 		switch {
 		case !(estimate <= mostFloor):
-			return withHint(fmt.Errorf("the reference solutions are none: on another grid they differ by %s", report.Percent(estimate)), "a finer `reference: {solver: discrete, refine: ...}`, or an equation that amplifies every difference?")
+			return withHint(fmt.Errorf("the reference solutions are none: on another grid they differ by %s", score.Percent(estimate)), "a finer `reference: {solver: discrete, refine: ...}`, or an equation that amplifies every difference?")
 		case estimate > mostReferenceError:
-			fmt.Fprintf(a.Err, "pihc: warning: the reference solutions are uncertain by about %s: scores say no more than that\n", report.Percent(estimate))
+			fmt.Fprintf(a.Err, "pihc: warning: the reference solutions are uncertain by about %s: scores say no more than that\n", score.Percent(estimate))
 		}
 	}
 	total := 0

@@ -16,7 +16,7 @@ import (
 	"pihc/discrete"
 	"pihc/grid"
 	"pihc/pde"
-	"pihc/report"
+	"pihc/score"
 )
 
 const (
@@ -66,7 +66,7 @@ func checkSolutions(ctx context.Context, dir string, p *pde.Problem, workers int
 			}
 		}
 		if count > 0 {
-			out = append(out, fmt.Sprintf("%d of %d solutions compared %s %s (the worst, %s sample %d: %s): %s", count, len(all), text, report.Percent(most), worst.split, worst.sample, report.Percent(of(worst)), hint))
+			out = append(out, fmt.Sprintf("%d of %d solutions compared %s %s (the worst, %s sample %d: %s): %s", count, len(all), text, score.Percent(most), worst.split, worst.sample, score.Percent(of(worst)), hint))
 		}
 	}
 	say(func(c compared) float64 { return c.distance }, mostReferenceError,

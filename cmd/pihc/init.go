@@ -26,7 +26,7 @@ import (
 	"pihc/engine"
 	"pihc/model"
 	"pihc/pde"
-	"pihc/report"
+	"pihc/score"
 )
 
 //go:embed templates/*.yaml
@@ -173,7 +173,7 @@ func (a *app) initialise(ctx context.Context, name string, o *initOptions) error
 		fmt.Fprintf(&b, "  %s\n", line)
 	}
 	fmt.Fprintf(&b, "about %s a method, about %s for all three with data and scores, on %d threads of this machine when it is idle\n",
-		report.Duration(sizes.training()), report.Duration(sizes.total()), sizes.workers)
+		score.Duration(sizes.training()), score.Duration(sizes.total()), sizes.workers)
 	fmt.Fprintf(&b, "next: pihc reproduce %s --out RUN\n", specFile)
 	_, err = io.WriteString(a.Out, b.String())
 	return err

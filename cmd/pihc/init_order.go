@@ -14,7 +14,7 @@ import (
 	"pihc/internal/config"
 	"pihc/model"
 	"pihc/pde"
-	"pihc/report"
+	"pihc/score"
 )
 
 const (
@@ -138,7 +138,7 @@ func newStartResidual(p *pde.Problem, g *grid.Grid) (*constraint.PlainResidual, 
 // unresolvedStart says that rows at the first time may be an error.
 func unresolvedStart(p *pde.Problem, start float64) string {
 	t := p.Axes[0].Name
-	return fmt.Sprintf("the grid does not resolve how solutions begin: at the first %s the residual of reference solutions is %s of their rate, and rows there may make that an error at all times: compare with more points along %s, or with 1 in the place of 0 in `rows: {%s: [0, ...]}` of the residual", t, report.Percent(start), t, t)
+	return fmt.Sprintf("the grid does not resolve how solutions begin: at the first %s the residual of reference solutions is %s of their rate, and rows there may make that an error at all times: compare with more points along %s, or with 1 in the place of 0 in `rows: {%s: [0, ...]}` of the residual", t, score.Percent(start), t, t)
 }
 
 // mayHoldAtStart reports whether the residual leaves out the first time, where initial conditions would let it hold.
@@ -221,12 +221,12 @@ func (a *app) raiseOrders(ctx context.Context, src []byte, p *pde.Problem, s *si
 		src, p, raised, lowest = was, old, nil, before
 	}
 	if lowest > mostReferenceError {
-		s.warnings = append(s.warnings, fmt.Sprintf("floor_error is %s (pihc check): these rows, with this grid, hold solutions no better than that, and no network is expected to do better", report.Percent(lowest)))
+		s.warnings = append(s.warnings, fmt.Sprintf("floor_error is %s (pihc check): these rows, with this grid, hold solutions no better than that, and no network is expected to do better", score.Percent(lowest)))
 	}
 	if raised == nil {
 		return src, p, nil, nil
 	}
-	return src, p, append(added, fmt.Sprintf("orders of accuracy raised, which brings floor_error from %s to %s: %s", report.Percent(before), report.Percent(lowest), strings.Join(raised, ", "))), nil
+	return src, p, append(added, fmt.Sprintf("orders of accuracy raised, which brings floor_error from %s to %s: %s", score.Percent(before), score.Percent(lowest), strings.Join(raised, ", "))), nil
 }
 
 // steadyReference reports whether solutions of a problem's rows, where they are the reference, change no more with

@@ -11,7 +11,7 @@ import (
 	"pihc/dataset"
 	"pihc/grid"
 	"pihc/pde"
-	"pihc/report"
+	"pihc/score"
 	"pihc/train"
 )
 
@@ -45,15 +45,15 @@ func (j *judge) add(field, sample []float64) {
 }
 
 func (j *judge) summary() string {
-	s := report.Summarize(j.residuals)
-	return fmt.Sprintf("relative residual %s (median), %s at most", report.Percent(s.Median), report.Percent(s.Max))
+	s := score.Summarize(j.residuals)
+	return fmt.Sprintf("relative residual %s (median), %s at most", score.Percent(s.Median), score.Percent(s.Max))
 }
 
 // warnings compare with the scores of the run, if it has some on this grid.
 func (j *judge) warnings(dir string) []string {
 	var out []string
 	if n := len(j.far); n > 0 {
-		out = append(out, fmt.Sprintf("%d of %d predictions do not begin with their initial condition, and may be far off: sample %d is the first, and the worst is off by %s (rms)", n, len(j.residuals), j.far[0], report.Percent(j.worst)))
+		out = append(out, fmt.Sprintf("%d of %d predictions do not begin with their initial condition, and may be far off: sample %d is the first, and the worst is off by %s (rms)", n, len(j.residuals), j.far[0], score.Percent(j.worst)))
 	}
 	undefined := func(r float64) bool { return math.IsInf(r, 1) }
 	if first := slices.IndexFunc(j.residuals, undefined); first >= 0 {
@@ -69,7 +69,7 @@ func (j *judge) warnings(dir string) []string {
 	if data.ReadSealedJSON(filepath.Join(dir, train.MetricsFile), &m) != nil {
 		return out
 	}
-	for _, e := range append([]report.Evaluation{m.Evaluation}, m.Grids...) {
+	for _, e := range append([]score.Evaluation{m.Evaluation}, m.Grids...) {
 		if e.RelativeResidual == nil || !slices.Equal(e.Grid, j.grid.Shape()) {
 			continue
 		}
@@ -82,7 +82,7 @@ func (j *judge) warnings(dir string) []string {
 			}
 		}
 		if count > 0 {
-			out = append(out, fmt.Sprintf("%d of %d predictions leave a residual more than three times the largest of the %s samples (%s), and may be far off: sample %d has %s", count, len(j.residuals), m.Split, report.Percent(e.RelativeResidual.Max), first, report.Percent(j.residuals[first])))
+			out = append(out, fmt.Sprintf("%d of %d predictions leave a residual more than three times the largest of the %s samples (%s), and may be far off: sample %d has %s", count, len(j.residuals), m.Split, score.Percent(e.RelativeResidual.Max), first, score.Percent(j.residuals[first])))
 		}
 		break
 	}

@@ -9,7 +9,7 @@ import (
 	"pihc/data"
 	"pihc/grid"
 	"pihc/pde"
-	"pihc/report"
+	"pihc/score"
 	"pihc/train"
 )
 
@@ -17,8 +17,8 @@ import (
 // their own beginnings.
 func TestJudgeWarnings(t *testing.T) {
 	dir := t.TempDir()
-	scored := metrics{Split: "test", Evaluation: report.Evaluation{Grid: []int{5, 8}, RelativeResidual: &report.Summary{Max: 0.02}}}
-	scored.Grids = []report.Evaluation{{Grid: []int{5, 16}, RelativeResidual: &report.Summary{Max: 0.2}}}
+	scored := metrics{Split: "test", Evaluation: score.Evaluation{Grid: []int{5, 8}, RelativeResidual: &score.Summary{Max: 0.02}}}
+	scored.Grids = []score.Evaluation{{Grid: []int{5, 16}, RelativeResidual: &score.Summary{Max: 0.2}}}
 	if err := data.WriteSealedJSON(filepath.Join(dir, train.MetricsFile), scored); err != nil {
 		t.Fatal(err)
 	}

@@ -6,10 +6,10 @@ import (
 	"sync"
 	"time"
 
+	"pihc/score"
+
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
-
-	"pihc/report"
 )
 
 // console is standard error. While a bar is shown, other lines are printed
@@ -104,7 +104,7 @@ func (m *meter) line() {
 	if text != m.shown && m.done > m.from && m.done < m.total {
 		left := time.Since(m.begun).Seconds() * float64(m.total-m.done) / float64(m.done-m.from)
 		m.shown = text
-		fmt.Fprintf(m.app.console, "%s (%s left)\n", text, report.Duration(left))
+		fmt.Fprintf(m.app.console, "%s (%s left)\n", text, score.Duration(left))
 		return
 	}
 	if text != m.shown {

@@ -14,20 +14,21 @@ import (
 	"pihc/model"
 	"pihc/pde"
 	"pihc/report"
+	"pihc/score"
 )
 
 // addBaselines adds the predictions that need no training.
-func addBaselines(page *report.Page, p *pde.Problem, g *grid.Grid, s report.Samples) error {
+func addBaselines(page *report.Page, p *pde.Problem, g *grid.Grid, s score.Samples) error {
 	if s.Truth == nil {
 		return nil
 	}
-	zero, err := report.ZeroBaseline(s)
+	zero, err := score.ZeroBaseline(s)
 	if err != nil {
 		return err
 	}
 	page.Baselines = append(page.Baselines, report.Baseline{Key: "zero", Label: "zero", Note: "the field that is zero everywhere", Evaluation: *zero})
 	if len(s.Initial) > 1 {
-		mean, err := report.MeanBaseline(s)
+		mean, err := score.MeanBaseline(s)
 		if err != nil {
 			return err
 		}
@@ -38,7 +39,7 @@ func addBaselines(page *report.Page, p *pde.Problem, g *grid.Grid, s report.Samp
 		return err
 	}
 	if ok {
-		linear, scored, err := report.InterpolationBaseline(s, low, high)
+		linear, scored, err := score.InterpolationBaseline(s, low, high)
 		if err != nil {
 			return err
 		}
@@ -54,7 +55,7 @@ func addBaselines(page *report.Page, p *pde.Problem, g *grid.Grid, s report.Samp
 	if p.Steady {
 		return nil
 	}
-	still, err := report.PersistenceBaseline(&page.Methods[0].Evaluation, s, p, g)
+	still, err := score.PersistenceBaseline(&page.Methods[0].Evaluation, s, p, g)
 	if err != nil {
 		return err
 	}
@@ -107,7 +108,7 @@ func addLevels(ctx context.Context, page *report.Page, spec *model.Spec, p *pde.
 
 // endpoints solves the problem at the two ends of the distribution of constant
 // initial conditions; the result is false for other distributions.
-func endpoints(p *pde.Problem, g *grid.Grid) (low, high report.Endpoint, ok bool, err error) {
+func endpoints(p *pde.Problem, g *grid.Grid) (low, high score.Endpoint, ok bool, err error) {
 	from, constant := p.Inputs[0].Sampler.Constant(0)
 	to, _ := p.Inputs[0].Sampler.Constant(1)
 	if !constant || !p.OnlyInitial() || !solvable(p) {
@@ -117,12 +118,12 @@ func endpoints(p *pde.Problem, g *grid.Grid) (low, high report.Endpoint, ok bool
 	if err != nil {
 		return low, high, false, err
 	}
-	at := func(value float64) report.Endpoint {
+	at := func(value float64) score.Endpoint {
 		u0 := make([]float64, g.Size()/g.Axes[0].Points)
 		for i := range u0 {
 			u0[i] = value
 		}
-		end := report.Endpoint{Value: value, Solution: make([]float64, g.Size())}
+		end := score.Endpoint{Value: value, Solution: make([]float64, g.Size())}
 		if _, e := solver.Solve(end.Solution, u0); e != nil && err == nil {
 			err = fmt.Errorf("%s₀ = %g: %w", p.Unknowns[0].Name, value, e)
 		}

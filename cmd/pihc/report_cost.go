@@ -16,6 +16,7 @@ import (
 	"pihc/grid"
 	"pihc/pde"
 	"pihc/report"
+	"pihc/score"
 	"pihc/sim"
 )
 
@@ -35,14 +36,14 @@ type timing struct {
 	problem *pde.Problem
 	grid    *grid.Grid // of the page
 	space   int        // the first axis of space: 0 where there is no time
-	samples report.Samples
+	samples score.Samples
 	chosen  []int // samples whose errors are compared
 	out     report.Cost
 }
 
 // newTiming returns nil where there is no solver to compare with. workers are those of the
 // predictions, 0 for one on each core.
-func newTiming(p *pde.Problem, g *grid.Grid, s report.Samples, workers int) *timing {
+func newTiming(p *pde.Problem, g *grid.Grid, s score.Samples, workers int) *timing {
 	if s.Truth == nil || !solvable(p) {
 		return nil
 	}

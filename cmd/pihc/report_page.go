@@ -15,11 +15,12 @@ import (
 	"pihc/model"
 	"pihc/pde"
 	"pihc/report"
+	"pihc/score"
 	"pihc/train"
 )
 
 // pageOf is the page of scored runs, without fields.
-func pageOf(runs []scored, s report.Samples) *report.Page {
+func pageOf(runs []scored, s score.Samples) *report.Page {
 	first := runs[0]
 	spec, p, g := first.spec, first.problem, first.grid
 	var page report.Page
@@ -56,9 +57,9 @@ func pageOf(runs []scored, s report.Samples) *report.Page {
 	}
 	page.Facts = []report.Fact{
 		{Name: "Grid", Value: fmt.Sprintf("%s (%s)", strings.ReplaceAll(data.FormatShape(g.Shape()), "x", "×"), strings.Join(p.AxisNames(), " × "))},
-		{Name: "Training set", Value: report.Count(spec.Data.Train.Count) + " " + page.Sampled() + without},
-		{Name: "Test set", Value: report.Count(len(s.Initial)) + " samples"},
-		{Name: "Training", Value: fmt.Sprintf("%s steps of %d samples, seed %d", report.Count(spec.Training.Steps), spec.Training.Batch, spec.Seed)},
+		{Name: "Training set", Value: score.Count(spec.Data.Train.Count) + " " + page.Sampled() + without},
+		{Name: "Test set", Value: score.Count(len(s.Initial)) + " samples"},
+		{Name: "Training", Value: fmt.Sprintf("%s steps of %d samples, seed %d", score.Count(spec.Training.Steps), spec.Training.Batch, spec.Seed)},
 		{Name: "Machine", Value: machineText()},
 		{Name: "Build", Value: fmt.Sprintf("%s, %s %s/%s", versionText(), runtime.Version(), runtime.GOOS, runtime.GOARCH)},
 	}
@@ -122,8 +123,8 @@ func methodOf(spec *model.Spec, e evaluator) report.Method {
 	if info := e.info(); info.Experts > 0 {
 		m.Borders = info.Borders
 	}
-	if score, ok := spec.Paper[spec.Method]; ok {
-		m.Published = &report.Score{Mean: score.Mean, Std: score.Std}
+	if scored, ok := spec.Paper[spec.Method]; ok {
+		m.Published = &report.Score{Mean: scored.Mean, Std: scored.Std}
 	}
 	if spec.Loss.Data != 0 {
 		m.Key += "_supervised"
@@ -138,7 +139,7 @@ func methodOf(spec *model.Spec, e evaluator) report.Method {
 
 // addCases adds the samples that are drawn, with their inputs and solutions, each once for
 // every unknown.
-func addCases(page *report.Page, p *pde.Problem, g *grid.Grid, s report.Samples, cases []chosen) error {
+func addCases(page *report.Page, p *pde.Problem, g *grid.Grid, s score.Samples, cases []chosen) error {
 	for _, x := range cases {
 		var truth []float64
 		if s.Truth != nil {
@@ -169,7 +170,7 @@ func unknownOf(p *pde.Problem, field []float64, c int) []float64 {
 }
 
 // drawRun adds the fields of a run.
-func drawRun(ctx context.Context, page *report.Page, e evaluator, s report.Samples, cases []chosen) error {
+func drawRun(ctx context.Context, page *report.Page, e evaluator, s score.Samples, cases []chosen) error {
 	batch := engine.Batch{}
 	for _, x := range cases {
 		batch.Initial, batch.Seeds = append(batch.Initial, s.Initial[x.sample]), append(batch.Seeds, s.Seeds[x.sample])
@@ -193,7 +194,7 @@ func methodNote(spec *model.Spec, e evaluator) string {
 		if s.Constraint.Points == 0 {
 			return "all points"
 		}
-		return report.Count(s.Constraint.Points) + " points"
+		return score.Count(s.Constraint.Points) + " points"
 	}
 	experts, points, scored := "1 expert", pointsOf(spec), pointsOf(e.info().Spec)
 	if n := e.info().Experts; n > 1 {
@@ -267,14 +268,14 @@ func chooseCases(page *report.Page, initial [][]float64) []chosen {
 		}
 	}
 	samples := slices.Clone(m.Evaluation.PerSample)
-	score, times := func(s report.Sample) float64 { return s.RelativeL2 }, ""
+	scored, times := func(s score.Sample) float64 { return s.RelativeL2 }, ""
 	switch {
 	case m.Evaluation.RelativeL2 == nil:
-		score = func(s report.Sample) float64 { return s.ResidualRMS }
+		scored = func(s score.Sample) float64 { return s.ResidualRMS }
 	case page.BeyondTraining():
-		score, times = func(s report.Sample) float64 { return s.Unseen }, " beyond training"
+		scored, times = func(s score.Sample) float64 { return s.Unseen }, " beyond training"
 	}
-	slices.SortStableFunc(samples, func(a, b report.Sample) int { return cmp.Compare(score(a), score(b)) })
+	slices.SortStableFunc(samples, func(a, b score.Sample) int { return cmp.Compare(scored(a), scored(b)) })
 	var out []chosen
 	last := len(samples) - 1
 	for _, x := range []struct {
@@ -287,7 +288,7 @@ func chooseCases(page *report.Page, initial [][]float64) []chosen {
 		}
 		title := x.name + " of " + m.Label
 		if m.Evaluation.RelativeL2 != nil {
-			title += ", " + report.Percent(score(sample)) + times
+			title += ", " + score.Percent(scored(sample)) + times
 		}
 		out = append(out, chosen{sample.Index, title + ": "})
 	}
@@ -300,13 +301,13 @@ func caseTitle(p *pde.Problem, g *grid.Grid, sample []float64, i int) string {
 	title := fmt.Sprintf("test sample %d", i)
 	if p.OnlyInitial() {
 		if slices.Min(sample) == slices.Max(sample) {
-			return fmt.Sprintf("%s₀ = %s (%s)", p.Unknowns[0].Name, report.Number(sample[0]), title)
+			return fmt.Sprintf("%s₀ = %s (%s)", p.Unknowns[0].Name, score.Number(sample[0]), title)
 		}
-		return fmt.Sprintf("%s, rms of %s₀ %s", title, p.Unknowns[0].Name, report.Number(report.RMS(sample)))
+		return fmt.Sprintf("%s, rms of %s₀ %s", title, p.Unknowns[0].Name, score.Number(score.RMS(sample)))
 	}
 	for _, in := range p.PlaceInputs(g)[p.Initials():] {
 		if len(in.Space) == 0 {
-			title += fmt.Sprintf(", %s = %s", in.Name, report.Number(in.Of(sample)[0]))
+			title += fmt.Sprintf(", %s = %s", in.Name, score.Number(in.Of(sample)[0]))
 		}
 	}
 	return title
@@ -362,9 +363,9 @@ func trivialNotes(page *report.Page) {
 	for _, x := range page.Methods[0].Evaluation.Trivial {
 		text := x.Name
 		if x.RelativeL2 != nil {
-			text += " relative_l2 " + report.Percent(x.RelativeL2.Mean) + ","
+			text += " relative_l2 " + score.Percent(x.RelativeL2.Mean) + ","
 		}
-		parts = append(parts, text+" loss "+report.Number(x.Loss.Mean))
+		parts = append(parts, text+" loss "+score.Number(x.Loss.Mean))
 	}
 	if len(parts) > 0 {
 		page.Notes = append(page.Notes, "Predictions without training: "+strings.Join(parts, "; ")+".")

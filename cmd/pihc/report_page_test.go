@@ -8,6 +8,7 @@ import (
 	"pihc/model"
 	"pihc/pde"
 	"pihc/report"
+	"pihc/score"
 )
 
 // The fields among a sample's inputs are shown on all axes, numbers in the title.
@@ -78,9 +79,9 @@ func TestNameRuns(t *testing.T) {
 // The samples that are drawn are the best, the median and the worst beyond training where the page
 // compares methods by that, else over all times, and without solutions by the residual.
 func TestChooseCases(t *testing.T) {
-	var e report.Evaluation
+	var e score.Evaluation
 	for i := range 5 {
-		s := report.NewSample(i)
+		s := score.NewSample(i)
 		s.ResidualRMS = []float64{1, 3, 2, 5, 4}[i]
 		e.PerSample = append(e.PerSample, s)
 	}

@@ -16,6 +16,7 @@ import (
 	"pihc/model"
 	"pihc/pde"
 	"pihc/report"
+	"pihc/score"
 	"pihc/train"
 )
 
@@ -97,15 +98,15 @@ kept: started again, an interrupted reproduction continues.`,
 
 // reproduction is the JSON of reproduce.
 type reproduction struct {
-	Problem   string                        `json:"problem"`
-	Scale     string                        `json:"scale,omitempty"` // of a built-in experiment
-	Methods   map[string]*report.Evaluation `json:"methods"`
-	OnePass   map[string]*report.Evaluation `json:"one_pass,omitempty"` // with --one-pass, by method
-	Baselines map[string]*report.Evaluation `json:"baselines,omitempty"`
-	Paired    []report.Difference           `json:"paired,omitempty"` // of the methods, by sample
-	Cost      *report.Cost                  `json:"cost,omitempty"`   // against the classical solver
-	Report    string                        `json:"report"`
-	Seconds   float64                       `json:"seconds"`
+	Problem   string                       `json:"problem"`
+	Scale     string                       `json:"scale,omitempty"` // of a built-in experiment
+	Methods   map[string]*score.Evaluation `json:"methods"`
+	OnePass   map[string]*score.Evaluation `json:"one_pass,omitempty"` // with --one-pass, by method
+	Baselines map[string]*score.Evaluation `json:"baselines,omitempty"`
+	Paired    []report.Difference          `json:"paired,omitempty"` // of the methods, by sample
+	Cost      *report.Cost                 `json:"cost,omitempty"`   // against the classical solver
+	Report    string                       `json:"report"`
+	Seconds   float64                      `json:"seconds"`
 }
 
 func (a *app) reproduce(ctx context.Context, name string, o *reproduceOptions) error {
@@ -197,8 +198,8 @@ func (a *app) reproduce(ctx context.Context, name string, o *reproduceOptions) e
 	if study.Published != nil {
 		page.Title += ", " + name
 		for i := range page.Methods {
-			if score, ok := study.Published[page.Methods[i].Key]; ok {
-				page.Methods[i].Published = &score
+			if scored, ok := study.Published[page.Methods[i].Key]; ok {
+				page.Methods[i].Published = &scored
 			}
 		}
 		page.Published = study.Source
@@ -215,7 +216,7 @@ func (a *app) reproduce(ctx context.Context, name string, o *reproduceOptions) e
 	if err := a.printTables(page); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(a.Out, "\nreport: %s\ntotal: %s (%.0f seconds)\n", path, report.Duration(seconds), seconds)
+	_, err = fmt.Fprintf(a.Out, "\nreport: %s\ntotal: %s (%.0f seconds)\n", path, score.Duration(seconds), seconds)
 	return err
 }
 
@@ -279,7 +280,7 @@ func experiments(spec *model.Spec, methods []string, fair, onePass bool) []exper
 func reproductionOf(page *report.Page, problem, scale, path string, seconds float64) reproduction {
 	out := reproduction{
 		Problem: problem, Scale: scale, Report: path, Seconds: seconds, Paired: page.Differences(), Cost: page.Cost,
-		Methods: map[string]*report.Evaluation{}, OnePass: map[string]*report.Evaluation{}, Baselines: map[string]*report.Evaluation{},
+		Methods: map[string]*score.Evaluation{}, OnePass: map[string]*score.Evaluation{}, Baselines: map[string]*score.Evaluation{},
 	}
 	for i := range page.Methods {
 		m := &page.Methods[i]

@@ -18,6 +18,7 @@ import (
 	"pihc/model"
 	"pihc/pde"
 	"pihc/report"
+	"pihc/score"
 	"pihc/train"
 )
 
@@ -193,6 +194,6 @@ func (a *app) finish(ctx context.Context, run func(*app, context.Context, *studi
 			return err
 		}
 	}
-	_, err = fmt.Fprintf(a.Out, "report: %s\ntotal: %s\n", path, report.Duration(time.Since(begin).Seconds()))
+	_, err = fmt.Fprintf(a.Out, "report: %s\ntotal: %s\n", path, score.Duration(time.Since(begin).Seconds()))
 	return err
 }

@@ -13,6 +13,7 @@ import (
 	"pihc/model"
 	"pihc/pde"
 	"pihc/report"
+	"pihc/score"
 )
 
 // expertStudy is the JSON of reproduce experts.
@@ -28,17 +29,17 @@ type expertStudy struct {
 
 // expertArm is one training, or one with other solves.
 type expertArm struct {
-	Name       string         `json:"name"`
-	Family     string         `json:"family"`
-	Method     string         `json:"method"`
-	Basis      int            `json:"basis"` // functions of the network
-	Experts    int            `json:"experts"`
-	Points     int            `json:"points"` // of each, of all residuals
-	RelativeL2 report.Summary `json:"relative_l2"`
-	Iterations float64        `json:"iterations"`   // mean per solve
-	SolveFLOP  float64        `json:"solve_flop"`   // of all solves of a prediction, see solveFLOP
-	Prediction report.Summary `json:"prediction_s"` // of one sample
-	Training   float64        `json:"train_seconds,omitempty"`
+	Name       string        `json:"name"`
+	Family     string        `json:"family"`
+	Method     string        `json:"method"`
+	Basis      int           `json:"basis"` // functions of the network
+	Experts    int           `json:"experts"`
+	Points     int           `json:"points"` // of each, of all residuals
+	RelativeL2 score.Summary `json:"relative_l2"`
+	Iterations float64       `json:"iterations"`   // mean per solve
+	SolveFLOP  float64       `json:"solve_flop"`   // of all solves of a prediction, see solveFLOP
+	Prediction score.Summary `json:"prediction_s"` // of one sample
+	Training   float64       `json:"train_seconds,omitempty"`
 }
 
 // Families of arms, in the order of the figure. All sample as many rows.
@@ -173,7 +174,7 @@ func (a *app) studyExperts(ctx context.Context, s *studied) (studyResult, *repor
 }
 
 // expertArm evaluates a run, with values of its spec changed.
-func (a *app) expertArm(ctx context.Context, s *studied, name, family string, set []string) (expertArm, *report.Evaluation, error) {
+func (a *app) expertArm(ctx context.Context, s *studied, name, family string, set []string) (expertArm, *score.Evaluation, error) {
 	dir := s.runs[name]
 	arm := expertArm{Name: name, Family: family}
 	spec, p, err := readRun(dir, set)
@@ -221,7 +222,7 @@ func (a *app) expertArm(ctx context.Context, s *studied, name, family string, se
 			seconds = append(seconds, time.Since(begin).Seconds())
 		}
 	}
-	arm.Prediction = report.Summarize(seconds)
+	arm.Prediction = score.Summarize(seconds)
 	if len(set) > 0 {
 		return arm, result, nil
 	}
@@ -269,10 +270,10 @@ func expertPage(r *expertStudy, of string) *report.Study {
 	row := func(t *report.Table, label string, x *expertArm) {
 		training := "-"
 		if x.Training > 0 {
-			training = report.Duration(x.Training)
+			training = score.Duration(x.Training)
 		}
-		t.Add(label, report.Count(x.Basis), report.Count(x.Experts), report.Count(x.Points), report.PercentOf(x.RelativeL2.Mean, x.RelativeL2.Std),
-			report.Number(x.Iterations), report.Number(x.SolveFLOP/1e6), report.Number(1e3*x.Prediction.Median)+" ms", training)
+		t.Add(label, score.Count(x.Basis), score.Count(x.Experts), score.Count(x.Points), score.PercentOf(x.RelativeL2.Mean, x.RelativeL2.Std),
+			score.Number(x.Iterations), score.Number(x.SolveFLOP/1e6), score.Number(1e3*x.Prediction.Median)+" ms", training)
 	}
 	flop := report.Chart{Name: "experts_flop", Caption: "Mean error over the operations of the solves of a prediction, N growing along each line", X: "MFLOP", Y: "relative L² error", LogX: true, LogY: true, Percent: true}
 	clock := report.Chart{Name: "experts_time", Caption: "Mean error over the time of a prediction (median), N growing along each line", X: "s", Y: "relative L² error", LogX: true, LogY: true, Percent: true}
@@ -293,7 +294,7 @@ func expertPage(r *expertStudy, of string) *report.Study {
 	}
 	pairs := &report.Table{Title: "Differences by sample", Columns: []report.Column{{Title: "arm"}, {Title: "less"}, {Title: "difference of relative L²", Right: true}, {Title: "better on", Right: true}}}
 	for _, d := range r.Paired {
-		pairs.Add(d.Method, d.Than, report.PercentPoints(d.Mean, d.Error), fmt.Sprintf("%d of %d", d.Better, d.Of))
+		pairs.Add(d.Method, d.Than, score.PercentPoints(d.Mean, d.Error), fmt.Sprintf("%d of %d", d.Better, d.Of))
 	}
 	own := "the rows of their subdomains"
 	if o := r.Overlap; o.Start > 0 || o.End > 0 {
@@ -304,7 +305,7 @@ func expertPage(r *expertStudy, of string) *report.Study {
 		Summary: []string{
 			fmt.Sprintf("Every arm samples %s residual rows in all and is trained with the same steps, in one pass. One solve has N functions, or as many as the coefficients of %d experts; experts have %s, "+
 				"rows from anywhere (then only the assembly is local), or a quarter of their rows beyond their borders throughout. One seed: a difference counts where the table of pairs has it at more "+
-				"than two standard errors, and only over several seeds is it one of the methods.", report.Count(r.Rows), r.Experts, own),
+				"than two standard errors, and only over several seeds is it one of the methods.", score.Count(r.Rows), r.Experts, own),
 			"MFLOP is a count by formula for a prediction: iterations x (rows (n² + 5 n) + n³/3) for each solve, n its weights: N, or N for each of several unknowns.",
 		},
 		Tables: []*report.Table{arms, swaps, pairs},

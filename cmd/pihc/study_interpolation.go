@@ -11,6 +11,7 @@ import (
 	"pihc/grid"
 	"pihc/model"
 	"pihc/report"
+	"pihc/score"
 	"pihc/sim"
 	"pihc/train"
 )
@@ -25,15 +26,15 @@ type interpolationStudy struct {
 }
 
 type interpolationCase struct {
-	Points           int            `json:"points"`        // sampled per expert
-	Within           float64        `json:"points_within"` // of these, within its subdomain: the ones that are interpolated
-	Prediction       report.Summary `json:"prediction"`
-	Interpolation    report.Summary `json:"interpolation"`
-	Difference       report.Summary `json:"difference"` // of the two, relative to the solution
-	FreePrediction   report.Summary `json:"prediction_unconstrained"`
-	FreeInterpolated report.Summary `json:"interpolation_unconstrained"`
-	Outside          float64        `json:"outside_hull"`  // fraction of all points
-	Free             float64        `json:"unconstrained"` // likewise, inside the hull
+	Points           int           `json:"points"`        // sampled per expert
+	Within           float64       `json:"points_within"` // of these, within its subdomain: the ones that are interpolated
+	Prediction       score.Summary `json:"prediction"`
+	Interpolation    score.Summary `json:"interpolation"`
+	Difference       score.Summary `json:"difference"` // of the two, relative to the solution
+	FreePrediction   score.Summary `json:"prediction_unconstrained"`
+	FreeInterpolated score.Summary `json:"interpolation_unconstrained"`
+	Outside          float64       `json:"outside_hull"`  // fraction of all points
+	Free             float64       `json:"unconstrained"` // likewise, inside the hull
 }
 
 // studyInterpolation compares the prediction with the cubics between the points that
@@ -63,8 +64,8 @@ func (a *app) studyInterpolation(ctx context.Context, s *studied) (studyResult, 
 	}}
 	lines := []report.ChartLine{{Label: "prediction", Color: 2, Marks: true}, {Label: "interpolated", Color: 3, Marks: true, Dashed: true}}
 	for _, c := range out.Rows {
-		text := func(x report.Summary) string { return report.PercentOf(x.Mean, x.Std) }
-		t.Add(report.Count(c.Points), report.Count(int(c.Within+0.5)), text(c.Prediction), text(c.Interpolation), text(c.Difference), text(c.FreePrediction), text(c.FreeInterpolated), report.Percent(c.Outside))
+		text := func(x score.Summary) string { return score.PercentOf(x.Mean, x.Std) }
+		t.Add(score.Count(c.Points), score.Count(int(c.Within+0.5)), text(c.Prediction), text(c.Interpolation), text(c.Difference), text(c.FreePrediction), text(c.FreeInterpolated), score.Percent(c.Outside))
 		for i, y := range []float64{c.Prediction.Mean, c.Interpolation.Mean} {
 			lines[i].X, lines[i].Y = append(lines[i].X, float64(c.Points)), append(lines[i].Y, y)
 		}
@@ -182,8 +183,8 @@ func (a *app) interpolate(ctx context.Context, s *studied, dir string, points in
 	if err != nil {
 		return nil, err
 	}
-	for k, dst := range []*report.Summary{&out.Prediction, &out.Interpolation, &out.Difference, &out.FreePrediction, &out.FreeInterpolated} {
-		*dst = report.Summarize(errors[k])
+	for k, dst := range []*score.Summary{&out.Prediction, &out.Interpolation, &out.Difference, &out.FreePrediction, &out.FreeInterpolated} {
+		*dst = score.Summarize(errors[k])
 	}
 	n := float64(len(samples.Initial) * g.Size())
 	out.Outside, out.Free = out.Outside/n, out.Free/n

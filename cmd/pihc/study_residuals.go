@@ -11,6 +11,7 @@ import (
 	"pihc/engine"
 	"pihc/model"
 	"pihc/report"
+	"pihc/score"
 )
 
 // residualStudy is the JSON of reproduce residuals.
@@ -31,14 +32,14 @@ type residualCurve struct {
 
 // residualSolve is a trained run whose solves have other points, tolerance or iterations.
 type residualSolve struct {
-	Method           string          `json:"method"`
-	Varied           string          `json:"varied"`
-	Points           int             `json:"points"` // per expert, 0 for all
-	Tolerance        float64         `json:"tolerance"`
-	MaxIterations    int             `json:"max_iterations"`
-	RelativeL2       *report.Summary `json:"relative_l2"`
-	RelativeResidual *report.Summary `json:"relative_residual"`
-	ConstraintRMS    [][]data.Float  `json:"constraint_rms"` // per sample and expert
+	Method           string         `json:"method"`
+	Varied           string         `json:"varied"`
+	Points           int            `json:"points"` // per expert, 0 for all
+	Tolerance        float64        `json:"tolerance"`
+	MaxIterations    int            `json:"max_iterations"`
+	RelativeL2       *score.Summary `json:"relative_l2"`
+	RelativeResidual *score.Summary `json:"relative_residual"`
+	ConstraintRMS    [][]data.Float `json:"constraint_rms"` // per sample and expert
 
 	rows int // of the equation, in each solve
 }
@@ -119,11 +120,11 @@ func (a *app) studyResiduals(ctx context.Context, s *studied) (studyResult, *rep
 		for _, x := range solves {
 			points := "all"
 			if x.Points > 0 {
-				points = report.Count(x.Points)
+				points = score.Count(x.Points)
 			}
-			rms := report.Summarize(x.all())
-			table.Add(model.MethodLabel(method), x.Varied, points, report.Number(x.Tolerance), report.Count(x.MaxIterations),
-				report.Number(rms.Mean), report.Number(rms.Max), report.Percent(x.RelativeResidual.Mean), report.Percent(x.RelativeL2.Mean))
+			rms := score.Summarize(x.all())
+			table.Add(model.MethodLabel(method), x.Varied, points, score.Number(x.Tolerance), score.Count(x.MaxIterations),
+				score.Number(rms.Mean), score.Number(rms.Max), score.Percent(x.RelativeResidual.Mean), score.Percent(x.RelativeL2.Mean))
 		}
 		out.Solves = append(out.Solves, solves...)
 	}
@@ -164,7 +165,7 @@ func solveCharts(solves []residualSolve) []report.Chart {
 				for _, v := range s.all() {
 					each.X, each.Y = append(each.X, varied.x(s)), append(each.Y, v)
 				}
-				mean.X, mean.Y = append(mean.X, varied.x(s)), append(mean.Y, report.Summarize(s.all()).Mean)
+				mean.X, mean.Y = append(mean.X, varied.x(s)), append(mean.Y, score.Summarize(s.all()).Mean)
 			}
 			chart.Lines = append(chart.Lines, each, mean)
 		}

@@ -15,6 +15,7 @@ import (
 	"pihc/model"
 	"pihc/pde"
 	"pihc/report"
+	"pihc/score"
 	"pihc/train"
 )
 
@@ -39,10 +40,10 @@ type scalingArms struct {
 
 // scalingTimes are those of steps with one batch, of trained parameters.
 type scalingTimes struct {
-	Points     int            `json:"points,omitempty"` // per expert
-	Training   report.Summary `json:"training_s"`
-	Inference  report.Summary `json:"inference_s"`
-	Iterations float64        `json:"iterations"` // mean per expert, in training
+	Points     int           `json:"points,omitempty"` // per expert
+	Training   score.Summary `json:"training_s"`
+	Inference  score.Summary `json:"inference_s"`
+	Iterations float64       `json:"iterations"` // mean per expert, in training
 	// Shares of the time that are not those of the same step without a constraint.
 	TrainingShare  float64 `json:"training_constraint_share"`
 	InferenceShare float64 `json:"inference_constraint_share"`
@@ -74,7 +75,7 @@ func ratioOf(a, b []float64) *timeRatio {
 	for from := 0; from < len(a); from += each {
 		ratios = append(ratios, median(a[from:from+each])/median(b[from:from+each]))
 	}
-	x := report.Summarize(ratios)
+	x := score.Summarize(ratios)
 	return &timeRatio{x.Mean, x.Std / math.Sqrt(float64(len(ratios)-1))}
 }
 
@@ -152,7 +153,7 @@ func (a *app) studyScaling(ctx context.Context, s *studied) (studyResult, *repor
 	var used, wall float64
 	for _, x := range arms {
 		used, wall = used+x.used, wall+x.wall
-		x.Training, x.Inference = report.Summarize(x.training), report.Summarize(x.inference)
+		x.Training, x.Inference = score.Summarize(x.training), score.Summarize(x.inference)
 		if x != out.Soft {
 			x.TrainingShare, x.InferenceShare = 1-out.Soft.Training.Median/x.Training.Median, 1-out.Soft.Inference.Median/x.Inference.Median
 		}
@@ -183,22 +184,22 @@ func scalingPage(r *scalingStudy, of, published string) *report.Study {
 		{Title: "hard / moe, training", Right: true},
 		{Title: "inference", Right: true},
 	}}
-	milliseconds := func(x report.Summary) string {
-		return fmt.Sprintf("%s ± %s ms (median %s)", report.Number(1e3*x.Mean), report.Number(1e3*x.Std), report.Number(1e3*x.Median))
+	milliseconds := func(x score.Summary) string {
+		return fmt.Sprintf("%s ± %s ms (median %s)", score.Number(1e3*x.Mean), score.Number(1e3*x.Std), score.Number(1e3*x.Median))
 	}
 	lines := map[string]*report.ChartLine{}
 	order := []string{"PI-HC, training", "PI-HC-MoE, training", "PI-HC, inference", "PI-HC-MoE, inference"}
 	for i, name := range order {
 		lines[name] = &report.ChartLine{Label: name, Color: 1 + i%2, Dashed: i >= 2, Marks: true}
 	}
-	point := func(name string, n int, x report.Summary) {
+	point := func(name string, n int, x score.Summary) {
 		l := lines[name]
 		l.X, l.Y = append(l.X, float64(n)), append(l.Y, x.Median)
 	}
 	var helped []string
 	for _, row := range r.Rows {
 		add := func(arm string, x *scalingTimes) {
-			cells := []string{report.Count(row.Points), arm, milliseconds(x.Training), fmt.Sprintf("%.1f", x.Iterations), report.Percent(x.TrainingShare), milliseconds(x.Inference), report.Percent(x.InferenceShare)}
+			cells := []string{score.Count(row.Points), arm, milliseconds(x.Training), fmt.Sprintf("%.1f", x.Iterations), score.Percent(x.TrainingShare), milliseconds(x.Inference), score.Percent(x.InferenceShare)}
 			if x != row.Hard {
 				cells = append(cells, x.TrainingRatio.String(), x.InferenceRatio.String())
 			}
@@ -210,7 +211,7 @@ func scalingPage(r *scalingStudy, of, published string) *report.Study {
 			add("PI-HC-MoE, as many each", row.PerExpert)
 		}
 		if row.MoE.TrainingRatio.above() {
-			helped = append(helped, report.Count(row.Points))
+			helped = append(helped, score.Count(row.Points))
 		}
 		point(order[0], row.Points, row.Hard.Training)
 		point(order[1], row.Points, row.MoE.Training)

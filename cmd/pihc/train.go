@@ -17,7 +17,7 @@ import (
 	"pihc/data"
 	"pihc/model"
 	"pihc/pde"
-	"pihc/report"
+	"pihc/score"
 	"pihc/train"
 )
 
@@ -218,7 +218,7 @@ func (a *app) trainAndTell(ctx context.Context, dir, dataDir string, spec *model
 		return err
 	}
 	_, err = fmt.Fprintf(a.Out, "%s: %d steps%s in %s; best validation residual %s at step %d; run folder %s\n",
-		model.MethodLabel(spec.Method), s.Steps, skipped, report.Duration(max(s.Seconds, trainSeconds(records))), report.Number(s.BestResidual), s.BestStep, dir)
+		model.MethodLabel(spec.Method), s.Steps, skipped, score.Duration(max(s.Seconds, trainSeconds(records))), score.Number(s.BestResidual), s.BestStep, dir)
 	if err != nil {
 		return err
 	}
@@ -240,21 +240,21 @@ func unbeatenOnValidation(records []train.Record) string {
 			last = r
 		}
 	}
-	summary := func(x *data.Float) *report.Summary {
+	summary := func(x *data.Float) *score.Summary {
 		if x == nil {
 			return nil
 		}
-		return &report.Summary{Mean: float64(*x)}
+		return &score.Summary{Mean: float64(*x)}
 	}
-	var trivial []report.Trivial
+	var trivial []score.Trivial
 	for _, name := range slices.Sorted(maps.Keys(baselines)) {
 		x := baselines[name]
-		trivial = append(trivial, report.Trivial{Name: name, RelativeL2: summary(x.Error), Loss: *summary(&x.Residual), OutsideAnsatz: x.OutsideAnsatz})
+		trivial = append(trivial, score.Trivial{Name: name, RelativeL2: summary(x.Error), Loss: *summary(&x.Residual), OutsideAnsatz: x.OutsideAnsatz})
 	}
 	if len(trivial) == 0 {
 		return ""
 	}
-	return report.Unbeaten(summary(last.ValidationError), float64(*last.ValidationResidual), "validation_residual", trivial)
+	return score.Unbeaten(summary(last.ValidationError), float64(*last.ValidationResidual), "validation_residual", trivial)
 }
 
 // trainRun trains in dir with a progress meter.
@@ -274,18 +274,18 @@ func (a *app) trainRun(ctx context.Context, title, dir, dataDir string, spec *mo
 	}
 	options.Progress = func(r train.Record) {
 		if r.Loss != nil {
-			loss = "loss " + report.Number(float64(*r.Loss))
+			loss = "loss " + score.Number(float64(*r.Loss))
 		}
 		if r.ValidationResidual != nil {
-			validation = ", validation residual " + report.Number(float64(*r.ValidationResidual))
+			validation = ", validation residual " + score.Number(float64(*r.ValidationResidual))
 			if r.ValidationError != nil {
-				validation += ", error " + report.Percent(float64(*r.ValidationError))
+				validation += ", error " + score.Percent(float64(*r.ValidationError))
 			}
 		}
 		m.set(r.Step, loss+validation)
 		if r.Collapse != nil && !small {
 			small = true
-			a.say("%s: step %d: predictions collapse towards zero: their size is %s of that of the %s", title, r.Step, report.Percent(float64(*r.Collapse)), expected)
+			a.say("%s: step %d: predictions collapse towards zero: their size is %s of that of the %s", title, r.Step, score.Percent(float64(*r.Collapse)), expected)
 		}
 		if r.ValidationResidual != nil && r.Step == spec.Training.Steps {
 			m.line()

@@ -1,4 +1,4 @@
-package report
+package score
 
 import (
 	"fmt"
@@ -79,10 +79,10 @@ func (e *Evaluation) GridNote() string {
 	if r == nil || truth == nil || !(r.Median < truth.Median) {
 		return ""
 	}
-	return gridNote(Percent(r.Median), Percent(truth.Median))
+	return GridNoteOf(Percent(r.Median), Percent(truth.Median))
 }
 
-func gridNote(residuals, truth string) string {
+func GridNoteOf(residuals, truth string) string {
 	return fmt.Sprintf("the residual is below what the classical solution leaves on this grid (%s against %s in the median): the error that is left may be the grid's, and fall on a finer one", residuals, truth)
 }
 
@@ -93,32 +93,6 @@ func (e *Evaluation) ReferenceNote() string {
 		return ""
 	}
 	return fmt.Sprintf("the solutions scored against are uncertain by about %s themselves (those on another grid differ so much): errors are known no better than that", Percent(e.ReferenceError))
-}
-
-// methodNotes has a line for every method of the page that does not beat a trivial
-// prediction, and for those whose error may be the grid's or the reference's.
-func (p *Page) methodNotes() []string {
-	var notes []string
-	note := func(line string, labels ...string) {
-		if line != "" {
-			notes = append(notes, strings.Join(labels, ", ")+": "+line)
-		}
-	}
-	var fine, residuals []string // methods with a GridNote, which have one truth on a page
-	var truth string
-	for _, m := range p.Methods {
-		e := &m.Evaluation
-		note(e.Unbeaten, m.Label)
-		note(e.ReferenceNote(), m.Label)
-		if e.GridNote() != "" {
-			fine, residuals = append(fine, m.Label), append(residuals, Percent(e.RelativeResidual.Median))
-			truth = Percent(e.TruthResidual.Median)
-		}
-	}
-	if len(fine) > 0 {
-		note(gridNote(strings.Join(residuals, ", "), truth), fine...)
-	}
-	return notes
 }
 
 // cmpNumber orders numbers with NaN last.

@@ -1,4 +1,4 @@
-package report
+package score
 
 import (
 	"math"
@@ -86,7 +86,7 @@ func Evaluate[T compute.Float](e engine.Engine[T], params []T, s Samples, each f
 	out := &Evaluation{Method: info.Spec.Method, Problem: info.Problem.Name, Grid: info.Grid.Shape(), Parameters: info.Parameters()}
 	experts := info.Experts
 	iterations, rms := make([][]float64, experts), make([][]float64, experts)
-	spectra, errors := newSpectrum(info.Problem, info.Grid), newOverTime(info.Problem, info.Grid)
+	spectra, errors := NewSpectrum(info.Problem, info.Grid), newOverTime(info.Problem, info.Grid)
 	for range experts {
 		out.Experts = append(out.Experts, Expert{Statuses: map[string]int{}})
 	}
@@ -126,7 +126,7 @@ func Evaluate[T compute.Float](e engine.Engine[T], params []T, s Samples, each f
 		if p.Passes > 0 {
 			x.Passes = float64(p.Passes)
 		}
-		spectra.add(p.Field, truth)
+		spectra.Add(p.Field, truth)
 		errors.add(p.Field, truth)
 		x.ResidualRMS = kindRMS(info.Rows, p.MeanSquares, pde.ResidualRows)
 		own := func(residuals bool) map[string]float64 {
@@ -165,7 +165,7 @@ func Evaluate[T compute.Float](e engine.Engine[T], params []T, s Samples, each f
 		out.Experts[k].Iterations, out.Experts[k].ConstraintRMS = Summarize(iterations[k]), Summarize(rms[k])
 	}
 	out.Summarize()
-	out.Spectra, out.ErrorOverTime = spectra.mean(), errors.mean()
+	out.Spectra, out.ErrorOverTime = spectra.Mean(), errors.mean()
 	out.Seconds = time.Since(begin).Seconds()
 	return out, nil
 }

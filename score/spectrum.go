@@ -1,4 +1,4 @@
-package report
+package score
 
 import (
 	"math"
@@ -48,7 +48,7 @@ type spectrum struct {
 // newSpectrum prepares the spectra of a problem's fields at the first, the middle
 // and the last time; nil unless the grid has time and two periodic axes, and the problem one
 // unknown.
-func newSpectrum(p *pde.Problem, g *grid.Grid) *spectrum {
+func NewSpectrum(p *pde.Problem, g *grid.Grid) *spectrum {
 	if len(p.Unknowns) > 1 || len(g.Axes) != 3 || g.Axes[1].Boundary != grid.Periodic || g.Axes[2].Boundary != grid.Periodic {
 		return nil
 	}
@@ -111,7 +111,7 @@ func (s *spectrum) addPlane(dst, u []float64) {
 }
 
 // add counts one sample; truth may be nil.
-func (s *spectrum) add(prediction, truth []float64) {
+func (s *spectrum) Add(prediction, truth []float64) {
 	if s == nil {
 		return
 	}
@@ -134,7 +134,7 @@ func (s *spectrum) add(prediction, truth []float64) {
 
 // mean returns the means over the samples counted, nil without any. Values that
 // are not finite, which JSON lacks, are left out with their list.
-func (s *spectrum) mean() *Spectra {
+func (s *spectrum) Mean() *Spectra {
 	if s == nil || s.count == 0 {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package report
+package score
 
 import (
 	"math"
@@ -37,12 +37,12 @@ func Summarize(values []float64) Summary {
 		return Summary{mean, mean, mean, mean}
 	}
 	sorted := slices.Sorted(slices.Values(values))
-	return Summary{mean, math.Sqrt(variance), quantile(sorted, 0.5), sorted[len(sorted)-1]}
+	return Summary{mean, math.Sqrt(variance), Quantile(sorted, 0.5), sorted[len(sorted)-1]}
 }
 
 // quantile interpolates linearly between order statistics (type 7 of Hyndman
 // and Fan 1996, the default of numpy). sorted must not be empty.
-func quantile(sorted []float64, p float64) float64 {
+func Quantile(sorted []float64, p float64) float64 {
 	h := p * float64(len(sorted)-1)
 	i := int(h)
 	if i >= len(sorted)-1 {
@@ -64,7 +64,7 @@ type Box struct {
 // NewBox returns the box of values, which must not be empty or hold a NaN.
 func NewBox(values []float64) Box {
 	sorted := slices.Sorted(slices.Values(values))
-	b := Box{Lower: quantile(sorted, 0.25), Median: quantile(sorted, 0.5), Upper: quantile(sorted, 0.75)}
+	b := Box{Lower: Quantile(sorted, 0.25), Median: Quantile(sorted, 0.5), Upper: Quantile(sorted, 0.75)}
 	reach := 1.5 * (b.Upper - b.Lower)
 	b.Low, b.High = b.Lower, b.Upper
 	for _, v := range sorted {
@@ -96,7 +96,7 @@ func NRMSE(prediction, truth []float64) float64 {
 	return d / math.Sqrt(float64(len(truth))) / (slices.Max(truth) - slices.Min(truth))
 }
 
-func difference(a, b []float64) []float64 {
+func Subtract(a, b []float64) []float64 {
 	if len(a) != len(b) {
 		panic("report: prediction and truth differ in length")
 	}

@@ -1,4 +1,4 @@
-package report
+package score
 
 import (
 	"math"
@@ -58,7 +58,7 @@ func TestSpectrum(t *testing.T) {
 			if energy {
 				p.Terms = []pde.Term{{Name: "v", Spectral: &pde.Spectral{Kind: "velocity", Axis: "x"}}}
 			}
-			s := newSpectrum(p, g)
+			s := NewSpectrum(p, g)
 			if want := map[bool]string{true: "energy", false: "power"}[energy]; s.out.Quantity != want {
 				t.Fatalf("%s, want %s", s.out.Quantity, want)
 			}
@@ -66,9 +66,9 @@ func TestSpectrum(t *testing.T) {
 			for i := range u {
 				u[i], truth[i] = rng.NormFloat64(), rng.NormFloat64()
 			}
-			s.add(u, truth)
-			s.add(u, truth)
-			out := s.mean()
+			s.Add(u, truth)
+			s.Add(u, truth)
+			out := s.Mean()
 			plane := size[0] * size[1]
 			for i, at := range []int{0, 3, 5} {
 				for _, c := range []struct{ got, field []float64 }{{out.At[i].Prediction, u}, {out.At[i].Truth, truth}} {
@@ -94,7 +94,7 @@ func TestSpectrum(t *testing.T) {
 			}
 		}
 	}
-	if newSpectrum(&pde.Problem{}, planeAxes(8, 8, grid.Nodes)) != nil || newSpectrum(&pde.Problem{}, &grid.Grid{Axes: planeAxes(8, 8, grid.Periodic).Axes[:2]}) != nil {
+	if NewSpectrum(&pde.Problem{}, planeAxes(8, 8, grid.Nodes)) != nil || NewSpectrum(&pde.Problem{}, &grid.Grid{Axes: planeAxes(8, 8, grid.Periodic).Axes[:2]}) != nil {
 		t.Error("a spectrum without two periodic axes of space")
 	}
 }
@@ -103,16 +103,16 @@ func TestSpectrum(t *testing.T) {
 // w = A cos(2π·3 x) moves with v = A/κ sin, of mean square A²/(2κ²).
 func TestEnergyOfOneMode(t *testing.T) {
 	g := planeAxes(16, 16, grid.Periodic)
-	s := newSpectrum(&pde.Problem{Terms: []pde.Term{{Spectral: &pde.Spectral{Kind: "velocity"}}}}, g)
+	s := NewSpectrum(&pde.Problem{Terms: []pde.Term{{Spectral: &pde.Spectral{Kind: "velocity"}}}}, g)
 	const amplitude = 1.7
 	u := make([]float64, g.Size())
 	for i := range u {
 		u[i] = amplitude * math.Cos(2*math.Pi*3*g.Axes[1].Coordinate(i/16%16))
 	}
-	s.add(u, nil)
+	s.Add(u, nil)
 	kappa := 2 * math.Pi * 3
 	want := amplitude * amplitude / (2 * kappa * kappa) / 2
-	for k, e := range s.mean().At[2].Prediction {
+	for k, e := range s.Mean().At[2].Prediction {
 		expect := 0.0
 		if k == 6 { // three periods along x are six across the longer side
 			expect = want

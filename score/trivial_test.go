@@ -1,4 +1,4 @@
-package report
+package score
 
 import (
 	"math"
@@ -59,18 +59,6 @@ func TestGridNote(t *testing.T) {
 		if got := e.GridNote(); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%v against %v: %q", c.own, c.truth, got)
 		}
-	}
-}
-
-// Methods whose residual is below the truth's share a line.
-func TestGridNotesShareALine(t *testing.T) {
-	page := Page{}
-	for i, own := range []float64{0.01, 0.05, 0.02} {
-		page.Methods = append(page.Methods, Method{Label: string(rune('a' + i)), Evaluation: Evaluation{RelativeResidual: &Summary{Median: own}, TruthResidual: &Summary{Median: 0.03}}})
-	}
-	notes := page.methodNotes()
-	if len(notes) != 1 || !strings.HasPrefix(notes[0], "a, c: ") || !strings.Contains(notes[0], "(1.00 %, 2.00 % against 3.00 % in the median)") {
-		t.Errorf("%q", notes)
 	}
 }
 

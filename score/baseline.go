@@ -1,4 +1,4 @@
-package report
+package score
 
 import (
 	"time"
@@ -49,7 +49,7 @@ func ZeroBaseline(s Samples) (*Evaluation, error) {
 // evaluation of any method on these samples, says of it, on all of its grids, and, on its own
 // grid g, the error of each of several unknowns. s.Truth must not be nil.
 func PersistenceBaseline(e *Evaluation, s Samples, p *pde.Problem, g *grid.Grid) (*Evaluation, error) {
-	out := persistence(e)
+	out := Persistence(e)
 	if len(s.Unknowns) == 0 {
 		return out, nil
 	}
@@ -69,7 +69,7 @@ func PersistenceBaseline(e *Evaluation, s Samples, p *pde.Problem, g *grid.Grid)
 	return out, nil
 }
 
-func persistence(e *Evaluation) *Evaluation {
+func Persistence(e *Evaluation) *Evaluation {
 	out := &Evaluation{Method: "baseline", Problem: e.Problem, Grid: e.Grid}
 	for _, s := range e.PerSample {
 		x := NewSample(s.Index)
@@ -78,7 +78,7 @@ func persistence(e *Evaluation) *Evaluation {
 	}
 	out.Summarize()
 	for i := range e.Grids {
-		out.Grids = append(out.Grids, *persistence(&e.Grids[i]))
+		out.Grids = append(out.Grids, *Persistence(&e.Grids[i]))
 	}
 	return out
 }

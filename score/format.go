@@ -1,4 +1,4 @@
-package report
+package score
 
 import (
 	"fmt"
@@ -23,9 +23,9 @@ func percent(x float64) string {
 	case a < 1e-10:
 		return "0.00"
 	case a >= 0.095:
-		return minus(strconv.FormatFloat(p, 'f', 2, 64))
+		return Minus(strconv.FormatFloat(p, 'f', 2, 64))
 	case a >= 1e-4:
-		return minus(strconv.FormatFloat(p, 'f', 1-int(math.Floor(math.Log10(a))), 64))
+		return Minus(strconv.FormatFloat(p, 'f', 1-int(math.Floor(math.Log10(a))), 64))
 	}
 	return Number(p)
 }
@@ -52,7 +52,7 @@ func Number(x float64) string {
 	case a == 0:
 		return "0"
 	case a == math.Trunc(a) && a < 1e5:
-		return minus(strconv.FormatFloat(x, 'f', 0, 64))
+		return Minus(strconv.FormatFloat(x, 'f', 0, 64))
 	}
 	// Round first, so that 0.9999 is 1.00 and not 1.000.
 	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'e', 2, 64), 64)
@@ -60,13 +60,13 @@ func Number(x float64) string {
 	if exponent >= 5 || exponent < -3 {
 		return scientific(rounded)
 	}
-	return minus(strconv.FormatFloat(rounded, 'f', max(0, 2-exponent), 64))
+	return Minus(strconv.FormatFloat(rounded, 'f', max(0, 2-exponent), 64))
 }
 
 func scientific(x float64) string {
 	mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(x, 'e', 2, 64), "e")
 	n, _ := strconv.Atoi(exponent)
-	return minus(mantissa) + "×10" + superscript(n)
+	return Minus(mantissa) + "×10" + superscript(n)
 }
 
 func superscript(n int) string {
@@ -74,7 +74,8 @@ func superscript(n int) string {
 		"5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹").Replace(strconv.Itoa(n))
 }
 
-func minus(text string) string { return strings.Replace(text, "-", "−", 1) }
+// Minus writes a minus sign for the hyphen of a number.
+func Minus(text string) string { return strings.Replace(text, "-", "−", 1) }
 
 // PercentPoints formats a difference of fractions and its standard error in percentage points, with a
 // sign: "−1.48 ± 0.26 points". Both have two decimals, or as many as show two digits of the error.
@@ -83,7 +84,7 @@ func PercentPoints(mean, standardError float64) string {
 	if e := 100 * standardError; e > 0 && e < 0.095 {
 		decimals = min(8, 1-int(math.Floor(math.Log10(e))))
 	}
-	text := func(v float64) string { return minus(strconv.FormatFloat(100*v, 'f', decimals, 64)) }
+	text := func(v float64) string { return Minus(strconv.FormatFloat(100*v, 'f', decimals, 64)) }
 	sign := "+"
 	if mean < 0 {
 		sign = ""
@@ -124,20 +125,4 @@ func Duration(seconds float64) string {
 		return fmt.Sprintf("%d min %02d s", int(d.Minutes()), int(d.Seconds())%60)
 	}
 	return fmt.Sprintf("%d h %02d min", int(d.Hours()), int(d.Minutes())%60)
-}
-
-func formatFixed(v float64, digits int) string { return strconv.FormatFloat(v, 'f', digits, 64) }
-
-// formatShortest writes v with at most six significant digits and no trailing zeros.
-func formatShortest(v float64) string { return minus(strconv.FormatFloat(v, 'g', 6, 64)) }
-
-// scientificShort writes v as a multiple of a power of ten, with the digits
-// that multiples of step need.
-func scientificShort(v, step float64) string {
-	e := int(math.Floor(math.Log10(math.Abs(v)) + 1e-9))
-	digits := max(0, e-int(math.Floor(math.Log10(step)+1e-9)))
-	if m := step / math.Pow(10, math.Floor(math.Log10(step)+1e-9)); math.Abs(m-2.5) < 1e-6 {
-		digits++
-	}
-	return minus(formatFixed(v/math.Pow(10, float64(e)), digits)) + power(e)[1:]
 }

@@ -1,4 +1,6 @@
-package report
+// Package score measures predictions: errors against solutions, residuals, baselines, spectra, and the words that
+// numbers are written in. Errors and metrics are fractions: 0.036 is written as 3.60 %.
+package score
 
 import (
 	"encoding/json"
@@ -90,7 +92,7 @@ type Sample struct {
 // NewSample returns a Sample in which every metric is absent (NaN).
 func NewSample(index int) Sample {
 	s := Sample{Index: index}
-	_, values := s.fields()
+	_, values := s.Fields()
 	for _, v := range values {
 		*v = math.NaN()
 	}
@@ -98,14 +100,14 @@ func NewSample(index int) Sample {
 }
 
 // fields gives the JSON names in order and the place of each metric.
-func (s *Sample) fields() ([]string, []*float64) {
+func (s *Sample) Fields() ([]string, []*float64) {
 	return []string{"initial_mean", "relative_l2", "nrmse", "residual_rms", "initial_error", "boundary_error", "border_jump", "persistence", "relative_residual", "truth_residual", "persistence_residual", "unseen_l2", "passes"},
 		[]*float64{&s.InitialMean, &s.RelativeL2, &s.NRMSE, &s.ResidualRMS, &s.InitialError, &s.BoundaryError, &s.BorderJump, &s.Persistence, &s.RelativeResidual, &s.TruthResidual, &s.PersistenceResidual, &s.Unseen, &s.Passes}
 }
 
 // MarshalJSON leaves absent metrics out; infinite ones become null.
 func (s Sample) MarshalJSON() ([]byte, error) {
-	names, values := s.fields()
+	names, values := s.Fields()
 	out := append([]byte(`{"index":`), strconv.Itoa(s.Index)...)
 	for i, v := range values {
 		if math.IsNaN(*v) {
@@ -161,7 +163,7 @@ func (s *Sample) UnmarshalJSON(src []byte) error {
 		}
 		return 0, fmt.Errorf("%s is not a number", name)
 	}
-	names, values := s.fields()
+	names, values := s.Fields()
 	for i, name := range names {
 		v, present := raw[name]
 		if !present {
@@ -254,18 +256,18 @@ func (e *Evaluation) Summarize() {
 		{&e.Passes, func(s Sample) float64 { return s.Passes }},
 	} {
 		*m.dst = nil
-		if values := e.values(m.get); len(values) > 0 {
+		if values := e.Values(m.get); len(values) > 0 {
 			s := Summarize(values)
 			*m.dst = &s
 		}
 	}
-	e.Unknowns = summarizeParts(e.PerSample, func(s Sample) map[string]float64 { return s.Unknowns })
-	e.Residuals = summarizeParts(e.PerSample, func(s Sample) map[string]float64 { return s.Residuals })
-	e.Conditions = summarizeParts(e.PerSample, func(s Sample) map[string]float64 { return s.Conditions })
+	e.Unknowns = SummarizeParts(e.PerSample, func(s Sample) map[string]float64 { return s.Unknowns })
+	e.Residuals = SummarizeParts(e.PerSample, func(s Sample) map[string]float64 { return s.Residuals })
+	e.Conditions = SummarizeParts(e.PerSample, func(s Sample) map[string]float64 { return s.Conditions })
 }
 
 // summarizeParts sums up, by name, metrics that the samples have several of; nil if none.
-func summarizeParts(samples []Sample, get func(s Sample) map[string]float64) map[string]*Summary {
+func SummarizeParts(samples []Sample, get func(s Sample) map[string]float64) map[string]*Summary {
 	values := map[string][]float64{}
 	for _, s := range samples {
 		for name, v := range get(s) {
@@ -289,11 +291,11 @@ func (e *Evaluation) OnGrids() []*Evaluation {
 	for i := range e.Grids {
 		all = append(all, &e.Grids[i])
 	}
-	slices.SortStableFunc(all, func(a, b *Evaluation) int { return points(b.Grid) - points(a.Grid) })
+	slices.SortStableFunc(all, func(a, b *Evaluation) int { return Points(b.Grid) - Points(a.Grid) })
 	return all
 }
 
-func points(shape []int) int {
+func Points(shape []int) int {
 	n := 1
 	for _, k := range shape {
 		n *= k
@@ -313,7 +315,7 @@ func (e *Evaluation) WithoutSamples() *Evaluation {
 }
 
 // values collects a metric over the samples that have it.
-func (e *Evaluation) values(get func(Sample) float64) []float64 {
+func (e *Evaluation) Values(get func(Sample) float64) []float64 {
 	var out []float64
 	for _, s := range e.PerSample {
 		if v := get(s); !math.IsNaN(v) {
@@ -324,7 +326,7 @@ func (e *Evaluation) values(get func(Sample) float64) []float64 {
 }
 
 // statuses adds up the statuses of all experts, most frequent first.
-func (e *Evaluation) statuses() (names []string, counts map[string]int) {
+func (e *Evaluation) Statuses() (names []string, counts map[string]int) {
 	counts = map[string]int{}
 	for _, x := range e.Experts {
 		for name, n := range x.Statuses {
@@ -341,4 +343,22 @@ func (e *Evaluation) statuses() (names []string, counts map[string]int) {
 		return strings.Compare(a, b)
 	})
 	return names, counts
+}
+
+// on returns the evaluation on a grid, nil if there is none.
+func (e *Evaluation) On(g []int) *Evaluation {
+	for _, x := range e.OnGrids() {
+		if slices.Equal(x.Grid, g) {
+			return x
+		}
+	}
+	return nil
+}
+
+// fewerOn is the number of samples on a grid where it is smaller than on e's own, else 0.
+func (e *Evaluation) FewerOn(g []int) int {
+	if n := e.On(g).Samples; n < e.Samples {
+		return n
+	}
+	return 0
 }
