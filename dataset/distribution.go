@@ -17,7 +17,7 @@ import (
 // draw is what a sample has of one input, or of all, from rng.
 type draw = func(rng *rand.Rand, dst []float64) error
 
-// sampler draws the inputs of a sample, one after another in their order: from their
+// NewSampler draws the inputs of a sample, one after another in their order: from their
 // distributions, or, where one is missing, from the samples of the file of solutions.
 func NewSampler(p *pde.Problem, g *grid.Grid) (draw, error) {
 	if p.Reference.Solver == pde.FileSolver && !p.Drawn() {
@@ -54,7 +54,7 @@ func NewSampler(p *pde.Problem, g *grid.Grid) (draw, error) {
 
 var errNoDistribution = errors.New("no distribution")
 
-// inputSampler draws one input on the axes it extends along from a distribution:
+// NewInputSampler draws one input on the axes it extends along from a distribution:
 //
 //	uniform           a number from U(low, high)
 //	log-uniform       a number whose logarithm is uniform
@@ -125,7 +125,7 @@ func plainSampler(s pde.Sampler, axes []grid.Axis) (draw, error) {
 	return nil, errNoDistribution
 }
 
-// fieldSampler draws random fields. A field owns its workspace and workers draw at
+// NewFieldSampler draws random fields. A field owns its workspace and workers draw at
 // the same time, so each draw takes a field from a list.
 func NewFieldSampler(s pde.Sampler, axes []grid.Axis) (draw, error) {
 	parameters := map[string]any{}

@@ -9,7 +9,7 @@ import (
 	"pihc/pde"
 )
 
-// rowValues evaluates one set of rows at some points.
+// RowValues evaluates one set of rows at some points.
 type RowValues struct {
 	sys       *pde.System
 	gatherer  *grid.Gatherer
@@ -24,7 +24,7 @@ func NewRowValues(sys *pde.System, set *pde.RowSet, points []int32) *RowValues {
 	return &RowValues{sys, sys.NewGatherer(nil), rows, rows.NewValues(), sys.NewEvaluator(len(points))}
 }
 
-// eval returns the rows at the points and, if asked for, their derivatives by their terms, for a field (C, P)
+// Eval returns the rows at the points and, if asked for, their derivatives by their terms, for a field (C, P)
 // and the inputs of a sample. They are valid until the next call.
 func (v *RowValues) Eval(order pde.Order, field, sample []float64) [][]float64 {
 	v.rows.SetInitial(sample)
@@ -32,7 +32,7 @@ func (v *RowValues) Eval(order pde.Order, field, sample []float64) [][]float64 {
 	return v.evaluator.Eval(v.rows, order, v.z.Values, 0, len(v.rows.Points))
 }
 
-// unitOf is the factor that brings a set of rows to the unit of the unknown of, one of its
+// UnitOf is the factor that brings a set of rows to the unit of the unknown of, one of its
 // terms': what a row
 // says of a derivative of order d, over a range L of its axis, changes the unknown by
 // L^d/d! times as much. Of the residual that is the highest derivative along the
@@ -76,7 +76,7 @@ func UnitOf(sys *pde.System, set *pde.RowSet, slopes [][]float64) (unit float64,
 	return unit, of
 }
 
-// atFirstAxis reports whether a condition holds at an end of the first axis.
+// AtFirstAxis reports whether a condition holds at an end of the first axis.
 func AtFirstAxis(p *pde.Problem, name string) bool {
 	i := slices.IndexFunc(p.Conditions, func(r pde.Rows) bool { return r.Name == name })
 	return p.Conditions[i].At[p.Axes[0].Name] != ""

@@ -45,7 +45,7 @@ func (s *Spec) Options(p *pde.Problem) (constraint.Options, error) {
 	return o, err
 }
 
-// directions is how many corrections of earlier passes are functions of a solve.
+// Directions is how many corrections of earlier passes are functions of a solve.
 func (s *Spec) Directions() int {
 	if s.Method == Soft || s.Network.Passes == 1 {
 		return 0

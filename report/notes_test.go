@@ -75,7 +75,7 @@ func TestEvaluationJSON(t *testing.T) {
 	for i := range e.PerSample {
 		e.PerSample[i].RelativeL2 = math.NaN()
 	}
-	e.Unknowns = score.SummarizeParts(e.PerSample, func(s score.Sample) map[string]float64 { return s.Unknowns })
+	e.Summarize()
 	if e.RelativeL2 != nil || e.ResidualRMS == nil || e.Samples != 2 {
 		t.Errorf("%+v", e)
 	}

@@ -99,7 +99,7 @@ func NewSample(index int) Sample {
 	return s
 }
 
-// fields gives the JSON names in order and the place of each metric.
+// Fields gives the JSON names in order and the place of each metric.
 func (s *Sample) Fields() ([]string, []*float64) {
 	return []string{"initial_mean", "relative_l2", "nrmse", "residual_rms", "initial_error", "boundary_error", "border_jump", "persistence", "relative_residual", "truth_residual", "persistence_residual", "unseen_l2", "passes"},
 		[]*float64{&s.InitialMean, &s.RelativeL2, &s.NRMSE, &s.ResidualRMS, &s.InitialError, &s.BoundaryError, &s.BorderJump, &s.Persistence, &s.RelativeResidual, &s.TruthResidual, &s.PersistenceResidual, &s.Unseen, &s.Passes}
@@ -266,7 +266,7 @@ func (e *Evaluation) Summarize() {
 	e.Conditions = SummarizeParts(e.PerSample, func(s Sample) map[string]float64 { return s.Conditions })
 }
 
-// summarizeParts sums up, by name, metrics that the samples have several of; nil if none.
+// SummarizeParts sums up, by name, metrics that the samples have several of; nil if none.
 func SummarizeParts(samples []Sample, get func(s Sample) map[string]float64) map[string]*Summary {
 	values := map[string][]float64{}
 	for _, s := range samples {
@@ -314,7 +314,7 @@ func (e *Evaluation) WithoutSamples() *Evaluation {
 	return &short
 }
 
-// values collects a metric over the samples that have it.
+// Values collects a metric over the samples that have it.
 func (e *Evaluation) Values(get func(Sample) float64) []float64 {
 	var out []float64
 	for _, s := range e.PerSample {
@@ -325,7 +325,7 @@ func (e *Evaluation) Values(get func(Sample) float64) []float64 {
 	return out
 }
 
-// statuses adds up the statuses of all experts, most frequent first.
+// Statuses adds up the statuses of all experts, most frequent first.
 func (e *Evaluation) Statuses() (names []string, counts map[string]int) {
 	counts = map[string]int{}
 	for _, x := range e.Experts {
@@ -345,7 +345,7 @@ func (e *Evaluation) Statuses() (names []string, counts map[string]int) {
 	return names, counts
 }
 
-// on returns the evaluation on a grid, nil if there is none.
+// On returns the evaluation on a grid, nil if there is none.
 func (e *Evaluation) On(g []int) *Evaluation {
 	for _, x := range e.OnGrids() {
 		if slices.Equal(x.Grid, g) {
@@ -355,7 +355,7 @@ func (e *Evaluation) On(g []int) *Evaluation {
 	return nil
 }
 
-// fewerOn is the number of samples on a grid where it is smaller than on e's own, else 0.
+// FewerOn is the number of samples on a grid where it is smaller than on e's own, else 0.
 func (e *Evaluation) FewerOn(g []int) int {
 	if n := e.On(g).Samples; n < e.Samples {
 		return n

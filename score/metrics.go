@@ -40,7 +40,7 @@ func Summarize(values []float64) Summary {
 	return Summary{mean, math.Sqrt(variance), Quantile(sorted, 0.5), sorted[len(sorted)-1]}
 }
 
-// quantile interpolates linearly between order statistics (type 7 of Hyndman
+// Quantile interpolates linearly between order statistics (type 7 of Hyndman
 // and Fan 1996, the default of numpy). sorted must not be empty.
 func Quantile(sorted []float64, p float64) float64 {
 	h := p * float64(len(sorted)-1)

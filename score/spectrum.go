@@ -45,7 +45,7 @@ type spectrum struct {
 	shells, plane int
 }
 
-// newSpectrum prepares the spectra of a problem's fields at the first, the middle
+// NewSpectrum prepares the spectra of a problem's fields at the first, the middle
 // and the last time; nil unless the grid has time and two periodic axes, and the problem one
 // unknown.
 func NewSpectrum(p *pde.Problem, g *grid.Grid) *spectrum {
@@ -110,7 +110,7 @@ func (s *spectrum) addPlane(dst, u []float64) {
 	}
 }
 
-// add counts one sample; truth may be nil.
+// Add counts one sample; truth may be nil.
 func (s *spectrum) Add(prediction, truth []float64) {
 	if s == nil {
 		return
@@ -132,7 +132,7 @@ func (s *spectrum) Add(prediction, truth []float64) {
 	}
 }
 
-// mean returns the means over the samples counted, nil without any. Values that
+// Mean returns the means over the samples counted, nil without any. Values that
 // are not finite, which JSON lacks, are left out with their list.
 func (s *spectrum) Mean() *Spectra {
 	if s == nil || s.count == 0 {
