@@ -134,6 +134,7 @@ bench: build ## the performance table, beside the machine's own peak
 	./bin/pihc bench constraint
 	./bin/pihc bench step
 	./bin/pihc bench solver
+	$(GO) test ./lm -run '^$$' -bench Rows -benchtime 0.3s
 
 lint: ## staticcheck and gofumpt, downloaded on first use
 	$(TOOLS) staticcheck ./...

@@ -3,6 +3,7 @@ package dist
 import (
 	"bytes"
 	"errors"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -13,10 +14,17 @@ import (
 	"time"
 )
 
-// TestMain is also the program of a rank that TestMPI starts under a launcher.
+// TestMain is also the program of a rank that TestMPI starts under a launcher, and joins ranks
+// that run benchmarks.
 func TestMain(m *testing.M) {
 	if os.Getenv("PIHC_DIST_RANK") == "" {
-		os.Exit(m.Run())
+		if flag.Parse(); flag.Lookup("test.bench").Value.String() != "" {
+			if err := joinBenchmarks(); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+		}
+		leaveBenchmarks(m.Run())
 	}
 	comm, _, library, err := Join(os.Getenv("PIHC_DIST_LIBRARY"), os.Getenv)
 	if err == nil {
@@ -315,6 +323,10 @@ func TestMPI(t *testing.T) {
 				}
 			}
 		}
+		out, err := launch(t, path, l.flags, l.env, 2, "", "-test.run=^$", "-test.bench=Exchange/diffusion-sorption-demo", "-test.benchtime=1x")
+		if err != nil || strings.Count(out, " 2.000 ranks") != 1 {
+			t.Errorf("%s: benchmarks: %v\n%s", l.path, err, out)
+		}
 		begin := time.Now()
 		if out, err := launch(t, path, l.flags, l.env, 2, "abort"); err == nil {
 			t.Errorf("%s: a rank ended all, and the launcher succeeded:\n%s", l.path, out)
@@ -328,8 +340,9 @@ func TestMPI(t *testing.T) {
 	}
 }
 
-func launch(t *testing.T, path string, flags, env []string, size int, what string) (string, error) {
+func launch(t *testing.T, path string, flags, env []string, size int, what string, more ...string) (string, error) {
 	args := append(append([]string{}, flags...), "-np", fmt.Sprint(size), os.Args[0])
+	args = append(args, more...)
 	command := exec.CommandContext(t.Context(), path, args...)
 	command.Env = append(append(os.Environ(), env...), "PIHC_DIST_RANK="+what)
 	out, err := command.CombinedOutput()

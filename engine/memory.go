@@ -13,9 +13,6 @@ import (
 type Needs struct {
 	// Bytes of memory by what they are for.
 	Parameters, Network, Constraint, Samples float64
-	// Step is the number of floating-point operations of the network in a training
-	// step, forward and backward.
-	Step float64
 }
 
 // Bytes is the memory in all.
@@ -74,7 +71,6 @@ func Estimate(s *model.Spec, p *pde.Problem, g *grid.Grid, workers, slabs int, t
 			out.Parameters += parameters * float64(element) // a rank's share of the gradient
 		}
 		out.Samples = 8 * (float64(s.Data.Train.Count)*space + float64(s.Data.Validation.Count)*whole + 16*float64(s.Training.Batch))
-		out.Step = 3 * net.FLOP(g.Shape()) * float64(s.Training.Batch) * float64(s.Network.Passes)
 	}
 	if s.Method == model.Soft {
 		return out, nil

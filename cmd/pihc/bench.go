@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -25,23 +26,14 @@ type benchOptions struct {
 	json    bool
 }
 
-// benchmarks are what bench can measure, in the order of its help.
-var benchmarks = []struct {
-	name string
-	run  func(b *bench) (fielder, error)
-}{
-	{"network", (*bench).network},
-	{"constraint", (*bench).constraint},
-	{"step", (*bench).step},
-	{"exchange", (*bench).exchange},
-	{"terms", (*bench).terms},
-	{"solver", (*bench).solver},
-}
+// benchNames are what bench can measure.
+var benchNames = []string{"network", "constraint", "step", "solver"}
 
 func newBench(a *app) *cobra.Command {
 	o := &benchOptions{}
+	names := strings.Join(benchNames, "|")
 	c := &cobra.Command{
-		Use:   "bench network|constraint|step|exchange|terms|solver",
+		Use:   "bench " + names,
 		Short: "Measure speed on this machine, beside its own peak",
 		Long: `bench measures one part on this machine: medians of several repetitions, beside
 the peak rate of fused multiply-adds (fma_peak_gflops) measured in the same run
@@ -52,32 +44,25 @@ with the same number of threads.
               fraction_of_peak is 3 x the forward pass's operations over time and
               peak, whatever the code really executes.
   constraint  the least-squares solve of one expert on one thread, rows gathered,
-              stopped after 15 iterations; float64. Then solves and single passes
-              of made-up rows over sizes, beside the float64 peak and the rate of
-              reading memory
-  step        loss and gradient of one batch for soft, hard and moe in turn, where the
-              network runs in several passes training the last;
-              with untrained parameters, whose solves need more iterations, or
-              with those --runs names; network_s is forward and backward of moe's
-              network alone for the batch; speedup_2_cores is moe's time with one
-              thread over that with two; ratios are medians over the repetitions;
-              max_rss_mib is the process's largest memory; processor_share below
-              0.8, with a warning, means that the machine was busy with other things.
-              Under mpirun or srun all ranks share the batch, as in training
-  exchange    what ranks exchange of gradients in a step, under mpirun or srun alone
-  terms       drawing the points of all experts and forming the rows of all terms of
-              all basis functions there, over the network's forward pass for one sample
-  solver      one trajectory of the classical solver on one thread; self_error is
-              its relative L2 distance from its own solution at tolerance 1e-10, and
-              grid_error, where solutions are computed on more points than the
-              spec's, that of a run on the spec's own
+              stopped after 15 iterations; float64
+  step        loss and gradient of one batch for soft, hard and moe in turn (the last
+              of several passes), with untrained parameters, whose solves need more
+              iterations, or with those --runs names; network_s is moe's network
+              alone; speedup_2_cores is moe's time with one thread over that with two;
+              ratios are medians over the repetitions; processor_share below 0.8, with
+              a warning, means that the machine was busy with other things. Under
+              mpirun or srun all ranks share the batch, as in training
+  solver      one trajectory of the classical solver on one thread; self_error is its
+              relative L2 distance from its own solution at tolerance 1e-10, and
+              grid_error that of a run on the spec's own points, where solutions are
+              computed on more
 
 Sizes are those of the built-in spec PROBLEM-SCALE.`,
 		Example: `  pihc bench network
   pihc bench network --problem navier-stokes
   pihc bench step --scale demo --json`,
-		Args:      positional("network|constraint|step|exchange|terms|solver", 1, 1),
-		ValidArgs: benchNames(),
+		Args:      positional(names, 1, 1),
+		ValidArgs: benchNames,
 		RunE:      func(c *cobra.Command, args []string) error { return a.bench(c, args[0], o) },
 	}
 	o.add(c, "seed")
@@ -88,14 +73,6 @@ Sizes are those of the built-in spec PROBLEM-SCALE.`,
 	c.Flags().IntVar(&o.repeat, "repeat", 5, "repetitions of each measurement")
 	jsonFlag(c, &o.json)
 	return c
-}
-
-func benchNames() []string {
-	var names []string
-	for _, b := range benchmarks {
-		names = append(names, b.name)
-	}
-	return names
 }
 
 // bench is one measurement in progress.
@@ -112,17 +89,18 @@ type bench struct {
 // specOf is the spec for a method.
 func (b *bench) specOf(method string) (*model.Spec, error) {
 	spec, _, err := b.options.open(b.name, "method="+method)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		spec.Data.Test.Grids = nil // initial conditions are drawn for the spec's own grid
 	}
-	spec.Data.Test.Grids = nil // initial conditions are drawn for the spec's own grid
-	return spec, nil
+	return spec, err
 }
 
 func (a *app) bench(c *cobra.Command, name string, o *benchOptions) error {
-	i := slices.Index(benchNames(), name)
-	if i < 0 {
-		return usagef("unknown benchmark %q: want %s", name, strings.Join(benchNames(), ", "))
+	run := map[string]func(*bench) (any, error){
+		"network": (*bench).network, "constraint": (*bench).constraint, "step": (*bench).step, "solver": (*bench).solver,
+	}[name]
+	if run == nil {
+		return usagef("unknown benchmark %q: want %s", name, strings.Join(benchNames, ", "))
 	}
 	if o.runs != "" && name != "step" {
 		return usagef("--runs %s: for step alone", o.runs)
@@ -146,7 +124,7 @@ func (a *app) bench(c *cobra.Command, name string, o *benchOptions) error {
 	if err := a.agree(spec, p); err != nil {
 		return err
 	}
-	result, err := benchmarks[i].run(b)
+	result, err := run(b)
 	if err != nil {
 		return err
 	}
@@ -159,16 +137,15 @@ func (a *app) bench(c *cobra.Command, name string, o *benchOptions) error {
 // median runs f once to warm up, then repeat times, and returns the median
 // seconds. It stops early when the command is interrupted.
 func (b *bench) median(f func()) (float64, error) {
-	ctx := b.command.Context()
 	f()
-	times := make([]float64, 0, b.options.repeat)
-	for range b.options.repeat {
-		if err := ctx.Err(); err != nil {
+	times := make([]float64, b.options.repeat)
+	for i := range times {
+		if err := b.command.Context().Err(); err != nil {
 			return 0, err
 		}
 		begin := time.Now()
 		f()
-		times = append(times, time.Since(begin).Seconds())
+		times[i] = time.Since(begin).Seconds()
 	}
 	return median(times), nil
 }
@@ -188,40 +165,37 @@ type machine struct {
 }
 
 func (b *bench) machine(workers int) machine {
-	m := machine{Spec: b.options.problem + "-" + b.options.scale, Workers: workers, Kernels: kernel.Description()}
+	m := machine{Spec: b.name, Workers: workers, Kernels: kernel.Description()}
 	if size := b.app.comm.Size(); size > 1 {
 		m.Ranks = size
 	}
 	return m
 }
 
-// field is a line of a result for people.
-type field struct {
-	name, text string
-}
-
-// fielder is a result that can list itself.
-type fielder interface{ fields() []field }
-
-func (a *app) printFields(f fielder) error {
+// printFields writes the JSON fields of a result for people: seconds by their names, other
+// numbers in the format of their tags.
+func (a *app) printFields(result any) error {
 	t := &report.Table{Columns: []report.Column{{Title: "measured"}, {Title: "value", Right: true}}}
-	for _, x := range f.fields() {
-		t.Add(x.name, x.text)
+	r := reflect.ValueOf(result)
+	for _, f := range reflect.VisibleFields(r.Type()) {
+		name, option, _ := strings.Cut(f.Tag.Get("json"), ",")
+		v := r.FieldByIndex(f.Index)
+		if f.Anonymous || option == "omitempty" && v.IsZero() {
+			continue
+		}
+		switch format := f.Tag.Get("format"); {
+		case strings.HasSuffix(name, "_s"):
+			t.Add(name, score.Duration(v.Float()))
+		case name == "flop":
+			t.Add(name+" (1e9)", fmt.Sprintf(format, v.Float()/1e9))
+		case format != "":
+			t.Add(name, fmt.Sprintf(format, v))
+		case v.CanFloat():
+			t.Add(name, score.Number(v.Float()))
+		default:
+			t.Add(name, fmt.Sprint(v))
+		}
 	}
 	_, err := t.WriteTo(a.Out)
 	return err
 }
-
-func (m machine) fields() []field {
-	out := []field{{"spec", m.Spec}, {"workers", fmt.Sprint(m.Workers)}, {"kernels", m.Kernels}}
-	if m.Ranks > 0 {
-		out = slices.Insert(out, 1, field{"ranks", fmt.Sprint(m.Ranks)})
-	}
-	return out
-}
-
-func seconds(name string, v float64) field { return field{name, score.Duration(v)} }
-
-func decimal(name string, v float64) field { return field{name, fmt.Sprintf("%.1f", v)} }
-
-func ratio(name string, v float64) field { return field{name, fmt.Sprintf("%.3f", v)} }

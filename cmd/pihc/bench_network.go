@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"pihc/compute"
+	"pihc/grid"
 	"pihc/internal/kernel"
 	"pihc/model"
 	"pihc/network"
@@ -15,24 +16,17 @@ type networkBench struct {
 	machine
 	Forward  float64 `json:"forward_s"`
 	Backward float64 `json:"backward_s"`
-	FLOP     float64 `json:"flop"` // forward and backward by the published count
-	Peak     float64 `json:"fma_peak_gflops"`
-	Fraction float64 `json:"fraction_of_peak"`
-}
-
-func (r networkBench) fields() []field {
-	return append(r.machine.fields(), seconds("forward_s", r.Forward), seconds("backward_s", r.Backward),
-		decimal("flop (1e9)", r.FLOP/1e9), decimal("fma_peak_gflops", r.Peak), ratio("fraction_of_peak", r.Fraction))
+	FLOP     float64 `json:"flop" format:"%.1f"` // forward and backward by the published count
+	Peak     float64 `json:"fma_peak_gflops" format:"%.1f"`
+	Fraction float64 `json:"fraction_of_peak" format:"%.3f"`
 }
 
 // inference is a network of random parameters on samples of smooth inputs.
 type inference[T compute.Float] struct {
-	net           model.Evaluator[T]
-	network       model.Network
-	shape         []int
-	params, input []T
-	dst           []T
-	rng           *rand.Rand
+	network           model.Network
+	grid              *grid.Grid
+	dst               []T
+	forward, backward func() // backward goes back through the last forward
 }
 
 // newInference makes the network of the spec's experts on a pool.
@@ -52,60 +46,51 @@ func newInference[T compute.Float](b *bench, pool *compute.Pool, batch int) (*in
 	if err := model.CheckNetwork(net, g); err != nil {
 		return nil, err
 	}
-	n := &inference[T]{net: network.NewEvaluator[T](net, g.Shape(), batch, pool, nil), network: net, shape: g.Shape(), rng: rand.New(rand.NewPCG(1, 2))}
+	evaluator, rng := network.NewEvaluator[T](net, g.Shape(), batch, pool, nil), rand.New(rand.NewPCG(1, 2))
 	wide := make([]float64, net.Size())
-	net.Init(wide, n.rng)
-	n.params = make([]T, len(wide))
+	net.Init(wide, rng)
+	params, grad := make([]T, len(wide)), make([]T, len(wide))
 	for i, v := range wide {
-		n.params[i] = T(v)
+		params[i] = T(v)
 	}
 	inputs, outputs := net.Fields()
-	n.input, n.dst = make([]T, batch*inputs*g.Size()), make([]T, batch*outputs*g.Size())
-	for i := range n.input {
+	input, dst, bar := make([]T, batch*inputs*g.Size()), make([]T, batch*outputs*g.Size()), make([]T, batch*outputs*g.Size())
+	for i := range input {
 		p := i % g.Size()
 		for a, stride := range g.Strides() {
 			x := float64(p/stride%g.Axes[a].Points) / float64(g.Axes[a].Points)
-			n.input[i] += T(math.Cos(math.Pi * float64(1+i/g.Size()) * x))
+			input[i] += T(math.Cos(math.Pi * float64(1+i/g.Size()) * x))
 		}
 	}
-	return n, nil
-}
-
-func (n *inference[T]) normal(size int) []T {
-	x := make([]T, size)
-	for i := range x {
-		x[i] = T(n.rng.NormFloat64())
+	for i := range bar {
+		bar[i] = T(rng.NormFloat64())
 	}
-	return x
+	return &inference[T]{
+		network: net, grid: g, dst: dst,
+		forward:  func() { evaluator.Forward(dst, params, input) },
+		backward: func() { evaluator.Backward(grad, params, bar) },
+	}, nil
 }
 
-func (n *inference[T]) forward() { n.net.Forward(n.dst, n.params, n.input) }
-
-// backward returns a backward pass after a forward one.
-func (n *inference[T]) backward() func() {
-	bar, grad := n.normal(len(n.dst)), make([]T, len(n.params))
-	return func() { n.net.Backward(grad, n.params, bar) }
-}
-
-func (b *bench) network() (fielder, error) {
+func (b *bench) network() (any, error) {
 	if b.wide() {
 		return benchNetwork[float64](b)
 	}
 	return benchNetwork[float32](b)
 }
 
-func benchNetwork[T compute.Float](b *bench) (fielder, error) {
+func benchNetwork[T compute.Float](b *bench) (any, error) {
 	pool := compute.NewPool(b.workers)
 	defer pool.Close()
 	n, err := newInference[T](b, pool, 1)
 	if err != nil {
 		return nil, err
 	}
-	r := networkBench{machine: b.machine(b.workers), FLOP: 3 * n.network.FLOP(n.shape)}
+	r := networkBench{machine: b.machine(b.workers), FLOP: 3 * n.network.FLOP(n.grid.Shape())}
 	if r.Forward, err = b.median(n.forward); err != nil {
 		return nil, err
 	}
-	if r.Backward, err = b.median(n.backward()); err != nil {
+	if r.Backward, err = b.median(n.backward); err != nil {
 		return nil, err
 	}
 	r.Peak = b.peak()

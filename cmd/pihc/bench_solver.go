@@ -1,12 +1,11 @@
 package main
 
 import (
-	"strconv"
+	"cmp"
 
 	"pihc/dataset"
 	"pihc/grid"
 	"pihc/internal/kernel"
-	"pihc/score"
 	"pihc/sim"
 )
 
@@ -20,18 +19,10 @@ type solverBench struct {
 	GridTrajectory float64 `json:"grid_trajectory_s,omitempty"`
 	GridError      float64 `json:"grid_error,omitempty"`
 	Steps          int     `json:"steps"`
-	Peak           float64 `json:"fma_peak_gflops"`
+	Peak           float64 `json:"fma_peak_gflops" format:"%.1f"`
 }
 
-func (r solverBench) fields() []field {
-	out := append(r.machine.fields(), seconds("trajectory_s", r.Trajectory), field{"self_error", score.Number(r.SelfError)})
-	if r.GridTrajectory > 0 {
-		out = append(out, seconds("grid_trajectory_s", r.GridTrajectory), field{"grid_error", score.Number(r.GridError)})
-	}
-	return append(out, field{"steps", strconv.Itoa(r.Steps)}, decimal("fma_peak_gflops", r.Peak))
-}
-
-func (b *bench) solver() (fielder, error) {
+func (b *bench) solver() (any, error) {
 	g, err := b.problem.Grid(b.spec.Grid)
 	if err != nil {
 		return nil, err
@@ -61,32 +52,21 @@ func (b *bench) solver() (fielder, error) {
 	unknowns := len(b.problem.Unknowns)
 	dst, want := make([]float64, unknowns*g.Size()), make([]float64, unknowns*g.Size())
 	for _, u0 := range initial {
+		var stats sim.Stats
 		var failed error
-		t, err := b.median(func() {
-			stats, err := solver.Solve(dst, u0)
-			if err != nil {
-				failed = err
-			}
-			r.Steps = stats.Steps
-		})
-		if err != nil {
+		t, err := b.median(func() { stats, failed = solver.Solve(dst, u0) })
+		if err = cmp.Or(err, failed); err != nil {
 			return nil, err
 		}
-		if failed != nil {
-			return nil, failed
-		}
-		r.Trajectory = max(r.Trajectory, t)
 		if _, err := exact.Solve(want, u0); err != nil {
 			return nil, err
 		}
-		r.SelfError = max(r.SelfError, grid.RelativeL2Of(dst, want, unknowns))
+		r.Trajectory, r.Steps, r.SelfError = max(r.Trajectory, t), stats.Steps, max(r.SelfError, grid.RelativeL2Of(dst, want, unknowns))
 		if own == nil {
 			continue
 		}
-		if t, err = b.median(func() { _, failed = own.Solve(want, u0) }); err == nil {
-			err = failed
-		}
-		if err != nil {
+		t, err = b.median(func() { _, failed = own.Solve(want, u0) })
+		if err = cmp.Or(err, failed); err != nil {
 			return nil, err
 		}
 		r.GridTrajectory, r.GridError = max(r.GridTrajectory, t), max(r.GridError, grid.RelativeL2Of(want, dst, unknowns))

@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"pihc/data"
-	"pihc/dataset"
 	"pihc/discrete"
 	"pihc/internal/config"
 	"pihc/model"
@@ -106,13 +105,16 @@ func hintOf(command *cobra.Command, err error) string {
 		locked     *data.LockedError
 		edited     *train.EditedError
 		damaged    *train.DamagedError
-		given      *dataset.FileError
+		advised    interface {
+			error
+			Hint() string
+		}
 	)
 	switch {
 	case errors.As(err, &hint):
 		return hint.hint
-	case errors.As(err, &given):
-		return given.Hint()
+	case errors.As(err, &advised):
+		return advised.Hint()
 	case errors.Is(err, discrete.ErrNotConverged):
 		return "does a solution exist, up to that time, within what the expressions are defined for? If so more points, or a finer `reference: {solver: discrete, refine: ...}`"
 	case errors.Is(err, discrete.ErrTooLarge):

@@ -105,9 +105,6 @@ func (f *gridFlags) options(c *cobra.Command) (evaluatorOptions, error) {
 	case c.Flags().Changed("tolerance") && !(f.tolerance > 0):
 		return o, usagef("--tolerance %g: want a positive number", f.tolerance)
 	}
-	if err := checkWorkers(f.workers); err != nil {
-		return o, err
-	}
 	o.residual = f.residual
 	if f.passes != "" {
 		if err := o.passes.UnmarshalText([]byte(f.passes)); err != nil {

@@ -183,27 +183,26 @@ func firstSamples(x *data.Array, n int) *data.Array {
 
 // importHDF5 reads either layout of PDEBench.
 func importHDF5(ctx context.Context, file string, o *importOptions) ([]data.Named, error) {
-	f, err := openHDF5(ctx, file)
+	f, err := data.OpenHDF5(ctx, file)
 	if err != nil {
 		return nil, err
 	}
-	defer f.close()
-	if _, ok := f.datasets["/tensor"]; ok {
-		return f.tensor(ctx, o)
+	if slices.Contains(f.Names, "/tensor") {
+		return importTensor(ctx, file, f, o)
 	}
 	var samples []string
-	for _, name := range f.names {
+	for _, name := range f.Names {
 		if path.Base(name) == "data" && (o.samples == 0 || len(samples) < o.samples) {
 			samples = append(samples, name)
 		}
 	}
 	if len(samples) == 0 {
-		return nil, withHint(fmt.Errorf("%s has neither a dataset tensor nor groups with a dataset data", file), "it has %s", strings.Join(f.names[:min(5, len(f.names))], ", "))
+		return nil, withHint(fmt.Errorf("%s has neither a dataset tensor nor groups with a dataset data", file), "it has %s", strings.Join(f.Names[:min(5, len(f.Names))], ", "))
 	}
 	var shape []int
 	var values []float64
 	for _, name := range samples {
-		x, err := f.read(ctx, name)
+		x, err := f.Read(ctx, name)
 		if err != nil {
 			return nil, err
 		}
@@ -220,10 +219,10 @@ func importHDF5(ctx context.Context, file string, o *importOptions) ([]data.Name
 	group := path.Dir(samples[0])
 	for _, axis := range []string{"t", "x", "y"} {
 		name := group + "/grid/" + axis
-		if _, ok := f.datasets[name]; !ok {
+		if !slices.Contains(f.Names, name) {
 			continue
 		}
-		x, err := f.read(ctx, name)
+		x, err := f.Read(ctx, name)
 		if err != nil {
 			return nil, err
 		}
@@ -232,24 +231,24 @@ func importHDF5(ctx context.Context, file string, o *importOptions) ([]data.Name
 	return arrays, nil
 }
 
-// tensor reads the layout with one dataset for all samples. Its time coordinates are
+// importTensor reads the layout with one dataset for all samples. Its time coordinates are
 // those of the ends of steps, one more than there are times.
-func (f *hdf5File) tensor(ctx context.Context, o *importOptions) ([]data.Named, error) {
-	x, err := f.read(ctx, "/tensor")
+func importTensor(ctx context.Context, file string, f *data.HDF5, o *importOptions) ([]data.Named, error) {
+	x, err := f.Read(ctx, "/tensor")
 	if err != nil {
 		return nil, err
 	}
-	arrays, err := o.channels(f.path, firstSamples(x, o.samples))
+	arrays, err := o.channels(file, firstSamples(x, o.samples))
 	if err != nil {
 		return nil, err
 	}
 	x = arrays[0].Array
 	for i, axis := range []string{"t", "x", "y"} {
 		name := "/" + axis + "-coordinate"
-		if _, ok := f.datasets[name]; !ok || i+1 >= len(x.Shape) {
+		if !slices.Contains(f.Names, name) || i+1 >= len(x.Shape) {
 			continue
 		}
-		c, err := f.read(ctx, name)
+		c, err := f.Read(ctx, name)
 		if err != nil {
 			return nil, err
 		}

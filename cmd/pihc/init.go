@@ -98,9 +98,6 @@ func (a *app) initialise(ctx context.Context, name string, o *initOptions) error
 	case !(o.minutes > 0) || math.IsInf(o.minutes, 0):
 		return usagef("--minutes %g: want a positive number", o.minutes)
 	}
-	if err := checkWorkers(o.workers); err != nil {
-		return err
-	}
 	src, err := templateSource(name)
 	if err != nil {
 		return err

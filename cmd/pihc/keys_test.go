@@ -43,7 +43,7 @@ func TestKeys(t *testing.T) {
 			documented(r.Name(), key)
 		}
 	}
-	for _, x := range []any{networkBench{}, constraintBench{}, stepBench{}, exchangeBench{}, termsBench{}, solverBench{}, metrics{}, reproduction{}, train.Record{}, train.Meta{}} {
+	for _, x := range []any{networkBench{}, constraintBench{}, stepBench{}, solverBench{}, metrics{}, reproduction{}, train.Record{}, train.Meta{}} {
 		check(reflect.TypeOf(x))
 	}
 	for _, baseline := range []string{"zero", "mean_field", "interpolation", "persistence"} {

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -65,6 +66,9 @@ func run(ctx context.Context, args []string, s streams) (dist.Comm, int) {
 	root.PersistentPreRunE = func(c *cobra.Command, args []string) error {
 		if a.verbose {
 			level.Set(slog.LevelDebug)
+		}
+		if f := c.Flags().Lookup("workers"); f != nil && strings.HasPrefix(f.Value.String(), "-") {
+			return usagef("--workers %s: want a positive number, or 0 for all cores", f.Value)
 		}
 		if err := a.join(c, args); err != nil {
 			return err

@@ -15,14 +15,6 @@ import (
 	"pihc/pde"
 )
 
-const (
-	maxWorkers = 1024
-	// A step of training has to end within a day at a rate that no machine reaches
-	// with one process, in floating-point operations a second.
-	stepSeconds = 86400
-	stepRate    = 1e13
-)
-
 // checkNeeds reports an experiment that this machine cannot hold, before anything
 // is made for it. A nil grid is that of training, and so many slabs of it
 // are shared by ranks.
@@ -48,58 +40,54 @@ func checkNeeds(spec *model.Spec, p *pde.Problem, g *grid.Grid, workers, slabs i
 		return withHint(fmt.Errorf("%s on %s needs about %s of memory; this machine has %s", what, data.FormatShape(g.Shape()), engine.Size(needs.Bytes()), engine.Size(have)),
 			"most of it depends on %s", needs.Largest())
 	}
-	if needs.Step > stepRate*stepSeconds {
-		return withHint(fmt.Errorf("a step of training takes %.3g floating-point operations; more than %.3g are not tried", needs.Step, float64(stepRate*stepSeconds)),
-			"they grow with grid, network.width, network.layers, network.passes and training.batch")
-	}
 	return nil
 }
 
 // checkDisk reports a dataset that does not fit the disk of dir, or one sample of
 // which does not fit this machine.
 func checkDisk(dir string, plan data.Plan) error {
+	size := func(shape []int) float64 {
+		bytes := 8.0
+		for _, n := range shape {
+			bytes *= float64(n)
+		}
+		return bytes
+	}
 	total, sample := 0.0, 0.0
 	for _, s := range plan.Splits {
-		space, points := 8.0, 8.0
-		for _, n := range s.SolutionShape() {
-			points *= float64(n)
+		bytes := size(s.InitialShape())
+		if s.Solve {
+			bytes += size(s.SolutionShape())
 		}
-		for _, n := range s.InitialShape() {
-			space *= float64(n)
-		}
-		if !s.Solve {
-			points = 0
-		}
-		total += float64(s.Count) * (space + points)
-		sample = max(sample, space+points)
+		total += float64(s.Count) * bytes
+		sample = max(sample, bytes)
 	}
 	if have := machineMemory(); have > 0 && sample > have {
 		return withHint(fmt.Errorf("a sample of the dataset needs %s of memory; this machine has %s", engine.Size(sample), engine.Size(have)), "fewer points in the spec's grid")
 	}
-	free := 0.0
-	for at := filepath.Clean(dir); free == 0; at = filepath.Dir(at) {
-		free = diskFree(at)
-		if at == filepath.Dir(at) {
-			break
-		}
-	}
+	free := diskFree(existing(dir))
 	if free > 0 && total > free {
 		return withHint(fmt.Errorf("the dataset needs %s on the disk of %s, which has %s left", engine.Size(total), dir, engine.Size(free)), "fewer samples (data.train.count, data.validation.count, data.test.count), or another --out")
 	}
 	return nil
 }
 
-// checkWritable reports a folder for a dataset that cannot be made, or written in, before anything
-// is solved for it. What holds files already is for data.Generate to judge.
-func checkWritable(dir string) error {
+// existing is the nearest folder above dir, or dir itself, that is there.
+func existing(dir string) string {
 	at := filepath.Clean(dir)
-	if entries, err := os.ReadDir(at); err == nil && len(entries) > 0 {
-		return nil
-	}
 	for _, err := os.Stat(at); errors.Is(err, fs.ErrNotExist) && at != filepath.Dir(at); _, err = os.Stat(at) {
 		at = filepath.Dir(at)
 	}
-	probe, err := os.MkdirTemp(at, ".pihc-")
+	return at
+}
+
+// checkWritable reports a folder for a dataset that cannot be made, or written in, before anything
+// is solved for it. What holds files already is for data.Generate to judge.
+func checkWritable(dir string) error {
+	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
+		return nil
+	}
+	probe, err := os.MkdirTemp(existing(dir), ".pihc-")
 	if err == nil {
 		return os.Remove(probe)
 	}
@@ -108,15 +96,4 @@ func checkWritable(dir string) error {
 		err = path.Err
 	}
 	return fmt.Errorf("create %s: %w", dir, err)
-}
-
-// checkWorkers reports an impossible --workers.
-func checkWorkers(n int) error {
-	switch {
-	case n < 0:
-		return usagef("--workers %d: want a positive number, or 0 for all cores", n)
-	case n > maxWorkers:
-		return usagef("--workers %d: want at most %d", n, maxWorkers)
-	}
-	return nil
 }

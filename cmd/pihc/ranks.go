@@ -22,7 +22,7 @@ import (
 
 // joining names the commands whose work the ranks of a launcher share, bench by what
 // it measures. Of any other command rank 0 does all, and the others end at once.
-var joining = []string{"train", "generate", "eval", "predict", "bench step", "bench exchange"}
+var joining = []string{"train", "generate", "eval", "predict", "bench step"}
 
 // dividing names those of them that --slabs is for.
 var dividing = []string{"train", "eval", "predict", "bench step"}

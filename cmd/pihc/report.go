@@ -67,9 +67,6 @@ func (a *app) report(ctx context.Context, dirs []string, o *reportOptions) error
 	if o.out == "" {
 		return usagef("--out FILE.html missing")
 	}
-	if err := checkWorkers(o.workers); err != nil {
-		return err
-	}
 	page, err := a.comparison(ctx, dirs, o.data, o.trust, o.workers)
 	if err != nil {
 		return err

@@ -52,9 +52,6 @@ func (f *specFlags) overrides() ([]string, error) {
 			return nil, usagef("--set %s: want key=value, as in training.steps=200", s)
 		}
 	}
-	if err := checkWorkers(f.workers); err != nil {
-		return nil, err
-	}
 	out := slices.Clone(f.set)
 	if f.flags.Changed("seed") {
 		out = append(out, fmt.Sprintf("seed=%d", f.seed))

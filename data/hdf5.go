@@ -1,4 +1,4 @@
-package main
+package data
 
 import (
 	"bufio"
@@ -15,16 +15,16 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-
-	"pihc/data"
 )
 
-// hdf5File reads datasets of floating-point numbers of an HDF5 file by the program
-// h5dump, which the HDF5 project distributes.
-type hdf5File struct {
-	path, scratch string // scratch: a folder for what h5dump writes
-	names         []string
-	datasets      map[string]hdf5Dataset // by path, such as /0000/data
+// HDF5 is a file whose datasets of floating-point numbers the program h5dump reads, which
+// the HDF5 project distributes.
+type HDF5 struct {
+	// Names are the paths of all datasets, such as /0000/data, in the order of h5dump.
+	Names []string
+
+	path     string
+	datasets map[string]hdf5Dataset // by name
 }
 
 type hdf5Dataset struct {
@@ -35,8 +35,20 @@ type hdf5Dataset struct {
 // lzfLibrary has what the plugin for LZF that Debian distributes lacks.
 const lzfLibrary = "liblzf.so.1"
 
+// An HDF5Error says why h5dump reads no file, or no dataset of it, and what may help.
+type HDF5Error struct {
+	err  error
+	hint string
+}
+
+func (e *HDF5Error) Error() string { return e.err.Error() }
+func (e *HDF5Error) Unwrap() error { return e.err }
+
+// Hint is what may help.
+func (e *HDF5Error) Hint() string { return e.hint }
+
 // errNoH5dump is the lack of the program.
-var errNoH5dump = withHint(errors.New("HDF5 files are read by the program h5dump, which is not there"), "Debian and Ubuntu: apt install hdf5-tools; or convert the file to NPZ (numpy.savez)")
+var errNoH5dump = &HDF5Error{errors.New("HDF5 files are read by the program h5dump, which is not there"), "Debian and Ubuntu: apt install hdf5-tools; or convert the file to NPZ (numpy.savez)"}
 
 // h5dump runs the program, with a library loaded before it unless that is "". Its error is what the program
 // says.
@@ -73,8 +85,8 @@ var (
 	hdf5Space = regexp.MustCompile(`^\s*DATASPACE\s+SIMPLE \{ \( ([0-9, ]+) \)`)
 )
 
-// openHDF5 reads the names, types and shapes of all datasets.
-func openHDF5(ctx context.Context, path string) (*hdf5File, error) {
+// OpenHDF5 reads the names, types and shapes of all datasets.
+func OpenHDF5(ctx context.Context, path string) (*HDF5, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, err
 	}
@@ -83,20 +95,14 @@ func openHDF5(ctx context.Context, path string) (*hdf5File, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if err != nil {
-		return nil, withHint(fmt.Errorf("h5dump cannot read %s: %w", path, err), "is it an HDF5 file, and whole?")
+		return nil, &HDF5Error{fmt.Errorf("h5dump cannot read %s: %w", path, err), "is it an HDF5 file, and whole?"}
 	}
-	f := &hdf5File{path: path, datasets: map[string]hdf5Dataset{}}
-	if err := f.decode(header); err != nil {
-		return nil, err
-	}
-	if f.scratch, err = os.MkdirTemp("", "pihc-import-"); err != nil {
-		return nil, err
-	}
-	return f, nil
+	f := &HDF5{path: path, datasets: map[string]hdf5Dataset{}}
+	return f, f.decode(header)
 }
 
 // decode reads what h5dump -H writes.
-func (f *hdf5File) decode(header []byte) error {
+func (f *HDF5) decode(header []byte) error {
 	var open []string // what stands around a line: the path of a group or dataset, or ""
 	lines := bufio.NewScanner(bytes.NewReader(header))
 	for lines.Scan() {
@@ -109,7 +115,7 @@ func (f *hdf5File) decode(header []byte) error {
 				}
 				at = strings.TrimSuffix(at, "/") + "/" + strings.Trim(m[2], "/")
 				if m[1] == "DATASET" {
-					f.names = append(f.names, at)
+					f.Names = append(f.Names, at)
 					f.datasets[at] = hdf5Dataset{}
 				}
 			}
@@ -131,7 +137,7 @@ func (f *hdf5File) decode(header []byte) error {
 						d.shape = append(d.shape, size)
 					}
 					if d.size() < 0 {
-						return fmt.Errorf("%s: dataset %s: %s is more than there can be", f.path, at, data.FormatShape(d.shape))
+						return fmt.Errorf("%s: dataset %s: %s is more than there can be", f.path, at, FormatShape(d.shape))
 					}
 				}
 				f.datasets[at] = d
@@ -149,7 +155,7 @@ func (f *hdf5File) decode(header []byte) error {
 	if err := lines.Err(); err != nil {
 		return fmt.Errorf("%s: %w", f.path, err)
 	}
-	if len(f.names) == 0 {
+	if len(f.Names) == 0 {
 		return fmt.Errorf("%s holds no dataset", f.path)
 	}
 	return nil
@@ -167,21 +173,24 @@ func (d hdf5Dataset) size() int {
 	return size
 }
 
-func (f *hdf5File) close() { os.RemoveAll(f.scratch) }
-
-// read returns a dataset of float32 or float64.
-func (f *hdf5File) read(ctx context.Context, name string) (*data.Array, error) {
+// Read returns a dataset of float32 or float64, as float64.
+func (f *HDF5) Read(ctx context.Context, name string) (*Array, error) {
 	d := f.datasets[name]
-	width := 8
+	kind := Float64
 	switch d.kind {
 	case "H5T_IEEE_F32LE", "H5T_IEEE_F32BE":
-		width = 4
+		kind = Float32
 	case "H5T_IEEE_F64LE", "H5T_IEEE_F64BE":
 	default:
 		return nil, fmt.Errorf("%s: dataset %s is of type %s; want float32 or float64", f.path, name, d.kind)
 	}
 	size := d.size()
-	out := filepath.Join(f.scratch, "values")
+	scratch, err := os.MkdirTemp("", "pihc-hdf5-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(scratch)
+	out := filepath.Join(scratch, "values")
 	dump := func(preload string) error {
 		_, err := h5dump(ctx, preload, "-d", name, "-b", "LE", "-o", out, f.path)
 		return err
@@ -190,23 +199,21 @@ func (f *hdf5File) read(ctx context.Context, name string) (*data.Array, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, withHint(fmt.Errorf("h5dump cannot read dataset %s of %s: %w", name, f.path, err),
-			"if its data are compressed by LZF, as PDEBench's are, h5dump needs the plugin (Debian: apt install hdf5-plugin-lzf liblzf1)")
+		return nil, &HDF5Error{
+			fmt.Errorf("h5dump cannot read dataset %s of %s: %w", name, f.path, err),
+			"if its data are compressed by LZF, as PDEBench's are, h5dump needs the plugin (Debian: apt install hdf5-plugin-lzf liblzf1)",
+		}
 	}
 	raw, err := os.ReadFile(out)
 	if err != nil {
 		return nil, err
 	}
-	if len(raw) != size*width {
-		return nil, fmt.Errorf("%s: dataset %s: h5dump gave %d bytes; %s of %d bytes are %d", f.path, name, len(raw), data.FormatShape(d.shape), width, size*width)
+	if len(raw) != size*kind.size() {
+		return nil, fmt.Errorf("%s: dataset %s: h5dump gave %d bytes; %s of %d bytes are %d", f.path, name, len(raw), FormatShape(d.shape), kind.size(), size*kind.size())
 	}
-	values := make([]float64, size)
-	for i := range values {
-		if width == 4 {
-			values[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:])))
-		} else {
-			values[i] = math.Float64frombits(binary.LittleEndian.Uint64(raw[8*i:]))
-		}
+	values, _, err := decodeValues(bytes.NewReader(raw), kind, size, binary.LittleEndian)
+	if err != nil {
+		return nil, err
 	}
-	return data.NewArray(d.shape, values), nil
+	return NewArray(d.shape, (&Array{Shape: d.shape, Data: values}).Float64()), nil
 }
