@@ -4,9 +4,10 @@
 export GOTOOLCHAIN := go1.27.1
 # GOEXPERIMENT=simd gives the vector kernels; without it everything still builds and
 # passes, slower. simd=+ is their full width, also on processors without VPCLMULQDQ
-# (before about 2019), where package simd would stay at 128 bits.
+# (before about 2019), where package simd would stay at 128 bits. -trimpath leaves the
+# folders of the machine out of the program, so that equal sources give equal programs.
 export GOEXPERIMENT ?= simd
-export GOFLAGS ?= -ldflags=-X=runtime.godebugDefault=simd=+
+export GOFLAGS ?= -trimpath -ldflags=-X=runtime.godebugDefault=simd=+
 export CGO_ENABLED ?= 0
 GO ?= go
 TOOLS := $(GO) tool -modfile=tools/lint.mod

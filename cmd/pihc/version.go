@@ -2,9 +2,11 @@ package main
 
 import (
 	"cmp"
+	"embed"
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,17 +14,26 @@ import (
 	"pihc/internal/pjrt"
 )
 
+// licences are the texts by module, licences/MODULE.txt; TestLicences rewrites them.
+//
+//go:embed licences
+var licences embed.FS
+
 func newVersion(a *app) *cobra.Command {
-	plugin := ""
+	plugin, withLicences := "", false
 	c := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version and what the machine offers",
 		Long: `version prints the version of pihc, the Go release it was built with, the number
 of cores, and the width of the vectors its kernels use on this machine. With
---plugin it also tells what a plugin of engine xla is, and the devices it finds.`,
-		Example: "  pihc version\n  pihc version --plugin plugin.so",
+--plugin it also tells what a plugin of engine xla is, and the devices it finds.
+With --licences it prints the licence of pihc and of everything that is linked into it.`,
+		Example: "  pihc version\n  pihc version --licences\n  pihc version --plugin plugin.so",
 		Args:    positional("", 0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
+			if withLicences {
+				return a.printLicences()
+			}
 			_, err := fmt.Fprintf(a.Out, "pihc %s\n%s %s/%s\n%s\n", versionText(), runtime.Version(), runtime.GOOS, runtime.GOARCH, machineText())
 			if err != nil || !c.Flags().Changed("plugin") {
 				return err
@@ -31,7 +42,27 @@ of cores, and the width of the vectors its kernels use on this machine. With
 		},
 	}
 	pluginFlag(c, &plugin)
+	c.Flags().BoolVar(&withLicences, "licences", false, "print the licences of pihc and of what is linked into it")
 	return c
+}
+
+// printLicences prints the texts for pihc, Go, the script of report pages, and every
+// module of this program. Tests are programs of more modules, which have no text here.
+func (a *app) printLicences() error {
+	parts := []*debug.Module{{Path: "pihc", Version: versionText()}, {Path: "go", Version: runtime.Version()}, {Path: "uplot"}}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		parts = append(parts, info.Deps...)
+	}
+	for _, m := range parts {
+		text, err := licences.ReadFile("licences/" + m.Path + ".txt")
+		if err != nil {
+			continue
+		}
+		if _, err := fmt.Fprintf(a.Out, "---- %s\n\n%s\n", strings.TrimSpace(m.Path+" "+m.Version), text); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // describePlugin prints what a plugin is, one fact a line.
