@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"pihc/internal/kernel"
 	"pihc/lm"
 )
 
@@ -29,35 +28,6 @@ func Example_curveFitting() {
 	}
 	fmt.Printf("b1 = %.4f, b2 = %.6f, sum of squares %.3f\n", b[0], b[1], 2*result.Cost)
 	// Output: b1 = 213.8094, b2 = 0.547237, sum of squares 1168.009
-}
-
-// Solve four problems at once, one of which has no finite start: it is
-// reported and its neighbours do not notice.
-func ExampleBatch() {
-	tasks := make([]lm.Task, 4)
-	for i := range tasks {
-		target := float64(i + 1)
-		tasks[i] = lm.Task{
-			W: []float64{2},
-			Problem: lm.NewDense(lm.Func{
-				Rows: 1, Dim: 1,
-				Residual: func(r, w []float64) { r[0] = math.Sqrt(w[0]) - target },
-				Jacobian: func(jac, w []float64) { jac[0] = 0.5 / math.Sqrt(w[0]) },
-			}),
-		}
-	}
-	tasks[2].W[0] = -1
-	pool := kernel.NewPool(2)
-	defer pool.Close()
-	lm.NewBatch(1, lm.Options{NewtonCorrection: true}, pool).Solve(tasks)
-	for _, t := range tasks {
-		fmt.Printf("w = %.4f: %v\n", t.W[0], t.Result.Status.Err())
-	}
-	// Output:
-	// w = 1.0000: <nil>
-	// w = 4.0000: <nil>
-	// w = -1.0000: lm: cost or derivatives are not finite at the start
-	// w = 16.0000: <nil>
 }
 
 // Differentiate the solution of a fit by a parameter of the model: the rate
@@ -123,46 +93,3 @@ func ExampleDescent() {
 type cautious struct{ lm.Nielsen }
 
 func (c cautious) Accept(mu, ratio float64) float64 { return max(mu/2, c.Nielsen.Accept(mu, ratio)) }
-
-// decay is ten thousand rows w0·exp(−w1·t) − y(t), which are never stored, with
-// their second derivatives.
-type decay struct{}
-
-func (decay) Dim() int  { return 2 }
-func (decay) Rows() int { return 10_000 }
-
-func (d decay) Block(r, jac, w []float64, lo, hi int) {
-	for i := range hi - lo {
-		t := float64(lo+i) / float64(d.Rows())
-		e := math.Exp(-w[1] * t)
-		r[i] = w[0]*e - 1/(1+t)
-		if jac != nil {
-			jac[2*i], jac[2*i+1] = e, -w[0]*t*e
-		}
-	}
-}
-
-func (d decay) AddCurvature(h, r, w []float64, lo, hi int) {
-	for i := range hi - lo {
-		t := float64(lo+i) / float64(d.Rows())
-		e := math.Exp(-w[1] * t)
-		h[2] -= r[i] * t * e // the lower triangle
-		h[3] += r[i] * w[0] * t * t * e
-	}
-}
-
-// Fit rows that come in blocks, on two workers, and pull a derivative by the
-// solution back through the fit.
-func ExampleStreamedSecondOrder() {
-	pool := kernel.NewPool(2)
-	defer pool.Close()
-	p := lm.NewStreamedSecondOrder(decay{}, pool)
-	s := lm.NewSolver(2, lm.Options{NewtonCorrection: true})
-	w, lambda := []float64{1, 1}, make([]float64, 2)
-	result := s.Solve(p, w)
-	status := s.FactorSolution(p, w, lm.AdjointExact) // what Solve knows is not evaluated again
-	s.SolveAdjoint(lambda, []float64{0, 1})
-	fmt.Printf("%v: rate %.4f, by the %v Hessian λ = %.2e\n", result.Status, w[1], status, lambda)
-	// Output:
-	// converged (cost): rate 0.7046, by the exact Hessian λ = [1.00e-03 2.69e-03]
-}

@@ -168,3 +168,17 @@ func TestIllConditionedLeastSquares(t *testing.T) {
 		}
 	}
 }
+
+func closeTo(t *testing.T, what string, got, want []float64, tolerance float64) {
+	t.Helper()
+	scale := 0.0
+	for _, v := range want {
+		scale = max(scale, math.Abs(v))
+	}
+	for i := range want {
+		if !(math.Abs(got[i]-want[i]) <= tolerance*scale) {
+			t.Errorf("%s[%d] = %.17g, want %.17g", what, i, got[i], want[i])
+			return
+		}
+	}
+}

@@ -4,8 +4,7 @@ package lm
 //
 // The solver never asks for rows, so a problem may have any number of them
 // and keep them wherever it likes; only Dim()² numbers cross the interface.
-// Use [NewDense] for residual and Jacobian callbacks and [NewStreamed] for
-// rows that come in blocks.
+// Use [NewDense] for residual and Jacobian callbacks.
 type Problem interface {
 	// Dim returns n, the number of unknowns.
 	Dim() int

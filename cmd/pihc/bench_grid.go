@@ -103,27 +103,30 @@ func measureSolves[T kernel.Float](b *bench, g *solverGrid, m, n, problems int, 
 		pool = kernel.NewPool(b.workers)
 		defer pool.Close()
 	}
-	tasks := make([]lm.Task, problems)
-	for i := range tasks {
-		tasks[i] = lm.Task{Problem: newSyntheticRows[T](m, n, rowsMemory/problems, uint64(i)), W: make([]float64, n)}
+	rows, w, results := make([]*syntheticRows[T], problems), make([][]float64, problems), make([]lm.Result, problems)
+	for i := range rows {
+		rows[i], w[i] = newSyntheticRows[T](m, n, rowsMemory/problems, uint64(i)), make([]float64, n)
 	}
 	for _, linear := range []lm.LinearSolver{lm.LinearCholesky, lm.LinearQR} {
-		batch := lm.NewBatch(n, lm.Options{Linear: linear, Ridge: 1e-4}, pool)
+		solvers := make([]*lm.Solver, pool.Workers())
+		for i := range solvers {
+			solvers[i] = lm.NewSolver(n, lm.Options{Linear: linear, Ridge: 1e-4})
+		}
 		t, err := b.brief(func() {
-			for i := range tasks {
-				clear(tasks[i].W)
-			}
-			batch.Solve(tasks)
+			pool.Run(problems, func(worker, i int) {
+				clear(w[i])
+				results[i] = solvers[worker].Solve(rows[i], w[i])
+			})
 		})
 		if err != nil {
 			return err
 		}
 		c := solveCase{Rows: m, Basis: n, Precision: precision, Linear: linear.String(), Problems: problems, Solve: t / float64(problems)}
-		for i := range tasks {
-			if err := tasks[i].Result.Status.Err(); err != nil {
+		for _, r := range results {
+			if err := r.Status.Err(); err != nil {
 				return err
 			}
-			c.Iterations += float64(tasks[i].Result.Iterations) / float64(problems)
+			c.Iterations += float64(r.Iterations) / float64(problems)
 		}
 		g.Solves = append(g.Solves, c)
 	}
