@@ -59,26 +59,26 @@ func newFactored(n int) factored {
 
 // factorExact factors the exact Hessian at x, where there is one and it is
 // positive definite.
-func (f *factored) factorExact(x *point) bool {
-	f.n, f.m, f.tau, f.qr = len(x.w), x.h, 0, nil
+func (f *factored) factorExact(x *Point) bool {
+	f.n, f.m, f.tau, f.qr = len(x.W), x.h, 0, nil
 	return x.hasH && f.chol.factor(x.h, f.n, 0, nil) && f.chol.pivot >= hessianPivot
 }
 
 // factorGaussNewton factors a at x, from the rows by QR where it is too nearly
 // singular for Cholesky, with a regularisation where it is singular.
-func (f *factored) factorGaussNewton(p problem, x *point, l *linear) FactorStatus {
-	n := p.n
-	f.n, f.m, f.tau, f.qr = n, x.a, 0, nil
-	if !finite(x.cost) || !allFinite(x.a) {
+func (f *factored) factorGaussNewton(x *Point, l *linear) FactorStatus {
+	n := len(x.W)
+	f.n, f.m, f.tau, f.qr = n, x.A, 0, nil
+	if !finite(x.Cost) || !allFinite(x.A) {
 		f.n = 0
 		return FactorFailed
 	}
-	ok := f.chol.factor(x.a, n, 0, nil)
+	ok := f.chol.factor(x.A, n, 0, nil)
 	switch {
 	case ok && f.chol.pivot >= refinePivot:
 		return FactorGaussNewton
-	case p.rows != nil:
-		l.factorRows(p, x)
+	case x.rows != nil:
+		l.factorRows(x)
 		if l.qr.rank() == n {
 			f.qr = &l.qr
 			return FactorGaussNewton
@@ -86,9 +86,9 @@ func (f *factored) factorGaussNewton(p problem, x *point, l *linear) FactorStatu
 	case ok && f.chol.pivot >= qrPivot:
 		return FactorGaussNewton
 	}
-	x.rescale(f.d, ScalingCurrent, true)
+	x.scale(f.d, ScalingCurrent, true)
 	for f.tau = 1e-12; ; f.tau *= 10 {
-		if f.chol.factor(x.a, n, f.tau, f.d) && f.chol.pivot >= 0.1*f.tau {
+		if f.chol.factor(x.A, n, f.tau, f.d) && f.chol.pivot >= 0.1*f.tau {
 			return FactorRegularised
 		}
 		if f.tau > 1 {
@@ -121,9 +121,9 @@ func (f *factored) solve(x, b []float64) {
 // The status names the matrix that was used. A problem that is not
 // [SecondOrder] has no exact mode and reports FactorGaussNewton.
 func (s *Solver) Factor(p Problem, w []float64, mode AdjointMode) FactorStatus {
-	q := s.bind(p, w)
-	s.begin(w)
-	return s.factor(q, mode)
+	s.bind(p, w)
+	s.moveTo(w)
+	return s.factor(mode)
 }
 
 // FactorSolution is Factor without evaluating again what the last Solve, Factor
@@ -131,18 +131,18 @@ func (s *Solver) Factor(p Problem, w []float64, mode AdjointMode) FactorStatus {
 // be that of the last call and give the same rows; at another w everything is
 // evaluated.
 func (s *Solver) FactorSolution(p Problem, w []float64, mode AdjointMode) FactorStatus {
-	q := s.bind(p, w)
-	if !slices.Equal(w, s.at.w) {
-		s.begin(w)
+	s.bind(p, w)
+	if !slices.Equal(w, s.at.W) {
+		s.moveTo(w)
 	}
-	return s.factor(q, mode)
+	return s.factor(mode)
 }
 
 // factor factors at the current point and evaluates what is not known there.
-func (s *Solver) factor(p problem, mode AdjointMode) FactorStatus {
-	if second, ok := p.Problem.(SecondOrder); ok && mode == AdjointExact {
+func (s *Solver) factor(mode AdjointMode) FactorStatus {
+	if p, ok := s.at.problem.(SecondOrder); ok && mode == AdjointExact {
 		if !s.at.hasH {
-			p.hessian(s.at, second, !s.known)
+			s.at.evaluateHessian(p, !s.known)
 			s.known = true
 		}
 		if s.adjoint.factorExact(s.at) {
@@ -150,10 +150,10 @@ func (s *Solver) factor(p problem, mode AdjointMode) FactorStatus {
 		}
 	}
 	if !s.known {
-		p.evaluate(s.at, true)
+		s.at.evaluate(true)
 		s.known = true
 	}
-	return s.adjoint.factorGaussNewton(p, s.at, &s.linear)
+	return s.adjoint.factorGaussNewton(s.at, &s.linear)
 }
 
 // SolveAdjoint overwrites lambda with M⁻¹wbar, M the matrix of the last

@@ -54,22 +54,20 @@ func TestStatuses(t *testing.T) {
 }
 
 // TestNonFiniteTrialIsRejected minimises log(w)² from a point whose first
-// Gauss-Newton steps lead to negative w, where log is NaN, by every descent.
+// Gauss-Newton steps lead to negative w, where log is NaN.
 func TestNonFiniteTrialIsRejected(t *testing.T) {
-	for _, descent := range []Descent{LevenbergMarquardt{NoAcceleration: true}, GaussNewton{}, Dogleg{}} {
-		nan := 0
-		p := scalar(func(w float64) float64 {
-			v := math.Log(w)
-			if math.IsNaN(v) {
-				nan++
-			}
-			return v
-		}, func(w float64) float64 { return 1 / w })
-		w := []float64{20}
-		res := NewSolver(1, Options{Descent: descent}).Solve(p, w)
-		if res.Status.Err() != nil || math.Abs(w[0]-1) > 1e-7 || nan == 0 {
-			t.Errorf("%T: w = %v after %d NaN trials, %+v", descent, w, nan, res)
+	nan := 0
+	p := scalar(func(w float64) float64 {
+		v := math.Log(w)
+		if math.IsNaN(v) {
+			nan++
 		}
+		return v
+	}, func(w float64) float64 { return 1 / w })
+	w := []float64{20}
+	res := NewSolver(1, Options{Descent: LevenbergMarquardt{NoAcceleration: true}}).Solve(p, w)
+	if res.Status.Err() != nil || math.Abs(w[0]-1) > 1e-7 || nan == 0 {
+		t.Errorf("w = %v after %d NaN trials, %+v", w, nan, res)
 	}
 }
 
@@ -183,6 +181,7 @@ func TestPanics(t *testing.T) {
 	for name, f := range map[string]func(){
 		"no unknowns":    func() { NewSolver(0, Options{}) },
 		"negative ridge": func() { NewSolver(1, Options{Ridge: -1}) },
+		"negative μ":     func() { NewSolver(1, Options{Descent: LevenbergMarquardt{InitialDamping: -1}}) },
 		"NaN tolerance":  func() { NewSolver(1, Options{GTol: math.NaN()}) },
 		"large problem":  func() { NewSolver(1, Options{}).Solve(rosenbrock(), []float64{1, 1}) },
 		"length of w":    func() { NewSolver(2, Options{}).Solve(rosenbrock(), []float64{1}) },
