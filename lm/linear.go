@@ -87,9 +87,9 @@ func (l *linear) factorRows(x *Point) {
 		return
 	}
 	l.qr.reset(len(x.W))
-	x.rows.EachBlock(x.W, l.qr.block)
+	x.rows.EachBlock(x.W, l.qr.add)
 	if x.ridge != 0 {
-		l.qr.diagonal(x.ridge, x.W)
+		l.qr.addDiagonal(x.ridge, x.W)
 	}
 	l.qr.valid = true
 }

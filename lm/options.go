@@ -25,7 +25,7 @@ const (
 	LinearAutomatic LinearSolver = iota
 	// LinearCholesky uses the normal equations, scaled to unit diagonal, always.
 	LinearCholesky
-	// LinearQR streams the rows of every new Jacobian through a blocked QR
+	// LinearQR streams the rows of every new Jacobian through a QR
 	// factorisation. It needs a [RowReader] and falls back to Cholesky.
 	LinearQR
 )
