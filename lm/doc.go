@@ -41,8 +41,7 @@
 //
 //	λ = H⁻¹w̄,  ∂L/∂θ = −(∂g/∂θ)ᵀλ.
 //
-// [Solver.Factor] evaluates and factors H, [Solver.SolveAdjoint] uses it, and
-// [Solver.VJP] does all of it for a [Parametric] problem such as [Dense].
+// [Solver.FactorSolution] evaluates and factors H, [Solver.SolveAdjoint] gives λ.
 // [AdjointMode] names the two approximations in use elsewhere, [FactorStatus]
 // the matrix that was used. At a distance δ from w* the error of the
 // gradient is O(δ); [Options.NewtonCorrection] makes that O(δ²).

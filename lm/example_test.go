@@ -30,31 +30,33 @@ func Example_curveFitting() {
 	// Output: b1 = 213.8094, b2 = 0.547237, sum of squares 1168.009
 }
 
-// Differentiate the solution of a fit by a parameter of the model: the rate
-// of an exponential decay by the background that was assumed. No derivative
-// beyond the residual is written here; both are available as callbacks.
-func ExampleSolver_VJP() {
+// Differentiate the solution of a fit by a parameter of the model: the rate of an
+// exponential decay by the background that was assumed. ∂r/∂θ is 1 in every row and
+// J does not depend on θ, so that (∂g/∂θ)ᵀλ is the sum of Jλ.
+func ExampleSolver_SolveAdjoint() {
 	times := []float64{0, 1, 2, 3, 4}
 	counts := []float64{10.5, 6.6, 4.2, 2.7, 1.9}
-	background := []float64{0.3}
+	background := 0.3
 	p := lm.NewDense(lm.Func{
 		Rows: len(times), Dim: 2,
 		Residual: func(r, w []float64) {
 			for i, t := range times {
-				r[i] = w[0]*math.Exp(-w[1]*t) + background[0] - counts[i]
+				r[i] = w[0]*math.Exp(-w[1]*t) + background - counts[i]
 			}
 		},
-		Params: 1, Theta: background,
 	})
 	s := lm.NewSolver(2, lm.Options{NewtonCorrection: true})
-	w := []float64{10, 1}
+	w, lambda := []float64{10, 1}, make([]float64, 2)
 	s.Solve(p, w)
+	status := s.FactorSolution(p, w, lm.AdjointExact)
+	s.SolveAdjoint(lambda, []float64{0, 1}) // L = the rate
+	gradient := 0.0
+	for _, t := range times {
+		gradient -= math.Exp(-w[1]*t) * (lambda[0] - w[0]*t*lambda[1])
+	}
+	fmt.Printf("rate %.4f, changes by %.4f per unit of background (%v Hessian)\n", w[1], gradient, status)
 
-	gradient := make([]float64, 1)
-	status := s.VJP(p, w, []float64{0, 1}, gradient, lm.AdjointExact) // L = the rate
-	fmt.Printf("rate %.4f, changes by %.4f per unit of background (%v Hessian)\n", w[1], gradient[0], status)
-
-	background[0] += 0.01 // the witness
+	background += 0.01 // the witness
 	v := append([]float64(nil), w...)
 	s.Solve(p, v)
 	fmt.Printf("solved again with 0.01 more: %.4f per unit\n", (v[1]-w[1])/0.01)

@@ -103,8 +103,12 @@ func (l *linear) rank(x *Point) int {
 	case l.chol.pivot >= qrPivot:
 		return len(x.W)
 	case x.rows != nil:
-		l.factorRows(x)
-		return l.qr.rank()
+		return l.rankOfRows(x)
 	}
 	return l.qr.rankOf(x.A, len(x.W))
+}
+
+func (l *linear) rankOfRows(x *Point) int {
+	l.factorRows(x)
+	return l.qr.rank()
 }

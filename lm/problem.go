@@ -49,17 +49,3 @@ type Accelerated interface {
 	// r_vv = d²r(w+εv)/dε² at ε = 0.
 	Curvature(out, w, v []float64)
 }
-
-// Parametric is a problem whose residual depends on parameters θ besides w,
-// so that the solution w*(θ) can be differentiated.
-type Parametric interface {
-	SecondOrder
-
-	// Params returns the number of parameters.
-	Params() int
-
-	// PullGradient overwrites thetaBar (Params()) with (∂g/∂θ)ᵀλ, g = Jᵀr. With
-	// residualOnly it leaves out the derivative of J: (∂r/∂θ)ᵀJλ, which is what
-	// [AdjointPaper] differentiates.
-	PullGradient(thetaBar, w, lambda []float64, residualOnly bool)
-}

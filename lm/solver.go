@@ -15,7 +15,7 @@ type Solver struct {
 	state     float64   // the number that the Descent keeps between trials
 	linear    linear
 
-	known   bool // the model at at is that of the last Solve or Factor
+	known   bool // the model at at is that of the last Solve or FactorSolution
 	adjoint factored
 }
 

@@ -187,9 +187,10 @@ func TestPanics(t *testing.T) {
 		"length of w":    func() { NewSolver(2, Options{}).Solve(rosenbrock(), []float64{1}) },
 		"no factor":      func() { NewSolver(1, Options{}).SolveAdjoint([]float64{0}, []float64{0}) },
 		"no residual":    func() { NewDense(Func{Rows: 1, Dim: 1}) },
-		"theta length":   func() { NewDense(Func{Rows: 1, Dim: 1, Params: 1, Residual: func(_, _ []float64) {}}) },
-		"length of theta": func() {
-			NewSolver(2, Options{}).VJP(rosenbrock(), []float64{1, 1}, []float64{1, 1}, []float64{0}, AdjointExact)
+		"length of lambda": func() {
+			s := NewSolver(2, Options{})
+			s.FactorSolution(rosenbrock(), []float64{1, 1}, AdjointExact)
+			s.SolveAdjoint([]float64{0}, []float64{1, 1})
 		},
 	} {
 		func() {
