@@ -23,7 +23,7 @@ var adjointModes = enum[AdjointMode]{"adjoint", []string{"exact", "gauss-newton"
 // String returns "exact", "gauss-newton" or "paper".
 func (m AdjointMode) String() string { return adjointModes.print(m) }
 
-// FactorStatus says which matrix Factor could use.
+// FactorStatus says which matrix FactorSolution could use.
 type FactorStatus int
 
 const (
@@ -40,62 +40,51 @@ func (s FactorStatus) String() string { return factorStatuses.print(s) }
 
 // factored is the matrix M of the implicit derivative, factored.
 type factored struct {
-	n            int       // its size; 0 after FactorFailed, -1 before any Factor
+	n            int       // its size; 0 after FactorFailed, -1 before any FactorSolution
 	m            []float64 // the matrix without its regularisation, at a point
 	tau          float64   // the regularisation is τ·diag(d)²
 	d            []float64
 	chol         cholesky
 	qr           *qrFactor // used instead of chol where not nil
 	rhs, scratch []float64
-	lambda       []float64 // of VJP
 }
 
 func newFactored(n int) factored {
-	return factored{
-		n: -1, d: make([]float64, n), chol: newCholesky(n),
-		rhs: make([]float64, n), scratch: make([]float64, n), lambda: make([]float64, n),
-	}
+	return factored{n: -1, d: make([]float64, n), chol: newCholesky(n), rhs: make([]float64, n), scratch: make([]float64, n)}
 }
 
 // factorExact factors the exact Hessian at x, where there is one and it is
 // positive definite.
-func (f *factored) factorExact(x *point) bool {
-	f.n, f.m, f.tau, f.qr = len(x.w), x.h, 0, nil
+func (f *factored) factorExact(x *Point) bool {
+	f.n, f.m, f.tau, f.qr = len(x.W), x.h, 0, nil
 	return x.hasH && f.chol.factor(x.h, f.n, 0, nil) && f.chol.pivot >= hessianPivot
 }
 
-// factorGaussNewton factors a at x, from the rows by QR where it is too nearly
+// factorGaussNewton factors A at x, by QR of the rows where it is too nearly
 // singular for Cholesky, with a regularisation where it is singular.
-func (f *factored) factorGaussNewton(p problem, x *point, l *linear) FactorStatus {
-	n := p.n
-	f.n, f.m, f.tau, f.qr = n, x.a, 0, nil
-	if !finite(x.cost) || !allFinite(x.a) {
-		f.n = 0
-		return FactorFailed
-	}
-	ok := f.chol.factor(x.a, n, 0, nil)
-	switch {
-	case ok && f.chol.pivot >= refinePivot:
-		return FactorGaussNewton
-	case p.rows != nil:
-		l.factorRows(p, x)
-		if l.qr.rank() == n {
-			f.qr = &l.qr
+func (f *factored) factorGaussNewton(x *Point) FactorStatus {
+	f.n, f.m, f.tau, f.qr = len(x.W), x.A, 0, nil
+	if finite(x.Cost) && allFinite(x.A) {
+		least := qrPivot
+		if x.rows != nil {
+			least = refinePivot
+		}
+		if f.chol.factor(x.A, f.n, 0, nil) && f.chol.pivot >= least {
 			return FactorGaussNewton
 		}
-	case ok && f.chol.pivot >= qrPivot:
-		return FactorGaussNewton
-	}
-	x.rescale(f.d, ScalingCurrent, true)
-	for f.tau = 1e-12; ; f.tau *= 10 {
-		if f.chol.factor(x.a, n, f.tau, f.d) && f.chol.pivot >= 0.1*f.tau {
-			return FactorRegularised
+		if x.rows != nil && x.linear.rankOfRows(x) == f.n {
+			f.qr = &x.linear.qr
+			return FactorGaussNewton
 		}
-		if f.tau > 1 {
-			f.n = 0
-			return FactorFailed
+		x.scale(f.d, ScalingCurrent, true)
+		for f.tau = 1e-12; f.tau <= 10; f.tau *= 10 {
+			if f.chol.factor(x.A, f.n, f.tau, f.d) && f.chol.pivot >= 0.1*f.tau {
+				return FactorRegularised
+			}
 		}
 	}
+	f.n = 0
+	return FactorFailed
 }
 
 // solve overwrites x with M⁻¹b; the two may be the same.
@@ -110,8 +99,8 @@ func (f *factored) solve(x, b []float64) {
 	f.chol.refine(x, rhs, f.m, f.tau, f.d, f.scratch)
 }
 
-// Factor evaluates the matrix of the implicit derivative at w, afresh, and
-// factors it for SolveAdjoint:
+// FactorSolution factors the matrix of the implicit derivative at w for
+// SolveAdjoint:
 //
 //	AdjointExact        H = JᵀJ + Σ r_i∇²r_i + ε²I   if positive definite, else
 //	AdjointGaussNewton  A = JᵀJ + ε²I                if numerically so, by Cholesky
@@ -120,29 +109,18 @@ func (f *factored) solve(x, b []float64) {
 //
 // The status names the matrix that was used. A problem that is not
 // [SecondOrder] has no exact mode and reports FactorGaussNewton.
-func (s *Solver) Factor(p Problem, w []float64, mode AdjointMode) FactorStatus {
-	q := s.bind(p, w)
-	s.begin(w)
-	return s.factor(q, mode)
-}
-
-// FactorSolution is Factor without evaluating again what the last Solve, Factor
-// or FactorSolution of this solver has evaluated at the same w. The problem must
-// be that of the last call and give the same rows; at another w everything is
-// evaluated.
+//
+// What the last Solve or FactorSolution of this solver has evaluated at the same
+// w is not evaluated again: the problem must be that of the last call and give the
+// same rows. At another w everything is evaluated.
 func (s *Solver) FactorSolution(p Problem, w []float64, mode AdjointMode) FactorStatus {
-	q := s.bind(p, w)
-	if !slices.Equal(w, s.at.w) {
-		s.begin(w)
+	s.bind(p, w)
+	if !slices.Equal(w, s.at.W) {
+		s.moveTo(w)
 	}
-	return s.factor(q, mode)
-}
-
-// factor factors at the current point and evaluates what is not known there.
-func (s *Solver) factor(p problem, mode AdjointMode) FactorStatus {
-	if second, ok := p.Problem.(SecondOrder); ok && mode == AdjointExact {
+	if p, ok := p.(SecondOrder); ok && mode == AdjointExact {
 		if !s.at.hasH {
-			p.hessian(s.at, second, !s.known)
+			s.at.evaluateHessian(p, !s.known)
 			s.known = true
 		}
 		if s.adjoint.factorExact(s.at) {
@@ -150,24 +128,25 @@ func (s *Solver) factor(p problem, mode AdjointMode) FactorStatus {
 		}
 	}
 	if !s.known {
-		p.evaluate(s.at, true)
+		s.at.evaluate(true)
 		s.known = true
 	}
-	return s.adjoint.factorGaussNewton(p, s.at, &s.linear)
+	return s.adjoint.factorGaussNewton(s.at)
 }
 
 // SolveAdjoint overwrites lambda with M⁻¹wbar, M the matrix of the last
-// Factor; the two slices may be the same. With wbar = ∂L/∂w the gradient of a
-// loss through the solution is
+// FactorSolution; the two slices may be the same. With wbar = ∂L/∂w the gradient
+// of a loss through the solution is
 //
-//	∂L/∂θ = −(∂g/∂θ)ᵀλ,  g = Jᵀr.
+//	∂L/∂θ = −(∂g/∂θ)ᵀλ,  g = Jᵀr,
 //
-// After FactorFailed, lambda is zero. The factor lasts until the next Solve or
-// Factor. It panics if Factor was never called.
+// in AdjointPaper mode without the derivative of J in ∂g/∂θ. After FactorFailed,
+// lambda is zero. The factor lasts until the next Solve or FactorSolution. It
+// panics if FactorSolution was never called.
 func (s *Solver) SolveAdjoint(lambda, wbar []float64) {
 	switch n := s.adjoint.n; {
 	case n < 0:
-		panic("lm: SolveAdjoint before Factor")
+		panic("lm: SolveAdjoint before FactorSolution")
 	case n == 0:
 		clear(lambda)
 	case len(lambda) != n || len(wbar) != n:
@@ -175,19 +154,4 @@ func (s *Solver) SolveAdjoint(lambda, wbar []float64) {
 	default:
 		s.adjoint.solve(lambda, wbar)
 	}
-}
-
-// VJP pulls wbar = ∂L/∂w at the solution w back to the parameters:
-// thetaBar = −(∂g/∂θ)ᵀM⁻¹wbar. It calls Factor. In AdjointPaper mode the
-// derivative of J is left out of ∂g/∂θ.
-func (s *Solver) VJP(p Parametric, w, wbar, thetaBar []float64, mode AdjointMode) FactorStatus {
-	if len(thetaBar) != p.Params() {
-		panic("lm: len(thetaBar) is not Params()")
-	}
-	status := s.Factor(p, w, mode)
-	lambda := s.adjoint.lambda[:len(w)]
-	s.SolveAdjoint(lambda, wbar)
-	p.PullGradient(thetaBar, w, lambda, mode == AdjointPaper)
-	negate(thetaBar, thetaBar)
-	return status
 }

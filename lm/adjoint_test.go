@@ -8,10 +8,54 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
+// parametric is a problem that depends on parameters θ besides w.
+type parametric struct {
+	*Dense
+	theta    []float64
+	jacobian func(jac, w []float64) // ∂r_i/∂θ_k at jac[i*len(theta)+k]
+}
+
+// gradient returns θ̄ = −(∂g/∂θ)ᵀλ at w, with (∂g/∂θ)ᵀλ = (∂r/∂θ)ᵀ(Jλ) and, but in
+// AdjointPaper mode, the central difference of (∂r/∂θ)ᵀr along λ.
+func (p *parametric) gradient(s *Solver, w, wbar []float64, mode AdjointMode) ([]float64, FactorStatus) {
+	m, n, params := p.f.Rows, p.f.Dim, len(p.theta)
+	lambda, bar := make([]float64, n), make([]float64, params)
+	status := factorAfresh(s, p.Dense, w, mode)
+	s.SolveAdjoint(lambda, wbar)
+	jac, r := make([]float64, m*n), make([]float64, m)
+	p.f.Jacobian(jac, w)
+	p.f.Residual(r, w)
+	byTheta := func(h float64) []float64 {
+		out, x := make([]float64, m*params), append([]float64(nil), w...)
+		axpy(x, h, lambda)
+		p.jacobian(out, x)
+		return out
+	}
+	h := 20 * differenceStep(norm(w)) / norm(lambda)
+	at, up, down := byTheta(0), byTheta(h), byTheta(-h)
+	for i, v := range r {
+		along := dot(jac[i*n:(i+1)*n], lambda)
+		for k := range bar {
+			bar[k] -= along * at[i*params+k]
+			if mode != AdjointPaper {
+				bar[k] -= v * (up[i*params+k] - down[i*params+k]) / (2 * h)
+			}
+		}
+	}
+	return bar, status
+}
+
+// factorAfresh is FactorSolution with everything evaluated again.
+func factorAfresh(s *Solver, p Problem, w []float64, mode AdjointMode) FactorStatus {
+	s.bind(p, w)
+	s.moveTo(w)
+	return s.FactorSolution(p, w, mode)
+}
+
 // fitProblem is y = θ_0·e^(−w_0 t)·cos(w_1 t) + w_2 t + θ_1 w_0² at 30 points,
 // observed with errors that make the residual at the solution large (noise) or
 // zero; the first two parameters enter J.
-func fitProblem(noise float64) *Dense {
+func fitProblem(noise float64) *parametric {
 	const m = 30
 	rng := rand.New(rand.NewPCG(3, 3))
 	y := make([]float64, m)
@@ -23,39 +67,41 @@ func fitProblem(noise float64) *Dense {
 	for i := range y {
 		y[i] = model(at(i), []float64{0.7, 2, 0.4}, theta) + noise*rng.NormFloat64()
 	}
-	return NewDense(Func{
-		Rows: m, Dim: 3,
-		Residual: func(r, w []float64) {
-			for i := range r {
-				r[i] = model(at(i), w, theta) - y[i]
-			}
-		},
-		Jacobian: func(jac, w []float64) {
-			for i := range m {
-				t := at(i)
-				e, sin, cos := math.Exp(-w[0]*t), math.Sin(w[1]*t), math.Cos(w[1]*t)
-				jac[3*i] = -t*theta[0]*e*cos + 2*theta[1]*w[0]
-				jac[3*i+1] = -t * theta[0] * e * sin
-				jac[3*i+2] = t
-			}
-		},
-		Params: 2, Theta: theta,
-		ParamJacobian: func(jac, w []float64) {
+	return &parametric{
+		Dense: NewDense(Func{
+			Rows: m, Dim: 3,
+			Residual: func(r, w []float64) {
+				for i := range r {
+					r[i] = model(at(i), w, theta) - y[i]
+				}
+			},
+			Jacobian: func(jac, w []float64) {
+				for i := range m {
+					t := at(i)
+					e, sin, cos := math.Exp(-w[0]*t), math.Sin(w[1]*t), math.Cos(w[1]*t)
+					jac[3*i] = -t*theta[0]*e*cos + 2*theta[1]*w[0]
+					jac[3*i+1] = -t * theta[0] * e * sin
+					jac[3*i+2] = t
+				}
+			},
+		}),
+		theta: theta,
+		jacobian: func(jac, w []float64) {
 			for i := range m {
 				t := at(i)
 				jac[2*i] = math.Exp(-w[0]*t) * math.Cos(w[1]*t)
 				jac[2*i+1] = w[0] * w[0]
 			}
 		},
-	})
+	}
 }
 
 var tight = Options{GTol: 1e-15, FTol: -1, XTol: 1e-15, MaxIterations: 500, NewtonCorrection: true}
 
 // resolved returns dL/dθ of L = v·w*(θ) by fourth-order central differences of
 // the solved problem.
-func resolved(s *Solver, p *Dense, start, v []float64) []float64 {
-	w, theta := make([]float64, len(start)), p.f.Theta
+func resolved(s *Solver, p *parametric, start, v []float64) []float64 {
+	w, theta := make([]float64, len(start)), p.theta
 	loss := func() float64 {
 		copy(w, start)
 		s.Solve(p, w)
@@ -97,8 +143,8 @@ func TestGradientAgainstResolvedProblem(t *testing.T) {
 			t.Fatalf("noise %g: %+v", noise, res)
 		}
 		want := resolved(s, p, start, v)
-		got := make([]float64, 2)
-		if status := s.VJP(p, w, v, got, AdjointExact); status != FactorExact {
+		got, status := p.gradient(s, w, v, AdjointExact)
+		if status != FactorExact {
 			t.Fatalf("noise %g: %v", noise, status)
 		}
 		if e := relative(got, want); !(e <= 1e-6) {
@@ -106,7 +152,7 @@ func TestGradientAgainstResolvedProblem(t *testing.T) {
 		}
 		errors := map[AdjointMode]float64{}
 		for _, mode := range []AdjointMode{AdjointGaussNewton, AdjointPaper} {
-			if status := s.VJP(p, w, v, got, mode); status != FactorGaussNewton {
+			if got, status = p.gradient(s, w, v, mode); status != FactorGaussNewton {
 				t.Errorf("%v: %v", mode, status)
 			}
 			errors[mode] = relative(got, want)
@@ -126,12 +172,12 @@ func TestGradientAgainstResolvedProblem(t *testing.T) {
 func TestPaperGradient(t *testing.T) {
 	const m, n, params = 30, 3, 2
 	p, s := fitProblem(0.5), NewSolver(n, tight)
-	w, v, got := []float64{0.5, 1.8, 0}, []float64{1, -0.5, 2}, make([]float64, params)
+	w, v := []float64{0.5, 1.8, 0}, []float64{1, -0.5, 2}
 	s.Solve(p, w)
-	s.VJP(p, w, v, got, AdjointPaper)
+	got, _ := p.gradient(s, w, v, AdjointPaper)
 	jac, theta := mat.NewDense(m, n, nil), mat.NewDense(m, params, nil)
 	p.f.Jacobian(jac.RawMatrix().Data, w)
-	p.f.ParamJacobian(theta.RawMatrix().Data, w)
+	p.jacobian(theta.RawMatrix().Data, w)
 	var a, mixed mat.Dense
 	var lambda, bar mat.VecDense
 	a.Mul(jac.T(), jac)
@@ -152,8 +198,7 @@ func TestGradientErrorIsQuadraticAfterCorrection(t *testing.T) {
 	best := []float64{0.5, 1.8, 0}
 	s.Solve(p, best)
 	v := []float64{1, -0.5, 2}
-	want, got := make([]float64, 2), make([]float64, 2)
-	s.VJP(p, best, v, want, AdjointExact)
+	want, _ := p.gradient(s, best, v, AdjointExact)
 	errorAt := func(distance float64, correct bool) float64 {
 		w := append([]float64(nil), best...)
 		axpy(w, distance/math.Sqrt(3), []float64{1, -1, 1})
@@ -164,7 +209,7 @@ func TestGradientErrorIsQuadraticAfterCorrection(t *testing.T) {
 				t.Fatalf("not corrected at distance %g: %+v", distance, res)
 			}
 		}
-		s.VJP(p, w, v, got, AdjointExact)
+		got, _ := p.gradient(s, w, v, AdjointExact)
 		return relative(got, want)
 	}
 	for _, c := range []struct {
@@ -182,7 +227,7 @@ func TestGradientErrorIsQuadraticAfterCorrection(t *testing.T) {
 
 // collinear is linear least squares with two columns that differ by delta, so
 // the condition number is about 2/delta: r = X w − θ·y with solution θ·X⁺y.
-func collinear(delta float64) (*Dense, []float64) {
+func collinear(delta float64) (*parametric, []float64) {
 	const m, n = 40, 3
 	rng := rand.New(rand.NewPCG(9, 9))
 	x, y := make([]float64, m*n), make([]float64, m)
@@ -193,22 +238,23 @@ func collinear(delta float64) (*Dense, []float64) {
 		y[i] = rng.NormFloat64()
 	}
 	theta := []float64{1}
-	p := NewDense(Func{
-		Rows: m, Dim: n,
-		Residual: func(r, w []float64) {
-			for i := range r {
-				r[i] = dot(x[i*n:(i+1)*n], w) - theta[0]*y[i]
-			}
-		},
-		Jacobian:     func(jac, _ []float64) { copy(jac, x) },
-		AddCurvature: func(_, _, _ []float64) {},
-		Params:       1, Theta: theta,
-		ParamJacobian: func(jac, _ []float64) {
+	p := &parametric{
+		Dense: NewDense(Func{
+			Rows: m, Dim: n,
+			Residual: func(r, w []float64) {
+				for i := range r {
+					r[i] = dot(x[i*n:(i+1)*n], w) - theta[0]*y[i]
+				}
+			},
+			Jacobian: func(jac, _ []float64) { copy(jac, x) },
+		}),
+		theta: theta,
+		jacobian: func(jac, _ []float64) {
 			for i := range m {
 				jac[i] = -y[i]
 			}
 		},
-	})
+	}
 	// The witness: LAPACK's QR of X, no normal equations.
 	var qr mat.QR
 	qr.Factorize(mat.NewDense(m, n, append([]float64(nil), x...)))
@@ -230,8 +276,8 @@ func TestGradientWithCollinearColumns(t *testing.T) {
 		res := s.Solve(p, w)
 		cond := 2 / delta
 		for _, mode := range []AdjointMode{AdjointExact, AdjointGaussNewton} {
-			v, bar := []float64{1, -0.3, 0.5}, make([]float64, 1)
-			status := s.VJP(p, w, v, bar, mode)
+			v := []float64{1, -0.3, 0.5}
+			bar, status := p.gradient(s, w, v, mode)
 			want := dot(v, truth) // dw/dθ = X⁺y
 			e := math.Abs(bar[0]-want) / math.Abs(want)
 			t.Logf("condition %.0e, %v: solve %v (pivot %.0e), adjoint %v, gradient off by %.1e, solution by %.1e", cond, mode, res.Status, res.SmallestPivot, status, e, relative(w, truth))
@@ -246,7 +292,7 @@ func TestGradientWithCollinearColumns(t *testing.T) {
 	}
 }
 
-// TestAdjointFallbacks drives Factor through each status.
+// TestAdjointFallbacks drives FactorSolution through each status.
 func TestAdjointFallbacks(t *testing.T) {
 	s := NewSolver(2, Options{})
 	// r = (w0² − 1, w1): H = diag(6w0² − 2, 1) is indefinite at w0 = 0.1.
@@ -255,7 +301,7 @@ func TestAdjointFallbacks(t *testing.T) {
 		Residual: func(r, w []float64) { r[0], r[1] = w[0]*w[0]-1, w[1] },
 		Jacobian: func(jac, w []float64) { jac[0], jac[1], jac[2], jac[3] = 2*w[0], 0, 0, 1 },
 	})
-	if got := s.Factor(indefinite, []float64{0.1, 0}, AdjointExact); got != FactorGaussNewton {
+	if got := factorAfresh(s, indefinite, []float64{0.1, 0}, AdjointExact); got != FactorGaussNewton {
 		t.Errorf("indefinite H: %v", got)
 	}
 	lambda := make([]float64, 2)
@@ -263,7 +309,7 @@ func TestAdjointFallbacks(t *testing.T) {
 	if math.Abs(lambda[0]-25) > 1e-9 || math.Abs(lambda[1]-1) > 1e-12 {
 		t.Errorf("Gauss-Newton λ = %v, want 25, 1", lambda)
 	}
-	if got := s.Factor(indefinite, []float64{1, 0}, AdjointExact); got != FactorExact {
+	if got := factorAfresh(s, indefinite, []float64{1, 0}, AdjointExact); got != FactorExact {
 		t.Errorf("definite H: %v", got)
 	}
 	singular := NewDense(Func{
@@ -271,7 +317,7 @@ func TestAdjointFallbacks(t *testing.T) {
 		Residual: func(r, w []float64) { r[0], r[1] = w[0]+w[1], 2*(w[0]+w[1]) },
 		Jacobian: func(jac, _ []float64) { jac[0], jac[1], jac[2], jac[3] = 1, 1, 2, 2 },
 	})
-	if got := s.Factor(singular, []float64{1, 0}, AdjointGaussNewton); got != FactorRegularised {
+	if got := factorAfresh(s, singular, []float64{1, 0}, AdjointGaussNewton); got != FactorRegularised {
 		t.Errorf("singular J: %v", got)
 	}
 	s.SolveAdjoint(lambda, []float64{1, 1})
@@ -280,7 +326,7 @@ func TestAdjointFallbacks(t *testing.T) {
 	}
 	bad := newTerms(4, 2, 1)
 	bad.bad = true
-	if got := s.Factor(bad, []float64{0, 0}, AdjointGaussNewton); got != FactorFailed {
+	if got := factorAfresh(s, bad, []float64{0, 0}, AdjointGaussNewton); got != FactorFailed {
 		t.Errorf("NaN problem: %v", got)
 	}
 	s.SolveAdjoint(lambda, []float64{1, 1})
@@ -343,7 +389,7 @@ func TestFactorOrder(t *testing.T) {
 		{"cost Inf", given{math.Inf(1), unit, unit, g}, AdjointGaussNewton, FactorFailed},
 		{"JᵀJ NaN", given{1, []float64{1, nan, nan, 1}, unit, g}, AdjointExact, FactorFailed},
 	} {
-		got := s.Factor(c.p, []float64{1, 2}, c.mode)
+		got := factorAfresh(s, c.p, []float64{1, 2}, c.mode)
 		if got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 			continue
@@ -386,7 +432,7 @@ func TestFactorFailsOnRows(t *testing.T) {
 		Jacobian: func(jac, _ []float64) { jac[0], jac[1], jac[2], jac[3] = 1, math.NaN(), 0, 1 },
 	})
 	s, lambda := NewSolver(2, Options{}), []float64{1, 1}
-	if got := s.Factor(p, []float64{1, 1}, AdjointGaussNewton); got != FactorFailed {
+	if got := factorAfresh(s, p, []float64{1, 1}, AdjointGaussNewton); got != FactorFailed {
 		t.Errorf("%v, want %v", got, FactorFailed)
 	}
 	s.SolveAdjoint(lambda, []float64{1, 1})
@@ -402,6 +448,7 @@ func TestExactHessian(t *testing.T) {
 	n := p.n
 	w := fill(n, func(i int) float64 { return 0.1 * float64(i) })
 	h := hessianOf(p, w)
+	closeTo(t, "H of the dense problem", hessianOf(p.dense(), w), h, 1e-7)
 	a, up, down := make([]float64, n*n), make([]float64, n), make([]float64, n)
 	for k := range n {
 		const step = 1e-5

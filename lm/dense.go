@@ -18,26 +18,11 @@ type Func struct {
 	// Jacobian writes ∂r_i/∂w_j to jac[i*Dim+j]. Nil means central
 	// differences of Residual (2·Dim evaluations each).
 	Jacobian func(jac, w []float64)
-
-	// AddCurvature adds Σ r_i ∇²r_i to h (Dim x Dim, row-major, both
-	// triangles). Nil means central differences of Jacobian (2·Dim
-	// evaluations), symmetrised.
-	AddCurvature func(h, r, w []float64)
-
-	// Params is the number of parameters θ that Residual and Jacobian read
-	// from Theta; 0 if the solution is not to be differentiated.
-	Params int
-	// Theta holds the parameters. Change its entries freely between solves.
-	Theta []float64
-	// ParamJacobian writes ∂r_i/∂θ_k to jac[i*Params+k]. Nil means central
-	// differences in Theta.
-	ParamJacobian func(jac, w []float64)
 }
 
 // Dense is the problem of a [Func], with every interface of this package:
-// [SecondOrder], [RowReader], [Accelerated] and [Parametric]. It owns its
-// workspace, a few times Rows x Dim numbers, all of it made by the first use of
-// each method, and is for one goroutine at a time.
+// [SecondOrder], [RowReader] and [Accelerated]. It holds its workspace, a few times
+// Rows x Dim numbers, and is for one goroutine at a time.
 type Dense struct {
 	f   Func
 	r   []float64 // the residual (Rows)
@@ -48,19 +33,16 @@ type Dense struct {
 	x, probe   []float64 // points beside w (Dim)
 	r1, r2     []float64 // residuals there (Rows)
 	jac1, jac2 []float64 // Jacobians there (Rows x Dim), made when needed
-	pj1, pj2   []float64 // ∂r/∂θ there (Rows x Params), made when needed
 }
 
 // NewDense checks f and returns its problem. It panics if Rows or Dim is not
-// positive, Residual is nil, or len(Theta) is not Params.
+// positive or Residual is nil.
 func NewDense(f Func) *Dense {
 	switch {
 	case f.Rows < 1 || f.Dim < 1:
 		panic("lm: Func needs positive Rows and Dim")
 	case f.Residual == nil:
 		panic("lm: Func needs a Residual")
-	case len(f.Theta) != f.Params:
-		panic("lm: len(Func.Theta) is not Func.Params")
 	}
 	m, n := f.Rows, f.Dim
 	d := &Dense{
@@ -74,31 +56,9 @@ func NewDense(f Func) *Dense {
 // Dim returns Func.Dim.
 func (d *Dense) Dim() int { return d.f.Dim }
 
-// Params returns Func.Params.
-func (d *Dense) Params() int { return d.f.Params }
-
 // differenceStep is the central-difference step for a variable of value v:
 // the cube root of eps balances truncation against rounding.
 func differenceStep(v float64) float64 { return 6e-6 * max(math.Abs(v), 1e-3) }
-
-// differences writes ∂r_i/∂x_j by central differences of the residual at w to
-// jac[i*len(x)+j]. x is a copy of w, or Theta.
-func (d *Dense) differences(jac, x, w []float64) {
-	n := len(x)
-	for j, v := range x {
-		h := differenceStep(v)
-		x[j] = v + h
-		d.f.Residual(d.r1, w)
-		up := x[j]
-		x[j] = v - h
-		d.f.Residual(d.r2, w)
-		inv := 1 / (up - x[j])
-		x[j] = v
-		for i := range d.r1 {
-			jac[i*n+j] = (d.r1[i] - d.r2[i]) * inv
-		}
-	}
-}
 
 // jacobian writes the Rows x Dim Jacobian at w.
 func (d *Dense) jacobian(jac, w []float64) {
@@ -107,16 +67,19 @@ func (d *Dense) jacobian(jac, w []float64) {
 		return
 	}
 	copy(d.x, w)
-	d.differences(jac, d.x, d.x)
-}
-
-// paramJacobian writes ∂r/∂θ (Rows x Params) at w.
-func (d *Dense) paramJacobian(jac, w []float64) {
-	if d.f.ParamJacobian != nil {
-		d.f.ParamJacobian(jac, w)
-		return
+	for j, v := range w {
+		h := differenceStep(v)
+		d.x[j] = v + h
+		d.f.Residual(d.r1, d.x)
+		up := d.x[j]
+		d.x[j] = v - h
+		d.f.Residual(d.r2, d.x)
+		inv := 1 / (up - d.x[j])
+		d.x[j] = v
+		for i := range d.r1 {
+			jac[i*len(w)+j] = (d.r1[i] - d.r2[i]) * inv
+		}
 	}
-	d.differences(jac, d.f.Theta, w)
 }
 
 // linearise evaluates jac at w.
@@ -153,10 +116,8 @@ func accumulate(a, g, jac, r []float64, n int) {
 		for j := range n {
 			v0, v1, v2, v3 := x0[j], x1[j], x2[j], x3[j]
 			g[j] += (v0*r0 + v1*r1) + (v2*r2 + v3*r3)
-			dst := a[j*n : j*n+j+1]
-			y0, y1, y2, y3 := x0[:len(dst)], x1[:len(dst)], x2[:len(dst)], x3[:len(dst)]
-			for k := range dst {
-				dst[k] += (v0*y0[k] + v1*y1[k]) + (v2*y2[k] + v3*y3[k])
+			for k := range j + 1 {
+				a[j*n+k] += (v0*x0[k] + v1*x1[k]) + (v2*x2[k] + v3*x3[k])
 			}
 		}
 	}
@@ -176,14 +137,11 @@ func (d *Dense) EachBlock(w []float64, visit func(r, jac []float64)) {
 	visit(d.r, d.jac)
 }
 
-// HessianParts implements [SecondOrder].
+// HessianParts implements [SecondOrder] by central differences of the Jacobian,
+// symmetrised (2·Dim evaluations).
 func (d *Dense) HessianParts(a, c, g, w []float64) float64 {
 	cost := d.Normal(a, g, w)
 	clear(c)
-	if d.f.AddCurvature != nil {
-		d.f.AddCurvature(c, d.r, w)
-		return cost
-	}
 	n := d.f.Dim
 	if d.jac1 == nil {
 		d.jac1, d.jac2 = make([]float64, len(d.jac)), make([]float64, len(d.jac))
@@ -235,37 +193,5 @@ func (d *Dense) Curvature(out, w, v []float64) {
 	clear(out)
 	for i := range d.r {
 		axpy(out, ((d.r1[i]-d.r[i])-(d.r[i]-d.r2[i]))/(h*h), d.jac[i*n:(i+1)*n])
-	}
-}
-
-// PullGradient implements [Parametric]. The mixed derivative uses
-// (∂g/∂θ)ᵀλ = d/dε [(∂r/∂θ)ᵀr](w + ελ) at ε = 0, split into
-// (∂r/∂θ)ᵀ(Jλ), exact, and a central difference of ∂r/∂θ along λ.
-func (d *Dense) PullGradient(thetaBar, w, lambda []float64, residualOnly bool) {
-	n, p := d.f.Dim, d.f.Params
-	if d.pj1 == nil {
-		d.pj1, d.pj2 = make([]float64, len(d.r)*p), make([]float64, len(d.r)*p)
-	}
-	clear(thetaBar)
-	d.linearise(w)
-	d.paramJacobian(d.pj1, w)
-	for i := range d.r {
-		axpy(thetaBar, dot(d.jac[i*n:(i+1)*n], lambda), d.pj1[i*p:(i+1)*p])
-	}
-	size := norm(lambda)
-	if residualOnly || size == 0 {
-		return
-	}
-	h, x := 20*differenceStep(norm(w))/size, d.probe
-	copy(x, w)
-	axpy(x, h, lambda)
-	d.paramJacobian(d.pj1, x)
-	axpy(x, -2*h, lambda)
-	d.paramJacobian(d.pj2, x)
-	d.f.Residual(d.r, w)
-	for i, ri := range d.r {
-		for k := range p {
-			thetaBar[k] += ri * (1 / (2 * h)) * (d.pj1[i*p+k] - d.pj2[i*p+k])
-		}
 	}
 }

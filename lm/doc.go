@@ -2,18 +2,18 @@
 //
 //	minimise ½‖r(w)‖² + ½ε²‖w‖²  over w in R^n,
 //
-// for n up to a few hundred and any number of rows, alone or many at a time,
-// and differentiates the solution.
+// for n up to a few hundred and any number of rows, and differentiates the
+// solution.
 //
 // # Which functions to use
 //
 // State the problem with [NewDense] (callbacks for the residual and, if you
-// have it, its Jacobian), with [NewStreamed] (rows that come in blocks, up to
-// 10⁷ of them in bounded memory), or by implementing [Problem], which only
-// asks for JᵀJ and Jᵀr. Make one [Solver] with [NewSolver] and call
-// [Solver.Solve]; the zero [Options] are the recommended ones. Use [Batch] for
-// independent problems. The solution comes with a [Result]: how the run ended,
-// the work it took and how far the minimum may be. Look at Result.Status.Err.
+// have it, its Jacobian) or by implementing [Problem], which only asks for JᵀJ
+// and Jᵀr, so that rows need never be stored. Make one [Solver] with [NewSolver]
+// and call [Solver.Solve]; the zero [Options] are the recommended ones. Problems
+// that are solved at the same time need a Solver each. The solution comes with a
+// [Result]: how the run ended, the work it took and how far the minimum may be.
+// Look at Result.Status.Err.
 //
 // # Method
 //
@@ -41,8 +41,7 @@
 //
 //	λ = H⁻¹w̄,  ∂L/∂θ = −(∂g/∂θ)ᵀλ.
 //
-// [Solver.Factor] evaluates and factors H, [Solver.SolveAdjoint] uses it, and
-// [Solver.VJP] does all of it for a [Parametric] problem such as [Dense].
+// [Solver.FactorSolution] evaluates and factors H, [Solver.SolveAdjoint] gives λ.
 // [AdjointMode] names the two approximations in use elsewhere, [FactorStatus]
 // the matrix that was used. At a distance δ from w* the error of the
 // gradient is O(δ); [Options.NewtonCorrection] makes that O(δ²).
@@ -50,7 +49,6 @@
 // # Guarantees
 //
 // After the first solve nothing is allocated that grows with the rows or the
-// unknowns. The result of a problem does
-// not depend on what a solver did before, on the number of workers, or on how
-// a batch is split: it is bitwise the same.
+// unknowns. The result of a problem is bitwise the same whatever the solver did
+// before.
 package lm

@@ -3,57 +3,57 @@ package lm
 import "math"
 
 // finish applies the Newton correction to the current point and measures it.
-func (s *Solver) finish(p problem, res *Result) {
-	exact := s.opt.NewtonCorrection && s.correct(p, res)
-	x, v := s.at, s.step[:p.n]
-	chol := &s.linear.chol
-	chol.factor(x.a, p.n, 0, nil)
-	res.Cost, res.Gradient, res.SmallestPivot = x.cost, x.gradient, chol.pivot
+func (s *Solver) finish(res *Result) {
+	exact := s.opt.NewtonCorrection && s.correct(res)
+	x, chol := s.at, &s.linear.chol
+	n, v := len(x.W), s.step[:len(x.W)]
+	chol.factor(x.A, n, 0, nil)
+	res.Cost, res.Gradient, res.SmallestPivot = x.Cost, x.gradient, chol.pivot
 	switch {
 	case x.gradient == 0:
 		res.Distance = 0
 	case exact:
-		s.adjoint.chol.solve(v, x.g)
+		s.adjoint.chol.solve(v, x.G)
 		res.Distance = norm(v)
 	case chol.pivot > 0:
-		chol.solve(v, x.g)
+		chol.solve(v, x.G)
 		res.Distance = norm(v)
 	default:
 		res.Distance = math.Inf(1)
 	}
-	res.Rank = s.linear.rank(p, x)
-	if res.Rank < p.n && !res.Status.Early() {
+	res.Rank = s.linear.rank(x)
+	if res.Rank < n && !res.Status.Early() {
 		res.Status = StatusRankDeficient
 	}
 }
 
 // correct takes one Newton step with the exact Hessian. It reports whether that
 // is positive definite (its factor is then in s.adjoint).
-func (s *Solver) correct(p problem, res *Result) bool {
-	second, ok := p.Problem.(SecondOrder)
+func (s *Solver) correct(res *Result) bool {
+	at, trial, f := s.at, s.trial, &s.adjoint
+	p, ok := at.problem.(SecondOrder)
 	if !ok {
 		return false
 	}
-	at, trial, f := s.at, s.trial, &s.adjoint
 	res.Evaluations++
-	p.hessian(at, second, false)
+	at.evaluateHessian(p, false)
 	if !f.factorExact(at) {
 		return false
 	}
-	step := s.step[:p.n]
-	negate(step, at.g)
+	step := s.step[:len(at.W)]
+	negate(step, at.G)
 	f.solve(step, step)
-	for j, v := range at.w {
-		trial.w[j] = v + step[j]
+	for j, v := range at.W {
+		trial.W[j] = v + step[j]
 	}
 	res.Evaluations++
-	p.hessian(trial, second, true)
-	if !finite(trial.cost) || !finite(trial.gradient) {
+	trial.evaluateHessian(p, true)
+	if !finite(trial.Cost) || !finite(trial.gradient) {
 		return true
 	}
 	// Within the rounding of the cost the gradient decides.
-	rises := trial.cost > at.cost
-	if math.Abs(trial.cost-at.cost) <= noise*at.cost {
+	rises := trial.Cost > at.Cost
+	if math.Abs(trial.Cost-at.Cost) <= noise*at.Cost {
 		rises = trial.gradient > at.gradient
 	}
 	if !rises {

@@ -15,26 +15,26 @@ func newLinear(n int, method LinearSolver) linear {
 }
 
 // solve solves (A + μD²) step = −g at x.
-func (l *linear) solve(step []float64, p problem, x *point, mu float64, d []float64) bool {
-	if l.method == LinearQR && p.rows != nil {
-		return l.solveQR(step, p, x, mu, d)
+func (l *linear) solve(step []float64, x *Point, mu float64) bool {
+	if l.method == LinearQR && x.rows != nil {
+		return l.solveQR(step, x, mu)
 	}
-	ok := l.chol.factor(x.a, p.n, mu, d)
-	if l.method == LinearAutomatic && l.chol.pivot < qrPivot && p.rows != nil {
-		return l.solveQR(step, p, x, mu, d)
+	ok := l.chol.factor(x.A, len(x.W), mu, x.D)
+	if l.method == LinearAutomatic && l.chol.pivot < qrPivot && x.rows != nil {
+		return l.solveQR(step, x, mu)
 	}
 	if !ok {
 		return false
 	}
-	rhs := l.rhs[:p.n]
-	negate(rhs, x.g)
+	rhs := l.rhs[:len(x.W)]
+	negate(rhs, x.G)
 	l.chol.solve(step, rhs)
 	switch {
 	case l.method == LinearCholesky || l.chol.pivot >= refinePivot:
-	case p.rows != nil:
-		l.refineRows(step, p, x, mu, d)
+	case x.rows != nil:
+		l.refineRows(step, x, mu)
 	default:
-		l.chol.refine(step, rhs, x.a, mu, d, l.scratch)
+		l.chol.refine(step, rhs, x.A, mu, x.D, l.scratch)
 	}
 	return true
 }
@@ -42,12 +42,12 @@ func (l *linear) solve(step []float64, p problem, x *point, mu float64, d []floa
 // refineRows improves step with the true rows: the residual of the normal
 // equations is Jᵀ(r + Jδ) + ε²(w + δ) + μD²δ, which does not see the rounding
 // of JᵀJ.
-func (l *linear) refineRows(step []float64, p problem, x *point, mu float64, d []float64) {
-	n, e2, residual := p.n, p.ridge*p.ridge, l.scratch[:p.n]
-	for j := range residual {
-		residual[j] = e2*(x.w[j]+step[j]) + mu*d[j]*d[j]*step[j]
+func (l *linear) refineRows(step []float64, x *Point, mu float64) {
+	n, e2, residual := len(x.W), x.ridge*x.ridge, l.scratch[:len(x.W)]
+	for j, d := range x.D {
+		residual[j] = e2*(x.W[j]+step[j]) + mu*d*d*step[j]
 	}
-	p.rows.EachBlock(x.w, func(r, jac []float64) {
+	x.rows.EachBlock(x.W, func(r, jac []float64) {
 		for i, v := range r {
 			row := jac[i*n : (i+1)*n]
 			axpy(residual, v+dot(row, step), row)
@@ -57,37 +57,58 @@ func (l *linear) refineRows(step []float64, p problem, x *point, mu float64, d [
 	axpy(step, -1, residual)
 }
 
+// accelerate adds half the geodesic acceleration (A + μD²)a = −Jᵀr_vv to the
+// step v that solve has just found. It reports false, which rejects the trial, if
+// a is not short against v. Steps that came from QR are left alone.
+func (l *linear) accelerate(step []float64, p Accelerated, x *Point) bool {
+	if l.chol.pivot == 0 || l.method == LinearQR {
+		return true
+	}
+	a := l.scratch[:len(step)]
+	p.Curvature(a, x.W, step)
+	l.chol.solve(a, a)
+	if !(x.Norm(a) <= maxAcceleration*x.Norm(step)) {
+		return false
+	}
+	axpy(step, -0.5, a)
+	return true
+}
+
 // solveQR solves the damped problem from the rows by pivoted QR.
-func (l *linear) solveQR(step []float64, p problem, x *point, mu float64, d []float64) bool {
-	l.factorRows(p, x)
-	return l.qr.solve(step, math.Sqrt(mu), d)
+func (l *linear) solveQR(step []float64, x *Point, mu float64) bool {
+	l.factorRows(x)
+	return l.qr.solve(step, math.Sqrt(mu), x.D)
 }
 
 // factorRows makes qr hold the triangular factor of [J; εI] and the rotated
 // right-hand side at x.
-func (l *linear) factorRows(p problem, x *point) {
+func (l *linear) factorRows(x *Point) {
 	if l.qr.valid {
 		return
 	}
-	l.qr.reset(p.n)
-	p.rows.EachBlock(x.w, l.qr.block)
-	if p.ridge != 0 {
-		l.qr.diagonal(p.ridge, x.w)
+	l.qr.reset(len(x.W))
+	x.rows.EachBlock(x.W, l.qr.add)
+	if x.ridge != 0 {
+		l.qr.addDiagonal(x.ridge, x.W)
 	}
 	l.qr.valid = true
 }
 
 // rank returns the numerical rank of [J; εI] at x with columns scaled to unit
-// length: n where the pivots of chol, the factor of a, leave no doubt; else by
-// pivoted QR, of the rows where they can be read, and otherwise of a, which cannot
+// length: n where the pivots of chol, the factor of A, leave no doubt; else by
+// pivoted QR, of the rows where they can be read, and otherwise of A, which cannot
 // see below about 1e-8.
-func (l *linear) rank(p problem, x *point) int {
+func (l *linear) rank(x *Point) int {
 	switch {
 	case l.chol.pivot >= qrPivot:
-		return p.n
-	case p.rows != nil:
-		l.factorRows(p, x)
-		return l.qr.rank()
+		return len(x.W)
+	case x.rows != nil:
+		return l.rankOfRows(x)
 	}
-	return l.qr.rankOf(x.a, p.n)
+	return l.qr.rankOf(x.A, len(x.W))
+}
+
+func (l *linear) rankOfRows(x *Point) int {
+	l.factorRows(x)
+	return l.qr.rank()
 }

@@ -25,7 +25,7 @@ const (
 	LinearAutomatic LinearSolver = iota
 	// LinearCholesky uses the normal equations, scaled to unit diagonal, always.
 	LinearCholesky
-	// LinearQR streams the rows of every new Jacobian through a blocked QR
+	// LinearQR streams the rows of every new Jacobian through a QR
 	// factorisation. It needs a [RowReader] and falls back to Cholesky.
 	LinearQR
 )
@@ -65,21 +65,19 @@ type Options struct {
 
 // Constants of the method. docs/least-squares.md gives their sources.
 const (
-	acceptRatio      = 1e-4  // MINPACK lmder: ρ from which a trial is accepted
-	refinePivot      = 1e-9  // below it one refinement pass
-	qrPivot          = 1e-12 // below it QR
-	hessianPivot     = 1e-14 // below it H counts as not positive definite
-	noise            = 1e-13 // relative cost change that is rounding
-	softNoise        = 1e-10 // relative cost change that may be, in residuals that cancel
-	maxAcceleration  = 0.75  // GSL: largest ‖Da‖/‖Dv‖ of a usable acceleration
-	accelerateAbove  = 1e-8  // predicted relative reduction below which steps are not accelerated
-	epsilon          = 0x1p-52
-	rootEpsilon      = 0x1p-26
-	plateauCollapse  = 1e-3 // a column norm this much below its maximum is a plateau
-	plateauGradient  = 1e-5 // a scaled gradient above it at an ftol or xtol exit too
-	creepingCost     = 0.01 // a quarter of the iterations should do better than this factor
-	maxTrustRegion   = 1e150
-	initialTrustSize = 100 // MINPACK factor: Δ = 100‖Dw‖
+	acceptRatio     = 1e-4  // MINPACK lmder: ρ from which a trial is accepted
+	refinePivot     = 1e-9  // below it one refinement pass
+	qrPivot         = 1e-12 // below it QR
+	hessianPivot    = 1e-14 // below it H counts as not positive definite
+	noise           = 1e-13 // relative cost change that is rounding
+	softNoise       = 1e-10 // relative cost change that may be, in residuals that cancel
+	maxAcceleration = 0.75  // GSL: largest ‖Da‖/‖Dv‖ of a usable acceleration
+	accelerateAbove = 1e-8  // predicted relative reduction below which steps are not accelerated
+	epsilon         = 0x1p-52
+	rootEpsilon     = 0x1p-26
+	plateauCollapse = 1e-3 // a column norm this much below its maximum is a plateau
+	plateauGradient = 1e-5 // a scaled gradient above it at an ftol or xtol exit too
+	creepingCost    = 0.01 // a quarter of the iterations should do better than this factor
 )
 
 func (o Options) withDefaults() Options {
@@ -98,6 +96,9 @@ func (o Options) withDefaults() Options {
 	tol(&o.XTol)
 	if o.Descent == nil {
 		o.Descent = LevenbergMarquardt{}
+	}
+	if d, ok := o.Descent.(LevenbergMarquardt); ok && !(d.InitialDamping >= 0) {
+		panic("lm: InitialDamping must be positive")
 	}
 	if o.MaxIterations == 0 {
 		o.MaxIterations = 100

@@ -4,8 +4,7 @@ package lm
 //
 // The solver never asks for rows, so a problem may have any number of them
 // and keep them wherever it likes; only Dim()² numbers cross the interface.
-// Use [NewDense] for residual and Jacobian callbacks and [NewStreamed] for
-// rows that come in blocks.
+// Use [NewDense] for residual and Jacobian callbacks.
 type Problem interface {
 	// Dim returns n, the number of unknowns.
 	Dim() int
@@ -49,18 +48,4 @@ type Accelerated interface {
 	// Curvature overwrites out (n) with Jᵀr_vv at w, where
 	// r_vv = d²r(w+εv)/dε² at ε = 0.
 	Curvature(out, w, v []float64)
-}
-
-// Parametric is a problem whose residual depends on parameters θ besides w,
-// so that the solution w*(θ) can be differentiated.
-type Parametric interface {
-	SecondOrder
-
-	// Params returns the number of parameters.
-	Params() int
-
-	// PullGradient overwrites thetaBar (Params()) with (∂g/∂θ)ᵀλ, g = Jᵀr. With
-	// residualOnly it leaves out the derivative of J: (∂r/∂θ)ᵀJλ, which is what
-	// [AdjointPaper] differentiates.
-	PullGradient(thetaBar, w, lambda []float64, residualOnly bool)
 }

@@ -13,10 +13,8 @@ type qrFactor struct {
 	valid   bool
 	r       []float64 // n x n upper triangle, row-major
 	z       []float64 // n
-	buffer  []float64 // qrBlock x n rows waiting
+	block   []float64 // qrBlock x n rows at work
 	rhs     []float64 // qrBlock
-	waiting int
-	columns qrColumns
 
 	// The pivoted finish: [R S; √μ D S] with S the inverse column norms.
 	m     []float64 // 2n x n, row-major
@@ -31,58 +29,42 @@ type qrFactor struct {
 func newQR(n int) qrFactor {
 	return qrFactor{
 		r: make([]float64, n*n), z: make([]float64, n),
-		buffer: make([]float64, qrBlock*n), rhs: make([]float64, qrBlock),
-		columns: qrColumns{b: make([]float64, (n+1)*qrBlock)},
-		m:       make([]float64, 2*n*n), b: make([]float64, 2*n),
+		block: make([]float64, qrBlock*n), rhs: make([]float64, qrBlock),
+		m: make([]float64, 2*n*n), b: make([]float64, 2*n),
 		scale: make([]float64, n), perm: make([]int, n), norms: make([]float64, n), x: make([]float64, n),
 	}
 }
 
 func (q *qrFactor) reset(n int) {
-	q.n, q.rows, q.waiting, q.valid = n, 0, 0, false
+	q.n, q.rows, q.valid = n, 0, false
 	clear(q.r[:n*n])
 	clear(q.z[:n])
 }
 
-// block adds rows; it is a visit function of EachBlock.
-func (q *qrFactor) block(r, jac []float64) {
+// add eliminates rows against R by Householder reflections; it is a visit function
+// of EachBlock. The reflection of column j touches row j of R and the rows only.
+func (q *qrFactor) add(r, jac []float64) {
 	n := q.n
 	q.rows += len(r)
 	for len(r) > 0 {
-		k := min(qrBlock-q.waiting, len(r))
-		copy(q.rhs[q.waiting:], r[:k])
-		copy(q.buffer[q.waiting*n:], jac[:k*n])
-		q.waiting += k
-		r, jac = r[k:], jac[k*n:]
-		if q.waiting == qrBlock {
-			q.flush()
+		k := min(qrBlock, len(r))
+		block, rhs := q.block[:k*n], q.rhs[:k]
+		copy(block, jac)
+		copy(rhs, r)
+		for j := range n {
+			reflect(q.r[j*n:(j+1)*n], block, q.z[j:], rhs, j, q.x)
 		}
+		r, jac = r[k:], jac[k*n:]
 	}
 }
 
-// diagonal adds the n rows ε·e_j with residuals ε·w_j.
-func (q *qrFactor) diagonal(ridge float64, w []float64) {
-	residual, row := q.x[:1], q.norms[:q.n]
+// addDiagonal adds the n rows ε·e_j with residuals ε·w_j.
+func (q *qrFactor) addDiagonal(ridge float64, w []float64) {
+	row := q.norms[:q.n]
 	for j, v := range w {
 		clear(row)
-		residual[0], row[j] = ridge*v, ridge
-		q.block(residual, row)
-	}
-}
-
-// flush eliminates the waiting rows against R by Householder reflections. The
-// reflection of column j touches row j of R and the block only. An incomplete
-// block is done row by row in plain code, so that the results of a small problem
-// do not depend on the processor.
-func (q *qrFactor) flush() {
-	if q.waiting == qrBlock {
-		q.flushColumns()
-		return
-	}
-	k := q.waiting
-	q.waiting = 0
-	for j := range q.n {
-		reflect(q.r[j*q.n:(j+1)*q.n], q.buffer[:k*q.n], q.z[j:], q.rhs[:k], j, q.x)
+		row[j] = ridge
+		q.add([]float64{ridge * v}, row)
 	}
 }
 
@@ -179,9 +161,6 @@ func (q *qrFactor) rankOf(a []float64, n int) int {
 // triangle in m, the rotated right-hand side in b and the rank in found; it
 // returns the number of rows it stacked.
 func (q *qrFactor) finish(root float64, d []float64) int {
-	if q.waiting > 0 {
-		q.flush()
-	}
 	n := q.n
 	rows := n
 	copy(q.m, q.r[:n*n])

@@ -45,7 +45,7 @@ func TestFactorSolution(t *testing.T) {
 					t.Errorf("%v, correction %v: %d evaluations, want %d", mode, correction, k, evaluations)
 				}
 				s.SolveAdjoint(got, wbar)
-				if other := fresh.Factor(p, w, mode); status != other {
+				if other := factorAfresh(fresh, p, w, mode); status != other {
 					t.Errorf("%v: %v, fresh %v", mode, status, other)
 				}
 				fresh.SolveAdjoint(want, wbar)
@@ -80,7 +80,7 @@ func TestFactorSolutionOfUnknownPoint(t *testing.T) {
 			status := s.FactorSolution(p, w, mode)
 			s.SolveAdjoint(got, wbar)
 			fresh := NewSolver(n, s.opt)
-			if other := fresh.Factor(p.terms, w, mode); status != other {
+			if other := factorAfresh(fresh, p.terms, w, mode); status != other {
 				t.Errorf("%s, %v: %v, fresh %v", what, mode, status, other)
 			}
 			fresh.SolveAdjoint(want, wbar)
@@ -117,7 +117,7 @@ func TestFactorSolutionByEveryMode(t *testing.T) {
 	for _, mode := range []AdjointMode{AdjointGaussNewton, AdjointExact, AdjointPaper, AdjointExact, AdjointExact} {
 		s.FactorSolution(p, w, mode)
 		s.SolveAdjoint(got, wbar)
-		fresh.Factor(p, w, mode)
+		factorAfresh(fresh, p, w, mode)
 		fresh.SolveAdjoint(want, wbar)
 		closeTo(t, mode.String(), got, want, 1e-12)
 	}
@@ -136,11 +136,11 @@ func TestFactorAfterAnother(t *testing.T) {
 	}{{byQR, AdjointGaussNewton}, {plain, AdjointExact}, {singular, AdjointGaussNewton}, {plain, AdjointGaussNewton}}
 	for i, first := range problems {
 		for j, second := range problems {
-			s.Factor(first.p, w, first.mode)
-			status := s.Factor(second.p, w, second.mode)
+			factorAfresh(s, first.p, w, first.mode)
+			status := factorAfresh(s, second.p, w, second.mode)
 			s.SolveAdjoint(got, wbar)
 			fresh := NewSolver(3, Options{})
-			if other := fresh.Factor(second.p, w, second.mode); status != other {
+			if other := factorAfresh(fresh, second.p, w, second.mode); status != other {
 				t.Errorf("%d after %d: %v, fresh %v", j, i, status, other)
 			}
 			fresh.SolveAdjoint(want, wbar)

@@ -2,20 +2,20 @@ package lm
 
 import "math"
 
-// Solver minimises problems of at most a fixed number of unknowns and owns
+// Solver minimises problems of at most a fixed number of unknowns and holds
 // every workspace that this takes. A Solver is for one goroutine at a time;
 // results do not depend on what it solved before.
 type Solver struct {
 	opt Options
 	max int // unknowns
 
-	at, trial *point    // where the run is, and where it may go
-	d, step   []float64 // scaling, always positive; from at to trial
+	at, trial *Point    // where the run is, and where it may go
+	step      []float64 // from at to trial
 	best      []float64 // the w of a first run while the second is under way
-	descent   descent
+	state     float64   // the number that the Descent keeps between trials
 	linear    linear
 
-	known   bool // the model at at is that of the last Solve or Factor
+	known   bool // the model at at is that of the last Solve or FactorSolution
 	adjoint factored
 }
 
@@ -26,16 +26,17 @@ func NewSolver(n int, o Options) *Solver {
 		panic("lm: NewSolver needs at least one unknown")
 	}
 	o = o.withDefaults()
-	return &Solver{
-		opt: o, max: n,
-		at: newPoint(n), trial: newPoint(n),
-		d: make([]float64, n), step: make([]float64, n), best: make([]float64, n),
-		descent: o.Descent.descent(n), linear: newLinear(n, o.Linear), adjoint: newFactored(n),
+	s := &Solver{
+		opt: o, max: n, step: make([]float64, n), best: make([]float64, n),
+		linear: newLinear(n, o.Linear), adjoint: newFactored(n),
 	}
+	d := make([]float64, n)
+	s.at, s.trial = newPoint(n, d, o.Ridge, &s.linear), newPoint(n, d, o.Ridge, &s.linear)
+	return s
 }
 
-// bind checks the caller's problem and slice.
-func (s *Solver) bind(p Problem, w []float64) problem {
+// bind checks the caller's problem and slice and takes the problem.
+func (s *Solver) bind(p Problem, w []float64) {
 	n := p.Dim()
 	if n < 1 || n > s.max {
 		panic("lm: problem has more unknowns than the solver was made for, or none")
@@ -44,14 +45,15 @@ func (s *Solver) bind(p Problem, w []float64) problem {
 		panic("lm: len(w) is not Dim()")
 	}
 	rows, _ := p.(RowReader)
-	return problem{p, n, s.opt.Ridge, rows}
+	s.at.problem, s.at.rows = p, rows
+	s.trial.problem, s.trial.rows = p, rows
 }
 
-// begin moves to w, where nothing is known.
-func (s *Solver) begin(w []float64) {
+// moveTo moves to w, where nothing is known.
+func (s *Solver) moveTo(w []float64) {
 	s.known, s.linear.qr.valid, s.adjoint.n = false, false, -1
-	s.at.place(w)
-	s.trial.place(w)
+	s.at.moveTo(w)
+	s.trial.moveTo(w)
 }
 
 // Solve minimises ½‖r(w)‖² + ½ε²‖w‖² from w and leaves the best point found
@@ -62,51 +64,52 @@ func (s *Solver) begin(w []float64) {
 // it runs once more from the start with D = I and keeps the better of the two; see
 // [Options.NoRestart].
 func (s *Solver) Solve(p Problem, w []float64) Result {
-	q := s.bind(p, w)
-	s.begin(w)
+	s.bind(p, w)
+	s.moveTo(w)
 	var res Result
 	first := run{restartable: !s.opt.NoRestart && s.opt.Scaling != ScalingIdentity}
-	res.Status = s.run(q, s.opt.Scaling, &first, &res)
+	res.Status = s.run(s.opt.Scaling, &first, &res)
 	if res.Status == StatusNonFiniteStart {
 		return res
 	}
 	again := first.restartable && s.plateau(first, res.Status) && res.Iterations < s.opt.MaxIterations
 	if again {
-		s.restart(q, w, &res)
+		s.restart(w, &res)
 	}
-	s.finish(q, &res)
+	s.finish(&res)
 	// At a point where some direction has lost its influence other runs may do
 	// better.
 	if first.restartable && !again && res.Rank < first.startRank && !s.negligible(first) && res.Iterations < s.opt.MaxIterations {
-		s.restart(q, w, &res)
-		s.finish(q, &res)
+		s.restart(w, &res)
+		s.finish(&res)
 	}
-	copy(w, s.at.w)
+	copy(w, s.at.W)
 	s.known, s.adjoint.n = true, -1 // the correction has overwritten the factor
 	return res
 }
 
 // restart runs again from the start with identity scaling; on return the
 // current point and res are those of the better run, with the work of both.
-func (s *Solver) restart(p problem, start []float64, res *Result) {
-	first, cost := *res, s.at.cost
-	copy(s.best, s.at.w)
-	s.begin(start)
+func (s *Solver) restart(start []float64, res *Result) {
+	first, cost := *res, s.at.Cost
+	best := s.best[:len(start)]
+	copy(best, s.at.W)
+	s.moveTo(start)
 	res.Corrected = false
-	res.Status = s.run(p, ScalingIdentity, &run{}, res)
-	if s.at.cost < cost {
+	res.Status = s.run(ScalingIdentity, &run{}, res)
+	if s.at.Cost < cost {
 		res.Restarted = true
 		return
 	}
 	first.Iterations, first.Accepted, first.Evaluations = res.Iterations, res.Accepted, res.Evaluations
 	*res = first
-	s.begin(s.best[:p.n])
-	s.evaluate(p, s.at, true, res)
+	s.moveTo(best)
+	s.evaluate(s.at, true, res)
 }
 
-func (s *Solver) evaluate(p problem, x *point, derivatives bool, res *Result) {
+func (s *Solver) evaluate(x *Point, derivatives bool, res *Result) {
 	res.Evaluations++
-	p.evaluate(x, derivatives)
+	x.evaluate(derivatives)
 }
 
 // run is what one run remembers.
@@ -118,22 +121,22 @@ type run struct {
 
 // run iterates until a test is met and returns how it ended, leaving the last
 // accepted point and its model in at.
-func (s *Solver) run(p problem, scaling Scaling, r *run, res *Result) Status {
-	s.evaluate(p, s.at, true, res)
-	if !finite(s.at.cost) || !finite(s.at.gradient) {
-		if !finite(s.at.cost) {
+func (s *Solver) run(scaling Scaling, r *run, res *Result) Status {
+	s.evaluate(s.at, true, res)
+	if !finite(s.at.Cost) || !finite(s.at.gradient) {
+		if !finite(s.at.Cost) {
 			s.at.gradient = math.NaN() // the problem need not have written a and g
 		}
-		res.Cost, res.Gradient, res.Distance = s.at.cost, s.at.gradient, math.Inf(1)
+		res.Cost, res.Gradient, res.Distance = s.at.Cost, s.at.gradient, math.Inf(1)
 		return StatusNonFiniteStart
 	}
-	d, step := s.d[:p.n], s.step[:p.n]
-	s.at.rescale(d, scaling, true)
-	s.descent.start(s.at, d)
-	r.startCost, r.quarterCost = s.at.cost, math.Inf(1)
+	step := s.step[:len(s.at.W)]
+	s.at.scale(s.at.D, scaling, true)
+	s.state = s.opt.Descent.Start(s.at)
+	r.startCost, r.quarterCost = s.at.Cost, math.Inf(1)
 	if r.restartable {
-		s.linear.chol.factor(s.at.a, p.n, 0, nil)
-		r.startRank = s.linear.rank(p, s.at)
+		s.linear.chol.factor(s.at.A, len(step), 0, nil)
+		r.startRank = s.linear.rank(s.at)
 	}
 	gtol := max(s.opt.GTol, 0)
 	// Evaluating a trial in full costs little more than its cost alone when
@@ -147,26 +150,27 @@ func (s *Solver) run(p problem, scaling Scaling, r *run, res *Result) Status {
 			return StatusMaxIterations
 		}
 		res.Iterations++
-		predicted, ok := s.descent.step(step, p, s.at, d, &s.linear)
-		size := scaledNorm(d, step)
+		predicted, ok := s.opt.Descent.Step(step, s.at, s.state)
+		size := s.at.Norm(step)
 		moved := false
-		for j, v := range s.at.w {
-			s.trial.w[j] = v + step[j]
-			moved = moved || s.trial.w[j] != v
+		for j, v := range s.at.W {
+			s.trial.W[j] = v + step[j]
+			moved = moved || s.trial.W[j] != v
 		}
 		if ok && !moved {
 			return s.exhausted(StatusConvergedStep, rejections)
 		}
 		var o outcome
 		if ok && predicted > 0 {
-			o = s.try(p, predicted, rejections == 0, res)
+			o = s.try(predicted, rejections == 0, res)
 		}
 		if o.exhausted {
 			return s.exhausted(StatusConvergedCost, rejections)
 		}
 		if !o.accepted {
 			rejections++
-			if !s.descent.reject(rejections, size, s.at, d) {
+			s.state = s.opt.Descent.Reject(s.at, s.state, rejections, ok)
+			if ok && !(size > epsilon*s.at.Norm(s.at.W)) || math.IsInf(s.state, 1) {
 				return s.exhausted(StatusConvergedCost, rejections)
 			}
 			continue
@@ -176,8 +180,8 @@ func (s *Solver) run(p problem, scaling Scaling, r *run, res *Result) Status {
 		res.Accepted++
 		s.at, s.trial = s.trial, s.at
 		s.linear.qr.valid = false
-		s.at.rescale(d, scaling, false)
-		s.descent.accept(o.ratio, size)
+		s.at.scale(s.at.D, scaling, false)
+		s.state = s.opt.Descent.Accept(s.state, o.ratio, size)
 		if test != StatusNotStarted {
 			if s.at.gradient <= gtol {
 				test = StatusConvergedGradient
@@ -205,32 +209,32 @@ type outcome struct {
 // gradient will do, and without one the iteration is over: neither cost nor
 // gradient can be improved. That is worth two to three digits of w on problems
 // with a large residual.
-func (s *Solver) try(p problem, predicted float64, derivatives bool, res *Result) outcome {
+func (s *Solver) try(predicted float64, derivatives bool, res *Result) outcome {
 	at, trial := s.at, s.trial
-	small, minute := predicted <= softNoise*at.cost, predicted <= noise*at.cost
+	small, minute := predicted <= softNoise*at.Cost, predicted <= noise*at.Cost
 	derivatives = derivatives || small
-	s.evaluate(p, trial, derivatives, res)
-	o := outcome{actual: at.cost - trial.cost}
+	s.evaluate(trial, derivatives, res)
+	o := outcome{actual: at.Cost - trial.Cost}
 	o.ratio = o.actual / predicted
-	if !finite(trial.cost) {
+	if !finite(trial.Cost) {
 		return o
 	}
-	o.accepted = o.ratio >= s.descent.acceptFrom()
+	o.accepted = o.ratio >= s.opt.Descent.AcceptFrom()
 	if !o.accepted && !small {
 		return o
 	}
 	if !derivatives {
-		s.evaluate(p, trial, true, res)
+		s.evaluate(trial, true, res)
 	}
-	if minute && math.Abs(o.actual) <= noise*at.cost {
+	if minute && math.Abs(o.actual) <= noise*at.Cost {
 		o.ratio = 1
 		o.accepted = trial.gradient < at.gradient
 		o.exhausted = !o.accepted
 		return o
 	}
-	if !o.accepted && math.Abs(o.actual) <= softNoise*at.cost && trial.gradient <= 0.5*at.gradient {
+	if !o.accepted && math.Abs(o.actual) <= softNoise*at.Cost && trial.gradient <= 0.5*at.gradient {
 		o.ratio, o.accepted = 1, true
 	}
-	o.accepted = o.accepted && finite(trial.cost) && finite(trial.gradient)
+	o.accepted = o.accepted && finite(trial.Cost) && finite(trial.gradient)
 	return o
 }

@@ -5,10 +5,10 @@ import "math"
 // converged applies the step tests to a trial about to be accepted, and
 // returns StatusNotStarted if none is met.
 func (s *Solver) converged(o outcome, predicted, size float64) Status {
-	if ftol := s.opt.FTol * s.at.cost; s.opt.FTol >= 0 && math.Abs(o.actual) <= ftol && predicted <= ftol && o.ratio <= 2 {
+	if ftol := s.opt.FTol * s.at.Cost; s.opt.FTol >= 0 && math.Abs(o.actual) <= ftol && predicted <= ftol && o.ratio <= 2 {
 		return StatusConvergedCost
 	}
-	if s.opt.XTol >= 0 && size <= s.opt.XTol*scaledNorm(s.d, s.at.w) {
+	if s.opt.XTol >= 0 && size <= s.opt.XTol*s.at.Norm(s.at.W) {
 		return StatusConvergedStep
 	}
 	return StatusNotStarted
@@ -35,9 +35,9 @@ func (s *Solver) creeping(r *run, iterations int) bool {
 	case !r.restartable:
 		return false
 	case iterations == limit/4:
-		r.quarterCost = s.at.cost
+		r.quarterCost = s.at.Cost
 	case iterations == limit/2:
-		return s.at.cost > creepingCost*r.quarterCost && s.at.gradient > plateauGradient
+		return s.at.Cost > creepingCost*r.quarterCost && s.at.gradient > plateauGradient
 	}
 	return false
 }
@@ -53,10 +53,10 @@ func (s *Solver) plateau(r run, end Status) bool {
 	if end != StatusConvergedGradient && s.at.gradient > plateauGradient {
 		return true
 	}
-	n := len(s.at.w)
+	n := len(s.at.W)
 	for j := range n {
 		// D_j = 1 beside a zero column marks one that was never anything else.
-		if v := math.Sqrt(s.at.a[j*n+j]); v < plateauCollapse*s.d[j] && !(v == 0 && s.d[j] == 1) {
+		if v := math.Sqrt(s.at.A[j*n+j]); v < plateauCollapse*s.at.D[j] && !(v == 0 && s.at.D[j] == 1) {
 			return true
 		}
 	}
@@ -64,4 +64,4 @@ func (s *Solver) plateau(r run, end Status) bool {
 }
 
 // negligible reports whether the cost has fallen to rounding.
-func (s *Solver) negligible(r run) bool { return s.at.cost <= noise*noise*r.startCost }
+func (s *Solver) negligible(r run) bool { return s.at.Cost <= noise*noise*r.startCost }

@@ -44,12 +44,12 @@ func TestTrial(t *testing.T) {
 		for _, derivatives := range []bool{true, false} {
 			counter := &counts{twoPoints: twoPoints{given{cost: 1, a: unit, g: g}, c.to}}
 			s := NewSolver(2, Options{Descent: LevenbergMarquardt{Damping: c.damping}})
-			p := s.bind(counter, []float64{1, 2})
-			s.begin([]float64{1, 2})
-			p.evaluate(s.at, true)
-			s.trial.w[0], counter.full, counter.cost = 3, 0, 0
+			s.bind(counter, []float64{1, 2})
+			s.moveTo([]float64{1, 2})
+			s.at.evaluate(true)
+			s.trial.W[0], counter.full, counter.cost = 3, 0, 0
 			var res Result
-			o := s.try(p, c.predicted, derivatives, &res)
+			o := s.try(c.predicted, derivatives, &res)
 			if o.accepted != (c.want == accepted) || o.exhausted != (c.want == exhausted) {
 				t.Errorf("%s: %+v", c.name, o)
 			}
@@ -100,8 +100,8 @@ func TestStepTests(t *testing.T) {
 		{-1, -1, 0, 0, 1, 0, StatusNotStarted},
 	} {
 		s := NewSolver(2, Options{FTol: c.ftol, XTol: c.xtol})
-		s.begin([]float64{3, 4})
-		s.at.cost, s.d[0], s.d[1] = 2, 1, 1
+		s.moveTo([]float64{3, 4})
+		s.at.Cost, s.at.D[0], s.at.D[1] = 2, 1, 1
 		if got := s.converged(outcome{actual: c.actual, ratio: c.ratio}, c.predicted, c.size); got != c.want {
 			t.Errorf("%+v: %v", c, got)
 		}
@@ -111,9 +111,9 @@ func TestStepTests(t *testing.T) {
 // TestPlateau: what counts as a plateau, as creeping and as exhausted.
 func TestPlateau(t *testing.T) {
 	s := NewSolver(2, Options{MaxIterations: 100})
-	s.begin([]float64{1, 2})
+	s.moveTo([]float64{1, 2})
 	state := func(cost, gradient, a00, d0 float64) {
-		s.at.cost, s.at.gradient, s.at.a[0], s.at.a[3], s.d[0], s.d[1] = cost, gradient, a00, 1, d0, 1
+		s.at.Cost, s.at.gradient, s.at.A[0], s.at.A[3], s.at.D[0], s.at.D[1] = cost, gradient, a00, 1, d0, 1
 	}
 	r := run{restartable: true, startCost: 1, quarterCost: math.Inf(1)}
 	for _, c := range []struct {

@@ -44,15 +44,6 @@ func axpy(dst []float64, alpha float64, x []float64) {
 
 func norm(x []float64) float64 { return math.Sqrt(dot(x, x)) }
 
-// scaledNorm returns ‖diag(d) x‖.
-func scaledNorm(d, x []float64) float64 {
-	s := 0.0
-	for i, v := range x {
-		s += (d[i] * v) * (d[i] * v)
-	}
-	return math.Sqrt(s)
-}
-
 func negate(dst, x []float64) {
 	for i, v := range x {
 		dst[i] = -v
