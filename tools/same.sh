@@ -84,8 +84,8 @@ all() {
 	r data-advection generate inputs/advection-spec.yaml --out data-advection --workers 1
 	r given import data-advection/test-00000.npz --initial initial --train initial --out inputs/given.npz
 	r data-given generate inputs/given-spec.yaml --out data-given --workers 2
-	initial data-ds/test-00000.npz >ds.npy
-	initial data-ns/test-00000.npz >ns.npy
+	initial data-ds/test-00000.npz >ds.npy || true
+	initial data-ns/test-00000.npz >ns.npy || true
 
 	for m in soft hard moe; do
 		r train-ds-$m train "${ds[@]}" "${steps[@]}" "${small[@]}" --method $m --data data-ds --out train-ds-$m --workers 1
@@ -109,7 +109,7 @@ all() {
 		launch=()
 	fi
 	# Continued, extended, begun from another run, and other keys of the spec.
-	cp -r train-ds-moe extended
+	cp -r train-ds-moe extended || true
 	r extended train --resume extended --set training.steps=60 --workers 1
 	r from train "${ds[@]}" "${steps[@]}" "${small[@]}" --set training.steps=5 --method hard --seed 3 --from train-ds-hard --data data-ds --out from --workers 1
 	r stages train "${ns[@]}" "${steps[@]}" --set 'network={kind: ffno, width: 8, layers: 2, modes: {t: 3, x: 4, y: 4}, projection: 8, passes: 2, features: {w: 1, residual: 0.2}}' \
@@ -157,7 +157,7 @@ all() {
 	[ $size = full ] || return 0
 
 	r report-ns report train-ns-soft train-ns-moe --out report-ns.html
-	r check-ns check "${ns[@]}" "${small[@]}" --grid t=6,x=8,y=8 --json
+	r check-ns check "${ns[@]}" "${small[@]}" --set network.passes=2 --grid t=6,x=8,y=8 --json
 	r check-published check "${published[@]}" --grid t=21,x=24
 	r init-system init system --out init-system --minutes 1e-4
 	r init-steady init steady --out init-steady --minutes 1e-4
@@ -192,6 +192,7 @@ TIMES = {"seconds", "train_seconds", "chain", "per_second", "break_even", "predi
 BUILD = {"pihc"}
 IGNORED = HASHES | TIMES | BUILD
 DEFAULTS = re.compile(r"^(version|defaults):.*\n?", re.M)  # first lines of spec files
+GONE = ()  # ends of names of files that the second binary no longer writes
 TIMED_FILES = {"cost.csv"}  # times of methods and of classical runs
 TIME = r"[0-9][0-9.,   ]*(?:e[-+]?[0-9]+)? ?(?:ns|µs|us|ms|s|min|minutes|h|d)\b"
 TIMED_LINES = re.compile(r".*(a step takes|a method, about|pihc version).*\n?")
@@ -311,6 +312,8 @@ if broken:
 for title in sorted(groups):
     found = []
     for name in sorted(groups[title]):
+        if name not in both[1] and name.endswith(GONE):
+            continue
         if name not in both[0] or name not in both[1]:
             found.append(f"{name} only in the {'first' if name in both[0] else 'second'}")
         else:
