@@ -65,18 +65,15 @@ func (f *factored) factorExact(x *Point) bool {
 func (f *factored) factorGaussNewton(x *Point) FactorStatus {
 	f.n, f.m, f.tau, f.qr = len(x.W), x.A, 0, nil
 	if finite(x.Cost) && allFinite(x.A) {
-		least := qrPivot
-		if x.rows != nil {
-			least = refinePivot
-		}
-		if f.chol.factor(x.A, f.n, 0, nil) && f.chol.pivot >= least {
+		ok := f.chol.factor(x.A, f.n, 0, nil)
+		switch {
+		case ok && f.chol.pivot >= refinePivot, ok && f.chol.pivot >= qrPivot && x.rows == nil:
 			return FactorGaussNewton
-		}
-		if x.rows != nil && x.linear.rankOfRows(x) == f.n {
+		case x.rows != nil && x.linear.rankOfRows(x) == f.n:
 			f.qr = &x.linear.qr
 			return FactorGaussNewton
 		}
-		x.scale(f.d, ScalingCurrent, true)
+		x.updateScaling(f.d, ScalingCurrent, true)
 		for f.tau = 1e-12; f.tau <= 10; f.tau *= 10 {
 			if f.chol.factor(x.A, f.n, f.tau, f.d) && f.chol.pivot >= 0.1*f.tau {
 				return FactorRegularised
@@ -120,16 +117,14 @@ func (s *Solver) FactorSolution(p Problem, w []float64, mode AdjointMode) Factor
 	}
 	if p, ok := p.(SecondOrder); ok && mode == AdjointExact {
 		if !s.at.hasH {
-			s.at.evaluateHessian(p, !s.known)
-			s.known = true
+			s.at.evaluateHessian(p, !s.at.known)
 		}
 		if s.adjoint.factorExact(s.at) {
 			return FactorExact
 		}
 	}
-	if !s.known {
+	if !s.at.known {
 		s.at.evaluate(true)
-		s.known = true
 	}
 	return s.adjoint.factorGaussNewton(s.at)
 }

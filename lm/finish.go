@@ -6,24 +6,24 @@ import "math"
 func (s *Solver) finish(res *Result) {
 	exact := s.opt.NewtonCorrection && s.correct(res)
 	x, chol := s.at, &s.linear.chol
-	n, v := len(x.W), s.step[:len(x.W)]
+	n, newton := len(x.W), s.step[:len(x.W)]
 	chol.factor(x.A, n, 0, nil)
 	res.Cost, res.Gradient, res.SmallestPivot = x.Cost, x.gradient, chol.pivot
-	switch {
-	case x.gradient == 0:
-		res.Distance = 0
-	case exact:
-		s.adjoint.chol.solve(v, x.G)
-		res.Distance = norm(v)
-	case chol.pivot > 0:
-		chol.solve(v, x.G)
-		res.Distance = norm(v)
-	default:
-		res.Distance = math.Inf(1)
-	}
 	res.Rank = s.linear.rank(x)
 	if res.Rank < n && !res.Status.Early() {
 		res.Status = StatusRankDeficient
+	}
+	if exact {
+		chol = &s.adjoint.chol
+	}
+	switch {
+	case x.gradient == 0:
+		res.Distance = 0
+	case chol.pivot > 0:
+		chol.solve(newton, x.G)
+		res.Distance = norm(newton)
+	default:
+		res.Distance = math.Inf(1)
 	}
 }
 

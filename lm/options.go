@@ -81,19 +81,14 @@ const (
 )
 
 func (o Options) withDefaults() Options {
-	tol := func(v *float64) {
-		switch {
-		case *v == 0:
-			*v = 1e-8
-		case *v < 0:
-			*v = -1
-		case math.IsNaN(*v):
+	for _, v := range []*float64{&o.GTol, &o.FTol, &o.XTol} {
+		if math.IsNaN(*v) {
 			panic("lm: NaN tolerance")
 		}
+		if *v == 0 {
+			*v = 1e-8
+		}
 	}
-	tol(&o.GTol)
-	tol(&o.FTol)
-	tol(&o.XTol)
 	if o.Descent == nil {
 		o.Descent = LevenbergMarquardt{}
 	}

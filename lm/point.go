@@ -11,6 +11,7 @@ type Point struct {
 	A    []float64 // A = JᵀJ + ε²I (n x n, row-major)
 	D    []float64 // the diagonal D of the scaling, positive (n)
 
+	known    bool      // the model is evaluated
 	gradient float64   // scaled, see scaledGradient
 	h        []float64 // the exact Hessian A + Σ r_i∇²r_i (n x n), where hasH
 	hasH     bool      // and it is finite
@@ -57,12 +58,13 @@ func (x *Point) Norm(step []float64) float64 {
 func (x *Point) moveTo(w []float64) {
 	n := len(w)
 	x.W, x.G, x.A, x.D, x.h, x.hasH = x.W[:n], x.G[:n], x.A[:n*n], x.D[:n], x.h[:n*n], false
+	x.known = false
 	copy(x.W, w)
 }
 
 // evaluate evaluates the model, or the cost alone.
 func (x *Point) evaluate(derivatives bool) {
-	x.hasH = false
+	x.known, x.hasH = derivatives, false
 	if derivatives {
 		x.Cost = x.problem.Normal(x.A, x.G, x.W)
 		x.addRidge()
@@ -77,7 +79,7 @@ func (x *Point) evaluateHessian(p SecondOrder, model bool) {
 	if model {
 		x.Cost = p.HessianParts(x.A, x.h, x.G, x.W)
 		x.addRidge()
-		cost = x.Cost
+		x.known, cost = true, x.Cost
 	} else {
 		cost = p.HessianParts(nil, x.h, nil, x.W)
 	}
@@ -129,8 +131,8 @@ func (x *Point) largest() float64 {
 	return largest
 }
 
-// scale updates d from the diagonal of A. A zero column gets d_j = 1.
-func (x *Point) scale(d []float64, scaling Scaling, first bool) {
+// updateScaling updates d from the diagonal of A. A zero column gets d_j = 1.
+func (x *Point) updateScaling(d []float64, scaling Scaling, first bool) {
 	for j := range x.W {
 		v := math.Sqrt(x.A[j*len(x.W)+j])
 		switch {

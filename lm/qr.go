@@ -112,27 +112,28 @@ func reflect(row, block, z, rhs []float64, j int, w []float64) {
 // QR with column pivoting on unit columns. Columns beyond the numerical rank
 // get 0 (a basic solution). It reports false if the result is not finite.
 func (q *qrFactor) solve(x []float64, root float64, d []float64) bool {
-	n := q.n
-	rows := q.finish(root, d)
-	for i := range rows {
-		q.b[i] = -q.b[i]
-	}
-	y := q.x[:n]
+	q.finish(root, d)
+	y := q.x[:q.n]
 	clear(y)
-	for i := q.found - 1; i >= 0; i-- {
-		y[i] = (q.b[i] - dot(q.m[i*n+i+1:i*n+q.found], y[i+1:q.found])) / q.m[i*n+i]
+	negate(y, q.b[:q.found])
+	q.back(x, y)
+	return allFinite(x)
+}
+
+// back overwrites y with R⁻¹y, R the triangle of the last finish, and x with the
+// same in the order and scale of the unknowns. Beyond the rank y must be zero.
+func (q *qrFactor) back(x, y []float64) {
+	n, m, rank := q.n, q.m, q.found
+	for i := rank - 1; i >= 0; i-- {
+		y[i] = (y[i] - dot(m[i*n+i+1:i*n+rank], y[i+1:rank])) / m[i*n+i]
 	}
-	for i := range n {
-		x[q.perm[i]] = y[i] * q.scale[q.perm[i]]
+	for i, j := range q.perm[:n] {
+		x[j] = y[i] * q.scale[j]
 	}
-	return allFinite(x[:n])
 }
 
 // rank returns the numerical rank of the rows.
-func (q *qrFactor) rank() int {
-	q.finish(0, nil)
-	return q.found
-}
+func (q *qrFactor) rank() int { return q.finish(0, nil) }
 
 // Rank returns the numerical rank of a symmetric positive semi-definite a (n x n,
 // row-major) scaled to unit diagonal, as [Result] gives it where its smallest pivot
@@ -157,9 +158,8 @@ func (q *qrFactor) rankOf(a []float64, n int) int {
 	return q.rank()
 }
 
-// finish factors [R; root·D] with column pivoting, leaving the permuted
-// triangle in m, the rotated right-hand side in b and the rank in found; it
-// returns the number of rows it stacked.
+// finish factors [R; root·D] with column pivoting into the permuted triangle m and
+// the rotated right-hand side b. It returns the rank.
 func (q *qrFactor) finish(root float64, d []float64) int {
 	n := q.n
 	rows := n
@@ -216,7 +216,7 @@ func (q *qrFactor) finish(root float64, d []float64) int {
 		}
 		reflect(m[j*n:(j+1)*n], m[(j+1)*n:], q.b[j:], q.b[j+1:rows], j, q.norms)
 	}
-	return rows
+	return q.found
 }
 
 // columnNorm returns the norm of m[0], m[n], m[2n], ..., without overflow.
@@ -239,17 +239,12 @@ func columnNorm(m []float64, n int) float64 {
 // have found full rank: two triangular solves that never form RᵀR.
 func (q *qrFactor) solveNormal(x, b []float64) {
 	n, m, y := q.n, q.m, q.x[:q.n]
-	for i := range n {
-		y[i] = b[q.perm[i]] * q.scale[q.perm[i]]
+	for i, j := range q.perm[:n] {
+		y[i] = b[j] * q.scale[j]
 	}
 	for i := range n {
 		y[i] /= m[i*n+i]
 		axpy(y[i+1:], -y[i], m[i*n+i+1:(i+1)*n])
 	}
-	for i := n - 1; i >= 0; i-- {
-		y[i] = (y[i] - dot(m[i*n+i+1:(i+1)*n], y[i+1:])) / m[i*n+i]
-	}
-	for i := range n {
-		x[q.perm[i]] = y[i] * q.scale[q.perm[i]]
-	}
+	q.back(x, y)
 }

@@ -7,16 +7,13 @@ import "math"
 // results do not depend on what it solved before.
 type Solver struct {
 	opt Options
-	max int // unknowns
 
 	at, trial *Point    // where the run is, and where it may go
 	step      []float64 // from at to trial
 	best      []float64 // the w of a first run while the second is under way
 	state     float64   // the number that the Descent keeps between trials
 	linear    linear
-
-	known   bool // the model at at is that of the last Solve or FactorSolution
-	adjoint factored
+	adjoint   factored
 }
 
 // NewSolver returns a solver for problems of up to n unknowns.
@@ -27,7 +24,7 @@ func NewSolver(n int, o Options) *Solver {
 	}
 	o = o.withDefaults()
 	s := &Solver{
-		opt: o, max: n, step: make([]float64, n), best: make([]float64, n),
+		opt: o, step: make([]float64, n), best: make([]float64, n),
 		linear: newLinear(n, o.Linear), adjoint: newFactored(n),
 	}
 	d := make([]float64, n)
@@ -38,7 +35,7 @@ func NewSolver(n int, o Options) *Solver {
 // bind checks the caller's problem and slice and takes the problem.
 func (s *Solver) bind(p Problem, w []float64) {
 	n := p.Dim()
-	if n < 1 || n > s.max {
+	if n < 1 || n > len(s.step) {
 		panic("lm: problem has more unknowns than the solver was made for, or none")
 	}
 	if len(w) != n {
@@ -51,7 +48,7 @@ func (s *Solver) bind(p Problem, w []float64) {
 
 // moveTo moves to w, where nothing is known.
 func (s *Solver) moveTo(w []float64) {
-	s.known, s.linear.qr.valid, s.adjoint.n = false, false, -1
+	s.linear.qr.valid, s.adjoint.n = false, -1
 	s.at.moveTo(w)
 	s.trial.moveTo(w)
 }
@@ -67,7 +64,7 @@ func (s *Solver) Solve(p Problem, w []float64) Result {
 	s.bind(p, w)
 	s.moveTo(w)
 	var res Result
-	first := run{restartable: !s.opt.NoRestart && s.opt.Scaling != ScalingIdentity}
+	first := history{restartable: !s.opt.NoRestart && s.opt.Scaling != ScalingIdentity}
 	res.Status = s.run(s.opt.Scaling, &first, &res)
 	if res.Status == StatusNonFiniteStart {
 		return res
@@ -84,7 +81,7 @@ func (s *Solver) Solve(p Problem, w []float64) Result {
 		s.finish(&res)
 	}
 	copy(w, s.at.W)
-	s.known, s.adjoint.n = true, -1 // the correction has overwritten the factor
+	s.adjoint.n = -1 // the correction has overwritten the factor
 	return res
 }
 
@@ -96,7 +93,7 @@ func (s *Solver) restart(start []float64, res *Result) {
 	copy(best, s.at.W)
 	s.moveTo(start)
 	res.Corrected = false
-	res.Status = s.run(ScalingIdentity, &run{}, res)
+	res.Status = s.run(ScalingIdentity, &history{}, res)
 	if s.at.Cost < cost {
 		res.Restarted = true
 		return
@@ -112,32 +109,42 @@ func (s *Solver) evaluate(x *Point, derivatives bool, res *Result) {
 	x.evaluate(derivatives)
 }
 
-// run is what one run remembers.
-type run struct {
+// history is the part of a run that later decisions need.
+type history struct {
 	restartable            bool    // a plateau exit may run again
 	startRank              int     // of J at the start, known where restartable
 	startCost, quarterCost float64 // at the start, at a quarter of the limit
 }
 
+// start evaluates the start of a run and reports whether it is finite.
+func (s *Solver) start(scaling Scaling, past *history, res *Result) bool {
+	x := s.at
+	s.evaluate(x, true, res)
+	if !finite(x.Cost) || !finite(x.gradient) {
+		x.known = false // the problem need not have written a and g
+		if !finite(x.Cost) {
+			x.gradient = math.NaN()
+		}
+		res.Cost, res.Gradient, res.Distance = x.Cost, x.gradient, math.Inf(1)
+		return false
+	}
+	x.updateScaling(x.D, scaling, true)
+	s.state = s.opt.Descent.Start(x)
+	past.startCost, past.quarterCost = x.Cost, math.Inf(1)
+	if past.restartable {
+		s.linear.chol.factor(x.A, len(x.W), 0, nil)
+		past.startRank = s.linear.rank(x)
+	}
+	return true
+}
+
 // run iterates until a test is met and returns how it ended, leaving the last
 // accepted point and its model in at.
-func (s *Solver) run(scaling Scaling, r *run, res *Result) Status {
-	s.evaluate(s.at, true, res)
-	if !finite(s.at.Cost) || !finite(s.at.gradient) {
-		if !finite(s.at.Cost) {
-			s.at.gradient = math.NaN() // the problem need not have written a and g
-		}
-		res.Cost, res.Gradient, res.Distance = s.at.Cost, s.at.gradient, math.Inf(1)
+func (s *Solver) run(scaling Scaling, past *history, res *Result) Status {
+	if !s.start(scaling, past, res) {
 		return StatusNonFiniteStart
 	}
 	step := s.step[:len(s.at.W)]
-	s.at.scale(s.at.D, scaling, true)
-	s.state = s.opt.Descent.Start(s.at)
-	r.startCost, r.quarterCost = s.at.Cost, math.Inf(1)
-	if r.restartable {
-		s.linear.chol.factor(s.at.A, len(step), 0, nil)
-		r.startRank = s.linear.rank(s.at)
-	}
 	gtol := max(s.opt.GTol, 0)
 	// Evaluating a trial in full costs little more than its cost alone when
 	// the rows are memory-bound, and most trials are accepted: the derivatives
@@ -146,7 +153,7 @@ func (s *Solver) run(scaling Scaling, r *run, res *Result) Status {
 		if s.at.gradient <= gtol {
 			return StatusConvergedGradient
 		}
-		if res.Iterations >= s.opt.MaxIterations || s.creeping(r, res.Iterations) {
+		if res.Iterations >= s.opt.MaxIterations || s.creeping(past, res.Iterations) {
 			return StatusMaxIterations
 		}
 		res.Iterations++
@@ -180,7 +187,7 @@ func (s *Solver) run(scaling Scaling, r *run, res *Result) Status {
 		res.Accepted++
 		s.at, s.trial = s.trial, s.at
 		s.linear.qr.valid = false
-		s.at.scale(s.at.D, scaling, false)
+		s.at.updateScaling(s.at.D, scaling, false)
 		s.state = s.opt.Descent.Accept(s.state, o.ratio, size)
 		if test != StatusNotStarted {
 			if s.at.gradient <= gtol {

@@ -29,15 +29,15 @@ func (s *Solver) exhausted(converged Status, rejections int) Status {
 // iterations far from stationarity and lowered its cost by less than a factor of
 // a hundred in the second quarter: the other half is worth more with another
 // scaling.
-func (s *Solver) creeping(r *run, iterations int) bool {
+func (s *Solver) creeping(past *history, iterations int) bool {
 	limit := s.opt.MaxIterations
 	switch {
-	case !r.restartable:
+	case !past.restartable:
 		return false
 	case iterations == limit/4:
-		r.quarterCost = s.at.Cost
+		past.quarterCost = s.at.Cost
 	case iterations == limit/2:
-		return s.at.Cost > creepingCost*r.quarterCost && s.at.gradient > plateauGradient
+		return s.at.Cost > creepingCost*past.quarterCost && s.at.gradient > plateauGradient
 	}
 	return false
 }
@@ -46,8 +46,8 @@ func (s *Solver) creeping(r *run, iterations int) bool {
 // stationary, or where a column of J has all but vanished against its largest
 // size: Moré's D then holds that unknown in place. A cost that has fallen to
 // rounding is no plateau.
-func (s *Solver) plateau(r run, end Status) bool {
-	if s.negligible(r) {
+func (s *Solver) plateau(past history, end Status) bool {
+	if s.negligible(past) {
 		return false
 	}
 	if end != StatusConvergedGradient && s.at.gradient > plateauGradient {
@@ -64,4 +64,4 @@ func (s *Solver) plateau(r run, end Status) bool {
 }
 
 // negligible reports whether the cost has fallen to rounding.
-func (s *Solver) negligible(r run) bool { return s.at.Cost <= noise*noise*r.startCost }
+func (s *Solver) negligible(past history) bool { return s.at.Cost <= noise*noise*past.startCost }

@@ -115,7 +115,7 @@ func TestPlateau(t *testing.T) {
 	state := func(cost, gradient, a00, d0 float64) {
 		s.at.Cost, s.at.gradient, s.at.A[0], s.at.A[3], s.at.D[0], s.at.D[1] = cost, gradient, a00, 1, d0, 1
 	}
-	r := run{restartable: true, startCost: 1, quarterCost: math.Inf(1)}
+	r := history{restartable: true, startCost: 1, quarterCost: math.Inf(1)}
 	for _, c := range []struct {
 		cost, gradient, a00, d0 float64
 		end                     Status
@@ -145,7 +145,7 @@ func TestPlateau(t *testing.T) {
 		{true, 0.5, 0.004, 1e-4, false},
 		{false, 0.5, 0.1, 1e-4, false},
 	} {
-		r := run{restartable: c.restartable, startCost: 1, quarterCost: math.Inf(1)}
+		r := history{restartable: c.restartable, startCost: 1, quarterCost: math.Inf(1)}
 		state(c.quarter, c.grad, 1, 1)
 		if s.creeping(&r, 24) || s.creeping(&r, 25) {
 			t.Errorf("%+v: creeping at a quarter", c)
