@@ -24,6 +24,7 @@ var layers = map[string]int{
 	"internal/slab":       0,
 	"internal/config":     0,
 	"internal/pjrt":       0,
+	"internal/machine":    0,
 	"internal/kernel":     1,
 	"internal/fft":        2,
 	"network":             2,
@@ -43,11 +44,13 @@ var layers = map[string]int{
 	"dist":                9,
 	"xla":                 9,
 	"engine/enginetest":   9,
-	"score":                10,
-	"train":                11,
-	"report":               11,
-	"cmd/pihc":             12,
-	"":                    12, // this package: the guide, and tests of the whole
+	"score":               10,
+	"train":               11,
+	"report":              11,
+	"experiment":          12,
+	"paper":               13,
+	"cmd/pihc":            14,
+	"":                    15, // this package: the guide, and tests of the whole
 }
 
 // testOnly packages and modules are imported by tests alone. internal/check may
@@ -59,7 +62,7 @@ var testOnly = []string{"internal/check", "engine/enginetest", "network/networkt
 var allowed = map[string][]string{
 	"go.yaml.in/yaml/v4":              {"internal/config"},
 	"simd":                            {"internal/kernel"}, // standard library, but an experiment
-	"golang.org/x/sys":                {"internal/kernel", "dist", "cmd/pihc"},
+	"golang.org/x/sys":                {"internal/kernel", "internal/machine", "dist"},
 	"github.com/ebitengine/purego":    {"dist", "internal/pjrt"}, // libraries loaded at run time
 	"gonum.org/v1/plot":               {"report"},
 	"github.com/spf13/cobra":          {"cmd/pihc"},

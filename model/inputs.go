@@ -62,3 +62,23 @@ func NewInputs(s *Spec, p *pde.Problem) (Inputs, error) {
 }
 
 func (in *Inputs) Count() int { return len(in.Axes) + in.Fields + len(in.Features) }
+
+// InputNames returns what the network of a spec sees at every point, in order.
+func InputNames(s *Spec, p *pde.Problem) ([]string, error) {
+	in, err := NewInputs(s, p)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, a := range in.Axes {
+		names = append(names, p.Axes[a].Name)
+	}
+	names = append(names, p.InputNames()...)
+	for _, f := range in.Features {
+		if !slices.ContainsFunc(p.Residuals, func(r pde.Rows) bool { return f == r.Name || f == MeanFeature(r.Name) }) {
+			f += " of the field to correct"
+		}
+		names = append(names, f)
+	}
+	return names, nil
+}

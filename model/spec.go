@@ -274,6 +274,15 @@ type Paper struct {
 	Std  float64 `yaml:"std"`
 }
 
+// ExpertCount is the number of experts of moe.
+func (c *ConstraintSpec) ExpertCount() int {
+	k := 1
+	for _, n := range c.Experts {
+		k *= n
+	}
+	return k
+}
+
 // Encode returns the resolved spec as YAML.
 func (s *Spec) Encode() ([]byte, error) { return config.Encode(s) }
 

@@ -106,3 +106,9 @@ func Subtract(a, b []float64) []float64 {
 	}
 	return d
 }
+
+// Median of numbers, of which there is at least one.
+func Median(x []float64) float64 {
+	x = slices.Sorted(slices.Values(x))
+	return (x[(len(x)-1)/2] + x[len(x)/2]) / 2
+}

@@ -88,11 +88,12 @@ type bench struct {
 
 // specOf is the spec for a method.
 func (b *bench) specOf(method string) (*model.Spec, error) {
-	spec, _, err := b.options.open(b.name, "method="+method)
-	if err == nil {
-		spec.Data.Test.Grids = nil // initial conditions are drawn for the spec's own grid
+	x, err := b.options.open(b.name, "method="+method)
+	if err != nil {
+		return nil, err
 	}
-	return spec, err
+	x.Spec.Data.Test.Grids = nil // initial conditions are drawn for the spec's own grid
+	return x.Spec, nil
 }
 
 func (a *app) bench(c *cobra.Command, name string, o *benchOptions) error {
@@ -112,16 +113,17 @@ func (a *app) bench(c *cobra.Command, name string, o *benchOptions) error {
 	if !slices.Contains(model.BuiltinSpecs(), specName) {
 		return usagef("--problem %s --scale %s: there is no such spec: want PROBLEM-SCALE of %s", o.problem, o.scale, strings.Join(model.BuiltinSpecs(), ", "))
 	}
-	spec, p, err := o.open(specName)
+	x, err := o.open(specName)
 	if err != nil {
 		return err
 	}
+	spec, p := x.Spec, x.Problem
 	spec.Data.Test.Grids = nil // initial conditions are drawn for the spec's own grid
 	b := &bench{name: specName, app: a, command: c, spec: spec, problem: p, options: o, workers: a.workers(o.workers)}
 	if b.workers == 0 {
 		b.workers = runtime.GOMAXPROCS(0)
 	}
-	if err := a.agree(spec, p); err != nil {
+	if err := a.options(o.workers).Agree(spec, p); err != nil {
 		return err
 	}
 	result, err := run(b)
@@ -147,25 +149,19 @@ func (b *bench) median(f func()) (float64, error) {
 		f()
 		times[i] = time.Since(begin).Seconds()
 	}
-	return median(times), nil
+	return score.Median(times), nil
 }
 
-// median of numbers, of which there is at least one.
-func median(x []float64) float64 {
-	x = slices.Sorted(slices.Values(x))
-	return (x[(len(x)-1)/2] + x[len(x)/2]) / 2
-}
-
-// machine is in every result.
-type machine struct {
+// benchMachine is in every result.
+type benchMachine struct {
 	Spec    string `json:"spec"`
 	Ranks   int    `json:"ranks,omitempty"` // where there are several
 	Workers int    `json:"workers"`
 	Kernels string `json:"kernels"`
 }
 
-func (b *bench) machine(workers int) machine {
-	m := machine{Spec: b.name, Workers: workers, Kernels: kernel.Description()}
+func (b *bench) machine(workers int) benchMachine {
+	m := benchMachine{Spec: b.name, Workers: workers, Kernels: kernel.Description()}
 	if size := b.app.comm.Size(); size > 1 {
 		m.Ranks = size
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"pihc/constraint"
+	"pihc/experiment"
 	"pihc/internal/kernel"
 	"pihc/model"
 	"pihc/train"
@@ -11,7 +12,7 @@ import (
 
 // constraintBench is the JSON of bench constraint.
 type constraintBench struct {
-	machine
+	benchMachine
 	Rows       int     `json:"rows"` // residual rows of the expert
 	Basis      int     `json:"basis"`
 	Solve      float64 `json:"solve_s"`
@@ -49,7 +50,7 @@ func (b *bench) constraint() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	initial, _, err := statedInitial(spec, b.problem, n.grid, []float64{0.5})
+	initial, _, err := experiment.StatedInputs(spec, b.problem, n.grid, []float64{0.5})
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +58,7 @@ func (b *bench) constraint() (any, error) {
 	s := c.NewSample()
 	constraint.Load(s, n.dst, initial[0])
 	s.Draw(train.EvaluationSeed(0))
-	r := constraintBench{machine: b.machine(1), Basis: spec.Outputs(), Rows: cmp.Or(options.Points, len(sys.Residuals()[0].Points))} // 0 points: all
+	r := constraintBench{benchMachine: b.machine(1), Basis: spec.Outputs(), Rows: cmp.Or(options.Points, len(sys.Residuals()[0].Points))} // 0 points: all
 	if r.Solve, err = b.median(s.Solve); err != nil {
 		return nil, err
 	}

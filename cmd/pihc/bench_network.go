@@ -13,7 +13,7 @@ import (
 
 // networkBench is the JSON of bench network.
 type networkBench struct {
-	machine
+	benchMachine
 	Forward  float64 `json:"forward_s"`
 	Backward float64 `json:"backward_s"`
 	FLOP     float64 `json:"flop" format:"%.1f"` // forward and backward by the published count
@@ -86,7 +86,7 @@ func benchNetwork[T compute.Float](b *bench) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := networkBench{machine: b.machine(b.workers), FLOP: 3 * n.network.FLOP(n.grid.Shape())}
+	r := networkBench{benchMachine: b.machine(b.workers), FLOP: 3 * n.network.FLOP(n.grid.Shape())}
 	if r.Forward, err = b.median(n.forward); err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"pihc/dataset"
+	"pihc/experiment"
 	"pihc/grid"
 	"pihc/internal/kernel"
 	"pihc/sim"
@@ -11,7 +12,7 @@ import (
 
 // solverBench is the JSON of bench solver.
 type solverBench struct {
-	machine
+	benchMachine
 	Trajectory float64 `json:"trajectory_s"`
 	SelfError  float64 `json:"self_error"` // against the same with tighter tolerances; worst of three initial conditions
 	// Of a run on the spec's own points, where solutions are computed on more of them:
@@ -44,11 +45,11 @@ func (b *bench) solver() (any, error) {
 			}
 		}
 	}
-	initial, _, err := statedInitial(b.spec, b.problem, g, []float64{0.1, 0.5, 0.9})
+	initial, _, err := experiment.StatedInputs(b.spec, b.problem, g, []float64{0.1, 0.5, 0.9})
 	if err != nil {
 		return nil, err
 	}
-	r := solverBench{machine: b.machine(1), Peak: kernel.PeakGFLOPS64(1)}
+	r := solverBench{benchMachine: b.machine(1), Peak: kernel.PeakGFLOPS64(1)}
 	unknowns := len(b.problem.Unknowns)
 	dst, want := make([]float64, unknowns*g.Size()), make([]float64, unknowns*g.Size())
 	for _, u0 := range initial {

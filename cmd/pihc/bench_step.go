@@ -10,13 +10,16 @@ import (
 	"pihc/compute"
 	"pihc/dist"
 	"pihc/engine"
+	"pihc/experiment"
+	"pihc/internal/machine"
 	"pihc/model"
+	"pihc/score"
 	"pihc/train"
 )
 
 // stepBench is the JSON of bench step.
 type stepBench struct {
-	machine
+	benchMachine
 	Batch      int     `json:"batch"`
 	Soft       float64 `json:"soft_s"`
 	Hard       float64 `json:"hard_s"`
@@ -49,7 +52,7 @@ func (b *bench) step() (any, error) {
 // machine does meets them all alike, and ratios of times of the same round. Each is
 // prepared anew for every round: together they might not fit into memory.
 func benchStep[T compute.Float](b *bench) (any, error) {
-	r := stepBench{machine: b.machine(b.workers), Batch: b.spec.Training.Batch}
+	r := stepBench{benchMachine: b.machine(b.workers), Batch: b.spec.Training.Batch}
 	soft, hard, moe, network := timed{model.Soft, b.workers}, timed{model.Hard, b.workers}, timed{model.MoE, b.workers}, timed{"", b.workers}
 	one, two := timed{model.MoE, 1}, timed{model.MoE, 2}
 	all := []timed{soft, hard, moe}
@@ -78,33 +81,24 @@ func benchStep[T compute.Float](b *bench) (any, error) {
 			used += cpu
 			offered += wall * float64(x.workers)
 			if x == moe {
-				r.Iterations, r.RSS = stats.Iterations, cmp.Or(r.RSS, maxRSS())
+				r.Iterations, r.RSS = stats.Iterations, cmp.Or(r.RSS, machine.MaxRSS())
 			}
 		}
 	}
-	r.Soft, r.Hard, r.MoE = median(seconds[soft]), median(seconds[hard]), median(seconds[moe])
+	r.Soft, r.Hard, r.MoE = score.Median(seconds[soft]), score.Median(seconds[hard]), score.Median(seconds[moe])
 	r.Ratio = medianRatio(seconds[moe], seconds[soft])
 	if alone {
-		r.Network, r.OverNet = median(seconds[network]), medianRatio(seconds[moe], seconds[network])
+		r.Network, r.OverNet = score.Median(seconds[network]), medianRatio(seconds[moe], seconds[network])
 	}
 	if alone && b.workers >= 2 {
 		r.Speedup = medianRatio(seconds[one], seconds[two])
 	}
 	r.Share = used / offered
-	if busy := b.app.warnBusy(r.Share); busy != "" && b.app.writes() {
-		fmt.Fprintln(b.app.Err, busy)
+	if busy := machine.Busy(r.Share); busy != "" && b.app.writes() {
+		fmt.Fprintln(b.app.Err, "pihc: warning:", busy)
 	}
 	r.Peak = b.peak()
 	return r, nil
-}
-
-// warnBusy is what to say where the threads had only a share of the processors' time,
-// 0 where the system does not tell: alone on a machine a step gets more than 0.9.
-func (a *app) warnBusy(share float64) string {
-	if share == 0 || share >= 0.8 {
-		return ""
-	}
-	return fmt.Sprintf("pihc: warning: the threads had %.0f %% of the time of their processors: the machine is busy, and times and ratios are not its own", 100*share)
 }
 
 // measure prepares x, runs it once unmeasured and once measured, and returns the seconds of
@@ -123,9 +117,9 @@ func measure[T compute.Float](b *bench, x timed) (wall, cpu float64, stats engin
 	if _, err := run(); err != nil {
 		return 0, 0, stats, err
 	}
-	begin, before := time.Now(), cpuSeconds()
+	begin, before := time.Now(), machine.CPUSeconds()
 	stats, err = run()
-	return time.Since(begin).Seconds(), cpuSeconds() - before, stats, err
+	return time.Since(begin).Seconds(), machine.CPUSeconds() - before, stats, err
 }
 
 // medianRatio is the median of a over b, round by round.
@@ -134,7 +128,7 @@ func medianRatio(a, b []float64) float64 {
 	for i := range a {
 		ratios[i] = a[i] / b[i]
 	}
-	return median(ratios)
+	return score.Median(ratios)
 }
 
 // prepareNetwork makes the network alone for one batch, all passes of a step but the
@@ -172,8 +166,8 @@ func prepareStep[T compute.Float](b *bench, x timed) (run func() (engine.Stats, 
 	for i := range fractions {
 		fractions[i] = (float64(i) + 0.5) / float64(len(fractions))
 	}
-	initial, _, err := statedInitial(spec, b.problem, info.Grid, fractions)
-	batch := engine.Batch{Initial: initial, Seeds: evaluationSeeds(len(initial))} // trains the last pass
+	initial, _, err := experiment.StatedInputs(spec, b.problem, info.Grid, fractions)
+	batch := engine.Batch{Initial: initial, Seeds: experiment.EvaluationSeeds(len(initial))} // trains the last pass
 	params := engine.InitialParams[T](info)
 	if dir := b.options.runs; dir != "" && err == nil {
 		if run := filepath.Join(dir, x.method); !train.IsRun(run) {

@@ -6,12 +6,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"pihc/engine"
+	"pihc/experiment"
 	"pihc/internal/pjrt"
-	"pihc/xla"
 )
-
-func init() { engine.RegisterEngine("xla", xla.Constructors()) }
 
 // engineFlags say which engine a command works with. No other engine takes the place
 // of one that cannot run.
@@ -38,9 +35,9 @@ func (f *engineFlags) check() error {
 	return nil
 }
 
-// options adds the engine to those of model.
-func (f *engineFlags) options(o engine.EngineOptions) engine.EngineOptions {
-	o.Name, o.Plugin = f.name, f.plugin
+// options adds the engine.
+func (f *engineFlags) options(o experiment.Options) experiment.Options {
+	o.Engine, o.Plugin = f.name, f.plugin
 	return o
 }
 

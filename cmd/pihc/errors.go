@@ -15,31 +15,20 @@ import (
 
 	"pihc/data"
 	"pihc/discrete"
+	"pihc/experiment"
 	"pihc/internal/config"
 	"pihc/model"
 	"pihc/pde"
 	"pihc/train"
 )
 
-// usageError is a command line that makes no sense: exit status 2.
-type usageError struct{ err error }
-
-func (e *usageError) Error() string { return e.err.Error() }
-func (e *usageError) Unwrap() error { return e.err }
-
-func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
-
-// hintError carries advice that is printed on a line of its own.
-type hintError struct {
-	err  error
-	hint string
+// usagef is an error for a command line that makes no sense: exit status 2.
+func usagef(format string, args ...any) error {
+	return &experiment.UsageError{Err: fmt.Errorf(format, args...)}
 }
 
-func (e *hintError) Error() string { return e.err.Error() }
-func (e *hintError) Unwrap() error { return e.err }
-
 func withHint(err error, format string, args ...any) error {
-	return &hintError{err, fmt.Sprintf(format, args...)}
+	return experiment.WithHint(err, format, args...)
 }
 
 const (
@@ -49,7 +38,7 @@ const (
 )
 
 func exitStatus(err error) int {
-	var usage *usageError
+	var usage *experiment.UsageError
 	var mistakes config.Errors
 	badKey := func(p *config.Mistake) bool { return p.BadKey() }
 	switch {
@@ -96,8 +85,7 @@ func printError(w io.Writer, command *cobra.Command, err error) {
 // hintOf returns the advice an error carries, or what is known for its type.
 func hintOf(command *cobra.Command, err error) string {
 	var (
-		hint       *hintError
-		usage      *usageError
+		usage      *experiment.UsageError
 		corrupt    *data.CorruptError
 		version    *data.VersionError
 		incomplete *data.IncompleteError
@@ -111,8 +99,6 @@ func hintOf(command *cobra.Command, err error) string {
 		}
 	)
 	switch {
-	case errors.As(err, &hint):
-		return hint.hint
 	case errors.As(err, &advised):
 		return advised.Hint()
 	case errors.Is(err, discrete.ErrNotConverged):
@@ -143,7 +129,7 @@ func hintOf(command *cobra.Command, err error) string {
 		return "a smaller training.learning_rate.initial, or a look at the weights of the rows with `pihc check`"
 	case noSuchYAML(err):
 		if command.Name() == "init" {
-			return "templates go by their names: " + strings.Join(templateNames(), ", ")
+			return "templates go by their names: " + strings.Join(experiment.TemplateNames(), ", ")
 		}
 		return "`pihc init` writes a spec and a PDE file to begin with; built-in specs go by their names: " + strings.Join(model.BuiltinSpecs(), ", ")
 	case unwritable(err) && strings.HasPrefix(err.Error(), "lock "):
@@ -162,14 +148,6 @@ func hintOf(command *cobra.Command, err error) string {
 func noSuchYAML(err error) bool {
 	var at *fs.PathError
 	return errors.As(err, &at) && at.Op == "open" && errors.Is(at, fs.ErrNotExist) && pde.IsPath(at.Path) && slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(at.Path))
-}
-
-func templateNames() []string {
-	var names []string
-	for _, t := range templates {
-		names = append(names, t.name)
-	}
-	return names
 }
 
 // unwritable reports whether a file or folder could not be made where it was asked for.

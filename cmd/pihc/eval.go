@@ -3,8 +3,6 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -17,10 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"pihc/data"
-	"pihc/engine"
-	"pihc/grid"
+	"pihc/experiment"
 	"pihc/model"
-	"pihc/pde"
 	"pihc/report"
 	"pihc/score"
 	"pihc/train"
@@ -82,49 +78,41 @@ func trustFlag(c *cobra.Command, dst *bool) {
 	c.Flags().BoolVar(dst, "trust-edits", false, "use a run folder whose spec.yaml, problem.yaml or run.json is not that of its training; the output says so")
 }
 
-// warnEdits names the files of a run folder that were trusted.
-func (a *app) warnEdits(dir string, files []string) {
-	if len(files) > 0 && a.writes() {
-		fmt.Fprintf(a.Err, "pihc: warning: run %s: %s\n", dir, editsText(files))
-	}
-}
-
-// editsText says what --trust-edits did.
-func editsText(files []string) string {
-	return fmt.Sprintf("not the %s of its training (--trust-edits)", strings.Join(files, " and "))
-}
-
-func (f *gridFlags) options(c *cobra.Command) (evaluatorOptions, error) {
-	o := evaluatorOptions{grid: f.grid, points: f.points, tolerance: f.tolerance, last: f.last, trust: f.trust, workers: f.workers, engine: f.engine}
+// evaluation is what the flags say.
+func (f *gridFlags) evaluation(a *app, c *cobra.Command) (experiment.Evaluation, error) {
+	e := experiment.Evaluation{Grid: f.grid, Tolerance: f.tolerance, Residual: f.residual, Last: f.last, TrustEdits: f.trust}
 	if err := f.engine.check(); err != nil {
-		return o, err
+		return e, err
+	}
+	e.Options = f.engine.options(a.options(f.workers))
+	if c.Flags().Changed("points") {
+		e.Points = &f.points
 	}
 	switch {
-	case c.Flags().Changed("points") && f.points < 0:
-		return o, usagef("--points %d: want a number of rows, or 0 for all", f.points)
+	case e.Points != nil && f.points < 0:
+		return e, usagef("--points %d: want a number of rows, or 0 for all", f.points)
 	case c.Flags().Changed("tolerance") && !(f.tolerance > 0):
-		return o, usagef("--tolerance %g: want a positive number", f.tolerance)
+		return e, usagef("--tolerance %g: want a positive number", f.tolerance)
 	}
-	o.residual = f.residual
 	if f.passes != "" {
-		if err := o.passes.UnmarshalText([]byte(f.passes)); err != nil {
-			return o, usagef("--passes %v", err)
+		if err := e.Passes.UnmarshalText([]byte(f.passes)); err != nil {
+			return e, usagef("--passes %v", err)
 		}
 	}
-	if c.Flags().Changed("residual") && !(o.passes == model.AutoPasses && f.residual > 0) {
-		return o, usagef("--residual %g: want a positive number, with --passes auto", f.residual)
+	if c.Flags().Changed("residual") && !(e.Passes == model.AutoPasses && f.residual > 0) {
+		return e, usagef("--residual %g: want a positive number, with --passes auto", f.residual)
 	}
 	for _, axis := range slices.Sorted(maps.Keys(f.grid)) {
 		if n := f.grid[axis]; n < 1 {
-			return o, usagef("--grid %s=%d: want a positive number of points", axis, n)
+			return e, usagef("--grid %s=%d: want a positive number of points", axis, n)
 		}
 	}
 	for _, s := range f.set {
 		if !strings.Contains(s, "=") {
-			return o, usagef("--set %s: want key=value", s)
+			return e, usagef("--set %s: want key=value", s)
 		}
 	}
-	return o, nil
+	return e, nil
 }
 
 type evalOptions struct {
@@ -198,46 +186,16 @@ interrupted, it has the grids that are done.`,
 	return c
 }
 
-// metrics is metrics.json: an evaluation and how it came about.
-type metrics struct {
-	Version int `json:"version"`
-	score.Evaluation
-	Split       string  `json:"split"`
-	Checkpoint  string  `json:"checkpoint"` // SHA-256 of its tensors
-	Step        int     `json:"step"`
-	Points      int     `json:"points"` // per expert, 0 for all
-	Tolerance   float64 `json:"tolerance"`
-	DatasetHash string  `json:"dataset_hash"`
-	// What is not as trained beyond points, tolerance and grid.
-	Set          []string `json:"set,omitempty"`           // values of --set
-	Repeat       string   `json:"repeat,omitempty"`        // passes where not as trained; "auto": each sample has its own number
-	TrustedEdits []string `json:"trusted_edits,omitempty"` // files of the run folder that are not those of its training
-}
-
 func (a *app) eval(c *cobra.Command, dir string, o *evalOptions) error {
-	options, err := o.options(c)
+	e, err := o.evaluation(a, c)
 	if err != nil {
 		return err
 	}
-	options.comm, options.slabs, options.workers = a.comm, a.slabs, a.workers(options.workers)
 	if o.samples < 0 {
 		return usagef("--samples %d: want a positive number, or 0 for all", o.samples)
 	}
-	spec, p, err := readRun(dir, o.set)
+	r, err := experiment.OpenRun(dir, o.set...)
 	if err != nil {
-		return err
-	}
-	if options.passes == 0 {
-		if err := checkRepeats(spec, o.set); err != nil {
-			return err
-		}
-	}
-	options = options.orSpec(spec)
-	set, _, err := openRunData(dir, o.data)
-	if err != nil {
-		return err
-	}
-	if err := a.agree(spec, p, [2]string{"dataset", set.Manifest().Checksum}); err != nil {
 		return err
 	}
 	path := cmp.Or(o.out, filepath.Join(dir, train.MetricsFile))
@@ -245,12 +203,12 @@ func (a *app) eval(c *cobra.Command, dir string, o *evalOptions) error {
 		return withHint(fmt.Errorf("%s exists already, and is no file of metrics", path), "choose another name for --out, or remove it")
 	}
 	var written error
-	m, err := a.evaluateRun(c.Context(), dir, spec, p, set, options, o.split, o.samples, func(m *metrics) {
-		m.Set = o.set
+	m, err := r.Score(c.Context(), experiment.ScoreOptions{Evaluation: e, Data: o.data, Split: o.split, Samples: o.samples, Done: func(m *experiment.Metrics) error {
 		if a.writes() {
 			written = data.WriteSealedJSON(path, m) // scores that cannot be kept are shown all the same
 		}
-	})
+		return nil
+	}})
 	if err != nil {
 		return err
 	}
@@ -268,156 +226,8 @@ func isMetrics(file []byte) bool {
 	return bytes.HasPrefix(file, []byte("{")) && bytes.Contains(file, []byte(`"relative_l2"`))
 }
 
-// metricsVersion changes when an evaluation says more than before that reports show; these score
-// runs with metrics of another version again.
-const metricsVersion = 7
-
-// evaluateRun scores a run on the grid of the options, or on its own and those of
-// its spec, and calls done after each grid, with the scores so far.
-func (a *app) evaluateRun(ctx context.Context, dir string, spec *model.Spec, p *pde.Problem, set *data.Dataset, options evaluatorOptions, split string, most int, done func(*metrics)) (*metrics, error) {
-	if err := checkRunData(dir, p, set); err != nil {
-		return nil, err
-	}
-	m, err := a.evaluateOn(ctx, dir, spec, p, set, options, split, most)
-	if err != nil {
-		return nil, err
-	}
-	a.warnEdits(dir, m.TrustedEdits)
-	done(m)
-	if len(options.grid) > 0 || split != "test" {
-		return m, nil
-	}
-	return m, a.evaluateGrids(ctx, m, dir, spec, p, set, options, most, func() error { done(m); return nil })
-}
-
-// evaluateOn scores a run on one grid.
-func (a *app) evaluateOn(ctx context.Context, dir string, spec *model.Spec, p *pde.Problem, set *data.Dataset, options evaluatorOptions, split string, most int) (*metrics, error) {
-	e, err := openEvaluator(dir, spec, p, options)
-	if err != nil {
-		return nil, err
-	}
-	defer e.close()
-	return a.score(ctx, dir, p, set, e, split, most)
-}
-
-// score scores an open evaluator.
-func (a *app) score(ctx context.Context, dir string, p *pde.Problem, set *data.Dataset, e evaluator, split string, most int) (*metrics, error) {
-	g, spec := e.info().Grid, e.info().Spec
-	samples, err := loadSamples(set, split, p, g, most)
-	if err != nil {
-		return nil, err
-	}
-	bar := a.newMeter(fmt.Sprintf("evaluate %s on %s", model.MethodLabel(spec.Method), data.FormatShape(g.Shape())), len(samples.Initial))
-	defer bar.close()
-	sys, err := p.Discretize(g)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := engine.NewLoss(sys, spec.Loss, nil)
-	if err != nil {
-		return nil, err
-	}
-	squares := make([]float64, len(sys.Sets))
-	var losses []float64
-	result, err := e.evaluate(samples, whileRunning(ctx, bar, func(i int, x *engine.Prediction) error {
-		losses = append(losses, rows.Evaluate(squares, x.Field, samples.Initial[i], nil, 0))
-		return nil
-	}))
-	if err != nil {
-		return nil, err
-	}
-	trivial, err := engine.Trivials(sys, spec.Loss, samples.Initial, samples.Truth)
-	if err != nil {
-		return nil, err
-	}
-	result.Compare(losses, trivial)
-	result.ReferenceError = referenceError(set.Manifest(), split, g)
-	if result.TrainSeconds, err = trainTime(dir); err != nil {
-		return nil, err
-	}
-	m := &metrics{
-		Version: metricsVersion, Evaluation: *result, Split: split,
-		Step: e.meta().Step, Checkpoint: e.meta().TensorsHash, DatasetHash: set.Manifest().Checksum, TrustedEdits: e.meta().Edited,
-		Repeat: e.repeat(),
-	}
-	if spec.Method != model.Soft {
-		m.Points, m.Tolerance = spec.Constraint.Points, spec.Constraint.Tolerance
-	}
-	return m, nil
-}
-
-// referenceError is what generate measured of a split's solutions; 0 where it did not, or where
-// others are scored against, on another grid.
-func referenceError(m *data.Manifest, split string, g *grid.Grid) float64 {
-	s, err := m.Split(split)
-	if err != nil || !slices.Equal(s.GridShape(), g.Shape()) {
-		return 0
-	}
-	v, _ := strconv.ParseFloat(m.Metadata["reference_error"], 64)
-	return v
-}
-
-// evaluateGrids adds the evaluations on the further grids of the spec that m lacks,
-// one engine at a time, and calls done after each.
-func (a *app) evaluateGrids(ctx context.Context, m *metrics, dir string, spec *model.Spec, p *pde.Problem, set *data.Dataset, options evaluatorOptions, most int, done func() error) error {
-	grids, err := model.EvaluationGrids(spec, p)
-	if err != nil {
-		return err
-	}
-	have := m.Grids
-	m.Grids = nil
-	for _, g := range grids {
-		at := slices.IndexFunc(have, func(x score.Evaluation) bool { return slices.Equal(x.Grid, g.Shape()) })
-		if at >= 0 {
-			m.Grids = append(m.Grids, have[at])
-			continue
-		}
-		options.grid = g.PointsByName()
-		count := most
-		if g.Samples > 0 && (most == 0 || g.Samples < most) {
-			count = g.Samples
-		}
-		other, err := a.evaluateOn(ctx, dir, spec, p, set, options, m.Split, count)
-		if err != nil {
-			return fmt.Errorf("on %s: %w", data.FormatShape(g.Shape()), err)
-		}
-		other.TrainSeconds = 0
-		m.Grids = append(m.Grids, other.Evaluation)
-		if err := done(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// storedMetrics returns the evaluation of the whole test split in the run
-// folder, if it is of this checkpoint, dataset and settings. Further grids may be
-// missing. One that was altered is not used, and named.
-func (a *app) storedMetrics(dir string, e evaluator, set *data.Dataset) (*metrics, bool) {
-	var m metrics
-	path := filepath.Join(dir, train.MetricsFile)
-	if err := data.ReadSealedJSON(path, &m); err != nil {
-		var older struct{ Version int }
-		if text, _ := os.ReadFile(path); len(text) > 0 && (json.Unmarshal(text, &older) != nil || older.Version >= metricsVersion) {
-			fmt.Fprintf(a.Err, "pihc: warning: %v; the run is scored again\n", err)
-		}
-		return nil, false
-	}
-	split, err := set.Split("test")
-	if err != nil {
-		return nil, false
-	}
-	same := m.Version == metricsVersion && m.Split == "test" && m.Samples == split.Count && m.Checkpoint == e.meta().TensorsHash &&
-		m.DatasetHash == set.Manifest().Checksum && slices.Equal(m.Grid, e.info().Grid.Shape()) &&
-		len(m.Set) == 0 && m.Repeat == e.repeat() && len(m.TrustedEdits) == 0 && len(e.meta().Edited) == 0
-	if spec := e.info().Spec; spec.Method != model.Soft {
-		same = same && m.Points == spec.Constraint.Points && m.Tolerance == spec.Constraint.Tolerance
-	}
-	return &m, same
-}
-
 // printMetrics writes an evaluation for people.
-func printMetrics(w io.Writer, m *metrics) error {
+func printMetrics(w io.Writer, m *experiment.Metrics) error {
 	t := &report.Table{
 		Title:   fmt.Sprintf("%s, %s, %d %s samples on %s, step %d", m.Problem, model.MethodLabel(m.Method), m.Samples, m.Split, data.FormatShape(m.Grid), m.Step),
 		Columns: []report.Column{{Title: "metric"}, {Title: "mean", Right: true}, {Title: "std", Right: true}, {Title: "median", Right: true}, {Title: "max", Right: true}},
@@ -478,7 +288,7 @@ func printMetrics(w io.Writer, m *metrics) error {
 		t.Notes = append(t.Notes, "not as trained: passes "+m.Repeat)
 	}
 	if len(m.TrustedEdits) > 0 {
-		t.Notes = append(t.Notes, editsText(m.TrustedEdits))
+		t.Notes = append(t.Notes, experiment.EditsText(m.TrustedEdits))
 	}
 	for _, line := range []string{m.GridNote(), m.ReferenceNote(), m.TrivialNote(), m.Unbeaten} {
 		if line != "" {

@@ -8,28 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"pihc/data"
+	"pihc/experiment"
 	"pihc/pde"
 )
-
-// run.json, on any bytes.
-func FuzzRunInfo(f *testing.F) {
-	f.Add([]byte(`{"version": 1, "data": "/a", "data_from_run": "../a", "dataset_hash": "ab", "pihc": "v"}`))
-	f.Add([]byte(`{"version": 1, "data_bytes": "/w==", "data_from_run_bytes": "//8="}`))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		var info runInfo
-		if data.DecodeJSON(text, &info) != nil {
-			return
-		}
-		again, err := json.Marshal(info)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var same runInfo
-		if err := data.DecodeJSON(again, &same); err != nil || string(same.DataBytes) != string(info.DataBytes) || same.Data != info.Data {
-			t.Errorf("%+v became %+v, %v", info, same, err)
-		}
-	})
-}
 
 // metrics.json, on any bytes: what is accepted can be printed and written.
 func FuzzMetrics(f *testing.F) {
@@ -37,7 +18,7 @@ func FuzzMetrics(f *testing.F) {
 "experts": [{"iterations": {"mean": 1}, "constraint_rms": {}, "statuses": {"converged (gradient)": 2}}], "error_over_time": {"time": [0, 1], "relative_l2": [null, 0.2]}, "grids": [{"grid": [2, 2]}], "split": "test", "points": 3}`))
 	f.Add([]byte(`{"grids": [null, {}], "experts": [], "relative_l2": null}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		var m metrics
+		var m experiment.Metrics
 		if data.DecodeJSON(text, &m) != nil {
 			return
 		}
@@ -68,16 +49,16 @@ func FuzzGrid(f *testing.F) {
 		if c.ParseFlags([]string{"--grid", text}) != nil {
 			return
 		}
-		o, err := flags.options(c)
+		o, err := flags.evaluation(&app{}, c)
 		if err != nil {
 			return
 		}
-		g, err := p.Grid(o.grid)
+		g, err := p.Grid(o.Grid)
 		if err != nil {
 			return
 		}
 		for _, axis := range g.Axes {
-			if n, ok := o.grid[axis.Name]; ok && n != axis.Points {
+			if n, ok := o.Grid[axis.Name]; ok && n != axis.Points {
 				t.Errorf("%q: %s has %d points", text, axis.Name, axis.Points)
 			}
 		}

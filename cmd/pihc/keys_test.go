@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"pihc/experiment"
 	"pihc/train"
 )
 
@@ -17,8 +18,8 @@ func TestKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	doc := string(text)
-	if version := fmt.Sprintf("| of this file, %d; ", metricsVersion); !strings.Contains(doc, version) {
-		t.Errorf("docs/formats.md has another version of metrics than %d", metricsVersion)
+	if version := fmt.Sprintf("| of this file, %d; ", experiment.MetricsVersion); !strings.Contains(doc, version) {
+		t.Errorf("docs/formats.md has another version of metrics than %d", experiment.MetricsVersion)
 	}
 	documented := func(what, key string) {
 		t.Helper()
@@ -43,7 +44,7 @@ func TestKeys(t *testing.T) {
 			documented(r.Name(), key)
 		}
 	}
-	for _, x := range []any{networkBench{}, constraintBench{}, stepBench{}, solverBench{}, metrics{}, reproduction{}, train.Record{}, train.Meta{}} {
+	for _, x := range []any{networkBench{}, constraintBench{}, stepBench{}, solverBench{}, experiment.Metrics{}, reproduction{}, train.Record{}, train.Meta{}} {
 		check(reflect.TypeOf(x))
 	}
 	for _, baseline := range []string{"zero", "mean_field", "interpolation", "persistence"} {

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/term"
 
 	"pihc/dist"
+	"pihc/experiment"
 	"pihc/internal/kernel"
 )
 
@@ -51,6 +52,7 @@ type app struct {
 	slabs   int       // of each grid, one a process
 	comm    dist.Comm // of the processes that work on this command
 	threads int       // for this process, 0 for all cores
+	stage   *meter    // of the task that is told of, nil: none
 }
 
 // run executes one command line and returns its exit status: 0, 1 for a
@@ -135,7 +137,7 @@ status is 0, 1 for a failure, 2 for wrong usage, and 130 when interrupted.`,
 			return err
 		},
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &experiment.UsageError{Err: err} })
 	flags := root.PersistentFlags()
 	flags.BoolVarP(&a.quiet, "quiet", "q", false, "no progress on standard error")
 	flags.StringVar(&a.mpi, "mpi", os.Getenv("PIHC_MPI"), "MPI library that joins the processes of mpirun or srun; off: none (default the system's, or $PIHC_MPI)")

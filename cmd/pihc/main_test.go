@@ -12,17 +12,6 @@ import (
 	"pihc/train"
 )
 
-// The clock of older logs starts again with every process.
-func TestTrainSeconds(t *testing.T) {
-	var records []train.Record
-	for _, s := range []float64{1, 2, 3, 0.5, 2.5, 0.25} {
-		records = append(records, train.Record{Seconds: s})
-	}
-	if got := trainSeconds(records); got != 5.75 {
-		t.Errorf("%g seconds, want 5.75", got)
-	}
-}
-
 func TestErrors(t *testing.T) {
 	for _, tc := range []struct {
 		err    error

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"pihc/experiment"
 	"pihc/score"
 
 	"github.com/vbauerster/mpb/v8"
@@ -131,5 +132,41 @@ func (m *meter) close() {
 func (a *app) say(format string, args ...any) {
 	if !a.quiet {
 		fmt.Fprintf(a.console, format+"\n", args...)
+	}
+}
+
+// options are those of work in this process, with so many threads.
+func (a *app) options(workers int) experiment.Options {
+	return experiment.Options{Workers: a.workers(workers), Comm: a.comm, Slabs: a.slabs, Logger: a.log, Progress: a.progress}
+}
+
+// progress shows news of a task. Stages come one after another.
+func (a *app) progress(p experiment.Progress) {
+	switch {
+	case p.Warning != "":
+		a.endStage()
+		fmt.Fprintf(a.Err, "pihc: warning: %s\n", p.Warning)
+	case p.Stage == "":
+		a.say("%s", p.Text)
+	case p.Ended:
+		a.endStage()
+	default:
+		if a.stage == nil || a.stage.title != p.Stage {
+			a.endStage()
+			a.stage = a.newMeter(p.Stage, p.Total)
+		}
+		if p.Done > 0 || p.Note != "" {
+			a.stage.set(p.Done, p.Note)
+		}
+		if p.Line {
+			a.stage.line()
+		}
+	}
+}
+
+func (a *app) endStage() {
+	if a.stage != nil {
+		a.stage.close()
+		a.stage = nil
 	}
 }

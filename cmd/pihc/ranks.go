@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -13,11 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pihc/dataset"
 	"pihc/dist"
-	"pihc/internal/kernel"
-	"pihc/model"
-	"pihc/pde"
 )
 
 // joining names the commands whose work the ranks of a launcher share, bench by what
@@ -77,20 +72,6 @@ func (a *app) join(c *cobra.Command, args []string) error {
 		a.Out, a.quiet = io.Discard, true
 	}
 	return nil
-}
-
-// agree refuses ranks of another build, with vectors of another width, or that
-// would work on something else than rank 0: pairs of a name and a value.
-func (a *app) agree(spec *model.Spec, p *pde.Problem, further ...[2]string) error {
-	if a.comm.Size() == 1 {
-		return nil
-	}
-	encoded, err := spec.Encode()
-	if err != nil {
-		return err
-	}
-	return dist.Agree(a.comm, append(further, [2]string{"spec", fmt.Sprintf("%x", sha256.Sum256(encoded))}, [2]string{"PDE file", dataset.ProblemHash(p)},
-		[2]string{"vector width", fmt.Sprint(kernel.Width())}, [2]string{"build", versionText()})...)
 }
 
 // writes reports whether this process writes files and results.

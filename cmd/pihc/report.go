@@ -3,18 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
-	"path/filepath"
-	"slices"
 
 	"github.com/spf13/cobra"
 
-	"pihc/data"
-	"pihc/dataset"
-	"pihc/grid"
-	"pihc/model"
-	"pihc/pde"
+	"pihc/experiment"
 	"pihc/report"
-	"pihc/train"
 )
 
 type reportOptions struct {
@@ -67,7 +60,7 @@ func (a *app) report(ctx context.Context, dirs []string, o *reportOptions) error
 	if o.out == "" {
 		return usagef("--out FILE.html missing")
 	}
-	page, err := a.comparison(ctx, dirs, o.data, o.trust, o.workers)
+	page, err := experiment.Compare(ctx, dirs, experiment.CompareOptions{Options: a.options(o.workers), Data: o.data, TrustEdits: o.trust})
 	if err != nil {
 		return err
 	}
@@ -94,127 +87,4 @@ func (a *app) printTables(page *report.Page) error {
 		}
 	}
 	return err
-}
-
-// scored is a run with its scores: what a page says of it but its fields.
-type scored struct {
-	dir, text string // folder, and its spec as written
-	spec      *model.Spec
-	problem   *pde.Problem
-	grid      *grid.Grid // of the evaluation
-	repeat    string     // passes where not as trained
-	edited    []string   // files of the folder that are not those of its training
-	method    report.Method
-}
-
-// comparison evaluates the runs where needed and makes their page. Runs are opened twice: what
-// is drawn depends on the scores of all.
-func (a *app) comparison(ctx context.Context, dirs []string, dataDir string, trust bool, workers int) (*report.Page, error) {
-	options := asTrained
-	options.workers, options.trust = workers, trust
-	var runs []scored
-	var set *data.Dataset
-	for i, dir := range dirs {
-		spec, p, err := readRun(dir, nil)
-		if err != nil {
-			return nil, err
-		}
-		this, _, err := openRunData(dir, dataDir)
-		if err != nil {
-			return nil, err
-		}
-		if set == nil {
-			set = this
-		}
-		if this.Manifest().Checksum != set.Manifest().Checksum || i > 0 && dataset.ProblemHash(p) != dataset.ProblemHash(runs[0].problem) {
-			return nil, withHint(fmt.Errorf("runs %s and %s differ in problem or dataset", dirs[0], dir), "report runs of one problem and one dataset together")
-		}
-		if err := checkRunData(dir, p, this); err != nil {
-			return nil, err
-		}
-		if g, err := p.Grid(spec.Grid); err != nil {
-			return nil, err
-		} else if i > 0 && !slices.Equal(g.Shape(), runs[0].grid.Shape()) {
-			return nil, fmt.Errorf("run %s has another grid than those before it", dir)
-		}
-		run, err := a.scoreRun(ctx, dir, spec, p, set, options.orSpec(spec))
-		if err != nil {
-			return nil, err
-		}
-		runs = append(runs, run)
-	}
-	nameRuns(runs)
-	first := runs[0]
-	samples, err := loadSamples(set, "test", first.problem, first.grid, 0)
-	if err != nil {
-		return nil, err
-	}
-	page := pageOf(runs, samples)
-	cases := chooseCases(page, samples.Initial)
-	if err := addCases(page, first.problem, first.grid, samples, cases); err != nil {
-		return nil, err
-	}
-	timing := newTiming(first.problem, first.grid, samples, workers)
-	for _, run := range runs {
-		e, err := openEvaluator(run.dir, run.spec, run.problem, options.orSpec(run.spec))
-		if err != nil {
-			return nil, err
-		}
-		err = drawRun(ctx, page, e, samples, cases)
-		if err == nil && timing != nil {
-			err = timing.method(ctx, &run.method, e)
-		}
-		e.close()
-		if err != nil {
-			return nil, err
-		}
-	}
-	if timing != nil {
-		if page.Cost, err = timing.cost(ctx); err != nil {
-			return nil, err
-		}
-	}
-	trivialNotes(page)
-	if err := addLevels(ctx, page, first.spec, first.problem, first.grid); err != nil {
-		return nil, err
-	}
-	return page, addBaselines(page, first.problem, first.grid, samples)
-}
-
-// scoreRun scores a run where its folder has no scores.
-func (a *app) scoreRun(ctx context.Context, dir string, spec *model.Spec, p *pde.Problem, set *data.Dataset, options evaluatorOptions) (scored, error) {
-	text, err := spec.Encode()
-	if err != nil {
-		return scored{}, err
-	}
-	records, err := readLog(dir)
-	if err != nil {
-		return scored{}, err
-	}
-	e, err := openEvaluator(dir, spec, p, options)
-	if err != nil {
-		return scored{}, err
-	}
-	run := scored{dir: dir, text: string(text), spec: spec, problem: p, grid: e.info().Grid, repeat: e.repeat(), edited: e.meta().Edited, method: methodOf(spec, e)}
-	a.warnEdits(dir, run.edited)
-	m, stored := a.storedMetrics(dir, e, set)
-	if !stored {
-		m, err = a.score(ctx, dir, p, set, e, "test", 0)
-	}
-	e.close() // one engine at a time
-	if err != nil {
-		return scored{}, err
-	}
-	save := func() error { return data.WriteSealedJSON(filepath.Join(dir, train.MetricsFile), m) }
-	if !stored {
-		if err := save(); err != nil {
-			return scored{}, err
-		}
-	}
-	if err := a.evaluateGrids(ctx, m, dir, spec, p, set, options, 0, save); err != nil {
-		return scored{}, err
-	}
-	m.TrainSeconds = trainSeconds(records) // it may have gone on since
-	run.method.Curves, run.method.Evaluation = curves(records), m.Evaluation
-	return run, nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,7 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"pihc/data"
+	"pihc/experiment"
 	"pihc/model"
+	"pihc/paper"
 	"pihc/pde"
 	"pihc/report"
 	"pihc/score"
@@ -119,75 +122,44 @@ func (a *app) reproduce(ctx context.Context, name string, o *reproduceOptions) e
 	if err != nil {
 		return err
 	}
-	spec, p, err := o.open(specName)
+	x, err := o.open(specName)
 	if err != nil {
 		return err
 	}
+	spec, p := x.Spec, x.Problem
 	if o.onePass && spec.Network.Passes == 1 {
 		return usagef("--one-pass: %s has one pass", specName)
 	}
-	switch _, evaluates := studyRuns[name]; {
-	case evaluates && name != "scaling" && p.Reference.Solver == "":
+	switch {
+	case paper.Measures(name) && name != "scaling" && p.Reference.Solver == "":
 		return withHint(fmt.Errorf("%s: the PDE file of %s has no reference, and there would be no errors to show", name, specName), "reference: {solver: discrete} computes solutions from the file's own rows")
 	case name == "scaling" && spec.Network.Precision == "float64":
 		return fmt.Errorf("%s: %s has a network in float64; want float32", name, specName)
 	}
-	list := experiments(spec, o.methods, o.fair, o.onePass)
+	arms := paper.Arms(spec, o.methods, o.fair, o.onePass)
 	if study.Arms {
-		list = expertArms(spec)
-	}
-	for _, x := range list { // before anything is made for them
-		spec, p, err := o.open(specName, x.overrides...)
-		if err == nil {
-			err = checkSizes(spec, p, o.workers, 1)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", x.name, err)
-		}
+		arms = study.Trainings(spec)
 	}
 	dataDir := filepath.Join(dir, "data")
-	if err := a.generateData(ctx, dataDir, spec, p, o.workers); err != nil {
-		return err
-	}
-	set, err := data.Open(dataDir)
+	trained, err := a.trainArms(ctx, x, arms, dir, dataDir, a.options(o.workers))
 	if err != nil {
 		return err
 	}
-	var runs []string
-	trained := map[string]string{}
-	for _, x := range list {
-		run := filepath.Join(dir, x.name)
-		spec, p, err := o.open(specName, x.overrides...)
-		if err != nil {
-			return err
-		}
-		resume := train.IsRun(run)
-		if resume {
-			if err := checkSameSpec(run, spec); err != nil {
-				return err
-			}
-		}
-		s, err := a.trainRun(ctx, x.title, run, dataDir, spec, p, set, train.Options{Workers: o.workers, Resume: resume})
-		if err != nil {
-			if errors.Is(err, train.ErrInterrupted) {
-				return withHint(fmt.Errorf("%s: %w at step %d of %d", x.name, err, s.Steps, spec.Training.Steps), "the same command continues")
-			}
-			return fmt.Errorf("%s: %w", x.name, err)
-		}
-		runs, trained[x.name] = append(runs, run), run
-	}
-	if run := studyRuns[name]; run != nil {
-		samples := map[string]int{"demo": 8, "small": 16, "paper": 32, "published": 32}[scale] // of the test split; else all
-		if studies[name].Arms {
-			samples = 0 // arms are compared with each other, and trained longer than scored
-		}
-		of := p.Title
+	if paper.Measures(name) {
+		work := &paper.Work{Options: a.options(o.workers), Name: name, Dir: dir, Of: p.Title, Runs: trained}
 		if scale != "" {
-			of += ", " + scale + " scale"
+			work.Of += ", " + scale + " scale"
 		}
-		return a.finish(ctx, run, &studied{name, dir, of, trained, set, o.workers, samples}, o.json, begin)
+		if !study.Arms { // arms are compared with each other, and trained longer than scored
+			work.Samples = map[string]int{"demo": 8, "small": 16, "paper": 32, "published": 32}[scale] // of the test split; else all
+		}
+		return a.measure(ctx, work, dataDir, o.json, begin)
 	}
-	page, err := a.comparison(ctx, runs, dataDir, false, o.workers)
+	var runs []string
+	for _, arm := range arms {
+		runs = append(runs, trained[arm.Name])
+	}
+	page, err := experiment.Compare(ctx, runs, experiment.CompareOptions{Options: a.options(o.workers), Data: dataDir})
 	if err != nil {
 		return err
 	}
@@ -197,13 +169,7 @@ func (a *app) reproduce(ctx context.Context, name string, o *reproduceOptions) e
 	}
 	if study.Published != nil {
 		page.Title += ", " + name
-		for i := range page.Methods {
-			if scored, ok := study.Published[page.Methods[i].Key]; ok {
-				page.Methods[i].Published = &scored
-			}
-		}
-		page.Published = study.Source
-		notePublished(page)
+		experiment.Publish(page, study.Published, study.Source)
 	}
 	path := filepath.Join(dir, "report.html")
 	if err := report.WritePage(path, *page); err != nil {
@@ -218,6 +184,100 @@ func (a *app) reproduce(ctx context.Context, name string, o *reproduceOptions) e
 	}
 	_, err = fmt.Fprintf(a.Out, "\nreport: %s\ntotal: %s (%.0f seconds)\n", path, score.Duration(seconds), seconds)
 	return err
+}
+
+// trainArms makes the dataset and the runs of a reproduction, or completes them, and returns the folders of the runs by name.
+func (a *app) trainArms(ctx context.Context, x *experiment.Experiment, arms []paper.Arm, dir, dataDir string, o experiment.Options) (map[string]string, error) {
+	variants := make([]*experiment.Experiment, len(arms))
+	for i, arm := range arms { // before anything is made for them
+		var err error
+		if variants[i], err = x.Variant(arm.Overrides...); err == nil {
+			err = variants[i].CheckSizes(o)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", arm.Name, err)
+		}
+	}
+	if _, err := x.Generate(ctx, dataDir, o); err != nil {
+		return nil, err
+	}
+	trained := map[string]string{}
+	for i, arm := range arms {
+		run := filepath.Join(dir, arm.Name)
+		r, err := variants[i].Ensure(ctx, arm.Title, run, dataDir, o)
+		if errors.Is(err, train.ErrInterrupted) {
+			return nil, withHint(fmt.Errorf("%s: %w at step %d of %d", arm.Name, err, r.Summary.Steps, r.Spec.Training.Steps), "the same command continues")
+		}
+		if err != nil && r != nil {
+			return nil, fmt.Errorf("%s: %w", arm.Name, err)
+		}
+		if err != nil {
+			return nil, err
+		}
+		trained[arm.Name] = run
+	}
+	return trained, nil
+}
+
+// measure runs a study and prints its tables.
+func (a *app) measure(ctx context.Context, work *paper.Work, dataDir string, asJSON bool, begin time.Time) error {
+	var err error
+	if work.Set, err = data.Open(dataDir); err != nil {
+		return err
+	}
+	result, page, path, err := work.Measure(ctx)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return a.printJSON(result)
+	}
+	for _, t := range page.Tables {
+		if _, err := t.WriteTo(a.Out); err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintln(a.Out); err != nil {
+			return err
+		}
+	}
+	_, err = fmt.Fprintf(a.Out, "report: %s\ntotal: %s\n", path, score.Duration(time.Since(begin).Seconds()))
+	return err
+}
+
+// study fills the options of reproduce for a study, and returns the experiment that it
+// is on.
+func (o *reproduceOptions) study(name string) (paper.Study, string, error) {
+	s, ok := paper.Studies[name]
+	if !ok {
+		if o.problem != "" {
+			return s, "", usagef("--problem %s: for %s", o.problem, strings.Join(slices.Sorted(maps.Keys(paper.Studies)), ", "))
+		}
+		return s, name, nil
+	}
+	if o.fair || o.onePass || len(o.methods) > 0 {
+		return s, "", usagef("%s has its own methods: --fair, --one-pass and --methods do not go with it", name)
+	}
+	base := cmp.Or(o.problem, s.Problems[0])
+	own := pde.IsPath(base)
+	switch {
+	case own && len(s.Problems) < 2, !own && !slices.Contains(s.Problems, base):
+		known := strings.Join(s.Problems, ", ")
+		if len(s.Problems) > 1 {
+			known += " and spec files (SPEC.yaml)"
+		}
+		return s, "", usagef("--problem %s: %s is for %s", base, name, known)
+	case (len(s.Changes) > 0 || s.Arms) && o.out == "" && !own:
+		o.out = filepath.Join("runs", name+"-"+o.scale)
+		if base != s.Problems[0] {
+			o.out = filepath.Join("runs", name+"-"+base+"-"+o.scale)
+		}
+	}
+	changes := slices.Clone(s.Changes)
+	if o.scale == "demo" {
+		changes = append(changes, s.Demo[base]...)
+	}
+	o.methods, o.set = s.Methods, append(changes, o.set...)
+	return s, base, nil
 }
 
 // experiment returns the name of the spec, the scale of a built-in one, and the
@@ -247,36 +307,6 @@ func (o *reproduceOptions) experiment(name string) (spec, scale, dir string, err
 	return spec, o.scale, cmp.Or(o.out, filepath.Join("runs", spec)), nil
 }
 
-// experiment is one training of a reproduction.
-type experiment struct {
-	name, title string
-	overrides   []string
-}
-
-// onePassSpec is the network of the paper, which does not correct its own field.
-var onePassSpec = []string{"network.passes=1", "network.features={}"}
-
-func experiments(spec *model.Spec, methods []string, fair, onePass bool) []experiment {
-	if len(methods) == 0 {
-		methods = model.Methods
-	}
-	var out []experiment
-	for _, m := range methods {
-		out = append(out, experiment{m, model.MethodLabel(m), []string{"method=" + m}})
-	}
-	if fair {
-		out = append(out, experiment{"hard-fair", model.MethodLabel(model.Hard) + " fair", []string{
-			"method=" + model.Hard, fmt.Sprintf("constraint.points=%d", spec.Constraint.Points*expertsOf(spec)),
-		}})
-	}
-	if onePass {
-		for _, m := range methods {
-			out = append(out, experiment{m + "-one-pass", model.MethodLabel(m) + onePassLabel, append([]string{"method=" + m}, onePassSpec...)})
-		}
-	}
-	return out
-}
-
 func reproductionOf(page *report.Page, problem, scale, path string, seconds float64) reproduction {
 	out := reproduction{
 		Problem: problem, Scale: scale, Report: path, Seconds: seconds, Paired: page.Differences(), Cost: page.Cost,
@@ -284,7 +314,7 @@ func reproductionOf(page *report.Page, problem, scale, path string, seconds floa
 	}
 	for i := range page.Methods {
 		m := &page.Methods[i]
-		if method, one := strings.CutSuffix(m.Key, onePassKey); one {
+		if method, one := strings.CutSuffix(m.Key, experiment.OnePassKey); one {
 			out.OnePass[method] = m.Evaluation.WithoutSamples()
 		} else {
 			out.Methods[m.Key] = m.Evaluation.WithoutSamples()

@@ -1,22 +1,16 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"maps"
-	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"pihc/data"
+	"pihc/experiment"
 	"pihc/model"
-	"pihc/pde"
 	"pihc/score"
 	"pihc/train"
 )
@@ -94,7 +88,8 @@ func (a *app) train(ctx context.Context, args []string, o *trainOptions) error {
 		if err != nil {
 			return err
 		}
-		return a.resume(ctx, o, steps)
+		r, err := experiment.Resume(ctx, o.resume, o.data, steps, o.engine.options(a.options(o.workers)))
+		return a.tellTraining(r, o.resume, err)
 	}
 	switch {
 	case len(args) == 0:
@@ -104,27 +99,17 @@ func (a *app) train(ctx context.Context, args []string, o *trainOptions) error {
 	case o.out == "":
 		return usagef("--out RUN missing")
 	}
-	spec, p, err := o.open(args[0])
+	x, err := o.open(args[0])
 	if err != nil {
 		return err
 	}
-	set, err := data.Open(o.data)
-	if err != nil {
-		return withDataHint(err, args[0], o.data)
+	var r *experiment.Run
+	if options := o.engine.options(a.options(o.workers)); o.from != "" {
+		r, err = x.TrainFrom(ctx, o.from, o.out, o.data, options)
+	} else {
+		r, err = x.Train(ctx, o.out, o.data, options)
 	}
-	if err := o.checkConstants(args[0], o.data, spec, p, set); err != nil {
-		return err
-	}
-	if err := o.checkDrawn(args[0], o.data, spec, set); err != nil {
-		return err
-	}
-	if err := checkSizes(spec, p, o.workers, a.slabs); err != nil {
-		return err
-	}
-	if o.from != "" && !train.IsRun(o.from) {
-		return usagef("--from %s: it is no run folder", o.from)
-	}
-	return a.trainAndTell(ctx, o.out, o.data, spec, p, set, train.Options{Engine: o.engine.name, Plugin: o.engine.plugin, Workers: a.workers(o.workers), Comm: a.comm, Slabs: a.slabs, From: o.from})
+	return a.tellTraining(r, o.out, err)
 }
 
 // extension returns the number of steps that overrides extend a run to, 0 without
@@ -145,47 +130,12 @@ func extension(overrides []string) (int, error) {
 	return steps, nil
 }
 
-// withDataHint tells how to make a dataset that does not exist.
-func withDataHint(err error, spec, dir string) error {
-	var corrupt *data.CorruptError
-	if errors.Is(err, fs.ErrNotExist) && errors.As(err, &corrupt) && corrupt.File == dir { // not a shard that is missing
-		return withHint(err, "`pihc generate %s --out %s` makes it", spec, dir)
-	}
-	return err
-}
-
-// resume continues a run, after an extension to so many steps unless that is 0.
-func (a *app) resume(ctx context.Context, o *trainOptions, steps int) error {
-	if cleared, err := train.ClearUnmade(o.resume); err != nil {
-		return err
-	} else if cleared {
-		return withHint(fmt.Errorf("run %s was stopped while its folder was made, before any training; the folder was removed", o.resume),
-			"begin again with `pihc train SPEC --data DIR --out %s`", o.resume)
-	}
-	if steps > 0 && a.comm.Size() > 1 {
-		return usagef("--set training.steps with several processes: one process extends a run, then several may go on")
-	}
-	if steps > 0 {
-		if err := train.Extend(o.resume, steps); err != nil {
-			return err
-		}
-	}
-	spec, p, err := train.ReadRun(o.resume)
-	if err != nil {
+// tellTraining says how a training in dir went.
+func (a *app) tellTraining(r *experiment.Run, dir string, err error) error {
+	if r == nil {
 		return err
 	}
-	set, dataDir, err := openRunData(o.resume, o.data)
-	if err != nil {
-		return err
-	}
-	if err := checkNeeds(spec, p, nil, o.workers, a.slabs, true); err != nil {
-		return err
-	}
-	return a.trainAndTell(ctx, o.resume, dataDir, spec, p, set, train.Options{Engine: o.engine.name, Plugin: o.engine.plugin, Workers: a.workers(o.workers), Comm: a.comm, Slabs: a.slabs, Resume: true})
-}
-
-func (a *app) trainAndTell(ctx context.Context, dir, dataDir string, spec *model.Spec, p *pde.Problem, set *data.Dataset, options train.Options) error {
-	s, err := a.trainRun(ctx, model.MethodLabel(spec.Method), dir, dataDir, spec, p, set, options)
+	s, spec := r.Summary, r.Spec
 	if errors.Is(err, train.ErrInterrupted) {
 		return withHint(fmt.Errorf("%w at step %d of %d", err, s.Steps, spec.Training.Steps), "`pihc train --resume %s` continues", dir)
 	}
@@ -213,119 +163,17 @@ func (a *app) trainAndTell(ctx context.Context, dir, dataDir string, spec *model
 	if !a.writes() {
 		return nil
 	}
-	records, err := readLog(dir)
+	seconds, unbeaten, err := r.Trained()
 	if err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(a.Out, "%s: %d steps%s in %s; best validation residual %s at step %d; run folder %s\n",
-		model.MethodLabel(spec.Method), s.Steps, skipped, score.Duration(max(s.Seconds, trainSeconds(records))), score.Number(s.BestResidual), s.BestStep, dir)
+		model.MethodLabel(spec.Method), s.Steps, skipped, score.Duration(max(s.Seconds, seconds)), score.Number(s.BestResidual), s.BestStep, dir)
 	if err != nil {
 		return err
 	}
-	if line := unbeatenOnValidation(records); line != "" {
-		_, err = fmt.Fprintf(a.Out, "on validation samples, %s\n", line)
+	if unbeaten != "" {
+		_, err = fmt.Fprintf(a.Out, "on validation samples, %s\n", unbeaten)
 	}
 	return err
-}
-
-// unbeatenOnValidation is report.Unbeaten of the last validation of a run.
-func unbeatenOnValidation(records []train.Record) string {
-	var baselines map[string]train.Baseline
-	var last train.Record
-	for _, r := range records {
-		if r.Baselines != nil {
-			baselines = r.Baselines
-		}
-		if r.ValidationResidual != nil {
-			last = r
-		}
-	}
-	summary := func(x *data.Float) *score.Summary {
-		if x == nil {
-			return nil
-		}
-		return &score.Summary{Mean: float64(*x)}
-	}
-	var trivial []score.Trivial
-	for _, name := range slices.Sorted(maps.Keys(baselines)) {
-		x := baselines[name]
-		trivial = append(trivial, score.Trivial{Name: name, RelativeL2: summary(x.Error), Loss: *summary(&x.Residual), OutsideAnsatz: x.OutsideAnsatz})
-	}
-	if len(trivial) == 0 {
-		return ""
-	}
-	return score.Unbeaten(summary(last.ValidationError), float64(*last.ValidationResidual), "validation_residual", trivial)
-}
-
-// trainRun trains in dir with a progress meter.
-func (a *app) trainRun(ctx context.Context, title, dir, dataDir string, spec *model.Spec, p *pde.Problem, set *data.Dataset, options train.Options) (train.Summary, error) {
-	info, err := newRunInfo(dir, dataDir, set)
-	if err != nil {
-		return train.Summary{}, err
-	}
-	m := a.newMeter(title, spec.Training.Steps)
-	defer m.close()
-	options.Files = map[string][]byte{train.InfoFile: info}
-	options.Logger, options.Build = a.log, versionText()
-	var loss, validation string
-	small, expected := false, "initial conditions"
-	if p.Reference.Solver != "" {
-		expected = "solutions"
-	}
-	options.Progress = func(r train.Record) {
-		if r.Loss != nil {
-			loss = "loss " + score.Number(float64(*r.Loss))
-		}
-		if r.ValidationResidual != nil {
-			validation = ", validation residual " + score.Number(float64(*r.ValidationResidual))
-			if r.ValidationError != nil {
-				validation += ", error " + score.Percent(float64(*r.ValidationError))
-			}
-		}
-		m.set(r.Step, loss+validation)
-		if r.Collapse != nil && !small {
-			small = true
-			a.say("%s: step %d: predictions collapse towards zero: their size is %s of that of the %s", title, r.Step, score.Percent(float64(*r.Collapse)), expected)
-		}
-		if r.ValidationResidual != nil && r.Step == spec.Training.Steps {
-			m.line()
-		}
-	}
-	stopping := context.AfterFunc(ctx, func() {
-		a.say("%s: stopping with a checkpoint; Ctrl-C again stops at once", title)
-	})
-	defer stopping()
-	return train.Run(ctx, dir, spec, p, set, options)
-}
-
-// checkSameSpec is an error for a run folder that was begun with another spec than this one,
-// however written. It sets in spec from which steps the run was extended, which a spec need not say.
-func checkSameSpec(dir string, spec *model.Spec) error {
-	stored, err := model.ReadStoredSpec(filepath.Join(dir, train.SpecFile))
-	if err != nil {
-		return err
-	}
-	if spec.Training.Restarts == nil && spec.Training.Steps == stored.Training.Steps {
-		spec.Training.Restarts = stored.Training.Restarts
-	}
-	want, err := spec.Encode()
-	if err != nil {
-		return err
-	}
-	steps := stored.Training.Steps
-	for _, n := range []int{steps, spec.Training.Steps} {
-		stored.Training.Steps = n
-		have, err := stored.Encode()
-		switch {
-		case err != nil:
-			return err
-		case !bytes.Equal(have, want):
-		case n == steps:
-			return nil
-		case n > steps:
-			return withHint(fmt.Errorf("run folder %s holds a run with another spec: training.steps is %d, not %d", dir, steps, n),
-				"`pihc train --resume %s --set training.steps=%d` extends it; or choose another folder with --out, or remove that one", dir, n)
-		}
-	}
-	return withHint(fmt.Errorf("run folder %s holds a run with another spec", dir), "choose another folder with --out, or remove that one")
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pihc/internal/kernel"
+	"pihc/experiment"
 	"pihc/internal/pjrt"
 )
 
@@ -34,7 +34,7 @@ With --licences it prints the licence of pihc and of everything that is linked i
 			if withLicences {
 				return a.printLicences()
 			}
-			_, err := fmt.Fprintf(a.Out, "pihc %s\n%s %s/%s\n%s\n", versionText(), runtime.Version(), runtime.GOOS, runtime.GOARCH, machineText())
+			_, err := fmt.Fprintf(a.Out, "pihc %s\n%s %s/%s\n%s\n", experiment.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH, experiment.Machine())
 			if err != nil || !c.Flags().Changed("plugin") {
 				return err
 			}
@@ -49,7 +49,7 @@ With --licences it prints the licence of pihc and of everything that is linked i
 // printLicences prints the texts for pihc, Go, the script of report pages, and every
 // module of this program. Tests are programs of more modules, which have no text here.
 func (a *app) printLicences() error {
-	parts := []*debug.Module{{Path: "pihc", Version: versionText()}, {Path: "go", Version: runtime.Version()}, {Path: "uplot"}}
+	parts := []*debug.Module{{Path: "pihc", Version: experiment.Version()}, {Path: "go", Version: runtime.Version()}, {Path: "uplot"}}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		parts = append(parts, info.Deps...)
 	}
@@ -79,42 +79,4 @@ func (a *app) describePlugin(path string) error {
 		}
 	}
 	return err
-}
-
-// versionText is the module version, or the revision it was built from.
-func versionText() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	revision, dirty := "", ""
-	for _, s := range info.Settings {
-		switch {
-		case s.Key == "vcs.revision":
-			revision = s.Value
-		case s.Key == "vcs.modified" && s.Value == "true":
-			dirty = " with changes"
-		}
-	}
-	if len(revision) > 12 {
-		revision = revision[:12]
-	}
-	version := info.Main.Version
-	if version == "" || version == "(devel)" {
-		version = "development"
-	}
-	if revision == "" {
-		return version
-	}
-	return fmt.Sprintf("%s (revision %s%s)", version, revision, dirty)
-}
-
-// machineText is the number of cores and the width of the vectors.
-func machineText() string {
-	cores := runtime.GOMAXPROCS(0)
-	plural := "s"
-	if cores == 1 {
-		plural = ""
-	}
-	return fmt.Sprintf("%d core%s, %s", cores, plural, kernel.Description())
 }

@@ -1,0 +1,137 @@
+package experiment
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pihc/data"
+	"pihc/dataset"
+	"pihc/grid"
+	"pihc/model"
+	"pihc/pde"
+	"pihc/report"
+	"pihc/score"
+)
+
+// addBaselines adds the predictions that need no training.
+func addBaselines(page *report.Page, p *pde.Problem, g *grid.Grid, s score.Samples) error {
+	if s.Truth == nil {
+		return nil
+	}
+	zero, err := score.ZeroBaseline(s)
+	if err != nil {
+		return err
+	}
+	page.Baselines = append(page.Baselines, report.Baseline{Key: "zero", Label: "zero", Note: "the field that is zero everywhere", Evaluation: *zero})
+	if len(s.Initial) > 1 {
+		mean, err := score.MeanBaseline(s)
+		if err != nil {
+			return err
+		}
+		page.Baselines = append(page.Baselines, report.Baseline{Key: "mean_field", Label: "mean field", Note: "mean of the other test solutions", Evaluation: *mean})
+	}
+	low, high, ok, err := endpoints(p, g)
+	if err != nil {
+		return err
+	}
+	if ok {
+		linear, scored, err := score.InterpolationBaseline(s, low, high)
+		if err != nil {
+			return err
+		}
+		if scored {
+			name := p.Unknowns[0].Name + "₀"
+			page.Baselines = append(page.Baselines, report.Baseline{
+				Key: "interpolation", Label: "interpolation in " + name, Evaluation: *linear,
+				Note: fmt.Sprintf("between the solutions at %s = %s and %s", name, shortNumber(low.Value), shortNumber(high.Value)),
+			})
+			return nil
+		}
+	}
+	if p.Steady {
+		return nil
+	}
+	still, err := score.PersistenceBaseline(&page.Methods[0].Evaluation, s, p, g)
+	if err != nil {
+		return err
+	}
+	var starts []string
+	for _, u := range p.Unknowns {
+		starts = append(starts, u.Start.String())
+	}
+	page.Baselines = append(page.Baselines, report.Baseline{
+		Key: "persistence", Label: "persistence", Note: strings.Join(starts, ", ") + " at all times", Evaluation: *still,
+	})
+	return nil
+}
+
+// addLevels adds what the discretisation alone costs (pihc check), where it can be found: the
+// distance from the solution of the field that minimises all rows, on at most 256 points along
+// an axis of space.
+func addLevels(ctx context.Context, page *report.Page, spec *model.Spec, p *pde.Problem, own *grid.Grid) error {
+	if !solvable(p) || p.Reference.Solver == pde.DiscreteSolver {
+		return nil
+	}
+	g, err := floorGrid(spec, p, nil)
+	if err != nil {
+		return err
+	}
+	sys, err := p.Discretize(g)
+	if err != nil {
+		return err
+	}
+	floors, err := measureFloors(ctx, spec, sys, mostFloorWork, func(int) {})
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil { // a figure less, and no reason for no page
+		page.Notes = append(page.Notes, fmt.Sprintf("The discretisation floor was not found: %v.", err))
+		return nil
+	}
+	shape := strings.ReplaceAll(data.FormatShape(g.Shape()), "x", "×")
+	floor := meanOf(floors, errorOf)
+	if math.IsNaN(floor) {
+		page.Notes = append(page.Notes, fmt.Sprintf("The discretisation floor was not looked for: on %s points it takes too long; pihc check --grid measures it on fewer.", shape))
+		return nil
+	}
+	label := "discretisation floor"
+	if !slices.Equal(g.Shape(), own.Shape()) {
+		label += " on " + shape
+	}
+	page.Levels = append(page.Levels, report.Level{Label: label, Value: floor})
+	return nil
+}
+
+// endpoints solves the problem at the two ends of the distribution of constant
+// initial conditions; the result is false for other distributions.
+func endpoints(p *pde.Problem, g *grid.Grid) (low, high score.Endpoint, ok bool, err error) {
+	from, constant := p.Inputs[0].Sampler.Constant(0)
+	to, _ := p.Inputs[0].Sampler.Constant(1)
+	if !constant || !p.OnlyInitial() || !solvable(p) {
+		return low, high, false, nil
+	}
+	solver, err := dataset.ReferenceSolver(p, g)
+	if err != nil {
+		return low, high, false, err
+	}
+	at := func(value float64) score.Endpoint {
+		u0 := make([]float64, g.Size()/g.Axes[0].Points)
+		for i := range u0 {
+			u0[i] = value
+		}
+		end := score.Endpoint{Value: value, Solution: make([]float64, g.Size())}
+		if _, e := solver.Solve(end.Solution, u0); e != nil && err == nil {
+			err = fmt.Errorf("%s₀ = %g: %w", p.Unknowns[0].Name, value, e)
+		}
+		return end
+	}
+	low, high = at(min(from, to)), at(max(from, to))
+	return low, high, err == nil, err
+}
+
+// shortNumber writes x without trailing zeros.
+func shortNumber(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }

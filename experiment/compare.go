@@ -1,0 +1,153 @@
+package experiment
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"pihc/data"
+	"pihc/dataset"
+	"pihc/grid"
+	"pihc/report"
+	"pihc/train"
+)
+
+// scored is a run with its scores: what a page says of it but its fields.
+type scored struct {
+	run    *Run
+	text   string     // its spec as written
+	grid   *grid.Grid // of the evaluation
+	repeat string     // passes where not as trained
+	edited []string   // files of the folder that are not those of its training
+	method report.Method
+}
+
+// CompareOptions say how runs are compared.
+type CompareOptions struct {
+	Options
+	Data       string // folder of the dataset; "": the one of training
+	TrustEdits bool   // run folders that were edited
+}
+
+// Compare is the page that sets runs of one problem, grid and dataset side by side. Runs without scores of the
+// whole test split are scored first, and keep their scores in metrics.json.
+func Compare(ctx context.Context, dirs []string, o CompareOptions) (*report.Page, error) {
+	e := Evaluation{Options: o.Options, TrustEdits: o.TrustEdits}
+	var runs []scored
+	var set *data.Dataset
+	for _, dir := range dirs {
+		run, this, err := comparable(dir, runs, set, &o)
+		if err != nil {
+			return nil, err
+		}
+		set = this
+		x, err := run.scoreAll(ctx, set, e)
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, x)
+	}
+	nameRuns(runs)
+	// Runs are opened twice: what is drawn depends on the scores of all.
+	first := runs[0]
+	p := first.run.Problem
+	samples, err := LoadSamples(set, "test", p, first.grid, 0)
+	if err != nil {
+		return nil, err
+	}
+	page := pageOf(runs, samples)
+	cases := chooseCases(page, samples.Initial)
+	if err := addCases(page, p, first.grid, samples, cases); err != nil {
+		return nil, err
+	}
+	timing := newTiming(p, first.grid, samples, o.Workers)
+	for _, x := range runs {
+		made, err := x.run.Open(e)
+		if err != nil {
+			return nil, err
+		}
+		err = drawRun(ctx, page, made, samples, cases)
+		if err == nil && timing != nil {
+			err = timing.method(ctx, &x.method, made)
+		}
+		made.Close()
+		if err != nil {
+			return nil, err
+		}
+	}
+	if timing != nil {
+		if page.Cost, err = timing.cost(ctx); err != nil {
+			return nil, err
+		}
+	}
+	trivialNotes(page)
+	if err := addLevels(ctx, page, first.run.Spec, p, first.grid); err != nil {
+		return nil, err
+	}
+	return page, addBaselines(page, p, first.grid, samples)
+}
+
+// comparable opens a run and its dataset, which must be those of the runs before it.
+func comparable(dir string, before []scored, set *data.Dataset, o *CompareOptions) (*Run, *data.Dataset, error) {
+	run, err := OpenRun(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	this, err := run.Dataset(o.Data)
+	if err != nil {
+		return nil, nil, err
+	}
+	if set != nil && (this.Manifest().Checksum != set.Manifest().Checksum || dataset.ProblemHash(run.Problem) != dataset.ProblemHash(before[0].run.Problem)) {
+		return nil, nil, WithHint(fmt.Errorf("runs %s and %s differ in problem or dataset", before[0].run.Dir, dir), "report runs of one problem and one dataset together")
+	}
+	if err := run.checkData(this); err != nil {
+		return nil, nil, err
+	}
+	g, err := run.Problem.Grid(run.Spec.Grid)
+	if err == nil && set != nil && !slices.Equal(g.Shape(), before[0].grid.Shape()) {
+		err = fmt.Errorf("run %s has another grid than those before it", dir)
+	}
+	return run, this, err
+}
+
+// scoreAll scores a run on all its grids where its folder has no scores.
+func (r *Run) scoreAll(ctx context.Context, set *data.Dataset, o Evaluation) (scored, error) {
+	text, err := r.Spec.Encode()
+	if err != nil {
+		return scored{}, err
+	}
+	records, err := r.Log()
+	if err != nil {
+		return scored{}, err
+	}
+	e, err := r.Open(o)
+	if err != nil {
+		return scored{}, err
+	}
+	run := scored{run: r, text: string(text), grid: e.Info().Grid, repeat: e.Repeat(), edited: e.Meta().Edited, method: methodOf(r.Spec, e)}
+	var warnings []string
+	warn := func(format string, args ...any) { o.warn(&warnings, format, args...) }
+	o.warnEdits(&warnings, r.Dir, run.edited)
+	m, stored := r.storedMetrics(e, set, warn)
+	all := ScoreOptions{Evaluation: o, Split: "test"}
+	if !stored {
+		m, err = r.score(ctx, set, e, &all)
+	}
+	e.Close() // one engine at a time
+	if err != nil {
+		return scored{}, err
+	}
+	save := func() error { return data.WriteSealedJSON(filepath.Join(r.Dir, train.MetricsFile), m) }
+	if !stored {
+		if err := save(); err != nil {
+			return scored{}, err
+		}
+	}
+	if err := r.scoreGrids(ctx, m, set, all, save); err != nil {
+		return scored{}, err
+	}
+	m.TrainSeconds = trainSeconds(records) // it may have gone on since
+	run.method.Curves, run.method.Evaluation = curves(records), m.Evaluation
+	return run, nil
+}

@@ -1,0 +1,144 @@
+package experiment
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"pihc/dataset"
+	"pihc/discrete"
+	"pihc/model"
+	"pihc/pde"
+)
+
+// TemplateNames are the names of the templates.
+func TemplateNames() []string {
+	var names []string
+	for _, t := range Templates {
+		names = append(names, t[0])
+	}
+	return names
+}
+
+// templateSource reads the PDE file of a template, or one of the user's.
+func templateSource(name string) ([]byte, error) {
+	if pde.IsPath(name) {
+		return os.ReadFile(name)
+	}
+	names := TemplateNames()
+	if slices.Contains(names, name) {
+		return templateFiles.ReadFile(path.Join("templates", name+".yaml"))
+	}
+	err := usagef("there is no template %q: there are %s", name, strings.Join(names, ", "))
+	if _, stat := os.Stat(name); !errors.Is(stat, fs.ErrNotExist) {
+		return nil, WithHint(err, "a PDE file is named by a path that ends in .yaml or .yml or has a slash")
+	}
+	return nil, err
+}
+
+// completeProblem adds to a PDE file what a training with scores wants and the file
+// leaves out, and says what, and what about the file may not be meant.
+func completeProblem(name string, src []byte) ([]byte, *pde.Problem, []string, error) {
+	p, err := pde.Load(name, src)
+	if err == nil {
+		err = p.CheckConditions()
+	}
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if err := drawable(name, p); err != nil {
+		return nil, nil, nil, err
+	}
+	verdict, err := Examine(p)
+	if err == nil {
+		err = determined(verdict)
+	}
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("%s: %w", name, err)
+	}
+	g, err := p.Grid(nil)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	notes, _, err := unresolved(p, g)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	var added []string
+	for _, note := range slices.Concat(verdict.Notes, notes) {
+		added = append(added, "note: "+note)
+	}
+	add := func(text, comment, what string) {
+		longer := appended(src, text, comment)
+		if q, err := pde.Load(name, longer); err == nil {
+			src, p, added = longer, q, append(added, "added "+text+": "+what)
+		}
+	}
+	misfit, err := model.Misfit(p)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	var parts, held []string
+	for c, u := range p.Unknowns {
+		offset, multiplier, met := p.ExactAnsatz(c)
+		if len(met) == 0 || !(misfit <= model.CompatibleMisfit) {
+			continue
+		}
+		part := fmt.Sprintf("{offset: %q, multiplier: %q}", offset, multiplier)
+		if len(p.Unknowns) > 1 {
+			part = u.Name + ": " + part
+		}
+		parts, held = append(parts, part), append(held, met...)
+	}
+	if text := strings.Join(parts, ", "); text != "" {
+		if len(p.Unknowns) > 1 {
+			text = "{" + text + "}"
+		}
+		what := "meets " + strings.Join(held, ", ") + " exactly"
+		add("ansatz: "+text, "Added by pihc init: fields are offset + multiplier * (basis of the network), which\n# "+what+".", what)
+	}
+	if p.Reference.Solver == "" {
+		add("reference: {solver: "+pde.DiscreteSolver+"}", "Added by pihc init: solutions to be scored against are those of these rows on a finer grid.",
+			"solutions of these rows on a finer grid, to be scored against")
+	}
+	if solvable(p) { // better said before steps are timed
+		if _, err := dataset.ReferenceSolver(p, g); err != nil {
+			return nil, nil, nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return src, p, added, nil
+}
+
+// drawable reports a problem without a distribution of its inputs.
+func drawable(name string, p *pde.Problem) error {
+	if p.Drawn() || p.Reference.Solver == pde.FileSolver {
+		return nil
+	}
+	hint := "add initial: {distribution: random-sines, low: -1, high: 1}, or another of docs/pde-files.md"
+	if discrete.SeemsSteady(p) {
+		hint = fmt.Sprintf("if %s is not time add time: none; otherwise %s", p.Axes[0].Name, hint)
+	}
+	return WithHint(fmt.Errorf("%s: no `initial`: training needs initial conditions", name), "%s", hint)
+}
+
+// determined is an error for a problem with faults.
+func determined(x *discrete.Examination) error {
+	if len(x.Faults) == 0 {
+		return nil
+	}
+	return WithHint(errors.New("the problem cannot be solved as it stands: "+strings.Join(x.Faults, "; ")), "see `conditions` and `ansatz` in docs/pde-files.md; no training can make up for it")
+}
+
+// appended is a PDE file with another line, and a comment above it.
+func appended(src []byte, text, comment string) []byte {
+	between := "\n"
+	if !bytes.HasSuffix(src, []byte("\n")) {
+		between = "\n\n"
+	}
+	return slices.Concat(src, []byte(between+"# "+comment+"\n"+text+"\n"))
+}

@@ -1,0 +1,91 @@
+package experiment
+
+import (
+	"fmt"
+	"slices"
+
+	"pihc/data"
+	"pihc/dataset"
+	"pihc/discrete"
+	"pihc/grid"
+	"pihc/model"
+	"pihc/pde"
+)
+
+// jumpMisfit is the misfit that is worth a note: more than differences of low order make of slopes.
+const jumpMisfit = 10 * model.CompatibleMisfit
+
+// Examine says whether the rows of a problem determine its unknown, and agree with each other and
+// with the ansatz, for initial conditions of its own distribution.
+func Examine(p *pde.Problem) (*discrete.Examination, error) {
+	x, err := discrete.Examine(p, func(g *grid.Grid) ([][]float64, error) {
+		next, err := dataset.NewSampler(p, g)
+		if err != nil {
+			return nil, err
+		}
+		initial := make([][]float64, 16)
+		for i := range initial {
+			initial[i] = make([]float64, p.SampleSize(g))
+			if err := next(data.SampleRand(1, i), initial[i]); err != nil {
+				return nil, err
+			}
+		}
+		return initial, nil
+	})
+	if err != nil || len(x.Faults) > 0 {
+		return x, err
+	}
+	if gradual, err := beginsGradually(p); err != nil || !gradual {
+		return x, err
+	}
+	misfit, err := model.Misfit(p)
+	if err != nil {
+		return nil, err
+	}
+	if !(misfit <= jumpMisfit) {
+		x.Notes = append(x.Notes, fmt.Sprintf("initial conditions, kept for all times, miss the conditions at the ends of space by %.2g %% of their size: where the field jumps there at once the ansatz, which leaves them gradually, cannot follow, and is better left out", 100*misfit))
+	}
+	return x, nil
+}
+
+// beginsGradually reports whether the ansatz of an unknown holds it at the beginning of the first axis, and a
+// point further on still has less than half of its multiplier.
+func beginsGradually(p *pde.Problem) (bool, error) {
+	g, err := p.Grid(nil)
+	if err != nil {
+		return false, err
+	}
+	sys, err := p.Discretize(g)
+	if err != nil {
+		return false, err
+	}
+	multiplier := sys.Multiplier()
+	if multiplier == nil || p.Steady {
+		return false, nil
+	}
+	most := func(m []float64) float64 { return max(slices.Max(m), -slices.Min(m)) }
+	size, n := g.Size(), sys.SliceSize()
+	for f := range p.Unknowns {
+		own := multiplier[f*size : (f+1)*size]
+		if most(own[:n]) == 0 && most(own[n:2*n]) < most(own)/2 {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// unresolvedBy is discrete.Unresolved for a few samples of a problem's own distribution.
+func unresolvedBy(p *pde.Problem, g *grid.Grid) (own, reference []pde.Unresolved, err error) {
+	next, err := dataset.NewSampler(p, g)
+	if err != nil {
+		return nil, nil, err
+	}
+	samples := make([][]float64, 3)
+	for i := range samples {
+		samples[i] = make([]float64, p.SampleSize(g))
+		if err := next(data.SampleRand(1, i), samples[i]); err != nil {
+			return nil, nil, err
+		}
+	}
+	return discrete.Unresolved(p, g, samples)
+}

@@ -1,0 +1,122 @@
+package experiment
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"time"
+
+	"pihc/data"
+	"pihc/dataset"
+	"pihc/grid"
+	"pihc/model"
+	"pihc/score"
+)
+
+// mostReferenceError is the discretisation error of reference solutions that is warned of.
+const mostReferenceError = 0.05
+
+// Generated says what is known of a dataset's solutions.
+type Generated struct {
+	Warnings []string // of solutions, the problem and its grid
+	// ReferenceError is the discretisation error of solutions of the problem's own rows, as a fraction; NaN of others.
+	ReferenceError float64
+}
+
+// Generate makes the dataset of the spec in the folder dir: NPZ shards with a manifest that has the SHA-256 of every
+// file. It completes one that was interrupted, and verifies one that is whole. What it makes does not depend on workers or
+// processes.
+func (x *Experiment) Generate(ctx context.Context, dir string, o Options) (*Generated, error) {
+	out, p := &Generated{ReferenceError: math.NaN()}, x.Problem
+	if err := drawable(x.Spec.Problem, p); err != nil {
+		return nil, err
+	}
+	plan, err := model.DatasetPlan(x.Spec, p, o.Workers)
+	if err != nil {
+		return nil, err
+	}
+	g, err := p.Grid(x.Spec.Grid)
+	if err != nil {
+		return nil, err
+	}
+	warning, err := dataset.GivenSolutions(&plan, p, g)
+	if err != nil {
+		return nil, err
+	}
+	plan.Ranks = o.comm()
+	if err := o.Agree(x.Spec, p); err != nil {
+		return nil, err
+	}
+	if !o.writes() {
+		return out, data.Generate(ctx, dir, plan, nil)
+	}
+	if warning != "" {
+		o.warn(&out.Warnings, "%s", warning)
+	}
+	if err := x.examine(g, out, o); err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(dir); err != nil {
+		if err := checkDisk(dir, plan); err != nil {
+			return nil, err
+		}
+	}
+	if err := checkWritable(dir); err != nil {
+		return nil, err
+	}
+	if err := x.estimateReference(&plan, out, o); err != nil {
+		return nil, err
+	}
+	total := 0
+	for _, s := range plan.Splits {
+		total += s.Count
+	}
+	_, incomplete := data.Open(dir)
+	begin := time.Now()
+	m := o.Stage("generate", total)
+	defer m.End()
+	if err := data.Generate(ctx, dir, plan, func(done, _ int) { m.Set(done, "") }); err != nil || incomplete == nil {
+		return out, err // or all has been compared before
+	}
+	m.End()
+	warnings, err := checkSolutions(ctx, dir, p, o.Workers, max(leastComparison, time.Since(begin)/2))
+	for _, warning := range warnings {
+		o.warn(&out.Warnings, "%s", warning)
+	}
+	return out, err
+}
+
+// examine warns of a problem that cannot be solved as it stands, and of expressions that its grid does not resolve.
+func (x *Experiment) examine(g *grid.Grid, out *Generated, o Options) error {
+	verdict, err := Examine(x.Problem)
+	if err == nil {
+		err = determined(verdict)
+	}
+	if err != nil {
+		o.warn(&out.Warnings, "%v", err)
+	}
+	notes, _, err := unresolved(x.Problem, g)
+	for _, note := range notes {
+		o.warn(&out.Warnings, "%s", note)
+	}
+	return err
+}
+
+// estimateReference measures the discretisation error of reference solutions, and has the dataset record it.
+func (x *Experiment) estimateReference(plan *data.Plan, out *Generated, o Options) error {
+	estimate, refined, ok, err := model.ReferenceError(x.Spec, x.Problem)
+	if err != nil || !ok {
+		return err
+	}
+	out.ReferenceError = estimate
+	plan.Metadata["reference_refinement"], plan.Metadata["reference_error"] = refined, fmt.Sprintf("%.2g", estimate)
+	o.say("reference: the problem's own rows on a grid refined %s; discretisation error about %s", refined, score.Percent(estimate))
+	switch {
+	case !(estimate <= mostFloor):
+		return WithHint(fmt.Errorf("the reference solutions are none: on another grid they differ by %s", score.Percent(estimate)), "a finer `reference: {solver: discrete, refine: ...}`, or an equation that amplifies every difference?")
+	case estimate > mostReferenceError:
+		o.warn(&out.Warnings, "the reference solutions are uncertain by about %s: scores say no more than that", score.Percent(estimate))
+	}
+	return nil
+}

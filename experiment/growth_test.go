@@ -1,0 +1,102 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"pihc/model"
+	"pihc/pde"
+)
+
+// An interrupted init has no floors and no orders, and says so.
+func TestRaiseOrdersInterrupted(t *testing.T) {
+	src, err := templateSource("heat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := pde.Load("heat.yaml", src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Reference.Solver = pde.DiscreteSolver
+	spec, err := model.LoadSpec("spec.yaml", []byte("version: 2\nproblem: problem.yaml\n"))
+	if err == nil {
+		err = spec.Fit(p)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if _, _, _, err := raiseOrders(ctx, src, p, &sizes{fitted: spec}, Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: %v", err)
+	}
+}
+
+// TestGrowth: differences between solutions of u_t + u_x = a u grow, or decay, as e^(at).
+func TestGrowth(t *testing.T) {
+	for _, rate := range []float64{-1, 0, 2.5} {
+		p, err := pde.Load("problem.yaml", []byte(fmt.Sprintf(`
+name: growing
+unknown: u
+axes:
+  t: {range: [0, 2], points: 41, boundary: nodes}
+  x: {range: [0, 1], points: 32, boundary: periodic}
+constants: {a: %g}
+terms:
+  u_t: {axis: t, derivative: 1, order: 2}
+  u_x: {axis: x, derivative: 1, order: 4}
+residual: {expression: u_t + u_x - a*u, rows: {t: [1, 0]}}
+conditions:
+  initial: {kind: initial, at: {t: low}, expression: u - u0}
+initial: {distribution: random-sines, low: -1, high: 1}
+reference: {solver: discrete}
+`, rate)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		spec, err := model.LoadSpec("spec.yaml", []byte("version: 2\nproblem: problem.yaml\n"))
+		if err == nil {
+			err = spec.Fit(p)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := growth(t.Context(), p, spec)
+		if err != nil || math.Abs(got-rate) > 0.01 {
+			t.Errorf("growth of e^(%g t): %g, %v", rate, got, err)
+		}
+	}
+}
+
+// TestWeightInTime: the weight has a mean square of 1 over the axis, falls, and does not vanish.
+func TestWeightInTime(t *testing.T) {
+	const begin, end, rate, n = 1.0, 3.0, 1.5, 4000
+	e, err := pde.Parse(strings.Trim(weightInTime("t", end, end-begin, rate), `"`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := pde.Compile([]*pde.Expr{e}, []string{"t"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	times, w := make([]float64, n), make([]float64, n)
+	for i := range times {
+		times[i] = begin + (float64(i)+0.5)/n*(end-begin)
+	}
+	program.Eval(program.NewWorkspace(), n, [][]float64{w}, [][]float64{times})
+	square := 0.0
+	for i, v := range w {
+		square += v * v / n
+		if i > 0 && !(v < w[i-1]) || !(v > 0) {
+			t.Fatalf("weight %g at %g", v, times[i])
+		}
+	}
+	if math.Abs(square-1) > 0.01 { // its numbers have three digits
+		t.Errorf("mean square %g, want 1", square)
+	}
+}

@@ -1,0 +1,114 @@
+package experiment
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"pihc/data"
+	"pihc/dataset"
+	"pihc/grid"
+	"pihc/pde"
+)
+
+// ReadInputs reads the inputs of samples for the points of g: an NPY file of initial conditions, (x[, y]) or
+// (sample, x[, y]), or an NPZ file that holds one such array; of a problem that has other inputs, an NPZ file with one array
+// for each. The files of a dataset have these arrays.
+func ReadInputs(path string, p *pde.Problem, g *grid.Grid) ([][]float64, error) {
+	if p.OnlyInitial() {
+		return readInitial(path, g)
+	}
+	inputs := p.PlaceInputs(g)
+	var want []string
+	for _, in := range inputs {
+		shape := strings.Join(append([]string{"sample"}, in.Axes...), ", ")
+		want = append(want, fmt.Sprintf("%s (%s)", dataset.InputArray(p, in.Name), shape))
+	}
+	needs := "problem " + p.Name + " wants an NPZ file with the arrays " + strings.Join(want, ", ")
+	if strings.ToLower(filepath.Ext(path)) != ".npz" {
+		return nil, WithHint(fmt.Errorf("%s is no NPZ file", path), "%s", needs)
+	}
+	arrays, err := data.ReadNPZ(path)
+	if err != nil {
+		return nil, fmt.Errorf("inputs: %w", err)
+	}
+	count := -1
+	values := make([][]float64, len(inputs))
+	for i, in := range inputs {
+		name := dataset.InputArray(p, in.Name)
+		a := data.Find(arrays, name)
+		if a == nil {
+			return nil, WithHint(fmt.Errorf("%s has no array %q", path, name), "%s", needs)
+		}
+		if len(a.Shape) != 1+len(in.Axes) || data.FormatShape(a.Shape[1:]) != data.FormatShape(in.Shape()) || a.Len() == 0 {
+			hint := "one value for each sample and point; --grid changes the number of points"
+			if slices.Equal(a.Shape, in.Shape()) {
+				hint = name + "[numpy.newaxis] is one sample"
+			}
+			return nil, WithHint(fmt.Errorf("%s: array %s has shape %s; want samples of %s", path, name, data.FormatShape(a.Shape), data.FormatShape(in.Shape())),
+				"%s", cmp.Or(data.TransposeHint(name, a.Shape, append([]int{-1}, in.Shape()...)), hint))
+		}
+		if err := a.CheckFinite(); err != nil {
+			return nil, fmt.Errorf("%s: array %s: %w", path, name, err)
+		}
+		if count >= 0 && a.Shape[0] != count {
+			return nil, fmt.Errorf("%s: array %s has %d samples, the first one %d", path, name, a.Shape[0], count)
+		}
+		count, values[i] = a.Shape[0], a.Float64()
+	}
+	samples := make([][]float64, count)
+	for i := range samples {
+		for k, in := range inputs {
+			samples[i] = append(samples[i], values[k][i*in.Size:(i+1)*in.Size]...)
+		}
+	}
+	return samples, nil
+}
+
+// readInitial reads initial conditions for g: (x) or (sample, x), or with two
+// space axes (x, y) or (sample, x, y).
+func readInitial(path string, g *grid.Grid) ([][]float64, error) {
+	array, err := data.ReadArray(path)
+	if err != nil {
+		return nil, fmt.Errorf("initial condition: %w", err)
+	}
+	want := g.Shape()[1:]
+	got := array.Shape
+	if len(got) == len(want)+1 {
+		got = got[1:]
+	}
+	if data.FormatShape(got) != data.FormatShape(want) || array.Len() == 0 {
+		hint := cmp.Or(data.TransposeHint("u0", array.Shape, want), data.TransposeHint("u0", array.Shape, append([]int{-1}, want...)))
+		return nil, WithHint(fmt.Errorf("initial condition %s has shape %s; want %s, or samples of it", path, data.FormatShape(array.Shape), data.FormatShape(want)),
+			"%s", cmp.Or(hint, fmt.Sprintf("one value for each point of %s; --grid changes the number of points", names(g.Axes[1:]))))
+	}
+	if err := array.CheckFinite(); err != nil {
+		return nil, fmt.Errorf("initial condition %s: %w", path, err)
+	}
+	count := 1
+	if len(array.Shape) > len(want) {
+		count = array.Shape[0]
+	}
+	return rowsOf(array.Float64(), count), nil
+}
+
+func names(axes []grid.Axis) string {
+	text := ""
+	for i, a := range axes {
+		if i > 0 {
+			text += " and "
+		}
+		text += a.Name
+	}
+	return text
+}
+
+func coordinates(a grid.Axis) []float64 {
+	x := make([]float64, a.Points)
+	for i := range x {
+		x[i] = a.Coordinate(i)
+	}
+	return x
+}

@@ -1,0 +1,85 @@
+package experiment
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+
+	"pihc/constraint"
+	"pihc/data"
+	"pihc/dataset"
+	"pihc/grid"
+	"pihc/pde"
+	"pihc/score"
+	"pihc/train"
+)
+
+// judge says what predictions leave of the equation and of their beginnings: solutions to compare
+// with there are none.
+type judge struct {
+	grid      *grid.Grid
+	plain     *constraint.PlainResidual
+	begin     *dataset.Beginnings
+	residuals []float64 // per sample
+	far       []int     // samples that do not begin with their initial condition
+	worst     float64   // of those
+}
+
+func newJudge(p *pde.Problem, g *grid.Grid, samples int) (*judge, error) {
+	sys, err := p.Discretize(g)
+	if err != nil {
+		return nil, err
+	}
+	j := &judge{grid: g, begin: dataset.NewBeginnings(sys), residuals: make([]float64, 0, samples)}
+	j.plain, err = constraint.NewPlainResidual(sys, nil)
+	return j, err
+}
+
+// add takes the prediction for the next sample.
+func (j *judge) add(field, sample []float64) {
+	if miss, far := j.begin.Miss(field, sample); far {
+		j.far, j.worst = append(j.far, len(j.residuals)), max(j.worst, miss)
+	}
+	j.residuals = append(j.residuals, dataset.PredictionResidual(j.plain, j.grid, field, sample))
+}
+
+// warnings compare with the scores of the run, if it has some on this grid.
+func (j *judge) warnings(dir string) []string {
+	var out []string
+	if n := len(j.far); n > 0 {
+		out = append(out, fmt.Sprintf("%d of %d predictions do not begin with their initial condition, and may be far off: sample %d is the first, and the worst is off by %s (rms)", n, len(j.residuals), j.far[0], score.Percent(j.worst)))
+	}
+	undefined := func(r float64) bool { return math.IsInf(r, 1) }
+	if first := slices.IndexFunc(j.residuals, undefined); first >= 0 {
+		count := 0
+		for _, r := range j.residuals {
+			if undefined(r) {
+				count++
+			}
+		}
+		out = append(out, fmt.Sprintf("%d of %d predictions do not change in time (the derivative in time, or a residual's first term where it has none, is zero) and leave a residual, which is relative to nothing: sample %d is the first", count, len(j.residuals), first))
+	}
+	var m Metrics
+	if data.ReadSealedJSON(filepath.Join(dir, train.MetricsFile), &m) != nil {
+		return out
+	}
+	for _, e := range append([]score.Evaluation{m.Evaluation}, m.Grids...) {
+		if e.RelativeResidual == nil || !slices.Equal(e.Grid, j.grid.Shape()) {
+			continue
+		}
+		count, first := 0, 0
+		for i, r := range j.residuals {
+			if r > 3*e.RelativeResidual.Max && !undefined(r) {
+				if count++; count == 1 {
+					first = i
+				}
+			}
+		}
+		if count > 0 {
+			out = append(out, fmt.Sprintf("%d of %d predictions leave a residual more than three times the largest of the %s samples (%s), and may be far off: sample %d has %s", count, len(j.residuals), m.Split, score.Percent(e.RelativeResidual.Max), first, score.Percent(j.residuals[first])))
+		}
+		break
+	}
+	return out
+}

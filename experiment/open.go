@@ -1,0 +1,155 @@
+package experiment
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"pihc/data"
+	"pihc/dataset"
+	"pihc/internal/config"
+	"pihc/model"
+	"pihc/pde"
+)
+
+// An Experiment is a spec and its problem, with all that the spec says of the problem applied: constants, conditions,
+// and defaults that follow from it.
+type Experiment struct {
+	Spec    *model.Spec
+	Problem *pde.Problem
+
+	name      string // as it was opened
+	overrides []string
+}
+
+// Open reads a spec, the path of a file or the name of one that comes with pihc, and its problem. Overrides are values
+// of single keys, as in "training.steps=200" (the flag --set). The path of a PDE file is relative to the spec's folder,
+// or else to the working folder. Mistakes in the files are errors with line, caret and hint.
+func Open(spec string, overrides ...string) (*Experiment, error) {
+	s, err := model.OpenSpec(spec, overrides...)
+	if err != nil {
+		return nil, err
+	}
+	x := &Experiment{Spec: s, name: spec, overrides: slices.Clone(overrides)}
+	if x.Problem, err = openProblem(spec, s.Problem, overrides); err != nil {
+		return nil, err
+	}
+	x.Problem, err = x.Problem.SetConstants(s.Constants)
+	var unknown *pde.UnknownConstantError
+	if errors.As(err, &unknown) {
+		at := model.SpecPosition(spec, "constants."+unknown.Name, overrides...)
+		err = config.Join(at.Errorf("%v", err).WithHint("%s", unknown.Hint()).OfKey())
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Fit(x.Problem); err != nil {
+		return nil, err
+	}
+	return x, checkRepeats(s, overrides)
+}
+
+// Variant is the experiment with further overrides.
+func (x *Experiment) Variant(overrides ...string) (*Experiment, error) {
+	return Open(x.name, slices.Concat(x.overrides, overrides)...)
+}
+
+// checkRepeats is an error for overrides that say how a network of one pass runs again.
+func checkRepeats(spec *model.Spec, overrides []string) error {
+	e := spec.Evaluation
+	for _, s := range overrides {
+		key, _, _ := strings.Cut(s, "=")
+		says := func(name string, on bool) bool { return on && (key == "evaluation" || key == "evaluation."+name) }
+		if spec.Network.Passes == 1 && (says("passes", e.Passes != 0 && e.Passes != 1) || says("limit", e.Limit > 0) || says("directions", e.Directions != nil && *e.Directions > 0)) {
+			return WithHint(fmt.Errorf("--set %s: network.passes is 1, and a network of one pass corrects no field", s), "network.passes and network.features of the spec make one that does")
+		}
+	}
+	return nil
+}
+
+// checkConstants reports a dataset that was generated from the spec's PDE file, but without the
+// constants that the spec sets.
+func (x *Experiment) checkConstants(dir string, set *data.Dataset) error {
+	if len(x.Spec.Constants) == 0 || set.Manifest().ProblemHash == dataset.ProblemHash(x.Problem) {
+		return nil
+	}
+	base, err := openProblem(x.name, x.Spec.Problem, x.overrides)
+	if err != nil || set.Manifest().ProblemHash != dataset.ProblemHash(base) {
+		return err
+	}
+	var with, without, flags []string
+	for _, c := range base.Constants {
+		if v, ok := x.Spec.Constants[c.Name]; ok && v != c.Value {
+			with, without = append(with, fmt.Sprintf("%s = %g", c.Name, v)), append(without, fmt.Sprintf("%s = %g", c.Name, c.Value))
+			flags = append(flags, fmt.Sprintf(" --set constants.%s=%g", c.Name, v))
+		}
+	}
+	return WithHint(fmt.Errorf("dataset %s was generated with %s of the PDE file, the spec has %s", dir, strings.Join(without, ", "), strings.Join(with, ", ")),
+		"`pihc generate %s%s --out DIR` makes one with the same constants", x.name, strings.Join(flags, ""))
+}
+
+// checkDrawn reports overrides for samples that a dataset has otherwise: the run's record would say what is
+// not so. What the spec itself says, without overrides, may be of another dataset.
+func (x *Experiment) checkDrawn(dir string, set *data.Dataset) error {
+	d := x.Spec.Data
+	for _, s := range x.overrides {
+		key, _, _ := strings.Cut(s, "=")
+		for _, c := range []struct {
+			split string
+			want  model.SplitSpec
+		}{{"train", d.Train}, {"validation", d.Validation}, {"test", d.Test.SplitSpec}} {
+			has, err := set.Split(c.split)
+			if err != nil {
+				return err
+			}
+			of := "data." + c.split
+			on := func(name string) bool { return slices.Contains([]string{"data", of, of + "." + name}, key) }
+			what := ""
+			switch {
+			case on("count") && has.Count != c.want.Count && c.split != "train": // which training compares in any case
+				what = fmt.Sprintf("%d %s samples", has.Count, c.split)
+			case on("seed") && has.Seed != c.want.Seed:
+				what = fmt.Sprintf("%s samples of seed %d", c.split, has.Seed)
+			default:
+				continue
+			}
+			return WithHint(fmt.Errorf("--set %s: dataset %s has %s", s, dir, what), "leave the key out, or generate another dataset: `pihc generate %s --set %s --out DIR`", x.name, s)
+		}
+	}
+	return nil
+}
+
+// openProblem reads the problem a spec names. A problem that is not
+// there is an error at the line of the spec that names it.
+func openProblem(spec, problem string, overrides []string) (*pde.Problem, error) {
+	beside, path := filepath.Join(filepath.Dir(spec), problem), problem
+	if info, err := os.Stat(beside); strings.ContainsAny(spec, `/\`) && !filepath.IsAbs(problem) && err == nil && info.Mode().IsRegular() {
+		path = beside
+	}
+	p, err := pde.Open(path)
+	if err == nil {
+		return p, p.CheckConditions()
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	at := model.SpecPosition(spec, "problem", overrides...)
+	if !pde.IsPath(problem) {
+		return nil, config.Join(at.Errorf("there is no built-in problem %q", problem).
+			WithHint("the built-in problems are %s; a PDE file is named by its path, as in ./%s.yaml", strings.Join(pde.Builtins(), ", "), problem))
+	}
+	folders := []string{"the working folder"}
+	if strings.ContainsAny(spec, `/\`) {
+		folders = []string{filepath.Dir(spec), "the working folder"}
+	}
+	if filepath.IsAbs(problem) {
+		return nil, config.Join(at.Errorf("there is no PDE file %s", problem).
+			WithHint("a path relative to the spec's folder is found wherever that is; the built-in problems are %s", strings.Join(pde.Builtins(), ", ")))
+	}
+	return nil, config.Join(at.Errorf("there is no PDE file %s in %s", problem, strings.Join(folders, " or ")).
+		WithHint("its path is relative to the spec's folder, where the spec is given with a slash (./spec.yaml), or to the working folder"))
+}

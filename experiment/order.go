@@ -1,0 +1,318 @@
+package experiment
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"pihc/constraint"
+	"pihc/discrete"
+	"pihc/grid"
+	"pihc/internal/config"
+	"pihc/model"
+	"pihc/pde"
+	"pihc/score"
+)
+
+const (
+	// lowerFloor is the fraction of a floor that another order must bring it below.
+	lowerFloor = 0.8
+	// leastFloor is a floor that no training comes near.
+	leastFloor = 1e-4
+)
+
+// holdAtStart makes the residual hold at the first time too, where a file leaves it out though initial
+// conditions meet those of the walls. Of the rows after it only the few whose difference reaches back to
+// the initial condition know of it, the less the higher their order (by 1/2 at order 2, 1/6 at 6): a jump
+// after the first time costs them little, and is an error at all others. Where the grid does not resolve how
+// solutions begin, the row of the first time is such an error itself, and stays out.
+func holdAtStart(ctx context.Context, src []byte, p *pde.Problem, s *sizes, o Options) ([]byte, *pde.Problem, []string, error) {
+	may, err := mayHoldAtStart(p)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if holds := discrete.Marches(p) && startHolds(p); solvable(p) && (may || holds) {
+		o.say("init: looking at how solutions begin")
+		start, err := meanStart(ctx, s.fitted, p)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		if start > resolvedStart {
+			may = false
+			if holds {
+				s.warnings = append(s.warnings, unresolvedStart(p, start))
+			}
+		}
+	}
+	if !may {
+		return src, p, nil, nil
+	}
+	time, text := p.Axes[0].Name, src
+	for _, r := range p.Residuals {
+		skip := r.Skip[time]
+		if skip[0] == 0 {
+			continue
+		}
+		if skip[0] > 1 || r.SolveSkip != nil {
+			return src, p, nil, nil // so it is meant
+		}
+		key := "residual"
+		if len(p.Residuals) > 1 {
+			key += "." + r.Name
+		}
+		var err error
+		if text, err = config.Set(text, fmt.Sprintf("%s.rows.%s.0=0", key, time)); err != nil {
+			return src, p, nil, nil // written in another way
+		}
+	}
+	q := loadSound("problem.yaml", text)
+	if q == nil {
+		return src, p, nil, nil
+	}
+	return text, q, []string{fmt.Sprintf("changed rows of the residual: %s from the first on, which ties the solution to its initial condition", time)}, nil
+}
+
+// solvable reports whether reference solutions can be computed.
+func solvable(p *pde.Problem) bool {
+	return p.Reference.Solver != "" && p.Reference.Solver != pde.FileSolver
+}
+
+// loadSound is the problem of a file without mistakes and faults, nil of another.
+func loadSound(name string, text []byte) *pde.Problem {
+	p, err := pde.Load(name, text)
+	if err != nil || p.CheckConditions() != nil {
+		return nil
+	}
+	if x, err := Examine(p); err != nil || len(x.Faults) > 0 {
+		return nil
+	}
+	return p
+}
+
+// resolvedStart is the residual of solutions at the first time, over their rate there, above which the
+// grid does not resolve how they begin: of the examples the one that lost by rows there has 0.57, the others
+// 0.1 at most (docs/choices.md).
+const resolvedStart = 0.25
+
+// meanStart is the mean over reference solutions of their residual at the first time alone, over their
+// rate there; NaN where none can be solved, which others tell.
+func meanStart(ctx context.Context, spec *model.Spec, p *pde.Problem) (float64, error) {
+	g, err := p.Grid(spec.Grid)
+	if err != nil {
+		return 0, err
+	}
+	start, err := newStartResidual(p, g)
+	if err != nil {
+		return 0, err
+	}
+	sum, count := 0.0, 0
+	err = eachReference(ctx, spec, p, g, func(_ string, u0, truth []float64) error {
+		sum, count = sum+constraint.Relative(start.RMS(truth, u0)), count+1
+		return nil
+	})
+	if ctx.Err() != nil {
+		return 0, err
+	}
+	return sum / float64(count), nil
+}
+
+// newStartResidual is the residual of a problem at the first time alone.
+func newStartResidual(p *pde.Problem, g *grid.Grid) (*constraint.PlainResidual, error) {
+	at, axis := *p, p.Axes[0].Name
+	at.Residuals = slices.Clone(p.Residuals)
+	for i := range at.Residuals {
+		r := &at.Residuals[i]
+		r.Skip, r.SolveSkip = maps.Clone(r.Skip), nil
+		r.Skip[axis] = [2]int{0, g.Axes[0].Points - 1}
+	}
+	sys, err := at.Discretize(g)
+	if err != nil {
+		return nil, err
+	}
+	return constraint.NewPlainResidual(sys, nil)
+}
+
+// unresolvedStart says that rows at the first time may be an error.
+func unresolvedStart(p *pde.Problem, start float64) string {
+	t := p.Axes[0].Name
+	return fmt.Sprintf("the grid does not resolve how solutions begin: at the first %s the residual of reference solutions is %s of their rate, and rows there may make that an error at all times: compare with more points along %s, or with 1 in the place of 0 in `rows: {%s: [0, ...]}` of the residual", t, score.Percent(start), t, t)
+}
+
+// mayHoldAtStart reports whether the residual leaves out the first time, where initial conditions would let it hold.
+func mayHoldAtStart(p *pde.Problem) (bool, error) {
+	if !discrete.Marches(p) || startHolds(p) {
+		return false, nil
+	}
+	misfit, err := model.Misfit(p)
+	return misfit <= model.CompatibleMisfit, err
+}
+
+// startHolds reports whether the residual holds at the first time.
+func startHolds(p *pde.Problem) bool {
+	return !slices.ContainsFunc(p.Residuals, func(r pde.Rows) bool { return r.Skip[p.Axes[0].Name][0] > 0 })
+}
+
+// raiseOrders gives the differences of a PDE file that are central the order of accuracy, axis by axis,
+// with which the minimiser of its rows is nearest to solutions (check's floor_error): what is
+// lost there no training brings back. Where the residual cannot hold at the first time (holdAtStart), its
+// order in time becomes 4 at most, and the first rows count for more.
+func raiseOrders(ctx context.Context, src []byte, p *pde.Problem, s *sizes, o Options) ([]byte, *pde.Problem, []string, error) {
+	spectral := slices.ContainsFunc(p.Terms, func(t pde.Term) bool { return t.Spectral != nil })
+	if !solvable(p) || spectral || len(p.Axes) > 2 { // no floor, or a dear one
+		return src, p, nil, nil
+	}
+	o.say("init: comparing orders of differences")
+	before, err := floorOf(ctx, s.fitted, p)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	lowest, was, old := before, src, p
+	var raised, added []string
+	for i, axis := range p.Axes {
+		if !(lowest > leastFloor) { // or not measured
+			break
+		}
+		terms, orders, weight := centralTerms(p, axis.Name), []int{4, 6}, ""
+		if i == 0 && discrete.Marches(p) && !startHolds(p) {
+			orders = orders[:1]
+			if weight = weightOfStart(p, s.fitted); weight == "" {
+				continue
+			}
+		}
+		best, with, text := 0, p, src
+		for _, order := range orders {
+			other, err := withOrder(src, terms, order)
+			if err != nil {
+				return nil, nil, nil, err
+			}
+			if other == nil {
+				continue
+			}
+			if weight != "" {
+				other = appended(other, weight, "Added by pihc init: the residual leaves out the first time, so that only the first rows after it\n# tie the solution to its initial condition: they count for more.")
+			}
+			q := loadSound("problem.yaml", other)
+			if q == nil {
+				continue
+			}
+			floor, err := floorOf(ctx, s.fitted, q)
+			if err != nil {
+				return nil, nil, nil, err
+			}
+			if floor < lowerFloor*lowest {
+				best, lowest, with, text = order, floor, q, other
+			}
+		}
+		src, p = text, with
+		for _, t := range terms {
+			if t.order < best {
+				raised = append(raised, fmt.Sprintf("%s %d", t.name, best))
+			}
+		}
+		if best > 0 && weight != "" {
+			added = append(added, "added "+weight)
+		}
+	}
+	if raised != nil && !steadyReference(s.fitted, old, p) {
+		s.warnings = append(s.warnings, "orders of accuracy stay as they are: with higher ones solutions of the rows change with the grid they are computed on")
+		src, p, raised, lowest = was, old, nil, before
+	}
+	if lowest > mostReferenceError {
+		s.warnings = append(s.warnings, fmt.Sprintf("floor_error is %s (pihc check): these rows, with this grid, hold solutions no better than that, and no network is expected to do better", score.Percent(lowest)))
+	}
+	if raised == nil {
+		return src, p, nil, nil
+	}
+	return src, p, append(added, fmt.Sprintf("orders of accuracy raised, which brings floor_error from %s to %s: %s", score.Percent(before), score.Percent(lowest), strings.Join(raised, ", "))), nil
+}
+
+// steadyReference reports whether solutions of a problem's rows, where they are the reference, change no more with
+// the grid they are computed on than those of the problem it was made from, twice over.
+func steadyReference(spec *model.Spec, old, p *pde.Problem) bool {
+	before, _, ok, err := model.ReferenceError(spec, old)
+	if err != nil || !ok {
+		return true // whoever wants it is told by generate
+	}
+	after, _, _, err := model.ReferenceError(spec, p)
+	return err == nil && after <= max(2*before, mostReferenceError)
+}
+
+// weightOfStart is a residual_weight that makes up for what order 4 takes from the tie of the first rows to
+// the initial condition: 3 at the first time after it, 1 at late ones. Empty where more
+// than the first time is left out, or left out of the constraint alone.
+func weightOfStart(p *pde.Problem, spec *model.Spec) string {
+	axis := p.Axes[0]
+	if slices.ContainsFunc(p.Residuals, func(r pde.Rows) bool { return r.Skip[axis.Name][0] > 1 || r.SolveSkip != nil }) {
+		return ""
+	}
+	g, err := p.Grid(spec.Grid)
+	if err != nil {
+		return ""
+	}
+	since := axis.Name
+	if axis.Lo != 0 {
+		since = fmt.Sprintf("(%s - %g)", axis.Name, axis.Lo)
+	}
+	return fmt.Sprintf(`residual_weight: "sqrt(1 + %.3g/%s)"`, 8*g.Axes[0].Step(), since)
+}
+
+// floorOf is the floor_error of check, NaN where it cannot be had; the error is ctx's.
+func floorOf(ctx context.Context, spec *model.Spec, p *pde.Problem) (float64, error) {
+	g, err := floorGrid(spec, p, nil)
+	if err != nil {
+		return math.NaN(), ctx.Err()
+	}
+	sys, err := p.Discretize(g)
+	if err != nil {
+		return math.NaN(), ctx.Err()
+	}
+	floors, err := measureFloors(ctx, spec, sys, 0, func(int) {}) // in seconds, or not at all
+	if err != nil {
+		return math.NaN(), ctx.Err() // whoever wants it is told by check
+	}
+	return meanOf(floors, errorOf), ctx.Err()
+}
+
+// centralTerm is a term whose order of accuracy may be raised.
+type centralTerm struct {
+	name  string
+	order int
+}
+
+// centralTerms are the terms that are one central difference along an axis.
+func centralTerms(p *pde.Problem, axis string) []centralTerm {
+	var terms []centralTerm
+	for _, t := range p.Terms {
+		if len(t.Factors) != 1 || t.Spectral != nil || t.PerStep {
+			continue
+		}
+		f := t.Factors[0]
+		s := f.Scheme
+		if f.Axis != axis || f.Edge != nil || s.Derivative == 0 || s.Side != grid.Central || s.Repeated || s.Closure == grid.Ghost {
+			continue
+		}
+		terms = append(terms, centralTerm{t.Name, max(s.Order, 2)})
+	}
+	return terms
+}
+
+// withOrder is a PDE file whose terms have that order of accuracy at least, nil where they
+// had it before.
+func withOrder(src []byte, terms []centralTerm, order int) ([]byte, error) {
+	if !slices.ContainsFunc(terms, func(t centralTerm) bool { return t.order < order }) {
+		return nil, nil
+	}
+	for _, t := range terms {
+		if t.order >= order {
+			continue
+		}
+		var err error
+		if src, err = config.Set(src, fmt.Sprintf("terms.%s.order=%d", t.name, order)); err != nil {
+			return nil, err
+		}
+	}
+	return src, nil
+}

@@ -1,0 +1,387 @@
+package experiment
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"pihc/data"
+	"pihc/engine"
+	"pihc/grid"
+	"pihc/model"
+	"pihc/pde"
+	"pihc/report"
+	"pihc/score"
+	"pihc/train"
+)
+
+// pageOf is the page of scored runs, without fields.
+func pageOf(runs []scored, s score.Samples) *report.Page {
+	first := runs[0]
+	spec, p, g := first.run.Spec, first.run.Problem, first.grid
+	var page report.Page
+	for _, run := range runs {
+		page.Methods = append(page.Methods, run.method)
+		page.Specs = append(page.Specs, report.Spec{Title: specTitle(run), Text: run.text})
+		if len(run.edited) > 0 {
+			page.Notes = append(page.Notes, fmt.Sprintf("Run %s: %s.", run.run.Dir, EditsText(run.edited)))
+		}
+	}
+	page.Title = p.Title
+	page.Steady = p.Steady
+	page.Subtitle = "Trained on " + page.Sampled() + " and the equation alone"
+	if s.Truth != nil {
+		page.Subtitle += "; scored against the classical solution"
+	}
+	maps := "an initial condition to the whole space-time solution"
+	if p.Steady {
+		maps = "the inputs of a problem to its solution"
+	}
+	page.Summary = []string{
+		"A neural operator maps " + maps + ". PI-SC penalises the residual of the equation; " +
+			"PI-HC imposes the equation by one least-squares solve over the whole domain; PI-HC-MoE by one solve per subdomain (expert).",
+	}
+	page.Equations, page.Constants = equations(p)
+	page.ErrorCurve = errorCurve
+	page.Field, page.Published = p.Unknowns[0].Name, published(spec)
+	for i, axis := range g.Axes {
+		page.Axes = append(page.Axes, report.FieldAxis{Name: axis.Name, Unit: p.Axes[i].Unit, Values: coordinates(axis), Periodic: axis.Boundary == grid.Periodic})
+	}
+	without := ", no solutions"
+	if spec.Loss.Data != 0 {
+		without = ", with solutions"
+	}
+	page.Facts = []report.Fact{
+		{Name: "Grid", Value: fmt.Sprintf("%s (%s)", strings.ReplaceAll(data.FormatShape(g.Shape()), "x", "×"), strings.Join(p.AxisNames(), " × "))},
+		{Name: "Training set", Value: score.Count(spec.Data.Train.Count) + " " + page.Sampled() + without},
+		{Name: "Test set", Value: score.Count(len(s.Initial)) + " samples"},
+		{Name: "Training", Value: fmt.Sprintf("%s steps of %d samples, seed %d", score.Count(spec.Training.Steps), spec.Training.Batch, spec.Seed)},
+		{Name: "Machine", Value: Machine()},
+		{Name: "Build", Value: fmt.Sprintf("%s, %s %s/%s", Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)},
+	}
+	if seed := page.Facts[3]; spec.Network.Passes > 1 {
+		page.Facts[3].Value = fmt.Sprintf("%s, %d passes", seed.Value, spec.Network.Passes)
+	}
+	page.Caveats = caveats(spec, p, first.repeat)
+	notePublished(&page)
+	for _, run := range runs {
+		if weight := run.run.Spec.Loss.Data; weight != 0 {
+			page.Subtitle = "With a control that is trained on solutions"
+			page.Caveats = append(page.Caveats, fmt.Sprintf("%s is a control: its loss has the distance to solutions of the training conditions, with weight %g (loss.data).", run.method.Label, weight))
+		}
+	}
+	page.Notes = append(page.Notes, "Checkpoints are chosen by the validation residual, not by an error against solutions. That residual is the root of the whole loss: conditions and border terms, with their weights, included.")
+	if s.Truth == nil {
+		page.Notes = append(page.Notes, "The PDE file has no reference, so there are no errors against solutions and no baselines.")
+	}
+	page.Generated = fmt.Sprintf("pihc %s, %s", Version(), time.Now().Format("2 January 2006"))
+	return &page
+}
+
+// publishedCaveat is for pages with published figures.
+const publishedCaveat = "The published figures are of the authors' set-up; docs/constraint.md, section 9, says where this one may differ: sizes, rows, loss, boundary condition, initialisation, schedule."
+
+// Publish adds published figures of methods to a page, and where they are from.
+func Publish(page *report.Page, scores map[string]report.Score, source string) {
+	for i := range page.Methods {
+		if s, ok := scores[page.Methods[i].Key]; ok {
+			page.Methods[i].Published = &s
+		}
+	}
+	page.Published = source
+	notePublished(page)
+}
+
+// notePublished adds that caveat, once, where a method of the page has a published figure.
+func notePublished(page *report.Page) {
+	if slices.ContainsFunc(page.Methods, func(m report.Method) bool { return m.Published != nil }) && !slices.Contains(page.Caveats, publishedCaveat) {
+		page.Caveats = append(page.Caveats, publishedCaveat)
+	}
+}
+
+// caveats are what a reader of the table should know.
+func caveats(spec *model.Spec, p *pde.Problem, repeat string) []string {
+	out := []string{"One training a method, at one seed: differences between methods vary with it."}
+	if n := spec.Network.Passes; n > 1 {
+		scored := ""
+		if repeat != "" {
+			scored = fmt.Sprintf(" (scored with passes %s)", repeat)
+		}
+		out = append(out, fmt.Sprintf("Iterated: the network runs %d times%s, each time correcting the field of the pass before, and PI-HC-MoE has its experts in the last pass alone. The paper's methods run it once.", n, scored))
+	}
+	out = append(out, "The constraint is least squares over a few functions: it lowers the residual and leaves what the table of the residual shows.")
+	if p.Reference.Solver == pde.DiscreteSolver {
+		out = append(out, "The solutions are those of the problem's own rows on a finer grid, not of another program.")
+	}
+	return out
+}
+
+// specTitle names a run and its folder.
+func specTitle(run scored) string {
+	if strings.Contains(run.method.Label, run.run.Dir) {
+		return run.method.Label
+	}
+	return run.method.Label + " (" + run.run.Dir + ")"
+}
+
+// methodOf describes a run, without its scores and curves.
+func methodOf(spec *model.Spec, e Predictor) report.Method {
+	m := report.Method{Key: spec.Method, Label: model.MethodLabel(spec.Method), Note: methodNote(spec, e)}
+	if info := e.Info(); info.Experts > 0 {
+		m.Borders = info.Borders
+	}
+	if scored, ok := spec.Paper[spec.Method]; ok {
+		m.Published = &report.Score{Mean: scored.Mean, Std: scored.Std}
+	}
+	if spec.Loss.Data != 0 {
+		m.Key += "_supervised"
+		m.Label += ", supervised"
+	}
+	if files := e.Meta().Edited; len(files) > 0 {
+		m.Label += " (edited)"
+		m.Note += ", " + EditsText(files)
+	}
+	return m
+}
+
+// addCases adds the samples that are drawn, with their inputs and solutions, each once for
+// every unknown.
+func addCases(page *report.Page, p *pde.Problem, g *grid.Grid, s score.Samples, cases []chosen) error {
+	for _, x := range cases {
+		var truth []float64
+		if s.Truth != nil {
+			var err error
+			if truth, err = s.Truth(x.sample); err != nil {
+				return err
+			}
+		}
+		title, inputs := x.title+caseTitle(p, g, s.Initial[x.sample], x.sample), caseInputs(p, g, s.Initial[x.sample])
+		for i, u := range p.Unknowns {
+			c := report.Case{Title: title, Inputs: inputs, Truth: slices.Clone(unknownOf(p, truth, i))}
+			if len(p.Unknowns) > 1 {
+				c.Title, c.Field = u.Name+", "+title, u.Name
+			}
+			page.Cases = append(page.Cases, c)
+		}
+	}
+	return nil
+}
+
+// unknownOf returns unknown c of a field (C, P), nil of none.
+func unknownOf(p *pde.Problem, field []float64, c int) []float64 {
+	if field == nil {
+		return nil
+	}
+	n := len(field) / len(p.Unknowns)
+	return field[c*n : (c+1)*n]
+}
+
+// drawRun adds the fields of a run.
+func drawRun(ctx context.Context, page *report.Page, e Predictor, s score.Samples, cases []chosen) error {
+	batch := engine.Batch{}
+	for _, x := range cases {
+		batch.Initial, batch.Seeds = append(batch.Initial, s.Initial[x.sample]), append(batch.Seeds, s.Seeds[x.sample])
+	}
+	return e.Predict(batch, func(i int, x *engine.Prediction) error {
+		p := e.Info().Problem
+		for k := range p.Unknowns {
+			c := &page.Cases[i*len(p.Unknowns)+k]
+			c.Predictions = append(c.Predictions, slices.Clone(unknownOf(p, x.Field, k)))
+		}
+		return ctx.Err()
+	})
+}
+
+// methodNote says in one line what enforces the physics.
+func methodNote(spec *model.Spec, e Predictor) string {
+	if spec.Method == model.Soft {
+		return "penalty in the loss"
+	}
+	pointsOf := func(s *model.Spec) string {
+		if s.Constraint.Points == 0 {
+			return "all points"
+		}
+		return score.Count(s.Constraint.Points) + " points"
+	}
+	experts, points, scored := "1 expert", pointsOf(spec), pointsOf(e.Info().Spec)
+	if n := e.Info().Experts; n > 1 {
+		experts, points = fmt.Sprintf("%d experts", n), points+" each"
+	}
+	if scored != pointsOf(spec) {
+		points += ", scored with " + scored
+	}
+	return experts + ", " + points
+}
+
+// What keys and labels of runs with one pass end with, beside others with several.
+const (
+	OnePassKey   = "_one_pass"
+	OnePassLabel = ", one pass"
+)
+
+// nameRuns gives each run of a page a key and a label of its own: those with one pass beside
+// others with several are marked, and several of one method are told apart by what enforces their
+// physics or else by their folders.
+func nameRuns(runs []scored) {
+	several := slices.ContainsFunc(runs, func(r scored) bool { return r.run.Spec.Network.Passes > 1 })
+	seen, labels := map[string]int{}, map[string]bool{}
+	first := map[string]int{}  // run with a label
+	byFolder := map[int]bool{} // of these, which others are like
+	for i := range runs {
+		m := &runs[i].method
+		if several && runs[i].run.Spec.Network.Passes == 1 {
+			m.Key += OnePassKey
+			m.Label += OnePassLabel
+		}
+		if seen[m.Key]++; seen[m.Key] == 1 {
+			first[m.Label] = i
+		} else {
+			m.Key = fmt.Sprintf("%s_%d", m.Key, seen[m.Key])
+			label := fmt.Sprintf("%s (%s)", m.Label, m.Note)
+			if like := first[m.Label]; labels[label] || m.Note == runs[like].method.Note {
+				label = fmt.Sprintf("%s (%s)", m.Label, runs[i].run.Dir)
+				byFolder[like] = true
+			}
+			m.Label = label
+		}
+		labels[m.Label] = true
+	}
+	for i := range byFolder {
+		runs[i].method.Label += " (" + runs[i].run.Dir + ")"
+	}
+}
+
+func published(spec *model.Spec) string {
+	if len(spec.Paper) == 0 {
+		return ""
+	}
+	return "Chalapathi, Du and Krishnapriyan, ICLR 2024, at the sizes of the paper"
+}
+
+// chosen is a sample that is drawn, and why.
+type chosen struct {
+	sample int
+	title  string
+}
+
+// chooseCases picks the best, the median and the worst sample of the last method (moe where it
+// is among them) by the error that the page compares methods by, or by residual where there are no
+// solutions.
+func chooseCases(page *report.Page, initial [][]float64) []chosen {
+	m := &page.Methods[len(page.Methods)-1]
+	for i := range page.Methods {
+		if page.Methods[i].Key == model.MoE {
+			m = &page.Methods[i]
+		}
+	}
+	samples := slices.Clone(m.Evaluation.PerSample)
+	scored, times := func(s score.Sample) float64 { return s.RelativeL2 }, ""
+	switch {
+	case m.Evaluation.RelativeL2 == nil:
+		scored = func(s score.Sample) float64 { return s.ResidualRMS }
+	case page.BeyondTraining():
+		scored, times = func(s score.Sample) float64 { return s.Unseen }, " beyond training"
+	}
+	slices.SortStableFunc(samples, func(a, b score.Sample) int { return cmp.Compare(scored(a), scored(b)) })
+	var out []chosen
+	last := len(samples) - 1
+	for _, x := range []struct {
+		at   int
+		name string
+	}{{0, "best"}, {(last + 1) / 2, "median"}, {last, "worst"}} {
+		sample := samples[x.at]
+		if slices.ContainsFunc(out, func(c chosen) bool { return c.sample == sample.Index }) || sample.Index >= len(initial) {
+			continue
+		}
+		title := x.name + " of " + m.Label
+		if m.Evaluation.RelativeL2 != nil {
+			title += ", " + score.Percent(scored(sample)) + times
+		}
+		out = append(out, chosen{sample.Index, title + ": "})
+	}
+	return out
+}
+
+// caseTitle names a sample: by its initial condition where that is all it is given, and by
+// the inputs that are numbers.
+func caseTitle(p *pde.Problem, g *grid.Grid, sample []float64, i int) string {
+	title := fmt.Sprintf("test sample %d", i)
+	if p.OnlyInitial() {
+		if slices.Min(sample) == slices.Max(sample) {
+			return fmt.Sprintf("%s₀ = %s (%s)", p.Unknowns[0].Name, score.Number(sample[0]), title)
+		}
+		return fmt.Sprintf("%s, rms of %s₀ %s", title, p.Unknowns[0].Name, score.Number(score.RMS(sample)))
+	}
+	for _, in := range p.PlaceInputs(g)[p.Initials():] {
+		if len(in.Space) == 0 {
+			title += fmt.Sprintf(", %s = %s", in.Name, score.Number(in.Of(sample)[0]))
+		}
+	}
+	return title
+}
+
+// caseInputs are the fields among the inputs of a sample, but for initial conditions, with
+// which its solution begins.
+func caseInputs(p *pde.Problem, g *grid.Grid, sample []float64) []report.CaseInput {
+	var out []report.CaseInput
+	for _, in := range p.PlaceInputs(g)[p.Initials():] {
+		if len(in.Space) == 0 {
+			continue
+		}
+		values := make([]float64, g.Size())
+		for q := range values {
+			values[q] = sample[in.At(int32(q), 0, 0)]
+		}
+		out = append(out, report.CaseInput{Name: in.Name, Values: values})
+	}
+	return out
+}
+
+// errorCurve is the name of the errors on validation.
+const errorCurve = "Validation error"
+
+// curves turns a run's log into series.
+func curves(records []train.Record) []report.Series {
+	loss := report.Series{Name: "Training loss", Raw: true}
+	residual := report.Series{Name: "Validation residual"}
+	errors := report.Series{Name: errorCurve, Unit: "%"}
+	add := func(s *report.Series, step int, v *data.Float, scale float64) {
+		if v != nil {
+			s.Steps, s.Values = append(s.Steps, float64(step)), append(s.Values, scale*float64(*v))
+		}
+	}
+	for _, r := range records {
+		add(&loss, r.Step, r.Loss, 1)
+		add(&residual, r.Step, r.ValidationResidual, 1)
+		add(&errors, r.Step, r.ValidationError, 100)
+	}
+	var out []report.Series
+	for _, s := range []report.Series{loss, residual, errors} {
+		if len(s.Steps) > 0 {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// trivialNotes says what predictions without training score.
+func trivialNotes(page *report.Page) {
+	var parts []string
+	for _, x := range page.Methods[0].Evaluation.Trivial {
+		text := x.Name
+		if x.RelativeL2 != nil {
+			text += " relative_l2 " + score.Percent(x.RelativeL2.Mean) + ","
+		}
+		parts = append(parts, text+" loss "+score.Number(x.Loss.Mean))
+	}
+	if len(parts) > 0 {
+		page.Notes = append(page.Notes, "Predictions without training: "+strings.Join(parts, "; ")+".")
+	}
+	if note := page.Methods[0].Evaluation.TrivialNote(); note != "" {
+		page.Notes = append(page.Notes, strings.ToUpper(note[:1])+note[1:]+".")
+	}
+}

@@ -1,0 +1,215 @@
+package experiment
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"pihc/data"
+	"pihc/dataset"
+	"pihc/engine"
+	"pihc/grid"
+	"pihc/model"
+)
+
+// Predictions are fields that a run computed for inputs, and what is known of them.
+type Predictions struct {
+	Grid     *grid.Grid
+	Unknowns []string
+	Fields   [][]float64 // per unknown: (sample, t, x[, y])
+	// RelativeResidual is, per sample, the rms of the residual over that of the solution's derivative in time.
+	RelativeResidual []float64
+	// Passes and Residual are, per sample, the passes of the network and the root of the loss over that of the field
+	// that keeps its initial values; nil where every sample has as many passes.
+	Passes, Residual []float64
+	Edited           []string // files of the run folder that are not those of its training
+	Warnings         []string // of inputs unlike those of training, and of predictions that may be far off
+}
+
+// Arrays are what `pihc predict` writes: the unknowns (sample, t, x[, y]), the coordinates of every axis, relative_residual,
+// and passes and residual where samples have their own.
+func (p *Predictions) Arrays() []data.Named {
+	n := len(p.RelativeResidual)
+	var out []data.Named
+	add := func(name string, values []float64, shape ...int) {
+		out = append(out, data.Named{Name: name, Array: data.NewArray(shape, values)})
+	}
+	for c, name := range p.Unknowns {
+		add(name, p.Fields[c], append([]int{n}, p.Grid.Shape()...)...)
+	}
+	for _, axis := range p.Grid.Axes {
+		add(axis.Name, coordinates(axis), axis.Points)
+	}
+	add("relative_residual", p.RelativeResidual, n)
+	if p.Passes != nil {
+		add("passes", p.Passes, n)
+		add("residual", p.Residual, n)
+	}
+	if len(p.Edited) > 0 {
+		add("trusted_edits", []float64{float64(len(p.Edited))}, 1)
+	}
+	return out
+}
+
+// Write writes the arrays to an NPZ file, whole or not at all.
+func (p *Predictions) Write(path string) error { return data.WriteNPZ(path, p.Arrays()) }
+
+// PredictOptions say how a run predicts.
+type PredictOptions struct {
+	Evaluation
+	Name       string // of the inputs, in messages; "" is "inputs"
+	RemoveMean bool   // subtract the mean of every initial condition, in place
+}
+
+// maxInitial bounds initial conditions, relative to those of training: far past
+// them numbers come out that mean nothing.
+const maxInitial = 1e4
+
+// Predict computes the fields for the inputs of samples, each those of the problem one after another on the points of the
+// grid (of the evaluation), as the block evaluation of the spec and the options say. A field that is not finite
+// is an error.
+func (r *Run) Predict(ctx context.Context, inputs [][]float64, o PredictOptions) (*Predictions, error) {
+	o.Name = cmp.Or(o.Name, "inputs")
+	e, err := r.Open(o.Evaluation)
+	if err != nil {
+		return nil, err
+	}
+	defer e.Close()
+	g, p := e.Info().Grid, r.Problem
+	out := &Predictions{Grid: g, Unknowns: p.UnknownNames(), Fields: make([][]float64, len(p.Unknowns)), Edited: e.Meta().Edited}
+	o.warnEdits(&out.Warnings, r.Dir, out.Edited)
+	if err := r.checkInputs(inputs, g, &o); err != nil {
+		return nil, err
+	}
+	if err := r.warnFar(inputs, g, &o, out); err != nil {
+		return nil, err
+	}
+	if err := o.Agree(r.Spec, p, [2]string{"initial conditions", hashOf(inputs)}); err != nil {
+		return nil, err
+	}
+	bar := o.Stage("predict", len(inputs))
+	defer bar.End()
+	early := 0
+	judge, err := newJudge(p, g, len(inputs))
+	if err != nil {
+		return nil, err
+	}
+	err = e.Predict(engine.Batch{Initial: inputs, Seeds: EvaluationSeeds(len(inputs))}, func(i int, x *engine.Prediction) error {
+		for q, u := range x.Field {
+			if math.IsNaN(u) || math.IsInf(u, 0) {
+				return WithHint(fmt.Errorf("the prediction for sample %d of %s is not finite (%g at point %d)", i, o.Name, u, q),
+					"its values range from %g to %g; training saw what the PDE file's distributions draw", slices.Min(inputs[i]), slices.Max(inputs[i]))
+			}
+		}
+		for c := range out.Fields {
+			out.Fields[c] = append(out.Fields[c], x.Field[c*g.Size():(c+1)*g.Size()]...)
+		}
+		if o.passes(r.Spec) == model.AutoPasses {
+			out.Passes, out.Residual = append(out.Passes, float64(x.Passes)), append(out.Residual, x.Residual)
+		}
+		judge.add(x.Field, inputs[i])
+		for _, expert := range x.Experts {
+			if expert.Status.Early() {
+				early++
+			}
+		}
+		bar.Set(i+1, "")
+		return ctx.Err()
+	})
+	if err != nil {
+		return nil, err
+	}
+	bar.End()
+	if early > 0 {
+		o.warn(&out.Warnings, "%d of %d solves ended before they converged; their fields may be poor", early, len(inputs)*e.Info().Experts)
+	}
+	for _, warning := range judge.warnings(r.Dir) {
+		o.warn(&out.Warnings, "%s", warning)
+	}
+	out.RelativeResidual = judge.residuals
+	return out, nil
+}
+
+// checkInputs reports initial conditions that no prediction can be made for.
+func (r *Run) checkInputs(inputs [][]float64, g *grid.Grid, o *PredictOptions) error {
+	p := r.Problem
+	most := maxInitial * r.Spec.Network.InitialScale
+	for _, in := range p.Inputs[:max(1, p.Initials())] {
+		most = max(most, maxInitial*math.Abs(in.Sampler.Low), maxInitial*math.Abs(in.Sampler.High))
+	}
+	for i, sample := range inputs {
+		if len(sample) != p.SampleSize(g) {
+			return fmt.Errorf("%s, sample %d: %d values; want %d, those of %s on %s", o.Name, i, len(sample), p.SampleSize(g), strings.Join(p.InputNames(), ", "), data.FormatShape(g.Shape()))
+		}
+		u0 := p.InitialOf(sample, g)
+		if u0 == nil {
+			break
+		}
+		if o.RemoveMean {
+			for i := range p.Initials() {
+				n := len(u0) / p.Initials()
+				subtractMean(u0[i*n : (i+1)*n])
+			}
+		}
+		if low, high := slices.Min(u0), slices.Max(u0); max(-low, high) > most {
+			return WithHint(fmt.Errorf("%s, sample %d: values range from %.3g to %.3g", o.Name, i, low, high),
+				"values up to %.3g are accepted: %g times network.initial_scale or the ends of the PDE file's distribution", most, maxInitial)
+		}
+		if o.RemoveMean {
+			continue
+		}
+		if err := dataset.CheckInitial(p, u0); err != nil {
+			return WithHint(fmt.Errorf("%s, sample %d: %w", o.Name, i, err), "--remove-mean subtracts it")
+		}
+	}
+	return nil
+}
+
+// warnFar says how many inputs are unlike those of training.
+func (r *Run) warnFar(inputs [][]float64, g *grid.Grid, o *PredictOptions, out *Predictions) error {
+	like, err := dataset.NewRange(r.Problem, g)
+	if like == nil || err != nil {
+		return err
+	}
+	what := "initial conditions"
+	if !r.Problem.OnlyInitial() {
+		what = "samples"
+	}
+	count, first, why := 0, 0, ""
+	for i, u0 := range inputs {
+		if w := like.Outside(u0); w != "" {
+			if count++; count == 1 {
+				first, why = i, w
+			}
+		}
+	}
+	if count > 0 {
+		o.warn(&out.Warnings, "%d of %d %s in %s are unlike those of training, and their predictions may be far off; sample %d has %s",
+			count, len(inputs), what, o.Name, first, why)
+	}
+	return nil
+}
+
+func subtractMean(u []float64) {
+	mean := 0.0
+	for _, v := range u {
+		mean += v / float64(len(u))
+	}
+	for i := range u {
+		u[i] -= mean
+	}
+}
+
+// hashOf tells inputs apart.
+func hashOf(inputs [][]float64) string {
+	h := sha256.New()
+	for _, sample := range inputs {
+		binary.Write(h, binary.LittleEndian, sample) // a hash does not fail
+	}
+	return fmt.Sprintf("%x", h.Sum(nil))
+}

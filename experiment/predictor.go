@@ -1,0 +1,259 @@
+package experiment
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"pihc/compute"
+	"pihc/constraint"
+	"pihc/dist"
+	"pihc/engine"
+	"pihc/grid"
+	"pihc/internal/machine"
+	"pihc/model"
+	"pihc/pde"
+	"pihc/score"
+	"pihc/train"
+)
+
+// A Predictor is a trained run on a grid, with the engine and the parameters of its network.
+type Predictor interface {
+	// Predict computes the fields of a batch and calls each with every sample's, in order.
+	Predict(batch engine.Batch, each func(i int, p *engine.Prediction) error) error
+	// Evaluate scores predictions.
+	Evaluate(s score.Samples, each func(i int, p *engine.Prediction) error) (*score.Evaluation, error)
+	// Info has the spec of the evaluation, with the borders of training.
+	Info() engine.Info
+	// Repeat says how often the network runs where that is not as trained.
+	Repeat() string
+	// Meta is that of the checkpoint.
+	Meta() train.Meta
+	Close()
+}
+
+// Evaluation says how a run is used where that differs from its training and from the block evaluation of its spec.
+type Evaluation struct {
+	Options
+	Grid       map[string]int // points by axis; others as trained
+	Points     *int           // residual rows per expert, 0: all; nil: as evaluation has it, or as many as a smaller subdomain holds
+	Tolerance  float64        // of the solves' gradient; 0: as trained
+	Passes     model.Passes   // 0: as evaluation has them, or as trained
+	Residual   float64        // of model.AutoPasses: residual that is small enough; 0: no such test
+	Last       bool           // the newest checkpoint instead of the best
+	TrustEdits bool           // a run folder that was edited
+	AsTrained  bool           // whatever evaluation says
+}
+
+// evaluation is what the spec of a run says, nothing for AsTrained.
+func (e *Evaluation) evaluation(spec *model.Spec) model.EvaluationSpec {
+	if e.AsTrained {
+		return model.EvaluationSpec{}
+	}
+	return spec.Evaluation
+}
+
+// passes are those of a run's evaluation, 0 where they are as trained.
+func (e *Evaluation) passes(spec *model.Spec) model.Passes {
+	if spec.Network.Passes > 1 {
+		return cmp.Or(e.Passes, e.evaluation(spec).Passes)
+	}
+	return e.Passes
+}
+
+// Repeat says how often the network of a run is repeated where that is not as trained.
+func (e *Evaluation) Repeat(r *Run) string {
+	spec := r.Spec
+	passes := e.passes(spec)
+	text := passes.String()
+	if passes == model.AutoPasses && e.Residual > 0 {
+		text += fmt.Sprintf(" to %g", e.Residual)
+	}
+	if limit := e.evaluation(spec).Limit; passes == model.AutoPasses && limit > 0 {
+		text += fmt.Sprintf(", at most %d", limit)
+	}
+	return text
+}
+
+// On is the grid on which the evaluation uses a run.
+func (e *Evaluation) On(r *Run) (*grid.Grid, error) {
+	points := maps.Clone(r.Spec.Grid)
+	if points == nil {
+		points = map[string]int{}
+	}
+	maps.Copy(points, e.Grid)
+	return r.Problem.Grid(points)
+}
+
+// Open loads the parameters of a run and builds the engine that evaluates it. The decomposition is that of training.
+func (r *Run) Open(e Evaluation) (Predictor, error) {
+	if e.Passes == 0 && !e.AsTrained {
+		if err := checkRepeats(r.Spec, r.overrides); err != nil {
+			return nil, err
+		}
+	}
+	spec := *r.Spec
+	g, err := e.On(r)
+	if err != nil {
+		return nil, err
+	}
+	if trained, err := r.Problem.Grid(spec.Grid); err != nil {
+		return nil, err
+	} else if g.Size() > trained.Size() {
+		spec.Training.MicroBatch = 1 // a sample has the memory of a training's several
+	}
+	said, passes := e.evaluation(r.Spec), e.passes(r.Spec)
+	if n := cmp.Or(e.Points, said.Points); n != nil {
+		spec.Constraint.Points = *n
+	}
+	if e.Tolerance > 0 {
+		spec.Constraint.Tolerance = e.Tolerance
+	}
+	if n := said.Directions; n != nil {
+		spec.Constraint.Directions = *n
+	}
+	switch {
+	case passes == model.AutoPasses && spec.Network.Passes == 1:
+		return nil, WithHint(fmt.Errorf("--passes auto: run %s was trained with one pass, and its network corrects no field", r.Dir), "network.passes and network.features of the spec make one that does")
+	case passes == model.AutoPasses:
+		spec.Network.Passes = max(spec.Network.Passes, 3)
+	case passes > 0:
+		spec.Network.Passes = int(passes)
+	}
+	if err := checkNeeds(&spec, r.Problem, g, e.Workers, e.Slabs, false); err != nil {
+		return nil, err
+	}
+	if spec.Network.Precision == "float64" {
+		return newPredictor[float64](r, &spec, g, &e)
+	}
+	return newPredictor[float32](r, &spec, g, &e)
+}
+
+// predictor is a run whose network has precision T.
+type predictor[T compute.Float] struct {
+	engine engine.Engine[T]
+	params []T
+	from   train.Meta
+	again  string
+}
+
+// newPredictor completes the spec of the evaluation by the points of a coarser grid.
+func newPredictor[T compute.Float](r *Run, spec *model.Spec, g *grid.Grid, e *Evaluation) (Predictor, error) {
+	p := r.Problem
+	params, meta, err := train.LoadParams[T](r.Dir, spec, p, train.LoadOptions{Last: e.Last, TrustEdits: e.TrustEdits})
+	if err != nil {
+		return nil, err
+	}
+	own, err := p.Grid(spec.Grid)
+	if err != nil {
+		return nil, err
+	}
+	settings, err := spec.Options(p)
+	if err != nil {
+		return nil, err
+	}
+	router := constraint.NewRouter(own, settings.Experts)
+	sameCount := func(x, y []float64) bool { return len(x) == len(y) }
+	if slices.EqualFunc(router.Borders, meta.Borders, sameCount) { // neither method nor experts are others than in training
+		router.Borders = meta.Borders
+	}
+	if e.Points == nil {
+		if spec.Constraint.Points, err = model.FittingPoints(spec, p, own, g, router); err != nil {
+			return nil, err
+		}
+	}
+	made, err := newEngine[T](spec, p, g, router, e)
+	if err != nil {
+		return nil, err
+	}
+	if e.passes(r.Spec) == model.AutoPasses {
+		if made, err = repeated(made, r, spec, g, e); err != nil {
+			return nil, err
+		}
+	}
+	return &predictor[T]{made, params, meta, e.Repeat(r)}, nil
+}
+func newEngine[T compute.Float](spec *model.Spec, p *pde.Problem, g *grid.Grid, router *constraint.Router, e *Evaluation) (engine.Engine[T], error) {
+	return dist.NewEngine[T](spec, p, e.engine(engine.EngineOptions{Grid: g, Borders: router.Borders, Workers: e.Workers}), e.Comm, e.Slabs)
+}
+
+// repeated is an engine that runs until the residual stops falling, beginning on coarser grids. It closes made if it fails.
+func repeated[T compute.Float](made engine.Engine[T], r *Run, spec *model.Spec, g *grid.Grid, e *Evaluation) (engine.Engine[T], error) {
+	coarse, err := coarserEngines[T](spec, r.Problem, g, e)
+	if err != nil {
+		made.Close()
+		return nil, err
+	}
+	together := spec.Training.MicroBatch
+	if e.Comm != nil {
+		together = max(together, e.Comm.Size()/max(1, e.Slabs))
+	}
+	out, err := engine.Repeat(made, engine.RepeatOptions{Tolerance: e.Residual, Limit: cmp.Or(e.evaluation(r.Spec).Limit, model.MostPasses), Together: together}, coarse...)
+	if err != nil {
+		for _, c := range append(coarse, made) {
+			c.Close()
+		}
+	}
+	return out, err
+}
+
+// coarserEngines are those of the grids on which passes begin. Only the last pass has experts, and
+// it is on g. A grid is left out that slabs or memory have no place for.
+func coarserEngines[T compute.Float](spec *model.Spec, p *pde.Problem, g *grid.Grid, e *Evaluation) ([]engine.Engine[T], error) {
+	grids, err := model.CoarserGrids(spec, p, g)
+	if err != nil {
+		return nil, err
+	}
+	slabs, workers := max(1, e.Slabs), e.threads()
+	needs, err := engine.Estimate(spec, p, g, workers, slabs, false)
+	if err != nil {
+		return nil, err
+	}
+	bytes, have := needs.Bytes(), machine.Memory()
+	var out []engine.Engine[T]
+	failed := func(err error) ([]engine.Engine[T], error) {
+		for _, made := range out {
+			made.Close()
+		}
+		return nil, err
+	}
+	for _, c := range grids {
+		coarse, router := *spec, constraint.NewRouter(c, nil)
+		if spec.Method == model.MoE {
+			coarse.Method = model.Hard
+		}
+		if coarse.Constraint.Points, err = model.FittingPoints(&coarse, p, g, c, router); err != nil {
+			return failed(err)
+		}
+		if needs, err = engine.Estimate(&coarse, p, c, workers, slabs, false); err != nil {
+			return failed(err)
+		}
+		if have > 0 && bytes+needs.Bytes() > have {
+			continue
+		}
+		made, err := newEngine[T](&coarse, p, c, router, e)
+		if err != nil && slabs > 1 {
+			continue
+		}
+		if err != nil {
+			return failed(err)
+		}
+		bytes += needs.Bytes()
+		out = append(out, made)
+	}
+	return out, nil
+}
+
+func (t *predictor[T]) Evaluate(s score.Samples, each func(i int, p *engine.Prediction) error) (*score.Evaluation, error) {
+	return score.Evaluate(t.engine, t.params, s, each)
+}
+
+func (t *predictor[T]) Predict(b engine.Batch, each func(i int, p *engine.Prediction) error) error {
+	return t.engine.Predict(t.params, b, each)
+}
+
+func (t *predictor[T]) Info() engine.Info { return t.engine.Info() }
+func (t *predictor[T]) Repeat() string    { return t.again }
+func (t *predictor[T]) Meta() train.Meta  { return t.from }
+func (t *predictor[T]) Close()            { t.engine.Close() }

@@ -1,0 +1,156 @@
+package experiment
+
+import (
+	"slices"
+
+	"pihc/constraint"
+	"pihc/data"
+	"pihc/dataset"
+	"pihc/grid"
+	"pihc/model"
+	"pihc/pde"
+	"pihc/score"
+	"pihc/train"
+)
+
+// EvaluationSeeds are the seeds of count samples: the same in every evaluation.
+func EvaluationSeeds(count int) []constraint.Seed {
+	seeds := make([]constraint.Seed, count)
+	for i := range seeds {
+		seeds[i] = train.EvaluationSeed(i)
+	}
+	return seeds
+}
+
+// LoadSamples reads the initial conditions of a split and gives access to its
+// solutions, on grid g: where that is not the dataset's but has points of it
+// alone, both are thinned out; elsewhere initial conditions are resampled and
+// solutions computed anew. most > 0 takes the first most.
+func LoadSamples(set *data.Dataset, name string, p *pde.Problem, g *grid.Grid, most int) (score.Samples, error) {
+	split, err := set.Split(name)
+	if err != nil {
+		return score.Samples{}, err
+	}
+	count := split.Count
+	if most > 0 {
+		count = min(count, most)
+	}
+	initial, err := set.InitialRange(name, 0, count)
+	if err != nil {
+		return score.Samples{}, err
+	}
+	from, err := p.Grid(pointsOf(split))
+	if err != nil {
+		return score.Samples{}, err
+	}
+	s := score.Samples{Initial: rowsOf(initial.Float64(), count), Seeds: EvaluationSeeds(count), First: p.PlaceInputs(g)[0].Size, Grid: g.Shape()}
+	if len(p.Unknowns) > 1 {
+		s.Unknowns = p.UnknownNames()
+	}
+	if slices.Equal(g.Axes, from.Axes) {
+		if split.Solve {
+			s.Truth = func(i int) ([]float64, error) {
+				a, err := set.SolutionsRange(name, i, 1)
+				if err != nil {
+					return nil, err
+				}
+				return a.Float64(), nil
+			}
+		}
+		return s, nil
+	}
+	for i, u0 := range s.Initial {
+		s.Initial[i] = dataset.InputsOn(p, u0, from, g)
+	}
+	if !dataset.Thins(g.Axes, from.Axes) {
+		if split.Solve {
+			s.Truth, err = solveOn(p, g, s.Initial, mostKept)
+		}
+		return s, err
+	}
+	if split.Solve {
+		field := make([]float64, len(p.Unknowns)*g.Size())
+		s.Truth = func(i int) ([]float64, error) {
+			a, err := set.SolutionsRange(name, i, 1)
+			if err != nil {
+				return nil, err
+			}
+			dataset.Thin(field, a.Float64(), g.Axes, from.Axes)
+			return field, nil
+		}
+	}
+	return s, nil
+}
+
+// mostKept bounds the solutions on another grid that are kept, in bytes.
+const mostKept = 1 << 28
+
+// solveOn gives access to the classical solutions on g, valid until the next call, each solved
+// once where all of them take no more than most bytes.
+func solveOn(p *pde.Problem, g *grid.Grid, initial [][]float64, most int) (func(i int) ([]float64, error), error) {
+	solver, err := dataset.ReferenceSolver(p, g)
+	if err != nil {
+		return nil, err
+	}
+	size := len(p.Unknowns) * g.Size()
+	fields, last := make([][]float64, len(initial)), -1
+	return func(i int) ([]float64, error) {
+		if fields[i] != nil {
+			return fields[i], nil
+		}
+		var field []float64
+		if last >= 0 && 8*size*len(initial) > most {
+			field, fields[last], last = fields[last], nil, -1
+		} else {
+			field = make([]float64, size)
+		}
+		if _, err := solver.Solve(field, initial[i]); err != nil {
+			return nil, err
+		}
+		fields[i], last = field, i
+		return field, nil
+	}, nil
+}
+
+// rowsOf splits count equal rows.
+func rowsOf(flat []float64, count int) [][]float64 {
+	rows := make([][]float64, count)
+	width := len(flat) / max(count, 1)
+	for i := range rows {
+		rows[i] = flat[i*width : (i+1)*width]
+	}
+	return rows
+}
+
+func pointsOf(split data.Split) map[string]int {
+	points := map[string]int{}
+	for _, a := range split.Axes {
+		points[a.Name] = a.Points
+	}
+	return points
+}
+
+// Draws returns the first initial conditions of a split.
+func Draws(spec *model.Spec, p *pde.Problem, name string, count int) ([][]float64, error) {
+	plan, err := model.DatasetPlan(spec, p, 1)
+	if err != nil {
+		return nil, err
+	}
+	split := plan.Splits[slices.IndexFunc(plan.Splits, func(s data.Split) bool { return s.Name == name })]
+	draw, err := plan.Sampler(split)
+	if err != nil {
+		return nil, err
+	}
+	size := 1
+	for _, n := range split.InitialShape() {
+		size *= n
+	}
+	out := make([][]float64, count)
+	for i := range out {
+		out[i] = make([]float64, size)
+		if err := draw(data.SampleRand(split.Seed, i), out[i]); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}

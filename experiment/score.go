@@ -1,0 +1,220 @@
+package experiment
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pihc/data"
+	"pihc/engine"
+	"pihc/grid"
+	"pihc/model"
+	"pihc/score"
+	"pihc/train"
+)
+
+// MetricsVersion changes when an evaluation says more than before that reports show; these score
+// runs with metrics of another version again.
+const MetricsVersion = 7
+
+// Metrics is metrics.json: an evaluation and how it came about.
+type Metrics struct {
+	Version int `json:"version"`
+	score.Evaluation
+	Split       string  `json:"split"`
+	Checkpoint  string  `json:"checkpoint"` // SHA-256 of its tensors
+	Step        int     `json:"step"`
+	Points      int     `json:"points"` // per expert, 0 for all
+	Tolerance   float64 `json:"tolerance"`
+	DatasetHash string  `json:"dataset_hash"`
+	// What is not as trained beyond points, tolerance and grid.
+	Set          []string `json:"set,omitempty"`           // values of --set
+	Repeat       string   `json:"repeat,omitempty"`        // passes where not as trained; "auto": each sample has its own number
+	TrustedEdits []string `json:"trusted_edits,omitempty"` // files of the run folder that are not those of its training
+
+	Warnings []string `json:"-"`
+}
+
+// ScoreOptions say what is scored, and how.
+type ScoreOptions struct {
+	Evaluation
+	Data    string               // folder of the dataset; "": the one of training
+	Split   string               // of the dataset; "": test
+	Samples int                  // the first so many; 0: all
+	Done    func(*Metrics) error // called after every grid, with the scores so far; nil: nobody
+}
+
+// Score predicts the samples of a split and scores them against its solutions: on the grid of the options, or on the run's
+// own and those of data.test.grids in its spec.
+func (r *Run) Score(ctx context.Context, o ScoreOptions) (*Metrics, error) {
+	o.Split = cmp.Or(o.Split, "test")
+	set, err := r.Dataset(o.Data)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.Agree(r.Spec, r.Problem, [2]string{"dataset", set.Manifest().Checksum}); err != nil {
+		return nil, err
+	}
+	if err := r.checkData(set); err != nil {
+		return nil, err
+	}
+	m, err := r.scoreOn(ctx, set, &o)
+	if err != nil {
+		return nil, err
+	}
+	o.warnEdits(&m.Warnings, r.Dir, m.TrustedEdits)
+	done := func() error {
+		m.Set = r.overrides
+		if o.Done == nil {
+			return nil
+		}
+		return o.Done(m)
+	}
+	if err := done(); err != nil || len(o.Grid) > 0 || o.Split != "test" {
+		return m, err
+	}
+	return m, r.scoreGrids(ctx, m, set, o, done)
+}
+
+// scoreOn scores a run on one grid.
+func (r *Run) scoreOn(ctx context.Context, set *data.Dataset, o *ScoreOptions) (*Metrics, error) {
+	e, err := r.Open(o.Evaluation)
+	if err != nil {
+		return nil, err
+	}
+	defer e.Close()
+	return r.score(ctx, set, e, o)
+}
+
+// score scores an open predictor.
+func (r *Run) score(ctx context.Context, set *data.Dataset, e Predictor, o *ScoreOptions) (*Metrics, error) {
+	g, spec, p := e.Info().Grid, e.Info().Spec, r.Problem
+	samples, err := LoadSamples(set, o.Split, p, g, o.Samples)
+	if err != nil {
+		return nil, err
+	}
+	bar := o.Stage(fmt.Sprintf("evaluate %s on %s", model.MethodLabel(spec.Method), data.FormatShape(g.Shape())), len(samples.Initial))
+	defer bar.End()
+	sys, err := p.Discretize(g)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := engine.NewLoss(sys, spec.Loss, nil)
+	if err != nil {
+		return nil, err
+	}
+	squares := make([]float64, len(sys.Sets))
+	var losses []float64
+	result, err := e.Evaluate(samples, bar.While(ctx, func(i int, x *engine.Prediction) error {
+		losses = append(losses, rows.Evaluate(squares, x.Field, samples.Initial[i], nil, 0))
+		return nil
+	}))
+	if err != nil {
+		return nil, err
+	}
+	trivial, err := engine.Trivials(sys, spec.Loss, samples.Initial, samples.Truth)
+	if err != nil {
+		return nil, err
+	}
+	result.Compare(losses, trivial)
+	result.ReferenceError = referenceError(set.Manifest(), o.Split, g)
+	if result.TrainSeconds, err = r.TrainSeconds(); err != nil {
+		return nil, err
+	}
+	m := &Metrics{
+		Version: MetricsVersion, Evaluation: *result, Split: o.Split,
+		Step: e.Meta().Step, Checkpoint: e.Meta().TensorsHash, DatasetHash: set.Manifest().Checksum, TrustedEdits: e.Meta().Edited,
+		Repeat: e.Repeat(),
+	}
+	if spec.Method != model.Soft {
+		m.Points, m.Tolerance = spec.Constraint.Points, spec.Constraint.Tolerance
+	}
+	return m, nil
+}
+
+// referenceError is what generate measured of a split's solutions; 0 where it did not, or where
+// others are scored against, on another grid.
+func referenceError(m *data.Manifest, split string, g *grid.Grid) float64 {
+	s, err := m.Split(split)
+	if err != nil || !slices.Equal(s.GridShape(), g.Shape()) {
+		return 0
+	}
+	v, _ := strconv.ParseFloat(m.Metadata["reference_error"], 64)
+	return v
+}
+
+// scoreGrids adds the evaluations on the further grids of the spec that m lacks,
+// one engine at a time, and calls done after each.
+func (r *Run) scoreGrids(ctx context.Context, m *Metrics, set *data.Dataset, o ScoreOptions, done func() error) error {
+	grids, err := model.EvaluationGrids(r.Spec, r.Problem)
+	if err != nil {
+		return err
+	}
+	have, most := m.Grids, o.Samples
+	m.Grids = nil
+	for _, g := range grids {
+		at := slices.IndexFunc(have, func(x score.Evaluation) bool { return slices.Equal(x.Grid, g.Shape()) })
+		if at >= 0 {
+			m.Grids = append(m.Grids, have[at])
+			continue
+		}
+		o.Grid, o.Samples = g.PointsByName(), most
+		if g.Samples > 0 && (most == 0 || g.Samples < most) {
+			o.Samples = g.Samples
+		}
+		other, err := r.scoreOn(ctx, set, &o)
+		if err != nil {
+			return fmt.Errorf("on %s: %w", data.FormatShape(g.Shape()), err)
+		}
+		other.TrainSeconds = 0
+		m.Grids = append(m.Grids, other.Evaluation)
+		if err := done(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// storedMetrics returns the evaluation of the whole test split in the run
+// folder, if it is of this checkpoint, dataset and settings. Further grids may be
+// missing. One that was altered is not used, and named.
+func (r *Run) storedMetrics(e Predictor, set *data.Dataset, warn func(format string, args ...any)) (*Metrics, bool) {
+	var m Metrics
+	path := filepath.Join(r.Dir, train.MetricsFile)
+	if err := data.ReadSealedJSON(path, &m); err != nil {
+		var older struct{ Version int }
+		if text, _ := os.ReadFile(path); len(text) > 0 && (json.Unmarshal(text, &older) != nil || older.Version >= MetricsVersion) {
+			warn("%v; the run is scored again", err)
+		}
+		return nil, false
+	}
+	split, err := set.Split("test")
+	if err != nil {
+		return nil, false
+	}
+	same := m.Version == MetricsVersion && m.Split == "test" && m.Samples == split.Count && m.Checkpoint == e.Meta().TensorsHash &&
+		m.DatasetHash == set.Manifest().Checksum && slices.Equal(m.Grid, e.Info().Grid.Shape()) &&
+		len(m.Set) == 0 && m.Repeat == e.Repeat() && len(m.TrustedEdits) == 0 && len(e.Meta().Edited) == 0
+	if spec := e.Info().Spec; spec.Method != model.Soft {
+		same = same && m.Points == spec.Constraint.Points && m.Tolerance == spec.Constraint.Tolerance
+	}
+	return &m, same
+}
+
+// EditsText says which files of a run folder were used though they are not those of its training.
+func EditsText(files []string) string {
+	return fmt.Sprintf("not the %s of its training (--trust-edits)", strings.Join(files, " and "))
+}
+
+// warnEdits names the files of a run folder that were trusted.
+func (o Options) warnEdits(to *[]string, dir string, files []string) {
+	if len(files) > 0 {
+		o.warn(to, "run %s: %s", dir, EditsText(files))
+	}
+}

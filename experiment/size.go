@@ -1,0 +1,263 @@
+package experiment
+
+import (
+	"cmp"
+	"context"
+	"embed"
+	_ "embed"
+	"fmt"
+	"math"
+	"time"
+
+	"pihc/constraint"
+	"pihc/dataset"
+	"pihc/engine"
+	"pihc/internal/machine"
+	"pihc/model"
+	"pihc/pde"
+)
+
+//go:embed templates/*.yaml
+var templateFiles embed.FS
+
+// Templates are the problems that Size knows by name, with a line on each.
+var Templates = [][2]string{
+	{"heat", "heat between two walls"},
+	{"wave", "waves on a ring"},
+	{"burgers", "Burgers' equation on a ring"},
+	{"reaction-diffusion", "Fisher-KPP, walls without flux"},
+	{"flow", "2-D Navier-Stokes, periodic"},
+	{"steady", "Poisson's equation with a drawn source"},
+	{"system", "FitzHugh-Nagumo, two unknowns"},
+}
+
+// A Sized is a PDE file and a spec to begin with, as Size chose them for this machine.
+type Sized struct {
+	Problem, Spec []byte   // the texts of problem.yaml and spec.yaml
+	Added         []string // what was added to the PDE file, and what about it may not be meant
+	Choice        string   // the sizes in words
+	Warnings      []string
+	// Training of one method, and all three with data and scores, in seconds on so many idle threads.
+	Training, Total float64
+	Threads         int
+}
+
+// SizeOptions say how large an experiment is to be.
+type SizeOptions struct {
+	Options
+	Minutes float64 // for the training of one method; 0: 3
+	Folder  string  // where the files go: paths in the PDE file are made relative to it
+}
+
+// Size completes a PDE file, a template's by its name or one's own by its path, with what training and scores want of it, and
+// chooses the sizes of an experiment on it such that a training takes about the time given on this machine. It writes
+// nothing.
+func Size(ctx context.Context, name string, o SizeOptions) (*Sized, error) {
+	if o.Minutes = cmp.Or(o.Minutes, 3); !(o.Minutes > 0) || math.IsInf(o.Minutes, 0) {
+		return nil, usagef("--minutes %g: want a positive number", o.Minutes)
+	}
+	src, err := templateSource(name)
+	if err != nil {
+		return nil, err
+	}
+	src, p, added, err := completeProblem(name, src)
+	if err != nil {
+		return nil, err
+	}
+	given, err := readGivenSizes(p)
+	if err != nil {
+		return nil, err
+	}
+	src, moved, err := moveReference(src, p, o.Folder)
+	if err != nil {
+		return nil, err
+	}
+	added = append(added, moved...)
+	s, err := measure(ctx, p, given, &o)
+	if err != nil {
+		return nil, err
+	}
+	for _, change := range []func(context.Context, []byte, *pde.Problem, *sizes, Options) ([]byte, *pde.Problem, []string, error){holdAtStart, weighTimes, raiseOrders} {
+		var said []string
+		if src, p, said, err = change(ctx, src, p, s, o.Options); err != nil {
+			return nil, err
+		}
+		added = append(added, said...)
+	}
+	return &Sized{
+		Problem: src, Spec: s.spec(p), Added: added, Choice: s.String(), Warnings: s.warnings, Training: s.training(), Total: s.total(), Threads: s.workers,
+	}, ctx.Err()
+}
+
+// sizes are what init chooses for a problem on this machine.
+type sizes struct {
+	fitted              *model.Spec
+	step                float64 // seconds of a training step
+	solution            float64 // seconds of a reference solution on one thread, 0 for none
+	workers             int
+	width, layers       int
+	steps, batch, tests int
+	given               *givenSizes // where a file holds the solutions
+	warnings            []string
+}
+
+func (s *sizes) training() float64 { return float64(s.steps) * s.step }
+
+// total adds data and scores to three trainings; evaluation is far less than either.
+func (s *sizes) total() float64 {
+	data := s.fitted.Data
+	return 3*s.training()*1.1 + s.solution*float64(data.Validation.Count+s.tests+4)/float64(s.workers)
+}
+
+func (s *sizes) String() string {
+	return fmt.Sprintf("%d steps of %d samples, a network of width %d run %s, %d test samples", s.steps, s.batch, s.width, times(s.fitted.Network.Passes), s.tests)
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+const (
+	// fewestSteps is where a smaller network learns more in the same time, mostSteps
+	// where more of them change little.
+	fewestSteps, mostSteps = 600, 6000
+	// rushedSteps is what less than is said to be too little.
+	rushedSteps = 200
+)
+
+// measure chooses sizes: the largest of a few for which the time allows fewestSteps.
+func measure(ctx context.Context, p *pde.Problem, given *givenSizes, o *SizeOptions) (*sizes, error) {
+	var s *sizes
+	for _, c := range []struct{ width, batch int }{{32, 4}, {24, 4}, {16, 4}, {16, 2}} {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		s = &sizes{width: c.width, layers: 4, batch: c.batch, steps: mostSteps, tests: 32, workers: o.threads(), given: given}
+		if given != nil {
+			s.tests = given.tests
+		}
+		var err error
+		if s.fitted, err = model.LoadSpec("spec.yaml", s.spec(p), "method="+model.MoE); err != nil {
+			return nil, err
+		}
+		if err := s.fitted.Fit(p); err != nil {
+			return nil, err
+		}
+		if err := checkSizes(s.fitted, p, o.Workers, 1); err != nil {
+			return nil, err
+		}
+		o.say("init: timing steps of a network of width %d", c.width)
+		if err := s.timeSteps(p); err != nil {
+			return nil, err
+		}
+		s.steps = int(min(60*o.Minutes/s.step, mostSteps))
+		if s.steps >= fewestSteps {
+			break
+		}
+	}
+	if s.steps < rushedSteps {
+		s.warnings = append(s.warnings, fmt.Sprintf("a step takes %.2g s: %d of them are few; give it more --minutes, or fewer points in the axes of the PDE file", s.step, s.steps))
+	}
+	s.steps = roundDown(max(s.steps, 20))
+	return s, s.timeSolution(p, o)
+}
+
+// roundDown keeps two digits.
+func roundDown(n int) int {
+	unit := 1
+	for n/unit >= 100 {
+		unit *= 10
+	}
+	return n / unit * unit
+}
+
+// timeSteps measures a step of training without the update of the parameters: each
+// pass of the network once, after one that is not counted. Where the threads did not
+// have their processors to themselves, processor time says how long it would take.
+func (s *sizes) timeSteps(p *pde.Problem) error {
+	e, err := engine.NewEngine[float32](s.fitted, p, engine.EngineOptions{Workers: s.workers})
+	if err != nil {
+		return err
+	}
+	defer e.Close()
+	info := e.Info()
+	initial, err := Draws(s.fitted, p, "train", s.batch)
+	if err != nil {
+		return err
+	}
+	params := engine.InitialParams[float32](info)
+	grad := make([]float32, len(params))
+	step := func(pass int) error {
+		b := engine.Batch{Initial: initial, Pass: pass, Progress: 1}
+		for i := range initial {
+			b.Seeds = append(b.Seeds, constraint.Seed{Run: 1, Sample: uint64(i)})
+		}
+		_, err := e.LossAndGrad(grad, params, b)
+		return err
+	}
+	if err := step(1); err != nil {
+		return err
+	}
+	passes := s.fitted.Network.Passes
+	begin, used := time.Now(), machine.CPUSeconds()
+	for pass := range passes {
+		if err := step(1 + pass); err != nil {
+			return err
+		}
+	}
+	wall := time.Since(begin).Seconds()
+	if used = machine.CPUSeconds() - used; used > 0 {
+		wall = min(wall, used/(0.9*float64(s.workers)))
+	}
+	s.step = wall / float64(passes)
+	return nil
+}
+
+// timeSolution measures one reference solution, and takes as many test samples as are
+// solved in the time of a training.
+func (s *sizes) timeSolution(p *pde.Problem, o *SizeOptions) error {
+	if s.given != nil {
+		return nil // nothing is solved
+	}
+	if p.Reference.Solver == "" {
+		s.warnings = append(s.warnings, "without a reference there are no solutions, and no errors, but residuals alone")
+		return nil
+	}
+	g, err := p.Grid(s.fitted.Grid)
+	if err != nil {
+		return err
+	}
+	solver, err := dataset.ReferenceSolver(p, g)
+	if err != nil {
+		return WithHint(err, "without `reference` there are residuals alone")
+	}
+	initial, err := Draws(s.fitted, p, "train", 1)
+	if err != nil {
+		return err
+	}
+	begin, used := time.Now(), machine.CPUSeconds()
+	if _, err := solver.Solve(make([]float64, len(p.Unknowns)*g.Size()), initial[0]); err != nil {
+		hint := fmt.Sprintf("an equation whose solutions end, or leave what its expressions are defined for, within the range of %s, or that begin with a jump?", p.Axes[0].Name)
+		if p.Steady {
+			hint = "an equation without a solution for what is drawn, or whose expressions are not defined on the way from zero to it?"
+		}
+		return WithHint(fmt.Errorf("reference solution: %w", err), "%s Without `reference` there are residuals alone", hint)
+	}
+	s.solution = time.Since(begin).Seconds()
+	if used = machine.CPUSeconds() - used; used > 0 {
+		s.solution = min(s.solution, used)
+	}
+	affordable := 60 * o.Minutes * float64(s.workers) / max(s.solution, 1e-3)
+	s.tests = max(4, min(s.tests, int(affordable)-s.validation()))
+	return nil
+}
+
+func (s *sizes) validation() int {
+	if s.given != nil {
+		return s.given.validation
+	}
+	return 16
+}

@@ -1,0 +1,74 @@
+package experiment
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"pihc/constraint"
+	"pihc/grid"
+	"pihc/model"
+	"pihc/pde"
+)
+
+// CheckSizes reports a spec whose network or constraint does not fit its grids or this machine, before anything is made for it.
+func (x *Experiment) CheckSizes(o Options) error {
+	return checkSizes(x.Spec, x.Problem, o.Workers, max(1, o.Slabs))
+}
+
+// checkSizes reports a spec whose network or constraint does not fit its grid,
+// without building the engine.
+func checkSizes(spec *model.Spec, p *pde.Problem, workers, slabs int) error {
+	stages, err := model.Stages(spec, p)
+	if err != nil {
+		return err
+	}
+	for i, stage := range stages {
+		if err := checkSizesOn(stage.Grid, stage.Spec, p, workers, slabs); err != nil {
+			if i < len(stages)-1 {
+				err = fmt.Errorf("training.stages.%d: %w", i, err)
+			}
+			return err
+		}
+	}
+	if len(spec.Training.Window) > 0 { // evaluation is beyond it
+		g, err := p.Grid(spec.Grid)
+		if err != nil {
+			return err
+		}
+		if err := checkSizesOn(g, spec, p, workers, slabs); err != nil {
+			return err
+		}
+	}
+	_, err = model.EvaluationGrids(spec, p)
+	return err
+}
+
+// checkSizesOn does so for one grid.
+func checkSizesOn(g *grid.Grid, spec *model.Spec, p *pde.Problem, workers, slabs int) error {
+	if err := checkNeeds(spec, p, g, workers, slabs, true); err != nil {
+		return err
+	}
+	sys, err := p.Discretize(g)
+	if err != nil {
+		if errors.Is(err, pde.ErrLong) {
+			return WithHint(err, "a shorter expression in the PDE file")
+		}
+		return WithHint(err, "more points in the spec's grid, or a lower order in the PDE file")
+	}
+	net, err := model.NewNetwork(spec, p)
+	if err != nil {
+		return err
+	}
+	if err := model.CheckNetwork(net, g); err != nil {
+		return WithHint(err, "another value there, or more points in the spec's grid (axes: %s)", strings.Join(p.AxisNames(), ", "))
+	}
+	options, err := spec.Options(p)
+	if err != nil {
+		return err
+	}
+	if _, err := constraint.New(sys, spec.Outputs(), options, nil, nil); err != nil {
+		return WithHint(err, "see constraint.points and constraint.experts in the spec")
+	}
+	return nil
+}

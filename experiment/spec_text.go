@@ -1,0 +1,47 @@
+package experiment
+
+import (
+	"fmt"
+	"strings"
+
+	"pihc/pde"
+)
+
+// spec is the text of the spec.
+func (s *sizes) spec(p *pde.Problem) []byte {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	line("# An experiment on problem.yaml, by pihc init. What is left out has the defaults of")
+	line("# version 2 (docs/spec-files.md), which fit the problem: experts, weights of the rows,")
+	line("# what the network sees. A run folder's spec.yaml has them written out.")
+	line("version: 2")
+	line("problem: problem.yaml")
+	var points []string
+	for _, axis := range p.Axes {
+		n := axis.Points
+		if s.given != nil {
+			n = s.given.points[axis.Name]
+		}
+		points = append(points, fmt.Sprintf("%s: %d", axis.Name, n))
+	}
+	about, train, use := "more are nearer to the equation, and slower.", 4000, "Initial conditions to train with, never solved, and samples that are solved."
+	if s.given != nil {
+		about, train, use = "those of the file of solutions.", s.given.train, s.given.use
+	}
+	line("\n# Points along each axis: %s", about)
+	line("grid: {%s}", strings.Join(points, ", "))
+	line("\n# A wider network can do more, and a step takes longer.")
+	line("network: {width: %d, layers: %d}", s.width, s.layers)
+	line("")
+	if s.step > 0 {
+		line("# About %.2g s a step on %d threads here.", s.step, s.workers)
+	}
+	every := max(1, s.steps/20)
+	line("training: {steps: %d, batch: %d, validate: %d, checkpoint: %d}", s.steps, s.batch, every, every)
+	line("\n# %s", use)
+	line("data:")
+	line("  train: {count: %d, seed: 1}", train)
+	line("  validation: {count: %d, seed: 2}", s.validation())
+	line("  test: {count: %d, seed: 3}", s.tests)
+	return []byte(b.String())
+}
