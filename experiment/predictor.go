@@ -78,6 +78,11 @@ func (e *Evaluation) Repeat(r *Run) string {
 
 // On is the grid on which the evaluation uses a run.
 func (e *Evaluation) On(r *Run) (*grid.Grid, error) {
+	if e.Passes == 0 && !e.AsTrained {
+		if err := checkRepeats(r.Spec, r.overrides); err != nil {
+			return nil, err
+		}
+	}
 	points := maps.Clone(r.Spec.Grid)
 	if points == nil {
 		points = map[string]int{}
@@ -88,11 +93,6 @@ func (e *Evaluation) On(r *Run) (*grid.Grid, error) {
 
 // Open loads the parameters of a run and builds the engine that evaluates it. The decomposition is that of training.
 func (r *Run) Open(e Evaluation) (Predictor, error) {
-	if e.Passes == 0 && !e.AsTrained {
-		if err := checkRepeats(r.Spec, r.overrides); err != nil {
-			return nil, err
-		}
-	}
 	spec := *r.Spec
 	g, err := e.On(r)
 	if err != nil {

@@ -52,6 +52,7 @@ type app struct {
 	slabs   int       // of each grid, one a process
 	comm    dist.Comm // of the processes that work on this command
 	threads int       // for this process, 0 for all cores
+	about   string    // what warnings begin with after the program's name
 	stage   *meter    // of the task that is told of, nil: none
 }
 

@@ -99,6 +99,7 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 	if _, err := os.Stat(filepath.Dir(o.out)); err != nil {
 		return withHint(fmt.Errorf("%s: its folder does not exist", o.out), "make the folder first")
 	}
+	a.about = "predict: "
 	p, err := r.Predict(c.Context(), inputs, experiment.PredictOptions{Evaluation: e, Name: o.initial, RemoveMean: o.removeMean})
 	if err != nil {
 		return err

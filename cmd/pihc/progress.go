@@ -145,7 +145,7 @@ func (a *app) progress(p experiment.Progress) {
 	switch {
 	case p.Warning != "":
 		a.endStage()
-		fmt.Fprintf(a.Err, "pihc: warning: %s\n", p.Warning)
+		fmt.Fprintf(a.Err, "pihc: %swarning: %s\n", a.about, p.Warning)
 	case p.Stage == "":
 		a.say("%s", p.Text)
 	case p.Ended:
