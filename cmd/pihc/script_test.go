@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -68,6 +69,7 @@ func TestScripts(t *testing.T) {
 			"npy":       npyCommand,
 			"npz":       npzCommand,
 			"near":      nearCommand,
+			"close":     closeCommand,
 			"json":      jsonCommand,
 			"quotient":  quotientCommand,
 			"alter":     alterCommand,
@@ -96,9 +98,11 @@ func TestScripts(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(env.WorkDir, "forward.py"), forward, 0o666); err != nil {
 				return err
 			}
-			// Run folders and datasets that 610a77e wrote.
-			if err := os.CopyFS(filepath.Join(env.WorkDir, "version1"), os.DirFS("testdata/version1")); err != nil {
-				return err
+			// Run folders and datasets that 610a77e and 0f74648 wrote.
+			for _, name := range []string{"version1", "fixture-0f74648"} {
+				if err := os.CopyFS(filepath.Join(env.WorkDir, name), os.DirFS(filepath.Join("testdata", name))); err != nil {
+					return err
+				}
 			}
 			for _, name := range []string{"tiny.yaml", "flow.yaml"} {
 				spec, err := os.ReadFile(filepath.Join("testdata", name))
@@ -262,6 +266,38 @@ func nearCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if !(math.Abs(v[0]-v[1]) <= tolerance*math.Abs(v[1])) {
 		ts.Fatalf("%s is %v in %s and %v in %s", args[2], v[0], args[0], v[1], args[1])
+	}
+}
+
+// close FILE OTHER TOLERANCE: requires the same arrays in two NPZ files, with numbers that differ by
+// no more than this share of the largest of their array.
+func closeCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: close FILE OTHER TOLERANCE")
+	}
+	tolerance, err := strconv.ParseFloat(args[2], 64)
+	ts.Check(err)
+	got, err := data.ReadNPZ(ts.MkAbs(args[0]))
+	ts.Check(err)
+	want, err := data.ReadNPZ(ts.MkAbs(args[1]))
+	ts.Check(err)
+	if len(got) != len(want) {
+		ts.Fatalf("%s has %d arrays, %s has %d", args[0], len(got), args[1], len(want))
+	}
+	for i, array := range want {
+		if got[i].Name != array.Name || !slices.Equal(got[i].Array.Shape, array.Array.Shape) {
+			ts.Fatalf("%s has %s %v, want %s %v", args[0], got[i].Name, got[i].Array.Shape, array.Name, array.Array.Shape)
+		}
+		values := array.Array.Float64()
+		largest := 0.0
+		for _, v := range values {
+			largest = max(largest, math.Abs(v))
+		}
+		for j, v := range got[i].Array.Float64() {
+			if !(math.Abs(v-values[j]) <= tolerance*largest) {
+				ts.Fatalf("%s: value %d of %s is %v, want %v", args[0], j, array.Name, v, values[j])
+			}
+		}
 	}
 }
 
