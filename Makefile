@@ -34,6 +34,7 @@ deps: ## download what the build needs
 
 test: vet lint build ## everything CI runs
 	$(GO) test ./...
+	cd examples/go && $(GO) vet ./... && $(GO) test ./...
 	$(GO) run ./tools/stress -short -seed 1
 	$(MAKE) reference cross widths xla XLATEST=-short
 
@@ -139,7 +140,8 @@ bench: build ## the performance table, beside the machine's own peak
 
 lint: ## staticcheck and gofumpt, downloaded on first use
 	$(TOOLS) staticcheck ./...
-	@unformatted=$$($(TOOLS) gofumpt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "gofumpt would change:"; echo "$$unformatted"; exit 1; fi
+	@staticcheck=$$($(TOOLS) -n staticcheck) && cd examples/go && $$staticcheck ./...
+	@unformatted=$$($(TOOLS) gofumpt -modpath pihc -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "gofumpt would change:"; echo "$$unformatted"; exit 1; fi
 
 clean:
 	rm -rf bin

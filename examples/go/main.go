@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+
+	"pihc/experiment"
+)
+
+func main() {
+	if len(os.Args) < 3 {
+		fmt.Fprintln(os.Stderr, "usage: go run . SPEC DIR [KEY=VALUE...]")
+		os.Exit(2)
+	}
+	if err := run(context.Background(), os.Args[1], os.Args[2], os.Args[3:]); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(ctx context.Context, spec, dir string, overrides []string) error {
+	x, err := experiment.Open(spec, overrides...)
+	if err != nil {
+		return err
+	}
+	data := filepath.Join(dir, "data")
+	if _, err := x.Generate(ctx, data, experiment.Options{}); err != nil {
+		return err
+	}
+	r, err := x.Train(ctx, filepath.Join(dir, "run"), data, experiment.Options{})
+	if err != nil {
+		return err
+	}
+	set, err := r.Dataset("")
+	if err != nil {
+		return err
+	}
+	initial, err := set.InitialRange("test", 0, 1)
+	if err != nil {
+		return err
+	}
+	u, err := r.Predict(ctx, [][]float64{initial.Float64()}, experiment.PredictOptions{})
+	if err != nil {
+		return err
+	}
+	for _, w := range u.Warnings {
+		log.Print("warning: ", w)
+	}
+	return u.Write(filepath.Join(dir, "u.npz"))
+}
