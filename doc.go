@@ -9,31 +9,38 @@
 // This package holds no code of its own. The library is the packages below it,
 // each importing only those further down:
 //
-//	cmd/pihc          the command: generate, train, eval, predict, report, ...
-//	train, report     fitting parameters in a run folder; metrics and pages
-//	dist              several processes as one, under mpirun or srun
-//	model             Spec (one experiment as data), loss, Network, Engine, CPU engine
-//	constraint        rows, sampled points, Router, solve and its adjoint
-//	discrete          a problem solved by its own rows, for solutions to compare with
-//	pde, sim          problems as data; classical solvers as the witness
-//	grid fno ffno lm data  operators; networks; least squares; file formats
-//	internal/...      transforms, kernels, configuration, checks for tests
+//	cmd/pihc              the command: flags, words, progress
+//	paper                 the paper's studies
+//	experiment            open, generate, train, predict, score, check, size, compare
+//	report                pages and figures
+//	train                 fitting parameters in a run folder
+//	score                 metrics, baselines, the words of numbers
+//	dist, xla             several processes as one; the engine on PJRT plugins
+//	engine                loss, passes, predictions, gradients; the engine "cpu"
+//	model                 Spec: an experiment as data, its defaults, its network
+//	dataset               draws of inputs, reference solutions, files of solutions
+//	constraint            rows, sampled points, Router, solve and its adjoint
+//	discrete              a problem solved by its own rows
+//	pde, sim              problems as data; classical solvers as the witness
+//	grid fno ffno lm data network compute    operators; networks; least squares; files; what all share
+//	internal/...          transforms, kernels, configuration, checks for tests
 //
 // # From a problem to a prediction
 //
-// [pihc/pde] reads a problem: a built-in name or a YAML file with axes, terms,
-// residual, conditions and the distribution of initial conditions. On a grid it
-// becomes a System, whose terms are operators of [pihc/grid] and whose rows are
-// compiled programs.
+// Package [pihc/experiment] is all that a program needs to generate, train, predict and score, as the command does. The
+// example of this package walks the whole way.
 //
-// [pihc/model] reads a Spec, which names the problem and holds every other
-// constant: grid, network, constraint, loss, training, data. An Engine computes
-// two things from it, for parameters in one flat slice: the constrained fields
-// of a batch of initial conditions, and the loss with its gradient.
+// Below it, [pihc/pde] reads a problem: a built-in name or a YAML file with axes, terms, residual, conditions and the
+// distribution of initial conditions. On a grid it becomes a System, whose terms are operators of [pihc/grid] and
+// whose rows are compiled programs. [pihc/model] reads a Spec, which names the problem and holds every other constant:
+// grid, network, constraint, loss, training, data. An Engine of [pihc/engine] computes two things from both, for
+// parameters in one flat slice: the constrained fields of a batch of inputs, and the loss with its gradient.
+// [pihc/train] turns a Spec and a dataset into a run folder that can be interrupted at any time and continues
+// bitwise identically.
 //
-// [pihc/train] turns a Spec and a dataset into a run folder that can be
-// interrupted at any time and continues bitwise identically. LoadParams reads a
-// trained model back. The example of this package walks the whole way.
+// Networks, classical solvers, decompositions and engines of other modules are registered by name: model.RegisterNetwork,
+// sim.Register, constraint.RegisterRouter, engine.RegisterEngine. The suites that judge them are
+// [pihc/network/networktest] and [pihc/engine/enginetest]; examples/go has one of each.
 //
 // # Methods
 //

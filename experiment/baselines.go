@@ -11,7 +11,6 @@ import (
 	"pihc/data"
 	"pihc/dataset"
 	"pihc/grid"
-	"pihc/model"
 	"pihc/pde"
 	"pihc/report"
 	"pihc/score"
@@ -72,7 +71,8 @@ func addBaselines(page *report.Page, p *pde.Problem, g *grid.Grid, s score.Sampl
 // addLevels adds what the discretisation alone costs (pihc check), where it can be found: the
 // distance from the solution of the field that minimises all rows, on at most 256 points along
 // an axis of space.
-func addLevels(ctx context.Context, page *report.Page, spec *model.Spec, p *pde.Problem, own *grid.Grid) error {
+func addLevels(ctx context.Context, page *report.Page, r *Run, own *grid.Grid) error {
+	p, spec := r.Problem, r.Spec
 	if !solvable(p) || p.Reference.Solver == pde.DiscreteSolver {
 		return nil
 	}
@@ -80,7 +80,7 @@ func addLevels(ctx context.Context, page *report.Page, spec *model.Spec, p *pde.
 	if err != nil {
 		return err
 	}
-	sys, err := p.Discretize(g)
+	sys, err := r.systems.on(p, g)
 	if err != nil {
 		return err
 	}

@@ -76,7 +76,7 @@ func (x *Experiment) Check(ctx context.Context, o CheckOptions) (*Checked, error
 	if err != nil {
 		return nil, err
 	}
-	sys, err := p.Discretize(g)
+	sys, err := x.systems.on(p, g)
 	if err != nil {
 		return nil, err
 	}

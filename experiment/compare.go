@@ -82,7 +82,7 @@ func Compare(ctx context.Context, dirs []string, o CompareOptions) (*report.Page
 		}
 	}
 	trivialNotes(page)
-	if err := addLevels(ctx, page, first.run.Spec, p, first.grid); err != nil {
+	if err := addLevels(ctx, page, first.run, first.grid); err != nil {
 		return nil, err
 	}
 	return page, addBaselines(page, p, first.grid, samples)

@@ -26,12 +26,9 @@ type judge struct {
 	worst     float64   // of those
 }
 
-func newJudge(p *pde.Problem, g *grid.Grid, samples int) (*judge, error) {
-	sys, err := p.Discretize(g)
-	if err != nil {
-		return nil, err
-	}
-	j := &judge{grid: g, begin: dataset.NewBeginnings(sys), residuals: make([]float64, 0, samples)}
+func newJudge(sys *pde.System, samples int) (*judge, error) {
+	j := &judge{grid: sys.Grid, begin: dataset.NewBeginnings(sys), residuals: make([]float64, 0, samples)}
+	var err error
 	j.plain, err = constraint.NewPlainResidual(sys, nil)
 	return j, err
 }

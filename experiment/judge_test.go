@@ -60,7 +60,11 @@ initial: {distribution: random-sines, low: 0.5, high: 1}
 	if err != nil {
 		t.Fatal(err)
 	}
-	j, err := newJudge(p, g, 3)
+	sys, err := p.Discretize(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := newJudge(sys, 3)
 	if err != nil {
 		t.Fatal(err)
 	}

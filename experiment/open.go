@@ -24,6 +24,7 @@ type Experiment struct {
 
 	name      string // as it was opened
 	overrides []string
+	systems   systems
 }
 
 // Open reads a spec, the path of a file or the name of one that comes with pihc, and its problem. Overrides are values

@@ -95,7 +95,11 @@ func (r *Run) Predict(ctx context.Context, inputs [][]float64, o PredictOptions)
 	bar := o.Stage("predict", len(inputs))
 	defer bar.End()
 	early := 0
-	judge, err := newJudge(p, g, len(inputs))
+	sys, err := r.systems.on(p, g)
+	if err != nil {
+		return nil, err
+	}
+	judge, err := newJudge(sys, len(inputs))
 	if err != nil {
 		return nil, err
 	}

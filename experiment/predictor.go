@@ -76,8 +76,8 @@ func (e *Evaluation) Repeat(r *Run) string {
 	return text
 }
 
-// On is the grid on which the evaluation uses a run.
-func (e *Evaluation) On(r *Run) (*grid.Grid, error) {
+// Grid is the grid on which an evaluation uses a run.
+func (r *Run) Grid(e Evaluation) (*grid.Grid, error) {
 	if e.Passes == 0 && !e.AsTrained {
 		if err := checkRepeats(r.Spec, r.overrides); err != nil {
 			return nil, err
@@ -94,7 +94,7 @@ func (e *Evaluation) On(r *Run) (*grid.Grid, error) {
 // Open loads the parameters of a run and builds the engine that evaluates it. The decomposition is that of training.
 func (r *Run) Open(e Evaluation) (Predictor, error) {
 	spec := *r.Spec
-	g, err := e.On(r)
+	g, err := r.Grid(e)
 	if err != nil {
 		return nil, err
 	}

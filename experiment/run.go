@@ -69,6 +69,7 @@ type Run struct {
 	Summary train.Summary // of the training that returned it; zero of an opened run
 
 	overrides []string
+	systems   systems
 }
 
 // OpenRun reads the spec and the problem of a run folder. Overrides change values of the spec for this use of the run alone;

@@ -101,7 +101,7 @@ func (r *Run) score(ctx context.Context, set *data.Dataset, e Predictor, o *Scor
 	}
 	bar := o.Stage(fmt.Sprintf("evaluate %s on %s", model.MethodLabel(spec.Method), data.FormatShape(g.Shape())), len(samples.Initial))
 	defer bar.End()
-	sys, err := p.Discretize(g)
+	sys, err := r.systems.on(p, g)
 	if err != nil {
 		return nil, err
 	}

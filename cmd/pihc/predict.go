@@ -83,7 +83,7 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 	if err != nil {
 		return err
 	}
-	g, err := e.On(r)
+	g, err := r.Grid(e)
 	if err != nil {
 		return err
 	}

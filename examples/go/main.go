@@ -37,11 +37,15 @@ func run(ctx context.Context, spec, dir string, overrides []string) error {
 	if err != nil {
 		return err
 	}
-	initial, err := set.InitialRange("test", 0, 1)
+	grid, err := r.Grid(experiment.Evaluation{})
 	if err != nil {
 		return err
 	}
-	u, err := r.Predict(ctx, [][]float64{initial.Float64()}, experiment.PredictOptions{})
+	first, err := experiment.LoadSamples(set, "test", r.Problem, grid, 1)
+	if err != nil {
+		return err
+	}
+	u, err := r.Predict(ctx, first.Initial, experiment.PredictOptions{})
 	if err != nil {
 		return err
 	}

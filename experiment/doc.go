@@ -1,0 +1,33 @@
+// Package experiment is what one holds to work with pihc: an experiment that is opened, its dataset, its training, and the
+// run that comes of it, which predicts and is scored. The command pihc is flags and words around this package, and both give
+// the same bytes.
+//
+//	x, err := experiment.Open("diffusion-sorption-demo", "training.steps=200") // a spec, and values of its keys
+//	_, err = x.Generate(ctx, "data", experiment.Options{})                     // initial conditions; solutions to score with
+//	run, err := x.Train(ctx, "runs/moe", "data", experiment.Options{})         // a run folder; Resume goes on with it
+//	run, err = experiment.OpenRun("runs/moe")                                  // later, elsewhere
+//	p, err := run.Predict(ctx, inputs, experiment.PredictOptions{})            // fields for inputs, with warnings
+//	m, err := run.Score(ctx, experiment.ScoreOptions{})                        // against the solutions of the dataset
+//	page, err := experiment.Compare(ctx, []string{"runs/hard", "runs/moe"}, experiment.CompareOptions{})
+//
+// [Size] begins an experiment on an equation of one's own: from a PDE file it makes a spec whose sizes suit the machine.
+// [Experiment.Check] examines one: whether the rows determine the unknown, whether the gradient is right, and what the
+// discretisation costs.
+//
+// A spec says everything about an experiment, in one YAML file; docs/spec-files.md has its keys, and docs/pde-files.md those of
+// the PDE file that it names. Opening applies all of it, constants and defaults that follow from the problem too, and
+// a run is used as the block evaluation of its spec says, unless an [Evaluation] says otherwise.
+//
+// # Inputs
+//
+// The inputs of a sample are one slice: those of [pihc/pde.Problem.Inputs] one after another, each row-major on the points of
+// its axes; of most problems the initial condition alone, (x[, y]). [ReadInputs] reads them from a file. Fields are
+// row-major, (t, x[, y]), time slowest.
+//
+// # Long work
+//
+// Generate, Train, Predict and Score end with an error soon after their context is done, and leave nothing half
+// written: the same call again, or Resume, goes on. [Options] name the engine, threads and processes, and
+// a callback for [Progress]. Results have their warnings as data. Errors say what is wrong and where; those that something
+// can be done about have a method Hint() string, and those of a request that makes no sense are a [*UsageError].
+package experiment
