@@ -30,19 +30,26 @@ type CompareOptions struct {
 	TrustEdits bool   // run folders that were edited
 }
 
-// Compare is the page that sets runs of one problem, grid and dataset side by side. Runs without scores of the
+// A Comparison is a page that sets runs side by side, with what to be warned of.
+type Comparison struct {
+	report.Page
+	Warnings []string
+}
+
+// Compare sets a run and others of the same problem, grid and dataset side by side. Runs without scores of the
 // whole test split are scored first, and keep their scores in metrics.json.
-func Compare(ctx context.Context, dirs []string, o CompareOptions) (*report.Page, error) {
+func (r *Run) Compare(ctx context.Context, others []*Run, o CompareOptions) (*Comparison, error) {
 	e := Evaluation{Options: o.Options, TrustEdits: o.TrustEdits}
 	var runs []scored
 	var set *data.Dataset
-	for _, dir := range dirs {
-		run, this, err := comparable(dir, runs, set, &o)
+	var warnings []string
+	for _, run := range append([]*Run{r}, others...) {
+		this, err := comparable(run, runs, set, &o)
 		if err != nil {
 			return nil, err
 		}
 		set = this
-		x, err := run.scoreAll(ctx, set, e)
+		x, err := run.scoreAll(ctx, set, e, &warnings)
 		if err != nil {
 			return nil, err
 		}
@@ -85,34 +92,33 @@ func Compare(ctx context.Context, dirs []string, o CompareOptions) (*report.Page
 	if err := addLevels(ctx, page, first.run, first.grid); err != nil {
 		return nil, err
 	}
-	return page, addBaselines(page, p, first.grid, samples)
+	if err := addBaselines(page, p, first.grid, samples); err != nil {
+		return nil, err
+	}
+	return &Comparison{*page, warnings}, nil
 }
 
-// comparable opens a run and its dataset, which must be those of the runs before it.
-func comparable(dir string, before []scored, set *data.Dataset, o *CompareOptions) (*Run, *data.Dataset, error) {
-	run, err := OpenRun(dir)
-	if err != nil {
-		return nil, nil, err
-	}
+// comparable opens the dataset of a run, which must be that of the runs before it.
+func comparable(run *Run, before []scored, set *data.Dataset, o *CompareOptions) (*data.Dataset, error) {
 	this, err := run.Dataset(o.Data)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if set != nil && (this.Manifest().Checksum != set.Manifest().Checksum || dataset.ProblemHash(run.Problem) != dataset.ProblemHash(before[0].run.Problem)) {
-		return nil, nil, WithHint(fmt.Errorf("runs %s and %s differ in problem or dataset", before[0].run.Dir, dir), "report runs of one problem and one dataset together")
+		return nil, WithHint(fmt.Errorf("runs %s and %s differ in problem or dataset", before[0].run.Dir, run.Dir), "report runs of one problem and one dataset together")
 	}
 	if err := run.checkData(this); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	g, err := run.Problem.Grid(run.Spec.Grid)
 	if err == nil && set != nil && !slices.Equal(g.Shape(), before[0].grid.Shape()) {
-		err = fmt.Errorf("run %s has another grid than those before it", dir)
+		err = fmt.Errorf("run %s has another grid than those before it", run.Dir)
 	}
-	return run, this, err
+	return this, err
 }
 
 // scoreAll scores a run on all its grids where its folder has no scores.
-func (r *Run) scoreAll(ctx context.Context, set *data.Dataset, o Evaluation) (scored, error) {
+func (r *Run) scoreAll(ctx context.Context, set *data.Dataset, o Evaluation, warnings *[]string) (scored, error) {
 	text, err := r.Spec.Encode()
 	if err != nil {
 		return scored{}, err
@@ -126,9 +132,8 @@ func (r *Run) scoreAll(ctx context.Context, set *data.Dataset, o Evaluation) (sc
 		return scored{}, err
 	}
 	run := scored{run: r, text: string(text), grid: e.Info().Grid, repeat: e.Repeat(), edited: e.Meta().Edited, method: methodOf(r.Spec, e)}
-	var warnings []string
-	warn := func(format string, args ...any) { o.warn(&warnings, format, args...) }
-	o.warnEdits(&warnings, r.Dir, run.edited)
+	warn := func(format string, args ...any) { o.warn(warnings, format, args...) }
+	o.warnEdits(warnings, r.Dir, run.edited)
 	m, stored := r.storedMetrics(e, set, warn)
 	all := ScoreOptions{Evaluation: o, Split: "test"}
 	if !stored {

@@ -8,7 +8,7 @@
 //	run, err = experiment.OpenRun("runs/moe")                                  // later, elsewhere
 //	p, err := run.Predict(ctx, inputs, experiment.PredictOptions{})            // fields for inputs, with warnings
 //	m, err := run.Score(ctx, experiment.ScoreOptions{})                        // against the solutions of the dataset
-//	page, err := experiment.Compare(ctx, []string{"runs/hard", "runs/moe"}, experiment.CompareOptions{})
+//	c, err := run.Compare(ctx, []*experiment.Run{other}, experiment.CompareOptions{})          // the page of a report
 //
 // [Size] begins an experiment on an equation of one's own: from a PDE file it makes a spec whose sizes suit the machine.
 // [Experiment.Check] examines one: whether the rows determine the unknown, whether the gradient is right, and what the

@@ -60,7 +60,7 @@ func (a *app) report(ctx context.Context, dirs []string, o *reportOptions) error
 	if o.out == "" {
 		return usagef("--out FILE.html missing")
 	}
-	page, err := experiment.Compare(ctx, dirs, experiment.CompareOptions{Options: a.options(o.workers), Data: o.data, TrustEdits: o.trust})
+	page, err := a.compare(ctx, dirs, experiment.CompareOptions{Options: a.options(o.workers), Data: o.data, TrustEdits: o.trust})
 	if err != nil {
 		return err
 	}
@@ -72,6 +72,22 @@ func (a *app) report(ctx context.Context, dirs []string, o *reportOptions) error
 	}
 	_, err = fmt.Fprintf(a.Out, "\nreport: %s\n", o.out)
 	return err
+}
+
+// compare is the page of the runs in some folders.
+func (a *app) compare(ctx context.Context, dirs []string, o experiment.CompareOptions) (*report.Page, error) {
+	runs := make([]*experiment.Run, len(dirs))
+	for i, dir := range dirs {
+		var err error
+		if runs[i], err = experiment.OpenRun(dir); err != nil {
+			return nil, err
+		}
+	}
+	c, err := runs[0].Compare(ctx, runs[1:], o)
+	if err != nil {
+		return nil, err
+	}
+	return &c.Page, nil
 }
 
 // printTables writes the comparison, what is left of the equation, and times; and errors on

@@ -159,7 +159,7 @@ func (a *app) reproduce(ctx context.Context, name string, o *reproduceOptions) e
 	for _, arm := range arms {
 		runs = append(runs, trained[arm.Name])
 	}
-	page, err := experiment.Compare(ctx, runs, experiment.CompareOptions{Options: a.options(o.workers), Data: dataDir})
+	page, err := a.compare(ctx, runs, experiment.CompareOptions{Options: a.options(o.workers), Data: dataDir})
 	if err != nil {
 		return err
 	}
