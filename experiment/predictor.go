@@ -174,6 +174,7 @@ func newPredictor[T compute.Float](r *Run, spec *model.Spec, g *grid.Grid, e *Ev
 	}
 	return &predictor[T]{made, params, meta, e.Repeat(r)}, nil
 }
+
 func newEngine[T compute.Float](spec *model.Spec, p *pde.Problem, g *grid.Grid, router *constraint.Router, e *Evaluation) (engine.Engine[T], error) {
 	return dist.NewEngine[T](spec, p, e.engine(engine.EngineOptions{Grid: g, Borders: router.Borders, Workers: e.Workers}), e.Comm, e.Slabs)
 }

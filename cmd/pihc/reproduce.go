@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pihc/data"
 	"pihc/experiment"
 	"pihc/model"
 	"pihc/paper"
@@ -97,19 +95,6 @@ kept: started again, an interrupted reproduction continues.`,
 	flags.BoolVar(&o.onePass, "one-pass", false, "train the methods once more, with one pass and without features, as the paper does")
 	jsonFlag(c, &o.json)
 	return c
-}
-
-// reproduction is the JSON of reproduce.
-type reproduction struct {
-	Problem   string                       `json:"problem"`
-	Scale     string                       `json:"scale,omitempty"` // of a built-in experiment
-	Methods   map[string]*score.Evaluation `json:"methods"`
-	OnePass   map[string]*score.Evaluation `json:"one_pass,omitempty"` // with --one-pass, by method
-	Baselines map[string]*score.Evaluation `json:"baselines,omitempty"`
-	Paired    []report.Difference          `json:"paired,omitempty"` // of the methods, by sample
-	Cost      *report.Cost                 `json:"cost,omitempty"`   // against the classical solver
-	Report    string                       `json:"report"`
-	Seconds   float64                      `json:"seconds"`
 }
 
 func (a *app) reproduce(ctx context.Context, name string, o *reproduceOptions) error {
@@ -219,67 +204,6 @@ func (a *app) trainArms(ctx context.Context, x *experiment.Experiment, arms []pa
 	return trained, nil
 }
 
-// measure runs a study and prints its tables.
-func (a *app) measure(ctx context.Context, work *paper.Work, dataDir string, asJSON bool, begin time.Time) error {
-	var err error
-	if work.Set, err = data.Open(dataDir); err != nil {
-		return err
-	}
-	result, page, path, err := work.Measure(ctx)
-	if err != nil {
-		return err
-	}
-	if asJSON {
-		return a.printJSON(result)
-	}
-	for _, t := range page.Tables {
-		if _, err := t.WriteTo(a.Out); err != nil {
-			return err
-		}
-		if _, err := fmt.Fprintln(a.Out); err != nil {
-			return err
-		}
-	}
-	_, err = fmt.Fprintf(a.Out, "report: %s\ntotal: %s\n", path, score.Duration(time.Since(begin).Seconds()))
-	return err
-}
-
-// study fills the options of reproduce for a study, and returns the experiment that it
-// is on.
-func (o *reproduceOptions) study(name string) (paper.Study, string, error) {
-	s, ok := paper.Studies[name]
-	if !ok {
-		if o.problem != "" {
-			return s, "", usagef("--problem %s: for %s", o.problem, strings.Join(slices.Sorted(maps.Keys(paper.Studies)), ", "))
-		}
-		return s, name, nil
-	}
-	if o.fair || o.onePass || len(o.methods) > 0 {
-		return s, "", usagef("%s has its own methods: --fair, --one-pass and --methods do not go with it", name)
-	}
-	base := cmp.Or(o.problem, s.Problems[0])
-	own := pde.IsPath(base)
-	switch {
-	case own && len(s.Problems) < 2, !own && !slices.Contains(s.Problems, base):
-		known := strings.Join(s.Problems, ", ")
-		if len(s.Problems) > 1 {
-			known += " and spec files (SPEC.yaml)"
-		}
-		return s, "", usagef("--problem %s: %s is for %s", base, name, known)
-	case (len(s.Changes) > 0 || s.Arms) && o.out == "" && !own:
-		o.out = filepath.Join("runs", name+"-"+o.scale)
-		if base != s.Problems[0] {
-			o.out = filepath.Join("runs", name+"-"+base+"-"+o.scale)
-		}
-	}
-	changes := slices.Clone(s.Changes)
-	if o.scale == "demo" {
-		changes = append(changes, s.Demo[base]...)
-	}
-	o.methods, o.set = s.Methods, append(changes, o.set...)
-	return s, base, nil
-}
-
 // experiment returns the name of the spec, the scale of a built-in one, and the
 // folder of what is to be reproduced.
 func (o *reproduceOptions) experiment(name string) (spec, scale, dir string, err error) {
@@ -305,23 +229,4 @@ func (o *reproduceOptions) experiment(name string) (spec, scale, dir string, err
 		return "", "", "", withHint(usagef("%s --scale %s: no such experiment", name, o.scale), "there are %s, and files of your own (`pihc init`)", strings.Join(model.BuiltinSpecs(), ", "))
 	}
 	return spec, o.scale, cmp.Or(o.out, filepath.Join("runs", spec)), nil
-}
-
-func reproductionOf(page *report.Page, problem, scale, path string, seconds float64) reproduction {
-	out := reproduction{
-		Problem: problem, Scale: scale, Report: path, Seconds: seconds, Paired: page.Differences(), Cost: page.Cost,
-		Methods: map[string]*score.Evaluation{}, OnePass: map[string]*score.Evaluation{}, Baselines: map[string]*score.Evaluation{},
-	}
-	for i := range page.Methods {
-		m := &page.Methods[i]
-		if method, one := strings.CutSuffix(m.Key, experiment.OnePassKey); one {
-			out.OnePass[method] = m.Evaluation.WithoutSamples()
-		} else {
-			out.Methods[m.Key] = m.Evaluation.WithoutSamples()
-		}
-	}
-	for _, baseline := range page.Baselines {
-		out.Baselines[baseline.Key] = baseline.Evaluation.WithoutSamples()
-	}
-	return out
 }

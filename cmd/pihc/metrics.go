@@ -1,0 +1,93 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"pihc/data"
+	"pihc/experiment"
+	"pihc/model"
+	"pihc/report"
+	"pihc/score"
+)
+
+// printMetrics writes an evaluation for people.
+func printMetrics(w io.Writer, m *experiment.Metrics) error {
+	t := &report.Table{
+		Title:   fmt.Sprintf("%s, %s, %d %s samples on %s, step %d", m.Problem, model.MethodLabel(m.Method), m.Samples, m.Split, data.FormatShape(m.Grid), m.Step),
+		Columns: []report.Column{{Title: "metric"}, {Title: "mean", Right: true}, {Title: "std", Right: true}, {Title: "median", Right: true}, {Title: "max", Right: true}},
+	}
+	row := func(name string, s *score.Summary, format func(float64) string) {
+		if s != nil {
+			t.Add(name, format(s.Mean), format(s.Std), format(s.Median), format(s.Max))
+		}
+	}
+	row("relative_l2", m.RelativeL2, score.Percent)
+	for _, name := range slices.Sorted(maps.Keys(m.Unknowns)) {
+		row("  of "+name, m.Unknowns[name], score.Percent)
+	}
+	for _, g := range m.Grids {
+		of := ""
+		if g.Samples < m.Samples {
+			of = fmt.Sprintf(", the first %d", g.Samples)
+		}
+		row("  on "+data.FormatShape(g.Grid)+of, g.RelativeL2, score.Percent)
+	}
+	row("unseen_l2", m.Unseen, score.Percent)
+	row("nrmse", m.NRMSE, score.Percent)
+	row("passes", m.Passes, score.Number)
+	row("relative_residual", m.RelativeResidual, score.Percent)
+	row("truth_residual", m.TruthResidual, score.Percent)
+	row("persistence_residual", m.PersistenceResidual, score.Percent)
+	row("residual_rms", m.ResidualRMS, score.Number)
+	for _, name := range slices.Sorted(maps.Keys(m.Residuals)) {
+		row("  of "+name, m.Residuals[name], score.Number)
+	}
+	row("initial_error", m.InitialError, score.Number)
+	row("boundary_error", m.BoundaryError, score.Number)
+	for _, name := range slices.Sorted(maps.Keys(m.Conditions)) {
+		row("  condition "+name, m.Conditions[name], score.Number)
+	}
+	row("border_jump", m.BorderJump, score.Number)
+	row("loss", m.Loss, score.Number)
+	for _, x := range m.Trivial {
+		row(x.Name, x.RelativeL2, score.Percent)
+		row(x.Name+", loss", &x.Loss, score.Number)
+	}
+	for k := range m.Experts {
+		x := &m.Experts[k]
+		row(fmt.Sprintf("expert %d iterations", k), &x.Iterations, score.Number)
+		row(fmt.Sprintf("expert %d constraint_rms", k), &x.ConstraintRMS, score.Number)
+	}
+	for k, x := range m.Experts {
+		var parts []string
+		for _, name := range slices.Sorted(maps.Keys(x.Statuses)) {
+			parts = append(parts, fmt.Sprintf("%d %s", x.Statuses[name], name))
+		}
+		t.Notes = append(t.Notes, fmt.Sprintf("expert %d: %s", k, strings.Join(parts, ", ")))
+	}
+	if len(m.Set) > 0 {
+		t.Notes = append(t.Notes, "not as trained: --set "+strings.Join(m.Set, " --set "))
+	}
+	if m.Repeat != "" {
+		t.Notes = append(t.Notes, "not as trained: passes "+m.Repeat)
+	}
+	if len(m.TrustedEdits) > 0 {
+		t.Notes = append(t.Notes, experiment.EditsText(m.TrustedEdits))
+	}
+	for _, line := range []string{m.GridNote(), m.ReferenceNote(), m.TrivialNote(), m.Unbeaten} {
+		if line != "" {
+			t.Notes = append(t.Notes, line)
+		}
+	}
+	seconds := m.Seconds
+	for _, g := range m.Grids {
+		seconds += g.Seconds
+	}
+	t.Notes = append(t.Notes, "evaluated in "+score.Duration(seconds))
+	_, err := t.WriteTo(w)
+	return err
+}
