@@ -246,17 +246,17 @@ func (c *Constraint) kept(term int) bool {
 }
 
 // RowScale is what multiplies the squares of a set with count rows.
-func (c *Constraint) RowScale(set *pde.RowSet, count int) float64 {
+func (o *Options) RowScale(set *pde.RowSet, count int) float64 {
 	w := 1.0
-	if v, ok := c.Options.Weights[set.Name]; ok {
+	if v, ok := o.Weights[set.Name]; ok {
 		w = v
 	}
 	scale := w * w
-	if c.Options.Mean {
+	if o.Mean {
 		scale /= float64(count)
 	}
-	if set.Kind == pde.InitialRows && c.Options.RepeatInitial > 1 {
-		scale *= float64(c.Options.RepeatInitial)
+	if set.Kind == pde.InitialRows && o.RepeatInitial > 1 {
+		scale *= float64(o.RepeatInitial)
 	}
 	return scale
 }

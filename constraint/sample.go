@@ -94,7 +94,7 @@ func (c *Constraint) NewSample() *Sample {
 func (s *Sample) newBlock(i, expert int) *block {
 	c := s.c
 	set, points := c.System.Sets[i], c.Points(c.System.All().Sets[i], expert)
-	b := &block{index: len(s.blocks), count: len(points), scale: c.RowScale(set, max(1, len(points)))}
+	b := &block{index: len(s.blocks), count: len(points), scale: c.Options.RowScale(set, max(1, len(points)))}
 	switch sampled := set.Kind == pde.ResidualRows && (c.Options.Points > 0 || c.Options.Overlap); {
 	case c.System.Slab == nil:
 	case sampled:
@@ -189,12 +189,6 @@ func (c *Constraint) column(unknown int) int {
 	return 0
 }
 
-// removesMean reports whether the ansatz removes the mean over a slice along axis 0 of a
-// field (C, P).
-func (c *Constraint) removesMean(slice int) bool {
-	return c.System.Problem.Unknowns[slice/c.System.Grid.Axes[0].Points].Ansatz.RemoveMean
-}
-
 // loadDirections writes values [lo, lo+width) of the directions after the functions of
 // the network, zeros where there are fewer.
 func loadDirections[D compute.Float](s *Sample, out []D, directions [][]float64, lo, width int) {
@@ -220,7 +214,7 @@ func loadSlice[D, T compute.Float](s *Sample, out []D, basis []T, slice, from in
 	width := s.c.System.SliceSize()
 	lo, from := slice*width, from*width
 	dst := out[lo*n : (lo+width)*n]
-	mu, removeMean := s.c.multiplier, s.c.removesMean(slice)
+	mu, removeMean := s.c.multiplier, s.c.System.RemovesMean(slice)
 	if mu != nil {
 		mu = mu[lo : lo+width]
 	}

@@ -257,7 +257,7 @@ func newFitting(s *Spec, p *pde.Problem) (*fitting, error) {
 	p.Hold(steady, u0, sys.Grid)
 	var ofs []int // the unknown that each set says most of
 	for _, set := range sys.Sets {
-		values := dataset.NewRowValues(sys, set, set.Points)
+		values := sys.NewRowValues(set, set.Points)
 		out := values.Eval(pde.FirstDerivatives, steady, u0)
 		unit, of := dataset.UnitOf(sys, set, out[1:])
 		rms := dataset.RootMeanSquare(out[0])

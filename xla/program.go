@@ -344,12 +344,12 @@ func (s *sample) gatherRows(drawnPoints value) {
 func (s *sample) scaleRows(r *rowSet, counts []int, m int) {
 	k := len(counts)
 	if slices.Min(counts) == m {
-		r.scale = s.full(s.constraint.RowScale(r.set, m), f64, k, m)
+		r.scale = s.full(s.constraint.Options.RowScale(r.set, m), f64, k, m)
 		return
 	}
 	scale, padding := make([]float64, 0, k*m), make([]int32, 0, k*m)
 	for _, n := range counts {
-		factor := s.constraint.RowScale(r.set, max(1, n))
+		factor := s.constraint.Options.RowScale(r.set, max(1, n))
 		scale = append(scale, slices.Repeat([]float64{factor}, n)...)
 		scale = append(scale, make([]float64, m-n)...)
 		padding = append(padding, make([]int32, n)...)
