@@ -57,7 +57,7 @@ func (c *Constraint) NewSample() *Sample {
 		s.offset = make([]float64, size)
 	}
 	shared := map[*pde.RowSet]*block{}
-	for k := range c.Windows {
+	for k := range c.Router.Experts() {
 		var blocks []*block
 		for i, set := range c.System.Sets {
 			if c.Options.Fixed {
@@ -286,32 +286,13 @@ func (s *Sample) Field() []float64 {
 	return s.field
 }
 
-// segments calls f for each contiguous run of own points of expert k in a slice
-// along axis 0 of a field (C, P).
+// segments calls f for each run of own points of expert k in a slice along axis 0 of a field (C, P).
 func (s *Sample) segments(k, slice int, f func(lo, hi int)) {
-	g := s.c.System.Grid
-	w := &s.c.own[k]
-	if at := slice % g.Axes[0].Points; at < w.Lo[0] || at >= w.Hi[0] {
-		return
-	}
-	last := len(g.Axes) - 1
-	width := s.c.System.SliceSize()
-	base := slice * width
-	if last == 0 {
-		f(base, base+1)
-		return
-	}
-	inner := g.Axes[last].Points
-	for row := range width / inner {
-		rest, inside := row, true
-		for a := last - 1; a >= 1; a-- {
-			i := rest % g.Axes[a].Points
-			rest /= g.Axes[a].Points
-			inside = inside && i >= w.Lo[a] && i < w.Hi[a]
-		}
-		if inside {
-			f(base+row*inner+w.Lo[last], base+row*inner+w.Hi[last])
-		}
+	r, slices := &s.c.runs[k], s.c.System.Grid.Axes[0].Points
+	base := slice / slices * s.c.System.Grid.Size()
+	slice %= slices
+	for _, run := range r.at[r.start[slice]:r.start[slice+1]] {
+		f(base+run[0], base+run[1])
 	}
 }
 

@@ -15,8 +15,8 @@ import (
 // factored band, or shortened until they do, of conjugate gradients.
 type minimiser struct {
 	*state
-	each, work, most float64   // values of all terms; those formed so far, and the most of these
-	first            float64   // square of the first gradient
+	each, work, most float64 // values of all terms; those formed so far, and the most of these
+	first            float64 // square of the first gradient
 	band             *normalBand
 	p, g, r, q       []float64 // of conjugate gradients: fields (C, P), and one number a row
 }
@@ -52,34 +52,37 @@ func newMinimiser(sys *pde.System, scale func(set *pde.RowSet) float64, sample [
 func (m *minimiser) minimise(u []float64) (steps int, err error) {
 	// A step is the last that is no more than this part of the distance gone so far, or reduces the sum
 	// by no more: conjugate gradients leave an error of their own.
-	part, flat, shortest := 0.0, 1e-12, 1.0
+	part, flat, rounding, shortest := 0.0, 1e-12, 0.0, 1.0
 	if !m.direct {
-		part, flat, shortest = 1e-3, 1e-9, 1e-3
+		part, flat, rounding, shortest = 1e-3, 1e-9, 1e-12, 1e-3
 		if 200*float64(len(u)*len(m.sys.Terms)) > m.most { // a hundred iterations
 			return 0, fmt.Errorf("%w: %d values", ErrLarge, len(u))
 		}
 	}
 	start, trial, damping := slices.Clone(u), make([]float64, len(u)), 0.0
 	cost := m.squares(u)
-	for steps < 60 && damping < 1e8 {
+	for steps < 60 && damping <= 1e8 {
 		steps++
-		found := m.direct && m.factored(damping)
-		if !m.direct && !m.conjugate() {
+		found := true
+		if m.direct {
+			found = m.factored(damping)
+		} else if !m.conjugate() {
 			return steps, fmt.Errorf("%w: step %d ran out of iterations", ErrLarge, steps)
 		}
 		next, length := math.Inf(1), 1.0
-		for ; (found || !m.direct) && length >= shortest; length /= 2 {
+		for ; found && length >= shortest; length /= 2 {
 			copy(trial, u)
 			kernel.Axpy64(trial, -length, m.step)
-			if next = m.squares(trial); next <= cost {
+			if next = m.squares(trial); next <= cost*(1+rounding) {
 				break
 			}
 		}
-		switch {
-		case !(next <= cost) && !m.direct:
-			return steps, fmt.Errorf("%w in %d steps", ErrFloor, steps)
-		case !(next <= cost):
+		if !(next <= cost*(1+rounding)) {
+			if !m.direct {
+				break
+			}
 			damping = max(10*damping, 1e-10)
+			m.squares(u)
 			continue
 		}
 		copy(u, trial)
