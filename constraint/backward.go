@@ -86,22 +86,13 @@ func (s *Sample) sumOmegaBar() {
 // projectTransposed applies μ and then Πᵀ, where asked the removal of the mean over
 // each slice, to the scalar fields.
 func (s *Sample) projectTransposed() {
-	mu, width := s.c.multiplier, s.c.System.SliceSize()
+	mu := s.c.multiplier
 	s.c.pool.Run(len(s.adjointFields), func(_, i int) {
 		f := s.adjointFields[i]
 		if mu != nil {
 			kernel.Mul64(f, f, mu)
 		}
-		for lo := 0; lo < len(f); lo += width {
-			if !s.c.removesMean(lo / width) {
-				continue
-			}
-			mean := 0.0
-			for _, v := range f[lo : lo+width] {
-				mean += v
-			}
-			kernel.AddScalar64(f[lo:lo+width], f[lo:lo+width], -mean/float64(width))
-		}
+		s.c.System.RemoveMeans(f)
 	})
 }
 

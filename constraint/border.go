@@ -1,6 +1,7 @@
 package constraint
 
 import (
+	"cmp"
 	"slices"
 
 	"pihc/grid"
@@ -11,7 +12,7 @@ import (
 // Border is a pair of neighbouring experts along an axis, and the points next
 // to their common border: Below[i] in the lower subdomain and its neighbour
 // Below[i]+Stride in the upper one, a step apart. Across the seam of a periodic
-// axis the last expert is the lower one and Stride is negative.
+// axis the last point is the lower one and Stride is negative.
 type Border struct {
 	Lower, Upper int
 	Below        []int32
@@ -19,56 +20,46 @@ type Border struct {
 	Step         float64 // of the axis, as a fraction of its length
 }
 
-// Borders returns every pair of neighbours, in the order of sums over borders.
+// Borders returns every pair of neighbours along every axis, in the order of sums over borders.
 func (c *Constraint) Borders() []Border { return c.borders }
 
-// findBorders lists the faces between windows: for each pair that touches
-// along one axis, inside the domain or across the seam of a periodic axis, the
-// points on both sides.
+// findBorders lists the pairs of neighbouring points with two owners, inside the domain and across the
+// seams of periodic axes, by their experts and the way from one to the other.
 func (c *Constraint) findBorders() {
 	g := c.System.All().Grid
-	for k, w := range c.Windows {
-		for l, v := range c.Windows {
-			axis, seam := -1, false
-			for a, along := range g.Axes {
-				same := w.Lo[a] == v.Lo[a] && w.Hi[a] == v.Hi[a]
-				around := along.Boundary == grid.Periodic && !same && w.Hi[a] == along.Points && v.Lo[a] == 0
-				if (w.Hi[a] == v.Lo[a] || around) && axis == -1 {
-					axis, seam = a, around
-				} else if !same {
-					axis = -2
-					break
+	strides, at := g.Strides(), map[[3]int]int{} // place of a border
+	for p := range g.Size() {
+		for a, axis := range g.Axes {
+			stride := strides[a]
+			if p/stride%axis.Points == axis.Points-1 {
+				if axis.Boundary != grid.Periodic {
+					continue
 				}
+				stride *= 1 - axis.Points
 			}
-			if axis < 0 {
+			key := [3]int{c.Expert(p), c.Expert(p + stride), stride}
+			if key[0] == key[1] {
 				continue
 			}
-			face := grid.Window{Lo: slices.Clone(w.Lo), Hi: slices.Clone(w.Hi)}
-			face.Lo[axis] = w.Hi[axis] - 1
-			along, stride := g.Axes[axis], g.Strides()[axis]
-			if seam {
-				stride *= 1 - along.Points
+			i, ok := at[key]
+			if !ok {
+				i, at[key] = len(c.borders), len(c.borders)
+				c.borders = append(c.borders, Border{key[0], key[1], nil, int32(stride), axis.Step() / (axis.Hi - axis.Lo)})
 			}
-			c.borders = append(c.borders, Border{
-				k, l, face.Points(g), int32(stride), along.Step() / (along.Hi - along.Lo),
-			})
-			c.pairs += face.Size() * len(c.System.Problem.Unknowns)
+			c.borders[i].Below = append(c.borders[i].Below, int32(p))
+			c.pairs += len(c.System.Problem.Unknowns)
 		}
+	}
+	slices.SortStableFunc(c.borders, func(x, y Border) int {
+		return cmp.Or(x.Lower-y.Lower, x.Upper-y.Upper)
+	})
+	for i, b := range c.borders {
+		c.borders[i].Below = c.System.Own(b.Below)
 	}
 }
 
-// Expert returns the expert whose subdomain holds grid point p.
-func (c *Constraint) Expert(p int) int {
-	g := c.System.All().Grid
-	idx := make([]int, len(g.Axes))
-	g.Unravel(p, idx)
-	for k, w := range c.Windows {
-		if w.Contains(idx) {
-			return k
-		}
-	}
-	panic("constraint: point outside the grid")
-}
+// Expert returns the expert that owns grid point p.
+func (c *Constraint) Expert(p int) int { return int(c.division.Owner[p]) }
 
 // Crossing tells, for every row of each residual, whether its stencils
 // reach into the subdomain of another expert: there the residual of the
@@ -79,12 +70,7 @@ func (c *Constraint) Expert(p int) int {
 func (c *Constraint) Crossing() [][]bool {
 	whole := c.System.All()
 	g := whole.Grid
-	owner := make([]int, g.Size())
-	for k, w := range c.Windows {
-		for _, p := range w.Points(g) {
-			owner[p] = k
-		}
-	}
+	owner := c.division.Owner
 	beside := make([]bool, g.Size())
 	offset := int32(c.System.FirstPoint())
 	for _, b := range c.borders {

@@ -32,15 +32,16 @@ import (
 	"strings"
 
 	"pihc/compute"
-	"pihc/grid"
 	"pihc/lm"
 	"pihc/pde"
 )
 
 // Options says how the constraint is imposed.
 type Options struct {
-	// Experts is the number of subdomains along each axis; missing means 1.
+	// Experts is the number of subdomains along each axis; missing means 1. Router is the name of
+	// what divides the domain, "" of DefaultRouter.
 	Experts []int
+	Router  string
 	// Points is the number of residual rows sampled in each subdomain; 0 means
 	// all of them.
 	Points int
@@ -82,24 +83,24 @@ type Options struct {
 type Constraint struct {
 	System    *pde.System // or this rank's part of it
 	Options   Options
-	Router    *Router
-	Windows   []grid.Window // on the whole grid
-	Functions int           // of the basis, and Directions
-	N         int           // weights: Functions, or Separate one for every component
+	Router    Router
+	Functions int // of the basis, and Directions
+	N         int // weights: Functions, or Separate one for every component
 
-	candidates [][][]int32   // per residual and expert: its rows
-	elsewhere  [][][]int32   // and those of all others, where rows may be sampled there
-	own        []grid.Window // Windows, or what is own of them on the grid of the part
-	borders    []Border      // with the points below that are own
-	pairs      int           // points of all borders, times unknowns
-	multiplier []float64     // (C, P); nil when 1
-	combined   []combined    // terms whose rows are kept with those of another
+	division   *Division   // of the whole grid
+	candidates [][][]int32 // per residual and expert: its rows
+	elsewhere  [][][]int32 // and those of all others, where rows may be sampled there
+	runs       []runs      // per expert: its points, on the grid or the part of it
+	borders    []Border    // with the points below that are own
+	pairs      int         // points of all borders, times unknowns
+	multiplier []float64   // (C, P); nil when 1
+	combined   []combined  // terms whose rows are kept with those of another
 	pool       *compute.Pool
 }
 
-// New prepares a constraint for n basis functions. The router is made uniformly from
-// Options.Experts; a non-nil router is used as it is (the one of training).
-func New(s *pde.System, n int, o Options, router *Router, pool *compute.Pool) (*Constraint, error) {
+// New prepares a constraint for n basis functions. The router is made from the
+// options; a non-nil router is used as it is (the one of training).
+func New(s *pde.System, n int, o Options, router Router, pool *compute.Pool) (*Constraint, error) {
 	for name := range o.Weights {
 		if s.Set(name) == nil {
 			names := make([]string, len(s.Sets))
@@ -109,22 +110,24 @@ func New(s *pde.System, n int, o Options, router *Router, pool *compute.Pool) (*
 			return nil, fmt.Errorf("constraint weights: no rows are called %q; there are %s", name, strings.Join(names, ", "))
 		}
 	}
-	if router == nil {
-		router = NewRouter(s.All().Grid, o.Experts)
-	}
 	all := s.All()
-	windows, err := router.Windows(all.Grid)
-	if err != nil {
+	var err error
+	if router == nil {
+		if router, err = o.NewRouter(all.Grid); err != nil {
+			return nil, err
+		}
+	}
+	c := &Constraint{System: s, Options: o, Router: router, Functions: n + o.Directions, N: n + o.Directions, pool: pool}
+	if c.division, err = divide(router, all.Grid); err != nil {
 		return nil, err
 	}
-	c := &Constraint{System: s, Options: o, Router: router, Windows: windows, Functions: n + o.Directions, N: n + o.Directions, pool: pool}
 	if o.Separate {
 		c.N *= len(s.Problem.Unknowns)
 	}
 	for _, set := range all.Residuals() {
 		var own, others [][]int32
-		for k, w := range windows {
-			points := inWindow(all.Grid, w, set.Points)
+		for k := range router.Experts() {
+			points := c.division.RowsAmong(set.Points, k)
 			if !o.Fixed && len(points) == 0 {
 				return nil, fmt.Errorf("experts: expert %d has no residual rows", k)
 			}
@@ -143,25 +146,42 @@ func New(s *pde.System, n int, o Options, router *Router, pool *compute.Pool) (*
 	}
 	c.multiplier = s.Multiplier()
 	c.findBorders()
-	c.own = windows
-	if s.Slab != nil {
-		c.takeOwn()
-	}
+	c.findRuns()
 	c.combineTerms()
 	return c, nil
 }
 
-// takeOwn leaves what is own of windows and borders.
-func (c *Constraint) takeOwn() {
-	part := c.System.Slab
-	c.own = nil
-	for _, w := range c.Windows {
-		own := grid.Window{Lo: slices.Clone(w.Lo), Hi: slices.Clone(w.Hi)}
-		own.Lo[0], own.Hi[0] = max(w.Lo[0], part.Lo)-part.First, min(w.Hi[0], part.Hi)-part.First
-		c.own = append(c.own, own)
+// runs are points of the grid, or of the own slices of a part of it, in ranges [lo, hi), each within
+// one line along the last axis; those of slice i are at[start[i]:start[i+1]].
+type runs struct {
+	start []int
+	at    [][2]int
+}
+
+// findRuns lists the points of every expert.
+func (c *Constraint) findRuns() {
+	g, width := c.System.Grid, c.System.SliceSize()
+	line := min(width, g.Axes[len(g.Axes)-1].Points)
+	first, end := c.System.OwnPoints()
+	c.runs = make([]runs, c.Router.Experts())
+	for p := range g.Size() {
+		if p%width == 0 {
+			for k := range c.runs {
+				c.runs[k].start = append(c.runs[k].start, len(c.runs[k].at))
+			}
+		}
+		if p < first || p >= end {
+			continue
+		}
+		r := &c.runs[c.Expert(p+c.System.FirstPoint())]
+		if last := len(r.at) - 1; last >= 0 && r.at[last][1] == p && p%line > 0 {
+			r.at[last][1]++
+		} else {
+			r.at = append(r.at, [2]int{p, p + 1})
+		}
 	}
-	for i, b := range c.borders {
-		c.borders[i].Below = c.System.Own(b.Below)
+	for k := range c.runs {
+		c.runs[k].start = append(c.runs[k].start, len(c.runs[k].at))
 	}
 }
 
@@ -175,28 +195,9 @@ func (c *Constraint) Points(set *pde.RowSet, expert int) []int32 {
 	case set.Kind == pde.ResidualRows:
 		return slices.Clone(c.candidates[slices.Index(all.Residuals(), set)][expert])
 	case c.Options.LocalConditions:
-		return inWindow(all.Grid, c.Windows[expert], set.Solved)
+		return c.division.RowsAmong(set.Solved, expert)
 	}
 	return slices.Clone(set.Solved)
-}
-
-// inWindow returns the points that lie in w, in order.
-func inWindow(g *grid.Grid, w grid.Window, points []int32) []int32 {
-	strides := g.Strides()
-	var in []int32
-	for _, p := range points {
-		inside := true
-		rest := int(p)
-		for a, s := range strides {
-			i := rest / s
-			rest %= s
-			inside = inside && i >= w.Lo[a] && i < w.Hi[a]
-		}
-		if inside {
-			in = append(in, p)
-		}
-	}
-	return in
 }
 
 // combined says that the rows of a spectral term, times factor, are kept added to those
@@ -246,17 +247,17 @@ func (c *Constraint) kept(term int) bool {
 }
 
 // RowScale is what multiplies the squares of a set with count rows.
-func (c *Constraint) RowScale(set *pde.RowSet, count int) float64 {
+func (o *Options) RowScale(set *pde.RowSet, count int) float64 {
 	w := 1.0
-	if v, ok := c.Options.Weights[set.Name]; ok {
+	if v, ok := o.Weights[set.Name]; ok {
 		w = v
 	}
 	scale := w * w
-	if c.Options.Mean {
+	if o.Mean {
 		scale /= float64(count)
 	}
-	if set.Kind == pde.InitialRows && c.Options.RepeatInitial > 1 {
-		scale *= float64(c.Options.RepeatInitial)
+	if set.Kind == pde.InitialRows && o.RepeatInitial > 1 {
+		scale *= float64(o.RepeatInitial)
 	}
 	return scale
 }

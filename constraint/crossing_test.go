@@ -76,7 +76,7 @@ func TestCrossingOfFlow(t *testing.T) {
 				near += r[i] * r[i]
 			}
 		}
-		if near < 0.7*all || (all > 0) != (len(c.Windows) > 1) {
+		if near < 0.7*all || (all > 0) != (c.Router.Experts() > 1) {
 			t.Errorf("experts %v: %g of %g of the squared residual beside borders", experts, near, all)
 		}
 	}

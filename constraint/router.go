@@ -2,27 +2,135 @@ package constraint
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/bits"
 	"math/rand/v2"
+	"slices"
+	"strings"
 
 	"pihc/grid"
+	"pihc/pde"
 )
 
-// A Router splits the domain into boxes, one an expert (paper, section 3,
-// "Physics-Informed Hard Constraints with Mixture-of-Experts"). It keeps its
-// borders as physical coordinates, so that the decomposition made for training
-// holds on any other grid.
-type Router struct {
-	// Borders[a] are the ascending ends of the subdomains along axis a: with k
-	// experts along it, k+1 values from Lo to Hi.
-	Borders [][]float64
+// A Router divides the domain of a problem among experts (paper, section 3,
+// "Physics-Informed Hard Constraints with Mixture-of-Experts"). It keeps coordinates, not points,
+// so that the decomposition made for training holds on any other grid.
+type Router interface {
+	// Experts is the number of experts.
+	Experts() int
+	// Divide divides the points of a grid among them. Errors say what the grid lacks.
+	Divide(g *grid.Grid) (*Division, error)
 }
 
-// NewRouter splits every axis of g uniformly into experts[a] parts (missing or
+// A Division says which points of a grid are whose. Two experts border on each other wherever
+// neighbouring points, along an axis or across the seam of a periodic one, are not of one owner.
+type Division struct {
+	// Owner is the expert of each point (P): the prediction there is its field.
+	Owner []int32
+	// Rows are, per expert, the points where its rows may be, ascending; nil: those that it owns.
+	Rows [][]int32
+}
+
+// Points returns the points that an expert owns, ascending.
+func (d *Division) Points(expert int) []int32 {
+	var own []int32
+	for p, k := range d.Owner {
+		if int(k) == expert {
+			own = append(own, int32(p))
+		}
+	}
+	return own
+}
+
+// RowsAmong returns those of ascending points where an expert may have rows.
+func (d *Division) RowsAmong(points []int32, expert int) []int32 {
+	var in []int32
+	for _, p := range points {
+		may := int(d.Owner[p]) == expert
+		if d.Rows != nil {
+			_, may = slices.BinarySearch(d.Rows[expert], p)
+		}
+		if may {
+			in = append(in, p)
+		}
+	}
+	return in
+}
+
+// LeastRows is the number of rows of the residual and the expert that may have the fewest.
+func LeastRows(sys *pde.System, r Router) (int, error) {
+	d, err := divide(r, sys.Grid)
+	least := sys.Grid.Size()
+	for _, set := range sys.Residuals() {
+		for k := range r.Experts() {
+			if err == nil {
+				least = min(least, len(d.RowsAmong(set.Points, k)))
+			}
+		}
+	}
+	return least, err
+}
+
+// divide is the division of a grid by a router, checked.
+func divide(r Router, g *grid.Grid) (*Division, error) {
+	d, err := r.Divide(g)
+	if err != nil {
+		return nil, err
+	}
+	if len(d.Owner) != g.Size() || d.Rows != nil && len(d.Rows) != r.Experts() {
+		return nil, fmt.Errorf("experts: owners of %d points and rows of %d experts, for a grid of %d and %d experts", len(d.Owner), len(d.Rows), g.Size(), r.Experts())
+	}
+	for p, k := range d.Owner {
+		if k < 0 || int(k) >= r.Experts() {
+			return nil, fmt.Errorf("experts: point %d belongs to expert %d of %d", p, k, r.Experts())
+		}
+	}
+	return d, nil
+}
+
+// DefaultRouter is the name of the router of Boxes.
+const DefaultRouter = "boxes"
+
+var routers = map[string]func(g *grid.Grid, experts []int) (Router, error){
+	DefaultRouter: func(g *grid.Grid, experts []int) (Router, error) { return NewBoxes(g, experts), nil },
+}
+
+// RegisterRouter makes a router available by name: a function of the grid of an experiment, whose
+// axes say what the domain is, and of what is asked for along each of them (constraint.experts; 1
+// where nothing is). It panics if the name is taken, and is to be called before any experiment is
+// opened.
+func RegisterRouter(name string, make func(g *grid.Grid, experts []int) (Router, error)) {
+	if _, ok := routers[name]; ok {
+		panic("constraint: RegisterRouter: the name is taken")
+	}
+	routers[name] = make
+}
+
+// Routers lists the names of all routers.
+func Routers() []string { return slices.Sorted(maps.Keys(routers)) }
+
+// NewRouter makes the router of the options for a grid.
+func (o *Options) NewRouter(g *grid.Grid) (Router, error) {
+	name := o.Router
+	if name == "" {
+		name = DefaultRouter
+	}
+	make, ok := routers[name]
+	if !ok {
+		return nil, fmt.Errorf("router %q: there is no such router: want %s", name, strings.Join(Routers(), ", "))
+	}
+	return make(g, o.Experts)
+}
+
+// Boxes is a Router that splits the domain into boxes, the last axis fastest: Boxes[a] are the
+// ascending ends of the subdomains along axis a, with k experts along it k+1 values from Lo to Hi.
+type Boxes [][]float64
+
+// NewBoxes splits every axis of g uniformly into experts[a] parts (missing or
 // zero: 1). Sizes may be uneven when the number of points does not divide.
-func NewRouter(g *grid.Grid, experts []int) *Router {
-	r := &Router{}
+func NewBoxes(g *grid.Grid, experts []int) Boxes {
+	var r Boxes
 	for a, axis := range g.Axes {
 		k := 1
 		if a < len(experts) && experts[a] > 0 {
@@ -32,60 +140,52 @@ func NewRouter(g *grid.Grid, experts []int) *Router {
 		for i := range b {
 			b[i] = axis.Lo + (axis.Hi-axis.Lo)*float64(i)/float64(k)
 		}
-		r.Borders = append(r.Borders, b)
+		r = append(r, b)
 	}
 	return r
 }
 
-// Count is the number of experts.
-func (r *Router) Count() int {
+// Experts implements Router.
+func (r Boxes) Experts() int {
 	n := 1
-	for _, b := range r.Borders {
+	for _, b := range r {
 		n *= len(b) - 1
 	}
 	return n
 }
 
-// Windows returns the index box of each expert on g, the last axis fastest. A
-// point on a border belongs to the upper subdomain; together the boxes cover
-// every point once.
-func (r *Router) Windows(g *grid.Grid) ([]grid.Window, error) {
-	if len(r.Borders) != len(g.Axes) {
-		return nil, fmt.Errorf("experts: borders along %d axes, but the grid has %d", len(r.Borders), len(g.Axes))
+// Divide implements Router. A point on a border belongs to the upper box.
+func (r Boxes) Divide(g *grid.Grid) (*Division, error) {
+	if len(r) != len(g.Axes) {
+		return nil, fmt.Errorf("experts: borders along %d axes, but the grid has %d", len(r), len(g.Axes))
 	}
-	cuts := make([][]int, len(g.Axes))
+	d := &Division{Owner: make([]int32, g.Size())}
 	for a, axis := range g.Axes {
-		b := r.Borders[a]
+		b, stride := r[a], g.Strides()[a]
 		if len(b) < 2 {
 			return nil, fmt.Errorf("experts: axis %s has %d borders; want the two ends at least", axis.Name, len(b))
 		}
-		cuts[a] = make([]int, len(b))
-		cuts[a][len(b)-1] = axis.Points
-		for j := 1; j < len(b)-1; j++ {
-			// First index whose coordinate is at or above the border, with a
-			// tolerance so that rounding does not move a border by a point.
-			first := (b[j] - axis.Coordinate(0)) / axis.Step()
-			cuts[a][j] = min(max(int(math.Ceil(first-1e-9)), 0), axis.Points)
-		}
+		part, from := make([]int32, axis.Points), 0
 		for j := 1; j < len(b); j++ {
-			if cuts[a][j] <= cuts[a][j-1] {
+			to := axis.Points
+			if j < len(b)-1 {
+				// First index whose coordinate is at or above the border, with a
+				// tolerance so that rounding does not move a border by a point.
+				first := (b[j] - axis.Coordinate(0)) / axis.Step()
+				to = min(max(int(math.Ceil(first-1e-9)), 0), axis.Points)
+			}
+			if to <= from {
 				return nil, fmt.Errorf("experts: axis %s has %d points, too few for %d experts: expert %d would have none", axis.Name, axis.Points, len(b)-1, j-1)
 			}
+			for ; from < to; from++ {
+				part[from] = int32(j - 1)
+			}
+		}
+		for p := range d.Owner {
+			d.Owner[p] = d.Owner[p]*int32(len(b)-1) + part[p/stride%axis.Points]
 		}
 	}
-	windows := make([]grid.Window, r.Count())
-	for k := range windows {
-		w := grid.Window{Lo: make([]int, len(cuts)), Hi: make([]int, len(cuts))}
-		rest := k
-		for a := len(cuts) - 1; a >= 0; a-- {
-			n := len(cuts[a]) - 1
-			j := rest % n
-			rest /= n
-			w.Lo[a], w.Hi[a] = cuts[a][j], cuts[a][j+1]
-		}
-		windows[k] = w
-	}
-	return windows, nil
+	return d, nil
 }
 
 // samplePoints writes a uniform sample without replacement of m of the

@@ -19,13 +19,28 @@ func plane(nt, nx int, x grid.Boundary) *grid.Grid {
 	}}
 }
 
-func windows(t *testing.T, r *Router, g *grid.Grid) []grid.Window {
+// windows are the boxes that a router gives its experts.
+func windows(t *testing.T, r Router, g *grid.Grid) []grid.Window {
 	t.Helper()
-	w, err := r.Windows(g)
+	d, err := r.Divide(g)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return w
+	var boxes []grid.Window
+	for k := range r.Experts() {
+		points := d.Points(k)
+		w := grid.Window{Lo: make([]int, len(g.Axes)), Hi: make([]int, len(g.Axes))}
+		g.Unravel(int(points[0]), w.Lo)
+		g.Unravel(int(points[len(points)-1]), w.Hi)
+		for a := range w.Hi {
+			w.Hi[a]++
+		}
+		if !slices.Equal(w.Points(g), points) {
+			t.Fatalf("expert %d has no box", k)
+		}
+		boxes = append(boxes, w)
+	}
+	return boxes
 }
 
 // Sizes need not divide: the boxes cover every point once, differ by one point
@@ -34,10 +49,10 @@ func TestWindowsUneven(t *testing.T) {
 	for _, experts := range [][]int{nil, {1, 4}, {3, 7}, {2, 3}, {4}, {0, 5}, {7, 1}} {
 		for _, boundary := range []grid.Boundary{grid.Cells, grid.Nodes, grid.Periodic} {
 			g := plane(101, 128, boundary)
-			r := NewRouter(g, experts)
+			r := NewBoxes(g, experts)
 			w := windows(t, r, g)
-			if len(w) != r.Count() {
-				t.Fatalf("%v: %d windows, %d experts", experts, len(w), r.Count())
+			if len(w) != r.Experts() {
+				t.Fatalf("%v: %d windows, %d experts", experts, len(w), r.Experts())
 			}
 			count := make([]int, g.Size())
 			for k, box := range w {
@@ -75,14 +90,14 @@ func TestWindowsUneven(t *testing.T) {
 // same places into the same expert on every other grid.
 func TestBordersOnOtherGrids(t *testing.T) {
 	train := plane(101, 1024, grid.Cells)
-	r := NewRouter(train, []int{2, 3})
+	r := NewBoxes(train, []int{2, 3})
 	for _, g := range []*grid.Grid{train, plane(101, 128, grid.Cells), plane(51, 100, grid.Cells), plane(37, 31, grid.Nodes), plane(64, 17, grid.Periodic)} {
 		index := make([]int, 2)
 		for k, w := range windows(t, r, g) {
 			for _, p := range w.Points(g) {
 				g.Unravel(int(p), index)
 				for a, j := range []int{k / 3, k % 3} {
-					x, b := g.Axes[a].Coordinate(index[a]), r.Borders[a]
+					x, b := g.Axes[a].Coordinate(index[a]), r[a]
 					const rounding = 1e-7
 					inside := x >= b[j]-rounding && x < b[j+1]-rounding || j == len(b)-2 && x <= b[j+1]+rounding
 					if !inside {
@@ -99,7 +114,7 @@ func TestBordersOnOtherGrids(t *testing.T) {
 func TestBordersOnPoints(t *testing.T) {
 	for parts := 2; parts < 60; parts++ {
 		g := &grid.Grid{Axes: []grid.Axis{{Name: "x", Lo: -0.3, Hi: 0.7, Points: parts + 1, Boundary: grid.Nodes}}}
-		for k, w := range windows(t, NewRouter(g, []int{parts}), g) {
+		for k, w := range windows(t, NewBoxes(g, []int{parts}), g) {
 			hi := k + 1
 			if k == parts-1 {
 				hi++ // with the upper end
@@ -114,20 +129,20 @@ func TestBordersOnPoints(t *testing.T) {
 func TestRouterRefuses(t *testing.T) {
 	g := plane(11, 8, grid.Cells)
 	for _, test := range []struct {
-		router *Router
+		router Boxes
 		grid   *grid.Grid
 		want   string
 	}{
-		{NewRouter(g, []int{1, 9}), g, "axis x has 8 points, too few for 9 experts"},
-		{NewRouter(g, []int{12, 1}), g, "axis t has 11 points, too few for 12 experts"},
-		{NewRouter(plane(101, 1024, grid.Cells), []int{1, 64}), g, "axis x has 8 points, too few for 64 experts"},
-		{&Router{}, g, "borders along 0 axes, but the grid has 2"},
-		{&Router{Borders: [][]float64{{0, 500}, {}}}, g, "axis x has 0 borders"},
-		{&Router{Borders: [][]float64{{0, 500}, {0, 0.9, 0.1, 1}}}, g, "axis x"},
+		{NewBoxes(g, []int{1, 9}), g, "axis x has 8 points, too few for 9 experts"},
+		{NewBoxes(g, []int{12, 1}), g, "axis t has 11 points, too few for 12 experts"},
+		{NewBoxes(plane(101, 1024, grid.Cells), []int{1, 64}), g, "axis x has 8 points, too few for 64 experts"},
+		{nil, g, "borders along 0 axes, but the grid has 2"},
+		{Boxes{{0, 500}, {}}, g, "axis x has 0 borders"},
+		{Boxes{{0, 500}, {0, 0.9, 0.1, 1}}, g, "axis x"},
 	} {
-		_, err := test.router.Windows(test.grid)
+		_, err := test.router.Divide(test.grid)
 		if err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%v: %v, want %q", test.router.Borders, err, test.want)
+			t.Errorf("%v: %v, want %q", test.router, err, test.want)
 		}
 	}
 	sys, _, _ := toy(t, "diffusion-sorption", map[string]int{"t": 9, "x": 20}, 4)

@@ -100,7 +100,7 @@ func (c *Constraint) newWorker(index int) *worker {
 		view: make([][]float64, terms), sview: make([][]float64, terms*terms),
 		scratch: make([]float64, max(kernel.NormalScratch32(c.N), pde.BlockSize)), wide: make([]float64, axes[len(axes)-1].Points*c.Functions),
 		sums:         newSums(c.N),
-		coefficients: make([]float64, 0, 2*len(c.Windows)), fields: make([][]float64, 0, 2*len(c.Windows)),
+		coefficients: make([]float64, 0, 2*c.Router.Experts()), fields: make([][]float64, 0, 2*c.Router.Experts()),
 	}
 }
 

@@ -57,7 +57,7 @@ func (c *Constraint) NewSample() *Sample {
 		s.offset = make([]float64, size)
 	}
 	shared := map[*pde.RowSet]*block{}
-	for k := range c.Windows {
+	for k := range c.Router.Experts() {
 		var blocks []*block
 		for i, set := range c.System.Sets {
 			if c.Options.Fixed {
@@ -94,7 +94,7 @@ func (c *Constraint) NewSample() *Sample {
 func (s *Sample) newBlock(i, expert int) *block {
 	c := s.c
 	set, points := c.System.Sets[i], c.Points(c.System.All().Sets[i], expert)
-	b := &block{index: len(s.blocks), count: len(points), scale: c.RowScale(set, max(1, len(points)))}
+	b := &block{index: len(s.blocks), count: len(points), scale: c.Options.RowScale(set, max(1, len(points)))}
 	switch sampled := set.Kind == pde.ResidualRows && (c.Options.Points > 0 || c.Options.Overlap); {
 	case c.System.Slab == nil:
 	case sampled:
@@ -189,12 +189,6 @@ func (c *Constraint) column(unknown int) int {
 	return 0
 }
 
-// removesMean reports whether the ansatz removes the mean over a slice along axis 0 of a
-// field (C, P).
-func (c *Constraint) removesMean(slice int) bool {
-	return c.System.Problem.Unknowns[slice/c.System.Grid.Axes[0].Points].Ansatz.RemoveMean
-}
-
 // loadDirections writes values [lo, lo+width) of the directions after the functions of
 // the network, zeros where there are fewer.
 func loadDirections[D compute.Float](s *Sample, out []D, directions [][]float64, lo, width int) {
@@ -220,7 +214,7 @@ func loadSlice[D, T compute.Float](s *Sample, out []D, basis []T, slice, from in
 	width := s.c.System.SliceSize()
 	lo, from := slice*width, from*width
 	dst := out[lo*n : (lo+width)*n]
-	mu, removeMean := s.c.multiplier, s.c.removesMean(slice)
+	mu, removeMean := s.c.multiplier, s.c.System.RemovesMean(slice)
 	if mu != nil {
 		mu = mu[lo : lo+width]
 	}
@@ -292,32 +286,13 @@ func (s *Sample) Field() []float64 {
 	return s.field
 }
 
-// segments calls f for each contiguous run of own points of expert k in a slice
-// along axis 0 of a field (C, P).
+// segments calls f for each run of own points of expert k in a slice along axis 0 of a field (C, P).
 func (s *Sample) segments(k, slice int, f func(lo, hi int)) {
-	g := s.c.System.Grid
-	w := &s.c.own[k]
-	if at := slice % g.Axes[0].Points; at < w.Lo[0] || at >= w.Hi[0] {
-		return
-	}
-	last := len(g.Axes) - 1
-	width := s.c.System.SliceSize()
-	base := slice * width
-	if last == 0 {
-		f(base, base+1)
-		return
-	}
-	inner := g.Axes[last].Points
-	for row := range width / inner {
-		rest, inside := row, true
-		for a := last - 1; a >= 1; a-- {
-			i := rest % g.Axes[a].Points
-			rest /= g.Axes[a].Points
-			inside = inside && i >= w.Lo[a] && i < w.Hi[a]
-		}
-		if inside {
-			f(base+row*inner+w.Lo[last], base+row*inner+w.Hi[last])
-		}
+	r, slices := &s.c.runs[k], s.c.System.Grid.Axes[0].Points
+	base := slice / slices * s.c.System.Grid.Size()
+	slice %= slices
+	for _, run := range r.at[r.start[slice]:r.start[slice+1]] {
+		f(base+run[0], base+run[1])
 	}
 }
 

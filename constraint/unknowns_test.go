@@ -136,34 +136,3 @@ func TestSeparatePrecision(t *testing.T) {
 		check.Close(t, solved(), want, 1e-5, 0)
 	}
 }
-
-// The minimiser of all rows over all values is each unknown's own.
-func TestFloorOfCopies(t *testing.T) {
-	one, _, initial := toy(t, "testdata/burgers.yaml", nil, 1)
-	two, _, _ := toy(t, "testdata/copies.yaml", nil, 1)
-	for i := range initial {
-		initial[i] = 0.3 * math.Sin(float64(i))
-	}
-	other := make([]float64, len(initial))
-	for i := range other {
-		other[i] = 0.2 * math.Cos(float64(2*i))
-	}
-	starts := [][]float64{initial, other}
-	var truth []float64
-	var squares, residuals float64
-	for _, u0 := range starts {
-		u := slices.Repeat(u0, one.Grid.Axes[0].Points)
-		f, err := MeasureFloor(one, Options{Mean: true}, u0, u, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		squares += f.Error * f.Error / 2
-		residuals += f.Residual * f.Residual / 2
-		truth = append(truth, u...)
-	}
-	f, err := MeasureFloor(two, Options{Mean: true}, slices.Concat(starts...), truth, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	check.Close(t, []float64{f.Error, f.Residual}, []float64{math.Sqrt(squares), math.Sqrt(residuals)}, 1e-6, 0)
-}

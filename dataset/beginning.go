@@ -8,7 +8,7 @@ import (
 // A beginning is a condition that says what the unknowns themselves begin with, by initial conditions.
 type beginning struct {
 	condition pde.Rows
-	values    *RowValues
+	values    *pde.RowValues
 	inside    []int // its rows but those at nodes at ends of axes of space, which may have the values of walls
 	zero      []float64
 }
@@ -21,7 +21,7 @@ func beginnings(sys *pde.System) []*beginning {
 		if i < len(p.Residuals) || !statesBeginning(p, p.Conditions[i-len(p.Residuals)], set) {
 			continue
 		}
-		b := &beginning{condition: p.Conditions[i-len(p.Residuals)], values: NewRowValues(sys, set, set.Points), zero: make([]float64, sys.FieldSize())}
+		b := &beginning{condition: p.Conditions[i-len(p.Residuals)], values: sys.NewRowValues(set, set.Points), zero: make([]float64, sys.FieldSize())}
 		for i, point := range set.Points {
 			end := false
 			for a, axis := range g.Axes[1:] {
@@ -88,7 +88,7 @@ func (b *Beginnings) Miss(field, sample []float64) (miss float64, far bool) {
 	for _, one := range b.list {
 		off, size := one.miss(field, sample)
 		// A small beginning of a large field may be missed by more of itself.
-		if sys := one.values.sys; len(sys.Problem.Unknowns) == 1 {
+		if sys := one.values.System; len(sys.Problem.Unknowns) == 1 {
 			if start := RootMeanSquare(field[:sys.SliceSize()]); start > 0 {
 				size *= max(1, RootMeanSquare(field)/start)
 			}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"pihc/constraint"
 	"pihc/grid"
 	"pihc/pde"
 )
@@ -44,7 +43,7 @@ func (f *given) examine(first int) (warning string, err error) {
 
 // compareStart is an error for a solution that does not begin with its initial condition.
 func (f *given) compareStart(b *beginning) error {
-	u, u0 := make([]float64, b.values.sys.FieldSize()), make([]float64, f.problem.SampleSize(f.grid))
+	u, u0 := make([]float64, b.values.System.FieldSize()), make([]float64, f.problem.SampleSize(f.grid))
 	off, size := make([]float64, f.count), 0.0
 	worst := 0
 	for i := range f.count {
@@ -75,7 +74,7 @@ func (f *given) startArray(c pde.Rows) string {
 
 // residual is that of solutions from first on over their rate, both as root mean squares.
 func (f *given) residual(sys *pde.System, first int) (float64, error) {
-	plain, err := constraint.NewPlainResidual(sys, nil)
+	plain, err := pde.NewPlainResidual(sys)
 	if err != nil {
 		return 0, err
 	}
@@ -95,19 +94,19 @@ func (f *given) residual(sys *pde.System, first int) (float64, error) {
 	return relative(residual, rate, roundedRate*RootMeanSquare(u)), nil
 }
 
-// relative is constraint.Relative without residuals over a rate that is zero but for rounding, of which nothing follows.
+// relative is pde.Relative without residuals over a rate that is zero but for rounding, of which nothing follows.
 func relative(residual, rate []float64, rounded float64) float64 {
 	for k := range residual {
 		if rate[k] <= rounded {
 			residual[k], rate[k] = 0, 1
 		}
 	}
-	return constraint.Relative(residual, rate)
+	return pde.Relative(residual, rate)
 }
 
-// SolutionResidual is the residual of a solution (C, P) for the inputs of a sample over its rate (constraint.Relative), but for those
+// SolutionResidual is the residual of a solution (C, P) for the inputs of a sample over its rate (pde.Relative), but for those
 // over a rate that is zero but for rounding.
-func SolutionResidual(plain *constraint.PlainResidual, u, sample []float64) float64 {
+func SolutionResidual(plain *pde.PlainResidual, u, sample []float64) float64 {
 	residual, rate := plain.RMS(u, sample)
 	return relative(residual, rate, roundedRate*RootMeanSquare(u))
 }
@@ -119,9 +118,9 @@ const (
 	roundedChange = 1e-5
 )
 
-// PredictionResidual is the residual of a prediction (C, P) for the inputs of a sample over its rate (constraint.Relative). Over
+// PredictionResidual is the residual of a prediction (C, P) for the inputs of a sample over its rate (pde.Relative). Over
 // a rate that is zero but for rounding it is 0 where the residual is zero but for rounding too, and otherwise infinite.
-func PredictionResidual(plain *constraint.PlainResidual, g *grid.Grid, u, sample []float64) float64 {
+func PredictionResidual(plain *pde.PlainResidual, g *grid.Grid, u, sample []float64) float64 {
 	residual, rate := plain.RMS(u, sample)
 	size, axis := RootMeanSquare(u), g.Axes[0]
 	var rounding []float64
@@ -136,5 +135,5 @@ func PredictionResidual(plain *constraint.PlainResidual, g *grid.Grid, u, sample
 			residual[k], rate[k] = 0, 1
 		}
 	}
-	return constraint.Relative(residual, rate)
+	return pde.Relative(residual, rate)
 }

@@ -166,7 +166,7 @@ type wallRange struct {
 
 type wallSet struct {
 	name   string
-	values *RowValues
+	values *pde.RowValues
 	of     int     // the unknown whose unit misses are in
 	most   float64 // of the draws
 }
@@ -187,7 +187,7 @@ func newWallRange(p *pde.Problem, g *grid.Grid) (*wallRange, error) {
 		}
 		first := int(slices.Min(set.Points)) / w.slice
 		points := slices.DeleteFunc(slices.Clone(set.Points), func(q int32) bool { return int(q)/w.slice != first })
-		w.sets = append(w.sets, wallSet{name: set.Name, values: NewRowValues(sys, set, points)})
+		w.sets = append(w.sets, wallSet{name: set.Name, values: sys.NewRowValues(set, points)})
 	}
 	return w, nil
 }
@@ -195,7 +195,7 @@ func newWallRange(p *pde.Problem, g *grid.Grid) (*wallRange, error) {
 // miss returns the root mean square of the rows of a set, in the unit of one unknown.
 func (w *wallRange) miss(set *wallSet, sample []float64) float64 {
 	out := set.values.Eval(pde.FirstDerivatives, w.field, sample)
-	unit, of := UnitOf(set.values.sys, set.values.rows.Set, out[1:])
+	unit, of := UnitOf(set.values.System, set.values.Set, out[1:])
 	set.of = of
 	return unit * RootMeanSquare(out[0])
 }

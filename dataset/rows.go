@@ -4,33 +4,9 @@ import (
 	"math"
 	"slices"
 
-	"pihc/grid"
 	"pihc/internal/kernel"
 	"pihc/pde"
 )
-
-// RowValues evaluates one set of rows at some points.
-type RowValues struct {
-	sys       *pde.System
-	gatherer  *grid.Gatherer
-	rows      *pde.PointRows
-	z         grid.Rows[float64]
-	evaluator *pde.Evaluator
-}
-
-func NewRowValues(sys *pde.System, set *pde.RowSet, points []int32) *RowValues {
-	rows := sys.NewPointRows(set, points)
-	rows.Prepare()
-	return &RowValues{sys, sys.NewGatherer(nil), rows, rows.NewValues(), sys.NewEvaluator(len(points))}
-}
-
-// Eval returns the rows at the points and, if asked for, their derivatives by their terms, for a field (C, P)
-// and the inputs of a sample. They are valid until the next call.
-func (v *RowValues) Eval(order pde.Order, field, sample []float64) [][]float64 {
-	v.rows.SetInitial(sample)
-	grid.Gather(v.gatherer, field, 1, []grid.Rows[float64]{v.z})
-	return v.evaluator.Eval(v.rows, order, v.z.Values, 0, len(v.rows.Points))
-}
 
 // UnitOf is the factor that brings a set of rows to the unit of the unknown of, one of its
 // terms': what a row

@@ -368,7 +368,7 @@ func (st *state) undefined(set, i int) string {
 	}
 	at := map[string]float64{}
 	for j, t := range rows.Set.Terms {
-		at[st.sys.Terms[t].Name] = st.z[set][j][i]
+		at[st.sys.Terms[t].Name] = rows.Terms.Values[j][i]
 	}
 	for e, extra := range rows.Set.Extras {
 		at[extra.Name] = rows.Extras[e][i]

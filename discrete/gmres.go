@@ -21,7 +21,11 @@ func (st *state) gmres() bool {
 		return true
 	}
 	basis := make([][]float64, 0, restart+1)
-	product := make([]float64, n)
+	product, rows := make([]float64, n), make([]float64, st.count)
+	multiply := func(v []float64) {
+		st.times(rows, v)
+		st.scatterRows(product, rows)
+	}
 	for range cycles {
 		beta := math.Sqrt(kernel.SumSquares64(r))
 		if beta <= target {
@@ -36,7 +40,7 @@ func (st *state) gmres() bool {
 		g := [restart + 1]float64{beta}
 		count := 0
 		for k := range restart {
-			st.product(product, basis[k])
+			multiply(basis[k])
 			for i, v := range basis {
 				h[k][i] = kernel.Dot(v, product)
 				kernel.Axpy64(product, -h[k][i], v)
@@ -70,7 +74,7 @@ func (st *state) gmres() bool {
 		for i := range count {
 			kernel.Axpy64(st.step, y[i], basis[i])
 		}
-		st.product(product, st.step)
+		multiply(st.step)
 		st.scatterRows(r, st.res)
 		kernel.Axpy64(r, -1, product)
 	}
@@ -91,7 +95,7 @@ func (st *state) scatterRows(dst, rows []float64) {
 	clear(dst)
 	at := 0
 	for k, set := range st.sys.Sets {
-		own := st.owned(dst, k)
+		own := dst[st.owner[k]*st.slices*st.points:]
 		for _, p := range set.Points {
 			own[p] += rows[at]
 			at++
@@ -99,28 +103,22 @@ func (st *state) scatterRows(dst, rows []float64) {
 	}
 }
 
-// owned returns the field that a set of rows belongs to.
-func (st *state) owned(values []float64, set int) []float64 {
-	n := st.slices * st.points
-	return values[st.owner[set]*n : (st.owner[set]+1)*n]
-}
-
-// product sets dst to J v at the last evaluation.
-func (st *state) product(dst, v []float64) {
+// times sets rows (count) to J v at the last evaluation.
+func (st *state) times(rows, v []float64) {
 	st.differentiate(v, true)
 	st.gather()
-	clear(dst)
-	for k, rows := range st.rows {
-		own := st.owned(dst, k)
-		for j, z := range st.z[k] {
-			for i, p := range rows.Points {
-				own[p] += st.out[k][1+j][i] * z[i]
+	row := 0
+	for k, set := range st.rows {
+		own := rows[row:][:len(set.Points)]
+		clear(own)
+		for j, z := range set.Terms.Values {
+			for i, slope := range st.out[k][1+j] {
+				own[i] += slope * z[i]
 			}
 		}
+		row += len(own)
 	}
 }
-
-func sortInts(x []int32) { slices.Sort(x) }
 
 // sortedBy returns the indices of keys in ascending order of them, stable.
 func sortedBy(keys []int) []int {

@@ -22,7 +22,12 @@ type system struct {
 	slices int
 	points int   // of a slice
 	count  int   // of rows
+	normal bool  // steps solve the normal equations: rows outnumber the values
 	owner  []int // per set of rows, for GMRES: the field whose values they belong to
+
+	// Of a minimiser, or nil: what each set's rows are multiplied by, and the values that stay.
+	roots []float64
+	fixed []bool
 
 	stencils []stencils // per term of sys: within a slice; nil rows where it has none
 	order    []int      // position of each point of a slice in the matrix
@@ -71,16 +76,33 @@ func newStages(sys *pde.System, rates []int) (*system, error) {
 }
 
 func (s *system) prepare() error {
-	used := make([]bool, len(s.sys.Terms))
 	for _, set := range s.sys.Sets {
 		s.count += len(set.Points)
+	}
+	s.normal = s.count != s.values()
+	dense, ok := s.tabulate(maxDense)
+	if ok {
+		s.arrange(!dense)
+		work := float64(s.values()) * float64(s.lower) * float64(s.lower+s.upper)
+		ok = dense || work <= maxDirect
+	}
+	if s.direct = ok; !ok {
+		return s.checkIterative()
+	}
+	return nil
+}
+
+// tabulate lists the stencils of the terms that rows use, and of those without, where there are at
+// most so many values, all rows; ok is false where there are more.
+func (s *system) tabulate(mostDense int) (dense, ok bool) {
+	used := make([]bool, len(s.sys.Terms))
+	for _, set := range s.sys.Sets {
 		for _, t := range set.Terms {
 			used[t] = true
 		}
 	}
 	n := s.points
 	s.stencils = make([]stencils, len(s.sys.Terms))
-	dense := false
 	for t, term := range s.sys.Terms {
 		if !used[t] {
 			continue
@@ -88,9 +110,8 @@ func (s *system) prepare() error {
 		list := &s.stencils[t]
 		sparse, ok := term.Operator.(grid.Sparse)
 		if !ok {
-			if s.values() > maxDense {
-				s.direct = false
-				continue
+			if s.values() > mostDense {
+				return dense, false
 			}
 			dense = true
 			*list = denseRows(term.Operator, n, s.slices)
@@ -106,30 +127,26 @@ func (s *system) prepare() error {
 			list.start = append(list.start, int32(len(list.coef)))
 		}
 	}
-	if !s.direct {
-		return s.checkIterative()
-	}
-	s.order = make([]int, n)
+	return dense, true
+}
+
+// arrange orders the columns of the matrix, of sparse rows so that it has a narrow band.
+func (s *system) arrange(sparse bool) {
+	s.order = make([]int, s.points)
 	for p := range s.order {
 		s.order[p] = p
 	}
-	if !dense {
+	if sparse {
 		s.order = cuthillMcKee(s.graph())
 	}
 	s.bandwidths()
-	size := float64(s.values())
-	if work := size * float64(s.lower) * float64(s.lower+s.upper); work > maxDirect && !dense {
-		s.direct = false
-		return s.checkIterative()
-	}
-	return nil
 }
 
 // ErrTooLarge says that neither way of solving fits.
 var ErrTooLarge = errors.New("too large to be solved at once")
 
 func (s *system) checkIterative() error {
-	if !s.square() {
+	if s.normal {
 		return fmt.Errorf("%w: %d rows for %d values want least squares by a factored matrix", ErrTooLarge, s.count, s.values())
 	}
 	if s.owner = s.owners(); s.owner == nil {
@@ -203,28 +220,22 @@ func denseRows(op grid.Operator, n, count int) stencils {
 
 // graph connects the points that appear in one row.
 func (s *system) graph() [][]int32 {
-	near := make([]map[int32]bool, s.points)
-	for p := range near {
-		near[p] = map[int32]bool{}
-	}
+	near := make([][]int32, s.points)
 	s.eachRow(func(set *pde.RowSet, i int) {
 		own := set.Points[i] % int32(s.points)
 		for _, t := range set.Terms {
 			s.eachEntry(t, own, func(q int32, _ float64) {
 				if q != own {
-					near[own][q], near[q][own] = true, true
+					near[own], near[q] = append(near[own], q), append(near[q], own)
 				}
 			})
 		}
 	})
-	list := make([][]int32, s.points)
-	for p := range list {
-		for q := range near[p] {
-			list[p] = append(list[p], q)
-		}
-		sortInts(list[p])
+	for p, list := range near {
+		slices.Sort(list)
+		near[p] = slices.Compact(list)
 	}
-	return list
+	return near
 }
 
 func (s *system) eachRow(visit func(set *pde.RowSet, i int)) {
@@ -243,9 +254,6 @@ func (s *system) eachEntry(term int, p int32, visit func(q int32, coef float64))
 	}
 }
 
-// square reports whether there are as many rows as values.
-func (s *system) square() bool { return s.count == s.values() }
-
 // rowPositions gives every row the place of its own point, so that a square
 // matrix is near its diagonal.
 func (s *system) rowPositions() []int {
@@ -261,7 +269,10 @@ func (s *system) rowPositions() []int {
 }
 
 func (s *system) bandwidths() {
-	at := s.rowPositions()
+	var at []int
+	if !s.normal {
+		at = s.rowPositions()
+	}
 	row := 0
 	s.eachRow(func(set *pde.RowSet, i int) {
 		lo, hi := math.MaxInt, 0
@@ -273,10 +284,10 @@ func (s *system) bandwidths() {
 			})
 		}
 		if lo <= hi {
-			if s.square() {
-				s.lower, s.upper = max(s.lower, at[row]-lo), max(s.upper, hi-at[row])
-			} else {
+			if s.normal {
 				s.lower, s.upper = max(s.lower, hi-lo), max(s.upper, hi-lo)
+			} else {
+				s.lower, s.upper = max(s.lower, at[row]-lo), max(s.upper, hi-at[row])
 			}
 		}
 		row++
@@ -290,11 +301,9 @@ const orders = 3
 type state struct {
 	*system
 	gatherer *grid.Gatherer
-	rows     []*pde.PointRows             // per set
-	eval     []*pde.Evaluator             // per set, which hold the rows and derivatives last evaluated
-	out      [][][]float64                // per set: those
-	z        [][][]float64                // per set and term
-	lists    [orders][]grid.Rows[float64] // per order and set: z of the terms of the order
+	rows     []*pde.RowValues             // per set
+	out      [][][]float64                // per set: the rows and derivatives last evaluated
+	lists    [orders][]grid.Rows[float64] // per order and set: the terms of the order
 
 	rate  [orders][]float64 // (slices·slices) weights of the slices; nil: none
 	known [orders][]float64 // the part that is known (fields, slices, points); nil: none
@@ -309,22 +318,21 @@ type state struct {
 func (s *system) newState(sample []float64) *state {
 	st := &state{system: s, gatherer: s.sys.NewGatherer(nil), res: make([]float64, s.count), step: make([]float64, s.values()), out: make([][][]float64, len(s.sys.Sets))}
 	for _, set := range s.sys.Sets {
-		rows := s.sys.NewPointRows(set, set.Points)
-		rows.Prepare()
+		rows := s.sys.NewRowValues(set, set.Points)
 		rows.SetInitial(sample)
-		z := rows.NewValues()
-		st.rows, st.eval, st.z = append(st.rows, rows), append(st.eval, s.sys.NewEvaluator(len(set.Points))), append(st.z, z.Values)
+		st.rows = append(st.rows, rows)
 		for m := range orders {
-			list := grid.Rows[float64]{Points: z.Points, Operators: z.Operators, Values: make([][]float64, len(z.Values))}
+			list := rows.Terms
+			list.Values = make([][]float64, len(set.Terms))
 			for j, t := range set.Terms {
 				if s.rates[t] == m {
-					list.Values[j] = z.Values[j]
+					list.Values[j] = rows.Terms.Values[j]
 				}
 			}
 			st.lists[m] = append(st.lists[m], list)
 		}
 	}
-	if s.direct {
+	if s.direct && !s.normal {
 		st.at = s.rowPositions()
 	}
 	return st
@@ -384,13 +392,18 @@ func (st *state) evaluate(u []float64) float64 {
 	st.gather()
 	row := 0
 	for k, rows := range st.rows {
-		st.out[k] = st.eval[k].Eval(rows, pde.FirstDerivatives, st.z[k], 0, len(rows.Points))
+		st.out[k] = rows.EvalTerms(pde.FirstDerivatives)
+		for _, out := range st.out[k] {
+			if st.roots != nil {
+				kernel.MulScalar64(out, st.roots[k], out)
+			}
+		}
 		row += copy(st.res[row:], st.out[k][0])
 	}
 	return kernel.SumSquares64(st.res)
 }
 
-// jacobian visits the entries of one row at the last evaluation.
+// jacobian visits the entries of one row at the last evaluation, but for those of fixed values.
 func (st *state) jacobian(set, i int, visit func(unknown int, v float64)) {
 	rows := st.sys.Sets[set]
 	p := rows.Points[i]
@@ -400,9 +413,12 @@ func (st *state) jacobian(set, i int, visit func(unknown int, v float64)) {
 		if g == 0 {
 			continue
 		}
-		m := st.rates[t]
+		m, of := st.rates[t], st.sys.Terms[t].Of
 		st.eachEntry(t, own, func(q int32, coef float64) {
-			at := st.column(st.sys.Terms[t].Of, q)
+			at := st.column(of, q)
+			if st.fixed != nil && st.fixed[of*st.points+int(q)] {
+				return
+			}
 			if m == 0 {
 				visit(at+slice, g*coef)
 				return
@@ -419,26 +435,35 @@ func (st *state) jacobian(set, i int, visit func(unknown int, v float64)) {
 // factor builds and factors the matrix of a Gauss-Newton step at the last evaluation.
 func (st *state) factor() bool {
 	st.lu = newBand(st.values(), st.lower, st.upper)
+	if st.normal {
+		st.addNormal(st.lu.add)
+		return st.lu.factor()
+	}
 	row := 0
-	var at []int
-	var values []float64
 	for k, set := range st.sys.Sets {
 		for i := range set.Points {
-			if st.square() {
-				st.jacobian(k, i, func(q int, v float64) { st.lu.add(st.at[row], q, v) })
-			} else {
-				at, values = at[:0], values[:0]
-				st.jacobian(k, i, func(q int, v float64) { at, values = append(at, q), append(values, v) })
-				for a, p := range at {
-					for b, q := range at {
-						st.lu.add(p, q, values[a]*values[b])
-					}
-				}
-			}
+			st.jacobian(k, i, func(q int, v float64) { st.lu.add(st.at[row], q, v) })
 			row++
 		}
 	}
 	return st.lu.factor()
+}
+
+// addNormal adds up JᵀJ.
+func (st *state) addNormal(add func(i, j int, v float64)) {
+	var at []int
+	var values []float64
+	for k, set := range st.sys.Sets {
+		for i := range set.Points {
+			at, values = at[:0], values[:0]
+			st.jacobian(k, i, func(q int, v float64) { at, values = append(at, q), append(values, v) })
+			for a, p := range at {
+				for b, q := range at {
+					add(p, q, values[a]*values[b])
+				}
+			}
+		}
+	}
 }
 
 // solve sets step to the Gauss-Newton step of the last evaluation, by the matrix
@@ -447,20 +472,32 @@ func (st *state) solve() bool {
 	if !st.direct {
 		return st.gmres()
 	}
+	x := st.columns()
+	st.lu.solve(x)
+	st.fromColumns(x)
+	return finite(st.step)
+}
+
+// columns is the right-hand side of a step: the rows or, of the normal equations, Jᵀ times them.
+func (st *state) columns() []float64 {
 	x := make([]float64, st.values())
 	row := 0
 	for k, set := range st.sys.Sets {
 		for i := range set.Points {
 			r := st.out[k][0][i]
-			if st.square() {
-				x[st.at[row]] = r
-			} else {
+			if st.normal {
 				st.jacobian(k, i, func(q int, v float64) { x[q] += v * r })
+			} else {
+				x[st.at[row]] = r
 			}
 			row++
 		}
 	}
-	st.lu.solve(x)
+	return x
+}
+
+// fromColumns sets the step from the solution, by column.
+func (st *state) fromColumns(x []float64) {
 	for p := range st.order {
 		for f := range st.fields {
 			at := st.column(f, int32(p))
@@ -469,7 +506,6 @@ func (st *state) solve() bool {
 			}
 		}
 	}
-	return finite(st.step)
 }
 
 // newton solves the rows from u in place by Gauss-Newton steps, shortened until they

@@ -66,9 +66,11 @@ func newCPU[T compute.Float](s *model.Spec, p *pde.Problem, o EngineOptions) (*c
 	if err != nil {
 		return nil, err
 	}
-	router := constraint.NewRouter(g, options.Experts)
-	if o.Borders != nil {
-		router = &constraint.Router{Borders: o.Borders}
+	router := o.Router
+	if router == nil {
+		if router, err = options.NewRouter(g); err != nil {
+			return nil, err
+		}
 	}
 	e := &cpu[T]{system: sys}
 	if e.info, err = NewInfo(s, sys, router); err != nil {
@@ -101,7 +103,7 @@ func newCPU[T compute.Float](s *model.Spec, p *pde.Problem, o EngineOptions) (*c
 }
 
 // build makes everything that works on the pool.
-func (e *cpu[T]) build(net model.Network, options constraint.Options, router *constraint.Router) error {
+func (e *cpu[T]) build(net model.Network, options constraint.Options, router constraint.Router) error {
 	s, size, stored := e.info.Spec, e.points, e.system.FieldSize()
 	field := len(e.info.Problem.Unknowns) * size
 	directions := options.Directions
@@ -121,7 +123,7 @@ func (e *cpu[T]) build(net model.Network, options constraint.Options, router *co
 	e.own = own.NewSample()
 	e.between = e.own
 	if s.Network.Passes > 1 && e.info.Experts > 1 {
-		options.Experts, options.Overlap, options.Directions = nil, false, directions
+		options.Experts, options.Router, options.Overlap, options.Directions = nil, "", false, directions
 		whole, err := constraint.New(e.system, s.Outputs(), options, nil, e.pool)
 		if err != nil {
 			return err

@@ -175,9 +175,9 @@ type Info struct {
 	OutputBias compute.Tensor
 	// Initial draws the parameters that training starts from.
 	Initial func() []float64
-	Rows    []Rows      // in the order of MeanSquares
-	Borders [][]float64 // coordinates of the subdomains' borders along each axis
-	Experts int         // solves for one prediction, 0 for soft
+	Rows    []Rows            // in the order of MeanSquares
+	Router  constraint.Router // of the domain among experts; one has all of it where method is not moe
+	Experts int               // solves for one prediction, 0 for soft
 }
 
 // Rows is one set of rows of the problem on the grid.
@@ -189,7 +189,7 @@ type Rows struct {
 
 // NewInfo describes an engine of a spec for a discretised problem whose domain is
 // divided by router.
-func NewInfo(s *model.Spec, sys *pde.System, router *constraint.Router) (Info, error) {
+func NewInfo(s *model.Spec, sys *pde.System, router constraint.Router) (Info, error) {
 	net, err := model.NewNetwork(s, sys.Problem)
 	if err != nil {
 		return Info{}, err
@@ -198,7 +198,7 @@ func NewInfo(s *model.Spec, sys *pde.System, router *constraint.Router) (Info, e
 		return Info{}, err
 	}
 	info := Info{
-		Spec: s, Problem: sys.Problem, Grid: sys.Grid, Layout: net.Layout(), OutputBias: net.OutputBias(), Borders: router.Borders,
+		Spec: s, Problem: sys.Problem, Grid: sys.Grid, Layout: net.Layout(), OutputBias: net.OutputBias(), Router: router,
 		Initial: func() []float64 {
 			params := make([]float64, net.Size())
 			net.Init(params, rand.New(rand.NewPCG(s.Seed, 0x696e6974)))
@@ -218,10 +218,7 @@ func NewInfo(s *model.Spec, sys *pde.System, router *constraint.Router) (Info, e
 		info.Rows = append(info.Rows, Rows{set.Name, set.Kind, len(set.Points)})
 	}
 	if s.Method != model.Soft {
-		info.Experts = 1
-		for _, b := range router.Borders {
-			info.Experts *= len(b) - 1
-		}
+		info.Experts = router.Experts()
 	}
 	return info, nil
 }
@@ -271,11 +268,11 @@ func rounded[T compute.Float](wide []float64) []T {
 
 // EngineOptions say which engine evaluates a spec, and on what.
 type EngineOptions struct {
-	Name    string      // of the engine; "" is "cpu"
-	Plugin  string      // path of the library that an engine works with; "": none
-	Grid    *grid.Grid  // nil: the spec's own
-	Borders [][]float64 // of the experts, as Info has them; nil: uniform by the spec
-	Workers int         // threads, 0 for all cores; results do not depend on it
+	Name    string            // of the engine; "" is "cpu"
+	Plugin  string            // path of the library that an engine works with; "": none
+	Grid    *grid.Grid        // nil: the spec's own
+	Router  constraint.Router // as Info has it; nil: by the spec
+	Workers int               // threads, 0 for all cores; results do not depend on it
 	// Ranks are processes that divide the grid among them, along its first axis, and make all
 	// calls together; nil, or one: this process has all of it.
 	Ranks slab.Ranks

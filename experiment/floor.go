@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 
-	"pihc/constraint"
 	"pihc/data"
 	"pihc/dataset"
 	"pihc/discrete"
@@ -75,7 +74,7 @@ func checkFloors(ctx context.Context, out *Checked, spec *model.Spec, sys *pde.S
 	return nil
 }
 
-// mostFloorWork bounds what constraint.MeasureFloor does for one initial condition: half a minute
+// mostFloorWork bounds what discrete.MeasureFloor does for one initial condition: half a minute
 // of a core.
 const mostFloorWork = 4e9
 
@@ -87,7 +86,8 @@ func measureFloors(ctx context.Context, spec *model.Spec, sys *pde.System, work 
 	if err != nil {
 		return nil, err
 	}
-	var start *constraint.PlainResidual
+	scale := func(set *pde.RowSet) float64 { return options.RowScale(set, len(set.Solved)) }
+	var start *pde.PlainResidual
 	if discrete.Marches(p) {
 		if start, err = newStartResidual(p, g); err != nil {
 			return nil, err
@@ -95,10 +95,10 @@ func measureFloors(ctx context.Context, spec *model.Spec, sys *pde.System, work 
 	}
 	var floors []CheckedFloor
 	err = eachReference(ctx, spec, p, g, func(title string, u0, truth []float64) error {
-		f, err := constraint.MeasureFloor(sys, options, u0, truth, work)
+		f, err := discrete.MeasureFloor(sys, scale, u0, truth, work)
 		floor := CheckedFloor{Initial: title, Residual: data.Float(f.Residual)}
 		switch {
-		case errors.Is(err, constraint.ErrLarge):
+		case errors.Is(err, discrete.ErrLarge):
 			work = 0 // of the others there would be no mean either
 		case err != nil:
 			return WithHint(fmt.Errorf("floor, %s: %w", title, err), "try a smaller --grid")
@@ -107,7 +107,7 @@ func measureFloors(ctx context.Context, spec *model.Spec, sys *pde.System, work 
 			floor.Error, floor.Iterations = &distance, f.Iterations
 		}
 		if start != nil {
-			v := data.Float(constraint.Relative(start.RMS(truth, u0)))
+			v := data.Float(pde.Relative(start.RMS(truth, u0)))
 			floor.Start = &v
 		}
 		floors = append(floors, floor)

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"pihc/constraint"
 	"pihc/data"
 	"pihc/dataset"
 	"pihc/grid"
@@ -19,7 +18,7 @@ import (
 // with there are none.
 type judge struct {
 	grid      *grid.Grid
-	plain     *constraint.PlainResidual
+	plain     *pde.PlainResidual
 	begin     *dataset.Beginnings
 	residuals []float64 // per sample
 	far       []int     // samples that do not begin with their initial condition
@@ -29,7 +28,7 @@ type judge struct {
 func newJudge(sys *pde.System, samples int) (*judge, error) {
 	j := &judge{grid: sys.Grid, begin: dataset.NewBeginnings(sys), residuals: make([]float64, 0, samples)}
 	var err error
-	j.plain, err = constraint.NewPlainResidual(sys, nil)
+	j.plain, err = pde.NewPlainResidual(sys)
 	return j, err
 }
 

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"pihc/constraint"
 	"pihc/discrete"
 	"pihc/grid"
 	"pihc/internal/config"
@@ -110,7 +109,7 @@ func meanStart(ctx context.Context, spec *model.Spec, p *pde.Problem) (float64, 
 	}
 	sum, count := 0.0, 0
 	err = eachReference(ctx, spec, p, g, func(_ string, u0, truth []float64) error {
-		sum, count = sum+constraint.Relative(start.RMS(truth, u0)), count+1
+		sum, count = sum+pde.Relative(start.RMS(truth, u0)), count+1
 		return nil
 	})
 	if ctx.Err() != nil {
@@ -120,7 +119,7 @@ func meanStart(ctx context.Context, spec *model.Spec, p *pde.Problem) (float64, 
 }
 
 // newStartResidual is the residual of a problem at the first time alone.
-func newStartResidual(p *pde.Problem, g *grid.Grid) (*constraint.PlainResidual, error) {
+func newStartResidual(p *pde.Problem, g *grid.Grid) (*pde.PlainResidual, error) {
 	at, axis := *p, p.Axes[0].Name
 	at.Residuals = slices.Clone(p.Residuals)
 	for i := range at.Residuals {
@@ -132,7 +131,7 @@ func newStartResidual(p *pde.Problem, g *grid.Grid) (*constraint.PlainResidual, 
 	if err != nil {
 		return nil, err
 	}
-	return constraint.NewPlainResidual(sys, nil)
+	return pde.NewPlainResidual(sys)
 }
 
 // unresolvedStart says that rows at the first time may be an error.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"pihc/constraint"
 	"pihc/data"
 	"pihc/engine"
 	"pihc/grid"
@@ -132,7 +133,8 @@ func specTitle(run scored) string {
 func methodOf(spec *model.Spec, e Predictor) report.Method {
 	m := report.Method{Key: spec.Method, Label: model.MethodLabel(spec.Method), Note: methodNote(spec, e)}
 	if info := e.Info(); info.Experts > 0 {
-		m.Borders = info.Borders
+		boxes, _ := info.Router.(constraint.Boxes)
+		m.Borders = boxes
 	}
 	if scored, ok := spec.Paper[spec.Method]; ok {
 		m.Published = &report.Score{Mean: scored.Mean, Std: scored.Std}

@@ -153,10 +153,13 @@ func newPredictor[T compute.Float](r *Run, spec *model.Spec, g *grid.Grid, e *Ev
 	if err != nil {
 		return nil, err
 	}
-	router := constraint.NewRouter(own, settings.Experts)
+	router, err := settings.NewRouter(own)
+	if err != nil {
+		return nil, err
+	}
 	sameCount := func(x, y []float64) bool { return len(x) == len(y) }
-	if slices.EqualFunc(router.Borders, meta.Borders, sameCount) { // neither method nor experts are others than in training
-		router.Borders = meta.Borders
+	if boxes, ok := router.(constraint.Boxes); ok && slices.EqualFunc(boxes, meta.Borders, sameCount) { // neither method nor experts are others than in training
+		router = constraint.Boxes(meta.Borders)
 	}
 	if e.Points == nil {
 		if spec.Constraint.Points, err = model.FittingPoints(spec, p, own, g, router); err != nil {
@@ -175,8 +178,8 @@ func newPredictor[T compute.Float](r *Run, spec *model.Spec, g *grid.Grid, e *Ev
 	return &predictor[T]{made, params, meta, e.Repeat(r)}, nil
 }
 
-func newEngine[T compute.Float](spec *model.Spec, p *pde.Problem, g *grid.Grid, router *constraint.Router, e *Evaluation) (engine.Engine[T], error) {
-	return dist.NewEngine[T](spec, p, e.engine(engine.EngineOptions{Grid: g, Borders: router.Borders, Workers: e.Workers}), e.Comm, e.Slabs)
+func newEngine[T compute.Float](spec *model.Spec, p *pde.Problem, g *grid.Grid, router constraint.Router, e *Evaluation) (engine.Engine[T], error) {
+	return dist.NewEngine[T](spec, p, e.engine(engine.EngineOptions{Grid: g, Router: router, Workers: e.Workers}), e.Comm, e.Slabs)
 }
 
 // repeated is an engine that runs until the residual stops falling, beginning on coarser grids. It closes made if it fails.
@@ -220,7 +223,7 @@ func coarserEngines[T compute.Float](spec *model.Spec, p *pde.Problem, g *grid.G
 		return nil, err
 	}
 	for _, c := range grids {
-		coarse, router := *spec, constraint.NewRouter(c, nil)
+		coarse, router := *spec, constraint.NewBoxes(c, nil)
 		if spec.Method == model.MoE {
 			coarse.Method = model.Hard
 		}

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"pihc/constraint"
 	"pihc/data"
 	"pihc/dataset"
 	"pihc/discrete"
@@ -103,7 +102,7 @@ func compareSplit(ctx context.Context, set *data.Dataset, split data.Split, p *p
 				if err != nil {
 					return err
 				}
-				plain, err := constraint.NewPlainResidual(sys, nil)
+				plain, err := pde.NewPlainResidual(sys)
 				if err != nil {
 					return err
 				}

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"pihc/constraint"
 	"pihc/data"
 	"pihc/dataset"
 	"pihc/grid"
@@ -38,7 +37,10 @@ func EvaluationGrids(s *Spec, p *pde.Problem) ([]EvaluationGrid, error) {
 	if err != nil {
 		return nil, err
 	}
-	router := constraint.NewRouter(own, options.Experts)
+	router, err := options.NewRouter(own)
+	if err != nil {
+		return nil, err
+	}
 	var grids []EvaluationGrid
 	for i, points := range s.Data.Test.Grids {
 		name := fmt.Sprintf("data.test.grids.%d", i)
@@ -61,7 +63,7 @@ func EvaluationGrids(s *Spec, p *pde.Problem) ([]EvaluationGrid, error) {
 		if err := CheckNetwork(net, g); err != nil {
 			return nil, fmt.Errorf("%s (%s): %w", name, data.FormatShape(g.Shape()), err)
 		}
-		if _, err := router.Windows(g); err != nil {
+		if _, err := router.Divide(g); err != nil {
 			return nil, fmt.Errorf("%s (%s): %w", name, data.FormatShape(g.Shape()), err)
 		}
 		if same := func(o EvaluationGrid) bool { return slices.Equal(o.Axes, g.Axes) }; !same(EvaluationGrid{Grid: own}) && !slices.ContainsFunc(grids, same) {

@@ -106,7 +106,7 @@ var fits = []struct {
 		}
 	}},
 	{"constraint.experts", func(s *Spec, f *fitting) { s.Constraint.Experts = f.experts() }},
-	{"constraint.points", func(s *Spec, f *fitting) { s.Constraint.Points = f.points(s.Constraint.Experts) }},
+	{"constraint.points", func(s *Spec, f *fitting) { s.Constraint.Points = f.points(&s.Constraint) }},
 	{"constraint.weights", func(s *Spec, f *fitting) {
 		s.Constraint.Weights = f.weights(func(residual bool, unit float64) float64 {
 			if residual {
@@ -257,7 +257,7 @@ func newFitting(s *Spec, p *pde.Problem) (*fitting, error) {
 	p.Hold(steady, u0, sys.Grid)
 	var ofs []int // the unknown that each set says most of
 	for _, set := range sys.Sets {
-		values := dataset.NewRowValues(sys, set, set.Points)
+		values := sys.NewRowValues(set, set.Points)
 		out := values.Eval(pde.FirstDerivatives, steady, u0)
 		unit, of := dataset.UnitOf(sys, set, out[1:])
 		rms := dataset.RootMeanSquare(out[0])
@@ -435,17 +435,21 @@ func (f *fitting) derivative(axis string) int {
 
 // points is the number of rows of an expert: all, 0, unless the smallest subdomain
 // has more than expertRows.
-func (f *fitting) points(experts map[string]int) int {
-	parts := make([]int, len(f.grid.Axes))
+func (f *fitting) points(c *ConstraintSpec) int {
+	o := constraint.Options{Experts: make([]int, len(f.grid.Axes)), Router: c.Router}
 	for i, a := range f.grid.Axes {
-		parts[i] = experts[a.Name]
+		o.Experts[i] = c.Experts[a.Name]
 	}
-	windows, err := constraint.NewRouter(f.grid, parts).Windows(f.grid)
+	router, err := o.NewRouter(f.grid)
 	if err != nil {
 		return 0 // the engine reports it
 	}
-	for _, w := range windows {
-		if w.Size() < 2*expertRows {
+	division, err := router.Divide(f.grid)
+	if err != nil {
+		return 0
+	}
+	for k := range router.Experts() {
+		if len(division.Points(k)) < 2*expertRows {
 			return 0
 		}
 	}

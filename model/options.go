@@ -29,6 +29,7 @@ func (s *Spec) Options(p *pde.Problem) (constraint.Options, error) {
 		o.Fixed, o.Start = true, c.SoftWeight
 	case MoE:
 		var err error
+		o.Router = c.Router
 		if o.Experts, err = axisMap(p, "constraint.experts", c.Experts, 1); err != nil {
 			return o, err
 		}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"pihc/constraint"
 	"pihc/internal/config"
 	"pihc/pde"
 )
@@ -88,6 +89,7 @@ type ConstraintSpec struct {
 	Restart          bool               `yaml:"restart,omitempty"`        // a second run, by other scaling, where the first fails
 	Directions       int                `yaml:"directions,omitempty"`     // corrections of earlier passes among the functions of a solve over the whole domain
 	Components       string             `yaml:"components,omitempty"`     // of several unknowns: ComponentsSeparate ("") or ComponentsTied
+	Router           string             `yaml:"router,omitempty"`         // moe: what divides the domain, a name of constraint.Routers; "": constraint.DefaultRouter
 }
 
 // How the components of basis functions are weighed.
@@ -356,6 +358,9 @@ func (s *Spec) validate(d *config.Document) error {
 	}
 	oneOf("constraint.normalization", c.Normalization, "mean", "none")
 	oneOf("constraint.condition_rows", c.ConditionRows, "global", "local")
+	if c.Router != "" {
+		oneOf("constraint.router", c.Router, constraint.Routers()...)
+	}
 	if c.Components != "" {
 		oneOf("constraint.components", c.Components, ComponentsSeparate, ComponentsTied)
 	}

@@ -40,9 +40,11 @@ func Stages(s *Spec, p *pde.Problem) ([]Stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	fitting := func(g *grid.Grid) (int, error) {
-		return FittingPoints(s, p, whole, g, constraint.NewRouter(own, options.Experts))
+	router, err := options.NewRouter(own)
+	if err != nil {
+		return nil, err
 	}
+	fitting := func(g *grid.Grid) (int, error) { return FittingPoints(s, p, whole, g, router) }
 	var out []Stage
 	done := 0
 	for i, x := range s.Training.Stages {
@@ -119,7 +121,7 @@ func (s *Spec) WindowEnd(g *grid.Grid) int {
 
 // FittingPoints returns the points per expert of a spec, or, on a grid coarser than
 // own along some axis, as many as the smallest subdomain of router holds there.
-func FittingPoints(s *Spec, p *pde.Problem, own, g *grid.Grid, router *constraint.Router) (int, error) {
+func FittingPoints(s *Spec, p *pde.Problem, own, g *grid.Grid, router constraint.Router) (int, error) {
 	points, coarser := s.Constraint.Points, false
 	for i, a := range g.Axes {
 		coarser = coarser || a.Points < own.Axes[i].Points
@@ -131,30 +133,6 @@ func FittingPoints(s *Spec, p *pde.Problem, own, g *grid.Grid, router *constrain
 	if err != nil {
 		return 0, err
 	}
-	windows, err := router.Windows(g)
-	if err != nil {
-		return 0, err
-	}
-	return min(points, LeastRows(sys, windows)), nil
-}
-
-// LeastRows is the number of rows of the residual and the subdomain that hold the fewest.
-func LeastRows(sys *pde.System, windows []grid.Window) int {
-	least := sys.Grid.Size()
-	for _, set := range sys.Residuals() {
-		row := make([]bool, sys.Grid.Size())
-		for _, i := range set.Points {
-			row[i] = true
-		}
-		for _, w := range windows {
-			held := 0
-			for _, i := range w.Points(sys.Grid) {
-				if row[i] {
-					held++
-				}
-			}
-			least = min(least, held)
-		}
-	}
-	return least
+	least, err := constraint.LeastRows(sys, router)
+	return min(points, least), err
 }

@@ -93,7 +93,7 @@ func benchmarkTerms(b *testing.B, name string, overrides []string) {
 	slices.Sort(terms)
 	slices.Sort(forward)
 	half := len(terms) / 2
-	rows := options.Points * len(c.Windows)
+	rows := options.Points * c.Router.Experts()
 	if rows == 0 {
 		rows = len(sys.Residuals()[0].Points)
 	}

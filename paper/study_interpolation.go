@@ -118,12 +118,19 @@ func interpolate(ctx context.Context, s *Work, dir string, points int) (*interpo
 	if err != nil {
 		return nil, err
 	}
-	router := constraint.NewRouter(g, options.Experts)
-	windows, err := router.Windows(g)
+	router, err := options.NewRouter(g)
 	if err != nil {
 		return nil, err
 	}
-	points = min(points, model.LeastRows(sys, windows))
+	division, err := router.Divide(g)
+	if err != nil {
+		return nil, err
+	}
+	least, err := constraint.LeastRows(sys, router)
+	if err != nil {
+		return nil, err
+	}
+	points = min(points, least)
 	options.Points = points
 	c, err := constraint.New(sys, 1, options, router, nil)
 	if err != nil {
@@ -150,11 +157,11 @@ func interpolate(ctx context.Context, s *Work, dir string, points int) (*interpo
 		if err != nil {
 			return err
 		}
-		rows := constrainedPoints(c, g, overlap, train.EvaluationSeed(i))
+		rows := constrainedPoints(c, overlap, train.EvaluationSeed(i))
 		for _, r := range rows {
 			out.Within += float64(len(r)) / float64(len(rows)*len(samples.Initial))
 		}
-		field, kind, err := interpolated(g, windows, rows, x.Field)
+		field, kind, err := interpolated(g, division, rows, x.Field)
 		if err != nil {
 			return err
 		}
@@ -197,16 +204,12 @@ func interpolate(ctx context.Context, s *Work, dir string, points int) (*interpo
 
 // constrainedPoints are the points of each expert's rows in a solve that lie in its subdomain:
 // there its field, which has to meet the equation at them, is the prediction.
-func constrainedPoints(c *constraint.Constraint, g *grid.Grid, overlap float64, seed constraint.Seed) [][]int32 {
+func constrainedPoints(c *constraint.Constraint, overlap float64, seed constraint.Seed) [][]int32 {
 	drawn, scratch := make([]int32, c.Options.Points), make([]int32, c.Options.Points)
 	var out [][]int32
-	for k, w := range c.Windows {
+	for k := range c.Router.Experts() {
 		c.SamplePoints(drawn, scratch, 0, k, overlap, seed)
-		own := w.Points(g)
-		out = append(out, slices.DeleteFunc(slices.Clone(drawn), func(p int32) bool {
-			_, inside := slices.BinarySearch(own, p)
-			return !inside
-		}))
+		out = append(out, slices.DeleteFunc(slices.Clone(drawn), func(p int32) bool { return c.Expert(int(p)) != k }))
 	}
 	return out
 }
@@ -219,13 +222,13 @@ const (
 )
 
 // interpolated returns the field that every expert's cubics between its points give
-// within its window, and the kind of every point.
-func interpolated(g *grid.Grid, windows []grid.Window, points [][]int32, field []float64) (out []float64, kind []int, err error) {
+// within its subdomain, and the kind of every point.
+func interpolated(g *grid.Grid, division *constraint.Division, points [][]int32, field []float64) (out []float64, kind []int, err error) {
 	out, kind = make([]float64, len(field)), make([]int, len(field))
 	steps := lattice(g)
 	width := g.Axes[1].Points
 	place := func(p int) [2]int { return [2]int{p / width * steps[0], p % width * steps[1]} }
-	for k, w := range windows {
+	for k := range points {
 		at, values := make([][2]int, len(points[k])), make([]float64, len(points[k]))
 		for i, p := range points[k] {
 			at[i], values[i] = place(int(p)), field[p]
@@ -235,7 +238,7 @@ func interpolated(g *grid.Grid, windows []grid.Window, points [][]int32, field [
 			return nil, nil, fmt.Errorf("expert %d: %w", k, err)
 		}
 		f := sim.NewCloughTocher(mesh, values)
-		for _, p := range w.Points(g) {
+		for _, p := range division.Points(k) {
 			x := place(int(p))
 			v, ok := f.At(float64(x[0]), float64(x[1]))
 			if ok {

@@ -38,7 +38,7 @@ func TestConstrainedPoints(t *testing.T) {
 	}
 	seed := constraint.Seed{Run: 1, Step: 2, Sample: 3}
 	drawn, scratch := make([]int32, 200), make([]int32, 200)
-	for k, points := range constrainedPoints(c, sys.Grid, spec.Constraint.Overlap.At(1), seed) {
+	for k, points := range constrainedPoints(c, spec.Constraint.Overlap.At(1), seed) {
 		c.SamplePoints(drawn, scratch, 0, k, 0.2, seed) // what a solve has (constraint.TestOverlap)
 		var want []int32
 		for _, q := range drawn {

@@ -334,9 +334,9 @@ func leastRows(spec *model.Spec, p *pde.Problem) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	windows, err := constraint.NewRouter(g, options.Experts).Windows(g)
+	router, err := options.NewRouter(g)
 	if err != nil {
 		return 0, err
 	}
-	return model.LeastRows(sys, windows), nil
+	return constraint.LeastRows(sys, router)
 }

@@ -16,13 +16,13 @@ type PointRows struct {
 	// whatever else does not change. Nil stands for zeros.
 	Constants [][]float64
 	Extras    [][]float64 // per extra (points)
-	system    *System
+	System    *System
 }
 
 // NewPointRows allocates rows at as many points as given, which Prepare and SetInitial
 // complete. The points may be changed before that, and are not copied.
 func (s *System) NewPointRows(set *RowSet, points []int32) *PointRows {
-	r := &PointRows{Set: set, Points: points, Constants: make([][]float64, len(set.Terms)), system: s}
+	r := &PointRows{Set: set, Points: points, Constants: make([][]float64, len(set.Terms)), System: s}
 	for j, t := range set.Terms {
 		if s.Terms[t].Affine() {
 			r.Constants[j] = make([]float64, len(points))
@@ -59,7 +59,7 @@ func (r *PointRows) Cut(points []int32) {
 // Prepare writes the coordinates of the points to Extras and adds the affine parts of
 // the operators to Constants.
 func (r *PointRows) Prepare() {
-	g := r.system.Grid
+	g := r.System.Grid
 	for e, x := range r.Set.Extras {
 		if x.Axis < 0 {
 			continue
@@ -71,7 +71,7 @@ func (r *PointRows) Prepare() {
 		}
 	}
 	for j, t := range r.Set.Terms {
-		if op := r.system.Terms[t]; op.Affine() {
+		if op := r.System.Terms[t]; op.Affine() {
 			op.AddOffset(r.Constants[j], r.Points)
 		}
 	}
@@ -79,13 +79,13 @@ func (r *PointRows) Prepare() {
 
 // SetInitial writes the inputs of a sample (InitialSize values) at the points to Extras.
 func (r *PointRows) SetInitial(initial []float64) {
-	n := int32(r.system.SliceSize())
+	n := int32(r.System.SliceSize())
 	for e, x := range r.Set.Extras {
 		if x.Axis >= 0 {
 			continue
 		}
-		in, out := &r.system.Inputs[x.Input], r.Extras[e]
-		if x.Input < r.system.Problem.Initials() && x.Shift == 0 { // an initial condition, which most rows read
+		in, out := &r.System.Inputs[x.Input], r.Extras[e]
+		if x.Input < r.System.Problem.Initials() && x.Shift == 0 { // an initial condition, which most rows read
 			from := initial[in.Offset : in.Offset+in.Size]
 			for i, p := range r.Points {
 				out[i] = from[p%n]
@@ -96,6 +96,34 @@ func (r *PointRows) SetInitial(initial []float64) {
 			out[i] = initial[in.At(p, x.Along, x.Shift)]
 		}
 	}
+}
+
+// RowValues evaluates one set of rows at some points, of fields and samples one after another.
+type RowValues struct {
+	*PointRows
+	Terms     grid.Rows[float64] // at the points
+	gatherer  *grid.Gatherer
+	evaluator *Evaluator
+}
+
+// NewRowValues prepares the rows of a set at some points.
+func (s *System) NewRowValues(set *RowSet, points []int32) *RowValues {
+	rows := s.NewPointRows(set, points)
+	rows.Prepare()
+	return &RowValues{rows, rows.NewValues(), s.NewGatherer(nil), s.NewEvaluator(len(points))}
+}
+
+// Eval returns the rows of a field (C, P) for the inputs of a sample, and their derivatives up to an
+// order, as Evaluator.Eval does. They are valid until the next call.
+func (v *RowValues) Eval(order Order, field, sample []float64) [][]float64 {
+	v.SetInitial(sample)
+	grid.Gather(v.gatherer, field, 1, []grid.Rows[float64]{v.Terms})
+	return v.EvalTerms(order)
+}
+
+// EvalTerms is Eval where Terms are there, without their constants, and the sample is set.
+func (v *RowValues) EvalTerms(order Order) [][]float64 {
+	return v.evaluator.Eval(v.PointRows, order, v.Terms.Values, 0, len(v.Points))
 }
 
 // An Evaluator runs the programs of a System, for one goroutine at a time.

@@ -7,6 +7,7 @@ import (
 
 	"pihc/compute"
 	"pihc/grid"
+	"pihc/internal/kernel"
 	"pihc/internal/slab"
 )
 
@@ -484,6 +485,27 @@ func (p *Problem) HasOffset() bool {
 		zero, constant := u.Ansatz.Offset.Constant()
 		return !constant || zero != 0
 	})
+}
+
+// RemovesMean reports whether the ansatz removes the mean over a slice along the first axis of a
+// field (C, P).
+func (s *System) RemovesMean(slice int) bool {
+	return s.Problem.Unknowns[slice/s.Grid.Axes[0].Points].Ansatz.RemoveMean
+}
+
+// RemoveMeans subtracts from every slice of a field (C, P) the mean that the ansatz removes.
+func (s *System) RemoveMeans(field []float64) {
+	width := s.SliceSize()
+	for lo := 0; lo < len(field); lo += width {
+		if !s.RemovesMean(lo / width) {
+			continue
+		}
+		mean := 0.0
+		for _, v := range field[lo : lo+width] {
+			mean += v
+		}
+		kernel.AddScalar64(field[lo:lo+width], field[lo:lo+width], -mean/float64(width))
+	}
 }
 
 // Set returns the set of rows called name, or nil.

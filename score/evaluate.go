@@ -114,9 +114,9 @@ func Evaluate[T compute.Float](e engine.Engine[T], params []T, s Samples, each f
 			own, rate := plain.RMS(truth, s.Initial[i])
 			ratio := func(field []float64) float64 {
 				r, _ := plain.RMS(field, s.Initial[i])
-				return absent(constraint.Relative(r, rate))
+				return absent(pde.Relative(r, rate))
 			}
-			x.RelativeResidual, x.TruthResidual = ratio(p.Field), absent(constraint.Relative(own, rate))
+			x.RelativeResidual, x.TruthResidual = ratio(p.Field), absent(pde.Relative(own, rate))
 			if !info.Problem.Steady {
 				info.Problem.Hold(still, s.Initial[i], info.Grid)
 				e, _ := s.relativeL2(still, truth)
@@ -171,12 +171,12 @@ func Evaluate[T compute.Float](e engine.Engine[T], params []T, s Samples, each f
 }
 
 // plainResidual evaluates the residual on an engine's grid.
-func plainResidual(info engine.Info) (*constraint.PlainResidual, error) {
+func plainResidual(info engine.Info) (*pde.PlainResidual, error) {
 	sys, err := info.Problem.Discretize(info.Grid)
 	if err != nil {
 		return nil, err
 	}
-	return constraint.NewPlainResidual(sys, nil)
+	return pde.NewPlainResidual(sys)
 }
 
 // kindRMS is the root mean square over all rows of one kind, NaN if there are

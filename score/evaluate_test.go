@@ -227,12 +227,12 @@ func TestBorderJumpAgrees(t *testing.T) {
 	s := testSamples(t, e, []float64{0.1})
 	info := e.Info()
 	starts := make([][]int, len(info.Grid.Axes))
-	windows, err := (&constraint.Router{Borders: info.Borders}).Windows(info.Grid)
+	division, err := info.Router.Divide(info.Grid)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, w := range windows[1:] {
-		starts[1] = append(starts[1], w.Lo[1])
+	for k := 1; k < info.Experts; k++ {
+		starts[1] = append(starts[1], int(division.Points(k)[0])%info.Grid.Axes[1].Points)
 	}
 	var want float64
 	got, err := Evaluate(e, engine.InitialParams[float64](e.Info()), s, func(_ int, prediction *engine.Prediction) error {

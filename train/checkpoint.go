@@ -36,11 +36,11 @@ type Meta struct {
 	SpecHash     string      `json:"spec_hash"`
 	ProblemHash  string      `json:"problem_hash"`
 	DatasetHash  string      `json:"dataset_hash"`
-	Tensors      string      `json:"tensors"`      // file name of the safetensors
-	TensorsHash  string      `json:"tensors_hash"` // its SHA-256
-	Borders      [][]float64 `json:"borders"`      // of the experts along each axis
-	Checksum     string      `json:"checksum"`     // of all of the above
-	Edited       []string    `json:"-"`            // see LoadOptions.TrustEdits
+	Tensors      string      `json:"tensors"`           // file name of the safetensors
+	TensorsHash  string      `json:"tensors_hash"`      // its SHA-256
+	Borders      [][]float64 `json:"borders,omitempty"` // of experts in boxes, along each axis
+	Checksum     string      `json:"checksum"`          // of all of the above
+	Edited       []string    `json:"-"`                 // see LoadOptions.TrustEdits
 }
 
 // sum is the SHA-256 of everything but the checksum.

@@ -183,9 +183,10 @@ func newTrainer[T compute.Float](dir string, spec *model.Spec, p *pde.Problem, s
 		return nil, err
 	}
 	t.order = make([]int, len(t.initial))
+	boxes, _ := t.info.Router.(constraint.Boxes)
 	t.meta = Meta{
 		Seed: spec.Seed, Precision: spec.Network.Precision, VectorBits: kernel.Width(), SpecHash: hash(encoded), ProblemHash: dataset.ProblemHash(p),
-		DatasetHash: set.Manifest().Checksum, Borders: t.info.Borders,
+		DatasetHash: set.Manifest().Checksum, Borders: boxes,
 	}
 	return t, nil
 }

@@ -97,9 +97,11 @@ func prepare[T compute.Float](s *model.Spec, p *pde.Problem, o engine.EngineOpti
 			return nil, err
 		}
 	}
-	router := constraint.NewRouter(g, options.Experts)
-	if o.Borders != nil {
-		router = &constraint.Router{Borders: o.Borders}
+	router := o.Router
+	if router == nil {
+		if router, err = options.NewRouter(g); err != nil {
+			return nil, err
+		}
 	}
 	if e.info, err = engine.NewInfo(s, e.system, router); err != nil {
 		return nil, err
@@ -129,7 +131,7 @@ func prepare[T compute.Float](s *model.Spec, p *pde.Problem, o engine.EngineOpti
 	}
 	e.between = e.own
 	if s.Network.Passes > 1 && e.info.Experts > 1 {
-		options.Experts, options.Overlap, options.Directions = nil, false, directions
+		options.Experts, options.Router, options.Overlap, options.Directions = nil, "", false, directions
 		if e.between, err = constraint.New(e.system, s.Outputs(), options, nil, nil); err != nil {
 			return nil, err
 		}
@@ -383,7 +385,7 @@ func (e *device[T]) one(s sampleRun, pass int, training bool, field *pjrt.Buffer
 	err = pjrt.Download(out[1], r.stats)
 	free(out[1])
 	if len(out) > 2 {
-		r.gram, r.solves = out[3], make([]float64, len(l.constraint.Windows)*solveColumns)
+		r.gram, r.solves = out[3], make([]float64, l.constraint.Router.Experts()*solveColumns)
 		err = errors.Join(err, pjrt.Download(out[2], r.solves))
 		free(out[2])
 	}

@@ -15,7 +15,7 @@ type jumps struct {
 // jumps measures the borders of what every expert predicts everywhere, (C P, K).
 func (s *sample) jumps(own value) jumps {
 	j := jumps{value: s.scalar(0, f64), slope: s.scalar(0, f64)}
-	k := len(s.constraint.Windows)
+	k := s.constraint.Router.Experts()
 	var index [4][]int32 // below and above, of the upper and of the lower expert
 	var steps []float64
 	for _, b := range s.constraint.Borders() {
@@ -57,7 +57,7 @@ func (s *sample) addJumps(alpha value, j jumps, scale value) value {
 	if j.pairs == 0 || spec.BorderJump == 0 && spec.BorderSlope == 0 {
 		return alpha
 	}
-	k := len(s.constraint.Windows)
+	k := s.constraint.Router.Experts()
 	weight := s.times(scale, spec.BorderJump/float64(j.pairs))
 	change := s.div(s.mul(s.sub(j.above, j.below), s.times(scale, 2*spec.BorderSlope/float64(j.pairs))), s.mul(j.steps, j.steps))
 	lower, upper := s.sub(s.mul(j.below, weight), change), s.add(s.mul(j.above, weight), change)

@@ -122,7 +122,7 @@ func drawn(c *constraint.Constraint) bool {
 // rowCounts returns how many points each expert's rows of a set have, and the most of
 // these: the length of all experts' rows, the last of which may be padding.
 func rowCounts(c *constraint.Constraint, set *pde.RowSet) (counts []int, most int) {
-	for i := range c.Windows {
+	for i := range c.Router.Experts() {
 		counts = append(counts, len(c.Points(set, i)))
 	}
 	return counts, slices.Max(counts)
@@ -132,7 +132,7 @@ func rowCounts(c *constraint.Constraint, set *pde.RowSet) (counts []int, most in
 func (p *plan) supervised() bool { return p.spec.Loss.Data != 0 }
 
 func (s *sample) build() error {
-	size, k := s.size(), len(s.constraint.Windows)
+	size, k := s.size(), s.constraint.Router.Experts()
 	params := s.input(s.dtype, s.config.Size())
 	s.given = s.input(f64, s.system.InitialSize())
 	if !s.system.Problem.OnlyInitial() {
@@ -262,16 +262,12 @@ func integers(x []bool) []int32 {
 
 // findOwners says which points are whose.
 func (s *sample) findOwners() {
-	owner := make([]int32, s.size())
-	for k, w := range s.constraint.Windows {
-		for _, p := range w.Points(s.system.Grid) {
-			for c := range s.system.Problem.Unknowns {
-				owner[c*s.gridSize()+int(p)] = int32(k)
-			}
-		}
+	owner, experts := make([]int32, s.size()), s.constraint.Router.Experts()
+	for i := range owner {
+		owner[i] = int32(s.constraint.Expert(i % s.gridSize()))
 	}
-	for k := range s.constraint.Windows {
-		if len(s.constraint.Windows) == 1 {
+	for k := range experts {
+		if experts == 1 {
 			s.owners = append(s.owners, s.full(1, boolean, s.size()))
 			continue
 		}
@@ -291,7 +287,7 @@ func (s *sample) restrict(f value) value {
 
 // gatherRows forms the rows of every set for the solves.
 func (s *sample) gatherRows(drawnPoints value) {
-	c, k := s.constraint, len(s.constraint.Windows)
+	c, k := s.constraint, s.constraint.Router.Experts()
 	var used []int
 	for _, set := range s.system.Sets {
 		used = append(used, set.Terms...)
@@ -344,12 +340,12 @@ func (s *sample) gatherRows(drawnPoints value) {
 func (s *sample) scaleRows(r *rowSet, counts []int, m int) {
 	k := len(counts)
 	if slices.Min(counts) == m {
-		r.scale = s.full(s.constraint.RowScale(r.set, m), f64, k, m)
+		r.scale = s.full(s.constraint.Options.RowScale(r.set, m), f64, k, m)
 		return
 	}
 	scale, padding := make([]float64, 0, k*m), make([]int32, 0, k*m)
 	for _, n := range counts {
-		factor := s.constraint.RowScale(r.set, max(1, n))
+		factor := s.constraint.Options.RowScale(r.set, max(1, n))
 		scale = append(scale, slices.Repeat([]float64{factor}, n)...)
 		scale = append(scale, make([]float64, m-n)...)
 		padding = append(padding, make([]int32, n)...)
@@ -361,7 +357,7 @@ func (s *sample) scaleRows(r *rowSet, counts []int, m int) {
 
 // fixedPoints are the points (K, m) of rows that do not change.
 func (s *sample) fixedPoints(set *pde.RowSet, m int) value {
-	k := len(s.constraint.Windows)
+	k := s.constraint.Router.Experts()
 	points := make([]int32, 0, k*m)
 	for i := range k {
 		points = pad(append(points, s.constraint.Points(set, i)...), (i+1)*m, set)

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"pihc/constraint"
 	"pihc/engine"
 	"pihc/internal/check"
 	"pihc/model"
@@ -124,11 +123,11 @@ func one(b engine.Batch, i int) engine.Batch {
 func checkInfo(s *setup) error {
 	return with(s, engine.EngineOptions{}, func(e engine.Engine[float64], spec *model.Spec) error {
 		info := e.Info()
-		router := constraint.Router{Borders: info.Borders}
-		if _, err := router.Windows(s.system.Grid); err != nil {
+		router := info.Router
+		if _, err := router.Divide(s.system.Grid); err != nil {
 			return err
 		}
-		want, err := engine.NewInfo(spec, s.system, &router)
+		want, err := engine.NewInfo(spec, s.system, router)
 		if err != nil {
 			return err
 		}
@@ -140,7 +139,7 @@ func checkInfo(s *setup) error {
 			at += t.Size()
 			bias = bias || t.Name == info.OutputBias.Name && t.Offset == info.OutputBias.Offset
 		}
-		experts := map[string]int{model.Soft: 0, model.Hard: 1, model.MoE: router.Count()}[spec.Method]
+		experts := map[string]int{model.Soft: 0, model.Hard: 1, model.MoE: router.Experts()}[spec.Method]
 		switch {
 		case info.Spec.Method != spec.Method || info.Problem.Name != s.problem.Name || !slices.Equal(info.Grid.Axes, s.system.Grid.Axes):
 			return errors.New("it is of another experiment")
@@ -152,8 +151,8 @@ func checkInfo(s *setup) error {
 			return fmt.Errorf("rows %v, want %v", info.Rows, want.Rows)
 		case info.Experts != experts:
 			return fmt.Errorf("%d experts, want %d", info.Experts, experts)
-		case spec.Method != model.MoE && router.Count() != 1:
-			return fmt.Errorf("borders %v", info.Borders)
+		case spec.Method != model.MoE && router.Experts() != 1:
+			return fmt.Errorf("router %v", router)
 		}
 		return same("initial parameters", info.Initial(), want.Initial())
 	})

@@ -211,6 +211,8 @@ var cases = []testCase{
 	{"published", replace(replace(adsorption, "FORM", "norm"), "diffusion-sorption", "diffusion-sorption-published") + "moe"},
 	{"borders", borders},
 	{"all rows", replace(borders, "points: 30", "points: 0")},
+	{"diagonal", replace(borders, "{t: 2, x: 2}, points: 30", "{x: 3}, router: diagonal, points: 15")},
+	{"overlapping pair moe", replace(replace(pair, "COMPONENTS", "separate"), "constraint: {", "constraint: {router: overlapping, ") + "moe"},
 	{"features hard", features + "hard"},
 	{"features moe", features + "moe"},
 	{"passes soft", flow + "soft"},

@@ -68,7 +68,7 @@ func checkGolden(s *setup) error {
 	}
 	want, ok := all[s.name]
 	if !ok {
-		return fmt.Errorf("no result is stored; write it with go test ./internal/enginetest -regenerate")
+		return fmt.Errorf("no result is stored; write it with go test ./engine/enginetest -regenerate")
 	}
 	got, err := s.measure()
 	if err != nil {

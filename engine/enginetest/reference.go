@@ -116,9 +116,9 @@ func (s *setup) distance(u, truth []float64) float64 {
 
 // crossing tells which rows of the residuals change when a field changes in other
 // subdomains than their own.
-func (s *setup) crossing(borders [][]float64, initial []float64) (all [][]bool, err error) {
+func (s *setup) crossing(router constraint.Router, initial []float64) (all [][]bool, err error) {
 	g := s.system.Grid
-	windows, err := (&constraint.Router{Borders: borders}).Windows(g)
+	division, err := router.Divide(g)
 	if err != nil {
 		return nil, err
 	}
@@ -133,9 +133,9 @@ func (s *setup) crossing(borders [][]float64, initial []float64) (all [][]bool, 
 		}
 		want := s.rows(set, base, initial)
 		crossing := make([]bool, len(set.Points))
-		for _, w := range windows {
+		for k := range router.Experts() {
 			inside := map[int32]bool{}
-			for _, p := range w.Points(g) {
+			for _, p := range division.Points(k) {
 				inside[p] = true
 			}
 			changed := make([]float64, len(base))
@@ -168,7 +168,7 @@ func checkLoss(s *setup) error {
 		var crossing [][]bool
 		factor := spec.Loss.BorderRows.At(1)
 		if factor != 1 && info.Experts > 1 {
-			if crossing, err = s.crossing(info.Borders, s.batch.Initial[0]); err != nil {
+			if crossing, err = s.crossing(info.Router, s.batch.Initial[0]); err != nil {
 				return err
 			}
 		}

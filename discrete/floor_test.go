@@ -1,4 +1,4 @@
-package constraint
+package discrete
 
 import (
 	"errors"
@@ -19,26 +19,16 @@ func TestFloor(t *testing.T) {
 	for _, tc := range []struct {
 		problem  string
 		points   int
-		options  Options
+		scale    func(*pde.RowSet) float64
 		u0       float64
 		low, top float64
 	}{
-		{"diffusion-sorption", 128, Options{Mean: true}, 0.1, 0.0005, 0.0012},
-		{"diffusion-sorption", 128, Options{Mean: true, Weights: map[string]float64{"residual": 10}}, 0.1, 0.0005, 0.0012},
-		{"diffusion-sorption-published", 64, Options{}, 0.18, 0.02, 0.06},
+		{"diffusion-sorption", 128, meanOf(1), 0.1, 0.0005, 0.0012},
+		{"diffusion-sorption", 128, meanOf(10), 0.1, 0.0005, 0.0012},
+		{"diffusion-sorption-published", 64, func(*pde.RowSet) float64 { return 1 }, 0.18, 0.02, 0.06},
 	} {
-		p, err := pde.Open(tc.problem)
-		if err != nil {
-			t.Fatal(err)
-		}
-		g, err := p.Grid(map[string]int{"t": 101, "x": tc.points})
-		if err != nil {
-			t.Fatal(err)
-		}
-		sys, err := p.Discretize(g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		sys := systemOf(t, tc.problem, map[string]int{"t": 101, "x": tc.points})
+		p, g := sys.Problem, sys.Grid
 		solver, err := sim.New(p.Reference.Solver, g.Axes, p.Reference.Constants, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -48,55 +38,20 @@ func TestFloor(t *testing.T) {
 		if _, err := solver.Solve(truth, initial); err != nil {
 			t.Fatal(err)
 		}
-		f, err := MeasureFloor(sys, tc.options, initial, truth, 0)
+		f, err := MeasureFloor(sys, tc.scale, initial, truth, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if f.Error < tc.low || f.Error > tc.top {
-			t.Errorf("%s, weights %v: floor error %.4f, want %g to %g", tc.problem, tc.options.Weights, f.Error, tc.low, tc.top)
-		}
-	}
-}
-
-// folded keeps neighbours along a periodic axis, those across the seam too, within two steps
-// of each other, and every point once.
-func TestFolded(t *testing.T) {
-	const others = 3
-	for _, n := range []int{4, 7} {
-		axis := grid.Axis{Points: n, Boundary: grid.Periodic}
-		seen := map[int]bool{}
-		for p := range n * others {
-			at := folded(axis, p, others)
-			seen[at] = true
-			next := folded(axis, (p+others)%(n*others), others)
-			if d := at - next; d > 2*others || d < -2*others || at < 0 || at >= n*others {
-				t.Errorf("%d points: %d is at %d, its neighbour at %d", n, p, at, next)
-			}
-		}
-		if len(seen) != n*others {
-			t.Errorf("%d points have %d places", n*others, len(seen))
-		}
-		axis.Boundary = grid.Cells
-		if at := folded(axis, 5, others); at != 5 {
-			t.Errorf("of an axis with walls point 5 is at %d", at)
+			t.Errorf("%s: floor error %.4f, want %g to %g", tc.problem, f.Error, tc.low, tc.top)
 		}
 	}
 }
 
 // Two minimisers of the same rows: by a factorisation, and by conjugate gradients.
 func TestFloorIterative(t *testing.T) {
-	p, err := pde.Open("diffusion-sorption")
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := p.Grid(map[string]int{"t": 13, "x": 12})
-	if err != nil {
-		t.Fatal(err)
-	}
-	sys, err := p.Discretize(g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sys := systemOf(t, "diffusion-sorption", map[string]int{"t": 13, "x": 12})
+	p, g := sys.Problem, sys.Grid
 	initial, truth := constant(0.1, 12), make([]float64, g.Size())
 	solver, err := sim.New(p.Reference.Solver, g.Axes, p.Reference.Constants, nil)
 	if err != nil {
@@ -105,15 +60,23 @@ func TestFloorIterative(t *testing.T) {
 	if _, err := solver.Solve(truth, initial); err != nil {
 		t.Fatal(err)
 	}
-	want, err := MeasureFloor(sys, Options{Mean: true}, initial, truth, 0)
+	want, err := MeasureFloor(sys, meanOf(1), initial, truth, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := newIterative(sys, Options{Mean: true}, initial, nil, 1e3).minimise(slices.Clone(truth)); !errors.Is(err, ErrLarge) {
+	iterative := func(most float64) *minimiser {
+		m := newMinimiser(sys, meanOf(1), initial, most)
+		if !m.direct {
+			t.Fatal("no band")
+		}
+		m.direct = false
+		return m
+	}
+	if _, err := iterative(1e3).minimise(slices.Clone(truth)); !errors.Is(err, ErrLarge) {
 		t.Errorf("with hardly any work: %v", err)
 	}
 	u := slices.Clone(truth)
-	if _, err := newIterative(sys, Options{Mean: true}, initial, nil, 1e9).minimise(u); err != nil {
+	if _, err := iterative(1e9).minimise(u); err != nil {
 		t.Fatal(err)
 	}
 	check.Close(t, []float64{grid.RelativeL2(u, truth)}, []float64{want.Error}, 1e-3, 0)
@@ -124,30 +87,19 @@ func TestFloorIterative(t *testing.T) {
 // small grid, the minimiser has no descent left in any direction that the ansatz can express, keeps
 // the mean of each time, and begins with the initial condition.
 func TestFloorSpectral(t *testing.T) {
-	p, err := pde.Open("navier-stokes")
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := p.Grid(map[string]int{"t": 9, "x": 8, "y": 8})
-	if err != nil {
-		t.Fatal(err)
-	}
-	sys, err := p.Discretize(g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sys := systemOf(t, "navier-stokes", map[string]int{"t": 9, "x": 8, "y": 8})
 	initial := make([]float64, 64)
 	for i := range initial {
 		x, y := 2*math.Pi*float64(i/8)/8, 2*math.Pi*float64(i%8)/8
 		initial[i] = math.Sin(x)*math.Cos(y) + 0.5*math.Cos(2*y-x)
 	}
 	start := slices.Repeat(initial, 9)
-	f := newIterative(sys, Options{Mean: true}, initial, fixedValues(sys), 1e9)
-	before, u := f.linearise(start), slices.Clone(start)
+	f := newMinimiser(sys, meanOf(1), initial, 1e9)
+	before, u := f.squares(start), slices.Clone(start)
 	if _, err := f.minimise(u); err != nil {
 		t.Fatal(err)
 	}
-	after := f.linearise(u)
+	after := f.squares(u)
 	if after > 0.01*before {
 		t.Errorf("cost %g, of %g at persistence", after, before)
 	}
@@ -164,13 +116,14 @@ func TestFloorSpectral(t *testing.T) {
 		for i := range v {
 			v[i] = rng.NormFloat64()
 		}
-		f.restrict(v)
+		clear(v[:64])
+		sys.RemoveMeans(v)
 		const h = 1e-4
 		at := func(h float64) float64 {
 			for i := range u {
 				moved[i] = u[i] + h*v[i]
 			}
-			return f.linearise(moved)
+			return f.squares(moved)
 		}
 		up, down := at(h), at(-h)
 		if slope, bend := (up-down)/(2*h), (up+down-2*after)/(h*h); math.Abs(slope) > 1e-3*bend || !(bend > 0) {
@@ -212,7 +165,7 @@ func TestFloorOfAnsatz(t *testing.T) {
 				truth = append(truth, v*math.Exp(-decay*time))
 			}
 		}
-		f, err := MeasureFloor(sys, Options{Mean: true}, initial, truth, 0)
+		f, err := MeasureFloor(sys, meanOf(1), initial, truth, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -233,6 +186,65 @@ terms:
 residual: {expression: "u_t - 0.05*u_xx"}
 initial: {distribution: random-sines, low: -0.5, high: 0.5}
 `
+
+// The minimiser of all rows over all values is each unknown's own.
+func TestFloorOfCopies(t *testing.T) {
+	one, two := systemOf(t, "../constraint/testdata/burgers.yaml", nil), systemOf(t, "../constraint/testdata/copies.yaml", nil)
+	initial := make([]float64, one.InitialSize())
+	for i := range initial {
+		initial[i] = 0.3 * math.Sin(float64(i))
+	}
+	other := make([]float64, len(initial))
+	for i := range other {
+		other[i] = 0.2 * math.Cos(float64(2*i))
+	}
+	starts := [][]float64{initial, other}
+	var truth []float64
+	var squares, residuals float64
+	for _, u0 := range starts {
+		u := slices.Repeat(u0, one.Grid.Axes[0].Points)
+		f, err := MeasureFloor(one, meanOf(1), u0, u, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		squares += f.Error * f.Error / 2
+		residuals += f.Residual * f.Residual / 2
+		truth = append(truth, u...)
+	}
+	f, err := MeasureFloor(two, meanOf(1), slices.Concat(starts...), truth, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check.Close(t, []float64{f.Error, f.Residual}, []float64{math.Sqrt(squares), math.Sqrt(residuals)}, 1e-6, 0)
+}
+
+// systemOf is a problem on a grid.
+func systemOf(t *testing.T, problem string, points map[string]int) *pde.System {
+	t.Helper()
+	p, err := pde.Open(problem)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := p.Grid(points)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sys, err := p.Discretize(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sys
+}
+
+// meanOf is the mean over the rows of a set, those of the residual times the square of a weight.
+func meanOf(residual float64) func(*pde.RowSet) float64 {
+	return func(set *pde.RowSet) float64 {
+		if set.Kind == pde.ResidualRows {
+			return residual * residual / float64(len(set.Solved))
+		}
+		return 1 / float64(len(set.Solved))
+	}
+}
 
 func constant(v float64, n int) []float64 {
 	out := make([]float64, n)

@@ -1,39 +1,33 @@
-package constraint
+package pde
 
 import (
 	"math"
 	"math/rand/v2"
 	"slices"
 
-	"pihc/compute"
-	"pihc/grid"
 	"pihc/internal/kernel"
-	"pihc/pde"
 )
 
 // A PlainResidual evaluates the residuals of fields on a grid without row weights, and one that a
 // PDE file squares without the square, so that figures of different files, and of different
 // fields, compare, and are ratios.
 type PlainResidual struct {
-	sets     []*plainRows
-	gatherer *grid.Gatherer
-	zero     []float64 // (C, P), of a steady problem
+	sets []*plainRows
+	zero []float64 // (C, P), of a steady problem
 }
 
 // plainRows is one residual.
 type plainRows struct {
-	rows      *pde.PointRows
-	values    grid.Rows[float64] // terms at the rows
-	rate      int                // of the terms
-	evaluator *pde.Evaluator
-	program   *pde.Program
-	work      *pde.Workspace
-	residual  []float64 // per row
+	*RowValues
+	rate     int // of the terms
+	program  *Program
+	work     *Workspace
+	residual []float64 // per row
 }
 
 // NewPlainResidual prepares the residuals of a discretised problem.
-func NewPlainResidual(sys *pde.System, pool *compute.Pool) (*PlainResidual, error) {
-	r := &PlainResidual{gatherer: sys.NewGatherer(pool)}
+func NewPlainResidual(sys *System) (*PlainResidual, error) {
+	r := &PlainResidual{}
 	if sys.Problem.Steady {
 		r.zero = make([]float64, sys.FieldSize())
 	}
@@ -47,11 +41,9 @@ func NewPlainResidual(sys *pde.System, pool *compute.Pool) (*PlainResidual, erro
 	return r, nil
 }
 
-func newPlainRows(sys *pde.System, set *pde.RowSet, residual *pde.Expr) (*plainRows, error) {
-	p, m := sys.Problem, len(set.Points)
-	r := &plainRows{rows: sys.NewPointRows(set, set.Points), evaluator: sys.NewEvaluator(m), residual: make([]float64, m)}
-	r.rows.Prepare()
-	r.values = r.rows.NewValues()
+func newPlainRows(sys *System, set *RowSet, residual *Expr) (*plainRows, error) {
+	p := sys.Problem
+	r := &plainRows{RowValues: sys.NewRowValues(set, set.Points), residual: make([]float64, len(set.Points))}
 	var names []string
 	for j, t := range set.Terms {
 		names = append(names, sys.Terms[t].Name)
@@ -65,7 +57,7 @@ func newPlainRows(sys *pde.System, set *pde.RowSet, residual *pde.Expr) (*plainR
 		names = append(names, x.Name)
 	}
 	var err error
-	if r.program, err = pde.Compile([]*pde.Expr{residual}, names); err != nil {
+	if r.program, err = Compile([]*Expr{residual}, names); err != nil {
 		return nil, err
 	}
 	r.work = r.program.NewWorkspace()
@@ -78,16 +70,15 @@ func newPlainRows(sys *pde.System, set *pde.RowSet, residual *pde.Expr) (*plainR
 // zero, unless that is zero.
 func (r *PlainResidual) RMS(u, initial []float64) (residual, rate []float64) {
 	for _, rows := range r.sets {
-		rows.rows.SetInitial(initial)
-		still := 0.0
+		scale := 0.0
 		if r.zero != nil {
-			still, _ = rows.rms(r.gatherer, r.zero)
+			scale, _ = rows.rms(r.zero, initial)
 		}
-		own, term := rows.rms(r.gatherer, u)
-		if still == 0 {
-			still = term
+		all, term := rows.rms(u, initial)
+		if scale == 0 {
+			scale = term
 		}
-		residual, rate = append(residual, own), append(rate, still)
+		residual, rate = append(residual, all), append(rate, scale)
 	}
 	return residual, rate
 }
@@ -101,14 +92,13 @@ func (r *PlainResidual) Rounding(u, initial []float64, by float64) []float64 {
 	}
 	var out []float64
 	for _, rows := range r.sets {
-		rows.rows.SetInitial(initial)
-		rows.rms(r.gatherer, u)
-		own, square := slices.Clone(rows.residual), 0.0
-		rows.rms(r.gatherer, near)
+		rows.rms(u, initial)
+		before, square := slices.Clone(rows.residual), 0.0
+		rows.rms(near, initial)
 		for i, v := range rows.residual {
-			square += (v - own[i]) * (v - own[i])
+			square += (v - before[i]) * (v - before[i])
 		}
-		out = append(out, math.Sqrt(square/float64(len(own))))
+		out = append(out, math.Sqrt(square/float64(len(before))))
 	}
 	return out
 }
@@ -123,11 +113,10 @@ func Relative(residual, rate []float64) float64 {
 	return norm / math.Sqrt(float64(len(residual)))
 }
 
-func (r *plainRows) rms(gatherer *grid.Gatherer, u []float64) (residual, rate float64) {
-	m := len(r.residual)
-	grid.Gather(gatherer, u, 1, []grid.Rows[float64]{r.values})
-	r.evaluator.Eval(r.rows, pde.Values, r.values.Values, 0, m) // adds the constants to the terms
-	r.program.Eval(r.work, m, [][]float64{r.residual}, append(slices.Clone(r.values.Values), r.rows.Extras...))
-	root := func(x []float64) float64 { return math.Sqrt(kernel.SumSquares64(x) / float64(m)) }
-	return root(r.residual), root(r.values.Values[r.rate])
+// rms evaluates residual at u, and returns its root mean square and that of the rate.
+func (r *plainRows) rms(u, initial []float64) (residual, rate float64) {
+	r.Eval(Values, u, initial) // gives the terms their constants
+	r.program.Eval(r.work, len(r.residual), [][]float64{r.residual}, append(slices.Clone(r.Terms.Values), r.Extras...))
+	root := func(x []float64) float64 { return math.Sqrt(kernel.SumSquares64(x) / float64(len(x))) }
+	return root(r.residual), root(r.Terms.Values[r.rate])
 }

@@ -1,12 +1,10 @@
-package constraint
+package pde
 
 import (
 	"math"
 	"slices"
 	"strings"
 	"testing"
-
-	"pihc/pde"
 )
 
 // A residual that a file squares, as the authors' code does that of Navier-Stokes, is measured
@@ -24,7 +22,7 @@ residual: {expression: "u_t + 3*u", weight: 7}
 initial: {distribution: random-sines, low: -1, high: 1}
 `
 	measure := func(text string, scale float64) float64 {
-		p, err := pde.Load("decay", []byte(text))
+		p, err := Load("decay", []byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,7 +34,7 @@ initial: {distribution: random-sines, low: -1, high: 1}
 		if err != nil {
 			t.Fatal(err)
 		}
-		plain, err := NewPlainResidual(sys, nil)
+		plain, err := NewPlainResidual(sys)
 		if err != nil {
 			t.Fatal(err)
 		}
