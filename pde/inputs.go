@@ -210,8 +210,8 @@ func (l *loader) initial(p *Problem, space []DomainAxis) {
 			add(c, from, "initial."+u.Name)
 		}
 	}
-	for i := range f.named.Len() {
-		l.unknown(p, "initial", f.named.At(i).Key, f.named.At(i).KeyPos)
+	for _, e := range f.named.Entries() {
+		l.unknown(p, "initial", e.Key, e.KeyPos)
 	}
 }
 
@@ -291,9 +291,8 @@ func (l *loader) steady(p *Problem) {
 // and Fluid Flow, 4.2-3). Names of what files cannot name have a dot.
 func (l *loader) flux(p *Problem, name string, from fileTerm) []Term {
 	f, of := from.flux, l.of(p, name, from)
-	axis := p.Axis(f.Axis)
+	axis := l.axis(p, "term "+name, f.Axis, f.Pos)
 	if axis < 0 {
-		l.report(f.Pos.Errorf("term %s: there is no axis %q", name, f.Axis).WithHint("the axes are %s", strings.Join(p.AxisNames(), ", ")))
 		return nil
 	}
 	if axis == 0 && !p.Steady {
