@@ -92,11 +92,7 @@ func (x *PlacedInput) At(point int32, axis, shift int) int {
 
 // InputNames returns the names of the inputs, the initial conditions first.
 func (p *Problem) InputNames() []string {
-	names := make([]string, len(p.Inputs))
-	for i, in := range p.Inputs {
-		names[i] = in.Name
-	}
-	return names
+	return namesOf(p.Inputs, func(in Input) string { return in.Name })
 }
 
 // Initials is the number of initial conditions, which are the first of the inputs.
@@ -253,14 +249,6 @@ func (l *loader) input(p *Problem, name string, f fileSampler, space []DomainAxi
 
 // reservedArrays are the names of arrays in files of samples and predictions, beside those of unknowns, axes and inputs.
 var reservedArrays = []string{"initial", "solution", "train", "passes", "residual", "relative_residual", "trusted_edits"}
-
-func axisNames(axes []DomainAxis) []string {
-	names := make([]string, len(axes))
-	for i, a := range axes {
-		names[i] = a.Name
-	}
-	return names
-}
 
 // steady reports what a problem without time cannot have.
 func (l *loader) steady(p *Problem) {

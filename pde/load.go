@@ -412,7 +412,7 @@ func (l *loader) ghost(s *config.Scalar) *Expr {
 func (l *loader) weight(p *Problem, name string, f config.Scalar) *Expr {
 	before := len(l.problems)
 	w := l.expression(f, append(p.AxisNames(), p.InputNames()...))
-	if zero, constant := w.Constant(); constant && zero == 0 && len(l.problems) == before {
+	if equals(w, 0) && len(l.problems) == before {
 		l.report(f.Pos.Errorf("%s: weight 0: such rows say nothing", name).WithHint("leave them out"))
 	}
 	return w

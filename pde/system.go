@@ -113,16 +113,22 @@ func (s *System) Term(t int) (term Term, ok bool) {
 
 // NewGatherer returns a Gatherer of all terms, in their order, for fields (C, P).
 func (s *System) NewGatherer(pool *compute.Pool) *grid.Gatherer {
-	var ops []grid.Operator
 	var of []int
 	for _, t := range s.Terms {
-		ops, of = append(ops, t.Operator), append(of, t.Of)
+		of = append(of, t.Of)
 	}
-	g := grid.NewGatherer(s.Grid, ops, pool)
+	g := grid.NewGatherer(s.Grid, s.operators(), pool)
 	g.Fields(of)
 	begin, _ := s.Slab.Own(s.Grid.Axes[0].Points)
 	g.Begin(begin)
 	return g
+}
+
+func (s *System) operators() (ops []grid.Operator) {
+	for _, t := range s.Terms {
+		ops = append(ops, t.Operator)
+	}
+	return ops
 }
 
 // Discretize puts the problem on g, whose axes must be the problem's.
@@ -171,10 +177,7 @@ func (s *System) Divide(ranks slab.Ranks) (*System, error) {
 	case time.Boundary == grid.Periodic:
 		return nil, fmt.Errorf("axis %s is periodic, and is not divided among ranks", time.Name)
 	}
-	var ops []grid.Operator
-	for _, t := range s.Terms {
-		ops = append(ops, t.Operator)
-	}
+	ops := s.operators()
 	own, err := slab.New(ranks, time.Points, func(lo, hi int) (below, above int) {
 		below, above = grid.Reach(s.Grid, ops, lo, hi)
 		return max(below, 1), max(above, 1) // borders of experts are looked at from both sides
@@ -314,7 +317,6 @@ func ghostValue(e *Expr, step float64) (*grid.GhostValue, error) {
 }
 
 func (s *System) rowSet(r Rows) (*RowSet, error) {
-	p := s.Problem
 	set := &RowSet{Name: r.Name, Kind: r.Kind}
 	weighted := mul(r.Weight, r.Expr)
 	var inputs []string
@@ -327,13 +329,7 @@ func (s *System) rowSet(r Rows) (*RowSet, error) {
 	if len(set.Terms) == 0 {
 		return nil, fmt.Errorf("the expression %s uses no term", r.Expr)
 	}
-	for i, name := range p.AxisNames() {
-		if weighted.DependsOn(name) {
-			set.Extras = append(set.Extras, Extra{Name: name, Axis: i})
-			inputs = append(inputs, name)
-		}
-	}
-	for _, x := range s.inputExtras() {
+	for _, x := range s.extras() {
 		if weighted.DependsOn(x.Name) {
 			set.Extras = append(set.Extras, x)
 			inputs = append(inputs, x.Name)
@@ -354,9 +350,19 @@ func (s *System) rowSet(r Rows) (*RowSet, error) {
 
 // rowPoints returns the points of a set's rows, at which all of its terms have values.
 func (s *System) rowPoints(set *RowSet, at map[string]string, skip map[string][2]int) (points []int32, err error) {
-	window, err := s.rowWindow(at, skip)
-	if err != nil {
-		return nil, err
+	var window grid.Window
+	for _, a := range s.Grid.Axes {
+		lo, hi := skip[a.Name][0], a.Points-skip[a.Name][1]
+		switch at[a.Name] {
+		case "low":
+			lo, hi = 0, 1
+		case "high":
+			lo, hi = a.Points-1, a.Points
+		}
+		if lo >= hi {
+			return nil, fmt.Errorf("axis %s: %d points leave no rows", a.Name, a.Points)
+		}
+		window.Lo, window.Hi = append(window.Lo, lo), append(window.Hi, hi)
 	}
 	for _, point := range window.Points(s.Grid) {
 		for _, t := range set.Terms {
@@ -395,7 +401,7 @@ func (set *RowSet) compile(weighted *Expr, inputs []string) error {
 		}
 		for k := range j + 1 {
 			at := -1
-			if d := outputs[1+j].Diff(inputs[k]); !isZero(d) {
+			if d := outputs[1+j].Diff(inputs[k]); !equals(d, 0) {
 				at = len(outputs)
 				outputs = append(outputs, d)
 			}
@@ -419,37 +425,19 @@ var ErrLong = errors.New("the expression with its derivatives takes")
 // problems that come with pihc take less than a hundred.
 const maxOperations = 10_000
 
-func isZero(e *Expr) bool {
-	v, ok := e.Constant()
-	return ok && v == 0
+// equals reports whether an expression is a number of that value.
+func equals(e *Expr, value float64) bool {
+	v, constant := e.Constant()
+	return constant && v == value
 }
 
-// rowWindow is the box of grid indices a set of rows covers.
-func (s *System) rowWindow(at map[string]string, skipped map[string][2]int) (grid.Window, error) {
-	w := grid.Window{}
-	for _, a := range s.Grid.Axes {
-		lo, hi := 0, a.Points
-		if skip, ok := skipped[a.Name]; ok {
-			lo, hi = skip[0], a.Points-skip[1]
-		}
-		switch at[a.Name] {
-		case "low":
-			lo, hi = 0, 1
-		case "high":
-			lo, hi = a.Points-1, a.Points
-		}
-		if lo >= hi {
-			return w, fmt.Errorf("axis %s: %d points leave no rows", a.Name, a.Points)
-		}
-		w.Lo, w.Hi = append(w.Lo, lo), append(w.Hi, hi)
-	}
-	return w, nil
-}
-
-// inputExtras are all that rows may read of inputs: the values at a point, and, as flux
+// extras are all that rows may read beside terms: coordinates, and of inputs the values at a point, and, as flux
 // terms do, at its neighbours.
-func (s *System) inputExtras() []Extra {
+func (s *System) extras() []Extra {
 	var all []Extra
+	for a, axis := range s.Grid.Axes {
+		all = append(all, Extra{Name: axis.Name, Axis: a})
+	}
 	for i, in := range s.Inputs {
 		all = append(all, Extra{Name: in.Name, Axis: -1, Input: i})
 	}
@@ -480,10 +468,7 @@ func (s *System) InitialSize() int {
 // correct may stand: one that is not zero, of any unknown, or any of a steady problem, where
 // it has no initial condition to keep.
 func (p *Problem) HasOffset() bool {
-	return p.Steady || slices.ContainsFunc(p.Unknowns, func(u Unknown) bool {
-		zero, constant := u.Ansatz.Offset.Constant()
-		return !constant || zero != 0
-	})
+	return p.Steady || slices.ContainsFunc(p.Unknowns, func(u Unknown) bool { return !equals(u.Ansatz.Offset, 0) })
 }
 
 // Set returns the set of rows called name, or nil.
