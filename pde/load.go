@@ -103,6 +103,15 @@ const residualName = "residual"
 
 func (l *loader) report(p *config.Mistake) { l.problems = append(l.problems, p) }
 
+// reporter returns a function that reports what is wrong with something.
+func (l *loader) reporter(at config.Position, what string) func(format string, args ...any) *config.Mistake {
+	return func(format string, args ...any) *config.Mistake {
+		problem := at.Errorf("%s: %s", what, fmt.Sprintf(format, args...))
+		l.report(problem)
+		return problem
+	}
+}
+
 func (l *loader) problem() *Problem {
 	f := l.file
 	p := &Problem{Name: f.Name, Title: f.Title}
@@ -364,9 +373,7 @@ func (l *loader) scheme(factor *Factor, name string, f fileFactor) {
 	}
 	factor.Scheme = grid.Scheme{Derivative: f.Derivative, Order: f.Order, Side: f.Side, Closure: f.Closure, Points: f.Points, Repeated: f.Repeated}
 	factor.Low, factor.High = l.ghost(f.Low), l.ghost(f.High)
-	scheme := factor.Scheme // with the ghost values of some step, to validate
-	scheme.Low, _ = ghostValue(factor.Low, 1)
-	scheme.High, _ = ghostValue(factor.High, 1)
+	scheme, _ := factor.scheme(1) // with the ghost values, which are affine, of some step
 	if err := scheme.Validate(); err != nil {
 		l.report(f.Pos.Errorf("term %s: %s", name, strings.TrimPrefix(err.Error(), "grid: ")))
 	}
@@ -378,19 +385,20 @@ func (l *loader) edge(factor *Factor, name string, f fileFactor, axis DomainAxis
 	if f.At != nil {
 		factor.Edge.At = *f.At
 	}
+	bad := l.reporter(f.Pos, "term "+name)
 	if f.Order != 0 || f.Side != 0 || f.Closure != 0 || f.Low != nil || f.High != nil || f.Repeated {
-		l.report(f.Pos.Errorf("term %s: order, side, closure, low, high and repeated do not belong to an edge term", name).WithHint("an edge term has edge, at, derivative and points"))
+		bad("order, side, closure, low, high and repeated do not belong to an edge term").WithHint("an edge term has edge, at, derivative and points")
 	}
 	if axis.Boundary == grid.Periodic {
-		l.report(f.Pos.Errorf("term %s: axis %s is periodic and has no ends", name, axis.Name))
+		bad("axis %s is periodic and has no ends", axis.Name)
 	}
 	switch {
 	case f.Derivative < 0 || f.Derivative > 4:
-		l.report(f.Pos.Errorf("term %s: derivative %d: want 0 to 4", name, f.Derivative))
+		bad("derivative %d: want 0 to 4", f.Derivative)
 	case f.Points <= f.Derivative:
-		l.report(f.Pos.Errorf("term %s: %d points cannot give derivative %d at an edge", name, f.Points, f.Derivative).WithHint("points: %d or more", f.Derivative+1))
+		bad("%d points cannot give derivative %d at an edge", f.Points, f.Derivative).WithHint("points: %d or more", f.Derivative+1)
 	case f.Points > 8:
-		l.report(f.Pos.Errorf("term %s: %d points at an edge: want 8 at most", name, f.Points))
+		bad("%d points at an edge: want 8 at most", f.Points)
 	}
 }
 

@@ -264,31 +264,39 @@ func (p *Problem) gridTerms(s *System) error {
 		product := grid.Product{Coef: 1}
 		for _, f := range t.Factors {
 			i := p.Axis(f.Axis)
-			axis := s.Grid.Axes[i]
-			var line *grid.Line
-			var err error
-			if f.Edge != nil {
-				line, err = grid.Edge(axis, i, f.Edge.High, f.Edge.Derivative, f.Edge.At, f.Edge.Points)
-			} else {
-				scheme := f.Scheme
-				if scheme.Low, err = ghostValue(f.Low, axis.Step()); err == nil {
-					scheme.High, err = ghostValue(f.High, axis.Step())
-				}
-				if err == nil {
-					line, err = grid.Derivative(axis, i, scheme)
-				}
-			}
+			line, err := f.line(s.Grid.Axes[i], i)
 			if err != nil {
 				return fmt.Errorf("term %s: %w", t.Name, err)
 			}
 			product.Lines = append(product.Lines, line)
 			if t.PerStep {
-				product.Coef /= axis.Step()
+				product.Coef /= s.Grid.Axes[i].Step()
 			}
 		}
 		s.Terms = append(s.Terms, Operator{t.Name, t.Of, grid.NewOperator(s.Grid, product)})
 	}
 	return nil
+}
+
+// line puts a factor on axis i of a grid.
+func (f Factor) line(axis grid.Axis, i int) (*grid.Line, error) {
+	if e := f.Edge; e != nil {
+		return grid.Edge(axis, i, e.High, e.Derivative, e.At, e.Points)
+	}
+	scheme, err := f.scheme(axis.Step())
+	if err != nil {
+		return nil, err
+	}
+	return grid.Derivative(axis, i, scheme)
+}
+
+// scheme is that on an axis with the given step, with its ghost values.
+func (f Factor) scheme(step float64) (s grid.Scheme, err error) {
+	s = f.Scheme
+	if s.Low, err = ghostValue(f.Low, step); err == nil {
+		s.High, err = ghostValue(f.High, step)
+	}
+	return s, err
 }
 
 // ghostPoints name the points nearest an end in ghost expressions.
