@@ -184,19 +184,17 @@ func (l *loader) inputs(p *Problem) {
 func (l *loader) initial(p *Problem, space []DomainAxis) {
 	f := l.file.Initial
 	add := func(c int, from fileSampler, what string) {
-		s := l.sampler(space, from, what)
+		s, bad := l.sampler(space, from, what), l.reporter(from.Pos, what)
 		p.Unknowns[c].Initial = len(p.Inputs)
 		p.Inputs = append(p.Inputs, Input{Name: p.Unknowns[c].InitialName(), Axes: axisNames(space), Sampler: s})
 		if s.Number() {
-			l.report(from.Pos.Errorf("%s: %s draws a number, and the initial condition is a field", what, s.Distribution).WithHint("distribution: uniform-constant"))
+			bad("%s draws a number, and the initial condition is a field", s.Distribution).WithHint("distribution: uniform-constant")
 		}
-		for _, x := range []struct {
-			key string
-			on  bool
-		}{{"axes", len(from.Axes) > 0}, {"interpolation", from.Interpolation != ""}} {
-			if x.on {
-				l.report(from.Pos.Errorf("%s: `%s` belongs to one of `inputs`", what, x.key))
-			}
+		if len(from.Axes) > 0 {
+			bad("`axes` belongs to one of `inputs`")
+		}
+		if from.Interpolation != "" {
+			bad("`interpolation` belongs to one of `inputs`")
 		}
 	}
 	for c, u := range p.Unknowns {
@@ -214,35 +212,25 @@ func (l *loader) initial(p *Problem, space []DomainAxis) {
 // input reads one of `inputs`.
 func (l *loader) input(p *Problem, name string, f fileSampler, space []DomainAxis) Input {
 	what := "inputs." + name
-	in := Input{Name: name}
-	axes := space
+	bad := l.reporter(f.Pos, what)
+	axes := slices.Clone(space)
 	if len(f.Axes) > 0 {
-		axes = nil
-		for _, a := range space {
-			if slices.Contains(f.Axes, a.Name) {
-				axes = append(axes, a)
-			}
-		}
-		for _, a := range f.Axes {
-			if !slices.ContainsFunc(space, func(x DomainAxis) bool { return x.Name == a }) {
-				l.report(f.Pos.Errorf("%s: axes: %q is no axis of space", what, a).WithHint("those are %s", strings.Join(axisNames(space), ", ")))
-			}
+		axes = slices.DeleteFunc(axes, func(a DomainAxis) bool { return !slices.Contains(f.Axes, a.Name) })
+	}
+	for _, a := range f.Axes {
+		if names := axisNames(space); !slices.Contains(names, a) {
+			bad("axes: %q is no axis of space", a).WithHint("those are %s", strings.Join(names, ", "))
 		}
 	}
-	in.Sampler = l.sampler(axes, f, what)
-	in.Axes = axisNames(axes)
+	in := Input{Name: name, Axes: axisNames(axes), Sampler: l.sampler(axes, f, what), Nearest: f.Interpolation == "nearest"}
 	if in.Sampler.Number() {
 		if len(f.Axes) > 0 || f.Interpolation != "" {
-			l.report(f.Pos.Errorf("%s: %s draws a number, which has no axes or interpolation", what, in.Sampler.Distribution))
+			bad("%s draws a number, which has no axes or interpolation", in.Sampler.Distribution)
 		}
 		in.Axes = nil
 	}
-	switch f.Interpolation {
-	case "", "smooth":
-	case "nearest":
-		in.Nearest = true
-	default:
-		l.report(f.Pos.Errorf("%s: interpolation %q: want smooth or nearest", what, f.Interpolation))
+	if !slices.Contains([]string{"", "smooth", "nearest"}, f.Interpolation) {
+		bad("interpolation %q: want smooth or nearest", f.Interpolation)
 	}
 	return in
 }
@@ -290,33 +278,25 @@ func (l *loader) flux(p *Problem, name string, from fileTerm) []Term {
 	l.values = l.free(p)
 	c := l.expression(f.Flux, p.InputNames())
 	l.values = values
+	// half adds the term of the difference to one neighbour, and returns the flow.
 	var terms []Term
-	var sum *Expr
-	for _, side := range []struct {
-		suffix string
-		side   grid.Side
-		shift  int
-	}{{"high", grid.Forward, 1}, {"low", grid.Backward, -1}} {
-		t := Term{Name: name + "." + side.suffix, Of: of, PerStep: true, Factors: []Factor{{Axis: f.Axis, Scheme: grid.Scheme{Derivative: 1, Order: 1, Side: side.side, Closure: grid.Undefined}}}}
+	half := func(suffix string, side grid.Side, shift int) *Expr {
+		t := Term{Name: name + suffix, Of: of, PerStep: true, Factors: []Factor{{Axis: f.Axis, Scheme: grid.Scheme{Derivative: 1, Order: 1, Side: side, Closure: grid.Undefined}}}}
 		terms = append(terms, t)
 		neighbour := map[string]*Expr{}
 		for _, in := range p.Inputs {
 			if slices.Contains(in.Axes, f.Axis) {
-				neighbour[in.Name] = variable(shiftedName(in.Name, axis, side.shift), "", 0)
+				neighbour[in.Name] = variable(shiftedName(in.Name, axis, shift), "", 0)
 			}
 		}
 		mean := c
 		if d := c.Substitute(neighbour); !same(d, c.Substitute(nil)) {
 			mean = simplify(opDiv, simplify(opMul, simplify(opMul, Const(2), c), d), simplify(opAdd, c, d))
 		}
-		flow := simplify(opMul, mean, variable(t.Name, "", 0))
-		if sum == nil {
-			sum = flow
-		} else {
-			sum = simplify(opSub, sum, flow)
-		}
+		return simplify(opMul, mean, variable(t.Name, "", 0))
 	}
-	l.values[name] = sum
+	high := half(".high", grid.Forward, 1)
+	l.values[name] = simplify(opSub, high, half(".low", grid.Backward, -1))
 	return terms
 }
 

@@ -235,7 +235,7 @@ func (b *probe) narrow(e *Expr, place []float64, k int) (median, size float64) {
 			sides[a] = min(steps*b.steps[a], 2*b.whole[a]) // both ways to the walls and back
 			all = all && (a == k || sides[a] < steps*b.steps[a])
 		}
-		sides[k] = 4 * b.steps[k]
+		sides[k] = min(4*b.steps[k], 2*b.whole[k])
 		y := b.evaluate(e, b.scatter(place, sides, 4096))
 		here := y[0]
 		if y = slices.DeleteFunc(y, math.IsNaN); math.IsNaN(here) {

@@ -393,13 +393,6 @@ func (set *RowSet) compile(weighted *Expr, inputs []string) error {
 	for _, name := range inputs[:n] {
 		outputs = append(outputs, weighted.Diff(name))
 	}
-	var err error
-	if set.programs[Values], err = Compile(outputs[:1], inputs); err != nil {
-		return err
-	}
-	if set.programs[FirstDerivatives], err = Compile(outputs, inputs); err != nil {
-		return err
-	}
 	set.pairs = make([]int, n*n)
 	set.Linear = !weighted.jumps(inputs[:n])
 	for j := range n {
@@ -416,8 +409,11 @@ func (set *RowSet) compile(weighted *Expr, inputs []string) error {
 			set.pairs[j*n+k], set.pairs[k*n+j] = at, at
 		}
 	}
-	if set.programs[SecondDerivatives], err = Compile(outputs, inputs); err != nil {
-		return err
+	for order, count := range []int{1, 1 + n, len(outputs)} {
+		var err error
+		if set.programs[order], err = Compile(outputs[:count], inputs); err != nil {
+			return err
+		}
 	}
 	if n := len(set.programs[SecondDerivatives].code); n > maxOperations {
 		return fmt.Errorf("%w %d operations at a point; more than %d are not tried", ErrLong, n, maxOperations)
