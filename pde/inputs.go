@@ -305,16 +305,8 @@ func (l *loader) flux(p *Problem, name string, from fileTerm) []Term {
 func (l *loader) free(p *Problem) map[string]*Expr {
 	values := maps.Clone(l.values)
 	for name, v := range l.file.Expressions.All() {
-		e, err := Parse(v.Text)
-		if err == nil {
-			known := p.InputNames()
-			for name := range values {
-				known = append(known, name)
-			}
-			err = e.Check(known)
-		}
-		if err == nil {
-			values[name] = e.Substitute(values)
+		if e, err := resolve(v.Text, p.InputNames(), values); err == nil {
+			values[name] = e
 		}
 	}
 	return values

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path"
@@ -202,28 +203,30 @@ func (l *loader) number(s config.Scalar, what string) float64 {
 // expression parses s, whose free names may be names, constants and earlier
 // expressions; the latter two are substituted.
 func (l *loader) expression(s config.Scalar, names []string) *Expr {
-	e, err := Parse(s.Text)
+	e, err := resolve(s.Text, names, l.values)
 	if err == nil {
-		known := slices.Clone(names)
-		for name := range l.values {
-			known = append(known, name)
-		}
-		err = e.Check(known)
+		return e
 	}
+	problem := s.Pos.Errorf("%v", err)
+	var syntax *SyntaxError
+	if errors.As(err, &syntax) {
+		problem = s.At(syntax.Pos).Errorf("%s", syntax.Msg)
+		problem.Hint = syntax.Hint
+	}
+	l.report(problem)
+	return Const(0)
+}
+
+// resolve parses an expression of names and values, and substitutes these.
+func resolve(text string, names []string, values map[string]*Expr) (*Expr, error) {
+	e, err := Parse(text)
 	if err != nil {
-		var syntax *SyntaxError
-		if errors.As(err, &syntax) {
-			problem := s.At(syntax.Pos).Errorf("%s", syntax.Msg)
-			if syntax.Hint != "" {
-				problem = problem.WithHint("%s", syntax.Hint)
-			}
-			l.report(problem)
-		} else {
-			l.report(s.Pos.Errorf("%v", err))
-		}
-		return Const(0)
+		return nil, err
 	}
-	return e.Substitute(l.values)
+	if err := e.Check(slices.AppendSeq(slices.Clone(names), maps.Keys(values))); err != nil {
+		return nil, err
+	}
+	return e.Substitute(values), nil
 }
 
 func (l *loader) axes(p *Problem) {
