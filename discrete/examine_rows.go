@@ -163,10 +163,8 @@ func (x *Examination) contradictions(st *state, u, u0 []float64) {
 	}
 	const ansatz = "the ansatz"
 	if fixed := fixes(st.sys); fixed != nil {
-		offset, e, n := make([]float64, size), st.sys.NewEvaluator(1), st.sys.SliceSize()
-		for slice := range size / n {
-			e.Offset(offset[slice*n:(slice+1)*n], u0, slice)
-		}
+		offset := make([]float64, size)
+		st.sys.Offset(offset, u0)
 		for f, unknown := range st.sys.Problem.Unknowns {
 			free := false
 			for q := f * st.sys.Grid.Size(); q < (f+1)*st.sys.Grid.Size(); q++ {

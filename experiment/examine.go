@@ -87,5 +87,6 @@ func unresolvedBy(p *pde.Problem, g *grid.Grid) (own, reference []pde.Unresolved
 			return nil, nil, err
 		}
 	}
-	return discrete.Unresolved(p, g, samples)
+	own, reference = discrete.Unresolved(p, g, samples)
+	return own, reference, nil
 }

@@ -101,18 +101,25 @@ func TestUnresolved(t *testing.T) {
 // Spots in two axes that chosen places would have to be many to meet.
 func TestUnresolvedSpots(t *testing.T) {
 	for source, want := range map[string]bool{
-		"exp(-((t - 0.303)^2 + (x - 0.336)^2)/1e-7)":                         true,
-		"u0*exp(-(t - 0.303)^2/1e-7 - (x - 0.336)^2/1e-7)":                   true,
-		"where((t - 0.303)^2 + (x - 0.336)^2 < 1e-7, 1e5, 0)":                true,
-		"where(sqrt((t - 0.303)^2 + (x - 0.336)^2) <= 3e-4, u, 0)":           true,
-		"where(3e-4 < sqrt((t - 0.303)^2 + (x - 0.336)^2), 1, 1e5)":          true,
-		"where((t - 0.303)^2 + (x - place)^2 < 1e-7, 1e5, 0)":                true,
-		"exp(-((t - 0.303)^2 + (x - 0.336)^2)/1e-2)":                         false,
-		"where((t - 0.303)^2 + (x - 0.336)^2 < 1e-2, 1, 0)":                  false,
-		"where((t - 0.3)^2 + u0^2 < 0.09, 1, 0)":                             false,
-		"exp(-20*x + 20*x^2)*t":                                              false,
-		"where(t + x < 0.9, 1, 0) + where(t > x, 1, 0)":                      false,
-		"exp(2*t - 0.5*x) + where(x - 2*t > 0.1, u, 0) + exp(-t/0.05 - 4*x)": false,
+		"exp(-((t - 0.303)^2 + (x - 0.336)^2)/1e-7)":                          true,
+		"u0*exp(-(t - 0.303)^2/1e-7 - (x - 0.336)^2/1e-7)":                    true,
+		"where((t - 0.303)^2 + (x - 0.336)^2 < 1e-7, 1e5, 0)":                 true,
+		"where(sqrt((t - 0.303)^2 + (x - 0.336)^2) <= 3e-4, u, 0)":            true,
+		"where(3e-4 < sqrt((t - 0.303)^2 + (x - 0.336)^2), 1, 1e5)":           true,
+		"where((t - 0.303)^2 + (x - place)^2 < 1e-7, 1e5, 0)":                 true,
+		"where(max(abs(t - 0.303), abs(x - 0.336)) < 3e-4, 1e5, 0)":           true,
+		"where(abs(t - 0.303) < 3e-4, where(abs(x - 0.336) < 3e-4, 1, 0), 0)": true,
+		"exp(-((x - 0.3 - 0.3*t)^2 + (t - 0.3)^2)/1e-7)":                      true,
+		"exp(-((x - 0.3 - 0.3*t)/1e-3)^2)":                                    true,
+		"exp(-((t - 0.303)^2 + (x - 0.336)^2)/1e-2)":                          false,
+		"where((t - 0.303)^2 + (x - 0.336)^2 < 1e-2, 1, 0)":                   false,
+		"where((t - 0.25)^2 + (x - 0.5)^2 <= 0.0625, 1, 0)":                   false,
+		"where(x < 0.5*t, 1, 0) + where(x == 0.5, 1, sin(x - 0.5)/(x - 0.5))": false,
+		"log(t) + sqrt(abs(x - 0.336)) + x/abs(x - 0.5)^0.3":                  false,
+		"where((t - 0.3)^2 + u0^2 < 0.09, 1, 0)":                              false,
+		"exp(-20*x + 20*x^2)*t":                                               false,
+		"where(t + x < 0.9, 1, 0) + where(t > x, 1, 0)":                       false,
+		"exp(2*t - 0.5*x) + where(x - 2*t > 0.1, u, 0) + exp(-t/0.05 - 4*x)":  false,
 	} {
 		p, err := pde.Load("spots.yaml", fmt.Appendf(nil, sources, source))
 		if err != nil {

@@ -15,9 +15,8 @@ import (
 // values at both ends it is ξ(1 - ξ). met is empty where the unknown has an ansatz or
 // no such condition at the low end.
 func (p *Problem) ExactAnsatz(unknown int) (offset, multiplier string, met []string) {
-	zero, noOffset := p.Unknowns[unknown].Ansatz.Offset.Constant()
-	one, noMultiplier := p.Unknowns[unknown].Ansatz.Multiplier.Constant()
-	if !noOffset || zero != 0 || !noMultiplier || one != 1 || p.Axes[0].Boundary == grid.Periodic {
+	ansatz := p.Unknowns[unknown].Ansatz
+	if !equals(ansatz.Offset, 0) || !equals(ansatz.Multiplier, 1) || p.Axes[0].Boundary == grid.Periodic {
 		return "", "", nil
 	}
 	axis := p.Axes[0]
@@ -106,15 +105,8 @@ func (p *Problem) rate(unknown int, e *Expr) (*Expr, bool) {
 // solved returns the value that an expression c·(name - value) gives a term or an unknown, if it contains no
 // other.
 func (p *Problem) solved(e *Expr, name string) (*Expr, bool) {
-	for _, u := range p.Unknowns {
-		if name != u.Name && e.DependsOn(u.Name) {
-			return nil, false
-		}
-	}
-	for _, t := range p.Terms {
-		if name != t.Name && e.DependsOn(t.Name) {
-			return nil, false
-		}
+	if !p.onlyUnknown(e, name) {
+		return nil, false
 	}
 	slope, constant := e.Diff(name).Constant()
 	if !constant || slope == 0 {

@@ -92,11 +92,7 @@ func (x *PlacedInput) At(point int32, axis, shift int) int {
 
 // InputNames returns the names of the inputs, the initial conditions first.
 func (p *Problem) InputNames() []string {
-	names := make([]string, len(p.Inputs))
-	for i, in := range p.Inputs {
-		names[i] = in.Name
-	}
-	return names
+	return namesOf(p.Inputs, func(in Input) string { return in.Name })
 }
 
 // Initials is the number of initial conditions, which are the first of the inputs.
@@ -188,19 +184,17 @@ func (l *loader) inputs(p *Problem) {
 func (l *loader) initial(p *Problem, space []DomainAxis) {
 	f := l.file.Initial
 	add := func(c int, from fileSampler, what string) {
-		s := l.sampler(space, from, what)
+		s, bad := l.sampler(space, from, what), l.reporter(from.Pos, what)
 		p.Unknowns[c].Initial = len(p.Inputs)
 		p.Inputs = append(p.Inputs, Input{Name: p.Unknowns[c].InitialName(), Axes: axisNames(space), Sampler: s})
 		if s.Number() {
-			l.report(from.Pos.Errorf("%s: %s draws a number, and the initial condition is a field", what, s.Distribution).WithHint("distribution: uniform-constant"))
+			bad("%s draws a number, and the initial condition is a field", s.Distribution).WithHint("distribution: uniform-constant")
 		}
-		for _, x := range []struct {
-			key string
-			on  bool
-		}{{"axes", len(from.Axes) > 0}, {"interpolation", from.Interpolation != ""}} {
-			if x.on {
-				l.report(from.Pos.Errorf("%s: `%s` belongs to one of `inputs`", what, x.key))
-			}
+		if len(from.Axes) > 0 {
+			bad("`axes` belongs to one of `inputs`")
+		}
+		if from.Interpolation != "" {
+			bad("`interpolation` belongs to one of `inputs`")
 		}
 	}
 	for c, u := range p.Unknowns {
@@ -210,57 +204,39 @@ func (l *loader) initial(p *Problem, space []DomainAxis) {
 			add(c, from, "initial."+u.Name)
 		}
 	}
-	for i := range f.named.Len() {
-		l.unknown(p, "initial", f.named.At(i).Key, f.named.At(i).KeyPos)
+	for _, e := range f.named.Entries() {
+		l.unknown(p, "initial", e.Key, e.KeyPos)
 	}
 }
 
 // input reads one of `inputs`.
 func (l *loader) input(p *Problem, name string, f fileSampler, space []DomainAxis) Input {
 	what := "inputs." + name
-	in := Input{Name: name}
-	axes := space
+	bad := l.reporter(f.Pos, what)
+	axes := slices.Clone(space)
 	if len(f.Axes) > 0 {
-		axes = nil
-		for _, a := range space {
-			if slices.Contains(f.Axes, a.Name) {
-				axes = append(axes, a)
-			}
-		}
-		for _, a := range f.Axes {
-			if !slices.ContainsFunc(space, func(x DomainAxis) bool { return x.Name == a }) {
-				l.report(f.Pos.Errorf("%s: axes: %q is no axis of space", what, a).WithHint("those are %s", strings.Join(axisNames(space), ", ")))
-			}
+		axes = slices.DeleteFunc(axes, func(a DomainAxis) bool { return !slices.Contains(f.Axes, a.Name) })
+	}
+	for _, a := range f.Axes {
+		if names := axisNames(space); !slices.Contains(names, a) {
+			bad("axes: %q is no axis of space", a).WithHint("those are %s", strings.Join(names, ", "))
 		}
 	}
-	in.Sampler = l.sampler(axes, f, what)
-	in.Axes = axisNames(axes)
+	in := Input{Name: name, Axes: axisNames(axes), Sampler: l.sampler(axes, f, what), Nearest: f.Interpolation == "nearest"}
 	if in.Sampler.Number() {
 		if len(f.Axes) > 0 || f.Interpolation != "" {
-			l.report(f.Pos.Errorf("%s: %s draws a number, which has no axes or interpolation", what, in.Sampler.Distribution))
+			bad("%s draws a number, which has no axes or interpolation", in.Sampler.Distribution)
 		}
 		in.Axes = nil
 	}
-	switch f.Interpolation {
-	case "", "smooth":
-	case "nearest":
-		in.Nearest = true
-	default:
-		l.report(f.Pos.Errorf("%s: interpolation %q: want smooth or nearest", what, f.Interpolation))
+	if !slices.Contains([]string{"", "smooth", "nearest"}, f.Interpolation) {
+		bad("interpolation %q: want smooth or nearest", f.Interpolation)
 	}
 	return in
 }
 
 // reservedArrays are the names of arrays in files of samples and predictions, beside those of unknowns, axes and inputs.
 var reservedArrays = []string{"initial", "solution", "train", "passes", "residual", "relative_residual", "trusted_edits"}
-
-func axisNames(axes []DomainAxis) []string {
-	names := make([]string, len(axes))
-	for i, a := range axes {
-		names[i] = a.Name
-	}
-	return names
-}
 
 // steady reports what a problem without time cannot have.
 func (l *loader) steady(p *Problem) {
@@ -291,9 +267,8 @@ func (l *loader) steady(p *Problem) {
 // and Fluid Flow, 4.2-3). Names of what files cannot name have a dot.
 func (l *loader) flux(p *Problem, name string, from fileTerm) []Term {
 	f, of := from.flux, l.of(p, name, from)
-	axis := p.Axis(f.Axis)
+	axis := l.axis(p, "term "+name, f.Axis, f.Pos)
 	if axis < 0 {
-		l.report(f.Pos.Errorf("term %s: there is no axis %q", name, f.Axis).WithHint("the axes are %s", strings.Join(p.AxisNames(), ", ")))
 		return nil
 	}
 	if axis == 0 && !p.Steady {
@@ -303,33 +278,25 @@ func (l *loader) flux(p *Problem, name string, from fileTerm) []Term {
 	l.values = l.free(p)
 	c := l.expression(f.Flux, p.InputNames())
 	l.values = values
+	// half adds the term of the difference to one neighbour, and returns the flow.
 	var terms []Term
-	var sum *Expr
-	for _, side := range []struct {
-		suffix string
-		side   grid.Side
-		shift  int
-	}{{"high", grid.Forward, 1}, {"low", grid.Backward, -1}} {
-		t := Term{Name: name + "." + side.suffix, Of: of, PerStep: true, Factors: []Factor{{Axis: f.Axis, Scheme: grid.Scheme{Derivative: 1, Order: 1, Side: side.side, Closure: grid.Undefined}}}}
+	half := func(suffix string, side grid.Side, shift int) *Expr {
+		t := Term{Name: name + suffix, Of: of, PerStep: true, Factors: []Factor{{Axis: f.Axis, Scheme: grid.Scheme{Derivative: 1, Order: 1, Side: side, Closure: grid.Undefined}}}}
 		terms = append(terms, t)
 		neighbour := map[string]*Expr{}
 		for _, in := range p.Inputs {
 			if slices.Contains(in.Axes, f.Axis) {
-				neighbour[in.Name] = variable(shiftedName(in.Name, axis, side.shift), "", 0)
+				neighbour[in.Name] = variable(shiftedName(in.Name, axis, shift), "", 0)
 			}
 		}
 		mean := c
 		if d := c.Substitute(neighbour); !same(d, c.Substitute(nil)) {
 			mean = simplify(opDiv, simplify(opMul, simplify(opMul, Const(2), c), d), simplify(opAdd, c, d))
 		}
-		flow := simplify(opMul, mean, variable(t.Name, "", 0))
-		if sum == nil {
-			sum = flow
-		} else {
-			sum = simplify(opSub, sum, flow)
-		}
+		return simplify(opMul, mean, variable(t.Name, "", 0))
 	}
-	l.values[name] = sum
+	high := half(".high", grid.Forward, 1)
+	l.values[name] = simplify(opSub, high, half(".low", grid.Backward, -1))
 	return terms
 }
 
@@ -338,16 +305,8 @@ func (l *loader) flux(p *Problem, name string, from fileTerm) []Term {
 func (l *loader) free(p *Problem) map[string]*Expr {
 	values := maps.Clone(l.values)
 	for name, v := range l.file.Expressions.All() {
-		e, err := Parse(v.Text)
-		if err == nil {
-			known := p.InputNames()
-			for name := range values {
-				known = append(known, name)
-			}
-			err = e.Check(known)
-		}
-		if err == nil {
-			values[name] = e.Substitute(values)
+		if e, err := resolve(v.Text, p.InputNames(), values); err == nil {
+			values[name] = e
 		}
 	}
 	return values

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path"
@@ -103,6 +104,15 @@ const residualName = "residual"
 
 func (l *loader) report(p *config.Mistake) { l.problems = append(l.problems, p) }
 
+// reporter returns a function that reports what is wrong with something.
+func (l *loader) reporter(at config.Position, what string) func(format string, args ...any) *config.Mistake {
+	return func(format string, args ...any) *config.Mistake {
+		problem := at.Errorf("%s: %s", what, fmt.Sprintf(format, args...))
+		l.report(problem)
+		return problem
+	}
+}
+
 func (l *loader) problem() *Problem {
 	f := l.file
 	p := &Problem{Name: f.Name, Title: f.Title}
@@ -163,15 +173,13 @@ func (l *loader) problem() *Problem {
 
 // mathematical defines pi and e, unless the file has the name for something else.
 func (l *loader) mathematical(p *Problem) {
+	f := l.file
+	taken := slices.Concat(f.Axes.Keys(), f.Constants.Keys(), f.Terms.Keys(), f.Expressions.Keys(), f.Inputs.Keys(), p.UnknownNames())
+	for _, u := range p.Unknowns {
+		taken = append(taken, u.InitialName())
+	}
 	for name, v := range map[string]float64{"pi": math.Pi, "e": math.E} {
-		f := l.file
-		_, axis := f.Axes.Entry(name)
-		_, constant := f.Constants.Entry(name)
-		_, term := f.Terms.Entry(name)
-		_, expression := f.Expressions.Entry(name)
-		_, input := f.Inputs.Entry(name)
-		unknown := slices.ContainsFunc(p.Unknowns, func(u Unknown) bool { return u.Name == name || u.InitialName() == name })
-		if !axis && !constant && !term && !expression && !input && !unknown {
+		if !slices.Contains(taken, name) {
 			l.values[name] = Const(v)
 		}
 	}
@@ -195,44 +203,41 @@ func (l *loader) number(s config.Scalar, what string) float64 {
 // expression parses s, whose free names may be names, constants and earlier
 // expressions; the latter two are substituted.
 func (l *loader) expression(s config.Scalar, names []string) *Expr {
-	e, err := Parse(s.Text)
+	e, err := resolve(s.Text, names, l.values)
 	if err == nil {
-		known := slices.Clone(names)
-		for name := range l.values {
-			known = append(known, name)
-		}
-		err = e.Check(known)
+		return e
 	}
+	problem := s.Pos.Errorf("%v", err)
+	var syntax *SyntaxError
+	if errors.As(err, &syntax) {
+		problem = s.At(syntax.Pos).Errorf("%s", syntax.Msg)
+		problem.Hint = syntax.Hint
+	}
+	l.report(problem)
+	return Const(0)
+}
+
+// resolve parses an expression of names and values, and substitutes these.
+func resolve(text string, names []string, values map[string]*Expr) (*Expr, error) {
+	e, err := Parse(text)
 	if err != nil {
-		var syntax *SyntaxError
-		if errors.As(err, &syntax) {
-			problem := s.At(syntax.Pos).Errorf("%s", syntax.Msg)
-			if syntax.Hint != "" {
-				problem = problem.WithHint("%s", syntax.Hint)
-			}
-			l.report(problem)
-		} else {
-			l.report(s.Pos.Errorf("%v", err))
-		}
-		return Const(0)
+		return nil, err
 	}
-	return e.Substitute(l.values)
+	if err := e.Check(slices.AppendSeq(slices.Clone(names), maps.Keys(values))); err != nil {
+		return nil, err
+	}
+	return e.Substitute(values), nil
 }
 
 func (l *loader) axes(p *Problem) {
 	for name, a := range l.file.Axes.All() {
-		axis := DomainAxis{Axis: grid.Axis{Name: name, Points: a.Points, Boundary: a.Boundary.Boundary}, Unit: a.Unit}
+		axis := DomainAxis{Axis: grid.Axis{Name: name, Hi: 1, Points: a.Points, Boundary: a.Boundary.Boundary}, Unit: a.Unit}
 		if a.Points < 0 || a.Points > math.MaxInt32 {
 			l.report(a.Pos.Errorf("axis %s: %d points", name, a.Points).WithHint("64, say"))
 		}
 		if len(a.Range) != 2 {
 			l.report(a.Pos.Errorf("axis %s: range wants two numbers, [low, high]", name))
-		} else {
-			axis.Lo, axis.Hi = 0, 1
-			if l.withUnit(name, a.Range) {
-				p.Axes = append(p.Axes, axis)
-				continue
-			}
+		} else if !l.withUnit(name, a.Range) {
 			before := len(l.problems)
 			axis.Lo, axis.Hi = l.number(a.Range[0], "range"), l.number(a.Range[1], "range")
 			if len(l.problems) == before && axis.Hi <= axis.Lo {
@@ -296,25 +301,18 @@ func (l *loader) distinct(p *Problem) {
 		seen[name] = article + what
 	}
 	f := l.file
-	for i := range f.Axes.Len() {
-		check(f.Axes.At(i).Key, "axis", f.Axes.At(i).KeyPos)
-		reserved("axis", f.Axes.At(i).Key, f.Axes.At(i).KeyPos)
+	for _, of := range []struct {
+		what string
+		keys []config.Scalar
+	}{{"axis", keys(f.Axes)}, {"constant", keys(f.Constants)}, {"input", keys(f.Inputs)}, {"term", keys(f.Terms)}, {"expression", keys(f.Expressions)}} {
+		for _, key := range of.keys {
+			check(key.Text, of.what, key.Pos)
+			if of.what == "axis" || of.what == "input" {
+				reserved(of.what, key.Text, key.Pos)
+			}
+		}
 	}
-	for i := range f.Constants.Len() {
-		check(f.Constants.At(i).Key, "constant", f.Constants.At(i).KeyPos)
-	}
-	for i := range f.Inputs.Len() {
-		check(f.Inputs.At(i).Key, "input", f.Inputs.At(i).KeyPos)
-		reserved("input", f.Inputs.At(i).Key, f.Inputs.At(i).KeyPos)
-	}
-	for i := range f.Terms.Len() {
-		check(f.Terms.At(i).Key, "term", f.Terms.At(i).KeyPos)
-	}
-	for i := range f.Expressions.Len() {
-		check(f.Expressions.At(i).Key, "expression", f.Expressions.At(i).KeyPos)
-	}
-	for i := range f.Residual.sets.Len() {
-		set := f.Residual.sets.At(i)
+	for _, set := range f.Residual.sets.Entries() {
 		if e, ok := f.Conditions.Entry(set.Key); ok {
 			l.report(e.KeyPos.Errorf("a condition cannot be called %s: that is the name of the residual rows", set.Key))
 		}
@@ -322,6 +320,14 @@ func (l *loader) distinct(p *Problem) {
 			check(set.Key, "residual", set.KeyPos)
 		}
 	}
+}
+
+// keys returns the keys of a map where they stand.
+func keys[V any](m config.Map[V]) (all []config.Scalar) {
+	for _, e := range m.Entries() {
+		all = append(all, config.Scalar{Text: e.Key, Pos: e.KeyPos})
+	}
+	return all
 }
 
 func (l *loader) term(p *Problem, name string, t fileTerm) Term {
@@ -334,9 +340,8 @@ func (l *loader) term(p *Problem, name string, t fileTerm) Term {
 		l.report(t.pos.Errorf("term %s: a product needs at least one factor", name))
 	}
 	for _, f := range t.factors {
-		i := p.Axis(f.Axis)
+		i := l.axis(p, "term "+name, f.Axis, f.Pos)
 		if i < 0 {
-			l.report(f.Pos.Errorf("term %s: there is no axis %q", name, f.Axis).WithHint("the axes are %s", strings.Join(p.AxisNames(), ", ")))
 			continue
 		}
 		factor := Factor{Axis: f.Axis}
@@ -355,14 +360,11 @@ func (l *loader) term(p *Problem, name string, t fileTerm) Term {
 
 // of returns the unknown that a term acts on.
 func (l *loader) of(p *Problem, name string, t fileTerm) int {
-	names := p.UnknownNames()
-	switch i := slices.Index(names, t.of.Text); {
-	case i >= 0:
-		return i
+	switch {
 	case t.of.Text != "":
-		l.report(t.of.Pos.Errorf("term %s: there is no unknown %q", name, t.of.Text).WithHint("the unknowns are %s", strings.Join(names, ", ")))
-	case len(names) > 1:
-		l.report(t.pos.Errorf("term %s: `of` is missing: the unknown that it acts on", name).WithHint("of: %s", strings.Join(names, " or of: ")))
+		return max(0, l.unknown(p, "term "+name, t.of.Text, t.of.Pos))
+	case len(p.Unknowns) > 1:
+		l.report(t.pos.Errorf("term %s: `of` is missing: the unknown that it acts on", name).WithHint("of: %s", strings.Join(p.UnknownNames(), " or of: ")))
 	}
 	return 0
 }
@@ -374,9 +376,7 @@ func (l *loader) scheme(factor *Factor, name string, f fileFactor) {
 	}
 	factor.Scheme = grid.Scheme{Derivative: f.Derivative, Order: f.Order, Side: f.Side, Closure: f.Closure, Points: f.Points, Repeated: f.Repeated}
 	factor.Low, factor.High = l.ghost(f.Low), l.ghost(f.High)
-	scheme := factor.Scheme // with the ghost values of some step, to validate
-	scheme.Low, _ = ghostValue(factor.Low, 1)
-	scheme.High, _ = ghostValue(factor.High, 1)
+	scheme, _ := factor.scheme(1) // with the ghost values, which are affine, of some step
 	if err := scheme.Validate(); err != nil {
 		l.report(f.Pos.Errorf("term %s: %s", name, strings.TrimPrefix(err.Error(), "grid: ")))
 	}
@@ -388,19 +388,20 @@ func (l *loader) edge(factor *Factor, name string, f fileFactor, axis DomainAxis
 	if f.At != nil {
 		factor.Edge.At = *f.At
 	}
+	bad := l.reporter(f.Pos, "term "+name)
 	if f.Order != 0 || f.Side != 0 || f.Closure != 0 || f.Low != nil || f.High != nil || f.Repeated {
-		l.report(f.Pos.Errorf("term %s: order, side, closure, low, high and repeated do not belong to an edge term", name).WithHint("an edge term has edge, at, derivative and points"))
+		bad("order, side, closure, low, high and repeated do not belong to an edge term").WithHint("an edge term has edge, at, derivative and points")
 	}
 	if axis.Boundary == grid.Periodic {
-		l.report(f.Pos.Errorf("term %s: axis %s is periodic and has no ends", name, axis.Name))
+		bad("axis %s is periodic and has no ends", axis.Name)
 	}
 	switch {
 	case f.Derivative < 0 || f.Derivative > 4:
-		l.report(f.Pos.Errorf("term %s: derivative %d: want 0 to 4", name, f.Derivative))
+		bad("derivative %d: want 0 to 4", f.Derivative)
 	case f.Points <= f.Derivative:
-		l.report(f.Pos.Errorf("term %s: %d points cannot give derivative %d at an edge", name, f.Points, f.Derivative).WithHint("points: %d or more", f.Derivative+1))
+		bad("%d points cannot give derivative %d at an edge", f.Points, f.Derivative).WithHint("points: %d or more", f.Derivative+1)
 	case f.Points > 8:
-		l.report(f.Pos.Errorf("term %s: %d points at an edge: want 8 at most", name, f.Points))
+		bad("%d points at an edge: want 8 at most", f.Points)
 	}
 }
 
@@ -422,7 +423,7 @@ func (l *loader) ghost(s *config.Scalar) *Expr {
 func (l *loader) weight(p *Problem, name string, f config.Scalar) *Expr {
 	before := len(l.problems)
 	w := l.expression(f, append(p.AxisNames(), p.InputNames()...))
-	if zero, constant := w.Constant(); constant && zero == 0 && len(l.problems) == before {
+	if equals(w, 0) && len(l.problems) == before {
 		l.report(f.Pos.Errorf("%s: weight 0: such rows say nothing", name).WithHint("leave them out"))
 	}
 	return w
@@ -441,9 +442,8 @@ func (l *loader) rows(p *Problem, name string, f fileRows, names []string) Rows 
 	if f.Weight.Text != "" {
 		r.Weight = l.weight(p, name, f.Weight)
 	}
-	for i := range f.At.Len() {
-		e := f.At.At(i)
-		l.mustBeAxis(p, e.KeyPos, name, e.Key)
+	for _, e := range f.At.Entries() {
+		l.axis(p, name, e.Key, e.KeyPos)
 		if e.Value != "low" && e.Value != "high" {
 			l.report(e.Pos.Errorf("%s: at %s: %q: want low or high", name, e.Key, e.Value))
 		}
@@ -462,9 +462,8 @@ func (l *loader) rows(p *Problem, name string, f fileRows, names []string) Rows 
 
 // skips reads which points at the ends of axes have no rows.
 func (l *loader) skips(p *Problem, r Rows, key string, from config.Map[[]int], to map[string][2]int) {
-	for i := range from.Len() {
-		e := from.At(i)
-		l.mustBeAxis(p, e.KeyPos, r.Name, e.Key)
+	for _, e := range from.Entries() {
+		l.axis(p, r.Name, e.Key, e.KeyPos)
 		if len(e.Value) != 2 || e.Value[0] < 0 || e.Value[1] < 0 {
 			l.report(e.Pos.Errorf("%s: %s %s: want [points left out at the low end, at the high end]", r.Name, key, e.Key))
 			continue
@@ -476,10 +475,13 @@ func (l *loader) skips(p *Problem, r Rows, key string, from config.Map[[]int], t
 	}
 }
 
-func (l *loader) mustBeAxis(p *Problem, at config.Position, rows, axis string) {
-	if p.Axis(axis) < 0 {
-		l.report(at.Errorf("%s: there is no axis %q", rows, axis).WithHint("the axes are %s", strings.Join(p.AxisNames(), ", ")))
+// axis returns the axis of a name, or reports that there is none, -1.
+func (l *loader) axis(p *Problem, what, name string, at config.Position) int {
+	a := p.Axis(name)
+	if a < 0 {
+		l.report(at.Errorf("%s: there is no axis %q", what, name).WithHint("the axes are %s", strings.Join(p.AxisNames(), ", ")))
 	}
+	return a
 }
 
 // ansatz reads the ansatz of every unknown.
@@ -489,8 +491,7 @@ func (l *loader) ansatz(p *Problem) {
 	for i := range p.Unknowns {
 		p.Unknowns[i].Ansatz = one
 	}
-	for i := range from.named.Len() {
-		e := from.named.At(i)
+	for _, e := range from.named.Entries() {
 		if c := l.unknown(p, "ansatz", e.Key, e.KeyPos); c >= 0 {
 			p.Unknowns[c].Ansatz = l.oneAnsatz(p, e.Value)
 		}
@@ -526,36 +527,29 @@ func (l *loader) oneAnsatz(p *Problem, f fileAnsatz) Ansatz {
 }
 
 func (l *loader) reference(p *Problem) {
-	p.Reference = Reference{Solver: l.file.Reference.Solver, Constants: map[string]float64{}}
-	for name, v := range l.file.Reference.Constants.All() {
+	f := l.file.Reference
+	p.Reference = Reference{Solver: f.Solver, Constants: map[string]float64{}, File: f.File}
+	for name, v := range f.Constants.All() {
 		p.Reference.Constants[name] = l.number(v, name)
 	}
 	l.refinement(p)
-	if f := l.file.Reference; f.File != "" {
+	if f.File != "" {
 		if f.Solver != "" || f.Constants.Len() > 0 || f.Points.Len() > 0 || f.Refine.Len() > 0 {
 			l.report(f.Pos.Errorf("reference: file holds the solutions: no solver, constants, points or refine beside it"))
 		}
-		p.Reference.Solver, p.Reference.File = FileSolver, f.File
+		p.Reference.Solver = FileSolver
 	} else if f.Solver == FileSolver {
 		l.report(f.Pos.Errorf("reference: solver: file: want the file itself").WithHint("file: solutions.npz"))
 	}
-	for i := range l.file.Reference.Points.Len() {
-		e := l.file.Reference.Points.At(i)
-		a := p.Axis(e.Key)
+	p.Reference.Points = l.perAxis(p, "reference points", f.Points, func(e config.Entry[int], a int) *config.Mistake {
 		switch {
-		case a < 0:
-			l.mustBeAxis(p, e.KeyPos, "reference points", e.Key)
 		case a == 0 || p.Axes[a].Boundary != grid.Periodic:
-			l.report(e.KeyPos.Errorf("reference points: axis %s is not a periodic axis of space: solutions on a finer grid can be thinned out on those alone", e.Key))
+			return e.KeyPos.Errorf("reference points: axis %s is not a periodic axis of space: solutions on a finer grid can be thinned out on those alone", e.Key)
 		case e.Value < 1 || e.Value > 1<<14:
-			l.report(e.Pos.Errorf("reference points: axis %s: %d: want 1 to %d", e.Key, e.Value, 1<<14))
-		default:
-			if p.Reference.Points == nil {
-				p.Reference.Points = map[string]int{}
-			}
-			p.Reference.Points[e.Key] = e.Value
+			return e.Pos.Errorf("reference points: axis %s: %d: want 1 to %d", e.Key, e.Value, 1<<14)
 		}
-	}
+		return nil
+	})
 }
 
 // refinement reads what belongs to the solver by the file's own rows.
@@ -570,21 +564,32 @@ func (l *loader) refinement(p *Problem) {
 	if f.Constants.Len() > 0 || f.Points.Len() > 0 {
 		l.report(f.Pos.Errorf("reference: solver %s has no constants or points", DiscreteSolver).WithHint("refine: {%s: 4} sets how much finer than the spec's its grid is", p.AxisNames()[len(p.Axes)-1]))
 	}
-	for i := range f.Refine.Len() {
-		e := f.Refine.At(i)
-		a := p.Axis(e.Key)
+	p.Reference.Refine = l.perAxis(p, "reference refine", f.Refine, func(e config.Entry[int], a int) *config.Mistake {
 		switch {
-		case a < 0:
-			l.mustBeAxis(p, e.KeyPos, "reference refine", e.Key)
 		case e.Value < 1 || e.Value > 64:
-			l.report(e.Pos.Errorf("reference refine: axis %s: %d: want 1 to 64", e.Key, e.Value))
+			return e.Pos.Errorf("reference refine: axis %s: %d: want 1 to 64", e.Key, e.Value)
 		case p.Axes[a].Boundary == grid.Cells && e.Value%2 == 0:
-			l.report(e.Pos.Errorf("reference refine: axis %s: %d: centres of cells meet for odd factors alone", e.Key, e.Value))
-		default:
-			if p.Reference.Refine == nil {
-				p.Reference.Refine = map[string]int{}
-			}
-			p.Reference.Refine[e.Key] = e.Value
+			return e.Pos.Errorf("reference refine: axis %s: %d: centres of cells meet for odd factors alone", e.Key, e.Value)
 		}
+		return nil
+	})
+}
+
+// perAxis reads numbers by axis, of which check reports the wrong ones.
+func (l *loader) perAxis(p *Problem, what string, from config.Map[int], check func(e config.Entry[int], a int) *config.Mistake) (to map[string]int) {
+	for _, e := range from.Entries() {
+		a := l.axis(p, what, e.Key, e.KeyPos)
+		if a < 0 {
+			continue
+		}
+		if problem := check(e, a); problem != nil {
+			l.report(problem)
+			continue
+		}
+		if to == nil {
+			to = map[string]int{}
+		}
+		to[e.Key] = e.Value
 	}
+	return to
 }

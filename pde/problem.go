@@ -5,10 +5,11 @@
 package pde
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
-	"sort"
 	"strings"
 
 	"pihc/grid"
@@ -188,11 +189,7 @@ func (p *Problem) InResidual(name string) bool {
 
 // UnknownNames returns the names in order.
 func (p *Problem) UnknownNames() []string {
-	names := make([]string, len(p.Unknowns))
-	for i, u := range p.Unknowns {
-		names[i] = u.Name
-	}
-	return names
+	return namesOf(p.Unknowns, func(u Unknown) string { return u.Name })
 }
 
 // CheckConditions returns an error, with its place in the file, for a problem
@@ -239,7 +236,7 @@ func (p *Problem) SetConstants(values map[string]float64) (*Problem, error) {
 			return nil, err
 		}
 	}
-	if len(src) == len(p.Source) && string(src) == string(p.Source) {
+	if bytes.Equal(src, p.Source) {
 		return p, nil
 	}
 	return Load(p.file, src)
@@ -258,10 +255,7 @@ func (e *UnknownConstantError) Error() string {
 
 // Hint says which constants there are.
 func (e *UnknownConstantError) Hint() string {
-	names := make([]string, len(e.Problem.Constants))
-	for i, c := range e.Problem.Constants {
-		names[i] = c.Name
-	}
+	names := namesOf(e.Problem.Constants, func(c Constant) string { return c.Name })
 	switch near := config.Nearest(e.Name, names); {
 	case near != "":
 		return "did you mean " + near + "?"
@@ -276,19 +270,20 @@ func (p *Problem) File() string { return p.file }
 
 // Axis returns the position of the axis called name, or -1.
 func (p *Problem) Axis(name string) int {
-	for i, a := range p.Axes {
-		if a.Name == name {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(p.Axes, func(a DomainAxis) bool { return a.Name == name })
 }
 
 // AxisNames returns the names in order.
-func (p *Problem) AxisNames() []string {
-	names := make([]string, len(p.Axes))
-	for i, a := range p.Axes {
-		names[i] = a.Name
+func (p *Problem) AxisNames() []string { return axisNames(p.Axes) }
+
+func axisNames(axes []DomainAxis) []string {
+	return namesOf(axes, func(a DomainAxis) string { return a.Name })
+}
+
+func namesOf[T any](all []T, name func(T) string) []string {
+	names := make([]string, len(all))
+	for i, x := range all {
+		names[i] = name(x)
 	}
 	return names
 }
@@ -340,8 +335,7 @@ func (p *Problem) Describe() []string {
 	for _, c := range p.Constants {
 		add("constant   %s = %g", c.Name, c.Value)
 	}
-	show := func(r Rows) {
-		where := "all points"
+	for _, r := range p.AllRows() {
 		var at []string
 		for axis, end := range r.At {
 			at = append(at, axis+" "+end)
@@ -349,27 +343,22 @@ func (p *Problem) Describe() []string {
 		for axis, s := range r.Skip {
 			at = append(at, span(axis, s))
 		}
-		if len(at) > 0 {
-			sort.Strings(at)
-			where = strings.Join(at, ", ")
-		}
+		slices.Sort(at)
+		where := cmp.Or(strings.Join(at, ", "), "all points")
 		for _, axis := range slices.Sorted(maps.Keys(r.SolveSkip)) {
 			where += ", in solves " + span(axis, r.SolveSkip[axis])
 		}
 		add("%-10s %s: %s = 0 at %s, weight %s", r.Kind, r.Name, r.Expr, where, r.Weight)
-	}
-	for _, r := range p.AllRows() {
-		show(r)
 	}
 	for _, u := range p.Unknowns {
 		basis := "b*w"
 		if u.Ansatz.RemoveMean {
 			basis = "(b - mean of b over space)*w"
 		}
-		if one, ok := u.Ansatz.Multiplier.Constant(); !ok || one != 1 {
+		if !equals(u.Ansatz.Multiplier, 1) {
 			basis = fmt.Sprintf("(%s)*%s", u.Ansatz.Multiplier, basis)
 		}
-		if zero, ok := u.Ansatz.Offset.Constant(); !ok || zero != 0 {
+		if !equals(u.Ansatz.Offset, 0) {
 			basis = fmt.Sprintf("%s + %s", u.Ansatz.Offset, basis)
 		}
 		add("ansatz     %s = %s", u.Name, basis)

@@ -229,10 +229,7 @@ func (e *Evaluator) ansatz(program *Program, work *Workspace, dst []float64, sli
 // Multiplier returns the ansatz's multiplier (C, P) on the grid, nil where it is 1
 // everywhere.
 func (s *System) Multiplier() []float64 {
-	if !slices.ContainsFunc(s.Problem.Unknowns, func(u Unknown) bool {
-		one, constant := u.Ansatz.Multiplier.Constant()
-		return !constant || one != 1
-	}) {
+	if !slices.ContainsFunc(s.Problem.Unknowns, func(u Unknown) bool { return !equals(u.Ansatz.Multiplier, 1) }) {
 		return nil
 	}
 	mu, n, e := make([]float64, s.FieldSize()), s.SliceSize(), s.NewEvaluator(1)

@@ -151,21 +151,17 @@ var samplerKeys = map[string][]string{
 // and checked by sim.
 func (l *loader) sampler(space []DomainAxis, f fileSampler, what string) Sampler {
 	s := Sampler{Distribution: f.Distribution, Field: f.Field, Series: f.Series, Positive: f.Positive, Scale: 1, Weight: 1}
-	bad := func(format string, args ...any) *config.Mistake {
-		problem := f.Pos.Errorf(what+": "+format, args...)
-		l.report(problem)
-		return problem
-	}
+	bad := l.reporter(f.Pos, what)
 	own, known := samplerKeys[f.Distribution]
-	present := map[string]bool{
-		"low": f.Low.Text != "", "high": f.High.Text != "", "field": f.Field != "", "series": f.Series != "",
-		"parameters": f.Parameters.Len() > 0, "of": len(f.Of) > 0,
-	}
 	if !known {
 		if f.Distribution != "" || what != "initial" { // without that one, no dataset can be generated
 			bad("distribution %q: want %s", f.Distribution, strings.Join(slices.Sorted(maps.Keys(samplerKeys)), ", "))
 		}
 		return s
+	}
+	present := map[string]bool{
+		"low": f.Low.Text != "", "high": f.High.Text != "", "field": f.Field != "", "series": f.Series != "",
+		"parameters": f.Parameters.Len() > 0, "of": len(f.Of) > 0,
 	}
 	for _, key := range slices.Sorted(maps.Keys(present)) {
 		if present[key] && !slices.Contains(own, key) {
@@ -187,28 +183,7 @@ func (l *loader) sampler(space []DomainAxis, f fileSampler, what string) Sampler
 			*n.to = l.number(n.from, n.name)
 		}
 	}
-	if s.Scale == 0 {
-		l.report(f.Scale.Pos.Errorf("%s: scale 0 leaves nothing of the draw", what))
-	}
-	if s.Weight <= 0 {
-		l.report(f.Weight.Pos.Errorf("%s: weight %g: want a positive number", what, s.Weight))
-	}
-	if !slices.Contains([]string{"", "exp", "square", "softplus"}, s.Positive) {
-		bad("positive %q: want exp, square or softplus", s.Positive)
-	}
-	if len(f.Levels) > 0 {
-		for _, v := range f.Levels {
-			s.Levels = append(s.Levels, l.number(v, "levels"))
-		}
-		switch {
-		case len(s.Levels) != 2:
-			bad("levels wants two values, of a draw below 0 and of others")
-			s.Levels = nil
-		case s.Positive != "":
-			bad("levels and positive exclude each other")
-		}
-	}
-	walls := slices.IndexFunc(space, func(a DomainAxis) bool { return a.Boundary != grid.Periodic })
+	l.transform(&s, f, what)
 	switch f.Distribution {
 	case "uniform-constant", "random-sines", "uniform", "log-uniform":
 		if !present["low"] || !present["high"] {
@@ -218,23 +193,8 @@ func (l *loader) sampler(space []DomainAxis, f fileSampler, what string) Sampler
 		} else if f.Distribution == "log-uniform" && s.Low <= 0 {
 			l.report(f.Low.Pos.Errorf("%s: low %g: a log-uniform number is positive", what, s.Low))
 		}
-	case "random-field":
-		if f.Field == "" {
-			bad("a random-field wants field, the name of its covariance").WithHint("periodic-kernel or power-law")
-		}
-		if walls >= 0 {
-			bad("a random-field needs periodic axes of space; axis %s is %v", space[walls].Name, space[walls].Boundary).
-				WithHint("a random-series draws fields between walls")
-		}
-	case "random-series":
-		switch {
-		case len(space) > 2:
-			bad("a random-series is along one axis or two, not %d", len(space)).WithHint("axes: [...] names those that the input extends along")
-		case !slices.Contains([]string{"periodic", "free", "cosine", "sine"}, f.Series):
-			bad("series %q: want periodic, free, cosine or sine", f.Series)
-		case walls < 0 && f.Series != "periodic":
-			bad("series %s is for axes with walls, and all axes of space are periodic", f.Series).WithHint("series: periodic")
-		}
+	case "random-field", "random-series":
+		l.randomField(space, f, what)
 	case "mixture":
 		if len(f.Of) < 2 {
 			bad("a mixture wants of, a list of two distributions or more")
@@ -251,4 +211,53 @@ func (l *loader) sampler(space []DomainAxis, f fileSampler, what string) Sampler
 		}
 	}
 	return s
+}
+
+// transform reads what is done to draws, and checks their weight.
+func (l *loader) transform(s *Sampler, f fileSampler, what string) {
+	bad := l.reporter(f.Pos, what)
+	if s.Scale == 0 {
+		l.report(f.Scale.Pos.Errorf("%s: scale 0 leaves nothing of the draw", what))
+	}
+	if s.Weight <= 0 {
+		l.report(f.Weight.Pos.Errorf("%s: weight %g: want a positive number", what, s.Weight))
+	}
+	if !slices.Contains([]string{"", "exp", "square", "softplus"}, s.Positive) {
+		bad("positive %q: want exp, square or softplus", s.Positive)
+	}
+	for _, v := range f.Levels {
+		s.Levels = append(s.Levels, l.number(v, "levels"))
+	}
+	switch {
+	case len(s.Levels) == 0:
+	case len(s.Levels) != 2:
+		bad("levels wants two values, of a draw below 0 and of others")
+		s.Levels = nil
+	case s.Positive != "":
+		bad("levels and positive exclude each other")
+	}
+}
+
+// randomField checks that a random field or series suits axes of space.
+func (l *loader) randomField(space []DomainAxis, f fileSampler, what string) {
+	bad := l.reporter(f.Pos, what)
+	walls := slices.IndexFunc(space, func(a DomainAxis) bool { return a.Boundary != grid.Periodic })
+	if f.Distribution == "random-field" {
+		if f.Field == "" {
+			bad("a random-field wants field, the name of its covariance").WithHint("periodic-kernel or power-law")
+		}
+		if walls >= 0 {
+			bad("a random-field needs periodic axes of space; axis %s is %v", space[walls].Name, space[walls].Boundary).
+				WithHint("a random-series draws fields between walls")
+		}
+		return
+	}
+	switch {
+	case len(space) > 2:
+		bad("a random-series is along one axis or two, not %d", len(space)).WithHint("axes: [...] names those that the input extends along")
+	case !slices.Contains([]string{"periodic", "free", "cosine", "sine"}, f.Series):
+		bad("series %q: want periodic, free, cosine or sine", f.Series)
+	case walls < 0 && f.Series != "periodic":
+		bad("series %s is for axes with walls, and all axes of space are periodic", f.Series).WithHint("series: periodic")
+	}
 }

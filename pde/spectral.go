@@ -2,7 +2,6 @@ package pde
 
 import (
 	"slices"
-	"strings"
 
 	"pihc/grid"
 )
@@ -26,13 +25,7 @@ func (t *Spectral) operator(p *Problem, space *grid.Spectral) (grid.Operator, er
 //	{spectral: velocity, component: x}
 func (l *loader) spectral(p *Problem, name string, f *fileSpectral) *Spectral {
 	t := &Spectral{Kind: f.Spectral, Axis: f.Axis, Derivative: f.Derivative}
-	bad := func(hint, format string, args ...any) {
-		problem := f.Pos.Errorf("term "+name+": "+format, args...)
-		if hint != "" {
-			problem = problem.WithHint("%s", hint)
-		}
-		l.report(problem)
-	}
+	bad := l.reporter(f.Pos, "term "+name)
 	switch t.Kind {
 	case "derivative":
 		if t.Derivative == 0 {
@@ -40,31 +33,30 @@ func (l *loader) spectral(p *Problem, name string, f *fileSpectral) *Spectral {
 		}
 		switch {
 		case f.Component != "":
-			bad("", "`component` belongs to a velocity")
+			bad("`component` belongs to a velocity")
 		case f.Axis == "":
-			bad("add axis: NAME", "a spectral derivative needs an axis")
+			bad("a spectral derivative needs an axis").WithHint("add axis: NAME")
 			return t
 		}
 	case "laplacian":
 		if f.Axis != "" || f.Component != "" || f.Derivative != 0 {
-			bad("", "a spectral laplacian has no other keys")
+			bad("a spectral laplacian has no other keys")
 		}
 	case "velocity":
 		t.Axis = f.Component
 		switch {
 		case f.Axis != "" || f.Derivative != 0:
-			bad("", "a velocity has a component, no axis or derivative")
+			bad("a velocity has a component, no axis or derivative")
 			return t
 		case f.Component == "":
-			bad("add component: NAME", "a velocity needs a component, the name of an axis of space")
+			bad("a velocity needs a component, the name of an axis of space").WithHint("add component: NAME")
 			return t
 		}
 	default:
-		bad("", "spectral %q: want derivative, laplacian or velocity", t.Kind)
+		bad("spectral %q: want derivative, laplacian or velocity", t.Kind)
 		return t
 	}
-	if t.Axis != "" && p.Axis(t.Axis) < 0 {
-		bad("the axes are "+strings.Join(p.AxisNames(), ", "), "there is no axis %q", t.Axis)
+	if t.Axis != "" && l.axis(p, "term "+name, t.Axis, f.Pos) < 0 {
 		return t
 	}
 	// Whether the axes allow it does not depend on the points.
@@ -76,7 +68,7 @@ func (l *loader) spectral(p *Problem, name string, f *fileSpectral) *Spectral {
 		return t // reported with the axes
 	}
 	if _, err := t.operator(p, grid.NewSpectral(g)); err != nil {
-		bad("", "%v", err)
+		bad("%v", err)
 	}
 	return t
 }

@@ -114,16 +114,22 @@ func (s *System) Term(t int) (term Term, ok bool) {
 
 // NewGatherer returns a Gatherer of all terms, in their order, for fields (C, P).
 func (s *System) NewGatherer(pool *compute.Pool) *grid.Gatherer {
-	var ops []grid.Operator
 	var of []int
 	for _, t := range s.Terms {
-		ops, of = append(ops, t.Operator), append(of, t.Of)
+		of = append(of, t.Of)
 	}
-	g := grid.NewGatherer(s.Grid, ops, pool)
+	g := grid.NewGatherer(s.Grid, s.operators(), pool)
 	g.Fields(of)
 	begin, _ := s.Slab.Own(s.Grid.Axes[0].Points)
 	g.Begin(begin)
 	return g
+}
+
+func (s *System) operators() (ops []grid.Operator) {
+	for _, t := range s.Terms {
+		ops = append(ops, t.Operator)
+	}
+	return ops
 }
 
 // Discretize puts the problem on g, whose axes must be the problem's.
@@ -172,10 +178,7 @@ func (s *System) Divide(ranks slab.Ranks) (*System, error) {
 	case time.Boundary == grid.Periodic:
 		return nil, fmt.Errorf("axis %s is periodic, and is not divided among ranks", time.Name)
 	}
-	var ops []grid.Operator
-	for _, t := range s.Terms {
-		ops = append(ops, t.Operator)
-	}
+	ops := s.operators()
 	own, err := slab.New(ranks, time.Points, func(lo, hi int) (below, above int) {
 		below, above = grid.Reach(s.Grid, ops, lo, hi)
 		return max(below, 1), max(above, 1) // borders of experts are looked at from both sides
@@ -262,31 +265,39 @@ func (p *Problem) gridTerms(s *System) error {
 		product := grid.Product{Coef: 1}
 		for _, f := range t.Factors {
 			i := p.Axis(f.Axis)
-			axis := s.Grid.Axes[i]
-			var line *grid.Line
-			var err error
-			if f.Edge != nil {
-				line, err = grid.Edge(axis, i, f.Edge.High, f.Edge.Derivative, f.Edge.At, f.Edge.Points)
-			} else {
-				scheme := f.Scheme
-				if scheme.Low, err = ghostValue(f.Low, axis.Step()); err == nil {
-					scheme.High, err = ghostValue(f.High, axis.Step())
-				}
-				if err == nil {
-					line, err = grid.Derivative(axis, i, scheme)
-				}
-			}
+			line, err := f.line(s.Grid.Axes[i], i)
 			if err != nil {
 				return fmt.Errorf("term %s: %w", t.Name, err)
 			}
 			product.Lines = append(product.Lines, line)
 			if t.PerStep {
-				product.Coef /= axis.Step()
+				product.Coef /= s.Grid.Axes[i].Step()
 			}
 		}
 		s.Terms = append(s.Terms, Operator{t.Name, t.Of, grid.NewOperator(s.Grid, product)})
 	}
 	return nil
+}
+
+// line puts a factor on axis i of a grid.
+func (f Factor) line(axis grid.Axis, i int) (*grid.Line, error) {
+	if e := f.Edge; e != nil {
+		return grid.Edge(axis, i, e.High, e.Derivative, e.At, e.Points)
+	}
+	scheme, err := f.scheme(axis.Step())
+	if err != nil {
+		return nil, err
+	}
+	return grid.Derivative(axis, i, scheme)
+}
+
+// scheme is that on an axis with the given step, with its ghost values.
+func (f Factor) scheme(step float64) (s grid.Scheme, err error) {
+	s = f.Scheme
+	if s.Low, err = ghostValue(f.Low, step); err == nil {
+		s.High, err = ghostValue(f.High, step)
+	}
+	return s, err
 }
 
 // ghostPoints name the points nearest an end in ghost expressions.
@@ -315,7 +326,6 @@ func ghostValue(e *Expr, step float64) (*grid.GhostValue, error) {
 }
 
 func (s *System) rowSet(r Rows) (*RowSet, error) {
-	p := s.Problem
 	set := &RowSet{Name: r.Name, Kind: r.Kind}
 	weighted := mul(r.Weight, r.Expr)
 	var inputs []string
@@ -328,13 +338,7 @@ func (s *System) rowSet(r Rows) (*RowSet, error) {
 	if len(set.Terms) == 0 {
 		return nil, fmt.Errorf("the expression %s uses no term", r.Expr)
 	}
-	for i, name := range p.AxisNames() {
-		if weighted.DependsOn(name) {
-			set.Extras = append(set.Extras, Extra{Name: name, Axis: i})
-			inputs = append(inputs, name)
-		}
-	}
-	for _, x := range s.inputExtras() {
+	for _, x := range s.extras() {
 		if weighted.DependsOn(x.Name) {
 			set.Extras = append(set.Extras, x)
 			inputs = append(inputs, x.Name)
@@ -355,9 +359,19 @@ func (s *System) rowSet(r Rows) (*RowSet, error) {
 
 // rowPoints returns the points of a set's rows, at which all of its terms have values.
 func (s *System) rowPoints(set *RowSet, at map[string]string, skip map[string][2]int) (points []int32, err error) {
-	window, err := s.rowWindow(at, skip)
-	if err != nil {
-		return nil, err
+	var window grid.Window
+	for _, a := range s.Grid.Axes {
+		lo, hi := skip[a.Name][0], a.Points-skip[a.Name][1]
+		switch at[a.Name] {
+		case "low":
+			lo, hi = 0, 1
+		case "high":
+			lo, hi = a.Points-1, a.Points
+		}
+		if lo >= hi {
+			return nil, fmt.Errorf("axis %s: %d points leave no rows", a.Name, a.Points)
+		}
+		window.Lo, window.Hi = append(window.Lo, lo), append(window.Hi, hi)
 	}
 	for _, point := range window.Points(s.Grid) {
 		for _, t := range set.Terms {
@@ -380,13 +394,6 @@ func (set *RowSet) compile(weighted *Expr, inputs []string) error {
 	for _, name := range inputs[:n] {
 		outputs = append(outputs, weighted.Diff(name))
 	}
-	var err error
-	if set.programs[Values], err = Compile(outputs[:1], inputs); err != nil {
-		return err
-	}
-	if set.programs[FirstDerivatives], err = Compile(outputs, inputs); err != nil {
-		return err
-	}
 	set.pairs = make([]int, n*n)
 	set.Linear = !weighted.jumps(inputs[:n])
 	for j := range n {
@@ -396,15 +403,18 @@ func (set *RowSet) compile(weighted *Expr, inputs []string) error {
 		}
 		for k := range j + 1 {
 			at := -1
-			if d := outputs[1+j].Diff(inputs[k]); !isZero(d) {
+			if d := outputs[1+j].Diff(inputs[k]); !equals(d, 0) {
 				at = len(outputs)
 				outputs = append(outputs, d)
 			}
 			set.pairs[j*n+k], set.pairs[k*n+j] = at, at
 		}
 	}
-	if set.programs[SecondDerivatives], err = Compile(outputs, inputs); err != nil {
-		return err
+	for order, count := range []int{1, 1 + n, len(outputs)} {
+		var err error
+		if set.programs[order], err = Compile(outputs[:count], inputs); err != nil {
+			return err
+		}
 	}
 	if n := len(set.programs[SecondDerivatives].code); n > maxOperations {
 		return fmt.Errorf("%w %d operations at a point; more than %d are not tried", ErrLong, n, maxOperations)
@@ -420,37 +430,19 @@ var ErrLong = errors.New("the expression with its derivatives takes")
 // problems that come with pihc take less than a hundred.
 const maxOperations = 10_000
 
-func isZero(e *Expr) bool {
-	v, ok := e.Constant()
-	return ok && v == 0
+// equals reports whether an expression is a number of that value.
+func equals(e *Expr, value float64) bool {
+	v, constant := e.Constant()
+	return constant && v == value
 }
 
-// rowWindow is the box of grid indices a set of rows covers.
-func (s *System) rowWindow(at map[string]string, skipped map[string][2]int) (grid.Window, error) {
-	w := grid.Window{}
-	for _, a := range s.Grid.Axes {
-		lo, hi := 0, a.Points
-		if skip, ok := skipped[a.Name]; ok {
-			lo, hi = skip[0], a.Points-skip[1]
-		}
-		switch at[a.Name] {
-		case "low":
-			lo, hi = 0, 1
-		case "high":
-			lo, hi = a.Points-1, a.Points
-		}
-		if lo >= hi {
-			return w, fmt.Errorf("axis %s: %d points leave no rows", a.Name, a.Points)
-		}
-		w.Lo, w.Hi = append(w.Lo, lo), append(w.Hi, hi)
-	}
-	return w, nil
-}
-
-// inputExtras are all that rows may read of inputs: the values at a point, and, as flux
+// extras are all that rows may read beside terms: coordinates, and of inputs the values at a point, and, as flux
 // terms do, at its neighbours.
-func (s *System) inputExtras() []Extra {
+func (s *System) extras() []Extra {
 	var all []Extra
+	for a, axis := range s.Grid.Axes {
+		all = append(all, Extra{Name: axis.Name, Axis: a})
+	}
 	for i, in := range s.Inputs {
 		all = append(all, Extra{Name: in.Name, Axis: -1, Input: i})
 	}
@@ -481,10 +473,7 @@ func (s *System) InitialSize() int {
 // correct may stand: one that is not zero, of any unknown, or any of a steady problem, where
 // it has no initial condition to keep.
 func (p *Problem) HasOffset() bool {
-	return p.Steady || slices.ContainsFunc(p.Unknowns, func(u Unknown) bool {
-		zero, constant := u.Ansatz.Offset.Constant()
-		return !constant || zero != 0
-	})
+	return p.Steady || slices.ContainsFunc(p.Unknowns, func(u Unknown) bool { return !equals(u.Ansatz.Offset, 0) })
 }
 
 // RemovesMean reports whether the ansatz removes the mean over a slice along the first axis of a

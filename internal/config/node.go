@@ -199,8 +199,8 @@ type Entry[V any] struct {
 // Len returns the number of entries.
 func (m Map[V]) Len() int { return len(m.entries) }
 
-// At returns entry i in file order.
-func (m Map[V]) At(i int) Entry[V] { return m.entries[i] }
+// Entries returns the entries in file order.
+func (m Map[V]) Entries() []Entry[V] { return m.entries }
 
 // Keys returns the keys in file order.
 func (m Map[V]) Keys() []string {
