@@ -39,7 +39,7 @@ func TestFloor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		solver, err := sim.New(p.Reference.Solver, g.Axes, p.Reference.Constants, nil)
+		solver, err := sim.New(p.Reference.Solver, sim.Setting{Axes: g.Axes, Constants: p.Reference.Constants})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +98,7 @@ func TestFloorIterative(t *testing.T) {
 		t.Fatal(err)
 	}
 	initial, truth := constant(0.1, 12), make([]float64, g.Size())
-	solver, err := sim.New(p.Reference.Solver, g.Axes, p.Reference.Constants, nil)
+	solver, err := sim.New(p.Reference.Solver, sim.Setting{Axes: g.Axes, Constants: p.Reference.Constants})
 	if err != nil {
 		t.Fatal(err)
 	}
