@@ -3,7 +3,6 @@ package report
 import (
 	"bytes"
 	"embed"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"html/template"
@@ -40,17 +39,16 @@ func WritePage(file string, p Page) error {
 	if err := p.check(); err != nil {
 		return err
 	}
-	animations := p.animations()
 	numbers, err := p.dataFiles()
 	if err != nil {
 		return err
 	}
 	files := FiguresOf(file)
-	if err := writeDrawings(files, p.Figures(), animations, numbers); err != nil {
+	if err := writeDrawings(files, p.Figures(), numbers); err != nil {
 		return err
 	}
 	var b bytes.Buffer
-	if err := p.writeHTML(&b, animations, linkTo(files)); err != nil {
+	if err := p.writeHTML(&b, linkTo(files)); err != nil {
 		return err
 	}
 	return writeFile(file, b.Bytes())
@@ -105,8 +103,8 @@ func (p *Page) check() error {
 	return nil
 }
 
-// Figures returns every figure of the page but the animations, for files. It panics if a case does
-// not fit the axes; WritePage checks that.
+// Figures returns every figure of the page, for files. It panics if a case does not fit the axes;
+// WritePage checks that.
 func (p *Page) Figures() []Figure {
 	out := p.errorFigures()
 	if f, ok := p.spectrumFigure(); ok {
@@ -143,8 +141,8 @@ func (p *Page) errorFigures() []Figure {
 	return out
 }
 
-// writeDrawings writes figures as PNG and SVG into dir, animations as GIF, and numbers.
-func writeDrawings(dir string, figures []Figure, animations []animation, numbers []dataFile) error {
+// writeDrawings writes figures as PNG and SVG into dir, and numbers.
+func writeDrawings(dir string, figures []Figure, numbers []dataFile) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
@@ -161,11 +159,6 @@ func writeDrawings(dir string, figures []Figure, animations []animation, numbers
 			return err
 		}
 		if err := writeFile(filepath.Join(dir, f.Name+".svg"), svg); err != nil {
-			return err
-		}
-	}
-	for _, a := range animations {
-		if err := writeFile(filepath.Join(dir, a.name+".gif"), a.gif); err != nil {
 			return err
 		}
 	}
@@ -187,18 +180,12 @@ type drawing struct {
 	SVG                 template.HTML
 }
 
-type htmlAnimation struct {
-	Caption, Data string
-	Source        template.URL
-	Width, Height int
-}
-
 // htmlCase is a tab of maps, which a script draws.
 type htmlCase struct{ Title, Image, Data string }
 
 // writeHTML writes the self-contained page; files is where it finds numbers and drawings of
 // its figures, "" for nowhere.
-func (p *Page) writeHTML(w io.Writer, animations []animation, files string) error {
+func (p *Page) writeHTML(w io.Writer, files string) error {
 	d := &drawer{files: files}
 	v := map[string]any{
 		"Title": p.Title, "Subtitle": p.Subtitle, "Claim": p.claim(), "Caveats": slices.Concat(p.Caveats, p.methodNotes(), p.differenceNotes()), "Summary": p.Summary,
@@ -229,11 +216,6 @@ func (p *Page) writeHTML(w io.Writer, animations []animation, files string) erro
 	if f, ok := p.spectrumFigure(); ok {
 		v["Spectrum"] = d.figure(f)
 	}
-	var moving []htmlAnimation
-	for _, a := range animations {
-		moving = append(moving, htmlAnimation{a.caption, d.data(a.of), template.URL("data:image/gif;base64," + base64.StdEncoding.EncodeToString(a.gif)), a.width, a.height})
-	}
-	v["Animations"] = moving
 	var curves []drawing
 	for _, name := range p.curveNames() {
 		f := d.figure(p.curveFigure(fileName(name), name))

@@ -177,7 +177,7 @@ func TestSparsePages(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
-			if err := p.writeHTML(&b, p.animations(), ""); err != nil {
+			if err := p.writeHTML(&b, ""); err != nil {
 				t.Fatal(err)
 			}
 			if strings.Contains(b.String(), "NaN") && strings.Contains(b.String(), `="NaN`) {
@@ -364,7 +364,7 @@ func TestSeveralUnknowns(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, table.String())
 		}
 	}
-	if err := p.writeHTML(&page, nil, ""); err != nil {
+	if err := p.writeHTML(&page, ""); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{`"value":"v"`, "error in v"} {

@@ -141,7 +141,7 @@ func WriteStudy(dir, name string, s Study) (path string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("report: %w", err)
 	}
-	if err := writeDrawings(files, figures, nil, numbers); err != nil {
+	if err := writeDrawings(files, figures, numbers); err != nil {
 		return "", err
 	}
 	return path, writeFile(path, b.Bytes())
