@@ -117,7 +117,7 @@ func TestPageIsSelfContained(t *testing.T) {
 	if strings.Contains(page, "ZgotmplZ") {
 		t.Error("the template refused a value")
 	}
-	for _, want := range []string{"85.93\u00a0±\u00a05.07\u00a0%", "PI-HC-MoE", "interpolation in u₀", "modes: [8, 8]", "u<sub>xx</sub>", "var(--m2)", "converged 198", "Permission is hereby granted"} {
+	for _, want := range []string{"85.93 ± 5.07 %", "PI-HC-MoE", "interpolation in u₀", "modes: [8, 8]", "u<sub>xx</sub>", "var(--m2)", "converged 198", "Permission is hereby granted"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in the page", want)
 		}
