@@ -48,7 +48,7 @@ func truth(t *testing.T, problem string, nx int, u0 float64) (sys *pde.System, u
 	if sys, err = p.Discretize(g); err != nil {
 		t.Fatal(err)
 	}
-	solver, err := sim.New(p.Reference.Solver, g.Axes, p.Reference.Constants, nil)
+	solver, err := sim.New(p.Reference.Solver, sim.Setting{Axes: g.Axes, Constants: p.Reference.Constants})
 	if err != nil {
 		t.Fatal(err)
 	}

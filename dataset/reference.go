@@ -35,7 +35,7 @@ func ProblemHash(p *pde.Problem) string {
 // ReferenceSolver returns the solver that the problem's reference names, on g. Where the
 // problem asks for more points along a periodic axis than g has, solutions are
 // computed on a multiple of g's points from the trigonometric interpolant of the
-// initial condition, and thinned out.
+// inputs, and thinned out.
 func ReferenceSolver(p *pde.Problem, g *grid.Grid) (sim.Solver, error) {
 	return ReferenceSolverWith(p, g, nil)
 }
@@ -62,12 +62,6 @@ func ReferenceSolverWith(p *pde.Problem, g *grid.Grid, options map[string]any) (
 		}
 		return nil, fmt.Errorf("problem %s: reference: no solver %q; there are %s%s", p.Name, p.Reference.Solver, strings.Join(known, ", "), meant)
 	}
-	if len(p.Unknowns) > 1 {
-		return nil, fmt.Errorf("problem %s: reference: solver %s is of one unknown, and the problem has %d; solver: %s", p.Name, p.Reference.Solver, len(p.Unknowns), pde.DiscreteSolver)
-	}
-	if !p.OnlyInitial() {
-		return nil, fmt.Errorf("problem %s: reference: solver %s solves for initial conditions alone, and the problem has inputs besides; solver: %s", p.Name, p.Reference.Solver, pde.DiscreteSolver)
-	}
 	axes := slices.Clone(g.Axes)
 	finer := false
 	for i, a := range axes {
@@ -76,12 +70,27 @@ func ReferenceSolverWith(p *pde.Problem, g *grid.Grid, options map[string]any) (
 			finer = true
 		}
 	}
-	solver, err := sim.New(p.Reference.Solver, axes, p.Reference.Constants, options)
+	fine := &grid.Grid{Axes: axes}
+	solver, err := ClassicalSolver(p, fine, options)
 	if err != nil {
-		return nil, fmt.Errorf("problem %s: reference: %w", p.Name, err)
+		return nil, err
 	}
 	if finer {
-		return &thinned{solver: solver, grid: g, fine: &grid.Grid{Axes: axes}}, nil
+		return &thinned{solver: solver, problem: p, grid: g, fine: fine}, nil
+	}
+	return solver, nil
+}
+
+// ClassicalSolver returns the solver of package sim that the problem's reference names, with
+// g's own points.
+func ClassicalSolver(p *pde.Problem, g *grid.Grid, options map[string]any) (sim.Solver, error) {
+	s := sim.Setting{Axes: g.Axes, Unknowns: p.UnknownNames(), Constants: p.Reference.Constants, Options: options}
+	for i, in := range p.PlaceInputs(g) {
+		s.Inputs = append(s.Inputs, sim.Input{Name: in.Name, Initial: i < p.Initials(), Axes: in.Space})
+	}
+	solver, err := sim.New(p.Reference.Solver, s)
+	if err != nil {
+		return nil, fmt.Errorf("problem %s: reference: %w", p.Name, err)
 	}
 	return solver, nil
 }
@@ -89,28 +98,35 @@ func ReferenceSolverWith(p *pde.Problem, g *grid.Grid, options map[string]any) (
 // thinned solves on a finer grid in space and keeps the points of the coarser.
 type thinned struct {
 	solver     sim.Solver
+	problem    *pde.Problem
 	grid, fine *grid.Grid
 }
 
-// Solve implements sim.Solver. The first output is the initial condition itself.
-func (s *thinned) Solve(dst, initial []float64) (sim.Stats, error) {
-	shape, fine := s.grid.Shape()[1:], s.fine.Shape()[1:]
-	if len(dst) != s.grid.Size() {
-		panic("dataset: Solve: dst must have one value per grid point")
+// Solve implements sim.Solver. Where the sample is one initial condition it is the first output.
+func (s *thinned) Solve(dst, sample []float64) (sim.Stats, error) {
+	unknowns := len(s.problem.Unknowns)
+	if len(dst) != unknowns*s.grid.Size() {
+		panic("dataset: Solve: dst must have one value per grid point and unknown")
 	}
-	if size := s.grid.Size() / s.grid.Axes[0].Points; len(initial) != size {
-		return sim.Stats{}, fmt.Errorf("initial condition of %d values on a grid of %d", len(initial), size)
+	if size := s.problem.SampleSize(s.grid); len(sample) != size {
+		return sim.Stats{}, fmt.Errorf("inputs of %d values, want %d", len(sample), size)
 	}
-	times := s.grid.Axes[0].Points
-	solution := make([]float64, s.fine.Size())
-	start := make([]float64, len(solution)/times)
-	sim.NewInterpolator(shape, fine).Interpolate(start, initial)
+	solution := make([]float64, unknowns*s.fine.Size())
+	var start []float64
+	if s.problem.OnlyInitial() {
+		start = make([]float64, s.problem.SampleSize(s.fine))
+		sim.NewInterpolator(s.grid.Shape()[1:], s.fine.Shape()[1:]).Interpolate(start, sample)
+	} else {
+		start = InputsOn(s.problem, sample, s.grid, s.fine)
+	}
 	stats, err := s.solver.Solve(solution, start)
 	if err != nil {
 		return stats, err
 	}
 	Thin(dst, solution, s.grid.Axes, s.fine.Axes)
-	copy(dst, initial)
+	if s.problem.OnlyInitial() {
+		copy(dst, sample)
+	}
 	return stats, nil
 }
 

@@ -374,7 +374,7 @@ func TestClassicalSolversAgree(t *testing.T) {
 		}
 		axes := slices.Clone(s.fine.Axes)
 		axes[0] = g.Axes[0]
-		solver, err := sim.New(p.Reference.Solver, axes, p.Reference.Constants, nil)
+		solver, err := sim.New(p.Reference.Solver, sim.Setting{Axes: axes, Constants: p.Reference.Constants})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -29,7 +29,7 @@ func TestFloor(t *testing.T) {
 	} {
 		sys := systemOf(t, tc.problem, map[string]int{"t": 101, "x": tc.points})
 		p, g := sys.Problem, sys.Grid
-		solver, err := sim.New(p.Reference.Solver, g.Axes, p.Reference.Constants, nil)
+		solver, err := sim.New(p.Reference.Solver, sim.Setting{Axes: g.Axes, Constants: p.Reference.Constants})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +53,7 @@ func TestFloorIterative(t *testing.T) {
 	sys := systemOf(t, "diffusion-sorption", map[string]int{"t": 13, "x": 12})
 	p, g := sys.Problem, sys.Grid
 	initial, truth := constant(0.1, 12), make([]float64, g.Size())
-	solver, err := sim.New(p.Reference.Solver, g.Axes, p.Reference.Constants, nil)
+	solver, err := sim.New(p.Reference.Solver, sim.Setting{Axes: g.Axes, Constants: p.Reference.Constants})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,13 +25,13 @@ func addBaselines(page *report.Page, p *pde.Problem, g *grid.Grid, s score.Sampl
 	if err != nil {
 		return err
 	}
-	page.Baselines = append(page.Baselines, report.Baseline{Key: "zero", Label: "zero", Note: "the field that is zero everywhere", Evaluation: *zero})
+	page.Baselines = append(page.Baselines, report.Method{Key: "zero", Label: "zero", Note: "the field that is zero everywhere", Evaluation: *zero})
 	if len(s.Initial) > 1 {
 		mean, err := score.MeanBaseline(s)
 		if err != nil {
 			return err
 		}
-		page.Baselines = append(page.Baselines, report.Baseline{Key: "mean_field", Label: "mean field", Note: "mean of the other test solutions", Evaluation: *mean})
+		page.Baselines = append(page.Baselines, report.Method{Key: "mean_field", Label: "mean field", Note: "mean of the other test solutions", Evaluation: *mean})
 	}
 	low, high, ok, err := endpoints(p, g)
 	if err != nil {
@@ -44,7 +44,7 @@ func addBaselines(page *report.Page, p *pde.Problem, g *grid.Grid, s score.Sampl
 		}
 		if scored {
 			name := p.Unknowns[0].Name + "₀"
-			page.Baselines = append(page.Baselines, report.Baseline{
+			page.Baselines = append(page.Baselines, report.Method{
 				Key: "interpolation", Label: "interpolation in " + name, Evaluation: *linear,
 				Note: fmt.Sprintf("between the solutions at %s = %s and %s", name, shortNumber(low.Value), shortNumber(high.Value)),
 			})
@@ -62,7 +62,7 @@ func addBaselines(page *report.Page, p *pde.Problem, g *grid.Grid, s score.Sampl
 	for _, u := range p.Unknowns {
 		starts = append(starts, u.Start.String())
 	}
-	page.Baselines = append(page.Baselines, report.Baseline{
+	page.Baselines = append(page.Baselines, report.Method{
 		Key: "persistence", Label: "persistence", Note: strings.Join(starts, ", ") + " at all times", Evaluation: *still,
 	})
 	return nil

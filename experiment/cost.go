@@ -169,14 +169,14 @@ func (t *timing) scaled(points func(n int) int) *grid.Grid {
 func (t *timing) classical(ctx context.Context, g *grid.Grid) (*report.ClassicalRun, error) {
 	var solver sim.Solver
 	var err error
-	if ref := t.problem.Reference; ref.Solver == pde.DiscreteSolver {
+	if t.problem.Reference.Solver == pde.DiscreteSolver {
 		once := make([]int, len(g.Axes))
 		for i := range once {
 			once[i] = 1
 		}
 		solver, err = discrete.New(t.problem, g, once)
 	} else {
-		solver, err = sim.New(ref.Solver, g.Axes, ref.Constants, nil)
+		solver, err = dataset.ClassicalSolver(t.problem, g, nil)
 	}
 	if err != nil {
 		return nil, nil // too coarse for its stencils

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"pihc/data"
-	"pihc/engine"
 	"pihc/grid"
 	"pihc/model"
 	"pihc/score"
@@ -94,36 +93,18 @@ func (r *Run) scoreOn(ctx context.Context, set *data.Dataset, o *ScoreOptions) (
 
 // score scores an open predictor.
 func (r *Run) score(ctx context.Context, set *data.Dataset, e Predictor, o *ScoreOptions) (*Metrics, error) {
-	g, spec, p := e.Info().Grid, e.Info().Spec, r.Problem
-	samples, err := LoadSamples(set, o.Split, p, g, o.Samples)
+	g, spec := e.Info().Grid, e.Info().Spec
+	samples, err := LoadSamples(set, o.Split, r.Problem, g, o.Samples)
 	if err != nil {
 		return nil, err
 	}
 	bar := o.Stage(fmt.Sprintf("evaluate %s on %s", model.MethodLabel(spec.Method), data.FormatShape(g.Shape())), len(samples.Initial))
 	defer bar.End()
-	sys, err := r.systems.on(p, g)
+	samples.ReferenceError = referenceError(set.Manifest(), o.Split, g)
+	result, err := e.Evaluate(samples, bar.While(ctx, nil))
 	if err != nil {
 		return nil, err
 	}
-	rows, err := engine.NewLoss(sys, spec.Loss, nil)
-	if err != nil {
-		return nil, err
-	}
-	squares := make([]float64, len(sys.Sets))
-	var losses []float64
-	result, err := e.Evaluate(samples, bar.While(ctx, func(i int, x *engine.Prediction) error {
-		losses = append(losses, rows.Evaluate(squares, x.Field, samples.Initial[i], nil, 0))
-		return nil
-	}))
-	if err != nil {
-		return nil, err
-	}
-	trivial, err := engine.Trivials(sys, spec.Loss, samples.Initial, samples.Truth)
-	if err != nil {
-		return nil, err
-	}
-	result.Compare(losses, trivial)
-	result.ReferenceError = referenceError(set.Manifest(), o.Split, g)
 	if result.TrainSeconds, err = r.TrainSeconds(); err != nil {
 		return nil, err
 	}

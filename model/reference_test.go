@@ -96,7 +96,7 @@ func TestReferenceThinned(t *testing.T) {
 	if _, err := solver.Solve(got, wave(16, 12)); err != nil {
 		t.Fatal(err)
 	}
-	exact, err := sim.New("navier-stokes", fine.Axes, p.Reference.Constants, nil)
+	exact, err := sim.New("navier-stokes", sim.Setting{Axes: fine.Axes, Constants: p.Reference.Constants})
 	if err != nil {
 		t.Fatal(err)
 	}

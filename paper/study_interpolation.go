@@ -13,7 +13,6 @@ import (
 	"pihc/model"
 	"pihc/report"
 	"pihc/score"
-	"pihc/sim"
 	"pihc/train"
 )
 
@@ -233,14 +232,14 @@ func interpolated(g *grid.Grid, division *constraint.Division, points [][]int32,
 		for i, p := range points[k] {
 			at[i], values[i] = place(int(p)), field[p]
 		}
-		mesh, err := sim.Delaunay(at)
+		mesh, err := triangulate(at)
 		if err != nil {
 			return nil, nil, fmt.Errorf("expert %d: %w", k, err)
 		}
-		f := sim.NewCloughTocher(mesh, values)
+		f := newCloughTocher(mesh, values)
 		for _, p := range division.Points(k) {
 			x := place(int(p))
-			v, ok := f.At(float64(x[0]), float64(x[1]))
+			v, ok := f.at(float64(x[0]), float64(x[1]))
 			if ok {
 				out[p], kind[p] = v, unconstrained
 			}

@@ -8,6 +8,9 @@ import (
 	"pihc/score"
 )
 
+// unbroken keeps a number and its unit in one line.
+func unbroken(text string) string { return strings.ReplaceAll(text, " ", "\u00a0") }
+
 // claim says in a few sentences what the figures of the page show, and no more than they
 // show; "" without methods.
 func (p *Page) claim() string {

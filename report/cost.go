@@ -85,15 +85,6 @@ func rate(v float64) string {
 	return score.Number(v)
 }
 
-func (c *Cost) cells(m *MethodCost) []string {
-	cells := []string{score.Percent(float64(m.Error)), shortDuration(m.Seconds), rate(m.PerSecond), "-", "-", "-", "-", m.breakEven()}
-	if m.Matched >= 0 {
-		run := c.Classical[m.Matched]
-		copy(cells[3:], []string{gridText(run.Grid), score.Percent(float64(run.Error)), shortDuration(run.Seconds), rate(run.PerSecond)})
-	}
-	return cells
-}
-
 // shortDuration is Duration with a decimal below ten milliseconds.
 func shortDuration(seconds float64) string {
 	if seconds < 0.00995 {
@@ -102,37 +93,25 @@ func shortDuration(seconds float64) string {
 	return score.Duration(seconds)
 }
 
-var costTitles = []string{"error", "one prediction", "predictions/s", "classical run as good", "its error", "one solution", "solutions/s", "pays off after"}
-
-// Table returns the comparison for a terminal, nil without one.
+// Table returns the comparison, nil without one.
 func (c *Cost) Table() *Table {
 	if c == nil || len(c.Methods) == 0 {
 		return nil
 	}
-	t := &Table{Title: "Time against the classical solver", Columns: []Column{{Title: "method"}}}
-	for _, title := range costTitles {
+	t := &Table{Title: "Time against the classical solver", Columns: []Column{{"method", false}}, Notes: c.notes()}
+	for _, title := range []string{"error", "one prediction", "predictions/s", "classical run as good", "its error", "one solution", "solutions/s", "pays off after"} {
 		t.Columns = append(t.Columns, Column{title, true})
 	}
 	for i := range c.Methods {
-		t.Add(append([]string{c.Methods[i].Label}, c.cells(&c.Methods[i])...)...)
-	}
-	t.Notes = c.notes()
-	return t
-}
-
-func (c *Cost) table() *htmlTable {
-	if c == nil || len(c.Methods) == 0 {
-		return nil
-	}
-	out := &htmlTable{Columns: costTitles}
-	for i := range c.Methods {
-		row := htmlRow{Label: c.Methods[i].Label, Baseline: true}
-		for j, text := range c.cells(&c.Methods[i]) {
-			row.Cells = append(row.Cells, htmlCell{costTitles[j], unbroken(text)})
+		m := &c.Methods[i]
+		cells := []string{m.Label, score.Percent(float64(m.Error)), shortDuration(m.Seconds), rate(m.PerSecond), "-", "-", "-", "-", m.breakEven()}
+		if m.Matched >= 0 {
+			run := c.Classical[m.Matched]
+			copy(cells[4:], []string{gridText(run.Grid), score.Percent(float64(run.Error)), shortDuration(run.Seconds), rate(run.PerSecond)})
 		}
-		out.Rows = append(out.Rows, row)
+		t.Add(cells...)
 	}
-	return out
+	return t
 }
 
 // costFigure names the file of the comparison's numbers.
@@ -154,9 +133,6 @@ func (c *Cost) rows() [][]string {
 }
 
 func (c *Cost) notes() []string {
-	if c == nil || len(c.Methods) == 0 {
-		return nil
-	}
 	notes := []string{
 		fmt.Sprintf("%s; measured while this report was made, over %d of the test samples.", c.Machine, c.Samples),
 		fmt.Sprintf("Workers: %d, of which one prediction uses all and one solution a single one; predictions/s are of %d together, solutions/s of one on each worker.", c.Workers, c.Batch),

@@ -32,7 +32,7 @@ func TestCostMatch(t *testing.T) {
 		t.Error(text)
 	}
 	var none *Cost
-	if none.Table() != nil || none.table() != nil || none.notes() != nil || none.claim() != "" {
+	if none.Table() != nil || none.claim() != "" {
 		t.Error("something of nothing")
 	}
 }

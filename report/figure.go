@@ -19,6 +19,7 @@ type Figure struct {
 	Name          string // file name without extension
 	Caption       string // says what is seen, also for readers who cannot see
 	Width, Height vg.Length
+	part, title   string // of the page that has it, "" for none; its heading there
 	draw          func(c draw.Canvas)
 }
 
@@ -31,7 +32,7 @@ type key struct {
 
 // plotFigure is a plot with a legend above it, if it has keys, in as many lines as they need.
 func plotFigure(name, caption string, width, height vg.Length, p *plot.Plot, keys ...key) Figure {
-	return Figure{name, caption, width, height, func(c draw.Canvas) {
+	return Figure{Name: name, Caption: caption, Width: width, Height: height, draw: func(c draw.Canvas) {
 		top := vg.Length(2)
 		if len(keys) > 0 {
 			top = 4 + drawKeys(draw.Crop(c, 4, 0, 0, 0), p, keys)

@@ -84,9 +84,9 @@ func (s standard) Plot(c draw.Canvas, p *plot.Plot) {
 	c.FillText(style, at, s.Label)
 }
 
-// bandFigure draws the distribution over samples of a metric, a row for each method, and
-// for each baseline if these are given; ok is false if nobody has it.
-func (p *Page) bandFigure(name, title, caption string, rows []metricRow, get func(score.Sample) float64, levels []Level) (f Figure, ok bool) {
+// bandFigure draws the distribution over samples of a metric for every row, with the published
+// scores if they are of that metric; ok is false if no row has it.
+func bandFigure(name, title, caption string, rows []row, get func(score.Sample) float64, published bool, levels []Level) (f Figure, ok bool) {
 	g := newPlot("", title, "")
 	addGrid(g, true, false)
 	lo, hi := math.Inf(1), math.Inf(-1)
@@ -99,20 +99,19 @@ func (p *Page) bandFigure(name, title, caption string, rows []metricRow, get fun
 	}
 	var bands []band
 	for _, r := range rows {
-		values := slices.DeleteFunc(r.evaluation.Values(get), func(v float64) bool { return !see(v) })
-		if len(values) == 0 && r.published == nil {
+		b := band{name: r.Label, values: slices.DeleteFunc(r.Evaluation.Values(get), func(v float64) bool { return !see(v) }), color: r.rgb()}
+		if published {
+			b.published = r.Published
+		}
+		if len(b.values) == 0 && b.published == nil {
 			continue
 		}
-		slices.Sort(values)
-		c := muted
-		if r.color >= 0 {
-			c = series[r.color]
-		}
-		if s := r.published; s != nil {
+		slices.Sort(b.values)
+		if s := b.published; s != nil {
 			see(s.Mean)
 			see(s.Mean + max(s.Std, 0))
 		}
-		bands = append(bands, band{name: r.label, values: values, color: c, published: r.published})
+		bands = append(bands, b)
 	}
 	if len(bands) == 0 {
 		return Figure{}, false
@@ -122,7 +121,7 @@ func (p *Page) bandFigure(name, title, caption string, rows []metricRow, get fun
 		g.Add(standard{l, i})
 	}
 	var ticks []plot.Tick
-	published := false
+	published = false
 	for i, b := range bands {
 		b.y = float64(len(bands) - 1 - i)
 		ticks = append(ticks, plot.Tick{Value: b.y, Label: b.name})
@@ -145,22 +144,18 @@ func (p *Page) bandFigure(name, title, caption string, rows []metricRow, get fun
 
 // errorFigure draws relative_l2 of the samples for methods and baselines.
 func (p *Page) errorFigure() (Figure, bool) {
-	rows := p.metricRows()
+	rows := p.rows()
 	if p.BeyondTraining() { // as the published figures are; baselines have errors of all times alone
-		return p.bandFigure("errors", "relative L² error of a sample beyond training", "Errors of the samples at the times beyond training", rows[:len(p.Methods)], func(s score.Sample) float64 { return s.Unseen }, nil)
+		return bandFigure("errors", "relative L² error of a sample beyond training", "Errors of the samples at the times beyond training", p.methods(), func(s score.Sample) float64 { return s.Unseen }, true, nil)
 	}
 	levels := slices.DeleteFunc(p.errorLevels(), func(l Level) bool { // one that has a row of its own
-		return slices.ContainsFunc(rows, func(r metricRow) bool { return r.label == l.Label })
+		return slices.ContainsFunc(rows, func(r row) bool { return r.Label == l.Label })
 	})
-	return p.bandFigure("errors", "relative L² error of a sample", "Errors of the samples", rows, func(s score.Sample) float64 { return s.RelativeL2 }, levels)
+	return bandFigure("errors", "relative L² error of a sample", "Errors of the samples", rows, func(s score.Sample) float64 { return s.RelativeL2 }, true, levels)
 }
 
 // residualFigure draws the relative residual of the samples.
 func (p *Page) residualFigure() (Figure, bool) {
-	rows := p.metricRows()[:len(p.Methods)]
-	for i := range rows {
-		rows[i].published = nil
-	}
-	return p.bandFigure("residuals", "relative residual of a sample", "Residuals without weights over "+p.Rate(), rows,
-		func(s score.Sample) float64 { return s.RelativeResidual }, p.residualLevels())
+	return bandFigure("residuals", "relative residual of a sample", "Residuals without weights over "+p.Rate(), p.methods(),
+		func(s score.Sample) float64 { return s.RelativeResidual }, false, p.residualLevels())
 }

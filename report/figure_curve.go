@@ -107,7 +107,9 @@ func (p *Page) curveFigure(file, name string) Figure {
 	g.Y.Min, g.Y.Max = logRange(lo, hi)
 	useLog(&g.Y, false)
 	caption := name + " against the training step" + levelText(p.curveLevels(name), func(v float64) string { return score.Percent(v / 100) })
-	return plotFigure(file, caption, 400, 240, g, keys...)
+	f := plotFigure(file, caption, 400, 240, g, keys...)
+	f.title = p.curveLabel(name)
+	return f
 }
 
 // flat is a level as a dashed line from side to side, with its label at the left, where curves
@@ -197,27 +199,25 @@ func (p *Page) initialFigure() (f Figure, ok bool) {
 	addGrid(g, true, true)
 	lo, hi := math.Inf(1), math.Inf(-1)
 	var keys []key
-	add := func(name string, e score.Evaluation, c color.NRGBA, shape draw.GlyphDrawer) {
+	for i, r := range p.rows() {
+		shape := draw.GlyphDrawer(draw.CircleGlyph{})
+		if r.color < 0 {
+			shape = []draw.GlyphDrawer{draw.RingGlyph{}, draw.CrossGlyph{}, draw.TriangleGlyph{}}[(i-len(p.Methods))%3]
+		}
 		var points plotter.XYs
-		for _, s := range evenly(e.PerSample, dots) {
+		for _, s := range evenly(r.Evaluation.PerSample, dots) {
 			if !math.IsNaN(s.InitialMean) && s.RelativeL2 > 0 && !math.IsInf(s.RelativeL2, 0) {
 				points = append(points, plotter.XY{X: s.InitialMean, Y: s.RelativeL2})
 				lo, hi = min(lo, s.RelativeL2), max(hi, s.RelativeL2)
 			}
 		}
 		if len(points) < 2 {
-			return
+			continue
 		}
-		s := &plotter.Scatter{XYs: points, GlyphStyle: draw.GlyphStyle{Color: faded(c, 0xa0), Radius: 1.5, Shape: shape}}
+		s := &plotter.Scatter{XYs: points, GlyphStyle: draw.GlyphStyle{Color: faded(r.rgb(), 0xa0), Radius: 1.5, Shape: shape}}
 		g.Add(s)
-		keys = append(keys, key{name, c, shape})
+		keys = append(keys, key{r.Label, r.rgb(), shape})
 		ok = true
-	}
-	for i, m := range p.Methods {
-		add(m.Label, m.Evaluation, p.methodColor(i), draw.CircleGlyph{})
-	}
-	for i, b := range p.Baselines {
-		add(b.Label, b.Evaluation, muted, []draw.GlyphDrawer{draw.RingGlyph{}, draw.CrossGlyph{}, draw.TriangleGlyph{}}[i%3])
 	}
 	if !ok || !(g.X.Max > g.X.Min) {
 		return Figure{}, false

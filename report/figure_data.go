@@ -6,7 +6,6 @@ import (
 	"encoding/csv"
 	"maps"
 	"math"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -76,8 +75,8 @@ func exact(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// keyOf is the short name of a method or a baseline.
-func keyOf(key, label string) string { return cmp.Or(key, fileName(label)) }
+// key is the short name of a method in files.
+func (m *Method) key() string { return cmp.Or(m.Key, fileName(m.Label)) }
 
 // sampleRows has a row for every sample of methods and baselines, on every grid.
 func (p *Page) sampleRows() [][]string {
@@ -85,10 +84,10 @@ func (p *Page) sampleRows() [][]string {
 	names, _ := like.Fields()
 	parts := p.sampleParts()
 	rows := [][]string{slices.Concat([]string{"method", "grid", "sample"}, names, parts)}
-	add := func(name string, e *score.Evaluation) {
-		for _, x := range e.OnGrids() {
+	for _, m := range slices.Concat(p.Methods, p.Baselines) {
+		for _, x := range m.Evaluation.OnGrids() {
 			for _, s := range x.PerSample {
-				row := []string{name, data.FormatShape(x.Grid), strconv.Itoa(s.Index)}
+				row := []string{m.key(), data.FormatShape(x.Grid), strconv.Itoa(s.Index)}
 				_, values := s.Fields()
 				for _, v := range values {
 					row = append(row, exact(*v))
@@ -104,12 +103,6 @@ func (p *Page) sampleRows() [][]string {
 				rows = append(rows, row)
 			}
 		}
-	}
-	for i := range p.Methods {
-		add(keyOf(p.Methods[i].Key, p.Methods[i].Label), &p.Methods[i].Evaluation)
-	}
-	for i := range p.Baselines {
-		add(keyOf(p.Baselines[i].Key, p.Baselines[i].Label), &p.Baselines[i].Evaluation)
 	}
 	return rows
 }
@@ -142,7 +135,7 @@ func (p *Page) curveRows() [][]string {
 	for _, m := range p.Methods {
 		for _, s := range m.Curves {
 			for i, step := range s.Steps {
-				rows = append(rows, []string{s.Name, s.Unit, keyOf(m.Key, m.Label), exact(step), exact(s.Values[i])})
+				rows = append(rows, []string{s.Name, s.Unit, m.key(), exact(step), exact(s.Values[i])})
 			}
 		}
 	}
@@ -158,7 +151,7 @@ func (p *Page) spectrumRows() [][]string {
 			}
 			for _, at := range e.Spectra.At {
 				for k := range max(len(at.Truth), len(at.Prediction)) {
-					row := []string{keyOf(p.Methods[i].Key, p.Methods[i].Label), data.FormatShape(e.Grid), e.Spectra.Quantity, exact(at.Time), strconv.Itoa(k), "", ""}
+					row := []string{p.Methods[i].key(), data.FormatShape(e.Grid), e.Spectra.Quantity, exact(at.Time), strconv.Itoa(k), "", ""}
 					for j, list := range [][]float64{at.Truth, at.Prediction} {
 						if k < len(list) {
 							row[5+j] = exact(list[k])
@@ -176,7 +169,7 @@ func (p *Page) solverRows() [][]string {
 	rows := [][]string{{"method", "expert", "iterations_mean", "iterations_std", "iterations_max", "constraint_rms_mean", "constraint_rms_std", "constraint_rms_max"}}
 	for _, m := range p.Methods {
 		for k, x := range m.Evaluation.Experts {
-			row := []string{keyOf(m.Key, m.Label), strconv.Itoa(k)}
+			row := []string{m.key(), strconv.Itoa(k)}
 			for _, s := range []score.Summary{x.Iterations, x.ConstraintRMS} {
 				row = append(row, exact(s.Mean), exact(s.Std), exact(s.Max))
 			}
@@ -204,17 +197,7 @@ func (p *Page) caseArrays(c Case) []data.Named {
 	}
 	add("reference", c.Truth)
 	for i, u := range c.Predictions {
-		add("prediction_"+keyOf(p.Methods[i].Key, p.Methods[i].Label), u)
+		add("prediction_"+p.Methods[i].key(), u)
 	}
 	return out
-}
-
-// writeData writes files beside the drawings.
-func writeData(dir string, files []dataFile) error {
-	for _, f := range files {
-		if err := writeFile(filepath.Join(dir, f.name), f.content); err != nil {
-			return err
-		}
-	}
-	return nil
 }

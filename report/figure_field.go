@@ -258,7 +258,7 @@ func (p *Page) caseFigure(name string, c Case) Figure {
 		bottom = barHeight
 	}
 	total := vg.Length(height*len(rows)) + bottom
-	return Figure{name, c.caption(), vg.Length(width * columns), total, func(dc draw.Canvas) {
+	return Figure{Name: name, Caption: c.caption(), Width: vg.Length(width * columns), Height: total, draw: func(dc draw.Canvas) {
 		top := draw.Crop(dc, 2, -8, bottom, -2)
 		tiles := draw.Tiles{Rows: len(rows), Cols: columns, PadX: 10, PadY: 8}
 		canvases := plot.Align(rows, tiles, top)

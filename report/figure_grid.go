@@ -69,10 +69,10 @@ func (p *Page) gridFigure() (f Figure, ok bool) {
 	var keys []key
 	var boxes []standing
 	column := 0
-	add := func(name string, e *score.Evaluation, c color.NRGBA) {
+	for _, r := range p.onGrids() {
 		found := false
 		for i, shape := range grids {
-			x := e.On(shape)
+			x := r.Evaluation.On(shape)
 			if x == nil {
 				continue
 			}
@@ -82,19 +82,11 @@ func (p *Page) gridFigure() (f Figure, ok bool) {
 			}
 			found = true
 			lo, hi = min(lo, slices.Min(values)), max(hi, slices.Max(values))
-			boxes = append(boxes, standing{group: i, column: column, box: score.NewBox(values), color: c})
+			boxes = append(boxes, standing{group: i, column: column, box: score.NewBox(values), color: r.rgb()})
 		}
 		if found {
-			keys = append(keys, key{name, c, draw.BoxGlyph{}})
+			keys = append(keys, key{r.Label, r.rgb(), draw.BoxGlyph{}})
 			column++
-		}
-	}
-	for i := range p.Methods {
-		add(p.Methods[i].Label, &p.Methods[i].Evaluation, p.methodColor(i))
-	}
-	for i := range p.Baselines {
-		if b := &p.Baselines[i]; len(b.Evaluation.Grids) > 0 {
-			add(b.Label, &b.Evaluation, muted)
 		}
 	}
 	if len(boxes) == 0 {
@@ -152,33 +144,34 @@ func (b standing) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// GridTable returns the errors on every grid for a terminal, nil if there is one
-// grid alone.
+// GridTable returns the errors on every grid, nil if there is one grid alone.
 func (p *Page) GridTable() *Table {
 	grids := p.grids()
 	if len(grids) < 2 {
 		return nil
 	}
 	t := &Table{Title: "By evaluation grid", Columns: []Column{{"method", false}, {"grid", true}, {"samples", true}, {"relative L² error", true}, {"median", true}, {"max", true}}}
-	add := func(name string, e *score.Evaluation) {
+	for _, r := range p.onGrids() {
+		name := r.Label
 		for _, g := range grids {
-			if x := e.On(g); x != nil && x.RelativeL2 != nil {
-				r, samples := x.RelativeL2, score.Count(x.Samples)
-				if n := e.FewerOn(g); n > 0 {
+			if x := r.Evaluation.On(g); x != nil && x.RelativeL2 != nil {
+				l2, samples := x.RelativeL2, score.Count(x.Samples)
+				if n := r.Evaluation.FewerOn(g); n > 0 {
 					samples = theFirst(n)
 				}
-				t.Add(name, p.gridLabel(g), samples, score.PercentOf(r.Mean, r.Std), score.Percent(r.Median), score.Percent(r.Max))
+				h := head{Color: r.color}
+				if r.color >= 0 && slices.Equal(g, r.Evaluation.Grid) {
+					h.Note = "its training grid"
+				}
+				t.addHead(h, name, p.gridLabel(g), samples, score.PercentOf(l2.Mean, l2.Std), score.Percent(l2.Median), score.Percent(l2.Max))
 				name = ""
 			}
 		}
 	}
-	for i := range p.Methods {
-		add(p.Methods[i].Label, &p.Methods[i].Evaluation)
-	}
-	for i := range p.Baselines {
-		if b := &p.Baselines[i]; len(b.Evaluation.Grids) > 0 {
-			add(b.Label, &b.Evaluation)
-		}
-	}
 	return t
+}
+
+// onGrids lists methods, and the baselines that are scored on several grids.
+func (p *Page) onGrids() []row {
+	return slices.DeleteFunc(p.rows(), func(r row) bool { return r.color < 0 && len(r.Evaluation.Grids) == 0 })
 }

@@ -93,7 +93,7 @@ func (p *Page) planeFigure(name string, c Case) Figure {
 	}
 	height := y + 4
 	caption := c.caption() + "; " + p.Axes[1].Name + " to the right, " + p.Axes[2].Name + " upwards"
-	return Figure{name, caption, width, height, func(dc draw.Canvas) {
+	return Figure{Name: name, Caption: caption, Width: width, Height: height, draw: func(dc draw.Canvas) {
 		at := func(x, y vg.Length) vg.Point { return vg.Point{X: dc.Min.X + x, Y: dc.Max.Y - y} }
 		for k, i := range times {
 			dc.FillText(textStyle(labelSize, ink, draw.XCenter, draw.YCenter), at(vg.Length(left+k*(w+gap)+w/2), top/2), p.timeLabel(p.Axes[0].Values[i]))

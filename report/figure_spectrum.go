@@ -105,7 +105,7 @@ func (p *Page) spectrumFigure() (f Figure, ok bool) {
 	}
 	const width, height = 300, 250
 	total := vg.Length(width * len(panels))
-	return Figure{"spectrum", caption, total, height, func(c draw.Canvas) {
+	return Figure{Name: "spectrum", Caption: caption, Width: total, Height: height, draw: func(c draw.Canvas) {
 		drawKeys(draw.Crop(c, 4, 0, height-16, 0), panels[0], keys)
 		for i, g := range panels {
 			panel := draw.Crop(c, vg.Length(i*width)+18, vg.Length((i+1)*width)-total-10, 15, -38)

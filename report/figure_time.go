@@ -78,7 +78,7 @@ func (p *Page) overTimeRows() [][]string {
 				continue
 			}
 			for j, t := range e.ErrorOverTime.Times {
-				rows = append(rows, []string{keyOf(m.Key, m.Label), data.FormatShape(e.Grid), exact(t), exact(e.ErrorOverTime.RelativeL2[j])})
+				rows = append(rows, []string{m.key(), data.FormatShape(e.Grid), exact(t), exact(e.ErrorOverTime.RelativeL2[j])})
 			}
 		}
 	}

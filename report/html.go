@@ -3,7 +3,6 @@ package report
 import (
 	"bytes"
 	"embed"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"html/template"
@@ -18,12 +17,13 @@ import (
 	"strings"
 
 	"pihc/data"
+	"pihc/score"
 )
 
 //go:embed assets
 var assets embed.FS
 
-var pageTemplate = template.Must(template.ParseFS(assets, "assets/page.html.tmpl"))
+var pageTemplate = template.Must(template.New("page.html.tmpl").Funcs(template.FuncMap{"head": (*Table).head}).ParseFS(assets, "assets/*.tmpl"))
 
 func asset(name string) string {
 	src, err := assets.ReadFile("assets/" + name)
@@ -40,17 +40,16 @@ func WritePage(file string, p Page) error {
 	if err := p.check(); err != nil {
 		return err
 	}
-	animations := p.animations()
 	numbers, err := p.dataFiles()
 	if err != nil {
 		return err
 	}
 	files := FiguresOf(file)
-	if err := writeDrawings(files, p.Figures(), animations, numbers); err != nil {
+	if err := writeFiles(files, p.Figures(), numbers); err != nil {
 		return err
 	}
 	var b bytes.Buffer
-	if err := p.writeHTML(&b, animations, linkTo(files)); err != nil {
+	if err := p.writeHTML(&b, linkTo(files)); err != nil {
 		return err
 	}
 	return writeFile(file, b.Bytes())
@@ -105,25 +104,30 @@ func (p *Page) check() error {
 	return nil
 }
 
-// Figures returns every figure of the page but the animations, for files. It panics if a case does
-// not fit the axes; WritePage checks that.
+// Figures returns every figure of the page, for files. It panics if a case does not fit the axes;
+// WritePage checks that.
 func (p *Page) Figures() []Figure {
-	out := p.errorFigures()
-	if f, ok := p.spectrumFigure(); ok {
-		out = append(out, f)
+	var out []Figure
+	add := func(part string) func(f Figure, ok bool) {
+		return func(f Figure, ok bool) {
+			if f.part = part; ok {
+				out = append(out, f)
+			}
+		}
 	}
+	for _, draw := range []func() (Figure, bool){p.errorFigure, p.residualFigure, p.timeFigure, p.gridFigure, p.initialFigure} {
+		add("Errors")(draw())
+	}
+	add("Spectrum")(p.spectrumFigure())
 	for _, name := range p.curveNames() {
-		out = append(out, p.curveFigure(fileName(name), name))
+		add("Curves")(p.curveFigure(fileName(name), name), true)
 	}
-	if f, ok := p.solverFigure(); ok {
-		out = append(out, f)
-	}
+	add("Solver")(p.solverFigure())
 	for i, c := range p.Cases {
-		name := caseName(i)
 		if p.overPlanes() {
-			out = append(out, p.planeFigure(name, c))
+			out = append(out, p.planeFigure(caseName(i), c))
 		} else {
-			out = append(out, p.caseFigure(name, c))
+			out = append(out, p.caseFigure(caseName(i), c))
 		}
 	}
 	return out
@@ -132,22 +136,8 @@ func (p *Page) Figures() []Figure {
 // caseName is the name of the figure of a case.
 func caseName(i int) string { return "case_" + strconv.Itoa(i+1) }
 
-// errorFigures returns the drawings of errors that there are.
-func (p *Page) errorFigures() []Figure {
-	var out []Figure
-	for _, draw := range []func() (Figure, bool){p.errorFigure, p.residualFigure, p.timeFigure, p.gridFigure, p.initialFigure} {
-		if f, ok := draw(); ok {
-			out = append(out, f)
-		}
-	}
-	return out
-}
-
-// writeDrawings writes figures as PNG and SVG into dir, animations as GIF, and numbers.
-func writeDrawings(dir string, figures []Figure, animations []animation, numbers []dataFile) error {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return err
-	}
+// writeFiles writes figures as PNG and SVG into dir, and their numbers.
+func writeFiles(dir string, figures []Figure, files []dataFile) error {
 	for _, f := range figures {
 		png, err := f.PNG()
 		if err != nil {
@@ -157,19 +147,17 @@ func writeDrawings(dir string, figures []Figure, animations []animation, numbers
 		if err != nil {
 			return err
 		}
-		if err := writeFile(filepath.Join(dir, f.Name+".png"), png); err != nil {
-			return err
-		}
-		if err := writeFile(filepath.Join(dir, f.Name+".svg"), svg); err != nil {
+		files = append(files, dataFile{f.Name + ".png", png}, dataFile{f.Name + ".svg", svg})
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	for _, f := range files {
+		if err := writeFile(filepath.Join(dir, f.name), f.content); err != nil {
 			return err
 		}
 	}
-	for _, a := range animations {
-		if err := writeFile(filepath.Join(dir, a.name+".gif"), a.gif); err != nil {
-			return err
-		}
-	}
-	return writeData(dir, numbers)
+	return nil
 }
 
 // fileName keeps letters and digits: "Training loss" is training_loss.
@@ -183,14 +171,13 @@ func fileName(name string) string {
 
 // A drawing is a figure in the page, with the file of its numbers if there is one.
 type drawing struct {
-	Name, Caption, Data string
-	SVG                 template.HTML
+	Title, Caption, Data string
+	SVG                  template.HTML
 }
 
-type htmlAnimation struct {
-	Caption, Data string
-	Source        template.URL
-	Width, Height int
+func (f Figure) drawing(data string) (drawing, error) {
+	svg, err := f.inline()
+	return drawing{f.title, f.Caption, data, template.HTML(svg)}, err
 }
 
 // htmlCase is a tab of maps, which a script draws.
@@ -198,99 +185,69 @@ type htmlCase struct{ Title, Image, Data string }
 
 // writeHTML writes the self-contained page; files is where it finds numbers and drawings of
 // its figures, "" for nowhere.
-func (p *Page) writeHTML(w io.Writer, animations []animation, files string) error {
-	d := &drawer{files: files}
-	v := map[string]any{
-		"Title": p.Title, "Subtitle": p.Subtitle, "Claim": p.claim(), "Caveats": slices.Concat(p.Caveats, p.methodNotes(), p.differenceNotes()), "Summary": p.Summary,
-		"Equations": formulas(p.Equations), "Constants": p.formulaFacts(),
-		"Published": p.Published, "Notes": p.Notes, "Facts": p.Facts, "Specs": p.Specs, "Generated": p.Generated,
-		"Style": template.CSS(asset("uplot/uPlot.min.css") + "\n" + asset("page.css")),
-		// The library brings its licence along, which every copy must carry.
-		"Scripts": []template.JS{template.JS("/*\n" + asset("uplot/LICENSE") + "*/\n" + asset("uplot/uPlot.iife.min.js")), template.JS(asset("maps.js")), template.JS(asset("page.js"))},
-		"Table":   metricTable(p.errorColumns(), p.metricRows()), "Remainder": metricTable(p.remainderColumns(), p.remainderRows()),
-		"Cost": p.Cost.table(), "CostNotes": p.Cost.notes(), "CostData": d.data(costFigure), "Experts": p.expertRows(), "GridTable": p.htmlGridTable(),
-		"Planes": p.overPlanes(), "Steady": p.Steady, "Files": files,
-	}
-	for _, m := range p.Methods {
-		if m.Evaluation.RelativeL2 != nil {
-			v["HasTruth"] = true
+func (p *Page) writeHTML(w io.Writer, files string) error {
+	link := func(name string) string {
+		if files == "" {
+			return ""
 		}
-		for _, ends := range m.Borders {
-			if len(ends) > 2 {
-				v["HasBorders"] = true
-			}
-		}
-	}
-	var errors []drawing
-	for _, f := range p.errorFigures() {
-		errors = append(errors, d.figure(f))
-	}
-	v["Errors"] = errors
-	if f, ok := p.spectrumFigure(); ok {
-		v["Spectrum"] = d.figure(f)
-	}
-	var moving []htmlAnimation
-	for _, a := range animations {
-		moving = append(moving, htmlAnimation{a.caption, d.data(a.of), template.URL("data:image/gif;base64," + base64.StdEncoding.EncodeToString(a.gif)), a.width, a.height})
-	}
-	v["Animations"] = moving
-	var curves []drawing
-	for _, name := range p.curveNames() {
-		f := d.figure(p.curveFigure(fileName(name), name))
-		f.Name = p.curveLabel(name)
-		curves = append(curves, f)
-	}
-	v["Curves"] = curves
-	if f, ok := p.solverFigure(); ok {
-		v["Solver"] = d.figure(f)
-	}
-	var cases []htmlCase
-	for i, c := range p.Cases {
-		one := htmlCase{Title: c.Title}
-		if name := caseName(i); files != "" {
-			one.Image, one.Data = path.Join(files, name+".png"), d.data(name)
-		}
-		cases = append(cases, one)
-	}
-	v["Cases"] = cases
-	if d.err != nil {
-		return d.err
+		return path.Join(files, name)
 	}
 	payload, err := json.Marshal(p.payload())
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
-	v["Data"], v["Rate"] = template.JS(payload), p.Rate()
-	if err := pageTemplate.Execute(w, v); err != nil {
+	parts := map[string][]drawing{}
+	for _, f := range p.Figures() {
+		if f.part == "" {
+			continue
+		}
+		d, err := f.drawing(link(dataOf(f.Name)))
+		if err != nil {
+			return err
+		}
+		parts[f.part] = append(parts[f.part], d)
+	}
+	var cases []htmlCase
+	for i, c := range p.Cases {
+		cases = append(cases, htmlCase{c.Title, link(caseName(i) + ".png"), link(dataOf(caseName(i)))})
+	}
+	err = pageTemplate.Execute(w, map[string]any{
+		"Page": p, "Claim": p.claim(), "Caveats": slices.Concat(p.Caveats, p.methodNotes(), p.differenceNotes()),
+		"Equations": formulas(p.Equations), "Constants": p.formulaFacts(),
+		"Style": template.CSS(asset("uplot/uPlot.min.css") + "\n" + asset("page.css")),
+		// The library brings its licence along, which every copy must carry.
+		"Scripts": []template.JS{template.JS("/*\n" + asset("uplot/LICENSE") + "*/\n" + asset("uplot/uPlot.iife.min.js")), template.JS(asset("maps.js")), template.JS(asset("page.js"))},
+		"Parts":   parts, "Cases": cases, "Experts": p.expertTable(), "CostData": link(dataOf(costFigure)), "Data": template.JS(payload),
+		"Planes":   p.overPlanes(),
+		"HasTruth": slices.ContainsFunc(p.Methods, func(m Method) bool { return m.Evaluation.RelativeL2 != nil }),
+		"HasBorders": slices.ContainsFunc(p.Methods, func(m Method) bool {
+			return slices.ContainsFunc(m.Borders, func(ends []float64) bool { return len(ends) > 2 })
+		}),
+	})
+	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
 	return nil
 }
 
-// drawer renders figures for the page and keeps the first error.
-type drawer struct {
-	files string // where the numbers of figures are, "" for nowhere
-	err   error
-}
-
-func (d *drawer) svg(f Figure) template.HTML {
-	text, err := f.inline()
-	if err != nil && d.err == nil {
-		d.err = err
+// expertTable has what the solver reports of every expert.
+func (p *Page) expertTable() *Table {
+	t := &Table{Columns: []Column{{"expert", false}, {"iterations", true}, {"largest", true}, {"constraint rms", true}, {"how solves ended", false}}}
+	for _, m := range p.methods() {
+		for k, e := range m.Evaluation.Experts {
+			one := score.Evaluation{Experts: []score.Expert{e}}
+			names, counts := one.Statuses()
+			for j, name := range names {
+				names[j] = name + " " + score.Count(counts[name])
+			}
+			label := m.Label
+			if len(m.Evaluation.Experts) > 1 {
+				label += ", expert " + strconv.Itoa(k)
+			}
+			t.addHead(head{Color: m.color}, label, fmt.Sprintf("%.1f ± %.1f", e.Iterations.Mean, e.Iterations.Std), score.Number(e.Iterations.Max), score.Number(e.ConstraintRMS.Mean), strings.Join(names, ", "))
+		}
 	}
-	return template.HTML(text)
-}
-
-func (d *drawer) figure(f Figure) drawing {
-	return drawing{Name: f.Name, Caption: f.Caption, SVG: d.svg(f), Data: d.data(f.Name)}
-}
-
-// data is where the numbers of a figure are, "" for nowhere.
-func (d *drawer) data(figure string) string {
-	if d.files == "" {
-		return ""
-	}
-	return path.Join(d.files, dataOf(figure))
+	return t
 }
 
 var (

@@ -92,7 +92,7 @@ func TestBaselineRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := Page{Baselines: []Baseline{{Key: "zero", Evaluation: *zero}, {Key: "mean_field", Evaluation: *mean}}}
+	p := Page{Baselines: []Method{{Key: "zero", Evaluation: *zero}, {Key: "mean_field", Evaluation: *mean}}}
 	for i, row := range p.sampleRows()[1:] {
 		if want := []string{p.Baselines[i/3].Key, "1 x 3"}; !slices.Equal(row[:2], want) {
 			t.Errorf("row %d begins with %q, want %q", i, row[:2], want)

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"image/color"
 	"maps"
 	"slices"
 
@@ -42,23 +43,15 @@ type Score struct {
 	Mean, Std float64
 }
 
-// A Method is a column of every comparison.
+// A Method is a row of every comparison, and so is a baseline, which needs no training.
 type Method struct {
-	Key        string // short, for file names: "moe"
+	Key        string // short, for files and JSON: "moe"
 	Label      string // for people: "PI-HC-MoE"
 	Note       string // one line: "4 experts × 20 000 points"
 	Evaluation score.Evaluation
 	Published  *Score      // the paper's figure for this method, if there is one
 	Borders    [][]float64 // per axis, the ends of the subdomains (k experts: k+1 values); nil for none
 	Curves     []Series
-}
-
-// A Baseline is a row that needs no training.
-type Baseline struct {
-	Key        string // short, for JSON: "mean_field"
-	Label      string
-	Note       string
-	Evaluation score.Evaluation
 }
 
 // A Case is one sample drawn in full.
@@ -115,7 +108,7 @@ type Page struct {
 	Equations  []string // lines of plain text, set apart
 	Constants  []Fact   // of the equations
 	Methods    []Method
-	Baselines  []Baseline
+	Baselines  []Method
 	Cost       *Cost
 	Levels     []Level     // of relative_l2, without that of persistence
 	ErrorCurve string      // the Series.Name of relative_l2 in percent, which has the levels too
@@ -132,12 +125,12 @@ type Page struct {
 // A metricColumn is a column of the tables: its title and what it says of a method.
 type metricColumn struct {
 	title string
-	cell  func(e *score.Evaluation, published *Score) string // "-" where there is nothing
+	cell  func(m *Method) string // "-" where there is nothing
 }
 
 func summaryColumn(title string, get func(e *score.Evaluation) *score.Summary, format func(s *score.Summary) string) metricColumn {
-	return metricColumn{title, func(e *score.Evaluation, _ *Score) string {
-		if s := get(e); s != nil {
+	return metricColumn{title, func(m *Method) string {
+		if s := get(&m.Evaluation); s != nil {
 			return format(s)
 		}
 		return "-"
@@ -178,15 +171,15 @@ var errorColumns = []metricColumn{
 	summaryColumn("median", func(e *score.Evaluation) *score.Summary { return e.RelativeL2 }, func(s *score.Summary) string { return score.Percent(s.Median) }),
 	summaryColumn("worst", func(e *score.Evaluation) *score.Summary { return e.RelativeL2 }, func(s *score.Summary) string { return score.Percent(s.Max) }),
 	summaryColumn("error beyond training", func(e *score.Evaluation) *score.Summary { return e.Unseen }, spreadText),
-	{"published, other set-up", func(_ *score.Evaluation, published *Score) string {
-		if published == nil {
+	{"published, other set-up", func(m *Method) string {
+		if m.Published == nil {
 			return "-"
 		}
-		return score.PercentOf(published.Mean, published.Std)
+		return score.PercentOf(m.Published.Mean, m.Published.Std)
 	}},
-	{"training", func(e *score.Evaluation, _ *Score) string {
-		if e.TrainSeconds > 0 {
-			return score.Duration(e.TrainSeconds)
+	{"training", func(m *Method) string {
+		if m.Evaluation.TrainSeconds > 0 {
+			return score.Duration(m.Evaluation.TrainSeconds)
 		}
 		return "-"
 	}},
@@ -200,33 +193,37 @@ var remainderColumns = []metricColumn{
 	summaryColumn("border jump", func(e *score.Evaluation) *score.Summary { return e.BorderJump }, meanText),
 }
 
-// A metricRow is a method or a baseline of a table.
-type metricRow struct {
-	label, note string
-	color       int // of a method, -1 for others
-	evaluation  *score.Evaluation
-	published   *Score
+// A row is a method or a baseline of a table or a drawing.
+type row struct {
+	*Method
+	color int // of a method, -1 for others
 }
 
-// metricRows lists methods, then baselines.
-func (p *Page) metricRows() []metricRow {
-	var rows []metricRow
-	for i := range p.Methods {
-		m := &p.Methods[i]
-		rows = append(rows, metricRow{m.Label, m.Note, p.colorOf(i), &m.Evaluation, m.Published})
+// head is what a page shows of the row.
+func (r row) head() head { return head{r.Note, r.color} }
+
+// rgb is the colour in drawings.
+func (r row) rgb() color.NRGBA {
+	if r.color < 0 {
+		return muted
 	}
-	for i := range p.Baselines {
-		b := &p.Baselines[i]
-		rows = append(rows, metricRow{b.Label, b.Note, -1, &b.Evaluation, nil})
+	return series[r.color]
+}
+
+// methods lists the methods.
+func (p *Page) methods() []row {
+	var rows []row
+	for i := range p.Methods {
+		rows = append(rows, row{&p.Methods[i], p.colorOf(i)})
 	}
 	return rows
 }
 
-// remainderRows lists methods, and what the residual is compared with.
-func (p *Page) remainderRows() []metricRow {
-	rows := p.metricRows()[:len(p.Methods)]
-	for _, l := range p.residualLevels() {
-		rows = append(rows, metricRow{l.Label, "", -1, &score.Evaluation{RelativeResidual: &score.Summary{Mean: l.Value}}, nil})
+// rows lists methods, then baselines.
+func (p *Page) rows() []row {
+	rows := p.methods()
+	for i := range p.Baselines {
+		rows = append(rows, row{&p.Baselines[i], -1})
 	}
 	return rows
 }
@@ -260,8 +257,8 @@ func (p *Page) errorLevels() []Level {
 	return out
 }
 
-// textTable sets rows for a terminal.
-func textTable(title string, columns []metricColumn, rows []metricRow) *Table {
+// metricTable sets rows in columns, of which those without a value are left out.
+func metricTable(title string, columns []metricColumn, rows []row) *Table {
 	t := &Table{Title: title, Columns: []Column{{Title: "method"}}}
 	for _, c := range columns {
 		t.Columns = append(t.Columns, Column{c.title, true})
@@ -270,20 +267,19 @@ func textTable(title string, columns []metricColumn, rows []metricRow) *Table {
 		if i > 0 && r.color < 0 && rows[i-1].color >= 0 {
 			t.Rule()
 		}
-		cells := []string{r.label}
+		cells := []string{r.Label}
 		for _, c := range columns {
-			cells = append(cells, c.cell(r.evaluation, r.published))
+			cells = append(cells, c.cell(r.Method))
 		}
-		t.Add(cells...)
+		t.addHead(r.head(), cells...)
 	}
 	t.dropEmpty()
 	return t
 }
 
-// Table returns the errors of methods and baselines for a terminal. Columns in
-// which every row is empty are left out.
+// Table returns the errors of methods and baselines.
 func (p *Page) Table() *Table {
-	t := textTable(p.Title, p.errorColumns(), p.metricRows())
+	t := metricTable(p.Title, p.errorColumns(), p.rows())
 	t.Notes = append(t.Notes, slices.Concat(p.methodNotes(), p.differenceNotes())...)
 	if p.hasPublished() && p.Published != "" {
 		t.Notes = append(t.Notes, "published: "+p.Published)
@@ -291,13 +287,17 @@ func (p *Page) Table() *Table {
 	return t
 }
 
-// RemainderTable returns what predictions leave of the equation and its conditions, for a
-// terminal; nil without methods.
+// RemainderTable returns what predictions leave of the equation and its conditions, with what the
+// residual is compared with; nil without methods.
 func (p *Page) RemainderTable() *Table {
 	if len(p.Methods) == 0 {
 		return nil
 	}
-	return textTable("What is left of the equation", p.remainderColumns(), p.remainderRows())
+	rows := p.methods()
+	for _, l := range p.residualLevels() {
+		rows = append(rows, row{&Method{Label: l.Label, Evaluation: score.Evaluation{RelativeResidual: &score.Summary{Mean: l.Value}}}, -1})
+	}
+	return metricTable("What is left of the equation", p.remainderColumns(), rows)
 }
 
 func (p *Page) hasPublished() bool {

@@ -73,6 +73,6 @@ func planePage() Page {
 	}
 	p.Methods[2].Borders = [][]float64{{0, 5}, {0, 0.5, 1}, {0, 0.5, 1}}
 	p.Cases = []Case{c}
-	p.Baselines = []Baseline{{Key: "persistence", Label: "persistence", Evaluation: *score.Persistence(&p.Methods[0].Evaluation)}}
+	p.Baselines = []Method{{Key: "persistence", Label: "persistence", Evaluation: *score.Persistence(&p.Methods[0].Evaluation)}}
 	return p
 }

@@ -117,7 +117,7 @@ func TestPageIsSelfContained(t *testing.T) {
 	if strings.Contains(page, "ZgotmplZ") {
 		t.Error("the template refused a value")
 	}
-	for _, want := range []string{"85.93\u00a0±\u00a05.07\u00a0%", "PI-HC-MoE", "interpolation in u₀", "modes: [8, 8]", "u<sub>xx</sub>", "var(--m2)", "converged 198", "Permission is hereby granted"} {
+	for _, want := range []string{"85.93 ± 5.07 %", "PI-HC-MoE", "interpolation in u₀", "modes: [8, 8]", "u<sub>xx</sub>", "var(--m2)", "converged 198", "Permission is hereby granted"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in the page", want)
 		}
@@ -177,7 +177,7 @@ func TestSparsePages(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
-			if err := p.writeHTML(&b, p.animations(), ""); err != nil {
+			if err := p.writeHTML(&b, ""); err != nil {
 				t.Fatal(err)
 			}
 			if strings.Contains(b.String(), "NaN") && strings.Contains(b.String(), `="NaN`) {
@@ -364,7 +364,7 @@ func TestSeveralUnknowns(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, table.String())
 		}
 	}
-	if err := p.writeHTML(&page, nil, ""); err != nil {
+	if err := p.writeHTML(&page, ""); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{`"value":"v"`, "error in v"} {

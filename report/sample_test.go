@@ -94,7 +94,7 @@ func samplePage() Page {
 				Borders: [][]float64{{0, 500}, {0, 0.25, 0.5, 0.75, 1}},
 			},
 		},
-		Baselines: []Baseline{
+		Baselines: []Method{
 			{Label: "mean of the solutions", Evaluation: evaluation("mean", 0.09, 0.4, 0)},
 			{Label: "interpolation in u₀", Evaluation: evaluation("linear", 0.0011, 0.5, 0)},
 		},

@@ -85,21 +85,6 @@ func (c Chart) figure() Figure {
 	return plotFigure(c.Name, c.Caption, 440, 260, g, keys...)
 }
 
-var studyTemplate = template.Must(template.New("study").Parse(`<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark"><meta name="generator" content="pihc"><title>{{.Title}}</title><style>{{.Style}}</style></head>
-<body><header><div class="bar"><span class="mark">pihc</span></div><h1>{{.Title}}</h1>
-{{range .Summary}}<p class="lead">{{.}}</p>{{end}}</header><main>
-{{range .Tables}}<section><h2>{{.Title}}</h2><div class="scroll"><table>
-<thead><tr>{{range .Columns}}<th{{if .Right}} class="n"{{end}}>{{.Title}}</th>{{end}}</tr></thead>
-<tbody>{{$columns := .Columns}}{{range .Rows}}{{if .}}<tr>{{range $i, $c := .}}<td{{if (index $columns $i).Right}} class="n"{{end}}>{{$c}}</td>{{end}}</tr>{{end}}
-{{end}}</tbody></table></div>{{range .Notes}}<p class="fine">{{.}}</p>{{end}}</section>{{end}}
-<section><div class="pair">{{range .Charts}}<figure>{{.SVG}}<figcaption>{{.Caption}}. <a href="{{.Data}}">Data</a></figcaption></figure>{{end}}</div></section>
-{{with .Data}}<p class="fine"><a href="{{.}}">All numbers</a></p>{{end}}
-{{range .Specs}}<details><summary>{{.Title}}</summary><pre>{{.Text}}</pre></details>{{end}}
-</main><footer>{{.Generated}}</footer></body></html>
-`))
-
 // rows are the numbers of the chart.
 func (c Chart) rows() [][]string {
 	out := [][]string{{"line", c.X, c.Y}}
@@ -116,7 +101,6 @@ func (c Chart) rows() [][]string {
 func WriteStudy(dir, name string, s Study) (path string, err error) {
 	path = filepath.Join(dir, name+".html")
 	files := FiguresOf(path)
-	d := &drawer{}
 	var charts []drawing
 	var figures []Figure
 	var numbers []dataFile
@@ -126,22 +110,17 @@ func WriteStudy(dir, name string, s Study) (path string, err error) {
 		if err != nil {
 			return "", err
 		}
-		chart := d.figure(f)
-		chart.Data = linkTo(files) + "/" + c.Name + ".csv"
+		chart, err := f.drawing(linkTo(files) + "/" + c.Name + ".csv")
+		if err != nil {
+			return "", err
+		}
 		figures, charts, numbers = append(figures, f), append(charts, chart), append(numbers, dataFile{c.Name + ".csv", content})
 	}
-	if d.err != nil {
-		return "", d.err
-	}
 	var b bytes.Buffer
-	err = studyTemplate.Execute(&b, map[string]any{
-		"Title": s.Title, "Summary": s.Summary, "Tables": s.Tables, "Charts": charts, "Specs": s.Specs, "Data": s.Data, "Generated": s.Generated,
-		"Style": template.CSS(asset("page.css")),
-	})
-	if err != nil {
+	if err = pageTemplate.ExecuteTemplate(&b, "study.html.tmpl", map[string]any{"Study": s, "Charts": charts, "Style": template.CSS(asset("page.css"))}); err != nil {
 		return "", fmt.Errorf("report: %w", err)
 	}
-	if err := writeDrawings(files, figures, nil, numbers); err != nil {
+	if err := writeFiles(files, figures, numbers); err != nil {
 		return "", err
 	}
 	return path, writeFile(path, b.Bytes())

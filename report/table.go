@@ -7,12 +7,19 @@ import (
 	"unicode/utf8"
 )
 
-// A Table is written with aligned columns, for a terminal.
+// A Table is written with aligned columns on a terminal, and as a table on a page.
 type Table struct {
 	Title   string
 	Columns []Column
 	Rows    [][]string // a short row is filled with empty cells
 	Notes   []string   // lines under the table
+	heads   map[int]*head
+}
+
+// A head is what a page adds to the first cell of a row.
+type head struct {
+	Note  string
+	Color int // of a method; -1 for what methods are compared with
 }
 
 // A Column is a heading and an alignment.
@@ -24,8 +31,20 @@ type Column struct {
 // Add appends a row.
 func (t *Table) Add(cells ...string) { t.Rows = append(t.Rows, cells) }
 
-// Rule appends a horizontal rule.
+// addHead appends a row with a head.
+func (t *Table) addHead(h head, cells ...string) {
+	if t.heads == nil {
+		t.heads = map[int]*head{}
+	}
+	t.heads[len(t.Rows)] = &h
+	t.Add(cells...)
+}
+
+// Rule appends a horizontal rule, which pages leave out.
 func (t *Table) Rule() { t.Rows = append(t.Rows, nil) }
+
+// head returns what a page adds to a row, nil for nothing.
+func (t *Table) head(row int) *head { return t.heads[row] }
 
 // dropEmpty removes the columns in which every row is "-".
 func (t *Table) dropEmpty() {

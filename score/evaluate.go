@@ -23,6 +23,9 @@ type Samples struct {
 	// Truth returns the classical solution of sample i (P) or (C, P), valid until the next
 	// call; nil where there is none.
 	Truth func(i int) ([]float64, error)
+	// ReferenceError is how far these solutions are from those of another refinement (relative
+	// L2), 0 where that was not measured.
+	ReferenceError float64
 }
 
 // initialMean is the mean of the first input of a sample.
@@ -71,7 +74,8 @@ func (s *Samples) after(u []float64, seen int) []float64 {
 	return out
 }
 
-// Evaluate predicts every sample and scores it. each, which may be nil, sees
+// Evaluate predicts every sample and scores it, and compares the whole loss with that of
+// predictions that need no training. each, which may be nil, sees
 // every prediction during the call, in order; its first error ends the evaluation.
 //
 // RelativeL2, NRMSE and the like are root mean squares over unknowns of those of each.
@@ -82,101 +86,156 @@ func (s *Samples) after(u []float64, seen int) []float64 {
 // either side of every border. A prediction that is not finite scores +Inf.
 func Evaluate[T compute.Float](e engine.Engine[T], params []T, s Samples, each func(i int, p *engine.Prediction) error) (*Evaluation, error) {
 	begin := time.Now()
-	info := e.Info()
-	out := &Evaluation{Method: info.Spec.Method, Problem: info.Problem.Name, Grid: info.Grid.Shape(), Parameters: info.Parameters()}
-	experts := info.Experts
-	iterations, rms := make([][]float64, experts), make([][]float64, experts)
-	spectra, errors := NewSpectrum(info.Problem, info.Grid), newOverTime(info.Problem, info.Grid)
-	for range experts {
-		out.Experts = append(out.Experts, Expert{Statuses: map[string]int{}})
-	}
-	plain, err := plainResidual(info)
+	sys, err := e.Info().Problem.Discretize(e.Info().Grid)
 	if err != nil {
 		return nil, err
 	}
-	still := make([]float64, len(info.Problem.Unknowns)*info.Grid.Size())
-	seen := info.Spec.WindowEnd(info.Grid) * info.SliceSize()
+	sc, err := newScorer(e.Info(), sys, s)
+	if err != nil {
+		return nil, err
+	}
 	err = e.Predict(params, engine.Batch{Initial: s.Initial, Seeds: s.Seeds}, func(i int, p *engine.Prediction) error {
-		x := NewSample(i)
-		x.InitialMean = s.initialMean(i)
-		var truth []float64
-		if s.Truth != nil {
-			var err error
-			if truth, err = s.Truth(i); err != nil {
-				return err
-			}
-			x.RelativeL2, x.Unknowns = s.relativeL2(p.Field, truth)
-			x.RelativeL2, x.NRMSE = absent(x.RelativeL2), absent(s.nrmse(p.Field, truth))
-			if seen < info.Grid.Size() {
-				e, _ := s.relativeL2(s.after(p.Field, seen), s.after(truth, seen))
-				x.Unseen = absent(e)
-			}
-			own, rate := plain.RMS(truth, s.Initial[i])
-			ratio := func(field []float64) float64 {
-				r, _ := plain.RMS(field, s.Initial[i])
-				return absent(pde.Relative(r, rate))
-			}
-			x.RelativeResidual, x.TruthResidual = ratio(p.Field), absent(pde.Relative(own, rate))
-			if !info.Problem.Steady {
-				info.Problem.Hold(still, s.Initial[i], info.Grid)
-				e, _ := s.relativeL2(still, truth)
-				x.Persistence, x.PersistenceResidual = absent(e), ratio(still)
-			}
+		if err := sc.add(i, p); err != nil || each == nil {
+			return err
 		}
-		if p.Passes > 0 {
-			x.Passes = float64(p.Passes)
-		}
-		spectra.Add(p.Field, truth)
-		errors.add(p.Field, truth)
-		x.ResidualRMS = kindRMS(info.Rows, p.MeanSquares, pde.ResidualRows)
-		own := func(residuals bool) map[string]float64 {
-			all := map[string]float64{}
-			for k, set := range info.Rows {
-				if residuals == (set.Kind == pde.ResidualRows) {
-					all[set.Name] = absent(math.Sqrt(p.MeanSquares[k]))
-				}
-			}
-			if len(all) < 2 {
-				return nil // what there is has a metric of its own
-			}
-			return all
-		}
-		x.Residuals, x.Conditions = own(true), own(false)
-		x.InitialError = kindRMS(info.Rows, p.MeanSquares, pde.InitialRows)
-		x.BoundaryError = kindRMS(info.Rows, p.MeanSquares, pde.BoundaryRows)
-		if experts > 1 {
-			x.BorderJump = absent(p.JumpRMS)
-		}
-		for k, o := range p.Experts {
-			iterations[k] = append(iterations[k], float64(o.Iterations))
-			rms[k] = append(rms[k], o.ConstraintRMS)
-			out.Experts[k].Statuses[o.Status.String()]++
-		}
-		out.PerSample = append(out.PerSample, x)
-		if each != nil {
-			return each(i, p)
-		}
-		return nil
+		return each(i, p)
 	})
 	if err != nil {
 		return nil, err
 	}
-	for k := range out.Experts {
-		out.Experts[k].Iterations, out.Experts[k].ConstraintRMS = Summarize(iterations[k]), Summarize(rms[k])
+	trivial, err := engine.Trivials(sys, e.Info().Spec.Loss, s.Initial, s.Truth)
+	if err != nil {
+		return nil, err
 	}
-	out.Summarize()
-	out.Spectra, out.ErrorOverTime = spectra.Mean(), errors.mean()
+	out := sc.evaluation()
+	out.compare(sc.losses, trivial)
 	out.Seconds = time.Since(begin).Seconds()
 	return out, nil
 }
 
-// plainResidual evaluates the residual on an engine's grid.
-func plainResidual(info engine.Info) (*pde.PlainResidual, error) {
-	sys, err := info.Problem.Discretize(info.Grid)
+// scorer scores predictions one after another.
+type scorer struct {
+	samples       Samples
+	info          engine.Info
+	plain         *pde.PlainResidual
+	loss          *engine.Loss
+	spectra       *SpectrumSum
+	errors        *overTime
+	held, squares []float64 // workspaces
+	seen          int       // values of an unknown within training.window
+
+	out             *Evaluation
+	losses          []float64
+	iterations, rms [][]float64 // by expert
+}
+
+func newScorer(info engine.Info, sys *pde.System, s Samples) (*scorer, error) {
+	plain, err := pde.NewPlainResidual(sys)
 	if err != nil {
 		return nil, err
 	}
-	return pde.NewPlainResidual(sys)
+	loss, err := engine.NewLoss(sys, info.Spec.Loss, nil)
+	if err != nil {
+		return nil, err
+	}
+	sc := &scorer{
+		samples: s, info: info, plain: plain, loss: loss,
+		spectra: NewSpectrum(info.Problem, info.Grid), errors: newOverTime(info.Problem, info.Grid),
+		held: make([]float64, sys.FieldSize()), squares: make([]float64, len(sys.Sets)),
+		seen: info.Spec.WindowEnd(info.Grid) * info.SliceSize(),
+		out: &Evaluation{
+			Method: info.Spec.Method, Problem: info.Problem.Name, Grid: info.Grid.Shape(), Parameters: info.Parameters(),
+			ReferenceError: s.ReferenceError,
+		},
+		iterations: make([][]float64, info.Experts), rms: make([][]float64, info.Experts),
+	}
+	for range info.Experts {
+		sc.out.Experts = append(sc.out.Experts, Expert{Statuses: map[string]int{}})
+	}
+	return sc, nil
+}
+
+// add scores the prediction of sample i.
+func (sc *scorer) add(i int, p *engine.Prediction) error {
+	x := NewSample(i)
+	x.InitialMean = sc.samples.initialMean(i)
+	var truth []float64
+	if sc.samples.Truth != nil {
+		var err error
+		if truth, err = sc.samples.Truth(i); err != nil {
+			return err
+		}
+		sc.compare(&x, p.Field, truth)
+	}
+	if p.Passes > 0 {
+		x.Passes = float64(p.Passes)
+	}
+	sc.spectra.Add(p.Field, truth)
+	sc.errors.add(p.Field, truth)
+	rows := sc.info.Rows
+	x.ResidualRMS = kindRMS(rows, p.MeanSquares, pde.ResidualRows)
+	x.InitialError = kindRMS(rows, p.MeanSquares, pde.InitialRows)
+	x.BoundaryError = kindRMS(rows, p.MeanSquares, pde.BoundaryRows)
+	x.Residuals, x.Conditions = rowsRMS(rows, p.MeanSquares, true), rowsRMS(rows, p.MeanSquares, false)
+	if sc.info.Experts > 1 {
+		x.BorderJump = absent(p.JumpRMS)
+	}
+	for k, o := range p.Experts {
+		sc.iterations[k] = append(sc.iterations[k], float64(o.Iterations))
+		sc.rms[k] = append(sc.rms[k], o.ConstraintRMS)
+		sc.out.Experts[k].Statuses[o.Status.String()]++
+	}
+	sc.out.PerSample = append(sc.out.PerSample, x)
+	sc.losses = append(sc.losses, sc.loss.Evaluate(sc.squares, p.Field, sc.samples.Initial[i], nil, 0))
+	return nil
+}
+
+// compare scores a field, and what it begins with taken for it, against the solution.
+func (sc *scorer) compare(x *Sample, field, truth []float64) {
+	s := &sc.samples
+	x.RelativeL2, x.Unknowns = s.relativeL2(field, truth)
+	x.RelativeL2, x.NRMSE = absent(x.RelativeL2), absent(s.nrmse(field, truth))
+	if sc.seen < sc.info.Grid.Size() {
+		e, _ := s.relativeL2(s.after(field, sc.seen), s.after(truth, sc.seen))
+		x.Unseen = absent(e)
+	}
+	initial := s.Initial[x.Index]
+	left, rate := sc.plain.RMS(truth, initial)
+	ratio := func(u []float64) float64 {
+		r, _ := sc.plain.RMS(u, initial)
+		return absent(pde.Relative(r, rate))
+	}
+	x.RelativeResidual, x.TruthResidual = ratio(field), absent(pde.Relative(left, rate))
+	if !sc.info.Problem.Steady {
+		sc.info.Problem.Hold(sc.held, initial, sc.info.Grid)
+		e, _ := s.relativeL2(sc.held, truth)
+		x.Persistence, x.PersistenceResidual = absent(e), ratio(sc.held)
+	}
+}
+
+// evaluation sums up the samples.
+func (sc *scorer) evaluation() *Evaluation {
+	for k := range sc.out.Experts {
+		sc.out.Experts[k].Iterations, sc.out.Experts[k].ConstraintRMS = Summarize(sc.iterations[k]), Summarize(sc.rms[k])
+	}
+	sc.out.Summarize()
+	sc.out.Spectra, sc.out.ErrorOverTime = sc.spectra.Mean(), sc.errors.mean()
+	return sc.out
+}
+
+// rowsRMS is the root mean square of the rows of each residual, or of each condition, by name; nil for
+// a single one, which has a metric of its own.
+func rowsRMS(rows []engine.Rows, meanSquares []float64, residuals bool) map[string]float64 {
+	all := map[string]float64{}
+	for k, set := range rows {
+		if residuals == (set.Kind == pde.ResidualRows) {
+			all[set.Name] = absent(math.Sqrt(meanSquares[k]))
+		}
+	}
+	if len(all) < 2 {
+		return nil
+	}
+	return all
 }
 
 // kindRMS is the root mean square over all rows of one kind, NaN if there are

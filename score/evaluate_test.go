@@ -27,7 +27,7 @@ func testSamples(t *testing.T, e engine.Engine[float64], values []float64) Sampl
 	t.Helper()
 	info := e.Info()
 	p, g := info.Problem, info.Grid
-	solver, err := sim.New(p.Reference.Solver, g.Axes, p.Reference.Constants, nil)
+	solver, err := sim.New(p.Reference.Solver, sim.Setting{Axes: g.Axes, Constants: p.Reference.Constants})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,8 +33,8 @@ type SpectrumAt struct {
 	Truth      []float64 `json:"truth,omitempty"`
 }
 
-// spectrum adds up fields on one grid.
-type spectrum struct {
+// A SpectrumSum adds up the spectra of fields on one grid.
+type SpectrumSum struct {
 	out           Spectra
 	slices        []int // of the times
 	count         int
@@ -48,12 +48,12 @@ type spectrum struct {
 // NewSpectrum prepares the spectra of a problem's fields at the first, the middle
 // and the last time; nil unless the grid has time and two periodic axes, and the problem one
 // unknown.
-func NewSpectrum(p *pde.Problem, g *grid.Grid) *spectrum {
+func NewSpectrum(p *pde.Problem, g *grid.Grid) *SpectrumSum {
 	if len(p.Unknowns) > 1 || len(g.Axes) != 3 || g.Axes[1].Boundary != grid.Periodic || g.Axes[2].Boundary != grid.Periodic {
 		return nil
 	}
 	energy := slices.ContainsFunc(p.Terms, func(t pde.Term) bool { return t.Spectral != nil && t.Spectral.Kind == "velocity" })
-	s := &spectrum{out: Spectra{Quantity: "power"}}
+	s := &SpectrumSum{out: Spectra{Quantity: "power"}}
 	if energy {
 		s.out.Quantity = "energy"
 	}
@@ -69,7 +69,7 @@ func NewSpectrum(p *pde.Problem, g *grid.Grid) *spectrum {
 }
 
 // prepare finds the shell and the weight of every stored coefficient.
-func (s *spectrum) prepare(x, y grid.Axis, energy bool) {
+func (s *SpectrumSum) prepare(x, y grid.Axis, energy bool) {
 	n, m := x.Points, y.Points
 	s.plane = n * m
 	s.transform = fft.NewReal([]int{n, m}, 1)
@@ -103,7 +103,7 @@ func (s *spectrum) prepare(x, y grid.Axis, energy bool) {
 }
 
 // addPlane adds the spectrum of one field over space to dst.
-func (s *spectrum) addPlane(dst, u []float64) {
+func (s *SpectrumSum) addPlane(dst, u []float64) {
 	s.transform.Forward(s.re, s.im, u)
 	for i, k := range s.shell {
 		dst[k] += s.weight[i] * (s.re[i]*s.re[i] + s.im[i]*s.im[i])
@@ -111,7 +111,7 @@ func (s *spectrum) addPlane(dst, u []float64) {
 }
 
 // Add counts one sample; truth may be nil.
-func (s *spectrum) Add(prediction, truth []float64) {
+func (s *SpectrumSum) Add(prediction, truth []float64) {
 	if s == nil {
 		return
 	}
@@ -134,7 +134,7 @@ func (s *spectrum) Add(prediction, truth []float64) {
 
 // Mean returns the means over the samples counted, nil without any. Values that
 // are not finite, which JSON lacks, are left out with their list.
-func (s *spectrum) Mean() *Spectra {
+func (s *SpectrumSum) Mean() *Spectra {
 	if s == nil || s.count == 0 {
 		return nil
 	}

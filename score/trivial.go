@@ -17,9 +17,9 @@ type Trivial struct {
 	OutsideAnsatz bool     `json:"outside_ansatz,omitempty"` // no row holds the field to its initial condition: the loss is not compared
 }
 
-// Compare sets what e says of trivial predictions: the losses of its own, by sample, theirs, and
+// compare sets what e says of trivial predictions: the losses of its own, by sample, theirs, and
 // which of them it does not beat.
-func (e *Evaluation) Compare(losses []float64, trivial []engine.Trivial) {
+func (e *Evaluation) compare(losses []float64, trivial []engine.Trivial) {
 	loss := Summarize(losses)
 	e.Loss, e.Trivial = &loss, nil
 	for _, x := range trivial {

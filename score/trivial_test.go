@@ -32,7 +32,7 @@ func TestUnbeaten(t *testing.T) {
 		{nil, 1, true, ""},
 	} {
 		e := Evaluation{RelativeL2: c.err}
-		e.Compare([]float64{c.loss}, trivial(c.outside))
+		e.compare([]float64{c.loss}, trivial(c.outside))
 		if e.Unbeaten != c.want {
 			t.Errorf("error %v, loss %g, outside %v: %q, want %q", c.err, c.loss, c.outside, e.Unbeaten, c.want)
 		}

@@ -311,11 +311,14 @@ func TestNavierStokesTolerances(t *testing.T) {
 
 // A steady forcing that balances viscosity: w = f/(ν|k|²) is approached.
 func TestForcing(t *testing.T) {
-	s, err := New("navier-stokes", []grid.Axis{
-		{Name: "t", Hi: 2, Points: 3, Boundary: grid.Nodes},
-		{Name: "x", Hi: 1, Points: 16, Boundary: grid.Periodic},
-		{Name: "y", Hi: 2, Points: 20, Boundary: grid.Periodic},
-	}, map[string]float64{"nu": 0.1}, map[string]any{"forcing": 0.5, "remove_mean": true})
+	s, err := New("navier-stokes", Setting{
+		Axes: []grid.Axis{
+			{Name: "t", Hi: 2, Points: 3, Boundary: grid.Nodes},
+			{Name: "x", Hi: 1, Points: 16, Boundary: grid.Periodic},
+			{Name: "y", Hi: 2, Points: 20, Boundary: grid.Periodic},
+		},
+		Constants: map[string]float64{"nu": 0.1}, Options: map[string]any{"forcing": 0.5, "remove_mean": true},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -398,7 +401,7 @@ func TestNavierStokesBadInput(t *testing.T) {
 		"wants axis y (space) with periodic, not cells": axes,
 		"wants three axes": axes[:2],
 	} {
-		if _, err := New("navier-stokes", a, map[string]float64{"nu": 1e-3}, nil); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := New("navier-stokes", Setting{Axes: a, Constants: map[string]float64{"nu": 1e-3}}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)
 		}
 	}

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -11,45 +12,68 @@ import (
 
 // Solver is a classical solver with its constants and its grid.
 type Solver interface {
-	// Solve writes the solution from the initial condition to dst, which has
-	// the shape of the axes given to New. It may be called by several
-	// goroutines at once.
-	Solve(dst, initial []float64) (Stats, error)
+	// Solve writes the solution of a sample to dst. The sample has the inputs of the Setting one
+	// after another, each on its axes, and dst the unknowns, each on all axes. It may be called
+	// by several goroutines at once.
+	Solve(dst, sample []float64) (Stats, error)
 }
 
-// maker is one entry of the registry.
-type maker struct {
-	constants []string // all required
-	options   []string // all optional
-	make      func(axes []grid.Axis, constants map[string]float64, options map[string]any) (Solver, error)
+// A Setting is what a solver is made for.
+type Setting struct {
+	Axes      []grid.Axis        // of solutions: time first, where there is time
+	Unknowns  []string           // names; none is one without a name
+	Inputs    []Input            // initial conditions first; none is that of the one unknown
+	Constants map[string]float64 // physical
+	Options   map[string]any     // those left out have the solver's defaults
 }
 
-var makers = map[string]maker{
+// An Input is something that differs between samples.
+type Input struct {
+	Name    string
+	Initial bool        // what an unknown begins with
+	Axes    []grid.Axis // along which it varies: none for a number
+}
+
+// A Maker makes the solvers of one name.
+type Maker struct {
+	Constants []string // names, all required
+	Options   []string // names of those there are
+	// General says that Make decides for which unknowns and inputs it has a solver. Others are
+	// asked for one unknown and its initial condition alone.
+	General bool
+	// Make returns the solver, or an error that says what of the setting does not fit. Names of
+	// constants and options were checked before.
+	Make func(s Setting) (Solver, error)
+}
+
+var makers = map[string]Maker{
 	"diffusion-sorption": {
-		constants: []string{"D", "phi", "rho_s", "k", "n_f"},
-		options:   []string{"atol", "rtol", "shift", "wall_conditions"},
-		make:      newDiffusionSorption,
+		Constants: []string{"D", "phi", "rho_s", "k", "n_f"},
+		Options:   []string{"atol", "rtol", "shift", "wall_conditions"},
+		Make:      newDiffusionSorption,
 	},
 	"navier-stokes": {
-		constants: []string{"nu"},
-		options:   []string{"atol", "forcing", "remove_mean", "rtol"},
-		make:      newNavierStokes,
+		Constants: []string{"nu"},
+		Options:   []string{"atol", "forcing", "remove_mean", "rtol"},
+		Make:      newNavierStokes,
 	},
+}
+
+// Register makes a solver available by a name, which PDE files give as
+// `reference: {solver: NAME}`. It panics if the name is taken, and is to be called
+// before any solver is made.
+func Register(name string, m Maker) {
+	if _, ok := makers[name]; ok || name == "" || name == "discrete" || name == "file" {
+		panic("sim: Register: the name is taken")
+	}
+	makers[name] = m
 }
 
 // Names returns the names that New knows, sorted.
-func Names() []string {
-	names := make([]string, 0, len(makers))
-	for name := range makers {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
+func Names() []string { return slices.Sorted(maps.Keys(makers)) }
 
-// New returns the solver of the name on the axes, time first, with the physical
-// constants and the options given; options left out have the solver's
-// defaults.
+// New returns the solver of the name for a setting. Beside those that were
+// registered there are:
 //
 //	diffusion-sorption   DiffusionSorption; axes t (nodes) and x (cells);
 //	                     constants D, phi, rho_s, k, n_f; options rtol, atol,
@@ -60,34 +84,35 @@ func Names() []string {
 //	                     counted in boxes), remove_mean (true or false)
 //
 // Errors name what is unknown, missing or out of range.
-func New(name string, axes []grid.Axis, constants map[string]float64, options map[string]any) (Solver, error) {
+func New(name string, s Setting) (Solver, error) {
 	m, ok := makers[name]
 	if !ok {
 		return nil, fmt.Errorf("no solver %q; there is %s", name, strings.Join(Names(), ", "))
 	}
-	if err := checkNames(name, "constant", m.constants, constants); err != nil {
+	if !m.General && len(s.Unknowns) > 1 {
+		return nil, fmt.Errorf("solver %s is of one unknown, and the problem has %d; solver: discrete", name, len(s.Unknowns))
+	}
+	if !m.General && len(s.Inputs) > 0 && (len(s.Inputs) > 1 || !s.Inputs[0].Initial) {
+		return nil, fmt.Errorf("solver %s solves for initial conditions alone, and the problem has inputs besides; solver: discrete", name)
+	}
+	if err := checkNames(name, "constant", m.Constants, s.Constants); err != nil {
 		return nil, err
 	}
-	for _, c := range m.constants {
-		if _, ok := constants[c]; !ok {
+	for _, c := range m.Constants {
+		if _, ok := s.Constants[c]; !ok {
 			return nil, fmt.Errorf("solver %s needs the constant %s", name, c)
 		}
 	}
-	if err := checkNames(name, "option", m.options, options); err != nil {
+	if err := checkNames(name, "option", m.Options, s.Options); err != nil {
 		return nil, err
 	}
-	return m.make(axes, constants, options)
+	return m.Make(s)
 }
 
 // checkNames reports the first name, in alphabetical order, that is not among
 // those known.
 func checkNames[V any](solver, what string, known []string, given map[string]V) error {
-	names := make([]string, 0, len(given))
-	for name := range given {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if !slices.Contains(known, name) {
 			return fmt.Errorf("%s has no %s %q; it has %s", solver, what, name, strings.Join(known, ", "))
 		}
@@ -129,28 +154,28 @@ func checkAxis(solver string, axes []grid.Axis, i int, what string, want grid.Bo
 	return nil
 }
 
-func newDiffusionSorption(axes []grid.Axis, constants map[string]float64, options map[string]any) (Solver, error) {
+func newDiffusionSorption(s Setting) (Solver, error) {
 	const name = "diffusion-sorption"
-	if len(axes) != 2 {
-		return nil, fmt.Errorf("solver %s wants two axes, time and space, not %d", name, len(axes))
+	if len(s.Axes) != 2 {
+		return nil, fmt.Errorf("solver %s wants two axes, time and space, not %d", name, len(s.Axes))
 	}
-	if err := checkAxis(name, axes, 0, "time", grid.Nodes); err != nil {
+	if err := checkAxis(name, s.Axes, 0, "time", grid.Nodes); err != nil {
 		return nil, err
 	}
-	if err := checkAxis(name, axes, 1, "space", grid.Cells); err != nil {
+	if err := checkAxis(name, s.Axes, 1, "space", grid.Cells); err != nil {
 		return nil, err
 	}
 	d := DiffusionSorption{
-		D: constants["D"], Phi: constants["phi"], RhoS: constants["rho_s"], K: constants["k"], NF: constants["n_f"],
-		Points: axes[1].Points, Length: axes[1].Hi - axes[1].Lo,
-		Time: axes[0].Hi - axes[0].Lo, Outputs: axes[0].Points,
+		D: s.Constants["D"], Phi: s.Constants["phi"], RhoS: s.Constants["rho_s"], K: s.Constants["k"], NF: s.Constants["n_f"],
+		Points: s.Axes[1].Points, Length: s.Axes[1].Hi - s.Axes[1].Lo,
+		Time: s.Axes[0].Hi - s.Axes[0].Lo, Outputs: s.Axes[0].Points,
 	}
 	for option, dst := range map[string]*float64{"rtol": &d.RTol, "atol": &d.ATol, "shift": &d.Shift} {
-		if err := number(dst, options, option); err != nil {
+		if err := number(dst, s.Options, option); err != nil {
 			return nil, err
 		}
 	}
-	if err := boolean(&d.WallConditions, options, "wall_conditions"); err != nil {
+	if err := boolean(&d.WallConditions, s.Options, "wall_conditions"); err != nil {
 		return nil, err
 	}
 	if err := d.Validate(); err != nil {
@@ -159,29 +184,29 @@ func newDiffusionSorption(axes []grid.Axis, constants map[string]float64, option
 	return d, nil
 }
 
-func newNavierStokes(axes []grid.Axis, constants map[string]float64, options map[string]any) (Solver, error) {
+func newNavierStokes(s Setting) (Solver, error) {
 	const name = "navier-stokes"
-	if len(axes) != 3 {
-		return nil, fmt.Errorf("solver %s wants three axes, time and two of space, not %d", name, len(axes))
+	if len(s.Axes) != 3 {
+		return nil, fmt.Errorf("solver %s wants three axes, time and two of space, not %d", name, len(s.Axes))
 	}
 	for i, want := range []grid.Boundary{grid.Nodes, grid.Periodic, grid.Periodic} {
-		if err := checkAxis(name, axes, i, []string{"time", "space", "space"}[i], want); err != nil {
+		if err := checkAxis(name, s.Axes, i, []string{"time", "space", "space"}[i], want); err != nil {
 			return nil, err
 		}
 	}
 	n := NavierStokes{
-		Viscosity: constants["nu"],
-		Points:    [2]int{axes[1].Points, axes[2].Points},
-		Length:    [2]float64{axes[1].Hi - axes[1].Lo, axes[2].Hi - axes[2].Lo},
-		Time:      axes[0].Hi - axes[0].Lo, Outputs: axes[0].Points,
+		Viscosity: s.Constants["nu"],
+		Points:    [2]int{s.Axes[1].Points, s.Axes[2].Points},
+		Length:    [2]float64{s.Axes[1].Hi - s.Axes[1].Lo, s.Axes[2].Hi - s.Axes[2].Lo},
+		Time:      s.Axes[0].Hi - s.Axes[0].Lo, Outputs: s.Axes[0].Points,
 	}
 	amplitude := 0.0
 	for option, dst := range map[string]*float64{"rtol": &n.RTol, "atol": &n.ATol, "forcing": &amplitude} {
-		if err := number(dst, options, option); err != nil {
+		if err := number(dst, s.Options, option); err != nil {
 			return nil, err
 		}
 	}
-	if err := boolean(&n.RemoveMean, options, "remove_mean"); err != nil {
+	if err := boolean(&n.RemoveMean, s.Options, "remove_mean"); err != nil {
 		return nil, err
 	}
 	if math.IsNaN(amplitude) || math.IsInf(amplitude, 0) {
@@ -217,11 +242,7 @@ func NewField(name string, axes []grid.Axis, parameters map[string]any) (*Random
 	if !ok {
 		return nil, fmt.Errorf("no random field %q; there is periodic-kernel, power-law", name)
 	}
-	known := make([]string, 0, len(p))
-	for parameter := range p {
-		known = append(known, parameter)
-	}
-	slices.Sort(known)
+	known := slices.Sorted(maps.Keys(p))
 	if err := checkNames(name, "parameter", known, parameters); err != nil {
 		return nil, err
 	}

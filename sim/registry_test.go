@@ -20,8 +20,10 @@ var sorptionConstants = map[string]float64{"D": 5e-4, "phi": 0.29, "rho_s": 2880
 
 // A solver made by name gives what the struct gives.
 func TestNew(t *testing.T) {
-	s, err := New("diffusion-sorption", sorptionAxes(11, 32), sorptionConstants,
-		map[string]any{"wall_conditions": true, "rtol": 1e-7, "atol": 1e-8})
+	s, err := New("diffusion-sorption", Setting{
+		Axes: sorptionAxes(11, 32), Constants: sorptionConstants,
+		Options: map[string]any{"wall_conditions": true, "rtol": 1e-7, "atol": 1e-8},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +70,7 @@ func TestNewErrors(t *testing.T) {
 		{"diffusion-sorption", sorptionAxes(11, 32), sorptionConstants, map[string]any{"rtol": "small"}, "option rtol is small; want a number"},
 		{"diffusion-sorption", sorptionAxes(11, 32), sorptionConstants, map[string]any{"wall_conditions": 1}, "want true or false"},
 	} {
-		_, err := New(c.name, c.axes, c.constants, c.options)
+		_, err := New(c.name, Setting{Axes: c.axes, Constants: c.constants, Options: c.options})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want one with %q", err, c.want)
 		}
@@ -76,10 +78,13 @@ func TestNewErrors(t *testing.T) {
 }
 
 func ExampleNew() {
-	solver, err := New("diffusion-sorption", []grid.Axis{
-		{Name: "t", Lo: 0, Hi: 500, Points: 101, Boundary: grid.Nodes},
-		{Name: "x", Lo: 0, Hi: 1, Points: 64, Boundary: grid.Cells},
-	}, map[string]float64{"D": 5e-4, "phi": 0.29, "rho_s": 2880, "k": 3.5e-4, "n_f": 0.874}, nil)
+	solver, err := New("diffusion-sorption", Setting{
+		Axes: []grid.Axis{
+			{Name: "t", Lo: 0, Hi: 500, Points: 101, Boundary: grid.Nodes},
+			{Name: "x", Lo: 0, Hi: 1, Points: 64, Boundary: grid.Cells},
+		},
+		Constants: map[string]float64{"D": 5e-4, "phi": 0.29, "rho_s": 2880, "k": 3.5e-4, "n_f": 0.874},
+	})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -40,7 +40,7 @@ func (b *bench) solver() (any, error) {
 	var own sim.Solver // on the spec's points
 	for _, a := range g.Axes {
 		if a.Points < ref.Points[a.Name] {
-			if own, err = sim.New(ref.Solver, g.Axes, ref.Constants, nil); err != nil {
+			if own, err = dataset.ClassicalSolver(b.problem, g, nil); err != nil {
 				return nil, err
 			}
 		}

@@ -26,14 +26,13 @@ show and what to keep in mind, a table of errors with the paper's figures and
 plain baselines, the equation in symbols, what is left of it, box plots, errors over
 time, maps of the best, the median and the worst sample of moe with the experts'
 borders and a choice of scales for differences, times against the classical solver,
-training curves, solver iterations, and the specs; with two axes of space also
-animations, and spectra where both are periodic. Dashed lines in figures are what the
-discretisation alone costs (pihc check), the residual of the solution itself, and
-persistence.
+training curves, solver iterations, and the specs; spectra where both of two axes of
+space are periodic. Dashed lines in figures are what the discretisation alone costs
+(pihc check), the residual of the solution itself, and persistence.
 
 The page is one file that needs nothing from elsewhere. Into the folder FILE-figures
-beside it go its figures as PNG and SVG, animations as GIF, and the numbers of all
-figures, to which the page links: tables as CSV, fields as NPZ.
+beside it go its figures as PNG and SVG, and the numbers of all figures, to which the
+page links: tables as CSV, fields at all times as NPZ.
 
 The classical solver is run on grids of 1/64, ..., 1/2 and all of the points in
 space, and on finer ones up to its own, until it is as accurate as the best method

@@ -1,4 +1,4 @@
-package sim
+package paper
 
 import (
 	"encoding/json"
@@ -31,13 +31,13 @@ func TestCloughTocherAgainstSciPy(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range cases {
-		f := NewCloughTocher(NewMesh(c.Points, c.Triangles), c.Values)
+		f := newCloughTocher(newMesh(c.Points, c.Triangles), c.Values)
 		size, worst, outside := 0.0, 0.0, 0
 		for _, v := range c.Values {
 			size = max(size, math.Abs(v))
 		}
 		for i, q := range c.Queries {
-			got, ok := f.At(q[0], q[1])
+			got, ok := f.at(q[0], q[1])
 			if want := c.Results[i]; ok != (want != nil) {
 				t.Errorf("%s: at %v: inside %v", c.Name, q, ok)
 			} else if ok {
@@ -61,7 +61,7 @@ func TestCloughTocherAgainstSciPy(t *testing.T) {
 func TestCloughTocherIsSmooth(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	points := latticeSample(rng, 14, 9, 70, 3, 7)
-	mesh, err := Delaunay(points)
+	mesh, err := triangulate(points)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,16 +70,16 @@ func TestCloughTocherIsSmooth(t *testing.T) {
 		linear[i] = 2 + 0.3*float64(p[0]) - 0.1*float64(p[1])
 		wavy[i] = math.Sin(0.3*float64(p[0])) + rng.Float64()
 	}
-	flat, curved := NewCloughTocher(mesh, linear), NewCloughTocher(mesh, wavy)
+	flat, curved := newCloughTocher(mesh, linear), newCloughTocher(mesh, wavy)
 	for i, p := range points {
-		if v, ok := curved.At(float64(p[0]), float64(p[1])); !ok || math.Abs(v-wavy[i]) > 1e-10 {
+		if v, ok := curved.at(float64(p[0]), float64(p[1])); !ok || math.Abs(v-wavy[i]) > 1e-10 {
 			t.Errorf("at point %d: %g, %v; want %g", i, v, ok, wavy[i])
 		}
 	}
 	inside := 0
 	for range 300 {
 		x, y := 39*rng.Float64(), 56*rng.Float64()
-		v, ok := flat.At(x, y)
+		v, ok := flat.at(x, y)
 		if !ok {
 			continue
 		}
@@ -98,9 +98,9 @@ func TestCloughTocherIsSmooth(t *testing.T) {
 		x, y := 3+30*rng.Float64(), 7+40*rng.Float64()
 		for s := range 2000 {
 			at := x + float64(s)*h
-			a, ok1 := curved.At(at-h, y)
-			b, ok2 := curved.At(at, y)
-			c, ok3 := curved.At(at+h, y)
+			a, ok1 := curved.at(at-h, y)
+			b, ok2 := curved.at(at, y)
+			c, ok3 := curved.at(at+h, y)
 			if ok1 && ok2 && ok3 && math.Abs(a-2*b+c)/h > 5e-3 {
 				t.Fatalf("the gradient jumps by %g at (%g, %g)", (a-2*b+c)/h, at, y)
 			}
@@ -121,14 +121,14 @@ func TestDelaunay(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, c := range []struct{ nx, ny, count, sx, sy int }{{5, 5, 25, 1, 1}, {20, 15, 120, 25, 256}, {4, 40, 90, 3, 2}, {1000, 1000, 200, 1000, 1000}, {2, 2, 3, 1, 1}} {
 		points := latticeSample(rng, c.nx, c.ny, c.count, c.sx, c.sy)
-		m, err := Delaunay(points)
+		m, err := triangulate(points)
 		if err != nil {
 			t.Fatal(err)
 		}
 		d := &delaunay{points: points}
 		area := 0
 		hull := map[int]bool{}
-		for i, v := range m.Triangles {
+		for i, v := range m.triangles {
 			turn := d.turn(v[0], v[1], v[2])
 			if turn <= 0 {
 				t.Fatalf("%+v: triangle %v has area %d", c, v, turn)
@@ -148,11 +148,11 @@ func TestDelaunay(t *testing.T) {
 		if want := hullArea(points); area != want {
 			t.Errorf("%+v: area %d, hull %d", c, area, want)
 		}
-		if got, want := len(m.Triangles), 2*len(points)-2-len(hull); got != want {
+		if got, want := len(m.triangles), 2*len(points)-2-len(hull); got != want {
 			t.Errorf("%+v: %d triangles, want %d", c, got, want)
 		}
 	}
-	if _, err := Delaunay([][2]int{{0, 0}, {1, 1}, {3, 3}}); err != ErrFlat {
+	if _, err := triangulate([][2]int{{0, 0}, {1, 1}, {3, 3}}); err != errFlat {
 		t.Errorf("points on a line: %v", err)
 	}
 }

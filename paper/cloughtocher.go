@@ -1,16 +1,16 @@
-package sim
+package paper
 
 import "math"
 
-// CloughTocher interpolates values at scattered points of the plane by piecewise
+// cloughTocher interpolates values at scattered points of the plane by piecewise
 // cubics with continuous gradients on a triangulation (R. W. Clough and J. L. Tocher
 // 1965; P. Alfeld, Computer Aided Geometric Design 1, 1984): every triangle is split at
 // its centroid into three cubics in Bernstein-Bézier form. Gradients at the points are
 // those that minimise the curvature along all edges (G. M. Nielson, Math. Comp. 40, 1983;
 // R. J. Renka and A. K. Cline, Rocky Mountain J. Math. 14, 1984). With the same
 // triangulation it is SciPy's CloughTocher2DInterpolator.
-type CloughTocher struct {
-	mesh      *Mesh
+type cloughTocher struct {
+	mesh      *mesh
 	values    []float64
 	gradients [][2]float64
 	direction [][3]float64 // per triangle and edge: along which gradients across it are linear
@@ -24,14 +24,14 @@ const (
 	gradientSweeps    = 4000
 )
 
-// NewCloughTocher prepares the interpolant of one value per point of the mesh.
-func NewCloughTocher(m *Mesh, values []float64) *CloughTocher {
-	if len(values) != len(m.Points) {
-		panic("sim: NewCloughTocher: values do not fit the points")
+// newCloughTocher prepares the interpolant of one value per point of the mesh.
+func newCloughTocher(m *mesh, values []float64) *cloughTocher {
+	if len(values) != len(m.points) {
+		panic("paper: newCloughTocher: values do not fit the points")
 	}
-	c := &CloughTocher{mesh: m, values: values, gradients: make([][2]float64, len(values)), direction: make([][3]float64, len(m.Triangles))}
+	c := &cloughTocher{mesh: m, values: values, gradients: make([][2]float64, len(values)), direction: make([][3]float64, len(m.triangles))}
 	c.findGradients()
-	for t := range m.Triangles {
+	for t := range m.triangles {
 		for k, other := range m.neighbours[t] {
 			c.direction[t][k] = -0.5
 			if other < 0 {
@@ -48,7 +48,7 @@ func NewCloughTocher(m *Mesh, values []float64) *CloughTocher {
 
 // findGradients minimises Σ over edges ∫ (curvature along the edge)², for cubics with the
 // values and slopes at their ends.
-func (c *CloughTocher) findGradients() {
+func (c *cloughTocher) findGradients() {
 	m := c.mesh
 	around := m.edges()
 	for range gradientSweeps {
@@ -56,7 +56,7 @@ func (c *CloughTocher) findGradients() {
 		for p, others := range around {
 			var xx, xy, yy, rx, ry float64
 			for _, q := range others {
-				ex, ey := m.Points[q][0]-m.Points[p][0], m.Points[q][1]-m.Points[p][1]
+				ex, ey := m.points[q][0]-m.points[p][0], m.points[q][1]-m.points[p][1]
 				square := ex*ex + ey*ey
 				cube := square * math.Sqrt(square)
 				slope := ex*c.gradients[q][0] + ey*c.gradients[q][1]
@@ -78,7 +78,7 @@ func (c *CloughTocher) findGradients() {
 }
 
 // At returns the value at a point; ok is false outside the triangulation.
-func (c *CloughTocher) At(x, y float64) (value float64, ok bool) {
+func (c *cloughTocher) at(x, y float64) (value float64, ok bool) {
 	t, b, ok := c.mesh.find([2]float64{x, y}, c.last)
 	if !ok {
 		return 0, false
@@ -86,10 +86,10 @@ func (c *CloughTocher) At(x, y float64) (value float64, ok bool) {
 	c.last = t
 	var f [3]float64
 	var d [3][3]float64 // slope at i towards j
-	for i, p := range c.mesh.Triangles[t] {
+	for i, p := range c.mesh.triangles[t] {
 		f[i] = c.values[p]
-		for j, q := range c.mesh.Triangles[t] {
-			d[i][j] = c.gradients[p][0]*(c.mesh.Points[q][0]-c.mesh.Points[p][0]) + c.gradients[p][1]*(c.mesh.Points[q][1]-c.mesh.Points[p][1])
+		for j, q := range c.mesh.triangles[t] {
+			d[i][j] = c.gradients[p][0]*(c.mesh.points[q][0]-c.mesh.points[p][0]) + c.gradients[p][1]*(c.mesh.points[q][1]-c.mesh.points[p][1])
 		}
 	}
 	// Ordinates by where they lie: near[i][j] a third of the way from corner i to j,

@@ -1,4 +1,4 @@
-package sim
+package paper
 
 import (
 	"errors"
@@ -7,32 +7,32 @@ import (
 	"slices"
 )
 
-// A Mesh is a triangulation of points of the plane.
-type Mesh struct {
-	Points     [][2]float64
-	Triangles  [][3]int // counterclockwise
+// A mesh is a triangulation of points of the plane.
+type mesh struct {
+	points     [][2]float64
+	triangles  [][3]int // counterclockwise
 	neighbours [][3]int // per triangle: across the edge opposite each corner; -1: none
 }
 
-// ErrFlat says that points span no triangle.
-var ErrFlat = errors.New("all points lie on a line")
+// errFlat says that points span no triangle.
+var errFlat = errors.New("all points lie on a line")
 
-// NewMesh takes triangles as they are, in either direction round.
-func NewMesh(points [][2]float64, triangles [][3]int) *Mesh {
-	m := &Mesh{Points: points, Triangles: slices.Clone(triangles)}
+// newMesh takes triangles as they are, in either direction round.
+func newMesh(points [][2]float64, triangles [][3]int) *mesh {
+	m := &mesh{points: points, triangles: slices.Clone(triangles)}
 	edges := map[[2]int][2]int{} // directed edge: triangle, opposite corner
-	for t, v := range m.Triangles {
+	for t, v := range m.triangles {
 		a, b, c := points[v[0]], points[v[1]], points[v[2]]
 		if (b[0]-a[0])*(c[1]-a[1])-(b[1]-a[1])*(c[0]-a[0]) < 0 {
 			v[1], v[2] = v[2], v[1]
-			m.Triangles[t] = v
+			m.triangles[t] = v
 		}
 		for k := range 3 {
 			edges[[2]int{v[(k+1)%3], v[(k+2)%3]}] = [2]int{t, k}
 		}
 	}
-	m.neighbours = make([][3]int, len(m.Triangles))
-	for t, v := range m.Triangles {
+	m.neighbours = make([][3]int, len(m.triangles))
+	for t, v := range m.triangles {
 		for k := range 3 {
 			m.neighbours[t][k] = -1
 			if other, ok := edges[[2]int{v[(k+2)%3], v[(k+1)%3]}]; ok {
@@ -44,14 +44,14 @@ func NewMesh(points [][2]float64, triangles [][3]int) *Mesh {
 }
 
 // edges returns the points that each point shares an edge with.
-func (m *Mesh) edges() [][]int {
-	out := make([][]int, len(m.Points))
+func (m *mesh) edges() [][]int {
+	out := make([][]int, len(m.points))
 	add := func(p, q int) {
 		if !slices.Contains(out[p], q) {
 			out[p] = append(out[p], q)
 		}
 	}
-	for _, v := range m.Triangles {
+	for _, v := range m.triangles {
 		for k := range 3 {
 			add(v[k], v[(k+1)%3])
 			add(v[(k+1)%3], v[k])
@@ -60,17 +60,17 @@ func (m *Mesh) edges() [][]int {
 	return out
 }
 
-func (m *Mesh) centroid(t int) (x [2]float64) {
-	for _, p := range m.Triangles[t] {
-		x[0], x[1] = x[0]+m.Points[p][0]/3, x[1]+m.Points[p][1]/3
+func (m *mesh) centroid(t int) (x [2]float64) {
+	for _, p := range m.triangles[t] {
+		x[0], x[1] = x[0]+m.points[p][0]/3, x[1]+m.points[p][1]/3
 	}
 	return x
 }
 
 // barycentric returns the coordinates of x in a triangle.
-func (m *Mesh) barycentric(t int, x [2]float64) (b [3]float64) {
-	v := m.Triangles[t]
-	p, q, r := m.Points[v[0]], m.Points[v[1]], m.Points[v[2]]
+func (m *mesh) barycentric(t int, x [2]float64) (b [3]float64) {
+	v := m.triangles[t]
+	p, q, r := m.points[v[0]], m.points[v[1]], m.points[v[2]]
 	det := (q[0]-p[0])*(r[1]-p[1]) - (q[1]-p[1])*(r[0]-p[0])
 	b[1] = ((x[0]-p[0])*(r[1]-p[1]) - (x[1]-p[1])*(r[0]-p[0])) / det
 	b[2] = ((q[0]-p[0])*(x[1]-p[1]) - (q[1]-p[1])*(x[0]-p[0])) / det
@@ -82,9 +82,9 @@ func (m *Mesh) barycentric(t int, x [2]float64) (b [3]float64) {
 const insideTolerance = 1e-11
 
 // find walks from triangle start to the one that holds x.
-func (m *Mesh) find(x [2]float64, start int) (t int, b [3]float64, ok bool) {
+func (m *mesh) find(x [2]float64, start int) (t int, b [3]float64, ok bool) {
 	t = start
-	for range 2 * len(m.Triangles) {
+	for range 2 * len(m.triangles) {
 		b = m.barycentric(t, x)
 		k := 0
 		for i := range b {
@@ -100,7 +100,7 @@ func (m *Mesh) find(x [2]float64, start int) (t int, b [3]float64, ok bool) {
 		}
 		t = m.neighbours[t][k]
 	}
-	for t = range m.Triangles { // past the hull's edge, or round in a circle
+	for t = range m.triangles { // past the hull's edge, or round in a circle
 		b = m.barycentric(t, x)
 		if min(b[0], b[1], b[2]) >= -insideTolerance {
 			return t, b, true
@@ -109,12 +109,12 @@ func (m *Mesh) find(x [2]float64, start int) (t int, b [3]float64, ok bool) {
 	return 0, b, false
 }
 
-// Delaunay triangulates distinct points with integer coordinates, at most 2^20 in size,
+// triangulate returns the Delaunay triangulation of distinct points with integer coordinates, at most 2^20 in size,
 // exactly: no point lies inside the circle through the corners of a triangle. Points are
 // added in their order by coordinates, each joined to the edges of the hull that it
 // sees, and edges are flipped until all are locally Delaunay (C. L. Lawson 1977). Where
 // four points or more lie on one circle the triangulation is one of several.
-func Delaunay(points [][2]int) (*Mesh, error) {
+func triangulate(points [][2]int) (*mesh, error) {
 	order := make([]int, len(points))
 	for i := range order {
 		order[i] = i
@@ -131,7 +131,7 @@ func Delaunay(points [][2]int) (*Mesh, error) {
 		first++
 	}
 	if first >= len(order) {
-		return nil, ErrFlat
+		return nil, errFlat
 	}
 	// The points before the first that is off their line, joined to it: a fan.
 	apex := order[first]
@@ -150,7 +150,7 @@ func Delaunay(points [][2]int) (*Mesh, error) {
 	for i, p := range points {
 		float[i] = [2]float64{float64(p[0]), float64(p[1])}
 	}
-	return NewMesh(float, d.triangles), nil
+	return newMesh(float, d.triangles), nil
 }
 
 type delaunay struct {
