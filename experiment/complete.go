@@ -41,47 +41,47 @@ func templateSource(name string) ([]byte, error) {
 	return nil, err
 }
 
-// completeProblem adds to a PDE file what a training with scores wants and the file
+// complete adds to a PDE file what a training with scores wants and the file
 // leaves out, and says what, and what about the file may not be meant.
-func completeProblem(name string, src []byte) ([]byte, *pde.Problem, []string, error) {
-	p, err := pde.Load(name, src)
+func (d *draft) complete(name string) error {
+	p, err := pde.Load(name, d.src)
 	if err == nil {
 		err = p.CheckConditions()
 	}
 	if err != nil {
-		return nil, nil, nil, err
+		return err
 	}
 	if err := drawable(name, p); err != nil {
-		return nil, nil, nil, err
+		return err
 	}
 	verdict, err := Examine(p)
 	if err == nil {
 		err = determined(verdict)
 	}
 	if err != nil {
-		return nil, nil, nil, fmt.Errorf("%s: %w", name, err)
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	g, err := p.Grid(nil)
 	if err != nil {
-		return nil, nil, nil, err
+		return err
 	}
 	notes, _, err := unresolved(p, g)
 	if err != nil {
-		return nil, nil, nil, err
+		return err
 	}
-	var added []string
 	for _, note := range slices.Concat(verdict.Notes, notes) {
-		added = append(added, "note: "+note)
+		d.added = append(d.added, "note: "+note)
 	}
 	add := func(text, comment, what string) {
-		longer := appended(src, text, comment)
+		longer := appended(d.src, text, comment)
 		if q, err := pde.Load(name, longer); err == nil {
-			src, p, added = longer, q, append(added, "added "+text+": "+what)
+			d.src, p = longer, q
+			d.added = append(d.added, "added "+text+": "+what)
 		}
 	}
 	misfit, err := model.Misfit(p)
 	if err != nil {
-		return nil, nil, nil, err
+		return err
 	}
 	var parts, held []string
 	for c, u := range p.Unknowns {
@@ -108,10 +108,11 @@ func completeProblem(name string, src []byte) ([]byte, *pde.Problem, []string, e
 	}
 	if solvable(p) { // better said before steps are timed
 		if _, err := dataset.ReferenceSolver(p, g); err != nil {
-			return nil, nil, nil, fmt.Errorf("%s: %w", name, err)
+			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	return src, p, added, nil
+	d.p = p
+	return nil
 }
 
 // drawable reports a problem without a distribution of its inputs.

@@ -54,17 +54,18 @@ func readGivenSizes(p *pde.Problem) (*givenSizes, error) {
 }
 
 // moveReference gives a PDE file that goes to folder out the path from there of its file of solutions.
-func moveReference(src []byte, p *pde.Problem, out string) ([]byte, []string, error) {
+func (d *draft) moveReference(out string) error {
+	p := d.p
 	if p.Reference.Solver != pde.FileSolver || filepath.IsAbs(p.Reference.File) {
-		return src, nil, nil
+		return nil
 	}
 	from, err := filepath.Abs(filepath.Join(filepath.Dir(p.File()), p.Reference.File))
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	to, err := filepath.Abs(out)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	path, err := filepath.Rel(to, from)
 	if err != nil {
@@ -72,8 +73,9 @@ func moveReference(src []byte, p *pde.Problem, out string) ([]byte, []string, er
 	}
 	path = filepath.ToSlash(path)
 	if path == p.Reference.File {
-		return src, nil, nil
+		return nil
 	}
-	src, err = config.Set(src, fmt.Sprintf("reference.file=%q", path))
-	return src, []string{"added to reference the path of the file from here: " + path}, err
+	d.src, err = config.Set(d.src, fmt.Sprintf("reference.file=%q", path))
+	d.added = append(d.added, "added to reference the path of the file from here: "+path)
+	return err
 }

@@ -27,33 +27,36 @@ const (
 
 // weighTimes adds to a PDE file a weight that falls in time, where differences between solutions grow: a
 // residual at an early time then has more effect than one at a late time, and the loss would not see it.
-func weighTimes(ctx context.Context, src []byte, p *pde.Problem, s *sizes, o Options) ([]byte, *pde.Problem, []string, error) {
+func (d *draft) weighTimes(ctx context.Context, o Options) error {
+	p := d.p
 	weighed := slices.ContainsFunc(p.Residuals, func(r pde.Rows) bool { return r.Weight.DependsOn(p.Axes[0].Name) })
 	if p.Steady || weighed || !solvable(p) {
-		return src, p, nil, nil
+		return nil
 	}
 	o.say("init: comparing solutions")
-	rate, err := growth(ctx, p, s.fitted)
+	rate, err := growth(ctx, p, d.fitted)
 	if err != nil {
-		return nil, nil, nil, err
+		return err
 	}
 	axis := p.Axes[0]
 	length := axis.Hi - axis.Lo
 	if rate*length < leastGrowth {
-		return src, p, nil, nil
+		return nil
 	}
 	if rate*length > mostGrowth {
-		s.warnings = append(s.warnings, fmt.Sprintf("small differences between solutions grow as exp(%.2g*%s), %.1g-fold until the end: such solutions cannot be predicted; a shorter range of %s, or another sign in the equation?", rate, axis.Name, math.Exp(rate*length), axis.Name))
-		return src, p, nil, nil
+		d.warnings = append(d.warnings, fmt.Sprintf("small differences between solutions grow as exp(%.2g*%s), %.1g-fold until the end: such solutions cannot be predicted; a shorter range of %s, or another sign in the equation?", rate, axis.Name, math.Exp(rate*length), axis.Name))
+		return nil
 	}
 	text := "residual_weight: " + weightInTime(axis.Name, axis.Hi, length, rate)
-	longer := appended(src, text, fmt.Sprintf("Added by pihc init: small differences between solutions grow as exp(%.2g*%s), and what is wrong early\n# counts as much more.", rate, axis.Name))
+	longer := appended(d.src, text, fmt.Sprintf("Added by pihc init: small differences between solutions grow as exp(%.2g*%s), and what is wrong early\n# counts as much more.", rate, axis.Name))
 	q, err := pde.Load("problem.yaml", longer)
 	if err != nil { // it has a residual_weight, which is the same at all times
-		s.warnings = append(s.warnings, fmt.Sprintf("small differences between solutions grow as exp(%.2g*%s), and what is wrong early counts as much more: residual_weight, which the file has, may be multiplied by %s", rate, axis.Name, strings.TrimPrefix(text, "residual_weight: ")))
-		return src, p, nil, nil
+		d.warnings = append(d.warnings, fmt.Sprintf("small differences between solutions grow as exp(%.2g*%s), and what is wrong early counts as much more: residual_weight, which the file has, may be multiplied by %s", rate, axis.Name, strings.TrimPrefix(text, "residual_weight: ")))
+		return nil
 	}
-	return longer, q, []string{"added " + text + ": small differences grow as exp(" + fmt.Sprintf("%.2g*%s)", rate, axis.Name)}, nil
+	d.src, d.p = longer, q
+	d.added = append(d.added, fmt.Sprintf("added %s: small differences grow as exp(%.2g*%s)", text, rate, axis.Name))
+	return nil
 }
 
 // weightInTime is the root of ∫ exp(2 rate (τ - t)) dτ from t to the end, the square of what a

@@ -32,7 +32,8 @@ func TestRaiseOrdersInterrupted(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if _, _, _, err := raiseOrders(ctx, src, p, &sizes{fitted: spec}, Options{}); !errors.Is(err, context.Canceled) {
+	d := &draft{sizes: &sizes{fitted: spec}, src: src, p: p}
+	if err := d.raiseOrders(ctx, Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: %v", err)
 	}
 }

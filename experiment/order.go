@@ -28,35 +28,36 @@ const (
 // the initial condition know of it, the less the higher their order (by 1/2 at order 2, 1/6 at 6): a jump
 // after the first time costs them little, and is an error at all others. Where the grid does not resolve how
 // solutions begin, the row of the first time is such an error itself, and stays out.
-func holdAtStart(ctx context.Context, src []byte, p *pde.Problem, s *sizes, o Options) ([]byte, *pde.Problem, []string, error) {
+func (d *draft) holdAtStart(ctx context.Context, o Options) error {
+	p := d.p
 	may, err := mayHoldAtStart(p)
 	if err != nil {
-		return nil, nil, nil, err
+		return err
 	}
 	if holds := discrete.Marches(p) && startHolds(p); solvable(p) && (may || holds) {
 		o.say("init: looking at how solutions begin")
-		start, err := meanStart(ctx, s.fitted, p)
+		start, err := meanStart(ctx, d.fitted, p)
 		if err != nil {
-			return nil, nil, nil, err
+			return err
 		}
 		if start > resolvedStart {
 			may = false
 			if holds {
-				s.warnings = append(s.warnings, unresolvedStart(p, start))
+				d.warnings = append(d.warnings, unresolvedStart(p, start))
 			}
 		}
 	}
 	if !may {
-		return src, p, nil, nil
+		return nil
 	}
-	time, text := p.Axes[0].Name, src
+	time, text := p.Axes[0].Name, d.src
 	for _, r := range p.Residuals {
 		skip := r.Skip[time]
 		if skip[0] == 0 {
 			continue
 		}
 		if skip[0] > 1 || r.SolveSkip != nil {
-			return src, p, nil, nil // so it is meant
+			return nil // so it is meant
 		}
 		key := "residual"
 		if len(p.Residuals) > 1 {
@@ -64,14 +65,14 @@ func holdAtStart(ctx context.Context, src []byte, p *pde.Problem, s *sizes, o Op
 		}
 		var err error
 		if text, err = config.Set(text, fmt.Sprintf("%s.rows.%s.0=0", key, time)); err != nil {
-			return src, p, nil, nil // written in another way
+			return nil // written in another way
 		}
 	}
-	q := loadSound("problem.yaml", text)
-	if q == nil {
-		return src, p, nil, nil
+	if q := loadSound("problem.yaml", text); q != nil {
+		d.src, d.p = text, q
+		d.added = append(d.added, fmt.Sprintf("changed rows of the residual: %s from the first on, which ties the solution to its initial condition", time))
 	}
-	return text, q, []string{fmt.Sprintf("changed rows of the residual: %s from the first on, which ties the solution to its initial condition", time)}, nil
+	return nil
 }
 
 // solvable reports whether reference solutions can be computed.
@@ -158,17 +159,18 @@ func startHolds(p *pde.Problem) bool {
 // with which the minimiser of its rows is nearest to solutions (check's floor_error): what is
 // lost there no training brings back. Where the residual cannot hold at the first time (holdAtStart), its
 // order in time becomes 4 at most, and the first rows count for more.
-func raiseOrders(ctx context.Context, src []byte, p *pde.Problem, s *sizes, o Options) ([]byte, *pde.Problem, []string, error) {
+func (d *draft) raiseOrders(ctx context.Context, o Options) error {
+	src, p := d.src, d.p
 	spectral := slices.ContainsFunc(p.Terms, func(t pde.Term) bool { return t.Spectral != nil })
 	if !solvable(p) || spectral || len(p.Axes) > 2 { // no floor, or a dear one
-		return src, p, nil, nil
+		return nil
 	}
 	o.say("init: comparing orders of differences")
-	before, err := floorOf(ctx, s.fitted, p)
+	before, err := floorOf(ctx, d.fitted, p)
 	if err != nil {
-		return nil, nil, nil, err
+		return err
 	}
-	lowest, was, old := before, src, p
+	lowest := before
 	var raised, added []string
 	for i, axis := range p.Axes {
 		if !(lowest > leastFloor) { // or not measured
@@ -177,7 +179,7 @@ func raiseOrders(ctx context.Context, src []byte, p *pde.Problem, s *sizes, o Op
 		terms, orders, weight := centralTerms(p, axis.Name), []int{4, 6}, ""
 		if i == 0 && discrete.Marches(p) && !startHolds(p) {
 			orders = orders[:1]
-			if weight = weightOfStart(p, s.fitted); weight == "" {
+			if weight = weightOfStart(p, d.fitted); weight == "" {
 				continue
 			}
 		}
@@ -185,7 +187,7 @@ func raiseOrders(ctx context.Context, src []byte, p *pde.Problem, s *sizes, o Op
 		for _, order := range orders {
 			other, err := withOrder(src, terms, order)
 			if err != nil {
-				return nil, nil, nil, err
+				return err
 			}
 			if other == nil {
 				continue
@@ -197,9 +199,9 @@ func raiseOrders(ctx context.Context, src []byte, p *pde.Problem, s *sizes, o Op
 			if q == nil {
 				continue
 			}
-			floor, err := floorOf(ctx, s.fitted, q)
+			floor, err := floorOf(ctx, d.fitted, q)
 			if err != nil {
-				return nil, nil, nil, err
+				return err
 			}
 			if floor < lowerFloor*lowest {
 				best, lowest, with, text = order, floor, q, other
@@ -215,17 +217,18 @@ func raiseOrders(ctx context.Context, src []byte, p *pde.Problem, s *sizes, o Op
 			added = append(added, "added "+weight)
 		}
 	}
-	if raised != nil && !steadyReference(s.fitted, old, p) {
-		s.warnings = append(s.warnings, "orders of accuracy stay as they are: with higher ones solutions of the rows change with the grid they are computed on")
-		src, p, raised, lowest = was, old, nil, before
+	if raised != nil && !steadyReference(d.fitted, d.p, p) {
+		d.warnings = append(d.warnings, "orders of accuracy stay as they are: with higher ones solutions of the rows change with the grid they are computed on")
+		raised, lowest = nil, before
 	}
 	if lowest > mostReferenceError {
-		s.warnings = append(s.warnings, fmt.Sprintf("floor_error is %s (pihc check): these rows, with this grid, hold solutions no better than that, and no network is expected to do better", score.Percent(lowest)))
+		d.warnings = append(d.warnings, fmt.Sprintf("floor_error is %s (pihc check): these rows, with this grid, hold solutions no better than that, and no network is expected to do better", score.Percent(lowest)))
 	}
-	if raised == nil {
-		return src, p, nil, nil
+	if raised != nil {
+		d.src, d.p = src, p
+		d.added = append(append(d.added, added...), fmt.Sprintf("orders of accuracy raised, which brings floor_error from %s to %s: %s", score.Percent(before), score.Percent(lowest), strings.Join(raised, ", ")))
 	}
-	return src, p, append(added, fmt.Sprintf("orders of accuracy raised, which brings floor_error from %s to %s: %s", score.Percent(before), score.Percent(lowest), strings.Join(raised, ", "))), nil
+	return nil
 }
 
 // steadyReference reports whether solutions of a problem's rows, where they are the reference, change no more with

@@ -60,33 +60,36 @@ func Size(ctx context.Context, name string, o SizeOptions) (*Sized, error) {
 	if err != nil {
 		return nil, err
 	}
-	src, p, added, err := completeProblem(name, src)
+	d := &draft{src: src}
+	if err := d.complete(name); err != nil {
+		return nil, err
+	}
+	given, err := readGivenSizes(d.p)
 	if err != nil {
 		return nil, err
 	}
-	given, err := readGivenSizes(p)
-	if err != nil {
+	if err := d.moveReference(o.Folder); err != nil {
 		return nil, err
 	}
-	src, moved, err := moveReference(src, p, o.Folder)
-	if err != nil {
+	if d.sizes, err = measure(ctx, d.p, given, &o); err != nil {
 		return nil, err
 	}
-	added = append(added, moved...)
-	s, err := measure(ctx, p, given, &o)
-	if err != nil {
-		return nil, err
-	}
-	for _, change := range []func(context.Context, []byte, *pde.Problem, *sizes, Options) ([]byte, *pde.Problem, []string, error){holdAtStart, weighTimes, raiseOrders} {
-		var said []string
-		if src, p, said, err = change(ctx, src, p, s, o.Options); err != nil {
+	for _, change := range []func(context.Context, Options) error{d.holdAtStart, d.weighTimes, d.raiseOrders} {
+		if err := change(ctx, o.Options); err != nil {
 			return nil, err
 		}
-		added = append(added, said...)
 	}
 	return &Sized{
-		Problem: src, Spec: s.spec(p), Added: added, Choice: s.String(), Warnings: s.warnings, Training: s.training(), Total: s.total(), Threads: s.workers,
+		Problem: d.src, Spec: d.spec(d.p), Added: d.added, Choice: d.String(), Warnings: d.warnings, Training: d.training(), Total: d.total(), Threads: d.workers,
 	}, ctx.Err()
+}
+
+// draft is a PDE file in the making, and the sizes of an experiment on it.
+type draft struct {
+	*sizes
+	src   []byte
+	p     *pde.Problem
+	added []string // what was changed, in words
 }
 
 // sizes are what init chooses for a problem on this machine.
