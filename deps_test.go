@@ -28,6 +28,7 @@ var layers = map[string]int{
 	"internal/kernel":     1,
 	"internal/fft":        2,
 	"network":             2,
+	"expr":                2,
 	"grid":                3,
 	"network/networktest": 3,
 	"lm":                  3,

@@ -22,7 +22,7 @@
 //	constraint            rows, sampled points, Router, solve and its adjoint
 //	discrete              a problem solved by its own rows
 //	pde, sim              problems as data; classical solvers as the witness
-//	grid fno ffno lm data network compute    operators; networks; least squares; files; what all share
+//	grid fno ffno lm data expr network compute    operators; networks; least squares; files; expressions; what all share
 //	internal/...          transforms, kernels, configuration, checks for tests
 //
 // # From a problem to a prediction

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"pihc/expr"
 	"pihc/grid"
 	"pihc/internal/kernel"
 	"pihc/lm"
@@ -45,7 +46,7 @@ func CoarseRows(set *pde.RowSet, rows int) (chosen []int32, times float64) {
 		return nil, 1
 	}
 	for lo := 0; lo < rows; lo += chunkRows {
-		for i := lo; i < min(lo+pde.BlockSize, rows); i++ {
+		for i := lo; i < min(lo+expr.BlockSize, rows); i++ {
 			chosen = append(chosen, int32(i))
 		}
 	}
@@ -112,7 +113,7 @@ func (e *expert) divide() {
 			}
 			e.curved = append(e.curved, ch)
 			if few {
-				ch.hi, ch.times = min(lo+pde.BlockSize, ch.hi), b.fewTimes()
+				ch.hi, ch.times = min(lo+expr.BlockSize, ch.hi), b.fewTimes()
 			}
 			if ch.lo < ch.hi {
 				e.coarse = append(e.coarse, ch)
@@ -123,7 +124,7 @@ func (e *expert) divide() {
 
 // fewTimes is the number of rows over that of those which solves start on.
 func (b *block) fewTimes() float64 {
-	chosen := b.count/chunkRows*pde.BlockSize + min(b.count%chunkRows, pde.BlockSize)
+	chosen := b.count/chunkRows*expr.BlockSize + min(b.count%chunkRows, expr.BlockSize)
 	return float64(b.count) / float64(chosen)
 }
 

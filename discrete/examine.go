@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"pihc/expr"
 	"pihc/grid"
 	"pihc/pde"
 )
@@ -373,14 +374,14 @@ func (st *state) undefined(set, i int) string {
 	for e, extra := range rows.Set.Extras {
 		at[extra.Name] = rows.Extras[e][i]
 	}
-	values := func(e *pde.Expr) string {
+	values := func(e *expr.Expr) string {
 		var parts []string
 		for _, name := range e.Variables() {
 			parts = append(parts, fmt.Sprintf("%s = %.3g", name, at[name]))
 		}
 		return strings.Join(parts, ", ")
 	}
-	for _, e := range []*pde.Expr{statement.Expr, statement.Weight} {
+	for _, e := range []*expr.Expr{statement.Expr, statement.Weight} {
 		if bad := e.Undefined(at); bad != nil {
 			return fmt.Sprintf("%s at %s", bad, values(bad))
 		}

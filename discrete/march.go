@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"pihc/expr"
 	"pihc/grid"
 	"pihc/internal/kernel"
 	"pihc/pde"
@@ -229,7 +230,7 @@ func (m *march) fromAnsatz(u, sample []float64) error {
 	}
 	multiplier := make([]float64, n)
 	for f, x := range p.Unknowns {
-		program, err := pde.Compile([]*pde.Expr{x.Ansatz.Offset, x.Ansatz.Multiplier}, names)
+		program, err := expr.Compile([]*expr.Expr{x.Ansatz.Offset, x.Ansatz.Multiplier}, names)
 		if err != nil {
 			return err
 		}

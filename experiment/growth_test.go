@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"pihc/expr"
 	"pihc/model"
 	"pihc/pde"
 )
@@ -77,11 +78,11 @@ reference: {solver: discrete}
 // TestWeightInTime: the weight has a mean square of 1 over the axis, falls, and does not vanish.
 func TestWeightInTime(t *testing.T) {
 	const begin, end, rate, n = 1.0, 3.0, 1.5, 4000
-	e, err := pde.Parse(strings.Trim(weightInTime("t", end, end-begin, rate), `"`))
+	e, err := expr.Parse(strings.Trim(weightInTime("t", end, end-begin, rate), `"`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	program, err := pde.Compile([]*pde.Expr{e}, []string{"t"})
+	program, err := expr.Compile([]*expr.Expr{e}, []string{"t"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"pihc/expr"
 	"pihc/grid"
 )
 
@@ -20,7 +21,7 @@ func (p *Problem) ExactAnsatz(unknown int) (offset, multiplier string, met []str
 		return "", "", nil
 	}
 	axis := p.Axes[0]
-	var low, high, rate *Expr
+	var low, high, rate *expr.Expr
 	var lowName, highName, rateName string
 	for _, c := range p.Conditions {
 		end, at := c.At[axis.Name]
@@ -65,7 +66,7 @@ func (p *Problem) ExactAnsatz(unknown int) (offset, multiplier string, met []str
 
 // simplest writes an expression in its shortest form.
 func simplest(src string) string {
-	e, err := Parse(src)
+	e, err := expr.Parse(src)
 	if err != nil {
 		return src
 	}
@@ -74,7 +75,7 @@ func simplest(src string) string {
 
 // given returns the value that a condition gives the unknown at the end it holds at, if it says nothing
 // else: c·(unknown - value), or that of an edge term which is the last point itself.
-func (p *Problem) given(unknown int, e *Expr) (*Expr, bool) {
+func (p *Problem) given(unknown int, e *expr.Expr) (*expr.Expr, bool) {
 	own := p.Unknowns[unknown].Name
 	name := own
 	for _, t := range p.Terms {
@@ -90,7 +91,7 @@ func (p *Problem) given(unknown int, e *Expr) (*Expr, bool) {
 
 // rate returns the first derivative along the first axis that a condition gives the unknown, if it
 // says nothing else.
-func (p *Problem) rate(unknown int, e *Expr) (*Expr, bool) {
+func (p *Problem) rate(unknown int, e *expr.Expr) (*expr.Expr, bool) {
 	at := slices.IndexFunc(p.Terms, func(t Term) bool { return e.DependsOn(t.Name) })
 	if at < 0 || p.Terms[at].Of != unknown || p.Terms[at].PerStep || len(p.Terms[at].Factors) != 1 || p.Terms[at].Factors[0].Axis != p.Axes[0].Name {
 		return nil, false
@@ -104,7 +105,7 @@ func (p *Problem) rate(unknown int, e *Expr) (*Expr, bool) {
 
 // solved returns the value that an expression c·(name - value) gives a term or an unknown, if it contains no
 // other.
-func (p *Problem) solved(e *Expr, name string) (*Expr, bool) {
+func (p *Problem) solved(e *expr.Expr, name string) (*expr.Expr, bool) {
 	if !p.onlyUnknown(e, name) {
 		return nil, false
 	}
@@ -112,6 +113,6 @@ func (p *Problem) solved(e *Expr, name string) (*Expr, bool) {
 	if !constant || slope == 0 {
 		return nil, false
 	}
-	rest := e.Substitute(map[string]*Expr{name: Const(0)})
-	return simplify(opMul, Const(-1/slope), rest), true
+	rest := e.Substitute(map[string]*expr.Expr{name: expr.Const(0)})
+	return expr.Const(-1 / slope).Times(rest), true
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"pihc/expr"
 	"pihc/grid"
 	"pihc/internal/config"
 )
@@ -280,29 +281,29 @@ func (l *loader) flux(p *Problem, name string, from fileTerm) []Term {
 	l.values = values
 	// half adds the term of the difference to one neighbour, and returns the flow.
 	var terms []Term
-	half := func(suffix string, side grid.Side, shift int) *Expr {
+	half := func(suffix string, side grid.Side, shift int) *expr.Expr {
 		t := Term{Name: name + suffix, Of: of, PerStep: true, Factors: []Factor{{Axis: f.Axis, Scheme: grid.Scheme{Derivative: 1, Order: 1, Side: side, Closure: grid.Undefined}}}}
 		terms = append(terms, t)
-		neighbour := map[string]*Expr{}
+		neighbour := map[string]*expr.Expr{}
 		for _, in := range p.Inputs {
 			if slices.Contains(in.Axes, f.Axis) {
-				neighbour[in.Name] = variable(shiftedName(in.Name, axis, shift), "", 0)
+				neighbour[in.Name] = expr.Variable(shiftedName(in.Name, axis, shift))
 			}
 		}
 		mean := c
-		if d := c.Substitute(neighbour); !same(d, c.Substitute(nil)) {
-			mean = simplify(opDiv, simplify(opMul, simplify(opMul, Const(2), c), d), simplify(opAdd, c, d))
+		if d := c.Substitute(neighbour); !expr.Same(d, c.Substitute(nil)) {
+			mean = expr.Const(2).Times(c).Times(d).Over(c.Plus(d))
 		}
-		return simplify(opMul, mean, variable(t.Name, "", 0))
+		return mean.Times(expr.Variable(t.Name))
 	}
 	high := half(".high", grid.Forward, 1)
-	l.values[name] = simplify(opSub, high, half(".low", grid.Backward, -1))
+	l.values[name] = high.Minus(half(".low", grid.Backward, -1))
 	return terms
 }
 
 // free returns the constants, and those expressions that hold nothing but constants and
 // inputs: a coefficient may be one of them, and expressions are read after terms.
-func (l *loader) free(p *Problem) map[string]*Expr {
+func (l *loader) free(p *Problem) map[string]*expr.Expr {
 	values := maps.Clone(l.values)
 	for name, v := range l.file.Expressions.All() {
 		if e, err := resolve(v.Text, p.InputNames(), values); err == nil {
@@ -331,7 +332,7 @@ func (p *Problem) Hold(field, sample []float64, g *grid.Grid) {
 	size, slice := len(field)/len(p.Unknowns), g.Size()/g.Axes[0].Points
 	for c, u := range p.Unknowns {
 		own := field[c*size : (c+1)*size]
-		if u.Start.op == opVar && u.Start.name == u.InitialName() {
+		if u.Start.Name() == u.InitialName() {
 			copy(own, sample[u.Initial*slice:(u.Initial+1)*slice])
 		} else {
 			p.evaluateStart(own[:slice], u.Start, sample, g)
@@ -343,7 +344,7 @@ func (p *Problem) Hold(field, sample []float64, g *grid.Grid) {
 }
 
 // evaluateStart evaluates what an unknown begins with at the points of a slice.
-func (p *Problem) evaluateStart(dst []float64, start *Expr, sample []float64, g *grid.Grid) {
+func (p *Problem) evaluateStart(dst []float64, start *expr.Expr, sample []float64, g *grid.Grid) {
 	var names []string
 	var in [][]float64
 	add := func(name string, value func(i int) float64) {
@@ -363,7 +364,7 @@ func (p *Problem) evaluateStart(dst []float64, start *Expr, sample []float64, g 
 	for _, input := range p.PlaceInputs(g) {
 		add(input.Name, func(i int) float64 { return sample[input.At(int32(i), 0, 0)] })
 	}
-	program, err := Compile([]*Expr{start}, names)
+	program, err := expr.Compile([]*expr.Expr{start}, names)
 	if err != nil {
 		panic("pde: " + err.Error()) // its names are those of axes and inputs
 	}
@@ -373,12 +374,12 @@ func (p *Problem) evaluateStart(dst []float64, start *Expr, sample []float64, g 
 // start is what an unknown begins with: the offset of its ansatz, where the multiplier is zero
 // at the lowest time; else what a condition there that is affine in it alone asks for; else its
 // initial condition, or zero.
-func (p *Problem) start(c int) *Expr {
+func (p *Problem) start(c int) *expr.Expr {
 	u := p.Unknowns[c]
 	if !p.Steady {
 		time := p.Axes[0]
-		first := map[string]*Expr{time.Name: Const(time.Lo)}
-		if u.Ansatz.Multiplier.Substitute(first).is(0) {
+		first := map[string]*expr.Expr{time.Name: expr.Const(time.Lo)}
+		if v, ok := u.Ansatz.Multiplier.Substitute(first).Constant(); ok && v == 0 {
 			return u.Ansatz.Offset.Substitute(first)
 		}
 		for _, r := range p.Conditions {
@@ -386,19 +387,19 @@ func (p *Problem) start(c int) *Expr {
 				continue
 			}
 			if slope, ok := r.Expr.Diff(u.Name).Constant(); ok && slope != 0 {
-				first[u.Name] = Const(0)
-				return simplify(opNeg, simplify(opDiv, r.Expr.Substitute(first), r.Expr.Diff(u.Name)))
+				first[u.Name] = expr.Const(0)
+				return r.Expr.Substitute(first).Over(r.Expr.Diff(u.Name)).Negative()
 			}
 		}
 	}
 	if u.Initial < 0 {
-		return Const(0)
+		return expr.Const(0)
 	}
-	return variable(u.InitialName(), "", 0)
+	return expr.Variable(u.InitialName())
 }
 
 // onlyUnknown reports whether an expression has no other unknown than one, no term and no neighbour of an input.
-func (p *Problem) onlyUnknown(e *Expr, unknown string) bool {
+func (p *Problem) onlyUnknown(e *expr.Expr, unknown string) bool {
 	known := slices.Concat([]string{unknown}, p.AxisNames(), p.InputNames())
 	return !slices.ContainsFunc(e.Variables(), func(name string) bool { return !slices.Contains(known, name) })
 }

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"pihc/expr"
 	"pihc/grid"
 	"pihc/internal/config"
 )
@@ -72,7 +73,7 @@ func Load(name string, src []byte) (*Problem, error) {
 	if err := d.Decode(&f); err != nil {
 		return nil, err
 	}
-	l := &loader{file: &f, values: map[string]*Expr{}}
+	l := &loader{file: &f, values: map[string]*expr.Expr{}}
 	p := l.problem()
 	p.Source, p.file, p.residual = slices.Clone(src), name, f.Residual.pos
 	slices.SortStableFunc(l.problems, func(a, b *config.Mistake) int {
@@ -96,7 +97,7 @@ func lacks(n config.Node, keys ...string) bool {
 type loader struct {
 	file     *fileProblem
 	problems []*config.Mistake
-	values   map[string]*Expr // constants and expressions, resolved
+	values   map[string]*expr.Expr // constants and expressions, resolved
 }
 
 // residualName is the name of the rows of a residual that the file gives none.
@@ -120,7 +121,7 @@ func (l *loader) problem() *Problem {
 		p.Title = p.Name
 	}
 	for _, name := range f.Unknown.names {
-		if !isName(name.Text) {
+		if !expr.IsName(name.Text) {
 			l.report(name.Pos.Errorf("unknown %q is not a name", name.Text))
 		}
 		p.Unknowns = append(p.Unknowns, Unknown{Name: name.Text, Initial: -1})
@@ -129,7 +130,7 @@ func (l *loader) problem() *Problem {
 	for name, v := range f.Constants.All() {
 		value := l.number(v, "constant "+name)
 		p.Constants = append(p.Constants, Constant{name, value})
-		l.values[name] = Const(value)
+		l.values[name] = expr.Const(value)
 	}
 	l.axes(p)
 	l.inputs(p)
@@ -158,7 +159,7 @@ func (l *loader) problem() *Problem {
 			l.report(r.Pos.Errorf("%s: solve_rows is for conditions; the points of the residual are sampled, by the spec's `constraint.points`", name))
 		}
 		if f.Weight.Text != "" {
-			rows.Weight = mul(rows.Weight, l.weight(p, name, f.Weight))
+			rows.Weight = rows.Weight.Times(l.weight(p, name, f.Weight))
 		}
 		p.Residuals = append(p.Residuals, rows)
 	}
@@ -180,7 +181,7 @@ func (l *loader) mathematical(p *Problem) {
 	}
 	for name, v := range map[string]float64{"pi": math.Pi, "e": math.E} {
 		if !slices.Contains(taken, name) {
-			l.values[name] = Const(v)
+			l.values[name] = expr.Const(v)
 		}
 	}
 }
@@ -202,24 +203,24 @@ func (l *loader) number(s config.Scalar, what string) float64 {
 
 // expression parses s, whose free names may be names, constants and earlier
 // expressions; the latter two are substituted.
-func (l *loader) expression(s config.Scalar, names []string) *Expr {
+func (l *loader) expression(s config.Scalar, names []string) *expr.Expr {
 	e, err := resolve(s.Text, names, l.values)
 	if err == nil {
 		return e
 	}
 	problem := s.Pos.Errorf("%v", err)
-	var syntax *SyntaxError
+	var syntax *expr.SyntaxError
 	if errors.As(err, &syntax) {
 		problem = s.At(syntax.Pos).Errorf("%s", syntax.Msg)
 		problem.Hint = syntax.Hint
 	}
 	l.report(problem)
-	return Const(0)
+	return expr.Const(0)
 }
 
 // resolve parses an expression of names and values, and substitutes these.
-func resolve(text string, names []string, values map[string]*Expr) (*Expr, error) {
-	e, err := Parse(text)
+func resolve(text string, names []string, values map[string]*expr.Expr) (*expr.Expr, error) {
+	e, err := expr.Parse(text)
 	if err != nil {
 		return nil, err
 	}
@@ -286,7 +287,7 @@ func (l *loader) distinct(p *Problem) {
 		}
 	}
 	check := func(name, what string, at config.Position) {
-		if !isName(name) {
+		if !expr.IsName(name) {
 			l.report(at.Errorf("%s %q is not a name", what, name).WithHint("a name is letters, digits and _, no digit first, and not the name of a function"))
 			return
 		}
@@ -407,20 +408,20 @@ func (l *loader) edge(factor *Factor, name string, f fileFactor, axis DomainAxis
 
 // ghost reads the value outside one end: an expression affine in the points
 // nearest that end, with the constants and the axis's step.
-func (l *loader) ghost(s *config.Scalar) *Expr {
+func (l *loader) ghost(s *config.Scalar) *expr.Expr {
 	if s == nil {
 		return nil
 	}
 	e := l.expression(*s, append(slices.Clone(ghostPoints), "step"))
 	if _, err := ghostValue(e, 1); err != nil {
 		l.report(s.Pos.Errorf("%v", err))
-		return Const(0)
+		return expr.Const(0)
 	}
 	return e
 }
 
 // weight reads the weight of rows.
-func (l *loader) weight(p *Problem, name string, f config.Scalar) *Expr {
+func (l *loader) weight(p *Problem, name string, f config.Scalar) *expr.Expr {
 	before := len(l.problems)
 	w := l.expression(f, append(p.AxisNames(), p.InputNames()...))
 	if equals(w, 0) && len(l.problems) == before {
@@ -430,7 +431,7 @@ func (l *loader) weight(p *Problem, name string, f config.Scalar) *Expr {
 }
 
 func (l *loader) rows(p *Problem, name string, f fileRows, names []string) Rows {
-	r := Rows{Name: name, Kind: BoundaryRows, At: map[string]string{}, Skip: map[string][2]int{}, Weight: Const(1)}
+	r := Rows{Name: name, Kind: BoundaryRows, At: map[string]string{}, Skip: map[string][2]int{}, Weight: expr.Const(1)}
 	switch f.Kind {
 	case "initial":
 		r.Kind = InitialRows
@@ -509,7 +510,7 @@ func (l *loader) unknown(p *Problem, what, name string, at config.Position) int 
 }
 
 func (l *loader) oneAnsatz(p *Problem, f fileAnsatz) Ansatz {
-	a := Ansatz{Offset: Const(0), Multiplier: Const(1)}
+	a := Ansatz{Offset: expr.Const(0), Multiplier: expr.Const(1)}
 	if f.Offset.Text != "" {
 		a.Offset = l.expression(f.Offset, append(p.AxisNames(), p.InputNames()...))
 	}

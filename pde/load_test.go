@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"pihc/expr"
 	"pihc/grid"
 	"pihc/internal/config"
 )
@@ -203,11 +204,11 @@ func TestMathematicalConstants(t *testing.T) {
 	if p.Constants[0].Value != 2*math.Pi || p.Constants[1].Value != math.Pow(math.E, 2) {
 		t.Errorf("constants %v", p.Constants)
 	}
-	if got, want := p.Residuals[0].Expr.value(map[string]float64{"u": 1, "x": 0.5}), 1-2*math.Pi+math.E; math.Abs(got-want) > 1e-14 {
+	if got, want := p.Residuals[0].Expr.Value(map[string]float64{"u": 1, "x": 0.5}), 1-2*math.Pi+math.E; math.Abs(got-want) > 1e-14 {
 		t.Errorf("residual %v, want %v", got, want)
 	}
 	p = mustLoad(t, header+"constants: {pi: 3, floor: 5}\nterms: {e: {axis: x, derivative: 1}}\nresidual: {expression: u - pi*floor*e}\n")
-	if got := p.Residuals[0].Expr.value(map[string]float64{"u": 1, "e": 2}); got != -29 {
+	if got := p.Residuals[0].Expr.Value(map[string]float64{"u": 1, "e": 2}); got != -29 {
 		t.Errorf("residual %v with pi = 3, floor = 5 and a term e = 2, want -29", got)
 	}
 	_, err := Load("toy.yaml", []byte(header+"constants: {a: pi, pi: 3}\nresidual: {expression: u}\n"))
@@ -228,7 +229,7 @@ func TestSetConstants(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := q.Residuals[0].Expr.value(map[string]float64{"u": 1}); got != 1+2e-300 || q.Constants[1].Value != -2e-300 {
+	if got := q.Residuals[0].Expr.Value(map[string]float64{"u": 1}); got != 1+2e-300 || q.Constants[1].Value != -2e-300 {
 		t.Errorf("residual %v, constants %v", got, q.Constants)
 	}
 	if !strings.Contains(string(q.Source), "# viscosity") || strings.Contains(string(q.Source), "0.5") {
@@ -383,7 +384,7 @@ conditions:
 		rows Rows
 		want float64
 	}{{p.Residuals[0], 3 * 1.25}, {p.Residuals[1], 1.25}, {p.Conditions[0], 5}} {
-		got, ok := c.rows.Weight.Substitute(map[string]*Expr{"t": Const(0.75)}).Constant()
+		got, ok := c.rows.Weight.Substitute(map[string]*expr.Expr{"t": expr.Const(0.75)}).Constant()
 		if !ok || got != c.want {
 			t.Errorf("%s: weight %s, at t = 0.75 %g, want %g", c.rows.Name, c.rows.Weight, got, c.want)
 		}

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"pihc/expr"
 	"pihc/grid"
 	"pihc/internal/config"
 )
@@ -49,7 +50,7 @@ type Unknown struct {
 	Name    string // in expressions, e.g. "u"
 	Initial int    // the input that is its initial condition, -1 for none
 	Ansatz  Ansatz
-	Start   *Expr // what it begins with, in axes of space and inputs
+	Start   *expr.Expr // what it begins with, in axes of space and inputs
 }
 
 // InitialName is the name of the initial condition in expressions: the unknown's name
@@ -72,7 +73,7 @@ type Constant struct {
 // Named is a named expression.
 type Named struct {
 	Name string
-	Expr *Expr
+	Expr *expr.Expr
 	Text string // of Expr in the file, with names of constants and earlier expressions
 }
 
@@ -103,7 +104,7 @@ type Factor struct {
 	// Low and High are the values one step outside the two ends for a scheme
 	// with ghost values (nil: none): expressions affine in inner1, inner2, ...,
 	// the points nearest that end, and free in step, the axis's step.
-	Low, High *Expr
+	Low, High *expr.Expr
 	Edge      *Edge // nil: Scheme
 }
 
@@ -135,10 +136,10 @@ type Rows struct {
 	Kind Kind
 	// Expr is the unweighted expression, constants and sub-expressions
 	// substituted; its variables are terms, axis names and inputs.
-	Expr *Expr
+	Expr *expr.Expr
 	Text string // of Expr in the file, with names of constants and sub-expressions
 	// Weight multiplies Expr; its variables are axis names and inputs.
-	Weight *Expr
+	Weight *expr.Expr
 	// At fixes axes at an end: axis name -> "low" or "high".
 	At map[string]string
 	// Skip leaves out points at the two ends of an axis: axis name -> (low, high).
@@ -150,9 +151,9 @@ type Rows struct {
 
 // Ansatz is u = Offset + Multiplier * P(b) * w (docs/constraint.md, section 2).
 type Ansatz struct {
-	Offset     *Expr // in axis names and inputs; default 0
-	Multiplier *Expr // in axis names; default 1
-	RemoveMean bool  // P removes the mean over the axes other than the first
+	Offset     *expr.Expr // in axis names and inputs; default 0
+	Multiplier *expr.Expr // in axis names; default 1
+	RemoveMean bool       // P removes the mean over the axes other than the first
 }
 
 // Reference names the solver that makes solutions to compare with;

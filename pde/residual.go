@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"pihc/expr"
 	"pihc/internal/kernel"
 )
 
@@ -20,8 +21,8 @@ type PlainResidual struct {
 type plainRows struct {
 	*RowValues
 	rate     int // of the terms
-	program  *Program
-	work     *Workspace
+	program  *expr.Program
+	work     *expr.Workspace
 	residual []float64 // per row
 }
 
@@ -41,7 +42,7 @@ func NewPlainResidual(sys *System) (*PlainResidual, error) {
 	return r, nil
 }
 
-func newPlainRows(sys *System, set *RowSet, residual *Expr) (*plainRows, error) {
+func newPlainRows(sys *System, set *RowSet, residual *expr.Expr) (*plainRows, error) {
 	p := sys.Problem
 	r := &plainRows{RowValues: sys.NewRowValues(set, set.Points), residual: make([]float64, len(set.Points))}
 	var names []string
@@ -57,7 +58,7 @@ func newPlainRows(sys *System, set *RowSet, residual *Expr) (*plainRows, error) 
 		names = append(names, x.Name)
 	}
 	var err error
-	if r.program, err = Compile([]*Expr{residual}, names); err != nil {
+	if r.program, err = expr.Compile([]*expr.Expr{residual}, names); err != nil {
 		return nil, err
 	}
 	r.work = r.program.NewWorkspace()

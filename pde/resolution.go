@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"pihc/expr"
 	"pihc/grid"
 )
 
@@ -13,7 +14,7 @@ import (
 // distance of the points there.
 type Unresolved struct {
 	Rows   string // whose expression has it
-	Expr   *Expr
+	Expr   *expr.Expr
 	Axis   string  // along which it is too narrow
 	Near   float64 // the place on that axis
 	Chance bool    // a point happens to be there
@@ -42,19 +43,19 @@ func (p *Problem) Unresolved(g *grid.Grid, points, samples [][]float64) (found [
 	}
 	tested := map[string]bool{}
 	for _, r := range p.AllRows() {
-		ends := map[string]*Expr{}
+		ends := map[string]*expr.Expr{}
 		for _, a := range g.Axes {
 			switch r.At[a.Name] {
 			case "low":
-				ends[a.Name] = Const(a.Coordinate(0))
+				ends[a.Name] = expr.Const(a.Coordinate(0))
 			case "high":
-				ends[a.Name] = Const(a.Coordinate(a.Points - 1))
+				ends[a.Name] = expr.Const(a.Coordinate(a.Points - 1))
 			}
 		}
-		for parts := []*Expr{r.Expr.Substitute(ends)}; len(parts) > 0; parts = parts[1:] {
+		for parts := []*expr.Expr{r.Expr.Substitute(ends)}; len(parts) > 0; parts = parts[1:] {
 			e := parts[0]
-			sum := e.op == opAdd || e.op == opSub || e.op == opNeg
-			if text := e.String(); !sum && e.op != opVar && len(b.along(e)) > 0 && !tested[text] {
+			sum := e.IsSum()
+			if text := e.String(); !sum && e.Name() == "" && len(b.along(e)) > 0 && !tested[text] {
 				tested[text] = true
 				if x, bad := b.test(e, samples); bad {
 					x.Rows, x.Expr = r.Name, e
@@ -63,10 +64,10 @@ func (p *Problem) Unresolved(g *grid.Grid, points, samples [][]float64) (found [
 				}
 			}
 			switch {
-			case sum || e.op == opMul:
-				parts = append(parts, e.args...)
-			case e.op == opDiv:
-				parts = append(parts, e.args[0])
+			case sum || e.IsProduct():
+				parts = append(parts, e.Args()...)
+			case e.IsQuotient():
+				parts = append(parts, e.Args()[0])
 			}
 		}
 	}
@@ -86,7 +87,7 @@ type probe struct {
 }
 
 // along returns the axes of an expression.
-func (b *probe) along(e *Expr) (along []int) {
+func (b *probe) along(e *expr.Expr) (along []int) {
 	for a, axis := range b.problem.Axes {
 		if e.DependsOn(axis.Name) {
 			along = append(along, a)
@@ -96,9 +97,9 @@ func (b *probe) along(e *Expr) (along []int) {
 }
 
 // evaluate returns the values of an expression at places. Unknowns and terms are numbers.
-func (b *probe) evaluate(e *Expr, places [][]float64) []float64 {
+func (b *probe) evaluate(e *expr.Expr, places [][]float64) []float64 {
 	names := e.Variables()
-	program, err := Compile([]*Expr{e}, names)
+	program, err := expr.Compile([]*expr.Expr{e}, names)
 	if err != nil {
 		panic("pde: " + err.Error()) // names are its variables
 	}
@@ -154,7 +155,7 @@ func (b *probe) scatter(about, sides []float64, n int) [][]float64 {
 }
 
 // largest is the place of the largest value, or, for sign -1, the least.
-func (b *probe) largest(e *Expr, places [][]float64, sign float64) []float64 {
+func (b *probe) largest(e *expr.Expr, places [][]float64, sign float64) []float64 {
 	y, at := b.evaluate(e, places), 0
 	for i := range y {
 		if sign*y[i] > sign*y[at] || math.IsNaN(y[at]) {
@@ -166,11 +167,11 @@ func (b *probe) largest(e *Expr, places [][]float64, sign float64) []float64 {
 
 // extremes are places where an expression is largest and least, of many, some of which have coordinates where
 // sub-expressions are so: a spot, which no chosen place would meet, is where the distance from its middle is least.
-func (b *probe) extremes(e *Expr) [][]float64 {
+func (b *probe) extremes(e *expr.Expr) [][]float64 {
 	all := b.scatter(b.middle, b.whole, 1<<13)
-	e.walk(map[*Expr]bool{}, func(x *Expr) {
-		if opLess <= x.op && x.op <= opNotEqual {
-			x = simplify(opSub, x.args...)
+	e.Walk(map[*expr.Expr]bool{}, func(x *expr.Expr) {
+		if x.IsComparison() {
+			x = x.Args()[0].Minus(x.Args()[1])
 		}
 		along := b.along(x)
 		if len(along) == 0 {
@@ -197,7 +198,7 @@ func (b *probe) extremes(e *Expr) [][]float64 {
 }
 
 // test reports whether an expression is narrow where it is largest or least.
-func (b *probe) test(e *Expr, samples [][]float64) (found Unresolved, bad bool) {
+func (b *probe) test(e *expr.Expr, samples [][]float64) (found Unresolved, bad bool) {
 	b.random = rand.New(rand.NewPCG(1, 2))
 	for i := range samples {
 		if i > 0 && !slices.ContainsFunc(b.problem.InputNames(), e.DependsOn) {
@@ -227,7 +228,7 @@ func (b *probe) test(e *Expr, samples [][]float64) (found Unresolved, bad bool) 
 // narrow returns the median of an expression within four steps along an axis about a place, and how far from it the place
 // is: 0 unless less than the fourth of the values are near that, as of a source stated by its mean over a step, and most others at the
 // median. That must hold however far along the other axes: a disc has narrow rims.
-func (b *probe) narrow(e *Expr, place []float64, k int) (median, size float64) {
+func (b *probe) narrow(e *expr.Expr, place []float64, k int) (median, size float64) {
 	for steps, all := 0., false; !all; steps = max(3, 3*steps) {
 		sides := make([]float64, len(place))
 		all = true
@@ -259,7 +260,7 @@ func (b *probe) narrow(e *Expr, place []float64, k int) (median, size float64) {
 
 // singular reports whether an expression grows without bound at a place, as coefficients in polar coordinates do:
 // solutions vanish there.
-func (b *probe) singular(e *Expr, place []float64, k int) bool {
+func (b *probe) singular(e *expr.Expr, place []float64, k int) bool {
 	for _, length := range []float64{b.whole[k], -b.whole[k]} {
 		y := b.evaluate(e, [][]float64{b.moved(place, k, 1e-4*length), b.moved(place, k, 1e-7*length), b.moved(place, k, 1e-10*length)})
 		if math.Abs(y[1]) > 1.1*math.Abs(y[0]) && math.Abs(y[2]) > 1.1*math.Abs(y[1]) {

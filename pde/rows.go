@@ -3,6 +3,7 @@ package pde
 import (
 	"slices"
 
+	"pihc/expr"
 	"pihc/grid"
 	"pihc/internal/kernel"
 )
@@ -129,13 +130,13 @@ func (v *RowValues) EvalTerms(order Order) [][]float64 {
 // An Evaluator runs the programs of a System, for one goroutine at a time.
 type Evaluator struct {
 	system  *System
-	work    [][3]*Workspace // per set, per order
+	work    [][3]*expr.Workspace // per set, per order
 	in, out [][]float64
 	views   [][]float64
 
-	offsets []*Workspace // of the ansatz's offsets
-	first   []float64    // the coordinate along the first axis, on a slice
-	inputs  [][]float64  // those that the offsets read, on a slice
+	offsets []*expr.Workspace // of the ansatz's offsets
+	first   []float64         // the coordinate along the first axis, on a slice
+	inputs  [][]float64       // those that the offsets read, on a slice
 }
 
 // NewEvaluator makes an Evaluator of at most the given number of rows at a time.
@@ -151,7 +152,7 @@ func (s *System) NewEvaluator(rows int) *Evaluator {
 	}
 	inputs, outputs := len(s.Grid.Axes)+len(s.Inputs), 1
 	for _, set := range s.Sets {
-		var work [3]*Workspace
+		var work [3]*expr.Workspace
 		for order := range work {
 			work[order] = set.programs[order].NewWorkspace()
 		}
@@ -215,7 +216,7 @@ func (s *System) Offset(field, initial []float64) {
 }
 
 // ansatz runs a program of the coordinates and the inputs on one slice.
-func (e *Evaluator) ansatz(program *Program, work *Workspace, dst []float64, slice int) {
+func (e *Evaluator) ansatz(program *expr.Program, work *expr.Workspace, dst []float64, slice int) {
 	t := e.system.Grid.Axes[0].Coordinate(slice)
 	for i := range e.first {
 		e.first[i] = t

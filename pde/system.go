@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"pihc/compute"
+	"pihc/expr"
 	"pihc/grid"
 	"pihc/internal/kernel"
 	"pihc/internal/slab"
@@ -30,8 +31,8 @@ type System struct {
 	Whole *System
 	Slab  *slab.Slab
 
-	offsets, multipliers []*Program  // of the ansatz, per unknown
-	coordinates          [][]float64 // on a slice along the first axis, of all other axes
+	offsets, multipliers []*expr.Program // of the ansatz, per unknown
+	coordinates          [][]float64     // on a slice along the first axis, of all other axes
 }
 
 // Operator is a term on the grid.
@@ -65,7 +66,7 @@ type RowSet struct {
 	Linear bool
 
 	index    int // among the System's sets
-	programs [3]*Program
+	programs [3]*expr.Program
 	// pairs[j*J+k] is the position of ∂²r/∂z_j∂z_k among the outputs of the last
 	// program, or -1 where it is identically zero.
 	pairs []int
@@ -93,10 +94,10 @@ const (
 
 // Program returns the set's program up to an order. Its inputs are z_1..z_J, then the
 // extras.
-func (s *RowSet) Program(order Order) *Program { return s.programs[order] }
+func (s *RowSet) Program(order Order) *expr.Program { return s.programs[order] }
 
 // Outputs is the number of outputs of a program.
-func (s *RowSet) Outputs(order Order) int { return s.programs[order].outputs }
+func (s *RowSet) Outputs(order Order) int { return s.programs[order].Outputs() }
 
 // Pair returns the output of second order that holds ∂²r/∂z_j∂z_k, or -1 for zero.
 func (s *RowSet) Pair(j, k int) int { return s.pairs[j*len(s.Terms)+k] }
@@ -148,11 +149,11 @@ func (p *Problem) Discretize(g *grid.Grid) (*System, error) {
 	}
 	inputs := append(p.AxisNames(), p.InputNames()...)
 	for _, u := range p.Unknowns {
-		offset, err := Compile([]*Expr{u.Ansatz.Offset}, inputs)
+		offset, err := expr.Compile([]*expr.Expr{u.Ansatz.Offset}, inputs)
 		if err != nil {
 			return nil, fmt.Errorf("ansatz offset: %w", err)
 		}
-		multiplier, err := Compile([]*Expr{u.Ansatz.Multiplier}, inputs)
+		multiplier, err := expr.Compile([]*expr.Expr{u.Ansatz.Multiplier}, inputs)
 		if err != nil {
 			return nil, fmt.Errorf("ansatz multiplier: %w", err)
 		}
@@ -304,12 +305,12 @@ func (f Factor) scheme(step float64) (s grid.Scheme, err error) {
 var ghostPoints = []string{"inner1", "inner2", "inner3", "inner4"}
 
 // ghostValue evaluates a ghost expression on an axis with the given step.
-func ghostValue(e *Expr, step float64) (*grid.GhostValue, error) {
+func ghostValue(e *expr.Expr, step float64) (*grid.GhostValue, error) {
 	if e == nil {
 		return nil, nil
 	}
-	e = e.Substitute(map[string]*Expr{"step": Const(step)})
-	g, zeros := &grid.GhostValue{}, map[string]*Expr{}
+	e = e.Substitute(map[string]*expr.Expr{"step": expr.Const(step)})
+	g, zeros := &grid.GhostValue{}, map[string]*expr.Expr{}
 	for i, name := range ghostPoints {
 		w, ok := e.Diff(name).Constant()
 		if !ok {
@@ -319,7 +320,7 @@ func ghostValue(e *Expr, step float64) (*grid.GhostValue, error) {
 			g.Weights = append(g.Weights, make([]float64, i+1-len(g.Weights))...)
 			g.Weights[i] = w
 		}
-		zeros[name] = Const(0)
+		zeros[name] = expr.Const(0)
 	}
 	g.Constant, _ = e.Substitute(zeros).Constant()
 	return g, nil
@@ -327,7 +328,7 @@ func ghostValue(e *Expr, step float64) (*grid.GhostValue, error) {
 
 func (s *System) rowSet(r Rows) (*RowSet, error) {
 	set := &RowSet{Name: r.Name, Kind: r.Kind}
-	weighted := mul(r.Weight, r.Expr)
+	weighted := r.Weight.Times(r.Expr)
 	var inputs []string
 	for i, t := range s.Terms {
 		if weighted.DependsOn(t.Name) {
@@ -388,14 +389,14 @@ func (s *System) rowPoints(set *RowSet, at map[string]string, skip map[string][2
 }
 
 // compile builds the three programs and notes which second derivatives vanish.
-func (set *RowSet) compile(weighted *Expr, inputs []string) error {
+func (set *RowSet) compile(weighted *expr.Expr, inputs []string) error {
 	n := len(set.Terms)
-	outputs := []*Expr{weighted}
+	outputs := []*expr.Expr{weighted}
 	for _, name := range inputs[:n] {
 		outputs = append(outputs, weighted.Diff(name))
 	}
 	set.pairs = make([]int, n*n)
-	set.Linear = !weighted.jumps(inputs[:n])
+	set.Linear = !weighted.Jumps(inputs[:n])
 	for j := range n {
 		for _, name := range inputs[:n] {
 			// Not "the second derivative is zero": |u| has none, and is not affine, and sign(u) not even a first one.
@@ -412,11 +413,11 @@ func (set *RowSet) compile(weighted *Expr, inputs []string) error {
 	}
 	for order, count := range []int{1, 1 + n, len(outputs)} {
 		var err error
-		if set.programs[order], err = Compile(outputs[:count], inputs); err != nil {
+		if set.programs[order], err = expr.Compile(outputs[:count], inputs); err != nil {
 			return err
 		}
 	}
-	if n := len(set.programs[SecondDerivatives].code); n > maxOperations {
+	if n := set.programs[SecondDerivatives].Len(); n > maxOperations {
 		return fmt.Errorf("%w %d operations at a point; more than %d are not tried", ErrLong, n, maxOperations)
 	}
 	return nil
@@ -431,7 +432,7 @@ var ErrLong = errors.New("the expression with its derivatives takes")
 const maxOperations = 10_000
 
 // equals reports whether an expression is a number of that value.
-func equals(e *Expr, value float64) bool {
+func equals(e *expr.Expr, value float64) bool {
 	v, constant := e.Constant()
 	return constant && v == value
 }

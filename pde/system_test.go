@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"pihc/expr"
 	"pihc/grid"
 )
 
@@ -339,7 +340,7 @@ func testBelowFloor(t *testing.T, floor float64) {
 		out[i] = make([]float64, m)
 	}
 	set.Program(SecondDerivatives).Eval(set.Program(SecondDerivatives).NewWorkspace(), m, out, in)
-	weight, ok := p.Residuals[0].Weight.Substitute(map[string]*Expr{"t": Const(3)}).Constant()
+	weight, ok := p.Residuals[0].Weight.Substitute(map[string]*expr.Expr{"t": expr.Const(3)}).Constant()
 	if !ok {
 		t.Fatalf("the weight %s is not a function of time", p.Residuals[0].Weight)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"pihc/expr"
 	"pihc/model"
 	"pihc/pde"
 )
@@ -241,7 +242,7 @@ func (s *sample) ansatz(functions value) error {
 }
 
 // pointwise is an expression in axes and inputs at all points (P, 1).
-func (s *sample) pointwise(e *pde.Expr) (value, error) {
+func (s *sample) pointwise(e *expr.Expr) (value, error) {
 	if v, ok := e.Constant(); ok {
 		return s.full(v, f64, s.gridSize(), 1), nil
 	}
@@ -257,7 +258,7 @@ func (s *sample) pointwise(e *pde.Expr) (value, error) {
 			names, in = append(names, input.Name), append(in, s.field(s.given, i))
 		}
 	}
-	program, err := pde.Compile([]*pde.Expr{e}, names)
+	program, err := expr.Compile([]*expr.Expr{e}, names)
 	if err != nil {
 		return value{}, err
 	}

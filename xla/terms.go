@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"pihc/expr"
 	"pihc/grid"
 	"pihc/internal/fft"
 	"pihc/pde"
@@ -248,7 +249,7 @@ func (t *terms) inputAt(given value, input int, points value, along, shift int) 
 
 // program writes a compiled program of expressions: its outputs at the inputs, all of
 // one shape.
-func (b *builder) program(p *pde.Program, inputs []value, outputs int) []value {
+func (b *builder) program(p *expr.Program, inputs []value, outputs int) []value {
 	values := map[int]value{}
 	for i, v := range inputs {
 		values[i] = v
@@ -277,7 +278,7 @@ var plainSteps = map[string]string{
 
 var comparisons = map[string]string{"less": "LT", "less_equal": "LE", "equal": "EQ", "not_equal": "NE"}
 
-func (b *builder) step(s pde.Step, x []value, shape []int) value {
+func (b *builder) step(s expr.Step, x []value, shape []int) value {
 	k := b.scalar(s.K, f64)
 	switch s.Op {
 	case "const":

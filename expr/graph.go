@@ -1,4 +1,4 @@
-package pde
+package expr
 
 import "math"
 
@@ -191,5 +191,5 @@ func (g *graph) arithmetic(o op, x, y int32) int32 {
 		}
 		return g.get(codeDiv, 0, x, y)
 	}
-	panic("pde: Compile: not an arithmetic operation")
+	panic("expr: Compile: not an arithmetic operation")
 }

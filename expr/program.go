@@ -1,4 +1,4 @@
-package pde
+package expr
 
 import (
 	"math"
@@ -51,7 +51,7 @@ func Compile(outputs []*Expr, vars []string) (*Program, error) {
 	}
 	g := newGraph(vars)
 	if len(g.inputs) != len(vars) {
-		panic("pde: Compile: a variable is listed twice")
+		panic("expr: Compile: a variable is listed twice")
 	}
 	simple := make([]*Expr, len(outputs))
 	done, seen := make(map[*Expr]*Expr), make(map[*Expr]bool)
@@ -163,6 +163,12 @@ func (g *graph) readAsSlot(n int32, last []int) bool {
 	return false
 }
 
+// Outputs is the number of expressions of the program.
+func (p *Program) Outputs() int { return p.outputs }
+
+// Len is the number of instructions of the program.
+func (p *Program) Len() int { return len(p.code) }
+
 // NewWorkspace returns a workspace for p.
 func (p *Program) NewWorkspace() *Workspace {
 	fixed := len(p.vars) + p.outputs
@@ -183,10 +189,10 @@ func (p *Program) NewWorkspace() *Workspace {
 // belongs to another program or a slice is too short.
 func (p *Program) Eval(ws *Workspace, n int, out, in [][]float64) {
 	if ws.program != p {
-		panic("pde: Eval: workspace of another program")
+		panic("expr: Eval: workspace of another program")
 	}
 	if len(in) != len(p.vars) || len(out) != p.outputs {
-		panic("pde: Eval: wrong number of inputs or outputs")
+		panic("expr: Eval: wrong number of inputs or outputs")
 	}
 	fixed := len(in) + len(out)
 	for lo := 0; lo < n; lo += BlockSize {
@@ -278,7 +284,7 @@ func (in *instruction) run(slots [][]float64) {
 			dst[i] = in.k
 		}
 	default:
-		panic("pde: Eval: unknown instruction")
+		panic("expr: Eval: unknown instruction")
 	}
 }
 

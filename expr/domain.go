@@ -1,4 +1,4 @@
-package pde
+package expr
 
 import "math"
 
@@ -12,7 +12,7 @@ func (e *Expr) Undefined(at map[string]float64) *Expr {
 			return bad
 		}
 		args = e.args[2:]
-		if e.args[0].value(at) != 0 {
+		if e.args[0].Value(at) != 0 {
 			args = e.args[1:2]
 		}
 	}
@@ -21,7 +21,7 @@ func (e *Expr) Undefined(at map[string]float64) *Expr {
 			return bad
 		}
 	}
-	if v := e.value(at); math.IsNaN(v) || math.IsInf(v, 0) {
+	if v := e.Value(at); math.IsNaN(v) || math.IsInf(v, 0) {
 		return e
 	}
 	return nil

@@ -1,4 +1,5 @@
-package pde
+// Package expr is the language of pointwise expressions in PDE files: parse, differentiate, simplify, compile.
+package expr
 
 import (
 	"math"
@@ -6,7 +7,7 @@ import (
 )
 
 // Expr is an immutable expression over named real variables. Parse, Const and
-// Var make expressions; Diff and Substitute return new, simplified ones. All
+// Variable make expressions; Diff and Substitute return new, simplified ones. All
 // methods may be called from several goroutines.
 //
 // Values are float64. A comparison is 0 or 1. where(c, a, b) is a where c is
@@ -121,7 +122,7 @@ var functions = func() map[string]op {
 // expression can be written down and read back, NaN and infinities cannot.
 func Const(v float64) *Expr {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
-		panic("pde: Const: the number is not finite")
+		panic("expr: Const: the number is not finite")
 	}
 	return &Expr{op: opConst, val: v, hash: mix(uint64(opConst), math.Float64bits(v))}
 }
@@ -152,8 +153,8 @@ func mix(h, v uint64) uint64 {
 	return h ^ h>>29
 }
 
-// same reports whether a and b are the same tree.
-func same(a, b *Expr) bool {
+// Same reports whether a and b are the same tree.
+func Same(a, b *Expr) bool {
 	if a == b {
 		return true
 	}
@@ -162,22 +163,22 @@ func same(a, b *Expr) bool {
 		return false
 	}
 	for i := range a.args {
-		if !same(a.args[i], b.args[i]) {
+		if !Same(a.args[i], b.args[i]) {
 			return false
 		}
 	}
 	return true
 }
 
-// walk calls visit once for every distinct node, arguments first. Derivatives
+// Walk calls visit once for every distinct node, arguments first. Derivatives
 // share nodes, so a walk without the memory could take exponential time.
-func (e *Expr) walk(seen map[*Expr]bool, visit func(*Expr)) {
+func (e *Expr) Walk(seen map[*Expr]bool, visit func(*Expr)) {
 	if seen[e] {
 		return
 	}
 	seen[e] = true
 	for _, a := range e.args {
-		a.walk(seen, visit)
+		a.Walk(seen, visit)
 	}
 	visit(e)
 }
@@ -185,7 +186,7 @@ func (e *Expr) walk(seen map[*Expr]bool, visit func(*Expr)) {
 // Variables returns the names in e, sorted, each once.
 func (e *Expr) Variables() []string {
 	var names []string
-	e.walk(make(map[*Expr]bool), func(x *Expr) {
+	e.Walk(make(map[*Expr]bool), func(x *Expr) {
 		if x.op == opVar {
 			names = append(names, x.name)
 		}
@@ -205,7 +206,7 @@ func (e *Expr) Constant() (float64, bool) {
 	if len(e.Variables()) > 0 {
 		return math.NaN(), false
 	}
-	return e.value(nil), true
+	return e.Value(nil), true
 }
 
 // Unsquared returns x where e is x², or x to another even power, and else e itself. It has the
@@ -217,8 +218,8 @@ func (e *Expr) Unsquared() *Expr {
 	return e
 }
 
-// value walks the tree with the math package; at gives the variables.
-func (e *Expr) value(at map[string]float64) float64 {
+// Value walks the tree with the math package; at gives the variables.
+func (e *Expr) Value(at map[string]float64) float64 {
 	switch e.op {
 	case opConst:
 		return e.val
@@ -227,7 +228,7 @@ func (e *Expr) value(at map[string]float64) float64 {
 	}
 	var v [3]float64
 	for i, a := range e.args {
-		v[i] = a.value(at)
+		v[i] = a.Value(at)
 	}
 	return apply(e.op, v)
 }
@@ -292,7 +293,7 @@ func apply(o op, v [3]float64) float64 {
 	case opFloor:
 		return math.Floor(v[0])
 	}
-	panic("pde: apply: not an operation")
+	panic("expr: apply: not an operation")
 }
 
 // sign is -1, 0 or 1, and NaN of NaN.

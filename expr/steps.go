@@ -1,4 +1,4 @@
-package pde
+package expr
 
 // A Step is one operation of a [Program], for those that evaluate it in another way:
 // value Dst is Op of the values Args, of which there are as many as Op takes, and the

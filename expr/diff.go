@@ -1,4 +1,4 @@
-package pde
+package expr
 
 import "slices"
 
@@ -66,7 +66,7 @@ func (d *differ) rule(e *Expr) *Expr {
 	case opMax:
 		return simplify(opWhere, simplify(opGreaterEqual, x, y), dx, dy)
 	}
-	panic("pde: Diff: not an operation")
+	panic("expr: Diff: not an operation")
 }
 
 // slope is the derivative of the function e(x) by x.
@@ -95,7 +95,7 @@ func slope(e, x *Expr) *Expr {
 	case opSign, opFloor:
 		return Const(0)
 	}
-	panic("pde: Diff: not a function")
+	panic("expr: Diff: not a function")
 }
 
 // diffPow: (x^y)' = y x^(y-1) x' + x^y log(x) y'. The first term alone, for a
@@ -108,10 +108,10 @@ func diffPow(e, x, y, dx, dy *Expr) *Expr {
 	return simplify(opAdd, first, simplify(opMul, simplify(opMul, e, simplify(opLog, x)), dy))
 }
 
-// jumps reports whether a part of e whose derivatives are all zero, a comparison or a sign, depends on names.
-func (e *Expr) jumps(names []string) bool {
+// Jumps reports whether a part of e whose derivatives are all zero, a comparison or a sign, depends on names.
+func (e *Expr) Jumps(names []string) bool {
 	found := false
-	e.walk(make(map[*Expr]bool), func(x *Expr) {
+	e.Walk(make(map[*Expr]bool), func(x *Expr) {
 		switch x.op {
 		case opLess, opLessEqual, opGreater, opGreaterEqual, opEqual, opNotEqual, opSign, opFloor:
 		case opWhere:

@@ -1,4 +1,4 @@
-package pde
+package expr
 
 import (
 	"strconv"

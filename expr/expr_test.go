@@ -1,4 +1,4 @@
-package pde
+package expr
 
 import (
 	"errors"
@@ -99,7 +99,7 @@ func TestParseValues(t *testing.T) {
 			t.Errorf("Parse(%q): %v", test.src, err)
 			continue
 		}
-		if got := e.value(at); math.Abs(got-test.want) > 1e-15 {
+		if got := e.Value(at); math.Abs(got-test.want) > 1e-15 {
 			t.Errorf("%s = %v, want %v", test.src, got, test.want)
 		}
 	}
@@ -137,7 +137,7 @@ func TestString(t *testing.T) {
 		if got := e.String(); got != test.want {
 			t.Errorf("%s prints as %s, want %s", test.src, got, test.want)
 		}
-		if back := mustParse(t, e.String()); !same(back, e) {
+		if back := mustParse(t, e.String()); !Same(back, e) {
 			t.Errorf("%s prints as %s, which is another tree", test.src, e)
 		}
 	}
@@ -265,7 +265,7 @@ func TestPanics(t *testing.T) {
 	} {
 		func() {
 			defer func() {
-				if s, ok := recover().(string); !ok || !strings.HasPrefix(s, "pde: ") {
+				if s, ok := recover().(string); !ok || !strings.HasPrefix(s, "expr: ") {
 					t.Errorf("%s: panic %v", name, s)
 				}
 			}()

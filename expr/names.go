@@ -1,4 +1,4 @@
-package pde
+package expr
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 // its text, that known does not list, with the nearest listed name as hint.
 func (e *Expr) Check(known []string) error {
 	var first *Expr
-	e.walk(make(map[*Expr]bool), func(x *Expr) {
+	e.Walk(make(map[*Expr]bool), func(x *Expr) {
 		if x.op == opVar && !slices.Contains(known, x.name) && (first == nil || x.src == first.src && x.pos < first.pos) {
 			first = x
 		}

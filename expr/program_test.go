@@ -1,4 +1,4 @@
-package pde
+package expr
 
 import (
 	"fmt"
@@ -187,7 +187,7 @@ func TestStringRoundTrip(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", x, err)
 			}
-			if !same(back, x) {
+			if !Same(back, x) {
 				t.Fatalf("%s reads back as %s", x, back)
 			}
 		}
@@ -208,7 +208,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		back, err := Parse(e.String())
-		if err != nil || !same(back, e) {
+		if err != nil || !Same(back, e) {
 			t.Fatalf("%q prints as %q: %v", src, e, err)
 		}
 	})
@@ -306,7 +306,7 @@ func TestPowerChainsAtEnds(t *testing.T) {
 			p.Eval(p.NewWorkspace(), len(x), out, [][]float64{x})
 			for j, e := range es {
 				for i, v := range x {
-					want := e.value(map[string]float64{"x": v})
+					want := e.Value(map[string]float64{"x": v})
 					if got := out[j][i]; !(got == want || math.Abs(got-want) <= 1e-14*math.Abs(want) || math.IsNaN(got) && math.IsNaN(want)) {
 						t.Errorf("%v: %s = %v, want %v", v, e, got, want)
 					}

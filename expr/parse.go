@@ -1,4 +1,4 @@
-package pde
+package expr
 
 import (
 	"fmt"
@@ -149,8 +149,8 @@ func isNamePart(r rune) bool {
 // that came later can: files that use their names stay as they are.
 func reserved(o op) bool { return o < opSinh }
 
-// isName reports whether s reads as one variable.
-func isName(s string) bool {
+// IsName reports whether s reads as one variable.
+func IsName(s string) bool {
 	if o, ok := functions[s]; ok && reserved(o) || s == "" || !utf8.ValidString(s) {
 		return false
 	}

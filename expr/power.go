@@ -1,4 +1,4 @@
-package pde
+package expr
 
 import (
 	"math"
@@ -17,7 +17,7 @@ type powers struct {
 // powersOf returns the record of a base, a new one if there was none.
 func (g *graph) powersOf(base *Expr) *powers {
 	for _, p := range g.powers[base.hash] {
-		if same(p.base, base) {
+		if Same(p.base, base) {
 			return p
 		}
 	}
@@ -28,7 +28,7 @@ func (g *graph) powersOf(base *Expr) *powers {
 
 // findPowers records all powers with constant exponents in e.
 func (g *graph) findPowers(e *Expr, seen map[*Expr]bool) {
-	e.walk(seen, func(x *Expr) {
+	e.Walk(seen, func(x *Expr) {
 		if x.op == opPow && x.args[1].op == opConst {
 			p := g.powersOf(x.args[0])
 			if !slices.Contains(p.exponents, x.args[1].val) {

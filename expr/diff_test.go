@@ -1,4 +1,4 @@
-package pde
+package expr
 
 import (
 	"math"
@@ -22,16 +22,16 @@ func TestDiffCentral(t *testing.T) {
 	difference := func(e *Expr, p map[string]float64, name string) float64 {
 		q := map[string]float64{"x": p["x"], "y": p["y"]}
 		q[name] = p[name] + h
-		hi := e.value(q)
+		hi := e.Value(q)
 		q[name] = p[name] - h
-		return (hi - e.value(q)) / (2 * h)
+		return (hi - e.Value(q)) / (2 * h)
 	}
 	for _, src := range derivativeCases {
 		e := mustParse(t, src)
 		for _, v := range []string{"x", "y"} {
 			d := e.Diff(v)
 			for _, p := range at {
-				got, want := d.value(p), difference(e, p, v)
+				got, want := d.Value(p), difference(e, p, v)
 				if math.Abs(got-want) > 2e-8*(1+math.Abs(want)) {
 					t.Errorf("d(%s)/d%s at %v: %v, central difference %v", src, v, p, got, want)
 				}
@@ -39,7 +39,7 @@ func TestDiffCentral(t *testing.T) {
 			for _, w := range []string{"x", "y"} {
 				dd := d.Diff(w)
 				for _, p := range at {
-					got, want := dd.value(p), difference(d, p, w)
+					got, want := dd.Value(p), difference(d, p, w)
 					if math.Abs(got-want) > 2e-8*(1+math.Abs(want)) {
 						t.Errorf("d²(%s)/d%s d%s at %v: %v, central difference %v", src, v, w, p, got, want)
 					}
