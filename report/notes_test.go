@@ -51,7 +51,8 @@ func TestEvaluationJSON(t *testing.T) {
 	e.PerSample[0].Unknowns = map[string]float64{"u": 0.25, "v": 0.5}
 	e.PerSample[0].Residuals = map[string]float64{"activator": 2}
 	e.PerSample[1].Unknowns = map[string]float64{"u": 0.75, "v": math.Inf(1)}
-	e.Unknowns = score.SummarizeParts(e.PerSample, func(s score.Sample) map[string]float64 { return s.Unknowns })
+	u, v := score.Summarize([]float64{0.25, 0.75}), score.Summarize([]float64{0.5, math.Inf(1)})
+	e.Unknowns = map[string]*score.Summary{"u": &u, "v": &v}
 	src, err := json.Marshal(e)
 	if err != nil {
 		t.Fatal(err)

@@ -3,12 +3,12 @@
 package score
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -107,104 +107,87 @@ func (s *Sample) Fields() ([]string, []*float64) {
 
 // MarshalJSON leaves absent metrics out; infinite ones become null.
 func (s Sample) MarshalJSON() ([]byte, error) {
+	out := fmt.Appendf(nil, `{"index":%d`, s.Index)
 	names, values := s.Fields()
-	out := append([]byte(`{"index":`), strconv.Itoa(s.Index)...)
 	for i, v := range values {
-		if math.IsNaN(*v) {
-			continue
+		if !math.IsNaN(*v) {
+			out = appendNumber(fmt.Appendf(out, ",%q:", names[i]), *v)
 		}
-		out = fmt.Appendf(out, ",%q:", names[i])
-		out = appendNumber(out, *v)
 	}
 	for _, m := range s.parts() {
-		if len(*m.of) == 0 {
-			continue
+		separator := fmt.Sprintf(",%q:{", m.name)
+		for _, name := range slices.Sorted(maps.Keys(*m.of)) {
+			out = appendNumber(fmt.Appendf(out, "%s%q:", separator, name), (*m.of)[name])
+			separator = ","
 		}
-		out = fmt.Appendf(out, ",%q:{", m.name)
-		for i, name := range slices.Sorted(maps.Keys(*m.of)) {
-			if i > 0 {
-				out = append(out, ',')
-			}
-			out = appendNumber(fmt.Appendf(out, "%q:", name), (*m.of)[name])
+		if len(*m.of) > 0 {
+			out = append(out, '}')
 		}
-		out = append(out, '}')
 	}
 	return append(out, '}'), nil
 }
 
-// parts are the metrics that a sample has for each of several unknowns, residuals or conditions.
-func (s *Sample) parts() []struct {
+// part is a metric that a sample has for each of several unknowns, residuals or conditions.
+type part struct {
 	name string
 	of   *map[string]float64
-} {
-	return []struct {
-		name string
-		of   *map[string]float64
-	}{{"unknowns", &s.Unknowns}, {"residuals", &s.Residuals}, {"conditions", &s.Conditions}}
+}
+
+func (s *Sample) parts() []part {
+	return []part{{"unknowns", &s.Unknowns}, {"residuals", &s.Residuals}, {"conditions", &s.Conditions}}
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (s *Sample) UnmarshalJSON(src []byte) error {
-	var index struct{ Index int }
-	if err := json.Unmarshal(src, &index); err != nil {
-		return err
-	}
-	var raw map[string]any
+	var raw map[string]json.RawMessage
 	if err := json.Unmarshal(src, &raw); err != nil {
 		return err
 	}
-	*s = NewSample(index.Index)
-	number := func(v any, name string) (float64, error) {
-		switch v := v.(type) {
-		case float64:
-			return v, nil
-		case nil:
-			return math.Inf(1), nil
-		}
-		return 0, fmt.Errorf("%s is not a number", name)
-	}
-	names, values := s.Fields()
-	for i, name := range names {
-		v, present := raw[name]
-		if !present {
-			continue
-		}
-		var err error
-		if *values[i], err = number(v, name); err != nil {
-			return err
-		}
-	}
-	for _, m := range s.parts() {
-		v, present := raw[m.name]
-		if !present {
-			continue
-		}
-		all, ok := v.(map[string]any)
-		if !ok {
-			return fmt.Errorf("%s is not an object", m.name)
-		}
-		*m.of = map[string]float64{}
-		for name, v := range all {
-			var err error
-			if (*m.of)[name], err = number(v, m.name+"."+name); err != nil {
-				return err
+	*s = NewSample(0)
+	read := func(name string, dst any) error {
+		if text, ok := raw[name]; ok {
+			if err := json.Unmarshal(text, dst); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
 			}
 		}
+		return nil
 	}
-	return nil
+	err := read("index", &s.Index)
+	names, values := s.Fields()
+	for i, name := range names {
+		err = cmp.Or(err, read(name, (*number)(values[i])))
+	}
+	for _, m := range s.parts() {
+		var all map[string]number
+		err = cmp.Or(err, read(m.name, &all))
+		for name, v := range all {
+			if *m.of == nil {
+				*m.of = map[string]float64{}
+			}
+			(*m.of)[name] = float64(v)
+		}
+	}
+	return err
+}
+
+// number is a metric in JSON, where null is infinite.
+type number float64
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (n *number) UnmarshalJSON(src []byte) error {
+	if string(src) == "null" {
+		*n = number(math.Inf(1))
+		return nil
+	}
+	return json.Unmarshal(src, (*float64)(n))
 }
 
 // MarshalJSON writes NaN and infinities, which JSON lacks, as null.
 func (s Summary) MarshalJSON() ([]byte, error) {
-	out := []byte(`{`)
-	for i, v := range []float64{s.Mean, s.Std, s.Median, s.Max} {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = fmt.Appendf(out, "%q:", [...]string{"mean", "std", "median", "max"}[i])
-		out = appendNumber(out, v)
-	}
-	return append(out, '}'), nil
+	out := appendNumber([]byte(`{"mean":`), s.Mean)
+	out = appendNumber(append(out, `,"std":`...), s.Std)
+	out = appendNumber(append(out, `,"median":`...), s.Median)
+	return append(appendNumber(append(out, `,"max":`...), s.Max), '}'), nil
 }
 
 // UnmarshalJSON reads null as NaN.
@@ -238,36 +221,27 @@ func appendNumber(out []byte, v float64) []byte {
 // sample stays nil. Samples is set to their number.
 func (e *Evaluation) Summarize() {
 	e.Samples = len(e.PerSample)
-	for _, m := range []struct {
-		dst **Summary
-		get func(Sample) float64
-	}{
-		{&e.RelativeL2, func(s Sample) float64 { return s.RelativeL2 }},
-		{&e.NRMSE, func(s Sample) float64 { return s.NRMSE }},
-		{&e.ResidualRMS, func(s Sample) float64 { return s.ResidualRMS }},
-		{&e.InitialError, func(s Sample) float64 { return s.InitialError }},
-		{&e.BoundaryError, func(s Sample) float64 { return s.BoundaryError }},
-		{&e.BorderJump, func(s Sample) float64 { return s.BorderJump }},
-		{&e.Persistence, func(s Sample) float64 { return s.Persistence }},
-		{&e.RelativeResidual, func(s Sample) float64 { return s.RelativeResidual }},
-		{&e.TruthResidual, func(s Sample) float64 { return s.TruthResidual }},
-		{&e.PersistenceResidual, func(s Sample) float64 { return s.PersistenceResidual }},
-		{&e.Unseen, func(s Sample) float64 { return s.Unseen }},
-		{&e.Passes, func(s Sample) float64 { return s.Passes }},
+	for i, dst := range []**Summary{ // in the order of Sample.Fields, after the mean of the initial condition
+		&e.RelativeL2, &e.NRMSE, &e.ResidualRMS, &e.InitialError, &e.BoundaryError, &e.BorderJump, &e.Persistence,
+		&e.RelativeResidual, &e.TruthResidual, &e.PersistenceResidual, &e.Unseen, &e.Passes,
 	} {
-		*m.dst = nil
-		if values := e.Values(m.get); len(values) > 0 {
+		*dst = nil
+		values := e.Values(func(s Sample) float64 {
+			_, fields := s.Fields()
+			return *fields[1+i]
+		})
+		if len(values) > 0 {
 			s := Summarize(values)
-			*m.dst = &s
+			*dst = &s
 		}
 	}
-	e.Unknowns = SummarizeParts(e.PerSample, func(s Sample) map[string]float64 { return s.Unknowns })
-	e.Residuals = SummarizeParts(e.PerSample, func(s Sample) map[string]float64 { return s.Residuals })
-	e.Conditions = SummarizeParts(e.PerSample, func(s Sample) map[string]float64 { return s.Conditions })
+	e.Unknowns = summarizeParts(e.PerSample, func(s Sample) map[string]float64 { return s.Unknowns })
+	e.Residuals = summarizeParts(e.PerSample, func(s Sample) map[string]float64 { return s.Residuals })
+	e.Conditions = summarizeParts(e.PerSample, func(s Sample) map[string]float64 { return s.Conditions })
 }
 
-// SummarizeParts sums up, by name, metrics that the samples have several of; nil if none.
-func SummarizeParts(samples []Sample, get func(s Sample) map[string]float64) map[string]*Summary {
+// summarizeParts sums up, by name, metrics that the samples have several of; nil if none.
+func summarizeParts(samples []Sample, get func(s Sample) map[string]float64) map[string]*Summary {
 	values := map[string][]float64{}
 	for _, s := range samples {
 		for name, v := range get(s) {

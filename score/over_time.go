@@ -37,7 +37,7 @@ func (e ErrorOverTime) MarshalJSON() ([]byte, error) {
 func (e *ErrorOverTime) UnmarshalJSON(src []byte) error {
 	var raw struct {
 		Time       []float64
-		RelativeL2 []*float64 `json:"relative_l2"`
+		RelativeL2 []number `json:"relative_l2"`
 	}
 	if err := json.Unmarshal(src, &raw); err != nil {
 		return err
@@ -47,11 +47,7 @@ func (e *ErrorOverTime) UnmarshalJSON(src []byte) error {
 	}
 	*e = ErrorOverTime{Times: raw.Time}
 	for _, v := range raw.RelativeL2 {
-		if v == nil {
-			e.RelativeL2 = append(e.RelativeL2, math.Inf(1))
-		} else {
-			e.RelativeL2 = append(e.RelativeL2, *v)
-		}
+		e.RelativeL2 = append(e.RelativeL2, float64(v))
 	}
 	return nil
 }
