@@ -114,8 +114,8 @@ func (c *Cost) Table() *Table {
 	return t
 }
 
-// costFigure names the file of the comparison's numbers.
-const costFigure = "cost"
+// costFile has the comparison's numbers.
+const costFile = "cost.csv"
 
 // rows are the numbers of the comparison: of each method, with its training, and of each classical run.
 func (c *Cost) rows() [][]string {

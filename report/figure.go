@@ -20,6 +20,7 @@ type Figure struct {
 	Caption       string // says what is seen, also for readers who cannot see
 	Width, Height vg.Length
 	part, title   string // of the page that has it, "" for none; its heading there
+	data          string // file of its numbers
 	draw          func(c draw.Canvas)
 }
 

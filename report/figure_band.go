@@ -91,11 +91,10 @@ func bandFigure(name, title, caption string, rows []row, get func(score.Sample) 
 	addGrid(g, true, false)
 	lo, hi := math.Inf(1), math.Inf(-1)
 	see := func(v float64) bool {
-		fits := v > 1e-12 && !math.IsInf(v, 0) // a logarithmic axis has no place for rounding
-		if fits {
+		if visible(v) {
 			lo, hi = min(lo, v), max(hi, v)
 		}
-		return fits
+		return visible(v)
 	}
 	var bands []band
 	for _, r := range rows {

@@ -14,41 +14,42 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// curveNames lists the quantities of all methods in order of first appearance.
-func (p *Page) curveNames() []string {
-	var names []string
-	for _, m := range p.Methods {
+// A curve is one quantity logged while training, of the methods that have it.
+type curve struct {
+	name, label string
+	lines       []curveLine
+}
+
+type curveLine struct {
+	row
+	noisy, points plotter.XYs // noisy is what points are the running median of, nil without
+}
+
+// curves lists the quantities of all methods in order of first appearance.
+func (p *Page) curves() []curve {
+	var out []curve
+	for _, m := range p.methods() {
 		for _, s := range m.Curves {
-			if !slices.Contains(names, s.Name) && len(s.usable()) > 0 {
-				names = append(names, s.Name)
+			l := curveLine{row: m, points: s.drawn()}
+			if len(l.points) == 0 {
+				continue
 			}
+			if s.Raw && len(l.points) >= 50 {
+				l.noisy, l.points = l.points, smooth(l.points)
+			}
+			at := slices.IndexFunc(out, func(c curve) bool { return c.name == s.Name })
+			if at < 0 {
+				at = len(out)
+				out = append(out, curve{name: s.Name, label: label(s.Name, s.Unit)})
+			}
+			out[at].lines = append(out[at].lines, l)
 		}
 	}
-	return names
+	return out
 }
 
-// curve returns the quantity of a method, and whether the method has it.
-func (m *Method) curve(name string) (Series, bool) {
-	for _, s := range m.Curves {
-		if s.Name == name && len(s.usable()) > 0 {
-			return s, true
-		}
-	}
-	return Series{}, false
-}
-
-// curveLabel returns the name of a quantity with its unit.
-func (p *Page) curveLabel(name string) string {
-	for i := range p.Methods {
-		if s, ok := p.Methods[i].curve(name); ok {
-			return label(name, s.Unit)
-		}
-	}
-	return name
-}
-
-// usable returns the points that can be drawn.
-func (s Series) usable() plotter.XYs {
+// drawn returns the points that can be drawn.
+func (s Series) drawn() plotter.XYs {
 	var out plotter.XYs
 	for i, v := range s.Values {
 		if i < len(s.Steps) && drawable(v) {
@@ -58,7 +59,11 @@ func (s Series) usable() plotter.XYs {
 	return out
 }
 
+// drawable reports whether a value has a place on a logarithmic axis.
 func drawable(v float64) bool { return v > 0 && !math.IsInf(v, 0) }
+
+// visible reports whether an error has a place on a logarithmic axis, on which rounding has none.
+func visible(v float64) bool { return v > 1e-12 && !math.IsInf(v, 0) }
 
 // smooth returns the running median of points over a window of about 1/40 of
 // them: it follows steps and ignores spikes.
@@ -78,37 +83,29 @@ func smooth(points plotter.XYs) plotter.XYs {
 }
 
 // curveFigure draws one logged quantity of all methods against the step.
-func (p *Page) curveFigure(file, name string) Figure {
-	g := newPlot("", "step", p.curveLabel(name))
+func (p *Page) curveFigure(c curve) Figure {
+	g := newPlot("", "step", c.label)
 	addGrid(g, true, true)
 	lo, hi := math.Inf(1), math.Inf(-1)
 	var keys []key
-	for i := range p.Methods {
-		s, ok := p.Methods[i].curve(name)
-		if !ok {
-			continue
-		}
-		points, c := s.usable(), p.methodColor(i)
-		if s.Raw && len(points) >= 50 {
-			addLine(g, evenly(points, 800), line(faded(c, 0x48), 0.6))
-			points = smooth(points)
-		}
-		for _, q := range s.usable() {
+	for _, l := range c.lines {
+		addLine(g, evenly(l.noisy, 800), line(faded(l.rgb(), 0x48), 0.6))
+		for _, q := range slices.Concat(l.noisy, l.points) {
 			lo, hi = min(lo, q.Y), max(hi, q.Y)
 		}
-		addLine(g, evenly(points, 800), line(c, 1.5))
-		keys = append(keys, key{p.Methods[i].Label, c, nil})
+		addLine(g, evenly(l.points, 800), line(l.rgb(), 1.5))
+		keys = append(keys, key{l.Label, l.rgb(), nil})
 	}
-	for _, l := range p.curveLevels(name) {
+	levels := p.curveLevels(c.name)
+	for _, l := range levels {
 		lo, hi = min(lo, l.Value), max(hi, l.Value)
 		g.Add(flat(l))
 	}
 	g.X.Min = min(g.X.Min, 0)
 	g.Y.Min, g.Y.Max = logRange(lo, hi)
 	useLog(&g.Y, false)
-	caption := name + " against the training step" + levelText(p.curveLevels(name), func(v float64) string { return score.Percent(v / 100) })
-	f := plotFigure(file, caption, 400, 240, g, keys...)
-	f.title = p.curveLabel(name)
+	f := plotFigure(fileName(c.name), c.name+" against the training step"+levelText(levels, func(v float64) string { return score.Percent(v / 100) }), 400, 240, g, keys...)
+	f.part, f.title, f.data = "Curves", c.label, "curves.csv"
 	return f
 }
 
@@ -152,8 +149,11 @@ func levelText(levels []Level, format func(float64) string) string {
 	return "; dashed: " + strings.Join(parts, ", ")
 }
 
+// addLine draws a line if it has points.
 func addLine(p *plot.Plot, points plotter.XYs, style draw.LineStyle) {
-	p.Add(&plotter.Line{XYs: points, LineStyle: style})
+	if len(points) > 0 {
+		p.Add(&plotter.Line{XYs: points, LineStyle: style})
+	}
 }
 
 // dots is the largest number of samples drawn one by one.
@@ -206,7 +206,7 @@ func (p *Page) initialFigure() (f Figure, ok bool) {
 		}
 		var points plotter.XYs
 		for _, s := range evenly(r.Evaluation.PerSample, dots) {
-			if !math.IsNaN(s.InitialMean) && s.RelativeL2 > 0 && !math.IsInf(s.RelativeL2, 0) {
+			if !math.IsNaN(s.InitialMean) && drawable(s.RelativeL2) {
 				points = append(points, plotter.XY{X: s.InitialMean, Y: s.RelativeL2})
 				lo, hi = min(lo, s.RelativeL2), max(hi, s.RelativeL2)
 			}

@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"pihc/data"
 	"pihc/score"
@@ -20,19 +19,6 @@ type dataFile struct {
 	content []byte
 }
 
-// dataOf names the file with the numbers of a figure.
-func dataOf(figure string) string {
-	switch {
-	case strings.HasPrefix(figure, "errors"), figure == "residuals":
-		return "samples.csv"
-	case figure == "spectrum", figure == "solver", figure == "error_over_time", figure == costFigure:
-		return figure + ".csv"
-	case strings.HasPrefix(figure, "case_"):
-		return figure + ".npz"
-	}
-	return "curves.csv"
-}
-
 // dataFiles are the numbers of all figures: tables as CSV, fields as NPZ.
 func (p *Page) dataFiles() ([]dataFile, error) {
 	var out []dataFile
@@ -40,7 +26,7 @@ func (p *Page) dataFiles() ([]dataFile, error) {
 		name string
 		rows [][]string
 	}{
-		{"samples.csv", p.sampleRows()}, {"curves.csv", p.curveRows()}, {"error_over_time.csv", p.overTimeRows()}, {"spectrum.csv", p.spectrumRows()}, {"solver.csv", p.solverRows()}, {costFigure + ".csv", p.Cost.rows()},
+		{"samples.csv", p.sampleRows()}, {"curves.csv", p.curveRows()}, {"error_over_time.csv", p.overTimeRows()}, {"spectrum.csv", p.spectrumRows()}, {"solver.csv", p.solverRows()}, {costFile, p.Cost.rows()},
 	} {
 		if len(t.rows) > 1 {
 			content, err := encodeCSV(t.rows)

@@ -76,7 +76,7 @@ func (p *Page) gridFigure() (f Figure, ok bool) {
 			if x == nil {
 				continue
 			}
-			values := slices.DeleteFunc(x.Values(func(s score.Sample) float64 { return s.RelativeL2 }), func(v float64) bool { return !(v > 0) || math.IsInf(v, 0) })
+			values := slices.DeleteFunc(x.Values(func(s score.Sample) float64 { return s.RelativeL2 }), func(v float64) bool { return !drawable(v) })
 			if len(values) == 0 {
 				continue
 			}

@@ -65,9 +65,6 @@ func (p *Page) timeFigure() (f Figure, ok bool) {
 	return plotFigure("error_over_time", caption, 400, 270, g, keys...), true
 }
 
-// visible reports whether an error has a place on a logarithmic axis, on which rounding has none.
-func visible(v float64) bool { return v > 1e-12 && !math.IsInf(v, 0) }
-
 // overTimeRows has a row for every time, on every grid.
 func (p *Page) overTimeRows() [][]string {
 	rows := [][]string{{"method", "grid", "time", "relative_l2"}}

@@ -23,7 +23,7 @@ import (
 //go:embed assets
 var assets embed.FS
 
-var pageTemplate = template.Must(template.New("page.html.tmpl").Funcs(template.FuncMap{"head": (*Table).head}).ParseFS(assets, "assets/*.tmpl"))
+var pageTemplate = template.Must(template.New("page.html.tmpl").Funcs(template.FuncMap{"head": (*Table).head, "formula": formula}).ParseFS(assets, "assets/*.tmpl"))
 
 func asset(name string) string {
 	src, err := assets.ReadFile("assets/" + name)
@@ -108,21 +108,26 @@ func (p *Page) check() error {
 // WritePage checks that.
 func (p *Page) Figures() []Figure {
 	var out []Figure
-	add := func(part string) func(f Figure, ok bool) {
-		return func(f Figure, ok bool) {
-			if f.part = part; ok {
-				out = append(out, f)
-			}
+	for _, d := range []struct {
+		part, data string
+		draw       func() (Figure, bool)
+	}{
+		{"Errors", "samples.csv", p.errorFigure},
+		{"Errors", "samples.csv", p.residualFigure},
+		{"Errors", "error_over_time.csv", p.timeFigure},
+		{"Errors", "samples.csv", p.gridFigure},
+		{"Errors", "samples.csv", p.initialFigure},
+		{"Spectrum", "spectrum.csv", p.spectrumFigure},
+		{"Solver", "solver.csv", p.solverFigure},
+	} {
+		if f, ok := d.draw(); ok {
+			f.part, f.data = d.part, d.data
+			out = append(out, f)
 		}
 	}
-	for _, draw := range []func() (Figure, bool){p.errorFigure, p.residualFigure, p.timeFigure, p.gridFigure, p.initialFigure} {
-		add("Errors")(draw())
+	for _, c := range p.curves() {
+		out = append(out, p.curveFigure(c))
 	}
-	add("Spectrum")(p.spectrumFigure())
-	for _, name := range p.curveNames() {
-		add("Curves")(p.curveFigure(fileName(name), name), true)
-	}
-	add("Solver")(p.solverFigure())
 	for i, c := range p.Cases {
 		if p.overPlanes() {
 			out = append(out, p.planeFigure(caseName(i), c))
@@ -201,7 +206,7 @@ func (p *Page) writeHTML(w io.Writer, files string) error {
 		if f.part == "" {
 			continue
 		}
-		d, err := f.drawing(link(dataOf(f.Name)))
+		d, err := f.drawing(link(f.data))
 		if err != nil {
 			return err
 		}
@@ -209,15 +214,14 @@ func (p *Page) writeHTML(w io.Writer, files string) error {
 	}
 	var cases []htmlCase
 	for i, c := range p.Cases {
-		cases = append(cases, htmlCase{c.Title, link(caseName(i) + ".png"), link(dataOf(caseName(i)))})
+		cases = append(cases, htmlCase{c.Title, link(caseName(i) + ".png"), link(caseName(i) + ".npz")})
 	}
 	err = pageTemplate.Execute(w, map[string]any{
 		"Page": p, "Claim": p.claim(), "Caveats": slices.Concat(p.Caveats, p.methodNotes(), p.differenceNotes()),
-		"Equations": formulas(p.Equations), "Constants": p.formulaFacts(),
 		"Style": template.CSS(asset("uplot/uPlot.min.css") + "\n" + asset("page.css")),
 		// The library brings its licence along, which every copy must carry.
 		"Scripts": []template.JS{template.JS("/*\n" + asset("uplot/LICENSE") + "*/\n" + asset("uplot/uPlot.iife.min.js")), template.JS(asset("maps.js")), template.JS(asset("page.js"))},
-		"Parts":   parts, "Cases": cases, "Experts": p.expertTable(), "CostData": link(dataOf(costFigure)), "Data": template.JS(payload),
+		"Parts":   parts, "Cases": cases, "Experts": p.expertTable(), "CostData": link(costFile), "Data": template.JS(payload),
 		"Planes":   p.overPlanes(),
 		"HasTruth": slices.ContainsFunc(p.Methods, func(m Method) bool { return m.Evaluation.RelativeL2 != nil }),
 		"HasBorders": slices.ContainsFunc(p.Methods, func(m Method) bool {
@@ -260,35 +264,19 @@ var (
 	signs     = strings.NewReplacer("*", "\u2009", " - ", " − ")
 )
 
-// formulas sets indices (u_xx) and exponents (u^2, u^(n - 1), 1e-4) of plain formulas,
+// formula sets indices (u_xx) and exponents (u^2, u^(n - 1), 1e-4) of a plain formula,
 // products without a sign, and numbers with at most five significant digits.
-func formulas(lines []string) []template.HTML {
-	out := make([]template.HTML, len(lines))
-	for i, l := range lines {
-		l = longDigit.ReplaceAllStringFunc(l, func(digits string) string {
-			x, _ := strconv.ParseFloat(digits, 64)
-			return strconv.FormatFloat(x, 'g', 5, 64)
-		})
-		l = template.HTMLEscapeString(signs.Replace(dotted.ReplaceAllString(l, "·$1")))
-		l = powerTen.ReplaceAllStringFunc(l, func(number string) string {
-			n := powerTen.FindStringSubmatch(number)
-			return n[1] + "·10<sup>" + strings.ReplaceAll(n[2], "-", "−") + n[3] + "</sup>"
-		})
-		l = raisedAll.ReplaceAllString(l, "<sup>$1</sup>")
-		l = raisedOne.ReplaceAllString(l, "<sup>$1</sup>")
-		out[i] = template.HTML(subscript.ReplaceAllString(l, "<sub>$1</sub>"))
-	}
-	return out
-}
-
-// A formulaFact is a constant of the equations.
-type formulaFact struct{ Name, Value template.HTML }
-
-func (p *Page) formulaFacts() []formulaFact {
-	var out []formulaFact
-	for _, c := range p.Constants {
-		set := formulas([]string{c.Name, c.Value})
-		out = append(out, formulaFact{set[0], set[1]})
-	}
-	return out
+func formula(l string) template.HTML {
+	l = longDigit.ReplaceAllStringFunc(l, func(digits string) string {
+		x, _ := strconv.ParseFloat(digits, 64)
+		return strconv.FormatFloat(x, 'g', 5, 64)
+	})
+	l = template.HTMLEscapeString(signs.Replace(dotted.ReplaceAllString(l, "·$1")))
+	l = powerTen.ReplaceAllStringFunc(l, func(number string) string {
+		n := powerTen.FindStringSubmatch(number)
+		return n[1] + "·10<sup>" + strings.ReplaceAll(n[2], "-", "−") + n[3] + "</sup>"
+	})
+	l = raisedAll.ReplaceAllString(l, "<sup>$1</sup>")
+	l = raisedOne.ReplaceAllString(l, "<sup>$1</sup>")
+	return template.HTML(subscript.ReplaceAllString(l, "<sub>$1</sub>"))
 }

@@ -78,8 +78,8 @@ type Spec struct{ Title, Text string }
 
 // A Level is a number that errors or residuals are compared with: a line in figures.
 type Level struct {
-	Label string // "discretisation floor"
-	Value float64
+	Label string  `json:"label"` // "discretisation floor"
+	Value float64 `json:"value"`
 }
 
 // Sampled is what a sample begins with.

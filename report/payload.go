@@ -21,12 +21,7 @@ type payload struct {
 
 type chart struct {
 	Series []chartLines `json:"series"`
-	Levels []chartLevel `json:"levels"`
-}
-
-type chartLevel struct {
-	Label string  `json:"label"`
-	Value float64 `json:"value"`
+	Levels []Level      `json:"levels"`
 }
 
 type chartLines struct {
@@ -76,29 +71,23 @@ type mapField struct {
 
 func (p *Page) payload() payload {
 	out := payload{Value: p.fieldName(), Colors: mapColours{hexDigits(viridis), hexDigits(diverging)}}
-	for _, name := range p.curveNames() {
+	for _, curve := range p.curves() {
 		var c chart
-		add := func(label string, color int, raw bool, points plotter.XYs) {
-			l := chartLines{Label: label, Color: color, Raw: raw}
-			for _, q := range points {
-				l.X, l.Y = append(l.X, q.X), append(l.Y, round(q.Y))
+		add := func(l curveLine, raw bool, points plotter.XYs) {
+			out := chartLines{Label: l.Label, Color: l.color, Raw: raw}
+			for _, q := range evenly(points, 1500) {
+				out.X, out.Y = append(out.X, q.X), append(out.Y, round(q.Y))
 			}
-			c.Series = append(c.Series, l)
+			c.Series = append(c.Series, out)
 		}
-		for i := range p.Methods {
-			s, ok := p.Methods[i].curve(name)
-			if !ok {
-				continue
+		for _, l := range curve.lines {
+			if l.noisy != nil {
+				add(l, true, l.noisy)
 			}
-			points := s.usable()
-			if s.Raw && len(points) >= 50 {
-				add(p.Methods[i].Label, p.colorOf(i), true, evenly(points, 1500))
-				points = smooth(points)
-			}
-			add(p.Methods[i].Label, p.colorOf(i), false, evenly(points, 1500))
+			add(l, false, l.points)
 		}
-		for _, l := range p.curveLevels(name) {
-			c.Levels = append(c.Levels, chartLevel{l.Label, round(l.Value)})
+		for _, l := range p.curveLevels(curve.name) {
+			c.Levels = append(c.Levels, Level{l.Label, round(l.Value)})
 		}
 		out.Curves = append(out.Curves, c)
 	}

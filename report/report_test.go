@@ -263,7 +263,7 @@ func TestFiguresDiffer(t *testing.T) {
 	}
 	p := samplePage()
 	p.Methods[2].Curves[0].Values = p.Methods[1].Curves[0].Values
-	b, err := p.curveFigure("training_loss", "Training loss").png(72)
+	b, err := p.curveFigure(p.curves()[0]).png(72)
 	if err != nil {
 		t.Fatal(err)
 	}
