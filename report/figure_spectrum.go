@@ -1,8 +1,9 @@
 package report
 
 import (
-	"image/color"
+	"cmp"
 	"math"
+	"slices"
 
 	"pihc/score"
 
@@ -15,6 +16,38 @@ import (
 // spectrumRange is how far below its largest value a spectrum is drawn.
 const spectrumRange = 1e-11
 
+// A spectrumLine is a line of the panels, one panel a time.
+type spectrumLine struct {
+	key
+	style draw.LineStyle
+	at    func(time int) []float64
+}
+
+// spectrumLines returns the spectra of the first method on a grid that has some, whose times
+// are drawn, and the lines of all.
+func (p *Page) spectrumLines(shape []int) (first *score.Spectra, lines []spectrumLine) {
+	for _, m := range p.methods() {
+		e := m.Evaluation.On(shape)
+		if e == nil || e.Spectra == nil {
+			continue
+		}
+		first = cmp.Or(first, e.Spectra)
+		lines = append(lines, spectrumLine{key{m.Label, m.rgb(), nil}, line(m.rgb(), 1.3), func(i int) []float64 {
+			if i < len(e.Spectra.At) {
+				return e.Spectra.At[i].Prediction
+			}
+			return nil
+		}})
+	}
+	if start := first.At[0].Truth; len(start) > 0 {
+		lines = slices.Concat([]spectrumLine{
+			{key{"initial condition", muted, nil}, line(muted, 1, 2, 2), func(int) []float64 { return start }},
+			{key{"classical solution", ink, nil}, line(ink, 2.2), func(i int) []float64 { return first.At[i].Truth }},
+		}, lines)
+	}
+	return first, lines
+}
+
 // spectrumFigure draws the spectra of classical solution and predictions at the
 // middle and the last time, on the finest grid that all methods were scored on; ok
 // is false without spectra.
@@ -23,38 +56,12 @@ func (p *Page) spectrumFigure() (f Figure, ok bool) {
 	if shape == nil {
 		return f, false
 	}
-	spectra := make([]*score.Spectra, len(p.Methods))
-	var first *score.Spectra
-	for i := range p.Methods {
-		if e := p.Methods[i].Evaluation.On(shape); e != nil {
-			spectra[i] = e.Spectra
-		}
-		if first == nil {
-			first = spectra[i]
-		}
-	}
-	quantity, symbol := "power of "+p.fieldName(), "P(k)"
-	if first.Quantity == "energy" {
-		quantity, symbol = "kinetic energy", "E(k)"
-	}
-	var keys []key
-	if len(first.At[0].Truth) > 0 {
-		keys = append(keys, key{"classical solution", ink, nil})
-	}
-	for i, s := range spectra {
-		if s != nil {
-			keys = append(keys, key{p.Methods[i].Label, p.methodColor(i), nil})
-		}
-	}
-	start := first.At[0].Truth
-	if start != nil {
-		keys = append(keys, key{"initial condition", muted, nil})
-	}
+	first, lines := p.spectrumLines(shape)
 	largest := 0.0
 	for _, at := range first.At {
 		for _, list := range [][]float64{at.Truth, at.Prediction} {
-			for k := 1; k < min(first.Complete, len(list)); k++ {
-				largest = max(largest, list[k])
+			if n := min(first.Complete, len(list)); n > 1 {
+				largest = max(largest, slices.Max(list[1:n]))
 			}
 		}
 	}
@@ -62,42 +69,19 @@ func (p *Page) spectrumFigure() (f Figure, ok bool) {
 		return f, false
 	}
 	var panels []*plot.Plot
-	var titles []string
 	for i := 1; i < len(first.At); i++ {
-		titles = append(titles, p.timeLabel(first.At[i].Time))
-		g := newPlot("", "", "")
-		addGrid(g, true, true)
-		lo := math.Inf(1)
-		add := func(list []float64, style draw.LineStyle) {
-			var points plotter.XYs
-			for k := 1; k < min(first.Complete, len(list)); k++ {
-				if v := list[k]; v > largest*spectrumRange {
-					points = append(points, plotter.XY{X: float64(k), Y: v})
-					lo = min(lo, v)
-				}
-			}
-			if len(points) > 1 {
-				addLine(g, points, style)
-			}
-		}
-		add(start, line(muted, 1, 2, 2))
-		add(first.At[i].Truth, line(ink, 2.2))
-		for j, s := range spectra {
-			if s != nil && i < len(s.At) {
-				add(s.At[i].Prediction, line(p.methodColor(j), 1.3))
-			}
-		}
-		g.X.Min, g.X.Max = 1, float64(max(first.Complete-1, 2))
-		useLog(&g.X, false)
-		g.Y.Min, g.Y.Max = logRange(lo, largest)
-		useLog(&g.Y, false)
-		if own := p.trainedWavenumber(); own > 0 && own < g.X.Max {
-			g.Add(upright{own, muted})
-		}
-		panels = append(panels, g)
+		panels = append(panels, spectrumPanel(first.Complete, lines, i, largest, p.trainedWavenumber()))
 	}
-	if len(panels) == 0 {
-		return f, false
+	var keys []key
+	for _, l := range lines {
+		keys = append(keys, l.key)
+	}
+	if keys[0].color == muted { // what all begin with comes last
+		keys = append(keys[1:], keys[0])
+	}
+	quantity, symbol := "power of "+p.fieldName(), "P(k)"
+	if first.Quantity == "energy" {
+		quantity, symbol = "kinetic energy", "E(k)"
 	}
 	caption := "Spectrum of the " + quantity + " over isotropic wavenumbers, mean over the test samples, on " + p.gridLabel(shape) + " points"
 	if p.trainedWavenumber() < float64(first.Complete-1) {
@@ -107,6 +91,7 @@ func (p *Page) spectrumFigure() (f Figure, ok bool) {
 	total := vg.Length(width * len(panels))
 	return Figure{Name: "spectrum", Caption: caption, Width: total, Height: height, draw: func(c draw.Canvas) {
 		drawKeys(draw.Crop(c, 4, 0, height-16, 0), panels[0], keys)
+		style := textStyle(labelSize, ink, draw.XCenter, draw.YBottom)
 		for i, g := range panels {
 			panel := draw.Crop(c, vg.Length(i*width)+18, vg.Length((i+1)*width)-total-10, 15, -38)
 			g.Draw(panel)
@@ -114,13 +99,41 @@ func (p *Page) spectrumFigure() (f Figure, ok bool) {
 			// stood at the middle value, which is not the middle of a logarithmic axis.
 			inner := g.DataCanvas(panel)
 			middle := vg.Point{X: (inner.Min.X + inner.Max.X) / 2, Y: (inner.Min.Y + inner.Max.Y) / 2}
-			c.FillText(textStyle(labelSize, ink, draw.XCenter, draw.YBottom), vg.Point{X: middle.X, Y: inner.Max.Y + 5}, titles[i])
-			c.FillText(textStyle(labelSize, ink, draw.XCenter, draw.YBottom), vg.Point{X: middle.X, Y: c.Min.Y + 4}, "wavenumber k (periods across the domain)")
-			aside := textStyle(labelSize, ink, draw.XCenter, draw.YBottom)
+			c.FillText(style, vg.Point{X: middle.X, Y: inner.Max.Y + 5}, p.timeLabel(first.At[1+i].Time))
+			c.FillText(style, vg.Point{X: middle.X, Y: c.Min.Y + 4}, "wavenumber k (periods across the domain)")
+			aside := style
 			aside.Rotation = math.Pi / 2
 			c.FillText(aside, vg.Point{X: c.Min.X + vg.Length(i*width) + 14, Y: middle.Y}, quantity+" "+symbol)
 		}
 	}}, true
+}
+
+// spectrumPanel draws so many wavenumbers of the lines at one time.
+func spectrumPanel(complete int, lines []spectrumLine, time int, largest, trained float64) *plot.Plot {
+	g := newPlot("", "", "")
+	addGrid(g, true, true)
+	lo := math.Inf(1)
+	for _, l := range lines {
+		var points plotter.XYs
+		list := l.at(time)
+		for k := 1; k < min(complete, len(list)); k++ {
+			if v := list[k]; v > largest*spectrumRange {
+				points = append(points, plotter.XY{X: float64(k), Y: v})
+				lo = min(lo, v)
+			}
+		}
+		if len(points) > 1 {
+			addLine(g, points, l.style)
+		}
+	}
+	g.X.Min, g.X.Max = 1, float64(max(complete-1, 2))
+	useLog(&g.X, false)
+	g.Y.Min, g.Y.Max = logRange(lo, largest)
+	useLog(&g.Y, false)
+	if trained > 0 && trained < g.X.Max {
+		g.Add(upright(trained))
+	}
+	return g
 }
 
 // spectrumGrid returns the finest grid with spectra of every method that has any,
@@ -155,13 +168,11 @@ func (p *Page) trainedWavenumber() float64 {
 }
 
 // upright is a dotted line at x.
-type upright struct {
-	x     float64
-	color color.NRGBA
-}
+type upright float64
 
 // Plot implements plot.Plotter.
 func (u upright) Plot(c draw.Canvas, p *plot.Plot) {
 	trX, _ := p.Transforms(&c)
-	c.StrokeLine2(line(u.color, 0.9, 1, 2), trX(u.x), c.Min.Y, trX(u.x), c.Max.Y)
+	x := trX(float64(u))
+	c.StrokeLine2(line(muted, 0.9, 1, 2), x, c.Min.Y, x, c.Max.Y)
 }
