@@ -3,8 +3,7 @@ package report
 import (
 	"image"
 	"math"
-
-	"pihc/score"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -14,28 +13,25 @@ import (
 // heat draws a field over two axes, the first (time) to the right, the second
 // upwards, with the expert borders on top.
 type heat struct {
-	axes    []FieldAxis
-	data    []float64
-	colors  colorMap
-	lo, hi  float64
-	borders [][]float64
+	shown
+	axes []FieldAxis
 }
 
 // extent returns the ends of an axis, half a step outside its first and last
 // points.
-func extent(values []float64) (lo, hi float64) {
-	n := len(values)
+func (a FieldAxis) extent() (lo, hi float64) {
+	n := len(a.Values)
 	if n < 2 {
-		return values[0] - 0.5, values[0] + 0.5
+		return a.Values[0] - 0.5, a.Values[0] + 0.5
 	}
-	half := (values[n-1] - values[0]) / float64(n-1) / 2
-	return values[0] - half, values[n-1] + half
+	half := (a.Values[n-1] - a.Values[0]) / float64(n-1) / 2
+	return a.Values[0] - half, a.Values[n-1] + half
 }
 
 // DataRange implements plot.DataRanger.
 func (h heat) DataRange() (xmin, xmax, ymin, ymax float64) {
-	xmin, xmax = extent(h.axes[0].Values)
-	ymin, ymax = extent(h.axes[1].Values)
+	xmin, xmax = h.axes[0].extent()
+	ymin, ymax = h.axes[1].extent()
 	return xmin, xmax, ymin, ymax
 }
 
@@ -45,20 +41,7 @@ func (h heat) Plot(c draw.Canvas, p *plot.Plot) {
 	xmin, xmax, ymin, ymax := h.DataRange()
 	box := vg.Rectangle{Min: vg.Point{X: x(xmin), Y: y(ymin)}, Max: vg.Point{X: x(xmax), Y: y(ymax)}}
 	c.DrawImage(box, h.image())
-	// A light line under a dark dashed one shows on every colour.
-	stroke := func(a, b vg.Point) {
-		c.StrokeLine2(line(borderLight, 1.4), a.X, a.Y, b.X, b.Y)
-		c.StrokeLine2(line(borderDark, 0.7, 3, 2), a.X, a.Y, b.X, b.Y)
-	}
-	for axis, ends := range h.borders {
-		for i := 1; i < len(ends)-1; i++ {
-			if axis == 0 {
-				stroke(vg.Point{X: x(ends[i]), Y: box.Min.Y}, vg.Point{X: x(ends[i]), Y: box.Max.Y})
-			} else {
-				stroke(vg.Point{X: box.Min.X, Y: y(ends[i])}, vg.Point{X: box.Max.X, Y: y(ends[i])})
-			}
-		}
-	}
+	strokeBorders(c, box, h.borders, 1.4, h.axes[0].extent, h.axes[1].extent)
 }
 
 // widest is the largest number of pixels along an axis; finer fields are
@@ -67,7 +50,7 @@ const widest = 220
 
 func (h heat) image() image.Image {
 	nt, nx := len(h.axes[0].Values), len(h.axes[1].Values)
-	data, w, v := average(h.data, nt, nx, widest)
+	data, w, v := average(h.field, nt, nx, widest)
 	// Every value is at least two pixels wide, so that viewers that smooth
 	// images blur less than half a cell.
 	scaleX, scaleY := 1+(widest-1)/w, 1+(widest-1)/v
@@ -109,19 +92,16 @@ func average(data []float64, n, m, limit int) ([]float64, int, int) {
 }
 
 // panel returns the plot of one field.
-func panel(title string, h heat) *plot.Plot {
-	p := newPlot(title, h.axes[0].label(), h.axes[1].label())
+func panel(h heat) *plot.Plot {
+	p := newPlot(h.title(), h.axes[0].label(), h.axes[1].label())
 	p.Add(h)
 	p.X.Tick.Marker = linearTicks{4}
 	p.Y.Tick.Marker = linearTicks{4}
 	return p
 }
 
-// bar is a horizontal colour bar.
-type bar struct {
-	colors colorMap
-	lo, hi float64
-}
+// bar is the colour bar of a field, below it.
+type bar shown
 
 // DataRange implements plot.DataRanger.
 func (b bar) DataRange() (xmin, xmax, ymin, ymax float64) { return b.lo, b.hi, 0, 1 }
@@ -136,9 +116,9 @@ func (b bar) Plot(c draw.Canvas, p *plot.Plot) {
 	c.DrawImage(vg.Rectangle{Min: vg.Point{X: x(b.lo), Y: y(0)}, Max: vg.Point{X: x(b.hi), Y: y(1)}}, img)
 }
 
-func barPlot(label string, b bar) *plot.Plot {
+func barPlot(label string, s shown) *plot.Plot {
 	p := newPlot("", label, "")
-	p.Add(b)
+	p.Add(bar(s))
 	p.HideY()
 	p.X.Tick.Marker = linearTicks{4}
 	return p
@@ -196,53 +176,26 @@ func (c Case) caption() string {
 	return c.Title + ": " + shown
 }
 
-// casePanels is one case as separate drawings.
-type casePanels struct {
-	values, differences []*plot.Plot // differences[i] belongs to values[i]; nil for inputs and the truth
-	inputBars           []*plot.Plot // of the first columns
-	valueBar, errorBar  *plot.Plot   // errorBar is nil without a truth
-}
-
-func (p *Page) panels(c Case) casePanels {
-	lo, hi, worst := caseScales(c)
-	name := p.fieldOf(c)
-	var out casePanels
-	add := func(title string, u []float64, borders [][]float64, compare bool) {
-		out.values = append(out.values, panel(title, heat{p.Axes, u, viridis, lo, hi, borders}))
-		var d *plot.Plot
-		if compare {
-			d = panel(title+" − classical", heat{p.Axes, score.Subtract(u, c.Truth), diverging, -worst, worst, borders})
-		}
-		out.differences = append(out.differences, d)
-	}
-	for _, in := range c.Inputs {
-		lo, hi := scaleOf(in.Values)
-		out.values = append(out.values, panel("input "+in.Name, heat{p.Axes, in.Values, viridis, lo, hi, nil}))
-		out.differences = append(out.differences, nil)
-		out.inputBars = append(out.inputBars, barPlot(in.Name, bar{viridis, lo, hi}))
-	}
-	if c.Truth != nil {
-		add("classical solution", c.Truth, nil, false)
-		out.errorBar = barPlot("difference in "+name, bar{diverging, -worst, worst})
-	}
-	for i, u := range c.Predictions {
-		if u != nil {
-			add(p.Methods[i].Label, u, p.Methods[i].Borders, c.Truth != nil)
-		}
-	}
-	out.valueBar = barPlot(name, bar{viridis, lo, hi})
-	return out
-}
-
 // caseFigure sets all panels of a case in one drawing: values above, differences
 // below, colour bars where there are none.
 func (p *Page) caseFigure(name string, c Case) Figure {
 	const width, height, barHeight = 168, 150, 52
-	panels := p.panels(c)
-	columns := len(panels.values)
-	rows := [][]*plot.Plot{panels.values}
+	var values, differences, bars []*plot.Plot // differences[i] is of values[i] or nil; bars of the first columns
+	var errorBar *plot.Plot
+	for _, s := range p.shown(c) {
+		if s.difference() {
+			differences[len(differences)-1] = panel(heat{s, p.Axes})
+			errorBar = barPlot("difference in "+p.fieldOf(c), s)
+			continue
+		}
+		if len(bars) <= len(c.Inputs) {
+			bars = append(bars, barPlot(s.of, s))
+		}
+		values, differences = append(values, panel(heat{s, p.Axes})), append(differences, nil)
+	}
+	columns, rows := len(values), [][]*plot.Plot{values}
 	if c.Truth != nil {
-		rows = append(rows, panels.differences)
+		rows = append(rows, differences)
 	}
 	for _, row := range rows {
 		labelled := false
@@ -274,13 +227,14 @@ func (p *Page) caseFigure(name string, c Case) Figure {
 			x := vg.Length(column * width)
 			bar.Draw(draw.Crop(dc, x+20, -dc.Max.X+dc.Min.X+x+width-10, above, -(total - above - 44)))
 		}
-		high, inputs := vg.Length(4), len(panels.inputBars)
+		high := vg.Length(4)
 		if c.Truth != nil {
 			high = 80
-			under(inputs, 18, panels.errorBar)
 		}
-		under(inputs, high, panels.valueBar)
-		for i, bar := range panels.inputBars {
+		if errorBar != nil {
+			under(len(bars)-1, 18, errorBar)
+		}
+		for i, bar := range slices.Backward(bars) {
 			under(i, high, bar)
 		}
 	}}

@@ -4,6 +4,7 @@ import (
 	"image"
 	"image/color"
 	"math"
+	"strings"
 
 	"pihc/score"
 
@@ -13,43 +14,46 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// planeRow is one row of the drawing of a case: a field at several times.
-type planeRow struct {
+// shown is one field of the drawing of a case.
+type shown struct {
 	label, sublabel string
 	of              string // what its colour bar shows
 	field           []float64
 	colors          colorMap
 	lo, hi          float64
-	borders         [][]float64
+	borders         [][]float64 // by axis
 }
 
-// planeRows lists what is drawn of a case: the classical solution, and every
-// prediction with its difference from it.
-func (p *Page) planeRows(c Case) []planeRow {
+// difference reports whether the field is one, which stays close to the prediction before it.
+func (s shown) difference() bool { return s.colors[0] == diverging[0] }
+
+// title is the label in one line.
+func (s shown) title() string { return strings.TrimSpace(s.label + " " + s.sublabel) }
+
+// shown lists what is drawn of a case: the fields it was given, each on a scale of its own, the
+// classical solution, and every prediction with its difference from it.
+func (p *Page) shown(c Case) []shown {
 	lo, hi, worst := caseScales(c)
 	name := p.fieldOf(c)
-	var rows []planeRow
+	var out []shown
 	for _, in := range c.Inputs {
 		lo, hi := scaleOf(in.Values)
-		rows = append(rows, planeRow{label: "input", sublabel: in.Name, of: in.Name, field: in.Values, colors: viridis, lo: lo, hi: hi})
+		out = append(out, shown{label: "input", sublabel: in.Name, of: in.Name, field: in.Values, colors: viridis, lo: lo, hi: hi})
 	}
 	if c.Truth != nil {
-		rows = append(rows, planeRow{label: "classical", sublabel: "solution", of: name, field: c.Truth, colors: viridis, lo: lo, hi: hi})
+		out = append(out, shown{label: "classical", sublabel: "solution", of: name, field: c.Truth, colors: viridis, lo: lo, hi: hi})
 	}
 	for i, u := range c.Predictions {
 		if u == nil {
 			continue
 		}
-		var borders [][]float64
-		if b := p.Methods[i].Borders; len(b) == 3 {
-			borders = b[1:]
-		}
-		rows = append(rows, planeRow{label: p.Methods[i].Label, of: name, field: u, colors: viridis, lo: lo, hi: hi, borders: borders})
+		m := &p.Methods[i]
+		out = append(out, shown{label: m.Label, of: name, field: u, colors: viridis, lo: lo, hi: hi, borders: m.Borders})
 		if c.Truth != nil {
-			rows = append(rows, planeRow{label: p.Methods[i].Label, sublabel: "− classical", of: "difference", field: score.Subtract(u, c.Truth), colors: diverging, lo: -worst, hi: worst, borders: borders})
+			out = append(out, shown{label: m.Label, sublabel: "− classical", of: "difference", field: score.Subtract(u, c.Truth), colors: diverging, lo: -worst, hi: worst, borders: m.Borders})
 		}
 	}
-	return rows
+	return out
 }
 
 // textStyle is the house style of a text.
@@ -68,7 +72,7 @@ func (p *Page) planeFigure(name string, c Case) Figure {
 		barGap, barEnd = 12, 62
 	)
 	times := roundTimes(p.Axes[0])
-	rows := p.planeRows(c)
+	rows := p.shown(c)
 	style := textStyle(labelSize, ink, draw.XRight, draw.YCenter)
 	left := 54
 	for _, r := range rows {
@@ -78,14 +82,12 @@ func (p *Page) planeFigure(name string, c Case) Figure {
 	w, h := p.planeSize(side)
 	pw, ph := p.planeSize(pixels)
 	width := vg.Length(left + len(times)*w + (len(times)-1)*gap + barGap + barEnd)
-	// A difference stays close to the prediction it belongs to.
 	tops := make([]vg.Length, len(rows))
 	y := vg.Length(top)
 	for i, r := range rows {
 		if i > 0 {
-			y += gap
-			if r.colors[0] != diverging[0] {
-				y += group - gap
+			if y += group; r.difference() {
+				y += gap - group
 			}
 		}
 		tops[i] = y
@@ -110,7 +112,9 @@ func (p *Page) planeFigure(name string, c Case) Figure {
 				x := vg.Length(left + k*(w+gap))
 				box := vg.Rectangle{Min: at(x, tops[j]+vg.Length(h)), Max: at(x+vg.Length(w), tops[j])}
 				dc.DrawImage(box, planeImage(p.slice(r.field, i), p.Axes[1], p.Axes[2], pw, ph, r.colors, r.lo, r.hi))
-				strokeBorders(dc, box, p.Axes[1:], r.borders)
+				if len(r.borders) == 3 {
+					strokeBorders(dc, box, r.borders[1:], 1, p.Axes[1].span, p.Axes[2].span)
+				}
 			}
 		}
 		x := vg.Length(left+len(times)*w+(len(times)-1)*gap) + barGap
@@ -125,10 +129,11 @@ func (p *Page) planeFigure(name string, c Case) Figure {
 	}}
 }
 
-// strokeBorders draws the borders between experts on a plane.
-func strokeBorders(dc draw.Canvas, box vg.Rectangle, axes []FieldAxis, borders [][]float64) {
+// strokeBorders draws the borders between experts on a plane: a light line under a dark dashed
+// one shows on every colour.
+func strokeBorders(dc draw.Canvas, box vg.Rectangle, borders [][]float64, width vg.Length, spans ...func() (lo, hi float64)) {
 	for a, ends := range borders {
-		lo, hi := axes[a].span()
+		lo, hi := spans[a]()
 		for i := 1; i < len(ends)-1; i++ {
 			f := vg.Length((ends[i] - lo) / (hi - lo))
 			from, to := box.Min, box.Max
@@ -139,14 +144,14 @@ func strokeBorders(dc draw.Canvas, box vg.Rectangle, axes []FieldAxis, borders [
 				from.Y = box.Min.Y + f*(box.Max.Y-box.Min.Y)
 				to.Y = from.Y
 			}
-			dc.StrokeLine2(line(borderLight, 1), from.X, from.Y, to.X, to.Y)
-			dc.StrokeLine2(line(borderDark, 0.5, 3, 2), from.X, from.Y, to.X, to.Y)
+			dc.StrokeLine2(line(borderLight, width), from.X, from.Y, to.X, to.Y)
+			dc.StrokeLine2(line(borderDark, width/2, 3, 2), from.X, from.Y, to.X, to.Y)
 		}
 	}
 }
 
 // columnBar draws an upright colour bar with its scale and what it shows to the right.
-func columnBar(dc draw.Canvas, box vg.Rectangle, r planeRow) {
+func columnBar(dc draw.Canvas, box vg.Rectangle, r shown) {
 	img := image.NewNRGBA(image.Rect(0, 0, 2, 128))
 	for i := range 256 {
 		img.SetNRGBA(i%2, i/2, r.colors.at(1-float64(i/2)/127))

@@ -65,7 +65,7 @@ func TestCaseInputs(t *testing.T) {
 	}
 
 	planes := givenPage(planePage())
-	rows := planes.planeRows(planes.Cases[0])
+	rows := planes.shown(planes.Cases[0])
 	if r := rows[0]; r.of != "a" || r.lo < 90 || r.hi < 104 || rows[1].of == "a" {
 		t.Errorf("rows of planes: %q from %g to %g, then %q", r.of, r.lo, r.hi, rows[1].of)
 	}

@@ -126,10 +126,7 @@ func (p *Page) thinned() [][]int {
 }
 
 func (p *Page) mapCase(c Case, kept [][]int) mapCase {
-	out := mapCase{Title: c.Title, Truth: c.Truth != nil}
-	if c.Field != "" {
-		out.Value = c.Field
-	}
+	out := mapCase{Title: c.Title, Value: c.Field, Truth: c.Truth != nil}
 	out.Lo, out.Hi, _ = caseScales(c)
 	encode := func(u []float64) string {
 		raw := make([]byte, 0, 4*len(kept[0])*len(kept[1]))

@@ -1,10 +1,12 @@
 package report
 
 import (
+	"cmp"
 	"image"
 	"image/color"
 	"math"
 	"slices"
+	"strings"
 
 	"pihc/score"
 )
@@ -48,7 +50,7 @@ func roundTimes(t FieldAxis) []int {
 func (a FieldAxis) span() (lo, hi float64) {
 	n := len(a.Values)
 	if !a.Periodic || n < 2 {
-		return extent(a.Values)
+		return a.extent()
 	}
 	step := (a.Values[n-1] - a.Values[0]) / float64(n-1)
 	return a.Values[0], a.Values[0] + float64(n)*step
@@ -137,31 +139,18 @@ func level(x float64, count int) uint8 {
 
 // timeLabel writes a time with its unit.
 func (p *Page) timeLabel(t float64) string {
-	if len(p.Axes) == 0 {
-		return "t = " + score.Number(t)
+	axis := FieldAxis{Name: "t"}
+	if len(p.Axes) > 0 {
+		axis = p.Axes[0]
 	}
-	text := p.Axes[0].Name + " = " + score.Number(t)
-	if p.Axes[0].Unit != "" {
-		text += " " + p.Axes[0].Unit
-	}
-	return text
+	return strings.TrimSpace(axis.Name + " = " + score.Number(t) + " " + axis.Unit)
 }
 
 // fieldName is the name of the solution.
-func (p *Page) fieldName() string {
-	if p.Field == "" {
-		return "u"
-	}
-	return p.Field
-}
+func (p *Page) fieldName() string { return cmp.Or(p.Field, "u") }
 
 // fieldOf is the name of what a case shows.
-func (p *Page) fieldOf(c Case) string {
-	if c.Field == "" {
-		return p.fieldName()
-	}
-	return c.Field
-}
+func (p *Page) fieldOf(c Case) string { return cmp.Or(c.Field, p.fieldName()) }
 
 // slice returns the values of a case's field at time i.
 func (p *Page) slice(u []float64, i int) []float64 {
