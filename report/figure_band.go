@@ -28,24 +28,14 @@ func (b band) Plot(c draw.Canvas, p *plot.Plot) {
 	trX, trY := p.Transforms(&c)
 	x := func(v float64) vg.Length { return trX(min(max(v, p.X.Min), p.X.Max)) }
 	y := trY(b.y)
-	if n := len(b.values); n > 0 {
+	if len(b.values) > 0 {
 		for i, v := range evenly(b.values, dots) {
 			// A low-discrepancy sequence scatters the dots without randomness.
 			_, f := math.Modf(float64(i) * 0.6180339887498949)
 			at := vg.Point{X: x(v), Y: y - 15 + vg.Length(f-0.5)*7}
 			c.DrawGlyph(draw.GlyphStyle{Color: faded(b.color, 0x80), Radius: 1.2, Shape: draw.CircleGlyph{}}, at)
 		}
-		q := func(f float64) vg.Length { return x(score.Quantile(b.values, f)) }
-		const half = 7
-		c.StrokeLine2(line(b.color, 1.1), q(0.05), y, q(0.25), y)
-		c.StrokeLine2(line(b.color, 1.1), q(0.75), y, q(0.95), y)
-		for _, f := range []float64{0.05, 0.95} {
-			c.StrokeLine2(line(b.color, 1.1), q(f), y-half/2, q(f), y+half/2)
-		}
-		box := []vg.Point{{X: q(0.25), Y: y - half}, {X: q(0.75), Y: y - half}, {X: q(0.75), Y: y + half}, {X: q(0.25), Y: y + half}, {X: q(0.25), Y: y - half}}
-		c.FillPolygon(faded(b.color, 0x38), box)
-		c.StrokeLines(line(b.color, 1.1), box)
-		c.StrokeLine2(line(b.color, 2.2), q(0.5), y-half, q(0.5), y+half)
+		drawBox(c, b.values, b.color, 7, func(v float64, aside vg.Length) vg.Point { return vg.Point{X: x(v), Y: y + aside} })
 	}
 	if s := b.published; s != nil {
 		at := vg.Point{X: x(s.Mean), Y: y + 14}
@@ -55,6 +45,25 @@ func (b band) Plot(c draw.Canvas, p *plot.Plot) {
 		}
 		c.DrawGlyph(draw.GlyphStyle{Color: ink, Radius: 3.2, Shape: diamond{}}, at)
 	}
+}
+
+// boxText says what drawBox draws.
+const boxText = ": box from the first to the third quartile with the median, whiskers from the 5th to the 95th percentile"
+
+// drawBox draws the box and the whiskers of sorted values, so wide to either side; at is where
+// a value is, so far from its axis.
+func drawBox(c draw.Canvas, sorted []float64, color color.NRGBA, half vg.Length, at func(v float64, aside vg.Length) vg.Point) {
+	q := func(f float64, aside vg.Length) vg.Point { return at(score.Quantile(sorted, f), aside) }
+	stroke := func(width vg.Length, a, b vg.Point) { c.StrokeLine2(line(color, width), a.X, a.Y, b.X, b.Y) }
+	stroke(1.1, q(0.05, 0), q(0.25, 0))
+	stroke(1.1, q(0.75, 0), q(0.95, 0))
+	for _, f := range []float64{0.05, 0.95} {
+		stroke(1.1, q(f, -half*3/7), q(f, half*3/7))
+	}
+	box := []vg.Point{q(0.25, -half), q(0.75, -half), q(0.75, half), q(0.25, half), q(0.25, -half)}
+	c.FillPolygon(faded(color, 0x38), box)
+	c.StrokeLines(line(color, 1.1), box)
+	stroke(2.2, q(0.5, -half), q(0.5, half))
 }
 
 // diamond is a filled rhombus.
@@ -133,7 +142,7 @@ func bandFigure(name, title, caption string, rows []row, get func(score.Sample) 
 	g.Y.Tick.Marker = plot.ConstantTicks(ticks)
 	g.Y.LineStyle.Width, g.Y.Tick.LineStyle.Width = 0, 0
 	g.Y.Tick.Label.Font.Size = labelSize
-	caption += ": box from the first to the third quartile with the median, whiskers from the 5th to the 95th percentile, samples as dots"
+	caption += boxText + ", samples as dots"
 	if published {
 		caption += "; diamonds with a line: published mean ± standard deviation, of another set-up"
 	}

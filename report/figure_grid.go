@@ -81,8 +81,9 @@ func (p *Page) gridFigure() (f Figure, ok bool) {
 				continue
 			}
 			found = true
-			lo, hi = min(lo, slices.Min(values)), max(hi, slices.Max(values))
-			boxes = append(boxes, standing{group: i, column: column, box: score.NewBox(values), color: r.rgb()})
+			slices.Sort(values)
+			lo, hi = min(lo, score.Quantile(values, 0.05)), max(hi, score.Quantile(values, 0.95))
+			boxes = append(boxes, standing{group: i, column: column, values: values, color: r.rgb()})
 		}
 		if found {
 			keys = append(keys, key{r.Label, r.rgb(), draw.BoxGlyph{}})
@@ -105,7 +106,7 @@ func (p *Page) gridFigure() (f Figure, ok bool) {
 	g.X.Tick.LineStyle.Width = 0
 	g.Y.Min, g.Y.Max = logRange(lo, hi)
 	useLog(&g.Y, true)
-	caption := "Errors of the samples on every evaluation grid: box from the first to the third quartile with the median, whiskers to the outermost samples within 1.5 times the box's height of it, samples beyond as circles"
+	caption := "Errors of the samples on every evaluation grid" + boxText
 	for _, shape := range grids {
 		if n := p.fewerOn(shape); n > 0 {
 			caption += fmt.Sprintf("; on %s only %s samples", p.gridLabel(shape), theFirst(n))
@@ -117,7 +118,7 @@ func (p *Page) gridFigure() (f Figure, ok bool) {
 // standing is an upright box of a group of columns.
 type standing struct {
 	group, column, columns int
-	box                    score.Box
+	values                 []float64 // sorted
 	color                  color.NRGBA
 }
 
@@ -127,21 +128,7 @@ func (b standing) Plot(c draw.Canvas, p *plot.Plot) {
 	pitch := (trX(1) - trX(0)) * 0.84 / vg.Length(b.columns)
 	x := trX(float64(b.group)) + pitch*(vg.Length(b.column)-vg.Length(b.columns-1)/2)
 	half := min(pitch*0.36, 13)
-	stroke := line(b.color, 1.1)
-	for _, ends := range [][2]float64{{b.box.Low, b.box.Lower}, {b.box.Upper, b.box.High}} {
-		c.StrokeLine2(stroke, x, y(ends[0]), x, y(ends[1]))
-	}
-	for _, v := range []float64{b.box.Low, b.box.High} {
-		c.StrokeLine2(stroke, x-half/2, y(v), x+half/2, y(v))
-	}
-	low, high := y(b.box.Lower), y(b.box.Upper)
-	corners := []vg.Point{{X: x - half, Y: low}, {X: x + half, Y: low}, {X: x + half, Y: high}, {X: x - half, Y: high}, {X: x - half, Y: low}}
-	c.FillPolygon(faded(b.color, 0x38), corners)
-	c.StrokeLines(stroke, corners)
-	c.StrokeLine2(line(b.color, 2.2), x-half, y(b.box.Median), x+half, y(b.box.Median))
-	for _, v := range b.box.Outliers {
-		c.DrawGlyph(draw.GlyphStyle{Color: faded(b.color, 0xc0), Radius: 1.6, Shape: draw.RingGlyph{}}, vg.Point{X: x, Y: y(v)})
-	}
+	drawBox(c, b.values, b.color, half, func(v float64, aside vg.Length) vg.Point { return vg.Point{X: x + aside, Y: y(v)} })
 }
 
 // GridTable returns the errors on every grid, nil if there is one grid alone.

@@ -5,7 +5,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -86,17 +85,6 @@ func TestRaster(t *testing.T) {
 	got := raster(line, axis(2, false), axis(4, false), 2, 4)
 	if want := []float64{3, 13, 2, 12, 1, 11, 0, 10}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
-	}
-}
-
-func TestBox(t *testing.T) {
-	b := score.NewBox([]float64{9, 1, 2, 3, 4, 5, 6, 7, 8, 30, -20})
-	want := score.Box{Lower: 2.5, Median: 5, Upper: 7.5, Low: 1, High: 9, Outliers: []float64{-20, 30}}
-	if !reflect.DeepEqual(b, want) {
-		t.Errorf("%+v, want %+v", b, want)
-	}
-	if b := score.NewBox([]float64{3}); b.Low != 3 || b.High != 3 || b.Median != 3 || b.Outliers != nil {
-		t.Errorf("box of one value: %+v", b)
 	}
 }
 

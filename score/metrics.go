@@ -54,30 +54,6 @@ func Quantile(sorted []float64, p float64) float64 {
 	return sorted[i] + (h-float64(i))*(sorted[i+1]-sorted[i])
 }
 
-// A Box is what a box plot shows of a distribution (Tukey 1977).
-type Box struct {
-	Low, High            float64 // the outermost values within 1.5 (Upper - Lower) of the box
-	Lower, Median, Upper float64 // quartiles
-	Outliers             []float64
-}
-
-// NewBox returns the box of values, which must not be empty or hold a NaN.
-func NewBox(values []float64) Box {
-	sorted := slices.Sorted(slices.Values(values))
-	b := Box{Lower: Quantile(sorted, 0.25), Median: Quantile(sorted, 0.5), Upper: Quantile(sorted, 0.75)}
-	reach := 1.5 * (b.Upper - b.Lower)
-	b.Low, b.High = b.Lower, b.Upper
-	for _, v := range sorted {
-		switch {
-		case v < b.Lower-reach || v > b.Upper+reach:
-			b.Outliers = append(b.Outliers, v)
-		default:
-			b.Low, b.High = min(b.Low, v), max(b.High, v)
-		}
-	}
-	return b
-}
-
 // RMS returns the root mean square, 0 for an empty slice.
 func RMS(x []float64) float64 {
 	if len(x) == 0 {
