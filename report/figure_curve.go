@@ -242,16 +242,17 @@ func (p *Page) solverFigure() (f Figure, ok bool) {
 			continue
 		}
 		ok = true
-		start := at
+		start, name := at, m.Label
 		for k, e := range m.Evaluation.Experts {
 			g.Add(spread{at, e.Iterations, p.methodColor(i)})
 			g.Y.Max = max(g.Y.Max, e.Iterations.Max, e.Iterations.Mean+e.Iterations.Std)
-			if len(m.Evaluation.Experts) > 1 && len(m.Evaluation.Experts) <= 8 {
-				ticks = append(ticks, plot.Tick{Value: at, Label: expertLabel(k)})
+			if n := len(m.Evaluation.Experts); n > 1 && n <= 8 { // numbered as in metrics.json, the method's name under them
+				name = "\n" + m.Label
+				ticks = append(ticks, plot.Tick{Value: at, Label: score.Count(k)})
 			}
 			at++
 		}
-		ticks = append(ticks, plot.Tick{Value: (start + at - 1) / 2, Label: tickBreak(len(m.Evaluation.Experts)) + m.Label})
+		ticks = append(ticks, plot.Tick{Value: (start + at - 1) / 2, Label: name})
 		at++
 	}
 	if !ok {
@@ -263,17 +264,6 @@ func (p *Page) solverFigure() (f Figure, ok bool) {
 	g.Y.Min, g.Y.Max = 0, 1.08*max(g.Y.Max, 1)
 	caption := "Iterations of the solver by expert, over the samples: mean ± standard deviation, the largest as a tick"
 	return plotFigure("solver", caption, 480, 230, g), true
-}
-
-// expertLabel counts from 0, as metrics.json, eval and error messages do.
-func expertLabel(k int) string { return score.Count(k) }
-
-// tickBreak moves the label of a method under those of its experts.
-func tickBreak(experts int) string {
-	if experts > 1 && experts <= 8 {
-		return "\n"
-	}
-	return ""
 }
 
 // spread draws a summary at x.

@@ -61,6 +61,14 @@ func exact(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
+// exactAt does so for entry k of a list that may end before.
+func exactAt(list []float64, k int) string {
+	if k >= len(list) {
+		return ""
+	}
+	return exact(list[k])
+}
+
 // key is the short name of a method in files.
 func (m *Method) key() string { return cmp.Or(m.Key, fileName(m.Label)) }
 
@@ -78,13 +86,13 @@ func (p *Page) sampleRows() [][]string {
 				for _, v := range values {
 					row = append(row, exact(*v))
 				}
-				own := partValues(s)
+				of := partValues(s)
 				for _, name := range parts {
-					if v, ok := own[name]; ok {
-						row = append(row, exact(v))
-					} else {
-						row = append(row, "")
+					v, ok := of[name]
+					if !ok {
+						v = math.NaN()
 					}
+					row = append(row, exact(v))
 				}
 				rows = append(rows, row)
 			}
@@ -130,20 +138,14 @@ func (p *Page) curveRows() [][]string {
 
 func (p *Page) spectrumRows() [][]string {
 	rows := [][]string{{"method", "grid", "quantity", "time", "k", "truth", "prediction"}}
-	for i := range p.Methods {
-		for _, e := range p.Methods[i].Evaluation.OnGrids() {
+	for _, m := range p.Methods {
+		for _, e := range m.Evaluation.OnGrids() {
 			if e.Spectra == nil {
 				continue
 			}
 			for _, at := range e.Spectra.At {
 				for k := range max(len(at.Truth), len(at.Prediction)) {
-					row := []string{p.Methods[i].key(), data.FormatShape(e.Grid), e.Spectra.Quantity, exact(at.Time), strconv.Itoa(k), "", ""}
-					for j, list := range [][]float64{at.Truth, at.Prediction} {
-						if k < len(list) {
-							row[5+j] = exact(list[k])
-						}
-					}
-					rows = append(rows, row)
+					rows = append(rows, []string{m.key(), data.FormatShape(e.Grid), e.Spectra.Quantity, exact(at.Time), strconv.Itoa(k), exactAt(at.Truth, k), exactAt(at.Prediction, k)})
 				}
 			}
 		}

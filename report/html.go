@@ -239,16 +239,11 @@ func (p *Page) expertTable() *Table {
 	t := &Table{Columns: []Column{{"expert", false}, {"iterations", true}, {"largest", true}, {"constraint rms", true}, {"how solves ended", false}}}
 	for _, m := range p.methods() {
 		for k, e := range m.Evaluation.Experts {
-			one := score.Evaluation{Experts: []score.Expert{e}}
-			names, counts := one.Statuses()
-			for j, name := range names {
-				names[j] = name + " " + score.Count(counts[name])
-			}
 			label := m.Label
 			if len(m.Evaluation.Experts) > 1 {
 				label += ", expert " + strconv.Itoa(k)
 			}
-			t.addHead(head{Color: m.color}, label, fmt.Sprintf("%.1f ± %.1f", e.Iterations.Mean, e.Iterations.Std), score.Number(e.Iterations.Max), score.Number(e.ConstraintRMS.Mean), strings.Join(names, ", "))
+			t.addHead(head{Color: m.color}, label, fmt.Sprintf("%.1f ± %.1f", e.Iterations.Mean, e.Iterations.Std), score.Number(e.Iterations.Max), score.Number(e.ConstraintRMS.Mean), e.Ends())
 		}
 	}
 	return t

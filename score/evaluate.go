@@ -2,6 +2,7 @@ package score
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"pihc/compute"
@@ -51,25 +52,19 @@ func (s *Samples) relativeL2(u, truth []float64) (all float64, unknowns map[stri
 
 // nrmse is the root mean square over unknowns of NRMSE of each.
 func (s *Samples) nrmse(u, truth []float64) float64 {
-	if len(s.Unknowns) == 0 {
-		return NRMSE(u, truth)
-	}
-	n, norm := len(truth)/len(s.Unknowns), 0.0
-	for c := range s.Unknowns {
+	unknowns, norm := max(1, len(s.Unknowns)), 0.0
+	n := len(truth) / unknowns
+	for c := range unknowns {
 		norm = math.Hypot(norm, NRMSE(u[c*n:(c+1)*n], truth[c*n:(c+1)*n]))
 	}
-	return norm / math.Sqrt(float64(len(s.Unknowns)))
+	return norm / math.Sqrt(float64(unknowns))
 }
 
 // after returns what a field of (C, P) values has from value seen of every unknown on.
 func (s *Samples) after(u []float64, seen int) []float64 {
-	if len(s.Unknowns) == 0 {
-		return u[seen:]
-	}
-	n := len(u) / len(s.Unknowns)
 	var out []float64
-	for c := range s.Unknowns {
-		out = append(out, u[c*n+seen:(c+1)*n]...)
+	for part := range slices.Chunk(u, len(u)/max(1, len(s.Unknowns))) {
+		out = append(out, part[seen:]...)
 	}
 	return out
 }

@@ -299,24 +299,15 @@ func (e *Evaluation) Values(get func(Sample) float64) []float64 {
 	return out
 }
 
-// Statuses adds up the statuses of all experts, most frequent first.
-func (e *Evaluation) Statuses() (names []string, counts map[string]int) {
-	counts = map[string]int{}
-	for _, x := range e.Experts {
-		for name, n := range x.Statuses {
-			if counts[name] == 0 {
-				names = append(names, name)
-			}
-			counts[name] += n
-		}
-	}
-	slices.SortFunc(names, func(a, b string) int {
-		if counts[a] != counts[b] {
-			return counts[b] - counts[a]
-		}
-		return strings.Compare(a, b)
+// Ends writes how many samples ended with each status, the most frequent first.
+func (x Expert) Ends() string {
+	names := slices.SortedFunc(maps.Keys(x.Statuses), func(a, b string) int {
+		return cmp.Or(x.Statuses[b]-x.Statuses[a], strings.Compare(a, b))
 	})
-	return names, counts
+	for i, name := range names {
+		names[i] = name + " " + Count(x.Statuses[name])
+	}
+	return strings.Join(names, ", ")
 }
 
 // On returns the evaluation on a grid, nil if there is none.
