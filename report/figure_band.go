@@ -136,8 +136,7 @@ func bandFigure(name, title, caption string, rows []row, get func(score.Sample) 
 		published = published || b.published != nil
 		g.Add(b)
 	}
-	g.X.Min, g.X.Max = logRange(lo, hi)
-	useLog(&g.X, true)
+	logAxis(&g.X, lo, hi, true)
 	g.Y.Min, g.Y.Max = -0.6, float64(len(bands))-0.4+0.24*float64(len(levels))
 	g.Y.Tick.Marker = plot.ConstantTicks(ticks)
 	g.Y.LineStyle.Width, g.Y.Tick.LineStyle.Width = 0, 0

@@ -102,8 +102,7 @@ func (p *Page) curveFigure(c curve) Figure {
 		g.Add(flat(l))
 	}
 	g.X.Min = min(g.X.Min, 0)
-	g.Y.Min, g.Y.Max = logRange(lo, hi)
-	useLog(&g.Y, false)
+	logAxis(&g.Y, lo, hi, false)
 	f := plotFigure(fileName(c.name), c.name+" against the training step"+levelText(levels, func(v float64) string { return score.Percent(v / 100) }), 400, 240, g, keys...)
 	f.part, f.title, f.data = "Curves", c.label, "curves.csv"
 	return f
@@ -197,7 +196,6 @@ func (p *Page) initialFigure() (f Figure, ok bool) {
 	}
 	g := newPlot("", "mean of the "+of, "relative L² error")
 	addGrid(g, true, true)
-	lo, hi := math.Inf(1), math.Inf(-1)
 	var keys []key
 	for i, r := range p.rows() {
 		shape := draw.GlyphDrawer(draw.CircleGlyph{})
@@ -208,7 +206,6 @@ func (p *Page) initialFigure() (f Figure, ok bool) {
 		for _, s := range evenly(r.Evaluation.PerSample, dots) {
 			if !math.IsNaN(s.InitialMean) && drawable(s.RelativeL2) {
 				points = append(points, plotter.XY{X: s.InitialMean, Y: s.RelativeL2})
-				lo, hi = min(lo, s.RelativeL2), max(hi, s.RelativeL2)
 			}
 		}
 		if len(points) < 2 {
@@ -224,8 +221,7 @@ func (p *Page) initialFigure() (f Figure, ok bool) {
 	}
 	margin := 0.02 * (g.X.Max - g.X.Min)
 	g.X.Min, g.X.Max = g.X.Min-margin, g.X.Max+margin
-	g.Y.Min, g.Y.Max = logRange(lo, hi)
-	useLog(&g.Y, true)
+	logAxis(&g.Y, g.Y.Min, g.Y.Max, true)
 	return plotFigure("errors_by_initial", "Error of each sample against the mean of its "+of, 400, 270, g, keys...), true
 }
 

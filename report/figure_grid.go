@@ -104,8 +104,7 @@ func (p *Page) gridFigure() (f Figure, ok bool) {
 	g.X.Min, g.X.Max = -0.5, float64(len(grids))-0.5
 	g.X.Tick.Marker = plot.ConstantTicks(ticks)
 	g.X.Tick.LineStyle.Width = 0
-	g.Y.Min, g.Y.Max = logRange(lo, hi)
-	useLog(&g.Y, true)
+	logAxis(&g.Y, lo, hi, true)
 	caption := "Errors of the samples on every evaluation grid" + boxText
 	for _, shape := range grids {
 		if n := p.fewerOn(shape); n > 0 {

@@ -126,10 +126,9 @@ func spectrumPanel(complete int, lines []spectrumLine, time int, largest, traine
 			addLine(g, points, l.style)
 		}
 	}
+	logAxis(&g.X, 1, 2, false)
 	g.X.Min, g.X.Max = 1, float64(max(complete-1, 2))
-	useLog(&g.X, false)
-	g.Y.Min, g.Y.Max = logRange(lo, largest)
-	useLog(&g.Y, false)
+	logAxis(&g.Y, lo, largest, false)
 	if trained > 0 && trained < g.X.Max {
 		g.Add(upright(trained))
 	}

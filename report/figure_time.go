@@ -33,7 +33,7 @@ func (p *Page) timeFigure() (f Figure, ok bool) {
 			}
 		}
 	}
-	lo, hi = logRange(lo, hi)
+	least, _ := logRange(lo, hi)
 	var keys []key
 	caption := "Relative L² error over time, mean over the test samples"
 	for i, m := range p.Methods {
@@ -43,7 +43,7 @@ func (p *Page) timeFigure() (f Figure, ok bool) {
 		}
 		var points plotter.XYs
 		for j, v := range e.RelativeL2 {
-			if visible(v) && v >= lo {
+			if visible(v) && v >= least {
 				points = append(points, plotter.XY{X: e.Times[j], Y: v})
 			}
 		}
@@ -60,8 +60,7 @@ func (p *Page) timeFigure() (f Figure, ok bool) {
 	if len(keys) == 0 {
 		return f, false
 	}
-	g.Y.Min, g.Y.Max = lo, hi
-	useLog(&g.Y, true)
+	logAxis(&g.Y, lo, hi, true)
 	return plotFigure("error_over_time", caption, 400, 270, g, keys...), true
 }
 

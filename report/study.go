@@ -47,7 +47,6 @@ type ChartLine struct {
 func (c Chart) figure() Figure {
 	g := newPlot("", c.X, c.Y)
 	addGrid(g, true, true)
-	xlo, xhi, ylo, yhi := math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
 	var keys []key
 	fits := func(v float64, log bool) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) && (!log || v > 0) }
 	for _, l := range c.Lines {
@@ -55,7 +54,6 @@ func (c Chart) figure() Figure {
 		for i, x := range l.X {
 			if fits(x, c.LogX) && fits(l.Y[i], c.LogY) {
 				points = append(points, plotter.XY{X: x, Y: l.Y[i]})
-				xlo, xhi, ylo, yhi = min(xlo, x), max(xhi, x), min(ylo, l.Y[i]), max(yhi, l.Y[i])
 			}
 		}
 		if len(points) == 0 {
@@ -75,12 +73,10 @@ func (c Chart) figure() Figure {
 		keys = append(keys, key{l.Label, color, nil})
 	}
 	if c.LogX {
-		g.X.Min, g.X.Max = logRange(xlo, xhi)
-		useLog(&g.X, false)
+		logAxis(&g.X, g.X.Min, g.X.Max, false)
 	}
 	if c.LogY {
-		g.Y.Min, g.Y.Max = logRange(ylo, yhi)
-		useLog(&g.Y, c.Percent)
+		logAxis(&g.Y, g.Y.Min, g.Y.Max, c.Percent)
 	}
 	return plotFigure(c.Name, c.Caption, 440, 260, g, keys...)
 }

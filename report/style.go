@@ -155,9 +155,10 @@ func logRange(lo, hi float64) (float64, float64) {
 	return lo / margin, hi * margin
 }
 
-func useLog(a *plot.Axis, percent bool) {
-	a.Scale = plot.LogScale{}
-	a.Tick.Marker = logTicks{percent}
+// logAxis makes an axis logarithmic, for values from lo to hi.
+func logAxis(a *plot.Axis, lo, hi float64, percent bool) {
+	a.Min, a.Max = logRange(lo, hi)
+	a.Scale, a.Tick.Marker = plot.LogScale{}, logTicks{percent}
 }
 
 func line(c color.Color, width vg.Length, dashes ...vg.Length) draw.LineStyle {
