@@ -14,20 +14,8 @@ func unbroken(text string) string { return strings.ReplaceAll(text, " ", "\u00a0
 // claim says in a few sentences what the figures of the page show, and no more than they
 // show; "" without methods.
 func (p *Page) claim() string {
-	if len(p.Methods) == 0 {
-		return ""
-	}
-	var parts []string
-	if s := p.errorClaim(); s != "" {
-		parts = append(parts, s)
-	}
-	if s := p.residualClaim(); s != "" {
-		parts = append(parts, s)
-	}
-	if s := p.Cost.claim(); s != "" {
-		parts = append(parts, s)
-	}
-	return strings.Join(parts, " ")
+	parts := []string{p.errorClaim(), p.residualClaim(), p.Cost.claim()}
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
 }
 
 // sorted returns the methods that have a summary, the least mean first.
@@ -39,14 +27,7 @@ func (p *Page) sorted(get func(e *score.Evaluation) *score.Summary) []*Method {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b *Method) int {
-		x, y := get(&a.Evaluation).Mean, get(&b.Evaluation).Mean
-		switch {
-		case x < y:
-			return -1
-		case x > y:
-			return 1
-		}
-		return 0
+		return score.Compare(get(&a.Evaluation).Mean, get(&b.Evaluation).Mean)
 	})
 	return out
 }

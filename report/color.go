@@ -56,9 +56,6 @@ func (p *Page) colorOf(i int) int {
 	return place
 }
 
-// methodColor returns the colour of method i.
-func (p *Page) methodColor(i int) color.NRGBA { return series[p.colorOf(i)] }
-
 func faded(c color.NRGBA, alpha uint8) color.NRGBA {
 	c.A = alpha
 	return c

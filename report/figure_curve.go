@@ -1,7 +1,6 @@
 package report
 
 import (
-	"image/color"
 	"math"
 	"slices"
 	"strings"
@@ -223,58 +222,4 @@ func (p *Page) initialFigure() (f Figure, ok bool) {
 	g.X.Min, g.X.Max = g.X.Min-margin, g.X.Max+margin
 	logAxis(&g.Y, g.Y.Min, g.Y.Max, true)
 	return plotFigure("errors_by_initial", "Error of each sample against the mean of its "+of, 400, 270, g, keys...), true
-}
-
-// solverFigure draws the solver iterations of every expert: mean with standard
-// deviation as a dot and a bar, the largest as a tick; ok is false without
-// experts.
-func (p *Page) solverFigure() (f Figure, ok bool) {
-	g := newPlot("", "", "solver iterations")
-	addGrid(g, false, true)
-	var ticks []plot.Tick
-	at := 0.0
-	for i, m := range p.Methods {
-		if len(m.Evaluation.Experts) == 0 {
-			continue
-		}
-		ok = true
-		start, name := at, m.Label
-		for k, e := range m.Evaluation.Experts {
-			g.Add(spread{at, e.Iterations, p.methodColor(i)})
-			g.Y.Max = max(g.Y.Max, e.Iterations.Max, e.Iterations.Mean+e.Iterations.Std)
-			if n := len(m.Evaluation.Experts); n > 1 && n <= 8 { // numbered as in metrics.json, the method's name under them
-				name = "\n" + m.Label
-				ticks = append(ticks, plot.Tick{Value: at, Label: score.Count(k)})
-			}
-			at++
-		}
-		ticks = append(ticks, plot.Tick{Value: (start + at - 1) / 2, Label: name})
-		at++
-	}
-	if !ok {
-		return Figure{}, false
-	}
-	g.X.Min, g.X.Max = -1, at-1
-	g.X.Tick.Marker = plot.ConstantTicks(ticks)
-	g.X.Tick.LineStyle.Width = 0
-	g.Y.Min, g.Y.Max = 0, 1.08*max(g.Y.Max, 1)
-	caption := "Iterations of the solver by expert, over the samples: mean ± standard deviation, the largest as a tick"
-	return plotFigure("solver", caption, 480, 230, g), true
-}
-
-// spread draws a summary at x.
-type spread struct {
-	x     float64
-	s     score.Summary
-	color color.NRGBA
-}
-
-// Plot implements plot.Plotter.
-func (d spread) Plot(c draw.Canvas, p *plot.Plot) {
-	trX, trY := p.Transforms(&c)
-	x := trX(d.x)
-	top, low := trY(d.s.Mean+d.s.Std), trY(max(d.s.Mean-d.s.Std, p.Y.Min))
-	c.StrokeLine2(line(faded(d.color, 0x60), 6), x, low, x, top)
-	c.StrokeLine2(line(d.color, 1.4), x-5, trY(d.s.Max), x+5, trY(d.s.Max))
-	c.DrawGlyph(draw.GlyphStyle{Color: d.color, Radius: 3, Shape: draw.CircleGlyph{}}, vg.Point{X: x, Y: trY(d.s.Mean)})
 }

@@ -36,7 +36,7 @@ func (p *Page) timeFigure() (f Figure, ok bool) {
 	least, _ := logRange(lo, hi)
 	var keys []key
 	caption := "Relative L² error over time, mean over the test samples"
-	for i, m := range p.Methods {
+	for _, m := range p.methods() {
 		e := m.Evaluation.ErrorOverTime
 		if e == nil {
 			continue
@@ -53,9 +53,9 @@ func (p *Page) timeFigure() (f Figure, ok bool) {
 		if len(keys) == 0 && len(p.grids()) > 1 {
 			caption += ", on " + p.gridLabel(m.Evaluation.Grid) + " points"
 		}
-		addLine(g, points, line(p.methodColor(i), 1.5))
+		addLine(g, points, line(m.rgb(), 1.5))
 		g.X.Min, g.X.Max = min(g.X.Min, e.Times[0]), max(g.X.Max, e.Times[len(e.Times)-1])
-		keys = append(keys, key{m.Label, p.methodColor(i), nil})
+		keys = append(keys, key{m.Label, m.rgb(), nil})
 	}
 	if len(keys) == 0 {
 		return f, false
@@ -67,8 +67,7 @@ func (p *Page) timeFigure() (f Figure, ok bool) {
 // overTimeRows has a row for every time, on every grid.
 func (p *Page) overTimeRows() [][]string {
 	rows := [][]string{{"method", "grid", "time", "relative_l2"}}
-	for i := range p.Methods {
-		m := &p.Methods[i]
+	for _, m := range p.Methods {
 		for _, e := range m.Evaluation.OnGrids() {
 			if e.ErrorOverTime == nil {
 				continue

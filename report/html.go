@@ -118,7 +118,6 @@ func (p *Page) Figures() []Figure {
 		{"Errors", "samples.csv", p.gridFigure},
 		{"Errors", "samples.csv", p.initialFigure},
 		{"Spectrum", "spectrum.csv", p.spectrumFigure},
-		{"Solver", "solver.csv", p.solverFigure},
 	} {
 		if f, ok := d.draw(); ok {
 			f.part, f.data = d.part, d.data
@@ -221,7 +220,7 @@ func (p *Page) writeHTML(w io.Writer, files string) error {
 		"Style": template.CSS(asset("uplot/uPlot.min.css") + "\n" + asset("page.css")),
 		// The library brings its licence along, which every copy must carry.
 		"Scripts": []template.JS{template.JS("/*\n" + asset("uplot/LICENSE") + "*/\n" + asset("uplot/uPlot.iife.min.js")), template.JS(asset("maps.js")), template.JS(asset("page.js"))},
-		"Parts":   parts, "Cases": cases, "Experts": p.expertTable(), "CostData": link(costFile), "Data": template.JS(payload),
+		"Parts":   parts, "Cases": cases, "Experts": p.expertTable(), "CostData": link(costFile), "SolverData": link("solver.csv"), "Data": template.JS(payload),
 		"Planes":   p.overPlanes(),
 		"HasTruth": slices.ContainsFunc(p.Methods, func(m Method) bool { return m.Evaluation.RelativeL2 != nil }),
 		"HasBorders": slices.ContainsFunc(p.Methods, func(m Method) bool {

@@ -38,8 +38,8 @@ func (e *Evaluation) compare(losses []float64, trivial []engine.Trivial) {
 // name, as Trivial.Loss; "" if it is better than all.
 func Unbeaten(relativeL2 *Summary, loss float64, name string, trivial []Trivial) string {
 	better := func(a, b float64) bool { return a < b || math.IsNaN(b) }
-	byError := func(a, b Trivial) int { return cmpNumber(a.RelativeL2.Mean, b.RelativeL2.Mean) }
-	byLoss := func(a, b Trivial) int { return cmpNumber(a.Loss.Mean, b.Loss.Mean) }
+	byError := func(a, b Trivial) int { return Compare(a.RelativeL2.Mean, b.RelativeL2.Mean) }
+	byLoss := func(a, b Trivial) int { return Compare(a.Loss.Mean, b.Loss.Mean) }
 	if len(trivial) == 0 {
 		return ""
 	}
@@ -95,8 +95,8 @@ func (e *Evaluation) ReferenceNote() string {
 	return fmt.Sprintf("the solutions scored against are uncertain by about %s themselves (those on another grid differ so much): errors are known no better than that", Percent(e.ReferenceError))
 }
 
-// cmpNumber orders numbers with NaN last.
-func cmpNumber(a, b float64) int {
+// Compare orders numbers with NaN last.
+func Compare(a, b float64) int {
 	switch {
 	case a < b || math.IsNaN(b) && !math.IsNaN(a):
 		return -1
