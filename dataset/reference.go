@@ -35,7 +35,7 @@ func ProblemHash(p *pde.Problem) string {
 // ReferenceSolver returns the solver that the problem's reference names, on g. Where the
 // problem asks for more points along a periodic axis than g has, solutions are
 // computed on a multiple of g's points from the trigonometric interpolant of the
-// inputs, and thinned out.
+// inputs, and kept at the points of g.
 func ReferenceSolver(p *pde.Problem, g *grid.Grid) (sim.Solver, error) {
 	return ReferenceSolverWith(p, g, nil)
 }
@@ -76,7 +76,7 @@ func ReferenceSolverWith(p *pde.Problem, g *grid.Grid, options map[string]any) (
 		return nil, err
 	}
 	if finer {
-		return &thinned{solver: solver, problem: p, grid: g, fine: fine}, nil
+		return &refined{solver: solver, problem: p, grid: g, fine: fine}, nil
 	}
 	return solver, nil
 }
@@ -95,15 +95,15 @@ func ClassicalSolver(p *pde.Problem, g *grid.Grid, options map[string]any) (sim.
 	return solver, nil
 }
 
-// thinned solves on a finer grid in space and keeps the points of the coarser.
-type thinned struct {
+// refined solves on a finer grid in space and keeps the points of the coarser.
+type refined struct {
 	solver     sim.Solver
 	problem    *pde.Problem
 	grid, fine *grid.Grid
 }
 
 // Solve implements sim.Solver. Where the sample is one initial condition it is the first output.
-func (s *thinned) Solve(dst, sample []float64) (sim.Stats, error) {
+func (s *refined) Solve(dst, sample []float64) (sim.Stats, error) {
 	unknowns := len(s.problem.Unknowns)
 	if len(dst) != unknowns*s.grid.Size() {
 		panic("dataset: Solve: dst must have one value per grid point and unknown")

@@ -36,14 +36,14 @@ var (
 	borderDark  = color.NRGBA{0x11, 0x18, 0x27, 0xff}
 )
 
-// colorOf returns the place in series of the colour of method i: the first of each
-// of soft, hard and moe has its own, whatever the order, and others follow.
+// colorOf returns the index in series of the colour of method i. The first method of each kind
+// has the colour of that kind, whatever the order; further methods have the colours after these.
 func (p *Page) colorOf(i int) int {
-	own := []string{"soft", "hard", "moe"}
+	kinds := []string{"soft", "hard", "moe"}
 	seen := map[string]bool{}
-	others, place := len(own), 0
+	others, place := len(kinds), 0
 	for _, m := range p.Methods[:i+1] {
-		place = slices.Index(own, m.Evaluation.Method)
+		place = slices.Index(kinds, m.Evaluation.Method)
 		if place < 0 || seen[m.Evaluation.Method] {
 			place = others
 			others++
@@ -51,7 +51,7 @@ func (p *Page) colorOf(i int) int {
 		seen[m.Evaluation.Method] = true
 	}
 	if place >= len(series) {
-		place = len(own) + (place-len(own))%(len(series)-len(own))
+		place = len(kinds) + (place-len(kinds))%(len(series)-len(kinds))
 	}
 	return place
 }

@@ -13,7 +13,7 @@ import (
 	"pihc/score"
 )
 
-// A dataFile holds the numbers of one or several figures.
+// A dataFile has the numbers of one or several figures.
 type dataFile struct {
 	name    string
 	content []byte

@@ -43,7 +43,7 @@ func (p *Page) gridLabel(g []int) string {
 // gridText writes numbers of points, as in "101 × 128".
 func gridText(shape []int) string { return strings.ReplaceAll(data.FormatShape(shape), "x", "×") }
 
-// fewerOn is the number of samples on a grid where it is smaller than on the page's own, else 0.
+// fewerOn is the number of samples on a grid if it is smaller than on the grid of the page, else 0.
 func (p *Page) fewerOn(g []int) int {
 	for i := range p.Methods {
 		if e := &p.Methods[i].Evaluation; e.On(g) != nil {

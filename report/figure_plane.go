@@ -24,7 +24,7 @@ type shown struct {
 	borders         [][]float64 // by axis
 }
 
-// difference reports whether the field is one, which stays close to the prediction before it.
+// difference reports whether the field is a difference, which is drawn close to its prediction.
 func (s shown) difference() bool { return s.colors[0] == diverging[0] }
 
 // title is the label in one line.

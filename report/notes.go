@@ -6,8 +6,8 @@ import (
 	"pihc/score"
 )
 
-// methodNotes has a line for every method of the page that does not beat a trivial
-// prediction, and for those whose error may be the grid's or the reference's.
+// methodNotes returns a line for every method that is no better than a trivial prediction, and for
+// methods whose error may be the discretisation error of the grid or of the reference.
 func (p *Page) methodNotes() []string {
 	var notes []string
 	note := func(line string, labels ...string) {

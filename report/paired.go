@@ -19,8 +19,8 @@ type Difference struct {
 }
 
 // BeyondTraining reports whether the page compares methods by their errors at the times after
-// training.window alone: where every one that has errors has those. Errors over all times would
-// hide them among the errors of times seen in training.
+// training.window alone, as it does if every method that has errors has these. Errors over all
+// times would mix them with errors at times seen in training.
 func (p *Page) BeyondTraining() bool {
 	beyond := false
 	for i := range p.Methods {
@@ -67,8 +67,8 @@ func (p *Page) Differences() []Difference {
 	return out
 }
 
-// differenceNotes says so in lines: whether one method is ahead is seen here, over
-// samples, and over seeds, not in the two means.
+// differenceNotes writes the differences in lines. They tell whether one method is ahead better
+// than two means do, though of one seed alone.
 func (p *Page) differenceNotes() []string {
 	labels := map[string]string{}
 	for _, m := range p.Methods {

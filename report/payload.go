@@ -94,7 +94,7 @@ func (p *Page) payload() payload {
 	if len(p.Cases) == 0 {
 		return out
 	}
-	kept := p.thinned()
+	kept := p.mapPoints()
 	for i, a := range p.Axes {
 		m := mapAxis{Name: a.Name, Label: a.label(), Unit: a.Unit}
 		for _, j := range kept[i] {
@@ -108,9 +108,10 @@ func (p *Page) payload() payload {
 	return out
 }
 
-// thinned returns which points of every axis the page has: of time and one axis of space at
-// most 101 and 200; of planes the times that are drawn, and at most 96 points a side.
-func (p *Page) thinned() [][]int {
+// mapPoints returns the indices of the points that the maps have along each axis: at most 101
+// times and 200 points of one axis of space; the times of the drawing and at most 96 points of
+// each of two axes of space.
+func (p *Page) mapPoints() [][]int {
 	if !p.overPlanes() {
 		return [][]int{evenly(indices(len(p.Axes[0].Values)), 101), evenly(indices(len(p.Axes[1].Values)), 200)}
 	}

@@ -11,7 +11,7 @@ import (
 	"pihc/score"
 )
 
-// planeTimes is at how many times or so a field over time and two axes of space
+// planeTimes is about the number of times at which a field over time and two axes of space
 // is drawn.
 const planeTimes = 5
 

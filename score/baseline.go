@@ -7,9 +7,9 @@ import (
 	"pihc/pde"
 )
 
-// MeanBaseline scores the mean of the solutions of the other samples, as [model.Trivials] does. A
-// method that does no better has learnt nothing of the initial condition. s.Truth must not be nil;
-// there are two samples or more.
+// MeanBaseline scores, for every sample, the mean of the solutions of all other samples. A method
+// that is no better has learnt nothing from the initial condition. s.Truth must not be nil, and
+// there must be two samples or more.
 func MeanBaseline(s Samples) (*Evaluation, error) {
 	begin := time.Now()
 	var sum []float64
@@ -45,30 +45,31 @@ func ZeroBaseline(s Samples) (*Evaluation, error) {
 	})
 }
 
-// PersistenceBaseline is what fields begin with taken for the solution at all times: what e, an
-// evaluation of any method on these samples, says of it, on all of its grids, and, on its own
-// grid g, the error of each of several unknowns. s.Truth must not be nil.
+// PersistenceBaseline scores persistence: the initial condition as the solution at all times. Its
+// scores are in e, an evaluation of any method on these samples, for all grids of e. The errors of
+// several unknowns are computed here, on the grid g of e. s.Truth must not be nil.
 func PersistenceBaseline(e *Evaluation, s Samples, p *pde.Problem, g *grid.Grid) (*Evaluation, error) {
 	out := Persistence(e)
 	if len(s.Unknowns) == 0 {
 		return out, nil
 	}
-	var still []float64
+	var persistent []float64
 	for i := range out.PerSample {
 		truth, err := s.Truth(i)
 		if err != nil {
 			return nil, err
 		}
-		if still == nil {
-			still = make([]float64, len(truth))
+		if persistent == nil {
+			persistent = make([]float64, len(truth))
 		}
-		p.Hold(still, s.Initial[i], g)
-		_, out.PerSample[i].Unknowns = s.relativeL2(still, truth)
+		p.Hold(persistent, s.Initial[i], g)
+		_, out.PerSample[i].Unknowns = s.relativeL2(persistent, truth)
 	}
 	out.Summarize()
 	return out, nil
 }
 
+// Persistence returns the scores of persistence that an evaluation has, on all of its grids.
 func Persistence(e *Evaluation) *Evaluation {
 	out := &Evaluation{Method: "baseline", Problem: e.Problem, Grid: e.Grid}
 	for _, s := range e.PerSample {

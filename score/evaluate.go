@@ -12,7 +12,7 @@ import (
 	"pihc/pde"
 )
 
-// Samples are initial conditions a method is scored on.
+// Samples are the inputs and solutions that a method is scored on.
 type Samples struct {
 	Initial [][]float64       // per sample: InitialSize values, its inputs, on the engine's grid
 	Seeds   []constraint.Seed // per sample: the points it is constrained at
@@ -24,8 +24,8 @@ type Samples struct {
 	// Truth returns the classical solution of sample i (P) or (C, P), valid until the next
 	// call; nil where there is none.
 	Truth func(i int) ([]float64, error)
-	// ReferenceError is how far these solutions are from those of another refinement (relative
-	// L2), 0 where that was not measured.
+	// ReferenceError is the relative L2 distance of the solutions from solutions of another
+	// refinement, 0 where that was not measured.
 	ReferenceError float64
 }
 
@@ -37,8 +37,8 @@ func (s *Samples) initialMean(i int) float64 {
 	return mean(s.Initial[i])
 }
 
-// relativeL2 is the root mean square over unknowns of the relative L2 error of each, and, by
-// name, those of several.
+// relativeL2 returns the root mean square, over unknowns, of their relative L2 errors, and with
+// several unknowns the errors by name.
 func (s *Samples) relativeL2(u, truth []float64) (all float64, unknowns map[string]float64) {
 	n := len(truth) / max(1, len(s.Unknowns))
 	for c, name := range s.Unknowns {
@@ -50,7 +50,7 @@ func (s *Samples) relativeL2(u, truth []float64) (all float64, unknowns map[stri
 	return grid.RelativeL2Of(u, truth, max(1, len(s.Unknowns))), unknowns
 }
 
-// nrmse is the root mean square over unknowns of NRMSE of each.
+// nrmse is the root mean square of NRMSE over unknowns.
 func (s *Samples) nrmse(u, truth []float64) float64 {
 	unknowns, norm := max(1, len(s.Unknowns)), 0.0
 	n := len(truth) / unknowns
@@ -60,7 +60,7 @@ func (s *Samples) nrmse(u, truth []float64) float64 {
 	return norm / math.Sqrt(float64(unknowns))
 }
 
-// after returns what a field of (C, P) values has from value seen of every unknown on.
+// after returns the values of a field (C, P) from index seen of every unknown on.
 func (s *Samples) after(u []float64, seen int) []float64 {
 	var out []float64
 	for part := range slices.Chunk(u, len(u)/max(1, len(s.Unknowns))) {
@@ -73,7 +73,7 @@ func (s *Samples) after(u []float64, seen int) []float64 {
 // predictions that need no training. each, which may be nil, sees
 // every prediction during the call, in order; its first error ends the evaluation.
 //
-// RelativeL2, NRMSE and the like are root mean squares over unknowns of those of each.
+// With several unknowns RelativeL2, NRMSE, Unseen and Persistence are root mean squares over unknowns.
 // ResidualRMS, InitialError and BoundaryError are root mean squares, over the
 // whole grid, of the residual rows, the rows of initial conditions and those of
 // boundary conditions, in the PDE file's weighting; RelativeResidual and its like are
@@ -110,14 +110,15 @@ func Evaluate[T compute.Float](e engine.Engine[T], params []T, s Samples, each f
 
 // scorer scores predictions one after another.
 type scorer struct {
-	samples       Samples
-	info          engine.Info
-	plain         *pde.PlainResidual
-	loss          *engine.Loss
-	spectra       *SpectrumSum
-	errors        *overTime
-	held, squares []float64 // workspaces
-	seen          int       // values of an unknown within training.window
+	samples    Samples
+	info       engine.Info
+	plain      *pde.PlainResidual
+	loss       *engine.Loss
+	spectra    *SpectrumSum
+	errors     *overTime
+	persistent []float64 // workspace: the initial condition at all times
+	squares    []float64 // workspace: mean squares of the rows
+	seen       int       // values of an unknown within training.window
 
 	out             *Evaluation
 	losses          []float64
@@ -136,7 +137,7 @@ func newScorer(info engine.Info, sys *pde.System, s Samples) (*scorer, error) {
 	sc := &scorer{
 		samples: s, info: info, plain: plain, loss: loss,
 		spectra: NewSpectrum(info.Problem, info.Grid), errors: newOverTime(info.Problem, info.Grid),
-		held: make([]float64, sys.FieldSize()), squares: make([]float64, len(sys.Sets)),
+		persistent: make([]float64, sys.FieldSize()), squares: make([]float64, len(sys.Sets)),
 		seen: info.Spec.WindowEnd(info.Grid) * info.SliceSize(),
 		out: &Evaluation{
 			Method: info.Spec.Method, Problem: info.Problem.Name, Grid: info.Grid.Shape(), Parameters: info.Parameters(),
@@ -185,7 +186,7 @@ func (sc *scorer) add(i int, p *engine.Prediction) error {
 	return nil
 }
 
-// compare scores a field, and what it begins with taken for it, against the solution.
+// compare scores a field, and persistence, against the solution.
 func (sc *scorer) compare(x *Sample, field, truth []float64) {
 	s := &sc.samples
 	x.RelativeL2, x.Unknowns = s.relativeL2(field, truth)
@@ -202,9 +203,9 @@ func (sc *scorer) compare(x *Sample, field, truth []float64) {
 	}
 	x.RelativeResidual, x.TruthResidual = ratio(field), absent(pde.Relative(left, rate))
 	if !sc.info.Problem.Steady {
-		sc.info.Problem.Hold(sc.held, initial, sc.info.Grid)
-		e, _ := s.relativeL2(sc.held, truth)
-		x.Persistence, x.PersistenceResidual = absent(e), ratio(sc.held)
+		sc.info.Problem.Hold(sc.persistent, initial, sc.info.Grid)
+		e, _ := s.relativeL2(sc.persistent, truth)
+		x.Persistence, x.PersistenceResidual = absent(e), ratio(sc.persistent)
 	}
 }
 
@@ -218,8 +219,8 @@ func (sc *scorer) evaluation() *Evaluation {
 	return sc.out
 }
 
-// rowsRMS is the root mean square of the rows of each residual, or of each condition, by name; nil for
-// a single one, which has a metric of its own.
+// rowsRMS returns the root mean squares of the rows of every residual, or of every condition, by
+// name; nil if there is only one, which ResidualRMS and the like describe.
 func rowsRMS(rows []engine.Rows, meanSquares []float64, residuals bool) map[string]float64 {
 	all := map[string]float64{}
 	for k, set := range rows {
@@ -249,8 +250,8 @@ func kindRMS(rows []engine.Rows, meanSquares []float64, kind pde.Kind) float64 {
 	return absent(math.Sqrt(sum / float64(count)))
 }
 
-// absent keeps NaN for metrics that do not apply: one that does, and came out as
-// NaN, is infinitely bad.
+// absent replaces NaN, which stands for metrics that do not apply, by +Inf: a metric that
+// applies and is NaN is infinitely bad.
 func absent(v float64) float64 {
 	if math.IsNaN(v) {
 		return math.Inf(1)

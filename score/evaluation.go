@@ -26,30 +26,29 @@ type Evaluation struct {
 	InitialError  *Summary `json:"initial_error,omitempty"`
 	BoundaryError *Summary `json:"boundary_error,omitempty"`
 	BorderJump    *Summary `json:"border_jump,omitempty"`
-	Persistence   *Summary `json:"persistence,omitempty"` // relative_l2 of the initial condition taken for the solution at all times
-	// Root mean squares of the residual without row weights over that of the solution's
-	// derivative in time: of the prediction, of the solution and of the initial condition
-	// at all times. What a solution leaves on this grid is the floor of the first.
+	Persistence   *Summary `json:"persistence,omitempty"` // relative_l2 of the initial condition as the solution at all times
+	// Root mean squares of the residual, without row weights, over the root mean square of the
+	// solution's derivative in time: for the prediction, for the solution and for persistence.
+	// TruthResidual is not zero because of the grid's discretisation error.
 	RelativeResidual    *Summary `json:"relative_residual,omitempty"`
 	TruthResidual       *Summary `json:"truth_residual,omitempty"`
 	PersistenceResidual *Summary `json:"persistence_residual,omitempty"`
 	// Unseen is relative_l2 over the times after training.window alone.
 	Unseen *Summary `json:"unseen_l2,omitempty"`
 	Passes *Summary `json:"passes,omitempty"` // of the network, where each sample has its own number
-	// Unknowns is relative_l2 of each of several unknowns, Residuals residual_rms of each of
-	// several residuals, Conditions the root mean square of the rows of each of several conditions.
+	// With several unknowns, residuals or conditions, by name: relative_l2 of unknowns, residual_rms
+	// of residuals, the root mean square of the rows of conditions.
 	Unknowns   map[string]*Summary `json:"unknowns,omitempty"`
 	Residuals  map[string]*Summary `json:"residuals,omitempty"`
 	Conditions map[string]*Summary `json:"conditions,omitempty"`
-	// Loss is the whole loss, conditions included and border terms not, beside that of
-	// Trivial predictions.
+	// Loss is the whole loss, with conditions and without border terms, as Trivial.Loss is.
 	Loss    *Summary  `json:"loss,omitempty"`
 	Trivial []Trivial `json:"trivial,omitempty"`
-	// ReferenceError is how far the solutions scored against are from those of another refinement
-	// (relative L2), where that was measured: errors not well above it say little.
+	// ReferenceError is the relative L2 distance of the solutions from solutions of another
+	// refinement, where that was measured: smaller errors say little.
 	ReferenceError float64 `json:"reference_error,omitempty"`
 	Unbeaten       string  `json:"unbeaten,omitempty"` // one line: the trivial prediction that the method does not beat; "" if it beats all
-	// ErrorOverTime is nil without solutions, without time, and of metrics from before there was one.
+	// ErrorOverTime is nil without solutions, without time, and in files that are older than it.
 	ErrorOverTime *ErrorOverTime `json:"error_over_time,omitempty"`
 	Spectra       *Spectra       `json:"spectra,omitempty"` // with two periodic axes of space
 	Experts       []Expert       `json:"experts,omitempty"`
@@ -69,7 +68,7 @@ type Expert struct {
 	ConstraintRMS Summary        `json:"constraint_rms"`
 }
 
-// A Sample holds the metrics of one sample. Metrics that do not apply are NaN
+// A Sample has the metrics of one sample. Metrics that do not apply are NaN
 // and left out of the JSON.
 type Sample struct {
 	Index         int
@@ -240,7 +239,7 @@ func (e *Evaluation) Summarize() {
 	e.Conditions = summarizeParts(e.PerSample, func(s Sample) map[string]float64 { return s.Conditions })
 }
 
-// summarizeParts sums up, by name, metrics that the samples have several of; nil if none.
+// summarizeParts returns the summaries of metrics by name, nil if there are none.
 func summarizeParts(samples []Sample, get func(s Sample) map[string]float64) map[string]*Summary {
 	values := map[string][]float64{}
 	for _, s := range samples {

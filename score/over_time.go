@@ -10,8 +10,8 @@ import (
 )
 
 // An ErrorOverTime is the relative L2 error at each time of a grid, the mean over the samples that
-// have one there. A sample with a solution that is zero at a time (with several unknowns: that of
-// one of them) has none; times at which no sample has one are left out.
+// have one there. A sample has none where the solution of an unknown is zero. Times at which no
+// sample has an error are left out.
 type ErrorOverTime struct {
 	Times      []float64 // coordinates of the first axis, in its unit
 	RelativeL2 []float64 // of each time; +Inf where a prediction is not finite
@@ -86,8 +86,7 @@ func (o *overTime) add(prediction, truth []float64) {
 	}
 }
 
-// at is the error at time i, of several unknowns the root mean square of those of each, as
-// relative_l2 is; NaN where there is none.
+// at is the error at time i, the root mean square over unknowns; NaN where there is none.
 func (o *overTime) at(i int, prediction, truth []float64) float64 {
 	slice := len(truth) / o.unknowns / len(o.times)
 	norm := 0.0

@@ -17,8 +17,8 @@ type Trivial struct {
 	OutsideAnsatz bool     `json:"outside_ansatz,omitempty"` // no row holds the field to its initial condition: the loss is not compared
 }
 
-// compare sets what e says of trivial predictions: the losses of its own, by sample, theirs, and
-// which of them it does not beat.
+// compare fills Loss, Trivial and Unbeaten from the losses of the samples and the scores of
+// trivial predictions.
 func (e *Evaluation) compare(losses []float64, trivial []engine.Trivial) {
 	loss := Summarize(losses)
 	e.Loss, e.Trivial = &loss, nil

@@ -1,5 +1,5 @@
-// Package sim holds classical solvers and random fields: the independent
-// witness that predictions are measured against. It knows nothing of terms,
+// Package sim has classical solvers and random fields: solutions by other means, which
+// predictions are measured against. It knows nothing of terms,
 // residuals or networks; a PDE file names one of its solvers by name and
 // passes constants.
 //
