@@ -78,7 +78,12 @@ func (f Figure) SVG() ([]byte, error) {
 
 func (f Figure) svg(background color.Color) ([]byte, error) {
 	c := vgsvg.New(f.Width, f.Height)
-	f.paint(draw.New(c), background)
+	dc := draw.New(c)
+	if background != nil {
+		dc.SetColor(background)
+		dc.Fill(dc.Rectangle.Path())
+	}
+	f.draw(dc)
 	var b bytes.Buffer
 	if _, err := c.WriteTo(&b); err != nil {
 		return nil, fmt.Errorf("figure %s: %w", f.Name, err)
@@ -97,20 +102,12 @@ func (f Figure) PNG() ([]byte, error) { return f.png(200) }
 
 func (f Figure) png(dpi int) ([]byte, error) {
 	c := vgimg.NewWith(vgimg.UseWH(f.Width, f.Height), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(color.White))
-	f.paint(draw.New(c), color.White)
+	f.draw(draw.New(c))
 	var b bytes.Buffer
 	if _, err := (vgimg.PngCanvas{Canvas: c}).WriteTo(&b); err != nil {
 		return nil, fmt.Errorf("figure %s: %w", f.Name, err)
 	}
 	return b.Bytes(), nil
-}
-
-func (f Figure) paint(c draw.Canvas, background color.Color) {
-	if background != nil {
-		c.SetColor(background)
-		c.Fill(c.Rectangle.Path())
-	}
-	f.draw(c)
 }
 
 // inline returns the figure as an element of the page: transparent, without a
