@@ -108,8 +108,12 @@ type Jumps struct {
 	Slope float64 // mean of (Δd/h)², h the step as a fraction of the axis's length
 }
 
+// JumpWeights are what a loss multiplies Jumps by.
+type JumpWeights struct{ Value, Slope float64 }
+
 // Jumps measures the borders; without any it returns zeros.
-func (s *Sample) Jumps() Jumps {
+func (x Solution) Jumps() Jumps {
+	s := x.memory
 	s.c.pool.Run(len(s.c.borders), s.jumpsOf)
 	var j Jumps
 	unknowns := len(s.c.System.Problem.Unknowns)
@@ -131,7 +135,7 @@ func (s *Sample) Jumps() Jumps {
 }
 
 // jumpsOf fills the differences on both sides of one border, unknown after unknown.
-func (s *Sample) jumpsOf(worker, i int) {
+func (s *Workspace) jumpsOf(worker, i int) {
 	b := &s.c.borders[i]
 	lower, upper := s.experts[b.Lower].omega, s.experts[b.Upper].omega
 	d := s.jump[s.jumpStart[i]:]
@@ -150,7 +154,8 @@ func (s *Sample) jumpsOf(worker, i int) {
 
 // spreadJumps adds the gradient of the weighted jumps, d = b·(ω_u − ω_l), to α
 // and ω̄ of the two experts of each border.
-func (s *Sample) spreadJumps(weights Jumps) {
+func (s *Workspace) spreadJumps(weights JumpWeights) {
+	s.c.pool.Run(len(s.c.borders), s.jumpsOf)
 	pairs, unknowns := s.c.pairs, len(s.c.System.Problem.Unknowns)
 	value := weights.Value / float64(pairs)
 	for i, b := range s.c.borders {

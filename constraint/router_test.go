@@ -219,11 +219,9 @@ func TestSampleSeeds(t *testing.T) {
 	if len(c.candidates[0][0]) != len(c.candidates[0][1]) {
 		t.Fatalf("%d and %d candidates: the experts cannot be compared", len(c.candidates[0][0]), len(c.candidates[0][1]))
 	}
-	s := c.NewSample()
+	s := c.NewWorkspace()
 	points := func(seed Seed) [2]string {
-		Load(s, basis, initial)
-		s.Draw(seed)
-		s.Solve()
+		Assemble(s, Input[float64]{Basis: basis, Sample: initial, Seed: seed})
 		var out [2]string
 		for k := range out {
 			p := s.experts[k].residuals()[0].Points
@@ -266,12 +264,9 @@ func TestOverlap(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := c.NewSample()
+	s := c.NewWorkspace()
 	for _, fraction := range []float64{0, 0.25, 0.75, 1} {
-		s.SetOverlap(fraction)
-		Load(s, basis, initial)
-		s.Draw(Seed{1, 2, 3})
-		s.Solve()
+		Assemble(s, Input[float64]{Basis: basis, Sample: initial, Overlap: fraction, Seed: Seed{1, 2, 3}})
 		for k, e := range s.experts {
 			outside, last := 0, -1
 			for _, p := range e.residuals()[0].Points {
