@@ -24,7 +24,7 @@ func Backward[T compute.Float](x Solution, bbar []T, ubar []float64, weights Jum
 	if !s.c.Options.Fixed {
 		s.sumOmegaBar()
 	}
-	if len(s.c.borders) > 0 && weights != (JumpWeights{}) {
+	if s.c.allPairs > 0 && weights != (JumpWeights{}) {
 		s.spreadJumps(weights)
 	}
 	system := s.c.System

@@ -91,9 +91,10 @@ type Constraint struct {
 	elsewhere  [][][]int32 // and those of all others, where rows may be sampled there
 	runs       []runs      // per expert: its points, on the grid or the part of it
 	borders    []Border    // with the points below that are own
-	pairs      int         // points of all borders, times unknowns
-	multiplier []float64   // (C, P); nil when 1
-	combined   []combined  // terms whose rows are kept with those of another
+	pairs      []pair
+	allPairs   int        // of the whole grid
+	multiplier []float64  // (C, P); nil when 1
+	combined   []combined // terms whose rows are kept with those of another
 	pool       *compute.Pool
 }
 

@@ -20,9 +20,8 @@ type Workspace struct {
 	blocks    []*block             // of all experts
 	constants []grid.Rows[float64] // T g_0 at their points, with an offset
 	experts   []*expert
-	field     []float64 // (C, P): û
-	jump      []float64 // per border, unknown and pair of its points: the two differences
-	jumpStart []int     // per border
+	field     []float64    // (C, P): û
+	jump      [][2]float64 // per pair: the two differences
 
 	// Of the backward pass: α_k and β_k of every expert, the adjoint rows that go into
 	// them, parts of the sums ω̄_k, and these.
@@ -69,12 +68,7 @@ func (c *Constraint) NewWorkspace() *Workspace {
 			s.parts = append(s.parts, make([]float64, c.N))
 		}
 	}
-	at := 0
-	for _, b := range c.borders {
-		s.jumpStart = append(s.jumpStart, at)
-		at += 2 * len(b.Below) * len(c.System.Problem.Unknowns)
-	}
-	s.jump = make([]float64, at)
+	s.jump = make([][2]float64, len(c.pairs))
 	return s
 }
 
