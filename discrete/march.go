@@ -169,7 +169,7 @@ func newSlices(p *pde.Problem, axes []grid.Axis, count int, rates []int) (*syste
 	if err != nil {
 		return nil, err
 	}
-	s, err := newStages(sys, rates)
+	s, err := newSystem(sys, rates)
 	if err == nil && s.count < s.values() && count == stages {
 		err = fmt.Errorf("%d rows for the %d values of an instant", s.count/count, s.values()/count)
 	}

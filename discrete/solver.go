@@ -56,7 +56,7 @@ func New(p *pde.Problem, g *grid.Grid, refine []int) (*Solver, error) {
 	if s.march == nil {
 		sys, err := p.Discretize(s.fine)
 		if err == nil {
-			s.whole, err = newSystem(sys, make([]int, len(sys.Terms)))
+			s.whole, err = newSystem(sys, nil)
 		}
 		if err == nil && s.whole.count < s.whole.values() {
 			err = fmt.Errorf("%d rows for %d values", s.whole.count, s.whole.values())
