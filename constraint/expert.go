@@ -113,19 +113,13 @@ func (e *expert) divide() {
 			}
 			e.curved = append(e.curved, ch)
 			if few {
-				ch.hi, ch.times = min(lo+expr.BlockSize, ch.hi), b.fewTimes()
+				ch.hi, ch.times = min(lo+expr.BlockSize, ch.hi), b.times
 			}
 			if ch.lo < ch.hi {
 				e.coarse = append(e.coarse, ch)
 			}
 		}
 	}
-}
-
-// fewTimes is the number of rows over that of those which solves start on.
-func (b *block) fewTimes() float64 {
-	chosen := b.count/chunkRows*expr.BlockSize + min(b.count%chunkRows, expr.BlockSize)
-	return float64(b.count) / float64(chosen)
 }
 
 // residuals are the blocks of the residual rows, which come before all others.
@@ -269,20 +263,25 @@ type Outcome struct {
 	ConstraintRMS float64
 }
 
-func (s *Workspace) outcome(e *expert) Outcome {
-	out := Outcome{Result: e.result, Adjoint: e.adjoint}
-	if len(e.blocks) == 0 {
-		return out
+// Outcomes returns how each expert's solve ended.
+func (x Solution) Outcomes() []Outcome {
+	s := x.memory
+	out := make([]Outcome, len(s.experts))
+	for k, e := range s.experts {
+		out[k] = Outcome{Result: e.result, Adjoint: e.adjoint}
+		if len(e.blocks) == 0 {
+			continue
+		}
+		w, rows := s.workers[0], 0
+		w.sums.clear()
+		for _, b := range e.residuals() {
+			s.pass(&w.sums, w, b, wanted{}, e.omega, 0, len(b.Points))
+			rows += b.count
+		}
+		cost := []float64{w.sums.cost}
+		s.sum(cost)
+		out[k].ConstraintRMS = math.Sqrt(2 * cost[0] / float64(rows))
 	}
-	w, rows := s.workers[0], 0
-	w.sums.clear()
-	for _, b := range e.residuals() {
-		s.pass(&w.sums, w, b, wanted{}, e.omega, 0, len(b.Points))
-		rows += b.count
-	}
-	cost := []float64{w.sums.cost}
-	s.sum(cost)
-	out.ConstraintRMS = math.Sqrt(2 * cost[0] / float64(rows))
 	return out
 }
 

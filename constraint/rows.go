@@ -16,9 +16,10 @@ const chunkRows = 2048
 // the set's terms, z_j = c_j + A_j ω, with A_j in the sample's store.
 type block struct {
 	*pde.PointRows
-	index int // in the store
-	count int // of its rows on the whole grid
-	most  int // rows that memory is for
+	index int     // in the store
+	count int     // of its rows on the whole grid
+	most  int     // rows that memory is for
+	times float64 // rows for each of those that solves start on
 	// Of a part of a system: scratch of all rows that are sampled, and how many rows of the first
 	// chunk, of which some are own, come before these: chunks and parts are those of the whole.
 	drawn []int32

@@ -43,17 +43,6 @@ func (x Solution) Experts() int { return len(x.memory.experts) }
 // Weights returns ω_k.
 func (x Solution) Weights(k int) []float64 { return x.memory.experts[k].omega }
 
-// Outcomes returns how each expert's solve ended, computing the constraint's
-// root mean square.
-func (x Solution) Outcomes() []Outcome {
-	s := x.memory
-	out := make([]Outcome, len(s.experts))
-	for k, e := range s.experts {
-		out[k] = s.outcome(e)
-	}
-	return out
-}
-
 // Count sums up the solves and their adjoints, which Backward makes: iterations, solves that
 // ended early, and adjoints that used another matrix than asked for.
 func (x Solution) Count() (iterations, failed, fallbacks int) {
