@@ -14,17 +14,17 @@ const tilePoints = 1024
 
 // Backward computes b̄ = ∂L/∂b (N, C, P), of the network's functions alone, from ū = ∂L/∂û (C, P) and overwrites bbar; of a part
 // of a System P are the own points in bbar, as in Load, and those stored in ubar.
-// weights adds the gradient of weights.Value·Value + weights.Slope·Slope of the
-// last call of Jumps.
+// weights adds the gradient of weights.Value·Value + weights.Slope·Slope of the Jumps.
 //
 // Per expert it forms two scalar fields, α_k = 1_{Ω_k} ū − p_k and β_k = −q_k,
 // and b̄ = Σ_k Πᵀ[μ α_k] ω_kᵀ + Πᵀ[μ β_k] λ_kᵀ (docs/constraint.md, section 8).
-func Backward[T compute.Float](s *Sample, bbar []T, ubar []float64, weights Jumps) {
+func Backward[T compute.Float](x Solution, bbar []T, ubar []float64, weights JumpWeights) {
+	s := x.memory
 	s.restrict(ubar)
 	if !s.c.Options.Fixed {
 		s.sumOmegaBar()
 	}
-	if len(s.c.borders) > 0 && weights != (Jumps{}) {
+	if s.c.allPairs > 0 && weights != (JumpWeights{}) {
 		s.spreadJumps(weights)
 	}
 	system := s.c.System
@@ -48,7 +48,7 @@ func Backward[T compute.Float](s *Sample, bbar []T, ubar []float64, weights Jump
 }
 
 // restrict sets α_k = 1_{Ω_k} ū and β_k = 0.
-func (s *Sample) restrict(ubar []float64) {
+func (s *Workspace) restrict(ubar []float64) {
 	width := s.c.System.SliceSize()
 	s.c.pool.Run(len(ubar)/width, func(_, slice int) {
 		lo, hi := slice*width, (slice+1)*width
@@ -61,7 +61,7 @@ func (s *Sample) restrict(ubar []float64) {
 }
 
 // sumOmegaBar forms ω̄_k = Σ_{Ω_k} (μΠb)ᵀ α_k.
-func (s *Sample) sumOmegaBar() {
+func (s *Workspace) sumOmegaBar() {
 	n, slices, unknowns := s.c.Functions, s.c.System.Grid.Axes[0].Points, len(s.c.System.Problem.Unknowns)
 	s.c.pool.Run(len(s.parts), func(worker, i int) {
 		e, part, sum := s.experts[i/alphaParts], i%alphaParts, s.parts[i]
@@ -85,7 +85,7 @@ func (s *Sample) sumOmegaBar() {
 
 // projectTransposed applies μ and then Πᵀ, where asked the removal of the mean over
 // each slice, to the scalar fields.
-func (s *Sample) projectTransposed() {
+func (s *Workspace) projectTransposed() {
 	mu := s.c.multiplier
 	s.c.pool.Run(len(s.adjointFields), func(_, i int) {
 		f := s.adjointFields[i]
@@ -97,7 +97,7 @@ func (s *Sample) projectTransposed() {
 }
 
 // combineFields writes b̄ at points [lo, hi) of fields (C, P), all of one unknown, from to on.
-func combineFields[T compute.Float](s *Sample, w *worker, bbar []T, unknown, lo, hi, to int) {
+func combineFields[T compute.Float](s *Workspace, w *worker, bbar []T, unknown, lo, hi, to int) {
 	size, column := s.c.ownSize(), s.c.column(unknown)
 	fields := w.fields[:0]
 	for _, e := range s.experts {

@@ -47,7 +47,7 @@ func (c *Constraint) findBorders() {
 				c.borders = append(c.borders, Border{key[0], key[1], nil, int32(stride), axis.Step() / (axis.Hi - axis.Lo)})
 			}
 			c.borders[i].Below = append(c.borders[i].Below, int32(p))
-			c.pairs += len(c.System.Problem.Unknowns)
+			c.allPairs += len(c.System.Problem.Unknowns)
 		}
 	}
 	slices.SortStableFunc(c.borders, func(x, y Border) int {
@@ -56,6 +56,7 @@ func (c *Constraint) findBorders() {
 	for i, b := range c.borders {
 		c.borders[i].Below = c.System.Own(b.Below)
 	}
+	c.findPairs()
 }
 
 // Expert returns the expert that owns grid point p.
@@ -108,70 +109,77 @@ type Jumps struct {
 	Slope float64 // mean of (Δd/h)², h the step as a fraction of the axis's length
 }
 
-// Jumps measures the borders; without any it returns zeros.
-func (s *Sample) Jumps() Jumps {
-	s.c.pool.Run(len(s.c.borders), s.jumpsOf)
-	var j Jumps
-	unknowns := len(s.c.System.Problem.Unknowns)
-	for i, b := range s.c.borders {
-		d := s.jump[s.jumpStart[i]:]
-		for q := range unknowns * len(b.Below) {
-			j.Value += d[2*q] * d[2*q]
-			j.Value += d[2*q+1] * d[2*q+1]
-			slope := (d[2*q+1] - d[2*q]) / b.Step
-			j.Slope += slope * slope
+// JumpWeights are what a loss multiplies Jumps by.
+type JumpWeights struct{ Value, Slope float64 }
+
+// pair is two neighbouring values of a field (C, P) with two owners.
+type pair struct {
+	lower, upper int // experts
+	at           [2]int
+	column       int // of their weights
+	step         float64
+}
+
+// findPairs lists those of all borders, whose points are own by now.
+func (c *Constraint) findPairs() {
+	for _, b := range c.borders {
+		for unknown := range c.System.Problem.Unknowns {
+			for _, p := range b.Below {
+				at := unknown*c.System.Grid.Size() + int(p)
+				c.pairs = append(c.pairs, pair{b.Lower, b.Upper, [2]int{at, at + int(b.Stride)}, c.column(unknown), b.Step})
+			}
 		}
 	}
-	if s.c.pairs > 0 {
+}
+
+// Jumps measures the borders; without any it returns zeros.
+func (x Solution) Jumps() Jumps {
+	s := x.memory
+	s.measurePairs()
+	var j Jumps
+	for i, d := range s.jump {
+		j.Value += d[0] * d[0]
+		j.Value += d[1] * d[1]
+		slope := (d[1] - d[0]) / s.c.pairs[i].step
+		j.Slope += slope * slope
+	}
+	if n := s.c.allPairs; n > 0 {
 		sums := []float64{j.Value, j.Slope}
 		slab.Sum(s.c.System.Slab, sums)
-		j.Value, j.Slope = sums[0]/float64(2*s.c.pairs), sums[1]/float64(s.c.pairs)
+		j.Value, j.Slope = sums[0]/float64(2*n), sums[1]/float64(n)
 	}
 	return j
 }
 
-// jumpsOf fills the differences on both sides of one border, unknown after unknown.
-func (s *Sample) jumpsOf(worker, i int) {
-	b := &s.c.borders[i]
-	lower, upper := s.experts[b.Lower].omega, s.experts[b.Upper].omega
-	d := s.jump[s.jumpStart[i]:]
-	for unknown := range s.c.System.Problem.Unknowns {
-		lower, upper := lower[s.c.column(unknown):], upper[s.c.column(unknown):]
-		for q, p := range b.Below {
-			for side := range 2 {
-				at := unknown*s.c.System.Grid.Size() + int(p) + side*int(b.Stride)
-				row := s.store.basisRows(s.workers[worker], at, at+1)
-				d[2*q+side] = kernel.Dot(row, upper[:len(row)]) - kernel.Dot(row, lower[:len(row)])
-			}
+// measurePairs fills the differences of both experts at the two values of every pair.
+func (s *Workspace) measurePairs() {
+	s.c.pool.Run(len(s.c.pairs), func(worker, i int) {
+		p := &s.c.pairs[i]
+		lower, upper := s.experts[p.lower].omega[p.column:], s.experts[p.upper].omega[p.column:]
+		for side, at := range p.at {
+			row := s.store.basisRows(s.workers[worker], at, at+1)
+			s.jump[i][side] = kernel.Dot(row, upper[:len(row)]) - kernel.Dot(row, lower[:len(row)])
 		}
-		d = d[2*len(b.Below):]
-	}
+	})
 }
 
 // spreadJumps adds the gradient of the weighted jumps, d = b·(ω_u − ω_l), to α
-// and ω̄ of the two experts of each border.
-func (s *Sample) spreadJumps(weights Jumps) {
-	pairs, unknowns := s.c.pairs, len(s.c.System.Problem.Unknowns)
-	value := weights.Value / float64(pairs)
-	for i, b := range s.c.borders {
-		lower, upper := s.experts[b.Lower], s.experts[b.Upper]
-		d := s.jump[s.jumpStart[i]:]
-		slope := 2 * weights.Slope / (float64(pairs) * b.Step * b.Step)
-		for q := range unknowns * len(b.Below) {
-			unknown, p := q/len(b.Below), b.Below[q%len(b.Below)]
-			change := slope * (d[2*q+1] - d[2*q])
-			for side := range 2 {
-				bar := value*d[2*q+side] - change
-				if side == 1 {
-					bar = value*d[2*q+side] + change
-				}
-				at := unknown*s.c.System.Grid.Size() + int(p) + side*int(b.Stride)
-				row, column := s.store.basisRows(s.workers[0], at, at+1), s.c.column(unknown)
-				kernel.Axpy64(upper.omegaBar[column:][:len(row)], bar, row)
-				kernel.Axpy64(lower.omegaBar[column:][:len(row)], -bar, row)
-				upper.alpha[at] += bar
-				lower.alpha[at] -= bar
-			}
+// and ω̄ of the two experts of each pair.
+func (s *Workspace) spreadJumps(weights JumpWeights) {
+	s.measurePairs()
+	n := float64(s.c.allPairs)
+	value := weights.Value / n
+	for i, d := range s.jump {
+		p := &s.c.pairs[i]
+		lower, upper := s.experts[p.lower], s.experts[p.upper]
+		change := 2 * weights.Slope / (n * p.step * p.step) * (d[1] - d[0])
+		for side, bar := range [2]float64{value*d[0] - change, value*d[1] + change} {
+			at := p.at[side]
+			row := s.store.basisRows(s.workers[0], at, at+1)
+			kernel.Axpy64(upper.omegaBar[p.column:][:len(row)], bar, row)
+			kernel.Axpy64(lower.omegaBar[p.column:][:len(row)], -bar, row)
+			upper.alpha[at] += bar
+			lower.alpha[at] -= bar
 		}
 	}
 }

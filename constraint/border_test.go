@@ -21,14 +21,12 @@ func TestJumps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := c.NewSample()
-		Load(s, basis, initial)
-		s.Draw(Seed{1, 2, 3})
-		s.Solve()
+		s := c.NewWorkspace()
+		x := Assemble(s, Input[float64]{Basis: basis, Sample: initial, Seed: Seed{1, 2, 3}}).Solve()
 
 		predict := func(k, p int) float64 {
 			v := 0.0
-			for i, w := range s.Weights(k) {
+			for i, w := range x.Weights(k) {
 				v += w * basisOf(s)[p*n+i]
 			}
 			return v
@@ -60,7 +58,7 @@ func TestJumps(t *testing.T) {
 		if pairs > 0 {
 			want = Jumps{value / pairs, slope / pairs}
 		}
-		got := s.Jumps()
+		got := x.Jumps()
 		check.Close(t, []float64{got.Value, got.Slope}, []float64{want.Value, want.Slope}, 1e-11, 0)
 	}
 }
@@ -82,16 +80,16 @@ func TestGradientOfFlow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := c.NewSample()
+	s := c.NewWorkspace()
 	rng := rand.New(rand.NewPCG(5, 6))
 	v := make([]float64, sys.Grid.Size())
 	for i := range v {
 		v[i] = rng.NormFloat64()
 	}
-	weights := Jumps{30, 0.2}
+	weights, x := JumpWeights{30, 0.2}, Solution{s}
 	lossOf(s, basis, initial, v, weights)
 	bar := make([]float64, len(basis))
-	Backward(s, bar, v, weights)
+	Backward(x, bar, v, weights)
 	for range 4 {
 		direction, moved := make([]float64, len(basis)), make([]float64, len(basis))
 		want := 0.0

@@ -10,16 +10,15 @@
 //
 // Everything is float64 but the basis of a float32 network on a problem with spectral
 // terms, and its rows; sums over them are float64 too. A Constraint is the static part:
-// the problem on its grid, the router, the options. A Sample holds the memory of one
+// the problem on its grid, the router, the options. A Workspace holds the memory of one
 // solve and its backward pass:
 //
-//	s := c.NewSample()
-//	constraint.Load(s, basis, initial)            basis (N, C, P) of the network, float32 or float64
-//	s.Draw(seed)                                  the rows of every expert
-//	s.Solve()                                     ω_k of every expert
-//	u := s.Field()                                û (C, P), to evaluate a loss
-//	j := s.Jumps()                                how experts differ along their borders
-//	constraint.Backward(s, bbar, ubar, weights)   ∂L/∂b from ∂L/∂û and the weights of the jumps
+//	memory := c.NewWorkspace()
+//	rows := constraint.Assemble(memory, input)    the rows of every expert, from the basis (N, C, P) of a network
+//	x := rows.Solve()                             ω_k of every expert
+//	u := x.Field()                                û (C, P), to evaluate a loss
+//	j := x.Jumps()                                how experts differ along their borders
+//	constraint.Backward(x, bbar, ubar, weights)   ∂L/∂b from ∂L/∂û and the weights of the jumps
 //
 // Work is divided into pieces that do not depend on the number of workers, and
 // every sum is formed in a fixed order: results are bitwise equal for any
@@ -45,8 +44,8 @@ type Options struct {
 	// Points is the number of residual rows sampled in each subdomain; 0 means
 	// all of them.
 	Points int
-	// Overlap says that Solve may be asked to take a fraction of an expert's rows
-	// from outside its subdomain (see Sample.SetOverlap).
+	// Overlap says that Assemble may be asked to take a fraction of an expert's rows
+	// from outside its subdomain (Input.Overlap).
 	Overlap bool
 	// Weights multiply the rows of a set of rows by name (default 1), on top of
 	// the PDE file's weights.
@@ -92,9 +91,10 @@ type Constraint struct {
 	elsewhere  [][][]int32 // and those of all others, where rows may be sampled there
 	runs       []runs      // per expert: its points, on the grid or the part of it
 	borders    []Border    // with the points below that are own
-	pairs      int         // points of all borders, times unknowns
-	multiplier []float64   // (C, P); nil when 1
-	combined   []combined  // terms whose rows are kept with those of another
+	pairs      []pair
+	allPairs   int        // of the whole grid
+	multiplier []float64  // (C, P); nil when 1
+	combined   []combined // terms whose rows are kept with those of another
 	pool       *compute.Pool
 }
 

@@ -52,12 +52,10 @@ func exactOptions() Options {
 }
 
 // lossOf solves and returns Σ v û and the weighted jumps.
-func lossOf(s *Sample, basis, initial, v []float64, weights Jumps) float64 {
-	Load(s, basis, initial)
-	s.Draw(Seed{1, 2, 3})
-	s.Solve()
-	l := kernel.Dot(v, s.Field())
-	j := s.Jumps()
+func lossOf(s *Workspace, basis, initial, v []float64, weights JumpWeights) float64 {
+	x := Assemble(s, Input[float64]{Basis: basis, Sample: initial, Seed: Seed{1, 2, 3}}).Solve()
+	l := kernel.Dot(v, x.Field())
+	j := x.Jumps()
 	return l + weights.Value*j.Value + weights.Slope*j.Slope
 }
 
@@ -70,15 +68,15 @@ func TestGradient(t *testing.T) {
 		experts []int
 		points  int
 		local   bool
-		jump    Jumps
+		jump    JumpWeights
 	}{
-		{"one expert, all points", "diffusion-sorption", nil, 0, false, Jumps{}},
-		{"one expert, sampled", "diffusion-sorption", nil, 90, false, Jumps{}},
-		{"experts 1 x 3", "diffusion-sorption", []int{1, 3}, 40, false, Jumps{}},
-		{"experts 2 x 2, jumps", "diffusion-sorption", []int{2, 2}, 25, false, Jumps{30, 0.2}},
-		{"experts 1 x 2, local conditions", "diffusion-sorption", []int{1, 2}, 0, true, Jumps{}},
-		{"published rows", "diffusion-sorption-published", []int{1, 3}, 40, false, Jumps{}},
-		{"offset, multiplier and mean removed", "testdata/ansatz.yaml", []int{1, 2}, 40, false, Jumps{}},
+		{"one expert, all points", "diffusion-sorption", nil, 0, false, JumpWeights{}},
+		{"one expert, sampled", "diffusion-sorption", nil, 90, false, JumpWeights{}},
+		{"experts 1 x 3", "diffusion-sorption", []int{1, 3}, 40, false, JumpWeights{}},
+		{"experts 2 x 2, jumps", "diffusion-sorption", []int{2, 2}, 25, false, JumpWeights{30, 0.2}},
+		{"experts 1 x 2, local conditions", "diffusion-sorption", []int{1, 2}, 0, true, JumpWeights{}},
+		{"published rows", "diffusion-sorption-published", []int{1, 3}, 40, false, JumpWeights{}},
+		{"offset, multiplier and mean removed", "testdata/ansatz.yaml", []int{1, 2}, 40, false, JumpWeights{}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			const n = 5
@@ -92,20 +90,21 @@ func TestGradient(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := c.NewSample()
+			s := c.NewWorkspace()
 			rng := rand.New(rand.NewPCG(3, 4))
 			v := make([]float64, sys.Grid.Size())
 			for i := range v {
 				v[i] = rng.NormFloat64()
 			}
 			lossOf(s, basis, initial, v, tc.jump)
-			for k, out := range s.Outcomes() {
+			x := Solution{s}
+			for k, out := range x.Outcomes() {
 				if out.Status.Early() {
 					t.Fatalf("expert %d: %v after %d iterations", k, out.Status, out.Iterations)
 				}
 			}
 			grad := make([]float64, len(basis))
-			Backward(s, grad, v, tc.jump)
+			Backward(x, grad, v, tc.jump)
 			dir := make([]float64, len(basis))
 			for trial := range 3 {
 				for i := range dir {
@@ -147,12 +146,10 @@ func TestWorkers(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				s := c.NewSample()
+				s := c.NewWorkspace()
 				got := make([]float64, len(basis))
-				Load(s, basis, initial)
-				s.Draw(Seed{1, 2, 3})
-				s.Solve()
-				Backward(s, got, s.Field(), Jumps{})
+				x := Assemble(s, Input[float64]{Basis: basis, Sample: initial, Seed: Seed{1, 2, 3}}).Solve()
+				Backward(x, got, x.Field(), JumpWeights{})
 				if want == nil {
 					want = got
 				}
@@ -168,17 +165,15 @@ func TestWorkers(t *testing.T) {
 }
 
 // basisOf returns the basis (P, N) a sample keeps in float64.
-func basisOf(s *Sample) []float64 { return s.store.(*rows[float64]).basis }
+func basisOf(s *Workspace) []float64 { return s.store.(*rows[float64]).basis }
 
 // stepBytes returns what a step allocates after the first, whichever points it samples.
-func stepBytes[T compute.Float](s *Sample, basis []T, initial []float64) uint64 {
+func stepBytes[T compute.Float](s *Workspace, basis []T, initial []float64) uint64 {
 	bbar, seed := make([]T, len(basis)), Seed{1, 0, 3}
 	step := func() {
-		Load(s, basis, initial)
-		s.Draw(seed)
-		s.Solve()
-		s.Jumps()
-		Backward(s, bbar, s.Field(), Jumps{1, 1})
+		x := Assemble(s, Input[T]{Basis: basis, Sample: initial, Overlap: 0.5, Seed: seed}).Solve()
+		x.Jumps()
+		Backward(x, bbar, x.Field(), JumpWeights{1, 1})
 		seed.Step++
 	}
 	step()
@@ -199,8 +194,7 @@ func TestAllocation(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := c.NewSample()
-			s.SetOverlap(0.5)
+			s := c.NewWorkspace()
 			bytes[i] = stepBytes(s, basis, initial)
 			pool.Close()
 		}
@@ -228,14 +222,15 @@ func TestDirections(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := c.NewSample()
-			Load(s, basis[:n*size], initial, [][]float64{basis[:size], basis[size : 2*size]}[:further]...)
-			Load(s, basis[:n*size], initial, fields...) // into the memory of another sample
-			s.Draw(Seed{1, 2, 3})
-			s.Solve()
-			field = s.Field()
+			s := c.NewWorkspace()
+			in := Input[float64]{Basis: basis[:n*size], Sample: initial, Seed: Seed{1, 2, 3}}
+			in.Directions = [][]float64{basis[:size], basis[size : 2*size]}[:further]
+			Assemble(s, in)
+			in.Directions = fields
+			x := Assemble(s, in).Solve() // in the memory of another sample
+			field = x.Field()
 			grad = make([]float64, n*size)
-			Backward(s, grad, v, Jumps{})
+			Backward(x, grad, v, JumpWeights{})
 			return field, grad
 		}
 		first, second := basis[n*size:(n+1)*size], basis[(n+1)*size:]
@@ -259,18 +254,15 @@ func TestDirectionsMeetAnsatz(t *testing.T) {
 	sys, basis, initial := toy(t, "testdata/ansatz.yaml", map[string]int{"t": 9, "x": 20}, n)
 	size := sys.Grid.Size()
 	o := exactOptions()
-	solve := func(n, further int, basis []float64, fields ...[]float64) *Sample {
+	solve := func(n, further int, basis []float64, fields ...[]float64) Solution {
 		o := o
 		o.Directions = further
 		c, err := New(sys, n, o, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := c.NewSample()
-		Load(s, basis, initial, fields...)
-		s.Draw(Seed{1, 2, 3})
-		s.Solve()
-		return s
+		s := c.NewWorkspace()
+		return Assemble(s, Input[float64]{Basis: basis, Sample: initial, Directions: fields, Seed: Seed{1, 2, 3}}).Solve()
 	}
 	o.Fixed, o.Start = true, 1
 	field := solve(1, 0, basis[(n-1)*size:]).Field()

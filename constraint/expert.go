@@ -71,7 +71,7 @@ func (c *Constraint) CoarseOptions() lm.Options {
 // eighth of the rows: further on it follows what they do not share with the others.
 const coarseFTol = 1e-3
 
-func (s *Sample) newExpert(index int, blocks []*block) *expert {
+func (s *Workspace) newExpert(index int, blocks []*block) *expert {
 	n, size := s.c.N, s.c.System.FieldSize()
 	e := &expert{
 		index: index, blocks: blocks, solver: lm.NewSolver(n, s.c.Options.Solver),
@@ -113,19 +113,13 @@ func (e *expert) divide() {
 			}
 			e.curved = append(e.curved, ch)
 			if few {
-				ch.hi, ch.times = min(lo+expr.BlockSize, ch.hi), b.fewTimes()
+				ch.hi, ch.times = min(lo+expr.BlockSize, ch.hi), b.times
 			}
 			if ch.lo < ch.hi {
 				e.coarse = append(e.coarse, ch)
 			}
 		}
 	}
-}
-
-// fewTimes is the number of rows over that of those which solves start on.
-func (b *block) fewTimes() float64 {
-	chosen := b.count/chunkRows*expr.BlockSize + min(b.count%chunkRows, expr.BlockSize)
-	return float64(b.count) / float64(chosen)
 }
 
 // residuals are the blocks of the residual rows, which come before all others.
@@ -141,15 +135,15 @@ func (e *expert) residuals() []*block {
 // solves it.
 type problem struct {
 	*expert
-	sample *Sample
-	worker int
-	rows   []chunk // of the sets that are not affine
+	workspace *Workspace
+	worker    int
+	rows      []chunk // of the sets that are not affine
 }
 
 // run does n tasks on the pool, where this is the only solve running, or on its worker.
 func (p problem) run(n int, task func(worker, i int)) {
-	if p.sample.together() {
-		p.sample.c.pool.Run(n, task)
+	if p.workspace.together() {
+		p.workspace.c.pool.Run(n, task)
 		return
 	}
 	for i := range n {
@@ -160,7 +154,7 @@ func (p problem) run(n int, task func(worker, i int)) {
 // evaluate returns the cost at ω; a and g get the normal equations and c the curvature
 // Σ r_i∇²r_i, as far as they are wanted.
 func (p problem) evaluate(a, c, g, omega []float64, want wanted) float64 {
-	n, s := len(omega), p.sample
+	n, s := len(omega), p.workspace
 	p.run(len(p.rows), func(worker, i int) {
 		ch := p.rows[i]
 		p.sums[i].clear()
@@ -204,7 +198,7 @@ func (p problem) evaluate(a, c, g, omega []float64, want wanted) float64 {
 
 // sumOverRanks adds what the ranks that have parts of the system found for their rows.
 func (p problem) sumOverRanks(a, c, g []float64, cost *float64, want wanted) {
-	if p.sample.c.System.Slab == nil {
+	if p.workspace.c.System.Slab == nil {
 		return
 	}
 	n, own := len(p.omega), []float64{*cost}
@@ -215,7 +209,7 @@ func (p problem) sumOverRanks(a, c, g []float64, cost *float64, want wanted) {
 	if want.curvature {
 		vectors = append(vectors, c[:n*n])
 	}
-	p.sample.sum(vectors...)
+	p.workspace.sum(vectors...)
 	*cost = own[0]
 }
 
@@ -235,7 +229,7 @@ func (p problem) HessianParts(a, c, g, omega []float64) float64 {
 func (p problem) solve() {
 	start := func() {
 		for i := range p.omega {
-			p.omega[i] = p.sample.c.Options.Start
+			p.omega[i] = p.workspace.c.Options.Start
 		}
 	}
 	start()
@@ -251,7 +245,7 @@ func (p problem) solve() {
 
 // adjointSolve finds λ_k from ω̄_k, and the adjoint rows s, q of every block.
 func (p problem) adjointSolve() {
-	s, mode := p.sample, p.sample.c.Options.Adjoint
+	s, mode := p.workspace, p.workspace.c.Options.Adjoint
 	p.adjoint = p.solver.FactorSolution(p, p.omega, mode)
 	p.solver.SolveAdjoint(p.lambda, p.omegaBar)
 	p.run(len(p.chunks), func(worker, i int) {
@@ -269,20 +263,25 @@ type Outcome struct {
 	ConstraintRMS float64
 }
 
-func (s *Sample) outcome(e *expert) Outcome {
-	out := Outcome{Result: e.result, Adjoint: e.adjoint}
-	if len(e.blocks) == 0 {
-		return out
+// Outcomes returns how each expert's solve ended.
+func (x Solution) Outcomes() []Outcome {
+	s := x.memory
+	out := make([]Outcome, len(s.experts))
+	for k, e := range s.experts {
+		out[k] = Outcome{Result: e.result, Adjoint: e.adjoint}
+		if len(e.blocks) == 0 {
+			continue
+		}
+		w, rows := s.workers[0], 0
+		w.sums.clear()
+		for _, b := range e.residuals() {
+			s.pass(&w.sums, w, b, wanted{}, e.omega, 0, len(b.Points))
+			rows += b.count
+		}
+		cost := []float64{w.sums.cost}
+		s.sum(cost)
+		out[k].ConstraintRMS = math.Sqrt(2 * cost[0] / float64(rows))
 	}
-	w, rows := s.workers[0], 0
-	w.sums.clear()
-	for _, b := range e.residuals() {
-		s.pass(&w.sums, w, b, wanted{}, e.omega, 0, len(b.Points))
-		rows += b.count
-	}
-	cost := []float64{w.sums.cost}
-	s.sum(cost)
-	out.ConstraintRMS = math.Sqrt(2 * cost[0] / float64(rows))
 	return out
 }
 

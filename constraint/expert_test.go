@@ -19,10 +19,8 @@ func TestHessianParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := c.NewSample()
-	Load(s, basis, initial)
-	s.Draw(Seed{})
-	s.Solve()
+	s := c.NewWorkspace()
+	Assemble(s, Input[float64]{Basis: basis, Sample: initial}).Solve()
 	e := problem{s.experts[0], s, 0, s.experts[0].curved}
 	w := append([]float64(nil), e.omega...)
 	h, a, both, curv := make([]float64, n*n), make([]float64, n*n), make([]float64, n*n), make([]float64, n*n)
@@ -58,16 +56,16 @@ func TestConstraintRMS(t *testing.T) {
 	for _, name := range []string{shipped, "testdata/heat.yaml"} {
 		sys, basis, initial := toy(t, name, map[string]int{"t": 13, "x": 40}, 4)
 		const points = 61
-		s := solved(t, sys, basis, initial, Options{Mean: true, Experts: []int{1, 2}, Points: points, Start: 0.3, Weights: map[string]float64{"residual": 0.2}, Solver: tight()})
-		for k, out := range s.Outcomes() {
+		x := solved(t, sys, basis, initial, Options{Mean: true, Experts: []int{1, 2}, Points: points, Start: 0.3, Weights: map[string]float64{"residual": 0.2}, Solver: tight()})
+		for k, out := range x.Outcomes() {
 			field := make([]float64, sys.Grid.Size())
 			for p := range field {
-				for i, w := range s.Weights(k) {
-					field[p] += w * basisOf(s)[p*4+i]
+				for i, w := range x.Weights(k) {
+					field[p] += w * basisOf(x.memory)[p*4+i]
 				}
 			}
 			sum, all := 0.0, rowValues(sys, sys.Residuals()[0], field, initial)
-			for _, p := range s.experts[k].residuals()[0].Points {
+			for _, p := range x.memory.experts[k].residuals()[0].Points {
 				i, _ := slices.BinarySearch(sys.Residuals()[0].Points, p)
 				sum += all[i] * all[i]
 			}
@@ -90,12 +88,11 @@ func TestCoarseStart(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := c.NewSample()
-			Load(s, basis, initial)
-			s.Draw(Seed{1, 2, 3})
-			s.Solve()
-			started := s.Outcomes()
-			got := slices.Clone(s.Weights(0))
+			s := c.NewWorkspace()
+			problem := Assemble(s, Input[float64]{Basis: basis, Sample: initial, Seed: Seed{1, 2, 3}})
+			x := problem.Solve()
+			started := x.Outcomes()
+			got := slices.Clone(x.Weights(0))
 			for _, e := range s.experts {
 				rows := 0.0
 				for _, ch := range e.coarse {
@@ -106,8 +103,8 @@ func TestCoarseStart(t *testing.T) {
 				}
 				e.coarse = nil
 			}
-			s.Solve()
-			for k, out := range s.Outcomes() {
+			x = problem.Solve()
+			for k, out := range x.Outcomes() {
 				if started[k].Status.Early() || started[k].Evaluations >= out.Evaluations {
 					t.Errorf("expert %d: %v after %d passes, without a start %d", k, started[k].Status, started[k].Evaluations, out.Evaluations)
 				}

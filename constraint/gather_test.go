@@ -50,7 +50,7 @@ func flow(t testing.TB, shape map[string]int, n int) (*pde.System, []float64, []
 
 // kept returns the rows (m, N) of term j of a block in float64, nil where they are kept
 // with another term's.
-func kept(s *Sample, b *block, j int) []float64 {
+func kept(s *Workspace, b *block, j int) []float64 {
 	switch store := s.store.(type) {
 	case *rows[float32]:
 		if a := store.lists[b.index].Values[j]; a != nil {
@@ -76,7 +76,7 @@ func TestRowsOfTerms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, exact := c.NewSample(), c.NewSample() // exact has the basis in float64
+	s, exact := c.NewWorkspace(), c.NewWorkspace() // exact has the basis in float64
 	narrow, widened := make([]float32, len(basis)), make([]float64, len(basis))
 	for i, v := range basis {
 		narrow[i] = float32(v)
@@ -84,20 +84,17 @@ func TestRowsOfTerms(t *testing.T) {
 	kernel.Widen(widened, narrow)
 	for i, overlap := range []float64{0, 0.4, 0.4, 0} {
 		tolerance := 1e-12
-		s.SetOverlap(overlap)
+		wide := Input[float64]{Basis: basis, Sample: initial, Overlap: overlap, Seed: Seed{1, 2, 3}}
 		if i < 2 {
-			Load(s, basis, initial)
-			Load(exact, basis, initial)
+			Assemble(s, wide).Solve()
 		} else {
-			Load(s, narrow, initial)
-			Load(exact, widened, initial)
-			tolerance = 3e-6
+			Assemble(s, Input[float32]{Basis: narrow, Sample: initial, Overlap: overlap, Seed: Seed{1, 2, 3}}).Solve()
+			wide.Basis, tolerance = widened, 3e-6
 		}
+		Assemble(exact, wide)
 		if _, single := s.store.(*rows[float32]); single != (i >= 2) {
 			t.Fatalf("float32 rows %v", single)
 		}
-		s.Draw(Seed{1, 2, 3})
-		s.Solve()
 		combined := 0
 		for k, e := range s.experts {
 			for i, b := range e.blocks {
@@ -155,14 +152,11 @@ func TestFlowWorkers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := c.NewSample()
-			s.SetOverlap(0.5)
+			s := c.NewWorkspace()
 			got := make([]float32, len(basis))
-			Load(s, narrow, initial)
-			s.Draw(Seed{1, 0, 3})
-			s.Solve()
-			s.Jumps()
-			Backward(s, got, s.Field(), Jumps{1, 1})
+			x := Assemble(s, Input[float32]{Basis: narrow, Sample: initial, Overlap: 0.5, Seed: Seed{1, 0, 3}}).Solve()
+			x.Jumps()
+			Backward(x, got, x.Field(), JumpWeights{1, 1})
 			if want == nil {
 				want = got
 			}

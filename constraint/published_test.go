@@ -65,17 +65,14 @@ func truth(t *testing.T, problem string, nx int, u0 float64) (sys *pde.System, u
 const published, shipped = "diffusion-sorption-published", "diffusion-sorption"
 
 // solved runs one constraint on the toy of constraint_test.go.
-func solved(t *testing.T, sys *pde.System, basis, initial []float64, o Options) *Sample {
+func solved(t *testing.T, sys *pde.System, basis, initial []float64, o Options) Solution {
 	t.Helper()
 	c, err := New(sys, len(basis)/sys.Grid.Size(), o, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := c.NewSample()
-	Load(s, basis, initial)
-	s.Draw(Seed{1, 2, 3})
-	s.Solve()
-	return s
+	s := c.NewWorkspace()
+	return Assemble(s, Input[float64]{Basis: basis, Sample: initial, Seed: Seed{1, 2, 3}}).Solve()
 }
 
 func tight() lm.Options {
@@ -121,7 +118,7 @@ func TestInitialRowsCountOnce(t *testing.T) {
 
 	check.Close(t, repeated.Weights(0), stated.Weights(0), 1e-7, 0)
 	check.Close(t, weighted.Weights(0), stated.Weights(0), 1e-7, 0)
-	misfit := func(s *Sample) float64 { return rms(rowValues(sys, sys.Set("initial"), s.Field(), initial)) }
+	misfit := func(x Solution) float64 { return rms(rowValues(sys, sys.Set("initial"), x.Field(), initial)) }
 	if a, b := misfit(once), misfit(repeated); !(b < 0.8*a) {
 		t.Errorf("rms of the initial rows: %.3g stated once, %.3g stated %d times", a, b, times)
 	}
@@ -270,14 +267,12 @@ func TestZeroInitialCondition(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := c.NewSample()
+			s := c.NewWorkspace()
 			for _, b := range [][]float64{basis, make([]float64, len(basis))} { // a network may also propose nothing
-				Load(s, b, initial)
-				s.Draw(Seed{1, 2, 3})
-				s.Solve()
+				x := Assemble(s, Input[float64]{Basis: b, Sample: initial, Seed: Seed{1, 2, 3}}).Solve()
 				grad := make([]float64, len(basis))
-				Backward(s, grad, s.Field(), Jumps{})
-				for _, v := range slices.Concat(grad, s.Field(), s.Weights(0), s.Weights(1)) {
+				Backward(x, grad, x.Field(), JumpWeights{})
+				for _, v := range slices.Concat(grad, x.Field(), x.Weights(0), x.Weights(1)) {
 					if math.IsNaN(v) || math.IsInf(v, 0) {
 						t.Errorf("%s, %s: the field, the gradient or a weight has a %g", problem, adjoint, v)
 						break
@@ -311,27 +306,27 @@ func TestZeroInitialCondition(t *testing.T) {
 // stationary for the ridge that was asked for, and for no other.
 func TestRidgeIsRespected(t *testing.T) {
 	sys, basis, initial := toy(t, shipped, map[string]int{"t": 9, "x": 20}, 5)
-	gradient := func(s *Sample, ridge float64) float64 {
-		n := len(s.Weights(0))
+	gradient := func(x Solution, ridge float64) float64 {
+		n := len(x.Weights(0))
 		a, g := make([]float64, n*n), make([]float64, n)
-		problem{s.experts[0], s, 0, s.experts[0].curved}.Normal(a, g, s.Weights(0))
-		kernel.Axpy64(g, ridge*ridge, s.Weights(0))
+		problem{x.memory.experts[0], x.memory, 0, x.memory.experts[0].curved}.Normal(a, g, x.Weights(0))
+		kernel.Axpy64(g, ridge*ridge, x.Weights(0))
 		return math.Sqrt(kernel.SumSquares64(g))
 	}
 	last := math.Inf(1)
 	for _, ridge := range []float64{1e-4, 0.1, 1} {
 		o := tight()
 		o.Ridge = ridge
-		s := solved(t, sys, basis, initial, Options{Mean: true, Start: 0.1, Solver: o})
-		if g := gradient(s, ridge); g > 1e-7 {
+		x := solved(t, sys, basis, initial, Options{Mean: true, Start: 0.1, Solver: o})
+		if g := gradient(x, ridge); g > 1e-7 {
 			t.Errorf("ridge %g: gradient %.2g", ridge, g)
 		}
 		if ridge != 1e-4 {
-			if g := gradient(s, 1e-4); g < 1e-4 {
+			if g := gradient(x, 1e-4); g < 1e-4 {
 				t.Errorf("ridge %g: the solution is that of 1e-4 (gradient %.2g)", ridge, g)
 			}
 		}
-		norm := math.Sqrt(kernel.SumSquares64(s.Weights(0)))
+		norm := math.Sqrt(kernel.SumSquares64(x.Weights(0)))
 		if !(norm < last) {
 			t.Errorf("ridge %g: weights of size %g, with less ridge %g", ridge, norm, last)
 		}
@@ -354,9 +349,9 @@ func TestStart(t *testing.T) {
 		t.Errorf("after one iteration the two starts are %.2g apart", d)
 	}
 	// Fixed weights are the start itself: PI-SC is the sum of its basis.
-	s := solved(t, sys, basis, initial, Options{Fixed: true, Start: 1})
+	x := solved(t, sys, basis, initial, Options{Fixed: true, Start: 1})
 	size := sys.Grid.Size()
-	for p, u := range s.Field() {
+	for p, u := range x.Field() {
 		want := 0.0
 		for i := range 4 {
 			want += basis[i*size+p]
@@ -375,13 +370,13 @@ func TestAdjointModes(t *testing.T) {
 	implicit := func(sys *pde.System, basis, initial []float64, mode lm.AdjointMode) []float64 {
 		n, size := len(basis)/sys.Grid.Size(), sys.Grid.Size()
 		o := tight()
-		s := solved(t, sys, basis, initial, Options{Mean: true, Start: 0.5, Solver: o, Adjoint: mode})
+		x := solved(t, sys, basis, initial, Options{Mean: true, Start: 0.5, Solver: o, Adjoint: mode})
 		rng := rand.New(rand.NewPCG(5, 6))
 		v := check.Normal(rng, make([]float64, size))
 		grad := make([]float64, len(basis))
-		Backward(s, grad, v, Jumps{})
+		Backward(x, grad, v, JumpWeights{})
 		for i := range n { // less the direct part
-			kernel.Axpy64(grad[i*size:(i+1)*size], -s.Weights(0)[i], v)
+			kernel.Axpy64(grad[i*size:(i+1)*size], -x.Weights(0)[i], v)
 		}
 		return grad
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"pihc/grid"
+	"pihc/internal/check"
 	"pihc/lm"
 )
 
@@ -153,12 +154,57 @@ func TestRouterRefuses(t *testing.T) {
 		{Options{Experts: []int{1, 21}}, "too few for 21 experts"},
 		{Options{Experts: []int{9, 1}}, "expert 0 has no residual rows"}, // the row t = 0
 		{Options{Experts: []int{1, 4}, Points: 33}, "33 asked for, but the subdomain of expert 0 holds 32 residual rows"},
+		{Options{Router: "spiral"}, "router \"spiral\": there is no such router: want boxes"},
 		{Options{Weights: map[string]float64{"wall": 1}}, "no rows are called \"wall\"; there are residual, initial, left, right"},
 	} {
 		if _, err := New(sys, 4, test.o, nil, nil); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%+v: %v, want %q", test.o, err, test.want)
 		}
 	}
+}
+
+// owners is a router that says what it is told.
+type owners struct {
+	Division
+	experts int
+}
+
+func (r owners) Experts() int                         { return r.experts }
+func (r owners) Divide(*grid.Grid) (*Division, error) { return &r.Division, nil }
+
+// A router from outside is checked, and one that gives every point the owner that boxes give it
+// leads to the same weights, gradient and jumps.
+func TestRouterFromOutside(t *testing.T) {
+	sys, basis, initial := toy(t, "diffusion-sorption", map[string]int{"t": 9, "x": 20}, 4)
+	boxes := NewBoxes(sys.Grid, []int{2, 2})
+	d, err := boxes.Divide(sys.Grid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		router owners
+		want   string
+	}{
+		{owners{Division{Owner: d.Owner[1:]}, 4}, "owners of 179 points"},
+		{owners{*d, 3}, "expert 3 of 3"},
+		{owners{Division{Owner: d.Owner, Rows: make([][]int32, 3)}, 4}, "rows of 3 experts"},
+		{owners{*d, 5}, "expert 4 has no residual rows"},
+	} {
+		if _, err := New(sys, 4, Options{}, test.router, nil); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%v, want %q", err, test.want)
+		}
+	}
+	run := func(r Router) []float64 {
+		c, err := New(sys, 4, Options{Mean: true, Points: 20, Overlap: true, LocalConditions: true, Solver: lm.Options{Ridge: 1e-4, MaxIterations: 20}}, r, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := Assemble(c.NewWorkspace(), Input[float64]{Basis: basis, Sample: initial, Overlap: 0.4, Seed: Seed{1, 2, 3}}).Solve()
+		grad, j := make([]float64, len(basis)), x.Jumps()
+		Backward(x, grad, x.Field(), JumpWeights{1, 2})
+		return append(grad, j.Value, j.Slope)
+	}
+	check.Equal(t, run(owners{*d, 4}), run(boxes))
 }
 
 // A sample of m of the candidates: in order, none twice, every candidate and
@@ -219,11 +265,9 @@ func TestSampleSeeds(t *testing.T) {
 	if len(c.candidates[0][0]) != len(c.candidates[0][1]) {
 		t.Fatalf("%d and %d candidates: the experts cannot be compared", len(c.candidates[0][0]), len(c.candidates[0][1]))
 	}
-	s := c.NewSample()
+	s := c.NewWorkspace()
 	points := func(seed Seed) [2]string {
-		Load(s, basis, initial)
-		s.Draw(seed)
-		s.Solve()
+		Assemble(s, Input[float64]{Basis: basis, Sample: initial, Seed: seed})
 		var out [2]string
 		for k := range out {
 			p := s.experts[k].residuals()[0].Points
@@ -266,12 +310,9 @@ func TestOverlap(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := c.NewSample()
+	s := c.NewWorkspace()
 	for _, fraction := range []float64{0, 0.25, 0.75, 1} {
-		s.SetOverlap(fraction)
-		Load(s, basis, initial)
-		s.Draw(Seed{1, 2, 3})
-		s.Solve()
+		Assemble(s, Input[float64]{Basis: basis, Sample: initial, Overlap: fraction, Seed: Seed{1, 2, 3}})
 		for k, e := range s.experts {
 			outside, last := 0, -1
 			for _, p := range e.residuals()[0].Points {

@@ -16,9 +16,10 @@ const chunkRows = 2048
 // the set's terms, z_j = c_j + A_j ω, with A_j in the sample's store.
 type block struct {
 	*pde.PointRows
-	index int // in the store
-	count int // of its rows on the whole grid
-	most  int // rows that memory is for
+	index int     // in the store
+	count int     // of its rows on the whole grid
+	most  int     // rows that memory is for
+	times float64 // rows for each of those that solves start on
 	// Of a part of a system: scratch of all rows that are sampled, and how many rows of the first
 	// chunk, of which some are own, come before these: chunks and parts are those of the whole.
 	drawn []int32
@@ -106,7 +107,7 @@ func (c *Constraint) newWorker(index int) *worker {
 }
 
 // evaluate returns r and its derivatives of rows [lo, lo+m) of a block, one part, at ω.
-func (s *Sample) evaluate(w *worker, b *block, order pde.Order, omega []float64, lo, m int) [][]float64 {
+func (s *Workspace) evaluate(w *worker, b *block, order pde.Order, omega []float64, lo, m int) [][]float64 {
 	for j := range b.Set.Terms {
 		s.store.product(w, w.z[j][:m], b.index, b.part(lo), j, omega)
 	}
@@ -114,7 +115,7 @@ func (s *Sample) evaluate(w *worker, b *block, order pde.Order, omega []float64,
 }
 
 // pass adds the sums over rows [lo, hi) of a block at ω to p.
-func (s *Sample) pass(p *sums, w *worker, b *block, want wanted, omega []float64, lo, hi int) {
+func (s *Workspace) pass(p *sums, w *worker, b *block, want wanted, omega []float64, lo, hi int) {
 	terms := len(b.Set.Terms)
 	for m := 0; lo < hi; lo += m {
 		m = min(b.partEnd(lo), hi) - lo
@@ -142,7 +143,7 @@ func (s *Sample) pass(p *sums, w *worker, b *block, want wanted, omega []float64
 }
 
 // summarise forms the constant sums of an affine set.
-func (s *Sample) summarise(w *worker, b *block) {
+func (s *Workspace) summarise(w *worker, b *block) {
 	p := &w.sums
 	p.clear()
 	s.pass(p, w, b, wanted{normal: true}, s.zero, 0, len(b.Points))
@@ -171,7 +172,7 @@ func (b *block) addAffine(a, g, omega []float64) float64 {
 // adjointRows sets rows [lo, hi) of s_j = −scale Σ_l (F_j F_l + r F_jl) A_l λ and
 // q_j = −scale r F_j at ω; in paper mode s_j = −scale F_j (Jλ) and q_j = 0. The signs
 // are those with which the rows enter α and β.
-func (s *Sample) adjointRows(sj, qj [][]float64, w *worker, b *block, paper bool, omega, lambda []float64, lo, hi int) {
+func (s *Workspace) adjointRows(sj, qj [][]float64, w *worker, b *block, paper bool, omega, lambda []float64, lo, hi int) {
 	for m := 0; lo < hi; lo += m {
 		m = min(b.partEnd(lo), hi) - lo
 		out := s.evaluate(w, b, pde.SecondDerivatives, omega, lo, m)

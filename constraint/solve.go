@@ -3,57 +3,14 @@ package constraint
 import (
 	"math/rand/v2"
 
-	"pihc/grid"
 	"pihc/internal/slab"
 )
-
-// SetOverlap makes the next draws take that fraction of each expert's residual
-// rows from outside its subdomain, uniformly; the options must allow Overlap.
-func (s *Sample) SetOverlap(fraction float64) {
-	if fraction != 0 && !s.c.Options.Overlap {
-		panic("constraint: SetOverlap without Options.Overlap")
-	}
-	s.overlap = fraction
-}
 
 // Seed identifies the sampled points: the same seed samples the same points.
 type Seed struct{ Run, Step, Sample uint64 }
 
-// Draw samples the residual rows of every expert from a generator derived from
-// (seed, expert), and forms the rows of all terms there and of the conditions.
-func (s *Sample) Draw(seed Seed) {
-	if s.c.Options.Fixed {
-		return
-	}
-	s.c.pool.Run(len(s.experts), func(_, k int) { s.samplePoints(k, seed) })
-	s.store.gather(s.gatherer)
-	if s.offset != nil {
-		grid.Gather(s.gatherer, s.offset, 1, s.constants)
-	}
-	s.c.pool.Run(len(s.blocks), func(worker, i int) {
-		b := s.blocks[i]
-		if s.offset == nil {
-			for _, c := range b.Constants {
-				clear(c)
-			}
-		}
-		b.Prepare()
-		b.SetInitial(s.initial)
-		if b.Set.Linear {
-			s.summarise(s.workers[worker], b)
-		}
-	})
-	for _, b := range s.blocks {
-		if b.Set.Linear {
-			half := []float64{b.half}
-			s.sum(b.gram, b.linear, half)
-			b.half = half[0]
-		}
-	}
-}
-
 // sum adds vectors over the ranks that have parts of the system.
-func (s *Sample) sum(vectors ...[]float64) {
+func (s *Workspace) sum(vectors ...[]float64) {
 	if s.c.System.Slab == nil {
 		return
 	}
@@ -68,27 +25,29 @@ func (s *Sample) sum(vectors ...[]float64) {
 	}
 }
 
-// Solve finds the weights ω_k of every expert on the rows drawn last.
-func (s *Sample) Solve() {
-	if s.c.Options.Fixed {
-		for _, e := range s.experts {
-			for i := range e.omega {
-				e.omega[i] = s.c.Options.Start
-			}
-		}
-		return
+// Solve finds the weights ω_k of every expert.
+func (p LeastSquares) Solve() Solution {
+	s := p.memory
+	if !s.c.Options.Fixed {
+		s.forExperts(problem.solve)
+		return Solution{s}
 	}
-	s.forExperts(problem.solve)
+	for _, e := range s.experts {
+		for i := range e.omega {
+			e.omega[i] = s.c.Options.Start
+		}
+	}
+	return Solution{s}
 }
 
 // together reports whether there are fewer experts than workers, or sums over ranks: then
 // experts are solved one after another, each with its rows on the pool.
-func (s *Sample) together() bool {
+func (s *Workspace) together() bool {
 	return len(s.experts) < s.c.pool.Workers() || s.c.System.Slab != nil
 }
 
 // forExperts does the work of every expert, on the pool's queue or one by one.
-func (s *Sample) forExperts(do func(p problem)) {
+func (s *Workspace) forExperts(do func(p problem)) {
 	if s.together() {
 		for _, e := range s.experts {
 			do(problem{e, s, 0, e.curved})
@@ -99,14 +58,14 @@ func (s *Sample) forExperts(do func(p problem)) {
 }
 
 // samplePoints draws the residual rows of an expert.
-func (s *Sample) samplePoints(expert int, seed Seed) {
+func (s *Workspace) samplePoints(expert int, seed Seed, overlap float64) {
 	e := s.experts[expert]
 	for residual, b := range e.residuals() {
 		switch {
 		case s.c.System.Slab == nil:
-			s.c.SamplePoints(b.Points, e.merged[:len(b.Points)], residual, expert, s.overlap, seed)
+			s.c.SamplePoints(b.Points, e.merged[:len(b.Points)], residual, expert, overlap, seed)
 		case b.drawn != nil: // otherwise all rows are there, and stay
-			s.c.SamplePoints(b.drawn, e.merged[:len(b.drawn)], residual, expert, s.overlap, seed)
+			s.c.SamplePoints(b.drawn, e.merged[:len(b.drawn)], residual, expert, overlap, seed)
 			own, before := s.c.System.AppendOwn(b.Points[:0], b.drawn)
 			s.cut(e, residual, own, before%chunkRows)
 		}
@@ -117,7 +76,7 @@ func (s *Sample) samplePoints(expert int, seed Seed) {
 }
 
 // cut makes the rows of block i of an expert those at other points.
-func (s *Sample) cut(e *expert, i int, points []int32, phase int) {
+func (s *Workspace) cut(e *expert, i int, points []int32, phase int) {
 	b := e.blocks[i]
 	b.phase = phase
 	b.Cut(points)

@@ -34,11 +34,11 @@ func TestUncoupledCopies(t *testing.T) {
 			copy(both[(2*i+1)*size:], bases[1][i*size:(i+1)*size])
 		}
 		v := check.Normal(check.Rand(5), make([]float64, 2*size))
-		weights := Jumps{0.3, 0.02}
+		weights := JumpWeights{0.3, 0.02}
 		o := exactOptions()
 		o.Experts, o.Points, o.Overlap = []int{2, 2}, 25, true
 
-		run := func(o Options, copies bool, basis, start, v []float64, weights Jumps) (field, bbar []float64, jumps Jumps) {
+		run := func(o Options, copies bool, basis, start, v []float64, weights JumpWeights) (field, bbar []float64, jumps Jumps) {
 			sys := one
 			if copies {
 				sys = two
@@ -47,19 +47,16 @@ func TestUncoupledCopies(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := c.NewSample()
-			s.SetOverlap(0.4)
-			Load(s, basis, start)
-			s.Draw(Seed{1, 2, 3})
-			s.Solve()
-			for _, out := range s.Outcomes() {
+			s := c.NewWorkspace()
+			x := Assemble(s, Input[float64]{Basis: basis, Sample: start, Overlap: 0.4, Seed: Seed{1, 2, 3}}).Solve()
+			for _, out := range x.Outcomes() {
 				if out.Status.Early() {
 					t.Fatalf("%v after %d iterations", out.Status, out.Iterations)
 				}
 			}
-			field, jumps = slices.Clone(s.Field()), s.Jumps()
+			field, jumps = slices.Clone(x.Field()), x.Jumps()
 			bbar = make([]float64, len(basis))
-			Backward(s, bbar, v, weights)
+			Backward(x, bbar, v, weights)
 			return field, bbar, jumps
 		}
 		system := o
@@ -72,7 +69,7 @@ func TestUncoupledCopies(t *testing.T) {
 			t.Fatal("sizes")
 		}
 		// The mean over two unknowns, of which one counts.
-		half := Jumps{weights.Value / 2, weights.Slope / 2}
+		half := JumpWeights{weights.Value / 2, weights.Slope / 2}
 		var value, slope float64
 		for k := range 2 {
 			alone, gradient, j := run(o, false, bases[k], starts[k], v[k*size:(k+1)*size], half)
@@ -124,15 +121,9 @@ func TestSeparatePrecision(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := c.NewSample()
-		solved := func() []float64 {
-			s.Draw(Seed{})
-			s.Solve()
-			return slices.Clone(s.Field())
-		}
-		Load(s, basis, initial)
-		want := solved()
-		Load(s, single, initial)
-		check.Close(t, solved(), want, 1e-5, 0)
+		s := c.NewWorkspace()
+		want := slices.Clone(Assemble(s, Input[float64]{Basis: basis, Sample: initial}).Solve().Field())
+		got := Assemble(s, Input[float32]{Basis: single, Sample: initial}).Solve().Field()
+		check.Close(t, got, want, 1e-5, 0)
 	}
 }

@@ -19,7 +19,7 @@ func InputsOn(p *pde.Problem, sample []float64, from, to *grid.Grid) []float64 {
 		v := in.Of(sample)
 		switch {
 		case len(in.Space) == 0:
-		case in.Nearest && !Thins(target[i].Space, in.Space):
+		case in.Nearest && !grid.Thins(target[i].Space, in.Space):
 			v = nearest(v, in.Space, target[i].Space)
 		default:
 			v = onAxes(v, in.Space, target[i].Space)
@@ -53,7 +53,7 @@ func onAxes(u0 []float64, from, to []grid.Axis) []float64 {
 	if slices.Equal(from, to) {
 		return u0
 	}
-	if !Thins(to, from) {
+	if !grid.Thins(to, from) {
 		return grid.Resample(u0, from, to)
 	}
 	size := 1
@@ -61,6 +61,6 @@ func onAxes(u0 []float64, from, to []grid.Axis) []float64 {
 		size *= a.Points
 	}
 	out := make([]float64, size)
-	Thin(out, u0, to, from)
+	grid.Thin(out, u0, to, from)
 	return out
 }

@@ -123,7 +123,7 @@ func (s *refined) Solve(dst, sample []float64) (sim.Stats, error) {
 	if err != nil {
 		return stats, err
 	}
-	Thin(dst, solution, s.grid.Axes, s.fine.Axes)
+	grid.Thin(dst, solution, s.grid.Axes, s.fine.Axes)
 	if s.problem.OnlyInitial() {
 		copy(dst, sample)
 	}

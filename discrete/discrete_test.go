@@ -385,7 +385,7 @@ func TestClassicalSolversAgree(t *testing.T) {
 		}
 		want := make([]float64, g.Size())
 		for k := range g.Axes[0].Points {
-			s.thin(want[k*len(u0):(k+1)*len(u0)], truth[k*n:(k+1)*n], 1)
+			grid.Thin(want[k*len(u0):(k+1)*len(u0)], truth[k*n:(k+1)*n], g.Axes[1:], s.fine.Axes[1:])
 		}
 		var d, norm float64
 		for i := range u {
@@ -423,7 +423,7 @@ func TestInterpolation(t *testing.T) {
 		}
 	}
 	back := make([]float64, 72)
-	s.thin(back, got, 1)
+	grid.Thin(back, got, g.Axes[1:], s.fine.Axes[1:])
 	for i, v := range onSpace(g, f) {
 		if math.Abs(back[i]-v) > 1e-12 {
 			t.Fatalf("point %d of the coarse grid: %v, want %v", i, back[i], v)

@@ -31,21 +31,14 @@ const mostValues = 2500
 // Examine examines a problem with initial conditions that draw returns for a grid.
 func Examine(p *pde.Problem, draw func(g *grid.Grid) ([][]float64, error)) (*Examination, error) {
 	x := &Examination{}
-	sys, err := smallSystem(p, 0)
+	s, err := smallSystem(p, 0)
 	if err != nil {
 		return nil, err
 	}
-	g := sys.Grid
+	sys, g := s.sys, s.sys.Grid
 	initial, err := draw(g)
 	if err != nil {
 		return nil, err
-	}
-	s, err := newSystem(sys, make([]int, len(sys.Terms)))
-	if err != nil {
-		return nil, err
-	}
-	if !s.direct {
-		return nil, fmt.Errorf("rows on %v points are %w", g.Shape(), ErrTooLarge)
 	}
 	x.Grid, x.Unknowns = g.Shape(), sys.FieldSize()
 	for i, in := range p.Inputs {
@@ -159,14 +152,11 @@ func (x *Examination) otherSolutions(p *pde.Problem, draw func(g *grid.Grid) ([]
 	var on *grid.Grid
 	distance := 0.0
 	for _, points := range []int{10, 16, 20} {
-		sys, err := smallSystem(p, points)
-		if err != nil || sys.FieldSize() > mostValues {
+		s, err := smallSystem(p, points)
+		if err != nil || s.values() > mostValues {
 			break
 		}
-		s, err := newSystem(sys, make([]int, len(sys.Terms)))
-		if err != nil || !s.direct {
-			break
-		}
+		sys := s.sys
 		samples, err := draw(sys.Grid)
 		if err != nil {
 			return err
@@ -245,15 +235,11 @@ func bumpOf(g *grid.Grid) []float64 {
 // agrees reports whether the conditions of a problem agree on a grid with half as many points again
 // along each axis: what they disagreed by with so many was the error of coarse differences.
 func agrees(p *pde.Problem, points int, draw func(g *grid.Grid) ([][]float64, error)) bool {
-	sys, err := smallSystem(p, points+points/2)
-	if err != nil || sys.FieldSize() > mostValues {
+	s, err := smallSystem(p, points+points/2)
+	if err != nil || s.values() > mostValues {
 		return false
 	}
-	s, err := newSystem(sys, make([]int, len(sys.Terms)))
-	if err != nil || !s.direct {
-		return false
-	}
-	initial, err := draw(sys.Grid)
+	initial, err := draw(s.sys.Grid)
 	if err != nil {
 		return false
 	}
@@ -264,8 +250,8 @@ func agrees(p *pde.Problem, points int, draw func(g *grid.Grid) ([][]float64, er
 }
 
 // smallSystem is the problem on the smallest grid of at least so many points, odd along periodic
-// axes, that its terms have room on.
-func smallSystem(p *pde.Problem, least int) (*pde.System, error) {
+// axes, that its terms have room on, to be solved by a factored matrix.
+func smallSystem(p *pde.Problem, least int) (*system, error) {
 	err := fmt.Errorf("no small grid of %d points", least)
 	for _, n := range []int{6, 8, 10, 12, 16, 20} {
 		if n < least {
@@ -283,9 +269,14 @@ func smallSystem(p *pde.Problem, least int) (*pde.System, error) {
 			return nil, err
 		}
 		var sys *pde.System
-		if sys, err = p.Discretize(g); err == nil {
-			return sys, nil
+		if sys, err = p.Discretize(g); err != nil {
+			continue
 		}
+		s, err := newSystem(sys, nil)
+		if err == nil && !s.direct {
+			err = fmt.Errorf("rows on %v points are %w", g.Shape(), ErrTooLarge)
+		}
+		return s, err
 	}
 	return nil, err
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"pihc/grid"
+	"pihc/internal/kernel"
 	"pihc/pde"
 )
 
@@ -108,12 +109,7 @@ func (x *Examination) openWalls(s *system, initial [][]float64) {
 func (st *state) needsConditions(a int) string {
 	p, set := st.sys.Problem, st.sys.Sets[0]
 	stride, n := st.sys.Grid.Strides()[a], st.sys.Grid.Axes[a].Points
-	rate := slices.Repeat([]float64{1}, len(set.Points))
-	for j, t := range set.Terms {
-		if order, along := alongOne(st.sys, t); along == 0 && order == 1 {
-			rate = st.out[0][1+j]
-		}
-	}
+	rate := st.rateSlopes()
 	for j, t := range set.Terms {
 		order, along := alongOne(st.sys, t)
 		if along != a || order == 0 {
@@ -139,6 +135,18 @@ func (st *state) needsConditions(a int) string {
 		}
 	}
 	return ""
+}
+
+// rateSlopes is the derivative of the first equation's rows by the first derivative along axis 0, 1
+// where there is none.
+func (st *state) rateSlopes() []float64 {
+	rate := slices.Repeat([]float64{1}, len(st.sys.Sets[0].Points))
+	for j, t := range st.sys.Sets[0].Terms {
+		if order, along := alongOne(st.sys, t); along == 0 && order == 1 {
+			rate = st.out[0][1+j]
+		}
+	}
+	return rate
 }
 
 // tooManyWalls finds an axis of space at whose ends more conditions hold than the equations have derivatives
@@ -189,16 +197,10 @@ func (st *state) oneSign(a, order int) bool {
 		return false
 	}
 	stride, n := st.sys.Grid.Strides()[a], st.sys.Grid.Axes[a].Points
-	rate := slices.Repeat([]float64{1}, len(set.Points))
-	coefficient := make([]float64, len(set.Points))
+	rate, coefficient := st.rateSlopes(), make([]float64, len(set.Points))
 	for j, t := range set.Terms {
-		switch own, along := alongOne(st.sys, t); {
-		case along == 0 && own == 1:
-			rate = st.out[0][1+j]
-		case along == a && own == order:
-			for i, v := range st.out[0][1+j] {
-				coefficient[i] += v
-			}
+		if own, along := alongOne(st.sys, t); along == a && own == order && (a > 0 || order > 1) {
+			kernel.Axpy64(coefficient, 1, st.out[0][1+j])
 		}
 	}
 	low, high := math.Inf(1), math.Inf(-1)

@@ -55,7 +55,6 @@ func timeOrder(p *pde.Problem, t pde.Term) (order int, space pde.Term, edge stri
 // newMarch returns nil, and why, where the first axis is not time.
 func newMarch(p *pde.Problem, axes []grid.Axis, times []float64, parts int) (m *march, why string, err error) {
 	m = &march{problem: p, space: axes[1:], times: times, parts: parts}
-	name := p.Axes[0].Name
 	if p.Steady || axes[0].Boundary != grid.Nodes {
 		return nil, "", nil
 	}
@@ -63,102 +62,101 @@ func newMarch(p *pde.Problem, axes []grid.Axis, times []float64, parts int) (m *
 	rates := make([]int, own+len(p.Terms))
 	inner := *p
 	inner.Terms = make([]pde.Term, len(p.Terms))
-	edges := map[string]string{}
 	for i, t := range p.Terms {
 		order, space, edge, ok := timeOrder(p, t)
 		rates[own+i], inner.Terms[i] = order, space
-		if edge != "" {
-			edges[t.Name] = edge
-		}
-		if p.InResidual(t.Name) {
-			if !ok || edge != "" {
-				return nil, fmt.Sprintf("term %s of the residual is not one of an instant", t.Name), nil
-			}
+		if p.InResidual(t.Name) && (!ok || edge != "") {
+			return nil, fmt.Sprintf("term %s of the residual is not one of an instant", t.Name), nil
 		}
 	}
 	highest, ok := marched(p)
 	if !ok {
-		return nil, fmt.Sprintf("derivatives along %s are of several orders, or there is none", name), nil
+		return nil, fmt.Sprintf("derivatives along %s are of several orders, or there is none", p.Axes[0].Name), nil
 	}
 	m.second = highest == 2
-	var first, walls []pde.Rows
+	first, walls, why, err := ofInstants(p, highest)
+	if why != "" || err != nil {
+		return nil, why, err
+	}
+	inner.Residuals, inner.Conditions = m.instant(p.Residuals), m.instant(walls)
+	if m.step, err = newSlices(&inner, axes, stages, rates); err != nil {
+		return nil, "", err
+	}
+	if len(first) > 0 {
+		err = m.begin(inner, axes, first, walls, rates)
+	}
+	return m, "", err
+}
+
+// ofInstants divides the conditions into those of the first time and those of all others; why says what
+// is not one of an instant.
+func ofInstants(p *pde.Problem, highest int) (first, walls []pde.Rows, why string, err error) {
+	name := p.Axes[0].Name
 	for _, c := range p.Conditions {
 		low := c.At[name] == "low"
-		for i, t := range p.Terms {
+		for _, t := range p.Terms {
 			if !c.Expr.DependsOn(t.Name) {
 				continue
 			}
-			_, _, _, ok := timeOrder(p, t)
-			if edge := edges[t.Name]; !ok || edge == "high" || edge == "low" && !low || rates[own+i] > highest || low && rates[own+i] >= highest {
+			order, _, edge, ok := timeOrder(p, t)
+			if !ok || edge == "high" || edge == "low" && !low || order > highest || low && order >= highest {
 				why := fmt.Sprintf("condition %s has term %s, which is not one of the first instant", c.Name, t.Name)
-				if edges[t.Name] == "low" && low && !ok {
+				if edge == "low" && low && !ok {
 					why += " (at: wall or at: inner in the place of ghost)"
 				}
-				return nil, why, nil
+				return nil, nil, why, nil
 			}
 		}
 		switch {
 		case c.At[name] == "high":
-			return nil, fmt.Sprintf("condition %s holds at %s high", c.Name, name), nil
+			return nil, nil, fmt.Sprintf("condition %s holds at %s high", c.Name, name), nil
 		case low:
 			first = append(first, c)
 		case c.Skip[name][0] > 2 || c.Skip[name][1] > 0: // counts of points, which other steps have not
-			return nil, "", fmt.Errorf("condition %s leaves out times (rows: {%s: [%d, %d]}), and solutions of the problem's own rows have all conditions at all times", c.Name, name, c.Skip[name][0], c.Skip[name][1])
+			return nil, nil, "", fmt.Errorf("condition %s leaves out times (rows: {%s: [%d, %d]}), and solutions of the problem's own rows have all conditions at all times", c.Name, name, c.Skip[name][0], c.Skip[name][1])
 		default:
 			walls = append(walls, c)
 		}
 	}
-	// Rows of one instant have no place along time.
-	instant := func(rows []pde.Rows) []pde.Rows {
-		out := slices.Clone(rows)
-		for i := range out {
-			out[i].At, out[i].Skip = maps.Clone(out[i].At), maps.Clone(out[i].Skip)
-			delete(out[i].At, name)
-			delete(out[i].Skip, name)
-		}
-		return out
+	return first, walls, "", nil
+}
+
+// instant returns rows as those of one instant, which have no place along time.
+func (m *march) instant(rows []pde.Rows) []pde.Rows {
+	name, out := m.problem.Axes[0].Name, slices.Clone(rows)
+	for i := range out {
+		out[i].At, out[i].Skip = maps.Clone(out[i].At), maps.Clone(out[i].Skip)
+		delete(out[i].At, name)
+		delete(out[i].Skip, name)
 	}
-	inner.Residuals = instant(p.Residuals)
-	inner.Conditions = instant(walls)
-	if m.step, err = newSlices(&inner, axes, stages, rates); err != nil {
-		return nil, "", err
-	}
-	if len(first) == 0 {
-		return m, "", nil
+	return out
+}
+
+// begin prepares the rows of the first time: they hold on the first of two slices, u being the first
+// and, of second order, u_t the second.
+func (m *march) begin(inner pde.Problem, axes []grid.Axis, first, walls []pde.Rows, rates []int) (err error) {
+	p, highest, unknown := m.problem, 1, 1
+	if m.second {
+		highest, unknown = 2, 2
 	}
 	rated := func(r pde.Rows) bool {
 		return slices.ContainsFunc(p.Terms, func(t pde.Term) bool { o, _, _, _ := timeOrder(p, t); return o >= highest && r.Expr.DependsOn(t.Name) })
 	}
-	// At the first time the rows of the first of two slices hold, u being the first
-	// and u_t the second.
-	unknown := 1
-	if m.second {
-		unknown = 2
-	}
-	for attempt := range 2 {
-		at := instant(first)
-		if attempt == 1 { // values that initial conditions leave out are those of walls and residuals
-			for _, r := range instant(slices.Concat(walls, p.Residuals)) {
-				if !rated(r) {
-					at = append(at, r)
-				}
-			}
-		}
+	at := m.instant(first)
+	for range 2 {
 		for i := range at {
-			if unknown == 2 {
-				at[i].At[name] = "low"
+			if m.second {
+				at[i].At[p.Axes[0].Name] = "low"
 			}
 		}
-		begin := inner
-		begin.Residuals, begin.Conditions = at[:1], at[1:]
-		if m.start, err = newSlices(&begin, axes, unknown, rates); err != nil {
-			return nil, "", err
+		inner.Residuals, inner.Conditions = at[:1], at[1:]
+		if m.start, err = newSlices(&inner, axes, unknown, rates); err != nil || m.start.count >= m.start.values() {
+			return err
 		}
-		if m.start.count >= m.start.values() {
-			return m, "", nil
-		}
+		// Values that initial conditions leave out are those of walls and residuals.
+		at = slices.Concat(at, slices.DeleteFunc(m.instant(slices.Concat(walls, p.Residuals)), rated))
 	}
-	return nil, "", fmt.Errorf("the initial conditions give %d of %d values", m.start.count, m.start.values())
+	return fmt.Errorf("the initial conditions give %d of %d values", m.start.count, m.start.values())
 }
 
 // newSlices puts a problem whose rows are those of an instant on count slices.
@@ -169,7 +167,7 @@ func newSlices(p *pde.Problem, axes []grid.Axis, count int, rates []int) (*syste
 	if err != nil {
 		return nil, err
 	}
-	s, err := newStages(sys, rates)
+	s, err := newSystem(sys, rates)
 	if err == nil && s.count < s.values() && count == stages {
 		err = fmt.Errorf("%d rows for the %d values of an instant", s.count/count, s.values()/count)
 	}

@@ -56,7 +56,7 @@ func New(p *pde.Problem, g *grid.Grid, refine []int) (*Solver, error) {
 	if s.march == nil {
 		sys, err := p.Discretize(s.fine)
 		if err == nil {
-			s.whole, err = newSystem(sys, make([]int, len(sys.Terms)))
+			s.whole, err = newSystem(sys, nil)
 		}
 		if err == nil && s.whole.count < s.whole.values() {
 			err = fmt.Errorf("%d rows for %d values", s.whole.count, s.whole.values())
@@ -186,7 +186,7 @@ func (s *Solver) Solve(dst, initial []float64) (sim.Stats, error) {
 		steps, err := s.march.solve(sample, func(k int, all []float64) {
 			own := len(all) / s.fields
 			for f := range s.fields {
-				s.thin(dst[f*size+k*n:f*size+(k+1)*n], all[f*own:(f+1)*own], 1)
+				grid.Thin(dst[f*size+k*n:f*size+(k+1)*n], all[f*own:(f+1)*own], s.grid.Axes[1:], s.fine.Axes[1:])
 			}
 		})
 		return sim.Stats{Steps: steps}, err
@@ -197,9 +197,7 @@ func (s *Solver) Solve(dst, initial []float64) (sim.Stats, error) {
 	if !st.newton(u, true) {
 		return sim.Stats{}, ErrNotConverged
 	}
-	for f := range s.fields {
-		s.thin(dst[f*size:(f+1)*size], s.whole.slice(u, f, 0), 0)
-	}
+	grid.Thin(dst, u, s.grid.Axes, s.fine.Axes)
 	return sim.Stats{Steps: 1}, nil
 }
 
@@ -225,27 +223,4 @@ func (x *input) interpolate(u []float64) []float64 {
 		inner *= x.fine.Space[a].Points
 	}
 	return u
-}
-
-// thin keeps the points of the grid along the axes from the first given on.
-func (s *Solver) thin(dst, src []float64, first int) {
-	for i := range dst {
-		rest, at, stride := i, 0, 1
-		for a := len(s.grid.Axes) - 1; a >= first; a-- {
-			coarse, fine := s.grid.Axes[a], s.fine.Axes[a]
-			k := rest % coarse.Points
-			rest /= coarse.Points
-			switch factor := fine.Points / coarse.Points; coarse.Boundary {
-			case grid.Nodes:
-				k *= (fine.Points - 1) / (coarse.Points - 1)
-			case grid.Cells:
-				k = k*factor + factor/2
-			default:
-				k *= factor
-			}
-			at += k * stride
-			stride *= fine.Points
-		}
-		dst[i] = src[at]
-	}
 }

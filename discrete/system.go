@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"pihc/grid"
-	"pihc/internal/kernel"
 	"pihc/pde"
 )
 
@@ -50,9 +49,29 @@ const (
 	maxDense  = 1600
 )
 
+// newSystem is for rows on the whole grid or, with the rates of terms, on slices that its first axis
+// counts.
 func newSystem(sys *pde.System, rates []int) (*system, error) {
-	s := &system{sys: sys, rates: rates, fields: len(sys.Problem.Unknowns), slices: 1, points: sys.Grid.Size(), direct: true}
-	return s, s.prepare()
+	s := &system{sys: sys, rates: rates, fields: len(sys.Problem.Unknowns), slices: 1}
+	if rates == nil {
+		s.rates = make([]int, len(sys.Terms))
+	} else {
+		s.slices = sys.Grid.Axes[0].Points
+	}
+	s.points = sys.Grid.Size() / s.slices
+	for _, set := range sys.Sets {
+		s.count += len(set.Points)
+	}
+	s.normal = s.count != s.values()
+	dense, ok := s.tabulate(maxDense)
+	if ok {
+		s.arrange(!dense)
+		ok = dense || float64(s.values())*float64(s.lower)*float64(s.lower+s.upper) <= maxDirect
+	}
+	if s.direct = ok; !ok {
+		return s, s.checkIterative()
+	}
+	return s, nil
 }
 
 // values is the number of values of all fields.
@@ -67,30 +86,6 @@ func (s *system) slice(values []float64, f, i int) []float64 {
 // column is the place among the columns of the matrix of field f at a point of the
 // first slice; those of the other slices follow.
 func (s *system) column(f int, p int32) int { return (s.order[p]*s.fields + f) * s.slices }
-
-// newStages is for a grid whose first axis counts slices.
-func newStages(sys *pde.System, rates []int) (*system, error) {
-	s := &system{sys: sys, rates: rates, fields: len(sys.Problem.Unknowns), slices: sys.Grid.Axes[0].Points, direct: true}
-	s.points = sys.Grid.Size() / s.slices
-	return s, s.prepare()
-}
-
-func (s *system) prepare() error {
-	for _, set := range s.sys.Sets {
-		s.count += len(set.Points)
-	}
-	s.normal = s.count != s.values()
-	dense, ok := s.tabulate(maxDense)
-	if ok {
-		s.arrange(!dense)
-		work := float64(s.values()) * float64(s.lower) * float64(s.lower+s.upper)
-		ok = dense || work <= maxDirect
-	}
-	if s.direct = ok; !ok {
-		return s.checkIterative()
-	}
-	return nil
-}
 
 // tabulate lists the stencils of the terms that rows use, and of those without, where there are at
 // most so many values, all rows; ok is false where there are more.
@@ -292,277 +287,4 @@ func (s *system) bandwidths() {
 		}
 		row++
 	})
-}
-
-// orders are those of derivatives along time: none, first and second.
-const orders = 3
-
-// state is one solve's memory.
-type state struct {
-	*system
-	gatherer *grid.Gatherer
-	rows     []*pde.RowValues             // per set
-	out      [][][]float64                // per set: the rows and derivatives last evaluated
-	lists    [orders][]grid.Rows[float64] // per order and set: the terms of the order
-
-	rate  [orders][]float64 // (slices·slices) weights of the slices; nil: none
-	known [orders][]float64 // the part that is known (fields, slices, points); nil: none
-	w     [orders][]float64 // the fields terms act on
-
-	lu        *band
-	at        []int // place of every row in the matrix
-	step, res []float64
-}
-
-// newState prepares a solve for the inputs of a sample.
-func (s *system) newState(sample []float64) *state {
-	st := &state{system: s, gatherer: s.sys.NewGatherer(nil), res: make([]float64, s.count), step: make([]float64, s.values()), out: make([][][]float64, len(s.sys.Sets))}
-	for _, set := range s.sys.Sets {
-		rows := s.sys.NewRowValues(set, set.Points)
-		rows.SetInitial(sample)
-		st.rows = append(st.rows, rows)
-		for m := range orders {
-			list := rows.Terms
-			list.Values = make([][]float64, len(set.Terms))
-			for j, t := range set.Terms {
-				if s.rates[t] == m {
-					list.Values[j] = rows.Terms.Values[j]
-				}
-			}
-			st.lists[m] = append(st.lists[m], list)
-		}
-	}
-	if s.direct && !s.normal {
-		st.at = s.rowPositions()
-	}
-	return st
-}
-
-// setTimes gives the slices their times.
-func (st *state) setTimes(times []float64) {
-	for _, rows := range st.rows {
-		for e, x := range rows.Set.Extras {
-			if x.Axis == 0 {
-				for i, p := range rows.Points {
-					rows.Extras[e][i] = times[int(p)/st.points]
-				}
-			}
-		}
-	}
-}
-
-// differentiate sets w to the fields that terms act on; linear leaves out what is known.
-func (st *state) differentiate(u []float64, linear bool) {
-	st.w[0] = u
-	for m := 1; m < len(st.w); m++ {
-		if st.rate[m] == nil {
-			continue
-		}
-		if st.w[m] == nil {
-			st.w[m] = make([]float64, len(u))
-		}
-		w := st.w[m]
-		if clear(w); !linear && st.known[m] != nil {
-			copy(w, st.known[m])
-		}
-		for f := range st.fields {
-			for i := range st.slices {
-				for k := range st.slices {
-					if c := st.rate[m][i*st.slices+k]; c != 0 {
-						kernel.Axpy64(st.slice(w, f, i), c, st.slice(u, f, k))
-					}
-				}
-			}
-		}
-	}
-}
-
-// gather applies all terms to the fields.
-func (st *state) gather() {
-	for m, w := range st.w {
-		if w != nil {
-			grid.Gather(st.gatherer, w, 1, st.lists[m])
-		}
-	}
-}
-
-// evaluate sets the rows and their derivatives at u and returns the sum of squares.
-func (st *state) evaluate(u []float64) float64 {
-	st.differentiate(u, false)
-	st.gather()
-	row := 0
-	for k, rows := range st.rows {
-		st.out[k] = rows.EvalTerms(pde.FirstDerivatives)
-		for _, out := range st.out[k] {
-			if st.roots != nil {
-				kernel.MulScalar64(out, st.roots[k], out)
-			}
-		}
-		row += copy(st.res[row:], st.out[k][0])
-	}
-	return kernel.SumSquares64(st.res)
-}
-
-// jacobian visits the entries of one row at the last evaluation, but for those of fixed values.
-func (st *state) jacobian(set, i int, visit func(unknown int, v float64)) {
-	rows := st.sys.Sets[set]
-	p := rows.Points[i]
-	slice, own := int(p)/st.points, p%int32(st.points)
-	for j, t := range rows.Terms {
-		g := st.out[set][1+j][i]
-		if g == 0 {
-			continue
-		}
-		m, of := st.rates[t], st.sys.Terms[t].Of
-		st.eachEntry(t, own, func(q int32, coef float64) {
-			at := st.column(of, q)
-			if st.fixed != nil && st.fixed[of*st.points+int(q)] {
-				return
-			}
-			if m == 0 {
-				visit(at+slice, g*coef)
-				return
-			}
-			for k := range st.slices {
-				if c := st.rate[m][slice*st.slices+k]; c != 0 {
-					visit(at+k, g*coef*c)
-				}
-			}
-		})
-	}
-}
-
-// factor builds and factors the matrix of a Gauss-Newton step at the last evaluation.
-func (st *state) factor() bool {
-	st.lu = newBand(st.values(), st.lower, st.upper)
-	if st.normal {
-		st.addNormal(st.lu.add)
-		return st.lu.factor()
-	}
-	row := 0
-	for k, set := range st.sys.Sets {
-		for i := range set.Points {
-			st.jacobian(k, i, func(q int, v float64) { st.lu.add(st.at[row], q, v) })
-			row++
-		}
-	}
-	return st.lu.factor()
-}
-
-// addNormal adds up JᵀJ.
-func (st *state) addNormal(add func(i, j int, v float64)) {
-	var at []int
-	var values []float64
-	for k, set := range st.sys.Sets {
-		for i := range set.Points {
-			at, values = at[:0], values[:0]
-			st.jacobian(k, i, func(q int, v float64) { at, values = append(at, q), append(values, v) })
-			for a, p := range at {
-				for b, q := range at {
-					add(p, q, values[a]*values[b])
-				}
-			}
-		}
-	}
-}
-
-// solve sets step to the Gauss-Newton step of the last evaluation, by the matrix
-// factored or by GMRES.
-func (st *state) solve() bool {
-	if !st.direct {
-		return st.gmres()
-	}
-	x := st.columns()
-	st.lu.solve(x)
-	st.fromColumns(x)
-	return finite(st.step)
-}
-
-// columns is the right-hand side of a step: the rows or, of the normal equations, Jᵀ times them.
-func (st *state) columns() []float64 {
-	x := make([]float64, st.values())
-	row := 0
-	for k, set := range st.sys.Sets {
-		for i := range set.Points {
-			r := st.out[k][0][i]
-			if st.normal {
-				st.jacobian(k, i, func(q int, v float64) { x[q] += v * r })
-			} else {
-				x[st.at[row]] = r
-			}
-			row++
-		}
-	}
-	return x
-}
-
-// fromColumns sets the step from the solution, by column.
-func (st *state) fromColumns(x []float64) {
-	for p := range st.order {
-		for f := range st.fields {
-			at := st.column(f, int32(p))
-			for k := range st.slices {
-				st.slice(st.step, f, k)[p] = x[at+k]
-			}
-		}
-	}
-}
-
-// newton solves the rows from u in place by Gauss-Newton steps, shortened until they
-// reduce the sum of squares. A factored matrix is kept while it serves, also from
-// one call to the next unless fresh is asked for.
-func (st *state) newton(u []float64, fresh bool) bool {
-	const iterations, shortest = 40, 1e-3
-	trial := make([]float64, len(u))
-	cost := st.evaluate(u)
-	if math.IsNaN(cost) || math.IsInf(cost, 0) {
-		return false
-	}
-	stale := st.direct && st.lu != nil && !fresh
-	if st.direct && !stale && !st.factor() {
-		return false
-	}
-	last := math.Inf(1)
-	for range iterations {
-		if !st.solve() {
-			return false
-		}
-		size, norm := math.Sqrt(kernel.SumSquares64(st.step)), math.Sqrt(kernel.SumSquares64(u))
-		scale, next := 1.0, 0.0
-		for ; scale >= shortest; scale /= 2 {
-			copy(trial, u)
-			kernel.Axpy64(trial, -scale, st.step)
-			next = st.evaluate(trial)
-			if next <= cost*(1+1e-9) || size*scale <= 1e-8*norm {
-				break
-			}
-		}
-		poor := scale < shortest || math.IsNaN(next)
-		if poor && !stale {
-			return false
-		}
-		if poor {
-			st.evaluate(u)
-		} else {
-			copy(u, trial)
-			cost = next
-			if size*scale <= 1e-9*norm+1e-13 {
-				return true
-			}
-		}
-		slow := poor || scale < 1 || size > 0.05*last
-		last = size
-		if st.direct && slow {
-			if !st.factor() {
-				return false
-			}
-		}
-		stale = st.direct && !slow
-	}
-	return false
-}
-
-func finite(x []float64) bool {
-	s := kernel.SumSquares64(x)
-	return !math.IsNaN(s) && !math.IsInf(s, 0)
 }

@@ -25,7 +25,7 @@ type cpu[T compute.Float] struct {
 	loss   *Loss
 	// own is the solve of the last pass, by the method; between that of the passes
 	// before it, over the whole domain.
-	own, between *constraint.Sample
+	own, between *constraint.Workspace
 	crossing     [][]bool // residual rows whose stencil crosses a border; nil: not weighed
 	micro        micro[T]
 	ubar         []float64 // (C, P): gradient of a sample's loss by its field
@@ -120,7 +120,7 @@ func (e *cpu[T]) build(net model.Network, options constraint.Options, router con
 	if r := s.Loss.BorderRows; (r.Start != 1 || r.End != 1) && e.info.Experts > 1 {
 		e.crossing = own.Crossing()
 	}
-	e.own = own.NewSample()
+	e.own = own.NewWorkspace()
 	e.between = e.own
 	if s.Network.Passes > 1 && e.info.Experts > 1 {
 		options.Experts, options.Router, options.Overlap, options.Directions = nil, "", false, directions
@@ -128,7 +128,7 @@ func (e *cpu[T]) build(net model.Network, options constraint.Options, router con
 		if err != nil {
 			return err
 		}
-		e.between = whole.NewSample()
+		e.between = whole.NewWorkspace()
 	}
 	n := s.Training.MicroBatch
 	if e.share != nil {
@@ -174,26 +174,26 @@ func (e *cpu[T]) Close() { e.pool.Close() }
 // Predict implements Engine.
 func (e *cpu[T]) Predict(params []T, batch Batch, each func(i int, p *Prediction) error) (err error) {
 	defer slab.Recover(&err)
-	e.setOverlap(1)
+	batch.Progress = 1
 	spec, pass := e.info.Spec, e.pass(batch)
 	for lo := 0; lo < len(batch.Initial); lo += e.micro.size {
 		count := e.load(batch, lo)
 		e.forward(params, batch, lo, count, pass, false)
-		e.weighBorders(pass, 1)
+		e.weighBorders(pass, batch.Progress)
 		for b := range count {
 			i := lo + b
 			if err := batch.canceled(); err != nil {
 				return err
 			}
-			s := e.solve(pass, b, batch.Initial[i], batch.Seeds[i])
-			field := s.Field()
+			x := e.solve(&batch, lo, b, pass)
+			field := x.Field()
 			p := Prediction{Field: e.allRanks(field), MeanSquares: e.sums}
 			p.Loss = e.loss.Evaluate(p.MeanSquares, field, batch.Initial[i], nil, 0)
-			jumps := s.Jumps()
+			jumps := x.Jumps()
 			p.JumpRMS = math.Sqrt(jumps.Value)
 			p.Loss += spec.Loss.BorderJump*jumps.Value + spec.Loss.BorderSlope*jumps.Slope
 			if e.info.Experts > 0 {
-				p.Experts = s.Outcomes()
+				p.Experts = x.Outcomes()
 			}
 			if err := each(i, &p); err != nil {
 				return err
@@ -225,7 +225,6 @@ func (e *cpu[T]) LossAndGrad(grad, params []T, batch Batch) (st Stats, err error
 	defer slab.Recover(&err)
 	clear(e.sums)
 	st = Stats{MeanSquares: e.sums}
-	e.setOverlap(batch.Progress)
 	scale, pass := 1/float64(batch.total()), e.pass(batch)
 	m := &e.micro
 	for lo := 0; lo < len(batch.Initial); lo += m.size {
@@ -238,12 +237,12 @@ func (e *cpu[T]) LossAndGrad(grad, params []T, batch Batch) (st Stats, err error
 			if err := batch.canceled(); err != nil {
 				return st, err
 			}
-			s := e.solve(pass, b, batch.Initial[lo+b], batch.Seeds[lo+b])
+			x := e.solve(&batch, lo, b, pass)
 			var truth []float64
 			if batch.Truth != nil {
 				truth = batch.Truth[lo+b]
 			}
-			e.addLoss(&st, bar, s, batch.Initial[lo+b], truth, m.base[b], scale)
+			e.addLoss(&st, bar, x, batch.Initial[lo+b], truth, m.base[b], scale)
 		}
 		bars := m.bar[:count*width]
 		e.amplify(bars)
@@ -273,13 +272,6 @@ func (e *cpu[T]) pass(batch Batch) int {
 	return batch.Pass
 }
 
-// setOverlap sets how far experts look beyond their borders.
-func (e *cpu[T]) setOverlap(progress float64) {
-	if r := e.info.Spec.Constraint.Overlap; r.Start != 0 || r.End != 0 {
-		e.own.SetOverlap(r.At(progress))
-	}
-}
-
 // weighBorders sets the factor of the rows that cross expert borders; fields of
 // passes before the last, and those that they correct, have no borders.
 func (e *cpu[T]) weighBorders(pass int, progress float64) {
@@ -288,37 +280,37 @@ func (e *cpu[T]) weighBorders(pass int, progress float64) {
 	}
 }
 
-// solve runs the constraint of a pass on sample b of the micro-batch. A pass is
-// trained by the solve that it is used with.
-func (e *cpu[T]) solve(pass, b int, initial []float64, seed constraint.Seed) *constraint.Sample {
-	m := &e.micro
-	s, directions := e.own, m.directions[b]
-	switch {
-	case pass < e.info.Spec.Network.Passes:
-		s = e.between
-	case e.info.Experts > 1:
-		directions = nil
-	}
-	width := len(m.basis) / m.size
-	constraint.Load(s, m.basis[b*width:(b+1)*width], initial, directions...)
+// solve runs the constraint of a pass on sample b of the micro-batch, whose first is lo of the
+// batch. A pass is trained by the solve that it is used with.
+func (e *cpu[T]) solve(batch *Batch, lo, b, pass int) constraint.Solution {
+	m, width := &e.micro, len(e.micro.basis)/e.micro.size
+	in := constraint.Input[T]{Basis: m.basis[b*width : (b+1)*width], Sample: batch.Initial[lo+b], Directions: m.directions[b], Seed: batch.Seeds[lo+b]}
 	if pass > 1 {
-		s.SetOffset(m.previous[b])
+		in.Offset = m.previous[b]
 	}
-	s.Draw(seed)
-	s.Solve()
-	return s
+	if pass < e.info.Spec.Network.Passes {
+		return constraint.Assemble(e.between, in).Solve()
+	}
+	if e.info.Experts > 1 {
+		in.Directions = nil
+	}
+	if r := e.info.Spec.Constraint.Overlap; r.Start != 0 || r.End != 0 {
+		in.Overlap = r.At(batch.Progress)
+	}
+	return constraint.Assemble(e.own, in).Solve()
 }
 
 // addLoss adds the loss of a solved sample, over base, to the statistics and
 // writes scale·∂L/∂b to bar (N, C, P).
-func (e *cpu[T]) addLoss(st *Stats, bar []T, s *constraint.Sample, initial, truth []float64, base, scale float64) {
+func (e *cpu[T]) addLoss(st *Stats, bar []T, x constraint.Solution, initial, truth []float64, base, scale float64) {
 	relative, spec := scale/base, e.info.Spec.Loss
 	clear(e.ubar)
-	loss := e.loss.Evaluate(e.squares, s.Field(), initial, e.ubar, relative)
+	field := x.Field()
+	loss := e.loss.Evaluate(e.squares, field, initial, e.ubar, relative)
 	supervised := 0.0
 	if truth != nil && spec.Data != 0 {
 		unknowns, size, stored := len(e.info.Problem.Unknowns), e.info.Grid.Size(), e.system.Grid.Size()
-		field, distance := s.Field(), make([]float64, 1)
+		distance := make([]float64, 1)
 		for c := range unknowns {
 			all := truth[c*size : (c+1)*size]
 			distance[0] += addDistance(e.ownPart(e.ubar[c*stored:]), e.ownPart(field[c*stored:]), all[e.begin:][:e.points], all, scale*spec.Data/float64(unknowns))
@@ -326,9 +318,9 @@ func (e *cpu[T]) addLoss(st *Stats, bar []T, s *constraint.Sample, initial, trut
 		slab.Sum(e.system.Slab, distance)
 		supervised = distance[0]
 	}
-	jumps := s.Jumps()
+	jumps := x.Jumps()
 	loss += spec.BorderJump*jumps.Value + spec.BorderSlope*jumps.Slope
-	constraint.Backward(s, bar, e.ubar, constraint.Jumps{Value: relative * spec.BorderJump, Slope: relative * spec.BorderSlope})
+	constraint.Backward(x, bar, e.ubar, constraint.JumpWeights{Value: relative * spec.BorderJump, Slope: relative * spec.BorderSlope})
 	// The conversions keep a compiler from fusing: what is added is what a batch of
 	// this sample alone gives.
 	st.Loss += float64(relative*loss) + supervised
@@ -336,8 +328,8 @@ func (e *cpu[T]) addLoss(st *Stats, bar []T, s *constraint.Sample, initial, trut
 		st.MeanSquares[i] += float64(scale * v)
 	}
 	st.JumpSquare += float64(scale * jumps.Value)
-	iterations, failed, fallbacks := s.Count()
-	st.Iterations += scale * float64(iterations) / float64(s.Experts())
+	iterations, failed, fallbacks := x.Count()
+	st.Iterations += scale * float64(iterations) / float64(x.Experts())
 	st.Failed += failed
 	st.Fallbacks += fallbacks
 }

@@ -28,7 +28,7 @@ func (e *cpu[T]) forward(params []T, batch Batch, lo, count, last int, keep bool
 		}
 		for b := range count {
 			initial := batch.Initial[lo+b]
-			field := e.solve(pass, b, initial, batch.Seeds[lo+b]).Field()
+			field := e.solve(&batch, lo, b, pass).Field()
 			if pass == 1 && len(m.spare[b]) > 0 {
 				e.system.Offset(m.previous[b], initial) // what it corrects, whatever the features are of
 			}

@@ -159,7 +159,7 @@ func TestPassesFollowEachOther(t *testing.T) {
 	}
 	three.forward(params, batch, 0, three.load(batch, 0), 2, false)
 	check.Close(t, three.micro.previous[0], first, 1e-12, 1e-12)
-	second := slices.Clone(three.solve(2, 0, batch.Initial[0], batch.Seeds[0]).Field())
+	second := slices.Clone(three.solve(&batch, 0, 0, 2).Field())
 	worst := 0.0
 	for i := range second { // not the same field again
 		worst = max(worst, math.Abs(second[i]-first[i]))
@@ -173,7 +173,7 @@ func TestPassesFollowEachOther(t *testing.T) {
 	zero := make([]float64, len(params))
 	three.forward(zero, batch, 0, three.load(batch, 0), 3, false)
 	n := len(batch.Initial[0])
-	for i, v := range three.solve(3, 0, batch.Initial[0], batch.Seeds[0]).Field() {
+	for i, v := range three.solve(&batch, 0, 0, 3).Field() {
 		if math.Abs(v-batch.Initial[0][i%n]) > 1e-14 {
 			t.Fatalf("without a proposal the field is %g at %d, want %g", v, i, batch.Initial[0][i%n])
 		}

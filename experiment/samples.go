@@ -62,7 +62,7 @@ func LoadSamples(set *data.Dataset, name string, p *pde.Problem, g *grid.Grid, m
 	for i, u0 := range s.Initial {
 		s.Initial[i] = dataset.InputsOn(p, u0, from, g)
 	}
-	if !dataset.Thins(g.Axes, from.Axes) {
+	if !grid.Thins(g.Axes, from.Axes) {
 		if split.Solve {
 			s.Truth, err = solveOn(p, g, s.Initial, mostKept)
 		}
@@ -75,7 +75,7 @@ func LoadSamples(set *data.Dataset, name string, p *pde.Problem, g *grid.Grid, m
 			if err != nil {
 				return nil, err
 			}
-			dataset.Thin(field, a.Float64(), g.Axes, from.Axes)
+			grid.Thin(field, a.Float64(), g.Axes, from.Axes)
 			return field, nil
 		}
 	}

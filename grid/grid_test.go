@@ -75,7 +75,12 @@ func TestWindow(t *testing.T) {
 	} {
 		var want []int32
 		for p := range g.Size() {
-			if g.Unravel(p, index); w.Contains(index) {
+			g.Unravel(p, index)
+			inside := true
+			for d, i := range index {
+				inside = inside && i >= w.Lo[d] && i < w.Hi[d]
+			}
+			if inside {
 				want = append(want, int32(p))
 			}
 		}

@@ -14,16 +14,6 @@ func (w Window) Size() int {
 	return size
 }
 
-// Contains reports whether the index (one element per axis) lies in the window.
-func (w Window) Contains(index []int) bool {
-	for d := range w.Lo {
-		if index[d] < w.Lo[d] || index[d] >= w.Hi[d] {
-			return false
-		}
-	}
-	return true
-}
-
 // Points returns the flat indices of the window's points in g, increasing. It
 // panics if the window does not lie in the grid.
 func (w Window) Points(g *Grid) []int32 {

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"pihc/data"
-	"pihc/dataset"
 	"pihc/grid"
 	"pihc/pde"
 )
@@ -73,7 +72,7 @@ func EvaluationGrids(s *Spec, p *pde.Problem) ([]EvaluationGrid, error) {
 	finest := finestGrid(own, grids)
 	for _, g := range append([]EvaluationGrid{{Grid: own}}, grids...) {
 		for a, axis := range g.Axes {
-			if !dataset.Thins([]grid.Axis{axis}, finest.Axes[a:a+1]) {
+			if !grid.Thins([]grid.Axis{axis}, finest.Axes[a:a+1]) {
 				return nil, fmt.Errorf("data.test.grids: the %d points of axis %s are not among the finest, %d (%s): %s",
 					axis.Points, axis.Name, finest.Axes[a].Points, axis.Boundary, nesting[axis.Boundary])
 			}

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"pihc/data"
-	"pihc/dataset"
 	"pihc/grid"
 	"pihc/pde"
 )
@@ -173,48 +172,11 @@ func TestPlanOnSeveralGrids(t *testing.T) {
 		axes, from   []grid.Axis
 	}{{"initial condition", u0, fine0, own.Axes[1:], finest.Axes[1:]}, {"solution", u, fine, own.Axes, finest.Axes}} {
 		got := make([]float64, len(c.want))
-		dataset.Thin(got, c.source, c.axes, c.from)
+		grid.Thin(got, c.source, c.axes, c.from)
 		for i := range got {
 			if math.Abs(got[i]-c.want[i]) > 1e-4 { // 16 points leave a little of the fields out
 				t.Fatalf("%s: %g at %d, want %g", c.name, got[i], i, c.want[i])
 			}
-		}
-	}
-}
-
-// Thin against a field that is a function of the coordinates.
-func TestThin(t *testing.T) {
-	axis := func(n int, b grid.Boundary) grid.Axis {
-		return grid.Axis{Name: b.String(), Lo: -1, Hi: 2, Points: n, Boundary: b}
-	}
-	field := func(axes []grid.Axis) []float64 {
-		g := grid.Grid{Axes: axes}
-		u := make([]float64, g.Size())
-		for p := range u {
-			for a, stride := range g.Strides() {
-				u[p] = 3*u[p] + math.Sin(axes[a].Coordinate(p/stride%axes[a].Points))
-			}
-		}
-		return u
-	}
-	fine := []grid.Axis{axis(13, grid.Nodes), axis(15, grid.Cells), axis(12, grid.Periodic)}
-	coarse := []grid.Axis{axis(5, grid.Nodes), axis(5, grid.Cells), axis(4, grid.Periodic)}
-	want := field(coarse)
-	got := make([]float64, len(want))
-	if !dataset.Thins(coarse, fine) || dataset.Thins(fine, coarse) {
-		t.Fatal("which axes have all points of the others?")
-	}
-	dataset.Thin(got, field(fine), coarse, fine)
-	for i := range got {
-		if math.Abs(got[i]-want[i]) > 1e-12 {
-			t.Fatalf("%g at %d, want %g", got[i], i, want[i])
-		}
-	}
-	for _, c := range []struct{ coarse, fine grid.Axis }{
-		{axis(6, grid.Nodes), axis(12, grid.Nodes)}, {axis(6, grid.Cells), axis(12, grid.Cells)}, {axis(8, grid.Periodic), axis(12, grid.Periodic)}, {axis(12, grid.Periodic), axis(6, grid.Periodic)},
-	} {
-		if dataset.Thins([]grid.Axis{c.coarse}, []grid.Axis{c.fine}) {
-			t.Errorf("%d among %d %s", c.coarse.Points, c.fine.Points, c.fine.Boundary)
 		}
 	}
 }

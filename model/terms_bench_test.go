@@ -14,7 +14,7 @@ import (
 	"pihc/pde"
 )
 
-// BenchmarkTerms measures how long it takes to draw the points of all experts and to form the
+// BenchmarkTerms measures how long it takes to apply the ansatz, to draw the points of all experts and to form the
 // rows of every term of all basis functions there (terms_s, the median), beside the network's
 // forward pass for the sample (forward_s), on all threads.
 func BenchmarkTerms(b *testing.B) {
@@ -78,14 +78,13 @@ func benchmarkTerms(b *testing.B, name string, overrides []string) {
 	ok(err)
 	initial := make([]float64, p.SampleSize(g))
 	ok(draw(data.SampleRand(split.Seed, 0), initial))
-	s := c.NewSample()
-	constraint.Load(s, dst, initial)
-	s.Draw(constraint.Seed{})
+	memory, in := c.NewWorkspace(), constraint.Input[float32]{Basis: dst, Sample: initial}
+	constraint.Assemble(memory, in)
 
 	var terms, forward []float64
 	for b.Loop() {
 		begin := time.Now()
-		s.Draw(constraint.Seed{})
+		constraint.Assemble(memory, in)
 		middle := time.Now()
 		evaluator.Forward(dst, params, input)
 		terms, forward = append(terms, middle.Sub(begin).Seconds()), append(forward, time.Since(middle).Seconds())

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"pihc/data"
-	"pihc/dataset"
 	"pihc/grid"
 	"pihc/pde"
 )
@@ -175,7 +174,7 @@ func TestThinFields(t *testing.T) {
 	for i := range src {
 		src[i] = float64(i)
 	}
-	dataset.Thin(dst, src, coarse, fine)
+	grid.Thin(dst, src, coarse, fine)
 	if want := []float64{0, 3, 12, 15, 24, 27, 30, 33, 42, 45, 54, 57}; !slices.Equal(dst, want) {
 		t.Errorf("%v, want %v", dst, want)
 	}

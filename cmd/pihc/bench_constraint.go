@@ -55,14 +55,12 @@ func (b *bench) constraint() (any, error) {
 		return nil, err
 	}
 	n.forward()
-	s := c.NewSample()
-	constraint.Load(s, n.dst, initial[0])
-	s.Draw(train.EvaluationSeed(0))
+	problem := constraint.Assemble(c.NewWorkspace(), constraint.Input[float32]{Basis: n.dst, Sample: initial[0], Seed: train.EvaluationSeed(0)})
 	r := constraintBench{benchMachine: b.machine(1), Basis: spec.Outputs(), Rows: cmp.Or(options.Points, len(sys.Residuals()[0].Points))} // 0 points: all
-	if r.Solve, err = b.median(s.Solve); err != nil {
+	if r.Solve, err = b.median(func() { problem.Solve() }); err != nil {
 		return nil, err
 	}
-	outcome := s.Outcomes()[0]
+	outcome := problem.Solve().Outcomes()[0]
 	if r.Iterations = outcome.Iterations; r.Iterations > 0 {
 		r.Per15 = r.Solve * benchIterations / float64(r.Iterations)
 	}
