@@ -88,7 +88,7 @@ func testAdam[T compute.Float](t *testing.T, tolerance float64) {
 // gradient's.
 func TestAdamFirstStep(t *testing.T) {
 	s := &engine.State[float64]{Params: make([]float64, 4), First: make([]float64, 4), Second: make([]float64, 4)}
-	a := newAdam(t, s, model.DefaultSpec(1).Training)
+	a := newAdam(t, s, model.DefaultSpec(model.PaperDefaults).Training)
 	copy(a.grad, []float64{1e-3, -5, 1e4, 0})
 	a.update(1, 0.25)
 	check.Close(t, s.Params, []float64{-0.25, 0.25, -0.25, 0}, 0, 1e-5)
@@ -142,7 +142,7 @@ func TestClip(t *testing.T) {
 
 // The average forgets the random start quickly, and then moves with its decay.
 func TestAverage(t *testing.T) {
-	spec := model.DefaultSpec(1).Training
+	spec := model.DefaultSpec(model.PaperDefaults).Training
 	spec.Average = 0.95
 	s := &state[float64]{State: engine.State[float64]{Params: []float64{0}, First: []float64{0}, Second: []float64{0}, Average: []float64{0}}}
 	a := newAdam(t, &s.State, spec)
