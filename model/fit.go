@@ -30,9 +30,6 @@ func DefaultSpec(defaults string) Spec {
 		Constraint: ConstraintSpec{
 			Points: 20000, Overlap: Ramp{To: 1}, Weights: map[string]float64{}, Normalization: "mean", ConditionRows: "global", SoftWeight: 1, Ridge: 1e-4, Tolerance: 1e-4,
 			MaxIterations: 50, Damping: "nielsen", Scaling: "more", NewtonCorrection: true, Adjoint: "exact",
-			// Near Gauss-Newton from the first step: rows are close to linear in the
-			// weights, and most solves save an iteration or two.
-			InitialDamping: 1e-6,
 			// What a reduction of 1e-6 leaves is for the Newton correction. It ends
 			// the solves on an untrained basis, which wander in a flat valley; those on
 			// a trained one meet the gradient test first.
@@ -43,8 +40,7 @@ func DefaultSpec(defaults string) Spec {
 		Training: TrainingSpec{
 			Steps: 4000, Batch: 6, MicroBatch: 1, Clip: 1,
 			LearningRate: LearningRate{Initial: 1e-3, Final: 1e-4, Decay: "exponential"},
-			Beta1:        0.9, Beta2: 0.999, Epsilon: 1e-8,
-			Validate: 100, ValidateCount: 16, Log: 10, Checkpoint: 500, MaxBadSteps: 10, RecoveryFactor: 0.1, Best: BestResidual,
+			Validate:     100, ValidateCount: 16, Log: 10, Checkpoint: 500, MaxBadSteps: 10, RecoveryFactor: 0.1, Best: BestResidual,
 		},
 		Data: DataSpec{SplitSpec{8000, 1}, SplitSpec{100, 2}, TestSpec{SplitSpec: SplitSpec{1000, 3}}},
 	}

@@ -3,6 +3,7 @@ package model
 import (
 	"os"
 	"path"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -94,6 +95,9 @@ func decodeSpec(name string, d *config.Document) (*Spec, error) {
 				WithHint("`pihc init %s --out DIR` writes one", name))
 		}
 	}
+	if err := takeConstants(d); err != nil {
+		return nil, err
+	}
 	defaults, err := takeVersion(d)
 	if err != nil {
 		return nil, err
@@ -114,6 +118,29 @@ func decodeSpec(name string, d *config.Document) (*Spec, error) {
 		return nil, err
 	}
 	return &s, nil
+}
+
+// constants are the values of what were keys of specs once. Run folders of then have them written out.
+var constants = map[string]any{
+	"constraint.initial_damping": initialDamping, "constraint.restart": false, "training.beta1": Beta1, "training.beta2": Beta2, "training.epsilon": Epsilon,
+}
+
+// takeConstants takes from a document the keys that have become constants, with an error for another value than that.
+func takeConstants(d *config.Document) error {
+	for key, want := range constants {
+		at, ok := d.Take(key)
+		if !ok {
+			continue
+		}
+		got := reflect.New(reflect.TypeOf(want))
+		if err := at.Decode(got.Interface()); err != nil {
+			return err
+		}
+		if value := got.Elem().Interface(); value != want {
+			return config.Join(at.Errorf("%s: %v: it is %v in all specs, and a key no more", key, value, want))
+		}
+	}
+	return nil
 }
 
 // takeVersion takes from a document the key version, 1 or 2, by which specs of old say what the defaults are.

@@ -79,8 +79,6 @@ type ConstraintSpec struct {
 	Scaling          string             `yaml:"scaling" want:"more, current, identity"`
 	NewtonCorrection bool               `yaml:"newton_correction"`
 	Adjoint          string             `yaml:"adjoint" want:"exact, gauss-newton, paper"`
-	InitialDamping   float64            `yaml:"initial_damping" want:"a positive number"`
-	Restart          bool               `yaml:"restart"`                                         // a second run, by other scaling, where the first fails
 	CostTolerance    float64            `yaml:"cost_tolerance" want:"zero or a positive number"` // ftol, 0: no such test
 	Directions       int                `yaml:"directions" want:"at least 0"`                    // corrections of earlier passes among the functions of a solve over the whole domain
 	Components       string             `yaml:"components" want:"separate, tied"`                // of several unknowns
@@ -111,9 +109,6 @@ type TrainingSpec struct {
 	Batch        int          `yaml:"batch" want:"at least 1"`
 	MicroBatch   int          `yaml:"micro_batch" want:"at least 1"`
 	LearningRate LearningRate `yaml:"learning_rate"`
-	Beta1        float64      `yaml:"beta1" want:"a number in [0, 1)"`
-	Beta2        float64      `yaml:"beta2" want:"a number in [0, 1)"`
-	Epsilon      float64      `yaml:"epsilon" want:"a positive number"`
 	Clip         float64      `yaml:"clip" want:"zero or a positive number"` // largest global norm of the gradient; 0: off
 	Average      float64      `yaml:"average" want:"a number in [0, 1)"`     // decay of the exponential moving average of the parameters used for evaluation; 0: off
 	// Frozen names tensors that are never trained, by the part of their name before the

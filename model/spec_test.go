@@ -151,23 +151,40 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// The constants of the solver reach it.
-func TestSolverConstants(t *testing.T) {
-	s, err := LoadSpec("s.yaml", []byte("defaults: paper\nproblem: diffusion-sorption\n"), "constraint.initial_damping=1e-3", "constraint.cost_tolerance=0", "constraint.restart=true")
+// Keys that have become constants may have that value, and no other.
+func TestConstants(t *testing.T) {
+	src := []byte("defaults: paper\nproblem: diffusion-sorption\nconstraint: {initial_damping: 1e-6, restart: false, cost_tolerance: 0}\ntraining: {beta1: 0.9, beta2: 0.999, epsilon: 1e-08}\n")
+	s, err := LoadSpec("s.yaml", src)
 	if err != nil {
 		t.Fatal(err)
+	}
+	text, err := s.Encode()
+	for _, key := range []string{"initial_damping", "restart", "beta", "epsilon"} {
+		if err != nil || strings.Contains(string(text), key) {
+			t.Errorf("%s is written: %v", key, err)
+		}
 	}
 	p, err := pde.Open(s.Problem)
 	if err != nil {
 		t.Fatal(err)
 	}
 	o, err := s.Options(p)
-	if d, ok := o.Solver.Descent.(lm.LevenbergMarquardt); err != nil || !ok || d.InitialDamping != 1e-3 || o.Solver.FTol != -1 || o.Solver.NoRestart {
+	if d, ok := o.Solver.Descent.(lm.LevenbergMarquardt); err != nil || !ok || d.InitialDamping != 1e-6 || o.Solver.FTol != -1 || !o.Solver.NoRestart {
 		t.Errorf("%+v, %v", o.Solver, err)
 	}
 	s.Constraint.Scaling = "none"
 	if _, err := s.Options(p); err == nil {
 		t.Error("a scaling that is none")
+	}
+	for override, want := range map[string]string{
+		"constraint.restart=true":         "--set:1:20: constraint.restart: true: it is false in all specs, and a key no more",
+		"training.beta1=0.8":              "training.beta1: 0.8: it is 0.9 in all specs",
+		"constraint.initial_damping=[1]":  "want a number",
+		"constraint.initial_damping=1e-3": "it is 1e-06",
+	} {
+		if _, err := LoadSpec("s.yaml", src, override); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", override, err, want)
+		}
 	}
 }
 
@@ -183,9 +200,9 @@ func TestSpecReports(t *testing.T) {
 		{"wrong types", "problem: a\nnetwork: {width: wide, modes: [8, 8]}\ngrid: {x: 1.5}\n", nil, []string{
 			`s.yaml:2:18: network.width: want an integer`, `s.yaml:2:31: network.modes: want a mapping`, `s.yaml:3:11: grid.x: want an integer`,
 		}},
-		{"values", "problem: a\nmethod: medium\nnetwork: {width: 0, precision: float16}\ntraining: {beta1: 1, epsilon: 0, clip: -1, learning_rate: {final: 0, stairs: -1, decay: linear}}\n", nil, []string{
+		{"values", "problem: a\nmethod: medium\nnetwork: {width: 0, precision: float16}\ntraining: {average: 1, batch: 0, clip: -1, learning_rate: {final: 0, stairs: -1, decay: linear}}\n", nil, []string{
 			`s.yaml:2:9: method: "medium": want soft, hard, moe`, `s.yaml:3:18: network.width: 0: want at least 1`, `s.yaml:3:32: network.precision: "float16"`,
-			`s.yaml:4:19: training.beta1: 1: want a number in [0, 1)`, `s.yaml:4:31: training.epsilon`, `s.yaml:4:40: training.clip: -1`,
+			`s.yaml:4:21: training.average: 1: want a number in [0, 1)`, `s.yaml:4:31: training.batch`, `s.yaml:4:40: training.clip: -1`,
 			`s.yaml:4:67: training.learning_rate.final: 0: want a positive number`, `s.yaml:4:78: training.learning_rate.stairs: -1`, `s.yaml:4:89: training.learning_rate.decay: "linear"`,
 		}},
 		{"constraint", "problem: a\nconstraint:\n  experts: {x: 0, t: -2}\n  weights: {initial: -1}\n  repeat_initial: -1\n  points: -1\n  adjoint: none\nloss: {weights: {left: -3}}\nevaluation: {points: -2}\ntraining: {stages: [{steps: 2, grid: {x: 0}}]}\n", nil, []string{

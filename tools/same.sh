@@ -192,7 +192,7 @@ TIMES = {"seconds", "train_seconds", "chain", "per_second", "break_even", "predi
 BUILD = {"pihc"}
 IGNORED = HASHES | TIMES | BUILD
 # Keys of specs that one binary writes and the other does not, or that stand elsewhere.
-SPEC_KEYS = re.compile(r"^(version|defaults|  (kind|initial_damping|cost_tolerance|restart|directions|components|router|recovery_factor|best)):")
+SPEC_KEYS = re.compile(r"^(version|defaults|  (kind|cost_tolerance|initial_damping|restart|beta1|beta2|epsilon|directions|components|router|recovery_factor|best)):")
 GONE = ()  # ends of names of files that the second binary no longer writes
 TIMED_FILES = {"cost.csv", "experts_time.csv", "experts_time.png", "experts_time.svg"}
 TIME = r"[0-9][0-9.,   ]*(?:e[-+]?[0-9]+)? ?(?:ns|µs|us|ms|s|seconds|min|minutes|h|d)\b"
