@@ -11,7 +11,7 @@ import (
 )
 
 const toy = `
-version: 1
+defaults: paper
 problem: diffusion-sorption
 method: moe
 grid: {t: 11, x: 32}

@@ -32,7 +32,7 @@ func TestInputChannels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := model.LoadSpec("toy", []byte("version: 2\nproblem: toy.yaml\nmethod: hard\nnetwork: {width: 4, layers: 1, modes: {y: 2, x: 2}, projection: 4, basis: 3, precision: float64}\n"))
+	s, err := model.LoadSpec("toy", []byte("defaults: fitted\nproblem: toy.yaml\nmethod: hard\nnetwork: {width: 4, layers: 1, modes: {y: 2, x: 2}, projection: 4, basis: 3, precision: float64}\n"))
 	if err == nil {
 		err = s.Fit(p)
 	}

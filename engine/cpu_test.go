@@ -13,7 +13,7 @@ import (
 )
 
 const toySpec = `
-version: 1
+defaults: paper
 problem: %s
 method: %s
 grid: {t: 9, x: 24}

@@ -14,8 +14,8 @@ func FuzzExperiment(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add([]byte("version: 1\nproblem: a\ngrid: {t: 9, x: 24}\nnetwork: {width: 4, layers: 1, modes: {t: 2, x: 2}, projection: 4, basis: 3}\nconstraint: {experts: {x: 3}, points: 30}\n"), p.Source)
-	f.Add([]byte("version: 1\nproblem: a\ngrid: {t: 9, x: 16}\nmethod: soft\nnetwork: {width: 4, layers: 1, modes: {t: 2, x: 2}, projection: 4}\n"), []byte(`name: burgers
+	f.Add([]byte("defaults: paper\nproblem: a\ngrid: {t: 9, x: 24}\nnetwork: {width: 4, layers: 1, modes: {t: 2, x: 2}, projection: 4, basis: 3}\nconstraint: {experts: {x: 3}, points: 30}\n"), p.Source)
+	f.Add([]byte("defaults: paper\nproblem: a\ngrid: {t: 9, x: 16}\nmethod: soft\nnetwork: {width: 4, layers: 1, modes: {t: 2, x: 2}, projection: 4}\n"), []byte(`name: burgers
 unknown: u
 axes:
   t: {range: [0, 0.5], points: 33, boundary: nodes}

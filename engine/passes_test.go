@@ -18,7 +18,7 @@ import (
 )
 
 const flowSpec = `
-version: 1
+defaults: paper
 problem: navier-stokes
 method: %s
 grid: {t: 7, x: 8, y: 12}

@@ -24,7 +24,7 @@ func TestEngineRefuses(t *testing.T) {
 		{[]string{"constraint.weights={wall: 1}"}, `no rows are called "wall"`},
 		{[]string{"loss.weights={wall: 1}"}, `no rows are called "wall"`},
 	} {
-		s, err := model.LoadSpec("s.yaml", []byte("version: 1\nproblem: diffusion-sorption\ngrid: {t: 21, x: 32}\nconstraint: {points: 10}\nnetwork: {width: 4, layers: 1, modes: {t: 8, x: 8}}\n"), test.overrides...)
+		s, err := model.LoadSpec("s.yaml", []byte("defaults: paper\nproblem: diffusion-sorption\ngrid: {t: 21, x: 32}\nconstraint: {points: 10}\nnetwork: {width: 4, layers: 1, modes: {t: 8, x: 8}}\n"), test.overrides...)
 		if err != nil {
 			t.Fatal(err)
 		}

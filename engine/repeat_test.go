@@ -164,7 +164,7 @@ func TestRepeatMeetsAnsatz(t *testing.T) {
 			t.Fatal(err)
 		}
 		on := func(grid string) *cpu[float64] {
-			s, err := model.LoadSpec("spec", []byte("version: 2\nproblem: "+file+"\n"), "method=hard", "grid="+grid, "network={width: 6, layers: 1, projection: 6, basis: 5, precision: float64, modes: "+tt.modes+"}", "constraint.directions=3", "constraint.points=0")
+			s, err := model.LoadSpec("spec", []byte("defaults: fitted\nproblem: "+file+"\n"), "method=hard", "grid="+grid, "network={width: 6, layers: 1, projection: 6, basis: 5, precision: float64, modes: "+tt.modes+"}", "constraint.directions=3", "constraint.points=0")
 			if err == nil {
 				err = s.Fit(p)
 			}

@@ -15,13 +15,7 @@ import (
 // pointwiseKeys are the keys of a kind of network for tests: every output is a
 // polynomial of second degree in the inputs at the same point.
 type pointwiseKeys struct {
-	Gain float64 `yaml:"gain" place:"1"`
-}
-
-func (k pointwiseKeys) Validate(bad func(key, reason string)) {
-	if k.Gain <= 0 {
-		bad("gain", fmt.Sprintf("%g: want a positive number", k.Gain))
-	}
+	Gain float64 `yaml:"gain" want:"a positive number"`
 }
 
 func (k pointwiseKeys) Network(_ []string, inputs, outputs int) (model.Network, error) {
@@ -130,7 +124,7 @@ func TestSecondNetworkKind(t *testing.T) {
 		t.Fatal(err)
 	}
 	encoded, err := spec.Encode()
-	if err != nil || !strings.Contains(string(encoded), "network:\n  kind: pointwise\n  gain: 0.25\n  basis: 4\n") {
+	if err != nil || !strings.Contains(string(encoded), "network:\n  kind: pointwise\n  basis: 4\n") || !strings.Contains(string(encoded), "  passes: 1\n  gain: 0.25\n") {
 		t.Errorf("%s, %v", encoded, err)
 	}
 	again, err := model.LoadSpec("again", encoded)

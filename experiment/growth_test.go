@@ -24,7 +24,7 @@ func TestRaiseOrdersInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Reference.Solver = pde.DiscreteSolver
-	spec, err := model.LoadSpec("spec.yaml", []byte("version: 2\nproblem: problem.yaml\n"))
+	spec, err := model.LoadSpec("spec.yaml", []byte("defaults: fitted\nproblem: problem.yaml\n"))
 	if err == nil {
 		err = spec.Fit(p)
 	}
@@ -61,7 +61,7 @@ reference: {solver: discrete}
 		if err != nil {
 			t.Fatal(err)
 		}
-		spec, err := model.LoadSpec("spec.yaml", []byte("version: 2\nproblem: problem.yaml\n"))
+		spec, err := model.LoadSpec("spec.yaml", []byte("defaults: fitted\nproblem: problem.yaml\n"))
 		if err == nil {
 			err = spec.Fit(p)
 		}

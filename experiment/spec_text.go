@@ -11,10 +11,10 @@ import (
 func (s *sizes) spec(p *pde.Problem) []byte {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	line("# An experiment on problem.yaml, by pihc init. What is left out has the defaults of")
-	line("# version 2 (docs/spec-files.md), which fit the problem: experts, weights of the rows,")
-	line("# what the network sees. A run folder's spec.yaml has them written out.")
-	line("version: 2")
+	line("# An experiment on problem.yaml, by pihc init. What is left out fits the problem")
+	line("# (docs/spec-files.md): experts, weights of the rows, what the network sees. A run")
+	line("# folder's spec.yaml has it written out.")
+	line("defaults: fitted")
 	line("problem: problem.yaml")
 	var points []string
 	for _, axis := range p.Axes {

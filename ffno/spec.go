@@ -7,16 +7,15 @@ import (
 )
 
 // Spec holds the keys that an experiment's network block has for a factorised Fourier
-// neural operator. A place tag is where the key stands among those of the whole
-// block, which is part of the hash of a spec.
+// neural operator.
 type Spec struct {
-	Width         int            `yaml:"width" place:"1"`
-	Layers        int            `yaml:"layers" place:"2"`
-	Modes         map[string]int `yaml:"modes,flow" place:"3"` // by axis name; 8 where an axis is not named
-	Projection    int            `yaml:"projection" place:"4"`
-	Expansion     int            `yaml:"expansion" place:"6"`      // channels of the feed-forward's hidden layer over width
-	SharedWeights bool           `yaml:"shared_weights" place:"7"` // the layers share the spectral weights
-	SpectralGain  float64        `yaml:"spectral_gain" place:"10"` // multiplies the initial spectral weights; 0 starts them at zero
+	Width         int            `yaml:"width" want:"at least 1"`
+	Layers        int            `yaml:"layers" want:"at least 1"`
+	Modes         map[string]int `yaml:"modes,flow"` // by axis name; 8 where an axis is not named
+	Projection    int            `yaml:"projection" want:"at least 1"`
+	Expansion     int            `yaml:"expansion" want:"at least 1"`                    // channels of the feed-forward's hidden layer over width
+	SharedWeights bool           `yaml:"shared_weights"`                                 // the layers share the spectral weights
+	SpectralGain  float64        `yaml:"spectral_gain" want:"zero or a positive number"` // multiplies the initial spectral weights; 0 starts them at zero
 }
 
 // DefaultSpec returns a network of the publication's form: four layers, whose
@@ -36,13 +35,6 @@ func (s Spec) Small(axes []string) Spec {
 func (s Spec) WithModes(modes map[string]int) Spec {
 	s.Modes = modes
 	return s
-}
-
-// Validate calls bad with every key whose value makes no sense by itself, and why.
-func (s Spec) Validate(bad func(key, reason string)) {
-	network.CheckKeys(bad, s.SpectralGain,
-		network.Count{Key: "width", Value: s.Width}, network.Count{Key: "layers", Value: s.Layers}, network.Count{Key: "projection", Value: s.Projection},
-		network.Count{Key: "expansion", Value: s.Expansion})
 }
 
 // Config returns the network on the given axes (the slowest first) with so many

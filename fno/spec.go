@@ -7,16 +7,15 @@ import (
 )
 
 // Spec holds the keys that an experiment's network block has for a Fourier neural
-// operator. A place tag is where the key stands among those of the whole block,
-// which is part of the hash of a spec.
+// operator.
 type Spec struct {
-	Width            int            `yaml:"width" place:"1"`
-	Layers           int            `yaml:"layers" place:"2"`
-	Modes            map[string]int `yaml:"modes,flow" place:"3"` // by axis name; 8 where an axis is not named
-	Projection       int            `yaml:"projection" place:"4"`
-	LastActivation   bool           `yaml:"last_activation" place:"6"`
-	OutputActivation bool           `yaml:"output_activation" place:"7"`
-	SpectralGain     float64        `yaml:"spectral_gain" place:"10"` // multiplies the initial spectral weights; 0 starts them at zero
+	Width            int            `yaml:"width" want:"at least 1"`
+	Layers           int            `yaml:"layers" want:"at least 1"`
+	Modes            map[string]int `yaml:"modes,flow"` // by axis name; 8 where an axis is not named
+	Projection       int            `yaml:"projection" want:"at least 1"`
+	LastActivation   bool           `yaml:"last_activation"`
+	OutputActivation bool           `yaml:"output_activation"`
+	SpectralGain     float64        `yaml:"spectral_gain" want:"zero or a positive number"` // multiplies the initial spectral weights; 0 starts them at zero
 }
 
 // DefaultSpec returns the paper's network.
@@ -35,12 +34,6 @@ func (s Spec) Small(axes []string) Spec {
 func (s Spec) WithModes(modes map[string]int) Spec {
 	s.Modes = modes
 	return s
-}
-
-// Validate calls bad with every key whose value makes no sense by itself, and why.
-func (s Spec) Validate(bad func(key, reason string)) {
-	network.CheckKeys(bad, s.SpectralGain,
-		network.Count{Key: "width", Value: s.Width}, network.Count{Key: "layers", Value: s.Layers}, network.Count{Key: "projection", Value: s.Projection})
 }
 
 // Config returns the network on the given axes (the slowest first) with so many

@@ -13,7 +13,7 @@ import (
 )
 
 const gridsSpec = `
-version: 1
+defaults: paper
 problem: navier-stokes
 grid: {t: 8, x: 16, y: 16}
 network: {width: 4, layers: 2, modes: {t: 3, x: 4, y: 4}, projection: 4, basis: 3}
@@ -61,9 +61,13 @@ func TestEvaluationGrids(t *testing.T) {
 			t.Errorf("%s: %v, want %q", override, err, want)
 		}
 	}
-	if _, err := LoadSpec("spec", []byte(gridsSpec), "data.test.grids=[{x: 0}, {samples: 2}]"); err == nil ||
-		!strings.Contains(err.Error(), "data.test.grids.0.x: 0: want at least 1") || !strings.Contains(err.Error(), "data.test.grids.1: names no axis") {
-		t.Errorf("grids without points: %v", err)
+	for override, want := range map[string]string{
+		"data.test.grids=[{x: 0}]":               "data.test.grids.0.x: 0: want at least 1",
+		"data.test.grids=[{x: 8}, {samples: 2}]": "data.test.grids.1: names no axis",
+	} {
+		if _, err := LoadSpec("spec", []byte(gridsSpec), override); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", override, err, want)
+		}
 	}
 }
 

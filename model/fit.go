@@ -16,13 +16,13 @@ import (
 	"pihc/pde"
 )
 
-// DefaultSpec returns the defaults of a version of spec files: of version 1 the
-// paper's values (sections 4.1 and B; docs/constraint.md, Q23, for the rest), in
-// their best fair form, of later ones what docs/choices.md measured as better.
-func DefaultSpec(version int) Spec {
+// DefaultSpec returns the defaults of specs: PaperDefaults, the paper's values
+// (sections 4.1 and B; docs/constraint.md, Q23, for the rest) in their best fair form, or
+// FittedDefaults, what docs/choices.md measured as better.
+func DefaultSpec(defaults string) Spec {
 	s := Spec{
-		Version: version,
-		Method:  MoE,
+		Defaults: defaults,
+		Method:   MoE,
 		Network: NetworkSpec{
 			NetworkShared{Kind: DefaultNetwork, Basis: 16, Precision: "float32", InitialScale: 1, OmitCoordinates: []string{}, Features: map[string]float64{}, Passes: 1},
 			networkKinds[DefaultNetwork],
@@ -30,24 +30,21 @@ func DefaultSpec(version int) Spec {
 		Constraint: ConstraintSpec{
 			Points: 20000, Overlap: Ramp{To: 1}, Weights: map[string]float64{}, Normalization: "mean", ConditionRows: "global", SoftWeight: 1, Ridge: 1e-4, Tolerance: 1e-4,
 			MaxIterations: 50, Damping: "nielsen", Scaling: "more", NewtonCorrection: true, Adjoint: "exact",
-			// Near Gauss-Newton from the first step: rows are close to linear in the
-			// weights, and most solves save an iteration or two.
-			InitialDamping: 1e-6,
 			// What a reduction of 1e-6 leaves is for the Newton correction. It ends
 			// the solves on an untrained basis, which wander in a flat valley; those on
 			// a trained one meet the gradient test first.
 			CostTolerance: 1e-6,
+			Components:    ComponentsSeparate, Router: constraint.DefaultRouter,
 		},
 		Loss: LossSpec{Form: "mean-square", Weights: map[string]float64{}, BorderRows: Ramp{1, 1, 0, 1}},
 		Training: TrainingSpec{
-			Steps: 4000, Batch: 6, MicroBatch: 1,
+			Steps: 4000, Batch: 6, MicroBatch: 1, Clip: 1,
 			LearningRate: LearningRate{Initial: 1e-3, Final: 1e-4, Decay: "exponential"},
-			Beta1:        0.9, Beta2: 0.999, Epsilon: 1e-8, Clip: 1,
-			Validate: 100, ValidateCount: 16, Log: 10, Checkpoint: 500, MaxBadSteps: 10, RecoveryFactor: 0.1,
+			Validate:     100, ValidateCount: 16, Log: 10, Checkpoint: 500, MaxBadSteps: 10, RecoveryFactor: 0.1, Best: BestResidual,
 		},
 		Data: DataSpec{SplitSpec{8000, 1}, SplitSpec{100, 2}, TestSpec{SplitSpec: SplitSpec{1000, 3}}},
 	}
-	if version == 1 {
+	if defaults == PaperDefaults {
 		return s
 	}
 	s.Network.Keys = keysOf[fno.Spec]{fno.Spec{Width: 32, Layers: 4, Projection: 64, LastActivation: true, SpectralGain: 0}}
@@ -60,7 +57,7 @@ func DefaultSpec(version int) Spec {
 	return s
 }
 
-// fits are the keys whose defaults, from version 2 on, follow from the problem.
+// fits are the keys whose FittedDefaults follow from the problem.
 var fits = []struct {
 	key string
 	set func(s *Spec, f *fitting)
@@ -119,7 +116,7 @@ var fits = []struct {
 	{"constraint.ridge", func(s *Spec, f *fitting) {
 		// It has the unit of what a weight multiplies: that of the ansatz's multiplier, and of the
 		// first unknown where the basis is multiplied by the size of residuals.
-		r := s.Constraint.Ridge // the default of version 1
+		r := s.Constraint.Ridge // that of PaperDefaults
 		if f.amplifies(s) {
 			r = ridge * f.scales[0]
 		}
@@ -171,9 +168,8 @@ func absent(root config.Node) []string {
 }
 
 // Fit sets the keys that the file left out and whose defaults follow from the
-// problem: grid and boundaries, sizes of initial conditions, units of the rows. From
-// version 2 on a spec is used only after it; for one of version 1, and for one that
-// is fitted, it does nothing.
+// problem: grid and boundaries, sizes of initial conditions, units of the rows. A spec with
+// FittedDefaults is used only after it; for others, and a second time, it does nothing.
 func (s *Spec) Fit(p *pde.Problem) error {
 	if len(s.unset) == 0 {
 		return nil
@@ -327,7 +323,7 @@ const CompatibleMisfit = 0.01
 // Misfit returns how far initial conditions, kept for all times, miss the conditions at the ends
 // of axes of space, as a fraction of their size.
 func Misfit(p *pde.Problem) (float64, error) {
-	s := DefaultSpec(SpecVersion)
+	s := DefaultSpec(FittedDefaults)
 	f, err := newFitting(&s, p)
 	if err != nil {
 		return 0, err

@@ -51,10 +51,10 @@ func fittedTo(t *testing.T, problem, spec string, overrides ...string) (*Spec, *
 	return s, p
 }
 
-// What a spec of version 2 leaves out follows from the problem; what it says stays.
+// What a spec leaves out follows from the problem; what it says stays.
 func TestFit(t *testing.T) {
 	s, p := fitted(t, "problem: a\n", "32")
-	if s.Version != 2 || s.Network.InitialScale != 3 || s.Network.Passes != passes || !slices.Equal(s.Network.OmitCoordinates, []string{"x"}) {
+	if s.Defaults != FittedDefaults || s.Network.InitialScale != 3 || s.Network.Passes != passes || !slices.Equal(s.Network.OmitCoordinates, []string{"x"}) {
 		t.Errorf("network %+v", s.Network)
 	}
 	// 2·5·u_tt over four units of time changes u by 4²/2 times as much.
@@ -157,7 +157,7 @@ func TestFitEvaluation(t *testing.T) {
 	}
 }
 
-// A spec that is not fitted cannot be used by mistake; one of version 1 needs no fit.
+// A spec that is not fitted cannot be used by mistake; one with the paper's defaults needs no fit.
 func TestUnfitted(t *testing.T) {
 	p, err := pde.Load("a.yaml", []byte(strings.Replace(fitPDE, "%d", "32", 1)))
 	if err != nil {
@@ -173,7 +173,7 @@ func TestUnfitted(t *testing.T) {
 	if _, err := s.Options(p); err == nil {
 		t.Error("options of an unfitted spec")
 	}
-	old, err := LoadSpec("s.yaml", []byte("version: 1\nproblem: a\n"))
+	old, err := LoadSpec("s.yaml", []byte("defaults: paper\nproblem: a\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestUnfitted(t *testing.T) {
 		t.Fatal(err)
 	}
 	if after, _ := old.Encode(); string(after) != string(before) {
-		t.Error("fitting changes a spec of version 1")
+		t.Error("fitting changes a spec with the paper's defaults")
 	}
 }
 

@@ -24,7 +24,7 @@ func generated(t *testing.T, path, problem, counts string, overrides ...string) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := LoadSpec("s.yaml", []byte("version: 1\nproblem: own.yaml\nnetwork: {modes: {t: 1, x: 2}}\ndata: "+counts+"\n"), overrides...)
+	s, err := LoadSpec("s.yaml", []byte("defaults: paper\nproblem: own.yaml\nnetwork: {modes: {t: 1, x: 2}}\ndata: "+counts+"\n"), overrides...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package model
 import (
 	"os"
 	"path"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -94,29 +95,71 @@ func decodeSpec(name string, d *config.Document) (*Spec, error) {
 				WithHint("`pihc init %s --out DIR` writes one", name))
 		}
 	}
-	version := SpecVersion
-	if at, ok := d.Root().Lookup("version"); ok {
-		if err := at.Decode(&version); err != nil {
+	if err := takeConstants(d); err != nil {
+		return nil, err
+	}
+	defaults, err := takeVersion(d)
+	if err != nil {
+		return nil, err
+	}
+	if at, ok := d.Root().Lookup("defaults"); ok {
+		if err := at.Decode(&defaults); err != nil {
 			return nil, err
 		}
 	}
-	s := DefaultSpec(version)
+	s := DefaultSpec(defaults)
 	if err := d.Decode(&s); err != nil {
 		return nil, err
 	}
-	if version >= 2 {
+	if defaults != PaperDefaults {
 		s.unset = absent(d.Root())
-	}
-	if s.Training.Best == BestResidual {
-		s.Training.Best = "" // the default, which stored specs leave out
-	}
-	if s.Constraint.Components == ComponentsSeparate {
-		s.Constraint.Components = "" // likewise
 	}
 	if err := s.validate(d); err != nil {
 		return nil, err
 	}
 	return &s, nil
+}
+
+// constants are the values of what were keys of specs once. Run folders of then have them written out.
+var constants = map[string]any{
+	"constraint.initial_damping": initialDamping, "constraint.restart": false, "training.beta1": Beta1, "training.beta2": Beta2, "training.epsilon": Epsilon,
+}
+
+// takeConstants takes from a document the keys that have become constants, with an error for another value than that.
+func takeConstants(d *config.Document) error {
+	for key, want := range constants {
+		at, ok := d.Take(key)
+		if !ok {
+			continue
+		}
+		got := reflect.New(reflect.TypeOf(want))
+		if err := at.Decode(got.Interface()); err != nil {
+			return err
+		}
+		if value := got.Elem().Interface(); value != want {
+			return config.Join(at.Errorf("%s: %v: it is %v in all specs, and a key no more", key, value, want))
+		}
+	}
+	return nil
+}
+
+// takeVersion takes from a document the key version, 1 or 2, by which specs of old say what the defaults are.
+func takeVersion(d *config.Document) (defaults string, err error) {
+	at, ok := d.Take("version")
+	if !ok {
+		return FittedDefaults, nil
+	}
+	if _, both := d.Root().Lookup("defaults"); both {
+		return "", config.Join(at.Errorf("version: `defaults` has taken its place: %s for 1, %s for 2", PaperDefaults, FittedDefaults))
+	}
+	version := 0
+	if err := at.Decode(&version); err != nil {
+		return "", err
+	}
+	if version < 1 || version > 2 {
+		return "", config.Join(at.Errorf("version %d: this pihc reads versions 1 to 2", version))
+	}
+	return []string{PaperDefaults, FittedDefaults}[version-1], nil
 }
 
 // SpecPosition returns where the spec called name, as OpenSpec reads it, has a

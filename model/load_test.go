@@ -11,7 +11,7 @@ import (
 // one, and --set goes over both; what is wrong for another method is wrong.
 func TestMethodsOfASpec(t *testing.T) {
 	src := []byte(`
-version: 1
+defaults: paper
 problem: diffusion-sorption
 method: hard
 grid: {t: 9, x: 24}

@@ -23,8 +23,6 @@ type (
 
 // NetworkKeys are the keys that the network block of a spec has for its kind.
 type NetworkKeys interface {
-	// Validate calls bad with every key whose value makes no sense by itself.
-	Validate(bad func(key, reason string))
 	// Network returns the network on the given axes (the slowest first). The error
 	// begins with the key that is wrong.
 	Network(axes []string, inputs, outputs int) (Network, error)
@@ -32,40 +30,26 @@ type NetworkKeys interface {
 	// be differenced in seconds.
 	Small(axes []string) NetworkKeys
 
-	// withModes returns the keys with the resolution that the axes hold.
 	withModes(modes map[string]int) NetworkKeys
-
 	decode(n config.Node, shared *NetworkShared) (NetworkKeys, error)
-	encode(shared NetworkShared) (any, error)
+	encode(shared NetworkShared) any
 }
 
-// networkKinds has the default keys of every kind.
-var networkKinds = map[string]NetworkKeys{DefaultNetwork: keysOf[fno.Spec]{fno.DefaultSpec()}, "ffno": keysOf[ffno.Spec]{ffno.DefaultSpec()}}
-
-// defaultKind is the kind of a network block that names none.
-const DefaultNetwork = "fno"
-
-// networkBlock is the network block of a spec: the keys of all kinds and those K of
-// one.
-type networkBlock[K any] struct {
-	NetworkShared `yaml:",inline"`
-	Keys          K `yaml:",inline"`
-}
-
-// NetworkBlock is what a kind of network has for its block of a spec: a struct S of keys, with yaml tags and the
-// key's place among those of NetworkShared in a place tag.
+// NetworkBlock is what a kind of network has for its block of a spec: a struct S of keys, with yaml tags, and with
+// tags `want` that say which values a file may have (as in [Spec]).
 type NetworkBlock[S any] interface {
-	// Validate calls bad with every key whose value makes no sense by itself.
-	Validate(bad func(key, reason string))
-	// Network returns the network on the given axes (the slowest first). The error
-	// begins with the key that is wrong.
+	// Network and Small are those of NetworkKeys.
 	Network(axes []string, inputs, outputs int) (Network, error)
-	// Small returns keys of a like network on the given axes that is small enough to
-	// be differenced in seconds.
 	Small(axes []string) S
 	// WithModes returns the keys with the resolution that the axes hold, where the kind has one.
 	WithModes(modes map[string]int) S
 }
+
+// DefaultNetwork is the kind of a network block that names none.
+const DefaultNetwork = "fno"
+
+// networkKinds has the default keys of every kind.
+var networkKinds = map[string]NetworkKeys{DefaultNetwork: keysOf[fno.Spec]{fno.DefaultSpec()}, "ffno": keysOf[ffno.Spec]{ffno.DefaultSpec()}}
 
 // RegisterNetwork makes a kind of network available by name (network.kind), with the defaults of its keys. It panics
 // if the name is taken, and is to be called before any spec is read.
@@ -79,8 +63,6 @@ func RegisterNetwork[S NetworkBlock[S]](name string, defaults S) {
 // keysOf makes the keys of one kind NetworkKeys.
 type keysOf[S NetworkBlock[S]] struct{ Spec S }
 
-func (k keysOf[S]) Validate(bad func(key, reason string)) { k.Spec.Validate(bad) }
-
 func (k keysOf[S]) Network(axes []string, inputs, outputs int) (Network, error) {
 	return k.Spec.Network(axes, inputs, outputs)
 }
@@ -91,6 +73,12 @@ func (k keysOf[S]) withModes(modes map[string]int) NetworkKeys {
 	return keysOf[S]{k.Spec.WithModes(modes)}
 }
 
+// networkBlock is the network block of a spec: the keys of all kinds and those K of one.
+type networkBlock[K any] struct {
+	NetworkShared `yaml:",inline"`
+	Keys          K `yaml:",inline"`
+}
+
 // decode reads a block over the values it has.
 func (k keysOf[S]) decode(n config.Node, shared *NetworkShared) (NetworkKeys, error) {
 	b := networkBlock[S]{*shared, k.Spec}
@@ -99,9 +87,7 @@ func (k keysOf[S]) decode(n config.Node, shared *NetworkShared) (NetworkKeys, er
 	return keysOf[S]{b.Keys}, err
 }
 
-func (k keysOf[S]) encode(shared NetworkShared) (any, error) {
-	return config.Placed(networkBlock[S]{shared, k.Spec})
-}
+func (k keysOf[S]) encode(shared NetworkShared) any { return networkBlock[S]{shared, k.Spec} }
 
 // NetworkSpec describes the network: what all kinds share, and the keys of one.
 type NetworkSpec struct {
@@ -109,27 +95,26 @@ type NetworkSpec struct {
 	Keys NetworkKeys
 }
 
-// NetworkShared are the keys of a network of any kind. A place tag is where a key
-// stands among all of the block.
+// NetworkShared are the keys of a network of any kind.
 type NetworkShared struct {
-	Kind         string  `yaml:"kind,omitempty" place:"0"`
-	Basis        int     `yaml:"basis" place:"5"`         // N; soft has one output
-	Precision    string  `yaml:"precision" place:"8"`     // float32 | float64
-	InitialScale float64 `yaml:"initial_scale" place:"9"` // initial conditions are divided by this at the input
+	Kind         string  `yaml:"kind"`
+	Basis        int     `yaml:"basis" want:"at least 1"` // N; soft has one output
+	Precision    string  `yaml:"precision" want:"float32, float64"`
+	InitialScale float64 `yaml:"initial_scale" want:"a positive number"` // initial conditions are divided by this at the input
 	// Scales are sizes of several unknowns, by name: in the place of InitialScale for their
 	// initial conditions, and over that of the first unknown what their outputs are
 	// multiplied by.
-	Scales map[string]float64 `yaml:"scales,flow,omitempty" place:"9"`
+	Scales map[string]float64 `yaml:"scales,flow,omitempty" want:"a positive number"`
 	// OmitCoordinates names axes whose coordinates are not inputs. Without those of
 	// the periodic axes the network commutes with translations along them.
-	OmitCoordinates []string `yaml:"omit_coordinates,flow" place:"11"`
+	OmitCoordinates []string `yaml:"omit_coordinates,flow"`
 	// Features are further inputs: the unknowns, terms of the residuals, and the
 	// residuals themselves, of the field that is to be corrected (in the first pass the
 	// one that keeps its initial values), each divided by the number given.
-	Features map[string]float64 `yaml:"features,flow" place:"12"`
+	Features map[string]float64 `yaml:"features,flow" want:"a positive number"`
 	// Passes is how often the network runs: from the second pass on it corrects the
 	// field of the one before.
-	Passes int `yaml:"passes" place:"13"`
+	Passes int `yaml:"passes" want:"at least 1"`
 }
 
 // UnmarshalConfig reads the keys of the kind that the block names.
@@ -155,14 +140,8 @@ func (n *NetworkSpec) UnmarshalConfig(node config.Node) error {
 // Schema implements config.Schemer: the keys of the default kind.
 func (NetworkSpec) Schema() any { return networkBlock[fno.Spec]{} }
 
-// MarshalYAML keeps the order of the keys, which the hash of a spec depends on.
-func (n NetworkSpec) MarshalYAML() (any, error) {
-	shared := n.NetworkShared
-	if shared.Kind == DefaultNetwork {
-		shared.Kind = "" // as in specs that know no kinds
-	}
-	return n.Keys.encode(shared)
-}
+// MarshalYAML implements yaml.Marshaler: both parts are one mapping.
+func (n NetworkSpec) MarshalYAML() (any, error) { return n.Keys.encode(n.NetworkShared), nil }
 
 // ScaleOf is the size of an unknown.
 func (n *NetworkSpec) ScaleOf(unknown string) float64 {

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -10,13 +9,7 @@ import (
 // blockKeys are the keys of a kind of network for tests: every output is a
 // polynomial of second degree in the inputs at the same point.
 type blockKeys struct {
-	Gain float64 `yaml:"gain" place:"1"`
-}
-
-func (k blockKeys) Validate(bad func(key, reason string)) {
-	if k.Gain <= 0 {
-		bad("gain", fmt.Sprintf("%g: want a positive number", k.Gain))
-	}
+	Gain float64 `yaml:"gain" want:"a positive number"`
 }
 
 func (blockKeys) Network([]string, int, int) (Network, error) { return nil, nil }
@@ -26,7 +19,7 @@ func (k blockKeys) Small([]string) blockKeys { return k }
 func (k blockKeys) WithModes(map[string]int) blockKeys { return k }
 
 // The keys of a block are those of its kind and those of all: mistakes are located,
-// hints know both, and the default kind is not written.
+// and hints know both.
 func TestNetworkKinds(t *testing.T) {
 	networkKinds["pointwise"] = keysOf[blockKeys]{blockKeys{Gain: 0.1}}
 	t.Cleanup(func() { delete(networkKinds, "pointwise") })
@@ -50,13 +43,13 @@ func TestNetworkKinds(t *testing.T) {
 			}
 		}
 	}
-	for _, src := range []string{"version: 1\nproblem: a\n", "version: 1\nproblem: a\nnetwork:\n", "version: 1\nproblem: a\nnetwork: {kind: fno, width: 64}\n"} {
+	for _, src := range []string{"defaults: paper\nproblem: a\n", "defaults: paper\nproblem: a\nnetwork:\n", "defaults: paper\nproblem: a\nnetwork: {kind: fno, width: 64}\n"} {
 		s, err := LoadSpec("s.yaml", []byte(src))
 		if err != nil {
 			t.Fatal(err)
 		}
 		text, err := s.Encode()
-		if err != nil || strings.Contains(string(text), "kind") || !strings.Contains(string(text), "  width: 64\n") {
+		if err != nil || !strings.Contains(string(text), "  kind: fno\n") || !strings.Contains(string(text), "  width: 64\n") {
 			t.Errorf("%q: %s, %v", src, text, err)
 		}
 	}
@@ -69,7 +62,7 @@ func TestFactorisedKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, err := spec.Encode()
-	want := "network:\n  kind: ffno\n  width: 64\n  layers: 4\n  modes: {x: 5}\n  projection: 128\n  basis: 16\n  expansion: 4\n  shared_weights: true\n  precision: float32\n"
+	want := "\n  passes: 2\n  width: 64\n  layers: 4\n  modes: {x: 5}\n  projection: 128\n  expansion: 4\n  shared_weights: true\n  spectral_gain: 1\n"
 	if err != nil || !strings.Contains(string(text), want) {
 		t.Errorf("%s, %v", text, err)
 	}

@@ -1,9 +1,22 @@
 package model
 
 import (
+	"fmt"
+
 	"pihc/constraint"
 	"pihc/lm"
 	"pihc/pde"
+)
+
+// initialDamping puts the first step near that of Gauss-Newton: rows are close to linear in
+// the weights, and most solves save an iteration or two.
+const initialDamping = 1e-6
+
+// What is chosen by name.
+var (
+	dampings = map[string]lm.Damping{"nielsen": lm.Nielsen{}, "classical": lm.Classical{}}
+	scalings = map[string]lm.Scaling{"more": lm.ScalingMore, "current": lm.ScalingCurrent, "identity": lm.ScalingIdentity}
+	adjoints = map[string]lm.AdjointMode{"exact": lm.AdjointExact, "gauss-newton": lm.AdjointGaussNewton, "paper": lm.AdjointPaper}
 )
 
 // Options returns the constraint options a spec describes.
@@ -17,8 +30,8 @@ func (s *Spec) Options(p *pde.Problem) (constraint.Options, error) {
 		LocalConditions: c.ConditionRows == "local", RepeatInitial: c.RepeatInitial, Start: c.Start,
 		Separate: c.Components != ComponentsTied && s.Method != Soft, Directions: s.Directions(),
 		Solver: lm.Options{
-			GTol: c.Tolerance, FTol: float64(c.CostTolerance), MaxIterations: c.MaxIterations, Ridge: c.Ridge,
-			NewtonCorrection: c.NewtonCorrection, NoRestart: !c.Restart,
+			GTol: c.Tolerance, FTol: c.CostTolerance, MaxIterations: c.MaxIterations, Ridge: c.Ridge,
+			NewtonCorrection: c.NewtonCorrection, NoRestart: true,
 		},
 	}
 	if c.CostTolerance == 0 {
@@ -34,16 +47,15 @@ func (s *Spec) Options(p *pde.Problem) (constraint.Options, error) {
 			return o, err
 		}
 	}
-	damping, err := dampings.get(c.Damping)
-	if err != nil {
-		return o, err
+	damping, isDamping := dampings[c.Damping]
+	scaling, isScaling := scalings[c.Scaling]
+	adjoint, isAdjoint := adjoints[c.Adjoint]
+	if !isDamping || !isScaling || !isAdjoint {
+		return o, fmt.Errorf("constraint: damping %q, scaling %q or adjoint %q: there is no such one", c.Damping, c.Scaling, c.Adjoint)
 	}
-	o.Solver.Descent = lm.LevenbergMarquardt{Damping: damping, InitialDamping: float64(c.InitialDamping)}
-	if o.Solver.Scaling, err = scalings.get(c.Scaling); err != nil {
-		return o, err
-	}
-	o.Adjoint, err = adjoints.get(c.Adjoint)
-	return o, err
+	o.Solver.Descent = lm.LevenbergMarquardt{Damping: damping, InitialDamping: initialDamping}
+	o.Solver.Scaling, o.Adjoint = scaling, adjoint
+	return o, nil
 }
 
 // Directions is how many corrections of earlier passes are functions of a solve.

@@ -15,10 +15,11 @@ import (
 	"pihc/pde"
 )
 
-// SpecVersion is the newest version of spec files, that of a file which states none.
-// Versions have the same keys and differ in their defaults: those of version 1 are
-// constants, the paper's; those of version 2 follow from the problem ([Spec.Fit]).
-const SpecVersion = 2
+// What the defaults of a spec are, those of the keys that its file leaves out.
+const (
+	PaperDefaults  = "paper"  // constants, the paper's
+	FittedDefaults = "fitted" // what follows from the problem ([Spec.Fit]); those of a file that does not say
+)
 
 // FolderVersion is the version of run folders. It changes when an old one can no
 // longer be read.
@@ -31,28 +32,22 @@ const (
 	MoE  = "moe"  // PI-HC-MoE: one solve per subdomain
 )
 
-// methods are the methods in the paper's order, with its names for them.
-var methods = choices[string]{{Soft, "PI-SC"}, {Hard, "PI-HC"}, {MoE, "PI-HC-MoE"}}
-
 // Methods lists the methods in the paper's order.
-var Methods = methods.names()
+var Methods = []string{Soft, Hard, MoE}
 
 // MethodLabel returns the paper's name of a method, or the name it is given.
 func MethodLabel(method string) string {
-	if label, err := methods.get(method); err == nil {
-		return label
-	}
-	return method
+	return cmp.Or(map[string]string{Soft: "PI-SC", Hard: "PI-HC", MoE: "PI-HC-MoE"}[method], method)
 }
 
 // A Spec is one experiment: every constant as data. Axis names are keys where
-// a value belongs to an axis.
+// a value belongs to an axis. A tag `want` says which values a file may have.
 type Spec struct {
-	Version int    `yaml:"version"`
-	Problem string `yaml:"problem"`
+	Defaults string `yaml:"defaults" want:"paper, fitted"`
+	Problem  string `yaml:"problem"`
 	// Constants override those of the PDE file.
 	Constants  map[string]float64 `yaml:"constants,flow,omitempty"`
-	Method     string             `yaml:"method"`
+	Method     string             `yaml:"method" want:"soft, hard, moe"`
 	Seed       uint64             `yaml:"seed"`
 	Grid       map[string]int     `yaml:"grid,flow"`
 	Network    NetworkSpec        `yaml:"network"`
@@ -68,28 +63,26 @@ type Spec struct {
 
 // ConstraintSpec describes the least-squares solves of hard and moe.
 type ConstraintSpec struct {
-	Experts          map[string]int     `yaml:"experts,flow"`   // moe; hard has one
-	Points           int                `yaml:"points"`         // residual rows sampled per expert; 0: all
-	Overlap          Ramp               `yaml:"overlap,flow"`   // fraction of an expert's rows sampled outside its subdomain
-	Weights          map[string]float64 `yaml:"weights,flow"`   // row weights by name, times those of the PDE file
-	Normalization    string             `yaml:"normalization"`  // mean: squares of a set divided by its rows; none
-	ConditionRows    string             `yaml:"condition_rows"` // global | local
-	RepeatInitial    int                `yaml:"repeat_initial"` // initial rows counted so often (docs/constraint.md, Q1)
+	Experts          map[string]int     `yaml:"experts,flow" want:"at least 1"`                // moe; hard has one
+	Points           int                `yaml:"points" want:"at least 0"`                      // residual rows sampled per expert; 0: all
+	Overlap          Ramp               `yaml:"overlap,flow"`                                  // fraction of an expert's rows sampled outside its subdomain
+	Weights          map[string]float64 `yaml:"weights,flow" want:"zero or a positive number"` // row weights by name, times those of the PDE file
+	Normalization    string             `yaml:"normalization" want:"mean, none"`               // mean: squares of a set divided by its rows
+	ConditionRows    string             `yaml:"condition_rows" want:"global, local"`
+	RepeatInitial    int                `yaml:"repeat_initial" want:"at least 0"` // initial rows counted so often (docs/constraint.md, Q1)
 	Start            float64            `yaml:"start"`
-	SoftWeight       float64            `yaml:"soft_weight"` // ω of soft
-	Ridge            float64            `yaml:"ridge"`
-	Tolerance        float64            `yaml:"tolerance"` // gtol
-	MaxIterations    int                `yaml:"max_iterations"`
-	Damping          string             `yaml:"damping"` // nielsen | classical
-	Scaling          string             `yaml:"scaling"` // identity | more | current
+	SoftWeight       float64            `yaml:"soft_weight" want:"a positive number"` // ω of soft
+	Ridge            float64            `yaml:"ridge" want:"zero or a positive number"`
+	Tolerance        float64            `yaml:"tolerance" want:"a positive number"` // gtol
+	MaxIterations    int                `yaml:"max_iterations" want:"at least 1"`
+	Damping          string             `yaml:"damping" want:"nielsen, classical"`
+	Scaling          string             `yaml:"scaling" want:"more, current, identity"`
 	NewtonCorrection bool               `yaml:"newton_correction"`
-	Adjoint          string             `yaml:"adjoint"` // exact | gauss-newton | paper
-	InitialDamping   millionth          `yaml:"initial_damping,omitempty"`
-	CostTolerance    millionth          `yaml:"cost_tolerance,omitempty"` // ftol, 0: no such test
-	Restart          bool               `yaml:"restart,omitempty"`        // a second run, by other scaling, where the first fails
-	Directions       int                `yaml:"directions,omitempty"`     // corrections of earlier passes among the functions of a solve over the whole domain
-	Components       string             `yaml:"components,omitempty"`     // of several unknowns: ComponentsSeparate ("") or ComponentsTied
-	Router           string             `yaml:"router,omitempty"`         // moe: what divides the domain, a name of constraint.Routers; "": constraint.DefaultRouter
+	Adjoint          string             `yaml:"adjoint" want:"exact, gauss-newton, paper"`
+	CostTolerance    float64            `yaml:"cost_tolerance" want:"zero or a positive number"` // ftol, 0: no such test
+	Directions       int                `yaml:"directions" want:"at least 0"`                    // corrections of earlier passes among the functions of a solve over the whole domain
+	Components       string             `yaml:"components" want:"separate, tied"`                // of several unknowns
+	Router           string             `yaml:"router"`                                          // moe: what divides the domain, a name of constraint.Routers
 }
 
 // How the components of basis functions are weighed.
@@ -98,82 +91,41 @@ const (
 	ComponentsTied     = "tied"     // those of a function by one
 )
 
-// millionth is a number that is left out of an encoded spec where it is 1e-6: keys
-// that specs did not have at first do not change their hash.
-type millionth float64
-
-// IsZero tells the encoder what to leave out.
-func (m millionth) IsZero() bool { return m == 1e-6 }
-
-// tenth is a number that is left out of an encoded spec where it is 0.1.
-type tenth float64
-
-// IsZero tells the encoder what to leave out.
-func (t tenth) IsZero() bool { return t == 0.1 }
-
 // LossSpec describes the loss of the assembled prediction.
 type LossSpec struct {
-	Form        string             `yaml:"form"`             // mean-square | norm
-	Relative    bool               `yaml:"relative"`         // each sample's loss divided by that of the field which keeps its initial values
-	Weights     map[string]float64 `yaml:"weights,flow"`     // by name of the rows; default 1
-	BorderJump  float64            `yaml:"border_jump"`      // weight of the mean-square jump across expert borders
-	BorderSlope float64            `yaml:"border_slope"`     // weight of the mean-square jump of the slope there, per length of the axis
-	BorderRows  Ramp               `yaml:"border_rows,flow"` // factor on residual rows whose stencil crosses an expert border
-	Data        float64            `yaml:"data,omitempty"`   // weight of the relative mean-square distance to the solution of a training sample: a control, in none of the methods
-}
-
-// Ramp is a value that changes during training: Start up to the fraction From
-// of the steps, End after the fraction To, geometric in between, or linear where
-// one of them is zero. Evaluation uses End.
-type Ramp struct {
-	Start float64 `yaml:"start"`
-	End   float64 `yaml:"end"`
-	From  float64 `yaml:"from"`
-	To    float64 `yaml:"to"`
-}
-
-// At returns the value at a fraction of training.
-func (r Ramp) At(progress float64) float64 {
-	switch {
-	case progress >= r.To || r.Start == r.End:
-		return r.End
-	case progress <= r.From:
-		return r.Start
-	}
-	f := (progress - r.From) / (r.To - r.From)
-	if r.Start == 0 || r.End == 0 {
-		return r.Start + f*(r.End-r.Start)
-	}
-	return r.Start * math.Pow(r.End/r.Start, f)
+	Form        string             `yaml:"form" want:"mean-square, norm"`
+	Relative    bool               `yaml:"relative"`                                        // each sample's loss divided by that of the field which keeps its initial values
+	Weights     map[string]float64 `yaml:"weights,flow" want:"zero or a positive number"`   // by name of the rows; default 1
+	BorderJump  float64            `yaml:"border_jump" want:"zero or a positive number"`    // weight of the mean-square jump across expert borders
+	BorderSlope float64            `yaml:"border_slope" want:"zero or a positive number"`   // weight of the mean-square jump of the slope there, per length of the axis
+	BorderRows  Ramp               `yaml:"border_rows,flow"`                                // factor on residual rows whose stencil crosses an expert border
+	Data        float64            `yaml:"data,omitempty" want:"zero or a positive number"` // weight of the relative mean-square distance to the solution of a training sample: a control, in none of the methods
 }
 
 // TrainingSpec describes the optimisation.
 type TrainingSpec struct {
-	Steps        int          `yaml:"steps"`
+	Steps        int          `yaml:"steps" want:"at least 1"`
 	Restarts     []int        `yaml:"restarts,flow,omitempty"` // steps from which a finished run was extended: the learning rate began anew
-	Batch        int          `yaml:"batch"`
-	MicroBatch   int          `yaml:"micro_batch"`
+	Batch        int          `yaml:"batch" want:"at least 1"`
+	MicroBatch   int          `yaml:"micro_batch" want:"at least 1"`
 	LearningRate LearningRate `yaml:"learning_rate"`
-	Beta1        float64      `yaml:"beta1"`
-	Beta2        float64      `yaml:"beta2"`
-	Epsilon      float64      `yaml:"epsilon"`
-	Clip         float64      `yaml:"clip"`    // largest global norm of the gradient; 0: off
-	Average      float64      `yaml:"average"` // decay of the exponential moving average of the parameters used for evaluation; 0: off
+	Clip         float64      `yaml:"clip" want:"zero or a positive number"` // largest global norm of the gradient; 0: off
+	Average      float64      `yaml:"average" want:"a number in [0, 1)"`     // decay of the exponential moving average of the parameters used for evaluation; 0: off
 	// Frozen names tensors that are never trained, by the part of their name before the
 	// first dot.
 	Frozen        []string    `yaml:"frozen,flow,omitempty"`
-	Validate      int         `yaml:"validate"`
-	ValidateCount int         `yaml:"validate_count"` // validation samples used; 0: all
-	Log           int         `yaml:"log"`
-	Checkpoint    int         `yaml:"checkpoint"`
+	Validate      int         `yaml:"validate" want:"at least 1"`
+	ValidateCount int         `yaml:"validate_count" want:"at least 0"` // validation samples used; 0: all
+	Log           int         `yaml:"log" want:"at least 1"`
+	Checkpoint    int         `yaml:"checkpoint" want:"at least 1"`
 	Stages        []StageSpec `yaml:"stages,omitempty"` // first parts on other grids
 	// Window ends the grid of training, its rows and its loss at a time: by the first
 	// axis, from its beginning. Evaluation has the whole axis.
 	Window      map[string][2]float64 `yaml:"window,flow,omitempty"`
-	MaxBadSteps int                   `yaml:"max_bad_steps"` // non-finite steps in a row, after which training goes back once, then ends
+	MaxBadSteps int                   `yaml:"max_bad_steps" want:"at least 1"` // non-finite steps in a row, after which training goes back once, then ends
 	// RecoveryFactor multiplies the learning rate once training has gone back; 0: it ends instead.
-	RecoveryFactor tenth  `yaml:"recovery_factor,omitempty"`
-	Best           string `yaml:"best,omitempty"` // which checkpoint is used: BestResidual (""), BestRelative or BestLast
+	RecoveryFactor float64 `yaml:"recovery_factor" want:"a number in [0, 1)"`
+	Best           string  `yaml:"best" want:"residual, relative, last"` // which checkpoint is used
 }
 
 // Which checkpoint of a training is used. None sees a solution.
@@ -182,16 +134,6 @@ const (
 	BestRelative = "relative" // least mean, over samples, of the root of the loss over that of the field that keeps its initial values
 	BestLast     = "last"
 )
-
-// LearningRate is exponential decay from Initial to Final over the steps,
-// smooth or in Stairs equal stairs, after Warmup linear steps.
-type LearningRate struct {
-	Initial float64 `yaml:"initial"`
-	Final   float64 `yaml:"final"`
-	Decay   string  `yaml:"decay"` // exponential | cosine | constant
-	Stairs  int     `yaml:"stairs"`
-	Warmup  int     `yaml:"warmup"`
-}
 
 // DataSpec sizes the dataset; each split has its own seed.
 type DataSpec struct {
@@ -202,7 +144,7 @@ type DataSpec struct {
 
 // SplitSpec is one split of the dataset.
 type SplitSpec struct {
-	Count int    `yaml:"count"`
+	Count int    `yaml:"count" want:"at least 1"`
 	Seed  uint64 `yaml:"seed"`
 }
 
@@ -211,17 +153,17 @@ type TestSpec struct {
 	SplitSpec `yaml:",inline"`
 	// Grids are scored beside the spec's own grid; axes not named have its points. The
 	// key samples is the number of samples that are scored there; left out: all.
-	Grids []map[string]int `yaml:"grids,flow,omitempty"`
+	Grids []map[string]int `yaml:"grids,flow,omitempty" want:"at least 1"`
 }
 
 // EvaluationSpec says how a trained network is scored and used where that differs from
 // its training.
 type EvaluationSpec struct {
-	Passes Passes `yaml:"passes,omitempty"` // of a network that is trained with several; 0: as trained
-	Limit  int    `yaml:"limit,omitempty"`  // most passes of AutoPasses; 0: MostPasses
-	Points *int   `yaml:"points,omitempty"` // residual rows sampled per expert, 0: all; nil: as trained
+	Passes Passes `yaml:"passes,omitempty"`                   // of a network that is trained with several; 0: as trained
+	Limit  int    `yaml:"limit,omitempty" want:"at least 0"`  // most passes of AutoPasses; 0: MostPasses
+	Points *int   `yaml:"points,omitempty" want:"at least 0"` // residual rows sampled per expert, 0: all; nil: as trained
 	// Directions is constraint.directions; nil: as trained.
-	Directions *int `yaml:"directions,omitempty"`
+	Directions *int `yaml:"directions,omitempty" want:"at least 0"`
 }
 
 // Passes is a number of passes of the network, or AutoPasses.
@@ -297,175 +239,56 @@ func (s *Spec) Outputs() int {
 	return s.Network.Basis
 }
 
-// validate reports every value that makes no sense by itself.
+// validate reports every value that makes no sense beside others.
 func (s *Spec) validate(d *config.Document) error {
-	var problems []*config.Mistake
+	var mistakes []*config.Mistake
 	bad := func(path, format string, args ...any) {
-		problems = append(problems, d.Errorf(path, format, args...))
-	}
-	oneOf := func(path, value string, allowed ...string) {
-		if !slices.Contains(allowed, value) {
-			bad(path, "%s: %q: want %s", path, value, strings.Join(allowed, ", "))
-		}
-	}
-	positive := func(path string, v float64) {
-		if !(v > 0) {
-			bad(path, "%s: %g: want a positive number", path, v)
-		}
-	}
-	atLeast := func(path string, v, least int) {
-		if v < least {
-			bad(path, "%s: %d: want at least %d", path, v, least)
-		}
-	}
-	if s.Version < 1 || s.Version > SpecVersion {
-		bad("version", "version %d: this pihc reads versions 1 to %d", s.Version, SpecVersion)
+		mistakes = append(mistakes, d.Errorf(path, path+": "+format, args...))
 	}
 	if s.Problem == "" {
-		bad("problem", "problem: missing; name a built-in problem (%s) or a PDE file", strings.Join(pde.Builtins(), ", "))
-	}
-	oneOf("method", s.Method, Methods...)
-	n, c, t := s.Network, s.Constraint, s.Training
-	n.Keys.Validate(func(key, reason string) { bad("network."+key, "network.%s: %s", key, reason) })
-	atLeast("network.basis", n.Basis, 1)
-	atLeast("network.passes", n.Passes, 1)
-	oneOf("network.precision", n.Precision, "float32", "float64")
-	atLeast("constraint.points", c.Points, 0)
-	atLeast("constraint.max_iterations", c.MaxIterations, 1)
-	atLeast("constraint.directions", c.Directions, 0)
-	positive("constraint.tolerance", c.Tolerance)
-	positive("constraint.soft_weight", c.SoftWeight)
-	positive("constraint.initial_damping", float64(c.InitialDamping))
-	if c.CostTolerance < 0 {
-		bad("constraint.cost_tolerance", "constraint.cost_tolerance: %g: want a positive number, or 0 for no such test", c.CostTolerance)
-	}
-	if c.Ridge < 0 {
-		bad("constraint.ridge", "constraint.ridge: %g: want zero or a positive number", c.Ridge)
-	}
-	atLeast("constraint.repeat_initial", c.RepeatInitial, 0)
-	for axis, k := range c.Experts {
-		atLeast("constraint.experts."+axis, k, 1)
-	}
-	for _, w := range []struct {
-		path string
-		m    map[string]float64
-	}{{"constraint.weights.", c.Weights}, {"loss.weights.", s.Loss.Weights}} {
-		for name, v := range w.m {
-			if v < 0 {
-				bad(w.path+name, "%s%s: %g: want zero or a positive number", w.path, name, v)
-			}
-		}
-	}
-	oneOf("constraint.normalization", c.Normalization, "mean", "none")
-	oneOf("constraint.condition_rows", c.ConditionRows, "global", "local")
-	if c.Router != "" {
-		oneOf("constraint.router", c.Router, constraint.Routers()...)
-	}
-	if c.Components != "" {
-		oneOf("constraint.components", c.Components, ComponentsSeparate, ComponentsTied)
-	}
-	oneOf("constraint.damping", c.Damping, dampings.names()...)
-	oneOf("constraint.scaling", c.Scaling, scalings.names()...)
-	oneOf("constraint.adjoint", c.Adjoint, adjoints.names()...)
-	positive("network.initial_scale", n.InitialScale)
-	for name, scale := range n.Scales {
-		positive("network.scales."+name, scale)
-	}
-	for name, scale := range n.Features {
-		positive("network.features."+name, scale)
+		bad("problem", "missing; name a built-in problem (%s) or a PDE file", strings.Join(pde.Builtins(), ", "))
 	}
 	ramp := func(path string, r Ramp, most float64) {
 		if !(r.Start >= 0 && r.End >= 0 && r.Start <= most && r.End <= most) || !(r.From >= 0 && r.From <= r.To && r.To <= 1) {
-			bad(path, "%s: want start and end from 0 to %g, and 0 <= from <= to <= 1", path, most)
+			bad(path, "want start and end from 0 to %g, and 0 <= from <= to <= 1", most)
 		}
 	}
-	ramp("constraint.overlap", c.Overlap, 1)
+	ramp("constraint.overlap", s.Constraint.Overlap, 1)
 	ramp("loss.border_rows", s.Loss.BorderRows, math.MaxFloat64)
-	if s.Loss.BorderJump < 0 || s.Loss.BorderSlope < 0 {
-		bad("loss", "loss.border_jump and loss.border_slope: want zero or a positive number")
-	}
-	if !(s.Loss.Data >= 0) || math.IsInf(s.Loss.Data, 0) {
-		bad("loss", "loss.data: want zero or a positive number")
-	}
-	oneOf("loss.form", s.Loss.Form, "mean-square", "norm")
-	atLeast("evaluation.limit", s.Evaluation.Limit, 0)
 	if limit := s.Evaluation.Limit; limit > 0 && limit < 3 {
-		bad("evaluation.limit", "evaluation.limit: %d: want at least 3, or 0 for %d", limit, MostPasses)
+		bad("evaluation.limit", "%d: want at least 3, or 0 for %d", limit, MostPasses)
 	}
-	if points := s.Evaluation.Points; points != nil {
-		atLeast("evaluation.points", *points, 0)
+	if r := s.Constraint.Router; !slices.Contains(constraint.Routers(), r) {
+		bad("constraint.router", "%q: want %s", r, strings.Join(constraint.Routers(), ", "))
 	}
-	if directions := s.Evaluation.Directions; directions != nil {
-		atLeast("evaluation.directions", *directions, 0)
+	s.Training.validate(bad)
+	for i, grid := range s.Data.Test.Grids {
+		if _, some := grid[gridSamples]; len(grid) == 0 || some && len(grid) == 1 {
+			bad(fmt.Sprintf("data.test.grids.%d", i), "names no axis; the spec's own grid is scored anyway")
+		}
 	}
-	atLeast("training.steps", t.Steps, 1)
-	if t.Best != "" {
-		oneOf("training.best", t.Best, BestResidual, BestRelative, BestLast)
-	}
-	for i, n := range t.Restarts {
-		if least := append([]int{0}, t.Restarts...)[i]; n <= least || n >= t.Steps {
-			bad("training.restarts", "training.restarts: want steps in ascending order, before the last, %d", t.Steps)
+	slices.SortStableFunc(mistakes, func(a, b *config.Mistake) int {
+		return cmp.Or(cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Column, b.Pos.Column))
+	})
+	return config.Join(mistakes...)
+}
+
+func (t *TrainingSpec) validate(bad func(path, format string, args ...any)) {
+	last := 0
+	for _, n := range append(slices.Clone(t.Restarts), t.Steps) {
+		if n <= last {
+			bad("training.restarts", "want steps in ascending order, before the last, %d", t.Steps)
 			break
 		}
+		last = n
 	}
-	atLeast("training.batch", t.Batch, 1)
 	first := 0
 	for i, x := range t.Stages {
-		path := fmt.Sprintf("training.stages.%d", i)
-		atLeast(path+".steps", x.Steps, 1)
-		atLeast(path+".points", x.Points, 0)
-		for axis, n := range x.Grid {
-			atLeast(path+".grid."+axis, n, 1)
-		}
 		if first += x.Steps; first >= t.Steps {
-			bad(path+".steps", "%s.steps: %d: with the stages before it, %d of the %d steps of training; the last stage is on the spec's own grid and wants some", path, x.Steps, first, t.Steps)
+			path := fmt.Sprintf("training.stages.%d.steps", i)
+			bad(path, "%d: with the stages before it, %d of the %d steps of training; the last stage is on the spec's own grid and wants some", x.Steps, first, t.Steps)
 		}
 	}
-	atLeast("training.micro_batch", t.MicroBatch, 1)
-	positive("training.learning_rate.initial", t.LearningRate.Initial)
-	positive("training.learning_rate.final", t.LearningRate.Final)
-	oneOf("training.learning_rate.decay", t.LearningRate.Decay, decays.names()...)
-	if t.Average < 0 || t.Average >= 1 {
-		bad("training.average", "training.average: %g: want a decay in [0, 1), 0 for none", t.Average)
-	}
-	for _, b := range []struct {
-		path string
-		v    float64
-	}{{"training.beta1", t.Beta1}, {"training.beta2", t.Beta2}} {
-		if b.v < 0 || b.v >= 1 {
-			bad(b.path, "%s: %g: want a number in [0, 1)", b.path, b.v)
-		}
-	}
-	positive("training.epsilon", t.Epsilon)
-	if t.Clip < 0 {
-		bad("training.clip", "training.clip: %g: want a positive number, or 0 for none", t.Clip)
-	}
-	atLeast("training.learning_rate.stairs", t.LearningRate.Stairs, 0)
-	atLeast("training.learning_rate.warmup", t.LearningRate.Warmup, 0)
-	atLeast("training.validate_count", t.ValidateCount, 0)
-	atLeast("training.validate", t.Validate, 1)
-	atLeast("training.log", t.Log, 1)
-	atLeast("training.checkpoint", t.Checkpoint, 1)
-	atLeast("training.max_bad_steps", t.MaxBadSteps, 1)
-	if t.RecoveryFactor < 0 || t.RecoveryFactor >= 1 {
-		bad("training.recovery_factor", "training.recovery_factor: %g: want a number in [0, 1), 0 to end training instead", float64(t.RecoveryFactor))
-	}
-	atLeast("data.train.count", s.Data.Train.Count, 1)
-	atLeast("data.validation.count", s.Data.Validation.Count, 1)
-	atLeast("data.test.count", s.Data.Test.Count, 1)
-	for i, grid := range s.Data.Test.Grids {
-		path := fmt.Sprintf("data.test.grids.%d", i)
-		if _, some := grid[gridSamples]; len(grid) == 0 || some && len(grid) == 1 {
-			bad(path, "%s: names no axis; the spec's own grid is scored anyway", path)
-		}
-		for axis, n := range grid {
-			atLeast(path+"."+axis, n, 1)
-		}
-	}
-	slices.SortStableFunc(problems, func(a, b *config.Mistake) int {
-		return cmp.Or(cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Column, b.Pos.Column), cmp.Compare(a.Message, b.Message))
-	})
-	return config.Join(problems...)
 }
 
 // axisMap orders a map keyed by axis names; an unknown name is an error.

@@ -95,7 +95,7 @@ func TestPaperSpec(t *testing.T) {
 		t.Errorf("training %+v", tr)
 	}
 	// Its schedule is the default; the shipped specs choose a better one.
-	if r := DefaultSpec(1).Training.LearningRate; r != (LearningRate{Initial: 1e-3, Final: 1e-4, Decay: "exponential"}) {
+	if r := DefaultSpec(PaperDefaults).Training.LearningRate; r != (LearningRate{Initial: 1e-3, Final: 1e-4, Decay: "exponential"}) {
 		t.Errorf("default learning rate %+v", r)
 	}
 	if d := s.Data; d.Train.Count != 8000 || d.Validation.Count != 100 || d.Test.Count != 1000 || d.Train.Seed == d.Validation.Seed || d.Validation.Seed == d.Test.Seed {
@@ -103,10 +103,9 @@ func TestPaperSpec(t *testing.T) {
 	}
 }
 
-// The keys of a network and those around them keep their order, which the hash in a
-// checkpoint covers.
+// The keys of a network stand behind those of all kinds.
 func TestNetworkKeysInOrder(t *testing.T) {
-	s := DefaultSpec(1)
+	s := DefaultSpec(PaperDefaults)
 	s.Network.Keys = keysOf[fno.Spec]{fno.Spec{Width: 64, Layers: 5, Modes: map[string]int{"x": 8}, Projection: 128, LastActivation: true, SpectralGain: 1}}
 	src, err := s.Encode()
 	if err != nil {
@@ -114,57 +113,78 @@ func TestNetworkKeysInOrder(t *testing.T) {
 	}
 	_, rest, _ := strings.Cut(string(src), "\nnetwork:\n")
 	block, _, _ := strings.Cut(rest, "\nconstraint:")
-	want := `  width: 64
+	want := `  kind: fno
+  basis: 16
+  precision: float32
+  initial_scale: 1
+  omit_coordinates: []
+  features: {}
+  passes: 1
+  width: 64
   layers: 5
   modes: {x: 8}
   projection: 128
-  basis: 16
   last_activation: true
   output_activation: false
-  precision: float32
-  initial_scale: 1
-  spectral_gain: 1
-  omit_coordinates: []
-  features: {}
-  passes: 1`
+  spectral_gain: 1`
 	if block != want {
 		t.Errorf("got\n%s\nwant\n%s", block, want)
 	}
 }
 
-// Keys that specs did not have at first are written where they differ from their
-// default alone, and read back; their values reach the solver.
-func TestLateKeys(t *testing.T) {
-	s, err := LoadSpec("s.yaml", []byte("version: 1\nproblem: diffusion-sorption\nconstraint: {initial_damping: 1e-6, cost_tolerance: 1e-6, restart: false}\n"))
+// Specs of old say by a version what their defaults are; written again they say `defaults`.
+func TestVersions(t *testing.T) {
+	for src, want := range map[string]string{
+		"": FittedDefaults, "version: 1\n": PaperDefaults, "version: 2\n": FittedDefaults, "defaults: paper\n": PaperDefaults, "defaults: fitted\n": FittedDefaults,
+	} {
+		s, err := LoadSpec("s.yaml", []byte(src+"problem: a\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defaults := DefaultSpec(want)
+		if s.Defaults != want || s.Training.Steps != defaults.Training.Steps || (s.fitted() == nil) != (want == PaperDefaults) {
+			t.Errorf("%q: %+v", src, s)
+		}
+		if text, err := s.Encode(); err != nil || !strings.HasPrefix(string(text), "defaults: "+want+"\nproblem: a\n") {
+			t.Errorf("%q: %s, %v", src, text, err)
+		}
+	}
+}
+
+// Keys that have become constants may have that value, and no other.
+func TestConstants(t *testing.T) {
+	src := []byte("defaults: paper\nproblem: diffusion-sorption\nconstraint: {initial_damping: 1e-6, restart: false, cost_tolerance: 0}\ntraining: {beta1: 0.9, beta2: 0.999, epsilon: 1e-08}\n")
+	s, err := LoadSpec("s.yaml", src)
 	if err != nil {
 		t.Fatal(err)
 	}
 	text, err := s.Encode()
-	if err != nil || strings.Contains(string(text), "initial_damping") || strings.Contains(string(text), "cost_tolerance") || strings.Contains(string(text), "restart") {
-		t.Errorf("%s, %v", text, err)
-	}
-	s, err = LoadSpec("s.yaml", text, "constraint.initial_damping=1e-3", "constraint.cost_tolerance=0", "constraint.restart=true")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if text, err = s.Encode(); err != nil {
-		t.Fatal(err)
-	}
-	again, err := LoadSpec("s.yaml", text)
-	if err != nil || !reflect.DeepEqual(again, s) {
-		t.Errorf("read back from %s: %+v, %v", text, again, err)
+	for _, key := range []string{"initial_damping", "restart", "beta", "epsilon"} {
+		if err != nil || strings.Contains(string(text), key) {
+			t.Errorf("%s is written: %v", key, err)
+		}
 	}
 	p, err := pde.Open(s.Problem)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := again.Options(p)
-	if d, ok := o.Solver.Descent.(lm.LevenbergMarquardt); err != nil || !ok || d.InitialDamping != 1e-3 || o.Solver.FTol != -1 || o.Solver.NoRestart {
+	o, err := s.Options(p)
+	if d, ok := o.Solver.Descent.(lm.LevenbergMarquardt); err != nil || !ok || d.InitialDamping != 1e-6 || o.Solver.FTol != -1 || !o.Solver.NoRestart {
 		t.Errorf("%+v, %v", o.Solver, err)
 	}
-	if _, err = LoadSpec("s.yaml", text, "constraint.initial_damping=0", "constraint.cost_tolerance=-1"); err == nil ||
-		!strings.Contains(err.Error(), "constraint.initial_damping: 0: want a positive number") || !strings.Contains(err.Error(), "constraint.cost_tolerance: -1: want") {
-		t.Error(err)
+	s.Constraint.Scaling = "none"
+	if _, err := s.Options(p); err == nil {
+		t.Error("a scaling that is none")
+	}
+	for override, want := range map[string]string{
+		"constraint.restart=true":         "--set:1:20: constraint.restart: true: it is false in all specs, and a key no more",
+		"training.beta1=0.8":              "training.beta1: 0.8: it is 0.9 in all specs",
+		"constraint.initial_damping=[1]":  "want a number",
+		"constraint.initial_damping=1e-3": "it is 1e-06",
+	} {
+		if _, err := LoadSpec("s.yaml", src, override); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", override, err, want)
+		}
 	}
 }
 
@@ -180,20 +200,23 @@ func TestSpecReports(t *testing.T) {
 		{"wrong types", "problem: a\nnetwork: {width: wide, modes: [8, 8]}\ngrid: {x: 1.5}\n", nil, []string{
 			`s.yaml:2:18: network.width: want an integer`, `s.yaml:2:31: network.modes: want a mapping`, `s.yaml:3:11: grid.x: want an integer`,
 		}},
-		{"values", "problem: a\nmethod: medium\nnetwork: {width: 0, precision: float16}\ntraining: {beta1: 1, epsilon: 0, clip: -1, learning_rate: {final: 0, stairs: -1, decay: linear}}\n", nil, []string{
+		{"values", "problem: a\nmethod: medium\nnetwork: {width: 0, precision: float16}\ntraining: {average: 1, batch: 0, clip: -1, learning_rate: {final: 0, stairs: -1, decay: linear}}\n", nil, []string{
 			`s.yaml:2:9: method: "medium": want soft, hard, moe`, `s.yaml:3:18: network.width: 0: want at least 1`, `s.yaml:3:32: network.precision: "float16"`,
-			`s.yaml:4:19: training.beta1: 1: want a number in [0, 1)`, `s.yaml:4:31: training.epsilon`, `s.yaml:4:40: training.clip: -1`,
+			`s.yaml:4:21: training.average: 1: want a number in [0, 1)`, `s.yaml:4:31: training.batch`, `s.yaml:4:40: training.clip: -1`,
 			`s.yaml:4:67: training.learning_rate.final: 0: want a positive number`, `s.yaml:4:78: training.learning_rate.stairs: -1`, `s.yaml:4:89: training.learning_rate.decay: "linear"`,
 		}},
-		{"constraint", "problem: a\nconstraint:\n  experts: {x: 0, t: -2}\n  weights: {initial: -1}\n  repeat_initial: -1\n  points: -1\n  adjoint: none\nloss: {weights: {left: -3}}\n", nil, []string{
+		{"constraint", "problem: a\nconstraint:\n  experts: {x: 0, t: -2}\n  weights: {initial: -1}\n  repeat_initial: -1\n  points: -1\n  adjoint: none\nloss: {weights: {left: -3}}\nevaluation: {points: -2}\ntraining: {stages: [{steps: 2, grid: {x: 0}}]}\n", nil, []string{
 			`s.yaml:3:16: constraint.experts.x: 0: want at least 1`, `s.yaml:3:22: constraint.experts.t: -2`, `s.yaml:4:22: constraint.weights.initial: -1`,
 			`s.yaml:5:19: constraint.repeat_initial: -1`, `s.yaml:6:11: constraint.points: -1`, `s.yaml:7:12: constraint.adjoint: "none": want exact, gauss-newton, paper`, `s.yaml:8:24: loss.weights.left: -3`,
+			`s.yaml:9:22: evaluation.points: -2: want at least 0`, `s.yaml:10:42: training.stages.0.grid.x: 0: want at least 1`,
 		}},
 		{"network", "problem: a\nnetwork: {spectral_gain: -1, projection: 0}\n", nil, []string{
 			`s.yaml:2:26: network.spectral_gain: -1: want zero or a positive number`, `s.yaml:2:42: network.projection: 0: want at least 1`,
 		}},
 		{"no problem", "method: moe\n", nil, []string{`s.yaml: problem: missing; name a built-in problem (diffusion-sorption`}},
 		{"another version", "version: 9\nproblem: a\n", nil, []string{`s.yaml:1:10: version 9: this pihc reads versions 1 to 2`}},
+		{"other defaults", "defaults: new\nproblem: a\n", nil, []string{`s.yaml:1:11: defaults: "new": want paper, fitted`}},
+		{"version and defaults", "defaults: paper\nproblem: a\n", []string{"version=2"}, []string{"--set:1:9: version: `defaults` has taken its place: paper for 1, fitted for 2"}},
 		{"overrides", "problem: a\n", []string{"training.batch=0"}, []string{`--set:1:16: training.batch: 0: want at least 1`}},
 		{"overrides, unknown", "problem: a\n", []string{"training.btach=3"}, []string{`--set:1:10: unknown key "btach" in training`}},
 		{"overrides, not one", "problem: a\n", []string{"training.batch"}, []string{`--set:1:1: not of the form key=value`}},
@@ -246,7 +269,7 @@ func TestSpecRoundTrip(t *testing.T) {
 // Every field of the constraint reaches the solver.
 func TestOptions(t *testing.T) {
 	s, err := LoadSpec("s.yaml", []byte(`
-version: 1
+defaults: paper
 problem: diffusion-sorption
 constraint: {experts: {x: 3, t: 2}, points: 7, weights: {left: 2}, normalization: none, condition_rows: local, repeat_initial: 101,
   start: 1, ridge: 0.5, tolerance: 1e-3, max_iterations: 9, damping: classical, scaling: identity, newton_correction: false, adjoint: paper}
@@ -295,7 +318,7 @@ func FuzzLoadSpec(f *testing.F) {
 		}
 		f.Add(src, "training.steps=3")
 	}
-	f.Add([]byte("version: 1\nproblem: a\ngrid: {x: 3}\nconstraint: {experts: {x: 0}}\n"), "a.b=c")
+	f.Add([]byte("defaults: paper\nproblem: a\ngrid: {x: 3}\nconstraint: {experts: {x: 0}}\n"), "a.b=c")
 	f.Fuzz(func(t *testing.T, src []byte, override string) {
 		s, err := LoadSpec("fuzz.yaml", src, override)
 		if err != nil {

@@ -13,9 +13,9 @@ import (
 // StageSpec is a part of training on another grid than the spec's. A Fourier neural
 // operator does not know its grid: what it learns on a coarse one holds on a finer.
 type StageSpec struct {
-	Steps  int            `yaml:"steps"`
-	Grid   map[string]int `yaml:"grid,flow"`        // axes not named have the spec's points
-	Points int            `yaml:"points,omitempty"` // rows per expert; 0: as many as the spec has, or the smallest subdomain holds
+	Steps  int            `yaml:"steps" want:"at least 1"`
+	Grid   map[string]int `yaml:"grid,flow" want:"at least 1"`        // axes not named have the spec's points
+	Points int            `yaml:"points,omitempty" want:"at least 0"` // rows per expert; 0: as many as the spec has, or the smallest subdomain holds
 }
 
 // A Stage is a part of training, on one grid.

@@ -110,7 +110,7 @@ func errorOfReference(t *testing.T, src string) float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := LoadSpec("s.yaml", []byte("version: 1\nproblem: p.yaml\ndata: {validation: {count: 2}}\n"))
+	s, err := LoadSpec("s.yaml", []byte("defaults: paper\nproblem: p.yaml\ndata: {validation: {count: 2}}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

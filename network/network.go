@@ -159,19 +159,6 @@ func CheckAxes(modes, shape []int) error {
 	return nil
 }
 
-// CheckKeys calls bad with every count below 1, and with a spectral gain that is no
-// number from zero on.
-func CheckKeys(bad func(key, reason string), gain float64, counts ...Count) {
-	for _, c := range counts {
-		if c.Value < 1 {
-			bad(c.Key, fmt.Sprintf("%d: want at least 1", c.Value))
-		}
-	}
-	if !(gain >= 0) {
-		bad("spectral_gain", fmt.Sprintf("%g: want zero or a positive number", gain))
-	}
-}
-
 // Modes returns the modes kept on each axis: those given by its name, else 8.
 func Modes(axes []string, named map[string]int) ([]int, error) {
 	modes := make([]int, len(axes))

@@ -15,7 +15,7 @@ import (
 )
 
 const evaluateSpec = `
-version: 1
+defaults: paper
 problem: diffusion-sorption
 grid: {t: 13, x: 24}
 network: {width: 6, layers: 2, modes: {t: 3, x: 3}, projection: 8, basis: 6, precision: float64}

@@ -38,7 +38,7 @@ func TestEvaluateSystem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec, err := model.LoadSpec("spec.yaml", []byte(`version: 1
+	spec, err := model.LoadSpec("spec.yaml", []byte(`defaults: paper
 problem: pair.yaml
 network: {width: 6, layers: 1, modes: {t: 2, x: 2}, projection: 6, basis: 3, precision: float64}
 constraint: {experts: {x: 2}, points: 30}

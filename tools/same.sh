@@ -191,7 +191,8 @@ HASHES = {"spec_hash", "checksum"}  # of spec files, and of JSON files that hold
 TIMES = {"seconds", "train_seconds", "chain", "per_second", "break_even", "prediction_s"}  # chain: of lines that hold seconds
 BUILD = {"pihc"}
 IGNORED = HASHES | TIMES | BUILD
-DEFAULTS = re.compile(r"^(version|defaults):.*\n?", re.M)  # first lines of spec files
+# Keys of specs that one binary writes and the other does not, or that stand elsewhere.
+SPEC_KEYS = re.compile(r"^(version|defaults|  (kind|cost_tolerance|initial_damping|restart|beta1|beta2|epsilon|directions|components|router|recovery_factor|best)):")
 GONE = ()  # ends of names of files that the second binary no longer writes
 TIMED_FILES = {"cost.csv", "experts_time.csv", "experts_time.png", "experts_time.svg"}
 TIME = r"[0-9][0-9.,   ]*(?:e[-+]?[0-9]+)? ?(?:ns|µs|us|ms|s|seconds|min|minutes|h|d)\b"
@@ -209,6 +210,10 @@ def text(s, root):
     s = re.sub(r"\btime=\S+", "time=TIME", re.sub(TIME, "TIME", s))
     s = re.sub("─+", "─", s)
     return re.sub(r"[ \t]+", " ", s)
+
+
+def spec(s):
+    return "\n".join(sorted(l for l in s.splitlines() if not SPEC_KEYS.match(l)))
 
 
 def differences(a, b, at=""):
@@ -272,10 +277,9 @@ def compare(name):
     elif name.endswith(".json") or name.endswith(".out") and a[:1] == "{" == b[:1]:
         yield from differences(parse(a, old), parse(b, new))
     elif base == "spec.yaml":
-        a, b = (DEFAULTS.sub("", s) for s in (a, b))
         if "/" in name and name.startswith("init-"):  # comments have times
             a, b = (re.sub(r"^#.*\n", "", s, flags=re.M) for s in (a, b))
-        yield from lines(a, b)
+        yield from lines(spec(a), spec(b))
     elif base == "problem.yaml":
         yield from lines(a, b)
     else:

@@ -98,7 +98,7 @@ func (a *adam[T]) update(scale, rate float64) {
 	s, t := a.state, &a.training
 	s.Updates++
 	n := float64(s.Updates)
-	step := kernel.NewAdamStep(rate, t.Beta1, t.Beta2, t.Epsilon, scale, s.Updates)
+	step := kernel.NewAdamStep(rate, model.Beta1, model.Beta2, model.Epsilon, scale, s.Updates)
 	decay := T(min(t.Average, (1+n)/(10+n)))
 	a.chunks(func(_, lo, hi int) {
 		kernel.Adam(s.Params[lo:hi], s.First[lo:hi], s.Second[lo:hi], a.grad[lo:hi], step)

@@ -20,14 +20,14 @@ type adamReference struct {
 	t       int
 }
 
-func (a *adamReference) step(g []float64, rate, beta1, beta2, epsilon float64) {
+func (a *adamReference) step(g []float64, rate float64) {
 	a.t++
 	for i := range a.p {
-		a.m[i] = beta1*a.m[i] + (1-beta1)*g[i]
-		a.v[i] = beta2*a.v[i] + (1-beta2)*g[i]*g[i]
-		mhat := a.m[i] / (1 - math.Pow(beta1, float64(a.t)))
-		vhat := a.v[i] / (1 - math.Pow(beta2, float64(a.t)))
-		a.p[i] -= rate * mhat / (math.Sqrt(vhat) + epsilon)
+		a.m[i] = model.Beta1*a.m[i] + (1-model.Beta1)*g[i]
+		a.v[i] = model.Beta2*a.v[i] + (1-model.Beta2)*g[i]*g[i]
+		mhat := a.m[i] / (1 - math.Pow(model.Beta1, float64(a.t)))
+		vhat := a.v[i] / (1 - math.Pow(model.Beta2, float64(a.t)))
+		a.p[i] -= rate * mhat / (math.Sqrt(vhat) + model.Epsilon)
 	}
 }
 
@@ -46,41 +46,35 @@ func TestAdam(t *testing.T) {
 }
 
 func testAdam[T compute.Float](t *testing.T, tolerance float64) {
-	for _, spec := range []model.TrainingSpec{
-		{Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8},
-		{Beta1: 0.5, Beta2: 0.9, Epsilon: 1e-2},
-		{Beta1: 0, Beta2: 0, Epsilon: 1e-8}, // sign descent
-	} {
-		const n = 33003
-		rng := rand.New(rand.NewPCG(1, 2))
-		s := &engine.State[T]{Params: make([]T, n), First: make([]T, n), Second: make([]T, n)}
-		a := newAdam(t, s, spec)
-		ref := adamReference{p: make([]float64, n), m: make([]float64, n), v: make([]float64, n)}
-		for i := range s.Params {
-			s.Params[i] = T(rng.NormFloat64())
-			ref.p[i] = float64(s.Params[i])
+	const n = 33003
+	rng := rand.New(rand.NewPCG(1, 2))
+	s := &engine.State[T]{Params: make([]T, n), First: make([]T, n), Second: make([]T, n)}
+	a := newAdam(t, s, model.TrainingSpec{})
+	ref := adamReference{p: make([]float64, n), m: make([]float64, n), v: make([]float64, n)}
+	for i := range s.Params {
+		s.Params[i] = T(rng.NormFloat64())
+		ref.p[i] = float64(s.Params[i])
+	}
+	g, scaled := a.grad, make([]float64, n)
+	for step := range 12 {
+		rate, scale := 0.01/float64(1+step), 1.0
+		if step%3 == 1 {
+			scale = 0.125 // as a clipped gradient; exact in either precision
 		}
-		g, scaled := a.grad, make([]float64, n)
-		for step := range 12 {
-			rate, scale := 0.01/float64(1+step), 1.0
-			if step%3 == 1 {
-				scale = 0.125 // as a clipped gradient; exact in either precision
-			}
-			for i := range g {
-				g[i] = T(rng.NormFloat64() * math.Pow(10, float64(i%7-3)))
-				scaled[i] = scale * float64(g[i])
-			}
-			a.update(scale, rate)
-			ref.step(scaled, rate, spec.Beta1, spec.Beta2, spec.Epsilon)
+		for i := range g {
+			g[i] = T(rng.NormFloat64() * math.Pow(10, float64(i%7-3)))
+			scaled[i] = scale * float64(g[i])
 		}
-		got := make([]float64, n)
-		for i, p := range s.Params {
-			got[i] = float64(p)
-		}
-		check.Close(t, got, ref.p, 0, tolerance)
-		if s.Updates != 12 {
-			t.Errorf("%d updates counted", s.Updates)
-		}
+		a.update(scale, rate)
+		ref.step(scaled, rate)
+	}
+	got := make([]float64, n)
+	for i, p := range s.Params {
+		got[i] = float64(p)
+	}
+	check.Close(t, got, ref.p, 0, tolerance)
+	if s.Updates != 12 {
+		t.Errorf("%d updates counted", s.Updates)
 	}
 }
 
@@ -88,7 +82,7 @@ func testAdam[T compute.Float](t *testing.T, tolerance float64) {
 // gradient's.
 func TestAdamFirstStep(t *testing.T) {
 	s := &engine.State[float64]{Params: make([]float64, 4), First: make([]float64, 4), Second: make([]float64, 4)}
-	a := newAdam(t, s, model.DefaultSpec(1).Training)
+	a := newAdam(t, s, model.DefaultSpec(model.PaperDefaults).Training)
 	copy(a.grad, []float64{1e-3, -5, 1e4, 0})
 	a.update(1, 0.25)
 	check.Close(t, s.Params, []float64{-0.25, 0.25, -0.25, 0}, 0, 1e-5)
@@ -130,7 +124,7 @@ func TestClip(t *testing.T) {
 		norm := float64(*records(t, dir)[0].GradientNorm) // as it was before clipping
 		a := newAdam(t, &s.State, e.spec.Training)
 		copy(a.grad, s.First)
-		got := math.Sqrt(a.squares()) / (1 - e.spec.Training.Beta1)
+		got := math.Sqrt(a.squares()) / (1 - model.Beta1)
 		if want := test.want(norm); math.Abs(got-want) > 1e-12*want {
 			t.Errorf("%s: a gradient of norm %g is used with norm %g, want %g", test.override, norm, got, want)
 		}
@@ -142,7 +136,7 @@ func TestClip(t *testing.T) {
 
 // The average forgets the random start quickly, and then moves with its decay.
 func TestAverage(t *testing.T) {
-	spec := model.DefaultSpec(1).Training
+	spec := model.DefaultSpec(model.PaperDefaults).Training
 	spec.Average = 0.95
 	s := &state[float64]{State: engine.State[float64]{Params: []float64{0}, First: []float64{0}, Second: []float64{0}, Average: []float64{0}}}
 	a := newAdam(t, &s.State, spec)

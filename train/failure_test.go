@@ -288,7 +288,7 @@ func TestReadRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, bytes.Replace(src, []byte("version: 1"), []byte("version: 7"), 1), 0o666); err != nil {
+	if err := os.WriteFile(path, bytes.Replace(src, []byte("defaults: paper"), []byte("version: 7"), 1), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err = ReadRun(dir); err == nil || !strings.Contains(err.Error(), "version 7: this pihc reads versions 1 to 2") {

@@ -19,7 +19,7 @@ import (
 )
 
 const toySpec = `
-version: 1
+defaults: paper
 problem: diffusion-sorption
 grid: {t: 9, x: 24}
 network: {width: 6, layers: 2, modes: {t: 3, x: 3}, projection: 8, basis: 4, initial_scale: 0.2}

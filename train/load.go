@@ -1,15 +1,18 @@
 package train
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"pihc/compute"
+	"pihc/dataset"
 	"pihc/model"
 	"pihc/pde"
 )
@@ -44,7 +47,8 @@ type LoadOptions struct {
 // there is none yet, those of the newest. It also returns the checkpoint's
 // description, with the borders of the experts. The files of the folder must
 // have the SHA-256 that the checkpoint recorded: an *EditedError names those that
-// have another.
+// have another. Problem, constants and network, but for its passes, must be those of the
+// folder, or the error is an *OtherRunError: how the network is used may differ from how it was trained.
 func LoadParams[T compute.Float](dir string, spec *model.Spec, p *pde.Problem, o LoadOptions) ([]T, Meta, error) {
 	net, err := model.NewNetwork(spec, p)
 	if err != nil {
@@ -67,12 +71,56 @@ func LoadParams[T compute.Float](dir string, spec *model.Spec, p *pde.Problem, o
 	if len(edited) > 0 && !o.TrustEdits {
 		return nil, m, &EditedError{Run: dir, Checkpoint: name, Files: edited}
 	}
+	if err := compareRun(dir, spec, p); err != nil {
+		return nil, m, err
+	}
 	s, m, err := readCheckpoint[T](dir, name, net.Layout(), name != bestName)
 	if err != nil {
 		return nil, m, err
 	}
 	m.Edited = edited
 	return s.evaluated(), m, nil
+}
+
+// An OtherRunError reports that parameters were asked for by a spec or a problem that are not the run's.
+type OtherRunError struct {
+	Run  string
+	What []string // problem, set of constants, network
+}
+
+func (e *OtherRunError) Error() string {
+	return fmt.Sprintf("run %s was trained with another %s than the one given", e.Run, strings.Join(e.What, " and "))
+}
+
+// compareRun is an error for a spec or a problem of which the parameters in a run folder are not.
+func compareRun(dir string, spec *model.Spec, p *pde.Problem) error {
+	own, problem, err := ReadRun(dir)
+	if err != nil {
+		return err
+	}
+	var networks [2][]byte
+	for i, s := range []*model.Spec{own, spec} {
+		alone := model.Spec{Network: s.Network}
+		alone.Network.Passes = 1
+		if networks[i], err = alone.Encode(); err != nil {
+			return err
+		}
+	}
+	e := &OtherRunError{Run: dir}
+	for _, c := range []struct {
+		what string
+		same bool
+	}{
+		{"problem", dataset.ProblemHash(problem) == dataset.ProblemHash(p)}, {"set of constants", maps.Equal(own.Constants, spec.Constants)}, {"network", bytes.Equal(networks[0], networks[1])},
+	} {
+		if !c.same {
+			e.What = append(e.What, c.what)
+		}
+	}
+	if len(e.What) > 0 {
+		return e
+	}
+	return nil
 }
 
 // An EditedError reports files of a run folder that are not those one of its

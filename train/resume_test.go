@@ -157,7 +157,7 @@ func TestResumeRefuses(t *testing.T) {
 		_, err := o.run(context.Background(), dir, Options{Resume: true})
 		oneLine(t, what, err, want...)
 	}
-	refuse("another spec", e.with(t, "training.beta1=0.8"), dir, "another spec")
+	refuse("another spec", e.with(t, "training.clip=0.8"), dir, "another spec")
 	refuse("another method", e.with(t, "method=hard"), dir, "another spec")
 	other := newExperiment(t, "data.train.seed=9")
 	refuse("another dataset", experiment{e.spec, e.problem, other.set}, dir, "another dataset")
@@ -169,7 +169,7 @@ func TestResumeRefuses(t *testing.T) {
 	if err := os.RemoveAll(checkpointDir(dir)); err != nil {
 		t.Fatal(err)
 	}
-	refuse("another spec, no checkpoint", e.with(t, "training.beta1=0.8"), dir, "another spec")
+	refuse("another spec, no checkpoint", e.with(t, "training.clip=0.8"), dir, "another spec")
 	refuse("another PDE file, no checkpoint", experiment{e.spec, changed, generate(t, e.spec, changed)}, dir, "another PDE file")
 	for name, content := range files(t, dir) {
 		if before[name] != content {

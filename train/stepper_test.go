@@ -82,9 +82,9 @@ func (r *remote[T]) Step(batch engine.Batch, rate float64) (engine.Stats, float6
 	decay := min(t.Average, (1+n)/(10+n))
 	for i, g := range grad {
 		x := scale * float64(g)
-		first, second := t.Beta1*float64(s.First[i])+(1-t.Beta1)*x, t.Beta2*float64(s.Second[i])+(1-t.Beta2)*x*x
+		first, second := model.Beta1*float64(s.First[i])+(1-model.Beta1)*x, model.Beta2*float64(s.Second[i])+(1-model.Beta2)*x*x
 		s.First[i], s.Second[i] = T(first), T(second)
-		s.Params[i] -= T(rate * first / (1 - math.Pow(t.Beta1, n)) / (math.Sqrt(second/(1-math.Pow(t.Beta2, n))) + t.Epsilon))
+		s.Params[i] -= T(rate * first / (1 - math.Pow(model.Beta1, n)) / (math.Sqrt(second/(1-math.Pow(model.Beta2, n))) + model.Epsilon))
 		s.Average[i] = T(decay*float64(s.Average[i]) + (1-decay)*float64(s.Params[i]))
 	}
 	return st, norm, nil

@@ -76,7 +76,7 @@ initial: {distribution: random-sines, low: -0.5, high: 0.5}
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := model.LoadSpec("spec.yaml", []byte(`version: 1
+	s, err := model.LoadSpec("spec.yaml", []byte(`defaults: paper
 problem: scaled.yaml
 method: soft
 loss: {relative: true}

@@ -55,9 +55,6 @@ func checkSolver(o lm.Options) error {
 	default:
 		return errors.New("engine xla does not know this damping")
 	}
-	if !o.NoRestart {
-		return errors.New("constraint.restart: engine xla has no second run; set it to false, or use engine cpu")
-	}
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"pihc/engine"
 	"pihc/internal/kernel"
 	"pihc/internal/pjrt"
+	"pihc/model"
 )
 
 // stepper is what an engine that trains keeps on the device: parameters, Adam's moments
@@ -91,7 +92,7 @@ func (e *device[T]) Step(batch engine.Batch, rate float64) (engine.Stats, float6
 		scale = training.Clip / norm
 	}
 	n := float64(s.updates + 1)
-	step := kernel.NewAdamStep(rate, training.Beta1, training.Beta2, training.Epsilon, scale, s.updates+1)
+	step := kernel.NewAdamStep(rate, model.Beta1, model.Beta2, model.Epsilon, scale, s.updates+1)
 	numbers := []float64{
 		adamBeta1: step.Beta1, adamBeta2: step.Beta2, adamEpsilon: step.Epsilon, adamSize: step.Size, adamRoot: step.Root, adamScale: step.Scale,
 		adamDecay: min(training.Average, (1+n)/(10+n)),

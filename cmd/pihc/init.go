@@ -50,8 +50,7 @@ in rows and ansatz are refused.
 
 The spec's sizes are such that a training of one method takes about --minutes on
 this machine, by the processor time of a few steps; init says how long everything
-will take. All else has the defaults of version 2 of spec files, which follow from
-the problem.`,
+will take. All else has defaults that follow from the problem.`,
 		Example: `  pihc init burgers --out burgers
   pihc init my-equation.yaml --out mine --minutes 10
   pihc reproduce mine/spec.yaml --out runs/mine`,

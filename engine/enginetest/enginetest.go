@@ -117,7 +117,7 @@ type testCase struct {
 // their tolerance.
 const (
 	adsorption = `
-version: 1
+defaults: paper
 problem: diffusion-sorption
 grid: {t: 9, x: 24}
 network: {width: 6, layers: 2, modes: {t: 3, x: 3}, projection: 8, basis: 4}
@@ -126,7 +126,7 @@ loss: {form: FORM, border_jump: 0.5, border_slope: 0.3, weights: {initial: 2}}
 training: {batch: 3, micro_batch: 2}
 method: `
 	borders = `
-version: 1
+defaults: paper
 problem: diffusion-sorption
 grid: {t: 9, x: 24}
 network: {width: 6, layers: 2, modes: {t: 3, x: 3}, projection: 8, basis: 4, last_activation: false, output_activation: true, initial_scale: 0.5}
@@ -136,7 +136,7 @@ loss: {border_rows: {start: 0.05, end: 0.4, from: 0.1, to: 0.9}, border_jump: 0.
 training: {batch: 3, micro_batch: 2}
 method: moe`
 	features = `
-version: 1
+defaults: paper
 problem: burgers
 grid: {t: 9, x: 24}
 network: {width: 6, layers: 2, modes: {t: 3, x: 3}, projection: 8, basis: 4, omit_coordinates: [x], features: {u: 0.7, u_x: 3, residual: 0.5, mean_residual: 2}}
@@ -145,7 +145,7 @@ loss: {relative: true, border_rows: {start: 0.3, end: 0.3}, border_slope: 0.1}
 training: {batch: 3, micro_batch: 2}
 method: `
 	flow = `
-version: 1
+defaults: paper
 problem: navier-stokes
 grid: {t: 5, x: 6, y: 8}
 network: {width: 5, layers: 2, modes: {t: 2, x: 2, y: 3}, projection: 6, basis: 3, omit_coordinates: [x, y], passes: 3,
@@ -158,7 +158,7 @@ method: `
 
 const (
 	inputs = `
-version: 1
+defaults: paper
 problem: inputs
 grid: {t: 9, x: 24}
 network: {width: 6, layers: 2, modes: {t: 3, x: 3}, projection: 8, basis: 4, initial_scale: 0.7, passes: 2, features: {u: 0.7, residual: 0.5, mean_residual: 2}}
@@ -167,7 +167,7 @@ loss: {relative: true, border_jump: 0.2}
 training: {batch: 3, micro_batch: 2}
 method: `
 	steady = `
-version: 1
+defaults: paper
 problem: steady
 grid: {y: 9, x: 24}
 network: {width: 6, layers: 2, modes: {y: 3, x: 3}, projection: 8, basis: 4}
@@ -179,7 +179,7 @@ method: `
 
 const (
 	pair = `
-version: 1
+defaults: paper
 problem: pair
 grid: {t: 9, x: 24}
 network: {width: 6, layers: 2, modes: {t: 3, x: 3}, projection: 8, basis: 4, initial_scale: 0.7, scales: {v: 0.2}, passes: 2,
@@ -190,7 +190,7 @@ loss: {relative: true, border_jump: 0.2, border_slope: 0.1, border_rows: {start:
 training: {batch: 3, micro_batch: 2}
 method: `
 	convection = `
-version: 1
+defaults: paper
 problem: convection
 grid: {t: 5, x: 6, y: 8}
 network: {width: 5, layers: 2, modes: {t: 2, x: 2, y: 3}, projection: 6, basis: 3, omit_coordinates: [x, y], passes: 2,

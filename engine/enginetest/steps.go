@@ -151,9 +151,9 @@ func step(s *engine.State[float64], grad []float64, t model.TrainingSpec, rate f
 	decay := min(t.Average, (1+n)/(10+n))
 	for i, g := range grad {
 		g *= min(1, t.Clip/norm)
-		s.First[i] = t.Beta1*s.First[i] + (1-t.Beta1)*g
-		s.Second[i] = t.Beta2*s.Second[i] + (1-t.Beta2)*g*g
-		s.Params[i] -= rate * s.First[i] / (1 - math.Pow(t.Beta1, n)) / (math.Sqrt(s.Second[i]/(1-math.Pow(t.Beta2, n))) + t.Epsilon)
+		s.First[i] = model.Beta1*s.First[i] + (1-model.Beta1)*g
+		s.Second[i] = model.Beta2*s.Second[i] + (1-model.Beta2)*g*g
+		s.Params[i] -= rate * s.First[i] / (1 - math.Pow(model.Beta1, n)) / (math.Sqrt(s.Second[i]/(1-math.Pow(model.Beta2, n))) + model.Epsilon)
 		s.Average[i] = decay*s.Average[i] + (1-decay)*s.Params[i]
 	}
 	return norm

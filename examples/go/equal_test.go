@@ -35,7 +35,7 @@ conditions:
 reference: {solver: discrete}
 `
 	given  = "reference: {file: solutions.npz}\n"
-	source = `version: 2
+	source = `defaults: fitted
 problem: drawn.yaml
 constants: {nu: 0.04}
 data: {train: {count: 1, seed: 1}, validation: {count: 1, seed: 2}, test: {count: 21, seed: 3}}

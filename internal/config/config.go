@@ -20,6 +20,10 @@
 //     merged; slices and maps are replaced as a whole.
 //   - A field takes the key of its yaml tag, or its name in lower case;
 //     "-" is never read; ",inline" lifts the keys of a nested struct.
+//   - A tag want says which values a file may have, in the words of the error: of an integer
+//     "at least 1"; of a number "a positive number", "zero or a positive number" or
+//     "a number in [0, 1)"; of a text those there are, as in "mean, none". Of a pointer, a
+//     list or a map it is about what is in it.
 //   - Numbers are finite. An integer may be written 4e3 when it is exact. Text
 //     may be written as a bare number, but not as true, false or null.
 //   - A field of type [Position] receives the place of the struct's mapping.
@@ -53,28 +57,6 @@ func Encode(v any) ([]byte, error) {
 		return nil, fmt.Errorf("config: %w", err)
 	}
 	return out, nil
-}
-
-// Placed returns a struct as a mapping whose keys, those of inlined structs among
-// them, stand in the order of their place tags (`place:"3"`): what a MarshalYAML
-// method returns where structs of several packages share one mapping.
-func Placed(v any) (any, error) {
-	src, err := Encode(v)
-	if err != nil {
-		return nil, err
-	}
-	d, err := Parse("", src)
-	if err != nil {
-		return nil, err
-	}
-	place := map[string]int{}
-	for _, f := range fieldsOf(reflect.TypeOf(v)) {
-		place[f.name] = f.place
-	}
-	pairs := slices.Collect(slices.Chunk(d.root.Content, 2))
-	slices.SortStableFunc(pairs, func(a, b []*yaml.Node) int { return place[a[0].Value] - place[b[0].Value] })
-	d.root.Content = slices.Concat(pairs...)
-	return d.root, nil
 }
 
 // Set returns src with one override applied, comments kept, and everything else too where
@@ -277,14 +259,20 @@ func (d *Document) override(assignment string) (e edit, err error) {
 	return e, nil
 }
 
-// Take removes a key of the document's mapping and returns its value.
-func (d *Document) Take(key string) (Node, bool) {
-	n, ok := d.Root().Lookup(key)
-	if ok {
-		i := slices.Index(d.root.Content, n.n)
-		d.root.Content = slices.Delete(d.root.Content, i-1, i+1)
+// Take removes the value at a dotted path, with its key, and returns it.
+func (d *Document) Take(path string) (Node, bool) {
+	n := d.Root()
+	var parent *yaml.Node
+	for key := range strings.SplitSeq(path, ".") {
+		parent = n.n
+		var ok bool
+		if n, ok = n.Lookup(key); !ok {
+			return Node{}, false
+		}
 	}
-	return n, ok
+	i := slices.Index(parent.Content, n.n)
+	parent.Content = slices.Delete(parent.Content, i-1, i+1)
+	return n, true
 }
 
 // Merge lays a node of the document, a mapping, over the document's own: a key that

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -309,7 +310,11 @@ func (d *decoder) object(n *yaml.Node, v reflect.Value, path string) {
 			return
 		}
 		present[key.Value] = true
+		before := len(d.problems)
 		d.decode(value, v.FieldByIndex(f.index), join(path, key.Value))
+		if f.want != "" && len(d.problems) == before {
+			d.check(value, v.FieldByIndex(f.index), join(path, key.Value), f.want)
+		}
 	})
 	if lacking := missing(fields, present); len(lacking) > 0 {
 		what := "key"
@@ -322,6 +327,53 @@ func (d *decoder) object(n *yaml.Node, v reflect.Value, path string) {
 		}
 		d.errorf(n, "missing %s %s%s", what, strings.Join(lacking, ", "), where)
 	}
+}
+
+// check reports a decoded value that is not what its tag wants.
+func (d *decoder) check(n *yaml.Node, v reflect.Value, path, want string) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			d.check(n, v.Elem(), path, want)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			d.check(n.Content[i], v.Index(i), join(path, strconv.Itoa(i)), want)
+		}
+	case reflect.Map:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			key := n.Content[i].Value
+			d.check(n.Content[i+1], v.MapIndex(reflect.ValueOf(key)), join(path, key), want)
+		}
+	default:
+		if !allowed(v, want) {
+			text := fmt.Sprint(v)
+			if v.Kind() == reflect.String {
+				text = strconv.Quote(text)
+			}
+			d.errorf(n, "%s: %s: want %s", path, text, want)
+		}
+	}
+}
+
+// allowed reports whether a value is what a tag wants.
+func allowed(v reflect.Value, want string) bool {
+	if v.Kind() == reflect.String {
+		return slices.Contains(strings.Split(want, ", "), v.String())
+	}
+	if least, ok := strings.CutPrefix(want, "at least "); ok {
+		n, _ := strconv.ParseInt(least, 10, 64)
+		return v.Int() >= n
+	}
+	switch x := v.Float(); want {
+	case "a positive number":
+		return x > 0
+	case "zero or a positive number":
+		return x >= 0
+	case "a number in [0, 1)":
+		return x >= 0 && x < 1
+	}
+	panic("config: no such values: " + want)
 }
 
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }

@@ -3,7 +3,6 @@ package config
 import (
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -13,7 +12,7 @@ type field struct {
 	index    []int
 	typ      reflect.Type
 	required bool
-	place    int // see Placed
+	want     string // what values it may have, "" for any
 }
 
 // fieldsOf lists the keys of struct type t in order, those of inlined structs
@@ -42,8 +41,7 @@ func fieldsOf(t reflect.Type) []field {
 		if name == "" {
 			name = strings.ToLower(f.Name)
 		}
-		place, _ := strconv.Atoi(f.Tag.Get("place"))
-		out = append(out, field{name, []int{i}, f.Type, f.Tag.Get("config") == "required", place})
+		out = append(out, field{name, []int{i}, f.Type, f.Tag.Get("config") == "required", f.Tag.Get("want")})
 	}
 	return out
 }

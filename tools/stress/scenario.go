@@ -25,7 +25,7 @@ type scenario struct {
 
 // spec is an experiment that takes a fraction of a second and has more than one
 // checkpoint, best checkpoint and shard.
-const spec = `version: 1
+const spec = `defaults: paper
 problem: diffusion-sorption
 grid: {t: 13, x: 24}
 network: {width: 8, layers: 2, modes: {t: 3, x: 3}, projection: 8, basis: 6, initial_scale: 0.2}
