@@ -21,7 +21,7 @@ import (
 var layers = map[string]int{
 	"compute":             0,
 	"internal/check":      1,
-	"internal/slab":       0,
+	"internal/slab":       1,
 	"internal/config":     0,
 	"internal/pjrt":       0,
 	"internal/machine":    0,

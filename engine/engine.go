@@ -15,7 +15,6 @@ import (
 	"pihc/compute"
 	"pihc/constraint"
 	"pihc/grid"
-	"pihc/internal/slab"
 	"pihc/model"
 	"pihc/pde"
 )
@@ -275,7 +274,7 @@ type EngineOptions struct {
 	Workers int               // threads, 0 for all cores; results do not depend on it
 	// Ranks are processes that divide the grid among them, along its first axis, and make all
 	// calls together; nil, or one: this process has all of it.
-	Ranks slab.Ranks
+	Ranks compute.Ranks
 }
 
 // Constructors make one engine in either precision.

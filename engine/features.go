@@ -145,7 +145,7 @@ func (e *cpu[T]) loadFeatures(b int) {
 }
 
 // rms is the root mean square of the rows evaluated last, or 1 where that is zero.
-func (r *lossRows) rms(part *slab.Slab) float64 {
+func (r *lossRows) rms(part *compute.Slab) float64 {
 	sum := []float64{kernel.SumSquares64(r.value)}
 	slab.Sum(part, sum)
 	rms := math.Sqrt(sum[0] / float64(r.Set.Count))
@@ -157,7 +157,7 @@ func (r *lossRows) rms(part *slab.Slab) float64 {
 
 // meanFromStart replaces every slice of width values by the mean, by the
 // trapezoidal rule, of the slices from the first, of all ranks, to itself.
-func meanFromStart[T compute.Float](f []T, width int, part *slab.Slab) {
+func meanFromStart[T compute.Float](f []T, width int, part *compute.Slab) {
 	sums, begin := make([]T, width), 0
 	previous := make([]T, width) // the slice before f, if begin > 0
 	if part != nil {
@@ -180,7 +180,7 @@ func meanFromStart[T compute.Float](f []T, width int, part *slab.Slab) {
 
 // sumBefore sets sums to the trapezoidal sums up to the last slice of the rank below, and
 // last to that slice.
-func sumBefore[T compute.Float](sums, last, f []T, part *slab.Slab) {
+func sumBefore[T compute.Float](sums, last, f []T, part *compute.Slab) {
 	width := len(sums)
 	own := make([]T, 3*width) // the first slice, the sum from it to the last, the last
 	copy(own, f[:width])

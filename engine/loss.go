@@ -33,9 +33,9 @@ type Loss struct {
 	evaluators []*pde.Evaluator // per worker
 	pool       *compute.Pool
 
-	part   *slab.Slab // of a part of a system
-	width  int        // points of a slice
-	totals []float64  // per set: Σ (factor r)², Σ r²
+	part   *compute.Slab // of a part of a system
+	width  int           // points of a slice
+	totals []float64     // per set: Σ (factor r)², Σ r²
 }
 
 // lossRows is one set of rows over the grid.
