@@ -31,8 +31,7 @@ type cpu[T compute.Float] struct {
 	ubar         []float64 // (C, P): gradient of a sample's loss by its field
 	whole        []float64 // of a part of a system: the field of all ranks
 	share        []T       // and this rank's share of a sample's gradient
-	squares      []float64 // mean squares of a sample
-	sums         []float64 // those of Stats and Prediction
+	sums         []float64 // of Stats: mean squares
 }
 
 // micro is the memory of the samples that go through the network together.
@@ -152,7 +151,7 @@ func (e *cpu[T]) build(net model.Network, options constraint.Options, router con
 		e.micro.directions, e.micro.spare = append(e.micro.directions, nil), append(e.micro.spare, spare)
 	}
 	e.ubar = make([]float64, stored)
-	e.squares, e.sums = make([]float64, len(e.system.Sets)), make([]float64, len(e.system.Sets))
+	e.sums = make([]float64, len(e.system.Sets))
 	e.fillCoordinates()
 	return nil
 }
@@ -179,7 +178,6 @@ func (e *cpu[T]) Predict(params []T, batch Batch, each func(i int, p *Prediction
 	for lo := 0; lo < len(batch.Initial); lo += e.micro.size {
 		count := e.load(batch, lo)
 		e.forward(params, batch, lo, count, pass, false)
-		e.weighBorders(pass, 1)
 		for b := range count {
 			i := lo + b
 			if err := batch.canceled(); err != nil {
@@ -187,8 +185,8 @@ func (e *cpu[T]) Predict(params []T, batch Batch, each func(i int, p *Prediction
 			}
 			s := e.solve(pass, b, batch.Initial[i], batch.Seeds[i])
 			field := s.Field()
-			p := Prediction{Field: e.allRanks(field), MeanSquares: e.sums}
-			p.Loss = e.loss.Evaluate(p.MeanSquares, field, batch.Initial[i], nil, 0)
+			value := e.loss.Evaluate(field, batch.Initial[i], e.borderRows(pass, 1))
+			p := Prediction{Field: e.allRanks(field), Loss: value.Loss, MeanSquares: value.MeanSquares}
 			jumps := s.Jumps()
 			p.JumpRMS = math.Sqrt(jumps.Value)
 			p.Loss += spec.Loss.BorderJump*jumps.Value + spec.Loss.BorderSlope*jumps.Slope
@@ -231,7 +229,7 @@ func (e *cpu[T]) LossAndGrad(grad, params []T, batch Batch) (st Stats, err error
 	for lo := 0; lo < len(batch.Initial); lo += m.size {
 		count := e.load(batch, lo)
 		e.forward(params, batch, lo, count, pass, true)
-		e.weighBorders(pass, batch.Progress)
+		rows := e.borderRows(pass, batch.Progress)
 		width := len(m.bar) / m.size
 		for b := range count {
 			bar := m.bar[b*width : (b+1)*width]
@@ -243,7 +241,7 @@ func (e *cpu[T]) LossAndGrad(grad, params []T, batch Batch) (st Stats, err error
 			if batch.Truth != nil {
 				truth = batch.Truth[lo+b]
 			}
-			e.addLoss(&st, bar, s, batch.Initial[lo+b], truth, m.base[b], scale)
+			e.addLoss(&st, bar, s, batch.Initial[lo+b], truth, m.base[b], scale, rows)
 		}
 		bars := m.bar[:count*width]
 		e.amplify(bars)
@@ -280,12 +278,13 @@ func (e *cpu[T]) setOverlap(progress float64) {
 	}
 }
 
-// weighBorders sets the factor of the rows that cross expert borders; fields of
+// borderRows is the factor of the rows that cross expert borders; fields of
 // passes before the last, and those that they correct, have no borders.
-func (e *cpu[T]) weighBorders(pass int, progress float64) {
-	if e.crossing != nil && pass == e.info.Spec.Network.Passes {
-		e.loss.WeighRows(e.crossing, e.info.Spec.Loss.BorderRows.At(progress))
+func (e *cpu[T]) borderRows(pass int, progress float64) RowFactor {
+	if pass < e.info.Spec.Network.Passes {
+		return RowFactor{}
 	}
+	return RowFactor{e.crossing, e.info.Spec.Loss.BorderRows.At(progress)}
 }
 
 // solve runs the constraint of a pass on sample b of the micro-batch. A pass is
@@ -311,10 +310,10 @@ func (e *cpu[T]) solve(pass, b int, initial []float64, seed constraint.Seed) *co
 
 // addLoss adds the loss of a solved sample, over base, to the statistics and
 // writes scale·∂L/∂b to bar (N, C, P).
-func (e *cpu[T]) addLoss(st *Stats, bar []T, s *constraint.Sample, initial, truth []float64, base, scale float64) {
+func (e *cpu[T]) addLoss(st *Stats, bar []T, s *constraint.Sample, initial, truth []float64, base, scale float64, rows RowFactor) {
 	relative, spec := scale/base, e.info.Spec.Loss
 	clear(e.ubar)
-	loss := e.loss.Evaluate(e.squares, s.Field(), initial, e.ubar, relative)
+	value := e.loss.AddGradient(e.ubar, s.Field(), initial, rows, relative)
 	supervised := 0.0
 	if truth != nil && spec.Data != 0 {
 		unknowns, size, stored := len(e.info.Problem.Unknowns), e.info.Grid.Size(), e.system.Grid.Size()
@@ -327,12 +326,12 @@ func (e *cpu[T]) addLoss(st *Stats, bar []T, s *constraint.Sample, initial, trut
 		supervised = distance[0]
 	}
 	jumps := s.Jumps()
-	loss += spec.BorderJump*jumps.Value + spec.BorderSlope*jumps.Slope
+	loss := value.Loss + (spec.BorderJump*jumps.Value + spec.BorderSlope*jumps.Slope)
 	constraint.Backward(s, bar, e.ubar, constraint.Jumps{Value: relative * spec.BorderJump, Slope: relative * spec.BorderSlope})
 	// The conversions keep a compiler from fusing: what is added is what a batch of
 	// this sample alone gives.
 	st.Loss += float64(relative*loss) + supervised
-	for i, v := range e.squares {
+	for i, v := range value.MeanSquares {
 		st.MeanSquares[i] += float64(scale * v)
 	}
 	st.JumpSquare += float64(scale * jumps.Value)

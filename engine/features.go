@@ -36,9 +36,6 @@ func (e *cpu[T]) fillCoordinates() {
 func (e *cpu[T]) load(batch Batch, lo int) int {
 	m, n, spec := &e.micro, e.info.SliceSize(), e.info.Spec
 	count := min(m.size, len(batch.Initial)-lo)
-	if e.crossing != nil {
-		e.loss.WeighRows(e.crossing, 1)
-	}
 	for b := range count {
 		at := lo + b
 		u0 := batch.Initial[at]
@@ -68,8 +65,9 @@ func (e *cpu[T]) load(batch Batch, lo int) int {
 		}
 		previous := m.previous[b]
 		e.info.Problem.Hold(previous, u0, e.system.Grid)
-		if v := e.loss.Evaluate(e.squares, previous, u0, nil, 0); spec.Loss.Relative && v > 0 {
-			m.base[b] = v
+		value := e.loss.Evaluate(previous, u0, RowFactor{})
+		if spec.Loss.Relative && value.Loss > 0 {
+			m.base[b] = value.Loss
 		}
 		if batch.Previous != nil {
 			e.store(previous, batch.Previous[at])
@@ -79,9 +77,9 @@ func (e *cpu[T]) load(batch Batch, lo int) int {
 					e.store(field, batch.Directions[at][i])
 				}
 			}
-			e.loss.Evaluate(e.squares, previous, u0, nil, 0)
+			value = e.loss.Evaluate(previous, u0, RowFactor{})
 		}
-		e.loadFeatures(b)
+		e.loadFeatures(b, value)
 	}
 	return count
 }
@@ -94,12 +92,12 @@ func (e *cpu[T]) store(dst, field []float64) {
 	}
 }
 
-// loadFeatures fills the features of sample b from the field just evaluated by
-// the loss: terms divided by the scale the spec gives, residuals by their root
+// loadFeatures fills the features of sample b from the field to correct and the rows of its
+// loss: terms divided by the scale the spec gives, residuals by their root
 // mean square. The basis is then multiplied by that root mean square over its
 // scale, of several residuals the root mean square of these, since what corrects a field
 // is as large as what is wrong with it.
-func (e *cpu[T]) loadFeatures(b int) {
+func (e *cpu[T]) loadFeatures(b int, of LossValue) {
 	amplitude, residuals := 0.0, 0
 	for i, name := range e.inputs.Features {
 		dst := e.inputField(b, len(e.inputs.Axes)+e.inputs.Fields+i)
@@ -111,7 +109,7 @@ func (e *cpu[T]) loadFeatures(b int) {
 			continue
 		}
 		mean := false
-		for _, rows := range e.loss.residuals() {
+		for _, rows := range of.residuals {
 			values := rows.value
 			switch term := slices.IndexFunc(rows.Set.Terms, func(t int) bool { return e.system.Terms[t].Name == name }); {
 			case name == rows.Set.Name:
@@ -144,7 +142,7 @@ func (e *cpu[T]) loadFeatures(b int) {
 	}
 }
 
-// rms is the root mean square of the rows evaluated last, or 1 where that is zero.
+// rms is the root mean square of the rows, or 1 where that is zero.
 func (r *lossRows) rms(part *compute.Slab) float64 {
 	sum := []float64{kernel.SumSquares64(r.value)}
 	slab.Sum(part, sum)

@@ -34,8 +34,7 @@ func (e *cpu[T]) forward(params []T, batch Batch, lo, count, last int, keep bool
 			}
 			m.directions[b] = PushDirection(e.info.Spec.Constraint.SoftWeight, m.spare[b], m.directions[b], field, m.previous[b])
 			copy(m.previous[b], field)
-			e.loss.Evaluate(e.squares, m.previous[b], initial, nil, 0)
-			e.loadFeatures(b)
+			e.loadFeatures(b, e.loss.Evaluate(m.previous[b], initial, RowFactor{}))
 		}
 	}
 }

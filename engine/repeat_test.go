@@ -65,7 +65,7 @@ func testRepeat(t *testing.T, directions int) {
 		best := len(fields)
 		field, loss := predict(Batch{Initial: batch.Initial[i : i+1], Seeds: batch.Seeds[i : i+1], Pass: 3, Previous: fields[best-1:], Directions: [][][]float64{led}})
 		still := slices.Repeat(batch.Initial[i], len(field)/len(batch.Initial[i]))
-		want := math.Sqrt(loss / e.loss.Evaluate(make([]float64, 1), still, batch.Initial[i], nil, 0))
+		want := math.Sqrt(loss / e.loss.Evaluate(still, batch.Initial[i], RowFactor{}).Loss)
 		if !slices.Equal(got[i].field, field) || got[i].passes != best+1 || got[i].residual != want {
 			t.Errorf("sample %d: %d passes, residual %g; want %d and %g", i, got[i].passes, got[i].residual, best+1, want)
 		}

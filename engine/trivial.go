@@ -28,7 +28,7 @@ func Trivials(sys *pde.System, spec model.LossSpec, initial [][]float64, truth f
 	if err != nil {
 		return nil, err
 	}
-	p, squares := sys.Problem, make([]float64, len(sys.Sets))
+	p := sys.Problem
 	field, held := make([]float64, sys.FieldSize()), make([]float64, sys.FieldSize())
 	solution := func(i int) ([]float64, error) {
 		if truth == nil {
@@ -37,7 +37,7 @@ func Trivials(sys *pde.System, spec model.LossSpec, initial [][]float64, truth f
 		return truth(i)
 	}
 	scored := func(t *Trivial, i int, field, truth []float64) {
-		t.Losses = append(t.Losses, loss.Evaluate(squares, field, initial[i], nil, 0))
+		t.Losses = append(t.Losses, loss.Evaluate(field, initial[i], RowFactor{}).Loss)
 		t.OutsideAnsatz = t.OutsideAnsatz || outsideAnsatz(p, field, held, sys.SliceSize())
 		if truth != nil {
 			t.Errors = append(t.Errors, grid.RelativeL2Of(field, truth, len(p.Unknowns)))
