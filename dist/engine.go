@@ -68,24 +68,6 @@ func (e *divided[T]) Info() engine.Info { return e.engine.Info() }
 // Close implements model.Engine; the Comm stays open.
 func (e *divided[T]) Close() { e.engine.Close() }
 
-// one is sample i of a batch by itself.
-func one(batch engine.Batch, i int) engine.Batch {
-	if batch.Total == 0 {
-		batch.Total = len(batch.Initial)
-	}
-	batch.Initial, batch.Seeds = batch.Initial[i:i+1], batch.Seeds[i:i+1]
-	if batch.Truth != nil {
-		batch.Truth = batch.Truth[i : i+1]
-	}
-	if batch.Previous != nil {
-		batch.Previous = batch.Previous[i : i+1]
-	}
-	if batch.Directions != nil {
-		batch.Directions = batch.Directions[i : i+1]
-	}
-	return batch
-}
-
 // LossAndGrad implements model.Engine.
 func (e *divided[T]) LossAndGrad(grad, params []T, batch engine.Batch) (engine.Stats, error) {
 	rank, size, samples := e.comm.Rank(), e.comm.Size(), len(batch.Initial)
@@ -101,7 +83,7 @@ func (e *divided[T]) LossAndGrad(grad, params []T, batch engine.Batch) (engine.S
 		if rank < count {
 			clear(e.own)
 			var err error
-			if own, err = e.engine.LossAndGrad(e.own, params, one(batch, lo+rank)); err != nil {
+			if own, err = e.engine.LossAndGrad(e.own, params, batch.Sample(lo+rank)); err != nil {
 				return total, err
 			}
 		}
@@ -145,7 +127,7 @@ func (e *divided[T]) Predict(params []T, batch engine.Batch, each func(i int, p 
 		count := min(size, samples-lo)
 		var own bytes.Buffer
 		if rank < count {
-			err := e.engine.Predict(params, one(batch, lo+rank), func(_ int, p *engine.Prediction) error {
+			err := e.engine.Predict(params, batch.Sample(lo+rank), func(_ int, p *engine.Prediction) error {
 				return gob.NewEncoder(&own).Encode(p)
 			})
 			if err != nil {

@@ -33,12 +33,7 @@ func AddFinite(sum Accumulator, batch Batch) (Stats, float64, error) {
 	sum.Keep()
 	rest := 0.0
 	for i := range samples {
-		one := batch
-		one.Initial, one.Seeds, one.Total = batch.Initial[i:i+1], batch.Seeds[i:i+1], samples
-		if batch.Truth != nil {
-			one.Truth = batch.Truth[i : i+1]
-		}
-		stats, norm, err := sum.Add(one)
+		stats, norm, err := sum.Add(batch.Sample(i))
 		if err != nil {
 			return total, 0, err
 		}

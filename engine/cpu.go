@@ -180,7 +180,7 @@ func (e *cpu[T]) Predict(params []T, batch Batch, each func(i int, p *Prediction
 		e.forward(params, batch, lo, count, pass, false)
 		for b := range count {
 			i := lo + b
-			if err := batch.canceled(); err != nil {
+			if err := batch.Canceled(); err != nil {
 				return err
 			}
 			s := e.solve(pass, b, batch.Initial[i], batch.Seeds[i])
@@ -224,7 +224,7 @@ func (e *cpu[T]) LossAndGrad(grad, params []T, batch Batch) (st Stats, err error
 	clear(e.sums)
 	st = Stats{MeanSquares: e.sums}
 	e.setOverlap(batch.Progress)
-	scale, pass := 1/float64(batch.total()), e.pass(batch)
+	scale, pass := 1/float64(batch.Samples()), e.pass(batch)
 	m := &e.micro
 	for lo := 0; lo < len(batch.Initial); lo += m.size {
 		count := e.load(batch, lo)
@@ -233,7 +233,7 @@ func (e *cpu[T]) LossAndGrad(grad, params []T, batch Batch) (st Stats, err error
 		width := len(m.bar) / m.size
 		for b := range count {
 			bar := m.bar[b*width : (b+1)*width]
-			if err := batch.canceled(); err != nil {
+			if err := batch.Canceled(); err != nil {
 				return st, err
 			}
 			s := e.solve(pass, b, batch.Initial[lo+b], batch.Seeds[lo+b])

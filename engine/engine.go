@@ -4,6 +4,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -34,22 +35,26 @@ type Batch struct {
 	// Previous, the newest first; read where there are Previous and constraint.directions,
 	// in solves over the whole domain.
 	Directions [][][]float64
-	// Truth is, per sample, the solution (C, P) that loss.data compares with; nil: that
-	// term is left out. LossAndGrad alone reads it.
-	Truth [][]float64
-	// Total is the number of samples that LossAndGrad's means are over where the
-	// batch is a part of a larger one; 0: those of this batch.
-	Total int
-	// Progress is the fraction of training done, for what changes during it;
-	// LossAndGrad alone reads it.
-	Progress float64
 	// Done, once closed, ends LossAndGrad and Predict with context.Canceled, after the
 	// sample or the pass through the network in progress; nil: never.
 	Done <-chan struct{}
+	Training
 }
 
-// canceled is context.Canceled once Done is closed.
-func (b *Batch) canceled() error {
+// Training is what LossAndGrad alone reads of a Batch.
+type Training struct {
+	// Truth is, per sample, the solution (C, P) that loss.data compares with; nil: that
+	// term is left out.
+	Truth [][]float64
+	// Total is the number of samples that means are over where the batch is a part of a
+	// larger one; 0: those of this batch.
+	Total int
+	// Progress is the fraction of training done, for what changes during it.
+	Progress float64
+}
+
+// Canceled is context.Canceled once Done is closed.
+func (b *Batch) Canceled() error {
 	select {
 	case <-b.Done:
 		return context.Canceled
@@ -58,12 +63,24 @@ func (b *Batch) canceled() error {
 	}
 }
 
-// total is the number of samples that means are over.
-func (b *Batch) total() int {
-	if b.Total > 0 {
-		return b.Total
+// Samples is the number of samples that means are over.
+func (b *Batch) Samples() int { return cmp.Or(b.Total, len(b.Initial)) }
+
+// Sample is sample i as a part of the batch.
+func (b *Batch) Sample(i int) Batch {
+	one := *b
+	one.Total = b.Samples()
+	one.Initial, one.Seeds = b.Initial[i:i+1], b.Seeds[i:i+1]
+	if b.Truth != nil {
+		one.Truth = b.Truth[i : i+1]
 	}
-	return len(b.Initial)
+	if b.Previous != nil {
+		one.Previous = b.Previous[i : i+1]
+	}
+	if b.Directions != nil {
+		one.Directions = b.Directions[i : i+1]
+	}
+	return one
 }
 
 // Stats describes one evaluation of the loss on a batch. All of it is a sum over

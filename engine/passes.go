@@ -16,7 +16,7 @@ func (e *cpu[T]) forward(params []T, batch Batch, lo, count, last int, keep bool
 	if batch.Previous != nil {
 		pass = last
 	}
-	for ; batch.canceled() == nil; pass++ {
+	for ; batch.Canceled() == nil; pass++ {
 		if pass == last && keep {
 			e.net.Forward(basis, params, input)
 		} else {

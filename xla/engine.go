@@ -10,7 +10,6 @@
 package xla
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -244,16 +243,6 @@ func (e *device[T]) pass(batch engine.Batch) int {
 	return batch.Pass
 }
 
-// canceled is context.Canceled once the batch is not wanted any more.
-func canceled(b *engine.Batch) error {
-	select {
-	case <-b.Done:
-		return context.Canceled
-	default:
-		return nil
-	}
-}
-
 // result is what a program gave for one sample: first is the gradient or the field, on
 // the device.
 type result struct {
@@ -448,18 +437,14 @@ func (e *device[T]) LossAndGrad(grad, params []T, batch engine.Batch) (engine.St
 // addSamples returns from with the gradient of every sample added to it, a buffer of
 // its own.
 func (e *device[T]) addSamples(st *engine.Stats, from, params *pjrt.Buffer, batch engine.Batch) (*pjrt.Buffer, error) {
-	total := len(batch.Initial)
-	if batch.Total > 0 {
-		total = batch.Total
-	}
-	scale := 1 / float64(total)
+	scale := 1 / float64(batch.Samples())
 	var sum *pjrt.Buffer
 	for i := range batch.Initial {
 		at := from
 		if i > 0 {
 			at = sum
 		}
-		err := canceled(&batch)
+		err := batch.Canceled()
 		var r result
 		if err == nil {
 			r, err = e.evaluate(sampleRun{batch, i, batch.Progress, scale, at, params})
@@ -512,7 +497,7 @@ func (e *device[T]) Predict(params []T, batch engine.Batch, each func(i int, p *
 	defer func() { free(w) }()
 	field := make([]float64, e.info.FieldSize())
 	for i := range batch.Initial {
-		if err := canceled(&batch); err != nil {
+		if err := batch.Canceled(); err != nil {
 			return err
 		}
 		r, err := e.evaluate(sampleRun{batch: batch, i: i, progress: 1, params: w})

@@ -103,22 +103,6 @@ func predict[T float](e engine.Engine[T], params []T, batch engine.Batch) ([]eng
 	return all, err
 }
 
-// one returns sample i of a batch as a part of it.
-func one(b engine.Batch, i int) engine.Batch {
-	b.Total = len(b.Initial)
-	b.Initial, b.Seeds = b.Initial[i:i+1], b.Seeds[i:i+1]
-	if b.Truth != nil {
-		b.Truth = b.Truth[i : i+1]
-	}
-	if b.Previous != nil {
-		b.Previous = b.Previous[i : i+1]
-	}
-	if b.Directions != nil {
-		b.Directions = b.Directions[i : i+1]
-	}
-	return b
-}
-
 // checkInfo compares what the engine says of itself with spec and problem.
 func checkInfo(s *setup) error {
 	return with(s, engine.EngineOptions{}, func(e engine.Engine[float64], spec *model.Spec) error {
@@ -175,7 +159,7 @@ func checkPrediction(s *setup) error {
 			if (p.JumpRMS > 0) != (info.Experts > 1) {
 				return fmt.Errorf("sample %d: a jump of %g between %d experts", i, p.JumpRMS, info.Experts)
 			}
-			alone, err := predict(e, w, one(s.batch, i))
+			alone, err := predict(e, w, s.batch.Sample(i))
 			if err != nil {
 				return err
 			}
@@ -327,7 +311,7 @@ func checkSums[T float](s *setup) error {
 		sum := result[T]{grad: make([]T, len(w)), stats: engine.Stats{MeanSquares: make([]float64, len(want.stats.MeanSquares))}}
 		for i := range s.batch.Initial {
 			// Into the same gradient, which is added to.
-			st, err := e.LossAndGrad(sum.grad, w, one(s.batch, i))
+			st, err := e.LossAndGrad(sum.grad, w, s.batch.Sample(i))
 			if err != nil {
 				return err
 			}
