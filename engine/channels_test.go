@@ -52,7 +52,7 @@ func TestInputChannels(t *testing.T) {
 	}
 	defer e.Close()
 	rng := rand.New(rand.NewPCG(1, 2))
-	sample := check.Normal(rng, make([]float64, e.info.InitialSize()))
+	sample := check.Normal(rng, make([]float64, e.InitialSize()))
 	sample[0] = 0.1
 	e.load(Batch{Initial: [][]float64{sample}}, 0)
 	for point := range 40 {

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"fmt"
 	"math"
 
 	"pihc/compute"
@@ -14,24 +13,23 @@ import (
 
 // cpu is the engine that runs on this machine's cores.
 type cpu[T compute.Float] struct {
-	info   Info
-	system *pde.System // or this rank's part of it, whose own points the network has
-	points int         // own points
-	first  int         // of these among the stored ones
-	begin  int         // and on the whole grid
-	inputs model.Inputs
-	pool   *compute.Pool
-	net    model.Evaluator[T]
-	loss   *Loss
-	// own is the solve of the last pass, by the method; between that of the passes
-	// before it, over the whole domain.
-	own, between *constraint.Sample
-	crossing     [][]bool // residual rows whose stencil crosses a border; nil: not weighed
-	micro        micro[T]
-	ubar         []float64 // (C, P): gradient of a sample's loss by its field
-	whole        []float64 // of a part of a system: the field of all ranks
-	share        []T       // and this rank's share of a sample's gradient
-	sums         []float64 // of Stats: mean squares
+	*Plan
+	pool *compute.Pool
+	net  network.Evaluator[T]
+	loss *Loss
+	// last and earlier solve the constraints of the plan; they may be the same.
+	last, earlier *constraint.Sample
+	micro         micro[T]
+
+	// Of a part of a system: the points that this rank's network has, how many, and where they
+	// begin among those stored and on the whole grid; the field of all ranks; and this rank's
+	// share of a sample's gradient.
+	points, first, begin int
+	whole                []float64
+	share                []T
+
+	ubar []float64 // (C, P): gradient of a sample's loss by its field
+	sums []float64 // of Stats: mean squares
 }
 
 // micro is the memory of the samples that go through the network together.
@@ -50,110 +48,48 @@ type micro[T compute.Float] struct {
 
 // newCPU builds the engine of a spec on the cores of this machine.
 func newCPU[T compute.Float](s *model.Spec, p *pde.Problem, o EngineOptions) (*cpu[T], error) {
-	g := o.Grid
-	if g == nil {
-		var err error
-		if g, err = p.Grid(s.Grid); err != nil {
-			return nil, err
-		}
+	e := &cpu[T]{pool: compute.NewPool(o.Workers)}
+	var err error
+	if e.Plan, err = NewPlan(s, p, o, e.pool); err == nil {
+		e.loss, err = NewLoss(e.System, s.Loss, e.pool)
 	}
-	sys, err := p.Discretize(g)
 	if err != nil {
-		return nil, err
-	}
-	options, err := s.Options(p)
-	if err != nil {
-		return nil, err
-	}
-	router := o.Router
-	if router == nil {
-		if router, err = options.NewRouter(g); err != nil {
-			return nil, err
-		}
-	}
-	e := &cpu[T]{system: sys}
-	if e.info, err = NewInfo(s, sys, router); err != nil {
-		return nil, err
-	}
-	net, err := model.NewNetwork(s, p)
-	if err != nil {
-		return nil, err
-	}
-	if e.inputs, err = model.NewInputs(s, p); err != nil {
-		return nil, err
-	}
-	if o.Ranks != nil && o.Ranks.Size() > 1 {
-		if _, ok := net.(network.Divisible); !ok {
-			return nil, fmt.Errorf("network.kind: %s: its grid cannot be divided among ranks; want %s", s.Network.Kind, model.DefaultNetwork)
-		}
-		if e.system, err = sys.Divide(o.Ranks); err != nil {
-			return nil, err
-		}
-		e.whole, e.share = make([]float64, e.info.FieldSize()), make([]T, net.Size())
-	}
-	first, end := e.system.OwnPoints()
-	e.first, e.points, e.begin = first, end-first, e.system.FirstPoint()+first
-	e.pool = compute.NewPool(o.Workers)
-	if err := e.build(net, options, router); err != nil {
 		e.pool.Close()
 		return nil, err
 	}
+	e.last = e.Last.NewSample()
+	if e.earlier = e.last; e.Earlier != e.Last {
+		e.earlier = e.Earlier.NewSample()
+	}
+	first, end := e.System.OwnPoints()
+	e.first, e.points, e.begin = first, end-first, e.System.FirstPoint()+first
+	n := s.Training.MicroBatch
+	if e.System.Slab != nil {
+		n = 1 // so that gradients are summed over ranks sample by sample
+		e.whole, e.share = make([]float64, e.FieldSize()), make([]T, e.Network.Size())
+	}
+	e.net = network.NewEvaluator[T](e.Network, e.Grid.Shape(), n, e.pool, e.System.Slab)
+	e.ubar, e.sums = make([]float64, e.System.FieldSize()), make([]float64, len(e.System.Sets))
+	e.newMicro(n)
 	return e, nil
 }
 
-// build makes everything that works on the pool.
-func (e *cpu[T]) build(net model.Network, options constraint.Options, router constraint.Router) error {
-	s, size, stored := e.info.Spec, e.points, e.system.FieldSize()
-	field := len(e.info.Problem.Unknowns) * size
-	directions := options.Directions
-	if e.info.Experts > 1 {
-		options.Directions = 0 // multiples that differ between experts are jumps at their borders
-	}
-	own, err := constraint.New(e.system, s.Outputs(), options, router, e.pool)
-	if err != nil {
-		return err
-	}
-	if e.loss, err = NewLoss(e.system, s.Loss, e.pool); err != nil {
-		return err
-	}
-	if r := s.Loss.BorderRows; (r.Start != 1 || r.End != 1) && e.info.Experts > 1 {
-		e.crossing = own.Crossing()
-	}
-	e.own = own.NewSample()
-	e.between = e.own
-	if s.Network.Passes > 1 && e.info.Experts > 1 {
-		options.Experts, options.Router, options.Overlap, options.Directions = nil, "", false, directions
-		whole, err := constraint.New(e.system, s.Outputs(), options, nil, e.pool)
-		if err != nil {
-			return err
-		}
-		e.between = whole.NewSample()
-	}
-	n := s.Training.MicroBatch
-	if e.share != nil {
-		n = 1 // so that gradients are summed over ranks sample by sample
-	}
-	e.net = network.NewEvaluator[T](net, e.info.Grid.Shape(), n, e.pool, e.system.Slab)
+// newMicro makes the memory of n samples.
+func (e *cpu[T]) newMicro(n int) {
+	basis, stored := n*e.Spec.Outputs()*len(e.Problem.Unknowns)*e.points, e.System.FieldSize()
 	e.micro = micro[T]{
-		size: n, input: make([]T, n*e.inputs.Count()*size), basis: make([]T, n*s.Outputs()*field), bar: make([]T, n*s.Outputs()*field),
-		amplitude: make([]float64, n), base: make([]float64, n),
+		size: n, input: make([]T, n*e.Inputs.Count()*e.points), basis: make([]T, basis), bar: make([]T, basis),
+		amplitude: make([]float64, n), base: make([]float64, n), directions: make([][][]float64, n), spare: make([][][]float64, n),
 	}
-	if len(e.inputs.Features) > 0 || s.Network.Passes > 1 || s.Loss.Relative {
-		for range n {
+	for b := range n {
+		if e.Corrects {
 			e.micro.previous = append(e.micro.previous, make([]float64, stored))
 		}
-	}
-	for range n {
-		spare := make([][]float64, s.Directions())
-		for i := range spare {
-			spare[i] = make([]float64, stored)
+		for range e.Spec.Directions() {
+			e.micro.spare[b] = append(e.micro.spare[b], make([]float64, stored))
 		}
-		e.micro.directions, e.micro.spare = append(e.micro.directions, nil), append(e.micro.spare, spare)
 	}
-	e.ubar = make([]float64, stored)
-	e.sums = make([]float64, len(e.system.Sets))
 	e.fillCoordinates()
-	return nil
 }
 
 func newCPUEngine[T compute.Float](s *model.Spec, p *pde.Problem, o EngineOptions) (Engine[T], error) {
@@ -165,7 +101,7 @@ func newCPUEngine[T compute.Float](s *model.Spec, p *pde.Problem, o EngineOption
 }
 
 // Info implements Engine.
-func (e *cpu[T]) Info() Info { return e.info }
+func (e *cpu[T]) Info() Info { return e.Plan.Info }
 
 // Close ends the workers.
 func (e *cpu[T]) Close() { e.pool.Close() }
@@ -174,7 +110,7 @@ func (e *cpu[T]) Close() { e.pool.Close() }
 func (e *cpu[T]) Predict(params []T, batch Batch, each func(i int, p *Prediction) error) (err error) {
 	defer slab.Recover(&err)
 	e.setOverlap(1)
-	spec, pass := e.info.Spec, e.pass(batch)
+	spec, pass := e.Spec, e.Pass(batch)
 	for lo := 0; lo < len(batch.Initial); lo += e.micro.size {
 		count := e.load(batch, lo)
 		e.forward(params, batch, lo, count, pass, false)
@@ -190,7 +126,7 @@ func (e *cpu[T]) Predict(params []T, batch Batch, each func(i int, p *Prediction
 			jumps := s.Jumps()
 			p.JumpRMS = math.Sqrt(jumps.Value)
 			p.Loss += spec.Loss.BorderJump*jumps.Value + spec.Loss.BorderSlope*jumps.Slope
-			if e.info.Experts > 0 {
+			if e.Experts > 0 {
 				p.Experts = s.Outcomes()
 			}
 			if err := each(i, &p); err != nil {
@@ -206,11 +142,11 @@ func (e *cpu[T]) allRanks(field []float64) []float64 {
 	if e.whole == nil {
 		return field
 	}
-	size, stored, width := e.info.Grid.Size(), e.system.Grid.Size(), e.info.SliceSize()
-	for c := range e.info.Problem.Unknowns {
+	size, stored, width := e.Grid.Size(), e.System.Grid.Size(), e.SliceSize()
+	for c := range e.Problem.Unknowns {
 		whole := e.whole[c*size : (c+1)*size]
 		copy(whole[e.begin:], e.ownPart(field[c*stored:]))
-		slab.Join(e.system.Slab, whole, size/width, func(slice int) int { return slice * width })
+		slab.Join(e.System.Slab, whole, size/width, func(slice int) int { return slice * width })
 	}
 	return e.whole
 }
@@ -224,7 +160,7 @@ func (e *cpu[T]) LossAndGrad(grad, params []T, batch Batch) (st Stats, err error
 	clear(e.sums)
 	st = Stats{MeanSquares: e.sums}
 	e.setOverlap(batch.Progress)
-	scale, pass := 1/float64(batch.Samples()), e.pass(batch)
+	scale, pass := 1/float64(batch.Samples()), e.Pass(batch)
 	m := &e.micro
 	for lo := 0; lo < len(batch.Initial); lo += m.size {
 		count := e.load(batch, lo)
@@ -259,43 +195,31 @@ func (e *cpu[T]) LossAndGrad(grad, params []T, batch Batch) (st Stats, err error
 	return st, nil
 }
 
-// pass is the pass a batch asks for.
-func (e *cpu[T]) pass(batch Batch) int {
-	passes := e.info.Spec.Network.Passes
-	switch {
-	case batch.Pass == 0:
-		return passes
-	case batch.Pass < 0 || batch.Pass > passes:
-		panic("engine: there is no such pass")
-	}
-	return batch.Pass
-}
-
 // setOverlap sets how far experts look beyond their borders.
 func (e *cpu[T]) setOverlap(progress float64) {
-	if r := e.info.Spec.Constraint.Overlap; r.Start != 0 || r.End != 0 {
-		e.own.SetOverlap(r.At(progress))
+	if r := e.Spec.Constraint.Overlap; r.Start != 0 || r.End != 0 {
+		e.last.SetOverlap(r.At(progress))
 	}
 }
 
 // borderRows is the factor of the rows that cross expert borders; fields of
 // passes before the last, and those that they correct, have no borders.
 func (e *cpu[T]) borderRows(pass int, progress float64) RowFactor {
-	if pass < e.info.Spec.Network.Passes {
+	if pass < e.Spec.Network.Passes {
 		return RowFactor{}
 	}
-	return RowFactor{e.crossing, e.info.Spec.Loss.BorderRows.At(progress)}
+	return RowFactor{e.Crossing, e.Spec.Loss.BorderRows.At(progress)}
 }
 
 // solve runs the constraint of a pass on sample b of the micro-batch. A pass is
 // trained by the solve that it is used with.
 func (e *cpu[T]) solve(pass, b int, initial []float64, seed constraint.Seed) *constraint.Sample {
 	m := &e.micro
-	s, directions := e.own, m.directions[b]
+	s, directions := e.last, m.directions[b]
 	switch {
-	case pass < e.info.Spec.Network.Passes:
-		s = e.between
-	case e.info.Experts > 1:
+	case pass < e.Spec.Network.Passes:
+		s = e.earlier
+	case e.Experts > 1:
 		directions = nil
 	}
 	width := len(m.basis) / m.size
@@ -311,18 +235,18 @@ func (e *cpu[T]) solve(pass, b int, initial []float64, seed constraint.Seed) *co
 // addLoss adds the loss of a solved sample, over base, to the statistics and
 // writes scale·∂L/∂b to bar (N, C, P).
 func (e *cpu[T]) addLoss(st *Stats, bar []T, s *constraint.Sample, initial, truth []float64, base, scale float64, rows RowFactor) {
-	relative, spec := scale/base, e.info.Spec.Loss
+	relative, spec := scale/base, e.Spec.Loss
 	clear(e.ubar)
 	value := e.loss.AddGradient(e.ubar, s.Field(), initial, rows, relative)
 	supervised := 0.0
 	if truth != nil && spec.Data != 0 {
-		unknowns, size, stored := len(e.info.Problem.Unknowns), e.info.Grid.Size(), e.system.Grid.Size()
+		unknowns, size, stored := len(e.Problem.Unknowns), e.Grid.Size(), e.System.Grid.Size()
 		field, distance := s.Field(), make([]float64, 1)
 		for c := range unknowns {
 			all := truth[c*size : (c+1)*size]
 			distance[0] += addDistance(e.ownPart(e.ubar[c*stored:]), e.ownPart(field[c*stored:]), all[e.begin:][:e.points], all, scale*spec.Data/float64(unknowns))
 		}
-		slab.Sum(e.system.Slab, distance)
+		slab.Sum(e.System.Slab, distance)
 		supervised = distance[0]
 	}
 	jumps := s.Jumps()

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -178,108 +177,6 @@ type Stepper[T compute.Float] interface {
 	Step(batch Batch, rate float64) (Stats, float64, error)
 	// Sync brings the state given to Begin up to date.
 	Sync() error
-}
-
-// Info is what an engine says of itself. It does not change.
-type Info struct {
-	Spec    *model.Spec
-	Problem *pde.Problem
-	Grid    *grid.Grid
-	// Layout names the parameters in the flat slice; OutputBias is the tensor of
-	// Layout that is added to the outputs.
-	Layout     []compute.Tensor
-	OutputBias compute.Tensor
-	// Initial draws the parameters that training starts from.
-	Initial func() []float64
-	Rows    []Rows            // in the order of MeanSquares
-	Router  constraint.Router // of the domain among experts; one has all of it where method is not moe
-	Experts int               // solves for one prediction, 0 for soft
-}
-
-// Rows is one set of rows of the problem on the grid.
-type Rows struct {
-	Name  string
-	Kind  pde.Kind
-	Count int
-}
-
-// NewInfo describes an engine of a spec for a discretised problem whose domain is
-// divided by router.
-func NewInfo(s *model.Spec, sys *pde.System, router constraint.Router) (Info, error) {
-	net, err := model.NewNetwork(s, sys.Problem)
-	if err != nil {
-		return Info{}, err
-	}
-	if err := model.CheckNetwork(net, sys.Grid); err != nil {
-		return Info{}, err
-	}
-	info := Info{
-		Spec: s, Problem: sys.Problem, Grid: sys.Grid, Layout: net.Layout(), OutputBias: net.OutputBias(), Router: router,
-		Initial: func() []float64 {
-			params := make([]float64, net.Size())
-			net.Init(params, rand.New(rand.NewPCG(s.Seed, 0x696e6974)))
-			return params
-		},
-	}
-	for _, prefix := range s.Training.Frozen {
-		if !slices.ContainsFunc(info.Layout, func(t compute.Tensor) bool { return part(t) == prefix }) {
-			var parts []string
-			for _, t := range info.Layout {
-				parts = append(parts, part(t))
-			}
-			return Info{}, fmt.Errorf("training.frozen: the network has no tensors of %q; it has those of %s", prefix, strings.Join(slices.Compact(parts), ", "))
-		}
-	}
-	for _, set := range sys.Sets {
-		info.Rows = append(info.Rows, Rows{set.Name, set.Kind, len(set.Points)})
-	}
-	if s.Method != model.Soft {
-		info.Experts = router.Experts()
-	}
-	return info, nil
-}
-
-// part is a tensor's name before the first dot.
-func part(t compute.Tensor) string {
-	name, _, _ := strings.Cut(t.Name, ".")
-	return name
-}
-
-// Frozen returns the ranges of parameters that are not trained, [from, to).
-func (i *Info) Frozen() (ranges [][2]int) {
-	for _, t := range i.Layout {
-		if slices.Contains(i.Spec.Training.Frozen, part(t)) {
-			ranges = append(ranges, [2]int{t.Offset, t.Offset + t.Size()})
-		}
-	}
-	return ranges
-}
-
-// Parameters is the number of parameters.
-func (i *Info) Parameters() int {
-	last := i.Layout[len(i.Layout)-1]
-	return last.Offset + last.Size()
-}
-
-// InitialSize is the number of values of the inputs of a sample.
-func (i *Info) InitialSize() int { return i.Problem.SampleSize(i.Grid) }
-
-// FieldSize is the number of values of a field: the grid's points for every unknown.
-func (i *Info) FieldSize() int { return len(i.Problem.Unknowns) * i.Grid.Size() }
-
-// SliceSize is the number of points of all axes but the first.
-func (i *Info) SliceSize() int { return i.Grid.Size() / i.Grid.Axes[0].Points }
-
-// InitialParams draws initial parameters. They do not depend on the precision
-// beyond rounding.
-func InitialParams[T compute.Float](i Info) []T { return rounded[T](i.Initial()) }
-
-func rounded[T compute.Float](wide []float64) []T {
-	out := make([]T, len(wide))
-	for i, v := range wide {
-		out[i] = T(v)
-	}
-	return out
 }
 
 // EngineOptions say which engine evaluates a spec, and on what.

@@ -2,30 +2,25 @@ package engine
 
 import (
 	"math"
-	"slices"
 
 	"pihc/compute"
 	"pihc/internal/kernel"
 	"pihc/internal/slab"
-	"pihc/model"
-	"pihc/pde"
 )
 
 // inputField returns input i of sample b of the micro-batch.
 func (e *cpu[T]) inputField(b, i int) []T {
-	return e.micro.input[(b*e.inputs.Count()+i)*e.points:][:e.points]
+	return e.micro.input[(b*e.Inputs.Count()+i)*e.points:][:e.points]
 }
 
-// fillCoordinates writes the coordinate inputs of every sample of a micro-batch: 0 to 1
-// over the problem's axis, also where training.window ends the grid before.
+// fillCoordinates writes the coordinate inputs of every sample of a micro-batch.
 func (e *cpu[T]) fillCoordinates() {
-	g := e.info.Grid
-	strides := g.Strides()
-	for b := range e.micro.size {
-		for i, a := range e.inputs.Axes {
-			axis, whole, dst := g.Axes[a], e.info.Problem.Axes[a], e.inputField(b, i)
-			for p := range dst {
-				dst[p] = T((axis.Coordinate((e.begin+p)/strides[a]%axis.Points) - whole.Lo) / (whole.Hi - whole.Lo))
+	strides := e.Grid.Strides()
+	for i, a := range e.Inputs.Axes {
+		x := e.Coordinates(a)
+		for b := range e.micro.size {
+			for p, dst := 0, e.inputField(b, i); p < len(dst); p++ {
+				dst[p] = T(x[(e.begin+p)/strides[a]%len(x)])
 			}
 		}
 	}
@@ -34,24 +29,23 @@ func (e *cpu[T]) fillCoordinates() {
 // load fills the inputs of the samples of batch at lo.. for the first pass, or for
 // the one that corrects Batch.Previous, and returns how many samples there are.
 func (e *cpu[T]) load(batch Batch, lo int) int {
-	m, n, spec := &e.micro, e.info.SliceSize(), e.info.Spec
+	m, n, spec := &e.micro, e.SliceSize(), e.Spec
 	count := min(m.size, len(batch.Initial)-lo)
 	for b := range count {
 		at := lo + b
 		u0 := batch.Initial[at]
-		if len(u0) != e.system.InitialSize() {
+		if len(u0) != e.System.InitialSize() {
 			panic("engine: inputs of the wrong length")
 		}
-		for i := range e.system.Inputs {
-			dst, in := e.inputField(b, len(e.inputs.Axes)+i), &e.system.Inputs[i]
-			if i >= e.info.Problem.Initials() {
+		for i := range e.System.Inputs {
+			dst, in := e.inputField(b, len(e.Inputs.Axes)+i), &e.System.Inputs[i]
+			if i >= e.Problem.Initials() {
 				for p := range dst {
 					dst[p] = T(in.Sampler.Unit(u0[in.At(int32(e.first+p), 0, 0)]))
 				}
 				continue
 			}
-			unknown := slices.IndexFunc(e.info.Problem.Unknowns, func(u pde.Unknown) bool { return u.Initial == i })
-			factor := T(1 / spec.Network.ScaleOf(e.info.Problem.Unknowns[unknown].Name))
+			factor := T(1 / e.InputScales[i])
 			for p, v := range in.Of(u0) {
 				dst[p] = T(v) * factor
 			}
@@ -64,7 +58,7 @@ func (e *cpu[T]) load(batch Batch, lo int) int {
 			continue
 		}
 		previous := m.previous[b]
-		e.info.Problem.Hold(previous, u0, e.system.Grid)
+		e.Problem.Hold(previous, u0, e.System.Grid)
 		value := e.loss.Evaluate(previous, u0, RowFactor{})
 		if spec.Loss.Relative && value.Loss > 0 {
 			m.base[b] = value.Loss
@@ -86,8 +80,8 @@ func (e *cpu[T]) load(batch Batch, lo int) int {
 
 // store sets dst to the stored slices of a field on the whole grid.
 func (e *cpu[T]) store(dst, field []float64) {
-	lo, size, stored := e.system.FirstPoint(), e.info.Grid.Size(), e.system.Grid.Size()
-	for c := range e.info.Problem.Unknowns {
+	lo, size, stored := e.System.FirstPoint(), e.Grid.Size(), e.System.Grid.Size()
+	for c := range e.Problem.Unknowns {
 		copy(dst[c*stored:(c+1)*stored], field[c*size+lo:])
 	}
 }
@@ -99,42 +93,35 @@ func (e *cpu[T]) store(dst, field []float64) {
 // is as large as what is wrong with it.
 func (e *cpu[T]) loadFeatures(b int, of LossValue) {
 	amplitude, residuals := 0.0, 0
-	for i, name := range e.inputs.Features {
-		dst := e.inputField(b, len(e.inputs.Axes)+e.inputs.Fields+i)
-		scale := e.info.Spec.Network.Features[name]
-		if c := slices.Index(e.info.Problem.UnknownNames(), name); c >= 0 {
-			for p, v := range e.ownPart(e.micro.previous[b][c*e.system.Grid.Size():]) {
+	for i, f := range e.Features {
+		dst, scale := e.inputField(b, len(e.Inputs.Axes)+e.Inputs.Fields+i), f.Scale
+		if f.Unknown >= 0 {
+			for p, v := range e.ownPart(e.micro.previous[b][f.Unknown*e.System.Grid.Size():]) {
 				dst[p] = T(v / scale)
 			}
 			continue
 		}
-		mean := false
-		for _, rows := range of.residuals {
-			values := rows.value
-			switch term := slices.IndexFunc(rows.Set.Terms, func(t int) bool { return e.system.Terms[t].Name == name }); {
-			case name == rows.Set.Name:
-				rms := rows.rms(e.system.Slab)
-				amplitude = math.Hypot(amplitude, rms/scale)
-				residuals++
-				scale = rms
-			case name == model.MeanFeature(rows.Set.Name):
-				scale *= rows.rms(e.system.Slab)
-				mean = true
-			case term >= 0:
-				values = rows.z[term]
-			default:
-				continue
-			}
-			if len(rows.Points) < len(dst) {
-				clear(dst)
-			}
-			for r, p := range rows.Points {
-				dst[int(p)-e.first] = T(values[r] / scale)
-			}
-			break
+		rows := of.residuals[f.Rows]
+		values := rows.value
+		switch {
+		case f.Term >= 0:
+			values = rows.z[f.Term]
+		case f.Mean:
+			scale *= rows.rms(e.System.Slab)
+		default:
+			rms := rows.rms(e.System.Slab)
+			amplitude = math.Hypot(amplitude, rms/scale)
+			residuals++
+			scale = rms
 		}
-		if mean {
-			meanFromStart(dst, e.info.SliceSize(), e.system.Slab)
+		if len(rows.Points) < len(dst) {
+			clear(dst)
+		}
+		for r, p := range rows.Points {
+			dst[int(p)-e.first] = T(values[r] / scale)
+		}
+		if f.Mean {
+			meanFromStart(dst, e.SliceSize(), e.System.Slab)
 		}
 	}
 	if residuals > 0 {

@@ -80,20 +80,11 @@ func NewLoss(sys *pde.System, spec model.LossSpec, pool *compute.Pool) (*Loss, e
 		norm: spec.Form == "norm", gatherer: sys.NewGatherer(pool), pool: pool,
 		part: sys.Slab, width: sys.SliceSize(), totals: make([]float64, 2*len(sys.Sets)), squares: make([]float64, len(sys.Sets)),
 	}
-	names := make([]string, len(sys.Sets))
-	for i, set := range sys.Sets {
-		names[i] = set.Name
-	}
-	for name := range spec.Weights {
-		if sys.Set(name) == nil {
-			return nil, fmt.Errorf("loss weights: no rows are called %q; there are %s", name, strings.Join(names, ", "))
-		}
+	var err error
+	if l.weights, err = lossWeights(sys, spec); err != nil {
+		return nil, err
 	}
 	for i, set := range sys.Sets {
-		w := 1.0
-		if v, ok := spec.Weights[set.Name]; ok {
-			w = v
-		}
 		m := len(set.Points)
 		r := &lossRows{PointRows: sys.NewPointRows(set, set.Points), index: i, value: make([]float64, m)}
 		r.Prepare()
@@ -107,13 +98,31 @@ func NewLoss(sys *pde.System, spec model.LossSpec, pool *compute.Pool) (*Loss, e
 			l.chunks = append(l.chunks, ch)
 			r.sums, r.plain = append(r.sums, 0), append(r.plain, 0)
 		}
-		l.weights, l.sets = append(l.weights, w), append(l.sets, r)
+		l.sets = append(l.sets, r)
 		l.values, l.gradients = append(l.values, z), append(l.gradients, bar)
 	}
 	for range pool.Workers() {
 		l.evaluators = append(l.evaluators, sys.NewEvaluator(lossChunkRows))
 	}
 	return l, nil
+}
+
+// lossWeights are the weights of the sets of rows, by their names, default 1.
+func lossWeights(sys *pde.System, spec model.LossSpec) (weights []float64, err error) {
+	var names []string
+	for _, set := range sys.Sets {
+		w, ok := spec.Weights[set.Name]
+		if !ok {
+			w = 1
+		}
+		names, weights = append(names, set.Name), append(weights, w)
+	}
+	for name := range spec.Weights {
+		if sys.Set(name) == nil {
+			return nil, fmt.Errorf("loss weights: no rows are called %q; there are %s", name, strings.Join(names, ", "))
+		}
+	}
+	return weights, nil
 }
 
 // addDistance returns factor Σ(u - truth)²/Σ all² of some points of one unknown, and adds its gradient to

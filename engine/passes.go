@@ -1,7 +1,5 @@
 package engine
 
-import "pihc/compute"
-
 // forward runs the network from the pass that load prepared to the one asked for,
 // and leaves the basis of the last. Between two passes one solve over the whole
 // domain (soft: the network's own field) turns the basis into the field that the
@@ -30,9 +28,9 @@ func (e *cpu[T]) forward(params []T, batch Batch, lo, count, last int, keep bool
 			initial := batch.Initial[lo+b]
 			field := e.solve(pass, b, initial, batch.Seeds[lo+b]).Field()
 			if pass == 1 && len(m.spare[b]) > 0 {
-				e.system.Offset(m.previous[b], initial) // what it corrects, whatever the features are of
+				e.System.Offset(m.previous[b], initial) // what it corrects, whatever the features are of
 			}
-			m.directions[b] = PushDirection(e.info.Spec.Constraint.SoftWeight, m.spare[b], m.directions[b], field, m.previous[b])
+			m.directions[b] = PushDirection(e.Spec.Constraint.SoftWeight, m.spare[b], m.directions[b], field, m.previous[b])
 			copy(m.previous[b], field)
 			e.loadFeatures(b, e.loss.Evaluate(m.previous[b], initial, RowFactor{}))
 		}
@@ -60,20 +58,15 @@ func PushDirection(unit float64, spare, directions [][]float64, field, before []
 // amplify multiplies each sample's basis, or its gradient, by its amplitude and the
 // scale of each unknown.
 func (e *cpu[T]) amplify(basis []T) {
-	m, network := &e.micro, &e.info.Spec.Network
-	if m.previous == nil && len(network.Scales) == 0 {
+	if !e.Corrects && len(e.Spec.Network.Scales) == 0 {
 		return
 	}
-	size, unknowns := e.points, e.info.Problem.Unknowns
-	outputs := e.info.Spec.Outputs() * len(unknowns)
+	size, unknowns := e.points, len(e.Problem.Unknowns)
+	outputs := e.Spec.Outputs() * unknowns
 	e.pool.Run(len(basis)/size, func(_, i int) {
-		own := network.ScaleOf(unknowns[i%len(unknowns)].Name) / network.ScaleOf(unknowns[0].Name)
-		scale(basis[i*size:(i+1)*size], T(m.amplitude[i/outputs]*own))
+		factor := T(e.micro.amplitude[i/outputs] * e.OutputScales[i%unknowns])
+		for p := i * size; p < (i+1)*size; p++ {
+			basis[p] *= factor
+		}
 	})
-}
-
-func scale[T compute.Float](f []T, a T) {
-	for p := range f {
-		f[p] *= a
-	}
 }

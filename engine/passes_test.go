@@ -73,14 +73,14 @@ func unweightedFlow(t testing.TB) *pde.Problem {
 
 func flowBatch(t testing.TB, e *cpu[float64], samples int) Batch {
 	t.Helper()
-	sample, err := dataset.NewFieldSampler(e.info.Problem.Inputs[0].Sampler, e.info.Grid.Axes[1:])
+	sample, err := dataset.NewFieldSampler(e.Problem.Inputs[0].Sampler, e.Grid.Axes[1:])
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b Batch
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i := range samples {
-		u0 := make([]float64, e.info.InitialSize())
+		u0 := make([]float64, e.InitialSize())
 		if err := sample(rng, u0); err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +100,7 @@ func TestFeatures(t *testing.T) {
 	e := engineOn[float64](t, spec, unweightedFlow(t), 1)
 	batch := flowBatch(t, e, 1)
 	e.load(batch, 0)
-	sys, size := e.system, e.info.Grid.Size()
+	sys, size := e.System, e.Grid.Size()
 	n := sys.InitialSize()
 	field := make([]float64, size)
 	for i := range field {
@@ -132,8 +132,8 @@ func TestFeatures(t *testing.T) {
 	if got, want := e.micro.amplitude[0], rms/0.2; math.Abs(got-want) > 1e-9*want {
 		t.Errorf("amplitude %g, want %g", got, want)
 	}
-	if e.inputs.Count() != 1+1+5 {
-		t.Errorf("%d inputs", e.inputs.Count())
+	if e.Inputs.Count() != 1+1+5 {
+		t.Errorf("%d inputs", e.Inputs.Count())
 	}
 }
 
@@ -148,7 +148,7 @@ func TestMeanFromStart(t *testing.T) {
 // proposes nothing leaves the initial values at all times.
 func TestPassesFollowEachOther(t *testing.T) {
 	one, three := flowEngine[float64](t, model.Soft, 1, "network.passes=1"), flowEngine[float64](t, model.Soft, 1)
-	params := InitialParams[float64](one.info)
+	params := InitialParams[float64](one.Info())
 	batch := flowBatch(t, one, 1)
 	var first []float64
 	if err := one.Predict(params, batch, func(_ int, p *Prediction) error {
@@ -211,7 +211,7 @@ func TestSoftWeight(t *testing.T) {
 	fields := map[string][]float64{}
 	for _, c := range [][2]string{{"navier-stokes", "1"}, {"navier-stokes-published", "200"}} {
 		e := flowEngine[float64](t, model.Soft, 1, "problem="+c[0], "constraint.soft_weight="+c[1], "network.passes=1", "network.features={}")
-		if err := e.Predict(InitialParams[float64](e.info), flowBatch(t, e, 1), func(_ int, p *Prediction) error {
+		if err := e.Predict(InitialParams[float64](e.Info()), flowBatch(t, e, 1), func(_ int, p *Prediction) error {
 			fields[c[0]] = slices.Clone(p.Field)
 			return nil
 		}); err != nil {

@@ -1,5 +1,5 @@
 // Package xla evaluates experiments on the devices that XLA has a PJRT plugin for (a
-// CPU, NVIDIA, AMD, TPU): a [model.Engine] whose programs are StableHLO text, written
+// CPU, NVIDIA, AMD, TPU): a [engine.Engine] whose programs are StableHLO text, written
 // from the spec, the problem and the grid. One program is the whole evaluation of a
 // sample: network, rows of the terms, all least-squares solves in one loop, field,
 // loss, and, in training, the exact adjoint of the solves and the gradient added to
@@ -31,19 +31,15 @@ func Constructors() engine.Constructors {
 	return engine.Constructors{Float32: newEngine[float32], Float64: newEngine[float64]}
 }
 
-// engine implements model.Engine.
+// device implements engine.Engine.
 type device[T compute.Float] struct {
 	plan
-	info   engine.Info
-	client *pjrt.Client
-	// own is the solve of the last pass, by the method; between that of the passes
-	// before it, over the whole domain.
-	own, between *constraint.Constraint
-	loaded       map[loadedKey]*loaded
-	points       []int32 // drawn, of all experts
-	scratch      []int32
-	squares      []float64
-	stepper      stepper[T]
+	client  *pjrt.Client
+	loaded  map[loadedKey]*loaded
+	points  []int32 // drawn, of all experts
+	scratch []int32
+	squares []float64
+	stepper stepper[T]
 }
 
 // loadedKey says which program of an engine is meant.
@@ -76,75 +72,26 @@ func newEngine[T compute.Float](s *model.Spec, p *pde.Problem, o engine.EngineOp
 
 // prepare returns an engine without its device, which can write programs.
 func prepare[T compute.Float](s *model.Spec, p *pde.Problem, o engine.EngineOptions) (*device[T], error) {
-	g := o.Grid
+	e := &device[T]{plan: plan{dtype: elementOf[T]()}, loaded: map[loadedKey]*loaded{}}
 	var err error
-	if g == nil {
-		if g, err = p.Grid(s.Grid); err != nil {
-			return nil, err
-		}
-	}
-	e := &device[T]{plan: plan{spec: s, dtype: elementOf[T]()}, loaded: map[loadedKey]*loaded{}}
-	if e.system, err = p.Discretize(g); err != nil {
-		return nil, err
-	}
-	options, err := s.Options(p)
-	if err != nil {
+	if e.Plan, err = engine.NewPlan(s, p, o, nil); err != nil {
 		return nil, err
 	}
 	if s.Method != model.Soft {
-		if err := checkSolver(options.Solver); err != nil {
+		if err := checkSolver(e.Last.Options.Solver); err != nil {
 			return nil, err
 		}
-	}
-	router := o.Router
-	if router == nil {
-		if router, err = options.NewRouter(g); err != nil {
-			return nil, err
-		}
-	}
-	if e.info, err = engine.NewInfo(s, e.system, router); err != nil {
-		return nil, err
-	}
-	for name := range s.Loss.Weights {
-		if e.system.Set(name) == nil {
-			return nil, fmt.Errorf("loss weights: no rows are called %q", name)
-		}
-	}
-	net, err := model.NewNetwork(s, p)
-	if err != nil {
-		return nil, err
 	}
 	var ok bool
-	if e.config, ok = net.(fno.Config); !ok {
-		return nil, errNoFNO
+	if e.config, ok = e.Network.(fno.Config); !ok {
+		return nil, errors.New("network.kind: engine xla runs Fourier neural operators (fno) alone")
 	}
-	if e.inputs, err = model.NewInputs(s, p); err != nil {
-		return nil, err
-	}
-	directions := options.Directions
-	if e.info.Experts > 1 {
-		options.Directions = 0 // as engine cpu: solves over the whole domain alone have them
-	}
-	if e.own, err = constraint.New(e.system, s.Outputs(), options, router, nil); err != nil {
-		return nil, err
-	}
-	e.between = e.own
-	if s.Network.Passes > 1 && e.info.Experts > 1 {
-		options.Experts, options.Router, options.Overlap, options.Directions = nil, "", false, directions
-		if e.between, err = constraint.New(e.system, s.Outputs(), options, nil, nil); err != nil {
-			return nil, err
-		}
-	}
-	if r := s.Loss.BorderRows; (r.Start != 1 || r.End != 1) && e.info.Experts > 1 {
-		e.crossing = e.own.Crossing()
-	}
-	e.memory = len(e.inputs.Features) > 0 || s.Network.Passes > 1 || s.Loss.Relative
-	e.squares = make([]float64, len(e.system.Sets))
+	e.squares = make([]float64, len(e.System.Sets))
 	return e, nil
 }
 
-// Info implements model.Engine.
-func (e *device[T]) Info() engine.Info { return e.info }
+// Info implements engine.Engine.
+func (e *device[T]) Info() engine.Info { return e.Plan.Info }
 
 // Close frees what the engine holds on the device.
 func (e *device[T]) Close() {
@@ -172,13 +119,13 @@ type programKey struct {
 
 // load returns a program of the engine, compiled and with its tables at its first use.
 func (e *device[T]) load(between, training bool) (*loaded, error) {
-	key := loadedKey{between && e.between != e.own, training}
+	key := loadedKey{between && e.Earlier != e.Last, training}
 	if l := e.loaded[key]; l != nil {
 		return l, nil
 	}
-	c := e.own
+	c := e.Last
 	if key.between {
-		c = e.between
+		c = e.Earlier
 	}
 	w, err := e.write(c, training)
 	if err != nil {
@@ -186,7 +133,7 @@ func (e *device[T]) load(between, training bool) (*loaded, error) {
 	}
 	l := &loaded{constraint: c}
 	if drawn(c) {
-		for _, set := range e.system.Residuals() {
+		for _, set := range e.System.Residuals() {
 			counts, _ := rowCounts(c, set)
 			l.counts = append(l.counts, counts)
 		}
@@ -221,26 +168,14 @@ func (e *device[T]) explain(what string, err error) error {
 	if !pjrt.OutOfMemory(err) {
 		return fmt.Errorf("engine xla on %s: cannot %s: %w", e.client.Info().Platform, what, err)
 	}
-	one := *e.spec
+	one := *e.Spec
 	one.Training.MicroBatch = 1
-	needs, estimateErr := engine.Estimate(&one, e.info.Problem, e.info.Grid, 1, 1, true)
+	needs, estimateErr := engine.Estimate(&one, e.Problem, e.Grid, 1, 1, true)
 	if estimateErr != nil {
 		return err
 	}
 	return fmt.Errorf("engine xla on %s: cannot %s: out of device memory (about %s are needed; most of it depends on %s): %w",
 		e.client.Info().Platform, what, engine.Size(needs.Parameters+needs.Network+needs.Constraint), needs.Largest(), err)
-}
-
-// pass is the pass a batch asks for.
-func (e *device[T]) pass(batch engine.Batch) int {
-	passes := e.spec.Network.Passes
-	switch {
-	case batch.Pass == 0:
-		return passes
-	case batch.Pass < 0 || batch.Pass > passes:
-		panic("xla: there is no such pass")
-	}
-	return batch.Pass
 }
 
 // result is what a program gave for one sample: first is the gradient or the field, on
@@ -266,14 +201,14 @@ type sampleRun struct {
 
 // evaluate runs the passes up to the one that the batch asks for.
 func (e *device[T]) evaluate(s sampleRun) (r result, err error) {
-	last := e.pass(s.batch)
+	last := e.Pass(s.batch)
 	first := 1
 	var field *pjrt.Buffer // to correct
 	defer func() { free(field) }()
 	if s.batch.Previous != nil {
 		first = last
-		if e.memory {
-			if field, err = pjrt.Upload(e.client, s.batch.Previous[s.i], e.info.FieldSize()); err != nil {
+		if e.Corrects {
+			if field, err = pjrt.Upload(e.client, s.batch.Previous[s.i], e.FieldSize()); err != nil {
 				return r, e.explain("copy a field to the device", err)
 			}
 		}
@@ -293,7 +228,7 @@ func (e *device[T]) evaluate(s sampleRun) (r result, err error) {
 
 // one runs one pass.
 func (e *device[T]) one(s sampleRun, pass int, training bool, field *pjrt.Buffer, directions [][]float64) (r result, err error) {
-	own := pass == e.spec.Network.Passes
+	own := pass == e.Spec.Network.Passes
 	l, err := e.load(!own, training)
 	if err != nil {
 		return r, err
@@ -309,21 +244,21 @@ func (e *device[T]) one(s sampleRun, pass int, training bool, field *pjrt.Buffer
 	numbers := make([]float64, numberCount)
 	numbers[numberScale], numbers[numberFactor] = s.scale, 1
 	if own {
-		numbers[numberFactor] = e.spec.Loss.BorderRows.At(s.progress)
+		numbers[numberFactor] = e.Spec.Loss.BorderRows.At(s.progress)
 	}
 	if pass > 1 {
 		numbers[numberLater] = 1
 	}
 	given := s.batch.Initial[s.i]
-	if len(given) != e.info.InitialSize() {
+	if len(given) != e.InitialSize() {
 		panic("xla: inputs of the wrong length")
 	}
 	args = append(args, s.params)
 	add(pjrt.Upload(e.client, given, len(given)))
-	if !e.info.Problem.OnlyInitial() {
+	if !e.Problem.OnlyInitial() {
 		units := make([]float64, len(given))
-		for i := range e.system.Inputs {
-			in := &e.system.Inputs[i]
+		for i := range e.System.Inputs {
+			in := &e.System.Inputs[i]
 			for j, v := range in.Of(given) {
 				units[in.Offset+j] = in.Sampler.Unit(v)
 			}
@@ -331,19 +266,19 @@ func (e *device[T]) one(s sampleRun, pass int, training bool, field *pjrt.Buffer
 		add(pjrt.Upload(e.client, units, len(units)))
 	}
 	switch {
-	case !e.memory:
+	case !e.Corrects:
 	case field != nil:
 		numbers[numberGiven] = 1
 		args = append(args, field)
 	default:
-		add(pjrt.Upload(e.client, make([]float64, e.info.FieldSize()), e.info.FieldSize()))
+		add(pjrt.Upload(e.client, make([]float64, e.FieldSize()), e.FieldSize()))
 	}
 	if n := l.constraint.Options.Directions; n > 0 {
-		all := make([]float64, n*e.info.FieldSize())
+		all := make([]float64, n*e.FieldSize())
 		for i, d := range directions {
 			copy(all[i*len(d):], d)
 		}
-		add(pjrt.Upload(e.client, all, n, e.info.FieldSize()))
+		add(pjrt.Upload(e.client, all, n, e.FieldSize()))
 	}
 	if drawn(l.constraint) {
 		add(e.draw(l, s))
@@ -353,7 +288,7 @@ func (e *device[T]) one(s sampleRun, pass int, training bool, field *pjrt.Buffer
 		if s.batch.Truth != nil {
 			truth, numbers[numberTruth] = s.batch.Truth[s.i], 1
 		} else {
-			truth = make([]float64, e.info.FieldSize())
+			truth = make([]float64, e.FieldSize())
 		}
 	}
 	add(pjrt.Upload(e.client, numbers, numberCount))
@@ -370,7 +305,7 @@ func (e *device[T]) one(s sampleRun, pass int, training bool, field *pjrt.Buffer
 	if err != nil {
 		return r, e.explain("run a program", err)
 	}
-	r.first, r.stats = out[0], make([]float64, statCount+len(e.system.Sets))
+	r.first, r.stats = out[0], make([]float64, statCount+len(e.System.Sets))
 	err = pjrt.Download(out[1], r.stats)
 	free(out[1])
 	if len(out) > 2 {
@@ -390,10 +325,10 @@ func (e *device[T]) one(s sampleRun, pass int, training bool, field *pjrt.Buffer
 func (e *device[T]) draw(l *loaded, s sampleRun) (*pjrt.Buffer, error) {
 	overlap := 0.0
 	if l.constraint.Options.Overlap {
-		overlap = e.spec.Constraint.Overlap.At(s.progress)
+		overlap = e.Spec.Constraint.Overlap.At(s.progress)
 	}
 	points := e.points[:0]
-	for i, set := range e.system.Residuals() {
+	for i, set := range e.System.Residuals() {
 		most := slices.Max(l.counts[i])
 		e.scratch = slices.Grow(e.scratch[:0], most)
 		for k, n := range l.counts[i] {
@@ -406,7 +341,7 @@ func (e *device[T]) draw(l *loaded, s sampleRun) (*pjrt.Buffer, error) {
 	return pjrt.Upload(e.client, points, len(points))
 }
 
-// LossAndGrad implements model.Engine.
+// LossAndGrad implements engine.Engine.
 func (e *device[T]) LossAndGrad(grad, params []T, batch engine.Batch) (engine.Stats, error) {
 	clear(e.squares)
 	st := engine.Stats{MeanSquares: e.squares}
@@ -469,7 +404,7 @@ func (e *device[T]) addStats(st *engine.Stats, r result, scale float64) {
 	}
 	st.JumpSquare += float64(scale * r.stats[statJump])
 	want := lm.FactorGaussNewton
-	if e.own.Options.Adjoint == lm.AdjointExact {
+	if e.Last.Options.Adjoint == lm.AdjointExact {
 		want = lm.FactorExact
 	}
 	iterations, experts := 0.0, len(r.solves)/solveColumns
@@ -488,14 +423,14 @@ func (e *device[T]) addStats(st *engine.Stats, r result, scale float64) {
 	}
 }
 
-// Predict implements model.Engine.
+// Predict implements engine.Engine.
 func (e *device[T]) Predict(params []T, batch engine.Batch, each func(i int, p *engine.Prediction) error) error {
 	w, err := pjrt.Upload(e.client, params, len(params))
 	if err != nil {
 		return e.explain("copy parameters to the device", err)
 	}
 	defer func() { free(w) }()
-	field := make([]float64, e.info.FieldSize())
+	field := make([]float64, e.FieldSize())
 	for i := range batch.Initial {
 		if err := batch.Canceled(); err != nil {
 			return err
@@ -525,7 +460,7 @@ const doubtful = 1e-12
 
 // outcomes tells how every expert's solve ended.
 func (e *device[T]) outcomes(r result) ([]constraint.Outcome, error) {
-	n := e.own.N
+	n := e.Last.N
 	var gram []float64
 	var all []constraint.Outcome
 	for k := range len(r.solves) / solveColumns {

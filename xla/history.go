@@ -15,16 +15,16 @@ type history struct {
 
 // history is empty, or what a batch gives for its sample i.
 func (e *device[T]) history(batch engine.Batch, i int) *history {
-	n, size := e.between.Options.Directions, e.info.FieldSize()
+	n, size := e.Earlier.Options.Directions, e.FieldSize()
 	if n == 0 {
 		return &history{}
 	}
-	h := &history{spec: e.info.Spec, field: make([]float64, size), before: make([]float64, size)}
+	h := &history{spec: e.Spec, field: make([]float64, size), before: make([]float64, size)}
 	for range n {
 		h.spare = append(h.spare, make([]float64, size))
 	}
 	if batch.Previous == nil {
-		e.system.Offset(h.before, batch.Initial[i])
+		e.System.Offset(h.before, batch.Initial[i])
 	} else if batch.Directions != nil {
 		given := batch.Directions[i]
 		h.directions = given[:min(n, len(given))]

@@ -9,8 +9,9 @@ import (
 type loss struct {
 	*terms
 	spec     model.LossSpec
-	inputs   value   // of the sample
-	crossing []value // per residual: rows that cross a border (m); none where all count alike
+	weights  []float64 // per set
+	inputs   value     // of the sample
+	crossing []value   // per residual: rows that cross a border (m); none where all count alike
 }
 
 // lossRows is a set of rows evaluated over the grid.
@@ -60,10 +61,7 @@ func (l *loss) evaluate(u, factor value) evaluated {
 			r.r = l.mul(r.r, r.factor)
 			sum = l.sum(l.mul(r.r, r.r), 0)
 		}
-		w := 1.0
-		if v, ok := l.spec.Weights[set.Name]; ok {
-			w = v
-		}
+		w := l.weights[i]
 		if l.spec.Form == "norm" {
 			norm := l.sqrt(sum)
 			e.loss = l.add(e.loss, l.times(norm, w))

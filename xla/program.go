@@ -1,27 +1,21 @@
 package xla
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
 	"pihc/constraint"
+	"pihc/engine"
 	"pihc/fno"
 	"pihc/lm"
-	"pihc/model"
 	"pihc/pde"
 )
 
 // plan is all that programs of an experiment are written from.
 type plan struct {
-	spec     *model.Spec
-	system   *pde.System
-	config   fno.Config
-	inputs   model.Inputs
-	dtype    dtype
-	crossing [][]bool // per residual: rows that cross a border; nil: not weighed
-	// memory says that the network sees a field to correct, or losses are relative.
-	memory bool
+	*engine.Plan
+	config fno.Config
+	dtype  dtype
 }
 
 // Numbers that a program is given, by their place.
@@ -104,9 +98,9 @@ type sample struct {
 	points          []value // per set (K, m): points of the rows
 }
 
-func (s *sample) gridSize() int { return s.system.Grid.Size() }
-func (s *sample) size() int     { return s.system.FieldSize() }
-func (s *sample) width() int    { return s.system.SliceSize() }
+func (s *sample) gridSize() int { return s.Grid.Size() }
+func (s *sample) size() int     { return s.System.FieldSize() }
+func (s *sample) width() int    { return s.System.SliceSize() }
 
 func (s *sample) number(i int) value { return s.at(s.scalars, 0, i) }
 
@@ -129,17 +123,17 @@ func rowCounts(c *constraint.Constraint, set *pde.RowSet) (counts []int, most in
 }
 
 // supervised says that training compares with solutions.
-func (p *plan) supervised() bool { return p.spec.Loss.Data != 0 }
+func (p *plan) supervised() bool { return p.Spec.Loss.Data != 0 }
 
 func (s *sample) build() error {
 	size, k := s.size(), s.constraint.Router.Experts()
 	params := s.input(s.dtype, s.config.Size())
-	s.given = s.input(f64, s.system.InitialSize())
-	if !s.system.Problem.OnlyInitial() {
-		s.units = s.input(f64, s.system.InitialSize())
+	s.given = s.input(f64, s.System.InitialSize())
+	if !s.Problem.OnlyInitial() {
+		s.units = s.input(f64, s.System.InitialSize())
 	}
 	var field, directions, drawnPoints, truth, before value
-	if s.memory {
+	if s.Corrects {
 		field = s.input(f64, size)
 	}
 	if d := s.constraint.Options.Directions; d > 0 {
@@ -147,7 +141,7 @@ func (s *sample) build() error {
 	}
 	if drawn(s.constraint) {
 		total := 0
-		for _, set := range s.system.Residuals() {
+		for _, set := range s.System.Residuals() {
 			_, m := rowCounts(s.constraint, set)
 			total += k * m
 		}
@@ -160,13 +154,13 @@ func (s *sample) build() error {
 	if s.training {
 		before = s.input(s.dtype, s.config.Size())
 	}
-	s.terms = newTerms(s.builder, s.system)
-	s.loss = &loss{terms: s.terms, spec: s.spec.Loss, inputs: s.given}
-	for _, x := range s.crossing {
+	s.terms = newTerms(s.builder, s.System)
+	s.loss = &loss{terms: s.terms, spec: s.Spec.Loss, weights: s.Weights, inputs: s.given}
+	for _, x := range s.Crossing {
 		s.loss.crossing = append(s.loss.crossing, s.than("NE", s.integers(integers(x), len(x)), 0))
 	}
 	var starts []value
-	for _, u := range s.system.Problem.Unknowns {
+	for _, u := range s.Problem.Unknowns {
 		start, err := s.pointwise(u.Start)
 		if err != nil {
 			return fmt.Errorf("start: %w", err)
@@ -175,15 +169,15 @@ func (s *sample) build() error {
 	}
 	s.start = s.concatenate(0, starts...)
 	s.previous = s.start
-	if s.memory {
+	if s.Corrects {
 		s.previous = s.where(s.spread(s.than("NE", s.number(numberGiven), 0), []int{size, 1}), s.reshape(field, size, 1), s.start)
 	}
 	base := s.scalar(1, f64)
-	if s.spec.Loss.Relative {
+	if s.Spec.Loss.Relative {
 		v := s.loss.evaluate(s.start, value{}).loss
 		base = s.where(s.than("GT", v, 0), v, base)
 	}
-	net := newNetwork(s.builder, s.config, s.system.Grid.Shape(), s.dtype, params)
+	net := newNetwork(s.builder, s.config, s.Grid.Shape(), s.dtype, params)
 	out := s.amplify(net.forward(s.networkInput()))
 	if err := s.ansatz(s.components(s.convert(out, f64))); err != nil {
 		return err
@@ -213,7 +207,7 @@ func (s *sample) build() error {
 	}
 	e := s.loss.evaluate(field, s.number(numberFactor))
 	j := s.jumps(own)
-	total := s.add(e.loss, s.add(s.times(j.value, s.spec.Loss.BorderJump), s.times(j.slope, s.spec.Loss.BorderSlope)))
+	total := s.add(e.loss, s.add(s.times(j.value, s.Spec.Loss.BorderJump), s.times(j.slope, s.Spec.Loss.BorderSlope)))
 	distance, fromTruth := s.scalar(0, f64), value{}
 	if truth.name != "" {
 		distance, fromTruth = s.loss.distance(field, truth, s.number(numberTruth))
@@ -289,7 +283,7 @@ func (s *sample) restrict(f value) value {
 func (s *sample) gatherRows(drawnPoints value) {
 	c, k := s.constraint, s.constraint.Router.Experts()
 	var used []int
-	for _, set := range s.system.Sets {
+	for _, set := range s.System.Sets {
 		used = append(used, set.Terms...)
 	}
 	wholes := s.terms.wholes(used, s.basis)
@@ -298,7 +292,7 @@ func (s *sample) gatherRows(drawnPoints value) {
 		offsets = s.terms.wholes(used, s.offset)
 	}
 	at := 0 // in drawnPoints
-	for _, set := range s.system.Sets {
+	for _, set := range s.System.Sets {
 		r := rowSet{set: set}
 		counts, m := rowCounts(c, set)
 		if m == 0 {
@@ -423,6 +417,3 @@ func (s *sample) describe(solver *solver, r solution, adjoint value) value {
 	columns[solveRMS] = s.sqrt(s.div(squares, count))
 	return s.stack(1, columns...)
 }
-
-// errNoFNO says that an engine evaluates one kind of network.
-var errNoFNO = errors.New("network.kind: engine xla runs Fourier neural operators (fno) alone")

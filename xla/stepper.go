@@ -36,7 +36,7 @@ func (s *stepper[T]) free() {
 	s.buffers, s.zero = nil, nil
 }
 
-// Begin implements model.Stepper.
+// Begin implements engine.Stepper.
 func (e *device[T]) Begin(state *engine.State[T]) error {
 	s := &e.stepper
 	s.free()
@@ -55,14 +55,14 @@ func (e *device[T]) Begin(state *engine.State[T]) error {
 	if err != nil {
 		return e.explain("copy the state of training to the device", err)
 	}
-	if s.norm, err = e.compile(normText(e.dtype, len(state.Params), e.info.Frozen())); err != nil {
+	if s.norm, err = e.compile(normText(e.dtype, len(state.Params), e.Frozen())); err != nil {
 		return err
 	}
 	s.update, err = e.compile(updateText(e.dtype, len(state.Params), len(s.buffers) > 3))
 	return err
 }
 
-// Sync implements model.Stepper.
+// Sync implements engine.Stepper.
 func (e *device[T]) Sync() error {
 	s := &e.stepper
 	if s.updates == s.given.Updates {
@@ -77,9 +77,9 @@ func (e *device[T]) Sync() error {
 	return nil
 }
 
-// Step implements model.Stepper.
+// Step implements engine.Stepper.
 func (e *device[T]) Step(batch engine.Batch, rate float64) (engine.Stats, float64, error) {
-	s, training := &e.stepper, &e.spec.Training
+	s, training := &e.stepper, &e.Spec.Training
 	sum := &gradient[T]{engine: e}
 	defer sum.free()
 	stats, norm, err := engine.AddFinite(sum, batch)
@@ -111,7 +111,7 @@ func (e *device[T]) Step(batch engine.Batch, rate float64) (engine.Stats, float6
 	return stats, norm, nil
 }
 
-// gradient implements model.Accumulator on the device. A nil buffer is zero.
+// gradient implements engine.Accumulator on the device. A nil buffer is zero.
 type gradient[T compute.Float] struct {
 	engine    *device[T]
 	sum, kept *pjrt.Buffer // may be the same
@@ -131,7 +131,7 @@ func (g *gradient[T]) free() {
 	g.kept = nil
 }
 
-// Add implements model.Accumulator.
+// Add implements engine.Accumulator.
 func (g *gradient[T]) Add(batch engine.Batch) (engine.Stats, float64, error) {
 	e := g.engine
 	clear(e.squares)
@@ -160,7 +160,7 @@ func (g *gradient[T]) Add(batch engine.Batch) (engine.Stats, float64, error) {
 	return stats, math.Sqrt(squares[0]), nil
 }
 
-// Keep implements model.Accumulator.
+// Keep implements engine.Accumulator.
 func (g *gradient[T]) Keep() {
 	if g.kept != g.sum {
 		free(g.kept)
@@ -168,10 +168,10 @@ func (g *gradient[T]) Keep() {
 	g.kept = g.sum
 }
 
-// Return implements model.Accumulator.
+// Return implements engine.Accumulator.
 func (g *gradient[T]) Return() { g.set(g.kept) }
 
-// Clear implements model.Accumulator.
+// Clear implements engine.Accumulator.
 func (g *gradient[T]) Clear() { g.set(nil) }
 
 // normText is a program: the sum of the squares of a gradient, in float64; where

@@ -111,10 +111,11 @@ func checkInfo(s *setup) error {
 		if _, err := router.Divide(s.system.Grid); err != nil {
 			return err
 		}
-		want, err := engine.NewInfo(spec, s.system, router)
+		plan, err := engine.NewPlan(spec, s.problem, engine.EngineOptions{Grid: s.system.Grid, Router: router}, nil)
 		if err != nil {
 			return err
 		}
+		want := plan.Info
 		at, bias := 0, false
 		for _, t := range info.Layout {
 			if t.Offset != at {
