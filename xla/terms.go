@@ -124,10 +124,9 @@ func (t *terms) spectral(term int, u value, transposed bool) value {
 	lines := t.reshape(t.transpose(u, 1, 0), append([]int{f, shape[0]}, space...)...)
 	half := slices.Clone(lines.shape)
 	half[len(half)-1] = space[len(space)-1]/2 + 1
-	spectrum := value{shape: half, dtype: c128}
-	hat := t.emit(half, c128, "stablehlo.fft %s, type = RFFT, length = %s : (%s) -> %s", lines.name, list(space), lines.mlir(), spectrum.mlir())
+	hat := t.call(half, c128, "stablehlo.fft %s, type = RFFT, length = "+list(space), lines)
 	hat = t.mul(hat, t.trailing(symbol, half))
-	back := t.emit(lines.shape, f64, "stablehlo.fft %s, type = IRFFT, length = %s : (%s) -> %s", hat.name, list(space), hat.mlir(), lines.mlir())
+	back := t.call(lines.shape, f64, "stablehlo.fft %s, type = IRFFT, length = "+list(space), hat)
 	return t.transpose(t.reshape(back, f, t.points), 1, 0)
 }
 
