@@ -29,6 +29,9 @@ type value struct {
 	dtype dtype
 }
 
+// exists says that there is such an array: the zero value is nothing.
+func (v value) exists() bool { return v.name != "" }
+
 func (v value) rank() int { return len(v.shape) }
 
 func (v value) size() int { return product(v.shape) }
@@ -240,6 +243,17 @@ func (b *builder) or(x, y value) value  { return b.binary("or", x, y) }
 
 // times multiplies by a number.
 func (b *builder) times(x value, k float64) value { return b.mul(x, b.scalar(k, x.dtype)) }
+
+// total is x + y; nothing counts as zero.
+func (b *builder) total(x, y value) value {
+	switch {
+	case !x.exists():
+		return y
+	case !y.exists():
+		return x
+	}
+	return b.add(x, y)
+}
 
 // plus adds a number.
 func (b *builder) plus(x value, k float64) value { return b.add(x, b.scalar(k, x.dtype)) }

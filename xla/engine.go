@@ -43,14 +43,17 @@ type device[T compute.Float] struct {
 }
 
 // loadedKey says which program of an engine is meant.
-type loadedKey struct{ between, training bool }
+type loadedKey struct {
+	constraint *constraint.Constraint
+	training   bool
+}
 
 // loaded is a program on the device.
 type loaded struct {
-	program    *pjrt.Program
-	tables     []*pjrt.Buffer
-	constraint *constraint.Constraint
-	counts     [][]int // of points drawn, per residual and expert
+	loadedKey
+	program *pjrt.Program
+	tables  []*pjrt.Buffer
+	counts  [][]int // of points drawn, per residual and expert
 }
 
 func newEngine[T compute.Float](s *model.Spec, p *pde.Problem, o engine.EngineOptions) (engine.Engine[T], error) {
@@ -118,23 +121,18 @@ type programKey struct {
 }
 
 // load returns a program of the engine, compiled and with its tables at its first use.
-func (e *device[T]) load(between, training bool) (*loaded, error) {
-	key := loadedKey{between && e.Earlier != e.Last, training}
+func (e *device[T]) load(key loadedKey) (*loaded, error) {
 	if l := e.loaded[key]; l != nil {
 		return l, nil
 	}
-	c := e.Last
-	if key.between {
-		c = e.Earlier
-	}
-	w, err := e.write(c, training)
+	w, err := e.write(key.constraint, key.training)
 	if err != nil {
 		return nil, err
 	}
-	l := &loaded{constraint: c}
-	if drawn(c) {
+	l := &loaded{loadedKey: key}
+	if drawn(key.constraint) {
 		for _, set := range e.System.Residuals() {
-			counts, _ := rowCounts(c, set)
+			counts, _ := rowCounts(key.constraint, set)
 			l.counts = append(l.counts, counts)
 		}
 	}
@@ -189,123 +187,69 @@ type result struct {
 
 func (r *result) free() { free(r.first, r.gram) }
 
-// sampleRun is the evaluation of sample i of a batch.
-type sampleRun struct {
+// run is the evaluation of sample i of a batch by one pass.
+type run struct {
 	batch    engine.Batch
 	i        int
 	progress float64
 	scale    float64      // of the gradient
-	grad     *pjrt.Buffer // that it is added to; nil: no training
+	sum      *pjrt.Buffer // that the gradient is added to; nil: no training
 	params   *pjrt.Buffer
+
+	pass       int
+	training   bool
+	field      *pjrt.Buffer // to correct; nil: what unknowns begin with at all times
+	directions [][]float64
 }
 
 // evaluate runs the passes up to the one that the batch asks for.
-func (e *device[T]) evaluate(s sampleRun) (r result, err error) {
+func (e *device[T]) evaluate(s run) (r result, err error) {
 	last := e.Pass(s.batch)
-	first := 1
-	var field *pjrt.Buffer // to correct
-	defer func() { free(field) }()
+	s.pass = 1
+	defer func() { free(s.field) }()
 	if s.batch.Previous != nil {
-		first = last
+		s.pass = last
 		if e.Corrects {
-			if field, err = pjrt.Upload(e.client, s.batch.Previous[s.i], e.FieldSize()); err != nil {
+			if s.field, err = pjrt.Upload(e.client, s.batch.Previous[s.i], e.FieldSize()); err != nil {
 				return r, e.explain("copy a field to the device", err)
 			}
 		}
 	}
 	led := e.history(s.batch, s.i)
-	for pass := first; ; pass++ {
-		if r, err = e.one(s, pass, pass == last && s.grad != nil, field, led.directions); err != nil || pass == last {
+	for ; ; s.pass++ {
+		s.training, s.directions = s.pass == last && s.sum != nil, led.directions
+		if r, err = e.one(s); err != nil || s.pass == last {
 			return r, err
 		}
-		free(field, r.gram)
-		field = r.first
-		if err := led.add(field); err != nil {
+		free(s.field, r.gram)
+		s.field = r.first
+		if err := led.add(s.field); err != nil {
 			return r, e.explain("copy a field from the device", err)
 		}
 	}
 }
 
 // one runs one pass.
-func (e *device[T]) one(s sampleRun, pass int, training bool, field *pjrt.Buffer, directions [][]float64) (r result, err error) {
-	own := pass == e.Spec.Network.Passes
-	l, err := e.load(!own, training)
+func (e *device[T]) one(s run) (result, error) {
+	key := loadedKey{e.Last, s.training}
+	if s.pass < e.Spec.Network.Passes {
+		key.constraint = e.Earlier
+	}
+	l, err := e.load(key)
 	if err != nil {
-		return r, err
+		return result{}, err
 	}
-	var args, mine []*pjrt.Buffer // mine are freed here
-	defer func() { free(mine...) }()
-	add := func(b *pjrt.Buffer, failed error) {
-		err = errors.Join(err, failed)
-		if failed == nil {
-			args, mine = append(args, b), append(mine, b)
-		}
+	u := uploads{client: e.client}
+	defer func() { free(u.made...) }()
+	e.upload(&u, l, s)
+	if u.err != nil {
+		return result{}, e.explain("copy a sample to the device", u.err)
 	}
-	numbers := make([]float64, numberCount)
-	numbers[numberScale], numbers[numberFactor] = s.scale, 1
-	if own {
-		numbers[numberFactor] = e.Spec.Loss.BorderRows.At(s.progress)
-	}
-	if pass > 1 {
-		numbers[numberLater] = 1
-	}
-	given := s.batch.Initial[s.i]
-	if len(given) != e.InitialSize() {
-		panic("xla: inputs of the wrong length")
-	}
-	args = append(args, s.params)
-	add(pjrt.Upload(e.client, given, len(given)))
-	if !e.Problem.OnlyInitial() {
-		units := make([]float64, len(given))
-		for i := range e.System.Inputs {
-			in := &e.System.Inputs[i]
-			for j, v := range in.Of(given) {
-				units[in.Offset+j] = in.Sampler.Unit(v)
-			}
-		}
-		add(pjrt.Upload(e.client, units, len(units)))
-	}
-	switch {
-	case !e.Corrects:
-	case field != nil:
-		numbers[numberGiven] = 1
-		args = append(args, field)
-	default:
-		add(pjrt.Upload(e.client, make([]float64, e.FieldSize()), e.FieldSize()))
-	}
-	if n := l.constraint.Options.Directions; n > 0 {
-		all := make([]float64, n*e.FieldSize())
-		for i, d := range directions {
-			copy(all[i*len(d):], d)
-		}
-		add(pjrt.Upload(e.client, all, n, e.FieldSize()))
-	}
-	if drawn(l.constraint) {
-		add(e.draw(l, s))
-	}
-	var truth []float64
-	if training && e.supervised() {
-		if s.batch.Truth != nil {
-			truth, numbers[numberTruth] = s.batch.Truth[s.i], 1
-		} else {
-			truth = make([]float64, e.FieldSize())
-		}
-	}
-	add(pjrt.Upload(e.client, numbers, numberCount))
-	if truth != nil {
-		add(pjrt.Upload(e.client, truth, len(truth)))
-	}
-	if training {
-		args = append(args, s.grad)
-	}
+	out, err := l.program.Run(append(u.all, l.tables...)...)
 	if err != nil {
-		return r, e.explain("copy a sample to the device", err)
+		return result{}, e.explain("run a program", err)
 	}
-	out, err := l.program.Run(append(args, l.tables...)...)
-	if err != nil {
-		return r, e.explain("run a program", err)
-	}
-	r.first, r.stats = out[0], make([]float64, statCount+len(e.System.Sets))
+	r := result{first: out[0], stats: make([]float64, statCount+len(e.System.Sets))}
 	err = pjrt.Download(out[1], r.stats)
 	free(out[1])
 	if len(out) > 2 {
@@ -320,9 +264,86 @@ func (e *device[T]) one(s sampleRun, pass int, training bool, field *pjrt.Buffer
 	return r, nil
 }
 
+// uploads are the arguments of a program, among them those made for it.
+type uploads struct {
+	client    *pjrt.Client
+	all, made []*pjrt.Buffer
+	err       error
+}
+
+// add adds an array that was copied to the device, or failed to be.
+func (u *uploads) add(b *pjrt.Buffer, failed error) {
+	u.err = errors.Join(u.err, failed)
+	if failed == nil {
+		u.all, u.made = append(u.all, b), append(u.made, b)
+	}
+}
+
+func (u *uploads) numbers(x []float64, shape ...int) { u.add(pjrt.Upload(u.client, x, shape...)) }
+
+// upload copies the arguments of a pass to the device, in the order that sample.declare has.
+func (e *device[T]) upload(u *uploads, l *loaded, s run) {
+	size, inputs := e.FieldSize(), s.batch.Initial[s.i]
+	if len(inputs) != e.InitialSize() {
+		panic("xla: inputs of the wrong length")
+	}
+	scalars := make([]float64, numberCount)
+	scalars[numberScale], scalars[numberFactor] = s.scale, 1
+	if s.pass == e.Spec.Network.Passes {
+		scalars[numberFactor] = e.Spec.Loss.BorderRows.At(s.progress)
+	}
+	if s.pass > 1 {
+		scalars[numberLater] = 1
+	}
+	u.all = append(u.all, s.params)
+	u.numbers(inputs, len(inputs))
+	if !e.Problem.OnlyInitial() {
+		units := make([]float64, len(inputs))
+		for i := range e.System.Inputs {
+			in := &e.System.Inputs[i]
+			for j, v := range in.Of(inputs) {
+				units[in.Offset+j] = in.Sampler.Unit(v)
+			}
+		}
+		u.numbers(units, len(units))
+	}
+	switch {
+	case !e.Corrects:
+	case s.field != nil:
+		scalars[numberGiven] = 1
+		u.all = append(u.all, s.field)
+	default:
+		u.numbers(make([]float64, size), size)
+	}
+	if n := l.constraint.Options.Directions; n > 0 {
+		all := make([]float64, n*size)
+		for i, d := range s.directions {
+			copy(all[i*size:], d)
+		}
+		u.numbers(all, n, size)
+	}
+	if drawn(l.constraint) {
+		u.add(e.draw(l, s))
+	}
+	var truth []float64
+	if s.training && e.supervised() {
+		truth = make([]float64, size)
+		if s.batch.Truth != nil {
+			truth, scalars[numberTruth] = s.batch.Truth[s.i], 1
+		}
+	}
+	u.numbers(scalars, numberCount)
+	if truth != nil {
+		u.numbers(truth, size)
+	}
+	if s.training {
+		u.all = append(u.all, s.sum)
+	}
+}
+
 // draw samples the points of the residual rows of every expert, all lengths padded to
 // the largest.
-func (e *device[T]) draw(l *loaded, s sampleRun) (*pjrt.Buffer, error) {
+func (e *device[T]) draw(l *loaded, s run) (*pjrt.Buffer, error) {
 	overlap := 0.0
 	if l.constraint.Options.Overlap {
 		overlap = e.Spec.Constraint.Overlap.At(s.progress)
@@ -382,7 +403,7 @@ func (e *device[T]) addSamples(st *engine.Stats, from, params *pjrt.Buffer, batc
 		err := batch.Canceled()
 		var r result
 		if err == nil {
-			r, err = e.evaluate(sampleRun{batch, i, batch.Progress, scale, at, params})
+			r, err = e.evaluate(run{batch: batch, i: i, progress: batch.Progress, scale: scale, sum: at, params: params})
 		}
 		free(sum)
 		if err != nil {
@@ -435,7 +456,7 @@ func (e *device[T]) Predict(params []T, batch engine.Batch, each func(i int, p *
 		if err := batch.Canceled(); err != nil {
 			return err
 		}
-		r, err := e.evaluate(sampleRun{batch: batch, i: i, progress: 1, params: w})
+		r, err := e.evaluate(run{batch: batch, i: i, progress: 1, params: w})
 		if err != nil {
 			return err
 		}

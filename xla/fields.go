@@ -17,14 +17,14 @@ func (s *sample) along(axis int, x []float64, t dtype) value {
 // the scale of each unknown.
 func (s *sample) amplify(out value) value {
 	if len(s.Spec.Network.Scales) == 0 {
-		if s.amplitude.name == "" {
+		if !s.amplitude.exists() {
 			return out
 		}
 		return s.mul(out, s.convert(s.amplitude, s.dtype))
 	}
 	scales := slices.Repeat(s.OutputScales, out.shape[1]/len(s.OutputScales))
 	factors := s.numbers(scales, f64, len(scales))
-	if s.amplitude.name != "" {
+	if s.amplitude.exists() {
 		factors = s.mul(factors, s.spread(s.amplitude, factors.shape))
 	}
 	return s.mul(out, s.spread(s.convert(factors, s.dtype), out.shape, 1))
@@ -268,7 +268,7 @@ func (s *sample) removeMean(f value) value {
 
 // projectTransposed applies μ and then Πᵀ to fields (C P, F).
 func (s *sample) projectTransposed(f value) value {
-	if s.multiplier.name != "" {
+	if s.multiplier.exists() {
 		f = s.mul(f, s.spread(s.multiplier, f.shape, 0))
 	}
 	return s.removeMean(f)
