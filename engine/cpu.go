@@ -19,7 +19,9 @@ type cpu[T compute.Float] struct {
 	loss *Loss
 	// last and earlier solve the constraints of the plan; they may be the same.
 	last, earlier *constraint.Sample
-	micro         micro[T]
+
+	slots             []slot[T]
+	input, basis, bar []T // (slots, inputs, P), coordinates filled once; (slots, N, C, P), and its gradient
 
 	// Of a part of a system: the points that this rank's network has, how many, and where they
 	// begin among those stored and on the whole grid; the field of all ranks; and this rank's
@@ -32,18 +34,15 @@ type cpu[T compute.Float] struct {
 	sums []float64 // of Stats: mean squares
 }
 
-// micro is the memory of the samples that go through the network together.
-type micro[T compute.Float] struct {
-	size       int
-	input      []T // (size, inputs, P); coordinates filled once
-	basis, bar []T // (size, N, C, P), and its gradient
-	// Where the network sees a field to correct, or losses are relative, per sample:
-	previous  [][]float64 // (C, P): that field; nil: none
-	amplitude []float64   // factor of the basis
-	base      []float64   // what the loss is divided by
-	// directions are, per sample, the corrections (C, P) of its last passes, the newest
-	// first; spare is the memory of all of them.
-	directions, spare [][][]float64
+// slot is one of the samples that go through the network together.
+type slot[T compute.Float] struct {
+	input, basis, bar []T // the sample's part of those of cpu
+	corrected         History
+	amplitude         float64 // factor of the basis
+	base              float64 // what the loss is divided by
+
+	inputs, truth []float64 // of the batch
+	seed          constraint.Seed
 }
 
 // newCPU builds the engine of a spec on the cores of this machine.
@@ -70,26 +69,17 @@ func newCPU[T compute.Float](s *model.Spec, p *pde.Problem, o EngineOptions) (*c
 	}
 	e.net = network.NewEvaluator[T](e.Network, e.Grid.Shape(), n, e.pool, e.System.Slab)
 	e.ubar, e.sums = make([]float64, e.System.FieldSize()), make([]float64, len(e.System.Sets))
-	e.newMicro(n)
-	return e, nil
-}
-
-// newMicro makes the memory of n samples.
-func (e *cpu[T]) newMicro(n int) {
-	basis, stored := n*e.Spec.Outputs()*len(e.Problem.Unknowns)*e.points, e.System.FieldSize()
-	e.micro = micro[T]{
-		size: n, input: make([]T, n*e.Inputs.Count()*e.points), basis: make([]T, basis), bar: make([]T, basis),
-		amplitude: make([]float64, n), base: make([]float64, n), directions: make([][][]float64, n), spare: make([][][]float64, n),
-	}
-	for b := range n {
+	input, outputs := e.Inputs.Count()*e.points, s.Outputs()*len(p.Unknowns)*e.points
+	e.slots, e.input, e.basis, e.bar = make([]slot[T], n), make([]T, n*input), make([]T, n*outputs), make([]T, n*outputs)
+	for b := range e.slots {
+		at := &e.slots[b]
+		at.input, at.basis, at.bar = e.input[b*input:][:input], e.basis[b*outputs:][:outputs], e.bar[b*outputs:][:outputs]
 		if e.Corrects {
-			e.micro.previous = append(e.micro.previous, make([]float64, stored))
-		}
-		for range e.Spec.Directions() {
-			e.micro.spare[b] = append(e.micro.spare[b], make([]float64, stored))
+			at.corrected = NewHistory(s, e.System.FieldSize())
 		}
 	}
 	e.fillCoordinates()
+	return e, nil
 }
 
 func newCPUEngine[T compute.Float](s *model.Spec, p *pde.Problem, o EngineOptions) (Engine[T], error) {
@@ -110,31 +100,32 @@ func (e *cpu[T]) Close() { e.pool.Close() }
 func (e *cpu[T]) Predict(params []T, batch Batch, each func(i int, p *Prediction) error) (err error) {
 	defer slab.Recover(&err)
 	e.setOverlap(1)
-	spec, pass := e.Spec, e.Pass(batch)
-	for lo := 0; lo < len(batch.Initial); lo += e.micro.size {
-		count := e.load(batch, lo)
-		e.forward(params, batch, lo, count, pass, false)
-		for b := range count {
-			i := lo + b
+	pass := e.Pass(batch)
+	for lo := 0; lo < len(batch.Initial); lo += len(e.slots) {
+		slots := e.load(batch, lo)
+		e.forward(params, slots, &batch, pass, false)
+		for b := range slots {
 			if err := batch.Canceled(); err != nil {
 				return err
 			}
-			s := e.solve(pass, b, batch.Initial[i], batch.Seeds[i])
-			field := s.Field()
-			value := e.loss.Evaluate(field, batch.Initial[i], e.borderRows(pass, 1))
-			p := Prediction{Field: e.allRanks(field), Loss: value.Loss, MeanSquares: value.MeanSquares}
-			jumps := s.Jumps()
-			p.JumpRMS = math.Sqrt(jumps.Value)
-			p.Loss += spec.Loss.BorderJump*jumps.Value + spec.Loss.BorderSlope*jumps.Slope
+			s := e.solve(pass, &slots[b])
+			field, jumps := s.Field(), s.Jumps()
+			value := e.loss.Evaluate(field, slots[b].inputs, e.borderRows(pass, 1))
+			p := Prediction{Field: e.allRanks(field), Loss: value.Loss + e.jumpLoss(jumps), MeanSquares: value.MeanSquares, JumpRMS: math.Sqrt(jumps.Value)}
 			if e.Experts > 0 {
 				p.Experts = s.Outcomes()
 			}
-			if err := each(i, &p); err != nil {
+			if err := each(lo+b, &p); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// jumpLoss is the loss of jumps at the borders of experts.
+func (e *cpu[T]) jumpLoss(j constraint.Jumps) float64 {
+	return e.Spec.Loss.BorderJump*j.Value + e.Spec.Loss.BorderSlope*j.Slope
 }
 
 // allRanks returns the field (C, P) on the whole grid.
@@ -161,25 +152,17 @@ func (e *cpu[T]) LossAndGrad(grad, params []T, batch Batch) (st Stats, err error
 	st = Stats{MeanSquares: e.sums}
 	e.setOverlap(batch.Progress)
 	scale, pass := 1/float64(batch.Samples()), e.Pass(batch)
-	m := &e.micro
-	for lo := 0; lo < len(batch.Initial); lo += m.size {
-		count := e.load(batch, lo)
-		e.forward(params, batch, lo, count, pass, true)
-		rows := e.borderRows(pass, batch.Progress)
-		width := len(m.bar) / m.size
-		for b := range count {
-			bar := m.bar[b*width : (b+1)*width]
+	rows := e.borderRows(pass, batch.Progress)
+	for lo := 0; lo < len(batch.Initial); lo += len(e.slots) {
+		slots := e.load(batch, lo)
+		e.forward(params, slots, &batch, pass, true)
+		for b := range slots {
 			if err := batch.Canceled(); err != nil {
 				return st, err
 			}
-			s := e.solve(pass, b, batch.Initial[lo+b], batch.Seeds[lo+b])
-			var truth []float64
-			if batch.Truth != nil {
-				truth = batch.Truth[lo+b]
-			}
-			e.addLoss(&st, bar, s, batch.Initial[lo+b], truth, m.base[b], scale, rows)
+			e.addLoss(&st, &slots[b], e.solve(pass, &slots[b]), rows, scale)
 		}
-		bars := m.bar[:count*width]
+		bars := e.bar[:len(slots)*len(slots[0].bar)]
 		e.amplify(bars)
 		if e.share == nil {
 			e.net.Backward(grad, params, bars)
@@ -211,50 +194,45 @@ func (e *cpu[T]) borderRows(pass int, progress float64) RowFactor {
 	return RowFactor{e.Crossing, e.Spec.Loss.BorderRows.At(progress)}
 }
 
-// solve runs the constraint of a pass on sample b of the micro-batch. A pass is
-// trained by the solve that it is used with.
-func (e *cpu[T]) solve(pass, b int, initial []float64, seed constraint.Seed) *constraint.Sample {
-	m := &e.micro
-	s, directions := e.last, m.directions[b]
+// solve runs the constraint of a pass on a sample. A pass is trained by the solve that it is
+// used with.
+func (e *cpu[T]) solve(pass int, at *slot[T]) *constraint.Sample {
+	s, directions := e.last, at.corrected.Directions
 	switch {
 	case pass < e.Spec.Network.Passes:
 		s = e.earlier
 	case e.Experts > 1:
 		directions = nil
 	}
-	width := len(m.basis) / m.size
-	constraint.Load(s, m.basis[b*width:(b+1)*width], initial, directions...)
+	constraint.Load(s, at.basis, at.inputs, directions...)
 	if pass > 1 {
-		s.SetOffset(m.previous[b])
+		s.SetOffset(at.corrected.Field)
 	}
-	s.Draw(seed)
+	s.Draw(at.seed)
 	s.Solve()
 	return s
 }
 
-// addLoss adds the loss of a solved sample, over base, to the statistics and
-// writes scale·∂L/∂b to bar (N, C, P).
-func (e *cpu[T]) addLoss(st *Stats, bar []T, s *constraint.Sample, initial, truth []float64, base, scale float64, rows RowFactor) {
-	relative, spec := scale/base, e.Spec.Loss
+// addLoss adds the loss of a solved sample, over its base, to the statistics and
+// writes scale·∂L/∂b to its bar (N, C, P).
+func (e *cpu[T]) addLoss(st *Stats, at *slot[T], s *constraint.Sample, rows RowFactor, scale float64) {
+	relative, spec, field := scale/at.base, e.Spec.Loss, s.Field()
 	clear(e.ubar)
-	value := e.loss.AddGradient(e.ubar, s.Field(), initial, rows, relative)
-	supervised := 0.0
-	if truth != nil && spec.Data != 0 {
+	value := e.loss.AddGradient(e.ubar, field, at.inputs, rows, relative)
+	supervised := []float64{0}
+	if at.truth != nil && spec.Data != 0 {
 		unknowns, size, stored := len(e.Problem.Unknowns), e.Grid.Size(), e.System.Grid.Size()
-		field, distance := s.Field(), make([]float64, 1)
 		for c := range unknowns {
-			all := truth[c*size : (c+1)*size]
-			distance[0] += addDistance(e.ownPart(e.ubar[c*stored:]), e.ownPart(field[c*stored:]), all[e.begin:][:e.points], all, scale*spec.Data/float64(unknowns))
+			all := at.truth[c*size : (c+1)*size]
+			supervised[0] += addDistance(e.ownPart(e.ubar[c*stored:]), e.ownPart(field[c*stored:]), all[e.begin:][:e.points], all, scale*spec.Data/float64(unknowns))
 		}
-		slab.Sum(e.System.Slab, distance)
-		supervised = distance[0]
+		slab.Sum(e.System.Slab, supervised)
 	}
 	jumps := s.Jumps()
-	loss := value.Loss + (spec.BorderJump*jumps.Value + spec.BorderSlope*jumps.Slope)
-	constraint.Backward(s, bar, e.ubar, constraint.Jumps{Value: relative * spec.BorderJump, Slope: relative * spec.BorderSlope})
+	constraint.Backward(s, at.bar, e.ubar, constraint.Jumps{Value: relative * spec.BorderJump, Slope: relative * spec.BorderSlope})
 	// The conversions keep a compiler from fusing: what is added is what a batch of
 	// this sample alone gives.
-	st.Loss += float64(relative*loss) + supervised
+	st.Loss += float64(relative*(value.Loss+e.jumpLoss(jumps))) + supervised[0]
 	for i, v := range value.MeanSquares {
 		st.MeanSquares[i] += float64(scale * v)
 	}

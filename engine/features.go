@@ -8,74 +8,80 @@ import (
 	"pihc/internal/slab"
 )
 
-// inputField returns input i of sample b of the micro-batch.
-func (e *cpu[T]) inputField(b, i int) []T {
-	return e.micro.input[(b*e.Inputs.Count()+i)*e.points:][:e.points]
-}
+// inputField returns input i of a sample.
+func (e *cpu[T]) inputField(at *slot[T], i int) []T { return at.input[i*e.points:][:e.points] }
 
 // fillCoordinates writes the coordinate inputs of every sample of a micro-batch.
 func (e *cpu[T]) fillCoordinates() {
 	strides := e.Grid.Strides()
 	for i, a := range e.Inputs.Axes {
 		x := e.Coordinates(a)
-		for b := range e.micro.size {
-			for p, dst := 0, e.inputField(b, i); p < len(dst); p++ {
+		for b := range e.slots {
+			for p, dst := 0, e.inputField(&e.slots[b], i); p < len(dst); p++ {
 				dst[p] = T(x[(e.begin+p)/strides[a]%len(x)])
 			}
 		}
 	}
 }
 
-// load fills the inputs of the samples of batch at lo.. for the first pass, or for
-// the one that corrects Batch.Previous, and returns how many samples there are.
-func (e *cpu[T]) load(batch Batch, lo int) int {
-	m, n, spec := &e.micro, e.SliceSize(), e.Spec
-	count := min(m.size, len(batch.Initial)-lo)
-	for b := range count {
-		at := lo + b
-		u0 := batch.Initial[at]
-		if len(u0) != e.System.InitialSize() {
-			panic("engine: inputs of the wrong length")
+// load takes the samples of a batch from lo on and fills their inputs for the first pass, or
+// for the one that corrects Batch.Previous.
+func (e *cpu[T]) load(batch Batch, lo int) []slot[T] {
+	slots := e.slots[:min(len(e.slots), len(batch.Initial)-lo)]
+	for b := range slots {
+		at, i := &slots[b], lo+b
+		at.inputs, at.seed, at.truth = batch.Initial[i], batch.Seeds[i], nil
+		if batch.Truth != nil {
+			at.truth = batch.Truth[i]
 		}
-		for i := range e.System.Inputs {
-			dst, in := e.inputField(b, len(e.Inputs.Axes)+i), &e.System.Inputs[i]
-			if i >= e.Problem.Initials() {
-				for p := range dst {
-					dst[p] = T(in.Sampler.Unit(u0[in.At(int32(e.first+p), 0, 0)]))
-				}
-				continue
-			}
-			factor := T(1 / e.InputScales[i])
-			for p, v := range in.Of(u0) {
-				dst[p] = T(v) * factor
-			}
-			for p := n; p < len(dst); p += n {
-				copy(dst[p:p+n], dst[:n])
-			}
-		}
-		m.amplitude[b], m.base[b], m.directions[b] = 1, 1, nil
-		if m.previous == nil {
+		e.loadInputs(at)
+		at.amplitude, at.base, at.corrected.Directions = 1, 1, nil
+		if !e.Corrects {
 			continue
 		}
-		previous := m.previous[b]
-		e.Problem.Hold(previous, u0, e.System.Grid)
-		value := e.loss.Evaluate(previous, u0, RowFactor{})
-		if spec.Loss.Relative && value.Loss > 0 {
-			m.base[b] = value.Loss
+		h := &at.corrected
+		e.Problem.Hold(h.Field, at.inputs, e.System.Grid)
+		value := e.loss.Evaluate(h.Field, at.inputs, RowFactor{})
+		if e.Spec.Loss.Relative && value.Loss > 0 {
+			at.base = value.Loss
 		}
 		if batch.Previous != nil {
-			e.store(previous, batch.Previous[at])
+			e.store(h.Field, batch.Previous[i])
 			if batch.Directions != nil {
-				m.directions[b] = m.spare[b][:min(len(m.spare[b]), len(batch.Directions[at]))]
-				for i, field := range m.directions[b] {
-					e.store(field, batch.Directions[at][i])
+				h.Directions = h.memory[:min(len(h.memory), len(batch.Directions[i]))]
+				for k, field := range h.Directions {
+					e.store(field, batch.Directions[i][k])
 				}
 			}
-			value = e.loss.Evaluate(previous, u0, RowFactor{})
+			value = e.loss.Evaluate(h.Field, at.inputs, RowFactor{})
 		}
-		e.loadFeatures(b, value)
+		e.loadFeatures(at, value)
 	}
-	return count
+	return slots
+}
+
+// loadInputs fills the inputs of the problem.
+func (e *cpu[T]) loadInputs(at *slot[T]) {
+	if len(at.inputs) != e.System.InitialSize() {
+		panic("engine: inputs of the wrong length")
+	}
+	n := e.SliceSize()
+	for i := range e.System.Inputs {
+		dst, in := e.inputField(at, len(e.Inputs.Axes)+i), &e.System.Inputs[i]
+		if i >= len(e.InputScales) {
+			for p := range dst {
+				dst[p] = T(in.Sampler.Unit(at.inputs[in.At(int32(e.first+p), 0, 0)]))
+			}
+			continue
+		}
+		factor := T(1 / e.InputScales[i])
+		for p, v := range in.Of(at.inputs) {
+			dst[p] = T(v) * factor
+		}
+		for p := n; p < len(dst); p += n {
+			copy(dst[p:p+n], dst[:n])
+		}
+	}
 }
 
 // store sets dst to the stored slices of a field on the whole grid.
@@ -86,17 +92,17 @@ func (e *cpu[T]) store(dst, field []float64) {
 	}
 }
 
-// loadFeatures fills the features of sample b from the field to correct and the rows of its
+// loadFeatures fills the features of a sample from the field to correct and the rows of its
 // loss: terms divided by the scale the spec gives, residuals by their root
 // mean square. The basis is then multiplied by that root mean square over its
 // scale, of several residuals the root mean square of these, since what corrects a field
 // is as large as what is wrong with it.
-func (e *cpu[T]) loadFeatures(b int, of LossValue) {
+func (e *cpu[T]) loadFeatures(at *slot[T], of LossValue) {
 	amplitude, residuals := 0.0, 0
 	for i, f := range e.Features {
-		dst, scale := e.inputField(b, len(e.Inputs.Axes)+e.Inputs.Fields+i), f.Scale
+		dst, scale := e.inputField(at, len(e.Inputs.Axes)+e.Inputs.Fields+i), f.Scale
 		if f.Unknown >= 0 {
-			for p, v := range e.ownPart(e.micro.previous[b][f.Unknown*e.System.Grid.Size():]) {
+			for p, v := range e.ownPart(at.corrected.Field[f.Unknown*e.System.Grid.Size():]) {
 				dst[p] = T(v / scale)
 			}
 			continue
@@ -125,7 +131,7 @@ func (e *cpu[T]) loadFeatures(b int, of LossValue) {
 		}
 	}
 	if residuals > 0 {
-		e.micro.amplitude[b] = amplitude / math.Sqrt(float64(residuals))
+		at.amplitude = amplitude / math.Sqrt(float64(residuals))
 	}
 }
 

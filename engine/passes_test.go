@@ -127,9 +127,9 @@ func TestFeatures(t *testing.T) {
 		for p, v := range f.values {
 			want[p] = v / f.scale
 		}
-		check.Close(t, e.inputField(0, 2+i), want, 1e-9, 1e-9)
+		check.Close(t, e.inputField(&e.slots[0], 2+i), want, 1e-9, 1e-9)
 	}
-	if got, want := e.micro.amplitude[0], rms/0.2; math.Abs(got-want) > 1e-9*want {
+	if got, want := e.slots[0].amplitude, rms/0.2; math.Abs(got-want) > 1e-9*want {
 		t.Errorf("amplitude %g, want %g", got, want)
 	}
 	if e.Inputs.Count() != 1+1+5 {
@@ -157,9 +157,9 @@ func TestPassesFollowEachOther(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	three.forward(params, batch, 0, three.load(batch, 0), 2, false)
-	check.Close(t, three.micro.previous[0], first, 1e-12, 1e-12)
-	second := slices.Clone(three.solve(2, 0, batch.Initial[0], batch.Seeds[0]).Field())
+	three.forward(params, three.load(batch, 0), &batch, 2, false)
+	check.Close(t, three.slots[0].corrected.Field, first, 1e-12, 1e-12)
+	second := slices.Clone(three.solve(2, &three.slots[0]).Field())
 	worst := 0.0
 	for i := range second { // not the same field again
 		worst = max(worst, math.Abs(second[i]-first[i]))
@@ -167,13 +167,13 @@ func TestPassesFollowEachOther(t *testing.T) {
 	if worst < 1e-4 {
 		t.Errorf("the second pass changed the first by %g at most", worst)
 	}
-	three.forward(params, batch, 0, three.load(batch, 0), 3, false)
-	check.Close(t, three.micro.previous[0], second, 1e-12, 1e-12)
+	three.forward(params, three.load(batch, 0), &batch, 3, false)
+	check.Close(t, three.slots[0].corrected.Field, second, 1e-12, 1e-12)
 
 	zero := make([]float64, len(params))
-	three.forward(zero, batch, 0, three.load(batch, 0), 3, false)
+	three.forward(zero, three.load(batch, 0), &batch, 3, false)
 	n := len(batch.Initial[0])
-	for i, v := range three.solve(3, 0, batch.Initial[0], batch.Seeds[0]).Field() {
+	for i, v := range three.solve(3, &three.slots[0]).Field() {
 		if math.Abs(v-batch.Initial[0][i%n]) > 1e-14 {
 			t.Fatalf("without a proposal the field is %g at %d, want %g", v, i, batch.Initial[0][i%n])
 		}

@@ -8,7 +8,6 @@ import (
 	"pihc/compute"
 	"pihc/dataset"
 	"pihc/grid"
-	"pihc/model"
 	"pihc/pde"
 )
 
@@ -72,11 +71,10 @@ func (e *repeated[T]) Close() {
 
 // repetition is one sample on its way.
 type repetition struct {
-	field, best  []float64
-	directions   [][]float64 // that led to field, the newest first
-	spare        [][]float64 // their memory
-	lowest       float64     // loss of best
-	before       float64     // the lowest when it last fell by repeatFall
+	History
+	best         []float64
+	lowest       float64 // loss of best
+	before       float64 // the lowest when it last fell by repeatFall
 	bestPass     int
 	since, count int     // passes since then, and in all
 	begun        int     // passes on coarser grids that led to where it begins
@@ -126,7 +124,7 @@ func (e *repeated[T]) Predict(params []T, batch Batch, each func(i int, p *Predi
 		}
 		part.Pass = e.Info().Spec.Network.Passes
 		for i := range part.Initial {
-			part.Previous, part.Directions = append(part.Previous, finest.samples[i].best), append(part.Directions, finest.samples[i].directions)
+			part.Previous, part.Directions = append(part.Previous, finest.samples[i].best), append(part.Directions, finest.samples[i].Directions)
 		}
 		if err := e.Engine.Predict(params, part, func(i int, p *Prediction) error {
 			s := &finest.samples[i]
@@ -161,10 +159,7 @@ func newRepetitions[T compute.Float](e Engine[T], sys *pde.System, g *grid.Grid,
 	}
 	size := info.FieldSize()
 	for i := range r.samples {
-		r.samples[i].field, r.samples[i].best = make([]float64, size), make([]float64, size)
-		for range info.Spec.Directions() {
-			r.samples[i].spare = append(r.samples[i].spare, make([]float64, size))
-		}
+		r.samples[i].History, r.samples[i].best = NewHistory(info.Spec, size), make([]float64, size)
 	}
 	return r, nil
 }
@@ -172,7 +167,6 @@ func newRepetitions[T compute.Float](e Engine[T], sys *pde.System, g *grid.Grid,
 // settle runs all passes but the last on the samples of a batch together, which are those of
 // the whole from first on; those that have ended are left out.
 func (e *repeated[T]) settle(params []T, batch Batch, r *repetitions[T], first int) error {
-	spec := e.Info().Spec
 	for {
 		next := Batch{Done: batch.Done}
 		var at []int
@@ -185,7 +179,7 @@ func (e *repeated[T]) settle(params []T, batch Batch, r *repetitions[T], first i
 			at, next.Pass = append(at, i), pass
 			next.Initial, next.Seeds = append(next.Initial, batch.Initial[i]), append(next.Seeds, batch.Seeds[i])
 			if pass > 1 {
-				next.Previous, next.Directions = append(next.Previous, s.field), append(next.Directions, s.directions)
+				next.Previous, next.Directions = append(next.Previous, s.Field), append(next.Directions, s.Directions)
 			}
 		}
 		if len(at) == 0 {
@@ -193,7 +187,7 @@ func (e *repeated[T]) settle(params []T, batch Batch, r *repetitions[T], first i
 		}
 		if err := r.engine.Predict(params, next, func(i int, p *Prediction) error {
 			s := &r.samples[at[i]]
-			s.add(p, spec)
+			s.take(p)
 			s.done = s.done || e.residual(s.lowest, r.still[first+at[i]]) <= e.options.Tolerance
 			return nil
 		}); err != nil {
@@ -204,8 +198,9 @@ func (e *repeated[T]) settle(params []T, batch Batch, r *repetitions[T], first i
 
 // begin begins with the offset of the ansatz, which the first pass corrects.
 func (s *repetition) begin(sys *pde.System, initial []float64, most int) {
-	*s = repetition{field: s.field, best: s.best, spare: s.spare, most: most, lowest: math.Inf(1), before: math.Inf(1)}
-	sys.Offset(s.field, initial)
+	*s = repetition{History: s.History, best: s.best, most: most, lowest: math.Inf(1), before: math.Inf(1)}
+	s.Directions = nil
+	sys.Offset(s.Field, initial)
 }
 
 // goOn adds to that what another grid has left of corrections, unless it is no number. The
@@ -222,14 +217,13 @@ func (s *repetition) goOn(from *repetition, g *grid.Grid, coarse *pde.System, in
 		correction[p] = v - correction[p]
 	}
 	for p, v := range grid.Resample(correction, coarse.Grid.Axes, g.Axes) {
-		s.field[p] += v
+		s.Field[p] += v
 	}
 }
 
-// add takes the field of a further pass.
-func (s *repetition) add(p *Prediction, spec *model.Spec) {
-	s.directions = PushDirection(spec.Constraint.SoftWeight, s.spare, s.directions, p.Field, s.field)
-	copy(s.field, p.Field)
+// take takes the field of a further pass.
+func (s *repetition) take(p *Prediction) {
+	s.Add(p.Field)
 	s.count++
 	s.since++
 	if s.bestPass == 0 || p.Loss < s.lowest {

@@ -215,18 +215,37 @@ func (e *device[T]) evaluate(s run) (r result, err error) {
 			}
 		}
 	}
-	led := e.history(s.batch, s.i)
+	h := e.history(s.batch, s.i)
 	for ; ; s.pass++ {
-		s.training, s.directions = s.pass == last && s.sum != nil, led.directions
+		s.training, s.directions = s.pass == last && s.sum != nil, h.Directions
 		if r, err = e.one(s); err != nil || s.pass == last {
 			return r, err
 		}
 		free(s.field, r.gram)
 		s.field = r.first
-		if err := led.add(s.field); err != nil {
-			return r, e.explain("copy a field from the device", err)
+		if h.Field != nil {
+			field := make([]float64, len(h.Field))
+			if err := pjrt.Download(s.field, field); err != nil {
+				return r, e.explain("copy a field from the device", err)
+			}
+			h.Add(field)
 		}
 	}
+}
+
+// history is empty, or what a batch gives for its sample i, where solves have directions.
+func (e *device[T]) history(batch engine.Batch, i int) (h engine.History) {
+	n := e.Spec.Directions()
+	switch {
+	case n == 0:
+	case batch.Previous == nil:
+		h = engine.NewHistory(e.Spec, e.FieldSize())
+		e.System.Offset(h.Field, batch.Initial[i])
+	case batch.Directions != nil:
+		given := batch.Directions[i]
+		h.Directions = given[:min(n, len(given))]
+	}
+	return h
 }
 
 // one runs one pass.
