@@ -251,40 +251,30 @@ func (m *mpi) Broadcast(b []byte, root int) error {
 
 func (m *mpi) AllGather(dst, src []byte) error {
 	check(m, dst, src, false)
-	if len(dst) <= longest {
-		return m.exchange("MPI_Allgather", m.allgather, dst, src, len(src))
-	}
-	return m.inPieces(dst, src, len(src), func(dst, src []byte, n int) error {
-		return m.exchange("MPI_Allgather", m.allgather, dst, src[:n], n)
-	}, false)
+	return m.exchange("MPI_Allgather", m.allgather, dst, src, len(src), false)
 }
 
 func (m *mpi) AllToAll(dst, src []byte) error {
 	check(m, dst, src, true)
-	n := len(src) / m.size
-	if len(dst) <= longest {
-		return m.exchange("MPI_Alltoall", m.alltoall, dst, src, n)
-	}
-	return m.inPieces(dst, src, n, func(dst, src []byte, n int) error {
-		return m.exchange("MPI_Alltoall", m.alltoall, dst, src, n)
-	}, true)
+	return m.exchange("MPI_Alltoall", m.alltoall, dst, src, len(src)/m.size, true)
 }
 
-// exchange calls f, whose counts are n bytes a rank.
-func (m *mpi) exchange(name string, f func(unsafe.Pointer, int32, uintptr, unsafe.Pointer, int32, uintptr, uintptr) int32, dst, src []byte, n int) error {
-	if n == 0 {
+// exchange calls f, whose counts are n bytes a rank; blocks says that src has a block a rank. What a C int does not
+// count goes in pieces, through buffers of their size.
+func (m *mpi) exchange(name string, f func(unsafe.Pointer, int32, uintptr, unsafe.Pointer, int32, uintptr, uintptr) int32, dst, src []byte, n int, blocks bool) error {
+	whole := func(dst, src []byte, n int) error {
+		to, from := unsafe.Pointer(unsafe.SliceData(dst)), unsafe.Pointer(unsafe.SliceData(src))
+		err := m.call(name, func() int32 { return f(from, int32(n), m.byteType, to, int32(n), m.byteType, m.comm) })
+		runtime.KeepAlive(dst)
+		runtime.KeepAlive(src)
+		return err
+	}
+	switch {
+	case n == 0:
 		return nil
+	case len(dst) <= longest:
+		return whole(dst, src, n)
 	}
-	to, from := unsafe.Pointer(&dst[0]), unsafe.Pointer(&src[0])
-	err := m.call(name, func() int32 { return f(from, int32(n), m.byteType, to, int32(n), m.byteType, m.comm) })
-	runtime.KeepAlive(dst)
-	runtime.KeepAlive(src)
-	return err
-}
-
-// inPieces exchanges n bytes a rank in pieces whose sum over ranks a C int
-// counts, through buffers of that size; blocks says that src has a block a rank.
-func (m *mpi) inPieces(dst, src []byte, n int, f func(dst, src []byte, n int) error, blocks bool) error {
 	piece := longest / m.size
 	to, from := make([]byte, m.size*piece), make([]byte, m.size*piece)
 	for lo := 0; lo < n; lo += piece {
@@ -296,7 +286,7 @@ func (m *mpi) inPieces(dst, src []byte, n int, f func(dst, src []byte, n int) er
 		} else {
 			copy(from[:count], src[lo:])
 		}
-		if err := f(to[:m.size*count], from[:m.size*count], count); err != nil {
+		if err := whole(to, from, count); err != nil {
 			return err
 		}
 		for r := range m.size {
