@@ -210,18 +210,18 @@ func RegisterEngine(name string, c Constructors) {
 
 // NewEngine makes an engine of a spec. The caller closes it.
 func NewEngine[T compute.Float](s *model.Spec, p *pde.Problem, o EngineOptions) (Engine[T], error) {
-	name := o.Name
-	if name == "" {
-		name = "cpu"
-	}
+	name := cmp.Or(o.Name, "cpu")
 	c, ok := engines[name]
 	if !ok {
 		return nil, fmt.Errorf("engine %q: there is no such engine: want %s", name, strings.Join(slices.Sorted(maps.Keys(engines)), ", "))
 	}
-	var (
-		e   any
-		err error
-	)
+	return Make[T](c, s, p, o)
+}
+
+// Make makes an engine by its constructor in the precision T.
+func Make[T compute.Float](c Constructors, s *model.Spec, p *pde.Problem, o EngineOptions) (Engine[T], error) {
+	var e any
+	var err error
 	if _, ok := any(T(0)).(float32); ok {
 		e, err = c.Float32(s, p, o)
 	} else {

@@ -77,10 +77,9 @@ func (r result[T]) equal(what string, want result[T]) error {
 
 // params are those of model.CheckParams.
 func params[T float](e engine.Engine[T]) []T {
-	wide := engine.CheckParams(e.Info())
-	out := make([]T, len(wide))
-	for i, v := range wide {
-		out[i] = T(v)
+	var out []T
+	for _, v := range engine.CheckParams(e.Info()) {
+		out = append(out, T(v))
 	}
 	return out
 }
@@ -316,14 +315,7 @@ func checkSums[T float](s *setup) error {
 			if err != nil {
 				return err
 			}
-			sum.stats.Loss += st.Loss
-			sum.stats.JumpSquare += st.JumpSquare
-			sum.stats.Iterations += st.Iterations
-			sum.stats.Failed += st.Failed
-			sum.stats.Fallbacks += st.Fallbacks
-			for j, v := range st.MeanSquares {
-				sum.stats.MeanSquares[j] += v
-			}
+			sum.stats.Add(&st)
 		}
 		return want.equal("the batch, against its samples", sum)
 	})
@@ -442,9 +434,9 @@ func checkSingle(s *setup) error {
 		if err != nil {
 			return err
 		}
-		grad := make([]float64, len(narrow.grad))
-		for i, g := range narrow.grad {
-			grad[i] = float64(g)
+		var grad []float64
+		for _, g := range narrow.grad {
+			grad = append(grad, float64(g))
 		}
 		all, err := predict(e, params(e), s.batch)
 		if err != nil {

@@ -359,16 +359,10 @@ func with[T float](s *setup, o engine.EngineOptions, f func(e engine.Engine[T], 
 	if o.Grid == nil && len(spec.Training.Window) > 0 {
 		o.Grid = s.system.Grid
 	}
-	var e any
-	if bits[T]() == 32 {
-		e, err = s.make.Float32(spec, s.problem, o)
-	} else {
-		e, err = s.make.Float64(spec, s.problem, o)
-	}
+	e, err := engine.Make[T](s.make, spec, s.problem, o)
 	if err != nil {
 		return err
 	}
-	runner := e.(engine.Engine[T])
-	defer runner.Close()
-	return f(runner, spec)
+	defer e.Close()
+	return f(e, spec)
 }
