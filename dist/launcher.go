@@ -41,10 +41,7 @@ func Detect(getenv func(string) string) (*Launch, error) {
 			name string
 			to   *int
 		}{{l.rank, &launch.Rank}, {l.size, &launch.Size}, {l.local, &launch.LocalSize}} {
-			text := ""
-			if v.name != "" {
-				text = getenv(v.name)
-			}
+			text := getenv(v.name)
 			if text == "" {
 				continue
 			}

@@ -3,11 +3,8 @@
 package dist
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -15,6 +12,8 @@ import (
 	"unsafe"
 
 	"github.com/ebitengine/purego"
+
+	"pihc/data"
 )
 
 // handles are the constants of one family of libraries, from its mpi.h: MPICH
@@ -76,7 +75,7 @@ func openMPI(names []string) (Comm, *Library, error) {
 		purego.RegisterFunc(f, address)
 	}
 	library := &Library{Path: absolute(name), Version: m.libraryVersion()}
-	library.SHA256 = fileHash(library.Path)
+	_, library.SHA256, _ = data.HashFile(library.Path)
 	if err := m.family(lib, name, library.Version); err != nil {
 		return nil, nil, err
 	}
@@ -339,17 +338,4 @@ func absolute(name string) string {
 		return path
 	}
 	return name
-}
-
-func fileHash(path string) string {
-	f, err := os.Open(path)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return ""
-	}
-	return hex.EncodeToString(h.Sum(nil))
 }
