@@ -21,9 +21,8 @@ import (
 var layers = map[string]int{
 	"compute":             0,
 	"internal/check":      1,
-	"internal/slab":       0,
+	"internal/slab":       1,
 	"internal/config":     0,
-	"internal/pjrt":       0,
 	"internal/machine":    0,
 	"internal/kernel":     1,
 	"internal/fft":        2,
@@ -33,6 +32,7 @@ var layers = map[string]int{
 	"network/networktest": 3,
 	"lm":                  3,
 	"data":                3,
+	"internal/pjrt":       4,
 	"fno":                 4,
 	"ffno":                4,
 	"pde":                 4,

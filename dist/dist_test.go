@@ -229,15 +229,15 @@ func TestDetect(t *testing.T) {
 		}
 	}
 	for _, c := range []struct {
-		env                    func(string) string
-		launcher               string
-		rank, size, localRanks int
-		fails                  string
+		env        func(string) string
+		launcher   string
+		rank, size int
+		fails      string
 	}{
 		{env: env()},
 		{env: env("SLURM_JOB_ID", "7", "SLURM_NTASKS", "8", "SLURM_PROCID", "0")}, // a batch script
 		{env: env("SLURM_STEP_NUM_TASKS", "8", "SLURM_PROCID", "3"), launcher: "srun", rank: 3, size: 8},
-		{env: env("OMPI_COMM_WORLD_RANK", "1", "OMPI_COMM_WORLD_SIZE", "4", "OMPI_COMM_WORLD_LOCAL_SIZE", "2"), launcher: "mpirun (Open MPI)", rank: 1, size: 4, localRanks: 2},
+		{env: env("OMPI_COMM_WORLD_RANK", "1", "OMPI_COMM_WORLD_SIZE", "4"), launcher: "mpirun (Open MPI)", rank: 1, size: 4},
 		{env: env("PMI_RANK", "0", "PMI_SIZE", "2"), launcher: "mpiexec (PMI)", size: 2},
 		{env: env("PMI_RANK", "2", "PMI_SIZE", "2"), fails: "name no rank"},
 		{env: env("PMI_RANK", "x", "PMI_SIZE", "2"), fails: "PMI_RANK=x, set by mpiexec (PMI), is not a number"},
@@ -254,7 +254,7 @@ func TestDetect(t *testing.T) {
 			if l != nil {
 				t.Errorf("a launcher without a step: %+v", l)
 			}
-		case l == nil || l.Launcher != c.launcher || l.Rank != c.rank || l.Size != c.size || l.LocalSize != c.localRanks:
+		case l == nil || l.Launcher != c.launcher || l.Rank != c.rank || l.Size != c.size:
 			t.Errorf("got %+v, want %+v", l, c)
 		}
 	}

@@ -317,7 +317,7 @@ func TestDividedStep(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer alone.Close()
-		info, batch, rng := alone.Info(), engine.Batch{Progress: 1}, rand.New(rand.NewPCG(3, 4))
+		info, batch, rng := alone.Info(), engine.Batch{Training: engine.Training{Progress: 1}}, rand.New(rand.NewPCG(3, 4))
 		for i := range spec.Training.Batch {
 			u0 := make([]float64, info.InitialSize())
 			for q := range u0 {

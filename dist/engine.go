@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"encoding/gob"
 	"fmt"
+	"slices"
 
 	"pihc/compute"
-	"pihc/constraint"
 	"pihc/engine"
 	"pihc/model"
 	"pihc/pde"
@@ -42,73 +42,50 @@ func NewEngine[T compute.Float](s *model.Spec, p *pde.Problem, o engine.EngineOp
 	if comm.Size() > 1 || slabs > 1 {
 		single.Training.MicroBatch = 1
 	}
-	own, err := engine.NewEngine[T](&single, p, o)
+	e, err := engine.NewEngine[T](&single, p, o)
 	if err != nil || comm.Size() == 1 {
-		return own, err
+		return e, err
 	}
-	rows := len(own.Info().Rows)
-	return &divided[T]{engine: own, comm: comm, stats: make([]float64, comm.Size()*(rows+statistics)), total: make([]float64, rows)}, nil
+	rows := len(e.Info().Rows)
+	return &divided[T]{Engine: e, comm: comm, stats: make([]float64, comm.Size()*(rows+statistics)), total: make([]float64, rows)}, nil
 }
 
+// divided shares the samples of a batch among ranks.
 type divided[T compute.Float] struct {
-	engine engine.Engine[T]
-	comm   Comm
-	sum    *Sum[T]   // nil before the first gradient
-	own    []T       // gradient of this rank's sample
-	stats  []float64 // of one round, for all ranks
-	total  []float64 // means of squares of a batch
+	engine.Engine[T] // of this rank
+	comm             Comm
+	sum              *Sum[T]   // nil before the first gradient
+	grad             []T       // of this rank's sample
+	stats            []float64 // of one round, for all ranks
+	total            []float64 // means of squares of a batch
 }
 
-// statistics is how many numbers model.Stats has beside MeanSquares.
+// statistics is how many numbers engine.Stats has beside MeanSquares.
 const statistics = 5
 
-// Info implements model.Engine.
-func (e *divided[T]) Info() engine.Info { return e.engine.Info() }
-
-// Close implements model.Engine; the Comm stays open.
-func (e *divided[T]) Close() { e.engine.Close() }
-
-// one is sample i of a batch by itself.
-func one(batch engine.Batch, i int) engine.Batch {
-	if batch.Total == 0 {
-		batch.Total = len(batch.Initial)
-	}
-	batch.Initial, batch.Seeds = batch.Initial[i:i+1], batch.Seeds[i:i+1]
-	if batch.Truth != nil {
-		batch.Truth = batch.Truth[i : i+1]
-	}
-	if batch.Previous != nil {
-		batch.Previous = batch.Previous[i : i+1]
-	}
-	if batch.Directions != nil {
-		batch.Directions = batch.Directions[i : i+1]
-	}
-	return batch
-}
-
-// LossAndGrad implements model.Engine.
+// LossAndGrad implements engine.Engine.
 func (e *divided[T]) LossAndGrad(grad, params []T, batch engine.Batch) (engine.Stats, error) {
 	rank, size, samples := e.comm.Rank(), e.comm.Size(), len(batch.Initial)
 	clear(e.total)
 	total := engine.Stats{MeanSquares: e.total}
 	if e.sum == nil {
-		e.sum, e.own = NewSum[T](e.comm, len(grad)), make([]T, len(grad))
+		e.sum, e.grad = NewSum[T](e.comm, len(grad)), make([]T, len(grad))
 	}
 	e.sum.Begin(grad)
 	for lo := 0; lo < samples; lo += size {
 		count := min(size, samples-lo)
-		var own engine.Stats
+		var mine engine.Stats
 		if rank < count {
-			clear(e.own)
+			clear(e.grad)
 			var err error
-			if own, err = e.engine.LossAndGrad(e.own, params, one(batch, lo+rank)); err != nil {
+			if mine, err = e.Engine.LossAndGrad(e.grad, params, batch.Sample(lo+rank)); err != nil {
 				return total, err
 			}
 		}
-		if err := e.addStats(&total, own, count); err != nil {
+		if err := e.addStats(&total, &mine, count); err != nil {
 			return total, err
 		}
-		if err := e.sum.Round(e.own, count); err != nil {
+		if err := e.sum.Round(e.grad, count); err != nil {
 			return total, err
 		}
 	}
@@ -116,53 +93,43 @@ func (e *divided[T]) LossAndGrad(grad, params []T, batch engine.Batch) (engine.S
 }
 
 // addStats adds the statistics of the samples of a round in their order.
-func (e *divided[T]) addStats(total *engine.Stats, own engine.Stats, count int) error {
+func (e *divided[T]) addStats(total, mine *engine.Stats, count int) error {
 	width := len(e.total) + statistics
-	mine := make([]float64, width)
-	copy(mine, []float64{own.Loss, own.JumpSquare, own.Iterations, float64(own.Failed), float64(own.Fallbacks)})
-	copy(mine[statistics:], own.MeanSquares)
-	if err := e.comm.AllGather(Bytes(e.stats), Bytes(mine)); err != nil {
+	numbers := make([]float64, width)
+	copy(numbers, []float64{mine.Loss, mine.JumpSquare, mine.Iterations, float64(mine.Failed), float64(mine.Fallbacks)})
+	copy(numbers[statistics:], mine.MeanSquares)
+	if err := e.comm.AllGather(Bytes(e.stats), Bytes(numbers)); err != nil {
 		return err
 	}
 	for r := range count {
 		s := e.stats[r*width : (r+1)*width]
-		total.Loss += s[0]
-		total.JumpSquare += s[1]
-		total.Iterations += s[2]
-		total.Failed += int(s[3])
-		total.Fallbacks += int(s[4])
-		for i, v := range s[statistics:] {
-			total.MeanSquares[i] += v
-		}
+		total.Add(&engine.Stats{Loss: s[0], JumpSquare: s[1], Iterations: s[2], Failed: int(s[3]), Fallbacks: int(s[4]), MeanSquares: s[statistics:]})
 	}
 	return nil
 }
 
-// Predict implements model.Engine; every rank gets every prediction.
+// Predict implements engine.Engine; every rank gets every prediction.
 func (e *divided[T]) Predict(params []T, batch engine.Batch, each func(i int, p *engine.Prediction) error) error {
 	rank, size, samples := e.comm.Rank(), e.comm.Size(), len(batch.Initial)
 	for lo := 0; lo < samples; lo += size {
 		count := min(size, samples-lo)
-		var own bytes.Buffer
+		var mine bytes.Buffer
 		if rank < count {
-			err := e.engine.Predict(params, one(batch, lo+rank), func(_ int, p *engine.Prediction) error {
-				return gob.NewEncoder(&own).Encode(p)
+			err := e.Engine.Predict(params, batch.Sample(lo+rank), func(_ int, p *engine.Prediction) error {
+				return gob.NewEncoder(&mine).Encode(p)
 			})
 			if err != nil {
 				return err
 			}
 		}
-		encoded, err := gather(e.comm, own.Bytes())
+		all, err := gather(e.comm, mine.Bytes())
 		if err != nil {
 			return err
 		}
 		for r := range count {
-			p := engine.Prediction{Experts: []constraint.Outcome{}}
-			if err := gob.NewDecoder(bytes.NewReader(encoded[r])).Decode(&p); err != nil {
+			var p engine.Prediction
+			if err := gob.NewDecoder(bytes.NewReader(all[r])).Decode(&p); err != nil {
 				return fmt.Errorf("prediction of rank %d: %w", r, err)
-			}
-			if len(p.Experts) == 0 {
-				p.Experts = nil
 			}
 			if err := each(lo+r, &p); err != nil {
 				return err
@@ -173,17 +140,14 @@ func (e *divided[T]) Predict(params []T, batch engine.Batch, each func(i int, p 
 }
 
 // gather returns every rank's bytes, of any length.
-func gather(c Comm, own []byte) ([][]byte, error) {
+func gather(c Comm, mine []byte) ([][]byte, error) {
 	lengths := make([]uint64, c.Size())
-	if err := c.AllGather(Bytes(lengths), Bytes([]uint64{uint64(len(own))})); err != nil {
+	if err := c.AllGather(Bytes(lengths), Bytes([]uint64{uint64(len(mine))})); err != nil {
 		return nil, err
 	}
-	longest := uint64(0)
-	for _, n := range lengths {
-		longest = max(longest, n)
-	}
+	longest := slices.Max(lengths)
 	padded, all := make([]byte, longest), make([]byte, longest*uint64(c.Size()))
-	copy(padded, own)
+	copy(padded, mine)
 	if err := c.AllGather(all, padded); err != nil {
 		return nil, err
 	}
@@ -197,11 +161,11 @@ func gather(c Comm, own []byte) ([][]byte, error) {
 // Agree reports an error, the same on every rank, unless all ranks have the same
 // facts: pairs of a name and a value.
 func Agree(c Comm, facts ...[2]string) error {
-	var own bytes.Buffer
-	if err := gob.NewEncoder(&own).Encode(facts); err != nil {
+	var mine bytes.Buffer
+	if err := gob.NewEncoder(&mine).Encode(facts); err != nil {
 		return err
 	}
-	all, err := gather(c, own.Bytes())
+	all, err := gather(c, mine.Bytes())
 	if err != nil {
 		return err
 	}

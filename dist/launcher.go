@@ -9,7 +9,6 @@ import (
 type Launch struct {
 	Launcher   string // "mpirun (Open MPI)", "srun", ...
 	Rank, Size int
-	LocalSize  int // ranks on this machine; 0 where the launcher does not say
 
 	libraries []string
 }
@@ -21,12 +20,12 @@ type Launch struct {
 // libraries are tried in this order, by the names that the system's loader knows:
 // the ABI of MPI 5, Open MPI, the MPICH family (MPICH, Intel MPI, Cray).
 var launchers = []struct {
-	name, rank, size, local string
-	libraries               []string
+	name, rank, size string
+	libraries        []string
 }{
-	{"mpirun (Open MPI)", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", []string{"libmpi.so.40", "libmpi_abi.so.1", "libmpi.40.dylib"}},
-	{"srun", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "", []string{"libmpi_abi.so.1", "libmpi.so.40", "libmpi.so.12", "libmpich.so.12"}},
-	{"mpiexec (PMI)", "PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS", []string{"libmpi_abi.so.1", "libmpi.so.12", "libmpich.so.12", "libmpi.12.dylib"}},
+	{"mpirun (Open MPI)", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", []string{"libmpi.so.40", "libmpi_abi.so.1", "libmpi.40.dylib"}},
+	{"srun", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", []string{"libmpi_abi.so.1", "libmpi.so.40", "libmpi.so.12", "libmpich.so.12"}},
+	{"mpiexec (PMI)", "PMI_RANK", "PMI_SIZE", []string{"libmpi_abi.so.1", "libmpi.so.12", "libmpich.so.12", "libmpi.12.dylib"}},
 }
 
 // Detect tells how this process was started, from its environment; nil without
@@ -40,19 +39,11 @@ func Detect(getenv func(string) string) (*Launch, error) {
 		for _, v := range []struct {
 			name string
 			to   *int
-		}{{l.rank, &launch.Rank}, {l.size, &launch.Size}, {l.local, &launch.LocalSize}} {
-			text := ""
-			if v.name != "" {
-				text = getenv(v.name)
+		}{{l.rank, &launch.Rank}, {l.size, &launch.Size}} {
+			var err error
+			if *v.to, err = strconv.Atoi(getenv(v.name)); err != nil {
+				return nil, fmt.Errorf("%s=%s, set by %s, is not a number", v.name, getenv(v.name), l.name)
 			}
-			if text == "" {
-				continue
-			}
-			n, err := strconv.Atoi(text)
-			if err != nil {
-				return nil, fmt.Errorf("%s=%s, set by %s, is not a number", v.name, text, l.name)
-			}
-			*v.to = n
 		}
 		if launch.Size < 1 || launch.Rank < 0 || launch.Rank >= launch.Size {
 			return nil, fmt.Errorf("%s=%d and %s=%d, set by %s, name no rank", l.rank, launch.Rank, l.size, launch.Size, l.name)

@@ -3,11 +3,8 @@
 package dist
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -15,6 +12,8 @@ import (
 	"unsafe"
 
 	"github.com/ebitengine/purego"
+
+	"pihc/data"
 )
 
 // handles are the constants of one family of libraries, from its mpi.h: MPICH
@@ -76,7 +75,7 @@ func openMPI(names []string) (Comm, *Library, error) {
 		purego.RegisterFunc(f, address)
 	}
 	library := &Library{Path: absolute(name), Version: m.libraryVersion()}
-	library.SHA256 = fileHash(library.Path)
+	_, library.SHA256, _ = data.HashFile(library.Path)
 	if err := m.family(lib, name, library.Version); err != nil {
 		return nil, nil, err
 	}
@@ -251,40 +250,30 @@ func (m *mpi) Broadcast(b []byte, root int) error {
 
 func (m *mpi) AllGather(dst, src []byte) error {
 	check(m, dst, src, false)
-	if len(dst) <= longest {
-		return m.exchange("MPI_Allgather", m.allgather, dst, src, len(src))
-	}
-	return m.inPieces(dst, src, len(src), func(dst, src []byte, n int) error {
-		return m.exchange("MPI_Allgather", m.allgather, dst, src[:n], n)
-	}, false)
+	return m.exchange("MPI_Allgather", m.allgather, dst, src, len(src), false)
 }
 
 func (m *mpi) AllToAll(dst, src []byte) error {
 	check(m, dst, src, true)
-	n := len(src) / m.size
-	if len(dst) <= longest {
-		return m.exchange("MPI_Alltoall", m.alltoall, dst, src, n)
-	}
-	return m.inPieces(dst, src, n, func(dst, src []byte, n int) error {
-		return m.exchange("MPI_Alltoall", m.alltoall, dst, src, n)
-	}, true)
+	return m.exchange("MPI_Alltoall", m.alltoall, dst, src, len(src)/m.size, true)
 }
 
-// exchange calls f, whose counts are n bytes a rank.
-func (m *mpi) exchange(name string, f func(unsafe.Pointer, int32, uintptr, unsafe.Pointer, int32, uintptr, uintptr) int32, dst, src []byte, n int) error {
-	if n == 0 {
+// exchange calls f, whose counts are n bytes a rank; blocks says that src has a block a rank. What a C int does not
+// count goes in pieces, through buffers of their size.
+func (m *mpi) exchange(name string, f func(unsafe.Pointer, int32, uintptr, unsafe.Pointer, int32, uintptr, uintptr) int32, dst, src []byte, n int, blocks bool) error {
+	whole := func(dst, src []byte, n int) error {
+		to, from := unsafe.Pointer(unsafe.SliceData(dst)), unsafe.Pointer(unsafe.SliceData(src))
+		err := m.call(name, func() int32 { return f(from, int32(n), m.byteType, to, int32(n), m.byteType, m.comm) })
+		runtime.KeepAlive(dst)
+		runtime.KeepAlive(src)
+		return err
+	}
+	switch {
+	case n == 0:
 		return nil
+	case len(dst) <= longest:
+		return whole(dst, src, n)
 	}
-	to, from := unsafe.Pointer(&dst[0]), unsafe.Pointer(&src[0])
-	err := m.call(name, func() int32 { return f(from, int32(n), m.byteType, to, int32(n), m.byteType, m.comm) })
-	runtime.KeepAlive(dst)
-	runtime.KeepAlive(src)
-	return err
-}
-
-// inPieces exchanges n bytes a rank in pieces whose sum over ranks a C int
-// counts, through buffers of that size; blocks says that src has a block a rank.
-func (m *mpi) inPieces(dst, src []byte, n int, f func(dst, src []byte, n int) error, blocks bool) error {
 	piece := longest / m.size
 	to, from := make([]byte, m.size*piece), make([]byte, m.size*piece)
 	for lo := 0; lo < n; lo += piece {
@@ -296,7 +285,7 @@ func (m *mpi) inPieces(dst, src []byte, n int, f func(dst, src []byte, n int) er
 		} else {
 			copy(from[:count], src[lo:])
 		}
-		if err := f(to[:m.size*count], from[:m.size*count], count); err != nil {
+		if err := whole(to, from, count); err != nil {
 			return err
 		}
 		for r := range m.size {
@@ -349,17 +338,4 @@ func absolute(name string) string {
 		return path
 	}
 	return name
-}
-
-func fileHash(path string) string {
-	f, err := os.Open(path)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return ""
-	}
-	return hex.EncodeToString(h.Sum(nil))
 }

@@ -5,56 +5,45 @@ import (
 	"slices"
 )
 
-// An Accumulator adds up gradients where a Stepper has them. It starts at zero.
-type Accumulator interface {
-	// Add adds the gradient of a batch and returns the norm of the sum.
-	Add(batch Batch) (Stats, float64, error)
-	// Keep remembers the sum for Return. Clear makes it zero.
-	Keep()
-	Return()
-	Clear()
-}
-
-// AddFinite adds the gradient of a batch and returns the norm of the sum. Where the
-// loss or the gradient is not finite, the batch's samples are taken one by one, in
-// their order, and those to blame left out: the others contribute the bits that they
-// would without them. The statistics then are means over the others; the gradient is
-// their part of that of the batch. If every sample is to blame or there is but one,
-// what is returned is not Finite and the sum is of no use.
-func AddFinite(sum Accumulator, batch Batch) (Stats, float64, error) {
-	all, norm, err := sum.Add(batch)
+// AddFinite adds the gradient of a batch to a sum that is zero, by add, which returns the norm of the sum; reset makes
+// it zero again. Where the loss or the gradient is not finite, the batch's samples are taken one by one, in their order,
+// and those to blame left out: the others contribute the bits that they would without them. The statistics
+// then are means over the others; the gradient is their part of that of the batch. If every sample is to blame or there
+// is but one, what is returned is not Finite and the sum is of no use.
+func AddFinite(batch Batch, add func(Batch) (Stats, float64, error), reset func()) (Stats, float64, error) {
+	all, norm, err := add(batch)
 	samples := len(batch.Initial)
 	if err != nil || FiniteStep(&all, norm) || samples == 1 {
 		return all, norm, err
 	}
 	all.MeanSquares = slices.Clone(all.MeanSquares) // before the engine's next call
-	total := Stats{MeanSquares: make([]float64, len(all.MeanSquares))}
-	sum.Clear()
-	sum.Keep()
-	rest := 0.0
+	var left []int
 	for i := range samples {
-		one := batch
-		one.Initial, one.Seeds, one.Total = batch.Initial[i:i+1], batch.Seeds[i:i+1], samples
-		if batch.Truth != nil {
-			one.Truth = batch.Truth[i : i+1]
+		left = append(left, i)
+	}
+	var total Stats
+	rest := 0.0
+	for at := 0; at < len(left); at++ {
+		if at == 0 {
+			reset()
+			total = Stats{MeanSquares: make([]float64, len(all.MeanSquares))}
 		}
-		stats, norm, err := sum.Add(one)
+		stats, norm, err := add(batch.Sample(left[at]))
 		if err != nil {
 			return total, 0, err
 		}
 		if !FiniteStep(&stats, norm) {
-			sum.Return()
-			total.Skipped++
+			left, at = slices.Delete(left, at, at+1), -1 // from the first of the others on
 			continue
 		}
-		sum.Keep()
 		rest = norm
 		total.Add(&stats)
 	}
-	if total.Skipped == samples {
+	if len(left) == 0 {
 		return all, norm, nil
 	}
-	total.Scale(float64(samples) / float64(samples-total.Skipped))
+	total.Skipped = samples - len(left)
+	total.Scale(float64(samples) / float64(len(left)))
 	return total, rest, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"pihc/constraint"
 	"pihc/internal/check"
 	"pihc/model"
 	"pihc/pde"
@@ -52,13 +53,13 @@ func TestInputChannels(t *testing.T) {
 	}
 	defer e.Close()
 	rng := rand.New(rand.NewPCG(1, 2))
-	sample := check.Normal(rng, make([]float64, e.info.InitialSize()))
+	sample := check.Normal(rng, make([]float64, e.InitialSize()))
 	sample[0] = 0.1
-	e.load(Batch{Initial: [][]float64{sample}}, 0)
+	e.load(Batch{Initial: [][]float64{sample}, Seeds: make([]constraint.Seed, 1)}, 0)
 	for point := range 40 {
 		want := []float64{float64(point/8) / 4, 0.5, sample[1+point] - 1, sample[41+point%8] / 3}
 		for i, v := range want {
-			if got := e.inputField(0, i)[point]; math.Abs(got-v) > 1e-12 {
+			if got := e.inputField(&e.slots[0], i)[point]; math.Abs(got-v) > 1e-12 {
 				t.Fatalf("channel %d (%s) at point %d is %v, want %v", i, names[i], point, got, v)
 			}
 		}

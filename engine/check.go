@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 )
 
 // CheckParams returns the parameters at which CheckGradient works: initial ones
@@ -35,10 +34,10 @@ func lastPass(e Engine[float64], params []float64, batch Batch) (Batch, error) {
 	before := batch
 	before.Pass = pass - 1
 	err = e.Predict(params, before, func(_ int, p *Prediction) error {
-		offset, spare := make([]float64, len(p.Field)), [][]float64{make([]float64, len(p.Field))}
-		sys.Offset(offset, batch.Initial[len(batch.Previous)])
-		batch.Previous = append(batch.Previous, slices.Clone(p.Field))
-		batch.Directions = append(batch.Directions, PushDirection(info.Spec.Constraint.SoftWeight, spare, nil, p.Field, offset))
+		h := NewHistory(info.Spec, len(p.Field))
+		sys.Offset(h.Field, batch.Initial[len(batch.Previous)])
+		h.Add(p.Field)
+		batch.Previous, batch.Directions = append(batch.Previous, h.Field), append(batch.Directions, h.Directions)
 		return nil
 	})
 	return batch, err

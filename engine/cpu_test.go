@@ -66,7 +66,7 @@ func TestBitwise(t *testing.T) {
 			for _, workers := range []int{1, 2, 4} {
 				e := toyEngine[float32](t, "diffusion-sorption", method, "mean-square", 1, workers,
 					"grid.t=40", "grid.x=132", "constraint.points=0", "constraint.experts={x: 2}", "constraint.tolerance=1e-5", "constraint.max_iterations=20")
-				params := InitialParams[float32](e.info)
+				params := InitialParams[float32](e.Info())
 				grad := make([]float32, len(params))
 				st, err := e.LossAndGrad(grad, params, toyBatch(132, 2))
 				if err != nil {
@@ -100,7 +100,7 @@ func TestNoAllocation(t *testing.T) {
 			e := toyEngine[float32](t, "diffusion-sorption", method, "mean-square", 1, 2, fmt.Sprintf("grid={t: 41, x: %d}", points),
 				fmt.Sprint("constraint.points=", rows), "constraint.max_iterations=4",
 				"constraint.overlap={start: 0.75, end: 0, from: 0.2, to: 0.6}", "loss.border_rows={start: 0.01, end: 0.1, from: 0.1, to: 0.7}")
-			params := InitialParams[float32](e.info)
+			params := InitialParams[float32](e.Info())
 			grad := make([]float32, len(params))
 			batch := toyBatch(points, 2)
 			batch.Progress = 0.3

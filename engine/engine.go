@@ -4,18 +4,17 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 
 	"pihc/compute"
 	"pihc/constraint"
 	"pihc/grid"
-	"pihc/internal/slab"
 	"pihc/model"
 	"pihc/pde"
 )
@@ -35,22 +34,26 @@ type Batch struct {
 	// Previous, the newest first; read where there are Previous and constraint.directions,
 	// in solves over the whole domain.
 	Directions [][][]float64
-	// Truth is, per sample, the solution (C, P) that loss.data compares with; nil: that
-	// term is left out. LossAndGrad alone reads it.
-	Truth [][]float64
-	// Total is the number of samples that LossAndGrad's means are over where the
-	// batch is a part of a larger one; 0: those of this batch.
-	Total int
-	// Progress is the fraction of training done, for what changes during it;
-	// LossAndGrad alone reads it.
-	Progress float64
 	// Done, once closed, ends LossAndGrad and Predict with context.Canceled, after the
 	// sample or the pass through the network in progress; nil: never.
 	Done <-chan struct{}
+	Training
 }
 
-// canceled is context.Canceled once Done is closed.
-func (b *Batch) canceled() error {
+// Training is what LossAndGrad alone reads of a Batch.
+type Training struct {
+	// Truth is, per sample, the solution (C, P) that loss.data compares with; nil: that
+	// term is left out.
+	Truth [][]float64
+	// Total is the number of samples that means are over where the batch is a part of a
+	// larger one; 0: those of this batch.
+	Total int
+	// Progress is the fraction of training done, for what changes during it.
+	Progress float64
+}
+
+// Canceled is context.Canceled once Done is closed.
+func (b *Batch) Canceled() error {
 	select {
 	case <-b.Done:
 		return context.Canceled
@@ -59,12 +62,24 @@ func (b *Batch) canceled() error {
 	}
 }
 
-// total is the number of samples that means are over.
-func (b *Batch) total() int {
-	if b.Total > 0 {
-		return b.Total
+// Samples is the number of samples that means are over.
+func (b *Batch) Samples() int { return cmp.Or(b.Total, len(b.Initial)) }
+
+// Sample is sample i as a part of the batch.
+func (b *Batch) Sample(i int) Batch {
+	one := *b
+	one.Total = b.Samples()
+	one.Initial, one.Seeds = b.Initial[i:i+1], b.Seeds[i:i+1]
+	if b.Truth != nil {
+		one.Truth = b.Truth[i : i+1]
 	}
-	return len(b.Initial)
+	if b.Previous != nil {
+		one.Previous = b.Previous[i : i+1]
+	}
+	if b.Directions != nil {
+		one.Directions = b.Directions[i : i+1]
+	}
+	return one
 }
 
 // Stats describes one evaluation of the loss on a batch. All of it is a sum over
@@ -164,108 +179,6 @@ type Stepper[T compute.Float] interface {
 	Sync() error
 }
 
-// Info is what an engine says of itself. It does not change.
-type Info struct {
-	Spec    *model.Spec
-	Problem *pde.Problem
-	Grid    *grid.Grid
-	// Layout names the parameters in the flat slice; OutputBias is the tensor of
-	// Layout that is added to the outputs.
-	Layout     []compute.Tensor
-	OutputBias compute.Tensor
-	// Initial draws the parameters that training starts from.
-	Initial func() []float64
-	Rows    []Rows            // in the order of MeanSquares
-	Router  constraint.Router // of the domain among experts; one has all of it where method is not moe
-	Experts int               // solves for one prediction, 0 for soft
-}
-
-// Rows is one set of rows of the problem on the grid.
-type Rows struct {
-	Name  string
-	Kind  pde.Kind
-	Count int
-}
-
-// NewInfo describes an engine of a spec for a discretised problem whose domain is
-// divided by router.
-func NewInfo(s *model.Spec, sys *pde.System, router constraint.Router) (Info, error) {
-	net, err := model.NewNetwork(s, sys.Problem)
-	if err != nil {
-		return Info{}, err
-	}
-	if err := model.CheckNetwork(net, sys.Grid); err != nil {
-		return Info{}, err
-	}
-	info := Info{
-		Spec: s, Problem: sys.Problem, Grid: sys.Grid, Layout: net.Layout(), OutputBias: net.OutputBias(), Router: router,
-		Initial: func() []float64 {
-			params := make([]float64, net.Size())
-			net.Init(params, rand.New(rand.NewPCG(s.Seed, 0x696e6974)))
-			return params
-		},
-	}
-	for _, prefix := range s.Training.Frozen {
-		if !slices.ContainsFunc(info.Layout, func(t compute.Tensor) bool { return part(t) == prefix }) {
-			var parts []string
-			for _, t := range info.Layout {
-				parts = append(parts, part(t))
-			}
-			return Info{}, fmt.Errorf("training.frozen: the network has no tensors of %q; it has those of %s", prefix, strings.Join(slices.Compact(parts), ", "))
-		}
-	}
-	for _, set := range sys.Sets {
-		info.Rows = append(info.Rows, Rows{set.Name, set.Kind, len(set.Points)})
-	}
-	if s.Method != model.Soft {
-		info.Experts = router.Experts()
-	}
-	return info, nil
-}
-
-// part is a tensor's name before the first dot.
-func part(t compute.Tensor) string {
-	name, _, _ := strings.Cut(t.Name, ".")
-	return name
-}
-
-// Frozen returns the ranges of parameters that are not trained, [from, to).
-func (i *Info) Frozen() (ranges [][2]int) {
-	for _, t := range i.Layout {
-		if slices.Contains(i.Spec.Training.Frozen, part(t)) {
-			ranges = append(ranges, [2]int{t.Offset, t.Offset + t.Size()})
-		}
-	}
-	return ranges
-}
-
-// Parameters is the number of parameters.
-func (i *Info) Parameters() int {
-	last := i.Layout[len(i.Layout)-1]
-	return last.Offset + last.Size()
-}
-
-// InitialSize is the number of values of the inputs of a sample.
-func (i *Info) InitialSize() int { return i.Problem.SampleSize(i.Grid) }
-
-// FieldSize is the number of values of a field: the grid's points for every unknown.
-func (i *Info) FieldSize() int { return len(i.Problem.Unknowns) * i.Grid.Size() }
-
-// SliceSize is the number of points of all axes but the first.
-func (i *Info) SliceSize() int { return i.Grid.Size() / i.Grid.Axes[0].Points }
-
-// InitialParams draws initial parameters. They do not depend on the precision
-// beyond rounding.
-func InitialParams[T compute.Float](i Info) []T { return rounded[T](i.Initial()) }
-
-func rounded[T compute.Float](wide []float64) []T {
-	out := make([]T, len(wide))
-	for i, v := range wide {
-		out[i] = T(v)
-	}
-	return out
-}
-
 // EngineOptions say which engine evaluates a spec, and on what.
 type EngineOptions struct {
 	Name    string            // of the engine; "" is "cpu"
@@ -275,7 +188,7 @@ type EngineOptions struct {
 	Workers int               // threads, 0 for all cores; results do not depend on it
 	// Ranks are processes that divide the grid among them, along its first axis, and make all
 	// calls together; nil, or one: this process has all of it.
-	Ranks slab.Ranks
+	Ranks compute.Ranks
 }
 
 // Constructors make one engine in either precision.
@@ -297,18 +210,18 @@ func RegisterEngine(name string, c Constructors) {
 
 // NewEngine makes an engine of a spec. The caller closes it.
 func NewEngine[T compute.Float](s *model.Spec, p *pde.Problem, o EngineOptions) (Engine[T], error) {
-	name := o.Name
-	if name == "" {
-		name = "cpu"
-	}
+	name := cmp.Or(o.Name, "cpu")
 	c, ok := engines[name]
 	if !ok {
 		return nil, fmt.Errorf("engine %q: there is no such engine: want %s", name, strings.Join(slices.Sorted(maps.Keys(engines)), ", "))
 	}
-	var (
-		e   any
-		err error
-	)
+	return Make[T](c, s, p, o)
+}
+
+// Make makes an engine by its constructor in the precision T.
+func Make[T compute.Float](c Constructors, s *model.Spec, p *pde.Problem, o EngineOptions) (Engine[T], error) {
+	var e any
+	var err error
 	if _, ok := any(T(0)).(float32); ok {
 		e, err = c.Float32(s, p, o)
 	} else {

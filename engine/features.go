@@ -2,150 +2,141 @@ package engine
 
 import (
 	"math"
-	"slices"
 
 	"pihc/compute"
 	"pihc/internal/kernel"
 	"pihc/internal/slab"
-	"pihc/model"
-	"pihc/pde"
 )
 
-// inputField returns input i of sample b of the micro-batch.
-func (e *cpu[T]) inputField(b, i int) []T {
-	return e.micro.input[(b*e.inputs.Count()+i)*e.points:][:e.points]
-}
+// inputField returns input i of a sample.
+func (e *cpu[T]) inputField(at *slot[T], i int) []T { return at.input[i*e.points:][:e.points] }
 
-// fillCoordinates writes the coordinate inputs of every sample of a micro-batch: 0 to 1
-// over the problem's axis, also where training.window ends the grid before.
+// fillCoordinates writes the coordinate inputs of every sample of a micro-batch.
 func (e *cpu[T]) fillCoordinates() {
-	g := e.info.Grid
-	strides := g.Strides()
-	for b := range e.micro.size {
-		for i, a := range e.inputs.Axes {
-			axis, whole, dst := g.Axes[a], e.info.Problem.Axes[a], e.inputField(b, i)
-			for p := range dst {
-				dst[p] = T((axis.Coordinate((e.begin+p)/strides[a]%axis.Points) - whole.Lo) / (whole.Hi - whole.Lo))
+	strides := e.Grid.Strides()
+	for i, a := range e.Inputs.Axes {
+		x := e.Coordinates(a)
+		for b := range e.slots {
+			for p, dst := 0, e.inputField(&e.slots[b], i); p < len(dst); p++ {
+				dst[p] = T(x[(e.begin+p)/strides[a]%len(x)])
 			}
 		}
 	}
 }
 
-// load fills the inputs of the samples of batch at lo.. for the first pass, or for
-// the one that corrects Batch.Previous, and returns how many samples there are.
-func (e *cpu[T]) load(batch Batch, lo int) int {
-	m, n, spec := &e.micro, e.info.SliceSize(), e.info.Spec
-	count := min(m.size, len(batch.Initial)-lo)
-	if e.crossing != nil {
-		e.loss.WeighRows(e.crossing, 1)
-	}
-	for b := range count {
-		at := lo + b
-		u0 := batch.Initial[at]
-		if len(u0) != e.system.InitialSize() {
-			panic("engine: inputs of the wrong length")
+// load takes the samples of a batch from lo on and fills their inputs for the first pass, or
+// for the one that corrects Batch.Previous.
+func (e *cpu[T]) load(batch Batch, lo int) []slot[T] {
+	slots := e.slots[:min(len(e.slots), len(batch.Initial)-lo)]
+	for b := range slots {
+		at, i := &slots[b], lo+b
+		at.inputs, at.seed, at.truth = batch.Initial[i], batch.Seeds[i], nil
+		if batch.Truth != nil {
+			at.truth = batch.Truth[i]
 		}
-		for i := range e.system.Inputs {
-			dst, in := e.inputField(b, len(e.inputs.Axes)+i), &e.system.Inputs[i]
-			if i >= e.info.Problem.Initials() {
-				for p := range dst {
-					dst[p] = T(in.Sampler.Unit(u0[in.At(int32(e.first+p), 0, 0)]))
-				}
-				continue
-			}
-			unknown := slices.IndexFunc(e.info.Problem.Unknowns, func(u pde.Unknown) bool { return u.Initial == i })
-			factor := T(1 / spec.Network.ScaleOf(e.info.Problem.Unknowns[unknown].Name))
-			for p, v := range in.Of(u0) {
-				dst[p] = T(v) * factor
-			}
-			for p := n; p < len(dst); p += n {
-				copy(dst[p:p+n], dst[:n])
-			}
-		}
-		m.amplitude[b], m.base[b], m.directions[b] = 1, 1, nil
-		if m.previous == nil {
+		e.loadInputs(at)
+		at.amplitude, at.base, at.corrected.Directions = 1, 1, nil
+		if !e.Corrects {
 			continue
 		}
-		previous := m.previous[b]
-		e.info.Problem.Hold(previous, u0, e.system.Grid)
-		if v := e.loss.Evaluate(e.squares, previous, u0, nil, 0); spec.Loss.Relative && v > 0 {
-			m.base[b] = v
+		h := &at.corrected
+		e.Problem.Hold(h.Field, at.inputs, e.System.Grid)
+		value := e.loss.Evaluate(h.Field, at.inputs, RowFactor{})
+		if e.Spec.Loss.Relative && value.Loss > 0 {
+			at.base = value.Loss
 		}
 		if batch.Previous != nil {
-			e.store(previous, batch.Previous[at])
+			e.store(h.Field, batch.Previous[i])
 			if batch.Directions != nil {
-				m.directions[b] = m.spare[b][:min(len(m.spare[b]), len(batch.Directions[at]))]
-				for i, field := range m.directions[b] {
-					e.store(field, batch.Directions[at][i])
+				h.Directions = h.memory[:min(len(h.memory), len(batch.Directions[i]))]
+				for k, field := range h.Directions {
+					e.store(field, batch.Directions[i][k])
 				}
 			}
-			e.loss.Evaluate(e.squares, previous, u0, nil, 0)
+			value = e.loss.Evaluate(h.Field, at.inputs, RowFactor{})
 		}
-		e.loadFeatures(b)
+		e.loadFeatures(at, value)
 	}
-	return count
+	return slots
+}
+
+// loadInputs fills the inputs of the problem.
+func (e *cpu[T]) loadInputs(at *slot[T]) {
+	if len(at.inputs) != e.System.InitialSize() {
+		panic("engine: inputs of the wrong length")
+	}
+	n := e.SliceSize()
+	for i := range e.System.Inputs {
+		dst, in := e.inputField(at, len(e.Inputs.Axes)+i), &e.System.Inputs[i]
+		if i >= len(e.InputScales) {
+			for p := range dst {
+				dst[p] = T(in.Sampler.Unit(at.inputs[in.At(int32(e.first+p), 0, 0)]))
+			}
+			continue
+		}
+		factor := T(1 / e.InputScales[i])
+		for p, v := range in.Of(at.inputs) {
+			dst[p] = T(v) * factor
+		}
+		for p := n; p < len(dst); p += n {
+			copy(dst[p:p+n], dst[:n])
+		}
+	}
 }
 
 // store sets dst to the stored slices of a field on the whole grid.
 func (e *cpu[T]) store(dst, field []float64) {
-	lo, size, stored := e.system.FirstPoint(), e.info.Grid.Size(), e.system.Grid.Size()
-	for c := range e.info.Problem.Unknowns {
+	lo, size, stored := e.System.FirstPoint(), e.Grid.Size(), e.System.Grid.Size()
+	for c := range e.Problem.Unknowns {
 		copy(dst[c*stored:(c+1)*stored], field[c*size+lo:])
 	}
 }
 
-// loadFeatures fills the features of sample b from the field just evaluated by
-// the loss: terms divided by the scale the spec gives, residuals by their root
+// loadFeatures fills the features of a sample from the field to correct and the rows of its
+// loss: terms divided by the scale the spec gives, residuals by their root
 // mean square. The basis is then multiplied by that root mean square over its
 // scale, of several residuals the root mean square of these, since what corrects a field
 // is as large as what is wrong with it.
-func (e *cpu[T]) loadFeatures(b int) {
+func (e *cpu[T]) loadFeatures(at *slot[T], of LossValue) {
 	amplitude, residuals := 0.0, 0
-	for i, name := range e.inputs.Features {
-		dst := e.inputField(b, len(e.inputs.Axes)+e.inputs.Fields+i)
-		scale := e.info.Spec.Network.Features[name]
-		if c := slices.Index(e.info.Problem.UnknownNames(), name); c >= 0 {
-			for p, v := range e.ownPart(e.micro.previous[b][c*e.system.Grid.Size():]) {
+	for i, f := range e.Features {
+		dst, scale := e.inputField(at, len(e.Inputs.Axes)+e.Inputs.Fields+i), f.Scale
+		if f.Unknown >= 0 {
+			for p, v := range e.ownPart(at.corrected.Field[f.Unknown*e.System.Grid.Size():]) {
 				dst[p] = T(v / scale)
 			}
 			continue
 		}
-		mean := false
-		for _, rows := range e.loss.residuals() {
-			values := rows.value
-			switch term := slices.IndexFunc(rows.Set.Terms, func(t int) bool { return e.system.Terms[t].Name == name }); {
-			case name == rows.Set.Name:
-				rms := rows.rms(e.system.Slab)
-				amplitude = math.Hypot(amplitude, rms/scale)
-				residuals++
-				scale = rms
-			case name == model.MeanFeature(rows.Set.Name):
-				scale *= rows.rms(e.system.Slab)
-				mean = true
-			case term >= 0:
-				values = rows.z[term]
-			default:
-				continue
-			}
-			if len(rows.Points) < len(dst) {
-				clear(dst)
-			}
-			for r, p := range rows.Points {
-				dst[int(p)-e.first] = T(values[r] / scale)
-			}
-			break
+		rows := of.residuals[f.Rows]
+		values := rows.value
+		switch {
+		case f.Term >= 0:
+			values = rows.z[f.Term]
+		case f.Mean:
+			scale *= rows.rms(e.System.Slab)
+		default:
+			rms := rows.rms(e.System.Slab)
+			amplitude = math.Hypot(amplitude, rms/scale)
+			residuals++
+			scale = rms
 		}
-		if mean {
-			meanFromStart(dst, e.info.SliceSize(), e.system.Slab)
+		if len(rows.Points) < len(dst) {
+			clear(dst)
+		}
+		for r, p := range rows.Points {
+			dst[int(p)-e.first] = T(values[r] / scale)
+		}
+		if f.Mean {
+			meanFromStart(dst, e.SliceSize(), e.System.Slab)
 		}
 	}
 	if residuals > 0 {
-		e.micro.amplitude[b] = amplitude / math.Sqrt(float64(residuals))
+		at.amplitude = amplitude / math.Sqrt(float64(residuals))
 	}
 }
 
-// rms is the root mean square of the rows evaluated last, or 1 where that is zero.
-func (r *lossRows) rms(part *slab.Slab) float64 {
+// rms is the root mean square of the rows, or 1 where that is zero.
+func (r *lossRows) rms(part *compute.Slab) float64 {
 	sum := []float64{kernel.SumSquares64(r.value)}
 	slab.Sum(part, sum)
 	rms := math.Sqrt(sum[0] / float64(r.Set.Count))
@@ -157,7 +148,7 @@ func (r *lossRows) rms(part *slab.Slab) float64 {
 
 // meanFromStart replaces every slice of width values by the mean, by the
 // trapezoidal rule, of the slices from the first, of all ranks, to itself.
-func meanFromStart[T compute.Float](f []T, width int, part *slab.Slab) {
+func meanFromStart[T compute.Float](f []T, width int, part *compute.Slab) {
 	sums, begin := make([]T, width), 0
 	previous := make([]T, width) // the slice before f, if begin > 0
 	if part != nil {
@@ -180,7 +171,7 @@ func meanFromStart[T compute.Float](f []T, width int, part *slab.Slab) {
 
 // sumBefore sets sums to the trapezoidal sums up to the last slice of the rank below, and
 // last to that slice.
-func sumBefore[T compute.Float](sums, last, f []T, part *slab.Slab) {
+func sumBefore[T compute.Float](sums, last, f []T, part *compute.Slab) {
 	width := len(sums)
 	own := make([]T, 3*width) // the first slice, the sum from it to the last, the last
 	copy(own, f[:width])

@@ -18,7 +18,7 @@ func TestInitialScale(t *testing.T) {
 			b.Initial[0][i] = map[string]float64{"small": 0.1, "large": 0.4}[u0]
 		}
 		var out []float64
-		if err := e.Predict(InitialParams[float64](e.info), b, func(_ int, p *Prediction) error { out = append(out, p.Field...); return nil }); err != nil {
+		if err := e.Predict(InitialParams[float64](e.Info()), b, func(_ int, p *Prediction) error { out = append(out, p.Field...); return nil }); err != nil {
 			t.Fatal(err)
 		}
 		return out

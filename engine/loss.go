@@ -3,7 +3,6 @@ package engine
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"pihc/compute"
@@ -33,19 +32,34 @@ type Loss struct {
 	evaluators []*pde.Evaluator // per worker
 	pool       *compute.Pool
 
-	part   *slab.Slab // of a part of a system
-	width  int        // points of a slice
-	totals []float64  // per set: Σ (factor r)², Σ r²
+	part    *compute.Slab // of a part of a system
+	width   int           // points of a slice
+	totals  []float64     // per set: Σ (factor r)², Σ r²
+	squares []float64     // per set: mean squares
+}
+
+// A RowFactor multiplies the residual rows for which Chosen (one per residual and row) is true by Factor in the loss.
+// The zero value leaves all as they are.
+type RowFactor struct {
+	Chosen [][]bool
+	Factor float64
+}
+
+// A LossValue is the loss of a field. What it points to belongs to the Loss until its next call.
+type LossValue struct {
+	Loss        float64
+	MeanSquares []float64 // per set of rows, without a RowFactor
+	residuals   []*lossRows
 }
 
 // lossRows is one set of rows over the grid.
 type lossRows struct {
 	*pde.PointRows
-	z      [][]float64 // per term (m)
-	value  []float64   // (m): r, without factor
-	factor []float64   // (m): multiplies rows in the loss, nil where 1
-	sums   []float64   // Σ (factor r)² per chunk
-	plain  []float64   // Σ r² per chunk
+	index int         // of the set
+	z     [][]float64 // per term (m)
+	value []float64   // (m): r, without factor
+	sums  []float64   // Σ (factor r)² per chunk
+	plain []float64   // Σ r² per chunk
 }
 
 // lossChunk is rows [lo, hi) of a set, chunk at of it.
@@ -64,24 +78,15 @@ const lossChunkRows = 4096
 func NewLoss(sys *pde.System, spec model.LossSpec, pool *compute.Pool) (*Loss, error) {
 	l := &Loss{
 		norm: spec.Form == "norm", gatherer: sys.NewGatherer(pool), pool: pool,
-		part: sys.Slab, width: sys.SliceSize(), totals: make([]float64, 2*len(sys.Sets)),
+		part: sys.Slab, width: sys.SliceSize(), totals: make([]float64, 2*len(sys.Sets)), squares: make([]float64, len(sys.Sets)),
 	}
-	names := make([]string, len(sys.Sets))
+	var err error
+	if l.weights, err = lossWeights(sys, spec); err != nil {
+		return nil, err
+	}
 	for i, set := range sys.Sets {
-		names[i] = set.Name
-	}
-	for name := range spec.Weights {
-		if sys.Set(name) == nil {
-			return nil, fmt.Errorf("loss weights: no rows are called %q; there are %s", name, strings.Join(names, ", "))
-		}
-	}
-	for _, set := range sys.Sets {
-		w := 1.0
-		if v, ok := spec.Weights[set.Name]; ok {
-			w = v
-		}
 		m := len(set.Points)
-		r := &lossRows{PointRows: sys.NewPointRows(set, set.Points), value: make([]float64, m)}
+		r := &lossRows{PointRows: sys.NewPointRows(set, set.Points), index: i, value: make([]float64, m)}
 		r.Prepare()
 		z, bar := r.NewValues(), r.NewValues()
 		r.z = z.Values
@@ -93,13 +98,31 @@ func NewLoss(sys *pde.System, spec model.LossSpec, pool *compute.Pool) (*Loss, e
 			l.chunks = append(l.chunks, ch)
 			r.sums, r.plain = append(r.sums, 0), append(r.plain, 0)
 		}
-		l.weights, l.sets = append(l.weights, w), append(l.sets, r)
+		l.sets = append(l.sets, r)
 		l.values, l.gradients = append(l.values, z), append(l.gradients, bar)
 	}
 	for range pool.Workers() {
 		l.evaluators = append(l.evaluators, sys.NewEvaluator(lossChunkRows))
 	}
 	return l, nil
+}
+
+// lossWeights are the weights of the sets of rows, by their names, default 1.
+func lossWeights(sys *pde.System, spec model.LossSpec) (weights []float64, err error) {
+	var names []string
+	for _, set := range sys.Sets {
+		w, ok := spec.Weights[set.Name]
+		if !ok {
+			w = 1
+		}
+		names, weights = append(names, set.Name), append(weights, w)
+	}
+	for name := range spec.Weights {
+		if sys.Set(name) == nil {
+			return nil, fmt.Errorf("loss weights: no rows are called %q; there are %s", name, strings.Join(names, ", "))
+		}
+	}
+	return weights, nil
 }
 
 // addDistance returns factor Σ(u - truth)²/Σ all² of some points of one unknown, and adds its gradient to
@@ -133,44 +156,28 @@ func StillLosses(info Info, initial [][]float64) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	squares, field, out := make([]float64, len(sys.Sets)), make([]float64, info.FieldSize()), make([]float64, len(initial))
+	field, out := make([]float64, info.FieldSize()), make([]float64, len(initial))
 	for i, u0 := range initial {
 		info.Problem.Hold(field, u0, info.Grid)
-		if out[i] = l.Evaluate(squares, field, u0, nil, 0); out[i] == 0 {
+		if out[i] = l.Evaluate(field, u0, RowFactor{}).Loss; out[i] == 0 {
 			out[i] = 1
 		}
 	}
 	return out, nil
 }
 
-// residuals are the sets of residual rows, the first.
-func (l *Loss) residuals() []*lossRows {
-	n := slices.IndexFunc(l.sets, func(r *lossRows) bool { return r.Set.Kind != pde.ResidualRows })
-	if n < 0 {
-		n = len(l.sets)
-	}
-	return l.sets[:n]
-}
-
-// WeighRows multiplies the residual rows for which chosen (one per residual and row) is
-// true by factor in the loss; the mean squares Evaluate reports are without it.
-func (l *Loss) WeighRows(chosen [][]bool, factor float64) {
-	for k, r := range l.residuals() {
-		if r.factor == nil {
-			r.factor = make([]float64, len(r.Points))
-		}
-		for i := range r.factor {
-			r.factor[i] = 1
-			if chosen[k][i] {
-				r.factor[i] = factor
-			}
+// multiply multiplies the chosen rows.
+func (f RowFactor) multiply(rows []float64, chosen []bool) {
+	for i, c := range chosen {
+		if c {
+			rows[i] *= f.Factor
 		}
 	}
 }
 
 // evaluate evaluates a chunk of rows, whose terms are there, and for a gradient sets
 // bar to factor² r F_j.
-func (ch *lossChunk) evaluate(e *pde.Evaluator, gradient bool) {
+func (ch *lossChunk) evaluate(e *pde.Evaluator, factor RowFactor, gradient bool) {
 	order := pde.Values
 	if gradient {
 		order = pde.FirstDerivatives
@@ -180,11 +187,11 @@ func (ch *lossChunk) evaluate(e *pde.Evaluator, gradient bool) {
 	copy(ch.value[ch.lo:ch.hi], r)
 	ch.plain[ch.at] = kernel.SumSquares64(r)
 	ch.sums[ch.at] = ch.plain[ch.at]
-	if ch.factor != nil {
-		f := ch.factor[ch.lo:ch.hi]
-		kernel.Mul64(r, r, f)
+	if ch.index < len(factor.Chosen) {
+		chosen := factor.Chosen[ch.index][ch.lo:ch.hi]
+		factor.multiply(r, chosen)
 		ch.sums[ch.at] = kernel.SumSquares64(r)
-		kernel.Mul64(r, r, f)
+		factor.multiply(r, chosen)
 	}
 	if gradient {
 		for j, bar := range ch.bar {
@@ -193,15 +200,22 @@ func (ch *lossChunk) evaluate(e *pde.Evaluator, gradient bool) {
 	}
 }
 
-// Evaluate returns the loss of u (C, P) for the inputs of a sample and the mean
-// square of every set of rows in meanSquares. With ubar not nil it also adds
-// scale·∂L/∂u to ubar (C, P).
-func (l *Loss) Evaluate(meanSquares, u, initial, ubar []float64, scale float64) float64 {
+// Evaluate returns the loss of u (C, P) for the inputs of a sample.
+func (l *Loss) Evaluate(u, inputs []float64, rows RowFactor) LossValue {
+	return l.AddGradient(nil, u, inputs, rows, 0)
+}
+
+// AddGradient returns what Evaluate does, and adds scale·∂L/∂u to ubar (C, P) unless that is nil.
+func (l *Loss) AddGradient(ubar, u, inputs []float64, rows RowFactor, scale float64) LossValue {
+	residuals := 0
 	for _, r := range l.sets {
-		r.SetInitial(initial)
+		r.SetInitial(inputs)
+		if r.Set.Kind == pde.ResidualRows {
+			residuals++
+		}
 	}
 	grid.Gather(l.gatherer, u, 1, l.values)
-	l.pool.Run(len(l.chunks), func(worker, i int) { l.chunks[i].evaluate(l.evaluators[worker], ubar != nil) })
+	l.pool.Run(len(l.chunks), func(worker, i int) { l.chunks[i].evaluate(l.evaluators[worker], rows, ubar != nil) })
 	for i, r := range l.sets {
 		sum, plain := 0.0, 0.0
 		for c, v := range r.sums {
@@ -214,7 +228,7 @@ func (l *Loss) Evaluate(meanSquares, u, initial, ubar []float64, scale float64) 
 	var loss float64
 	for i, r := range l.sets {
 		sum, m := l.totals[2*i], float64(r.Set.Count)
-		meanSquares[i] = l.totals[2*i+1] / m
+		l.squares[i] = l.totals[2*i+1] / m
 		var factor float64 // ∂L/∂r = factor r
 		if l.norm {
 			norm := math.Sqrt(sum)
@@ -236,5 +250,5 @@ func (l *Loss) Evaluate(meanSquares, u, initial, ubar []float64, scale float64) 
 		l.gatherer.Scatter([][]float64{ubar}, [][]grid.Rows[float64]{l.gradients})
 		slab.Collect(l.part, ubar, l.width)
 	}
-	return loss
+	return LossValue{loss, l.squares, l.sets[:residuals]}
 }

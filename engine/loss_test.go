@@ -14,7 +14,7 @@ import (
 
 // lossCase is a loss with factors for the rows that cross the borders of experts, as
 // loss.border_rows has them, and a field.
-func lossCase(t *testing.T, problem, form string, shape map[string]int, experts []int, factor float64, pool *compute.Pool) (l *Loss, crossing []bool, u, initial []float64) {
+func lossCase(t *testing.T, problem, form string, shape map[string]int, experts []int, factor float64, pool *compute.Pool) (l *Loss, rows RowFactor, u, initial []float64) {
 	t.Helper()
 	p, err := pde.Open(problem)
 	if err != nil {
@@ -36,9 +36,8 @@ func lossCase(t *testing.T, problem, form string, shape map[string]int, experts 
 	if err != nil {
 		t.Fatal(err)
 	}
-	crossing = c.Crossing()[0]
-	if factor != 1 {
-		l.WeighRows([][]bool{crossing}, factor)
+	if rows = (RowFactor{c.Crossing(), factor}); factor == 1 {
+		rows = RowFactor{}
 	}
 	rng := check.Rand(3)
 	u, initial = make([]float64, g.Size()), make([]float64, sys.InitialSize())
@@ -48,7 +47,7 @@ func lossCase(t *testing.T, problem, form string, shape map[string]int, experts 
 	for i := range initial {
 		initial[i] = 0.3 + 0.1*rng.Float64()
 	}
-	return l, crossing, u, initial
+	return l, rows, u, initial
 }
 
 // The gradient of the loss against central differences, with and without factors of
@@ -67,21 +66,21 @@ func TestLossGradient(t *testing.T) {
 				t.Run(fmt.Sprint(tc.problem, " ", form, " ", factor), func(t *testing.T) {
 					pool := compute.NewPool(2)
 					defer pool.Close()
-					l, crossing, u, initial := lossCase(t, tc.problem, form, tc.shape, tc.experts, factor, pool)
-					squares, gradient := make([]float64, len(l.sets)), make([]float64, len(u))
+					l, rows, u, initial := lossCase(t, tc.problem, form, tc.shape, tc.experts, factor, pool)
+					gradient := make([]float64, len(u))
 					const scale = 0.25
-					l.Evaluate(squares, u, initial, gradient, scale)
+					l.AddGradient(gradient, u, initial, rows, scale)
 					check.Gradient(t, check.Rand(4), func(u []float64) float64 {
-						return scale * l.Evaluate(squares, u, initial, nil, 0)
+						return scale * l.Evaluate(u, initial, rows).Loss
 					}, u, gradient, 3, 1e-4, 1e-7)
 
 					// Mean squares are without the factor, the loss is with it.
-					loss := l.Evaluate(squares, u, initial, nil, 0)
-					residual := l.residuals()[0]
+					got := l.Evaluate(u, initial, rows)
+					residual, squares := got.residuals[0], got.MeanSquares
 					var plain, weighed float64
 					for i, r := range residual.value {
 						plain += r * r
-						if crossing[i] {
+						if rows.Chosen != nil && rows.Chosen[0][i] {
 							r *= factor
 						}
 						weighed += r * r
@@ -100,7 +99,7 @@ func TestLossGradient(t *testing.T) {
 							want += l.weights[i] * sum / rows
 						}
 					}
-					check.Close(t, []float64{loss}, []float64{want}, 1e-12, 0)
+					check.Close(t, []float64{got.Loss}, []float64{want}, 1e-12, 0)
 				})
 			}
 		}

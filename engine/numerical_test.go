@@ -14,8 +14,8 @@ import (
 // that is not is not taken for one.
 func TestNumericalFaults(t *testing.T) {
 	tensor := func(e *cpu[float64], params []float64, name string) ([]float64, int) {
-		at := slices.IndexFunc(e.info.Layout, func(t compute.Tensor) bool { return t.Name == name })
-		l := e.info.Layout[at]
+		at := slices.IndexFunc(e.Layout, func(t compute.Tensor) bool { return t.Name == name })
+		l := e.Layout[at]
 		return params[l.Offset : l.Offset+l.Size()], l.Shape[len(l.Shape)-1]
 	}
 	// outputs changes the output layer: of N basis functions.
@@ -63,7 +63,7 @@ func TestNumericalFaults(t *testing.T) {
 		for _, method := range []string{model.Hard, model.MoE} {
 			for _, ridge := range []string{"constraint.ridge=1e-4", "constraint.ridge=0"} {
 				e := toyEngine[float64](t, "diffusion-sorption", method, "mean-square", 1, 1, append(c.overrides, ridge, "constraint.tolerance=1e-4", "constraint.max_iterations=50")...)
-				params := InitialParams[float64](e.info)
+				params := InitialParams[float64](e.Info())
 				c.change(e, params)
 				batch := toyBatch(24, 1)
 				batch.Initial[0] = c.initial

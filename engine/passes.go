@@ -1,22 +1,19 @@
 package engine
 
-import "pihc/compute"
-
-// forward runs the network from the pass that load prepared to the one asked for,
+// forward runs the network on samples from the pass that load prepared to the one asked for,
 // and leaves the basis of the last. Between two passes one solve over the whole
 // domain (soft: the network's own field) turns the basis into the field that the
 // next pass sees by its features and corrects: it takes the place of the ansatz's
 // offset, so that initial conditions and mean stay as they are. keep says that
 // Backward follows. Once the batch is cancelled the basis is not that of the last
 // pass: callers look before they use it.
-func (e *cpu[T]) forward(params []T, batch Batch, lo, count, last int, keep bool) {
-	m := &e.micro
-	basis, input := m.basis[:len(m.basis)/m.size*count], m.input[:len(m.input)/m.size*count]
+func (e *cpu[T]) forward(params []T, slots []slot[T], batch *Batch, last int, keep bool) {
+	basis, input := e.basis[:len(slots)*len(slots[0].basis)], e.input[:len(slots)*len(slots[0].input)]
 	pass := 1
 	if batch.Previous != nil {
 		pass = last
 	}
-	for ; batch.canceled() == nil; pass++ {
+	for ; batch.Canceled() == nil; pass++ {
 		if pass == last && keep {
 			e.net.Forward(basis, params, input)
 		} else {
@@ -26,55 +23,30 @@ func (e *cpu[T]) forward(params []T, batch Batch, lo, count, last int, keep bool
 		if pass == last {
 			return
 		}
-		for b := range count {
-			initial := batch.Initial[lo+b]
-			field := e.solve(&batch, lo, b, pass).Field()
-			if pass == 1 && len(m.spare[b]) > 0 {
-				e.system.Offset(m.previous[b], initial) // what it corrects, whatever the features are of
+		for b := range slots {
+			at := &slots[b]
+			field := e.solve(pass, at, batch.Progress).Field()
+			if pass == 1 && e.Spec.Directions() > 0 {
+				e.System.Offset(at.corrected.Field, at.inputs) // what it corrects, whatever the features are of
 			}
-			m.directions[b] = PushDirection(e.info.Spec.Constraint.SoftWeight, m.spare[b], m.directions[b], field, m.previous[b])
-			copy(m.previous[b], field)
-			e.loss.Evaluate(e.squares, m.previous[b], initial, nil, 0)
-			e.loadFeatures(b)
+			at.corrected.Add(field)
+			e.loadFeatures(at, e.loss.Evaluate(at.corrected.Field, at.inputs, RowFactor{}))
 		}
 	}
-}
-
-// PushDirection puts field - before, over the unit of weights, at the head
-// of the directions, the first of spare, which is their memory, drops the last where there is no
-// room, and returns what they are now.
-func PushDirection(unit float64, spare, directions [][]float64, field, before []float64) [][]float64 {
-	if len(spare) == 0 {
-		return nil
-	}
-	directions = spare[:min(len(directions)+1, len(spare))]
-	last := len(directions) - 1
-	newest := directions[last]
-	copy(directions[1:], directions[:last])
-	directions[0] = newest
-	for p, v := range field {
-		newest[p] = (v - before[p]) / unit
-	}
-	return directions
 }
 
 // amplify multiplies each sample's basis, or its gradient, by its amplitude and the
 // scale of each unknown.
 func (e *cpu[T]) amplify(basis []T) {
-	m, network := &e.micro, &e.info.Spec.Network
-	if m.previous == nil && len(network.Scales) == 0 {
+	if !e.Corrects && len(e.Spec.Network.Scales) == 0 {
 		return
 	}
-	size, unknowns := e.points, e.info.Problem.Unknowns
-	outputs := e.info.Spec.Outputs() * len(unknowns)
+	size, unknowns := e.points, len(e.Problem.Unknowns)
+	outputs := e.Spec.Outputs() * unknowns
 	e.pool.Run(len(basis)/size, func(_, i int) {
-		own := network.ScaleOf(unknowns[i%len(unknowns)].Name) / network.ScaleOf(unknowns[0].Name)
-		scale(basis[i*size:(i+1)*size], T(m.amplitude[i/outputs]*own))
+		factor := T(e.slots[i/outputs].amplitude * e.OutputScales[i%unknowns])
+		for p := i * size; p < (i+1)*size; p++ {
+			basis[p] *= factor
+		}
 	})
-}
-
-func scale[T compute.Float](f []T, a T) {
-	for p := range f {
-		f[p] *= a
-	}
 }

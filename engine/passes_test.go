@@ -73,14 +73,14 @@ func unweightedFlow(t testing.TB) *pde.Problem {
 
 func flowBatch(t testing.TB, e *cpu[float64], samples int) Batch {
 	t.Helper()
-	sample, err := dataset.NewFieldSampler(e.info.Problem.Inputs[0].Sampler, e.info.Grid.Axes[1:])
+	sample, err := dataset.NewFieldSampler(e.Problem.Inputs[0].Sampler, e.Grid.Axes[1:])
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b Batch
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i := range samples {
-		u0 := make([]float64, e.info.InitialSize())
+		u0 := make([]float64, e.InitialSize())
 		if err := sample(rng, u0); err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +100,7 @@ func TestFeatures(t *testing.T) {
 	e := engineOn[float64](t, spec, unweightedFlow(t), 1)
 	batch := flowBatch(t, e, 1)
 	e.load(batch, 0)
-	sys, size := e.system, e.info.Grid.Size()
+	sys, size := e.System, e.Grid.Size()
 	n := sys.InitialSize()
 	field := make([]float64, size)
 	for i := range field {
@@ -127,13 +127,13 @@ func TestFeatures(t *testing.T) {
 		for p, v := range f.values {
 			want[p] = v / f.scale
 		}
-		check.Close(t, e.inputField(0, 2+i), want, 1e-9, 1e-9)
+		check.Close(t, e.inputField(&e.slots[0], 2+i), want, 1e-9, 1e-9)
 	}
-	if got, want := e.micro.amplitude[0], rms/0.2; math.Abs(got-want) > 1e-9*want {
+	if got, want := e.slots[0].amplitude, rms/0.2; math.Abs(got-want) > 1e-9*want {
 		t.Errorf("amplitude %g, want %g", got, want)
 	}
-	if e.inputs.Count() != 1+1+5 {
-		t.Errorf("%d inputs", e.inputs.Count())
+	if e.Inputs.Count() != 1+1+5 {
+		t.Errorf("%d inputs", e.Inputs.Count())
 	}
 }
 
@@ -148,7 +148,7 @@ func TestMeanFromStart(t *testing.T) {
 // proposes nothing leaves the initial values at all times.
 func TestPassesFollowEachOther(t *testing.T) {
 	one, three := flowEngine[float64](t, model.Soft, 1, "network.passes=1"), flowEngine[float64](t, model.Soft, 1)
-	params := InitialParams[float64](one.info)
+	params := InitialParams[float64](one.Info())
 	batch := flowBatch(t, one, 1)
 	var first []float64
 	if err := one.Predict(params, batch, func(_ int, p *Prediction) error {
@@ -157,9 +157,9 @@ func TestPassesFollowEachOther(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	three.forward(params, batch, 0, three.load(batch, 0), 2, false)
-	check.Close(t, three.micro.previous[0], first, 1e-12, 1e-12)
-	second := slices.Clone(three.solve(&batch, 0, 0, 2).Field())
+	three.forward(params, three.load(batch, 0), &batch, 2, false)
+	check.Close(t, three.slots[0].corrected.Field, first, 1e-12, 1e-12)
+	second := slices.Clone(three.solve(2, &three.slots[0], 0).Field())
 	worst := 0.0
 	for i := range second { // not the same field again
 		worst = max(worst, math.Abs(second[i]-first[i]))
@@ -167,13 +167,13 @@ func TestPassesFollowEachOther(t *testing.T) {
 	if worst < 1e-4 {
 		t.Errorf("the second pass changed the first by %g at most", worst)
 	}
-	three.forward(params, batch, 0, three.load(batch, 0), 3, false)
-	check.Close(t, three.micro.previous[0], second, 1e-12, 1e-12)
+	three.forward(params, three.load(batch, 0), &batch, 3, false)
+	check.Close(t, three.slots[0].corrected.Field, second, 1e-12, 1e-12)
 
 	zero := make([]float64, len(params))
-	three.forward(zero, batch, 0, three.load(batch, 0), 3, false)
+	three.forward(zero, three.load(batch, 0), &batch, 3, false)
 	n := len(batch.Initial[0])
-	for i, v := range three.solve(&batch, 0, 0, 3).Field() {
+	for i, v := range three.solve(3, &three.slots[0], 0).Field() {
 		if math.Abs(v-batch.Initial[0][i%n]) > 1e-14 {
 			t.Fatalf("without a proposal the field is %g at %d, want %g", v, i, batch.Initial[0][i%n])
 		}
@@ -211,7 +211,7 @@ func TestSoftWeight(t *testing.T) {
 	fields := map[string][]float64{}
 	for _, c := range [][2]string{{"navier-stokes", "1"}, {"navier-stokes-published", "200"}} {
 		e := flowEngine[float64](t, model.Soft, 1, "problem="+c[0], "constraint.soft_weight="+c[1], "network.passes=1", "network.features={}")
-		if err := e.Predict(InitialParams[float64](e.info), flowBatch(t, e, 1), func(_ int, p *Prediction) error {
+		if err := e.Predict(InitialParams[float64](e.Info()), flowBatch(t, e, 1), func(_ int, p *Prediction) error {
 			fields[c[0]] = slices.Clone(p.Field)
 			return nil
 		}); err != nil {

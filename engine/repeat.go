@@ -8,7 +8,6 @@ import (
 	"pihc/compute"
 	"pihc/dataset"
 	"pihc/grid"
-	"pihc/model"
 	"pihc/pde"
 )
 
@@ -44,45 +43,29 @@ func Repeat[T compute.Float](e Engine[T], o RepeatOptions, coarse ...Engine[T]) 
 	if info.Spec.Network.Passes < 3 {
 		return nil, fmt.Errorf("network.passes: %d: want 3 at least, to be repeated", info.Spec.Network.Passes)
 	}
-	r := &repeated[T]{Engine: e, grids: append(slices.Clone(coarse), e), options: o}
-	for _, on := range r.grids {
+	r := &repeated[T]{Engine: e, options: o}
+	for _, on := range append(slices.Clone(coarse), e) {
 		info := on.Info()
 		sys, err := info.Problem.Discretize(info.Grid)
 		if err != nil {
 			return nil, err
 		}
-		r.systems = append(r.systems, sys)
+		r.levels = append(r.levels, &level[T]{engine: on, system: sys})
 	}
 	return r, nil
 }
 
 type repeated[T compute.Float] struct {
 	Engine[T]
-	grids   []Engine[T]   // the coarsest first, Engine last
-	systems []*pde.System // on the whole of them
+	levels  []*level[T] // the coarsest first, Engine last
 	options RepeatOptions
 }
 
 // Close implements Engine.
 func (e *repeated[T]) Close() {
-	for _, on := range e.grids {
-		on.Close()
+	for _, l := range e.levels {
+		l.engine.Close()
 	}
-}
-
-// repetition is one sample on its way.
-type repetition struct {
-	field, best  []float64
-	directions   [][]float64 // that led to field, the newest first
-	spare        [][]float64 // their memory
-	lowest       float64     // loss of best
-	before       float64     // the lowest when it last fell by repeatFall
-	bestPass     int
-	since, count int     // passes since then, and in all
-	begun        int     // passes on coarser grids that led to where it begins
-	used         float64 // all passes there, as many on this grid as have their points
-	most         int     // passes on this grid, the last among them
-	done         bool
 }
 
 // residual is the root of a loss over that of the initial condition at all times.
@@ -98,39 +81,35 @@ func (e *repeated[T]) Predict(params []T, batch Batch, each func(i int, p *Predi
 	if batch.Pass != 0 || batch.Previous != nil {
 		return e.Engine.Predict(params, batch, each)
 	}
-	var levels []*repetitions[T]
-	for i, runner := range e.grids {
-		r, err := newRepetitions(runner, e.systems[i], e.Info().Grid, batch.Initial, e.options.Together)
-		if err != nil {
+	for _, l := range e.levels {
+		if err := l.load(batch.Initial, e.Info().Grid, e.options.Together); err != nil {
 			return err
 		}
-		levels = append(levels, r)
 	}
-	finest := levels[len(levels)-1]
+	finest := e.levels[len(e.levels)-1]
 	for lo := 0; lo < len(batch.Initial); lo += len(finest.samples) {
 		hi := min(lo+len(finest.samples), len(batch.Initial))
 		part := Batch{Seeds: batch.Seeds[lo:hi], Done: batch.Done}
-		for l, r := range levels {
-			part.Initial = r.initial[lo:hi]
-			for i, u0 := range part.Initial {
-				s := &r.samples[i]
-				s.begin(r.system, u0, e.options.Limit)
-				if l > 0 {
-					coarse := levels[l-1]
-					s.goOn(&coarse.samples[i], r.system.Grid, coarse.system, coarse.initial[lo+i])
+		for k, l := range e.levels {
+			part.Initial = l.inputs[lo:hi]
+			for i, inputs := range part.Initial {
+				l.samples[i].start(l.system, inputs, e.options.Limit)
+				if k > 0 {
+					below := e.levels[k-1]
+					l.samples[i].startFrom(&below.samples[i], l.system.Grid, below.system, below.inputs[lo+i])
 				}
 			}
-			if err := e.settle(params, part, r, lo); err != nil {
+			if err := e.run(params, part, l, lo); err != nil {
 				return err
 			}
 		}
 		part.Pass = e.Info().Spec.Network.Passes
 		for i := range part.Initial {
-			part.Previous, part.Directions = append(part.Previous, finest.samples[i].best), append(part.Directions, finest.samples[i].directions)
+			part.Previous, part.Directions = append(part.Previous, finest.samples[i].best), append(part.Directions, finest.samples[i].Directions)
 		}
 		if err := e.Engine.Predict(params, part, func(i int, p *Prediction) error {
 			s := &finest.samples[i]
-			p.Passes, p.Residual = s.begun+s.bestPass+1, e.residual(p.Loss, finest.still[lo+i])
+			p.Passes, p.Residual = s.below+s.bestPass+1, e.residual(p.Loss, finest.still[lo+i])
 			return each(lo+i, p)
 		}); err != nil {
 			return err
@@ -139,62 +118,31 @@ func (e *repeated[T]) Predict(params []T, batch Batch, each func(i int, p *Predi
 	return nil
 }
 
-// repetitions are the samples of a batch on one grid, as many of them as are held together.
-type repetitions[T compute.Float] struct {
-	engine  Engine[T]
-	system  *pde.System
-	initial [][]float64 // of the whole batch
-	still   []float64   // loss of the field that keeps it
-	samples []repetition
-}
-
-// newRepetitions takes the initial conditions of a batch on grid g.
-func newRepetitions[T compute.Float](e Engine[T], sys *pde.System, g *grid.Grid, initial [][]float64, together int) (*repetitions[T], error) {
-	info := e.Info()
-	r := &repetitions[T]{engine: e, system: sys, samples: make([]repetition, max(1, together))}
-	for _, u0 := range initial {
-		r.initial = append(r.initial, dataset.InputsOn(info.Problem, u0, g, info.Grid))
-	}
-	var err error
-	if r.still, err = StillLosses(info, r.initial); err != nil {
-		return nil, err
-	}
-	size := info.FieldSize()
-	for i := range r.samples {
-		r.samples[i].field, r.samples[i].best = make([]float64, size), make([]float64, size)
-		for range info.Spec.Directions() {
-			r.samples[i].spare = append(r.samples[i].spare, make([]float64, size))
-		}
-	}
-	return r, nil
-}
-
-// settle runs all passes but the last on the samples of a batch together, which are those of
+// run runs all passes but the last on the samples of a batch together, which are those of
 // the whole from first on; those that have ended are left out.
-func (e *repeated[T]) settle(params []T, batch Batch, r *repetitions[T], first int) error {
-	spec := e.Info().Spec
+func (e *repeated[T]) run(params []T, batch Batch, l *level[T], first int) error {
 	for {
 		next := Batch{Done: batch.Done}
 		var at []int
 		for i := range batch.Initial {
-			s := &r.samples[i]
-			pass := min(s.begun+s.count+1, 2) // the second stands for all that have a pass before and one after
+			s := &l.samples[i]
+			pass := min(s.below+s.count+1, 2) // the second stands for all that have a pass before and one after
 			if s.done || s.count >= s.most-1 || len(at) > 0 && pass != next.Pass {
 				continue
 			}
 			at, next.Pass = append(at, i), pass
 			next.Initial, next.Seeds = append(next.Initial, batch.Initial[i]), append(next.Seeds, batch.Seeds[i])
 			if pass > 1 {
-				next.Previous, next.Directions = append(next.Previous, s.field), append(next.Directions, s.directions)
+				next.Previous, next.Directions = append(next.Previous, s.Field), append(next.Directions, s.Directions)
 			}
 		}
 		if len(at) == 0 {
 			return nil
 		}
-		if err := r.engine.Predict(params, next, func(i int, p *Prediction) error {
-			s := &r.samples[at[i]]
-			s.add(p, spec)
-			s.done = s.done || e.residual(s.lowest, r.still[first+at[i]]) <= e.options.Tolerance
+		if err := l.engine.Predict(params, next, func(i int, p *Prediction) error {
+			s := &l.samples[at[i]]
+			s.take(p)
+			s.done = s.done || e.residual(s.lowest, l.still[first+at[i]]) <= e.options.Tolerance
 			return nil
 		}); err != nil {
 			return err
@@ -202,34 +150,72 @@ func (e *repeated[T]) settle(params []T, batch Batch, r *repetitions[T], first i
 	}
 }
 
-// begin begins with the offset of the ansatz, which the first pass corrects.
-func (s *repetition) begin(sys *pde.System, initial []float64, most int) {
-	*s = repetition{field: s.field, best: s.best, spare: s.spare, most: most, lowest: math.Inf(1), before: math.Inf(1)}
-	sys.Offset(s.field, initial)
+// level is one of the grids that passes run on.
+type level[T compute.Float] struct {
+	engine Engine[T]
+	system *pde.System // on the whole grid
+	// Of a batch: the inputs, the losses of the fields that keep them, and the samples that are together in memory.
+	inputs  [][]float64
+	still   []float64
+	samples []repetition
 }
 
-// goOn adds to that what another grid has left of corrections, unless it is no number. The
+// load takes the inputs of a batch on grid g.
+func (l *level[T]) load(inputs [][]float64, g *grid.Grid, together int) (err error) {
+	info := l.engine.Info()
+	l.inputs, l.samples = nil, make([]repetition, max(1, together))
+	for _, u0 := range inputs {
+		l.inputs = append(l.inputs, dataset.InputsOn(info.Problem, u0, g, info.Grid))
+	}
+	for i := range l.samples {
+		l.samples[i].History, l.samples[i].best = NewHistory(info.Spec, info.FieldSize()), make([]float64, info.FieldSize())
+	}
+	l.still, err = StillLosses(info, l.inputs)
+	return err
+}
+
+// repetition is one sample on its way.
+type repetition struct {
+	History
+	best         []float64
+	lowest       float64 // loss of best
+	before       float64 // the lowest when it last fell by repeatFall
+	bestPass     int
+	since, count int     // passes since then, and in all
+	below        int     // passes on coarser grids that led to where it starts
+	used         float64 // all passes there, as many on this grid as have their points
+	most         int     // passes on this grid, the last among them
+	done         bool
+}
+
+// start starts from the offset of the ansatz, which the first pass corrects.
+func (s *repetition) start(sys *pde.System, inputs []float64, most int) {
+	*s = repetition{History: s.History, best: s.best, most: most, lowest: math.Inf(1), before: math.Inf(1)}
+	s.Directions = nil
+	sys.Offset(s.Field, inputs)
+}
+
+// startFrom adds to that what another grid has left of corrections, unless it is no number. The
 // offset itself is not interpolated: the field meets here what the ansatz meets.
-func (s *repetition) goOn(from *repetition, g *grid.Grid, coarse *pde.System, initial []float64) {
+func (s *repetition) startFrom(from *repetition, g *grid.Grid, coarse *pde.System, inputs []float64) {
 	if !(from.lowest < math.Inf(1)) {
 		return
 	}
-	s.begun, s.used = from.begun+from.bestPass, (from.used+float64(from.count))*float64(coarse.Grid.Size())/float64(g.Size())
+	s.below, s.used = from.below+from.bestPass, (from.used+float64(from.count))*float64(coarse.Grid.Size())/float64(g.Size())
 	s.most = max(s.most-int(math.Ceil(s.used)), repeatPatience+1)
 	correction := make([]float64, len(from.best))
-	coarse.Offset(correction, initial)
+	coarse.Offset(correction, inputs)
 	for p, v := range from.best {
 		correction[p] = v - correction[p]
 	}
 	for p, v := range grid.Resample(correction, coarse.Grid.Axes, g.Axes) {
-		s.field[p] += v
+		s.Field[p] += v
 	}
 }
 
-// add takes the field of a further pass.
-func (s *repetition) add(p *Prediction, spec *model.Spec) {
-	s.directions = PushDirection(spec.Constraint.SoftWeight, s.spare, s.directions, p.Field, s.field)
-	copy(s.field, p.Field)
+// take takes the field of a further pass.
+func (s *repetition) take(p *Prediction) {
+	s.Add(p.Field)
 	s.count++
 	s.since++
 	if s.bestPass == 0 || p.Loss < s.lowest {

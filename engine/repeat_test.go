@@ -25,7 +25,7 @@ func TestRepeat(t *testing.T) {
 
 func testRepeat(t *testing.T, directions int) {
 	e := flowEngine[float64](t, model.MoE, 1, "constraint.points=0", "loss.border_jump=0", fmt.Sprintf("constraint.directions=%d", directions))
-	params := InitialParams[float64](e.info)
+	params := InitialParams[float64](e.Info())
 	batch := flowBatch(t, e, 3)
 	predict := func(b Batch) (field []float64, loss float64) {
 		if err := e.Predict(params, b, func(_ int, p *Prediction) error {
@@ -65,7 +65,7 @@ func testRepeat(t *testing.T, directions int) {
 		best := len(fields)
 		field, loss := predict(Batch{Initial: batch.Initial[i : i+1], Seeds: batch.Seeds[i : i+1], Pass: 3, Previous: fields[best-1:], Directions: [][][]float64{led}})
 		still := slices.Repeat(batch.Initial[i], len(field)/len(batch.Initial[i]))
-		want := math.Sqrt(loss / e.loss.Evaluate(make([]float64, 1), still, batch.Initial[i], nil, 0))
+		want := math.Sqrt(loss / e.loss.Evaluate(still, batch.Initial[i], RowFactor{}).Loss)
 		if !slices.Equal(got[i].field, field) || got[i].passes != best+1 || got[i].residual != want {
 			t.Errorf("sample %d: %d passes, residual %g; want %d and %g", i, got[i].passes, got[i].residual, best+1, want)
 		}
@@ -91,8 +91,8 @@ func TestRepeatNested(t *testing.T) {
 	const limit = 9
 	override := []string{"constraint.points=0", "loss.border_jump=0", "constraint.directions=2"}
 	e := flowEngine[float64](t, model.MoE, 1, override...)
-	fine := flowEngine[float64](t, model.MoE, 1, append(override, fmt.Sprintf("grid={t: %d, x: %d, y: %d}", 2*e.info.Grid.Axes[0].Points, 2*e.info.Grid.Axes[1].Points, 2*e.info.Grid.Axes[2].Points))...)
-	params := InitialParams[float64](e.info)
+	fine := flowEngine[float64](t, model.MoE, 1, append(override, fmt.Sprintf("grid={t: %d, x: %d, y: %d}", 2*e.Grid.Axes[0].Points, 2*e.Grid.Axes[1].Points, 2*e.Grid.Axes[2].Points))...)
+	params := InitialParams[float64](e.Info())
 	batch := flowBatch(t, fine, 3)
 	for _, most := range []int{limit, 3 * limit} {
 		var got [2][][]float64
@@ -116,11 +116,11 @@ func TestRepeatNested(t *testing.T) {
 			if !slices.Equal(got[0][i], got[1][i]) {
 				t.Errorf("sample %d differs when two are held together", i)
 			}
-			u0 := dataset.InputsOn(e.info.Problem, batch.Initial[i], fine.info.Grid, e.info.Grid)
+			u0 := dataset.InputsOn(e.Problem, batch.Initial[i], fine.Grid, e.Grid)
 			first, _, used := settleByHand(t, e, params, u0, nil, batch.Seeds[i], most-1)
 			second, _, more := settleByHand(t, e, params, u0, carried(e, e, first[len(first)-1], u0, u0), batch.Seeds[i], max(most-used, repeatPatience+1)-1)
 			start := carried(e, fine, second[len(second)-1], u0, batch.Initial[i])
-			fields, led, _ := settleByHand(t, fine, params, batch.Initial[i], start, batch.Seeds[i], max(most-int(math.Ceil(float64((used+more)*e.info.Grid.Size())/float64(fine.info.Grid.Size()))), repeatPatience+1)-1)
+			fields, led, _ := settleByHand(t, fine, params, batch.Initial[i], start, batch.Seeds[i], max(most-int(math.Ceil(float64((used+more)*e.Grid.Size())/float64(fine.Grid.Size()))), repeatPatience+1)-1)
 			one := Batch{Initial: batch.Initial[i : i+1], Seeds: batch.Seeds[i : i+1], Pass: 3, Previous: fields[len(fields)-1:], Directions: [][][]float64{led}}
 			if err := fine.Predict(params, one, func(_ int, p *Prediction) error {
 				check.Close(t, got[0][i], p.Field, 0, 0)
@@ -137,10 +137,10 @@ func TestRepeatNested(t *testing.T) {
 
 // carried is a field of one grid as the passes of another begin with it.
 func carried(from, to *cpu[float64], field, coarse, fine []float64) []float64 {
-	before, out := make([]float64, from.info.FieldSize()), make([]float64, to.info.FieldSize())
-	from.system.Offset(before, coarse)
-	to.system.Offset(out, fine)
-	for p, v := range grid.Resample(difference(field, before), from.info.Grid.Axes, to.info.Grid.Axes) {
+	before, out := make([]float64, from.FieldSize()), make([]float64, to.FieldSize())
+	from.System.Offset(before, coarse)
+	to.System.Offset(out, fine)
+	for p, v := range grid.Resample(difference(field, before), from.Grid.Axes, to.Grid.Axes) {
 		out[p] += v
 	}
 	return out
@@ -179,12 +179,12 @@ func TestRepeatMeetsAnsatz(t *testing.T) {
 			return e
 		}
 		coarse, fine := on(tt.coarse), on(tt.fine)
-		u0 := make([]float64, fine.system.InitialSize())
+		u0 := make([]float64, fine.System.InitialSize())
 		for i := range u0 {
 			u0[i] = 0.1 + 0.05*math.Sin(float64(3*i*i))
 		}
-		offset, multiplier := make([]float64, fine.info.FieldSize()), fine.system.Multiplier()
-		fine.system.Offset(offset, u0)
+		offset, multiplier := make([]float64, fine.FieldSize()), fine.System.Multiplier()
+		fine.System.Offset(offset, u0)
 		var grids []Engine[float64]
 		if tt.coarse != tt.fine {
 			grids = append(grids, coarse)
@@ -195,7 +195,7 @@ func TestRepeatMeetsAnsatz(t *testing.T) {
 		}
 		batch := Batch{Initial: [][]float64{u0}, Seeds: make([]constraint.Seed, 1)}
 		for _, e := range []Engine[float64]{r, fine} { // and the passes of training
-			if err := e.Predict(InitialParams[float64](fine.info), batch, func(_ int, x *Prediction) error {
+			if err := e.Predict(InitialParams[float64](fine.Info()), batch, func(_ int, x *Prediction) error {
 				met, moved := 0, 0.0
 				for p, m := range multiplier {
 					if d := math.Abs(x.Field[p] - offset[p]); m == 0 {
@@ -222,8 +222,8 @@ func TestRepeatMeetsAnsatz(t *testing.T) {
 func TestRepeatNestedFailing(t *testing.T) {
 	override := []string{"constraint.points=0", "loss.border_jump=0"}
 	e := flowEngine[float64](t, model.MoE, 1, override...)
-	fine := flowEngine[float64](t, model.MoE, 1, append(override, fmt.Sprintf("grid={x: %d, y: %d}", 2*e.info.Grid.Axes[1].Points, 2*e.info.Grid.Axes[2].Points))...)
-	params := InitialParams[float64](e.info)
+	fine := flowEngine[float64](t, model.MoE, 1, append(override, fmt.Sprintf("grid={x: %d, y: %d}", 2*e.Grid.Axes[1].Points, 2*e.Grid.Axes[2].Points))...)
+	params := InitialParams[float64](e.Info())
 	batch := flowBatch(t, fine, 3)
 	run := func(coarse ...Engine[float64]) (fields [][]float64) {
 		r, err := Repeat[float64](fine, RepeatOptions{Limit: 8, Together: 3}, coarse...)
@@ -239,7 +239,7 @@ func TestRepeatNestedFailing(t *testing.T) {
 		return fields
 	}
 	alone, nested := run(), run(e)
-	got := run(failing{e, dataset.InputsOn(e.info.Problem, batch.Initial[1], fine.info.Grid, e.info.Grid)})
+	got := run(failing{e, dataset.InputsOn(e.Problem, batch.Initial[1], fine.Grid, e.Grid)})
 	for i, want := range [][]float64{nested[0], alone[1], nested[2]} {
 		if !slices.Equal(got[i], want) {
 			t.Errorf("sample %d", i)
@@ -270,8 +270,8 @@ func settleByHand(t *testing.T, e *cpu[float64], params, u0, start []float64, se
 	var losses []float64
 	before := start
 	if start == nil {
-		before = make([]float64, e.info.FieldSize())
-		e.system.Offset(before, u0)
+		before = make([]float64, e.FieldSize())
+		e.System.Offset(before, u0)
 	}
 	for len(losses) < most {
 		if n := len(losses); n > repeatPatience && slices.Min(losses[n-repeatPatience:]) >= (1-repeatFall)*slices.Min(losses[:n-repeatPatience]) {
@@ -283,7 +283,7 @@ func settleByHand(t *testing.T, e *cpu[float64], params, u0, start []float64, se
 		}
 		if err := e.Predict(params, one, func(_ int, p *Prediction) error {
 			led = slices.Insert(slices.Clone(led), 0, difference(p.Field, before))
-			led = led[:min(len(led), e.info.Spec.Constraint.Directions)]
+			led = led[:min(len(led), e.Spec.Constraint.Directions)]
 			before = slices.Clone(p.Field)
 			fields, losses = append(fields, before), append(losses, p.Loss)
 			return nil
@@ -308,7 +308,7 @@ func TestDirectionsLowerResidual(t *testing.T) {
 	residual := map[int]float64{}
 	for _, directions := range []int{0, 1, 3} {
 		e := flowEngine[float64](t, model.Hard, 1, "constraint.points=0", "network.passes=6", fmt.Sprintf("constraint.directions=%d", directions))
-		params := InitialParams[float64](e.info)
+		params := InitialParams[float64](e.Info())
 		batch := flowBatch(t, e, 2)
 		var want [][]float64
 		if err := e.Predict(params, batch, func(_ int, p *Prediction) error {

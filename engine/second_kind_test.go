@@ -140,7 +140,7 @@ func TestSecondNetworkKind(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	if n := e.info.Parameters(); n != 2*3*4+4 {
+	if n := e.Parameters(); n != 2*3*4+4 {
 		t.Errorf("%d parameters", n)
 	}
 	worst, err := CheckGradient(e, toyBatch(24, 2), 2)

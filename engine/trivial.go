@@ -28,69 +28,67 @@ func Trivials(sys *pde.System, spec model.LossSpec, initial [][]float64, truth f
 	if err != nil {
 		return nil, err
 	}
-	p, squares := sys.Problem, make([]float64, len(sys.Sets))
-	field, held := make([]float64, sys.FieldSize()), make([]float64, sys.FieldSize())
-	solution := func(i int) ([]float64, error) {
-		if truth == nil {
-			return nil, nil
+	p := sys.Problem
+	field, kept, sum := make([]float64, sys.FieldSize()), make([]float64, sys.FieldSize()), make([]float64, sys.FieldSize())
+	// each calls f for every sample with its solution and with the field that keeps its initial values.
+	each := func(f func(i int, solution []float64)) error {
+		for i, inputs := range initial {
+			var solution []float64
+			if truth != nil {
+				var err error
+				if solution, err = truth(i); err != nil {
+					return err
+				}
+			}
+			p.Hold(kept, inputs, sys.Grid)
+			f(i, solution)
 		}
-		return truth(i)
+		return nil
 	}
 	scored := func(t *Trivial, i int, field, truth []float64) {
-		t.Losses = append(t.Losses, loss.Evaluate(squares, field, initial[i], nil, 0))
-		t.OutsideAnsatz = t.OutsideAnsatz || outsideAnsatz(p, field, held, sys.SliceSize())
+		t.Losses = append(t.Losses, loss.Evaluate(field, initial[i], RowFactor{}).Loss)
+		t.OutsideAnsatz = t.OutsideAnsatz || outsideAnsatz(p, field, kept, sys.SliceSize())
 		if truth != nil {
 			t.Errors = append(t.Errors, grid.RelativeL2Of(field, truth, len(p.Unknowns)))
 		}
 	}
 	zero, still, mean := Trivial{Name: "zero"}, Trivial{Name: "persistence"}, Trivial{Name: "mean"}
-	sum := make([]float64, len(field))
-	for i, u0 := range initial {
-		v, err := solution(i)
-		if err != nil {
-			return nil, err
-		}
-		p.Hold(held, u0, sys.Grid)
-		scored(&zero, i, field, v)
+	err = each(func(i int, solution []float64) {
+		scored(&zero, i, field, solution)
 		if !p.Steady {
-			scored(&still, i, held, v)
+			scored(&still, i, kept, solution)
 		}
-		for q, x := range v {
+		for q, x := range solution {
 			sum[q] += x
 		}
-	}
+	})
 	out := []Trivial{zero}
 	if !p.Steady {
 		out = append(out, still)
 	}
-	if truth == nil || len(initial) < 2 {
-		return out, nil
+	if err != nil || truth == nil || len(initial) < 2 {
+		return out, err
 	}
-	for i, u0 := range initial {
-		v, err := solution(i)
-		if err != nil {
-			return nil, err
-		}
-		p.Hold(held, u0, sys.Grid)
-		for q, x := range v {
+	err = each(func(i int, solution []float64) {
+		for q, x := range solution {
 			field[q] = (sum[q] - x) / float64(len(initial)-1)
 		}
-		scored(&mean, i, field, v)
-	}
-	return append(out, mean), nil
+		scored(&mean, i, field, solution)
+	})
+	return append(out, mean), err
 }
 
 // outsideAnsatz reports whether an unknown's field, in slices of so many points along the
-// first axis, does not begin as held does, with the initial condition that its ansatz, and no
+// first axis, does not begin as kept does, with the initial condition that its ansatz, and no
 // condition, holds it to.
-func outsideAnsatz(p *pde.Problem, field, held []float64, slice int) bool {
+func outsideAnsatz(p *pde.Problem, field, kept []float64, slice int) bool {
 	size := len(field) / len(p.Unknowns)
 	for c, u := range p.Unknowns {
 		in := func(r pde.Rows) bool { return r.Expr.DependsOn(u.InitialName()) }
 		if u.Initial < 0 || !u.Ansatz.Offset.DependsOn(u.InitialName()) || slices.ContainsFunc(p.Conditions, in) {
 			continue
 		}
-		if !slices.Equal(field[c*size:c*size+slice], held[c*size:c*size+slice]) {
+		if !slices.Equal(field[c*size:c*size+slice], kept[c*size:c*size+slice]) {
 			return true
 		}
 	}

@@ -18,16 +18,16 @@ func untrained(t *testing.T, problem, method string) (field []float64, loss floa
 	t.Helper()
 	spec, p := specFor(t, problem, "problem: a\nnetwork: {width: 4, layers: 2, precision: float64}\nconstraint: {tolerance: 1e-12, directions: 2}\n", "method="+method)
 	e := engineOn[float64](t, spec, p, 1)
-	next, err := dataset.NewSampler(p, e.info.Grid)
+	next, err := dataset.NewSampler(p, e.Grid)
 	if err != nil {
 		t.Fatal(err)
 	}
-	u0 := make([]float64, e.info.InitialSize())
+	u0 := make([]float64, e.InitialSize())
 	if err := next(data.SampleRand(1, 0), u0); err != nil {
 		t.Fatal(err)
 	}
 	batch := Batch{Initial: [][]float64{u0}, Seeds: make([]constraint.Seed, 1)}
-	params := InitialParams[float64](e.info)
+	params := InitialParams[float64](e.Info())
 	if err := e.Predict(params, batch, func(_ int, x *Prediction) error {
 		field = slices.Clone(x.Field)
 		return nil

@@ -11,7 +11,6 @@ import (
 
 	"pihc/data"
 	"pihc/dataset"
-	"pihc/internal/config"
 	"pihc/model"
 	"pihc/pde"
 )
@@ -42,8 +41,7 @@ func Open(spec string, overrides ...string) (*Experiment, error) {
 	x.Problem, err = x.Problem.SetConstants(s.Constants)
 	var unknown *pde.UnknownConstantError
 	if errors.As(err, &unknown) {
-		at := model.SpecPosition(spec, "constants."+unknown.Name, overrides...)
-		err = config.Join(at.Errorf("%v", err).WithHint("%s", unknown.Hint()).OfKey())
+		err = model.SpecError(spec, "constants."+unknown.Name, overrides, err, unknown.Hint())
 	}
 	if err != nil {
 		return nil, err
@@ -138,19 +136,18 @@ func openProblem(spec, problem string, overrides []string) (*pde.Problem, error)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	at := model.SpecPosition(spec, "problem", overrides...)
-	if !pde.IsPath(problem) {
-		return nil, config.Join(at.Errorf("there is no built-in problem %q", problem).
-			WithHint("the built-in problems are %s; a PDE file is named by its path, as in ./%s.yaml", strings.Join(pde.Builtins(), ", "), problem))
+	mistake := func(hint, format string, args ...any) error {
+		return model.SpecError(spec, "problem", overrides, fmt.Errorf(format, args...), hint)
 	}
-	folders := []string{"the working folder"}
+	builtins, folders := strings.Join(pde.Builtins(), ", "), "the working folder"
 	if strings.ContainsAny(spec, `/\`) {
-		folders = []string{filepath.Dir(spec), "the working folder"}
+		folders = filepath.Dir(spec) + " or the working folder"
 	}
-	if filepath.IsAbs(problem) {
-		return nil, config.Join(at.Errorf("there is no PDE file %s", problem).
-			WithHint("a path relative to the spec's folder is found wherever that is; the built-in problems are %s", strings.Join(pde.Builtins(), ", ")))
+	switch {
+	case !pde.IsPath(problem):
+		return nil, mistake(fmt.Sprintf("the built-in problems are %s; a PDE file is named by its path, as in ./%s.yaml", builtins, problem), "there is no built-in problem %q", problem)
+	case filepath.IsAbs(problem):
+		return nil, mistake("a path relative to the spec's folder is found wherever that is; the built-in problems are "+builtins, "there is no PDE file %s", problem)
 	}
-	return nil, config.Join(at.Errorf("there is no PDE file %s in %s", problem, strings.Join(folders, " or ")).
-		WithHint("its path is relative to the spec's folder, where the spec is given with a slash (./spec.yaml), or to the working folder"))
+	return nil, mistake("its path is relative to the spec's folder, where the spec is given with a slash (./spec.yaml), or to the working folder", "there is no PDE file %s in %s", problem, folders)
 }

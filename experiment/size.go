@@ -194,7 +194,7 @@ func (s *sizes) timeSteps(p *pde.Problem) error {
 	params := engine.InitialParams[float32](info)
 	grad := make([]float32, len(params))
 	step := func(pass int) error {
-		b := engine.Batch{Initial: initial, Pass: pass, Progress: 1}
+		b := engine.Batch{Initial: initial, Pass: pass, Training: engine.Training{Progress: 1}}
 		for i := range initial {
 			b.Seeds = append(b.Seeds, constraint.Seed{Run: 1, Sample: uint64(i)})
 		}

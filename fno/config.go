@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 
 	"pihc/compute"
-	"pihc/internal/slab"
 	"pihc/network"
 )
 
@@ -146,11 +145,11 @@ func (c Config) FLOP(shape []int) float64 {
 }
 
 // Divided32 implements operator.Divisible.
-func (c Config) Divided32(shape []int, batch int, pool *compute.Pool, part *slab.Slab) network.DividedEvaluator[float32] {
+func (c Config) Divided32(shape []int, batch int, pool *compute.Pool, part *compute.Slab) network.DividedEvaluator[float32] {
 	return NewDivided[float32](c, shape, batch, pool, part)
 }
 
 // Divided64 implements operator.Divisible.
-func (c Config) Divided64(shape []int, batch int, pool *compute.Pool, part *slab.Slab) network.DividedEvaluator[float64] {
+func (c Config) Divided64(shape []int, batch int, pool *compute.Pool, part *compute.Slab) network.DividedEvaluator[float64] {
 	return NewDivided[float64](c, shape, batch, pool, part)
 }

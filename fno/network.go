@@ -5,7 +5,6 @@ import (
 
 	"pihc/compute"
 	"pihc/internal/kernel"
-	"pihc/internal/slab"
 )
 
 const (
@@ -24,7 +23,7 @@ type Network[T compute.Float] struct {
 	offsets offsets
 	weights weights[T]
 	fourier fourier[T]
-	slab    *slab.Slab // what this rank has of the grid; nil: all
+	slab    *compute.Slab // what this rank has of the grid; nil: all
 	kept    activations[T]
 	adjoint adjoint[T]
 	mixed   []T          // (batch, 2, modes, width): R v^, and in backward conj(R) g^
@@ -84,7 +83,7 @@ func New[T compute.Float](c Config, shape []int, batch int, pool *compute.Pool) 
 // have the own slices of part. Backward then adds to the gradient this rank's share of it, of
 // which SumOverRanks makes the gradient. All ranks make the same calls. What crosses ranks are spectra, whose
 // size does not depend on the grid, and the gradient.
-func NewDivided[T compute.Float](c Config, shape []int, batch int, pool *compute.Pool, part *slab.Slab) *Network[T] {
+func NewDivided[T compute.Float](c Config, shape []int, batch int, pool *compute.Pool, part *compute.Slab) *Network[T] {
 	if c.Validate(shape) != nil || batch < 1 {
 		panic("fno: New: invalid configuration")
 	}
@@ -116,7 +115,7 @@ func NewDivided[T compute.Float](c Config, shape []int, batch int, pool *compute
 	return n
 }
 
-func newGeometry(c Config, shape []int, batch int, part *slab.Slab) geometry {
+func newGeometry(c Config, shape []int, batch int, part *compute.Slab) geometry {
 	last := len(shape) - 1
 	g := geometry{
 		batch: batch, most: batch, rows: 1, all: 1, nx: shape[last], m: c.Modes[last], modes: c.Modes[last],

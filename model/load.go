@@ -1,6 +1,7 @@
 package model
 
 import (
+	"errors"
 	"os"
 	"path"
 	"reflect"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"pihc/internal/config"
+	"pihc/pde"
 )
 
 // LoadSpec decodes a spec over the defaults, lays what it has for its method alone
@@ -162,18 +164,23 @@ func takeVersion(d *config.Document) (defaults string, err error) {
 	return []string{PaperDefaults, FittedDefaults}[version-1], nil
 }
 
-// SpecPosition returns where the spec called name, as OpenSpec reads it, has a
-// dotted key such as constants.nu, for messages.
-func SpecPosition(name, key string, overrides ...string) config.Position {
-	src, err := specs.ReadFile(path.Join("specs", name+".yaml"))
-	if err != nil {
-		src, err = os.ReadFile(name)
+// SpecError is err, with a hint, at the place where the spec called name, as OpenSpec reads it, has a dotted key such as
+// constants.nu. An unknown constant is a mistake of the key.
+func SpecError(name, key string, overrides []string, err error, hint string) error {
+	src, failed := specs.ReadFile(path.Join("specs", name+".yaml"))
+	if failed != nil {
+		src, failed = os.ReadFile(name)
 	}
-	d, _, err2 := parseSpec(name, src, overrides)
-	if err != nil || err2 != nil {
-		return config.Position{}
+	d, _, bad := parseSpec(name, src, overrides)
+	var at config.Position
+	if failed == nil && bad == nil {
+		at = d.At(key)
 	}
-	return d.At(key)
+	mistake := at.Errorf("%v", err).WithHint("%s", hint)
+	if unknown := (*pde.UnknownConstantError)(nil); errors.As(err, &unknown) {
+		mistake.OfKey()
+	}
+	return config.Join(mistake)
 }
 
 // ReadSpec reads a spec file.

@@ -118,7 +118,11 @@ type NetworkShared struct {
 }
 
 // UnmarshalConfig reads the keys of the kind that the block names.
-func (n *NetworkSpec) UnmarshalConfig(node config.Node) error {
+func (n *NetworkSpec) UnmarshalConfig(decode func(dst any) error) error {
+	var node config.Node
+	if err := decode(&node); err != nil {
+		return err
+	}
 	if at, ok := node.Lookup("kind"); ok {
 		kind := n.Kind
 		if err := at.Decode(&kind); err != nil {

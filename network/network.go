@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"pihc/compute"
-	"pihc/internal/slab"
 )
 
 // A Network maps fields on a grid, the inputs, to others, the basis functions or
@@ -58,8 +57,8 @@ type Evaluator[T compute.Float] interface {
 // A Divisible network can be evaluated by ranks that have a slab of the grid each.
 type Divisible interface {
 	Network
-	Divided32(shape []int, batch int, pool *compute.Pool, part *slab.Slab) DividedEvaluator[float32]
-	Divided64(shape []int, batch int, pool *compute.Pool, part *slab.Slab) DividedEvaluator[float64]
+	Divided32(shape []int, batch int, pool *compute.Pool, part *compute.Slab) DividedEvaluator[float32]
+	Divided64(shape []int, batch int, pool *compute.Pool, part *compute.Slab) DividedEvaluator[float64]
 }
 
 // A DividedEvaluator has fields of the own slices. Backward adds a rank's share of the gradient;
@@ -72,7 +71,7 @@ type DividedEvaluator[T compute.Float] interface {
 
 // NewEvaluator returns a network's evaluator in the precision T; of a Divisible one, that of
 // a slab where part is not nil.
-func NewEvaluator[T compute.Float](n Network, shape []int, batch int, pool *compute.Pool, part *slab.Slab) Evaluator[T] {
+func NewEvaluator[T compute.Float](n Network, shape []int, batch int, pool *compute.Pool, part *compute.Slab) Evaluator[T] {
 	var e any
 	_, single := any(T(0)).(float32)
 	switch {

@@ -280,7 +280,7 @@ func (x *scalingTimes) time(ctx context.Context, s *Work, round, batch int) erro
 	cycles := cyclesOf(passes)
 	step := round * cycles * passes
 	next := func(pass int) engine.Batch {
-		b := engine.Batch{Progress: 1, Pass: pass}
+		b := engine.Batch{Pass: pass, Training: engine.Training{Progress: 1}}
 		for i := range batch {
 			at := (step*batch + i) % len(samples.Initial)
 			b.Initial, b.Seeds = append(b.Initial, samples.Initial[at]), append(b.Seeds, samples.Seeds[at])

@@ -29,7 +29,7 @@ type System struct {
 	// Of the part that Divide gives of a System: that System, and the slab of its grid. Grid and
 	// fields of the part have the stored slices, Points are rows of the own ones.
 	Whole *System
-	Slab  *slab.Slab
+	Slab  *compute.Slab
 
 	offsets, multipliers []*expr.Program // of the ansatz, per unknown
 	coordinates          [][]float64     // on a slice along the first axis, of all other axes
@@ -171,7 +171,7 @@ func (p *Problem) Discretize(g *grid.Grid) (*System, error) {
 }
 
 // Divide returns what this rank has of the system, on its slab of the grid.
-func (s *System) Divide(ranks slab.Ranks) (*System, error) {
+func (s *System) Divide(ranks compute.Ranks) (*System, error) {
 	time := s.Grid.Axes[0]
 	switch {
 	case s.Problem.Steady:

@@ -182,7 +182,7 @@ func (sc *scorer) add(i int, p *engine.Prediction) error {
 		sc.out.Experts[k].Statuses[o.Status.String()]++
 	}
 	sc.out.PerSample = append(sc.out.PerSample, x)
-	sc.losses = append(sc.losses, sc.loss.Evaluate(sc.squares, p.Field, sc.samples.Initial[i], nil, 0))
+	sc.losses = append(sc.losses, sc.loss.Evaluate(p.Field, sc.samples.Initial[i], engine.RowFactor{}).Loss)
 	return nil
 }
 

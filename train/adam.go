@@ -24,23 +24,22 @@ type adam[T compute.Float] struct {
 	state    *engine.State[T]
 	frozen   [][2]int  // ranges of parameters that stay
 	grad     []T       // zero between steps
-	kept     []T       // what Return goes back to
 	sums     []float64 // Σ g² per chunk
 }
 
-// Begin implements model.Stepper.
+// Begin implements engine.Stepper.
 func (a *adam[T]) Begin(s *engine.State[T]) error {
 	a.state, a.grad = s, make([]T, len(s.Params))
 	a.sums = make([]float64, (len(a.grad)+updateChunk-1)/updateChunk)
 	return nil
 }
 
-// Sync implements model.Stepper: the state is always up to date.
+// Sync implements engine.Stepper: the state is always up to date.
 func (a *adam[T]) Sync() error { return nil }
 
-// Step implements model.Stepper.
+// Step implements engine.Stepper.
 func (a *adam[T]) Step(batch engine.Batch, rate float64) (engine.Stats, float64, error) {
-	stats, norm, err := engine.AddFinite(a, batch)
+	stats, norm, err := engine.AddFinite(batch, a.add, func() { clear(a.grad) })
 	if err != nil || !engine.FiniteStep(&stats, norm) {
 		clear(a.grad)
 		return stats, norm, err
@@ -53,8 +52,8 @@ func (a *adam[T]) Step(batch engine.Batch, rate float64) (engine.Stats, float64,
 	return stats, norm, nil
 }
 
-// Add implements model.Accumulator.
-func (a *adam[T]) Add(batch engine.Batch) (engine.Stats, float64, error) {
+// add adds the gradient of a batch, and returns the norm of the sum.
+func (a *adam[T]) add(batch engine.Batch) (engine.Stats, float64, error) {
 	a.mu.Unlock()
 	stats, err := a.engine.LossAndGrad(a.grad, a.state.Params, batch)
 	a.mu.Lock()
@@ -66,15 +65,6 @@ func (a *adam[T]) Add(batch engine.Batch) (engine.Stats, float64, error) {
 	}
 	return stats, math.Sqrt(a.squares()), nil
 }
-
-// Keep implements model.Accumulator.
-func (a *adam[T]) Keep() { a.kept = append(a.kept[:0], a.grad...) }
-
-// Return implements model.Accumulator.
-func (a *adam[T]) Return() { copy(a.grad, a.kept) }
-
-// Clear implements model.Accumulator.
-func (a *adam[T]) Clear() { clear(a.grad) }
 
 // chunks runs f on the ranges of parameters that are updated together.
 func (a *adam[T]) chunks(f func(i, lo, hi int)) {

@@ -29,6 +29,9 @@ type value struct {
 	dtype dtype
 }
 
+// exists says that there is such an array: the zero value is nothing.
+func (v value) exists() bool { return v.name != "" }
+
 func (v value) rank() int { return len(v.shape) }
 
 func (v value) size() int { return product(v.shape) }
@@ -56,10 +59,8 @@ func product(shape []int) int {
 
 // table is an array that a program reads and that never changes: a further argument.
 type table struct {
-	shape   []int
-	floats  []float64 // or
-	singles []float32
-	ints    []int32
+	shape []int
+	data  any // []float64, []float32 or []int32
 }
 
 // builder writes a program, operation by operation. It panics where shapes do not fit,
@@ -100,6 +101,15 @@ func (b *builder) emit(shape []int, t dtype, format string, args ...any) value {
 	return v
 }
 
+// call writes an operation that states the types of its operands, whose names go into text.
+func (b *builder) call(shape []int, t dtype, text string, operands ...value) value {
+	names, types := make([]any, len(operands)), make([]string, len(operands))
+	for i, v := range operands {
+		names[i], types[i] = v.name, v.mlir()
+	}
+	return b.emit(shape, t, "%s : (%s) -> %s", fmt.Sprintf(text, names...), strings.Join(types, ", "), tensor(shape, t))
+}
+
 func require(ok bool, what string, values ...value) {
 	if !ok {
 		var types []string
@@ -130,10 +140,15 @@ func (b *builder) scalar(x float64, t dtype) value {
 	default:
 		text = fmt.Sprintf("0x%016X", math.Float64bits(x))
 	}
-	key := string(t) + text
+	return b.constant(text, t, nil)
+}
+
+// constant is a constant by its text.
+func (b *builder) constant(text string, t dtype, shape []int) value {
+	key := tensor(shape, t) + text
 	v, ok := b.known[key]
 	if !ok {
-		v = value{b.fresh(), nil, t}
+		v = value{b.fresh(), slices.Clone(shape), t}
 		b.known[key] = v
 		fmt.Fprintf(&b.consts, "%s = stablehlo.constant dense<%s> : %s\n", v.name, text, v.mlir())
 	}
@@ -148,59 +163,34 @@ func (b *builder) full(x float64, t dtype, shape ...int) value {
 // smallTable is the number of elements up to which an array is written into the program.
 const smallTable = 64
 
-func (b *builder) addTable(t table, d dtype) value {
-	v := value{fmt.Sprintf("%%table%d", len(b.tables)), t.shape, d}
-	b.tables, b.tabled = append(b.tables, t), append(b.tabled, v)
-	return v
-}
-
-// written is a small array in the program itself.
-func (b *builder) written(bytes []byte, t dtype, shape []int) value {
-	text := strings.ToUpper(hex.EncodeToString(bytes))
-	key := tensor(shape, t) + text
-	v, ok := b.known[key]
-	if !ok {
-		v = value{b.fresh(), slices.Clone(shape), t}
-		b.known[key] = v
-		fmt.Fprintf(&b.consts, "%s = stablehlo.constant dense<\"0x%s\"> : %s\n", v.name, text, v.mlir())
+// array is an array of given numbers: a large one is a table.
+func array[E float64 | float32 | int32](b *builder, x []E, t dtype, shape []int) value {
+	if product(shape) != len(x) {
+		panic("xla: the shape is not that of the data")
 	}
-	return v
+	if len(x) > smallTable {
+		v := value{fmt.Sprintf("%%table%d", len(b.tables)), shape, t}
+		b.tables, b.tabled = append(b.tables, table{shape, x}), append(b.tabled, v)
+		return v
+	}
+	bytes, _ := binary.Append(nil, binary.LittleEndian, x)
+	return b.constant(`"0x`+strings.ToUpper(hex.EncodeToString(bytes))+`"`, t, shape)
 }
 
 // numbers is an array of given numbers.
 func (b *builder) numbers(x []float64, t dtype, shape ...int) value {
-	if product(shape) != len(x) {
-		panic("xla: numbers: the shape is not that of the data")
+	if t == f64 {
+		return array(b, x, t, shape)
 	}
 	single := make([]float32, len(x))
 	for i, v := range x {
 		single[i] = float32(v)
 	}
-	small := len(x) <= smallTable
-	switch {
-	case t == f64 && small:
-		bytes, _ := binary.Append(nil, binary.LittleEndian, x)
-		return b.written(bytes, t, shape)
-	case t == f64:
-		return b.addTable(table{shape: shape, floats: x}, t)
-	case small:
-		bytes, _ := binary.Append(nil, binary.LittleEndian, single)
-		return b.written(bytes, t, shape)
-	}
-	return b.addTable(table{shape: shape, singles: single}, t)
+	return array(b, single, t, shape)
 }
 
 // integers is an array of given integers.
-func (b *builder) integers(x []int32, shape ...int) value {
-	if product(shape) != len(x) {
-		panic("xla: integers: the shape is not that of the data")
-	}
-	if len(x) > smallTable {
-		return b.addTable(table{shape: shape, ints: x}, i32)
-	}
-	bytes, _ := binary.Append(nil, binary.LittleEndian, x)
-	return b.written(bytes, i32, shape)
-}
+func (b *builder) integers(x []int32, shape ...int) value { return array(b, x, i32, shape) }
 
 // upload puts the tables on the device.
 func (b *builder) upload(c *pjrt.Client) ([]*pjrt.Buffer, error) {
@@ -208,13 +198,13 @@ func (b *builder) upload(c *pjrt.Client) ([]*pjrt.Buffer, error) {
 	for _, t := range b.tables {
 		var d *pjrt.Buffer
 		var err error
-		switch {
-		case t.floats != nil:
-			d, err = pjrt.Upload(c, t.floats, t.shape...)
-		case t.singles != nil:
-			d, err = pjrt.Upload(c, t.singles, t.shape...)
-		default:
-			d, err = pjrt.Upload(c, t.ints, t.shape...)
+		switch x := t.data.(type) {
+		case []float64:
+			d, err = pjrt.Upload(c, x, t.shape...)
+		case []float32:
+			d, err = pjrt.Upload(c, x, t.shape...)
+		case []int32:
+			d, err = pjrt.Upload(c, x, t.shape...)
 		}
 		if err != nil {
 			return all, err
@@ -254,6 +244,17 @@ func (b *builder) or(x, y value) value  { return b.binary("or", x, y) }
 // times multiplies by a number.
 func (b *builder) times(x value, k float64) value { return b.mul(x, b.scalar(k, x.dtype)) }
 
+// total is x + y; nothing counts as zero.
+func (b *builder) total(x, y value) value {
+	switch {
+	case !x.exists():
+		return y
+	case !y.exists():
+		return x
+	}
+	return b.add(x, y)
+}
+
 // plus adds a number.
 func (b *builder) plus(x value, k float64) value { return b.add(x, b.scalar(k, x.dtype)) }
 
@@ -271,15 +272,13 @@ func (b *builder) convert(x value, t dtype) value {
 	if x.dtype == t {
 		return x
 	}
-	v := value{shape: x.shape, dtype: t}
-	return b.emit(x.shape, t, "stablehlo.convert %s : (%s) -> %s", x.name, x.mlir(), v.mlir())
+	return b.call(x.shape, t, "stablehlo.convert %s", x)
 }
 
 // compare is a comparison: EQ, NE, LT, LE, GT or GE; with NaN all but NE are false.
 func (b *builder) compare(direction string, x, y value) value {
 	x, y = b.match("compare", x, y)
-	v := value{shape: x.shape, dtype: boolean}
-	return b.emit(x.shape, boolean, "stablehlo.compare %s, %s, %s : (%s, %s) -> %s", direction, x.name, y.name, x.mlir(), x.mlir(), v.mlir())
+	return b.call(x.shape, boolean, "stablehlo.compare "+direction+", %s, %s", x, y)
 }
 
 // than compares with a number.
@@ -288,10 +287,7 @@ func (b *builder) than(direction string, x value, k float64) value {
 }
 
 // finite tells which numbers are.
-func (b *builder) finite(x value) value {
-	v := value{shape: x.shape, dtype: boolean}
-	return b.emit(x.shape, boolean, "stablehlo.is_finite %s : (%s) -> %s", x.name, x.mlir(), v.mlir())
-}
+func (b *builder) finite(x value) value { return b.call(x.shape, boolean, "stablehlo.is_finite %s", x) }
 
 // where is x where the condition holds and y elsewhere. A condition of fewer axes
 // holds along the axes that follow.
@@ -307,30 +303,24 @@ func (b *builder) spread(x value, shape []int, axes ...int) value {
 	for i, a := range axes {
 		require(shape[a] == x.shape[i] || x.shape[i] == 1, "spread", x)
 	}
-	v := value{shape: shape, dtype: x.dtype}
-	return b.emit(shape, x.dtype, "stablehlo.broadcast_in_dim %s, dims = %s : (%s) -> %s", x.name, list(axes), x.mlir(), v.mlir())
+	return b.call(shape, x.dtype, "stablehlo.broadcast_in_dim %s, dims = "+list(axes), x)
 }
 
-// leading repeats x along all axes after its own.
-func (b *builder) leading(x value, shape []int) value {
-	if slices.Equal(x.shape, shape) {
-		return x
-	}
-	axes := make([]int, x.rank())
-	for i := range axes {
-		axes[i] = i
-	}
-	return b.spread(x, shape, axes...)
-}
+// leading repeats x along all axes after its own, trailing along all before.
+func (b *builder) leading(x value, shape []int) value { return b.repeat(x, shape, 0) }
 
-// trailing repeats x along all axes before its own.
 func (b *builder) trailing(x value, shape []int) value {
+	return b.repeat(x, shape, len(shape)-x.rank())
+}
+
+// repeat makes the axes of x those of the result from first on.
+func (b *builder) repeat(x value, shape []int, first int) value {
 	if slices.Equal(x.shape, shape) {
 		return x
 	}
 	axes := make([]int, x.rank())
 	for i := range axes {
-		axes[i] = len(shape) - x.rank() + i
+		axes[i] = first + i
 	}
 	return b.spread(x, shape, axes...)
 }
@@ -340,8 +330,7 @@ func (b *builder) reshape(x value, shape ...int) value {
 		return x
 	}
 	require(product(shape) == x.size(), "reshape", x)
-	v := value{shape: shape, dtype: x.dtype}
-	return b.emit(shape, x.dtype, "stablehlo.reshape %s : (%s) -> %s", x.name, x.mlir(), v.mlir())
+	return b.call(shape, x.dtype, "stablehlo.reshape %s", x)
 }
 
 // transpose makes axis order[i] of x axis i.
@@ -353,8 +342,7 @@ func (b *builder) transpose(x value, order ...int) value {
 	if !moved {
 		return x
 	}
-	v := value{shape: shape, dtype: x.dtype}
-	return b.emit(shape, x.dtype, "stablehlo.transpose %s, dims = %s : (%s) -> %s", x.name, list(order), x.mlir(), v.mlir())
+	return b.call(shape, x.dtype, "stablehlo.transpose %s, dims = "+list(order), x)
 }
 
 // slice is the part [lo, hi) along one axis.
@@ -362,18 +350,12 @@ func (b *builder) slice(x value, axis, lo, hi int) value {
 	if lo == 0 && hi == x.shape[axis] {
 		return x
 	}
-	shape := slices.Clone(x.shape)
-	shape[axis] = hi - lo
-	var ranges []string
-	for a, n := range x.shape {
-		if a == axis {
-			ranges = append(ranges, fmt.Sprintf("%d:%d", lo, hi))
-		} else {
-			ranges = append(ranges, fmt.Sprintf("0:%d", n))
-		}
+	shape, ranges := slices.Clone(x.shape), make([]string, x.rank())
+	for a, n := range shape {
+		ranges[a] = fmt.Sprintf("0:%d", n)
 	}
-	v := value{shape: shape, dtype: x.dtype}
-	return b.emit(shape, x.dtype, "stablehlo.slice %s [%s] : (%s) -> %s", x.name, strings.Join(ranges, ", "), x.mlir(), v.mlir())
+	shape[axis], ranges[axis] = hi-lo, fmt.Sprintf("%d:%d", lo, hi)
+	return b.call(shape, x.dtype, "stablehlo.slice %s ["+strings.Join(ranges, ", ")+"]", x)
 }
 
 // at is index i along an axis, which the result does not have.
@@ -388,13 +370,10 @@ func (b *builder) concatenate(axis int, all ...value) value {
 	}
 	shape := slices.Clone(all[0].shape)
 	shape[axis] = 0
-	var names, types []string
 	for _, v := range all {
 		shape[axis] += v.shape[axis]
-		names, types = append(names, v.name), append(types, v.mlir())
 	}
-	v := value{shape: shape, dtype: all[0].dtype}
-	return b.emit(shape, v.dtype, "stablehlo.concatenate %s, dim = %d : (%s) -> %s", strings.Join(names, ", "), axis, strings.Join(types, ", "), v.mlir())
+	return b.call(shape, all[0].dtype, "stablehlo.concatenate"+strings.Repeat(" %s,", len(all))+fmt.Sprintf(" dim = %d", axis), all...)
 }
 
 // stack joins arrays along a new axis.
@@ -408,8 +387,7 @@ func (b *builder) stack(axis int, all ...value) value {
 
 // iota counts along the last axis.
 func (b *builder) iota(t dtype, shape ...int) value {
-	v := value{shape: shape, dtype: t}
-	return b.emit(shape, t, "stablehlo.iota dim = %d : %s", len(shape)-1, v.mlir())
+	return b.emit(shape, t, "stablehlo.iota dim = %d : %s", len(shape)-1, tensor(shape, t))
 }
 
 func (b *builder) reduce(op string, initial float64, x value, axes ...int) value {
@@ -419,10 +397,7 @@ func (b *builder) reduce(op string, initial float64, x value, axes ...int) value
 			shape = append(shape, n)
 		}
 	}
-	start := b.scalar(initial, x.dtype)
-	v := value{shape: shape, dtype: x.dtype}
-	return b.emit(shape, x.dtype, "stablehlo.reduce(%s init: %s) applies stablehlo.%s across dimensions = %s : (%s, %s) -> %s",
-		x.name, start.name, op, list(axes), x.mlir(), start.mlir(), v.mlir())
+	return b.call(shape, x.dtype, "stablehlo.reduce(%s init: %s) applies stablehlo."+op+" across dimensions = "+list(axes), x, b.scalar(initial, x.dtype))
 }
 
 // sum sums along axes.
@@ -466,14 +441,12 @@ func (b *builder) dot(spec string, x, y value) value {
 			}
 		}
 	}
-	v := value{shape: shape, dtype: x.dtype}
 	batching := ""
 	if len(batch[0]) > 0 {
 		batching = fmt.Sprintf(", batching_dims = %s x %s", list(batch[0]), list(batch[1]))
 	}
 	// Without the precision a GPU may round factors to fewer digits.
-	v = b.emit(shape, v.dtype, "stablehlo.dot_general %s, %s%s, contracting_dims = %s x %s, precision = [HIGHEST, HIGHEST] : (%s, %s) -> %s",
-		x.name, y.name, batching, list(contract[0]), list(contract[1]), x.mlir(), y.mlir(), v.mlir())
+	v := b.call(shape, x.dtype, "stablehlo.dot_general %s, %s"+fmt.Sprintf("%s, contracting_dims = %s x %s, precision = [HIGHEST, HIGHEST]", batching, list(contract[0]), list(contract[1])), x, y)
 	order := make([]int, len(out))
 	for i, a := range out {
 		order[i] = strings.IndexRune(names, a)
@@ -489,9 +462,8 @@ func (b *builder) rows(x, index value) value {
 	for i, n := range x.shape[1:] {
 		shape, window, sizes = append(shape, n), append(window, index.rank()+i), append(sizes, n)
 	}
-	v := value{shape: shape, dtype: x.dtype}
-	return b.emit(shape, x.dtype, `"stablehlo.gather"(%s, %s) <{dimension_numbers = #stablehlo.gather<offset_dims = %s, collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = %d>, indices_are_sorted = false, slice_sizes = array<i64: %s>}> : (%s, %s) -> %s`,
-		x.name, index.name, list(window), index.rank(), strings.Trim(list(sizes), "[]"), x.mlir(), index.mlir(), v.mlir())
+	return b.call(shape, x.dtype, fmt.Sprintf(`"stablehlo.gather"(%%s, %%s) <{dimension_numbers = #stablehlo.gather<offset_dims = %s, collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = %d>, indices_are_sorted = false, slice_sizes = array<i64: %s>}>`,
+		list(window), index.rank(), strings.Trim(list(sizes), "[]")), x, index)
 }
 
 // put sets x[index[i]] (P, ...) to u[i], or adds u[i] to it; the indices (m) differ from

@@ -1,5 +1,5 @@
 // Package xla evaluates experiments on the devices that XLA has a PJRT plugin for (a
-// CPU, NVIDIA, AMD, TPU): a [model.Engine] whose programs are StableHLO text, written
+// CPU, NVIDIA, AMD, TPU): a [engine.Engine] whose programs are StableHLO text, written
 // from the spec, the problem and the grid. One program is the whole evaluation of a
 // sample: network, rows of the terms, all least-squares solves in one loop, field,
 // loss, and, in training, the exact adjoint of the solves and the gradient added to
@@ -10,7 +10,6 @@
 package xla
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -32,30 +31,29 @@ func Constructors() engine.Constructors {
 	return engine.Constructors{Float32: newEngine[float32], Float64: newEngine[float64]}
 }
 
-// engine implements model.Engine.
+// device implements engine.Engine.
 type device[T compute.Float] struct {
 	plan
-	info   engine.Info
-	client *pjrt.Client
-	// own is the solve of the last pass, by the method; between that of the passes
-	// before it, over the whole domain.
-	own, between *constraint.Constraint
-	loaded       map[loadedKey]*loaded
-	points       []int32 // drawn, of all experts
-	scratch      []int32
-	squares      []float64
-	stepper      stepper[T]
+	client  *pjrt.Client
+	loaded  map[loadedKey]*loaded
+	points  []int32 // drawn, of all experts
+	scratch []int32
+	squares []float64
+	stepper stepper[T]
 }
 
 // loadedKey says which program of an engine is meant.
-type loadedKey struct{ between, training bool }
+type loadedKey struct {
+	constraint *constraint.Constraint
+	training   bool
+}
 
 // loaded is a program on the device.
 type loaded struct {
-	program    *pjrt.Program
-	tables     []*pjrt.Buffer
-	constraint *constraint.Constraint
-	counts     [][]int // of points drawn, per residual and expert
+	loadedKey
+	program *pjrt.Program
+	tables  []*pjrt.Buffer
+	counts  [][]int // of points drawn, per residual and expert
 }
 
 func newEngine[T compute.Float](s *model.Spec, p *pde.Problem, o engine.EngineOptions) (engine.Engine[T], error) {
@@ -77,75 +75,26 @@ func newEngine[T compute.Float](s *model.Spec, p *pde.Problem, o engine.EngineOp
 
 // prepare returns an engine without its device, which can write programs.
 func prepare[T compute.Float](s *model.Spec, p *pde.Problem, o engine.EngineOptions) (*device[T], error) {
-	g := o.Grid
+	e := &device[T]{plan: plan{dtype: elementOf[T]()}, loaded: map[loadedKey]*loaded{}}
 	var err error
-	if g == nil {
-		if g, err = p.Grid(s.Grid); err != nil {
-			return nil, err
-		}
-	}
-	e := &device[T]{plan: plan{spec: s, dtype: elementOf[T]()}, loaded: map[loadedKey]*loaded{}}
-	if e.system, err = p.Discretize(g); err != nil {
-		return nil, err
-	}
-	options, err := s.Options(p)
-	if err != nil {
+	if e.Plan, err = engine.NewPlan(s, p, o, nil); err != nil {
 		return nil, err
 	}
 	if s.Method != model.Soft {
-		if err := checkSolver(options.Solver); err != nil {
+		if err := checkSolver(e.Last.Options.Solver); err != nil {
 			return nil, err
 		}
-	}
-	router := o.Router
-	if router == nil {
-		if router, err = options.NewRouter(g); err != nil {
-			return nil, err
-		}
-	}
-	if e.info, err = engine.NewInfo(s, e.system, router); err != nil {
-		return nil, err
-	}
-	for name := range s.Loss.Weights {
-		if e.system.Set(name) == nil {
-			return nil, fmt.Errorf("loss weights: no rows are called %q", name)
-		}
-	}
-	net, err := model.NewNetwork(s, p)
-	if err != nil {
-		return nil, err
 	}
 	var ok bool
-	if e.config, ok = net.(fno.Config); !ok {
-		return nil, errNoFNO
+	if e.config, ok = e.Network.(fno.Config); !ok {
+		return nil, errors.New("network.kind: engine xla runs Fourier neural operators (fno) alone")
 	}
-	if e.inputs, err = model.NewInputs(s, p); err != nil {
-		return nil, err
-	}
-	directions := options.Directions
-	if e.info.Experts > 1 {
-		options.Directions = 0 // as engine cpu: solves over the whole domain alone have them
-	}
-	if e.own, err = constraint.New(e.system, s.Outputs(), options, router, nil); err != nil {
-		return nil, err
-	}
-	e.between = e.own
-	if s.Network.Passes > 1 && e.info.Experts > 1 {
-		options.Experts, options.Router, options.Overlap, options.Directions = nil, "", false, directions
-		if e.between, err = constraint.New(e.system, s.Outputs(), options, nil, nil); err != nil {
-			return nil, err
-		}
-	}
-	if r := s.Loss.BorderRows; (r.Start != 1 || r.End != 1) && e.info.Experts > 1 {
-		e.crossing = e.own.Crossing()
-	}
-	e.memory = len(e.inputs.Features) > 0 || s.Network.Passes > 1 || s.Loss.Relative
-	e.squares = make([]float64, len(e.system.Sets))
+	e.squares = make([]float64, len(e.System.Sets))
 	return e, nil
 }
 
-// Info implements model.Engine.
-func (e *device[T]) Info() engine.Info { return e.info }
+// Info implements engine.Engine.
+func (e *device[T]) Info() engine.Info { return e.Plan.Info }
 
 // Close frees what the engine holds on the device.
 func (e *device[T]) Close() {
@@ -172,23 +121,18 @@ type programKey struct {
 }
 
 // load returns a program of the engine, compiled and with its tables at its first use.
-func (e *device[T]) load(between, training bool) (*loaded, error) {
-	key := loadedKey{between && e.between != e.own, training}
+func (e *device[T]) load(key loadedKey) (*loaded, error) {
 	if l := e.loaded[key]; l != nil {
 		return l, nil
 	}
-	c := e.own
-	if key.between {
-		c = e.between
-	}
-	w, err := e.write(c, training)
+	w, err := e.write(key.constraint, key.training)
 	if err != nil {
 		return nil, err
 	}
-	l := &loaded{constraint: c}
-	if drawn(c) {
-		for _, set := range e.system.Residuals() {
-			counts, _ := rowCounts(c, set)
+	l := &loaded{loadedKey: key}
+	if drawn(key.constraint) {
+		for _, set := range e.System.Residuals() {
+			counts, _ := rowCounts(key.constraint, set)
 			l.counts = append(l.counts, counts)
 		}
 	}
@@ -222,36 +166,14 @@ func (e *device[T]) explain(what string, err error) error {
 	if !pjrt.OutOfMemory(err) {
 		return fmt.Errorf("engine xla on %s: cannot %s: %w", e.client.Info().Platform, what, err)
 	}
-	one := *e.spec
+	one := *e.Spec
 	one.Training.MicroBatch = 1
-	needs, estimateErr := engine.Estimate(&one, e.info.Problem, e.info.Grid, 1, 1, true)
+	needs, estimateErr := engine.Estimate(&one, e.Problem, e.Grid, 1, 1, true)
 	if estimateErr != nil {
 		return err
 	}
 	return fmt.Errorf("engine xla on %s: cannot %s: out of device memory (about %s are needed; most of it depends on %s): %w",
 		e.client.Info().Platform, what, engine.Size(needs.Parameters+needs.Network+needs.Constraint), needs.Largest(), err)
-}
-
-// pass is the pass a batch asks for.
-func (e *device[T]) pass(batch engine.Batch) int {
-	passes := e.spec.Network.Passes
-	switch {
-	case batch.Pass == 0:
-		return passes
-	case batch.Pass < 0 || batch.Pass > passes:
-		panic("xla: there is no such pass")
-	}
-	return batch.Pass
-}
-
-// canceled is context.Canceled once the batch is not wanted any more.
-func canceled(b *engine.Batch) error {
-	select {
-	case <-b.Done:
-		return context.Canceled
-	default:
-		return nil
-	}
 }
 
 // result is what a program gave for one sample: first is the gradient or the field, on
@@ -265,123 +187,88 @@ type result struct {
 
 func (r *result) free() { free(r.first, r.gram) }
 
-// sampleRun is the evaluation of sample i of a batch.
-type sampleRun struct {
+// run is the evaluation of sample i of a batch by one pass.
+type run struct {
 	batch    engine.Batch
 	i        int
 	progress float64
 	scale    float64      // of the gradient
-	grad     *pjrt.Buffer // that it is added to; nil: no training
+	sum      *pjrt.Buffer // that the gradient is added to; nil: no training
 	params   *pjrt.Buffer
+
+	pass       int
+	training   bool
+	field      *pjrt.Buffer // to correct; nil: what unknowns begin with at all times
+	directions [][]float64
 }
 
 // evaluate runs the passes up to the one that the batch asks for.
-func (e *device[T]) evaluate(s sampleRun) (r result, err error) {
-	last := e.pass(s.batch)
-	first := 1
-	var field *pjrt.Buffer // to correct
-	defer func() { free(field) }()
+func (e *device[T]) evaluate(s run) (r result, err error) {
+	last := e.Pass(s.batch)
+	s.pass = 1
+	defer func() { free(s.field) }()
 	if s.batch.Previous != nil {
-		first = last
-		if e.memory {
-			if field, err = pjrt.Upload(e.client, s.batch.Previous[s.i], e.info.FieldSize()); err != nil {
+		s.pass = last
+		if e.Corrects {
+			if s.field, err = pjrt.Upload(e.client, s.batch.Previous[s.i], e.FieldSize()); err != nil {
 				return r, e.explain("copy a field to the device", err)
 			}
 		}
 	}
-	led := e.history(s.batch, s.i)
-	for pass := first; ; pass++ {
-		if r, err = e.one(s, pass, pass == last && s.grad != nil, field, led.directions); err != nil || pass == last {
+	h := e.history(s.batch, s.i)
+	for ; ; s.pass++ {
+		s.training, s.directions = s.pass == last && s.sum != nil, h.Directions
+		if r, err = e.one(s); err != nil || s.pass == last {
 			return r, err
 		}
-		free(field, r.gram)
-		field = r.first
-		if err := led.add(field); err != nil {
-			return r, e.explain("copy a field from the device", err)
+		free(s.field, r.gram)
+		s.field = r.first
+		if h.Field != nil {
+			field := make([]float64, len(h.Field))
+			if err := pjrt.Download(s.field, field); err != nil {
+				return r, e.explain("copy a field from the device", err)
+			}
+			h.Add(field)
 		}
 	}
 }
 
-// one runs one pass.
-func (e *device[T]) one(s sampleRun, pass int, training bool, field *pjrt.Buffer, directions [][]float64) (r result, err error) {
-	own := pass == e.spec.Network.Passes
-	l, err := e.load(!own, training)
-	if err != nil {
-		return r, err
-	}
-	var args, mine []*pjrt.Buffer // mine are freed here
-	defer func() { free(mine...) }()
-	add := func(b *pjrt.Buffer, failed error) {
-		err = errors.Join(err, failed)
-		if failed == nil {
-			args, mine = append(args, b), append(mine, b)
-		}
-	}
-	numbers := make([]float64, numberCount)
-	numbers[numberScale], numbers[numberFactor] = s.scale, 1
-	if own {
-		numbers[numberFactor] = e.spec.Loss.BorderRows.At(s.progress)
-	}
-	if pass > 1 {
-		numbers[numberLater] = 1
-	}
-	given := s.batch.Initial[s.i]
-	if len(given) != e.info.InitialSize() {
-		panic("xla: inputs of the wrong length")
-	}
-	args = append(args, s.params)
-	add(pjrt.Upload(e.client, given, len(given)))
-	if !e.info.Problem.OnlyInitial() {
-		units := make([]float64, len(given))
-		for i := range e.system.Inputs {
-			in := &e.system.Inputs[i]
-			for j, v := range in.Of(given) {
-				units[in.Offset+j] = in.Sampler.Unit(v)
-			}
-		}
-		add(pjrt.Upload(e.client, units, len(units)))
-	}
+// history is empty, or what a batch gives for its sample i, where solves have directions.
+func (e *device[T]) history(batch engine.Batch, i int) (h engine.History) {
+	n := e.Spec.Directions()
 	switch {
-	case !e.memory:
-	case field != nil:
-		numbers[numberGiven] = 1
-		args = append(args, field)
-	default:
-		add(pjrt.Upload(e.client, make([]float64, e.info.FieldSize()), e.info.FieldSize()))
+	case n == 0:
+	case batch.Previous == nil:
+		h = engine.NewHistory(e.Spec, e.FieldSize())
+		e.System.Offset(h.Field, batch.Initial[i])
+	case batch.Directions != nil:
+		given := batch.Directions[i]
+		h.Directions = given[:min(n, len(given))]
 	}
-	if n := l.constraint.Options.Directions; n > 0 {
-		all := make([]float64, n*e.info.FieldSize())
-		for i, d := range directions {
-			copy(all[i*len(d):], d)
-		}
-		add(pjrt.Upload(e.client, all, n, e.info.FieldSize()))
+	return h
+}
+
+// one runs one pass.
+func (e *device[T]) one(s run) (result, error) {
+	key := loadedKey{e.Last, s.training}
+	if s.pass < e.Spec.Network.Passes {
+		key.constraint = e.Earlier
 	}
-	if drawn(l.constraint) {
-		add(e.draw(l, s))
-	}
-	var truth []float64
-	if training && e.supervised() {
-		if s.batch.Truth != nil {
-			truth, numbers[numberTruth] = s.batch.Truth[s.i], 1
-		} else {
-			truth = make([]float64, e.info.FieldSize())
-		}
-	}
-	add(pjrt.Upload(e.client, numbers, numberCount))
-	if truth != nil {
-		add(pjrt.Upload(e.client, truth, len(truth)))
-	}
-	if training {
-		args = append(args, s.grad)
-	}
+	l, err := e.load(key)
 	if err != nil {
-		return r, e.explain("copy a sample to the device", err)
+		return result{}, err
 	}
-	out, err := l.program.Run(append(args, l.tables...)...)
+	u := uploads{client: e.client}
+	defer func() { free(u.made...) }()
+	e.upload(&u, l, s)
+	if u.err != nil {
+		return result{}, e.explain("copy a sample to the device", u.err)
+	}
+	out, err := l.program.Run(append(u.all, l.tables...)...)
 	if err != nil {
-		return r, e.explain("run a program", err)
+		return result{}, e.explain("run a program", err)
 	}
-	r.first, r.stats = out[0], make([]float64, statCount+len(e.system.Sets))
+	r := result{first: out[0], stats: make([]float64, statCount+len(e.System.Sets))}
 	err = pjrt.Download(out[1], r.stats)
 	free(out[1])
 	if len(out) > 2 {
@@ -396,15 +283,92 @@ func (e *device[T]) one(s sampleRun, pass int, training bool, field *pjrt.Buffer
 	return r, nil
 }
 
+// uploads are the arguments of a program, among them those made for it.
+type uploads struct {
+	client    *pjrt.Client
+	all, made []*pjrt.Buffer
+	err       error
+}
+
+// add adds an array that was copied to the device, or failed to be.
+func (u *uploads) add(b *pjrt.Buffer, failed error) {
+	u.err = errors.Join(u.err, failed)
+	if failed == nil {
+		u.all, u.made = append(u.all, b), append(u.made, b)
+	}
+}
+
+func (u *uploads) numbers(x []float64, shape ...int) { u.add(pjrt.Upload(u.client, x, shape...)) }
+
+// upload copies the arguments of a pass to the device, in the order that sample.declare has.
+func (e *device[T]) upload(u *uploads, l *loaded, s run) {
+	size, inputs := e.FieldSize(), s.batch.Initial[s.i]
+	if len(inputs) != e.InitialSize() {
+		panic("xla: inputs of the wrong length")
+	}
+	scalars := make([]float64, numberCount)
+	scalars[numberScale], scalars[numberFactor] = s.scale, 1
+	if s.pass == e.Spec.Network.Passes {
+		scalars[numberFactor] = e.Spec.Loss.BorderRows.At(s.progress)
+	}
+	if s.pass > 1 {
+		scalars[numberLater] = 1
+	}
+	u.all = append(u.all, s.params)
+	u.numbers(inputs, len(inputs))
+	if !e.Problem.OnlyInitial() {
+		units := make([]float64, len(inputs))
+		for i := range e.System.Inputs {
+			in := &e.System.Inputs[i]
+			for j, v := range in.Of(inputs) {
+				units[in.Offset+j] = in.Sampler.Unit(v)
+			}
+		}
+		u.numbers(units, len(units))
+	}
+	switch {
+	case !e.Corrects:
+	case s.field != nil:
+		scalars[numberGiven] = 1
+		u.all = append(u.all, s.field)
+	default:
+		u.numbers(make([]float64, size), size)
+	}
+	if n := l.constraint.Options.Directions; n > 0 {
+		all := make([]float64, n*size)
+		for i, d := range s.directions {
+			copy(all[i*size:], d)
+		}
+		u.numbers(all, n, size)
+	}
+	if drawn(l.constraint) {
+		u.add(e.draw(l, s))
+	}
+	var truth []float64
+	if s.training && e.supervised() {
+		truth = make([]float64, size)
+		if s.batch.Truth != nil {
+			truth, scalars[numberTruth] = s.batch.Truth[s.i], 1
+		}
+	}
+	u.numbers(scalars, numberCount)
+	if truth != nil {
+		u.numbers(truth, size)
+	}
+	if s.training {
+		u.all = append(u.all, s.sum)
+	}
+}
+
 // draw samples the points of the residual rows of every expert, all lengths padded to
 // the largest.
-func (e *device[T]) draw(l *loaded, s sampleRun) (*pjrt.Buffer, error) {
+func (e *device[T]) draw(l *loaded, s run) (*pjrt.Buffer, error) {
 	overlap := 0.0
 	if l.constraint.Options.Overlap {
-		overlap = e.spec.Constraint.Overlap.At(s.progress)
+		overlap = e.Spec.Constraint.Overlap.At(s.progress)
 	}
 	points := e.points[:0]
-	for i, set := range e.system.Residuals() {
+	for i, set := range e.System.Residuals() {
 		most := slices.Max(l.counts[i])
 		e.scratch = slices.Grow(e.scratch[:0], most)
 		for k, n := range l.counts[i] {
@@ -417,7 +381,7 @@ func (e *device[T]) draw(l *loaded, s sampleRun) (*pjrt.Buffer, error) {
 	return pjrt.Upload(e.client, points, len(points))
 }
 
-// LossAndGrad implements model.Engine.
+// LossAndGrad implements engine.Engine.
 func (e *device[T]) LossAndGrad(grad, params []T, batch engine.Batch) (engine.Stats, error) {
 	clear(e.squares)
 	st := engine.Stats{MeanSquares: e.squares}
@@ -448,21 +412,17 @@ func (e *device[T]) LossAndGrad(grad, params []T, batch engine.Batch) (engine.St
 // addSamples returns from with the gradient of every sample added to it, a buffer of
 // its own.
 func (e *device[T]) addSamples(st *engine.Stats, from, params *pjrt.Buffer, batch engine.Batch) (*pjrt.Buffer, error) {
-	total := len(batch.Initial)
-	if batch.Total > 0 {
-		total = batch.Total
-	}
-	scale := 1 / float64(total)
+	scale := 1 / float64(batch.Samples())
 	var sum *pjrt.Buffer
 	for i := range batch.Initial {
 		at := from
 		if i > 0 {
 			at = sum
 		}
-		err := canceled(&batch)
+		err := batch.Canceled()
 		var r result
 		if err == nil {
-			r, err = e.evaluate(sampleRun{batch, i, batch.Progress, scale, at, params})
+			r, err = e.evaluate(run{batch: batch, i: i, progress: batch.Progress, scale: scale, sum: at, params: params})
 		}
 		free(sum)
 		if err != nil {
@@ -484,7 +444,7 @@ func (e *device[T]) addStats(st *engine.Stats, r result, scale float64) {
 	}
 	st.JumpSquare += float64(scale * r.stats[statJump])
 	want := lm.FactorGaussNewton
-	if e.own.Options.Adjoint == lm.AdjointExact {
+	if e.Last.Options.Adjoint == lm.AdjointExact {
 		want = lm.FactorExact
 	}
 	iterations, experts := 0.0, len(r.solves)/solveColumns
@@ -503,19 +463,19 @@ func (e *device[T]) addStats(st *engine.Stats, r result, scale float64) {
 	}
 }
 
-// Predict implements model.Engine.
+// Predict implements engine.Engine.
 func (e *device[T]) Predict(params []T, batch engine.Batch, each func(i int, p *engine.Prediction) error) error {
 	w, err := pjrt.Upload(e.client, params, len(params))
 	if err != nil {
 		return e.explain("copy parameters to the device", err)
 	}
 	defer func() { free(w) }()
-	field := make([]float64, e.info.FieldSize())
+	field := make([]float64, e.FieldSize())
 	for i := range batch.Initial {
-		if err := canceled(&batch); err != nil {
+		if err := batch.Canceled(); err != nil {
 			return err
 		}
-		r, err := e.evaluate(sampleRun{batch: batch, i: i, progress: 1, params: w})
+		r, err := e.evaluate(run{batch: batch, i: i, progress: 1, params: w})
 		if err != nil {
 			return err
 		}
@@ -540,7 +500,7 @@ const doubtful = 1e-12
 
 // outcomes tells how every expert's solve ended.
 func (e *device[T]) outcomes(r result) ([]constraint.Outcome, error) {
-	n := e.own.N
+	n := e.Last.N
 	var gram []float64
 	var all []constraint.Outcome
 	for k := range len(r.solves) / solveColumns {

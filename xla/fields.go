@@ -5,32 +5,26 @@ import (
 	"slices"
 
 	"pihc/expr"
-	"pihc/model"
-	"pihc/pde"
 )
 
 // along is a field (P, 1) that varies along one axis.
 func (s *sample) along(axis int, x []float64, t dtype) value {
 	v := s.numbers(x, t, len(x))
-	return s.reshape(s.spread(v, s.system.Grid.Shape(), axis), s.gridSize(), 1)
+	return s.reshape(s.spread(v, s.Grid.Shape(), axis), s.gridSize(), 1)
 }
 
 // amplify multiplies the network's outputs (P, F C), or their gradient, by the amplitude and
 // the scale of each unknown.
 func (s *sample) amplify(out value) value {
-	network, unknowns := &s.spec.Network, s.system.Problem.Unknowns
-	if len(network.Scales) == 0 {
-		if s.amplitude.name == "" {
+	if len(s.Spec.Network.Scales) == 0 {
+		if !s.amplitude.exists() {
 			return out
 		}
 		return s.mul(out, s.convert(s.amplitude, s.dtype))
 	}
-	scales := make([]float64, out.shape[1])
-	for i := range scales {
-		scales[i] = network.ScaleOf(unknowns[i%len(unknowns)].Name) / network.ScaleOf(unknowns[0].Name)
-	}
+	scales := slices.Repeat(s.OutputScales, out.shape[1]/len(s.OutputScales))
 	factors := s.numbers(scales, f64, len(scales))
-	if s.amplitude.name != "" {
+	if s.amplitude.exists() {
 		factors = s.mul(factors, s.spread(s.amplitude, factors.shape))
 	}
 	return s.mul(out, s.spread(s.convert(factors, s.dtype), out.shape, 1))
@@ -40,7 +34,7 @@ func (s *sample) amplify(out value) value {
 // basis (C P, N): N = F, or with separate weights N = C F, where a function has values of
 // one unknown alone.
 func (s *sample) components(out value) value {
-	c, f, size := len(s.system.Problem.Unknowns), s.functions(), s.gridSize()
+	c, f, size := len(s.Problem.Unknowns), s.functions(), s.gridSize()
 	if c == 1 {
 		return out
 	}
@@ -68,7 +62,7 @@ func (s *sample) functions() int { return s.constraint.Functions - s.constraint.
 // network in a basis (C P, N): with separate weights after those of every component.
 func (s *sample) withDirections(basis, directions value) value {
 	further := s.transpose(directions, 1, 0) // (C P, D)
-	if c, f, size := len(s.system.Problem.Unknowns), s.functions(), s.gridSize(); c > 1 && s.constraint.Options.Separate {
+	if c, f, size := len(s.Problem.Unknowns), s.functions(), s.gridSize(); c > 1 && s.constraint.Options.Separate {
 		var all []value
 		for i := range c {
 			parts := make([]value, c)
@@ -99,7 +93,7 @@ func (s *sample) withoutDirections(basis value) value {
 
 // outputsOf is the transpose of components.
 func (s *sample) outputsOf(basis value) value {
-	c, f, size := len(s.system.Problem.Unknowns), s.functions(), s.gridSize()
+	c, f, size := len(s.Problem.Unknowns), s.functions(), s.gridSize()
 	if c == 1 {
 		return basis
 	}
@@ -127,23 +121,17 @@ func (s *sample) field(inputs value, i int) value {
 // amplitude of the basis.
 func (s *sample) networkInput() value {
 	var all []value
-	for _, a := range s.inputs.Axes {
-		x, whole := s.system.Grid.Axes[a].Coordinates(), s.system.Problem.Axes[a]
-		for i := range x {
-			x[i] = (x[i] - whole.Lo) / (whole.Hi - whole.Lo)
-		}
-		all = append(all, s.along(a, x, s.dtype))
+	for _, a := range s.Inputs.Axes {
+		all = append(all, s.along(a, s.Coordinates(a), s.dtype))
 	}
-	for i := range s.system.Inputs {
-		if i < s.system.Problem.Initials() {
-			unknown := slices.IndexFunc(s.system.Problem.Unknowns, func(u pde.Unknown) bool { return u.Initial == i })
-			scale := s.spec.Network.ScaleOf(s.system.Problem.Unknowns[unknown].Name)
-			all = append(all, s.times(s.convert(s.field(s.given, i), s.dtype), 1/scale))
+	for i := range s.System.Inputs {
+		if i < len(s.InputScales) {
+			all = append(all, s.times(s.convert(s.field(s.given, i), s.dtype), 1/s.InputScales[i]))
 		} else {
 			all = append(all, s.convert(s.field(s.units, i), s.dtype))
 		}
 	}
-	if len(s.inputs.Features) > 0 {
+	if len(s.Inputs.Features) > 0 {
 		all = append(all, s.features()...)
 	}
 	return s.concatenate(1, all...)
@@ -152,35 +140,31 @@ func (s *sample) networkInput() value {
 // features are those of the field to correct (P, 1): terms divided by the scale the spec
 // gives, residuals by their root mean square.
 func (s *sample) features() []value {
-	residuals := s.loss.evaluate(s.previous, value{}).sets[:len(s.system.Residuals())]
+	residuals := s.loss.evaluate(s.previous, value{}).sets[:len(s.System.Residuals())]
 	var all, amplitudes []value
-	for _, name := range s.inputs.Features {
-		divisor := s.scalar(s.spec.Network.Features[name], f64)
-		if c := slices.Index(s.system.Problem.UnknownNames(), name); c >= 0 {
-			all = append(all, s.convert(s.div(s.terms.unknown(c, s.previous), divisor), s.dtype))
+	for _, f := range s.Features {
+		divisor := s.scalar(f.Scale, f64)
+		if f.Unknown >= 0 {
+			all = append(all, s.convert(s.div(s.terms.unknown(f.Unknown, s.previous), divisor), s.dtype))
 			continue
 		}
-		for _, rows := range residuals {
-			values, mean := rows.out[0], false
-			switch term := slices.IndexFunc(rows.set.Terms, func(t int) bool { return s.system.Terms[t].Name == name }); {
-			case name == rows.set.Name:
-				rms := s.rms(rows)
-				amplitudes = append(amplitudes, s.div(rms, divisor))
-				divisor = rms
-			case name == model.MeanFeature(rows.set.Name):
-				divisor, mean = s.mul(divisor, s.rms(rows)), true
-			case term >= 0:
-				values = rows.z[term]
-			default:
-				continue
-			}
-			v := s.put(s.full(0, s.dtype, s.gridSize(), 1), rows.points, s.convert(s.div(values, divisor), s.dtype), false)
-			if mean {
-				v = s.meanFromStart(v)
-			}
-			all = append(all, v)
-			break
+		rows := residuals[f.Rows]
+		values := rows.out[0]
+		switch {
+		case f.Term >= 0:
+			values = rows.z[f.Term]
+		case f.Mean:
+			divisor = s.mul(divisor, s.rms(rows))
+		default:
+			rms := s.rms(rows)
+			amplitudes = append(amplitudes, s.div(rms, divisor))
+			divisor = rms
 		}
+		v := s.put(s.full(0, s.dtype, s.gridSize(), 1), rows.points, s.convert(s.div(values, divisor), s.dtype), false)
+		if f.Mean {
+			v = s.meanFromStart(v)
+		}
+		all = append(all, v)
 	}
 	switch n := len(amplitudes); {
 	case n == 1:
@@ -201,7 +185,7 @@ func (s *sample) rms(rows lossRows) value {
 // meanFromStart replaces every slice of f (P, 1) by the mean, by the trapezoidal rule, of
 // the slices from the first to itself.
 func (s *sample) meanFromStart(f value) value {
-	n := s.system.Grid.Axes[0].Points
+	n := s.Grid.Axes[0].Points
 	m := make([]float64, n*n)
 	m[0] = 1
 	for i := 1; i < n; i++ {
@@ -219,15 +203,15 @@ func (s *sample) meanFromStart(f value) value {
 func (s *sample) ansatz(functions value) error {
 	n, size := functions.shape[1], s.size()
 	s.basis = s.removeMean(functions)
-	if mu := s.system.Multiplier(); mu != nil {
+	if mu := s.System.Multiplier(); mu != nil {
 		s.multiplier = s.numbers(mu, f64, size)
 		s.basis = s.mul(s.basis, s.spread(s.multiplier, []int{size, n}, 0))
 	}
-	if !s.system.Problem.HasOffset() {
+	if !s.Problem.HasOffset() {
 		return nil
 	}
 	var offsets []value
-	for _, u := range s.system.Problem.Unknowns {
+	for _, u := range s.Problem.Unknowns {
 		offset, err := s.pointwise(u.Ansatz.Offset)
 		if err != nil {
 			return fmt.Errorf("ansatz offset: %w", err)
@@ -235,7 +219,7 @@ func (s *sample) ansatz(functions value) error {
 		offsets = append(offsets, offset)
 	}
 	s.offset = s.concatenate(0, offsets...)
-	if s.memory {
+	if s.Corrects {
 		s.offset = s.where(s.spread(s.than("NE", s.number(numberLater), 0), []int{size, 1}), s.previous, s.offset)
 	}
 	return nil
@@ -248,12 +232,12 @@ func (s *sample) pointwise(e *expr.Expr) (value, error) {
 	}
 	var names []string
 	var in []value
-	for i, axis := range s.system.Grid.Axes {
+	for i, axis := range s.Grid.Axes {
 		if e.DependsOn(axis.Name) {
 			names, in = append(names, axis.Name), append(in, s.along(i, axis.Coordinates(), f64))
 		}
 	}
-	for i, input := range s.system.Inputs {
+	for i, input := range s.System.Inputs {
 		if e.DependsOn(input.Name) {
 			names, in = append(names, input.Name), append(in, s.field(s.given, i))
 		}
@@ -269,7 +253,7 @@ func (s *sample) pointwise(e *expr.Expr) (value, error) {
 // ansatz does. It is its own transpose.
 func (s *sample) removeMean(f value) value {
 	var all []value
-	for c, u := range s.system.Problem.Unknowns {
+	for c, u := range s.Problem.Unknowns {
 		part := s.slice(f, 0, c*s.gridSize(), (c+1)*s.gridSize())
 		if u.Ansatz.RemoveMean {
 			whole := part.shape
@@ -284,7 +268,7 @@ func (s *sample) removeMean(f value) value {
 
 // projectTransposed applies μ and then Πᵀ to fields (C P, F).
 func (s *sample) projectTransposed(f value) value {
-	if s.multiplier.name != "" {
+	if s.multiplier.exists() {
 		f = s.mul(f, s.spread(s.multiplier, f.shape, 0))
 	}
 	return s.removeMean(f)

@@ -61,13 +61,13 @@ func TestCompilesForH100(t *testing.T) {
 				t.Logf("%s: arguments %s, outputs %s, between %s; compiled in %s", what,
 					engine.Size(float64(arguments)), engine.Size(float64(outputs)), engine.Size(float64(between)), time.Since(began).Round(time.Second))
 			}
-			w, err := e.write(e.own, true)
+			w, err := e.write(e.Last, true)
 			if err != nil {
 				t.Fatal(err)
 			}
 			compile("gradient of a sample", w.text)
-			if e.between != e.own {
-				if w, err = e.write(e.between, true); err != nil {
+			if e.Earlier != e.Last {
+				if w, err = e.write(e.Earlier, true); err != nil {
 					t.Fatal(err)
 				}
 				compile("gradient of a sample in a pass before the last", w.text)

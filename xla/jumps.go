@@ -42,7 +42,7 @@ func (s *sample) jumps(own value) jumps {
 // below are the places of a border's lower points in a field (C P).
 func (s *sample) below(b constraint.Border) []int32 {
 	var all []int32
-	for c := range s.system.Problem.Unknowns {
+	for c := range s.Problem.Unknowns {
 		for _, p := range b.Below {
 			all = append(all, int32(c*s.gridSize())+p)
 		}
@@ -53,7 +53,7 @@ func (s *sample) below(b constraint.Border) []int32 {
 // addJumps adds to α (C P, K) the gradient of the jumps, weighted as in the loss, times
 // scale.
 func (s *sample) addJumps(alpha value, j jumps, scale value) value {
-	spec := s.spec.Loss
+	spec := s.Spec.Loss
 	if j.pairs == 0 || spec.BorderJump == 0 && spec.BorderSlope == 0 {
 		return alpha
 	}

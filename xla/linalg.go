@@ -1,6 +1,9 @@
 package xla
 
-import "math"
+import (
+	"math"
+	"strings"
+)
 
 // inverse inverts symmetric positive definite matrices (K, n, n) by Gauss-Jordan
 // elimination in place, without pivoting, each scaled to unit diagonal. The smallest
@@ -39,13 +42,7 @@ func (b *builder) inverse(m value) (inverse, pivot value) {
 
 // part is the array of the given shape that begins at the indices, scalars.
 func (b *builder) part(x value, start []value, shape ...int) value {
-	names, types := "", ""
-	for _, v := range start {
-		names += ", " + v.name
-		types += ", " + v.mlir()
-	}
-	v := value{shape: shape, dtype: x.dtype}
-	return b.emit(shape, x.dtype, "stablehlo.dynamic_slice %s%s, sizes = %s : (%s%s) -> %s", x.name, names, list(shape), x.mlir(), types, v.mlir())
+	return b.call(shape, x.dtype, "stablehlo.dynamic_slice %s"+strings.Repeat(", %s", len(start))+", sizes = "+list(shape), append([]value{x}, start...)...)
 }
 
 // diagonal is (K, n) of matrices (K, n, n).

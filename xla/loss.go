@@ -9,8 +9,9 @@ import (
 type loss struct {
 	*terms
 	spec     model.LossSpec
-	inputs   value   // of the sample
-	crossing []value // per residual: rows that cross a border (m); none where all count alike
+	weights  []float64 // per set
+	inputs   value     // of the sample
+	crossing []value   // per residual: rows that cross a border (m); none where all count alike
 }
 
 // lossRows is a set of rows evaluated over the grid.
@@ -35,35 +36,25 @@ type evaluated struct {
 // cross a border, nothing: 1.
 func (l *loss) evaluate(u, factor value) evaluated {
 	e := evaluated{loss: l.scalar(0, f64)}
-	var used []int
-	for _, set := range l.system.Sets {
-		used = append(used, set.Terms...)
-	}
-	wholes := l.wholes(used, u)
+	wholes := l.wholes(u)
 	for i, set := range l.system.Sets {
 		m := len(set.Points)
 		r := lossRows{set: set, points: l.integers(set.Points, m)}
 		var constants []value
 		for _, j := range set.Terms {
 			z := l.reshape(l.rowsOf(j, u, wholes[j], r.points), m)
-			if c, ok := l.offset(j, r.points); ok {
-				z = l.add(z, c)
-			}
-			r.z, constants = append(r.z, z), append(constants, value{})
+			r.z, constants = append(r.z, l.total(z, l.offset(j, r.points))), append(constants, value{})
 		}
 		r.out = l.terms.evaluate(set, r.z, constants, l.extras(set, r.points, l.inputs))
 		r.r = r.out[0]
 		plain := l.sum(l.mul(r.r, r.r), 0)
 		sum := plain
-		if set.Kind == pde.ResidualRows && factor.name != "" && l.crossing != nil {
+		if set.Kind == pde.ResidualRows && factor.exists() && l.crossing != nil {
 			r.factor = l.where(l.crossing[i], l.spread(factor, []int{m}), l.full(1, f64, m))
 			r.r = l.mul(r.r, r.factor)
 			sum = l.sum(l.mul(r.r, r.r), 0)
 		}
-		w := 1.0
-		if v, ok := l.spec.Weights[set.Name]; ok {
-			w = v
-		}
+		w := l.weights[i]
 		if l.spec.Form == "norm" {
 			norm := l.sqrt(sum)
 			e.loss = l.add(e.loss, l.times(norm, w))
@@ -83,15 +74,12 @@ func (l *loss) gradient(e evaluated, scale value) value {
 	pulled := map[int]value{} // what every term pulls back, on the grid
 	for _, r := range e.sets {
 		g := l.mul(r.r, l.mul(r.weight, scale))
-		if r.factor.name != "" {
+		if r.factor.exists() {
 			g = l.mul(g, r.factor)
 		}
 		for i, j := range r.set.Terms {
 			v := l.put(l.full(0, f64, l.terms.points, 1), r.points, l.mul(g, r.out[1+i]), false)
-			if have, ok := pulled[j]; ok {
-				v = l.add(have, v)
-			}
-			pulled[j] = v
+			pulled[j] = l.total(pulled[j], v)
 		}
 	}
 	return l.pullBackAll(pulled, 1)

@@ -138,8 +138,7 @@ const (
 // sigmoid is s in gelu(x) = x s, and x² in the bounds where s is not 0 or 1 to every
 // digit.
 func (n *network) sigmoid(x value) (s, square value) {
-	bounded := n.emit(x.shape, x.dtype, "stablehlo.clamp %s, %s, %s : (tensor<%s>, %s, tensor<%s>) -> %s",
-		n.scalar(-18, x.dtype).name, x.name, n.scalar(18, x.dtype).name, x.dtype, x.mlir(), x.dtype, x.mlir())
+	bounded := n.call(x.shape, x.dtype, "stablehlo.clamp %s, %s, %s", n.scalar(-18, x.dtype), x, n.scalar(18, x.dtype))
 	square = n.mul(bounded, bounded)
 	return n.unary("logistic", n.mul(bounded, n.plus(n.times(square, geluCubic), geluLinear))), square
 }

@@ -1,27 +1,20 @@
 package xla
 
 import (
-	"errors"
 	"fmt"
-	"slices"
 
 	"pihc/constraint"
+	"pihc/engine"
 	"pihc/fno"
 	"pihc/lm"
-	"pihc/model"
 	"pihc/pde"
 )
 
 // plan is all that programs of an experiment are written from.
 type plan struct {
-	spec     *model.Spec
-	system   *pde.System
-	config   fno.Config
-	inputs   model.Inputs
-	dtype    dtype
-	crossing [][]bool // per residual: rows that cross a border; nil: not weighed
-	// memory says that the network sees a field to correct, or losses are relative.
-	memory bool
+	*engine.Plan
+	config fno.Config
+	dtype  dtype
 }
 
 // Numbers that a program is given, by their place.
@@ -104,9 +97,9 @@ type sample struct {
 	points          []value // per set (K, m): points of the rows
 }
 
-func (s *sample) gridSize() int { return s.system.Grid.Size() }
-func (s *sample) size() int     { return s.system.FieldSize() }
-func (s *sample) width() int    { return s.system.SliceSize() }
+func (s *sample) gridSize() int { return s.Grid.Size() }
+func (s *sample) size() int     { return s.System.FieldSize() }
+func (s *sample) width() int    { return s.System.SliceSize() }
 
 func (s *sample) number(i int) value { return s.at(s.scalars, 0, i) }
 
@@ -119,54 +112,113 @@ func drawn(c *constraint.Constraint) bool {
 	return !c.Options.Fixed && (c.Options.Points > 0 || c.Options.Overlap)
 }
 
-// rowCounts returns how many points each expert's rows of a set have, and the most of
-// these: the length of all experts' rows, the last of which may be padding.
-func rowCounts(c *constraint.Constraint, set *pde.RowSet) (counts []int, most int) {
-	for i := range c.Router.Experts() {
-		counts = append(counts, len(c.Points(set, i)))
-	}
-	return counts, slices.Max(counts)
+// supervised says that training compares with solutions.
+func (p *plan) supervised() bool { return p.Spec.Loss.Data != 0 }
+
+// arguments are those of a program; what it has no use for is nothing.
+type arguments struct {
+	params, field, directions, points, truth, gradient value
 }
 
-// supervised says that training compares with solutions.
-func (p *plan) supervised() bool { return p.spec.Loss.Data != 0 }
-
-func (s *sample) build() error {
-	size, k := s.size(), s.constraint.Router.Experts()
-	params := s.input(s.dtype, s.config.Size())
-	s.given = s.input(f64, s.system.InitialSize())
-	if !s.system.Problem.OnlyInitial() {
-		s.units = s.input(f64, s.system.InitialSize())
+// declare declares the arguments in their order.
+func (s *sample) declare() (a arguments) {
+	size, inputs := s.size(), s.System.InitialSize()
+	a.params = s.input(s.dtype, s.config.Size())
+	s.given = s.input(f64, inputs)
+	if !s.Problem.OnlyInitial() {
+		s.units = s.input(f64, inputs)
 	}
-	var field, directions, drawnPoints, truth, before value
-	if s.memory {
-		field = s.input(f64, size)
+	if s.Corrects {
+		a.field = s.input(f64, size)
 	}
 	if d := s.constraint.Options.Directions; d > 0 {
-		directions = s.input(f64, d, size)
+		a.directions = s.input(f64, d, size)
 	}
 	if drawn(s.constraint) {
 		total := 0
-		for _, set := range s.system.Residuals() {
+		for _, set := range s.System.Residuals() {
 			_, m := rowCounts(s.constraint, set)
-			total += k * m
+			total += s.constraint.Router.Experts() * m
 		}
-		drawnPoints = s.input(i32, total)
+		a.points = s.input(i32, total)
 	}
 	s.scalars = s.input(f64, numberCount)
 	if s.training && s.supervised() {
-		truth = s.input(f64, size, 1)
+		a.truth = s.input(f64, size, 1)
 	}
 	if s.training {
-		before = s.input(s.dtype, s.config.Size())
+		a.gradient = s.input(s.dtype, s.config.Size())
 	}
-	s.terms = newTerms(s.builder, s.system)
-	s.loss = &loss{terms: s.terms, spec: s.spec.Loss, inputs: s.given}
-	for _, x := range s.crossing {
-		s.loss.crossing = append(s.loss.crossing, s.than("NE", s.integers(integers(x), len(x)), 0))
+	return a
+}
+
+func (s *sample) build() error {
+	a := s.declare()
+	s.terms = newTerms(s.builder, s.System)
+	s.loss = &loss{terms: s.terms, spec: s.Spec.Loss, weights: s.Weights, inputs: s.given}
+	for _, x := range s.Crossing {
+		s.loss.crossing = append(s.loss.crossing, s.than("NE", s.integers(ones(x), len(x)), 0))
 	}
+	if err := s.begin(a.field); err != nil {
+		return err
+	}
+	base := s.scalar(1, f64)
+	if s.Spec.Loss.Relative {
+		v := s.loss.evaluate(s.start, value{}).loss
+		base = s.where(s.than("GT", v, 0), v, base)
+	}
+	net := newNetwork(s.builder, s.config, s.Grid.Shape(), s.dtype, a.params)
+	out := s.amplify(net.forward(s.networkInput()))
+	if err := s.ansatz(s.components(s.convert(out, f64))); err != nil {
+		return err
+	}
+	if a.directions.exists() {
+		s.basis = s.withDirections(s.basis, a.directions)
+	}
+	s.findOwners()
+
+	k, n := s.constraint.Router.Experts(), s.constraint.N
+	solver := newSolver(s.terms, k, n, s.constraint.Options.Solver)
+	r := solution{point: point{w: s.full(s.constraint.Options.Start, f64, k, n)}}
+	if !s.fixed() {
+		s.gatherRows(a.points)
+		r = solver.run(s.sets, s.constraint)
+	}
+	everywhere := s.dot("pn,kn->pk", s.basis, r.w) // (C P, K)
+	field := s.assemble(everywhere)
+	e := s.loss.evaluate(field, s.number(numberFactor))
+	j := s.jumps(everywhere)
+	total := s.add(e.loss, s.add(s.times(j.value, s.Spec.Loss.BorderJump), s.times(j.slope, s.Spec.Loss.BorderSlope)))
+	distance, fromTruth := s.scalar(0, f64), value{}
+	if a.truth.exists() {
+		distance, fromTruth = s.loss.distance(field, a.truth, s.number(numberTruth))
+	}
+	stats := s.stack(0, append([]value{total, base, j.value, j.slope, distance}, e.squares...)...)
+
+	status := s.full(0, i32, k)
+	if s.training {
+		relative := s.div(s.number(numberScale), base)
+		ubar := s.loss.gradient(e, relative)
+		if a.truth.exists() {
+			ubar = s.add(ubar, s.mul(fromTruth, s.number(numberScale)))
+		}
+		alpha := s.addJumps(s.restrict(ubar), j, relative)
+		var bar value
+		bar, status = s.adjoint(solver, r, alpha)
+		s.outputs = []value{s.add(a.gradient, net.backward(bar)), stats}
+	} else {
+		s.outputs = []value{s.reshape(field, s.size()), stats}
+	}
+	if !s.fixed() {
+		s.outputs = append(s.outputs, s.describe(solver, r, status), r.a)
+	}
+	return nil
+}
+
+// begin sets what the unknowns begin with, and the field to correct.
+func (s *sample) begin(given value) error {
 	var starts []value
-	for _, u := range s.system.Problem.Unknowns {
+	for _, u := range s.Problem.Unknowns {
 		start, err := s.pointwise(u.Start)
 		if err != nil {
 			return fmt.Errorf("start: %w", err)
@@ -175,82 +227,39 @@ func (s *sample) build() error {
 	}
 	s.start = s.concatenate(0, starts...)
 	s.previous = s.start
-	if s.memory {
-		s.previous = s.where(s.spread(s.than("NE", s.number(numberGiven), 0), []int{size, 1}), s.reshape(field, size, 1), s.start)
-	}
-	base := s.scalar(1, f64)
-	if s.spec.Loss.Relative {
-		v := s.loss.evaluate(s.start, value{}).loss
-		base = s.where(s.than("GT", v, 0), v, base)
-	}
-	net := newNetwork(s.builder, s.config, s.system.Grid.Shape(), s.dtype, params)
-	out := s.amplify(net.forward(s.networkInput()))
-	if err := s.ansatz(s.components(s.convert(out, f64))); err != nil {
-		return err
-	}
-	if directions.name != "" {
-		s.basis = s.withDirections(s.basis, directions)
-	}
-	s.findOwners()
-
-	n := s.constraint.N
-	omega := s.full(s.constraint.Options.Start, f64, k, n)
-	var r solution
-	solver := newSolver(s.terms, k, n, s.constraint.Options.Solver)
-	if !s.fixed() {
-		s.gatherRows(drawnPoints)
-		r = solver.run(s.sets, s.constraint)
-		omega = r.w
-	}
-	own := s.dot("pn,kn->pk", s.basis, omega) // (C P, K)
-	field = s.at(own, 1, 0)
-	for i := 1; i < k; i++ {
-		field = s.where(s.owners[i], s.at(own, 1, i), field)
-	}
-	field = s.reshape(field, size, 1)
-	if s.offset.name != "" {
-		field = s.add(field, s.offset)
-	}
-	e := s.loss.evaluate(field, s.number(numberFactor))
-	j := s.jumps(own)
-	total := s.add(e.loss, s.add(s.times(j.value, s.spec.Loss.BorderJump), s.times(j.slope, s.spec.Loss.BorderSlope)))
-	distance, fromTruth := s.scalar(0, f64), value{}
-	if truth.name != "" {
-		distance, fromTruth = s.loss.distance(field, truth, s.number(numberTruth))
-	}
-	stats := s.stack(0, append([]value{total, base, j.value, j.slope, distance}, e.squares...)...)
-
-	status := s.full(0, i32, k)
-	if s.training {
-		relative := s.div(s.number(numberScale), base)
-		ubar := s.loss.gradient(e, relative)
-		if truth.name != "" {
-			ubar = s.add(ubar, s.mul(fromTruth, s.number(numberScale)))
-		}
-		alpha := s.restrict(ubar)
-		alpha = s.addJumps(alpha, j, relative)
-		lambda, beta := value{}, value{}
-		if !s.fixed() {
-			mode := s.constraint.Options.Adjoint
-			lambda, status = solver.adjoint(r, mode, s.dot("pk,pn->kn", alpha, s.basis))
-			alpha, beta = s.scatter(solver, alpha, omega, lambda, mode == lm.AdjointPaper)
-		}
-		bar := s.dot("pk,kn->pn", s.projectTransposed(alpha), omega)
-		if beta.name != "" {
-			bar = s.add(bar, s.dot("pk,kn->pn", s.projectTransposed(beta), lambda))
-		}
-		bar = s.amplify(s.convert(s.outputsOf(s.withoutDirections(bar)), s.dtype))
-		s.outputs = []value{s.add(before, net.backward(bar)), stats}
-	} else {
-		s.outputs = []value{s.reshape(field, size), stats}
-	}
-	if !s.fixed() {
-		s.outputs = append(s.outputs, s.describe(solver, r, status), r.a)
+	if s.Corrects {
+		s.previous = s.where(s.spread(s.than("NE", s.number(numberGiven), 0), []int{s.size(), 1}), s.reshape(given, s.size(), 1), s.start)
 	}
 	return nil
 }
 
-func integers(x []bool) []int32 {
+// assemble is the field (C P, 1) of what every expert predicts everywhere, (C P, K).
+func (s *sample) assemble(everywhere value) value {
+	field := s.at(everywhere, 1, 0)
+	for i := 1; i < len(s.owners); i++ {
+		field = s.where(s.owners[i], s.at(everywhere, 1, i), field)
+	}
+	return s.total(s.reshape(field, s.size(), 1), s.offset)
+}
+
+// adjoint is the gradient by the network's outputs of the solves' weights and of the field, whose gradient of
+// every expert is alpha (C P, K), and how the solves' adjoints went (K).
+func (s *sample) adjoint(solver *solver, r solution, alpha value) (bar, status value) {
+	lambda, beta := value{}, value{}
+	if !s.fixed() {
+		mode := s.constraint.Options.Adjoint
+		lambda, status = solver.adjoint(r, mode, s.dot("pk,pn->kn", alpha, s.basis))
+		alpha, beta = s.scatter(solver, alpha, r.w, lambda, mode == lm.AdjointPaper)
+	}
+	bar = s.dot("pk,kn->pn", s.projectTransposed(alpha), r.w)
+	if beta.exists() {
+		bar = s.add(bar, s.dot("pk,kn->pn", s.projectTransposed(beta), lambda))
+	}
+	return s.amplify(s.convert(s.outputsOf(s.withoutDirections(bar)), s.dtype)), status
+}
+
+// ones are 1 where x holds.
+func ones(x []bool) []int32 {
 	out := make([]int32, len(x))
 	for i, v := range x {
 		if v {
@@ -285,120 +294,6 @@ func (s *sample) restrict(f value) value {
 	return s.stack(1, all...)
 }
 
-// gatherRows forms the rows of every set for the solves.
-func (s *sample) gatherRows(drawnPoints value) {
-	c, k := s.constraint, s.constraint.Router.Experts()
-	var used []int
-	for _, set := range s.system.Sets {
-		used = append(used, set.Terms...)
-	}
-	wholes := s.terms.wholes(used, s.basis)
-	offsets := map[int]value{}
-	if s.offset.name != "" {
-		offsets = s.terms.wholes(used, s.offset)
-	}
-	at := 0 // in drawnPoints
-	for _, set := range s.system.Sets {
-		r := rowSet{set: set}
-		counts, m := rowCounts(c, set)
-		if m == 0 {
-			continue
-		}
-		s.scaleRows(&r, counts, m)
-		var points value
-		if set.Kind == pde.ResidualRows && drawn(c) {
-			points = s.reshape(s.slice(drawnPoints, 0, at, at+k*m), k, m)
-			at += k * m
-		} else {
-			points = s.fixedPoints(set, m)
-		}
-		flat := s.reshape(points, k*m)
-		for _, j := range set.Terms {
-			r.terms = append(r.terms, s.reshape(s.terms.rowsOf(j, s.basis, wholes[j], flat), k, m, c.N))
-			constant, ok := s.terms.offset(j, flat)
-			if s.offset.name != "" {
-				v := s.reshape(s.terms.rowsOf(j, s.offset, offsets[j], flat), k*m)
-				if ok {
-					v = s.add(v, constant)
-				}
-				constant, ok = v, true
-			}
-			if ok {
-				constant = s.reshape(constant, k, m)
-			}
-			r.constants = append(r.constants, constant)
-		}
-		for _, x := range s.terms.extras(set, flat, s.given) {
-			r.extras = append(r.extras, s.reshape(x, k, m))
-		}
-		s.sets, s.points = append(s.sets, r), append(s.points, points)
-	}
-}
-
-// scaleRows sets what multiplies the squares of a set's rows, of which each expert has a
-// number and all have the length m, and which of them are padding.
-func (s *sample) scaleRows(r *rowSet, counts []int, m int) {
-	k := len(counts)
-	if slices.Min(counts) == m {
-		r.scale = s.full(s.constraint.Options.RowScale(r.set, m), f64, k, m)
-		return
-	}
-	scale, padding := make([]float64, 0, k*m), make([]int32, 0, k*m)
-	for _, n := range counts {
-		factor := s.constraint.Options.RowScale(r.set, max(1, n))
-		scale = append(scale, slices.Repeat([]float64{factor}, n)...)
-		scale = append(scale, make([]float64, m-n)...)
-		padding = append(padding, make([]int32, n)...)
-		padding = append(padding, slices.Repeat([]int32{1}, m-n)...)
-	}
-	r.scale = s.numbers(scale, f64, k, m)
-	r.padding = s.than("NE", s.integers(padding, k, m), 0)
-}
-
-// fixedPoints are the points (K, m) of rows that do not change.
-func (s *sample) fixedPoints(set *pde.RowSet, m int) value {
-	k := s.constraint.Router.Experts()
-	points := make([]int32, 0, k*m)
-	for i := range k {
-		points = pad(append(points, s.constraint.Points(set, i)...), (i+1)*m, set)
-	}
-	return s.integers(points, k, m)
-}
-
-// pad appends a point at which a set's rows can be formed up to a length.
-func pad(points []int32, to int, set *pde.RowSet) []int32 {
-	for len(points) < to {
-		points = append(points, set.Points[0])
-	}
-	return points
-}
-
-// scatter adds the adjoint rows of all sets to α (C P, K), and forms β (C P, K) of them.
-func (s *sample) scatter(solver *solver, alpha, omega, lambda value, paper bool) (sum, beta value) {
-	k, size := alpha.shape[1], s.gridSize()
-	pulled := map[int]value{} // per term (P, 2K)
-	for i, r := range s.sets {
-		rows := solver.adjointRows(r, omega, lambda, paper)
-		m := s.points[i].shape[1]
-		// Expert k writes to its own copy of the grid; padding writes beyond all.
-		to := s.add(s.points[i], s.spread(s.times(s.iota(i32, k), float64(size)), []int{k, m}, 0))
-		if r.padding.name != "" {
-			to = s.where(r.padding, s.full(float64(k*size), i32, k, m), to)
-		}
-		for j, t := range r.set.Terms {
-			both := s.stack(2, rows.s[j], rows.q[j])
-			v := s.put(s.full(0, f64, k*size, 2), s.reshape(to, k*m), s.reshape(both, k*m, 2), false)
-			v = s.reshape(s.transpose(s.reshape(v, k, size, 2), 1, 2, 0), size, 2*k)
-			if have, ok := pulled[t]; ok {
-				v = s.add(have, v)
-			}
-			pulled[t] = v
-		}
-	}
-	fields := s.terms.pullBackAll(pulled, 2*k)
-	return s.add(alpha, s.slice(fields, 1, 0, k)), s.slice(fields, 1, k, 2*k)
-}
-
 // describe is what the solves were like (K, solveColumns).
 func (s *sample) describe(solver *solver, r solution, adjoint value) value {
 	columns := make([]value, solveColumns)
@@ -416,13 +311,10 @@ func (s *sample) describe(solver *solver, r solution, adjoint value) value {
 		out := solver.outputs(set, r.w)
 		squares = s.add(squares, s.sum(s.mul(out[0], out[0]), 1))
 		count = s.plus(count, float64(set.scale.shape[1]))
-		if set.padding.name != "" {
+		if set.padding.exists() {
 			count = s.sub(count, s.sum(number(set.padding), 1))
 		}
 	}
 	columns[solveRMS] = s.sqrt(s.div(squares, count))
 	return s.stack(1, columns...)
 }
-
-// errNoFNO says that an engine evaluates one kind of network.
-var errNoFNO = errors.New("network.kind: engine xla runs Fourier neural operators (fno) alone")

@@ -9,17 +9,6 @@ import (
 	"pihc/pde"
 )
 
-// rowSet is one set of rows as the solves of all K experts see it: m rows each, of
-// which the last may be padding where experts have different numbers.
-type rowSet struct {
-	set       *pde.RowSet
-	terms     []value // A_j (K, m, N)
-	constants []value // per term (K, m), nothing where there are none
-	extras    []value // (K, m)
-	scale     value   // (K, m): what multiplies squares; 0 for padding
-	padding   value   // (K, m), nothing where there is none
-}
-
 // point is where solves are, (K, ...), with what was evaluated there: cost, scaled
 // gradient, Jᵀr, JᵀJ and, where asked for, the exact Hessian, with the ridge in all.
 type point struct{ w, cost, gradient, g, a, h value }
@@ -78,7 +67,7 @@ func (s *solver) outputs(r rowSet, w value) []value {
 		z = append(z, s.dot("kmn,kn->km", a, w))
 	}
 	out := s.terms.evaluate(r.set, z, r.constants, r.extras)
-	if r.padding.name != "" {
+	if r.padding.exists() {
 		for i, v := range out {
 			out[i] = s.where(r.padding, s.full(0, f64, v.shape...), v)
 		}
@@ -97,11 +86,7 @@ func (s *solver) evaluate(sets []rowSet, w value, hessian bool) point {
 		shape := r.terms[0].shape
 		var j value
 		for i, m := range r.terms {
-			part := s.mul(m, s.leading(out[1+i], shape))
-			if i > 0 {
-				part = s.add(j, part)
-			}
-			j = part
+			j = s.total(j, s.mul(m, s.leading(out[1+i], shape)))
 		}
 		g = s.add(g, s.dot("kmn,km->kn", j, weighted))
 		a = s.add(a, s.dot("kmi,kmj->kij", s.mul(j, s.leading(r.scale, shape)), j))
@@ -112,13 +97,9 @@ func (s *solver) evaluate(sets []rowSet, w value, hessian bool) point {
 				if at < 0 || !hessian {
 					continue
 				}
-				part := s.mul(r.terms[l], s.leading(s.mul(weighted, out[at]), shape))
-				if rest.name != "" {
-					part = s.add(rest, part)
-				}
-				rest = part
+				rest = s.total(rest, s.mul(r.terms[l], s.leading(s.mul(weighted, out[at]), shape)))
 			}
-			if rest.name != "" {
+			if rest.exists() {
 				c = s.add(c, s.dot("kmi,kmj->kij", r.terms[i], rest))
 			}
 		}
@@ -146,7 +127,7 @@ func (s *solver) pick(chosen value, x, y point) point {
 		w: s.where(chosen, x.w, y.w), cost: s.where(chosen, x.cost, y.cost), gradient: s.where(chosen, x.gradient, y.gradient),
 		g: s.where(chosen, x.g, y.g), a: s.where(chosen, x.a, y.a),
 	}
-	if x.h.name != "" {
+	if x.h.exists() {
 		p.h = s.where(chosen, x.h, y.h)
 	}
 	return p
@@ -159,7 +140,7 @@ func (s *solver) rescale(a, d value) value {
 	switch {
 	case s.options.Scaling == lm.ScalingIdentity:
 		return one
-	case s.options.Scaling == lm.ScalingMore && d.name != "":
+	case s.options.Scaling == lm.ScalingMore && d.exists():
 		v = s.max(v, d)
 	}
 	return s.where(s.than("EQ", v, 0), one, v)
@@ -205,7 +186,7 @@ func (s *solver) iterate(sets []rowSet, o lm.Options, w value) (point, outcome) 
 func (s *solver) trial(sets []rowSet, o lm.Options, x []value) []value {
 	at := point{w: x[0], cost: x[1], gradient: x[2], g: x[3], a: x[4]}
 	d, mu, rejections, status, iterations, accepted, evaluations := x[5], x[6], x[7], x[8], x[9], x[10], x[11]
-	gtol, ftol, xtol := math.Max(tolerance(o.GTol), 0), tolerance(o.FTol), tolerance(o.XTol)
+	gtol := math.Max(tolerance(o.GTol), 0)
 	one := func(mask value) value { return s.convert(mask, i32) }
 	end := func(mask value, with value) { status = s.where(mask, with, status) }
 
@@ -217,79 +198,96 @@ func (s *solver) trial(sets []rowSet, o lm.Options, x []value) []value {
 	active = s.and(active, s.not(s.or(flat, spent)))
 	iterations = s.add(iterations, one(active))
 
-	dd := s.mul(d, d)
-	damped := s.addDiagonal(at.a, s.mul(dd, s.leading(mu, dd.shape)))
-	inverse, pivot := s.inverse(damped)
-	solvable := s.than("GT", pivot, 0)
-	step := s.where(solvable, s.neg(s.solve(damped, inverse, at.g)), s.zeros(s.n))
-	predicted := s.sub(s.neg(s.inner(at.g, step)), s.times(s.inner(step, s.apply(at.a, step)), 0.5))
-	size, length := s.norm(s.mul(d, step)), s.norm(s.mul(d, at.w))
-	w := s.add(at.w, step)
-	moved := s.any(s.compare("NE", w, at.w), 1)
+	step := s.propose(at, d, mu)
 	// exhausted names the end of a run that no trial can improve.
 	exhausted := func(converged lm.Status, rejections value) value {
 		stalled := s.and(s.than("GT", rejections, 0), s.than("GT", at.gradient, rootEpsilon))
 		return s.where(stalled, s.status(lm.StatusStalled), s.status(converged))
 	}
-	stuck := s.and(active, s.and(solvable, s.not(moved)))
+	stuck := s.and(active, s.and(step.solvable, s.not(step.moved)))
 	end(stuck, exhausted(lm.StatusConvergedStep, rejections))
 	active = s.and(active, s.not(stuck))
 
-	trying := s.and(active, s.and(solvable, s.than("GT", predicted, 0)))
-	to := s.evaluate(sets, w, false)
+	trying := s.and(active, s.and(step.solvable, s.than("GT", step.predicted, 0)))
+	to := s.evaluate(sets, step.w, false)
 	actual := s.sub(at.cost, to.cost)
-	change, ratio := s.abs(actual), s.div(actual, predicted)
+	change, ratio := s.abs(actual), s.div(actual, step.predicted)
 	within := func(v value, k float64) value { return s.compare("LE", v, s.times(at.cost, k)) }
 	acceptFrom := acceptRatio
 	if s.classic {
 		acceptFrom = 0.01
 	}
-	good, small := s.than("GE", ratio, acceptFrom), within(predicted, softNoise)
-	minute := s.and(within(predicted, noise), within(change, noise))
+	good, small := s.than("GE", ratio, acceptFrom), within(step.predicted, softNoise)
+	minute := s.and(within(step.predicted, noise), within(change, noise))
 	hopeless := s.or(s.not(s.finite(to.cost)), s.not(s.or(good, small)))
-	judged := s.and(trying, s.not(hopeless))
+	compared := s.and(trying, s.not(hopeless))
 	falls := s.compare("LT", to.gradient, at.gradient)
 	halves := s.and(within(change, softNoise), s.compare("LE", to.gradient, s.times(at.gradient, 0.5)))
 	usable := s.and(s.and(s.or(good, halves), s.finite(to.cost)), s.finite(to.gradient))
-	take := s.and(judged, s.where(minute, falls, usable))
-	over := s.and(judged, s.and(minute, s.not(falls)))
+	take := s.and(compared, s.where(minute, falls, usable))
+	over := s.and(compared, s.and(minute, s.not(falls)))
 	ratio = s.where(s.and(good, s.not(minute)), ratio, s.full(1, f64, s.k))
 	end(over, exhausted(lm.StatusConvergedCost, rejections))
 	unevaluated := s.and(s.than("GT", rejections, 0), s.not(small))
-	evaluations = s.add(evaluations, s.add(one(trying), one(s.and(judged, unevaluated))))
+	evaluations = s.add(evaluations, s.add(one(trying), one(s.and(compared, unevaluated))))
 
-	// After a rejection.
 	reject := s.and(active, s.not(s.or(take, over)))
 	rejections = s.add(rejections, one(reject))
-	tighter := s.times(mu, 4)
-	if !s.classic {
-		tighter = s.mul(mu, s.binary("power", s.full(2, f64, s.k), s.convert(rejections, f64)))
-	}
-	tighter = s.where(solvable, tighter, s.max(tighter, s.times(s.highest(at.a, d), float64(s.n)*epsilon)))
-	goes := s.and(s.than("LT", tighter, inf), s.or(s.not(solvable), s.compare("GT", size, s.times(length, epsilon))))
-	end(s.and(reject, s.not(goes)), exhausted(lm.StatusConvergedCost, rejections))
+	tighter := s.tighter(at, d, mu, rejections, step.solvable)
+	again := s.and(s.than("LT", tighter, inf), s.or(s.not(step.solvable), s.compare("GT", step.size, s.times(step.length, epsilon))))
+	end(s.and(reject, s.not(again)), exhausted(lm.StatusConvergedCost, rejections))
 
-	// After an accepted trial.
-	var test value
-	met := s.compare("LE", size, s.times(length, xtol))
-	test = s.where(met, s.status(lm.StatusConvergedStep), s.status(lm.StatusNotStarted))
-	if ftol >= 0 {
-		met := s.and(s.and(within(change, ftol), within(predicted, ftol)), s.than("LE", ratio, 2))
+	met := s.compare("LE", step.size, s.times(step.length, tolerance(o.XTol)))
+	test := s.where(met, s.status(lm.StatusConvergedStep), s.status(lm.StatusNotStarted))
+	if ftol := tolerance(o.FTol); ftol >= 0 {
+		met := s.and(s.and(within(change, ftol), within(step.predicted, ftol)), s.than("LE", ratio, 2))
 		test = s.where(met, s.status(lm.StatusConvergedCost), test)
 	}
 	met = s.and(s.than("NE", test, float64(lm.StatusNotStarted)), s.than("LE", to.gradient, gtol))
 	end(take, s.where(met, s.status(lm.StatusConvergedGradient), test))
-	looser := s.where(s.than("GE", ratio, 0.99), s.times(mu, 1/3.5), mu)
-	if !s.classic {
-		u := s.plus(s.times(ratio, 2), -1)
-		looser = s.mul(mu, s.max(s.full(1./3, f64, s.k), s.plus(s.neg(s.mul(u, s.mul(u, u))), 1)))
-	}
-	mu = s.where(take, looser, s.where(reject, tighter, mu))
+	mu = s.where(take, s.looser(mu, ratio), s.where(reject, tighter, mu))
 	next := s.pick(take, to, at)
 	return []value{
 		next.w, next.cost, next.gradient, next.g, next.a, s.where(take, s.rescale(to.a, d), d), mu,
 		s.where(take, s.full(0, i32, s.k), rejections), status, iterations, s.add(accepted, one(take)), evaluations,
 	}
+}
+
+// step is a step of every solve: where it leads, by how much the model says that the cost falls, the scaled lengths of
+// the step and of the weights, whether there is one, and whether it changes the weights.
+type step struct{ w, predicted, size, length, solvable, moved value }
+
+// propose solves the damped normal equations; its result is zero where they are singular.
+func (s *solver) propose(at point, d, mu value) (t step) {
+	dd := s.mul(d, d)
+	damped := s.addDiagonal(at.a, s.mul(dd, s.leading(mu, dd.shape)))
+	inverse, pivot := s.inverse(damped)
+	t.solvable = s.than("GT", pivot, 0)
+	move := s.where(t.solvable, s.neg(s.solve(damped, inverse, at.g)), s.zeros(s.n))
+	t.predicted = s.sub(s.neg(s.inner(at.g, move)), s.times(s.inner(move, s.apply(at.a, move)), 0.5))
+	t.size, t.length = s.norm(s.mul(d, move)), s.norm(s.mul(d, at.w))
+	t.w = s.add(at.w, move)
+	t.moved = s.any(s.compare("NE", t.w, at.w), 1)
+	return t
+}
+
+// tighter is the damping after so many rejections.
+func (s *solver) tighter(at point, d, mu, rejections, solvable value) value {
+	tighter := s.times(mu, 4)
+	if !s.classic {
+		tighter = s.mul(mu, s.binary("power", s.full(2, f64, s.k), s.convert(rejections, f64)))
+	}
+	return s.where(solvable, tighter, s.max(tighter, s.times(s.highest(at.a, d), float64(s.n)*epsilon)))
+}
+
+// looser is the damping after an accepted step with this ratio of the fall of the cost to what was predicted.
+func (s *solver) looser(mu, ratio value) value {
+	looser := s.where(s.than("GE", ratio, 0.99), s.times(mu, 1/3.5), mu)
+	if !s.classic {
+		u := s.plus(s.times(ratio, 2), -1)
+		looser = s.mul(mu, s.max(s.full(1./3, f64, s.k), s.plus(s.neg(s.mul(u, s.mul(u, u))), 1)))
+	}
+	return looser
 }
 
 // solution is where solves ended, and how.
@@ -353,7 +351,7 @@ func (s *solver) coarse(sets []rowSet) []rowSet {
 		if r.set.Kind != pde.ResidualRows {
 			continue
 		}
-		if r.padding.name != "" {
+		if r.padding.exists() {
 			return nil
 		}
 		chosen, times := constraint.CoarseRows(r.set, r.scale.shape[1])
@@ -374,7 +372,7 @@ func (s *solver) coarse(sets []rowSet) []rowSet {
 			part.terms = append(part.terms, some(a))
 		}
 		for _, c := range r.constants {
-			if c.name != "" {
+			if c.exists() {
 				c = some(c)
 			}
 			part.constants = append(part.constants, c)
@@ -437,11 +435,7 @@ func (s *solver) adjointRows(r rowSet, w, lambda value, paper bool) pulled {
 	var jl value
 	for j, a := range r.terms {
 		y = append(y, s.dot("kmn,kn->km", a, lambda))
-		part := s.mul(out[1+j], y[j])
-		if j > 0 {
-			part = s.add(jl, part)
-		}
-		jl = part
+		jl = s.total(jl, s.mul(out[1+j], y[j]))
 	}
 	var p pulled
 	for j := range r.terms {

@@ -17,7 +17,8 @@ type stepper[T compute.Float] struct {
 	given   *engine.State[T]
 	buffers []*pjrt.Buffer // as tensors; the parameters are the first
 	zero    *pjrt.Buffer
-	updates int // that buffers are of
+	sum     *pjrt.Buffer // of gradients; zero between steps
+	updates int          // that buffers are of
 	norm    *pjrt.Program
 	update  *pjrt.Program
 }
@@ -34,10 +35,18 @@ func tensors[T compute.Float](s *engine.State[T]) [][]T {
 func (s *stepper[T]) free() {
 	free(s.buffers...)
 	free(s.zero)
-	s.buffers, s.zero = nil, nil
+	s.buffers, s.zero, s.sum = nil, nil, nil
 }
 
-// Begin implements model.Stepper.
+// setSum replaces the sum.
+func (s *stepper[T]) setSum(b *pjrt.Buffer) {
+	if s.sum != s.zero && s.sum != b {
+		free(s.sum)
+	}
+	s.sum = b
+}
+
+// Begin implements engine.Stepper.
 func (e *device[T]) Begin(state *engine.State[T]) error {
 	s := &e.stepper
 	s.free()
@@ -52,18 +61,19 @@ func (e *device[T]) Begin(state *engine.State[T]) error {
 	}
 	if err == nil {
 		s.zero, err = pjrt.Upload(e.client, make([]T, len(state.Params)), len(state.Params))
+		s.sum = s.zero
 	}
 	if err != nil {
 		return e.explain("copy the state of training to the device", err)
 	}
-	if s.norm, err = e.compile(normText(e.dtype, len(state.Params), e.info.Frozen())); err != nil {
+	if s.norm, err = e.compile(normText(e.dtype, len(state.Params), e.Frozen())); err != nil {
 		return err
 	}
 	s.update, err = e.compile(updateText(e.dtype, len(state.Params), len(s.buffers) > 3))
 	return err
 }
 
-// Sync implements model.Stepper.
+// Sync implements engine.Stepper.
 func (e *device[T]) Sync() error {
 	s := &e.stepper
 	if s.updates == s.given.Updates {
@@ -78,12 +88,12 @@ func (e *device[T]) Sync() error {
 	return nil
 }
 
-// Step implements model.Stepper.
+// Step implements engine.Stepper.
 func (e *device[T]) Step(batch engine.Batch, rate float64) (engine.Stats, float64, error) {
-	s, training := &e.stepper, &e.spec.Training
-	sum := &gradient[T]{engine: e}
-	defer sum.free()
-	stats, norm, err := engine.AddFinite(sum, batch)
+	s, training := &e.stepper, &e.Spec.Training
+	reset := func() { s.setSum(s.zero) }
+	defer reset()
+	stats, norm, err := engine.AddFinite(batch, e.add, reset)
 	if err != nil || !engine.FiniteStep(&stats, norm) {
 		return stats, norm, err
 	}
@@ -102,7 +112,7 @@ func (e *device[T]) Step(batch engine.Batch, rate float64) (engine.Stats, float6
 		return stats, norm, e.explain("copy a step's constants to the device", err)
 	}
 	defer constants.Free()
-	next, err := s.update.Run(append([]*pjrt.Buffer{constants, sum.sum}, s.buffers...)...)
+	next, err := s.update.Run(append([]*pjrt.Buffer{constants, s.sum}, s.buffers...)...)
 	if err != nil {
 		return stats, norm, e.explain("update the parameters", err)
 	}
@@ -112,47 +122,22 @@ func (e *device[T]) Step(batch engine.Batch, rate float64) (engine.Stats, float6
 	return stats, norm, nil
 }
 
-// gradient implements model.Accumulator on the device. A nil buffer is zero.
-type gradient[T compute.Float] struct {
-	engine    *device[T]
-	sum, kept *pjrt.Buffer // may be the same
-}
-
-// set replaces the sum.
-func (g *gradient[T]) set(b *pjrt.Buffer) {
-	if g.sum != g.kept && g.sum != b {
-		free(g.sum)
-	}
-	g.sum = b
-}
-
-func (g *gradient[T]) free() {
-	g.set(nil)
-	free(g.kept)
-	g.kept = nil
-}
-
-// Add implements model.Accumulator.
-func (g *gradient[T]) Add(batch engine.Batch) (engine.Stats, float64, error) {
-	e := g.engine
+// add adds the gradient of a batch, but for that of frozen parameters, and returns the norm of the sum.
+func (e *device[T]) add(batch engine.Batch) (engine.Stats, float64, error) {
 	clear(e.squares)
 	stats := engine.Stats{MeanSquares: e.squares}
-	from := g.sum
-	if from == nil {
-		from = e.stepper.zero
-	}
-	sum, err := e.addSamples(&stats, from, e.stepper.buffers[0], batch)
+	sum, err := e.addSamples(&stats, e.stepper.sum, e.stepper.buffers[0], batch)
 	if err != nil {
 		return stats, 0, err
 	}
-	g.set(sum)
+	e.stepper.setSum(sum)
 	out, err := e.stepper.norm.Run(sum)
 	if err != nil {
 		return stats, 0, e.explain("run a program", err)
 	}
 	defer free(out[0])
 	if len(out) > 1 {
-		g.set(out[1])
+		e.stepper.setSum(out[1])
 	}
 	squares := make([]float64, 1)
 	if err := pjrt.Download(out[0], squares); err != nil {
@@ -160,20 +145,6 @@ func (g *gradient[T]) Add(batch engine.Batch) (engine.Stats, float64, error) {
 	}
 	return stats, math.Sqrt(squares[0]), nil
 }
-
-// Keep implements model.Accumulator.
-func (g *gradient[T]) Keep() {
-	if g.kept != g.sum {
-		free(g.kept)
-	}
-	g.kept = g.sum
-}
-
-// Return implements model.Accumulator.
-func (g *gradient[T]) Return() { g.set(g.kept) }
-
-// Clear implements model.Accumulator.
-func (g *gradient[T]) Clear() { g.set(nil) }
 
 // normText is a program: the sum of the squares of a gradient, in float64; where
 // ranges of it are of frozen parameters, without those, and then the gradient with

@@ -69,7 +69,7 @@ func (t *terms) stencil(term int, transposed bool) stencil {
 	if transposed {
 		all = t.transposed
 	}
-	if all[term].index.name == "" {
+	if !all[term].index.exists() {
 		op := t.system.Terms[term]
 		rows := make([][]entry, t.points)
 		for p := range rows {
@@ -125,17 +125,16 @@ func (t *terms) spectral(term int, u value, transposed bool) value {
 	lines := t.reshape(t.transpose(u, 1, 0), append([]int{f, shape[0]}, space...)...)
 	half := slices.Clone(lines.shape)
 	half[len(half)-1] = space[len(space)-1]/2 + 1
-	spectrum := value{shape: half, dtype: c128}
-	hat := t.emit(half, c128, "stablehlo.fft %s, type = RFFT, length = %s : (%s) -> %s", lines.name, list(space), lines.mlir(), spectrum.mlir())
+	hat := t.call(half, c128, "stablehlo.fft %s, type = RFFT, length = "+list(space), lines)
 	hat = t.mul(hat, t.trailing(symbol, half))
-	back := t.emit(lines.shape, f64, "stablehlo.fft %s, type = IRFFT, length = %s : (%s) -> %s", hat.name, list(space), hat.mlir(), lines.mlir())
+	back := t.call(lines.shape, f64, "stablehlo.fft %s, type = IRFFT, length = "+list(space), hat)
 	return t.transpose(t.reshape(back, f, t.points), 1, 0)
 }
 
 // symbol is what multiplies the half spectrum of a slice: the transform of the answer to
 // a unit impulse.
 func (t *terms) symbol(term int, transposed bool) value {
-	if t.symbols[term].name == "" {
+	if !t.symbols[term].exists() {
 		shape := t.system.Grid.Shape()[1:]
 		impulse, answer := make([]float64, t.points), make([]float64, t.points)
 		impulse[0] = 1
@@ -157,12 +156,14 @@ func (t *terms) symbol(term int, transposed bool) value {
 	return t.emit(re.shape, c128, "stablehlo.complex %s, %s : %s", re.name, im.name, v.mlir())
 }
 
-// wholes applies the spectral terms among those given to fields (C P, F): (P, F) each.
-func (t *terms) wholes(list []int, u value) map[int]value {
+// wholes applies the spectral terms of all rows to fields (C P, F): (P, F) each.
+func (t *terms) wholes(u value) map[int]value {
 	all := map[int]value{}
-	for _, j := range list {
-		if t.system.Terms[j].Spectral() {
-			all[j] = t.spectral(j, t.unknown(j, u), false)
+	for _, set := range t.system.Sets {
+		for _, j := range set.Terms {
+			if t.system.Terms[j].Spectral() {
+				all[j] = t.spectral(j, t.unknown(j, u), false)
+			}
 		}
 	}
 	return all
@@ -179,13 +180,13 @@ func (t *terms) pullBack(term int, y value) value {
 	return t.gather(t.stencil(term, true), y)
 }
 
-// offset is the affine part of a term at points (M), and whether it has one.
-func (t *terms) offset(term int, points value) (value, bool) {
+// offset is the affine part of a term at points (M); nothing where it has none.
+func (t *terms) offset(term int, points value) value {
 	op := t.system.Terms[term]
 	if !op.Affine() {
-		return value{}, false
+		return value{}
 	}
-	if t.offsets[term].name == "" {
+	if !t.offsets[term].exists() {
 		all, points := make([]float64, t.points), make([]int32, 1)
 		for p := range all {
 			if points[0] = int32(p); op.Defined(p) {
@@ -194,7 +195,7 @@ func (t *terms) offset(term int, points value) (value, bool) {
 		}
 		t.offsets[term] = t.numbers(all, f64, t.points)
 	}
-	return t.rows(t.offsets[term], points), true
+	return t.rows(t.offsets[term], points)
 }
 
 // extras are the inputs of a set's rows that are no terms, at points (M): coordinates,
@@ -316,10 +317,7 @@ func (b *builder) step(s expr.Step, x []value, shape []int) value {
 func (t *terms) evaluate(set *pde.RowSet, z []value, constants []value, extras []value) []value {
 	inputs := make([]value, 0, len(z)+len(extras))
 	for j, v := range z {
-		if constants[j].name != "" {
-			v = t.add(v, constants[j])
-		}
-		inputs = append(inputs, v)
+		inputs = append(inputs, t.total(v, constants[j]))
 	}
 	return t.program(set.Program(pde.SecondDerivatives), append(inputs, extras...), set.Outputs(pde.SecondDerivatives))
 }

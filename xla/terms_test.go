@@ -51,7 +51,7 @@ func TestTerms(t *testing.T) {
 					rows.Prepare()
 					rows.SetInitial(u0)
 					points := b.integers(set.Points, len(set.Points))
-					whole := terms.wholes(set.Terms, in[0])
+					whole := terms.wholes(in[0])
 					var z [][]float64
 					var zs, constants []value
 					for _, j := range set.Terms {
@@ -62,8 +62,7 @@ func TestTerms(t *testing.T) {
 						}
 						z = append(z, some)
 						zs = append(zs, b.reshape(terms.rowsOf(j, in[0], whole[j], points), len(set.Points)))
-						c, _ := terms.offset(j, points)
-						constants = append(constants, c)
+						constants = append(constants, terms.offset(j, points))
 					}
 					for _, v := range e.Eval(rows, pde.SecondDerivatives, z, 0, len(set.Points)) {
 						want = append(want, append([]float64(nil), v...))

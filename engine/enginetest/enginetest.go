@@ -78,19 +78,26 @@ var checks = []struct {
 	name string
 	run  func(s *setup) error
 }{
-	{"info", checkInfo},
-	{"prediction", checkPrediction},
-	{"loss", checkLoss},
-	{"gradient", checkGradient},
+	{"info", on(checkInfo)},
+	{"prediction", on(checkPrediction)},
+	{"loss", on(checkLoss)},
+	{"gradient", on(checkGradient)},
 	{"ramps", checkRamps},
-	{"passes", checkPasses},
-	{"sums", both(checkSums[float64], checkSums[float32])},
-	{"repetition", both(checkRepetition[float64], checkRepetition[float32])},
+	{"passes", on(checkPasses)},
+	{"sums", both(on(checkSums[float64]), on(checkSums[float32]))},
+	{"repetition", both(on(checkRepetition[float64]), on(checkRepetition[float32]))},
 	{"workers", both(checkWorkers[float64], checkWorkers[float32])},
-	{"seeds", checkSeeds},
+	{"seeds", on(checkSeeds)},
 	{"single precision", checkSingle},
 	{"golden", checkGolden},
 	{"steps", checkSteps},
+}
+
+// on is a check of the case's engine.
+func on[T float](check func(s *setup, e engine.Engine[T], spec *model.Spec) error) func(s *setup) error {
+	return func(s *setup) error {
+		return with(s, engine.EngineOptions{}, func(e engine.Engine[T], spec *model.Spec) error { return check(s, e, spec) })
+	}
 }
 
 func both(checks ...func(s *setup) error) func(s *setup) error {
@@ -359,16 +366,10 @@ func with[T float](s *setup, o engine.EngineOptions, f func(e engine.Engine[T], 
 	if o.Grid == nil && len(spec.Training.Window) > 0 {
 		o.Grid = s.system.Grid
 	}
-	var e any
-	if bits[T]() == 32 {
-		e, err = s.make.Float32(spec, s.problem, o)
-	} else {
-		e, err = s.make.Float64(spec, s.problem, o)
-	}
+	e, err := engine.Make[T](s.make, spec, s.problem, o)
 	if err != nil {
 		return err
 	}
-	runner := e.(engine.Engine[T])
-	defer runner.Close()
-	return f(runner, spec)
+	defer e.Close()
+	return f(e, spec)
 }

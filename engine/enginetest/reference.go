@@ -158,67 +158,65 @@ func (s *setup) crossing(router constraint.Router, initial []float64) (all [][]b
 
 // checkLoss compares the loss and the mean squares of every prediction with rows
 // evaluated plainly, and the loss of the batch with those of its predictions.
-func checkLoss(s *setup) error {
-	return with(s, engine.EngineOptions{}, func(e engine.Engine[float64], spec *model.Spec) error {
-		info, w := e.Info(), params(e)
-		all, err := predict(e, w, s.batch)
-		if err != nil {
+func checkLoss(s *setup, e engine.Engine[float64], spec *model.Spec) error {
+	info, w := e.Info(), params(e)
+	all, err := predict(e, w, s.batch)
+	if err != nil {
+		return err
+	}
+	var crossing [][]bool
+	factor := spec.Loss.BorderRows.At(1)
+	if factor != 1 && info.Experts > 1 {
+		if crossing, err = s.crossing(info.Router, s.batch.Initial[0]); err != nil {
 			return err
 		}
-		var crossing [][]bool
-		factor := spec.Loss.BorderRows.At(1)
-		if factor != 1 && info.Experts > 1 {
-			if crossing, err = s.crossing(info.Router, s.batch.Initial[0]); err != nil {
+	}
+	squares := make([]float64, len(info.Rows))
+	var loss, jump float64
+	for i, p := range all {
+		initial := s.batch.Initial[i]
+		want, mean := s.loss(spec, p.Field, initial, crossing, factor)
+		for j, v := range mean {
+			if err := near(fmt.Sprintf("sample %d: mean square of %s", i, info.Rows[j].Name), p.MeanSquares[j], v, 1e-9); err != nil {
+				return err
+			}
+			squares[j] += v / samples
+		}
+		if spec.Loss.BorderSlope == 0 || info.Experts < 2 {
+			if err := near(fmt.Sprintf("sample %d: loss", i), p.Loss, want+spec.Loss.BorderJump*p.JumpRMS*p.JumpRMS, 1e-9); err != nil {
 				return err
 			}
 		}
-		squares := make([]float64, len(info.Rows))
-		var loss, jump float64
-		for i, p := range all {
-			initial := s.batch.Initial[i]
-			want, mean := s.loss(spec, p.Field, initial, crossing, factor)
-			for j, v := range mean {
-				if err := near(fmt.Sprintf("sample %d: mean square of %s", i, info.Rows[j].Name), p.MeanSquares[j], v, 1e-9); err != nil {
-					return err
-				}
-				squares[j] += v / samples
-			}
-			if spec.Loss.BorderSlope == 0 || info.Experts < 2 {
-				if err := near(fmt.Sprintf("sample %d: loss", i), p.Loss, want+spec.Loss.BorderJump*p.JumpRMS*p.JumpRMS, 1e-9); err != nil {
-					return err
+		base := 1.0
+		if spec.Loss.Relative {
+			still := make([]float64, len(p.Field))
+			width := s.system.Grid.Size() / s.system.Grid.Axes[0].Points
+			for j := range still {
+				if !s.problem.Steady {
+					still[j] = initial[j/s.system.Grid.Size()*width+j%width]
 				}
 			}
-			base := 1.0
-			if spec.Loss.Relative {
-				still := make([]float64, len(p.Field))
-				width := s.system.Grid.Size() / s.system.Grid.Axes[0].Points
-				for j := range still {
-					if !s.problem.Steady {
-						still[j] = initial[j/s.system.Grid.Size()*width+j%width]
-					}
-				}
-				base, _ = s.loss(spec, still, initial, nil, 1)
-			}
-			loss += p.Loss / base / samples
-			if s.batch.Truth != nil {
-				loss += spec.Loss.Data * s.distance(p.Field, s.batch.Truth[i]) / samples
-			}
-			jump += p.JumpRMS * p.JumpRMS / samples
+			base, _ = s.loss(spec, still, initial, nil, 1)
 		}
-		end := s.batch
-		end.Progress = 1
-		got, err := evaluate(e, w, end)
-		if err != nil {
+		loss += p.Loss / base / samples
+		if s.batch.Truth != nil {
+			loss += spec.Loss.Data * s.distance(p.Field, s.batch.Truth[i]) / samples
+		}
+		jump += p.JumpRMS * p.JumpRMS / samples
+	}
+	end := s.batch
+	end.Progress = 1
+	got, err := evaluate(e, w, end)
+	if err != nil {
+		return err
+	}
+	for j, v := range squares {
+		if err := near("mean square of "+info.Rows[j].Name, got.stats.MeanSquares[j], v, 1e-9); err != nil {
 			return err
 		}
-		for j, v := range squares {
-			if err := near("mean square of "+info.Rows[j].Name, got.stats.MeanSquares[j], v, 1e-9); err != nil {
-				return err
-			}
-		}
-		if err := near("mean square jump", got.stats.JumpSquare, jump, 1e-9); err != nil {
-			return err
-		}
-		return near("loss", got.stats.Loss, loss, 1e-9)
-	})
+	}
+	if err := near("mean square jump", got.stats.JumpSquare, jump, 1e-9); err != nil {
+		return err
+	}
+	return near("loss", got.stats.Loss, loss, 1e-9)
 }

@@ -21,6 +21,13 @@ func checkSteps(s *setup) error {
 		if !ok {
 			return nil
 		}
+		take := func(bad ...int) (engine.Stats, float64, error) {
+			st, norm, err := stepper.Step(s.poisoned(bad), rate)
+			if err == nil {
+				err = stepper.Sync()
+			}
+			return st, norm, err
+		}
 		want := newState(params(e))
 		got := copyState(want)
 		if err := stepper.Begin(&got); err != nil {
@@ -28,31 +35,15 @@ func checkSteps(s *setup) error {
 		}
 		var first engine.State[float64]
 		for i, bad := range [][]int{{}, {1}, {}} {
-			batch := s.poisoned(bad)
-			grad := make([]float64, len(want.Params))
-			loss, good := 0.0, samples-len(bad)
-			for j := range samples {
-				if slices.Contains(bad, j) {
-					continue
-				}
-				st, err := e.LossAndGrad(grad, want.Params, one(s.batch, j))
-				if err != nil {
-					return err
-				}
-				loss += st.Loss * samples / float64(good)
-			}
-			info := e.Info()
-			for _, r := range info.Frozen() {
-				clear(grad[r[0]:r[1]])
+			grad, loss, err := s.gradientWithout(e, want.Params, bad)
+			if err != nil {
+				return err
 			}
 			norm := step(&want, grad, spec.Training, rate)
 			if norm <= clip {
 				return fmt.Errorf("the norm %g is not clipped", norm)
 			}
-			st, gotNorm, err := stepper.Step(batch, rate)
-			if err == nil {
-				err = stepper.Sync()
-			}
+			st, gotNorm, err := take(bad...)
 			if err != nil {
 				return err
 			}
@@ -60,22 +51,8 @@ func checkSteps(s *setup) error {
 			if st.Skipped != len(bad) || got.Updates != i+1 {
 				return fmt.Errorf("%s%d samples left out, %d updates, want %d and %d", what, st.Skipped, got.Updates, len(bad), i+1)
 			}
-			if err := errors.Join(near(what+"loss", st.Loss, loss, 1e-9), near(what+"norm of the gradient", gotNorm, norm, 1e-9)); err != nil {
+			if err := errors.Join(near(what+"loss", st.Loss, loss, 1e-9), near(what+"norm of the gradient", gotNorm, norm, 1e-9), nearState(what, got, want)); err != nil {
 				return err
-			}
-			for _, x := range []struct {
-				name      string
-				got, want []float64
-			}{{"parameter", got.Params, want.Params}, {"first moment", got.First, want.First}, {"second moment", got.Second, want.Second}, {"average", got.Average, want.Average}} {
-				largest := 0.0
-				for _, v := range x.want {
-					largest = max(largest, math.Abs(v))
-				}
-				for j, v := range x.want {
-					if !(math.Abs(x.got[j]-v) <= 1e-7*largest) {
-						return fmt.Errorf("%s%s %d is %.15g, want %.15g", what, x.name, j, x.got[j], v)
-					}
-				}
 			}
 			if i == 0 {
 				first = copyState(got)
@@ -84,10 +61,7 @@ func checkSteps(s *setup) error {
 		}
 
 		last := copyState(got)
-		st, norm, err := stepper.Step(s.poisoned([]int{0, 1, 2}), rate)
-		if err == nil {
-			err = stepper.Sync()
-		}
+		st, norm, err := take(0, 1, 2)
 		if err != nil {
 			return err
 		}
@@ -97,18 +71,54 @@ func checkSteps(s *setup) error {
 		if err := sameState("after a step that does not count", got, last); err != nil {
 			return err
 		}
-
 		again := copyState(first)
 		if err := stepper.Begin(&again); err != nil {
 			return err
 		}
-		for _, bad := range [][]int{{1}, {}} {
-			if _, _, err := stepper.Step(s.poisoned(bad), rate); err != nil {
-				return err
+		_, _, err = take(1)
+		_, _, err2 := take()
+		return errors.Join(err, err2, sameState("again", again, last))
+	}, fmt.Sprint("training.clip=", clip), fmt.Sprint("training.average=", decay), "training.frozen=[lift, output]")
+}
+
+// gradientWithout is the gradient of the batch's samples but the bad ones, without that of frozen parameters, and the
+// mean of their losses.
+func (s *setup) gradientWithout(e engine.Engine[float64], params []float64, bad []int) (grad []float64, loss float64, err error) {
+	grad = make([]float64, len(params))
+	for i := range samples {
+		if slices.Contains(bad, i) {
+			continue
+		}
+		st, err := e.LossAndGrad(grad, params, s.batch.Sample(i))
+		if err != nil {
+			return nil, 0, err
+		}
+		loss += st.Loss * samples / float64(samples-len(bad))
+	}
+	info := e.Info()
+	for _, r := range info.Frozen() {
+		clear(grad[r[0]:r[1]])
+	}
+	return grad, loss, nil
+}
+
+// nearState compares two states to the rounding of a step.
+func nearState(what string, got, want engine.State[float64]) error {
+	for _, x := range []struct {
+		name      string
+		got, want []float64
+	}{{"parameter", got.Params, want.Params}, {"first moment", got.First, want.First}, {"second moment", got.Second, want.Second}, {"average", got.Average, want.Average}} {
+		largest := 0.0
+		for _, v := range x.want {
+			largest = max(largest, math.Abs(v))
+		}
+		for j, v := range x.want {
+			if !(math.Abs(x.got[j]-v) <= 1e-7*largest) {
+				return fmt.Errorf("%s%s %d is %.15g, want %.15g", what, x.name, j, x.got[j], v)
 			}
 		}
-		return errors.Join(stepper.Sync(), sameState("again", again, last))
-	}, fmt.Sprint("training.clip=", clip), fmt.Sprint("training.average=", decay), "training.frozen=[lift, output]")
+	}
+	return nil
 }
 
 // poisoned returns the batch with samples that are not finite.

@@ -53,9 +53,16 @@ func (d *decoder) decode(n *yaml.Node, v reflect.Value, path string) {
 		d.duration(n, v, path)
 		return
 	}
+	node := Node{d.doc, n, path, d}
 	switch u := v.Addr().Interface().(type) {
+	case *Node:
+		*u = node
+		return
 	case Unmarshaler:
-		d.collect(n, path, u.UnmarshalConfig(Node{d.doc, n, path, d}))
+		d.collect(n, path, u.UnmarshalConfig(node))
+		return
+	case decoding:
+		d.collect(n, path, u.UnmarshalConfig(node.Decode))
 		return
 	case encoding.TextUnmarshaler:
 		if n.Kind != yaml.ScalarNode || isNull(n) {

@@ -18,6 +18,12 @@ type Unmarshaler interface {
 	UnmarshalConfig(n Node) error
 }
 
+// A decoding is an Unmarshaler for types that users of the module see: decode stores the value in what it is
+// given, a *Node too.
+type decoding interface {
+	UnmarshalConfig(decode func(dst any) error) error
+}
+
 // A Schemer is an Unmarshaler that knows the keys of a struct, for hints where a
 // key belongs.
 type Schemer interface {

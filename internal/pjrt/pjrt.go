@@ -12,17 +12,16 @@
 package pjrt
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
 	"unsafe"
+
+	"pihc/data"
 )
 
 // Functions by their place in the table PJRT_Api, in words, of which the first five
@@ -143,7 +142,7 @@ func Open(path string) (*Client, error) {
 
 // initialise loads the plugin at path, without its devices.
 func initialise(path string) (*Client, error) {
-	sum, err := hashFile(path)
+	_, sum, err := data.HashFile(path)
 	if err != nil {
 		return nil, err
 	}
@@ -442,17 +441,4 @@ func (b *Buffer) Free() {
 		_ = b.c.call(bufferDestroy, newArgs(b.at))
 		b.at = 0
 	}
-}
-
-func hashFile(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
 }

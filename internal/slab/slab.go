@@ -3,86 +3,38 @@
 // that its stencils reach into. Every sum over ranks is formed in their order, so that all
 // get the same bits.
 //
-// A nil *Slab is the whole grid: sums and exchanges then leave everything as it is.
+// A nil slab is the whole grid: sums and exchanges then leave everything as it is.
 package slab
 
 import (
 	"fmt"
 	"unsafe"
+
+	"pihc/compute"
 )
-
-type float interface{ ~float32 | ~float64 }
-
-// Ranks joins the processes that hold the slabs of one grid; a dist.Comm is one. All
-// methods but Rank and Size are collective, Exchange between two.
-type Ranks interface {
-	Rank() int
-	Size() int
-	AllGather(dst, src []byte) error
-	AllToAll(dst, src []byte) error
-	Exchange(peer int, dst, src []byte) error
-}
-
-// A Slab is what one rank has of a grid. It belongs to one goroutine at a time, and
-// all ranks call the same functions in the same order.
-type Slab struct {
-	Total      int // slices of the grid
-	Lo, Hi     int // own slices
-	First, End int // stored slices, among which are the own ones
-
-	ranks     Ranks
-	low, high int // slices below and above that stencils reach into
-	buffers   [2][]byte
-}
 
 // New gives every rank its slab of so many slices, in the order of ranks, of nearly
 // equal size. reach tells how many slices before and after them the stencils in the slices
 // [lo, hi) read.
-func New(ranks Ranks, total int, reach func(lo, hi int) (below, above int)) (*Slab, error) {
-	s := &Slab{Total: total, ranks: ranks}
+func New(ranks compute.Ranks, total int, reach func(lo, hi int) (below, above int)) (*compute.Slab, error) {
+	s := &compute.Slab{Total: total, Ranks: ranks}
 	size := ranks.Size()
 	if total < 2*size {
 		return nil, fmt.Errorf("%d points on %d ranks; want 2 each at least", total, size)
 	}
 	for r := range size {
-		below, above := reach(s.share(r, total))
-		s.low, s.high = max(s.low, below), max(s.high, above)
+		below, above := reach(s.PartOf(r, total))
+		s.Low, s.High = max(s.Low, below), max(s.High, above)
 	}
 	for r := range size {
-		lo, hi := s.share(r, total)
-		if most := max(s.high*min(r, 1), s.low*min(size-1-r, 1)); hi-lo < most {
+		lo, hi := s.PartOf(r, total)
+		if most := max(s.High*min(r, 1), s.Low*min(size-1-r, 1)); hi-lo < most {
 			return nil, fmt.Errorf("%d points on %d ranks: one has %d, and stencils of its neighbours reach over %d", total, size, hi-lo, most)
 		}
 	}
-	s.Lo, s.Hi = s.share(ranks.Rank(), total)
-	s.First, s.End = max(0, s.Lo-s.low), min(total, s.Hi+s.high)
+	s.Lo, s.Hi = s.PartOf(ranks.Rank(), total)
+	s.First, s.End = max(0, s.Lo-s.Low), min(total, s.Hi+s.High)
 	return s, nil
-}
-
-// share is what a rank has of n things that all ranks divide.
-func (s *Slab) share(rank, n int) (lo, hi int) {
-	size := s.ranks.Size()
-	return rank * n / size, (rank + 1) * n / size
-}
-
-// Leads reports whether this rank adds what all have and the result has once.
-func (s *Slab) Leads() bool { return s == nil || s.ranks.Rank() == 0 }
-
-// Part returns this rank's share [lo, hi) of n things that all have.
-func (s *Slab) Part(n int) (lo, hi int) {
-	if s == nil {
-		return 0, n
-	}
-	return s.share(s.ranks.Rank(), n)
-}
-
-// Own returns the own slices, counted among those stored, which are total where there is
-// no slab.
-func (s *Slab) Own(total int) (lo, hi int) {
-	if s == nil {
-		return 0, total
-	}
-	return s.Lo - s.First, s.Hi - s.First
 }
 
 // failure is how an exchange that went wrong ends what is being computed.
@@ -106,11 +58,11 @@ func Recover(err *error) {
 }
 
 // buffer returns n bytes that are kept from call to call.
-func (s *Slab) buffer(k, n int) []byte {
-	if cap(s.buffers[k]) < n {
-		s.buffers[k] = Bytes(make([]float64, (n+7)/8))
+func buffer(s *compute.Slab, k, n int) []byte {
+	if len(s.Scratch[k])*8 < n {
+		s.Scratch[k] = make([]float64, (n+7)/8)
 	}
-	return s.buffers[k][:n]
+	return Bytes(s.Scratch[k])[:n]
 }
 
 // few is the number of bytes up to which every rank sends all it has to all others.
@@ -118,36 +70,36 @@ const few = 4096
 
 // Sum replaces v by its sum over ranks, in their order. Long ones are added by parts, each
 // by one rank.
-func Sum[T float](s *Slab, v []T) {
+func Sum[T compute.Float](s *compute.Slab, v []T) {
 	if s == nil || len(v) == 0 {
 		return
 	}
-	size := s.ranks.Size()
+	size := s.Ranks.Size()
 	part := (len(v) + size - 1) / size
 	bytes := int(unsafe.Sizeof(v[0]))
 	if len(v)*bytes <= few {
-		all := s.buffer(0, size*len(v)*bytes)
-		must(s.ranks.AllGather(all, Bytes(v)))
+		all := buffer(s, 0, size*len(v)*bytes)
+		must(s.Ranks.AllGather(all, Bytes(v)))
 		clear(v)
 		for r := range size {
 			add(v, numbers[T](all)[r*len(v):])
 		}
 		return
 	}
-	sent, got := numbers[T](s.buffer(0, size*part*bytes)), numbers[T](s.buffer(1, size*part*bytes))
+	sent, got := numbers[T](buffer(s, 0, size*part*bytes)), numbers[T](buffer(s, 1, size*part*bytes))
 	clear(sent[copy(sent, v):])
-	must(s.ranks.AllToAll(Bytes(got), Bytes(sent)))
+	must(s.Ranks.AllToAll(Bytes(got), Bytes(sent)))
 	own := sent[:part]
 	copy(own, got)
 	for r := 1; r < size; r++ {
 		add(own, got[r*part:])
 	}
-	must(s.ranks.AllGather(Bytes(got), Bytes(own)))
+	must(s.Ranks.AllGather(Bytes(got), Bytes(own)))
 	copy(v, got)
 }
 
 // add adds as many numbers to dst as it has.
-func add[T float](dst, src []T) {
+func add[T compute.Float](dst, src []T) {
 	for i, v := range src[:len(dst)] {
 		dst[i] += v
 	}
@@ -155,22 +107,22 @@ func add[T float](dst, src []T) {
 
 // Join sets v from the parts of it that ranks have, as Part divides n things: those from thing lo to
 // hi are v[at(lo):at(hi)].
-func Join[T float](s *Slab, v []T, n int, at func(i int) int) {
+func Join[T compute.Float](s *compute.Slab, v []T, n int, at func(i int) int) {
 	if s == nil {
 		return
 	}
-	size, most := s.ranks.Size(), 0
+	size, most := s.Ranks.Size(), 0
 	part := func(r int) []T {
-		lo, hi := s.share(r, n)
+		lo, hi := s.PartOf(r, n)
 		return v[at(lo):at(hi)]
 	}
 	for r := range size {
 		most = max(most, len(part(r)))
 	}
 	bytes := most * int(unsafe.Sizeof(v[0]))
-	sent, got := numbers[T](s.buffer(0, bytes)), numbers[T](s.buffer(1, size*bytes))
-	clear(sent[copy(sent, part(s.ranks.Rank())):])
-	must(s.ranks.AllGather(Bytes(got), Bytes(sent)))
+	sent, got := numbers[T](buffer(s, 0, bytes)), numbers[T](buffer(s, 1, size*bytes))
+	clear(sent[copy(sent, part(s.Ranks.Rank())):])
+	must(s.Ranks.AllGather(Bytes(got), Bytes(sent)))
 	for r := range size {
 		copy(part(r), got[r*most:])
 	}
@@ -178,29 +130,29 @@ func Join[T float](s *Slab, v []T, n int, at func(i int) int) {
 
 // Fill sets the stored slices that are not own from the ranks that own them. fields are one or
 // several, one after another, of the stored slices, of width numbers each.
-func Fill[T float](s *Slab, fields []T, width int) {
+func Fill[T compute.Float](s *compute.Slab, fields []T, width int) {
 	each(s, fields, width, func(field []T, lo, hi, low, high int) {
-		s.neighbours(
-			func(below int) { must(s.ranks.Exchange(below, Bytes(field[:lo]), Bytes(field[lo:lo+high]))) },
-			func(above int) { must(s.ranks.Exchange(above, Bytes(field[hi:]), Bytes(field[hi-low:hi]))) },
+		neighbours(s,
+			func(below int) { must(s.Ranks.Exchange(below, Bytes(field[:lo]), Bytes(field[lo:lo+high]))) },
+			func(above int) { must(s.Ranks.Exchange(above, Bytes(field[hi:]), Bytes(field[hi-low:hi]))) },
 		)
 	})
 }
 
 // Collect is the transpose of Fill: it adds the stored slices that are not own to those of the
 // ranks that own them, and clears them.
-func Collect[T float](s *Slab, fields []T, width int) {
+func Collect[T compute.Float](s *compute.Slab, fields []T, width int) {
 	each(s, fields, width, func(field []T, lo, hi, low, high int) {
 		bytes := int(unsafe.Sizeof(field[0]))
-		s.neighbours(
+		neighbours(s,
 			func(below int) {
-				got := numbers[T](s.buffer(0, high*bytes))
-				must(s.ranks.Exchange(below, Bytes(got), Bytes(field[:lo])))
+				got := numbers[T](buffer(s, 0, high*bytes))
+				must(s.Ranks.Exchange(below, Bytes(got), Bytes(field[:lo])))
 				add(field[lo:lo+high], got)
 			},
 			func(above int) {
-				got := numbers[T](s.buffer(0, low*bytes))
-				must(s.ranks.Exchange(above, Bytes(got), Bytes(field[hi:])))
+				got := numbers[T](buffer(s, 0, low*bytes))
+				must(s.Ranks.Exchange(above, Bytes(got), Bytes(field[hi:])))
 				add(field[hi-low:hi], got)
 			},
 		)
@@ -211,20 +163,20 @@ func Collect[T float](s *Slab, fields []T, width int) {
 
 // each calls do for every field, of which [lo, hi) is own; the ranks below and above store the
 // first high numbers of that and the last low ones.
-func each[T float](s *Slab, fields []T, width int, do func(field []T, lo, hi, low, high int)) {
+func each[T compute.Float](s *compute.Slab, fields []T, width int, do func(field []T, lo, hi, low, high int)) {
 	if s == nil {
 		return
 	}
 	size := (s.End - s.First) * width
 	for at := 0; at < len(fields); at += size {
-		do(fields[at:at+size], (s.Lo-s.First)*width, (s.Hi-s.First)*width, s.low*width, s.high*width)
+		do(fields[at:at+size], (s.Lo-s.First)*width, (s.Hi-s.First)*width, s.Low*width, s.High*width)
 	}
 }
 
 // neighbours calls what a rank does with the one below and the one above it, in an
 // order in which none waits for a third.
-func (s *Slab) neighbours(below, above func(rank int)) {
-	rank, last := s.ranks.Rank(), s.ranks.Size()-1
+func neighbours(s *compute.Slab, below, above func(rank int)) {
+	rank, last := s.Ranks.Rank(), s.Ranks.Size()-1
 	for turn := range 2 {
 		switch up := (rank+turn)%2 == 0; {
 		case up && rank < last:
@@ -237,22 +189,22 @@ func (s *Slab) neighbours(below, above func(rank int)) {
 
 // Before returns what the ranks below this one have of v, which is equally long on every
 // rank, in their order; it is valid until the next call.
-func Before[T float](s *Slab, v []T) [][]T {
+func Before[T compute.Float](s *compute.Slab, v []T) [][]T {
 	if s == nil {
 		return nil
 	}
 	bytes := len(v) * int(unsafe.Sizeof(v[0]))
-	all := s.buffer(0, s.ranks.Size()*bytes)
-	must(s.ranks.AllGather(all, Bytes(v)))
+	all := buffer(s, 0, s.Ranks.Size()*bytes)
+	must(s.Ranks.AllGather(all, Bytes(v)))
 	var before [][]T
-	for r := range s.ranks.Rank() {
+	for r := range s.Ranks.Rank() {
 		before = append(before, numbers[T](all[r*bytes:(r+1)*bytes]))
 	}
 	return before
 }
 
 // Bytes views numbers as the bytes that hold them, in this machine's order.
-func Bytes[T float | ~uint64](v []T) []byte {
+func Bytes[T compute.Float | ~uint64](v []T) []byte {
 	if len(v) == 0 {
 		return nil
 	}
@@ -260,7 +212,7 @@ func Bytes[T float | ~uint64](v []T) []byte {
 }
 
 // numbers is the inverse of Bytes.
-func numbers[T float](b []byte) []T {
+func numbers[T compute.Float](b []byte) []T {
 	if len(b) == 0 {
 		return nil
 	}
