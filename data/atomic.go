@@ -3,6 +3,7 @@ package data
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -28,6 +29,11 @@ const partialSuffix = ".partial"
 func WriteAtomic(path string, write func(io.Writer) error) error {
 	_, _, err := WriteAtomicHash(path, write)
 	return err
+}
+
+// WriteFile is WriteAtomic of some content.
+func WriteFile(path string, content []byte) error {
+	return WriteAtomic(path, func(w io.Writer) error { _, err := w.Write(content); return err })
 }
 
 // WriteAtomicHash is WriteAtomic that also returns the number of bytes and
@@ -80,9 +86,7 @@ func writeAtomic(path string, name func(sum string) string, write func(io.Writer
 // syncFolder makes a rename survive a power cut where the system can; not all
 // can, so errors are not reported.
 func syncFolder(dir string) {
-	if dir == "" {
-		dir = "."
-	}
+	dir = cmp.Or(dir, ".")
 	if inject("sync folder", dir) != nil {
 		return
 	}
@@ -146,10 +150,7 @@ func WriteJSON(path string, v any) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	return WriteAtomic(path, func(w io.Writer) error {
-		_, err := w.Write(append(text, '\n'))
-		return err
-	})
+	return WriteFile(path, append(text, '\n'))
 }
 
 // sealMark begins the last member of a sealed JSON object, the SHA-256 of all
@@ -167,10 +168,7 @@ func WriteSealedJSON(path string, v any) error {
 	if !ok {
 		panic("data: WriteSealedJSON: not an object with members")
 	}
-	return WriteAtomic(path, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "%s%s%x\"\n}\n", text, sealMark, sha256.Sum256(text))
-		return err
-	})
+	return WriteFile(path, fmt.Appendf(nil, "%s%s%x\"\n}\n", text, sealMark, sha256.Sum256(text)))
 }
 
 // ReadSealedJSON reads what WriteSealedJSON wrote. An object whose checksum does

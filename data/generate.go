@@ -327,9 +327,9 @@ func (g *generator) split(ctx context.Context, number uint64, s Split, kept map[
 
 // worker draws and solves samples, one after another.
 type worker struct {
-	sample func(rng *rand.Rand, dst []float64) error
-	solve  func(dst, initial []float64) error
-	buffer []float64 // a float64 solution on its way to float32
+	sample   func(rng *rand.Rand, dst []float64) error
+	solve    func(dst, initial []float64) error
+	solution []float64 // of one sample
 }
 
 func (g *generator) workers(s Split) ([]worker, error) {
@@ -347,42 +347,51 @@ func (g *generator) workers(s Split) ([]worker, error) {
 			if workers[i].solve, err = g.plan.Solver(s); err != nil {
 				return nil, fmt.Errorf("solver of %s: %w", s.Name, err)
 			}
+			size, _ := product(s.SolutionShape())
+			workers[i].solution = make([]float64, size)
 		}
 	}
 	return workers, nil
 }
 
 // shard makes the arrays of one shard, with the other ranks. Each sample is written
-// by one worker to its own place, so the result does not depend on which.
+// by one worker to its place, so the result does not depend on which.
 func (g *generator) shard(ctx context.Context, s Split, shard Shard, workers []worker) ([]Named, error) {
+	if g.manifest.SolutionType == Float32 {
+		return arraysOf[float32](ctx, g, s, shard, workers)
+	}
+	return arraysOf[float64](ctx, g, s, shard, workers)
+}
+
+// arraysOf is shard with solutions of type T.
+func arraysOf[T float32 | float64](ctx context.Context, g *generator, s Split, shard Shard, workers []worker) ([]Named, error) {
+	lo, hi, piece := share(g.plan.Ranks, shard.Count)
 	points, _ := product(s.InitialShape())
 	size := 0
 	if s.Solve {
 		size, _ = product(s.SolutionShape())
 	}
-	lo, hi, piece := share(g.plan.Ranks, shard.Count)
-	own := samples{make([]float64, piece*points), nil, nil}
-	if g.manifest.SolutionType == Float32 {
-		own.single = make([]float32, piece*size)
-	} else {
-		own.double = make([]float64, piece*size)
-	}
-	if err := g.draw(ctx, s, shard.First+lo, hi-lo, workers, own); err != nil {
+	initial, solutions := make([]float64, piece*points), make([]T, piece*size)
+	err := g.draw(ctx, s, shard.First+lo, hi-lo, workers, func(i int) []float64 { return initial[i*points : (i+1)*points] }, func(i int, solution []float64) {
+		for j, v := range solution {
+			solutions[i*size+j] = T(v)
+		}
+	})
+	if err != nil {
 		return nil, err
 	}
-	all, err := own.gather(g.plan.Ranks)
-	if err != nil {
+	if initial, err = gather(g.plan.Ranks, initial); err != nil {
+		return nil, err
+	}
+	if solutions, err = gather(g.plan.Ranks, solutions); err != nil {
 		return nil, err
 	}
 	if others := shard.Count - (hi - lo); others > 0 {
 		g.advance(others)
 	}
-	arrays := separate(s.inputParts(), all.initial, shard.Count)
-	switch {
-	case s.Solve && all.single != nil:
-		arrays = append(arrays, separate(s.solutionParts(), all.single, shard.Count)...)
-	case s.Solve:
-		arrays = append(arrays, separate(s.solutionParts(), all.double, shard.Count)...)
+	arrays := separate(s.inputParts(), initial, shard.Count)
+	if s.Solve {
+		arrays = append(arrays, separate(s.solutionParts(), solutions, shard.Count)...)
 	}
 	return arrays, nil
 }
@@ -410,10 +419,9 @@ func separate[T float32 | float64](parts []part, values []T, count int) []Named 
 	return arrays
 }
 
-// draw draws and solves count samples of a split from sample first on.
-func (g *generator) draw(ctx context.Context, s Split, first, count int, workers []worker, to samples) error {
-	points, _ := product(s.InitialShape())
-	size, _ := product(s.SolutionShape())
+// draw draws and solves count samples of a split from sample first on: sample i of them
+// to inputs(i), and its solution is passed to keep.
+func (g *generator) draw(ctx context.Context, s Split, first, count int, workers []worker, inputs func(i int) []float64, keep func(i int, solution []float64)) error {
 	caller := ctx
 	ctx, cancel := context.WithCancelCause(caller)
 	defer cancel(nil)
@@ -423,25 +431,11 @@ func (g *generator) draw(ctx context.Context, s Split, first, count int, workers
 		worker := &workers[w]
 		all.Go(func() {
 			for i := range next {
-				u := to.initial[i*points : (i+1)*points]
-				var solution []float64
-				switch {
-				case s.Solve && to.single == nil:
-					solution = to.double[i*size : (i+1)*size]
-				case s.Solve:
-					if worker.buffer == nil {
-						worker.buffer = make([]float64, size)
-					}
-					solution = worker.buffer
-				}
-				err := g.sample(worker, s, first+i, u, solution)
-				for j, x := range worker.buffer {
-					to.single[i*size+j] = float32(x)
-				}
-				if err != nil {
+				if err := g.sample(worker, s, first+i, inputs(i), worker.solution); err != nil {
 					cancel(fmt.Errorf("sample %d of %s: %w", first+i, s.Name, err))
 					continue
 				}
+				keep(i, worker.solution)
 				g.advance(1)
 			}
 		})

@@ -101,7 +101,7 @@ func EncodeSafetensors(w io.Writer, tensors []Named, metadata map[string]string)
 func DecodeSafetensors(r io.Reader) (tensors []Named, metadata map[string]string, err error) {
 	var length [8]byte
 	if n, err := io.ReadFull(r, length[:]); err != nil {
-		return nil, nil, safetensorsShort(err, int64(n), "header")
+		return nil, nil, short("safetensors", err, int64(n), "header")
 	}
 	size := binary.LittleEndian.Uint64(length[:])
 	if size > maxSafetensorsHeader {
@@ -109,7 +109,7 @@ func DecodeSafetensors(r io.Reader) (tensors []Named, metadata map[string]string
 	}
 	var head bytes.Buffer
 	if n, err := io.CopyN(&head, r, int64(size)); err != nil {
-		return nil, nil, safetensorsShort(err, 8+n, "header")
+		return nil, nil, short("safetensors", err, 8+n, "header")
 	}
 	entries, metadata, err := parseSafetensorsHeader(head.Bytes())
 	if err != nil {
@@ -120,7 +120,7 @@ func DecodeSafetensors(r io.Reader) (tensors []Named, metadata map[string]string
 		count, _ := product(e.Shape)
 		values, n, err := decodeValues(r, safetensorsTypes[e.Type], count, binary.LittleEndian)
 		if err != nil {
-			return nil, nil, safetensorsShort(err, base+e.Offsets[0]+n, fmt.Sprintf("values of tensor %q", e.name))
+			return nil, nil, short("safetensors", err, base+e.Offsets[0]+n, fmt.Sprintf("values of tensor %q", e.name))
 		}
 		tensors = append(tensors, Named{e.name, &Array{Shape: e.Shape, Data: values}})
 	}
@@ -133,13 +133,6 @@ func DecodeSafetensors(r io.Reader) (tensors []Named, metadata map[string]string
 		return nil, nil, formatError("safetensors", end, "bytes after the last value")
 	}
 	return tensors, metadata, nil
-}
-
-func safetensorsShort(err error, at int64, what string) error {
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return formatError("safetensors", at, "file ends in the %s", what)
-	}
-	return err
 }
 
 type namedEntry struct {

@@ -3,7 +3,6 @@ package train
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -104,5 +103,5 @@ func Extend(dir string, steps int) (err error) {
 			return err
 		}
 	}
-	return data.WriteAtomic(path, func(w io.Writer) error { _, err := w.Write(longer); return err })
+	return data.WriteFile(path, longer)
 }

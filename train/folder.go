@@ -3,7 +3,6 @@ package train
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -154,10 +153,7 @@ func makeRun(dir string, spec *model.Spec, p *pde.Problem, further map[string][]
 	unmade(dir, further)
 	write := func(name string, content []byte) {
 		if err == nil {
-			err = data.WriteAtomic(filepath.Join(dir, name), func(w io.Writer) error {
-				_, err := w.Write(content)
-				return err
-			})
+			err = data.WriteFile(filepath.Join(dir, name), content)
 		}
 	}
 	write(ProblemFile, p.Source)
