@@ -27,7 +27,7 @@ const partialSuffix = ".partial"
 // as it was; what a killed process left of the same path is removed. The error
 // names path.
 func WriteAtomic(path string, write func(io.Writer) error) error {
-	_, _, err := WriteAtomicHash(path, write)
+	_, _, err := writeAtomic(path, nil, write)
 	return err
 }
 
@@ -36,16 +36,14 @@ func WriteFile(path string, content []byte) error {
 	return WriteAtomic(path, func(w io.Writer) error { _, err := w.Write(content); return err })
 }
 
-// WriteAtomicHash is WriteAtomic that also returns the number of bytes and
-// their SHA-256 in hexadecimal.
-func WriteAtomicHash(path string, write func(io.Writer) error) (size int64, sum string, err error) {
-	return writeAtomic(path, func(string) string { return path }, write)
-}
-
-// writeAtomic names the file by the SHA-256 of its content; path stands for it
-// until that is known.
+// writeAtomic is WriteAtomic that also returns the number of bytes and their SHA-256 in
+// hexadecimal. A name that is not nil makes of that the path of the file; path stands for
+// it until it is known.
 func writeAtomic(path string, name func(sum string) string, write func(io.Writer) error) (size int64, sum string, err error) {
 	dir, base := filepath.Split(path)
+	if name == nil {
+		name = func(string) string { return path }
+	}
 	removePartials(dir, base)
 	f, temporary, err := createPartial(func() string {
 		return filepath.Join(dir, fmt.Sprintf(".%s-%08x%s", base, rand.Uint32(), partialSuffix))

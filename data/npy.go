@@ -63,11 +63,11 @@ func EncodeNPY(w io.Writer, a *Array) error {
 	return encodeValues(w, a)
 }
 
-// DecodeNPY reads an array of float32, float64, int32 or int64 values in
+// decodeNPY reads an array of float32, float64, int32 or int64 values in
 // either byte order and either axis order; axes in Fortran's order are
 // transposed, so the result is always row-major. It reads no further than the
 // last value. Errors are *FormatError, or those of r.
-func DecodeNPY(r io.Reader) (*Array, error) {
+func decodeNPY(r io.Reader) (*Array, error) {
 	head := make([]byte, len(npyMagic)+2)
 	if n, err := io.ReadFull(r, head); err != nil {
 		return nil, short("npy", err, int64(n), "header")
@@ -309,14 +309,14 @@ func (a *Array) transposeFortran() {
 	a.Data = out.Interface()
 }
 
-// ReadNPY reads the array of path. Bytes after the last value are an error.
-func ReadNPY(path string) (*Array, error) {
+// readNPY reads the array of path. Bytes after the last value are an error.
+func readNPY(path string) (*Array, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	a, err := DecodeNPY(f)
+	a, err := decodeNPY(f)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
