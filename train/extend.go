@@ -19,11 +19,9 @@ func (t *trainer[T]) takeOver() error {
 	if from == "" {
 		return nil
 	}
-	name := bestName
-	if _, err := readMeta(from, bestName); errors.Is(err, fs.ErrNotExist) {
-		if name, err = latest(from); err != nil {
-			return err
-		}
+	name, err := best(from)
+	if err != nil {
+		return err
 	}
 	s, _, err := readCheckpoint[T](from, name, t.info.Layout, false)
 	if err != nil {
@@ -99,7 +97,7 @@ func Extend(dir string, steps int) (err error) {
 		if m.Checksum, err = m.sum(); err != nil {
 			return err
 		}
-		if err := data.WriteJSON(filepath.Join(checkpointDir(dir), name+metaExt), m); err != nil {
+		if err := data.WriteJSON(metaFile(dir, name), m); err != nil {
 			return err
 		}
 	}

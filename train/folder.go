@@ -197,7 +197,7 @@ func claim(dir string) (*data.Lock, error) {
 		}
 		orphan := strings.HasPrefix(name, bestName) && best.Tensors != "" && best.Tensors != e.Name()
 		if strings.HasPrefix(name, stepPrefix) {
-			_, err := os.Stat(filepath.Join(checkpointDir(dir), name+metaExt))
+			_, err := os.Stat(metaFile(dir, name))
 			orphan = errors.Is(err, fs.ErrNotExist)
 		}
 		if orphan {

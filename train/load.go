@@ -54,11 +54,13 @@ func LoadParams[T compute.Float](dir string, spec *model.Spec, p *pde.Problem, o
 	if err != nil {
 		return nil, Meta{}, err
 	}
-	name := bestName
-	if _, err := os.Stat(filepath.Join(checkpointDir(dir), bestName+metaExt)); o.Last || errors.Is(err, fs.ErrNotExist) {
-		if name, err = latest(dir); err != nil {
-			return nil, Meta{}, err
-		}
+	choose := best
+	if o.Last {
+		choose = latest
+	}
+	name, err := choose(dir)
+	if err != nil {
+		return nil, Meta{}, err
 	}
 	m, err := readMeta(dir, name)
 	if err != nil {

@@ -9,19 +9,16 @@ import (
 
 	"pihc/data"
 	"pihc/model"
-	"pihc/pde"
 )
 
 // open makes the run folder, or reads the newest checkpoint of the one to
 // resume.
-func (t *trainer[T]) open(p *pde.Problem) error {
+func (t *trainer[T]) open() error {
 	path := filepath.Join(t.dir, LogFile)
 	var err error
 	if !t.options.Resume {
-		if err := t.start(); err != nil {
-			return err
-		}
-		if t.lock, err = makeRun(t.dir, t.spec, p, t.options.Files, t.takeOver); err != nil {
+		t.state = t.drawn()
+		if t.lock, err = makeRun(t.dir, t.spec, t.problem, t.options.Files, t.takeOver); err != nil {
 			return err
 		}
 		t.log, err = data.CreateLog(path)
@@ -39,9 +36,7 @@ func (t *trainer[T]) open(p *pde.Problem) error {
 	}
 	if len(names) == 0 {
 		// Stopped before the first checkpoint: the beginning is the state.
-		if err := t.start(); err != nil {
-			return err
-		}
+		t.state = t.drawn()
 		return t.openLog(t.meta)
 	}
 	name := names[len(names)-1]

@@ -11,16 +11,8 @@ import (
 // it.
 type state[T compute.Float] struct {
 	engine.State[T]
-	step     int // steps done
-	badInRow int
-	badTotal int
-	// badSamples counts those left out of steps that were done without them.
-	badSamples  int
-	recoveredAt int  // the step after which training went back; 0: it did not
-	due         bool // the validation of this step is still to be done
-
-	bestStep     int
-	bestResidual float64 // of validation; +Inf before the first
+	step int // steps done
+	counts
 }
 
 // evaluated returns the parameters to evaluate with: the average where one is

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -132,10 +133,10 @@ func run[T compute.Float](ctx context.Context, dir string, spec *model.Spec, p *
 		return Summary{}, err
 	}
 	defer t.close()
-	if err := t.join(p); err != nil {
+	if err := t.join(); err != nil {
 		return Summary{}, err
 	}
-	complete := t.state.step == spec.Training.Steps && !t.state.due
+	complete := t.state.step == spec.Training.Steps && !t.state.Due
 	if err = t.loadBaselines(); err == nil {
 		err = t.enter()
 	}
@@ -148,7 +149,7 @@ func run[T compute.Float](ctx context.Context, dir string, spec *model.Spec, p *
 		}
 	}
 	s := t.state
-	return Summary{s.step, s.bestStep, s.bestResidual, s.badTotal, s.badSamples, s.recoveredAt, time.Since(t.begin).Seconds(), complete}, err
+	return Summary{s.step, s.BestStep, float64(s.BestResidual), s.BadTotal, s.BadSamples, s.RecoveredAt, time.Since(t.begin).Seconds(), complete}, err
 }
 
 func newTrainer[T compute.Float](dir string, spec *model.Spec, p *pde.Problem, set *data.Dataset, o Options) (*trainer[T], error) {
@@ -257,16 +258,11 @@ func hash(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// start sets the state before the first step.
-func (t *trainer[T]) start() error {
-	t.state = &state[T]{State: t.initialState(), bestResidual: infinity}
-	return nil
-}
-
-func (t *trainer[T]) initialState() engine.State[T] {
+// drawn is the state before the first step.
+func (t *trainer[T]) drawn() *state[T] {
 	params := engine.InitialParams[T](t.info)
 	n := len(params)
-	s := engine.State[T]{Params: params, First: make([]T, n), Second: make([]T, n)}
+	s := &state[T]{State: engine.State[T]{Params: params, First: make([]T, n), Second: make([]T, n)}, counts: counts{BestResidual: data.Float(math.Inf(1))}}
 	if t.spec.Training.Average > 0 {
 		s.Average = slices.Clone(params)
 	}
@@ -279,19 +275,19 @@ func (t *trainer[T]) loop(ctx context.Context) error {
 	t.update.Lock()
 	defer t.update.Unlock()
 	t.batch.Done, t.validate.Done = ctx.Done(), ctx.Done()
-	for s.step < spec.Steps || s.due {
+	for s.step < spec.Steps || s.Due {
 		err := t.enter()
-		if err == nil && !s.due {
+		if err == nil && !s.Due {
 			err = t.oneStep()
 		}
-		if err == nil && s.due {
+		if err == nil && s.Due {
 			err = t.validation()
 		}
 		canceled := ctx.Err() != nil && errors.Is(err, context.Canceled)
 		if err != nil && !canceled {
 			return err
 		}
-		last := s.step == spec.Steps && !s.due
+		last := s.step == spec.Steps && !s.Due
 		stop := ctx.Err() != nil || s.step == t.options.StopAt
 		if s.step%spec.Checkpoint == 0 || last || stop {
 			if err := t.checkpoint(); err != nil {
@@ -366,7 +362,7 @@ func (t *trainer[T]) nextBatch() engine.Batch {
 func (t *trainer[T]) oneStep() error {
 	s, spec := t.state, &t.spec.Training
 	rate := spec.Rate(s.step)
-	if s.recoveredAt > 0 {
+	if s.RecoveredAt > 0 {
 		rate *= float64(spec.RecoveryFactor)
 	}
 	stats, norm, err := t.stepper.Step(t.nextBatch(), rate)
@@ -375,24 +371,24 @@ func (t *trainer[T]) oneStep() error {
 	}
 	finite := engine.FiniteStep(&stats, norm)
 	if finite {
-		s.badInRow = 0
+		s.BadInRow = 0
 	} else {
-		s.badInRow++
-		s.badTotal++
+		s.BadInRow++
+		s.BadTotal++
 		t.options.Logger.Warn("step skipped: loss or gradient not finite", "step", s.step+1, "loss", stats.Loss, "gradient_norm", norm)
 	}
 	s.step++
 	if stats.Skipped > 0 {
-		s.badSamples += stats.Skipped
+		s.BadSamples += stats.Skipped
 		t.options.Logger.Warn("samples left out: loss or gradient not finite", "step", s.step, "samples", stats.Skipped)
 	}
-	s.due = s.step%spec.Validate == 0 || s.step == spec.Steps
+	s.Due = s.step%spec.Validate == 0 || s.step == spec.Steps
 	if s.step%spec.Log == 0 || s.step == 1 || s.step == spec.Steps || !finite || stats.Skipped > 0 {
 		if err := t.write(t.record(stats, norm, rate, finite)); err != nil {
 			return err
 		}
 	}
-	if s.badInRow >= spec.MaxBadSteps {
+	if s.BadInRow >= spec.MaxBadSteps {
 		return t.recover()
 	}
 	return nil

@@ -63,7 +63,7 @@ func EvaluationSeed(i int) constraint.Seed {
 // loadBaselines scores the trivial predictions for the first validation, on the rank that
 // writes it.
 func (t *trainer[T]) loadBaselines() error {
-	if s := t.state; !t.writes() || s.step > t.firstValidation() || s.step == t.firstValidation() && !s.due {
+	if s := t.state; !t.writes() || s.step > t.firstValidation() || s.step == t.firstValidation() && !s.Due {
 		return nil
 	}
 	sys, err := t.problem.Discretize(t.info.Grid)
@@ -146,7 +146,7 @@ func (t *trainer[T]) validation() error {
 	if err != nil {
 		return err
 	}
-	s.due = false
+	s.Due = false
 	n := float64(len(t.validate.Initial))
 	residual := t.root(sum / n)
 	r := Record{Step: s.step, ValidationResidual: number(residual), ValidationRelative: number(relative / n), ValidationRMS: map[string]data.Float{}}
@@ -169,8 +169,8 @@ func (t *trainer[T]) validation() error {
 	if t.spec.Training.Best == model.BestRelative {
 		chosen = relative / n
 	}
-	if chosen < s.bestResidual || t.spec.Training.Best == model.BestLast {
-		s.bestResidual, s.bestStep = chosen, s.step
+	if chosen < float64(s.BestResidual) || t.spec.Training.Best == model.BestLast {
+		s.BestResidual, s.BestStep = data.Float(chosen), s.step
 		if !t.writes() {
 			return nil
 		}
