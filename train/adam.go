@@ -14,8 +14,8 @@ import (
 // of the sums.
 const updateChunk = 1 << 15
 
-// adam is the Stepper of an engine that is none: it takes the engine's gradient
-// and updates the state on workers of its own.
+// adam is the Stepper of an engine that has none: it updates the state by the
+// engine's gradient.
 type adam[T compute.Float] struct {
 	engine   engine.Engine[T]
 	training model.TrainingSpec
@@ -24,21 +24,21 @@ type adam[T compute.Float] struct {
 	state    *engine.State[T]
 	frozen   [][2]int  // ranges of parameters that stay
 	grad     []T       // zero between steps
-	kept     []T       // what Return goes back to
+	kept     []T       // the gradient that Return restores
 	sums     []float64 // Σ g² per chunk
 }
 
-// Begin implements model.Stepper.
+// Begin implements engine.Stepper.
 func (a *adam[T]) Begin(s *engine.State[T]) error {
 	a.state, a.grad = s, make([]T, len(s.Params))
 	a.sums = make([]float64, (len(a.grad)+updateChunk-1)/updateChunk)
 	return nil
 }
 
-// Sync implements model.Stepper: the state is always up to date.
+// Sync implements engine.Stepper: the state is always up to date.
 func (a *adam[T]) Sync() error { return nil }
 
-// Step implements model.Stepper.
+// Step implements engine.Stepper.
 func (a *adam[T]) Step(batch engine.Batch, rate float64) (engine.Stats, float64, error) {
 	stats, norm, err := engine.AddFinite(a, batch)
 	if err != nil || !engine.FiniteStep(&stats, norm) {
@@ -53,7 +53,7 @@ func (a *adam[T]) Step(batch engine.Batch, rate float64) (engine.Stats, float64,
 	return stats, norm, nil
 }
 
-// Add implements model.Accumulator.
+// Add implements engine.Accumulator.
 func (a *adam[T]) Add(batch engine.Batch) (engine.Stats, float64, error) {
 	a.mu.Unlock()
 	stats, err := a.engine.LossAndGrad(a.grad, a.state.Params, batch)
@@ -67,13 +67,13 @@ func (a *adam[T]) Add(batch engine.Batch) (engine.Stats, float64, error) {
 	return stats, math.Sqrt(a.squares()), nil
 }
 
-// Keep implements model.Accumulator.
+// Keep implements engine.Accumulator.
 func (a *adam[T]) Keep() { a.kept = append(a.kept[:0], a.grad...) }
 
-// Return implements model.Accumulator.
+// Return implements engine.Accumulator.
 func (a *adam[T]) Return() { copy(a.grad, a.kept) }
 
-// Clear implements model.Accumulator.
+// Clear implements engine.Accumulator.
 func (a *adam[T]) Clear() { clear(a.grad) }
 
 // chunks runs f on the ranges of parameters that are updated together.

@@ -36,13 +36,13 @@ type Meta struct {
 	Edited      []string    `json:"-"`                 // see LoadOptions.TrustEdits
 }
 
-// counts are what training counts from step to step.
+// counts are numbers that change from step to step.
 type counts struct {
 	BadInRow     int        `json:"bad_in_row"` // steps that were skipped
 	BadTotal     int        `json:"bad_total"`
 	BadSamples   int        `json:"bad_samples,omitempty"`    // left out of steps that were done without them
 	RecoveredAt  int        `json:"recovered_at,omitempty"`   // the step after which training went back, with a lower learning rate; 0: it did not
-	Due          bool       `json:"validation_due,omitempty"` // the validation of this step is still to be done
+	Due          bool       `json:"validation_due,omitempty"` // the validation of this step is not done yet
 	BestStep     int        `json:"best_step"`
 	BestResidual data.Float `json:"best_residual"` // of validation; +Inf before the first
 }
@@ -55,8 +55,8 @@ func (m Meta) sum() (string, error) {
 }
 
 // writeCheckpoint writes the tensors, then name.json, which names them: a
-// checkpoint exists once its JSON does. The tensors of the best one are named by
-// their content: its JSON, which replaces the one before, always has its own.
+// checkpoint exists once its JSON does. The tensors of the best checkpoint are named
+// by their content, so that new ones do not replace the file that the old JSON names.
 func writeCheckpoint[T compute.Float](run, name string, layout []compute.Tensor, s *state[T], m Meta, moments bool) error {
 	dir := checkpointDir(run)
 	if _, err := data.MakeFolder(dir); err != nil {

@@ -11,9 +11,9 @@ import (
 	"pihc/model"
 )
 
-// takeOver puts the best parameters of Options.From, if any, in the place of those
-// drawn, and writes them as the checkpoint of step 0, so that a run which is
-// interrupted before the next needs the other no more.
+// takeOver replaces the parameters drawn by the best of Options.From, if any, and
+// writes them as the checkpoint of step 0: a run that is interrupted before the next
+// checkpoint no longer needs the other run.
 func (t *trainer[T]) takeOver() error {
 	from := t.options.From
 	if from == "" {
@@ -81,7 +81,7 @@ func Extend(dir string, steps int) (err error) {
 	if err != nil {
 		return err
 	}
-	// Stopped in between, the same call completes what is left.
+	// If this is stopped in between, the same call does the rest.
 	for _, name := range append(names, bestName) {
 		m, err := readMeta(dir, name)
 		if name == bestName && errors.Is(err, fs.ErrNotExist) {

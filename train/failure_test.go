@@ -125,8 +125,8 @@ func TestBestByResidual(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	err := tr.engine.Predict(tr.state.Params, tr.validate, func(i int, p *engine.Prediction) error {
-		tr.truth[i] = slices.Clone(p.Field)
+	err := tr.engine.Predict(tr.state.Params, tr.valid.batch, func(i int, p *engine.Prediction) error {
+		tr.valid.truth[i] = slices.Clone(p.Field)
 		return nil
 	})
 	if err != nil {
@@ -180,7 +180,7 @@ func TestBestByResidual(t *testing.T) {
 func TestDamagedCheckpoint(t *testing.T) {
 	e := newExperiment(t)
 	dir := filepath.Join(t.TempDir(), "run")
-	if _, err := e.run(context.Background(), dir, Options{StopAt: 6}); !errors.Is(err, ErrInterrupted) {
+	if _, err := e.run(context.Background(), dir, Options{stopAt: 6}); !errors.Is(err, ErrInterrupted) {
 		t.Fatal(err)
 	}
 	name := stepName(6)

@@ -10,9 +10,9 @@ import (
 )
 
 // recover goes back after too many steps in a row whose loss or gradient is not
-// finite: parameters, moments and average become those of the newest checkpoint that
+// finite: parameters, moments and average are restored from the newest checkpoint that
 // a finite step followed, and the learning rate is lower from then on. Steps, data
-// and schedule go on. The second time training ends, with a checkpoint.
+// and schedule continue. The second time training ends, with a checkpoint.
 func (t *trainer[T]) recover() error {
 	s, spec := t.state, &t.spec.Training
 	failure := fmt.Errorf("training stopped at step %d: %w in %d steps in a row", s.step, ErrNotFinite, s.BadInRow)
@@ -39,24 +39,24 @@ func (t *trainer[T]) recover() error {
 	}
 	s.BadInRow, s.RecoveredAt = 0, s.step
 	t.options.Logger.Warn("loss or gradient not finite: going back, with a lower learning rate", "step", s.step, "checkpoint", from, "factor", float64(spec.RecoveryFactor))
-	if err := t.stepper.Begin(&s.State); err != nil {
+	if err := t.now.stepper.Begin(&s.State); err != nil {
 		return err
 	}
 	return t.write(Record{Step: s.step, RecoveredFrom: &from})
 }
 
 // lastGood is the step of the newest checkpoint that a finite step followed, or
-// will have if the next step is the first one that is not; 0: the beginning.
+// will have if the next step is the first that is not finite; 0: the initial state.
 // Checkpoints of interrupts do not count: a run has them or not, with the same bits.
 func (t *trainer[T]) lastGood() int {
 	before := max(0, t.state.step-t.state.BadInRow-1)
 	return before - before%t.spec.Training.Checkpoint
 }
 
-// stateOf reads what a step changes from the checkpoint of a step.
+// stateOf reads the parameters and moments from the checkpoint of a step.
 func (t *trainer[T]) stateOf(step int) (engine.State[T], error) {
 	if step == 0 {
-		// A run that started from another has those parameters in a checkpoint.
+		// A run that started from another has a checkpoint of step 0.
 		_, err := os.Stat(metaFile(t.dir, stepName(0)))
 		if errors.Is(err, fs.ErrNotExist) {
 			return t.drawn().State, nil
