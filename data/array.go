@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,16 +27,13 @@ const (
 	Int64   Type = "int64"
 )
 
-// size returns the bytes of one value, 0 for an unknown type.
-func (t Type) size() int {
-	switch t {
-	case Float32, Int32:
-		return 4
-	case Float64, Int64:
-		return 8
-	}
-	return 0
+// elements are the types in Go.
+var elements = map[Type]reflect.Type{
+	Float32: reflect.TypeFor[float32](), Float64: reflect.TypeFor[float64](), Int32: reflect.TypeFor[int32](), Int64: reflect.TypeFor[int64](),
 }
+
+// size returns the bytes of one value.
+func (t Type) size() int { return int(elements[t].Size()) }
 
 // Array is a dense array, row-major: the last axis is contiguous. Data is a
 // []float32, []float64, []int32 or []int64 of as many values as the product of
@@ -57,32 +55,14 @@ func NewArray[T Element](shape []int, values []T) *Array {
 // Type returns the element type. It panics if Data is none of the four.
 func (a *Array) Type() Type {
 	switch a.Data.(type) {
-	case []float32:
-		return Float32
-	case []float64:
-		return Float64
-	case []int32:
-		return Int32
-	case []int64:
-		return Int64
+	case []float32, []float64, []int32, []int64:
+		return Type(reflect.TypeOf(a.Data).Elem().Name())
 	}
 	panic("data: Array.Data must be []float32, []float64, []int32 or []int64")
 }
 
 // Len returns the number of values.
-func (a *Array) Len() int {
-	switch v := a.Data.(type) {
-	case []float32:
-		return len(v)
-	case []float64:
-		return len(v)
-	case []int32:
-		return len(v)
-	case []int64:
-		return len(v)
-	}
-	panic("data: Array.Data must be []float32, []float64, []int32 or []int64")
-}
+func (a *Array) Len() int { return reflect.ValueOf(a.Data).Len() }
 
 // Float64 returns the values as float64: Data itself if that is its type, a
 // converted copy otherwise.
@@ -171,26 +151,11 @@ const chunk = 8192
 
 // encodeValues writes the values of a little-endian.
 func encodeValues(w io.Writer, a *Array) error {
-	switch v := a.Data.(type) {
-	case []float32:
-		return writeValues(w, v)
-	case []float64:
-		return writeValues(w, v)
-	case []int32:
-		return writeValues(w, v)
-	case []int64:
-		return writeValues(w, v)
-	}
-	panic("data: Array.Data must be []float32, []float64, []int32 or []int64")
-}
-
-func writeValues[T Element](w io.Writer, v []T) error {
-	buf := make([]byte, 0, 8*min(chunk, len(v)))
-	for len(v) > 0 {
-		part := v[:min(chunk, len(v))]
-		v = v[len(part):]
+	var buf []byte
+	v := reflect.ValueOf(a.Data)
+	for lo := 0; lo < v.Len(); lo += chunk {
 		var err error
-		if buf, err = binary.Append(buf[:0], binary.LittleEndian, part); err != nil {
+		if buf, err = binary.Append(buf[:0], binary.LittleEndian, v.Slice(lo, min(lo+chunk, v.Len())).Interface()); err != nil {
 			return err
 		}
 		if _, err := w.Write(buf); err != nil {
@@ -203,46 +168,31 @@ func writeValues[T Element](w io.Writer, v []T) error {
 // decodeValues reads n values. What it allocates is bounded by what r yields.
 // After an error the count says how many bytes were read.
 func decodeValues(r io.Reader, t Type, n int, order binary.ByteOrder) (values any, count int64, err error) {
-	switch t {
-	case Float32:
-		return readValues[float32](r, 4, n, order)
-	case Float64:
-		return readValues[float64](r, 8, n, order)
-	case Int32:
-		return readValues[int32](r, 4, n, order)
-	case Int64:
-		return readValues[int64](r, 8, n, order)
-	}
-	panic("data: unknown element type")
-}
-
-func readValues[T Element](r io.Reader, size, n int, order binary.ByteOrder) (any, int64, error) {
-	v := make([]T, 0, min(n, chunk))
+	size, slice := t.size(), reflect.SliceOf(elements[t])
+	v := reflect.MakeSlice(slice, 0, min(n, chunk))
 	buf := make([]byte, size*min(n, chunk))
-	var count int64
-	for len(v) < n {
-		part := buf[:size*min(chunk, n-len(v))]
+	for v.Len() < n {
+		start, end := v.Len(), min(v.Len()+chunk, n)
+		part := buf[:size*(end-start)]
 		got, err := io.ReadFull(r, part)
 		count += int64(got)
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
 		if err != nil {
-			if err == io.EOF {
-				err = io.ErrUnexpectedEOF
-			}
 			return nil, count, err
 		}
-		start := len(v)
-		if end := start + len(part)/size; end <= cap(v) {
-			v = v[:end]
-		} else {
-			grown := make([]T, end, min(n, 2*end))
-			copy(grown, v)
+		if end > v.Cap() {
+			grown := reflect.MakeSlice(slice, end, min(n, 2*end))
+			reflect.Copy(grown, v)
 			v = grown
 		}
-		if _, err := binary.Decode(part, order, v[start:]); err != nil {
+		v = v.Slice(0, end)
+		if _, err := binary.Decode(part, order, v.Slice(start, end).Interface()); err != nil {
 			return nil, count, err
 		}
 	}
-	return v, count, nil
+	return v.Interface(), count, nil
 }
 
 // TransposeHint says how to give the axes of an array another order, in which it has the shape

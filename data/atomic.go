@@ -3,6 +3,7 @@ package data
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -26,20 +27,23 @@ const partialSuffix = ".partial"
 // as it was; what a killed process left of the same path is removed. The error
 // names path.
 func WriteAtomic(path string, write func(io.Writer) error) error {
-	_, _, err := WriteAtomicHash(path, write)
+	_, _, err := writeAtomic(path, nil, write)
 	return err
 }
 
-// WriteAtomicHash is WriteAtomic that also returns the number of bytes and
-// their SHA-256 in hexadecimal.
-func WriteAtomicHash(path string, write func(io.Writer) error) (size int64, sum string, err error) {
-	return writeAtomic(path, func(string) string { return path }, write)
+// WriteFile is WriteAtomic of some content.
+func WriteFile(path string, content []byte) error {
+	return WriteAtomic(path, func(w io.Writer) error { _, err := w.Write(content); return err })
 }
 
-// writeAtomic names the file by the SHA-256 of its content; path stands for it
-// until that is known.
+// writeAtomic is WriteAtomic that also returns the number of bytes and their SHA-256 in
+// hexadecimal. A name that is not nil makes of that the path of the file; path stands for
+// it until it is known.
 func writeAtomic(path string, name func(sum string) string, write func(io.Writer) error) (size int64, sum string, err error) {
 	dir, base := filepath.Split(path)
+	if name == nil {
+		name = func(string) string { return path }
+	}
 	removePartials(dir, base)
 	f, temporary, err := createPartial(func() string {
 		return filepath.Join(dir, fmt.Sprintf(".%s-%08x%s", base, rand.Uint32(), partialSuffix))
@@ -80,9 +84,7 @@ func writeAtomic(path string, name func(sum string) string, write func(io.Writer
 // syncFolder makes a rename survive a power cut where the system can; not all
 // can, so errors are not reported.
 func syncFolder(dir string) {
-	if dir == "" {
-		dir = "."
-	}
+	dir = cmp.Or(dir, ".")
 	if inject("sync folder", dir) != nil {
 		return
 	}
@@ -146,10 +148,7 @@ func WriteJSON(path string, v any) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	return WriteAtomic(path, func(w io.Writer) error {
-		_, err := w.Write(append(text, '\n'))
-		return err
-	})
+	return WriteFile(path, append(text, '\n'))
 }
 
 // sealMark begins the last member of a sealed JSON object, the SHA-256 of all
@@ -167,10 +166,7 @@ func WriteSealedJSON(path string, v any) error {
 	if !ok {
 		panic("data: WriteSealedJSON: not an object with members")
 	}
-	return WriteAtomic(path, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "%s%s%x\"\n}\n", text, sealMark, sha256.Sum256(text))
-		return err
-	})
+	return WriteFile(path, fmt.Appendf(nil, "%s%s%x\"\n}\n", text, sealMark, sha256.Sum256(text)))
 }
 
 // ReadSealedJSON reads what WriteSealedJSON wrote. An object whose checksum does

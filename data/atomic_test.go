@@ -28,7 +28,7 @@ func TestWriteAtomic(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.txt")
 	for _, text := range []string{"first", "second, which replaces it"} {
-		size, sum, err := WriteAtomicHash(path, func(w io.Writer) error {
+		size, sum, err := writeAtomic(path, nil, func(w io.Writer) error {
 			_, err := io.WriteString(w, text)
 			return err
 		})

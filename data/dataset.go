@@ -82,7 +82,7 @@ func (d *Dataset) InitialRange(split string, first, count int) (*Array, error) {
 	if err != nil {
 		return nil, err
 	}
-	return d.join(s, s.inputParts(), s.InitialShape(), Float64, first, count)
+	return join[float64](d, s, s.inputParts(), s.InitialShape(), first, count)
 }
 
 // SolutionsRange returns count solutions, (samples, t, space...), with several unknowns
@@ -97,57 +97,20 @@ func (d *Dataset) SolutionsRange(split string, first, count int) (*Array, error)
 	if !s.Solve {
 		return nil, fmt.Errorf("dataset %s: split %s has no solutions", d.dir, split)
 	}
-	return d.join(s, s.solutionParts(), s.SolutionShape(), d.manifest.SolutionType, first, count)
+	if d.manifest.SolutionType == Float32 {
+		return join[float32](d, s, s.solutionParts(), s.SolutionShape(), first, count)
+	}
+	return join[float64](d, s, s.solutionParts(), s.SolutionShape(), first, count)
 }
 
 // join copies samples [first, first+count) of all parts from the shards; shape is that of
 // a sample with all of them.
-func (d *Dataset) join(s Split, parts []part, shape []int, t Type, first, count int) (*Array, error) {
-	arrays := make([]*Array, len(parts))
-	for i, p := range parts {
-		var err error
-		if arrays[i], err = d.gather(s, p.name, p.shape, t, first, count); err != nil {
-			return nil, err
-		}
-	}
-	shape = append([]int{count}, shape...)
-	if len(arrays) == 1 {
-		return &Array{Shape: shape, Data: arrays[0].Data}, nil
-	}
-	if t == Float32 {
-		return NewArray(shape, interleave[float32](arrays, count)), nil
-	}
-	return NewArray(shape, interleave[float64](arrays, count)), nil
-}
-
-// interleave undoes separate.
-func interleave[T float32 | float64](arrays []*Array, count int) []T {
-	size := 0
-	for _, a := range arrays {
-		size += a.Len()
-	}
-	values := make([]T, 0, size)
-	for i := range count {
-		for _, a := range arrays {
-			size := a.Len() / count
-			values = append(values, a.Data.([]T)[i*size:(i+1)*size]...)
-		}
-	}
-	return values
-}
-
-// gather copies samples [first, first+count) of one array from the shards.
-func (d *Dataset) gather(s Split, name string, shape []int, t Type, first, count int) (*Array, error) {
+func join[T float32 | float64](d *Dataset, s Split, parts []part, shape []int, first, count int) (*Array, error) {
 	if first < 0 || count < 0 || first > s.Count-count {
 		panic("data: Dataset: range of samples outside the split")
 	}
-	size, _ := product(shape)
-	out := &Array{Shape: append([]int{count}, shape...)}
-	if t == Float32 {
-		out.Data = make([]float32, count*size)
-	} else {
-		out.Data = make([]float64, count*size)
-	}
+	width, _ := product(shape)
+	values := make([]T, count*width)
 	for _, shard := range d.manifest.Shards {
 		lo, hi := max(first, shard.First), min(first+count, shard.First+shard.Count)
 		if shard.Split != s.Name || lo >= hi {
@@ -157,20 +120,25 @@ func (d *Dataset) gather(s Split, name string, shape []int, t Type, first, count
 		if err != nil {
 			return nil, err
 		}
-		a := Find(arrays, name)
-		want := append([]int{shard.Count}, shape...)
-		if a == nil || a.Type() != t || !slices.Equal(a.Shape, want) {
-			return nil, &CorruptError{File: filepath.Join(d.dir, shard.File), Reason: fmt.Sprintf("array %q of shape %s and type %s is missing", name, FormatShape(want), t)}
-		}
-		from, to := (lo-shard.First)*size, (hi-shard.First)*size
-		switch dst := out.Data.(type) {
-		case []float64:
-			copy(dst[(lo-first)*size:], a.Data.([]float64)[from:to])
-		case []float32:
-			copy(dst[(lo-first)*size:], a.Data.([]float32)[from:to])
+		offset := 0
+		for _, p := range parts {
+			size, _ := product(p.shape)
+			want := append([]int{shard.Count}, p.shape...)
+			a := Find(arrays, p.name)
+			if a == nil || !slices.Equal(a.Shape, want) {
+				a = &Array{}
+			}
+			v, ok := a.Data.([]T)
+			if !ok {
+				return nil, &CorruptError{File: filepath.Join(d.dir, shard.File), Reason: fmt.Sprintf("array %q of shape %s and type %T is missing", p.name, FormatShape(want), T(0))}
+			}
+			for i := lo; i < hi; i++ {
+				copy(values[(i-first)*width+offset:], v[(i-shard.First)*size:][:size])
+			}
+			offset += size
 		}
 	}
-	return out, nil
+	return NewArray(append([]int{count}, shape...), values), nil
 }
 
 // shard reads one file and compares its hash.

@@ -29,6 +29,14 @@ func formatError(format string, offset int64, reason string, args ...any) error 
 	return &FormatError{Format: format, Offset: offset, Reason: fmt.Sprintf(reason, args...)}
 }
 
+// short makes an early end of a file a FormatError.
+func short(format string, err error, at int64, what string) error {
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return formatError(format, at, "file ends in the %s", what)
+	}
+	return err
+}
+
 // A CorruptError reports a file of a dataset that is missing, truncated or
 // altered.
 type CorruptError struct {

@@ -47,13 +47,13 @@ func FuzzNPY(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var a *Array
 		var err error
-		if used := allocation(func() { a, err = DecodeNPY(bytes.NewReader(text)) }); used > limit(len(text)) {
+		if used := allocation(func() { a, err = decodeNPY(bytes.NewReader(text)) }); used > limit(len(text)) {
 			t.Errorf("%d bytes allocated for %d bytes of input", used, len(text))
 		}
 		if err != nil {
 			return
 		}
-		again, err := DecodeNPY(bytes.NewReader(encodeNPY(t, a)))
+		again, err := decodeNPY(bytes.NewReader(encodeNPY(t, a)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +75,7 @@ func FuzzNPZ(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		// A deflated member expands by up to 1032, and several members may
 		// share the same compressed bytes, so no bound is checked here.
-		arrays, err := DecodeNPZ(bytes.NewReader(text), int64(len(text)))
+		arrays, err := decodeNPZ(bytes.NewReader(text), int64(len(text)))
 		if err != nil {
 			return
 		}
@@ -83,7 +83,7 @@ func FuzzNPZ(f *testing.F) {
 		if err := EncodeNPZ(&b, arrays); err != nil {
 			return // a name that archives do not allow
 		}
-		again, err := DecodeNPZ(bytes.NewReader(b.Bytes()), int64(b.Len()))
+		again, err := decodeNPZ(bytes.NewReader(b.Bytes()), int64(b.Len()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +97,7 @@ func FuzzNPZ(f *testing.F) {
 }
 
 func FuzzSafetensors(f *testing.F) {
-	f.Add(encodeSafetensors(f, sampleArrays()[:6], map[string]string{"a": "b"}))
+	f.Add(encodedSafetensors(f, sampleArrays()[:6], map[string]string{"a": "b"}))
 	text, err := os.ReadFile("testdata/python.safetensors")
 	if err != nil {
 		f.Fatal(err)
@@ -108,13 +108,13 @@ func FuzzSafetensors(f *testing.F) {
 		var tensors []Named
 		var metadata map[string]string
 		var err error
-		if used := allocation(func() { tensors, metadata, err = DecodeSafetensors(bytes.NewReader(text)) }); used > limit(len(text)) {
+		if used := allocation(func() { tensors, metadata, err = decodeSafetensors(bytes.NewReader(text)) }); used > limit(len(text)) {
 			t.Errorf("%d bytes allocated for %d bytes of input", used, len(text))
 		}
 		if err != nil {
 			return
 		}
-		again, againMetadata, err := DecodeSafetensors(bytes.NewReader(encodeSafetensors(t, tensors, metadata)))
+		again, againMetadata, err := decodeSafetensors(bytes.NewReader(encodedSafetensors(t, tensors, metadata)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -228,7 +228,8 @@ GROUP "/" {
 			return
 		}
 		for _, name := range h.Names {
-			if d, there := h.datasets[name]; !there || d.size() < 0 {
+			d, there := h.datasets[name]
+			if _, ok := product(d.shape); !there || !ok {
 				t.Errorf("dataset %q: %+v", name, d)
 			}
 		}

@@ -8,7 +8,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -35,20 +34,20 @@ type hdf5Dataset struct {
 // lzfLibrary has what the plugin for LZF that Debian distributes lacks.
 const lzfLibrary = "liblzf.so.1"
 
-// An HDF5Error says why h5dump reads no file, or no dataset of it, and what may help.
-type HDF5Error struct {
+// An hdf5Error says why h5dump reads no file, or no dataset of it, and what may help.
+type hdf5Error struct {
 	err  error
 	hint string
 }
 
-func (e *HDF5Error) Error() string { return e.err.Error() }
-func (e *HDF5Error) Unwrap() error { return e.err }
+func (e *hdf5Error) Error() string { return e.err.Error() }
+func (e *hdf5Error) Unwrap() error { return e.err }
 
 // Hint is what may help.
-func (e *HDF5Error) Hint() string { return e.hint }
+func (e *hdf5Error) Hint() string { return e.hint }
 
 // errNoH5dump is the lack of the program.
-var errNoH5dump = &HDF5Error{errors.New("HDF5 files are read by the program h5dump, which is not there"), "Debian and Ubuntu: apt install hdf5-tools; or convert the file to NPZ (numpy.savez)"}
+var errNoH5dump = &hdf5Error{errors.New("HDF5 files are read by the program h5dump, which is not there"), "Debian and Ubuntu: apt install hdf5-tools; or convert the file to NPZ (numpy.savez)"}
 
 // h5dump runs the program, with a library loaded before it unless that is "". Its error is what the program
 // says.
@@ -95,7 +94,7 @@ func OpenHDF5(ctx context.Context, path string) (*HDF5, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if err != nil {
-		return nil, &HDF5Error{fmt.Errorf("h5dump cannot read %s: %w", path, err), "is it an HDF5 file, and whole?"}
+		return nil, &hdf5Error{fmt.Errorf("h5dump cannot read %s: %w", path, err), "is it an HDF5 file, and whole?"}
 	}
 	f := &HDF5{path: path, datasets: map[string]hdf5Dataset{}}
 	return f, f.decode(header)
@@ -136,7 +135,7 @@ func (f *HDF5) decode(header []byte) error {
 						}
 						d.shape = append(d.shape, size)
 					}
-					if d.size() < 0 {
+					if _, ok := product(d.shape); !ok {
 						return fmt.Errorf("%s: dataset %s: %s is more than there can be", f.path, at, FormatShape(d.shape))
 					}
 				}
@@ -161,18 +160,6 @@ func (f *HDF5) decode(header []byte) error {
 	return nil
 }
 
-// size is the number of values, -1 if that is more than memory can be.
-func (d hdf5Dataset) size() int {
-	size := 1
-	for _, n := range d.shape {
-		if n > 0 && size > math.MaxInt/8/n {
-			return -1
-		}
-		size *= n
-	}
-	return size
-}
-
 // Read returns a dataset of float32 or float64, as float64.
 func (f *HDF5) Read(ctx context.Context, name string) (*Array, error) {
 	d := f.datasets[name]
@@ -184,7 +171,7 @@ func (f *HDF5) Read(ctx context.Context, name string) (*Array, error) {
 	default:
 		return nil, fmt.Errorf("%s: dataset %s is of type %s; want float32 or float64", f.path, name, d.kind)
 	}
-	size := d.size()
+	size, _ := product(d.shape)
 	scratch, err := os.MkdirTemp("", "pihc-hdf5-")
 	if err != nil {
 		return nil, err
@@ -199,7 +186,7 @@ func (f *HDF5) Read(ctx context.Context, name string) (*Array, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, &HDF5Error{
+		return nil, &hdf5Error{
 			fmt.Errorf("h5dump cannot read dataset %s of %s: %w", name, f.path, err),
 			"if its data are compressed by LZF, as PDEBench's are, h5dump needs the plugin (Debian: apt install hdf5-plugin-lzf liblzf1)",
 		}

@@ -1,10 +1,10 @@
 package data
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -156,23 +156,10 @@ func RemovePartials(dir string) { removePartials(dir, "") }
 
 // removePartials removes those of one file, or of all where base is empty.
 func removePartials(dir, base string) {
-	if dir == "" {
-		dir = "."
-	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return
-	}
-	defer d.Close()
-	for {
-		names, err := d.Readdirnames(256)
-		for _, name := range names {
-			if of, ok := partialOf(name); ok && (base == "" || of == base) {
-				removeAbandoned(filepath.Join(dir, name))
-			}
-		}
-		if err == io.EOF || err != nil {
-			return
+	entries, _ := os.ReadDir(cmp.Or(dir, "."))
+	for _, e := range entries {
+		if of, ok := partialOf(e.Name()); ok && (base == "" || of == base) {
+			removeAbandoned(filepath.Join(dir, e.Name()))
 		}
 	}
 }

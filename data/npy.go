@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"strconv"
 	"strings"
 )
@@ -62,14 +63,14 @@ func EncodeNPY(w io.Writer, a *Array) error {
 	return encodeValues(w, a)
 }
 
-// DecodeNPY reads an array of float32, float64, int32 or int64 values in
+// decodeNPY reads an array of float32, float64, int32 or int64 values in
 // either byte order and either axis order; axes in Fortran's order are
 // transposed, so the result is always row-major. It reads no further than the
 // last value. Errors are *FormatError, or those of r.
-func DecodeNPY(r io.Reader) (*Array, error) {
+func decodeNPY(r io.Reader) (*Array, error) {
 	head := make([]byte, len(npyMagic)+2)
 	if n, err := io.ReadFull(r, head); err != nil {
-		return nil, npyShort(err, int64(n), "header")
+		return nil, short("npy", err, int64(n), "header")
 	}
 	if string(head[:len(npyMagic)]) != npyMagic {
 		return nil, formatError("npy", 0, "not an NPY file: the magic string is missing")
@@ -85,7 +86,7 @@ func DecodeNPY(r io.Reader) (*Array, error) {
 	}
 	var length [4]byte
 	if n, err := io.ReadFull(r, length[:width]); err != nil {
-		return nil, npyShort(err, at+int64(n), "header")
+		return nil, short("npy", err, at+int64(n), "header")
 	}
 	at += int64(width)
 	size := binary.LittleEndian.Uint32(length[:])
@@ -94,7 +95,7 @@ func DecodeNPY(r io.Reader) (*Array, error) {
 	}
 	var text bytes.Buffer
 	if n, err := io.CopyN(&text, r, int64(size)); err != nil {
-		return nil, npyShort(err, at+n, "header")
+		return nil, short("npy", err, at+n, "header")
 	}
 	h, err := parseNPYHeader(text.String(), at)
 	if err != nil {
@@ -107,21 +108,13 @@ func DecodeNPY(r io.Reader) (*Array, error) {
 	}
 	values, n, err := decodeValues(r, h.elements, count, h.order)
 	if err != nil {
-		return nil, npyShort(err, at+n, fmt.Sprintf("data: shape %s of %s needs %d bytes", FormatShape(h.shape), h.elements, count*h.elements.size()))
+		return nil, short("npy", err, at+n, fmt.Sprintf("data: shape %s of %s needs %d bytes", FormatShape(h.shape), h.elements, count*h.elements.size()))
 	}
 	a := &Array{Shape: h.shape, Data: values}
 	if h.fortran && len(h.shape) > 1 {
 		a.transposeFortran()
 	}
 	return a, nil
-}
-
-// npyShort turns an early end into a FormatError.
-func npyShort(err error, at int64, what string) error {
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return formatError("npy", at, "file ends in the %s", what)
-	}
-	return err
 }
 
 type npyHeader struct {
@@ -247,27 +240,20 @@ func (p *npyParser) word() string {
 func (p *npyParser) descr(h *npyHeader) error {
 	start := p.at
 	s, err := p.quoted()
-	if err != nil {
-		p.at = start
-		return p.fail("records are not supported: want one of the types f4, f8, i4, i8")
-	}
-	if s == "" {
+	if err == nil && s == "" {
 		return p.fail("element type is empty")
 	}
-	switch s[0] {
-	case '<', '=':
-		h.order = binary.LittleEndian
-	case '>':
-		h.order = binary.BigEndian
-	default:
-		p.at = start
+	end := p.at
+	p.at = start
+	if err != nil {
+		return p.fail("records are not supported: want one of the types f4, f8, i4, i8")
+	}
+	h.order = map[byte]binary.ByteOrder{'<': binary.LittleEndian, '=': binary.LittleEndian, '>': binary.BigEndian}[s[0]]
+	h.elements = npyTypes[s[1:]]
+	if h.order == nil || h.elements == "" {
 		return p.fail("element type '%s' is not supported: want f4, f8, i4 or i8", s)
 	}
-	var ok bool
-	if h.elements, ok = npyTypes[s[1:]]; !ok {
-		p.at = start
-		return p.fail("element type '%s' is not supported: want f4, f8, i4 or i8", s)
-	}
+	p.at = end
 	return nil
 }
 
@@ -303,51 +289,34 @@ func (p *npyParser) tuple() ([]int, error) {
 
 // transposeFortran reorders values stored first axis fastest.
 func (a *Array) transposeFortran() {
-	switch v := a.Data.(type) {
-	case []float32:
-		a.Data = fromFortran(v, a.Shape)
-	case []float64:
-		a.Data = fromFortran(v, a.Shape)
-	case []int32:
-		a.Data = fromFortran(v, a.Shape)
-	case []int64:
-		a.Data = fromFortran(v, a.Shape)
-	}
-}
-
-func fromFortran[T Element](v []T, shape []int) []T {
-	out := make([]T, len(v))
-	index := make([]int, len(shape))
-	strides := make([]int, len(shape))
-	stride := 1
-	for i, s := range shape {
-		strides[i] = stride
-		stride *= s
-	}
-	at := 0
-	for i := range out {
-		out[i] = v[at]
-		for axis := len(shape) - 1; axis >= 0; axis-- {
+	v := reflect.ValueOf(a.Data)
+	out := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+	index, at := make([]int, len(a.Shape)), 0
+	for i := range v.Len() {
+		out.Index(i).Set(v.Index(at))
+		stride := v.Len()
+		for axis := len(a.Shape) - 1; axis >= 0; axis-- {
+			stride /= a.Shape[axis]
 			index[axis]++
-			at += strides[axis]
-			if index[axis] < shape[axis] {
+			at += stride
+			if index[axis] < a.Shape[axis] {
 				break
 			}
-			at -= index[axis] * strides[axis]
+			at -= index[axis] * stride
 			index[axis] = 0
 		}
 	}
-	return out
+	a.Data = out.Interface()
 }
 
-// ReadNPY reads the array of path. Bytes after the last value are an error.
-func ReadNPY(path string) (*Array, error) {
+// readNPY reads the array of path. Bytes after the last value are an error.
+func readNPY(path string) (*Array, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	a, err := DecodeNPY(f)
+	a, err := decodeNPY(f)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

@@ -58,7 +58,7 @@ func TestNPYRoundTrip(t *testing.T) {
 		if at := bytes.IndexByte(text, '\n') + 1; at%64 != 0 {
 			t.Errorf("%s: values start at byte %d, want a multiple of 64", c.Name, at)
 		}
-		got, err := DecodeNPY(bytes.NewReader(text))
+		got, err := decodeNPY(bytes.NewReader(text))
 		if err != nil {
 			t.Errorf("%s: %v", c.Name, err)
 			continue
@@ -190,7 +190,7 @@ func TestNPYErrors(t *testing.T) {
 		// A claim of 8 GB must not allocate them.
 		{npyFile("{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000,)}", 8), 82, "ends in the data"},
 	} {
-		_, err := DecodeNPY(bytes.NewReader(c.text))
+		_, err := decodeNPY(bytes.NewReader(c.text))
 		var format *FormatError
 		if !errors.As(err, &format) || format.Offset != c.offset || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: error %v, want byte %d: %s", c.text[:min(90, len(c.text))], err, c.offset, c.want)
@@ -230,7 +230,7 @@ func TestNPZChecksum(t *testing.T) {
 	text := b.Bytes()
 	at := bytes.IndexByte(text, '\n') + 3
 	text[at] ^= 1
-	if _, err := DecodeNPZ(bytes.NewReader(text), int64(len(text))); err == nil || !strings.Contains(err.Error(), "checksum") {
+	if _, err := decodeNPZ(bytes.NewReader(text), int64(len(text))); err == nil || !strings.Contains(err.Error(), "checksum") {
 		t.Errorf("error %v, want one about the checksum", err)
 	}
 }

@@ -46,10 +46,10 @@ func EncodeNPZ(w io.Writer, arrays []Named) error {
 	return z.Close()
 }
 
-// DecodeNPZ reads all arrays of an archive of size bytes, in its order, with
+// decodeNPZ reads all arrays of an archive of size bytes, in its order, with
 // the ".npy" of their names removed. Checksums are verified. Errors are
 // *FormatError, or those of r.
-func DecodeNPZ(r io.ReaderAt, size int64) ([]Named, error) {
+func decodeNPZ(r io.ReaderAt, size int64) ([]Named, error) {
 	z, err := zip.NewReader(r, size)
 	if err != nil {
 		if errors.Is(err, zip.ErrFormat) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
@@ -91,7 +91,7 @@ func decodeMember(f *zip.File) (*Array, error) {
 		return nil, inMember(err)
 	}
 	defer member.Close()
-	a, err := DecodeNPY(member)
+	a, err := decodeNPY(member)
 	if err != nil {
 		return nil, inMember(err)
 	}
@@ -122,7 +122,7 @@ func ReadNPZ(path string) ([]Named, error) {
 	if err != nil {
 		return nil, err
 	}
-	arrays, err := DecodeNPZ(f, info.Size())
+	arrays, err := decodeNPZ(f, info.Size())
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -139,7 +139,7 @@ func ReadArray(path string) (*Array, error) {
 	io.ReadFull(f, magic[:])
 	f.Close()
 	if !bytes.Equal(magic[:], []byte("PK\x03\x04")) {
-		return ReadNPY(path)
+		return readNPY(path)
 	}
 	arrays, err := ReadNPZ(path)
 	if err != nil {

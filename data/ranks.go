@@ -39,10 +39,10 @@ const noMore = math.MaxUint64
 // announce tells the other ranks which samples are made next: of a split, by its
 // number, from sample first on.
 func (g *generator) announce(split uint64, first, count int) error {
-	b := make([]byte, 0, 24)
-	b = binary.LittleEndian.AppendUint64(b, split)
-	b = binary.LittleEndian.AppendUint64(b, uint64(first))
-	b = binary.LittleEndian.AppendUint64(b, uint64(count))
+	b, err := binary.Append(nil, binary.LittleEndian, []uint64{split, uint64(first), uint64(count)})
+	if err != nil {
+		return err
+	}
 	return g.plan.Ranks.Broadcast(b, 0)
 }
 
@@ -74,34 +74,13 @@ func (g *generator) assist(ctx context.Context) (err error) {
 	}
 }
 
-// samples are the arrays of a number of samples; solutions are in double or single.
-type samples struct {
-	initial, double []float64
-	single          []float32
-}
-
-// gather returns the samples of all ranks, which are equally many of each.
-func (own samples) gather(r Ranks) (samples, error) {
-	if r.Size() == 1 {
-		return own, nil
+// gather returns the values of all ranks, which are equally many of each.
+func gather[T float32 | float64](r Ranks, values []T) ([]T, error) {
+	if r.Size() == 1 || len(values) == 0 {
+		return values, nil
 	}
-	var all samples
-	err := gather(r, &all.initial, own.initial)
-	if err == nil {
-		err = gather(r, &all.double, own.double)
-	}
-	if err == nil {
-		err = gather(r, &all.single, own.single)
-	}
-	return all, err
-}
-
-func gather[T float32 | float64](r Ranks, all *[]T, own []T) error {
-	if len(own) == 0 {
-		return nil
-	}
-	*all = make([]T, r.Size()*len(own))
-	return r.AllGather(view(*all), view(own))
+	all := make([]T, r.Size()*len(values))
+	return all, r.AllGather(view(all), view(values))
 }
 
 // view is numbers as the bytes that hold them, in this machine's order.

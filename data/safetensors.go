@@ -28,9 +28,9 @@ type safetensorsEntry struct {
 	Offsets [2]int64 `json:"data_offsets"`
 }
 
-// EncodeSafetensors writes the tensors in the order given, with metadata if
+// encodeSafetensors writes the tensors in the order given, with metadata if
 // there is any. It panics if two names are equal or one is "__metadata__".
-func EncodeSafetensors(w io.Writer, tensors []Named, metadata map[string]string) error {
+func encodeSafetensors(w io.Writer, tensors []Named, metadata map[string]string) error {
 	var head bytes.Buffer
 	head.WriteByte('{')
 	if len(metadata) > 0 {
@@ -44,11 +44,11 @@ func EncodeSafetensors(w io.Writer, tensors []Named, metadata map[string]string)
 	offset := int64(0)
 	for _, t := range tensors {
 		if seen[t.Name] {
-			panic("data: EncodeSafetensors: tensor name used twice or reserved")
+			panic("data: encodeSafetensors: tensor name used twice or reserved")
 		}
 		seen[t.Name] = true
 		if n, ok := product(t.Array.Shape); !ok || n != t.Array.Len() {
-			panic("data: EncodeSafetensors: number of values is not the product of the shape")
+			panic("data: encodeSafetensors: number of values is not the product of the shape")
 		}
 		e := safetensorsEntry{Shape: t.Array.Shape}
 		if e.Shape == nil {
@@ -95,13 +95,13 @@ func EncodeSafetensors(w io.Writer, tensors []Named, metadata map[string]string)
 	return nil
 }
 
-// DecodeSafetensors reads tensors of the types F32, F64, I32 and I64, in the
+// decodeSafetensors reads tensors of the types F32, F64, I32 and I64, in the
 // order of their values, and the metadata. Errors are *FormatError, or those
 // of r.
-func DecodeSafetensors(r io.Reader) (tensors []Named, metadata map[string]string, err error) {
+func decodeSafetensors(r io.Reader) (tensors []Named, metadata map[string]string, err error) {
 	var length [8]byte
 	if n, err := io.ReadFull(r, length[:]); err != nil {
-		return nil, nil, safetensorsShort(err, int64(n), "header")
+		return nil, nil, short("safetensors", err, int64(n), "header")
 	}
 	size := binary.LittleEndian.Uint64(length[:])
 	if size > maxSafetensorsHeader {
@@ -109,7 +109,7 @@ func DecodeSafetensors(r io.Reader) (tensors []Named, metadata map[string]string
 	}
 	var head bytes.Buffer
 	if n, err := io.CopyN(&head, r, int64(size)); err != nil {
-		return nil, nil, safetensorsShort(err, 8+n, "header")
+		return nil, nil, short("safetensors", err, 8+n, "header")
 	}
 	entries, metadata, err := parseSafetensorsHeader(head.Bytes())
 	if err != nil {
@@ -120,7 +120,7 @@ func DecodeSafetensors(r io.Reader) (tensors []Named, metadata map[string]string
 		count, _ := product(e.Shape)
 		values, n, err := decodeValues(r, safetensorsTypes[e.Type], count, binary.LittleEndian)
 		if err != nil {
-			return nil, nil, safetensorsShort(err, base+e.Offsets[0]+n, fmt.Sprintf("values of tensor %q", e.name))
+			return nil, nil, short("safetensors", err, base+e.Offsets[0]+n, fmt.Sprintf("values of tensor %q", e.name))
 		}
 		tensors = append(tensors, Named{e.name, &Array{Shape: e.Shape, Data: values}})
 	}
@@ -133,13 +133,6 @@ func DecodeSafetensors(r io.Reader) (tensors []Named, metadata map[string]string
 		return nil, nil, formatError("safetensors", end, "bytes after the last value")
 	}
 	return tensors, metadata, nil
-}
-
-func safetensorsShort(err error, at int64, what string) error {
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return formatError("safetensors", at, "file ends in the %s", what)
-	}
-	return err
 }
 
 type namedEntry struct {
@@ -220,7 +213,7 @@ func parseSafetensorsHeader(head []byte) ([]namedEntry, map[string]string, error
 // WriteSafetensors writes the tensors to path atomically and returns the
 // SHA-256 of the file.
 func WriteSafetensors(path string, tensors []Named, metadata map[string]string) (sum string, err error) {
-	_, sum, err = WriteAtomicHash(path, func(w io.Writer) error { return EncodeSafetensors(w, tensors, metadata) })
+	_, sum, err = writeAtomic(path, nil, func(w io.Writer) error { return encodeSafetensors(w, tensors, metadata) })
 	return sum, err
 }
 
@@ -230,7 +223,7 @@ func WriteSafetensorsByContent(dir, prefix string, tensors []Named, metadata map
 	name := func(sum string) string { return fmt.Sprintf("%s-%.16s.safetensors", prefix, sum) }
 	_, sum, err = writeAtomic(filepath.Join(dir, prefix+".safetensors"),
 		func(sum string) string { return filepath.Join(dir, name(sum)) },
-		func(w io.Writer) error { return EncodeSafetensors(w, tensors, metadata) })
+		func(w io.Writer) error { return encodeSafetensors(w, tensors, metadata) })
 	return name(sum), sum, err
 }
 
@@ -243,7 +236,7 @@ func ReadSafetensors(path, sum string) ([]Named, map[string]string, error) {
 	}
 	defer f.Close()
 	r, check := hashing(f)
-	tensors, metadata, err := DecodeSafetensors(r)
+	tensors, metadata, err := decodeSafetensors(r)
 	if err != nil {
 		return nil, nil, corrupt(path, err)
 	}

@@ -11,10 +11,10 @@ import (
 	"testing"
 )
 
-func encodeSafetensors(t testing.TB, tensors []Named, metadata map[string]string) []byte {
+func encodedSafetensors(t testing.TB, tensors []Named, metadata map[string]string) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := EncodeSafetensors(&b, tensors, metadata); err != nil {
+	if err := encodeSafetensors(&b, tensors, metadata); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -22,8 +22,8 @@ func encodeSafetensors(t testing.TB, tensors []Named, metadata map[string]string
 
 func TestSafetensorsRoundTrip(t *testing.T) {
 	for _, metadata := range []map[string]string{nil, {"step": "7", "hash": "\"é\n"}} {
-		text := encodeSafetensors(t, sampleArrays(), metadata)
-		got, gotMetadata, err := DecodeSafetensors(bytes.NewReader(text))
+		text := encodedSafetensors(t, sampleArrays(), metadata)
+		got, gotMetadata, err := decodeSafetensors(bytes.NewReader(text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,7 +39,7 @@ func TestSafetensorsRoundTrip(t *testing.T) {
 			t.Errorf("header of %d bytes: values are not aligned", size)
 		}
 	}
-	if got, _, err := DecodeSafetensors(bytes.NewReader(encodeSafetensors(t, nil, nil))); err != nil || len(got) != 0 {
+	if got, _, err := decodeSafetensors(bytes.NewReader(encodedSafetensors(t, nil, nil))); err != nil || len(got) != 0 {
 		t.Errorf("no tensors: %v, %v", got, err)
 	}
 }
@@ -70,7 +70,7 @@ func safetensorsText(head string, values int) []byte {
 }
 
 func TestSafetensorsErrors(t *testing.T) {
-	good := encodeSafetensors(t, []Named{{"w", NewArray([]int{3}, sequence[float32](3))}}, nil)
+	good := encodedSafetensors(t, []Named{{"w", NewArray([]int{3}, sequence[float32](3))}}, nil)
 	for _, c := range []struct {
 		text []byte
 		want string
@@ -97,7 +97,7 @@ func TestSafetensorsErrors(t *testing.T) {
 		// A claim of 400 MB must not allocate them.
 		{safetensorsText(`{"w":{"dtype":"F32","shape":[100000000],"data_offsets":[0,400000000]}}`, 8), "file ends in the values"},
 	} {
-		_, _, err := DecodeSafetensors(bytes.NewReader(c.text))
+		_, _, err := decodeSafetensors(bytes.NewReader(c.text))
 		var format *FormatError
 		if !errors.As(err, &format) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%.100q: error %v, want %s", c.text, err, c.want)

@@ -38,15 +38,10 @@ func Within(points []int32, first, end int) (lo, hi int) {
 // transforms do for a slice serves all operators and lists of rows. It belongs to one
 // caller at a time.
 type Gatherer struct {
-	ops     []Operator
-	stencil []*stencil    // per operator: nil where spectral
-	symbol  []*multiplier // per operator: nil where a stencil
-	host    []int         // per operator: the one its rows are added to, or -1
-	factor  []float64     // times this
-	of      []int         // per operator: the field that it acts on
-	fields  int           // that there are
-	space   *Spectral     // of the spectral operators; nil without any
-	dense   []*dense      // per field: the same operators for float32 bases, from the first on
+	ops    []gathered
+	fields int       // that the operators act on
+	space  *Spectral // of the spectral operators; nil without any
+	dense  []*dense  // per field: the spectral operators for float32 bases, made when they are needed
 
 	slices, width int // of the grid along its first axis; points of one
 	begin         int // slices before the first that has rows
@@ -54,24 +49,32 @@ type Gatherer struct {
 	spread        [][]float64 // per worker (P): values on the grid, zero between uses
 }
 
+// gathered is an operator of a Gatherer.
+type gathered struct {
+	stencil  *stencil    // nil where spectral
+	spectral *multiplier // nil where a stencil
+	field    int         // that it acts on
+	to       int         // the operator that its rows are added to, or -1
+	factor   float64     // of these rows
+}
+
 // NewGatherer prepares the operators, which must belong to g, and the spectral ones
 // among them to one Spectral. A nil pool runs everything on the caller.
 func NewGatherer(g *Grid, ops []Operator, pool *compute.Pool) *Gatherer {
 	r := &Gatherer{
-		ops: ops, slices: g.Axes[0].Points, width: g.Size() / g.Axes[0].Points, pool: pool, spread: make([][]float64, pool.Workers()),
-		stencil: make([]*stencil, len(ops)), symbol: make([]*multiplier, len(ops)), host: make([]int, len(ops)), factor: make([]float64, len(ops)),
-		of: make([]int, len(ops)), fields: 1,
+		ops: make([]gathered, len(ops)), fields: 1,
+		slices: g.Axes[0].Points, width: g.Size() / g.Axes[0].Points, pool: pool, spread: make([][]float64, pool.Workers()),
 	}
 	for i, op := range ops {
-		r.host[i] = -1
+		r.ops[i].to = -1
 		switch op := op.(type) {
 		case *stencil:
-			r.stencil[i] = op
+			r.ops[i].stencil = op
 		case *multiplier:
 			if r.space != nil && r.space != op.space {
 				panic("grid: NewGatherer: spectral operators of different Spectrals")
 			}
-			r.symbol[i], r.space = op, op.space
+			r.ops[i].spectral, r.space = op, op.space
 		default:
 			panic("grid: NewGatherer: want operators made by this package")
 		}
@@ -85,7 +88,10 @@ func (g *Gatherer) Fields(of []int) {
 	if len(of) != len(g.ops) || slices.Min(of) < 0 {
 		panic("grid: Gatherer.Fields: want a field for every operator")
 	}
-	g.of, g.fields, g.dense = of, 1+slices.Max(of), nil
+	for i, field := range of {
+		g.ops[i].field = field
+	}
+	g.fields, g.dense = 1+slices.Max(of), nil
 }
 
 // Begin says that the slices before one have no rows, so that blocks of slices begin there.
@@ -106,10 +112,10 @@ func (g *Gatherer) size() int { return g.slices * g.width }
 // Add makes Gather add the rows of a spectral operator, times factor, to those of an
 // operator with a stencil instead of writing them, in all lists that have both.
 func (g *Gatherer) Add(operator, to int, factor float64) {
-	if g.symbol[operator] == nil || g.stencil[to] == nil {
+	if g.ops[operator].spectral == nil || g.ops[to].stencil == nil {
 		panic("grid: Gatherer.Add: want a spectral operator and one with a stencil")
 	}
-	g.host[operator], g.factor[operator] = to, factor
+	g.ops[operator].to, g.ops[operator].factor = to, factor
 }
 
 // DenseTables reports whether float32 bases are multiplied by dense matrices in the
@@ -120,11 +126,11 @@ func (g *Gatherer) DenseTables() bool { return g.space != nil && len(g.space.sha
 // values returns what operator o writes of a list: its own rows or, by Add, those of
 // another.
 func values[T compute.Float](g *Gatherer, r *Rows[T], o int) []T {
-	if g.host[o] >= 0 {
+	if to := g.ops[o].to; to >= 0 {
 		if !slices.Contains(r.Operators, o) {
 			return nil
 		}
-		o = g.host[o]
+		o = to
 	}
 	if j := slices.Index(r.Operators, o); j >= 0 {
 		return r.Values[j]
@@ -160,16 +166,16 @@ func Gather[T compute.Float](g *Gatherer, basis []T, n int, rows []Rows[T]) {
 		first, count := g.block(i, block)
 		if g.space != nil {
 			for field := range g.fields {
-				own := basis[field*g.size()*n:]
-				g.touch(func(lo, hi int) { kernel.SumSquares(own[lo*n : hi*n]) }, first, count)
+				values := basis[field*g.size()*n:]
+				g.touch(func(lo, hi int) { kernel.SumSquares(values[lo*n : hi*n]) }, first, count)
 			}
 		}
 		for i := range rows {
 			r := &rows[i]
 			lo, hi := Within(r.Points, first*g.width, (first+count)*g.width)
 			for j, o := range r.Operators {
-				if s := g.stencil[o]; s != nil && r.Values[j] != nil && lo < hi {
-					at := g.of[o] * g.size() * n
+				if s := g.ops[o].stencil; s != nil && r.Values[j] != nil && lo < hi {
+					at := g.ops[o].field * g.size() * n
 					gatherStencil(s, r.Values[j][lo*n:hi*n], basis[at:at+g.size()*n], n, r.Points[lo:hi])
 				}
 			}
@@ -208,10 +214,10 @@ func (g *Gatherer) touch(read func(lo, hi int), slice, count int) {
 func gatherSpectral[T compute.Float](g *Gatherer, field, first, count int, basis []T, n int, rows []Rows[T]) {
 	s := g.space
 	lanes := blockOf(n) * n
-	w := s.take(lanes)
+	w := s.workspaces.take(lanes, s.newWorkspace)
 	transformed := false
-	for o, op := range g.symbol {
-		if op == nil || g.of[o] != field {
+	for o, op := range g.ops {
+		if op.spectral == nil || op.field != field {
 			continue
 		}
 		multiplied := false
@@ -228,7 +234,7 @@ func gatherSpectral[T compute.Float](g *Gatherer, field, first, count int, basis
 				transformed = true
 			}
 			if !multiplied {
-				op.multiply(w, lanes, false)
+				op.spectral.multiply(w, lanes, false)
 				w.transform.Inverse(w.values, w.timesRe, w.timesIm)
 				multiplied = true
 			}
@@ -236,19 +242,19 @@ func gatherSpectral[T compute.Float](g *Gatherer, field, first, count int, basis
 				p := int(r.Points[at])
 				from := w.values[(p%s.width*blockOf(n)+p/s.width-first)*n:][:n]
 				to := dst[at*n:][:n]
-				if g.host[o] < 0 {
+				if op.to < 0 {
 					for l, v := range from {
 						to[l] = T(v)
 					}
 					continue
 				}
 				for l, v := range from {
-					to[l] = T(float64(to[l]) + g.factor[o]*v)
+					to[l] = T(float64(to[l]) + op.factor*v)
 				}
 			}
 		}
 	}
-	s.give(lanes, w)
+	s.workspaces.give(lanes, w)
 }
 
 // Scatter adds to every one of fields, (P) or (fields, P), the transpose of Gather for n = 1: Σ Tᵀ Sᵀ v over
@@ -283,7 +289,7 @@ func (g *Gatherer) scatterStencils(worker int, field []float64, r *Rows[float64]
 	size := g.size()
 	dense, all := 16*len(r.Points) >= size, field
 	for j, o := range r.Operators {
-		s, field := g.stencil[o], all[g.of[o]*size:(g.of[o]+1)*size]
+		s, field := g.ops[o].stencil, all[g.ops[o].field*size:][:size]
 		switch {
 		case s == nil || r.Values[j] == nil:
 		case !dense:
@@ -306,10 +312,10 @@ func (g *Gatherer) scatterStencils(worker int, field []float64, r *Rows[float64]
 func (g *Gatherer) scatterSpectral(block, of int, field []float64, rows []Rows[float64]) {
 	s := g.space
 	first, count := g.block(block, blockSlices)
-	w := s.take(blockSlices)
+	w := s.workspaces.take(blockSlices, s.newWorkspace)
 	found := false
-	for o, op := range g.symbol {
-		if op == nil || g.of[o] != of {
+	for o, op := range g.ops {
+		if op.spectral == nil || op.field != of {
 			continue
 		}
 		wanted := false
@@ -336,12 +342,12 @@ func (g *Gatherer) scatterSpectral(block, of int, field []float64, rows []Rows[f
 			}
 			found = true
 			w.transform.Forward(w.re, w.im, w.values)
-			op.addProduct(w, blockSlices, true)
+			op.spectral.addProduct(w, blockSlices, true)
 		}
 	}
 	if found {
 		w.transform.Inverse(w.values, w.timesRe, w.timesIm)
 		s.add(field, w, first, count)
 	}
-	s.give(blockSlices, w)
+	s.workspaces.give(blockSlices, w)
 }

@@ -2,6 +2,7 @@ package grid
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -82,11 +83,9 @@ func NewOperator(g *Grid, terms ...Product) Operator {
 	// Along each axis, indices at which all lines keep their rows share a class.
 	classes := make([][]int32, len(g.Axes))
 	witness := make([][]int, len(g.Axes)) // an index of each class
+	count := 1
 	for d, a := range g.Axes {
 		classes[d], witness[d] = axisClasses(d, a.Points, terms)
-	}
-	count := 1
-	for d := range witness {
 		if count > math.MaxUint16/len(witness[d]) {
 			panic("grid: NewOperator: too many distinct stencils")
 		}
@@ -189,7 +188,7 @@ func patternAt(strides, index []int, terms []Product) (row, bool) {
 			// which see it as a field constant along their axes.
 			outer := 0.0
 			next := map[int]float64{}
-			for _, o := range sortedKeys(entries) {
+			for _, o := range slices.Sorted(maps.Keys(entries)) {
 				outer += entries[o]
 				for k, off := range r.offset {
 					next[o+off*strides[l.axis]] += entries[o] * r.coef[k]
@@ -204,15 +203,6 @@ func patternAt(strides, index []int, terms []Product) (row, bool) {
 		total.constant += constant
 	}
 	return *total.row(0), true
-}
-
-func sortedKeys(m map[int]float64) []int {
-	keys := make([]int, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 func stretches(class []int32) []run {

@@ -30,8 +30,35 @@ type Spectral struct {
 	width int   // points of a slice
 	size  int   // points of the grid
 
+	workspaces freeList[workspace]
+}
+
+// freeList keeps what goroutines work with between calls, by the number of fields.
+type freeList[W any] struct {
 	mu   sync.Mutex
-	free map[int][]*workspace // by number of fields
+	free map[int][]*W
+}
+
+// take returns one for n fields, a new one where all are in use.
+func (l *freeList[W]) take(n int, create func(n int) *W) *W {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	list := l.free[n]
+	if len(list) == 0 {
+		return create(n)
+	}
+	l.free[n] = list[:len(list)-1]
+	return list[len(list)-1]
+}
+
+// give returns one to the list.
+func (l *freeList[W]) give(n int, w *W) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.free == nil {
+		l.free = map[int][]*W{}
+	}
+	l.free[n] = append(l.free[n], w)
 }
 
 // workspace is the memory to transform one slice of a number of fields.
@@ -47,33 +74,19 @@ func NewSpectral(g *Grid) *Spectral {
 	if len(g.Axes) < 2 {
 		panic("grid: NewSpectral: want an axis of slices and one of space at least")
 	}
-	s := &Spectral{axes: slices.Clone(g.Axes), shape: g.Shape()[1:], size: g.Size(), free: map[int][]*workspace{}}
+	s := &Spectral{axes: slices.Clone(g.Axes), shape: g.Shape()[1:], size: g.Size()}
 	s.width = s.size / g.Axes[0].Points
 	return s
 }
 
-// take returns a workspace for n fields; give returns it to the list.
-func (s *Spectral) take(n int) *workspace {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	list := s.free[n]
-	if len(list) == 0 {
-		t := fft.NewReal(s.shape, n)
-		return &workspace{
-			transform: t, re: make([]float64, t.Modes()), im: make([]float64, t.Modes()),
-			timesRe: make([]float64, t.Modes()), timesIm: make([]float64, t.Modes()),
-			values: make([]float64, t.Size()),
-		}
+// newWorkspace makes one for n fields.
+func (s *Spectral) newWorkspace(n int) *workspace {
+	t := fft.NewReal(s.shape, n)
+	return &workspace{
+		transform: t, re: make([]float64, t.Modes()), im: make([]float64, t.Modes()),
+		timesRe: make([]float64, t.Modes()), timesIm: make([]float64, t.Modes()),
+		values: make([]float64, t.Size()),
 	}
-	w := list[len(list)-1]
-	s.free[n] = list[:len(list)-1]
-	return w
-}
-
-func (s *Spectral) give(n int, w *workspace) {
-	s.mu.Lock()
-	s.free[n] = append(s.free[n], w)
-	s.mu.Unlock()
 }
 
 // periodic returns an error unless axis is a periodic axis of a slice.
@@ -293,7 +306,7 @@ func (s *Spectral) add(field []float64, w *workspace, first, count int) {
 // addApplied adds the operator, or its transpose, of a field to another.
 func (o *multiplier) addApplied(dst, src []float64, transpose bool) {
 	s := o.space
-	w := s.take(blockSlices)
+	w := s.workspaces.take(blockSlices, s.newWorkspace)
 	for first := 0; first < s.axes[0].Points; first += blockSlices {
 		count := min(blockSlices, s.axes[0].Points-first)
 		load(s, w, first, count, src, 1)
@@ -302,7 +315,7 @@ func (o *multiplier) addApplied(dst, src []float64, transpose bool) {
 		w.transform.Inverse(w.values, w.timesRe, w.timesIm)
 		s.add(dst, w, first, count)
 	}
-	s.give(blockSlices, w)
+	s.workspaces.give(blockSlices, w)
 }
 
 func (o *multiplier) Apply(dst, u []float64) {

@@ -1,10 +1,6 @@
 package grid
 
-import (
-	"sync"
-
-	"pihc/internal/kernel"
-)
+import "pihc/internal/kernel"
 
 // dense evaluates rows of spectral operators on float32 bases by products with dense
 // matrices instead of Fourier transforms. On slices of up to a few hundred points an
@@ -16,8 +12,7 @@ type dense struct {
 	gatherer *Gatherer
 	ops      []int // positions in the gatherer
 
-	mu   sync.Mutex
-	free map[int]*denseWorkspace // by number of fields
+	workspaces freeList[denseWorkspace]
 }
 
 // denseFields is the most fields worked on at a time. Fewer would keep a slice of
@@ -26,7 +21,6 @@ type dense struct {
 const denseFields = 64
 
 type denseWorkspace struct {
-	next   *denseWorkspace
 	column []float32   // (nx, fields): a column of the slice
 	hat    []float32   // (rows of the transform, ny, fields), each row with a gap
 	conv   []float32   // (ny, parts, rows of the transform, fields), the same
@@ -45,12 +39,12 @@ const denseRows = 128
 
 // newDense prepares the spectral operators of a gatherer that act on one field.
 func (g *Gatherer) newDense(field int) *dense {
-	d := &dense{gatherer: g, free: map[int]*denseWorkspace{}}
+	d := &dense{gatherer: g}
 	var ops []denseOperator
-	for o, op := range g.symbol {
-		if op != nil && g.of[o] == field {
+	for o, op := range g.ops {
+		if op.spectral != nil && op.field == field {
 			d.ops = append(d.ops, o)
-			ops = append(ops, denseOperator{op, g.host[o] >= 0, g.factor[o]})
+			ops = append(ops, denseOperator{op.spectral, op.to >= 0, op.factor})
 		}
 	}
 	if len(ops) > 0 {
@@ -59,14 +53,7 @@ func (g *Gatherer) newDense(field int) *dense {
 	return d
 }
 
-func (d *dense) take(fields int) *denseWorkspace {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if w := d.free[fields]; w != nil {
-		d.free[fields] = w.next
-		return w
-	}
-	t := d.denseTables
+func (t *denseTables) newWorkspace(fields int) *denseWorkspace {
 	return &denseWorkspace{
 		column: make([]float32, t.nx*fields), hat: make([]float32, t.nx*t.hatRow(fields)),
 		conv: make([]float32, t.ny*t.convRow(fields)),
@@ -80,13 +67,6 @@ func (d *dense) take(fields int) *denseWorkspace {
 func (t *denseTables) hatRow(fields int) int  { return t.ny*fields + 16 }
 func (t *denseTables) convRow(fields int) int { return len(t.parts)*t.nx*fields + 16 }
 
-func (d *dense) give(fields int, w *denseWorkspace) {
-	d.mu.Lock()
-	w.next = d.free[fields]
-	d.free[fields] = w
-	d.mu.Unlock()
-}
-
 // gather forms the rows of all lists that lie in one slice; basis is that slice alone,
 // (points of the slice, n). Rows to which others are added must be there.
 func (d *dense) gather(slice int, basis []float32, n int, lists []Rows[float32]) {
@@ -94,7 +74,7 @@ func (d *dense) gather(slice int, basis []float32, n int, lists []Rows[float32])
 		return
 	}
 	fields := min(n, denseFields)
-	w := d.take(fields)
+	w := d.workspaces.take(fields, d.newWorkspace)
 	if w.sort(d, lists, slice*d.gatherer.width) {
 		for lo := 0; lo < n; lo += denseFields {
 			g := denseGather{d.denseTables, w, len(d.ops), basis[lo:], n, lo, min(n-lo, denseFields)}
@@ -104,7 +84,7 @@ func (d *dense) gather(slice int, basis []float32, n int, lists []Rows[float32])
 			g.rows()
 		}
 	}
-	d.give(fields, w)
+	d.workspaces.give(fields, w)
 }
 
 // sort finds the rows that lie in the slice and puts them in the order of columns,

@@ -117,8 +117,8 @@ func newDenseTables(shape []int, ops []denseOperator) *denseTables {
 
 // impulse returns the operator's values on a slice that is 1 at its first point.
 func (o *multiplier) impulse() []float64 {
-	w := o.space.take(1)
-	defer o.space.give(1, w)
+	w := o.space.workspaces.take(1, o.space.newWorkspace)
+	defer o.space.workspaces.give(1, w)
 	clear(w.values)
 	w.values[0] = 1
 	w.transform.Forward(w.re, w.im, w.values)

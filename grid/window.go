@@ -25,26 +25,15 @@ func (w Window) Points(g *Grid) []int32 {
 			panic("grid: Window.Points: window reaches outside the grid")
 		}
 	}
-	points := make([]int32, 0, w.Size())
-	if w.Size() == 0 {
-		return points
-	}
-	last := len(g.Axes) - 1
-	index := append([]int(nil), w.Lo...)
-	for {
-		start := g.Ravel(index)
-		for i := range w.Hi[last] - w.Lo[last] {
-			points = append(points, int32(start+i))
-		}
-		d := last - 1
-		for ; d >= 0; d-- {
-			if index[d]++; index[d] < w.Hi[d] {
-				break
+	points := []int32{0}
+	for d, a := range g.Axes {
+		longer := make([]int32, 0, len(points)*max(0, w.Hi[d]-w.Lo[d]))
+		for _, p := range points {
+			for i := w.Lo[d]; i < w.Hi[d]; i++ {
+				longer = append(longer, p*int32(a.Points)+int32(i))
 			}
-			index[d] = w.Lo[d]
 		}
-		if d < 0 {
-			return points
-		}
+		points = longer
 	}
+	return points
 }

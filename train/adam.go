@@ -14,8 +14,8 @@ import (
 // of the sums.
 const updateChunk = 1 << 15
 
-// adam is the Stepper of an engine that is none: it takes the engine's gradient
-// and updates the state on workers of its own.
+// adam is the Stepper of an engine that has none: it updates the state by the
+// engine's gradient.
 type adam[T compute.Float] struct {
 	engine   engine.Engine[T]
 	training model.TrainingSpec

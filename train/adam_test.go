@@ -214,7 +214,7 @@ func TestBatches(t *testing.T) {
 			if want := (constraint.Seed{Run: 5, Step: uint64(step), Sample: uint64(sample)}); seed != want {
 				t.Errorf("step %d, sample %d: seed %+v, want %+v", step, i, seed, want)
 			}
-			if &b.Initial[i][0] != &tr.initial[sample][0] {
+			if &b.Initial[i][0] != &tr.samples.inputs[sample][0] {
 				t.Errorf("step %d, sample %d: not initial condition %d", step, i, sample)
 			}
 		}

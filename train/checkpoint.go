@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,27 +19,32 @@ import (
 
 // Meta is the JSON beside the tensors of a checkpoint.
 type Meta struct {
-	Version      int         `json:"version"`
-	Step         int         `json:"step"`
-	Updates      int         `json:"updates"`
-	BadInRow     int         `json:"bad_in_row"`
-	BadTotal     int         `json:"bad_total"`
-	BadSamples   int         `json:"bad_samples,omitempty"`  // left out of steps
-	RecoveredAt  int         `json:"recovered_at,omitempty"` // the step after which training went back, with a lower learning rate
-	Due          bool        `json:"validation_due,omitempty"`
-	BestStep     int         `json:"best_step"`
-	BestResidual data.Float  `json:"best_residual"`
-	Seed         uint64      `json:"seed"` // with Step: the position in the data and every random stream
-	Precision    string      `json:"precision"`
-	VectorBits   int         `json:"vector_bits,omitempty"` // of the kernels, 0 for none: sums round differently with each
-	SpecHash     string      `json:"spec_hash"`
-	ProblemHash  string      `json:"problem_hash"`
-	DatasetHash  string      `json:"dataset_hash"`
-	Tensors      string      `json:"tensors"`           // file name of the safetensors
-	TensorsHash  string      `json:"tensors_hash"`      // its SHA-256
-	Borders      [][]float64 `json:"borders,omitempty"` // of experts in boxes, along each axis
-	Checksum     string      `json:"checksum"`          // of all of the above
-	Edited       []string    `json:"-"`                 // see LoadOptions.TrustEdits
+	Version int `json:"version"`
+	Step    int `json:"step"`
+	Updates int `json:"updates"`
+	counts
+	Seed        uint64      `json:"seed"` // with Step: the position in the data and every random stream
+	Precision   string      `json:"precision"`
+	VectorBits  int         `json:"vector_bits,omitempty"` // of the kernels, 0 for none: sums round differently with each
+	SpecHash    string      `json:"spec_hash"`
+	ProblemHash string      `json:"problem_hash"`
+	DatasetHash string      `json:"dataset_hash"`
+	Tensors     string      `json:"tensors"`           // file name of the safetensors
+	TensorsHash string      `json:"tensors_hash"`      // its SHA-256
+	Borders     [][]float64 `json:"borders,omitempty"` // of experts in boxes, along each axis
+	Checksum    string      `json:"checksum"`          // of all of the above
+	Edited      []string    `json:"-"`                 // see LoadOptions.TrustEdits
+}
+
+// counts are numbers that change from step to step.
+type counts struct {
+	BadInRow     int        `json:"bad_in_row"` // steps that were skipped
+	BadTotal     int        `json:"bad_total"`
+	BadSamples   int        `json:"bad_samples,omitempty"`    // left out of steps that were done without them
+	RecoveredAt  int        `json:"recovered_at,omitempty"`   // the step after which training went back, with a lower learning rate; 0: it did not
+	Due          bool       `json:"validation_due,omitempty"` // the validation of this step is not done yet
+	BestStep     int        `json:"best_step"`
+	BestResidual data.Float `json:"best_residual"` // of validation; +Inf before the first
 }
 
 // sum is the SHA-256 of everything but the checksum.
@@ -51,8 +55,8 @@ func (m Meta) sum() (string, error) {
 }
 
 // writeCheckpoint writes the tensors, then name.json, which names them: a
-// checkpoint exists once its JSON does. The tensors of the best one are named by
-// their content: its JSON, which replaces the one before, always has its own.
+// checkpoint exists once its JSON does. The tensors of the best checkpoint are named
+// by their content, so that new ones do not replace the file that the old JSON names.
 func writeCheckpoint[T compute.Float](run, name string, layout []compute.Tensor, s *state[T], m Meta, moments bool) error {
 	dir := checkpointDir(run)
 	if _, err := data.MakeFolder(dir); err != nil {
@@ -68,9 +72,7 @@ func writeCheckpoint[T compute.Float](run, name string, layout []compute.Tensor,
 	} else {
 		tensors = tensorsOf("params.", layout, s.evaluated())
 	}
-	m.Version, m.Step, m.Updates = model.FolderVersion, s.step, s.Updates
-	m.BadInRow, m.BadTotal, m.BadSamples, m.RecoveredAt, m.Due = s.badInRow, s.badTotal, s.badSamples, s.recoveredAt, s.due
-	m.BestStep, m.BestResidual = s.bestStep, data.Float(s.bestResidual)
+	m.Version, m.Step, m.Updates, m.counts = model.FolderVersion, s.step, s.Updates, s.counts
 	metadata := map[string]string{"format": "pihc checkpoint", "step": fmt.Sprint(s.step)}
 	var err error
 	if moments {
@@ -83,7 +85,7 @@ func writeCheckpoint[T compute.Float](run, name string, layout []compute.Tensor,
 		m.Checksum, err = m.sum()
 	}
 	if err == nil {
-		err = data.WriteJSON(filepath.Join(dir, name+metaExt), m)
+		err = data.WriteJSON(metaFile(run, name), m)
 	}
 	if err != nil {
 		return fmt.Errorf("checkpoint %s: %w", name, err)
@@ -106,21 +108,14 @@ func writeBest[T compute.Float](run string, layout []compute.Tensor, s *state[T]
 func tensorsOf[T compute.Float](prefix string, layout []compute.Tensor, flat []T) []data.Named {
 	var out []data.Named
 	for _, t := range layout {
-		var a *data.Array
-		switch v := any(flat[t.Offset : t.Offset+t.Size()]).(type) {
-		case []float32:
-			a = data.NewArray(t.Shape, v)
-		case []float64:
-			a = data.NewArray(t.Shape, v)
-		}
-		out = append(out, data.Named{Name: prefix + t.Name, Array: a})
+		out = append(out, data.Named{Name: prefix + t.Name, Array: &data.Array{Shape: t.Shape, Data: flat[t.Offset : t.Offset+t.Size()]}})
 	}
 	return out
 }
 
 // readMeta reads the JSON of a checkpoint.
 func readMeta(run, name string) (Meta, error) {
-	path := filepath.Join(checkpointDir(run), name+metaExt)
+	path := metaFile(run, name)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return Meta{}, err
@@ -176,10 +171,7 @@ func readCheckpoint[T compute.Float](run, name string, layout []compute.Tensor, 
 	for _, t := range layout {
 		size += t.Size()
 	}
-	s := &state[T]{
-		State: engine.State[T]{Updates: m.Updates}, step: m.Step, badInRow: m.BadInRow, badTotal: m.BadTotal,
-		badSamples: m.BadSamples, recoveredAt: m.RecoveredAt, due: m.Due, bestStep: m.BestStep, bestResidual: float64(m.BestResidual),
-	}
+	s := &state[T]{State: engine.State[T]{Updates: m.Updates}, step: m.Step, counts: m.counts}
 	read := func(prefix string, dst *[]T) error {
 		*dst = make([]T, size)
 		for _, t := range layout {
@@ -189,8 +181,8 @@ func readCheckpoint[T compute.Float](run, name string, layout []compute.Tensor, 
 			}
 			v, ok := a.Data.([]T)
 			if !ok || data.FormatShape(a.Shape) != data.FormatShape(t.Shape) {
-				return fmt.Errorf("%s: tensor %s is %s of %s; the spec wants %s of %s", path, prefix+t.Name,
-					data.FormatShape(a.Shape), a.Type(), data.FormatShape(t.Shape), typeName[T]())
+				return fmt.Errorf("%s: tensor %s is %s of %s; the spec wants %s of %T", path, prefix+t.Name,
+					data.FormatShape(a.Shape), a.Type(), data.FormatShape(t.Shape), T(0))
 			}
 			copy((*dst)[t.Offset:], v)
 		}
@@ -212,12 +204,16 @@ func readCheckpoint[T compute.Float](run, name string, layout []compute.Tensor, 
 	return s, m, nil
 }
 
-func typeName[T compute.Float]() string {
-	var z T
-	if _, ok := any(z).(float32); ok {
-		return "float32"
+// metaFile is the path of the JSON of a checkpoint.
+func metaFile(run, name string) string { return filepath.Join(checkpointDir(run), name+metaExt) }
+
+// best returns the name of the best checkpoint of a run, that of the newest where there
+// is none yet.
+func best(run string) (string, error) {
+	if _, err := os.Stat(metaFile(run, bestName)); errors.Is(err, fs.ErrNotExist) {
+		return latest(run)
 	}
-	return "float64"
+	return bestName, nil
 }
 
 // latest returns the name of the newest step checkpoint of a run.
@@ -275,5 +271,3 @@ func prune(run string, keep int) error {
 	}
 	return nil
 }
-
-var infinity = math.Inf(1)

@@ -3,7 +3,6 @@ package train
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,19 +11,17 @@ import (
 	"pihc/model"
 )
 
-// takeOver puts the best parameters of Options.From, if any, in the place of those
-// drawn, and writes them as the checkpoint of step 0, so that a run which is
-// interrupted before the next needs the other no more.
+// takeOver replaces the parameters drawn by the best of Options.From, if any, and
+// writes them as the checkpoint of step 0: a run that is interrupted before the next
+// checkpoint no longer needs the other run.
 func (t *trainer[T]) takeOver() error {
 	from := t.options.From
 	if from == "" {
 		return nil
 	}
-	name := bestName
-	if _, err := readMeta(from, bestName); errors.Is(err, fs.ErrNotExist) {
-		if name, err = latest(from); err != nil {
-			return err
-		}
+	name, err := best(from)
+	if err != nil {
+		return err
 	}
 	s, _, err := readCheckpoint[T](from, name, t.info.Layout, false)
 	if err != nil {
@@ -84,7 +81,7 @@ func Extend(dir string, steps int) (err error) {
 	if err != nil {
 		return err
 	}
-	// Stopped in between, the same call completes what is left.
+	// If this is stopped in between, the same call does the rest.
 	for _, name := range append(names, bestName) {
 		m, err := readMeta(dir, name)
 		if name == bestName && errors.Is(err, fs.ErrNotExist) {
@@ -100,9 +97,9 @@ func Extend(dir string, steps int) (err error) {
 		if m.Checksum, err = m.sum(); err != nil {
 			return err
 		}
-		if err := data.WriteJSON(filepath.Join(checkpointDir(dir), name+metaExt), m); err != nil {
+		if err := data.WriteJSON(metaFile(dir, name), m); err != nil {
 			return err
 		}
 	}
-	return data.WriteAtomic(path, func(w io.Writer) error { _, err := w.Write(longer); return err })
+	return data.WriteFile(path, longer)
 }

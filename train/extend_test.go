@@ -47,7 +47,7 @@ func TestExtend(t *testing.T) {
 	if s, err := e.run(context.Background(), dir, Options{Resume: true}); err != nil || s.Steps != 20 || s.Complete {
 		t.Fatalf("%+v, %v", s, err)
 	}
-	if s, err := e.run(context.Background(), other, Options{Resume: true, StopAt: 15}); !errors.Is(err, ErrInterrupted) || s.Steps != 15 {
+	if s, err := e.run(context.Background(), other, Options{Resume: true, stopAt: 15}); !errors.Is(err, ErrInterrupted) || s.Steps != 15 {
 		t.Fatalf("%+v, %v", s, err)
 	}
 	if err := Extend(other, 20); err != nil {
@@ -111,7 +111,7 @@ func TestFrom(t *testing.T) {
 	}
 	e = e.with(t, "seed=5", "training.learning_rate.initial=1e-12", "training.learning_rate.final=1e-12", "training.average=0")
 	dir := filepath.Join(t.TempDir(), "run")
-	if _, err := e.run(context.Background(), dir, Options{From: first, StopAt: 1}); !errors.Is(err, ErrInterrupted) {
+	if _, err := e.run(context.Background(), dir, Options{From: first, stopAt: 1}); !errors.Is(err, ErrInterrupted) {
 		t.Fatal(err)
 	}
 	if err := os.RemoveAll(first); err != nil {

@@ -28,7 +28,7 @@ func (e experiment) trainer(t *testing.T) *trainer[float64] {
 		t.Fatal(err)
 	}
 	t.Cleanup(tr.close)
-	if err := tr.open(e.problem); err != nil {
+	if err := tr.open(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { tr.log.Close() })
@@ -101,16 +101,16 @@ func TestBadStepIsSkipped(t *testing.T) {
 	s.Params[3] = math.NaN()
 	first, second, average := slices.Clone(s.First), slices.Clone(s.Second), slices.Clone(s.Average)
 	step()
-	if s.badInRow != 1 || s.badTotal != 1 || s.Updates != 1 || s.step != 2 {
-		t.Errorf("after a bad step: %d in a row, %d in all, %d updates, step %d", s.badInRow, s.badTotal, s.Updates, s.step)
+	if s.BadInRow != 1 || s.BadTotal != 1 || s.Updates != 1 || s.step != 2 {
+		t.Errorf("after a bad step: %d in a row, %d in all, %d updates, step %d", s.BadInRow, s.BadTotal, s.Updates, s.step)
 	}
 	if !slices.Equal(first, s.First) || !slices.Equal(second, s.Second) || !slices.Equal(average, s.Average) {
 		t.Error("a bad step changed the moments or the average")
 	}
 	s.Params[3] = good
 	step()
-	if s.badInRow != 0 || s.badTotal != 1 || s.Updates != 2 || s.step != 3 {
-		t.Errorf("after a good step: %d in a row, %d in all, %d updates, step %d", s.badInRow, s.badTotal, s.Updates, s.step)
+	if s.BadInRow != 0 || s.BadTotal != 1 || s.Updates != 2 || s.step != 3 {
+		t.Errorf("after a good step: %d in a row, %d in all, %d updates, step %d", s.BadInRow, s.BadTotal, s.Updates, s.step)
 	}
 }
 
@@ -125,14 +125,14 @@ func TestBestByResidual(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	err := tr.engine.Predict(tr.state.Params, tr.validate, func(i int, p *engine.Prediction) error {
-		tr.truth[i] = slices.Clone(p.Field)
+	err := tr.engine.Predict(tr.state.Params, tr.valid.batch, func(i int, p *engine.Prediction) error {
+		tr.valid.truth[i] = slices.Clone(p.Field)
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr.state.step, tr.state.due, tr.spec.Training.Steps = 0, false, 40
+	tr.state.step, tr.state.Due, tr.spec.Training.Steps = 0, false, 40
 	if err := tr.loop(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -151,9 +151,9 @@ func TestBestByResidual(t *testing.T) {
 	if bestError == bestResidual {
 		t.Fatalf("residual and error are both lowest at step %d: nothing is tested", bestError)
 	}
-	if tr.state.bestStep != bestResidual || tr.state.bestResidual != residual {
+	if tr.state.BestStep != bestResidual || float64(tr.state.BestResidual) != residual {
 		t.Errorf("best step %d with %g; the residual is lowest at step %d with %g, the error at step %d",
-			tr.state.bestStep, tr.state.bestResidual, bestResidual, residual, bestError)
+			tr.state.BestStep, tr.state.BestResidual, bestResidual, residual, bestError)
 	}
 	// Parameters that are a little worse do not replace it.
 	for i := range tr.state.Params {
@@ -180,7 +180,7 @@ func TestBestByResidual(t *testing.T) {
 func TestDamagedCheckpoint(t *testing.T) {
 	e := newExperiment(t)
 	dir := filepath.Join(t.TempDir(), "run")
-	if _, err := e.run(context.Background(), dir, Options{StopAt: 6}); !errors.Is(err, ErrInterrupted) {
+	if _, err := e.run(context.Background(), dir, Options{stopAt: 6}); !errors.Is(err, ErrInterrupted) {
 		t.Fatal(err)
 	}
 	name := stepName(6)

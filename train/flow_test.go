@@ -37,7 +37,7 @@ func TestFlowLearns(t *testing.T) {
 			continue
 		}
 		again := t.TempDir() + "/run"
-		if _, err := e.run(t.Context(), again, Options{StopAt: 61}); err != ErrInterrupted {
+		if _, err := e.run(t.Context(), again, Options{stopAt: 61}); err != ErrInterrupted {
 			t.Fatal(err)
 		}
 		if _, err := e.run(t.Context(), again, Options{Resume: true, Workers: 2}); err != nil {
@@ -54,11 +54,11 @@ func TestFlowLearns(t *testing.T) {
 // values.
 func persistence(t testing.TB, set *data.Dataset) float64 {
 	t.Helper()
-	initial, err := samples(set.InitialRange("validation", 0, 3))
+	initial, err := bySample(set.InitialRange("validation", 0, 3))
 	if err != nil {
 		t.Fatal(err)
 	}
-	truth, err := samples(set.SolutionsRange("validation", 0, 3))
+	truth, err := bySample(set.SolutionsRange("validation", 0, 3))
 	if err != nil {
 		t.Fatal(err)
 	}

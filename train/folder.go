@@ -3,7 +3,6 @@ package train
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -16,12 +15,13 @@ import (
 	"pihc/pde"
 )
 
-// The files of a run folder. A new one gets the PDE file, then those of
-// Options.Files, the checkpoint of step 0 if it starts from another run, then the
-// spec: it is a run once the spec is there. Anything less was left by a process that was killed, and is cleared by the next one.
+// The files of a run folder. They are written in this order: the PDE file, Options.Files,
+// the checkpoint of step 0 if the run starts from another, then the spec. A folder is a run
+// once it has the spec; anything less was left by a process that was killed, and the next
+// one removes it.
 const (
 	SpecFile    = "spec.yaml"    // the resolved spec
-	ProblemFile = "problem.yaml" // the PDE file
+	problemFile = "problem.yaml" // the PDE file
 	InfoFile    = "run.json"     // where the dataset is; by cmd/pihc
 	LogFile     = "log.jsonl"
 	MetricsFile = "metrics.json" // by cmd/pihc
@@ -47,9 +47,8 @@ func IsRun(dir string) bool {
 	return err == nil
 }
 
-// foreign returns the name of a file in dir that no process left there which was
-// stopped while it made a run folder with the further files; "" if there is none.
-// Files named like those of a run are somebody's own unless a lock is beside them.
+// foreign returns the name of a file in dir that is no part of an unfinished run folder
+// with the further files; "" if there is none. Without a lock beside them no files are.
 func foreign(dir string, further map[string][]byte) (string, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -63,7 +62,7 @@ func foreign(dir string, further map[string][]byte) (string, error) {
 	for _, e := range entries {
 		name := e.Name()
 		_, ours := further[name]
-		ours = ours || name == ProblemFile || name == InfoFile || data.IsPartial(name) || name == filepath.Base(data.LockPath(dir))
+		ours = ours || name == problemFile || name == InfoFile || data.IsPartial(name) || name == filepath.Base(data.LockPath(dir))
 		ours = ours || name == checkpointFolder && untrained(dir)
 		if !ours || !begun {
 			return name, nil
@@ -80,10 +79,10 @@ func untrained(dir string) bool {
 	})
 }
 
-// unmade removes what a process left that was stopped while it made a run folder.
+// unmade removes the files of an unfinished run folder.
 func unmade(dir string, further map[string][]byte) {
 	data.RemovePartials(dir)
-	for _, name := range append(slices.Collect(maps.Keys(further)), ProblemFile, InfoFile) {
+	for _, name := range append(slices.Collect(maps.Keys(further)), problemFile, InfoFile) {
 		_ = data.Remove(filepath.Join(dir, name))
 	}
 	data.RemovePartials(checkpointDir(dir))
@@ -93,8 +92,7 @@ func unmade(dir string, further map[string][]byte) {
 	os.Remove(checkpointDir(dir))
 }
 
-// ClearUnmade removes from dir what a process left that was stopped while it made
-// a run folder there, and reports whether there was anything.
+// ClearUnmade removes an unfinished run folder, and reports whether dir was one.
 func ClearUnmade(dir string) (bool, error) {
 	if _, err := os.Stat(data.LockPath(dir)); IsRun(dir) || err != nil {
 		return false, nil
@@ -115,8 +113,8 @@ func ClearUnmade(dir string) (bool, error) {
 	return true, os.Remove(dir)
 }
 
-// makeRun makes a run folder and locks it; begin adds what has to be there before it
-// is a run. It leaves nothing behind on an error.
+// makeRun makes a run folder and locks it; begin adds files before the spec makes it a
+// run. It leaves nothing behind on an error.
 func makeRun(dir string, spec *model.Spec, p *pde.Problem, further map[string][]byte, begin func() error) (lock *data.Lock, err error) {
 	src, err := spec.Encode()
 	if err != nil {
@@ -154,13 +152,10 @@ func makeRun(dir string, spec *model.Spec, p *pde.Problem, further map[string][]
 	unmade(dir, further)
 	write := func(name string, content []byte) {
 		if err == nil {
-			err = data.WriteAtomic(filepath.Join(dir, name), func(w io.Writer) error {
-				_, err := w.Write(content)
-				return err
-			})
+			err = data.WriteFile(filepath.Join(dir, name), content)
 		}
 	}
-	write(ProblemFile, p.Source)
+	write(problemFile, p.Source)
 	for _, name := range slices.Sorted(maps.Keys(further)) {
 		write(name, further[name])
 	}
@@ -176,8 +171,8 @@ func makeRun(dir string, spec *model.Spec, p *pde.Problem, further map[string][]
 	return lock, nil
 }
 
-// claim locks the folder of a run that exists, and removes what killed processes
-// left in it: unfinished files, and tensors that no checkpoint names.
+// claim locks the folder of a run that exists, and removes files that killed processes
+// left in it: unfinished ones, and tensors that no checkpoint names.
 func claim(dir string) (*data.Lock, error) {
 	if !IsRun(dir) {
 		return nil, notARun(dir)
@@ -201,7 +196,7 @@ func claim(dir string) (*data.Lock, error) {
 		}
 		orphan := strings.HasPrefix(name, bestName) && best.Tensors != "" && best.Tensors != e.Name()
 		if strings.HasPrefix(name, stepPrefix) {
-			_, err := os.Stat(filepath.Join(checkpointDir(dir), name+metaExt))
+			_, err := os.Stat(metaFile(dir, name))
 			orphan = errors.Is(err, fs.ErrNotExist)
 		}
 		if orphan {

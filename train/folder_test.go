@@ -31,11 +31,11 @@ func TestFolderStoppedWhileMade(t *testing.T) {
 	left := [][]string{
 		{},
 		{".problem.yaml-01234567.partial"},
-		{ProblemFile},
-		{ProblemFile, ".run.json-01234567.partial"},
-		{ProblemFile, InfoFile, ".spec.yaml-01234567.partial"},
-		{ProblemFile, checkpointFolder + "/" + stepName(0) + tensorsExt},
-		{ProblemFile, InfoFile, checkpointFolder + "/" + stepName(0) + tensorsExt, checkpointFolder + "/" + stepName(0) + metaExt},
+		{problemFile},
+		{problemFile, ".run.json-01234567.partial"},
+		{problemFile, InfoFile, ".spec.yaml-01234567.partial"},
+		{problemFile, checkpointFolder + "/" + stepName(0) + tensorsExt},
+		{problemFile, InfoFile, checkpointFolder + "/" + stepName(0) + tensorsExt, checkpointFolder + "/" + stepName(0) + metaExt},
 	}
 	for _, names := range left {
 		dir := t.TempDir()
@@ -63,11 +63,11 @@ func TestFolderStoppedWhileMade(t *testing.T) {
 		}
 	}
 	for name, own := range map[string][]string{
-		"no lock":        {ProblemFile},
-		"no lock, info":  {InfoFile, ProblemFile},
-		"another's file": {ProblemFile, "notes.txt", filepath.Base(data.LockPath(""))},
+		"no lock":        {problemFile},
+		"no lock, info":  {InfoFile, problemFile},
+		"another's file": {problemFile, "notes.txt", filepath.Base(data.LockPath(""))},
 		"a dataset":      {"manifest.json", filepath.Base(data.LockPath(""))},
-		"a run, no spec": {ProblemFile, filepath.Base(data.LockPath("")), checkpointFolder + "/" + stepName(4) + metaExt},
+		"a run, no spec": {problemFile, filepath.Base(data.LockPath("")), checkpointFolder + "/" + stepName(4) + metaExt},
 	} {
 		dir := t.TempDir()
 		for _, file := range own {

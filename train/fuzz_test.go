@@ -8,7 +8,7 @@ import (
 // The JSON of a checkpoint, on any bytes: it is refused, or it reads the same when
 // written again, and the tensors it names are in its own folder.
 func FuzzMeta(f *testing.F) {
-	m := Meta{Version: 1, Step: 3, Precision: "float32", BestResidual: 0.5, Tensors: "step-00000003.safetensors", TensorsHash: "ab", Borders: [][]float64{{0, 1}, {0, 0.5, 1}}}
+	m := Meta{Version: 1, Step: 3, Precision: "float32", counts: counts{BestResidual: 0.5}, Tensors: "step-00000003.safetensors", TensorsHash: "ab", Borders: [][]float64{{0, 1}, {0, 0.5, 1}}}
 	m.Checksum, _ = m.sum()
 	text, err := json.Marshal(m)
 	if err != nil {

@@ -26,7 +26,7 @@ func ReadRun(dir string) (*model.Spec, *pde.Problem, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	path := filepath.Join(dir, ProblemFile)
+	path := filepath.Join(dir, problemFile)
 	src, err := os.ReadFile(path)
 	if err != nil {
 		return nil, nil, err
@@ -37,28 +37,30 @@ func ReadRun(dir string) (*model.Spec, *pde.Problem, error) {
 
 // LoadOptions say which parameters of a run LoadParams reads.
 type LoadOptions struct {
-	Last bool // those of the newest checkpoint, not of the best
+	Last bool // of the newest checkpoint, not of the best
 	// TrustEdits uses a run folder whose spec or PDE file is not the one its
 	// checkpoint was trained with; Meta.Edited then names the files.
 	TrustEdits bool
 }
 
-// LoadParams reads parameters of a run: those of the best checkpoint, or, where
-// there is none yet, those of the newest. It also returns the checkpoint's
-// description, with the borders of the experts. The files of the folder must
-// have the SHA-256 that the checkpoint recorded: an *EditedError names those that
-// have another. Problem, constants and network, but for its passes, must be those of the
-// folder, or the error is an *OtherRunError: how the network is used may differ from how it was trained.
+// LoadParams reads parameters of a run, from its best checkpoint or, where there is none
+// yet, from the newest. It also returns the checkpoint's description, with the borders of
+// the experts. The files of the folder must have the SHA-256 that the checkpoint recorded:
+// an *EditedError names the files that do not. Problem, constants and network, but for its
+// passes, must be the run's, or the error is an *OtherRunError: how the network is used may
+// differ from how it was trained.
 func LoadParams[T compute.Float](dir string, spec *model.Spec, p *pde.Problem, o LoadOptions) ([]T, Meta, error) {
 	net, err := model.NewNetwork(spec, p)
 	if err != nil {
 		return nil, Meta{}, err
 	}
-	name := bestName
-	if _, err := os.Stat(filepath.Join(checkpointDir(dir), bestName+metaExt)); o.Last || errors.Is(err, fs.ErrNotExist) {
-		if name, err = latest(dir); err != nil {
-			return nil, Meta{}, err
-		}
+	choose := best
+	if o.Last {
+		choose = latest
+	}
+	name, err := choose(dir)
+	if err != nil {
+		return nil, Meta{}, err
 	}
 	m, err := readMeta(dir, name)
 	if err != nil {
@@ -92,14 +94,14 @@ func (e *OtherRunError) Error() string {
 	return fmt.Sprintf("run %s was trained with another %s than the one given", e.Run, strings.Join(e.What, " and "))
 }
 
-// compareRun is an error for a spec or a problem of which the parameters in a run folder are not.
+// compareRun returns an error for a spec or a problem other than the run folder's.
 func compareRun(dir string, spec *model.Spec, p *pde.Problem) error {
-	own, problem, err := ReadRun(dir)
+	stored, problem, err := ReadRun(dir)
 	if err != nil {
 		return err
 	}
 	var networks [2][]byte
-	for i, s := range []*model.Spec{own, spec} {
+	for i, s := range []*model.Spec{stored, spec} {
 		alone := model.Spec{Network: s.Network}
 		alone.Network.Passes = 1
 		if networks[i], err = alone.Encode(); err != nil {
@@ -111,7 +113,7 @@ func compareRun(dir string, spec *model.Spec, p *pde.Problem) error {
 		what string
 		same bool
 	}{
-		{"problem", dataset.ProblemHash(problem) == dataset.ProblemHash(p)}, {"set of constants", maps.Equal(own.Constants, spec.Constants)}, {"network", bytes.Equal(networks[0], networks[1])},
+		{"problem", dataset.ProblemHash(problem) == dataset.ProblemHash(p)}, {"set of constants", maps.Equal(stored.Constants, spec.Constants)}, {"network", bytes.Equal(networks[0], networks[1])},
 	} {
 		if !c.same {
 			e.What = append(e.What, c.what)
@@ -123,9 +125,8 @@ func compareRun(dir string, spec *model.Spec, p *pde.Problem) error {
 	return nil
 }
 
-// An EditedError reports files of a run folder that are not those one of its
-// checkpoints was trained with: they were changed, or the checkpoint is that of
-// another run.
+// An EditedError reports files of a run folder that differ from the ones that a checkpoint
+// was trained with: they were changed, or the checkpoint belongs to another run.
 type EditedError struct {
 	Run, Checkpoint string
 	Files           []string
@@ -145,11 +146,11 @@ type DamagedError struct {
 func (e *DamagedError) Error() string { return e.Err.Error() }
 func (e *DamagedError) Unwrap() error { return e.Err }
 
-// editedFiles names the files of a run folder that are not those of a checkpoint,
-// by the SHA-256 of what is stored.
+// editedFiles names the files of a run folder whose SHA-256 is not the one that a
+// checkpoint recorded.
 func editedFiles(dir string, m Meta) ([]string, error) {
 	var edited []string
-	for _, f := range []struct{ name, want string }{{SpecFile, m.SpecHash}, {ProblemFile, m.ProblemHash}} {
+	for _, f := range []struct{ name, want string }{{SpecFile, m.SpecHash}, {problemFile, m.ProblemHash}} {
 		src, err := os.ReadFile(filepath.Join(dir, f.name))
 		if err != nil {
 			return nil, err
@@ -160,7 +161,7 @@ func editedFiles(dir string, m Meta) ([]string, error) {
 	}
 	src, err := os.ReadFile(filepath.Join(dir, InfoFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return edited, nil // made by a program of one's own
+		return edited, nil // made by another program than pihc
 	}
 	var info struct {
 		DatasetHash string `json:"dataset_hash"`

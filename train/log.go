@@ -10,10 +10,10 @@ import (
 	"pihc/model"
 )
 
-// openLog opens the log of a run to continue it after a checkpoint: what was
-// written later is dropped, complete or not. A line before it that is missing,
-// damaged or out of order is an error, and the log stays as it is. A log that is
-// gone is begun anew. The seconds are those of its last line.
+// openLog opens the log of a run to continue it after a checkpoint: later lines are
+// dropped, complete or not. An earlier line that is missing, damaged or out of order is
+// an error, and the log stays as it is. A log that is gone starts again. The seconds are
+// the ones on the last line.
 func openLog(run string, m Meta, spec *model.TrainingSpec) (log *data.Log, seconds float64, err error) {
 	c := &continued{path: filepath.Join(run, LogFile), meta: m, spec: spec}
 	if info, err := os.Stat(c.path); m.Step > 0 && err == nil && info.Size() > 0 {
@@ -40,7 +40,7 @@ type continued struct {
 	trained, validated int     // step of the last record of either kind
 	skipped, samples   int     // steps, and samples of others
 	recovered          bool
-	dropped            error // what is wrong with the first line that is not kept, if one to keep comes after it
+	dropped            error // of the first line that is not kept, returned if one to keep comes after it
 }
 
 // line takes one line of the log.
@@ -71,7 +71,19 @@ func (c *continued) line(l data.Line) error {
 	case *r.Step < max(c.last, 1):
 		err = c.fault(l, fmt.Sprintf("step %d after step %d", *r.Step, c.last))
 	default:
-		c.count(*r.Step, r.Loss != nil, r.Validation != nil, r.Skipped)
+		c.last = *r.Step
+		if c.first == 0 {
+			c.first = c.last
+		}
+		if r.Loss != nil {
+			c.trained = c.last
+		}
+		if r.Validation != nil {
+			c.validated = c.last
+		}
+		if r.Skipped {
+			c.skipped++
+		}
 		c.samples += r.Samples
 		c.recovered = c.recovered || r.Recovered != nil
 		c.size, c.seconds = l.End, r.Seconds
@@ -90,24 +102,8 @@ func (c *continued) fault(l data.Line, reason string) error {
 	return fmt.Errorf("%s: %w", c.path, &data.FormatError{Format: "log", Line: l.Number, Reason: reason})
 }
 
-func (c *continued) count(step int, trained, validated, skipped bool) {
-	if c.first == 0 {
-		c.first = step
-	}
-	c.last = step
-	if trained {
-		c.trained = step
-	}
-	if validated {
-		c.validated = step
-	}
-	if skipped {
-		c.skipped++
-	}
-}
-
 // done reports whether all lines up to the checkpoint have been kept. A log that
-// does not begin with the first step was begun anew because it was lost.
+// does not begin with the first step was lost before and started again.
 func (c *continued) done() bool {
 	if c.first != 1 {
 		return c.first > 1

@@ -20,7 +20,7 @@ import (
 func TestDamagedLog(t *testing.T) {
 	e := newExperiment(t, "training.steps=40", "training.validate=4", "training.log=2", "training.checkpoint=6", "method=soft")
 	dir := filepath.Join(t.TempDir(), "run")
-	if _, err := e.run(context.Background(), dir, Options{StopAt: 9}); !errors.Is(err, ErrInterrupted) {
+	if _, err := e.run(context.Background(), dir, Options{stopAt: 9}); !errors.Is(err, ErrInterrupted) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, LogFile)
@@ -100,7 +100,7 @@ func TestDamagedLog(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, stop := range []int{11 + 8*i, 15 + 8*i} {
-			if _, err := e.run(context.Background(), dir, Options{Resume: true, StopAt: stop}); !errors.Is(err, ErrInterrupted) {
+			if _, err := e.run(context.Background(), dir, Options{Resume: true, stopAt: stop}); !errors.Is(err, ErrInterrupted) {
 				t.Errorf("after a lost log, to step %d: %v", stop, err)
 			}
 		}

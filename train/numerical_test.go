@@ -25,7 +25,7 @@ func TestPoisonedSample(t *testing.T) {
 		for _, micro := range []int{1, 3} {
 			e := newExperiment(t, "method="+method, "training.batch=4", fmt.Sprintf("training.micro_batch=%d", micro), "network.precision=float64")
 			tr := e.trainer(t)
-			a := tr.stepper.(*adam[float64])
+			a := tr.now.stepper.(*adam[float64])
 			good := tr.nextBatch()
 			good.Initial, good.Seeds = slices.Clone(good.Initial), slices.Clone(good.Seeds)
 			gradient := func(samples ...int) []float64 {
@@ -98,7 +98,7 @@ func TestPoisonedData(t *testing.T) {
 		t.Errorf("%+v, %d in the log", s, left)
 	}
 	dir := filepath.Join(t.TempDir(), "run")
-	if _, err := e.run(context.Background(), dir, Options{Engine: "poisoned", StopAt: 6}); !errors.Is(err, ErrInterrupted) {
+	if _, err := e.run(context.Background(), dir, Options{Engine: "poisoned", stopAt: 6}); !errors.Is(err, ErrInterrupted) {
 		t.Fatal(err)
 	}
 	if _, err := e.run(context.Background(), dir, Options{Engine: "poisoned", Resume: true, Workers: 2}); err != nil {
@@ -172,7 +172,7 @@ func TestRecovery(t *testing.T) {
 	for stop := 1; stop < 14; stop += 2 {
 		dir := filepath.Join(t.TempDir(), "run")
 		for _, at := range []int{stop, stop + 1} {
-			if _, err := e.run(context.Background(), dir, Options{StopAt: at, Resume: at > stop}); at < 14 && !errors.Is(err, ErrInterrupted) {
+			if _, err := e.run(context.Background(), dir, Options{stopAt: at, Resume: at > stop}); at < 14 && !errors.Is(err, ErrInterrupted) {
 				t.Fatal(err)
 			}
 		}

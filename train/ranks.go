@@ -4,52 +4,54 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
+	"pihc/data"
 	"pihc/dist"
 	"pihc/internal/kernel"
-	"pihc/pde"
 )
 
 // writes reports whether this process reads and writes the run folder.
 func (t *trainer[T]) writes() bool { return t.options.Comm.Rank() == 0 }
 
 // join opens the run folder, on rank 0, and gives all ranks the state there.
-func (t *trainer[T]) join(p *pde.Problem) error {
+func (t *trainer[T]) join() error {
 	c := t.options.Comm
 	if c.Size() == 1 {
-		return t.open(p)
+		return t.open()
 	}
 	err := dist.Agree(c, [2]string{"spec", t.meta.SpecHash}, [2]string{"PDE file", t.meta.ProblemHash}, [2]string{"dataset", t.meta.DatasetHash},
 		[2]string{"vector width", fmt.Sprint(kernel.Width())}, [2]string{"build", t.options.Build})
 	if err != nil {
 		return err
 	}
+	t.state = t.drawn()
 	if t.writes() {
-		err = t.open(p)
-	} else {
-		err = t.start()
+		if err := t.open(); err != nil {
+			return err
+		}
 	}
-	if err != nil {
+	return t.shareState()
+}
+
+// shareState gives all ranks the state of rank 0.
+func (t *trainer[T]) shareState() error {
+	s, c := t.state, t.options.Comm
+	ints := []*int{&s.step, &s.Updates, &s.BadInRow, &s.BadTotal, &s.BadSamples, &s.RecoveredAt, &s.BestStep}
+	var numbers []uint64
+	for _, v := range ints {
+		numbers = append(numbers, uint64(*v))
+	}
+	numbers = append(numbers, math.Float64bits(float64(s.BestResidual)), 0)
+	if s.Due {
+		numbers[len(ints)+1] = 1
+	}
+	if err := dist.Share(c, numbers); err != nil {
 		return err
 	}
-	s := t.state
-	counts := []uint64{
-		uint64(s.step), uint64(s.Updates), uint64(s.badInRow), uint64(s.badTotal), uint64(s.bestStep), math.Float64bits(s.bestResidual),
-		uint64(s.badSamples), uint64(s.recoveredAt), 0,
+	for i, v := range ints {
+		*v = int(numbers[i])
 	}
-	if s.due {
-		counts[8] = 1
-	}
-	if err := dist.Share(c, counts); err != nil {
-		return err
-	}
-	s.step, s.Updates, s.badInRow, s.badTotal, s.bestStep = int(counts[0]), int(counts[1]), int(counts[2]), int(counts[3]), int(counts[4])
-	s.bestResidual = math.Float64frombits(counts[5])
-	s.badSamples, s.recoveredAt, s.due = int(counts[6]), int(counts[7]), counts[8] == 1
-	if s.Average != nil && len(s.Average) != len(s.Params) {
-		s.Average = slices.Clone(s.Params)
-	}
+	s.BestResidual, s.Due = data.Float(math.Float64frombits(numbers[len(ints)])), numbers[len(ints)+1] == 1
 	return dist.Share(c, s.Params, s.First, s.Second, s.Average)
 }
 
@@ -69,7 +71,7 @@ func (t *trainer[T]) interruptible(ctx context.Context) error {
 		case <-ctx.Done():
 		}
 		t.update.Lock() // for good: the state changes no more
-		if t.state.step < t.spec.Training.Steps || t.state.due {
+		if t.state.step < t.spec.Training.Steps || t.state.Due {
 			t.abandoned = true
 			if err := t.checkpoint(); err != nil {
 				return err

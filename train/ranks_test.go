@@ -57,7 +57,7 @@ func TestRanksBitwise(t *testing.T) {
 		}
 		for _, size := range sizes {
 			dir := filepath.Join(t.TempDir(), "run")
-			for r, err := range together(context.Background(), dir, same(e, size), Options{StopAt: 7}) {
+			for r, err := range together(context.Background(), dir, same(e, size), Options{stopAt: 7}) {
 				if !errors.Is(err, ErrInterrupted) {
 					t.Fatalf("%s, rank %d of %d: %v", method, r, size, err)
 				}
@@ -111,7 +111,7 @@ func TestRanksInterrupted(t *testing.T) {
 			if r.Step == 6 {
 				cancel()
 			}
-		}}, Options{StopAt: 6})
+		}}, Options{stopAt: 6})
 	if !errors.Is(errs[0], ErrInterrupted) {
 		t.Fatal(errs[0])
 	}

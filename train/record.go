@@ -44,8 +44,8 @@ type Record struct {
 	RecoveredFrom *int `json:"recovered_from,omitempty"`
 }
 
-// A Baseline is what a trivial prediction (model.Trivial) scores on the validation samples, as
-// Record has it of the run.
+// A Baseline has the scores of a trivial prediction (engine.Trivial) on the validation
+// samples, named as in Record.
 type Baseline struct {
 	Residual      data.Float  `json:"validation_residual"` // without border terms
 	Error         *data.Float `json:"validation_relative_l2,omitempty"`

@@ -5,26 +5,24 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 
-	"pihc/dist"
 	"pihc/engine"
 )
 
 // recover goes back after too many steps in a row whose loss or gradient is not
-// finite: parameters, moments and average become those of the newest checkpoint that
+// finite: parameters, moments and average are restored from the newest checkpoint that
 // a finite step followed, and the learning rate is lower from then on. Steps, data
-// and schedule go on. The second time training ends, with a checkpoint.
+// and schedule continue. The second time training ends, with a checkpoint.
 func (t *trainer[T]) recover() error {
 	s, spec := t.state, &t.spec.Training
-	failure := fmt.Errorf("training stopped at step %d: %w in %d steps in a row", s.step, ErrNotFinite, s.badInRow)
-	if s.recoveredAt > 0 || spec.RecoveryFactor == 0 {
+	failure := fmt.Errorf("training stopped at step %d: %w in %d steps in a row", s.step, ErrNotFinite, s.BadInRow)
+	if s.RecoveredAt > 0 || spec.RecoveryFactor == 0 {
 		if err := t.checkpoint(); err != nil {
 			return err
 		}
 		again := ""
-		if s.recoveredAt > 0 {
-			again = fmt.Sprintf(", although training went back at step %d and went on with a lower learning rate", s.recoveredAt)
+		if s.RecoveredAt > 0 {
+			again = fmt.Sprintf(", although training went back at step %d and went on with a lower learning rate", s.RecoveredAt)
 		}
 		return fmt.Errorf("%w%s; try a smaller learning rate, or look at the rows' weights", failure, again)
 	}
@@ -36,40 +34,32 @@ func (t *trainer[T]) recover() error {
 		}
 		s.State = old
 	}
-	c := t.options.Comm
-	if c.Size() > 1 {
-		updates := []uint64{uint64(s.Updates)}
-		if err := dist.Share(c, updates); err != nil {
-			return err
-		}
-		s.Updates = int(updates[0])
-		if err := dist.Share(c, s.Params, s.First, s.Second, s.Average); err != nil {
-			return err
-		}
+	if err := t.shareState(); err != nil {
+		return err
 	}
-	s.badInRow, s.recoveredAt = 0, s.step
+	s.BadInRow, s.RecoveredAt = 0, s.step
 	t.options.Logger.Warn("loss or gradient not finite: going back, with a lower learning rate", "step", s.step, "checkpoint", from, "factor", float64(spec.RecoveryFactor))
-	if err := t.stepper.Begin(&s.State); err != nil {
+	if err := t.now.stepper.Begin(&s.State); err != nil {
 		return err
 	}
 	return t.write(Record{Step: s.step, RecoveredFrom: &from})
 }
 
 // lastGood is the step of the newest checkpoint that a finite step followed, or
-// will have if the next step is the first one that is not; 0: the beginning.
+// will have if the next step is the first that is not finite; 0: the initial state.
 // Checkpoints of interrupts do not count: a run has them or not, with the same bits.
 func (t *trainer[T]) lastGood() int {
-	before := max(0, t.state.step-t.state.badInRow-1)
+	before := max(0, t.state.step-t.state.BadInRow-1)
 	return before - before%t.spec.Training.Checkpoint
 }
 
-// stateOf reads what a step changes from the checkpoint of a step.
+// stateOf reads the parameters and moments from the checkpoint of a step.
 func (t *trainer[T]) stateOf(step int) (engine.State[T], error) {
 	if step == 0 {
-		// A run that started from another has those parameters in a checkpoint.
-		_, err := os.Stat(filepath.Join(checkpointDir(t.dir), stepName(0)+metaExt))
+		// A run that started from another has a checkpoint of step 0.
+		_, err := os.Stat(metaFile(t.dir, stepName(0)))
 		if errors.Is(err, fs.ErrNotExist) {
-			return t.initialState(), nil
+			return t.drawn().State, nil
 		}
 	}
 	s, _, err := readCheckpoint[T](t.dir, stepName(step), t.info.Layout, true)

@@ -9,19 +9,16 @@ import (
 
 	"pihc/data"
 	"pihc/model"
-	"pihc/pde"
 )
 
 // open makes the run folder, or reads the newest checkpoint of the one to
 // resume.
-func (t *trainer[T]) open(p *pde.Problem) error {
+func (t *trainer[T]) open() error {
 	path := filepath.Join(t.dir, LogFile)
 	var err error
 	if !t.options.Resume {
-		if err := t.start(); err != nil {
-			return err
-		}
-		if t.lock, err = makeRun(t.dir, t.spec, p, t.options.Files, t.takeOver); err != nil {
+		t.state = t.drawn()
+		if t.lock, err = makeRun(t.dir, t.spec, t.problem, t.options.Files, t.takeOver); err != nil {
 			return err
 		}
 		t.log, err = data.CreateLog(path)
@@ -38,10 +35,8 @@ func (t *trainer[T]) open(p *pde.Problem) error {
 		return err
 	}
 	if len(names) == 0 {
-		// Stopped before the first checkpoint: the beginning is the state.
-		if err := t.start(); err != nil {
-			return err
-		}
+		// Stopped before the first checkpoint.
+		t.state = t.drawn()
 		return t.openLog(t.meta)
 	}
 	name := names[len(names)-1]
@@ -69,7 +64,7 @@ func (t *trainer[T]) open(p *pde.Problem) error {
 		return err
 	}
 	t.options.Logger.Info("resumed", "run", t.dir, "step", s.step)
-	return prune(t.dir, t.lastGood()) // what a process did not come to
+	return prune(t.dir, t.lastGood()) // if the last process was stopped before it
 }
 
 // openLog continues the log after a checkpoint, and its clock.
@@ -79,9 +74,9 @@ func (t *trainer[T]) openLog(m Meta) error {
 	return err
 }
 
-// sameRun compares the spec and the PDE file given with those of the run folder.
-// Checkpoints record the hash of the spec as it is stored: what is stored keeps it
-// when the same spec is written in another way.
+// sameRun compares the spec and the PDE file given with the ones in the run folder.
+// Checkpoints record the hash of the stored text, which stays when a later version of the
+// program writes the same spec in another way.
 func (t *trainer[T]) sameRun() error {
 	path := filepath.Join(t.dir, SpecFile)
 	src, err := os.ReadFile(path)
@@ -100,7 +95,7 @@ func (t *trainer[T]) sameRun() error {
 		return fmt.Errorf("run %s was begun with another spec than the one given; resume needs the same one", t.dir)
 	}
 	t.meta.SpecHash = hash(src)
-	if src, err = os.ReadFile(filepath.Join(t.dir, ProblemFile)); err != nil {
+	if src, err = os.ReadFile(filepath.Join(t.dir, problemFile)); err != nil {
 		return err
 	}
 	if hash(src) != t.meta.ProblemHash {

@@ -22,7 +22,7 @@ func TestResumeBitwise(t *testing.T) {
 			t.Run("stopped between checkpoints", func(t *testing.T) {
 				dir := filepath.Join(t.TempDir(), "run")
 				for _, stop := range []int{2, 7} {
-					s, err := e.run(context.Background(), dir, Options{StopAt: stop, Resume: stop > 2})
+					s, err := e.run(context.Background(), dir, Options{stopAt: stop, Resume: stop > 2})
 					if !errors.Is(err, ErrInterrupted) || s.Steps != stop {
 						t.Fatalf("%+v, %v", s, err)
 					}
@@ -45,7 +45,7 @@ func TestResumeBitwise(t *testing.T) {
 			t.Run("killed after a checkpoint", func(t *testing.T) {
 				// The log is ahead of the newest checkpoint, its last line torn.
 				dir := filepath.Join(t.TempDir(), "run")
-				if _, err := e.run(context.Background(), dir, Options{StopAt: 9}); !errors.Is(err, ErrInterrupted) {
+				if _, err := e.run(context.Background(), dir, Options{stopAt: 9}); !errors.Is(err, ErrInterrupted) {
 					t.Fatal(err)
 				}
 				for _, ext := range []string{".json", ".safetensors"} {
@@ -65,7 +65,7 @@ func TestResumeBitwise(t *testing.T) {
 			})
 			t.Run("killed before the first checkpoint", func(t *testing.T) {
 				dir := filepath.Join(t.TempDir(), "run")
-				if _, err := e.run(context.Background(), dir, Options{StopAt: 3}); !errors.Is(err, ErrInterrupted) {
+				if _, err := e.run(context.Background(), dir, Options{stopAt: 3}); !errors.Is(err, ErrInterrupted) {
 					t.Fatal(err)
 				}
 				if err := os.RemoveAll(checkpointDir(dir)); err != nil {
@@ -121,7 +121,7 @@ func TestValidationDoesNotDisturb(t *testing.T) {
 func TestResumeClock(t *testing.T) {
 	e := newExperiment(t)
 	dir := filepath.Join(t.TempDir(), "run")
-	if _, err := e.run(context.Background(), dir, Options{StopAt: 3}); !errors.Is(err, ErrInterrupted) {
+	if _, err := e.run(context.Background(), dir, Options{stopAt: 3}); !errors.Is(err, ErrInterrupted) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, LogFile)
@@ -148,7 +148,7 @@ func TestResumeClock(t *testing.T) {
 func TestResumeRefuses(t *testing.T) {
 	e := newExperiment(t)
 	dir := filepath.Join(t.TempDir(), "run")
-	if _, err := e.run(context.Background(), dir, Options{StopAt: 3}); !errors.Is(err, ErrInterrupted) {
+	if _, err := e.run(context.Background(), dir, Options{stopAt: 3}); !errors.Is(err, ErrInterrupted) {
 		t.Fatal(err)
 	}
 	before := files(t, dir)

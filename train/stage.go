@@ -10,6 +10,14 @@ import (
 	"pihc/model"
 )
 
+// stage is the stage of training that the next step belongs to.
+type stage[T compute.Float] struct {
+	number  int               // from 0; -1 before the first
+	engine  engine.Engine[T]  // in the last stage the trainer's
+	stepper engine.Stepper[T] // the engine itself, or Adam beside it
+	inputs  [][]float64       // of the training samples, on the stage's grid
+}
+
 // newEngine makes the engine of a stage of training.
 func (t *trainer[T]) newEngine(stage int) (engine.Engine[T], error) {
 	s := t.stages[stage]
@@ -17,52 +25,56 @@ func (t *trainer[T]) newEngine(stage int) (engine.Engine[T], error) {
 	return dist.NewEngine[T](s.Spec, t.problem, o, t.options.Comm, t.options.Slabs)
 }
 
-// enter makes the stepper that of the stage of the next step. What it is made from, the
-// spec and the step, is part of every checkpoint: a resumed run enters the same stage
-// with the same state.
+// enter makes the engine and the stepper of the next step's stage. They depend on the spec
+// and the step alone, which every checkpoint has: a resumed run enters the same stage with
+// the same state.
 func (t *trainer[T]) enter() error {
 	at := slices.IndexFunc(t.stages, func(s model.Stage) bool { return t.state.step < s.Until })
 	if at < 0 { // training has ended
 		at = len(t.stages) - 1
 	}
-	if at == t.stage {
+	if at == t.now.number {
 		return nil
 	}
-	if t.stepper != nil {
-		if err := t.stepper.Sync(); err != nil {
+	if t.now.stepper != nil {
+		if err := t.now.stepper.Sync(); err != nil {
 			return err
 		}
-		if t.on != t.engine {
-			t.on.Close()
-		}
 	}
-	t.on = t.engine
+	t.leaveStage()
+	now := stage[T]{number: at, engine: t.engine, inputs: t.samples.inputs}
 	if at < len(t.stages)-1 {
 		var err error
-		if t.on, err = t.newEngine(at); err != nil {
-			t.on = nil
+		if now.engine, err = t.newEngine(at); err != nil {
 			return err
 		}
 		t.options.Logger.Info("stage", "of", len(t.stages), "stage", at+1, "grid", t.stages[at].Grid.Shape())
 	}
-	t.stage = at
-	own, err := t.problem.Grid(t.spec.Grid)
+	t.now = now
+	whole, err := t.problem.Grid(t.spec.Grid)
 	if err != nil {
 		return err
 	}
-	t.initials = t.initial
-	if on := t.stages[at].Grid; !slices.Equal(on.Axes, own.Axes) {
-		t.initials = make([][]float64, len(t.initial))
-		for i, u0 := range t.initial {
-			t.initials[i] = dataset.InputsOn(t.problem, u0, own, on)
+	if on := t.stages[at].Grid; !slices.Equal(on.Axes, whole.Axes) {
+		t.now.inputs = make([][]float64, len(t.samples.inputs))
+		for i, u0 := range t.samples.inputs {
+			t.now.inputs[i] = dataset.InputsOn(t.problem, u0, whole, on)
 		}
 	}
 	var ok bool
-	if t.stepper, ok = t.on.(engine.Stepper[T]); !ok {
+	if t.now.stepper, ok = now.engine.(engine.Stepper[T]); !ok {
 		if t.pool == nil {
 			t.pool = compute.NewPool(t.options.Workers)
 		}
-		t.stepper = &adam[T]{engine: t.on, training: t.spec.Training, frozen: t.info.Frozen(), pool: t.pool, mu: &t.update}
+		t.now.stepper = &adam[T]{engine: now.engine, training: t.spec.Training, frozen: t.info.Frozen(), pool: t.pool, mu: &t.update}
 	}
-	return t.stepper.Begin(&t.state.State)
+	return t.now.stepper.Begin(&t.state.State)
+}
+
+// leaveStage closes the engine of a stage that is not the last.
+func (t *trainer[T]) leaveStage() {
+	if t.now.engine != nil && t.now.engine != t.engine {
+		t.now.engine.Close()
+	}
+	t.now = stage[T]{number: -1}
 }

@@ -39,7 +39,7 @@ func TestStages(t *testing.T) {
 	}
 	again := filepath.Join(t.TempDir(), "run")
 	for i, stop := range []int{3, 5, 7} {
-		if s, err := e.run(context.Background(), again, Options{StopAt: stop, Resume: i > 0, Workers: 1 + i%2}); !errors.Is(err, ErrInterrupted) || s.Steps != stop {
+		if s, err := e.run(context.Background(), again, Options{stopAt: stop, Resume: i > 0, Workers: 1 + i%2}); !errors.Is(err, ErrInterrupted) || s.Steps != stop {
 			t.Fatalf("%+v, %v", s, err)
 		}
 	}
@@ -59,8 +59,8 @@ func TestWindow(t *testing.T) {
 	if axis.Hi != 437.5 || axis.Points != 8 || axis.Step() != 62.5 {
 		t.Errorf("axis %+v", axis)
 	}
-	if n := 8 * tr.info.InitialSize(); len(tr.truth) != 3 || len(tr.truth[0]) != n {
-		t.Errorf("%d solutions of %d values, want 3 of %d", len(tr.truth), len(tr.truth[0]), n)
+	if n := 8 * tr.info.InitialSize(); len(tr.valid.truth) != 3 || len(tr.valid.truth[0]) != n {
+		t.Errorf("%d solutions of %d values, want 3 of %d", len(tr.valid.truth), len(tr.valid.truth[0]), n)
 	}
 	g, err := e.problem.Grid(e.spec.Grid)
 	if err != nil {

@@ -158,7 +158,7 @@ func TestStepper(t *testing.T) {
 	}
 
 	dir := filepath.Join(t.TempDir(), "run")
-	if _, err := e.run(context.Background(), dir, Options{Engine: "remote", StopAt: 5}); !errors.Is(err, ErrInterrupted) {
+	if _, err := e.run(context.Background(), dir, Options{Engine: "remote", stopAt: 5}); !errors.Is(err, ErrInterrupted) {
 		t.Fatal(err)
 	}
 	if _, err := e.run(context.Background(), dir, Options{Engine: "remote", Resume: true}); err != nil {

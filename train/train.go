@@ -13,8 +13,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -39,7 +39,7 @@ type Options struct {
 	Progress func(r Record) // called after every logged step, may be nil
 	Logger   *slog.Logger   // nil: silent
 	Build    string         // of the program; ranks that train together have the same
-	StopAt   int            // stop with a checkpoint after this step, as if interrupted; 0: never
+	stopAt   int            // stop with a checkpoint after this step, as if interrupted; 0: never
 	// Comm joins the processes that train together; nil: this one alone. All call
 	// Run with the same arguments; rank 0 alone reads and writes the run folder and
 	// reports. Interrupted, it returns without waiting for the others, and the
@@ -51,7 +51,7 @@ type Options struct {
 	// Files are written into a new run folder beside the spec, by name.
 	Files map[string][]byte
 	// From is the folder of a run whose best parameters a new run starts from; "":
-	// those that its seed draws.
+	// the ones that its seed draws.
 	From string
 }
 
@@ -80,7 +80,7 @@ type Summary struct {
 // spec.
 func Run(ctx context.Context, dir string, spec *model.Spec, p *pde.Problem, set *data.Dataset, o Options) (Summary, error) {
 	if o.Logger == nil {
-		o.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
+		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	if o.Comm == nil {
 		o.Comm = dist.Alone{}
@@ -93,37 +93,28 @@ func Run(ctx context.Context, dir string, spec *model.Spec, p *pde.Problem, set 
 
 // trainer is one training run in progress.
 type trainer[T compute.Float] struct {
-	spec     *model.Spec
-	dir      string
-	engine   engine.Engine[T]
-	stepper  engine.Stepper[T] // the engine itself, or Adam beside it
-	pool     *compute.Pool     // of Adam; nil where the engine is the stepper
-	stages   []model.Stage
-	stage    int              // that the stepper is of
-	on       engine.Engine[T] // its engine: engine in the last stage, which is on the grid of engine
-	initials [][]float64      // training samples on its grid
-	problem  *pde.Problem
-	info     engine.Info
-	state    *state[T]
-	meta     Meta
-	lock     *data.Lock
-	log      *data.Log  // nil but on rank 0
-	update   sync.Mutex // held by the loop but while a gradient is formed, when the state is that of a whole step
+	spec    *model.Spec
+	problem *pde.Problem
+	dir     string
+	options Options
+	begin   time.Time
+
+	engine  engine.Engine[T] // on the spec's grid, of the last stage
+	info    engine.Info      // its
+	stages  []model.Stage
+	now     stage[T]
+	pool    *compute.Pool // of Adam; nil where an engine steps by itself
+	samples samples
+	valid   validationSet
+
+	state *state[T]
+	meta  Meta
+	lock  *data.Lock
+	log   *data.Log // nil but on rank 0
+	// update is held by the loop except while a gradient is formed: then the state is that of a whole step.
+	update sync.Mutex
 	// abandoned says that another goroutine is still in a step, which nobody waits for.
 	abandoned bool
-	options   Options
-	begin     time.Time
-
-	initial  [][]float64 // training samples
-	solved   [][]float64 // their solutions, for loss.data
-	order    []int
-	epoch    int
-	batch    engine.Batch
-	validate engine.Batch
-	truth    [][]float64 // of the validation samples; nil without solutions
-	still    []float64   // their losses where fields keep their initial values
-	// baselines are for the first validation; nil after it.
-	baselines map[string]Baseline
 }
 
 func run[T compute.Float](ctx context.Context, dir string, spec *model.Spec, p *pde.Problem, set *data.Dataset, o Options) (Summary, error) {
@@ -132,10 +123,10 @@ func run[T compute.Float](ctx context.Context, dir string, spec *model.Spec, p *
 		return Summary{}, err
 	}
 	defer t.close()
-	if err := t.join(p); err != nil {
+	if err := t.join(); err != nil {
 		return Summary{}, err
 	}
-	complete := t.state.step == spec.Training.Steps && !t.state.due
+	complete := t.state.step == spec.Training.Steps && !t.state.Due
 	if err = t.loadBaselines(); err == nil {
 		err = t.enter()
 	}
@@ -148,23 +139,18 @@ func run[T compute.Float](ctx context.Context, dir string, spec *model.Spec, p *
 		}
 	}
 	s := t.state
-	return Summary{s.step, s.bestStep, s.bestResidual, s.badTotal, s.badSamples, s.recoveredAt, time.Since(t.begin).Seconds(), complete}, err
+	return Summary{s.step, s.BestStep, float64(s.BestResidual), s.BadTotal, s.BadSamples, s.RecoveredAt, time.Since(t.begin).Seconds(), complete}, err
 }
 
 func newTrainer[T compute.Float](dir string, spec *model.Spec, p *pde.Problem, set *data.Dataset, o Options) (*trainer[T], error) {
-	if err := checkDataset(spec, p, set); err != nil {
+	if err := checkDataset(spec, p, set, o.Resume); err != nil {
 		return nil, err
-	}
-	if !o.Resume { // what began otherwise goes on
-		if err := checkCount(spec, set); err != nil {
-			return nil, err
-		}
 	}
 	encoded, err := spec.Encode()
 	if err != nil {
 		return nil, err
 	}
-	t := &trainer[T]{spec: spec, problem: p, dir: dir, options: o, begin: time.Now(), epoch: -1, stage: -1}
+	t := &trainer[T]{spec: spec, problem: p, dir: dir, options: o, begin: time.Now(), now: stage[T]{number: -1}}
 	if t.stages, err = model.Stages(spec, p); err != nil {
 		return nil, err
 	}
@@ -172,17 +158,13 @@ func newTrainer[T compute.Float](dir string, spec *model.Spec, p *pde.Problem, s
 		return nil, err
 	}
 	t.info = t.engine.Info()
-	if t.initial, err = samples(set.Initial("train")); err == nil {
-		err = t.loadValidation(set)
-	}
-	if err == nil {
-		err = t.loadSolutions(set)
+	if t.samples, err = t.trainingSamples(set); err == nil {
+		t.valid, err = t.validationSamples(set)
 	}
 	if err != nil {
 		t.close()
 		return nil, err
 	}
-	t.order = make([]int, len(t.initial))
 	boxes, _ := t.info.Router.(constraint.Boxes)
 	t.meta = Meta{
 		Seed: spec.Seed, Precision: spec.Network.Precision, VectorBits: kernel.Width(), SpecHash: hash(encoded), ProblemHash: dataset.ProblemHash(p),
@@ -194,9 +176,7 @@ func newTrainer[T compute.Float](dir string, spec *model.Spec, p *pde.Problem, s
 // close ends the workers and lets others into the run folder.
 func (t *trainer[T]) close() {
 	if !t.abandoned {
-		if t.on != nil && t.on != t.engine {
-			t.on.Close()
-		}
+		t.leaveStage()
 		t.engine.Close()
 		t.pool.Close()
 	}
@@ -205,8 +185,9 @@ func (t *trainer[T]) close() {
 	}
 }
 
-// checkDataset reports a dataset that was made for another problem or grid.
-func checkDataset(spec *model.Spec, p *pde.Problem, set *data.Dataset) error {
+// checkDataset reports a dataset of another problem, grid or, where a run begins, number of
+// training samples than the spec's: the run's record would be wrong.
+func checkDataset(spec *model.Spec, p *pde.Problem, set *data.Dataset, resume bool) error {
 	m := set.Manifest()
 	if m.ProblemHash != dataset.ProblemHash(p) {
 		return fmt.Errorf("the dataset was generated for problem %s with another PDE file, or other constants, than the spec's problem %s has; generate it again", m.Problem, p.Name)
@@ -222,34 +203,10 @@ func checkDataset(spec *model.Spec, p *pde.Problem, set *data.Dataset) error {
 	if got, want := data.FormatShape(split.GridShape()), data.FormatShape(g.Shape()); got != want {
 		return fmt.Errorf("the dataset's grid is %s, the spec's is %s; generate a dataset for this grid", got, want)
 	}
-	return nil
-}
-
-// checkCount reports a training split of another size than the spec's: the run's
-// record would say what is not so.
-func checkCount(spec *model.Spec, set *data.Dataset) error {
-	split, err := set.Split("train")
-	if err != nil {
-		return err
-	}
-	if split.Count != spec.Data.Train.Count {
+	if !resume && split.Count != spec.Data.Train.Count {
 		return fmt.Errorf("the dataset has %d training samples, the spec's data.train.count is %d; set it to %[1]d, or generate the dataset again", split.Count, spec.Data.Train.Count)
 	}
 	return nil
-}
-
-// samples splits an array (sample, ...) into one slice a sample.
-func samples(a *data.Array, err error) ([][]float64, error) {
-	if err != nil {
-		return nil, err
-	}
-	flat := a.Float64()
-	width := len(flat) / a.Shape[0]
-	out := make([][]float64, a.Shape[0])
-	for i := range out {
-		out[i] = flat[i*width : (i+1)*width]
-	}
-	return out, nil
 }
 
 func hash(b []byte) string {
@@ -257,16 +214,11 @@ func hash(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// start sets the state before the first step.
-func (t *trainer[T]) start() error {
-	t.state = &state[T]{State: t.initialState(), bestResidual: infinity}
-	return nil
-}
-
-func (t *trainer[T]) initialState() engine.State[T] {
+// drawn is the state before the first step.
+func (t *trainer[T]) drawn() *state[T] {
 	params := engine.InitialParams[T](t.info)
 	n := len(params)
-	s := engine.State[T]{Params: params, First: make([]T, n), Second: make([]T, n)}
+	s := &state[T]{State: engine.State[T]{Params: params, First: make([]T, n), Second: make([]T, n)}, counts: counts{BestResidual: data.Float(math.Inf(1))}}
 	if t.spec.Training.Average > 0 {
 		s.Average = slices.Clone(params)
 	}
@@ -278,21 +230,21 @@ func (t *trainer[T]) loop(ctx context.Context) error {
 	spec, s := &t.spec.Training, t.state
 	t.update.Lock()
 	defer t.update.Unlock()
-	t.batch.Done, t.validate.Done = ctx.Done(), ctx.Done()
-	for s.step < spec.Steps || s.due {
+	t.samples.batch.Done, t.valid.batch.Done = ctx.Done(), ctx.Done()
+	for s.step < spec.Steps || s.Due {
 		err := t.enter()
-		if err == nil && !s.due {
+		if err == nil && !s.Due {
 			err = t.oneStep()
 		}
-		if err == nil && s.due {
+		if err == nil && s.Due {
 			err = t.validation()
 		}
 		canceled := ctx.Err() != nil && errors.Is(err, context.Canceled)
 		if err != nil && !canceled {
 			return err
 		}
-		last := s.step == spec.Steps && !s.due
-		stop := ctx.Err() != nil || s.step == t.options.StopAt
+		last := s.step == spec.Steps && !s.Due
+		stop := ctx.Err() != nil || s.step == t.options.stopAt
 		if s.step%spec.Checkpoint == 0 || last || stop {
 			if err := t.checkpoint(); err != nil {
 				return err
@@ -310,7 +262,7 @@ func (t *trainer[T]) checkpoint() error {
 	if !t.writes() {
 		return nil
 	}
-	if err := errors.Join(t.log.Sync(), t.stepper.Sync()); err != nil {
+	if err := errors.Join(t.log.Sync(), t.now.stepper.Sync()); err != nil {
 		return err
 	}
 	if err := writeCheckpoint(t.dir, stepName(t.state.step), t.info.Layout, t.state, t.meta, true); err != nil {
@@ -319,80 +271,38 @@ func (t *trainer[T]) checkpoint() error {
 	return prune(t.dir, t.lastGood())
 }
 
-// loadSolutions reads those of the training samples where loss.data has a weight.
-func (t *trainer[T]) loadSolutions(set *data.Dataset) error {
-	if t.spec.Loss.Data == 0 {
-		return nil
-	}
-	if len(t.stages) > 1 {
-		return errors.New("loss.data does not go with training.stages: solutions are on the spec's own grid")
-	}
-	split, err := set.Split("train")
-	if err != nil {
-		return err
-	}
-	if t.solved, err = samples(set.SolutionsRange("train", 0, split.Count)); err != nil {
-		return fmt.Errorf("loss.data: %w; generate a dataset with loss.data in its spec", err)
-	}
-	t.cut(t.solved)
-	return nil
-}
-
-// nextBatch selects the samples of the state's step: the data are walked
-// through in an order drawn anew each epoch, so the step alone is the position.
-func (t *trainer[T]) nextBatch() engine.Batch {
-	n, size := len(t.initial), t.spec.Training.Batch
-	t.batch.Initial, t.batch.Seeds, t.batch.Truth = t.batch.Initial[:0], t.batch.Seeds[:0], t.batch.Truth[:0]
-	for i := range size {
-		at := t.state.step*size + i
-		if epoch := at / n; epoch != t.epoch {
-			epochOrder(t.order, t.spec.Seed, epoch)
-			t.epoch = epoch
-		}
-		sample := t.order[at%n]
-		t.batch.Initial = append(t.batch.Initial, t.initials[sample])
-		if t.solved != nil {
-			t.batch.Truth = append(t.batch.Truth, t.solved[sample])
-		}
-		t.batch.Seeds = append(t.batch.Seeds, constraint.Seed{Run: t.spec.Seed, Step: uint64(t.state.step), Sample: uint64(sample)})
-	}
-	t.batch.Pass = 1 + t.state.step%t.spec.Network.Passes // each in turn
-	t.batch.Progress = t.spec.Training.Progress(t.state.step)
-	return t.batch
-}
-
 // oneStep trains on one batch. A step whose loss or gradient is not finite is
 // skipped. Cancelled, it changes nothing.
 func (t *trainer[T]) oneStep() error {
 	s, spec := t.state, &t.spec.Training
 	rate := spec.Rate(s.step)
-	if s.recoveredAt > 0 {
+	if s.RecoveredAt > 0 {
 		rate *= float64(spec.RecoveryFactor)
 	}
-	stats, norm, err := t.stepper.Step(t.nextBatch(), rate)
+	stats, norm, err := t.now.stepper.Step(t.nextBatch(), rate)
 	if err != nil {
 		return fmt.Errorf("step %d: %w", s.step+1, err)
 	}
 	finite := engine.FiniteStep(&stats, norm)
 	if finite {
-		s.badInRow = 0
+		s.BadInRow = 0
 	} else {
-		s.badInRow++
-		s.badTotal++
+		s.BadInRow++
+		s.BadTotal++
 		t.options.Logger.Warn("step skipped: loss or gradient not finite", "step", s.step+1, "loss", stats.Loss, "gradient_norm", norm)
 	}
 	s.step++
 	if stats.Skipped > 0 {
-		s.badSamples += stats.Skipped
+		s.BadSamples += stats.Skipped
 		t.options.Logger.Warn("samples left out: loss or gradient not finite", "step", s.step, "samples", stats.Skipped)
 	}
-	s.due = s.step%spec.Validate == 0 || s.step == spec.Steps
+	s.Due = s.step%spec.Validate == 0 || s.step == spec.Steps
 	if s.step%spec.Log == 0 || s.step == 1 || s.step == spec.Steps || !finite || stats.Skipped > 0 {
 		if err := t.write(t.record(stats, norm, rate, finite)); err != nil {
 			return err
 		}
 	}
-	if s.badInRow >= spec.MaxBadSteps {
+	if s.BadInRow >= spec.MaxBadSteps {
 		return t.recover()
 	}
 	return nil

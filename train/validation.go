@@ -10,33 +10,41 @@ import (
 	"pihc/model"
 )
 
-// collapsed is the size of predictions, relative to what is expected, below which
+// collapsed is the size of predictions, relative to the size expected, below which
 // training is said to go towards zero.
 const collapsed = 0.1
 
-func (t *trainer[T]) loadValidation(set *data.Dataset) error {
+// validationSet are the samples of every validation.
+type validationSet struct {
+	batch     engine.Batch
+	truth     [][]float64         // their solutions; nil without
+	still     []float64           // their losses if fields keep their initial values
+	baselines map[string]Baseline // for the first validation
+}
+
+func (t *trainer[T]) validationSamples(set *data.Dataset) (v validationSet, err error) {
 	split, err := set.Split("validation")
 	if err != nil {
-		return err
+		return v, err
 	}
 	count := split.Count
 	if n := t.spec.Training.ValidateCount; n > 0 && n < count {
 		count = n
 	}
-	if t.validate.Initial, err = samples(set.InitialRange("validation", 0, count)); err != nil {
-		return err
+	if v.batch.Initial, err = bySample(set.InitialRange("validation", 0, count)); err != nil {
+		return v, err
 	}
 	for i := range count {
-		t.validate.Seeds = append(t.validate.Seeds, EvaluationSeed(i))
+		v.batch.Seeds = append(v.batch.Seeds, EvaluationSeed(i))
 	}
 	if split.Solve {
-		if t.truth, err = samples(set.SolutionsRange("validation", 0, count)); err != nil {
-			return err
+		if v.truth, err = bySample(set.SolutionsRange("validation", 0, count)); err != nil {
+			return v, err
 		}
-		t.cut(t.truth)
+		t.cut(v.truth)
 	}
-	t.still, err = engine.StillLosses(t.info, t.validate.Initial)
-	return err
+	v.still, err = engine.StillLosses(t.info, v.batch.Initial)
+	return v, err
 }
 
 // cut ends solutions of the dataset's grid where training.window ends that of training.
@@ -63,7 +71,7 @@ func EvaluationSeed(i int) constraint.Seed {
 // loadBaselines scores the trivial predictions for the first validation, on the rank that
 // writes it.
 func (t *trainer[T]) loadBaselines() error {
-	if s := t.state; !t.writes() || s.step > t.firstValidation() || s.step == t.firstValidation() && !s.due {
+	if s := t.state; !t.writes() || s.step > t.firstValidation() || s.step == t.firstValidation() && !s.Due {
 		return nil
 	}
 	sys, err := t.problem.Discretize(t.info.Grid)
@@ -71,10 +79,10 @@ func (t *trainer[T]) loadBaselines() error {
 		return err
 	}
 	var truth func(i int) ([]float64, error)
-	if t.truth != nil {
-		truth = func(i int) ([]float64, error) { return t.truth[i], nil }
+	if t.valid.truth != nil {
+		truth = func(i int) ([]float64, error) { return t.valid.truth[i], nil }
 	}
-	trivial, err := engine.Trivials(sys, t.spec.Loss, t.validate.Initial, truth)
+	trivial, err := engine.Trivials(sys, t.spec.Loss, t.valid.batch.Initial, truth)
 	if err != nil {
 		return err
 	}
@@ -85,13 +93,13 @@ func (t *trainer[T]) loadBaselines() error {
 		}
 		return sum / float64(len(x))
 	}
-	t.baselines = map[string]Baseline{}
+	t.valid.baselines = map[string]Baseline{}
 	for _, x := range trivial {
 		b := Baseline{Residual: data.Float(t.root(mean(x.Losses))), OutsideAnsatz: x.OutsideAnsatz}
 		if x.Errors != nil {
 			b.Error = number(mean(x.Errors))
 		}
-		t.baselines[x.Name] = b
+		t.valid.baselines[x.Name] = b
 	}
 	return nil
 }
@@ -105,7 +113,7 @@ func (t *trainer[T]) firstValidation() int {
 	return min(spec.Validate, spec.Steps)
 }
 
-// root is what a loss is shown as: its root, or a norm itself.
+// root makes of a loss the number that is shown: its root, or a norm itself.
 func (t *trainer[T]) root(loss float64) float64 {
 	if t.spec.Loss.Form == "norm" {
 		return loss
@@ -117,28 +125,28 @@ func (t *trainer[T]) root(loss float64) float64 {
 // as the best checkpoint if they are, by training.best.
 func (t *trainer[T]) validation() error {
 	s := t.state
-	if err := t.stepper.Sync(); err != nil {
+	if err := t.now.stepper.Sync(); err != nil {
 		return err
 	}
 	var sum, relative, errs, size, expected float64
 	squares := make([]float64, len(t.info.Rows))
 	t.update.Unlock() // the state does not change here
-	err := t.engine.Predict(s.evaluated(), t.validate, func(i int, p *engine.Prediction) error {
+	err := t.engine.Predict(s.evaluated(), t.valid.batch, func(i int, p *engine.Prediction) error {
 		sum += p.Loss
 		for k, v := range p.MeanSquares {
 			squares[k] += v
 		}
-		relative += t.root(p.Loss / t.still[i])
-		like := t.problem.InitialOf(t.validate.Initial[i], t.info.Grid)
-		if t.truth != nil {
-			like = t.truth[i]
+		relative += t.root(p.Loss / t.valid.still[i])
+		like := t.problem.InitialOf(t.valid.batch.Initial[i], t.info.Grid)
+		if t.valid.truth != nil {
+			like = t.valid.truth[i]
 		}
 		size += grid.Norm(p.Field) / math.Sqrt(float64(len(p.Field)))
 		if len(like) > 0 {
 			expected += grid.Norm(like) / math.Sqrt(float64(len(like)))
 		}
-		if t.truth != nil {
-			errs += grid.RelativeL2Of(p.Field, t.truth[i], len(t.problem.Unknowns))
+		if t.valid.truth != nil {
+			errs += grid.RelativeL2Of(p.Field, t.valid.truth[i], len(t.problem.Unknowns))
 		}
 		return nil
 	})
@@ -146,18 +154,18 @@ func (t *trainer[T]) validation() error {
 	if err != nil {
 		return err
 	}
-	s.due = false
-	n := float64(len(t.validate.Initial))
+	s.Due = false
+	n := float64(len(t.valid.batch.Initial))
 	residual := t.root(sum / n)
 	r := Record{Step: s.step, ValidationResidual: number(residual), ValidationRelative: number(relative / n), ValidationRMS: map[string]data.Float{}}
 	for k, rows := range t.info.Rows {
 		r.ValidationRMS[rows.Name] = data.Float(math.Sqrt(squares[k] / n))
 	}
-	if t.truth != nil {
+	if t.valid.truth != nil {
 		r.ValidationError = number(errs / n)
 	}
 	if s.step == t.firstValidation() {
-		r.Baselines = t.baselines
+		r.Baselines = t.valid.baselines
 	}
 	if size < collapsed*expected {
 		r.Collapse = number(size / expected)
@@ -169,8 +177,8 @@ func (t *trainer[T]) validation() error {
 	if t.spec.Training.Best == model.BestRelative {
 		chosen = relative / n
 	}
-	if chosen < s.bestResidual || t.spec.Training.Best == model.BestLast {
-		s.bestResidual, s.bestStep = chosen, s.step
+	if chosen < float64(s.BestResidual) || t.spec.Training.Best == model.BestLast {
+		s.BestResidual, s.BestStep = data.Float(chosen), s.step
 		if !t.writes() {
 			return nil
 		}

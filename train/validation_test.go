@@ -30,11 +30,11 @@ func TestBaselines(t *testing.T) {
 		t.Fatalf("baselines %v", b)
 	}
 	const count = 3
-	initial, err := samples(e.set.InitialRange("validation", 0, count))
+	initial, err := bySample(e.set.InitialRange("validation", 0, count))
 	if err != nil {
 		t.Fatal(err)
 	}
-	truth, err := samples(e.set.SolutionsRange("validation", 0, count))
+	truth, err := bySample(e.set.SolutionsRange("validation", 0, count))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestBaselines(t *testing.T) {
 
 	for _, stop := range []int{2, 4, 6} {
 		dir := filepath.Join(t.TempDir(), "run")
-		if _, err := e.run(context.Background(), dir, Options{StopAt: stop}); !errors.Is(err, ErrInterrupted) {
+		if _, err := e.run(context.Background(), dir, Options{stopAt: stop}); !errors.Is(err, ErrInterrupted) {
 			t.Fatal(err)
 		}
 		if _, err := e.run(context.Background(), dir, Options{Resume: true}); err != nil {

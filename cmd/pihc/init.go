@@ -89,7 +89,7 @@ func (a *app) initialise(ctx context.Context, name string, o *initOptions) error
 		return err
 	}
 	for path, text := range map[string][]byte{problemFile: s.Problem, specFile: s.Spec} {
-		if err := data.WriteAtomic(path, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
+		if err := data.WriteFile(path, text); err != nil {
 			if made {
 				os.RemoveAll(o.out)
 			}

@@ -105,7 +105,9 @@ func (a *app) leave(err error, say func(error)) int {
 		err = fmt.Errorf("rank %d of %d: %w", rank, size, err)
 	}
 	say(err)
-	time.Sleep(200 * time.Millisecond) // some launchers drop what they have not yet passed on
+	if launch, _ := dist.Detect(os.Getenv); launch != nil && launch.Size > 1 {
+		time.Sleep(200 * time.Millisecond) // some launchers drop what they have not yet passed on
+	}
 	status := exitStatus(err)
 	a.comm.Abort(status)
 	return status

@@ -61,11 +61,9 @@ func withoutSeconds(log []byte) ([]byte, error) {
 		}
 		delete(r, "seconds")
 		delete(r, "chain")
-		text, err := json.Marshal(r)
-		if err != nil {
+		if err := json.NewEncoder(&out).Encode(r); err != nil {
 			return nil, err
 		}
-		out.Write(append(text, '\n'))
 	}
 	return out.Bytes(), nil
 }
@@ -89,16 +87,12 @@ func (s snapshot) difference(want snapshot, apart ...string) string {
 }
 
 // load makes the folder of the case that of a prepared state.
-func (h *harness) load(state string) error {
-	if err := os.RemoveAll(h.path()); err != nil {
-		return err
-	}
-	return os.CopyFS(h.path(), os.DirFS(filepath.Join(h.work, "states", state)))
+func (h *harness) load(state string) {
+	check(os.RemoveAll(h.path()))
+	check(os.CopyFS(h.path(), os.DirFS(filepath.Join(h.work, "states", state))))
 }
 
 // save keeps the folder of the case as a state.
-func (h *harness) save(state string) error {
-	return os.CopyFS(filepath.Join(h.work, "states", state), os.DirFS(h.path()))
+func (h *harness) save(state string) {
+	check(os.CopyFS(filepath.Join(h.work, "states", state), os.DirFS(h.path())))
 }
-
-func sortedKeys(m map[string]int) []string { return slices.Sorted(maps.Keys(m)) }

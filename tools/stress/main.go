@@ -12,6 +12,7 @@ package main
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -24,55 +25,70 @@ import (
 // harness runs cases, one after the other, in the folder case of its work folder:
 // paths are the same in all, so files can be compared.
 type harness struct {
-	pihc   string // the program
-	work   string
-	short  bool
-	most   int // operations of a command
-	rng    *rand.Rand
-	keep   bool
-	figure string
-	chosen []*scenario
-	cases  int // of the section in progress
-	failed int
-	total  int // failures of all sections
-	notes  map[string]int
+	pihc, work, figure string // the program; folders and files
+	short, keep        bool
+	most               int // operations of a command
+	rng                *rand.Rand
+	chosen             []*scenario
+	cases, failed      int // of the section in progress
+	total              int // failures of all sections
+	notes              map[string]int
+}
+
+// trouble is the panic of a harness that cannot go on, as against a case that fails.
+type trouble struct{ error }
+
+func check(err error) {
+	if err != nil {
+		panic(trouble{err})
+	}
+}
+
+func must[T any](v T, err error) T {
+	check(err)
+	return v
 }
 
 func main() {
-	short := flag.Bool("short", false, "a few cases of each kind, in seconds")
+	h := &harness{}
+	flag.BoolVar(&h.short, "short", false, "a few cases of each kind, in seconds")
 	only := flag.String("only", "", "sections to run, separated by commas")
 	commands := flag.String("commands", "", "commands to kill, fail and limit, separated by commas: train,extend")
-	most := flag.Int("places", 1<<30, "most operations of a command to kill and fail at")
+	flag.IntVar(&h.most, "places", 1<<30, "most operations of a command to kill and fail at")
 	seed := flag.Uint64("seed", uint64(time.Now().UnixNano()), "of the random choices")
-	binary := flag.String("pihc", "", "program built with -tags faults; built if empty")
-	keep := flag.Bool("keep", false, "keep the folder of each failed case")
-	figure := flag.String("figure", "", "SVG of soak to write")
+	flag.StringVar(&h.pihc, "pihc", "", "program built with -tags faults; built if empty")
+	flag.BoolVar(&h.keep, "keep", false, "keep the folder of each failed case")
+	flag.StringVar(&h.figure, "figure", "", "SVG of soak to write")
 	flag.Parse()
-	h := &harness{short: *short, rng: rand.New(rand.NewPCG(*seed, 1)), pihc: *binary, most: *most, keep: *keep, figure: *figure}
-	if err := h.run(*only, *commands, *seed); err != nil {
+	h.rng = rand.New(rand.NewPCG(*seed, 1))
+	fmt.Printf("seed %d\n", *seed)
+	if err := h.all(*only, *commands); err != nil {
 		fmt.Fprintln(os.Stderr, "stress:", err)
 		os.Exit(1)
 	}
 }
 
-func (h *harness) run(only, commands string, seed uint64) error {
-	var err error
-	if h.work, err = os.MkdirTemp("", "pihc-stress-"); err != nil {
-		return err
-	}
+// all runs the sections named in only.
+func (h *harness) all(only, commands string) (err error) {
+	section := "prepare"
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case trouble:
+			err = fmt.Errorf("%s: %w", section, r.error)
+		default:
+			panic(r)
+		}
+	}()
+	h.work = must(os.MkdirTemp("", "pihc-stress-"))
 	defer os.RemoveAll(h.work)
 	if h.pihc == "" {
 		h.pihc = filepath.Join(h.work, "pihc")
 		build := exec.Command("go", "build", "-tags", "faults", "-o", h.pihc, "./cmd/pihc")
 		build.Stderr = os.Stderr
-		if err := build.Run(); err != nil {
-			return fmt.Errorf("build: %w", err)
-		}
+		check(build.Run())
 	}
-	fmt.Printf("seed %d\n", seed)
-	if err := h.prepare(); err != nil {
-		return err
-	}
+	h.prepare()
 	for i := range scenarios {
 		if commands == "" || slices.Contains(strings.Split(commands, ","), scenarios[i].name) {
 			h.chosen = append(h.chosen, &scenarios[i])
@@ -81,7 +97,7 @@ func (h *harness) run(only, commands string, seed uint64) error {
 	begin := time.Now()
 	for _, s := range []struct {
 		name string
-		run  func() error
+		run  func()
 	}{
 		{"operations", h.operations},
 		{"moments", h.moments},
@@ -95,13 +111,11 @@ func (h *harness) run(only, commands string, seed uint64) error {
 		if only == "" && s.name == "soak" || only != "" && !slices.Contains(strings.Split(only, ","), s.name) {
 			continue
 		}
-		h.cases, h.failed, h.notes = 0, 0, map[string]int{}
+		section, h.cases, h.failed, h.notes = s.name, 0, 0, map[string]int{}
 		start := time.Now()
-		if err := s.run(); err != nil {
-			return fmt.Errorf("%s: %w", s.name, err)
-		}
+		s.run()
 		fmt.Printf("%-11s %5d cases, %d failed, %.0f s", s.name, h.cases, h.failed, time.Since(start).Seconds())
-		for _, note := range sortedKeys(h.notes) {
+		for _, note := range slices.Sorted(maps.Keys(h.notes)) {
 			fmt.Printf(", %s %d", note, h.notes[note])
 		}
 		fmt.Println()

@@ -19,23 +19,25 @@ const patience = 10 * time.Minute
 
 // ending tells how a process ended.
 type ending struct {
-	status   int // -1: by a signal
-	out, err string
-	seconds  float64
+	status  int // -1: by a signal
+	err     string
+	seconds float64
 }
 
 // start begins a command in the folder of the case, as the leader of a group of
-// processes, which the end of ctx kills.
-func (h *harness) start(ctx context.Context, env []string, name string, args ...string) (*exec.Cmd, *bytes.Buffer, *bytes.Buffer, error) {
-	c := exec.CommandContext(ctx, name, args...)
+// processes, which the end of ctx kills. The channel is closed at its end.
+func (h *harness) start(ctx context.Context, env []string, name string, args ...string) (c *exec.Cmd, stderr *bytes.Buffer, ended chan struct{}, err error) {
+	c, stderr, ended = exec.CommandContext(ctx, name, args...), new(bytes.Buffer), make(chan struct{})
 	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
 	c.Dir = h.path()
 	c.Env = append(append(os.Environ(), "PIHC_FAULT=", "PIHC_FAULT_TRACE="), env...)
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	var out, err bytes.Buffer
-	c.Stdout, c.Stderr = &out, &err
+	c.Stdout, c.Stderr = new(bytes.Buffer), stderr
 	c.WaitDelay = time.Second
-	return c, &out, &err, c.Start()
+	if err = c.Start(); err == nil {
+		go func() { _ = c.Wait(); close(ended) }()
+	}
+	return c, stderr, ended, err
 }
 
 // exec runs a command to its end.
@@ -43,33 +45,45 @@ func (h *harness) exec(env []string, name string, args ...string) (ending, error
 	begin := time.Now()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	c, out, err, failed := h.start(ctx, env, name, args...)
-	if failed != nil {
-		return ending{}, failed
+	c, stderr, ended, err := h.start(ctx, env, name, args...)
+	if err != nil {
+		return ending{}, err
 	}
-	_ = c.Wait()
-	return ending{c.ProcessState.ExitCode(), out.String(), err.String(), time.Since(begin).Seconds()}, nil
+	<-ended
+	return ending{c.ProcessState.ExitCode(), stderr.String(), time.Since(begin).Seconds()}, nil
 }
 
-// pihcWith runs pihc with a fault: "kill 7", or "" for none.
-func (h *harness) pihcWith(fault string, args ...string) (ending, error) {
-	return h.exec([]string{"PIHC_FAULT=" + fault}, h.pihc, append([]string{"-q"}, args...)...)
+// run runs pihc with a fault: "kill 7", or "" for none.
+func (h *harness) run(fault string, args ...string) ending {
+	return must(h.exec([]string{"PIHC_FAULT=" + fault}, h.pihc, append([]string{"-q"}, args...)...))
+}
+
+// undisturbed runs pihc, which has to succeed.
+func (h *harness) undisturbed(env []string, args ...string) ending {
+	e := must(h.exec(env, h.pihc, append([]string{"-q"}, args...)...))
+	if e.status != 0 {
+		check(fmt.Errorf("pihc %s: %s", strings.Join(args, " "), e.err))
+	}
+	return e
 }
 
 var dump = regexp.MustCompile(`(?m)^(panic:|fatal error:|goroutine \d+|runtime: |SIG[A-Z]+: )`)
 
-// clear returns what is wrong with how a process ended by itself: an exit status of
-// its own, a stack dump, or a failure without one line that says what.
-func (e ending) clear() error {
+// clear reports whether a process ended by itself as it should: with an exit status of
+// its choice, no stack dump, and one line that says what failed. If not, the case fails.
+func (h *harness) clear(e ending, what string) bool {
+	problem := ""
 	switch {
 	case dump.MatchString(e.err):
-		return fmt.Errorf("a stack dump: %.300s", e.err)
+		problem = fmt.Sprintf("a stack dump: %.300s", e.err)
 	case e.status == 0:
-		return nil
 	case e.status != 1 && e.status != 130:
-		return fmt.Errorf("exit status %d: %.300s", e.status, e.err)
+		problem = fmt.Sprintf("exit status %d: %.300s", e.status, e.err)
 	case !strings.HasPrefix(e.err, "pihc: ") || strings.Count(e.err, "\npihc: ") > 2:
-		return fmt.Errorf("no clear line: %.300q", e.err)
+		problem = fmt.Sprintf("no clear line: %.300q", e.err)
 	}
-	return nil
+	if problem != "" {
+		h.fail("%s: %s", what, problem)
+	}
+	return problem == ""
 }

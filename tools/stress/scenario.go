@@ -3,12 +3,14 @@
 package main
 
 import (
-	"encoding/binary"
 	"fmt"
-	"math"
+	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+
+	"pihc/data"
 )
 
 // A scenario is a command, the state it starts from, and the files that it leaves
@@ -38,71 +40,45 @@ data:
 `
 
 // prepare makes the states that scenarios start from, and runs each undisturbed.
-func (h *harness) prepare() error {
-	if err := os.MkdirAll(h.path(), 0o777); err != nil {
-		return err
+func (h *harness) prepare() {
+	check(os.MkdirAll(h.path(), 0o777))
+	check(os.WriteFile(h.path("spec.yaml"), []byte(spec), 0o666))
+	var initial []float64
+	for _, v := range []float64{0.02, 0.1, 0.18} {
+		initial = append(initial, slices.Repeat([]float64{v}, 24)...)
 	}
-	if err := os.WriteFile(h.path("spec.yaml"), []byte(spec), 0o666); err != nil {
-		return err
-	}
-	if err := os.WriteFile(h.path("u0.npy"), npy(0.02, 0.1, 0.18), 0o666); err != nil {
-		return err
-	}
+	check(data.WriteAtomic(h.path("u0.npy"), func(w io.Writer) error { return data.EncodeNPY(w, data.NewArray([]int{3, 24}, initial)) }))
+	h.save("empty")
 	for _, s := range []struct {
-		state, fault string
-		args         []string
+		state string
+		args  []string
 	}{
-		{"empty", "", nil},
-		{"data", "", []string{"generate", "spec.yaml", "--out", "data"}},
-		{"trained", "", []string{"train", "spec.yaml", "--data", "data", "--out", "run"}},
-		{"scored", "", []string{"eval", "run"}},
-		{"predicted", "", []string{"predict", "run", "--initial", "u0.npy", "--out", "u.npz"}},
+		{"data", []string{"generate", "spec.yaml", "--out", "data"}},
+		{"trained", []string{"train", "spec.yaml", "--data", "data", "--out", "run"}},
+		{"scored", []string{"eval", "run"}},
+		{"predicted", []string{"predict", "run", "--initial", "u0.npy", "--out", "u.npz"}},
 	} {
-		if s.args != nil {
-			if e, err := h.pihcWith("", s.args...); err != nil || e.status != 0 {
-				return fmt.Errorf("pihc %s: %v %s", strings.Join(s.args, " "), err, e.err)
-			}
-		}
-		if err := h.save(s.state); err != nil {
-			return err
-		}
+		h.undisturbed(nil, s.args...)
+		h.save(s.state)
 	}
 	for i := range scenarios {
 		s := &scenarios[i]
-		if s.state == "begun" {
-			if err := h.begin(); err != nil {
-				return err
-			}
+		if s.state == "begun" { // a training that was killed three quarters through
+			h.load("data")
+			train := scenarioNamed("train")
+			h.run(fmt.Sprintf("kill %d", len(train.operations)*3/4), train.args...)
+			h.save(s.state)
 		}
-		if err := h.load(s.state); err != nil {
-			return err
-		}
-		e, err := h.exec([]string{"PIHC_FAULT_TRACE=" + h.work + "/trace-" + s.name}, h.pihc, append([]string{"-q"}, s.args...)...)
-		if err != nil || e.status != 0 {
-			return fmt.Errorf("pihc %s: %v %s", strings.Join(s.args, " "), err, e.err)
-		}
-		trace, err := os.ReadFile(h.work + "/trace-" + s.name)
+		h.load(s.state)
+		file := filepath.Join(h.work, "trace-"+s.name)
+		s.seconds = h.undisturbed([]string{"PIHC_FAULT_TRACE=" + file}, s.args...).seconds
+		trace, err := os.ReadFile(file)
 		if err != nil {
-			return fmt.Errorf("the program was not built with -tags faults: %w", err)
+			check(fmt.Errorf("the program was not built with -tags faults: %w", err))
 		}
-		s.operations, s.seconds = strings.Split(strings.TrimSpace(string(trace)), "\n"), e.seconds
-		if s.want, err = h.snapshot(); err != nil {
-			return err
-		}
+		s.operations = strings.Split(strings.TrimSpace(string(trace)), "\n")
+		s.want = must(h.snapshot())
 	}
-	return nil
-}
-
-// begin makes the state of a training that was killed three quarters through.
-func (h *harness) begin() error {
-	if err := h.load("data"); err != nil {
-		return err
-	}
-	train := scenarioNamed("train")
-	if _, err := h.pihcWith(fmt.Sprintf("kill %d", len(train.operations)*3/4), train.args...); err != nil {
-		return err
-	}
-	return h.save("begun")
 }
 
 var scenarios = []scenario{
@@ -124,73 +100,48 @@ var scenarios = []scenario{
 }
 
 func scenarioNamed(name string) *scenario {
-	for i := range scenarios {
-		if scenarios[i].name == name {
-			return &scenarios[i]
-		}
-	}
-	panic("stress: no such scenario")
+	return &scenarios[slices.IndexFunc(scenarios, func(s scenario) bool { return s.name == name })]
 }
 
+// refusals are what a message says that names another command.
+var refusals = []string{"begin again with", "not a run folder", "want more than that"}
+
 // finish does what a user does after a disturbance, and compares.
-func (h *harness) finish(s *scenario, what string, apart ...string) error {
+func (h *harness) finish(s *scenario, what string) {
 	h.cases++
 	_, missing := os.Stat(h.path(s.out))
-	if strings.HasSuffix(s.out, ".npz") && missing == nil {
-		return h.compare(s, what, apart...) // whole, or it would not be there
-	}
 	commands := [][]string{s.args}
 	switch {
+	case strings.HasSuffix(s.out, ".npz") && missing == nil:
+		commands = nil // whole, or it would not be there
 	case s.name == "extend":
 		commands = [][]string{s.args, s.again}
 	case s.again != nil && missing == nil:
 		commands = [][]string{s.again, s.args}
 	}
-	var e ending
 	for i, args := range commands {
-		var err error
-		if e, err = h.pihcWith("", args...); err != nil {
-			return err
-		}
-		if problem := e.clear(); problem != nil {
-			h.fail("%s, then pihc %s: %v", what, strings.Join(args, " "), problem)
-			return nil
+		then := fmt.Sprintf("%s, then pihc %s", what, strings.Join(args, " "))
+		e := h.run("", args...)
+		if !h.clear(e, then) {
+			return
 		}
 		if e.status == 0 {
 			break
 		}
-		otherwise := slices.ContainsFunc([]string{"begin again with", "not a run folder", "want more than that"}, func(say string) bool { return strings.Contains(e.err, say) })
-		if i+1 < len(commands) && otherwise {
+		if i+1 < len(commands) && slices.ContainsFunc(refusals, func(say string) bool { return strings.Contains(e.err, say) }) {
 			continue // as the message says
 		}
-		h.fail("%s, then pihc %s: %s", what, strings.Join(args, " "), e.err)
-		return nil
+		h.fail("%s: %s", then, e.err)
+		return
 	}
-	return h.compare(s, what, apart...)
+	h.compare(s, what)
 }
 
-func (h *harness) compare(s *scenario, what string, apart ...string) error {
-	got, err := h.snapshot()
-	if err != nil {
+// compare fails a case whose files, apart from some, are not those of an undisturbed run.
+func (h *harness) compare(s *scenario, what string, apart ...string) {
+	if got, err := h.snapshot(); err != nil {
 		h.fail("%s: %v", what, err)
-		return nil
-	}
-	if d := got.difference(s.want, apart...); d != "" {
+	} else if d := got.difference(s.want, apart...); d != "" {
 		h.fail("%s: %s", what, d)
 	}
-	return nil
-}
-
-// npy is a file of initial conditions that are constant on 24 points.
-func npy(values ...float64) []byte {
-	header := fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%d, 24), }", len(values))
-	header += strings.Repeat(" ", 118-len(header)-1) + "\n"
-	out := append([]byte("\x93NUMPY\x01\x00"), byte(len(header)), 0)
-	out = append(out, header...)
-	for _, v := range values {
-		for range 24 {
-			out = binary.LittleEndian.AppendUint64(out, math.Float64bits(v))
-		}
-	}
-	return out
 }

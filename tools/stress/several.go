@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -16,133 +17,92 @@ import (
 
 // pairs runs two processes on one folder: the second is refused, or the first is done,
 // and the files are those of one.
-func (h *harness) pairs() error {
+func (h *harness) pairs() {
 	for _, pair := range [][2]string{{"generate", "generate"}, {"train", "train"}, {"resume", "resume"}, {"resume", "report"}, {"resume", "predict"}, {"eval", "eval"}, {"reproduce", "reproduce"}} {
+		one, two := scenarioNamed(pair[0]), scenarioNamed(pair[1])
+		what := fmt.Sprintf("%s and %s at once", one.name, two.name)
 		for range h.times(10, 1) {
-			one, two := scenarioNamed(pair[0]), scenarioNamed(pair[1])
-			if err := h.load(one.state); err != nil {
-				return err
-			}
-			what := fmt.Sprintf("%s and %s at once", one.name, two.name)
-			type result struct {
-				e   ending
-				err error
-			}
-			other := make(chan result)
+			h.load(one.state)
+			other := make(chan ending)
 			delay := time.Duration(h.rng.Float64() * 0.5 * one.seconds * float64(time.Second))
 			go func() {
 				time.Sleep(delay)
-				e, err := h.pihcWith("", two.args...)
-				other <- result{e, err}
+				other <- h.run("", two.args...)
 			}()
-			e, err := h.pihcWith("", one.args...)
-			second := <-other
-			if err != nil || second.err != nil {
-				return fmt.Errorf("%v, %v", err, second.err)
-			}
-			refused := 0
-			for _, e := range []ending{e, second.e} {
-				if problem := e.clear(); problem != nil {
-					h.fail("%s: %v", what, problem)
-				}
+			for _, e := range []ending{h.run("", one.args...), <-other} {
+				h.clear(e, what)
 				if e.status != 0 {
-					refused++
+					h.notes["refused"]++
 				}
 			}
-			h.notes["refused"] += refused
 			// What the second one writes beside the run is not compared.
 			for _, name := range []string{"u.npz", "page.html", "page-figures", "run/metrics.json"} {
 				if one.name != two.name {
 					_ = os.RemoveAll(h.path(name))
 				}
 			}
-			if err := h.finish(one, what); err != nil {
-				return err
-			}
+			h.finish(one, what)
 		}
 	}
-	return nil
+}
+
+// mpi makes Open MPI start more processes than there are cores, for any user.
+var mpi = []string{
+	"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "OMPI_MCA_rmaps_base_oversubscribe=1",
+	"OMPI_MCA_mpi_yield_when_idle=1", "OMPI_MCA_hwloc_base_binding_policy=none",
 }
 
 // ranks kills any process of several that train together, at any moment.
-func (h *harness) ranks() error {
+func (h *harness) ranks() {
 	mpirun, err := exec.LookPath("mpirun.openmpi")
 	if err != nil {
 		fmt.Println("ranks: mpirun.openmpi is not here: no training on several ranks was killed")
-		return nil
-	}
-	env := []string{
-		"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "OMPI_MCA_rmaps_base_oversubscribe=1",
-		"OMPI_MCA_mpi_yield_when_idle=1", "OMPI_MCA_hwloc_base_binding_policy=none",
+		return
 	}
 	s := *scenarioNamed("train")
-	s.args = append(append([]string{}, s.args...), "--set", "training.steps=240", "--set", "training.validate=40", "--set", "training.checkpoint=60")
-	if err := h.load(s.state); err != nil {
-		return err
-	}
-	alone, err := h.pihcWith("", s.args...)
-	if err != nil || alone.status != 0 {
-		return fmt.Errorf("%v %s", err, alone.err)
-	}
-	if s.want, err = h.snapshot(); err != nil {
-		return err
-	}
-	arguments := func(ranks int, args []string) []string {
-		return append([]string{"-np", fmt.Sprint(ranks), h.pihc, "-q"}, args...)
+	s.args = append(slices.Clone(s.args), "--set", "training.steps=240", "--set", "training.validate=40", "--set", "training.checkpoint=60")
+	h.load(s.state)
+	h.undisturbed(nil, s.args...)
+	s.want = must(h.snapshot())
+	command := func(ranks int, args []string) []string {
+		return append([]string{mpirun, "-np", fmt.Sprint(ranks), h.pihc, "-q"}, args...)
 	}
 	whole := 0.0
 	for n := range 1 + h.times(20, 1) {
-		if err := h.load(s.state); err != nil {
-			return err
-		}
+		h.load(s.state)
 		size := 2 + n%2
-		seconds, victim, err := h.killRank(mpirun, env, arguments(size, s.args), size, whole)
-		if err != nil {
-			return err
-		}
+		seconds, victim := h.killRank(command(size, s.args), size, whole)
 		if n == 0 { // undisturbed, to know how long it takes
 			whole = seconds
 			h.cases++
-			if err := h.compare(&s, "undisturbed on two ranks"); err != nil {
-				return err
-			}
+			h.compare(&s, "undisturbed on two ranks")
 			continue
 		}
 		what := fmt.Sprintf("%d ranks, rank %d killed after %.2f s", size, victim, seconds)
 		// Every other time it goes on with another number of ranks.
 		if _, err := os.Stat(h.path("run", "spec.yaml")); err == nil && n%4 < 2 {
-			e, err := h.exec(env, mpirun, arguments(5-size, s.again)...)
-			if err != nil {
-				return err
-			}
-			if e.status != 0 {
+			again := command(5-size, s.again)
+			if e := must(h.exec(mpi, again[0], again[1:]...)); e.status != 0 {
 				h.fail("%s, resumed on %d ranks: %s", what, 5-size, e.err)
 			}
 		}
-		if err := h.finish(&s, what); err != nil {
-			return err
-		}
+		h.finish(&s, what)
 	}
-	return nil
 }
 
 // killRank begins a training on several ranks and kills one of them at a random
 // moment of the seconds that it takes, none if they are 0. It returns after how many
 // seconds, and which, -1 if the training was quicker.
-func (h *harness) killRank(mpirun string, env, args []string, size int, whole float64) (seconds float64, victim int, err error) {
+func (h *harness) killRank(command []string, size int, whole float64) (seconds float64, victim int) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	c, _, _, err := h.start(ctx, env, mpirun, args...)
-	if err != nil {
-		return 0, 0, err
-	}
-	ended := make(chan struct{})
-	go func() { _ = c.Wait(); close(ended) }()
+	c, _, ended, err := h.start(ctx, mpi, command[0], command[1:]...)
+	check(err)
 	var ranks []int
 	for len(ranks) < size {
 		select {
 		case <-ended:
-			return 0, -1, nil
+			return 0, -1
 		case <-time.After(5 * time.Millisecond):
 			ranks = children(c.Process.Pid)
 		}
@@ -163,7 +123,7 @@ func (h *harness) killRank(mpirun string, env, args []string, size int, whole fl
 	}
 	seconds = time.Since(began).Seconds()
 	<-ended
-	return seconds, victim, nil
+	return seconds, victim
 }
 
 // children lists the processes that a process began.
