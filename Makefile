@@ -35,7 +35,6 @@ deps: ## download what the build needs
 test: vet lint build ## everything CI runs
 	$(GO) test ./...
 	cd examples/go && $(GO) vet ./... && $(GO) test ./...
-	$(GO) run ./tools/stress -short -seed 1
 	$(MAKE) reference cross widths xla XLATEST=-short
 
 vet:
@@ -44,7 +43,7 @@ vet:
 
 reference: ## every package without the experiment; of the command and of train what is not slow
 	GOEXPERIMENT=nosimd $(GO) vet ./...
-	GOEXPERIMENT=nosimd $(GO) test $$($(GO) list ./... | grep -v -e /cmd/ -e /train$$)
+	GOEXPERIMENT=nosimd $(GO) test $$($(GO) list ./... | grep -v -e /cmd/ -e /train$$ -e /stress$$)
 	GOEXPERIMENT=nosimd $(GO) test -short ./cmd/... ./train
 
 cross: ## compile, tests included, for the other platforms; run kernels, network and engine under emulation
@@ -115,11 +114,11 @@ race: ## every package under the race detector: kernels with vectors, where it c
 	CGO_ENABLED=1 $(GO) test -race -short -timeout 60m ./internal/kernel ./internal/fft
 	CGO_ENABLED=1 GOEXPERIMENT=nosimd $(GO) test -race -short -timeout 60m ./...
 
-stress: ## kill, damage and starve every command, continue, and compare bits; STRESS=-short: a few cases
-	$(GO) run ./tools/stress $(STRESS)
+stress: ## kill, damage and starve every command, continue, and compare bits; STRESS='-only flips': some
+	$(GO) test ./tools/stress -count=1 -v -timeout 0 -args -full $(STRESS)
 
 soak: ## 10,000 steps of a small network: memory and open files, as a table and docs/soak.svg
-	$(GO) run ./tools/stress -only soak -figure docs/soak.svg
+	$(GO) test ./tools/stress -count=1 -v -timeout 0 -args -full -only soak -figure $(CURDIR)/docs/soak.svg
 
 FUZZTIME ?= 20s
 

@@ -1,13 +1,14 @@
 //go:build unix
 
-// Command stress kills, damages and starves pihc, continues as a user would, and
+// Package stress kills, damages and starves pihc, continues as a user would, and
 // compares every file with those of an undisturbed run. It builds pihc with the tag
 // faults, so that it can end or fail at each operation on a file.
 //
-//	go run ./tools/stress [-short] [-only flips,ranks] [-commands train,eval] [-places 60] [-seed N]
+//	go test ./tools/stress                # a few cases of each kind
+//	make stress STRESS='[-only flips,ranks] [-commands train,eval] [-places 60] [-seed N]'
 //
 // Soak, 10,000 steps with flat memory, runs by its name alone.
-package main
+package stress
 
 import (
 	"flag"
@@ -19,6 +20,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 )
 
@@ -49,22 +51,23 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-func main() {
-	h := &harness{}
-	flag.BoolVar(&h.short, "short", false, "a few cases of each kind, in seconds")
-	only := flag.String("only", "", "sections to run, separated by commas")
-	commands := flag.String("commands", "", "commands to kill, fail and limit, separated by commas: train,extend")
-	flag.IntVar(&h.most, "places", 1<<30, "most operations of a command to kill and fail at")
-	seed := flag.Uint64("seed", uint64(time.Now().UnixNano()), "of the random choices")
-	flag.StringVar(&h.pihc, "pihc", "", "program built with -tags faults; built if empty")
-	flag.BoolVar(&h.keep, "keep", false, "keep the folder of each failed case")
-	flag.StringVar(&h.figure, "figure", "", "SVG of soak to write")
-	flag.Parse()
-	h.rng = rand.New(rand.NewPCG(*seed, 1))
+var (
+	full     = flag.Bool("full", false, "all cases, in the place of a few of each kind")
+	only     = flag.String("only", "", "sections to run, separated by commas")
+	commands = flag.String("commands", "", "commands to kill, fail and limit, separated by commas: train,extend")
+	places   = flag.Int("places", 1<<30, "most operations of a command to kill and fail at")
+	seed     = flag.Uint64("seed", 1, "of the random choices")
+	program  = flag.String("pihc", "", "program built with -tags faults; built if empty")
+	keep     = flag.Bool("keep", false, "keep the folder of each failed case")
+	picture  = flag.String("figure", "", "SVG of soak to write")
+)
+
+// TestStress runs the cases that the flags ask for.
+func TestStress(t *testing.T) {
+	h := &harness{short: !*full, most: *places, pihc: *program, keep: *keep, figure: *picture, rng: rand.New(rand.NewPCG(*seed, 1))}
 	fmt.Printf("seed %d\n", *seed)
 	if err := h.all(*only, *commands); err != nil {
-		fmt.Fprintln(os.Stderr, "stress:", err)
-		os.Exit(1)
+		t.Fatal(err)
 	}
 }
 
@@ -84,7 +87,7 @@ func (h *harness) all(only, commands string) (err error) {
 	defer os.RemoveAll(h.work)
 	if h.pihc == "" {
 		h.pihc = filepath.Join(h.work, "pihc")
-		build := exec.Command("go", "build", "-tags", "faults", "-o", h.pihc, "./cmd/pihc")
+		build := exec.Command("go", "build", "-tags", "faults", "-o", h.pihc, "../../cmd/pihc")
 		build.Stderr = os.Stderr
 		check(build.Run())
 	}
