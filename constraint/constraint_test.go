@@ -267,7 +267,7 @@ func TestDirectionsMeetAnsatz(t *testing.T) {
 	o.Fixed, o.Start = true, 1
 	field := solve(1, 0, basis[(n-1)*size:]).Field()
 	offset := make([]float64, size)
-	sys.Problem.Hold(offset, initial, sys.Grid)
+	sys.Problem.Persist(offset, initial, sys.Grid)
 	direction := make([]float64, size)
 	for i := range field {
 		direction[i] = field[i] - offset[i]

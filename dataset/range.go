@@ -201,7 +201,7 @@ func (w *wallRange) miss(set *wallSet, sample []float64) float64 {
 }
 
 func (w *wallRange) add(sample []float64) {
-	w.problem.Hold(w.field, sample, w.grid)
+	w.problem.Persist(w.field, sample, w.grid)
 	for i := range w.sets {
 		w.sets[i].most = max(w.sets[i].most, w.miss(&w.sets[i], sample))
 	}
@@ -217,7 +217,7 @@ const mostMiss = 0.1
 
 // outside says how far a sample misses a condition, "" where that is as little as draws do, three times over.
 func (w *wallRange) outside(sample []float64) string {
-	w.problem.Hold(w.field, sample, w.grid)
+	w.problem.Persist(w.field, sample, w.grid)
 	for i := range w.sets {
 		set := &w.sets[i]
 		miss := w.miss(set, sample)

@@ -165,7 +165,7 @@ func (x *Examination) otherSolutions(p *pde.Problem, draw func(g *grid.Grid) ([]
 			return nil
 		}
 		st, first := s.newState(samples[0]), make([]float64, s.values())
-		p.Hold(first, samples[0], sys.Grid)
+		p.Persist(first, samples[0], sys.Grid)
 		if !st.newton(first, true) {
 			return nil
 		}
@@ -294,7 +294,7 @@ func usesInput(p *pde.Problem, sys *pde.System, input int) bool {
 func varied(sys *pde.System, sample []float64, by, add float64, seed int) []float64 {
 	rng := rand.New(rand.NewPCG(3, uint64(seed)))
 	u := make([]float64, sys.FieldSize())
-	sys.Problem.Hold(u, sample, sys.Grid)
+	sys.Problem.Persist(u, sample, sys.Grid)
 	for i := range u {
 		u[i] = u[i]*(1+by*(2*rng.Float64()-1)) + add*(2*rng.Float64()-1)
 	}

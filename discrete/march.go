@@ -184,7 +184,7 @@ func (m *march) initial(sample []float64) (u, rate []float64, err error) {
 	}
 	st := m.start.newState(sample)
 	both := make([]float64, m.start.values())
-	m.problem.Hold(u, sample, m.step.sys.Grid)
+	m.problem.Persist(u, sample, m.step.sys.Grid)
 	for f := range m.step.fields {
 		copy(m.start.slice(both, f, 0), u[f*n:])
 	}

@@ -193,7 +193,7 @@ func (s *Solver) Solve(dst, initial []float64) (sim.Stats, error) {
 	}
 	st := s.whole.newState(sample)
 	u := make([]float64, s.whole.values())
-	s.whole.sys.Problem.Hold(u, sample, s.whole.sys.Grid)
+	s.whole.sys.Problem.Persist(u, sample, s.whole.sys.Grid)
 	if !st.newton(u, true) {
 		return sim.Stats{}, ErrNotConverged
 	}

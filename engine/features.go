@@ -40,7 +40,7 @@ func (e *cpu[T]) load(batch Batch, lo int) []slot[T] {
 			continue
 		}
 		h := &at.corrected
-		e.Problem.Hold(h.Field, at.inputs, e.System.Grid)
+		e.Problem.Persist(h.Field, at.inputs, e.System.Grid)
 		value := e.loss.Evaluate(h.Field, at.inputs, RowFactor{})
 		if e.Spec.Loss.Relative && value.Loss > 0 {
 			at.base = value.Loss

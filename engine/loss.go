@@ -145,7 +145,7 @@ func addDistance(ubar, u, truth, all []float64, factor float64) float64 {
 }
 
 // StillLosses returns, for every sample, the loss of the field that is at all times what it
-// begins with (pde.Problem.Hold), of zero in a steady problem, or 1 where that is zero: what
+// begins with (pde.Problem.Persist), of zero in a steady problem, or 1 where that is zero: what
 // relative losses are over.
 func StillLosses(info Info, initial [][]float64) ([]float64, error) {
 	sys, err := info.Problem.Discretize(info.Grid)
@@ -158,7 +158,7 @@ func StillLosses(info Info, initial [][]float64) ([]float64, error) {
 	}
 	field, out := make([]float64, info.FieldSize()), make([]float64, len(initial))
 	for i, u0 := range initial {
-		info.Problem.Hold(field, u0, info.Grid)
+		info.Problem.Persist(field, u0, info.Grid)
 		if out[i] = l.Evaluate(field, u0, RowFactor{}).Loss; out[i] == 0 {
 			out[i] = 1
 		}

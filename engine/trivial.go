@@ -40,7 +40,7 @@ func Trivials(sys *pde.System, spec model.LossSpec, initial [][]float64, truth f
 					return err
 				}
 			}
-			p.Hold(kept, inputs, sys.Grid)
+			p.Persist(kept, inputs, sys.Grid)
 			f(i, solution)
 		}
 		return nil

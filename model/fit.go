@@ -250,7 +250,7 @@ func newFitting(s *Spec, p *pde.Problem) (*fitting, error) {
 		return nil, err
 	}
 	steady, held := make([]float64, sys.FieldSize()), make([]float64, sys.FieldSize())
-	p.Hold(steady, u0, sys.Grid)
+	p.Persist(steady, u0, sys.Grid)
 	var ofs []int // the unknown that each set says most of
 	for _, set := range sys.Sets {
 		values := sys.NewRowValues(set, set.Points)
@@ -260,7 +260,7 @@ func newFitting(s *Spec, p *pde.Problem) (*fitting, error) {
 		if set.Kind != pde.ResidualRows && !dataset.AtFirstAxis(p, set.Name) {
 			misfit := rms
 			for _, part := range parts {
-				p.Hold(held, part, sys.Grid)
+				p.Persist(held, part, sys.Grid)
 				misfit = max(misfit, dataset.RootMeanSquare(values.Eval(pde.Values, held, part)[0]))
 			}
 			f.misfit = max(f.misfit, unit*f.scales[0]/f.scales[of]*misfit)

@@ -326,9 +326,9 @@ type fileFlux struct {
 	Pos  config.Position `yaml:"-"`
 }
 
-// Hold fills a field (C, P) with what the unknowns begin with, for the inputs of a sample, at
+// Persist fills a field (C, P) with persistence: with what the unknowns begin with, for the inputs of a sample, at
 // all times; of g, its grid, the times do not matter.
-func (p *Problem) Hold(field, sample []float64, g *grid.Grid) {
+func (p *Problem) Persist(field, sample []float64, g *grid.Grid) {
 	size, slice := len(field)/len(p.Unknowns), g.Size()/g.Axes[0].Points
 	for c, u := range p.Unknowns {
 		own := field[c*size : (c+1)*size]

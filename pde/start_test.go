@@ -49,7 +49,7 @@ initial: {distribution: random-sines, low: 0.5, high: 1}
 			t.Fatal(err)
 		}
 		field := slices.Repeat([]float64{9}, g.Size())
-		p.Hold(field, append(slices.Clone(u0), k), g)
+		p.Persist(field, append(slices.Clone(u0), k), g)
 		for q, got := range field {
 			if want := c.value(g.Axes[1].Coordinate(q%4), u0[q%4]); math.Abs(got-want) > 1e-14 {
 				t.Fatalf("%s: point %d: %g, want %g", c.rows, q, got, want)

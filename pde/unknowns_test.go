@@ -117,7 +117,7 @@ func TestUnknowns(t *testing.T) {
 			}
 		}
 	}
-	p.Hold(field, sample, g)
+	p.Persist(field, sample, g)
 	if field[3*width+1] != sample[1] || field[size+2*width+1] != sample[width+1] || len(p.InitialOf(sample, g)) != 2*width {
 		t.Error("the initial conditions are not held")
 	}
@@ -133,7 +133,7 @@ func TestUnknownWithoutInitial(t *testing.T) {
 		t.Fatalf("%+v, inputs %v", p.Unknowns, p.InputNames())
 	}
 	field := []float64{7, 7, 7, 7, 8, 8, 8, 8}
-	p.Hold(field, []float64{1, 2}, &grid.Grid{Axes: []grid.Axis{{Name: "t", Points: 2}, {Name: "x", Points: 2}, {Name: "y", Points: 1}}})
+	p.Persist(field, []float64{1, 2}, &grid.Grid{Axes: []grid.Axis{{Name: "t", Points: 2}, {Name: "x", Points: 2}, {Name: "y", Points: 1}}})
 	if !slices.Equal(field, []float64{0, 0, 0, 0, 1, 2, 1, 2}) {
 		t.Errorf("held: %v", field)
 	}

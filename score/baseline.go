@@ -62,7 +62,7 @@ func PersistenceBaseline(e *Evaluation, s Samples, p *pde.Problem, g *grid.Grid)
 		if persistent == nil {
 			persistent = make([]float64, len(truth))
 		}
-		p.Hold(persistent, s.Initial[i], g)
+		p.Persist(persistent, s.Initial[i], g)
 		_, out.PerSample[i].Unknowns = s.relativeL2(persistent, truth)
 	}
 	out.Summarize()

@@ -203,7 +203,7 @@ func (sc *scorer) compare(x *Sample, field, truth []float64) {
 	}
 	x.RelativeResidual, x.TruthResidual = ratio(field), absent(pde.Relative(left, rate))
 	if !sc.info.Problem.Steady {
-		sc.info.Problem.Hold(sc.persistent, initial, sc.info.Grid)
+		sc.info.Problem.Persist(sc.persistent, initial, sc.info.Grid)
 		e, _ := s.relativeL2(sc.persistent, truth)
 		x.Persistence, x.PersistenceResidual = absent(e), ratio(sc.persistent)
 	}

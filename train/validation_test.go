@@ -53,7 +53,7 @@ func TestBaselines(t *testing.T) {
 		for q, v := range u {
 			sum[q] += v
 		}
-		e.problem.Hold(still, initial[i], g)
+		e.problem.Persist(still, initial[i], g)
 		held += grid.RelativeL2(still, u) / count
 	}
 	for _, u := range truth {
