@@ -174,7 +174,7 @@ func (t *denseTables) transforms() (forward, real, imag []float32) {
 // kernels returns a_k and b_k, the transforms along x of r, each (nx/2+1, ny).
 func (t *denseTables) kernels(r []float64) [2][]float64 {
 	re, im := slices.Clone(r), make([]float64, len(r))
-	fft.NewComplex([]int{t.nx}, t.ny).Forward(re, im)
+	fft.Forward(re, im, t.nx)
 	modes := t.nx/2 + 1
 	return [2][]float64{re[:modes*t.ny], im[:modes*t.ny]}
 }

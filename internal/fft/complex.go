@@ -2,43 +2,15 @@ package fft
 
 import "pihc/internal/kernel"
 
-// Complex transforms complex arrays of a fixed shape along all axes, for a number
-// of fields at once: re and im are (shape..., fields), row-major. It owns its
-// scratch memory: one Complex serves one goroutine at a time.
-type Complex struct {
-	shape  []int
-	fields int
-	plans  []*plan
-	size   int
-	buffer buffer
-}
-
-// NewComplex prepares transforms of the given shape (one axis or more).
-func NewComplex(shape []int, fields int) *Complex {
-	c := &Complex{shape: append([]int(nil), shape...), fields: fields, size: fields}
-	if len(shape) == 0 || fields < 1 {
-		panic("fft: want at least one axis and one field")
+// Forward transforms complex (n, fields) arrays in place along the first axis, with the
+// sign exp(-2πi jk/n). Forward(im, re, n) is the inverse without the factor 1/n.
+func Forward(re, im []float64, n int) {
+	p := newPlan(n)
+	if len(re) == 0 || len(re)%n != 0 || len(im) != len(re) {
+		panic("fft: want (n, fields) real and imaginary parts")
 	}
-	for _, n := range shape {
-		c.plans = append(c.plans, newPlan(n))
-		c.size *= n
-	}
-	c.buffer = newBuffer(c.plans)
-	return c
-}
-
-// Forward transforms in place, with the sign exp(-2πi jk/n). Forward(im, re) is the
-// inverse without the factor 1/n. It does not allocate.
-func (c *Complex) Forward(re, im []float64) {
-	if len(re) != c.size || len(im) != c.size {
-		panic("fft: want (shape..., fields) real and imaginary parts")
-	}
-	inner := c.fields
-	for d := len(c.plans) - 1; d >= 0; d-- {
-		n := c.shape[d]
-		c.buffer.along(c.plans[d], re, im, c.size/(n*inner), inner)
-		inner *= n
-	}
+	b := newBuffer([]*plan{p})
+	b.along(p, re, im, 1, len(re)/n)
 }
 
 // buffer is the scratch memory of one goroutine.
