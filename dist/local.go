@@ -17,7 +17,7 @@ func Local(size int) []Comm {
 }
 
 func newMeeting(size int) *meeting {
-	m := &meeting{size: size, send: make([][]byte, size), gone: make(chan struct{}), letters: make([]chan []byte, size*size)}
+	m := &meeting{size: size, send: make([][]byte, size), parts: make([]*meeting, size), gone: make(chan struct{}), letters: make([]chan []byte, size*size)}
 	m.changed.L = &m.mu
 	for i := range m.letters {
 		m.letters[i] = make(chan []byte, 1)
@@ -33,11 +33,11 @@ type meeting struct {
 	here    int
 	round   int
 	aborted bool
-	gone    chan struct{}    // closed once aborted
-	send    [][]byte         // per rank: what it offers in this operation
-	letters []chan []byte    // per sender and receiver: of Exchange
-	parts   map[int]*meeting // of the last Split, by color
-	all     []*meeting       // of every Split
+	gone    chan struct{} // closed once aborted
+	send    [][]byte      // per rank: what it offers in this operation
+	letters []chan []byte // per sender and receiver: of Exchange
+	parts   []*meeting    // of the last Split, each at the place of its first rank
+	all     []*meeting    // of every Split
 }
 
 // wait returns when all ranks have called it.
@@ -126,28 +126,29 @@ func (l *local) Split(color int) (Comm, error) {
 	if err := l.AllGather(Bytes(colors), Bytes([]uint64{uint64(color)})); err != nil {
 		return nil, err
 	}
-	rank, size := 0, 0
+	first, rank, size := -1, 0, 0
 	for r, c := range colors {
-		if c == uint64(color) {
-			size++
-			if r < l.rank {
-				rank++
-			}
+		if c != uint64(color) {
+			continue
 		}
+		if first < 0 {
+			first = r
+		}
+		if r < l.rank {
+			rank++
+		}
+		size++
 	}
-	if l.rank == 0 {
-		l.parts = map[int]*meeting{}
+	if rank == 0 {
+		m := newMeeting(size)
+		l.mu.Lock()
+		l.parts[l.rank], l.all = m, append(l.all, m)
+		l.mu.Unlock()
 	}
 	if err := l.wait(); err != nil {
 		return nil, err
 	}
-	l.mu.Lock()
-	m := l.parts[color]
-	if m == nil {
-		m = newMeeting(size)
-		l.parts[color], l.all = m, append(l.all, m)
-	}
-	l.mu.Unlock()
+	m := l.parts[first]
 	return &local{m, rank}, l.wait()
 }
 

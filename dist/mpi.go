@@ -74,7 +74,7 @@ func openMPI(names []string) (Comm, *Library, error) {
 		}
 		purego.RegisterFunc(f, address)
 	}
-	library := &Library{Path: absolute(name), Version: m.libraryVersion()}
+	library := &Library{Path: absolute(name), Version: oneLine(m.version)}
 	_, library.SHA256, _ = data.HashFile(library.Path)
 	if err := m.family(lib, name, library.Version); err != nil {
 		return nil, nil, err
@@ -207,26 +207,21 @@ func (m *mpi) call(name string, f func() int32) error {
 }
 
 func (m *mpi) failure(code int32) error {
-	text := make([]byte, 8192)
-	var n int32
-	if m.errorString(code, unsafe.Pointer(&text[0]), &n) != 0 || n <= 0 {
+	text := oneLine(func(text unsafe.Pointer, length *int32) int32 { return m.errorString(code, text, length) })
+	if text == "" {
 		return fmt.Errorf("code %d", code)
 	}
-	return errors.New(oneLine(string(text[:n])))
+	return errors.New(text)
 }
 
-func (m *mpi) libraryVersion() string {
+// oneLine is the first line of what a function of the library says; "" where it fails.
+func oneLine(f func(text unsafe.Pointer, length *int32) int32) string {
 	text := make([]byte, 8192)
 	var n int32
-	if m.version(unsafe.Pointer(&text[0]), &n) != 0 || n <= 0 {
+	if f(unsafe.Pointer(&text[0]), &n) != 0 || n <= 0 {
 		return ""
 	}
-	return oneLine(string(text[:n]))
-}
-
-// oneLine is the first line of a C string.
-func oneLine(s string) string {
-	s, _, _ = strings.Cut(s, "\x00")
+	s, _, _ := strings.Cut(string(text[:n]), "\x00")
 	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
 	return strings.TrimSpace(s)
 }

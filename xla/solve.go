@@ -367,23 +367,24 @@ func (s *solver) coarse(sets []rowSet) []rowSet {
 			}
 			return s.transpose(s.terms.builder.rows(s.transpose(v, order...), index), order...)
 		}
-		part := rowSet{set: r.set, scale: s.times(some(r.scale), times)}
-		for _, a := range r.terms {
-			part.terms = append(part.terms, some(a))
+		out[i] = rowSet{
+			set: r.set, scale: s.times(some(r.scale), times),
+			terms: mapped(r.terms, some), constants: mapped(r.constants, some), extras: mapped(r.extras, some),
 		}
-		for _, c := range r.constants {
-			if c.exists() {
-				c = some(c)
-			}
-			part.constants = append(part.constants, c)
-		}
-		for _, e := range r.extras {
-			part.extras = append(part.extras, some(e))
-		}
-		out[i] = part
 	}
 	if !fewer {
 		return nil
+	}
+	return out
+}
+
+// mapped are arrays each mapped by f; nothing stays nothing.
+func mapped(all []value, f func(value) value) []value {
+	out := make([]value, len(all))
+	for i, v := range all {
+		if v.exists() {
+			out[i] = f(v)
+		}
 	}
 	return out
 }

@@ -35,33 +35,6 @@ func newTerms(b *builder, s *pde.System) *terms {
 	return &terms{b, s, s.Grid.Size(), make([]stencil, n), make([]stencil, n), make([]value, n), make([]value, n), map[inputKey]value{}}
 }
 
-// entry is one of a row.
-type entry struct {
-	point int32
-	coef  float64
-}
-
-func (t *terms) table(rows [][]entry) stencil {
-	width := 1
-	for _, r := range rows {
-		width = max(width, len(r))
-	}
-	index, coef := make([]int32, len(rows)*width), make([]float64, len(rows)*width)
-	for p, r := range rows {
-		for e := range width {
-			switch {
-			case e < len(r):
-				index[p*width+e], coef[p*width+e] = r[e].point, r[e].coef
-			case len(r) > 0:
-				index[p*width+e] = r[0].point
-			default:
-				index[p*width+e] = int32(p)
-			}
-		}
-	}
-	return stencil{t.integers(index, len(rows), width), t.numbers(coef, f64, len(rows), width)}
-}
-
 // stencil returns the tables of a term that has a stencil, which read the unknown's part of
 // a field, or of its transpose, which read what is given at the points.
 func (t *terms) stencil(term int, transposed bool) stencil {
@@ -71,20 +44,28 @@ func (t *terms) stencil(term int, transposed bool) stencil {
 	}
 	if !all[term].index.exists() {
 		op := t.system.Terms[term]
-		rows := make([][]entry, t.points)
-		for p := range rows {
+		index, coefficients, width := make([][]int32, t.points), make([][]float64, t.points), 1
+		for p := range index {
 			if !op.Defined(p) {
 				continue
 			}
 			op.Operator.(grid.Sparse).Row(p, func(q int, c float64) {
+				row, reads := p, t.first(term)+q
 				if transposed {
-					rows[q] = append(rows[q], entry{int32(p), c})
-				} else {
-					rows[p] = append(rows[p], entry{int32(t.first(term) + q), c})
+					row, reads = q, p
 				}
+				index[row], coefficients[row] = append(index[row], int32(reads)), append(coefficients[row], c)
+				width = max(width, len(index[row]))
 			})
 		}
-		all[term] = t.table(rows)
+		var places []int32
+		var numbers []float64
+		for p, row := range index {
+			padding := slices.Repeat(append(row, int32(p))[:1], width-len(row))
+			places = append(append(places, row...), padding...)
+			numbers = append(append(numbers, coefficients[p]...), make([]float64, len(padding))...)
+		}
+		all[term] = stencil{t.integers(places, t.points, width), t.numbers(numbers, f64, t.points, width)}
 	}
 	return all[term]
 }

@@ -74,29 +74,21 @@ func checkGolden(s *setup) error {
 	if err != nil {
 		return err
 	}
-	close := func(what string, got, want, scale float64) error {
-		if !(math.Abs(got-want) <= goldenTolerance*scale) {
-			return fmt.Errorf("%s is %.12g, stored %.12g", what, got, want)
-		}
-		return nil
+	type number struct {
+		what             string
+		got, want, scale float64
 	}
-	if err := close("loss", got.Loss, want.Loss, want.Loss); err != nil {
-		return err
-	}
-	if err := close("mean square jump", got.JumpSquare, want.JumpSquare, want.JumpSquare); err != nil {
-		return err
-	}
+	numbers := []number{{"loss", got.Loss, want.Loss, want.Loss}, {"mean square jump", got.JumpSquare, want.JumpSquare, want.JumpSquare}}
 	for i, v := range want.MeanSquares {
-		if err := close(fmt.Sprint("mean square ", i), got.MeanSquares[i], v, v); err != nil {
-			return err
-		}
+		numbers = append(numbers, number{fmt.Sprint("mean square ", i), got.MeanSquares[i], v, v})
 	}
 	for i := range want.Gradient {
-		if err := close(fmt.Sprint("gradient ", i), got.Gradient[i], want.Gradient[i], want.Gradient[0]); err != nil {
-			return err
-		}
-		if err := close(fmt.Sprint("field ", i), got.Field[i], want.Field[i], want.Field[0]); err != nil {
-			return err
+		numbers = append(numbers, number{fmt.Sprint("gradient ", i), got.Gradient[i], want.Gradient[i], want.Gradient[0]},
+			number{fmt.Sprint("field ", i), got.Field[i], want.Field[i], want.Field[0]})
+	}
+	for _, n := range numbers {
+		if !(math.Abs(n.got-n.want) <= goldenTolerance*n.scale) {
+			return fmt.Errorf("%s is %.12g, stored %.12g", n.what, n.got, n.want)
 		}
 	}
 	return nil
