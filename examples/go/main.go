@@ -7,6 +7,9 @@ import (
 	"os"
 	"path/filepath"
 
+	_ "example.com/pihc-go/conv"
+	_ "example.com/pihc-go/router"
+	_ "example.com/pihc-go/solver"
 	"pihc/experiment"
 )
 

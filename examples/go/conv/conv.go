@@ -2,8 +2,8 @@
 //
 //	network: {kind: conv, width: 8, layers: 3}
 //
-// It shows what a network needs. Keys is the block of a spec: a struct with yaml tags, whose methods are those of
-// model.NetworkBlock. Net is a network.Network: it says how its parameters are laid out and drawn, what it costs, and
+// It shows what a network needs. Keys is the block of a spec: a struct with yaml tags that makes the network
+// (model.NetworkBlock). Net is a network.Network: it says how its parameters are laid out and drawn, what it costs, and
 // makes evaluators in two precisions. The evaluator, in evaluator.go, is a network.Evaluator: forward and backward.
 // Three suites judge it, in conv_test.go: networktest.Run, enginetest.RunCPU and a short training.
 //
@@ -26,21 +26,10 @@ import (
 
 func init() { model.RegisterNetwork("conv", Keys{Width: 16, Layers: 3}) }
 
-// Keys are the keys of the network block. A place tag is where a key stands among those that networks of all kinds
-// have, from 0 for kind to 13 for passes.
+// Keys are the keys of the network block. A tag want says which values a spec may have.
 type Keys struct {
-	Width  int `yaml:"width" place:"1"`  // channels of a layer
-	Layers int `yaml:"layers" place:"2"` // with neighbours; the layer of the outputs has none
-}
-
-// Validate implements model.NetworkBlock.
-func (k Keys) Validate(bad func(key, reason string)) {
-	if k.Width < 1 {
-		bad("width", fmt.Sprintf("%d: want at least 1", k.Width))
-	}
-	if k.Layers < 0 || k.Layers > 30 {
-		bad("layers", fmt.Sprintf("%d: want 0 to 30", k.Layers))
-	}
+	Width  int `yaml:"width" want:"at least 1"`  // channels of a layer
+	Layers int `yaml:"layers" want:"at least 0"` // with neighbours; the layer of the outputs has none
 }
 
 // Network implements model.NetworkBlock. The inputs are the coordinates, the inputs of the problem, such as the initial

@@ -35,7 +35,7 @@ func newEvaluator[T compute.Float](n Net, shape []int, batch int, pool *compute.
 	for l := range n.Layers + 1 {
 		weight, bias := layout[2*l], layout[2*l+1]
 		e.layers = append(e.layers, layer{
-			weight.Offset, bias.Offset, weight.Shape[1], weight.Shape[2], neighbours(shape, weight.Shape[0], 1<<l), l < n.Layers,
+			weight.Offset, bias.Offset, weight.Shape[1], weight.Shape[2], neighbours(shape, weight.Shape[0], 1<<min(l, 20)), l < n.Layers,
 		})
 		if l < n.Layers {
 			e.spare = append(e.spare, make([]T, n.Width*e.points))
