@@ -62,7 +62,7 @@ cross: ## compile, tests included, for the other platforms; run kernels, network
 	qemu-aarch64-static $$folder/kernel-arm64 -test.run "$$quick"; \
 	qemu-x86_64-static -cpu Haswell $$folder/kernel-amd64 -test.run "$$quick"; \
 	qemu-x86_64-static -cpu IvyBridge $$folder/kernel-amd64 -test.run "$$quick"; \
-	cd ../../fno; qemu-aarch64-static $$folder/fno-arm64 -test.run 'TestForward|TestBackwardFloat32'; \
+	cd ../../fno; qemu-aarch64-static $$folder/fno-arm64 -test.run 'TestNetwork/.*/(forward|float32)'; \
 	cd ../engine/enginetest; qemu-aarch64-static $$folder/engine-arm64 -test.run 'TestCPU/^(moe|borders|features_moe|passes_moe)$$' -test.skip 'TestCPU/.*/gradient'
 
 widths: ## the whole engine with narrower vectors, and the kernels with the narrowest

@@ -75,19 +75,19 @@ func BenchmarkExchange(b *testing.B) {
 			var wait sync.WaitGroup
 			errs := make([]error, len(ranks))
 			for i, c := range ranks[1:] {
-				wait.Go(func() { _, errs[1+i] = measureExchange(c, net.Size(), spec.Training.Batch, b.N) })
+				wait.Go(func() { _, errs[1+i] = measureExchange(c, net.Layout().Size(), spec.Training.Batch, b.N) })
 			}
-			times, err := measureExchange(ranks[0], net.Size(), spec.Training.Batch, b.N)
+			times, err := measureExchange(ranks[0], net.Layout().Size(), spec.Training.Batch, b.N)
 			wait.Wait()
 			if err := errors.Join(append(errs, err)...); err != nil {
 				b.Fatal(err)
 			}
 			size := ranks[0].Size()
 			rounds := (spec.Training.Batch + size - 1) / size
-			sent := 4 * float64((net.Size()+size-1)/size*(size-1)) // of one exchange
+			sent := 4 * float64((net.Layout().Size()+size-1)/size*(size-1)) // of one exchange
 			b.ReportMetric(float64(size), "ranks")
 			b.ReportMetric(float64(spec.Training.Batch), "batch")
-			b.ReportMetric(float64(net.Size()), "parameters")
+			b.ReportMetric(float64(net.Layout().Size()), "parameters")
 			b.ReportMetric(1e6*times.latency, "latency_us")
 			b.ReportMetric(sent/times.long, "bandwidth")
 			b.ReportMetric(float64(rounds+1)*sent, "bytes")

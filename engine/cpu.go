@@ -65,7 +65,7 @@ func newCPU[T compute.Float](s *model.Spec, p *pde.Problem, o EngineOptions) (*c
 	n := s.Training.MicroBatch
 	if e.System.Slab != nil {
 		n = 1 // so that gradients are summed over ranks sample by sample
-		e.whole, e.share = make([]float64, e.FieldSize()), make([]T, e.Network.Size())
+		e.whole, e.share = make([]float64, e.FieldSize()), make([]T, e.Network.Layout().Size())
 	}
 	e.net = network.NewEvaluator[T](e.Network, e.Grid.Shape(), n, e.pool, e.System.Slab)
 	e.ubar, e.sums = make([]float64, e.System.FieldSize()), make([]float64, len(e.System.Sets))

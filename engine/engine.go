@@ -138,7 +138,7 @@ type Prediction struct {
 // An Engine evaluates one spec. T is the precision of the network; everything
 // an engine needs is data in the Spec and the Problem, so that another engine
 // can be written from the same data and pass the same suite
-// (internal/enginetest). params and grad are flat slices in the order of
+// (engine/enginetest). params and grad are flat slices in the order of
 // Info.Layout.
 type Engine[T compute.Float] interface {
 	// Info tells what the engine evaluates.

@@ -96,9 +96,9 @@ func describe(s *model.Spec, sys *pde.System, net network.Network, router constr
 		return Info{}, err
 	}
 	info := Info{
-		Spec: s, Problem: sys.Problem, Grid: sys.Grid, Layout: net.Layout(), OutputBias: net.OutputBias(), Router: router,
+		Spec: s, Problem: sys.Problem, Grid: sys.Grid, Layout: net.Layout(), OutputBias: net.Layout().Last(), Router: router,
 		Initial: func() []float64 {
-			params := make([]float64, net.Size())
+			params := make([]float64, net.Layout().Size())
 			net.Init(params, rand.New(rand.NewPCG(s.Seed, 0x696e6974)))
 			return params
 		},

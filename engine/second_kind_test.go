@@ -9,6 +9,7 @@ import (
 
 	"pihc/compute"
 	"pihc/model"
+	"pihc/network"
 	"pihc/pde"
 )
 
@@ -22,24 +23,17 @@ func (k pointwiseKeys) Network(_ []string, inputs, outputs int) (model.Network, 
 	return pointwise{k.Gain, inputs, outputs}, nil
 }
 
-func (k pointwiseKeys) Small([]string) pointwiseKeys { return k }
-
-func (k pointwiseKeys) WithModes(map[string]int) pointwiseKeys { return k }
-
 type pointwise struct {
 	gain    float64
 	in, out int
 }
 
 func (n pointwise) Fields() (int, int) { return n.in, n.out }
-func (n pointwise) Size() int          { return 2*n.in*n.out + n.out }
 
-func (n pointwise) Layout() []compute.Tensor {
-	return []compute.Tensor{{Name: "weight", Shape: []int{n.out, 2 * n.in}}, n.OutputBias()}
-}
-
-func (n pointwise) OutputBias() compute.Tensor {
-	return compute.Tensor{Name: "bias", Shape: []int{n.out}, Offset: 2 * n.in * n.out}
+func (n pointwise) Layout() (all network.Layout) {
+	all.Add("weight", n.out, 2*n.in)
+	all.Add("bias", n.out)
+	return all
 }
 
 func (n pointwise) Init(params []float64, rng *rand.Rand) {
@@ -51,7 +45,7 @@ func (n pointwise) Init(params []float64, rng *rand.Rand) {
 func (n pointwise) Validate([]int) error     { return nil }
 func (n pointwise) FLOP(shape []int) float64 { return float64(4 * n.in * n.out * product(shape)) }
 func (n pointwise) Memory([]int, int, int, int, bool) (float64, float64) {
-	return 0, float64(n.Size())
+	return 0, float64(n.Layout().Size())
 }
 
 func (n pointwise) Float32(shape []int, batch int, _ *compute.Pool) model.Evaluator[float32] {

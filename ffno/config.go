@@ -80,9 +80,7 @@ func (c Config) counts() []network.Count {
 //
 // Weights are (in, out): a layer computes v·weight + bias. The axis of 2 is the real
 // and the imaginary part.
-func (c Config) Layout() []compute.Tensor { return c.layout() }
-
-func (c Config) layout() (all network.Layout) {
+func (c Config) Layout() (all network.Layout) {
 	perceptron := func(first, second string, in, hidden, out int) {
 		all.Add(first+".weight", in, hidden)
 		all.Add(first+".bias", hidden)
@@ -113,14 +111,8 @@ func (c Config) layout() (all network.Layout) {
 // hidden is the number of channels of a feed-forward's hidden layer.
 func (c Config) hidden() int { return c.Expansion * c.Width }
 
-// OutputBias returns the tensor added to the outputs, one element each.
-func (c Config) OutputBias() compute.Tensor { return c.layout().Last() }
-
-// Size returns the length of the flat parameter slice.
-func (c Config) Size() int { return c.layout().Size() }
-
-// Init draws parameters (length Size), spectral ones times SpectralGain.
-func (c Config) Init(params []float64, rng *rand.Rand) { c.layout().Init(params, c.SpectralGain, rng) }
+// Init draws parameters in the order of Layout, spectral ones times SpectralGain.
+func (c Config) Init(params []float64, rng *rand.Rand) { c.Layout().Init(params, c.SpectralGain, rng) }
 
 // Fields implements operator.Network.
 func (c Config) Fields() (inputs, outputs int) { return c.Inputs, c.Outputs }

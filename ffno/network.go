@@ -58,7 +58,7 @@ func New[T compute.Float](c Config, shape []int, batch int, pool *compute.Pool) 
 		panic("ffno: New: invalid configuration")
 	}
 	c.Modes = append([]int(nil), c.Modes...)
-	n := &Network[T]{Config: c, pool: pool, batch: batch, most: batch, points: 1, in: kernel.Pad(c.Inputs), width: kernel.Pad(c.Width), size: c.Size(), one: []T{1}}
+	n := &Network[T]{Config: c, pool: pool, batch: batch, most: batch, points: 1, in: kernel.Pad(c.Inputs), width: kernel.Pad(c.Width), size: c.Layout().Size(), one: []T{1}}
 	longest, largest := 0, 0
 	for _, points := range shape {
 		n.points *= points

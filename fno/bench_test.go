@@ -8,7 +8,6 @@ import (
 	"pihc/compute"
 	"pihc/internal/check"
 	"pihc/internal/kernel"
-	"pihc/network/networktest"
 )
 
 // paper is the paper's network for diffusion-sorption (3 -> 64, 5 layers, 8
@@ -27,7 +26,7 @@ func BenchmarkNetwork(b *testing.B) {
 			pool := compute.NewPool(workers)
 			defer pool.Close()
 			n := New[float32](paper, paperShape, 1, pool)
-			p := networktest.Points(paperShape)
+			p := check.Points(paperShape)
 			rng := check.Rand(1)
 			params64 := make([]float64, paper.Size())
 			paper.Init(params64, rng)
@@ -70,7 +69,7 @@ func BenchmarkForward(b *testing.B) {
 	pool := compute.NewPool(0)
 	defer pool.Close()
 	n := New[float32](paper, paperShape, 1, pool)
-	p := networktest.Points(paperShape)
+	p := check.Points(paperShape)
 	params := make([]float32, paper.Size())
 	input := check.Normal(check.Rand(1), make([]float32, paper.Inputs*p))
 	check.Normal(check.Rand(2), params)

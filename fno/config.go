@@ -72,9 +72,7 @@ func (c Config) counts() []network.Count {
 // Weights are (in, out): a layer computes v·weight + bias. In a spectral tensor
 // the mode axes have 2m entries in the order 0..m-1, -m..-1, the last m entries
 // 0..m-1; the axis of 2 is the real and the imaginary part.
-func (c Config) Layout() []compute.Tensor { return c.layout() }
-
-func (c Config) layout() (all network.Layout) {
+func (c Config) Layout() (all network.Layout) {
 	all.Add("lift.weight", c.Inputs, c.Width)
 	all.Add("lift.bias", c.Width)
 	for l := range c.Layers {
@@ -97,15 +95,12 @@ func (c Config) layout() (all network.Layout) {
 	return all
 }
 
-// OutputBias returns the tensor added to the outputs, one element each.
-func (c Config) OutputBias() compute.Tensor { return c.layout().Last() }
-
 // Size returns the length of the flat parameter slice.
-func (c Config) Size() int { return c.layout().Size() }
+func (c Config) Size() int { return c.Layout().Size() }
 
 // Init draws parameters (length Size), spectral ones times SpectralGain. A float32
 // network starts from these numbers rounded.
-func (c Config) Init(params []float64, rng *rand.Rand) { c.layout().Init(params, c.SpectralGain, rng) }
+func (c Config) Init(params []float64, rng *rand.Rand) { c.Layout().Init(params, c.SpectralGain, rng) }
 
 // Fields implements operator.Network.
 func (c Config) Fields() (inputs, outputs int) { return c.Inputs, c.Outputs }

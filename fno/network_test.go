@@ -25,30 +25,32 @@ var cases = []networktest.Case{
 	{Name: "long rows", Network: Config{Inputs: 3, Width: 6, Layers: 2, Modes: []int{1, 2}, Projection: 6, Outputs: 2}, Shape: []int{2, 150}, Batch: 1},
 	{Name: "3-D", Network: Config{Inputs: 2, Width: 6, Layers: 3, Modes: []int{2, 2, 3}, Projection: 10, Outputs: 4}, Shape: []int{5, 4, 6}, Batch: 2},
 	{Name: "4-D", Network: Config{Inputs: 2, Width: 4, Layers: 2, Modes: []int{1, 1, 1, 2}, Projection: 6, Outputs: 2}, Shape: []int{3, 2, 3, 4}, Batch: 1},
+	{Name: "many workers", Network: Config{Inputs: 3, Width: 32, Layers: 3, Modes: []int{2, 2, 3}, Projection: 48, Outputs: 4, LastActivation: true}, Shape: []int{9, 8, 20}, Batch: 2},
+	{Name: "full width", Network: Config{Inputs: 3, Width: 64, Layers: 3, Modes: []int{4, 8}, Projection: 128, Outputs: 16, LastActivation: true}, Shape: []int{13, 70}, Batch: 2},
 }
 
 // dense evaluates the formulas of the package comment for one sample, transforms
 // and all as plain sums over every point.
 func dense(tt networktest.Case, params, input []float64) []float64 {
 	c, shape := tt.Network.(Config), tt.Shape
-	view := networktest.Views(c.Layout(), params)
-	v := networktest.Pointwise(networktest.PerPoint(input, networktest.Points(shape)), view["lift.weight"], view["lift.bias"])
+	view := check.Views(c.Layout(), params)
+	v := check.Pointwise(check.PerPoint(input, check.Points(shape)), view["lift.weight"], view["lift.bias"])
 	for l := range c.Layers {
 		name := fmt.Sprintf("layers.%d.", l)
-		pre := networktest.Pointwise(v, view[name+"weight"], view[name+"bias"])
+		pre := check.Pointwise(v, view[name+"weight"], view[name+"bias"])
 		denseSpectral(pre, v, c, shape, view[name+"spectral"])
 		if l+1 < c.Layers || c.LastActivation {
-			networktest.Gelu(pre)
+			check.Gelu(pre)
 		}
 		v = pre
 	}
-	h := networktest.Pointwise(v, view["projection.weight"], view["projection.bias"])
-	networktest.Gelu(h)
-	out := networktest.Pointwise(h, view["output.weight"], view["output.bias"])
+	h := check.Pointwise(v, view["projection.weight"], view["projection.bias"])
+	check.Gelu(h)
+	out := check.Pointwise(h, view["output.weight"], view["output.bias"])
 	if c.OutputActivation {
-		networktest.Gelu(out)
+		check.Gelu(out)
 	}
-	return networktest.Fields(out)
+	return check.Fields(out)
 }
 
 // denseSpectral adds K v to pre, mode by mode.
@@ -65,7 +67,7 @@ func denseSpectral(pre, v [][]float64, c Config, shape []int, weights []float64)
 		}
 		return index
 	}
-	for mode := range networktest.Points(kept) {
+	for mode := range check.Points(kept) {
 		q := unravel(mode, kept)
 		for axis := range last {
 			if q[axis] >= c.Modes[axis] {
@@ -103,39 +105,55 @@ func denseSpectral(pre, v [][]float64, c Config, shape []int, weights []float64)
 	}
 }
 
-func TestForward(t *testing.T) { networktest.Forward(t, cases, dense) }
-
-func TestGradient(t *testing.T) { networktest.Gradient(t, cases) }
-
-func TestBackwardFloat32(t *testing.T) {
-	networktest.BackwardFloat32(t, append(cases[:len(cases):len(cases)], networktest.Case{
-		Name: "full width", Network: Config{Inputs: 3, Width: 64, Layers: 3, Modes: []int{4, 8}, Projection: 128, Outputs: 16, LastActivation: true}, Shape: []int{13, 70}, Batch: 2,
-	}))
+func TestNetwork(t *testing.T) {
+	for _, c := range cases {
+		if c.Network.(Config).Width < 32 { // else the dense version takes minutes
+			c.Dense = dense
+		}
+		networktest.Run(t, c)
+	}
 }
 
-func TestWorkers(t *testing.T) {
-	c := Config{Inputs: 3, Width: 32, Layers: 3, Modes: []int{2, 2, 3}, Projection: 48, Outputs: 4, LastActivation: true}
-	networktest.Workers(t, networktest.Case{Network: c, Shape: []int{9, 8, 20}, Batch: 2})
+// TestAllocations holds a step to less than the suite does.
+func TestAllocations(t *testing.T) {
+	pool := compute.NewPool(2)
+	defer pool.Close()
+	c := cases[0].Network.(Config)
+	params, grad, input, dst := make([]float32, c.Size()), make([]float32, c.Size()), make([]float32, 3*64*32), make([]float32, 16*64*32)
+	n := New[float32](c, []int{64, 32}, 1, pool)
+	if bytes := check.Bytes(5, func() {
+		n.Forward(dst, params, input)
+		n.Backward(grad, params, dst)
+	}); bytes > 4<<10 {
+		t.Errorf("%d bytes a step", bytes)
+	}
 }
 
-func TestBatch(t *testing.T) { networktest.Batch(t, cases[0]) }
-
-func TestBatchGradient(t *testing.T) { networktest.BatchGradient(t, cases) }
-
-func TestAllocations(t *testing.T) { networktest.Allocations(t, cases[0].Network, 4<<10) }
-
+// TestMemory: the estimate is what is allocated, within a tenth, on two workers; and it holds for a huge network,
+// that nothing can be allocated for.
 func TestMemory(t *testing.T) {
-	networktest.Memory(t, []networktest.Case{
+	pool := compute.NewPool(2)
+	defer pool.Close()
+	for _, c := range []networktest.Case{
 		{Network: Config{Inputs: 3, Width: 64, Layers: 5, Modes: []int{8, 8}, Projection: 128, Outputs: 16}, Shape: []int{51, 128}, Batch: 1},
 		{Network: Config{Inputs: 7, Width: 20, Layers: 2, Modes: []int{3, 4, 5}, Projection: 40, Outputs: 1, OutputActivation: true}, Shape: []int{10, 16, 16}, Batch: 3},
 		{Network: Config{Inputs: 1, Width: 100, Layers: 1, Modes: []int{2, 2}, Projection: 10, Outputs: 64}, Shape: []int{20, 20}, Batch: 2},
-	}, Config{Inputs: 1, Width: 1e9, Layers: 1e9, Modes: []int{1e9, 1e9}, Projection: 1e9, Outputs: 1e9}, func(c networktest.Case, pool *compute.Pool, training bool) int64 {
-		n := New[float32](c.Network.(Config), c.Shape, c.Batch, pool)
-		if training {
-			n.allocateBackward()
+	} {
+		for _, training := range []bool{false, true} {
+			n := New[float32](c.Network.(Config), c.Shape, c.Batch, pool)
+			if training {
+				n.allocateBackward()
+			}
+			got, _ := c.Network.Memory(c.Shape, c.Batch, 2, 4, training)
+			if want := float64(n.Bytes()); got < 0.9*want || got > 1.1*want {
+				t.Errorf("%+v, training %v: estimated %.0f, allocated %.0f", c.Network, training, got, want)
+			}
 		}
-		return n.Bytes()
-	})
+	}
+	huge := Config{Inputs: 1, Width: 1e9, Layers: 1e9, Modes: []int{1e9, 1e9}, Projection: 1e9, Outputs: 1e9}
+	if got, _ := huge.Memory([]int{1e9, 1e9}, 1e9, 1e9, 8, true); !(got > 1e40) {
+		t.Errorf("huge: %g", got)
+	}
 }
 
 // TestConstant: with zero weights but the biases, every layer is a constant that
@@ -199,7 +217,7 @@ func TestSpec(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(c, want) {
 		t.Errorf("got %+v, %v", c, err)
 	}
-	if b := c.OutputBias(); b.Name != "output.bias" || b.Size() != 16 || b.Offset+16 != c.Size() {
+	if b := c.Layout().Last(); b.Name != "output.bias" || b.Size() != 16 || b.Offset+16 != c.Size() {
 		t.Errorf("output bias %+v", b)
 	}
 	if _, err := s.Config([]string{"t", "y"}, 3, 16); err == nil || err.Error() != `modes: no axis "x"; the axes are t, y` {
@@ -209,9 +227,24 @@ func TestSpec(t *testing.T) {
 
 // TestInit: the gain multiplies the spectral weights and nothing else.
 func TestInit(t *testing.T) {
-	one, half := cases[0].Network.(Config), cases[0].Network.(Config)
-	one.SpectralGain, half.SpectralGain = 1, 0.5
-	networktest.Gain(t, one, half)
+	c := cases[0].Network.(Config)
+	want, got, spectral := make([]float64, c.Size()), make([]float64, c.Size()), 0
+	c.SpectralGain = 1
+	c.Init(want, check.Rand(1))
+	c.SpectralGain = 0.5
+	c.Init(got, check.Rand(1))
+	for _, v := range c.Layout() {
+		if strings.Contains(v.Name, "spectral") {
+			spectral++
+			for i := range v.Size() {
+				want[v.Offset+i] *= 0.5
+			}
+		}
+	}
+	check.Equal(t, got, want)
+	if spectral == 0 {
+		t.Error("no spectral weights")
+	}
 }
 
 // TestCount: the paper's network counts 9.2 GFLOP forward.

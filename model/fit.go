@@ -434,7 +434,7 @@ func (f *fitting) derivative(axis string) int {
 func (f *fitting) points(c *ConstraintSpec) int {
 	o := constraint.Options{Experts: make([]int, len(f.grid.Axes)), Router: c.Router}
 	for i, a := range f.grid.Axes {
-		o.Experts[i] = c.Experts[a.Name]
+		o.Experts[i] = max(1, c.Experts[a.Name])
 	}
 	router, err := o.NewRouter(f.grid)
 	if err != nil {

@@ -27,22 +27,23 @@ type NetworkKeys interface {
 	// begins with the key that is wrong.
 	Network(axes []string, inputs, outputs int) (Network, error)
 	// Small returns keys of a like network on the given axes that is small enough to
-	// be differenced in seconds.
+	// be differenced in seconds, or the keys themselves where the kind has none.
 	Small(axes []string) NetworkKeys
 
+	// withModes returns the keys with the resolution that the axes hold, where the kind has one.
 	withModes(modes map[string]int) NetworkKeys
 	decode(n config.Node, shared *NetworkShared) (NetworkKeys, error)
 	encode(shared NetworkShared) any
 }
 
-// NetworkBlock is what a kind of network has for its block of a spec: a struct S of keys, with yaml tags, and with
-// tags `want` that say which values a file may have (as in [Spec]).
-type NetworkBlock[S any] interface {
-	// Network and Small are those of NetworkKeys.
+// NetworkBlock is what a kind of network has for its block of a spec: a struct of keys, with yaml tags, and with
+// tags `want` that say which values a file may have (as in [Spec]). A kind S may have two methods besides:
+//
+//	Small(axes []string) S                // keys of a like network that is differenced in seconds (`pihc check`)
+//	WithModes(modes map[string]int) S     // keys with the resolution that the axes hold
+type NetworkBlock interface {
+	// Network is that of NetworkKeys.
 	Network(axes []string, inputs, outputs int) (Network, error)
-	Small(axes []string) S
-	// WithModes returns the keys with the resolution that the axes hold, where the kind has one.
-	WithModes(modes map[string]int) S
 }
 
 // DefaultNetwork is the kind of a network block that names none.
@@ -53,7 +54,7 @@ var networkKinds = map[string]NetworkKeys{DefaultNetwork: keysOf[fno.Spec]{fno.D
 
 // RegisterNetwork makes a kind of network available by name (network.kind), with the defaults of its keys. It panics
 // if the name is taken, and is to be called before any spec is read.
-func RegisterNetwork[S NetworkBlock[S]](name string, defaults S) {
+func RegisterNetwork[S NetworkBlock](name string, defaults S) {
 	if _, ok := networkKinds[name]; ok {
 		panic("model: RegisterNetwork: kind " + name + " is registered already")
 	}
@@ -61,16 +62,24 @@ func RegisterNetwork[S NetworkBlock[S]](name string, defaults S) {
 }
 
 // keysOf makes the keys of one kind NetworkKeys.
-type keysOf[S NetworkBlock[S]] struct{ Spec S }
+type keysOf[S NetworkBlock] struct{ Spec S }
 
 func (k keysOf[S]) Network(axes []string, inputs, outputs int) (Network, error) {
 	return k.Spec.Network(axes, inputs, outputs)
 }
 
-func (k keysOf[S]) Small(axes []string) NetworkKeys { return keysOf[S]{k.Spec.Small(axes)} }
+func (k keysOf[S]) Small(axes []string) NetworkKeys {
+	if s, ok := any(k.Spec).(interface{ Small(axes []string) S }); ok {
+		return keysOf[S]{s.Small(axes)}
+	}
+	return k
+}
 
 func (k keysOf[S]) withModes(modes map[string]int) NetworkKeys {
-	return keysOf[S]{k.Spec.WithModes(modes)}
+	if s, ok := any(k.Spec).(interface{ WithModes(modes map[string]int) S }); ok {
+		return keysOf[S]{s.WithModes(modes)}
+	}
+	return k
 }
 
 // networkBlock is the network block of a spec: the keys of all kinds and those K of one.

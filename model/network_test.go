@@ -14,10 +14,6 @@ type blockKeys struct {
 
 func (blockKeys) Network([]string, int, int) (Network, error) { return nil, nil }
 
-func (k blockKeys) Small([]string) blockKeys { return k }
-
-func (k blockKeys) WithModes(map[string]int) blockKeys { return k }
-
 // The keys of a block are those of its kind and those of all: mistakes are located,
 // and hints know both.
 func TestNetworkKinds(t *testing.T) {

@@ -60,7 +60,7 @@ func benchmarkTerms(b *testing.B, name string, overrides []string) {
 	ok(err)
 
 	rng := check.Rand(1)
-	wide := make([]float64, net.Size())
+	wide := make([]float64, net.Layout().Size())
 	net.Init(wide, rng)
 	params := make([]float32, len(wide))
 	for i, v := range wide {

@@ -18,11 +18,9 @@ import (
 type Network interface {
 	// Fields returns the numbers of fields going in and coming out.
 	Fields() (inputs, outputs int)
-	// Layout names the parameters in the flat slice of Size elements; OutputBias is
-	// the tensor of Layout, one element an output, that is added to the outputs.
-	Layout() []compute.Tensor
-	Size() int
-	OutputBias() compute.Tensor
+	// Layout names the parameters in the flat slice. The last tensor, one element an
+	// output, is added to the outputs.
+	Layout() Layout
 	// Init draws initial parameters.
 	Init(params []float64, rng *rand.Rand)
 	// Validate reports whether the network can run on a grid of the given shape
@@ -107,8 +105,8 @@ func (l Layout) Size() int {
 }
 
 // Init fills params, which has the layout's size, with normal numbers of standard
-// deviation 1/sqrt(in) for matrices (in, out) and gain/sqrt(2 in) for each part of
-// the spectral weights, the tensors of more axes (..., in, out); with a gain of 1 a
+// deviation 1/sqrt(in) for matrices (in, out) and gain/sqrt(2 in) for tensors of more
+// axes (..., in, out), such as spectral weights, each part by itself; with a gain of 1 a
 // spectral layer keeps the energy of its input. Vectors, the biases, become zero. The
 // numbers are drawn in the order of the layout.
 func (l Layout) Init(params []float64, gain float64, rng *rand.Rand) {

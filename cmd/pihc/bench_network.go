@@ -47,7 +47,7 @@ func newInference[T compute.Float](b *bench, pool *compute.Pool, batch int) (*in
 		return nil, err
 	}
 	evaluator, rng := network.NewEvaluator[T](net, g.Shape(), batch, pool, nil), rand.New(rand.NewPCG(1, 2))
-	wide := make([]float64, net.Size())
+	wide := make([]float64, net.Layout().Size())
 	net.Init(wide, rng)
 	params, grad := make([]T, len(wide)), make([]T, len(wide))
 	for i, v := range wide {

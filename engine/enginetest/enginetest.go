@@ -40,44 +40,65 @@ var Steady = Refusal{"steady", func(_ *model.Spec, p *pde.Problem) bool { return
 // cases are left out.
 func Run(t *testing.T, c engine.Constructors, refusals ...Refusal) {
 	for i := range cases {
-		k := &cases[i]
-		t.Run(k.name, func(t *testing.T) {
-			if testing.Short() && slices.Contains(repeats, k.name) {
-				t.Skip("-short: other cases run the same")
-			}
-			s, err := k.open(c)
-			if err != nil {
-				t.Fatal(err)
-			}
-			spec, err := s.load(0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, r := range refusals {
-				if !r.Of(spec, s.problem) {
-					continue
-				}
-				if _, err := c.Float64(spec, s.problem, engine.EngineOptions{}); err == nil || !strings.Contains(err.Error(), r.Words) {
-					t.Errorf("%v, want an error that says %q", err, r.Words)
-				}
-				return
-			}
-			for _, x := range checks {
-				t.Run(x.name, func(t *testing.T) {
-					if err := x.run(s); err != nil {
-						t.Error(err)
-					}
-				})
-			}
-		})
+		cases[i].run(t, c, checks, refusals, nil)
 	}
 }
 
-// checks is all that is checked of a case.
-var checks = []struct {
+// cpu is the engine of package engine.
+var cpu = engine.Constructors{Float32: engine.NewEngine[float32], Float64: engine.NewEngine[float64]}
+
+// RunCPU runs some cases on the engine "cpu" with a network or a decomposition that another module registers: by
+// overrides of their specs, as --set has them, such as `network={kind: conv, width: 4}` or `constraint.router=mine`.
+// Results are not compared with stored ones.
+func RunCPU(t *testing.T, overrides ...string) {
+	for _, k := range cases {
+		if slices.Contains([]string{"soft", "moe", "borders", "passes moe"}, k.name) {
+			k.run(t, cpu, checks[:len(checks)-2], nil, overrides)
+		}
+	}
+}
+
+// run runs checks of a case, unless it is refused as it should be.
+func (k *testCase) run(t *testing.T, c engine.Constructors, checks []checked, refusals []Refusal, overrides []string) {
+	t.Run(k.name, func(t *testing.T) {
+		if testing.Short() && slices.Contains(repeats, k.name) {
+			t.Skip("-short: other cases run the same")
+		}
+		s, err := k.open(c, overrides...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		spec, err := s.load(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range refusals {
+			if !r.Of(spec, s.problem) {
+				continue
+			}
+			if _, err := c.Float64(spec, s.problem, engine.EngineOptions{}); err == nil || !strings.Contains(err.Error(), r.Words) {
+				t.Errorf("%v, want an error that says %q", err, r.Words)
+			}
+			return
+		}
+		for _, x := range checks {
+			t.Run(x.name, func(t *testing.T) {
+				if err := x.run(s); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	})
+}
+
+// A checked thing of a case.
+type checked struct {
 	name string
 	run  func(s *setup) error
-}{
+}
+
+// checks is all that is checked of a case. Those of the engine alone, whatever network and decomposition, are last.
+var checks = []checked{
 	{"info", on(checkInfo)},
 	{"prediction", on(checkPrediction)},
 	{"loss", on(checkLoss)},
@@ -218,8 +239,8 @@ var cases = []testCase{
 	{"published", replace(replace(adsorption, "FORM", "norm"), "diffusion-sorption", "diffusion-sorption-published") + "moe"},
 	{"borders", borders},
 	{"all rows", replace(borders, "points: 30", "points: 0")},
-	{"diagonal", replace(borders, "{t: 2, x: 2}, points: 30", "{x: 3}, router: diagonal, points: 15")},
-	{"overlapping pair moe", replace(replace(pair, "COMPONENTS", "separate"), "constraint: {", "constraint: {router: overlapping, ") + "moe"},
+	{"diagonal", replace(borders, "{t: 2, x: 2}, points: 30", "{x: 3}, router: enginetest-diagonal, points: 15")},
+	{"overlapping pair moe", replace(replace(pair, "COMPONENTS", "separate"), "constraint: {", "constraint: {router: enginetest-overlapping, ") + "moe"},
 	{"features hard", features + "hard"},
 	{"features moe", features + "moe"},
 	{"passes soft", flow + "soft"},
@@ -254,17 +275,18 @@ var repeats = []string{
 // setup is a case ready for its checks.
 type setup struct {
 	*testCase
-	make    engine.Constructors
-	problem *pde.Problem
-	system  *pde.System
-	batch   engine.Batch
+	overrides []string
+	make      engine.Constructors
+	problem   *pde.Problem
+	system    *pde.System
+	batch     engine.Batch
 }
 
 // samples is the number of samples of a case: one micro-batch and a part of one.
 const samples = 3
 
-func (k *testCase) open(c engine.Constructors) (*setup, error) {
-	s := &setup{testCase: k, make: c}
+func (k *testCase) open(c engine.Constructors, overrides ...string) (*setup, error) {
+	s := &setup{testCase: k, make: c, overrides: overrides}
 	spec, err := s.load(0)
 	if err != nil {
 		return nil, err
@@ -352,6 +374,11 @@ func (k *testCase) load(bits int, overrides ...string) (*model.Spec, error) {
 		bits = 64
 	}
 	return model.LoadSpec(k.name, []byte(k.spec), append(overrides, fmt.Sprintf("network.precision=float%d", bits))...)
+}
+
+// load reads it with the overrides of the setup before others.
+func (s *setup) load(bits int, overrides ...string) (*model.Spec, error) {
+	return s.testCase.load(bits, slices.Concat(s.overrides, overrides)...)
 }
 
 // with calls f with an engine of the case's spec, overridden.

@@ -15,9 +15,6 @@ import (
 	"pihc/pde"
 )
 
-// cpu is the engine of package model.
-var cpu = engine.Constructors{Float32: engine.NewEngine[float32], Float64: engine.NewEngine[float64]}
-
 func TestCPU(t *testing.T) {
 	if check.Regenerating() {
 		all := map[string]golden{}

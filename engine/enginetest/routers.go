@@ -9,10 +9,10 @@ import (
 
 // Routers that are no boxes, or not alone: the suite has cases of both.
 func init() {
-	constraint.RegisterRouter("diagonal", func(g *grid.Grid, experts []int) (constraint.Router, error) {
+	constraint.RegisterRouter("enginetest-diagonal", func(g *grid.Grid, experts []int) (constraint.Router, error) {
 		return diagonal{g, experts[1]}, nil
 	})
-	constraint.RegisterRouter("overlapping", func(g *grid.Grid, experts []int) (constraint.Router, error) {
+	constraint.RegisterRouter("enginetest-overlapping", func(g *grid.Grid, experts []int) (constraint.Router, error) {
 		return overlapping{constraint.NewBoxes(g, experts)}, nil
 	})
 }

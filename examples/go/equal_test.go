@@ -7,10 +7,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"pihc/data"
 	"slices"
 	"strings"
 	"testing"
+
+	"pihc/data"
 )
 
 // A PDE file, with what it has besides: where initial conditions are drawn and solutions are

@@ -6,6 +6,10 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+
+	_ "example.com/pihc-go/conv"
+	_ "example.com/pihc-go/router"
+	_ "example.com/pihc-go/solver"
 	"pihc/experiment"
 )
 
