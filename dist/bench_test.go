@@ -130,8 +130,8 @@ func measureExchange(comm Comm, n, batch, repeat int) (times exchangeTimes, err 
 	}) / calls
 	slice := (n + size - 1) / size
 	src, dst := make([]float32, slice*size), make([]float32, slice*size)
-	times.long = median(func() error { return comm.AllToAll(Bytes(dst), Bytes(src)) })
-	sum, grad := NewSum[float32](comm, n), make([]float32, n)
+	times.long = median(func() error { return comm.AllToAll(asBytes(dst), asBytes(src)) })
+	sum, grad := newSum[float32](comm, n), make([]float32, n)
 	times.exchange = median(func() error {
 		sum.Begin(grad)
 		for lo := 0; lo < batch; lo += size {

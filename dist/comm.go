@@ -5,7 +5,7 @@
 // [Local] joins goroutines of one process, for tests.
 //
 // Nothing here adds numbers in an order that depends on the library or on the
-// number of ranks: [Sum] adds one vector a sample in the order of the samples,
+// number of ranks: [sum] adds one vector a sample in the order of the samples,
 // so that training gives the same bits on any number of ranks.
 package dist
 

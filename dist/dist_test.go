@@ -155,7 +155,7 @@ func sums(c Comm) error {
 			want[j] += vectors[i][j]
 		}
 	}
-	s, got := NewSum[float32](c, n), make([]float32, n)
+	s, got := newSum[float32](c, n), make([]float32, n)
 	for range 2 {
 		clear(got)
 		s.Begin(got)
@@ -168,7 +168,7 @@ func sums(c Comm) error {
 		if err := s.Finish(got); err != nil {
 			return err
 		}
-		if !bytes.Equal(Bytes(got), Bytes(want)) {
+		if !bytes.Equal(asBytes(got), asBytes(want)) {
 			return fmt.Errorf("the sum of %d vectors on %d ranks differs from one rank's", samples, c.Size())
 		}
 	}

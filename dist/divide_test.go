@@ -79,7 +79,7 @@ func (e *ranks[T]) LossAndGrad(grad, params []T, batch engine.Batch) (engine.Sta
 		return stats[0], err
 	}
 	for r := range grads {
-		if !bytes.Equal(Bytes(grads[r]), Bytes(grads[0])) || fmt.Sprint(stats[r]) != fmt.Sprint(stats[0]) {
+		if !bytes.Equal(asBytes(grads[r]), asBytes(grads[0])) || fmt.Sprint(stats[r]) != fmt.Sprint(stats[0]) {
 			return stats[0], fmt.Errorf("rank %d has another gradient or other statistics than rank 0", r)
 		}
 	}

@@ -54,7 +54,7 @@ func NewEngine[T compute.Float](s *model.Spec, p *pde.Problem, o engine.EngineOp
 type divided[T compute.Float] struct {
 	engine.Engine[T] // of this rank
 	comm             Comm
-	sum              *Sum[T]   // nil before the first gradient
+	sum              *sum[T]   // nil before the first gradient
 	grad             []T       // of this rank's sample
 	stats            []float64 // of one round, for all ranks
 	total            []float64 // means of squares of a batch
@@ -69,7 +69,7 @@ func (e *divided[T]) LossAndGrad(grad, params []T, batch engine.Batch) (engine.S
 	clear(e.total)
 	total := engine.Stats{MeanSquares: e.total}
 	if e.sum == nil {
-		e.sum, e.grad = NewSum[T](e.comm, len(grad)), make([]T, len(grad))
+		e.sum, e.grad = newSum[T](e.comm, len(grad)), make([]T, len(grad))
 	}
 	e.sum.Begin(grad)
 	for lo := 0; lo < samples; lo += size {
@@ -98,7 +98,7 @@ func (e *divided[T]) addStats(total, mine *engine.Stats, count int) error {
 	numbers := make([]float64, width)
 	copy(numbers, []float64{mine.Loss, mine.JumpSquare, mine.Iterations, float64(mine.Failed), float64(mine.Fallbacks)})
 	copy(numbers[statistics:], mine.MeanSquares)
-	if err := e.comm.AllGather(Bytes(e.stats), Bytes(numbers)); err != nil {
+	if err := e.comm.AllGather(asBytes(e.stats), asBytes(numbers)); err != nil {
 		return err
 	}
 	for r := range count {
@@ -142,7 +142,7 @@ func (e *divided[T]) Predict(params []T, batch engine.Batch, each func(i int, p 
 // gather returns every rank's bytes, of any length.
 func gather(c Comm, mine []byte) ([][]byte, error) {
 	lengths := make([]uint64, c.Size())
-	if err := c.AllGather(Bytes(lengths), Bytes([]uint64{uint64(len(mine))})); err != nil {
+	if err := c.AllGather(asBytes(lengths), asBytes([]uint64{uint64(len(mine))})); err != nil {
 		return nil, err
 	}
 	longest := slices.Max(lengths)
@@ -190,7 +190,7 @@ func Agree(c Comm, facts ...[2]string) error {
 // Share gives every rank what rank 0 has: numbers, equally many on every rank.
 func Share[T compute.Float | ~uint64](c Comm, numbers ...[]T) error {
 	for _, v := range numbers {
-		if err := c.Broadcast(Bytes(v), 0); err != nil {
+		if err := c.Broadcast(asBytes(v), 0); err != nil {
 			return err
 		}
 	}

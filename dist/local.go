@@ -123,7 +123,7 @@ func (l *local) Exchange(peer int, dst, src []byte) error {
 
 func (l *local) Split(color int) (Comm, error) {
 	colors := make([]uint64, l.size)
-	if err := l.AllGather(Bytes(colors), Bytes([]uint64{uint64(color)})); err != nil {
+	if err := l.AllGather(asBytes(colors), asBytes([]uint64{uint64(color)})); err != nil {
 		return nil, err
 	}
 	first, rank, size := -1, 0, 0

@@ -58,15 +58,14 @@ type lossRows struct {
 	index int         // of the set
 	z     [][]float64 // per term (m)
 	value []float64   // (m): r, without factor
-	sums  []float64   // Σ (factor r)² per chunk
-	plain []float64   // Σ r² per chunk
 }
 
-// lossChunk is rows [lo, hi) of a set, chunk at of it.
+// lossChunk is rows [lo, hi) of a set.
 type lossChunk struct {
 	*lossRows
-	at, lo, hi int
+	lo, hi     int
 	z, bar     [][]float64 // per term: values, and r F_j
+	sum, plain float64     // Σ (factor r)², Σ r²
 }
 
 // lossChunkRows is the number of rows evaluated together; it fixes the order of
@@ -91,12 +90,11 @@ func NewLoss(sys *pde.System, spec model.LossSpec, pool *compute.Pool) (*Loss, e
 		z, bar := r.NewValues(), r.NewValues()
 		r.z = z.Values
 		for lo := 0; lo < m; lo += lossChunkRows {
-			ch := lossChunk{lossRows: r, at: len(r.sums), lo: lo, hi: min(lo+lossChunkRows, m)}
+			ch := lossChunk{lossRows: r, lo: lo, hi: min(lo+lossChunkRows, m)}
 			for j := range set.Terms {
 				ch.z, ch.bar = append(ch.z, z.Values[j][lo:ch.hi]), append(ch.bar, bar.Values[j][lo:ch.hi])
 			}
 			l.chunks = append(l.chunks, ch)
-			r.sums, r.plain = append(r.sums, 0), append(r.plain, 0)
 		}
 		l.sets = append(l.sets, r)
 		l.values, l.gradients = append(l.values, z), append(l.gradients, bar)
@@ -185,12 +183,12 @@ func (ch *lossChunk) evaluate(e *pde.Evaluator, factor RowFactor, gradient bool)
 	out := e.Eval(ch.PointRows, order, ch.z, ch.lo, ch.hi-ch.lo)
 	r := out[0]
 	copy(ch.value[ch.lo:ch.hi], r)
-	ch.plain[ch.at] = kernel.SumSquares64(r)
-	ch.sums[ch.at] = ch.plain[ch.at]
+	ch.plain = kernel.SumSquares64(r)
+	ch.sum = ch.plain
 	if ch.index < len(factor.Chosen) {
 		chosen := factor.Chosen[ch.index][ch.lo:ch.hi]
 		factor.multiply(r, chosen)
-		ch.sums[ch.at] = kernel.SumSquares64(r)
+		ch.sum = kernel.SumSquares64(r)
 		factor.multiply(r, chosen)
 	}
 	if gradient {
@@ -216,13 +214,10 @@ func (l *Loss) AddGradient(ubar, u, inputs []float64, rows RowFactor, scale floa
 	}
 	grid.Gather(l.gatherer, u, 1, l.values)
 	l.pool.Run(len(l.chunks), func(worker, i int) { l.chunks[i].evaluate(l.evaluators[worker], rows, ubar != nil) })
-	for i, r := range l.sets {
-		sum, plain := 0.0, 0.0
-		for c, v := range r.sums {
-			sum += v
-			plain += r.plain[c]
-		}
-		l.totals[2*i], l.totals[2*i+1] = sum, plain
+	clear(l.totals)
+	for _, ch := range l.chunks {
+		l.totals[2*ch.index] += ch.sum
+		l.totals[2*ch.index+1] += ch.plain
 	}
 	slab.Sum(l.part, l.totals)
 	var loss float64

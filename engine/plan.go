@@ -238,12 +238,9 @@ func (i *Info) SliceSize() int { return i.Grid.Size() / i.Grid.Axes[0].Points }
 
 // InitialParams draws initial parameters. They do not depend on the precision
 // beyond rounding.
-func InitialParams[T compute.Float](i Info) []T { return rounded[T](i.Initial()) }
-
-func rounded[T compute.Float](wide []float64) []T {
-	out := make([]T, len(wide))
-	for i, v := range wide {
-		out[i] = T(v)
+func InitialParams[T compute.Float](i Info) (params []T) {
+	for _, v := range i.Initial() {
+		params = append(params, T(v))
 	}
-	return out
+	return params
 }

@@ -296,13 +296,12 @@ func (s *sample) restrict(f value) value {
 
 // describe is what the solves were like (K, solveColumns).
 func (s *sample) describe(solver *solver, r solution, adjoint value) value {
-	columns := make([]value, solveColumns)
 	number := func(v value) value { return s.convert(v, f64) }
-	columns[solveStatus], columns[solveIterations] = number(r.status), number(r.iterations)
-	columns[solveAccepted], columns[solveEvaluations] = number(r.accepted), number(r.evaluations)
-	columns[solveCost], columns[solveGradient] = r.cost, r.gradient
-	columns[solvePivot], columns[solveDistance] = r.pivot, r.distance
-	columns[solveCorrected], columns[solveAdjoint] = number(r.corrected), number(adjoint)
+	columns := []value{
+		solveStatus: number(r.status), solveIterations: number(r.iterations), solveAccepted: number(r.accepted), solveEvaluations: number(r.evaluations),
+		solveCost: r.cost, solveGradient: r.gradient, solvePivot: r.pivot, solveDistance: r.distance,
+		solveCorrected: number(r.corrected), solveAdjoint: number(adjoint),
+	}
 	squares, count := s.full(0, f64, solver.k), s.full(0, f64, solver.k)
 	for _, set := range s.sets {
 		if set.set.Kind != pde.ResidualRows {
@@ -315,6 +314,5 @@ func (s *sample) describe(solver *solver, r solution, adjoint value) value {
 			count = s.sub(count, s.sum(number(set.padding), 1))
 		}
 	}
-	columns[solveRMS] = s.sqrt(s.div(squares, count))
-	return s.stack(1, columns...)
+	return s.stack(1, append(columns, s.sqrt(s.div(squares, count)))...)
 }
