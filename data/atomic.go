@@ -49,13 +49,13 @@ func writeAtomic(path string, name func(sum string) string, write func(io.Writer
 		return filepath.Join(dir, fmt.Sprintf(".%s-%08x%s", base, rand.Uint32(), partialSuffix))
 	})
 	if err != nil {
-		return 0, "", fmt.Errorf("write %s: %w", path, reason(err))
+		return 0, "", writing(path, err)
 	}
 	defer func() {
 		if err != nil {
 			f.Close()
 			_ = Remove(temporary)
-			err = fmt.Errorf("write %s: %w", path, reason(err))
+			err = writing(path, err)
 		}
 	}()
 	hash := sha256.New()
@@ -146,7 +146,7 @@ func HashFile(path string) (size int64, sum string, err error) {
 func WriteJSON(path string, v any) error {
 	text, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
+		return writing(path, err)
 	}
 	return WriteFile(path, append(text, '\n'))
 }
@@ -160,7 +160,7 @@ const sealMark = ",\n  \"checksum\": \""
 func WriteSealedJSON(path string, v any) error {
 	text, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
+		return writing(path, err)
 	}
 	text, ok := bytes.CutSuffix(text, []byte("\n}"))
 	if !ok {
@@ -223,20 +223,4 @@ func DecodeJSON(text []byte, v any) error {
 		return &FormatError{Format: "json", Line: line, Reason: "text after the value"}
 	}
 	return nil
-}
-
-// hashing returns a buffered reader of r and a function that, once the reader
-// has reached the end, compares what it read with a SHA-256 in hexadecimal.
-func hashing(r io.Reader) (io.Reader, func(file, sum string) error) {
-	hash := sha256.New()
-	buffered := bufio.NewReaderSize(io.TeeReader(r, hash), 1<<18)
-	return buffered, func(file, sum string) error {
-		if _, err := io.Copy(io.Discard, buffered); err != nil {
-			return corrupt(file, err)
-		}
-		if got := hex.EncodeToString(hash.Sum(nil)); got != sum {
-			return &CorruptError{File: file, Reason: fmt.Sprintf("altered: SHA-256 is %.12s..., want %.12s...", got, sum)}
-		}
-		return nil
-	}
 }

@@ -103,3 +103,11 @@ func reason(err error) error {
 	}
 	return err
 }
+
+// writing returns the error of writing a file, nil if there is none.
+func writing(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("write %s: %w", path, reason(err))
+}

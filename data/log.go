@@ -41,7 +41,7 @@ func CreateLog(path string) (*Log, error) {
 		f, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o666)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("write %s: %w", path, reason(err))
+		return nil, writing(path, err)
 	}
 	syncFolder(filepath.Dir(path))
 	return &Log{path, f, sha256.New()}, nil
@@ -75,7 +75,7 @@ func AppendLog(path string, size int64) (*Log, error) {
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("write %s: %w", path, reason(err))
+		return nil, writing(path, err)
 	}
 	syncFolder(filepath.Dir(path)) // if it was missing
 	return l, nil
@@ -86,7 +86,7 @@ func AppendLog(path string, size int64) (*Log, error) {
 func (l *Log) Write(record any) error {
 	line, err := json.Marshal(record)
 	if err != nil {
-		return fmt.Errorf("write %s: %w", l.path, err)
+		return writing(l.path, err)
 	}
 	if len(line) == 0 || line[0] != '{' {
 		panic("data: Log.Write: record is not a JSON object")
@@ -100,29 +100,17 @@ func (l *Log) Write(record any) error {
 	l.sum.Write(line)
 	line = fmt.Appendf(line, "%s\"}\n", chain(l.sum))
 	l.sum.Write(line[at:])
-	if _, err := writeFile(l.file, line); err != nil {
-		return fmt.Errorf("write %s: %w", l.path, reason(err))
-	}
-	return nil
+	_, err = writeFile(l.file, line)
+	return writing(l.path, err)
 }
 
 func chain(sum hash.Hash) string { return hex.EncodeToString(sum.Sum(nil)[:chainDigits/2]) }
 
 // Sync makes what was written survive a power cut.
-func (l *Log) Sync() error {
-	if err := syncFile(l.file); err != nil {
-		return fmt.Errorf("write %s: %w", l.path, reason(err))
-	}
-	return nil
-}
+func (l *Log) Sync() error { return writing(l.path, syncFile(l.file)) }
 
 // Close ends the log.
-func (l *Log) Close() error {
-	if err := l.file.Close(); err != nil {
-		return fmt.Errorf("write %s: %w", l.path, reason(err))
-	}
-	return nil
-}
+func (l *Log) Close() error { return writing(l.path, l.file.Close()) }
 
 // ReadLogAs decodes every record of a log, the JSON of one object on a line, into
 // a T; fields that T lacks are ignored. A line that is no such object, or was

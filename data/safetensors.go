@@ -1,15 +1,20 @@
 package data
 
 import (
+	"bufio"
 	"bytes"
+	"cmp"
+	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
 	"math"
 	"os"
 	"path/filepath"
-	"sort"
+	"slices"
+	"strings"
 )
 
 // Safetensors is the common format for a model's tensors: the length of a JSON
@@ -31,29 +36,25 @@ type safetensorsEntry struct {
 // encodeSafetensors writes the tensors in the order given, with metadata if
 // there is any. It panics if two names are equal or one is "__metadata__".
 func encodeSafetensors(w io.Writer, tensors []Named, metadata map[string]string) error {
-	var head bytes.Buffer
-	head.WriteByte('{')
+	var parts []string
 	if len(metadata) > 0 {
 		text, err := json.Marshal(metadata) // sorted keys
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(&head, "%q:%s", metadataKey, text)
+		parts = append(parts, fmt.Sprintf("%q:%s", metadataKey, text))
 	}
 	seen := map[string]bool{metadataKey: true}
 	offset := int64(0)
 	for _, t := range tensors {
 		if seen[t.Name] {
-			panic("data: encodeSafetensors: tensor name used twice or reserved")
+			panic("data: EncodeSafetensors: tensor name used twice or reserved")
 		}
 		seen[t.Name] = true
 		if n, ok := product(t.Array.Shape); !ok || n != t.Array.Len() {
-			panic("data: encodeSafetensors: number of values is not the product of the shape")
+			panic("data: EncodeSafetensors: number of values is not the product of the shape")
 		}
-		e := safetensorsEntry{Shape: t.Array.Shape}
-		if e.Shape == nil {
-			e.Shape = []int{}
-		}
+		e := safetensorsEntry{Shape: append([]int{}, t.Array.Shape...)}
 		for name, kind := range safetensorsTypes {
 			if kind == t.Array.Type() {
 				e.Type = name
@@ -69,22 +70,17 @@ func encodeSafetensors(w io.Writer, tensors []Named, metadata map[string]string)
 		if err != nil {
 			return err
 		}
-		if head.Len() > 1 {
-			head.WriteByte(',')
-		}
-		fmt.Fprintf(&head, "%s:%s", name, text)
+		parts = append(parts, fmt.Sprintf("%s:%s", name, text))
 	}
-	head.WriteByte('}')
-	for head.Len()%8 != 0 {
-		head.WriteByte(' ')
+	head := "{" + strings.Join(parts, ",") + "}"
+	head += strings.Repeat(" ", -len(head)&7)
+	if len(head) > maxSafetensorsHeader {
+		return fmt.Errorf("safetensors: header of %d bytes; the format allows %d", len(head), maxSafetensorsHeader)
 	}
-	if head.Len() > maxSafetensorsHeader {
-		return fmt.Errorf("safetensors: header of %d bytes; the format allows %d", head.Len(), maxSafetensorsHeader)
-	}
-	if err := binary.Write(w, binary.LittleEndian, uint64(head.Len())); err != nil {
+	if err := binary.Write(w, binary.LittleEndian, uint64(len(head))); err != nil {
 		return err
 	}
-	if _, err := w.Write(head.Bytes()); err != nil {
+	if _, err := io.WriteString(w, head); err != nil {
 		return err
 	}
 	for _, t := range tensors {
@@ -196,7 +192,7 @@ func parseSafetensorsHeader(head []byte) ([]namedEntry, map[string]string, error
 	if rest := bytes.TrimRight(head[d.InputOffset():], " "); len(rest) > 0 {
 		return nil, nil, fail("text after the header")
 	}
-	sort.SliceStable(entries, func(i, j int) bool { return entries[i].Offsets[0] < entries[j].Offsets[0] })
+	slices.SortStableFunc(entries, func(a, b namedEntry) int { return cmp.Compare(a.Offsets[0], b.Offsets[0]) })
 	offset := int64(0)
 	for _, e := range entries {
 		if e.Offsets[0] != offset {
@@ -210,21 +206,19 @@ func parseSafetensorsHeader(head []byte) ([]namedEntry, map[string]string, error
 	return entries, metadata, nil
 }
 
-// WriteSafetensors writes the tensors to path atomically and returns the
-// SHA-256 of the file.
-func WriteSafetensors(path string, tensors []Named, metadata map[string]string) (sum string, err error) {
-	_, sum, err = writeAtomic(path, nil, func(w io.Writer) error { return encodeSafetensors(w, tensors, metadata) })
-	return sum, err
-}
-
-// WriteSafetensorsByContent writes tensors to a new file of dir that is named
-// prefix-HASH.safetensors after its content, and returns its name and SHA-256.
-func WriteSafetensorsByContent(dir, prefix string, tensors []Named, metadata map[string]string) (file, sum string, err error) {
-	name := func(sum string) string { return fmt.Sprintf("%s-%.16s.safetensors", prefix, sum) }
-	_, sum, err = writeAtomic(filepath.Join(dir, prefix+".safetensors"),
-		func(sum string) string { return filepath.Join(dir, name(sum)) },
+// WriteSafetensors writes tensors atomically to the file NAME.safetensors of a folder or, named
+// by its content, NAME-HASH.safetensors, and returns its name and SHA-256.
+func WriteSafetensors(dir, name string, byContent bool, tensors []Named, metadata map[string]string) (file, sum string, err error) {
+	named := func(sum string) string {
+		if byContent {
+			return fmt.Sprintf("%s-%.16s.safetensors", name, sum)
+		}
+		return name + ".safetensors"
+	}
+	_, sum, err = writeAtomic(filepath.Join(dir, name+".safetensors"),
+		func(sum string) string { return filepath.Join(dir, named(sum)) },
 		func(w io.Writer) error { return encodeSafetensors(w, tensors, metadata) })
-	return name(sum), sum, err
+	return named(sum), sum, err
 }
 
 // ReadSafetensors reads the tensors of path. Unless sum is empty, it returns a
@@ -235,15 +229,17 @@ func ReadSafetensors(path, sum string) ([]Named, map[string]string, error) {
 		return nil, nil, err
 	}
 	defer f.Close()
-	r, check := hashing(f)
+	hash := sha256.New()
+	r := bufio.NewReaderSize(io.TeeReader(f, hash), 1<<18)
 	tensors, metadata, err := decodeSafetensors(r)
+	if err == nil {
+		_, err = io.Copy(io.Discard, r)
+	}
 	if err != nil {
 		return nil, nil, corrupt(path, err)
 	}
-	if sum != "" {
-		if err := check(path, sum); err != nil {
-			return nil, nil, err
-		}
+	if got := hex.EncodeToString(hash.Sum(nil)); sum != "" && got != sum {
+		return nil, nil, &CorruptError{File: path, Reason: fmt.Sprintf("altered: SHA-256 is %.12s..., want %.12s...", got, sum)}
 	}
 	return tensors, metadata, nil
 }

@@ -108,7 +108,7 @@ func TestSafetensorsErrors(t *testing.T) {
 func TestSafetensorsHash(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.safetensors")
 	tensors := []Named{{"w", NewArray([]int{3}, sequence[float32](3))}}
-	sum, err := WriteSafetensors(path, tensors, nil)
+	_, sum, err := WriteSafetensors(filepath.Dir(path), "c", false, tensors, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -205,13 +205,20 @@ type tile struct {
 // part returns a tile of a slice (batch, points, width).
 func part[T compute.Float](t tile, x []T, width int) []T { return x[t.p*width : (t.p+t.count)*width] }
 
-// tiles calls do for the tiles of one of the batch·chunks chunks, in their order.
-func (n *Network[T]) tiles(chunk int, do func(t tile)) {
-	b, i := chunk/n.chunks, chunk%n.chunks
-	lo, hi := i*n.points/n.chunks, (i+1)*n.points/n.chunks
-	for p := lo; p < hi; p += tilePoints {
-		do(tile{b, p, b*n.points + p, min(tilePoints, hi-p), p > lo})
-	}
+// tiles calls do for all tiles with a worker's scratch and the sums of the tile's chunk. Those
+// of a chunk come in their order.
+func (n *Network[T]) tiles(do func(t tile, s *scratch[T], sums []T)) {
+	n.pool.Run(n.batch*n.chunks, func(worker, chunk int) {
+		b, i := chunk/n.chunks, chunk%n.chunks
+		lo, hi := i*n.points/n.chunks, (i+1)*n.points/n.chunks
+		var sums []T // of backward
+		if n.sums != nil {
+			sums = n.sums[chunk*n.sumSize : (chunk+1)*n.sumSize]
+		}
+		for p := lo; p < hi; p += tilePoints {
+			do(tile{b, p, b*n.points + p, min(tilePoints, hi-p), p > lo}, &n.scratch[worker], sums)
+		}
+	})
 }
 
 // line returns field i of a tile in a (batch, fields, points) slice.
@@ -221,48 +228,41 @@ func (n *Network[T]) line(field []T, fields, i int, t tile) []T {
 
 // liftForward brings the inputs into point-major order and sets v_0.
 func (n *Network[T]) liftForward(input []T) {
-	n.pool.Run(n.batch*n.chunks, func(_, chunk int) {
-		n.tiles(chunk, func(t tile) {
-			a := part(t, n.features, n.in)
-			for i := range n.Inputs {
-				for p, v := range n.line(input, n.Inputs, i, t) {
-					a[p*n.in+i] = v
-				}
+	n.tiles(func(t tile, _ *scratch[T], _ []T) {
+		a := part(t, n.features, n.in)
+		for i := range n.Inputs {
+			for p, v := range n.line(input, n.Inputs, i, t) {
+				a[p*n.in+i] = v
 			}
-			kernel.Gemm(part(t, n.v, n.width), n.width, t.count, n.width, n.bias, false, kernel.Product[T]{
-				A: a, RowStride: n.in, ColStride: 1, B: n.lift, BStride: n.width, K: n.Inputs,
-			}, kernel.Product[T]{})
-		})
+		}
+		kernel.Gemm(part(t, n.v, n.width), n.width, t.count, n.width, n.bias, false, kernel.Product[T]{
+			A: a, RowStride: n.in, ColStride: 1, B: n.lift, BStride: n.width, K: n.Inputs,
+		}, kernel.Product[T]{})
 	})
 }
 
 // layerForward takes v from layer l to the next.
 func (n *Network[T]) layerForward(params []T, l, kept int) {
-	s := n.s[kept]
+	sum := n.s[kept]
 	for a := range n.axes {
 		x := &n.axes[a]
 		x.pack(n, params, l, false)
 		x.transform(n, x.hat[kept], n.v, x.basis)
 		x.mix(n, n.mixed, x.hat[kept], false)
-		x.back(n, s, n.mixed, x.inverse, a > 0)
+		x.back(n, sum, n.mixed, x.inverse, a > 0)
 	}
-	n.pool.Run(n.batch*n.chunks, func(worker, chunk int) {
-		n.tiles(chunk, func(t tile) {
-			n.blocks[l].forward(part(t, n.v, n.width), part(t, s, n.width), n.scratch[worker].hidden, n.one, t.count, true)
-		})
+	n.tiles(func(t tile, s *scratch[T], _ []T) {
+		n.blocks[l].forward(part(t, n.v, n.width), part(t, sum, n.width), s.hidden, n.one, t.count, true)
 	})
 }
 
 // layerBackward takes the gradient of v from after layer l to before it, and adds the
-// gradients of the layer. Those of shared matrices are added with layer 0's.
+// gradients of the layer. Gradients of shared matrices are added with layer 0's.
 func (n *Network[T]) layerBackward(grad, params []T, l int) {
 	block := &n.blocks[l]
 	block.packTransposed(params)
-	n.pool.Run(n.batch*n.chunks, func(worker, chunk int) {
-		s := &n.scratch[worker]
-		n.tiles(chunk, func(t tile) {
-			block.backward(part(t, n.d, n.width), n.chunkSums(chunk), part(t, n.s[l], n.width), part(t, n.g, n.width), s.hidden, s.bar, n.one, t.count, t.more)
-		})
+	n.tiles(func(t tile, s *scratch[T], sums []T) {
+		block.backward(part(t, n.d, n.width), sums, part(t, n.s[l], n.width), part(t, n.g, n.width), s.hidden, s.bar, n.one, t.count, t.more)
 	})
 	block.addSums(n, grad)
 	for a := range n.axes {
@@ -280,36 +280,30 @@ func (n *Network[T]) layerBackward(grad, params []T, l int) {
 
 // projectionForward sets the outputs from v.
 func (n *Network[T]) projectionForward(dst []T) {
-	n.pool.Run(n.batch*n.chunks, func(worker, chunk int) {
-		s := &n.scratch[worker]
-		n.tiles(chunk, func(t tile) {
-			n.head.forward(s.out, part(t, n.v, n.width), s.hidden, n.one, t.count, false)
-			for j := range n.Outputs {
-				to := n.line(dst, n.Outputs, j, t)
-				for i := range to {
-					to[i] = s.out[i*n.head.outWide+j]
-				}
+	n.tiles(func(t tile, s *scratch[T], _ []T) {
+		n.head.forward(s.out, part(t, n.v, n.width), s.hidden, n.one, t.count, false)
+		for j := range n.Outputs {
+			to := n.line(dst, n.Outputs, j, t)
+			for i := range to {
+				to[i] = s.out[i*n.head.outWide+j]
 			}
-		})
+		}
 	})
 }
 
 // projectionBackward takes bar to the gradient of v after the last layer, and adds
 // the gradients of the projection.
 func (n *Network[T]) projectionBackward(grad, bar []T) {
-	n.pool.Run(n.batch*n.chunks, func(worker, chunk int) {
-		s := &n.scratch[worker]
-		n.tiles(chunk, func(t tile) {
-			wide := n.head.outWide
-			g := s.out[:t.count*wide]
-			clear(g)
-			for j := range n.Outputs {
-				for i, v := range n.line(bar, n.Outputs, j, t) {
-					g[i*wide+j] = v
-				}
+	wide := n.head.outWide
+	n.tiles(func(t tile, s *scratch[T], sums []T) {
+		g := s.out[:t.count*wide]
+		clear(g)
+		for j := range n.Outputs {
+			for i, v := range n.line(bar, n.Outputs, j, t) {
+				g[i*wide+j] = v
 			}
-			n.head.backward(part(t, n.g, n.width), n.chunkSums(chunk), part(t, n.v, n.width), g, s.hidden, s.bar, n.one, t.count, t.more)
-		})
+		}
+		n.head.backward(part(t, n.g, n.width), sums, part(t, n.v, n.width), g, s.hidden, s.bar, n.one, t.count, t.more)
 	})
 	n.head.addSums(n, grad)
 }
@@ -317,20 +311,14 @@ func (n *Network[T]) projectionBackward(grad, bar []T) {
 // liftBackward adds the gradients of the lift.
 func (n *Network[T]) liftBackward(grad []T) {
 	bias := n.in * n.width
-	n.pool.Run(n.batch*n.chunks, func(_, chunk int) {
-		sums := n.chunkSums(chunk)
-		n.tiles(chunk, func(t tile) {
-			g := part(t, n.g, n.width)
-			outerSum(sums, n.width, part(t, n.features, n.in), n.in, g, t.count, t.more)
-			sumRows(sums[bias:][:n.width], g, n.width, n.one, t.count, t.more)
-		})
+	n.tiles(func(t tile, _ *scratch[T], sums []T) {
+		g := part(t, n.g, n.width)
+		outerSum(sums, n.width, part(t, n.features, n.in), n.in, g, t.count, t.more)
+		sumRows(sums[bias:][:n.width], g, n.width, n.one, t.count, t.more)
 	})
 	n.addSums(grad[n.liftAt[0]:], n.Inputs, n.Width, n.width, 0)
 	n.addSums(grad[n.liftAt[1]:], 1, n.Width, n.width, bias)
 }
-
-// chunkSums returns the sums of a chunk.
-func (n *Network[T]) chunkSums(chunk int) []T { return n.sums[chunk*n.sumSize : (chunk+1)*n.sumSize] }
 
 // addSums adds to grad (rows x columns), sample after sample, the sum over the
 // sample's chunks of the matrix with rows of the given stride that starts at at.

@@ -75,12 +75,7 @@ func writeCheckpoint[T compute.Float](run, name string, layout []compute.Tensor,
 	m.Version, m.Step, m.Updates, m.counts = model.FolderVersion, s.step, s.Updates, s.counts
 	metadata := map[string]string{"format": "pihc checkpoint", "step": fmt.Sprint(s.step)}
 	var err error
-	if moments {
-		m.Tensors = name + tensorsExt
-		m.TensorsHash, err = data.WriteSafetensors(filepath.Join(dir, m.Tensors), tensors, metadata)
-	} else {
-		m.Tensors, m.TensorsHash, err = data.WriteSafetensorsByContent(dir, name, tensors, metadata)
-	}
+	m.Tensors, m.TensorsHash, err = data.WriteSafetensors(dir, name, !moments, tensors, metadata)
 	if err == nil {
 		m.Checksum, err = m.sum()
 	}
