@@ -38,8 +38,8 @@ var layers = map[string]int{
 	"pde":                 4,
 	"sim":                 4,
 	"constraint":          5,
-	"discrete":            5,
-	"dataset":             6,
+	"internal/discrete":   5,
+	"internal/dataset":    6,
 	"model":               7,
 	"engine":              8,
 	"dist":                9,
@@ -49,7 +49,7 @@ var layers = map[string]int{
 	"train":               11,
 	"report":              11,
 	"experiment":          12,
-	"paper":               13,
+	"internal/paper":      13,
 	"cmd/pihc":            14,
 	"":                    15, // this package: the guide, and tests of the whole
 }

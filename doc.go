@@ -10,7 +10,7 @@
 // each importing only those further down:
 //
 //	cmd/pihc              the command: flags, words, progress
-//	paper                 the paper's studies
+//	internal/paper        the paper's studies
 //	experiment            open, generate, train, predict, score, check, size, compare
 //	report                pages and figures
 //	train                 fitting parameters in a run folder
@@ -18,9 +18,9 @@
 //	dist, xla             several processes as one; the engine on PJRT plugins
 //	engine                loss, passes, predictions, gradients; the engine "cpu"
 //	model                 Spec: an experiment as data, its defaults, its network
-//	dataset               draws of inputs, reference solutions, files of solutions
+//	internal/dataset      draws of inputs, reference solutions, files of solutions
 //	constraint            rows, sampled points, Router, solve and its adjoint
-//	discrete              a problem solved by its own rows
+//	internal/discrete     a problem solved by its own rows
 //	pde, sim              problems as data; classical solvers as the witness
 //	grid fno ffno lm data expr network compute    operators; networks; least squares; files; expressions; what all share
 //	internal/...          transforms, kernels, configuration, checks for tests

@@ -11,7 +11,7 @@ import (
 
 	"pihc/compute"
 	"pihc/constraint"
-	"pihc/dataset"
+	"pihc/internal/dataset"
 	"pihc/internal/check"
 	"pihc/model"
 	"pihc/pde"

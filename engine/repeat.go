@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"pihc/compute"
-	"pihc/dataset"
+	"pihc/internal/dataset"
 	"pihc/grid"
 	"pihc/pde"
 )

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"pihc/constraint"
-	"pihc/dataset"
+	"pihc/internal/dataset"
 	"pihc/grid"
 	"pihc/internal/check"
 	"pihc/model"

@@ -7,7 +7,7 @@ import (
 
 	"pihc/constraint"
 	"pihc/data"
-	"pihc/dataset"
+	"pihc/internal/dataset"
 	"pihc/internal/check"
 	"pihc/model"
 	"pihc/pde"

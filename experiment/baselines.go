@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"pihc/data"
-	"pihc/dataset"
 	"pihc/grid"
+	"pihc/internal/dataset"
 	"pihc/pde"
 	"pihc/report"
 	"pihc/score"

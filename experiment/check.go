@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"pihc/data"
-	"pihc/discrete"
+	"pihc/internal/discrete"
 	"pihc/model"
 	"pihc/pde"
 	"pihc/score"
@@ -17,23 +17,23 @@ import (
 // A Checked is what Check found: the problem as understood, whether its rows determine the unknown, its gradient, and
 // what its discretisation costs.
 type Checked struct {
-	Problem       string                `json:"problem"`
-	Description   []string              `json:"description"`
-	Terms         []CheckedTerm         `json:"terms"`
-	Time          string                `json:"time,omitempty"` // the axis that is time
-	InitialShape  []int                 `json:"initial_shape,omitempty"`
-	Inputs        []string              `json:"inputs"` // of the network
-	Verdict       *discrete.Examination `json:"verdict"`
-	GradientError float64               `json:"gradient_error"`
-	Gradients     map[string]float64    `json:"gradient_errors"` // per method
-	GradientGrid  []int                 `json:"gradient_grid"`
-	GradientLimit float64               `json:"gradient_limit"`
-	GradientOK    bool                  `json:"gradient_ok"`
-	Incomparable  []string              `json:"gradient_incomparable,omitempty"` // methods, with why
-	FloorResidual *data.Float           `json:"floor_residual,omitempty"`
-	FloorError    *data.Float           `json:"floor_error,omitempty"`
-	FloorGrid     []int                 `json:"floor_grid,omitempty"`
-	Floors        []CheckedFloor        `json:"floors,omitempty"`
+	Problem       string             `json:"problem"`
+	Description   []string           `json:"description"`
+	Terms         []CheckedTerm      `json:"terms"`
+	Time          string             `json:"time,omitempty"` // the axis that is time
+	InitialShape  []int              `json:"initial_shape,omitempty"`
+	Inputs        []string           `json:"inputs"` // of the network
+	Verdict       *Verdict           `json:"verdict"`
+	GradientError float64            `json:"gradient_error"`
+	Gradients     map[string]float64 `json:"gradient_errors"` // per method
+	GradientGrid  []int              `json:"gradient_grid"`
+	GradientLimit float64            `json:"gradient_limit"`
+	GradientOK    bool               `json:"gradient_ok"`
+	Incomparable  []string           `json:"gradient_incomparable,omitempty"` // methods, with why
+	FloorResidual *data.Float        `json:"floor_residual,omitempty"`
+	FloorError    *data.Float        `json:"floor_error,omitempty"`
+	FloorGrid     []int              `json:"floor_grid,omitempty"`
+	Floors        []CheckedFloor     `json:"floors,omitempty"`
 
 	// Wrong and NotJudged are methods, the wrong ones with their errors; FloorFault says why a floor is missing, or no floor.
 	Wrong, NotJudged []string `json:"-"`
@@ -88,7 +88,7 @@ func (x *Experiment) Check(ctx context.Context, o CheckOptions) (*Checked, error
 		}
 		out.Terms = append(out.Terms, CheckedTerm{t.Name, text})
 	}
-	if out.Verdict, err = Examine(p); err != nil {
+	if out.Verdict, err = examine(p); err != nil {
 		return nil, err
 	}
 	notes, missed, err := unresolved(p, g)
@@ -132,7 +132,7 @@ const mostFloor = 0.5
 
 // noteStart says where the residual should hold at the first time, and where it should not, for the
 // residual of solutions there, NaN where it is not known.
-func noteStart(v *discrete.Examination, p *pde.Problem, start float64) error {
+func noteStart(v *Verdict, p *pde.Problem, start float64) error {
 	t := p.Axes[0].Name
 	may, err := mayHoldAtStart(p)
 	switch {

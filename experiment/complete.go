@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"pihc/dataset"
-	"pihc/discrete"
+	"pihc/internal/dataset"
+	"pihc/internal/discrete"
 	"pihc/model"
 	"pihc/pde"
 )
@@ -54,7 +54,7 @@ func (d *draft) complete(name string) error {
 	if err := drawable(name, p); err != nil {
 		return err
 	}
-	verdict, err := Examine(p)
+	verdict, err := examine(p)
 	if err == nil {
 		err = determined(verdict)
 	}
@@ -128,7 +128,7 @@ func drawable(name string, p *pde.Problem) error {
 }
 
 // determined is an error for a problem with faults.
-func determined(x *discrete.Examination) error {
+func determined(x *Verdict) error {
 	if len(x.Faults) == 0 {
 		return nil
 	}

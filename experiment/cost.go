@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"pihc/data"
-	"pihc/dataset"
-	"pihc/discrete"
 	"pihc/engine"
 	"pihc/grid"
+	"pihc/internal/dataset"
+	"pihc/internal/discrete"
 	"pihc/pde"
 	"pihc/report"
 	"pihc/score"

@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"pihc/data"
-	"pihc/dataset"
-	"pihc/discrete"
 	"pihc/grid"
+	"pihc/internal/dataset"
+	"pihc/internal/discrete"
 	"pihc/model"
 	"pihc/pde"
 )
@@ -15,10 +15,22 @@ import (
 // jumpMisfit is the misfit that is worth a note: more than differences of low order make of slopes.
 const jumpMisfit = 10 * model.CompatibleMisfit
 
-// Examine says whether the rows of a problem determine its unknown, and agree with each other and
+// A Verdict says whether the rows of a problem determine its unknowns, from
+// their linearisation on a small grid, and agree with each other and with the ansatz.
+type Verdict struct {
+	Grid     []int `json:"grid"`
+	Rows     int   `json:"rows"`     // with what the ansatz fixes
+	Unknowns int   `json:"unknowns"` // values of all unknowns
+	Rank     int   `json:"rank"`
+	// Faults are what no training can make up for, Notes what may be meant.
+	Faults []string `json:"faults,omitempty"`
+	Notes  []string `json:"notes,omitempty"`
+}
+
+// examine says whether the rows of a problem determine its unknown, and agree with each other and
 // with the ansatz, for initial conditions of its own distribution.
-func Examine(p *pde.Problem) (*discrete.Examination, error) {
-	x, err := discrete.Examine(p, func(g *grid.Grid) ([][]float64, error) {
+func examine(p *pde.Problem) (*Verdict, error) {
+	found, err := discrete.Examine(p, func(g *grid.Grid) ([][]float64, error) {
 		next, err := dataset.NewSampler(p, g)
 		if err != nil {
 			return nil, err
@@ -32,8 +44,12 @@ func Examine(p *pde.Problem) (*discrete.Examination, error) {
 		}
 		return initial, nil
 	})
-	if err != nil || len(x.Faults) > 0 {
-		return x, err
+	if err != nil {
+		return nil, err
+	}
+	x := (*Verdict)(found)
+	if len(x.Faults) > 0 {
+		return x, nil
 	}
 	if gradual, err := beginsGradually(p); err != nil || !gradual {
 		return x, err

@@ -34,7 +34,7 @@ func TestExamples(t *testing.T) {
 				t.Errorf("%s lacks the ansatz that meets its conditions (%v)", p.Name, err)
 			}
 		}
-		if x, err := Examine(p); err != nil || len(x.Faults) > 0 {
+		if x, err := examine(p); err != nil || len(x.Faults) > 0 {
 			t.Errorf("%s: %+v, %v", p.Name, x, err)
 		}
 		g, err := p.Grid(s.Grid)

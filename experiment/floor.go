@@ -9,9 +9,9 @@ import (
 	"slices"
 
 	"pihc/data"
-	"pihc/dataset"
-	"pihc/discrete"
 	"pihc/grid"
+	"pihc/internal/dataset"
+	"pihc/internal/discrete"
 	"pihc/model"
 	"pihc/pde"
 )
@@ -53,7 +53,7 @@ func StatedInputs(spec *model.Spec, p *pde.Problem, g *grid.Grid, fractions []fl
 	for i := range fractions {
 		titles = append(titles, fmt.Sprintf("test sample %d", i))
 	}
-	fields, err := Draws(&on, p, "test", len(fractions))
+	fields, err := draws(&on, p, "test", len(fractions))
 	return fields, titles, err
 }
 

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"pihc/data"
-	"pihc/dataset"
 	"pihc/grid"
+	"pihc/internal/dataset"
 	"pihc/model"
 	"pihc/score"
 )
@@ -89,7 +89,7 @@ func (x *Experiment) Generate(ctx context.Context, dir string, o Options) (*Gene
 
 // examine warns of a problem that cannot be solved as it stands, and of expressions that its grid does not resolve.
 func (x *Experiment) examine(g *grid.Grid, out *Generated, o Options) error {
-	verdict, err := Examine(x.Problem)
+	verdict, err := examine(x.Problem)
 	if err == nil {
 		err = determined(verdict)
 	}

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"pihc/dataset"
 	"pihc/internal/config"
+	"pihc/internal/dataset"
 	"pihc/pde"
 )
 

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"pihc/dataset"
+	"pihc/internal/dataset"
 	"pihc/model"
 	"pihc/pde"
 )
@@ -80,7 +80,7 @@ func growth(ctx context.Context, p *pde.Problem, spec *model.Spec) (float64, err
 	if err != nil {
 		return 0, err
 	}
-	samples, err := Draws(spec, p, "train", growthPairs)
+	samples, err := draws(spec, p, "train", growthPairs)
 	if err != nil {
 		return 0, err
 	}

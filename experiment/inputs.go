@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"pihc/data"
-	"pihc/dataset"
 	"pihc/grid"
+	"pihc/internal/dataset"
 	"pihc/pde"
 )
 

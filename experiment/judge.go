@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"pihc/data"
-	"pihc/dataset"
 	"pihc/grid"
+	"pihc/internal/dataset"
 	"pihc/pde"
 	"pihc/score"
 	"pihc/train"

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"pihc/data"
-	"pihc/dataset"
+	"pihc/internal/dataset"
 	"pihc/model"
 	"pihc/pde"
 )

@@ -8,9 +8,9 @@ import (
 	"log/slog"
 	"runtime"
 
-	"pihc/dataset"
 	"pihc/dist"
 	"pihc/engine"
+	"pihc/internal/dataset"
 	"pihc/internal/kernel"
 	"pihc/model"
 	"pihc/pde"

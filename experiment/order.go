@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"pihc/discrete"
 	"pihc/grid"
 	"pihc/internal/config"
+	"pihc/internal/discrete"
 	"pihc/model"
 	"pihc/pde"
 	"pihc/score"
@@ -86,7 +86,7 @@ func loadSound(name string, text []byte) *pde.Problem {
 	if err != nil || p.CheckConditions() != nil {
 		return nil
 	}
-	if x, err := Examine(p); err != nil || len(x.Faults) > 0 {
+	if x, err := examine(p); err != nil || len(x.Faults) > 0 {
 		return nil
 	}
 	return p

@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"pihc/data"
-	"pihc/dataset"
 	"pihc/engine"
 	"pihc/grid"
+	"pihc/internal/dataset"
 	"pihc/model"
 )
 

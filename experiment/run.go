@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"pihc/data"
-	"pihc/dataset"
+	"pihc/internal/dataset"
 	"pihc/model"
 	"pihc/pde"
 	"pihc/train"

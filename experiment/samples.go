@@ -5,8 +5,8 @@ import (
 
 	"pihc/constraint"
 	"pihc/data"
-	"pihc/dataset"
 	"pihc/grid"
+	"pihc/internal/dataset"
 	"pihc/model"
 	"pihc/pde"
 	"pihc/score"
@@ -130,8 +130,8 @@ func pointsOf(split data.Split) map[string]int {
 	return points
 }
 
-// Draws returns the first initial conditions of a split.
-func Draws(spec *model.Spec, p *pde.Problem, name string, count int) ([][]float64, error) {
+// draws returns the first initial conditions of a split.
+func draws(spec *model.Spec, p *pde.Problem, name string, count int) ([][]float64, error) {
 	plan, err := model.DatasetPlan(spec, p, 1)
 	if err != nil {
 		return nil, err

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"pihc/constraint"
-	"pihc/dataset"
 	"pihc/engine"
+	"pihc/internal/dataset"
 	"pihc/internal/machine"
 	"pihc/model"
 	"pihc/pde"
@@ -187,7 +187,7 @@ func (s *sizes) timeSteps(p *pde.Problem) error {
 	}
 	defer e.Close()
 	info := e.Info()
-	initial, err := Draws(s.fitted, p, "train", s.batch)
+	initial, err := draws(s.fitted, p, "train", s.batch)
 	if err != nil {
 		return err
 	}
@@ -237,7 +237,7 @@ func (s *sizes) timeSolution(p *pde.Problem, o *SizeOptions) error {
 	if err != nil {
 		return WithHint(err, "without `reference` there are residuals alone")
 	}
-	initial, err := Draws(s.fitted, p, "train", 1)
+	initial, err := draws(s.fitted, p, "train", 1)
 	if err != nil {
 		return err
 	}

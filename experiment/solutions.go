@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"pihc/data"
-	"pihc/dataset"
-	"pihc/discrete"
 	"pihc/grid"
+	"pihc/internal/dataset"
+	"pihc/internal/discrete"
 	"pihc/pde"
 	"pihc/score"
 )

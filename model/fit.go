@@ -9,7 +9,7 @@ import (
 
 	"pihc/constraint"
 	"pihc/data"
-	"pihc/dataset"
+	"pihc/internal/dataset"
 	"pihc/fno"
 	"pihc/grid"
 	"pihc/internal/config"

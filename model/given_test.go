@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"pihc/data"
-	"pihc/dataset"
+	"pihc/internal/dataset"
 	"pihc/pde"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"pihc/data"
-	"pihc/dataset"
+	"pihc/internal/dataset"
 	"pihc/internal/check"
 	"pihc/pde"
 )

@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 
 	"pihc/data"
-	"pihc/dataset"
-	"pihc/discrete"
+	"pihc/internal/dataset"
+	"pihc/internal/discrete"
 	"pihc/grid"
 	"pihc/pde"
 	"pihc/sim"

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"pihc/dataset"
+	"pihc/internal/dataset"
 	"pihc/internal/check"
 	"pihc/pde"
 	"pihc/sim"

@@ -6,7 +6,7 @@ import (
 
 	"pihc/constraint"
 	"pihc/data"
-	"pihc/dataset"
+	"pihc/internal/dataset"
 	"pihc/engine"
 	"pihc/grid"
 	"pihc/model"

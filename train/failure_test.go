@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"pihc/data"
-	"pihc/dataset"
+	"pihc/internal/dataset"
 	"pihc/dist"
 	"pihc/engine"
 	"pihc/model"

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"pihc/compute"
-	"pihc/dataset"
+	"pihc/internal/dataset"
 	"pihc/model"
 	"pihc/pde"
 )

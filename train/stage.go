@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"pihc/compute"
-	"pihc/dataset"
+	"pihc/internal/dataset"
 	"pihc/dist"
 	"pihc/engine"
 	"pihc/model"

@@ -22,7 +22,7 @@ import (
 	"pihc/compute"
 	"pihc/constraint"
 	"pihc/data"
-	"pihc/dataset"
+	"pihc/internal/dataset"
 	"pihc/dist"
 	"pihc/engine"
 	"pihc/internal/kernel"

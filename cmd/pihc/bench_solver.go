@@ -3,7 +3,7 @@ package main
 import (
 	"cmp"
 
-	"pihc/dataset"
+	"pihc/internal/dataset"
 	"pihc/experiment"
 	"pihc/grid"
 	"pihc/internal/kernel"

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pihc/data"
-	"pihc/discrete"
+	"pihc/internal/discrete"
 	"pihc/experiment"
 	"pihc/internal/config"
 	"pihc/model"

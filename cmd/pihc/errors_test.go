@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"pihc/discrete"
+	"pihc/internal/discrete"
 )
 
 // What discrete reports of solutions it cannot find has a hint wherever it comes up.

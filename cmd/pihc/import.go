@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pihc/data"
-	"pihc/dataset"
+	"pihc/internal/dataset"
 )
 
 type importOptions struct {

@@ -14,7 +14,7 @@ import (
 
 	"pihc/experiment"
 	"pihc/model"
-	"pihc/paper"
+	"pihc/internal/paper"
 	"pihc/pde"
 	"pihc/report"
 	"pihc/score"

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"pihc/data"
-	"pihc/paper"
+	"pihc/internal/paper"
 	"pihc/pde"
 	"pihc/score"
 )

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"example.com/pihc-go/internal/trial"
-	"pihc/dataset"
+	"pihc/internal/dataset"
 	"pihc/experiment"
 	"pihc/grid"
 	"pihc/pde"

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"pihc/dataset"
+	"pihc/internal/dataset"
 	"pihc/grid"
 	"pihc/internal/check"
 	"pihc/pde"

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"pihc/data"
-	"pihc/discrete"
+	"pihc/internal/discrete"
 	"pihc/grid"
 	"pihc/internal/config"
 	"pihc/pde"
