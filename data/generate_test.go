@@ -61,7 +61,7 @@ func generate(t *testing.T, dir string, plan Plan) {
 func contents(t *testing.T, dir string) map[string][]byte {
 	t.Helper()
 	all := map[string][]byte{}
-	for _, name := range files(t, dir) {
+	for _, name := range filesOf(t, dir) {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)
@@ -156,7 +156,7 @@ func TestGenerateWorkers(t *testing.T) {
 		if want == nil {
 			want = got
 			if _, ok := want[manifestFile]; !ok || len(want) != 1+4+3 {
-				t.Fatalf("files %v", files(t, dir))
+				t.Fatalf("files %v", filesOf(t, dir))
 			}
 		}
 		if !reflect.DeepEqual(got, want) {

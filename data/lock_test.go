@@ -1,7 +1,6 @@
 package data
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -119,40 +118,6 @@ func TestLockOfAnotherHost(t *testing.T) {
 			continue
 		}
 		lock.Release()
-	}
-}
-
-// Two generations at once: one makes the dataset, the other is refused and
-// changes nothing.
-func TestGenerateLocked(t *testing.T) {
-	dir := t.TempDir()
-	lock, err := LockFolder(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var locked *LockedError
-	if err := Generate(context.Background(), dir, testPlan(), nil); !errors.As(err, &locked) {
-		t.Errorf("error %v", err)
-	}
-	if names := files(t, dir); len(names) != 1 {
-		t.Errorf("folder holds %v", names)
-	}
-	lock.Release()
-	if err := Generate(context.Background(), dir, testPlan(), nil); err != nil {
-		t.Fatal(err)
-	}
-	// Killed between the manifest and the removal of what came before it.
-	want := files(t, dir)
-	for _, left := range []string{progressFile, lockFile, ".test-00000.npz-01234567" + partialSuffix} {
-		if err := os.WriteFile(filepath.Join(dir, left), []byte("{"), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := Generate(context.Background(), dir, testPlan(), nil); err != nil {
-		t.Fatal(err)
-	}
-	if got := files(t, dir); fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("folder holds %v, want %v", got, want)
 	}
 }
 
