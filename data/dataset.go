@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"pihc/internal/disk"
 	"slices"
 	"sync"
 )
@@ -34,9 +35,9 @@ func Open(dir string) (*Dataset, error) {
 			for _, s := range partial.Shards {
 				done += s.Count
 			}
-			return nil, &IncompleteError{Dir: dir, Done: done, Total: partial.total()}
+			return nil, &disk.IncompleteError{Dir: dir, Done: done, Total: partial.total()}
 		}
-		return nil, &CorruptError{File: dir, Reason: "not a dataset: it has no " + manifestFile, Err: err}
+		return nil, &disk.CorruptError{File: dir, Reason: "not a dataset: it has no " + manifestFile, Err: err}
 	}
 	if err != nil {
 		return nil, err
@@ -44,10 +45,10 @@ func Open(dir string) (*Dataset, error) {
 	for _, s := range m.Shards {
 		info, err := os.Stat(filepath.Join(dir, s.File))
 		if err != nil {
-			return nil, corrupt(filepath.Join(dir, s.File), err)
+			return nil, disk.Corrupt(filepath.Join(dir, s.File), err)
 		}
 		if info.Size() != s.Bytes {
-			return nil, &CorruptError{File: filepath.Join(dir, s.File), Reason: fmt.Sprintf("file has %d bytes, not %d", info.Size(), s.Bytes)}
+			return nil, &disk.CorruptError{File: filepath.Join(dir, s.File), Reason: fmt.Sprintf("file has %d bytes, not %d", info.Size(), s.Bytes)}
 		}
 	}
 	return &Dataset{dir: dir, manifest: m}, nil
@@ -130,7 +131,7 @@ func join[T float32 | float64](d *Dataset, s Split, parts []part, shape []int, f
 			}
 			v, ok := a.Data.([]T)
 			if !ok {
-				return nil, &CorruptError{File: filepath.Join(d.dir, shard.File), Reason: fmt.Sprintf("array %q of shape %s and type %T is missing", p.name, FormatShape(want), T(0))}
+				return nil, &disk.CorruptError{File: filepath.Join(d.dir, shard.File), Reason: fmt.Sprintf("array %q of shape %s and type %T is missing", p.name, FormatShape(want), T(0))}
 			}
 			for i := lo; i < hi; i++ {
 				copy(values[(i-first)*width+offset:], v[(i-shard.First)*size:][:size])
@@ -149,17 +150,17 @@ func (d *Dataset) shard(s Shard) ([]Named, error) {
 		return d.arrays, nil
 	}
 	path := filepath.Join(d.dir, s.File)
-	size, sum, err := HashFile(path)
+	size, sum, err := disk.HashFile(path)
 	if err != nil {
-		return nil, corrupt(path, err)
+		return nil, disk.Corrupt(path, err)
 	}
 	if size != s.Bytes || sum != s.SHA256 {
-		return nil, &CorruptError{File: path, Reason: "altered: its SHA-256 is not that of the manifest"}
+		return nil, &disk.CorruptError{File: path, Reason: "altered: its SHA-256 is not that of the manifest"}
 	}
 	d.cached, d.arrays = "", nil
 	arrays, err := ReadNPZ(path)
 	if err != nil {
-		return nil, corrupt(path, err)
+		return nil, disk.Corrupt(path, err)
 	}
 	d.cached, d.arrays = s.File, arrays
 	return arrays, nil

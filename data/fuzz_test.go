@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"pihc/internal/disk"
 	"runtime"
 	"testing"
 )
@@ -145,7 +146,7 @@ func FuzzManifest(f *testing.F) {
 		if sign {
 			// With a valid checksum, so that what follows it is reached.
 			m := new(Manifest)
-			if DecodeJSON(text, m) != nil {
+			if disk.DecodeJSON(text, m) != nil {
 				return
 			}
 			m.Checksum = m.sum()
@@ -174,8 +175,8 @@ func FuzzLog(f *testing.F) {
 	f.Add([]byte("{}\n\n"))
 	f.Add([]byte("{\"chain\":\"015abd7f5cc57a2d\"}\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		var lines []Line
-		if err := scanLines(bytes.NewReader(text), "log", func(l Line) error {
+		var lines []disk.Line
+		if err := disk.ScanLines(bytes.NewReader(text), "log", func(l disk.Line) error {
 			l.Record = bytes.Clone(l.Record)
 			lines = append(lines, l)
 			return nil
@@ -191,7 +192,7 @@ func FuzzLog(f *testing.F) {
 		}
 		// The complete lines alone are a log with the same records.
 		i := 0
-		if err := scanLines(bytes.NewReader(text[:end]), "log", func(l Line) error {
+		if err := disk.ScanLines(bytes.NewReader(text[:end]), "log", func(l disk.Line) error {
 			if !bytes.Equal(l.Record, lines[i].Record) || l.End != lines[i].End || (l.Err == nil) != (lines[i].Err == nil) {
 				t.Errorf("line %d reads differently: %+v, %+v", i+1, l, lines[i])
 			}

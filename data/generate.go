@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"pihc/internal/disk"
 	"strings"
 	"sync"
 )
@@ -103,7 +104,7 @@ func (g *generator) lock() (unlock func(), err error) {
 			return nil, err
 		}
 	}
-	lock, err := LockFolder(g.dir)
+	lock, err := disk.LockFolder(g.dir)
 	if g.complete && errors.Is(err, fs.ErrPermission) {
 		return func() {}, nil
 	}
@@ -121,9 +122,9 @@ func (g *generator) lock() (unlock func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	RemovePartials(g.dir)
+	disk.RemovePartials(g.dir)
 	if g.complete {
-		_ = Remove(g.path(progressFile))
+		_ = disk.Remove(g.path(progressFile))
 	}
 	return unlock, nil
 }
@@ -137,16 +138,16 @@ func MakeFolder(dir string) (made bool, err error) {
 	for stat := missing; errors.Is(stat, fs.ErrNotExist) && top != filepath.Dir(top); _, stat = os.Stat(top) {
 		top = filepath.Dir(top)
 	}
-	err = inject("make folder", dir)
+	err = disk.Inject("make folder", dir)
 	if err == nil {
 		err = os.MkdirAll(dir, 0o777)
 	}
 	if err != nil {
-		return false, fmt.Errorf("create %s: %w", dir, reason(err))
+		return false, fmt.Errorf("create %s: %w", dir, disk.Reason(err))
 	}
 	for above := dir; above != top; {
 		above = filepath.Dir(above)
-		syncFolder(above)
+		disk.SyncFolder(above)
 	}
 	return missing != nil, nil
 }
@@ -170,7 +171,7 @@ func (g *generator) generate(ctx context.Context) error {
 	if err := g.manifest.write(g.path(manifestFile)); err != nil {
 		return err
 	}
-	_ = Remove(g.path(progressFile)) // the next process does it otherwise
+	_ = disk.Remove(g.path(progressFile)) // the next process does it otherwise
 	return g.announce(noMore, 0, 0)
 }
 
@@ -221,7 +222,7 @@ func (g *generator) prepare() error {
 	}
 	entries, err := os.ReadDir(g.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("create %s: %w", g.dir, reason(err))
+		return fmt.Errorf("create %s: %w", g.dir, disk.Reason(err))
 	}
 	for _, file := range []string{manifestFile, progressFile} {
 		old, err := readManifest(g.path(file))
@@ -232,14 +233,14 @@ func (g *generator) prepare() error {
 			return err
 		}
 		if d := old.difference(m); d != "" {
-			return &ExistsError{Dir: g.dir, Reason: "already holds another dataset: " + d}
+			return &disk.ExistsError{Dir: g.dir, Reason: "already holds another dataset: " + d}
 		}
 		g.manifest, g.complete, g.total = old, file == manifestFile, old.total()
 		return nil
 	}
 	for _, e := range entries {
-		if name := e.Name(); name != lockFile && !strings.HasPrefix(name, ".") {
-			return &ExistsError{Dir: g.dir, Foreign: true, Reason: fmt.Sprintf("not a dataset: it holds other files, such as %s", name)}
+		if name := e.Name(); name != disk.LockFile && !strings.HasPrefix(name, ".") {
+			return &disk.ExistsError{Dir: g.dir, Foreign: true, Reason: fmt.Sprintf("not a dataset: it holds other files, such as %s", name)}
 		}
 	}
 	g.manifest, g.total = m, m.total()
@@ -266,7 +267,7 @@ func (g *generator) shardSize(s Split, m *Manifest) int {
 func (g *generator) verified(shards []Shard) (map[string]Shard, error) {
 	kept := map[string]Shard{}
 	for _, s := range shards {
-		size, sum, err := HashFile(g.path(s.File))
+		size, sum, err := disk.HashFile(g.path(s.File))
 		if err == nil && size == s.Bytes && sum == s.SHA256 {
 			kept[s.File] = s
 			g.advance(s.Count)
@@ -276,7 +277,7 @@ func (g *generator) verified(shards []Shard) (map[string]Shard, error) {
 			if err == nil {
 				err = errors.New("altered: its SHA-256 is not that of the manifest")
 			}
-			return nil, corrupt(g.path(s.File), err)
+			return nil, disk.Corrupt(g.path(s.File), err)
 		}
 	}
 	return kept, nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"pihc/internal/disk"
 	"testing"
 )
 
@@ -13,11 +14,11 @@ import (
 // changes nothing.
 func TestGenerateLocked(t *testing.T) {
 	dir := t.TempDir()
-	lock, err := LockFolder(dir)
+	lock, err := disk.LockFolder(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var locked *LockedError
+	var locked *disk.LockedError
 	if err := Generate(context.Background(), dir, testPlan(), nil); !errors.As(err, &locked) {
 		t.Errorf("error %v", err)
 	}
@@ -30,7 +31,7 @@ func TestGenerateLocked(t *testing.T) {
 	}
 	// Killed between the manifest and the removal of what came before it.
 	want := filesOf(t, dir)
-	for _, left := range []string{progressFile, lockFile, ".test-00000.npz-01234567" + partialSuffix} {
+	for _, left := range []string{progressFile, disk.LockFile, ".test-00000.npz-01234567" + disk.PartialSuffix} {
 		if err := os.WriteFile(filepath.Join(dir, left), []byte("{"), 0o666); err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"pihc/internal/disk"
 	"reflect"
 	"slices"
 	"strings"
@@ -185,13 +186,13 @@ func TestGenerateContinues(t *testing.T) {
 		if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "continues") {
 			t.Fatalf("stopped at %d: error %v", stop, err)
 		}
-		var incomplete *IncompleteError
+		var incomplete *disk.IncompleteError
 		if _, err := Open(dir); !errors.As(err, &incomplete) || incomplete.Total != 12 {
 			t.Fatalf("stopped at %d: Open: %v", stop, err)
 		}
 		// A killed process would also leave a partial file and a shard that the
 		// manifest does not list yet.
-		os.WriteFile(filepath.Join(dir, ".test-00000.npz-0001"+partialSuffix), []byte("PK"), 0o666)
+		os.WriteFile(filepath.Join(dir, ".test-00000.npz-0001"+disk.PartialSuffix), []byte("PK"), 0o666)
 		var drawn atomic.Int64
 		plan = testPlan()
 		sampler := plan.Sampler
@@ -265,7 +266,7 @@ func TestGenerateExisting(t *testing.T) {
 		plan := testPlan()
 		change(&plan)
 		err := Generate(context.Background(), dir, plan, nil)
-		var exists *ExistsError
+		var exists *disk.ExistsError
 		if !errors.As(err, &exists) || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %s", err, want)
 		}
@@ -276,7 +277,7 @@ func TestGenerateExisting(t *testing.T) {
 
 	foreign := t.TempDir()
 	os.WriteFile(filepath.Join(foreign, "test-00002.npz"), []byte("mine"), 0o666)
-	var exists *ExistsError
+	var exists *disk.ExistsError
 	if err := Generate(context.Background(), foreign, testPlan(), nil); !errors.As(err, &exists) {
 		t.Errorf("foreign file: error %v", err)
 	}
@@ -358,7 +359,7 @@ func TestOpenDamaged(t *testing.T) {
 		if err == nil {
 			err = verify(d)
 		}
-		var damaged *CorruptError
+		var damaged *disk.CorruptError
 		switch {
 		case c.want == "" && err != nil:
 			t.Errorf("%s: %v", c.file, err)
@@ -368,12 +369,12 @@ func TestOpenDamaged(t *testing.T) {
 			t.Errorf("%s: error of several lines: %v", c.file, err)
 		}
 	}
-	var version *VersionError
+	var version *disk.VersionError
 	if _, err := Open(edit(manifestFile, replace(`"version": 1`, `"version": 4`))); !errors.As(err, &version) || version.Got != 4 {
 		t.Errorf("another version: %v", err)
 	}
 	// A complete dataset with a damaged shard is not silently repaired.
-	var damaged *CorruptError
+	var damaged *disk.CorruptError
 	if err := Generate(context.Background(), edit(shard, flip), testPlan(), nil); !errors.As(err, &damaged) {
 		t.Errorf("Generate over a damaged dataset: %v", err)
 	}

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"pihc/internal/disk"
 )
 
 type record struct {
@@ -20,7 +22,7 @@ type record struct {
 
 func steps(t *testing.T, path string) []int {
 	t.Helper()
-	records, err := ReadLogAs[record](path)
+	records, err := disk.ReadLogAs[record](path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +35,7 @@ func steps(t *testing.T, path string) []int {
 
 func TestLog(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log.jsonl")
-	log, err := CreateLog(path)
+	log, err := disk.CreateLog(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +48,7 @@ func TestLog(t *testing.T) {
 	if err := errors.Join(log.Sync(), log.Close()); err != nil {
 		t.Fatal(err)
 	}
-	got, err := ReadLogAs[record](path)
+	got, err := disk.ReadLogAs[record](path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +57,7 @@ func TestLog(t *testing.T) {
 			t.Errorf("record %d: loss %v, want %v", i, y, x)
 		}
 	}
-	if _, err := CreateLog(path); !errors.Is(err, fs.ErrExist) {
+	if _, err := disk.CreateLog(path); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("second CreateLog: %v, want ErrExist", err)
 	}
 }
@@ -79,7 +81,7 @@ func TestAppendLog(t *testing.T) {
 		if n := len(steps(t, path)); n < c.want {
 			t.Errorf("%q: %d records before", c.text, n)
 		}
-		log, err := AppendLog(path, c.size)
+		log, err := disk.AppendLog(path, c.size)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +94,7 @@ func TestAppendLog(t *testing.T) {
 		}
 	}
 	fresh := filepath.Join(t.TempDir(), "none.jsonl")
-	log, err := AppendLog(fresh, 0)
+	log, err := disk.AppendLog(fresh, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +107,7 @@ func TestAppendLog(t *testing.T) {
 func TestLogChain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log.jsonl")
 	os.WriteFile(path, []byte("{\"step\":7}\n"), 0o666)
-	log, err := AppendLog(path, 11)
+	log, err := disk.AppendLog(path, 11)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,15 +120,15 @@ func TestLogChain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ReadLogAs[record](path); err != nil {
+	if _, err := disk.ReadLogAs[record](path); err != nil {
 		t.Fatal(err)
 	}
 	check := func(what string, text []byte, lines ...int) {
 		t.Helper()
 		os.WriteFile(path, text, 0o666)
-		_, err := ReadLogAs[record](path)
-		var format *FormatError
-		if !errors.As(err, &format) || !slices.Contains(lines, format.Line) {
+		_, err := disk.ReadLogAs[record](path)
+		var format *disk.FormatError
+		if !errors.As(err, &format) || !slices.Contains(lines, format.disk.Line) {
 			t.Errorf("%s: %v, want line %v", what, err, lines)
 		}
 	}
@@ -152,8 +154,8 @@ func TestLogErrors(t *testing.T) {
 		"{\"step\":0}\n{\"step\":\"x\"}\n":       "line 2: json: cannot unmarshal",
 	} {
 		os.WriteFile(path, []byte(text), 0o666)
-		_, err := ReadLogAs[record](path)
-		var format *FormatError
+		_, err := disk.ReadLogAs[record](path)
+		var format *disk.FormatError
 		if !errors.As(err, &format) || !strings.Contains(err.Error(), path+": log: "+want) {
 			t.Errorf("%q: error %v, want %s", text, err, want)
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"pihc/internal/disk"
 	"slices"
 	"strings"
 )
@@ -87,7 +88,7 @@ func (m *Manifest) sum() string {
 
 func (m *Manifest) write(path string) error {
 	m.Checksum = m.sum()
-	return WriteJSON(path, m)
+	return disk.WriteJSON(path, m)
 }
 
 // validate checks everything but the shards.
@@ -193,23 +194,23 @@ func parseManifest(path string, text []byte) (*Manifest, error) {
 		Version int
 	}
 	if err := json.Unmarshal(text, &head); err == nil && head.Format == manifestFormat && (head.Version < 1 || head.Version > manifestVersion) {
-		return nil, &VersionError{File: path, Got: head.Version, Want: manifestVersion}
+		return nil, &disk.VersionError{File: path, Got: head.Version, Want: manifestVersion}
 	}
 	m := new(Manifest)
-	if err := DecodeJSON(text, m); err != nil {
-		return nil, corrupt(path, err)
+	if err := disk.DecodeJSON(text, m); err != nil {
+		return nil, disk.Corrupt(path, err)
 	}
 	if m.Format != manifestFormat {
-		return nil, &CorruptError{File: path, Reason: fmt.Sprintf("format %q; want %q", m.Format, manifestFormat)}
+		return nil, &disk.CorruptError{File: path, Reason: fmt.Sprintf("format %q; want %q", m.Format, manifestFormat)}
 	}
 	if got := m.sum(); got != m.Checksum {
-		return nil, &CorruptError{File: path, Reason: "altered: its checksum does not fit its content"}
+		return nil, &disk.CorruptError{File: path, Reason: "altered: its checksum does not fit its content"}
 	}
 	if err := m.validate(); err != nil {
-		return nil, &CorruptError{File: path, Reason: err.Error()}
+		return nil, &disk.CorruptError{File: path, Reason: err.Error()}
 	}
 	if err := m.validateShards(filepath.Base(path) == manifestFile); err != nil {
-		return nil, &CorruptError{File: path, Reason: err.Error()}
+		return nil, &disk.CorruptError{File: path, Reason: err.Error()}
 	}
 	return m, nil
 }

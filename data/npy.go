@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"pihc/internal/disk"
 	"reflect"
 	"strconv"
 	"strings"
@@ -70,10 +71,10 @@ func EncodeNPY(w io.Writer, a *Array) error {
 func decodeNPY(r io.Reader) (*Array, error) {
 	head := make([]byte, len(npyMagic)+2)
 	if n, err := io.ReadFull(r, head); err != nil {
-		return nil, short("npy", err, int64(n), "header")
+		return nil, disk.Short("npy", err, int64(n), "header")
 	}
 	if string(head[:len(npyMagic)]) != npyMagic {
-		return nil, formatError("npy", 0, "not an NPY file: the magic string is missing")
+		return nil, disk.Malformed("npy", 0, "not an NPY file: the magic string is missing")
 	}
 	at := int64(len(head))
 	width := 2
@@ -82,20 +83,20 @@ func decodeNPY(r io.Reader) (*Array, error) {
 	case 2, 3:
 		width = 4
 	default:
-		return nil, formatError("npy", at-2, "version %d.%d; want 1.0, 2.0 or 3.0", major, head[len(npyMagic)+1])
+		return nil, disk.Malformed("npy", at-2, "version %d.%d; want 1.0, 2.0 or 3.0", major, head[len(npyMagic)+1])
 	}
 	var length [4]byte
 	if n, err := io.ReadFull(r, length[:width]); err != nil {
-		return nil, short("npy", err, at+int64(n), "header")
+		return nil, disk.Short("npy", err, at+int64(n), "header")
 	}
 	at += int64(width)
 	size := binary.LittleEndian.Uint32(length[:])
 	if size > 1<<20 {
-		return nil, formatError("npy", at-int64(width), "header of %d bytes; want at most %d", size, 1<<20)
+		return nil, disk.Malformed("npy", at-int64(width), "header of %d bytes; want at most %d", size, 1<<20)
 	}
 	var text bytes.Buffer
 	if n, err := io.CopyN(&text, r, int64(size)); err != nil {
-		return nil, short("npy", err, at+n, "header")
+		return nil, disk.Short("npy", err, at+n, "header")
 	}
 	h, err := parseNPYHeader(text.String(), at)
 	if err != nil {
@@ -104,11 +105,11 @@ func decodeNPY(r io.Reader) (*Array, error) {
 	at += int64(size)
 	count, ok := product(h.shape)
 	if !ok {
-		return nil, formatError("npy", at-int64(size), "shape %s is too large", FormatShape(h.shape))
+		return nil, disk.Malformed("npy", at-int64(size), "shape %s is too large", FormatShape(h.shape))
 	}
 	values, n, err := decodeValues(r, h.elements, count, h.order)
 	if err != nil {
-		return nil, short("npy", err, at+n, fmt.Sprintf("data: shape %s of %s needs %d bytes", FormatShape(h.shape), h.elements, count*h.elements.size()))
+		return nil, disk.Short("npy", err, at+n, fmt.Sprintf("data: shape %s of %s needs %d bytes", FormatShape(h.shape), h.elements, count*h.elements.size()))
 	}
 	a := &Array{Shape: h.shape, Data: values}
 	if h.fortran && len(h.shape) > 1 {
@@ -190,7 +191,7 @@ type npyParser struct {
 }
 
 func (p *npyParser) fail(reason string, args ...any) error {
-	return formatError("npy", p.base+int64(p.at), reason, args...)
+	return disk.Malformed("npy", p.base+int64(p.at), reason, args...)
 }
 
 func (p *npyParser) space() {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"pihc/internal/disk"
 	"reflect"
 	"strings"
 	"testing"
@@ -191,7 +192,7 @@ func TestNPYErrors(t *testing.T) {
 		{npyFile("{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000,)}", 8), 82, "ends in the data"},
 	} {
 		_, err := decodeNPY(bytes.NewReader(c.text))
-		var format *FormatError
+		var format *disk.FormatError
 		if !errors.As(err, &format) || format.Offset != c.offset || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: error %v, want byte %d: %s", c.text[:min(90, len(c.text))], err, c.offset, c.want)
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"pihc/internal/disk"
 	"strings"
 )
 
@@ -53,19 +54,19 @@ func decodeNPZ(r io.ReaderAt, size int64) ([]Named, error) {
 	z, err := zip.NewReader(r, size)
 	if err != nil {
 		if errors.Is(err, zip.ErrFormat) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-			return nil, formatError("npz", -1, "not a ZIP archive, or a truncated one")
+			return nil, disk.Malformed("npz", -1, "not a ZIP archive, or a truncated one")
 		}
-		return nil, formatError("npz", -1, "%v", err)
+		return nil, disk.Malformed("npz", -1, "%v", err)
 	}
 	var arrays []Named
 	seen := map[string]bool{}
 	for _, f := range z.File {
 		name, ok := strings.CutSuffix(f.Name, ".npy")
 		if !ok {
-			return nil, formatError("npz", -1, "member %q is not an NPY file", f.Name)
+			return nil, disk.Malformed("npz", -1, "member %q is not an NPY file", f.Name)
 		}
 		if seen[name] {
-			return nil, formatError("npz", -1, "two members named %q", f.Name)
+			return nil, disk.Malformed("npz", -1, "two members named %q", f.Name)
 		}
 		seen[name] = true
 		a, err := decodeMember(f)
@@ -80,11 +81,11 @@ func decodeNPZ(r io.ReaderAt, size int64) ([]Named, error) {
 // decodeMember keeps the offset of an error inside the member.
 func decodeMember(f *zip.File) (*Array, error) {
 	inMember := func(err error) error {
-		var format *FormatError
+		var format *disk.FormatError
 		if errors.As(err, &format) {
-			return &FormatError{Format: "npz", Offset: format.Offset, Reason: fmt.Sprintf("of member %q: %s", f.Name, format.Reason)}
+			return &disk.FormatError{Format: "npz", Offset: format.Offset, Reason: fmt.Sprintf("of member %q: %s", f.Name, format.Reason)}
 		}
-		return formatError("npz", -1, "member %q: %v", f.Name, err)
+		return disk.Malformed("npz", -1, "member %q: %v", f.Name, err)
 	}
 	member, err := f.Open()
 	if err != nil {
@@ -98,7 +99,7 @@ func decodeMember(f *zip.File) (*Array, error) {
 	// The checksum is compared when the end is reached.
 	rest, err := io.CopyN(io.Discard, member, 1)
 	if rest > 0 {
-		return nil, formatError("npz", -1, "member %q has bytes after the last value", f.Name)
+		return nil, disk.Malformed("npz", -1, "member %q has bytes after the last value", f.Name)
 	}
 	if err != io.EOF {
 		return nil, inMember(err)
@@ -108,7 +109,7 @@ func decodeMember(f *zip.File) (*Array, error) {
 
 // WriteNPZ writes the arrays to path atomically.
 func WriteNPZ(path string, arrays []Named) error {
-	return WriteAtomic(path, func(w io.Writer) error { return EncodeNPZ(w, arrays) })
+	return disk.WriteAtomic(path, func(w io.Writer) error { return EncodeNPZ(w, arrays) })
 }
 
 // ReadNPZ reads all arrays of path.

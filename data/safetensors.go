@@ -13,6 +13,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"pihc/internal/disk"
 	"slices"
 	"strings"
 )
@@ -97,15 +98,15 @@ func encodeSafetensors(w io.Writer, tensors []Named, metadata map[string]string)
 func decodeSafetensors(r io.Reader) (tensors []Named, metadata map[string]string, err error) {
 	var length [8]byte
 	if n, err := io.ReadFull(r, length[:]); err != nil {
-		return nil, nil, short("safetensors", err, int64(n), "header")
+		return nil, nil, disk.Short("safetensors", err, int64(n), "header")
 	}
 	size := binary.LittleEndian.Uint64(length[:])
 	if size > maxSafetensorsHeader {
-		return nil, nil, formatError("safetensors", 0, "header of %d bytes; the format allows %d", size, maxSafetensorsHeader)
+		return nil, nil, disk.Malformed("safetensors", 0, "header of %d bytes; the format allows %d", size, maxSafetensorsHeader)
 	}
 	var head bytes.Buffer
 	if n, err := io.CopyN(&head, r, int64(size)); err != nil {
-		return nil, nil, short("safetensors", err, 8+n, "header")
+		return nil, nil, disk.Short("safetensors", err, 8+n, "header")
 	}
 	entries, metadata, err := parseSafetensorsHeader(head.Bytes())
 	if err != nil {
@@ -116,7 +117,7 @@ func decodeSafetensors(r io.Reader) (tensors []Named, metadata map[string]string
 		count, _ := product(e.Shape)
 		values, n, err := decodeValues(r, safetensorsTypes[e.Type], count, binary.LittleEndian)
 		if err != nil {
-			return nil, nil, short("safetensors", err, base+e.Offsets[0]+n, fmt.Sprintf("values of tensor %q", e.name))
+			return nil, nil, disk.Short("safetensors", err, base+e.Offsets[0]+n, fmt.Sprintf("values of tensor %q", e.name))
 		}
 		tensors = append(tensors, Named{e.name, &Array{Shape: e.Shape, Data: values}})
 	}
@@ -126,7 +127,7 @@ func decodeSafetensors(r io.Reader) (tensors []Named, metadata map[string]string
 		if len(entries) > 0 {
 			end += entries[len(entries)-1].Offsets[1]
 		}
-		return nil, nil, formatError("safetensors", end, "bytes after the last value")
+		return nil, nil, disk.Malformed("safetensors", end, "bytes after the last value")
 	}
 	return tensors, metadata, nil
 }
@@ -141,7 +142,7 @@ type namedEntry struct {
 func parseSafetensorsHeader(head []byte) ([]namedEntry, map[string]string, error) {
 	d := json.NewDecoder(bytes.NewReader(head))
 	fail := func(reason string, args ...any) error {
-		return formatError("safetensors", 8+d.InputOffset(), reason, args...)
+		return disk.Malformed("safetensors", 8+d.InputOffset(), reason, args...)
 	}
 	if len(head) == 0 || head[0] != '{' {
 		return nil, nil, fail("header does not start with '{'")
@@ -215,7 +216,7 @@ func WriteSafetensors(dir, name string, byContent bool, tensors []Named, metadat
 		}
 		return name + ".safetensors"
 	}
-	_, sum, err = writeAtomic(filepath.Join(dir, name+".safetensors"),
+	_, sum, err = disk.WriteHashed(filepath.Join(dir, name+".safetensors"),
 		func(sum string) string { return filepath.Join(dir, named(sum)) },
 		func(w io.Writer) error { return encodeSafetensors(w, tensors, metadata) })
 	return named(sum), sum, err
@@ -236,10 +237,10 @@ func ReadSafetensors(path, sum string) ([]Named, map[string]string, error) {
 		_, err = io.Copy(io.Discard, r)
 	}
 	if err != nil {
-		return nil, nil, corrupt(path, err)
+		return nil, nil, disk.Corrupt(path, err)
 	}
 	if got := hex.EncodeToString(hash.Sum(nil)); sum != "" && got != sum {
-		return nil, nil, &CorruptError{File: path, Reason: fmt.Sprintf("altered: SHA-256 is %.12s..., want %.12s...", got, sum)}
+		return nil, nil, &disk.CorruptError{File: path, Reason: fmt.Sprintf("altered: SHA-256 is %.12s..., want %.12s...", got, sum)}
 	}
 	return tensors, metadata, nil
 }

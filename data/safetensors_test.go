@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"pihc/internal/disk"
 	"reflect"
 	"strings"
 	"testing"
@@ -98,7 +99,7 @@ func TestSafetensorsErrors(t *testing.T) {
 		{safetensorsText(`{"w":{"dtype":"F32","shape":[100000000],"data_offsets":[0,400000000]}}`, 8), "file ends in the values"},
 	} {
 		_, _, err := decodeSafetensors(bytes.NewReader(c.text))
-		var format *FormatError
+		var format *disk.FormatError
 		if !errors.As(err, &format) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%.100q: error %v, want %s", c.text, err, c.want)
 		}
@@ -115,14 +116,14 @@ func TestSafetensorsHash(t *testing.T) {
 	if _, _, err := ReadSafetensors(path, sum); err != nil {
 		t.Error(err)
 	}
-	if _, want, _ := HashFile(path); want != sum {
+	if _, want, _ := disk.HashFile(path); want != sum {
 		t.Errorf("WriteSafetensors returned %s, the file has %s", sum, want)
 	}
 	text, _ := os.ReadFile(path)
 	text[len(text)-1] ^= 1
 	os.WriteFile(path, text, 0o666)
 	_, _, err = ReadSafetensors(path, sum)
-	var damaged *CorruptError
+	var damaged *disk.CorruptError
 	if !errors.As(err, &damaged) || damaged.File != path || !strings.Contains(err.Error(), "altered") {
 		t.Errorf("altered file: error %v, want a CorruptError", err)
 	}

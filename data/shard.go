@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"pihc/internal/disk"
 	"runtime"
 	"sync"
 )
@@ -29,7 +30,7 @@ func (g *generator) split(ctx context.Context, number uint64, s Split, kept map[
 		if err != nil {
 			return err
 		}
-		shard.Bytes, shard.SHA256, err = writeAtomic(g.path(shard.File), nil, func(w io.Writer) error { return EncodeNPZ(w, arrays) })
+		shard.Bytes, shard.SHA256, err = disk.WriteHashed(g.path(shard.File), nil, func(w io.Writer) error { return EncodeNPZ(w, arrays) })
 		if err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"pihc/internal/disk"
 	"slices"
 	"strings"
 	"testing"
@@ -60,7 +61,7 @@ func TestInputs(t *testing.T) {
 	other := plan
 	other.Splits = slices.Clone(plan.Splits)
 	other.Splits[1].Inputs = plan.Splits[1].Inputs[:2]
-	var exists *ExistsError
+	var exists *disk.ExistsError
 	if err := Generate(context.Background(), dir, other, nil); !errors.As(err, &exists) || !strings.Contains(err.Error(), "test has other inputs") {
 		t.Errorf("a dataset with other inputs: %v", err)
 	}
@@ -131,7 +132,7 @@ func TestUnknowns(t *testing.T) {
 		other := plan
 		other.Splits = slices.Clone(plan.Splits)
 		other.Splits[1].Unknowns = []string{"u", "w"}
-		var exists *ExistsError
+		var exists *disk.ExistsError
 		if err := Generate(context.Background(), dir, other, nil); !errors.As(err, &exists) || !strings.Contains(err.Error(), "test has other unknowns") {
 			t.Errorf("a dataset with other unknowns: %v", err)
 		}

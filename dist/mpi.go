@@ -7,13 +7,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"pihc/internal/disk"
 	"runtime"
 	"strings"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
-
-	"pihc/data"
 )
 
 // handles are the constants of one family of libraries, from its mpi.h: MPICH
@@ -75,7 +74,7 @@ func openMPI(names []string) (Comm, *Library, error) {
 		purego.RegisterFunc(f, address)
 	}
 	library := &Library{Path: absolute(name), Version: oneLine(m.version)}
-	_, library.SHA256, _ = data.HashFile(library.Path)
+	_, library.SHA256, _ = disk.HashFile(library.Path)
 	if err := m.family(lib, name, library.Version); err != nil {
 		return nil, nil, err
 	}

@@ -11,8 +11,8 @@ import (
 
 	"pihc/compute"
 	"pihc/constraint"
-	"pihc/internal/dataset"
 	"pihc/internal/check"
+	"pihc/internal/dataset"
 	"pihc/model"
 	"pihc/pde"
 )

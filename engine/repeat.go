@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"pihc/compute"
-	"pihc/internal/dataset"
 	"pihc/grid"
+	"pihc/internal/dataset"
 	"pihc/pde"
 )
 

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"pihc/constraint"
-	"pihc/internal/dataset"
 	"pihc/grid"
 	"pihc/internal/check"
+	"pihc/internal/dataset"
 	"pihc/model"
 	"pihc/pde"
 )

@@ -7,8 +7,8 @@ import (
 
 	"pihc/constraint"
 	"pihc/data"
-	"pihc/internal/dataset"
 	"pihc/internal/check"
+	"pihc/internal/dataset"
 	"pihc/model"
 	"pihc/pde"
 )

@@ -9,6 +9,7 @@ import (
 	"pihc/data"
 	"pihc/grid"
 	"pihc/internal/dataset"
+	"pihc/internal/disk"
 	"pihc/report"
 	"pihc/train"
 )
@@ -143,7 +144,7 @@ func (r *Run) scoreAll(ctx context.Context, set *data.Dataset, o Evaluation, war
 	if err != nil {
 		return scored{}, err
 	}
-	save := func() error { return data.WriteSealedJSON(filepath.Join(r.Dir, train.MetricsFile), m) }
+	save := func() error { return disk.WriteSealedJSON(filepath.Join(r.Dir, train.MetricsFile), m) }
 	if !stored {
 		if err := save(); err != nil {
 			return scored{}, err

@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"pihc/data"
 	"pihc/grid"
 	"pihc/internal/dataset"
+	"pihc/internal/disk"
 	"pihc/pde"
 	"pihc/score"
 	"pihc/train"
@@ -57,7 +57,7 @@ func (j *judge) warnings(dir string) []string {
 		out = append(out, fmt.Sprintf("%d of %d predictions do not change in time (the derivative in time, or a residual's first term where it has none, is zero) and leave a residual, which is relative to nothing: sample %d is the first", count, len(j.residuals), first))
 	}
 	var m Metrics
-	if data.ReadSealedJSON(filepath.Join(dir, train.MetricsFile), &m) != nil {
+	if disk.ReadSealedJSON(filepath.Join(dir, train.MetricsFile), &m) != nil {
 		return out
 	}
 	for _, e := range append([]score.Evaluation{m.Evaluation}, m.Grids...) {

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"pihc/data"
 	"pihc/grid"
+	"pihc/internal/disk"
 	"pihc/pde"
 	"pihc/score"
 	"pihc/train"
@@ -19,7 +19,7 @@ func TestJudgeWarnings(t *testing.T) {
 	dir := t.TempDir()
 	scored := Metrics{Split: "test", Evaluation: score.Evaluation{Grid: []int{5, 8}, RelativeResidual: &score.Summary{Max: 0.02}}}
 	scored.Grids = []score.Evaluation{{Grid: []int{5, 16}, RelativeResidual: &score.Summary{Max: 0.2}}}
-	if err := data.WriteSealedJSON(filepath.Join(dir, train.MetricsFile), scored); err != nil {
+	if err := disk.WriteSealedJSON(filepath.Join(dir, train.MetricsFile), scored); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {

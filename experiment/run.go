@@ -13,6 +13,7 @@ import (
 
 	"pihc/data"
 	"pihc/internal/dataset"
+	"pihc/internal/disk"
 	"pihc/model"
 	"pihc/pde"
 	"pihc/train"
@@ -55,8 +56,8 @@ func newRunInfo(dir, dataDir string, set *data.Dataset) ([]byte, error) {
 // readRunInfo reads the run.json of a run folder.
 func readRunInfo(run string) (info runInfo, err error) {
 	path := filepath.Join(run, train.InfoFile)
-	if err = data.ReadJSON(path, &info); err == nil && info.Version != model.FolderVersion {
-		err = &data.VersionError{File: path, Got: info.Version, Want: model.FolderVersion}
+	if err = disk.ReadJSON(path, &info); err == nil && info.Version != model.FolderVersion {
+		err = &disk.VersionError{File: path, Got: info.Version, Want: model.FolderVersion}
 	}
 	return info, err
 }
@@ -174,5 +175,5 @@ func (r *Run) TrainSeconds() (float64, error) {
 
 // Log reads the log of a run.
 func (r *Run) Log() ([]train.Record, error) {
-	return data.ReadLogAs[train.Record](filepath.Join(r.Dir, train.LogFile))
+	return disk.ReadLogAs[train.Record](filepath.Join(r.Dir, train.LogFile))
 }

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"pihc/data"
+	"pihc/internal/disk"
 	"pihc/train"
 )
 
@@ -14,7 +14,7 @@ func FuzzRunInfo(f *testing.F) {
 	f.Add([]byte(`{"version": 1, "data_bytes": "/w==", "data_from_run_bytes": "//8="}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var info runInfo
-		if data.DecodeJSON(text, &info) != nil {
+		if disk.DecodeJSON(text, &info) != nil {
 			return
 		}
 		again, err := json.Marshal(info)
@@ -22,7 +22,7 @@ func FuzzRunInfo(f *testing.F) {
 			t.Fatal(err)
 		}
 		var same runInfo
-		if err := data.DecodeJSON(again, &same); err != nil || string(same.DataBytes) != string(info.DataBytes) || same.Data != info.Data {
+		if err := disk.DecodeJSON(again, &same); err != nil || string(same.DataBytes) != string(info.DataBytes) || same.Data != info.Data {
 			t.Errorf("%+v became %+v, %v", info, same, err)
 		}
 	})

@@ -13,6 +13,7 @@ import (
 
 	"pihc/data"
 	"pihc/grid"
+	"pihc/internal/disk"
 	"pihc/model"
 	"pihc/score"
 	"pihc/train"
@@ -168,7 +169,7 @@ func (r *Run) scoreGrids(ctx context.Context, m *Metrics, set *data.Dataset, o S
 func (r *Run) storedMetrics(e Predictor, set *data.Dataset, warn func(format string, args ...any)) (*Metrics, bool) {
 	var m Metrics
 	path := filepath.Join(r.Dir, train.MetricsFile)
-	if err := data.ReadSealedJSON(path, &m); err != nil {
+	if err := disk.ReadSealedJSON(path, &m); err != nil {
 		var older struct{ Version int }
 		if text, _ := os.ReadFile(path); len(text) > 0 && (json.Unmarshal(text, &older) != nil || older.Version >= MetricsVersion) {
 			warn("%v; the run is scored again", err)

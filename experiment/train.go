@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"pihc/data"
+	"pihc/internal/disk"
 	"pihc/model"
 	"pihc/score"
 	"pihc/train"
@@ -99,7 +100,7 @@ func Resume(ctx context.Context, dir, dataDir string, steps int, o Options) (*Ru
 
 // withDataHint tells how to make a dataset that does not exist.
 func withDataHint(err error, spec, dir string) error {
-	var corrupt *data.CorruptError
+	var corrupt *disk.CorruptError
 	if errors.Is(err, fs.ErrNotExist) && errors.As(err, &corrupt) && corrupt.File == dir { // not a shard that is missing
 		return WithHint(err, "`pihc generate %s --out %s` makes it", spec, dir)
 	}

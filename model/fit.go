@@ -9,10 +9,10 @@ import (
 
 	"pihc/constraint"
 	"pihc/data"
-	"pihc/internal/dataset"
 	"pihc/fno"
 	"pihc/grid"
 	"pihc/internal/config"
+	"pihc/internal/dataset"
 	"pihc/pde"
 )
 

@@ -16,7 +16,7 @@ import (
 	"strconv"
 	"strings"
 
-	"pihc/data"
+	"pihc/internal/disk"
 	"pihc/score"
 )
 
@@ -66,7 +66,7 @@ func FiguresOf(page string) string {
 }
 
 func writeFile(path string, content []byte) error {
-	return data.WriteAtomic(path, func(w io.Writer) error {
+	return disk.WriteAtomic(path, func(w io.Writer) error {
 		_, err := w.Write(content)
 		return err
 	})

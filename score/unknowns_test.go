@@ -6,9 +6,9 @@ import (
 
 	"pihc/constraint"
 	"pihc/data"
-	"pihc/internal/dataset"
 	"pihc/engine"
 	"pihc/grid"
+	"pihc/internal/dataset"
 	"pihc/model"
 	"pihc/pde"
 )

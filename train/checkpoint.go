@@ -14,6 +14,7 @@ import (
 	"pihc/compute"
 	"pihc/data"
 	"pihc/engine"
+	"pihc/internal/disk"
 	"pihc/model"
 )
 
@@ -80,7 +81,7 @@ func writeCheckpoint[T compute.Float](run, name string, layout []compute.Tensor,
 		m.Checksum, err = m.sum()
 	}
 	if err == nil {
-		err = data.WriteJSON(metaFile(run, name), m)
+		err = disk.WriteJSON(metaFile(run, name), m)
 	}
 	if err != nil {
 		return fmt.Errorf("checkpoint %s: %w", name, err)
@@ -95,7 +96,7 @@ func writeBest[T compute.Float](run string, layout []compute.Tensor, s *state[T]
 		return err
 	}
 	if now, err := readMeta(run, bestName); err == nil && old.Tensors != "" && old.Tensors != now.Tensors {
-		return data.Remove(filepath.Join(checkpointDir(run), old.Tensors))
+		return disk.Remove(filepath.Join(checkpointDir(run), old.Tensors))
 	}
 	return nil
 }
@@ -120,14 +121,14 @@ func readMeta(run, name string) (Meta, error) {
 
 func decodeMeta(path string, text []byte) (Meta, error) {
 	var m Meta
-	if err := data.DecodeJSON(text, &m); err != nil {
+	if err := disk.DecodeJSON(text, &m); err != nil {
 		return m, fmt.Errorf("%s: %w", path, err)
 	}
 	if m.Version != model.FolderVersion {
 		return m, fmt.Errorf("checkpoint %s has version %d; this pihc reads version %d", path, m.Version, model.FolderVersion)
 	}
 	if sum, err := m.sum(); err != nil || sum != m.Checksum {
-		return m, &data.CorruptError{File: path, Reason: "its content does not match its checksum: it was altered"}
+		return m, &disk.CorruptError{File: path, Reason: "its content does not match its checksum: it was altered"}
 	}
 	if m.Tensors != filepath.Base(m.Tensors) || !strings.HasSuffix(m.Tensors, tensorsExt) || m.TensorsHash == "" {
 		return m, fmt.Errorf("checkpoint %s names no tensors", path)
@@ -259,7 +260,7 @@ func prune(run string, keep int) error {
 			continue
 		}
 		for _, ext := range []string{metaExt, tensorsExt} {
-			if err := data.Remove(filepath.Join(checkpointDir(run), n+ext)); err != nil {
+			if err := disk.Remove(filepath.Join(checkpointDir(run), n+ext)); err != nil {
 				return err
 			}
 		}

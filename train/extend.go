@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"pihc/data"
+	"pihc/internal/disk"
 	"pihc/model"
 )
 
@@ -97,9 +97,9 @@ func Extend(dir string, steps int) (err error) {
 		if m.Checksum, err = m.sum(); err != nil {
 			return err
 		}
-		if err := data.WriteJSON(metaFile(dir, name), m); err != nil {
+		if err := disk.WriteJSON(metaFile(dir, name), m); err != nil {
 			return err
 		}
 	}
-	return data.WriteFile(path, longer)
+	return disk.WriteFile(path, longer)
 }

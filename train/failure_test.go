@@ -13,10 +13,10 @@ import (
 	"strings"
 	"testing"
 
-	"pihc/data"
-	"pihc/internal/dataset"
 	"pihc/dist"
 	"pihc/engine"
+	"pihc/internal/dataset"
+	"pihc/internal/disk"
 	"pihc/model"
 )
 
@@ -259,7 +259,7 @@ func TestDamagedCheckpoint(t *testing.T) {
 	if _, err := e.run(context.Background(), dir, Options{Resume: true}); err != nil {
 		t.Errorf("the whole checkpoint is refused: %v", err)
 	}
-	var corrupt *data.CorruptError
+	var corrupt *disk.CorruptError
 	if err := os.WriteFile(tensors, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"pihc/data"
+	"pihc/internal/disk"
 	"pihc/model"
 	"pihc/pde"
 )
@@ -57,12 +58,12 @@ func foreign(dir string, further map[string][]byte) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	_, err = os.Stat(data.LockPath(dir))
+	_, err = os.Stat(disk.LockPath(dir))
 	begun := err == nil
 	for _, e := range entries {
 		name := e.Name()
 		_, ours := further[name]
-		ours = ours || name == problemFile || name == InfoFile || data.IsPartial(name) || name == filepath.Base(data.LockPath(dir))
+		ours = ours || name == problemFile || name == InfoFile || disk.IsPartial(name) || name == filepath.Base(disk.LockPath(dir))
 		ours = ours || name == checkpointFolder && untrained(dir)
 		if !ours || !begun {
 			return name, nil
@@ -75,32 +76,32 @@ func foreign(dir string, further map[string][]byte) (string, error) {
 func untrained(dir string) bool {
 	entries, err := os.ReadDir(checkpointDir(dir))
 	return err == nil && !slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
-		return !data.IsPartial(e.Name()) && e.Name() != stepName(0)+metaExt && e.Name() != stepName(0)+tensorsExt
+		return !disk.IsPartial(e.Name()) && e.Name() != stepName(0)+metaExt && e.Name() != stepName(0)+tensorsExt
 	})
 }
 
 // unmade removes the files of an unfinished run folder.
 func unmade(dir string, further map[string][]byte) {
-	data.RemovePartials(dir)
+	disk.RemovePartials(dir)
 	for _, name := range append(slices.Collect(maps.Keys(further)), problemFile, InfoFile) {
-		_ = data.Remove(filepath.Join(dir, name))
+		_ = disk.Remove(filepath.Join(dir, name))
 	}
-	data.RemovePartials(checkpointDir(dir))
+	disk.RemovePartials(checkpointDir(dir))
 	for _, ext := range []string{metaExt, tensorsExt} {
-		_ = data.Remove(filepath.Join(checkpointDir(dir), stepName(0)+ext))
+		_ = disk.Remove(filepath.Join(checkpointDir(dir), stepName(0)+ext))
 	}
 	os.Remove(checkpointDir(dir))
 }
 
 // ClearUnmade removes an unfinished run folder, and reports whether dir was one.
 func ClearUnmade(dir string) (bool, error) {
-	if _, err := os.Stat(data.LockPath(dir)); IsRun(dir) || err != nil {
+	if _, err := os.Stat(disk.LockPath(dir)); IsRun(dir) || err != nil {
 		return false, nil
 	}
 	if name, err := foreign(dir, nil); name != "" || err != nil {
 		return false, err
 	}
-	lock, err := data.LockFolder(dir)
+	lock, err := disk.LockFolder(dir)
 	if err != nil {
 		return false, err
 	}
@@ -115,7 +116,7 @@ func ClearUnmade(dir string) (bool, error) {
 
 // makeRun makes a run folder and locks it; begin adds files before the spec makes it a
 // run. It leaves nothing behind on an error.
-func makeRun(dir string, spec *model.Spec, p *pde.Problem, further map[string][]byte, begin func() error) (lock *data.Lock, err error) {
+func makeRun(dir string, spec *model.Spec, p *pde.Problem, further map[string][]byte, begin func() error) (lock *disk.Lock, err error) {
 	src, err := spec.Encode()
 	if err != nil {
 		return nil, err
@@ -142,7 +143,7 @@ func makeRun(dir string, spec *model.Spec, p *pde.Problem, further map[string][]
 	if err := vacant(); err != nil {
 		return nil, err
 	}
-	if lock, err = data.LockFolder(dir); err != nil {
+	if lock, err = disk.LockFolder(dir); err != nil {
 		return nil, err
 	}
 	if err := vacant(); err != nil { // another process may have been quicker
@@ -152,7 +153,7 @@ func makeRun(dir string, spec *model.Spec, p *pde.Problem, further map[string][]
 	unmade(dir, further)
 	write := func(name string, content []byte) {
 		if err == nil {
-			err = data.WriteFile(filepath.Join(dir, name), content)
+			err = disk.WriteFile(filepath.Join(dir, name), content)
 		}
 	}
 	write(problemFile, p.Source)
@@ -173,16 +174,16 @@ func makeRun(dir string, spec *model.Spec, p *pde.Problem, further map[string][]
 
 // claim locks the folder of a run that exists, and removes files that killed processes
 // left in it: unfinished ones, and tensors that no checkpoint names.
-func claim(dir string) (*data.Lock, error) {
+func claim(dir string) (*disk.Lock, error) {
 	if !IsRun(dir) {
 		return nil, notARun(dir)
 	}
-	lock, err := data.LockFolder(dir)
+	lock, err := disk.LockFolder(dir)
 	if err != nil {
 		return nil, err
 	}
-	data.RemovePartials(dir)
-	data.RemovePartials(checkpointDir(dir))
+	disk.RemovePartials(dir)
+	disk.RemovePartials(checkpointDir(dir))
 	entries, err := os.ReadDir(checkpointDir(dir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		lock.Release()
@@ -200,7 +201,7 @@ func claim(dir string) (*data.Lock, error) {
 			orphan = errors.Is(err, fs.ErrNotExist)
 		}
 		if orphan {
-			_ = data.Remove(filepath.Join(checkpointDir(dir), e.Name()))
+			_ = disk.Remove(filepath.Join(checkpointDir(dir), e.Name()))
 		}
 	}
 	return lock, nil

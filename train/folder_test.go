@@ -7,11 +7,10 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"pihc/internal/disk"
 	"slices"
 	"strings"
 	"testing"
-
-	"pihc/data"
 )
 
 func put(t testing.TB, content string, path ...string) {
@@ -39,7 +38,7 @@ func TestFolderStoppedWhileMade(t *testing.T) {
 	}
 	for _, names := range left {
 		dir := t.TempDir()
-		put(t, "", data.LockPath(dir))
+		put(t, "", disk.LockPath(dir))
 		for _, name := range names {
 			put(t, "torn", dir, name)
 		}
@@ -53,7 +52,7 @@ func TestFolderStoppedWhileMade(t *testing.T) {
 		sameRun(t, strings.Join(names, " "), dir, want)
 
 		dir = t.TempDir()
-		put(t, "", data.LockPath(dir))
+		put(t, "", disk.LockPath(dir))
 		for _, name := range names {
 			put(t, "torn", dir, name)
 		}
@@ -65,9 +64,9 @@ func TestFolderStoppedWhileMade(t *testing.T) {
 	for name, own := range map[string][]string{
 		"no lock":        {problemFile},
 		"no lock, info":  {InfoFile, problemFile},
-		"another's file": {problemFile, "notes.txt", filepath.Base(data.LockPath(""))},
-		"a dataset":      {"manifest.json", filepath.Base(data.LockPath(""))},
-		"a run, no spec": {problemFile, filepath.Base(data.LockPath("")), checkpointFolder + "/" + stepName(4) + metaExt},
+		"another's file": {problemFile, "notes.txt", filepath.Base(disk.LockPath(""))},
+		"a dataset":      {"manifest.json", filepath.Base(disk.LockPath(""))},
+		"a run, no spec": {problemFile, filepath.Base(disk.LockPath("")), checkpointFolder + "/" + stepName(4) + metaExt},
 	} {
 		dir := t.TempDir()
 		for _, file := range own {
@@ -113,7 +112,7 @@ func TestRunIsLocked(t *testing.T) {
 		for _, resume := range []bool{false, true} {
 			_, err := e.run(context.Background(), dir, Options{Resume: resume})
 			if resume {
-				var locked *data.LockedError
+				var locked *disk.LockedError
 				if !errors.As(err, &locked) || locked.Holder.Process != os.Getpid() {
 					t.Errorf("a second process: %v", err)
 				}
@@ -128,7 +127,7 @@ func TestRunIsLocked(t *testing.T) {
 	if err != nil || !asked {
 		t.Fatalf("asked %v, %v", asked, err)
 	}
-	if _, err := os.Stat(data.LockPath(dir)); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(disk.LockPath(dir)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the lock file stays: %v", err)
 	}
 }
@@ -140,7 +139,7 @@ func TestLeftovers(t *testing.T) {
 	dir, _ := e.train(t, Options{})
 	want := files(t, dir)
 	points := checkpointDir(dir)
-	put(t, "", data.LockPath(dir))
+	put(t, "", disk.LockPath(dir))
 	put(t, "x", dir, ".spec.yaml-0a1b2c3d.partial")
 	put(t, "x", points, ".best.safetensors-0a1b2c3d.partial")
 	put(t, "x", points, stepName(11)+tensorsExt)

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"pihc/data"
+	"pihc/internal/disk"
 	"pihc/model"
 	"pihc/pde"
 )
@@ -99,7 +100,7 @@ func (e experiment) train(t testing.TB, o Options) (string, Summary) {
 // records reads the log.
 func records(t testing.TB, dir string) []Record {
 	t.Helper()
-	all, err := data.ReadLogAs[Record](filepath.Join(dir, LogFile))
+	all, err := disk.ReadLogAs[Record](filepath.Join(dir, LogFile))
 	if err != nil {
 		t.Fatal(err)
 	}

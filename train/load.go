@@ -136,6 +136,11 @@ func (e *EditedError) Error() string {
 	return fmt.Sprintf("run %s: its checkpoint %s was trained with another %s", e.Run, e.Checkpoint, strings.Join(e.Files, " and "))
 }
 
+// Hint says what to do.
+func (e *EditedError) Hint() string {
+	return "restore what was changed, or use it as it is with --trust-edits, which the output then says"
+}
+
 // A DamagedError reports that the newest checkpoint of a run cannot be read while
 // an older one can.
 type DamagedError struct {
@@ -145,6 +150,11 @@ type DamagedError struct {
 
 func (e *DamagedError) Error() string { return e.Err.Error() }
 func (e *DamagedError) Unwrap() error { return e.Err }
+
+// Hint says what to do.
+func (e *DamagedError) Hint() string {
+	return fmt.Sprintf("restore it, or continue from %s, which is whole: remove %s", e.Older, filepath.Join(e.Run, checkpointFolder, e.Checkpoint+".*"))
+}
 
 // editedFiles names the files of a run folder whose SHA-256 is not the one that a
 // checkpoint recorded.

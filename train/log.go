@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"pihc/data"
+	"pihc/internal/disk"
 	"pihc/model"
 )
 
@@ -14,17 +15,17 @@ import (
 // dropped, complete or not. An earlier line that is missing, damaged or out of order is
 // an error, and the log stays as it is. A log that is gone starts again. The seconds are
 // the ones on the last line.
-func openLog(run string, m Meta, spec *model.TrainingSpec) (log *data.Log, seconds float64, err error) {
+func openLog(run string, m Meta, spec *model.TrainingSpec) (log *disk.Log, seconds float64, err error) {
 	c := &continued{path: filepath.Join(run, LogFile), meta: m, spec: spec}
 	if info, err := os.Stat(c.path); m.Step > 0 && err == nil && info.Size() > 0 {
-		if err := data.ScanLog(c.path, c.line); err != nil {
+		if err := disk.ScanLog(c.path, c.line); err != nil {
 			return nil, 0, err
 		}
 		if !c.done() {
 			return nil, 0, fmt.Errorf("%s ends at step %d, before the checkpoint of step %d: lines are missing", c.path, c.last, m.Step)
 		}
 	}
-	log, err = data.AppendLog(c.path, c.size)
+	log, err = disk.AppendLog(c.path, c.size)
 	return log, c.seconds, err
 }
 
@@ -44,7 +45,7 @@ type continued struct {
 }
 
 // line takes one line of the log.
-func (c *continued) line(l data.Line) error {
+func (c *continued) line(l disk.Line) error {
 	var r struct {
 		Step       *int        `json:"step"`
 		Seconds    float64     `json:"seconds"`
@@ -98,8 +99,8 @@ func (c *continued) line(l data.Line) error {
 	return nil
 }
 
-func (c *continued) fault(l data.Line, reason string) error {
-	return fmt.Errorf("%s: %w", c.path, &data.FormatError{Format: "log", Line: l.Number, Reason: reason})
+func (c *continued) fault(l disk.Line, reason string) error {
+	return fmt.Errorf("%s: %w", c.path, &disk.FormatError{Format: "log", Line: l.Number, Reason: reason})
 }
 
 // done reports whether all lines up to the checkpoint have been kept. A log that

@@ -7,11 +7,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"pihc/internal/disk"
 	"regexp"
 	"slices"
 	"testing"
-
-	"pihc/data"
 )
 
 // A resumed run drops what was written after its checkpoint and nothing else: any
@@ -49,7 +48,7 @@ func TestDamagedLog(t *testing.T) {
 		t.Helper()
 		err := open(text)
 		oneLine(t, what, err, path)
-		var format *data.FormatError
+		var format *disk.FormatError
 		if names && (!errors.As(err, &format) || format.Line == 0) {
 			t.Errorf("%s: no line: %v", what, err)
 		}

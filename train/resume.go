@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"pihc/data"
+	"pihc/internal/disk"
 	"pihc/model"
 )
 
@@ -21,7 +21,7 @@ func (t *trainer[T]) open() error {
 		if t.lock, err = makeRun(t.dir, t.spec, t.problem, t.options.Files, t.takeOver); err != nil {
 			return err
 		}
-		t.log, err = data.CreateLog(path)
+		t.log, err = disk.CreateLog(path)
 		return err
 	}
 	if t.lock, err = claim(t.dir); err != nil {

@@ -4,9 +4,9 @@ import (
 	"slices"
 
 	"pihc/compute"
-	"pihc/internal/dataset"
 	"pihc/dist"
 	"pihc/engine"
+	"pihc/internal/dataset"
 	"pihc/model"
 )
 

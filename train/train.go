@@ -22,9 +22,10 @@ import (
 	"pihc/compute"
 	"pihc/constraint"
 	"pihc/data"
-	"pihc/internal/dataset"
 	"pihc/dist"
 	"pihc/engine"
+	"pihc/internal/dataset"
+	"pihc/internal/disk"
 	"pihc/internal/kernel"
 	"pihc/model"
 	"pihc/pde"
@@ -109,8 +110,8 @@ type trainer[T compute.Float] struct {
 
 	state *state[T]
 	meta  Meta
-	lock  *data.Lock
-	log   *data.Log // nil but on rank 0
+	lock  *disk.Lock
+	log   *disk.Log // nil but on rank 0
 	// update is held by the loop except while a gradient is formed: then the state is that of a whole step.
 	update sync.Mutex
 	// abandoned says that another goroutine is still in a step, which nobody waits for.

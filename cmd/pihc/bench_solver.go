@@ -3,9 +3,9 @@ package main
 import (
 	"cmp"
 
-	"pihc/internal/dataset"
 	"pihc/experiment"
 	"pihc/grid"
+	"pihc/internal/dataset"
 	"pihc/internal/kernel"
 	"pihc/sim"
 )

@@ -13,10 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pihc/data"
-	"pihc/internal/discrete"
 	"pihc/experiment"
 	"pihc/internal/config"
+	"pihc/internal/discrete"
 	"pihc/model"
 	"pihc/pde"
 	"pihc/train"
@@ -85,15 +84,8 @@ func printError(w io.Writer, command *cobra.Command, err error) {
 // hintOf returns the advice an error carries, or what is known for its type.
 func hintOf(command *cobra.Command, err error) string {
 	var (
-		usage      *experiment.UsageError
-		corrupt    *data.CorruptError
-		version    *data.VersionError
-		incomplete *data.IncompleteError
-		exists     *data.ExistsError
-		locked     *data.LockedError
-		edited     *train.EditedError
-		damaged    *train.DamagedError
-		advised    interface {
+		usage   *experiment.UsageError
+		advised interface {
 			error
 			Hint() string
 		}
@@ -105,26 +97,8 @@ func hintOf(command *cobra.Command, err error) string {
 		return "does a solution exist, up to that time, within what the expressions are defined for? If so more points, or a finer `reference: {solver: discrete, refine: ...}`"
 	case errors.Is(err, discrete.ErrTooLarge):
 		return "fewer points, or a coarser `reference: {solver: discrete, refine: ...}`, or as many rows as values: a first axis of time is marched along, in smaller systems"
-	case errors.As(err, &damaged):
-		return fmt.Sprintf("restore it, or continue from %s, which is whole: remove %s", damaged.Older, filepath.Join(damaged.Run, "checkpoints", damaged.Checkpoint+".*"))
 	case errors.As(err, &usage):
 		return fmt.Sprintf("see `%s --help`", command.CommandPath())
-	case errors.As(err, &incomplete):
-		return "the same `pihc generate` again continues where it stopped"
-	case errors.As(err, &version):
-		return "it was written by another version of pihc; make it again with this one"
-	case errors.As(err, &corrupt):
-		return "the file was truncated or changed after pihc wrote it; restore it, or make it again"
-	case errors.As(err, &edited):
-		return "restore what was changed, or use it as it is with --trust-edits, which the output then says"
-	case errors.As(err, &locked) && locked.Remote:
-		return fmt.Sprintf("if that process has ended, remove %s", data.LockPath(locked.Dir))
-	case errors.As(err, &locked):
-		return "wait until it has ended, or stop it"
-	case errors.As(err, &exists) && exists.Foreign:
-		return "choose a new folder"
-	case errors.As(err, &exists):
-		return "choose another folder, or remove that one"
 	case errors.Is(err, train.ErrNotFinite):
 		return "a smaller training.learning_rate.initial, or a look at the weights of the rows with `pihc check`"
 	case noSuchYAML(err):

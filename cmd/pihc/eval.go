@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pihc/data"
 	"pihc/experiment"
+	"pihc/internal/disk"
 	"pihc/model"
 	"pihc/train"
 )
@@ -202,7 +202,7 @@ func (a *app) eval(c *cobra.Command, dir string, o *evalOptions) error {
 	var written error
 	m, err := r.Score(c.Context(), experiment.ScoreOptions{Evaluation: e, Data: o.data, Split: o.split, Samples: o.samples, Done: func(m *experiment.Metrics) error {
 		if a.writes() {
-			written = data.WriteSealedJSON(path, m) // scores that cannot be kept are shown all the same
+			written = disk.WriteSealedJSON(path, m) // scores that cannot be kept are shown all the same
 		}
 		return nil
 	}})

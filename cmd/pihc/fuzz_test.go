@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pihc/data"
 	"pihc/experiment"
+	"pihc/internal/disk"
 	"pihc/pde"
 )
 
@@ -19,7 +19,7 @@ func FuzzMetrics(f *testing.F) {
 	f.Add([]byte(`{"grids": [null, {}], "experts": [], "relative_l2": null}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var m experiment.Metrics
-		if data.DecodeJSON(text, &m) != nil {
+		if disk.DecodeJSON(text, &m) != nil {
 			return
 		}
 		if err := printMetrics(io.Discard, &m); err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"pihc/data"
 	"pihc/experiment"
+	"pihc/internal/disk"
 	"pihc/score"
 )
 
@@ -89,7 +90,7 @@ func (a *app) initialise(ctx context.Context, name string, o *initOptions) error
 		return err
 	}
 	for path, text := range map[string][]byte{problemFile: s.Problem, specFile: s.Spec} {
-		if err := data.WriteFile(path, text); err != nil {
+		if err := disk.WriteFile(path, text); err != nil {
 			if made {
 				os.RemoveAll(o.out)
 			}

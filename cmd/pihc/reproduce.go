@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"pihc/experiment"
-	"pihc/model"
 	"pihc/internal/paper"
+	"pihc/model"
 	"pihc/pde"
 	"pihc/report"
 	"pihc/score"

@@ -14,6 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"pihc/data"
+	"pihc/internal/disk"
 )
 
 // npy FILE VALUE SHAPE...: writes an array filled with VALUE.
@@ -35,7 +36,7 @@ func npyCommand(ts *testscript.TestScript, neg bool, args []string) {
 	for i := range values {
 		values[i] = value
 	}
-	ts.Check(data.WriteAtomic(ts.MkAbs(args[0]), func(w io.Writer) error { return data.EncodeNPY(w, data.NewArray(shape, values)) }))
+	ts.Check(disk.WriteAtomic(ts.MkAbs(args[0]), func(w io.Writer) error { return data.EncodeNPY(w, data.NewArray(shape, values)) }))
 }
 
 // npz FILE NAME SHAPE: requires an array of that shape without NaN or Inf.

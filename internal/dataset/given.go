@@ -14,6 +14,7 @@ import (
 
 	"pihc/data"
 	"pihc/grid"
+	"pihc/internal/disk"
 	"pihc/pde"
 )
 
@@ -253,7 +254,7 @@ func GivenSolutions(plan *data.Plan, p *pde.Problem, g *grid.Grid) (warning stri
 	if warning, err = f.examine(rest); err != nil {
 		return "", err
 	}
-	_, sum, err := data.HashFile(f.path)
+	_, sum, err := disk.HashFile(f.path)
 	if err != nil {
 		return "", err
 	}

@@ -43,7 +43,7 @@ func TestExamineDetermined(t *testing.T) {
 	for _, c := range known {
 		problems[c.name] = load(t, c.src)
 	}
-	p, err := pde.Open(filepath.Join("..", "pde", "testdata", "burgers.yaml"))
+	p, err := pde.Open(filepath.Join("..", "..", "pde", "testdata", "burgers.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}

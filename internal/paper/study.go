@@ -15,6 +15,7 @@ import (
 
 	"pihc/data"
 	"pihc/experiment"
+	"pihc/internal/disk"
 	"pihc/model"
 	"pihc/report"
 	"pihc/train"
@@ -133,7 +134,7 @@ func (s *Work) Measure(ctx context.Context) (out any, page *report.Study, path s
 	if *r.from(), err = newOrigin(s); err != nil {
 		return nil, nil, "", err
 	}
-	if err := data.WriteJSON(filepath.Join(s.Dir, s.Name+".json"), r); err != nil {
+	if err := disk.WriteJSON(filepath.Join(s.Dir, s.Name+".json"), r); err != nil {
 		return nil, nil, "", err
 	}
 	page.Data = s.Name + ".json"

@@ -16,12 +16,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"pihc/internal/disk"
 	"runtime"
 	"strings"
 	"sync"
 	"unsafe"
-
-	"pihc/data"
 )
 
 // Functions by their place in the table PJRT_Api, in words, of which the first five
@@ -142,7 +141,7 @@ func Open(path string) (*Client, error) {
 
 // initialise loads the plugin at path, without its devices.
 func initialise(path string) (*Client, error) {
-	_, sum, err := data.HashFile(path)
+	_, sum, err := disk.HashFile(path)
 	if err != nil {
 		return nil, err
 	}

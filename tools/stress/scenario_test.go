@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"pihc/data"
+	"pihc/internal/disk"
 )
 
 // A scenario is a command, the state it starts from, and the files that it leaves
@@ -47,7 +48,7 @@ func (h *harness) prepare() {
 	for _, v := range []float64{0.02, 0.1, 0.18} {
 		initial = append(initial, slices.Repeat([]float64{v}, 24)...)
 	}
-	check(data.WriteAtomic(h.path("u0.npy"), func(w io.Writer) error { return data.EncodeNPY(w, data.NewArray([]int{3, 24}, initial)) }))
+	check(disk.WriteAtomic(h.path("u0.npy"), func(w io.Writer) error { return data.EncodeNPY(w, data.NewArray([]int{3, 24}, initial)) }))
 	h.save("empty")
 	for _, s := range []struct {
 		state string

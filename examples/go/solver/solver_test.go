@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"example.com/pihc-go/internal/trial"
-	"pihc/internal/dataset"
 	"pihc/experiment"
 	"pihc/grid"
+	"pihc/internal/dataset"
 	"pihc/pde"
 )
 

@@ -1,4 +1,4 @@
-package data
+package disk
 
 import (
 	"encoding/json"
@@ -53,7 +53,7 @@ func TestLockFolder(t *testing.T) {
 		t.Fatalf("the other process: %q, %v", answer, err)
 	}
 	partial := func() bool {
-		names, _ := filepath.Glob(filepath.Join(dir, ".a-*"+partialSuffix))
+		names, _ := filepath.Glob(filepath.Join(dir, ".a-*"+PartialSuffix))
 		return len(names) > 0
 	}
 	host, _ := os.Hostname()
@@ -143,7 +143,7 @@ func TestRemovePartialsWhileWriting(t *testing.T) {
 	defer close(stop)
 	for range 200 {
 		f, path, err := createPartial(func() string {
-			return filepath.Join(dir, fmt.Sprintf(".a-%08x%s", rand.Uint32(), partialSuffix))
+			return filepath.Join(dir, fmt.Sprintf(".a-%08x%s", rand.Uint32(), PartialSuffix))
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -1,4 +1,4 @@
-package data
+package disk
 
 import (
 	"bufio"
@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"hash"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 )
@@ -35,7 +34,7 @@ type Log struct {
 // CreateLog starts a log. A file that exists is an error that satisfies
 // errors.Is(err, fs.ErrExist).
 func CreateLog(path string) (*Log, error) {
-	err := inject("create", path)
+	err := Inject("create", path)
 	var f *os.File
 	if err == nil {
 		f, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o666)
@@ -43,7 +42,7 @@ func CreateLog(path string) (*Log, error) {
 	if err != nil {
 		return nil, writing(path, err)
 	}
-	syncFolder(filepath.Dir(path))
+	SyncFolder(filepath.Dir(path))
 	return &Log{path, f, sha256.New()}, nil
 }
 
@@ -59,12 +58,12 @@ type Line struct {
 // a line; the others are removed. A log that is missing is started.
 func AppendLog(path string, size int64) (*Log, error) {
 	l := &Log{path: path, sum: sha256.New()}
-	err := inject("open", path)
+	err := Inject("open", path)
 	if err == nil {
 		l.file, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666)
 	}
 	if err == nil {
-		if err = inject("truncate", path); err == nil {
+		if err = Inject("truncate", path); err == nil {
 			err = l.file.Truncate(size)
 		}
 		if err == nil {
@@ -77,7 +76,7 @@ func AppendLog(path string, size int64) (*Log, error) {
 	if err != nil {
 		return nil, writing(path, err)
 	}
-	syncFolder(filepath.Dir(path)) // if it was missing
+	SyncFolder(filepath.Dir(path)) // if it was missing
 	return l, nil
 }
 
@@ -89,7 +88,7 @@ func (l *Log) Write(record any) error {
 		return writing(l.path, err)
 	}
 	if len(line) == 0 || line[0] != '{' {
-		panic("data: Log.Write: record is not a JSON object")
+		panic("disk: Log.Write: record is not a JSON object")
 	}
 	line = line[:len(line)-1]
 	if len(line) > 1 {
@@ -147,10 +146,10 @@ func ScanLog(path string, each func(Line) error) error {
 		return err
 	}
 	defer f.Close()
-	return scanLines(f, path, each)
+	return ScanLines(f, path, each)
 }
 
-func scanLines(source io.Reader, path string, each func(Line) error) error {
+func ScanLines(source io.Reader, path string, each func(Line) error) error {
 	r := bufio.NewReader(source)
 	sum, chained := sha256.New(), false
 	for l := (Line{Number: 1}); ; l.Number++ {
@@ -159,7 +158,7 @@ func scanLines(source io.Reader, path string, each func(Line) error) error {
 			return nil // also with a truncated record
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", path, reason(err))
+			return fmt.Errorf("%s: %w", path, Reason(err))
 		}
 		l.End += int64(len(text))
 		l.Record, l.Err = bytes.TrimSpace(text), nil
@@ -182,36 +181,4 @@ func scanLines(source io.Reader, path string, each func(Line) error) error {
 			return err
 		}
 	}
-}
-
-// Float is a float64 that JSON can always hold: values that are not finite are
-// the strings "NaN", "+Inf" and "-Inf".
-type Float float64
-
-// MarshalJSON implements json.Marshaler.
-func (f Float) MarshalJSON() ([]byte, error) {
-	switch x := float64(f); {
-	case math.IsNaN(x):
-		return []byte(`"NaN"`), nil
-	case math.IsInf(x, 1):
-		return []byte(`"+Inf"`), nil
-	case math.IsInf(x, -1):
-		return []byte(`"-Inf"`), nil
-	}
-	return json.Marshal(float64(f))
-}
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (f *Float) UnmarshalJSON(text []byte) error {
-	switch string(text) {
-	case `"NaN"`:
-		*f = Float(math.NaN())
-	case `"+Inf"`:
-		*f = Float(math.Inf(1))
-	case `"-Inf"`:
-		*f = Float(math.Inf(-1))
-	default:
-		return json.Unmarshal(text, (*float64)(f))
-	}
-	return nil
 }

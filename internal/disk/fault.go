@@ -1,12 +1,12 @@
 //go:build !(faults && unix)
 
-package data
+package disk
 
 import "os"
 
-// inject is where a build with the tag faults fails or ends the process, for
+// Inject is where a build with the tag faults fails or ends the process, for
 // tools/stress: before an operation on a file.
-func inject(string, string) error { return nil }
+func Inject(string, string) error { return nil }
 
 // writeFile writes to a file.
 func writeFile(f *os.File, p []byte) (int, error) { return f.Write(p) }

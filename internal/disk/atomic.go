@@ -1,4 +1,4 @@
-package data
+package disk
 
 import (
 	"bufio"
@@ -19,7 +19,7 @@ import (
 
 // partialSuffix ends the name of a file being written. A killed process may
 // leave one behind; nothing reads it.
-const partialSuffix = ".partial"
+const PartialSuffix = ".partial"
 
 // WriteAtomic calls write with a buffered file in the folder of path and, when
 // it succeeds, synchronises the file and renames it to path, which it
@@ -27,7 +27,7 @@ const partialSuffix = ".partial"
 // as it was; what a killed process left of the same path is removed. The error
 // names path.
 func WriteAtomic(path string, write func(io.Writer) error) error {
-	_, _, err := writeAtomic(path, nil, write)
+	_, _, err := WriteHashed(path, nil, write)
 	return err
 }
 
@@ -36,17 +36,17 @@ func WriteFile(path string, content []byte) error {
 	return WriteAtomic(path, func(w io.Writer) error { _, err := w.Write(content); return err })
 }
 
-// writeAtomic is WriteAtomic that also returns the number of bytes and their SHA-256 in
+// WriteHashed is WriteAtomic that also returns the number of bytes and their SHA-256 in
 // hexadecimal. A name that is not nil makes of that the path of the file; path stands for
 // it until it is known.
-func writeAtomic(path string, name func(sum string) string, write func(io.Writer) error) (size int64, sum string, err error) {
+func WriteHashed(path string, name func(sum string) string, write func(io.Writer) error) (size int64, sum string, err error) {
 	dir, base := filepath.Split(path)
 	if name == nil {
 		name = func(string) string { return path }
 	}
 	removePartials(dir, base)
 	f, temporary, err := createPartial(func() string {
-		return filepath.Join(dir, fmt.Sprintf(".%s-%08x%s", base, rand.Uint32(), partialSuffix))
+		return filepath.Join(dir, fmt.Sprintf(".%s-%08x%s", base, rand.Uint32(), PartialSuffix))
 	})
 	if err != nil {
 		return 0, "", writing(path, err)
@@ -71,21 +71,21 @@ func writeAtomic(path string, name func(sum string) string, write func(io.Writer
 		return 0, "", err
 	}
 	sum = hex.EncodeToString(hash.Sum(nil))
-	if err := inject("rename", name(sum)); err != nil {
+	if err := Inject("rename", name(sum)); err != nil {
 		return 0, "", err
 	}
 	if err := renameOpen(f, temporary, name(sum)); err != nil {
 		return 0, "", err
 	}
-	syncFolder(dir)
+	SyncFolder(dir)
 	return count.n, sum, nil
 }
 
-// syncFolder makes a rename survive a power cut where the system can; not all
+// SyncFolder makes a rename survive a power cut where the system can; not all
 // can, so errors are not reported.
-func syncFolder(dir string) {
+func SyncFolder(dir string) {
 	dir = cmp.Or(dir, ".")
-	if inject("sync folder", dir) != nil {
+	if Inject("sync folder", dir) != nil {
 		return
 	}
 	if d, err := os.Open(dir); err == nil {
@@ -109,7 +109,7 @@ func (c *countingWriter) Write(p []byte) (int, error) {
 }
 
 func syncFile(f *os.File) error {
-	if err := inject("sync", f.Name()); err != nil {
+	if err := Inject("sync", f.Name()); err != nil {
 		return err
 	}
 	return f.Sync()
@@ -117,7 +117,7 @@ func syncFile(f *os.File) error {
 
 // Remove removes a file; that there is none is no error.
 func Remove(path string) error {
-	err := inject("remove", path)
+	err := Inject("remove", path)
 	if err == nil {
 		err = os.Remove(path)
 	}
@@ -164,7 +164,7 @@ func WriteSealedJSON(path string, v any) error {
 	}
 	text, ok := bytes.CutSuffix(text, []byte("\n}"))
 	if !ok {
-		panic("data: WriteSealedJSON: not an object with members")
+		panic("disk: WriteSealedJSON: not an object with members")
 	}
 	return WriteFile(path, fmt.Appendf(nil, "%s%s%x\"\n}\n", text, sealMark, sha256.Sum256(text)))
 }

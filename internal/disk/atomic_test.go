@@ -1,4 +1,4 @@
-package data
+package disk
 
 import (
 	"errors"
@@ -28,7 +28,7 @@ func TestWriteAtomic(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.txt")
 	for _, text := range []string{"first", "second, which replaces it"} {
-		size, sum, err := writeAtomic(path, nil, func(w io.Writer) error {
+		size, sum, err := WriteHashed(path, nil, func(w io.Writer) error {
 			_, err := io.WriteString(w, text)
 			return err
 		})
@@ -113,7 +113,7 @@ func TestJSON(t *testing.T) {
 // A file that may not be read was not altered.
 func TestUnreadableIsNotCorrupt(t *testing.T) {
 	for _, reason := range []error{syscall.EACCES, syscall.EIO} {
-		err := corrupt("a.npz", &os.PathError{Op: "open", Path: "a.npz", Err: reason})
+		err := Corrupt("a.npz", &os.PathError{Op: "open", Path: "a.npz", Err: reason})
 		var c *CorruptError
 		if errors.As(err, &c) || !errors.Is(err, reason) || err.Error() != "a.npz: "+reason.Error() {
 			t.Errorf("%v became %#v", reason, err)

@@ -1,4 +1,6 @@
-package data
+// Package disk has what all files of the program are written and read by: whole or not at all, locked folders, logs,
+// and the errors of files.
+package disk
 
 import (
 	"errors"
@@ -25,14 +27,14 @@ func (e *FormatError) Error() string {
 	return fmt.Sprintf("%s: %s", e.Format, e.Reason)
 }
 
-func formatError(format string, offset int64, reason string, args ...any) error {
+func Malformed(format string, offset int64, reason string, args ...any) error {
 	return &FormatError{Format: format, Offset: offset, Reason: fmt.Sprintf(reason, args...)}
 }
 
-// short makes an early end of a file a FormatError.
-func short(format string, err error, at int64, what string) error {
+// Short makes an early end of a file a FormatError.
+func Short(format string, err error, at int64, what string) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return formatError(format, at, "file ends in the %s", what)
+		return Malformed(format, at, "file ends in the %s", what)
 	}
 	return err
 }
@@ -48,9 +50,14 @@ type CorruptError struct {
 func (e *CorruptError) Error() string { return e.File + ": " + e.Reason }
 func (e *CorruptError) Unwrap() error { return e.Err }
 
-// corrupt wraps the error of reading a file: what the system refuses says nothing
+// Hint says what to do.
+func (e *CorruptError) Hint() string {
+	return "the file was truncated or changed after pihc wrote it; restore it, or make it again"
+}
+
+// Corrupt wraps the error of reading a file: what the system refuses says nothing
 // of its content.
-func corrupt(file string, err error) error {
+func Corrupt(file string, err error) error {
 	var path *fs.PathError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -58,7 +65,7 @@ func corrupt(file string, err error) error {
 	case errors.As(err, &path):
 		return fmt.Errorf("%s: %w", file, path.Err)
 	}
-	return &CorruptError{File: file, Reason: reason(err).Error(), Err: err}
+	return &CorruptError{File: file, Reason: Reason(err).Error(), Err: err}
 }
 
 // A VersionError reports a file of another format version.
@@ -71,6 +78,11 @@ func (e *VersionError) Error() string {
 	return fmt.Sprintf("%s: format version %d; this program reads version %d", e.File, e.Got, e.Want)
 }
 
+// Hint says what to do.
+func (e *VersionError) Hint() string {
+	return "it was written by another version of pihc; make it again with this one"
+}
+
 // An ExistsError reports a folder that already holds something else than what
 // was to be written there. Nothing has been changed.
 type ExistsError struct {
@@ -80,6 +92,14 @@ type ExistsError struct {
 }
 
 func (e *ExistsError) Error() string { return e.Dir + ": " + e.Reason }
+
+// Hint says what to do.
+func (e *ExistsError) Hint() string {
+	if e.Foreign {
+		return "choose a new folder"
+	}
+	return "choose another folder, or remove that one"
+}
 
 // An IncompleteError reports a dataset whose generation was interrupted.
 type IncompleteError struct {
@@ -91,9 +111,14 @@ func (e *IncompleteError) Error() string {
 	return fmt.Sprintf("%s: unfinished dataset (%d of %d samples); generating it again continues", e.Dir, e.Done, e.Total)
 }
 
-// reason strips the operation and the path of a file error: the callers name
+// Hint says what to do.
+func (e *IncompleteError) Hint() string {
+	return "the same `pihc generate` again continues where it stopped"
+}
+
+// Reason strips the operation and the path of a file error: the callers name
 // the final path, not the temporary one.
-func reason(err error) error {
+func Reason(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {
 		return path.Err
@@ -109,5 +134,5 @@ func writing(path string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("write %s: %w", path, reason(err))
+	return fmt.Errorf("write %s: %w", path, Reason(err))
 }

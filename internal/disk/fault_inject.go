@@ -1,6 +1,6 @@
 //go:build faults && unix
 
-package data
+package disk
 
 import (
 	"fmt"
@@ -47,8 +47,8 @@ func init() {
 	}
 }
 
-// inject counts an operation, before it is done.
-func inject(operation, path string) error {
+// Inject counts an operation, before it is done.
+func Inject(operation, path string) error {
 	_, err := injected(operation, path, nil, nil)
 	return err
 }

@@ -1,4 +1,4 @@
-package data
+package disk
 
 import (
 	"cmp"
@@ -14,7 +14,7 @@ import (
 
 // lockFile is in a folder while a process works there. It stays after a kill,
 // and the next process takes it over.
-const lockFile = "lock.json"
+const LockFile = "lock.json"
 
 // Holder is the content of a lock file: the process that works in a folder.
 type Holder struct {
@@ -41,8 +41,16 @@ func (e *LockedError) Error() string {
 	return fmt.Sprintf("%s is in use by %s (this is process %d on host %s)", e.Dir, who, e.Self.Process, e.Self.Host)
 }
 
+// Hint says what to do.
+func (e *LockedError) Hint() string {
+	if e.Remote {
+		return "if that process has ended, remove " + LockPath(e.Dir)
+	}
+	return "wait until it has ended, or stop it"
+}
+
 // LockPath is the path of the lock file of a folder.
-func LockPath(dir string) string { return filepath.Join(dir, lockFile) }
+func LockPath(dir string) string { return filepath.Join(dir, LockFile) }
 
 // Lock is the right to write in a folder, held against other processes and other
 // calls of this one. It is advisory: only LockFolder heeds it.
@@ -60,14 +68,14 @@ func LockFolder(dir string) (*Lock, error) {
 	self := Holder{Process: os.Getpid(), Start: time.Now().Truncate(time.Second), Command: strings.Join(os.Args, " ")}
 	self.Host, _ = os.Hostname()
 	for {
-		err := inject("lock", path)
+		err := Inject("lock", path)
 		var f *os.File
 		held := false
 		if err == nil {
 			f, held, err = openLock(path)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("lock %s: %w", dir, reason(err))
+			return nil, fmt.Errorf("lock %s: %w", dir, Reason(err))
 		}
 		if f == nil {
 			return nil, &LockedError{Dir: dir, Holder: readHolder(path), Self: self}
@@ -93,16 +101,16 @@ func LockFolder(dir string) (*Lock, error) {
 		}
 		if err != nil {
 			l.Release()
-			return nil, fmt.Errorf("lock %s: %w", dir, reason(err))
+			return nil, fmt.Errorf("lock %s: %w", dir, Reason(err))
 		}
-		syncFolder(dir) // what comes to be there shows, after a power cut too, whose it is
+		SyncFolder(dir) // what comes to be there shows, after a power cut too, whose it is
 		return l, nil
 	}
 }
 
 // Release ends the claim and removes the lock file.
 func (l *Lock) Release() {
-	_ = inject("release", l.path)
+	_ = Inject("release", l.path)
 	removeLocked(l.path, l.file)
 }
 
@@ -136,7 +144,7 @@ func samePlace(f *os.File, path string) bool {
 func createPartial(name func() string) (*os.File, string, error) {
 	for {
 		path := name()
-		if err := inject("create", path); err != nil {
+		if err := Inject("create", path); err != nil {
 			return nil, "", err
 		}
 		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
@@ -170,7 +178,7 @@ func IsPartial(name string) bool { _, ok := partialOf(name); return ok }
 // partialOf returns the final name of an unfinished file.
 func partialOf(name string) (string, bool) {
 	rest, dot := strings.CutPrefix(name, ".")
-	rest, suffix := strings.CutSuffix(rest, partialSuffix)
+	rest, suffix := strings.CutSuffix(rest, PartialSuffix)
 	at := strings.LastIndexByte(rest, '-')
 	if !dot || !suffix || at < 1 {
 		return "", false
