@@ -128,7 +128,7 @@ func TestLogChain(t *testing.T) {
 		os.WriteFile(path, text, 0o666)
 		_, err := disk.ReadLogAs[record](path)
 		var format *disk.FormatError
-		if !errors.As(err, &format) || !slices.Contains(lines, format.disk.Line) {
+		if !errors.As(err, &format) || !slices.Contains(lines, format.Line) {
 			t.Errorf("%s: %v, want line %v", what, err, lines)
 		}
 	}
