@@ -35,7 +35,7 @@ func lastPass(e Engine[float64], params []float64, batch Batch) (Batch, error) {
 	before.Pass = pass - 1
 	err = e.Predict(params, before, func(_ int, p *Prediction) error {
 		h := NewHistory(info.Spec, len(p.Field))
-		sys.Offset(h.Field, batch.Initial[len(batch.Previous)])
+		sys.Offset(h.Field, batch.Inputs[len(batch.Previous)])
 		h.Add(p.Field)
 		batch.Previous, batch.Directions = append(batch.Previous, h.Field), append(batch.Directions, h.Directions)
 		return nil

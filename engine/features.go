@@ -27,10 +27,10 @@ func (e *cpu[T]) fillCoordinates() {
 // load takes the samples of a batch from lo on and fills their inputs for the first pass, or
 // for the one that corrects Batch.Previous.
 func (e *cpu[T]) load(batch Batch, lo int) []slot[T] {
-	slots := e.slots[:min(len(e.slots), len(batch.Initial)-lo)]
+	slots := e.slots[:min(len(e.slots), len(batch.Inputs)-lo)]
 	for b := range slots {
 		at, i := &slots[b], lo+b
-		at.inputs, at.seed, at.truth = batch.Initial[i], batch.Seeds[i], nil
+		at.inputs, at.seed, at.truth = batch.Inputs[i], batch.Seeds[i], nil
 		if batch.Truth != nil {
 			at.truth = batch.Truth[i]
 		}
@@ -62,7 +62,7 @@ func (e *cpu[T]) load(batch Batch, lo int) []slot[T] {
 
 // loadInputs fills the inputs of the problem.
 func (e *cpu[T]) loadInputs(at *slot[T]) {
-	if len(at.inputs) != e.System.InitialSize() {
+	if len(at.inputs) != e.System.InputSize() {
 		panic("engine: inputs of the wrong length")
 	}
 	n := e.SliceSize()
