@@ -173,13 +173,13 @@ func meanFromStart[T compute.Float](f []T, width int, part *compute.Slab) {
 // last to that slice.
 func sumBefore[T compute.Float](sums, last, f []T, part *compute.Slab) {
 	width := len(sums)
-	own := make([]T, 3*width) // the first slice, the sum from it to the last, the last
-	copy(own, f[:width])
-	copy(own[2*width:], f[len(f)-width:])
+	ends := make([]T, 3*width) // the first slice, the sum from it to the last, the last
+	copy(ends, f[:width])
+	copy(ends[2*width:], f[len(f)-width:])
 	for at := width; at < len(f); at++ {
-		own[width+at%width] += (f[at-width] + f[at]) / 2
+		ends[width+at%width] += (f[at-width] + f[at]) / 2
 	}
-	for r, below := range slab.Before(part, own) {
+	for r, below := range slab.Before(part, ends) {
 		for p := range sums {
 			if r > 0 {
 				sums[p] += (last[p] + below[p]) / 2
