@@ -39,7 +39,7 @@
 // bitwise identically.
 //
 // Networks, classical solvers, decompositions and engines of other modules are registered by name: model.RegisterNetwork,
-// sim.Register, constraint.RegisterRouter, engine.RegisterEngine. The suites that judge them are
+// sim.Register, constraint.RegisterRouter, engine.Register. The suites that judge them are
 // [pihc/network/networktest] and [pihc/engine/enginetest]; examples/go has one of each.
 //
 // # Methods

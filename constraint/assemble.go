@@ -11,7 +11,7 @@ type Input[T compute.Float] struct {
 	// Basis is the functions (N, C, P) of a network; it is not kept. Of a part of a System P are
 	// the own points.
 	Basis []T
-	// Sample is the inputs of the sample (InitialSize values of the System).
+	// Sample is the inputs of the sample (InputSize values of the System).
 	Sample []float64
 	// Directions are Options.Directions fields (C, P), or fewer, the others zero, that the solve
 	// adds multiples of as they are, without the ansatz: differences of fields that meet it, say.
@@ -88,7 +88,7 @@ func (s *Workspace) draw(sample []float64, seed Seed, overlap float64) {
 			}
 		}
 		b.Prepare()
-		b.SetInitial(sample)
+		b.SetInputs(sample)
 		if b.Set.Linear {
 			s.summarise(s.workers[worker], b)
 		}

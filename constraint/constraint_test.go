@@ -40,7 +40,7 @@ func toy(t testing.TB, problem string, shape map[string]int, n int) (*pde.System
 			basis[i*size+q] = math.Sin(a*tt+b*x+c) + 0.2*rng.NormFloat64()*math.Exp(-4*x) + 0.3
 		}
 	}
-	initial := make([]float64, s.InitialSize())
+	initial := make([]float64, s.InputSize())
 	for i := range initial {
 		initial[i] = 0.11
 	}

@@ -23,7 +23,7 @@ func TestCrossing(t *testing.T) {
 		for p := range u {
 			u[p] = 0.3 + 0.1*float64(c.Expert(p)*c.Expert(p))
 		}
-		r := rowValues(sys, sys.Residuals()[0], u, make([]float64, sys.InitialSize()))
+		r := rowValues(sys, sys.Residuals()[0], u, make([]float64, sys.InputSize()))
 		count := 0
 		for i, crossing := range c.Crossing()[0] {
 			if crossing != (math.Abs(r[i]) > 1e-12) {

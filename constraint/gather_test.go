@@ -37,7 +37,7 @@ func flow(t testing.TB, shape map[string]int, n int) (*pde.System, []float64, []
 		}
 		return x
 	}
-	basis, initial := normal(n*g.Size()), normal(s.InitialSize())
+	basis, initial := normal(n*g.Size()), normal(s.InputSize())
 	mean := 0.0
 	for _, v := range initial {
 		mean += v / float64(len(initial))

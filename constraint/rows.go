@@ -69,7 +69,7 @@ func (w wanted) order() pde.Order {
 
 // worker is one worker's memory.
 type worker struct {
-	*pde.Evaluator
+	*pde.RowEvaluator
 	index   int         // on the pool
 	z, y    [][]float64 // per term (pde.BlockSize)
 	s       [][]float64 // per pair of terms
@@ -97,7 +97,7 @@ func (c *Constraint) newWorker(index int) *worker {
 	}
 	axes := c.System.Grid.Axes
 	return &worker{
-		Evaluator: c.System.NewEvaluator(expr.BlockSize), index: index,
+		RowEvaluator: c.System.NewRowEvaluator(expr.BlockSize), index: index,
 		z: buffers(terms), y: buffers(terms), s: buffers(terms * terms),
 		view: make([][]float64, terms), sview: make([][]float64, terms*terms),
 		scratch: make([]float64, max(kernel.NormalScratch32(c.N), expr.BlockSize)), wide: make([]float64, axes[len(axes)-1].Points*c.Functions),

@@ -73,17 +73,17 @@ func (d *Dataset) Initial(split string) (*Array, error) {
 	if err != nil {
 		return nil, err
 	}
-	return d.InitialRange(split, 0, s.Count)
+	return d.InputRange(split, 0, s.Count)
 }
 
-// InitialRange returns the inputs of count samples from the sample first on. It
+// InputRange returns the inputs of count samples from the sample first on. It
 // panics if the range is not inside the split.
-func (d *Dataset) InitialRange(split string, first, count int) (*Array, error) {
+func (d *Dataset) InputRange(split string, first, count int) (*Array, error) {
 	s, err := d.Split(split)
 	if err != nil {
 		return nil, err
 	}
-	return join[float64](d, s, s.inputParts(), s.InitialShape(), first, count)
+	return join[float64](d, s, s.inputParts(), s.InputShape(), first, count)
 }
 
 // SolutionsRange returns count solutions, (samples, t, space...), with several unknowns

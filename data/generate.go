@@ -23,7 +23,7 @@ type Plan struct {
 	SolutionType Type
 
 	// Sampler returns a function that draws the inputs of one sample of the split
-	// (InitialShape) from rng. It is called once for each worker, and its
+	// (InputShape) from rng. It is called once for each worker, and its
 	// result by that worker alone.
 	Sampler func(Split) (func(rng *rand.Rand, dst []float64) error, error)
 	// Solver returns a function that solves from an initial condition to dst
@@ -253,7 +253,7 @@ func (g *generator) shardSize(s Split, m *Manifest) int {
 	if g.plan.ShardSize > 0 {
 		return g.plan.ShardSize
 	}
-	size, _ := product(s.InitialShape())
+	size, _ := product(s.InputShape())
 	bytes := 8 * size
 	if s.Solve {
 		size, _ = product(s.SolutionShape())

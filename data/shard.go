@@ -83,7 +83,7 @@ func (g *generator) shard(ctx context.Context, s Split, shard Shard, workers []w
 // arraysOf is shard with solutions of type T.
 func arraysOf[T float32 | float64](ctx context.Context, g *generator, s Split, shard Shard, workers []worker) ([]Named, error) {
 	lo, hi, piece := share(g.plan.Ranks, shard.Count)
-	points, _ := product(s.InitialShape())
+	points, _ := product(s.InputShape())
 	size := 0
 	if s.Solve {
 		size, _ = product(s.SolutionShape())

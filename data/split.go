@@ -57,9 +57,9 @@ func (s Split) inputs() []InputRecord {
 	return []InputRecord{in}
 }
 
-// InitialShape returns the shape of the inputs of one sample: that of an initial condition,
+// InputShape returns the shape of the inputs of one sample: that of an initial condition,
 // or, where there are others, one number, that of all values one input after another.
-func (s Split) InitialShape() []int {
+func (s Split) InputShape() []int {
 	if len(s.Inputs) == 0 {
 		return points(s.Axes[1:])
 	}

@@ -42,7 +42,7 @@ func TestInputs(t *testing.T) {
 			}
 		}
 	}
-	part, err := d.InitialRange("test", 1, 3) // of two shards
+	part, err := d.InputRange("test", 1, 3) // of two shards
 	if err != nil || !slices.Equal(part.Float64(), all.Float64()[size:4*size]) {
 		t.Errorf("a range of samples is not that of all: %v", err)
 	}

@@ -29,8 +29,8 @@ type ranks[T compute.Float] struct {
 }
 
 // newRanks makes an engine of as many ranks as given, each slabs of which share a sample.
-func newRanks[T compute.Float](size, slabs int) func(s *model.Spec, p *pde.Problem, o engine.EngineOptions) (engine.Engine[T], error) {
-	return func(s *model.Spec, p *pde.Problem, o engine.EngineOptions) (engine.Engine[T], error) {
+func newRanks[T compute.Float](size, slabs int) func(s *model.Spec, p *pde.Problem, o engine.Options) (engine.Engine[T], error) {
+	return func(s *model.Spec, p *pde.Problem, o engine.Options) (engine.Engine[T], error) {
 		e := &ranks[T]{Local(size), make([]engine.Engine[T], size)}
 		return e, e.each(func(r int) (err error) {
 			e.engines[r], err = NewEngine[T](s, p, o, e.comms[r], slabs)
@@ -194,7 +194,7 @@ func TestSlabs(t *testing.T) {
 // TestDividedNetwork: outputs and gradient of a network are those of the whole grid, for the bytes and
 // messages of docs/scaling.md.
 func TestDividedNetwork(t *testing.T) {
-	c := fno.Config{Inputs: 3, Width: 5, Layers: 2, Axes: []string{"t", "x", "y"}, Modes: []int{2, 3, 2}, Projection: 7, Outputs: 4, LastActivation: true, SpectralGain: 1}
+	c := fno.Network{Inputs: 3, Width: 5, Layers: 2, Axes: []string{"t", "x", "y"}, Modes: []int{2, 3, 2}, Projection: 7, Outputs: 4, LastActivation: true, SpectralGain: 1}
 	shape, rng := []int{11, 6, 8}, rand.New(rand.NewPCG(1, 2))
 	const points, slice, batch = 11 * 48, 48, 2
 	normal := func(n int) []float64 {
@@ -312,21 +312,21 @@ func TestDividedStep(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		alone, err := engine.NewEngine[float64](spec, p, engine.EngineOptions{Workers: 1})
+		alone, err := engine.New[float64](spec, p, engine.Options{Workers: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer alone.Close()
 		info, batch, rng := alone.Info(), engine.Batch{Training: engine.Training{Progress: 1}}, rand.New(rand.NewPCG(3, 4))
 		for i := range spec.Training.Batch {
-			u0 := make([]float64, info.InitialSize())
+			u0 := make([]float64, info.InputSize())
 			for q := range u0 {
 				u0[q] = 0.1 * float64(1+i)
 				if p.NeedsZeroMean(0) {
 					u0[q] = math.Sin(2*math.Pi*float64(q)/float64(len(u0))) + math.Cos(float64(1+i)*2*math.Pi*float64(q%8)/8)
 				}
 			}
-			batch.Initial, batch.Seeds = append(batch.Initial, u0), append(batch.Seeds, constraint.Seed{Sample: uint64(i)})
+			batch.Inputs, batch.Seeds = append(batch.Inputs, u0), append(batch.Seeds, constraint.Seed{Sample: uint64(i)})
 		}
 		params := info.Initial()
 		for i := range params {
@@ -340,7 +340,7 @@ func TestDividedStep(t *testing.T) {
 		t.Logf("%s: loss %g, %g iterations, %d failed", spec.Problem, stats.Loss, stats.Iterations, stats.Failed)
 		var pairs []float64 // the gradient of slabs of two ranks
 		for _, c := range []struct{ ranks, slabs int }{{2, 2}, {4, 2}, {3, 3}, {5, 5}} {
-			e, err := newRanks[float64](c.ranks, c.slabs)(spec, p, engine.EngineOptions{Workers: 1})
+			e, err := newRanks[float64](c.ranks, c.slabs)(spec, p, engine.Options{Workers: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -383,7 +383,7 @@ func TestDividedRefuses(t *testing.T) {
 		{3, 2, "2 slabs: 3 ranks cannot be divided into groups of as many"},
 		{8, 8, "axis t: 9 points on 8 ranks; want 2 each at least"},
 	} {
-		if _, err := newRanks[float32](c.ranks, c.slabs)(spec, p, engine.EngineOptions{Workers: 1}); err == nil || !strings.Contains(err.Error(), c.says) {
+		if _, err := newRanks[float32](c.ranks, c.slabs)(spec, p, engine.Options{Workers: 1}); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%d ranks, %d slabs: %v, want %q", c.ranks, c.slabs, err, c.says)
 		}
 	}

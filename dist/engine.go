@@ -21,7 +21,7 @@ import (
 // slabs successive ranks (0 and 1: one) form a sample together, each with a slab of the grid;
 // results are then those of one engine but for rounding, and the same bits from
 // any number of ranks with as many slabs.
-func NewEngine[T compute.Float](s *model.Spec, p *pde.Problem, o engine.EngineOptions, comm Comm, slabs int) (engine.Engine[T], error) {
+func NewEngine[T compute.Float](s *model.Spec, p *pde.Problem, o engine.Options, comm Comm, slabs int) (engine.Engine[T], error) {
 	if comm == nil {
 		comm = Alone{}
 	}
@@ -42,7 +42,7 @@ func NewEngine[T compute.Float](s *model.Spec, p *pde.Problem, o engine.EngineOp
 	if comm.Size() > 1 || slabs > 1 {
 		single.Training.MicroBatch = 1
 	}
-	e, err := engine.NewEngine[T](&single, p, o)
+	e, err := engine.New[T](&single, p, o)
 	if err != nil || comm.Size() == 1 {
 		return e, err
 	}
@@ -65,7 +65,7 @@ const statistics = 5
 
 // LossAndGrad implements engine.Engine.
 func (e *divided[T]) LossAndGrad(grad, params []T, batch engine.Batch) (engine.Stats, error) {
-	rank, size, samples := e.comm.Rank(), e.comm.Size(), len(batch.Initial)
+	rank, size, samples := e.comm.Rank(), e.comm.Size(), len(batch.Inputs)
 	clear(e.total)
 	total := engine.Stats{MeanSquares: e.total}
 	if e.sum == nil {
@@ -110,7 +110,7 @@ func (e *divided[T]) addStats(total, mine *engine.Stats, count int) error {
 
 // Predict implements engine.Engine; every rank gets every prediction.
 func (e *divided[T]) Predict(params []T, batch engine.Batch, each func(i int, p *engine.Prediction) error) error {
-	rank, size, samples := e.comm.Rank(), e.comm.Size(), len(batch.Initial)
+	rank, size, samples := e.comm.Rank(), e.comm.Size(), len(batch.Inputs)
 	for lo := 0; lo < samples; lo += size {
 		count := min(size, samples-lo)
 		var mine bytes.Buffer

@@ -45,14 +45,14 @@ func TestStepTraffic(t *testing.T) {
 		for j := range u0 {
 			u0[j] = 0.1
 		}
-		batch.Initial, batch.Seeds = append(batch.Initial, u0), append(batch.Seeds, constraint.Seed{Sample: uint64(i)})
+		batch.Inputs, batch.Seeds = append(batch.Inputs, u0), append(batch.Seeds, constraint.Seed{Sample: uint64(i)})
 	}
 	for _, size := range []int{2, 3, 4} {
 		var wait sync.WaitGroup
 		for _, c := range Local(size) {
 			wait.Go(func() {
 				count := &counting{Comm: c}
-				e, err := NewEngine[float32](spec, p, engine.EngineOptions{Workers: 1}, count, 1)
+				e, err := NewEngine[float32](spec, p, engine.Options{Workers: 1}, count, 1)
 				if err != nil {
 					t.Error(err)
 					return

@@ -12,7 +12,7 @@ import (
 // is but one, what is returned is not Finite and the sum is of no use.
 func AddFinite(batch Batch, add func(Batch) (Stats, float64, error), reset func()) (Stats, float64, error) {
 	all, norm, err := add(batch)
-	samples := len(batch.Initial)
+	samples := len(batch.Inputs)
 	if err != nil || FiniteStep(&all, norm) || samples == 1 {
 		return all, norm, err
 	}

@@ -14,7 +14,7 @@ func TestCanceled(t *testing.T) {
 	for _, micro := range []int{1, 3} {
 		e := toyEngine[float64](t, "diffusion-sorption", model.MoE, "mean-square", micro, 1)
 		params := InitialParams[float64](e.Info())
-		batch := toyBatch(e.InitialSize(), 3)
+		batch := toyBatch(e.InputSize(), 3)
 		gradient := func(b Batch) ([]float64, error) {
 			grad := make([]float64, len(params))
 			_, err := e.LossAndGrad(grad, params, b)

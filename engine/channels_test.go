@@ -47,15 +47,15 @@ func TestInputChannels(t *testing.T) {
 	if s.Network.Passes != 4 {
 		t.Errorf("a steady problem has %d passes by default", s.Network.Passes)
 	}
-	e, err := newCPU[float64](s, p, EngineOptions{Workers: 1})
+	e, err := newCPU[float64](s, p, Options{Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer e.Close()
 	rng := rand.New(rand.NewPCG(1, 2))
-	sample := check.Normal(rng, make([]float64, e.InitialSize()))
+	sample := check.Normal(rng, make([]float64, e.InputSize()))
 	sample[0] = 0.1
-	e.load(Batch{Initial: [][]float64{sample}, Seeds: make([]constraint.Seed, 1)}, 0)
+	e.load(Batch{Inputs: [][]float64{sample}, Seeds: make([]constraint.Seed, 1)}, 0)
 	for point := range 40 {
 		want := []float64{float64(point/8) / 4, 0.5, sample[1+point] - 1, sample[41+point%8] / 3}
 		for i, v := range want {

@@ -35,7 +35,7 @@ func lastPass(e Engine[float64], params []float64, batch Batch) (Batch, error) {
 	before.Pass = pass - 1
 	err = e.Predict(params, before, func(_ int, p *Prediction) error {
 		h := NewHistory(info.Spec, len(p.Field))
-		sys.Offset(h.Field, batch.Initial[len(batch.Previous)])
+		sys.Offset(h.Field, batch.Inputs[len(batch.Previous)])
 		h.Add(p.Field)
 		batch.Previous, batch.Directions = append(batch.Previous, h.Field), append(batch.Directions, h.Directions)
 		return nil
@@ -112,15 +112,15 @@ func CheckGradient(e Engine[float64], batch Batch, directions int) (float64, err
 				}
 				return st.Loss
 			}
-			own := math.Sqrt(norm / float64(len(dir)))
-			size := max(own, 1e-5*math.Sqrt(whole))
+			rms := math.Sqrt(norm / float64(len(dir)))
+			size := max(rms, 1e-5*math.Sqrt(whole))
 			best := math.Inf(1)
 			// The best step differs from tensor to tensor: truncation on one
 			// side, rounding of the loss on the other.
 			for _, h := range []float64{1e-3, 1e-4, 1e-5} {
 				numeric := (8*(at(h)-at(-h)) - (at(2*h) - at(-2*h))) / (12 * h)
 				off := math.Abs(numeric - analytic)
-				if own < size && h == 1e-3 { // where there is no gradient, differences show the last bits of the loss
+				if rms < size && h == 1e-3 { // where there is no gradient, differences show the last bits of the loss
 					off = max(0, off-4*0x1p-52*loss/h)
 				}
 				best = min(best, off/max(math.Abs(analytic), math.Abs(numeric), size))

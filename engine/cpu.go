@@ -46,7 +46,7 @@ type slot[T compute.Float] struct {
 }
 
 // newCPU builds the engine of a spec on the cores of this machine.
-func newCPU[T compute.Float](s *model.Spec, p *pde.Problem, o EngineOptions) (*cpu[T], error) {
+func newCPU[T compute.Float](s *model.Spec, p *pde.Problem, o Options) (*cpu[T], error) {
 	e := &cpu[T]{pool: compute.NewPool(o.Workers)}
 	var err error
 	if e.Plan, err = NewPlan(s, p, o, e.pool); err == nil {
@@ -82,7 +82,7 @@ func newCPU[T compute.Float](s *model.Spec, p *pde.Problem, o EngineOptions) (*c
 	return e, nil
 }
 
-func newCPUEngine[T compute.Float](s *model.Spec, p *pde.Problem, o EngineOptions) (Engine[T], error) {
+func newCPUEngine[T compute.Float](s *model.Spec, p *pde.Problem, o Options) (Engine[T], error) {
 	e, err := newCPU[T](s, p, o)
 	if err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func (e *cpu[T]) Close() { e.pool.Close() }
 func (e *cpu[T]) Predict(params []T, batch Batch, each func(i int, p *Prediction) error) (err error) {
 	defer slab.Recover(&err)
 	pass := e.Pass(batch)
-	for lo := 0; lo < len(batch.Initial); lo += len(e.slots) {
+	for lo := 0; lo < len(batch.Inputs); lo += len(e.slots) {
 		slots := e.load(batch, lo)
 		e.forward(params, slots, &batch, pass, false)
 		for b := range slots {
@@ -151,7 +151,7 @@ func (e *cpu[T]) LossAndGrad(grad, params []T, batch Batch) (st Stats, err error
 	st = Stats{MeanSquares: e.sums}
 	scale, pass := 1/float64(batch.Samples()), e.Pass(batch)
 	rows := e.borderRows(pass, batch.Progress)
-	for lo := 0; lo < len(batch.Initial); lo += len(e.slots) {
+	for lo := 0; lo < len(batch.Inputs); lo += len(e.slots) {
 		slots := e.load(batch, lo)
 		e.forward(params, slots, &batch, pass, true)
 		for b := range slots {

@@ -33,7 +33,7 @@ func toyEngine[T compute.Float](t testing.TB, problem, method, form string, micr
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := newCPU[T](spec, p, EngineOptions{Workers: workers})
+	e, err := newCPU[T](spec, p, Options{Workers: workers})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func toyBatch(n, samples int) Batch {
 		for j := range u0 {
 			u0[j] = 0.4 + 0.1*float64(i) // away from u = 0, where R has no derivative
 		}
-		b.Initial = append(b.Initial, u0)
+		b.Inputs = append(b.Inputs, u0)
 		b.Seeds = append(b.Seeds, constraint.Seed{Run: 1, Step: 2, Sample: uint64(i)})
 	}
 	return b

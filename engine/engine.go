@@ -22,8 +22,8 @@ import (
 // A Batch is the inputs of a number of samples and the seeds that decide which
 // points each of them is constrained at.
 type Batch struct {
-	Initial [][]float64 // per sample: InitialSize values, those of pde.Problem.Inputs one after another
-	Seeds   []constraint.Seed
+	Inputs [][]float64 // per sample: InputSize values, those of pde.Problem.Inputs one after another
+	Seeds  []constraint.Seed
 	// Pass is the pass of the network that Predict stops after and LossAndGrad
 	// trains, from 1; 0 is the last.
 	Pass int
@@ -63,13 +63,13 @@ func (b *Batch) Canceled() error {
 }
 
 // Samples is the number of samples that means are over.
-func (b *Batch) Samples() int { return cmp.Or(b.Total, len(b.Initial)) }
+func (b *Batch) Samples() int { return cmp.Or(b.Total, len(b.Inputs)) }
 
 // Sample is sample i as a part of the batch.
 func (b *Batch) Sample(i int) Batch {
 	one := *b
 	one.Total = b.Samples()
-	one.Initial, one.Seeds = b.Initial[i:i+1], b.Seeds[i:i+1]
+	one.Inputs, one.Seeds = b.Inputs[i:i+1], b.Seeds[i:i+1]
 	if b.Truth != nil {
 		one.Truth = b.Truth[i : i+1]
 	}
@@ -179,8 +179,8 @@ type Stepper[T compute.Float] interface {
 	Sync() error
 }
 
-// EngineOptions say which engine evaluates a spec, and on what.
-type EngineOptions struct {
+// Options say which engine evaluates a spec, and on what.
+type Options struct {
 	Name    string            // of the engine; "" is "cpu"
 	Plugin  string            // path of the library that an engine works with; "": none
 	Grid    *grid.Grid        // nil: the spec's own
@@ -193,23 +193,23 @@ type EngineOptions struct {
 
 // Constructors make one engine in either precision.
 type Constructors struct {
-	Float32 func(s *model.Spec, p *pde.Problem, o EngineOptions) (Engine[float32], error)
-	Float64 func(s *model.Spec, p *pde.Problem, o EngineOptions) (Engine[float64], error)
+	Float32 func(s *model.Spec, p *pde.Problem, o Options) (Engine[float32], error)
+	Float64 func(s *model.Spec, p *pde.Problem, o Options) (Engine[float64], error)
 }
 
 var engines = map[string]Constructors{"cpu": {newCPUEngine[float32], newCPUEngine[float64]}}
 
-// RegisterEngine makes an engine available by name. It panics if the name is
+// Register makes an engine available by name. It panics if the name is
 // taken, and is to be called before any engine is made.
-func RegisterEngine(name string, c Constructors) {
+func Register(name string, c Constructors) {
 	if _, ok := engines[name]; ok {
-		panic("engine: RegisterEngine: the name is taken")
+		panic("engine: Register: the name is taken")
 	}
 	engines[name] = c
 }
 
-// NewEngine makes an engine of a spec. The caller closes it.
-func NewEngine[T compute.Float](s *model.Spec, p *pde.Problem, o EngineOptions) (Engine[T], error) {
+// New makes an engine of a spec. The caller closes it.
+func New[T compute.Float](s *model.Spec, p *pde.Problem, o Options) (Engine[T], error) {
 	name := cmp.Or(o.Name, "cpu")
 	c, ok := engines[name]
 	if !ok {
@@ -219,7 +219,7 @@ func NewEngine[T compute.Float](s *model.Spec, p *pde.Problem, o EngineOptions) 
 }
 
 // Make makes an engine by its constructor in the precision T.
-func Make[T compute.Float](c Constructors, s *model.Spec, p *pde.Problem, o EngineOptions) (Engine[T], error) {
+func Make[T compute.Float](c Constructors, s *model.Spec, p *pde.Problem, o Options) (Engine[T], error) {
 	var e any
 	var err error
 	if _, ok := any(T(0)).(float32); ok {

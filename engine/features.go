@@ -27,10 +27,10 @@ func (e *cpu[T]) fillCoordinates() {
 // load takes the samples of a batch from lo on and fills their inputs for the first pass, or
 // for the one that corrects Batch.Previous.
 func (e *cpu[T]) load(batch Batch, lo int) []slot[T] {
-	slots := e.slots[:min(len(e.slots), len(batch.Initial)-lo)]
+	slots := e.slots[:min(len(e.slots), len(batch.Inputs)-lo)]
 	for b := range slots {
 		at, i := &slots[b], lo+b
-		at.inputs, at.seed, at.truth = batch.Initial[i], batch.Seeds[i], nil
+		at.inputs, at.seed, at.truth = batch.Inputs[i], batch.Seeds[i], nil
 		if batch.Truth != nil {
 			at.truth = batch.Truth[i]
 		}
@@ -62,7 +62,7 @@ func (e *cpu[T]) load(batch Batch, lo int) []slot[T] {
 
 // loadInputs fills the inputs of the problem.
 func (e *cpu[T]) loadInputs(at *slot[T]) {
-	if len(at.inputs) != e.System.InitialSize() {
+	if len(at.inputs) != e.System.InputSize() {
 		panic("engine: inputs of the wrong length")
 	}
 	n := e.SliceSize()
@@ -173,13 +173,13 @@ func meanFromStart[T compute.Float](f []T, width int, part *compute.Slab) {
 // last to that slice.
 func sumBefore[T compute.Float](sums, last, f []T, part *compute.Slab) {
 	width := len(sums)
-	own := make([]T, 3*width) // the first slice, the sum from it to the last, the last
-	copy(own, f[:width])
-	copy(own[2*width:], f[len(f)-width:])
+	ends := make([]T, 3*width) // the first slice, the sum from it to the last, the last
+	copy(ends, f[:width])
+	copy(ends[2*width:], f[len(f)-width:])
 	for at := width; at < len(f); at++ {
-		own[width+at%width] += (f[at-width] + f[at]) / 2
+		ends[width+at%width] += (f[at-width] + f[at]) / 2
 	}
-	for r, below := range slab.Before(part, own) {
+	for r, below := range slab.Before(part, ends) {
 		for p := range sums {
 			if r > 0 {
 				sums[p] += (last[p] + below[p]) / 2

@@ -47,7 +47,7 @@ initial: {distribution: random-sines, low: -0.5, high: 0.5}
 		if err != nil || needs.Bytes() > 1<<24 {
 			return
 		}
-		e, err := NewEngine[float32](spec, p, EngineOptions{Workers: 1})
+		e, err := New[float32](spec, p, Options{Workers: 1})
 		if err != nil {
 			return
 		}

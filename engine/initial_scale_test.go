@@ -13,9 +13,9 @@ import (
 func TestInitialScale(t *testing.T) {
 	field := func(u0, scale string) []float64 {
 		e := toyEngine[float64](t, "diffusion-sorption", model.Soft, "mean-square", 1, 1, "network.initial_scale="+scale)
-		b := Batch{Initial: [][]float64{make([]float64, 24)}, Seeds: []constraint.Seed{{}}}
-		for i := range b.Initial[0] {
-			b.Initial[0][i] = map[string]float64{"small": 0.1, "large": 0.4}[u0]
+		b := Batch{Inputs: [][]float64{make([]float64, 24)}, Seeds: []constraint.Seed{{}}}
+		for i := range b.Inputs[0] {
+			b.Inputs[0][i] = map[string]float64{"small": 0.1, "large": 0.4}[u0]
 		}
 		var out []float64
 		if err := e.Predict(InitialParams[float64](e.Info()), b, func(_ int, p *Prediction) error { out = append(out, p.Field...); return nil }); err != nil {

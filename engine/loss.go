@@ -29,7 +29,7 @@ type Loss struct {
 	values     []grid.Rows[float64] // per set: terms
 	gradients  []grid.Rows[float64] // per set: r F_j
 	gatherer   *grid.Gatherer
-	evaluators []*pde.Evaluator // per worker
+	evaluators []*pde.RowEvaluator // per worker
 	pool       *compute.Pool
 
 	part    *compute.Slab // of a part of a system
@@ -100,7 +100,7 @@ func NewLoss(sys *pde.System, spec model.LossSpec, pool *compute.Pool) (*Loss, e
 		l.values, l.gradients = append(l.values, z), append(l.gradients, bar)
 	}
 	for range pool.Workers() {
-		l.evaluators = append(l.evaluators, sys.NewEvaluator(lossChunkRows))
+		l.evaluators = append(l.evaluators, sys.NewRowEvaluator(lossChunkRows))
 	}
 	return l, nil
 }
@@ -145,7 +145,7 @@ func addDistance(ubar, u, truth, all []float64, factor float64) float64 {
 // StillLosses returns, for every sample, the loss of the field that is at all times what it
 // begins with (pde.Problem.Persist), of zero in a steady problem, or 1 where that is zero: what
 // relative losses are over.
-func StillLosses(info Info, initial [][]float64) ([]float64, error) {
+func StillLosses(info Info, inputs [][]float64) ([]float64, error) {
 	sys, err := info.Problem.Discretize(info.Grid)
 	if err != nil {
 		return nil, err
@@ -154,8 +154,8 @@ func StillLosses(info Info, initial [][]float64) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	field, out := make([]float64, info.FieldSize()), make([]float64, len(initial))
-	for i, u0 := range initial {
+	field, out := make([]float64, info.FieldSize()), make([]float64, len(inputs))
+	for i, u0 := range inputs {
 		info.Problem.Persist(field, u0, info.Grid)
 		if out[i] = l.Evaluate(field, u0, RowFactor{}).Loss; out[i] == 0 {
 			out[i] = 1
@@ -175,7 +175,7 @@ func (f RowFactor) multiply(rows []float64, chosen []bool) {
 
 // evaluate evaluates a chunk of rows, whose terms are there, and for a gradient sets
 // bar to factor² r F_j.
-func (ch *lossChunk) evaluate(e *pde.Evaluator, factor RowFactor, gradient bool) {
+func (ch *lossChunk) evaluate(e *pde.RowEvaluator, factor RowFactor, gradient bool) {
 	order := pde.Values
 	if gradient {
 		order = pde.FirstDerivatives
@@ -207,7 +207,7 @@ func (l *Loss) Evaluate(u, inputs []float64, rows RowFactor) LossValue {
 func (l *Loss) AddGradient(ubar, u, inputs []float64, rows RowFactor, scale float64) LossValue {
 	residuals := 0
 	for _, r := range l.sets {
-		r.SetInitial(inputs)
+		r.SetInputs(inputs)
 		if r.Set.Kind == pde.ResidualRows {
 			residuals++
 		}

@@ -40,7 +40,7 @@ func lossCase(t *testing.T, problem, form string, shape map[string]int, experts 
 		rows = RowFactor{}
 	}
 	rng := check.Rand(3)
-	u, initial = make([]float64, g.Size()), make([]float64, sys.InitialSize())
+	u, initial = make([]float64, g.Size()), make([]float64, sys.InputSize())
 	for i := range u {
 		u[i] = 0.4 + 0.1*rng.Float64()
 	}

@@ -31,14 +31,14 @@ func TestEstimate(t *testing.T) {
 				t.Fatal(err)
 			}
 			before := heap()
-			e, err := NewEngine[float32](spec, p, EngineOptions{Workers: 1})
+			e, err := New[float32](spec, p, Options{Workers: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
 			params := InitialParams[float32](e.Info())
 			grad := make([]float32, len(params))
 			u0 := make([]float64, g.Size()/g.Axes[0].Points)
-			if _, err := e.LossAndGrad(grad, params, Batch{Initial: [][]float64{u0, u0}, Seeds: make([]constraint.Seed, 2)}); err != nil {
+			if _, err := e.LossAndGrad(grad, params, Batch{Inputs: [][]float64{u0, u0}, Seeds: make([]constraint.Seed, 2)}); err != nil {
 				t.Fatal(err)
 			}
 			got := float64(heap()-before) + 5*4*float64(len(params)) // both moments, the average, the first draw

@@ -66,7 +66,7 @@ func TestNumericalFaults(t *testing.T) {
 				params := InitialParams[float64](e.Info())
 				c.change(e, params)
 				batch := toyBatch(24, 1)
-				batch.Initial[0] = c.initial
+				batch.Inputs[0] = c.initial
 				grad := make([]float64, len(params))
 				st, err := e.LossAndGrad(grad, params, batch)
 				if err != nil {

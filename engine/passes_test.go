@@ -45,7 +45,7 @@ func flowEngine[T compute.Float](t testing.TB, method string, workers int, overr
 
 func engineOn[T compute.Float](t testing.TB, spec *model.Spec, p *pde.Problem, workers int) *cpu[T] {
 	t.Helper()
-	e, err := newCPU[T](spec, p, EngineOptions{Workers: workers})
+	e, err := newCPU[T](spec, p, Options{Workers: workers})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,11 +80,11 @@ func flowBatch(t testing.TB, e *cpu[float64], samples int) Batch {
 	var b Batch
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i := range samples {
-		u0 := make([]float64, e.InitialSize())
+		u0 := make([]float64, e.InputSize())
 		if err := sample(rng, u0); err != nil {
 			t.Fatal(err)
 		}
-		b.Initial = append(b.Initial, u0)
+		b.Inputs = append(b.Inputs, u0)
 		b.Seeds = append(b.Seeds, constraint.Seed{Run: 1, Step: 2, Sample: uint64(i)})
 	}
 	return b
@@ -101,10 +101,10 @@ func TestFeatures(t *testing.T) {
 	batch := flowBatch(t, e, 1)
 	e.load(batch, 0)
 	sys, size := e.System, e.Grid.Size()
-	n := sys.InitialSize()
+	n := sys.InputSize()
 	field := make([]float64, size)
 	for i := range field {
-		field[i] = batch.Initial[0][i%n]
+		field[i] = batch.Inputs[0][i%n]
 	}
 	term := func(name string) []float64 {
 		z := make([]float64, size)
@@ -172,10 +172,10 @@ func TestPassesFollowEachOther(t *testing.T) {
 
 	zero := make([]float64, len(params))
 	three.forward(zero, three.load(batch, 0), &batch, 3, false)
-	n := len(batch.Initial[0])
+	n := len(batch.Inputs[0])
 	for i, v := range three.solve(3, &three.slots[0], 0).Field() {
-		if math.Abs(v-batch.Initial[0][i%n]) > 1e-14 {
-			t.Fatalf("without a proposal the field is %g at %d, want %g", v, i, batch.Initial[0][i%n])
+		if math.Abs(v-batch.Inputs[0][i%n]) > 1e-14 {
+			t.Fatalf("without a proposal the field is %g at %d, want %g", v, i, batch.Inputs[0][i%n])
 		}
 	}
 }
@@ -198,7 +198,7 @@ func TestInputErrors(t *testing.T) {
 			if p, err = pde.Open(spec.Problem); err != nil {
 				t.Fatal(err)
 			}
-			_, err = newCPU[float64](spec, p, EngineOptions{Workers: 1})
+			_, err = newCPU[float64](spec, p, Options{Workers: 1})
 		}
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v; want %s", override, err, want)

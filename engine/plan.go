@@ -45,7 +45,7 @@ type Feature struct {
 }
 
 // NewPlan makes the plan of a spec. Its constraints work on pool.
-func NewPlan(s *model.Spec, p *pde.Problem, o EngineOptions, pool *compute.Pool) (*Plan, error) {
+func NewPlan(s *model.Spec, p *pde.Problem, o Options, pool *compute.Pool) (*Plan, error) {
 	g, err := o.Grid, error(nil)
 	if g == nil {
 		if g, err = p.Grid(s.Grid); err != nil {
@@ -227,8 +227,8 @@ func (i *Info) Parameters() int {
 	return last.Offset + last.Size()
 }
 
-// InitialSize is the number of values of the inputs of a sample.
-func (i *Info) InitialSize() int { return i.Problem.SampleSize(i.Grid) }
+// InputSize is the number of values of the inputs of a sample.
+func (i *Info) InputSize() int { return i.Problem.InputSize(i.Grid) }
 
 // FieldSize is the number of values of a field: the grid's points for every unknown.
 func (i *Info) FieldSize() int { return len(i.Problem.Unknowns) * i.Grid.Size() }

@@ -32,7 +32,7 @@ func TestEngineRefuses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := newCPU[float32](s, p, EngineOptions{Workers: 1})
+		e, err := newCPU[float32](s, p, Options{Workers: 1})
 		if err == nil {
 			e.Close()
 		}

@@ -82,17 +82,17 @@ func (e *repeated[T]) Predict(params []T, batch Batch, each func(i int, p *Predi
 		return e.Engine.Predict(params, batch, each)
 	}
 	for _, l := range e.levels {
-		if err := l.load(batch.Initial, e.Info().Grid, e.options.Together); err != nil {
+		if err := l.load(batch.Inputs, e.Info().Grid, e.options.Together); err != nil {
 			return err
 		}
 	}
 	finest := e.levels[len(e.levels)-1]
-	for lo := 0; lo < len(batch.Initial); lo += len(finest.samples) {
-		hi := min(lo+len(finest.samples), len(batch.Initial))
+	for lo := 0; lo < len(batch.Inputs); lo += len(finest.samples) {
+		hi := min(lo+len(finest.samples), len(batch.Inputs))
 		part := Batch{Seeds: batch.Seeds[lo:hi], Done: batch.Done}
 		for k, l := range e.levels {
-			part.Initial = l.inputs[lo:hi]
-			for i, inputs := range part.Initial {
+			part.Inputs = l.inputs[lo:hi]
+			for i, inputs := range part.Inputs {
 				l.samples[i].start(l.system, inputs, e.options.Limit)
 				if k > 0 {
 					below := e.levels[k-1]
@@ -104,7 +104,7 @@ func (e *repeated[T]) Predict(params []T, batch Batch, each func(i int, p *Predi
 			}
 		}
 		part.Pass = e.Info().Spec.Network.Passes
-		for i := range part.Initial {
+		for i := range part.Inputs {
 			part.Previous, part.Directions = append(part.Previous, finest.samples[i].best), append(part.Directions, finest.samples[i].Directions)
 		}
 		if err := e.Engine.Predict(params, part, func(i int, p *Prediction) error {
@@ -124,14 +124,14 @@ func (e *repeated[T]) run(params []T, batch Batch, l *level[T], first int) error
 	for {
 		next := Batch{Done: batch.Done}
 		var at []int
-		for i := range batch.Initial {
+		for i := range batch.Inputs {
 			s := &l.samples[i]
 			pass := min(s.below+s.count+1, 2) // the second stands for all that have a pass before and one after
 			if s.done || s.count >= s.most-1 || len(at) > 0 && pass != next.Pass {
 				continue
 			}
 			at, next.Pass = append(at, i), pass
-			next.Initial, next.Seeds = append(next.Initial, batch.Initial[i]), append(next.Seeds, batch.Seeds[i])
+			next.Inputs, next.Seeds = append(next.Inputs, batch.Inputs[i]), append(next.Seeds, batch.Seeds[i])
 			if pass > 1 {
 				next.Previous, next.Directions = append(next.Previous, s.Field), append(next.Directions, s.Directions)
 			}

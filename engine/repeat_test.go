@@ -60,12 +60,12 @@ func testRepeat(t *testing.T, directions int) {
 	}
 	const limit = 12
 	got := run(RepeatOptions{Limit: limit, Together: 1})
-	for i := range batch.Initial {
-		fields, led, _ := settleByHand(t, e, params, batch.Initial[i], nil, batch.Seeds[i], limit-1)
+	for i := range batch.Inputs {
+		fields, led, _ := settleByHand(t, e, params, batch.Inputs[i], nil, batch.Seeds[i], limit-1)
 		best := len(fields)
-		field, loss := predict(Batch{Initial: batch.Initial[i : i+1], Seeds: batch.Seeds[i : i+1], Pass: 3, Previous: fields[best-1:], Directions: [][][]float64{led}})
-		still := slices.Repeat(batch.Initial[i], len(field)/len(batch.Initial[i]))
-		want := math.Sqrt(loss / e.loss.Evaluate(still, batch.Initial[i], RowFactor{}).Loss)
+		field, loss := predict(Batch{Inputs: batch.Inputs[i : i+1], Seeds: batch.Seeds[i : i+1], Pass: 3, Previous: fields[best-1:], Directions: [][][]float64{led}})
+		still := slices.Repeat(batch.Inputs[i], len(field)/len(batch.Inputs[i]))
+		want := math.Sqrt(loss / e.loss.Evaluate(still, batch.Inputs[i], RowFactor{}).Loss)
 		if !slices.Equal(got[i].field, field) || got[i].passes != best+1 || got[i].residual != want {
 			t.Errorf("sample %d: %d passes, residual %g; want %d and %g", i, got[i].passes, got[i].residual, best+1, want)
 		}
@@ -112,16 +112,16 @@ func TestRepeatNested(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for i := range batch.Initial {
+		for i := range batch.Inputs {
 			if !slices.Equal(got[0][i], got[1][i]) {
 				t.Errorf("sample %d differs when two are held together", i)
 			}
-			u0 := dataset.InputsOn(e.Problem, batch.Initial[i], fine.Grid, e.Grid)
+			u0 := dataset.InputsOn(e.Problem, batch.Inputs[i], fine.Grid, e.Grid)
 			first, _, used := settleByHand(t, e, params, u0, nil, batch.Seeds[i], most-1)
 			second, _, more := settleByHand(t, e, params, u0, carried(e, e, first[len(first)-1], u0, u0), batch.Seeds[i], max(most-used, repeatPatience+1)-1)
-			start := carried(e, fine, second[len(second)-1], u0, batch.Initial[i])
-			fields, led, _ := settleByHand(t, fine, params, batch.Initial[i], start, batch.Seeds[i], max(most-int(math.Ceil(float64((used+more)*e.Grid.Size())/float64(fine.Grid.Size()))), repeatPatience+1)-1)
-			one := Batch{Initial: batch.Initial[i : i+1], Seeds: batch.Seeds[i : i+1], Pass: 3, Previous: fields[len(fields)-1:], Directions: [][][]float64{led}}
+			start := carried(e, fine, second[len(second)-1], u0, batch.Inputs[i])
+			fields, led, _ := settleByHand(t, fine, params, batch.Inputs[i], start, batch.Seeds[i], max(most-int(math.Ceil(float64((used+more)*e.Grid.Size())/float64(fine.Grid.Size()))), repeatPatience+1)-1)
+			one := Batch{Inputs: batch.Inputs[i : i+1], Seeds: batch.Seeds[i : i+1], Pass: 3, Previous: fields[len(fields)-1:], Directions: [][][]float64{led}}
 			if err := fine.Predict(params, one, func(_ int, p *Prediction) error {
 				check.Close(t, got[0][i], p.Field, 0, 0)
 				return nil
@@ -171,7 +171,7 @@ func TestRepeatMeetsAnsatz(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			e, err := newCPU[float64](s, p, EngineOptions{Workers: 1})
+			e, err := newCPU[float64](s, p, Options{Workers: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -179,7 +179,7 @@ func TestRepeatMeetsAnsatz(t *testing.T) {
 			return e
 		}
 		coarse, fine := on(tt.coarse), on(tt.fine)
-		u0 := make([]float64, fine.System.InitialSize())
+		u0 := make([]float64, fine.System.InputSize())
 		for i := range u0 {
 			u0[i] = 0.1 + 0.05*math.Sin(float64(3*i*i))
 		}
@@ -193,7 +193,7 @@ func TestRepeatMeetsAnsatz(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		batch := Batch{Initial: [][]float64{u0}, Seeds: make([]constraint.Seed, 1)}
+		batch := Batch{Inputs: [][]float64{u0}, Seeds: make([]constraint.Seed, 1)}
 		for _, e := range []Engine[float64]{r, fine} { // and the passes of training
 			if err := e.Predict(InitialParams[float64](fine.Info()), batch, func(_ int, x *Prediction) error {
 				met, moved := 0, 0.0
@@ -239,7 +239,7 @@ func TestRepeatNestedFailing(t *testing.T) {
 		return fields
 	}
 	alone, nested := run(), run(e)
-	got := run(failing{e, dataset.InputsOn(e.Problem, batch.Initial[1], fine.Grid, e.Grid)})
+	got := run(failing{e, dataset.InputsOn(e.Problem, batch.Inputs[1], fine.Grid, e.Grid)})
 	for i, want := range [][]float64{nested[0], alone[1], nested[2]} {
 		if !slices.Equal(got[i], want) {
 			t.Errorf("sample %d", i)
@@ -255,7 +255,7 @@ type failing struct {
 
 func (e failing) Predict(params []float64, b Batch, each func(int, *Prediction) error) error {
 	return e.Engine.Predict(params, b, func(i int, p *Prediction) error {
-		if slices.Equal(b.Initial[i], e.on) {
+		if slices.Equal(b.Inputs[i], e.on) {
 			p.Loss = math.NaN()
 			p.Field[0] = math.NaN()
 		}
@@ -277,7 +277,7 @@ func settleByHand(t *testing.T, e *cpu[float64], params, u0, start []float64, se
 		if n := len(losses); n > repeatPatience && slices.Min(losses[n-repeatPatience:]) >= (1-repeatFall)*slices.Min(losses[:n-repeatPatience]) {
 			break
 		}
-		one := Batch{Initial: [][]float64{u0}, Seeds: []constraint.Seed{seed}, Pass: 1}
+		one := Batch{Inputs: [][]float64{u0}, Seeds: []constraint.Seed{seed}, Pass: 1}
 		if start != nil || len(losses) > 0 {
 			one.Pass, one.Previous, one.Directions = 2, [][]float64{before}, [][][]float64{led}
 		}
@@ -318,10 +318,10 @@ func TestDirectionsLowerResidual(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		for i := range batch.Initial {
-			one := Batch{Initial: batch.Initial[i : i+1], Seeds: batch.Seeds[i : i+1]}
+		for i := range batch.Inputs {
+			one := Batch{Inputs: batch.Inputs[i : i+1], Seeds: batch.Seeds[i : i+1]}
 			var led [][]float64
-			before := slices.Repeat(batch.Initial[i], len(want[i])/len(batch.Initial[i]))
+			before := slices.Repeat(batch.Inputs[i], len(want[i])/len(batch.Inputs[i]))
 			for one.Pass = 1; one.Pass <= 6; one.Pass++ {
 				if err := e.Predict(params, one, func(_ int, p *Prediction) error {
 					led = slices.Insert(led, 0, difference(p.Field, before))[:min(len(led)+1, max(directions, 1))]

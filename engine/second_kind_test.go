@@ -129,7 +129,7 @@ func TestSecondNetworkKind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := newCPU[float64](spec, p, EngineOptions{Workers: 1})
+	e, err := newCPU[float64](spec, p, Options{Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ func TestSupervisedLoss(t *testing.T) {
 		t.Run(method, func(t *testing.T) {
 			const weight = 0.7
 			e := toyEngine[float64](t, "diffusion-sorption", method, "mean-square", 2, 2, "loss.data=0.7")
-			batch := toyBatch(e.InitialSize(), 3)
+			batch := toyBatch(e.InputSize(), 3)
 			params := InitialParams[float64](e.Info())
 			loss := func(b Batch) float64 {
 				st, err := e.LossAndGrad(make([]float64, len(params)), params, b)

@@ -20,10 +20,10 @@ type Trivial struct {
 	OutsideAnsatz bool
 }
 
-// Trivials scores the trivial predictions on a grid, for samples of inputs (InitialSize);
+// Trivials scores the trivial predictions on a grid, for samples of inputs (InputSize);
 // truth returns the solution (C, P) of one, valid until its next call, and is nil where
 // there are none. Without solutions, or with one, there is no mean, without time no persistence.
-func Trivials(sys *pde.System, spec model.LossSpec, initial [][]float64, truth func(i int) ([]float64, error)) ([]Trivial, error) {
+func Trivials(sys *pde.System, spec model.LossSpec, inputs [][]float64, truth func(i int) ([]float64, error)) ([]Trivial, error) {
 	loss, err := NewLoss(sys, spec, nil)
 	if err != nil {
 		return nil, err
@@ -32,7 +32,7 @@ func Trivials(sys *pde.System, spec model.LossSpec, initial [][]float64, truth f
 	field, kept, sum := make([]float64, sys.FieldSize()), make([]float64, sys.FieldSize()), make([]float64, sys.FieldSize())
 	// each calls f for every sample with its solution and with the field that keeps its initial values.
 	each := func(f func(i int, solution []float64)) error {
-		for i, inputs := range initial {
+		for i, of := range inputs {
 			var solution []float64
 			if truth != nil {
 				var err error
@@ -40,13 +40,13 @@ func Trivials(sys *pde.System, spec model.LossSpec, initial [][]float64, truth f
 					return err
 				}
 			}
-			p.Persist(kept, inputs, sys.Grid)
+			p.Persist(kept, of, sys.Grid)
 			f(i, solution)
 		}
 		return nil
 	}
 	scored := func(t *Trivial, i int, field, truth []float64) {
-		t.Losses = append(t.Losses, loss.Evaluate(field, initial[i], RowFactor{}).Loss)
+		t.Losses = append(t.Losses, loss.Evaluate(field, inputs[i], RowFactor{}).Loss)
 		t.OutsideAnsatz = t.OutsideAnsatz || outsideAnsatz(p, field, kept, sys.SliceSize())
 		if truth != nil {
 			t.Errors = append(t.Errors, grid.RelativeL2Of(field, truth, len(p.Unknowns)))
@@ -66,12 +66,12 @@ func Trivials(sys *pde.System, spec model.LossSpec, initial [][]float64, truth f
 	if !p.Steady {
 		out = append(out, still)
 	}
-	if err != nil || truth == nil || len(initial) < 2 {
+	if err != nil || truth == nil || len(inputs) < 2 {
 		return out, err
 	}
 	err = each(func(i int, solution []float64) {
 		for q, x := range solution {
-			field[q] = (sum[q] - x) / float64(len(initial)-1)
+			field[q] = (sum[q] - x) / float64(len(inputs)-1)
 		}
 		scored(&mean, i, field, solution)
 	})

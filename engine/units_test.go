@@ -22,11 +22,11 @@ func untrained(t *testing.T, problem, method string) (field []float64, loss floa
 	if err != nil {
 		t.Fatal(err)
 	}
-	u0 := make([]float64, e.InitialSize())
+	u0 := make([]float64, e.InputSize())
 	if err := next(data.SampleRand(1, 0), u0); err != nil {
 		t.Fatal(err)
 	}
-	batch := Batch{Initial: [][]float64{u0}, Seeds: make([]constraint.Seed, 1)}
+	batch := Batch{Inputs: [][]float64{u0}, Seeds: make([]constraint.Seed, 1)}
 	params := InitialParams[float64](e.Info())
 	if err := e.Predict(params, batch, func(_ int, x *Prediction) error {
 		field = slices.Clone(x.Field)

@@ -26,7 +26,7 @@ func addBaselines(page *report.Page, p *pde.Problem, g *grid.Grid, s score.Sampl
 		return err
 	}
 	page.Baselines = append(page.Baselines, report.Method{Key: "zero", Label: "zero", Note: "the field that is zero everywhere", Evaluation: *zero})
-	if len(s.Initial) > 1 {
+	if len(s.Inputs) > 1 {
 		mean, err := score.MeanBaseline(s)
 		if err != nil {
 			return err

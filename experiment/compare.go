@@ -65,7 +65,7 @@ func (r *Run) Compare(ctx context.Context, others []*Run, o CompareOptions) (*Co
 		return nil, err
 	}
 	page := pageOf(runs, samples)
-	cases := chooseCases(page, samples.Initial)
+	cases := chooseCases(page, samples.Inputs)
 	if err := addCases(page, p, first.grid, samples, cases); err != nil {
 		return nil, err
 	}

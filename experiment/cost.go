@@ -51,12 +51,12 @@ func newTiming(p *pde.Problem, g *grid.Grid, s score.Samples, workers int) *timi
 	if discrete.Marches(p) || p.Reference.Solver != pde.DiscreteSolver {
 		t.space = 1
 	}
-	count := min(costSamples, len(s.Initial))
+	count := min(costSamples, len(s.Inputs))
 	if p.Reference.Solver == pde.DiscreteSolver {
 		count = min(costOwnSamples, count)
 	}
 	for i := range count {
-		t.chosen = append(t.chosen, i*len(s.Initial)/count)
+		t.chosen = append(t.chosen, i*len(s.Inputs)/count)
 	}
 	t.out = report.Cost{Machine: Machine(), Workers: cmp.Or(workers, runtime.GOMAXPROCS(0)), Samples: len(t.chosen)}
 	return t
@@ -72,7 +72,7 @@ func (t *timing) method(ctx context.Context, m *report.Method, e Predictor) erro
 	predict := func(count int) (float64, error) {
 		batch := engine.Batch{}
 		for i := range count {
-			batch.Initial, batch.Seeds = append(batch.Initial, s.Initial[i%len(s.Initial)]), append(batch.Seeds, s.Seeds[i%len(s.Seeds)])
+			batch.Inputs, batch.Seeds = append(batch.Inputs, s.Inputs[i%len(s.Inputs)]), append(batch.Seeds, s.Seeds[i%len(s.Seeds)])
 		}
 		begin := time.Now()
 		err := e.Predict(batch, func(int, *engine.Prediction) error { return ctx.Err() })
@@ -188,7 +188,7 @@ func (t *timing) classical(ctx context.Context, g *grid.Grid) (*report.Classical
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		initial[k], fields[k] = dataset.InputsOn(t.problem, t.samples.Initial[i], t.grid, g), make([]float64, len(t.problem.Unknowns)*g.Size())
+		initial[k], fields[k] = dataset.InputsOn(t.problem, t.samples.Inputs[i], t.grid, g), make([]float64, len(t.problem.Unknowns)*g.Size())
 		least := math.Inf(1)
 		for n := 0; n < 3 && (n == 0 || least < 0.1); n++ {
 			begin := time.Now()

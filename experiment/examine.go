@@ -37,7 +37,7 @@ func examine(p *pde.Problem) (*Verdict, error) {
 		}
 		initial := make([][]float64, 16)
 		for i := range initial {
-			initial[i] = make([]float64, p.SampleSize(g))
+			initial[i] = make([]float64, p.InputSize(g))
 			if err := next(data.SampleRand(1, i), initial[i]); err != nil {
 				return nil, err
 			}
@@ -98,7 +98,7 @@ func unresolvedBy(p *pde.Problem, g *grid.Grid) (own, reference []pde.Unresolved
 	}
 	samples := make([][]float64, 3)
 	for i := range samples {
-		samples[i] = make([]float64, p.SampleSize(g))
+		samples[i] = make([]float64, p.InputSize(g))
 		if err := next(data.SampleRand(1, i), samples[i]); err != nil {
 			return nil, nil, err
 		}

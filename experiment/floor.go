@@ -43,7 +43,7 @@ func StatedInputs(spec *model.Spec, p *pde.Problem, g *grid.Grid, fractions []fl
 		var fields [][]float64
 		for _, f := range fractions {
 			v, _ := p.Inputs[0].Sampler.Constant(f)
-			fields = append(fields, slices.Repeat([]float64{v}, p.SampleSize(g)))
+			fields = append(fields, slices.Repeat([]float64{v}, p.InputSize(g)))
 			titles = append(titles, fmt.Sprintf("%s = %.3g", p.Unknowns[0].InitialName(), v))
 		}
 		return fields, titles, nil

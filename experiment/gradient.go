@@ -146,7 +146,7 @@ func smallEngine(spec *model.Spec, p *pde.Problem, method string, o Options) (en
 			small.Grid[axis.Name] = points
 		}
 		var e engine.Engine[float64]
-		if e, err = engine.NewEngine[float64](&small, p, o.engine(engine.EngineOptions{Workers: 1})); err == nil {
+		if e, err = engine.New[float64](&small, p, o.engine(engine.Options{Workers: 1})); err == nil {
 			return e, nil
 		}
 	}
@@ -163,11 +163,11 @@ func checkBatch(e engine.Engine[float64]) (engine.Batch, float64, error) {
 	if err != nil {
 		return engine.Batch{}, 0, err
 	}
-	all := engine.Batch{Initial: initial, Seeds: EvaluationSeeds(len(initial))}
+	all := engine.Batch{Inputs: initial, Seeds: EvaluationSeeds(len(initial))}
 	order, rough := make([]int, len(initial)), make([]float64, len(initial))
 	for i := range initial {
 		order[i] = i
-		if rough[i], err = roughness(e, engine.Batch{Initial: all.Initial[i : i+1], Seeds: all.Seeds[i : i+1]}); err != nil {
+		if rough[i], err = roughness(e, engine.Batch{Inputs: all.Inputs[i : i+1], Seeds: all.Seeds[i : i+1]}); err != nil {
 			return engine.Batch{}, 0, err
 		}
 		if math.IsNaN(rough[i]) { // its loss is not finite
@@ -177,7 +177,7 @@ func checkBatch(e engine.Engine[float64]) (engine.Batch, float64, error) {
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(rough[i], rough[j]) })
 	var batch engine.Batch
 	for _, i := range order[:2] {
-		batch.Initial, batch.Seeds = append(batch.Initial, all.Initial[i]), append(batch.Seeds, all.Seeds[i])
+		batch.Inputs, batch.Seeds = append(batch.Inputs, all.Inputs[i]), append(batch.Seeds, all.Seeds[i])
 	}
 	return batch, rough[order[1]], nil
 }

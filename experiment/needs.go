@@ -56,7 +56,7 @@ func checkDisk(dir string, plan data.Plan) error {
 	}
 	total, sample := 0.0, 0.0
 	for _, s := range plan.Splits {
-		bytes := size(s.InitialShape())
+		bytes := size(s.InputShape())
 		if s.Solve {
 			bytes += size(s.SolutionShape())
 		}

@@ -17,7 +17,7 @@ import (
 	"pihc/xla"
 )
 
-func init() { engine.RegisterEngine("xla", xla.Constructors()) }
+func init() { engine.Register("xla", xla.Constructors()) }
 
 // Options say what works on a task and who is told of it. The zero value works with engine cpu on all cores of this
 // process, silently.
@@ -108,7 +108,7 @@ func (s *Stage) End() {
 }
 
 // engine adds what the options say to those of an engine.
-func (o Options) engine(e engine.EngineOptions) engine.EngineOptions {
+func (o Options) engine(e engine.Options) engine.Options {
 	e.Name, e.Plugin = o.Engine, o.Plugin
 	return e
 }

@@ -59,7 +59,7 @@ func pageOf(runs []scored, s score.Samples) *report.Page {
 	page.Facts = []report.Fact{
 		{Name: "Grid", Value: fmt.Sprintf("%s (%s)", strings.ReplaceAll(data.FormatShape(g.Shape()), "x", "×"), strings.Join(p.AxisNames(), " × "))},
 		{Name: "Training set", Value: score.Count(spec.Data.Train.Count) + " " + page.Sampled() + without},
-		{Name: "Test set", Value: score.Count(len(s.Initial)) + " samples"},
+		{Name: "Test set", Value: score.Count(len(s.Inputs)) + " samples"},
 		{Name: "Training", Value: fmt.Sprintf("%s steps of %d samples, seed %d", score.Count(spec.Training.Steps), spec.Training.Batch, spec.Seed)},
 		{Name: "Machine", Value: Machine()},
 		{Name: "Build", Value: fmt.Sprintf("%s, %s %s/%s", Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)},
@@ -161,7 +161,7 @@ func addCases(page *report.Page, p *pde.Problem, g *grid.Grid, s score.Samples, 
 				return err
 			}
 		}
-		title, inputs := x.title+caseTitle(p, g, s.Initial[x.sample], x.sample), caseInputs(p, g, s.Initial[x.sample])
+		title, inputs := x.title+caseTitle(p, g, s.Inputs[x.sample], x.sample), caseInputs(p, g, s.Inputs[x.sample])
 		for i, u := range p.Unknowns {
 			c := report.Case{Title: title, Inputs: inputs, Truth: slices.Clone(unknownOf(p, truth, i))}
 			if len(p.Unknowns) > 1 {
@@ -186,7 +186,7 @@ func unknownOf(p *pde.Problem, field []float64, c int) []float64 {
 func drawRun(ctx context.Context, page *report.Page, e Predictor, s score.Samples, cases []chosen) error {
 	batch := engine.Batch{}
 	for _, x := range cases {
-		batch.Initial, batch.Seeds = append(batch.Initial, s.Initial[x.sample]), append(batch.Seeds, s.Seeds[x.sample])
+		batch.Inputs, batch.Seeds = append(batch.Inputs, s.Inputs[x.sample]), append(batch.Seeds, s.Seeds[x.sample])
 	}
 	return e.Predict(batch, func(i int, x *engine.Prediction) error {
 		p := e.Info().Problem

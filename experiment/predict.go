@@ -103,7 +103,7 @@ func (r *Run) Predict(ctx context.Context, inputs [][]float64, o PredictOptions)
 	if err != nil {
 		return nil, err
 	}
-	err = e.Predict(engine.Batch{Initial: inputs, Seeds: EvaluationSeeds(len(inputs))}, func(i int, x *engine.Prediction) error {
+	err = e.Predict(engine.Batch{Inputs: inputs, Seeds: EvaluationSeeds(len(inputs))}, func(i int, x *engine.Prediction) error {
 		for q, u := range x.Field {
 			if math.IsNaN(u) || math.IsInf(u, 0) {
 				return WithHint(fmt.Errorf("the prediction for sample %d of %s is not finite (%g at point %d)", i, o.Name, u, q),
@@ -147,8 +147,8 @@ func (r *Run) checkInputs(inputs [][]float64, g *grid.Grid, o *PredictOptions) e
 		most = max(most, maxInitial*math.Abs(in.Sampler.Low), maxInitial*math.Abs(in.Sampler.High))
 	}
 	for i, sample := range inputs {
-		if len(sample) != p.SampleSize(g) {
-			return fmt.Errorf("%s, sample %d: %d values; want %d, those of %s on %s", o.Name, i, len(sample), p.SampleSize(g), strings.Join(p.InputNames(), ", "), data.FormatShape(g.Shape()))
+		if len(sample) != p.InputSize(g) {
+			return fmt.Errorf("%s, sample %d: %d values; want %d, those of %s on %s", o.Name, i, len(sample), p.InputSize(g), strings.Join(p.InputNames(), ", "), data.FormatShape(g.Shape()))
 		}
 		u0 := p.InitialOf(sample, g)
 		if u0 == nil {

@@ -179,7 +179,7 @@ func newPredictor[T compute.Float](r *Run, spec *model.Spec, g *grid.Grid, e *Ev
 }
 
 func newEngine[T compute.Float](spec *model.Spec, p *pde.Problem, g *grid.Grid, router constraint.Router, e *Evaluation) (engine.Engine[T], error) {
-	return dist.NewEngine[T](spec, p, e.engine(engine.EngineOptions{Grid: g, Router: router, Workers: e.Workers}), e.Comm, e.Slabs)
+	return dist.NewEngine[T](spec, p, e.engine(engine.Options{Grid: g, Router: router, Workers: e.Workers}), e.Comm, e.Slabs)
 }
 
 // repeated is an engine that runs until the residual stops falling, beginning on coarser grids. It closes made if it fails.

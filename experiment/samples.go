@@ -35,7 +35,7 @@ func LoadSamples(set *data.Dataset, name string, p *pde.Problem, g *grid.Grid, m
 	if most > 0 {
 		count = min(count, most)
 	}
-	initial, err := set.InitialRange(name, 0, count)
+	initial, err := set.InputRange(name, 0, count)
 	if err != nil {
 		return score.Samples{}, err
 	}
@@ -43,7 +43,7 @@ func LoadSamples(set *data.Dataset, name string, p *pde.Problem, g *grid.Grid, m
 	if err != nil {
 		return score.Samples{}, err
 	}
-	s := score.Samples{Initial: rowsOf(initial.Float64(), count), Seeds: EvaluationSeeds(count), First: p.PlaceInputs(g)[0].Size, Grid: g.Shape()}
+	s := score.Samples{Inputs: rowsOf(initial.Float64(), count), Seeds: EvaluationSeeds(count), First: p.PlaceInputs(g)[0].Size, Grid: g.Shape()}
 	if len(p.Unknowns) > 1 {
 		s.Unknowns = p.UnknownNames()
 	}
@@ -59,12 +59,12 @@ func LoadSamples(set *data.Dataset, name string, p *pde.Problem, g *grid.Grid, m
 		}
 		return s, nil
 	}
-	for i, u0 := range s.Initial {
-		s.Initial[i] = dataset.InputsOn(p, u0, from, g)
+	for i, u0 := range s.Inputs {
+		s.Inputs[i] = dataset.InputsOn(p, u0, from, g)
 	}
 	if !grid.Thins(g.Axes, from.Axes) {
 		if split.Solve {
-			s.Truth, err = solveOn(p, g, s.Initial, mostKept)
+			s.Truth, err = solveOn(p, g, s.Inputs, mostKept)
 		}
 		return s, err
 	}
@@ -142,7 +142,7 @@ func draws(spec *model.Spec, p *pde.Problem, name string, count int) ([][]float6
 		return nil, err
 	}
 	size := 1
-	for _, n := range split.InitialShape() {
+	for _, n := range split.InputShape() {
 		size *= n
 	}
 	out := make([][]float64, count)

@@ -99,7 +99,7 @@ func (r *Run) score(ctx context.Context, set *data.Dataset, e Predictor, o *Scor
 	if err != nil {
 		return nil, err
 	}
-	bar := o.Stage(fmt.Sprintf("evaluate %s on %s", model.MethodLabel(spec.Method), data.FormatShape(g.Shape())), len(samples.Initial))
+	bar := o.Stage(fmt.Sprintf("evaluate %s on %s", model.MethodLabel(spec.Method), data.FormatShape(g.Shape())), len(samples.Inputs))
 	defer bar.End()
 	samples.ReferenceError = referenceError(set.Manifest(), o.Split, g)
 	result, err := e.Evaluate(samples, bar.While(ctx, nil))

@@ -181,7 +181,7 @@ func roundDown(n int) int {
 // pass of the network once, after one that is not counted. Where the threads did not
 // have their processors to themselves, processor time says how long it would take.
 func (s *sizes) timeSteps(p *pde.Problem) error {
-	e, err := engine.NewEngine[float32](s.fitted, p, engine.EngineOptions{Workers: s.workers})
+	e, err := engine.New[float32](s.fitted, p, engine.Options{Workers: s.workers})
 	if err != nil {
 		return err
 	}
@@ -194,7 +194,7 @@ func (s *sizes) timeSteps(p *pde.Problem) error {
 	params := engine.InitialParams[float32](info)
 	grad := make([]float32, len(params))
 	step := func(pass int) error {
-		b := engine.Batch{Initial: initial, Pass: pass, Training: engine.Training{Progress: 1}}
+		b := engine.Batch{Inputs: initial, Pass: pass, Training: engine.Training{Progress: 1}}
 		for i := range initial {
 			b.Seeds = append(b.Seeds, constraint.Seed{Run: 1, Sample: uint64(i)})
 		}

@@ -87,7 +87,7 @@ func compareSplit(ctx context.Context, set *data.Dataset, split data.Split, p *p
 		return nil, err
 	}
 	count := min(split.Count, mostCompared)
-	initial, err := set.InitialRange(split.Name, 0, count)
+	initial, err := set.InputRange(split.Name, 0, count)
 	if err != nil {
 		return nil, err
 	}

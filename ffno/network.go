@@ -1,344 +1,183 @@
 package ffno
 
 import (
-	"unsafe"
+	"fmt"
+	"math"
+	"math/rand/v2"
 
 	"pihc/compute"
 	"pihc/internal/kernel"
+	"pihc/network"
 )
 
-const (
-	tilePoints = 64 // points worked on at a time: every tile fits the L1 or L2 cache
-	maxChunks  = 48 // chunks of points that a sample's gradient is summed over; fixed, see the package comment
-)
-
-// Network evaluates one Config on one grid for batches up to a size, and owns
-// every workspace that takes. It is not safe for concurrent use; the work inside
-// is spread over the pool.
-type Network[T compute.Float] struct {
-	Config
-	pool         *compute.Pool
-	bytes        int64
-	batch, most  int // samples of this call, and of the largest
-	points       int
-	in, width    int // channels padded to a multiple of kernel.Lane
-	size, chunks int // of the parameters; of a sample's points
-	liftAt       [2]int
-	lift, bias   []T // padded copies of the parameters
-	axes         []axis[T]
-	blocks       []perceptron[T] // per layer
-	head         perceptron[T]
-
-	valid      bool  // Backward may run
-	features   []T   // (batch, points, in): the input fields, point-major
-	v          []T   // (batch, points, width): the current v
-	s          [][]T // per layer (batch, points, width): sums of the transforms; where nothing is kept, the first is that of all
-	mixed      []T   // a spectrum times R; in backward that of a gradient
-	g, d       []T   // (batch, points, width): gradients of v and of s
-	conjugated []T   // a gradient's spectrum times conj(R)
-	sums       []T   // (batch, chunks, sumSize): a chunk's sums of the products that are gradients
-	sumSize    int
-	one        []T
-	scratch    []scratch[T] // per worker
+// Network states a factorised Fourier neural operator. The zero value is not valid.
+type Network struct {
+	Inputs        int      // fields per grid point going in
+	Width         int      // channels of the layers
+	Layers        int      // number of layers, at least 1
+	Modes         []int    // per axis m: 0..m-1
+	Axes          []string // their names, for messages and tensors; nil: their positions
+	Projection    int      // channels of the hidden layer after the layers
+	Outputs       int      // fields per grid point coming out (basis functions)
+	Expansion     int      // channels of the feed-forward's hidden layer over Width
+	SharedWeights bool     // the layers share the spectral weights
+	SpectralGain  float64  // multiplies the spectral weights that Init draws
 }
 
-// scratch is one worker's tiles.
-type scratch[T compute.Float] struct {
-	columns     []T // longest axis x columnBlock
-	hidden, bar []T // tile x widest hidden layer
-	out, dx     []T // tile x width or outputs
-	sum         []T // one row of any gradient
+// axis names axis a.
+func (c Network) axis(a int) string {
+	if c.Axes != nil {
+		return c.Axes[a]
+	}
+	return fmt.Sprint(a)
 }
 
-// New returns a network for the grid shape (axis 0 slowest) and the given number
-// of samples per call. A nil pool runs on the caller. It panics if the Config is
-// not valid for the grid: call Validate first.
-func New[T compute.Float](c Config, shape []int, batch int, pool *compute.Pool) *Network[T] {
-	if c.Validate(shape) != nil || batch < 1 {
-		panic("ffno: New: invalid configuration")
+// Validate reports whether the network can run on a grid of the given shape
+// (axis 0 slowest): the error names the number that is wrong and its limit.
+func (c Network) Validate(shape []int) error {
+	if err := network.Positive(c.counts()...); err != nil {
+		return err
 	}
-	c.Modes = append([]int(nil), c.Modes...)
-	n := &Network[T]{Config: c, pool: pool, batch: batch, most: batch, points: 1, in: kernel.Pad(c.Inputs), width: kernel.Pad(c.Width), size: c.Layout().Size(), one: []T{1}}
-	longest, largest := 0, 0
-	for _, points := range shape {
-		n.points *= points
-		longest = max(longest, points)
+	if err := network.CheckAxes(c.Modes, shape); err != nil {
+		return err
 	}
-	n.chunks = min(maxChunks, (n.points+tilePoints-1)/tilePoints)
-
-	all := c.Layout()
-	n.liftAt = [2]int{all[0].Offset, all[1].Offset}
-	n.lift, n.bias = n.alloc(n.in*n.width), n.alloc(n.width)
-	rest := all[2:]
-	at := make([][]int, len(shape)) // of R, by axis and layer
-	take := func(layers int) {
-		for a := range at {
-			for range layers {
-				at[a] = append(at[a], rest[a].Offset)
-			}
-		}
-		rest = rest[len(at):]
-	}
-	if c.SharedWeights {
-		take(c.Layers)
-	}
-	for range c.Layers {
-		if !c.SharedWeights {
-			take(1)
-		}
-		n.blocks = append(n.blocks, newPerceptron(n, rest[:4]))
-		rest = rest[4:]
-	}
-	n.head = newPerceptron(n, rest)
-	for a := range shape {
-		x := newAxis(n, a, shape, at[a])
-		largest = max(largest, x.size(n))
-		n.axes = append(n.axes, x)
-	}
-	hidden := max(n.blocks[0].hiddenWide, n.head.hiddenWide)
-	n.sumSize = max(n.blocks[0].sumSize, n.head.sumSize, n.in*n.width+n.width)
-
-	total := batch * n.points
-	n.features, n.v, n.mixed = n.alloc(total*n.in), n.alloc(total*n.width), n.alloc(largest)
-	n.s = make([][]T, c.Layers)
-	n.s[0] = n.alloc(total * n.width)
-	n.scratch = make([]scratch[T], pool.Workers())
-	for i := range n.scratch {
-		wide := max(n.width, n.head.outWide)
-		n.scratch[i] = scratch[T]{
-			columns: n.alloc(longest * columnBlock), hidden: n.alloc(tilePoints * hidden), bar: n.alloc(tilePoints * hidden),
-			out: n.alloc(tilePoints * wide), dx: n.alloc(tilePoints * wide), sum: n.alloc(max(hidden, wide)),
+	for a, n := range shape {
+		switch m := c.Modes[a]; {
+		case m < 1:
+			return fmt.Errorf("modes.%s is %d; it must be at least 1", c.axis(a), m)
+		case m > n/2+1:
+			return fmt.Errorf("modes.%s is %d (0..%d); a real axis of %d points holds at most %d", c.axis(a), m, m-1, n, n/2+1)
 		}
 	}
-	return n
+	return nil
 }
 
-// allocateBackward makes the workspaces that inference does without.
-func (n *Network[T]) allocateBackward() {
-	if n.g != nil {
-		return
+func (c Network) counts() []network.Count {
+	return []network.Count{
+		{Key: "inputs", Value: c.Inputs},
+		{Key: "width", Value: c.Width},
+		{Key: "layers", Value: c.Layers},
+		{Key: "projection", Value: c.Projection},
+		{Key: "outputs", Value: c.Outputs},
+		{Key: "expansion", Value: c.Expansion},
 	}
-	n.batch = n.most // for any call to come
-	total := n.batch * n.points * n.width
-	for l := 1; l < n.Layers; l++ {
-		n.s[l] = n.alloc(total)
-	}
-	for a := range n.axes {
-		x := &n.axes[a]
-		for l := 1; l < n.Layers; l++ {
-			x.hat[l] = n.alloc(x.size(n))
-		}
-		x.sums = n.alloc(n.batch * x.modes * 3 * n.width * n.width)
-	}
-	n.g, n.d, n.conjugated = n.alloc(total), n.alloc(total), n.alloc(len(n.mixed))
-	n.sums = n.alloc(n.batch * n.chunks * n.sumSize)
 }
 
-// Forward evaluates the network and keeps what Backward needs.
+// Layout lists the parameters in the order of the flat slice:
 //
-// dst is (batch, outputs, points), input (batch, inputs, points), both with the
-// grid's points row-major, for any number of samples up to that of New; params as
-// Config.Layout. params must not change before Backward. It panics if a length is wrong.
-func (n *Network[T]) Forward(dst, params, input []T) {
-	n.allocateBackward()
-	n.forward(dst, params, input, true)
-}
-
-// ForwardOnly evaluates the network with the same result as Forward, in less
-// memory; Backward may not follow.
-func (n *Network[T]) ForwardOnly(dst, params, input []T) { n.forward(dst, params, input, false) }
-
-func (n *Network[T]) forward(dst, params, input []T, keep bool) {
-	n.batch = len(input) / (n.Inputs * n.points)
-	if len(params) != n.size || n.batch < 1 || n.batch > n.most || len(input) != n.batch*n.Inputs*n.points || len(dst) != n.batch*n.Outputs*n.points {
-		panic("ffno: Forward: wrong length of dst, params or input")
+//	lift.weight                (inputs, width)
+//	lift.bias                  (width)
+//	layers.L.spectral.AXIS     (modes, 2, width, width)     for L = 0..layers-1 and each axis;
+//	                                                        shared ones stand before all layers as spectral.AXIS
+//	layers.L.inner.weight      (width, expansion·width)
+//	layers.L.inner.bias        (expansion·width)
+//	layers.L.outer.weight      (expansion·width, width)
+//	layers.L.outer.bias        (width)
+//	projection.weight          (width, projection)
+//	projection.bias            (projection)
+//	output.weight              (projection, outputs)
+//	output.bias                (outputs)
+//
+// Weights are (in, out): a layer computes v·weight + bias. The axis of 2 is the real
+// and the imaginary part.
+func (c Network) Layout() (all network.Layout) {
+	perceptron := func(first, second string, in, hidden, out int) {
+		all.Add(first+".weight", in, hidden)
+		all.Add(first+".bias", hidden)
+		all.Add(second+".weight", hidden, out)
+		all.Add(second+".bias", out)
 	}
-	n.pack(params)
-	n.liftForward(input)
-	for l := range n.Layers {
-		kept := 0
-		if keep {
-			kept = l
+	spectral := func(prefix string) {
+		for a, m := range c.Modes {
+			all.Add(prefix+"spectral."+c.axis(a), m, 2, c.Width, c.Width)
 		}
-		n.layerForward(params, l, kept)
 	}
-	n.projectionForward(dst)
-	n.valid = keep
-}
-
-// Backward adds to grad the gradient with respect to the parameters of
-// ⟨dstBar, dst⟩, sample after sample, each formed by itself: the same bits as a call
-// for each of them. A Forward with the same params comes before it. dstBar is (batch,
-// outputs, points), grad and params as Config.Layout. It may be called again with
-// another dstBar. It panics if a length is wrong or no Forward came before.
-func (n *Network[T]) Backward(grad, params, dstBar []T) {
-	if !n.valid {
-		panic("ffno: Backward: no Forward before it")
+	all.Add("lift.weight", c.Inputs, c.Width)
+	all.Add("lift.bias", c.Width)
+	if c.SharedWeights {
+		spectral("")
 	}
-	if len(params) != n.size || len(grad) != n.size || len(dstBar) != n.batch*n.Outputs*n.points {
-		panic("ffno: Backward: wrong length of grad, params or dstBar")
+	for l := range c.Layers {
+		name := fmt.Sprintf("layers.%d.", l)
+		if !c.SharedWeights {
+			spectral(name)
+		}
+		perceptron(name+"inner", name+"outer", c.Width, c.hidden(), c.Width)
 	}
-	n.head.packTransposed(params)
-	n.projectionBackward(grad, dstBar)
-	for l := n.Layers - 1; l >= 0; l-- {
-		n.layerBackward(grad, params, l)
+	perceptron("projection", "output", c.Width, c.Projection, c.Outputs)
+	return all
+}
+
+// hidden is the number of channels of a feed-forward's hidden layer.
+func (c Network) hidden() int { return c.Expansion * c.Width }
+
+// Init draws parameters in the order of Layout, spectral ones times SpectralGain.
+func (c Network) Init(params []float64, rng *rand.Rand) { c.Layout().Init(params, c.SpectralGain, rng) }
+
+// Fields implements network.Network.
+func (c Network) Fields() (inputs, outputs int) { return c.Inputs, c.Outputs }
+
+// Float32 implements network.Network.
+func (c Network) Float32(shape []int, batch int, pool *compute.Pool) network.Evaluator[float32] {
+	return New[float32](c, shape, batch, pool)
+}
+
+// Float64 implements network.Network.
+func (c Network) Float64(shape []int, batch int, pool *compute.Pool) network.Evaluator[float64] {
+	return New[float64](c, shape, batch, pool)
+}
+
+// FLOP returns the floating-point operations of a forward pass of one sample on a
+// grid of the given shape: two for each multiplication and addition of the formulas
+// of the package comment, transforms counted as truncated dense ones, and 15 for a
+// GELU. A backward pass counts twice as much.
+func (c Network) FLOP(shape []int) float64 {
+	points, w, h, hidden := 1.0, float64(c.Width), float64(c.Projection), float64(c.hidden())
+	axes := 0.0 // per point and layer
+	for a, n := range shape {
+		points *= float64(n)
+		m := float64(c.Modes[a])
+		axes += 2*2*m*w + 4*w*w*m/float64(n)
 	}
-	n.liftBackward(grad)
+	layers := float64(c.Layers)
+	macs := float64(c.Inputs)*w + layers*(axes+2*w*hidden) + w*h + h*float64(c.Outputs)
+	return points * (2*macs + 15*(layers*hidden+h))
 }
 
-// pack copies the parameters that do not belong to a mode.
-func (n *Network[T]) pack(params []T) {
-	kernel.CopyPadded(n.lift, n.width, params[n.liftAt[0]:], n.Inputs, n.Width)
-	copy(n.bias[:n.Width], params[n.liftAt[1]:])
-	for l := range n.blocks {
-		n.blocks[l].pack(params)
+// Memory returns the bytes that a Network needs on a grid of the given shape, with
+// batch samples a call, workers, and elements of so many bytes, training says
+// whether for Backward too; and the number of parameters, which are not counted
+// among these bytes. In float64, so that sizes no machine has do not overflow.
+func (c Network) Memory(shape []int, batch, workers, element int, training bool) (bytes, parameters float64) {
+	wide := func(n float64) float64 { return math.Ceil(n/kernel.Lane) * kernel.Lane }
+	w, layers := float64(c.Width), float64(c.Layers)
+	inner := float64(c.Expansion) * w
+	in, width, hidden, projection, out := wide(float64(c.Inputs)), wide(w), wide(inner), wide(float64(c.Projection)), wide(float64(c.Outputs))
+	points, modes, longest := 1.0, 0.0, 0.0
+	for a, n := range shape {
+		points *= float64(n)
+		modes += float64(c.Modes[a])
+		longest = max(longest, float64(n))
 	}
-	n.head.pack(params)
-}
-
-// tile is a number of successive points: from point on of sample b, p in the batch.
-type tile struct {
-	b, point, p, count int
-	more               bool // not the first of those that are summed
-}
-
-// part returns a tile of a slice (batch, points, width).
-func part[T compute.Float](t tile, x []T, width int) []T { return x[t.p*width : (t.p+t.count)*width] }
-
-// tiles calls do for all tiles with a worker's scratch and the sums of the tile's chunk. Those
-// of a chunk come in their order.
-func (n *Network[T]) tiles(do func(t tile, s *scratch[T], sums []T)) {
-	n.pool.Run(n.batch*n.chunks, func(worker, chunk int) {
-		b, i := chunk/n.chunks, chunk%n.chunks
-		lo, hi := i*n.points/n.chunks, (i+1)*n.points/n.chunks
-		var sums []T // of backward
-		if n.sums != nil {
-			sums = n.sums[chunk*n.sumSize : (chunk+1)*n.sumSize]
-		}
-		for p := lo; p < hi; p += tilePoints {
-			do(tile{b, p, b*n.points + p, min(tilePoints, hi-p), p > lo}, &n.scratch[worker], sums)
-		}
-	})
-}
-
-// line returns field i of a tile in a (batch, fields, points) slice.
-func (n *Network[T]) line(field []T, fields, i int, t tile) []T {
-	return field[(t.b*fields+i)*n.points+t.point:][:t.count]
-}
-
-// liftForward brings the inputs into point-major order and sets v_0.
-func (n *Network[T]) liftForward(input []T) {
-	n.tiles(func(t tile, _ *scratch[T], _ []T) {
-		a := part(t, n.features, n.in)
-		for i := range n.Inputs {
-			for p, v := range n.line(input, n.Inputs, i, t) {
-				a[p*n.in+i] = v
-			}
-		}
-		kernel.Gemm(part(t, n.v, n.width), n.width, t.count, n.width, n.bias, false, kernel.Product[T]{
-			A: a, RowStride: n.in, ColStride: 1, B: n.lift, BStride: n.width, K: n.Inputs,
-		}, kernel.Product[T]{})
-	})
-}
-
-// layerForward takes v from layer l to the next.
-func (n *Network[T]) layerForward(params []T, l, kept int) {
-	sum := n.s[kept]
-	for a := range n.axes {
-		x := &n.axes[a]
-		x.pack(n, params, l, false)
-		x.transform(n, x.hat[kept], n.v, x.basis)
-		x.mix(n, n.mixed, x.hat[kept], false)
-		x.back(n, sum, n.mixed, x.inverse, a > 0)
+	spectra, largest := 0.0, 0.0 // over width
+	for a, n := range shape {
+		one := 2 * float64(c.Modes[a]) * points / float64(n)
+		spectra += one
+		largest = max(largest, one)
 	}
-	n.tiles(func(t tile, s *scratch[T], _ []T) {
-		n.blocks[l].forward(part(t, n.v, n.width), part(t, sum, n.width), s.hidden, n.one, t.count, true)
-	})
-}
-
-// layerBackward takes the gradient of v from after layer l to before it, and adds the
-// gradients of the layer. Gradients of shared matrices are added with layer 0's.
-func (n *Network[T]) layerBackward(grad, params []T, l int) {
-	block := &n.blocks[l]
-	block.packTransposed(params)
-	n.tiles(func(t tile, s *scratch[T], sums []T) {
-		block.backward(part(t, n.d, n.width), sums, part(t, n.s[l], n.width), part(t, n.g, n.width), s.hidden, s.bar, n.one, t.count, t.more)
-	})
-	block.addSums(n, grad)
-	for a := range n.axes {
-		x := &n.axes[a]
-		x.transform(n, n.mixed, n.d, x.inverse)
-		x.addMatrices(n, l, n.mixed, n.SharedWeights && l < n.Layers-1)
-		if !n.SharedWeights || l == 0 {
-			x.addSums(n, grad, l)
-		}
-		x.pack(n, params, l, true)
-		x.mix(n, n.conjugated, n.mixed, true)
-		x.back(n, n.g, n.conjugated, x.basis, true)
+	perceptron := width*hidden + hidden + hidden*width + width
+	head := width*projection + projection + projection*out + out
+	sample := points*(in+2*width) + (spectra+largest)*width
+	weights := in*width + 2*(layers*perceptron+head) + 3*modes*width*width
+	scratch := columnBlock*longest + tilePoints*(2*max(hidden, projection)+2*max(width, out)) + max(hidden, projection, width, out)
+	if training {
+		sample += points*2*width + (layers-1)*(points+spectra)*width + largest*width
+		sample += min(maxChunks, math.Ceil(points/tilePoints))*max(perceptron, head, in*width+width) + 3*modes*width*width
 	}
-}
-
-// projectionForward sets the outputs from v.
-func (n *Network[T]) projectionForward(dst []T) {
-	n.tiles(func(t tile, s *scratch[T], _ []T) {
-		n.head.forward(s.out, part(t, n.v, n.width), s.hidden, n.one, t.count, false)
-		for j := range n.Outputs {
-			to := n.line(dst, n.Outputs, j, t)
-			for i := range to {
-				to[i] = s.out[i*n.head.outWide+j]
-			}
-		}
-	})
-}
-
-// projectionBackward takes bar to the gradient of v after the last layer, and adds
-// the gradients of the projection.
-func (n *Network[T]) projectionBackward(grad, bar []T) {
-	wide := n.head.outWide
-	n.tiles(func(t tile, s *scratch[T], sums []T) {
-		g := s.out[:t.count*wide]
-		clear(g)
-		for j := range n.Outputs {
-			for i, v := range n.line(bar, n.Outputs, j, t) {
-				g[i*wide+j] = v
-			}
-		}
-		n.head.backward(part(t, n.g, n.width), sums, part(t, n.v, n.width), g, s.hidden, s.bar, n.one, t.count, t.more)
-	})
-	n.head.addSums(n, grad)
-}
-
-// liftBackward adds the gradients of the lift.
-func (n *Network[T]) liftBackward(grad []T) {
-	bias := n.in * n.width
-	n.tiles(func(t tile, _ *scratch[T], sums []T) {
-		g := part(t, n.g, n.width)
-		outerSum(sums, n.width, part(t, n.features, n.in), n.in, g, t.count, t.more)
-		sumRows(sums[bias:][:n.width], g, n.width, n.one, t.count, t.more)
-	})
-	n.addSums(grad[n.liftAt[0]:], n.Inputs, n.Width, n.width, 0)
-	n.addSums(grad[n.liftAt[1]:], 1, n.Width, n.width, bias)
-}
-
-// addSums adds to grad (rows x columns), sample after sample, the sum over the
-// sample's chunks of the matrix with rows of the given stride that starts at at.
-func (n *Network[T]) addSums(grad []T, rows, columns, stride, at int) {
-	n.pool.Run(rows, func(worker, i int) {
-		sum := n.scratch[worker].sum[:columns]
-		for b := range n.batch {
-			sumRows(sum, n.sums[b*n.chunks*n.sumSize+at+i*stride:], n.sumSize, n.one, n.chunks, false)
-			sumRows(grad[i*columns:][:columns], sum, 0, n.one, 1, true)
-		}
-	})
-}
-
-// Bytes returns the memory of the workspaces allocated so far. The first Forward
-// adds those that Backward needs; ForwardOnly does without.
-func (n *Network[T]) Bytes() int64 { return n.bytes }
-
-// alloc returns size zeros and counts their bytes.
-func (n *Network[T]) alloc(size int) []T {
-	var zero T
-	n.bytes += int64(size) * int64(unsafe.Sizeof(zero))
-	return kernel.Aligned[T](size)
+	spectral := 2 * modes * w * w
+	if !c.SharedWeights {
+		spectral *= layers
+	}
+	parameters = (float64(c.Inputs)+1)*w + spectral + layers*((w+1)*inner+(inner+1)*w) + (w+1)*float64(c.Projection) + (float64(c.Projection)+1)*float64(c.Outputs)
+	return float64(element) * (float64(batch)*sample + float64(workers)*scratch + weights), parameters
 }

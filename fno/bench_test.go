@@ -13,7 +13,7 @@ import (
 // paper is the paper's network for diffusion-sorption (3 -> 64, 5 layers, 8
 // modes, projection 128, 16 outputs), on the paper's grid.
 var (
-	paper      = Config{Inputs: 3, Width: 64, Layers: 5, Modes: []int{8, 8}, Projection: 128, Outputs: 16, LastActivation: true, SpectralGain: 1}
+	paper      = Network{Inputs: 3, Width: 64, Layers: 5, Modes: []int{8, 8}, Projection: 128, Outputs: 16, LastActivation: true, SpectralGain: 1}
 	paperShape = []int{101, 1024}
 )
 

@@ -5,9 +5,9 @@
 //
 //	v_0     = a·lift.weight + lift.bias                         a: the input fields
 //	pre_l   = v_l·weight_l + bias_l + K_l v_l                   l = 0..layers-1
-//	v_{l+1} = gelu(pre_l)                                       last one: see Config
+//	v_{l+1} = gelu(pre_l)                                       last one: see Network
 //	hidden  = gelu(v·projection.weight + projection.bias)
-//	output  = hidden·output.weight + output.bias                gelu of it: see Config
+//	output  = hidden·output.weight + output.bias                gelu of it: see Network
 //
 // K_l transforms v_l along all axes, multiplies each kept mode by its own complex
 // matrix and transforms back. With points P, n points and coordinate index x on

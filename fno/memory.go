@@ -6,7 +6,7 @@ import "pihc/internal/kernel"
 // batch samples a call, workers, and elements of so many bytes, training says
 // whether for Backward too; and the number of parameters, which are not counted
 // among these bytes. In float64, so that sizes no machine has do not overflow.
-func (c Config) Memory(shape []int, batch, workers, element int, training bool) (bytes, parameters float64) {
+func (c Network) Memory(shape []int, batch, workers, element int, training bool) (bytes, parameters float64) {
 	wide := func(n int) float64 { return float64(n) + float64((kernel.Lane-n%kernel.Lane)%kernel.Lane) }
 	in, width, hidden, out, layers := wide(c.Inputs), wide(c.Width), wide(c.Projection), wide(c.Outputs), float64(c.Layers)
 	points, rows, modes := 1.0, 1.0, 1.0
@@ -36,7 +36,7 @@ func (c Config) Memory(shape []int, batch, workers, element int, training bool) 
 }
 
 // pointwise is the number of parameters but for the spectral ones.
-func (c Config) pointwise() float64 {
+func (c Network) pointwise() float64 {
 	width, hidden, out := float64(c.Width), float64(c.Projection), float64(c.Outputs)
 	return float64(c.Inputs+1)*width + float64(c.Layers)*(width+1)*width + (width+1)*hidden + (hidden+1)*out
 }

@@ -1,277 +1,150 @@
 package fno
 
 import (
-	"unsafe"
+	"fmt"
+	"math/rand/v2"
 
 	"pihc/compute"
-	"pihc/internal/kernel"
+	"pihc/network"
 )
 
-const (
-	tilePoints = 64 // points of a row worked on at a time: every tile fits the L1 or L2 cache
-	maxChunks  = 48 // row chunks that a sample's gradient is summed over; fixed, see the package comment
-)
-
-// Network evaluates one Config on one grid for batches of one size, and owns
-// every workspace that takes. It is not safe for concurrent use; the work inside
-// is spread over the pool.
-type Network[T compute.Float] struct {
-	Config
-	geometry
-	pool    *compute.Pool
-	bytes   int64
-	offsets offsets
-	weights weights[T]
-	fourier fourier[T]
-	slab    *compute.Slab // what this rank has of the grid; nil: all
-	kept    activations[T]
-	adjoint adjoint[T]
-	mixed   []T          // (batch, 2, modes, width): R v^, and in backward conj(R) g^
-	one     []T          // a one, the operand that sums rows
-	scratch []scratch[T] // per worker
-}
-
-// geometry is the grid and the network's sizes on it.
-type geometry struct {
-	batch, most      int // samples of this call, and of the largest
-	points, rows, nx int // per sample: points = rows * nx, those that this rank has
-	all              int // points of the whole grid
-	in, width        int // channels padded to a multiple of kernel.Lane
-	hidden, out      int
-	m                int // modes kept on the last axis
-	modes            int // kept modes of all axes (2m on each axis but the last)
-	chunks           int // of a sample's rows
-}
-
-// activations are what a forward pass leaves for the backward pass.
-type activations[T compute.Float] struct {
-	valid      bool  // Backward may run
-	features   []T   // (batch, points, in): the input fields, point-major
-	featureHat []T   // (batch, 2, modes, in)
-	hat        [][]T // per layer (batch, 2, modes, width): spectra of v
-	pre        [][]T // per layer (batch, points, width): pre-activations; where nothing is kept, the first holds activations
-	hidden     []T   // (batch, points, hidden): pre-activations
-	output     []T   // (batch, points, out): pre-activations, only with an output activation
-}
-
-// adjoint is what a backward pass works with.
-type adjoint[T compute.Float] struct {
-	g    []T // (batch, points, width): gradient of the current pre-activations
-	hat  []T // (batch, 2, modes, width): its spectrum
-	sums []T // (batch, chunks, size): a chunk's sums of the products that are gradients
-	size int
-	lift []T // (batch, chunks, in, width): inputsᵀ·g of layer 0
-}
-
-// scratch is one worker's tiles.
-type scratch[T compute.Float] struct {
-	v, d  []T // tile x width
-	h, dh []T // tile x hidden
-	o, do []T // tile x out; columns past Outputs stay zero
-	mix   mixScratch[T]
-	sum   []T // one row of any gradient
-}
-
-// New returns a network for the grid shape (axis 0 slowest) and the given number
-// of samples per call. A nil pool runs on the caller. It panics if the Config is
-// not valid for the grid: call Validate first.
-func New[T compute.Float](c Config, shape []int, batch int, pool *compute.Pool) *Network[T] {
-	return NewDivided[T](c, shape, batch, pool, nil)
-}
-
-// NewDivided returns what a rank evaluates of a network whose grid is divided: its fields
-// have the own slices of part. Backward then adds to the gradient this rank's share of it, of
-// which SumOverRanks makes the gradient. All ranks make the same calls. What crosses ranks are spectra, whose
-// size does not depend on the grid, and the gradient.
-func NewDivided[T compute.Float](c Config, shape []int, batch int, pool *compute.Pool, part *compute.Slab) *Network[T] {
-	if c.Validate(shape) != nil || batch < 1 {
-		panic("fno: New: invalid configuration")
-	}
-	c.Modes = append([]int(nil), c.Modes...)
-	n := &Network[T]{Config: c, pool: pool, one: []T{1}, slab: part}
-	n.geometry = newGeometry(c, shape, batch, part)
-	n.offsets = newOffsets(c)
-	n.weights = newWeights(n)
-	n.fourier = newFourier(n, shape)
-
-	n.kept = activations[T]{
-		features: n.alloc(batch * n.points * n.in), featureHat: n.alloc(batch * 2 * n.modes * n.in),
-		hat: make([][]T, c.Layers), pre: make([][]T, c.Layers),
-	}
-	for l := range n.kept.hat {
-		n.kept.hat[l] = n.alloc(batch * 2 * n.modes * n.width)
-	}
-	n.kept.pre[0] = n.alloc(batch * n.points * n.width)
-	n.mixed = n.alloc(batch * 2 * n.modes * n.width)
-	n.scratch = make([]scratch[T], pool.Workers())
-	for i := range n.scratch {
-		n.scratch[i] = scratch[T]{
-			v: n.alloc(tilePoints * n.width), d: n.alloc(tilePoints * n.width),
-			h: n.alloc(tilePoints * n.hidden), dh: n.alloc(tilePoints * n.hidden),
-			o: n.alloc(tilePoints * n.out), do: n.alloc(tilePoints * n.out),
-			mix: newMixScratch(n), sum: n.alloc(max(n.width, n.hidden, n.out)),
-		}
-	}
-	return n
-}
-
-func newGeometry(c Config, shape []int, batch int, part *compute.Slab) geometry {
-	last := len(shape) - 1
-	g := geometry{
-		batch: batch, most: batch, rows: 1, all: 1, nx: shape[last], m: c.Modes[last], modes: c.Modes[last],
-		in: kernel.Pad(c.Inputs), width: kernel.Pad(c.Width), hidden: kernel.Pad(c.Projection), out: kernel.Pad(c.Outputs),
-	}
-	for axis, points := range shape[:last] {
-		g.rows *= points
-		g.modes *= 2 * c.Modes[axis]
-	}
-	g.all = g.rows * g.nx
-	if part != nil {
-		g.rows = g.rows / shape[0] * (part.Hi - part.Lo)
-	}
-	g.points = g.rows * g.nx
-	g.chunks = min(maxChunks, g.rows)
-	return g
-}
-
-// allocateBackward makes the workspaces that inference does without.
-func (n *Network[T]) allocateBackward() {
-	if n.adjoint.g != nil {
-		return
-	}
-	n.batch = n.most // for any call to come
-	total := n.batch * n.points
-	for l := 1; l < n.Layers; l++ {
-		n.kept.pre[l] = n.alloc(total * n.width)
-	}
-	n.kept.hidden = n.alloc(total * n.hidden)
-	if n.OutputActivation {
-		n.kept.output = n.alloc(total * n.out)
-	}
-	size := max(n.width*n.width, n.width*n.hidden+n.hidden+n.hidden*n.out+n.out)
-	n.adjoint = adjoint[T]{
-		g: n.alloc(total * n.width), hat: n.alloc(n.batch * 2 * n.modes * n.width),
-		size: size, sums: n.alloc(n.batch * n.chunks * size), lift: n.alloc(n.batch * n.chunks * n.in * n.width),
-	}
-}
-
-// Forward evaluates the network and keeps what Backward needs.
+// Network states a Fourier neural operator. The zero value is not valid.
 //
-// dst is (batch, outputs, points), input (batch, inputs, points), both with the
-// grid's points row-major, for any number of samples up to that of New; params as
-// Config.Layout. params must not change before Backward. It panics if a length is wrong.
-func (n *Network[T]) Forward(dst, params, input []T) {
-	n.allocateBackward()
-	n.forward(dst, params, input, true)
+// The published code activates after the last Fourier layer in two dimensions
+// and not in three (LastActivation), and puts GELU on the basis functions of
+// some configurations (OutputActivation); pihc makes both a choice.
+type Network struct {
+	Inputs           int      // fields per grid point going in
+	Width            int      // channels of the Fourier layers
+	Layers           int      // number of Fourier layers, at least 1
+	Modes            []int    // per axis m: 0..m-1 on the last axis, -m..m-1 on the others
+	Axes             []string // their names, for messages; nil: their positions
+	Projection       int      // channels of the hidden layer after the Fourier layers
+	Outputs          int      // fields per grid point coming out (basis functions)
+	LastActivation   bool     // GELU after the last Fourier layer
+	OutputActivation bool     // GELU on the outputs
+	SpectralGain     float64  // multiplies the spectral weights that Init draws
 }
 
-// ForwardOnly evaluates the network with the same result as Forward, in less
-// memory; Backward may not follow.
-func (n *Network[T]) ForwardOnly(dst, params, input []T) { n.forward(dst, params, input, false) }
-
-func (n *Network[T]) forward(dst, params, input []T, keep bool) {
-	n.batch = len(input) / (n.Inputs * n.points)
-	if len(params) != n.offsets.size || n.batch < 1 || n.batch > n.most || len(input) != n.batch*n.Inputs*n.points || len(dst) != n.batch*n.Outputs*n.points {
-		panic("fno: Forward: wrong length of dst, params or input")
+// Validate reports whether the network can run on a grid of the given shape
+// (axis 0 slowest): the error names the number that is wrong and its limit.
+func (c Network) Validate(shape []int) error {
+	if err := network.Positive(c.counts()...); err != nil {
+		return err
 	}
-	n.pack(params)
-	n.liftForward(params, input)
-	for l := range n.Layers {
-		n.layerForward(dst, params, l, keep)
+	if err := network.CheckAxes(c.Modes, shape); err != nil {
+		return err
 	}
-	n.kept.valid = keep
-}
-
-// Backward adds to grad the gradient with respect to the parameters of
-// ⟨dstBar, dst⟩, sample after sample, each formed by itself: the same bits as a call
-// for each of them. A Forward with the same params comes before it. dstBar is (batch,
-// outputs, points), grad and params as Config.Layout. It may be called again with
-// another dstBar. It panics if a length is wrong or no Forward came before.
-func (n *Network[T]) Backward(grad, params, dstBar []T) {
-	if !n.kept.valid {
-		panic("fno: Backward: no Forward before it")
-	}
-	if len(params) != n.offsets.size || len(grad) != n.offsets.size || len(dstBar) != n.batch*n.Outputs*n.points {
-		panic("fno: Backward: wrong length of grad, params or dstBar")
-	}
-	n.packTransposed(params)
-	n.projectionBackward(grad, dstBar)
-	for l := n.Layers - 1; l >= 0; l-- {
-		n.layerBackward(grad, params, l)
-	}
-	n.liftBackward(grad, params)
-}
-
-// tile is a number of successive points of one row of the batch.
-type tile struct {
-	row, x, p, count int  // from x on in the row, p in the batch
-	more             bool // not the first of those that are summed
-}
-
-// part returns a tile of a slice (batch, points, width).
-func part[T compute.Float](t tile, x []T, width int) []T { return x[t.p*width : (t.p+t.count)*width] }
-
-// rowTiles calls do for the tiles of the rows [lo, hi) of the batch, in their order.
-func (g *geometry) rowTiles(lo, hi int, do func(t tile)) {
-	for row := lo; row < hi; row++ {
-		for x := 0; x < g.nx; x += tilePoints {
-			do(tile{row, x, row*g.nx + x, min(tilePoints, g.nx-x), row > lo || x > 0})
+	last := len(shape) - 1
+	for axis, n := range shape {
+		m, name := c.Modes[axis], fmt.Sprintf("modes[%d]", axis)
+		if c.Axes != nil {
+			name = "modes." + c.Axes[axis]
+		}
+		switch {
+		case m < 1:
+			return fmt.Errorf("%s is %d; it must be at least 1", name, m)
+		case axis < last && 2*m > n:
+			return fmt.Errorf("%s is %d (-%d..%d); an axis of %d points holds at most %d", name, m, m, m-1, n, n/2)
+		case axis == last && m > n/2+1:
+			return fmt.Errorf("%s is %d (0..%d); a real axis of %d points holds at most %d", name, m, m-1, n, n/2+1)
 		}
 	}
+	return nil
 }
 
-// tiles calls do for the tiles of one of the batch·chunks chunks, in their order.
-func (g *geometry) tiles(chunk int, do func(t tile)) {
-	first, i := chunk/g.chunks*g.rows, chunk%g.chunks
-	g.rowTiles(first+i*g.rows/g.chunks, first+(i+1)*g.rows/g.chunks, do)
+func (c Network) counts() []network.Count {
+	return []network.Count{{Key: "inputs", Value: c.Inputs}, {Key: "width", Value: c.Width}, {Key: "layers", Value: c.Layers}, {Key: "projection", Value: c.Projection}, {Key: "outputs", Value: c.Outputs}}
 }
 
-// line returns field i of a tile in a (batch, fields, points) slice.
-func line[T compute.Float](g *geometry, field []T, fields, i int, t tile) []T {
-	b, r := t.row/g.rows, t.row%g.rows
-	return field[(b*fields+i)*g.points+r*g.nx+t.x:][:t.count]
-}
-
-// chunkSums returns the sums of a chunk.
-func (a *adjoint[T]) chunkSums(chunk int) []T { return a.sums[chunk*a.size : (chunk+1)*a.size] }
-
-// addSums adds to grad (rows x columns), sample after sample, the sum over the
-// sample's chunks of the matrix with rows of the given stride that starts at at.
-func (n *Network[T]) addSums(grad []T, rows, columns, stride, at int) {
-	size := n.adjoint.size
-	n.pool.Run(rows, func(worker, i int) {
-		sum := n.scratch[worker].sum[:columns]
-		for b := range n.batch {
-			n.sumRows(sum, n.adjoint.sums[b*n.chunks*size+at+i*stride:], size, n.chunks, false)
-			n.add(grad[i*columns:][:columns], sum)
+// Layout lists the parameters in the order of the flat slice:
+//
+//	lift.weight          (inputs, width)
+//	lift.bias            (width)
+//	layers.L.spectral    (modes..., 2, width, width)    for L = 0..layers-1
+//	layers.L.weight      (width, width)
+//	layers.L.bias        (width)
+//	projection.weight    (width, projection)
+//	projection.bias      (projection)
+//	output.weight        (projection, outputs)
+//	output.bias          (outputs)
+//
+// Weights are (in, out): a layer computes v·weight + bias. In a spectral tensor
+// the mode axes have 2m entries in the order 0..m-1, -m..-1, the last m entries
+// 0..m-1; the axis of 2 is the real and the imaginary part.
+func (c Network) Layout() (all network.Layout) {
+	all.Add("lift.weight", c.Inputs, c.Width)
+	all.Add("lift.bias", c.Width)
+	for l := range c.Layers {
+		name := fmt.Sprintf("layers.%d.", l)
+		var shape []int
+		for axis, m := range c.Modes {
+			if axis < len(c.Modes)-1 {
+				m *= 2
+			}
+			shape = append(shape, m)
 		}
-	})
+		all.Add(name+"spectral", append(shape, 2, c.Width, c.Width)...)
+		all.Add(name+"weight", c.Width, c.Width)
+		all.Add(name+"bias", c.Width)
+	}
+	all.Add("projection.weight", c.Width, c.Projection)
+	all.Add("projection.bias", c.Projection)
+	all.Add("output.weight", c.Projection, c.Outputs)
+	all.Add("output.bias", c.Outputs)
+	return all
 }
 
-// outerSum sets or adds dst (rows x columns) = aᵀ·b over the points of a tile.
-func outerSum[T compute.Float](dst []T, columns int, a []T, rows int, b []T, t tile) {
-	kernel.Gemm(dst, columns, rows, columns, nil, t.more, kernel.Product[T]{
-		A: a, RowStride: 1, ColStride: rows, B: b, BStride: columns, K: t.count,
-	}, kernel.Product[T]{})
+// Size returns the length of the flat parameter slice.
+func (c Network) Size() int { return c.Layout().Size() }
+
+// Init draws parameters (length Size), spectral ones times SpectralGain. A float32
+// network starts from these numbers rounded.
+func (c Network) Init(params []float64, rng *rand.Rand) { c.Layout().Init(params, c.SpectralGain, rng) }
+
+// Fields implements network.Network.
+func (c Network) Fields() (inputs, outputs int) { return c.Inputs, c.Outputs }
+
+// Float32 implements network.Network.
+func (c Network) Float32(shape []int, batch int, pool *compute.Pool) network.Evaluator[float32] {
+	return New[float32](c, shape, batch, pool)
 }
 
-// sumRows sets or adds dst = the sum of count rows of a that start stride apart.
-func (n *Network[T]) sumRows(dst, a []T, stride, count int, more bool) {
-	kernel.Gemm(dst, len(dst), 1, len(dst), nil, more, kernel.Product[T]{A: n.one, B: a, BStride: stride, K: count}, kernel.Product[T]{})
+// Float64 implements network.Network.
+func (c Network) Float64(shape []int, batch int, pool *compute.Pool) network.Evaluator[float64] {
+	return New[float64](c, shape, batch, pool)
 }
 
-// add adds src to dst.
-func (n *Network[T]) add(dst, src []T) { n.sumRows(dst, src, 0, 1, true) }
-
-// Bytes returns the memory of the workspaces allocated so far. The first Forward
-// adds those that Backward needs; ForwardOnly does without.
-func (n *Network[T]) Bytes() int64 { return n.bytes }
-
-// alloc returns size zeros and counts their bytes.
-func (n *Network[T]) alloc(size int) []T {
-	var zero T
-	n.bytes += int64(size) * int64(unsafe.Sizeof(zero))
-	return kernel.Aligned[T](size)
+// FLOP returns the floating-point operations of one forward pass of one sample
+// on a grid of the given shape, by a fixed count that does not depend on how
+// the engine works: 2 per multiply-add of the lift, of the pointwise part and of
+// the transforms along the last axis of each Fourier layer and of the
+// projection, and 15 per GELU. A backward pass counts twice as much. The paper's
+// network on 101 x 1024 points counts 9.2e9.
+func (c Network) FLOP(shape []int) float64 {
+	points := 1.0
+	for _, n := range shape {
+		points *= float64(n)
+	}
+	w, h, o := float64(c.Width), float64(c.Projection), float64(c.Outputs)
+	modes := float64(c.Modes[len(c.Modes)-1])
+	gelus := w*float64(c.Layers-1) + h
+	if c.LastActivation {
+		gelus += w
+	}
+	if c.OutputActivation {
+		gelus += o
+	}
+	macs := float64(c.Inputs)*w + float64(c.Layers)*(w*w+2*2*modes*w) + w*h + h*o
+	return points * (2*macs + 15*gelus)
 }
 
-func ceil(a, b int) int { return (a + b - 1) / b }
+// Divided32 implements network.Divisible.
+func (c Network) Divided32(shape []int, batch int, pool *compute.Pool, part *compute.Slab) network.DividedEvaluator[float32] {
+	return NewDivided[float32](c, shape, batch, pool, part)
+}
+
+// Divided64 implements network.Divisible.
+func (c Network) Divided64(shape []int, batch int, pool *compute.Pool, part *compute.Slab) network.DividedEvaluator[float64] {
+	return NewDivided[float64](c, shape, batch, pool, part)
+}

@@ -17,22 +17,22 @@ import (
 // layer, tiles that do not fill, widths that are no multiple of 16, the Nyquist
 // mode, batches, more rows than chunks, both activation choices.
 var cases = []networktest.Case{
-	{Name: "2-D", Network: Config{Inputs: 3, Width: 16, Layers: 3, Modes: []int{3, 4}, Projection: 32, Outputs: 16, LastActivation: true}, Shape: []int{7, 18}, Batch: 1},
-	{Name: "odd widths", Network: Config{Inputs: 2, Width: 5, Layers: 2, Modes: []int{2, 3}, Projection: 9, Outputs: 3, OutputActivation: true}, Shape: []int{5, 11}, Batch: 2},
-	{Name: "one layer", Network: Config{Inputs: 1, Width: 4, Layers: 1, Modes: []int{1, 1}, Projection: 4, Outputs: 1}, Shape: []int{3, 5}, Batch: 1},
-	{Name: "one layer, all activations", Network: Config{Inputs: 1, Width: 20, Layers: 1, Modes: []int{1, 2}, Projection: 4, Outputs: 1, LastActivation: true, OutputActivation: true}, Shape: []int{60, 5}, Batch: 2},
-	{Name: "all modes", Network: Config{Inputs: 3, Width: 3, Layers: 2, Modes: []int{3, 5}, Projection: 6, Outputs: 2}, Shape: []int{6, 8}, Batch: 1},
-	{Name: "long rows", Network: Config{Inputs: 3, Width: 6, Layers: 2, Modes: []int{1, 2}, Projection: 6, Outputs: 2}, Shape: []int{2, 150}, Batch: 1},
-	{Name: "3-D", Network: Config{Inputs: 2, Width: 6, Layers: 3, Modes: []int{2, 2, 3}, Projection: 10, Outputs: 4}, Shape: []int{5, 4, 6}, Batch: 2},
-	{Name: "4-D", Network: Config{Inputs: 2, Width: 4, Layers: 2, Modes: []int{1, 1, 1, 2}, Projection: 6, Outputs: 2}, Shape: []int{3, 2, 3, 4}, Batch: 1},
-	{Name: "many workers", Network: Config{Inputs: 3, Width: 32, Layers: 3, Modes: []int{2, 2, 3}, Projection: 48, Outputs: 4, LastActivation: true}, Shape: []int{9, 8, 20}, Batch: 2},
-	{Name: "full width", Network: Config{Inputs: 3, Width: 64, Layers: 3, Modes: []int{4, 8}, Projection: 128, Outputs: 16, LastActivation: true}, Shape: []int{13, 70}, Batch: 2},
+	{Name: "2-D", Network: Network{Inputs: 3, Width: 16, Layers: 3, Modes: []int{3, 4}, Projection: 32, Outputs: 16, LastActivation: true}, Shape: []int{7, 18}, Batch: 1},
+	{Name: "odd widths", Network: Network{Inputs: 2, Width: 5, Layers: 2, Modes: []int{2, 3}, Projection: 9, Outputs: 3, OutputActivation: true}, Shape: []int{5, 11}, Batch: 2},
+	{Name: "one layer", Network: Network{Inputs: 1, Width: 4, Layers: 1, Modes: []int{1, 1}, Projection: 4, Outputs: 1}, Shape: []int{3, 5}, Batch: 1},
+	{Name: "one layer, all activations", Network: Network{Inputs: 1, Width: 20, Layers: 1, Modes: []int{1, 2}, Projection: 4, Outputs: 1, LastActivation: true, OutputActivation: true}, Shape: []int{60, 5}, Batch: 2},
+	{Name: "all modes", Network: Network{Inputs: 3, Width: 3, Layers: 2, Modes: []int{3, 5}, Projection: 6, Outputs: 2}, Shape: []int{6, 8}, Batch: 1},
+	{Name: "long rows", Network: Network{Inputs: 3, Width: 6, Layers: 2, Modes: []int{1, 2}, Projection: 6, Outputs: 2}, Shape: []int{2, 150}, Batch: 1},
+	{Name: "3-D", Network: Network{Inputs: 2, Width: 6, Layers: 3, Modes: []int{2, 2, 3}, Projection: 10, Outputs: 4}, Shape: []int{5, 4, 6}, Batch: 2},
+	{Name: "4-D", Network: Network{Inputs: 2, Width: 4, Layers: 2, Modes: []int{1, 1, 1, 2}, Projection: 6, Outputs: 2}, Shape: []int{3, 2, 3, 4}, Batch: 1},
+	{Name: "many workers", Network: Network{Inputs: 3, Width: 32, Layers: 3, Modes: []int{2, 2, 3}, Projection: 48, Outputs: 4, LastActivation: true}, Shape: []int{9, 8, 20}, Batch: 2},
+	{Name: "full width", Network: Network{Inputs: 3, Width: 64, Layers: 3, Modes: []int{4, 8}, Projection: 128, Outputs: 16, LastActivation: true}, Shape: []int{13, 70}, Batch: 2},
 }
 
 // dense evaluates the formulas of the package comment for one sample, transforms
 // and all as plain sums over every point.
 func dense(tt networktest.Case, params, input []float64) []float64 {
-	c, shape := tt.Network.(Config), tt.Shape
+	c, shape := tt.Network.(Network), tt.Shape
 	view := check.Views(c.Layout(), params)
 	v := check.Pointwise(check.PerPoint(input, check.Points(shape)), view["lift.weight"], view["lift.bias"])
 	for l := range c.Layers {
@@ -54,7 +54,7 @@ func dense(tt networktest.Case, params, input []float64) []float64 {
 }
 
 // denseSpectral adds K v to pre, mode by mode.
-func denseSpectral(pre, v [][]float64, c Config, shape []int, weights []float64) {
+func denseSpectral(pre, v [][]float64, c Network, shape []int, weights []float64) {
 	last, w := len(shape)-1, c.Width
 	kept := append([]int(nil), c.Modes...)
 	for i := range last {
@@ -107,7 +107,7 @@ func denseSpectral(pre, v [][]float64, c Config, shape []int, weights []float64)
 
 func TestNetwork(t *testing.T) {
 	for _, c := range cases {
-		if c.Network.(Config).Width < 32 { // else the dense version takes minutes
+		if c.Network.(Network).Width < 32 { // else the dense version takes minutes
 			c.Dense = dense
 		}
 		networktest.Run(t, c)
@@ -118,7 +118,7 @@ func TestNetwork(t *testing.T) {
 func TestAllocations(t *testing.T) {
 	pool := compute.NewPool(2)
 	defer pool.Close()
-	c := cases[0].Network.(Config)
+	c := cases[0].Network.(Network)
 	params, grad, input, dst := make([]float32, c.Size()), make([]float32, c.Size()), make([]float32, 3*64*32), make([]float32, 16*64*32)
 	n := New[float32](c, []int{64, 32}, 1, pool)
 	if bytes := check.Bytes(5, func() {
@@ -135,12 +135,12 @@ func TestMemory(t *testing.T) {
 	pool := compute.NewPool(2)
 	defer pool.Close()
 	for _, c := range []networktest.Case{
-		{Network: Config{Inputs: 3, Width: 64, Layers: 5, Modes: []int{8, 8}, Projection: 128, Outputs: 16}, Shape: []int{51, 128}, Batch: 1},
-		{Network: Config{Inputs: 7, Width: 20, Layers: 2, Modes: []int{3, 4, 5}, Projection: 40, Outputs: 1, OutputActivation: true}, Shape: []int{10, 16, 16}, Batch: 3},
-		{Network: Config{Inputs: 1, Width: 100, Layers: 1, Modes: []int{2, 2}, Projection: 10, Outputs: 64}, Shape: []int{20, 20}, Batch: 2},
+		{Network: Network{Inputs: 3, Width: 64, Layers: 5, Modes: []int{8, 8}, Projection: 128, Outputs: 16}, Shape: []int{51, 128}, Batch: 1},
+		{Network: Network{Inputs: 7, Width: 20, Layers: 2, Modes: []int{3, 4, 5}, Projection: 40, Outputs: 1, OutputActivation: true}, Shape: []int{10, 16, 16}, Batch: 3},
+		{Network: Network{Inputs: 1, Width: 100, Layers: 1, Modes: []int{2, 2}, Projection: 10, Outputs: 64}, Shape: []int{20, 20}, Batch: 2},
 	} {
 		for _, training := range []bool{false, true} {
-			n := New[float32](c.Network.(Config), c.Shape, c.Batch, pool)
+			n := New[float32](c.Network.(Network), c.Shape, c.Batch, pool)
 			if training {
 				n.allocateBackward()
 			}
@@ -150,7 +150,7 @@ func TestMemory(t *testing.T) {
 			}
 		}
 	}
-	huge := Config{Inputs: 1, Width: 1e9, Layers: 1e9, Modes: []int{1e9, 1e9}, Projection: 1e9, Outputs: 1e9}
+	huge := Network{Inputs: 1, Width: 1e9, Layers: 1e9, Modes: []int{1e9, 1e9}, Projection: 1e9, Outputs: 1e9}
 	if got, _ := huge.Memory([]int{1e9, 1e9}, 1e9, 1e9, 8, true); !(got > 1e40) {
 		t.Errorf("huge: %g", got)
 	}
@@ -159,7 +159,7 @@ func TestMemory(t *testing.T) {
 // TestConstant: with zero weights but the biases, every layer is a constant that
 // can be worked out by hand.
 func TestConstant(t *testing.T) {
-	c, shape := Config{Inputs: 2, Width: 3, Layers: 2, Modes: []int{1, 2}, Projection: 2, Outputs: 2}, []int{4, 6}
+	c, shape := Network{Inputs: 2, Width: 3, Layers: 2, Modes: []int{1, 2}, Projection: 2, Outputs: 2}, []int{4, 6}
 	params := make([]float64, c.Size())
 	for _, v := range c.Layout() {
 		if v.Name == "projection.bias" || v.Name == "output.bias" {
@@ -180,22 +180,22 @@ func TestConstant(t *testing.T) {
 }
 
 func TestValidate(t *testing.T) {
-	good := Config{Inputs: 1, Width: 2, Layers: 1, Modes: []int{4, 5}, Projection: 2, Outputs: 1}
+	good := Network{Inputs: 1, Width: 2, Layers: 1, Modes: []int{4, 5}, Projection: 2, Outputs: 1}
 	if err := good.Validate([]int{8, 8}); err != nil {
 		t.Errorf("valid: %v", err)
 	}
 	for _, tt := range []struct {
-		change func(*Config)
+		change func(*Network)
 		shape  []int
 		want   string
 	}{
-		{func(c *Config) {}, []int{7, 8}, "modes[0] is 4 (-4..3); an axis of 7 points holds at most 3"},
-		{func(c *Config) {}, []int{8, 7}, "modes[1] is 5 (0..4); a real axis of 7 points holds at most 4"},
-		{func(c *Config) {}, []int{8, 8, 8}, "modes has 2 entries; the grid has 3 axes"},
-		{func(c *Config) { c.Modes = []int{4} }, []int{8}, "needs at least 2"},
-		{func(c *Config) { c.Modes = []int{0, 1} }, []int{8, 8}, "modes[0] is 0; it must be at least 1"},
-		{func(c *Config) { c.Axes = []string{"t", "x"} }, []int{8, 7}, "modes.x is 5 (0..4)"},
-		{func(c *Config) { c.Width = 0 }, []int{8, 8}, "width is 0; it must be at least 1"},
+		{func(c *Network) {}, []int{7, 8}, "modes[0] is 4 (-4..3); an axis of 7 points holds at most 3"},
+		{func(c *Network) {}, []int{8, 7}, "modes[1] is 5 (0..4); a real axis of 7 points holds at most 4"},
+		{func(c *Network) {}, []int{8, 8, 8}, "modes has 2 entries; the grid has 3 axes"},
+		{func(c *Network) { c.Modes = []int{4} }, []int{8}, "needs at least 2"},
+		{func(c *Network) { c.Modes = []int{0, 1} }, []int{8, 8}, "modes[0] is 0; it must be at least 1"},
+		{func(c *Network) { c.Axes = []string{"t", "x"} }, []int{8, 7}, "modes.x is 5 (0..4)"},
+		{func(c *Network) { c.Width = 0 }, []int{8, 8}, "width is 0; it must be at least 1"},
 	} {
 		c := good
 		tt.change(&c)
@@ -205,29 +205,29 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// TestSpec: keys become a Config, and what is wrong is said by key.
+// TestSpec: keys become a Network, and what is wrong is said by key.
 func TestSpec(t *testing.T) {
-	s := DefaultSpec()
+	s := DefaultKeys()
 	s.Modes, s.OutputActivation, s.SpectralGain = map[string]int{"x": 4}, true, 0.5
-	c, err := s.Config([]string{"t", "x"}, 3, 16)
-	want := Config{
+	got, err := s.Network([]string{"t", "x"}, 3, 16)
+	want := Network{
 		Inputs: 3, Width: 64, Layers: 5, Modes: []int{8, 4}, Axes: []string{"t", "x"}, Projection: 128, Outputs: 16,
 		LastActivation: true, OutputActivation: true, SpectralGain: 0.5,
 	}
-	if err != nil || !reflect.DeepEqual(c, want) {
-		t.Errorf("got %+v, %v", c, err)
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, %v", got, err)
 	}
-	if b := c.Layout().Last(); b.Name != "output.bias" || b.Size() != 16 || b.Offset+16 != c.Size() {
+	if b := want.Layout().Last(); b.Name != "output.bias" || b.Size() != 16 || b.Offset+16 != want.Size() {
 		t.Errorf("output bias %+v", b)
 	}
-	if _, err := s.Config([]string{"t", "y"}, 3, 16); err == nil || err.Error() != `modes: no axis "x"; the axes are t, y` {
+	if _, err := s.Network([]string{"t", "y"}, 3, 16); err == nil || err.Error() != `modes: no axis "x"; the axes are t, y` {
 		t.Errorf("got %v", err)
 	}
 }
 
 // TestInit: the gain multiplies the spectral weights and nothing else.
 func TestInit(t *testing.T) {
-	c := cases[0].Network.(Config)
+	c := cases[0].Network.(Network)
 	want, got, spectral := make([]float64, c.Size()), make([]float64, c.Size()), 0
 	c.SpectralGain = 1
 	c.Init(want, check.Rand(1))
@@ -254,8 +254,8 @@ func TestCount(t *testing.T) {
 	}
 }
 
-func ExampleConfig_Layout() {
-	c := Config{Inputs: 3, Width: 64, Layers: 1, Modes: []int{8, 8}, Projection: 128, Outputs: 16}
+func ExampleNetwork_Layout() {
+	c := Network{Inputs: 3, Width: 64, Layers: 1, Modes: []int{8, 8}, Projection: 128, Outputs: 16}
 	for _, t := range c.Layout() {
 		fmt.Println(t.Name, t.Shape)
 	}

@@ -3,7 +3,7 @@ package fno
 import "pihc/internal/kernel"
 
 // projectionForward computes the outputs of one tile from its v after the last layer.
-func (n *Network[T]) projectionForward(s *scratch[T], dst, v []T, t tile, keep bool) {
+func (n *Evaluator[T]) projectionForward(s *scratch[T], dst, v []T, t tile, keep bool) {
 	w, h, o := n.width, n.hidden, n.out
 	pre := s.dh[:t.count*h]
 	if keep {
@@ -33,8 +33,8 @@ func (n *Network[T]) projectionForward(s *scratch[T], dst, v []T, t tile, keep b
 
 // projectionBackward takes bar to the gradient of the last layer's pre-activations,
 // and adds the gradients of the projection.
-func (n *Network[T]) projectionBackward(grad, bar []T) {
-	c, h, o := &n.Config, n.hidden, n.out
+func (n *Evaluator[T]) projectionBackward(grad, bar []T) {
+	c, h, o := &n.Network, n.hidden, n.out
 	bias := n.width * h // offsets in a chunk's sums
 	output := bias + h
 	outputBias := output + h*o

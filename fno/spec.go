@@ -6,9 +6,9 @@ import (
 	"pihc/network"
 )
 
-// Spec holds the keys that an experiment's network block has for a Fourier neural
+// Keys are those that an experiment's network block has for a Fourier neural
 // operator.
-type Spec struct {
+type Keys struct {
 	Width            int            `yaml:"width" want:"at least 1"`
 	Layers           int            `yaml:"layers" want:"at least 1"`
 	Modes            map[string]int `yaml:"modes,flow"` // by axis name; 8 where an axis is not named
@@ -18,40 +18,35 @@ type Spec struct {
 	SpectralGain     float64        `yaml:"spectral_gain" want:"zero or a positive number"` // multiplies the initial spectral weights; 0 starts them at zero
 }
 
-// DefaultSpec returns the paper's network.
-func DefaultSpec() Spec {
-	return Spec{Width: 64, Layers: 5, Projection: 128, LastActivation: true, SpectralGain: 1}
+// DefaultKeys returns the paper's network.
+func DefaultKeys() Keys {
+	return Keys{Width: 64, Layers: 5, Projection: 128, LastActivation: true, SpectralGain: 1}
 }
 
 // Small returns a network of the same form that is small enough to be differenced
 // in seconds, on the given axes.
-func (s Spec) Small(axes []string) Spec {
+func (s Keys) Small(axes []string) Keys {
 	s.Width, s.Layers, s.Projection = 6, 2, 8
 	return s.WithModes(network.Uniform(axes, 3))
 }
 
 // WithModes returns the same network with other modes.
-func (s Spec) WithModes(modes map[string]int) Spec {
+func (s Keys) WithModes(modes map[string]int) Keys {
 	s.Modes = modes
 	return s
 }
 
-// Config returns the network on the given axes (the slowest first) with so many
+// Network returns the network on the given axes (the slowest first) with so many
 // fields going in and coming out. The error names the key; whether the network fits
-// a grid is for Config.Validate.
-func (s Spec) Config(axes []string, inputs, outputs int) (Config, error) {
+// a grid is for Validate.
+func (s Keys) Network(axes []string, inputs, outputs int) (network.Network, error) {
 	modes, err := network.Modes(axes, s.Modes)
 	if err != nil {
-		return Config{}, err
+		return nil, err
 	}
-	return Config{
+	return Network{
 		Inputs: inputs, Width: s.Width, Layers: s.Layers, Axes: slices.Clone(axes), Modes: modes,
 		Projection: s.Projection, Outputs: outputs,
 		LastActivation: s.LastActivation, OutputActivation: s.OutputActivation, SpectralGain: s.SpectralGain,
 	}, nil
-}
-
-// Network returns Config as what the engine uses.
-func (s Spec) Network(axes []string, inputs, outputs int) (network.Network, error) {
-	return s.Config(axes, inputs, outputs)
 }

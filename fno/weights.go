@@ -13,7 +13,7 @@ type offsets struct {
 	output, outputBias, size   int
 }
 
-func newOffsets(c Config) offsets {
+func newOffsets(c Network) offsets {
 	all := c.Layout()
 	o := offsets{lift: all[0].Offset, liftBias: all[1].Offset}
 	for l := range c.Layers {
@@ -42,7 +42,7 @@ type weights[T compute.Float] struct {
 	outputTrans     []T // out x hidden
 }
 
-func newWeights[T compute.Float](n *Network[T]) weights[T] {
+func newWeights[T compute.Float](n *Evaluator[T]) weights[T] {
 	w := weights[T]{
 		lift:       n.alloc(n.in * n.width),
 		projection: n.alloc(n.width * n.hidden), projectionBias: n.alloc(n.hidden), projectionTrans: n.alloc(n.hidden * n.width),
@@ -58,8 +58,8 @@ func newWeights[T compute.Float](n *Network[T]) weights[T] {
 
 // pack copies the parameters of a forward pass and composes the lift with layer
 // 0: v_0·W + b = a·(lift·W) + (liftBias·W + b).
-func (n *Network[T]) pack(params []T) {
-	c, o, w := &n.Config, &n.offsets, &n.weights
+func (n *Evaluator[T]) pack(params []T) {
+	c, o, w := &n.Network, &n.offsets, &n.weights
 	kernel.CopyPadded(w.lift, n.width, params[o.lift:], c.Inputs, c.Width)
 	for l := 1; l < c.Layers; l++ {
 		kernel.CopyPadded(w.weight[l], n.width, params[o.weight[l]:], c.Width, c.Width)
@@ -78,8 +78,8 @@ func (n *Network[T]) pack(params []T) {
 }
 
 // packTransposed makes the transposes that backward multiplies by.
-func (n *Network[T]) packTransposed(params []T) {
-	c, o, w := &n.Config, &n.offsets, &n.weights
+func (n *Evaluator[T]) packTransposed(params []T) {
+	c, o, w := &n.Network, &n.offsets, &n.weights
 	for l := range c.Layers {
 		kernel.Transpose(w.transposed[l], n.width, params[o.weight[l]:], c.Width, c.Width)
 	}

@@ -154,7 +154,7 @@ func TestPlanOnSeveralGrids(t *testing.T) {
 			t.Fatal(err)
 		}
 		size := 1
-		for _, n := range split.InitialShape() {
+		for _, n := range split.InputShape() {
 			size *= n
 		}
 		initial, solution = make([]float64, size), make([]float64, size*split.Axes[0].Points)

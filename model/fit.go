@@ -47,7 +47,7 @@ func DefaultSpec(defaults string) Spec {
 	if defaults == PaperDefaults {
 		return s
 	}
-	s.Network.Keys = keysOf[fno.Spec]{fno.Spec{Width: 32, Layers: 4, Projection: 64, LastActivation: true, SpectralGain: 0}}
+	s.Network.Keys = keysOf[fno.Keys]{fno.Keys{Width: 32, Layers: 4, Projection: 64, LastActivation: true, SpectralGain: 0}}
 	s.Constraint.Overlap = Ramp{Start: 0.75, End: 0, From: 0.2, To: 0.6}
 	s.Loss.Relative = true
 	t := &s.Training
@@ -217,7 +217,7 @@ func newFitting(s *Spec, p *pde.Problem) (*fitting, error) {
 		return nil, err
 	}
 	f := &fitting{problem: p, grid: g, scales: slices.Repeat([]float64{1}, len(p.Unknowns)), multiplier: largestMultiplier(sys)}
-	u0 := make([]float64, p.SampleSize(g))
+	u0 := make([]float64, p.InputSize(g))
 	if p.Drawn() || p.Reference.Solver == pde.FileSolver {
 		next, err := dataset.NewSampler(p, g)
 		if err != nil {

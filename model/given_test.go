@@ -87,7 +87,7 @@ reference: {file: own.npz}
 	}
 	first := func(set *data.Dataset, split string) float64 {
 		t.Helper()
-		a, err := set.InitialRange(split, 0, 1)
+		a, err := set.InputRange(split, 0, 1)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -42,7 +42,7 @@ func TestInputsOn(t *testing.T) {
 	p := loadToy(t, inputsProblem)
 	from, _ := p.Grid(nil)
 	to, _ := p.Grid(map[string]int{"y": 7, "x": 16})
-	sample := make([]float64, p.SampleSize(from))
+	sample := make([]float64, p.InputSize(from))
 	sample[0] = 0.3
 	for i := range 40 { // the level changes between y = 0.5 and 0.75, and between x = 0.25 and 0.375
 		sample[1+i] = 1
@@ -85,7 +85,7 @@ func TestDrawnInputs(t *testing.T) {
 		t.Fatal(err)
 	}
 	var logs []float64
-	sample := make([]float64, p.SampleSize(g))
+	sample := make([]float64, p.InputSize(g))
 	for i := range 400 {
 		if err := draw(data.SampleRand(1, i), sample); err != nil {
 			t.Fatal(err)

@@ -35,7 +35,7 @@ methods:
 		if err != nil {
 			t.Fatal(tt.set, err)
 		}
-		k := s.Network.Keys.(keysOf[fno.Spec]).Spec
+		k := s.Network.Keys.(keysOf[fno.Keys]).Spec
 		if s.Constraint.RepeatInitial != tt.repeat || k.Width != tt.width || k.Modes["x"] != tt.modes || k.Modes["t"] != tt.t || s.Training.Steps != tt.all {
 			t.Errorf("%v: repeat_initial %d, width %d, modes %v, steps %d, want %+v", tt.set, s.Constraint.RepeatInitial, k.Width, k.Modes, s.Training.Steps, tt)
 		}
@@ -81,7 +81,7 @@ func TestPublishedMethods(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if k := s.Network.Keys.(keysOf[fno.Spec]).Spec; s.Constraint.RepeatInitial != tt.repeat || k.Modes["t"] != tt.modes || len(s.Training.Frozen) != 3 {
+		if k := s.Network.Keys.(keysOf[fno.Keys]).Spec; s.Constraint.RepeatInitial != tt.repeat || k.Modes["t"] != tt.modes || len(s.Training.Frozen) != 3 {
 			t.Errorf("%s, %s: repeat_initial %d, modes %v, frozen %v", tt.spec, tt.method, s.Constraint.RepeatInitial, k.Modes, s.Training.Frozen)
 		}
 	}

@@ -50,7 +50,7 @@ type NetworkBlock interface {
 const DefaultNetwork = "fno"
 
 // networkKinds has the default keys of every kind.
-var networkKinds = map[string]NetworkKeys{DefaultNetwork: keysOf[fno.Spec]{fno.DefaultSpec()}, "ffno": keysOf[ffno.Spec]{ffno.DefaultSpec()}}
+var networkKinds = map[string]NetworkKeys{DefaultNetwork: keysOf[fno.Keys]{fno.DefaultKeys()}, "ffno": keysOf[ffno.Keys]{ffno.DefaultKeys()}}
 
 // RegisterNetwork makes a kind of network available by name (network.kind), with the defaults of its keys. It panics
 // if the name is taken, and is to be called before any spec is read.
@@ -151,7 +151,7 @@ func (n *NetworkSpec) UnmarshalConfig(decode func(dst any) error) error {
 }
 
 // Schema implements config.Schemer: the keys of the default kind.
-func (NetworkSpec) Schema() any { return networkBlock[fno.Spec]{} }
+func (NetworkSpec) Schema() any { return networkBlock[fno.Keys]{} }
 
 // MarshalYAML implements yaml.Marshaler: both parts are one mapping.
 func (n NetworkSpec) MarshalYAML() (any, error) { return n.Keys.encode(n.NetworkShared), nil }

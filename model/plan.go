@@ -135,7 +135,7 @@ func ReferenceError(s *Spec, p *pde.Problem) (e float64, refined string, ok bool
 		}
 		solvers = append(solvers, s)
 	}
-	u0 := make([]float64, p.SampleSize(g))
+	u0 := make([]float64, p.InputSize(g))
 	u, v := make([]float64, len(p.Unknowns)*g.Size()), make([]float64, len(p.Unknowns)*g.Size())
 	count := min(2, s.Data.Validation.Count)
 	for i := range count {

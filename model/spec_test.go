@@ -84,7 +84,7 @@ func TestPaperSpec(t *testing.T) {
 		t.Fatal(err)
 	}
 	n, c, tr := s.Network, s.Constraint, s.Training
-	k := n.Keys.(keysOf[fno.Spec]).Spec
+	k := n.Keys.(keysOf[fno.Keys]).Spec
 	if k.Width != 64 || k.Layers != 5 || k.Modes["t"] != 8 || k.Modes["x"] != 8 || k.Projection != 128 || n.Basis != 16 {
 		t.Errorf("network %+v", n)
 	}
@@ -106,7 +106,7 @@ func TestPaperSpec(t *testing.T) {
 // The keys of a network stand behind those of all kinds.
 func TestNetworkKeysInOrder(t *testing.T) {
 	s := DefaultSpec(PaperDefaults)
-	s.Network.Keys = keysOf[fno.Spec]{fno.Spec{Width: 64, Layers: 5, Modes: map[string]int{"x": 8}, Projection: 128, LastActivation: true, SpectralGain: 1}}
+	s.Network.Keys = keysOf[fno.Keys]{fno.Keys{Width: 64, Layers: 5, Modes: map[string]int{"x": 8}, Projection: 128, LastActivation: true, SpectralGain: 1}}
 	src, err := s.Encode()
 	if err != nil {
 		t.Fatal(err)

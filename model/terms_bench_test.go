@@ -76,7 +76,7 @@ func benchmarkTerms(b *testing.B, name string, overrides []string) {
 	split := plan.Splits[slices.IndexFunc(plan.Splits, func(s data.Split) bool { return s.Name == "test" })]
 	draw, err := plan.Sampler(split)
 	ok(err)
-	initial := make([]float64, p.SampleSize(g))
+	initial := make([]float64, p.InputSize(g))
 	ok(draw(data.SampleRand(split.Seed, 0), initial))
 	memory, in := c.NewWorkspace(), constraint.Input[float32]{Basis: dst, Sample: initial}
 	constraint.Assemble(memory, in)

@@ -51,8 +51,8 @@ func (p *Problem) PlaceInputs(g *grid.Grid) []PlacedInput {
 	return all
 }
 
-// SampleSize is the number of values of all inputs of one sample on a grid.
-func (p *Problem) SampleSize(g *grid.Grid) int {
+// InputSize is the number of values of all inputs of one sample on a grid.
+func (p *Problem) InputSize(g *grid.Grid) int {
 	size := 0
 	for _, x := range p.PlaceInputs(g) {
 		size += x.Size

@@ -34,7 +34,7 @@ residual: {expression: nu*u + a}
 	for _, in := range p.PlaceInputs(g) {
 		places = append(places, in.Offset, in.Size)
 	}
-	if names := strings.Join(p.InputNames(), " "); names != "u0 nu a" || !slices.Equal(places, []int{0, 8, 8, 1, 9, 8}) || p.SampleSize(g) != 17 || p.OnlyInitial() {
+	if names := strings.Join(p.InputNames(), " "); names != "u0 nu a" || !slices.Equal(places, []int{0, 8, 8, 1, 9, 8}) || p.InputSize(g) != 17 || p.OnlyInitial() {
 		t.Errorf("inputs %s at %v", names, places)
 	}
 	if p.Drawn() {
@@ -96,7 +96,7 @@ residual: {expression: flow_x + 3*flow_y, rows: {y: [1, 1]}}
 		t.Fatal(err)
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
-	u, sample := check.Normal(rng, make([]float64, g.Size())), check.Normal(rng, make([]float64, s.InitialSize()))
+	u, sample := check.Normal(rng, make([]float64, g.Size())), check.Normal(rng, make([]float64, s.InputSize()))
 	sample[0] = 1.7
 	nx, hx, hy := 8, 2.0/8, 1.0/4
 	flow := func(from, to int) float64 { // from a point to another, times the step

@@ -42,7 +42,7 @@ initial: {distribution: random-sines, low: -1, high: 1}
 		for i := range u {
 			u[i] = scale * math.Sin(float64(i*i))
 		}
-		return Relative(plain.RMS(u, slices.Clone(u[:sys.InitialSize()])))
+		return Relative(plain.RMS(u, slices.Clone(u[:sys.InputSize()])))
 	}
 	want := measure(file, 1)
 	for _, text := range []string{file, strings.Replace(file, "u_t + 3*u", "(u_t + 3*u)^2", 1)} {

@@ -20,7 +20,7 @@ type PointRows struct {
 	System    *System
 }
 
-// NewPointRows allocates rows at as many points as given, which Prepare and SetInitial
+// NewPointRows allocates rows at as many points as given, which Prepare and SetInputs
 // complete. The points may be changed before that, and are not copied.
 func (s *System) NewPointRows(set *RowSet, points []int32) *PointRows {
 	r := &PointRows{Set: set, Points: points, Constants: make([][]float64, len(set.Terms)), System: s}
@@ -45,7 +45,7 @@ func (r *PointRows) NewValues() grid.Rows[float64] {
 }
 
 // Cut makes the rows those at other points, at most as many as were allocated; Prepare and
-// SetInitial complete them.
+// SetInputs complete them.
 func (r *PointRows) Cut(points []int32) {
 	r.Points = points
 	for _, of := range [][][]float64{r.Constants, r.Extras} {
@@ -78,8 +78,8 @@ func (r *PointRows) Prepare() {
 	}
 }
 
-// SetInitial writes the inputs of a sample (InitialSize values) at the points to Extras.
-func (r *PointRows) SetInitial(initial []float64) {
+// SetInputs writes the inputs of a sample (InputSize values) at the points to Extras.
+func (r *PointRows) SetInputs(inputs []float64) {
 	n := int32(r.System.SliceSize())
 	for e, x := range r.Set.Extras {
 		if x.Axis >= 0 {
@@ -87,14 +87,14 @@ func (r *PointRows) SetInitial(initial []float64) {
 		}
 		in, out := &r.System.Inputs[x.Input], r.Extras[e]
 		if x.Input < r.System.Problem.Initials() && x.Shift == 0 { // an initial condition, which most rows read
-			from := initial[in.Offset : in.Offset+in.Size]
+			from := inputs[in.Offset : in.Offset+in.Size]
 			for i, p := range r.Points {
 				out[i] = from[p%n]
 			}
 			continue
 		}
 		for i, p := range r.Points {
-			out[i] = initial[in.At(p, x.Along, x.Shift)]
+			out[i] = inputs[in.At(p, x.Along, x.Shift)]
 		}
 	}
 }
@@ -104,20 +104,20 @@ type RowValues struct {
 	*PointRows
 	Terms     grid.Rows[float64] // at the points
 	gatherer  *grid.Gatherer
-	evaluator *Evaluator
+	evaluator *RowEvaluator
 }
 
 // NewRowValues prepares the rows of a set at some points.
 func (s *System) NewRowValues(set *RowSet, points []int32) *RowValues {
 	rows := s.NewPointRows(set, points)
 	rows.Prepare()
-	return &RowValues{rows, rows.NewValues(), s.NewGatherer(nil), s.NewEvaluator(len(points))}
+	return &RowValues{rows, rows.NewValues(), s.NewGatherer(nil), s.NewRowEvaluator(len(points))}
 }
 
 // Eval returns the rows of a field (C, P) for the inputs of a sample, and their derivatives up to an
-// order, as Evaluator.Eval does. They are valid until the next call.
+// order, as RowEvaluator.Eval does. They are valid until the next call.
 func (v *RowValues) Eval(order Order, field, sample []float64) [][]float64 {
-	v.SetInitial(sample)
+	v.SetInputs(sample)
 	grid.Gather(v.gatherer, field, 1, []grid.Rows[float64]{v.Terms})
 	return v.EvalTerms(order)
 }
@@ -127,8 +127,8 @@ func (v *RowValues) EvalTerms(order Order) [][]float64 {
 	return v.evaluator.Eval(v.PointRows, order, v.Terms.Values, 0, len(v.Points))
 }
 
-// An Evaluator runs the programs of a System, for one goroutine at a time.
-type Evaluator struct {
+// A RowEvaluator runs the programs of a System, for one goroutine at a time.
+type RowEvaluator struct {
 	system  *System
 	work    [][3]*expr.Workspace // per set, per order
 	in, out [][]float64
@@ -139,9 +139,9 @@ type Evaluator struct {
 	inputs  [][]float64       // those that the offsets read, on a slice
 }
 
-// NewEvaluator makes an Evaluator of at most the given number of rows at a time.
-func (s *System) NewEvaluator(rows int) *Evaluator {
-	e := &Evaluator{system: s, first: make([]float64, s.SliceSize()), inputs: make([][]float64, len(s.Inputs))}
+// NewRowEvaluator makes a RowEvaluator of at most the given number of rows at a time.
+func (s *System) NewRowEvaluator(rows int) *RowEvaluator {
+	e := &RowEvaluator{system: s, first: make([]float64, s.SliceSize()), inputs: make([][]float64, len(s.Inputs))}
 	for c, u := range s.Problem.Unknowns {
 		e.offsets = append(e.offsets, s.offsets[c].NewWorkspace())
 		for i, in := range s.Inputs {
@@ -169,7 +169,7 @@ func (s *System) NewEvaluator(rows int) *Evaluator {
 // Eval evaluates rows [lo, lo+m): z[j] (m) is term j there without its constant, which
 // Eval adds to it. It returns r and its derivatives up to the order, as [RowSet.Program]
 // lists them; they are valid until the next call.
-func (e *Evaluator) Eval(r *PointRows, order Order, z [][]float64, lo, m int) [][]float64 {
+func (e *RowEvaluator) Eval(r *PointRows, order Order, z [][]float64, lo, m int) [][]float64 {
 	terms := len(r.Set.Terms)
 	for j := range terms {
 		if c := r.Constants[j]; c != nil {
@@ -190,7 +190,7 @@ func (e *Evaluator) Eval(r *PointRows, order Order, z [][]float64, lo, m int) []
 
 // Offset writes the ansatz's offset g_0 on one slice along the first axis to dst
 // (SliceSize) for the inputs of a sample. Slices are counted through all unknowns.
-func (e *Evaluator) Offset(dst, initial []float64, slice int) {
+func (e *RowEvaluator) Offset(dst, initial []float64, slice int) {
 	n, initials, times := len(dst), e.system.Problem.Initials(), e.system.Grid.Axes[0].Points
 	c := slice / times
 	slice %= times
@@ -209,14 +209,14 @@ func (e *Evaluator) Offset(dst, initial []float64, slice int) {
 // Offset fills a field (C, P), of all slices that are stored, with the ansatz's offset g_0 for the
 // inputs of a sample: what a basis of zeros gives.
 func (s *System) Offset(field, initial []float64) {
-	e, n := s.NewEvaluator(1), s.SliceSize()
+	e, n := s.NewRowEvaluator(1), s.SliceSize()
 	for slice := range len(field) / n {
 		e.Offset(field[slice*n:(slice+1)*n], initial, slice)
 	}
 }
 
 // ansatz runs a program of the coordinates and the inputs on one slice.
-func (e *Evaluator) ansatz(program *expr.Program, work *expr.Workspace, dst []float64, slice int) {
+func (e *RowEvaluator) ansatz(program *expr.Program, work *expr.Workspace, dst []float64, slice int) {
 	t := e.system.Grid.Axes[0].Coordinate(slice)
 	for i := range e.first {
 		e.first[i] = t
@@ -233,7 +233,7 @@ func (s *System) Multiplier() []float64 {
 	if !slices.ContainsFunc(s.Problem.Unknowns, func(u Unknown) bool { return !equals(u.Ansatz.Multiplier, 1) }) {
 		return nil
 	}
-	mu, n, e := make([]float64, s.FieldSize()), s.SliceSize(), s.NewEvaluator(1)
+	mu, n, e := make([]float64, s.FieldSize()), s.SliceSize(), s.NewRowEvaluator(1)
 	for c, program := range s.multipliers {
 		work, own := program.NewWorkspace(), mu[c*s.Grid.Size():]
 		for slice := range s.Grid.Axes[0].Points {

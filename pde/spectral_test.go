@@ -19,7 +19,7 @@ func TestNavierStokesTaylorGreen(t *testing.T) {
 	u := field(s, func(x []float64) float64 {
 		return math.Sin(2*math.Pi*x[1]) * math.Sin(2*math.Pi*x[2]) * math.Exp(-8*math.Pi*math.Pi*nu*x[0])
 	})
-	r := rowValues(s, s.Sets[0], u, u[:s.InitialSize()])
+	r := rowValues(s, s.Sets[0], u, u[:s.InputSize()])
 	if len(r) != s.Grid.Size() {
 		t.Fatalf("%d residual rows on %d points", len(r), s.Grid.Size())
 	}
@@ -61,7 +61,7 @@ func TestNavierStokesPublished(t *testing.T) {
 		r := value["w_t"][i] + value["vel_x"][i]*value["w_x"][i] + value["vel_y"][i]*value["w_y"][i] - 1e-4*(value["w_xx"][i]+value["w_yy"][i])
 		want[i] = r * r
 	}
-	check.Close(t, rowValues(s, set, u, u[:s.InitialSize()]), want, 1e-12, 1e-12)
+	check.Close(t, rowValues(s, set, u, u[:s.InputSize()]), want, 1e-12, 1e-12)
 	// x² has the second derivative 2; repeated differences give half of it at
 	// an end that a periodic axis does not have, and 3/4 next to it.
 	op := s.Terms[4]

@@ -17,7 +17,7 @@ import (
 //
 // A field of C unknowns has FieldSize values, (C, P): those of unknown c are at c·P. Terms[c]
 // is that unknown itself; the problem's terms follow. Every operator maps one unknown (P) to
-// one number a point. The inputs of a sample have InitialSize values.
+// one number a point. The inputs of a sample have InputSize values.
 type System struct {
 	Problem *Problem
 	Grid    *grid.Grid
@@ -463,9 +463,9 @@ func (s *System) SliceSize() int { return s.Grid.Size() / s.Grid.Axes[0].Points 
 // FieldSize is the number of values of a field: the grid's points for every unknown.
 func (s *System) FieldSize() int { return len(s.Problem.Unknowns) * s.Grid.Size() }
 
-// InitialSize is the number of values of the inputs of a sample: where there is nothing but
+// InputSize is the number of values of the inputs of a sample: where there is nothing but
 // an initial condition, SliceSize.
-func (s *System) InitialSize() int {
+func (s *System) InputSize() int {
 	last := s.Inputs[len(s.Inputs)-1]
 	return last.Offset + last.Size
 }

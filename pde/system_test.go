@@ -32,10 +32,10 @@ func discretize(t testing.TB, p *Problem, points map[string]int) *System {
 func rowValues(s *System, set *RowSet, u, initial []float64) []float64 {
 	rows := s.NewPointRows(set, set.Points)
 	rows.Prepare()
-	rows.SetInitial(initial)
+	rows.SetInputs(initial)
 	z := rows.NewValues()
 	grid.Gather(s.NewGatherer(nil), u, 1, []grid.Rows[float64]{z})
-	return s.NewEvaluator(len(set.Points)).Eval(rows, Values, z.Values, 0, len(set.Points))[0]
+	return s.NewRowEvaluator(len(set.Points)).Eval(rows, Values, z.Values, 0, len(set.Points))[0]
 }
 
 // field samples f on the grid of s.
@@ -373,8 +373,8 @@ residual: {expression: w - (w0 + 10*t + 100*x + 1000*y)}
 ansatz: {offset: w0 + y, multiplier: t*x}
 `)
 	s := discretize(t, p, nil)
-	if s.InitialSize() != 20 {
-		t.Fatalf("initial conditions of %d values", s.InitialSize())
+	if s.InputSize() != 20 {
+		t.Fatalf("initial conditions of %d values", s.InputSize())
 	}
 	initial := make([]float64, 20)
 	for i := range initial {
@@ -388,7 +388,7 @@ ansatz: {offset: w0 + y, multiplier: t*x}
 		}
 	}
 	got, want := make([]float64, 60), field(s, func(x []float64) float64 { return initial[index(x)] + x[2] })
-	e := s.NewEvaluator(1)
+	e := s.NewRowEvaluator(1)
 	for slice := range 3 {
 		e.Offset(got[20*slice:20*(slice+1)], initial, slice)
 	}
@@ -449,7 +449,7 @@ func TestBurgersOrder(t *testing.T) {
 			u := field(s, test.exact)
 			for i, set := range s.Sets {
 				var sum float64
-				for _, v := range rowValues(s, set, u, u[:s.InitialSize()]) {
+				for _, v := range rowValues(s, set, u, u[:s.InputSize()]) {
 					sum += v * v
 				}
 				r := math.Sqrt(sum / float64(len(set.Points)))

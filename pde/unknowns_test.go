@@ -62,8 +62,8 @@ func TestUnknowns(t *testing.T) {
 		t.Errorf("rows: %s", got)
 	}
 	size, width := g.Size(), s.SliceSize()
-	if s.FieldSize() != 2*size || s.InitialSize() != 3*width || p.SampleSize(g) != 3*width {
-		t.Fatalf("a field of %d, inputs of %d", s.FieldSize(), s.InitialSize())
+	if s.FieldSize() != 2*size || s.InputSize() != 3*width || p.InputSize(g) != 3*width {
+		t.Fatalf("a field of %d, inputs of %d", s.FieldSize(), s.InputSize())
 	}
 
 	// Rows of every set, against each term applied to its own unknown alone.
@@ -74,11 +74,11 @@ func TestUnknowns(t *testing.T) {
 	for i := range sample {
 		sample[i] = 1.5 + math.Cos(float64(i))
 	}
-	gatherer, e := s.NewGatherer(nil), s.NewEvaluator(size)
+	gatherer, e := s.NewGatherer(nil), s.NewRowEvaluator(size)
 	for _, set := range s.Sets {
 		rows := s.NewPointRows(set, set.Points)
 		rows.Prepare()
-		rows.SetInitial(sample)
+		rows.SetInputs(sample)
 		z := rows.NewValues()
 		grid.Gather(gatherer, field, 1, []grid.Rows[float64]{z})
 		for j, k := range set.Terms {

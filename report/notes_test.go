@@ -84,7 +84,7 @@ func TestEvaluationJSON(t *testing.T) {
 
 // Samples of baselines are told apart from those on other grids.
 func TestBaselineRows(t *testing.T) {
-	s := score.Samples{Truth: func(i int) ([]float64, error) { return []float64{1, 2, float64(i)}, nil }, Grid: []int{1, 3}, Initial: [][]float64{{0}, {1}, {2}}}
+	s := score.Samples{Truth: func(i int) ([]float64, error) { return []float64{1, 2, float64(i)}, nil }, Grid: []int{1, 3}, Inputs: [][]float64{{0}, {1}, {2}}}
 	zero, err := score.ZeroBaseline(s)
 	if err != nil {
 		t.Fatal(err)

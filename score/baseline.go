@@ -13,7 +13,7 @@ import (
 func MeanBaseline(s Samples) (*Evaluation, error) {
 	begin := time.Now()
 	var sum []float64
-	for i := range s.Initial {
+	for i := range s.Inputs {
 		truth, err := s.Truth(i)
 		if err != nil {
 			return nil, err
@@ -28,7 +28,7 @@ func MeanBaseline(s Samples) (*Evaluation, error) {
 	field := make([]float64, len(sum))
 	return scoreFields(s, begin, func(_ int, truth []float64) []float64 {
 		for p, v := range truth {
-			field[p] = (sum[p] - v) / float64(len(s.Initial)-1)
+			field[p] = (sum[p] - v) / float64(len(s.Inputs)-1)
 		}
 		return field
 	})
@@ -62,7 +62,7 @@ func PersistenceBaseline(e *Evaluation, s Samples, p *pde.Problem, g *grid.Grid)
 		if persistent == nil {
 			persistent = make([]float64, len(truth))
 		}
-		p.Persist(persistent, s.Initial[i], g)
+		p.Persist(persistent, s.Inputs[i], g)
 		_, out.PerSample[i].Unknowns = s.relativeL2(persistent, truth)
 	}
 	out.Summarize()
@@ -98,7 +98,7 @@ func InterpolationBaseline(s Samples, low, high Endpoint) (*Evaluation, bool, er
 	if low.Value == high.Value {
 		return nil, false, nil
 	}
-	for _, u0 := range s.Initial {
+	for _, u0 := range s.Inputs {
 		for _, v := range u0 {
 			if v != u0[0] {
 				return nil, false, nil
@@ -107,7 +107,7 @@ func InterpolationBaseline(s Samples, low, high Endpoint) (*Evaluation, bool, er
 	}
 	field := make([]float64, len(low.Solution))
 	e, err := scoreFields(s, time.Now(), func(i int, _ []float64) []float64 {
-		w := (s.Initial[i][0] - low.Value) / (high.Value - low.Value)
+		w := (s.Inputs[i][0] - low.Value) / (high.Value - low.Value)
 		for p := range field {
 			field[p] = (1-w)*low.Solution[p] + w*high.Solution[p]
 		}
@@ -119,7 +119,7 @@ func InterpolationBaseline(s Samples, low, high Endpoint) (*Evaluation, bool, er
 // scoreFields fills an evaluation with the errors of predict's fields, of the size of truth.
 func scoreFields(s Samples, begin time.Time, predict func(i int, truth []float64) []float64) (*Evaluation, error) {
 	e := &Evaluation{Method: "baseline", Grid: s.Grid}
-	for i := range s.Initial {
+	for i := range s.Inputs {
 		truth, err := s.Truth(i)
 		if err != nil {
 			return nil, err

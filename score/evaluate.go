@@ -14,10 +14,10 @@ import (
 
 // Samples are the inputs and solutions that a method is scored on.
 type Samples struct {
-	Initial [][]float64       // per sample: InitialSize values, its inputs, on the engine's grid
-	Seeds   []constraint.Seed // per sample: the points it is constrained at
-	First   int               // values of the first input; 0: all
-	Grid    []int             // points of the solutions along each axis, as Evaluation.Grid
+	Inputs [][]float64       // per sample: InputSize values, its inputs, on the engine's grid
+	Seeds  []constraint.Seed // per sample: the points it is constrained at
+	First  int               // values of the first input; 0: all
+	Grid   []int             // points of the solutions along each axis, as Evaluation.Grid
 	// Unknowns are the names of several unknowns, whose fields follow one another in
 	// solutions and predictions (C, P).
 	Unknowns []string
@@ -32,9 +32,9 @@ type Samples struct {
 // initialMean is the mean of the first input of a sample.
 func (s *Samples) initialMean(i int) float64 {
 	if s.First > 0 {
-		return mean(s.Initial[i][:s.First])
+		return mean(s.Inputs[i][:s.First])
 	}
-	return mean(s.Initial[i])
+	return mean(s.Inputs[i])
 }
 
 // relativeL2 returns the root mean square, over unknowns, of their relative L2 errors, and with
@@ -89,7 +89,7 @@ func Evaluate[T compute.Float](e engine.Engine[T], params []T, s Samples, each f
 	if err != nil {
 		return nil, err
 	}
-	err = e.Predict(params, engine.Batch{Initial: s.Initial, Seeds: s.Seeds}, func(i int, p *engine.Prediction) error {
+	err = e.Predict(params, engine.Batch{Inputs: s.Inputs, Seeds: s.Seeds}, func(i int, p *engine.Prediction) error {
 		if err := sc.add(i, p); err != nil || each == nil {
 			return err
 		}
@@ -98,7 +98,7 @@ func Evaluate[T compute.Float](e engine.Engine[T], params []T, s Samples, each f
 	if err != nil {
 		return nil, err
 	}
-	trivial, err := engine.Trivials(sys, e.Info().Spec.Loss, s.Initial, s.Truth)
+	trivial, err := engine.Trivials(sys, e.Info().Spec.Loss, s.Inputs, s.Truth)
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +182,7 @@ func (sc *scorer) add(i int, p *engine.Prediction) error {
 		sc.out.Experts[k].Statuses[o.Status.String()]++
 	}
 	sc.out.PerSample = append(sc.out.PerSample, x)
-	sc.losses = append(sc.losses, sc.loss.Evaluate(p.Field, sc.samples.Initial[i], engine.RowFactor{}).Loss)
+	sc.losses = append(sc.losses, sc.loss.Evaluate(p.Field, sc.samples.Inputs[i], engine.RowFactor{}).Loss)
 	return nil
 }
 
@@ -195,7 +195,7 @@ func (sc *scorer) compare(x *Sample, field, truth []float64) {
 		e, _ := s.relativeL2(s.after(field, sc.seen), s.after(truth, sc.seen))
 		x.Unseen = absent(e)
 	}
-	initial := s.Initial[x.Index]
+	initial := s.Inputs[x.Index]
 	left, rate := sc.plain.RMS(truth, initial)
 	ratio := func(u []float64) float64 {
 		r, _ := sc.plain.RMS(u, initial)

@@ -34,11 +34,11 @@ func testSamples(t *testing.T, e engine.Engine[float64], values []float64) Sampl
 	s := Samples{}
 	var fields [][]float64
 	for i, v := range values {
-		u0, field := slices.Repeat([]float64{v}, info.InitialSize()), make([]float64, g.Size())
+		u0, field := slices.Repeat([]float64{v}, info.InputSize()), make([]float64, g.Size())
 		if _, err := solver.Solve(field, u0); err != nil {
 			t.Fatal(err)
 		}
-		s.Initial, fields = append(s.Initial, u0), append(fields, field)
+		s.Inputs, fields = append(s.Inputs, u0), append(fields, field)
 		s.Seeds = append(s.Seeds, constraint.Seed{Sample: uint64(i)})
 	}
 	s.Truth = func(i int) ([]float64, error) { return fields[i], nil }
@@ -55,7 +55,7 @@ func testEngine(t *testing.T, method string, set ...string) engine.Engine[float6
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := engine.NewEngine[float64](spec, p, engine.EngineOptions{Workers: 1})
+	e, err := engine.New[float64](spec, p, engine.Options{Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func residuals(t *testing.T, e engine.Engine[float64], s Samples, fields [][]flo
 		truth, _ := s.Truth(i)
 		r, rate := rms(truth)
 		mine, _ := rms(u)
-		still, _ := rms(slices.Repeat(s.Initial[i], len(u)/len(s.Initial[i])))
+		still, _ := rms(slices.Repeat(s.Inputs[i], len(u)/len(s.Inputs[i])))
 		own, truths, held = append(own, mine/rate), append(truths, r/rate), append(held, still/rate)
 	}
 	return own, truths, held
@@ -118,14 +118,14 @@ func TestEvaluate(t *testing.T) {
 				t.Fatal(err)
 			}
 			info := e.Info()
-			n := info.InitialSize()
+			n := info.InputSize()
 			var errs, initial, still []float64
 			for i, u := range fields {
 				truth, _ := s.Truth(i)
 				errs = append(errs, grid.RelativeL2(u, truth))
 				// The initial rows of this problem are u - u0, without a weight.
-				initial = append(initial, RMS(Subtract(u[:n], s.Initial[i])))
-				still = append(still, grid.RelativeL2(slices.Repeat(s.Initial[i], len(truth)/n), truth))
+				initial = append(initial, RMS(Subtract(u[:n], s.Inputs[i])))
+				still = append(still, grid.RelativeL2(slices.Repeat(s.Inputs[i], len(truth)/n), truth))
 			}
 			near := func(what string, got *Summary, want Summary) {
 				t.Helper()
@@ -280,7 +280,7 @@ func TestBaselines(t *testing.T) {
 	values := []float64{0, 1, 2}
 	s := Samples{Truth: func(i int) ([]float64, error) { return field(values[i]), nil }, Grid: []int{1, 3}}
 	for _, v := range values {
-		s.Initial = append(s.Initial, []float64{v, v})
+		s.Inputs = append(s.Inputs, []float64{v, v})
 	}
 	mean, err := MeanBaseline(s)
 	if err != nil {
@@ -296,7 +296,7 @@ func TestBaselines(t *testing.T) {
 	if err != nil || !ok || linear.RelativeL2.Max > 1e-14 {
 		t.Errorf("interpolation: %+v, %v, %v", linear, ok, err)
 	}
-	s.Initial[1] = []float64{1, 1.5}
+	s.Inputs[1] = []float64{1, 1.5}
 	if _, ok, err := InterpolationBaseline(s, Endpoint{-1, field(-1)}, Endpoint{3, field(3)}); ok || err != nil {
 		t.Errorf("interpolation of initial conditions that are no constants: %v, %v", ok, err)
 	}
@@ -304,7 +304,7 @@ func TestBaselines(t *testing.T) {
 
 // A sample's mean is that of its first input.
 func TestInitialMean(t *testing.T) {
-	s := Samples{Initial: [][]float64{{1, 3, 10, 20}}, First: 2}
+	s := Samples{Inputs: [][]float64{{1, 3, 10, 20}}, First: 2}
 	if got := s.initialMean(0); got != 2 {
 		t.Errorf("mean %g, want 2", got)
 	}

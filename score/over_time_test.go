@@ -47,7 +47,7 @@ func TestEvaluateOverTime(t *testing.T) {
 	}
 	s := Samples{Truth: func(int) ([]float64, error) { return truth, nil }}
 	for range fields {
-		s.Initial = append(s.Initial, truth[:slice])
+		s.Inputs = append(s.Inputs, truth[:slice])
 	}
 	evaluate := func() *ErrorOverTime {
 		t.Helper()

@@ -51,7 +51,7 @@ training: {window: {t: [0, 0.5]}}
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := engine.NewEngine[float64](spec, p, engine.EngineOptions{Workers: 1, Grid: g})
+	e, err := engine.New[float64](spec, p, engine.Options{Workers: 1, Grid: g})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ training: {window: {t: [0, 0.5]}}
 		if _, err := solver.Solve(u, u0); err != nil {
 			t.Fatal(err)
 		}
-		s.Initial, s.Seeds, truths = append(s.Initial, u0), append(s.Seeds, constraint.Seed{Sample: uint64(i)}), append(truths, u)
+		s.Inputs, s.Seeds, truths = append(s.Inputs, u0), append(s.Seeds, constraint.Seed{Sample: uint64(i)}), append(truths, u)
 	}
 	s.Truth = func(i int) ([]float64, error) { return truths[i], nil }
 	var fields [][]float64
@@ -112,7 +112,7 @@ training: {window: {t: [0, 0.5]}}
 		var errs []float64
 		for c, truth := range [][]float64{tu, tv} {
 			for q := range still {
-				still[q] = s.Initial[i][c*n+q%n]
+				still[q] = s.Inputs[i][c*n+q%n]
 			}
 			errs = append(errs, relative(still, truth))
 		}
@@ -148,7 +148,7 @@ training: {window: {t: [0, 0.5]}}
 		t.Fatal(err)
 	}
 	for q := range still {
-		still[q] = s.Initial[0][n+q%n]
+		still[q] = s.Inputs[0][n+q%n]
 	}
 	close("the error of v by persistence", held.PerSample[0].Unknowns["v"], relative(still, truths[0][size:]))
 	close("the error of persistence", held.RelativeL2.Mean, out.Persistence.Mean)

@@ -201,8 +201,8 @@ func TestBatches(t *testing.T) {
 	for step := range 10 {
 		tr.state.step, tr.state.Updates = step, step/2
 		b := tr.nextBatch()
-		if len(b.Initial) != 3 || len(b.Seeds) != 3 {
-			t.Fatalf("step %d: %d samples, %d seeds", step, len(b.Initial), len(b.Seeds))
+		if len(b.Inputs) != 3 || len(b.Seeds) != 3 {
+			t.Fatalf("step %d: %d samples, %d seeds", step, len(b.Inputs), len(b.Seeds))
 		}
 		if want := float64(step) / float64(e.spec.Training.Steps); b.Progress != want || b.Pass != 1 {
 			t.Errorf("step %d: progress %g, want %g", step, b.Progress, want)
@@ -214,7 +214,7 @@ func TestBatches(t *testing.T) {
 			if want := (constraint.Seed{Run: 5, Step: uint64(step), Sample: uint64(sample)}); seed != want {
 				t.Errorf("step %d, sample %d: seed %+v, want %+v", step, i, seed, want)
 			}
-			if &b.Initial[i][0] != &tr.samples.inputs[sample][0] {
+			if &b.Inputs[i][0] != &tr.samples.inputs[sample][0] {
 				t.Errorf("step %d, sample %d: not initial condition %d", step, i, sample)
 			}
 		}

@@ -54,7 +54,7 @@ func TestFlowLearns(t *testing.T) {
 // values.
 func persistence(t testing.TB, set *data.Dataset) float64 {
 	t.Helper()
-	initial, err := bySample(set.InitialRange("validation", 0, 3))
+	initial, err := bySample(set.InputRange("validation", 0, 3))
 	if err != nil {
 		t.Fatal(err)
 	}

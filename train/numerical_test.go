@@ -27,13 +27,13 @@ func TestPoisonedSample(t *testing.T) {
 			tr := e.trainer(t)
 			a := tr.now.stepper.(*adam[float64])
 			good := tr.nextBatch()
-			good.Initial, good.Seeds = slices.Clone(good.Initial), slices.Clone(good.Seeds)
+			good.Inputs, good.Seeds = slices.Clone(good.Inputs), slices.Clone(good.Seeds)
 			gradient := func(samples ...int) []float64 {
 				t.Helper()
 				part := good
-				part.Initial, part.Seeds, part.Total = nil, nil, 4
+				part.Inputs, part.Seeds, part.Total = nil, nil, 4
 				for _, i := range samples {
-					part.Initial, part.Seeds = append(part.Initial, good.Initial[i]), append(part.Seeds, good.Seeds[i])
+					part.Inputs, part.Seeds = append(part.Inputs, good.Inputs[i]), append(part.Seeds, good.Seeds[i])
 				}
 				grad := make([]float64, len(a.grad))
 				if _, err := tr.engine.LossAndGrad(grad, tr.state.Params, part); err != nil {
@@ -44,10 +44,10 @@ func TestPoisonedSample(t *testing.T) {
 			want, all := gradient(0, 3), gradient(0, 1, 2, 3)
 			for _, poison := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), 1e300, -1e300} {
 				batch := good
-				batch.Initial = slices.Clone(good.Initial)
+				batch.Inputs = slices.Clone(good.Inputs)
 				for _, i := range []int{1, 2} {
-					batch.Initial[i] = slices.Clone(good.Initial[i])
-					batch.Initial[i][5] = poison
+					batch.Inputs[i] = slices.Clone(good.Inputs[i])
+					batch.Inputs[i][5] = poison
 				}
 				a.mu.Lock()
 				stats, _, err := engine.AddFinite(batch, a.add, func() { clear(a.grad) })
@@ -127,21 +127,21 @@ var poisonedSamples map[uint64]bool
 
 type poisonedEngine[T compute.Float] struct{ engine.Engine[T] }
 
-func newPoisoned[T compute.Float](s *model.Spec, p *pde.Problem, o engine.EngineOptions) (engine.Engine[T], error) {
+func newPoisoned[T compute.Float](s *model.Spec, p *pde.Problem, o engine.Options) (engine.Engine[T], error) {
 	o.Name = ""
-	e, err := engine.NewEngine[T](s, p, o)
+	e, err := engine.New[T](s, p, o)
 	return poisonedEngine[T]{e}, err
 }
 
 func init() {
-	engine.RegisterEngine("poisoned", engine.Constructors{Float32: newPoisoned[float32], Float64: newPoisoned[float64]})
+	engine.Register("poisoned", engine.Constructors{Float32: newPoisoned[float32], Float64: newPoisoned[float64]})
 }
 
 func (e poisonedEngine[T]) LossAndGrad(grad, params []T, batch engine.Batch) (engine.Stats, error) {
-	batch.Initial = slices.Clone(batch.Initial)
+	batch.Inputs = slices.Clone(batch.Inputs)
 	for i, seed := range batch.Seeds {
 		if poisonedSamples[seed.Sample] {
-			batch.Initial[i] = slices.Repeat([]float64{math.NaN()}, len(batch.Initial[i]))
+			batch.Inputs[i] = slices.Repeat([]float64{math.NaN()}, len(batch.Inputs[i]))
 		}
 	}
 	return e.Engine.LossAndGrad(grad, params, batch)
@@ -233,14 +233,14 @@ type blocked[T compute.Float] struct{ engine.Engine[T] }
 
 var released chan struct{}
 
-func newBlocked[T compute.Float](s *model.Spec, p *pde.Problem, o engine.EngineOptions) (engine.Engine[T], error) {
+func newBlocked[T compute.Float](s *model.Spec, p *pde.Problem, o engine.Options) (engine.Engine[T], error) {
 	o.Name = ""
-	e, err := engine.NewEngine[T](s, p, o)
+	e, err := engine.New[T](s, p, o)
 	return blocked[T]{e}, err
 }
 
 func init() {
-	engine.RegisterEngine("blocked", engine.Constructors{Float32: newBlocked[float32], Float64: newBlocked[float64]})
+	engine.Register("blocked", engine.Constructors{Float32: newBlocked[float32], Float64: newBlocked[float64]})
 }
 
 func (b blocked[T]) Predict(params []T, batch engine.Batch, each func(int, *engine.Prediction) error) error {

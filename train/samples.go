@@ -57,14 +57,14 @@ func bySample(a *data.Array, err error) ([][]float64, error) {
 func (t *trainer[T]) nextBatch() engine.Batch {
 	s, step, size := &t.samples, t.state.step, t.spec.Training.Batch
 	b := &s.batch
-	b.Initial, b.Seeds, b.Truth = b.Initial[:0], b.Seeds[:0], b.Truth[:0]
+	b.Inputs, b.Seeds, b.Truth = b.Inputs[:0], b.Seeds[:0], b.Truth[:0]
 	for at := step * size; at < (step+1)*size; at++ {
 		if epoch := at / len(s.order); epoch != s.epoch {
 			epochOrder(s.order, t.spec.Seed, epoch)
 			s.epoch = epoch
 		}
 		sample := s.order[at%len(s.order)]
-		b.Initial = append(b.Initial, t.now.inputs[sample])
+		b.Inputs = append(b.Inputs, t.now.inputs[sample])
 		if s.solutions != nil {
 			b.Truth = append(b.Truth, s.solutions[sample])
 		}

@@ -59,7 +59,7 @@ func TestWindow(t *testing.T) {
 	if axis.Hi != 437.5 || axis.Points != 8 || axis.Step() != 62.5 {
 		t.Errorf("axis %+v", axis)
 	}
-	if n := 8 * tr.info.InitialSize(); len(tr.valid.truth) != 3 || len(tr.valid.truth[0]) != n {
+	if n := 8 * tr.info.InputSize(); len(tr.valid.truth) != 3 || len(tr.valid.truth[0]) != n {
 		t.Errorf("%d solutions of %d values, want 3 of %d", len(tr.valid.truth), len(tr.valid.truth[0]), n)
 	}
 	g, err := e.problem.Grid(e.spec.Grid)

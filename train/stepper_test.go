@@ -25,14 +25,14 @@ type remote[T compute.Float] struct {
 	steps int // since Begin
 }
 
-func newRemote[T compute.Float](s *model.Spec, p *pde.Problem, o engine.EngineOptions) (engine.Engine[T], error) {
+func newRemote[T compute.Float](s *model.Spec, p *pde.Problem, o engine.Options) (engine.Engine[T], error) {
 	o.Name = ""
-	e, err := engine.NewEngine[T](s, p, o)
+	e, err := engine.New[T](s, p, o)
 	return &remote[T]{Engine: e}, err
 }
 
 func init() {
-	engine.RegisterEngine("remote", engine.Constructors{Float32: newRemote[float32], Float64: newRemote[float64]})
+	engine.Register("remote", engine.Constructors{Float32: newRemote[float32], Float64: newRemote[float64]})
 }
 
 func (r *remote[T]) LossAndGrad(grad, params []T, batch engine.Batch) (engine.Stats, error) {
@@ -99,7 +99,7 @@ func TestFrozen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	runner, err := engine.NewEngine[float32](e.spec, e.problem, engine.EngineOptions{})
+	runner, err := engine.New[float32](e.spec, e.problem, engine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ func (t *trainer[T]) validationSamples(set *data.Dataset) (v validationSet, err 
 	if n := t.spec.Training.ValidateCount; n > 0 && n < count {
 		count = n
 	}
-	if v.batch.Initial, err = bySample(set.InitialRange("validation", 0, count)); err != nil {
+	if v.batch.Inputs, err = bySample(set.InputRange("validation", 0, count)); err != nil {
 		return v, err
 	}
 	for i := range count {
@@ -43,7 +43,7 @@ func (t *trainer[T]) validationSamples(set *data.Dataset) (v validationSet, err 
 		}
 		t.cut(v.truth)
 	}
-	v.still, err = engine.StillLosses(t.info, v.batch.Initial)
+	v.still, err = engine.StillLosses(t.info, v.batch.Inputs)
 	return v, err
 }
 
@@ -82,7 +82,7 @@ func (t *trainer[T]) loadBaselines() error {
 	if t.valid.truth != nil {
 		truth = func(i int) ([]float64, error) { return t.valid.truth[i], nil }
 	}
-	trivial, err := engine.Trivials(sys, t.spec.Loss, t.valid.batch.Initial, truth)
+	trivial, err := engine.Trivials(sys, t.spec.Loss, t.valid.batch.Inputs, truth)
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (t *trainer[T]) validation() error {
 			squares[k] += v
 		}
 		relative += t.root(p.Loss / t.valid.still[i])
-		like := t.problem.InitialOf(t.valid.batch.Initial[i], t.info.Grid)
+		like := t.problem.InitialOf(t.valid.batch.Inputs[i], t.info.Grid)
 		if t.valid.truth != nil {
 			like = t.valid.truth[i]
 		}
@@ -155,7 +155,7 @@ func (t *trainer[T]) validation() error {
 		return err
 	}
 	s.Due = false
-	n := float64(len(t.valid.batch.Initial))
+	n := float64(len(t.valid.batch.Inputs))
 	residual := t.root(sum / n)
 	r := Record{Step: s.step, ValidationResidual: number(residual), ValidationRelative: number(relative / n), ValidationRMS: map[string]data.Float{}}
 	for k, rows := range t.info.Rows {

@@ -30,7 +30,7 @@ func TestBaselines(t *testing.T) {
 		t.Fatalf("baselines %v", b)
 	}
 	const count = 3
-	initial, err := bySample(e.set.InitialRange("validation", 0, count))
+	initial, err := bySample(e.set.InputRange("validation", 0, count))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,7 +56,7 @@ type loaded struct {
 	counts  [][]int // of points drawn, per residual and expert
 }
 
-func newEngine[T compute.Float](s *model.Spec, p *pde.Problem, o engine.EngineOptions) (engine.Engine[T], error) {
+func newEngine[T compute.Float](s *model.Spec, p *pde.Problem, o engine.Options) (engine.Engine[T], error) {
 	if o.Plugin == "" {
 		return nil, errors.New("engine xla: no plugin is named: --plugin FILE or the environment's PIHC_PJRT is a PJRT plugin for the device (docs/engines.md)")
 	}
@@ -74,7 +74,7 @@ func newEngine[T compute.Float](s *model.Spec, p *pde.Problem, o engine.EngineOp
 }
 
 // prepare returns an engine without its device, which can write programs.
-func prepare[T compute.Float](s *model.Spec, p *pde.Problem, o engine.EngineOptions) (*device[T], error) {
+func prepare[T compute.Float](s *model.Spec, p *pde.Problem, o engine.Options) (*device[T], error) {
 	e := &device[T]{plan: plan{dtype: elementOf[T]()}, loaded: map[loadedKey]*loaded{}}
 	var err error
 	if e.Plan, err = engine.NewPlan(s, p, o, nil); err != nil {
@@ -86,7 +86,7 @@ func prepare[T compute.Float](s *model.Spec, p *pde.Problem, o engine.EngineOpti
 		}
 	}
 	var ok bool
-	if e.config, ok = e.Network.(fno.Config); !ok {
+	if e.config, ok = e.Network.(fno.Network); !ok {
 		return nil, errors.New("network.kind: engine xla runs Fourier neural operators (fno) alone")
 	}
 	e.squares = make([]float64, len(e.System.Sets))
@@ -240,7 +240,7 @@ func (e *device[T]) history(batch engine.Batch, i int) (h engine.History) {
 	case n == 0:
 	case batch.Previous == nil:
 		h = engine.NewHistory(e.Spec, e.FieldSize())
-		e.System.Offset(h.Field, batch.Initial[i])
+		e.System.Offset(h.Field, batch.Inputs[i])
 	case batch.Directions != nil:
 		given := batch.Directions[i]
 		h.Directions = given[:min(n, len(given))]
@@ -302,8 +302,8 @@ func (u *uploads) numbers(x []float64, shape ...int) { u.add(pjrt.Upload(u.clien
 
 // upload copies the arguments of a pass to the device, in the order that sample.declare has.
 func (e *device[T]) upload(u *uploads, l *loaded, s run) {
-	size, inputs := e.FieldSize(), s.batch.Initial[s.i]
-	if len(inputs) != e.InitialSize() {
+	size, inputs := e.FieldSize(), s.batch.Inputs[s.i]
+	if len(inputs) != e.InputSize() {
 		panic("xla: inputs of the wrong length")
 	}
 	scalars := make([]float64, numberCount)
@@ -385,7 +385,7 @@ func (e *device[T]) draw(l *loaded, s run) (*pjrt.Buffer, error) {
 func (e *device[T]) LossAndGrad(grad, params []T, batch engine.Batch) (engine.Stats, error) {
 	clear(e.squares)
 	st := engine.Stats{MeanSquares: e.squares}
-	if len(batch.Initial) == 0 {
+	if len(batch.Inputs) == 0 {
 		return st, nil
 	}
 	w, err := pjrt.Upload(e.client, params, len(params))
@@ -414,7 +414,7 @@ func (e *device[T]) LossAndGrad(grad, params []T, batch engine.Batch) (engine.St
 func (e *device[T]) addSamples(st *engine.Stats, from, params *pjrt.Buffer, batch engine.Batch) (*pjrt.Buffer, error) {
 	scale := 1 / float64(batch.Samples())
 	var sum *pjrt.Buffer
-	for i := range batch.Initial {
+	for i := range batch.Inputs {
 		at := from
 		if i > 0 {
 			at = sum
@@ -471,7 +471,7 @@ func (e *device[T]) Predict(params []T, batch engine.Batch, each func(i int, p *
 	}
 	defer func() { free(w) }()
 	field := make([]float64, e.FieldSize())
-	for i := range batch.Initial {
+	for i := range batch.Inputs {
 		if err := batch.Canceled(); err != nil {
 			return err
 		}

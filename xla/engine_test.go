@@ -19,11 +19,11 @@ func TestEngine(t *testing.T) {
 	client(t)
 	c, plugin := Constructors(), os.Getenv("PIHC_PJRT")
 	enginetest.Run(t, engine.Constructors{
-		Float32: func(s *model.Spec, p *pde.Problem, o engine.EngineOptions) (engine.Engine[float32], error) {
+		Float32: func(s *model.Spec, p *pde.Problem, o engine.Options) (engine.Engine[float32], error) {
 			o.Plugin = plugin
 			return c.Float32(s, p, o)
 		},
-		Float64: func(s *model.Spec, p *pde.Problem, o engine.EngineOptions) (engine.Engine[float64], error) {
+		Float64: func(s *model.Spec, p *pde.Problem, o engine.Options) (engine.Engine[float64], error) {
 			o.Plugin = plugin
 			return c.Float64(s, p, o)
 		},
@@ -42,7 +42,7 @@ func TestOutOfMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := Constructors().Float32(s, p, engine.EngineOptions{Plugin: os.Getenv("PIHC_PJRT")})
+	made, err := Constructors().Float32(s, p, engine.Options{Plugin: os.Getenv("PIHC_PJRT")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,14 +86,14 @@ network: {width: 2, layers: 1, modes: {t: 2, x: 2}, projection: 2, basis: 1, pre
 		t.Fatal(err)
 	}
 	var losses []float64
-	for _, c := range []engine.Constructors{Constructors(), {Float64: engine.NewEngine[float64]}} {
-		e, err := c.Float64(s, p, engine.EngineOptions{Plugin: os.Getenv("PIHC_PJRT")})
+	for _, c := range []engine.Constructors{Constructors(), {Float64: engine.New[float64]}} {
+		e, err := c.Float64(s, p, engine.Options{Plugin: os.Getenv("PIHC_PJRT")})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer e.Close()
 		params := engine.InitialParams[float64](e.Info())
-		stats, err := e.LossAndGrad(make([]float64, len(params)), params, engine.Batch{Initial: [][]float64{{1, 2, 3, 4, 3, 2, 1, 0}}, Seeds: make([]constraint.Seed, 1)})
+		stats, err := e.LossAndGrad(make([]float64, len(params)), params, engine.Batch{Inputs: [][]float64{{1, 2, 3, 4, 3, 2, 1, 0}}, Seeds: make([]constraint.Seed, 1)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -108,7 +108,7 @@ func (s *sample) outputsOf(basis value) value {
 	return s.reshape(s.transpose(parts, 1, 2, 0), size, f*c)
 }
 
-// field is input i of those of a sample (InitialSize) at every point: (P, 1).
+// field is input i of those of a sample (InputSize) at every point: (P, 1).
 func (s *sample) field(inputs value, i int) value {
 	if slice, ok := s.terms.sliceOf(inputs, i); ok {
 		return s.reshape(s.spread(slice, []int{s.gridSize() / s.width(), s.width()}, 1), s.gridSize(), 1)

@@ -40,7 +40,7 @@ func TestCompilesForH100(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			e, err := prepare[float32](s, p, engine.EngineOptions{})
+			e, err := prepare[float32](s, p, engine.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

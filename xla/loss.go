@@ -5,7 +5,7 @@ import (
 	"pihc/pde"
 )
 
-// loss writes the loss of a field on the grid, as model.Loss states it.
+// loss writes the loss of a field on the grid, as engine.Loss states it.
 type loss struct {
 	*terms
 	spec     model.LossSpec

@@ -13,7 +13,7 @@ import (
 // with the real part first and the modes in the order of the layout.
 type network struct {
 	*builder
-	fno.Config
+	fno.Network
 	shape  []int
 	dtype  dtype
 	params map[string]value
@@ -33,8 +33,8 @@ type network struct {
 type layer struct{ v, hat, pre value }
 
 // newNetwork declares the parameters as views of the flat vector.
-func newNetwork(b *builder, c fno.Config, shape []int, t dtype, params value) *network {
-	n := &network{builder: b, Config: c, shape: shape, dtype: t, params: map[string]value{}, modes: 1}
+func newNetwork(b *builder, c fno.Network, shape []int, t dtype, params value) *network {
+	n := &network{builder: b, Network: c, shape: shape, dtype: t, params: map[string]value{}, modes: 1}
 	for _, p := range c.Layout() {
 		n.params[p.Name] = b.reshape(b.slice(params, 0, p.Offset, p.Offset+p.Size()), p.Shape...)
 	}

@@ -13,11 +13,11 @@ func TestNetwork(t *testing.T) {
 	for _, x := range []struct {
 		name   string
 		shape  []int
-		config fno.Config
+		config fno.Network
 	}{
-		{"two axes", []int{9, 24}, fno.Config{Inputs: 3, Width: 6, Layers: 2, Modes: []int{3, 4}, Projection: 8, Outputs: 4, LastActivation: true, SpectralGain: 1}},
-		{"all modes", []int{6, 8}, fno.Config{Inputs: 1, Width: 3, Layers: 3, Modes: []int{3, 5}, Projection: 5, Outputs: 2, OutputActivation: true, SpectralGain: 1}},
-		{"three axes", []int{5, 6, 7}, fno.Config{Inputs: 2, Width: 4, Layers: 1, Modes: []int{2, 3, 4}, Projection: 3, Outputs: 3, SpectralGain: 1}},
+		{"two axes", []int{9, 24}, fno.Network{Inputs: 3, Width: 6, Layers: 2, Modes: []int{3, 4}, Projection: 8, Outputs: 4, LastActivation: true, SpectralGain: 1}},
+		{"all modes", []int{6, 8}, fno.Network{Inputs: 1, Width: 3, Layers: 3, Modes: []int{3, 5}, Projection: 5, Outputs: 2, OutputActivation: true, SpectralGain: 1}},
+		{"three axes", []int{5, 6, 7}, fno.Network{Inputs: 2, Width: 4, Layers: 1, Modes: []int{2, 3, 4}, Projection: 3, Outputs: 3, SpectralGain: 1}},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(1, 2))

@@ -13,7 +13,7 @@ import (
 // plan is all that programs of an experiment are written from.
 type plan struct {
 	*engine.Plan
-	config fno.Config
+	config fno.Network
 	dtype  dtype
 }
 
@@ -85,7 +85,7 @@ type sample struct {
 	loss       *loss
 	outputs    []value
 
-	given, units    value // (InitialSize): the inputs; those as the network sees them
+	given, units    value // (InputSize): the inputs; those as the network sees them
 	start, previous value // (C P, 1): what unknowns begin with at all times; the field to correct
 	scalars         value
 	owners          []value // per expert (C P): its points
@@ -122,7 +122,7 @@ type arguments struct {
 
 // declare declares the arguments in their order.
 func (s *sample) declare() (a arguments) {
-	size, inputs := s.size(), s.System.InitialSize()
+	size, inputs := s.size(), s.System.InputSize()
 	a.params = s.input(s.dtype, s.config.Size())
 	s.given = s.input(f64, inputs)
 	if !s.Problem.OnlyInitial() {

@@ -180,7 +180,7 @@ func (t *terms) offset(term int, points value) value {
 }
 
 // extras are the inputs of a set's rows that are no terms, at points (M): coordinates,
-// and what a sample is given (InitialSize).
+// and what a sample is given (InputSize).
 func (t *terms) extras(set *pde.RowSet, points, given value) []value {
 	var all []value
 	for _, x := range set.Extras {
@@ -205,7 +205,7 @@ func (t *terms) sliceOf(given value, input int) (value, bool) {
 	return t.slice(given, 0, in.Offset, in.Offset+in.Size), true
 }
 
-// inputAt is an input of those of a sample (InitialSize) at points (M), or so many steps
+// inputAt is an input of those of a sample (InputSize) at points (M), or so many steps
 // from them along an axis.
 func (t *terms) inputAt(given value, input int, points value, along, shift int) value {
 	in := &t.system.Inputs[input]

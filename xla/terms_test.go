@@ -33,7 +33,7 @@ func TestTerms(t *testing.T) {
 			}
 			rng := check.Rand(1)
 			size := g.Size()
-			u, u0 := check.Normal(rng, make([]float64, size)), check.Normal(rng, make([]float64, s.InitialSize()))
+			u, u0 := check.Normal(rng, make([]float64, size)), check.Normal(rng, make([]float64, s.InputSize()))
 			for i := range u {
 				u[i] = 1 + 0.1*u[i]
 			}
@@ -47,9 +47,9 @@ func TestTerms(t *testing.T) {
 					want, out = append(want, back), append(out, terms.pullBack(j, in[0]))
 				}
 				for _, set := range s.Sets {
-					rows, e := s.NewPointRows(set, set.Points), s.NewEvaluator(len(set.Points))
+					rows, e := s.NewPointRows(set, set.Points), s.NewRowEvaluator(len(set.Points))
 					rows.Prepare()
-					rows.SetInitial(u0)
+					rows.SetInputs(u0)
 					points := b.integers(set.Points, len(set.Points))
 					whole := terms.wholes(in[0])
 					var z [][]float64

@@ -157,7 +157,7 @@ func prepareStep[T compute.Float](b *bench, x timed) (run func() (engine.Stats, 
 	if err != nil {
 		return nil, nil, err
 	}
-	e, err := dist.NewEngine[T](spec, b.problem, engine.EngineOptions{Workers: x.workers}, b.app.comm, b.app.slabs)
+	e, err := dist.NewEngine[T](spec, b.problem, engine.Options{Workers: x.workers}, b.app.comm, b.app.slabs)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -167,7 +167,7 @@ func prepareStep[T compute.Float](b *bench, x timed) (run func() (engine.Stats, 
 		fractions[i] = (float64(i) + 0.5) / float64(len(fractions))
 	}
 	initial, _, err := experiment.StatedInputs(spec, b.problem, info.Grid, fractions)
-	batch := engine.Batch{Initial: initial, Seeds: experiment.EvaluationSeeds(len(initial))} // trains the last pass
+	batch := engine.Batch{Inputs: initial, Seeds: experiment.EvaluationSeeds(len(initial))} // trains the last pass
 	params := engine.InitialParams[T](info)
 	if dir := b.options.runs; dir != "" && err == nil {
 		if run := filepath.Join(dir, x.method); !train.IsRun(run) {

@@ -26,13 +26,13 @@ func TestMain(m *testing.M) {
 
 // faulty is pihc with an engine "faulty" whose gradient is 0.12 % too large.
 func faulty() {
-	engine.RegisterEngine("faulty", engine.Constructors{
-		Float32: func(*model.Spec, *pde.Problem, engine.EngineOptions) (engine.Engine[float32], error) {
+	engine.Register("faulty", engine.Constructors{
+		Float32: func(*model.Spec, *pde.Problem, engine.Options) (engine.Engine[float32], error) {
 			return nil, errors.New("float64 only")
 		},
-		Float64: func(s *model.Spec, p *pde.Problem, o engine.EngineOptions) (engine.Engine[float64], error) {
+		Float64: func(s *model.Spec, p *pde.Problem, o engine.Options) (engine.Engine[float64], error) {
 			o.Name = ""
-			e, err := engine.NewEngine[float64](s, p, o)
+			e, err := engine.New[float64](s, p, o)
 			return faultyEngine{e}, err
 		},
 	})

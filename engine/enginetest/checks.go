@@ -75,7 +75,7 @@ func (r result[T]) equal(what string, want result[T]) error {
 			[]float64{b.Loss, b.JumpSquare, b.Iterations, float64(b.Failed), float64(b.Fallbacks)}))
 }
 
-// params are those of model.CheckParams.
+// params are those of engine.CheckParams.
 func params[T float](e engine.Engine[T]) []T {
 	var out []T
 	for _, v := range engine.CheckParams(e.Info()) {
@@ -96,8 +96,8 @@ func predict[T float](e engine.Engine[T], params []T, batch engine.Batch) ([]eng
 		all = append(all, q)
 		return nil
 	})
-	if err == nil && len(all) != len(batch.Initial) {
-		err = fmt.Errorf("%d predictions for %d samples", len(all), len(batch.Initial))
+	if err == nil && len(all) != len(batch.Inputs) {
+		err = fmt.Errorf("%d predictions for %d samples", len(all), len(batch.Inputs))
 	}
 	return all, err
 }
@@ -109,7 +109,7 @@ func checkInfo(s *setup, e engine.Engine[float64], spec *model.Spec) error {
 	if _, err := router.Divide(s.system.Grid); err != nil {
 		return err
 	}
-	plan, err := engine.NewPlan(spec, s.problem, engine.EngineOptions{Grid: s.system.Grid, Router: router}, nil)
+	plan, err := engine.NewPlan(spec, s.problem, engine.Options{Grid: s.system.Grid, Router: router}, nil)
 	if err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func checkPrediction(s *setup, e engine.Engine[float64], spec *model.Spec) error
 // checkGradient compares the gradient of every pass with central differences.
 func checkGradient(s *setup, e engine.Engine[float64], spec *model.Spec) error {
 	batch := s.batch
-	batch.Initial, batch.Seeds = batch.Initial[1:], batch.Seeds[1:]
+	batch.Inputs, batch.Seeds = batch.Inputs[1:], batch.Seeds[1:]
 	if batch.Truth != nil {
 		batch.Truth = batch.Truth[1:]
 	}
@@ -201,7 +201,7 @@ func checkGradient(s *setup, e engine.Engine[float64], spec *model.Spec) error {
 func checkRamps(s *setup) error {
 	var moving result[float64]
 	var still []string
-	err := with(s, engine.EngineOptions{}, func(e engine.Engine[float64], spec *model.Spec) (err error) {
+	err := with(s, engine.Options{}, func(e engine.Engine[float64], spec *model.Spec) (err error) {
 		moving, err = evaluate(e, params(e), s.batch)
 		for key, r := range map[string]model.Ramp{"loss.border_rows": spec.Loss.BorderRows, "constraint.overlap": spec.Constraint.Overlap} {
 			v := r.At(s.batch.Progress)
@@ -212,7 +212,7 @@ func checkRamps(s *setup) error {
 	if err != nil {
 		return err
 	}
-	return with(s, engine.EngineOptions{}, func(e engine.Engine[float64], spec *model.Spec) error {
+	return with(s, engine.Options{}, func(e engine.Engine[float64], spec *model.Spec) error {
 		batch := s.batch
 		batch.Progress = 0.9
 		want, err := evaluate(e, params(e), batch)
@@ -235,8 +235,8 @@ func checkPasses(s *setup, e engine.Engine[float64], spec *model.Spec) error {
 	if err != nil {
 		return err
 	}
-	last, led := make([][]float64, len(batch.Initial)), make([][][]float64, len(batch.Initial))
-	for i, initial := range batch.Initial {
+	last, led := make([][]float64, len(batch.Inputs)), make([][][]float64, len(batch.Inputs))
+	for i, initial := range batch.Inputs {
 		last[i] = make([]float64, info.FieldSize())
 		sys.Offset(last[i], initial)
 	}
@@ -300,7 +300,7 @@ func checkSums[T float](s *setup, e engine.Engine[T], spec *model.Spec) error {
 		return err
 	}
 	sum := result[T]{grad: make([]T, len(w)), stats: engine.Stats{MeanSquares: make([]float64, len(want.stats.MeanSquares))}}
-	for i := range s.batch.Initial {
+	for i := range s.batch.Inputs {
 		// Into the same gradient, which is added to.
 		st, err := e.LossAndGrad(sum.grad, w, s.batch.Sample(i))
 		if err != nil {
@@ -315,7 +315,7 @@ func checkSums[T float](s *setup, e engine.Engine[T], spec *model.Spec) error {
 // and initial conditions stay as they are.
 func checkRepetition[T float](s *setup, e engine.Engine[T], spec *model.Spec) error {
 	w := params(e)
-	before, initial := slices.Clone(w), slices.Clone(s.batch.Initial[0])
+	before, initial := slices.Clone(w), slices.Clone(s.batch.Inputs[0])
 	first, err := evaluate(e, w, s.batch)
 	if err != nil {
 		return err
@@ -346,7 +346,7 @@ func checkRepetition[T float](s *setup, e engine.Engine[T], spec *model.Spec) er
 			return fmt.Errorf("gradient %d is not added: 1000 becomes %v, want %v more", i, ones[i], first.grad[i])
 		}
 	}
-	return errors.Join(same("parameters", w, before), same("initial condition", s.batch.Initial[0], initial))
+	return errors.Join(same("parameters", w, before), same("initial condition", s.batch.Inputs[0], initial))
 }
 
 // checkWorkers: neither the number of workers nor micro_batch changes a bit.
@@ -354,7 +354,7 @@ func checkWorkers[T float](s *setup) error {
 	var want result[T]
 	var fields []engine.Prediction
 	for i, c := range []struct{ workers, micro int }{{1, 2}, {2, 2}, {3, 1}, {2, 4}} {
-		err := with(s, engine.EngineOptions{Workers: c.workers}, func(e engine.Engine[T], spec *model.Spec) error {
+		err := with(s, engine.Options{Workers: c.workers}, func(e engine.Engine[T], spec *model.Spec) error {
 			w := params(e)
 			got, err := evaluate(e, w, s.batch)
 			if err != nil {
@@ -406,7 +406,7 @@ func checkSeeds(s *setup, e engine.Engine[float64], spec *model.Spec) error {
 func checkSingle(s *setup) error {
 	var wide result[float64]
 	var fields []engine.Prediction
-	if err := with(s, engine.EngineOptions{}, func(e engine.Engine[float64], _ *model.Spec) (err error) {
+	if err := with(s, engine.Options{}, func(e engine.Engine[float64], _ *model.Spec) (err error) {
 		if wide, err = evaluate(e, params(e), s.batch); err != nil {
 			return err
 		}
@@ -415,7 +415,7 @@ func checkSingle(s *setup) error {
 	}); err != nil {
 		return err
 	}
-	return with(s, engine.EngineOptions{}, func(e engine.Engine[float32], _ *model.Spec) error {
+	return with(s, engine.Options{}, func(e engine.Engine[float32], _ *model.Spec) error {
 		narrow, err := evaluate(e, params(e), s.batch)
 		if err != nil {
 			return err

@@ -1,4 +1,4 @@
-// Package enginetest is the suite that every model.Engine passes: what it says of
+// Package enginetest is the suite that every engine.Engine passes: what it says of
 // itself, predictions, loss against rows evaluated plainly, gradient against central
 // differences, passes, sums over samples, independence of workers and micro-batch,
 // single precision against double, and stored results.
@@ -45,7 +45,7 @@ func Run(t *testing.T, c engine.Constructors, refusals ...Refusal) {
 }
 
 // cpu is the engine of package engine.
-var cpu = engine.Constructors{Float32: engine.NewEngine[float32], Float64: engine.NewEngine[float64]}
+var cpu = engine.Constructors{Float32: engine.New[float32], Float64: engine.New[float64]}
 
 // RunCPU runs some cases on the engine "cpu" with a network or a decomposition that another module registers: by
 // overrides of their specs, as --set has them, such as `network={kind: conv, width: 4}` or `constraint.router=mine`.
@@ -76,7 +76,7 @@ func (k *testCase) run(t *testing.T, c engine.Constructors, checks []checked, re
 			if !r.Of(spec, s.problem) {
 				continue
 			}
-			if _, err := c.Float64(spec, s.problem, engine.EngineOptions{}); err == nil || !strings.Contains(err.Error(), r.Words) {
+			if _, err := c.Float64(spec, s.problem, engine.Options{}); err == nil || !strings.Contains(err.Error(), r.Words) {
 				t.Errorf("%v, want an error that says %q", err, r.Words)
 			}
 			return
@@ -117,7 +117,7 @@ var checks = []checked{
 // on is a check of the case's engine.
 func on[T float](check func(s *setup, e engine.Engine[T], spec *model.Spec) error) func(s *setup) error {
 	return func(s *setup) error {
-		return with(s, engine.EngineOptions{}, func(e engine.Engine[T], spec *model.Spec) error { return check(s, e, spec) })
+		return with(s, engine.Options{}, func(e engine.Engine[T], spec *model.Spec) error { return check(s, e, spec) })
 	}
 }
 
@@ -316,7 +316,7 @@ func (k *testCase) open(c engine.Constructors, overrides ...string) (*setup, err
 	s.batch.Progress = 0.3
 	strides := g.Strides()
 	for i := range samples {
-		u0 := make([]float64, s.system.InitialSize())
+		u0 := make([]float64, s.system.InputSize())
 		for p := range u0 {
 			u0[p] = mean * (1 + 0.25*float64(i))
 			for a, axis := range g.Axes[1:] {
@@ -327,7 +327,7 @@ func (k *testCase) open(c engine.Constructors, overrides ...string) (*setup, err
 		if !s.problem.OnlyInitial() {
 			s.drawInputs(u0, i)
 		}
-		s.batch.Initial = append(s.batch.Initial, u0)
+		s.batch.Inputs = append(s.batch.Inputs, u0)
 		if spec.Loss.Data != 0 {
 			truth := make([]float64, s.system.FieldSize())
 			for p := range truth {
@@ -382,7 +382,7 @@ func (s *setup) load(bits int, overrides ...string) (*model.Spec, error) {
 }
 
 // with calls f with an engine of the case's spec, overridden.
-func with[T float](s *setup, o engine.EngineOptions, f func(e engine.Engine[T], spec *model.Spec) error, overrides ...string) error {
+func with[T float](s *setup, o engine.Options, f func(e engine.Engine[T], spec *model.Spec) error, overrides ...string) error {
 	spec, err := s.load(bits[T](), overrides...)
 	if err != nil {
 		return err

@@ -56,7 +56,7 @@ type (
 
 // fault makes the loss and gradient of an engine wrong. more makes engines of the
 // same case with overrides of their spec.
-type fault func(e running, more func(override string) running, o engine.EngineOptions) lossAndGrad
+type fault func(e running, more func(override string) running, o engine.Options) lossAndGrad
 
 // The suite finds what is wrong with an engine that is wrong in one way.
 func TestFaultsAreFound(t *testing.T) {
@@ -64,7 +64,7 @@ func TestFaultsAreFound(t *testing.T) {
 		name, in, by string // the case and the check that must fail
 		fault        fault
 	}{
-		{"no gradient", "soft", "gradient", func(e running, _ func(string) running, _ engine.EngineOptions) lossAndGrad {
+		{"no gradient", "soft", "gradient", func(e running, _ func(string) running, _ engine.Options) lossAndGrad {
 			return func(grad, params []float64, b engine.Batch) (engine.Stats, error) {
 				return e.LossAndGrad(make([]float64, len(grad)), params, b)
 			}
@@ -84,22 +84,22 @@ func TestFaultsAreFound(t *testing.T) {
 		{"means over the part alone", "hard", "sums", before(func(b *engine.Batch) { b.Total = 0 })},
 		{"progress ignored", "borders", "ramps", before(func(b *engine.Batch) { b.Progress = 0 })},
 		{"samples in another order", "soft", "sums", before(func(b *engine.Batch) {
-			b.Initial, b.Seeds = slices.Clone(b.Initial), slices.Clone(b.Seeds)
-			slices.Reverse(b.Initial)
+			b.Inputs, b.Seeds = slices.Clone(b.Inputs), slices.Clone(b.Seeds)
+			slices.Reverse(b.Inputs)
 			slices.Reverse(b.Seeds)
 		})},
-		{"gradient set, not added", "soft", "repetition", func(e running, _ func(string) running, _ engine.EngineOptions) lossAndGrad {
+		{"gradient set, not added", "soft", "repetition", func(e running, _ func(string) running, _ engine.Options) lossAndGrad {
 			return func(grad, params []float64, b engine.Batch) (engine.Stats, error) {
 				clear(grad)
 				return e.LossAndGrad(grad, params, b)
 			}
 		}},
-		{"mean squares without their weight", "borders", "loss", after(func(s *engine.Stats, _ []float64, _ engine.EngineOptions) { s.MeanSquares[0] *= 0.16 })},
-		{"root of the jump", "moe", "loss", after(func(s *engine.Stats, _ []float64, _ engine.EngineOptions) { s.JumpSquare = math.Sqrt(s.JumpSquare) })},
-		{"bits that depend on the workers", "hard", "workers", after(func(_ *engine.Stats, grad []float64, o engine.EngineOptions) {
+		{"mean squares without their weight", "borders", "loss", after(func(s *engine.Stats, _ []float64, _ engine.Options) { s.MeanSquares[0] *= 0.16 })},
+		{"root of the jump", "moe", "loss", after(func(s *engine.Stats, _ []float64, _ engine.Options) { s.JumpSquare = math.Sqrt(s.JumpSquare) })},
+		{"bits that depend on the workers", "hard", "workers", after(func(_ *engine.Stats, grad []float64, o engine.Options) {
 			grad[0] *= 1 + 0x1p-52*float64(o.Workers-1)
 		})},
-		{"everything a little off", "hard", "golden", after(func(_ *engine.Stats, grad []float64, _ engine.EngineOptions) {
+		{"everything a little off", "hard", "golden", after(func(_ *engine.Stats, grad []float64, _ engine.Options) {
 			for i := range grad {
 				grad[i] *= 1 + 5e-7
 			}
@@ -109,7 +109,7 @@ func TestFaultsAreFound(t *testing.T) {
 			t.Parallel()
 			k := &cases[slices.IndexFunc(cases, func(k testCase) bool { return k.name == f.in })]
 			c := cpu
-			c.Float64 = func(s *model.Spec, p *pde.Problem, o engine.EngineOptions) (engine.Engine[float64], error) {
+			c.Float64 = func(s *model.Spec, p *pde.Problem, o engine.Options) (engine.Engine[float64], error) {
 				e, err := cpu.Float64(s, p, o)
 				if err != nil {
 					return nil, err
@@ -146,7 +146,7 @@ func another(override string) fault {
 	for _, v := range []float64{0.05, 0.4} {
 		override = strings.ReplaceAll(override, fmt.Sprint("SQRT", v), fmt.Sprint(math.Sqrt(v)))
 	}
-	return func(e running, more func(string) running, _ engine.EngineOptions) lossAndGrad {
+	return func(e running, more func(string) running, _ engine.Options) lossAndGrad {
 		other := more(override)
 		return func(grad, params []float64, b engine.Batch) (engine.Stats, error) {
 			if _, err := other.LossAndGrad(grad, params, b); err != nil {
@@ -159,7 +159,7 @@ func another(override string) fault {
 
 // before changes the batch.
 func before(change func(b *engine.Batch)) fault {
-	return func(e running, _ func(string) running, _ engine.EngineOptions) lossAndGrad {
+	return func(e running, _ func(string) running, _ engine.Options) lossAndGrad {
 		return func(grad, params []float64, b engine.Batch) (engine.Stats, error) {
 			change(&b)
 			return e.LossAndGrad(grad, params, b)
@@ -168,8 +168,8 @@ func before(change func(b *engine.Batch)) fault {
 }
 
 // after changes statistics and gradient.
-func after(change func(s *engine.Stats, grad []float64, o engine.EngineOptions)) fault {
-	return func(e running, _ func(string) running, o engine.EngineOptions) lossAndGrad {
+func after(change func(s *engine.Stats, grad []float64, o engine.Options)) fault {
+	return func(e running, _ func(string) running, o engine.Options) lossAndGrad {
 		return func(grad, params []float64, b engine.Batch) (engine.Stats, error) {
 			s, err := e.LossAndGrad(grad, params, b)
 			change(&s, grad, o)

@@ -45,7 +45,7 @@ func project(x []float64) (out [4]float64) {
 
 // measure returns a case's result.
 func (s *setup) measure() (g golden, err error) {
-	err = with(s, engine.EngineOptions{}, func(e engine.Engine[float64], _ *model.Spec) error {
+	err = with(s, engine.Options{}, func(e engine.Engine[float64], _ *model.Spec) error {
 		r, err := evaluate(e, params(e), s.batch)
 		if err != nil {
 			return err

@@ -167,14 +167,14 @@ func checkLoss(s *setup, e engine.Engine[float64], spec *model.Spec) error {
 	var crossing [][]bool
 	factor := spec.Loss.BorderRows.At(1)
 	if factor != 1 && info.Experts > 1 {
-		if crossing, err = s.crossing(info.Router, s.batch.Initial[0]); err != nil {
+		if crossing, err = s.crossing(info.Router, s.batch.Inputs[0]); err != nil {
 			return err
 		}
 	}
 	squares := make([]float64, len(info.Rows))
 	var loss, jump float64
 	for i, p := range all {
-		initial := s.batch.Initial[i]
+		initial := s.batch.Inputs[i]
 		want, mean := s.loss(spec, p.Field, initial, crossing, factor)
 		for j, v := range mean {
 			if err := near(fmt.Sprintf("sample %d: mean square of %s", i, info.Rows[j].Name), p.MeanSquares[j], v, 1e-9); err != nil {

@@ -16,7 +16,7 @@ import (
 // bit by bit, from a state given to it.
 func checkSteps(s *setup) error {
 	const rate, clip, decay = 1e-2, 1e-3, 0.5
-	return with(s, engine.EngineOptions{}, func(e engine.Engine[float64], spec *model.Spec) error {
+	return with(s, engine.Options{}, func(e engine.Engine[float64], spec *model.Spec) error {
 		stepper, ok := e.(engine.Stepper[float64])
 		if !ok {
 			return nil
@@ -124,10 +124,10 @@ func nearState(what string, got, want engine.State[float64]) error {
 // poisoned returns the batch with samples that are not finite.
 func (s *setup) poisoned(bad []int) engine.Batch {
 	b := s.batch
-	b.Initial = slices.Clone(b.Initial)
+	b.Inputs = slices.Clone(b.Inputs)
 	for _, i := range bad {
-		b.Initial[i] = slices.Clone(b.Initial[i])
-		b.Initial[i][1] = math.NaN()
+		b.Inputs[i] = slices.Clone(b.Inputs[i])
+		b.Inputs[i][1] = math.NaN()
 	}
 	return b
 }

@@ -48,7 +48,7 @@ func run(ctx context.Context, spec, dir string, overrides []string) error {
 	if err != nil {
 		return err
 	}
-	u, err := r.Predict(ctx, first.Initial, experiment.PredictOptions{})
+	u, err := r.Predict(ctx, first.Inputs, experiment.PredictOptions{})
 	if err != nil {
 		return err
 	}

@@ -320,7 +320,7 @@ func givenSampler(p *pde.Problem, g *grid.Grid) (draw, error) {
 			count = f.trains
 		}
 		for i := range min(count, givenDraws) {
-			u0 := make([]float64, p.SampleSize(f.grid))
+			u0 := make([]float64, p.InputSize(f.grid))
 			if f.train != nil {
 				copy(u0, f.train[i*len(u0):])
 			} else {

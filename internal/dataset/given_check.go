@@ -43,7 +43,7 @@ func (f *given) examine(first int) (warning string, err error) {
 
 // compareStart is an error for a solution that does not begin with its initial condition.
 func (f *given) compareStart(b *beginning) error {
-	u, u0 := make([]float64, b.values.System.FieldSize()), make([]float64, f.problem.SampleSize(f.grid))
+	u, u0 := make([]float64, b.values.System.FieldSize()), make([]float64, f.problem.InputSize(f.grid))
 	off, size := make([]float64, f.count), 0.0
 	worst := 0
 	for i := range f.count {
@@ -79,7 +79,7 @@ func (f *given) residual(sys *pde.System, first int) (float64, error) {
 		return 0, err
 	}
 	count := min(f.count-first, residualSamples)
-	u, u0 := make([]float64, sys.FieldSize()), make([]float64, f.problem.SampleSize(f.grid))
+	u, u0 := make([]float64, sys.FieldSize()), make([]float64, f.problem.InputSize(f.grid))
 	n := len(f.problem.Residuals)
 	residual, rate := make([]float64, n), make([]float64, n)
 	for i := range count {

@@ -46,7 +46,7 @@ func NewRange(p *pde.Problem, g *grid.Grid) (*Range, error) {
 		}
 		r.inputs = append(r.inputs, inputRange{in, math.Inf(1), math.Inf(-1), 0, small})
 	}
-	sample := make([]float64, p.SampleSize(g))
+	sample := make([]float64, p.InputSize(g))
 	for i := range 64 {
 		if err := next(data.SampleRand(1, i), sample); err != nil {
 			return nil, err

@@ -184,7 +184,7 @@ initial: {distribution: random-series, series: SERIES}
 		if err != nil {
 			t.Fatal(err)
 		}
-		u0 := make([]float64, p.SampleSize(g))
+		u0 := make([]float64, p.InputSize(g))
 		for i, x := range g.Axes[1].Coordinates() {
 			u0[i] = c.u0(x)
 		}

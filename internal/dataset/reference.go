@@ -108,13 +108,13 @@ func (s *refined) Solve(dst, sample []float64) (sim.Stats, error) {
 	if len(dst) != unknowns*s.grid.Size() {
 		panic("dataset: Solve: dst must have one value per grid point and unknown")
 	}
-	if size := s.problem.SampleSize(s.grid); len(sample) != size {
+	if size := s.problem.InputSize(s.grid); len(sample) != size {
 		return sim.Stats{}, fmt.Errorf("inputs of %d values, want %d", len(sample), size)
 	}
 	solution := make([]float64, unknowns*s.fine.Size())
 	var start []float64
 	if s.problem.OnlyInitial() {
-		start = make([]float64, s.problem.SampleSize(s.fine))
+		start = make([]float64, s.problem.InputSize(s.fine))
 		sim.NewInterpolator(s.grid.Shape()[1:], s.fine.Shape()[1:]).Interpolate(start, sample)
 	} else {
 		start = InputsOn(s.problem, sample, s.grid, s.fine)

@@ -84,7 +84,7 @@ func load(t *testing.T, src string) (*pde.Problem, *grid.Grid) {
 func solution(t *testing.T, reference string) (u, sample []float64) {
 	t.Helper()
 	p, g := load(t, rotationFile+reference)
-	sample = make([]float64, p.SampleSize(g))
+	sample = make([]float64, p.InputSize(g))
 	for k := range 3 {
 		for j := range 8 {
 			sample[8*k+j] = math.Cos(2*math.Pi*float64(j)/8 + float64(k))

@@ -263,7 +263,7 @@ conditions: {a: {at: {t: low}, expression: u - u0}, b: {at: {x: low}, rows: {t: 
 			if err != nil {
 				t.Fatal(err)
 			}
-			sample := make([]float64, p.SampleSize(g))
+			sample := make([]float64, p.InputSize(g))
 			index, x := make([]int, 2), make([]float64, 2)
 			for _, in := range p.PlaceInputs(g) {
 				for i := range g.Size() {

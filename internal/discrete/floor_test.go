@@ -190,7 +190,7 @@ initial: {distribution: random-sines, low: -0.5, high: 0.5}
 // The minimiser of all rows over all values is each unknown's own.
 func TestFloorOfCopies(t *testing.T) {
 	one, two := systemOf(t, "../../constraint/testdata/burgers.yaml", nil), systemOf(t, "../../constraint/testdata/copies.yaml", nil)
-	initial := make([]float64, one.InitialSize())
+	initial := make([]float64, one.InputSize())
 	for i := range initial {
 		initial[i] = 0.3 * math.Sin(float64(i))
 	}

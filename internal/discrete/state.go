@@ -33,7 +33,7 @@ func (s *system) newState(sample []float64) *state {
 	st := &state{system: s, gatherer: s.sys.NewGatherer(nil), res: make([]float64, s.count), step: make([]float64, s.values()), out: make([][][]float64, len(s.sys.Sets))}
 	for _, set := range s.sys.Sets {
 		rows := s.sys.NewRowValues(set, set.Points)
-		rows.SetInitial(sample)
+		rows.SetInputs(sample)
 		st.rows = append(st.rows, rows)
 		for m := range orders {
 			list := rows.Terms

@@ -185,7 +185,7 @@ func measureArm(ctx context.Context, s *Work, name, family string, set []string)
 	if err != nil {
 		return arm, nil, err
 	}
-	bar := s.Stage("score "+name, len(samples.Initial))
+	bar := s.Stage("score "+name, len(samples.Inputs))
 	defer bar.End()
 	result, err := e.Evaluate(samples, bar.While(ctx, nil))
 	if err != nil {
@@ -203,10 +203,10 @@ func measureArm(ctx context.Context, s *Work, name, family string, set []string)
 	}
 	arm.SolveFLOP = float64(arm.Experts) * solveFLOP(arm.Points+conditions, weights, arm.Iterations)
 	var seconds []float64
-	for i := range min(17, len(samples.Initial)+1) {
-		at := i % len(samples.Initial)
+	for i := range min(17, len(samples.Inputs)+1) {
+		at := i % len(samples.Inputs)
 		begin := time.Now()
-		if err := e.Predict(engine.Batch{Initial: samples.Initial[at : at+1], Seeds: samples.Seeds[at : at+1]}, func(int, *engine.Prediction) error { return nil }); err != nil {
+		if err := e.Predict(engine.Batch{Inputs: samples.Inputs[at : at+1], Seeds: samples.Seeds[at : at+1]}, func(int, *engine.Prediction) error { return nil }); err != nil {
 			return arm, nil, err
 		}
 		if i > 0 { // the first one is not counted

@@ -149,16 +149,16 @@ func interpolate(ctx context.Context, s *Work, dir string, points int) (*interpo
 	out := &interpolationCase{Points: points}
 	overlap := spec.Constraint.Overlap.At(1) // as in evaluation
 	var errors [5][]float64
-	bar := s.Stage(fmt.Sprintf("interpolate %d points", points), len(samples.Initial))
+	bar := s.Stage(fmt.Sprintf("interpolate %d points", points), len(samples.Inputs))
 	defer bar.End()
-	err = e.Predict(engine.Batch{Initial: samples.Initial, Seeds: samples.Seeds}, func(i int, x *engine.Prediction) error {
+	err = e.Predict(engine.Batch{Inputs: samples.Inputs, Seeds: samples.Seeds}, func(i int, x *engine.Prediction) error {
 		truth, err := samples.Truth(i)
 		if err != nil {
 			return err
 		}
 		rows := constrainedPoints(c, overlap, train.EvaluationSeed(i))
 		for _, r := range rows {
-			out.Within += float64(len(r)) / float64(len(rows)*len(samples.Initial))
+			out.Within += float64(len(r)) / float64(len(rows)*len(samples.Inputs))
 		}
 		field, kind, err := interpolated(g, division, rows, x.Field)
 		if err != nil {
@@ -196,7 +196,7 @@ func interpolate(ctx context.Context, s *Work, dir string, points int) (*interpo
 	for k, dst := range []*score.Summary{&out.Prediction, &out.Interpolation, &out.Difference, &out.FreePrediction, &out.FreeInterpolated} {
 		*dst = score.Summarize(errors[k])
 	}
-	n := float64(len(samples.Initial) * g.Size())
+	n := float64(len(samples.Inputs) * g.Size())
 	out.Outside, out.Free = out.Outside/n, out.Free/n
 	return out, nil
 }

@@ -234,7 +234,7 @@ func residualSolves(ctx context.Context, s *Work, method string) ([]residualSolv
 			if err != nil {
 				return err
 			}
-			bar := s.Stage("residuals of "+model.MethodLabel(method), len(samples.Initial))
+			bar := s.Stage("residuals of "+model.MethodLabel(method), len(samples.Inputs))
 			defer bar.End()
 			result, err := e.Evaluate(samples, bar.While(ctx, func(_ int, prediction *engine.Prediction) error {
 				var rms []data.Float

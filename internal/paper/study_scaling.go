@@ -259,7 +259,7 @@ func (x *scalingTimes) time(ctx context.Context, s *Work, round, batch int) erro
 	if spec.Network.Precision == "float64" {
 		return fmt.Errorf("scaling: run %s has a network in float64; want float32", dir)
 	}
-	e, err := engine.NewEngine[float32](spec, p, engine.EngineOptions{Workers: s.Workers})
+	e, err := engine.New[float32](spec, p, engine.Options{Workers: s.Workers})
 	if err != nil {
 		return err
 	}
@@ -282,8 +282,8 @@ func (x *scalingTimes) time(ctx context.Context, s *Work, round, batch int) erro
 	next := func(pass int) engine.Batch {
 		b := engine.Batch{Pass: pass, Training: engine.Training{Progress: 1}}
 		for i := range batch {
-			at := (step*batch + i) % len(samples.Initial)
-			b.Initial, b.Seeds = append(b.Initial, samples.Initial[at]), append(b.Seeds, samples.Seeds[at])
+			at := (step*batch + i) % len(samples.Inputs)
+			b.Inputs, b.Seeds = append(b.Inputs, samples.Inputs[at]), append(b.Seeds, samples.Seeds[at])
 		}
 		return b
 	}

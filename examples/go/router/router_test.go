@@ -65,12 +65,12 @@ func predict(t *testing.T, run *experiment.Run, router constraint.Router) (field
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := engine.NewEngine[float32](run.Spec, run.Problem, engine.EngineOptions{Router: router})
+	e, err := engine.New[float32](run.Spec, run.Problem, engine.Options{Router: router})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	if err := e.Predict(params, engine.Batch{Initial: inputs, Seeds: experiment.EvaluationSeeds(1)}, func(_ int, p *engine.Prediction) error {
+	if err := e.Predict(params, engine.Batch{Inputs: inputs, Seeds: experiment.EvaluationSeeds(1)}, func(_ int, p *engine.Prediction) error {
 		field = slices.Clone(p.Field)
 		return nil
 	}); err != nil {

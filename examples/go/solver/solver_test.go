@@ -34,7 +34,7 @@ func solve(t *testing.T, reference string) []float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sample, u := make([]float64, p.SampleSize(g)), make([]float64, len(p.Unknowns)*g.Size())
+	sample, u := make([]float64, p.InputSize(g)), make([]float64, len(p.Unknowns)*g.Size())
 	if err := draw(rand.New(rand.NewPCG(1, 2)), sample); err != nil {
 		t.Fatal(err)
 	}
