@@ -68,12 +68,12 @@ func mergeMethod(d *config.Document, blocks config.Node, overrides []string) (ot
 			method = strings.Trim(value, `"' `)
 		}
 	}
-	if blocks.Kind() != config.Mapping {
+	if !blocks.IsMapping() {
 		return nil, config.Join(blocks.Errorf("methods: want %s, each with keys of the spec that are its own", strings.Join(Methods, ", ")))
 	}
 	for _, key := range blocks.Keys() {
 		block, _ := blocks.Lookup(key)
-		if !slices.Contains(Methods, key) || block.Kind() != config.Mapping {
+		if !slices.Contains(Methods, key) || !block.IsMapping() {
 			return nil, config.Join(block.Errorf("methods.%s: want %s, each with keys of the spec that are its own", key, strings.Join(Methods, ", ")))
 		}
 		if at, ok := block.Lookup("method"); ok {

@@ -40,7 +40,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -185,9 +184,7 @@ func syntaxProblem(s *source, err error) *Mistake {
 
 // Decode stores the document in dst, a non-nil pointer. The error is an
 // [Errors] with everything that is wrong.
-func (d *Document) Decode(dst any) error {
-	return Node{d, d.root, "", nil}.Decode(dst)
-}
+func (d *Document) Decode(dst any) error { return d.Root().Decode(dst) }
 
 // Root returns the top node.
 func (d *Document) Root() Node { return Node{d, d.root, "", nil} }
@@ -385,12 +382,4 @@ func (d *Document) At(path string) Position {
 // Errorf reports a value that is well formed but makes no sense, at a dotted path.
 func (d *Document) Errorf(path, format string, args ...any) *Mistake {
 	return d.At(path).Errorf(format, args...)
-}
-
-func mustBePointer(dst any) reflect.Value {
-	v := reflect.ValueOf(dst)
-	if v.Kind() != reflect.Pointer || v.IsNil() {
-		panic("config: Decode needs a non-nil pointer")
-	}
-	return v.Elem()
 }

@@ -6,11 +6,9 @@ import (
 	"io/fs"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"pihc/data"
 	"pihc/grid"
@@ -286,37 +284,20 @@ func GivenSolutions(plan *data.Plan, p *pde.Problem, g *grid.Grid) (warning stri
 // givenDraws is how many samples of a file stand for its distribution.
 const givenDraws = 64
 
-// givenInputs are inputs of samples of a file, on its grid.
-type givenInputs struct {
-	grid    *grid.Grid
-	samples [][]float64
-}
-
-// readInputs holds the inputs that were read last: engines and checks of one problem ask for
-// them again and again.
-var readInputs struct {
-	sync.Mutex
-	key    string
-	inputs *givenInputs
-}
-
 // givenSampler draws from the first inputs that a file has to train with, or, without those, from those of its
 // first solutions, at the points of g.
 func givenSampler(p *pde.Problem, g *grid.Grid) (draw, error) {
-	readInputs.Lock()
-	defer readInputs.Unlock()
-	key := givenPath(p) + "\x00" + ProblemHash(p)
-	if info, err := os.Stat(givenPath(p)); err == nil {
-		key += fmt.Sprint(info.Size(), info.ModTime())
-	}
-	if readInputs.key != key {
+	in, err := p.Given(func() (*pde.GivenInputs, error) {
 		f, err := readGiven(p, nil)
 		if err != nil {
 			return nil, err
 		}
-		in, count := &givenInputs{grid: f.grid}, f.count
+		in, count := &pde.GivenInputs{Grid: f.grid}, f.count
 		if f.train != nil {
 			count = f.trains
+		}
+		if count == 0 {
+			return nil, f.fail("", "it has no samples")
 		}
 		for i := range min(count, givenDraws) {
 			u0 := make([]float64, p.SampleSize(f.grid))
@@ -325,16 +306,15 @@ func givenSampler(p *pde.Problem, g *grid.Grid) (draw, error) {
 			} else {
 				f.input(u0, i)
 			}
-			in.samples = append(in.samples, u0)
+			in.Samples = append(in.Samples, u0)
 		}
-		if len(in.samples) == 0 {
-			return nil, f.fail("", "it has no samples")
-		}
-		readInputs.key, readInputs.inputs = key, in
+		return in, nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	in := readInputs.inputs
 	return func(rng *rand.Rand, dst []float64) error {
-		copy(dst, InputsOn(p, in.samples[rng.IntN(len(in.samples))], in.grid, g))
+		copy(dst, InputsOn(p, in.Samples[rng.IntN(len(in.Samples))], in.Grid, g))
 		return nil
 	}, nil
 }
