@@ -4,6 +4,7 @@ import (
 	"errors"
 	"iter"
 	"reflect"
+	"strings"
 	"unicode/utf8"
 
 	yaml "go.yaml.in/yaml/v4"
@@ -68,12 +69,22 @@ func (n Node) Decode(dst any) error {
 
 // Lookup returns the value of a key of a mapping.
 func (n Node) Lookup(key string) (Node, bool) {
-	if n.n.Kind == yaml.MappingNode {
+	if n.IsMapping() {
 		if i := valueOf(n.n, key); i >= 0 {
 			return Node{n.doc, n.n.Content[i], join(n.path, key), n.from}, true
 		}
 	}
 	return Node{}, false
+}
+
+// Find returns the value at a dotted path of keys.
+func (n Node) Find(path string) (_ Node, ok bool) {
+	for key := range strings.SplitSeq(path, ".") {
+		if n, ok = n.Lookup(key); !ok {
+			break
+		}
+	}
+	return n, ok
 }
 
 // Keys returns the keys of a mapping, in order.

@@ -47,7 +47,7 @@ type given struct {
 	count     int
 	solutions [][]float64 // per unknown: (sample, t, x[, y])
 	inputs    []pde.PlacedInput
-	own       [][]float64 // per input: (sample, its values); nil: the solutions at the first point of the first axis
+	values    [][]float64 // per input: (sample, its values); nil: the solutions at the first point of the first axis
 	train     []float64   // (trains, x[, y]), nil where the file has none
 	trains    int
 }
@@ -77,7 +77,7 @@ func readGiven(p *pde.Problem, on *grid.Grid) (*given, error) {
 	}
 	names := SolutionArrays(p)
 	if on == nil {
-		if f.grid, err = f.ownGrid(data.Find(arrays, names[0])); err != nil {
+		if f.grid, err = f.gridOf(data.Find(arrays, names[0])); err != nil {
 			return nil, err
 		}
 	}
@@ -96,7 +96,7 @@ func readGiven(p *pde.Problem, on *grid.Grid) (*given, error) {
 		f.solutions, f.count = append(f.solutions, solution), n
 	}
 	f.inputs = p.PlaceInputs(f.grid)
-	f.own = make([][]float64, len(f.inputs))
+	f.values = make([][]float64, len(f.inputs))
 	for i, in := range f.inputs {
 		name := InputArray(p, in.Name)
 		values, n, err := f.samples(arrays, name, in.Shape())
@@ -112,7 +112,7 @@ func readGiven(p *pde.Problem, on *grid.Grid) (*given, error) {
 			}
 			return nil, f.fail("", "%d %s for %d solutions", n, name, f.count)
 		}
-		f.own[i] = values
+		f.values[i] = values
 	}
 	if f.train, f.trains, err = f.samples(arrays, GivenTrain, shape[1:]); err != nil {
 		return nil, err
@@ -128,8 +128,8 @@ func readGiven(p *pde.Problem, on *grid.Grid) (*given, error) {
 	return f, nil
 }
 
-// ownGrid is the problem's grid with as many points as solutions a have.
-func (f *given) ownGrid(a *data.Array) (*grid.Grid, error) {
+// gridOf is the problem's grid with as many points as solutions a have.
+func (f *given) gridOf(a *data.Array) (*grid.Grid, error) {
 	axes, points := f.problem.AxisNames(), map[string]int{}
 	usual, err := f.problem.Grid(nil)
 	if err != nil || a == nil {
@@ -179,8 +179,8 @@ func (f *given) samples(arrays []data.Named, name string, want []int) (values []
 func (f *given) input(dst []float64, i int) {
 	size, width := f.grid.Size(), f.grid.Size()/f.grid.Axes[0].Points
 	for k, in := range f.inputs {
-		if f.own[k] != nil {
-			copy(in.Of(dst), f.own[k][i*in.Size:(i+1)*in.Size])
+		if f.values[k] != nil {
+			copy(in.Of(dst), f.values[k][i*in.Size:(i+1)*in.Size])
 			continue
 		}
 		for c, u := range f.problem.Unknowns {
@@ -189,6 +189,15 @@ func (f *given) input(dst []float64, i int) {
 			}
 		}
 	}
+}
+
+// trainInput writes the inputs i of those to train with, or, in a file without, of solutions.
+func (f *given) trainInput(dst []float64, i int) {
+	if f.train == nil {
+		f.input(dst, i)
+		return
+	}
+	copy(dst, f.train[i*len(dst):])
 }
 
 // solution writes solution i (C, P).
@@ -212,11 +221,7 @@ func ReadFileSizes(p *pde.Problem) (FileSizes, error) {
 	if err != nil {
 		return FileSizes{}, err
 	}
-	s := FileSizes{map[string]int{}, f.count, f.trains}
-	for _, axis := range f.grid.Axes {
-		s.Points[axis.Name] = axis.Points
-	}
-	return s, nil
+	return FileSizes{f.grid.PointsByName(), f.count, f.trains}, nil
 }
 
 // GivenSolutions makes a plan take validation and test samples from the problem's file of
@@ -256,7 +261,6 @@ func GivenSolutions(plan *data.Plan, p *pde.Problem, g *grid.Grid) (warning stri
 		return "", err
 	}
 	plan.Metadata["file"] = sum
-	width := g.Size() / g.Axes[0].Points
 	plan.Solver = func(data.Split) (func(dst, initial []float64) error, error) { return nil, nil } // all are there
 	plan.Given = func(split data.Split, i int, u0, u []float64) (bool, error) {
 		switch split.Name {
@@ -264,11 +268,7 @@ func GivenSolutions(plan *data.Plan, p *pde.Problem, g *grid.Grid) (warning stri
 			if drawn {
 				return false, nil
 			}
-			if f.train != nil {
-				copy(u0, f.train[i*width:(i+1)*width])
-			} else {
-				f.input(u0, i)
-			}
+			f.trainInput(u0, i)
 			return true, CheckInitial(p, p.InitialOf(u0, g))
 		case "test":
 			i += count["validation"]
@@ -301,11 +301,7 @@ func givenSampler(p *pde.Problem, g *grid.Grid) (draw, error) {
 		}
 		for i := range min(count, givenDraws) {
 			u0 := make([]float64, p.SampleSize(f.grid))
-			if f.train != nil {
-				copy(u0, f.train[i*len(u0):])
-			} else {
-				f.input(u0, i)
-			}
+			f.trainInput(u0, i)
 			in.Samples = append(in.Samples, u0)
 		}
 		return in, nil
