@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"pihc/data"
-	"pihc/internal/dataset"
 	"pihc/internal/check"
+	"pihc/internal/dataset"
 	"pihc/pde"
 )
 

@@ -6,9 +6,9 @@ import (
 	"math/rand/v2"
 
 	"pihc/data"
+	"pihc/grid"
 	"pihc/internal/dataset"
 	"pihc/internal/discrete"
-	"pihc/grid"
 	"pihc/pde"
 	"pihc/sim"
 )

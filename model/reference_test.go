@@ -7,8 +7,8 @@ import (
 	"sync"
 	"testing"
 
-	"pihc/internal/dataset"
 	"pihc/internal/check"
+	"pihc/internal/dataset"
 	"pihc/pde"
 	"pihc/sim"
 )

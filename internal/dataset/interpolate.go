@@ -47,4 +47,3 @@ func nearest(u []float64, from, to []grid.Axis) []float64 {
 	}
 	return out
 }
-

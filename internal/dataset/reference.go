@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"pihc/data"
-	"pihc/internal/discrete"
 	"pihc/grid"
 	"pihc/internal/config"
+	"pihc/internal/discrete"
 	"pihc/pde"
 	"pihc/sim"
 )

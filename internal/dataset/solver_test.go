@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"pihc/internal/dataset"
 	"pihc/grid"
 	"pihc/internal/check"
+	"pihc/internal/dataset"
 	"pihc/pde"
 	"pihc/sim"
 )
