@@ -19,7 +19,7 @@ import (
 type judge struct {
 	grid      *grid.Grid
 	plain     *pde.PlainResidual
-	begin     *dataset.Beginnings
+	begin     dataset.Beginnings
 	residuals []float64 // per sample
 	far       []int     // samples that do not begin with their initial condition
 	worst     float64   // of those

@@ -42,38 +42,39 @@ func parseSpec(name string, src []byte, overrides []string) (d *config.Document,
 	if d, err = config.Parse(name, src); err != nil {
 		return nil, nil, err
 	}
-	if blocks, ok := d.Take("methods"); ok {
-		if others, err = mergeMethod(d, blocks, overrides); err != nil {
-			return nil, nil, err
-		}
-	}
+	blocks, ok := d.Take("methods")
 	for _, o := range overrides {
 		if err := d.Override(o); err != nil {
 			return nil, nil, err
+		}
+	}
+	if ok {
+		if others, err = mergeMethod(d, blocks); err != nil {
+			return nil, nil, err
+		}
+		for _, o := range overrides { // over what the method has, too
+			if err := d.Override(o); err != nil {
+				return nil, nil, err
+			}
 		}
 	}
 	return d, others, nil
 }
 
 // mergeMethod lays the block of the document's method over the rest.
-func mergeMethod(d *config.Document, blocks config.Node, overrides []string) (others []string, err error) {
+func mergeMethod(d *config.Document, blocks config.Node) (others []string, err error) {
 	method := MoE
 	if at, ok := d.Root().Lookup("method"); ok {
 		if err := at.Decode(&method); err != nil {
 			return nil, err
 		}
 	}
-	for _, o := range overrides {
-		if value, ok := strings.CutPrefix(o, "method="); ok {
-			method = strings.Trim(value, `"' `)
-		}
-	}
-	if blocks.Kind() != config.Mapping {
+	if !blocks.IsMapping() {
 		return nil, config.Join(blocks.Errorf("methods: want %s, each with keys of the spec that are its own", strings.Join(Methods, ", ")))
 	}
 	for _, key := range blocks.Keys() {
 		block, _ := blocks.Lookup(key)
-		if !slices.Contains(Methods, key) || block.Kind() != config.Mapping {
+		if !slices.Contains(Methods, key) || !block.IsMapping() {
 			return nil, config.Join(block.Errorf("methods.%s: want %s, each with keys of the spec that are its own", key, strings.Join(Methods, ", ")))
 		}
 		if at, ok := block.Lookup("method"); ok {

@@ -28,61 +28,30 @@ func DatasetPlan(s *Spec, p *pde.Problem, workers int) (data.Plan, error) {
 	if err != nil {
 		return data.Plan{}, err
 	}
-	if train := s.Data.Train; train.Count > 0 {
-		for name, other := range map[string]SplitSpec{"validation": s.Data.Validation, "test": s.Data.Test.SplitSpec} {
-			if other.Count > 0 && other.Seed == train.Seed {
-				return data.Plan{}, fmt.Errorf("data.%s.seed and data.train.seed are both %d: the samples that are scored would be those of training", name, train.Seed)
-			}
-		}
-	}
 	finest := finestGrid(own, others)
+	if err := checkDataset(s, p, finest); err != nil {
+		return data.Plan{}, err
+	}
 	gridOf := func(split string) *grid.Grid {
 		if split == "test" {
 			return finest
 		}
 		return own
 	}
+	var solutionType data.Type
+	if len(others) > 0 {
+		solutionType = data.Float32
+	}
 	solvable := p.Reference.Solver != ""
-	file := p.Reference.Solver == pde.FileSolver
-	if file && len(s.Data.Test.Grids) > 0 {
-		return data.Plan{}, errors.New("data.test.grids: solutions of a file are on the spec's grid alone")
-	}
-	if _, err := dataset.NewSampler(p, finest); err != nil {
-		return data.Plan{}, err
-	}
-	if solvable && !file {
-		if _, err := dataset.ReferenceSolver(p, finest); err != nil {
-			return data.Plan{}, err
-		}
-	}
-	if s.Loss.Data != 0 && (!solvable || file) {
-		return data.Plan{}, errors.New("loss.data compares with solutions of training samples, and the PDE file names no solver (`reference: {solver: ...}`) that makes them")
-	}
-	var inputs []data.InputRecord
-	if !p.OnlyInitial() {
-		for _, in := range p.Inputs {
-			inputs = append(inputs, data.InputRecord{Name: dataset.InputArray(p, in.Name), Axes: in.Axes})
-		}
-	}
-	var unknowns []string
-	if len(p.Unknowns) > 1 {
-		unknowns = p.UnknownNames()
-	}
-	split := func(name string, c SplitSpec, solve bool) data.Split {
-		var axes []data.AxisRecord
-		for _, a := range gridOf(name).Axes {
-			axes = append(axes, data.AxisRecord{Name: a.Name, Lo: a.Lo, Hi: a.Hi, Points: a.Points, Boundary: a.Boundary.String()})
-		}
-		return data.Split{Name: name, Count: c.Count, Seed: c.Seed, Solve: solve, Axes: axes, Inputs: inputs, Unknowns: unknowns}
-	}
-	plan := data.Plan{
+	return data.Plan{
 		Problem: p.Name, ProblemHash: dataset.ProblemHash(p),
 		Metadata: map[string]string{"solver": p.Reference.Solver},
 		Splits: []data.Split{
-			split("train", s.Data.Train, s.Loss.Data != 0),
-			split("validation", s.Data.Validation, solvable),
-			split("test", s.Data.Test.SplitSpec, solvable),
+			newSplit(p, own, "train", s.Data.Train, s.Loss.Data != 0),
+			newSplit(p, own, "validation", s.Data.Validation, solvable),
+			newSplit(p, finest, "test", s.Data.Test.SplitSpec, solvable),
 		},
+		SolutionType: solutionType,
 		Sampler: func(split data.Split) (func(*rand.Rand, []float64) error, error) {
 			draw, err := dataset.NewSampler(p, gridOf(split.Name))
 			return func(rng *rand.Rand, dst []float64) error {
@@ -94,26 +63,62 @@ func DatasetPlan(s *Spec, p *pde.Problem, workers int) (data.Plan, error) {
 		},
 		Solver: func(split data.Split) (func(dst, initial []float64) error, error) {
 			solver, err := dataset.ReferenceSolver(p, gridOf(split.Name))
-			if err != nil {
-				return nil, err
-			}
 			return func(dst, initial []float64) error {
 				_, err := solver.Solve(dst, initial)
 				return err
-			}, nil
+			}, err
 		},
 		Workers: workers,
+	}, nil
+}
+
+// checkDataset is an error for samples of a spec that there are not, or should not be.
+func checkDataset(s *Spec, p *pde.Problem, finest *grid.Grid) error {
+	train := s.Data.Train.Seed
+	for i, other := range []SplitSpec{s.Data.Validation, s.Data.Test.SplitSpec} {
+		if other.Seed == train {
+			return fmt.Errorf("data.%s.seed and data.train.seed are both %d: the samples that are scored would be those of training", []string{"validation", "test"}[i], train)
+		}
 	}
-	if len(others) > 0 {
-		plan.SolutionType = data.Float32
+	file := p.Reference.Solver == pde.FileSolver
+	if file && len(s.Data.Test.Grids) > 0 {
+		return errors.New("data.test.grids: solutions of a file are on the spec's grid alone")
 	}
-	return plan, nil
+	if _, err := dataset.NewSampler(p, finest); err != nil {
+		return err
+	}
+	computed := p.Reference.Solver != "" && !file
+	if s.Loss.Data != 0 && !computed {
+		return errors.New("loss.data compares with solutions of training samples, and the PDE file names no solver (`reference: {solver: ...}`) that makes them")
+	}
+	if computed {
+		_, err := dataset.ReferenceSolver(p, finest)
+		return err
+	}
+	return nil
+}
+
+// newSplit describes the samples of a split on a grid.
+func newSplit(p *pde.Problem, g *grid.Grid, name string, c SplitSpec, solve bool) data.Split {
+	split := data.Split{Name: name, Count: c.Count, Seed: c.Seed, Solve: solve}
+	for _, a := range g.Axes {
+		split.Axes = append(split.Axes, data.AxisRecord{Name: a.Name, Lo: a.Lo, Hi: a.Hi, Points: a.Points, Boundary: a.Boundary.String()})
+	}
+	if !p.OnlyInitial() {
+		for _, in := range p.Inputs {
+			split.Inputs = append(split.Inputs, data.InputRecord{Name: dataset.InputArray(p, in.Name), Axes: in.Axes})
+		}
+	}
+	if len(p.Unknowns) > 1 {
+		split.Unknowns = p.UnknownNames()
+	}
+	return split
 }
 
 // ReferenceError is the discretisation error of a reference that solves the problem's
-// own rows: the relative L2 distance of its solutions to those of other
-// refinements, the largest, the mean over the first validation samples, at most two. Solutions of
-// classical solvers have their own tolerances, and the result is false.
+// own rows: of each of the first validation samples, two at most, the largest relative L2 distance
+// of its solution to those with other refinements, and the mean of these. Solutions of
+// classical solvers have their own tolerances, and ok is false.
 func ReferenceError(s *Spec, p *pde.Problem) (e float64, refined string, ok bool, err error) {
 	if p.Reference.Solver != pde.DiscreteSolver {
 		return 0, "", false, nil

@@ -98,7 +98,7 @@ type fileUnknown struct {
 // UnmarshalConfig reads a name or a list.
 func (u *fileUnknown) UnmarshalConfig(n config.Node) error {
 	u.pos = n.Position()
-	if n.Kind() == config.List {
+	if n.IsList() {
 		if err := n.Decode(&u.names); err != nil || len(u.names) > 0 {
 			return err
 		}
@@ -147,7 +147,7 @@ func (u *perUnknown[V]) UnmarshalConfig(n config.Node) error {
 // mappings reports whether a node is a mapping whose values, one or more, are mappings.
 func mappings(n config.Node) bool {
 	keys := n.Keys()
-	return len(keys) > 0 && !slices.ContainsFunc(keys, func(key string) bool { v, _ := n.Lookup(key); return v.Kind() != config.Mapping })
+	return len(keys) > 0 && !slices.ContainsFunc(keys, func(key string) bool { v, _ := n.Lookup(key); return !v.IsMapping() })
 }
 
 // fileBoundary is where the points of an axis are.

@@ -116,7 +116,7 @@ func (l *loader) reporter(at config.Position, what string) func(format string, a
 
 func (l *loader) problem() *Problem {
 	f := l.file
-	p := &Problem{Name: f.Name, Title: f.Title}
+	p := &Problem{Name: f.Name, Title: f.Title, fromFile: &givenOnce{}}
 	if p.Title == "" {
 		p.Title = p.Name
 	}

@@ -11,6 +11,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"pihc/expr"
 	"pihc/grid"
@@ -43,6 +44,29 @@ type Problem struct {
 
 	file     string          // its name in messages
 	residual config.Position // in it
+	fromFile *givenOnce
+}
+
+// GivenInputs are inputs of samples that a problem's file of solutions has, on the file's grid.
+type GivenInputs struct {
+	Grid    *grid.Grid
+	Samples [][]float64
+}
+
+type givenOnce struct {
+	sync.Mutex
+	inputs *GivenInputs
+}
+
+// Given returns what read returned the first time without an error: engines and checks ask for the inputs of a
+// file again and again.
+func (p *Problem) Given(read func() (*GivenInputs, error)) (in *GivenInputs, err error) {
+	p.fromFile.Lock()
+	defer p.fromFile.Unlock()
+	if p.fromFile.inputs == nil {
+		p.fromFile.inputs, err = read()
+	}
+	return p.fromFile.inputs, err
 }
 
 // Unknown is one of the functions that a problem asks for.

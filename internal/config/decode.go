@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	yaml "go.yaml.in/yaml/v4"
 )
@@ -22,10 +21,7 @@ type decoder struct {
 	problems Errors
 }
 
-var (
-	positionType = reflect.TypeFor[Position]()
-	durationType = reflect.TypeFor[time.Duration]()
-)
+var positionType = reflect.TypeFor[Position]()
 
 func (d *decoder) errorf(n *yaml.Node, format string, args ...any) *Mistake {
 	p := d.doc.position(n).Errorf(format, args...)
@@ -47,10 +43,6 @@ func (d *decoder) decode(n *yaml.Node, v reflect.Value, path string) {
 			v.Set(reflect.New(v.Type().Elem()))
 		}
 		d.decode(n, v.Elem(), path)
-		return
-	}
-	if v.Type() == durationType {
-		d.duration(n, v, path)
 		return
 	}
 	node := Node{d.doc, n, path, d}
@@ -88,15 +80,6 @@ func (d *decoder) decode(n *yaml.Node, v reflect.Value, path string) {
 		d.mapping(n, v, path)
 	case reflect.Struct:
 		d.object(n, v, path)
-	case reflect.Interface:
-		if v.NumMethod() != 0 {
-			panic("config: cannot decode into an interface with methods")
-		}
-		if x := d.any(n, path); x != nil {
-			v.Set(reflect.ValueOf(x))
-		} else {
-			v.SetZero()
-		}
 	default:
 		panic("config: cannot decode into a " + v.Kind().String())
 	}
@@ -179,15 +162,6 @@ func (d *decoder) text(n *yaml.Node, v reflect.Value, path string) {
 	v.SetString(n.Value)
 }
 
-func (d *decoder) duration(n *yaml.Node, v reflect.Value, path string) {
-	t, err := time.ParseDuration(n.Value)
-	if n.Kind != yaml.ScalarNode || err != nil {
-		d.want(n, path, "a duration").WithHint("write, for example, 90s, 5m or 1h30m")
-		return
-	}
-	v.SetInt(int64(t))
-}
-
 func (d *decoder) list(n *yaml.Node, v reflect.Value, path string) {
 	if isNull(n) && v.Kind() == reflect.Slice {
 		v.SetZero()
@@ -232,41 +206,6 @@ func (d *decoder) mapping(n *yaml.Node, v reflect.Value, path string) {
 	})
 }
 
-// any returns plain Go values: bool, int64, float64, string, []any,
-// map[string]any or nil.
-func (d *decoder) any(n *yaml.Node, path string) any {
-	switch n.Kind {
-	case yaml.AliasNode:
-		var unused string
-		d.decode(n, reflect.ValueOf(&unused).Elem(), path)
-		return nil
-	case yaml.SequenceNode:
-		out := make([]any, len(n.Content))
-		for i, c := range n.Content {
-			out[i] = d.any(c, join(path, strconv.Itoa(i)))
-		}
-		return out
-	case yaml.MappingNode:
-		out := make(map[string]any, len(n.Content)/2)
-		d.keys(n, func(key, value *yaml.Node) { out[key.Value] = d.any(value, join(path, key.Value)) })
-		return out
-	}
-	switch n.ShortTag() {
-	case "!!null":
-		return nil
-	case "!!bool":
-		return strings.EqualFold(n.Value, "true")
-	case "!!int", "!!float":
-		if i, err := strconv.ParseInt(n.Value, base(n.Value), 64); err == nil {
-			return i
-		}
-		var x float64
-		d.float(n, reflect.ValueOf(&x).Elem(), path)
-		return x
-	}
-	return n.Value
-}
-
 // keys calls visit for every key of a mapping that is a plain text and stands
 // there for the first time, and reports the others.
 func (d *decoder) keys(n *yaml.Node, visit func(key, value *yaml.Node)) {
@@ -297,7 +236,7 @@ func (d *decoder) object(n *yaml.Node, v reflect.Value, path string) {
 		if isNull(n) && len(missing(fields, nil)) == 0 {
 			return
 		}
-		hint := "known keys: " + names(fields)
+		hint := "known keys: " + strings.Join(names(fields), ", ")
 		if need := missing(fields, nil); len(need) == 1 && n.Kind == yaml.ScalarNode {
 			hint = fmt.Sprintf("write {%s: ...}; %s", strings.Trim(need[0], `"`), hint)
 		}

@@ -66,21 +66,17 @@ func missing(fields []field, present map[string]bool) []string {
 	return out
 }
 
-func names(fields []field) string {
-	out := make([]string, len(fields))
-	for i, f := range fields {
-		out[i] = f.name
+func names(fields []field) (out []string) {
+	for _, f := range fields {
+		out = append(out, f.name)
 	}
-	return strings.Join(out, ", ")
+	return out
 }
 
 // suggest returns a hint for an unknown key: the nearest key here, else where
 // in the whole schema the key belongs, else the keys known here.
 func (d *decoder) suggest(key, path string, fields []field) string {
-	known := make([]string, len(fields))
-	for i, f := range fields {
-		known[i] = f.name
-	}
+	known := names(fields)
 	if near := Nearest(key, known); near != "" {
 		return `did you mean "` + near + `"?`
 	}
@@ -90,7 +86,7 @@ func (d *decoder) suggest(key, path string, fields []field) string {
 	if len(known) == 0 {
 		return "no keys are known here"
 	}
-	return "known keys: " + names(fields)
+	return "known keys: " + strings.Join(known, ", ")
 }
 
 // belongs returns the path of the first struct under t that knows key, "" if

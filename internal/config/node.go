@@ -2,9 +2,7 @@ package config
 
 import (
 	"errors"
-	"fmt"
 	"iter"
-	"math"
 	"reflect"
 	"strings"
 	"unicode/utf8"
@@ -30,19 +28,6 @@ type Schemer interface {
 	Schema() any // the struct
 }
 
-// A Kind says what a node is.
-type Kind int
-
-// The kinds of a node.
-const (
-	Null    Kind = iota // nothing, ~ or null
-	Bool                // true or false
-	Number              // an integer or a floating-point number
-	Text                // any other scalar
-	List                // a sequence
-	Mapping             // keys and values
-)
-
 // A Node is a value in a document, for types that decode themselves.
 type Node struct {
 	doc  *Document
@@ -51,25 +36,11 @@ type Node struct {
 	from *decoder // that came upon the node; nil for a document's root
 }
 
-// Kind returns what the node is.
-func (n Node) Kind() Kind {
-	switch n.n.Kind {
-	case yaml.SequenceNode:
-		return List
-	case yaml.MappingNode:
-		return Mapping
-	case yaml.ScalarNode:
-		switch n.n.ShortTag() {
-		case "!!null":
-			return Null
-		case "!!bool":
-			return Bool
-		case "!!int", "!!float":
-			return Number
-		}
-	}
-	return Text
-}
+// IsList reports whether the node is a sequence.
+func (n Node) IsList() bool { return n.n.Kind == yaml.SequenceNode }
+
+// IsMapping reports whether the node has keys and values.
+func (n Node) IsMapping() bool { return n.n.Kind == yaml.MappingNode }
 
 // Position returns where the node stands.
 func (n Node) Position() Position { return n.doc.position(n.n) }
@@ -84,7 +55,7 @@ func (n Node) Errorf(format string, args ...any) *Mistake {
 
 // Decode stores the node in dst, a non-nil pointer. The error is an [Errors].
 func (n Node) Decode(dst any) error {
-	v := mustBePointer(dst)
+	v := reflect.ValueOf(dst).Elem()
 	d := &decoder{doc: n.doc, schema: v.Type(), base: n.path}
 	if n.from != nil {
 		d.schema, d.base = n.from.schema, n.from.base
@@ -98,12 +69,22 @@ func (n Node) Decode(dst any) error {
 
 // Lookup returns the value of a key of a mapping.
 func (n Node) Lookup(key string) (Node, bool) {
-	if n.n.Kind == yaml.MappingNode {
+	if n.IsMapping() {
 		if i := valueOf(n.n, key); i >= 0 {
 			return Node{n.doc, n.n.Content[i], join(n.path, key), n.from}, true
 		}
 	}
 	return Node{}, false
+}
+
+// Find returns the value at a dotted path of keys.
+func (n Node) Find(path string) (_ Node, ok bool) {
+	for key := range strings.SplitSeq(path, ".") {
+		if n, ok = n.Lookup(key); !ok {
+			break
+		}
+	}
+	return n, ok
 }
 
 // Keys returns the keys of a mapping, in order.
@@ -153,10 +134,10 @@ func (s Scalar) At(offset int) Position {
 
 // UnmarshalConfig implements [Unmarshaler].
 func (s *Scalar) UnmarshalConfig(n Node) error {
-	if k := n.Kind(); k != Number && k != Text {
+	if n.n.Kind != yaml.ScalarNode || isNull(n.n) || n.n.ShortTag() == "!!bool" {
 		return n.Errorf("%swant a number or a text, got %s", prefix(n.path), describe(n.n))
 	}
-	if _, ok := parseFloat(n.n.Value); n.Kind() == Number && !ok {
+	if _, ok := parseFloat(n.n.Value); isNumber(n.n) && !ok {
 		return n.Errorf("%swant a finite number, got %s", prefix(n.path), n.n.Value)
 	}
 	style := n.n.Style
@@ -175,17 +156,6 @@ func (s *Scalar) UnmarshalConfig(n Node) error {
 		s.inner = from >= 0 && from+len(text) <= len(line) && string(line[from:from+len(text)]) == s.Text
 	}
 	return nil
-}
-
-// MarshalYAML writes the scalar so that it reads back the same.
-func (s Scalar) MarshalYAML() (any, error) {
-	if x, ok := s.Number(); ok {
-		if i := int64(x); float64(i) == x && math.Abs(x) < 1e15 && !strings.ContainsAny(s.Text, ".eE") {
-			return i, nil
-		}
-		return x, nil
-	}
-	return s.Text, nil
 }
 
 // A Map is a mapping with text keys that keeps the order of the file and where
@@ -255,16 +225,13 @@ func (m Map[V]) All() iter.Seq2[string, V] {
 	}
 }
 
-// IsZero reports whether the map is empty, for omitempty.
-func (m Map[V]) IsZero() bool { return len(m.entries) == 0 }
-
 // UnmarshalConfig implements [Unmarshaler]. The former entries are dropped.
 func (m *Map[V]) UnmarshalConfig(n Node) error {
 	m.entries = nil
-	if n.Kind() == Null {
+	if isNull(n.n) {
 		return nil
 	}
-	if n.Kind() != Mapping {
+	if !n.IsMapping() {
 		return n.Errorf("%swant a mapping (key: value), got %s", prefix(n.path), describe(n.n))
 	}
 	d := &decoder{doc: n.doc, schema: reflect.TypeFor[V]()}
@@ -277,22 +244,6 @@ func (m *Map[V]) UnmarshalConfig(n Node) error {
 		return d.problems
 	}
 	return nil
-}
-
-// MarshalYAML writes the entries in order.
-func (m Map[V]) MarshalYAML() (any, error) {
-	n := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
-	for _, e := range m.entries {
-		var key, value yaml.Node
-		if err := key.Encode(e.Key); err != nil {
-			return nil, fmt.Errorf("key %q: %w", e.Key, err)
-		}
-		if err := value.Encode(e.Value); err != nil {
-			return nil, fmt.Errorf("key %q: %w", e.Key, err)
-		}
-		n.Content = append(n.Content, &key, &value)
-	}
-	return n, nil
 }
 
 // collect adds err, found at n, to the problems.

@@ -9,13 +9,16 @@ import (
 type beginning struct {
 	condition pde.Rows
 	values    *pde.RowValues
-	inside    []int // its rows but those at nodes at ends of axes of space, which may have the values of walls
+	inside    []int // its rows without the nodes at ends of axes of space, which may have the values of walls
 	zero      []float64
 }
 
-// beginnings are those of a problem that say so.
-func beginnings(sys *pde.System) []*beginning {
-	var out []*beginning
+// Beginnings tell fields that do not begin as the conditions say.
+type Beginnings []*beginning
+
+// NewBeginnings prepares the conditions of a discretised problem that say how the unknowns begin.
+func NewBeginnings(sys *pde.System) Beginnings {
+	var out Beginnings
 	p, g := sys.Problem, sys.Grid
 	for i, set := range sys.Sets {
 		if i < len(p.Residuals) || !statesBeginning(p, p.Conditions[i-len(p.Residuals)], set) {
@@ -66,26 +69,20 @@ func (b *beginning) miss(field, sample []float64) (off, size float64) {
 		}
 		return out
 	}
-	own := inside(b.values.Eval(pde.Values, field, sample)[0])
-	off = RootMeanSquare(own)
-	still := inside(b.values.Eval(pde.Values, b.zero, sample)[0])
-	for k := range own {
-		own[k] -= still[k]
+	rows := inside(b.values.Eval(pde.Values, field, sample)[0])
+	off = RootMeanSquare(rows)
+	initial := inside(b.values.Eval(pde.Values, b.zero, sample)[0])
+	for k := range rows {
+		rows[k] -= initial[k] // what they say of the field
 	}
-	return off, max(RootMeanSquare(still), RootMeanSquare(own))
+	return off, max(RootMeanSquare(initial), RootMeanSquare(rows))
 }
-
-// Beginnings tells predictions that do not begin as the conditions say.
-type Beginnings struct{ list []*beginning }
-
-// NewBeginnings prepares the conditions of a discretised problem.
-func NewBeginnings(sys *pde.System) *Beginnings { return &Beginnings{beginnings(sys)} }
 
 // Miss is how far a field (C, P) is from beginning with the inputs of a sample: the largest root mean square
 // of a condition's rows, over that of what they say of the initial condition, or of the field where it is
 // largest; and whether it is more than one takes for a solution's.
-func (b *Beginnings) Miss(field, sample []float64) (miss float64, far bool) {
-	for _, one := range b.list {
+func (b Beginnings) Miss(field, sample []float64) (miss float64, far bool) {
+	for _, one := range b {
 		off, size := one.miss(field, sample)
 		// A small beginning of a large field may be missed by more of itself.
 		if sys := one.values.System; len(sys.Problem.Unknowns) == 1 {

@@ -6,11 +6,9 @@ import (
 	"io/fs"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"pihc/data"
 	"pihc/grid"
@@ -50,7 +48,7 @@ type given struct {
 	count     int
 	solutions [][]float64 // per unknown: (sample, t, x[, y])
 	inputs    []pde.PlacedInput
-	own       [][]float64 // per input: (sample, its values); nil: the solutions at the first point of the first axis
+	values    [][]float64 // per input: (sample, its values); nil: the solutions at the first point of the first axis
 	train     []float64   // (trains, x[, y]), nil where the file has none
 	trains    int
 }
@@ -80,7 +78,7 @@ func readGiven(p *pde.Problem, on *grid.Grid) (*given, error) {
 	}
 	names := SolutionArrays(p)
 	if on == nil {
-		if f.grid, err = f.ownGrid(data.Find(arrays, names[0])); err != nil {
+		if f.grid, err = f.gridOf(data.Find(arrays, names[0])); err != nil {
 			return nil, err
 		}
 	}
@@ -99,7 +97,7 @@ func readGiven(p *pde.Problem, on *grid.Grid) (*given, error) {
 		f.solutions, f.count = append(f.solutions, solution), n
 	}
 	f.inputs = p.PlaceInputs(f.grid)
-	f.own = make([][]float64, len(f.inputs))
+	f.values = make([][]float64, len(f.inputs))
 	for i, in := range f.inputs {
 		name := InputArray(p, in.Name)
 		values, n, err := f.samples(arrays, name, in.Shape())
@@ -115,7 +113,7 @@ func readGiven(p *pde.Problem, on *grid.Grid) (*given, error) {
 			}
 			return nil, f.fail("", "%d %s for %d solutions", n, name, f.count)
 		}
-		f.own[i] = values
+		f.values[i] = values
 	}
 	if f.train, f.trains, err = f.samples(arrays, GivenTrain, shape[1:]); err != nil {
 		return nil, err
@@ -131,8 +129,8 @@ func readGiven(p *pde.Problem, on *grid.Grid) (*given, error) {
 	return f, nil
 }
 
-// ownGrid is the problem's grid with as many points as solutions a have.
-func (f *given) ownGrid(a *data.Array) (*grid.Grid, error) {
+// gridOf is the problem's grid with as many points as solutions a have.
+func (f *given) gridOf(a *data.Array) (*grid.Grid, error) {
 	axes, points := f.problem.AxisNames(), map[string]int{}
 	usual, err := f.problem.Grid(nil)
 	if err != nil || a == nil {
@@ -182,8 +180,8 @@ func (f *given) samples(arrays []data.Named, name string, want []int) (values []
 func (f *given) input(dst []float64, i int) {
 	size, width := f.grid.Size(), f.grid.Size()/f.grid.Axes[0].Points
 	for k, in := range f.inputs {
-		if f.own[k] != nil {
-			copy(in.Of(dst), f.own[k][i*in.Size:(i+1)*in.Size])
+		if f.values[k] != nil {
+			copy(in.Of(dst), f.values[k][i*in.Size:(i+1)*in.Size])
 			continue
 		}
 		for c, u := range f.problem.Unknowns {
@@ -192,6 +190,15 @@ func (f *given) input(dst []float64, i int) {
 			}
 		}
 	}
+}
+
+// trainInput writes the inputs i of those to train with, or, in a file without, of solutions.
+func (f *given) trainInput(dst []float64, i int) {
+	if f.train == nil {
+		f.input(dst, i)
+		return
+	}
+	copy(dst, f.train[i*len(dst):])
 }
 
 // solution writes solution i (C, P).
@@ -215,11 +222,7 @@ func ReadFileSizes(p *pde.Problem) (FileSizes, error) {
 	if err != nil {
 		return FileSizes{}, err
 	}
-	s := FileSizes{map[string]int{}, f.count, f.trains}
-	for _, axis := range f.grid.Axes {
-		s.Points[axis.Name] = axis.Points
-	}
-	return s, nil
+	return FileSizes{f.grid.PointsByName(), f.count, f.trains}, nil
 }
 
 // GivenSolutions makes a plan take validation and test samples from the problem's file of
@@ -259,7 +262,6 @@ func GivenSolutions(plan *data.Plan, p *pde.Problem, g *grid.Grid) (warning stri
 		return "", err
 	}
 	plan.Metadata["file"] = sum
-	width := g.Size() / g.Axes[0].Points
 	plan.Solver = func(data.Split) (func(dst, initial []float64) error, error) { return nil, nil } // all are there
 	plan.Given = func(split data.Split, i int, u0, u []float64) (bool, error) {
 		switch split.Name {
@@ -267,11 +269,7 @@ func GivenSolutions(plan *data.Plan, p *pde.Problem, g *grid.Grid) (warning stri
 			if drawn {
 				return false, nil
 			}
-			if f.train != nil {
-				copy(u0, f.train[i*width:(i+1)*width])
-			} else {
-				f.input(u0, i)
-			}
+			f.trainInput(u0, i)
 			return true, CheckInitial(p, p.InitialOf(u0, g))
 		case "test":
 			i += count["validation"]
@@ -287,55 +285,33 @@ func GivenSolutions(plan *data.Plan, p *pde.Problem, g *grid.Grid) (warning stri
 // givenDraws is how many samples of a file stand for its distribution.
 const givenDraws = 64
 
-// givenInputs are inputs of samples of a file, on its grid.
-type givenInputs struct {
-	grid    *grid.Grid
-	samples [][]float64
-}
-
-// readInputs holds the inputs that were read last: engines and checks of one problem ask for
-// them again and again.
-var readInputs struct {
-	sync.Mutex
-	key    string
-	inputs *givenInputs
-}
-
 // givenSampler draws from the first inputs that a file has to train with, or, without those, from those of its
 // first solutions, at the points of g.
 func givenSampler(p *pde.Problem, g *grid.Grid) (draw, error) {
-	readInputs.Lock()
-	defer readInputs.Unlock()
-	key := givenPath(p) + "\x00" + ProblemHash(p)
-	if info, err := os.Stat(givenPath(p)); err == nil {
-		key += fmt.Sprint(info.Size(), info.ModTime())
-	}
-	if readInputs.key != key {
+	in, err := p.Given(func() (*pde.GivenInputs, error) {
 		f, err := readGiven(p, nil)
 		if err != nil {
 			return nil, err
 		}
-		in, count := &givenInputs{grid: f.grid}, f.count
+		in, count := &pde.GivenInputs{Grid: f.grid}, f.count
 		if f.train != nil {
 			count = f.trains
 		}
-		for i := range min(count, givenDraws) {
-			u0 := make([]float64, p.InputSize(f.grid))
-			if f.train != nil {
-				copy(u0, f.train[i*len(u0):])
-			} else {
-				f.input(u0, i)
-			}
-			in.samples = append(in.samples, u0)
-		}
-		if len(in.samples) == 0 {
+		if count == 0 {
 			return nil, f.fail("", "it has no samples")
 		}
-		readInputs.key, readInputs.inputs = key, in
+		for i := range min(count, givenDraws) {
+			u0 := make([]float64, p.InputSize(f.grid))
+			f.trainInput(u0, i)
+			in.Samples = append(in.Samples, u0)
+		}
+		return in, nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	in := readInputs.inputs
 	return func(rng *rand.Rand, dst []float64) error {
-		copy(dst, InputsOn(p, in.samples[rng.IntN(len(in.samples))], in.grid, g))
+		copy(dst, InputsOn(p, in.Samples[rng.IntN(len(in.Samples))], in.Grid, g))
 		return nil
 	}, nil
 }

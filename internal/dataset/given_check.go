@@ -28,7 +28,7 @@ func (f *given) examine(first int) (warning string, err error) {
 	if err != nil {
 		return "", err
 	}
-	for _, b := range beginnings(sys) {
+	for _, b := range NewBeginnings(sys) {
 		if err := f.compareStart(b); err != nil {
 			return "", err
 		}
@@ -86,9 +86,9 @@ func (f *given) residual(sys *pde.System, first int) (float64, error) {
 		at := first + i*(f.count-first)/count
 		f.input(u0, at)
 		f.solution(u, at)
-		own, of := plain.RMS(u, u0)
+		r, s := plain.RMS(u, u0)
 		for k := range n {
-			residual[k], rate[k] = math.Hypot(residual[k], own[k]), math.Hypot(rate[k], of[k])
+			residual[k], rate[k] = math.Hypot(residual[k], r[k]), math.Hypot(rate[k], s[k])
 		}
 	}
 	return relative(residual, rate, roundedRate*RootMeanSquare(u)), nil

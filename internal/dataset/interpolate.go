@@ -16,13 +16,17 @@ func InputsOn(p *pde.Problem, sample []float64, from, to *grid.Grid) []float64 {
 	var out []float64
 	target := p.PlaceInputs(to)
 	for i, in := range p.PlaceInputs(from) {
-		v := in.Of(sample)
+		v, on := in.Of(sample), target[i].Space
 		switch {
-		case len(in.Space) == 0:
-		case in.Nearest && !grid.Thins(target[i].Space, in.Space):
-			v = nearest(v, in.Space, target[i].Space)
+		case slices.Equal(in.Space, on):
+		case grid.Thins(on, in.Space):
+			all := v
+			v = make([]float64, target[i].Size)
+			grid.Thin(v, all, on, in.Space)
+		case in.Nearest:
+			v = nearest(v, in.Space, on)
 		default:
-			v = onAxes(v, in.Space, target[i].Space)
+			v = grid.Resample(v, in.Space, on)
 		}
 		out = append(out, v...)
 	}
@@ -31,11 +35,7 @@ func InputsOn(p *pde.Problem, sample []float64, from, to *grid.Grid) []float64 {
 
 // nearest takes the value at the nearest point.
 func nearest(u []float64, from, to []grid.Axis) []float64 {
-	size := 1
-	for _, a := range to {
-		size *= a.Points
-	}
-	out := make([]float64, size)
+	out := make([]float64, (&grid.Grid{Axes: to}).Size())
 	for i := range out {
 		rest, at, stride := i, 0, 1
 		for a := len(to) - 1; a >= 0; a-- {
@@ -45,22 +45,5 @@ func nearest(u []float64, from, to []grid.Axis) []float64 {
 		}
 		out[i] = u[at]
 	}
-	return out
-}
-
-// onAxes does so for one field.
-func onAxes(u0 []float64, from, to []grid.Axis) []float64 {
-	if slices.Equal(from, to) {
-		return u0
-	}
-	if !grid.Thins(to, from) {
-		return grid.Resample(u0, from, to)
-	}
-	size := 1
-	for _, a := range to {
-		size *= a.Points
-	}
-	out := make([]float64, size)
-	grid.Thin(out, u0, to, from)
 	return out
 }

@@ -69,13 +69,11 @@ func NewRange(p *pde.Problem, g *grid.Grid) (*Range, error) {
 // the median: a network has been trained on such, and 64 draws do not show where they end.
 // Numbers that are drawn by their logarithm end at a bound that 64 draws come close to.
 func smallest(s pde.Sampler, axes []grid.Axis) (float64, error) {
-	parts, size, least := s.Mixture, 1, math.Inf(1)
+	parts, least := s.Mixture, math.Inf(1)
 	if len(parts) == 0 {
 		parts = []pde.Sampler{s}
 	}
-	for _, a := range axes {
-		size *= a.Points
-	}
+	size := (&grid.Grid{Axes: axes}).Size()
 	v := make([]float64, size)
 	for _, part := range parts {
 		next, err := NewInputSampler(part, axes)
@@ -221,8 +219,8 @@ func (w *wallRange) outside(sample []float64) string {
 	for i := range w.sets {
 		set := &w.sets[i]
 		miss := w.miss(set, sample)
-		size, own := math.Sqrt(w.squares[set.of]/float64(w.draws)), len(w.field)/len(w.squares)
-		size = max(size, RootMeanSquare(w.field[set.of*own:set.of*own+w.slice]))
+		begin := set.of * len(w.field) / len(w.squares) // of the unknown, in the field
+		size := max(math.Sqrt(w.squares[set.of]/float64(w.draws)), RootMeanSquare(w.field[begin:begin+w.slice]))
 		if size > 0 && miss > 3*set.most+mostMiss*size {
 			return fmt.Sprintf("a beginning that misses condition %s by %.0f %% of its size; the PDE file's distribution does by %.0f %% at most", set.name, 100*miss/size, 100*set.most/size)
 		}

@@ -8,11 +8,10 @@ import (
 	"pihc/pde"
 )
 
-// UnitOf is the factor that brings a set of rows to the unit of the unknown of, one of its
-// terms': what a row
-// says of a derivative of order d, over a range L of its axis, changes the unknown by
-// L^d/d! times as much. Of the residual that is the highest derivative along the
-// first axis, of conditions the lowest. slopes are the derivatives of the rows by
+// UnitOf is the factor that brings a set of rows to the unit of the unknown of, which one of
+// its terms belongs to: what a row says of a derivative of order d, over a range L of its axis,
+// changes the unknown by L^d/d! times as much. Of the residual that is the highest derivative
+// along the first axis, of conditions the lowest. slopes are the derivatives of the rows by
 // their terms.
 func UnitOf(sys *pde.System, set *pde.RowSet, slopes [][]float64) (unit float64, of int) {
 	best, unit, of := -1, 1.0, sys.Terms[set.Terms[0]].Of

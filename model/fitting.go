@@ -1,0 +1,314 @@
+package model
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"pihc/constraint"
+	"pihc/data"
+	"pihc/grid"
+	"pihc/internal/dataset"
+	"pihc/pde"
+)
+
+// fitting is what defaults are found from.
+type fitting struct {
+	problem *pde.Problem
+	grid    *grid.Grid
+	scales  []float64 // per unknown: root mean square of initial conditions, or about that of a steady problem's solutions, with two digits
+	units   []float64 // per set of rows, residuals first: factor to the unit of the first unknown
+	names   []string  // of the sets
+	misfit  float64   // of conditions at axes of space by initial conditions that are kept, in that unit
+
+	multiplier float64 // the largest value of the ansatz's, which may have a unit
+}
+
+func newFitting(s *Spec, p *pde.Problem) (*fitting, error) {
+	g, err := p.Grid(s.Grid)
+	if err != nil {
+		return nil, err
+	}
+	sys, err := p.Discretize(g)
+	if err != nil {
+		return nil, err
+	}
+	f := &fitting{problem: p, grid: g, multiplier: largestMultiplier(sys)}
+	u0 := make([]float64, p.InputSize(g))
+	if f.scales, err = drawnScales(sys, u0); err != nil {
+		return nil, err
+	}
+	parts, err := mixtureParts(p, sys, u0)
+	if err != nil {
+		return nil, err
+	}
+	steady, held := make([]float64, sys.FieldSize()), make([]float64, sys.FieldSize())
+	p.Persist(steady, u0, sys.Grid)
+	var ofs []int // the unknown that each set says most of
+	for _, set := range sys.Sets {
+		values := sys.NewRowValues(set, set.Points)
+		out := values.Eval(pde.FirstDerivatives, steady, u0)
+		unit, of := dataset.UnitOf(sys, set, out[1:])
+		rms := dataset.RootMeanSquare(out[0])
+		if set.Kind != pde.ResidualRows && !dataset.AtFirstAxis(p, set.Name) {
+			misfit := rms
+			for _, part := range parts {
+				p.Persist(held, part, sys.Grid)
+				misfit = max(misfit, dataset.RootMeanSquare(values.Eval(pde.Values, held, part)[0]))
+			}
+			f.misfit = max(f.misfit, unit*f.scales[0]/f.scales[of]*misfit)
+		}
+		if p.Steady && set.Kind == pde.ResidualRows {
+			// A Laplacian's lowest eigenvalue on the interval is π²/L², and the unit L²/2.
+			if size := unit * rms * 2 / (math.Pi * math.Pi); size > 0 && !math.IsInf(size, 0) {
+				f.scales[of] = rounded2(size)
+			}
+		}
+		f.units, f.names, ofs = append(f.units, unit), append(f.names, set.Name), append(ofs, of)
+	}
+	for i, of := range ofs {
+		f.units[i] *= f.scales[0] / f.scales[of]
+	}
+	return f, nil
+}
+
+// drawnScales are the root mean squares of initial conditions by the unknown, over some draws, 1 where
+// there are none; u0 gets the inputs of the last draw.
+func drawnScales(sys *pde.System, u0 []float64) ([]float64, error) {
+	p := sys.Problem
+	scales := slices.Repeat([]float64{1}, len(p.Unknowns))
+	if !p.Drawn() && p.Reference.Solver != pde.FileSolver {
+		return scales, nil
+	}
+	next, err := dataset.NewSampler(p, sys.Grid)
+	if err != nil {
+		return nil, err
+	}
+	const draws = 16
+	squares := make([]float64, len(p.Unknowns))
+	for i := range draws {
+		if err := next(data.SampleRand(1, i), u0); err != nil {
+			return nil, err
+		}
+		for c, u := range p.Unknowns {
+			if u.Initial < 0 {
+				continue
+			}
+			initial := sys.Inputs[u.Initial].Of(u0)
+			for _, v := range initial {
+				squares[c] += v * v / float64(draws*len(initial))
+			}
+		}
+	}
+	for c, square := range squares {
+		if square > 0 && !math.IsInf(square, 0) {
+			scales[c] = rounded2(math.Sqrt(square))
+		}
+	}
+	return scales, nil
+}
+
+// largestMultiplier is the largest value of an ansatz's multiplier on the grid, 1 without one.
+func largestMultiplier(sys *pde.System) float64 {
+	most := 0.0
+	for _, v := range sys.Multiplier() {
+		if v = math.Abs(v); !math.IsInf(v, 0) {
+			most = max(most, v)
+		}
+	}
+	if most > 0 {
+		return most
+	}
+	return 1
+}
+
+// mixtureParts are inputs of a sample with one of them drawn from one part of its mixture, for each part:
+// a few of many draws may be of a part that all others are not like.
+func mixtureParts(p *pde.Problem, sys *pde.System, sample []float64) ([][]float64, error) {
+	var out [][]float64
+	for i, in := range p.Inputs {
+		for k, part := range in.Sampler.Mixture {
+			next, err := dataset.NewInputSampler(part, sys.Inputs[i].Space)
+			if err != nil {
+				return nil, err
+			}
+			own := slices.Clone(sample)
+			v := sys.Inputs[i].Of(own)
+			if err := next(data.SampleRand(1, k), v); err != nil {
+				return nil, err
+			}
+			in.Sampler.Transform(v)
+			out = append(out, own)
+		}
+	}
+	return out, nil
+}
+
+// CompatibleMisfit is where initial conditions, kept for all times, miss the conditions at the
+// ends of axes of space so far, as a fraction of their size, that the field changes there at
+// once, which no ansatz that begins smoothly can follow.
+const CompatibleMisfit = 0.01
+
+// Misfit returns how far initial conditions, kept for all times, miss the conditions at the ends
+// of axes of space, as a fraction of their size.
+func Misfit(p *pde.Problem) (float64, error) {
+	s := DefaultSpec(FittedDefaults)
+	f, err := newFitting(&s, p)
+	if err != nil {
+		return 0, err
+	}
+	return f.misfit / f.scales[0], nil
+}
+
+// weights are factors times the unit of each set of rows, or its square.
+func (f *fitting) weights(residual, condition float64, squared bool) map[string]float64 {
+	out := map[string]float64{}
+	for i, name := range f.names {
+		w := condition * f.units[i]
+		if i < len(f.problem.Residuals) {
+			w = residual * f.units[i]
+		}
+		if squared {
+			w *= f.units[i]
+		}
+		out[name] = rounded2(w)
+	}
+	return out
+}
+
+// corrects reports whether later passes of the network have a field to correct.
+func (f *fitting) corrects() bool { return f.problem.HasOffset() }
+
+// amplifies reports whether the basis is multiplied by the size of residuals (cpu.loadFeatures).
+func (f *fitting) amplifies(s *Spec) bool {
+	return slices.ContainsFunc(f.problem.Residuals, func(r pde.Rows) bool { return s.Network.Features[r.Name] > 0 })
+}
+
+// modes keeps eight on the first axis and of two axes of space, twelve on a single
+// one, or as many as the axis holds.
+func (f *fitting) modes() map[string]int {
+	out := map[string]int{}
+	space := f.space()
+	for _, a := range f.grid.Axes {
+		most := 8
+		if len(space) == 1 && a.Name == space[0].Name {
+			most = 12
+		}
+		out[a.Name] = max(1, min(most, a.Points/2))
+	}
+	return out
+}
+
+// space are the axes but time.
+func (f *fitting) space() []grid.Axis {
+	if f.problem.Steady {
+		return f.grid.Axes
+	}
+	return f.grid.Axes[1:]
+}
+
+// homogeneous returns the periodic axes of space whose coordinate no row, ansatz or
+// condition contains: the network commutes with translations along them without it.
+func (f *fitting) homogeneous() []string {
+	out := []string{}
+	for _, a := range f.space() {
+		used := false
+		for _, u := range f.problem.Unknowns {
+			used = used || u.Ansatz.Offset.DependsOn(a.Name) || u.Ansatz.Multiplier.DependsOn(a.Name)
+		}
+		for _, r := range f.problem.AllRows() {
+			used = used || r.Expr.DependsOn(a.Name) || r.Weight.DependsOn(a.Name) || r.At[a.Name] != ""
+		}
+		if a.Boundary == grid.Periodic && !used {
+			out = append(out, a.Name)
+		}
+	}
+	return out
+}
+
+// experts divides a single axis of space into four and each of two into two, as far
+// as every part keeps eight points. A derivative of order d sees a jump at a border 1/h^d
+// times: axes with derivatives of order 3 or more are not divided (docs/choices.md), and where
+// no other is left, time is, into two.
+func (f *fitting) experts() map[string]int {
+	axes, parts := f.space(), 4
+	if len(axes) > 1 {
+		parts = 2
+	}
+	axes = slices.DeleteFunc(slices.Clone(axes), func(a grid.Axis) bool { return f.derivative(a.Name) > 2 })
+	if len(axes) == 0 && !f.problem.Steady {
+		axes, parts = f.grid.Axes[:1], 2
+	}
+	out := map[string]int{}
+	for _, a := range axes {
+		if n := min(parts, a.Points/8); n > 1 {
+			out[a.Name] = n
+		}
+	}
+	return out
+}
+
+// derivative is the highest order of a derivative along an axis, at all its points.
+func (f *fitting) derivative(axis string) int {
+	most := 0
+	for _, t := range f.problem.Terms {
+		order := 0
+		for _, x := range t.Factors {
+			if x.Axis == axis && x.Edge == nil {
+				order += x.Scheme.Derivative
+			}
+		}
+		if t.Spectral != nil && t.Spectral.Kind == "derivative" && t.Spectral.Axis == axis {
+			order = t.Spectral.Derivative
+		}
+		most = max(most, order)
+	}
+	return most
+}
+
+// points is the number of rows of an expert: all, 0, unless the smallest subdomain
+// has more than expertRows.
+func (f *fitting) points(c *ConstraintSpec) int {
+	o := constraint.Options{Experts: make([]int, len(f.grid.Axes)), Router: c.Router}
+	for i, a := range f.grid.Axes {
+		o.Experts[i] = max(1, c.Experts[a.Name])
+	}
+	router, err := o.NewRouter(f.grid)
+	if err != nil {
+		return 0 // the engine reports it
+	}
+	division, err := router.Divide(f.grid)
+	if err != nil {
+		return 0
+	}
+	for k := range router.Experts() {
+		if len(division.Points(k)) < 2*expertRows {
+			return 0
+		}
+	}
+	return expertRows
+}
+
+// borderRows is that of docs/choices.md at 128 points an axis. A jump d between two
+// experts shows as d/h² in the rows beside it, h the step as a fraction of the axis, and
+// these are a share of all that falls as h: with a factor h^1.5 a jump costs the same on
+// every grid. On coarser ones than 128 points the end grows as h^0.5.
+func (f *fitting) borderRows(experts map[string]int) Ramp {
+	h := 0.0
+	for _, a := range f.grid.Axes {
+		if experts[a.Name] > 1 {
+			h = max(h, a.Step()/(a.Hi-a.Lo))
+		}
+	}
+	if h == 0 {
+		return Ramp{1, 1, 0, 1}
+	}
+	at := 128 * h
+	return Ramp{Start: rounded2(min(1, 0.01*math.Pow(at, 1.5))), End: rounded2(min(1, 0.1*math.Sqrt(at), 0.1*math.Pow(at, 1.5))), From: 0.1, To: 0.7}
+}
+
+// rounded2 keeps two digits, so that what is written reads well.
+func rounded2(v float64) float64 {
+	v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 2, 64), 64)
+	return v
+}
