@@ -23,6 +23,7 @@ var layers = map[string]int{
 	"internal/check":      1,
 	"internal/slab":       1,
 	"internal/config":     0,
+	"internal/words":      0,
 	"internal/disk":       0,
 	"internal/machine":    0,
 	"internal/kernel":     1,

@@ -14,7 +14,7 @@
 //	experiment            open, generate, train, predict, score, check, size, compare
 //	report                pages and figures
 //	train                 fitting parameters in a run folder
-//	score                 metrics, baselines, the words of numbers
+//	score                 metrics, baselines
 //	dist, xla             several processes as one; the engine on PJRT plugins
 //	engine                loss, passes, predictions, gradients; the engine "cpu"
 //	model                 Spec: an experiment as data, its defaults, its network

@@ -6,9 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"pihc/internal/disk"
 	"slices"
 	"sync"
+
+	"pihc/internal/disk"
 )
 
 // Dataset is a dataset folder opened for reading. It may be used by several

@@ -5,9 +5,10 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"pihc/internal/disk"
 	"runtime"
 	"testing"
+
+	"pihc/internal/disk"
 )
 
 // Every decoder, on any bytes: it returns an array or an error, never panics,

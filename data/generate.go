@@ -8,9 +8,10 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"pihc/internal/disk"
 	"strings"
 	"sync"
+
+	"pihc/internal/disk"
 )
 
 // Plan says what Generate makes.

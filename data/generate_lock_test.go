@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"pihc/internal/disk"
 	"testing"
+
+	"pihc/internal/disk"
 )
 
 // Two generations at once: one makes the dataset, the other is refused and

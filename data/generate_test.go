@@ -8,12 +8,13 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"pihc/internal/disk"
 	"reflect"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"pihc/internal/disk"
 )
 
 func testAxes(points int) []AxisRecord {

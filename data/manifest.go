@@ -7,9 +7,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"pihc/internal/disk"
 	"slices"
 	"strings"
+
+	"pihc/internal/disk"
 )
 
 // The files of a dataset folder, beside its shards.

@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"pihc/internal/disk"
 	"reflect"
 	"strconv"
 	"strings"
+
+	"pihc/internal/disk"
 )
 
 // NPY is NumPy's format for one array: magic, version, a Python dictionary

@@ -7,10 +7,11 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"pihc/internal/disk"
 	"reflect"
 	"strings"
 	"testing"
+
+	"pihc/internal/disk"
 
 	"github.com/sbinet/npyio"
 	"github.com/sbinet/npyio/npz"

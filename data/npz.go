@@ -7,8 +7,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"pihc/internal/disk"
 	"strings"
+
+	"pihc/internal/disk"
 )
 
 // NPZ is NumPy's format for several arrays: a ZIP archive of NPY files. Ours

@@ -13,9 +13,10 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"pihc/internal/disk"
 	"slices"
 	"strings"
+
+	"pihc/internal/disk"
 )
 
 // Safetensors is the common format for a model's tensors: the length of a JSON

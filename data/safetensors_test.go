@@ -6,10 +6,11 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"pihc/internal/disk"
 	"reflect"
 	"strings"
 	"testing"
+
+	"pihc/internal/disk"
 )
 
 func encodedSafetensors(t testing.TB, tensors []Named, metadata map[string]string) []byte {

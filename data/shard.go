@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"pihc/internal/disk"
 	"runtime"
 	"sync"
+
+	"pihc/internal/disk"
 )
 
 // split makes the shards of one split, by its number, that are not in kept.

@@ -4,10 +4,11 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
-	"pihc/internal/disk"
 	"slices"
 	"strings"
 	"testing"
+
+	"pihc/internal/disk"
 )
 
 // A split with inputs keeps one array for each, of its own shape, and gives them back one

@@ -283,7 +283,7 @@ func TestJoin(t *testing.T) {
 	if c, _, _, err := Join("/nowhere/libmpi.so", launched("1")); err != nil || c.Size() != 1 {
 		t.Errorf("a launcher of one rank: %v", err)
 	}
-	if c, _, _, err := Join(Off, launched("2")); err != nil || c.Size() != 1 {
+	if c, _, _, err := Join(off, launched("2")); err != nil || c.Size() != 1 {
 		t.Errorf("off: %v", err)
 	}
 }

@@ -61,7 +61,7 @@ type Library struct {
 }
 
 // Off, given to Join in the place of a path, keeps a process alone.
-const Off = "off"
+const off = "off"
 
 // Join joins the ranks that a launcher started, by the MPI library at path ("":
 // the usual names, in the system's search path). Without a launcher, with one of
@@ -69,7 +69,7 @@ const Off = "off"
 // launcher. A launcher without a library, and a library that counts other ranks
 // than the launcher does, are errors: each process would do the whole work.
 func Join(path string, getenv func(string) string) (Comm, *Launch, *Library, error) {
-	if path == Off {
+	if path == off {
 		return Alone{}, nil, nil, nil
 	}
 	launch, err := Detect(getenv)

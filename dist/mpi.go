@@ -7,10 +7,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"pihc/internal/disk"
 	"runtime"
 	"strings"
 	"unsafe"
+
+	"pihc/internal/disk"
 
 	"github.com/ebitengine/purego"
 )

@@ -10,8 +10,8 @@ import (
 	"pihc/data"
 	"pihc/grid"
 	"pihc/internal/dataset"
+	"pihc/internal/words"
 	"pihc/model"
-	"pihc/score"
 )
 
 // mostReferenceError is the discretisation error of reference solutions that is warned of.
@@ -111,12 +111,12 @@ func (x *Experiment) estimateReference(plan *data.Plan, out *Generated, o Option
 	}
 	out.ReferenceError = estimate
 	plan.Metadata["reference_refinement"], plan.Metadata["reference_error"] = refined, fmt.Sprintf("%.2g", estimate)
-	o.say("reference: the problem's own rows on a grid refined %s; discretisation error about %s", refined, score.Percent(estimate))
+	o.say("reference: the problem's own rows on a grid refined %s; discretisation error about %s", refined, words.Percent(estimate))
 	switch {
 	case !(estimate <= mostFloor):
-		return WithHint(fmt.Errorf("the reference solutions are none: on another grid they differ by %s", score.Percent(estimate)), "a finer `reference: {solver: discrete, refine: ...}`, or an equation that amplifies every difference?")
+		return WithHint(fmt.Errorf("the reference solutions are none: on another grid they differ by %s", words.Percent(estimate)), "a finer `reference: {solver: discrete, refine: ...}`, or an equation that amplifies every difference?")
 	case estimate > mostReferenceError:
-		o.warn(&out.Warnings, "the reference solutions are uncertain by about %s: scores say no more than that", score.Percent(estimate))
+		o.warn(&out.Warnings, "the reference solutions are uncertain by about %s: scores say no more than that", words.Percent(estimate))
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"pihc/grid"
 	"pihc/internal/dataset"
 	"pihc/internal/disk"
+	"pihc/internal/words"
 	"pihc/pde"
 	"pihc/score"
 	"pihc/train"
@@ -44,7 +45,7 @@ func (j *judge) add(field, sample []float64) {
 func (j *judge) warnings(dir string) []string {
 	var out []string
 	if n := len(j.far); n > 0 {
-		out = append(out, fmt.Sprintf("%d of %d predictions do not begin with their initial condition, and may be far off: sample %d is the first, and the worst is off by %s (rms)", n, len(j.residuals), j.far[0], score.Percent(j.worst)))
+		out = append(out, fmt.Sprintf("%d of %d predictions do not begin with their initial condition, and may be far off: sample %d is the first, and the worst is off by %s (rms)", n, len(j.residuals), j.far[0], words.Percent(j.worst)))
 	}
 	undefined := func(r float64) bool { return math.IsInf(r, 1) }
 	if first := slices.IndexFunc(j.residuals, undefined); first >= 0 {
@@ -73,7 +74,7 @@ func (j *judge) warnings(dir string) []string {
 			}
 		}
 		if count > 0 {
-			out = append(out, fmt.Sprintf("%d of %d predictions leave a residual more than three times the largest of the %s samples (%s), and may be far off: sample %d has %s", count, len(j.residuals), m.Split, score.Percent(e.RelativeResidual.Max), first, score.Percent(j.residuals[first])))
+			out = append(out, fmt.Sprintf("%d of %d predictions leave a residual more than three times the largest of the %s samples (%s), and may be far off: sample %d has %s", count, len(j.residuals), m.Split, words.Percent(e.RelativeResidual.Max), first, words.Percent(j.residuals[first])))
 		}
 		break
 	}

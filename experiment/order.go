@@ -11,9 +11,9 @@ import (
 	"pihc/grid"
 	"pihc/internal/config"
 	"pihc/internal/discrete"
+	"pihc/internal/words"
 	"pihc/model"
 	"pihc/pde"
-	"pihc/score"
 )
 
 const (
@@ -138,7 +138,7 @@ func newStartResidual(p *pde.Problem, g *grid.Grid) (*pde.PlainResidual, error) 
 // unresolvedStart says that rows at the first time may be an error.
 func unresolvedStart(p *pde.Problem, start float64) string {
 	t := p.Axes[0].Name
-	return fmt.Sprintf("the grid does not resolve how solutions begin: at the first %s the residual of reference solutions is %s of their rate, and rows there may make that an error at all times: compare with more points along %s, or with 1 in the place of 0 in `rows: {%s: [0, ...]}` of the residual", t, score.Percent(start), t, t)
+	return fmt.Sprintf("the grid does not resolve how solutions begin: at the first %s the residual of reference solutions is %s of their rate, and rows there may make that an error at all times: compare with more points along %s, or with 1 in the place of 0 in `rows: {%s: [0, ...]}` of the residual", t, words.Percent(start), t, t)
 }
 
 // mayHoldAtStart reports whether the residual leaves out the first time, where initial conditions would let it hold.
@@ -222,11 +222,11 @@ func (d *draft) raiseOrders(ctx context.Context, o Options) error {
 		raised, lowest = nil, before
 	}
 	if lowest > mostReferenceError {
-		d.warnings = append(d.warnings, fmt.Sprintf("floor_error is %s (pihc check): these rows, with this grid, hold solutions no better than that, and no network is expected to do better", score.Percent(lowest)))
+		d.warnings = append(d.warnings, fmt.Sprintf("floor_error is %s (pihc check): these rows, with this grid, hold solutions no better than that, and no network is expected to do better", words.Percent(lowest)))
 	}
 	if raised != nil {
 		d.src, d.p = src, p
-		d.added = append(append(d.added, added...), fmt.Sprintf("orders of accuracy raised, which brings floor_error from %s to %s: %s", score.Percent(before), score.Percent(lowest), strings.Join(raised, ", ")))
+		d.added = append(append(d.added, added...), fmt.Sprintf("orders of accuracy raised, which brings floor_error from %s to %s: %s", words.Percent(before), words.Percent(lowest), strings.Join(raised, ", ")))
 	}
 	return nil
 }

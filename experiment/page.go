@@ -13,6 +13,7 @@ import (
 	"pihc/data"
 	"pihc/engine"
 	"pihc/grid"
+	"pihc/internal/words"
 	"pihc/model"
 	"pihc/pde"
 	"pihc/report"
@@ -58,9 +59,9 @@ func pageOf(runs []scored, s score.Samples) *report.Page {
 	}
 	page.Facts = []report.Fact{
 		{Name: "Grid", Value: fmt.Sprintf("%s (%s)", strings.ReplaceAll(data.FormatShape(g.Shape()), "x", "×"), strings.Join(p.AxisNames(), " × "))},
-		{Name: "Training set", Value: score.Count(spec.Data.Train.Count) + " " + page.Sampled() + without},
-		{Name: "Test set", Value: score.Count(len(s.Inputs)) + " samples"},
-		{Name: "Training", Value: fmt.Sprintf("%s steps of %d samples, seed %d", score.Count(spec.Training.Steps), spec.Training.Batch, spec.Seed)},
+		{Name: "Training set", Value: words.Count(spec.Data.Train.Count) + " " + page.Sampled() + without},
+		{Name: "Test set", Value: words.Count(len(s.Inputs)) + " samples"},
+		{Name: "Training", Value: fmt.Sprintf("%s steps of %d samples, seed %d", words.Count(spec.Training.Steps), spec.Training.Batch, spec.Seed)},
 		{Name: "Machine", Value: Machine()},
 		{Name: "Build", Value: fmt.Sprintf("%s, %s %s/%s", Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)},
 	}
@@ -207,7 +208,7 @@ func methodNote(spec *model.Spec, e Predictor) string {
 		if s.Constraint.Points == 0 {
 			return "all points"
 		}
-		return score.Count(s.Constraint.Points) + " points"
+		return words.Count(s.Constraint.Points) + " points"
 	}
 	experts, points, scored := "1 expert", pointsOf(spec), pointsOf(e.Info().Spec)
 	if n := e.Info().Experts; n > 1 {
@@ -301,7 +302,7 @@ func chooseCases(page *report.Page, initial [][]float64) []chosen {
 		}
 		title := x.name + " of " + m.Label
 		if m.Evaluation.RelativeL2 != nil {
-			title += ", " + score.Percent(scored(sample)) + times
+			title += ", " + words.Percent(scored(sample)) + times
 		}
 		out = append(out, chosen{sample.Index, title + ": "})
 	}
@@ -314,13 +315,13 @@ func caseTitle(p *pde.Problem, g *grid.Grid, sample []float64, i int) string {
 	title := fmt.Sprintf("test sample %d", i)
 	if p.OnlyInitial() {
 		if slices.Min(sample) == slices.Max(sample) {
-			return fmt.Sprintf("%s₀ = %s (%s)", p.Unknowns[0].Name, score.Number(sample[0]), title)
+			return fmt.Sprintf("%s₀ = %s (%s)", p.Unknowns[0].Name, words.Number(sample[0]), title)
 		}
-		return fmt.Sprintf("%s, rms of %s₀ %s", title, p.Unknowns[0].Name, score.Number(score.RMS(sample)))
+		return fmt.Sprintf("%s, rms of %s₀ %s", title, p.Unknowns[0].Name, words.Number(score.RMS(sample)))
 	}
 	for _, in := range p.PlaceInputs(g)[p.Initials():] {
 		if len(in.Space) == 0 {
-			title += fmt.Sprintf(", %s = %s", in.Name, score.Number(in.Of(sample)[0]))
+			title += fmt.Sprintf(", %s = %s", in.Name, words.Number(in.Of(sample)[0]))
 		}
 	}
 	return title
@@ -376,9 +377,9 @@ func trivialNotes(page *report.Page) {
 	for _, x := range page.Methods[0].Evaluation.Trivial {
 		text := x.Name
 		if x.RelativeL2 != nil {
-			text += " relative_l2 " + score.Percent(x.RelativeL2.Mean) + ","
+			text += " relative_l2 " + words.Percent(x.RelativeL2.Mean) + ","
 		}
-		parts = append(parts, text+" loss "+score.Number(x.Loss.Mean))
+		parts = append(parts, text+" loss "+words.Number(x.Loss.Mean))
 	}
 	if len(parts) > 0 {
 		page.Notes = append(page.Notes, "Predictions without training: "+strings.Join(parts, "; ")+".")

@@ -14,8 +14,8 @@ import (
 	"pihc/grid"
 	"pihc/internal/dataset"
 	"pihc/internal/discrete"
+	"pihc/internal/words"
 	"pihc/pde"
-	"pihc/score"
 )
 
 const (
@@ -65,7 +65,7 @@ func checkSolutions(ctx context.Context, dir string, p *pde.Problem, workers int
 			}
 		}
 		if count > 0 {
-			out = append(out, fmt.Sprintf("%d of %d solutions compared %s %s (the worst, %s sample %d: %s): %s", count, len(all), text, score.Percent(most), worst.split, worst.sample, score.Percent(of(worst)), hint))
+			out = append(out, fmt.Sprintf("%d of %d solutions compared %s %s (the worst, %s sample %d: %s): %s", count, len(all), text, words.Percent(most), worst.split, worst.sample, words.Percent(of(worst)), hint))
 		}
 	}
 	say(func(c compared) float64 { return c.distance }, mostReferenceError,

@@ -12,6 +12,7 @@ import (
 
 	"pihc/data"
 	"pihc/internal/disk"
+	"pihc/internal/words"
 	"pihc/model"
 	"pihc/score"
 	"pihc/train"
@@ -126,18 +127,18 @@ func (r *Run) train(ctx context.Context, title, dataDir string, set *data.Datase
 	}
 	options.Progress = func(now train.Record) {
 		if now.Loss != nil {
-			loss = "loss " + score.Number(float64(*now.Loss))
+			loss = "loss " + words.Number(float64(*now.Loss))
 		}
 		if now.ValidationResidual != nil {
-			validation = ", validation residual " + score.Number(float64(*now.ValidationResidual))
+			validation = ", validation residual " + words.Number(float64(*now.ValidationResidual))
 			if now.ValidationError != nil {
-				validation += ", error " + score.Percent(float64(*now.ValidationError))
+				validation += ", error " + words.Percent(float64(*now.ValidationError))
 			}
 		}
 		m.Set(now.Step, loss+validation)
 		if now.Collapse != nil && !small {
 			small = true
-			o.say("%s: step %d: predictions collapse towards zero: their size is %s of that of the %s", title, now.Step, score.Percent(float64(*now.Collapse)), expected)
+			o.say("%s: step %d: predictions collapse towards zero: their size is %s of that of the %s", title, now.Step, words.Percent(float64(*now.Collapse)), expected)
 		}
 		if now.ValidationResidual != nil && now.Step == steps {
 			m.Line()

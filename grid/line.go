@@ -73,10 +73,10 @@ func (s sum) row(i int) *row {
 // String describes the scheme.
 func (l *Line) String() string { return l.name }
 
-// Compose returns the line u ↦ outer(inner(u)). Both must be lines of the same
+// compose returns the line u ↦ outer(inner(u)). Both must be lines of the same
 // axis. It is undefined where outer is, or where outer reads an index at which
 // inner is undefined.
-func Compose(outer, inner *Line) *Line {
+func compose(outer, inner *Line) *Line {
 	if outer.axis != inner.axis || outer.length != inner.length {
 		panic("grid: Compose: lines of different axes")
 	}

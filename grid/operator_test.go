@@ -135,7 +135,7 @@ func operatorCases(t testing.TB) []operatorCase {
 		{"u_xt affine", two, []Product{{2, []*Line{
 			line(t, two, "x", ghost), line(t, two, "t", Scheme{Derivative: 0}),
 		}}}},
-		{"composed", two, []Product{{1, []*Line{Compose(
+		{"composed", two, []Product{{1, []*Line{compose(
 			line(t, two, "x", Scheme{Derivative: 1, Closure: Extrapolated}), line(t, two, "x", ghost))}}}},
 		{"repeated", two, []Product{{1, []*Line{line(t, two, "x", Scheme{Derivative: 2, Repeated: true})}}}},
 		{"wall value", two, []Product{{1, []*Line{edge(t, two, "x", true, 1, Wall, 3)}}}},
@@ -286,7 +286,7 @@ func TestNewOperatorPanics(t *testing.T) {
 	} {
 		mustPanic(t, func() { NewOperator(g, terms...) })
 	}
-	mustPanic(t, func() { Compose(x, line(t, g, "t", Scheme{Derivative: 1})) })
+	mustPanic(t, func() { compose(x, line(t, g, "t", Scheme{Derivative: 1})) })
 	op := NewOperator(g, Product{1, []*Line{x}})
 	short := make([]float64, 76)
 	mustPanic(t, func() { op.Apply(short, make([]float64, 77)) })

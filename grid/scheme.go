@@ -344,7 +344,7 @@ func repeated(a Axis, axis, derivative int) *Line {
 	})
 	line := newLine(axis, n, "u", func(int) *row { return &row{offset: []int{0}, coef: []float64{1}} })
 	for range derivative {
-		line = Compose(first, line)
+		line = compose(first, line)
 	}
 	line.name = symbol(a.Name, derivative) + " [first difference, repeated]"
 	return line

@@ -29,13 +29,13 @@ func DefaultSpec(defaults string) Spec {
 			// the solves on an untrained basis, which wander in a flat valley; those on
 			// a trained one meet the gradient test first.
 			CostTolerance: 1e-6,
-			Components:    ComponentsSeparate, Router: constraint.DefaultRouter,
+			Components:    componentsSeparate, Router: constraint.DefaultRouter,
 		},
 		Loss: LossSpec{Form: "mean-square", Weights: map[string]float64{}, BorderRows: Ramp{1, 1, 0, 1}},
 		Training: TrainingSpec{
 			Steps: 4000, Batch: 6, MicroBatch: 1, Clip: 1,
 			LearningRate: LearningRate{Initial: 1e-3, Final: 1e-4, Decay: "exponential"},
-			Validate:     100, ValidateCount: 16, Log: 10, Checkpoint: 500, MaxBadSteps: 10, RecoveryFactor: 0.1, Best: BestResidual,
+			Validate:     100, ValidateCount: 16, Log: 10, Checkpoint: 500, MaxBadSteps: 10, RecoveryFactor: 0.1, Best: bestResidual,
 		},
 		Data: DataSpec{SplitSpec{8000, 1}, SplitSpec{100, 2}, TestSpec{SplitSpec: SplitSpec{1000, 3}}},
 	}

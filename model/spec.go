@@ -87,7 +87,7 @@ type ConstraintSpec struct {
 
 // How the components of basis functions are weighed.
 const (
-	ComponentsSeparate = "separate" // each by its own
+	componentsSeparate = "separate" // each by its own
 	ComponentsTied     = "tied"     // those of a function by one
 )
 
@@ -130,7 +130,7 @@ type TrainingSpec struct {
 
 // Which checkpoint of a training is used. None sees a solution.
 const (
-	BestResidual = "residual" // least root of the mean validation loss
+	bestResidual = "residual" // least root of the mean validation loss
 	BestRelative = "relative" // least mean, over samples, of the root of the loss over that of the field that keeps its initial values
 	BestLast     = "last"
 )

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"pihc/internal/words"
 	"pihc/score"
 )
 
@@ -36,7 +37,7 @@ func (p *Page) sorted(get func(e *score.Evaluation) *score.Summary) []*Method {
 func listed(methods []*Method, get func(e *score.Evaluation) *score.Summary) string {
 	var parts []string
 	for _, m := range methods {
-		parts = append(parts, unbroken(strings.ReplaceAll(m.Label, "-", "\u2011")+" "+score.Percent(get(&m.Evaluation).Mean)))
+		parts = append(parts, unbroken(strings.ReplaceAll(m.Label, "-", "\u2011")+" "+words.Percent(get(&m.Evaluation).Mean)))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -53,11 +54,11 @@ func (p *Page) errorClaim() string {
 		return ""
 	}
 	e := &methods[0].Evaluation
-	text := fmt.Sprintf("On %s %s not seen in training, the mean relative L² error against the classical solution%s is: %s", score.Count(e.Samples), p.Sampled(), times, listed(methods, get))
+	text := fmt.Sprintf("On %s %s not seen in training, the mean relative L² error against the classical solution%s is: %s", words.Count(e.Samples), p.Sampled(), times, listed(methods, get))
 	if len(levels) > 0 {
 		var parts []string
 		for _, l := range levels {
-			parts = append(parts, l.Label+" "+unbroken(score.Percent(l.Value)))
+			parts = append(parts, l.Label+" "+unbroken(words.Percent(l.Value)))
 		}
 		text += " (" + strings.Join(parts, ", ") + ")"
 	}
@@ -72,7 +73,7 @@ func (p *Page) residualClaim() string {
 	}
 	text := "The root mean square of the residual, over that of " + p.Rate() + ", is: " + listed(methods, get)
 	if s := methods[0].Evaluation.TruthResidual; s != nil {
-		text += "; the classical solution itself has " + unbroken(score.Percent(s.Mean)) + " on this grid"
+		text += "; the classical solution itself has " + unbroken(words.Percent(s.Mean)) + " on this grid"
 	}
 	return text + "."
 }
@@ -93,8 +94,8 @@ func (p *Page) methodNotes() []string {
 		note(e.Unbeaten, m.Label)
 		note(e.ReferenceNote(), m.Label)
 		if e.GridNote() != "" {
-			fine, residuals = append(fine, m.Label), append(residuals, score.Percent(e.RelativeResidual.Median))
-			truth = score.Percent(e.TruthResidual.Median)
+			fine, residuals = append(fine, m.Label), append(residuals, words.Percent(e.RelativeResidual.Median))
+			truth = words.Percent(e.TruthResidual.Median)
 		}
 	}
 	if len(fine) > 0 {

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"pihc/data"
-	"pihc/score"
+	"pihc/internal/words"
 )
 
 // A Cost compares the time of predictions with that of the classical solver, measured on one
@@ -74,15 +74,15 @@ func (m *MethodCost) breakEven() string {
 	case m.BreakEven == 0:
 		return "never"
 	}
-	return score.Count(m.BreakEven) + " predictions"
+	return words.Count(m.BreakEven) + " predictions"
 }
 
 // rate writes how many a second, of three digits.
 func rate(v float64) string {
 	if v >= 10 && v < 1e5 {
-		return score.Count(int(math.Round(v)))
+		return words.Count(int(math.Round(v)))
 	}
-	return score.Number(v)
+	return words.Number(v)
 }
 
 // shortDuration is Duration with a decimal below ten milliseconds.
@@ -90,7 +90,7 @@ func shortDuration(seconds float64) string {
 	if seconds < 0.00995 {
 		return strconv.FormatFloat(seconds*1e3, 'g', 2, 64) + " ms"
 	}
-	return score.Duration(seconds)
+	return words.Duration(seconds)
 }
 
 // Table returns the comparison, nil without one.
@@ -104,10 +104,10 @@ func (c *Cost) Table() *Table {
 	}
 	for i := range c.Methods {
 		m := &c.Methods[i]
-		cells := []string{m.Label, score.Percent(float64(m.Error)), shortDuration(m.Seconds), rate(m.PerSecond), "-", "-", "-", "-", m.breakEven()}
+		cells := []string{m.Label, words.Percent(float64(m.Error)), shortDuration(m.Seconds), rate(m.PerSecond), "-", "-", "-", "-", m.breakEven()}
 		if m.Matched >= 0 {
 			run := c.Classical[m.Matched]
-			copy(cells[4:], []string{gridText(run.Grid), score.Percent(float64(run.Error)), shortDuration(run.Seconds), rate(run.PerSecond)})
+			copy(cells[4:], []string{gridText(run.Grid), words.Percent(float64(run.Error)), shortDuration(run.Seconds), rate(run.PerSecond)})
 		}
 		t.Add(cells...)
 	}
@@ -146,7 +146,7 @@ func (c *Cost) notes() []string {
 	if n := len(c.Classical); n > 0 && slices.ContainsFunc(c.Methods, func(m MethodCost) bool { return m.Matched < 0 }) {
 		finest := c.Classical[n-1]
 		notes = append(notes, fmt.Sprintf("“-”: no run that was tried is as accurate; the finest has %s points, an error of %s and takes %s.",
-			gridText(finest.Grid), score.Percent(float64(finest.Error)), shortDuration(finest.Seconds)))
+			gridText(finest.Grid), words.Percent(float64(finest.Error)), shortDuration(finest.Seconds)))
 	}
 	return notes
 }
@@ -161,7 +161,7 @@ func (c *Cost) claim() string {
 		switch m := &c.Methods[i]; {
 		case m.Matched < 0:
 		case m.BreakEven > 0:
-			faster = append(faster, fmt.Sprintf("%s pays for its training after %s predictions", m.Label, score.Count(m.BreakEven)))
+			faster = append(faster, fmt.Sprintf("%s pays for its training after %s predictions", m.Label, words.Count(m.BreakEven)))
 		default:
 			slower = append(slower, m.Label)
 		}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"pihc/internal/words"
 	"pihc/score"
 
 	"gonum.org/v1/plot"
@@ -145,7 +146,7 @@ func bandFigure(name, title, caption string, rows []row, get func(score.Sample) 
 	if published {
 		caption += "; diamonds with a line: published mean ± standard deviation, of another set-up"
 	}
-	caption += levelText(levels, score.Percent)
+	caption += levelText(levels, words.Percent)
 	return plotFigure(name, caption, 400, vg.Length(36+46*len(bands)+11*len(levels)), g), true
 }
 

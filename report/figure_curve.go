@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"pihc/internal/words"
 	"pihc/score"
 
 	"gonum.org/v1/plot"
@@ -102,7 +103,7 @@ func (p *Page) curveFigure(c curve) Figure {
 	}
 	g.X.Min = min(g.X.Min, 0)
 	logAxis(&g.Y, lo, hi, false)
-	f := plotFigure(fileName(c.name), c.name+" against the training step"+levelText(levels, func(v float64) string { return score.Percent(v / 100) }), 400, 240, g, keys...)
+	f := plotFigure(fileName(c.name), c.name+" against the training step"+levelText(levels, func(v float64) string { return words.Percent(v / 100) }), 400, 240, g, keys...)
 	f.part, f.title, f.data = "Curves", c.label, "curves.csv"
 	return f
 }

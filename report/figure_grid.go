@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"pihc/data"
+	"pihc/internal/words"
 	"pihc/score"
 )
 
@@ -54,7 +55,7 @@ func (p *Page) fewerOn(g []int) int {
 }
 
 // theFirst names samples that are not all of the split.
-func theFirst(n int) string { return "the first " + score.Count(n) }
+func theFirst(n int) string { return "the first " + words.Count(n) }
 
 // gridFigure draws the distribution of relative_l2 over samples on every grid, a
 // box for each method and baseline; ok is false with one grid alone.
@@ -141,7 +142,7 @@ func (p *Page) GridTable() *Table {
 		name := r.Label
 		for _, g := range grids {
 			if x := r.Evaluation.On(g); x != nil && x.RelativeL2 != nil {
-				l2, samples := x.RelativeL2, score.Count(x.Samples)
+				l2, samples := x.RelativeL2, words.Count(x.Samples)
 				if n := r.Evaluation.FewerOn(g); n > 0 {
 					samples = theFirst(n)
 				}
@@ -149,7 +150,7 @@ func (p *Page) GridTable() *Table {
 				if r.color >= 0 && slices.Equal(g, r.Evaluation.Grid) {
 					h.Note = "its training grid"
 				}
-				t.addHead(h, name, p.gridLabel(g), samples, score.PercentOf(l2.Mean, l2.Std), score.Percent(l2.Median), score.Percent(l2.Max))
+				t.addHead(h, name, p.gridLabel(g), samples, words.PercentOf(l2.Mean, l2.Std), words.Percent(l2.Median), words.Percent(l2.Max))
 				name = ""
 			}
 		}

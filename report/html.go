@@ -17,7 +17,7 @@ import (
 	"strings"
 
 	"pihc/internal/disk"
-	"pihc/score"
+	"pihc/internal/words"
 )
 
 //go:embed assets
@@ -242,7 +242,7 @@ func (p *Page) expertTable() *Table {
 			if len(m.Evaluation.Experts) > 1 {
 				label += ", expert " + strconv.Itoa(k)
 			}
-			t.addHead(head{Color: m.color}, label, fmt.Sprintf("%.1f ± %.1f", e.Iterations.Mean, e.Iterations.Std), score.Number(e.Iterations.Max), score.Number(e.ConstraintRMS.Mean), e.Ends())
+			t.addHead(head{Color: m.color}, label, fmt.Sprintf("%.1f ± %.1f", e.Iterations.Mean, e.Iterations.Std), words.Number(e.Iterations.Max), words.Number(e.ConstraintRMS.Mean), e.Ends())
 		}
 	}
 	return t

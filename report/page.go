@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"pihc/internal/words"
 	"pihc/score"
 )
 
@@ -137,9 +138,9 @@ func summaryColumn(title string, get func(e *score.Evaluation) *score.Summary, f
 	}}
 }
 
-func spreadText(s *score.Summary) string { return score.PercentOf(s.Mean, s.Std) }
+func spreadText(s *score.Summary) string { return words.PercentOf(s.Mean, s.Std) }
 
-func meanText(s *score.Summary) string { return score.Number(s.Mean) }
+func meanText(s *score.Summary) string { return words.Number(s.Mean) }
 
 // errorColumns compare with solutions, remainderColumns with the equation.
 func (p *Page) errorColumns() []metricColumn {
@@ -168,25 +169,25 @@ func (p *Page) partColumns(title string, get func(e *score.Evaluation) map[strin
 
 var errorColumns = []metricColumn{
 	summaryColumn("relative L² error", func(e *score.Evaluation) *score.Summary { return e.RelativeL2 }, spreadText),
-	summaryColumn("median", func(e *score.Evaluation) *score.Summary { return e.RelativeL2 }, func(s *score.Summary) string { return score.Percent(s.Median) }),
-	summaryColumn("worst", func(e *score.Evaluation) *score.Summary { return e.RelativeL2 }, func(s *score.Summary) string { return score.Percent(s.Max) }),
+	summaryColumn("median", func(e *score.Evaluation) *score.Summary { return e.RelativeL2 }, func(s *score.Summary) string { return words.Percent(s.Median) }),
+	summaryColumn("worst", func(e *score.Evaluation) *score.Summary { return e.RelativeL2 }, func(s *score.Summary) string { return words.Percent(s.Max) }),
 	summaryColumn("error beyond training", func(e *score.Evaluation) *score.Summary { return e.Unseen }, spreadText),
 	{"published, other set-up", func(m *Method) string {
 		if m.Published == nil {
 			return "-"
 		}
-		return score.PercentOf(m.Published.Mean, m.Published.Std)
+		return words.PercentOf(m.Published.Mean, m.Published.Std)
 	}},
 	{"training", func(m *Method) string {
 		if m.Evaluation.TrainSeconds > 0 {
-			return score.Duration(m.Evaluation.TrainSeconds)
+			return words.Duration(m.Evaluation.TrainSeconds)
 		}
 		return "-"
 	}},
 }
 
 var remainderColumns = []metricColumn{
-	summaryColumn("relative residual", func(e *score.Evaluation) *score.Summary { return e.RelativeResidual }, func(s *score.Summary) string { return score.Percent(s.Mean) }),
+	summaryColumn("relative residual", func(e *score.Evaluation) *score.Summary { return e.RelativeResidual }, func(s *score.Summary) string { return words.Percent(s.Mean) }),
 	summaryColumn("residual rms", func(e *score.Evaluation) *score.Summary { return e.ResidualRMS }, meanText),
 	summaryColumn("initial", func(e *score.Evaluation) *score.Summary { return e.InitialError }, meanText),
 	summaryColumn("boundary", func(e *score.Evaluation) *score.Summary { return e.BoundaryError }, meanText),

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"pihc/internal/words"
 	"pihc/score"
 )
 
@@ -80,7 +81,7 @@ func (p *Page) differenceNotes() []string {
 	}
 	var out []string
 	for _, d := range p.Differences() {
-		out = append(out, fmt.Sprintf("%s less %s, %s: %s (standard error), better on %d of %d; one seed", labels[d.Method], labels[d.Than], of, score.PercentPoints(d.Mean, d.Error), d.Better, d.Of))
+		out = append(out, fmt.Sprintf("%s less %s, %s: %s (standard error), better on %d of %d; one seed", labels[d.Method], labels[d.Than], of, words.PercentPoints(d.Mean, d.Error), d.Better, d.Of))
 	}
 	return out
 }

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"pihc/score"
+	"pihc/internal/words"
 )
 
 // planeTimes is about the number of times at which a field over time and two axes of space
@@ -143,7 +143,7 @@ func (p *Page) timeLabel(t float64) string {
 	if len(p.Axes) > 0 {
 		axis = p.Axes[0]
 	}
-	return strings.TrimSpace(axis.Name + " = " + score.Number(t) + " " + axis.Unit)
+	return strings.TrimSpace(axis.Name + " = " + words.Number(t) + " " + axis.Unit)
 }
 
 // fieldName is the name of the solution.

@@ -16,18 +16,19 @@ import (
 	"unicode/utf8"
 
 	"pihc/internal/check"
+	"pihc/internal/words"
 	"pihc/score"
 )
 
 func TestFormats(t *testing.T) {
 	for got, want := range map[string]string{
-		score.Percent(0.036): "3.60 %", score.Percent(0.00021): "0.021 %", score.Percent(0): "0.00 %", score.Percent(-0.5): "−50.00 %", score.Percent(math.NaN()): "- %",
-		score.Percent(3e-8): "3.00×10⁻⁶ %", score.Percent(2.45e-16): "0.00 %", score.PercentOf(0.0755, 0.081): "7.55 ± 8.10 %", score.PercentOf(0.1, math.NaN()): "10.00 %",
-		score.PercentPoints(-0.0148, 0.0026): "−1.48 ± 0.26 points", score.PercentPoints(0.2316, 8.3e-4): "+23.160 ± 0.083 points", score.PercentPoints(0, 0): "+0.00 ± 0.00 points", score.PercentPoints(-1.2e-5, 9.96e-4): "−0.00 ± 0.10 points",
-		score.Number(0.9999): "1.00", score.Number(12345.6): "12300", score.Number(1.2e-5): "1.20×10⁻⁵", score.Number(-7): "−7", score.Number(math.Inf(1)): "∞",
-		score.Number(99999.9): "1.00×10⁵", score.Number(0.00123): "0.00123", score.Number(0): "0",
-		score.Count(1234567): "1\u202f234\u202f567", score.Count(1234): "1234", score.Count(-12345): "−12\u202f345",
-		score.Duration(0.0123): "12 ms", score.Duration(3.44): "3.4 s", score.Duration(59.7): "1 min 00 s", score.Duration(125): "2 min 05 s", score.Duration(4020): "1 h 07 min", score.Duration(math.NaN()): "-",
+		words.Percent(0.036): "3.60 %", words.Percent(0.00021): "0.021 %", words.Percent(0): "0.00 %", words.Percent(-0.5): "−50.00 %", words.Percent(math.NaN()): "- %",
+		words.Percent(3e-8): "3.00×10⁻⁶ %", words.Percent(2.45e-16): "0.00 %", words.PercentOf(0.0755, 0.081): "7.55 ± 8.10 %", words.PercentOf(0.1, math.NaN()): "10.00 %",
+		words.PercentPoints(-0.0148, 0.0026): "−1.48 ± 0.26 points", words.PercentPoints(0.2316, 8.3e-4): "+23.160 ± 0.083 points", words.PercentPoints(0, 0): "+0.00 ± 0.00 points", words.PercentPoints(-1.2e-5, 9.96e-4): "−0.00 ± 0.10 points",
+		words.Number(0.9999): "1.00", words.Number(12345.6): "12300", words.Number(1.2e-5): "1.20×10⁻⁵", words.Number(-7): "−7", words.Number(math.Inf(1)): "∞",
+		words.Number(99999.9): "1.00×10⁵", words.Number(0.00123): "0.00123", words.Number(0): "0",
+		words.Count(1234567): "1\u202f234\u202f567", words.Count(1234): "1234", words.Count(-12345): "−12\u202f345",
+		words.Duration(0.0123): "12 ms", words.Duration(3.44): "3.4 s", words.Duration(59.7): "1 min 00 s", words.Duration(125): "2 min 05 s", words.Duration(4020): "1 h 07 min", words.Duration(math.NaN()): "-",
 	} {
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strconv"
 
-	"pihc/score"
+	"pihc/internal/words"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -71,7 +71,7 @@ func (l linearTicks) Ticks(lo, hi float64) []plot.Tick {
 	}
 	span := hi - lo
 	if !(span > 0) || math.IsInf(span, 0) {
-		return []plot.Tick{{Value: lo, Label: score.Number(lo)}}
+		return []plot.Tick{{Value: lo, Label: words.Number(lo)}}
 	}
 	power := math.Pow(10, math.Floor(math.Log10(span/float64(count))))
 	step := 10 * power
@@ -100,7 +100,7 @@ func tickLabel(v, step float64) string {
 	if scaled := step * math.Pow(10, float64(digits)); math.Abs(scaled-math.Round(scaled)) > 1e-6 {
 		digits++ // 2.5 of something
 	}
-	return score.Minus(formatFixed(v, digits))
+	return words.Minus(formatFixed(v, digits))
 }
 
 // logTicks places labelled ticks at powers of ten, at 1-2-5 where the range is
@@ -167,12 +167,12 @@ func line(c color.Color, width vg.Length, dashes ...vg.Length) draw.LineStyle {
 
 // power writes a power of ten. The font of PNG files lacks a raised minus sign,
 // so figures use the notation of programs.
-func power(e int) string { return "1e" + score.Minus(strconv.Itoa(e)) }
+func power(e int) string { return "1e" + words.Minus(strconv.Itoa(e)) }
 
 func formatFixed(v float64, digits int) string { return strconv.FormatFloat(v, 'f', digits, 64) }
 
 // formatShortest writes v with at most six significant digits and no trailing zeros.
-func formatShortest(v float64) string { return score.Minus(strconv.FormatFloat(v, 'g', 6, 64)) }
+func formatShortest(v float64) string { return words.Minus(strconv.FormatFloat(v, 'g', 6, 64)) }
 
 // scientificShort writes v as a multiple of a power of ten, with the digits
 // that multiples of step need.
@@ -182,5 +182,5 @@ func scientificShort(v, step float64) string {
 	if m := step / math.Pow(10, math.Floor(math.Log10(step)+1e-9)); math.Abs(m-2.5) < 1e-6 {
 		digits++
 	}
-	return score.Minus(formatFixed(v/math.Pow(10, float64(e)), digits)) + power(e)[1:]
+	return words.Minus(formatFixed(v/math.Pow(10, float64(e)), digits)) + power(e)[1:]
 }

@@ -55,7 +55,7 @@ func (s *Samples) nrmse(u, truth []float64) float64 {
 	unknowns, norm := max(1, len(s.Unknowns)), 0.0
 	n := len(truth) / unknowns
 	for c := range unknowns {
-		norm = math.Hypot(norm, NRMSE(u[c*n:(c+1)*n], truth[c*n:(c+1)*n]))
+		norm = math.Hypot(norm, nrmse(u[c*n:(c+1)*n], truth[c*n:(c+1)*n]))
 	}
 	return norm / math.Sqrt(float64(unknowns))
 }

@@ -1,5 +1,5 @@
-// Package score measures predictions: errors against solutions, residuals, baselines, spectra, and the words that
-// numbers are written in. Errors and metrics are fractions: 0.036 is written as 3.60 %.
+// Package score measures predictions: errors against solutions, residuals, baselines and spectra. Errors and
+// metrics are fractions: 0.036 is written as 3.60 %.
 package score
 
 import (
@@ -10,6 +10,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"pihc/internal/words"
 )
 
 // An Evaluation is what a method scores on a set of samples. A pointer to a
@@ -304,7 +306,7 @@ func (x Expert) Ends() string {
 		return cmp.Or(x.Statuses[b]-x.Statuses[a], strings.Compare(a, b))
 	})
 	for i, name := range names {
-		names[i] = name + " " + Count(x.Statuses[name])
+		names[i] = name + " " + words.Count(x.Statuses[name])
 	}
 	return strings.Join(names, ", ")
 }

@@ -62,9 +62,9 @@ func RMS(x []float64) float64 {
 	return grid.Norm(x) / math.Sqrt(float64(len(x)))
 }
 
-// NRMSE returns the root mean square of prediction - truth divided by the range
+// nrmse returns the root mean square of prediction - truth divided by the range
 // (maximum minus minimum) of the truth, of one sample.
-func NRMSE(prediction, truth []float64) float64 {
+func nrmse(prediction, truth []float64) float64 {
 	d := grid.Distance(prediction, truth)
 	if d == 0 {
 		return 0

@@ -32,7 +32,7 @@ func TestMetrics(t *testing.T) {
 	if e := grid.RelativeL2(prediction, truth); math.Abs(e-0.2) > 1e-15 {
 		t.Errorf("relative L2 = %g", e)
 	}
-	if e := NRMSE(prediction, truth); math.Abs(e-math.Sqrt(1.0/3)/4) > 1e-15 {
+	if e := nrmse(prediction, truth); math.Abs(e-math.Sqrt(1.0/3)/4) > 1e-15 {
 		t.Errorf("NRMSE = %g", e)
 	}
 	if e := grid.RelativeL2([]float64{1e200, 0}, []float64{0, 1e200}); math.Abs(e-math.Sqrt2) > 1e-12 {

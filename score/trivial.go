@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"pihc/engine"
+	"pihc/internal/words"
 )
 
 // A Trivial is what a prediction that needs no training scores (model.Trivial).
@@ -45,7 +46,7 @@ func Unbeaten(relativeL2 *Summary, loss float64, name string, trivial []Trivial)
 	}
 	if relativeL2 != nil && trivial[0].RelativeL2 != nil {
 		if best := slices.MinFunc(trivial, byError); !better(relativeL2.Mean, best.RelativeL2.Mean) {
-			return fmt.Sprintf("this run does not beat %s: relative_l2 %s against %s", best.Name, Percent(relativeL2.Mean), Percent(best.RelativeL2.Mean))
+			return fmt.Sprintf("this run does not beat %s: relative_l2 %s against %s", best.Name, words.Percent(relativeL2.Mean), words.Percent(best.RelativeL2.Mean))
 		}
 	}
 	like := slices.DeleteFunc(slices.Clone(trivial), func(t Trivial) bool { return t.OutsideAnsatz })
@@ -53,7 +54,7 @@ func Unbeaten(relativeL2 *Summary, loss float64, name string, trivial []Trivial)
 		return ""
 	}
 	if best := slices.MinFunc(like, byLoss); !better(loss, best.Loss.Mean) {
-		return fmt.Sprintf("this run does not beat %s: %s %s against %s", best.Name, name, Number(loss), Number(best.Loss.Mean))
+		return fmt.Sprintf("this run does not beat %s: %s %s against %s", best.Name, name, words.Number(loss), words.Number(best.Loss.Mean))
 	}
 	return ""
 }
@@ -79,7 +80,7 @@ func (e *Evaluation) GridNote() string {
 	if r == nil || truth == nil || !(r.Median < truth.Median) {
 		return ""
 	}
-	return GridNoteOf(Percent(r.Median), Percent(truth.Median))
+	return GridNoteOf(words.Percent(r.Median), words.Percent(truth.Median))
 }
 
 func GridNoteOf(residuals, truth string) string {
@@ -92,7 +93,7 @@ func (e *Evaluation) ReferenceNote() string {
 	if e.RelativeL2 == nil || !(e.ReferenceError > e.RelativeL2.Mean/4) {
 		return ""
 	}
-	return fmt.Sprintf("the solutions scored against are uncertain by about %s themselves (those on another grid differ so much): errors are known no better than that", Percent(e.ReferenceError))
+	return fmt.Sprintf("the solutions scored against are uncertain by about %s themselves (those on another grid differ so much): errors are known no better than that", words.Percent(e.ReferenceError))
 }
 
 // Compare orders numbers with NaN last.

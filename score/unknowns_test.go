@@ -106,7 +106,7 @@ training: {window: {t: [0, 0.5]}}
 		close("the error of u", x.Unknowns["u"], relative(u, tu))
 		close("the error of v", x.Unknowns["v"], relative(v, tv))
 		close("relative_l2", x.RelativeL2, both(relative(u, tu), relative(v, tv)))
-		close("nrmse", x.NRMSE, both(NRMSE(u, tu), NRMSE(v, tv)))
+		close("nrmse", x.NRMSE, both(nrmse(u, tu), nrmse(v, tv)))
 		seen := 5 * n
 		close("unseen_l2", x.Unseen, both(relative(u[seen:], tu[seen:]), relative(v[seen:], tv[seen:])))
 		var errs []float64

@@ -3,8 +3,8 @@ package sim
 import "testing"
 
 // paperSorption is the paper's diffusion-sorption on a grid of points cells.
-func paperSorption(points int) DiffusionSorption {
-	return DiffusionSorption{D: 5e-4, Phi: 0.29, RhoS: 2880, K: 3.5e-4, NF: 0.874, Points: points}
+func paperSorption(points int) diffusionSorption {
+	return diffusionSorption{D: 5e-4, Phi: 0.29, RhoS: 2880, K: 3.5e-4, NF: 0.874, Points: points}
 }
 
 func constant(n int, value float64) []float64 {

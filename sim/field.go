@@ -16,10 +16,10 @@ type RandomField struct {
 	shape     []int
 	amplitude []float64 // of each mode of the half spectrum
 	noise     []float64
-	transform *Interpolator
+	transform *interpolator
 }
 
-// NewPeriodicKernelField draws fields whose covariance, before their mean is
+// newPeriodicKernelField draws fields whose covariance, before their mean is
 // removed, is the periodic kernel
 //
 //	k(d) = exp(-Σ_a sin²(π d_a) / (2λ²)),
@@ -29,7 +29,7 @@ type RandomField struct {
 // spectrum on the grid shape is exact: with z = 1/(4λ²), each axis contributes
 // exp(-z) I_j(z), I_j the modified Bessel functions, folded into the grid's
 // frequencies. Fields are returned on the grid to.
-func NewPeriodicKernelField(shape, to []int, lambda float64) (*RandomField, error) {
+func newPeriodicKernelField(shape, to []int, lambda float64) (*RandomField, error) {
 	if err := checkShapes(shape, to); err != nil {
 		return nil, err
 	}
@@ -49,11 +49,11 @@ func NewPeriodicKernelField(shape, to []int, lambda float64) (*RandomField, erro
 	}), nil
 }
 
-// NewPowerLawField draws fields with the covariance operator
+// newPowerLawField draws fields with the covariance operator
 // scale² (-Δ + τ²)^(-α) on the unit box: the mode of frequency vector k has the
 // standard deviation scale·(4π²|k|² + τ²)^(-α/2) (Li et al., Fourier neural
 // operator, 2021, with scale = τ^(α - dimension/2), which a scale of 0 means).
-func NewPowerLawField(shape, to []int, alpha, tau, scale float64) (*RandomField, error) {
+func newPowerLawField(shape, to []int, alpha, tau, scale float64) (*RandomField, error) {
 	if err := checkShapes(shape, to); err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ func covariance(f *RandomField) []float64 {
 func TestKernelSpectrum(t *testing.T) {
 	for _, lambda := range []float64{0.02, 0.2, 0.8, 5} {
 		for _, n := range [][]int{{64, 64}, {15, 32}} {
-			f, err := NewPeriodicKernelField(n, n, lambda)
+			f, err := newPeriodicKernelField(n, n, lambda)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -54,7 +54,7 @@ func TestKernelSpectrum(t *testing.T) {
 // the kernel's. Draws are made on one grid and returned on another.
 func TestSampleCovariance(t *testing.T) {
 	const n, m, draws, lambda = 16, 8, 4000, 0.8
-	f, err := NewPeriodicKernelField([]int{n, n}, []int{m, m}, lambda)
+	f, err := newPeriodicKernelField([]int{n, n}, []int{m, m}, lambda)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestSampleCovariance(t *testing.T) {
 // Power laws have the variances asked for, Σ scale² (4π²|k|²+τ²)^(-α).
 func TestPowerLaw(t *testing.T) {
 	const n, alpha, tau = 12, 2.5, 7.0
-	f, err := NewPowerLawField([]int{n, n}, []int{n, n}, alpha, tau, 0)
+	f, err := newPowerLawField([]int{n, n}, []int{n, n}, alpha, tau, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func TestPowerLaw(t *testing.T) {
 		}
 	}
 	check.Close(t, covariance(f)[:1], []float64{variance}, 1e-12, 0)
-	three, err := NewPowerLawField([]int{8, 8, 8}, []int{4, 6, 5}, 2, 3, 1)
+	three, err := newPowerLawField([]int{8, 8, 8}, []int{4, 6, 5}, 2, 3, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func TestPowerLaw(t *testing.T) {
 // The same generator gives the same field on every grid: shared points agree.
 func TestFieldOnGrids(t *testing.T) {
 	draw := func(m int) []float64 {
-		f, err := NewPeriodicKernelField([]int{64, 64}, []int{m, m}, 0.8)
+		f, err := newPeriodicKernelField([]int{64, 64}, []int{m, m}, 0.8)
 		if err != nil {
 			t.Fatal(err)
 		}

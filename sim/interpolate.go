@@ -2,11 +2,11 @@ package sim
 
 import "pihc/internal/fft"
 
-// Interpolator evaluates the trigonometric interpolant of a field on one
+// interpolator evaluates the trigonometric interpolant of a field on one
 // periodic grid at the points of another over the same box. Between equal
 // grids, and from a grid to every second, third, ... of its points, it copies
 // values, up to rounding. It owns its workspace: one serves one goroutine.
-type Interpolator struct {
+type interpolator struct {
 	from, to *fft.Real
 	scale    float64 // 1/points of the grid from
 	moves    []move
@@ -27,11 +27,11 @@ type move struct {
 
 // NewInterpolator prepares interpolation between grids of the shapes from and
 // to, of equal rank. It panics if the ranks differ or a size is not positive.
-func NewInterpolator(from, to []int) *Interpolator {
+func NewInterpolator(from, to []int) *interpolator {
 	if len(from) != len(to) {
 		panic("sim: NewInterpolator: shapes of different rank")
 	}
-	p := &Interpolator{from: fft.NewReal(from, 1), to: fft.NewReal(to, 1)}
+	p := &interpolator{from: fft.NewReal(from, 1), to: fft.NewReal(to, 1)}
 	p.scale = 1 / float64(p.from.Size())
 	p.fromSpectrum, p.toSpectrum = newSpectrum(p.from.Modes()), newSpectrum(p.to.Modes())
 	frequencies := make([]int, len(from))
@@ -41,7 +41,7 @@ func NewInterpolator(from, to []int) *Interpolator {
 
 // addMoves visits the signed frequencies of the source, axis by axis. The
 // mode at half an even length belongs to both signs with half its weight.
-func (p *Interpolator) addMoves(from, to []int, axis, index int, weight float64, frequencies []int) {
+func (p *interpolator) addMoves(from, to []int, axis, index int, weight float64, frequencies []int) {
 	if axis == len(from) {
 		p.addMode(to, index, weight, frequencies)
 		return
@@ -69,7 +69,7 @@ func (p *Interpolator) addMoves(from, to []int, axis, index int, weight float64,
 
 // addMode adds one mode and, unless its partner is visited too, its conjugate.
 // Frequencies fold into the target's range.
-func (p *Interpolator) addMode(to []int, index int, weight float64, frequencies []int) {
+func (p *interpolator) addMode(to []int, index int, weight float64, frequencies []int) {
 	last := len(to) - 1
 	for _, sign := range []int{1, -1} {
 		if sign < 0 && frequencies[last] == 0 {
@@ -91,14 +91,14 @@ func (p *Interpolator) addMode(to []int, index int, weight float64, frequencies 
 }
 
 // Interpolate sets dst, on the grid to, from src, on the grid from.
-func (p *Interpolator) Interpolate(dst, src []float64) {
+func (p *interpolator) Interpolate(dst, src []float64) {
 	p.from.Forward(p.fromSpectrum.re, p.fromSpectrum.im, src)
 	p.synthesize(dst)
 }
 
 // synthesize sets dst from the spectrum of the source, which has the
 // normalisation of an unnormalised forward transform.
-func (p *Interpolator) synthesize(dst []float64) {
+func (p *interpolator) synthesize(dst []float64) {
 	f, t := p.fromSpectrum, p.toSpectrum
 	clear(t.re)
 	clear(t.im)

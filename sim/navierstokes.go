@@ -7,7 +7,7 @@ import (
 	"pihc/internal/fft"
 )
 
-// NavierStokes is the incompressible flow of a viscous fluid on a periodic box
+// navierStokes is the incompressible flow of a viscous fluid on a periodic box
 // in vorticity form,
 //
 //	w_t + v·∇w = ν Δw + f,   -Δψ = w,   v = (ψ_y, -ψ_x),
@@ -27,7 +27,7 @@ import (
 //
 // The zero values of Length, RTol and ATol mean {1, 1}, 1e-7 and 0. A value may
 // be used by several goroutines at once.
-type NavierStokes struct {
+type navierStokes struct {
 	Viscosity float64    // ν >= 0
 	Points    [2]int     // along x and y, at least 4 each
 	Length    [2]float64 // of the box
@@ -49,7 +49,7 @@ type NavierStokes struct {
 // as zero: rounding of float32 data.
 const meanTolerance = 1e-6
 
-func (n NavierStokes) withDefaults() NavierStokes {
+func (n navierStokes) withDefaults() navierStokes {
 	for i := range n.Length {
 		if n.Length[i] == 0 {
 			n.Length[i] = 1
@@ -62,7 +62,7 @@ func (n NavierStokes) withDefaults() NavierStokes {
 }
 
 // Validate reports the first thing wrong with the constants and sizes.
-func (n NavierStokes) Validate() error {
+func (n navierStokes) Validate() error {
 	n = n.withDefaults()
 	positive := func(x float64) bool { return x > 0 && !math.IsInf(x, 1) }
 	switch {
@@ -85,7 +85,7 @@ func (n NavierStokes) Validate() error {
 }
 
 // Shape returns the shape of a solution, (Outputs, x, y).
-func (n NavierStokes) Shape() []int { return []int{n.Outputs, n.Points[0], n.Points[1]} }
+func (n navierStokes) Shape() []int { return []int{n.Outputs, n.Points[0], n.Points[1]} }
 
 // Solve writes the vorticity from the initial one (x, y) to dst
 // (Outputs, x, y). The first output is the initial vorticity without its mean,
@@ -93,7 +93,7 @@ func (n NavierStokes) Shape() []int { return []int{n.Outputs, n.Points[0], n.Poi
 // initial must not overlap. It panics if dst has another size, and returns an
 // error if Validate does, if the initial vorticity has another size, is not
 // finite or has a mean, or if the integration breaks down (ErrStepSize).
-func (n NavierStokes) Solve(dst, initial []float64) (Stats, error) {
+func (n navierStokes) Solve(dst, initial []float64) (Stats, error) {
 	if err := n.Validate(); err != nil {
 		return Stats{}, err
 	}
@@ -146,7 +146,7 @@ type flow struct {
 	oneGrid spectrum
 }
 
-func newFlow(c NavierStokes) *flow {
+func newFlow(c navierStokes) *flow {
 	f := &flow{points: c.Points, viscosity: c.Viscosity}
 	for i := range f.kept {
 		f.kept[i] = (c.Points[i] - 1) / 3 // 3 kept < points
@@ -357,7 +357,7 @@ func (f *flow) norm(s spectrum) float64 {
 }
 
 // integrate solves from dst's first field.
-func (f *flow) integrate(dst []float64, c NavierStokes) (Stats, error) {
+func (f *flow) integrate(dst []float64, c navierStokes) (Stats, error) {
 	size := f.single.Size()
 	f.analyze(f.w, dst[:size])
 	f.advect(f.n[0], f.w)
@@ -366,14 +366,14 @@ func (f *flow) integrate(dst []float64, c NavierStokes) (Stats, error) {
 		t, end := c.Time*float64(output-1)/float64(c.Outputs-1), c.Time*float64(output)/float64(c.Outputs-1)
 		for t < end {
 			if f.stats.Steps+f.stats.Rejected >= maxSteps {
-				return f.stats, fmt.Errorf("%d steps led only to t = %g of %g: %w", maxSteps, t, c.Time, ErrStepSize)
+				return f.stats, fmt.Errorf("%d steps led only to t = %g of %g: %w", maxSteps, t, c.Time, errStepSize)
 			}
 			// Equal steps to the next output.
 			left := end - t
 			steps := math.Ceil(left/h - 1e-9)
 			try := left / max(1, steps)
 			if !(try > 1e-14*c.Time) {
-				return f.stats, fmt.Errorf("step size %g at t = %g: %w", h, t, ErrStepSize)
+				return f.stats, fmt.Errorf("step size %g at t = %g: %w", h, t, errStepSize)
 			}
 			e := f.step(try)
 			if e != 0 { // fluid at rest has no norm to compare with
@@ -409,7 +409,7 @@ func (f *flow) integrate(dst []float64, c NavierStokes) (Stats, error) {
 
 // firstStep guesses a step from the time in which advection changes the
 // vorticity by its own size.
-func (f *flow) firstStep(c NavierStokes) float64 {
+func (f *flow) firstStep(c navierStokes) float64 {
 	w, n := f.norm(f.w), f.norm(f.n[0])
 	h := c.Time / float64(c.Outputs-1)
 	if n > 0 {

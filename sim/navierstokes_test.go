@@ -58,7 +58,7 @@ type triad struct {
 }
 
 // newGalerkin takes the kept modes of a field by a dense transform.
-func newGalerkin(c NavierStokes, w []float64) *galerkin {
+func newGalerkin(c navierStokes, w []float64) *galerkin {
 	g := &galerkin{}
 	nx, ny := c.Points[0], c.Points[1]
 	wave := func(m mode) (x, y float64) {
@@ -141,7 +141,7 @@ func (g *galerkin) rungeKutta(duration float64, steps int) {
 // The advection term equals the sum over pairs of modes, on grids of even and
 // odd size and boxes that are not square.
 func TestAdvection(t *testing.T) {
-	for _, c := range []NavierStokes{
+	for _, c := range []navierStokes{
 		{Points: [2]int{12, 12}}, {Points: [2]int{10, 13}, Length: [2]float64{2, 0.7}}, {Points: [2]int{9, 4}},
 	} {
 		c = c.withDefaults()
@@ -158,7 +158,7 @@ func TestAdvection(t *testing.T) {
 
 // Both at 1e-10: the solver and an explicit integration of the pair sum.
 func TestNavierStokesAgainstGalerkin(t *testing.T) {
-	c := NavierStokes{Viscosity: 0.01, Points: [2]int{16, 10}, Length: [2]float64{1, 1.5}, Time: 2, Outputs: 2, RTol: 1e-12}
+	c := navierStokes{Viscosity: 0.01, Points: [2]int{16, 10}, Length: [2]float64{1, 1.5}, Time: 2, Outputs: 2, RTol: 1e-12}
 	w := randomVorticity(c.Points, 2, 5)
 	dst := make([]float64, 2*len(w))
 	if _, err := c.Solve(dst, w); err != nil {
@@ -172,7 +172,7 @@ func TestNavierStokesAgainstGalerkin(t *testing.T) {
 // Taylor and Green's vortices, eigenfunctions of the Laplacian, do not advect
 // themselves: w decays as exp(-ν|k|²t). Exact for the scheme at any step.
 func TestTaylorGreen(t *testing.T) {
-	c := NavierStokes{Viscosity: 0.02, Points: [2]int{32, 24}, Length: [2]float64{1, 0.75}, Time: 1, Outputs: 5}
+	c := navierStokes{Viscosity: 0.02, Points: [2]int{32, 24}, Length: [2]float64{1, 0.75}, Time: 1, Outputs: 5}
 	w := make([]float64, 32*24)
 	for i := range w {
 		x, y := float64(i/24)/32, float64(i%24)/24
@@ -196,7 +196,7 @@ func TestTaylorGreen(t *testing.T) {
 
 // The step has order 4, its error estimate falls with the fourth power.
 func TestNavierStokesOrder(t *testing.T) {
-	c := NavierStokes{Viscosity: 2e-3, Points: [2]int{32, 32}, Time: 1, Outputs: 2}.withDefaults()
+	c := navierStokes{Viscosity: 2e-3, Points: [2]int{32, 32}, Time: 1, Outputs: 2}.withDefaults()
 	w := randomVorticity(c.Points, 3, 7)
 	run := func(steps int) (field []float64, estimate float64) {
 		f := newFlow(c)
@@ -246,7 +246,7 @@ func invariants(f *flow, w []float64) (energy, enstrophy, palinstrophy float64) 
 // rule takes over the outputs; both constant without viscosity.
 func TestEnergyEnstrophyBalance(t *testing.T) {
 	for _, viscosity := range []float64{0, 2e-3} {
-		c := NavierStokes{Viscosity: viscosity, Points: [2]int{32, 32}, Time: 1, Outputs: 401, RTol: 1e-10}.withDefaults()
+		c := navierStokes{Viscosity: viscosity, Points: [2]int{32, 32}, Time: 1, Outputs: 401, RTol: 1e-10}.withDefaults()
 		w := randomVorticity(c.Points, 3, 9)
 		size := len(w)
 		dst := make([]float64, c.Outputs*size)
@@ -285,8 +285,8 @@ func TestEnergyEnstrophyBalance(t *testing.T) {
 
 // Two tolerances agree to 1e-8, and the default one is within 1e-5 of them.
 func TestNavierStokesTolerances(t *testing.T) {
-	c := NavierStokes{Viscosity: 1e-3, Points: [2]int{64, 64}, Time: 2, Outputs: 5}
-	field, err := NewPeriodicKernelField([]int{64, 64}, []int{64, 64}, 0.8)
+	c := navierStokes{Viscosity: 1e-3, Points: [2]int{64, 64}, Time: 2, Outputs: 5}
+	field, err := newPeriodicKernelField([]int{64, 64}, []int{64, 64}, 0.8)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -340,7 +340,7 @@ func TestForcing(t *testing.T) {
 
 // Fluid at rest stays at rest; one value serves several goroutines.
 func TestNavierStokesRestAndConcurrency(t *testing.T) {
-	c := NavierStokes{Viscosity: 1e-3, Points: [2]int{16, 16}, Time: 1, Outputs: 4}
+	c := navierStokes{Viscosity: 1e-3, Points: [2]int{16, 16}, Time: 1, Outputs: 4}
 	dst := make([]float64, 4*256)
 	if _, err := c.Solve(dst, make([]float64, 256)); err != nil {
 		t.Fatal(err)
@@ -363,23 +363,23 @@ func TestNavierStokesRestAndConcurrency(t *testing.T) {
 }
 
 func TestNavierStokesBadInput(t *testing.T) {
-	good := NavierStokes{Viscosity: 1e-3, Points: [2]int{8, 8}, Time: 1, Outputs: 2}
+	good := navierStokes{Viscosity: 1e-3, Points: [2]int{8, 8}, Time: 1, Outputs: 2}
 	for _, c := range []struct {
-		change  func(*NavierStokes)
+		change  func(*navierStokes)
 		initial []float64
 		want    string
 	}{
-		{func(n *NavierStokes) { n.Viscosity = -1 }, nil, "nu = -1"},
-		{func(n *NavierStokes) { n.Viscosity = math.NaN() }, nil, "nu = NaN"},
-		{func(n *NavierStokes) { n.Points[1] = 3 }, nil, "8 x 3 points; navier-stokes needs at least 4 x 4"},
-		{func(n *NavierStokes) { n.Outputs = 1 }, nil, "axis t has 1 points"},
-		{func(n *NavierStokes) { n.Length[0] = -1 }, nil, "box of -1 x 1"},
-		{func(n *NavierStokes) { n.Time = 0 }, nil, "duration 0"},
-		{func(n *NavierStokes) { n.RTol = 1e-20 }, nil, "below the rounding"},
-		{func(n *NavierStokes) { n.ATol = math.NaN() }, nil, "atol NaN"},
-		{func(n *NavierStokes) {}, constant(64, 0.25), "mean 0.25 (root mean square 0.25); a periodic flow has mean 0 (option remove_mean subtracts it)"},
-		{func(n *NavierStokes) {}, append(constant(63, 0), math.NaN()), "initial condition is NaN at point 63"},
-		{func(n *NavierStokes) {}, constant(63, 0), "has 63 points, want 64"},
+		{func(n *navierStokes) { n.Viscosity = -1 }, nil, "nu = -1"},
+		{func(n *navierStokes) { n.Viscosity = math.NaN() }, nil, "nu = NaN"},
+		{func(n *navierStokes) { n.Points[1] = 3 }, nil, "8 x 3 points; navier-stokes needs at least 4 x 4"},
+		{func(n *navierStokes) { n.Outputs = 1 }, nil, "axis t has 1 points"},
+		{func(n *navierStokes) { n.Length[0] = -1 }, nil, "box of -1 x 1"},
+		{func(n *navierStokes) { n.Time = 0 }, nil, "duration 0"},
+		{func(n *navierStokes) { n.RTol = 1e-20 }, nil, "below the rounding"},
+		{func(n *navierStokes) { n.ATol = math.NaN() }, nil, "atol NaN"},
+		{func(n *navierStokes) {}, constant(64, 0.25), "mean 0.25 (root mean square 0.25); a periodic flow has mean 0 (option remove_mean subtracts it)"},
+		{func(n *navierStokes) {}, append(constant(63, 0), math.NaN()), "initial condition is NaN at point 63"},
+		{func(n *navierStokes) {}, constant(63, 0), "has 63 points, want 64"},
 	} {
 		n := good
 		c.change(&n)
@@ -412,13 +412,13 @@ func TestNavierStokesBadInput(t *testing.T) {
 func BenchmarkNavierStokes(b *testing.B) {
 	for _, points := range []int{64, 128, 256} {
 		b.Run(fmt.Sprintf("n=%d", points), func(b *testing.B) {
-			field, err := NewPeriodicKernelField([]int{64, 64}, []int{points, points}, 0.8)
+			field, err := newPeriodicKernelField([]int{64, 64}, []int{points, points}, 0.8)
 			if err != nil {
 				b.Fatal(err)
 			}
 			w, dst := make([]float64, points*points), make([]float64, 64*points*points)
 			field.Sample(check.Rand(1), w)
-			c := NavierStokes{Viscosity: 1e-4, Points: [2]int{points, points}, Time: 5, Outputs: 64}
+			c := navierStokes{Viscosity: 1e-4, Points: [2]int{points, points}, Time: 5, Outputs: 64}
 			var stats Stats
 			for b.Loop() {
 				if stats, err = c.Solve(dst, w); err != nil {

@@ -165,7 +165,7 @@ func newDiffusionSorption(s Setting) (Solver, error) {
 	if err := checkAxis(name, s.Axes, 1, "space", grid.Cells); err != nil {
 		return nil, err
 	}
-	d := DiffusionSorption{
+	d := diffusionSorption{
 		D: s.Constants["D"], Phi: s.Constants["phi"], RhoS: s.Constants["rho_s"], K: s.Constants["k"], NF: s.Constants["n_f"],
 		Points: s.Axes[1].Points, Length: s.Axes[1].Hi - s.Axes[1].Lo,
 		Time: s.Axes[0].Hi - s.Axes[0].Lo, Outputs: s.Axes[0].Points,
@@ -194,7 +194,7 @@ func newNavierStokes(s Setting) (Solver, error) {
 			return nil, err
 		}
 	}
-	n := NavierStokes{
+	n := navierStokes{
 		Viscosity: s.Constants["nu"],
 		Points:    [2]int{s.Axes[1].Points, s.Axes[2].Points},
 		Length:    [2]float64{s.Axes[1].Hi - s.Axes[1].Lo, s.Axes[2].Hi - s.Axes[2].Lo},
@@ -268,7 +268,7 @@ func NewField(name string, axes []grid.Axis, parameters map[string]any) (*Random
 		shape, to = append(shape, points), append(to, a.Points)
 	}
 	if name == "power-law" {
-		return NewPowerLawField(shape, to, p["alpha"], p["tau"], p["scale"])
+		return newPowerLawField(shape, to, p["alpha"], p["tau"], p["scale"])
 	}
-	return NewPeriodicKernelField(shape, to, p["lambda"])
+	return newPeriodicKernelField(shape, to, p["lambda"])
 }

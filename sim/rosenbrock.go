@@ -6,9 +6,9 @@ import (
 	"math"
 )
 
-// ErrStepSize is wrapped by the error of a solve whose step size fell to the
+// errStepSize is wrapped by the error of a solve whose step size fell to the
 // rounding of the time, as it does when the solution ceases to exist.
-var ErrStepSize = errors.New("sim: step size too small")
+var errStepSize = errors.New("sim: step size too small")
 
 // maxSteps bounds a solve that makes no progress worth having.
 const maxSteps = 1_000_000
@@ -119,7 +119,7 @@ func (r *rosenbrock) integrate(s system, dst, initial []float64, duration float6
 	rejected := false
 	for output := 1; output < outputs; {
 		if r.stats.Steps+r.stats.Rejected >= maxSteps {
-			return r.stats, fmt.Errorf("%d steps led only to t = %g of %g: %w", maxSteps, t, duration, ErrStepSize)
+			return r.stats, fmt.Errorf("%d steps led only to t = %g of %g: %w", maxSteps, t, duration, errStepSize)
 		}
 		// Do not leave a sliver for the last step.
 		if left := duration - t; h > left || left-h < 1e-3*h {
@@ -128,7 +128,7 @@ func (r *rosenbrock) integrate(s system, dst, initial []float64, duration float6
 			h = 0.5 * left
 		}
 		if !(h > 1e-15*t && h > 1e-300) {
-			return r.stats, fmt.Errorf("step size %g at t = %g: %w", h, t, ErrStepSize)
+			return r.stats, fmt.Errorf("step size %g at t = %g: %w", h, t, errStepSize)
 		}
 		e := r.step(s, h)
 		if !(e <= 1) { // also not a number

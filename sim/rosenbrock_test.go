@@ -122,7 +122,7 @@ func (b *blowup) solve(x []float64)          { x[0] /= b.s }
 func TestRosenbrockGivesUp(t *testing.T) {
 	r := newRosenbrock(1, 1e-6, 1e-6)
 	_, err := r.integrate(&blowup{}, make([]float64, 5), []float64{1}, 2, 5)
-	if !errors.Is(err, ErrStepSize) {
+	if !errors.Is(err, errStepSize) {
 		t.Errorf("solution that ceases to exist at t = 1: error %v, want ErrStepSize", err)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"pihc/grid"
 )
 
-// Series draws truncated Fourier series with random coefficients on one or two axes
+// series draws truncated Fourier series with random coefficients on one or two axes
 // of space,
 //
 //	Σ_k c_k Π_a φ_{k_a}(ξ_a),  c_k normal with standard deviation ∝ |k|^-decay,
@@ -27,7 +27,7 @@ import (
 // with k from 1 to the number of modes; the constant alone is left out. Draws are
 // functions: on another grid the same random numbers give the same one. A Series
 // may be used by several goroutines at once.
-type Series struct {
+type series struct {
 	tables    [][]float64 // per axis: functions one after the other, a value a point
 	shape     []int       // points per axis
 	functions []int       // per axis
@@ -37,7 +37,7 @@ type Series struct {
 // NewSeries returns the series of the kind ("periodic", "free", "cosine" or "sine")
 // on the axes of space; along periodic axes every kind is periodic. Parameters left
 // out have the default in brackets: modes [8], decay [1].
-func NewSeries(kind string, axes []grid.Axis, parameters map[string]float64) (*Series, error) {
+func NewSeries(kind string, axes []grid.Axis, parameters map[string]float64) (*series, error) {
 	p := map[string]float64{"modes": 8, "decay": 1}
 	if err := checkNames("random series", "parameter", []string{"decay", "modes"}, parameters); err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func NewSeries(kind string, axes []grid.Axis, parameters map[string]float64) (*S
 	case len(axes) < 1 || len(axes) > 2:
 		return nil, fmt.Errorf("random series on %d axes; want 1 or 2", len(axes))
 	}
-	s := &Series{}
+	s := &series{}
 	var waves [][]int // per axis and function: k
 	for _, axis := range axes {
 		table, k := seriesTable(kind, axis, modes)
@@ -118,7 +118,7 @@ func seriesTable(kind string, axis grid.Axis, modes int) (table []float64, waves
 
 // Sample draws one field into dst. It uses as many normal variates as there are
 // coefficients.
-func (s *Series) Sample(rng *rand.Rand, dst []float64) {
+func (s *series) Sample(rng *rand.Rand, dst []float64) {
 	c := make([]float64, len(s.deviation))
 	for i, d := range s.deviation {
 		c[i] = d * rng.NormFloat64()

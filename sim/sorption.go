@@ -14,7 +14,7 @@ const (
 	defaultATol   = 1e-6
 )
 
-// DiffusionSorption is one-dimensional diffusion with retardation by sorption,
+// diffusionSorption is one-dimensional diffusion with retardation by sorption,
 //
 //	u_t = D/R(u) u_xx,  R(u) = 1 + (1-φ)/φ ρ_s k n_f (u + 1e-6)^(n_f - 1),
 //
@@ -27,7 +27,7 @@ const (
 // with tridiagonal solves. The zero values of Length, Time, Outputs, Shift,
 // RTol and ATol mean 1, 500, 101, 1e-6, 1e-5 and 1e-6. A value may be used by
 // several goroutines at once.
-type DiffusionSorption struct {
+type diffusionSorption struct {
 	D    float64 // diffusion coefficient, > 0
 	Phi  float64 // porosity, in (0, 1)
 	RhoS float64 // bulk density, >= 0
@@ -49,7 +49,7 @@ type DiffusionSorption struct {
 }
 
 // withDefaults returns d with zero values replaced.
-func (d DiffusionSorption) withDefaults() DiffusionSorption {
+func (d diffusionSorption) withDefaults() diffusionSorption {
 	fill := func(x *float64, value float64) {
 		if *x == 0 {
 			*x = value
@@ -67,7 +67,7 @@ func (d DiffusionSorption) withDefaults() DiffusionSorption {
 }
 
 // Validate reports the first thing wrong with the constants and sizes.
-func (d DiffusionSorption) Validate() error {
+func (d diffusionSorption) Validate() error {
 	d = d.withDefaults()
 	positive := func(x float64) bool { return x > 0 && !math.IsInf(x, 1) }
 	switch {
@@ -105,7 +105,7 @@ func (d DiffusionSorption) Validate() error {
 // error if the constants are out of range (Validate), if the initial condition
 // has another size or is not finite, or if the integration breaks down
 // (ErrStepSize).
-func (d DiffusionSorption) Solve(dst, initial []float64) (Stats, error) {
+func (d diffusionSorption) Solve(dst, initial []float64) (Stats, error) {
 	if err := d.Validate(); err != nil {
 		return Stats{}, err
 	}
@@ -121,7 +121,7 @@ func (d DiffusionSorption) Solve(dst, initial []float64) (Stats, error) {
 }
 
 // Shape returns the shape of a solution, (Outputs, Points).
-func (d DiffusionSorption) Shape() []int {
+func (d diffusionSorption) Shape() []int {
 	d = d.withDefaults()
 	return []int{d.Outputs, d.Points}
 }
@@ -157,7 +157,7 @@ type sorption struct {
 	pivot   []float64 // inverse pivots of the factored matrix
 }
 
-func newSorption(d DiffusionSorption) *sorption {
+func newSorption(d diffusionSorption) *sorption {
 	dx := d.Length / float64(d.Points)
 	s := &sorption{
 		scale:    d.D / (dx * dx),

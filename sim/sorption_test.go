@@ -14,7 +14,7 @@ import (
 
 // rightHandSide is the method of lines written out from its definition,
 // sharing nothing with the solver.
-func rightHandSide(d DiffusionSorption, du, u []float64) {
+func rightHandSide(d diffusionSorption, du, u []float64) {
 	n := len(u)
 	dx := d.Length / float64(n)
 	left, right := 1.0, d.D*(u[n-2]-u[n-1])/dx
@@ -308,26 +308,26 @@ func TestSorptionConcurrent(t *testing.T) {
 func TestSorptionBadInput(t *testing.T) {
 	good := paperSorption(16)
 	for _, c := range []struct {
-		change  func(*DiffusionSorption)
+		change  func(*diffusionSorption)
 		initial []float64
 		want    string
 	}{
-		{func(d *DiffusionSorption) { d.D = 0 }, nil, "D = 0: want a positive"},
-		{func(d *DiffusionSorption) { d.D = math.NaN() }, nil, "D = NaN"},
-		{func(d *DiffusionSorption) { d.Phi = 1 }, nil, "phi = 1: want a number between"},
-		{func(d *DiffusionSorption) { d.RhoS = -1 }, nil, "rho_s = -1"},
-		{func(d *DiffusionSorption) { d.K = math.Inf(1) }, nil, "k = +Inf"},
-		{func(d *DiffusionSorption) { d.NF = 0 }, nil, "n_f = 0"},
-		{func(d *DiffusionSorption) { d.Points = 2 }, nil, "axis x has 2 points; diffusion-sorption needs at least 3"},
-		{func(d *DiffusionSorption) { d.Outputs = 1 }, nil, "axis t has 1 points"},
-		{func(d *DiffusionSorption) { d.Length = -1 }, nil, "length -1"},
-		{func(d *DiffusionSorption) { d.Time = math.NaN() }, nil, "duration NaN"},
-		{func(d *DiffusionSorption) { d.Shift = -1e-6 }, nil, "shift -1e-06"},
-		{func(d *DiffusionSorption) { d.ATol = -1 }, nil, "atol -1"},
-		{func(d *DiffusionSorption) { d.RTol = 1e-16 }, nil, "below the rounding"},
-		{func(d *DiffusionSorption) {}, constant(15, 0.1), "initial condition has 15 points, want 16"},
-		{func(d *DiffusionSorption) {}, append(constant(15, 0.1), math.NaN()), "initial condition is NaN at point 15"},
-		{func(d *DiffusionSorption) {}, append(constant(15, 0.1), math.Inf(-1)), "-Inf at point 15"},
+		{func(d *diffusionSorption) { d.D = 0 }, nil, "D = 0: want a positive"},
+		{func(d *diffusionSorption) { d.D = math.NaN() }, nil, "D = NaN"},
+		{func(d *diffusionSorption) { d.Phi = 1 }, nil, "phi = 1: want a number between"},
+		{func(d *diffusionSorption) { d.RhoS = -1 }, nil, "rho_s = -1"},
+		{func(d *diffusionSorption) { d.K = math.Inf(1) }, nil, "k = +Inf"},
+		{func(d *diffusionSorption) { d.NF = 0 }, nil, "n_f = 0"},
+		{func(d *diffusionSorption) { d.Points = 2 }, nil, "axis x has 2 points; diffusion-sorption needs at least 3"},
+		{func(d *diffusionSorption) { d.Outputs = 1 }, nil, "axis t has 1 points"},
+		{func(d *diffusionSorption) { d.Length = -1 }, nil, "length -1"},
+		{func(d *diffusionSorption) { d.Time = math.NaN() }, nil, "duration NaN"},
+		{func(d *diffusionSorption) { d.Shift = -1e-6 }, nil, "shift -1e-06"},
+		{func(d *diffusionSorption) { d.ATol = -1 }, nil, "atol -1"},
+		{func(d *diffusionSorption) { d.RTol = 1e-16 }, nil, "below the rounding"},
+		{func(d *diffusionSorption) {}, constant(15, 0.1), "initial condition has 15 points, want 16"},
+		{func(d *diffusionSorption) {}, append(constant(15, 0.1), math.NaN()), "initial condition is NaN at point 15"},
+		{func(d *diffusionSorption) {}, append(constant(15, 0.1), math.Inf(-1)), "-Inf at point 15"},
 	} {
 		d := good
 		c.change(&d)

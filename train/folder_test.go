@@ -7,10 +7,11 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"pihc/internal/disk"
 	"slices"
 	"strings"
 	"testing"
+
+	"pihc/internal/disk"
 )
 
 func put(t testing.TB, content string, path ...string) {

@@ -7,10 +7,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"pihc/internal/disk"
 	"regexp"
 	"slices"
 	"testing"
+
+	"pihc/internal/disk"
 )
 
 // A resumed run drops what was written after its checkpoint and nothing else: any

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pihc/internal/kernel"
+	"pihc/internal/words"
 	"pihc/model"
 	"pihc/pde"
 	"pihc/report"
@@ -181,13 +182,13 @@ func (a *app) printFields(result any) error {
 		}
 		switch format := f.Tag.Get("format"); {
 		case strings.HasSuffix(name, "_s"):
-			t.Add(name, score.Duration(v.Float()))
+			t.Add(name, words.Duration(v.Float()))
 		case name == "flop":
 			t.Add(name+" (1e9)", fmt.Sprintf(format, v.Float()/1e9))
 		case format != "":
 			t.Add(name, fmt.Sprintf(format, v))
 		case v.CanFloat():
-			t.Add(name, score.Number(v.Float()))
+			t.Add(name, words.Number(v.Float()))
 		default:
 			t.Add(name, fmt.Sprint(v))
 		}

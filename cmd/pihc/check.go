@@ -13,7 +13,7 @@ import (
 
 	"pihc/data"
 	"pihc/experiment"
-	"pihc/score"
+	"pihc/internal/words"
 )
 
 type checkOptions struct {
@@ -151,16 +151,16 @@ func printCheck(w io.Writer, r *experiment.Checked) error {
 		_, err := io.WriteString(w, b.String())
 		return err
 	}
-	fmt.Fprintf(&b, "floor_residual  %s   on %s\n", score.Percent(float64(*r.FloorResidual)), data.FormatShape(r.FloorGrid))
+	fmt.Fprintf(&b, "floor_residual  %s   on %s\n", words.Percent(float64(*r.FloorResidual)), data.FormatShape(r.FloorGrid))
 	if r.FloorError == nil {
 		b.WriteString("floor_error     not available: the minimiser over all grid values takes too long on this grid (--grid names a smaller one)\n")
 	} else {
-		fmt.Fprintf(&b, "floor_error     %s\n", score.Percent(float64(*r.FloorError)))
+		fmt.Fprintf(&b, "floor_error     %s\n", words.Percent(float64(*r.FloorError)))
 	}
 	for _, f := range r.Floors {
-		fmt.Fprintf(&b, "  %-16s residual %s", f.Initial, score.Percent(float64(f.Residual)))
+		fmt.Fprintf(&b, "  %-16s residual %s", f.Initial, words.Percent(float64(f.Residual)))
 		if f.Error != nil {
-			fmt.Fprintf(&b, ", error %s, %d steps", score.Percent(float64(*f.Error)), f.Iterations)
+			fmt.Fprintf(&b, ", error %s, %d steps", words.Percent(float64(*f.Error)), f.Iterations)
 		}
 		b.WriteString("\n")
 	}

@@ -14,7 +14,7 @@ import (
 	"pihc/data"
 	"pihc/experiment"
 	"pihc/internal/disk"
-	"pihc/score"
+	"pihc/internal/words"
 )
 
 type initOptions struct {
@@ -107,7 +107,7 @@ func (a *app) initialise(ctx context.Context, name string, o *initOptions) error
 		fmt.Fprintf(&b, "  %s\n", line)
 	}
 	fmt.Fprintf(&b, "about %s a method, about %s for all three with data and scores, on %d threads of this machine when it is idle\n",
-		score.Duration(s.Training), score.Duration(s.Total), s.Threads)
+		words.Duration(s.Training), words.Duration(s.Total), s.Threads)
 	fmt.Fprintf(&b, "next: pihc reproduce %s --out RUN\n", specFile)
 	_, err = io.WriteString(a.Out, b.String())
 	return err

@@ -9,6 +9,7 @@ import (
 
 	"pihc/data"
 	"pihc/experiment"
+	"pihc/internal/words"
 	"pihc/model"
 	"pihc/report"
 	"pihc/score"
@@ -25,42 +26,42 @@ func printMetrics(w io.Writer, m *experiment.Metrics) error {
 			t.Add(name, format(s.Mean), format(s.Std), format(s.Median), format(s.Max))
 		}
 	}
-	row("relative_l2", m.RelativeL2, score.Percent)
+	row("relative_l2", m.RelativeL2, words.Percent)
 	for _, name := range slices.Sorted(maps.Keys(m.Unknowns)) {
-		row("  of "+name, m.Unknowns[name], score.Percent)
+		row("  of "+name, m.Unknowns[name], words.Percent)
 	}
 	for _, g := range m.Grids {
 		of := ""
 		if g.Samples < m.Samples {
 			of = fmt.Sprintf(", the first %d", g.Samples)
 		}
-		row("  on "+data.FormatShape(g.Grid)+of, g.RelativeL2, score.Percent)
+		row("  on "+data.FormatShape(g.Grid)+of, g.RelativeL2, words.Percent)
 	}
-	row("unseen_l2", m.Unseen, score.Percent)
-	row("nrmse", m.NRMSE, score.Percent)
-	row("passes", m.Passes, score.Number)
-	row("relative_residual", m.RelativeResidual, score.Percent)
-	row("truth_residual", m.TruthResidual, score.Percent)
-	row("persistence_residual", m.PersistenceResidual, score.Percent)
-	row("residual_rms", m.ResidualRMS, score.Number)
+	row("unseen_l2", m.Unseen, words.Percent)
+	row("nrmse", m.NRMSE, words.Percent)
+	row("passes", m.Passes, words.Number)
+	row("relative_residual", m.RelativeResidual, words.Percent)
+	row("truth_residual", m.TruthResidual, words.Percent)
+	row("persistence_residual", m.PersistenceResidual, words.Percent)
+	row("residual_rms", m.ResidualRMS, words.Number)
 	for _, name := range slices.Sorted(maps.Keys(m.Residuals)) {
-		row("  of "+name, m.Residuals[name], score.Number)
+		row("  of "+name, m.Residuals[name], words.Number)
 	}
-	row("initial_error", m.InitialError, score.Number)
-	row("boundary_error", m.BoundaryError, score.Number)
+	row("initial_error", m.InitialError, words.Number)
+	row("boundary_error", m.BoundaryError, words.Number)
 	for _, name := range slices.Sorted(maps.Keys(m.Conditions)) {
-		row("  condition "+name, m.Conditions[name], score.Number)
+		row("  condition "+name, m.Conditions[name], words.Number)
 	}
-	row("border_jump", m.BorderJump, score.Number)
-	row("loss", m.Loss, score.Number)
+	row("border_jump", m.BorderJump, words.Number)
+	row("loss", m.Loss, words.Number)
 	for _, x := range m.Trivial {
-		row(x.Name, x.RelativeL2, score.Percent)
-		row(x.Name+", loss", &x.Loss, score.Number)
+		row(x.Name, x.RelativeL2, words.Percent)
+		row(x.Name+", loss", &x.Loss, words.Number)
 	}
 	for k := range m.Experts {
 		x := &m.Experts[k]
-		row(fmt.Sprintf("expert %d iterations", k), &x.Iterations, score.Number)
-		row(fmt.Sprintf("expert %d constraint_rms", k), &x.ConstraintRMS, score.Number)
+		row(fmt.Sprintf("expert %d iterations", k), &x.Iterations, words.Number)
+		row(fmt.Sprintf("expert %d constraint_rms", k), &x.ConstraintRMS, words.Number)
 	}
 	for k, x := range m.Experts {
 		var parts []string
@@ -87,7 +88,7 @@ func printMetrics(w io.Writer, m *experiment.Metrics) error {
 	for _, g := range m.Grids {
 		seconds += g.Seconds
 	}
-	t.Notes = append(t.Notes, "evaluated in "+score.Duration(seconds))
+	t.Notes = append(t.Notes, "evaluated in "+words.Duration(seconds))
 	_, err := t.WriteTo(w)
 	return err
 }

@@ -13,6 +13,7 @@ import (
 
 	"pihc/data"
 	"pihc/experiment"
+	"pihc/internal/words"
 	"pihc/score"
 )
 
@@ -129,7 +130,7 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 // residualText sums up relative residuals.
 func residualText(values []float64) string {
 	s := score.Summarize(values)
-	return fmt.Sprintf("relative residual %s (median), %s at most", score.Percent(s.Median), score.Percent(s.Max))
+	return fmt.Sprintf("relative residual %s (median), %s at most", words.Percent(s.Median), words.Percent(s.Max))
 }
 
 // extent is the least to the largest of some values, or the one that all are.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"pihc/experiment"
-	"pihc/score"
+	"pihc/internal/words"
 
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
@@ -105,7 +105,7 @@ func (m *meter) line() {
 	if text != m.shown && m.done > m.from && m.done < m.total {
 		left := time.Since(m.begun).Seconds() * float64(m.total-m.done) / float64(m.done-m.from)
 		m.shown = text
-		fmt.Fprintf(m.app.console, "%s (%s left)\n", text, score.Duration(left))
+		fmt.Fprintf(m.app.console, "%s (%s left)\n", text, words.Duration(left))
 		return
 	}
 	if text != m.shown {

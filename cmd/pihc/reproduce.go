@@ -14,10 +14,10 @@ import (
 
 	"pihc/experiment"
 	"pihc/internal/paper"
+	"pihc/internal/words"
 	"pihc/model"
 	"pihc/pde"
 	"pihc/report"
-	"pihc/score"
 	"pihc/train"
 )
 
@@ -167,7 +167,7 @@ func (a *app) reproduce(ctx context.Context, name string, o *reproduceOptions) e
 	if err := a.printTables(page); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(a.Out, "\nreport: %s\ntotal: %s (%.0f seconds)\n", path, score.Duration(seconds), seconds)
+	_, err = fmt.Fprintf(a.Out, "\nreport: %s\ntotal: %s (%.0f seconds)\n", path, words.Duration(seconds), seconds)
 	return err
 }
 

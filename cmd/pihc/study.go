@@ -12,8 +12,8 @@ import (
 
 	"pihc/data"
 	"pihc/internal/paper"
+	"pihc/internal/words"
 	"pihc/pde"
-	"pihc/score"
 )
 
 // study fills the options of reproduce for a study, and returns the experiment that it
@@ -73,6 +73,6 @@ func (a *app) measure(ctx context.Context, work *paper.Work, dataDir string, asJ
 			return err
 		}
 	}
-	_, err = fmt.Fprintf(a.Out, "report: %s\ntotal: %s\n", path, score.Duration(time.Since(begin).Seconds()))
+	_, err = fmt.Fprintf(a.Out, "report: %s\ntotal: %s\n", path, words.Duration(time.Since(begin).Seconds()))
 	return err
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"pihc/experiment"
+	"pihc/internal/words"
 	"pihc/model"
-	"pihc/score"
 	"pihc/train"
 )
 
@@ -168,7 +168,7 @@ func (a *app) tellTraining(r *experiment.Run, dir string, err error) error {
 		return err
 	}
 	_, err = fmt.Fprintf(a.Out, "%s: %d steps%s in %s; best validation residual %s at step %d; run folder %s\n",
-		model.MethodLabel(spec.Method), s.Steps, skipped, score.Duration(max(s.Seconds, seconds)), score.Number(s.BestResidual), s.BestStep, dir)
+		model.MethodLabel(spec.Method), s.Steps, skipped, words.Duration(max(s.Seconds, seconds)), words.Number(s.BestResidual), s.BestStep, dir)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"pihc/engine"
 	"pihc/experiment"
+	"pihc/internal/words"
 	"pihc/model"
 	"pihc/pde"
 	"pihc/report"
@@ -261,10 +262,10 @@ func expertPage(r *expertStudy, of string) *report.Study {
 	row := func(t *report.Table, label string, x *expertArm) {
 		training := "-"
 		if x.Training > 0 {
-			training = score.Duration(x.Training)
+			training = words.Duration(x.Training)
 		}
-		t.Add(label, score.Count(x.Basis), score.Count(x.Experts), score.Count(x.Points), score.PercentOf(x.RelativeL2.Mean, x.RelativeL2.Std),
-			score.Number(x.Iterations), score.Number(x.SolveFLOP/1e6), score.Number(1e3*x.Prediction.Median)+" ms", training)
+		t.Add(label, words.Count(x.Basis), words.Count(x.Experts), words.Count(x.Points), words.PercentOf(x.RelativeL2.Mean, x.RelativeL2.Std),
+			words.Number(x.Iterations), words.Number(x.SolveFLOP/1e6), words.Number(1e3*x.Prediction.Median)+" ms", training)
 	}
 	flop := report.Chart{Name: "experts_flop", Caption: "Mean error over the operations of the solves of a prediction, N growing along each line", X: "MFLOP", Y: "relative L² error", LogX: true, LogY: true, Percent: true}
 	clock := report.Chart{Name: "experts_time", Caption: "Mean error over the time of a prediction (median), N growing along each line", X: "s", Y: "relative L² error", LogX: true, LogY: true, Percent: true}
@@ -285,7 +286,7 @@ func expertPage(r *expertStudy, of string) *report.Study {
 	}
 	pairs := &report.Table{Title: "Differences by sample", Columns: []report.Column{{Title: "arm"}, {Title: "less"}, {Title: "difference of relative L²", Right: true}, {Title: "better on", Right: true}}}
 	for _, d := range r.Paired {
-		pairs.Add(d.Method, d.Than, score.PercentPoints(d.Mean, d.Error), fmt.Sprintf("%d of %d", d.Better, d.Of))
+		pairs.Add(d.Method, d.Than, words.PercentPoints(d.Mean, d.Error), fmt.Sprintf("%d of %d", d.Better, d.Of))
 	}
 	own := "the rows of their subdomains"
 	if o := r.Overlap; o.Start > 0 || o.End > 0 {
@@ -296,7 +297,7 @@ func expertPage(r *expertStudy, of string) *report.Study {
 		Summary: []string{
 			fmt.Sprintf("Every arm samples %s residual rows in all and is trained with the same steps, in one pass. One solve has N functions, or as many as the coefficients of %d experts; experts have %s, "+
 				"rows from anywhere (then only the assembly is local), or a quarter of their rows beyond their borders throughout. One seed: a difference counts where the table of pairs has it at more "+
-				"than two standard errors, and only over several seeds is it one of the methods.", score.Count(r.Rows), r.Experts, own),
+				"than two standard errors, and only over several seeds is it one of the methods.", words.Count(r.Rows), r.Experts, own),
 			"MFLOP is a count by formula for a prediction: iterations x (rows (n² + 5 n) + n³/3) for each solve, n its weights: N, or N for each of several unknowns.",
 		},
 		Tables: []*report.Table{arms, swaps, pairs},

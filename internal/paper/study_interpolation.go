@@ -10,6 +10,7 @@ import (
 	"pihc/engine"
 	"pihc/experiment"
 	"pihc/grid"
+	"pihc/internal/words"
 	"pihc/model"
 	"pihc/report"
 	"pihc/score"
@@ -64,8 +65,8 @@ func studyInterpolation(ctx context.Context, s *Work) (result, *report.Study, er
 	}}
 	lines := []report.ChartLine{{Label: "prediction", Color: 2, Marks: true}, {Label: "interpolated", Color: 3, Marks: true, Dashed: true}}
 	for _, c := range out.Rows {
-		text := func(x score.Summary) string { return score.PercentOf(x.Mean, x.Std) }
-		t.Add(score.Count(c.Points), score.Count(int(c.Within+0.5)), text(c.Prediction), text(c.Interpolation), text(c.Difference), text(c.FreePrediction), text(c.FreeInterpolated), score.Percent(c.Outside))
+		text := func(x score.Summary) string { return words.PercentOf(x.Mean, x.Std) }
+		t.Add(words.Count(c.Points), words.Count(int(c.Within+0.5)), text(c.Prediction), text(c.Interpolation), text(c.Difference), text(c.FreePrediction), text(c.FreeInterpolated), words.Percent(c.Outside))
 		for i, y := range []float64{c.Prediction.Mean, c.Interpolation.Mean} {
 			lines[i].X, lines[i].Y = append(lines[i].X, float64(c.Points)), append(lines[i].Y, y)
 		}

@@ -10,6 +10,7 @@ import (
 	"pihc/data"
 	"pihc/engine"
 	"pihc/experiment"
+	"pihc/internal/words"
 	"pihc/model"
 	"pihc/report"
 	"pihc/score"
@@ -122,11 +123,11 @@ func studyResiduals(ctx context.Context, s *Work) (result, *report.Study, error)
 		for _, x := range solves {
 			points := "all"
 			if x.Points > 0 {
-				points = score.Count(x.Points)
+				points = words.Count(x.Points)
 			}
 			rms := score.Summarize(x.all())
-			table.Add(model.MethodLabel(method), x.Varied, points, score.Number(x.Tolerance), score.Count(x.MaxIterations),
-				score.Number(rms.Mean), score.Number(rms.Max), score.Percent(x.RelativeResidual.Mean), score.Percent(x.RelativeL2.Mean))
+			table.Add(model.MethodLabel(method), x.Varied, points, words.Number(x.Tolerance), words.Count(x.MaxIterations),
+				words.Number(rms.Mean), words.Number(rms.Max), words.Percent(x.RelativeResidual.Mean), words.Percent(x.RelativeL2.Mean))
 		}
 		out.Solves = append(out.Solves, solves...)
 	}

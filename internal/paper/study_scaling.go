@@ -14,6 +14,7 @@ import (
 	"pihc/engine"
 	"pihc/experiment"
 	"pihc/internal/machine"
+	"pihc/internal/words"
 	"pihc/model"
 	"pihc/pde"
 	"pihc/report"
@@ -185,7 +186,7 @@ func scalingPage(r *scalingStudy, of, published string) *report.Study {
 		{Title: "inference", Right: true},
 	}}
 	milliseconds := func(x score.Summary) string {
-		return fmt.Sprintf("%s ± %s ms (median %s)", score.Number(1e3*x.Mean), score.Number(1e3*x.Std), score.Number(1e3*x.Median))
+		return fmt.Sprintf("%s ± %s ms (median %s)", words.Number(1e3*x.Mean), words.Number(1e3*x.Std), words.Number(1e3*x.Median))
 	}
 	lines := map[string]*report.ChartLine{}
 	order := []string{"PI-HC, training", "PI-HC-MoE, training", "PI-HC, inference", "PI-HC-MoE, inference"}
@@ -199,7 +200,7 @@ func scalingPage(r *scalingStudy, of, published string) *report.Study {
 	var helped []string
 	for _, row := range r.Rows {
 		add := func(arm string, x *scalingTimes) {
-			cells := []string{score.Count(row.Points), arm, milliseconds(x.Training), fmt.Sprintf("%.1f", x.Iterations), score.Percent(x.TrainingShare), milliseconds(x.Inference), score.Percent(x.InferenceShare)}
+			cells := []string{words.Count(row.Points), arm, milliseconds(x.Training), fmt.Sprintf("%.1f", x.Iterations), words.Percent(x.TrainingShare), milliseconds(x.Inference), words.Percent(x.InferenceShare)}
 			if x != row.Hard {
 				cells = append(cells, x.TrainingRatio.String(), x.InferenceRatio.String())
 			}
@@ -211,7 +212,7 @@ func scalingPage(r *scalingStudy, of, published string) *report.Study {
 			add("PI-HC-MoE, as many each", row.PerExpert)
 		}
 		if row.MoE.TrainingRatio.above() {
-			helped = append(helped, score.Count(row.Points))
+			helped = append(helped, words.Count(row.Points))
 		}
 		point(order[0], row.Points, row.Hard.Training)
 		point(order[1], row.Points, row.MoE.Training)

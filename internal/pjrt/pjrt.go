@@ -16,11 +16,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"pihc/internal/disk"
 	"runtime"
 	"strings"
 	"sync"
 	"unsafe"
+
+	"pihc/internal/disk"
 )
 
 // Functions by their place in the table PJRT_Api, in words, of which the first five

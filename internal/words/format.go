@@ -1,4 +1,5 @@
-package score
+// Package words writes numbers as people read them.
+package words
 
 import (
 	"fmt"
