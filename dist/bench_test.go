@@ -64,7 +64,7 @@ func BenchmarkExchange(b *testing.B) {
 			if err := spec.Fit(p); err != nil {
 				b.Fatal(err)
 			}
-			net, err := model.NewNetwork(spec, p)
+			net, err := spec.NewNetwork(p)
 			if err != nil {
 				b.Fatal(err)
 			}

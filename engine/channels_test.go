@@ -40,7 +40,7 @@ func TestInputChannels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names, err := model.InputNames(s, p)
+	names, err := s.InputNames(p)
 	if err != nil || strings.Join(names, " ") != "y s a f u of the field to correct residual" {
 		t.Fatalf("the network sees %v, %v", names, err)
 	}

@@ -37,7 +37,7 @@ func (n Needs) Largest() string {
 // allocated, and no size overflows.
 func Estimate(s *model.Spec, p *pde.Problem, g *grid.Grid, workers, slabs int, training bool) (Needs, error) {
 	var out Needs
-	net, err := model.NewNetwork(s, p)
+	net, err := s.NewNetwork(p)
 	if err != nil {
 		return out, err
 	}

@@ -66,13 +66,13 @@ func NewPlan(s *model.Spec, p *pde.Problem, o Options, pool *compute.Pool) (*Pla
 	if e.System, err = p.Discretize(g); err != nil {
 		return nil, err
 	}
-	if e.Network, err = model.NewNetwork(s, p); err != nil {
+	if e.Network, err = s.NewNetwork(p); err != nil {
 		return nil, err
 	}
 	if e.Info, err = describe(s, e.System, e.Network, router); err != nil {
 		return nil, err
 	}
-	if e.Inputs, err = model.NewInputs(s, p); err != nil {
+	if e.Inputs, err = s.NewInputs(p); err != nil {
 		return nil, err
 	}
 	if e.Weights, err = lossWeights(e.System, s.Loss); err != nil {

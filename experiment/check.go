@@ -148,7 +148,7 @@ func noteStart(v *Verdict, p *pde.Problem, start float64) error {
 
 // describeInputs says which axis is time, and what the network gets.
 func describeInputs(out *Checked, spec *model.Spec, p *pde.Problem) error {
-	names, err := model.InputNames(spec, p)
+	names, err := spec.InputNames(p)
 	if err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ func TestExamples(t *testing.T) {
 		if own, reference, err := unresolvedBy(p, g); err != nil || len(own)+len(reference) > 0 {
 			t.Errorf("%s: %v, %v, %v", p.Name, own, reference, err)
 		}
-		net, err := model.NewNetwork(s, p)
+		net, err := s.NewNetwork(p)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,6 @@ import (
 	"pihc/grid"
 	"pihc/internal/dataset"
 	"pihc/internal/words"
-	"pihc/model"
 )
 
 // mostReferenceError is the discretisation error of reference solutions that is warned of.
@@ -32,7 +31,7 @@ func (x *Experiment) Generate(ctx context.Context, dir string, o Options) (*Gene
 	if err := drawable(x.Spec.Problem, p); err != nil {
 		return nil, err
 	}
-	plan, err := model.DatasetPlan(x.Spec, p, o.Workers)
+	plan, err := x.Spec.DatasetPlan(p, o.Workers)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +104,7 @@ func (x *Experiment) examine(g *grid.Grid, out *Generated, o Options) error {
 
 // estimateReference measures the discretisation error of reference solutions, and has the dataset record it.
 func (x *Experiment) estimateReference(plan *data.Plan, out *Generated, o Options) error {
-	estimate, refined, ok, err := model.ReferenceError(x.Spec, x.Problem)
+	estimate, refined, ok, err := x.Spec.ReferenceError(x.Problem)
 	if err != nil || !ok {
 		return err
 	}

@@ -234,11 +234,11 @@ func (d *draft) raiseOrders(ctx context.Context, o Options) error {
 // steadyReference reports whether solutions of a problem's rows, where they are the reference, change no more with
 // the grid they are computed on than those of the problem it was made from, twice over.
 func steadyReference(spec *model.Spec, old, p *pde.Problem) bool {
-	before, _, ok, err := model.ReferenceError(spec, old)
+	before, _, ok, err := spec.ReferenceError(old)
 	if err != nil || !ok {
 		return true // whoever wants it is told by generate
 	}
-	after, _, _, err := model.ReferenceError(spec, p)
+	after, _, _, err := spec.ReferenceError(p)
 	return err == nil && after <= max(2*before, mostReferenceError)
 }
 

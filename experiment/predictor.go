@@ -162,7 +162,7 @@ func newPredictor[T compute.Float](r *Run, spec *model.Spec, g *grid.Grid, e *Ev
 		router = constraint.Boxes(meta.Borders)
 	}
 	if e.Points == nil {
-		if spec.Constraint.Points, err = model.FittingPoints(spec, p, own, g, router); err != nil {
+		if spec.Constraint.Points, err = spec.FittingPoints(p, own, g, router); err != nil {
 			return nil, err
 		}
 	}
@@ -205,7 +205,7 @@ func repeated[T compute.Float](made engine.Engine[T], r *Run, spec *model.Spec, 
 // coarserEngines are those of the grids on which passes begin. Only the last pass has experts, and
 // it is on g. A grid is left out that slabs or memory have no place for.
 func coarserEngines[T compute.Float](spec *model.Spec, p *pde.Problem, g *grid.Grid, e *Evaluation) ([]engine.Engine[T], error) {
-	grids, err := model.CoarserGrids(spec, p, g)
+	grids, err := spec.CoarserGrids(p, g)
 	if err != nil {
 		return nil, err
 	}
@@ -227,7 +227,7 @@ func coarserEngines[T compute.Float](spec *model.Spec, p *pde.Problem, g *grid.G
 		if spec.Method == model.MoE {
 			coarse.Method = model.Hard
 		}
-		if coarse.Constraint.Points, err = model.FittingPoints(&coarse, p, g, c, router); err != nil {
+		if coarse.Constraint.Points, err = coarse.FittingPoints(p, g, c, router); err != nil {
 			return failed(err)
 		}
 		if needs, err = engine.Estimate(&coarse, p, c, workers, slabs, false); err != nil {

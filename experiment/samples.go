@@ -132,7 +132,7 @@ func pointsOf(split data.Split) map[string]int {
 
 // draws returns the first initial conditions of a split.
 func draws(spec *model.Spec, p *pde.Problem, name string, count int) ([][]float64, error) {
-	plan, err := model.DatasetPlan(spec, p, 1)
+	plan, err := spec.DatasetPlan(p, 1)
 	if err != nil {
 		return nil, err
 	}

@@ -134,7 +134,7 @@ func referenceError(m *data.Manifest, split string, g *grid.Grid) float64 {
 // scoreGrids adds the evaluations on the further grids of the spec that m lacks,
 // one engine at a time, and calls done after each.
 func (r *Run) scoreGrids(ctx context.Context, m *Metrics, set *data.Dataset, o ScoreOptions, done func() error) error {
-	grids, err := model.EvaluationGrids(r.Spec, r.Problem)
+	grids, err := r.Spec.EvaluationGrids(r.Problem)
 	if err != nil {
 		return err
 	}

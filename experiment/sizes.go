@@ -19,7 +19,7 @@ func (x *Experiment) CheckSizes(o Options) error {
 // checkSizes reports a spec whose network or constraint does not fit its grid,
 // without building the engine.
 func checkSizes(spec *model.Spec, p *pde.Problem, workers, slabs int) error {
-	stages, err := model.Stages(spec, p)
+	stages, err := spec.Stages(p)
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func checkSizes(spec *model.Spec, p *pde.Problem, workers, slabs int) error {
 			return err
 		}
 	}
-	_, err = model.EvaluationGrids(spec, p)
+	_, err = spec.EvaluationGrids(p)
 	return err
 }
 
@@ -56,7 +56,7 @@ func checkSizesOn(g *grid.Grid, spec *model.Spec, p *pde.Problem, workers, slabs
 		}
 		return WithHint(err, "more points in the spec's grid, or a lower order in the PDE file")
 	}
-	net, err := model.NewNetwork(spec, p)
+	net, err := spec.NewNetwork(p)
 	if err != nil {
 		return err
 	}

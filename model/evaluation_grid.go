@@ -20,7 +20,7 @@ type EvaluationGrid struct {
 // own, each once, in their order. The truth is computed once, on the finest
 // points of every axis, and thinned out to each grid, so those points must hold
 // the points of all of them. Errors name the grid.
-func EvaluationGrids(s *Spec, p *pde.Problem) ([]EvaluationGrid, error) {
+func (s *Spec) EvaluationGrids(p *pde.Problem) ([]EvaluationGrid, error) {
 	own, err := p.Grid(s.Grid)
 	if err != nil {
 		return nil, err
@@ -28,7 +28,7 @@ func EvaluationGrids(s *Spec, p *pde.Problem) ([]EvaluationGrid, error) {
 	if len(s.Data.Test.Grids) == 0 {
 		return nil, nil
 	}
-	net, err := NewNetwork(s, p)
+	net, err := s.NewNetwork(p)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func finestGrid(own *grid.Grid, others []EvaluationGrid) *grid.Grid {
 // CoarserGrids returns the grids that a spec trains on, those of its stages and its own, as
 // far as each is finer than the one before and g finer than it: with no fewer points along any
 // axis, and more in all.
-func CoarserGrids(s *Spec, p *pde.Problem, g *grid.Grid) ([]*grid.Grid, error) {
+func (s *Spec) CoarserGrids(p *pde.Problem, g *grid.Grid) ([]*grid.Grid, error) {
 	var out []*grid.Grid
 	for _, stage := range append(slices.Clone(s.Training.Stages), StageSpec{}) {
 		points := map[string]int{}

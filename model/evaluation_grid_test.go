@@ -32,7 +32,7 @@ func gridsOf(t *testing.T, overrides ...string) ([]EvaluationGrid, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return EvaluationGrids(spec, p)
+	return spec.EvaluationGrids(p)
 }
 
 func TestEvaluationGrids(t *testing.T) {
@@ -97,7 +97,7 @@ func TestCoarserGrids(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		grids, err := CoarserGrids(s, p, g)
+		grids, err := s.CoarserGrids(p, g)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,7 +122,7 @@ func TestBuiltinGrids(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := EvaluationGrids(spec, p); err != nil {
+		if _, err := spec.EvaluationGrids(p); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -86,7 +86,7 @@ func TestFit(t *testing.T) {
 	if s, _ := fitted(t, "problem: a\n", "512"); s.Loss.BorderRows.Start != 0.0013 || s.Loss.BorderRows.End != 0.013 {
 		t.Errorf("border rows %+v at 512 points, want a quarter of the step of 128 to the power 1.5", s.Loss.BorderRows)
 	}
-	if _, err := NewNetwork(s, p); err != nil {
+	if _, err := s.NewNetwork(p); err != nil {
 		t.Error(err)
 	}
 	// Written out and read back it is complete.
@@ -167,7 +167,7 @@ func TestUnfitted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := NewNetwork(s, p); err == nil || !strings.Contains(err.Error(), "call Spec.Fit first") {
+	if _, err := s.NewNetwork(p); err == nil || !strings.Contains(err.Error(), "call Spec.Fit first") {
 		t.Errorf("network: %v", err)
 	}
 	if _, err := s.Options(p); err == nil {

@@ -28,7 +28,7 @@ func generated(t *testing.T, path, problem, counts string, overrides ...string) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := DatasetPlan(s, p, 2)
+	plan, err := s.DatasetPlan(p, 2)
 	if err != nil {
 		return nil, err
 	}

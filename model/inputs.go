@@ -22,7 +22,7 @@ type Inputs struct {
 func MeanFeature(residual string) string { return "mean_" + residual }
 
 // NewInputs reads the inputs of a spec.
-func NewInputs(s *Spec, p *pde.Problem) (Inputs, error) {
+func (s *Spec) NewInputs(p *pde.Problem) (Inputs, error) {
 	in := Inputs{Fields: len(p.Inputs)}
 	for i, name := range p.AxisNames() {
 		if !slices.Contains(s.Network.OmitCoordinates, name) {
@@ -64,8 +64,8 @@ func NewInputs(s *Spec, p *pde.Problem) (Inputs, error) {
 func (in *Inputs) Count() int { return len(in.Axes) + in.Fields + len(in.Features) }
 
 // InputNames returns what the network of a spec sees at every point, in order.
-func InputNames(s *Spec, p *pde.Problem) ([]string, error) {
-	in, err := NewInputs(s, p)
+func (s *Spec) InputNames(p *pde.Problem) ([]string, error) {
+	in, err := s.NewInputs(p)
 	if err != nil {
 		return nil, err
 	}

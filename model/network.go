@@ -168,11 +168,11 @@ func (n *NetworkSpec) ScaleOf(unknown string) float64 {
 // basis (N, C). Its inputs are the coordinates, each scaled to [0, 1] on the axis's range,
 // the inputs of the problem, and the features: fixed scales, so that a longer horizon or
 // another grid does not change their meaning (docs/constraint.md, Q12).
-func NewNetwork(s *Spec, p *pde.Problem) (Network, error) {
+func (s *Spec) NewNetwork(p *pde.Problem) (Network, error) {
 	if err := s.fitted(); err != nil {
 		return nil, err
 	}
-	in, err := NewInputs(s, p)
+	in, err := s.NewInputs(p)
 	if err != nil {
 		return nil, err
 	}

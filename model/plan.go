@@ -19,12 +19,12 @@ import (
 // Test samples are on the finest of the grids they are scored on, and solutions
 // then of type float32, which halves their size. Solutions that a file holds are not opened:
 // GivenSolutions makes the plan take them.
-func DatasetPlan(s *Spec, p *pde.Problem, workers int) (data.Plan, error) {
+func (s *Spec) DatasetPlan(p *pde.Problem, workers int) (data.Plan, error) {
 	own, err := p.Grid(s.Grid)
 	if err != nil {
 		return data.Plan{}, err
 	}
-	others, err := EvaluationGrids(s, p)
+	others, err := s.EvaluationGrids(p)
 	if err != nil {
 		return data.Plan{}, err
 	}
@@ -119,7 +119,7 @@ func newSplit(p *pde.Problem, g *grid.Grid, name string, c SplitSpec, solve bool
 // own rows: of each of the first validation samples, two at most, the largest relative L2 distance
 // of its solution to those with other refinements, and the mean of these. Solutions of
 // classical solvers have their own tolerances, and ok is false.
-func ReferenceError(s *Spec, p *pde.Problem) (e float64, refined string, ok bool, err error) {
+func (s *Spec) ReferenceError(p *pde.Problem) (e float64, refined string, ok bool, err error) {
 	if p.Reference.Solver != pde.DiscreteSolver {
 		return 0, "", false, nil
 	}

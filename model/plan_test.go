@@ -16,7 +16,7 @@ func planOf(t *testing.T, spec *Spec) (*pde.Problem, data.Plan) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := DatasetPlan(spec, p, 1)
+	plan, err := spec.DatasetPlan(p, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

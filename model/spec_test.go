@@ -51,7 +51,7 @@ func TestBuiltinSpecs(t *testing.T) {
 		}
 		for _, method := range Methods {
 			s.Method = method
-			net, err := NewNetwork(s, p)
+			net, err := s.NewNetwork(p)
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
 				continue

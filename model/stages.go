@@ -27,7 +27,7 @@ type Stage struct {
 
 // Stages returns the parts of training in their order; the last is on the spec's own
 // grid, and is the only one without training.stages.
-func Stages(s *Spec, p *pde.Problem) ([]Stage, error) {
+func (s *Spec) Stages(p *pde.Problem) ([]Stage, error) {
 	own, err := trainingGrid(s, p)
 	if err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func Stages(s *Spec, p *pde.Problem) ([]Stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	fitting := func(g *grid.Grid) (int, error) { return FittingPoints(s, p, whole, g, router) }
+	fitting := func(g *grid.Grid) (int, error) { return s.FittingPoints(p, whole, g, router) }
 	var out []Stage
 	done := 0
 	for i, x := range s.Training.Stages {
@@ -121,7 +121,7 @@ func (s *Spec) WindowEnd(g *grid.Grid) int {
 
 // FittingPoints returns the points per expert of a spec, or, on a grid coarser than
 // own along some axis, as many as the smallest subdomain of router holds there.
-func FittingPoints(s *Spec, p *pde.Problem, own, g *grid.Grid, router constraint.Router) (int, error) {
+func (s *Spec) FittingPoints(p *pde.Problem, own, g *grid.Grid, router constraint.Router) (int, error) {
 	points, coarser := s.Constraint.Points, false
 	for i, a := range g.Axes {
 		coarser = coarser || a.Points < own.Axes[i].Points

@@ -46,7 +46,7 @@ func benchmarkTerms(b *testing.B, name string, overrides []string) {
 	ok(err)
 	ok(spec.Fit(p))
 	spec.Data.Test.Grids = nil // the initial condition is drawn for the spec's own grid
-	net, err := NewNetwork(spec, p)
+	net, err := spec.NewNetwork(p)
 	ok(err)
 	g, err := p.Grid(spec.Grid)
 	ok(err)
@@ -71,7 +71,7 @@ func benchmarkTerms(b *testing.B, name string, overrides []string) {
 	evaluator := network.NewEvaluator[float32](net, g.Shape(), 1, pool, nil)
 	evaluator.Forward(dst, params, input)
 
-	plan, err := DatasetPlan(spec, p, 1)
+	plan, err := spec.DatasetPlan(p, 1)
 	ok(err)
 	split := plan.Splits[slices.IndexFunc(plan.Splits, func(s data.Split) bool { return s.Name == "test" })]
 	draw, err := plan.Sampler(split)

@@ -114,7 +114,7 @@ func errorOfReference(t *testing.T, src string) float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, _, ok, err := ReferenceError(s, p)
+	e, _, ok, err := s.ReferenceError(p)
 	if err != nil || !ok || !(e > 0) {
 		t.Fatal(e, err)
 	}

@@ -56,7 +56,7 @@ training: {window: {t: [0, 0.5]}}
 		t.Fatal(err)
 	}
 	t.Cleanup(e.Close)
-	plan, err := model.DatasetPlan(spec, p, 1)
+	plan, err := spec.DatasetPlan(p, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

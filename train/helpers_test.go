@@ -51,7 +51,7 @@ func newExperiment(t testing.TB, overrides ...string) experiment {
 
 func generate(t testing.TB, spec *model.Spec, p *pde.Problem) *data.Dataset {
 	t.Helper()
-	plan, err := model.DatasetPlan(spec, p, 1)
+	plan, err := spec.DatasetPlan(p, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

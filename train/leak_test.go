@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"pihc/data"
-	"pihc/model"
 )
 
 // Training that ends, is interrupted, or fails, and a generation that is cancelled,
@@ -39,7 +38,7 @@ func TestNoGoroutineLeft(t *testing.T) {
 			return nil
 		},
 		"generation cancelled": func() error {
-			plan, err := model.DatasetPlan(e.spec, e.problem, 3)
+			plan, err := e.spec.DatasetPlan(e.problem, 3)
 			if err != nil {
 				return err
 			}

@@ -50,7 +50,7 @@ type LoadOptions struct {
 // passes, must be the run's, or the error is an *OtherRunError: how the network is used may
 // differ from how it was trained.
 func LoadParams[T compute.Float](dir string, spec *model.Spec, p *pde.Problem, o LoadOptions) ([]T, Meta, error) {
-	net, err := model.NewNetwork(spec, p)
+	net, err := spec.NewNetwork(p)
 	if err != nil {
 		return nil, Meta{}, err
 	}

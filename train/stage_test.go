@@ -76,7 +76,7 @@ func TestWindow(t *testing.T) {
 		"training.stages=[{steps: 4, grid: {x: 2}}]": "training.stages.0: term u_xx: axis x has 2 points",
 	} {
 		bad := e.with(t, override)
-		if _, err := model.Stages(bad.spec, bad.problem); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := bad.spec.Stages(bad.problem); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v; want %s", override, err, want)
 		}
 	}

@@ -152,7 +152,7 @@ func newTrainer[T compute.Float](dir string, spec *model.Spec, p *pde.Problem, s
 		return nil, err
 	}
 	t := &trainer[T]{spec: spec, problem: p, dir: dir, options: o, begin: time.Now(), now: stage[T]{number: -1}}
-	if t.stages, err = model.Stages(spec, p); err != nil {
+	if t.stages, err = spec.Stages(p); err != nil {
 		return nil, err
 	}
 	if t.engine, err = t.newEngine(len(t.stages) - 1); err != nil {

@@ -35,7 +35,7 @@ func newInference[T compute.Float](b *bench, pool *compute.Pool, batch int) (*in
 	if err != nil {
 		return nil, err
 	}
-	net, err := model.NewNetwork(spec, b.problem)
+	net, err := spec.NewNetwork(b.problem)
 	if err != nil {
 		return nil, err
 	}

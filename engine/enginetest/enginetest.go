@@ -299,7 +299,7 @@ func (k *testCase) open(c engine.Constructors, overrides ...string) (*setup, err
 	if err != nil {
 		return nil, err
 	}
-	stages, err := model.Stages(spec, s.problem)
+	stages, err := spec.Stages(s.problem)
 	if err != nil {
 		return nil, err
 	}

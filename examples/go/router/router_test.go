@@ -4,13 +4,14 @@ import (
 	"slices"
 	"testing"
 
-	"example.com/pihc-go/internal/trial"
 	"pihc/constraint"
 	"pihc/engine"
 	"pihc/engine/enginetest"
 	"pihc/experiment"
 	"pihc/grid"
 	"pihc/train"
+
+	"example.com/pihc-go/internal/trial"
 )
 
 // The suite of engines: solves of these subdomains have the right gradient, jumps are those at their borders, and rows
@@ -61,7 +62,11 @@ func predict(t *testing.T, run *experiment.Run, router constraint.Router) (field
 	if err != nil {
 		t.Fatal(err)
 	}
-	inputs, err := experiment.Draws(run.Spec, run.Problem, "test", 1)
+	g, err := run.Grid(experiment.Evaluation{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	inputs, _, err := experiment.StatedInputs(run.Spec, run.Problem, g, []float64{0.5})
 	if err != nil {
 		t.Fatal(err)
 	}

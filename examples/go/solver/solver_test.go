@@ -1,51 +1,56 @@
 package solver
 
 import (
-	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
-	"example.com/pihc-go/internal/trial"
+	"pihc/data"
 	"pihc/experiment"
 	"pihc/grid"
-	"pihc/internal/dataset"
-	"pihc/pde"
+
+	"example.com/pihc-go/internal/trial"
 )
 
 const own = "{solver: fitzhugh-nagumo, constants: {Du: Du, Dv: Dv, a: a, b: b, eps: eps}}"
 
-// solve draws one sample of the problem and solves it, with another reference in the PDE file.
-func solve(t *testing.T, reference string) []float64 {
+// generate makes a dataset of one test sample, with something else in the PDE file.
+func generate(t *testing.T, old, other string) (*data.Dataset, error) {
 	t.Helper()
 	src, err := os.ReadFile("fitzhugh-nagumo.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := pde.Load("fitzhugh-nagumo.yaml", []byte(strings.Replace(string(src), own, reference, 1)))
+	dir := t.TempDir()
+	spec, set := filepath.Join(dir, "spec.yaml"), filepath.Join(dir, "data")
+	for path, text := range map[string]string{filepath.Join(dir, "fitzhugh-nagumo.yaml"): strings.Replace(string(src), old, other, 1), spec: "problem: ./fitzhugh-nagumo.yaml\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	x, err := experiment.Open(spec, "data={train: {count: 1, seed: 1}, validation: {count: 1, seed: 2}, test: {count: 1, seed: 3}}")
+	if err != nil {
+		return nil, err
+	}
+	if _, err := x.Generate(t.Context(), set, experiment.Options{}); err != nil {
+		return nil, err
+	}
+	return data.Open(set)
+}
+
+// solve returns the solution of that sample, with another reference in the PDE file.
+func solve(t *testing.T, reference string) []float64 {
+	t.Helper()
+	set, err := generate(t, own, reference)
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := p.Grid(nil) // the points of the file
+	u, err := set.SolutionsRange("test", 0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	draw, err := dataset.NewSampler(p, g)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sample, u := make([]float64, p.InputSize(g)), make([]float64, len(p.Unknowns)*g.Size())
-	if err := draw(rand.New(rand.NewPCG(1, 2)), sample); err != nil {
-		t.Fatal(err)
-	}
-	solver, err := dataset.ReferenceSolver(p, g)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := solver.Solve(u, sample); err != nil {
-		t.Fatal(err)
-	}
-	return u
+	return u.Float64()
 }
 
 // On the file's own points in space the rows of the file are the same ordinary differential equations as the solver's,
@@ -66,24 +71,12 @@ func TestAgainstRows(t *testing.T) {
 
 // It refuses what it is not for.
 func TestRefuses(t *testing.T) {
-	src, err := os.ReadFile("fitzhugh-nagumo.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, x := range []struct{ old, new, want string }{
 		{"boundary: cells", "boundary: nodes", "wants axes t (nodes) and x (cells)"},
 		{"reference:", "inputs: {f: {distribution: random-series, series: cosine, axes: [x]}}\nreference:", "initial conditions alone"},
 		{", eps: eps", "", "needs the constant eps"},
 	} {
-		p, err := pde.Load("other.yaml", []byte(strings.Replace(string(src), x.old, x.new, 1)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		g, err := p.Grid(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := dataset.ReferenceSolver(p, g); err == nil || !strings.Contains(err.Error(), x.want) {
+		if _, err := generate(t, x.old, x.new); err == nil || !strings.Contains(err.Error(), x.want) {
 			t.Errorf("error %v, want one with %q", err, x.want)
 		}
 	}
