@@ -14,7 +14,7 @@ import (
 	"pihc/internal/disk"
 )
 
-// Plan says what Generate makes.
+// Plan describes the dataset that Generate makes.
 type Plan struct {
 	Problem     string            // name
 	ProblemHash string            // of its definition
@@ -70,7 +70,7 @@ func mix(x uint64) uint64 {
 //
 // Errors: *ExistsError if dir holds a dataset of another plan or foreign files;
 // *LockedError if another process works there; ctx.Err, wrapped, when cancelled;
-// those of Sampler and Solver with the name of the sample; those of writing.
+// errors of Sampler and Solver with the name of the sample; errors of writing.
 func Generate(ctx context.Context, dir string, plan Plan, progress func(done, total int)) error {
 	g := &generator{dir: dir, plan: plan, progress: progress}
 	if g.plan.Ranks == nil {
@@ -96,8 +96,8 @@ func Generate(ctx context.Context, dir string, plan Plan, progress func(done, to
 	return g.generate(ctx)
 }
 
-// lock claims the folder, removes what killed processes left there, and looks
-// at it again. A complete dataset may be in a folder that nobody can write in.
+// lock claims the folder, removes files that killed processes left there, and reads its
+// manifest again. A complete dataset may be in a folder that cannot be written to.
 func (g *generator) lock() (unlock func(), err error) {
 	made := false
 	if !g.complete {
@@ -113,7 +113,7 @@ func (g *generator) lock() (unlock func(), err error) {
 		unlock = func() {
 			lock.Release()
 			if made {
-				os.Remove(g.dir) // if nothing came to be there
+				os.Remove(g.dir) // if it is empty
 			}
 		}
 		if err = g.prepare(); err != nil {

@@ -31,7 +31,7 @@ type hdf5Dataset struct {
 	shape []int
 }
 
-// lzfLibrary has what the plugin for LZF that Debian distributes lacks.
+// lzfLibrary has functions that Debian's plugin for LZF needs and does not load.
 const lzfLibrary = "liblzf.so.1"
 
 // An hdf5Error says why h5dump reads no file, or no dataset of it, and what may help.
@@ -43,14 +43,14 @@ type hdf5Error struct {
 func (e *hdf5Error) Error() string { return e.err.Error() }
 func (e *hdf5Error) Unwrap() error { return e.err }
 
-// Hint is what may help.
+// Hint returns advice.
 func (e *hdf5Error) Hint() string { return e.hint }
 
 // errNoH5dump is the lack of the program.
 var errNoH5dump = &hdf5Error{errors.New("HDF5 files are read by the program h5dump, which is not there"), "Debian and Ubuntu: apt install hdf5-tools; or convert the file to NPZ (numpy.savez)"}
 
-// h5dump runs the program, with a library loaded before it unless that is "". Its error is what the program
-// says.
+// h5dump runs the program, with a library loaded before it unless that is "". Its error has the program's
+// message.
 func h5dump(ctx context.Context, preload string, args ...string) ([]byte, error) {
 	program, err := exec.LookPath("h5dump")
 	if err != nil {
@@ -100,9 +100,9 @@ func OpenHDF5(ctx context.Context, path string) (*HDF5, error) {
 	return f, f.decode(header)
 }
 
-// decode reads what h5dump -H writes.
+// decode reads the output of h5dump -H.
 func (f *HDF5) decode(header []byte) error {
-	var open []string // what stands around a line: the path of a group or dataset, or ""
+	var open []string // the blocks around a line: the path of a group or dataset, or ""
 	lines := bufio.NewScanner(bytes.NewReader(header))
 	for lines.Scan() {
 		line := lines.Text()

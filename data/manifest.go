@@ -216,8 +216,8 @@ func parseManifest(path string, text []byte) (*Manifest, error) {
 	return m, nil
 }
 
-// difference says in what the plan of m differs from that of other, "" if in
-// nothing. Shards are not compared.
+// difference names a difference between the plans of m and other, "" if there is none.
+// Shards are not compared.
 func (m *Manifest) difference(other *Manifest) string {
 	switch {
 	case m.Problem != other.Problem:

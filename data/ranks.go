@@ -33,7 +33,7 @@ func share(r Ranks, count int) (lo, hi, piece int) {
 	return lo, min(lo+piece, count), piece
 }
 
-// noMore is what rank 0 announces when the dataset is complete.
+// noMore is the number that rank 0 announces when the dataset is complete.
 const noMore = math.MaxUint64
 
 // announce tells the other ranks which samples are made next: of a split, by its
@@ -83,7 +83,7 @@ func gather[T float32 | float64](r Ranks, values []T) ([]T, error) {
 	return all, r.AllGather(view(all), view(values))
 }
 
-// view is numbers as the bytes that hold them, in this machine's order.
+// view returns the bytes of numbers, in this machine's order.
 func view[T float32 | float64](v []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*int(unsafe.Sizeof(v[0])))
 }

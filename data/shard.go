@@ -114,7 +114,7 @@ func arraysOf[T float32 | float64](ctx context.Context, g *generator, s Split, s
 	return arrays, nil
 }
 
-// separate makes the arrays of the values of count samples.
+// separate makes the arrays of the parts from the values of count samples.
 func separate[T float32 | float64](parts []part, values []T, count int) []Named {
 	width := 0
 	for _, p := range parts {
@@ -125,14 +125,14 @@ func separate[T float32 | float64](parts []part, values []T, count int) []Named 
 	var arrays []Named
 	for _, p := range parts {
 		size, _ := product(p.shape)
-		own := values[:count*width]
+		array := values[:count*width]
 		if size < width {
-			own = make([]T, 0, count*size)
+			array = make([]T, 0, count*size)
 			for i := range count {
-				own = append(own, values[i*width+offset:][:size]...)
+				array = append(array, values[i*width+offset:][:size]...)
 			}
 		}
-		arrays, offset = append(arrays, Named{p.name, NewArray(append([]int{count}, p.shape...), own)}), offset+size
+		arrays, offset = append(arrays, Named{p.name, NewArray(append([]int{count}, p.shape...), array)}), offset+size
 	}
 	return arrays
 }

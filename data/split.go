@@ -19,11 +19,11 @@ type Split struct {
 	Solve bool   `json:"solve"` // with solutions
 	// Axes of the grid: a solution has the shape of all.
 	Axes []AxisRecord `json:"axes"`
-	// Inputs are what differs from sample to sample; without them that is an initial
-	// condition, which has the shape of all axes but the first.
+	// Inputs are the fields and numbers that differ between samples; a split without them has
+	// an initial condition, with the shape of all axes but the first.
 	Inputs []InputRecord `json:"inputs,omitempty"`
-	// Unknowns are the names of several unknowns, each of which has an array of its own in every
-	// shard with solutions; without them the only one's is "solution".
+	// Unknowns are the names of several unknowns, each with an array in every shard with
+	// solutions; a split without them has one unknown, and its array is "solution".
 	Unknowns []string `json:"unknowns,omitempty"`
 }
 
@@ -45,7 +45,7 @@ func (s Split) shape(in InputRecord) []int {
 	return shape
 }
 
-// inputs are those of the split, with the initial condition where it names none.
+// inputs returns the inputs of the split, or the initial condition if it names none.
 func (s Split) inputs() []InputRecord {
 	if len(s.Inputs) > 0 {
 		return s.Inputs

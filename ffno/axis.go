@@ -48,7 +48,7 @@ func newAxis[T compute.Float](n *Evaluator[T], a int, shape []int, at []int) axi
 	return x
 }
 
-// size is that of a spectrum of the batch.
+// size is the length of a spectrum of the batch.
 func (x *axis[T]) size(n *Evaluator[T]) int {
 	return n.batch * x.outer * 2 * x.modes * x.inner * n.width
 }

@@ -15,7 +15,7 @@
 //
 // with c_k = 2, and 1 for k = 0 and k = n/2: the inverse real transform of a truncated
 // spectrum. The layers may share the matrices R, as the publication's deeper networks
-// do. Its feed-forward part is that of the authors' code, which ends without an
+// do. The feed-forward part follows the authors' code, which ends without an
 // activation; GELU takes the place of its ReLU, since equations differentiate the
 // outputs twice.
 //

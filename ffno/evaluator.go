@@ -18,8 +18,8 @@ const (
 type Evaluator[T compute.Float] struct {
 	Network
 	pool         *compute.Pool
-	bytes        int64
-	batch, most  int // samples of this call, and of the largest
+	bytes        int64 // of the workspaces
+	batch, most  int   // samples of this call, and of the largest
 	points       int
 	in, width    int // channels padded to a multiple of kernel.Lane
 	size, chunks int // of the parameters; of a sample's points
@@ -29,24 +29,34 @@ type Evaluator[T compute.Float] struct {
 	blocks       []perceptron[T] // per layer
 	head         perceptron[T]
 
-	valid      bool  // Backward may run
-	features   []T   // (batch, points, in): the input fields, point-major
-	v          []T   // (batch, points, width): the current v
-	s          [][]T // per layer (batch, points, width): sums of the transforms; where nothing is kept, the first is that of all
-	mixed      []T   // a spectrum times R; in backward that of a gradient
-	g, d       []T   // (batch, points, width): gradients of v and of s
-	conjugated []T   // a gradient's spectrum times conj(R)
-	sums       []T   // (batch, chunks, sumSize): a chunk's sums of the products that are gradients
-	sumSize    int
-	one        []T
-	scratch    []scratch[T] // per worker
+	kept    activations[T]
+	adjoint adjoint[T]
+	one     []T          // a one, the operand that sums rows
+	scratch []scratch[T] // per worker
+}
+
+// activations are kept by a forward pass for the backward pass.
+type activations[T compute.Float] struct {
+	valid    bool  // Backward may run
+	features []T   // (batch, points, in): the input fields, point-major
+	v        []T   // (batch, points, width): the current v
+	s        [][]T // per layer (batch, points, width): sums of the transforms; where nothing is kept, the first serves all
+	mixed    []T   // a spectrum times R; in backward a gradient's spectrum
+}
+
+// adjoint is the memory of a backward pass.
+type adjoint[T compute.Float] struct {
+	g, d       []T // (batch, points, width): gradients of v and of s
+	conjugated []T // a gradient's spectrum times conj(R)
+	sums       []T // (batch, chunks, size): a chunk's sums of the products that are gradients
+	size       int
 }
 
 // scratch is one worker's tiles.
 type scratch[T compute.Float] struct {
 	columns     []T // longest axis x columnBlock
 	hidden, bar []T // tile x widest hidden layer
-	out, dx     []T // tile x width or outputs
+	out         []T // tile x width or outputs
 	sum         []T // one row of any gradient
 }
 
@@ -96,18 +106,18 @@ func New[T compute.Float](c Network, shape []int, batch int, pool *compute.Pool)
 		n.axes = append(n.axes, x)
 	}
 	hidden := max(n.blocks[0].hiddenWide, n.head.hiddenWide)
-	n.sumSize = max(n.blocks[0].sumSize, n.head.sumSize, n.in*n.width+n.width)
+	n.adjoint.size = max(n.blocks[0].sumSize, n.head.sumSize, n.in*n.width+n.width)
 
 	total := batch * n.points
-	n.features, n.v, n.mixed = n.alloc(total*n.in), n.alloc(total*n.width), n.alloc(largest)
-	n.s = make([][]T, c.Layers)
-	n.s[0] = n.alloc(total * n.width)
+	n.kept.features, n.kept.v, n.kept.mixed = n.alloc(total*n.in), n.alloc(total*n.width), n.alloc(largest)
+	n.kept.s = make([][]T, c.Layers)
+	n.kept.s[0] = n.alloc(total * n.width)
 	n.scratch = make([]scratch[T], pool.Workers())
 	for i := range n.scratch {
 		wide := max(n.width, n.head.outWide)
 		n.scratch[i] = scratch[T]{
 			columns: n.alloc(longest * columnBlock), hidden: n.alloc(tilePoints * hidden), bar: n.alloc(tilePoints * hidden),
-			out: n.alloc(tilePoints * wide), dx: n.alloc(tilePoints * wide), sum: n.alloc(max(hidden, wide)),
+			out: n.alloc(tilePoints * wide), sum: n.alloc(max(hidden, wide)),
 		}
 	}
 	return n
@@ -115,13 +125,13 @@ func New[T compute.Float](c Network, shape []int, batch int, pool *compute.Pool)
 
 // allocateBackward makes the workspaces that inference does without.
 func (n *Evaluator[T]) allocateBackward() {
-	if n.g != nil {
+	if n.adjoint.g != nil {
 		return
 	}
 	n.batch = n.most // for any call to come
 	total := n.batch * n.points * n.width
 	for l := 1; l < n.Layers; l++ {
-		n.s[l] = n.alloc(total)
+		n.kept.s[l] = n.alloc(total)
 	}
 	for a := range n.axes {
 		x := &n.axes[a]
@@ -130,8 +140,8 @@ func (n *Evaluator[T]) allocateBackward() {
 		}
 		x.sums = n.alloc(n.batch * x.modes * 3 * n.width * n.width)
 	}
-	n.g, n.d, n.conjugated = n.alloc(total), n.alloc(total), n.alloc(len(n.mixed))
-	n.sums = n.alloc(n.batch * n.chunks * n.sumSize)
+	n.adjoint.g, n.adjoint.d, n.adjoint.conjugated = n.alloc(total), n.alloc(total), n.alloc(len(n.kept.mixed))
+	n.adjoint.sums = n.alloc(n.batch * n.chunks * n.adjoint.size)
 }
 
 // Forward evaluates the network and keeps what Backward needs.
@@ -163,7 +173,7 @@ func (n *Evaluator[T]) forward(dst, params, input []T, keep bool) {
 		n.layerForward(params, l, kept)
 	}
 	n.projectionForward(dst)
-	n.valid = keep
+	n.kept.valid = keep
 }
 
 // Backward adds to grad the gradient with respect to the parameters of
@@ -172,7 +182,7 @@ func (n *Evaluator[T]) forward(dst, params, input []T, keep bool) {
 // outputs, points), grad and params as Network.Layout. It may be called again with
 // another dstBar. It panics if a length is wrong or no Forward came before.
 func (n *Evaluator[T]) Backward(grad, params, dstBar []T) {
-	if !n.valid {
+	if !n.kept.valid {
 		panic("ffno: Backward: no Forward before it")
 	}
 	if len(params) != n.size || len(grad) != n.size || len(dstBar) != n.batch*n.Outputs*n.points {
@@ -205,15 +215,15 @@ type tile struct {
 // part returns a tile of a slice (batch, points, width).
 func part[T compute.Float](t tile, x []T, width int) []T { return x[t.p*width : (t.p+t.count)*width] }
 
-// tiles calls do for all tiles with a worker's scratch and the sums of the tile's chunk. Those
-// of a chunk come in their order.
+// tiles calls do for all tiles with a worker's scratch and the sums of the tile's chunk. The
+// tiles of a chunk come in their order.
 func (n *Evaluator[T]) tiles(do func(t tile, s *scratch[T], sums []T)) {
 	n.pool.Run(n.batch*n.chunks, func(worker, chunk int) {
 		b, i := chunk/n.chunks, chunk%n.chunks
 		lo, hi := i*n.points/n.chunks, (i+1)*n.points/n.chunks
 		var sums []T // of backward
-		if n.sums != nil {
-			sums = n.sums[chunk*n.sumSize : (chunk+1)*n.sumSize]
+		if n.adjoint.sums != nil {
+			sums = n.adjoint.sums[chunk*n.adjoint.size : (chunk+1)*n.adjoint.size]
 		}
 		for p := lo; p < hi; p += tilePoints {
 			do(tile{b, p, b*n.points + p, min(tilePoints, hi-p), p > lo}, &n.scratch[worker], sums)
@@ -229,13 +239,13 @@ func (n *Evaluator[T]) line(field []T, fields, i int, t tile) []T {
 // liftForward brings the inputs into point-major order and sets v_0.
 func (n *Evaluator[T]) liftForward(input []T) {
 	n.tiles(func(t tile, _ *scratch[T], _ []T) {
-		a := part(t, n.features, n.in)
+		a := part(t, n.kept.features, n.in)
 		for i := range n.Inputs {
 			for p, v := range n.line(input, n.Inputs, i, t) {
 				a[p*n.in+i] = v
 			}
 		}
-		kernel.Gemm(part(t, n.v, n.width), n.width, t.count, n.width, n.bias, false, kernel.Product[T]{
+		kernel.Gemm(part(t, n.kept.v, n.width), n.width, t.count, n.width, n.bias, false, kernel.Product[T]{
 			A: a, RowStride: n.in, ColStride: 1, B: n.lift, BStride: n.width, K: n.Inputs,
 		}, kernel.Product[T]{})
 	})
@@ -243,16 +253,16 @@ func (n *Evaluator[T]) liftForward(input []T) {
 
 // layerForward takes v from layer l to the next.
 func (n *Evaluator[T]) layerForward(params []T, l, kept int) {
-	sum := n.s[kept]
+	sum := n.kept.s[kept]
 	for a := range n.axes {
 		x := &n.axes[a]
 		x.pack(n, params, l, false)
-		x.transform(n, x.hat[kept], n.v, x.basis)
-		x.mix(n, n.mixed, x.hat[kept], false)
-		x.back(n, sum, n.mixed, x.inverse, a > 0)
+		x.transform(n, x.hat[kept], n.kept.v, x.basis)
+		x.mix(n, n.kept.mixed, x.hat[kept], false)
+		x.back(n, sum, n.kept.mixed, x.inverse, a > 0)
 	}
 	n.tiles(func(t tile, s *scratch[T], _ []T) {
-		n.blocks[l].forward(part(t, n.v, n.width), part(t, sum, n.width), s.hidden, n.one, t.count, true)
+		n.blocks[l].forward(part(t, n.kept.v, n.width), part(t, sum, n.width), s.hidden, n.one, t.count, true)
 	})
 }
 
@@ -262,26 +272,26 @@ func (n *Evaluator[T]) layerBackward(grad, params []T, l int) {
 	block := &n.blocks[l]
 	block.packTransposed(params)
 	n.tiles(func(t tile, s *scratch[T], sums []T) {
-		block.backward(part(t, n.d, n.width), sums, part(t, n.s[l], n.width), part(t, n.g, n.width), s.hidden, s.bar, n.one, t.count, t.more)
+		block.backward(part(t, n.adjoint.d, n.width), sums, part(t, n.kept.s[l], n.width), part(t, n.adjoint.g, n.width), s.hidden, s.bar, n.one, t.count, t.more)
 	})
 	block.addSums(n, grad)
 	for a := range n.axes {
 		x := &n.axes[a]
-		x.transform(n, n.mixed, n.d, x.inverse)
-		x.addMatrices(n, l, n.mixed, n.SharedWeights && l < n.Layers-1)
+		x.transform(n, n.kept.mixed, n.adjoint.d, x.inverse)
+		x.addMatrices(n, l, n.kept.mixed, n.SharedWeights && l < n.Layers-1)
 		if !n.SharedWeights || l == 0 {
 			x.addSums(n, grad, l)
 		}
 		x.pack(n, params, l, true)
-		x.mix(n, n.conjugated, n.mixed, true)
-		x.back(n, n.g, n.conjugated, x.basis, true)
+		x.mix(n, n.adjoint.conjugated, n.kept.mixed, true)
+		x.back(n, n.adjoint.g, n.adjoint.conjugated, x.basis, true)
 	}
 }
 
 // projectionForward sets the outputs from v.
 func (n *Evaluator[T]) projectionForward(dst []T) {
 	n.tiles(func(t tile, s *scratch[T], _ []T) {
-		n.head.forward(s.out, part(t, n.v, n.width), s.hidden, n.one, t.count, false)
+		n.head.forward(s.out, part(t, n.kept.v, n.width), s.hidden, n.one, t.count, false)
 		for j := range n.Outputs {
 			to := n.line(dst, n.Outputs, j, t)
 			for i := range to {
@@ -303,7 +313,7 @@ func (n *Evaluator[T]) projectionBackward(grad, bar []T) {
 				g[i*wide+j] = v
 			}
 		}
-		n.head.backward(part(t, n.g, n.width), sums, part(t, n.v, n.width), g, s.hidden, s.bar, n.one, t.count, t.more)
+		n.head.backward(part(t, n.adjoint.g, n.width), sums, part(t, n.kept.v, n.width), g, s.hidden, s.bar, n.one, t.count, t.more)
 	})
 	n.head.addSums(n, grad)
 }
@@ -312,8 +322,8 @@ func (n *Evaluator[T]) projectionBackward(grad, bar []T) {
 func (n *Evaluator[T]) liftBackward(grad []T) {
 	bias := n.in * n.width
 	n.tiles(func(t tile, _ *scratch[T], sums []T) {
-		g := part(t, n.g, n.width)
-		outerSum(sums, n.width, part(t, n.features, n.in), n.in, g, t.count, t.more)
+		g := part(t, n.adjoint.g, n.width)
+		outerSum(sums, n.width, part(t, n.kept.features, n.in), n.in, g, t.count, t.more)
 		sumRows(sums[bias:][:n.width], g, n.width, n.one, t.count, t.more)
 	})
 	n.addSums(grad[n.liftAt[0]:], n.Inputs, n.Width, n.width, 0)
@@ -326,15 +336,11 @@ func (n *Evaluator[T]) addSums(grad []T, rows, columns, stride, at int) {
 	n.pool.Run(rows, func(worker, i int) {
 		sum := n.scratch[worker].sum[:columns]
 		for b := range n.batch {
-			sumRows(sum, n.sums[b*n.chunks*n.sumSize+at+i*stride:], n.sumSize, n.one, n.chunks, false)
+			sumRows(sum, n.adjoint.sums[b*n.chunks*n.adjoint.size+at+i*stride:], n.adjoint.size, n.one, n.chunks, false)
 			sumRows(grad[i*columns:][:columns], sum, 0, n.one, 1, true)
 		}
 	})
 }
-
-// Bytes returns the memory of the workspaces allocated so far. The first Forward
-// adds those that Backward needs; ForwardOnly does without.
-func (n *Evaluator[T]) Bytes() int64 { return n.bytes }
 
 // alloc returns size zeros and counts their bytes.
 func (n *Evaluator[T]) alloc(size int) []T {

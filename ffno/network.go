@@ -10,18 +10,13 @@ import (
 	"pihc/network"
 )
 
-// Network states a factorised Fourier neural operator. The zero value is not valid.
+// Network states a factorised Fourier neural operator on some axes. The zero value is not valid.
 type Network struct {
-	Inputs        int      // fields per grid point going in
-	Width         int      // channels of the layers
-	Layers        int      // number of layers, at least 1
-	Modes         []int    // per axis m: 0..m-1
-	Axes          []string // their names, for messages and tensors; nil: their positions
-	Projection    int      // channels of the hidden layer after the layers
-	Outputs       int      // fields per grid point coming out (basis functions)
-	Expansion     int      // channels of the feed-forward's hidden layer over Width
-	SharedWeights bool     // the layers share the spectral weights
-	SpectralGain  float64  // multiplies the spectral weights that Init draws
+	Keys
+	Inputs  int      // fields per grid point going in
+	Outputs int      // fields per grid point coming out (basis functions)
+	Modes   []int    // per axis m: 0..m-1
+	Axes    []string // their names, for messages and tensors; nil: their positions
 }
 
 // axis names axis a.
@@ -35,7 +30,7 @@ func (c Network) axis(a int) string {
 // Validate reports whether the network can run on a grid of the given shape
 // (axis 0 slowest): the error names the number that is wrong and its limit.
 func (c Network) Validate(shape []int) error {
-	if err := network.Positive(c.counts()...); err != nil {
+	if err := network.Positive([]string{"inputs", "width", "layers", "projection", "outputs", "expansion"}, c.Inputs, c.Width, c.Layers, c.Projection, c.Outputs, c.Expansion); err != nil {
 		return err
 	}
 	if err := network.CheckAxes(c.Modes, shape); err != nil {
@@ -50,17 +45,6 @@ func (c Network) Validate(shape []int) error {
 		}
 	}
 	return nil
-}
-
-func (c Network) counts() []network.Count {
-	return []network.Count{
-		{Key: "inputs", Value: c.Inputs},
-		{Key: "width", Value: c.Width},
-		{Key: "layers", Value: c.Layers},
-		{Key: "projection", Value: c.Projection},
-		{Key: "outputs", Value: c.Outputs},
-		{Key: "expansion", Value: c.Expansion},
-	}
 }
 
 // Layout lists the parameters in the order of the flat slice:

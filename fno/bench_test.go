@@ -59,7 +59,7 @@ func BenchmarkNetwork(b *testing.B) {
 			b.ReportMetric(1e3*forward[0], "best-forward-ms")
 			b.ReportMetric(1e3*backward[0], "best-backward-ms")
 			b.ReportMetric(peak, "peak-GFLOPS")
-			b.ReportMetric(float64(n.Bytes())/(1<<20), "MiB")
+			b.ReportMetric(float64(n.bytes)/(1<<20), "MiB")
 		})
 	}
 }

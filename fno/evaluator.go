@@ -19,11 +19,11 @@ type Evaluator[T compute.Float] struct {
 	Network
 	geometry
 	pool    *compute.Pool
-	bytes   int64
+	bytes   int64 // of the workspaces
 	offsets offsets
 	weights weights[T]
 	fourier fourier[T]
-	slab    *compute.Slab // what this rank has of the grid; nil: all
+	slab    *compute.Slab // this rank's part of the grid; nil: all
 	kept    activations[T]
 	adjoint adjoint[T]
 	mixed   []T          // (batch, 2, modes, width): R v^, and in backward conj(R) g^
@@ -34,7 +34,7 @@ type Evaluator[T compute.Float] struct {
 // geometry is the grid and the network's sizes on it.
 type geometry struct {
 	batch, most      int // samples of this call, and of the largest
-	points, rows, nx int // per sample: points = rows * nx, those that this rank has
+	points, rows, nx int // per sample, of this rank: points = rows * nx
 	all              int // points of the whole grid
 	in, width        int // channels padded to a multiple of kernel.Lane
 	hidden, out      int
@@ -43,7 +43,7 @@ type geometry struct {
 	chunks           int // of a sample's rows
 }
 
-// activations are what a forward pass leaves for the backward pass.
+// activations are kept by a forward pass for the backward pass.
 type activations[T compute.Float] struct {
 	valid      bool  // Backward may run
 	features   []T   // (batch, points, in): the input fields, point-major
@@ -54,7 +54,7 @@ type activations[T compute.Float] struct {
 	output     []T   // (batch, points, out): pre-activations, only with an output activation
 }
 
-// adjoint is what a backward pass works with.
+// adjoint is the memory of a backward pass.
 type adjoint[T compute.Float] struct {
 	g    []T // (batch, points, width): gradient of the current pre-activations
 	hat  []T // (batch, 2, modes, width): its spectrum
@@ -79,9 +79,9 @@ func New[T compute.Float](c Network, shape []int, batch int, pool *compute.Pool)
 	return NewDivided[T](c, shape, batch, pool, nil)
 }
 
-// NewDivided returns what a rank evaluates of a network whose grid is divided: its fields
-// have the own slices of part. Backward then adds to the gradient this rank's share of it, of
-// which SumOverRanks makes the gradient. All ranks make the same calls. What crosses ranks are spectra, whose
+// NewDivided returns a rank's evaluator of a network whose grid is divided: its fields have
+// the slices of part. Backward then adds this rank's share to the gradient, and SumOverRanks
+// makes the gradient of the shares. All ranks make the same calls. They exchange spectra, whose
 // size does not depend on the grid, and the gradient.
 func NewDivided[T compute.Float](c Network, shape []int, batch int, pool *compute.Pool, part *compute.Slab) *Evaluator[T] {
 	if c.Validate(shape) != nil || batch < 1 {
@@ -262,10 +262,6 @@ func (n *Evaluator[T]) sumRows(dst, a []T, stride, count int, more bool) {
 
 // add adds src to dst.
 func (n *Evaluator[T]) add(dst, src []T) { n.sumRows(dst, src, 0, 1, true) }
-
-// Bytes returns the memory of the workspaces allocated so far. The first Forward
-// adds those that Backward needs; ForwardOnly does without.
-func (n *Evaluator[T]) Bytes() int64 { return n.bytes }
 
 // alloc returns size zeros and counts their bytes.
 func (n *Evaluator[T]) alloc(size int) []T {

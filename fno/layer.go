@@ -2,8 +2,8 @@ package fno
 
 import "pihc/internal/kernel"
 
-// layerForward takes layer l from the spectrum of v_l to that of v_{l+1} or, the last
-// layer, to dst. A row goes, tile by tile, through all that needs no other rows.
+// layerForward computes layer l from the spectrum of v_l: the spectrum of v_{l+1} or, in
+// the last layer, dst. A row goes, tile by tile, through all that needs no other rows.
 // Where nothing is kept, the activations take the place of the pre-activations.
 func (n *Evaluator[T]) layerForward(dst, params []T, l int, keep bool) {
 	n.mixForward(params, l)
@@ -43,9 +43,9 @@ func (n *Evaluator[T]) layerForward(dst, params []T, l int, keep bool) {
 	}
 }
 
-// layerBackward takes layer l from the gradient of its pre-activations to that of
-// layer l-1's, and adds the gradients of the layer; those that the lift takes part in
-// are left to liftBackward.
+// layerBackward computes the gradient of layer l-1's pre-activations from layer l's, and
+// adds the gradients of the layer's parameters; liftBackward adds the ones that the lift
+// is composed with.
 func (n *Evaluator[T]) layerBackward(grad, params []T, l int) {
 	c, w := n.Width, n.width
 	n.transform(n.adjoint.hat, w)

@@ -11,11 +11,11 @@ import (
 // cache: each is read and written once, for a group of modes.
 const mixGroup = 8
 
-// mixScratch is what a worker needs for a group of modes.
+// mixScratch is a worker's memory for a group of modes.
 type mixScratch[T compute.Float] struct {
 	hat     []T // (modes, batch, 2, 2 channels): operand of a mode's matrix
 	bar     []T // (modes, 2 batch, channels): the gradient's spectrum
-	columns []T // (modes, 2 channels, kernel.Pad(2 batch)): operand of the adjoint; what the padding gives is dropped
+	columns []T // (modes, 2 channels, kernel.Pad(2 batch)): operand of the adjoint; results of the padding are not used
 	product []T // either product
 	matrix  []T // a mode's (2, channels, channels), or another gradient of one sample
 }
@@ -36,7 +36,7 @@ func newMixScratch[T compute.Float](n *Evaluator[T]) mixScratch[T] {
 // so that the matrix is read once per batch.
 func (n *Evaluator[T]) mixForward(params []T, l int) {
 	w, c, size := n.width, n.Width, n.batch*2*n.width
-	n.ownGroups(func(worker, group int) {
+	n.rankGroups(func(worker, group int) {
 		s := &n.scratch[worker].mix
 		lo, hi := n.loadHat(s.hat, l, group)
 		for mode := lo; mode < hi; mode++ {
@@ -62,7 +62,7 @@ func (n *Evaluator[T]) mixForward(params []T, l int) {
 // batch.
 func (n *Evaluator[T]) mixBackward(grad, params []T, l int) {
 	w, c, columns := n.width, n.Width, kernel.Pad(2*n.batch)
-	n.ownGroups(func(worker, group int) {
+	n.rankGroups(func(worker, group int) {
 		s := &n.scratch[worker].mix
 		matrix := s.matrix[:2*c*c]
 		lo, hi := n.loadHat(s.hat, l, group)
@@ -110,9 +110,9 @@ func (n *Evaluator[T]) mixBackward(grad, params []T, l int) {
 	})
 }
 
-// ownGroups calls do for the groups of modes that this rank mixes, and gives all ranks
-// what it leaves in mixed.
-func (n *Evaluator[T]) ownGroups(do func(worker, group int)) {
+// rankGroups calls do for the groups of modes that this rank mixes, and gives all ranks
+// the results in mixed.
+func (n *Evaluator[T]) rankGroups(do func(worker, group int)) {
 	lo, hi := n.slab.Part(ceil(n.modes, mixGroup))
 	n.pool.Run(hi-lo, func(worker, i int) { do(worker, lo+i) })
 	for part := range 2 * n.batch {

@@ -8,28 +8,23 @@ import (
 	"pihc/network"
 )
 
-// Network states a Fourier neural operator. The zero value is not valid.
+// Network states a Fourier neural operator on some axes. The zero value is not valid.
 //
 // The published code activates after the last Fourier layer in two dimensions
 // and not in three (LastActivation), and puts GELU on the basis functions of
 // some configurations (OutputActivation); pihc makes both a choice.
 type Network struct {
-	Inputs           int      // fields per grid point going in
-	Width            int      // channels of the Fourier layers
-	Layers           int      // number of Fourier layers, at least 1
-	Modes            []int    // per axis m: 0..m-1 on the last axis, -m..m-1 on the others
-	Axes             []string // their names, for messages; nil: their positions
-	Projection       int      // channels of the hidden layer after the Fourier layers
-	Outputs          int      // fields per grid point coming out (basis functions)
-	LastActivation   bool     // GELU after the last Fourier layer
-	OutputActivation bool     // GELU on the outputs
-	SpectralGain     float64  // multiplies the spectral weights that Init draws
+	Keys
+	Inputs  int      // fields per grid point going in
+	Outputs int      // fields per grid point coming out (basis functions)
+	Modes   []int    // per axis m: 0..m-1 on the last axis, -m..m-1 on the others
+	Axes    []string // their names, for messages; nil: their positions
 }
 
 // Validate reports whether the network can run on a grid of the given shape
 // (axis 0 slowest): the error names the number that is wrong and its limit.
 func (c Network) Validate(shape []int) error {
-	if err := network.Positive(c.counts()...); err != nil {
+	if err := network.Positive([]string{"inputs", "width", "layers", "projection", "outputs"}, c.Inputs, c.Width, c.Layers, c.Projection, c.Outputs); err != nil {
 		return err
 	}
 	if err := network.CheckAxes(c.Modes, shape); err != nil {
@@ -51,10 +46,6 @@ func (c Network) Validate(shape []int) error {
 		}
 	}
 	return nil
-}
-
-func (c Network) counts() []network.Count {
-	return []network.Count{{Key: "inputs", Value: c.Inputs}, {Key: "width", Value: c.Width}, {Key: "layers", Value: c.Layers}, {Key: "projection", Value: c.Projection}, {Key: "outputs", Value: c.Outputs}}
 }
 
 // Layout lists the parameters in the order of the flat slice:

@@ -9,12 +9,12 @@ import (
 // Keys are those that an experiment's network block has for a Fourier neural
 // operator.
 type Keys struct {
-	Width            int            `yaml:"width" want:"at least 1"`
-	Layers           int            `yaml:"layers" want:"at least 1"`
-	Modes            map[string]int `yaml:"modes,flow"` // by axis name; 8 where an axis is not named
-	Projection       int            `yaml:"projection" want:"at least 1"`
-	LastActivation   bool           `yaml:"last_activation"`
-	OutputActivation bool           `yaml:"output_activation"`
+	Width            int            `yaml:"width" want:"at least 1"`                        // channels of the Fourier layers
+	Layers           int            `yaml:"layers" want:"at least 1"`                       // number of Fourier layers
+	Modes            map[string]int `yaml:"modes,flow"`                                     // by axis name; 8 where an axis is not named
+	Projection       int            `yaml:"projection" want:"at least 1"`                   // channels of the hidden layer after the Fourier layers
+	LastActivation   bool           `yaml:"last_activation"`                                // GELU after the last Fourier layer
+	OutputActivation bool           `yaml:"output_activation"`                              // GELU on the outputs
 	SpectralGain     float64        `yaml:"spectral_gain" want:"zero or a positive number"` // multiplies the initial spectral weights; 0 starts them at zero
 }
 
@@ -41,12 +41,5 @@ func (s Keys) WithModes(modes map[string]int) Keys {
 // a grid is for Validate.
 func (s Keys) Network(axes []string, inputs, outputs int) (network.Network, error) {
 	modes, err := network.Modes(axes, s.Modes)
-	if err != nil {
-		return nil, err
-	}
-	return Network{
-		Inputs: inputs, Width: s.Width, Layers: s.Layers, Axes: slices.Clone(axes), Modes: modes,
-		Projection: s.Projection, Outputs: outputs,
-		LastActivation: s.LastActivation, OutputActivation: s.OutputActivation, SpectralGain: s.SpectralGain,
-	}, nil
+	return Network{Keys: s, Inputs: inputs, Outputs: outputs, Modes: modes, Axes: slices.Clone(axes)}, err
 }

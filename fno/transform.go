@@ -105,7 +105,7 @@ func (n *Evaluator[T]) inverseTransform(src []T) {
 //
 // for q = 0..m-1, -m..-1. Its transpose is the unnormalised inverse.
 type outerAxis[T compute.Float] struct {
-	points, modes int // those of this rank, of n, and 2m
+	points, modes int // of this rank, out of n, and 2m
 	outer         int // transforms per sample: points of the axes before this one
 	inner         int // modes of the axes after this one
 	matrix        []T // (2 modes) x (2 points)

@@ -16,7 +16,7 @@ type Rows[T compute.Float] struct {
 	Values    [][]T
 }
 
-// Cut makes the rows those at other points, of n fields, at most as many as were allocated.
+// Cut gives the rows other points, at most as many as were allocated, with values of n fields.
 func (r *Rows[T]) Cut(points []int32, n int) {
 	r.Points = points
 	for j, v := range r.Values {
@@ -34,9 +34,8 @@ func Within(points []int32, first, end int) (lo, hi int) {
 }
 
 // A Gatherer forms rows of several operators on one grid together, slice by slice
-// along the first axis: what stencils read is then in a cache, and what Fourier
-// transforms do for a slice serves all operators and lists of rows. It belongs to one
-// caller at a time.
+// along the first axis: stencils then read from a cache, and the Fourier transform of a
+// slice serves all operators and lists of rows. It serves one caller at a time.
 type Gatherer struct {
 	ops    []gathered
 	fields int       // that the operators act on
@@ -82,8 +81,8 @@ func NewGatherer(g *Grid, ops []Operator, pool *compute.Pool) *Gatherer {
 	return r
 }
 
-// Fields makes operator o act on field of[o] of several, one after another in what
-// Gather and Scatter are given: (fields, P, n) and (fields, P).
+// Fields makes operator o act on field of[o] of several. Gather then takes (fields, P, n) and
+// Scatter (fields, P).
 func (g *Gatherer) Fields(of []int) {
 	if len(of) != len(g.ops) || slices.Min(of) < 0 {
 		panic("grid: Gatherer.Fields: want a field for every operator")
@@ -94,7 +93,7 @@ func (g *Gatherer) Fields(of []int) {
 	g.fields, g.dense = 1+slices.Max(of), nil
 }
 
-// Begin says that the slices before one have no rows, so that blocks of slices begin there.
+// Begin declares that slices before the given one have no rows: blocks of slices start there.
 func (g *Gatherer) Begin(slice int) { g.begin = slice }
 
 // blocks is the number of blocks of so many slices.
@@ -109,8 +108,8 @@ func (g *Gatherer) block(i, size int) (first, count int) {
 // size is the number of points of one field.
 func (g *Gatherer) size() int { return g.slices * g.width }
 
-// Add makes Gather add the rows of a spectral operator, times factor, to those of an
-// operator with a stencil instead of writing them, in all lists that have both.
+// Add makes Gather add the rows of a spectral operator, times factor, to the rows of an
+// operator with a stencil, in all lists that have both.
 func (g *Gatherer) Add(operator, to int, factor float64) {
 	if g.ops[operator].spectral == nil || g.ops[to].stencil == nil {
 		panic("grid: Gatherer.Add: want a spectral operator and one with a stencil")
@@ -123,8 +122,7 @@ func (g *Gatherer) Add(operator, to int, factor float64) {
 // two axes.
 func (g *Gatherer) DenseTables() bool { return g.space != nil && len(g.space.shape) <= 2 }
 
-// values returns what operator o writes of a list: its own rows or, by Add, those of
-// another.
+// values returns the rows of a list that operator o writes or, by Add, adds to.
 func values[T compute.Float](g *Gatherer, r *Rows[T], o int) []T {
 	if to := g.ops[o].to; to >= 0 {
 		if !slices.Contains(r.Operators, o) {
@@ -139,10 +137,9 @@ func values[T compute.Float](g *Gatherer, r *Rows[T], o int) []T {
 }
 
 // Gather sets the rows of all lists, of a basis (P, n), point-major; of several fields,
-// (fields, P, n). Rows of float32
-// bases are summed in float64 and rounded once, but for those of dense tables, which
-// have the rounding errors of float32. A row does not depend on which others are
-// asked for, nor on the number of workers.
+// (fields, P, n). Rows of float32 bases are summed in float64 and rounded once, except rows
+// of dense tables, which have the rounding errors of float32. A row depends neither on the
+// other rows nor on the number of workers.
 func Gather[T compute.Float](g *Gatherer, basis []T, n int, rows []Rows[T]) {
 	if n < 1 || len(basis) != g.fields*g.size()*n {
 		panic("grid: Gather: want basis (fields, P, n)")
@@ -257,9 +254,9 @@ func gatherSpectral[T compute.Float](g *Gatherer, field, first, count int, basis
 	s.workspaces.give(lanes, w)
 }
 
-// Scatter adds to every one of fields, (P) or (fields, P), the transpose of Gather for n = 1: Σ Tᵀ Sᵀ v over
-// its lists, with v their Values, each of its own operator, and S the selection of
-// points. Nothing is added up by Add.
+// Scatter adds to every one of fields, (P) or (fields, P), the transpose of Gather for n = 1:
+// Σ Tᵀ Sᵀ v over the operators T of its lists, with v their Values and S the selection of
+// points. Add has no effect on it.
 func (g *Gatherer) Scatter(fields [][]float64, rows [][]Rows[float64]) {
 	for w := range g.spread {
 		if g.spread[w] == nil {

@@ -16,7 +16,7 @@ import (
 	"strings"
 )
 
-// Boundary says where the points of an axis lie and what happens at its ends.
+// Boundary says where the points of an axis lie, and whether its ends are joined.
 // It is always stated, never guessed.
 type Boundary int
 
@@ -73,7 +73,7 @@ func (a Axis) Coordinates() []float64 {
 	return x
 }
 
-// Validate reports what is wrong with the axis, in one line.
+// Validate returns an error of one line if the axis makes no sense.
 func (a Axis) Validate() error {
 	least := 1
 	if a.Boundary == Nodes {

@@ -288,8 +288,8 @@ func (s *stencil) scatter(dst, v []float64, points []int32) {
 	}
 }
 
-// A Sparse operator can show its rows: those made of stencils can, spectral ones
-// cannot.
+// A Sparse operator has rows with few entries: stencils have, spectral operators
+// have not.
 type Sparse interface {
 	Operator
 	// Row calls visit for every entry of row p: a grid point and its coefficient.

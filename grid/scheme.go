@@ -24,7 +24,7 @@ func (s Side) String() string { return nameOf(sideNames, int(s)) }
 // UnmarshalText implements encoding.TextUnmarshaler: the inverse of String.
 func (s *Side) UnmarshalText(text []byte) error { return setName(s, "side", sideNames, string(text)) }
 
-// Closure says what a difference formula does at indices near an end where it
+// Closure says how a difference formula is closed at indices near an end where it
 // would reach outside the axis. On a periodic axis it wraps and no closure applies.
 type Closure int
 
@@ -129,11 +129,9 @@ func (s Scheme) MinPoints(b Boundary) int {
 		return least
 	}
 	switch s.Closure {
-	case OneSided:
-		least = max(least, s.Derivative+s.order())
 	case Extrapolated:
 		least = max(least, s.points())
-	case Ghost:
+	case OneSided, Ghost:
 		least = max(least, s.Derivative+s.order())
 		for _, v := range []*GhostValue{s.Low, s.High} {
 			if v != nil {
@@ -165,7 +163,7 @@ func (s Scheme) describe() string {
 	return fmt.Sprintf("%s-order%s %s derivative", ordinals[s.order()], side, ordinals[s.Derivative])
 }
 
-// Validate reports what is wrong with the scheme by itself.
+// Validate returns an error if the scheme makes no sense by itself.
 func (s Scheme) Validate() error {
 	switch {
 	case s.Derivative < 0 || s.Derivative > 4:

@@ -33,7 +33,7 @@ type Spectral struct {
 	workspaces freeList[workspace]
 }
 
-// freeList keeps what goroutines work with between calls, by the number of fields.
+// freeList keeps workspaces between calls, by the number of fields.
 type freeList[W any] struct {
 	mu   sync.Mutex
 	free map[int][]*W
@@ -250,7 +250,7 @@ func (o *multiplier) multiply(w *workspace, lanes int, transpose bool) {
 	o.addProduct(w, lanes, transpose)
 }
 
-// addProduct adds it to what is there.
+// addProduct adds the product to the one in the workspace.
 func (o *multiplier) addProduct(w *workspace, lanes int, transpose bool) {
 	plus, minus := o.symbol, o.minus
 	switch {

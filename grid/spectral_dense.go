@@ -4,8 +4,8 @@ import "pihc/internal/kernel"
 
 // dense evaluates rows of spectral operators on float32 bases by products with dense
 // matrices instead of Fourier transforms. On slices of up to a few hundred points an
-// axis that is faster: the products run near the peak of the machine, and what follows
-// the last transform is done for the rows alone. Results have the rounding errors of
+// axis that is faster: the products run near the peak of the machine, and the last
+// products are formed for the rows alone. Results have the rounding errors of
 // float32.
 type dense struct {
 	*denseTables
@@ -25,7 +25,7 @@ type denseWorkspace struct {
 	hat    []float32   // (rows of the transform, ny, fields), each row with a gap
 	conv   []float32   // (ny, parts, rows of the transform, fields), the same
 	c, a   [][]float32 // rows of results, and of the matrices that give them
-	dst    [][]float32 // (lists, operators): what is written
+	dst    [][]float32 // (lists, operators): the rows written
 
 	found, columns, rows []denseRow // of the slice: as listed, by column, by row
 	column0, row0        []int32    // where each column and row begins, and the end
@@ -115,8 +115,8 @@ func (w *denseWorkspace) sort(d *dense, lists []Rows[float32], first int) bool {
 	return len(w.found) > 0
 }
 
-// sorted returns rows in the order of their keys, in place of dst; those of key k
-// begin at start[k].
+// sorted returns rows in the order of their keys, in the memory of dst; rows of key k
+// start at start[k].
 func sorted(dst []denseRow, start []int32, rows []denseRow, key func(denseRow) int32) []denseRow {
 	clear(start)
 	for _, r := range rows {

@@ -32,7 +32,7 @@ type denseTables struct {
 // denseAxis is the convolution along one axis of an operator.
 type denseAxis struct {
 	operator int
-	add      bool // to what another part has written
+	add      bool // to the rows that another part has written
 }
 
 // densePart is one part of the kernels along y of an operator.
@@ -47,8 +47,8 @@ type densePart struct {
 // to the largest.
 const negligible = 1e-11
 
-// denseOperator is an operator whose rows are set to what it gives or, if add, are
-// there and have factor times that added.
+// denseOperator is an operator whose rows are set or, if add, have its rows times
+// factor added.
 type denseOperator struct {
 	*multiplier
 	add    bool

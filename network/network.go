@@ -1,6 +1,5 @@
-// Package network is what neural operators of every architecture have in common:
-// the interfaces they are used through, the list of their parameters, and how those
-// are drawn.
+// Package network has what neural operators of every architecture share: their
+// interfaces, the list of their parameters, and how parameters are drawn.
 package network
 
 import (
@@ -59,7 +58,7 @@ type Divisible interface {
 	Divided64(shape []int, batch int, pool *compute.Pool, part *compute.Slab) DividedEvaluator[float64]
 }
 
-// A DividedEvaluator has fields of the own slices. Backward adds a rank's share of the gradient;
+// A DividedEvaluator has the fields of a rank's slices. Backward adds the rank's share of the gradient;
 // all ranks make the same calls.
 type DividedEvaluator[T compute.Float] interface {
 	Evaluator[T]
@@ -129,17 +128,11 @@ func (l Layout) Init(params []float64, gain float64, rng *rand.Rand) {
 	}
 }
 
-// A Count is a number of channels, layers or the like, by its key.
-type Count struct {
-	Key   string
-	Value int
-}
-
-// Positive returns an error that names the first count below 1.
-func Positive(counts ...Count) error {
-	for _, c := range counts {
-		if c.Value < 1 {
-			return fmt.Errorf("%s is %d; it must be at least 1", c.Key, c.Value)
+// Positive returns an error that names the first count below 1, by its key.
+func Positive(keys []string, counts ...int) error {
+	for i, n := range counts {
+		if n < 1 {
+			return fmt.Errorf("%s is %d; it must be at least 1", keys[i], n)
 		}
 	}
 	return nil
@@ -156,7 +149,7 @@ func CheckAxes(modes, shape []int) error {
 	return nil
 }
 
-// Modes returns the modes kept on each axis: those given by its name, else 8.
+// Modes returns the modes kept on each axis: the number named, else 8.
 func Modes(axes []string, named map[string]int) ([]int, error) {
 	modes := make([]int, len(axes))
 	for i, name := range axes {

@@ -37,8 +37,8 @@ func WriteFile(path string, content []byte) error {
 }
 
 // WriteHashed is WriteAtomic that also returns the number of bytes and their SHA-256 in
-// hexadecimal. A name that is not nil makes of that the path of the file; path stands for
-// it until it is known.
+// hexadecimal. A name that is not nil gives the path of the file by its SHA-256; errors
+// then name path.
 func WriteHashed(path string, name func(sum string) string, write func(io.Writer) error) (size int64, sum string, err error) {
 	dir, base := filepath.Split(path)
 	if name == nil {
@@ -188,7 +188,7 @@ func ReadSealedJSON(path string, v any) error {
 
 // ReadJSON reads the one JSON value of path into v. Unknown fields and
 // anything after the value are errors. Errors are *FormatError, which names
-// the line, or those of opening the file.
+// the line, or errors of opening the file.
 func ReadJSON(path string, v any) error {
 	text, err := os.ReadFile(path)
 	if err != nil {

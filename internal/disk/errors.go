@@ -55,8 +55,8 @@ func (e *CorruptError) Hint() string {
 	return "the file was truncated or changed after pihc wrote it; restore it, or make it again"
 }
 
-// Corrupt wraps the error of reading a file: what the system refuses says nothing
-// of its content.
+// Corrupt wraps the error of reading a file. A file that the system refuses to read need
+// not be corrupt.
 func Corrupt(file string, err error) error {
 	var path *fs.PathError
 	switch {
@@ -83,8 +83,8 @@ func (e *VersionError) Hint() string {
 	return "it was written by another version of pihc; make it again with this one"
 }
 
-// An ExistsError reports a folder that already holds something else than what
-// was to be written there. Nothing has been changed.
+// An ExistsError reports a folder that already has other files than the ones to be
+// written there. Nothing has been changed.
 type ExistsError struct {
 	Dir     string
 	Reason  string

@@ -34,8 +34,8 @@ var fault struct {
 	seed  uint64
 	count int
 	trace *os.File
-	// What a power cut may bring back: logs when they were last synchronised, and names
-	// that changed since their folder was; nil: no file.
+	// The contents that a power cut may restore: of logs when they were last synchronised,
+	// and of names that changed since their folder was; nil: no file.
 	logs, names map[string][]byte
 }
 
@@ -92,7 +92,7 @@ func injected(operation, path string, f *os.File, p []byte) (int, error) {
 	return 0, nil
 }
 
-// note keeps what a power cut may bring back.
+// note keeps contents that a power cut may restore.
 func note(operation, path string) {
 	log := strings.HasSuffix(path, ".jsonl")
 	switch operation {
@@ -126,7 +126,7 @@ func content(path string) []byte {
 	return text
 }
 
-// powerCut takes away what was not synchronised: files first, then folders.
+// powerCut undoes changes that were not synchronised: of files first, then of folders.
 func powerCut() {
 	rng := rand.New(rand.NewPCG(fault.seed, 1))
 	lost := func() bool { return fault.seed == 0 || rng.IntN(2) == 0 }

@@ -80,7 +80,7 @@ func LockFolder(dir string) (*Lock, error) {
 		if f == nil {
 			return nil, &LockedError{Dir: dir, Holder: readHolder(path), Self: self}
 		}
-		// The holder before removed the file between its opening and its locking.
+		// The previous holder removed the file after it was opened here.
 		if !samePlace(f, path) {
 			f.Close()
 			continue
@@ -103,7 +103,7 @@ func LockFolder(dir string) (*Lock, error) {
 			l.Release()
 			return nil, fmt.Errorf("lock %s: %w", dir, Reason(err))
 		}
-		SyncFolder(dir) // what comes to be there shows, after a power cut too, whose it is
+		SyncFolder(dir) // after a power cut too, the lock file is there if other files are
 		return l, nil
 	}
 }
@@ -162,7 +162,7 @@ func createPartial(name func() string) (*os.File, string, error) {
 // RemovePartials removes from a folder the unfinished files of killed processes.
 func RemovePartials(dir string) { removePartials(dir, "") }
 
-// removePartials removes those of one file, or of all where base is empty.
+// removePartials removes the unfinished files of one file, or of all if base is empty.
 func removePartials(dir, base string) {
 	entries, _ := os.ReadDir(cmp.Or(dir, "."))
 	for _, e := range entries {

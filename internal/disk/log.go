@@ -50,7 +50,7 @@ func CreateLog(path string) (*Log, error) {
 type Line struct {
 	Number int    // from 1
 	Record []byte // the object
-	Err    error  // what is wrong with it: no object, or altered
+	Err    error  // if it is no object, or altered
 	End    int64  // offset of the next line
 }
 

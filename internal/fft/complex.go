@@ -46,7 +46,7 @@ func (b *buffer) along(p *plan, re, im []float64, outer, inner int) {
 			l := kernel.Lanes{Re: re[base+j:], Im: im[base+j:], Stride: inner}
 			p.run(l, l, b.scratch)
 		}
-		// What does not fill a vector is collected from several outer indices.
+		// Columns that do not fill a vector are collected from several outer indices.
 		for j := whole; j < inner; j++ {
 			b.bases[count] = base + j
 			if count++; count == kernel.LaneCount {

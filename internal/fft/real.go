@@ -89,10 +89,9 @@ func (b *buffer) pairs(p *plan, re, im, x []float64, outer, inner int, inverse b
 	count := 0
 	for o := range outer {
 		for j := 0; j < whole; j += kernel.LaneCount {
-			switch at := o*inner + j; {
-			case pending < 0:
+			if at := o*inner + j; pending < 0 {
 				pending = at
-			default:
+			} else {
 				b.direct(p, re, im, x, inner, pending, at, inverse)
 				pending = -1
 			}
@@ -160,8 +159,8 @@ func (b *buffer) collectedPairs(p *plan, re, im, x []float64, stride, count int,
 		}
 		return values.Im[k-kernel.LaneCount:]
 	}
-	// Lanes left over keep what an earlier call put there, which would grow with
-	// every unnormalised transform and spill into their partners by rounding.
+	// Lanes left over have values of an earlier call, which would grow with every
+	// unnormalised transform and spill into their partners by rounding.
 	if inverse {
 		if count < len(b.bases) {
 			clear(b.half[:2*h*point])

@@ -15,8 +15,8 @@ type Compiler struct {
 // An Option is a value that the plugin knows by its name.
 type Option struct{ Name, Value string }
 
-// OpenCompiler loads the plugin at path, for the devices that the options describe; those
-// of CUDA's are `target_config`, a GpuTargetConfigProto in text form, and `topology`, such
+// OpenCompiler loads the plugin at path, for the devices that the options describe; for
+// CUDA they are `target_config`, a GpuTargetConfigProto in text form, and `topology`, such
 // as 1x1x1. It asks the machine for no device.
 func OpenCompiler(path string, options ...Option) (*Compiler, error) {
 	c, err := initialise(path)

@@ -83,7 +83,7 @@ func (a *args) text(i int) string {
 
 // An Error is a failure that the plugin reports.
 type Error struct {
-	Code    int // as those of absl: 8 is RESOURCE_EXHAUSTED
+	Code    int // of absl: 8 is RESOURCE_EXHAUSTED
 	Message string
 }
 
@@ -146,7 +146,7 @@ func initialise(path string) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	// What a plugin logs comes back as errors too. A user's own setting stays.
+	// A plugin returns as errors what it logs besides. A user's setting stays.
 	if _, set := os.LookupEnv("TF_CPP_MIN_LOG_LEVEL"); !set {
 		os.Setenv("TF_CPP_MIN_LOG_LEVEL", "3")
 	}
@@ -232,7 +232,7 @@ func (c *Client) describe() error {
 	return nil
 }
 
-// Info tells what the plugin is.
+// Info describes the plugin.
 func (c *Client) Info() Info { return c.info }
 
 // call calls function f of the table.
@@ -329,8 +329,8 @@ func (c *Client) Compile(text string) (*Program, error) {
 	return p, nil
 }
 
-// Memory returns the bytes that the compiler plans for arguments, outputs and what is
-// between.
+// Memory returns the bytes that the compiler plans for arguments, outputs and
+// intermediate results.
 func (p *Program) Memory() (arguments, outputs, between int64, err error) {
 	a := newArgs(p.executable)
 	err = p.c.call(executableMemory, a)
@@ -347,9 +347,8 @@ func (p *Program) Free() {
 
 // A Buffer is an array on the device.
 type Buffer struct {
-	c     *Client
-	at    uintptr
-	bytes int // 0 for a program's output
+	c  *Client
+	at uintptr
 }
 
 // Run runs the program, which owns none of its arguments, and returns its outputs,
@@ -382,7 +381,7 @@ func (p *Program) Run(arguments ...*Buffer) ([]*Buffer, error) {
 	return out, nil
 }
 
-// Element is what arrays are made of.
+// Element is the type of an array's values.
 type Element interface{ ~int32 | ~float32 | ~float64 }
 
 // elementType is the PJRT_Buffer_Type of T.
@@ -417,7 +416,7 @@ func Upload[T Element](c *Client, data []T, shape ...int) (*Buffer, error) {
 	if err := c.call(clientUpload, a); err != nil {
 		return nil, err
 	}
-	return &Buffer{c: c, at: a[14], bytes: size * int(unsafe.Sizeof(data[0]))}, c.await(a[13])
+	return &Buffer{c: c, at: a[14]}, c.await(a[13])
 }
 
 // Download waits for a buffer and copies it to dst, which has its number of elements.
