@@ -56,7 +56,7 @@ func TestExamples(t *testing.T) {
 		}
 	}
 	for _, path := range specs {
-		s, err := model.ReadSpec(path)
+		s, err := model.OpenSpec(path)
 		if err != nil {
 			t.Fatal(err)
 		}

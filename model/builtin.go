@@ -3,6 +3,7 @@ package model
 import (
 	"embed"
 	"fmt"
+	"os"
 	"path"
 	"strings"
 )
@@ -23,15 +24,24 @@ func BuiltinSpecs() []string {
 	return names
 }
 
+// readSpec reads the text of the spec called name, and the name of its file.
+func readSpec(name string) (file string, src []byte, err error) {
+	if strings.ContainsAny(name, "/\\") || strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml") {
+		src, err = os.ReadFile(name)
+		return name, src, err
+	}
+	if src, err = specs.ReadFile(path.Join("specs", name+".yaml")); err != nil {
+		err = fmt.Errorf("spec %q: no such built-in spec; there are %s (or give the path of a spec file)", name, strings.Join(BuiltinSpecs(), ", "))
+	}
+	return name + ".yaml", src, err
+}
+
 // OpenSpec reads the spec called name: a built-in one, or the path of a file
 // (anything with a slash or ending in .yaml or .yml).
 func OpenSpec(name string, overrides ...string) (*Spec, error) {
-	if strings.ContainsAny(name, "/\\") || strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml") {
-		return ReadSpec(name, overrides...)
-	}
-	src, err := specs.ReadFile(path.Join("specs", name+".yaml"))
+	file, src, err := readSpec(name)
 	if err != nil {
-		return nil, fmt.Errorf("spec %q: no such built-in spec; there are %s (or give the path of a spec file)", name, strings.Join(BuiltinSpecs(), ", "))
+		return nil, err
 	}
-	return LoadSpec(name+".yaml", src, overrides...)
+	return LoadSpec(file, src, overrides...)
 }

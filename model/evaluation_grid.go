@@ -21,7 +21,7 @@ type EvaluationGrid struct {
 // points of every axis, and thinned out to each grid, so those points must hold
 // the points of all of them. Errors name the grid.
 func (s *Spec) EvaluationGrids(p *pde.Problem) ([]EvaluationGrid, error) {
-	own, err := p.Grid(s.Grid)
+	base, err := p.Grid(s.Grid)
 	if err != nil {
 		return nil, err
 	}
@@ -36,14 +36,14 @@ func (s *Spec) EvaluationGrids(p *pde.Problem) ([]EvaluationGrid, error) {
 	if err != nil {
 		return nil, err
 	}
-	router, err := options.NewRouter(own)
+	router, err := options.NewRouter(base)
 	if err != nil {
 		return nil, err
 	}
 	var grids []EvaluationGrid
 	for i, points := range s.Data.Test.Grids {
 		name := fmt.Sprintf("data.test.grids.%d", i)
-		g := &grid.Grid{Axes: slices.Clone(own.Axes)}
+		g := &grid.Grid{Axes: slices.Clone(base.Axes)}
 		points = maps.Clone(points)
 		samples := points[gridSamples]
 		delete(points, gridSamples)
@@ -65,12 +65,12 @@ func (s *Spec) EvaluationGrids(p *pde.Problem) ([]EvaluationGrid, error) {
 		if _, err := router.Divide(g); err != nil {
 			return nil, fmt.Errorf("%s (%s): %w", name, data.FormatShape(g.Shape()), err)
 		}
-		if same := func(o EvaluationGrid) bool { return slices.Equal(o.Axes, g.Axes) }; !same(EvaluationGrid{Grid: own}) && !slices.ContainsFunc(grids, same) {
+		if same := func(o EvaluationGrid) bool { return slices.Equal(o.Axes, g.Axes) }; !same(EvaluationGrid{Grid: base}) && !slices.ContainsFunc(grids, same) {
 			grids = append(grids, EvaluationGrid{g, samples})
 		}
 	}
-	finest := finestGrid(own, grids)
-	for _, g := range append([]EvaluationGrid{{Grid: own}}, grids...) {
+	finest := finestGrid(base, grids)
+	for _, g := range append([]EvaluationGrid{{Grid: base}}, grids...) {
 		for a, axis := range g.Axes {
 			if !grid.Thins([]grid.Axis{axis}, finest.Axes[a:a+1]) {
 				return nil, fmt.Errorf("data.test.grids: the %d points of axis %s are not among the finest, %d (%s): %s",
@@ -89,8 +89,8 @@ var nesting = map[grid.Boundary]string{
 }
 
 // finestGrid has the largest number of points along every axis.
-func finestGrid(own *grid.Grid, others []EvaluationGrid) *grid.Grid {
-	finest := &grid.Grid{Axes: slices.Clone(own.Axes)}
+func finestGrid(base *grid.Grid, others []EvaluationGrid) *grid.Grid {
+	finest := &grid.Grid{Axes: slices.Clone(base.Axes)}
 	for _, g := range others {
 		for a, axis := range g.Axes {
 			finest.Axes[a].Points = max(finest.Axes[a].Points, axis.Points)
@@ -105,10 +105,7 @@ func finestGrid(own *grid.Grid, others []EvaluationGrid) *grid.Grid {
 func (s *Spec) CoarserGrids(p *pde.Problem, g *grid.Grid) ([]*grid.Grid, error) {
 	var out []*grid.Grid
 	for _, stage := range append(slices.Clone(s.Training.Stages), StageSpec{}) {
-		points := map[string]int{}
-		maps.Copy(points, s.Grid)
-		maps.Copy(points, stage.Grid)
-		on, err := p.Grid(points)
+		on, err := p.Grid(s.pointsWith(stage.Grid))
 		if err != nil {
 			return nil, err
 		}

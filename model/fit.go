@@ -61,24 +61,18 @@ var fits = []struct {
 	{"network.initial_scale", func(s *Spec, f *fitting) {
 		s.Network.InitialScale = f.scales[0]
 		if len(f.scales) > 1 && len(s.Network.Scales) == 0 {
-			s.Network.Scales = map[string]float64{}
-			for c, u := range f.problem.Unknowns {
-				s.Network.Scales[u.Name] = f.scales[c]
-			}
+			s.Network.Scales = f.sizes()
 		}
 	}},
 	{"network.omit_coordinates", func(s *Spec, f *fitting) { s.Network.OmitCoordinates = f.homogeneous() }},
 	{"network.passes", func(s *Spec, f *fitting) {
-		if f.corrects() {
+		if f.problem.HasOffset() {
 			s.Network.Passes = passes
 		}
 	}},
 	{"network.features", func(s *Spec, f *fitting) {
-		if f.corrects() {
-			s.Network.Features = map[string]float64{}
-			for c, u := range f.problem.Unknowns {
-				s.Network.Features[u.Name] = f.scales[c]
-			}
+		if f.problem.HasOffset() {
+			s.Network.Features = f.sizes()
 			for i, r := range f.problem.Residuals {
 				s.Network.Features[r.Name] = rounded2(1 / f.units[i])
 				if !f.problem.Steady {
@@ -105,7 +99,7 @@ var fits = []struct {
 		// It has the unit of what a weight multiplies: that of the ansatz's multiplier, and of the
 		// first unknown where the basis is multiplied by the size of residuals.
 		r := s.Constraint.Ridge // that of PaperDefaults
-		if f.amplifies(s) {
+		if slices.ContainsFunc(f.problem.Residuals, func(r pde.Rows) bool { return s.Network.Features[r.Name] > 0 }) {
 			r = ridge * f.scales[0]
 		}
 		s.Constraint.Ridge = rounded2(r * f.multiplier)

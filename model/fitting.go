@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -116,10 +117,7 @@ func largestMultiplier(sys *pde.System) float64 {
 			most = max(most, v)
 		}
 	}
-	if most > 0 {
-		return most
-	}
-	return 1
+	return cmp.Or(most, 1)
 }
 
 // mixtureParts are inputs of a sample with one of them drawn from one part of its mixture, for each part:
@@ -132,13 +130,13 @@ func mixtureParts(p *pde.Problem, sys *pde.System, sample []float64) ([][]float6
 			if err != nil {
 				return nil, err
 			}
-			own := slices.Clone(sample)
-			v := sys.Inputs[i].Of(own)
+			drawn := slices.Clone(sample)
+			v := sys.Inputs[i].Of(drawn)
 			if err := next(data.SampleRand(1, k), v); err != nil {
 				return nil, err
 			}
 			in.Sampler.Transform(v)
-			out = append(out, own)
+			out = append(out, drawn)
 		}
 	}
 	return out, nil
@@ -176,12 +174,13 @@ func (f *fitting) weights(residual, condition float64, squared bool) map[string]
 	return out
 }
 
-// corrects reports whether later passes of the network have a field to correct.
-func (f *fitting) corrects() bool { return f.problem.HasOffset() }
-
-// amplifies reports whether the basis is multiplied by the size of residuals (cpu.loadFeatures).
-func (f *fitting) amplifies(s *Spec) bool {
-	return slices.ContainsFunc(f.problem.Residuals, func(r pde.Rows) bool { return s.Network.Features[r.Name] > 0 })
+// sizes are the scales by the names of the unknowns.
+func (f *fitting) sizes() map[string]float64 {
+	out := map[string]float64{}
+	for c, u := range f.problem.Unknowns {
+		out[u.Name] = f.scales[c]
+	}
+	return out
 }
 
 // modes keeps eight on the first axis and of two axes of space, twelve on a single

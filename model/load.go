@@ -2,8 +2,6 @@ package model
 
 import (
 	"errors"
-	"os"
-	"path"
 	"reflect"
 	"slices"
 	"strings"
@@ -168,10 +166,7 @@ func takeVersion(d *config.Document) (defaults string, err error) {
 // SpecError is err, with a hint, at the place where the spec called name, as OpenSpec reads it, has a dotted key such as
 // constants.nu. An unknown constant is a mistake of the key.
 func SpecError(name, key string, overrides []string, err error, hint string) error {
-	src, failed := specs.ReadFile(path.Join("specs", name+".yaml"))
-	if failed != nil {
-		src, failed = os.ReadFile(name)
-	}
+	_, src, failed := readSpec(name)
 	d, _, bad := parseSpec(name, src, overrides)
 	var at config.Position
 	if failed == nil && bad == nil {
@@ -184,20 +179,11 @@ func SpecError(name, key string, overrides []string, err error, hint string) err
 	return config.Join(mistake)
 }
 
-// ReadSpec reads a spec file.
-func ReadSpec(path string, overrides ...string) (*Spec, error) {
-	src, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	return LoadSpec(path, src, overrides...)
-}
-
 // ReadStoredSpec reads the spec of a run folder, which has had its Fit. Without a block
 // `evaluation` it is older than that has a default, or has nothing to say there: the run is used
 // as it was trained.
 func ReadStoredSpec(path string, overrides ...string) (*Spec, error) {
-	s, err := ReadSpec(path, overrides...)
+	s, err := OpenSpec(path, overrides...)
 	if err != nil {
 		return nil, err
 	}

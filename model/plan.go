@@ -20,7 +20,7 @@ import (
 // then of type float32, which halves their size. Solutions that a file holds are not opened:
 // GivenSolutions makes the plan take them.
 func (s *Spec) DatasetPlan(p *pde.Problem, workers int) (data.Plan, error) {
-	own, err := p.Grid(s.Grid)
+	base, err := p.Grid(s.Grid)
 	if err != nil {
 		return data.Plan{}, err
 	}
@@ -28,7 +28,7 @@ func (s *Spec) DatasetPlan(p *pde.Problem, workers int) (data.Plan, error) {
 	if err != nil {
 		return data.Plan{}, err
 	}
-	finest := finestGrid(own, others)
+	finest := finestGrid(base, others)
 	if err := checkDataset(s, p, finest); err != nil {
 		return data.Plan{}, err
 	}
@@ -36,7 +36,7 @@ func (s *Spec) DatasetPlan(p *pde.Problem, workers int) (data.Plan, error) {
 		if split == "test" {
 			return finest
 		}
-		return own
+		return base
 	}
 	var solutionType data.Type
 	if len(others) > 0 {
@@ -47,8 +47,8 @@ func (s *Spec) DatasetPlan(p *pde.Problem, workers int) (data.Plan, error) {
 		Problem: p.Name, ProblemHash: dataset.ProblemHash(p),
 		Metadata: map[string]string{"solver": p.Reference.Solver},
 		Splits: []data.Split{
-			newSplit(p, own, "train", s.Data.Train, s.Loss.Data != 0),
-			newSplit(p, own, "validation", s.Data.Validation, solvable),
+			newSplit(p, base, "train", s.Data.Train, s.Loss.Data != 0),
+			newSplit(p, base, "validation", s.Data.Validation, solvable),
 			newSplit(p, finest, "test", s.Data.Test.SplitSpec, solvable),
 		},
 		SolutionType: solutionType,
@@ -140,25 +140,23 @@ func (s *Spec) ReferenceError(p *pde.Problem) (e float64, refined string, ok boo
 		}
 		solvers = append(solvers, s)
 	}
-	u0 := make([]float64, p.InputSize(g))
-	u, v := make([]float64, len(p.Unknowns)*g.Size()), make([]float64, len(p.Unknowns)*g.Size())
+	sample, size := make([]float64, p.InputSize(g)), len(p.Unknowns)*g.Size()
+	u, v := make([]float64, size), make([]float64, size)
 	count := min(2, s.Data.Validation.Count)
 	for i := range count {
-		if err := draw(data.SampleRand(s.Data.Validation.Seed, i), u0); err != nil {
+		if err := draw(data.SampleRand(s.Data.Validation.Seed, i), sample); err != nil {
 			return 0, "", false, err
 		}
 		distance := 0.0
 		for k, solver := range solvers {
-			dst := v
-			if k == 0 {
-				dst = u
-			}
-			if _, err := solver.Solve(dst, u0); err != nil {
+			if _, err := solver.Solve(v, sample); err != nil {
 				return 0, "", false, fmt.Errorf("reference, validation sample %d: %w", i, err)
 			}
-			if k > 0 {
-				distance = max(distance, grid.RelativeL2Of(v, u, len(p.Unknowns)))
+			if k == 0 {
+				copy(u, v)
+				continue
 			}
+			distance = max(distance, grid.RelativeL2Of(v, u, len(p.Unknowns)))
 		}
 		e += distance / float64(count)
 	}

@@ -28,7 +28,7 @@ type Stage struct {
 // Stages returns the parts of training in their order; the last is on the spec's own
 // grid, and is the only one without training.stages.
 func (s *Spec) Stages(p *pde.Problem) ([]Stage, error) {
-	own, err := trainingGrid(s, p)
+	base, err := trainingGrid(s, p)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func (s *Spec) Stages(p *pde.Problem) ([]Stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	router, err := options.NewRouter(own)
+	router, err := options.NewRouter(base)
 	if err != nil {
 		return nil, err
 	}
@@ -51,9 +51,7 @@ func (s *Spec) Stages(p *pde.Problem) ([]Stage, error) {
 		done += x.Steps
 		at := fmt.Sprintf("training.stages.%d", i)
 		on := *s
-		on.Grid = map[string]int{}
-		maps.Copy(on.Grid, s.Grid)
-		maps.Copy(on.Grid, x.Grid)
+		on.Grid = s.pointsWith(x.Grid)
 		g, err := trainingGrid(&on, p)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", at, err)
@@ -68,11 +66,19 @@ func (s *Spec) Stages(p *pde.Problem) ([]Stage, error) {
 	}
 	last := *s
 	if len(s.Training.Window) > 0 {
-		if last.Constraint.Points, err = fitting(own); err != nil {
+		if last.Constraint.Points, err = fitting(base); err != nil {
 			return nil, err
 		}
 	}
-	return append(out, Stage{s.Training.Steps, &last, own}), nil
+	return append(out, Stage{s.Training.Steps, &last, base}), nil
+}
+
+// pointsWith is the spec's grid with the points of other axes replaced.
+func (s *Spec) pointsWith(others map[string]int) map[string]int {
+	points := map[string]int{}
+	maps.Copy(points, s.Grid)
+	maps.Copy(points, others)
+	return points
 }
 
 // trainingGrid is the grid of a spec, cut off where training.window ends.
@@ -120,11 +126,11 @@ func (s *Spec) WindowEnd(g *grid.Grid) int {
 }
 
 // FittingPoints returns the points per expert of a spec, or, on a grid coarser than
-// own along some axis, as many as the smallest subdomain of router holds there.
-func (s *Spec) FittingPoints(p *pde.Problem, own, g *grid.Grid, router constraint.Router) (int, error) {
+// base along some axis, as many as the smallest subdomain of router holds there.
+func (s *Spec) FittingPoints(p *pde.Problem, base, g *grid.Grid, router constraint.Router) (int, error) {
 	points, coarser := s.Constraint.Points, false
 	for i, a := range g.Axes {
-		coarser = coarser || a.Points < own.Axes[i].Points
+		coarser = coarser || a.Points < base.Axes[i].Points
 	}
 	if !coarser || points == 0 || s.Method == Soft {
 		return points, nil

@@ -104,26 +104,17 @@ func (d *decoder) bool(n *yaml.Node, v reflect.Value, path string) {
 }
 
 func (d *decoder) integer(n *yaml.Node, v reflect.Value, path string) {
-	if !isNumber(n) {
-		d.want(n, path, "an integer")
-		return
-	}
-	signed := v.CanInt()
-	text := strings.ReplaceAll(n.Value, "_", "")
-	if signed {
-		if i, err := strconv.ParseInt(text, base(text), 64); err == nil && !v.OverflowInt(i) {
-			v.SetInt(i)
-			return
-		}
-	} else if u, err := strconv.ParseUint(strings.TrimPrefix(text, "+"), base(text), 64); err == nil && !v.OverflowUint(u) {
-		v.SetUint(u)
-		return
-	}
-	// 4e3 and 4.0 are integers too, as far as they are exact.
-	x, ok := parseFloat(text)
+	signed, text := v.CanInt(), strings.ReplaceAll(n.Value, "_", "")
+	i, noInt := strconv.ParseInt(text, base(text), 64)
+	u, noUint := strconv.ParseUint(strings.TrimPrefix(text, "+"), base(text), 64)
+	x, ok := parseFloat(text) // 4e3 and 4.0 are integers too, as far as they are exact
 	switch {
-	case !ok || x != math.Trunc(x):
+	case !isNumber(n) || !ok || x != math.Trunc(x):
 		d.want(n, path, "an integer")
+	case signed && noInt == nil && !v.OverflowInt(i):
+		v.SetInt(i)
+	case !signed && noUint == nil && !v.OverflowUint(u):
+		v.SetUint(u)
 	case !signed && x < 0:
 		d.want(n, path, "an integer of at least 0")
 	case math.Abs(x) > 1<<53 || signed && v.OverflowInt(int64(x)) || !signed && v.OverflowUint(uint64(x)):
@@ -233,28 +224,30 @@ func (d *decoder) object(n *yaml.Node, v reflect.Value, path string) {
 		}
 	}
 	if n.Kind != yaml.MappingNode {
-		if isNull(n) && len(missing(fields, nil)) == 0 {
+		need := missing(fields, nil)
+		if isNull(n) && len(need) == 0 {
 			return
 		}
 		hint := "known keys: " + strings.Join(names(fields), ", ")
-		if need := missing(fields, nil); len(need) == 1 && n.Kind == yaml.ScalarNode {
+		if len(need) == 1 && n.Kind == yaml.ScalarNode {
 			hint = fmt.Sprintf("write {%s: ...}; %s", strings.Trim(need[0], `"`), hint)
 		}
 		d.want(n, path, "a mapping (key: value)").WithHint("%s", hint)
 		return
 	}
+	where := ""
+	if path != "" {
+		where = " in " + path
+	}
 	present := map[string]bool{}
 	d.keys(n, func(key, value *yaml.Node) {
-		f, ok := find(fields, key.Value)
-		if !ok {
-			where := ""
-			if path != "" {
-				where = " in " + path
-			}
+		i := slices.IndexFunc(fields, func(f field) bool { return f.name == key.Value })
+		if i < 0 {
 			p := d.errorf(key, "unknown key %q%s", key.Value, where)
 			p.Hint, p.key = d.suggest(key.Value, path, fields), true
 			return
 		}
+		f := fields[i]
 		present[key.Value] = true
 		before := len(d.problems)
 		d.decode(value, v.FieldByIndex(f.index), join(path, key.Value))
@@ -266,10 +259,6 @@ func (d *decoder) object(n *yaml.Node, v reflect.Value, path string) {
 		what := "key"
 		if len(lacking) > 1 {
 			what = "keys"
-		}
-		where := ""
-		if path != "" {
-			where = " in " + path
 		}
 		d.errorf(n, "missing %s %s%s", what, strings.Join(lacking, ", "), where)
 	}

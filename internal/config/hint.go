@@ -46,15 +46,6 @@ func fieldsOf(t reflect.Type) []field {
 	return out
 }
 
-func find(fields []field, name string) (field, bool) {
-	for _, f := range fields {
-		if f.name == name {
-			return f, true
-		}
-	}
-	return field{}, false
-}
-
 // missing returns the required keys that are not present, in quotes.
 func missing(fields []field, present map[string]bool) []string {
 	var out []string
@@ -103,7 +94,7 @@ func belongs(t reflect.Type, key, path string, seen map[reflect.Type]bool) strin
 		t = reflect.TypeOf(s.Schema())
 	}
 	fields := fieldsOf(t)
-	if _, ok := find(fields, key); ok {
+	if slices.Contains(names(fields), key) {
 		return path
 	}
 	for _, f := range fields {

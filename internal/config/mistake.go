@@ -43,17 +43,17 @@ type Position struct {
 
 // String returns file:line:column, as far as each is known.
 func (p Position) String() string {
-	var parts []string
-	if p.src != nil && p.src.name != "" {
-		parts = append(parts, p.src.name)
+	s := ""
+	if p.src != nil {
+		s = p.src.name
 	}
 	if p.Line > 0 {
-		parts = append(parts, strconv.Itoa(p.Line))
+		s += fmt.Sprintf(":%d", p.Line)
 		if p.Column > 0 {
-			parts = append(parts, strconv.Itoa(p.Column))
+			s += fmt.Sprintf(":%d", p.Column)
 		}
 	}
-	return strings.Join(parts, ":")
+	return strings.TrimPrefix(s, ":")
 }
 
 // Errorf makes a Mistake at p.

@@ -1,16 +1,19 @@
 package dataset
 
 import (
+	"slices"
+
 	"pihc/grid"
 	"pihc/pde"
 )
 
 // A beginning is a condition that says what the unknowns themselves begin with, by initial conditions.
 type beginning struct {
-	condition pde.Rows
-	values    *pde.RowValues
-	inside    []int // its rows without the nodes at ends of axes of space, which may have the values of walls
-	zero      []float64
+	name    string // of the condition
+	initial string // an initial condition that it contains
+	values  *pde.RowValues
+	inside  []int // its rows without the nodes at ends of axes of space, which may have the values of walls
+	zero    []float64
 }
 
 // Beginnings tell fields that do not begin as the conditions say.
@@ -21,10 +24,16 @@ func NewBeginnings(sys *pde.System) Beginnings {
 	var out Beginnings
 	p, g := sys.Problem, sys.Grid
 	for i, set := range sys.Sets {
-		if i < len(p.Residuals) || !statesBeginning(p, p.Conditions[i-len(p.Residuals)], set) {
+		if i < len(p.Residuals) {
 			continue
 		}
-		b := &beginning{condition: p.Conditions[i-len(p.Residuals)], values: sys.NewRowValues(set, set.Points), zero: make([]float64, sys.FieldSize())}
+		c := p.Conditions[i-len(p.Residuals)]
+		initial := slices.IndexFunc(p.Unknowns, func(u pde.Unknown) bool { return u.Initial >= 0 && c.Expr.DependsOn(u.InitialName()) })
+		derivative := slices.ContainsFunc(set.Terms, func(t int) bool { return t >= len(p.Unknowns) }) // of a coarse solution: no measure
+		if initial < 0 || derivative || p.Steady || c.At[p.Axes[0].Name] != "low" {
+			continue
+		}
+		b := &beginning{name: c.Name, initial: p.Unknowns[initial].InitialName(), values: sys.NewRowValues(set, set.Points), zero: make([]float64, sys.FieldSize())}
 		for i, point := range set.Points {
 			end := false
 			for a, axis := range g.Axes[1:] {
@@ -40,23 +49,6 @@ func NewBeginnings(sys *pde.System) Beginnings {
 		}
 	}
 	return out
-}
-
-func statesBeginning(p *pde.Problem, c pde.Rows, set *pde.RowSet) bool {
-	if p.Steady || c.At[p.Axes[0].Name] != "low" {
-		return false
-	}
-	for _, t := range set.Terms {
-		if t >= len(p.Unknowns) {
-			return false // a derivative of a coarse solution is no measure
-		}
-	}
-	for _, u := range p.Unknowns {
-		if u.Initial >= 0 && c.Expr.DependsOn(u.InitialName()) {
-			return true
-		}
-	}
-	return false
 }
 
 // miss returns the root mean square of the rows for a field (C, P) and the inputs of a sample, and of

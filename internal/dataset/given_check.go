@@ -58,18 +58,8 @@ func (f *given) compareStart(b *beginning) error {
 	if size = math.Sqrt(size); !(off[worst] > mostStart*size) {
 		return nil
 	}
-	return f.fail("the conditions, in the PDE file, say how solutions begin; without the array "+f.startArray(b.condition)+" that is what they have at the first point",
-		"solution %d does not begin with its initial condition: condition %s is off by %.0f %% (rms, of that of the initial conditions)", worst, b.condition.Name, 100*off[worst]/size)
-}
-
-// startArray is the array of the initial condition that a condition contains.
-func (f *given) startArray(c pde.Rows) string {
-	for _, u := range f.problem.Unknowns {
-		if u.Initial >= 0 && c.Expr.DependsOn(u.InitialName()) {
-			return InputArray(f.problem, u.InitialName())
-		}
-	}
-	return GivenInitial
+	return f.fail("the conditions, in the PDE file, say how solutions begin; without the array "+InputArray(f.problem, b.initial)+" that is what they have at the first point",
+		"solution %d does not begin with its initial condition: condition %s is off by %.0f %% (rms, of that of the initial conditions)", worst, b.name, 100*off[worst]/size)
 }
 
 // residual is that of solutions from first on over their rate, both as root mean squares.

@@ -11,7 +11,10 @@ import (
 	"pihc/pde"
 )
 
-// A Range is what inputs of a problem's distributions are like on a grid, by 64 draws: a
+// rangeDraws is how many draws a Range is found by.
+const rangeDraws = 64
+
+// A Range is what inputs of a problem's distributions are like on a grid: a
 // network has been trained on nothing else.
 type Range struct {
 	initial bool // there is nothing but the initial condition
@@ -47,7 +50,7 @@ func NewRange(p *pde.Problem, g *grid.Grid) (*Range, error) {
 		r.inputs = append(r.inputs, inputRange{in, math.Inf(1), math.Inf(-1), 0, small})
 	}
 	sample := make([]float64, p.InputSize(g))
-	for i := range 64 {
+	for i := range rangeDraws {
 		if err := next(data.SampleRand(1, i), sample); err != nil {
 			return nil, err
 		}
@@ -158,8 +161,7 @@ type wallRange struct {
 	field   []float64 // (C, P)
 	slice   int
 	sets    []wallSet
-	draws   int
-	squares []float64 // per unknown: of initial values, summed over draws
+	squares []float64 // per unknown: of initial values, the mean over draws
 }
 
 type wallSet struct {
@@ -203,10 +205,9 @@ func (w *wallRange) add(sample []float64) {
 	for i := range w.sets {
 		w.sets[i].most = max(w.sets[i].most, w.miss(&w.sets[i], sample))
 	}
-	w.draws++
 	for c := range w.squares {
 		size := len(w.field) / len(w.squares)
-		w.squares[c] += kernel.SumSquares64(w.field[c*size:c*size+w.slice]) / float64(w.slice)
+		w.squares[c] += kernel.SumSquares64(w.field[c*size:c*size+w.slice]) / float64(rangeDraws*w.slice)
 	}
 }
 
@@ -220,7 +221,7 @@ func (w *wallRange) outside(sample []float64) string {
 		set := &w.sets[i]
 		miss := w.miss(set, sample)
 		begin := set.of * len(w.field) / len(w.squares) // of the unknown, in the field
-		size := max(math.Sqrt(w.squares[set.of]/float64(w.draws)), RootMeanSquare(w.field[begin:begin+w.slice]))
+		size := max(math.Sqrt(w.squares[set.of]), RootMeanSquare(w.field[begin:begin+w.slice]))
 		if size > 0 && miss > 3*set.most+mostMiss*size {
 			return fmt.Sprintf("a beginning that misses condition %s by %.0f %% of its size; the PDE file's distribution does by %.0f %% at most", set.name, 100*miss/size, 100*set.most/size)
 		}

@@ -142,23 +142,14 @@ func CheckInitial(p *pde.Problem, initial []float64) error {
 		if u.Initial < 0 || !p.NeedsZeroMean(c) {
 			continue
 		}
-		n := len(initial) / p.Initials()
-		if err := checkMean(p, u, initial[u.Initial*n:(u.Initial+1)*n]); err != nil {
-			return err
+		n, mean := len(initial)/p.Initials(), 0.0
+		u0 := initial[u.Initial*n : (u.Initial+1)*n]
+		for _, v := range u0 {
+			mean += v / float64(n)
 		}
-	}
-	return nil
-}
-
-func checkMean(p *pde.Problem, u pde.Unknown, initial []float64) error {
-	mean, square := 0.0, 0.0
-	for _, v := range initial {
-		mean += v
-		square += v * v
-	}
-	mean /= float64(len(initial))
-	if rms := math.Sqrt(square / float64(len(initial))); math.Abs(mean) > meanTolerance*rms {
-		return fmt.Errorf("initial condition %s has mean %.3g (root mean square %.3g); the velocity of problem %s needs mean 0", u.InitialName(), mean, rms, p.Name)
+		if rms := RootMeanSquare(u0); math.Abs(mean) > meanTolerance*rms {
+			return fmt.Errorf("initial condition %s has mean %.3g (root mean square %.3g); the velocity of problem %s needs mean 0", u.InitialName(), mean, rms, p.Name)
+		}
 	}
 	return nil
 }
