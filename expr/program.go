@@ -66,12 +66,12 @@ func Compile(outputs []*Expr, vars []string) (*Program, error) {
 	return g.schedule(roots, vars), nil
 }
 
-// schedule orders the values that roots need as instructions and gives each a
-// slot. Values are already numbered after their arguments.
-func (g *graph) schedule(roots []int32, vars []string) *Program {
-	p := &Program{vars: append([]string(nil), vars...), used: make([]bool, len(vars)), outputs: len(roots)}
-	const never = -1
-	last := make([]int, len(g.values)) // the last value or, past them, output to read each value
+// never is when a value is read last that nothing reads, and the slot of one that has none.
+const never = -1
+
+// lastReads is, for each value, the last value or, past them, output that reads it.
+func (g *graph) lastReads(roots []int32) []int {
+	last := make([]int, len(g.values))
 	for i := range last {
 		last[i] = never
 	}
@@ -89,6 +89,14 @@ func (g *graph) schedule(roots []int32, vars []string) *Program {
 			}
 		}
 	}
+	return last
+}
+
+// schedule orders the values that roots need as instructions and gives each a
+// slot. Values are already numbered after their arguments.
+func (g *graph) schedule(roots []int32, vars []string) *Program {
+	p := &Program{vars: append([]string(nil), vars...), used: make([]bool, len(vars)), outputs: len(roots)}
+	last := g.lastReads(roots)
 	slot := make([]int32, len(g.values))
 	for i := range slot {
 		slot[i] = never

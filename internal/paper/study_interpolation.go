@@ -148,7 +148,6 @@ func interpolate(ctx context.Context, s *Work, dir string, points int) (*interpo
 		return nil, err
 	}
 	out := &interpolationCase{Points: points}
-	overlap := spec.Constraint.Overlap.At(1) // as in evaluation
 	var errors [5][]float64
 	bar := s.Stage(fmt.Sprintf("interpolate %d points", points), len(samples.Inputs))
 	defer bar.End()
@@ -157,7 +156,7 @@ func interpolate(ctx context.Context, s *Work, dir string, points int) (*interpo
 		if err != nil {
 			return err
 		}
-		rows := constrainedPoints(c, overlap, train.EvaluationSeed(i))
+		rows := constrainedPoints(c, spec.Constraint.Overlap.At(1), train.EvaluationSeed(i)) // overlap as in evaluation
 		for _, r := range rows {
 			out.Within += float64(len(r)) / float64(len(rows)*len(samples.Inputs))
 		}
@@ -165,41 +164,51 @@ func interpolate(ctx context.Context, s *Work, dir string, points int) (*interpo
 		if err != nil {
 			return err
 		}
-		var square [5]float64 // of errors: all, all interpolated, difference, free, free interpolated
-		var norm, freeNorm float64
-		for q, v := range truth {
-			if kind[q] == outsideHull {
-				out.Outside++
-				continue
-			}
-			d, f := x.Field[q]-v, field[q]-v
-			square[0], square[1], square[2], norm = square[0]+d*d, square[1]+f*f, square[2]+(d-f)*(d-f), norm+v*v
-			if kind[q] == unconstrained {
-				out.Free++
-				square[3], square[4], freeNorm = square[3]+d*d, square[4]+f*f, freeNorm+v*v
-			}
-		}
-		for k, v := range square {
-			n := norm
-			if k >= 3 {
-				n = freeNorm
-			}
-			if n > 0 {
-				errors[k] = append(errors[k], math.Sqrt(v/n))
-			}
-		}
+		out.tally(&errors, truth, x.Field, field, kind)
 		bar.Set(i+1, "")
 		return ctx.Err()
 	})
 	if err != nil {
 		return nil, err
 	}
-	for k, dst := range []*score.Summary{&out.Prediction, &out.Interpolation, &out.Difference, &out.FreePrediction, &out.FreeInterpolated} {
+	out.summarize(&errors, len(samples.Inputs)*g.Size())
+	return out, nil
+}
+
+// tally adds the errors of a sample's prediction and of its interpolation: relative to the truth, of all points, of all
+// interpolated, their difference, and those of the points without constraint.
+func (c *interpolationCase) tally(errors *[5][]float64, truth, prediction, field []float64, kind []int) {
+	var square [5]float64
+	var norm, freeNorm float64
+	for q, v := range truth {
+		if kind[q] == outsideHull {
+			c.Outside++
+			continue
+		}
+		d, f := prediction[q]-v, field[q]-v
+		square[0], square[1], square[2], norm = square[0]+d*d, square[1]+f*f, square[2]+(d-f)*(d-f), norm+v*v
+		if kind[q] == unconstrained {
+			c.Free++
+			square[3], square[4], freeNorm = square[3]+d*d, square[4]+f*f, freeNorm+v*v
+		}
+	}
+	for k, v := range square {
+		n := norm
+		if k >= 3 {
+			n = freeNorm
+		}
+		if n > 0 {
+			errors[k] = append(errors[k], math.Sqrt(v/n))
+		}
+	}
+}
+
+// summarize sums up the errors of all samples, which have so many points.
+func (c *interpolationCase) summarize(errors *[5][]float64, points int) {
+	for k, dst := range []*score.Summary{&c.Prediction, &c.Interpolation, &c.Difference, &c.FreePrediction, &c.FreeInterpolated} {
 		*dst = score.Summarize(errors[k])
 	}
-	n := float64(len(samples.Inputs) * g.Size())
-	out.Outside, out.Free = out.Outside/n, out.Free/n
-	return out, nil
+	c.Outside, c.Free = c.Outside/float64(points), c.Free/float64(points)
 }
 
 // constrainedPoints are the points of each expert's rows in a solve that lie in its subdomain:
