@@ -94,12 +94,12 @@ const (
 // LossSpec describes the loss of the assembled prediction.
 type LossSpec struct {
 	Form        string             `yaml:"form" want:"mean-square, norm"`
-	Relative    bool               `yaml:"relative"`                                        // each sample's loss divided by that of the field which keeps its initial values
-	Weights     map[string]float64 `yaml:"weights,flow" want:"zero or a positive number"`   // by name of the rows; default 1
-	BorderJump  float64            `yaml:"border_jump" want:"zero or a positive number"`    // weight of the mean-square jump across expert borders
-	BorderSlope float64            `yaml:"border_slope" want:"zero or a positive number"`   // weight of the mean-square jump of the slope there, per length of the axis
-	BorderRows  Ramp               `yaml:"border_rows,flow"`                                // factor on residual rows whose stencil crosses an expert border
-	Data        float64            `yaml:"data,omitempty" want:"zero or a positive number"` // weight of the relative mean-square distance to the solution of a training sample: a control, in none of the methods
+	Relative    bool               `yaml:"relative"`                                      // each sample's loss divided by that of the field which keeps its initial values
+	Weights     map[string]float64 `yaml:"weights,flow" want:"zero or a positive number"` // by name of the rows; default 1
+	BorderJump  float64            `yaml:"border_jump" want:"zero or a positive number"`  // weight of the mean-square jump across expert borders
+	BorderSlope float64            `yaml:"border_slope" want:"zero or a positive number"` // weight of the mean-square jump of the slope there, per length of the axis
+	BorderRows  Ramp               `yaml:"border_rows,flow"`                              // factor on residual rows whose stencil crosses an expert border
+	Data        float64            `yaml:"data,omitempty"`                                // weight of the relative mean-square distance to the solution of a training sample: a control, in none of the methods
 }
 
 // TrainingSpec describes the optimisation.
@@ -255,6 +255,9 @@ func (s *Spec) validate(d *config.Document) error {
 	}
 	ramp("constraint.overlap", s.Constraint.Overlap, 1)
 	ramp("loss.border_rows", s.Loss.BorderRows, math.MaxFloat64)
+	if v := s.Loss.Data; !(v >= 0) || math.IsInf(v, 0) {
+		bad("loss.data", "want zero or a positive number")
+	}
 	if limit := s.Evaluation.Limit; limit > 0 && limit < 3 {
 		bad("evaluation.limit", "%d: want at least 3, or 0 for %d", limit, MostPasses)
 	}
