@@ -14,18 +14,27 @@ import (
 	"pihc/pde"
 )
 
-// The suite that every engine passes.
+// The suite that every engine passes. Programs of a case are freed after it: a process can map only so much code.
 func TestEngine(t *testing.T) {
 	client(t)
-	c, plugin := Constructors(), os.Getenv("PIHC_PJRT")
+	c, plugin, last := Constructors(), os.Getenv("PIHC_PJRT"), (*pde.Problem)(nil)
+	begin := func(p *pde.Problem, o engine.Options) engine.Options {
+		if p != last {
+			compiled.Range(func(key, program any) bool {
+				program.(*pjrt.Program).Free()
+				compiled.Delete(key)
+				return true
+			})
+		}
+		last, o.Plugin = p, plugin
+		return o
+	}
 	enginetest.Run(t, engine.Constructors{
 		Float32: func(s *model.Spec, p *pde.Problem, o engine.Options) (engine.Engine[float32], error) {
-			o.Plugin = plugin
-			return c.Float32(s, p, o)
+			return c.Float32(s, p, begin(p, o))
 		},
 		Float64: func(s *model.Spec, p *pde.Problem, o engine.Options) (engine.Engine[float64], error) {
-			o.Plugin = plugin
-			return c.Float64(s, p, o)
+			return c.Float64(s, p, begin(p, o))
 		},
 	}, enginetest.Factorised)
 }
