@@ -67,7 +67,7 @@ cross: ## compile, tests included, for the other platforms; run kernels, network
 
 widths: ## the whole engine with narrower vectors, and the kernels with the narrowest
 	@if [ "$$($(GO) env GOARCH)" != amd64 ]; then echo "widths: this processor has one width"; exit 0; fi; set -ex; \
-	GODEBUG=simd=+256 $(GO) test -count=1 ./internal/kernel ./internal/fft ./fno ./ffno ./constraint ./model ./engine/enginetest; \
+	GODEBUG=simd=+256 $(GO) test -count=1 ./internal/kernel ./internal/fft ./fno ./ffno ./constraint ./model ./engine ./engine/enginetest; \
 	GODEBUG=simd=+128 $(GO) test -count=1 ./internal/kernel ./internal/fft ./fno ./ffno
 
 # A third party's build of XLA for CPUs: for tests, never part of pihc.
