@@ -128,18 +128,14 @@ func (l Layout) Init(params []float64, gain float64, rng *rand.Rand) {
 	}
 }
 
-// Positive returns an error that names the first count below 1, by its key.
-func Positive(keys []string, counts ...int) error {
+// Check returns an error that names the first count below 1, by its key, or says that modes has no entry for each
+// axis of a grid, at least two.
+func Check(keys []string, counts, modes, shape []int) error {
 	for i, n := range counts {
 		if n < 1 {
 			return fmt.Errorf("%s is %d; it must be at least 1", keys[i], n)
 		}
 	}
-	return nil
-}
-
-// CheckAxes reports whether modes has an entry for each axis of a grid, at least two.
-func CheckAxes(modes, shape []int) error {
 	if len(modes) != len(shape) {
 		return fmt.Errorf("modes has %d entries; the grid has %d axes", len(modes), len(shape))
 	}
@@ -164,13 +160,4 @@ func Modes(axes []string, named map[string]int) ([]int, error) {
 		}
 	}
 	return modes, nil
-}
-
-// Uniform returns the same modes on every axis, by name.
-func Uniform(axes []string, modes int) map[string]int {
-	all := map[string]int{}
-	for _, name := range axes {
-		all[name] = modes
-	}
-	return all
 }
