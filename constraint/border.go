@@ -101,17 +101,6 @@ func (c *Constraint) Crossing() [][]bool {
 	return all
 }
 
-// Jumps describes how the predictions of neighbouring experts differ along
-// their borders: on the two points on either side of a border, d is what the
-// upper expert predicts of an unknown less what the lower one does.
-type Jumps struct {
-	Value float64 // mean of d²
-	Slope float64 // mean of (Δd/h)², h the step as a fraction of the axis's length
-}
-
-// JumpWeights are what a loss multiplies Jumps by.
-type JumpWeights struct{ Value, Slope float64 }
-
 // pair is two neighbouring values of a field (C, P) with two owners.
 type pair struct {
 	lower, upper int // experts
@@ -132,23 +121,26 @@ func (c *Constraint) findPairs() {
 	}
 }
 
-// Jumps measures the borders; without any it returns zeros.
-func (x Solution) Jumps() Jumps {
+// Jumps measures how the predictions of neighbouring experts differ along their borders:
+// with d, on the two points on either side of a border, what the upper expert predicts of
+// an unknown less what the lower one does, the means of d² and of (Δd/h)², h the step as a
+// fraction of the axis's length. Without borders both are zero.
+func (x Solution) Jumps() (jump, slope float64) {
 	s := x.memory
 	s.measurePairs()
-	var j Jumps
+	n := s.c.allPairs
+	if n == 0 {
+		return 0, 0
+	}
+	sums := []float64{0, 0}
 	for i, d := range s.jump {
-		j.Value += d[0] * d[0]
-		j.Value += d[1] * d[1]
+		sums[0] += d[0] * d[0]
+		sums[0] += d[1] * d[1]
 		slope := (d[1] - d[0]) / s.c.pairs[i].step
-		j.Slope += slope * slope
+		sums[1] += slope * slope
 	}
-	if n := s.c.allPairs; n > 0 {
-		sums := []float64{j.Value, j.Slope}
-		slab.Sum(s.c.System.Slab, sums)
-		j.Value, j.Slope = sums[0]/float64(2*n), sums[1]/float64(n)
-	}
-	return j
+	slab.Sum(s.c.System.Slab, sums)
+	return sums[0] / float64(2*n), sums[1] / float64(n)
 }
 
 // measurePairs fills the differences of both experts at the two values of every pair.
@@ -165,14 +157,14 @@ func (s *Workspace) measurePairs() {
 
 // spreadJumps adds the gradient of the weighted jumps, d = b·(ω_u − ω_l), to α
 // and ω̄ of the two experts of each pair.
-func (s *Workspace) spreadJumps(weights JumpWeights) {
+func (s *Workspace) spreadJumps(jump, slope float64) {
 	s.measurePairs()
 	n := float64(s.c.allPairs)
-	value := weights.Value / n
+	value := jump / n
 	for i, d := range s.jump {
 		p := &s.c.pairs[i]
 		lower, upper := s.experts[p.lower], s.experts[p.upper]
-		change := 2 * weights.Slope / (n * p.step * p.step) * (d[1] - d[0])
+		change := 2 * slope / (n * p.step * p.step) * (d[1] - d[0])
 		for side, bar := range [2]float64{value*d[0] - change, value*d[1] + change} {
 			at := p.at[side]
 			row := s.store.basisRows(s.workers[0], at, at+1)

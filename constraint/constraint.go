@@ -14,11 +14,11 @@
 // solve and its backward pass:
 //
 //	memory := c.NewWorkspace()
-//	rows := constraint.Assemble(memory, input)    the rows of every expert, from the basis (N, C, P) of a network
+//	rows := memory.Assemble(input)                the rows of every expert, from the basis (N, C, P) of a network
 //	x := rows.Solve()                             ω_k of every expert
 //	u := x.Field()                                û (C, P), to evaluate a loss
-//	j := x.Jumps()                                how experts differ along their borders
-//	constraint.Backward(x, bbar, ubar, weights)   ∂L/∂b from ∂L/∂û and the weights of the jumps
+//	jump, slope := x.Jumps()                      how experts differ along their borders
+//	x.Backward(bbar, ubar, weights...)            ∂L/∂b from ∂L/∂û and the weights of the jumps
 //
 // Work is divided into pieces that do not depend on the number of workers, and
 // every sum is formed in a fixed order: results are bitwise equal for any
@@ -74,8 +74,11 @@ type Options struct {
 	Directions int
 	// Solver are the options of Levenberg-Marquardt.
 	Solver lm.Options
-	// Adjoint chooses the gradient: lm.AdjointExact, lm.AdjointGaussNewton or lm.AdjointPaper.
-	Adjoint lm.AdjointMode
+	// Adjoint is the matrix of the gradient, lm.HessianExact or lm.HessianGaussNewton.
+	Adjoint lm.Hessian
+	// PaperAdjoint leaves the derivative of J out of the right-hand side, as the text of the
+	// paper does, which differentiates r(ω, b) = 0: right only for consistent systems.
+	PaperAdjoint bool
 }
 
 // Constraint is a PDE constraint on a grid.

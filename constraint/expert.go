@@ -27,7 +27,7 @@ type expert struct {
 	starter *lm.Solver // of the coarse rows; nil: not used
 
 	omegaBar, lambda []float64
-	adjoint          lm.FactorStatus
+	adjoint          lm.Hessian
 	s, q             []grid.Rows[float64] // per block: adjoint rows
 	alpha, beta      []float64            // (P): 1_{Ω_k} ū (+ border part) − p_k, and −q_k
 }
@@ -41,7 +41,7 @@ type chunk struct {
 // CoarseRows returns the rows, of so many residual rows of one expert, that a solve
 // starts on, and how often each counts; none where it starts on all. They are the
 // first pde.BlockSize of every chunk.
-func CoarseRows(set *pde.RowSet, rows int) (chosen []int32, times float64) {
+func (c *Constraint) CoarseRows(set *pde.RowSet, rows int) (chosen []int32, times float64) {
 	if !startsOnFew(set, rows) {
 		return nil, 1
 	}
@@ -245,19 +245,19 @@ func (p problem) solve() {
 
 // adjointSolve finds λ_k from ω̄_k, and the adjoint rows s, q of every block.
 func (p problem) adjointSolve() {
-	s, mode := p.workspace, p.workspace.c.Options.Adjoint
-	p.adjoint = p.solver.FactorSolution(p, p.omega, mode)
+	s, o := p.workspace, &p.workspace.c.Options
+	p.adjoint = p.solver.FactorSolution(p, p.omega, o.Adjoint)
 	p.solver.SolveAdjoint(p.lambda, p.omegaBar)
 	p.run(len(p.chunks), func(worker, i int) {
 		ch := p.chunks[i]
-		s.adjointRows(p.s[ch.block].Values, p.q[ch.block].Values, s.workers[worker], p.blocks[ch.block], mode == lm.AdjointPaper, p.omega, p.lambda, ch.lo, ch.hi)
+		s.adjointRows(p.s[ch.block].Values, p.q[ch.block].Values, s.workers[worker], p.blocks[ch.block], o.PaperAdjoint, p.omega, p.lambda, ch.lo, ch.hi)
 	})
 }
 
 // Outcome tells how one expert's solve ended.
 type Outcome struct {
 	lm.Result
-	Adjoint lm.FactorStatus
+	Adjoint lm.Hessian
 	// ConstraintRMS is the root mean square of the sampled residual rows at the
 	// solution, in the PDE file's weighting.
 	ConstraintRMS float64
