@@ -10,7 +10,7 @@ import (
 )
 
 // Border is a pair of neighbouring experts along an axis, and the points next
-// to their common border: Below[i] in the lower subdomain and its neighbour
+// to their common border that are own: Below[i] in the lower subdomain and its neighbour
 // Below[i]+Stride in the upper one, a step apart. Across the seam of a periodic
 // axis the last point is the lower one and Stride is negative.
 type Border struct {
@@ -19,9 +19,6 @@ type Border struct {
 	Stride       int32
 	Step         float64 // of the axis, as a fraction of its length
 }
-
-// Borders returns every pair of neighbours along every axis, in the order of sums over borders.
-func (c *Constraint) Borders() []Border { return c.borders }
 
 // findBorders lists the pairs of neighbouring points with two owners, inside the domain and across the
 // seams of periodic axes, by their experts and the way from one to the other.
@@ -43,18 +40,18 @@ func (c *Constraint) findBorders() {
 			}
 			i, ok := at[key]
 			if !ok {
-				i, at[key] = len(c.borders), len(c.borders)
-				c.borders = append(c.borders, Border{key[0], key[1], nil, int32(stride), axis.Step() / (axis.Hi - axis.Lo)})
+				i, at[key] = len(c.Borders), len(c.Borders)
+				c.Borders = append(c.Borders, Border{key[0], key[1], nil, int32(stride), axis.Step() / (axis.Hi - axis.Lo)})
 			}
-			c.borders[i].Below = append(c.borders[i].Below, int32(p))
+			c.Borders[i].Below = append(c.Borders[i].Below, int32(p))
 			c.allPairs += len(c.System.Problem.Unknowns)
 		}
 	}
-	slices.SortStableFunc(c.borders, func(x, y Border) int {
+	slices.SortStableFunc(c.Borders, func(x, y Border) int {
 		return cmp.Or(x.Lower-y.Lower, x.Upper-y.Upper)
 	})
-	for i, b := range c.borders {
-		c.borders[i].Below = c.System.Own(b.Below)
+	for i, b := range c.Borders {
+		c.Borders[i].Below = c.System.Own(b.Below)
 	}
 	c.findPairs()
 }
@@ -74,7 +71,7 @@ func (c *Constraint) Crossing() [][]bool {
 	owner := c.division.Owner
 	beside := make([]bool, g.Size())
 	offset := int32(c.System.FirstPoint())
-	for _, b := range c.borders {
+	for _, b := range c.Borders {
 		if max(b.Stride, -b.Stride) >= int32(g.Strides()[0]) {
 			continue // spectral terms act within a slice
 		}
@@ -111,7 +108,7 @@ type pair struct {
 
 // findPairs lists those of all borders, whose points are own by now.
 func (c *Constraint) findPairs() {
-	for _, b := range c.borders {
+	for _, b := range c.Borders {
 		for unknown := range c.System.Problem.Unknowns {
 			for _, p := range b.Below {
 				at := unknown*c.System.Grid.Size() + int(p)

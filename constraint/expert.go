@@ -160,12 +160,14 @@ func (p problem) evaluate(a, c, g, omega []float64, want wanted) float64 {
 		p.sums[i].clear()
 		s.pass(&p.sums[i], s.workers[worker], p.blocks[ch.block], want, omega, ch.lo, ch.hi)
 	})
-	if want.normal {
-		clear(a[:n*n])
-		clear(g[:n])
+	if !want.normal {
+		a, g = nil, nil
 	}
-	if want.curvature {
-		clear(c[:n*n])
+	if !want.curvature {
+		c = nil
+	}
+	for _, sum := range [][]float64{a, c, g} {
+		clear(sum)
 	}
 	var cost float64
 	for i, ch := range p.rows {
@@ -179,11 +181,13 @@ func (p problem) evaluate(a, c, g, omega []float64, want wanted) float64 {
 			kernel.Axpy64(c, scale, sums.curvature)
 		}
 	}
-	p.sumOverRanks(a, c, g, &cost, want)
+	if s.c.System.Slab != nil {
+		total := []float64{cost}
+		s.sum(total, a, g, c)
+		cost = total[0]
+	}
 	if want.normal {
 		kernel.Symmetrize(a, n)
-	} else {
-		a, g = nil, nil
 	}
 	if want.curvature {
 		s.store.completeCurvature(c)
@@ -194,23 +198,6 @@ func (p problem) evaluate(a, c, g, omega []float64, want wanted) float64 {
 		}
 	}
 	return cost
-}
-
-// sumOverRanks adds what the ranks that have parts of the system found for their rows.
-func (p problem) sumOverRanks(a, c, g []float64, cost *float64, want wanted) {
-	if p.workspace.c.System.Slab == nil {
-		return
-	}
-	n, own := len(p.omega), []float64{*cost}
-	vectors := [][]float64{own}
-	if want.normal {
-		vectors = append(vectors, a[:n*n], g[:n])
-	}
-	if want.curvature {
-		vectors = append(vectors, c[:n*n])
-	}
-	p.workspace.sum(vectors...)
-	*cost = own[0]
 }
 
 // Dim, Normal and HessianParts make it an lm.SecondOrder.

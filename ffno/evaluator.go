@@ -144,18 +144,13 @@ func (n *evaluator[T]) allocateBackward() {
 	n.adjoint.sums = n.alloc(n.batch * n.chunks * n.adjoint.size)
 }
 
-// Forward evaluates the network and keeps what Backward needs.
-//
-// dst is (batch, outputs, points), input (batch, inputs, points), both with the
-// grid's points row-major, for any number of samples up to batch; params as
-// Network.Layout. params must not change before Backward. It panics if a length is wrong.
+// Forward implements network.Evaluator. It panics if a length is wrong.
 func (n *evaluator[T]) Forward(dst, params, input []T) {
 	n.allocateBackward()
 	n.forward(dst, params, input, true)
 }
 
-// ForwardOnly evaluates the network with the same result as Forward, in less
-// memory; Backward may not follow.
+// ForwardOnly implements network.Evaluator.
 func (n *evaluator[T]) ForwardOnly(dst, params, input []T) { n.forward(dst, params, input, false) }
 
 func (n *evaluator[T]) forward(dst, params, input []T, keep bool) {
@@ -176,11 +171,8 @@ func (n *evaluator[T]) forward(dst, params, input []T, keep bool) {
 	n.kept.valid = keep
 }
 
-// Backward adds to grad the gradient with respect to the parameters of
-// ⟨dstBar, dst⟩, sample after sample, each formed by itself: the same bits as a call
-// for each of them. A Forward with the same params comes before it. dstBar is (batch,
-// outputs, points), grad and params as Network.Layout. It may be called again with
-// another dstBar. It panics if a length is wrong or no Forward came before.
+// Backward implements network.Evaluator; it may be called again with another dstBar. It panics if a length is wrong
+// or no Forward came before.
 func (n *evaluator[T]) Backward(grad, params, dstBar []T) {
 	if !n.kept.valid {
 		panic("ffno: Backward: no Forward before it")

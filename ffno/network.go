@@ -27,8 +27,7 @@ func (c operator) axis(a int) string {
 	return fmt.Sprint(a)
 }
 
-// Validate reports whether the network can run on a grid of the given shape
-// (axis 0 slowest): the error names the number that is wrong and its limit.
+// Validate implements network.Network: the error names the number that is wrong and its limit.
 func (c operator) Validate(shape []int) error {
 	if err := network.Check([]string{"inputs", "width", "layers", "projection", "outputs", "expansion"}, []int{c.Inputs, c.Width, c.Layers, c.Projection, c.Outputs, c.Expansion}, c.Modes, shape); err != nil {
 		return err
@@ -127,10 +126,7 @@ func (c operator) FLOP(shape []int) float64 {
 	return points * (2*macs + 15*(layers*hidden+h))
 }
 
-// Memory returns the bytes that an operator needs on a grid of the given shape, with
-// batch samples a call, workers, and elements of so many bytes, training says
-// whether for Backward too; and the number of parameters, which are not counted
-// among these bytes. In float64, so that sizes no machine has do not overflow.
+// Memory implements network.Network, in float64, so that sizes no machine has do not overflow.
 func (c operator) Memory(shape []int, batch, workers, element int, training bool) (bytes, parameters float64) {
 	wide := func(n float64) float64 { return math.Ceil(n/kernel.Lane) * kernel.Lane }
 	w, layers := float64(c.Width), float64(c.Layers)

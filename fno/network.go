@@ -21,8 +21,7 @@ type Network struct {
 	Axes    []string // their names, for messages; nil: their positions
 }
 
-// Validate reports whether the network can run on a grid of the given shape
-// (axis 0 slowest): the error names the number that is wrong and its limit.
+// Validate implements network.Network: the error names the number that is wrong and its limit.
 func (c Network) Validate(shape []int) error {
 	if err := network.Check([]string{"inputs", "width", "layers", "projection", "outputs"}, []int{c.Inputs, c.Width, c.Layers, c.Projection, c.Outputs}, c.Modes, shape); err != nil {
 		return err

@@ -14,14 +14,17 @@ func newLinear(n int, byQR bool) linear {
 	return linear{byQR: byQR, chol: newCholesky(n), qr: newQR(n), rhs: make([]float64, n), scratch: make([]float64, n)}
 }
 
-// solve solves (A + μD²) step = −g at x.
+// solve solves (A + μD²) step = −g at x, by pivoted QR of the rows where those are wanted or needed.
 func (l *linear) solve(step []float64, x *Point, mu float64) bool {
-	if x.rows != nil && l.byQR {
-		return l.solveQR(step, x, mu)
+	ok, byQR := false, x.rows != nil && l.byQR
+	if !byQR {
+		ok = l.chol.factor(x.A, len(x.W), mu, x.D)
+		byQR = x.rows != nil && l.chol.pivot < qrPivot
 	}
-	switch ok := l.chol.factor(x.A, len(x.W), mu, x.D); {
-	case x.rows != nil && l.chol.pivot < qrPivot:
-		return l.solveQR(step, x, mu)
+	switch {
+	case byQR:
+		l.factorRows(x)
+		return l.qr.solve(step, math.Sqrt(mu), x.D)
 	case !ok:
 		return false
 	}
@@ -71,12 +74,6 @@ func (l *linear) accelerate(step []float64, p Accelerated, x *Point) bool {
 	}
 	axpy(step, -0.5, a)
 	return true
-}
-
-// solveQR solves the damped problem from the rows by pivoted QR.
-func (l *linear) solveQR(step []float64, x *Point, mu float64) bool {
-	l.factorRows(x)
-	return l.qr.solve(step, math.Sqrt(mu), x.D)
 }
 
 // factorRows makes qr hold the triangular factor of [J; εI] and the rotated

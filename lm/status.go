@@ -1,6 +1,9 @@
 package lm
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // Status says how a solve ended.
 type Status int
@@ -20,6 +23,14 @@ const (
 func (s Status) String() string {
 	return nameOf(s, "not started", "converged (gradient)", "converged (cost)", "converged (step)",
 		"rank deficient", "iteration limit", "stalled", "non-finite start")
+}
+
+// nameOf returns that of a value from 0 on.
+func nameOf[E ~int](e E, names ...string) string {
+	if e < 0 || int(e) >= len(names) {
+		return fmt.Sprintf("lm: unknown %T %d", e, int(e))
+	}
+	return names[e]
 }
 
 var statusErrors = map[Status]error{

@@ -29,7 +29,7 @@ type Network interface {
 	// by a fixed count that does not depend on how it is computed.
 	FLOP(shape []int) float64
 	// Memory estimates the bytes of an evaluator with elements of so many bytes, in
-	// training or for ForwardOnly alone, and returns the number of parameters. It
+	// training or for ForwardOnly alone, and returns the number of parameters, not counted among them. It
 	// allocates nothing and never overflows.
 	Memory(shape []int, batch, workers, element int, training bool) (bytes, parameters float64)
 	// Float32 and Float64 return an evaluator on a grid for so many samples a call.
@@ -42,12 +42,14 @@ type Network interface {
 // (batch, inputs, P), outputs (batch, outputs, P), params and grad as
 // Network.Layout.
 type Evaluator[T compute.Float] interface {
-	// Forward evaluates the network and keeps what Backward needs; ForwardOnly
-	// keeps nothing.
+	// Forward evaluates the network and keeps what Backward needs; ForwardOnly, with
+	// the same result in less memory, keeps nothing. params must not change before
+	// Backward.
 	Forward(dst, params, input []T)
 	ForwardOnly(dst, params, input []T)
 	// Backward adds to grad the gradient of ⟨dstBar, dst⟩ by the parameters of the
-	// last Forward, sample by sample in their order.
+	// last Forward, sample by sample in their order, each formed by itself: the same
+	// bits as a call for each of them.
 	Backward(grad, params, dstBar []T)
 }
 
