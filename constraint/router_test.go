@@ -199,9 +199,9 @@ func TestRouterFromOutside(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x := Assemble(c.NewWorkspace(), Input[float64]{Basis: basis, Sample: initial, Overlap: 0.4, Seed: Seed{1, 2, 3}}).Solve()
-		grad, j := make([]float64, len(basis)), x.Jumps()
-		Backward(x, grad, x.Field(), JumpWeights{1, 2})
+		x := c.NewWorkspace().Assemble(Input[float64]{Basis: basis, Sample: initial, Overlap: 0.4, Seed: Seed{1, 2, 3}}).Solve()
+		grad, j := make([]float64, len(basis)), jumpsOf(x)
+		x.Backward(grad, x.Field(), 1, 2)
 		return append(grad, j.Value, j.Slope)
 	}
 	check.Equal(t, run(owners{*d, 4}), run(boxes))
@@ -267,7 +267,7 @@ func TestSampleSeeds(t *testing.T) {
 	}
 	s := c.NewWorkspace()
 	points := func(seed Seed) [2]string {
-		Assemble(s, Input[float64]{Basis: basis, Sample: initial, Seed: seed})
+		s.Assemble(Input[float64]{Basis: basis, Sample: initial, Seed: seed})
 		var out [2]string
 		for k := range out {
 			p := s.experts[k].residuals()[0].Points
@@ -312,7 +312,7 @@ func TestOverlap(t *testing.T) {
 	}
 	s := c.NewWorkspace()
 	for _, fraction := range []float64{0, 0.25, 0.75, 1} {
-		Assemble(s, Input[float64]{Basis: basis, Sample: initial, Overlap: fraction, Seed: Seed{1, 2, 3}})
+		s.Assemble(Input[float64]{Basis: basis, Sample: initial, Overlap: fraction, Seed: Seed{1, 2, 3}})
 		for k, e := range s.experts {
 			outside, last := 0, -1
 			for _, p := range e.residuals()[0].Points {

@@ -108,9 +108,10 @@ func (e *cpu[T]) Predict(params []T, batch Batch, each func(i int, p *Prediction
 				return err
 			}
 			s := e.solve(pass, &slots[b], 1)
-			field, jumps := s.Field(), s.Jumps()
+			field := s.Field()
+			jump, slope := s.Jumps()
 			value := e.loss.Evaluate(field, slots[b].inputs, e.borderRows(pass, 1))
-			p := Prediction{Field: e.allRanks(field), Loss: value.Loss + e.jumpLoss(jumps), MeanSquares: value.MeanSquares, JumpRMS: math.Sqrt(jumps.Value)}
+			p := Prediction{Field: e.allRanks(field), Loss: value.Loss + e.jumpLoss(jump, slope), MeanSquares: value.MeanSquares, JumpRMS: math.Sqrt(jump)}
 			if e.Experts > 0 {
 				p.Experts = s.Outcomes()
 			}
@@ -123,8 +124,8 @@ func (e *cpu[T]) Predict(params []T, batch Batch, each func(i int, p *Prediction
 }
 
 // jumpLoss is the loss of jumps at the borders of experts.
-func (e *cpu[T]) jumpLoss(j constraint.Jumps) float64 {
-	return e.Spec.Loss.BorderJump*j.Value + e.Spec.Loss.BorderSlope*j.Slope
+func (e *cpu[T]) jumpLoss(jump, slope float64) float64 {
+	return e.Spec.Loss.BorderJump*jump + e.Spec.Loss.BorderSlope*slope
 }
 
 // allRanks returns the field (C, P) on the whole grid.
@@ -193,7 +194,7 @@ func (e *cpu[T]) solve(pass int, at *slot[T], progress float64) constraint.Solut
 		in.Offset = at.corrected.Field
 	}
 	if pass < e.Spec.Network.Passes {
-		return constraint.Assemble(e.earlier, in).Solve()
+		return e.earlier.Assemble(in).Solve()
 	}
 	if e.Experts > 1 {
 		in.Directions = nil
@@ -201,7 +202,7 @@ func (e *cpu[T]) solve(pass int, at *slot[T], progress float64) constraint.Solut
 	if r := e.Spec.Constraint.Overlap; r.Start != 0 || r.End != 0 {
 		in.Overlap = r.At(progress)
 	}
-	return constraint.Assemble(e.last, in).Solve()
+	return e.last.Assemble(in).Solve()
 }
 
 // addLoss adds the loss of a solved sample, over its base, to the statistics and
@@ -219,15 +220,15 @@ func (e *cpu[T]) addLoss(st *Stats, at *slot[T], s constraint.Solution, rows Row
 		}
 		slab.Sum(e.System.Slab, supervised)
 	}
-	jumps := s.Jumps()
-	constraint.Backward(s, at.bar, e.ubar, constraint.JumpWeights{Value: relative * spec.BorderJump, Slope: relative * spec.BorderSlope})
+	jump, slope := s.Jumps()
+	s.Backward(at.bar, e.ubar, relative*spec.BorderJump, relative*spec.BorderSlope)
 	// The conversions keep a compiler from fusing: what is added is what a batch of
 	// this sample alone gives.
-	st.Loss += float64(relative*(value.Loss+e.jumpLoss(jumps))) + supervised[0]
+	st.Loss += float64(relative*(value.Loss+e.jumpLoss(jump, slope))) + supervised[0]
 	for i, v := range value.MeanSquares {
 		st.MeanSquares[i] += float64(scale * v)
 	}
-	st.JumpSquare += float64(scale * jumps.Value)
+	st.JumpSquare += float64(scale * jump)
 	iterations, failed, fallbacks := s.Count()
 	st.Iterations += scale * float64(iterations) / float64(s.Experts())
 	st.Failed += failed

@@ -14,9 +14,9 @@ const initialDamping = 1e-6
 
 // What is chosen by name.
 var (
-	dampings = map[string]lm.Damping{"nielsen": lm.Nielsen{}, "classical": lm.Classical{}}
+	dampings = map[string]bool{"nielsen": false, "classical": true}
 	scalings = map[string]lm.Scaling{"more": lm.ScalingMore, "current": lm.ScalingCurrent, "identity": lm.ScalingIdentity}
-	adjoints = map[string]lm.AdjointMode{"exact": lm.AdjointExact, "gauss-newton": lm.AdjointGaussNewton, "paper": lm.AdjointPaper}
+	adjoints = map[string]lm.Hessian{"exact": lm.HessianExact, "gauss-newton": lm.HessianGaussNewton, "paper": lm.HessianGaussNewton}
 )
 
 // Options returns the constraint options a spec describes.
@@ -47,14 +47,14 @@ func (s *Spec) Options(p *pde.Problem) (constraint.Options, error) {
 			return o, err
 		}
 	}
-	damping, isDamping := dampings[c.Damping]
+	classical, isDamping := dampings[c.Damping]
 	scaling, isScaling := scalings[c.Scaling]
 	adjoint, isAdjoint := adjoints[c.Adjoint]
 	if !isDamping || !isScaling || !isAdjoint {
 		return o, fmt.Errorf("constraint: damping %q, scaling %q or adjoint %q: there is no such one", c.Damping, c.Scaling, c.Adjoint)
 	}
-	o.Solver.Descent = lm.LevenbergMarquardt{Damping: damping, InitialDamping: initialDamping}
-	o.Solver.Scaling, o.Adjoint = scaling, adjoint
+	o.Solver.Descent = lm.LevenbergMarquardt{Classical: classical, InitialDamping: initialDamping}
+	o.Solver.Scaling, o.Adjoint, o.PaperAdjoint = scaling, adjoint, c.Adjoint == "paper"
 	return o, nil
 }
 

@@ -285,10 +285,10 @@ constraint: {experts: {x: 3, t: 2}, points: 7, weights: {left: 2}, normalization
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(o.Experts, []int{2, 3}) || o.Points != 7 || o.Weights["left"] != 2 || o.Mean || !o.LocalConditions || o.RepeatInitial != 101 || o.Start != 1 || o.Fixed || o.Adjoint != lm.AdjointPaper {
+	if !slices.Equal(o.Experts, []int{2, 3}) || o.Points != 7 || o.Weights["left"] != 2 || o.Mean || !o.LocalConditions || o.RepeatInitial != 101 || o.Start != 1 || o.Fixed || o.Adjoint != lm.HessianGaussNewton || !o.PaperAdjoint {
 		t.Errorf("%+v", o)
 	}
-	if v := o.Solver; v.Ridge != 0.5 || v.GTol != 1e-3 || v.MaxIterations != 9 || v.Descent != (lm.LevenbergMarquardt{Damping: lm.Classical{}, InitialDamping: 1e-6}) || v.Scaling != lm.ScalingIdentity || v.NewtonCorrection {
+	if v := o.Solver; v.Ridge != 0.5 || v.GTol != 1e-3 || v.MaxIterations != 9 || v.Descent != (lm.LevenbergMarquardt{Classical: true, InitialDamping: 1e-6}) || v.Scaling != lm.ScalingIdentity || v.NewtonCorrection {
 		t.Errorf("%+v", v)
 	}
 	s.Method = Hard

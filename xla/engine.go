@@ -443,10 +443,6 @@ func (e *device[T]) addStats(st *engine.Stats, r result, scale float64) {
 		st.MeanSquares[i] += float64(scale * v)
 	}
 	st.JumpSquare += float64(scale * r.stats[statJump])
-	want := lm.FactorGaussNewton
-	if e.Last.Options.Adjoint == lm.AdjointExact {
-		want = lm.FactorExact
-	}
 	iterations, experts := 0.0, len(r.solves)/solveColumns
 	for k := range experts {
 		row := r.solves[k*solveColumns:]
@@ -454,7 +450,7 @@ func (e *device[T]) addStats(st *engine.Stats, r result, scale float64) {
 		if lm.Status(row[solveStatus]).Early() {
 			st.Failed++
 		}
-		if lm.FactorStatus(row[solveAdjoint]) != want {
+		if lm.Hessian(row[solveAdjoint]) != e.Last.Options.Adjoint {
 			st.Fallbacks++
 		}
 	}
@@ -519,9 +515,7 @@ func (e *device[T]) outcomes(r result) ([]constraint.Outcome, error) {
 					return nil, err
 				}
 			}
-			if o.Rank = lm.Rank(gram[k*n*n:(k+1)*n*n], n); o.Rank < n && !o.Status.Early() {
-				o.Status = lm.StatusRankDeficient
-			}
+			o.SetRank(gram[k*n*n:(k+1)*n*n], n)
 		}
 		all = append(all, o)
 	}

@@ -55,7 +55,7 @@ func (e *outside[T]) solve(params []T, batch *engine.Batch, i int) constraint.So
 		input[p] = T(batch.Inputs[i][p%e.SliceSize()]) * T(1/e.InputScales[0])
 	}
 	e.net.Forward(e.basis, params, e.input)
-	return constraint.Assemble(e.memory, constraint.Input[T]{Basis: e.basis, Sample: batch.Inputs[i], Seed: batch.Seeds[i]}).Solve()
+	return e.memory.Assemble(constraint.Input[T]{Basis: e.basis, Sample: batch.Inputs[i], Seed: batch.Seeds[i]}).Solve()
 }
 
 func (e *outside[T]) Predict(params []T, batch engine.Batch, each func(i int, p *engine.Prediction) error) error {
@@ -75,7 +75,7 @@ func (e *outside[T]) LossAndGrad(grad, params []T, batch engine.Batch) (engine.S
 	for i, inputs := range batch.Inputs {
 		x, ubar := e.solve(params, &batch, i), make([]float64, e.FieldSize())
 		value := e.loss.AddGradient(ubar, x.Field(), inputs, engine.RowFactor{}, scale)
-		constraint.Backward(x, e.bar, ubar, constraint.JumpWeights{})
+		x.Backward(e.bar, ubar, 0, 0)
 		e.net.Backward(grad, params, e.bar)
 		iterations, failed, fallbacks := x.Count()
 		one := engine.Stats{Loss: value.Loss, MeanSquares: slices.Clone(value.MeanSquares), Iterations: float64(iterations), Failed: failed, Fallbacks: fallbacks}
