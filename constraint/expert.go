@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"pihc/expr"
 	"pihc/grid"
 	"pihc/internal/kernel"
 	"pihc/lm"
@@ -46,7 +45,7 @@ func CoarseRows(set *pde.RowSet, rows int) (chosen []int32, times float64) {
 		return nil, 1
 	}
 	for lo := 0; lo < rows; lo += chunkRows {
-		for i := lo; i < min(lo+expr.BlockSize, rows); i++ {
+		for i := lo; i < min(lo+kernel.BlockSize, rows); i++ {
 			chosen = append(chosen, int32(i))
 		}
 	}
@@ -113,7 +112,7 @@ func (e *expert) divide() {
 			}
 			e.curved = append(e.curved, ch)
 			if few {
-				ch.hi, ch.times = min(lo+expr.BlockSize, ch.hi), b.times
+				ch.hi, ch.times = min(lo+kernel.BlockSize, ch.hi), b.times
 			}
 			if ch.lo < ch.hi {
 				e.coarse = append(e.coarse, ch)

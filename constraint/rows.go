@@ -3,7 +3,6 @@ package constraint
 import (
 	"math"
 
-	"pihc/expr"
 	"pihc/internal/kernel"
 	"pihc/pde"
 )
@@ -32,9 +31,11 @@ type block struct {
 }
 
 // part is the part of a row, partEnd the row after the last of that part.
-func (b *block) part(row int) int { return (b.phase%expr.BlockSize + row) / expr.BlockSize }
+func (b *block) part(row int) int { return (b.phase%kernel.BlockSize + row) / kernel.BlockSize }
 
-func (b *block) partEnd(row int) int { return (b.part(row)+1)*expr.BlockSize - b.phase%expr.BlockSize }
+func (b *block) partEnd(row int) int {
+	return (b.part(row)+1)*kernel.BlockSize - b.phase%kernel.BlockSize
+}
 
 // sums are those over one chunk of rows, unscaled.
 type sums struct {
@@ -91,16 +92,16 @@ func (c *Constraint) newWorker(index int) *worker {
 	buffers := func(count int) [][]float64 {
 		b := make([][]float64, count)
 		for i := range b {
-			b[i] = make([]float64, expr.BlockSize)
+			b[i] = make([]float64, kernel.BlockSize)
 		}
 		return b
 	}
 	axes := c.System.Grid.Axes
 	return &worker{
-		RowEvaluator: c.System.NewRowEvaluator(expr.BlockSize), index: index,
+		RowEvaluator: c.System.NewRowEvaluator(kernel.BlockSize), index: index,
 		z: buffers(terms), y: buffers(terms), s: buffers(terms * terms),
 		view: make([][]float64, terms), sview: make([][]float64, terms*terms),
-		scratch: make([]float64, max(kernel.NormalScratch32(c.N), expr.BlockSize)), wide: make([]float64, axes[len(axes)-1].Points*c.Functions),
+		scratch: make([]float64, max(kernel.NormalScratch32(c.N), kernel.BlockSize)), wide: make([]float64, axes[len(axes)-1].Points*c.Functions),
 		sums:         newSums(c.N),
 		coefficients: make([]float64, 0, 2*c.Router.Experts()), fields: make([][]float64, 0, 2*c.Router.Experts()),
 	}

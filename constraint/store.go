@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"pihc/compute"
-	"pihc/expr"
 	"pihc/grid"
 	"pihc/internal/kernel"
 )
@@ -72,7 +71,7 @@ func newRows[T compute.Float](c *Constraint, blocks []*block) *rows[T] {
 		}
 		var wide [][]T
 		for range terms {
-			wide = append(wide, make([]T, expr.BlockSize*c.N))
+			wide = append(wide, make([]T, kernel.BlockSize*c.N))
 		}
 		s.wide = append(s.wide, wide)
 	}
@@ -84,8 +83,8 @@ func (s *rows[T]) cut(block int, points []int32, phase int) {
 	list.Cut(points, s.n)
 	held := slices.IndexFunc(list.Values, func(a []T) bool { return a != nil })
 	parts := s.parts[block][:0]
-	phase %= expr.BlockSize
-	for lo := -phase; lo < len(points); lo += expr.BlockSize {
+	phase %= kernel.BlockSize
+	for lo := -phase; lo < len(points); lo += kernel.BlockSize {
 		parts = slices.Grow(parts, 1)[:len(parts)+1]
 		views := &parts[len(parts)-1]
 		if *views == nil {
@@ -95,7 +94,7 @@ func (s *rows[T]) cut(block int, points []int32, phase int) {
 			if a == nil {
 				a = list.Values[held] // of the right size, and not read
 			}
-			(*views)[j] = a[max(lo, 0)*s.n : min(lo+expr.BlockSize, len(points))*s.n]
+			(*views)[j] = a[max(lo, 0)*s.n : min(lo+kernel.BlockSize, len(points))*s.n]
 		}
 	}
 	s.parts[block] = parts

@@ -149,19 +149,6 @@ func isNamePart(r rune) bool {
 // that came later can: files that use their names stay as they are.
 func reserved(o op) bool { return o < opSinh }
 
-// IsName reports whether s reads as one variable.
-func IsName(s string) bool {
-	if o, ok := functions[s]; ok && reserved(o) || s == "" || !utf8.ValidString(s) {
-		return false
-	}
-	for i, r := range s {
-		if i == 0 && !isNameStart(r) || !isNamePart(r) {
-			return false
-		}
-	}
-	return true
-}
-
 // next reads the token after tok.
 func (p *parser) next() {
 	for p.at < len(p.src) && strings.IndexByte(" \t\r\n", p.src[p.at]) >= 0 {

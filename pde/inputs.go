@@ -291,7 +291,7 @@ func (l *loader) flux(p *Problem, name string, from fileTerm) []Term {
 			}
 		}
 		mean := c
-		if d := c.Substitute(neighbour); !expr.Same(d, c.Substitute(nil)) {
+		if d := c.Substitute(neighbour); d.String() != c.Substitute(nil).String() {
 			mean = expr.Const(2).Times(c).Times(d).Over(c.Plus(d))
 		}
 		return mean.Times(expr.Variable(t.Name))
@@ -368,7 +368,7 @@ func (p *Problem) evaluateStart(dst []float64, start *expr.Expr, sample []float6
 	if err != nil {
 		panic("pde: " + err.Error()) // its names are those of axes and inputs
 	}
-	program.Eval(program.NewWorkspace(), len(dst), [][]float64{dst}, in)
+	program.Evaluator()(len(dst), [][]float64{dst}, in)
 }
 
 // start is what an unknown begins with: the offset of its ansatz, where the multiplier is zero

@@ -121,7 +121,7 @@ func (l *loader) problem() *Problem {
 		p.Title = p.Name
 	}
 	for _, name := range f.Unknown.names {
-		if !expr.IsName(name.Text) {
+		if !isName(name.Text) {
 			l.report(name.Pos.Errorf("unknown %q is not a name", name.Text))
 		}
 		p.Unknowns = append(p.Unknowns, Unknown{Name: name.Text, Initial: -1})
@@ -287,7 +287,7 @@ func (l *loader) distinct(p *Problem) {
 		}
 	}
 	check := func(name, what string, at config.Position) {
-		if !expr.IsName(name) {
+		if !isName(name) {
 			l.report(at.Errorf("%s %q is not a name", what, name).WithHint("a name is letters, digits and _, no digit first, and not the name of a function"))
 			return
 		}
@@ -321,6 +321,12 @@ func (l *loader) distinct(p *Problem) {
 			check(set.Key, "residual", set.KeyPos)
 		}
 	}
+}
+
+// isName reports whether s reads as one variable.
+func isName(s string) bool {
+	e, err := expr.Parse(s)
+	return err == nil && e.Name() == s
 }
 
 // keys returns the keys of a map where they stand.

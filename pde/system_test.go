@@ -222,10 +222,10 @@ func testPrograms(t *testing.T, rng *rand.Rand, set *RowSet) {
 		}
 	}
 	value, first, second := block(1), block(1+n), block(set.Outputs(SecondDerivatives))
-	set.Program(Values).Eval(set.Program(Values).NewWorkspace(), m, value, in)
-	work := set.Program(FirstDerivatives).NewWorkspace()
-	set.Program(FirstDerivatives).Eval(work, m, first, in)
-	set.Program(SecondDerivatives).Eval(set.Program(SecondDerivatives).NewWorkspace(), m, second, in)
+	set.Program(Values).Evaluator()(m, value, in)
+	evaluate := set.Program(FirstDerivatives).Evaluator()
+	evaluate(m, first, in)
+	set.Program(SecondDerivatives).Evaluator()(m, second, in)
 	close := func(what string, got, want []float64, tolerance float64) {
 		for i := range got {
 			if !(math.Abs(got[i]-want[i]) <= tolerance*(1+math.Abs(want[i]))) {
@@ -246,7 +246,7 @@ func testPrograms(t *testing.T, rng *rand.Rand, set *RowSet) {
 			for i, v := range in[k] {
 				moved[k][i] = v + by
 			}
-			set.Program(FirstDerivatives).Eval(work, m, out, moved)
+			evaluate(m, out, moved)
 		}
 		shift(h, plus)
 		shift(-h, minus)
@@ -339,7 +339,7 @@ func testBelowFloor(t *testing.T, floor float64) {
 	for i := range out {
 		out[i] = make([]float64, m)
 	}
-	set.Program(SecondDerivatives).Eval(set.Program(SecondDerivatives).NewWorkspace(), m, out, in)
+	set.Program(SecondDerivatives).Evaluator()(m, out, in)
 	weight, ok := p.Residuals[0].Weight.Substitute(map[string]*expr.Expr{"t": expr.Const(3)}).Constant()
 	if !ok {
 		t.Fatalf("the weight %s is not a function of time", p.Residuals[0].Weight)
