@@ -293,7 +293,7 @@ func centralTerms(p *pde.Problem, axis string) []centralTerm {
 		}
 		f := t.Factors[0]
 		s := f.Scheme
-		if f.Axis != axis || f.Edge != nil || s.Derivative == 0 || s.Side != grid.Central || s.Repeated || s.Closure == grid.Ghost {
+		if f.Axis != axis || f.Edge != nil || s.Derivative == 0 || s.Side != 0 || s.Repeated || s.Closure == grid.Ghost {
 			continue
 		}
 		terms = append(terms, centralTerm{t.Name, max(s.Order, 2)})

@@ -156,7 +156,7 @@ func (s *Spec) ReferenceError(p *pde.Problem) (e float64, refined string, ok boo
 				copy(u, v)
 				continue
 			}
-			distance = max(distance, grid.RelativeL2Of(v, u, len(p.Unknowns)))
+			distance = max(distance, grid.RelativeL2(v, u, len(p.Unknowns)))
 		}
 		e += distance / float64(count)
 	}

@@ -381,7 +381,7 @@ func (l *loader) scheme(factor *Factor, name string, f fileFactor) {
 	if f.At != nil {
 		l.report(f.Pos.Errorf("term %s: `at` belongs to an edge term", name).WithHint("add edge: low or edge: high"))
 	}
-	factor.Scheme = grid.Scheme{Derivative: f.Derivative, Order: f.Order, Side: f.Side, Closure: f.Closure, Points: f.Points, Repeated: f.Repeated}
+	factor.Scheme = grid.Scheme{Derivative: f.Derivative, Order: f.Order, Side: int(f.Side), Closure: f.Closure, Points: f.Points, Repeated: f.Repeated}
 	factor.Low, factor.High = l.ghost(f.Low), l.ghost(f.High)
 	scheme, _ := factor.scheme(1) // with the ghost values, which are affine, of some step
 	if err := scheme.Validate(); err != nil {

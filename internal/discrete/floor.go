@@ -14,7 +14,7 @@ type Floor struct {
 	// rows, without row weights: what a perfect prediction would show. Of several
 	// residuals it is pde.Relative.
 	Residual float64
-	// Error is the relative L2 distance (grid.RelativeL2Of) between the reference solution and the
+	// Error is the relative L2 distance (grid.RelativeL2) between the reference solution and the
 	// field that minimises all rows over all grid values.
 	Error      float64
 	Iterations int
@@ -51,7 +51,7 @@ func MeasureFloor(sys *pde.System, scale func(set *pde.RowSet) float64, sample, 
 		}
 	}
 	if out.Iterations, err = m.minimise(u); err == nil {
-		out.Error = grid.RelativeL2Of(u, truth, len(sys.Problem.Unknowns))
+		out.Error = grid.RelativeL2(u, truth, len(sys.Problem.Unknowns))
 	}
 	return out, err
 }
