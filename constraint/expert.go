@@ -39,7 +39,7 @@ type chunk struct {
 
 // CoarseRows returns the rows, of so many residual rows of one expert, that a solve
 // starts on, and how often each counts; none where it starts on all. They are the
-// first pde.BlockSize of every chunk.
+// first kernel.BlockSize of every chunk.
 func CoarseRows(set *pde.RowSet, rows int) (chosen []int32, times float64) {
 	if !startsOnFew(set, rows) {
 		return nil, 1
@@ -56,7 +56,7 @@ func CoarseRows(set *pde.RowSet, rows int) (chosen []int32, times float64) {
 func startsOnFew(set *pde.RowSet, rows int) bool { return rows >= coarseRows && !set.Linear }
 
 // coarseRows is the least number of residual rows of which an eighth starts a solve:
-// pde.BlockSize of every chunk.
+// kernel.BlockSize of every chunk.
 const coarseRows = 8 * chunkRows
 
 // CoarseOptions are those of the solve on CoarseRows.

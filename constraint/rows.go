@@ -8,7 +8,7 @@ import (
 )
 
 // chunkRows is the number of rows whose sums are formed together. Chunks, not
-// workers, fix the order of every reduction. It is a multiple of pde.BlockSize.
+// workers, fix the order of every reduction. It is a multiple of kernel.BlockSize.
 const chunkRows = 2048
 
 // block is one set of rows as one solve sees it: at m points, the affine map from ω to
@@ -58,21 +58,21 @@ func (p *sums) clear() {
 // wanted says which sums a pass over rows forms besides the cost.
 type wanted struct{ normal, curvature bool }
 
-func (w wanted) order() pde.Order {
+func (w wanted) order() int {
 	switch {
 	case w.curvature:
-		return pde.SecondDerivatives
+		return 2
 	case w.normal:
-		return pde.FirstDerivatives
+		return 1
 	}
-	return pde.Values
+	return 0
 }
 
 // worker is one worker's memory.
 type worker struct {
 	*pde.RowEvaluator
 	index   int         // on the pool
-	z, y    [][]float64 // per term (pde.BlockSize)
+	z, y    [][]float64 // per term (kernel.BlockSize)
 	s       [][]float64 // per pair of terms
 	view    [][]float64
 	sview   [][]float64
@@ -108,7 +108,7 @@ func (c *Constraint) newWorker(index int) *worker {
 }
 
 // evaluate returns r and its derivatives of rows [lo, lo+m) of a block, one part, at ω.
-func (s *Workspace) evaluate(w *worker, b *block, order pde.Order, omega []float64, lo, m int) [][]float64 {
+func (s *Workspace) evaluate(w *worker, b *block, order int, omega []float64, lo, m int) [][]float64 {
 	for j := range b.Set.Terms {
 		s.store.product(w, w.z[j][:m], b.index, b.part(lo), j, omega)
 	}
@@ -176,7 +176,7 @@ func (b *block) addAffine(a, g, omega []float64) float64 {
 func (s *Workspace) adjointRows(sj, qj [][]float64, w *worker, b *block, paper bool, omega, lambda []float64, lo, hi int) {
 	for m := 0; lo < hi; lo += m {
 		m = min(b.partEnd(lo), hi) - lo
-		out := s.evaluate(w, b, pde.SecondDerivatives, omega, lo, m)
+		out := s.evaluate(w, b, 2, omega, lo, m)
 		r := out[0]
 		jl, product := w.s[0][:m], w.scratch[:m] // Jλ
 		clear(jl)

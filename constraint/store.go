@@ -9,7 +9,7 @@ import (
 )
 
 // store keeps the basis of a sample and the rows of every block in float64 or in
-// float32. What is computed from them is float64. A part is pde.BlockSize rows of a block,
+// float32. What is computed from them is float64. A part is kernel.BlockSize rows of a block,
 // or what there is of it.
 type store interface {
 	// cut makes the rows of a block those at other points, at most as many as there is
@@ -44,7 +44,7 @@ type rows[T compute.Float] struct {
 	lists   []grid.Rows[T] // per block: A_j (m, n) of every term, nil where kept with another's
 	parts   [][][][]T      // per block and part: the same
 	columns [][]int        // per block: the first column of every term
-	wide    [][][]T        // per worker and term (pde.BlockSize, weights): what widen makes; nil where columns are all there are
+	wide    [][][]T        // per worker and term (kernel.BlockSize, weights): what widen makes; nil where columns are all there are
 }
 
 func newRows[T compute.Float](c *Constraint, blocks []*block) *rows[T] {

@@ -77,7 +77,7 @@ func (d *draft) holdAtStart(ctx context.Context, o Options) error {
 
 // solvable reports whether reference solutions can be computed.
 func solvable(p *pde.Problem) bool {
-	return p.Reference.Solver != "" && p.Reference.Solver != pde.FileSolver
+	return p.Reference.Solver != "" && p.Reference.File == ""
 }
 
 // loadSound is the problem of a file without mistakes and faults, nil of another.
@@ -132,7 +132,7 @@ func newStartResidual(p *pde.Problem, g *grid.Grid) (*pde.PlainResidual, error) 
 	if err != nil {
 		return nil, err
 	}
-	return pde.NewPlainResidual(sys)
+	return sys.NewPlainResidual()
 }
 
 // unresolvedStart says that rows at the first time may be an error.

@@ -102,7 +102,7 @@ func compareSplit(ctx context.Context, set *data.Dataset, split data.Split, p *p
 				if err != nil {
 					return err
 				}
-				plain, err := pde.NewPlainResidual(sys)
+				plain, err := sys.NewPlainResidual()
 				if err != nil {
 					return err
 				}

@@ -544,8 +544,8 @@ func (l *loader) reference(p *Problem) {
 		if f.Solver != "" || f.Constants.Len() > 0 || f.Points.Len() > 0 || f.Refine.Len() > 0 {
 			l.report(f.Pos.Errorf("reference: file holds the solutions: no solver, constants, points or refine beside it"))
 		}
-		p.Reference.Solver = FileSolver
-	} else if f.Solver == FileSolver {
+		p.Reference.Solver = fileSolver
+	} else if f.Solver == fileSolver {
 		l.report(f.Pos.Errorf("reference: solver: file: want the file itself").WithHint("file: solutions.npz"))
 	}
 	p.Reference.Points = l.perAxis(p, "reference points", f.Points, func(e config.Entry[int], a int) *config.Mistake {

@@ -115,14 +115,14 @@ func (s *System) NewRowValues(set *RowSet, points []int32) *RowValues {
 
 // Eval returns the rows of a field (C, P) for the inputs of a sample, and their derivatives up to an
 // order, as RowEvaluator.Eval does. They are valid until the next call.
-func (v *RowValues) Eval(order Order, field, sample []float64) [][]float64 {
+func (v *RowValues) Eval(order int, field, sample []float64) [][]float64 {
 	v.SetInputs(sample)
 	grid.Gather(v.gatherer, field, 1, []grid.Rows[float64]{v.Terms})
 	return v.EvalTerms(order)
 }
 
 // EvalTerms is Eval where Terms are there, without their constants, and the sample is set.
-func (v *RowValues) EvalTerms(order Order) [][]float64 {
+func (v *RowValues) EvalTerms(order int) [][]float64 {
 	return v.evaluator.Eval(v.PointRows, order, v.Terms.Values, 0, len(v.Points))
 }
 
@@ -159,7 +159,7 @@ func (s *System) NewRowEvaluator(rows int) *RowEvaluator {
 			programs[order] = p.Evaluator()
 		}
 		e.programs = append(e.programs, programs)
-		inputs, outputs = max(inputs, len(set.Terms)+len(set.Extras)), max(outputs, set.Outputs(SecondDerivatives))
+		inputs, outputs = max(inputs, len(set.Terms)+len(set.Extras)), max(outputs, set.Program(2).Outputs())
 	}
 	e.in, e.views = make([][]float64, inputs), make([][]float64, outputs)
 	for range outputs {
@@ -171,7 +171,7 @@ func (s *System) NewRowEvaluator(rows int) *RowEvaluator {
 // Eval evaluates rows [lo, lo+m): z[j] (m) is term j there without its constant, which
 // Eval adds to it. It returns r and its derivatives up to the order, as [RowSet.Program]
 // lists them; they are valid until the next call.
-func (e *RowEvaluator) Eval(r *PointRows, order Order, z [][]float64, lo, m int) [][]float64 {
+func (e *RowEvaluator) Eval(r *PointRows, order int, z [][]float64, lo, m int) [][]float64 {
 	terms := len(r.Set.Terms)
 	for j := range terms {
 		if c := r.Constants[j]; c != nil {
@@ -182,7 +182,7 @@ func (e *RowEvaluator) Eval(r *PointRows, order Order, z [][]float64, lo, m int)
 	for x, v := range r.Extras {
 		e.in[terms+x] = v[lo : lo+m]
 	}
-	out := e.views[:r.Set.Outputs(order)]
+	out := e.views[:r.Set.Program(order).Outputs()]
 	for i := range out {
 		out[i] = e.out[i][:m]
 	}

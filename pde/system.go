@@ -83,21 +83,10 @@ type Extra struct {
 	Shift int
 }
 
-// Order says which derivatives of rows an evaluation gives.
-type Order int
-
-const (
-	Values            Order = iota // r alone
-	FirstDerivatives               // r, r_1..r_J
-	SecondDerivatives              // those, and the second derivatives that Pair names
-)
-
-// Program returns the set's program up to an order. Its inputs are z_1..z_J, then the
-// extras.
-func (s *RowSet) Program(order Order) *expr.Program { return s.programs[order] }
-
-// Outputs is the number of outputs of a program.
-func (s *RowSet) Outputs(order Order) int { return s.programs[order].Outputs() }
+// Program returns the set's program up to an order of derivatives: 0 gives r alone, 1 also
+// r_1..r_J, and 2 also the second derivatives that Pair names. Its inputs are z_1..z_J, then
+// the extras.
+func (s *RowSet) Program(order int) *expr.Program { return s.programs[order] }
 
 // Pair returns the output of second order that holds ∂²r/∂z_j∂z_k, or -1 for zero.
 func (s *RowSet) Pair(j, k int) int { return s.pairs[j*len(s.Terms)+k] }
@@ -418,7 +407,7 @@ func (set *RowSet) compile(weighted *expr.Expr, inputs []string) error {
 			return err
 		}
 	}
-	if n := set.programs[SecondDerivatives].Len(); n > maxOperations {
+	if n := set.programs[2].Len(); n > maxOperations {
 		return fmt.Errorf("%w %d operations at a point; more than %d are not tried", ErrLong, n, maxOperations)
 	}
 	return nil

@@ -126,7 +126,7 @@ type scorer struct {
 }
 
 func newScorer(info engine.Info, sys *pde.System, s Samples) (*scorer, error) {
-	plain, err := pde.NewPlainResidual(sys)
+	plain, err := sys.NewPlainResidual()
 	if err != nil {
 		return nil, err
 	}

@@ -300,5 +300,5 @@ func (t *terms) evaluate(set *pde.RowSet, z []value, constants []value, extras [
 	for j, v := range z {
 		inputs = append(inputs, t.total(v, constants[j]))
 	}
-	return t.program(set.Program(pde.SecondDerivatives), append(inputs, extras...), set.Outputs(pde.SecondDerivatives))
+	return t.program(set.Program(2), append(inputs, extras...), set.Program(2).Outputs())
 }

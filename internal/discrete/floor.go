@@ -35,7 +35,7 @@ var ErrLarge = errors.New("the full-grid minimiser takes too long")
 // the minimiser is not found so the error is ErrLarge, and only Residual is there.
 func MeasureFloor(sys *pde.System, scale func(set *pde.RowSet) float64, sample, truth []float64, most float64) (Floor, error) {
 	var out Floor
-	plain, err := pde.NewPlainResidual(sys)
+	plain, err := sys.NewPlainResidual()
 	if err != nil {
 		return out, err
 	}

@@ -106,7 +106,7 @@ func (st *state) evaluate(u []float64) float64 {
 	st.gather()
 	row := 0
 	for k, rows := range st.rows {
-		st.out[k] = rows.EvalTerms(pde.FirstDerivatives)
+		st.out[k] = rows.EvalTerms(1)
 		for _, out := range st.out[k] {
 			if st.roots != nil {
 				kernel.MulScalar64(out, st.roots[k], out)
