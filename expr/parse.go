@@ -2,6 +2,8 @@ package expr
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -357,13 +359,10 @@ func (p *parser) atom() (*Expr, error) {
 func (p *parser) call(t token) (*Expr, error) {
 	o, ok := functions[t.text]
 	if !ok {
-		names := make([]string, 0, len(functions))
-		for name := range functions {
-			names = append(names, name)
-		}
+		names := slices.Sorted(maps.Keys(functions))
 		hint := nearest(t.text, names)
 		if hint == "" {
-			hint = "a product is written with *; the functions are " + functionNames()
+			hint = "a product is written with *; the functions are " + strings.Join(names, ", ")
 		}
 		return nil, p.errorAt(t.pos, fmt.Sprintf("unknown function %s", t.text), hint)
 	}
