@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"pihc/expr"
 	"pihc/grid"
 	"pihc/internal/kernel"
 	"pihc/lm"
@@ -40,13 +39,13 @@ type chunk struct {
 
 // CoarseRows returns the rows, of so many residual rows of one expert, that a solve
 // starts on, and how often each counts; none where it starts on all. They are the
-// first pde.BlockSize of every chunk.
+// first kernel.BlockSize of every chunk.
 func (c *Constraint) CoarseRows(set *pde.RowSet, rows int) (chosen []int32, times float64) {
 	if !startsOnFew(set, rows) {
 		return nil, 1
 	}
 	for lo := 0; lo < rows; lo += chunkRows {
-		for i := lo; i < min(lo+expr.BlockSize, rows); i++ {
+		for i := lo; i < min(lo+kernel.BlockSize, rows); i++ {
 			chosen = append(chosen, int32(i))
 		}
 	}
@@ -57,7 +56,7 @@ func (c *Constraint) CoarseRows(set *pde.RowSet, rows int) (chosen []int32, time
 func startsOnFew(set *pde.RowSet, rows int) bool { return rows >= coarseRows && !set.Linear }
 
 // coarseRows is the least number of residual rows of which an eighth starts a solve:
-// pde.BlockSize of every chunk.
+// kernel.BlockSize of every chunk.
 const coarseRows = 8 * chunkRows
 
 // CoarseOptions are those of the solve on CoarseRows.
@@ -113,7 +112,7 @@ func (e *expert) divide() {
 			}
 			e.curved = append(e.curved, ch)
 			if few {
-				ch.hi, ch.times = min(lo+expr.BlockSize, ch.hi), b.times
+				ch.hi, ch.times = min(lo+kernel.BlockSize, ch.hi), b.times
 			}
 			if ch.lo < ch.hi {
 				e.coarse = append(e.coarse, ch)

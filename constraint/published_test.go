@@ -29,7 +29,7 @@ func rowValues(sys *pde.System, set *pde.RowSet, u, initial []float64) []float64
 	rows.SetInputs(initial)
 	z := rows.NewValues()
 	grid.Gather(sys.NewGatherer(nil), u, 1, []grid.Rows[float64]{z})
-	return sys.NewRowEvaluator(len(set.Points)).Eval(rows, pde.Values, z.Values, 0, len(set.Points))[0]
+	return sys.NewRowEvaluator(len(set.Points)).Eval(rows, 0, z.Values, 0, len(set.Points))[0]
 }
 
 func rms(v []float64) float64 { return math.Sqrt(kernel.SumSquares64(v) / float64(len(v))) }

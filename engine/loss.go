@@ -176,9 +176,9 @@ func (f RowFactor) multiply(rows []float64, chosen []bool) {
 // evaluate evaluates a chunk of rows, whose terms are there, and for a gradient sets
 // bar to factor² r F_j.
 func (ch *lossChunk) evaluate(e *pde.RowEvaluator, factor RowFactor, gradient bool) {
-	order := pde.Values
+	order := 0
 	if gradient {
-		order = pde.FirstDerivatives
+		order = 1
 	}
 	out := e.Eval(ch.PointRows, order, ch.z, ch.lo, ch.hi-ch.lo)
 	r := out[0]

@@ -14,7 +14,7 @@ import (
 type Trivial struct {
 	Name   string
 	Losses []float64 // per sample: the whole loss, conditions included, border terms not
-	Errors []float64 // per sample: relative L2 (grid.RelativeL2Of); nil without solutions
+	Errors []float64 // per sample: relative L2 (grid.RelativeL2); nil without solutions
 	// OutsideAnsatz says that the field does not begin with the initial condition, which the
 	// ansatz keeps: no row of the loss holds it to that, and a low loss means nothing.
 	OutsideAnsatz bool
@@ -49,7 +49,7 @@ func Trivials(sys *pde.System, spec model.LossSpec, inputs [][]float64, truth fu
 		t.Losses = append(t.Losses, loss.Evaluate(field, inputs[i], RowFactor{}).Loss)
 		t.OutsideAnsatz = t.OutsideAnsatz || outsideAnsatz(p, field, kept, sys.SliceSize())
 		if truth != nil {
-			t.Errors = append(t.Errors, grid.RelativeL2Of(field, truth, len(p.Unknowns)))
+			t.Errors = append(t.Errors, grid.RelativeL2(field, truth, len(p.Unknowns)))
 		}
 	}
 	zero, still, mean := Trivial{Name: "zero"}, Trivial{Name: "persistence"}, Trivial{Name: "mean"}

@@ -83,7 +83,7 @@ initial: {distribution: random-sines, low: 0.5, high: 1}
 				still[q] = c.start * u0[q%8]
 			}
 			for k, field := range [][]float64{make([]float64, 40), still, solutions[1-i]} { // the mean of all others
-				check.Close(t, []float64{got[k].Errors[i]}, []float64{grid.RelativeL2(field, solutions[i])}, 1e-12, 1e-13)
+				check.Close(t, []float64{got[k].Errors[i]}, []float64{grid.RelativeL2(field, solutions[i], 1)}, 1e-12, 1e-13)
 			}
 		}
 		losses, err := StillLosses(Info{Problem: p, Grid: g, Spec: &model.Spec{Loss: model.LossSpec{Form: "mean-square"}}}, initial)

@@ -117,7 +117,7 @@ func (d *draft) complete(name string) error {
 
 // drawable reports a problem without a distribution of its inputs.
 func drawable(name string, p *pde.Problem) error {
-	if p.Drawn() || p.Reference.Solver == pde.FileSolver {
+	if p.Drawn() || p.Reference.File != "" {
 		return nil
 	}
 	hint := "add initial: {distribution: random-sines, low: -1, high: 1}, or another of docs/pde-files.md"

@@ -202,7 +202,7 @@ func (t *timing) classical(ctx context.Context, g *grid.Grid) (*report.Classical
 		if err != nil {
 			return nil, err
 		}
-		run.Error += data.Float(grid.RelativeL2Of(t.onPage(fields[k], g), truth, len(t.problem.Unknowns)) / float64(len(t.chosen)))
+		run.Error += data.Float(grid.RelativeL2(t.onPage(fields[k], g), truth, len(t.problem.Unknowns)) / float64(len(t.chosen)))
 	}
 	run.Seconds = score.Median(times)
 	for n := 0; n < 3 && (n == 0 || run.Seconds < 0.1); n++ {

@@ -29,7 +29,7 @@ type judge struct {
 func newJudge(sys *pde.System, samples int) (*judge, error) {
 	j := &judge{grid: sys.Grid, begin: dataset.NewBeginnings(sys), residuals: make([]float64, 0, samples)}
 	var err error
-	j.plain, err = pde.NewPlainResidual(sys)
+	j.plain, err = sys.NewPlainResidual()
 	return j, err
 }
 

@@ -77,7 +77,7 @@ func (d *draft) holdAtStart(ctx context.Context, o Options) error {
 
 // solvable reports whether reference solutions can be computed.
 func solvable(p *pde.Problem) bool {
-	return p.Reference.Solver != "" && p.Reference.Solver != pde.FileSolver
+	return p.Reference.Solver != "" && p.Reference.File == ""
 }
 
 // loadSound is the problem of a file without mistakes and faults, nil of another.
@@ -132,7 +132,7 @@ func newStartResidual(p *pde.Problem, g *grid.Grid) (*pde.PlainResidual, error) 
 	if err != nil {
 		return nil, err
 	}
-	return pde.NewPlainResidual(sys)
+	return sys.NewPlainResidual()
 }
 
 // unresolvedStart says that rows at the first time may be an error.
@@ -293,7 +293,7 @@ func centralTerms(p *pde.Problem, axis string) []centralTerm {
 		}
 		f := t.Factors[0]
 		s := f.Scheme
-		if f.Axis != axis || f.Edge != nil || s.Derivative == 0 || s.Side != grid.Central || s.Repeated || s.Closure == grid.Ghost {
+		if f.Axis != axis || f.Edge != nil || s.Derivative == 0 || s.Side != 0 || s.Repeated || s.Closure == grid.Ghost {
 			continue
 		}
 		terms = append(terms, centralTerm{t.Name, max(s.Order, 2)})

@@ -62,7 +62,7 @@ func LoadSamples(set *data.Dataset, name string, p *pde.Problem, g *grid.Grid, m
 	for i, u0 := range s.Inputs {
 		s.Inputs[i] = dataset.InputsOn(p, u0, from, g)
 	}
-	if !grid.Thins(g.Axes, from.Axes) {
+	if !slices.EqualFunc(g.Axes, from.Axes, grid.Axis.Thins) {
 		if split.Solve {
 			s.Truth, err = solveOn(p, g, s.Inputs, mostKept)
 		}

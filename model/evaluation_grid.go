@@ -72,7 +72,7 @@ func (s *Spec) EvaluationGrids(p *pde.Problem) ([]EvaluationGrid, error) {
 	finest := finestGrid(base, grids)
 	for _, g := range append([]EvaluationGrid{{Grid: base}}, grids...) {
 		for a, axis := range g.Axes {
-			if !grid.Thins([]grid.Axis{axis}, finest.Axes[a:a+1]) {
+			if !axis.Thins(finest.Axes[a]) {
 				return nil, fmt.Errorf("data.test.grids: the %d points of axis %s are not among the finest, %d (%s): %s",
 					axis.Points, axis.Name, finest.Axes[a].Points, axis.Boundary, nesting[axis.Boundary])
 			}

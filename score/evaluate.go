@@ -45,9 +45,9 @@ func (s *Samples) relativeL2(u, truth []float64) (all float64, unknowns map[stri
 		if unknowns == nil {
 			unknowns = map[string]float64{}
 		}
-		unknowns[name] = absent(grid.RelativeL2(u[c*n:(c+1)*n], truth[c*n:(c+1)*n]))
+		unknowns[name] = absent(grid.RelativeL2(u[c*n:(c+1)*n], truth[c*n:(c+1)*n], 1))
 	}
-	return grid.RelativeL2Of(u, truth, max(1, len(s.Unknowns))), unknowns
+	return grid.RelativeL2(u, truth, max(1, len(s.Unknowns))), unknowns
 }
 
 // nrmse is the root mean square of NRMSE over unknowns.
@@ -126,7 +126,7 @@ type scorer struct {
 }
 
 func newScorer(info engine.Info, sys *pde.System, s Samples) (*scorer, error) {
-	plain, err := pde.NewPlainResidual(sys)
+	plain, err := sys.NewPlainResidual()
 	if err != nil {
 		return nil, err
 	}

@@ -96,7 +96,7 @@ func (o *overTime) at(i int, prediction, truth []float64) float64 {
 		if grid.Norm(v) == 0 {
 			return math.NaN()
 		}
-		norm = math.Hypot(norm, grid.RelativeL2(prediction[lo:lo+slice], v))
+		norm = math.Hypot(norm, grid.RelativeL2(prediction[lo:lo+slice], v, 1))
 	}
 	return absent(norm / math.Sqrt(float64(o.unknowns)))
 }

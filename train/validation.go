@@ -146,7 +146,7 @@ func (t *trainer[T]) validation() error {
 			expected += grid.Norm(like) / math.Sqrt(float64(len(like)))
 		}
 		if t.valid.truth != nil {
-			errs += grid.RelativeL2Of(p.Field, t.valid.truth[i], len(t.problem.Unknowns))
+			errs += grid.RelativeL2(p.Field, t.valid.truth[i], len(t.problem.Unknowns))
 		}
 		return nil
 	})

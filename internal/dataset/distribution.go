@@ -20,7 +20,7 @@ type draw = func(rng *rand.Rand, dst []float64) error
 // NewSampler draws the inputs of a sample, one after another in their order: from their
 // distributions, or, where one is missing, from the samples of the file of solutions.
 func NewSampler(p *pde.Problem, g *grid.Grid) (draw, error) {
-	if p.Reference.Solver == pde.FileSolver && !p.Drawn() {
+	if p.Reference.File != "" && !p.Drawn() {
 		return givenSampler(p, g)
 	}
 	var all []draw
