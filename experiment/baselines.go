@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
-	"pihc/data"
 	"pihc/grid"
 	"pihc/internal/dataset"
+	"pihc/internal/words"
 	"pihc/pde"
 	"pihc/report"
 	"pihc/score"
@@ -92,7 +92,7 @@ func addLevels(ctx context.Context, page *report.Page, r *Run, own *grid.Grid) e
 		page.Notes = append(page.Notes, fmt.Sprintf("The discretisation floor was not found: %v.", err))
 		return nil
 	}
-	shape := strings.ReplaceAll(data.FormatShape(g.Shape()), "x", "×")
+	shape := strings.ReplaceAll(words.Shape(g.Shape()), "x", "×")
 	floor := meanOf(floors, errorOf)
 	if math.IsNaN(floor) {
 		page.Notes = append(page.Notes, fmt.Sprintf("The discretisation floor was not looked for: on %s points it takes too long; pihc check --grid measures it on fewer.", shape))

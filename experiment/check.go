@@ -172,7 +172,7 @@ func describeInputs(out *Checked, spec *model.Spec, p *pde.Problem) error {
 	for _, in := range p.PlaceInputs(on) {
 		shape, along := "1 number", ""
 		if len(in.Axes) > 0 {
-			shape, along = data.FormatShape(in.Shape())+" values", " along "+strings.Join(in.Axes, ", ")
+			shape, along = words.Shape(in.Shape())+" values", " along "+strings.Join(in.Axes, ", ")
 		}
 		out.Description = append(out.Description, fmt.Sprintf("input      %s: %s%s", in.Name, shape, along))
 	}

@@ -10,6 +10,7 @@ import (
 	"pihc/data"
 	"pihc/grid"
 	"pihc/internal/dataset"
+	"pihc/internal/words"
 	"pihc/pde"
 )
 
@@ -42,13 +43,13 @@ func ReadInputs(path string, p *pde.Problem, g *grid.Grid) ([][]float64, error) 
 		if a == nil {
 			return nil, WithHint(fmt.Errorf("%s has no array %q", path, name), "%s", needs)
 		}
-		if len(a.Shape) != 1+len(in.Axes) || data.FormatShape(a.Shape[1:]) != data.FormatShape(in.Shape()) || a.Len() == 0 {
+		if len(a.Shape) != 1+len(in.Axes) || words.Shape(a.Shape[1:]) != words.Shape(in.Shape()) || a.Len() == 0 {
 			hint := "one value for each sample and point; --grid changes the number of points"
 			if slices.Equal(a.Shape, in.Shape()) {
 				hint = name + "[numpy.newaxis] is one sample"
 			}
-			return nil, WithHint(fmt.Errorf("%s: array %s has shape %s; want samples of %s", path, name, data.FormatShape(a.Shape), data.FormatShape(in.Shape())),
-				"%s", cmp.Or(data.TransposeHint(name, a.Shape, append([]int{-1}, in.Shape()...)), hint))
+			return nil, WithHint(fmt.Errorf("%s: array %s has shape %s; want samples of %s", path, name, words.Shape(a.Shape), words.Shape(in.Shape())),
+				"%s", cmp.Or(a.TransposeHint(name, append([]int{-1}, in.Shape()...)), hint))
 		}
 		if err := a.CheckFinite(); err != nil {
 			return nil, fmt.Errorf("%s: array %s: %w", path, name, err)
@@ -79,9 +80,9 @@ func readInitial(path string, g *grid.Grid) ([][]float64, error) {
 	if len(got) == len(want)+1 {
 		got = got[1:]
 	}
-	if data.FormatShape(got) != data.FormatShape(want) || array.Len() == 0 {
-		hint := cmp.Or(data.TransposeHint("u0", array.Shape, want), data.TransposeHint("u0", array.Shape, append([]int{-1}, want...)))
-		return nil, WithHint(fmt.Errorf("initial condition %s has shape %s; want %s, or samples of it", path, data.FormatShape(array.Shape), data.FormatShape(want)),
+	if words.Shape(got) != words.Shape(want) || array.Len() == 0 {
+		hint := cmp.Or(array.TransposeHint("u0", want), array.TransposeHint("u0", append([]int{-1}, want...)))
+		return nil, WithHint(fmt.Errorf("initial condition %s has shape %s; want %s, or samples of it", path, words.Shape(array.Shape), words.Shape(want)),
 			"%s", cmp.Or(hint, fmt.Sprintf("one value for each point of %s; --grid changes the number of points", names(g.Axes[1:]))))
 	}
 	if err := array.CheckFinite(); err != nil {

@@ -73,11 +73,11 @@ func checkRepeats(spec *model.Spec, overrides []string) error {
 // checkConstants reports a dataset that was generated from the spec's PDE file, but without the
 // constants that the spec sets.
 func (x *Experiment) checkConstants(dir string, set *data.Dataset) error {
-	if len(x.Spec.Constants) == 0 || set.Manifest().ProblemHash == dataset.ProblemHash(x.Problem) {
+	if len(x.Spec.Constants) == 0 || set.ProblemHash == dataset.ProblemHash(x.Problem) {
 		return nil
 	}
 	base, err := openProblem(x.name, x.Spec.Problem, x.overrides)
-	if err != nil || set.Manifest().ProblemHash != dataset.ProblemHash(base) {
+	if err != nil || set.ProblemHash != dataset.ProblemHash(base) {
 		return err
 	}
 	var with, without, flags []string

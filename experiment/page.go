@@ -58,7 +58,7 @@ func pageOf(runs []scored, s score.Samples) *report.Page {
 		without = ", with solutions"
 	}
 	page.Facts = []report.Fact{
-		{Name: "Grid", Value: fmt.Sprintf("%s (%s)", strings.ReplaceAll(data.FormatShape(g.Shape()), "x", "×"), strings.Join(p.AxisNames(), " × "))},
+		{Name: "Grid", Value: fmt.Sprintf("%s (%s)", strings.ReplaceAll(words.Shape(g.Shape()), "x", "×"), strings.Join(p.AxisNames(), " × "))},
 		{Name: "Training set", Value: words.Count(spec.Data.Train.Count) + " " + page.Sampled() + without},
 		{Name: "Test set", Value: words.Count(len(s.Inputs)) + " samples"},
 		{Name: "Training", Value: fmt.Sprintf("%s steps of %d samples, seed %d", words.Count(spec.Training.Steps), spec.Training.Batch, spec.Seed)},

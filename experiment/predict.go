@@ -14,6 +14,7 @@ import (
 	"pihc/engine"
 	"pihc/grid"
 	"pihc/internal/dataset"
+	"pihc/internal/words"
 	"pihc/model"
 )
 
@@ -148,7 +149,7 @@ func (r *Run) checkInputs(inputs [][]float64, g *grid.Grid, o *PredictOptions) e
 	}
 	for i, sample := range inputs {
 		if len(sample) != p.InputSize(g) {
-			return fmt.Errorf("%s, sample %d: %d values; want %d, those of %s on %s", o.Name, i, len(sample), p.InputSize(g), strings.Join(p.InputNames(), ", "), data.FormatShape(g.Shape()))
+			return fmt.Errorf("%s, sample %d: %d values; want %d, those of %s on %s", o.Name, i, len(sample), p.InputSize(g), strings.Join(p.InputNames(), ", "), words.Shape(g.Shape()))
 		}
 		u0 := p.InitialOf(sample, g)
 		if u0 == nil {

@@ -34,7 +34,7 @@ type runInfo struct {
 
 // newRunInfo returns the content of run.json for a run in dir.
 func newRunInfo(dir, dataDir string, set *data.Dataset) ([]byte, error) {
-	info := runInfo{Version: model.FolderVersion, DatasetHash: set.Manifest().Checksum, Pihc: Version()}
+	info := runInfo{Version: model.FolderVersion, DatasetHash: set.Checksum, Pihc: Version()}
 	var err error
 	if info.Data, err = filepath.Abs(dataDir); err != nil {
 		return nil, err
@@ -106,8 +106,8 @@ func (r *Run) Dataset(given string) (*data.Dataset, error) {
 
 // checkData reports a dataset of another problem than the run's.
 func (r *Run) checkData(set *data.Dataset) error {
-	if m := set.Manifest(); m.ProblemHash != dataset.ProblemHash(r.Problem) {
-		return WithHint(fmt.Errorf("run %s: the dataset was generated for problem %s with another PDE file", r.Dir, m.Problem), "generate one from the run's spec: `pihc generate %s/spec.yaml --out DIR`", r.Dir)
+	if set.ProblemHash != dataset.ProblemHash(r.Problem) {
+		return WithHint(fmt.Errorf("run %s: the dataset was generated for problem %s with another PDE file", r.Dir, set.Problem), "generate one from the run's spec: `pihc generate %s/spec.yaml --out DIR`", r.Dir)
 	}
 	return nil
 }
@@ -144,7 +144,7 @@ func (r *Run) openData(given string) (*data.Dataset, string, error) {
 		if err != nil {
 			return nil, "", err
 		}
-		if set.Manifest().Checksum == info.DatasetHash {
+		if set.Checksum == info.DatasetHash {
 			return set, dir, nil
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"pihc/data"
 	"pihc/internal/words"
 	"pihc/score"
 )
@@ -42,7 +41,7 @@ func (p *Page) gridLabel(g []int) string {
 }
 
 // gridText writes numbers of points, as in "101 × 128".
-func gridText(shape []int) string { return strings.ReplaceAll(data.FormatShape(shape), "x", "×") }
+func gridText(shape []int) string { return strings.ReplaceAll(words.Shape(shape), "x", "×") }
 
 // fewerOn is the number of samples on a grid if it is smaller than on the grid of the page, else 0.
 func (p *Page) fewerOn(g []int) int {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pihc/data"
 	"pihc/experiment"
 	"pihc/internal/words"
 	"pihc/score"
@@ -123,7 +122,7 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 	if len(p.Edited) > 0 {
 		notes += ", " + experiment.EditsText(p.Edited)
 	}
-	_, err = fmt.Fprintf(a.Out, "%s: %s of shape %s%s\n", o.out, strings.Join(p.Unknowns, ", "), data.FormatShape(p.Arrays()[0].Array.Shape), notes)
+	_, err = fmt.Fprintf(a.Out, "%s: %s of shape %s%s\n", o.out, strings.Join(p.Unknowns, ", "), words.Shape(p.Arrays()[0].Array.Shape), notes)
 	return err
 }
 

@@ -127,3 +127,11 @@ func Duration(seconds float64) string {
 	}
 	return fmt.Sprintf("%d h %02d min", int(d.Hours()), int(d.Minutes())%60)
 }
+
+// Shape writes a shape as "1000 x 101 x 1024"; "scalar" if it is empty.
+func Shape(shape []int) string {
+	if len(shape) == 0 {
+		return "scalar"
+	}
+	return strings.Join(strings.Fields(strings.Trim(fmt.Sprint(shape), "[]")), " x ")
+}
