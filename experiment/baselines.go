@@ -21,13 +21,13 @@ func addBaselines(page *report.Page, p *pde.Problem, g *grid.Grid, s score.Sampl
 	if s.Truth == nil {
 		return nil
 	}
-	zero, err := score.ZeroBaseline(s)
+	zero, err := s.ZeroBaseline()
 	if err != nil {
 		return err
 	}
 	page.Baselines = append(page.Baselines, report.Method{Key: "zero", Label: "zero", Note: "the field that is zero everywhere", Evaluation: *zero})
 	if len(s.Inputs) > 1 {
-		mean, err := score.MeanBaseline(s)
+		mean, err := s.MeanBaseline()
 		if err != nil {
 			return err
 		}
@@ -38,7 +38,7 @@ func addBaselines(page *report.Page, p *pde.Problem, g *grid.Grid, s score.Sampl
 		return err
 	}
 	if ok {
-		linear, scored, err := score.InterpolationBaseline(s, low, high)
+		linear, scored, err := s.InterpolationBaseline(low, high)
 		if err != nil {
 			return err
 		}
@@ -54,7 +54,7 @@ func addBaselines(page *report.Page, p *pde.Problem, g *grid.Grid, s score.Sampl
 	if p.Steady {
 		return nil
 	}
-	still, err := score.PersistenceBaseline(&page.Methods[0].Evaluation, s, p, g)
+	still, err := s.PersistenceBaseline(&page.Methods[0].Evaluation, p, g)
 	if err != nil {
 		return err
 	}

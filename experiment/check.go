@@ -115,7 +115,7 @@ func (x *Experiment) Check(ctx context.Context, o CheckOptions) (*Checked, error
 		if err != nil {
 			out.FloorFault = err
 		} else if floor := out.FloorError; floor != nil && *floor > mostFloor {
-			out.FloorFault = WithHint(fmt.Errorf("what the rows determine on this grid is %s from the reference solution", words.Percent(float64(*floor))), "more points, other schemes, or an equation whose solutions are not there: one that amplifies every difference, say")
+			out.FloorFault = words.WithHint(fmt.Errorf("what the rows determine on this grid is %s from the reference solution", words.Percent(float64(*floor))), "more points, other schemes, or an equation whose solutions are not there: one that amplifies every difference, say")
 		}
 	}
 	if err := noteStart(out.Verdict, p, start); err != nil {

@@ -29,7 +29,7 @@ func ReadInputs(path string, p *pde.Problem, g *grid.Grid) ([][]float64, error) 
 	}
 	needs := "problem " + p.Name + " wants an NPZ file with the arrays " + strings.Join(want, ", ")
 	if strings.ToLower(filepath.Ext(path)) != ".npz" {
-		return nil, WithHint(fmt.Errorf("%s is no NPZ file", path), "%s", needs)
+		return nil, words.WithHint(fmt.Errorf("%s is no NPZ file", path), "%s", needs)
 	}
 	arrays, err := data.ReadNPZ(path)
 	if err != nil {
@@ -41,14 +41,14 @@ func ReadInputs(path string, p *pde.Problem, g *grid.Grid) ([][]float64, error) 
 		name := dataset.InputArray(p, in.Name)
 		a := data.Find(arrays, name)
 		if a == nil {
-			return nil, WithHint(fmt.Errorf("%s has no array %q", path, name), "%s", needs)
+			return nil, words.WithHint(fmt.Errorf("%s has no array %q", path, name), "%s", needs)
 		}
 		if len(a.Shape) != 1+len(in.Axes) || words.Shape(a.Shape[1:]) != words.Shape(in.Shape()) || a.Len() == 0 {
 			hint := "one value for each sample and point; --grid changes the number of points"
 			if slices.Equal(a.Shape, in.Shape()) {
 				hint = name + "[numpy.newaxis] is one sample"
 			}
-			return nil, WithHint(fmt.Errorf("%s: array %s has shape %s; want samples of %s", path, name, words.Shape(a.Shape), words.Shape(in.Shape())),
+			return nil, words.WithHint(fmt.Errorf("%s: array %s has shape %s; want samples of %s", path, name, words.Shape(a.Shape), words.Shape(in.Shape())),
 				"%s", cmp.Or(a.TransposeHint(name, append([]int{-1}, in.Shape()...)), hint))
 		}
 		if err := a.CheckFinite(); err != nil {
@@ -82,7 +82,7 @@ func readInitial(path string, g *grid.Grid) ([][]float64, error) {
 	}
 	if words.Shape(got) != words.Shape(want) || array.Len() == 0 {
 		hint := cmp.Or(array.TransposeHint("u0", want), array.TransposeHint("u0", append([]int{-1}, want...)))
-		return nil, WithHint(fmt.Errorf("initial condition %s has shape %s; want %s, or samples of it", path, words.Shape(array.Shape), words.Shape(want)),
+		return nil, words.WithHint(fmt.Errorf("initial condition %s has shape %s; want %s, or samples of it", path, words.Shape(array.Shape), words.Shape(want)),
 			"%s", cmp.Or(hint, fmt.Sprintf("one value for each point of %s; --grid changes the number of points", names(g.Axes[1:]))))
 	}
 	if err := array.CheckFinite(); err != nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"pihc/grid"
+	"pihc/internal/words"
 	"pihc/pde"
 )
 
@@ -24,7 +25,7 @@ func unresolved(p *pde.Problem, g *grid.Grid) (notes []string, fault, err error)
 	}
 	if len(reference) > 0 {
 		x := reference[0]
-		fault = WithHint(errors.New("solutions of these rows are wrong: on their refined grid "+x.String()), "%s", wider(x))
+		fault = words.WithHint(errors.New("solutions of these rows are wrong: on their refined grid "+x.String()), "%s", wider(x))
 		if len(own) == 0 {
 			notes = append(notes, fault.Error())
 		}

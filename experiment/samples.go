@@ -3,7 +3,6 @@ package experiment
 import (
 	"slices"
 
-	"pihc/constraint"
 	"pihc/data"
 	"pihc/grid"
 	"pihc/internal/dataset"
@@ -12,15 +11,6 @@ import (
 	"pihc/score"
 	"pihc/train"
 )
-
-// EvaluationSeeds are the seeds of count samples: the same in every evaluation.
-func EvaluationSeeds(count int) []constraint.Seed {
-	seeds := make([]constraint.Seed, count)
-	for i := range seeds {
-		seeds[i] = train.EvaluationSeed(i)
-	}
-	return seeds
-}
 
 // LoadSamples reads the initial conditions of a split and gives access to its
 // solutions, on grid g: where that is not the dataset's but has points of it
@@ -43,7 +33,7 @@ func LoadSamples(set *data.Dataset, name string, p *pde.Problem, g *grid.Grid, m
 	if err != nil {
 		return score.Samples{}, err
 	}
-	s := score.Samples{Inputs: rowsOf(initial.Float64(), count), Seeds: EvaluationSeeds(count), First: p.PlaceInputs(g)[0].Size, Grid: g.Shape()}
+	s := score.Samples{Inputs: rowsOf(initial.Float64(), count), Seeds: train.EvaluationSeeds(count), First: p.PlaceInputs(g)[0].Size, Grid: g.Shape()}
 	if len(p.Unknowns) > 1 {
 		s.Unknowns = p.UnknownNames()
 	}

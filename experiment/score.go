@@ -20,9 +20,9 @@ import (
 	"pihc/train"
 )
 
-// MetricsVersion changes when an evaluation says more than before that reports show; these score
+// metricsVersion changes when an evaluation says more than before that reports show; these score
 // runs with metrics of another version again.
-const MetricsVersion = 7
+const metricsVersion = 7
 
 // Metrics is metrics.json: an evaluation and how it came about.
 type Metrics struct {
@@ -41,6 +41,9 @@ type Metrics struct {
 
 	Warnings []string `json:"-"`
 }
+
+// Edits says which files of the run folder were used though they are not those of its training.
+func (m *Metrics) Edits() string { return editsText(m.TrustedEdits) }
 
 // ScoreOptions say what is scored, and how.
 type ScoreOptions struct {
@@ -111,7 +114,7 @@ func (r *Run) score(ctx context.Context, set *data.Dataset, e Predictor, o *Scor
 		return nil, err
 	}
 	m := &Metrics{
-		Version: MetricsVersion, Evaluation: *result, Split: o.Split,
+		Version: metricsVersion, Evaluation: *result, Split: o.Split,
 		Step: e.Meta().Step, Checkpoint: e.Meta().TensorsHash, DatasetHash: set.Checksum, TrustedEdits: e.Meta().Edited,
 		Repeat: e.Repeat(),
 	}
@@ -172,7 +175,7 @@ func (r *Run) storedMetrics(e Predictor, set *data.Dataset, warn func(format str
 	path := filepath.Join(r.Dir, train.MetricsFile)
 	if err := disk.ReadSealedJSON(path, &m); err != nil {
 		var older struct{ Version int }
-		if text, _ := os.ReadFile(path); len(text) > 0 && (json.Unmarshal(text, &older) != nil || older.Version >= MetricsVersion) {
+		if text, _ := os.ReadFile(path); len(text) > 0 && (json.Unmarshal(text, &older) != nil || older.Version >= metricsVersion) {
 			warn("%v; the run is scored again", err)
 		}
 		return nil, false
@@ -181,7 +184,7 @@ func (r *Run) storedMetrics(e Predictor, set *data.Dataset, warn func(format str
 	if err != nil {
 		return nil, false
 	}
-	same := m.Version == MetricsVersion && m.Split == "test" && m.Samples == split.Count && m.Checkpoint == e.Meta().TensorsHash &&
+	same := m.Version == metricsVersion && m.Split == "test" && m.Samples == split.Count && m.Checkpoint == e.Meta().TensorsHash &&
 		m.DatasetHash == set.Checksum && slices.Equal(m.Grid, e.Info().Grid.Shape()) &&
 		len(m.Set) == 0 && m.Repeat == e.Repeat() && len(m.TrustedEdits) == 0 && len(e.Meta().Edited) == 0
 	if spec := e.Info().Spec; spec.Method != model.Soft {
@@ -190,14 +193,14 @@ func (r *Run) storedMetrics(e Predictor, set *data.Dataset, warn func(format str
 	return &m, same
 }
 
-// EditsText says which files of a run folder were used though they are not those of its training.
-func EditsText(files []string) string {
+// editsText says which files of a run folder were used though they are not those of its training.
+func editsText(files []string) string {
 	return fmt.Sprintf("not the %s of its training (--trust-edits)", strings.Join(files, " and "))
 }
 
 // warnEdits names the files of a run folder that were trusted.
 func (o Options) warnEdits(to *[]string, dir string, files []string) {
 	if len(files) > 0 {
-		o.warn(to, "run %s: %s", dir, EditsText(files))
+		o.warn(to, "run %s: %s", dir, editsText(files))
 	}
 }

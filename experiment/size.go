@@ -13,6 +13,7 @@ import (
 	"pihc/engine"
 	"pihc/internal/dataset"
 	"pihc/internal/machine"
+	"pihc/internal/words"
 	"pihc/model"
 	"pihc/pde"
 )
@@ -235,7 +236,7 @@ func (s *sizes) timeSolution(p *pde.Problem, o *SizeOptions) error {
 	}
 	solver, err := dataset.ReferenceSolver(p, g)
 	if err != nil {
-		return WithHint(err, "without `reference` there are residuals alone")
+		return words.WithHint(err, "without `reference` there are residuals alone")
 	}
 	initial, err := draws(s.fitted, p, "train", 1)
 	if err != nil {
@@ -247,7 +248,7 @@ func (s *sizes) timeSolution(p *pde.Problem, o *SizeOptions) error {
 		if p.Steady {
 			hint = "an equation without a solution for what is drawn, or whose expressions are not defined on the way from zero to it?"
 		}
-		return WithHint(fmt.Errorf("reference solution: %w", err), "%s Without `reference` there are residuals alone", hint)
+		return words.WithHint(fmt.Errorf("reference solution: %w", err), "%s Without `reference` there are residuals alone", hint)
 	}
 	s.solution = time.Since(begin).Seconds()
 	if used = machine.CPUSeconds() - used; used > 0 {

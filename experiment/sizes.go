@@ -7,6 +7,7 @@ import (
 
 	"pihc/constraint"
 	"pihc/grid"
+	"pihc/internal/words"
 	"pihc/model"
 	"pihc/pde"
 )
@@ -52,23 +53,23 @@ func checkSizesOn(g *grid.Grid, spec *model.Spec, p *pde.Problem, workers, slabs
 	sys, err := p.Discretize(g)
 	if err != nil {
 		if errors.Is(err, pde.ErrLong) {
-			return WithHint(err, "a shorter expression in the PDE file")
+			return words.WithHint(err, "a shorter expression in the PDE file")
 		}
-		return WithHint(err, "more points in the spec's grid, or a lower order in the PDE file")
+		return words.WithHint(err, "more points in the spec's grid, or a lower order in the PDE file")
 	}
 	net, err := spec.NewNetwork(p)
 	if err != nil {
 		return err
 	}
 	if err := model.CheckNetwork(net, g); err != nil {
-		return WithHint(err, "another value there, or more points in the spec's grid (axes: %s)", strings.Join(p.AxisNames(), ", "))
+		return words.WithHint(err, "another value there, or more points in the spec's grid (axes: %s)", strings.Join(p.AxisNames(), ", "))
 	}
 	options, err := spec.Options(p)
 	if err != nil {
 		return err
 	}
 	if _, err := constraint.New(sys, spec.Outputs(), options, nil, nil); err != nil {
-		return WithHint(err, "see constraint.points and constraint.experts in the spec")
+		return words.WithHint(err, "see constraint.points and constraint.experts in the spec")
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 
 // timeFigure draws the error of every method over time, on the grid of the page; ok is false
 // where no method has it.
-func (p *Page) timeFigure() (f Figure, ok bool) {
+func (p *Page) timeFigure() (f figure, ok bool) {
 	x := "time"
 	if len(p.Axes) > 0 {
 		x = p.Axes[0].label()

@@ -44,7 +44,7 @@ type ChartLine struct {
 }
 
 // figure draws the chart.
-func (c Chart) figure() Figure {
+func (c Chart) figure() figure {
 	g := newPlot("", c.X, c.Y)
 	addGrid(g, true, true)
 	var keys []key
@@ -92,13 +92,13 @@ func (c Chart) rows() [][]string {
 	return out
 }
 
-// WriteStudy writes the page dir/NAME.html, which needs nothing from elsewhere, and its
-// charts as PNG, SVG and CSV to the folder named after it ([FiguresOf]).
-func WriteStudy(dir, name string, s Study) (path string, err error) {
+// Write writes the page dir/NAME.html, which needs nothing from elsewhere, and its
+// charts as PNG, SVG and CSV to the folder named after it, NAME-figures.
+func (s *Study) Write(dir, name string) (path string, err error) {
 	path = filepath.Join(dir, name+".html")
-	files := FiguresOf(path)
+	files := figuresOf(path)
 	var charts []drawing
-	var figures []Figure
+	var figures []figure
 	var numbers []dataFile
 	for _, c := range s.Charts {
 		f := c.figure()

@@ -266,13 +266,14 @@ func (e *Evaluation) OnGrids() []*Evaluation {
 	for i := range e.Grids {
 		all = append(all, &e.Grids[i])
 	}
-	slices.SortStableFunc(all, func(a, b *Evaluation) int { return Points(b.Grid) - Points(a.Grid) })
+	slices.SortStableFunc(all, func(a, b *Evaluation) int { return b.Points() - a.Points() })
 	return all
 }
 
-func Points(shape []int) int {
+// Points is the number of points of the grid.
+func (e *Evaluation) Points() int {
 	n := 1
-	for _, k := range shape {
+	for _, k := range e.Grid {
 		n *= k
 	}
 	return n

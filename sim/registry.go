@@ -233,7 +233,7 @@ func newNavierStokes(s Setting) (Solver, error) {
 //
 // Both take points [64], the points along each axis of the grid on which
 // fields are drawn, whatever the axes.
-func NewField(name string, axes []grid.Axis, parameters map[string]any) (*RandomField, error) {
+func NewField(name string, axes []grid.Axis, parameters map[string]any) (*randomField, error) {
 	defaults := map[string]map[string]float64{
 		"periodic-kernel": {"points": 64, "lambda": 0.8},
 		"power-law":       {"points": 64, "alpha": 2.5, "tau": 7, "scale": 0},

@@ -64,7 +64,7 @@ func (a *app) importSolutions(ctx context.Context, file string, o *importOptions
 		return usagef("--samples %d: want a positive number", o.samples)
 	}
 	if _, err := os.Stat(o.out); err == nil {
-		return withHint(fmt.Errorf("%s exists already", o.out), "choose another name, or remove it")
+		return words.WithHint(fmt.Errorf("%s exists already", o.out), "choose another name, or remove it")
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -114,7 +114,7 @@ func (o *importOptions) compare(file string, arrays []data.Named) error {
 	first := data.Find(arrays, solutions[0])
 	for _, name := range solutions[1:] {
 		if x := data.Find(arrays, name); !slices.Equal(x.Shape, first.Shape) {
-			return withHint(fmt.Errorf("%s: array %s has shape %s, array %s has %s: unknowns have one shape", file, name, words.Shape(x.Shape), solutions[0], words.Shape(first.Shape)),
+			return words.WithHint(fmt.Errorf("%s: array %s has shape %s, array %s has %s: unknowns have one shape", file, name, words.Shape(x.Shape), solutions[0], words.Shape(first.Shape)),
 				"(sample, t, x[, y]), all on one grid")
 		}
 	}
@@ -123,7 +123,7 @@ func (o *importOptions) compare(file string, arrays []data.Named) error {
 	}
 	count := first.Shape[0]
 	if count < o.samples {
-		return withHint(fmt.Errorf("%s has %d samples, --samples asks for %d", file, count, o.samples), "without --samples all are taken")
+		return words.WithHint(fmt.Errorf("%s has %d samples, --samples asks for %d", file, count, o.samples), "without --samples all are taken")
 	}
 	if x := data.Find(arrays, dataset.GivenInitial); x != nil && (len(x.Shape) == 0 || x.Shape[0] != count) {
 		return fmt.Errorf("%s: array %s has shape %s; want initial conditions of %d solutions", file, o.initial, words.Shape(x.Shape), count)
@@ -158,7 +158,7 @@ func importNPZ(file string, o *importOptions) ([]data.Named, error) {
 		}
 		x := data.Find(all, take.from)
 		if x == nil {
-			return nil, withHint(fmt.Errorf("%s has no array %q", file, take.from), "it has %s", strings.Join(have, ", "))
+			return nil, words.WithHint(fmt.Errorf("%s has no array %q", file, take.from), "it has %s", strings.Join(have, ", "))
 		}
 		if take.to != dataset.GivenTrain {
 			x = firstSamples(x, o.samples)
@@ -198,7 +198,7 @@ func importHDF5(ctx context.Context, file string, o *importOptions) ([]data.Name
 		}
 	}
 	if len(samples) == 0 {
-		return nil, withHint(fmt.Errorf("%s has neither a dataset tensor nor groups with a dataset data", file), "it has %s", strings.Join(f.Names[:min(5, len(f.Names))], ", "))
+		return nil, words.WithHint(fmt.Errorf("%s has neither a dataset tensor nor groups with a dataset data", file), "it has %s", strings.Join(f.Names[:min(5, len(f.Names))], ", "))
 	}
 	var shape []int
 	var values []float64

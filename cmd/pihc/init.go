@@ -72,7 +72,7 @@ func (a *app) initialise(ctx context.Context, name string, o *initOptions) error
 	}
 	problemFile, specFile := filepath.Join(o.out, "problem.yaml"), filepath.Join(o.out, "spec.yaml")
 	taken := func(path string) error {
-		return withHint(fmt.Errorf("%s exists already", path), "choose another folder with --out")
+		return words.WithHint(fmt.Errorf("%s exists already", path), "choose another folder with --out")
 	}
 	if _, err := os.Stat(specFile); err == nil {
 		return taken(specFile)

@@ -76,7 +76,7 @@ func printMetrics(w io.Writer, m *experiment.Metrics) error {
 		t.Notes = append(t.Notes, "not as trained: passes "+m.Repeat)
 	}
 	if len(m.TrustedEdits) > 0 {
-		t.Notes = append(t.Notes, experiment.EditsText(m.TrustedEdits))
+		t.Notes = append(t.Notes, m.Edits())
 	}
 	for _, line := range []string{m.GridNote(), m.ReferenceNote(), m.TrivialNote(), m.Unbeaten} {
 		if line != "" {

@@ -30,7 +30,7 @@ func npyCommand(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(err)
 		size *= n
 	}
-	dict := fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%s,)}", strings.Join(args[2:], ", "))
+	dict := fmt.Sprintf("%-117s\n", "{'descr': '<f8', 'fortran_order': False, 'shape': ("+strings.Join(args[2:], ", ")+",)}")
 	file := append([]byte("\x93NUMPY\x01\x00"), byte(len(dict)), byte(len(dict)>>8))
 	file, err = binary.Append(append(file, dict...), binary.LittleEndian, slices.Repeat([]float64{value}, size))
 	ts.Check(err)

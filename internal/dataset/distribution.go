@@ -145,7 +145,9 @@ func NewFieldSampler(s pde.Sampler, axes []grid.Axis) (draw, error) {
 	}}
 	free.Put(first)
 	return func(rng *rand.Rand, dst []float64) error {
-		f := free.Get().(*sim.RandomField)
+		f := free.Get().(interface {
+			Sample(rng *rand.Rand, dst []float64)
+		})
 		f.Sample(rng, dst)
 		free.Put(f)
 		return nil

@@ -32,21 +32,6 @@ func SolutionArrays(p *pde.Problem) []string {
 	return p.UnknownNames()
 }
 
-// A FileError is what a file of solutions lacks, or what cannot be had of one.
-type FileError struct {
-	err  error
-	hint string
-}
-
-// Error implements error.
-func (e *FileError) Error() string { return e.err.Error() }
-
-// Unwrap returns what it is about.
-func (e *FileError) Unwrap() error { return e.err }
-
-// Hint says what to do, "" where that is plain.
-func (e *FileError) Hint() string { return e.hint }
-
 // given is a problem's file of solutions, on the grid of its own shape.
 type given struct {
 	problem   *pde.Problem
@@ -69,7 +54,7 @@ func givenPath(p *pde.Problem) string {
 }
 
 func (f *given) fail(hint, format string, args ...any) error {
-	return &FileError{fmt.Errorf("reference: %s: %s", f.path, fmt.Sprintf(format, args...)), hint}
+	return words.WithHint(fmt.Errorf("reference: %s: %s", f.path, fmt.Sprintf(format, args...)), "%s", hint)
 }
 
 // readGiven reads a problem's file of solutions. Other shapes than that of on are errors; with nil

@@ -40,7 +40,7 @@ type hdf5Dataset struct {
 const lzfLibrary = "liblzf.so.1"
 
 // errNoH5dump is the lack of the program.
-var errNoH5dump = &FileError{errors.New("HDF5 files are read by the program h5dump, which is not there"), "Debian and Ubuntu: apt install hdf5-tools; or convert the file to NPZ (numpy.savez)"}
+var errNoH5dump = words.WithHint(errors.New("HDF5 files are read by the program h5dump, which is not there"), "Debian and Ubuntu: apt install hdf5-tools; or convert the file to NPZ (numpy.savez)")
 
 // h5dump runs the program, with a library loaded before it unless that is "". Its error has the program's
 // message.
@@ -87,7 +87,7 @@ func OpenHDF5(ctx context.Context, path string) (*HDF5, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if err != nil {
-		return nil, &FileError{fmt.Errorf("h5dump cannot read %s: %w", path, err), "is it an HDF5 file, and whole?"}
+		return nil, words.WithHint(fmt.Errorf("h5dump cannot read %s: %w", path, err), "is it an HDF5 file, and whole?")
 	}
 	f := &HDF5{path: path, datasets: map[string]hdf5Dataset{}}
 	return f, f.decode(header)
@@ -182,10 +182,10 @@ func (f *HDF5) Read(ctx context.Context, name string) (*data.Array, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, &FileError{
+		return nil, words.WithHint(
 			fmt.Errorf("h5dump cannot read dataset %s of %s: %w", name, f.path, err),
 			"if its data are compressed by LZF, as PDEBench's are, h5dump needs the plugin (Debian: apt install hdf5-plugin-lzf liblzf1)",
-		}
+		)
 	}
 	raw, err := os.ReadFile(out)
 	if err != nil {

@@ -16,6 +16,8 @@ import (
 	"pihc/data"
 	"pihc/experiment"
 	"pihc/internal/disk"
+	"pihc/internal/kernel"
+	"pihc/internal/machine"
 	"pihc/model"
 	"pihc/report"
 	"pihc/train"
@@ -73,7 +75,7 @@ type originRun struct {
 
 // newOrigin describes the runs of a study, by name.
 func newOrigin(s *Work) (origin, error) {
-	o := origin{Pihc: experiment.Version(), Machine: experiment.Machine()}
+	o := origin{Pihc: machine.Version(), Machine: kernel.Machine()}
 	for _, name := range slices.Sorted(maps.Keys(s.Runs)) {
 		run, err := experiment.OpenRun(s.Runs[name])
 		if err != nil {
@@ -138,7 +140,7 @@ func (s *Work) Measure(ctx context.Context) (out any, page *report.Study, path s
 		return nil, nil, "", err
 	}
 	page.Data = s.Name + ".json"
-	page.Generated = fmt.Sprintf("pihc %s, %s", experiment.Version(), time.Now().Format("2 January 2006"))
+	page.Generated = fmt.Sprintf("pihc %s, %s", machine.Version(), time.Now().Format("2 January 2006"))
 	for _, method := range slices.Sorted(maps.Keys(s.Runs)) {
 		run, err := experiment.OpenRun(s.Runs[method])
 		if err != nil {
@@ -150,6 +152,6 @@ func (s *Work) Measure(ctx context.Context) (out any, page *report.Study, path s
 		}
 		page.Specs = append(page.Specs, report.Spec{Title: model.MethodLabel(method), Text: string(text)})
 	}
-	path, err = report.WriteStudy(s.Dir, s.Name, *page)
+	path, err = page.Write(s.Dir, s.Name)
 	return r, page, path, err
 }

@@ -14,7 +14,6 @@ import (
 	"pihc/model"
 	"pihc/report"
 	"pihc/score"
-	"pihc/train"
 )
 
 // interpolationStudy is the JSON of reproduce interpolation. Errors are relative L2
@@ -156,7 +155,7 @@ func interpolate(ctx context.Context, s *Work, dir string, points int) (*interpo
 		if err != nil {
 			return err
 		}
-		rows := constrainedPoints(c, spec.Constraint.Overlap.At(1), train.EvaluationSeed(i)) // overlap as in evaluation
+		rows := constrainedPoints(c, spec.Constraint.Overlap.At(1), samples.Seeds[i]) // overlap as in evaluation
 		for _, r := range rows {
 			out.Within += float64(len(r)) / float64(len(rows)*len(samples.Inputs))
 		}

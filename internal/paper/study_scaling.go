@@ -76,7 +76,7 @@ func ratioOf(a, b []float64) *timeRatio {
 	var ratios []float64
 	each := len(a) / scalingRounds
 	for from := 0; from < len(a); from += each {
-		ratios = append(ratios, score.Median(a[from:from+each])/score.Median(b[from:from+each]))
+		ratios = append(ratios, score.Summarize(a[from:from+each]).Median/score.Summarize(b[from:from+each]).Median)
 	}
 	x := score.Summarize(ratios)
 	return &timeRatio{x.Mean, x.Std / math.Sqrt(float64(len(ratios)-1))}
