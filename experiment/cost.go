@@ -171,11 +171,7 @@ func (t *timing) classical(ctx context.Context, g *grid.Grid) (*report.Classical
 	var solver sim.Solver
 	var err error
 	if t.problem.Reference.Solver == pde.DiscreteSolver {
-		once := make([]int, len(g.Axes))
-		for i := range once {
-			once[i] = 1
-		}
-		solver, err = discrete.New(t.problem, g, once)
+		solver, err = discrete.New(t.problem, g, slices.Repeat([]int{1}, len(g.Axes)))
 	} else {
 		solver, err = dataset.ClassicalSolver(t.problem, g, nil)
 	}

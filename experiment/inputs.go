@@ -19,7 +19,7 @@ import (
 // for each. The files of a dataset have these arrays.
 func ReadInputs(path string, p *pde.Problem, g *grid.Grid) ([][]float64, error) {
 	if p.OnlyInitial() {
-		return readInitial(path, g)
+		return readInitial(path, p, g)
 	}
 	inputs := p.PlaceInputs(g)
 	var want []string
@@ -70,7 +70,7 @@ func ReadInputs(path string, p *pde.Problem, g *grid.Grid) ([][]float64, error) 
 
 // readInitial reads initial conditions for g: (x) or (sample, x), or with two
 // space axes (x, y) or (sample, x, y).
-func readInitial(path string, g *grid.Grid) ([][]float64, error) {
+func readInitial(path string, p *pde.Problem, g *grid.Grid) ([][]float64, error) {
 	array, err := data.ReadArray(path)
 	if err != nil {
 		return nil, fmt.Errorf("initial condition: %w", err)
@@ -83,7 +83,7 @@ func readInitial(path string, g *grid.Grid) ([][]float64, error) {
 	if words.Shape(got) != words.Shape(want) || array.Len() == 0 {
 		hint := cmp.Or(array.TransposeHint("u0", want), array.TransposeHint("u0", append([]int{-1}, want...)))
 		return nil, words.WithHint(fmt.Errorf("initial condition %s has shape %s; want %s, or samples of it", path, words.Shape(array.Shape), words.Shape(want)),
-			"%s", cmp.Or(hint, fmt.Sprintf("one value for each point of %s; --grid changes the number of points", names(g.Axes[1:]))))
+			"%s", cmp.Or(hint, fmt.Sprintf("one value for each point of %s; --grid changes the number of points", strings.Join(p.AxisNames()[1:], " and "))))
 	}
 	if err := array.CheckFinite(); err != nil {
 		return nil, fmt.Errorf("initial condition %s: %w", path, err)
@@ -93,17 +93,6 @@ func readInitial(path string, g *grid.Grid) ([][]float64, error) {
 		count = array.Shape[0]
 	}
 	return rowsOf(array.Float64(), count), nil
-}
-
-func names(axes []grid.Axis) string {
-	text := ""
-	for i, a := range axes {
-		if i > 0 {
-			text += " and "
-		}
-		text += a.Name
-	}
-	return text
 }
 
 func coordinates(a grid.Axis) []float64 {

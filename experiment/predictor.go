@@ -84,10 +84,8 @@ func (r *Run) Grid(e Evaluation) (*grid.Grid, error) {
 			return nil, err
 		}
 	}
-	points := maps.Clone(r.Spec.Grid)
-	if points == nil {
-		points = map[string]int{}
-	}
+	points := map[string]int{}
+	maps.Copy(points, r.Spec.Grid)
 	maps.Copy(points, e.Grid)
 	return r.Problem.Grid(points)
 }
