@@ -6,6 +6,7 @@ import (
 
 	"pihc/internal/config"
 	"pihc/internal/dataset"
+	"pihc/internal/words"
 	"pihc/pde"
 )
 
@@ -34,7 +35,7 @@ func readGivenSizes(p *pde.Problem) (*givenSizes, error) {
 		least = 3
 	}
 	if f.Solutions < least {
-		return nil, WithHint(fmt.Errorf("%s has %d solutions: too few to divide", p.Reference.File, f.Solutions), "one for validation and one for test at least, and without `initial` in the PDE file one to train with")
+		return nil, words.WithHint(fmt.Errorf("%s has %d solutions: too few to divide", p.Reference.File, f.Solutions), "one for validation and one for test at least, and without `initial` in the PDE file one to train with")
 	}
 	shares := [2]int{f.Solutions / 3, f.Solutions}
 	if rest { // what is trained with matters more

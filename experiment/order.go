@@ -264,14 +264,14 @@ func weightOfStart(p *pde.Problem, spec *model.Spec) string {
 // floorOf is the floor_error of check, NaN where it cannot be had; the error is ctx's.
 func floorOf(ctx context.Context, spec *model.Spec, p *pde.Problem) (float64, error) {
 	g, err := floorGrid(spec, p, nil)
-	if err != nil {
-		return math.NaN(), ctx.Err()
+	var sys *pde.System
+	if err == nil {
+		sys, err = p.Discretize(g)
 	}
-	sys, err := p.Discretize(g)
-	if err != nil {
-		return math.NaN(), ctx.Err()
+	var floors []CheckedFloor
+	if err == nil {
+		floors, err = measureFloors(ctx, spec, sys, 0, func(int) {}) // in seconds, or not at all
 	}
-	floors, err := measureFloors(ctx, spec, sys, 0, func(int) {}) // in seconds, or not at all
 	if err != nil {
 		return math.NaN(), ctx.Err() // whoever wants it is told by check
 	}

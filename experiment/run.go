@@ -14,6 +14,8 @@ import (
 	"pihc/data"
 	"pihc/internal/dataset"
 	"pihc/internal/disk"
+	"pihc/internal/machine"
+	"pihc/internal/words"
 	"pihc/model"
 	"pihc/pde"
 	"pihc/train"
@@ -34,7 +36,7 @@ type runInfo struct {
 
 // newRunInfo returns the content of run.json for a run in dir.
 func newRunInfo(dir, dataDir string, set *data.Dataset) ([]byte, error) {
-	info := runInfo{Version: model.FolderVersion, DatasetHash: set.Manifest().Checksum, Pihc: Version()}
+	info := runInfo{Version: model.FolderVersion, DatasetHash: set.Checksum, Pihc: machine.Version()}
 	var err error
 	if info.Data, err = filepath.Abs(dataDir); err != nil {
 		return nil, err
@@ -92,7 +94,7 @@ func OpenRun(dir string, overrides ...string) (*Run, error) {
 	case changed.Problem != spec.Problem || changed.Seed != spec.Seed:
 		err = usagef("--set problem, --set seed: a run keeps those it was trained with")
 	case !maps.Equal(changed.Grid, spec.Grid):
-		err = WithHint(usagef("--set grid: a run keeps the grid it was trained on, where the borders of experts are"), "--grid puts it on other points")
+		err = words.WithHint(usagef("--set grid: a run keeps the grid it was trained on, where the borders of experts are"), "--grid puts it on other points")
 	}
 	r.Spec = changed
 	return r, err
@@ -106,8 +108,8 @@ func (r *Run) Dataset(given string) (*data.Dataset, error) {
 
 // checkData reports a dataset of another problem than the run's.
 func (r *Run) checkData(set *data.Dataset) error {
-	if m := set.Manifest(); m.ProblemHash != dataset.ProblemHash(r.Problem) {
-		return WithHint(fmt.Errorf("run %s: the dataset was generated for problem %s with another PDE file", r.Dir, m.Problem), "generate one from the run's spec: `pihc generate %s/spec.yaml --out DIR`", r.Dir)
+	if set.ProblemHash != dataset.ProblemHash(r.Problem) {
+		return words.WithHint(fmt.Errorf("run %s: the dataset was generated for problem %s with another PDE file", r.Dir, set.Problem), "generate one from the run's spec: `pihc generate %s/spec.yaml --out DIR`", r.Dir)
 	}
 	return nil
 }
@@ -127,7 +129,7 @@ func (r *Run) openData(given string) (*data.Dataset, string, error) {
 	run := r.Dir
 	info, err := readRunInfo(run)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, "", WithHint(fmt.Errorf("run %s does not say where its dataset is: it has no %s", run, train.InfoFile), "name the dataset with --data DIR")
+		return nil, "", words.WithHint(fmt.Errorf("run %s does not say where its dataset is: it has no %s", run, train.InfoFile), "name the dataset with --data DIR")
 	}
 	if err != nil {
 		return nil, "", err
@@ -144,11 +146,11 @@ func (r *Run) openData(given string) (*data.Dataset, string, error) {
 		if err != nil {
 			return nil, "", err
 		}
-		if set.Manifest().Checksum == info.DatasetHash {
+		if set.Checksum == info.DatasetHash {
 			return set, dir, nil
 		}
 	}
-	return nil, "", WithHint(fmt.Errorf("run %s: its dataset is not in %s any more", run, info.Data), "name the dataset with --data DIR")
+	return nil, "", words.WithHint(fmt.Errorf("run %s: its dataset is not in %s any more", run, info.Data), "name the dataset with --data DIR")
 }
 
 // trainSeconds is the time spent in training according to the log, over all

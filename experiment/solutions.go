@@ -45,7 +45,7 @@ func checkSolutions(ctx context.Context, dir string, p *pde.Problem, workers int
 	}
 	var all []compared
 	until := time.Now().Add(allowed)
-	for _, split := range slices.Backward(set.Manifest().Splits) { // test first
+	for _, split := range slices.Backward(set.Splits) { // test first
 		if split.Solve && split.Name != "train" {
 			own, err := compareSplit(ctx, set, split, p, workers, until)
 			if err != nil {

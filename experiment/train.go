@@ -12,6 +12,7 @@ import (
 
 	"pihc/data"
 	"pihc/internal/disk"
+	"pihc/internal/machine"
 	"pihc/internal/words"
 	"pihc/model"
 	"pihc/score"
@@ -74,7 +75,7 @@ func Resume(ctx context.Context, dir, dataDir string, steps int, o Options) (*Ru
 	if cleared, err := train.ClearUnmade(dir); err != nil {
 		return nil, err
 	} else if cleared {
-		return nil, WithHint(fmt.Errorf("run %s was stopped while its folder was made, before any training; the folder was removed", dir),
+		return nil, words.WithHint(fmt.Errorf("run %s was stopped while its folder was made, before any training; the folder was removed", dir),
 			"begin again with `pihc train SPEC --data DIR --out %s`", dir)
 	}
 	if steps > 0 {
@@ -103,7 +104,7 @@ func Resume(ctx context.Context, dir, dataDir string, steps int, o Options) (*Ru
 func withDataHint(err error, spec, dir string) error {
 	var corrupt *disk.CorruptError
 	if errors.Is(err, fs.ErrNotExist) && errors.As(err, &corrupt) && corrupt.File == dir { // not a shard that is missing
-		return WithHint(err, "`pihc generate %s --out %s` makes it", spec, dir)
+		return words.WithHint(err, "`pihc generate %s --out %s` makes it", spec, dir)
 	}
 	return err
 }
@@ -119,7 +120,7 @@ func (r *Run) train(ctx context.Context, title, dataDir string, set *data.Datase
 	defer m.End()
 	options.Engine, options.Plugin, options.Workers, options.Comm, options.Slabs = o.Engine, o.Plugin, o.Workers, o.comm(), max(1, o.Slabs)
 	options.Files = map[string][]byte{train.InfoFile: info}
-	options.Logger, options.Build = o.Logger, Version()
+	options.Logger, options.Build = o.Logger, machine.Version()
 	var loss, validation string
 	small, expected := false, "initial conditions"
 	if r.Problem.Reference.Solver != "" {
@@ -177,11 +178,11 @@ func checkSameSpec(dir string, spec *model.Spec) error {
 		case n == steps:
 			return nil
 		case n > steps:
-			return WithHint(fmt.Errorf("run folder %s holds a run with another spec: training.steps is %d, not %d", dir, steps, n),
+			return words.WithHint(fmt.Errorf("run folder %s holds a run with another spec: training.steps is %d, not %d", dir, steps, n),
 				"`pihc train --resume %s --set training.steps=%d` extends it; or choose another folder with --out, or remove that one", dir, n)
 		}
 	}
-	return WithHint(fmt.Errorf("run folder %s holds a run with another spec", dir), "choose another folder with --out, or remove that one")
+	return words.WithHint(fmt.Errorf("run folder %s holds a run with another spec", dir), "choose another folder with --out, or remove that one")
 }
 
 // Trained says how a training went, in words, and how long it took in all processes that had a part.

@@ -5,8 +5,8 @@ import (
 	"maps"
 	"slices"
 
-	"pihc/data"
 	"pihc/grid"
+	"pihc/internal/words"
 	"pihc/pde"
 )
 
@@ -60,10 +60,10 @@ func (s *Spec) EvaluationGrids(p *pde.Problem) ([]EvaluationGrid, error) {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		if err := CheckNetwork(net, g); err != nil {
-			return nil, fmt.Errorf("%s (%s): %w", name, data.FormatShape(g.Shape()), err)
+			return nil, fmt.Errorf("%s (%s): %w", name, words.Shape(g.Shape()), err)
 		}
 		if _, err := router.Divide(g); err != nil {
-			return nil, fmt.Errorf("%s (%s): %w", name, data.FormatShape(g.Shape()), err)
+			return nil, fmt.Errorf("%s (%s): %w", name, words.Shape(g.Shape()), err)
 		}
 		if same := func(o EvaluationGrid) bool { return slices.Equal(o.Axes, g.Axes) }; !same(EvaluationGrid{Grid: base}) && !slices.ContainsFunc(grids, same) {
 			grids = append(grids, EvaluationGrid{g, samples})

@@ -9,6 +9,7 @@ import (
 	"pihc/grid"
 	"pihc/internal/dataset"
 	"pihc/internal/discrete"
+	"pihc/internal/words"
 	"pihc/pde"
 	"pihc/sim"
 )
@@ -38,10 +39,6 @@ func (s *Spec) DatasetPlan(p *pde.Problem, workers int) (data.Plan, error) {
 		}
 		return base
 	}
-	var solutionType data.Type
-	if len(others) > 0 {
-		solutionType = data.Float32
-	}
 	solvable := p.Reference.Solver != ""
 	return data.Plan{
 		Problem: p.Name, ProblemHash: dataset.ProblemHash(p),
@@ -51,7 +48,7 @@ func (s *Spec) DatasetPlan(p *pde.Problem, workers int) (data.Plan, error) {
 			newSplit(p, base, "validation", s.Data.Validation, solvable),
 			newSplit(p, finest, "test", s.Data.Test.SplitSpec, solvable),
 		},
-		SolutionType: solutionType,
+		Float32: len(others) > 0,
 		Sampler: func(split data.Split) (func(*rand.Rand, []float64) error, error) {
 			draw, err := dataset.NewSampler(p, gridOf(split.Name))
 			return func(rng *rand.Rand, dst []float64) error {
@@ -160,5 +157,5 @@ func (s *Spec) ReferenceError(p *pde.Problem) (e float64, refined string, ok boo
 		}
 		e += distance / float64(count)
 	}
-	return e, data.FormatShape(refine), true, nil
+	return e, words.Shape(refine), true, nil
 }

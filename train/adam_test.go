@@ -220,7 +220,7 @@ func TestBatches(t *testing.T) {
 		}
 	}
 	// Evaluation has points of its own, the same every time.
-	if first, again := EvaluationSeed(3), EvaluationSeed(3); first != again || first == EvaluationSeed(4) || EvaluationSeed(0).Step < 1<<40 {
+	if seeds, again := EvaluationSeeds(5), EvaluationSeeds(4); seeds[3] != again[3] || seeds[3] == seeds[4] || seeds[0].Step < 1<<40 {
 		t.Error("evaluation samples points of training")
 	}
 }

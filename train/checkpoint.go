@@ -15,6 +15,7 @@ import (
 	"pihc/data"
 	"pihc/engine"
 	"pihc/internal/disk"
+	"pihc/internal/words"
 	"pihc/model"
 )
 
@@ -60,7 +61,7 @@ func (m Meta) sum() (string, error) {
 // by their content, so that new ones do not replace the file that the old JSON names.
 func writeCheckpoint[T compute.Float](run, name string, layout []compute.Tensor, s *state[T], m Meta, moments bool) error {
 	dir := checkpointDir(run)
-	if _, err := data.MakeFolder(dir); err != nil {
+	if _, err := disk.MakeFolder(dir); err != nil {
 		return err
 	}
 	tensors := tensorsOf("params.", layout, s.Params)
@@ -176,9 +177,9 @@ func readCheckpoint[T compute.Float](run, name string, layout []compute.Tensor, 
 				return fmt.Errorf("%s: tensor %s is missing", path, prefix+t.Name)
 			}
 			v, ok := a.Data.([]T)
-			if !ok || data.FormatShape(a.Shape) != data.FormatShape(t.Shape) {
+			if !ok || words.Shape(a.Shape) != words.Shape(t.Shape) {
 				return fmt.Errorf("%s: tensor %s is %s of %s; the spec wants %s of %T", path, prefix+t.Name,
-					data.FormatShape(a.Shape), a.Type(), data.FormatShape(t.Shape), T(0))
+					words.Shape(a.Shape), a.Type(), words.Shape(t.Shape), T(0))
 			}
 			copy((*dst)[t.Offset:], v)
 		}

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"pihc/data"
 	"pihc/internal/disk"
 	"pihc/model"
 	"pihc/pde"
@@ -131,7 +130,7 @@ func makeRun(dir string, spec *model.Spec, p *pde.Problem, further map[string][]
 		}
 		return err
 	}
-	made, err := data.MakeFolder(dir)
+	made, err := disk.MakeFolder(dir)
 	if err != nil {
 		return nil, err
 	}

@@ -27,6 +27,7 @@ import (
 	"pihc/internal/dataset"
 	"pihc/internal/disk"
 	"pihc/internal/kernel"
+	"pihc/internal/words"
 	"pihc/model"
 	"pihc/pde"
 )
@@ -169,7 +170,7 @@ func newTrainer[T compute.Float](dir string, spec *model.Spec, p *pde.Problem, s
 	boxes, _ := t.info.Router.(constraint.Boxes)
 	t.meta = Meta{
 		Seed: spec.Seed, Precision: spec.Network.Precision, VectorBits: kernel.Width(), SpecHash: hash(encoded), ProblemHash: dataset.ProblemHash(p),
-		DatasetHash: set.Manifest().Checksum, Borders: boxes,
+		DatasetHash: set.Checksum, Borders: boxes,
 	}
 	return t, nil
 }
@@ -189,9 +190,8 @@ func (t *trainer[T]) close() {
 // checkDataset reports a dataset of another problem, grid or, where a run begins, number of
 // training samples than the spec's: the run's record would be wrong.
 func checkDataset(spec *model.Spec, p *pde.Problem, set *data.Dataset, resume bool) error {
-	m := set.Manifest()
-	if m.ProblemHash != dataset.ProblemHash(p) {
-		return fmt.Errorf("the dataset was generated for problem %s with another PDE file, or other constants, than the spec's problem %s has; generate it again", m.Problem, p.Name)
+	if set.ProblemHash != dataset.ProblemHash(p) {
+		return fmt.Errorf("the dataset was generated for problem %s with another PDE file, or other constants, than the spec's problem %s has; generate it again", set.Problem, p.Name)
 	}
 	g, err := p.Grid(spec.Grid)
 	if err != nil {
@@ -201,7 +201,7 @@ func checkDataset(spec *model.Spec, p *pde.Problem, set *data.Dataset, resume bo
 	if err != nil {
 		return err
 	}
-	if got, want := data.FormatShape(split.GridShape()), data.FormatShape(g.Shape()); got != want {
+	if got, want := words.Shape(split.GridShape()), words.Shape(g.Shape()); got != want {
 		return fmt.Errorf("the dataset's grid is %s, the spec's is %s; generate a dataset for this grid", got, want)
 	}
 	if !resume && split.Count != spec.Data.Train.Count {

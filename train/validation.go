@@ -34,9 +34,7 @@ func (t *trainer[T]) validationSamples(set *data.Dataset) (v validationSet, err 
 	if v.batch.Inputs, err = bySample(set.InputRange("validation", 0, count)); err != nil {
 		return v, err
 	}
-	for i := range count {
-		v.batch.Seeds = append(v.batch.Seeds, EvaluationSeed(i))
-	}
+	v.batch.Seeds = EvaluationSeeds(count)
 	if split.Solve {
 		if v.truth, err = bySample(set.SolutionsRange("validation", 0, count)); err != nil {
 			return v, err
@@ -62,10 +60,14 @@ func (t *trainer[T]) cut(solutions [][]float64) {
 	}
 }
 
-// EvaluationSeed is the seed of the points sample i is constrained at outside
+// EvaluationSeeds are the seeds of the points that count samples are constrained at outside
 // training: the same in every evaluation, and apart from every training seed.
-func EvaluationSeed(i int) constraint.Seed {
-	return constraint.Seed{Run: 0x6576616c, Step: math.MaxUint64, Sample: uint64(i)}
+func EvaluationSeeds(count int) []constraint.Seed {
+	seeds := make([]constraint.Seed, count)
+	for i := range seeds {
+		seeds[i] = constraint.Seed{Run: 0x6576616c, Step: math.MaxUint64, Sample: uint64(i)}
+	}
+	return seeds
 }
 
 // loadBaselines scores the trivial predictions for the first validation, on the rank that

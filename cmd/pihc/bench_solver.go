@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 
-	"pihc/experiment"
 	"pihc/grid"
 	"pihc/internal/dataset"
 	"pihc/internal/kernel"
@@ -45,7 +44,7 @@ func (b *bench) solver() (any, error) {
 			}
 		}
 	}
-	initial, _, err := experiment.StatedInputs(b.spec, b.problem, g, []float64{0.1, 0.5, 0.9})
+	initial, err := b.inputs(b.spec, g, 0.1, 0.5, 0.9)
 	if err != nil {
 		return nil, err
 	}

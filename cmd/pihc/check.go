@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pihc/data"
 	"pihc/experiment"
 	"pihc/internal/words"
 )
@@ -110,7 +109,7 @@ func printCheck(w io.Writer, r *experiment.Checked) error {
 	v := r.Verdict
 	b.WriteString("\n")
 	if v.Rank > 0 {
-		fmt.Fprintf(&b, "rows            %d for %d values, rank %d   on %s\n", v.Rows, v.Unknowns, v.Rank, data.FormatShape(v.Grid))
+		fmt.Fprintf(&b, "rows            %d for %d values, rank %d   on %s\n", v.Rows, v.Unknowns, v.Rank, words.Shape(v.Grid))
 	}
 	for _, fault := range v.Faults {
 		b.WriteString("fault           " + fault + "\n")
@@ -127,7 +126,7 @@ func printCheck(w io.Writer, r *experiment.Checked) error {
 	for _, m := range slices.Sorted(maps.Keys(r.Gradients)) {
 		parts = append(parts, fmt.Sprintf("%s %.2g", m, r.Gradients[m]))
 	}
-	fmt.Fprintf(&b, "   on %s: %s\n", data.FormatShape(r.GradientGrid), strings.Join(parts, ", "))
+	fmt.Fprintf(&b, "   on %s: %s\n", words.Shape(r.GradientGrid), strings.Join(parts, ", "))
 	verdict := "right"
 	switch {
 	case len(r.Wrong) > 0:
@@ -151,7 +150,7 @@ func printCheck(w io.Writer, r *experiment.Checked) error {
 		_, err := io.WriteString(w, b.String())
 		return err
 	}
-	fmt.Fprintf(&b, "floor_residual  %s   on %s\n", words.Percent(float64(*r.FloorResidual)), data.FormatShape(r.FloorGrid))
+	fmt.Fprintf(&b, "floor_residual  %s   on %s\n", words.Percent(float64(*r.FloorResidual)), words.Shape(r.FloorGrid))
 	if r.FloorError == nil {
 		b.WriteString("floor_error     not available: the minimiser over all grid values takes too long on this grid (--grid names a smaller one)\n")
 	} else {

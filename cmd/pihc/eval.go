@@ -15,6 +15,7 @@ import (
 
 	"pihc/experiment"
 	"pihc/internal/disk"
+	"pihc/internal/words"
 	"pihc/model"
 	"pihc/train"
 )
@@ -197,7 +198,7 @@ func (a *app) eval(c *cobra.Command, dir string, o *evalOptions) error {
 	}
 	path := cmp.Or(o.out, filepath.Join(dir, train.MetricsFile))
 	if old, err := os.ReadFile(o.out); err == nil && !isMetrics(old) {
-		return withHint(fmt.Errorf("%s exists already, and is no file of metrics", path), "choose another name for --out, or remove it")
+		return words.WithHint(fmt.Errorf("%s exists already, and is no file of metrics", path), "choose another name for --out, or remove it")
 	}
 	var written error
 	m, err := r.Score(c.Context(), experiment.ScoreOptions{Evaluation: e, Data: o.data, Split: o.split, Samples: o.samples, Done: func(m *experiment.Metrics) error {

@@ -18,6 +18,7 @@ import (
 	"pihc/dist"
 	"pihc/experiment"
 	"pihc/internal/kernel"
+	"pihc/internal/words"
 )
 
 func main() {
@@ -133,7 +134,7 @@ status is 0, 1 for a failure, 2 for wrong usage, and 130 when interrupted.`,
 			}
 			err := usagef("unknown command %q", args[0])
 			if near := c.SuggestionsFor(args[0]); len(near) > 0 {
-				return withHint(err, "did you mean `pihc %s`?", near[0])
+				return words.WithHint(err, "did you mean `pihc %s`?", near[0])
 			}
 			return err
 		},

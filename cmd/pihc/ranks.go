@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pihc/dist"
+	"pihc/internal/words"
 )
 
 // joining names the commands whose work the ranks of a launcher share, bench by what
@@ -54,7 +55,7 @@ func (a *app) join(c *cobra.Command, args []string) error {
 	}
 	a.comm = comm
 	if comm.Size()%a.slabs != 0 {
-		return withHint(usagef("--slabs %d: the number of processes, %d, is no multiple of it", a.slabs, comm.Size()),
+		return words.WithHint(usagef("--slabs %d: the number of processes, %d, is no multiple of it", a.slabs, comm.Size()),
 			"`mpirun -np %d pihc ...` starts as many processes", a.slabs)
 	}
 	if comm.Size() == 1 {

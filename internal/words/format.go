@@ -1,4 +1,4 @@
-// Package words writes numbers as people read them.
+// Package words writes numbers as people read them, and advice on errors.
 package words
 
 import (
@@ -126,4 +126,12 @@ func Duration(seconds float64) string {
 		return fmt.Sprintf("%d min %02d s", int(d.Minutes()), int(d.Seconds())%60)
 	}
 	return fmt.Sprintf("%d h %02d min", int(d.Hours()), int(d.Minutes())%60)
+}
+
+// Shape writes a shape as "1000 x 101 x 1024"; "scalar" if it is empty.
+func Shape(shape []int) string {
+	if len(shape) == 0 {
+		return "scalar"
+	}
+	return strings.Join(strings.Fields(strings.Trim(fmt.Sprint(shape), "[]")), " x ")
 }
