@@ -12,6 +12,7 @@ import (
 	"pihc/engine"
 	"pihc/grid"
 	"pihc/internal/machine"
+	"pihc/internal/words"
 	"pihc/model"
 	"pihc/pde"
 )
@@ -38,7 +39,7 @@ func checkNeeds(spec *model.Spec, p *pde.Problem, g *grid.Grid, workers, slabs i
 		what = "training"
 	}
 	if have := machine.Memory(); have > 0 && needs.Bytes() > have {
-		return WithHint(fmt.Errorf("%s on %s needs about %s of memory; this machine has %s", what, data.FormatShape(g.Shape()), engine.Size(needs.Bytes()), engine.Size(have)),
+		return WithHint(fmt.Errorf("%s on %s needs about %s of memory; this machine has %s", what, data.FormatShape(g.Shape()), words.Size(needs.Bytes()), words.Size(have)),
 			"most of it depends on %s", needs.Largest())
 	}
 	return nil
@@ -64,11 +65,11 @@ func checkDisk(dir string, plan data.Plan) error {
 		sample = max(sample, bytes)
 	}
 	if have := machine.Memory(); have > 0 && sample > have {
-		return WithHint(fmt.Errorf("a sample of the dataset needs %s of memory; this machine has %s", engine.Size(sample), engine.Size(have)), "fewer points in the spec's grid")
+		return WithHint(fmt.Errorf("a sample of the dataset needs %s of memory; this machine has %s", words.Size(sample), words.Size(have)), "fewer points in the spec's grid")
 	}
 	free := machine.DiskFree(existing(dir))
 	if free > 0 && total > free {
-		return WithHint(fmt.Errorf("the dataset needs %s on the disk of %s, which has %s left", engine.Size(total), dir, engine.Size(free)), "fewer samples (data.train.count, data.validation.count, data.test.count), or another --out")
+		return WithHint(fmt.Errorf("the dataset needs %s on the disk of %s, which has %s left", words.Size(total), dir, words.Size(free)), "fewer samples (data.train.count, data.validation.count, data.test.count), or another --out")
 	}
 	return nil
 }

@@ -19,6 +19,9 @@ import (
 	"pihc/train"
 )
 
+// infoVersion is the version of run.json. It changes when an old one can no longer be read.
+const infoVersion = 1
+
 // runInfo is run.json: where the dataset of a run is.
 type runInfo struct {
 	Version     int    `json:"version"`
@@ -34,7 +37,7 @@ type runInfo struct {
 
 // newRunInfo returns the content of run.json for a run in dir.
 func newRunInfo(dir, dataDir string, set *data.Dataset) ([]byte, error) {
-	info := runInfo{Version: model.FolderVersion, DatasetHash: set.Manifest().Checksum, Pihc: Version()}
+	info := runInfo{Version: infoVersion, DatasetHash: set.Manifest().Checksum, Pihc: Version()}
 	var err error
 	if info.Data, err = filepath.Abs(dataDir); err != nil {
 		return nil, err
@@ -56,8 +59,8 @@ func newRunInfo(dir, dataDir string, set *data.Dataset) ([]byte, error) {
 // readRunInfo reads the run.json of a run folder.
 func readRunInfo(run string) (info runInfo, err error) {
 	path := filepath.Join(run, train.InfoFile)
-	if err = disk.ReadJSON(path, &info); err == nil && info.Version != model.FolderVersion {
-		err = &disk.VersionError{File: path, Got: info.Version, Want: model.FolderVersion}
+	if err = disk.ReadJSON(path, &info); err == nil && info.Version != infoVersion {
+		err = &disk.VersionError{File: path, Got: info.Version, Want: infoVersion}
 	}
 	return info, err
 }

@@ -15,7 +15,6 @@ import (
 	"pihc/data"
 	"pihc/engine"
 	"pihc/internal/disk"
-	"pihc/model"
 )
 
 // Meta is the JSON beside the tensors of a checkpoint.
@@ -73,7 +72,7 @@ func writeCheckpoint[T compute.Float](run, name string, layout []compute.Tensor,
 	} else {
 		tensors = tensorsOf("params.", layout, s.evaluated())
 	}
-	m.Version, m.Step, m.Updates, m.counts = model.FolderVersion, s.step, s.Updates, s.counts
+	m.Version, m.Step, m.Updates, m.counts = folderVersion, s.step, s.Updates, s.counts
 	metadata := map[string]string{"format": "pihc checkpoint", "step": fmt.Sprint(s.step)}
 	var err error
 	m.Tensors, m.TensorsHash, err = data.WriteSafetensors(dir, name, !moments, tensors, metadata)
@@ -124,8 +123,8 @@ func decodeMeta(path string, text []byte) (Meta, error) {
 	if err := disk.DecodeJSON(text, &m); err != nil {
 		return m, fmt.Errorf("%s: %w", path, err)
 	}
-	if m.Version != model.FolderVersion {
-		return m, fmt.Errorf("checkpoint %s has version %d; this pihc reads version %d", path, m.Version, model.FolderVersion)
+	if m.Version != folderVersion {
+		return m, fmt.Errorf("checkpoint %s has version %d; this pihc reads version %d", path, m.Version, folderVersion)
 	}
 	if sum, err := m.sum(); err != nil || sum != m.Checksum {
 		return m, &disk.CorruptError{File: path, Reason: "its content does not match its checksum: it was altered"}

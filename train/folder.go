@@ -32,6 +32,9 @@ const (
 	stepPrefix       = "step-"
 )
 
+// folderVersion is the version of checkpoints. It changes when old ones can no longer be read.
+const folderVersion = 1
+
 const (
 	metaExt    = ".json"
 	tensorsExt = ".safetensors"

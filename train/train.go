@@ -284,7 +284,7 @@ func (t *trainer[T]) oneStep() error {
 	if err != nil {
 		return fmt.Errorf("step %d: %w", s.step+1, err)
 	}
-	finite := engine.FiniteStep(&stats, norm)
+	finite := stats.FiniteStep(norm)
 	if finite {
 		s.BadInRow = 0
 	} else {

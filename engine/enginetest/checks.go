@@ -75,10 +75,11 @@ func (r result[T]) equal(what string, want result[T]) error {
 			[]float64{b.Loss, b.JumpSquare, b.Iterations, float64(b.Failed), float64(b.Fallbacks)}))
 }
 
-// params are those of engine.CheckParams.
+// params are those of Info.CheckParams.
 func params[T float](e engine.Engine[T]) []T {
 	var out []T
-	for _, v := range engine.CheckParams(e.Info()) {
+	info := e.Info()
+	for _, v := range info.CheckParams() {
 		out = append(out, T(v))
 	}
 	return out

@@ -127,3 +127,13 @@ func Duration(seconds float64) string {
 	}
 	return fmt.Sprintf("%d h %02d min", int(d.Hours()), int(d.Minutes())%60)
 }
+
+// Size formats a number of bytes: 1.5 GiB.
+func Size(bytes float64) string {
+	units := []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB"}
+	i := 0
+	for ; i < len(units)-1 && bytes >= 1024; i++ {
+		bytes /= 1024
+	}
+	return fmt.Sprintf("%.3g %s", bytes, units[i])
+}
