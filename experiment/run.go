@@ -58,7 +58,7 @@ func newRunInfo(dir, dataDir string, set *data.Dataset) ([]byte, error) {
 
 // readRunInfo reads the run.json of a run folder.
 func readRunInfo(run string) (info runInfo, err error) {
-	path := filepath.Join(run, train.InfoFile)
+	path := train.Folder(run).InfoFile()
 	if err = disk.ReadJSON(path, &info); err == nil && info.Version != infoVersion {
 		err = &disk.VersionError{File: path, Got: info.Version, Want: infoVersion}
 	}
@@ -79,7 +79,7 @@ type Run struct {
 // OpenRun reads the spec and the problem of a run folder. Overrides change values of the spec for this use of the run alone;
 // problem, constants, seed and grid stay those of its training.
 func OpenRun(dir string, overrides ...string) (*Run, error) {
-	spec, p, err := train.ReadRun(dir)
+	spec, p, err := train.Folder(dir).Read()
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func OpenRun(dir string, overrides ...string) (*Run, error) {
 	if len(overrides) == 0 {
 		return r, nil
 	}
-	changed, err := model.ReadStoredSpec(filepath.Join(dir, train.SpecFile), overrides...)
+	changed, err := model.ReadStoredSpec(train.Folder(dir).SpecFile(), overrides...)
 	switch {
 	case err != nil:
 	case !maps.Equal(changed.Constants, spec.Constants):
@@ -130,7 +130,7 @@ func (r *Run) openData(given string) (*data.Dataset, string, error) {
 	run := r.Dir
 	info, err := readRunInfo(run)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, "", WithHint(fmt.Errorf("run %s does not say where its dataset is: it has no %s", run, train.InfoFile), "name the dataset with --data DIR")
+		return nil, "", WithHint(fmt.Errorf("run %s does not say where its dataset is: it has no %s", run, filepath.Base(train.Folder(run).InfoFile())), "name the dataset with --data DIR")
 	}
 	if err != nil {
 		return nil, "", err
@@ -178,5 +178,5 @@ func (r *Run) TrainSeconds() (float64, error) {
 
 // Log reads the log of a run.
 func (r *Run) Log() ([]train.Record, error) {
-	return disk.ReadLogAs[train.Record](filepath.Join(r.Dir, train.LogFile))
+	return disk.ReadLogAs[train.Record](train.Folder(r.Dir).LogFile())
 }

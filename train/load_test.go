@@ -31,7 +31,7 @@ func TestOtherRun(t *testing.T) {
 		"network={initial_scale: 3, scales: {}}": "network",
 	} {
 		err := load(e.with(t, override))
-		var other *OtherRunError
+		var other *otherRunError
 		if !errors.As(err, &other) || !slices.Contains(other.What, want) {
 			t.Errorf("%s: %v", override, err)
 		}
