@@ -56,7 +56,7 @@ func Detect(getenv func(string) string) (*Launch, error) {
 	return nil, nil
 }
 
-// Off, given to Join in the place of a path, keeps a process alone.
+// off, given to Join in the place of a path, keeps a process alone.
 const off = "off"
 
 // Join joins the ranks that a launcher started, by the MPI library at path ("":

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"pihc/constraint"
+	"pihc/grid"
 	"pihc/lm"
 	"pihc/pde"
 )
@@ -56,6 +57,15 @@ func (s *Spec) Options(p *pde.Problem) (constraint.Options, error) {
 	o.Solver.Descent = lm.LevenbergMarquardt{Damping: damping, InitialDamping: initialDamping}
 	o.Solver.Scaling, o.Adjoint = scaling, adjoint
 	return o, nil
+}
+
+// router divides a grid among experts as the spec says.
+func (s *Spec) router(p *pde.Problem, g *grid.Grid) (constraint.Router, error) {
+	options, err := s.Options(p)
+	if err != nil {
+		return nil, err
+	}
+	return options.NewRouter(g)
 }
 
 // Directions is how many corrections of earlier passes are functions of a solve.

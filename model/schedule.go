@@ -51,6 +51,14 @@ func (t *TrainingSpec) Rate(step int) float64 {
 	return t.LearningRate.At(step-from, end-from)
 }
 
+// ClipFactor is what a gradient of this norm is multiplied by.
+func (t *TrainingSpec) ClipFactor(norm float64) float64 {
+	if t.Clip > 0 && norm > t.Clip {
+		return t.Clip / norm
+	}
+	return 1
+}
+
 // Progress returns the fraction of the way at a step, for what changes during
 // training: restarts do not begin it anew.
 func (t *TrainingSpec) Progress(step int) float64 {

@@ -44,11 +44,7 @@ func (a *adam[T]) Step(batch engine.Batch, rate float64) (engine.Stats, float64,
 		clear(a.grad)
 		return stats, norm, err
 	}
-	scale := 1.0
-	if clip := a.training.Clip; clip > 0 && norm > clip {
-		scale = clip / norm
-	}
-	a.update(scale, rate)
+	a.update(a.training.ClipFactor(norm), rate)
 	return stats, norm, nil
 }
 

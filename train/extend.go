@@ -90,7 +90,7 @@ func (f Folder) Extend(steps int) (err error) {
 			return err
 		}
 		if m.SpecHash != hash(src) && m.SpecHash != hash(longer) {
-			return &editedError{Run: dir, Checkpoint: name, Files: []string{specFile}}
+			return trainedWithOther(dir, name, []string{specFile})
 		}
 		m.SpecHash = hash(longer)
 		if m.Checksum, err = m.sum(); err != nil {

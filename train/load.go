@@ -71,7 +71,7 @@ func LoadParams[T compute.Float](dir string, spec *model.Spec, p *pde.Problem, o
 		return nil, m, err
 	}
 	if len(edited) > 0 && !o.TrustEdits {
-		return nil, m, &editedError{Run: dir, Checkpoint: name, Files: edited}
+		return nil, m, trainedWithOther(dir, name, edited)
 	}
 	if err := compareRun(dir, spec, p); err != nil {
 		return nil, m, err
@@ -82,16 +82,6 @@ func LoadParams[T compute.Float](dir string, spec *model.Spec, p *pde.Problem, o
 	}
 	m.Edited = edited
 	return s.evaluated(), m, nil
-}
-
-// An otherRunError reports that parameters were asked for by a spec or a problem that are not the run's.
-type otherRunError struct {
-	Run  string
-	What []string // problem, set of constants, network
-}
-
-func (e *otherRunError) Error() string {
-	return fmt.Sprintf("run %s was trained with another %s than the one given", e.Run, strings.Join(e.What, " and "))
 }
 
 // compareRun returns an error for a spec or a problem other than the run folder's.
@@ -108,52 +98,38 @@ func compareRun(dir string, spec *model.Spec, p *pde.Problem) error {
 			return err
 		}
 	}
-	e := &otherRunError{Run: dir}
-	for _, c := range []struct {
-		what string
-		same bool
-	}{
-		{"problem", dataset.ProblemHash(problem) == dataset.ProblemHash(p)}, {"set of constants", maps.Equal(stored.Constants, spec.Constants)}, {"network", bytes.Equal(networks[0], networks[1])},
-	} {
-		if !c.same {
-			e.What = append(e.What, c.what)
-		}
+	var what []string
+	if dataset.ProblemHash(problem) != dataset.ProblemHash(p) {
+		what = append(what, "problem")
 	}
-	if len(e.What) > 0 {
-		return e
+	if !maps.Equal(stored.Constants, spec.Constants) {
+		what = append(what, "set of constants")
+	}
+	if !bytes.Equal(networks[0], networks[1]) {
+		what = append(what, "network")
+	}
+	if what != nil {
+		return fmt.Errorf("run %s was trained with another %s than the one given", dir, strings.Join(what, " and "))
 	}
 	return nil
 }
 
-// An editedError reports files of a run folder that differ from the ones that a checkpoint
+// hinted is an error that says what to do.
+type hinted struct {
+	error
+	hint string
+}
+
+func (e *hinted) Unwrap() error { return e.error }
+func (e *hinted) Hint() string  { return e.hint }
+
+// trainedWithOther is the error for files of a run folder that differ from the ones that a checkpoint
 // was trained with: they were changed, or the checkpoint belongs to another run.
-type editedError struct {
-	Run, Checkpoint string
-	Files           []string
-}
-
-func (e *editedError) Error() string {
-	return fmt.Sprintf("run %s: its checkpoint %s was trained with another %s", e.Run, e.Checkpoint, strings.Join(e.Files, " and "))
-}
-
-// Hint says what to do.
-func (e *editedError) Hint() string {
-	return "restore what was changed, or use it as it is with --trust-edits, which the output then says"
-}
-
-// A damagedError reports that the newest checkpoint of a run cannot be read while
-// an older one can.
-type damagedError struct {
-	Run, Checkpoint, Older string
-	Err                    error
-}
-
-func (e *damagedError) Error() string { return e.Err.Error() }
-func (e *damagedError) Unwrap() error { return e.Err }
-
-// Hint says what to do.
-func (e *damagedError) Hint() string {
-	return fmt.Sprintf("restore it, or continue from %s, which is whole: remove %s", e.Older, filepath.Join(e.Run, checkpointFolder, e.Checkpoint+".*"))
+func trainedWithOther(run, checkpoint string, files []string) error {
+	return &hinted{
+		fmt.Errorf("run %s: its checkpoint %s was trained with another %s", run, checkpoint, strings.Join(files, " and ")),
+		"restore what was changed, or use it as it is with --trust-edits, which the output then says",
+	}
 }
 
 // editedFiles names the files of a run folder whose SHA-256 is not the one that a

@@ -44,7 +44,7 @@ func (t *trainer[T]) open() error {
 	if err != nil {
 		for _, older := range slices.Backward(names[:len(names)-1]) {
 			if _, _, e := readCheckpoint[T](t.dir, older, t.info.Layout, true); e == nil {
-				return &damagedError{Run: t.dir, Checkpoint: name, Older: older, Err: err}
+				return &hinted{err, fmt.Sprintf("restore it, or continue from %s, which is whole: remove %s", older, filepath.Join(checkpointDir(t.dir), name+".*"))}
 			}
 		}
 		return err

@@ -96,12 +96,8 @@ func (e *device[T]) Step(batch engine.Batch, rate float64) (engine.Stats, float6
 	if err != nil || !stats.FiniteStep(norm) {
 		return stats, norm, err
 	}
-	scale := 1.0
-	if training.Clip > 0 && norm > training.Clip {
-		scale = training.Clip / norm
-	}
 	n := float64(s.updates + 1)
-	step := kernel.NewAdamStep(rate, scale, s.updates+1)
+	step := kernel.NewAdamStep(rate, training.ClipFactor(norm), s.updates+1)
 	numbers := []float64{
 		adamBeta1: step.Beta1, adamBeta2: step.Beta2, adamEpsilon: step.Epsilon, adamSize: step.Size, adamRoot: step.Root, adamScale: step.Scale,
 		adamDecay: min(training.Average, (1+n)/(10+n)),
