@@ -15,6 +15,7 @@ import (
 	"pihc/data"
 	"pihc/engine"
 	"pihc/internal/disk"
+	"pihc/network"
 )
 
 // Meta is the JSON beside the tensors of a checkpoint.
@@ -57,7 +58,7 @@ func (m Meta) sum() (string, error) {
 // writeCheckpoint writes the tensors, then name.json, which names them: a
 // checkpoint exists once its JSON does. The tensors of the best checkpoint are named
 // by their content, so that new ones do not replace the file that the old JSON names.
-func writeCheckpoint[T compute.Float](run, name string, layout []compute.Tensor, s *state[T], m Meta, moments bool) error {
+func writeCheckpoint[T compute.Float](run, name string, layout network.Layout, s *state[T], m Meta, moments bool) error {
 	dir := checkpointDir(run)
 	if _, err := data.MakeFolder(dir); err != nil {
 		return err
@@ -89,7 +90,7 @@ func writeCheckpoint[T compute.Float](run, name string, layout []compute.Tensor,
 }
 
 // writeBest replaces the best checkpoint.
-func writeBest[T compute.Float](run string, layout []compute.Tensor, s *state[T], m Meta) error {
+func writeBest[T compute.Float](run string, layout network.Layout, s *state[T], m Meta) error {
 	old, _ := readMeta(run, bestName)
 	if err := writeCheckpoint(run, bestName, layout, s, m, false); err != nil {
 		return err
@@ -100,7 +101,7 @@ func writeBest[T compute.Float](run string, layout []compute.Tensor, s *state[T]
 	return nil
 }
 
-func tensorsOf[T compute.Float](prefix string, layout []compute.Tensor, flat []T) []data.Named {
+func tensorsOf[T compute.Float](prefix string, layout network.Layout, flat []T) []data.Named {
 	var out []data.Named
 	for _, t := range layout {
 		out = append(out, data.Named{Name: prefix + t.Name, Array: &data.Array{Shape: t.Shape, Data: flat[t.Offset : t.Offset+t.Size()]}})
@@ -156,19 +157,15 @@ func readTensors(run, name string) ([]data.Named, Meta, error) {
 }
 
 // readCheckpoint reads a checkpoint whose tensors must match layout.
-func readCheckpoint[T compute.Float](run, name string, layout []compute.Tensor, moments bool) (*state[T], Meta, error) {
+func readCheckpoint[T compute.Float](run, name string, layout network.Layout, moments bool) (*state[T], Meta, error) {
 	tensors, m, err := readTensors(run, name)
 	if err != nil {
 		return nil, m, err
 	}
 	path := filepath.Join(checkpointDir(run), m.Tensors)
-	size := 0
-	for _, t := range layout {
-		size += t.Size()
-	}
 	s := &state[T]{State: engine.State[T]{Updates: m.Updates}, step: m.Step, counts: m.counts}
 	read := func(prefix string, dst *[]T) error {
-		*dst = make([]T, size)
+		*dst = make([]T, layout.Size())
 		for _, t := range layout {
 			a := data.Find(tensors, prefix+t.Name)
 			if a == nil {
