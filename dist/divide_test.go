@@ -52,7 +52,7 @@ func (e *ranks[T]) each(f func(r int) error) error {
 	}
 	wait.Wait()
 	for _, err := range errs {
-		if err != nil && !errors.Is(err, ErrAborted) {
+		if err != nil && !errors.Is(err, errAborted) {
 			return err
 		}
 	}

@@ -75,7 +75,7 @@ func newCPU[T compute.Float](s *model.Spec, p *pde.Problem, o Options) (*cpu[T],
 		at := &e.slots[b]
 		at.input, at.basis, at.bar = e.input[b*input:][:input], e.basis[b*outputs:][:outputs], e.bar[b*outputs:][:outputs]
 		if e.Corrects {
-			at.corrected = NewHistory(s, e.System.FieldSize())
+			at.corrected = newHistory(s, e.System.FieldSize())
 		}
 	}
 	e.fillCoordinates()
@@ -110,8 +110,8 @@ func (e *cpu[T]) Predict(params []T, batch Batch, each func(i int, p *Prediction
 			s := e.solve(pass, &slots[b], 1)
 			field := s.Field()
 			jump, slope := s.Jumps()
-			value := e.loss.Evaluate(field, slots[b].inputs, e.borderRows(pass, 1))
-			p := Prediction{Field: e.allRanks(field), Loss: value.Loss + e.jumpLoss(jump, slope), MeanSquares: value.MeanSquares, JumpRMS: math.Sqrt(jump)}
+			loss, squares := e.loss.add(nil, field, slots[b].inputs, e.borderRows(pass, 1), 0)
+			p := Prediction{Field: e.allRanks(field), Loss: loss + e.jumpLoss(jump, slope), MeanSquares: squares, JumpRMS: math.Sqrt(jump)}
 			if e.Experts > 0 {
 				p.Experts = s.Outcomes()
 			}
@@ -179,11 +179,11 @@ func (e *cpu[T]) LossAndGrad(grad, params []T, batch Batch) (st Stats, err error
 
 // borderRows is the factor of the rows that cross expert borders; fields of
 // passes before the last, and those that they correct, have no borders.
-func (e *cpu[T]) borderRows(pass int, progress float64) RowFactor {
+func (e *cpu[T]) borderRows(pass int, progress float64) rowFactor {
 	if pass < e.Spec.Network.Passes {
-		return RowFactor{}
+		return rowFactor{}
 	}
-	return RowFactor{e.Crossing, e.Spec.Loss.BorderRows.At(progress)}
+	return rowFactor{e.Crossing, e.Spec.Loss.BorderRows.At(progress)}
 }
 
 // solve runs the constraint of a pass on a sample, at a fraction of training. A pass is trained by the solve
@@ -207,10 +207,10 @@ func (e *cpu[T]) solve(pass int, at *slot[T], progress float64) constraint.Solut
 
 // addLoss adds the loss of a solved sample, over its base, to the statistics and
 // writes scale·∂L/∂b to its bar (N, C, P).
-func (e *cpu[T]) addLoss(st *Stats, at *slot[T], s constraint.Solution, rows RowFactor, scale float64) {
+func (e *cpu[T]) addLoss(st *Stats, at *slot[T], s constraint.Solution, rows rowFactor, scale float64) {
 	relative, spec, field := scale/at.base, e.Spec.Loss, s.Field()
 	clear(e.ubar)
-	value := e.loss.AddGradient(e.ubar, field, at.inputs, rows, relative)
+	loss, squares := e.loss.add(e.ubar, field, at.inputs, rows, relative)
 	supervised := []float64{0}
 	if at.truth != nil && spec.Data != 0 {
 		unknowns, size, stored := len(e.Problem.Unknowns), e.Grid.Size(), e.System.Grid.Size()
@@ -224,8 +224,8 @@ func (e *cpu[T]) addLoss(st *Stats, at *slot[T], s constraint.Solution, rows Row
 	s.Backward(at.bar, e.ubar, relative*spec.BorderJump, relative*spec.BorderSlope)
 	// The conversions keep a compiler from fusing: what is added is what a batch of
 	// this sample alone gives.
-	st.Loss += float64(relative*(value.Loss+e.jumpLoss(jump, slope))) + supervised[0]
-	for i, v := range value.MeanSquares {
+	st.Loss += float64(relative*(loss+e.jumpLoss(jump, slope))) + supervised[0]
+	for i, v := range squares {
 		st.MeanSquares[i] += float64(scale * v)
 	}
 	st.JumpSquare += float64(scale * jump)

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"pihc/grid"
-	"pihc/model"
 	"pihc/pde"
 )
 
@@ -20,11 +19,11 @@ type Trivial struct {
 	OutsideAnsatz bool
 }
 
-// Trivials scores the trivial predictions on a grid, for samples of inputs (InputSize);
+// Trivials scores the trivial predictions, for samples of inputs (InputSize);
 // truth returns the solution (C, P) of one, valid until its next call, and is nil where
 // there are none. Without solutions, or with one, there is no mean, without time no persistence.
-func Trivials(sys *pde.System, spec model.LossSpec, inputs [][]float64, truth func(i int) ([]float64, error)) ([]Trivial, error) {
-	loss, err := NewLoss(sys, spec, nil)
+func (i *Info) Trivials(inputs [][]float64, truth func(i int) ([]float64, error)) ([]Trivial, error) {
+	sys, l, err := i.wholeLoss()
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +45,8 @@ func Trivials(sys *pde.System, spec model.LossSpec, inputs [][]float64, truth fu
 		return nil
 	}
 	scored := func(t *Trivial, i int, field, truth []float64) {
-		t.Losses = append(t.Losses, loss.Evaluate(field, inputs[i], RowFactor{}).Loss)
+		loss, _ := l.Evaluate(field, inputs[i])
+		t.Losses = append(t.Losses, loss)
 		t.OutsideAnsatz = t.OutsideAnsatz || outsideAnsatz(p, field, kept, sys.SliceSize())
 		if truth != nil {
 			t.Errors = append(t.Errors, grid.RelativeL2(field, truth, len(p.Unknowns)))

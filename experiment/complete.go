@@ -85,7 +85,7 @@ func (d *draft) complete(name string) error {
 	var parts, held []string
 	for c, u := range p.Unknowns {
 		offset, multiplier, met := p.ExactAnsatz(c)
-		if len(met) == 0 || !(misfit <= model.CompatibleMisfit) {
+		if len(met) == 0 || !(misfit <= compatibleMisfit) {
 			continue
 		}
 		part := fmt.Sprintf("{offset: %q, multiplier: %q}", offset, multiplier)

@@ -14,7 +14,11 @@ import (
 )
 
 // jumpMisfit is the misfit that is worth a note: more than differences of low order make of slopes.
-const jumpMisfit = 10 * model.CompatibleMisfit
+const jumpMisfit = 10 * compatibleMisfit
+
+// compatibleMisfit is the misfit (model.Misfit) from which on the field changes at once at the ends of axes of space, which
+// no ansatz that begins smoothly can follow.
+const compatibleMisfit = 0.01
 
 // A Verdict says whether the rows of a problem determine its unknowns, from
 // their linearisation on a small grid, and agree with each other and with the ansatz.

@@ -3,7 +3,6 @@ package experiment
 import (
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
 
 	"pihc/grid"
@@ -52,7 +51,7 @@ func (j *judge) warnings(dir string) []string {
 		out = append(out, fmt.Sprintf("%d of %d predictions do not change in time (the derivative in time, or a residual's first term where it has none, is zero) and leave a residual, which is relative to nothing: sample %d is the first", count, len(j.residuals), first))
 	}
 	var m Metrics
-	if disk.ReadSealedJSON(filepath.Join(dir, train.MetricsFile), &m) != nil {
+	if disk.ReadSealedJSON(train.Folder(dir).MetricsFile(), &m) != nil {
 		return out
 	}
 	for _, e := range append([]score.Evaluation{m.Evaluation}, m.Grids...) {

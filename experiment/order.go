@@ -147,7 +147,7 @@ func mayHoldAtStart(p *pde.Problem) (bool, error) {
 		return false, nil
 	}
 	misfit, err := model.Misfit(p)
-	return misfit <= model.CompatibleMisfit, err
+	return misfit <= compatibleMisfit, err
 }
 
 // startHolds reports whether the residual holds at the first time.

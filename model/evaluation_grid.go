@@ -32,11 +32,7 @@ func (s *Spec) EvaluationGrids(p *pde.Problem) ([]EvaluationGrid, error) {
 	if err != nil {
 		return nil, err
 	}
-	options, err := s.Options(p)
-	if err != nil {
-		return nil, err
-	}
-	router, err := options.NewRouter(base)
+	router, err := s.router(p, base)
 	if err != nil {
 		return nil, err
 	}

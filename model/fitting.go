@@ -142,15 +142,10 @@ func mixtureParts(p *pde.Problem, sys *pde.System, sample []float64) ([][]float6
 	return out, nil
 }
 
-// CompatibleMisfit is where initial conditions, kept for all times, miss the conditions at the
-// ends of axes of space so far, as a fraction of their size, that the field changes there at
-// once, which no ansatz that begins smoothly can follow.
-const CompatibleMisfit = 0.01
-
 // Misfit returns how far initial conditions, kept for all times, miss the conditions at the ends
 // of axes of space, as a fraction of their size.
 func Misfit(p *pde.Problem) (float64, error) {
-	s := DefaultSpec(FittedDefaults)
+	s := defaultSpec(fittedDefaults)
 	f, err := newFitting(&s, p)
 	if err != nil {
 		return 0, err

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"pihc/constraint"
+	"pihc/grid"
 	"pihc/lm"
 	"pihc/pde"
 )
@@ -28,7 +29,7 @@ func (s *Spec) Options(p *pde.Problem) (constraint.Options, error) {
 	o := constraint.Options{
 		Points: c.Points, Overlap: c.Overlap.Start != 0 || c.Overlap.End != 0, Weights: c.Weights, Mean: c.Normalization == "mean",
 		LocalConditions: c.ConditionRows == "local", RepeatInitial: c.RepeatInitial, Start: c.Start,
-		Separate: c.Components != ComponentsTied && s.Method != Soft, Directions: s.Directions(),
+		Separate: !c.Tied() && s.Method != Soft, Directions: s.Directions(),
 		Solver: lm.Options{
 			GTol: c.Tolerance, FTol: c.CostTolerance, MaxIterations: c.MaxIterations, Ridge: c.Ridge,
 			NewtonCorrection: c.NewtonCorrection, NoRestart: true,
@@ -56,6 +57,15 @@ func (s *Spec) Options(p *pde.Problem) (constraint.Options, error) {
 	o.Solver.Descent = lm.LevenbergMarquardt{Classical: classical, InitialDamping: initialDamping}
 	o.Solver.Scaling, o.Adjoint, o.PaperAdjoint = scaling, adjoint, c.Adjoint == "paper"
 	return o, nil
+}
+
+// router divides a grid among experts as the spec says.
+func (s *Spec) router(p *pde.Problem, g *grid.Grid) (constraint.Router, error) {
+	options, err := s.Options(p)
+	if err != nil {
+		return nil, err
+	}
+	return options.NewRouter(g)
 }
 
 // Directions is how many corrections of earlier passes are functions of a solve.

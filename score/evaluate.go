@@ -98,7 +98,7 @@ func Evaluate[T compute.Float](e engine.Engine[T], params []T, s Samples, each f
 	if err != nil {
 		return nil, err
 	}
-	trivial, err := engine.Trivials(sys, e.Info().Spec.Loss, s.Inputs, s.Truth)
+	trivial, err := sc.info.Trivials(s.Inputs, s.Truth)
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +182,8 @@ func (sc *scorer) add(i int, p *engine.Prediction) error {
 		sc.out.Experts[k].Statuses[o.Status.String()]++
 	}
 	sc.out.PerSample = append(sc.out.PerSample, x)
-	sc.losses = append(sc.losses, sc.loss.Evaluate(p.Field, sc.samples.Inputs[i], engine.RowFactor{}).Loss)
+	loss, _ := sc.loss.Evaluate(p.Field, sc.samples.Inputs[i])
+	sc.losses = append(sc.losses, loss)
 	return nil
 }
 

@@ -42,7 +42,8 @@ func TestBaselines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	losses, err := engine.StillLosses(engine.Info{Problem: e.problem, Grid: g, Spec: e.spec}, initial)
+	info := engine.Info{Problem: e.problem, Grid: g, Spec: e.spec}
+	losses, err := info.StillLosses(initial)
 	if err != nil {
 		t.Fatal(err)
 	}

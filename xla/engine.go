@@ -21,6 +21,7 @@ import (
 	"pihc/engine"
 	"pihc/fno"
 	"pihc/internal/pjrt"
+	"pihc/internal/words"
 	"pihc/lm"
 	"pihc/model"
 	"pihc/pde"
@@ -173,7 +174,7 @@ func (e *device[T]) explain(what string, err error) error {
 		return err
 	}
 	return fmt.Errorf("engine xla on %s: cannot %s: out of device memory (about %s are needed; most of it depends on %s): %w",
-		e.client.Info().Platform, what, engine.Size(needs.Parameters+needs.Network+needs.Constraint), needs.Largest(), err)
+		e.client.Info().Platform, what, words.Size(needs.Parameters+needs.Network+needs.Constraint), needs.Largest(), err)
 }
 
 // result is what a program gave for one sample: first is the gradient or the field, on
@@ -239,7 +240,7 @@ func (e *device[T]) history(batch engine.Batch, i int) (h engine.History) {
 	switch {
 	case n == 0:
 	case batch.Previous == nil:
-		h = engine.NewHistory(e.Spec, e.FieldSize())
+		h = e.NewHistory()
 		e.System.Offset(h.Field, batch.Inputs[i])
 	case batch.Directions != nil:
 		given := batch.Directions[i]

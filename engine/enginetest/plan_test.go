@@ -62,8 +62,8 @@ func (e *outside[T]) Predict(params []T, batch engine.Batch, each func(i int, p 
 	for i, inputs := range batch.Inputs {
 		x := e.solve(params, &batch, i)
 		field := x.Field()
-		value := e.loss.Evaluate(field, inputs, engine.RowFactor{})
-		if err := each(i, &engine.Prediction{Field: field, Loss: value.Loss, MeanSquares: value.MeanSquares, Experts: x.Outcomes()}); err != nil {
+		loss, squares := e.loss.Evaluate(field, inputs)
+		if err := each(i, &engine.Prediction{Field: field, Loss: loss, MeanSquares: squares, Experts: x.Outcomes()}); err != nil {
 			return err
 		}
 	}
@@ -74,11 +74,11 @@ func (e *outside[T]) LossAndGrad(grad, params []T, batch engine.Batch) (engine.S
 	sum, scale := engine.Stats{MeanSquares: make([]float64, len(e.Rows))}, 1/float64(batch.Samples())
 	for i, inputs := range batch.Inputs {
 		x, ubar := e.solve(params, &batch, i), make([]float64, e.FieldSize())
-		value := e.loss.AddGradient(ubar, x.Field(), inputs, engine.RowFactor{}, scale)
+		loss, squares := e.loss.AddGradient(ubar, x.Field(), inputs, scale)
 		x.Backward(e.bar, ubar, 0, 0)
 		e.net.Backward(grad, params, e.bar)
 		iterations, failed, fallbacks := x.Count()
-		one := engine.Stats{Loss: value.Loss, MeanSquares: slices.Clone(value.MeanSquares), Iterations: float64(iterations), Failed: failed, Fallbacks: fallbacks}
+		one := engine.Stats{Loss: loss, MeanSquares: slices.Clone(squares), Iterations: float64(iterations), Failed: failed, Fallbacks: fallbacks}
 		one.Scale(scale)
 		sum.Add(&one)
 	}

@@ -83,7 +83,7 @@ func newOrigin(s *Work) (origin, error) {
 		if err != nil {
 			return o, err
 		}
-		text, err := os.ReadFile(filepath.Join(run.Dir, train.SpecFile))
+		text, err := os.ReadFile(train.Folder(run.Dir).SpecFile())
 		if err != nil {
 			return o, err
 		}

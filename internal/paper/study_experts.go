@@ -199,7 +199,7 @@ func measureArm(ctx context.Context, s *Work, name, family string, set []string)
 	points, conditions := solveRows(info)
 	arm.Points = points
 	weights := arm.Basis
-	if spec.Constraint.Components != model.ComponentsTied {
+	if !spec.Constraint.Tied() {
 		weights *= len(p.Unknowns)
 	}
 	arm.SolveFLOP = float64(arm.Experts) * solveFLOP(arm.Points+conditions, weights, arm.Iterations)
