@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"pihc/internal/disk"
@@ -46,7 +45,7 @@ func Extend(dir string, steps int) (err error) {
 	}
 	defer lock.Release()
 	path := filepath.Join(dir, SpecFile)
-	src, err := os.ReadFile(path)
+	src, err := disk.ReadFile(path)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -81,7 +80,7 @@ func newOrigin(s *Work) (origin, error) {
 		if err != nil {
 			return o, err
 		}
-		text, err := os.ReadFile(filepath.Join(run.Dir, train.SpecFile))
+		text, err := disk.ReadFile(filepath.Join(run.Dir, train.SpecFile))
 		if err != nil {
 			return o, err
 		}
