@@ -98,7 +98,7 @@ func TestGenerate(t *testing.T) {
 				}
 				return p
 			})
-			if !errors.Is(errs[1], broken) || !errors.Is(errs[0], ErrAborted) {
+			if !errors.Is(errs[1], broken) || !errors.Is(errs[0], errAborted) {
 				t.Errorf("%d ranks, rank 1 fails: %v", size, errs)
 			}
 			for range 2 {

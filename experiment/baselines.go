@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"pihc/grid"
@@ -46,7 +45,7 @@ func addBaselines(page *report.Page, p *pde.Problem, g *grid.Grid, s score.Sampl
 			name := p.Unknowns[0].Name + "₀"
 			page.Baselines = append(page.Baselines, report.Method{
 				Key: "interpolation", Label: "interpolation in " + name, Evaluation: *linear,
-				Note: fmt.Sprintf("between the solutions at %s = %s and %s", name, shortNumber(low.Value), shortNumber(high.Value)),
+				Note: fmt.Sprintf("between the solutions at %s = %.6g and %.6g", name, low.Value, high.Value),
 			})
 			return nil
 		}
@@ -119,10 +118,7 @@ func endpoints(p *pde.Problem, g *grid.Grid) (low, high score.Endpoint, ok bool,
 		return low, high, false, err
 	}
 	at := func(value float64) score.Endpoint {
-		u0 := make([]float64, g.Size()/g.Axes[0].Points)
-		for i := range u0 {
-			u0[i] = value
-		}
+		u0 := slices.Repeat([]float64{value}, g.Size()/g.Axes[0].Points)
 		end := score.Endpoint{Value: value, Solution: make([]float64, g.Size())}
 		if _, e := solver.Solve(end.Solution, u0); e != nil && err == nil {
 			err = fmt.Errorf("%s₀ = %g: %w", p.Unknowns[0].Name, value, e)
@@ -132,6 +128,3 @@ func endpoints(p *pde.Problem, g *grid.Grid) (low, high score.Endpoint, ok bool,
 	low, high = at(min(from, to)), at(max(from, to))
 	return low, high, err == nil, err
 }
-
-// shortNumber writes x without trailing zeros.
-func shortNumber(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }

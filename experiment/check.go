@@ -66,7 +66,7 @@ type CheckOptions struct {
 func (x *Experiment) Check(ctx context.Context, o CheckOptions) (*Checked, error) {
 	spec, p := x.Spec, x.Problem
 	// The spec's own engine must exist: modes, stencils and points fit.
-	if err := checkSizes(spec, p, o.Workers, 1); err != nil {
+	if err := x.CheckSizes(Options{Workers: o.Workers}); err != nil {
 		return nil, err
 	}
 	if err := drawable(spec.Problem, p); err != nil {

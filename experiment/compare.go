@@ -3,7 +3,6 @@ package experiment
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 
 	"pihc/data"
@@ -145,7 +144,7 @@ func (r *Run) scoreAll(ctx context.Context, set *data.Dataset, o Evaluation, war
 	if err != nil {
 		return scored{}, err
 	}
-	save := func() error { return disk.WriteSealedJSON(filepath.Join(r.Dir, train.MetricsFile), m) }
+	save := func() error { return disk.WriteSealedJSON(train.Folder(r.Dir).MetricsFile(), m) }
 	if !stored {
 		if err := save(); err != nil {
 			return scored{}, err

@@ -86,7 +86,7 @@ func (d *draft) complete(name string) error {
 	var parts, held []string
 	for c, u := range p.Unknowns {
 		offset, multiplier, met := p.ExactAnsatz(c)
-		if len(met) == 0 || !(misfit <= model.CompatibleMisfit) {
+		if len(met) == 0 || !(misfit <= compatibleMisfit) {
 			continue
 		}
 		part := fmt.Sprintf("{offset: %q, multiplier: %q}", offset, multiplier)
@@ -117,7 +117,7 @@ func (d *draft) complete(name string) error {
 
 // drawable reports a problem without a distribution of its inputs.
 func drawable(name string, p *pde.Problem) error {
-	if p.Drawn() || p.Reference.Solver == pde.FileSolver {
+	if p.Drawn() || p.Reference.File != "" {
 		return nil
 	}
 	hint := "add initial: {distribution: random-sines, low: -1, high: 1}, or another of docs/pde-files.md"

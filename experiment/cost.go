@@ -171,11 +171,7 @@ func (t *timing) classical(ctx context.Context, g *grid.Grid) (*report.Classical
 	var solver sim.Solver
 	var err error
 	if t.problem.Reference.Solver == pde.DiscreteSolver {
-		once := make([]int, len(g.Axes))
-		for i := range once {
-			once[i] = 1
-		}
-		solver, err = discrete.New(t.problem, g, once)
+		solver, err = discrete.New(t.problem, g, slices.Repeat([]int{1}, len(g.Axes)))
 	} else {
 		solver, err = dataset.ClassicalSolver(t.problem, g, nil)
 	}
@@ -203,7 +199,7 @@ func (t *timing) classical(ctx context.Context, g *grid.Grid) (*report.Classical
 		if err != nil {
 			return nil, err
 		}
-		run.Error += data.Float(grid.RelativeL2Of(t.onPage(fields[k], g), truth, len(t.problem.Unknowns)) / float64(len(t.chosen)))
+		run.Error += data.Float(grid.RelativeL2(t.onPage(fields[k], g), truth, len(t.problem.Unknowns)) / float64(len(t.chosen)))
 	}
 	run.Seconds = score.Summarize(times).Median
 	for n := 0; n < 3 && (n == 0 || run.Seconds < 0.1); n++ {

@@ -19,10 +19,8 @@ import (
 
 // floorGrid is the grid the floor is measured on.
 func floorGrid(spec *model.Spec, p *pde.Problem, given map[string]int) (*grid.Grid, error) {
-	points := maps.Clone(spec.Grid)
-	if points == nil {
-		points = map[string]int{}
-	}
+	points := map[string]int{}
+	maps.Copy(points, spec.Grid)
 	for i, axis := range p.Axes {
 		if _, ok := points[axis.Name]; !ok {
 			points[axis.Name] = axis.Points

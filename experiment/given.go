@@ -21,7 +21,7 @@ type givenSizes struct {
 // for validation and the rest for test, or, where solutions are trained with, a third of all for both, and
 // at most as many as init has computed.
 func readGivenSizes(p *pde.Problem) (*givenSizes, error) {
-	if p.Reference.Solver != pde.FileSolver {
+	if p.Reference.File == "" {
 		return nil, nil
 	}
 	f, err := dataset.ReadFileSizes(p)
@@ -57,7 +57,7 @@ func readGivenSizes(p *pde.Problem) (*givenSizes, error) {
 // moveReference gives a PDE file that goes to folder out the path from there of its file of solutions.
 func (d *draft) moveReference(out string) error {
 	p := d.p
-	if p.Reference.Solver != pde.FileSolver || filepath.IsAbs(p.Reference.File) {
+	if p.Reference.File == "" || filepath.IsAbs(p.Reference.File) {
 		return nil
 	}
 	from, err := filepath.Abs(filepath.Join(filepath.Dir(p.File()), p.Reference.File))

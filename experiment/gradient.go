@@ -186,7 +186,8 @@ func checkBatch(e engine.Engine[float64]) (engine.Batch, float64, error) {
 // roughness is the worst disagreement between differences of the loss with
 // several steps, in a few random directions.
 func roughness(e engine.Engine[float64], batch engine.Batch) (worst float64, err error) {
-	params := engine.CheckParams(e.Info())
+	info := e.Info()
+	params := info.CheckParams()
 	rng := rand.New(rand.NewPCG(5, 6))
 	grad, moved, dir := make([]float64, len(params)), make([]float64, len(params)), make([]float64, len(params))
 	at := func(h float64) float64 {

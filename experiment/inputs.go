@@ -19,7 +19,7 @@ import (
 // for each. The files of a dataset have these arrays.
 func ReadInputs(path string, p *pde.Problem, g *grid.Grid) ([][]float64, error) {
 	if p.OnlyInitial() {
-		return readInitial(path, g)
+		return readInitial(path, p, g)
 	}
 	inputs := p.PlaceInputs(g)
 	var want []string
@@ -78,7 +78,7 @@ func ReadInputs(path string, p *pde.Problem, g *grid.Grid) ([][]float64, error) 
 
 // readInitial reads initial conditions for g: (x) or (sample, x), or with two
 // space axes (x, y) or (sample, x, y).
-func readInitial(path string, g *grid.Grid) ([][]float64, error) {
+func readInitial(path string, p *pde.Problem, g *grid.Grid) ([][]float64, error) {
 	want := g.Shape()[1:]
 	fits := func(shape []int) error {
 		got := shape
@@ -90,7 +90,7 @@ func readInitial(path string, g *grid.Grid) ([][]float64, error) {
 		}
 		hint := cmp.Or(data.TransposeHint("u0", shape, want), data.TransposeHint("u0", shape, append([]int{-1}, want...)))
 		return words.WithHint(fmt.Errorf("initial condition %s has shape %s; want %s, or samples of it", path, words.Shape(shape), words.Shape(want)),
-			"%s", cmp.Or(hint, fmt.Sprintf("one value for each point of %s; --grid changes the number of points", names(g.Axes[1:]))))
+			"%s", cmp.Or(hint, fmt.Sprintf("one value for each point of %s; --grid changes the number of points", strings.Join(p.AxisNames()[1:], " and "))))
 	}
 	array, err := data.ReadArray(path, fits)
 	if err != nil {
@@ -104,17 +104,6 @@ func readInitial(path string, g *grid.Grid) ([][]float64, error) {
 		count = array.Shape[0]
 	}
 	return rowsOf(array.Float64(), count), nil
-}
-
-func names(axes []grid.Axis) string {
-	text := ""
-	for i, a := range axes {
-		if i > 0 {
-			text += " and "
-		}
-		text += a.Name
-	}
-	return text
 }
 
 func coordinates(a grid.Axis) []float64 {

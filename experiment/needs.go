@@ -39,7 +39,7 @@ func checkNeeds(spec *model.Spec, p *pde.Problem, g *grid.Grid, workers, slabs i
 		what = "training"
 	}
 	if have := machine.Memory(); have > 0 && needs.Bytes() > have {
-		return words.WithHint(fmt.Errorf("%s on %s needs about %s of memory; this machine has %s", what, words.Shape(g.Shape()), engine.Size(needs.Bytes()), engine.Size(have)),
+		return words.WithHint(fmt.Errorf("%s on %s needs about %s of memory; this machine has %s", what, words.Shape(g.Shape()), words.Size(needs.Bytes()), words.Size(have)),
 			"most of it depends on %s", needs.Largest())
 	}
 	return nil
@@ -65,11 +65,11 @@ func checkDisk(dir string, plan data.Plan) error {
 		sample = max(sample, bytes)
 	}
 	if have := machine.Memory(); have > 0 && sample > have {
-		return words.WithHint(fmt.Errorf("a sample of the dataset needs %s of memory; this machine has %s", engine.Size(sample), engine.Size(have)), "fewer points in the spec's grid")
+		return words.WithHint(fmt.Errorf("a sample of the dataset needs %s of memory; this machine has %s", words.Size(sample), words.Size(have)), "fewer points in the spec's grid")
 	}
 	free := machine.DiskFree(disk.Existing(dir))
 	if free > 0 && total > free {
-		return words.WithHint(fmt.Errorf("the dataset needs %s on the disk of %s, which has %s left", engine.Size(total), dir, engine.Size(free)), "fewer samples (data.train.count, data.validation.count, data.test.count), or another --out")
+		return words.WithHint(fmt.Errorf("the dataset needs %s on the disk of %s, which has %s left", words.Size(total), dir, words.Size(free)), "fewer samples (data.train.count, data.validation.count, data.test.count), or another --out")
 	}
 	return nil
 }

@@ -189,17 +189,9 @@ func (r *Run) warnFar(inputs [][]float64, g *grid.Grid, o *PredictOptions, out *
 	if !r.Problem.OnlyInitial() {
 		what = "samples"
 	}
-	count, first, why := 0, 0, ""
-	for i, u0 := range inputs {
-		if w := like.Outside(u0); w != "" {
-			if count++; count == 1 {
-				first, why = i, w
-			}
-		}
-	}
-	if count > 0 {
+	if count, first := tally(inputs, func(u0 []float64) bool { return like.Outside(u0) != "" }); count > 0 {
 		o.warn(&out.Warnings, "%d of %d %s in %s are unlike those of training, and their predictions may be far off; sample %d has %s",
-			count, len(inputs), what, o.Name, first, why)
+			count, len(inputs), what, o.Name, first, like.Outside(inputs[first]))
 	}
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -171,7 +170,7 @@ func (r *Run) scoreGrids(ctx context.Context, m *Metrics, set *data.Dataset, o S
 // missing. One that was altered is not used, and named.
 func (r *Run) storedMetrics(e Predictor, set *data.Dataset, warn func(format string, args ...any)) (*Metrics, bool) {
 	var m Metrics
-	path := filepath.Join(r.Dir, train.MetricsFile)
+	path := train.Folder(r.Dir).MetricsFile()
 	if err := disk.ReadSealedJSON(path, &m); err != nil {
 		var older struct{ Version int }
 		if text, _ := disk.ReadFile(path); len(text) > 0 && (json.Unmarshal(text, &older) != nil || older.Version >= metricsVersion) {

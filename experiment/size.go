@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"embed"
-	_ "embed"
 	"fmt"
 	"math"
 	"time"
@@ -150,7 +149,7 @@ func measure(ctx context.Context, p *pde.Problem, given *givenSizes, o *SizeOpti
 		if err := s.fitted.Fit(p); err != nil {
 			return nil, err
 		}
-		if err := checkSizes(s.fitted, p, o.Workers, 1); err != nil {
+		if err := (&Experiment{Spec: s.fitted, Problem: p}).CheckSizes(Options{Workers: o.Workers}); err != nil {
 			return nil, err
 		}
 		o.say("init: timing steps of a network of width %d", c.width)

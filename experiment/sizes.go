@@ -14,12 +14,7 @@ import (
 
 // CheckSizes reports a spec whose network or constraint does not fit its grids or this machine, before anything is made for it.
 func (x *Experiment) CheckSizes(o Options) error {
-	return checkSizes(x.Spec, x.Problem, o.Workers, max(1, o.Slabs))
-}
-
-// checkSizes reports a spec whose network or constraint does not fit its grid,
-// without building the engine.
-func checkSizes(spec *model.Spec, p *pde.Problem, workers, slabs int) error {
+	spec, p, workers, slabs := x.Spec, x.Problem, o.Workers, max(1, o.Slabs)
 	stages, err := spec.Stages(p)
 	if err != nil {
 		return err

@@ -102,7 +102,7 @@ func compareSplit(ctx context.Context, set *data.Dataset, split data.Split, p *p
 				if err != nil {
 					return err
 				}
-				plain, err := pde.NewPlainResidual(sys)
+				plain, err := sys.NewPlainResidual()
 				if err != nil {
 					return err
 				}
@@ -117,7 +117,7 @@ func compareSplit(ctx context.Context, set *data.Dataset, split data.Split, p *p
 					u := a.Float64()
 					c := compared{split: split.Name, sample: i, residual: dataset.SolutionResidual(plain, u, inputs[i])}
 					if _, err := solver.Solve(other, inputs[i]); err == nil { // it may have none
-						c.distance = grid.RelativeL2Of(other, u, len(p.Unknowns))
+						c.distance = grid.RelativeL2(other, u, len(p.Unknowns))
 					}
 					out[i] = c
 				}

@@ -77,7 +77,7 @@ func checkDataset(s *Spec, p *pde.Problem, finest *grid.Grid) error {
 			return fmt.Errorf("data.%s.seed and data.train.seed are both %d: the samples that are scored would be those of training", []string{"validation", "test"}[i], train)
 		}
 	}
-	file := p.Reference.Solver == pde.FileSolver
+	file := p.Reference.File != ""
 	if file && len(s.Data.Test.Grids) > 0 {
 		return errors.New("data.test.grids: solutions of a file are on the spec's grid alone")
 	}
@@ -153,7 +153,7 @@ func (s *Spec) ReferenceError(p *pde.Problem) (e float64, refined string, ok boo
 				copy(u, v)
 				continue
 			}
-			distance = max(distance, grid.RelativeL2Of(v, u, len(p.Unknowns)))
+			distance = max(distance, grid.RelativeL2(v, u, len(p.Unknowns)))
 		}
 		e += distance / float64(count)
 	}

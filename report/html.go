@@ -52,7 +52,7 @@ func (p *Page) Write(file string) error {
 	if err := p.writeHTML(&b, linkTo(files)); err != nil {
 		return err
 	}
-	return writeFile(file, b.Bytes())
+	return disk.WriteFile(file, b.Bytes())
 }
 
 // linkTo is a folder beside a page as the page refers to it: a colon would end a scheme.
@@ -63,13 +63,6 @@ func linkTo(folder string) string {
 // figuresOf is the folder of a page's figures: report-figures beside report.html.
 func figuresOf(page string) string {
 	return strings.TrimSuffix(page, filepath.Ext(page)) + "-figures"
-}
-
-func writeFile(path string, content []byte) error {
-	return disk.WriteAtomic(path, func(w io.Writer) error {
-		_, err := w.Write(content)
-		return err
-	})
 }
 
 // check returns an error unless the cases fit the axes and the methods.
@@ -157,7 +150,7 @@ func writeFiles(dir string, figures []figure, files []dataFile) error {
 		return err
 	}
 	for _, f := range files {
-		if err := writeFile(filepath.Join(dir, f.name), f.content); err != nil {
+		if err := disk.WriteFile(filepath.Join(dir, f.name), f.content); err != nil {
 			return err
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"pihc/internal/disk"
 )
 
 // A Study is a page of tables and charts about trained runs.
@@ -119,5 +121,5 @@ func (s *Study) Write(dir, name string) (path string, err error) {
 	if err := writeFiles(files, figures, numbers); err != nil {
 		return "", err
 	}
-	return path, writeFile(path, b.Bytes())
+	return path, disk.WriteFile(path, b.Bytes())
 }

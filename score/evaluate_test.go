@@ -122,10 +122,10 @@ func TestEvaluate(t *testing.T) {
 			var errs, initial, still []float64
 			for i, u := range fields {
 				truth, _ := s.Truth(i)
-				errs = append(errs, grid.RelativeL2(u, truth))
+				errs = append(errs, grid.RelativeL2(u, truth, 1))
 				// The initial rows of this problem are u - u0, without a weight.
 				initial = append(initial, grid.Distance(u[:n], s.Inputs[i])/math.Sqrt(float64(n)))
-				still = append(still, grid.RelativeL2(slices.Repeat(s.Inputs[i], len(truth)/n), truth))
+				still = append(still, grid.RelativeL2(slices.Repeat(s.Inputs[i], len(truth)/n), truth, 1))
 			}
 			near := func(what string, got *Summary, want Summary) {
 				t.Helper()
@@ -288,7 +288,7 @@ func TestBaselines(t *testing.T) {
 	}
 	for i, x := range mean.PerSample {
 		others := []float64{1.5, 1, 0.5}[i] // mean of the other two
-		if want := grid.RelativeL2(field(others), field(values[i])); math.Abs(x.RelativeL2-want) > 1e-15 {
+		if want := grid.RelativeL2(field(others), field(values[i]), 1); math.Abs(x.RelativeL2-want) > 1e-15 {
 			t.Errorf("mean field, sample %d: %g, want %g", i, x.RelativeL2, want)
 		}
 	}

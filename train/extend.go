@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 
 	"pihc/internal/disk"
 	"pihc/model"
@@ -38,13 +37,13 @@ func (t *trainer[T]) takeOver() error {
 // and its checkpoints the hash of that spec. Resume then continues it. A run that was
 // extended so and is not at its end stays as it is. A run that is not finished is an
 // error, as is a number that is no larger.
-func Extend(dir string, steps int) (err error) {
+func (f Folder) Extend(steps int) (err error) {
+	dir, path := string(f), f.SpecFile()
 	lock, err := claim(dir)
 	if err != nil {
 		return err
 	}
 	defer lock.Release()
-	path := filepath.Join(dir, SpecFile)
 	src, err := disk.ReadFile(path)
 	if err != nil {
 		return err
@@ -90,7 +89,7 @@ func Extend(dir string, steps int) (err error) {
 			return err
 		}
 		if m.SpecHash != hash(src) && m.SpecHash != hash(longer) {
-			return &EditedError{Run: dir, Checkpoint: name, Files: []string{SpecFile}}
+			return trainedWithOther(dir, name, []string{specFile})
 		}
 		m.SpecHash = hash(longer)
 		if m.Checksum, err = m.sum(); err != nil {

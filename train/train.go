@@ -50,8 +50,9 @@ type Options struct {
 	// Slabs successive ranks of Comm share the grid of a sample (0 and 1: one has all of
 	// it). This changes how sums are rounded, and nothing else.
 	Slabs int
-	// Files are written into a new run folder beside the spec, by name.
-	Files map[string][]byte
+	// Info is written into a new run folder (Folder.InfoFile); nil: no such file. Its dataset_hash is compared with
+	// that of the checkpoints.
+	Info []byte
 	// From is the folder of a run whose best parameters a new run starts from; "":
 	// the ones that its seed draws.
 	From string
@@ -284,7 +285,7 @@ func (t *trainer[T]) oneStep() error {
 	if err != nil {
 		return fmt.Errorf("step %d: %w", s.step+1, err)
 	}
-	finite := engine.FiniteStep(&stats, norm)
+	finite := stats.FiniteStep(norm)
 	if finite {
 		s.BadInRow = 0
 	} else {

@@ -54,7 +54,7 @@ func (b *bench) constraint() (any, error) {
 		return nil, err
 	}
 	n.forward()
-	problem := constraint.Assemble(c.NewWorkspace(), constraint.Input[float32]{Basis: n.dst, Sample: initial[0], Seed: train.EvaluationSeeds(1)[0]})
+	problem := c.NewWorkspace().Assemble(constraint.Input[float32]{Basis: n.dst, Sample: initial[0], Seed: train.EvaluationSeeds(1)[0]})
 	r := constraintBench{benchMachine: b.machine(1), Basis: spec.Outputs(), Rows: cmp.Or(options.Points, len(sys.Residuals()[0].Points))} // 0 points: all
 	if r.Solve, err = b.median(func() { problem.Solve() }); err != nil {
 		return nil, err

@@ -169,7 +169,7 @@ func prepareStep[T compute.Float](b *bench, x timed) (run func() (engine.Stats, 
 	batch := engine.Batch{Inputs: initial, Seeds: train.EvaluationSeeds(len(initial))} // trains the last pass
 	params := engine.InitialParams[T](info)
 	if dir := b.options.runs; dir != "" && err == nil {
-		if run := filepath.Join(dir, x.method); !train.IsRun(run) {
+		if run := filepath.Join(dir, x.method); !train.Folder(run).IsRun() {
 			err = usagef("--runs %s: %s is no run folder", dir, run)
 		} else {
 			params, _, err = train.LoadParams[T](run, spec, b.problem, train.LoadOptions{})

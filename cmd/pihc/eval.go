@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -195,7 +194,7 @@ func (a *app) eval(c *cobra.Command, dir string, o *evalOptions) error {
 	if err != nil {
 		return err
 	}
-	path := cmp.Or(o.out, filepath.Join(dir, train.MetricsFile))
+	path := cmp.Or(o.out, train.Folder(dir).MetricsFile())
 	if old, err := disk.ReadFile(o.out); err == nil && !isMetrics(old) {
 		return words.WithHint(fmt.Errorf("%s exists already, and is no file of metrics", path), "choose another name for --out, or remove it")
 	}

@@ -33,7 +33,7 @@ func main() {
 	s := streams{Out: os.Stdout, Err: os.Stderr, terminal: term.IsTerminal(int(os.Stderr.Fd()))}
 	context.AfterFunc(ctx, stop)
 	comm, status := run(ctx, os.Args[1:], s)
-	dist.Exit(comm, status)
+	comm.Exit(status)
 }
 
 // streams are where a command writes: results to Out, everything else to Err.
@@ -58,7 +58,7 @@ type app struct {
 }
 
 // run executes one command line and returns its exit status: 0, 1 for a
-// failure, 2 for wrong usage, 130 when interrupted. The process ends by dist.Exit.
+// failure, 2 for wrong usage, 130 when interrupted. The process ends by dist.Comm.Exit.
 func run(ctx context.Context, args []string, s streams) (dist.Comm, int) {
 	a := &app{streams: s, comm: dist.Alone{}}
 	a.console = &console{out: s.Err}

@@ -46,7 +46,7 @@ func (a *app) join(c *cobra.Command, args []string) error {
 		}
 		return err
 	}
-	comm, launch, library, err := dist.Join(a.mpi, os.Getenv)
+	comm, launch, err := dist.Join(a.mpi, os.Getenv)
 	if err != nil {
 		if launch != nil && launch.Rank > 0 {
 			return errElsewhere // rank 0 says it
@@ -67,8 +67,8 @@ func (a *app) join(c *cobra.Command, args []string) error {
 	if a.threads, err = dist.Cores(comm); err != nil {
 		return err
 	}
-	a.log.Info("joined", "launcher", launch.Launcher, "rank", comm.Rank(), "ranks", comm.Size(), "library", library.Path, "sha256", library.SHA256,
-		"version", library.Version, "threads", a.threads)
+	a.log.Info("joined", "launcher", launch.Launcher, "rank", comm.Rank(), "ranks", comm.Size(), "library", launch.Library, "sha256", launch.SHA256,
+		"version", launch.Version, "threads", a.threads)
 	if comm.Rank() > 0 {
 		a.Out, a.quiet = io.Discard, true
 	}

@@ -139,7 +139,7 @@ func (a *app) tellTraining(r *experiment.Run, dir string, err error) error {
 	if errors.Is(err, train.ErrInterrupted) {
 		return words.WithHint(fmt.Errorf("%w at step %d of %d", err, s.Steps, spec.Training.Steps), "`pihc train --resume %s` continues", dir)
 	}
-	if what := noSpace(err); what != "" && train.IsRun(dir) {
+	if what := noSpace(err); what != "" && train.Folder(dir).IsRun() {
 		return words.WithHint(err, "%s; then `pihc train --resume %s` continues from its newest checkpoint", what, dir)
 	}
 	if err != nil {

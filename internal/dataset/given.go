@@ -236,7 +236,7 @@ func ReadFileSizes(p *pde.Problem) (FileSizes, error) {
 // Solutions that do not begin with their initial conditions are an error, and a warning,
 // "" otherwise, says if they are far from meeting the rows.
 func GivenSolutions(plan *data.Plan, p *pde.Problem, g *grid.Grid) (warning string, err error) {
-	if p.Reference.Solver != pde.FileSolver {
+	if p.Reference.File == "" {
 		return "", nil
 	}
 	f, err := readGiven(p, g)
@@ -292,30 +292,31 @@ const givenDraws = 64
 // givenSampler draws from the first inputs that a file has to train with, or, without those, from those of its
 // first solutions, at the points of g.
 func givenSampler(p *pde.Problem, g *grid.Grid) (draw, error) {
-	in, err := p.Given(func() (*pde.GivenInputs, error) {
+	on, samples, err := p.Given(func() (*grid.Grid, [][]float64, error) {
 		f, err := readGiven(p, nil)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		in, count := &pde.GivenInputs{Grid: f.grid}, f.count
+		count := f.count
 		if f.train != nil {
 			count = f.trains
 		}
 		if count == 0 {
-			return nil, f.fail("", "it has no samples")
+			return nil, nil, f.fail("", "it has no samples")
 		}
+		var samples [][]float64
 		for i := range min(count, givenDraws) {
 			u0 := make([]float64, p.InputSize(f.grid))
 			f.trainInput(u0, i)
-			in.Samples = append(in.Samples, u0)
+			samples = append(samples, u0)
 		}
-		return in, nil
+		return f.grid, samples, nil
 	})
 	if err != nil {
 		return nil, err
 	}
 	return func(rng *rand.Rand, dst []float64) error {
-		copy(dst, InputsOn(p, in.Samples[rng.IntN(len(in.Samples))], in.Grid, g))
+		copy(dst, InputsOn(p, samples[rng.IntN(len(samples))], on, g))
 		return nil
 	}, nil
 }

@@ -64,7 +64,7 @@ func (f *given) compareStart(b *beginning) error {
 
 // residual is that of solutions from first on over their rate, both as root mean squares.
 func (f *given) residual(sys *pde.System, first int) (float64, error) {
-	plain, err := pde.NewPlainResidual(sys)
+	plain, err := sys.NewPlainResidual()
 	if err != nil {
 		return 0, err
 	}

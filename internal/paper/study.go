@@ -12,12 +12,14 @@ import (
 	"slices"
 	"time"
 
+	"pihc/constraint"
 	"pihc/data"
 	"pihc/experiment"
 	"pihc/internal/disk"
 	"pihc/internal/kernel"
 	"pihc/internal/machine"
 	"pihc/model"
+	"pihc/pde"
 	"pihc/report"
 	"pihc/train"
 )
@@ -80,7 +82,7 @@ func newOrigin(s *Work) (origin, error) {
 		if err != nil {
 			return o, err
 		}
-		text, err := disk.ReadFile(filepath.Join(run.Dir, train.SpecFile))
+		text, err := disk.ReadFile(train.Folder(run.Dir).SpecFile())
 		if err != nil {
 			return o, err
 		}
@@ -153,4 +155,28 @@ func (s *Work) Measure(ctx context.Context) (out any, page *report.Study, path s
 	}
 	path, err = page.Write(s.Dir, s.Name)
 	return r, page, path, err
+}
+
+// numbers are columns of numbers.
+func numbers(titles ...string) []report.Column {
+	out := make([]report.Column, len(titles))
+	for i, title := range titles {
+		out[i] = report.Column{Title: title, Right: true}
+	}
+	return out
+}
+
+// discretized is a run's problem on its grid, with the options of its constraint and its experts.
+func discretized(r *experiment.Run) (sys *pde.System, options constraint.Options, router constraint.Router, err error) {
+	g, err := r.Problem.Grid(r.Spec.Grid)
+	if err == nil {
+		sys, err = r.Problem.Discretize(g)
+	}
+	if err == nil {
+		options, err = r.Spec.Options(r.Problem)
+	}
+	if err == nil {
+		router, err = options.NewRouter(g)
+	}
+	return sys, options, router, err
 }

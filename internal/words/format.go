@@ -1,4 +1,4 @@
-// Package words writes numbers as people read them.
+// Package words writes numbers as people read them, and advice on errors.
 package words
 
 import (
@@ -134,4 +134,14 @@ func Shape(shape []int) string {
 		return "scalar"
 	}
 	return strings.Join(strings.Fields(strings.Trim(fmt.Sprint(shape), "[]")), " x ")
+}
+
+// Size formats a number of bytes: 1.5 GiB.
+func Size(bytes float64) string {
+	units := []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB"}
+	i := 0
+	for ; i < len(units)-1 && bytes >= 1024; i++ {
+		bytes /= 1024
+	}
+	return fmt.Sprintf("%.3g %s", bytes, units[i])
 }
