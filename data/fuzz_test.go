@@ -75,8 +75,19 @@ func FuzzNPZ(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		// A deflated member expands by up to 1032, and several members may
-		// share the same compressed bytes, so no bound is checked here.
+		// A deflated member expands by up to 1032, and several members may share the same compressed bytes, so
+		// that there is a bound for headers alone: of each a decompressor and at most maxNPYHeader bytes, doubled.
+		members := 0
+		if used := allocation(func() {
+			if z, err := newNPZ(bytes.NewReader(text), int64(len(text))); err == nil {
+				members = len(z.Names)
+				for _, name := range z.Names {
+					_, _ = z.Shape(name)
+				}
+			}
+		}); used > limit(len(text))+uint64(members)*1<<19 {
+			t.Errorf("%d bytes allocated for %d headers in %d bytes of input", used, members, len(text))
+		}
 		arrays, err := npzOf(text)
 		if err != nil {
 			return

@@ -55,6 +55,9 @@ const (
 	slowestHDF5 = 5 * time.Minute
 )
 
+// hdf5Bytes are those of values of the types that are read.
+var hdf5Bytes = map[string]int{"H5T_IEEE_F32LE": 4, "H5T_IEEE_F32BE": 4, "H5T_IEEE_F64LE": 8, "H5T_IEEE_F64BE": 8}
+
 // hdf5Filters are compressions of other parties, by HDF5's registered numbers. Another one might do anything: 1073 runs programs.
 var hdf5Filters = []string{"305", "307", "32000", "32001", "32004", "32008", "32013", "32015", "32017", "32026"}
 
@@ -85,11 +88,13 @@ func h5dump(ctx context.Context, preload string, read func(io.Reader) error, arg
 		return err
 	}
 	bad := read(out)
-	if bad != nil {
+	var few *earlyEnd
+	early := errors.As(bad, &few) // of which h5dump may know why
+	if bad != nil && !early {
 		cancel()
 	}
 	err = command.Wait()
-	switch early := errors.Is(bad, io.ErrUnexpectedEOF); { // of which h5dump knows why
+	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err == nil && bad == nil || bad != nil && !early:
@@ -295,38 +300,48 @@ func (f *HDF5) sizes(name, list string) (shape []int, count int, err error) {
 // Shape is that of a dataset.
 func (f *HDF5) Shape(name string) []int { return f.datasets[name].shape }
 
-// Read returns the first samples, along the first axis, of a dataset of float32 or float64, as float64; all for 0.
-func (f *HDF5) Read(ctx context.Context, name string, samples int) (*data.Array, error) {
+// selection is what there is to read of a dataset, and the options of h5dump that say so; an error where it cannot be read.
+func (f *HDF5) selection(name string, samples int) (shape []int, args []string, err error) {
 	d := f.datasets[name]
-	bytes := 8
-	switch d.kind {
-	case "H5T_IEEE_F32LE", "H5T_IEEE_F32BE":
-		bytes = 4
-	case "H5T_IEEE_F64LE", "H5T_IEEE_F64BE":
-	default:
-		return nil, f.fail("dataset %s is of type %s; want float32 or float64", name, d.kind)
-	}
-	args, shape := []string{"-O", "-d", name}, slices.Clone(d.shape)
+	shape = slices.Clone(d.shape)
 	if samples > 0 && len(shape) > 0 && samples < shape[0] {
 		shape[0] = samples
-		args = append(args, "-s", strings.TrimSuffix(strings.Repeat("0,", len(shape)), ","), "-c", strings.ReplaceAll(words.Shape(shape), " x ", ","))
+		args = []string{"-s", strings.TrimSuffix(strings.Repeat("0,", len(shape)), ","), "-c", strings.ReplaceAll(words.Shape(shape), " x ", ",")}
 	}
+	bytes := hdf5Bytes[d.kind]
+	if bytes == 0 {
+		return nil, nil, f.fail("dataset %s is of type %s; want float32 or float64", name, d.kind)
+	}
+	count := countOf(shape)
+	if least := min(1, count); d.stored < least || !d.encoded && d.stored < bytes*count {
+		return nil, nil, f.fail("dataset %s: %d bytes of values are in the file, %s of %d are %d: the others were never written", name, max(0, d.stored), words.Shape(shape), bytes, bytes*count)
+	}
+	if err := machine.CheckValues(max(float64(count), float64(d.chunk))); err != nil {
+		return nil, nil, words.WithHint(f.fail("dataset %s: %v", name, err), "--samples takes the first ones alone")
+	}
+	return shape, args, nil
+}
+
+func countOf(shape []int) int {
 	count := 1
 	for _, n := range shape {
 		count *= n
 	}
-	if least := min(1, count); d.stored < least || !d.encoded && d.stored < bytes*count {
-		return nil, f.fail("dataset %s: %d bytes of values are in the file, %s of %d are %d: the others were never written", name, max(0, d.stored), words.Shape(shape), bytes, bytes*count)
-	}
-	if err := machine.CheckValues(float64(count) + float64(d.chunk)); err != nil {
-		return nil, words.WithHint(f.fail("dataset %s: %v", name, err), "--samples takes the first ones alone")
+	return count
+}
+
+// Read returns the first samples, along the first axis, of a dataset of float32 or float64, as float64; all for 0.
+func (f *HDF5) Read(ctx context.Context, name string, samples int) (*data.Array, error) {
+	shape, selected, err := f.selection(name, samples)
+	if err != nil {
+		return nil, err
 	}
 	var values []float64
 	decode := func(r io.Reader) (err error) {
-		values, err = decodeFloats(r, bytes, count)
+		values, err = decodeFloats(r, hdf5Bytes[f.datasets[name].kind], countOf(shape))
 		return err
 	}
-	args = append(args, "-b", "LE", "-o", "/dev/stdout", operand(f.path))
+	args := slices.Concat([]string{"-O", "-d", name}, selected, []string{"-b", "LE", "-o", "/dev/stdout", operand(f.path)})
 	if err := h5dump(ctx, "", decode, args...); err != nil && h5dump(ctx, lzfLibrary, decode, args...) != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -339,13 +354,18 @@ func (f *HDF5) Read(ctx context.Context, name string, samples int) (*data.Array,
 	return data.NewArray(shape, values), nil
 }
 
+// earlyEnd is an end of values before the last.
+type earlyEnd struct{ got, want int }
+
+func (e *earlyEnd) Error() string { return fmt.Sprintf("it gave %d of %d values", e.got, e.want) }
+
 // decodeFloats reads count little-endian numbers of 4 or 8 bytes, and the end.
 func decodeFloats(r io.Reader, bytes, count int) ([]float64, error) {
 	values, buffer := make([]float64, count), make([]byte, 1<<16)
 	for at := 0; at < count; {
 		part := buffer[:min(len(buffer), bytes*(count-at))]
 		if n, err := io.ReadFull(r, part); err != nil {
-			return nil, fmt.Errorf("%d of %d values: %w", at+n/bytes, count, io.ErrUnexpectedEOF)
+			return nil, &earlyEnd{at + n/bytes, count}
 		}
 		for ; len(part) > 0; part, at = part[bytes:], at+1 {
 			if bytes == 4 {
