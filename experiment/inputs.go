@@ -89,7 +89,7 @@ func readInitial(path string, p *pde.Problem, g *grid.Grid) ([][]float64, error)
 			return nil
 		}
 		hint := cmp.Or(data.TransposeHint("u0", shape, want), data.TransposeHint("u0", shape, append([]int{-1}, want...)))
-		return words.WithHint(fmt.Errorf("initial condition %s has shape %s; want %s, or samples of it", path, words.Shape(shape), words.Shape(want)),
+		return words.WithHint(fmt.Errorf("%s has shape %s; want %s, or samples of it", path, words.Shape(shape), words.Shape(want)),
 			"%s", cmp.Or(hint, fmt.Sprintf("one value for each point of %s; --grid changes the number of points", strings.Join(p.AxisNames()[1:], " and "))))
 	}
 	array, err := data.ReadArray(path, fits)

@@ -33,9 +33,9 @@ func newImport(a *app) *cobra.Command {
 file names as the source of its solutions: reference: {file: solutions.npz}.
 
 From an NPZ file it takes the arrays named by --solution, --initial, --train and
---inputs, or by --unknowns where there are several, and all others of one dimension as
-coordinates. From an HDF5 file, read by the program
-h5dump, it takes either layout of PDEBench: a group for each sample with "data"
+--inputs, or by --unknowns where there are several, and all others of one dimension, no
+longer than the longest axis of those, as coordinates. Nothing else is read. From an HDF5
+file, read by the program h5dump, it takes either layout of PDEBench: a group for each sample with "data"
 (t, x[, y], unknowns) and "grid/t", "grid/x", or one dataset "tensor" (sample, t, x) with
 "t-coordinate" and "x-coordinate". Data that are compressed by LZF need its plugin.`,
 		Example: `  pihc import 1D_diff-sorp_NA_NA.h5 --out solutions.npz --samples 100
