@@ -1,0 +1,350 @@
+package dataset
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"pihc/grid"
+	"pihc/internal/discrete"
+	"pihc/internal/kernel"
+	"pihc/internal/words"
+	"pihc/pde"
+)
+
+// Thresholds of solutions of a file, in docs/pde-files.md. What they were chosen on is in docs/reliability.md.
+const (
+	harmless      = 0.01 // distance that is always allowed, of the size of the solution
+	doubtful      = 3    // factor that is warned of
+	impossible    = 20   // factor that is refused
+	noisyResidual = 0.75 // residual over the rate of solutions that noise has, or steps that are too long
+	aloneResidual = 0.9  // the same where there is nothing to compare with
+)
+
+// Most work of comparisons, in values times steps: of all samples, and of one that is compared all the same.
+const (
+	mostComparedWork = 1.5e6
+	mostSampleWork   = 3 * mostComparedWork
+)
+
+// A Comparison is what is known of solutions of a file.
+type Comparison struct {
+	Summary  string
+	Warnings []string
+	Distance float64 // mean relative L2 distance from solutions of the rows where there is a warning of them, else 0
+}
+
+// judged is one solution of a file, beside that of the rows from the same start. Distances are root mean squares at
+// one point of the first axis, over the standard deviation of the solution of the rows.
+type judged struct {
+	sample    int
+	residual  float64 // of the rows on the file's grid, over the rate
+	compared  bool
+	relative  float64 // L2 distance
+	farthest  departure
+	structure departure // of what neighbouring points of the first axis share, which noise does not
+}
+
+// departure is a distance where it is most, over what is explained.
+type departure struct {
+	at                          int // along the first axis
+	unknown                     int
+	distance, explained, factor float64
+}
+
+func (d *departure) raise(at, unknown int, distance, explained, allowed float64) {
+	if factor := distance / (explained + allowed); factor > d.factor {
+		*d = departure{at, unknown, distance, explained, factor}
+	}
+}
+
+// Compare compares the solutions with the problem: all by their residual; as many as the work allows, those with the largest residual first, with solutions of the rows from the
+// same start on the file's grid and on one refined, whose distance from each other is what the discretisation explains.
+// An error tells of a solution that is none of this problem. done is called after each. Results do not depend on workers.
+func (x *Given) Compare(ctx context.Context, workers int, done func(count, of int)) (*Comparison, error) {
+	f := x.given
+	sys, err := f.problem.Discretize(f.grid)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]judged, f.count-x.first)
+	plain, err := pde.NewPlainResidual(sys)
+	if err != nil {
+		return nil, err
+	}
+	u, u0 := make([]float64, sys.FieldSize()), make([]float64, f.problem.InputSize(f.grid))
+	for i := range all {
+		f.input(u0, x.first+i)
+		f.solution(u, x.first+i)
+		all[i] = judged{sample: x.first + i, residual: PredictionResidual(plain, f.grid, u, u0)}
+	}
+	c, why := newComparer(f)
+	if why != nil {
+		return f.conclude(all, why)
+	}
+	order := slices.Clone(all)
+	slices.SortStableFunc(order, func(a, b judged) int { return -cmp.Compare(a.residual, b.residual) })
+	order = order[:min(len(order), c.count)]
+	failed := make([]error, len(order))
+	var group sync.WaitGroup
+	var next atomic.Int64
+	var telling sync.Mutex
+	finished := 0
+	for range min(len(order), cmp.Or(workers, runtime.GOMAXPROCS(0))) {
+		group.Go(func() {
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(order) {
+					return
+				}
+				j := &all[order[i].sample-x.first]
+				failed[i] = c.compare(j)
+				telling.Lock()
+				finished++
+				done(finished, len(order))
+				telling.Unlock()
+			}
+		})
+	}
+	group.Wait()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return f.conclude(all, errors.Join(failed...))
+}
+
+// comparer solves the rows from the starts of a file's solutions.
+type comparer struct {
+	*given
+	own, fine *discrete.Solver
+	count     int // of samples that the work allows
+	sizes     []float64
+}
+
+func newComparer(f *given) (*comparer, error) {
+	p, work := f.problem, float64(len(f.problem.Unknowns))
+	var one, more []int
+	for i, a := range f.grid.Axes {
+		n := 2
+		if a.Boundary == grid.Cells {
+			n = 3
+		}
+		one, more = append(one, 1), append(more, n)
+		if i == 0 && !discrete.Marches(p) { // all is solved at once, by a band as wide as the shorter axis
+			n *= n
+		}
+		work *= float64(n * a.Points)
+	}
+	if work > mostSampleWork {
+		return nil, fmt.Errorf("%.2g values times steps are too many", work)
+	}
+	c := &comparer{given: f, count: max(1, int(mostComparedWork/work))}
+	var err error
+	if c.own, err = discrete.New(p, f.grid, one); err != nil {
+		return nil, err
+	}
+	if c.fine, err = discrete.New(p, f.grid, more); err != nil {
+		return nil, err
+	}
+	for _, s := range f.solutions {
+		c.sizes = append(c.sizes, RootMeanSquare(s))
+	}
+	return c, nil
+}
+
+// compare fills in what solutions of the rows say of one of the file.
+func (c *comparer) compare(j *judged) error {
+	p, size := c.problem, len(c.problem.Unknowns)*c.grid.Size()
+	u0 := make([]float64, p.InputSize(c.grid))
+	u, own, fine := make([]float64, size), make([]float64, size), make([]float64, size)
+	c.input(u0, j.sample)
+	c.solution(u, j.sample)
+	if _, err := c.own.Solve(own, u0); err != nil {
+		return err
+	}
+	if _, err := c.fine.Solve(fine, u0); err != nil {
+		return err
+	}
+	c.measure(j, u, own, fine)
+	if !discrete.Marches(p) && j.farthest.factor >= doubtful {
+		// There may be several solutions: is there one nearer to that of the file?
+		near := slices.Clone(u)
+		if sys, err := p.Discretize(c.grid); err == nil && discrete.Nearest(sys, u0, near) == nil {
+			other := *j
+			explained := make([]float64, size) // as far from the nearest as the two are from each other
+			for i := range explained {
+				explained[i] = near[i] + own[i] - fine[i]
+			}
+			if c.measure(&other, u, explained, near); other.farthest.factor < j.farthest.factor {
+				*j = other
+			}
+		}
+	}
+	return nil
+}
+
+// measure compares a solution u of the file with fine, as far from the solution of the equation as it is from own.
+func (c *comparer) measure(j *judged, u, own, fine []float64) {
+	size, times := c.grid.Size(), c.grid.Axes[0].Points
+	n, marches := size/times, discrete.Marches(c.problem)
+	j.compared, j.relative = true, grid.RelativeL2Of(u, fine, len(c.sizes))
+	j.farthest, j.structure = departure{}, departure{}
+	for of := range c.sizes {
+		at := func(x []float64, k int) []float64 { return x[of*size+k*n : of*size+(k+1)*n] }
+		scale := max(deviation(fine[of*size:(of+1)*size]), 1e-3*RootMeanSquare(fine[of*size:(of+1)*size]), 1e-3*c.sizes[of], math.SmallestNonzeroFloat64)
+		off, explained := make([]float64, times), make([]float64, times)
+		both := make([]float64, times) // product of the differences at two neighbouring points
+		difference := make([][]float64, times)
+		var noise []float64
+		for k := range times {
+			a, b := at(u, k), at(fine, k)
+			difference[k] = make([]float64, n)
+			if k == 0 && marches { // the start has been compared, and walls may have values of their own there
+				continue
+			}
+			for i := range a {
+				difference[k][i] = (a[i] - b[i]) / scale
+			}
+			off[k], explained[k] = RootMeanSquare(difference[k]), grid.Distance(at(own, k), b)/math.Sqrt(float64(n))/scale
+			j.farthest.raise(k, of, off[k], explained[k], harmless)
+			if k > 0 {
+				both[k] = kernel.Dot(difference[k], difference[k-1]) / float64(n)
+			}
+			if k > 4 { // what is smooth along the axis has next to no fourth difference
+				square := 0.0
+				for i, v := range difference[k] {
+					v += difference[k-4][i] - 4*(difference[k-1][i]+difference[k-3][i]) + 6*difference[k-2][i]
+					square += v * v / 70 / float64(n)
+				}
+				noise = append(noise, math.Sqrt(square))
+			}
+		}
+		median := 0.0
+		if len(noise) > 0 {
+			slices.Sort(noise)
+			median = noise[len(noise)/2]
+		}
+		for k := 1; k < times; k++ {
+			// Of noise, here and in the start, the differences share half of their squares, and nothing is left.
+			shared := math.Sqrt(max(0, 2*both[k]-(off[k]*off[k]+off[k-1]*off[k-1])/2))
+			j.structure.raise(k, of, shared, max(explained[k], explained[k-1]), harmless+median)
+		}
+	}
+}
+
+// deviation is the standard deviation of values.
+func deviation(x []float64) float64 {
+	mean, square := 0.0, 0.0
+	for _, v := range x {
+		mean += v / float64(len(x))
+	}
+	for _, v := range x {
+		square += (v - mean) * (v - mean) / float64(len(x))
+	}
+	return math.Sqrt(square)
+}
+
+// What may be wrong with a solution that is far from that of the rows.
+const (
+	causes = "other constants, another sign or term, a time axis of other length or offset, axes in another order or direction, units, or samples that are not those of their inputs?"
+	noise  = "noise, or values that are wrong at single points of the first axis?"
+)
+
+// conclude says what follows of all samples; why not all were compared may be nil.
+func (f *given) conclude(all []judged, why error) (*Comparison, error) {
+	name := f.problem.Name
+	far := func(j judged) bool { return j.compared && j.farthest.factor >= doubtful }
+	noisy := func(j judged) bool {
+		return j.compared && !far(j) && j.farthest.factor >= 1 && j.residual >= noisyResidual
+	}
+	unmet := func(j judged) bool { return !j.compared && j.residual >= aloneResidual }
+	none := func(j judged) bool {
+		return j.compared && (j.structure.factor >= impossible || j.farthest.factor >= impossible && j.farthest.distance >= 1)
+	}
+	factor := func(j judged) float64 { return j.farthest.factor }
+	residual := func(j judged) float64 { return j.residual }
+	if count, j := worst(all, none, factor); count > 0 {
+		more := ""
+		if count > 1 {
+			more = fmt.Sprintf(" (so %s)", f.list(all, none))
+		}
+		return nil, f.fail(causes, "solution %d is none of %s%s: %s", j.sample, name, more, f.describe(j))
+	}
+	out := &Comparison{}
+	compared, closest := worst(all, func(j judged) bool { return j.compared }, factor)
+	switch {
+	case compared > 0:
+		out.Summary = fmt.Sprintf("%d of %d compared with those of the rows from the same start; the farthest is %d, %s", compared, len(all), closest.sample, f.describe(closest))
+	case why != nil:
+		out.Summary = fmt.Sprintf("%d, compared with the equation by their residual alone: the rows cannot be solved from the same start (%v)", len(all), why)
+	}
+	if count, j := worst(all, far, factor); count > 0 {
+		hint := causes
+		if j.structure.factor < doubtful {
+			hint = noise
+		}
+		out.Warnings = append(out.Warnings, fmt.Sprintf("%d of %d solutions of %s that were compared are far from those of the rows of %s (%s; the worst is %d, %s): %s",
+			count, compared, f.path, name, f.list(all, far), j.sample, f.describe(j), hint))
+		for _, j := range all {
+			if j.compared {
+				out.Distance += j.relative / float64(compared)
+			}
+		}
+	}
+	say := func(of func(judged) bool, hint string) {
+		if count, j := worst(all, of, residual); count > 0 {
+			out.Warnings = append(out.Warnings, fmt.Sprintf("%d of %d solutions of %s are far from meeting the residual of %s (%s; the worst is %d, whose residual is %s of its rate): %s",
+				count, len(all), f.path, name, f.list(all, of), j.sample, words.Percent(j.residual), hint))
+		}
+	}
+	say(noisy, "noise, or a grid too coarse for them?")
+	say(unmet, "are they of this equation, with these constants, axes and units?")
+	return out, nil
+}
+
+// worst counts what is true of, and returns the one with the largest value.
+func worst(all []judged, of func(judged) bool, value func(judged) float64) (count int, most judged) {
+	for _, j := range all {
+		if of(j) {
+			if count++; count == 1 || value(j) > value(most) {
+				most = j
+			}
+		}
+	}
+	return count, most
+}
+
+// list names the first samples of which something is true.
+func (f *given) list(all []judged, of func(judged) bool) string {
+	const most = 8
+	var names []string
+	for _, j := range all {
+		if of(j) {
+			names = append(names, strconv.Itoa(j.sample))
+		}
+	}
+	if len(names) > most {
+		names = append(names[:most], "...")
+	}
+	return "numbers " + strings.Join(names, ", ")
+}
+
+// describe says how far a solution is, and where.
+func (f *given) describe(j judged) string {
+	d, axis, of := j.farthest, f.grid.Axes[0], ""
+	if d.factor == 0 {
+		return "at no distance"
+	}
+	if len(f.problem.Unknowns) > 1 {
+		of = f.problem.Unknowns[d.unknown].Name + " "
+	}
+	return fmt.Sprintf("%sat %s = %.4g: %s of its size away, %.2g times what the discretisation explains (%s) and %.0f %%", of, axis.Name, axis.Coordinate(d.at), words.Percent(d.distance), d.factor, words.Percent(d.explained), 100*harmless)
+}
