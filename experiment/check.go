@@ -69,7 +69,7 @@ type CheckOptions struct {
 func (x *Experiment) Check(ctx context.Context, o CheckOptions) (*Checked, error) {
 	spec, p := x.Spec, x.Problem
 	// The spec's own engine must exist: modes, stencils and points fit.
-	if err := checkSizes(spec, p, o.Workers, 1); err != nil {
+	if err := x.CheckSizes(Options{Workers: o.Workers}); err != nil {
 		return nil, err
 	}
 	if err := drawable(spec.Problem, p); err != nil {
@@ -121,7 +121,7 @@ func (x *Experiment) Check(ctx context.Context, o CheckOptions) (*Checked, error
 		if err != nil {
 			out.FloorFault = err
 		} else if floor := out.FloorError; floor != nil && *floor > mostFloor {
-			out.FloorFault = WithHint(fmt.Errorf("what the rows determine on this grid is %s from the reference solution", words.Percent(float64(*floor))), "more points, other schemes, or an equation whose solutions are not there: one that amplifies every difference, say")
+			out.FloorFault = words.WithHint(fmt.Errorf("what the rows determine on this grid is %s from the reference solution", words.Percent(float64(*floor))), "more points, other schemes, or an equation whose solutions are not there: one that amplifies every difference, say")
 		}
 	}
 	if err := noteStart(out.Verdict, p, start); err != nil {
@@ -135,7 +135,7 @@ func (x *Experiment) Check(ctx context.Context, o CheckOptions) (*Checked, error
 
 // checkGiven compares the solutions of the problem's file, if it has one that is there, with those of the rows.
 func checkGiven(ctx context.Context, out *Checked, p *pde.Problem, o Options) error {
-	if p.Reference.Solver != pde.FileSolver {
+	if p.Reference.File == "" {
 		return nil
 	}
 	given, err := dataset.ReadGiven(p)
@@ -200,7 +200,7 @@ func describeInputs(out *Checked, spec *model.Spec, p *pde.Problem) error {
 	for _, in := range p.PlaceInputs(on) {
 		shape, along := "1 number", ""
 		if len(in.Axes) > 0 {
-			shape, along = data.FormatShape(in.Shape())+" values", " along "+strings.Join(in.Axes, ", ")
+			shape, along = words.Shape(in.Shape())+" values", " along "+strings.Join(in.Axes, ", ")
 		}
 		out.Description = append(out.Description, fmt.Sprintf("input      %s: %s%s", in.Name, shape, along))
 	}

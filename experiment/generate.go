@@ -110,7 +110,7 @@ func recordDoubt(plan *data.Plan, dir string, compared *dataset.Comparison) {
 	if compared.Distance == 0 {
 		return
 	}
-	if set, err := data.Open(dir); err == nil && set.Manifest().Metadata["reference_error"] == "" {
+	if set, err := data.Open(dir); err == nil && set.Metadata["reference_error"] == "" {
 		return
 	}
 	plan.Metadata["reference_error"] = fmt.Sprintf("%.2g", compared.Distance)
@@ -143,7 +143,7 @@ func (x *Experiment) estimateReference(plan *data.Plan, out *Generated, o Option
 	o.say("reference: the problem's own rows on a grid refined %s; discretisation error about %s", refined, words.Percent(estimate))
 	switch {
 	case !(estimate <= mostFloor):
-		return WithHint(fmt.Errorf("the reference solutions are none: on another grid they differ by %s", words.Percent(estimate)), "a finer `reference: {solver: discrete, refine: ...}`, or an equation that amplifies every difference?")
+		return words.WithHint(fmt.Errorf("the reference solutions are none: on another grid they differ by %s", words.Percent(estimate)), "a finer `reference: {solver: discrete, refine: ...}`, or an equation that amplifies every difference?")
 	case estimate > mostReferenceError:
 		o.warn(&out.Warnings, "the reference solutions are uncertain by about %s: scores say no more than that", words.Percent(estimate))
 	}

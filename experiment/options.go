@@ -12,6 +12,7 @@ import (
 	"pihc/engine"
 	"pihc/internal/dataset"
 	"pihc/internal/kernel"
+	"pihc/internal/machine"
 	"pihc/model"
 	"pihc/pde"
 	"pihc/xla"
@@ -133,7 +134,7 @@ func (o Options) Agree(spec *model.Spec, p *pde.Problem, further ...[2]string) e
 		return err
 	}
 	return dist.Agree(o.Comm, append(further, [2]string{"spec", fmt.Sprintf("%x", sha256.Sum256(encoded))}, [2]string{"PDE file", dataset.ProblemHash(p)},
-		[2]string{"vector width", fmt.Sprint(kernel.Width())}, [2]string{"build", Version()})...)
+		[2]string{"vector width", fmt.Sprint(kernel.Width())}, [2]string{"build", machine.Version()})...)
 }
 
 // While visits predictions, tells of each, and stops when ctx ends. A nil each visits nothing.

@@ -30,7 +30,7 @@ func simplify(o op, args ...*Expr) *Expr {
 	case opWhere:
 		return where(x, args[1], args[2])
 	case opMin, opMax:
-		if Same(x, args[1]) {
+		if same(x, args[1]) {
 			return x
 		}
 	case opAbs:
@@ -93,7 +93,7 @@ func sub(x, y *Expr) *Expr {
 		return x
 	case x.is(0):
 		return simplify(opNeg, y)
-	case Same(x, y):
+	case same(x, y):
 		return Const(0)
 	case y.op == opConst:
 		return simplify(opAdd, Const(-y.val), x)
@@ -190,13 +190,13 @@ func where(c, x, y *Expr) *Expr {
 		}
 		return y
 	}
-	if x.op == opWhere && Same(x.args[0], c) {
+	if x.op == opWhere && same(x.args[0], c) {
 		x = x.args[1]
 	}
-	if y.op == opWhere && Same(y.args[0], c) {
+	if y.op == opWhere && same(y.args[0], c) {
 		y = y.args[2]
 	}
-	if Same(x, y) {
+	if same(x, y) {
 		return x
 	}
 	return node(opWhere, c, x, y)
@@ -207,6 +207,6 @@ func gate(x *Expr) bool { return x.op == opWhere && (x.args[1].is(0) || x.args[2
 
 // sameGate reports whether x and y are zero in the same branch of the same condition.
 func sameGate(x, y *Expr) bool {
-	return x.op == opWhere && y.op == opWhere && Same(x.args[0], y.args[0]) &&
+	return x.op == opWhere && y.op == opWhere && same(x.args[0], y.args[0]) &&
 		(x.args[1].is(0) && y.args[1].is(0) || x.args[2].is(0) && y.args[2].is(0))
 }

@@ -185,6 +185,30 @@ func (g *Grid) Ravel(index []int) int {
 	return p
 }
 
+// Window returns the points of the box of indices lo[d] <= index < hi[d], increasing; an empty
+// side leaves none. It panics if the box does not lie in the grid.
+func (g *Grid) Window(lo, hi []int) []int32 {
+	if len(lo) != len(g.Axes) || len(hi) != len(g.Axes) {
+		panic("grid: Window: box and grid have different numbers of axes")
+	}
+	for d, a := range g.Axes {
+		if lo[d] < 0 || hi[d] > a.Points {
+			panic("grid: Window: box reaches outside the grid")
+		}
+	}
+	points := []int32{0}
+	for d, a := range g.Axes {
+		longer := make([]int32, 0, len(points)*max(0, hi[d]-lo[d]))
+		for _, p := range points {
+			for i := lo[d]; i < hi[d]; i++ {
+				longer = append(longer, p*int32(a.Points)+int32(i))
+			}
+		}
+		points = longer
+	}
+	return points
+}
+
 func nameOf(names []string, i int) string {
 	if i < 0 || i >= len(names) {
 		return "unknown"

@@ -18,6 +18,7 @@ import (
 	"pihc/dist"
 	"pihc/experiment"
 	"pihc/internal/kernel"
+	"pihc/internal/words"
 )
 
 func main() {
@@ -32,7 +33,7 @@ func main() {
 	s := streams{Out: os.Stdout, Err: os.Stderr, terminal: term.IsTerminal(int(os.Stderr.Fd()))}
 	context.AfterFunc(ctx, stop)
 	comm, status := run(ctx, os.Args[1:], s)
-	dist.Exit(comm, status)
+	comm.Exit(status)
 }
 
 // streams are where a command writes: results to Out, everything else to Err.
@@ -57,7 +58,7 @@ type app struct {
 }
 
 // run executes one command line and returns its exit status: 0, 1 for a
-// failure, 2 for wrong usage, 130 when interrupted. The process ends by dist.Exit.
+// failure, 2 for wrong usage, 130 when interrupted. The process ends by dist.Comm.Exit.
 func run(ctx context.Context, args []string, s streams) (dist.Comm, int) {
 	a := &app{streams: s, comm: dist.Alone{}}
 	a.console = &console{out: s.Err}
@@ -133,7 +134,7 @@ status is 0, 1 for a failure, 2 for wrong usage, and 130 when interrupted.`,
 			}
 			err := usagef("unknown command %q", args[0])
 			if near := c.SuggestionsFor(args[0]); len(near) > 0 {
-				return withHint(err, "did you mean `pihc %s`?", near[0])
+				return words.WithHint(err, "did you mean `pihc %s`?", near[0])
 			}
 			return err
 		},

@@ -13,6 +13,7 @@ import (
 	"pihc/data"
 	"pihc/grid"
 	"pihc/internal/disk"
+	"pihc/internal/words"
 	"pihc/pde"
 )
 
@@ -30,15 +31,6 @@ func SolutionArrays(p *pde.Problem) []string {
 	}
 	return p.UnknownNames()
 }
-
-// A FileError is what a file of solutions lacks, or what cannot be had of one.
-type FileError struct{ text, hint string }
-
-// Error implements error.
-func (e *FileError) Error() string { return e.text }
-
-// Hint says what to do, "" where that is plain.
-func (e *FileError) Hint() string { return e.hint }
 
 // missingFile is a file of solutions that is not there.
 type missingFile struct{ text string }
@@ -68,7 +60,7 @@ func givenPath(p *pde.Problem) string {
 }
 
 func (f *given) fail(hint, format string, args ...any) error {
-	return &FileError{fmt.Sprintf("reference: %s: %s", f.path, fmt.Sprintf(format, args...)), hint}
+	return words.WithHint(fmt.Errorf("reference: %s: %s", f.path, fmt.Sprintf(format, args...)), "%s", hint)
 }
 
 // readGiven reads a problem's file of solutions. Other shapes than that of on are errors; with nil
@@ -95,7 +87,7 @@ func readGiven(p *pde.Problem, on *grid.Grid) (*given, error) {
 			return nil, err
 		}
 		if solution == nil {
-			return nil, f.fail("`pihc import` writes a file with that name from one with others", "it has no array %q of shape (sample, %s)", name, data.FormatShape(shape))
+			return nil, f.fail("`pihc import` writes a file with that name from one with others", "it has no array %q of shape (sample, %s)", name, words.Shape(shape))
 		}
 		if i > 0 && n != f.count {
 			return nil, f.fail("", "%d solutions in array %s, %d in that before it", n, name, f.count)
@@ -111,7 +103,7 @@ func readGiven(p *pde.Problem, on *grid.Grid) (*given, error) {
 			return nil, err
 		}
 		if values == nil && i >= p.Initials() {
-			return nil, f.fail("", "it has no array %q of shape %s, the input of each solution", name, data.FormatShape(append([]int{f.count}, in.Shape()...)))
+			return nil, f.fail("", "it has no array %q of shape %s, the input of each solution", name, words.Shape(append([]int{f.count}, in.Shape()...)))
 		}
 		if values != nil && n != f.count {
 			if name == GivenInitial {
@@ -142,7 +134,7 @@ func (f *given) gridOf(a *data.Array) (*grid.Grid, error) {
 	if err != nil || a == nil {
 		return usual, err
 	}
-	if len(a.Shape) != 1+len(axes) || data.TransposeHint("", a.Shape, f.wanted(usual.Shape())) != "" {
+	if len(a.Shape) != 1+len(axes) || a.TransposeHint("", f.wanted(usual.Shape())) != "" {
 		return usual, nil
 	}
 	for i, name := range axes {
@@ -150,7 +142,7 @@ func (f *given) gridOf(a *data.Array) (*grid.Grid, error) {
 	}
 	g, err := f.problem.Grid(points)
 	if err != nil {
-		return nil, f.fail("", "solutions of shape %s: %v", data.FormatShape(a.Shape), err)
+		return nil, f.fail("", "solutions of shape %s: %v", words.Shape(a.Shape), err)
 	}
 	return g, nil
 }
@@ -166,7 +158,7 @@ func (f *given) samples(arrays []data.Named, name string, want []int) (values []
 		return nil, 0, nil
 	}
 	if len(a.Shape) != len(want)+1 || !slices.Equal(a.Shape[1:], want) {
-		hint := data.TransposeHint(name, a.Shape, f.wanted(want))
+		hint := a.TransposeHint(name, f.wanted(want))
 		if hint == "" && len(a.Shape) == len(f.grid.Axes)+1 && len(want) == len(f.grid.Axes) {
 			var points []string
 			for i, axis := range f.grid.Axes {
@@ -174,7 +166,7 @@ func (f *given) samples(arrays []data.Named, name string, want []int) (values []
 			}
 			hint = "grid: {" + strings.Join(points, ", ") + "} in the spec, if these are the points of the file"
 		}
-		return nil, 0, f.fail(hint, "array %s has shape %s; want (sample, %s), one value for each point of the spec's grid", name, data.FormatShape(a.Shape), data.FormatShape(want))
+		return nil, 0, f.fail(hint, "array %s has shape %s; want (sample, %s), one value for each point of the spec's grid", name, words.Shape(a.Shape), words.Shape(want))
 	}
 	if err := a.CheckFinite(); err != nil {
 		return nil, 0, f.fail("", "array %s: %v", name, err)
@@ -243,7 +235,7 @@ type Given struct {
 // problem's distribution, or, where it has none, those of the samples that are left.
 // Compare says whether they are solutions.
 func GivenSolutions(plan *data.Plan, p *pde.Problem, g *grid.Grid) (*Given, error) {
-	if p.Reference.Solver != pde.FileSolver {
+	if p.Reference.File == "" {
 		return nil, nil
 	}
 	f, err := readGiven(p, g)
@@ -311,30 +303,31 @@ const givenDraws = 64
 // givenSampler draws from the first inputs that a file has to train with, or, without those, from those of its
 // first solutions, at the points of g.
 func givenSampler(p *pde.Problem, g *grid.Grid) (draw, error) {
-	in, err := p.Given(func() (*pde.GivenInputs, error) {
+	on, samples, err := p.Given(func() (*grid.Grid, [][]float64, error) {
 		f, err := readGiven(p, nil)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		in, count := &pde.GivenInputs{Grid: f.grid}, f.count
+		count := f.count
 		if f.train != nil {
 			count = f.trains
 		}
 		if count == 0 {
-			return nil, f.fail("", "it has no samples")
+			return nil, nil, f.fail("", "it has no samples")
 		}
+		var samples [][]float64
 		for i := range min(count, givenDraws) {
 			u0 := make([]float64, p.InputSize(f.grid))
 			f.trainInput(u0, i)
-			in.Samples = append(in.Samples, u0)
+			samples = append(samples, u0)
 		}
-		return in, nil
+		return f.grid, samples, nil
 	})
 	if err != nil {
 		return nil, err
 	}
 	return func(rng *rand.Rand, dst []float64) error {
-		copy(dst, InputsOn(p, in.Samples[rng.IntN(len(in.Samples))], in.Grid, g))
+		copy(dst, InputsOn(p, samples[rng.IntN(len(samples))], on, g))
 		return nil
 	}, nil
 }
@@ -347,7 +340,7 @@ func sameCoordinates(a *data.Array, axis grid.Axis) error {
 	}
 	x := a.Float64()
 	if len(a.Shape) != 1 || len(x) != axis.Points {
-		return fmt.Errorf("array %s has shape %s; the solutions have %d points along it", axis.Name, data.FormatShape(a.Shape), axis.Points)
+		return fmt.Errorf("array %s has shape %s; the solutions have %d points along it", axis.Name, words.Shape(a.Shape), axis.Points)
 	}
 	for i, v := range x {
 		if want := axis.Coordinate(i); math.Abs(v-want) > 1e-4*axis.Step() {

@@ -17,7 +17,6 @@ import (
 	"pihc/internal/discrete"
 	"pihc/internal/kernel"
 	"pihc/internal/words"
-	"pihc/pde"
 )
 
 // Thresholds of solutions of a file, in docs/pde-files.md. What they were chosen on is in docs/reliability.md.
@@ -76,7 +75,7 @@ func (x *Given) Compare(ctx context.Context, workers int, done func(count, of in
 		return nil, err
 	}
 	all := make([]judged, f.count-x.first)
-	plain, err := pde.NewPlainResidual(sys)
+	plain, err := sys.NewPlainResidual()
 	if err != nil {
 		return nil, err
 	}
@@ -195,7 +194,7 @@ func (c *comparer) compare(j *judged) error {
 func (c *comparer) measure(j *judged, u, own, fine []float64) {
 	size, times := c.grid.Size(), c.grid.Axes[0].Points
 	n, marches := size/times, discrete.Marches(c.problem)
-	j.compared, j.relative = true, grid.RelativeL2Of(u, fine, len(c.sizes))
+	j.compared, j.relative = true, grid.RelativeL2(u, fine, len(c.sizes))
 	j.farthest, j.structure = departure{}, departure{}
 	for of := range c.sizes {
 		at := func(x []float64, k int) []float64 { return x[of*size+k*n : of*size+(k+1)*n] }
@@ -276,7 +275,7 @@ func (f *given) conclude(all []judged, why error) (*Comparison, error) {
 		if count > 1 {
 			more = fmt.Sprintf(" (so %s)", f.list(all, none))
 		}
-		return nil, f.fail(causes, "solution %d is none of %s%s: %s", j.sample, name, more, f.describe(j))
+		return nil, f.fail(causes, "solution %d is none of %s%s: against that of the rows from the same start, %s", j.sample, name, more, f.describe(j))
 	}
 	out := &Comparison{}
 	compared, closest := worst(all, func(j judged) bool { return j.compared }, factor)
@@ -346,5 +345,15 @@ func (f *given) describe(j judged) string {
 	if len(f.problem.Unknowns) > 1 {
 		of = f.problem.Unknowns[d.unknown].Name + " "
 	}
-	return fmt.Sprintf("%sat %s = %.4g: %s of its size away, %.2g times what the discretisation explains (%s) and %.0f %%", of, axis.Name, axis.Coordinate(d.at), words.Percent(d.distance), d.factor, words.Percent(d.explained), 100*harmless)
+	return fmt.Sprintf("%sat %s = %.4g, off by %s of its size, %s times what the discretisation explains (%s) and %.0f %%",
+		of, axis.Name, axis.Coordinate(d.at), words.Percent(d.distance), factorText(d.factor), words.Percent(d.explained), 100*harmless)
+}
+
+// factorText has one decimal below 10.
+func factorText(x float64) string {
+	decimals := 0
+	if x < 10 {
+		decimals = 1
+	}
+	return strconv.FormatFloat(min(x, 1e6), 'f', decimals, 64)
 }

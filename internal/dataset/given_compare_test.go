@@ -100,7 +100,8 @@ func convection(speed, nu, stretch float64) func(s int, x []float64) float64 {
 }
 
 func convectionCase() *givenCase {
-	return &givenCase{yaml: `
+	return &givenCase{
+		yaml: `
 name: ring
 unknown: u
 axes:
@@ -115,7 +116,8 @@ conditions:
   initial: {kind: initial, at: {t: low}, expression: u - u0}
 reference: {file: own.npz}
 `, count: 6, axes: []int{17, 32}, lo: []float64{0, 0}, hi: []float64{1, 1}, nodes: []bool{true, false},
-		names: []string{"solution"}, exact: []func(int, []float64) float64{convection(0.5, 0.02, 1)}}
+		names: []string{"solution"}, exact: []func(int, []float64) float64{convection(0.5, 0.02, 1)},
+	}
 }
 
 func TestCompareGiven(t *testing.T) {
@@ -153,7 +155,7 @@ func TestCompareGiven(t *testing.T) {
 				u[0][i] *= 300
 			}
 		}},
-		{name: "viscosity doubled", exact: convection(0.5, 0.04, 1), refused: "(so numbers 0, 1, 2, 3, 4, 5): at t = "},
+		{name: "viscosity doubled", exact: convection(0.5, 0.04, 1), refused: "(so numbers 0, 1, 2, 3, 4, 5): against "},
 		{name: "half the time axis", exact: convection(0.5, 0.02, 0.5), refused: "so numbers 0, 1, 2"},
 		{name: "flow the other way", exact: convection(-0.5, 0.02, 1), refused: "so numbers 0, 1, 2"},
 		{name: "zeros from step 5", edit: steps(func(u, _ []float64, _, k int) {
@@ -171,7 +173,7 @@ func TestCompareGiven(t *testing.T) {
 			if s == 3 {
 				copy(u, before)
 			}
-		}), refused: "solution 3 is none of ring: at t = "},
+		}), refused: "solution 3 is none of ring: against "},
 		{name: "two of six, mirrored at each time but the first", edit: steps(func(u, _ []float64, s, _ int) {
 			if s == 1 || s == 4 {
 				for i := range n / 2 {
@@ -185,7 +187,7 @@ func TestCompareGiven(t *testing.T) {
 			if s == 2 && k == 9 {
 				copy(u, before)
 			}
-		}), warned: "(numbers 2; the worst is 2, at t = 0.5625: "},
+		}), warned: "(numbers 2; the worst is 2, at t = 0.5625, off by "},
 		{name: "noise", edit: noise(0.05), warned: "noise, or "},
 		{name: "much noise", edit: noise(0.2), warned: "noise, or "},
 	} {
@@ -219,7 +221,8 @@ func TestCompareGivenKinds(t *testing.T) {
 	wave := func(speed, sign float64) func(int, []float64) float64 {
 		return func(s int, x []float64) float64 { return sign * math.Sin(2*math.Pi*(x[1]-speed*x[0])+float64(s)) }
 	}
-	two := &givenCase{yaml: `
+	two := &givenCase{
+		yaml: `
 name: pair
 unknown: [u, v]
 axes:
@@ -238,13 +241,15 @@ conditions:
   start_v: {kind: initial, at: {t: low}, expression: v - v0}
 reference: {file: own.npz}
 `, count: 3, axes: []int{25, 32}, lo: []float64{0, 0}, hi: []float64{1, 1}, nodes: []bool{true, false},
-		names: []string{"u", "v"}, exact: []func(int, []float64) float64{wave(1, 1), wave(1, 1)}}
+		names: []string{"u", "v"}, exact: []func(int, []float64) float64{wave(1, 1), wave(1, 1)},
+	}
 	plane := func(d float64) func(int, []float64) float64 {
 		return func(s int, x []float64) float64 {
 			return math.Exp(-d*8*math.Pi*math.Pi*x[0])*math.Sin(2*math.Pi*x[1]+float64(s))*math.Cos(2*math.Pi*x[2]) + 0.5*math.Exp(-d*4*math.Pi*math.Pi*x[0])*math.Cos(2*math.Pi*x[2])
 		}
 	}
-	heat := &givenCase{yaml: `
+	heat := &givenCase{
+		yaml: `
 name: plane
 unknown: u
 axes:
@@ -260,14 +265,16 @@ conditions:
   initial: {kind: initial, at: {t: low}, expression: u - u0}
 reference: {file: own.npz}
 `, count: 2, axes: []int{7, 12, 10}, lo: []float64{0, 0, 0}, hi: []float64{1, 1, 1}, nodes: []bool{true, false, false},
-		names: []string{"solution"}, exact: []func(int, []float64) float64{plane(0.01)}}
+		names: []string{"solution"}, exact: []func(int, []float64) float64{plane(0.01)},
+	}
 	hill := func(k float64) func(int, []float64) float64 {
 		return func(s int, x []float64) float64 {
 			return k * float64(1+s) * math.Sin(math.Pi*x[0]) * math.Sin(2*math.Pi*x[1])
 		}
 	}
 	steady := func(term string, exact, f func(int, []float64) float64) *givenCase {
-		return &givenCase{yaml: fmt.Sprintf(`
+		return &givenCase{
+			yaml: fmt.Sprintf(`
 name: hill
 unknown: u
 time: none
@@ -288,7 +295,8 @@ conditions:
 reference: {file: own.npz}
 `, term), count: 3, axes: []int{13, 15}, lo: []float64{0, 0}, hi: []float64{1, 1}, nodes: []bool{true, true},
 			names: []string{"solution"}, exact: []func(int, []float64) float64{exact},
-			inputs: map[string]func(int, []float64) float64{"f": f}}
+			inputs: map[string]func(int, []float64) float64{"f": f},
+		}
 	}
 	// u_xx + u_yy + u (20 - u^2) + f, f small: zero is near one solution, hills near others.
 	poisson := steady("f", hill(1), hill(5*math.Pi*math.Pi))

@@ -14,7 +14,7 @@ type Floor struct {
 	// rows, without row weights: what a perfect prediction would show. Of several
 	// residuals it is pde.Relative.
 	Residual float64
-	// Error is the relative L2 distance (grid.RelativeL2Of) between the reference solution and the
+	// Error is the relative L2 distance (grid.RelativeL2) between the reference solution and the
 	// field that minimises all rows over all grid values.
 	Error      float64
 	Iterations int
@@ -35,14 +35,14 @@ var ErrLarge = errors.New("the full-grid minimiser takes too long")
 // the minimiser is not found so the error is ErrLarge, and only Residual is there.
 func MeasureFloor(sys *pde.System, scale func(set *pde.RowSet) float64, sample, truth []float64, most float64) (Floor, error) {
 	var out Floor
-	plain, err := pde.NewPlainResidual(sys)
+	plain, err := sys.NewPlainResidual()
 	if err != nil {
 		return out, err
 	}
 	out.Residual = pde.Relative(plain.RMS(truth, sample))
 	u := slices.Clone(truth)
 	if out.Iterations, err = minimiseFrom(sys, scale, sample, u, most); err == nil {
-		out.Error = grid.RelativeL2Of(u, truth, len(sys.Problem.Unknowns))
+		out.Error = grid.RelativeL2(u, truth, len(sys.Problem.Unknowns))
 	}
 	return out, err
 }

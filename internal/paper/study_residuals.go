@@ -104,17 +104,7 @@ func studyResiduals(ctx context.Context, s *Work) (result, *report.Study, error)
 		}
 		page.Charts = append(page.Charts, chart)
 	}
-	table := &report.Table{Title: "Solves of the trained runs", Columns: []report.Column{
-		{Title: "method"},
-		{Title: "varied"},
-		{Title: "points", Right: true},
-		{Title: "tolerance", Right: true},
-		{Title: "iterations", Right: true},
-		{Title: "constraint_rms", Right: true},
-		{Title: "largest", Right: true},
-		{Title: "relative residual", Right: true},
-		{Title: "relative L²", Right: true},
-	}}
+	table := &report.Table{Title: "Solves of the trained runs", Columns: append([]report.Column{{Title: "method"}, {Title: "varied"}}, numbers("points", "tolerance", "iterations", "constraint_rms", "largest", "relative residual", "relative L²")...)}
 	for _, method := range []string{model.Hard, model.MoE} {
 		solves, err := residualSolves(ctx, s, method)
 		if err != nil {
