@@ -19,7 +19,8 @@ const mostReferenceError = 0.05
 // Generated says what is known of a dataset's solutions.
 type Generated struct {
 	Warnings []string // of solutions, the problem and its grid
-	// ReferenceError is the discretisation error of solutions of the problem's own rows, as a fraction; NaN of others.
+	// ReferenceError is the discretisation error of solutions of the problem's own rows, as a fraction; NaN of
+	// solutions by a solver of the problem's own or from a file.
 	ReferenceError float64
 }
 

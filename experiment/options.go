@@ -28,7 +28,7 @@ type Options struct {
 	Workers  int            // threads, 0 for all cores; results do not depend on it
 	Comm     dist.Comm      // processes that share the work and make all calls together; nil: this one alone
 	Slabs    int            // processes that share the grid of a sample; 0 is 1
-	Progress func(Progress) // nil: nobody is told
+	Progress func(Progress) // called by the goroutine that does the work, one call at a time; nil: nobody is told
 	Logger   *slog.Logger   // nil: no log
 }
 

@@ -23,7 +23,8 @@ import (
 // runs with metrics of another version again.
 const metricsVersion = 7
 
-// Metrics is metrics.json: an evaluation and how it came about.
+// Metrics is metrics.json: an evaluation and how it came about. RelativeL2.Mean is the mean relative L2 error; RelativeL2 is
+// nil of samples without solutions, as those of training are.
 type Metrics struct {
 	Version int `json:"version"`
 	score.Evaluation
