@@ -100,6 +100,9 @@ func compareGiven(ctx context.Context, given *dataset.Given, o Options) (*datase
 	if given == nil {
 		return &dataset.Comparison{}, nil
 	}
+	if !o.writes() {
+		o.Progress = nil
+	}
 	m := o.Stage("compare", 1)
 	defer m.End()
 	return given.Compare(ctx, o.Workers, m.of)

@@ -3,7 +3,6 @@ package dataset
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"runtime"
@@ -19,7 +18,7 @@ import (
 	"pihc/internal/words"
 )
 
-// Thresholds of solutions of a file, in docs/pde-files.md. What they were chosen on is in docs/reliability.md.
+// Thresholds of solutions of a file: docs/pde-files.md, and docs/reliability.md for what they were chosen on.
 const (
 	harmless      = 0.01 // distance that is always allowed, of the size of the solution
 	doubtful      = 3    // factor that is warned of
@@ -117,7 +116,11 @@ func (x *Given) Compare(ctx context.Context, workers int, done func(count, of in
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return f.conclude(all, errors.Join(failed...))
+	why = nil
+	if i := slices.IndexFunc(failed, func(err error) bool { return err != nil }); i >= 0 {
+		why = failed[i]
+	}
+	return f.conclude(all, why)
 }
 
 // comparer solves the rows from the starts of a file's solutions.
@@ -171,6 +174,9 @@ func (c *comparer) compare(j *judged) error {
 	}
 	if _, err := c.fine.Solve(fine, u0); err != nil {
 		return err
+	}
+	if size := RootMeanSquare(own) + RootMeanSquare(fine); math.IsNaN(size) || math.IsInf(size, 0) {
+		return discrete.ErrNotConverged
 	}
 	c.measure(j, u, own, fine)
 	if !discrete.Marches(p) && j.farthest.factor >= doubtful {
@@ -282,6 +288,9 @@ func (f *given) conclude(all []judged, why error) (*Comparison, error) {
 	switch {
 	case compared > 0:
 		out.Summary = fmt.Sprintf("%d of %d compared with those of the rows from the same start; the farthest is %d, %s", compared, len(all), closest.sample, f.describe(closest))
+		if why != nil {
+			out.Summary += fmt.Sprintf("; from the starts of some the rows cannot be solved (%v)", why)
+		}
 	case why != nil:
 		out.Summary = fmt.Sprintf("%d, compared with the equation by their residual alone: the rows cannot be solved from the same start (%v)", len(all), why)
 	}
