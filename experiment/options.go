@@ -93,6 +93,12 @@ func (s *Stage) Set(done int, note string) {
 	s.o.tell(s.state)
 }
 
+// of tells that so many steps of as many are done.
+func (s *Stage) of(done, total int) {
+	s.state.Total = total
+	s.Set(done, "")
+}
+
 // Line tells it once more, as worth a line of its own.
 func (s *Stage) Line() {
 	now := s.state

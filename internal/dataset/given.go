@@ -32,6 +32,12 @@ func SolutionArrays(p *pde.Problem) []string {
 	return p.UnknownNames()
 }
 
+// missingFile is a file of solutions that is not there.
+type missingFile struct{ text string }
+
+func (e *missingFile) Error() string        { return e.text }
+func (e *missingFile) Is(target error) bool { return target == fs.ErrNotExist }
+
 // given is a problem's file of solutions, on the grid of its own shape.
 type given struct {
 	problem   *pde.Problem
@@ -63,7 +69,7 @@ func readGiven(p *pde.Problem, on *grid.Grid) (*given, error) {
 	f := &given{problem: p, path: givenPath(p), grid: on}
 	arrays, err := data.OpenNPZ(f.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("reference: there is no file %s; its path is relative to the folder of the PDE file", f.path)
+		return nil, &missingFile{fmt.Sprintf("reference: there is no file %s; its path is relative to the folder of the PDE file", f.path)}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reference: %w", err)
@@ -229,19 +235,24 @@ func ReadFileSizes(p *pde.Problem) (FileSizes, error) {
 	return FileSizes{f.grid.PointsByName(), f.count, f.trains}, nil
 }
 
+// Given are the solutions of a problem's file that a plan takes.
+type Given struct {
+	*given
+	first int // of those that are scored
+}
+
 // GivenSolutions makes a plan take validation and test samples from the problem's file of
-// solutions, which are on the grid g, if it has one: the last ones for test, those before them for validation.
+// solutions, which are on the grid g; nil if it has none. The last ones are for test, those before them for validation.
 // Initial conditions to train with are those of the array GivenTrain, or else drawn from the
 // problem's distribution, or, where it has none, those of the samples that are left.
-// Solutions that do not begin with their initial conditions are an error, and a warning,
-// "" otherwise, says if they are far from meeting the rows.
-func GivenSolutions(plan *data.Plan, p *pde.Problem, g *grid.Grid) (warning string, err error) {
+// Compare says whether they are solutions.
+func GivenSolutions(plan *data.Plan, p *pde.Problem, g *grid.Grid) (*Given, error) {
 	if p.Reference.File == "" {
-		return "", nil
+		return nil, nil
 	}
 	f, err := readGiven(p, g)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	count := map[string]int{}
 	for _, s := range plan.Splits {
@@ -249,21 +260,21 @@ func GivenSolutions(plan *data.Plan, p *pde.Problem, g *grid.Grid) (warning stri
 	}
 	rest := f.count - count["validation"] - count["test"]
 	if rest < 0 {
-		return "", f.fail("", "%d solutions; data.validation.count and data.test.count want %d and %d", f.count, count["validation"], count["test"])
+		return nil, f.fail("", "%d solutions; data.validation.count and data.test.count want %d and %d", f.count, count["validation"], count["test"])
 	}
 	drawn, trains := f.train == nil && p.Drawn(), f.trains
 	if f.train == nil {
 		trains = rest
 	}
 	if !drawn && trains != count["train"] {
-		return "", f.fail("", "it has %d initial conditions to train with, data.train.count is %d; set that to %[1]d", trains, count["train"])
+		return nil, f.fail("", "it has %d initial conditions to train with, data.train.count is %d; set that to %[1]d", trains, count["train"])
 	}
-	if warning, err = f.examine(rest); err != nil {
-		return "", err
+	if err := f.compareStarts(); err != nil {
+		return nil, err
 	}
 	_, sum, err := disk.HashFile(f.path)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	plan.Metadata["file"] = sum
 	plan.Solver = func(data.Split) (func(dst, initial []float64) error, error) { return nil, nil } // all are there
@@ -283,7 +294,19 @@ func GivenSolutions(plan *data.Plan, p *pde.Problem, g *grid.Grid) (warning stri
 		f.solution(u, i)
 		return true, CheckInitial(p, p.InitialOf(u0, g))
 	}
-	return warning, nil
+	return &Given{f, rest}, nil
+}
+
+// ReadGiven reads all solutions of the problem's file, on the grid that its shape tells.
+func ReadGiven(p *pde.Problem) (*Given, error) {
+	f, err := readGiven(p, nil)
+	if err == nil {
+		err = f.compareStarts()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Given{f, 0}, nil
 }
 
 // givenDraws is how many samples of a file stand for its distribution.
