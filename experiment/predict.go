@@ -24,7 +24,7 @@ import (
 type Predictions struct {
 	Grid     *grid.Grid
 	Unknowns []string
-	Fields   [][]float64 // per unknown: (sample, t, x[, y])
+	Fields   [][]float64 // per unknown: (sample, t, x[, y]), one sample after another, Grid.Size() values each
 	// RelativeResidual is, per sample, the rms of the residual over that of the solution's derivative in time.
 	RelativeResidual []float64
 	// Passes and Residual are, per sample, the passes of the network and the root of the loss over that of the field

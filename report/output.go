@@ -30,7 +30,7 @@ func pageHead(template string) []byte {
 
 // isPage reports whether a file is a page of this package.
 func isPage(file string) bool {
-	text, err := os.ReadFile(file)
+	text, err := disk.ReadFile(file)
 	text = bytes.TrimSpace(text) // definitions of templates leave empty lines
 	if err != nil || !bytes.HasSuffix(text, []byte(pageEnd)) {
 		return false
@@ -74,7 +74,7 @@ func CheckFile(file string, overwrite bool) error {
 	if err != nil {
 		return err
 	}
-	if note, err := os.ReadFile(noteFile(figures)); err == nil && string(note) == figuresNote {
+	if note, err := disk.ReadFile(noteFile(figures)); err == nil && string(note) == figuresNote {
 		return nil
 	}
 	for _, e := range entries {

@@ -85,7 +85,7 @@ func (a *app) initialise(ctx context.Context, name string, o *initOptions) error
 		return err
 	}
 	same := func(path string) bool {
-		old, err := os.ReadFile(path)
+		old, err := disk.ReadFile(path)
 		return err == nil && bytes.Equal(old, s.Problem)
 	} // an init that was stopped left the same
 	if err := output(problemFile, same); err != nil {

@@ -43,7 +43,7 @@ func metricsFile(dir, out string, force bool) (string, error) {
 
 // isMetrics reports whether a file is one of metrics, of any version.
 func isMetrics(path string) bool {
-	text, err := os.ReadFile(path)
+	text, err := disk.ReadFile(path)
 	var m struct {
 		Version                int
 		Method, Problem, Split string

@@ -25,6 +25,9 @@ func names(f *os.File) int {
 // writable returns an error for a folder in which no file can be made.
 func writable(dir string) error { return syscall.Access(dir, 0b11) }
 
+// nonblock makes opening a named pipe not wait for its other end.
+const nonblock = syscall.O_NONBLOCK
+
 // openLock opens and locks a file. The file is nil if another process holds it;
 // held is false where the file system has no locks.
 func openLock(path string) (f *os.File, held bool, err error) {
@@ -71,7 +74,7 @@ func removeAbandoned(path string) {
 	if NoLink(path) != nil {
 		return
 	}
-	f, err := os.Open(path)
+	f, err := Open(path)
 	if err != nil {
 		return
 	}

@@ -170,7 +170,7 @@ func isDataset(dir string) bool {
 			continue
 		}
 		var head struct{ Format string }
-		if text, err := os.ReadFile(path); err == nil && json.Unmarshal(text, &head) == nil && head.Format == "pihc dataset" {
+		if text, err := ReadFile(path); err == nil && json.Unmarshal(text, &head) == nil && head.Format == "pihc dataset" {
 			return true
 		}
 	}

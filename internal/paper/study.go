@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -84,7 +83,7 @@ func newOrigin(s *Work) (origin, error) {
 		if err != nil {
 			return o, err
 		}
-		text, err := os.ReadFile(train.Folder(run.Dir).SpecFile())
+		text, err := disk.ReadFile(train.Folder(run.Dir).SpecFile())
 		if err != nil {
 			return o, err
 		}
@@ -129,7 +128,7 @@ type Work struct {
 func CheckFiles(dir, name string, overwrite bool) error {
 	numbers := disk.Output{Path: filepath.Join(dir, name+".json"), Kind: "file of a study of pihc", Force: overwrite, Makes: true, Ours: func(path string) bool {
 		var o origin
-		text, err := os.ReadFile(path)
+		text, err := disk.ReadFile(path)
 		return err == nil && json.Unmarshal(text, &o) == nil && o.Pihc != "" && o.Machine != "" && len(o.Runs) > 0 && len(o.Runs[0].SpecHash) == 2*sha256.Size
 	}}
 	return cmp.Or(numbers.Check(), report.CheckFile(filepath.Join(dir, name+".html"), overwrite))

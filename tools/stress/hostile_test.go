@@ -69,8 +69,14 @@ func (h *harness) outputs() {
 // stays, and what is in it is not shown.
 func (h *harness) links() {
 	for _, of := range []struct{ scenario, state, files string }{
-		{"resume", "begun", "run"}, {"extend", "trained", "run"}, {"eval", "trained", "run"}, {"report", "scored", "run"},
-		{"predict", "trained", "run"}, {"from", "trained", "run"}, {"generate", "data", "data"}, {"train", "data", "data"},
+		{"resume", "begun", "run"},
+		{"extend", "trained", "run"},
+		{"eval", "trained", "run"},
+		{"report", "scored", "run"},
+		{"predict", "trained", "run"},
+		{"from", "trained", "run"},
+		{"generate", "data", "data"},
+		{"train", "data", "data"},
 	} {
 		h.load(of.state)
 		var names []string
