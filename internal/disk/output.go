@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -58,7 +59,7 @@ func (o Output) Allowed() error {
 	case err != nil:
 		return writing(o.Path, err)
 	case info.Mode()&fs.ModeSymlink != 0:
-		return refused("write to the file that it leads to by its own name, or choose another", "%s is a symbolic link", o.Path)
+		return refused("name the file itself, or choose another", "%s is a symbolic link", o.Path)
 	case !info.Mode().IsRegular():
 		return refused(anotherName, "%s is %s, not a file", o.Path, kind(info.Mode()))
 	}
@@ -156,10 +157,18 @@ func real(path string) (above, name string, err error) {
 	return above, filepath.Join(rest, name), err
 }
 
-// isRun reports whether a folder is a run, by what training makes there first. A folder of `pihc init` has two of these files.
+// isRun reports whether a folder is a run, by what training makes there. A folder of `pihc init` has the first two of these files.
 func isRun(dir string) bool {
-	there := func(name string) bool { _, err := os.Lstat(filepath.Join(dir, name)); return err == nil }
-	return there("spec.yaml") && there("problem.yaml") && (there("log.jsonl") || there("checkpoints") || there("run.json"))
+	there := func(names ...string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { _, err := os.Lstat(filepath.Join(dir, name)); return err == nil })
+	}
+	if !there("spec.yaml") || !there("problem.yaml") {
+		return false
+	}
+	entries, _ := os.ReadDir(filepath.Join(dir, "checkpoints"))
+	return there("log.jsonl", "run.json") || slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+		return e.Name() == "begins" || e.Name() == "best.json" || strings.HasPrefix(e.Name(), "step-")
+	})
 }
 
 // isDataset reports whether a folder has the manifest of a dataset, whole or not.

@@ -27,6 +27,7 @@ func TestOutput(t *testing.T) {
 	}
 	put(t, "", root, "begun", "spec.yaml")
 	put(t, "", root, "begun", "problem.yaml")
+	put(t, "", root, "begun", "checkpoints", "of-another-program")
 	put(t, `{"format": "pihc dataset"}`, root, "data", "manifest.json")
 	put(t, `{"format": "pihc dataset"}`, root, "part", "manifest.partial.json")
 	put(t, `{"format": "npm"}`, root, "web", "manifest.json")
