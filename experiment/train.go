@@ -144,10 +144,9 @@ func (r *Run) train(ctx context.Context, title, dataDir string, set *data.Datase
 			m.Line()
 		}
 	}
-	stopping := context.AfterFunc(ctx, func() {
-		o.say("%s: stopping with a checkpoint; Ctrl-C again stops at once", title)
-	})
-	defer stopping()
+	options.Stopping = func() {
+		o.tell(Progress{Text: title + ": stopping with a checkpoint; Ctrl-C again stops at once", Saving: true})
+	}
 	r.Summary, err = train.Run(ctx, r.Dir, r.Spec, r.Problem, set, options)
 	return err
 }

@@ -38,6 +38,7 @@ type Options struct {
 	Workers  int            // 0: all cores
 	Resume   bool           // continue the run folder's newest checkpoint
 	Progress func(r Record) // called after every logged step, may be nil
+	Stopping func()         // called when an interrupted training goes on to its checkpoint, from another goroutine; may be nil
 	Logger   *slog.Logger   // nil: silent
 	Build    string         // of the program; ranks that train together have the same
 	stopAt   int            // stop with a checkpoint after this step, as if interrupted; 0: never
