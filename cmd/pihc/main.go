@@ -42,7 +42,7 @@ type app struct {
 	threads int       // for this process, 0 for all cores
 	about   string    // what warnings begin with after the program's name
 	signals *interruption
-	stage   *meter    // of the task that is told of, nil: none
+	stage   *meter // of the task that is told of, nil: none
 }
 
 // run executes one command line and returns its exit status: 0, 1 for a
