@@ -277,7 +277,7 @@ func (l *loader) flux(p *Problem, name string, from fileTerm) []Term {
 	}
 	values := l.values
 	l.values = l.free(p)
-	c := l.expression(f.Flux, p.InputNames())
+	c := l.expression("term "+name, f.Flux, p.InputNames())
 	l.values = values
 	// half adds the term of the difference to one neighbour, and returns the flow.
 	var terms []Term

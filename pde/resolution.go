@@ -26,7 +26,16 @@ func (x Unresolved) String() string {
 	if x.Chance {
 		see = "see by chance"
 	}
-	return fmt.Sprintf("the points along %s %s %s in %s, narrower than their distance, near %s = %.4g", x.Axis, see, x.Expr, x.Rows, x.Axis, x.Near)
+	return fmt.Sprintf("the points along %s %s %s in %s, narrower than their distance, near %s = %.4g", x.Axis, see, short(x.Expr), x.Rows, x.Axis, x.Near)
+}
+
+// short is an expression as a message shows it.
+func short(e *expr.Expr) string {
+	text := []rune(e.String())
+	if len(text) > 120 {
+		return string(text[:120]) + " ..."
+	}
+	return string(text)
 }
 
 // Unresolved finds such expressions in residuals and conditions: addends, and factors of those that are resolved. points
@@ -41,7 +50,8 @@ func (p *Problem) Unresolved(g *grid.Grid, points, samples [][]float64) (found [
 		}
 		b.middle, b.whole, b.steps = append(b.middle, p.Axes[a].Lo+length/2), append(b.whole, length), append(b.steps, step)
 	}
-	tested := map[string]bool{}
+	var tested []*expr.Expr
+	seen := map[*expr.Expr]bool{}
 	for _, r := range p.AllRows() {
 		ends := map[string]*expr.Expr{}
 		for _, a := range g.Axes {
@@ -54,9 +64,14 @@ func (p *Problem) Unresolved(g *grid.Grid, points, samples [][]float64) (found [
 		}
 		for parts := []*expr.Expr{r.Expr.Substitute(ends)}; len(parts) > 0; parts = parts[1:] {
 			e := parts[0]
+			if seen[e] {
+				continue
+			}
+			seen[e] = true
 			sum := e.IsSum()
-			if text := e.String(); !sum && e.Name() == "" && len(b.along(e)) > 0 && !tested[text] {
-				tested[text] = true
+			same := func(x *expr.Expr) bool { return expr.Same(x, e) }
+			if !sum && e.Name() == "" && b.work < mostWork && len(b.along(e)) > 0 && !slices.ContainsFunc(tested, same) {
+				tested = append(tested, e)
 				if x, bad := b.test(e, samples); bad {
 					x.Rows, x.Expr = r.Name, e
 					found = append(found, x)
@@ -84,7 +99,11 @@ type probe struct {
 
 	sample []float64 // of the inputs
 	random *rand.Rand
+	work   float64 // operations done at places, those of compiling counted as at a thousand
 }
+
+// mostWork is when a probe looks at no more expressions, after some seconds. One of ten operations takes the hundredth.
+const mostWork = 2e9
 
 // along returns the axes of an expression.
 func (b *probe) along(e *expr.Expr) (along []int) {
@@ -103,6 +122,7 @@ func (b *probe) evaluate(e *expr.Expr, places [][]float64) []float64 {
 	if err != nil {
 		panic("pde: " + err.Error()) // names are its variables
 	}
+	b.work += float64(program.Len()) * float64(len(places)+1000)
 	in, out := make([][]float64, len(names)), make([]float64, len(places))
 	for j, name := range names {
 		in[j] = make([]float64, len(places))
@@ -174,7 +194,7 @@ func (b *probe) extremes(e *expr.Expr) [][]float64 {
 			x = x.Args()[0].Minus(x.Args()[1])
 		}
 		along := b.along(x)
-		if len(along) == 0 {
+		if len(along) == 0 || b.work > mostWork {
 			return
 		}
 		for _, sign := range []float64{1, -1} {
