@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"pihc/internal/disk"
+	"pihc/internal/words"
 )
 
 // The files of a dataset folder, beside its shards.
@@ -65,7 +66,7 @@ func (m *Manifest) Split(name string) (Split, error) {
 		}
 		names[i] = s.Name
 	}
-	return Split{}, fmt.Errorf("no split %q; there is %s", name, strings.Join(names, ", "))
+	return Split{}, fmt.Errorf("no split %q; there is %s", name, words.List(names))
 }
 
 func (m *Manifest) total() int {

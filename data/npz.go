@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"pihc/internal/disk"
+	"pihc/internal/words"
 )
 
 // NPZ is NumPy's format for several arrays: a ZIP archive of NPY files. Ours
@@ -152,7 +153,7 @@ func ReadArray(path string) (*Array, error) {
 		for i, n := range arrays {
 			names[i] = n.Name
 		}
-		return nil, fmt.Errorf("%s: holds %d arrays (%s); want one", path, len(arrays), strings.Join(names, ", "))
+		return nil, fmt.Errorf("%s: holds %d arrays (%s); want one", path, len(arrays), words.List(names))
 	}
 	return arrays[0].Array, nil
 }

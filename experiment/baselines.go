@@ -11,6 +11,7 @@ import (
 	"pihc/data"
 	"pihc/grid"
 	"pihc/internal/dataset"
+	"pihc/internal/words"
 	"pihc/pde"
 	"pihc/report"
 	"pihc/score"
@@ -60,7 +61,7 @@ func addBaselines(page *report.Page, p *pde.Problem, g *grid.Grid, s score.Sampl
 	}
 	var starts []string
 	for _, u := range p.Unknowns {
-		starts = append(starts, u.Start.String())
+		starts = append(starts, words.Clip(u.Start.String(), 1000))
 	}
 	page.Baselines = append(page.Baselines, report.Method{
 		Key: "persistence", Label: "persistence", Note: strings.Join(starts, ", ") + " at all times", Evaluation: *still,

@@ -12,6 +12,7 @@ import (
 
 	"pihc/internal/dataset"
 	"pihc/internal/discrete"
+	"pihc/internal/words"
 	"pihc/model"
 	"pihc/pde"
 )
@@ -132,7 +133,7 @@ func determined(x *Verdict) error {
 	if len(x.Faults) == 0 {
 		return nil
 	}
-	return WithHint(errors.New("the problem cannot be solved as it stands: "+strings.Join(x.Faults, "; ")), "see `conditions` and `ansatz` in docs/pde-files.md; no training can make up for it")
+	return WithHint(errors.New("the problem cannot be solved as it stands: "+words.ListBy("; ", x.Faults)), "see `conditions` and `ansatz` in docs/pde-files.md; no training can make up for it")
 }
 
 // appended is a PDE file with another line, and a comment above it.

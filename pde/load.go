@@ -17,6 +17,7 @@ import (
 	"pihc/expr"
 	"pihc/grid"
 	"pihc/internal/config"
+	"pihc/internal/words"
 )
 
 //go:embed problems/*.yaml
@@ -101,12 +102,19 @@ type loader struct {
 
 	counted    map[*expr.Expr]bool // in operations
 	operations int                 // of all expressions of the file
+	full       bool                // they are too many, which was reported
 }
 
 // residualName is the name of the rows of a residual that the file gives none.
 const residualName = "residual"
 
-func (l *loader) report(p *config.Mistake) { l.problems = append(l.problems, p) }
+// report adds a mistake, unless the file's expressions are too many to be read: then what follows is not known.
+func (l *loader) report(p *config.Mistake) {
+	if !l.full {
+		l.problems = append(l.problems, p)
+	}
+	l.full = l.operations > maxFileOperations
+}
 
 // reporter returns a function that reports what is wrong with something.
 func (l *loader) reporter(at config.Position, what string) func(format string, args ...any) *config.Mistake {
@@ -526,7 +534,7 @@ func (l *loader) unknown(p *Problem, what, name string, at config.Position) int 
 	names := p.UnknownNames()
 	c := slices.Index(names, name)
 	if c < 0 {
-		l.report(at.Errorf("%s: there is no unknown %q", what, name).WithHint("the unknowns are %s", strings.Join(names, ", ")))
+		l.report(at.Errorf("%s: there is no unknown %q", what, name).WithHint("the unknowns are %s", words.List(names)))
 	}
 	return c
 }

@@ -8,6 +8,7 @@ import (
 
 	"pihc/expr"
 	"pihc/grid"
+	"pihc/internal/words"
 )
 
 // An Unresolved is an expression in axes, constants and inputs that is narrower along an axis than the
@@ -26,16 +27,7 @@ func (x Unresolved) String() string {
 	if x.Chance {
 		see = "see by chance"
 	}
-	return fmt.Sprintf("the points along %s %s %s in %s, narrower than their distance, near %s = %.4g", x.Axis, see, short(x.Expr), x.Rows, x.Axis, x.Near)
-}
-
-// short is an expression as a message shows it.
-func short(e *expr.Expr) string {
-	text := []rune(e.String())
-	if len(text) > 120 {
-		return string(text[:120]) + " ..."
-	}
-	return string(text)
+	return fmt.Sprintf("the points along %s %s %s in %s, narrower than their distance, near %s = %.4g", x.Axis, see, words.Clip(x.Expr.String(), 120), x.Rows, x.Axis, x.Near)
 }
 
 // Unresolved finds such expressions in residuals and conditions: addends, and factors of those that are resolved. points
@@ -193,8 +185,11 @@ func (b *probe) extremes(e *expr.Expr) [][]float64 {
 		if x.IsComparison() {
 			x = x.Args()[0].Minus(x.Args()[1])
 		}
+		if b.work > mostWork {
+			return
+		}
 		along := b.along(x)
-		if len(along) == 0 || b.work > mostWork {
+		if len(along) == 0 {
 			return
 		}
 		for _, sign := range []float64{1, -1} {

@@ -10,6 +10,7 @@ import (
 	"pihc/grid"
 	"pihc/internal/kernel"
 	"pihc/internal/slab"
+	"pihc/internal/words"
 )
 
 // A System is a Problem on a grid: its terms as operators and its rows as
@@ -337,7 +338,7 @@ func (s *System) rowSet(r Rows) (*RowSet, error) {
 		}
 	}
 	if len(set.Terms) == 0 {
-		return nil, fmt.Errorf("the expression %s uses no term", short(r.Expr))
+		return nil, fmt.Errorf("the expression %s uses no term", words.Clip(r.Expr.String(), 120))
 	}
 	for _, x := range s.extras() {
 		if weighted.DependsOn(x.Name) {

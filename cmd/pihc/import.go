@@ -16,6 +16,7 @@ import (
 
 	"pihc/data"
 	"pihc/internal/dataset"
+	"pihc/internal/words"
 )
 
 type importOptions struct {
@@ -157,7 +158,7 @@ func importNPZ(file string, o *importOptions) ([]data.Named, error) {
 		}
 		x := data.Find(all, take.from)
 		if x == nil {
-			return nil, withHint(fmt.Errorf("%s has no array %q", file, take.from), "it has %s", strings.Join(have, ", "))
+			return nil, withHint(fmt.Errorf("%s has no array %q", file, take.from), "it has %s", words.List(have))
 		}
 		if take.to != dataset.GivenTrain {
 			x = firstSamples(x, o.samples)
@@ -197,7 +198,7 @@ func importHDF5(ctx context.Context, file string, o *importOptions) ([]data.Name
 		}
 	}
 	if len(samples) == 0 {
-		return nil, withHint(fmt.Errorf("%s has neither a dataset tensor nor groups with a dataset data", file), "it has %s", strings.Join(f.Names[:min(5, len(f.Names))], ", "))
+		return nil, withHint(fmt.Errorf("%s has neither a dataset tensor nor groups with a dataset data", file), "it has %s", words.List(f.Names))
 	}
 	var shape []int
 	var values []float64

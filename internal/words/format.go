@@ -1,4 +1,4 @@
-// Package words writes numbers as people read them.
+// Package words writes numbers as people read them, and lists of names.
 package words
 
 import (
