@@ -398,7 +398,7 @@ func (set *RowSet) compile(weighted *expr.Expr, inputs []string) error {
 	add := func(e *expr.Expr) error {
 		e.Walk(counted, func(*expr.Expr) { made++ })
 		outputs = append(outputs, e)
-		if made > 100*maxOperations {
+		if made > 30*maxOperations {
 			return fmt.Errorf("%w more than %d operations at a point; more than %d are not tried", ErrLong, maxOperations, maxOperations)
 		}
 		return nil

@@ -21,7 +21,7 @@ func (t *trainer[T]) checkLoss() error {
 			return nil
 		}
 	}
-	if t.spec.Loss.Data != 0 {
+	if l := &t.spec.Loss; l.Data != 0 || l.BorderJump != 0 || l.BorderSlope != 0 {
 		return nil
 	}
 	return errors.New("loss.weights are 0 for all rows, and so is loss.data: there is nothing to train on")

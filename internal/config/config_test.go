@@ -503,3 +503,17 @@ func TestSet(t *testing.T) {
 		t.Error("an element that is not there was set")
 	}
 }
+
+// Of many mistakes an error says ten, and counts the others.
+func TestManyMistakes(t *testing.T) {
+	var many Errors
+	for range 50_000 {
+		many = append(many, &Mistake{Message: "wrong"})
+	}
+	if got, want := many.Error(), strings.Repeat("wrong\n", 10)+"and 49990 more"; got != want {
+		t.Errorf("got %.300q", got)
+	}
+	if got, want := many[:11].Error(), strings.TrimSuffix(strings.Repeat("wrong\n", 11), "\n"); got != want {
+		t.Errorf("got %q", got)
+	}
+}
