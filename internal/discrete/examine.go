@@ -371,17 +371,20 @@ func (st *state) undefined(set, i int) string {
 		for _, name := range e.Variables() {
 			parts = append(parts, fmt.Sprintf("%s = %.3g", name, at[name]))
 		}
-		return strings.Join(parts, ", ")
+		if len(parts) == 0 {
+			return ""
+		}
+		return " at " + words.List(parts)
 	}
 	for _, e := range []*expr.Expr{statement.Expr, statement.Weight} {
 		if bad := e.Undefined(at); bad != nil {
-			return fmt.Sprintf("%s at %s", words.Clip(bad.String(), 120), values(bad))
+			return words.Clip(bad.String(), 120) + values(bad)
 		}
 	}
 	for _, t := range rows.Set.Terms {
 		name := st.sys.Terms[t].Name
 		if bad := statement.Expr.Diff(name).Undefined(at); bad != nil {
-			return fmt.Sprintf("the derivative by %s, of which %s at %s", name, words.Clip(bad.String(), 120), values(bad))
+			return fmt.Sprintf("the derivative by %s, of which %s%s", name, words.Clip(bad.String(), 120), values(bad))
 		}
 	}
 	return "the product of weight and expression"
