@@ -30,7 +30,7 @@ type LeastSquares struct{ memory *Workspace }
 
 // Assemble applies the ansatz to a basis, draws the residual rows of every expert from a generator
 // derived from (seed, expert), and forms the rows of all terms there and of the conditions.
-func Assemble[T compute.Float](s *Workspace, in Input[T]) LeastSquares {
+func (s *Workspace) Assemble[T compute.Float](in Input[T]) LeastSquares {
 	switch {
 	case len(in.Directions) > s.c.Options.Directions:
 		panic("constraint: Assemble: more directions than Options.Directions")

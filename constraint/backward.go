@@ -14,18 +14,18 @@ const tilePoints = 1024
 
 // Backward computes b̄ = ∂L/∂b (N, C, P), of the network's functions alone, from ū = ∂L/∂û (C, P) and overwrites bbar; of a part
 // of a System P are the own points in bbar, as in Load, and those stored in ubar.
-// weights adds the gradient of weights.Value·Value + weights.Slope·Slope of the Jumps.
+// jump and slope are the weights in L of the two means of Jumps.
 //
 // Per expert it forms two scalar fields, α_k = 1_{Ω_k} ū − p_k and β_k = −q_k,
 // and b̄ = Σ_k Πᵀ[μ α_k] ω_kᵀ + Πᵀ[μ β_k] λ_kᵀ (docs/constraint.md, section 8).
-func Backward[T compute.Float](x Solution, bbar []T, ubar []float64, weights JumpWeights) {
+func (x Solution) Backward[T compute.Float](bbar []T, ubar []float64, jump, slope float64) {
 	s := x.memory
 	s.restrict(ubar)
 	if !s.c.Options.Fixed {
 		s.sumOmegaBar()
 	}
-	if s.c.allPairs > 0 && weights != (JumpWeights{}) {
-		s.spreadJumps(weights)
+	if s.c.allPairs > 0 && (jump != 0 || slope != 0) {
+		s.spreadJumps(jump, slope)
 	}
 	system := s.c.System
 	if !s.c.Options.Fixed {

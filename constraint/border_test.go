@@ -22,7 +22,7 @@ func TestJumps(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := c.NewWorkspace()
-		x := Assemble(s, Input[float64]{Basis: basis, Sample: initial, Seed: Seed{1, 2, 3}}).Solve()
+		x := s.Assemble(Input[float64]{Basis: basis, Sample: initial, Seed: Seed{1, 2, 3}}).Solve()
 
 		predict := func(k, p int) float64 {
 			v := 0.0
@@ -54,11 +54,11 @@ func TestJumps(t *testing.T) {
 				pairs++
 			}
 		}
-		want := Jumps{}
+		want := jumpPair{}
 		if pairs > 0 {
-			want = Jumps{value / pairs, slope / pairs}
+			want = jumpPair{value / pairs, slope / pairs}
 		}
-		got := x.Jumps()
+		got := jumpsOf(x)
 		check.Close(t, []float64{got.Value, got.Slope}, []float64{want.Value, want.Slope}, 1e-11, 0)
 	}
 }
@@ -86,10 +86,10 @@ func TestGradientOfFlow(t *testing.T) {
 	for i := range v {
 		v[i] = rng.NormFloat64()
 	}
-	weights, x := JumpWeights{30, 0.2}, Solution{s}
+	weights, x := jumpPair{30, 0.2}, Solution{s}
 	lossOf(s, basis, initial, v, weights)
 	bar := make([]float64, len(basis))
-	Backward(x, bar, v, weights)
+	x.Backward(bar, v, weights.Value, weights.Slope)
 	for range 4 {
 		direction, moved := make([]float64, len(basis)), make([]float64, len(basis))
 		want := 0.0

@@ -14,11 +14,11 @@
 // solve and its backward pass:
 //
 //	memory := c.NewWorkspace()
-//	rows := constraint.Assemble(memory, input)    the rows of every expert, from the basis (N, C, P) of a network
+//	rows := memory.Assemble(input)                the rows of every expert, from the basis (N, C, P) of a network
 //	x := rows.Solve()                             ω_k of every expert
 //	u := x.Field()                                û (C, P), to evaluate a loss
-//	j := x.Jumps()                                how experts differ along their borders
-//	constraint.Backward(x, bbar, ubar, weights)   ∂L/∂b from ∂L/∂û and the weights of the jumps
+//	jump, slope := x.Jumps()                      how experts differ along their borders
+//	x.Backward(bbar, ubar, weights...)            ∂L/∂b from ∂L/∂û and the weights of the jumps
 //
 // Work is divided into pieces that do not depend on the number of workers, and
 // every sum is formed in a fixed order: results are bitwise equal for any
@@ -74,8 +74,11 @@ type Options struct {
 	Directions int
 	// Solver are the options of Levenberg-Marquardt.
 	Solver lm.Options
-	// Adjoint chooses the gradient: lm.AdjointExact, lm.AdjointGaussNewton or lm.AdjointPaper.
-	Adjoint lm.AdjointMode
+	// Adjoint is the matrix of the gradient, lm.HessianExact or lm.HessianGaussNewton.
+	Adjoint lm.Hessian
+	// PaperAdjoint leaves the derivative of J out of the right-hand side, as the text of the
+	// paper does, which differentiates r(ω, b) = 0: right only for consistent systems.
+	PaperAdjoint bool
 }
 
 // Constraint is a PDE constraint on a grid.
@@ -83,14 +86,14 @@ type Constraint struct {
 	System    *pde.System // or this rank's part of it
 	Options   Options
 	Router    Router
-	Functions int // of the basis, and Directions
-	N         int // weights: Functions, or Separate one for every component
+	Functions int      // of the basis, and Directions
+	N         int      // weights: Functions, or Separate one for every component
+	Borders   []Border // every pair of neighbours along every axis, in the order of sums over borders
 
 	division   *Division   // of the whole grid
 	candidates [][][]int32 // per residual and expert: its rows
 	elsewhere  [][][]int32 // and those of all others, where rows may be sampled there
 	runs       []runs      // per expert: its points, on the grid or the part of it
-	borders    []Border    // with the points below that are own
 	pairs      []pair
 	allPairs   int        // of the whole grid
 	multiplier []float64  // (C, P); nil when 1
@@ -127,7 +130,7 @@ func New(s *pde.System, n int, o Options, router Router, pool *compute.Pool) (*C
 	for _, set := range all.Residuals() {
 		var own, others [][]int32
 		for k := range router.Experts() {
-			points := c.division.RowsAmong(set.Points, k)
+			points := c.division.rowsAmong(set.Points, k)
 			if !o.Fixed && len(points) == 0 {
 				return nil, fmt.Errorf("experts: expert %d has no residual rows", k)
 			}
@@ -164,24 +167,18 @@ func (c *Constraint) findRuns() {
 	line := min(width, g.Axes[len(g.Axes)-1].Points)
 	first, end := c.System.OwnPoints()
 	c.runs = make([]runs, c.Router.Experts())
-	for p := range g.Size() {
-		if p%width == 0 {
-			for k := range c.runs {
-				c.runs[k].start = append(c.runs[k].start, len(c.runs[k].at))
+	for lo := 0; lo <= g.Size(); lo += width {
+		for k := range c.runs {
+			c.runs[k].start = append(c.runs[k].start, len(c.runs[k].at))
+		}
+		for p := max(lo, first); p < min(lo+width, end); p++ {
+			r := &c.runs[c.Expert(p+c.System.FirstPoint())]
+			if last := len(r.at) - 1; last >= 0 && r.at[last][1] == p && p%line > 0 {
+				r.at[last][1]++
+			} else {
+				r.at = append(r.at, [2]int{p, p + 1})
 			}
 		}
-		if p < first || p >= end {
-			continue
-		}
-		r := &c.runs[c.Expert(p+c.System.FirstPoint())]
-		if last := len(r.at) - 1; last >= 0 && r.at[last][1] == p && p%line > 0 {
-			r.at[last][1]++
-		} else {
-			r.at = append(r.at, [2]int{p, p + 1})
-		}
-	}
-	for k := range c.runs {
-		c.runs[k].start = append(c.runs[k].start, len(c.runs[k].at))
 	}
 }
 
@@ -195,7 +192,7 @@ func (c *Constraint) Points(set *pde.RowSet, expert int) []int32 {
 	case set.Kind == pde.ResidualRows:
 		return slices.Clone(c.candidates[slices.Index(all.Residuals(), set)][expert])
 	case c.Options.LocalConditions:
-		return c.division.RowsAmong(set.Solved, expert)
+		return c.division.rowsAmong(set.Solved, expert)
 	}
 	return slices.Clone(set.Solved)
 }

@@ -51,11 +51,19 @@ func exactOptions() Options {
 	return Options{Mean: true, Start: 0.1, Solver: lm.Options{Ridge: 1e-4, GTol: 1e-14, FTol: -1, XTol: -1, MaxIterations: 400, NewtonCorrection: true}}
 }
 
+// jumpPair is of the two means of jumps, or their weights.
+type jumpPair struct{ Value, Slope float64 }
+
+func jumpsOf(x Solution) (j jumpPair) {
+	j.Value, j.Slope = x.Jumps()
+	return j
+}
+
 // lossOf solves and returns Σ v û and the weighted jumps.
-func lossOf(s *Workspace, basis, initial, v []float64, weights JumpWeights) float64 {
-	x := Assemble(s, Input[float64]{Basis: basis, Sample: initial, Seed: Seed{1, 2, 3}}).Solve()
+func lossOf(s *Workspace, basis, initial, v []float64, weights jumpPair) float64 {
+	x := s.Assemble(Input[float64]{Basis: basis, Sample: initial, Seed: Seed{1, 2, 3}}).Solve()
 	l := kernel.Dot(v, x.Field())
-	j := x.Jumps()
+	j := jumpsOf(x)
 	return l + weights.Value*j.Value + weights.Slope*j.Slope
 }
 
@@ -68,15 +76,15 @@ func TestGradient(t *testing.T) {
 		experts []int
 		points  int
 		local   bool
-		jump    JumpWeights
+		jump    jumpPair
 	}{
-		{"one expert, all points", "diffusion-sorption", nil, 0, false, JumpWeights{}},
-		{"one expert, sampled", "diffusion-sorption", nil, 90, false, JumpWeights{}},
-		{"experts 1 x 3", "diffusion-sorption", []int{1, 3}, 40, false, JumpWeights{}},
-		{"experts 2 x 2, jumps", "diffusion-sorption", []int{2, 2}, 25, false, JumpWeights{30, 0.2}},
-		{"experts 1 x 2, local conditions", "diffusion-sorption", []int{1, 2}, 0, true, JumpWeights{}},
-		{"published rows", "diffusion-sorption-published", []int{1, 3}, 40, false, JumpWeights{}},
-		{"offset, multiplier and mean removed", "testdata/ansatz.yaml", []int{1, 2}, 40, false, JumpWeights{}},
+		{"one expert, all points", "diffusion-sorption", nil, 0, false, jumpPair{}},
+		{"one expert, sampled", "diffusion-sorption", nil, 90, false, jumpPair{}},
+		{"experts 1 x 3", "diffusion-sorption", []int{1, 3}, 40, false, jumpPair{}},
+		{"experts 2 x 2, jumps", "diffusion-sorption", []int{2, 2}, 25, false, jumpPair{30, 0.2}},
+		{"experts 1 x 2, local conditions", "diffusion-sorption", []int{1, 2}, 0, true, jumpPair{}},
+		{"published rows", "diffusion-sorption-published", []int{1, 3}, 40, false, jumpPair{}},
+		{"offset, multiplier and mean removed", "testdata/ansatz.yaml", []int{1, 2}, 40, false, jumpPair{}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			const n = 5
@@ -104,7 +112,7 @@ func TestGradient(t *testing.T) {
 				}
 			}
 			grad := make([]float64, len(basis))
-			Backward(x, grad, v, tc.jump)
+			x.Backward(grad, v, tc.jump.Value, tc.jump.Slope)
 			dir := make([]float64, len(basis))
 			for trial := range 3 {
 				for i := range dir {
@@ -148,8 +156,8 @@ func TestWorkers(t *testing.T) {
 				}
 				s := c.NewWorkspace()
 				got := make([]float64, len(basis))
-				x := Assemble(s, Input[float64]{Basis: basis, Sample: initial, Seed: Seed{1, 2, 3}}).Solve()
-				Backward(x, got, x.Field(), JumpWeights{})
+				x := s.Assemble(Input[float64]{Basis: basis, Sample: initial, Seed: Seed{1, 2, 3}}).Solve()
+				x.Backward(got, x.Field(), 0, 0)
 				if want == nil {
 					want = got
 				}
@@ -171,9 +179,9 @@ func basisOf(s *Workspace) []float64 { return s.store.(*rows[float64]).basis }
 func stepBytes[T compute.Float](s *Workspace, basis []T, initial []float64) uint64 {
 	bbar, seed := make([]T, len(basis)), Seed{1, 0, 3}
 	step := func() {
-		x := Assemble(s, Input[T]{Basis: basis, Sample: initial, Overlap: 0.5, Seed: seed}).Solve()
+		x := s.Assemble(Input[T]{Basis: basis, Sample: initial, Overlap: 0.5, Seed: seed}).Solve()
 		x.Jumps()
-		Backward(x, bbar, x.Field(), JumpWeights{1, 1})
+		x.Backward(bbar, x.Field(), 1, 1)
 		seed.Step++
 	}
 	step()
@@ -225,12 +233,12 @@ func TestDirections(t *testing.T) {
 			s := c.NewWorkspace()
 			in := Input[float64]{Basis: basis[:n*size], Sample: initial, Seed: Seed{1, 2, 3}}
 			in.Directions = [][]float64{basis[:size], basis[size : 2*size]}[:further]
-			Assemble(s, in)
+			s.Assemble(in)
 			in.Directions = fields
-			x := Assemble(s, in).Solve() // in the memory of another sample
+			x := s.Assemble(in).Solve() // in the memory of another sample
 			field = x.Field()
 			grad = make([]float64, n*size)
-			Backward(x, grad, v, JumpWeights{})
+			x.Backward(grad, v, 0, 0)
 			return field, grad
 		}
 		first, second := basis[n*size:(n+1)*size], basis[(n+1)*size:]
@@ -262,7 +270,7 @@ func TestDirectionsMeetAnsatz(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := c.NewWorkspace()
-		return Assemble(s, Input[float64]{Basis: basis, Sample: initial, Directions: fields, Seed: Seed{1, 2, 3}}).Solve()
+		return s.Assemble(Input[float64]{Basis: basis, Sample: initial, Directions: fields, Seed: Seed{1, 2, 3}}).Solve()
 	}
 	o.Fixed, o.Start = true, 1
 	field := solve(1, 0, basis[(n-1)*size:]).Field()

@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"pihc/expr"
 	"pihc/grid"
 	"pihc/internal/kernel"
 	"pihc/lm"
@@ -27,7 +26,7 @@ type expert struct {
 	starter *lm.Solver // of the coarse rows; nil: not used
 
 	omegaBar, lambda []float64
-	adjoint          lm.FactorStatus
+	adjoint          lm.Hessian
 	s, q             []grid.Rows[float64] // per block: adjoint rows
 	alpha, beta      []float64            // (P): 1_{Ω_k} ū (+ border part) − p_k, and −q_k
 }
@@ -40,13 +39,13 @@ type chunk struct {
 
 // CoarseRows returns the rows, of so many residual rows of one expert, that a solve
 // starts on, and how often each counts; none where it starts on all. They are the
-// first pde.BlockSize of every chunk.
-func CoarseRows(set *pde.RowSet, rows int) (chosen []int32, times float64) {
+// first kernel.BlockSize of every chunk.
+func (c *Constraint) CoarseRows(set *pde.RowSet, rows int) (chosen []int32, times float64) {
 	if !startsOnFew(set, rows) {
 		return nil, 1
 	}
 	for lo := 0; lo < rows; lo += chunkRows {
-		for i := lo; i < min(lo+expr.BlockSize, rows); i++ {
+		for i := lo; i < min(lo+kernel.BlockSize, rows); i++ {
 			chosen = append(chosen, int32(i))
 		}
 	}
@@ -57,7 +56,7 @@ func CoarseRows(set *pde.RowSet, rows int) (chosen []int32, times float64) {
 func startsOnFew(set *pde.RowSet, rows int) bool { return rows >= coarseRows && !set.Linear }
 
 // coarseRows is the least number of residual rows of which an eighth starts a solve:
-// pde.BlockSize of every chunk.
+// kernel.BlockSize of every chunk.
 const coarseRows = 8 * chunkRows
 
 // CoarseOptions are those of the solve on CoarseRows.
@@ -113,7 +112,7 @@ func (e *expert) divide() {
 			}
 			e.curved = append(e.curved, ch)
 			if few {
-				ch.hi, ch.times = min(lo+expr.BlockSize, ch.hi), b.times
+				ch.hi, ch.times = min(lo+kernel.BlockSize, ch.hi), b.times
 			}
 			if ch.lo < ch.hi {
 				e.coarse = append(e.coarse, ch)
@@ -160,12 +159,14 @@ func (p problem) evaluate(a, c, g, omega []float64, want wanted) float64 {
 		p.sums[i].clear()
 		s.pass(&p.sums[i], s.workers[worker], p.blocks[ch.block], want, omega, ch.lo, ch.hi)
 	})
-	if want.normal {
-		clear(a[:n*n])
-		clear(g[:n])
+	if !want.normal {
+		a, g = nil, nil
 	}
-	if want.curvature {
-		clear(c[:n*n])
+	if !want.curvature {
+		c = nil
+	}
+	for _, sum := range [][]float64{a, c, g} {
+		clear(sum)
 	}
 	var cost float64
 	for i, ch := range p.rows {
@@ -179,11 +180,13 @@ func (p problem) evaluate(a, c, g, omega []float64, want wanted) float64 {
 			kernel.Axpy64(c, scale, sums.curvature)
 		}
 	}
-	p.sumOverRanks(a, c, g, &cost, want)
+	if s.c.System.Slab != nil {
+		total := []float64{cost}
+		s.sum(total, a, g, c)
+		cost = total[0]
+	}
 	if want.normal {
 		kernel.Symmetrize(a, n)
-	} else {
-		a, g = nil, nil
 	}
 	if want.curvature {
 		s.store.completeCurvature(c)
@@ -194,23 +197,6 @@ func (p problem) evaluate(a, c, g, omega []float64, want wanted) float64 {
 		}
 	}
 	return cost
-}
-
-// sumOverRanks adds what the ranks that have parts of the system found for their rows.
-func (p problem) sumOverRanks(a, c, g []float64, cost *float64, want wanted) {
-	if p.workspace.c.System.Slab == nil {
-		return
-	}
-	n, own := len(p.omega), []float64{*cost}
-	vectors := [][]float64{own}
-	if want.normal {
-		vectors = append(vectors, a[:n*n], g[:n])
-	}
-	if want.curvature {
-		vectors = append(vectors, c[:n*n])
-	}
-	p.workspace.sum(vectors...)
-	*cost = own[0]
 }
 
 // Dim, Normal and HessianParts make it an lm.SecondOrder.
@@ -245,19 +231,19 @@ func (p problem) solve() {
 
 // adjointSolve finds λ_k from ω̄_k, and the adjoint rows s, q of every block.
 func (p problem) adjointSolve() {
-	s, mode := p.workspace, p.workspace.c.Options.Adjoint
-	p.adjoint = p.solver.FactorSolution(p, p.omega, mode)
+	s, o := p.workspace, &p.workspace.c.Options
+	p.adjoint = p.solver.FactorSolution(p, p.omega, o.Adjoint)
 	p.solver.SolveAdjoint(p.lambda, p.omegaBar)
 	p.run(len(p.chunks), func(worker, i int) {
 		ch := p.chunks[i]
-		s.adjointRows(p.s[ch.block].Values, p.q[ch.block].Values, s.workers[worker], p.blocks[ch.block], mode == lm.AdjointPaper, p.omega, p.lambda, ch.lo, ch.hi)
+		s.adjointRows(p.s[ch.block].Values, p.q[ch.block].Values, s.workers[worker], p.blocks[ch.block], o.PaperAdjoint, p.omega, p.lambda, ch.lo, ch.hi)
 	})
 }
 
 // Outcome tells how one expert's solve ended.
 type Outcome struct {
 	lm.Result
-	Adjoint lm.FactorStatus
+	Adjoint lm.Hessian
 	// ConstraintRMS is the root mean square of the sampled residual rows at the
 	// solution, in the PDE file's weighting.
 	ConstraintRMS float64

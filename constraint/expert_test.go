@@ -20,7 +20,7 @@ func TestHessianParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := c.NewWorkspace()
-	Assemble(s, Input[float64]{Basis: basis, Sample: initial}).Solve()
+	s.Assemble(Input[float64]{Basis: basis, Sample: initial}).Solve()
 	e := problem{s.experts[0], s, 0, s.experts[0].curved}
 	w := append([]float64(nil), e.omega...)
 	h, a, both, curv := make([]float64, n*n), make([]float64, n*n), make([]float64, n*n), make([]float64, n*n)
@@ -89,7 +89,7 @@ func TestCoarseStart(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := c.NewWorkspace()
-			problem := Assemble(s, Input[float64]{Basis: basis, Sample: initial, Seed: Seed{1, 2, 3}})
+			problem := s.Assemble(Input[float64]{Basis: basis, Sample: initial, Seed: Seed{1, 2, 3}})
 			x := problem.Solve()
 			started := x.Outcomes()
 			got := slices.Clone(x.Weights(0))

@@ -86,12 +86,12 @@ func TestRowsOfTerms(t *testing.T) {
 		tolerance := 1e-12
 		wide := Input[float64]{Basis: basis, Sample: initial, Overlap: overlap, Seed: Seed{1, 2, 3}}
 		if i < 2 {
-			Assemble(s, wide).Solve()
+			s.Assemble(wide).Solve()
 		} else {
-			Assemble(s, Input[float32]{Basis: narrow, Sample: initial, Overlap: overlap, Seed: Seed{1, 2, 3}}).Solve()
+			s.Assemble(Input[float32]{Basis: narrow, Sample: initial, Overlap: overlap, Seed: Seed{1, 2, 3}}).Solve()
 			wide.Basis, tolerance = widened, 3e-6
 		}
-		Assemble(exact, wide)
+		exact.Assemble(wide)
 		if _, single := s.store.(*rows[float32]); single != (i >= 2) {
 			t.Fatalf("float32 rows %v", single)
 		}
@@ -154,9 +154,9 @@ func TestFlowWorkers(t *testing.T) {
 			}
 			s := c.NewWorkspace()
 			got := make([]float32, len(basis))
-			x := Assemble(s, Input[float32]{Basis: narrow, Sample: initial, Overlap: 0.5, Seed: Seed{1, 0, 3}}).Solve()
+			x := s.Assemble(Input[float32]{Basis: narrow, Sample: initial, Overlap: 0.5, Seed: Seed{1, 0, 3}}).Solve()
 			x.Jumps()
-			Backward(x, got, x.Field(), JumpWeights{1, 1})
+			x.Backward(got, x.Field(), 1, 1)
 			if want == nil {
 				want = got
 			}

@@ -29,7 +29,7 @@ func rowValues(sys *pde.System, set *pde.RowSet, u, initial []float64) []float64
 	rows.SetInputs(initial)
 	z := rows.NewValues()
 	grid.Gather(sys.NewGatherer(nil), u, 1, []grid.Rows[float64]{z})
-	return sys.NewRowEvaluator(len(set.Points)).Eval(rows, pde.Values, z.Values, 0, len(set.Points))[0]
+	return sys.NewRowEvaluator(len(set.Points)).Eval(rows, 0, z.Values, 0, len(set.Points))[0]
 }
 
 func rms(v []float64) float64 { return math.Sqrt(kernel.SumSquares64(v) / float64(len(v))) }
@@ -72,7 +72,7 @@ func solved(t *testing.T, sys *pde.System, basis, initial []float64, o Options) 
 		t.Fatal(err)
 	}
 	s := c.NewWorkspace()
-	return Assemble(s, Input[float64]{Basis: basis, Sample: initial, Seed: Seed{1, 2, 3}}).Solve()
+	return s.Assemble(Input[float64]{Basis: basis, Sample: initial, Seed: Seed{1, 2, 3}}).Solve()
 }
 
 func tight() lm.Options {
@@ -260,21 +260,21 @@ func TestNoRowsAtTheStart(t *testing.T) {
 // the same whatever u0 is, the published ones at most 1000.
 func TestZeroInitialCondition(t *testing.T) {
 	for _, problem := range []string{published, shipped} {
-		for _, adjoint := range []lm.AdjointMode{lm.AdjointExact, lm.AdjointGaussNewton, lm.AdjointPaper} {
+		for _, adjoint := range adjoints {
 			sys, basis, initial := toy(t, problem, map[string]int{"t": 9, "x": 20}, 5)
 			clear(initial)
-			c, err := New(sys, 5, Options{Mean: true, Experts: []int{1, 2}, Adjoint: adjoint, Solver: lm.Options{Ridge: 1e-4, NewtonCorrection: true}}, nil, nil)
+			c, err := New(sys, 5, Options{Mean: true, Experts: []int{1, 2}, Adjoint: adjoint.matrix, PaperAdjoint: adjoint.paper, Solver: lm.Options{Ridge: 1e-4, NewtonCorrection: true}}, nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			s := c.NewWorkspace()
 			for _, b := range [][]float64{basis, make([]float64, len(basis))} { // a network may also propose nothing
-				x := Assemble(s, Input[float64]{Basis: b, Sample: initial, Seed: Seed{1, 2, 3}}).Solve()
+				x := s.Assemble(Input[float64]{Basis: b, Sample: initial, Seed: Seed{1, 2, 3}}).Solve()
 				grad := make([]float64, len(basis))
-				Backward(x, grad, x.Field(), JumpWeights{})
+				x.Backward(grad, x.Field(), 0, 0)
 				for _, v := range slices.Concat(grad, x.Field(), x.Weights(0), x.Weights(1)) {
 					if math.IsNaN(v) || math.IsInf(v, 0) {
-						t.Errorf("%s, %s: the field, the gradient or a weight has a %g", problem, adjoint, v)
+						t.Errorf("%s, %s: the field, the gradient or a weight has a %g", problem, adjoint.name, v)
 						break
 					}
 				}
@@ -362,19 +362,28 @@ func TestStart(t *testing.T) {
 	}
 }
 
+// adjoint is the matrix and the right-hand side of a gradient.
+type adjoint struct {
+	name   string
+	matrix lm.Hessian
+	paper  bool
+}
+
+var adjoints = []adjoint{{"exact", lm.HessianExact, false}, {"gauss-newton", lm.HessianGaussNewton, false}, {"paper", lm.HessianGaussNewton, true}}
+
 // The paper's adjoint solves (JᵀJ) λ = ω̄ and drops what the rows' second
 // derivatives and the residual contribute (text, "implicit function theorem").
 // It is the gradient where the residual is zero and another direction where it is
 // not, so the exact adjoint is the default. `paper` and `gauss-newton` stay.
 func TestAdjointModes(t *testing.T) {
-	implicit := func(sys *pde.System, basis, initial []float64, mode lm.AdjointMode) []float64 {
+	implicit := func(sys *pde.System, basis, initial []float64, mode adjoint) []float64 {
 		n, size := len(basis)/sys.Grid.Size(), sys.Grid.Size()
 		o := tight()
-		x := solved(t, sys, basis, initial, Options{Mean: true, Start: 0.5, Solver: o, Adjoint: mode})
+		x := solved(t, sys, basis, initial, Options{Mean: true, Start: 0.5, Solver: o, Adjoint: mode.matrix, PaperAdjoint: mode.paper})
 		rng := rand.New(rand.NewPCG(5, 6))
 		v := check.Normal(rng, make([]float64, size))
 		grad := make([]float64, len(basis))
-		Backward(x, grad, v, JumpWeights{})
+		x.Backward(grad, v, 0, 0)
 		for i := range n { // less the direct part
 			kernel.Axpy64(grad[i*size:(i+1)*size], -x.Weights(0)[i], v)
 		}
@@ -385,8 +394,8 @@ func TestAdjointModes(t *testing.T) {
 	}
 
 	sys, basis, initial := toy(t, published, map[string]int{"t": 9, "x": 20}, 5)
-	exact := implicit(sys, basis, initial, lm.AdjointExact)
-	gn, paper := cosine(implicit(sys, basis, initial, lm.AdjointGaussNewton), exact), cosine(implicit(sys, basis, initial, lm.AdjointPaper), exact)
+	exact := implicit(sys, basis, initial, adjoints[0])
+	gn, paper := cosine(implicit(sys, basis, initial, adjoints[1]), exact), cosine(implicit(sys, basis, initial, adjoints[2]), exact)
 	t.Logf("a basis that cannot satisfy the rows: cosine to the exact gradient %.3f for gauss-newton, %.3f for paper", gn, paper)
 	if !(paper < 0.95) {
 		t.Errorf("with a residual the paper's gradient has cosine %.3f to the exact one", paper)
@@ -415,10 +424,10 @@ conditions:
 	for p := range sys.Grid.Size() {
 		basis[p] = sys.Grid.Axes[1].Coordinate(p%20) + 1.5
 	}
-	exact = implicit(sys, basis, initial, lm.AdjointExact)
-	for _, mode := range []lm.AdjointMode{lm.AdjointGaussNewton, lm.AdjointPaper} {
+	exact = implicit(sys, basis, initial, adjoints[0])
+	for _, mode := range adjoints[1:] {
 		if c := cosine(implicit(sys, basis, initial, mode), exact); !(c > 0.9999) {
-			t.Errorf("without a residual the %s gradient has cosine %.6f to the exact one", mode, c)
+			t.Errorf("without a residual the %s gradient has cosine %.6f to the exact one", mode.name, c)
 		}
 	}
 }

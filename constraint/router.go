@@ -43,8 +43,8 @@ func (d *Division) Points(expert int) []int32 {
 	return own
 }
 
-// RowsAmong returns those of ascending points where an expert may have rows.
-func (d *Division) RowsAmong(points []int32, expert int) []int32 {
+// rowsAmong returns those of ascending points where an expert may have rows.
+func (d *Division) rowsAmong(points []int32, expert int) []int32 {
 	var in []int32
 	for _, p := range points {
 		may := int(d.Owner[p]) == expert
@@ -65,7 +65,7 @@ func LeastRows(sys *pde.System, r Router) (int, error) {
 	for _, set := range sys.Residuals() {
 		for k := range r.Experts() {
 			if err == nil {
-				least = min(least, len(d.RowsAmong(set.Points, k)))
+				least = min(least, len(d.rowsAmong(set.Points, k)))
 			}
 		}
 	}

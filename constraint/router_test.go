@@ -20,23 +20,26 @@ func plane(nt, nx int, x grid.Boundary) *grid.Grid {
 	}}
 }
 
+// A window is a box of indices.
+type window struct{ Lo, Hi []int }
+
 // windows are the boxes that a router gives its experts.
-func windows(t *testing.T, r Router, g *grid.Grid) []grid.Window {
+func windows(t *testing.T, r Router, g *grid.Grid) []window {
 	t.Helper()
 	d, err := r.Divide(g)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var boxes []grid.Window
+	var boxes []window
 	for k := range r.Experts() {
 		points := d.Points(k)
-		w := grid.Window{Lo: make([]int, len(g.Axes)), Hi: make([]int, len(g.Axes))}
+		w := window{Lo: make([]int, len(g.Axes)), Hi: make([]int, len(g.Axes))}
 		g.Unravel(int(points[0]), w.Lo)
 		g.Unravel(int(points[len(points)-1]), w.Hi)
 		for a := range w.Hi {
 			w.Hi[a]++
 		}
-		if !slices.Equal(w.Points(g), points) {
+		if !slices.Equal(g.Window(w.Lo, w.Hi), points) {
 			t.Fatalf("expert %d has no box", k)
 		}
 		boxes = append(boxes, w)
@@ -57,7 +60,7 @@ func TestWindowsUneven(t *testing.T) {
 			}
 			count := make([]int, g.Size())
 			for k, box := range w {
-				for _, p := range box.Points(g) {
+				for _, p := range g.Window(box.Lo, box.Hi) {
 					count[p]++
 				}
 				if k == 0 {
@@ -95,7 +98,7 @@ func TestBordersOnOtherGrids(t *testing.T) {
 	for _, g := range []*grid.Grid{train, plane(101, 128, grid.Cells), plane(51, 100, grid.Cells), plane(37, 31, grid.Nodes), plane(64, 17, grid.Periodic)} {
 		index := make([]int, 2)
 		for k, w := range windows(t, r, g) {
-			for _, p := range w.Points(g) {
+			for _, p := range g.Window(w.Lo, w.Hi) {
 				g.Unravel(int(p), index)
 				for a, j := range []int{k / 3, k % 3} {
 					x, b := g.Axes[a].Coordinate(index[a]), r[a]
@@ -199,9 +202,9 @@ func TestRouterFromOutside(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x := Assemble(c.NewWorkspace(), Input[float64]{Basis: basis, Sample: initial, Overlap: 0.4, Seed: Seed{1, 2, 3}}).Solve()
-		grad, j := make([]float64, len(basis)), x.Jumps()
-		Backward(x, grad, x.Field(), JumpWeights{1, 2})
+		x := c.NewWorkspace().Assemble(Input[float64]{Basis: basis, Sample: initial, Overlap: 0.4, Seed: Seed{1, 2, 3}}).Solve()
+		grad, j := make([]float64, len(basis)), jumpsOf(x)
+		x.Backward(grad, x.Field(), 1, 2)
 		return append(grad, j.Value, j.Slope)
 	}
 	check.Equal(t, run(owners{*d, 4}), run(boxes))
@@ -267,7 +270,7 @@ func TestSampleSeeds(t *testing.T) {
 	}
 	s := c.NewWorkspace()
 	points := func(seed Seed) [2]string {
-		Assemble(s, Input[float64]{Basis: basis, Sample: initial, Seed: seed})
+		s.Assemble(Input[float64]{Basis: basis, Sample: initial, Seed: seed})
 		var out [2]string
 		for k := range out {
 			p := s.experts[k].residuals()[0].Points
@@ -312,7 +315,7 @@ func TestOverlap(t *testing.T) {
 	}
 	s := c.NewWorkspace()
 	for _, fraction := range []float64{0, 0.25, 0.75, 1} {
-		Assemble(s, Input[float64]{Basis: basis, Sample: initial, Overlap: fraction, Seed: Seed{1, 2, 3}})
+		s.Assemble(Input[float64]{Basis: basis, Sample: initial, Overlap: fraction, Seed: Seed{1, 2, 3}})
 		for k, e := range s.experts {
 			outside, last := 0, -1
 			for _, p := range e.residuals()[0].Points {

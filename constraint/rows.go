@@ -3,13 +3,12 @@ package constraint
 import (
 	"math"
 
-	"pihc/expr"
 	"pihc/internal/kernel"
 	"pihc/pde"
 )
 
 // chunkRows is the number of rows whose sums are formed together. Chunks, not
-// workers, fix the order of every reduction. It is a multiple of pde.BlockSize.
+// workers, fix the order of every reduction. It is a multiple of kernel.BlockSize.
 const chunkRows = 2048
 
 // block is one set of rows as one solve sees it: at m points, the affine map from ω to
@@ -32,9 +31,11 @@ type block struct {
 }
 
 // part is the part of a row, partEnd the row after the last of that part.
-func (b *block) part(row int) int { return (b.phase%expr.BlockSize + row) / expr.BlockSize }
+func (b *block) part(row int) int { return (b.phase%kernel.BlockSize + row) / kernel.BlockSize }
 
-func (b *block) partEnd(row int) int { return (b.part(row)+1)*expr.BlockSize - b.phase%expr.BlockSize }
+func (b *block) partEnd(row int) int {
+	return (b.part(row)+1)*kernel.BlockSize - b.phase%kernel.BlockSize
+}
 
 // sums are those over one chunk of rows, unscaled.
 type sums struct {
@@ -57,21 +58,21 @@ func (p *sums) clear() {
 // wanted says which sums a pass over rows forms besides the cost.
 type wanted struct{ normal, curvature bool }
 
-func (w wanted) order() pde.Order {
+func (w wanted) order() int {
 	switch {
 	case w.curvature:
-		return pde.SecondDerivatives
+		return 2
 	case w.normal:
-		return pde.FirstDerivatives
+		return 1
 	}
-	return pde.Values
+	return 0
 }
 
 // worker is one worker's memory.
 type worker struct {
 	*pde.RowEvaluator
 	index   int         // on the pool
-	z, y    [][]float64 // per term (pde.BlockSize)
+	z, y    [][]float64 // per term (kernel.BlockSize)
 	s       [][]float64 // per pair of terms
 	view    [][]float64
 	sview   [][]float64
@@ -91,23 +92,23 @@ func (c *Constraint) newWorker(index int) *worker {
 	buffers := func(count int) [][]float64 {
 		b := make([][]float64, count)
 		for i := range b {
-			b[i] = make([]float64, expr.BlockSize)
+			b[i] = make([]float64, kernel.BlockSize)
 		}
 		return b
 	}
 	axes := c.System.Grid.Axes
 	return &worker{
-		RowEvaluator: c.System.NewRowEvaluator(expr.BlockSize), index: index,
+		RowEvaluator: c.System.NewRowEvaluator(kernel.BlockSize), index: index,
 		z: buffers(terms), y: buffers(terms), s: buffers(terms * terms),
 		view: make([][]float64, terms), sview: make([][]float64, terms*terms),
-		scratch: make([]float64, max(kernel.NormalScratch32(c.N), expr.BlockSize)), wide: make([]float64, axes[len(axes)-1].Points*c.Functions),
+		scratch: make([]float64, max(kernel.NormalScratch32(c.N), kernel.BlockSize)), wide: make([]float64, axes[len(axes)-1].Points*c.Functions),
 		sums:         newSums(c.N),
 		coefficients: make([]float64, 0, 2*c.Router.Experts()), fields: make([][]float64, 0, 2*c.Router.Experts()),
 	}
 }
 
 // evaluate returns r and its derivatives of rows [lo, lo+m) of a block, one part, at ω.
-func (s *Workspace) evaluate(w *worker, b *block, order pde.Order, omega []float64, lo, m int) [][]float64 {
+func (s *Workspace) evaluate(w *worker, b *block, order int, omega []float64, lo, m int) [][]float64 {
 	for j := range b.Set.Terms {
 		s.store.product(w, w.z[j][:m], b.index, b.part(lo), j, omega)
 	}
@@ -175,7 +176,7 @@ func (b *block) addAffine(a, g, omega []float64) float64 {
 func (s *Workspace) adjointRows(sj, qj [][]float64, w *worker, b *block, paper bool, omega, lambda []float64, lo, hi int) {
 	for m := 0; lo < hi; lo += m {
 		m = min(b.partEnd(lo), hi) - lo
-		out := s.evaluate(w, b, pde.SecondDerivatives, omega, lo, m)
+		out := s.evaluate(w, b, 2, omega, lo, m)
 		r := out[0]
 		jl, product := w.s[0][:m], w.scratch[:m] // Jλ
 		clear(jl)

@@ -3,7 +3,6 @@ package constraint
 import (
 	"pihc/internal/kernel"
 	"pihc/internal/slab"
-	"pihc/lm"
 )
 
 // A Solution is the weights ω_k of every expert, in the memory of a Workspace and valid until its next
@@ -50,16 +49,12 @@ func (x Solution) Count() (iterations, failed, fallbacks int) {
 	if s.c.Options.Fixed {
 		return 0, 0, 0
 	}
-	want := lm.FactorGaussNewton
-	if s.c.Options.Adjoint == lm.AdjointExact {
-		want = lm.FactorExact
-	}
 	for _, e := range s.experts {
 		iterations += e.result.Iterations
 		if e.result.Status.Early() {
 			failed++
 		}
-		if e.adjoint != want {
+		if e.adjoint != s.c.Options.Adjoint {
 			fallbacks++
 		}
 	}

@@ -4,13 +4,12 @@ import (
 	"slices"
 
 	"pihc/compute"
-	"pihc/expr"
 	"pihc/grid"
 	"pihc/internal/kernel"
 )
 
 // store keeps the basis of a sample and the rows of every block in float64 or in
-// float32. What is computed from them is float64. A part is pde.BlockSize rows of a block,
+// float32. What is computed from them is float64. A part is kernel.BlockSize rows of a block,
 // or what there is of it.
 type store interface {
 	// cut makes the rows of a block those at other points, at most as many as there is
@@ -45,7 +44,7 @@ type rows[T compute.Float] struct {
 	lists   []grid.Rows[T] // per block: A_j (m, n) of every term, nil where kept with another's
 	parts   [][][][]T      // per block and part: the same
 	columns [][]int        // per block: the first column of every term
-	wide    [][][]T        // per worker and term (pde.BlockSize, weights): what widen makes; nil where columns are all there are
+	wide    [][][]T        // per worker and term (kernel.BlockSize, weights): what widen makes; nil where columns are all there are
 }
 
 func newRows[T compute.Float](c *Constraint, blocks []*block) *rows[T] {
@@ -72,7 +71,7 @@ func newRows[T compute.Float](c *Constraint, blocks []*block) *rows[T] {
 		}
 		var wide [][]T
 		for range terms {
-			wide = append(wide, make([]T, expr.BlockSize*c.N))
+			wide = append(wide, make([]T, kernel.BlockSize*c.N))
 		}
 		s.wide = append(s.wide, wide)
 	}
@@ -84,8 +83,8 @@ func (s *rows[T]) cut(block int, points []int32, phase int) {
 	list.Cut(points, s.n)
 	held := slices.IndexFunc(list.Values, func(a []T) bool { return a != nil })
 	parts := s.parts[block][:0]
-	phase %= expr.BlockSize
-	for lo := -phase; lo < len(points); lo += expr.BlockSize {
+	phase %= kernel.BlockSize
+	for lo := -phase; lo < len(points); lo += kernel.BlockSize {
 		parts = slices.Grow(parts, 1)[:len(parts)+1]
 		views := &parts[len(parts)-1]
 		if *views == nil {
@@ -95,7 +94,7 @@ func (s *rows[T]) cut(block int, points []int32, phase int) {
 			if a == nil {
 				a = list.Values[held] // of the right size, and not read
 			}
-			(*views)[j] = a[max(lo, 0)*s.n : min(lo+expr.BlockSize, len(points))*s.n]
+			(*views)[j] = a[max(lo, 0)*s.n : min(lo+kernel.BlockSize, len(points))*s.n]
 		}
 	}
 	s.parts[block] = parts

@@ -34,11 +34,11 @@ func TestUncoupledCopies(t *testing.T) {
 			copy(both[(2*i+1)*size:], bases[1][i*size:(i+1)*size])
 		}
 		v := check.Normal(check.Rand(5), make([]float64, 2*size))
-		weights := JumpWeights{0.3, 0.02}
+		weights := jumpPair{0.3, 0.02}
 		o := exactOptions()
 		o.Experts, o.Points, o.Overlap = []int{2, 2}, 25, true
 
-		run := func(o Options, copies bool, basis, start, v []float64, weights JumpWeights) (field, bbar []float64, jumps Jumps) {
+		run := func(o Options, copies bool, basis, start, v []float64, weights jumpPair) (field, bbar []float64, jumps jumpPair) {
 			sys := one
 			if copies {
 				sys = two
@@ -48,15 +48,15 @@ func TestUncoupledCopies(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := c.NewWorkspace()
-			x := Assemble(s, Input[float64]{Basis: basis, Sample: start, Overlap: 0.4, Seed: Seed{1, 2, 3}}).Solve()
+			x := s.Assemble(Input[float64]{Basis: basis, Sample: start, Overlap: 0.4, Seed: Seed{1, 2, 3}}).Solve()
 			for _, out := range x.Outcomes() {
 				if out.Status.Early() {
 					t.Fatalf("%v after %d iterations", out.Status, out.Iterations)
 				}
 			}
-			field, jumps = slices.Clone(x.Field()), x.Jumps()
+			field, jumps = slices.Clone(x.Field()), jumpsOf(x)
 			bbar = make([]float64, len(basis))
-			Backward(x, bbar, v, weights)
+			x.Backward(bbar, v, weights.Value, weights.Slope)
 			return field, bbar, jumps
 		}
 		system := o
@@ -69,7 +69,7 @@ func TestUncoupledCopies(t *testing.T) {
 			t.Fatal("sizes")
 		}
 		// The mean over two unknowns, of which one counts.
-		half := JumpWeights{weights.Value / 2, weights.Slope / 2}
+		half := jumpPair{weights.Value / 2, weights.Slope / 2}
 		var value, slope float64
 		for k := range 2 {
 			alone, gradient, j := run(o, false, bases[k], starts[k], v[k*size:(k+1)*size], half)
@@ -122,8 +122,8 @@ func TestSeparatePrecision(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := c.NewWorkspace()
-		want := slices.Clone(Assemble(s, Input[float64]{Basis: basis, Sample: initial}).Solve().Field())
-		got := Assemble(s, Input[float32]{Basis: single, Sample: initial}).Solve().Field()
+		want := slices.Clone(s.Assemble(Input[float64]{Basis: basis, Sample: initial}).Solve().Field())
+		got := s.Assemble(Input[float32]{Basis: single, Sample: initial}).Solve().Field()
 		check.Close(t, got, want, 1e-5, 0)
 	}
 }

@@ -79,7 +79,7 @@ func (s *Workspace) newBlock(i, expert int) *block {
 	set, points := c.System.Sets[i], c.Points(c.System.All().Sets[i], expert)
 	b := &block{index: len(s.blocks), count: len(points), scale: c.Options.RowScale(set, max(1, len(points)))}
 	if set.Kind == pde.ResidualRows {
-		_, b.times = CoarseRows(set, b.count)
+		_, b.times = c.CoarseRows(set, b.count)
 	}
 	switch sampled := set.Kind == pde.ResidualRows && (c.Options.Points > 0 || c.Options.Overlap); {
 	case c.System.Slab == nil:

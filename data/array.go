@@ -11,29 +11,13 @@ import (
 	"strings"
 )
 
-// Element is the type of an array's values.
-type Element interface {
-	float32 | float64 | int32 | int64
+// elements are the types of values by name.
+var elements = map[string]reflect.Type{
+	"float32": reflect.TypeFor[float32](), "float64": reflect.TypeFor[float64](), "int32": reflect.TypeFor[int32](), "int64": reflect.TypeFor[int64](),
 }
 
-// Type names an element type.
-type Type string
-
-// The element types.
-const (
-	Float32 Type = "float32"
-	Float64 Type = "float64"
-	Int32   Type = "int32"
-	Int64   Type = "int64"
-)
-
-// elements are the types in Go.
-var elements = map[Type]reflect.Type{
-	Float32: reflect.TypeFor[float32](), Float64: reflect.TypeFor[float64](), Int32: reflect.TypeFor[int32](), Int64: reflect.TypeFor[int64](),
-}
-
-// size returns the bytes of one value.
-func (t Type) size() int { return int(elements[t].Size()) }
+// bytesOf returns the bytes of one value.
+func bytesOf(kind string) int { return int(elements[kind].Size()) }
 
 // Array is a dense array, row-major: the last axis is contiguous. Data is a
 // []float32, []float64, []int32 or []int64 of as many values as the product of
@@ -45,18 +29,18 @@ type Array struct {
 
 // NewArray returns an array that shares values. It panics if their number is
 // not the product of shape.
-func NewArray[T Element](shape []int, values []T) *Array {
+func NewArray[T float32 | float64 | int32 | int64](shape []int, values []T) *Array {
 	if n, ok := product(shape); !ok || n != len(values) {
 		panic("data: NewArray: number of values is not the product of the shape")
 	}
 	return &Array{Shape: append([]int{}, shape...), Data: values}
 }
 
-// Type returns the element type. It panics if Data is none of the four.
-func (a *Array) Type() Type {
+// Type returns the element type, such as "float32". It panics if Data is none of the four.
+func (a *Array) Type() string {
 	switch a.Data.(type) {
 	case []float32, []float64, []int32, []int64:
-		return Type(reflect.TypeOf(a.Data).Elem().Name())
+		return reflect.TypeOf(a.Data).Elem().Name()
 	}
 	panic("data: Array.Data must be []float32, []float64, []int32 or []int64")
 }
@@ -71,19 +55,19 @@ func (a *Array) Float64() []float64 {
 	case []float64:
 		return v
 	case []float32:
-		return convert[float64](v)
+		return convert(v)
 	case []int32:
-		return convert[float64](v)
+		return convert(v)
 	case []int64:
-		return convert[float64](v)
+		return convert(v)
 	}
 	panic("data: Array.Data must be []float32, []float64, []int32 or []int64")
 }
 
-func convert[To, From Element](v []From) []To {
-	out := make([]To, len(v))
+func convert[T float32 | int32 | int64](v []T) []float64 {
+	out := make([]float64, len(v))
 	for i, x := range v {
-		out[i] = To(x)
+		out[i] = float64(x)
 	}
 	return out
 }
@@ -134,18 +118,6 @@ func product(shape []int) (int, bool) {
 	return n, true
 }
 
-// FormatShape writes a shape as "1000 x 101 x 1024"; "scalar" if it is empty.
-func FormatShape(shape []int) string {
-	if len(shape) == 0 {
-		return "scalar"
-	}
-	parts := make([]string, len(shape))
-	for i, s := range shape {
-		parts[i] = fmt.Sprint(s)
-	}
-	return strings.Join(parts, " x ")
-}
-
 // chunk is how many values go through one buffer.
 const chunk = 8192
 
@@ -167,8 +139,8 @@ func encodeValues(w io.Writer, a *Array) error {
 
 // decodeValues reads n values. What it allocates is bounded by what r yields.
 // After an error the count says how many bytes were read.
-func decodeValues(r io.Reader, t Type, n int, order binary.ByteOrder) (values any, count int64, err error) {
-	size, slice := t.size(), reflect.SliceOf(elements[t])
+func decodeValues(r io.Reader, kind string, n int, order binary.ByteOrder) (values any, count int64, err error) {
+	size, slice := bytesOf(kind), reflect.SliceOf(elements[kind])
 	v := reflect.MakeSlice(slice, 0, min(n, chunk))
 	buf := make([]byte, size*min(n, chunk))
 	for v.Len() < n {
@@ -195,10 +167,10 @@ func decodeValues(r io.Reader, t Type, n int, order binary.ByteOrder) (values an
 	return v.Interface(), count, nil
 }
 
-// TransposeHint says how to give the axes of an array another order, in which it has the shape
-// wanted, with -1 for a dimension of any size; "" where there is none.
-func TransposeHint(name string, shape, want []int) string {
-	if len(shape) != len(want) {
+// TransposeHint says how to give the axes of an array of that name another order, in which it has the
+// shape wanted, with -1 for a dimension of any size; "" where there is none.
+func (a *Array) TransposeHint(name string, want []int) string {
+	if len(a.Shape) != len(want) {
 		return ""
 	}
 	var order []int
@@ -208,7 +180,7 @@ func TransposeHint(name string, shape, want []int) string {
 		if k == len(want) {
 			return true
 		}
-		for i, n := range shape {
+		for i, n := range a.Shape {
 			if (want[k] < 0 || n == want[k]) && !slices.Contains(order, i) {
 				order = append(order, i)
 				if place() {

@@ -10,13 +10,20 @@ import (
 	"sync"
 
 	"pihc/internal/disk"
+	"pihc/internal/words"
 )
 
 // Dataset is a dataset folder opened for reading. It may be used by several
 // goroutines at once.
 type Dataset struct {
+	// What its manifest says, as in the Plan; not to be modified.
+	Problem, ProblemHash string
+	Metadata             map[string]string
+	Splits               []Split
+	Checksum             string // SHA-256 of the manifest, which has those of all files
+
 	dir      string
-	manifest *Manifest
+	manifest *manifest
 
 	mu     sync.Mutex
 	cached string  // file of the shard last read
@@ -52,15 +59,12 @@ func Open(dir string) (*Dataset, error) {
 			return nil, &disk.CorruptError{File: filepath.Join(dir, s.File), Reason: fmt.Sprintf("file has %d bytes, not %d", info.Size(), s.Bytes)}
 		}
 	}
-	return &Dataset{dir: dir, manifest: m}, nil
+	return &Dataset{Problem: m.Problem, ProblemHash: m.ProblemHash, Metadata: m.Metadata, Splits: m.Splits, Checksum: m.Checksum, dir: dir, manifest: m}, nil
 }
-
-// Manifest returns the description of the dataset, not to be modified.
-func (d *Dataset) Manifest() *Manifest { return d.manifest }
 
 // Split returns the split of the name.
 func (d *Dataset) Split(name string) (Split, error) {
-	s, err := d.manifest.Split(name)
+	s, err := splitOf(d.Splits, name)
 	if err != nil {
 		return s, fmt.Errorf("dataset %s: %w", d.dir, err)
 	}
@@ -99,7 +103,7 @@ func (d *Dataset) SolutionsRange(split string, first, count int) (*Array, error)
 	if !s.Solve {
 		return nil, fmt.Errorf("dataset %s: split %s has no solutions", d.dir, split)
 	}
-	if d.manifest.SolutionType == Float32 {
+	if d.manifest.SolutionType == "float32" {
 		return join[float32](d, s, s.solutionParts(), s.SolutionShape(), first, count)
 	}
 	return join[float64](d, s, s.solutionParts(), s.SolutionShape(), first, count)
@@ -132,7 +136,7 @@ func join[T float32 | float64](d *Dataset, s Split, parts []part, shape []int, f
 			}
 			v, ok := a.Data.([]T)
 			if !ok {
-				return nil, &disk.CorruptError{File: filepath.Join(d.dir, shard.File), Reason: fmt.Sprintf("array %q of shape %s and type %T is missing", p.name, FormatShape(want), T(0))}
+				return nil, &disk.CorruptError{File: filepath.Join(d.dir, shard.File), Reason: fmt.Sprintf("array %q of shape %s and type %T is missing", p.name, words.Shape(want), T(0))}
 			}
 			for i := lo; i < hi; i++ {
 				copy(values[(i-first)*width+offset:], v[(i-shard.First)*size:][:size])
@@ -144,7 +148,7 @@ func join[T float32 | float64](d *Dataset, s Split, parts []part, shape []int, f
 }
 
 // shard reads one file and compares its hash.
-func (d *Dataset) shard(s Shard) ([]Named, error) {
+func (d *Dataset) shard(s shard) ([]Named, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.cached == s.File {

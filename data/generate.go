@@ -20,8 +20,7 @@ type Plan struct {
 	ProblemHash string            // of its definition
 	Metadata    map[string]string // versions, solver, tolerances: anything that must agree when continuing
 	Splits      []Split
-	// SolutionType is Float32 or Float64; "" means Float64.
-	SolutionType Type
+	Float32     bool // solutions are stored as float32, otherwise as float64
 
 	// Sampler returns a function that draws the inputs of one sample of the split
 	// (InputShape) from rng. It is called once for each worker, and its
@@ -101,7 +100,7 @@ func Generate(ctx context.Context, dir string, plan Plan, progress func(done, to
 func (g *generator) lock() (unlock func(), err error) {
 	made := false
 	if !g.complete {
-		if made, err = MakeFolder(g.dir); err != nil {
+		if made, err = disk.MakeFolder(g.dir); err != nil {
 			return nil, err
 		}
 	}
@@ -128,29 +127,6 @@ func (g *generator) lock() (unlock func(), err error) {
 		_ = disk.Remove(g.path(progressFile))
 	}
 	return unlock, nil
-}
-
-// MakeFolder makes a folder and those above it, which survive a power cut, and says
-// whether it did.
-func MakeFolder(dir string) (made bool, err error) {
-	dir = filepath.Clean(dir)
-	_, missing := os.Stat(dir)
-	top := dir // the first folder that is there
-	for stat := missing; errors.Is(stat, fs.ErrNotExist) && top != filepath.Dir(top); _, stat = os.Stat(top) {
-		top = filepath.Dir(top)
-	}
-	err = disk.Inject("make folder", dir)
-	if err == nil {
-		err = os.MkdirAll(dir, 0o777)
-	}
-	if err != nil {
-		return false, fmt.Errorf("create %s: %w", dir, disk.Reason(err))
-	}
-	for above := dir; above != top; {
-		above = filepath.Dir(above)
-		disk.SyncFolder(above)
-	}
-	return missing != nil, nil
 }
 
 // generate makes the shards that are not there yet.
@@ -180,7 +156,7 @@ type generator struct {
 	dir      string
 	plan     Plan
 	progress func(done, total int)
-	manifest *Manifest
+	manifest *manifest
 	complete bool // manifest is that of a complete dataset
 
 	mu          sync.Mutex // done
@@ -190,7 +166,7 @@ type generator struct {
 func (g *generator) path(file string) string { return filepath.Join(g.dir, file) }
 
 // planned is the manifest of the plan.
-func (g *generator) planned() (*Manifest, error) {
+func (g *generator) planned() (*manifest, error) {
 	p := g.plan
 	version := 1
 	for _, s := range p.Splits {
@@ -201,13 +177,13 @@ func (g *generator) planned() (*Manifest, error) {
 			version = manifestVersion
 		}
 	}
-	m := &Manifest{
+	m := &manifest{
 		Format: manifestFormat, Version: version,
 		Problem: p.Problem, ProblemHash: p.ProblemHash, Metadata: p.Metadata,
-		Splits: p.Splits, SolutionType: p.SolutionType,
+		Splits: p.Splits, SolutionType: "float64",
 	}
-	if m.SolutionType == "" {
-		m.SolutionType = Float64
+	if p.Float32 {
+		m.SolutionType = "float32"
 	}
 	if err := m.validate(); err != nil {
 		return nil, fmt.Errorf("dataset %s: %w", g.dir, err)
@@ -250,7 +226,7 @@ func (g *generator) prepare() error {
 
 func shardFile(s Split, index int) string { return fmt.Sprintf("%s-%05d.npz", s.Name, index) }
 
-func (g *generator) shardSize(s Split, m *Manifest) int {
+func (g *generator) shardSize(s Split, m *manifest) int {
 	if g.plan.ShardSize > 0 {
 		return g.plan.ShardSize
 	}
@@ -258,15 +234,15 @@ func (g *generator) shardSize(s Split, m *Manifest) int {
 	bytes := 8 * size
 	if s.Solve {
 		size, _ = product(s.SolutionShape())
-		bytes += m.SolutionType.size() * size
+		bytes += bytesOf(m.SolutionType) * size
 	}
 	return min(1000, max(1, 64<<20/bytes))
 }
 
 // verified returns the shards whose files have the recorded hashes. Of a
 // complete dataset a shard that does not is an error.
-func (g *generator) verified(shards []Shard) (map[string]Shard, error) {
-	kept := map[string]Shard{}
+func (g *generator) verified(shards []shard) (map[string]shard, error) {
+	kept := map[string]shard{}
 	for _, s := range shards {
 		size, sum, err := disk.HashFile(g.path(s.File))
 		if err == nil && size == s.Bytes && sum == s.SHA256 {

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"pihc/internal/disk"
+	"pihc/internal/words"
 )
 
 func testAxes(points int) []AxisRecord {
@@ -74,10 +75,10 @@ func contents(t *testing.T, dir string) map[string][]byte {
 }
 
 func TestDataset(t *testing.T) {
-	for _, kind := range []Type{Float64, Float32} {
+	for _, kind := range []string{"float64", "float32"} {
 		dir := filepath.Join(t.TempDir(), "sub", "data")
 		plan := testPlan()
-		plan.SolutionType = kind
+		plan.Float32 = kind == "float32"
 		var progress []int
 		err := Generate(context.Background(), dir, plan, func(done, total int) {
 			if total != 12 {
@@ -120,7 +121,7 @@ func TestDataset(t *testing.T) {
 				}
 				for j := range 3 {
 					w := want[i] * float64(1+j)
-					if kind == Float32 {
+					if kind == "float32" {
 						w = float64(float32(w))
 					}
 					if u[(sample*3+j)*6+i] != w {
@@ -257,7 +258,7 @@ func TestGenerateExisting(t *testing.T) {
 		"test has another grid (3 x 6, not 3 x 8)": func(p *Plan) { p.Splits[1].Axes = testAxes(8) },
 		"problem \"test\", not \"other\"":          func(p *Plan) { p.Problem = "other" },
 		"another definition of the problem":        func(p *Plan) { p.ProblemHash = "abd" },
-		"solutions of type float64, not float32":   func(p *Plan) { p.SolutionType = Float32 },
+		"solutions of type float64, not float32":   func(p *Plan) { p.Float32 = true },
 		"version \"1\", not \"2\"":                 func(p *Plan) { p.Metadata = map[string]string{"version": "2"} },
 		"2 splits, not 1":                          func(p *Plan) { p.Splits = p.Splits[:1] },
 		"train with and without solutions":         func(p *Plan) { p.Splits[0].Solve = true },
@@ -296,7 +297,6 @@ func TestGenerateBadPlan(t *testing.T) {
 		"train\" has 1 axes":            func(p *Plan) { p.Splits[0].Axes = testAxes(4)[:1] },
 		"axis x has 0 points":           func(p *Plan) { p.Splits[0].Axes = testAxes(0) },
 		"too large":                     func(p *Plan) { p.Splits[0].Axes = testAxes(1 << 60) },
-		"solution_type \"float16\"":     func(p *Plan) { p.SolutionType = "float16" },
 		"sampler of train: no such sampler": func(p *Plan) {
 			p.Sampler = func(Split) (func(*rand.Rand, []float64) error, error) { return nil, errors.New("no such sampler") }
 		},
@@ -381,18 +381,19 @@ func TestOpenDamaged(t *testing.T) {
 	}
 }
 
-// Manifests with a valid checksum whose shards make no sense.
+// Manifests with a valid checksum that make no sense.
 func TestManifestShards(t *testing.T) {
 	dir := t.TempDir()
 	generate(t, dir, testPlan())
-	for want, change := range map[string]func(m *Manifest){
-		"file name \"../x.npz\"":                  func(m *Manifest) { m.Shards[0].File = "../x.npz" },
-		"file name \"\"":                          func(m *Manifest) { m.Shards[0].File = "" },
-		"no split \"other\"":                      func(m *Manifest) { m.Shards[0].Split = "other" },
-		"out of range or order":                   func(m *Manifest) { m.Shards[3].Count = 1 << 62 },
-		"samples 0 to 2 of train are in no shard": func(m *Manifest) { m.Shards = m.Shards[1:] },
-		"samples 4 to 5 of test are in no shard":  func(m *Manifest) { m.Shards = m.Shards[:len(m.Shards)-1] },
-		"shard 1: samples 1 to 3 of train":        func(m *Manifest) { m.Shards[1].First = 1 },
+	for want, change := range map[string]func(m *manifest){
+		"solution_type \"float16\"":               func(m *manifest) { m.SolutionType = "float16" },
+		"file name \"../x.npz\"":                  func(m *manifest) { m.Shards[0].File = "../x.npz" },
+		"file name \"\"":                          func(m *manifest) { m.Shards[0].File = "" },
+		"no split \"other\"":                      func(m *manifest) { m.Shards[0].Split = "other" },
+		"out of range or order":                   func(m *manifest) { m.Shards[3].Count = 1 << 62 },
+		"samples 0 to 2 of train are in no shard": func(m *manifest) { m.Shards = m.Shards[1:] },
+		"samples 4 to 5 of test are in no shard":  func(m *manifest) { m.Shards = m.Shards[:len(m.Shards)-1] },
+		"shard 1: samples 1 to 3 of train":        func(m *manifest) { m.Shards[1].First = 1 },
 	} {
 		m, err := readManifest(filepath.Join(dir, manifestFile))
 		if err != nil {
@@ -483,7 +484,7 @@ func ExampleGenerate() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(FormatShape(u.Shape), u.Type())
+	fmt.Println(words.Shape(u.Shape), u.Type())
 	// Output: 2 x 3 x 4 float64
 }
 

@@ -29,8 +29,8 @@ const (
 	solutionName = "solution"
 )
 
-// Manifest describes a dataset.
-type Manifest struct {
+// manifest describes a dataset.
+type manifest struct {
 	Format  string `json:"format"`
 	Version int    `json:"version"`
 
@@ -40,15 +40,15 @@ type Manifest struct {
 	Splits      []Split           `json:"splits"`
 	// SolutionType is the element type of solutions; initial conditions are
 	// float64 always.
-	SolutionType Type    `json:"solution_type"`
-	Shards       []Shard `json:"shards"`
+	SolutionType string  `json:"solution_type"`
+	Shards       []shard `json:"shards"`
 	// Checksum is the SHA-256 of this object with an empty checksum, without
 	// white space.
 	Checksum string `json:"checksum"`
 }
 
-// Shard is one NPZ file with consecutive samples of a split.
-type Shard struct {
+// shard is one NPZ file with consecutive samples of a split.
+type shard struct {
 	Split  string `json:"split"`
 	First  int    `json:"first"`
 	Count  int    `json:"count"`
@@ -57,10 +57,10 @@ type Shard struct {
 	SHA256 string `json:"sha256"`
 }
 
-// Split returns the split of the name.
-func (m *Manifest) Split(name string) (Split, error) {
-	names := make([]string, len(m.Splits))
-	for i, s := range m.Splits {
+// splitOf returns the split of the name.
+func splitOf(splits []Split, name string) (Split, error) {
+	names := make([]string, len(splits))
+	for i, s := range splits {
 		if s.Name == name {
 			return s, nil
 		}
@@ -69,7 +69,7 @@ func (m *Manifest) Split(name string) (Split, error) {
 	return Split{}, fmt.Errorf("no split %q; there is %s", name, words.List(names))
 }
 
-func (m *Manifest) total() int {
+func (m *manifest) total() int {
 	n := 0
 	for _, s := range m.Splits {
 		n += s.Count
@@ -77,28 +77,28 @@ func (m *Manifest) total() int {
 	return n
 }
 
-func (m *Manifest) sum() string {
+func (m *manifest) sum() string {
 	c := *m
 	c.Checksum = ""
 	text, err := json.Marshal(c)
 	if err != nil {
-		panic("data: Manifest holds a number that is not finite")
+		panic("data: manifest holds a number that is not finite")
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }
 
-func (m *Manifest) write(path string) error {
+func (m *manifest) write(path string) error {
 	m.Checksum = m.sum()
 	return disk.WriteJSON(path, m)
 }
 
 // validate checks everything but the shards.
-func (m *Manifest) validate() error {
+func (m *manifest) validate() error {
 	if len(m.Splits) == 0 {
 		return fmt.Errorf("no splits")
 	}
-	if m.SolutionType != Float32 && m.SolutionType != Float64 {
+	if m.SolutionType != "float32" && m.SolutionType != "float64" {
 		return fmt.Errorf("solution_type %q; want float32 or float64", m.SolutionType)
 	}
 	seen := map[string]bool{}
@@ -146,7 +146,7 @@ func (m *Manifest) validate() error {
 			names[name] = true
 		}
 		if _, ok := product(append(s.SolutionShape(), s.Count)); !ok {
-			return fmt.Errorf("split %q: %d samples of %s are too large", s.Name, s.Count, FormatShape(s.SolutionShape()))
+			return fmt.Errorf("split %q: %d samples of %s are too large", s.Name, s.Count, words.Shape(s.SolutionShape()))
 		}
 	}
 	return nil
@@ -154,10 +154,10 @@ func (m *Manifest) validate() error {
 
 // validateShards checks that the shards cover every split in order, or, of an
 // unfinished dataset, a part of it.
-func (m *Manifest) validateShards(complete bool) error {
+func (m *manifest) validateShards(complete bool) error {
 	next := map[string]int{}
 	for i, s := range m.Shards {
-		split, err := m.Split(s.Split)
+		split, err := splitOf(m.Splits, s.Split)
 		if err != nil {
 			return fmt.Errorf("shard %d: %w", i, err)
 		}
@@ -182,7 +182,7 @@ func (m *Manifest) validateShards(complete bool) error {
 
 // readManifest reads and validates the manifest of either name. A missing file
 // is an error that satisfies errors.Is(err, fs.ErrNotExist).
-func readManifest(path string) (*Manifest, error) {
+func readManifest(path string) (*manifest, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -190,7 +190,7 @@ func readManifest(path string) (*Manifest, error) {
 	return parseManifest(path, text)
 }
 
-func parseManifest(path string, text []byte) (*Manifest, error) {
+func parseManifest(path string, text []byte) (*manifest, error) {
 	var head struct {
 		Format  string
 		Version int
@@ -198,7 +198,7 @@ func parseManifest(path string, text []byte) (*Manifest, error) {
 	if err := json.Unmarshal(text, &head); err == nil && head.Format == manifestFormat && (head.Version < 1 || head.Version > manifestVersion) {
 		return nil, &disk.VersionError{File: path, Got: head.Version, Want: manifestVersion}
 	}
-	m := new(Manifest)
+	m := new(manifest)
 	if err := disk.DecodeJSON(text, m); err != nil {
 		return nil, disk.Corrupt(path, err)
 	}
@@ -219,7 +219,7 @@ func parseManifest(path string, text []byte) (*Manifest, error) {
 
 // difference names a difference between the plans of m and other, "" if there is none.
 // Shards are not compared.
-func (m *Manifest) difference(other *Manifest) string {
+func (m *manifest) difference(other *manifest) string {
 	switch {
 	case m.Problem != other.Problem:
 		return fmt.Sprintf("problem %q, not %q", m.Problem, other.Problem)
@@ -242,7 +242,7 @@ func (m *Manifest) difference(other *Manifest) string {
 		case a.Solve != b.Solve:
 			return fmt.Sprintf("%s with and without solutions", a.Name)
 		case !slices.Equal(a.Axes, b.Axes):
-			return fmt.Sprintf("%s has another grid (%s, not %s)", a.Name, FormatShape(a.GridShape()), FormatShape(b.GridShape()))
+			return fmt.Sprintf("%s has another grid (%s, not %s)", a.Name, words.Shape(a.GridShape()), words.Shape(b.GridShape()))
 		case !slices.EqualFunc(a.Inputs, b.Inputs, func(x, y InputRecord) bool { return x.Name == y.Name && slices.Equal(x.Axes, y.Axes) }):
 			return fmt.Sprintf("%s has other inputs", a.Name)
 		case !slices.Equal(a.Unknowns, b.Unknowns):

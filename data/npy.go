@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"pihc/internal/disk"
+	"pihc/internal/words"
 )
 
 // NPY is NumPy's format for one array: magic, version, a Python dictionary
@@ -19,13 +20,13 @@ import (
 
 const npyMagic = "\x93NUMPY"
 
-var npyTypes = map[string]Type{"f4": Float32, "f8": Float64, "i4": Int32, "i8": Int64}
+var npyTypes = map[string]string{"f4": "float32", "f8": "float64", "i4": "int32", "i8": "int64"}
 
-// EncodeNPY writes a in version 1.0, or 2.0 if the header is that long,
+// encodeNPY writes a in version 1.0, or 2.0 if the header is that long,
 // little-endian.
-func EncodeNPY(w io.Writer, a *Array) error {
+func encodeNPY(w io.Writer, a *Array) error {
 	if n, ok := product(a.Shape); !ok || n != a.Len() {
-		panic("data: EncodeNPY: number of values is not the product of the shape")
+		panic("data: encodeNPY: number of values is not the product of the shape")
 	}
 	descr := ""
 	for name, t := range npyTypes {
@@ -106,11 +107,11 @@ func decodeNPY(r io.Reader) (*Array, error) {
 	at += int64(size)
 	count, ok := product(h.shape)
 	if !ok {
-		return nil, disk.Malformed("npy", at-int64(size), "shape %s is too large", FormatShape(h.shape))
+		return nil, disk.Malformed("npy", at-int64(size), "shape %s is too large", words.Shape(h.shape))
 	}
 	values, n, err := decodeValues(r, h.elements, count, h.order)
 	if err != nil {
-		return nil, disk.Short("npy", err, at+n, fmt.Sprintf("data: shape %s of %s needs %d bytes", FormatShape(h.shape), h.elements, count*h.elements.size()))
+		return nil, disk.Short("npy", err, at+n, fmt.Sprintf("data: shape %s of %s needs %d bytes", words.Shape(h.shape), h.elements, count*bytesOf(h.elements)))
 	}
 	a := &Array{Shape: h.shape, Data: values}
 	if h.fortran && len(h.shape) > 1 {
@@ -120,7 +121,7 @@ func decodeNPY(r io.Reader) (*Array, error) {
 }
 
 type npyHeader struct {
-	elements Type
+	elements string
 	order    binary.ByteOrder
 	fortran  bool
 	shape    []int

@@ -12,13 +12,14 @@ import (
 	"testing"
 
 	"pihc/internal/disk"
+	"pihc/internal/words"
 
 	"github.com/sbinet/npyio"
 	"github.com/sbinet/npyio/npz"
 )
 
 // sequence returns 0, 1, 2, ... halved, as T.
-func sequence[T Element](n int) []T {
+func sequence[T float32 | float64 | int32 | int64](n int) []T {
 	v := make([]T, n)
 	for i := range v {
 		v[i] = T(i) / 2
@@ -45,10 +46,10 @@ func equalArrays(a, b *Array) bool {
 	return len(a.Shape) == len(b.Shape) && (len(a.Shape) == 0 || reflect.DeepEqual(a.Shape, b.Shape)) && reflect.DeepEqual(a.Data, b.Data)
 }
 
-func encodeNPY(t testing.TB, a *Array) []byte {
+func npyBytes(t testing.TB, a *Array) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := EncodeNPY(&b, a); err != nil {
+	if err := encodeNPY(&b, a); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -56,7 +57,7 @@ func encodeNPY(t testing.TB, a *Array) []byte {
 
 func TestNPYRoundTrip(t *testing.T) {
 	for _, c := range sampleArrays() {
-		text := encodeNPY(t, c.Array)
+		text := npyBytes(t, c.Array)
 		if at := bytes.IndexByte(text, '\n') + 1; at%64 != 0 {
 			t.Errorf("%s: values start at byte %d, want a multiple of 64", c.Name, at)
 		}
@@ -77,7 +78,7 @@ func TestNPYAgainstNpyio(t *testing.T) {
 		if len(c.Array.Shape) > 2 || c.Array.Len() == 0 {
 			continue // npyio reads slices of these only
 		}
-		r, err := npyio.NewReader(bytes.NewReader(encodeNPY(t, c.Array)))
+		r, err := npyio.NewReader(bytes.NewReader(npyBytes(t, c.Array)))
 		if err != nil {
 			t.Errorf("%s: %v", c.Name, err)
 			continue
@@ -162,7 +163,7 @@ func npyFile(dict string, values int) []byte {
 }
 
 func TestNPYErrors(t *testing.T) {
-	good := encodeNPY(t, NewArray([]int{3, 4}, sequence[float64](12)))
+	good := npyBytes(t, NewArray([]int{3, 4}, sequence[float64](12)))
 	for _, c := range []struct {
 		text   []byte
 		offset int64
@@ -202,7 +203,7 @@ func TestNPYErrors(t *testing.T) {
 
 func TestReadArrayErrors(t *testing.T) {
 	dir := t.TempDir()
-	good := encodeNPY(t, NewArray([]int{3}, sequence[float64](3)))
+	good := npyBytes(t, NewArray([]int{3}, sequence[float64](3)))
 	two := filepath.Join(dir, "two.npz")
 	if err := WriteNPZ(two, []Named{{"a", NewArray([]int{1}, []float64{1})}, {"b", NewArray([]int{1}, []float64{2})}}); err != nil {
 		t.Fatal(err)
@@ -264,7 +265,7 @@ func TestArray(t *testing.T) {
 
 func ExampleNewArray() {
 	a := NewArray([]int{2, 3}, []float64{1, 2, 3, 4, 5, 6})
-	fmt.Println(FormatShape(a.Shape), a.Type(), a.Float64()[5])
+	fmt.Println(words.Shape(a.Shape), a.Type(), a.Float64()[5])
 	// Output: 2 x 3 float64 6
 }
 
@@ -280,7 +281,7 @@ func TestTransposeHint(t *testing.T) {
 		{[]int{4, 3}, []int{-1, 3, 4}, ""},
 		{[]int{0, 3}, []int{-1, 3}, ""}, // in the order wanted
 	} {
-		if hint := TransposeHint("u", test.shape, test.want); hint != test.hint {
+		if hint := (&Array{Shape: test.shape}).TransposeHint("u", test.want); hint != test.hint {
 			t.Errorf("%v to %v: %q, want %q", test.shape, test.want, hint, test.hint)
 		}
 	}

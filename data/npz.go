@@ -42,7 +42,7 @@ func EncodeNPZ(w io.Writer, arrays []Named) error {
 		if err != nil {
 			return err
 		}
-		if err := EncodeNPY(f, n.Array); err != nil {
+		if err := encodeNPY(f, n.Array); err != nil {
 			return err
 		}
 	}

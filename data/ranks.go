@@ -67,8 +67,8 @@ func (g *generator) assist(ctx context.Context) (err error) {
 				return err
 			}
 		}
-		shard := Shard{Split: s.Name, First: int(binary.LittleEndian.Uint64(b[8:])), Count: int(binary.LittleEndian.Uint64(b[16:]))}
-		if _, err := g.shard(ctx, s, shard, workers[i]); err != nil {
+		made := shard{Split: s.Name, First: int(binary.LittleEndian.Uint64(b[8:])), Count: int(binary.LittleEndian.Uint64(b[16:]))}
+		if _, err := g.shard(ctx, s, made, workers[i]); err != nil {
 			return err
 		}
 	}

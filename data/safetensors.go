@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"pihc/internal/disk"
+	"pihc/internal/words"
 )
 
 // Safetensors is the common format for a model's tensors: the length of a JSON
@@ -27,7 +28,7 @@ const maxSafetensorsHeader = 100_000_000
 
 const metadataKey = "__metadata__"
 
-var safetensorsTypes = map[string]Type{"F32": Float32, "F64": Float64, "I32": Int32, "I64": Int64}
+var safetensorsTypes = map[string]string{"F32": "float32", "F64": "float64", "I32": "int32", "I64": "int64"}
 
 type safetensorsEntry struct {
 	Type    string   `json:"dtype"`
@@ -62,7 +63,7 @@ func encodeSafetensors(w io.Writer, tensors []Named, metadata map[string]string)
 				e.Type = name
 			}
 		}
-		e.Offsets = [2]int64{offset, offset + int64(t.Array.Len()*t.Array.Type().size())}
+		e.Offsets = [2]int64{offset, offset + int64(t.Array.Len()*bytesOf(t.Array.Type()))}
 		offset = e.Offsets[1]
 		name, err := json.Marshal(t.Name)
 		if err != nil {
@@ -180,8 +181,8 @@ func parseSafetensorsHeader(head []byte) ([]namedEntry, map[string]string, error
 		if !ok || len(e.Shape) > 32 {
 			return nil, nil, fail("header: tensor %q has an impossible shape", name)
 		}
-		if e.Offsets[0] < 0 || e.Offsets[1] < e.Offsets[0] || e.Offsets[1]-e.Offsets[0] != int64(count*kind.size()) {
-			return nil, nil, fail("header: tensor %q: offsets %d to %d do not fit shape %s of %s", name, e.Offsets[0], e.Offsets[1], FormatShape(e.Shape), e.Type)
+		if e.Offsets[0] < 0 || e.Offsets[1] < e.Offsets[0] || e.Offsets[1]-e.Offsets[0] != int64(count*bytesOf(kind)) {
+			return nil, nil, fail("header: tensor %q: offsets %d to %d do not fit shape %s of %s", name, e.Offsets[0], e.Offsets[1], words.Shape(e.Shape), e.Type)
 		}
 		if e.Shape == nil {
 			e.Shape = []int{}

@@ -12,30 +12,30 @@ import (
 )
 
 // split makes the shards of one split, by its number, that are not in kept.
-func (g *generator) split(ctx context.Context, number uint64, s Split, kept map[string]Shard) error {
+func (g *generator) split(ctx context.Context, number uint64, s Split, kept map[string]shard) error {
 	workers, err := g.workers(s)
 	if err != nil {
 		return err
 	}
 	size := g.shardSize(s, g.manifest)
 	for first := 0; first < s.Count; first += size {
-		shard := Shard{Split: s.Name, First: first, Count: min(size, s.Count-first), File: shardFile(s, first/size)}
-		if old, ok := kept[shard.File]; ok && old.First == shard.First && old.Count == shard.Count && old.Split == shard.Split {
+		made := shard{Split: s.Name, First: first, Count: min(size, s.Count-first), File: shardFile(s, first/size)}
+		if old, ok := kept[made.File]; ok && old.First == made.First && old.Count == made.Count && old.Split == made.Split {
 			g.manifest.Shards = append(g.manifest.Shards, old)
 			continue
 		}
-		if err := g.announce(number, first, shard.Count); err != nil {
+		if err := g.announce(number, first, made.Count); err != nil {
 			return err
 		}
-		arrays, err := g.shard(ctx, s, shard, workers)
+		arrays, err := g.shard(ctx, s, made, workers)
 		if err != nil {
 			return err
 		}
-		shard.Bytes, shard.SHA256, err = disk.WriteHashed(g.path(shard.File), nil, func(w io.Writer) error { return EncodeNPZ(w, arrays) })
+		made.Bytes, made.SHA256, err = disk.WriteHashed(g.path(made.File), nil, func(w io.Writer) error { return EncodeNPZ(w, arrays) })
 		if err != nil {
 			return err
 		}
-		g.manifest.Shards = append(g.manifest.Shards, shard)
+		g.manifest.Shards = append(g.manifest.Shards, made)
 		if err := g.manifest.write(g.path(progressFile)); err != nil {
 			return err
 		}
@@ -74,23 +74,23 @@ func (g *generator) workers(s Split) ([]worker, error) {
 
 // shard makes the arrays of one shard, with the other ranks. Each sample is written
 // by one worker to its place, so the result does not depend on which.
-func (g *generator) shard(ctx context.Context, s Split, shard Shard, workers []worker) ([]Named, error) {
-	if g.manifest.SolutionType == Float32 {
-		return arraysOf[float32](ctx, g, s, shard, workers)
+func (g *generator) shard(ctx context.Context, s Split, made shard, workers []worker) ([]Named, error) {
+	if g.plan.Float32 {
+		return arraysOf[float32](ctx, g, s, made, workers)
 	}
-	return arraysOf[float64](ctx, g, s, shard, workers)
+	return arraysOf[float64](ctx, g, s, made, workers)
 }
 
 // arraysOf is shard with solutions of type T.
-func arraysOf[T float32 | float64](ctx context.Context, g *generator, s Split, shard Shard, workers []worker) ([]Named, error) {
-	lo, hi, piece := share(g.plan.Ranks, shard.Count)
+func arraysOf[T float32 | float64](ctx context.Context, g *generator, s Split, made shard, workers []worker) ([]Named, error) {
+	lo, hi, piece := share(g.plan.Ranks, made.Count)
 	points, _ := product(s.InputShape())
 	size := 0
 	if s.Solve {
 		size, _ = product(s.SolutionShape())
 	}
 	initial, solutions := make([]float64, piece*points), make([]T, piece*size)
-	err := g.draw(ctx, s, shard.First+lo, hi-lo, workers, func(i int) []float64 { return initial[i*points : (i+1)*points] }, func(i int, solution []float64) {
+	err := g.draw(ctx, s, made.First+lo, hi-lo, workers, func(i int) []float64 { return initial[i*points : (i+1)*points] }, func(i int, solution []float64) {
 		for j, v := range solution {
 			solutions[i*size+j] = T(v)
 		}
@@ -104,12 +104,12 @@ func arraysOf[T float32 | float64](ctx context.Context, g *generator, s Split, s
 	if solutions, err = gather(g.plan.Ranks, solutions); err != nil {
 		return nil, err
 	}
-	if others := shard.Count - (hi - lo); others > 0 {
+	if others := made.Count - (hi - lo); others > 0 {
 		g.advance(others)
 	}
-	arrays := separate(s.inputParts(), initial, shard.Count)
+	arrays := separate(s.inputParts(), initial, made.Count)
 	if s.Solve {
-		arrays = append(arrays, separate(s.solutionParts(), solutions, shard.Count)...)
+		arrays = append(arrays, separate(s.solutionParts(), solutions, made.Count)...)
 	}
 	return arrays, nil
 }

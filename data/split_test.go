@@ -27,8 +27,8 @@ func TestInputs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d.Manifest().Version != 2 {
-		t.Errorf("version %d of the manifest", d.Manifest().Version)
+	if d.manifest.Version != 2 {
+		t.Errorf("version %d of the manifest", d.manifest.Version)
 	}
 	const size = 6 + 1 + 18
 	all, err := d.Initial("test")
@@ -77,9 +77,9 @@ func TestInputs(t *testing.T) {
 // A split with several unknowns keeps one array for each, and gives them back one after
 // another, in both types; it is of version 3.
 func TestUnknowns(t *testing.T) {
-	for _, kind := range []Type{Float64, Float32} {
+	for _, kind := range []string{"float64", "float32"} {
 		plan := testPlan()
-		plan.SolutionType = kind
+		plan.Float32 = kind == "float32"
 		for i := range plan.Splits {
 			plan.Splits[i].Inputs = []InputRecord{{Name: "u0", Axes: []string{"x"}}, {Name: "v0", Axes: []string{"x"}}}
 			plan.Splits[i].Unknowns = []string{"u", "v"}
@@ -98,8 +98,8 @@ func TestUnknowns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d.Manifest().Version != 3 {
-			t.Errorf("version %d of the manifest", d.Manifest().Version)
+		if d.manifest.Version != 3 {
+			t.Errorf("version %d of the manifest", d.manifest.Version)
 		}
 		const size = 2 * 3 * 6
 		all, err := d.SolutionsRange("test", 1, 3) // of two shards
@@ -110,7 +110,7 @@ func TestUnknowns(t *testing.T) {
 			first := float64(float32(SampleRand(2, 1+i).Float64()))
 			for k, v := range all.Float64()[i*size : (i+1)*size] {
 				want := first * float64(1+k)
-				if kind == Float32 {
+				if kind == "float32" {
 					want = float64(float32(want))
 				}
 				if v != want {

@@ -21,7 +21,7 @@ var joined Comm = Alone{}
 // joinBenchmarks joins the ranks of a launcher, which measure as often as each other. Rank 0
 // alone prints.
 func joinBenchmarks() (err error) {
-	if joined, _, _, err = Join(cmp.Or(os.Getenv("PIHC_DIST_LIBRARY"), os.Getenv("PIHC_MPI")), os.Getenv); err != nil || joined.Size() == 1 {
+	if joined, _, err = Join(cmp.Or(os.Getenv("PIHC_DIST_LIBRARY"), os.Getenv("PIHC_MPI")), os.Getenv); err != nil || joined.Size() == 1 {
 		return err
 	}
 	if !strings.HasSuffix(flag.Lookup("test.benchtime").Value.String(), "x") {
@@ -38,7 +38,7 @@ func leaveBenchmarks(status int) {
 	if status != 0 || joined.Close() != nil {
 		joined.Abort(1)
 	}
-	Exit(joined, status)
+	joined.Exit(status)
 }
 
 // BenchmarkExchange measures what ranks exchange of gradients in a step, in float32, between

@@ -15,7 +15,7 @@ import (
 )
 
 // A Comm joins Size processes, called ranks and numbered from 0. Every method but
-// Rank, Size, Exchange and Abort is collective: all ranks call the same methods in the same
+// Rank, Size, Exchange, Abort and Exit is collective: all ranks call the same methods in the same
 // order, with buffers of the same length, and it returns when this rank's part is
 // done. A Comm belongs to one goroutine at a time; Abort may come from any.
 type Comm interface {
@@ -36,23 +36,17 @@ type Comm interface {
 	// It ends with this one.
 	Split(color int) (Comm, error)
 	// Abort ends all ranks with a status other than 0. Between processes it does not
-	// return; ranks of Local get ErrAborted from what they wait for.
+	// return; ranks of Local get an error from what they wait for.
 	Abort(status int)
 	// Close leaves the computation, once all ranks are there. The process ends
 	// with Exit then.
 	Close() error
+	// Exit ends the process, in the way that the library needs.
+	Exit(status int)
 }
 
-// Exit ends the process, in the way that the library of c needs.
-func Exit(c Comm, status int) {
-	if m, ok := c.(interface{ Exit(status int) }); ok {
-		m.Exit(status)
-	}
-	os.Exit(status)
-}
-
-// ErrAborted says that another rank has ended the computation.
-var ErrAborted = errors.New("another rank has ended the computation")
+// errAborted says that another rank has ended the computation.
+var errAborted = errors.New("another rank has ended the computation")
 
 // Alone is the Comm of a process that was started without a launcher.
 type Alone struct{}
@@ -65,6 +59,7 @@ func (Alone) AllToAll(dst, src []byte) error  { copy(dst, src); return nil }
 func (Alone) Split(int) (Comm, error)         { return Alone{}, nil }
 func (Alone) Abort(int)                       {}
 func (Alone) Close() error                    { return nil }
+func (Alone) Exit(status int)                 { os.Exit(status) }
 
 // Exchange panics: there is no other rank.
 func (Alone) Exchange(int, []byte, []byte) error { panic("dist: Exchange: this process is alone") }

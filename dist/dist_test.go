@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 		}
 		leaveBenchmarks(m.Run())
 	}
-	comm, _, library, err := Join(os.Getenv("PIHC_DIST_LIBRARY"), os.Getenv)
+	comm, launch, err := Join(os.Getenv("PIHC_DIST_LIBRARY"), os.Getenv)
 	if err == nil {
 		err = conform(comm)
 	}
@@ -37,8 +37,8 @@ func TestMain(m *testing.M) {
 		err = meet(comm)
 	}
 	if err == nil {
-		if library != nil {
-			fmt.Printf("rank %d of %d: %s\n", comm.Rank(), comm.Size(), library.Version)
+		if launch != nil && launch.Library != "" {
+			fmt.Printf("rank %d of %d: %s\n", comm.Rank(), comm.Size(), launch.Version)
 		}
 		err = comm.Close()
 	}
@@ -46,7 +46,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	Exit(comm, 0)
+	comm.Exit(0)
 }
 
 // conform checks every operation of a Comm against what its documentation says.
@@ -206,11 +206,11 @@ func TestLocalAbort(t *testing.T) {
 	}
 	ranks[2].Abort(1)
 	for range 2 {
-		if err := <-errs; !errors.Is(err, ErrAborted) {
-			t.Errorf("after Abort: %v, want %v", err, ErrAborted)
+		if err := <-errs; !errors.Is(err, errAborted) {
+			t.Errorf("after Abort: %v, want %v", err, errAborted)
 		}
 	}
-	if err := meet(ranks[2]); !errors.Is(err, ErrAborted) {
+	if err := meet(ranks[2]); !errors.Is(err, errAborted) {
 		t.Errorf("at the rank that aborted: %v", err)
 	}
 }
@@ -275,15 +275,15 @@ func TestJoin(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"/nowhere/libmpi.so", os.Args[0]} {
-		_, _, _, err := Join(path, launched("2"))
+		_, _, err := Join(path, launched("2"))
 		if err == nil || !strings.Contains(err.Error(), "mpiexec (PMI) started 2 ranks, but they cannot be joined") {
 			t.Errorf("Join(%s): %v", path, err)
 		}
 	}
-	if c, _, _, err := Join("/nowhere/libmpi.so", launched("1")); err != nil || c.Size() != 1 {
+	if c, _, err := Join("/nowhere/libmpi.so", launched("1")); err != nil || c.Size() != 1 {
 		t.Errorf("a launcher of one rank: %v", err)
 	}
-	if c, _, _, err := Join(off, launched("2")); err != nil || c.Size() != 1 {
+	if c, _, err := Join(off, launched("2")); err != nil || c.Size() != 1 {
 		t.Errorf("off: %v", err)
 	}
 }

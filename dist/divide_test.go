@@ -52,7 +52,7 @@ func (e *ranks[T]) each(f func(r int) error) error {
 	}
 	wait.Wait()
 	for _, err := range errs {
-		if err != nil && !errors.Is(err, ErrAborted) {
+		if err != nil && !errors.Is(err, errAborted) {
 			return err
 		}
 	}
@@ -206,7 +206,7 @@ func TestDividedNetwork(t *testing.T) {
 	}
 	params, input, bar := normal(c.Size()), normal(batch*c.Inputs*points), normal(batch*c.Outputs*points)
 	want, grad := make([]float64, batch*c.Outputs*points), make([]float64, c.Size())
-	whole := fno.New[float64](c, shape, batch, nil)
+	whole := c.Float64(shape, batch, nil)
 	whole.Forward(want, params, input)
 	whole.Backward(grad, params, bar)
 	for _, size := range []int{2, 3, 5} {
@@ -225,7 +225,7 @@ func TestDividedNetwork(t *testing.T) {
 				}
 				return own
 			}
-			n := fno.NewDivided[float64](c, shape, batch, nil, part)
+			n := c.Divided64(shape, batch, nil, part)
 			out := fields(want)
 			n.Forward(out, params, fields(input))
 			for i := range batch * c.Outputs {

@@ -186,13 +186,3 @@ func Agree(c Comm, facts ...[2]string) error {
 	}
 	return nil
 }
-
-// Share gives every rank what rank 0 has: numbers, equally many on every rank.
-func Share[T compute.Float | ~uint64](c Comm, numbers ...[]T) error {
-	for _, v := range numbers {
-		if err := c.Broadcast(asBytes(v), 0); err != nil {
-			return err
-		}
-	}
-	return nil
-}

@@ -15,10 +15,10 @@ import (
 
 // datasetPlan has splits of more and of fewer samples than ranks, with solutions and
 // without, in several shards.
-func datasetPlan(solutions data.Type) data.Plan {
+func datasetPlan(single bool) data.Plan {
 	axes := []data.AxisRecord{{Name: "t", Lo: 0, Hi: 2, Points: 3, Boundary: "nodes"}, {Name: "x", Lo: 0, Hi: 1, Points: 4, Boundary: "cells"}}
 	return data.Plan{
-		Problem: "test", ProblemHash: "abc", SolutionType: solutions, Workers: 2, ShardSize: 5,
+		Problem: "test", ProblemHash: "abc", Float32: single, Workers: 2, ShardSize: 5,
 		Splits: []data.Split{{Name: "train", Count: 12, Seed: 1, Axes: axes}, {Name: "validation", Count: 1, Seed: 3, Solve: true, Axes: axes}, {Name: "test", Count: 7, Seed: 2, Solve: true, Axes: axes}},
 		Sampler: func(data.Split) (func(*rand.Rand, []float64) error, error) {
 			return func(rng *rand.Rand, dst []float64) error {
@@ -78,8 +78,8 @@ func files(t *testing.T, dir string) map[string]string {
 // Any number of ranks makes the files of one process, continues what another number
 // began, and verifies what is complete.
 func TestGenerate(t *testing.T) {
-	for _, solutions := range []data.Type{data.Float64, data.Float32} {
-		plan := func(int) data.Plan { return datasetPlan(solutions) }
+	for _, single := range []bool{false, true} {
+		plan := func(int) data.Plan { return datasetPlan(single) }
 		whole := filepath.Join(t.TempDir(), "whole")
 		if err := data.Generate(context.Background(), whole, plan(0), nil); err != nil {
 			t.Fatal(err)
@@ -98,7 +98,7 @@ func TestGenerate(t *testing.T) {
 				}
 				return p
 			})
-			if !errors.Is(errs[1], broken) || !errors.Is(errs[0], ErrAborted) {
+			if !errors.Is(errs[1], broken) || !errors.Is(errs[0], errAborted) {
 				t.Errorf("%d ranks, rank 1 fails: %v", size, errs)
 			}
 			for range 2 {

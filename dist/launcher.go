@@ -9,6 +9,9 @@ import (
 type Launch struct {
 	Launcher   string // "mpirun (Open MPI)", "srun", ...
 	Rank, Size int
+	// Of the MPI library that was joined: its absolute path, or the name that the system's loader found it by; the SHA-256
+	// of the file, hexadecimal, "" if it could not be read; the version in the library's words, one line.
+	Library, SHA256, Version string
 
 	libraries []string
 }
@@ -53,14 +56,7 @@ func Detect(getenv func(string) string) (*Launch, error) {
 	return nil, nil
 }
 
-// Library says which MPI library was joined, for the log.
-type Library struct {
-	Path    string // absolute, or the name the system's loader found it by
-	SHA256  string // of the file, hexadecimal; "" if it could not be read
-	Version string // in the library's words, one line
-}
-
-// Off, given to Join in the place of a path, keeps a process alone.
+// off, given to Join in the place of a path, keeps a process alone.
 const off = "off"
 
 // Join joins the ranks that a launcher started, by the MPI library at path ("":
@@ -68,26 +64,25 @@ const off = "off"
 // a single rank, or with Off, the process is alone; the Launch is nil without a
 // launcher. A launcher without a library, and a library that counts other ranks
 // than the launcher does, are errors: each process would do the whole work.
-func Join(path string, getenv func(string) string) (Comm, *Launch, *Library, error) {
+func Join(path string, getenv func(string) string) (Comm, *Launch, error) {
 	if path == off {
-		return Alone{}, nil, nil, nil
+		return Alone{}, nil, nil
 	}
 	launch, err := Detect(getenv)
 	if err != nil || launch == nil || launch.Size == 1 {
-		return Alone{}, launch, nil, err
+		return Alone{}, launch, err
 	}
-	libraries := launch.libraries
 	if path != "" {
-		libraries = []string{path}
+		launch.libraries = []string{path}
 	}
-	comm, library, err := openMPI(libraries)
+	comm, err := openMPI(launch)
 	if err != nil {
-		return nil, launch, nil, fmt.Errorf("%s started %d ranks, but they cannot be joined: %w", launch.Launcher, launch.Size, err)
+		return nil, launch, fmt.Errorf("%s started %d ranks, but they cannot be joined: %w", launch.Launcher, launch.Size, err)
 	}
 	if comm.Size() != launch.Size || comm.Rank() != launch.Rank {
 		err := fmt.Errorf("%s says rank %d of %d, the library %s says rank %d of %d: it belongs to another launcher; name the right one with --mpi PATH",
-			launch.Launcher, launch.Rank, launch.Size, library.Path, comm.Rank(), comm.Size())
-		return nil, launch, library, err
+			launch.Launcher, launch.Rank, launch.Size, launch.Library, comm.Rank(), comm.Size())
+		return nil, launch, err
 	}
-	return comm, launch, library, nil
+	return comm, launch, nil
 }

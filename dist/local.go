@@ -2,6 +2,7 @@ package dist
 
 import (
 	"bytes"
+	"os"
 	"sync"
 )
 
@@ -45,7 +46,7 @@ func (m *meeting) wait() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.aborted {
-		return ErrAborted
+		return errAborted
 	}
 	round := m.round
 	if m.here++; m.here == m.size {
@@ -58,7 +59,7 @@ func (m *meeting) wait() error {
 		m.changed.Wait()
 	}
 	if round == m.round {
-		return ErrAborted
+		return errAborted
 	}
 	return nil
 }
@@ -107,7 +108,7 @@ func (l *local) Exchange(peer int, dst, src []byte) error {
 	select {
 	case l.letters[l.rank*l.size+peer] <- bytes.Clone(src):
 	case <-l.gone:
-		return ErrAborted
+		return errAborted
 	}
 	select {
 	case b := <-l.letters[peer*l.size+l.rank]:
@@ -117,7 +118,7 @@ func (l *local) Exchange(peer int, dst, src []byte) error {
 		copy(dst, b)
 		return nil
 	case <-l.gone:
-		return ErrAborted
+		return errAborted
 	}
 }
 
@@ -167,4 +168,5 @@ func (l *local) Abort(status int) {
 	}
 }
 
-func (l *local) Close() error { return l.wait() }
+func (l *local) Close() error    { return l.wait() }
+func (l *local) Exit(status int) { os.Exit(status) }

@@ -54,11 +54,11 @@ type mpi struct {
 	version       func(text unsafe.Pointer, length *int32) int32
 }
 
-// openMPI loads the first of the libraries that can be loaded, and starts it.
-func openMPI(names []string) (Comm, *Library, error) {
-	lib, name, err := load(names)
+// openMPI loads the first of the libraries that can be loaded, which it notes in the launch, and starts it.
+func openMPI(l *Launch) (Comm, error) {
+	lib, name, err := load(l.libraries)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	m := &mpi{calls: make(chan func())}
 	for symbol, f := range map[string]any{
@@ -70,14 +70,14 @@ func openMPI(names []string) (Comm, *Library, error) {
 	} {
 		address, err := purego.Dlsym(lib, symbol)
 		if err != nil {
-			return nil, nil, fmt.Errorf("%s is not an MPI library: it has no %s", name, symbol)
+			return nil, fmt.Errorf("%s is not an MPI library: it has no %s", name, symbol)
 		}
 		purego.RegisterFunc(f, address)
 	}
-	library := &Library{Path: absolute(name), Version: oneLine(m.version)}
-	_, library.SHA256, _ = disk.HashFile(library.Path)
-	if err := m.family(lib, name, library.Version); err != nil {
-		return nil, nil, err
+	l.Library, l.Version = absolute(name), oneLine(m.version)
+	_, l.SHA256, _ = disk.HashFile(l.Library)
+	if err := m.family(lib, name, l.Version); err != nil {
+		return nil, err
 	}
 	go func() {
 		runtime.LockOSThread()
@@ -88,9 +88,9 @@ func openMPI(names []string) (Comm, *Library, error) {
 	var code int32
 	m.do(func() { code = m.start() })
 	if code != 0 {
-		return nil, nil, fmt.Errorf("MPI_Init_thread of %s: %w", name, m.failure(code))
+		return nil, fmt.Errorf("MPI_Init_thread of %s: %w", name, m.failure(code))
 	}
-	return m, library, nil
+	return m, nil
 }
 
 func load(names []string) (lib uintptr, name string, err error) {

@@ -5,6 +5,6 @@ package dist
 import "errors"
 
 // openMPI reports that this build cannot load a library.
-func openMPI([]string) (Comm, *Library, error) {
-	return nil, nil, errors.New("this build of pihc has no MPI (it needs linux or darwin on amd64 or arm64, without the build tag static)")
+func openMPI(*Launch) (Comm, error) {
+	return nil, errors.New("this build of pihc has no MPI (it needs linux or darwin on amd64 or arm64, without the build tag static)")
 }

@@ -6,11 +6,11 @@ import (
 	"math/rand/v2"
 )
 
-// CheckParams returns the parameters at which CheckGradient works: initial ones
+// CheckParams are the parameters at which CheckGradient works: initial ones
 // with the outputs of the first basis function shifted by one. A network's first fields are near zero,
 // where a problem such as diffusion-sorption has a derivative without bound; a
 // basis function near a constant lets every expert keep away from there.
-func CheckParams(i Info) []float64 {
+func (i *Info) CheckParams() []float64 {
 	params := i.Initial()
 	for c := range i.Problem.Unknowns {
 		params[i.OutputBias.Offset+c]++
@@ -34,7 +34,7 @@ func lastPass(e Engine[float64], params []float64, batch Batch) (Batch, error) {
 	before := batch
 	before.Pass = pass - 1
 	err = e.Predict(params, before, func(_ int, p *Prediction) error {
-		h := NewHistory(info.Spec, len(p.Field))
+		h := info.NewHistory()
 		sys.Offset(h.Field, batch.Inputs[len(batch.Previous)])
 		h.Add(p.Field)
 		batch.Previous, batch.Directions = append(batch.Previous, h.Field), append(batch.Directions, h.Directions)
@@ -47,7 +47,8 @@ func lastPass(e Engine[float64], params []float64, batch Batch) (Batch, error) {
 // gradient of their cost, over its bound. Where they end at a jump of the rows, or for
 // want of digits, that is not small, and the implicit derivative of their weights does not exist.
 func Unsettled(e Engine[float64], batch Batch) (worst float64, err error) {
-	params := CheckParams(e.Info())
+	info := e.Info()
+	params := info.CheckParams()
 	if batch, err = lastPass(e, params, batch); err != nil {
 		return 0, err
 	}
@@ -70,7 +71,7 @@ func Unsettled(e Engine[float64], batch Batch) (worst float64, err error) {
 // corrects stay as they are, as in training.
 func CheckGradient(e Engine[float64], batch Batch, directions int) (float64, error) {
 	info := e.Info()
-	params := CheckParams(info)
+	params := info.CheckParams()
 	batch, err := lastPass(e, params, batch)
 	if err != nil {
 		return 0, err

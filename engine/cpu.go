@@ -75,7 +75,7 @@ func newCPU[T compute.Float](s *model.Spec, p *pde.Problem, o Options) (*cpu[T],
 		at := &e.slots[b]
 		at.input, at.basis, at.bar = e.input[b*input:][:input], e.basis[b*outputs:][:outputs], e.bar[b*outputs:][:outputs]
 		if e.Corrects {
-			at.corrected = NewHistory(s, e.System.FieldSize())
+			at.corrected = newHistory(s, e.System.FieldSize())
 		}
 	}
 	e.fillCoordinates()
@@ -108,9 +108,10 @@ func (e *cpu[T]) Predict(params []T, batch Batch, each func(i int, p *Prediction
 				return err
 			}
 			s := e.solve(pass, &slots[b], 1)
-			field, jumps := s.Field(), s.Jumps()
-			value := e.loss.Evaluate(field, slots[b].inputs, e.borderRows(pass, 1))
-			p := Prediction{Field: e.allRanks(field), Loss: value.Loss + e.jumpLoss(jumps), MeanSquares: value.MeanSquares, JumpRMS: math.Sqrt(jumps.Value)}
+			field := s.Field()
+			jump, slope := s.Jumps()
+			loss, squares := e.loss.add(nil, field, slots[b].inputs, e.borderRows(pass, 1), 0)
+			p := Prediction{Field: e.allRanks(field), Loss: loss + e.jumpLoss(jump, slope), MeanSquares: squares, JumpRMS: math.Sqrt(jump)}
 			if e.Experts > 0 {
 				p.Experts = s.Outcomes()
 			}
@@ -123,8 +124,8 @@ func (e *cpu[T]) Predict(params []T, batch Batch, each func(i int, p *Prediction
 }
 
 // jumpLoss is the loss of jumps at the borders of experts.
-func (e *cpu[T]) jumpLoss(j constraint.Jumps) float64 {
-	return e.Spec.Loss.BorderJump*j.Value + e.Spec.Loss.BorderSlope*j.Slope
+func (e *cpu[T]) jumpLoss(jump, slope float64) float64 {
+	return e.Spec.Loss.BorderJump*jump + e.Spec.Loss.BorderSlope*slope
 }
 
 // allRanks returns the field (C, P) on the whole grid.
@@ -178,11 +179,11 @@ func (e *cpu[T]) LossAndGrad(grad, params []T, batch Batch) (st Stats, err error
 
 // borderRows is the factor of the rows that cross expert borders; fields of
 // passes before the last, and those that they correct, have no borders.
-func (e *cpu[T]) borderRows(pass int, progress float64) RowFactor {
+func (e *cpu[T]) borderRows(pass int, progress float64) rowFactor {
 	if pass < e.Spec.Network.Passes {
-		return RowFactor{}
+		return rowFactor{}
 	}
-	return RowFactor{e.Crossing, e.Spec.Loss.BorderRows.At(progress)}
+	return rowFactor{e.Crossing, e.Spec.Loss.BorderRows.At(progress)}
 }
 
 // solve runs the constraint of a pass on a sample, at a fraction of training. A pass is trained by the solve
@@ -193,7 +194,7 @@ func (e *cpu[T]) solve(pass int, at *slot[T], progress float64) constraint.Solut
 		in.Offset = at.corrected.Field
 	}
 	if pass < e.Spec.Network.Passes {
-		return constraint.Assemble(e.earlier, in).Solve()
+		return e.earlier.Assemble(in).Solve()
 	}
 	if e.Experts > 1 {
 		in.Directions = nil
@@ -201,15 +202,15 @@ func (e *cpu[T]) solve(pass int, at *slot[T], progress float64) constraint.Solut
 	if r := e.Spec.Constraint.Overlap; r.Start != 0 || r.End != 0 {
 		in.Overlap = r.At(progress)
 	}
-	return constraint.Assemble(e.last, in).Solve()
+	return e.last.Assemble(in).Solve()
 }
 
 // addLoss adds the loss of a solved sample, over its base, to the statistics and
 // writes scale·∂L/∂b to its bar (N, C, P).
-func (e *cpu[T]) addLoss(st *Stats, at *slot[T], s constraint.Solution, rows RowFactor, scale float64) {
+func (e *cpu[T]) addLoss(st *Stats, at *slot[T], s constraint.Solution, rows rowFactor, scale float64) {
 	relative, spec, field := scale/at.base, e.Spec.Loss, s.Field()
 	clear(e.ubar)
-	value := e.loss.AddGradient(e.ubar, field, at.inputs, rows, relative)
+	loss, squares := e.loss.add(e.ubar, field, at.inputs, rows, relative)
 	supervised := []float64{0}
 	if at.truth != nil && spec.Data != 0 {
 		unknowns, size, stored := len(e.Problem.Unknowns), e.Grid.Size(), e.System.Grid.Size()
@@ -219,15 +220,15 @@ func (e *cpu[T]) addLoss(st *Stats, at *slot[T], s constraint.Solution, rows Row
 		}
 		slab.Sum(e.System.Slab, supervised)
 	}
-	jumps := s.Jumps()
-	constraint.Backward(s, at.bar, e.ubar, constraint.JumpWeights{Value: relative * spec.BorderJump, Slope: relative * spec.BorderSlope})
+	jump, slope := s.Jumps()
+	s.Backward(at.bar, e.ubar, relative*spec.BorderJump, relative*spec.BorderSlope)
 	// The conversions keep a compiler from fusing: what is added is what a batch of
 	// this sample alone gives.
-	st.Loss += float64(relative*(value.Loss+e.jumpLoss(jumps))) + supervised[0]
-	for i, v := range value.MeanSquares {
+	st.Loss += float64(relative*(loss+e.jumpLoss(jump, slope))) + supervised[0]
+	for i, v := range squares {
 		st.MeanSquares[i] += float64(scale * v)
 	}
-	st.JumpSquare += float64(scale * jumps.Value)
+	st.JumpSquare += float64(scale * jump)
 	iterations, failed, fallbacks := s.Count()
 	st.Iterations += scale * float64(iterations) / float64(s.Experts())
 	st.Failed += failed

@@ -69,17 +69,17 @@ func (b *Batch) Samples() int { return cmp.Or(b.Total, len(b.Inputs)) }
 func (b *Batch) Sample(i int) Batch {
 	one := *b
 	one.Total = b.Samples()
-	one.Inputs, one.Seeds = b.Inputs[i:i+1], b.Seeds[i:i+1]
-	if b.Truth != nil {
-		one.Truth = b.Truth[i : i+1]
-	}
-	if b.Previous != nil {
-		one.Previous = b.Previous[i : i+1]
-	}
-	if b.Directions != nil {
-		one.Directions = b.Directions[i : i+1]
-	}
+	one.Inputs, one.Seeds = only(b.Inputs, i), only(b.Seeds, i)
+	one.Truth, one.Previous, one.Directions = only(b.Truth, i), only(b.Previous, i), only(b.Directions, i)
 	return one
+}
+
+// only is the part of a slice with element i, or nil of nil.
+func only[E any](all []E, i int) []E {
+	if all == nil {
+		return nil
+	}
+	return all[i : i+1]
 }
 
 // Stats describes one evaluation of the loss on a batch. All of it is a sum over

@@ -41,9 +41,9 @@ func (e *cpu[T]) load(batch Batch, lo int) []slot[T] {
 		}
 		h := &at.corrected
 		e.Problem.Persist(h.Field, at.inputs, e.System.Grid)
-		value := e.loss.Evaluate(h.Field, at.inputs, RowFactor{})
-		if e.Spec.Loss.Relative && value.Loss > 0 {
-			at.base = value.Loss
+		loss, _ := e.loss.Evaluate(h.Field, at.inputs)
+		if e.Spec.Loss.Relative && loss > 0 {
+			at.base = loss
 		}
 		if batch.Previous != nil {
 			e.store(h.Field, batch.Previous[i])
@@ -53,9 +53,9 @@ func (e *cpu[T]) load(batch Batch, lo int) []slot[T] {
 					e.store(field, batch.Directions[i][k])
 				}
 			}
-			value = e.loss.Evaluate(h.Field, at.inputs, RowFactor{})
+			e.loss.Evaluate(h.Field, at.inputs)
 		}
-		e.loadFeatures(at, value)
+		e.loadFeatures(at)
 	}
 	return slots
 }
@@ -92,12 +92,12 @@ func (e *cpu[T]) store(dst, field []float64) {
 	}
 }
 
-// loadFeatures fills the features of a sample from the field to correct and the rows of its
-// loss: terms divided by the scale the spec gives, residuals by their root
+// loadFeatures fills the features of a sample from the field to correct, whose loss was evaluated last,
+// and its rows: terms divided by the scale the spec gives, residuals by their root
 // mean square. The basis is then multiplied by that root mean square over its
 // scale, of several residuals the root mean square of these, since what corrects a field
 // is as large as what is wrong with it.
-func (e *cpu[T]) loadFeatures(at *slot[T], of LossValue) {
+func (e *cpu[T]) loadFeatures(at *slot[T]) {
 	amplitude, residuals := 0.0, 0
 	for i, f := range e.Features {
 		dst, scale := e.inputField(at, len(e.Inputs.Axes)+e.Inputs.Fields+i), f.Scale
@@ -107,7 +107,7 @@ func (e *cpu[T]) loadFeatures(at *slot[T], of LossValue) {
 			}
 			continue
 		}
-		rows := of.residuals[f.Rows]
+		rows := e.loss.sets[f.Rows] // residuals come first
 		values := rows.value
 		switch {
 		case f.Term >= 0:

@@ -13,8 +13,10 @@ type History struct {
 	unit   float64
 }
 
-// NewHistory makes the memory of a history: a field of zeros of so many values, and no corrections.
-func NewHistory(s *model.Spec, size int) History {
+// NewHistory makes the memory of a history: a field of zeros, and no corrections.
+func (i *Info) NewHistory() History { return newHistory(i.Spec, i.FieldSize()) }
+
+func newHistory(s *model.Spec, size int) History {
 	h := History{Field: make([]float64, size), memory: make([][]float64, s.Directions()), unit: s.Constraint.SoftWeight}
 	for i := range h.memory {
 		h.memory[i] = make([]float64, size)

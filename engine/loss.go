@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -38,18 +39,11 @@ type Loss struct {
 	squares []float64     // per set: mean squares
 }
 
-// A RowFactor multiplies the residual rows for which Chosen (one per residual and row) is true by Factor in the loss.
+// A rowFactor multiplies the residual rows for which chosen (one per residual and row) is true by factor in the loss.
 // The zero value leaves all as they are.
-type RowFactor struct {
-	Chosen [][]bool
-	Factor float64
-}
-
-// A LossValue is the loss of a field. What it points to belongs to the Loss until its next call.
-type LossValue struct {
-	Loss        float64
-	MeanSquares []float64 // per set of rows, without a RowFactor
-	residuals   []*lossRows
+type rowFactor struct {
+	chosen [][]bool
+	factor float64
 }
 
 // lossRows is one set of rows over the grid.
@@ -145,48 +139,53 @@ func addDistance(ubar, u, truth, all []float64, factor float64) float64 {
 // StillLosses returns, for every sample, the loss of the field that is at all times what it
 // begins with (pde.Problem.Persist), of zero in a steady problem, or 1 where that is zero: what
 // relative losses are over.
-func StillLosses(info Info, inputs [][]float64) ([]float64, error) {
-	sys, err := info.Problem.Discretize(info.Grid)
+func (i *Info) StillLosses(inputs [][]float64) ([]float64, error) {
+	_, l, err := i.wholeLoss()
 	if err != nil {
 		return nil, err
 	}
-	l, err := NewLoss(sys, info.Spec.Loss, nil)
-	if err != nil {
-		return nil, err
-	}
-	field, out := make([]float64, info.FieldSize()), make([]float64, len(inputs))
-	for i, u0 := range inputs {
-		info.Problem.Persist(field, u0, info.Grid)
-		if out[i] = l.Evaluate(field, u0, RowFactor{}).Loss; out[i] == 0 {
-			out[i] = 1
-		}
+	field, out := make([]float64, i.FieldSize()), make([]float64, len(inputs))
+	for k, u0 := range inputs {
+		i.Problem.Persist(field, u0, i.Grid)
+		loss, _ := l.Evaluate(field, u0)
+		out[k] = cmp.Or(loss, 1)
 	}
 	return out, nil
 }
 
+// wholeLoss prepares the loss on the whole grid.
+func (i *Info) wholeLoss() (*pde.System, *Loss, error) {
+	sys, err := i.Problem.Discretize(i.Grid)
+	if err != nil {
+		return nil, nil, err
+	}
+	l, err := NewLoss(sys, i.Spec.Loss, nil)
+	return sys, l, err
+}
+
 // multiply multiplies the chosen rows.
-func (f RowFactor) multiply(rows []float64, chosen []bool) {
+func (f rowFactor) multiply(rows []float64, chosen []bool) {
 	for i, c := range chosen {
 		if c {
-			rows[i] *= f.Factor
+			rows[i] *= f.factor
 		}
 	}
 }
 
 // evaluate evaluates a chunk of rows, whose terms are there, and for a gradient sets
 // bar to factor² r F_j.
-func (ch *lossChunk) evaluate(e *pde.RowEvaluator, factor RowFactor, gradient bool) {
-	order := pde.Values
+func (ch *lossChunk) evaluate(e *pde.RowEvaluator, factor rowFactor, gradient bool) {
+	order := 0
 	if gradient {
-		order = pde.FirstDerivatives
+		order = 1
 	}
 	out := e.Eval(ch.PointRows, order, ch.z, ch.lo, ch.hi-ch.lo)
 	r := out[0]
 	copy(ch.value[ch.lo:ch.hi], r)
 	ch.plain = kernel.SumSquares64(r)
 	ch.sum = ch.plain
-	if ch.index < len(factor.Chosen) {
-		chosen := factor.Chosen[ch.index][ch.lo:ch.hi]
+	if ch.index < len(factor.chosen) {
+		chosen := factor.chosen[ch.index][ch.lo:ch.hi]
 		factor.multiply(r, chosen)
 		ch.sum = kernel.SumSquares64(r)
 		factor.multiply(r, chosen)
@@ -198,19 +197,21 @@ func (ch *lossChunk) evaluate(e *pde.RowEvaluator, factor RowFactor, gradient bo
 	}
 }
 
-// Evaluate returns the loss of u (C, P) for the inputs of a sample.
-func (l *Loss) Evaluate(u, inputs []float64, rows RowFactor) LossValue {
-	return l.AddGradient(nil, u, inputs, rows, 0)
+// Evaluate returns the loss of u (C, P) for the inputs of a sample, and the mean square per set of rows, which belongs to
+// the Loss until its next call.
+func (l *Loss) Evaluate(u, inputs []float64) (loss float64, meanSquares []float64) {
+	return l.add(nil, u, inputs, rowFactor{}, 0)
 }
 
-// AddGradient returns what Evaluate does, and adds scale·∂L/∂u to ubar (C, P) unless that is nil.
-func (l *Loss) AddGradient(ubar, u, inputs []float64, rows RowFactor, scale float64) LossValue {
-	residuals := 0
+// AddGradient returns what Evaluate does, and adds scale·∂L/∂u to ubar (C, P).
+func (l *Loss) AddGradient(ubar, u, inputs []float64, scale float64) (loss float64, meanSquares []float64) {
+	return l.add(ubar, u, inputs, rowFactor{}, scale)
+}
+
+// add is AddGradient with a factor of rows, which mean squares are without; ubar may be nil.
+func (l *Loss) add(ubar, u, inputs []float64, rows rowFactor, scale float64) (loss float64, meanSquares []float64) {
 	for _, r := range l.sets {
 		r.SetInputs(inputs)
-		if r.Set.Kind == pde.ResidualRows {
-			residuals++
-		}
 	}
 	grid.Gather(l.gatherer, u, 1, l.values)
 	l.pool.Run(len(l.chunks), func(worker, i int) { l.chunks[i].evaluate(l.evaluators[worker], rows, ubar != nil) })
@@ -220,7 +221,6 @@ func (l *Loss) AddGradient(ubar, u, inputs []float64, rows RowFactor, scale floa
 		l.totals[2*ch.index+1] += ch.plain
 	}
 	slab.Sum(l.part, l.totals)
-	var loss float64
 	for i, r := range l.sets {
 		sum, m := l.totals[2*i], float64(r.Set.Count)
 		l.squares[i] = l.totals[2*i+1] / m
@@ -245,5 +245,5 @@ func (l *Loss) AddGradient(ubar, u, inputs []float64, rows RowFactor, scale floa
 		l.gatherer.Scatter([][]float64{ubar}, [][]grid.Rows[float64]{l.gradients})
 		slab.Collect(l.part, ubar, l.width)
 	}
-	return LossValue{loss, l.squares, l.sets[:residuals]}
+	return loss, l.squares
 }

@@ -14,7 +14,7 @@ import (
 
 // lossCase is a loss with factors for the rows that cross the borders of experts, as
 // loss.border_rows has them, and a field.
-func lossCase(t *testing.T, problem, form string, shape map[string]int, experts []int, factor float64, pool *compute.Pool) (l *Loss, rows RowFactor, u, initial []float64) {
+func lossCase(t *testing.T, problem, form string, shape map[string]int, experts []int, factor float64, pool *compute.Pool) (l *Loss, rows rowFactor, u, initial []float64) {
 	t.Helper()
 	p, err := pde.Open(problem)
 	if err != nil {
@@ -36,8 +36,8 @@ func lossCase(t *testing.T, problem, form string, shape map[string]int, experts 
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rows = (RowFactor{c.Crossing(), factor}); factor == 1 {
-		rows = RowFactor{}
+	if rows = (rowFactor{c.Crossing(), factor}); factor == 1 {
+		rows = rowFactor{}
 	}
 	rng := check.Rand(3)
 	u, initial = make([]float64, g.Size()), make([]float64, sys.InputSize())
@@ -69,18 +69,19 @@ func TestLossGradient(t *testing.T) {
 					l, rows, u, initial := lossCase(t, tc.problem, form, tc.shape, tc.experts, factor, pool)
 					gradient := make([]float64, len(u))
 					const scale = 0.25
-					l.AddGradient(gradient, u, initial, rows, scale)
+					l.add(gradient, u, initial, rows, scale)
 					check.Gradient(t, check.Rand(4), func(u []float64) float64 {
-						return scale * l.Evaluate(u, initial, rows).Loss
+						loss, _ := l.add(nil, u, initial, rows, 0)
+						return scale * loss
 					}, u, gradient, 3, 1e-4, 1e-7)
 
 					// Mean squares are without the factor, the loss is with it.
-					got := l.Evaluate(u, initial, rows)
-					residual, squares := got.residuals[0], got.MeanSquares
+					got, squares := l.add(nil, u, initial, rows, 0)
+					residual := l.sets[0]
 					var plain, weighed float64
 					for i, r := range residual.value {
 						plain += r * r
-						if rows.Chosen != nil && rows.Chosen[0][i] {
+						if rows.chosen != nil && rows.chosen[0][i] {
 							r *= factor
 						}
 						weighed += r * r
@@ -99,7 +100,7 @@ func TestLossGradient(t *testing.T) {
 							want += l.weights[i] * sum / rows
 						}
 					}
-					check.Close(t, []float64{got.Loss}, []float64{want}, 1e-12, 0)
+					check.Close(t, []float64{got}, []float64{want}, 1e-12, 0)
 				})
 			}
 		}

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"fmt"
-
 	"pihc/grid"
 	"pihc/model"
 	"pihc/pde"
@@ -90,20 +88,10 @@ func Estimate(s *model.Spec, p *pde.Problem, g *grid.Grid, workers, slabs int, t
 	directions := float64(s.Directions())
 	terms, functions := float64(len(p.Terms)), n/unknowns+directions
 	weights := functions * unknowns
-	if s.Constraint.Components == model.ComponentsTied {
+	if s.Constraint.Tied() {
 		weights = functions
 	}
 	out.Samples += 8 * batch * directions * unknowns * points
 	out.Constraint = float64(element)*functions*(unknowns*points+terms*rows) + experts*(16*unknowns*points+8*16*weights*weights)
 	return out, nil
-}
-
-// Size writes a number of bytes.
-func Size(bytes float64) string {
-	units := []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB"}
-	i := 0
-	for ; i < len(units)-1 && bytes >= 1024; i++ {
-		bytes /= 1024
-	}
-	return fmt.Sprintf("%.3g %s", bytes, units[i])
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"pihc/constraint"
+	"pihc/internal/words"
 	"pihc/model"
 	"pihc/pde"
 )
@@ -43,7 +44,7 @@ func TestEstimate(t *testing.T) {
 			}
 			got := float64(heap()-before) + 5*4*float64(len(params)) // both moments, the average, the first draw
 			if want := needs.Bytes(); got < want/2 || got > 2*want {
-				t.Errorf("%s, %s: estimated %s (%+v), used %s", name, method, Size(want), needs, Size(got))
+				t.Errorf("%s, %s: estimated %s (%+v), used %s", name, method, words.Size(want), needs, words.Size(got))
 			}
 			runtime.KeepAlive(grad)
 			e.Close()

@@ -30,7 +30,8 @@ func (e *cpu[T]) forward(params []T, slots []slot[T], batch *Batch, last int, ke
 				e.System.Offset(at.corrected.Field, at.inputs) // what it corrects, whatever the features are of
 			}
 			at.corrected.Add(field)
-			e.loadFeatures(at, e.loss.Evaluate(at.corrected.Field, at.inputs, RowFactor{}))
+			e.loss.Evaluate(at.corrected.Field, at.inputs)
+			e.loadFeatures(at)
 		}
 	}
 }

@@ -190,7 +190,7 @@ type Info struct {
 	Grid    *grid.Grid
 	// Layout names the parameters in the flat slice; OutputBias is the tensor of
 	// Layout that is added to the outputs.
-	Layout     []compute.Tensor
+	Layout     network.Layout
 	OutputBias compute.Tensor
 	// Initial draws the parameters that training starts from.
 	Initial func() []float64
@@ -223,10 +223,7 @@ func (i *Info) Frozen() (ranges [][2]int) {
 }
 
 // Parameters is the number of parameters.
-func (i *Info) Parameters() int {
-	last := i.Layout[len(i.Layout)-1]
-	return last.Offset + last.Size()
-}
+func (i *Info) Parameters() int { return i.Layout.Size() }
 
 // InputSize is the number of values of the inputs of a sample.
 func (i *Info) InputSize() int { return i.Problem.InputSize(i.Grid) }

@@ -168,9 +168,9 @@ func (l *level[T]) load(inputs [][]float64, g *grid.Grid, together int) (err err
 		l.inputs = append(l.inputs, dataset.InputsOn(info.Problem, u0, g, info.Grid))
 	}
 	for i := range l.samples {
-		l.samples[i].History, l.samples[i].best = NewHistory(info.Spec, info.FieldSize()), make([]float64, info.FieldSize())
+		l.samples[i].History, l.samples[i].best = info.NewHistory(), make([]float64, info.FieldSize())
 	}
-	l.still, err = StillLosses(info, l.inputs)
+	l.still, err = info.StillLosses(l.inputs)
 	return err
 }
 

@@ -19,7 +19,7 @@ type pointwiseKeys struct {
 	Gain float64 `yaml:"gain" want:"a positive number"`
 }
 
-func (k pointwiseKeys) Network(_ []string, inputs, outputs int) (model.Network, error) {
+func (k pointwiseKeys) Network(_ []string, inputs, outputs int) (network.Network, error) {
 	return pointwise{k.Gain, inputs, outputs}, nil
 }
 
@@ -48,11 +48,11 @@ func (n pointwise) Memory([]int, int, int, int, bool) (float64, float64) {
 	return 0, float64(n.Layout().Size())
 }
 
-func (n pointwise) Float32(shape []int, batch int, _ *compute.Pool) model.Evaluator[float32] {
+func (n pointwise) Float32(shape []int, batch int, _ *compute.Pool) network.Evaluator[float32] {
 	return &polynomial[float32]{n, batch, product(shape), nil}
 }
 
-func (n pointwise) Float64(shape []int, batch int, _ *compute.Pool) model.Evaluator[float64] {
+func (n pointwise) Float64(shape []int, batch int, _ *compute.Pool) network.Evaluator[float64] {
 	return &polynomial[float64]{n, batch, product(shape), nil}
 }
 

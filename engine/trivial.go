@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"pihc/grid"
-	"pihc/model"
 	"pihc/pde"
 )
 
@@ -14,17 +13,17 @@ import (
 type Trivial struct {
 	Name   string
 	Losses []float64 // per sample: the whole loss, conditions included, border terms not
-	Errors []float64 // per sample: relative L2 (grid.RelativeL2Of); nil without solutions
+	Errors []float64 // per sample: relative L2 (grid.RelativeL2); nil without solutions
 	// OutsideAnsatz says that the field does not begin with the initial condition, which the
 	// ansatz keeps: no row of the loss holds it to that, and a low loss means nothing.
 	OutsideAnsatz bool
 }
 
-// Trivials scores the trivial predictions on a grid, for samples of inputs (InputSize);
+// Trivials scores the trivial predictions, for samples of inputs (InputSize);
 // truth returns the solution (C, P) of one, valid until its next call, and is nil where
 // there are none. Without solutions, or with one, there is no mean, without time no persistence.
-func Trivials(sys *pde.System, spec model.LossSpec, inputs [][]float64, truth func(i int) ([]float64, error)) ([]Trivial, error) {
-	loss, err := NewLoss(sys, spec, nil)
+func (i *Info) Trivials(inputs [][]float64, truth func(i int) ([]float64, error)) ([]Trivial, error) {
+	sys, l, err := i.wholeLoss()
 	if err != nil {
 		return nil, err
 	}
@@ -46,10 +45,11 @@ func Trivials(sys *pde.System, spec model.LossSpec, inputs [][]float64, truth fu
 		return nil
 	}
 	scored := func(t *Trivial, i int, field, truth []float64) {
-		t.Losses = append(t.Losses, loss.Evaluate(field, inputs[i], RowFactor{}).Loss)
+		loss, _ := l.Evaluate(field, inputs[i])
+		t.Losses = append(t.Losses, loss)
 		t.OutsideAnsatz = t.OutsideAnsatz || outsideAnsatz(p, field, kept, sys.SliceSize())
 		if truth != nil {
-			t.Errors = append(t.Errors, grid.RelativeL2Of(field, truth, len(p.Unknowns)))
+			t.Errors = append(t.Errors, grid.RelativeL2(field, truth, len(p.Unknowns)))
 		}
 	}
 	zero, still, mean := Trivial{Name: "zero"}, Trivial{Name: "persistence"}, Trivial{Name: "mean"}

@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
-	"pihc/data"
 	"pihc/grid"
 	"pihc/internal/dataset"
 	"pihc/internal/words"
@@ -22,13 +20,13 @@ func addBaselines(page *report.Page, p *pde.Problem, g *grid.Grid, s score.Sampl
 	if s.Truth == nil {
 		return nil
 	}
-	zero, err := score.ZeroBaseline(s)
+	zero, err := s.ZeroBaseline()
 	if err != nil {
 		return err
 	}
 	page.Baselines = append(page.Baselines, report.Method{Key: "zero", Label: "zero", Note: "the field that is zero everywhere", Evaluation: *zero})
 	if len(s.Inputs) > 1 {
-		mean, err := score.MeanBaseline(s)
+		mean, err := s.MeanBaseline()
 		if err != nil {
 			return err
 		}
@@ -39,7 +37,7 @@ func addBaselines(page *report.Page, p *pde.Problem, g *grid.Grid, s score.Sampl
 		return err
 	}
 	if ok {
-		linear, scored, err := score.InterpolationBaseline(s, low, high)
+		linear, scored, err := s.InterpolationBaseline(low, high)
 		if err != nil {
 			return err
 		}
@@ -47,7 +45,7 @@ func addBaselines(page *report.Page, p *pde.Problem, g *grid.Grid, s score.Sampl
 			name := p.Unknowns[0].Name + "₀"
 			page.Baselines = append(page.Baselines, report.Method{
 				Key: "interpolation", Label: "interpolation in " + name, Evaluation: *linear,
-				Note: fmt.Sprintf("between the solutions at %s = %s and %s", name, shortNumber(low.Value), shortNumber(high.Value)),
+				Note: fmt.Sprintf("between the solutions at %s = %.6g and %.6g", name, low.Value, high.Value),
 			})
 			return nil
 		}
@@ -55,7 +53,7 @@ func addBaselines(page *report.Page, p *pde.Problem, g *grid.Grid, s score.Sampl
 	if p.Steady {
 		return nil
 	}
-	still, err := score.PersistenceBaseline(&page.Methods[0].Evaluation, s, p, g)
+	still, err := s.PersistenceBaseline(&page.Methods[0].Evaluation, p, g)
 	if err != nil {
 		return err
 	}
@@ -93,7 +91,7 @@ func addLevels(ctx context.Context, page *report.Page, r *Run, own *grid.Grid) e
 		page.Notes = append(page.Notes, fmt.Sprintf("The discretisation floor was not found: %v.", err))
 		return nil
 	}
-	shape := strings.ReplaceAll(data.FormatShape(g.Shape()), "x", "×")
+	shape := strings.ReplaceAll(words.Shape(g.Shape()), "x", "×")
 	floor := meanOf(floors, errorOf)
 	if math.IsNaN(floor) {
 		page.Notes = append(page.Notes, fmt.Sprintf("The discretisation floor was not looked for: on %s points it takes too long; pihc check --grid measures it on fewer.", shape))
@@ -120,10 +118,7 @@ func endpoints(p *pde.Problem, g *grid.Grid) (low, high score.Endpoint, ok bool,
 		return low, high, false, err
 	}
 	at := func(value float64) score.Endpoint {
-		u0 := make([]float64, g.Size()/g.Axes[0].Points)
-		for i := range u0 {
-			u0[i] = value
-		}
+		u0 := slices.Repeat([]float64{value}, g.Size()/g.Axes[0].Points)
 		end := score.Endpoint{Value: value, Solution: make([]float64, g.Size())}
 		if _, e := solver.Solve(end.Solution, u0); e != nil && err == nil {
 			err = fmt.Errorf("%s₀ = %g: %w", p.Unknowns[0].Name, value, e)
@@ -133,6 +128,3 @@ func endpoints(p *pde.Problem, g *grid.Grid) (low, high score.Endpoint, ok bool,
 	low, high = at(min(from, to)), at(max(from, to))
 	return low, high, err == nil, err
 }
-
-// shortNumber writes x without trailing zeros.
-func shortNumber(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }

@@ -3,11 +3,14 @@ package experiment
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"strings"
 
 	"pihc/data"
+	"pihc/internal/dataset"
 	"pihc/internal/discrete"
 	"pihc/internal/words"
 	"pihc/model"
@@ -66,7 +69,7 @@ type CheckOptions struct {
 func (x *Experiment) Check(ctx context.Context, o CheckOptions) (*Checked, error) {
 	spec, p := x.Spec, x.Problem
 	// The spec's own engine must exist: modes, stencils and points fit.
-	if err := checkSizes(spec, p, o.Workers, 1); err != nil {
+	if err := x.CheckSizes(Options{Workers: o.Workers}); err != nil {
 		return nil, err
 	}
 	if err := drawable(spec.Problem, p); err != nil {
@@ -102,6 +105,9 @@ func (x *Experiment) Check(ctx context.Context, o CheckOptions) (*Checked, error
 	if err := determined(out.Verdict); err != nil {
 		return out, err
 	}
+	if err := checkGiven(ctx, out, p, o.Options); err != nil {
+		return nil, err
+	}
 	if err := checkGradients(ctx, out, spec, p, o.Options); err != nil {
 		return nil, err
 	}
@@ -115,7 +121,7 @@ func (x *Experiment) Check(ctx context.Context, o CheckOptions) (*Checked, error
 		if err != nil {
 			out.FloorFault = err
 		} else if floor := out.FloorError; floor != nil && *floor > mostFloor {
-			out.FloorFault = WithHint(fmt.Errorf("what the rows determine on this grid is %s from the reference solution", words.Percent(float64(*floor))), "more points, other schemes, or an equation whose solutions are not there: one that amplifies every difference, say")
+			out.FloorFault = words.WithHint(fmt.Errorf("what the rows determine on this grid is %s from the reference solution", words.Percent(float64(*floor))), "more points, other schemes, or an equation whose solutions are not there: one that amplifies every difference, say")
 		}
 	}
 	if err := noteStart(out.Verdict, p, start); err != nil {
@@ -125,6 +131,28 @@ func (x *Experiment) Check(ctx context.Context, o CheckOptions) (*Checked, error
 		return out, fmt.Errorf("the gradient is wrong: relative error of %s", strings.Join(out.Wrong, ", of "))
 	}
 	return out, cmp.Or(missed, out.FloorFault)
+}
+
+// checkGiven compares the solutions of the problem's file, if it has one that is there, with those of the rows.
+func checkGiven(ctx context.Context, out *Checked, p *pde.Problem, o Options) error {
+	if p.Reference.File == "" {
+		return nil
+	}
+	given, err := dataset.ReadGiven(p)
+	if errors.Is(err, fs.ErrNotExist) {
+		out.Verdict.Notes = append(out.Verdict.Notes, err.Error())
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	compared, err := compareGiven(ctx, given, o)
+	if err != nil {
+		return err
+	}
+	out.Description = append(out.Description, "solutions  "+compared.Summary)
+	out.Verdict.Notes = append(out.Verdict.Notes, compared.Warnings...)
+	return nil
 }
 
 // mostFloor is the floor_error above which rows are no approximation of the equation.
@@ -172,7 +200,7 @@ func describeInputs(out *Checked, spec *model.Spec, p *pde.Problem) error {
 	for _, in := range p.PlaceInputs(on) {
 		shape, along := "1 number", ""
 		if len(in.Axes) > 0 {
-			shape, along = data.FormatShape(in.Shape())+" values", " along "+strings.Join(in.Axes, ", ")
+			shape, along = words.Shape(in.Shape())+" values", " along "+strings.Join(in.Axes, ", ")
 		}
 		out.Description = append(out.Description, fmt.Sprintf("input      %s: %s%s", in.Name, shape, along))
 	}

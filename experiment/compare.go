@@ -3,13 +3,13 @@ package experiment
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 
 	"pihc/data"
 	"pihc/grid"
 	"pihc/internal/dataset"
 	"pihc/internal/disk"
+	"pihc/internal/words"
 	"pihc/report"
 	"pihc/train"
 )
@@ -105,8 +105,8 @@ func comparable(run *Run, before []scored, set *data.Dataset, o *CompareOptions)
 	if err != nil {
 		return nil, err
 	}
-	if set != nil && (this.Manifest().Checksum != set.Manifest().Checksum || dataset.ProblemHash(run.Problem) != dataset.ProblemHash(before[0].run.Problem)) {
-		return nil, WithHint(fmt.Errorf("runs %s and %s differ in problem or dataset", before[0].run.Dir, run.Dir), "report runs of one problem and one dataset together")
+	if set != nil && (this.Checksum != set.Checksum || dataset.ProblemHash(run.Problem) != dataset.ProblemHash(before[0].run.Problem)) {
+		return nil, words.WithHint(fmt.Errorf("runs %s and %s differ in problem or dataset", before[0].run.Dir, run.Dir), "report runs of one problem and one dataset together")
 	}
 	if err := run.checkData(this); err != nil {
 		return nil, err
@@ -144,7 +144,7 @@ func (r *Run) scoreAll(ctx context.Context, set *data.Dataset, o Evaluation, war
 	if err != nil {
 		return scored{}, err
 	}
-	save := func() error { return disk.WriteSealedJSON(filepath.Join(r.Dir, train.MetricsFile), m) }
+	save := func() error { return disk.WriteSealedJSON(train.Folder(r.Dir).MetricsFile(), m) }
 	if !stored {
 		if err := save(); err != nil {
 			return scored{}, err

@@ -17,27 +17,25 @@ import (
 	"pihc/pde"
 )
 
-// TemplateNames are the names of the templates.
-func TemplateNames() []string {
+// templateSource reads the PDE file of a template, or one of the user's.
+func templateSource(name string) ([]byte, error) {
 	var names []string
 	for _, t := range Templates {
 		names = append(names, t[0])
 	}
-	return names
-}
-
-// templateSource reads the PDE file of a template, or one of the user's.
-func templateSource(name string) ([]byte, error) {
 	if pde.IsPath(name) {
-		return os.ReadFile(name)
+		src, err := os.ReadFile(name)
+		if errors.Is(err, fs.ErrNotExist) && slices.Contains([]string{".yaml", ".yml"}, path.Ext(name)) {
+			err = words.WithHint(err, "templates go by their names: %s", strings.Join(names, ", "))
+		}
+		return src, err
 	}
-	names := TemplateNames()
 	if slices.Contains(names, name) {
 		return templateFiles.ReadFile(path.Join("templates", name+".yaml"))
 	}
 	err := usagef("there is no template %q: there are %s", name, strings.Join(names, ", "))
 	if _, stat := os.Stat(name); !errors.Is(stat, fs.ErrNotExist) {
-		return nil, WithHint(err, "a PDE file is named by a path that ends in .yaml or .yml or has a slash")
+		return nil, words.WithHint(err, "a PDE file is named by a path that ends in .yaml or .yml or has a slash")
 	}
 	return nil, err
 }
@@ -87,7 +85,7 @@ func (d *draft) complete(name string) error {
 	var parts, held []string
 	for c, u := range p.Unknowns {
 		offset, multiplier, met := p.ExactAnsatz(c)
-		if len(met) == 0 || !(misfit <= model.CompatibleMisfit) {
+		if len(met) == 0 || !(misfit <= compatibleMisfit) {
 			continue
 		}
 		part := fmt.Sprintf("{offset: %q, multiplier: %q}", offset, multiplier)
@@ -118,14 +116,14 @@ func (d *draft) complete(name string) error {
 
 // drawable reports a problem without a distribution of its inputs.
 func drawable(name string, p *pde.Problem) error {
-	if p.Drawn() || p.Reference.Solver == pde.FileSolver {
+	if p.Drawn() || p.Reference.File != "" {
 		return nil
 	}
 	hint := "add initial: {distribution: random-sines, low: -1, high: 1}, or another of docs/pde-files.md"
 	if discrete.SeemsSteady(p) {
 		hint = fmt.Sprintf("if %s is not time add time: none; otherwise %s", p.Axes[0].Name, hint)
 	}
-	return WithHint(fmt.Errorf("%s: no `initial`: training needs initial conditions", name), "%s", hint)
+	return words.WithHint(fmt.Errorf("%s: no `initial`: training needs initial conditions", name), "%s", hint)
 }
 
 // determined is an error for a problem with faults.
@@ -133,7 +131,7 @@ func determined(x *Verdict) error {
 	if len(x.Faults) == 0 {
 		return nil
 	}
-	return WithHint(errors.New("the problem cannot be solved as it stands: "+words.ListBy("; ", x.Faults)), "see `conditions` and `ansatz` in docs/pde-files.md; no training can make up for it")
+	return words.WithHint(errors.New("the problem cannot be solved as it stands: "+words.ListBy("; ", x.Faults)), "see `conditions` and `ansatz` in docs/pde-files.md; no training can make up for it")
 }
 
 // appended is a PDE file with another line, and a comment above it.

@@ -14,6 +14,7 @@ import (
 	"pihc/grid"
 	"pihc/internal/dataset"
 	"pihc/internal/discrete"
+	"pihc/internal/kernel"
 	"pihc/pde"
 	"pihc/report"
 	"pihc/score"
@@ -58,7 +59,7 @@ func newTiming(p *pde.Problem, g *grid.Grid, s score.Samples, workers int) *timi
 	for i := range count {
 		t.chosen = append(t.chosen, i*len(s.Inputs)/count)
 	}
-	t.out = report.Cost{Machine: Machine(), Workers: cmp.Or(workers, runtime.GOMAXPROCS(0)), Samples: len(t.chosen)}
+	t.out = report.Cost{Machine: kernel.Machine(), Workers: cmp.Or(workers, runtime.GOMAXPROCS(0)), Samples: len(t.chosen)}
 	return t
 }
 
@@ -170,11 +171,7 @@ func (t *timing) classical(ctx context.Context, g *grid.Grid) (*report.Classical
 	var solver sim.Solver
 	var err error
 	if t.problem.Reference.Solver == pde.DiscreteSolver {
-		once := make([]int, len(g.Axes))
-		for i := range once {
-			once[i] = 1
-		}
-		solver, err = discrete.New(t.problem, g, once)
+		solver, err = discrete.New(t.problem, g, slices.Repeat([]int{1}, len(g.Axes)))
 	} else {
 		solver, err = dataset.ClassicalSolver(t.problem, g, nil)
 	}
@@ -202,9 +199,9 @@ func (t *timing) classical(ctx context.Context, g *grid.Grid) (*report.Classical
 		if err != nil {
 			return nil, err
 		}
-		run.Error += data.Float(grid.RelativeL2Of(t.onPage(fields[k], g), truth, len(t.problem.Unknowns)) / float64(len(t.chosen)))
+		run.Error += data.Float(grid.RelativeL2(t.onPage(fields[k], g), truth, len(t.problem.Unknowns)) / float64(len(t.chosen)))
 	}
-	run.Seconds = score.Median(times)
+	run.Seconds = score.Summarize(times).Median
 	for n := 0; n < 3 && (n == 0 || run.Seconds < 0.1); n++ {
 		run.PerSecond = max(run.PerSecond, throughput(solver, fields, initial, t.out.Workers))
 	}

@@ -1,19 +1,25 @@
 package experiment
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
-	"pihc/data"
+	"pihc/expr"
 	"pihc/grid"
 	"pihc/internal/dataset"
 	"pihc/internal/discrete"
+	"pihc/internal/words"
 	"pihc/model"
 	"pihc/pde"
 )
 
 // jumpMisfit is the misfit that is worth a note: more than differences of low order make of slopes.
-const jumpMisfit = 10 * model.CompatibleMisfit
+const jumpMisfit = 10 * compatibleMisfit
+
+// compatibleMisfit is the misfit (model.Misfit) from which on the field changes at once at the ends of axes of space, which
+// no ansatz that begins smoothly can follow.
+const compatibleMisfit = 0.01
 
 // A Verdict says whether the rows of a problem determine its unknowns, from
 // their linearisation on a small grid, and agree with each other and with the ansatz.
@@ -30,20 +36,7 @@ type Verdict struct {
 // examine says whether the rows of a problem determine its unknown, and agree with each other and
 // with the ansatz, for initial conditions of its own distribution.
 func examine(p *pde.Problem) (*Verdict, error) {
-	found, err := discrete.Examine(p, func(g *grid.Grid) ([][]float64, error) {
-		next, err := dataset.NewSampler(p, g)
-		if err != nil {
-			return nil, err
-		}
-		initial := make([][]float64, 16)
-		for i := range initial {
-			initial[i] = make([]float64, p.InputSize(g))
-			if err := next(data.SampleRand(1, i), initial[i]); err != nil {
-				return nil, err
-			}
-		}
-		return initial, nil
-	})
+	found, err := discrete.Examine(p, func(g *grid.Grid) ([][]float64, error) { return dataset.Draws(p, g, 16) })
 	if err != nil {
 		return nil, err
 	}
@@ -90,19 +83,31 @@ func beginsGradually(p *pde.Problem) (bool, error) {
 	return false, nil
 }
 
-// unresolvedBy is discrete.Unresolved for a few samples of a problem's own distribution.
-func unresolvedBy(p *pde.Problem, g *grid.Grid) (own, reference []pde.Unresolved, err error) {
-	next, err := dataset.NewSampler(p, g)
+// unresolved says what of a problem's expressions the points of a grid do not resolve. The fault is that of
+// solutions of its rows, which miss it on their refined grid too.
+func unresolved(p *pde.Problem, g *grid.Grid) (notes []string, fault, err error) {
+	samples, err := dataset.Draws(p, g, 3)
 	if err != nil {
 		return nil, nil, err
 	}
-	samples := make([][]float64, 3)
-	for i := range samples {
-		samples[i] = make([]float64, p.InputSize(g))
-		if err := next(data.SampleRand(1, i), samples[i]); err != nil {
-			return nil, nil, err
+	own, reference := discrete.Unresolved(p, g, samples)
+	for _, x := range own {
+		note := x.String()
+		if slices.ContainsFunc(reference, func(y pde.Unresolved) bool { return y.Rows == x.Rows && expr.Same(y.Expr, x.Expr) }) {
+			note += ", and solutions of these rows on a refined grid miss it as well"
+		}
+		notes = append(notes, note+": "+wider(x))
+	}
+	if len(reference) > 0 {
+		x := reference[0]
+		fault = words.WithHint(errors.New("solutions of these rows are wrong: on their refined grid "+x.String()), "%s", wider(x))
+		if len(own) == 0 {
+			notes = append(notes, fault.Error())
 		}
 	}
-	own, reference = discrete.Unresolved(p, g, samples)
-	return own, reference, nil
+	return notes, fault, nil
+}
+
+func wider(x pde.Unresolved) string {
+	return "more points along " + x.Axis + ", something wider, or its mean over a step"
 }

@@ -30,7 +30,7 @@ func TestExamples(t *testing.T) {
 		}
 		misfit, err := model.Misfit(p)
 		for c := range p.Unknowns {
-			if _, _, met := p.ExactAnsatz(c); err != nil || len(met) > 0 && misfit <= model.CompatibleMisfit {
+			if _, _, met := p.ExactAnsatz(c); err != nil || len(met) > 0 && misfit <= compatibleMisfit {
 				t.Errorf("%s lacks the ansatz that meets its conditions (%v)", p.Name, err)
 			}
 		}
@@ -41,8 +41,8 @@ func TestExamples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if own, reference, err := unresolvedBy(p, g); err != nil || len(own)+len(reference) > 0 {
-			t.Errorf("%s: %v, %v, %v", p.Name, own, reference, err)
+		if notes, fault, err := unresolved(p, g); err != nil || fault != nil || len(notes) > 0 {
+			t.Errorf("%s: %v, %v, %v", p.Name, notes, fault, err)
 		}
 		net, err := s.NewNetwork(p)
 		if err != nil {

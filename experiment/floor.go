@@ -12,16 +12,15 @@ import (
 	"pihc/grid"
 	"pihc/internal/dataset"
 	"pihc/internal/discrete"
+	"pihc/internal/words"
 	"pihc/model"
 	"pihc/pde"
 )
 
 // floorGrid is the grid the floor is measured on.
 func floorGrid(spec *model.Spec, p *pde.Problem, given map[string]int) (*grid.Grid, error) {
-	points := maps.Clone(spec.Grid)
-	if points == nil {
-		points = map[string]int{}
-	}
+	points := map[string]int{}
+	maps.Copy(points, spec.Grid)
 	for i, axis := range p.Axes {
 		if _, ok := points[axis.Name]; !ok {
 			points[axis.Name] = axis.Points
@@ -34,10 +33,11 @@ func floorGrid(spec *model.Spec, p *pde.Problem, given map[string]int) (*grid.Gr
 	return p.Grid(points)
 }
 
-// StatedInputs returns inputs that can be named: constants at the
+// StatedInputs returns inputs on a grid that can be named, with their names: constants at the
 // given fractions of the range where the distribution is one of constants, draws
 // otherwise.
-func StatedInputs(spec *model.Spec, p *pde.Problem, g *grid.Grid, fractions []float64) ([][]float64, []string, error) {
+func (x *Experiment) StatedInputs(g *grid.Grid, fractions []float64) ([][]float64, []string, error) {
+	p := x.Problem
 	var titles []string
 	if _, constant := p.Inputs[0].Sampler.Constant(0); constant && p.OnlyInitial() {
 		var fields [][]float64
@@ -48,7 +48,7 @@ func StatedInputs(spec *model.Spec, p *pde.Problem, g *grid.Grid, fractions []fl
 		}
 		return fields, titles, nil
 	}
-	on := *spec
+	on := *x.Spec
 	on.Grid, on.Data.Test.Grids = g.PointsByName(), nil
 	for i := range fractions {
 		titles = append(titles, fmt.Sprintf("test sample %d", i))
@@ -101,7 +101,7 @@ func measureFloors(ctx context.Context, spec *model.Spec, sys *pde.System, work 
 		case errors.Is(err, discrete.ErrLarge):
 			work = 0 // of the others there would be no mean either
 		case err != nil:
-			return WithHint(fmt.Errorf("floor, %s: %w", title, err), "try a smaller --grid")
+			return words.WithHint(fmt.Errorf("floor, %s: %w", title, err), "try a smaller --grid")
 		default:
 			distance := data.Float(f.Error)
 			floor.Error, floor.Iterations = &distance, f.Iterations
@@ -120,7 +120,7 @@ func measureFloors(ctx context.Context, spec *model.Spec, sys *pde.System, work 
 // eachReference solves three stated initial conditions on a grid and visits each with its title and
 // solution (C, P).
 func eachReference(ctx context.Context, spec *model.Spec, p *pde.Problem, g *grid.Grid, visit func(title string, u0, truth []float64) error) error {
-	initial, titles, err := StatedInputs(spec, p, g, []float64{0.1, 0.5, 0.9})
+	initial, titles, err := (&Experiment{Spec: spec, Problem: p}).StatedInputs(g, []float64{0.1, 0.5, 0.9})
 	if err != nil {
 		return err
 	}

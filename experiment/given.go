@@ -6,6 +6,7 @@ import (
 
 	"pihc/internal/config"
 	"pihc/internal/dataset"
+	"pihc/internal/words"
 	"pihc/pde"
 )
 
@@ -20,7 +21,7 @@ type givenSizes struct {
 // for validation and the rest for test, or, where solutions are trained with, a third of all for both, and
 // at most as many as init has computed.
 func readGivenSizes(p *pde.Problem) (*givenSizes, error) {
-	if p.Reference.Solver != pde.FileSolver {
+	if p.Reference.File == "" {
 		return nil, nil
 	}
 	f, err := dataset.ReadFileSizes(p)
@@ -34,7 +35,7 @@ func readGivenSizes(p *pde.Problem) (*givenSizes, error) {
 		least = 3
 	}
 	if f.Solutions < least {
-		return nil, WithHint(fmt.Errorf("%s has %d solutions: too few to divide", p.Reference.File, f.Solutions), "one for validation and one for test at least, and without `initial` in the PDE file one to train with")
+		return nil, words.WithHint(fmt.Errorf("%s has %d solutions: too few to divide", p.Reference.File, f.Solutions), "one for validation and one for test at least, and without `initial` in the PDE file one to train with")
 	}
 	shares := [2]int{f.Solutions / 3, f.Solutions}
 	if rest { // what is trained with matters more
@@ -56,7 +57,7 @@ func readGivenSizes(p *pde.Problem) (*givenSizes, error) {
 // moveReference gives a PDE file that goes to folder out the path from there of its file of solutions.
 func (d *draft) moveReference(out string) error {
 	p := d.p
-	if p.Reference.Solver != pde.FileSolver || filepath.IsAbs(p.Reference.File) {
+	if p.Reference.File == "" || filepath.IsAbs(p.Reference.File) {
 		return nil
 	}
 	from, err := filepath.Abs(filepath.Join(filepath.Dir(p.File()), p.Reference.File))

@@ -12,6 +12,7 @@ import (
 	"pihc/engine"
 	"pihc/model"
 	"pihc/pde"
+	"pihc/train"
 )
 
 // checkGradients checks the gradient of each method on a small instance.
@@ -159,11 +160,11 @@ func smallEngine(spec *model.Spec, p *pde.Problem, method string, o Options) (en
 // It also returns the roughness of the second.
 func checkBatch(e engine.Engine[float64]) (engine.Batch, float64, error) {
 	info := e.Info()
-	initial, _, err := StatedInputs(info.Spec, info.Problem, info.Grid, []float64{0.6, 0.9, 0.7, 0.8, 0.5, 0.95, 0.4, 0.3})
+	initial, _, err := (&Experiment{Spec: info.Spec, Problem: info.Problem}).StatedInputs(info.Grid, []float64{0.6, 0.9, 0.7, 0.8, 0.5, 0.95, 0.4, 0.3})
 	if err != nil {
 		return engine.Batch{}, 0, err
 	}
-	all := engine.Batch{Inputs: initial, Seeds: EvaluationSeeds(len(initial))}
+	all := engine.Batch{Inputs: initial, Seeds: train.EvaluationSeeds(len(initial))}
 	order, rough := make([]int, len(initial)), make([]float64, len(initial))
 	for i := range initial {
 		order[i] = i
@@ -185,7 +186,8 @@ func checkBatch(e engine.Engine[float64]) (engine.Batch, float64, error) {
 // roughness is the worst disagreement between differences of the loss with
 // several steps, in a few random directions.
 func roughness(e engine.Engine[float64], batch engine.Batch) (worst float64, err error) {
-	params := engine.CheckParams(e.Info())
+	info := e.Info()
+	params := info.CheckParams()
 	rng := rand.New(rand.NewPCG(5, 6))
 	grad, moved, dir := make([]float64, len(params)), make([]float64, len(params)), make([]float64, len(params))
 	at := func(h float64) float64 {

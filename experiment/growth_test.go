@@ -90,7 +90,7 @@ func TestWeightInTime(t *testing.T) {
 	for i := range times {
 		times[i] = begin + (float64(i)+0.5)/n*(end-begin)
 	}
-	program.Eval(program.NewWorkspace(), n, [][]float64{w}, [][]float64{times})
+	program.Evaluator()(n, [][]float64{w}, [][]float64{times})
 	square := 0.0
 	for i, v := range w {
 		square += v * v / n

@@ -19,7 +19,7 @@ import (
 // for each. The files of a dataset have these arrays.
 func ReadInputs(path string, p *pde.Problem, g *grid.Grid) ([][]float64, error) {
 	if p.OnlyInitial() {
-		return readInitial(path, g)
+		return readInitial(path, p, g)
 	}
 	inputs := p.PlaceInputs(g)
 	var want []string
@@ -29,7 +29,7 @@ func ReadInputs(path string, p *pde.Problem, g *grid.Grid) ([][]float64, error) 
 	}
 	needs := "problem " + p.Name + " wants an NPZ file with the arrays " + words.List(want)
 	if strings.ToLower(filepath.Ext(path)) != ".npz" {
-		return nil, WithHint(fmt.Errorf("%s is no NPZ file", path), "%s", needs)
+		return nil, words.WithHint(fmt.Errorf("%s is no NPZ file", path), "%s", needs)
 	}
 	arrays, err := data.ReadNPZ(path)
 	if err != nil {
@@ -41,15 +41,15 @@ func ReadInputs(path string, p *pde.Problem, g *grid.Grid) ([][]float64, error) 
 		name := dataset.InputArray(p, in.Name)
 		a := data.Find(arrays, name)
 		if a == nil {
-			return nil, WithHint(fmt.Errorf("%s has no array %q", path, name), "%s", needs)
+			return nil, words.WithHint(fmt.Errorf("%s has no array %q", path, name), "%s", needs)
 		}
-		if len(a.Shape) != 1+len(in.Axes) || data.FormatShape(a.Shape[1:]) != data.FormatShape(in.Shape()) || a.Len() == 0 {
+		if len(a.Shape) != 1+len(in.Axes) || words.Shape(a.Shape[1:]) != words.Shape(in.Shape()) || a.Len() == 0 {
 			hint := "one value for each sample and point; --grid changes the number of points"
 			if slices.Equal(a.Shape, in.Shape()) {
 				hint = name + "[numpy.newaxis] is one sample"
 			}
-			return nil, WithHint(fmt.Errorf("%s: array %s has shape %s; want samples of %s", path, name, data.FormatShape(a.Shape), data.FormatShape(in.Shape())),
-				"%s", cmp.Or(data.TransposeHint(name, a.Shape, append([]int{-1}, in.Shape()...)), hint))
+			return nil, words.WithHint(fmt.Errorf("%s: array %s has shape %s; want samples of %s", path, name, words.Shape(a.Shape), words.Shape(in.Shape())),
+				"%s", cmp.Or(a.TransposeHint(name, append([]int{-1}, in.Shape()...)), hint))
 		}
 		if err := a.CheckFinite(); err != nil {
 			return nil, fmt.Errorf("%s: array %s: %w", path, name, err)
@@ -70,7 +70,7 @@ func ReadInputs(path string, p *pde.Problem, g *grid.Grid) ([][]float64, error) 
 
 // readInitial reads initial conditions for g: (x) or (sample, x), or with two
 // space axes (x, y) or (sample, x, y).
-func readInitial(path string, g *grid.Grid) ([][]float64, error) {
+func readInitial(path string, p *pde.Problem, g *grid.Grid) ([][]float64, error) {
 	array, err := data.ReadArray(path)
 	if err != nil {
 		return nil, fmt.Errorf("initial condition: %w", err)
@@ -80,10 +80,10 @@ func readInitial(path string, g *grid.Grid) ([][]float64, error) {
 	if len(got) == len(want)+1 {
 		got = got[1:]
 	}
-	if data.FormatShape(got) != data.FormatShape(want) || array.Len() == 0 {
-		hint := cmp.Or(data.TransposeHint("u0", array.Shape, want), data.TransposeHint("u0", array.Shape, append([]int{-1}, want...)))
-		return nil, WithHint(fmt.Errorf("initial condition %s has shape %s; want %s, or samples of it", path, data.FormatShape(array.Shape), data.FormatShape(want)),
-			"%s", cmp.Or(hint, fmt.Sprintf("one value for each point of %s; --grid changes the number of points", names(g.Axes[1:]))))
+	if words.Shape(got) != words.Shape(want) || array.Len() == 0 {
+		hint := cmp.Or(array.TransposeHint("u0", want), array.TransposeHint("u0", append([]int{-1}, want...)))
+		return nil, words.WithHint(fmt.Errorf("initial condition %s has shape %s; want %s, or samples of it", path, words.Shape(array.Shape), words.Shape(want)),
+			"%s", cmp.Or(hint, fmt.Sprintf("one value for each point of %s; --grid changes the number of points", strings.Join(p.AxisNames()[1:], " and "))))
 	}
 	if err := array.CheckFinite(); err != nil {
 		return nil, fmt.Errorf("initial condition %s: %w", path, err)
@@ -93,17 +93,6 @@ func readInitial(path string, g *grid.Grid) ([][]float64, error) {
 		count = array.Shape[0]
 	}
 	return rowsOf(array.Float64(), count), nil
-}
-
-func names(axes []grid.Axis) string {
-	text := ""
-	for i, a := range axes {
-		if i > 0 {
-			text += " and "
-		}
-		text += a.Name
-	}
-	return text
 }
 
 func coordinates(a grid.Axis) []float64 {

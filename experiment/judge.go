@@ -3,7 +3,6 @@ package experiment
 import (
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
 
 	"pihc/grid"
@@ -29,7 +28,7 @@ type judge struct {
 func newJudge(sys *pde.System, samples int) (*judge, error) {
 	j := &judge{grid: sys.Grid, begin: dataset.NewBeginnings(sys), residuals: make([]float64, 0, samples)}
 	var err error
-	j.plain, err = pde.NewPlainResidual(sys)
+	j.plain, err = sys.NewPlainResidual()
 	return j, err
 }
 
@@ -48,35 +47,33 @@ func (j *judge) warnings(dir string) []string {
 		out = append(out, fmt.Sprintf("%d of %d predictions do not begin with their initial condition, and may be far off: sample %d is the first, and the worst is off by %s (rms)", n, len(j.residuals), j.far[0], words.Percent(j.worst)))
 	}
 	undefined := func(r float64) bool { return math.IsInf(r, 1) }
-	if first := slices.IndexFunc(j.residuals, undefined); first >= 0 {
-		count := 0
-		for _, r := range j.residuals {
-			if undefined(r) {
-				count++
-			}
-		}
+	if count, first := tally(j.residuals, undefined); count > 0 {
 		out = append(out, fmt.Sprintf("%d of %d predictions do not change in time (the derivative in time, or a residual's first term where it has none, is zero) and leave a residual, which is relative to nothing: sample %d is the first", count, len(j.residuals), first))
 	}
 	var m Metrics
-	if disk.ReadSealedJSON(filepath.Join(dir, train.MetricsFile), &m) != nil {
+	if disk.ReadSealedJSON(train.Folder(dir).MetricsFile(), &m) != nil {
 		return out
 	}
 	for _, e := range append([]score.Evaluation{m.Evaluation}, m.Grids...) {
 		if e.RelativeResidual == nil || !slices.Equal(e.Grid, j.grid.Shape()) {
 			continue
 		}
-		count, first := 0, 0
-		for i, r := range j.residuals {
-			if r > 3*e.RelativeResidual.Max && !undefined(r) {
-				if count++; count == 1 {
-					first = i
-				}
-			}
-		}
-		if count > 0 {
+		if count, first := tally(j.residuals, func(r float64) bool { return r > 3*e.RelativeResidual.Max && !undefined(r) }); count > 0 {
 			out = append(out, fmt.Sprintf("%d of %d predictions leave a residual more than three times the largest of the %s samples (%s), and may be far off: sample %d has %s", count, len(j.residuals), m.Split, words.Percent(e.RelativeResidual.Max), first, words.Percent(j.residuals[first])))
 		}
 		break
 	}
 	return out
+}
+
+// tally counts the elements that are something, and returns the place of the first.
+func tally[T any](all []T, is func(T) bool) (count, first int) {
+	for i, x := range all {
+		if is(x) {
+			if count++; count == 1 {
+				first = i
+			}
+		}
+	}
+	return count, first
 }

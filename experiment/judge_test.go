@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"math"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -19,7 +18,7 @@ func TestJudgeWarnings(t *testing.T) {
 	dir := t.TempDir()
 	scored := Metrics{Split: "test", Evaluation: score.Evaluation{Grid: []int{5, 8}, RelativeResidual: &score.Summary{Max: 0.02}}}
 	scored.Grids = []score.Evaluation{{Grid: []int{5, 16}, RelativeResidual: &score.Summary{Max: 0.2}}}
-	if err := disk.WriteSealedJSON(filepath.Join(dir, train.MetricsFile), scored); err != nil {
+	if err := disk.WriteSealedJSON(train.Folder(dir).MetricsFile(), scored); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {

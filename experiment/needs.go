@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"runtime"
 
 	"pihc/data"
 	"pihc/engine"
 	"pihc/grid"
+	"pihc/internal/disk"
 	"pihc/internal/machine"
+	"pihc/internal/words"
 	"pihc/model"
 	"pihc/pde"
 )
@@ -38,7 +39,7 @@ func checkNeeds(spec *model.Spec, p *pde.Problem, g *grid.Grid, workers, slabs i
 		what = "training"
 	}
 	if have := machine.Memory(); have > 0 && needs.Bytes() > have {
-		return WithHint(fmt.Errorf("%s on %s needs about %s of memory; this machine has %s", what, data.FormatShape(g.Shape()), engine.Size(needs.Bytes()), engine.Size(have)),
+		return words.WithHint(fmt.Errorf("%s on %s needs about %s of memory; this machine has %s", what, words.Shape(g.Shape()), words.Size(needs.Bytes()), words.Size(have)),
 			"most of it depends on %s", needs.Largest())
 	}
 	return nil
@@ -64,22 +65,13 @@ func checkDisk(dir string, plan data.Plan) error {
 		sample = max(sample, bytes)
 	}
 	if have := machine.Memory(); have > 0 && sample > have {
-		return WithHint(fmt.Errorf("a sample of the dataset needs %s of memory; this machine has %s", engine.Size(sample), engine.Size(have)), "fewer points in the spec's grid")
+		return words.WithHint(fmt.Errorf("a sample of the dataset needs %s of memory; this machine has %s", words.Size(sample), words.Size(have)), "fewer points in the spec's grid")
 	}
-	free := machine.DiskFree(existing(dir))
+	free := machine.DiskFree(disk.Existing(dir))
 	if free > 0 && total > free {
-		return WithHint(fmt.Errorf("the dataset needs %s on the disk of %s, which has %s left", engine.Size(total), dir, engine.Size(free)), "fewer samples (data.train.count, data.validation.count, data.test.count), or another --out")
+		return words.WithHint(fmt.Errorf("the dataset needs %s on the disk of %s, which has %s left", words.Size(total), dir, words.Size(free)), "fewer samples (data.train.count, data.validation.count, data.test.count), or another --out")
 	}
 	return nil
-}
-
-// existing is the nearest folder above dir, or dir itself, that is there.
-func existing(dir string) string {
-	at := filepath.Clean(dir)
-	for _, err := os.Stat(at); errors.Is(err, fs.ErrNotExist) && at != filepath.Dir(at); _, err = os.Stat(at) {
-		at = filepath.Dir(at)
-	}
-	return at
 }
 
 // checkWritable reports a folder for a dataset that cannot be made, or written in, before anything
@@ -88,7 +80,7 @@ func checkWritable(dir string) error {
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
 		return nil
 	}
-	probe, err := os.MkdirTemp(existing(dir), ".pihc-")
+	probe, err := os.MkdirTemp(disk.Existing(dir), ".pihc-")
 	if err == nil {
 		return os.Remove(probe)
 	}

@@ -28,7 +28,9 @@ type Experiment struct {
 }
 
 // Open reads a spec, the path of a file or the name of one that comes with pihc, and its problem. Overrides are values
-// of single keys, as in "training.steps=200" (the flag --set). The path of a PDE file is relative to the spec's folder,
+// of single keys, one an argument: "training.steps=200", "grid.x=64", "constants.D=0.001" of a constant that
+// Problem.Constants lists (with another value it is another problem, whose dataset has a folder of its own).
+// model.BuiltinSpecs are the names. The path of a PDE file is relative to the spec's folder,
 // or else to the working folder. Mistakes in the files are errors with line, caret and hint.
 func Open(spec string, overrides ...string) (*Experiment, error) {
 	s, err := model.OpenSpec(spec, overrides...)
@@ -65,7 +67,7 @@ func checkRepeats(spec *model.Spec, overrides []string) error {
 		key, _, _ := strings.Cut(s, "=")
 		says := func(name string, on bool) bool { return on && (key == "evaluation" || key == "evaluation."+name) }
 		if spec.Network.Passes == 1 && (says("passes", e.Passes != 0 && e.Passes != 1) || says("limit", e.Limit > 0) || says("directions", e.Directions != nil && *e.Directions > 0)) {
-			return WithHint(fmt.Errorf("--set %s: network.passes is 1, and a network of one pass corrects no field", s), "network.passes and network.features of the spec make one that does")
+			return words.WithHint(fmt.Errorf("--set %s: network.passes is 1, and a network of one pass corrects no field", s), "network.passes and network.features of the spec make one that does")
 		}
 	}
 	return nil
@@ -74,11 +76,11 @@ func checkRepeats(spec *model.Spec, overrides []string) error {
 // checkConstants reports a dataset that was generated from the spec's PDE file, but without the
 // constants that the spec sets.
 func (x *Experiment) checkConstants(dir string, set *data.Dataset) error {
-	if len(x.Spec.Constants) == 0 || set.Manifest().ProblemHash == dataset.ProblemHash(x.Problem) {
+	if len(x.Spec.Constants) == 0 || set.ProblemHash == dataset.ProblemHash(x.Problem) {
 		return nil
 	}
 	base, err := openProblem(x.name, x.Spec.Problem, x.overrides)
-	if err != nil || set.Manifest().ProblemHash != dataset.ProblemHash(base) {
+	if err != nil || set.ProblemHash != dataset.ProblemHash(base) {
 		return err
 	}
 	var with, without, flags []string
@@ -88,7 +90,7 @@ func (x *Experiment) checkConstants(dir string, set *data.Dataset) error {
 			flags = append(flags, fmt.Sprintf(" --set constants.%s=%g", c.Name, v))
 		}
 	}
-	return WithHint(fmt.Errorf("dataset %s was generated with %s of the PDE file, the spec has %s", dir, words.List(without), words.List(with)),
+	return words.WithHint(fmt.Errorf("dataset %s was generated with %s of the PDE file, the spec has %s", dir, words.List(without), words.List(with)),
 		"`pihc generate %s%s --out DIR` makes one with the same constants", x.name, strings.Join(flags[:min(len(flags), words.MostListed)], ""))
 }
 
@@ -117,7 +119,7 @@ func (x *Experiment) checkDrawn(dir string, set *data.Dataset) error {
 			default:
 				continue
 			}
-			return WithHint(fmt.Errorf("--set %s: dataset %s has %s", s, dir, what), "leave the key out, or generate another dataset: `pihc generate %s --set %s --out DIR`", x.name, s)
+			return words.WithHint(fmt.Errorf("--set %s: dataset %s has %s", s, dir, what), "leave the key out, or generate another dataset: `pihc generate %s --set %s --out DIR`", x.name, s)
 		}
 	}
 	return nil

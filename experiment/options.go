@@ -12,6 +12,7 @@ import (
 	"pihc/engine"
 	"pihc/internal/dataset"
 	"pihc/internal/kernel"
+	"pihc/internal/machine"
 	"pihc/model"
 	"pihc/pde"
 	"pihc/xla"
@@ -27,7 +28,7 @@ type Options struct {
 	Workers  int            // threads, 0 for all cores; results do not depend on it
 	Comm     dist.Comm      // processes that share the work and make all calls together; nil: this one alone
 	Slabs    int            // processes that share the grid of a sample; 0 is 1
-	Progress func(Progress) // nil: nobody is told
+	Progress func(Progress) // called by the goroutine that does the work, one call at a time; nil: nobody is told
 	Logger   *slog.Logger   // nil: no log
 }
 
@@ -93,6 +94,12 @@ func (s *Stage) Set(done int, note string) {
 	s.o.tell(s.state)
 }
 
+// of tells that so many steps of as many are done.
+func (s *Stage) of(done, total int) {
+	s.state.Total = total
+	s.Set(done, "")
+}
+
 // Line tells it once more, as worth a line of its own.
 func (s *Stage) Line() {
 	now := s.state
@@ -128,7 +135,7 @@ func (o Options) Agree(spec *model.Spec, p *pde.Problem, further ...[2]string) e
 		return err
 	}
 	return dist.Agree(o.Comm, append(further, [2]string{"spec", fmt.Sprintf("%x", sha256.Sum256(encoded))}, [2]string{"PDE file", dataset.ProblemHash(p)},
-		[2]string{"vector width", fmt.Sprint(kernel.Width())}, [2]string{"build", Version()})...)
+		[2]string{"vector width", fmt.Sprint(kernel.Width())}, [2]string{"build", machine.Version()})...)
 }
 
 // While visits predictions, tells of each, and stops when ctx ends. A nil each visits nothing.

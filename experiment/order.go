@@ -77,7 +77,7 @@ func (d *draft) holdAtStart(ctx context.Context, o Options) error {
 
 // solvable reports whether reference solutions can be computed.
 func solvable(p *pde.Problem) bool {
-	return p.Reference.Solver != "" && p.Reference.Solver != pde.FileSolver
+	return p.Reference.Solver != "" && p.Reference.File == ""
 }
 
 // loadSound is the problem of a file without mistakes and faults, nil of another.
@@ -132,7 +132,7 @@ func newStartResidual(p *pde.Problem, g *grid.Grid) (*pde.PlainResidual, error) 
 	if err != nil {
 		return nil, err
 	}
-	return pde.NewPlainResidual(sys)
+	return sys.NewPlainResidual()
 }
 
 // unresolvedStart says that rows at the first time may be an error.
@@ -147,7 +147,7 @@ func mayHoldAtStart(p *pde.Problem) (bool, error) {
 		return false, nil
 	}
 	misfit, err := model.Misfit(p)
-	return misfit <= model.CompatibleMisfit, err
+	return misfit <= compatibleMisfit, err
 }
 
 // startHolds reports whether the residual holds at the first time.
@@ -264,14 +264,14 @@ func weightOfStart(p *pde.Problem, spec *model.Spec) string {
 // floorOf is the floor_error of check, NaN where it cannot be had; the error is ctx's.
 func floorOf(ctx context.Context, spec *model.Spec, p *pde.Problem) (float64, error) {
 	g, err := floorGrid(spec, p, nil)
-	if err != nil {
-		return math.NaN(), ctx.Err()
+	var sys *pde.System
+	if err == nil {
+		sys, err = p.Discretize(g)
 	}
-	sys, err := p.Discretize(g)
-	if err != nil {
-		return math.NaN(), ctx.Err()
+	var floors []CheckedFloor
+	if err == nil {
+		floors, err = measureFloors(ctx, spec, sys, 0, func(int) {}) // in seconds, or not at all
 	}
-	floors, err := measureFloors(ctx, spec, sys, 0, func(int) {}) // in seconds, or not at all
 	if err != nil {
 		return math.NaN(), ctx.Err() // whoever wants it is told by check
 	}
@@ -293,7 +293,7 @@ func centralTerms(p *pde.Problem, axis string) []centralTerm {
 		}
 		f := t.Factors[0]
 		s := f.Scheme
-		if f.Axis != axis || f.Edge != nil || s.Derivative == 0 || s.Side != grid.Central || s.Repeated || s.Closure == grid.Ghost {
+		if f.Axis != axis || f.Edge != nil || s.Derivative == 0 || s.Side != 0 || s.Repeated || s.Closure == grid.Ghost {
 			continue
 		}
 		terms = append(terms, centralTerm{t.Name, max(s.Order, 2)})

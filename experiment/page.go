@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -13,6 +14,8 @@ import (
 	"pihc/data"
 	"pihc/engine"
 	"pihc/grid"
+	"pihc/internal/kernel"
+	"pihc/internal/machine"
 	"pihc/internal/words"
 	"pihc/model"
 	"pihc/pde"
@@ -30,7 +33,7 @@ func pageOf(runs []scored, s score.Samples) *report.Page {
 		page.Methods = append(page.Methods, run.method)
 		page.Specs = append(page.Specs, report.Spec{Title: specTitle(run), Text: run.text})
 		if len(run.edited) > 0 {
-			page.Notes = append(page.Notes, fmt.Sprintf("Run %s: %s.", run.run.Dir, EditsText(run.edited)))
+			page.Notes = append(page.Notes, fmt.Sprintf("Run %s: %s.", run.run.Dir, editsText(run.edited)))
 		}
 	}
 	page.Title = p.Title
@@ -58,12 +61,12 @@ func pageOf(runs []scored, s score.Samples) *report.Page {
 		without = ", with solutions"
 	}
 	page.Facts = []report.Fact{
-		{Name: "Grid", Value: fmt.Sprintf("%s (%s)", strings.ReplaceAll(data.FormatShape(g.Shape()), "x", "×"), strings.Join(p.AxisNames(), " × "))},
+		{Name: "Grid", Value: fmt.Sprintf("%s (%s)", strings.ReplaceAll(words.Shape(g.Shape()), "x", "×"), strings.Join(p.AxisNames(), " × "))},
 		{Name: "Training set", Value: words.Count(spec.Data.Train.Count) + " " + page.Sampled() + without},
 		{Name: "Test set", Value: words.Count(len(s.Inputs)) + " samples"},
 		{Name: "Training", Value: fmt.Sprintf("%s steps of %d samples, seed %d", words.Count(spec.Training.Steps), spec.Training.Batch, spec.Seed)},
-		{Name: "Machine", Value: Machine()},
-		{Name: "Build", Value: fmt.Sprintf("%s, %s %s/%s", Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)},
+		{Name: "Machine", Value: kernel.Machine()},
+		{Name: "Build", Value: fmt.Sprintf("%s, %s %s/%s", machine.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)},
 	}
 	if seed := page.Facts[3]; spec.Network.Passes > 1 {
 		page.Facts[3].Value = fmt.Sprintf("%s, %d passes", seed.Value, spec.Network.Passes)
@@ -80,22 +83,22 @@ func pageOf(runs []scored, s score.Samples) *report.Page {
 	if s.Truth == nil {
 		page.Notes = append(page.Notes, "The PDE file has no reference, so there are no errors against solutions and no baselines.")
 	}
-	page.Generated = fmt.Sprintf("pihc %s, %s", Version(), time.Now().Format("2 January 2006"))
+	page.Generated = fmt.Sprintf("pihc %s, %s", machine.Version(), time.Now().Format("2 January 2006"))
 	return &page
 }
 
 // publishedCaveat is for pages with published figures.
 const publishedCaveat = "The published figures are of the authors' set-up; docs/constraint.md, section 9, says where this one may differ: sizes, rows, loss, boundary condition, initialisation, schedule."
 
-// Publish adds published figures of methods to a page, and where they are from.
-func Publish(page *report.Page, scores map[string]report.Score, source string) {
-	for i := range page.Methods {
-		if s, ok := scores[page.Methods[i].Key]; ok {
-			page.Methods[i].Published = &s
+// Publish adds published figures of methods to the page, and where they are from.
+func (c *Comparison) Publish(scores map[string]report.Score, source string) {
+	for i := range c.Methods {
+		if s, ok := scores[c.Methods[i].Key]; ok {
+			c.Methods[i].Published = &s
 		}
 	}
-	page.Published = source
-	notePublished(page)
+	c.Published = source
+	notePublished(&c.Page)
 }
 
 // notePublished adds that caveat, once, where a method of the page has a published figure.
@@ -133,9 +136,13 @@ func specTitle(run scored) string {
 // methodOf describes a run, without its scores and curves.
 func methodOf(spec *model.Spec, e Predictor) report.Method {
 	m := report.Method{Key: spec.Method, Label: model.MethodLabel(spec.Method), Note: methodNote(spec, e)}
-	if info := e.Info(); info.Experts > 0 {
+	info := e.Info()
+	if info.Experts > 0 {
 		boxes, _ := info.Router.(constraint.Boxes)
 		m.Borders = boxes
+	}
+	if info.Spec.Network.Passes > 1 {
+		m.Label += iteratedLabel
 	}
 	if scored, ok := spec.Paper[spec.Method]; ok {
 		m.Published = &report.Score{Mean: scored.Mean, Std: scored.Std}
@@ -146,7 +153,7 @@ func methodOf(spec *model.Spec, e Predictor) report.Method {
 	}
 	if files := e.Meta().Edited; len(files) > 0 {
 		m.Label += " (edited)"
-		m.Note += ", " + EditsText(files)
+		m.Note += ", " + editsText(files)
 	}
 	return m
 }
@@ -220,10 +227,12 @@ func methodNote(spec *model.Spec, e Predictor) string {
 	return experts + ", " + points
 }
 
-// What keys and labels of runs with one pass end with, beside others with several.
+// What keys and labels of runs with one pass end with, beside others with several, whose labels
+// say so in every picture and table: the paper's methods have one.
 const (
-	OnePassKey   = "_one_pass"
-	OnePassLabel = ", one pass"
+	onePassKey    = "_one_pass"
+	onePassLabel  = ", one pass"
+	iteratedLabel = ", iterated"
 )
 
 // nameRuns gives each run of a page a key and a label of its own: those with one pass beside
@@ -237,8 +246,8 @@ func nameRuns(runs []scored) {
 	for i := range runs {
 		m := &runs[i].method
 		if several && runs[i].run.Spec.Network.Passes == 1 {
-			m.Key += OnePassKey
-			m.Label += OnePassLabel
+			m.Key += onePassKey
+			m.Label += onePassLabel
 		}
 		if seen[m.Key]++; seen[m.Key] == 1 {
 			first[m.Label] = i
@@ -317,7 +326,7 @@ func caseTitle(p *pde.Problem, g *grid.Grid, sample []float64, i int) string {
 		if slices.Min(sample) == slices.Max(sample) {
 			return fmt.Sprintf("%s₀ = %s (%s)", p.Unknowns[0].Name, words.Number(sample[0]), title)
 		}
-		return fmt.Sprintf("%s, rms of %s₀ %s", title, p.Unknowns[0].Name, words.Number(score.RMS(sample)))
+		return fmt.Sprintf("%s, rms of %s₀ %s", title, p.Unknowns[0].Name, words.Number(grid.Norm(sample)/math.Sqrt(float64(len(sample)))))
 	}
 	for _, in := range p.PlaceInputs(g)[p.Initials():] {
 		if len(in.Space) == 0 {

@@ -2,7 +2,9 @@ package experiment
 
 import (
 	"fmt"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"pihc/model"
@@ -163,5 +165,16 @@ func TestSolveOn(t *testing.T) {
 			t.Errorf("sample %d was solved again", i)
 		}
 		first[i] = &u[0]
+	}
+}
+
+// docs/formats.md has the version of metrics.json.
+func TestMetricsVersion(t *testing.T) {
+	text, err := os.ReadFile("../docs/formats.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if version := fmt.Sprintf("| of this file, %d; ", metricsVersion); !strings.Contains(string(text), version) {
+		t.Errorf("docs/formats.md has another version of metrics than %d", metricsVersion)
 	}
 }

@@ -14,14 +14,16 @@ import (
 	"pihc/engine"
 	"pihc/grid"
 	"pihc/internal/dataset"
+	"pihc/internal/words"
 	"pihc/model"
+	"pihc/train"
 )
 
 // Predictions are fields that a run computed for inputs, and what is known of them.
 type Predictions struct {
 	Grid     *grid.Grid
 	Unknowns []string
-	Fields   [][]float64 // per unknown: (sample, t, x[, y])
+	Fields   [][]float64 // per unknown: (sample, t, x[, y]), one sample after another, Grid.Size() values each
 	// RelativeResidual is, per sample, the rms of the residual over that of the solution's derivative in time.
 	RelativeResidual []float64
 	// Passes and Residual are, per sample, the passes of the network and the root of the loss over that of the field
@@ -55,6 +57,9 @@ func (p *Predictions) Arrays() []data.Named {
 	}
 	return out
 }
+
+// Edits says which files of the run folder were used though they are not those of its training.
+func (p *Predictions) Edits() string { return editsText(p.Edited) }
 
 // Write writes the arrays to an NPZ file, whole or not at all.
 func (p *Predictions) Write(path string) error { return data.WriteNPZ(path, p.Arrays()) }
@@ -103,10 +108,10 @@ func (r *Run) Predict(ctx context.Context, inputs [][]float64, o PredictOptions)
 	if err != nil {
 		return nil, err
 	}
-	err = e.Predict(engine.Batch{Inputs: inputs, Seeds: EvaluationSeeds(len(inputs))}, func(i int, x *engine.Prediction) error {
+	err = e.Predict(engine.Batch{Inputs: inputs, Seeds: train.EvaluationSeeds(len(inputs))}, func(i int, x *engine.Prediction) error {
 		for q, u := range x.Field {
 			if math.IsNaN(u) || math.IsInf(u, 0) {
-				return WithHint(fmt.Errorf("the prediction for sample %d of %s is not finite (%g at point %d)", i, o.Name, u, q),
+				return words.WithHint(fmt.Errorf("the prediction for sample %d of %s is not finite (%g at point %d)", i, o.Name, u, q),
 					"its values range from %g to %g; training saw what the PDE file's distributions draw", slices.Min(inputs[i]), slices.Max(inputs[i]))
 			}
 		}
@@ -148,7 +153,7 @@ func (r *Run) checkInputs(inputs [][]float64, g *grid.Grid, o *PredictOptions) e
 	}
 	for i, sample := range inputs {
 		if len(sample) != p.InputSize(g) {
-			return fmt.Errorf("%s, sample %d: %d values; want %d, those of %s on %s", o.Name, i, len(sample), p.InputSize(g), strings.Join(p.InputNames(), ", "), data.FormatShape(g.Shape()))
+			return fmt.Errorf("%s, sample %d: %d values; want %d, those of %s on %s", o.Name, i, len(sample), p.InputSize(g), strings.Join(p.InputNames(), ", "), words.Shape(g.Shape()))
 		}
 		u0 := p.InitialOf(sample, g)
 		if u0 == nil {
@@ -161,14 +166,14 @@ func (r *Run) checkInputs(inputs [][]float64, g *grid.Grid, o *PredictOptions) e
 			}
 		}
 		if low, high := slices.Min(u0), slices.Max(u0); max(-low, high) > most {
-			return WithHint(fmt.Errorf("%s, sample %d: values range from %.3g to %.3g", o.Name, i, low, high),
+			return words.WithHint(fmt.Errorf("%s, sample %d: values range from %.3g to %.3g", o.Name, i, low, high),
 				"values up to %.3g are accepted: %g times network.initial_scale or the ends of the PDE file's distribution", most, maxInitial)
 		}
 		if o.RemoveMean {
 			continue
 		}
 		if err := dataset.CheckInitial(p, u0); err != nil {
-			return WithHint(fmt.Errorf("%s, sample %d: %w", o.Name, i, err), "--remove-mean subtracts it")
+			return words.WithHint(fmt.Errorf("%s, sample %d: %w", o.Name, i, err), "--remove-mean subtracts it")
 		}
 	}
 	return nil
@@ -184,17 +189,9 @@ func (r *Run) warnFar(inputs [][]float64, g *grid.Grid, o *PredictOptions, out *
 	if !r.Problem.OnlyInitial() {
 		what = "samples"
 	}
-	count, first, why := 0, 0, ""
-	for i, u0 := range inputs {
-		if w := like.Outside(u0); w != "" {
-			if count++; count == 1 {
-				first, why = i, w
-			}
-		}
-	}
-	if count > 0 {
+	if count, first := tally(inputs, func(u0 []float64) bool { return like.Outside(u0) != "" }); count > 0 {
 		o.warn(&out.Warnings, "%d of %d %s in %s are unlike those of training, and their predictions may be far off; sample %d has %s",
-			count, len(inputs), what, o.Name, first, why)
+			count, len(inputs), what, o.Name, first, like.Outside(inputs[first]))
 	}
 	return nil
 }

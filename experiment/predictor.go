@@ -12,6 +12,7 @@ import (
 	"pihc/engine"
 	"pihc/grid"
 	"pihc/internal/machine"
+	"pihc/internal/words"
 	"pihc/model"
 	"pihc/pde"
 	"pihc/score"
@@ -76,17 +77,16 @@ func (e *Evaluation) Repeat(r *Run) string {
 	return text
 }
 
-// Grid is the grid on which an evaluation uses a run.
+// Grid is the grid on which an evaluation uses a run: with the zero Evaluation that of Spec.Grid, whatever stages of its
+// training had.
 func (r *Run) Grid(e Evaluation) (*grid.Grid, error) {
 	if e.Passes == 0 && !e.AsTrained {
 		if err := checkRepeats(r.Spec, r.overrides); err != nil {
 			return nil, err
 		}
 	}
-	points := maps.Clone(r.Spec.Grid)
-	if points == nil {
-		points = map[string]int{}
-	}
+	points := map[string]int{}
+	maps.Copy(points, r.Spec.Grid)
 	maps.Copy(points, e.Grid)
 	return r.Problem.Grid(points)
 }
@@ -115,7 +115,7 @@ func (r *Run) Open(e Evaluation) (Predictor, error) {
 	}
 	switch {
 	case passes == model.AutoPasses && spec.Network.Passes == 1:
-		return nil, WithHint(fmt.Errorf("--passes auto: run %s was trained with one pass, and its network corrects no field", r.Dir), "network.passes and network.features of the spec make one that does")
+		return nil, words.WithHint(fmt.Errorf("--passes auto: run %s was trained with one pass, and its network corrects no field", r.Dir), "network.passes and network.features of the spec make one that does")
 	case passes == model.AutoPasses:
 		spec.Network.Passes = max(spec.Network.Passes, 3)
 	case passes > 0:
@@ -193,7 +193,8 @@ func repeated[T compute.Float](made engine.Engine[T], r *Run, spec *model.Spec, 
 	if e.Comm != nil {
 		together = max(together, e.Comm.Size()/max(1, e.Slabs))
 	}
-	out, err := engine.Repeat(made, engine.RepeatOptions{Tolerance: e.Residual, Limit: cmp.Or(e.evaluation(r.Spec).Limit, model.MostPasses), Together: together}, coarse...)
+	said := e.evaluation(r.Spec)
+	out, err := engine.Repeat(made, engine.RepeatOptions{Tolerance: e.Residual, Limit: said.MostPasses(), Together: together}, coarse...)
 	if err != nil {
 		for _, c := range append(coarse, made) {
 			c.Close()

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"pihc/internal/dataset"
+	"pihc/internal/discrete"
 	"pihc/pde"
 )
 
@@ -17,10 +19,11 @@ func unresolvedAlong(t *testing.T, p *pde.Problem) (own, reference []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, b, err := unresolvedBy(p, g)
+	samples, err := dataset.Draws(p, g, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
+	a, b := discrete.Unresolved(p, g, samples)
 	axes := func(all []pde.Unresolved) (axes []string) {
 		for _, x := range all {
 			axes = append(axes, x.Axis)
@@ -160,9 +163,13 @@ reference: {solver: discrete, refine: {x: 1, y: 1}}
 	if err != nil {
 		t.Fatal(err)
 	}
-	own, reference, err := unresolvedBy(p, g)
-	if err != nil || len(own) != 2 || len(reference) != 2 {
-		t.Fatalf("found %v, %v, %v", own, reference, err)
+	samples, err := dataset.Draws(p, g, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, reference := discrete.Unresolved(p, g, samples)
+	if len(own) != 2 || len(reference) != 2 {
+		t.Fatalf("found %v, %v", own, reference)
 	}
 	for i, want := range []struct {
 		rows string

@@ -14,10 +14,15 @@ import (
 	"pihc/data"
 	"pihc/internal/dataset"
 	"pihc/internal/disk"
+	"pihc/internal/machine"
+	"pihc/internal/words"
 	"pihc/model"
 	"pihc/pde"
 	"pihc/train"
 )
+
+// infoVersion is the version of run.json. It changes when an old one can no longer be read.
+const infoVersion = 1
 
 // runInfo is run.json: where the dataset of a run is.
 type runInfo struct {
@@ -34,7 +39,7 @@ type runInfo struct {
 
 // newRunInfo returns the content of run.json for a run in dir.
 func newRunInfo(dir, dataDir string, set *data.Dataset) ([]byte, error) {
-	info := runInfo{Version: model.FolderVersion, DatasetHash: set.Manifest().Checksum, Pihc: Version()}
+	info := runInfo{Version: infoVersion, DatasetHash: set.Checksum, Pihc: machine.Version()}
 	var err error
 	if info.Data, err = filepath.Abs(dataDir); err != nil {
 		return nil, err
@@ -55,9 +60,9 @@ func newRunInfo(dir, dataDir string, set *data.Dataset) ([]byte, error) {
 
 // readRunInfo reads the run.json of a run folder.
 func readRunInfo(run string) (info runInfo, err error) {
-	path := filepath.Join(run, train.InfoFile)
-	if err = disk.ReadJSON(path, &info); err == nil && info.Version != model.FolderVersion {
-		err = &disk.VersionError{File: path, Got: info.Version, Want: model.FolderVersion}
+	path := train.Folder(run).InfoFile()
+	if err = disk.ReadJSON(path, &info); err == nil && info.Version != infoVersion {
+		err = &disk.VersionError{File: path, Got: info.Version, Want: infoVersion}
 	}
 	return info, err
 }
@@ -76,7 +81,7 @@ type Run struct {
 // OpenRun reads the spec and the problem of a run folder. Overrides change values of the spec for this use of the run alone;
 // problem, constants, seed and grid stay those of its training.
 func OpenRun(dir string, overrides ...string) (*Run, error) {
-	spec, p, err := train.ReadRun(dir)
+	spec, p, err := train.Folder(dir).Read()
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +89,7 @@ func OpenRun(dir string, overrides ...string) (*Run, error) {
 	if len(overrides) == 0 {
 		return r, nil
 	}
-	changed, err := model.ReadStoredSpec(filepath.Join(dir, train.SpecFile), overrides...)
+	changed, err := model.ReadStoredSpec(train.Folder(dir).SpecFile(), overrides...)
 	switch {
 	case err != nil:
 	case !maps.Equal(changed.Constants, spec.Constants):
@@ -92,7 +97,7 @@ func OpenRun(dir string, overrides ...string) (*Run, error) {
 	case changed.Problem != spec.Problem || changed.Seed != spec.Seed:
 		err = usagef("--set problem, --set seed: a run keeps those it was trained with")
 	case !maps.Equal(changed.Grid, spec.Grid):
-		err = WithHint(usagef("--set grid: a run keeps the grid it was trained on, where the borders of experts are"), "--grid puts it on other points")
+		err = words.WithHint(usagef("--set grid: a run keeps the grid it was trained on, where the borders of experts are"), "--grid puts it on other points")
 	}
 	r.Spec = changed
 	return r, err
@@ -106,8 +111,8 @@ func (r *Run) Dataset(given string) (*data.Dataset, error) {
 
 // checkData reports a dataset of another problem than the run's.
 func (r *Run) checkData(set *data.Dataset) error {
-	if m := set.Manifest(); m.ProblemHash != dataset.ProblemHash(r.Problem) {
-		return WithHint(fmt.Errorf("run %s: the dataset was generated for problem %s with another PDE file", r.Dir, m.Problem), "generate one from the run's spec: `pihc generate %s/spec.yaml --out DIR`", r.Dir)
+	if set.ProblemHash != dataset.ProblemHash(r.Problem) {
+		return words.WithHint(fmt.Errorf("run %s: the dataset was generated for problem %s with another PDE file", r.Dir, set.Problem), "generate one from the run's spec: `pihc generate %s/spec.yaml --out DIR`", r.Dir)
 	}
 	return nil
 }
@@ -127,7 +132,7 @@ func (r *Run) openData(given string) (*data.Dataset, string, error) {
 	run := r.Dir
 	info, err := readRunInfo(run)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, "", WithHint(fmt.Errorf("run %s does not say where its dataset is: it has no %s", run, train.InfoFile), "name the dataset with --data DIR")
+		return nil, "", words.WithHint(fmt.Errorf("run %s does not say where its dataset is: it has no %s", run, filepath.Base(train.Folder(run).InfoFile())), "name the dataset with --data DIR")
 	}
 	if err != nil {
 		return nil, "", err
@@ -144,11 +149,11 @@ func (r *Run) openData(given string) (*data.Dataset, string, error) {
 		if err != nil {
 			return nil, "", err
 		}
-		if set.Manifest().Checksum == info.DatasetHash {
+		if set.Checksum == info.DatasetHash {
 			return set, dir, nil
 		}
 	}
-	return nil, "", WithHint(fmt.Errorf("run %s: its dataset is not in %s any more", run, info.Data), "name the dataset with --data DIR")
+	return nil, "", words.WithHint(fmt.Errorf("run %s: its dataset is not in %s any more", run, info.Data), "name the dataset with --data DIR")
 }
 
 // trainSeconds is the time spent in training according to the log, over all
@@ -175,5 +180,5 @@ func (r *Run) TrainSeconds() (float64, error) {
 
 // Log reads the log of a run.
 func (r *Run) Log() ([]train.Record, error) {
-	return disk.ReadLogAs[train.Record](filepath.Join(r.Dir, train.LogFile))
+	return disk.ReadLogAs[train.Record](train.Folder(r.Dir).LogFile())
 }

@@ -3,7 +3,6 @@ package experiment
 import (
 	"slices"
 
-	"pihc/constraint"
 	"pihc/data"
 	"pihc/grid"
 	"pihc/internal/dataset"
@@ -12,15 +11,6 @@ import (
 	"pihc/score"
 	"pihc/train"
 )
-
-// EvaluationSeeds are the seeds of count samples: the same in every evaluation.
-func EvaluationSeeds(count int) []constraint.Seed {
-	seeds := make([]constraint.Seed, count)
-	for i := range seeds {
-		seeds[i] = train.EvaluationSeed(i)
-	}
-	return seeds
-}
 
 // LoadSamples reads the initial conditions of a split and gives access to its
 // solutions, on grid g: where that is not the dataset's but has points of it
@@ -43,43 +33,35 @@ func LoadSamples(set *data.Dataset, name string, p *pde.Problem, g *grid.Grid, m
 	if err != nil {
 		return score.Samples{}, err
 	}
-	s := score.Samples{Inputs: rowsOf(initial.Float64(), count), Seeds: EvaluationSeeds(count), First: p.PlaceInputs(g)[0].Size, Grid: g.Shape()}
+	s := score.Samples{Inputs: rowsOf(initial.Float64(), count), Seeds: train.EvaluationSeeds(count), First: p.PlaceInputs(g)[0].Size, Grid: g.Shape()}
 	if len(p.Unknowns) > 1 {
 		s.Unknowns = p.UnknownNames()
 	}
-	if slices.Equal(g.Axes, from.Axes) {
-		if split.Solve {
-			s.Truth = func(i int) ([]float64, error) {
-				a, err := set.SolutionsRange(name, i, 1)
-				if err != nil {
-					return nil, err
-				}
-				return a.Float64(), nil
-			}
-		}
-		return s, nil
-	}
-	for i, u0 := range s.Inputs {
-		s.Inputs[i] = dataset.InputsOn(p, u0, from, g)
-	}
-	if !grid.Thins(g.Axes, from.Axes) {
-		if split.Solve {
-			s.Truth, err = solveOn(p, g, s.Inputs, mostKept)
-		}
-		return s, err
-	}
-	if split.Solve {
+	same := slices.Equal(g.Axes, from.Axes)
+	if split.Solve && (same || slices.EqualFunc(g.Axes, from.Axes, grid.Axis.Thins)) {
 		field := make([]float64, len(p.Unknowns)*g.Size())
 		s.Truth = func(i int) ([]float64, error) {
 			a, err := set.SolutionsRange(name, i, 1)
 			if err != nil {
 				return nil, err
 			}
+			if same {
+				return a.Float64(), nil
+			}
 			grid.Thin(field, a.Float64(), g.Axes, from.Axes)
 			return field, nil
 		}
 	}
-	return s, nil
+	if same {
+		return s, nil
+	}
+	for i, u0 := range s.Inputs {
+		s.Inputs[i] = dataset.InputsOn(p, u0, from, g)
+	}
+	if split.Solve && s.Truth == nil {
+		s.Truth, err = solveOn(p, g, s.Inputs, mostKept)
+	}
+	return s, err
 }
 
 // mostKept bounds the solutions on another grid that are kept, in bytes.

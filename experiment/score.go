@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,16 +13,18 @@ import (
 	"pihc/data"
 	"pihc/grid"
 	"pihc/internal/disk"
+	"pihc/internal/words"
 	"pihc/model"
 	"pihc/score"
 	"pihc/train"
 )
 
-// MetricsVersion changes when an evaluation says more than before that reports show; these score
+// metricsVersion changes when an evaluation says more than before that reports show; these score
 // runs with metrics of another version again.
-const MetricsVersion = 7
+const metricsVersion = 7
 
-// Metrics is metrics.json: an evaluation and how it came about.
+// Metrics is metrics.json: an evaluation and how it came about. RelativeL2.Mean is the mean relative L2 error; RelativeL2 is
+// nil of samples without solutions, as those of training are.
 type Metrics struct {
 	Version int `json:"version"`
 	score.Evaluation
@@ -40,6 +41,9 @@ type Metrics struct {
 
 	Warnings []string `json:"-"`
 }
+
+// Edits says which files of the run folder were used though they are not those of its training.
+func (m *Metrics) Edits() string { return editsText(m.TrustedEdits) }
 
 // ScoreOptions say what is scored, and how.
 type ScoreOptions struct {
@@ -58,7 +62,7 @@ func (r *Run) Score(ctx context.Context, o ScoreOptions) (*Metrics, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := o.Agree(r.Spec, r.Problem, [2]string{"dataset", set.Manifest().Checksum}); err != nil {
+	if err := o.Agree(r.Spec, r.Problem, [2]string{"dataset", set.Checksum}); err != nil {
 		return nil, err
 	}
 	if err := r.checkData(set); err != nil {
@@ -99,9 +103,9 @@ func (r *Run) score(ctx context.Context, set *data.Dataset, e Predictor, o *Scor
 	if err != nil {
 		return nil, err
 	}
-	bar := o.Stage(fmt.Sprintf("evaluate %s on %s", model.MethodLabel(spec.Method), data.FormatShape(g.Shape())), len(samples.Inputs))
+	bar := o.Stage(fmt.Sprintf("evaluate %s on %s", model.MethodLabel(spec.Method), words.Shape(g.Shape())), len(samples.Inputs))
 	defer bar.End()
-	samples.ReferenceError = referenceError(set.Manifest(), o.Split, g)
+	samples.ReferenceError = referenceError(set, o.Split, g)
 	result, err := e.Evaluate(samples, bar.While(ctx, nil))
 	if err != nil {
 		return nil, err
@@ -110,8 +114,8 @@ func (r *Run) score(ctx context.Context, set *data.Dataset, e Predictor, o *Scor
 		return nil, err
 	}
 	m := &Metrics{
-		Version: MetricsVersion, Evaluation: *result, Split: o.Split,
-		Step: e.Meta().Step, Checkpoint: e.Meta().TensorsHash, DatasetHash: set.Manifest().Checksum, TrustedEdits: e.Meta().Edited,
+		Version: metricsVersion, Evaluation: *result, Split: o.Split,
+		Step: e.Meta().Step, Checkpoint: e.Meta().TensorsHash, DatasetHash: set.Checksum, TrustedEdits: e.Meta().Edited,
 		Repeat: e.Repeat(),
 	}
 	if spec.Method != model.Soft {
@@ -122,12 +126,12 @@ func (r *Run) score(ctx context.Context, set *data.Dataset, e Predictor, o *Scor
 
 // referenceError is what generate measured of a split's solutions; 0 where it did not, or where
 // others are scored against, on another grid.
-func referenceError(m *data.Manifest, split string, g *grid.Grid) float64 {
-	s, err := m.Split(split)
+func referenceError(set *data.Dataset, split string, g *grid.Grid) float64 {
+	s, err := set.Split(split)
 	if err != nil || !slices.Equal(s.GridShape(), g.Shape()) {
 		return 0
 	}
-	v, _ := strconv.ParseFloat(m.Metadata["reference_error"], 64)
+	v, _ := strconv.ParseFloat(set.Metadata["reference_error"], 64)
 	return v
 }
 
@@ -152,7 +156,7 @@ func (r *Run) scoreGrids(ctx context.Context, m *Metrics, set *data.Dataset, o S
 		}
 		other, err := r.scoreOn(ctx, set, &o)
 		if err != nil {
-			return fmt.Errorf("on %s: %w", data.FormatShape(g.Shape()), err)
+			return fmt.Errorf("on %s: %w", words.Shape(g.Shape()), err)
 		}
 		other.TrainSeconds = 0
 		m.Grids = append(m.Grids, other.Evaluation)
@@ -168,10 +172,10 @@ func (r *Run) scoreGrids(ctx context.Context, m *Metrics, set *data.Dataset, o S
 // missing. One that was altered is not used, and named.
 func (r *Run) storedMetrics(e Predictor, set *data.Dataset, warn func(format string, args ...any)) (*Metrics, bool) {
 	var m Metrics
-	path := filepath.Join(r.Dir, train.MetricsFile)
+	path := train.Folder(r.Dir).MetricsFile()
 	if err := disk.ReadSealedJSON(path, &m); err != nil {
 		var older struct{ Version int }
-		if text, _ := os.ReadFile(path); len(text) > 0 && (json.Unmarshal(text, &older) != nil || older.Version >= MetricsVersion) {
+		if text, _ := os.ReadFile(path); len(text) > 0 && (json.Unmarshal(text, &older) != nil || older.Version >= metricsVersion) {
 			warn("%v; the run is scored again", err)
 		}
 		return nil, false
@@ -180,8 +184,8 @@ func (r *Run) storedMetrics(e Predictor, set *data.Dataset, warn func(format str
 	if err != nil {
 		return nil, false
 	}
-	same := m.Version == MetricsVersion && m.Split == "test" && m.Samples == split.Count && m.Checkpoint == e.Meta().TensorsHash &&
-		m.DatasetHash == set.Manifest().Checksum && slices.Equal(m.Grid, e.Info().Grid.Shape()) &&
+	same := m.Version == metricsVersion && m.Split == "test" && m.Samples == split.Count && m.Checkpoint == e.Meta().TensorsHash &&
+		m.DatasetHash == set.Checksum && slices.Equal(m.Grid, e.Info().Grid.Shape()) &&
 		len(m.Set) == 0 && m.Repeat == e.Repeat() && len(m.TrustedEdits) == 0 && len(e.Meta().Edited) == 0
 	if spec := e.Info().Spec; spec.Method != model.Soft {
 		same = same && m.Points == spec.Constraint.Points && m.Tolerance == spec.Constraint.Tolerance
@@ -189,14 +193,14 @@ func (r *Run) storedMetrics(e Predictor, set *data.Dataset, warn func(format str
 	return &m, same
 }
 
-// EditsText says which files of a run folder were used though they are not those of its training.
-func EditsText(files []string) string {
+// editsText says which files of a run folder were used though they are not those of its training.
+func editsText(files []string) string {
 	return fmt.Sprintf("not the %s of its training (--trust-edits)", strings.Join(files, " and "))
 }
 
 // warnEdits names the files of a run folder that were trusted.
 func (o Options) warnEdits(to *[]string, dir string, files []string) {
 	if len(files) > 0 {
-		o.warn(to, "run %s: %s", dir, EditsText(files))
+		o.warn(to, "run %s: %s", dir, editsText(files))
 	}
 }

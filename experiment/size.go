@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"embed"
-	_ "embed"
 	"fmt"
 	"math"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"pihc/engine"
 	"pihc/internal/dataset"
 	"pihc/internal/machine"
+	"pihc/internal/words"
 	"pihc/model"
 	"pihc/pde"
 )
@@ -149,7 +149,7 @@ func measure(ctx context.Context, p *pde.Problem, given *givenSizes, o *SizeOpti
 		if err := s.fitted.Fit(p); err != nil {
 			return nil, err
 		}
-		if err := checkSizes(s.fitted, p, o.Workers, 1); err != nil {
+		if err := (&Experiment{Spec: s.fitted, Problem: p}).CheckSizes(Options{Workers: o.Workers}); err != nil {
 			return nil, err
 		}
 		o.say("init: timing steps of a network of width %d", c.width)
@@ -235,7 +235,7 @@ func (s *sizes) timeSolution(p *pde.Problem, o *SizeOptions) error {
 	}
 	solver, err := dataset.ReferenceSolver(p, g)
 	if err != nil {
-		return WithHint(err, "without `reference` there are residuals alone")
+		return words.WithHint(err, "without `reference` there are residuals alone")
 	}
 	initial, err := draws(s.fitted, p, "train", 1)
 	if err != nil {
@@ -247,7 +247,7 @@ func (s *sizes) timeSolution(p *pde.Problem, o *SizeOptions) error {
 		if p.Steady {
 			hint = "an equation without a solution for what is drawn, or whose expressions are not defined on the way from zero to it?"
 		}
-		return WithHint(fmt.Errorf("reference solution: %w", err), "%s Without `reference` there are residuals alone", hint)
+		return words.WithHint(fmt.Errorf("reference solution: %w", err), "%s Without `reference` there are residuals alone", hint)
 	}
 	s.solution = time.Since(begin).Seconds()
 	if used = machine.CPUSeconds() - used; used > 0 {

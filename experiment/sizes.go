@@ -7,18 +7,14 @@ import (
 
 	"pihc/constraint"
 	"pihc/grid"
+	"pihc/internal/words"
 	"pihc/model"
 	"pihc/pde"
 )
 
 // CheckSizes reports a spec whose network or constraint does not fit its grids or this machine, before anything is made for it.
 func (x *Experiment) CheckSizes(o Options) error {
-	return checkSizes(x.Spec, x.Problem, o.Workers, max(1, o.Slabs))
-}
-
-// checkSizes reports a spec whose network or constraint does not fit its grid,
-// without building the engine.
-func checkSizes(spec *model.Spec, p *pde.Problem, workers, slabs int) error {
+	spec, p, workers, slabs := x.Spec, x.Problem, o.Workers, max(1, o.Slabs)
 	stages, err := spec.Stages(p)
 	if err != nil {
 		return err
@@ -52,23 +48,23 @@ func checkSizesOn(g *grid.Grid, spec *model.Spec, p *pde.Problem, workers, slabs
 	sys, err := p.Discretize(g)
 	if err != nil {
 		if errors.Is(err, pde.ErrLong) {
-			return WithHint(err, "a shorter expression in the PDE file")
+			return words.WithHint(err, "a shorter expression in the PDE file")
 		}
-		return WithHint(err, "more points in the spec's grid, or a lower order in the PDE file")
+		return words.WithHint(err, "more points in the spec's grid, or a lower order in the PDE file")
 	}
 	net, err := spec.NewNetwork(p)
 	if err != nil {
 		return err
 	}
 	if err := model.CheckNetwork(net, g); err != nil {
-		return WithHint(err, "another value there, or more points in the spec's grid (axes: %s)", strings.Join(p.AxisNames(), ", "))
+		return words.WithHint(err, "another value there, or more points in the spec's grid (axes: %s)", strings.Join(p.AxisNames(), ", "))
 	}
 	options, err := spec.Options(p)
 	if err != nil {
 		return err
 	}
 	if _, err := constraint.New(sys, spec.Outputs(), options, nil, nil); err != nil {
-		return WithHint(err, "see constraint.points and constraint.experts in the spec")
+		return words.WithHint(err, "see constraint.points and constraint.experts in the spec")
 	}
 	return nil
 }

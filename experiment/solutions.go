@@ -45,7 +45,7 @@ func checkSolutions(ctx context.Context, dir string, p *pde.Problem, workers int
 	}
 	var all []compared
 	until := time.Now().Add(allowed)
-	for _, split := range slices.Backward(set.Manifest().Splits) { // test first
+	for _, split := range slices.Backward(set.Splits) { // test first
 		if split.Solve && split.Name != "train" {
 			own, err := compareSplit(ctx, set, split, p, workers, until)
 			if err != nil {
@@ -102,7 +102,7 @@ func compareSplit(ctx context.Context, set *data.Dataset, split data.Split, p *p
 				if err != nil {
 					return err
 				}
-				plain, err := pde.NewPlainResidual(sys)
+				plain, err := sys.NewPlainResidual()
 				if err != nil {
 					return err
 				}
@@ -117,7 +117,7 @@ func compareSplit(ctx context.Context, set *data.Dataset, split data.Split, p *p
 					u := a.Float64()
 					c := compared{split: split.Name, sample: i, residual: dataset.SolutionResidual(plain, u, inputs[i])}
 					if _, err := solver.Solve(other, inputs[i]); err == nil { // it may have none
-						c.distance = grid.RelativeL2Of(other, u, len(p.Unknowns))
+						c.distance = grid.RelativeL2(other, u, len(p.Unknowns))
 					}
 					out[i] = c
 				}

@@ -7,19 +7,20 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"path/filepath"
 	"slices"
 
 	"pihc/data"
 	"pihc/internal/disk"
+	"pihc/internal/machine"
 	"pihc/internal/words"
 	"pihc/model"
 	"pihc/score"
 	"pihc/train"
 )
 
-// Train fits the network of the experiment in the new run folder dir, on the dataset in dataDir, and returns the run, with
-// the training's summary. An interrupted training (ctx) leaves a checkpoint and returns train.ErrInterrupted with
+// Train fits the network of the experiment in the new run folder dir, on the dataset in dataDir, which must be that of this
+// problem, constants included, and returns the run, with the training's summary. A folder that exists is an error: Resume or
+// Ensure go on with it. An interrupted training (ctx) leaves a checkpoint and returns train.ErrInterrupted with
 // the run.
 func (x *Experiment) Train(ctx context.Context, dir, dataDir string, o Options) (*Run, error) {
 	return x.train(ctx, dir, dataDir, o, "")
@@ -27,7 +28,7 @@ func (x *Experiment) Train(ctx context.Context, dir, dataDir string, o Options) 
 
 // TrainFrom is Train that begins with the best parameters of the run in the folder from, whose network must be the same.
 func (x *Experiment) TrainFrom(ctx context.Context, from, dir, dataDir string, o Options) (*Run, error) {
-	if !train.IsRun(from) {
+	if !train.Folder(from).IsRun() {
 		return nil, usagef("--from %s: it is no run folder", from)
 	}
 	return x.train(ctx, dir, dataDir, o, from)
@@ -58,7 +59,7 @@ func (x *Experiment) Ensure(ctx context.Context, title, dir, dataDir string, o O
 	if err != nil {
 		return nil, err
 	}
-	resume := train.IsRun(dir)
+	resume := train.Folder(dir).IsRun()
 	if resume {
 		if err := checkSameSpec(dir, x.Spec); err != nil {
 			return nil, err
@@ -71,17 +72,17 @@ func (x *Experiment) Ensure(ctx context.Context, title, dir, dataDir string, o O
 // Resume goes on with the training of a run, bitwise as if it had not been interrupted, on its dataset or that in the folder
 // dataDir. With steps > 0 the run is extended to so many first.
 func Resume(ctx context.Context, dir, dataDir string, steps int, o Options) (*Run, error) {
-	if cleared, err := train.ClearUnmade(dir); err != nil {
+	if cleared, err := train.Folder(dir).ClearUnmade(); err != nil {
 		return nil, err
 	} else if cleared {
-		return nil, WithHint(fmt.Errorf("run %s was stopped while its folder was made, before any training; the folder was removed", dir),
+		return nil, words.WithHint(fmt.Errorf("run %s was stopped while its folder was made, before any training; the folder was removed", dir),
 			"begin again with `pihc train SPEC --data DIR --out %s`", dir)
 	}
 	if steps > 0 {
 		if o.comm().Size() > 1 {
 			return nil, usagef("--set training.steps with several processes: one process extends a run, then several may go on")
 		}
-		if err := train.Extend(dir, steps); err != nil {
+		if err := train.Folder(dir).Extend(steps); err != nil {
 			return nil, err
 		}
 	}
@@ -103,7 +104,7 @@ func Resume(ctx context.Context, dir, dataDir string, steps int, o Options) (*Ru
 func withDataHint(err error, spec, dir string) error {
 	var corrupt *disk.CorruptError
 	if errors.Is(err, fs.ErrNotExist) && errors.As(err, &corrupt) && corrupt.File == dir { // not a shard that is missing
-		return WithHint(err, "`pihc generate %s --out %s` makes it", spec, dir)
+		return words.WithHint(err, "`pihc generate %s --out %s` makes it", spec, dir)
 	}
 	return err
 }
@@ -118,8 +119,8 @@ func (r *Run) train(ctx context.Context, title, dataDir string, set *data.Datase
 	m := o.Stage(title, steps)
 	defer m.End()
 	options.Engine, options.Plugin, options.Workers, options.Comm, options.Slabs = o.Engine, o.Plugin, o.Workers, o.comm(), max(1, o.Slabs)
-	options.Files = map[string][]byte{train.InfoFile: info}
-	options.Logger, options.Build = o.Logger, Version()
+	options.Info = info
+	options.Logger, options.Build = o.Logger, machine.Version()
 	var loss, validation string
 	small, expected := false, "initial conditions"
 	if r.Problem.Reference.Solver != "" {
@@ -159,7 +160,7 @@ func (r *Run) train(ctx context.Context, title, dataDir string, set *data.Datase
 // checkSameSpec is an error for a run folder that was begun with another spec than this one,
 // however written. It sets in spec from which steps the run was extended, which a spec need not say.
 func checkSameSpec(dir string, spec *model.Spec) error {
-	stored, err := model.ReadStoredSpec(filepath.Join(dir, train.SpecFile))
+	stored, err := model.ReadStoredSpec(train.Folder(dir).SpecFile())
 	if err != nil {
 		return err
 	}
@@ -181,11 +182,11 @@ func checkSameSpec(dir string, spec *model.Spec) error {
 		case n == steps:
 			return nil
 		case n > steps:
-			return WithHint(fmt.Errorf("run folder %s holds a run with another spec: training.steps is %d, not %d", dir, steps, n),
+			return words.WithHint(fmt.Errorf("run folder %s holds a run with another spec: training.steps is %d, not %d", dir, steps, n),
 				"`pihc train --resume %s --set training.steps=%d` extends it; or choose another folder with --out, or remove that one", dir, n)
 		}
 	}
-	return WithHint(fmt.Errorf("run folder %s holds a run with another spec", dir), "choose another folder with --out, or remove that one")
+	return words.WithHint(fmt.Errorf("run folder %s holds a run with another spec", dir), "choose another folder with --out, or remove that one")
 }
 
 // Trained says how a training went, in words, and how long it took in all processes that had a part.

@@ -90,7 +90,7 @@ func TestWhereSelectsDerivatives(t *testing.T) {
 		}
 		x, y := []float64{-3, -1e-300, 0, 2}, []float64{1, 1, 1, 1}
 		out := [][]float64{make([]float64, 4), make([]float64, 4), make([]float64, 4)}
-		p.Eval(p.NewWorkspace(), 4, out, [][]float64{x, y})
+		p.Evaluator()(4, out, [][]float64{x, y})
 		for i := range 3 {
 			if out[1][i] != 0 || out[2][i] != 0 {
 				t.Errorf("%s at %v: derivatives %v, %v; want 0, 0", src, x[i], out[1][i], out[2][i])

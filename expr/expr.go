@@ -61,12 +61,15 @@ const (
 	opCount
 )
 
-// opInfo gives how an operation is written: a function by its name and number
-// of arguments, an operator by its symbol and binding strength.
+// opInfo gives how an operation is written, a function by its name and number of
+// arguments, an operator by its symbol and binding strength, and what it means: compiled
+// programs are tested against that.
 type opInfo struct {
-	text  string
-	arity int
-	level int // of operators; functions, names and numbers are atoms
+	text   string
+	arity  int
+	level  int // of operators; functions, names and numbers are atoms
+	unary  func(x float64) float64
+	binary func(x, y float64) float64
 }
 
 // Binding strengths, weakest first. Unary minus binds between * and ^.
@@ -80,34 +83,34 @@ const (
 )
 
 var ops = [opCount]opInfo{
-	opConst:        {"", 0, levelAtom},
-	opVar:          {"", 0, levelAtom},
-	opAdd:          {"+", 2, levelSum},
-	opSub:          {"-", 2, levelSum},
-	opMul:          {"*", 2, levelProduct},
-	opDiv:          {"/", 2, levelProduct},
-	opPow:          {"^", 2, levelPower},
-	opNeg:          {"-", 1, levelUnary},
-	opLess:         {"<", 2, levelCompare},
-	opLessEqual:    {"<=", 2, levelCompare},
-	opGreater:      {">", 2, levelCompare},
-	opGreaterEqual: {">=", 2, levelCompare},
-	opEqual:        {"==", 2, levelCompare},
-	opNotEqual:     {"!=", 2, levelCompare},
-	opWhere:        {"where", 3, levelAtom},
-	opMin:          {"min", 2, levelAtom},
-	opMax:          {"max", 2, levelAtom},
-	opAbs:          {"abs", 1, levelAtom},
-	opExp:          {"exp", 1, levelAtom},
-	opLog:          {"log", 1, levelAtom},
-	opSqrt:         {"sqrt", 1, levelAtom},
-	opSin:          {"sin", 1, levelAtom},
-	opCos:          {"cos", 1, levelAtom},
-	opTanh:         {"tanh", 1, levelAtom},
-	opSinh:         {"sinh", 1, levelAtom},
-	opCosh:         {"cosh", 1, levelAtom},
-	opSign:         {"sign", 1, levelAtom},
-	opFloor:        {"floor", 1, levelAtom},
+	opConst:        {level: levelAtom},
+	opVar:          {level: levelAtom},
+	opAdd:          {text: "+", arity: 2, level: levelSum, binary: func(x, y float64) float64 { return x + y }},
+	opSub:          {text: "-", arity: 2, level: levelSum, binary: func(x, y float64) float64 { return x - y }},
+	opMul:          {text: "*", arity: 2, level: levelProduct, binary: func(x, y float64) float64 { return x * y }},
+	opDiv:          {text: "/", arity: 2, level: levelProduct, binary: func(x, y float64) float64 { return x / y }},
+	opPow:          {text: "^", arity: 2, level: levelPower, binary: math.Pow},
+	opNeg:          {text: "-", arity: 1, level: levelUnary, unary: func(x float64) float64 { return -x }},
+	opLess:         {text: "<", arity: 2, level: levelCompare, binary: func(x, y float64) float64 { return truth(x < y) }},
+	opLessEqual:    {text: "<=", arity: 2, level: levelCompare, binary: func(x, y float64) float64 { return truth(x <= y) }},
+	opGreater:      {text: ">", arity: 2, level: levelCompare, binary: func(x, y float64) float64 { return truth(x > y) }},
+	opGreaterEqual: {text: ">=", arity: 2, level: levelCompare, binary: func(x, y float64) float64 { return truth(x >= y) }},
+	opEqual:        {text: "==", arity: 2, level: levelCompare, binary: func(x, y float64) float64 { return truth(x == y) }},
+	opNotEqual:     {text: "!=", arity: 2, level: levelCompare, binary: func(x, y float64) float64 { return truth(x != y) }},
+	opWhere:        {text: "where", arity: 3, level: levelAtom},
+	opMin:          {text: "min", arity: 2, level: levelAtom, binary: func(x, y float64) float64 { return min(x, y) }},
+	opMax:          {text: "max", arity: 2, level: levelAtom, binary: func(x, y float64) float64 { return max(x, y) }},
+	opAbs:          {text: "abs", arity: 1, level: levelAtom, unary: math.Abs},
+	opExp:          {text: "exp", arity: 1, level: levelAtom, unary: math.Exp},
+	opLog:          {text: "log", arity: 1, level: levelAtom, unary: math.Log},
+	opSqrt:         {text: "sqrt", arity: 1, level: levelAtom, unary: math.Sqrt},
+	opSin:          {text: "sin", arity: 1, level: levelAtom, unary: math.Sin},
+	opCos:          {text: "cos", arity: 1, level: levelAtom, unary: math.Cos},
+	opTanh:         {text: "tanh", arity: 1, level: levelAtom, unary: math.Tanh},
+	opSinh:         {text: "sinh", arity: 1, level: levelAtom, unary: math.Sinh},
+	opCosh:         {text: "cosh", arity: 1, level: levelAtom, unary: math.Cosh},
+	opSign:         {text: "sign", arity: 1, level: levelAtom, unary: sign},
+	opFloor:        {text: "floor", arity: 1, level: levelAtom, unary: math.Floor},
 }
 
 // functions maps the name of a function to its operation.
@@ -266,67 +269,17 @@ func (e *Expr) value(at map[string]float64, done map[*Expr]float64) float64 {
 	return r
 }
 
-// apply is the meaning of every operation: compiled programs are tested
-// against it.
+// apply evaluates an operation.
 func apply(o op, v [3]float64) float64 {
-	switch o {
-	case opAdd:
-		return v[0] + v[1]
-	case opSub:
-		return v[0] - v[1]
-	case opMul:
-		return v[0] * v[1]
-	case opDiv:
-		return v[0] / v[1]
-	case opPow:
-		return math.Pow(v[0], v[1])
-	case opNeg:
-		return -v[0]
-	case opLess:
-		return truth(v[0] < v[1])
-	case opLessEqual:
-		return truth(v[0] <= v[1])
-	case opGreater:
-		return truth(v[0] > v[1])
-	case opGreaterEqual:
-		return truth(v[0] >= v[1])
-	case opEqual:
-		return truth(v[0] == v[1])
-	case opNotEqual:
-		return truth(v[0] != v[1])
-	case opWhere:
-		if v[0] != 0 {
-			return v[1]
-		}
-		return v[2]
-	case opMin:
-		return min(v[0], v[1])
-	case opMax:
-		return max(v[0], v[1])
-	case opAbs:
-		return math.Abs(v[0])
-	case opExp:
-		return math.Exp(v[0])
-	case opLog:
-		return math.Log(v[0])
-	case opSqrt:
-		return math.Sqrt(v[0])
-	case opSin:
-		return math.Sin(v[0])
-	case opCos:
-		return math.Cos(v[0])
-	case opTanh:
-		return math.Tanh(v[0])
-	case opSinh:
-		return math.Sinh(v[0])
-	case opCosh:
-		return math.Cosh(v[0])
-	case opSign:
-		return sign(v[0])
-	case opFloor:
-		return math.Floor(v[0])
+	switch {
+	case ops[o].unary != nil:
+		return ops[o].unary(v[0])
+	case ops[o].binary != nil:
+		return ops[o].binary(v[0], v[1])
+	case v[0] != 0: // opWhere
+		return v[1]
 	}
-	panic("expr: apply: not an operation")
+	return v[2]
 }
 
 // sign is -1, 0 or 1, and NaN of NaN.

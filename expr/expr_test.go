@@ -253,14 +253,9 @@ func TestPanics(t *testing.T) {
 		"NaN constant":      func() { Const(math.NaN()) },
 		"infinite constant": func() { Const(math.Inf(1)) },
 		"two variables":     func() { Compile(nil, []string{"u", "u"}) },
-		"foreign workspace": func() {
-			p, _ := Compile([]*Expr{variable("u", "", 0)}, []string{"u"})
-			q, _ := Compile([]*Expr{variable("u", "", 0)}, []string{"u"})
-			p.Eval(q.NewWorkspace(), 0, [][]float64{nil}, [][]float64{nil})
-		},
 		"missing input": func() {
 			p, _ := Compile([]*Expr{variable("u", "", 0)}, []string{"u"})
-			p.Eval(p.NewWorkspace(), 0, [][]float64{nil}, nil)
+			p.Evaluator()(0, [][]float64{nil}, nil)
 		},
 	} {
 		func() {

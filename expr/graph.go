@@ -150,46 +150,30 @@ func (g *graph) lower(e *Expr, args [3]int32) int32 {
 	return g.get(plain[e.op], 0, args[:len(e.args)]...)
 }
 
+// forms are the instructions of an arithmetic operation: of two values, and with a constant as
+// the first or second of them.
+var forms = map[op]struct{ values, first, second opcode }{
+	opAdd: {codeAdd, codeAddConst, codeAddConst},
+	opSub: {codeSub, codeConstSub, codeAddConst}, // of its negative
+	opMul: {codeMul, codeMulConst, codeMulConst},
+	opDiv: {codeDiv, codeConstDiv, codeDivConst},
+}
+
 // arithmetic uses the forms with a constant operand. The rewritings are exact.
 func (g *graph) arithmetic(o op, x, y int32) int32 {
-	p, px := g.constant(x)
-	q, qy := g.constant(y)
-	switch o {
-	case opAdd:
-		if px {
-			return g.get(codeAddConst, p, y)
-		}
-		if qy {
-			return g.get(codeAddConst, q, x)
-		}
-		return g.get(codeAdd, 0, x, y)
-	case opSub:
-		if px {
-			return g.get(codeConstSub, p, y)
-		}
-		if qy {
-			return g.get(codeAddConst, -q, x)
-		}
-		return g.get(codeSub, 0, x, y)
-	case opMul:
-		if px {
-			return g.get(codeMulConst, p, y)
-		}
-		if qy {
-			return g.get(codeMulConst, q, x)
-		}
-		return g.get(codeMul, 0, x, y)
-	case opDiv:
-		if px {
-			return g.get(codeConstDiv, p, y)
-		}
-		if qy {
-			if f, _ := math.Frexp(q); math.Abs(f) == 0.5 && !math.IsInf(1/q, 0) && 1/(1/q) == q {
-				return g.get(codeMulConst, 1/q, x) // a power of two
-			}
-			return g.get(codeDivConst, q, x)
-		}
-		return g.get(codeDiv, 0, x, y)
+	form := forms[o]
+	if p, ok := g.constant(x); ok {
+		return g.get(form.first, p, y)
 	}
-	panic("expr: Compile: not an arithmetic operation")
+	q, ok := g.constant(y)
+	if !ok {
+		return g.get(form.values, 0, x, y)
+	}
+	switch f, _ := math.Frexp(q); {
+	case o == opSub:
+		q = -q
+	case o == opDiv && math.Abs(f) == 0.5 && !math.IsInf(1/q, 0) && 1/(1/q) == q:
+		return g.get(codeMulConst, 1/q, x) // a power of two
+	}
+	return g.get(form.second, q, x)
 }

@@ -72,15 +72,6 @@ func editDistance(a, b string) int {
 	return above[len(y)]
 }
 
-func functionNames() string {
-	names := make([]string, 0, len(functions))
-	for name := range functions {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return strings.Join(names, ", ")
-}
-
 // usage shows how a function is written.
 func usage(o op) string {
 	if o == opWhere {

@@ -2,6 +2,8 @@ package expr
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -148,19 +150,6 @@ func isNamePart(r rune) bool {
 // reserved reports whether the name of a function can be no variable. Functions
 // that came later can: files that use their names stay as they are.
 func reserved(o op) bool { return o < opSinh }
-
-// IsName reports whether s reads as one variable.
-func IsName(s string) bool {
-	if o, ok := functions[s]; ok && reserved(o) || s == "" || !utf8.ValidString(s) {
-		return false
-	}
-	for i, r := range s {
-		if i == 0 && !isNameStart(r) || !isNamePart(r) {
-			return false
-		}
-	}
-	return true
-}
 
 // next reads the token after tok.
 func (p *parser) next() {
@@ -370,13 +359,10 @@ func (p *parser) atom() (*Expr, error) {
 func (p *parser) call(t token) (*Expr, error) {
 	o, ok := functions[t.text]
 	if !ok {
-		names := make([]string, 0, len(functions))
-		for name := range functions {
-			names = append(names, name)
-		}
+		names := slices.Sorted(maps.Keys(functions))
 		hint := nearest(t.text, names)
 		if hint == "" {
-			hint = "a product is written with *; the functions are " + functionNames()
+			hint = "a product is written with *; the functions are " + strings.Join(names, ", ")
 		}
 		return nil, p.errorAt(t.pos, fmt.Sprintf("unknown function %s", t.text), hint)
 	}

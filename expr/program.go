@@ -1,17 +1,9 @@
 package expr
 
-import (
-	"math"
-
-	"pihc/internal/kernel"
-)
-
-// BlockSize is how many points a program takes through all its instructions
-// at once: 2 KiB a value, so that some twenty stay in a first-level cache.
-const BlockSize = 256
+import "pihc/internal/kernel"
 
 // Program evaluates several expressions at many points. It is immutable and
-// may be shared; every goroutine needs its own Workspace.
+// may be shared; every goroutine needs its own Evaluator.
 //
 // Values by vectors differ from those of package math by rounding;
 // see the bounds in internal/kernel. Points do not influence each other.
@@ -30,13 +22,6 @@ type instruction struct {
 	code         opcode
 	dst, a, b, c int32
 	k            float64
-}
-
-// Workspace holds the temporaries of one evaluation at a time.
-type Workspace struct {
-	program *Program
-	slots   [][]float64
-	blocks  []float64
 }
 
 // Compile makes a program for outputs as functions of vars, in these orders.
@@ -181,127 +166,71 @@ func (p *Program) Outputs() int { return p.outputs }
 // Len is the number of instructions of the program.
 func (p *Program) Len() int { return len(p.code) }
 
-// NewWorkspace returns a workspace for p.
-func (p *Program) NewWorkspace() *Workspace {
+// Evaluator returns a function that sets out[i][:n] to the outputs at the points whose
+// variables are in[j][:n]. Variables that no output depends on may be nil. The outputs
+// must not overlap each other or the inputs. It allocates nothing, panics if a slice is
+// too short, and serves one caller at a time: it has the memory of the temporaries.
+func (p *Program) Evaluator() func(n int, out, in [][]float64) {
 	fixed := len(p.vars) + p.outputs
 	own := len(p.constants) + p.temps
-	ws := &Workspace{program: p, slots: make([][]float64, fixed+own), blocks: make([]float64, own*BlockSize)}
+	slots, blocks := make([][]float64, fixed+own), make([]float64, own*kernel.BlockSize)
 	for i, k := range p.constants {
-		block := ws.blocks[i*BlockSize : (i+1)*BlockSize]
+		block := blocks[i*kernel.BlockSize : (i+1)*kernel.BlockSize]
 		for j := range block {
 			block[j] = k
 		}
 	}
-	return ws
-}
-
-// Eval sets out[i][:n] to the outputs at the points whose variables are
-// in[j][:n]. Variables that no output depends on may be nil. The outputs must
-// not overlap each other or the inputs. It allocates nothing, and panics if ws
-// belongs to another program or a slice is too short.
-func (p *Program) Eval(ws *Workspace, n int, out, in [][]float64) {
-	if ws.program != p {
-		panic("expr: Eval: workspace of another program")
-	}
-	if len(in) != len(p.vars) || len(out) != p.outputs {
-		panic("expr: Eval: wrong number of inputs or outputs")
-	}
-	fixed := len(in) + len(out)
-	for lo := 0; lo < n; lo += BlockSize {
-		hi := min(lo+BlockSize, n)
-		for i, used := range p.used {
-			if used {
-				ws.slots[i] = in[i][lo:hi]
+	return func(n int, out, in [][]float64) {
+		if len(in) != len(p.vars) || len(out) != p.outputs {
+			panic("expr: Evaluator: wrong number of inputs or outputs")
+		}
+		for lo := 0; lo < n; lo += kernel.BlockSize {
+			hi := min(lo+kernel.BlockSize, n)
+			for i, used := range p.used {
+				if used {
+					slots[i] = in[i][lo:hi]
+				}
+			}
+			for i := range out {
+				slots[len(in)+i] = out[i][lo:hi]
+			}
+			for i := range own {
+				at := i * kernel.BlockSize
+				slots[fixed+i] = blocks[at : at+hi-lo]
+			}
+			for i := range p.code {
+				p.code[i].run(slots)
 			}
 		}
-		for i := range out {
-			ws.slots[len(in)+i] = out[i][lo:hi]
-		}
-		for i := fixed; i < len(ws.slots); i++ {
-			at := (i - fixed) * BlockSize
-			ws.slots[i] = ws.blocks[at : at+hi-lo]
-		}
-		for i := range p.code {
-			p.code[i].run(ws.slots)
-		}
+		clear(slots[:fixed]) // keep no hold on the caller's memory
 	}
-	clear(ws.slots[:fixed]) // keep no hold on the caller's memory
 }
 
 func (in *instruction) run(slots [][]float64) {
 	dst, a, b := slots[in.dst], slots[in.a], slots[in.b]
-	switch in.code {
-	case codeAdd:
-		kernel.Add64(dst, a, b)
-	case codeSub:
-		kernel.Sub64(dst, a, b)
-	case codeMul:
-		kernel.Mul64(dst, a, b)
-	case codeDiv:
-		kernel.Div64(dst, a, b)
-	case codePow:
-		kernel.Pow64(dst, a, b)
-	case codeLess:
-		kernel.Less64(dst, a, b)
-	case codeLessEqual:
-		kernel.LessEqual64(dst, a, b)
-	case codeEqual:
-		kernel.Equal64(dst, a, b)
-	case codeNotEqual:
-		kernel.NotEqual64(dst, a, b)
-	case codeWhere:
+	switch do := &codes[in.code]; {
+	case do.binary != nil:
+		do.binary(dst, a, b)
+	case do.unary != nil:
+		do.unary(dst, a)
+	case do.scalar != nil:
+		do.scalar(dst, a, in.k)
+	case in.code == codeWhere:
 		kernel.Select64(dst, a, b, slots[in.c])
-	case codeMin:
-		kernel.Min64(dst, a, b)
-	case codeMax:
-		kernel.Max64(dst, a, b)
-	case codeAbs:
-		kernel.Abs64(dst, a)
-	case codeExp:
-		kernel.Exp64(dst, a)
-	case codeLog:
-		kernel.Log64(dst, a)
-	case codeSqrt:
-		kernel.Sqrt64(dst, a)
-	case codeSin:
-		kernel.Sin64(dst, a)
-	case codeCos:
-		kernel.Cos64(dst, a)
-	case codeTanh:
-		kernel.Tanh64(dst, a)
-	case codeSinh:
-		each(dst, a, math.Sinh)
-	case codeCosh:
-		each(dst, a, math.Cosh)
-	case codeSign:
-		each(dst, a, sign)
-	case codeFloor:
-		each(dst, a, math.Floor)
-	case codeAddConst:
-		kernel.AddScalar64(dst, a, in.k)
-	case codeConstSub:
-		kernel.SubFromScalar64(dst, in.k, a)
-	case codeMulConst:
-		kernel.MulScalar64(dst, in.k, a)
-	case codeDivConst:
-		kernel.DivScalar64(dst, a, in.k)
-	case codeConstDiv:
-		kernel.DivIntoScalar64(dst, in.k, a)
-	case codePowConst:
-		kernel.PowScalar64(dst, a, in.k)
-	case codeCopy:
+	case in.code == codeCopy:
 		copy(dst, a)
-	case codeFill:
+	default: // codeFill
 		for i := range dst {
 			dst[i] = in.k
 		}
-	default:
-		panic("expr: Eval: unknown instruction")
 	}
 }
 
-func each(dst, x []float64, f func(float64) float64) {
-	for i := range dst {
-		dst[i] = f(x[i])
+// each is f of every element.
+func each(f func(float64) float64) func(dst, x []float64) {
+	return func(dst, x []float64) {
+		for i := range dst {
+			dst[i] = f(x[i])
+		}
 	}
 }

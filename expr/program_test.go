@@ -139,7 +139,7 @@ func TestProgramMatchesTree(t *testing.T) {
 			for j := range out {
 				out[j] = make([]float64, n)
 			}
-			p.Eval(p.NewWorkspace(), n, out, in)
+			p.Evaluator()(n, out, in)
 			for i := 0; i < n; i += 1 + n/20 {
 				at := map[string]float64{}
 				for j, name := range randomVariables {
@@ -303,7 +303,7 @@ func TestPowerChainsAtEnds(t *testing.T) {
 			for i := range out {
 				out[i] = make([]float64, len(x))
 			}
-			p.Eval(p.NewWorkspace(), len(x), out, [][]float64{x})
+			p.Evaluator()(len(x), out, [][]float64{x})
 			for j, e := range es {
 				for i, v := range x {
 					want := e.Value(map[string]float64{"x": v})
@@ -321,7 +321,7 @@ func TestOutputsAreInputsAndConstants(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := BlockSize + 5
+	n := kernel.BlockSize + 5
 	in := [][]float64{make([]float64, n), nil, make([]float64, n)}
 	for i := range n {
 		in[0][i], in[2][i] = float64(i), 1
@@ -331,7 +331,7 @@ func TestOutputsAreInputsAndConstants(t *testing.T) {
 		guards[i] = check.Guard[float64](n, i)
 		out[i] = guards[i].Slice()
 	}
-	p.Eval(p.NewWorkspace(), n, out, in)
+	p.Evaluator()(n, out, in)
 	for i := range n {
 		v := float64(i)
 		for j, want := range []float64{1, 3, v + 1, v + 1, 2*v + 2, 1} {
@@ -356,8 +356,8 @@ func TestEvalAllocatesNothing(t *testing.T) {
 		for i := range out {
 			out[i] = make([]float64, n)
 		}
-		ws := p.NewWorkspace()
-		if a := testing.AllocsPerRun(10, func() { p.Eval(ws, n, out, in) }); a != 0 {
+		eval := p.Evaluator()
+		if a := testing.AllocsPerRun(10, func() { eval(n, out, in) }); a != 0 {
 			t.Errorf("%v allocations", a)
 		}
 	})
@@ -368,7 +368,7 @@ func TestEvalAllocatesNothing(t *testing.T) {
 func BenchmarkPass(b *testing.B) {
 	const m, n, block = 20000, 16, 512
 	p, vars := retardation(b, false)
-	ws := p.NewWorkspace()
+	eval := p.Evaluator()
 	rng := rand.New(rand.NewPCG(1, 1))
 	a := make([][]float64, len(vars))
 	for j := range a {
@@ -398,13 +398,13 @@ func BenchmarkPass(b *testing.B) {
 				rows[j] = a[j][lo*n : (lo+k)*n]
 				kernel.MatVecRows(z[j], n, k, rows[j], w)
 			}
-			p.Eval(ws, k, out, z)
+			eval(k, out, z)
 			kernel.AccumulateNormal(gram, grad, n, k, out[1:], rows, out[0], scratch)
 		}
 		best = min(best, time.Since(start).Seconds())
 		start = time.Now()
 		for lo := 0; lo < m; lo += block {
-			p.Eval(ws, min(block, m-lo), out, z)
+			eval(min(block, m-lo), out, z)
 		}
 		program = min(program, time.Since(start).Seconds())
 	}

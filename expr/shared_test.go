@@ -59,7 +59,7 @@ func TestShared(t *testing.T) {
 				t.Errorf("%d operations", program.Len())
 			}
 			out := [][]float64{make([]float64, 1), make([]float64, 1), make([]float64, 1)}
-			program.Eval(program.NewWorkspace(), 1, out, [][]float64{{at["u"]}, {at["x"]}})
+			program.Evaluator()(1, out, [][]float64{{at["u"]}, {at["x"]}})
 			same := func(a, b float64) bool {
 				return a == b || math.IsNaN(a) && math.IsNaN(b) || math.Abs(a-b) <= 1e-9*math.Abs(b)
 			}

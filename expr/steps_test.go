@@ -34,35 +34,35 @@ func TestSteps(t *testing.T) {
 		for i := range out {
 			out[i] = make([]float64, 1)
 		}
-		p.Eval(p.NewWorkspace(), 1, out, [][]float64{at[:1], at[1:]})
+		p.Evaluator()(1, out, [][]float64{at[:1], at[1:]})
 		values, seen := map[int]float64{0: at[0], 1: at[1]}, map[string]bool{}
-		for _, s := range p.Steps() {
+		p.Steps(func(op string, dst int, args []int, k float64) {
 			var v [3]float64
-			for i, a := range s.Args {
+			for i, a := range args {
 				v[i] = values[a]
 			}
-			seen[s.Op] = true
-			switch s.Op {
+			seen[op] = true
+			switch op {
 			case "const":
-				values[s.Dst] = s.K
+				values[dst] = k
 			case "copy":
-				values[s.Dst] = v[0]
+				values[dst] = v[0]
 			case "add_const":
-				values[s.Dst] = v[0] + s.K
+				values[dst] = v[0] + k
 			case "const_sub":
-				values[s.Dst] = s.K - v[0]
+				values[dst] = k - v[0]
 			case "mul_const":
-				values[s.Dst] = s.K * v[0]
+				values[dst] = k * v[0]
 			case "div_const":
-				values[s.Dst] = v[0] / s.K
+				values[dst] = v[0] / k
 			case "const_div":
-				values[s.Dst] = s.K / v[0]
+				values[dst] = k / v[0]
 			case "pow_const":
-				values[s.Dst] = math.Pow(v[0], s.K)
+				values[dst] = math.Pow(v[0], k)
 			default:
-				values[s.Dst] = apply(named[s.Op], v)
+				values[dst] = apply(named[op], v)
 			}
-		}
+		})
 		for i, o := range out {
 			got := values[2+i]
 			if d := math.Abs(got - o[0]); !(d <= 1e-14*math.Max(1, math.Abs(got))) && !(math.IsNaN(got) && math.IsNaN(o[0])) {

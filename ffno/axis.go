@@ -22,7 +22,7 @@ type axis[T compute.Float] struct {
 	sums          []T   // (batch, modes, 3, width, width): gradients, the last to be subtracted from the second
 }
 
-func newAxis[T compute.Float](n *Evaluator[T], a int, shape []int, at []int) axis[T] {
+func newAxis[T compute.Float](n *evaluator[T], a int, shape []int, at []int) axis[T] {
 	x := axis[T]{points: shape[a], modes: n.Modes[a], outer: 1, inner: 1, at: at, hat: make([][]T, n.Layers)}
 	for _, points := range shape[:a] {
 		x.outer *= points
@@ -49,7 +49,7 @@ func newAxis[T compute.Float](n *Evaluator[T], a int, shape []int, at []int) axi
 }
 
 // size is the length of a spectrum of the batch.
-func (x *axis[T]) size(n *Evaluator[T]) int {
+func (x *axis[T]) size(n *evaluator[T]) int {
 	return n.batch * x.outer * 2 * x.modes * x.inner * n.width
 }
 
@@ -58,19 +58,19 @@ const columnBlock = 128
 
 // transform sets dst (outer, 2 modes, columns) = matrixᵀ·src (outer, points, columns)
 // for a matrix like E.
-func (x *axis[T]) transform(n *Evaluator[T], dst, src, matrix []T) {
+func (x *axis[T]) transform(n *evaluator[T], dst, src, matrix []T) {
 	x.apply(n, dst, src, 2*x.modes, x.points, kernel.Product[T]{A: matrix, RowStride: 1, ColStride: 2 * x.modes}, false)
 }
 
 // back sets or adds to dst (outer, points, columns) matrix·src (outer, 2 modes, columns).
-func (x *axis[T]) back(n *Evaluator[T], dst, src, matrix []T, add bool) {
+func (x *axis[T]) back(n *evaluator[T], dst, src, matrix []T, add bool) {
 	x.apply(n, dst, src, x.points, 2*x.modes, kernel.Product[T]{A: matrix, RowStride: 2 * x.modes, ColStride: 1}, add)
 }
 
 // apply multiplies every block of columns, rows x columns of them, by a matrix. The
 // rows of src may be powers of two apart, which compete for the same places of a
 // cache: they are brought together first.
-func (x *axis[T]) apply(n *Evaluator[T], dst, src []T, rows, inner int, p kernel.Product[T], add bool) {
+func (x *axis[T]) apply(n *evaluator[T], dst, src []T, rows, inner int, p kernel.Product[T], add bool) {
 	columns := x.inner * n.width
 	blocks := (columns + columnBlock - 1) / columnBlock
 	n.pool.Run(n.batch*x.outer*blocks, func(worker, task int) {
@@ -90,7 +90,7 @@ func (x *axis[T]) apply(n *Evaluator[T], dst, src []T, rows, inner int, p kernel
 }
 
 // pack copies the matrices of a layer, padded, or their transposes.
-func (x *axis[T]) pack(n *Evaluator[T], params []T, l int, transposed bool) {
+func (x *axis[T]) pack(n *evaluator[T], params []T, l int, transposed bool) {
 	c, w := n.Width, n.width
 	n.pool.Run(x.modes, func(_, k int) {
 		m := x.matrices[k*3*w*w:][:3*w*w]
@@ -125,7 +125,7 @@ func (x *axis[T]) runs() (count, per int) {
 	return x.outer * per, per
 }
 
-func (x *axis[T]) run(n *Evaluator[T], b, k, r int) lines {
+func (x *axis[T]) run(n *evaluator[T], b, k, r int) lines {
 	w := n.width
 	line, block := x.inner*w, 2*x.modes*x.inner*w
 	if x.inner == 1 {
@@ -144,7 +144,7 @@ func (x *axis[T]) run(n *Evaluator[T], b, k, r int) lines {
 //
 //	yr = vr·Re R - vi·Im R,       yi = vr·Im R + vi·Re R
 //	v̄r = gr·Re Rᵀ + gi·Im Rᵀ,     v̄i = gi·Re Rᵀ - gr·Im Rᵀ
-func (x *axis[T]) mix(n *Evaluator[T], dst, src []T, conjugate bool) {
+func (x *axis[T]) mix(n *evaluator[T], dst, src []T, conjugate bool) {
 	w := n.width
 	plus, minus := 1, 2 // Im R and -Im R
 	if conjugate {
@@ -167,7 +167,7 @@ func (x *axis[T]) mix(n *Evaluator[T], dst, src []T, conjugate bool) {
 // spectra of v and of the gradient:
 //
 //	Re R̄ = vrᵀ·gr + viᵀ·gi,       Im R̄ = vrᵀ·gi - viᵀ·gr
-func (x *axis[T]) addMatrices(n *Evaluator[T], l int, g []T, add bool) {
+func (x *axis[T]) addMatrices(n *evaluator[T], l int, g []T, add bool) {
 	w, hat := n.width, x.hat[l]
 	runs, _ := x.runs()
 	n.pool.Run(n.batch*x.modes, func(_, task int) {
@@ -187,7 +187,7 @@ func (x *axis[T]) addMatrices(n *Evaluator[T], l int, g []T, add bool) {
 }
 
 // addSums adds the samples' gradients of a layer's matrices to grad, in their order.
-func (x *axis[T]) addSums(n *Evaluator[T], grad []T, l int) {
+func (x *axis[T]) addSums(n *evaluator[T], grad []T, l int) {
 	c, w := n.Width, n.width
 	n.pool.Run(x.modes, func(_, k int) {
 		re := grad[x.at[l]+k*2*c*c:][:2*c*c]

@@ -12,11 +12,11 @@ const (
 	maxChunks  = 48 // chunks of points that a sample's gradient is summed over; fixed, see the package comment
 )
 
-// Evaluator evaluates one Network on one grid for batches up to a size, and owns
+// evaluator evaluates one operator on one grid for batches up to a size, and owns
 // every workspace that takes. It is not safe for concurrent use; the work inside
 // is spread over the pool.
-type Evaluator[T compute.Float] struct {
-	Network
+type evaluator[T compute.Float] struct {
+	operator
 	pool         *compute.Pool
 	bytes        int64 // of the workspaces
 	batch, most  int   // samples of this call, and of the largest
@@ -60,15 +60,15 @@ type scratch[T compute.Float] struct {
 	sum         []T // one row of any gradient
 }
 
-// New returns an evaluator for the grid shape (axis 0 slowest) and the given number
-// of samples per call. A nil pool runs on the caller. It panics if the Network is
+// newEvaluator returns an evaluator for the grid shape (axis 0 slowest) and the given number
+// of samples per call. A nil pool runs on the caller. It panics if the operator is
 // not valid for the grid: call Validate first.
-func New[T compute.Float](c Network, shape []int, batch int, pool *compute.Pool) *Evaluator[T] {
+func newEvaluator[T compute.Float](c operator, shape []int, batch int, pool *compute.Pool) *evaluator[T] {
 	if c.Validate(shape) != nil || batch < 1 {
-		panic("ffno: New: invalid configuration")
+		panic("ffno: invalid configuration")
 	}
 	c.Modes = append([]int(nil), c.Modes...)
-	n := &Evaluator[T]{Network: c, pool: pool, batch: batch, most: batch, points: 1, in: kernel.Pad(c.Inputs), width: kernel.Pad(c.Width), size: c.Layout().Size(), one: []T{1}}
+	n := &evaluator[T]{operator: c, pool: pool, batch: batch, most: batch, points: 1, in: kernel.Pad(c.Inputs), width: kernel.Pad(c.Width), size: c.Layout().Size(), one: []T{1}}
 	longest, largest := 0, 0
 	for _, points := range shape {
 		n.points *= points
@@ -124,7 +124,7 @@ func New[T compute.Float](c Network, shape []int, batch int, pool *compute.Pool)
 }
 
 // allocateBackward makes the workspaces that inference does without.
-func (n *Evaluator[T]) allocateBackward() {
+func (n *evaluator[T]) allocateBackward() {
 	if n.adjoint.g != nil {
 		return
 	}
@@ -144,21 +144,16 @@ func (n *Evaluator[T]) allocateBackward() {
 	n.adjoint.sums = n.alloc(n.batch * n.chunks * n.adjoint.size)
 }
 
-// Forward evaluates the network and keeps what Backward needs.
-//
-// dst is (batch, outputs, points), input (batch, inputs, points), both with the
-// grid's points row-major, for any number of samples up to that of New; params as
-// Network.Layout. params must not change before Backward. It panics if a length is wrong.
-func (n *Evaluator[T]) Forward(dst, params, input []T) {
+// Forward implements network.Evaluator. It panics if a length is wrong.
+func (n *evaluator[T]) Forward(dst, params, input []T) {
 	n.allocateBackward()
 	n.forward(dst, params, input, true)
 }
 
-// ForwardOnly evaluates the network with the same result as Forward, in less
-// memory; Backward may not follow.
-func (n *Evaluator[T]) ForwardOnly(dst, params, input []T) { n.forward(dst, params, input, false) }
+// ForwardOnly implements network.Evaluator.
+func (n *evaluator[T]) ForwardOnly(dst, params, input []T) { n.forward(dst, params, input, false) }
 
-func (n *Evaluator[T]) forward(dst, params, input []T, keep bool) {
+func (n *evaluator[T]) forward(dst, params, input []T, keep bool) {
 	n.batch = len(input) / (n.Inputs * n.points)
 	if len(params) != n.size || n.batch < 1 || n.batch > n.most || len(input) != n.batch*n.Inputs*n.points || len(dst) != n.batch*n.Outputs*n.points {
 		panic("ffno: Forward: wrong length of dst, params or input")
@@ -176,12 +171,9 @@ func (n *Evaluator[T]) forward(dst, params, input []T, keep bool) {
 	n.kept.valid = keep
 }
 
-// Backward adds to grad the gradient with respect to the parameters of
-// ⟨dstBar, dst⟩, sample after sample, each formed by itself: the same bits as a call
-// for each of them. A Forward with the same params comes before it. dstBar is (batch,
-// outputs, points), grad and params as Network.Layout. It may be called again with
-// another dstBar. It panics if a length is wrong or no Forward came before.
-func (n *Evaluator[T]) Backward(grad, params, dstBar []T) {
+// Backward implements network.Evaluator; it may be called again with another dstBar. It panics if a length is wrong
+// or no Forward came before.
+func (n *evaluator[T]) Backward(grad, params, dstBar []T) {
 	if !n.kept.valid {
 		panic("ffno: Backward: no Forward before it")
 	}
@@ -197,7 +189,7 @@ func (n *Evaluator[T]) Backward(grad, params, dstBar []T) {
 }
 
 // pack copies the parameters that do not belong to a mode.
-func (n *Evaluator[T]) pack(params []T) {
+func (n *evaluator[T]) pack(params []T) {
 	kernel.CopyPadded(n.lift, n.width, params[n.liftAt[0]:], n.Inputs, n.Width)
 	copy(n.bias[:n.Width], params[n.liftAt[1]:])
 	for l := range n.blocks {
@@ -217,7 +209,7 @@ func part[T compute.Float](t tile, x []T, width int) []T { return x[t.p*width : 
 
 // tiles calls do for all tiles with a worker's scratch and the sums of the tile's chunk. The
 // tiles of a chunk come in their order.
-func (n *Evaluator[T]) tiles(do func(t tile, s *scratch[T], sums []T)) {
+func (n *evaluator[T]) tiles(do func(t tile, s *scratch[T], sums []T)) {
 	n.pool.Run(n.batch*n.chunks, func(worker, chunk int) {
 		b, i := chunk/n.chunks, chunk%n.chunks
 		lo, hi := i*n.points/n.chunks, (i+1)*n.points/n.chunks
@@ -232,12 +224,12 @@ func (n *Evaluator[T]) tiles(do func(t tile, s *scratch[T], sums []T)) {
 }
 
 // line returns field i of a tile in a (batch, fields, points) slice.
-func (n *Evaluator[T]) line(field []T, fields, i int, t tile) []T {
+func (n *evaluator[T]) line(field []T, fields, i int, t tile) []T {
 	return field[(t.b*fields+i)*n.points+t.point:][:t.count]
 }
 
 // liftForward brings the inputs into point-major order and sets v_0.
-func (n *Evaluator[T]) liftForward(input []T) {
+func (n *evaluator[T]) liftForward(input []T) {
 	n.tiles(func(t tile, _ *scratch[T], _ []T) {
 		a := part(t, n.kept.features, n.in)
 		for i := range n.Inputs {
@@ -252,7 +244,7 @@ func (n *Evaluator[T]) liftForward(input []T) {
 }
 
 // layerForward takes v from layer l to the next.
-func (n *Evaluator[T]) layerForward(params []T, l, kept int) {
+func (n *evaluator[T]) layerForward(params []T, l, kept int) {
 	sum := n.kept.s[kept]
 	for a := range n.axes {
 		x := &n.axes[a]
@@ -268,7 +260,7 @@ func (n *Evaluator[T]) layerForward(params []T, l, kept int) {
 
 // layerBackward takes the gradient of v from after layer l to before it, and adds the
 // gradients of the layer. Gradients of shared matrices are added with layer 0's.
-func (n *Evaluator[T]) layerBackward(grad, params []T, l int) {
+func (n *evaluator[T]) layerBackward(grad, params []T, l int) {
 	block := &n.blocks[l]
 	block.packTransposed(params)
 	n.tiles(func(t tile, s *scratch[T], sums []T) {
@@ -289,7 +281,7 @@ func (n *Evaluator[T]) layerBackward(grad, params []T, l int) {
 }
 
 // projectionForward sets the outputs from v.
-func (n *Evaluator[T]) projectionForward(dst []T) {
+func (n *evaluator[T]) projectionForward(dst []T) {
 	n.tiles(func(t tile, s *scratch[T], _ []T) {
 		n.head.forward(s.out, part(t, n.kept.v, n.width), s.hidden, n.one, t.count, false)
 		for j := range n.Outputs {
@@ -303,7 +295,7 @@ func (n *Evaluator[T]) projectionForward(dst []T) {
 
 // projectionBackward takes bar to the gradient of v after the last layer, and adds
 // the gradients of the projection.
-func (n *Evaluator[T]) projectionBackward(grad, bar []T) {
+func (n *evaluator[T]) projectionBackward(grad, bar []T) {
 	wide := n.head.outWide
 	n.tiles(func(t tile, s *scratch[T], sums []T) {
 		g := s.out[:t.count*wide]
@@ -319,7 +311,7 @@ func (n *Evaluator[T]) projectionBackward(grad, bar []T) {
 }
 
 // liftBackward adds the gradients of the lift.
-func (n *Evaluator[T]) liftBackward(grad []T) {
+func (n *evaluator[T]) liftBackward(grad []T) {
 	bias := n.in * n.width
 	n.tiles(func(t tile, _ *scratch[T], sums []T) {
 		g := part(t, n.adjoint.g, n.width)
@@ -332,7 +324,7 @@ func (n *Evaluator[T]) liftBackward(grad []T) {
 
 // addSums adds to grad (rows x columns), sample after sample, the sum over the
 // sample's chunks of the matrix with rows of the given stride that starts at at.
-func (n *Evaluator[T]) addSums(grad []T, rows, columns, stride, at int) {
+func (n *evaluator[T]) addSums(grad []T, rows, columns, stride, at int) {
 	n.pool.Run(rows, func(worker, i int) {
 		sum := n.scratch[worker].sum[:columns]
 		for b := range n.batch {
@@ -343,7 +335,7 @@ func (n *Evaluator[T]) addSums(grad []T, rows, columns, stride, at int) {
 }
 
 // alloc returns size zeros and counts their bytes.
-func (n *Evaluator[T]) alloc(size int) []T {
+func (n *evaluator[T]) alloc(size int) []T {
 	var zero T
 	n.bytes += int64(size) * int64(unsafe.Sizeof(zero))
 	return kernel.Aligned[T](size)

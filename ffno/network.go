@@ -10,8 +10,8 @@ import (
 	"pihc/network"
 )
 
-// Network states a factorised Fourier neural operator on some axes. The zero value is not valid.
-type Network struct {
+// operator states a factorised Fourier neural operator on some axes. The zero value is not valid.
+type operator struct {
 	Keys
 	Inputs  int      // fields per grid point going in
 	Outputs int      // fields per grid point coming out (basis functions)
@@ -20,20 +20,16 @@ type Network struct {
 }
 
 // axis names axis a.
-func (c Network) axis(a int) string {
+func (c operator) axis(a int) string {
 	if c.Axes != nil {
 		return c.Axes[a]
 	}
 	return fmt.Sprint(a)
 }
 
-// Validate reports whether the network can run on a grid of the given shape
-// (axis 0 slowest): the error names the number that is wrong and its limit.
-func (c Network) Validate(shape []int) error {
-	if err := network.Positive([]string{"inputs", "width", "layers", "projection", "outputs", "expansion"}, c.Inputs, c.Width, c.Layers, c.Projection, c.Outputs, c.Expansion); err != nil {
-		return err
-	}
-	if err := network.CheckAxes(c.Modes, shape); err != nil {
+// Validate implements network.Network: the error names the number that is wrong and its limit.
+func (c operator) Validate(shape []int) error {
+	if err := network.Check([]string{"inputs", "width", "layers", "projection", "outputs", "expansion"}, []int{c.Inputs, c.Width, c.Layers, c.Projection, c.Outputs, c.Expansion}, c.Modes, shape); err != nil {
 		return err
 	}
 	for a, n := range shape {
@@ -64,7 +60,7 @@ func (c Network) Validate(shape []int) error {
 //
 // Weights are (in, out): a layer computes v·weight + bias. The axis of 2 is the real
 // and the imaginary part.
-func (c Network) Layout() (all network.Layout) {
+func (c operator) Layout() (all network.Layout) {
 	perceptron := func(first, second string, in, hidden, out int) {
 		all.Add(first+".weight", in, hidden)
 		all.Add(first+".bias", hidden)
@@ -93,29 +89,31 @@ func (c Network) Layout() (all network.Layout) {
 }
 
 // hidden is the number of channels of a feed-forward's hidden layer.
-func (c Network) hidden() int { return c.Expansion * c.Width }
+func (c operator) hidden() int { return c.Expansion * c.Width }
 
 // Init draws parameters in the order of Layout, spectral ones times SpectralGain.
-func (c Network) Init(params []float64, rng *rand.Rand) { c.Layout().Init(params, c.SpectralGain, rng) }
+func (c operator) Init(params []float64, rng *rand.Rand) {
+	c.Layout().Init(params, c.SpectralGain, rng)
+}
 
 // Fields implements network.Network.
-func (c Network) Fields() (inputs, outputs int) { return c.Inputs, c.Outputs }
+func (c operator) Fields() (inputs, outputs int) { return c.Inputs, c.Outputs }
 
 // Float32 implements network.Network.
-func (c Network) Float32(shape []int, batch int, pool *compute.Pool) network.Evaluator[float32] {
-	return New[float32](c, shape, batch, pool)
+func (c operator) Float32(shape []int, batch int, pool *compute.Pool) network.Evaluator[float32] {
+	return newEvaluator[float32](c, shape, batch, pool)
 }
 
 // Float64 implements network.Network.
-func (c Network) Float64(shape []int, batch int, pool *compute.Pool) network.Evaluator[float64] {
-	return New[float64](c, shape, batch, pool)
+func (c operator) Float64(shape []int, batch int, pool *compute.Pool) network.Evaluator[float64] {
+	return newEvaluator[float64](c, shape, batch, pool)
 }
 
 // FLOP returns the floating-point operations of a forward pass of one sample on a
 // grid of the given shape: two for each multiplication and addition of the formulas
 // of the package comment, transforms counted as truncated dense ones, and 15 for a
 // GELU. A backward pass counts twice as much.
-func (c Network) FLOP(shape []int) float64 {
+func (c operator) FLOP(shape []int) float64 {
 	points, w, h, hidden := 1.0, float64(c.Width), float64(c.Projection), float64(c.hidden())
 	axes := 0.0 // per point and layer
 	for a, n := range shape {
@@ -128,11 +126,8 @@ func (c Network) FLOP(shape []int) float64 {
 	return points * (2*macs + 15*(layers*hidden+h))
 }
 
-// Memory returns the bytes that a Network needs on a grid of the given shape, with
-// batch samples a call, workers, and elements of so many bytes, training says
-// whether for Backward too; and the number of parameters, which are not counted
-// among these bytes. In float64, so that sizes no machine has do not overflow.
-func (c Network) Memory(shape []int, batch, workers, element int, training bool) (bytes, parameters float64) {
+// Memory implements network.Network, in float64, so that sizes no machine has do not overflow.
+func (c operator) Memory(shape []int, batch, workers, element int, training bool) (bytes, parameters float64) {
 	wide := func(n float64) float64 { return math.Ceil(n/kernel.Lane) * kernel.Lane }
 	w, layers := float64(c.Width), float64(c.Layers)
 	inner := float64(c.Expansion) * w

@@ -17,23 +17,23 @@ import (
 // shared and separate weights, tiles and blocks that do not fill, widths that are no
 // multiple of a lane, the Nyquist mode, batches, a first axis of many lines.
 var cases = []networktest.Case{
-	{Name: "2-D", Network: Network{Inputs: 3, Width: 16, Layers: 3, Modes: []int{3, 4}, Projection: 32, Outputs: 16, Expansion: 4}, Shape: []int{7, 18}, Batch: 1},
-	{Name: "odd widths", Network: Network{Inputs: 2, Width: 5, Layers: 2, Modes: []int{2, 3}, Projection: 9, Outputs: 3, Expansion: 3, SharedWeights: true}, Shape: []int{5, 11}, Batch: 2},
-	{Name: "one layer", Network: Network{Inputs: 1, Width: 4, Layers: 1, Modes: []int{1, 1}, Projection: 4, Outputs: 1, Expansion: 1}, Shape: []int{3, 5}, Batch: 1},
-	{Name: "all modes", Network: Network{Inputs: 3, Width: 3, Layers: 2, Modes: []int{4, 5}, Projection: 6, Outputs: 2, Expansion: 2}, Shape: []int{6, 8}, Batch: 1},
-	{Name: "long lines", Network: Network{Inputs: 3, Width: 6, Layers: 2, Modes: []int{1, 2}, Projection: 6, Outputs: 2, Expansion: 2, SharedWeights: true}, Shape: []int{2, 150}, Batch: 1},
-	{Name: "many lines", Network: Network{Inputs: 1, Width: 20, Layers: 2, Modes: []int{2, 2}, Projection: 4, Outputs: 1, Expansion: 1}, Shape: []int{140, 5}, Batch: 2},
-	{Name: "3-D", Network: Network{Inputs: 2, Width: 6, Layers: 3, Modes: []int{2, 2, 3}, Projection: 10, Outputs: 4, Expansion: 2}, Shape: []int{5, 4, 6}, Batch: 2},
-	{Name: "3-D shared", Network: Network{Inputs: 2, Width: 6, Layers: 3, Modes: []int{2, 2, 3}, Axes: []string{"t", "x", "y"}, Projection: 10, Outputs: 4, Expansion: 2, SharedWeights: true}, Shape: []int{5, 4, 6}, Batch: 2},
-	{Name: "4-D", Network: Network{Inputs: 2, Width: 4, Layers: 2, Modes: []int{1, 1, 1, 2}, Projection: 6, Outputs: 2, Expansion: 2}, Shape: []int{3, 2, 3, 4}, Batch: 1},
-	{Name: "many workers", Network: Network{Inputs: 3, Width: 32, Layers: 3, Modes: []int{2, 2, 3}, Projection: 48, Outputs: 4, Expansion: 2, SharedWeights: true}, Shape: []int{9, 8, 20}, Batch: 2},
-	{Name: "full width", Network: Network{Inputs: 3, Width: 64, Layers: 3, Modes: []int{4, 8}, Projection: 128, Outputs: 16, Expansion: 2}, Shape: []int{13, 70}, Batch: 2},
+	{Name: "2-D", Network: operator{Inputs: 3, Width: 16, Layers: 3, Modes: []int{3, 4}, Projection: 32, Outputs: 16, Expansion: 4}, Shape: []int{7, 18}, Batch: 1},
+	{Name: "odd widths", Network: operator{Inputs: 2, Width: 5, Layers: 2, Modes: []int{2, 3}, Projection: 9, Outputs: 3, Expansion: 3, SharedWeights: true}, Shape: []int{5, 11}, Batch: 2},
+	{Name: "one layer", Network: operator{Inputs: 1, Width: 4, Layers: 1, Modes: []int{1, 1}, Projection: 4, Outputs: 1, Expansion: 1}, Shape: []int{3, 5}, Batch: 1},
+	{Name: "all modes", Network: operator{Inputs: 3, Width: 3, Layers: 2, Modes: []int{4, 5}, Projection: 6, Outputs: 2, Expansion: 2}, Shape: []int{6, 8}, Batch: 1},
+	{Name: "long lines", Network: operator{Inputs: 3, Width: 6, Layers: 2, Modes: []int{1, 2}, Projection: 6, Outputs: 2, Expansion: 2, SharedWeights: true}, Shape: []int{2, 150}, Batch: 1},
+	{Name: "many lines", Network: operator{Inputs: 1, Width: 20, Layers: 2, Modes: []int{2, 2}, Projection: 4, Outputs: 1, Expansion: 1}, Shape: []int{140, 5}, Batch: 2},
+	{Name: "3-D", Network: operator{Inputs: 2, Width: 6, Layers: 3, Modes: []int{2, 2, 3}, Projection: 10, Outputs: 4, Expansion: 2}, Shape: []int{5, 4, 6}, Batch: 2},
+	{Name: "3-D shared", Network: operator{Inputs: 2, Width: 6, Layers: 3, Modes: []int{2, 2, 3}, Axes: []string{"t", "x", "y"}, Projection: 10, Outputs: 4, Expansion: 2, SharedWeights: true}, Shape: []int{5, 4, 6}, Batch: 2},
+	{Name: "4-D", Network: operator{Inputs: 2, Width: 4, Layers: 2, Modes: []int{1, 1, 1, 2}, Projection: 6, Outputs: 2, Expansion: 2}, Shape: []int{3, 2, 3, 4}, Batch: 1},
+	{Name: "many workers", Network: operator{Inputs: 3, Width: 32, Layers: 3, Modes: []int{2, 2, 3}, Projection: 48, Outputs: 4, Expansion: 2, SharedWeights: true}, Shape: []int{9, 8, 20}, Batch: 2},
+	{Name: "full width", Network: operator{Inputs: 3, Width: 64, Layers: 3, Modes: []int{4, 8}, Projection: 128, Outputs: 16, Expansion: 2}, Shape: []int{13, 70}, Batch: 2},
 }
 
 // dense evaluates the formulas of the package comment for one sample, transforms
 // and all as plain sums over every point.
 func dense(tt networktest.Case, params, input []float64) []float64 {
-	c, shape := tt.Network.(Network), tt.Shape
+	c, shape := tt.Network.(operator), tt.Shape
 	view := check.Views(c.Layout(), params)
 	v := check.Pointwise(check.PerPoint(input, check.Points(shape)), view["lift.weight"], view["lift.bias"])
 	for l := range c.Layers {
@@ -63,7 +63,7 @@ func dense(tt networktest.Case, params, input []float64) []float64 {
 }
 
 // denseSpectral adds K v along one axis to sum, mode by mode.
-func denseSpectral(sum, v [][]float64, c Network, shape []int, axis int, weights []float64) {
+func denseSpectral(sum, v [][]float64, c operator, shape []int, axis int, weights []float64) {
 	w, n, stride := c.Width, shape[axis], check.Points(shape[axis+1:])
 	for k := range c.Modes[axis] {
 		phase := func(x int) complex128 { return cmplx.Exp(complex(0, 2*math.Pi*float64(k*x)/float64(n))) }
@@ -93,10 +93,10 @@ func denseSpectral(sum, v [][]float64, c Network, shape []int, axis int, weights
 
 func TestNetwork(t *testing.T) {
 	for _, c := range cases {
-		if c.Network.(Network).Width < 32 { // else the dense version takes minutes
+		if c.Network.(operator).Width < 32 { // else the dense version takes minutes
 			c.Dense = dense
 		}
-		networktest.Run(t, c)
+		c.Run(t)
 	}
 }
 
@@ -106,12 +106,12 @@ func TestMemory(t *testing.T) {
 	pool := compute.NewPool(2)
 	defer pool.Close()
 	for _, c := range []networktest.Case{
-		{Network: Network{Inputs: 3, Width: 64, Layers: 4, Modes: []int{8, 8}, Projection: 128, Outputs: 16, Expansion: 4}, Shape: []int{51, 128}, Batch: 1},
-		{Network: Network{Inputs: 7, Width: 20, Layers: 2, Modes: []int{3, 4, 5}, Projection: 40, Outputs: 1, Expansion: 2, SharedWeights: true}, Shape: []int{10, 16, 16}, Batch: 3},
-		{Network: Network{Inputs: 1, Width: 100, Layers: 1, Modes: []int{2, 2}, Projection: 10, Outputs: 64, Expansion: 1}, Shape: []int{20, 20}, Batch: 2},
+		{Network: operator{Inputs: 3, Width: 64, Layers: 4, Modes: []int{8, 8}, Projection: 128, Outputs: 16, Expansion: 4}, Shape: []int{51, 128}, Batch: 1},
+		{Network: operator{Inputs: 7, Width: 20, Layers: 2, Modes: []int{3, 4, 5}, Projection: 40, Outputs: 1, Expansion: 2, SharedWeights: true}, Shape: []int{10, 16, 16}, Batch: 3},
+		{Network: operator{Inputs: 1, Width: 100, Layers: 1, Modes: []int{2, 2}, Projection: 10, Outputs: 64, Expansion: 1}, Shape: []int{20, 20}, Batch: 2},
 	} {
 		for _, training := range []bool{false, true} {
-			n := New[float32](c.Network.(Network), c.Shape, c.Batch, pool)
+			n := newEvaluator[float32](c.Network.(operator), c.Shape, c.Batch, pool)
 			if training {
 				n.allocateBackward()
 			}
@@ -121,7 +121,7 @@ func TestMemory(t *testing.T) {
 			}
 		}
 	}
-	huge := Network{Inputs: 1, Width: 1e9, Layers: 1e9, Modes: []int{1e9, 1e9}, Projection: 1e9, Outputs: 1e9, Expansion: 1e9}
+	huge := operator{Inputs: 1, Width: 1e9, Layers: 1e9, Modes: []int{1e9, 1e9}, Projection: 1e9, Outputs: 1e9, Expansion: 1e9}
 	if got, _ := huge.Memory([]int{1e9, 1e9}, 1e9, 1e9, 8, true); !(got > 1e40) {
 		t.Errorf("huge: %g", got)
 	}
@@ -130,7 +130,7 @@ func TestMemory(t *testing.T) {
 // TestConstant: with zero weights but those of the outputs, every layer adds a
 // constant that can be worked out by hand.
 func TestConstant(t *testing.T) {
-	c, shape := Network{Inputs: 2, Width: 3, Layers: 2, Modes: []int{1, 2}, Projection: 2, Outputs: 2, Expansion: 1}, []int{4, 6}
+	c, shape := operator{Inputs: 2, Width: 3, Layers: 2, Modes: []int{1, 2}, Projection: 2, Outputs: 2, Expansion: 1}, []int{4, 6}
 	params := make([]float64, c.Layout().Size())
 	for _, v := range c.Layout() {
 		switch v.Name {
@@ -145,7 +145,7 @@ func TestConstant(t *testing.T) {
 		}
 	}
 	dst := make([]float64, 2*24)
-	New[float64](c, shape, 1, nil).ForwardOnly(dst, params, make([]float64, 2*24))
+	newEvaluator[float64](c, shape, 1, nil).ForwardOnly(dst, params, make([]float64, 2*24))
 	want := make([]float64, len(dst))
 	for i := range 24 {
 		want[i] = 2 + (1 + math.Tanh(math.Sqrt(2/math.Pi)*(2+0.044715*8)))
@@ -155,21 +155,21 @@ func TestConstant(t *testing.T) {
 }
 
 func TestValidate(t *testing.T) {
-	good := Network{Inputs: 1, Width: 2, Layers: 1, Modes: []int{5, 5}, Projection: 2, Outputs: 1, Expansion: 1}
+	good := operator{Inputs: 1, Width: 2, Layers: 1, Modes: []int{5, 5}, Projection: 2, Outputs: 1, Expansion: 1}
 	if err := good.Validate([]int{8, 8}); err != nil {
 		t.Errorf("valid: %v", err)
 	}
 	for _, tt := range []struct {
-		change func(*Network)
+		change func(*operator)
 		shape  []int
 		want   string
 	}{
-		{func(c *Network) {}, []int{7, 8}, "modes.0 is 5 (0..4); a real axis of 7 points holds at most 4"},
-		{func(c *Network) { c.Axes = []string{"t", "x"} }, []int{8, 7}, "modes.x is 5 (0..4); a real axis of 7 points holds at most 4"},
-		{func(c *Network) {}, []int{8, 8, 8}, "modes has 2 entries; the grid has 3 axes"},
-		{func(c *Network) { c.Modes = []int{4} }, []int{8}, "needs at least 2"},
-		{func(c *Network) { c.Modes = []int{0, 1} }, []int{8, 8}, "modes.0 is 0; it must be at least 1"},
-		{func(c *Network) { c.Expansion = 0 }, []int{8, 8}, "expansion is 0; it must be at least 1"},
+		{func(c *operator) {}, []int{7, 8}, "modes.0 is 5 (0..4); a real axis of 7 points holds at most 4"},
+		{func(c *operator) { c.Axes = []string{"t", "x"} }, []int{8, 7}, "modes.x is 5 (0..4); a real axis of 7 points holds at most 4"},
+		{func(c *operator) {}, []int{8, 8, 8}, "modes has 2 entries; the grid has 3 axes"},
+		{func(c *operator) { c.Modes = []int{4} }, []int{8}, "needs at least 2"},
+		{func(c *operator) { c.Modes = []int{0, 1} }, []int{8, 8}, "modes.0 is 0; it must be at least 1"},
+		{func(c *operator) { c.Expansion = 0 }, []int{8, 8}, "expansion is 0; it must be at least 1"},
 	} {
 		c := good
 		tt.change(&c)
@@ -179,12 +179,12 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// TestSpec: keys become a Network, and what is wrong is said by key.
+// TestSpec: keys become an operator, and what is wrong is said by key.
 func TestSpec(t *testing.T) {
 	s := DefaultKeys()
 	s.Modes, s.SharedWeights, s.SpectralGain = map[string]int{"x": 4}, true, 0.5
 	got, err := s.Network([]string{"t", "x"}, 3, 16)
-	want := Network{
+	want := operator{
 		Inputs: 3, Width: 64, Layers: 4, Modes: []int{8, 4}, Axes: []string{"t", "x"}, Projection: 128, Outputs: 16,
 		Expansion: 4, SharedWeights: true, SpectralGain: 0.5,
 	}
@@ -202,7 +202,7 @@ func TestSpec(t *testing.T) {
 
 // TestInit: the gain multiplies the spectral weights and nothing else.
 func TestInit(t *testing.T) {
-	c := cases[0].Network.(Network)
+	c := cases[0].Network.(operator)
 	want, got, spectral := make([]float64, c.Layout().Size()), make([]float64, c.Layout().Size()), 0
 	c.SpectralGain = 1
 	c.Init(want, check.Rand(1))
@@ -224,7 +224,7 @@ func TestInit(t *testing.T) {
 
 // TestCount: a network small enough to count by hand.
 func TestCount(t *testing.T) {
-	c := Network{Inputs: 1, Width: 2, Layers: 1, Modes: []int{1, 1}, Projection: 3, Outputs: 1, Expansion: 2}
+	c := operator{Inputs: 1, Width: 2, Layers: 1, Modes: []int{1, 1}, Projection: 3, Outputs: 1, Expansion: 2}
 	// Per point: lift 2, two axes 4 and 4·4·1/4 each, feed-forward 16, projection 6,
 	// output 3 multiplications and additions; 7 GELUs.
 	if got, want := c.FLOP([]int{4, 4}), 16.*(2*(2+2*(8+4)+16+6+3)+15*7); got != want {
@@ -233,7 +233,7 @@ func TestCount(t *testing.T) {
 }
 
 func ExampleNetwork_Layout() {
-	c := Network{Inputs: 4, Width: 32, Layers: 1, Modes: []int{8, 12, 12}, Axes: []string{"t", "x", "y"}, Projection: 64, Outputs: 16, Expansion: 2}
+	c := operator{Inputs: 4, Width: 32, Layers: 1, Modes: []int{8, 12, 12}, Axes: []string{"t", "x", "y"}, Projection: 64, Outputs: 16, Expansion: 2}
 	for _, t := range c.Layout() {
 		fmt.Println(t.Name, t.Shape)
 	}

@@ -20,7 +20,7 @@ type perceptron[T compute.Float] struct {
 }
 
 // newPerceptron takes its sizes and offsets from four successive tensors.
-func newPerceptron[T compute.Float](n *Evaluator[T], tensors []compute.Tensor) perceptron[T] {
+func newPerceptron[T compute.Float](n *evaluator[T], tensors []compute.Tensor) perceptron[T] {
 	p := perceptron[T]{in: tensors[0].Shape[0], hidden: tensors[0].Shape[1], out: tensors[2].Shape[1]}
 	p.inWide, p.hiddenWide, p.outWide = kernel.Pad(p.in), kernel.Pad(p.hidden), kernel.Pad(p.out)
 	for i := range p.at {
@@ -87,7 +87,7 @@ func (p *perceptron[T]) backward(dx, sums, x, g, hidden, bar, one []T, count int
 }
 
 // addSums adds the chunks' sums to grad.
-func (p *perceptron[T]) addSums(n *Evaluator[T], grad []T) {
+func (p *perceptron[T]) addSums(n *evaluator[T], grad []T) {
 	n.addSums(grad[p.at[0]:], p.in, p.hidden, p.hiddenWide, 0)
 	n.addSums(grad[p.at[1]:], 1, p.hidden, p.hiddenWide, p.bias0At)
 	n.addSums(grad[p.at[2]:], p.hidden, p.out, p.outWide, p.weight1At)

@@ -28,7 +28,11 @@ func DefaultKeys() Keys {
 // in seconds, on the given axes.
 func (s Keys) Small(axes []string) Keys {
 	s.Width, s.Layers, s.Projection, s.Expansion = 6, 2, 8, 2
-	return s.WithModes(network.Uniform(axes, 3))
+	s.Modes = map[string]int{}
+	for _, name := range axes {
+		s.Modes[name] = 3
+	}
+	return s
 }
 
 // WithModes returns the same network with other modes.
@@ -42,5 +46,5 @@ func (s Keys) WithModes(modes map[string]int) Keys {
 // a grid is for Validate.
 func (s Keys) Network(axes []string, inputs, outputs int) (network.Network, error) {
 	modes, err := network.Modes(axes, s.Modes)
-	return Network{Keys: s, Inputs: inputs, Outputs: outputs, Modes: modes, Axes: slices.Clone(axes)}, err
+	return operator{Keys: s, Inputs: inputs, Outputs: outputs, Modes: modes, Axes: slices.Clone(axes)}, err
 }

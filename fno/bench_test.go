@@ -25,7 +25,7 @@ func BenchmarkNetwork(b *testing.B) {
 		b.Run(map[int]string{1: "cores=1", 2: "cores=2"}[workers], func(b *testing.B) {
 			pool := compute.NewPool(workers)
 			defer pool.Close()
-			n := New[float32](paper, paperShape, 1, pool)
+			n := newEvaluator[float32](paper, paperShape, 1, pool, nil)
 			p := check.Points(paperShape)
 			rng := check.Rand(1)
 			params64 := make([]float64, paper.Size())
@@ -68,7 +68,7 @@ func BenchmarkNetwork(b *testing.B) {
 func BenchmarkForward(b *testing.B) {
 	pool := compute.NewPool(0)
 	defer pool.Close()
-	n := New[float32](paper, paperShape, 1, pool)
+	n := newEvaluator[float32](paper, paperShape, 1, pool, nil)
 	p := check.Points(paperShape)
 	params := make([]float32, paper.Size())
 	input := check.Normal(check.Rand(1), make([]float32, paper.Inputs*p))

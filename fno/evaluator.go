@@ -12,10 +12,10 @@ const (
 	maxChunks  = 48 // row chunks that a sample's gradient is summed over; fixed, see the package comment
 )
 
-// Evaluator evaluates one Network on one grid for batches of one size, and owns
+// evaluator evaluates one Network on one grid for batches of one size, and owns
 // every workspace that takes. It is not safe for concurrent use; the work inside
 // is spread over the pool.
-type Evaluator[T compute.Float] struct {
+type evaluator[T compute.Float] struct {
 	Network
 	geometry
 	pool    *compute.Pool
@@ -72,23 +72,16 @@ type scratch[T compute.Float] struct {
 	sum   []T // one row of any gradient
 }
 
-// New returns an evaluator for the grid shape (axis 0 slowest) and the given number
+// newEvaluator returns an evaluator for the grid shape (axis 0 slowest) and the given number
 // of samples per call. A nil pool runs on the caller. It panics if the Network is
-// not valid for the grid: call Validate first.
-func New[T compute.Float](c Network, shape []int, batch int, pool *compute.Pool) *Evaluator[T] {
-	return NewDivided[T](c, shape, batch, pool, nil)
-}
-
-// NewDivided returns a rank's evaluator of a network whose grid is divided: its fields have
-// the slices of part. Backward then adds this rank's share to the gradient, and SumOverRanks
-// makes the gradient of the shares. All ranks make the same calls. They exchange spectra, whose
-// size does not depend on the grid, and the gradient.
-func NewDivided[T compute.Float](c Network, shape []int, batch int, pool *compute.Pool, part *compute.Slab) *Evaluator[T] {
+// not valid for the grid: call Validate first. Where part is not nil it is a rank's, whose fields have
+// the slices of part: ranks exchange spectra, whose size does not depend on the grid, and the gradient.
+func newEvaluator[T compute.Float](c Network, shape []int, batch int, pool *compute.Pool, part *compute.Slab) *evaluator[T] {
 	if c.Validate(shape) != nil || batch < 1 {
-		panic("fno: New: invalid configuration")
+		panic("fno: invalid configuration")
 	}
 	c.Modes = append([]int(nil), c.Modes...)
-	n := &Evaluator[T]{Network: c, pool: pool, one: []T{1}, slab: part}
+	n := &evaluator[T]{Network: c, pool: pool, one: []T{1}, slab: part}
 	n.geometry = newGeometry(c, shape, batch, part)
 	n.offsets = newOffsets(c)
 	n.weights = newWeights(n)
@@ -135,7 +128,7 @@ func newGeometry(c Network, shape []int, batch int, part *compute.Slab) geometry
 }
 
 // allocateBackward makes the workspaces that inference does without.
-func (n *Evaluator[T]) allocateBackward() {
+func (n *evaluator[T]) allocateBackward() {
 	if n.adjoint.g != nil {
 		return
 	}
@@ -155,21 +148,16 @@ func (n *Evaluator[T]) allocateBackward() {
 	}
 }
 
-// Forward evaluates the network and keeps what Backward needs.
-//
-// dst is (batch, outputs, points), input (batch, inputs, points), both with the
-// grid's points row-major, for any number of samples up to that of New; params as
-// Network.Layout. params must not change before Backward. It panics if a length is wrong.
-func (n *Evaluator[T]) Forward(dst, params, input []T) {
+// Forward implements network.Evaluator. It panics if a length is wrong.
+func (n *evaluator[T]) Forward(dst, params, input []T) {
 	n.allocateBackward()
 	n.forward(dst, params, input, true)
 }
 
-// ForwardOnly evaluates the network with the same result as Forward, in less
-// memory; Backward may not follow.
-func (n *Evaluator[T]) ForwardOnly(dst, params, input []T) { n.forward(dst, params, input, false) }
+// ForwardOnly implements network.Evaluator.
+func (n *evaluator[T]) ForwardOnly(dst, params, input []T) { n.forward(dst, params, input, false) }
 
-func (n *Evaluator[T]) forward(dst, params, input []T, keep bool) {
+func (n *evaluator[T]) forward(dst, params, input []T, keep bool) {
 	n.batch = len(input) / (n.Inputs * n.points)
 	if len(params) != n.offsets.size || n.batch < 1 || n.batch > n.most || len(input) != n.batch*n.Inputs*n.points || len(dst) != n.batch*n.Outputs*n.points {
 		panic("fno: Forward: wrong length of dst, params or input")
@@ -182,12 +170,9 @@ func (n *Evaluator[T]) forward(dst, params, input []T, keep bool) {
 	n.kept.valid = keep
 }
 
-// Backward adds to grad the gradient with respect to the parameters of
-// ⟨dstBar, dst⟩, sample after sample, each formed by itself: the same bits as a call
-// for each of them. A Forward with the same params comes before it. dstBar is (batch,
-// outputs, points), grad and params as Network.Layout. It may be called again with
-// another dstBar. It panics if a length is wrong or no Forward came before.
-func (n *Evaluator[T]) Backward(grad, params, dstBar []T) {
+// Backward implements network.Evaluator; it may be called again with another dstBar. It panics if a length is wrong
+// or no Forward came before.
+func (n *evaluator[T]) Backward(grad, params, dstBar []T) {
 	if !n.kept.valid {
 		panic("fno: Backward: no Forward before it")
 	}
@@ -237,7 +222,7 @@ func (a *adjoint[T]) chunkSums(chunk int) []T { return a.sums[chunk*a.size : (ch
 
 // addSums adds to grad (rows x columns), sample after sample, the sum over the
 // sample's chunks of the matrix with rows of the given stride that starts at at.
-func (n *Evaluator[T]) addSums(grad []T, rows, columns, stride, at int) {
+func (n *evaluator[T]) addSums(grad []T, rows, columns, stride, at int) {
 	size := n.adjoint.size
 	n.pool.Run(rows, func(worker, i int) {
 		sum := n.scratch[worker].sum[:columns]
@@ -256,15 +241,15 @@ func outerSum[T compute.Float](dst []T, columns int, a []T, rows int, b []T, t t
 }
 
 // sumRows sets or adds dst = the sum of count rows of a that start stride apart.
-func (n *Evaluator[T]) sumRows(dst, a []T, stride, count int, more bool) {
+func (n *evaluator[T]) sumRows(dst, a []T, stride, count int, more bool) {
 	kernel.Gemm(dst, len(dst), 1, len(dst), nil, more, kernel.Product[T]{A: n.one, B: a, BStride: stride, K: count}, kernel.Product[T]{})
 }
 
 // add adds src to dst.
-func (n *Evaluator[T]) add(dst, src []T) { n.sumRows(dst, src, 0, 1, true) }
+func (n *evaluator[T]) add(dst, src []T) { n.sumRows(dst, src, 0, 1, true) }
 
 // alloc returns size zeros and counts their bytes.
-func (n *Evaluator[T]) alloc(size int) []T {
+func (n *evaluator[T]) alloc(size int) []T {
 	var zero T
 	n.bytes += int64(size) * int64(unsafe.Sizeof(zero))
 	return kernel.Aligned[T](size)

@@ -5,7 +5,7 @@ import "pihc/internal/kernel"
 // layerForward computes layer l from the spectrum of v_l: the spectrum of v_{l+1} or, in
 // the last layer, dst. A row goes, tile by tile, through all that needs no other rows.
 // Where nothing is kept, the activations take the place of the pre-activations.
-func (n *Evaluator[T]) layerForward(dst, params []T, l int, keep bool) {
+func (n *evaluator[T]) layerForward(dst, params []T, l int, keep bool) {
 	n.mixForward(params, l)
 	n.inverseTransform(n.mixed)
 	w, last := n.width, l == n.Layers-1
@@ -46,7 +46,7 @@ func (n *Evaluator[T]) layerForward(dst, params []T, l int, keep bool) {
 // layerBackward computes the gradient of layer l-1's pre-activations from layer l's, and
 // adds the gradients of the layer's parameters; liftBackward adds the ones that the lift
 // is composed with.
-func (n *Evaluator[T]) layerBackward(grad, params []T, l int) {
+func (n *evaluator[T]) layerBackward(grad, params []T, l int) {
 	c, w := n.Width, n.width
 	n.transform(n.adjoint.hat, w)
 	for b := range n.batch { // the sum over all points is the mode 0
@@ -77,7 +77,7 @@ func (n *Evaluator[T]) layerBackward(grad, params []T, l int) {
 
 // emit hands on a tile of the gradient of layer l's pre-activations: its transform
 // along the row, and the tile itself or, for layer 0, only inputsᵀ·tile.
-func (n *Evaluator[T]) emit(d []T, l, chunk int, t tile) {
+func (n *evaluator[T]) emit(d []T, l, chunk int, t tile) {
 	n.rowTransform(d, n.width, t)
 	if l > 0 {
 		copy(part(t, n.adjoint.g, n.width), d)

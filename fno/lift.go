@@ -8,7 +8,7 @@ import (
 // liftForward brings the inputs into point-major order and sets the spectrum of
 // v_0 = a·lift + liftBias from that of a: the constant adds points·liftBias to the
 // mode 0. v_0 itself is never formed.
-func (n *Evaluator[T]) liftForward(params, input []T) {
+func (n *evaluator[T]) liftForward(params, input []T) {
 	n.pool.Run(n.batch*n.rows, func(_, row int) {
 		t := tile{row: row, p: row * n.nx, count: n.nx}
 		dst := n.kept.features[t.p*n.in : (t.p+t.count)*n.in]
@@ -39,7 +39,7 @@ func (n *Evaluator[T]) liftForward(params, input []T) {
 //	W̄_0 += Lᵀ·G + c γᵀ
 //	L̄   += a^ᵀ·D + G·W_0ᵀ          (a^ and D as real rows)
 //	c̄   += W_0 γ + points · D[mode 0]
-func (n *Evaluator[T]) liftBackward(grad, params []T) {
+func (n *evaluator[T]) liftBackward(grad, params []T) {
 	c, w, o, sum := n.Width, n.width, &n.offsets, n.scratch[0].mix.matrix
 	points := []T{T(n.all)}
 	for b := range n.batch {

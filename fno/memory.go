@@ -2,10 +2,7 @@ package fno
 
 import "pihc/internal/kernel"
 
-// Memory returns the bytes that a Network needs on a grid of the given shape, with
-// batch samples a call, workers, and elements of so many bytes, training says
-// whether for Backward too; and the number of parameters, which are not counted
-// among these bytes. In float64, so that sizes no machine has do not overflow.
+// Memory implements network.Network, in float64, so that sizes no machine has do not overflow.
 func (c Network) Memory(shape []int, batch, workers, element int, training bool) (bytes, parameters float64) {
 	wide := func(n int) float64 { return float64(n) + float64((kernel.Lane-n%kernel.Lane)%kernel.Lane) }
 	in, width, hidden, out, layers := wide(c.Inputs), wide(c.Width), wide(c.Projection), wide(c.Outputs), float64(c.Layers)
@@ -32,11 +29,7 @@ func (c Network) Memory(shape []int, batch, workers, element int, training bool)
 	scratch := 2*tilePoints*(width+hidden+out) + max(2*width, in)*width + groups
 	weights := 2 * (layers*max(in, width)*width + width*hidden + hidden*out)
 	spectral := layers * 2 * modes * float64(c.Width) * float64(c.Width)
-	return float64(element) * (float64(batch)*sample + float64(workers)*scratch + weights), c.pointwise() + spectral
-}
-
-// pointwise is the number of parameters but for the spectral ones.
-func (c Network) pointwise() float64 {
-	width, hidden, out := float64(c.Width), float64(c.Projection), float64(c.Outputs)
-	return float64(c.Inputs+1)*width + float64(c.Layers)*(width+1)*width + (width+1)*hidden + (hidden+1)*out
+	w, h, o := float64(c.Width), float64(c.Projection), float64(c.Outputs)
+	pointwise := float64(c.Inputs+1)*w + float64(c.Layers)*(w+1)*w + (w+1)*h + (h+1)*o
+	return float64(element) * (float64(batch)*sample + float64(workers)*scratch + weights), pointwise + spectral
 }

@@ -20,7 +20,7 @@ type mixScratch[T compute.Float] struct {
 	matrix  []T // a mode's (2, channels, channels), or another gradient of one sample
 }
 
-func newMixScratch[T compute.Float](n *Evaluator[T]) mixScratch[T] {
+func newMixScratch[T compute.Float](n *evaluator[T]) mixScratch[T] {
 	c, samples, columns := n.Width, mixGroup*2*n.batch, mixGroup*kernel.Pad(2*n.batch)
 	return mixScratch[T]{
 		hat: n.alloc(samples * 2 * c), bar: n.alloc(samples * c),
@@ -34,7 +34,7 @@ func newMixScratch[T compute.Float](n *Evaluator[T]) mixScratch[T] {
 //	y = c_k/P · R v,   R v = [vr -vi; vi vr]·[Rr; Ri],
 //
 // so that the matrix is read once per batch.
-func (n *Evaluator[T]) mixForward(params []T, l int) {
+func (n *evaluator[T]) mixForward(params []T, l int) {
 	w, c, size := n.width, n.Width, n.batch*2*n.width
 	n.rankGroups(func(worker, group int) {
 		s := &n.scratch[worker].mix
@@ -60,7 +60,7 @@ func (n *Evaluator[T]) mixForward(params []T, l int) {
 // each an outer product (in x out). The samples are columns of the one product and
 // pairs of inner indices of the other, so that matrix and gradient are read once per
 // batch.
-func (n *Evaluator[T]) mixBackward(grad, params []T, l int) {
+func (n *evaluator[T]) mixBackward(grad, params []T, l int) {
 	w, c, columns := n.width, n.Width, kernel.Pad(2*n.batch)
 	n.rankGroups(func(worker, group int) {
 		s := &n.scratch[worker].mix
@@ -112,7 +112,7 @@ func (n *Evaluator[T]) mixBackward(grad, params []T, l int) {
 
 // rankGroups calls do for the groups of modes that this rank mixes, and gives all ranks
 // the results in mixed.
-func (n *Evaluator[T]) rankGroups(do func(worker, group int)) {
+func (n *evaluator[T]) rankGroups(do func(worker, group int)) {
 	lo, hi := n.slab.Part(ceil(n.modes, mixGroup))
 	n.pool.Run(hi-lo, func(worker, i int) { do(worker, lo+i) })
 	for part := range 2 * n.batch {
@@ -121,13 +121,13 @@ func (n *Evaluator[T]) rankGroups(do func(worker, group int)) {
 }
 
 // join sets v (modes, size) from the modes that each rank mixes.
-func (n *Evaluator[T]) join(v []T, size int) {
+func (n *evaluator[T]) join(v []T, size int) {
 	slab.Join(n.slab, v, ceil(n.modes, mixGroup), func(group int) int { return min(group*mixGroup, n.modes) * size })
 }
 
 // SumOverRanks implements network.DividedEvaluator: the gradients of a mode's matrices are one
 // rank's.
-func (n *Evaluator[T]) SumOverRanks(grad []T) {
+func (n *evaluator[T]) SumOverRanks(grad []T) {
 	at, matrix := 0, 2*n.Width*n.Width
 	for _, spectral := range n.offsets.spectral {
 		slab.Sum(n.slab, grad[at:spectral])
@@ -139,7 +139,7 @@ func (n *Evaluator[T]) SumOverRanks(grad []T) {
 
 // loadHat sets the rows (vr, -vi) and (vi, vr), scaled by c_k/P, of every sample
 // for the modes [lo, hi) of a group: (modes, 2 batch, 2 channels).
-func (n *Evaluator[T]) loadHat(dst []T, l, group int) (lo, hi int) {
+func (n *evaluator[T]) loadHat(dst []T, l, group int) (lo, hi int) {
 	lo, hi = group*mixGroup, min((group+1)*mixGroup, n.modes)
 	w, c := n.width, n.Width
 	part, size := n.modes*w, n.batch*4*c

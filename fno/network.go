@@ -21,13 +21,9 @@ type Network struct {
 	Axes    []string // their names, for messages; nil: their positions
 }
 
-// Validate reports whether the network can run on a grid of the given shape
-// (axis 0 slowest): the error names the number that is wrong and its limit.
+// Validate implements network.Network: the error names the number that is wrong and its limit.
 func (c Network) Validate(shape []int) error {
-	if err := network.Positive([]string{"inputs", "width", "layers", "projection", "outputs"}, c.Inputs, c.Width, c.Layers, c.Projection, c.Outputs); err != nil {
-		return err
-	}
-	if err := network.CheckAxes(c.Modes, shape); err != nil {
+	if err := network.Check([]string{"inputs", "width", "layers", "projection", "outputs"}, []int{c.Inputs, c.Width, c.Layers, c.Projection, c.Outputs}, c.Modes, shape); err != nil {
 		return err
 	}
 	last := len(shape) - 1
@@ -98,12 +94,12 @@ func (c Network) Fields() (inputs, outputs int) { return c.Inputs, c.Outputs }
 
 // Float32 implements network.Network.
 func (c Network) Float32(shape []int, batch int, pool *compute.Pool) network.Evaluator[float32] {
-	return New[float32](c, shape, batch, pool)
+	return newEvaluator[float32](c, shape, batch, pool, nil)
 }
 
 // Float64 implements network.Network.
 func (c Network) Float64(shape []int, batch int, pool *compute.Pool) network.Evaluator[float64] {
-	return New[float64](c, shape, batch, pool)
+	return newEvaluator[float64](c, shape, batch, pool, nil)
 }
 
 // FLOP returns the floating-point operations of one forward pass of one sample
@@ -132,10 +128,10 @@ func (c Network) FLOP(shape []int) float64 {
 
 // Divided32 implements network.Divisible.
 func (c Network) Divided32(shape []int, batch int, pool *compute.Pool, part *compute.Slab) network.DividedEvaluator[float32] {
-	return NewDivided[float32](c, shape, batch, pool, part)
+	return newEvaluator[float32](c, shape, batch, pool, part)
 }
 
 // Divided64 implements network.Divisible.
 func (c Network) Divided64(shape []int, batch int, pool *compute.Pool, part *compute.Slab) network.DividedEvaluator[float64] {
-	return NewDivided[float64](c, shape, batch, pool, part)
+	return newEvaluator[float64](c, shape, batch, pool, part)
 }

@@ -110,7 +110,7 @@ func TestNetwork(t *testing.T) {
 		if c.Network.(Network).Width < 32 { // else the dense version takes minutes
 			c.Dense = dense
 		}
-		networktest.Run(t, c)
+		c.Run(t)
 	}
 }
 
@@ -120,7 +120,7 @@ func TestAllocations(t *testing.T) {
 	defer pool.Close()
 	c := cases[0].Network.(Network)
 	params, grad, input, dst := make([]float32, c.Size()), make([]float32, c.Size()), make([]float32, 3*64*32), make([]float32, 16*64*32)
-	n := New[float32](c, []int{64, 32}, 1, pool)
+	n := newEvaluator[float32](c, []int{64, 32}, 1, pool, nil)
 	if bytes := check.Bytes(5, func() {
 		n.Forward(dst, params, input)
 		n.Backward(grad, params, dst)
@@ -140,7 +140,7 @@ func TestMemory(t *testing.T) {
 		{Network: Network{Inputs: 1, Width: 100, Layers: 1, Modes: []int{2, 2}, Projection: 10, Outputs: 64}, Shape: []int{20, 20}, Batch: 2},
 	} {
 		for _, training := range []bool{false, true} {
-			n := New[float32](c.Network.(Network), c.Shape, c.Batch, pool)
+			n := newEvaluator[float32](c.Network.(Network), c.Shape, c.Batch, pool, nil)
 			if training {
 				n.allocateBackward()
 			}
@@ -170,7 +170,7 @@ func TestConstant(t *testing.T) {
 		}
 	}
 	dst := make([]float64, 2*24)
-	New[float64](c, shape, 1, nil).ForwardOnly(dst, params, make([]float64, 2*24))
+	newEvaluator[float64](c, shape, 1, nil, nil).ForwardOnly(dst, params, make([]float64, 2*24))
 	want := make([]float64, len(dst))
 	for i := range 24 {
 		want[i] = 2 + (1 + math.Tanh(math.Sqrt(2/math.Pi)*(2+0.044715*8)))

@@ -3,7 +3,7 @@ package fno
 import "pihc/internal/kernel"
 
 // projectionForward computes the outputs of one tile from its v after the last layer.
-func (n *Evaluator[T]) projectionForward(s *scratch[T], dst, v []T, t tile, keep bool) {
+func (n *evaluator[T]) projectionForward(s *scratch[T], dst, v []T, t tile, keep bool) {
 	w, h, o := n.width, n.hidden, n.out
 	pre := s.dh[:t.count*h]
 	if keep {
@@ -33,7 +33,7 @@ func (n *Evaluator[T]) projectionForward(s *scratch[T], dst, v []T, t tile, keep
 
 // projectionBackward takes bar to the gradient of the last layer's pre-activations,
 // and adds the gradients of the projection.
-func (n *Evaluator[T]) projectionBackward(grad, bar []T) {
+func (n *evaluator[T]) projectionBackward(grad, bar []T) {
 	c, h, o := &n.Network, n.hidden, n.out
 	bias := n.width * h // offsets in a chunk's sums
 	output := bias + h

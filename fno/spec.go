@@ -27,7 +27,11 @@ func DefaultKeys() Keys {
 // in seconds, on the given axes.
 func (s Keys) Small(axes []string) Keys {
 	s.Width, s.Layers, s.Projection = 6, 2, 8
-	return s.WithModes(network.Uniform(axes, 3))
+	s.Modes = map[string]int{}
+	for _, name := range axes {
+		s.Modes[name] = 3
+	}
+	return s
 }
 
 // WithModes returns the same network with other modes.

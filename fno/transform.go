@@ -18,7 +18,7 @@ type fourier[T compute.Float] struct {
 	mixed   []T            // (batch, rows, 2, m, width): S_row
 }
 
-func newFourier[T compute.Float](n *Evaluator[T], shape []int) fourier[T] {
+func newFourier[T compute.Float](n *evaluator[T], shape []int) fourier[T] {
 	last, widest := len(shape)-1, max(n.in, n.width)
 	f := fourier[T]{
 		basis: n.alloc(n.nx * 2 * n.m), inverse: make([]T, n.m),
@@ -52,7 +52,7 @@ func newFourier[T compute.Float](n *Evaluator[T], shape []int) fourier[T] {
 
 // rowTransform adds a tile's share of its row's transform along the last axis:
 // (2m x width) (+)= Eᵀ·v.
-func (n *Evaluator[T]) rowTransform(v []T, width int, t tile) {
+func (n *evaluator[T]) rowTransform(v []T, width int, t tile) {
 	k := 2 * n.m
 	kernel.Gemm(n.fourier.rows[t.row*k*width:], width, k, width, nil, t.x > 0, kernel.Product[T]{
 		A: n.fourier.basis[t.x*k:], RowStride: 1, ColStride: k, B: v, BStride: width, K: t.count,
@@ -60,7 +60,7 @@ func (n *Evaluator[T]) rowTransform(v []T, width int, t tile) {
 }
 
 // inverseRow returns the product E·S_row of a tile: the transpose of rowTransform.
-func (n *Evaluator[T]) inverseRow(t tile) kernel.Product[T] {
+func (n *evaluator[T]) inverseRow(t tile) kernel.Product[T] {
 	k := 2 * n.m
 	return kernel.Product[T]{
 		A: n.fourier.basis[t.x*k:], RowStride: k, ColStride: 1,
@@ -70,7 +70,7 @@ func (n *Evaluator[T]) inverseRow(t tile) kernel.Product[T] {
 
 // transform carries the spectra of all rows, of all ranks, through the outer axes into dst
 // (batch, 2, modes, width).
-func (n *Evaluator[T]) transform(dst []T, width int) {
+func (n *evaluator[T]) transform(dst []T, width int) {
 	f, src := &n.fourier, n.fourier.rows
 	for i := range f.axes {
 		to := dst
@@ -85,7 +85,7 @@ func (n *Evaluator[T]) transform(dst []T, width int) {
 }
 
 // inverseTransform carries src (batch, 2, modes, width) to every S_row.
-func (n *Evaluator[T]) inverseTransform(src []T) {
+func (n *evaluator[T]) inverseTransform(src []T) {
 	f := &n.fourier
 	for i := len(f.axes) - 1; i >= 0; i-- {
 		to := f.mixed
@@ -112,7 +112,7 @@ type outerAxis[T compute.Float] struct {
 }
 
 // newOuterAxis prepares the transform of count of all points of an axis, from first on.
-func newOuterAxis[T compute.Float](n *Evaluator[T], axis, all, first, count, outer, inner int) outerAxis[T] {
+func newOuterAxis[T compute.Float](n *evaluator[T], axis, all, first, count, outer, inner int) outerAxis[T] {
 	m, points := n.Modes[axis], count
 	a := outerAxis[T]{points: points, modes: 2 * m, outer: outer, inner: inner, matrix: n.alloc(4 * m * 2 * points)}
 	for i := range 2 * m {

@@ -42,7 +42,7 @@ type weights[T compute.Float] struct {
 	outputTrans     []T // out x hidden
 }
 
-func newWeights[T compute.Float](n *Evaluator[T]) weights[T] {
+func newWeights[T compute.Float](n *evaluator[T]) weights[T] {
 	w := weights[T]{
 		lift:       n.alloc(n.in * n.width),
 		projection: n.alloc(n.width * n.hidden), projectionBias: n.alloc(n.hidden), projectionTrans: n.alloc(n.hidden * n.width),
@@ -58,7 +58,7 @@ func newWeights[T compute.Float](n *Evaluator[T]) weights[T] {
 
 // pack copies the parameters of a forward pass and composes the lift with layer
 // 0: v_0·W + b = a·(lift·W) + (liftBias·W + b).
-func (n *Evaluator[T]) pack(params []T) {
+func (n *evaluator[T]) pack(params []T) {
 	c, o, w := &n.Network, &n.offsets, &n.weights
 	kernel.CopyPadded(w.lift, n.width, params[o.lift:], c.Inputs, c.Width)
 	for l := 1; l < c.Layers; l++ {
@@ -78,7 +78,7 @@ func (n *Evaluator[T]) pack(params []T) {
 }
 
 // packTransposed makes the transposes that backward multiplies by.
-func (n *Evaluator[T]) packTransposed(params []T) {
+func (n *evaluator[T]) packTransposed(params []T) {
 	c, o, w := &n.Network, &n.offsets, &n.weights
 	for l := range c.Layers {
 		kernel.Transpose(w.transposed[l], n.width, params[o.weight[l]:], c.Width, c.Width)

@@ -25,11 +25,11 @@ func (l *Location) UnmarshalText(text []byte) error {
 }
 
 // Edge returns the value (derivative 0) or a derivative, in the direction of
-// increasing coordinate, at a location near the low or high end of axis a, from
-// the given number of points nearest that end. The line is defined only at the
-// end index. Edge(a, axis, high, 0, GhostPoint, 3) has the weights 3, -3, 1;
-// Edge(a, axis, high, 0, Inner, 1) is the end point itself.
-func Edge(a Axis, axis int, high bool, derivative int, at Location, points int) (*Line, error) {
+// increasing coordinate, at a location near the low or high end of the axis, the
+// grid's number axis, from the given number of points nearest that end. The line is
+// defined only at the end index. Edge(axis, high, 0, GhostPoint, 3) has the weights
+// 3, -3, 1; Edge(axis, high, 0, Inner, 1) is the end point itself.
+func (a Axis) Edge(axis int, high bool, derivative int, at Location, points int) (*Line, error) {
 	if err := a.Validate(); err != nil {
 		return nil, err
 	}

@@ -26,8 +26,8 @@ func (r *Rows[T]) Cut(points []int32, n int) {
 	}
 }
 
-// Within returns the range of ascending points that lies in [first, end).
-func Within(points []int32, first, end int) (lo, hi int) {
+// within returns the range of ascending points that lies in [first, end).
+func within(points []int32, first, end int) (lo, hi int) {
 	lo, _ = slices.BinarySearch(points, int32(first))
 	hi, _ = slices.BinarySearch(points[lo:], int32(end))
 	return lo, lo + hi
@@ -59,7 +59,7 @@ type gathered struct {
 
 // NewGatherer prepares the operators, which must belong to g, and the spectral ones
 // among them to one Spectral. A nil pool runs everything on the caller.
-func NewGatherer(g *Grid, ops []Operator, pool *compute.Pool) *Gatherer {
+func (g *Grid) NewGatherer(ops []Operator, pool *compute.Pool) *Gatherer {
 	r := &Gatherer{
 		ops: make([]gathered, len(ops)), fields: 1,
 		slices: g.Axes[0].Points, width: g.Size() / g.Axes[0].Points, pool: pool, spread: make([][]float64, pool.Workers()),
@@ -169,7 +169,7 @@ func Gather[T compute.Float](g *Gatherer, basis []T, n int, rows []Rows[T]) {
 		}
 		for i := range rows {
 			r := &rows[i]
-			lo, hi := Within(r.Points, first*g.width, (first+count)*g.width)
+			lo, hi := within(r.Points, first*g.width, (first+count)*g.width)
 			for j, o := range r.Operators {
 				if s := g.ops[o].stencil; s != nil && r.Values[j] != nil && lo < hi {
 					at := g.ops[o].field * g.size() * n
@@ -220,7 +220,7 @@ func gatherSpectral[T compute.Float](g *Gatherer, field, first, count int, basis
 		multiplied := false
 		for i := range rows {
 			r := &rows[i]
-			lo, hi := Within(r.Points, first*s.width, (first+count)*s.width)
+			lo, hi := within(r.Points, first*s.width, (first+count)*s.width)
 			dst := values(g, r, o)
 			if dst == nil || lo == hi {
 				continue
@@ -319,7 +319,7 @@ func (g *Gatherer) scatterSpectral(block, of int, field []float64, rows []Rows[f
 		for i := range rows {
 			r := &rows[i]
 			j := slices.Index(r.Operators, o)
-			lo, hi := Within(r.Points, first*s.width, (first+count)*s.width)
+			lo, hi := within(r.Points, first*s.width, (first+count)*s.width)
 			if j < 0 || r.Values[j] == nil || lo == hi {
 				continue
 			}

@@ -16,7 +16,8 @@ import (
 	"strings"
 )
 
-// Boundary says where the points of an axis lie, and whether its ends are joined.
+// Boundary says where the points of an axis lie, and whether its ends are joined: those of a periodic one at
+// lo + i h with h = (hi-lo)/n, of cells at lo + (i+1/2) h, of nodes at lo + i h with h = (hi-lo)/(n-1).
 // It is always stated, never guessed.
 type Boundary int
 
@@ -64,7 +65,7 @@ func (a Axis) Coordinate(i int) float64 {
 	return a.Lo + float64(i)*a.Step()
 }
 
-// Coordinates returns the positions of all points.
+// Coordinates returns the positions of all points, rising from Lo or next to it: the centres of cells are not at the ends.
 func (a Axis) Coordinates() []float64 {
 	x := make([]float64, a.Points)
 	for i := range x {
@@ -183,6 +184,30 @@ func (g *Grid) Ravel(index []int) int {
 		p = p*a.Points + index[i]
 	}
 	return p
+}
+
+// Window returns the points of the box of indices lo[d] <= index < hi[d], increasing; an empty
+// side leaves none. It panics if the box does not lie in the grid.
+func (g *Grid) Window(lo, hi []int) []int32 {
+	if len(lo) != len(g.Axes) || len(hi) != len(g.Axes) {
+		panic("grid: Window: box and grid have different numbers of axes")
+	}
+	for d, a := range g.Axes {
+		if lo[d] < 0 || hi[d] > a.Points {
+			panic("grid: Window: box reaches outside the grid")
+		}
+	}
+	points := []int32{0}
+	for d, a := range g.Axes {
+		longer := make([]int32, 0, len(points)*max(0, hi[d]-lo[d]))
+		for _, p := range points {
+			for i := lo[d]; i < hi[d]; i++ {
+				longer = append(longer, p*int32(a.Points)+int32(i))
+			}
+		}
+		points = longer
+	}
+	return points
 }
 
 func nameOf(names []string, i int) string {

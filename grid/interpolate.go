@@ -9,7 +9,7 @@ func Resample(u []float64, from, to []Axis) []float64 {
 	inner := 1 // values of the axes done, in the order of the field
 	for i := len(from) - 1; i >= 0; i-- {
 		if from[i] != to[i] {
-			u = AlongAxis(u, Interpolation(from[i], to[i], 4), from[i].Points, inner)
+			u = AlongAxis(u, from[i].Interpolation(to[i], 4), from[i].Points, inner)
 		}
 		inner *= to[i].Points
 	}
@@ -36,16 +36,16 @@ func AlongAxis(u, matrix []float64, n, inner int) []float64 {
 	return out
 }
 
-// Interpolation is the matrix (to.Points, from.Points) that interpolates along an axis: by the
+// Interpolation is the matrix (to.Points, a.Points) that interpolates along the axis: by the
 // trigonometric interpolant of a periodic one, along others by the polynomial through so many
 // nearest points, which is continued past the outermost of them.
-func Interpolation(from, to Axis, points int) []float64 {
-	n := from.Points
+func (a Axis) Interpolation(to Axis, points int) []float64 {
+	n := a.Points
 	points = min(points, n)
 	matrix := make([]float64, to.Points*n)
 	for j := range to.Points {
-		row, x := matrix[j*n:(j+1)*n], (to.Coordinate(j)-from.Coordinate(0))/from.Step()
-		if from.Boundary == Periodic {
+		row, x := matrix[j*n:(j+1)*n], (to.Coordinate(j)-a.Coordinate(0))/a.Step()
+		if a.Boundary == Periodic {
 			for k := range row {
 				row[k] = periodicCardinal(x-float64(k), n)
 			}

@@ -44,22 +44,22 @@ func Distance(a, b []float64) float64 {
 	return Norm(d)
 }
 
-// RelativeL2 returns ‖u - truth‖ / ‖truth‖. It is 0 for two zero fields and +Inf
-// if only the truth is zero. It panics unless the lengths agree.
-func RelativeL2(u, truth []float64) float64 {
+// RelativeL2 returns ‖u - truth‖ / ‖truth‖ or, of several fields, one after another in u and
+// truth, the root mean square of that, so that small ones count as much as large ones. A field
+// counts as 0 if it and the truth are zero, as +Inf if only the truth is. It panics unless the
+// lengths agree.
+func RelativeL2(u, truth []float64, fields int) float64 {
+	size, norm := len(truth)/fields, 0.0
+	for lo := 0; lo < len(truth); lo += size {
+		norm = math.Hypot(norm, relativeL2(u[lo:lo+size], truth[lo:lo+size]))
+	}
+	return norm / math.Sqrt(float64(fields))
+}
+
+func relativeL2(u, truth []float64) float64 {
 	d, t := Distance(u, truth), Norm(truth)
 	if d == 0 && t == 0 {
 		return 0
 	}
 	return d / t
-}
-
-// RelativeL2Of is the root mean square of the relative L2 of several fields, one after
-// another in u and truth, so that small ones count as much as large ones.
-func RelativeL2Of(u, truth []float64, fields int) float64 {
-	size, norm := len(truth)/fields, 0.0
-	for lo := 0; lo < len(truth); lo += size {
-		norm = math.Hypot(norm, RelativeL2(u[lo:lo+size], truth[lo:lo+size]))
-	}
-	return norm / math.Sqrt(float64(fields))
 }

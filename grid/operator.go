@@ -62,7 +62,7 @@ type run struct{ lo, hi int }
 //
 // NewOperator panics if there are no terms, a line does not belong to g, or
 // a product has two lines of one axis (Compose them first).
-func NewOperator(g *Grid, terms ...Product) Operator {
+func (g *Grid) NewOperator(terms ...Product) Operator {
 	if len(terms) == 0 {
 		panic("grid: NewOperator: no terms")
 	}

@@ -7,23 +7,6 @@ import (
 	"strings"
 )
 
-// Side says on which side of a point a difference formula takes its values.
-type Side int
-
-const (
-	Central  Side = iota // as many on either side
-	Backward             // the point and those before it (in time: BDF1, BDF2, ...)
-	Forward              // the point and those after it
-)
-
-var sideNames = []string{"central", "backward", "forward"}
-
-// String returns the name used in PDE files.
-func (s Side) String() string { return nameOf(sideNames, int(s)) }
-
-// UnmarshalText implements encoding.TextUnmarshaler: the inverse of String.
-func (s *Side) UnmarshalText(text []byte) error { return setName(s, "side", sideNames, string(text)) }
-
 // Closure says how a difference formula is closed at indices near an end where it
 // would reach outside the axis. On a periodic axis it wraps and no closure applies.
 type Closure int
@@ -78,25 +61,30 @@ func (v *GhostValue) String() string {
 // Scheme is a finite-difference formula for one derivative.
 type Scheme struct {
 	Derivative int // 0 to 4
-	Order      int // of accuracy: 2, 4 or 6 for Central (0 means 2), 1 to 6 for the others (0 means 1)
-	Side       Side
-	Closure    Closure
-	Points     int         // Extrapolated: points used, 0 means Order+1 (three for order 2: ghost 3u_1 - 3u_2 + u_3)
-	Low, High  *GhostValue // Ghost: values outside the two ends; nil means OneSided at that end
+	Order      int // of accuracy: 2, 4 or 6 for central ones (0 means 2), 1 to 6 for the others (0 means 1)
+	// Side says where values are taken: 0 on either side of a point (central), -1 at the point
+	// and those before it (backward; in time BDF1, BDF2, ...), 1 at it and those after it (forward).
+	Side      int
+	Closure   Closure
+	Points    int         // Extrapolated: points used, 0 means Order+1 (three for order 2: ghost 3u_1 - 3u_2 + u_3)
+	Low, High *GhostValue // Ghost: values outside the two ends; nil means OneSided at that end
 
 	// Repeated applies Derivative times the first difference that is central
 	// inside and of first order at the two ends, wherever the axis is periodic or
 	// not: the published code's jnp.gradient of jnp.gradient. On x² it gives half
 	// of u” at an end and 3/4 of it next to it. Order must be 0 or 2, Side
-	// Central and Closure zero.
+	// and Closure zero.
 	Repeated bool
 }
+
+// side names the side as PDE files do.
+func (s Scheme) side() string { return []string{"backward", "central", "forward"}[s.Side+1] }
 
 func (s Scheme) order() int {
 	switch {
 	case s.Order != 0:
 		return s.Order
-	case s.Side == Central:
+	case s.Side == 0:
 		return 2
 	}
 	return 1
@@ -108,9 +96,9 @@ func (s Scheme) span() (first, last int) {
 		return 0, 0
 	}
 	switch width := s.Derivative + s.order(); s.Side {
-	case Backward:
+	case -1:
 		return 1 - width, 0
-	case Forward:
+	case 1:
 		return 0, width - 1
 	default:
 		half := (s.Derivative+1)/2 + s.order()/2 - 1
@@ -157,8 +145,8 @@ func (s Scheme) describe() string {
 		return fmt.Sprintf("repeated first difference for a %s derivative", ordinals[s.Derivative])
 	}
 	side := ""
-	if s.Side != Central {
-		side = " " + s.Side.String()
+	if s.Side != 0 {
+		side = " " + s.side()
 	}
 	return fmt.Sprintf("%s-order%s %s derivative", ordinals[s.order()], side, ordinals[s.Derivative])
 }
@@ -168,15 +156,15 @@ func (s Scheme) Validate() error {
 	switch {
 	case s.Derivative < 0 || s.Derivative > 4:
 		return fmt.Errorf("derivative %d: want 0 to 4", s.Derivative)
-	case s.Side < Central || s.Side > Forward:
+	case s.Side < -1 || s.Side > 1:
 		return errors.New("unknown side of a difference formula")
 	case s.Closure < OneSided || s.Closure > Undefined:
 		return errors.New("unknown closure of a difference formula")
-	case s.Side == Central && s.Order != 0 && s.Order != 2 && s.Order != 4 && s.Order != 6:
+	case s.Side == 0 && s.Order != 0 && s.Order != 2 && s.Order != 4 && s.Order != 6:
 		return fmt.Errorf("a central difference of order %d: want 2, 4 or 6", s.Order)
 	case s.Order < 0 || s.Order > 6:
-		return fmt.Errorf("a %s difference of order %d: want 1 to 6", s.Side, s.Order)
-	case s.Repeated && (s.order() != 2 || s.Side != Central || s.Closure != OneSided):
+		return fmt.Errorf("a %s difference of order %d: want 1 to 6", s.side(), s.Order)
+	case s.Repeated && (s.order() != 2 || s.Side != 0 || s.Closure != OneSided):
 		return errors.New("a repeated first difference is central, of order 2, and has its own closure")
 	case s.Points < 0 || s.Points > 8:
 		return fmt.Errorf("extrapolation from %d points: want 1 to 8", s.Points)
@@ -200,9 +188,9 @@ func (s Scheme) Validate() error {
 	return nil
 }
 
-// Derivative returns the difference formula s along axis a, the grid's axis
-// number axis. Derivative 0 is the identity.
-func Derivative(a Axis, axis int, s Scheme) (*Line, error) {
+// Derivative returns the difference formula s along the axis, which is the
+// grid's number axis. Derivative 0 is the identity.
+func (a Axis) Derivative(axis int, s Scheme) (*Line, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
@@ -235,7 +223,7 @@ func (b *builder) name() string {
 		return "u"
 	}
 	name := symbol(b.axis.Name, s.Derivative)
-	name += fmt.Sprintf(" [%s, order %d", s.Side, s.order())
+	name += fmt.Sprintf(" [%s, order %d", s.side(), s.order())
 	switch {
 	case b.axis.Boundary == Periodic:
 		name += ", periodic"

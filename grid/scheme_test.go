@@ -56,7 +56,7 @@ var orders = []struct {
 	{"u_xx", Periodic, Scheme{Derivative: 2, Order: 6}, 6, 6, "Fornberg 1988, Table 1"},
 	{"u_xxx", Periodic, Scheme{Derivative: 3, Order: 4}, 4, 4, "Fornberg 1988, Table 1"},
 	{"u_xxxx", Periodic, Scheme{Derivative: 4, Order: 4}, 4, 4, "Fornberg 1988, Table 1"},
-	{"u_x backward", Periodic, Scheme{Derivative: 1, Order: 3, Side: Backward}, 3, 3, "BDF3"},
+	{"u_x backward", Periodic, Scheme{Derivative: 1, Order: 3, Side: -1}, 3, 3, "BDF3"},
 
 	{"u_x", Nodes, Scheme{Derivative: 1, Order: 2}, 2, 2, "Fornberg 1988, Table 3 at the ends"},
 	{"u_x", Nodes, Scheme{Derivative: 1, Order: 4}, 4, 4, "Fornberg 1988, Table 3 at the ends"},
@@ -66,10 +66,10 @@ var orders = []struct {
 	{"u_xx", Nodes, Scheme{Derivative: 2, Order: 6}, 6, 6, "Fornberg 1988, Table 3 at the ends"},
 	{"u_xxxx", Cells, Scheme{Derivative: 4, Order: 2}, 2, 2, "Fornberg 1988, Table 3 at the ends"},
 
-	{"BDF1", Nodes, Scheme{Derivative: 1, Side: Backward}, 1, 1, "backward Euler; order 0 of Side backward is 1"},
-	{"BDF2", Nodes, Scheme{Derivative: 1, Order: 2, Side: Backward}, 2, 2, "Curtiss and Hirschfelder 1952"},
-	{"forward", Nodes, Scheme{Derivative: 1, Order: 2, Side: Forward}, 2, 2, "Fornberg 1988, Table 3"},
-	{"u_xx forward", Nodes, Scheme{Derivative: 2, Order: 1, Side: Forward}, 1, 1, "Fornberg 1988, Table 3"},
+	{"BDF1", Nodes, Scheme{Derivative: 1, Side: -1}, 1, 1, "backward Euler; order 0 of Side backward is 1"},
+	{"BDF2", Nodes, Scheme{Derivative: 1, Order: 2, Side: -1}, 2, 2, "Curtiss and Hirschfelder 1952"},
+	{"forward", Nodes, Scheme{Derivative: 1, Order: 2, Side: 1}, 2, 2, "Fornberg 1988, Table 3"},
+	{"u_xx forward", Nodes, Scheme{Derivative: 2, Order: 1, Side: 1}, 1, 1, "Fornberg 1988, Table 3"},
 
 	// A value extrapolated with k points is off by O(h^k), a d-th derivative that
 	// uses it by O(h^(k-d)).
@@ -95,7 +95,7 @@ func TestOrders(t *testing.T) {
 			var inside, overall [2]float64
 			for k, n := range sizes {
 				a := Axis{"x", 0, 2 * math.Pi, n, test.boundary}
-				l, err := Derivative(a, 0, test.scheme)
+				l, err := a.Derivative(0, test.scheme)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -135,7 +135,7 @@ func TestPolynomials(t *testing.T) {
 			continue
 		}
 		a := Axis{"x", -1, 1, 23, test.boundary}
-		l, err := Derivative(a, 0, s)
+		l, err := a.Derivative(0, s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,7 +153,7 @@ func TestPolynomials(t *testing.T) {
 	}
 	// One degree more is beyond a second difference: the test above can fail.
 	a := Axis{"x", -1, 1, 23, Nodes}
-	l, _ := Derivative(a, 0, Scheme{Derivative: 2})
+	l, _ := a.Derivative(0, Scheme{Derivative: 2})
 	u := sample(a, func(x float64) float64 { return x * x * x * x })
 	if got := applyLine(l, u)[11]; math.Abs(got) < 1e-3 {
 		t.Errorf("u_xx of x^4 at 0 is %g; a second-order formula gives h²·2", got)
@@ -167,7 +167,7 @@ func TestRepeatedFirstDifference(t *testing.T) {
 	for _, b := range []Boundary{Cells, Nodes, Periodic} {
 		a := Axis{"x", 0, 1, 16, b}
 		u := sample(a, func(x float64) float64 { return x * x })
-		published, err := Derivative(a, 0, Scheme{Derivative: 2, Repeated: true})
+		published, err := a.Derivative(0, Scheme{Derivative: 2, Repeated: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -176,7 +176,7 @@ func TestRepeatedFirstDifference(t *testing.T) {
 			want[i] = 2
 		}
 		if b != Periodic {
-			compact, err := Derivative(a, 0, Scheme{Derivative: 2})
+			compact, err := a.Derivative(0, Scheme{Derivative: 2})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -208,7 +208,7 @@ func TestRepeatedFirstDifference(t *testing.T) {
 	}
 	a := Axis{"x", 0, 3, 11, Cells}
 	u := check.Normal(check.Rand(2), make([]float64, 11))
-	l, _ := Derivative(a, 0, Scheme{Derivative: 2, Repeated: true})
+	l, _ := a.Derivative(0, Scheme{Derivative: 2, Repeated: true})
 	check.Close(t, applyLine(l, u), gradient(gradient(u, a.Step()), a.Step()), 1e-14, 0)
 }
 
@@ -218,7 +218,7 @@ func TestGhostClosure(t *testing.T) {
 	const n, d = 12, 5e-4
 	a := Axis{"x", 0, 1, n, Cells}
 	h := a.Step()
-	l, err := Derivative(a, 0, Scheme{
+	l, err := a.Derivative(0, Scheme{
 		Derivative: 2, Closure: Ghost,
 		Low: &GhostValue{Constant: 1}, High: &GhostValue{Weights: []float64{-d / h, d / h}},
 	})
@@ -249,7 +249,7 @@ func TestGhostClosure(t *testing.T) {
 				Derivative: derivative, Order: order, Closure: Ghost,
 				Low: &GhostValue{Constant: f(a.Coordinate(-1))}, High: &GhostValue{Constant: f(a.Coordinate(n))},
 			}
-			l, err := Derivative(a, 0, s)
+			l, err := a.Derivative(0, s)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -259,11 +259,11 @@ func TestGhostClosure(t *testing.T) {
 	}
 
 	// One end given, the other one-sided.
-	half, err := Derivative(a, 0, Scheme{Derivative: 2, Closure: Ghost, Low: &GhostValue{Constant: 1}})
+	half, err := a.Derivative(0, Scheme{Derivative: 2, Closure: Ghost, Low: &GhostValue{Constant: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	oneSided, _ := Derivative(a, 0, Scheme{Derivative: 2})
+	oneSided, _ := a.Derivative(0, Scheme{Derivative: 2})
 	got, other := applyLine(half, u), applyLine(oneSided, u)
 	check.Close(t, got[:1], want[:1], 1e-14, 0)
 	check.Close(t, got[1:], other[1:], 1e-14, 0)
@@ -277,11 +277,11 @@ func TestUndefinedClosure(t *testing.T) {
 	}{
 		{Scheme{Derivative: 2, Order: 2, Closure: Undefined}, 1, 8},
 		{Scheme{Derivative: 1, Order: 4, Closure: Undefined}, 2, 7},
-		{Scheme{Derivative: 1, Order: 2, Side: Backward, Closure: Undefined}, 2, 9},
-		{Scheme{Derivative: 1, Order: 1, Side: Forward, Closure: Undefined}, 0, 8},
+		{Scheme{Derivative: 1, Order: 2, Side: -1, Closure: Undefined}, 2, 9},
+		{Scheme{Derivative: 1, Order: 1, Side: 1, Closure: Undefined}, 0, 8},
 		{Scheme{Derivative: 0, Closure: Undefined}, 0, 9},
 	} {
-		l, err := Derivative(a, 0, test.scheme)
+		l, err := a.Derivative(0, test.scheme)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -296,7 +296,7 @@ func TestUndefinedClosure(t *testing.T) {
 func TestEdge(t *testing.T) {
 	a := Axis{"x", 0, 1, 10, Cells}
 	for _, high := range []bool{false, true} {
-		l, err := Edge(a, 0, high, 0, GhostPoint, 3)
+		l, err := a.Edge(0, high, 0, GhostPoint, 3)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -325,7 +325,7 @@ func TestEdge(t *testing.T) {
 				}
 				for points := 1; points <= 6; points++ {
 					for d := range min(points, 5) {
-						l, err := Edge(a, 0, high, d, at, points)
+						l, err := a.Edge(0, high, d, at, points)
 						if err != nil {
 							t.Fatal(err)
 						}
@@ -341,14 +341,14 @@ func TestEdge(t *testing.T) {
 	}
 	for want, f := range map[string]func() (*Line, error){
 		"axis x is periodic and has no ends": func() (*Line, error) {
-			return Edge(Axis{"x", 0, 1, 9, Periodic}, 0, false, 0, Wall, 1)
+			return Axis{"x", 0, 1, 9, Periodic}.Edge(0, false, 0, Wall, 1)
 		},
-		"axis x has 4 points; a formula at its end wants 5":                  func() (*Line, error) { return Edge(Axis{"x", 0, 1, 4, Cells}, 0, false, 0, Wall, 5) },
-		"derivative 2 at the end of axis x from 2 points: needs at least 3":  func() (*Line, error) { return Edge(a, 0, true, 2, Wall, 2) },
-		"derivative 5 at the end of axis x: want 0 to 4":                     func() (*Line, error) { return Edge(a, 0, true, 5, Wall, 6) },
-		"9 points at the end of axis x: want 8 at most":                      func() (*Line, error) { return Edge(a, 0, true, 1, Wall, 9) },
-		"axis x: unknown location at its end":                                func() (*Line, error) { return Edge(a, 0, true, 1, 5, 2) },
-		"axis x runs from 1 to 0; want two finite numbers in increasing ord": func() (*Line, error) { return Edge(Axis{"x", 1, 0, 4, Cells}, 0, true, 1, Wall, 2) },
+		"axis x has 4 points; a formula at its end wants 5":                  func() (*Line, error) { return Axis{"x", 0, 1, 4, Cells}.Edge(0, false, 0, Wall, 5) },
+		"derivative 2 at the end of axis x from 2 points: needs at least 3":  func() (*Line, error) { return a.Edge(0, true, 2, Wall, 2) },
+		"derivative 5 at the end of axis x: want 0 to 4":                     func() (*Line, error) { return a.Edge(0, true, 5, Wall, 6) },
+		"9 points at the end of axis x: want 8 at most":                      func() (*Line, error) { return a.Edge(0, true, 1, Wall, 9) },
+		"axis x: unknown location at its end":                                func() (*Line, error) { return a.Edge(0, true, 1, 5, 2) },
+		"axis x runs from 1 to 0; want two finite numbers in increasing ord": func() (*Line, error) { return Axis{"x", 1, 0, 4, Cells}.Edge(0, true, 1, Wall, 2) },
 	} {
 		if _, err := f(); err == nil || len(err.Error()) < len(want) || err.Error()[:len(want)] != want {
 			t.Errorf("got %v, want %s", err, want)
@@ -358,7 +358,7 @@ func TestEdge(t *testing.T) {
 
 func TestPeriodicWrap(t *testing.T) {
 	a := Axis{"x", 0, 1, 5, Periodic}
-	l, err := Derivative(a, 0, Scheme{Derivative: 1, Order: 4})
+	l, err := a.Derivative(0, Scheme{Derivative: 1, Order: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -373,13 +373,13 @@ func TestPeriodicWrap(t *testing.T) {
 
 func TestStencilText(t *testing.T) {
 	a := Axis{"x", 0, 4, 4, Cells}
-	l, _ := Derivative(a, 0, Scheme{Derivative: 2, Closure: Ghost, Low: &GhostValue{Constant: 1}, High: &GhostValue{Constant: -2}})
+	l, _ := a.Derivative(0, Scheme{Derivative: 2, Closure: Ghost, Low: &GhostValue{Constant: 1}, High: &GhostValue{Constant: -2}})
 	for i, want := range []string{"-2 u[0] + 1 u[1] + 1", "1 u[0] - 2 u[1] + 1 u[2]", "1 u[1] - 2 u[2] + 1 u[3]", "1 u[2] - 2 u[3] - 2"} {
 		if got := l.Stencil(i); got != want {
 			t.Errorf("row %d: %s, want %s", i, got, want)
 		}
 	}
-	e, _ := Edge(a, 0, false, 0, Inner, 1)
+	e, _ := a.Edge(0, false, 0, Inner, 1)
 	if got := e.Stencil(0) + ", " + e.Stencil(1); got != "1 u[0], undefined" {
 		t.Error(got)
 	}

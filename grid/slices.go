@@ -21,7 +21,7 @@ func (g *Grid) Slices(first, count int) *Grid {
 
 // Reach returns how many slices before and after the slices [lo, hi) of the first axis the rows
 // of operators on g at their points read.
-func Reach(g *Grid, ops []Operator, lo, hi int) (below, above int) {
+func (g *Grid) Reach(ops []Operator, lo, hi int) (below, above int) {
 	width := g.Size() / g.Axes[0].Points
 	for _, op := range ops {
 		s, ok := op.(*stencil)
@@ -41,7 +41,7 @@ func Reach(g *Grid, ops []Operator, lo, hi int) (below, above int) {
 
 // Divide returns the operators of g for the part of it that Slices gives from first on, with rows in
 // the slices [lo, hi) of that part alone: nothing is defined in the others, which stencils read.
-func Divide(g, part *Grid, ops []Operator, first, lo, hi int) []Operator {
+func (g *Grid) Divide(part *Grid, ops []Operator, first, lo, hi int) []Operator {
 	width := g.Size() / g.Axes[0].Points
 	var space *Spectral
 	var out []Operator
@@ -62,7 +62,7 @@ func Divide(g, part *Grid, ops []Operator, first, lo, hi int) []Operator {
 			out = append(out, &s)
 		case *multiplier:
 			if space == nil {
-				space = NewSpectral(part)
+				space = part.NewSpectral()
 			}
 			m := *op
 			m.space = space

@@ -70,7 +70,7 @@ type workspace struct {
 }
 
 // NewSpectral prepares spectral operators on g, which must have two axes or more.
-func NewSpectral(g *Grid) *Spectral {
+func (g *Grid) NewSpectral() *Spectral {
 	if len(g.Axes) < 2 {
 		panic("grid: NewSpectral: want an axis of slices and one of space at least")
 	}

@@ -96,7 +96,7 @@ func (w *denseWorkspace) sort(d *dense, lists []Rows[float32], first int) bool {
 		for _, o := range d.ops {
 			w.dst = append(w.dst, values(d.gatherer, &lists[i], o))
 		}
-		lo, hi := Within(lists[i].Points, first, first+d.gatherer.width)
+		lo, hi := within(lists[i].Points, first, first+d.gatherer.width)
 		count += hi - lo
 	}
 	if count > cap(w.found) {
@@ -105,7 +105,7 @@ func (w *denseWorkspace) sort(d *dense, lists []Rows[float32], first int) bool {
 	}
 	w.found = w.found[:0]
 	for i := range lists {
-		lo, hi := Within(lists[i].Points, first, first+d.gatherer.width)
+		lo, hi := within(lists[i].Points, first, first+d.gatherer.width)
 		for at := lo; at < hi; at++ {
 			w.found = append(w.found, denseRow{int32(i), int32(at), lists[i].Points[at] - int32(first)})
 		}

@@ -13,7 +13,7 @@ import (
 func TestDense(t *testing.T) {
 	for _, shape := range [][2]int{{8, 6}, {5, 9}, {32, 32}} {
 		g := planeGrid(3, shape[0], shape[1])
-		s := NewSpectral(g)
+		s := g.NewSpectral()
 		ops := denseOperators(t, s)
 		for _, n := range []int{1, 3, 32, 40} {
 			rng := check.Rand(uint64(n))
@@ -22,7 +22,7 @@ func TestDense(t *testing.T) {
 			for i, v := range narrow {
 				basis[i] = float64(v)
 			}
-			gatherer := NewGatherer(g, ops, nil)
+			gatherer := g.NewGatherer(ops, nil)
 			lists := rowLists[float32](g.Size(), len(ops), n)
 			Gather(gatherer, narrow, n, lists)
 			for i, l := range lists {
@@ -85,7 +85,7 @@ func rowLists[T compute.Float](size, ops, n int) []Rows[T] {
 // With one axis of space there is no other to convolve along.
 func TestDenseLine(t *testing.T) {
 	g := &Grid{Axes: []Axis{{"t", 0, 1, 2, Nodes}, {"x", 0, 2, 12, Periodic}}}
-	s := NewSpectral(g)
+	s := g.NewSpectral()
 	op, err := s.Derivative(1, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +102,7 @@ func TestDenseLine(t *testing.T) {
 // Slices with three axes have no dense tables: float32 rows are rounded once.
 func TestThreeAxesOfSpace(t *testing.T) {
 	cube := &Grid{Axes: []Axis{{"t", 0, 1, 2, Nodes}, {"x", 0, 2, 6, Periodic}, {"y", 0, 1, 4, Periodic}, {"z", 0, 1, 4, Periodic}}}
-	op, err := NewSpectral(cube).Laplacian()
+	op, err := cube.NewSpectral().Laplacian()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestThreeAxesOfSpace(t *testing.T) {
 
 func BenchmarkDense(b *testing.B) {
 	g := planeGrid(1, 64, 64)
-	s := NewSpectral(g)
+	s := g.NewSpectral()
 	var ops []Operator
 	for _, make := range []func() (Operator, error){
 		func() (Operator, error) { return s.Derivative(1, 1) }, func() (Operator, error) { return s.Derivative(2, 1) },
@@ -133,7 +133,7 @@ func BenchmarkDense(b *testing.B) {
 	const n = 64
 	basis := check.Normal(check.Rand(1), make([]float32, g.Size()*n))
 	lists := rowLists[float32](g.Size(), len(ops), n)
-	gatherer := NewGatherer(g, ops, nil)
+	gatherer := g.NewGatherer(ops, nil)
 	for b.Loop() {
 		Gather(gatherer, basis, n, lists)
 	}

@@ -30,7 +30,7 @@ type spectralCase struct {
 	symbol func(kx, ky, oddX, oddY float64) (re, im float64)
 }
 
-func spectralCases(t testing.TB, g *Grid) []spectralCase { return spectralCasesOf(t, NewSpectral(g)) }
+func spectralCases(t testing.TB, g *Grid) []spectralCase { return spectralCasesOf(t, g.NewSpectral()) }
 
 func spectralCasesOf(t testing.TB, s *Spectral) []spectralCase {
 	t.Helper()
@@ -129,7 +129,7 @@ func testSpectral(t *testing.T, g *Grid, c spectralCase) {
 	check.Close(t, got, wantT, 1e-12, 1e-12)
 
 	// Gather of n fields is Apply of each.
-	gatherer := NewGatherer(g, []Operator{c.op}, nil)
+	gatherer := g.NewGatherer([]Operator{c.op}, nil)
 	points := samplePoints(rng, size, max(3, size/3))
 	points = append(points, points[0], points[len(points)/2])
 	slices.Sort(points)
@@ -160,9 +160,9 @@ func testSpectral(t *testing.T, g *Grid, c spectralCase) {
 
 // togetherCase is a Gatherer of operators of all kinds, and lists of rows of it.
 func togetherCase[T compute.Float](t *testing.T, g *Grid, n int, pool *compute.Pool) (*Gatherer, []Rows[T]) {
-	s := NewSpectral(g)
-	ops := append(denseOperators(t, s), NewOperator(g, Product{Coef: 1}), NewOperator(g, Product{2, []*Line{line(t, g, "t", Scheme{Derivative: 1})}}))
-	return NewGatherer(g, ops, pool), rowLists[T](g.Size(), len(ops), n)
+	s := g.NewSpectral()
+	ops := append(denseOperators(t, s), g.NewOperator(Product{Coef: 1}), g.NewOperator(Product{2, []*Line{line(t, g, "t", Scheme{Derivative: 1})}}))
+	return g.NewGatherer(ops, pool), rowLists[T](g.Size(), len(ops), n)
 }
 
 // All operators together, on any number of workers, rows have the same bits as by
@@ -244,13 +244,13 @@ func TestGatherAdd(t *testing.T) {
 func gatherAdd[T compute.Float](t *testing.T, tolerance float64) {
 	const factor = -0.3
 	g := planeGrid(3, 12, 10)
-	ops := append(denseOperators(t, NewSpectral(g)), NewOperator(g, Product{Coef: 1}))
+	ops := append(denseOperators(t, g.NewSpectral()), g.NewOperator(Product{Coef: 1}))
 	host := len(ops) - 1
 	points := []int32{3, 17, 18, 150, 310}
 	for _, n := range []int{1, 16} {
 		basis := check.Normal(check.Rand(2), make([]T, g.Size()*n))
 		for o := range host {
-			gatherer := NewGatherer(g, ops, nil)
+			gatherer := g.NewGatherer(ops, nil)
 			gatherer.Add(o, host, factor)
 			rows := Rows[T]{points, []int{o, host}, [][]T{nil, make([]T, len(points)*n)}}
 			alone := Rows[T]{points, []int{host}, [][]T{make([]T, len(points)*n)}} // not asked for the other
@@ -308,7 +308,7 @@ func TestSpectralExact(t *testing.T) {
 func TestSpectralOrder(t *testing.T) {
 	errorAt := func(n int) float64 {
 		g := planeGrid(1, n, 4)
-		op, err := NewSpectral(g).Derivative(1, 1)
+		op, err := g.NewSpectral().Derivative(1, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -335,7 +335,7 @@ func TestSpectralOrder(t *testing.T) {
 // without its mean, unless half modes are there.
 func TestSpectralVelocityCurl(t *testing.T) {
 	g := planeGrid(2, 9, 15)
-	s := NewSpectral(g)
+	s := g.NewSpectral()
 	rng := check.Rand(2)
 	w := check.Normal(rng, make([]float64, g.Size()))
 	apply := func(op Operator, err error) func(u []float64) []float64 {
@@ -373,11 +373,11 @@ func TestSpectralVelocityCurl(t *testing.T) {
 
 func TestSpectralErrors(t *testing.T) {
 	g := planeGrid(3, 4, 4)
-	s := NewSpectral(g)
+	s := g.NewSpectral()
 	walls := planeGrid(3, 4, 4)
 	walls.Axes[2].Boundary = Nodes
-	w := NewSpectral(walls)
-	line := NewSpectral(&Grid{Axes: g.Axes[:2]})
+	w := walls.NewSpectral()
+	line := (&Grid{Axes: g.Axes[:2]}).NewSpectral()
 	for _, c := range []struct {
 		want string
 		make func() (Operator, error)
@@ -438,7 +438,7 @@ func BenchmarkSpectral(b *testing.B) {
 	for _, c := range spectralCases(b, g)[:5] {
 		ops = append(ops, c.op)
 	}
-	gatherer := NewGatherer(g, ops, nil)
+	gatherer := g.NewGatherer(ops, nil)
 	for _, n := range []int{1, 16, 64} {
 		basis := check.Normal(check.Rand(1), make([]float64, g.Size()*n))
 		rows := make([]float64, len(points)*n)

@@ -20,19 +20,15 @@ func picks(coarse, fine Axis) (first, step int, ok bool) {
 	return 0, step, true
 }
 
-// Thins reports whether the axes fine have all points of the axes coarse.
-func Thins(coarse, fine []Axis) bool {
-	for a := range coarse {
-		if _, _, ok := picks(coarse[a], fine[a]); !ok {
-			return false
-		}
-	}
-	return true
+// Thins reports whether the axis fine has all points of this one.
+func (a Axis) Thins(fine Axis) bool {
+	_, _, ok := picks(a, fine)
+	return ok
 }
 
 // Thin writes to dst, on the axes coarse, the values that src, on the axes fine,
 // has there, of one field or of several one after another. It panics if a length does not
-// fit, or unless Thins.
+// fit, or unless the axes of coarse are Thins of those of fine.
 func Thin(dst, src []float64, coarse, fine []Axis) {
 	from, size := []int{0}, 1 // the places in src of the points of dst
 	for a := range fine {

@@ -2,45 +2,26 @@ package lm
 
 import "slices"
 
-// AdjointMode chooses the matrix of the implicit derivative.
-type AdjointMode int
+// Hessian names the matrix of the implicit derivative.
+type Hessian int
 
 const (
-	// AdjointExact uses H = JᵀJ + Σ r_i∇²r_i + ε²I, the derivative of the
+	// HessianExact is H = JᵀJ + Σ r_i∇²r_i + ε²I, the derivative of the
 	// stationarity condition g(w, θ) = 0 that the solution satisfies.
-	AdjointExact AdjointMode = iota
-	// AdjointGaussNewton uses JᵀJ + ε²I and the full right-hand side: right
-	// where the residual is small.
-	AdjointGaussNewton
-	// AdjointPaper differentiates the residual equation r(w, θ) = 0, as the text
-	// of Chalapathi et al. (2024) does: JᵀJ + ε²I and a right-hand side without
-	// the derivative of J. It is right only for consistent systems.
-	AdjointPaper
+	HessianExact Hessian = iota
+	// HessianGaussNewton is JᵀJ + ε²I, asked for or because H is not positive
+	// definite: right where the residual is small.
+	HessianGaussNewton
+	HessianRegularised // JᵀJ + ε²I + τ·diag(JᵀJ), because that is singular
+	HessianFailed      // not finite: SolveAdjoint gives zeros
 )
 
-var adjointModes = enum[AdjointMode]{"adjoint", []string{"exact", "gauss-newton", "paper"}}
-
-// String returns "exact", "gauss-newton" or "paper".
-func (m AdjointMode) String() string { return adjointModes.print(m) }
-
-// FactorStatus says which matrix FactorSolution could use.
-type FactorStatus int
-
-const (
-	FactorExact       FactorStatus = iota // the exact Hessian
-	FactorGaussNewton                     // JᵀJ + ε²I, asked for or because H is not positive definite
-	FactorRegularised                     // JᵀJ + ε²I + τ·diag(JᵀJ), because that is singular
-	FactorFailed                          // not finite: SolveAdjoint gives zeros
-)
-
-var factorStatuses = enum[FactorStatus]{"factor status", []string{"exact", "gauss-newton", "regularised", "failed"}}
-
-// String returns a short lower-case name.
-func (s FactorStatus) String() string { return factorStatuses.print(s) }
+// String returns "exact", "gauss-newton", "regularised" or "failed".
+func (h Hessian) String() string { return nameOf(h, "exact", "gauss-newton", "regularised", "failed") }
 
 // factored is the matrix M of the implicit derivative, factored.
 type factored struct {
-	n            int       // its size; 0 after FactorFailed, -1 before any FactorSolution
+	n            int       // its size; 0 after HessianFailed, -1 before any FactorSolution
 	m            []float64 // the matrix without its regularisation, at a point
 	tau          float64   // the regularisation is τ·diag(d)²
 	d            []float64
@@ -62,26 +43,26 @@ func (f *factored) factorExact(x *Point) bool {
 
 // factorGaussNewton factors A at x, by QR of the rows where it is too nearly
 // singular for Cholesky, with a regularisation where it is singular.
-func (f *factored) factorGaussNewton(x *Point) FactorStatus {
+func (f *factored) factorGaussNewton(x *Point) Hessian {
 	f.n, f.m, f.tau, f.qr = len(x.W), x.A, 0, nil
 	if finite(x.Cost) && allFinite(x.A) {
 		ok := f.chol.factor(x.A, f.n, 0, nil)
 		switch {
 		case ok && f.chol.pivot >= refinePivot, ok && f.chol.pivot >= qrPivot && x.rows == nil:
-			return FactorGaussNewton
+			return HessianGaussNewton
 		case x.rows != nil && x.linear.rankOfRows(x) == f.n:
 			f.qr = &x.linear.qr
-			return FactorGaussNewton
+			return HessianGaussNewton
 		}
 		x.updateScaling(f.d, ScalingCurrent, true)
 		for f.tau = 1e-12; f.tau <= 10; f.tau *= 10 {
 			if f.chol.factor(x.A, f.n, f.tau, f.d) && f.chol.pivot >= 0.1*f.tau {
-				return FactorRegularised
+				return HessianRegularised
 			}
 		}
 	}
 	f.n = 0
-	return FactorFailed
+	return HessianFailed
 }
 
 // solve overwrites x with M⁻¹b; the two may be the same.
@@ -99,28 +80,28 @@ func (f *factored) solve(x, b []float64) {
 // FactorSolution factors the matrix of the implicit derivative at w for
 // SolveAdjoint:
 //
-//	AdjointExact        H = JᵀJ + Σ r_i∇²r_i + ε²I   if positive definite, else
-//	AdjointGaussNewton  A = JᵀJ + ε²I                if numerically so, by Cholesky
-//	  and AdjointPaper                               or by QR of the rows, else
+//	HessianExact        H = JᵀJ + Σ r_i∇²r_i + ε²I   if positive definite, else
+//	HessianGaussNewton  A = JᵀJ + ε²I                if numerically so, by Cholesky
+//	                                                 or by QR of the rows, else
 //	                    A + τ·diag(A), τ = 1e-12, 1e-11, ...
 //
-// The status names the matrix that was used. A problem that is not
-// [SecondOrder] has no exact mode and reports FactorGaussNewton.
+// It returns the matrix that was used. A problem that is not [SecondOrder] has no
+// exact one.
 //
 // What the last Solve or FactorSolution of this solver has evaluated at the same
 // w is not evaluated again: the problem must be that of the last call and give the
 // same rows. At another w everything is evaluated.
-func (s *Solver) FactorSolution(p Problem, w []float64, mode AdjointMode) FactorStatus {
+func (s *Solver) FactorSolution(p Problem, w []float64, want Hessian) Hessian {
 	s.bind(p, w)
 	if !slices.Equal(w, s.at.W) {
 		s.moveTo(w)
 	}
-	if p, ok := p.(SecondOrder); ok && mode == AdjointExact {
+	if p, ok := p.(SecondOrder); ok && want == HessianExact {
 		if !s.at.hasH {
 			s.at.evaluateHessian(p, !s.at.known)
 		}
 		if s.adjoint.factorExact(s.at) {
-			return FactorExact
+			return HessianExact
 		}
 	}
 	if !s.at.known {
@@ -133,9 +114,9 @@ func (s *Solver) FactorSolution(p Problem, w []float64, mode AdjointMode) Factor
 // FactorSolution; the two slices may be the same. With wbar = ∂L/∂w the gradient
 // of a loss through the solution is
 //
-//	∂L/∂θ = −(∂g/∂θ)ᵀλ,  g = Jᵀr,
+//	∂L/∂θ = −(∂g/∂θ)ᵀλ,  g = Jᵀr.
 //
-// in AdjointPaper mode without the derivative of J in ∂g/∂θ. After FactorFailed,
+// After HessianFailed,
 // lambda is zero. The factor lasts until the next Solve or FactorSolution. It
 // panics if FactorSolution was never called.
 func (s *Solver) SolveAdjoint(lambda, wbar []float64) {

@@ -16,15 +16,15 @@ type parametric struct {
 }
 
 // gradient returns θ̄ = −(∂g/∂θ)ᵀλ at w, with (∂g/∂θ)ᵀλ = (∂r/∂θ)ᵀ(Jλ) and, but in
-// AdjointPaper mode, the central difference of (∂r/∂θ)ᵀr along λ.
-func (p *parametric) gradient(s *Solver, w, wbar []float64, mode AdjointMode) ([]float64, FactorStatus) {
-	m, n, params := p.f.Rows, p.f.Dim, len(p.theta)
+// paper mode, the central difference of (∂r/∂θ)ᵀr along λ.
+func (p *parametric) gradient(s *Solver, w, wbar []float64, want Hessian, paper bool) ([]float64, Hessian) {
+	m, n, params := len(p.r), p.dim, len(p.theta)
 	lambda, bar := make([]float64, n), make([]float64, params)
-	status := factorAfresh(s, p.Dense, w, mode)
+	status := factorAfresh(s, p.Dense, w, want)
 	s.SolveAdjoint(lambda, wbar)
 	jac, r := make([]float64, m*n), make([]float64, m)
-	p.f.Jacobian(jac, w)
-	p.f.Residual(r, w)
+	p.Dense.jacobian(jac, w)
+	p.residual(r, w)
 	byTheta := func(h float64) []float64 {
 		out, x := make([]float64, m*params), append([]float64(nil), w...)
 		axpy(x, h, lambda)
@@ -37,7 +37,7 @@ func (p *parametric) gradient(s *Solver, w, wbar []float64, mode AdjointMode) ([
 		along := dot(jac[i*n:(i+1)*n], lambda)
 		for k := range bar {
 			bar[k] -= along * at[i*params+k]
-			if mode != AdjointPaper {
+			if !paper {
 				bar[k] -= v * (up[i*params+k] - down[i*params+k]) / (2 * h)
 			}
 		}
@@ -46,7 +46,7 @@ func (p *parametric) gradient(s *Solver, w, wbar []float64, mode AdjointMode) ([
 }
 
 // factorAfresh is FactorSolution with everything evaluated again.
-func factorAfresh(s *Solver, p Problem, w []float64, mode AdjointMode) FactorStatus {
+func factorAfresh(s *Solver, p Problem, w []float64, mode Hessian) Hessian {
 	s.bind(p, w)
 	s.moveTo(w)
 	return s.FactorSolution(p, w, mode)
@@ -68,14 +68,13 @@ func fitProblem(noise float64) *parametric {
 		y[i] = model(at(i), []float64{0.7, 2, 0.4}, theta) + noise*rng.NormFloat64()
 	}
 	return &parametric{
-		Dense: NewDense(Func{
-			Rows: m, Dim: 3,
-			Residual: func(r, w []float64) {
+		Dense: NewDense(m, 3,
+			func(r, w []float64) {
 				for i := range r {
 					r[i] = model(at(i), w, theta) - y[i]
 				}
 			},
-			Jacobian: func(jac, w []float64) {
+			func(jac, w []float64) {
 				for i := range m {
 					t := at(i)
 					e, sin, cos := math.Exp(-w[0]*t), math.Sin(w[1]*t), math.Cos(w[1]*t)
@@ -84,7 +83,7 @@ func fitProblem(noise float64) *parametric {
 					jac[3*i+2] = t
 				}
 			},
-		}),
+		),
 		theta: theta,
 		jacobian: func(jac, w []float64) {
 			for i := range m {
@@ -143,25 +142,25 @@ func TestGradientAgainstResolvedProblem(t *testing.T) {
 			t.Fatalf("noise %g: %+v", noise, res)
 		}
 		want := resolved(s, p, start, v)
-		got, status := p.gradient(s, w, v, AdjointExact)
-		if status != FactorExact {
+		got, status := p.gradient(s, w, v, HessianExact, false)
+		if status != HessianExact {
 			t.Fatalf("noise %g: %v", noise, status)
 		}
 		if e := relative(got, want); !(e <= 1e-6) {
 			t.Errorf("noise %g: gradient %v, re-solved %v, relative error %.1e", noise, got, want, e)
 		}
-		errors := map[AdjointMode]float64{}
-		for _, mode := range []AdjointMode{AdjointGaussNewton, AdjointPaper} {
-			if got, status = p.gradient(s, w, v, mode); status != FactorGaussNewton {
-				t.Errorf("%v: %v", mode, status)
+		errors := map[bool]float64{}
+		for _, paper := range []bool{false, true} {
+			if got, status = p.gradient(s, w, v, HessianGaussNewton, paper); status != HessianGaussNewton {
+				t.Errorf("paper %v: %v", paper, status)
 			}
-			errors[mode] = relative(got, want)
+			errors[paper] = relative(got, want)
 		}
-		t.Logf("noise %g: Gauss-Newton off by %.1e, paper by %.1e", noise, errors[AdjointGaussNewton], errors[AdjointPaper])
+		t.Logf("noise %g: Gauss-Newton off by %.1e, paper by %.1e", noise, errors[false], errors[true])
 		// Both are right where the residual vanishes, and only there.
-		for mode, e := range errors {
+		for paper, e := range errors {
 			if noise == 0 && e > 1e-6 || noise == 0.5 && e < 1e-3 {
-				t.Errorf("noise %g: %v is off by %.1e", noise, mode, e)
+				t.Errorf("noise %g: paper %v is off by %.1e", noise, paper, e)
 			}
 		}
 	}
@@ -174,9 +173,9 @@ func TestPaperGradient(t *testing.T) {
 	p, s := fitProblem(0.5), NewSolver(n, tight)
 	w, v := []float64{0.5, 1.8, 0}, []float64{1, -0.5, 2}
 	s.Solve(p, w)
-	got, _ := p.gradient(s, w, v, AdjointPaper)
+	got, _ := p.gradient(s, w, v, HessianGaussNewton, true)
 	jac, theta := mat.NewDense(m, n, nil), mat.NewDense(m, params, nil)
-	p.f.Jacobian(jac.RawMatrix().Data, w)
+	p.Dense.jacobian(jac.RawMatrix().Data, w)
 	p.jacobian(theta.RawMatrix().Data, w)
 	var a, mixed mat.Dense
 	var lambda, bar mat.VecDense
@@ -198,7 +197,7 @@ func TestGradientErrorIsQuadraticAfterCorrection(t *testing.T) {
 	best := []float64{0.5, 1.8, 0}
 	s.Solve(p, best)
 	v := []float64{1, -0.5, 2}
-	want, _ := p.gradient(s, best, v, AdjointExact)
+	want, _ := p.gradient(s, best, v, HessianExact, false)
 	errorAt := func(distance float64, correct bool) float64 {
 		w := append([]float64(nil), best...)
 		axpy(w, distance/math.Sqrt(3), []float64{1, -1, 1})
@@ -209,7 +208,7 @@ func TestGradientErrorIsQuadraticAfterCorrection(t *testing.T) {
 				t.Fatalf("not corrected at distance %g: %+v", distance, res)
 			}
 		}
-		got, _ := p.gradient(s, w, v, AdjointExact)
+		got, _ := p.gradient(s, w, v, HessianExact, false)
 		return relative(got, want)
 	}
 	for _, c := range []struct {
@@ -239,15 +238,14 @@ func collinear(delta float64) (*parametric, []float64) {
 	}
 	theta := []float64{1}
 	p := &parametric{
-		Dense: NewDense(Func{
-			Rows: m, Dim: n,
-			Residual: func(r, w []float64) {
+		Dense: NewDense(m, n,
+			func(r, w []float64) {
 				for i := range r {
 					r[i] = dot(x[i*n:(i+1)*n], w) - theta[0]*y[i]
 				}
 			},
-			Jacobian: func(jac, _ []float64) { copy(jac, x) },
-		}),
+			func(jac, _ []float64) { copy(jac, x) },
+		),
 		theta: theta,
 		jacobian: func(jac, _ []float64) {
 			for i := range m {
@@ -275,9 +273,9 @@ func TestGradientWithCollinearColumns(t *testing.T) {
 		w := make([]float64, 3)
 		res := s.Solve(p, w)
 		cond := 2 / delta
-		for _, mode := range []AdjointMode{AdjointExact, AdjointGaussNewton} {
+		for _, mode := range []Hessian{HessianExact, HessianGaussNewton} {
 			v := []float64{1, -0.3, 0.5}
-			bar, status := p.gradient(s, w, v, mode)
+			bar, status := p.gradient(s, w, v, mode, false)
 			want := dot(v, truth) // dw/dθ = X⁺y
 			e := math.Abs(bar[0]-want) / math.Abs(want)
 			t.Logf("condition %.0e, %v: solve %v (pivot %.0e), adjoint %v, gradient off by %.1e, solution by %.1e", cond, mode, res.Status, res.SmallestPivot, status, e, relative(w, truth))
@@ -285,7 +283,7 @@ func TestGradientWithCollinearColumns(t *testing.T) {
 				t.Errorf("condition %.0e, %v: gradient off by %.1e, solution by %.1e", cond, mode, e, relative(w, truth))
 			}
 			// Far inside the bound, as the refinement and the QR promise.
-			if e > 1e-3 || mode == AdjointGaussNewton && e > 1e-7 {
+			if e > 1e-3 || mode == HessianGaussNewton && e > 1e-7 {
 				t.Errorf("condition %.0e, %v: gradient off by %.1e", cond, mode, e)
 			}
 		}
@@ -296,12 +294,11 @@ func TestGradientWithCollinearColumns(t *testing.T) {
 func TestAdjointFallbacks(t *testing.T) {
 	s := NewSolver(2, Options{})
 	// r = (w0² − 1, w1): H = diag(6w0² − 2, 1) is indefinite at w0 = 0.1.
-	indefinite := NewDense(Func{
-		Rows: 2, Dim: 2,
-		Residual: func(r, w []float64) { r[0], r[1] = w[0]*w[0]-1, w[1] },
-		Jacobian: func(jac, w []float64) { jac[0], jac[1], jac[2], jac[3] = 2*w[0], 0, 0, 1 },
-	})
-	if got := factorAfresh(s, indefinite, []float64{0.1, 0}, AdjointExact); got != FactorGaussNewton {
+	indefinite := NewDense(2, 2,
+		func(r, w []float64) { r[0], r[1] = w[0]*w[0]-1, w[1] },
+		func(jac, w []float64) { jac[0], jac[1], jac[2], jac[3] = 2*w[0], 0, 0, 1 },
+	)
+	if got := factorAfresh(s, indefinite, []float64{0.1, 0}, HessianExact); got != HessianGaussNewton {
 		t.Errorf("indefinite H: %v", got)
 	}
 	lambda := make([]float64, 2)
@@ -309,15 +306,14 @@ func TestAdjointFallbacks(t *testing.T) {
 	if math.Abs(lambda[0]-25) > 1e-9 || math.Abs(lambda[1]-1) > 1e-12 {
 		t.Errorf("Gauss-Newton λ = %v, want 25, 1", lambda)
 	}
-	if got := factorAfresh(s, indefinite, []float64{1, 0}, AdjointExact); got != FactorExact {
+	if got := factorAfresh(s, indefinite, []float64{1, 0}, HessianExact); got != HessianExact {
 		t.Errorf("definite H: %v", got)
 	}
-	singular := NewDense(Func{
-		Rows: 2, Dim: 2,
-		Residual: func(r, w []float64) { r[0], r[1] = w[0]+w[1], 2*(w[0]+w[1]) },
-		Jacobian: func(jac, _ []float64) { jac[0], jac[1], jac[2], jac[3] = 1, 1, 2, 2 },
-	})
-	if got := factorAfresh(s, singular, []float64{1, 0}, AdjointGaussNewton); got != FactorRegularised {
+	singular := NewDense(2, 2,
+		func(r, w []float64) { r[0], r[1] = w[0]+w[1], 2*(w[0]+w[1]) },
+		func(jac, _ []float64) { jac[0], jac[1], jac[2], jac[3] = 1, 1, 2, 2 },
+	)
+	if got := factorAfresh(s, singular, []float64{1, 0}, HessianGaussNewton); got != HessianRegularised {
 		t.Errorf("singular J: %v", got)
 	}
 	s.SolveAdjoint(lambda, []float64{1, 1})
@@ -326,7 +322,7 @@ func TestAdjointFallbacks(t *testing.T) {
 	}
 	bad := newTerms(4, 2, 1)
 	bad.bad = true
-	if got := factorAfresh(s, bad, []float64{0, 0}, AdjointGaussNewton); got != FactorFailed {
+	if got := factorAfresh(s, bad, []float64{0, 0}, HessianGaussNewton); got != HessianFailed {
 		t.Errorf("NaN problem: %v", got)
 	}
 	s.SolveAdjoint(lambda, []float64{1, 1})
@@ -370,24 +366,24 @@ func TestFactorOrder(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		p    given
-		mode AdjointMode
-		want FactorStatus
+		mode Hessian
+		want Hessian
 	}{
-		{"definite", given{1, unit, unit, g}, AdjointExact, FactorExact},
-		{"asked for", given{1, unit, unit, g}, AdjointGaussNewton, FactorGaussNewton},
-		{"pivot 1e-11", given{1, unit, coupled(1e-11), g}, AdjointExact, FactorExact},
-		{"pivot 2e-15", given{1, unit, coupled(2e-15), g}, AdjointExact, FactorGaussNewton},
-		{"indefinite", given{1, unit, []float64{-2, 0, 0, -2}, g}, AdjointExact, FactorGaussNewton},
-		{"curvature NaN", given{1, unit, []float64{0, nan, nan, 0}, g}, AdjointExact, FactorGaussNewton},
-		{"JᵀJ singular, H definite", given{1, singular, unit, g}, AdjointExact, FactorExact},
-		{"both singular", given{1, singular, []float64{0, 0, 0, 0}, g}, AdjointExact, FactorRegularised},
-		{"JᵀJ singular", given{1, singular, unit, g}, AdjointPaper, FactorRegularised},
-		{"JᵀJ nearly singular", given{1, []float64{1, 1 - 1e-11, 1 - 1e-11, 1}, unit, g}, AdjointGaussNewton, FactorGaussNewton},
-		{"JᵀJ indefinite by rounding", given{1, []float64{1, 1 + 1e-9, 1 + 1e-9, 1}, unit, g}, AdjointGaussNewton, FactorRegularised},
-		{"JᵀJ indefinite", given{1, []float64{1, 2, 2, 1}, unit, g}, AdjointGaussNewton, FactorFailed},
-		{"cost NaN", given{nan, unit, unit, g}, AdjointExact, FactorFailed},
-		{"cost Inf", given{math.Inf(1), unit, unit, g}, AdjointGaussNewton, FactorFailed},
-		{"JᵀJ NaN", given{1, []float64{1, nan, nan, 1}, unit, g}, AdjointExact, FactorFailed},
+		{"definite", given{1, unit, unit, g}, HessianExact, HessianExact},
+		{"asked for", given{1, unit, unit, g}, HessianGaussNewton, HessianGaussNewton},
+		{"pivot 1e-11", given{1, unit, coupled(1e-11), g}, HessianExact, HessianExact},
+		{"pivot 2e-15", given{1, unit, coupled(2e-15), g}, HessianExact, HessianGaussNewton},
+		{"indefinite", given{1, unit, []float64{-2, 0, 0, -2}, g}, HessianExact, HessianGaussNewton},
+		{"curvature NaN", given{1, unit, []float64{0, nan, nan, 0}, g}, HessianExact, HessianGaussNewton},
+		{"JᵀJ singular, H definite", given{1, singular, unit, g}, HessianExact, HessianExact},
+		{"both singular", given{1, singular, []float64{0, 0, 0, 0}, g}, HessianExact, HessianRegularised},
+		{"JᵀJ singular", given{1, singular, unit, g}, HessianGaussNewton, HessianRegularised},
+		{"JᵀJ nearly singular", given{1, []float64{1, 1 - 1e-11, 1 - 1e-11, 1}, unit, g}, HessianGaussNewton, HessianGaussNewton},
+		{"JᵀJ indefinite by rounding", given{1, []float64{1, 1 + 1e-9, 1 + 1e-9, 1}, unit, g}, HessianGaussNewton, HessianRegularised},
+		{"JᵀJ indefinite", given{1, []float64{1, 2, 2, 1}, unit, g}, HessianGaussNewton, HessianFailed},
+		{"cost NaN", given{nan, unit, unit, g}, HessianExact, HessianFailed},
+		{"cost Inf", given{math.Inf(1), unit, unit, g}, HessianGaussNewton, HessianFailed},
+		{"JᵀJ NaN", given{1, []float64{1, nan, nan, 1}, unit, g}, HessianExact, HessianFailed},
 	} {
 		got := factorAfresh(s, c.p, []float64{1, 2}, c.mode)
 		if got != c.want {
@@ -398,16 +394,16 @@ func TestFactorOrder(t *testing.T) {
 		s.SolveAdjoint(lambda, wbar)
 		m := append([]float64(nil), c.p.a...)
 		switch got {
-		case FactorExact:
+		case HessianExact:
 			axpy(m, 1, c.p.c)
-		case FactorRegularised:
+		case HessianRegularised:
 			// τ is a power of ten from 1e-12.
 			tau := s.adjoint.tau
 			if e := math.Log10(tau); math.Abs(e-math.Round(e)) > 1e-9 || e < -12.1 {
 				t.Errorf("%s: τ = %g", c.name, tau)
 			}
 			m[0], m[3] = m[0]*(1+tau), m[3]*(1+tau)
-		case FactorFailed:
+		case HessianFailed:
 			if lambda[0] != 0 || lambda[1] != 0 {
 				t.Errorf("%s: λ = %v, want zero", c.name, lambda)
 			}
@@ -426,14 +422,13 @@ func TestFactorOrder(t *testing.T) {
 // TestFactorFailsOnRows: a Jacobian that is not finite fails, though its QR would
 // find it of full rank.
 func TestFactorFailsOnRows(t *testing.T) {
-	p := NewDense(Func{
-		Rows: 2, Dim: 2,
-		Residual: func(r, w []float64) { r[0], r[1] = w[0], w[1] },
-		Jacobian: func(jac, _ []float64) { jac[0], jac[1], jac[2], jac[3] = 1, math.NaN(), 0, 1 },
-	})
+	p := NewDense(2, 2,
+		func(r, w []float64) { r[0], r[1] = w[0], w[1] },
+		func(jac, _ []float64) { jac[0], jac[1], jac[2], jac[3] = 1, math.NaN(), 0, 1 },
+	)
 	s, lambda := NewSolver(2, Options{}), []float64{1, 1}
-	if got := factorAfresh(s, p, []float64{1, 1}, AdjointGaussNewton); got != FactorFailed {
-		t.Errorf("%v, want %v", got, FactorFailed)
+	if got := factorAfresh(s, p, []float64{1, 1}, HessianGaussNewton); got != HessianFailed {
+		t.Errorf("%v, want %v", got, HessianFailed)
 	}
 	s.SolveAdjoint(lambda, []float64{1, 1})
 	if lambda[0] != 0 || lambda[1] != 0 {

@@ -7,73 +7,60 @@ import (
 	"pihc/internal/kernel"
 )
 
-// Func describes a problem by callbacks on whole vectors. Rows, Dim and
-// Residual are required.
-type Func struct {
-	Rows, Dim int
-
-	// Residual writes r (Rows) at w (Dim).
-	Residual func(r, w []float64)
-
-	// Jacobian writes ∂r_i/∂w_j to jac[i*Dim+j]. Nil means central
-	// differences of Residual (2·Dim evaluations each).
-	Jacobian func(jac, w []float64)
-}
-
-// Dense is the problem of a [Func], with every interface of this package:
-// [SecondOrder], [RowReader] and [Accelerated]. It holds its workspace, a few times
-// Rows x Dim numbers, and is for one goroutine at a time.
+// Dense is a problem stated by callbacks on whole vectors, with every interface of this
+// package: [SecondOrder], [RowReader] and [Accelerated]. It holds its workspace, a few times
+// rows x dim numbers, and is for one goroutine at a time.
 type Dense struct {
-	f   Func
-	r   []float64 // the residual (Rows)
-	jac []float64 // the Jacobian at the point at (Rows x Dim)
+	dim                int
+	residual, jacobian func(out, w []float64)
+
+	r   []float64 // the residual (rows)
+	jac []float64 // the Jacobian at the point at (rows x dim)
 	at  []float64
 
 	// Workspace of differences.
-	x, probe   []float64 // points beside w (Dim)
-	r1, r2     []float64 // residuals there (Rows)
-	jac1, jac2 []float64 // Jacobians there (Rows x Dim), made when needed
+	x, probe   []float64 // points beside w (dim)
+	r1, r2     []float64 // residuals there (rows)
+	jac1, jac2 []float64 // Jacobians there (rows x dim), made when needed
 }
 
-// NewDense checks f and returns its problem. It panics if Rows or Dim is not
-// positive or Residual is nil.
-func NewDense(f Func) *Dense {
-	switch {
-	case f.Rows < 1 || f.Dim < 1:
-		panic("lm: Func needs positive Rows and Dim")
-	case f.Residual == nil:
-		panic("lm: Func needs a Residual")
+// NewDense returns the problem of a residual, which writes r (rows) at w (dim), and its
+// Jacobian, which writes ∂r_i/∂w_j to jac[i*dim+j]; nil means central differences of the
+// residual (2·dim evaluations each). It panics if rows or dim is not positive or residual
+// is nil.
+func NewDense(rows, dim int, residual func(r, w []float64), jacobian func(jac, w []float64)) *Dense {
+	if rows < 1 || dim < 1 || residual == nil {
+		panic("lm: NewDense needs rows, unknowns and a residual")
 	}
-	m, n := f.Rows, f.Dim
 	d := &Dense{
-		f: f, r: make([]float64, m), jac: make([]float64, m*n), at: make([]float64, n),
-		x: make([]float64, n), probe: make([]float64, n), r1: make([]float64, m), r2: make([]float64, m),
+		dim: dim, residual: residual, jacobian: jacobian,
+		r: make([]float64, rows), jac: make([]float64, rows*dim), at: make([]float64, dim),
+		x: make([]float64, dim), probe: make([]float64, dim), r1: make([]float64, rows), r2: make([]float64, rows),
 	}
 	d.at[0] = math.NaN() // nowhere yet
+	if jacobian == nil {
+		d.jacobian = d.differences
+	}
 	return d
 }
 
-// Dim returns Func.Dim.
-func (d *Dense) Dim() int { return d.f.Dim }
+// Dim returns the number of unknowns.
+func (d *Dense) Dim() int { return d.dim }
 
 // differenceStep is the central-difference step for a variable of value v:
 // the cube root of eps balances truncation against rounding.
 func differenceStep(v float64) float64 { return 6e-6 * max(math.Abs(v), 1e-3) }
 
-// jacobian writes the Rows x Dim Jacobian at w.
-func (d *Dense) jacobian(jac, w []float64) {
-	if d.f.Jacobian != nil {
-		d.f.Jacobian(jac, w)
-		return
-	}
+// differences writes the rows x dim Jacobian at w by central differences.
+func (d *Dense) differences(jac, w []float64) {
 	copy(d.x, w)
 	for j, v := range w {
 		h := differenceStep(v)
 		d.x[j] = v + h
-		d.f.Residual(d.r1, d.x)
+		d.residual(d.r1, d.x)
 		up := d.x[j]
 		d.x[j] = v - h
-		d.f.Residual(d.r2, d.x)
+		d.residual(d.r2, d.x)
 		inv := 1 / (up - d.x[j])
 		d.x[j] = v
 		for i := range d.r1 {
@@ -90,7 +77,7 @@ func (d *Dense) linearise(w []float64) {
 
 // Normal implements [Problem].
 func (d *Dense) Normal(a, g, w []float64) float64 {
-	d.f.Residual(d.r, w)
+	d.residual(d.r, w)
 	cost := 0.5 * dot(d.r, d.r)
 	if g == nil {
 		return cost
@@ -132,17 +119,17 @@ func accumulate(a, g, jac, r []float64, n int) {
 
 // EachBlock implements [RowReader] with a single block.
 func (d *Dense) EachBlock(w []float64, visit func(r, jac []float64)) {
-	d.f.Residual(d.r, w)
+	d.residual(d.r, w)
 	d.linearise(w)
 	visit(d.r, d.jac)
 }
 
 // HessianParts implements [SecondOrder] by central differences of the Jacobian,
-// symmetrised (2·Dim evaluations).
+// symmetrised (2·dim evaluations).
 func (d *Dense) HessianParts(a, c, g, w []float64) float64 {
 	cost := d.Normal(a, g, w)
 	clear(c)
-	n := d.f.Dim
+	n := d.dim
 	if d.jac1 == nil {
 		d.jac1, d.jac2 = make([]float64, len(d.jac)), make([]float64, len(d.jac))
 	}
@@ -176,18 +163,18 @@ func (d *Dense) HessianParts(a, c, g, w []float64) float64 {
 // along v: the truncation error is of second order in the step. It uses the
 // Jacobian of the last evaluation, if that was at w.
 func (d *Dense) Curvature(out, w, v []float64) {
-	n := d.f.Dim
+	n := d.dim
 	h := 1e-2
 	at := func(r []float64, t float64) {
 		for j := range d.x {
 			d.x[j] = w[j] + t*v[j]
 		}
-		d.f.Residual(r, d.x)
+		d.residual(r, d.x)
 	}
 	if !slices.Equal(d.at, w) {
 		d.linearise(w) // before r1 and r2, which it may use
 	}
-	d.f.Residual(d.r, w)
+	d.residual(d.r, w)
 	at(d.r1, h)
 	at(d.r2, -h)
 	clear(out)

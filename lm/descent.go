@@ -1,5 +1,7 @@
 package lm
 
+import "math"
+
 // Descent is the way from the quadratic model of the cost to a trial step:
 // [LevenbergMarquardt], or one of the caller's. It keeps no state, so that solvers
 // can share it: the solver keeps one number t between trials, which is the damping
@@ -23,9 +25,14 @@ type Descent interface {
 	AcceptFrom() float64
 }
 
-// LevenbergMarquardt solves (A + μD²)δ = −g.
+// LevenbergMarquardt solves (A + μD²)δ = −g. μ changes by the rule of Nielsen (Madsen,
+// Nielsen and Tingleff 2004, eq. 2.21): μ·max(1/3, 1−(2ρ−1)³) after success, μ·ν and
+// ν·2 after failure, ν = 2 at first. Trials are accepted from 1e-4, as in MINPACK.
 type LevenbergMarquardt struct {
-	Damping Damping // nil means Nielsen{}
+	// Classical is the rule of Optimistix: 1/μ starts at 1 whatever the initial
+	// damping, grows 3.5 times when ρ >= 0.99 and shrinks to a quarter after a
+	// failure; a trial is accepted from ρ >= 0.01.
+	Classical bool
 
 	// InitialDamping is μ at the start relative to max_j A_jj/D_j²;
 	// default 1e-3 (GSL).
@@ -39,19 +46,12 @@ type LevenbergMarquardt struct {
 	NoAcceleration bool
 }
 
-func (o LevenbergMarquardt) damping() Damping {
-	if o.Damping == nil {
-		return Nielsen{}
-	}
-	return o.Damping
-}
-
 // Start implements [Descent].
 func (o LevenbergMarquardt) Start(x *Point) float64 {
 	if o.InitialDamping == 0 {
 		o.InitialDamping = 1e-3
 	}
-	if mu := o.damping().Start(o.InitialDamping * x.largest()); mu != 0 {
+	if mu := o.InitialDamping * x.largest(); mu != 0 && !o.Classical {
 		return mu
 	}
 	return 1
@@ -74,12 +74,21 @@ func (o LevenbergMarquardt) Step(step []float64, x *Point, mu float64) (predicte
 
 // Accept implements [Descent].
 func (o LevenbergMarquardt) Accept(mu, ratio, _ float64) float64 {
-	return o.damping().Accept(mu, ratio)
+	switch u := 2*ratio - 1; {
+	case !o.Classical:
+		return mu * max(1./3, 1-u*u*u)
+	case ratio >= 0.99:
+		return mu / 3.5
+	}
+	return mu
 }
 
 // Reject implements [Descent].
 func (o LevenbergMarquardt) Reject(x *Point, mu float64, k int, ok bool) float64 {
-	mu = o.damping().Reject(mu, k)
+	if o.Classical {
+		k = 2
+	}
+	mu *= math.Ldexp(1, k)
 	if !ok {
 		// The system broke down: below this μ no Cholesky can succeed.
 		mu = max(mu, float64(len(x.D))*epsilon*x.largest())
@@ -88,4 +97,9 @@ func (o LevenbergMarquardt) Reject(x *Point, mu float64, k int, ok bool) float64
 }
 
 // AcceptFrom implements [Descent].
-func (o LevenbergMarquardt) AcceptFrom() float64 { return o.damping().AcceptFrom() }
+func (o LevenbergMarquardt) AcceptFrom() float64 {
+	if o.Classical {
+		return 0.01
+	}
+	return acceptRatio
+}

@@ -18,7 +18,7 @@
 // # Method
 //
 // Levenberg-Marquardt with Nielsen's damping, Moré's scaling and, where the
-// problem is [Accelerated], geodesic acceleration ([Descent], [Damping] and
+// problem is [Accelerated], geodesic acceleration ([Descent] and
 // [Scaling] name the alternatives); each step from a Cholesky
 // factorisation of the normal equations scaled to unit diagonal, refined once
 // when the smallest pivot falls below 1e-9 and replaced by QR of the rows with
@@ -42,8 +42,7 @@
 //	λ = H⁻¹w̄,  ∂L/∂θ = −(∂g/∂θ)ᵀλ.
 //
 // [Solver.FactorSolution] evaluates and factors H, [Solver.SolveAdjoint] gives λ.
-// [AdjointMode] names the two approximations in use elsewhere, [FactorStatus]
-// the matrix that was used. At a distance δ from w* the error of the
+// [Hessian] names the approximations of H. At a distance δ from w* the error of the
 // gradient is O(δ); [Options.NewtonCorrection] makes that O(δ²).
 //
 // # Guarantees

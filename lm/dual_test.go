@@ -76,23 +76,22 @@ func variables(x []dual, w []float64) {
 // f writes len(r) residuals.
 func dualProblem(rows, n int, f func(r, x []dual)) *Dense {
 	r, x := make([]dual, rows), make([]dual, n)
-	return NewDense(Func{
-		Rows: rows, Dim: n,
-		Residual: func(out, w []float64) {
+	return NewDense(rows, n,
+		func(out, w []float64) {
 			variables(x, w)
 			f(r, x)
 			for i := range out {
 				out[i] = r[i].v
 			}
 		},
-		Jacobian: func(jac, w []float64) {
+		func(jac, w []float64) {
 			variables(x, w)
 			f(r, x)
 			for i := range r {
 				copy(jac[i*n:(i+1)*n], r[i].d[:n])
 			}
 		},
-	})
+	)
 }
 
 // formula parses an expression in numbers, names, + - * / ^, parentheses and

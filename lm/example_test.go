@@ -12,15 +12,15 @@ import (
 func Example_curveFitting() {
 	x := []float64{1, 2, 3, 5, 7, 10}
 	y := []float64{109, 149, 149, 191, 213, 224}
-	p := lm.NewDense(lm.Func{
-		Rows: len(x), Dim: 2,
-		Residual: func(r, b []float64) {
+	p := lm.NewDense(len(x), 2,
+		func(r, b []float64) {
 			for i := range r {
 				r[i] = y[i] - b[0]*(1-math.Exp(-b[1]*x[i]))
 			}
 		},
 		// Without a Jacobian, central differences are used.
-	})
+		nil,
+	)
 	b := []float64{1, 1}
 	result := lm.NewSolver(2, lm.Options{NewtonCorrection: true}).Solve(p, b)
 	if err := result.Status.Err(); err != nil {
@@ -37,18 +37,18 @@ func ExampleSolver_SolveAdjoint() {
 	times := []float64{0, 1, 2, 3, 4}
 	counts := []float64{10.5, 6.6, 4.2, 2.7, 1.9}
 	background := 0.3
-	p := lm.NewDense(lm.Func{
-		Rows: len(times), Dim: 2,
-		Residual: func(r, w []float64) {
+	p := lm.NewDense(len(times), 2,
+		func(r, w []float64) {
 			for i, t := range times {
 				r[i] = w[0]*math.Exp(-w[1]*t) + background - counts[i]
 			}
 		},
-	})
+		nil,
+	)
 	s := lm.NewSolver(2, lm.Options{NewtonCorrection: true})
 	w, lambda := []float64{10, 1}, make([]float64, 2)
 	s.Solve(p, w)
-	status := s.FactorSolution(p, w, lm.AdjointExact)
+	status := s.FactorSolution(p, w, lm.HessianExact)
 	s.SolveAdjoint(lambda, []float64{0, 1}) // L = the rate
 	gradient := 0.0
 	for _, t := range times {
@@ -66,18 +66,18 @@ func ExampleSolver_SolveAdjoint() {
 }
 
 // Rosenbrock's function by Levenberg-Marquardt with each damping, with a damping of
-// the caller's, and by a descent of the caller's.
+// the caller's, and by another descent of the caller's.
 func ExampleDescent() {
 	for _, descent := range []lm.Descent{
 		lm.LevenbergMarquardt{},
-		lm.LevenbergMarquardt{Damping: lm.Classical{}, NoAcceleration: true},
-		lm.LevenbergMarquardt{Damping: cautious{}, InitialDamping: 1e-2},
+		lm.LevenbergMarquardt{Classical: true, NoAcceleration: true},
+		cautious{lm.LevenbergMarquardt{InitialDamping: 1e-2}},
 		gaussNewton{},
 	} {
-		p := lm.NewDense(lm.Func{
-			Rows: 2, Dim: 2,
-			Residual: func(r, w []float64) { r[0], r[1] = 10*(w[1]-w[0]*w[0]), 1-w[0] },
-		})
+		p := lm.NewDense(2, 2,
+			func(r, w []float64) { r[0], r[1] = 10*(w[1]-w[0]*w[0]), 1-w[0] },
+			nil,
+		)
 		w := []float64{-1.2, 1}
 		result := lm.NewSolver(2, lm.Options{Descent: descent, Scaling: lm.ScalingIdentity}).Solve(p, w)
 		fmt.Printf("%T: %.4f, %v\n", descent, w, result.Status.Err())
@@ -85,14 +85,16 @@ func ExampleDescent() {
 	// Output:
 	// lm.LevenbergMarquardt: [1.0000 1.0000], <nil>
 	// lm.LevenbergMarquardt: [1.0000 1.0000], <nil>
-	// lm.LevenbergMarquardt: [1.0000 1.0000], <nil>
+	// lm_test.cautious: [1.0000 1.0000], <nil>
 	// lm_test.gaussNewton: [1.0000 1.0000], <nil>
 }
 
 // cautious is Nielsen's rule, but μ falls by no more than a half at a time.
-type cautious struct{ lm.Nielsen }
+type cautious struct{ lm.LevenbergMarquardt }
 
-func (c cautious) Accept(mu, ratio float64) float64 { return max(mu/2, c.Nielsen.Accept(mu, ratio)) }
+func (c cautious) Accept(mu, ratio, size float64) float64 {
+	return max(mu/2, c.LevenbergMarquardt.Accept(mu, ratio, size))
+}
 
 // gaussNewton solves Aδ = −g and halves the step until the cost falls.
 type gaussNewton struct{}

@@ -9,10 +9,7 @@ func (s *Solver) finish(res *Result) {
 	n, newton := len(x.W), s.step[:len(x.W)]
 	chol.factor(x.A, n, 0, nil)
 	res.Cost, res.Gradient, res.SmallestPivot = x.Cost, x.gradient, chol.pivot
-	res.Rank = s.linear.rank(x)
-	if res.Rank < n && !res.Status.Early() {
-		res.Status = StatusRankDeficient
-	}
+	res.setRank(s.linear.rank(x), n)
 	if exact {
 		chol = &s.adjoint.chol
 	}

@@ -71,11 +71,10 @@ func TestNewtonCorrection(t *testing.T) {
 // TestDistanceUsesTheExactHessian: with r = (w, w²/2 − 0.9) H is a tenth of JᵀJ at
 // the minimum, 0, and so is the distance by JᵀJ of the true one.
 func TestDistanceUsesTheExactHessian(t *testing.T) {
-	p := NewDense(Func{
-		Rows: 2, Dim: 1,
-		Residual: func(r, w []float64) { r[0], r[1] = w[0], 0.5*w[0]*w[0]-0.9 },
-		Jacobian: func(jac, w []float64) { jac[0], jac[1] = 1, w[0] },
-	})
+	p := NewDense(2, 1,
+		func(r, w []float64) { r[0], r[1] = w[0], 0.5*w[0]*w[0]-0.9 },
+		func(jac, w []float64) { jac[0], jac[1] = 1, w[0] },
+	)
 	w := []float64{0.01}
 	res := NewSolver(1, Options{GTol: 1, NewtonCorrection: true}).Solve(p, w)
 	if ratio := res.Distance / math.Abs(w[0]); !res.Corrected || ratio < 0.8 || ratio > 1.25 {

@@ -4,33 +4,35 @@ import "math"
 
 // linear solves the damped systems at a point.
 type linear struct {
-	method       LinearSolver
+	byQR         bool // where rows can be read
 	chol         cholesky
 	qr           qrFactor // of the rows at the point, where valid
 	rhs, scratch []float64
 }
 
-func newLinear(n int, method LinearSolver) linear {
-	return linear{method: method, chol: newCholesky(n), qr: newQR(n), rhs: make([]float64, n), scratch: make([]float64, n)}
+func newLinear(n int, byQR bool) linear {
+	return linear{byQR: byQR, chol: newCholesky(n), qr: newQR(n), rhs: make([]float64, n), scratch: make([]float64, n)}
 }
 
-// solve solves (A + μD²) step = −g at x.
+// solve solves (A + μD²) step = −g at x, by pivoted QR of the rows where those are wanted or needed.
 func (l *linear) solve(step []float64, x *Point, mu float64) bool {
-	if l.method == LinearQR && x.rows != nil {
-		return l.solveQR(step, x, mu)
+	ok, byQR := false, x.rows != nil && l.byQR
+	if !byQR {
+		ok = l.chol.factor(x.A, len(x.W), mu, x.D)
+		byQR = x.rows != nil && l.chol.pivot < qrPivot
 	}
-	ok := l.chol.factor(x.A, len(x.W), mu, x.D)
-	if l.method == LinearAutomatic && l.chol.pivot < qrPivot && x.rows != nil {
-		return l.solveQR(step, x, mu)
-	}
-	if !ok {
+	switch {
+	case byQR:
+		l.factorRows(x)
+		return l.qr.solve(step, math.Sqrt(mu), x.D)
+	case !ok:
 		return false
 	}
 	rhs := l.rhs[:len(x.W)]
 	negate(rhs, x.G)
 	l.chol.solve(step, rhs)
 	switch {
-	case l.method == LinearCholesky || l.chol.pivot >= refinePivot:
+	case l.chol.pivot >= refinePivot:
 	case x.rows != nil:
 		l.refineRows(step, x, mu)
 	default:
@@ -61,7 +63,7 @@ func (l *linear) refineRows(step []float64, x *Point, mu float64) {
 // step v that solve has just found. It reports false, which rejects the trial, if
 // a is not short against v. Steps that came from QR are left alone.
 func (l *linear) accelerate(step []float64, p Accelerated, x *Point) bool {
-	if l.chol.pivot == 0 || l.method == LinearQR {
+	if l.chol.pivot == 0 || l.byQR {
 		return true
 	}
 	a := l.scratch[:len(step)]
@@ -72,12 +74,6 @@ func (l *linear) accelerate(step []float64, p Accelerated, x *Point) bool {
 	}
 	axpy(step, -0.5, a)
 	return true
-}
-
-// solveQR solves the damped problem from the rows by pivoted QR.
-func (l *linear) solveQR(step []float64, x *Point, mu float64) bool {
-	l.factorRows(x)
-	return l.qr.solve(step, math.Sqrt(mu), x.D)
 }
 
 // factorRows makes qr hold the triangular factor of [J; εI] and the rotated

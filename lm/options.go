@@ -11,36 +11,20 @@ const (
 	ScalingIdentity                // D = I (Levenberg 1944)
 )
 
-var scalings = enum[Scaling]{"scaling", []string{"more", "current", "identity"}}
-
 // String returns "more", "current" or "identity".
-func (s Scaling) String() string { return scalings.print(s) }
-
-// LinearSolver says how the n x n systems are solved.
-type LinearSolver int
-
-const (
-	// LinearAutomatic is Cholesky, with one refinement pass or QR when the
-	// smallest scaled pivot asks for it (QR only for a [RowReader]).
-	LinearAutomatic LinearSolver = iota
-	// LinearCholesky uses the normal equations, scaled to unit diagonal, always.
-	LinearCholesky
-	// LinearQR streams the rows of every new Jacobian through a QR
-	// factorisation. It needs a [RowReader] and falls back to Cholesky.
-	LinearQR
-)
-
-var linearSolvers = enum[LinearSolver]{"linear solver", []string{"automatic", "cholesky", "qr"}}
-
-// String returns "automatic", "cholesky" or "qr".
-func (l LinearSolver) String() string { return linearSolvers.print(l) }
+func (s Scaling) String() string { return nameOf(s, "more", "current", "identity") }
 
 // Options configures a [Solver]. The zero value is the recommended setting.
 // A tolerance of zero means its default; a negative one disables the test.
 type Options struct {
 	Descent Descent // nil means LevenbergMarquardt{}
 	Scaling Scaling
-	Linear  LinearSolver
+
+	// QR solves every system by a QR factorisation of the rows, where the problem is a
+	// [RowReader]. Otherwise systems are solved by Cholesky factorisation of the normal
+	// equations, scaled to unit diagonal, with one refinement pass, or QR of the rows,
+	// where the smallest scaled pivot asks for it.
+	QR bool
 
 	// The tests of MINPACK's lmder, FTol and XTol on accepted steps only.
 	GTol float64 // max_j |J_jᵀr|/(‖J_j‖‖r‖), default 1e-8

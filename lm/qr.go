@@ -135,14 +135,6 @@ func (q *qrFactor) back(x, y []float64) {
 // rank returns the numerical rank of the rows.
 func (q *qrFactor) rank() int { return q.finish(0, nil) }
 
-// Rank returns the numerical rank of a symmetric positive semi-definite a (n x n,
-// row-major) scaled to unit diagonal, as [Result] gives it where its smallest pivot
-// leaves a doubt.
-func Rank(a []float64, n int) int {
-	q := newQR(n)
-	return q.rankOf(a, n)
-}
-
 // rankOf returns the numerical rank of a symmetric positive semi-definite a
 // (n x n) scaled to unit diagonal. It overwrites the factor of the rows.
 func (q *qrFactor) rankOf(a []float64, n int) int {

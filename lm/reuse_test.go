@@ -27,7 +27,7 @@ func (p *counted) HessianParts(a, c, g, w []float64) float64 {
 func TestFactorSolution(t *testing.T) {
 	const n = 6
 	for _, correction := range []bool{true, false} {
-		for _, mode := range []AdjointMode{AdjointExact, AdjointGaussNewton} {
+		for _, mode := range []Hessian{HessianExact, HessianGaussNewton} {
 			o := Options{Ridge: 1e-3, GTol: 1e-4, NewtonCorrection: correction}
 			p := &counted{terms: newTerms(64, n, 2)}
 			s, fresh := NewSolver(n, o), NewSolver(n, o)
@@ -54,7 +54,7 @@ func TestFactorSolution(t *testing.T) {
 				}
 			}
 			first := 0
-			if mode == AdjointExact && !correction {
+			if mode == HessianExact && !correction {
 				first = 1 // the curvature alone
 			}
 			check(first)
@@ -76,7 +76,7 @@ func TestFactorSolutionOfUnknownPoint(t *testing.T) {
 		t.Helper()
 		*p = counted{terms: p.terms}
 		got, want := make([]float64, n), make([]float64, n)
-		for _, mode := range []AdjointMode{AdjointExact, AdjointGaussNewton} {
+		for _, mode := range []Hessian{HessianExact, HessianGaussNewton} {
 			status := s.FactorSolution(p, w, mode)
 			s.SolveAdjoint(got, wbar)
 			fresh := NewSolver(n, s.opt)
@@ -114,7 +114,7 @@ func TestFactorSolutionByEveryMode(t *testing.T) {
 	s, fresh := NewSolver(n, Options{Ridge: 1e-2}), NewSolver(n, Options{Ridge: 1e-2})
 	w, got, want := make([]float64, n), make([]float64, n), make([]float64, n)
 	s.Solve(p, w)
-	for _, mode := range []AdjointMode{AdjointGaussNewton, AdjointExact, AdjointPaper, AdjointExact, AdjointExact} {
+	for _, mode := range []Hessian{HessianGaussNewton, HessianExact, HessianGaussNewton, HessianExact, HessianExact} {
 		s.FactorSolution(p, w, mode)
 		s.SolveAdjoint(got, wbar)
 		factorAfresh(fresh, p, w, mode)
@@ -132,8 +132,8 @@ func TestFactorAfterAnother(t *testing.T) {
 	w, got, want := []float64{1, 2, 3}, make([]float64, 3), make([]float64, 3)
 	problems := []struct {
 		p    Problem
-		mode AdjointMode
-	}{{byQR, AdjointGaussNewton}, {plain, AdjointExact}, {singular, AdjointGaussNewton}, {plain, AdjointGaussNewton}}
+		mode Hessian
+	}{{byQR, HessianGaussNewton}, {plain, HessianExact}, {singular, HessianGaussNewton}, {plain, HessianGaussNewton}}
 	for i, first := range problems {
 		for j, second := range problems {
 			factorAfresh(s, first.p, w, first.mode)

@@ -210,11 +210,11 @@ func benchmarkSolve[T compute.Float](b *testing.B, m, n, problems int, precision
 		for i := range rows {
 			rows[i], w[i] = newSyntheticRows[T](m, n, rowsMemory/problems, uint64(i)), make([]float64, n)
 		}
-		for _, linear := range []LinearSolver{LinearCholesky, LinearQR} {
-			b.Run(linear.String(), func(b *testing.B) {
+		for _, qr := range []bool{false, true} {
+			b.Run(map[bool]string{false: "cholesky", true: "qr"}[qr], func(b *testing.B) {
 				solvers := make([]*Solver, pool.Workers())
 				for i := range solvers {
-					solvers[i] = NewSolver(n, Options{Linear: linear, Ridge: 1e-4})
+					solvers[i] = NewSolver(n, Options{QR: qr, Ridge: 1e-4})
 				}
 				for b.Loop() {
 					pool.Run(problems, func(worker, i int) {

@@ -25,7 +25,7 @@ func NewSolver(n int, o Options) *Solver {
 	o = o.withDefaults()
 	s := &Solver{
 		opt: o, step: make([]float64, n), best: make([]float64, n),
-		linear: newLinear(n, o.Linear), adjoint: newFactored(n),
+		linear: newLinear(n, o.QR), adjoint: newFactored(n),
 	}
 	d := make([]float64, n)
 	s.at, s.trial = newPoint(n, d, o.Ridge, &s.linear), newPoint(n, d, o.Ridge, &s.linear)

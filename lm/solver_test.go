@@ -73,14 +73,13 @@ func (t *terms) Normal(a, g, w []float64) float64 {
 
 // dense returns the same rows as a problem of callbacks.
 func (t *terms) dense() *Dense {
-	return NewDense(Func{
-		Rows: t.m, Dim: t.n,
-		Residual: func(r, w []float64) {
+	return NewDense(t.m, t.n,
+		func(r, w []float64) {
 			for i := range r {
 				r[i], _, _, _, _ = t.row(i, w)
 			}
 		},
-		Jacobian: func(jac, w []float64) {
+		func(jac, w []float64) {
 			for i := range t.m {
 				_, f0, f1, _, _ := t.row(i, w)
 				for j := i * t.n; j < (i+1)*t.n; j++ {
@@ -88,7 +87,7 @@ func (t *terms) dense() *Dense {
 				}
 			}
 		},
-	})
+	)
 }
 
 func (t *terms) HessianParts(a, c, g, w []float64) float64 {
@@ -117,11 +116,10 @@ func hessianOf(p SecondOrder, w []float64) []float64 {
 }
 
 func rosenbrock() *Dense {
-	return NewDense(Func{
-		Rows: 2, Dim: 2,
-		Residual: func(r, w []float64) { r[0], r[1] = 10*(w[1]-w[0]*w[0]), 1-w[0] },
-		Jacobian: func(jac, w []float64) { jac[0], jac[1], jac[2], jac[3] = -20*w[0], 10, -1, 0 },
-	})
+	return NewDense(2, 2,
+		func(r, w []float64) { r[0], r[1] = 10*(w[1]-w[0]*w[0]), 1-w[0] },
+		func(jac, w []float64) { jac[0], jac[1], jac[2], jac[3] = -20*w[0], 10, -1, 0 },
+	)
 }
 
 func TestRosenbrock(t *testing.T) {
@@ -129,18 +127,17 @@ func TestRosenbrock(t *testing.T) {
 		{},
 		{Scaling: ScalingIdentity},
 		{Scaling: ScalingCurrent},
-		{Linear: LinearQR},
-		{Linear: LinearCholesky},
+		{QR: true},
 		{Descent: LevenbergMarquardt{NoAcceleration: true}},
 		{NewtonCorrection: true},
-		{Descent: LevenbergMarquardt{Damping: Classical{}}, Scaling: ScalingIdentity, Linear: LinearQR},
+		{Descent: LevenbergMarquardt{Classical: true}, Scaling: ScalingIdentity, QR: true},
 	} {
 		w := []float64{-1.2, 1}
 		res := NewSolver(2, o).Solve(rosenbrock(), w)
 		if res.Status.Err() != nil || math.Abs(w[0]-1) > 1e-7 || math.Abs(w[1]-1) > 1e-7 {
 			t.Errorf("%+v: w = %v, %+v", o, w, res)
 		}
-		t.Logf("%T %v %v: %v after %d iterations and %d evaluations, cost %.2g", o.Descent, o.Scaling, o.Linear, res.Status, res.Iterations, res.Evaluations, res.Cost)
+		t.Logf("%T %v QR %v: %v after %d iterations and %d evaluations, cost %.2g", o.Descent, o.Scaling, o.QR, res.Status, res.Iterations, res.Evaluations, res.Cost)
 	}
 }
 
@@ -163,9 +160,9 @@ func TestSolveAllocatesNothing(t *testing.T) {
 	if got := testing.AllocsPerRun(20, func() {
 		clear(w)
 		s.Solve(p, w)
-		s.FactorSolution(p, w, AdjointExact)
+		s.FactorSolution(p, w, HessianExact)
 		s.SolveAdjoint(lambda, w)
-		factorAfresh(s, p, w, AdjointExact)
+		factorAfresh(s, p, w, HessianExact)
 		s.SolveAdjoint(lambda, w)
 	}); got != 0 {
 		t.Errorf("%v allocations per solve and adjoint", got)
@@ -208,8 +205,8 @@ func TestAllocationAfterTheFirstSolve(t *testing.T) {
 	const n, bound = 16, 4096
 	for _, o := range []Options{
 		{MaxIterations: 5, NewtonCorrection: true},
-		{MaxIterations: 5, Linear: LinearQR},
-		{MaxIterations: 5, Linear: LinearQR, NewtonCorrection: true},
+		{MaxIterations: 5, QR: true},
+		{MaxIterations: 5, QR: true, NewtonCorrection: true},
 	} {
 		for _, m := range []int{100, 10_000} {
 			p, s := newTerms(m, n, 1).dense(), NewSolver(n, o)
@@ -217,9 +214,9 @@ func TestAllocationAfterTheFirstSolve(t *testing.T) {
 			solve := func() {
 				clear(w)
 				s.Solve(p, w)
-				s.FactorSolution(p, w, AdjointExact)
+				s.FactorSolution(p, w, HessianExact)
 				s.SolveAdjoint(lambda, w)
-				factorAfresh(s, p, w, AdjointGaussNewton)
+				factorAfresh(s, p, w, HessianGaussNewton)
 				s.SolveAdjoint(lambda, w)
 			}
 			solve()
@@ -228,7 +225,7 @@ func TestAllocationAfterTheFirstSolve(t *testing.T) {
 			solve()
 			runtime.ReadMemStats(&after)
 			if used := after.TotalAlloc - before.TotalAlloc; used > bound {
-				t.Errorf("%v, %d rows: %d bytes in the second solve, want at most %d", o.Linear, m, used, bound)
+				t.Errorf("QR %v, %d rows: %d bytes in the second solve, want at most %d", o.QR, m, used, bound)
 			}
 		}
 	}

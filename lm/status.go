@@ -1,6 +1,9 @@
 package lm
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // Status says how a solve ended.
 type Status int
@@ -16,13 +19,19 @@ const (
 	StatusNonFiniteStart           // cost, gradient or JᵀJ is NaN or Inf at the start
 )
 
-var statuses = enum[Status]{"status", []string{
-	"not started", "converged (gradient)", "converged (cost)", "converged (step)",
-	"rank deficient", "iteration limit", "stalled", "non-finite start",
-}}
-
 // String returns a short lower-case name.
-func (s Status) String() string { return statuses.print(s) }
+func (s Status) String() string {
+	return nameOf(s, "not started", "converged (gradient)", "converged (cost)", "converged (step)",
+		"rank deficient", "iteration limit", "stalled", "non-finite start")
+}
+
+// nameOf returns that of a value from 0 on.
+func nameOf[E ~int](e E, names ...string) string {
+	if e < 0 || int(e) >= len(names) {
+		return fmt.Sprintf("lm: unknown %T %d", e, int(e))
+	}
+	return names[e]
+}
 
 var statusErrors = map[Status]error{
 	StatusNotStarted:     errors.New("lm: solve not started"),
@@ -65,4 +74,18 @@ type Result struct {
 
 	Corrected bool // the Newton correction was applied
 	Restarted bool // the result is that of the second run, with identity scaling
+}
+
+// SetRank sets Rank, and Status where that is less than n, from a = JᵀJ + ε²I (n x n,
+// row-major), by a pivoted factorisation: what Solve does where SmallestPivot leaves a
+// doubt and rows cannot be read.
+func (r *Result) SetRank(a []float64, n int) {
+	q := newQR(n)
+	r.setRank(q.rankOf(a, n), n)
+}
+
+func (r *Result) setRank(rank, n int) {
+	if r.Rank = rank; rank < n && !r.Status.Early() {
+		r.Status = StatusRankDeficient
+	}
 }

@@ -7,22 +7,20 @@ import (
 
 // scalar is r = f(w) with one unknown.
 func scalar(f, df func(w float64) float64) *Dense {
-	return NewDense(Func{
-		Rows: 1, Dim: 1,
-		Residual: func(r, w []float64) { r[0] = f(w[0]) },
-		Jacobian: func(jac, w []float64) { jac[0] = df(w[0]) },
-	})
+	return NewDense(1, 1,
+		func(r, w []float64) { r[0] = f(w[0]) },
+		func(jac, w []float64) { jac[0] = df(w[0]) },
+	)
 }
 
 func TestStatuses(t *testing.T) {
 	one := func(float64) float64 { return 1 }
 	zero := func(float64) float64 { return 0 }
 	identity := func(w float64) float64 { return w }
-	offset := NewDense(Func{ // minimum at 2 with cost ½
-		Rows: 2, Dim: 1,
-		Residual: func(r, w []float64) { r[0], r[1] = math.Sin(w[0]-2), 1 },
-		Jacobian: func(jac, w []float64) { jac[0], jac[1] = math.Cos(w[0]-2), 0 },
-	})
+	offset := NewDense(2, 1, // minimum at 2 with cost ½
+		func(r, w []float64) { r[0], r[1] = math.Sin(w[0]-2), 1 },
+		func(jac, w []float64) { jac[0], jac[1] = math.Cos(w[0]-2), 0 },
+	)
 	for _, c := range []struct {
 		name  string
 		p     Problem
@@ -110,9 +108,8 @@ func TestDistanceEstimatesTheError(t *testing.T) {
 func TestRidge(t *testing.T) {
 	const ridge = 0.3
 	p := newTerms(40, 3, 5)
-	byHand := NewDense(Func{
-		Rows: 43, Dim: 3,
-		Residual: func(r, w []float64) {
+	byHand := NewDense(43, 3,
+		func(r, w []float64) {
 			for i := range 40 {
 				r[i], _, _, _, _ = p.row(i, w)
 			}
@@ -120,7 +117,8 @@ func TestRidge(t *testing.T) {
 				r[40+j] = ridge * v
 			}
 		},
-	})
+		nil,
+	)
 	w, v := make([]float64, 3), make([]float64, 3)
 	o := tight
 	a := NewSolver(3, o).Solve(byHand, w)
@@ -128,7 +126,7 @@ func TestRidge(t *testing.T) {
 	b := NewSolver(3, o).Solve(p, v)
 	closeTo(t, "w", v, w, 1e-9)
 	closeTo(t, "cost", []float64{b.Cost}, []float64{a.Cost}, 1e-12)
-	o.Linear = LinearQR
+	o.QR = true
 	u := make([]float64, 3)
 	NewSolver(3, o).Solve(p.dense(), u)
 	closeTo(t, "w by QR", u, w, 1e-9)
@@ -137,20 +135,19 @@ func TestRidge(t *testing.T) {
 // TestRestart starts where the first column is enormous: Moré's D never
 // forgets it. (With acceleration the first run finds its way.)
 func TestRestart(t *testing.T) {
-	p := NewDense(Func{ // BoxBOD: b1(1 − exp(−b2 x))
-		Rows: 6, Dim: 2,
-		Residual: func(r, w []float64) {
+	p := NewDense(6, 2, // BoxBOD: b1(1 − exp(−b2 x))
+		func(r, w []float64) {
 			for i, x := range []float64{1, 2, 3, 5, 7, 10} {
 				r[i] = []float64{109, 149, 149, 191, 213, 224}[i] - w[0]*(1-math.Exp(-w[1]*x))
 			}
 		},
-		Jacobian: func(jac, w []float64) {
+		func(jac, w []float64) {
 			for i, x := range []float64{1, 2, 3, 5, 7, 10} {
 				e := math.Exp(-w[1] * x)
 				jac[2*i], jac[2*i+1] = -(1 - e), -w[0]*x*e
 			}
 		},
-	})
+	)
 	for _, no := range []bool{false, true} {
 		w := []float64{1, 1}
 		res := NewSolver(2, Options{NoRestart: no, Descent: LevenbergMarquardt{NoAcceleration: true}, MaxIterations: 2000}).Solve(p, w)
@@ -186,10 +183,10 @@ func TestPanics(t *testing.T) {
 		"large problem":  func() { NewSolver(1, Options{}).Solve(rosenbrock(), []float64{1, 1}) },
 		"length of w":    func() { NewSolver(2, Options{}).Solve(rosenbrock(), []float64{1}) },
 		"no factor":      func() { NewSolver(1, Options{}).SolveAdjoint([]float64{0}, []float64{0}) },
-		"no residual":    func() { NewDense(Func{Rows: 1, Dim: 1}) },
+		"no residual":    func() { NewDense(1, 1, nil, nil) },
 		"length of lambda": func() {
 			s := NewSolver(2, Options{})
-			s.FactorSolution(rosenbrock(), []float64{1, 1}, AdjointExact)
+			s.FactorSolution(rosenbrock(), []float64{1, 1}, HessianExact)
 			s.SolveAdjoint([]float64{0}, []float64{1, 1})
 		},
 	} {
@@ -205,7 +202,7 @@ func TestPanics(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	for m, want := range map[AdjointMode]string{AdjointExact: "exact", AdjointGaussNewton: "gauss-newton", AdjointPaper: "paper"} {
+	for m, want := range map[Hessian]string{HessianExact: "exact", HessianGaussNewton: "gauss-newton", HessianFailed: "failed"} {
 		if m.String() != want {
 			t.Errorf("%v, want %s", m, want)
 		}

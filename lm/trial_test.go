@@ -16,34 +16,34 @@ func TestTrial(t *testing.T) {
 		name      string
 		predicted float64
 		to        given
-		damping   Damping
+		classical bool
 		want      int
 		ratio     float64
 		full      int // evaluations with derivatives where the trial is tried by its cost first
 	}{
-		{"as predicted", 0.1, given{cost: 0.9, a: unit, g: g}, Nielsen{}, accepted, 1, 1},
-		{"ratio 2e-4", 0.1, given{cost: 1 - 2e-5, a: unit, g: g}, Nielsen{}, accepted, 2e-4, 1},
-		{"ratio 5e-5", 0.1, given{cost: 1 - 5e-6, a: unit, g: g}, Nielsen{}, rejected, 5e-5, 0},
-		{"ratio 0.02, classical", 0.1, given{cost: 1 - 2e-3, a: unit, g: g}, Classical{}, accepted, 0.02, 1},
-		{"ratio 0.005, classical", 0.1, given{cost: 1 - 5e-4, a: unit, g: g}, Classical{}, rejected, 0.005, 0},
-		{"rise", 0.1, given{cost: 1.1, a: unit, g: scaled(0.1)}, Nielsen{}, rejected, -1, 0},
-		{"cost NaN", 0.1, given{cost: math.NaN(), a: unit, g: g}, Nielsen{}, rejected, math.NaN(), 0},
-		{"cost -Inf", 0.1, given{cost: math.Inf(-1), a: unit, g: g}, Nielsen{}, rejected, math.Inf(1), 0},
-		{"gradient NaN", 0.1, given{cost: 0.9, a: unit, g: scaled(math.NaN())}, Nielsen{}, rejected, 1, 1},
-		{"JᵀJ NaN", 0.1, given{cost: 0.9, a: []float64{1, 0, 0, math.NaN()}, g: g}, Nielsen{}, rejected, 1, 1},
-		{"same cost by a long step", 0.1, given{cost: 1 + 1e-14, a: unit, g: scaled(0.1)}, Nielsen{}, rejected, -1e-13, 0},
-		{"soft: gradient halves", 1e-11, given{cost: 1 + 1e-11, a: unit, g: scaled(0.49)}, Nielsen{}, accepted, 1, 1},
-		{"soft: gradient does not", 1e-11, given{cost: 1 + 1e-11, a: unit, g: scaled(0.51)}, Nielsen{}, rejected, -1, 1},
-		{"soft: cost rises more", 1e-11, given{cost: 1 + 1e-9, a: unit, g: scaled(0.1)}, Nielsen{}, rejected, -100, 1},
-		{"soft: ratio alone", 1e-11, given{cost: 1 - 1e-11, a: unit, g: scaled(2)}, Nielsen{}, accepted, 1, 1},
-		{"noise: gradient falls", 1e-14, given{cost: 1 + 2e-14, a: unit, g: scaled(0.99)}, Nielsen{}, accepted, 1, 1},
-		{"noise: gradient is the same", 1e-14, given{cost: 1, a: unit, g: g}, Nielsen{}, exhausted, 1, 1},
-		{"noise: gradient rises", 1e-14, given{cost: 1 - 1e-14, a: unit, g: scaled(1.01)}, Nielsen{}, exhausted, 1, 1},
-		{"noise: cost rises", 1e-14, given{cost: 1 + 1e-6, a: unit, g: scaled(0.1)}, Nielsen{}, rejected, -1e8, 1},
+		{"as predicted", 0.1, given{cost: 0.9, a: unit, g: g}, false, accepted, 1, 1},
+		{"ratio 2e-4", 0.1, given{cost: 1 - 2e-5, a: unit, g: g}, false, accepted, 2e-4, 1},
+		{"ratio 5e-5", 0.1, given{cost: 1 - 5e-6, a: unit, g: g}, false, rejected, 5e-5, 0},
+		{"ratio 0.02, classical", 0.1, given{cost: 1 - 2e-3, a: unit, g: g}, true, accepted, 0.02, 1},
+		{"ratio 0.005, classical", 0.1, given{cost: 1 - 5e-4, a: unit, g: g}, true, rejected, 0.005, 0},
+		{"rise", 0.1, given{cost: 1.1, a: unit, g: scaled(0.1)}, false, rejected, -1, 0},
+		{"cost NaN", 0.1, given{cost: math.NaN(), a: unit, g: g}, false, rejected, math.NaN(), 0},
+		{"cost -Inf", 0.1, given{cost: math.Inf(-1), a: unit, g: g}, false, rejected, math.Inf(1), 0},
+		{"gradient NaN", 0.1, given{cost: 0.9, a: unit, g: scaled(math.NaN())}, false, rejected, 1, 1},
+		{"JᵀJ NaN", 0.1, given{cost: 0.9, a: []float64{1, 0, 0, math.NaN()}, g: g}, false, rejected, 1, 1},
+		{"same cost by a long step", 0.1, given{cost: 1 + 1e-14, a: unit, g: scaled(0.1)}, false, rejected, -1e-13, 0},
+		{"soft: gradient halves", 1e-11, given{cost: 1 + 1e-11, a: unit, g: scaled(0.49)}, false, accepted, 1, 1},
+		{"soft: gradient does not", 1e-11, given{cost: 1 + 1e-11, a: unit, g: scaled(0.51)}, false, rejected, -1, 1},
+		{"soft: cost rises more", 1e-11, given{cost: 1 + 1e-9, a: unit, g: scaled(0.1)}, false, rejected, -100, 1},
+		{"soft: ratio alone", 1e-11, given{cost: 1 - 1e-11, a: unit, g: scaled(2)}, false, accepted, 1, 1},
+		{"noise: gradient falls", 1e-14, given{cost: 1 + 2e-14, a: unit, g: scaled(0.99)}, false, accepted, 1, 1},
+		{"noise: gradient is the same", 1e-14, given{cost: 1, a: unit, g: g}, false, exhausted, 1, 1},
+		{"noise: gradient rises", 1e-14, given{cost: 1 - 1e-14, a: unit, g: scaled(1.01)}, false, exhausted, 1, 1},
+		{"noise: cost rises", 1e-14, given{cost: 1 + 1e-6, a: unit, g: scaled(0.1)}, false, rejected, -1e8, 1},
 	} {
 		for _, derivatives := range []bool{true, false} {
 			counter := &counts{twoPoints: twoPoints{given{cost: 1, a: unit, g: g}, c.to}}
-			s := NewSolver(2, Options{Descent: LevenbergMarquardt{Damping: c.damping}})
+			s := NewSolver(2, Options{Descent: LevenbergMarquardt{Classical: c.classical}})
 			s.bind(counter, []float64{1, 2})
 			s.moveTo([]float64{1, 2})
 			s.at.evaluate(true)
@@ -175,7 +175,7 @@ func TestRestartKeepsTheBetterRun(t *testing.T) {
 	for _, number := range []int{2, 12, 26} {
 		for _, factor := range []float64{1, 10, 100} {
 			p, o := problems[number-1], suiteOptions(true)
-			o.Linear = LinearQR
+			o.QR = true
 			res := NewSolver(p.n, o).Solve(dualProblem(p.m, p.n, p.f), p.startAt(factor))
 			o.NoRestart = true
 			alone := NewSolver(p.n, o).Solve(dualProblem(p.m, p.n, p.f), p.startAt(factor))
@@ -188,14 +188,13 @@ func TestRestartKeepsTheBetterRun(t *testing.T) {
 		}
 	}
 	one := func(scale float64) *Dense {
-		return NewDense(Func{
-			Rows: 2, Dim: 2,
-			Residual: func(r, w []float64) { v := w[0] + w[1]; r[0], r[1] = math.Exp(scale*v)-2, 2*v-3 },
-			Jacobian: func(jac, w []float64) {
+		return NewDense(2, 2,
+			func(r, w []float64) { v := w[0] + w[1]; r[0], r[1] = math.Exp(scale*v)-2, 2*v-3 },
+			func(jac, w []float64) {
 				e := scale * math.Exp(scale*(w[0]+w[1]))
 				jac[0], jac[1], jac[2], jac[3] = e, e, 2, 2
 			},
-		})
+		)
 	}
 	for _, c := range []struct {
 		name string

@@ -5,8 +5,8 @@ import (
 	"maps"
 	"slices"
 
-	"pihc/data"
 	"pihc/grid"
+	"pihc/internal/words"
 	"pihc/pde"
 )
 
@@ -32,11 +32,7 @@ func (s *Spec) EvaluationGrids(p *pde.Problem) ([]EvaluationGrid, error) {
 	if err != nil {
 		return nil, err
 	}
-	options, err := s.Options(p)
-	if err != nil {
-		return nil, err
-	}
-	router, err := options.NewRouter(base)
+	router, err := s.router(p, base)
 	if err != nil {
 		return nil, err
 	}
@@ -60,10 +56,10 @@ func (s *Spec) EvaluationGrids(p *pde.Problem) ([]EvaluationGrid, error) {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		if err := CheckNetwork(net, g); err != nil {
-			return nil, fmt.Errorf("%s (%s): %w", name, data.FormatShape(g.Shape()), err)
+			return nil, fmt.Errorf("%s (%s): %w", name, words.Shape(g.Shape()), err)
 		}
 		if _, err := router.Divide(g); err != nil {
-			return nil, fmt.Errorf("%s (%s): %w", name, data.FormatShape(g.Shape()), err)
+			return nil, fmt.Errorf("%s (%s): %w", name, words.Shape(g.Shape()), err)
 		}
 		if same := func(o EvaluationGrid) bool { return slices.Equal(o.Axes, g.Axes) }; !same(EvaluationGrid{Grid: base}) && !slices.ContainsFunc(grids, same) {
 			grids = append(grids, EvaluationGrid{g, samples})
@@ -72,7 +68,7 @@ func (s *Spec) EvaluationGrids(p *pde.Problem) ([]EvaluationGrid, error) {
 	finest := finestGrid(base, grids)
 	for _, g := range append([]EvaluationGrid{{Grid: base}}, grids...) {
 		for a, axis := range g.Axes {
-			if !grid.Thins([]grid.Axis{axis}, finest.Axes[a:a+1]) {
+			if !axis.Thins(finest.Axes[a]) {
 				return nil, fmt.Errorf("data.test.grids: the %d points of axis %s are not among the finest, %d (%s): %s",
 					axis.Points, axis.Name, finest.Axes[a].Points, axis.Boundary, nesting[axis.Boundary])
 			}

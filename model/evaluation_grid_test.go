@@ -9,6 +9,7 @@ import (
 
 	"pihc/data"
 	"pihc/grid"
+	"pihc/internal/words"
 	"pihc/pde"
 )
 
@@ -42,7 +43,7 @@ func TestEvaluationGrids(t *testing.T) {
 	}
 	var got []string
 	for _, g := range grids {
-		got = append(got, data.FormatShape(g.Shape()))
+		got = append(got, words.Shape(g.Shape()))
 	}
 	if want := []string{"8 x 32 x 16", "8 x 8 x 32"}; !slices.Equal(got, want) { // neither the spec's own nor one twice
 		t.Errorf("grids %v, want %v", got, want)
@@ -137,12 +138,12 @@ func TestPlanOnSeveralGrids(t *testing.T) {
 	}
 	p, plan := planOf(t, spec)
 	for i, want := range []string{"8 x 16 x 16", "8 x 16 x 16", "8 x 32 x 32"} {
-		if got := data.FormatShape(plan.Splits[i].SolutionShape()); got != want {
+		if got := words.Shape(plan.Splits[i].SolutionShape()); got != want {
 			t.Errorf("%s on %s, want %s", plan.Splits[i].Name, got, want)
 		}
 	}
-	if plan.SolutionType != data.Float32 {
-		t.Errorf("solutions of type %q", plan.SolutionType)
+	if !plan.Float32 {
+		t.Error("solutions of type float64")
 	}
 	solve := func(split data.Split) (initial, solution []float64) {
 		draw, err := plan.Sampler(split)

@@ -11,10 +11,10 @@ import (
 	"pihc/pde"
 )
 
-// DefaultSpec returns the defaults of specs: PaperDefaults, the paper's values
+// defaultSpec returns the defaults of specs: paperDefaults, the paper's values
 // (sections 4.1 and B; docs/constraint.md, Q23, for the rest) in their best fair form, or
-// FittedDefaults, what docs/choices.md measured as better.
-func DefaultSpec(defaults string) Spec {
+// fittedDefaults, what docs/choices.md measured as better.
+func defaultSpec(defaults string) Spec {
 	s := Spec{
 		Defaults: defaults,
 		Method:   MoE,
@@ -29,7 +29,7 @@ func DefaultSpec(defaults string) Spec {
 			// the solves on an untrained basis, which wander in a flat valley; those on
 			// a trained one meet the gradient test first.
 			CostTolerance: 1e-6,
-			Components:    componentsSeparate, Router: constraint.DefaultRouter,
+			Components:    "separate", Router: constraint.DefaultRouter,
 		},
 		Loss: LossSpec{Form: "mean-square", Weights: map[string]float64{}, BorderRows: Ramp{1, 1, 0, 1}},
 		Training: TrainingSpec{
@@ -39,7 +39,7 @@ func DefaultSpec(defaults string) Spec {
 		},
 		Data: DataSpec{SplitSpec{8000, 1}, SplitSpec{100, 2}, TestSpec{SplitSpec: SplitSpec{1000, 3}}},
 	}
-	if defaults == PaperDefaults {
+	if defaults == paperDefaults {
 		return s
 	}
 	s.Network.Keys = keysOf[fno.Keys]{fno.Keys{Width: 32, Layers: 4, Projection: 64, LastActivation: true, SpectralGain: 0}}
@@ -52,7 +52,7 @@ func DefaultSpec(defaults string) Spec {
 	return s
 }
 
-// fits are the keys whose FittedDefaults follow from the problem.
+// fits are the keys whose fittedDefaults follow from the problem.
 var fits = []struct {
 	key string
 	set func(s *Spec, f *fitting)
@@ -98,7 +98,7 @@ var fits = []struct {
 	{"constraint.ridge", func(s *Spec, f *fitting) {
 		// It has the unit of what a weight multiplies: that of the ansatz's multiplier, and of the
 		// first unknown where the basis is multiplied by the size of residuals.
-		r := s.Constraint.Ridge // that of PaperDefaults
+		r := s.Constraint.Ridge // that of paperDefaults
 		if slices.ContainsFunc(f.problem.Residuals, func(r pde.Rows) bool { return s.Network.Features[r.Name] > 0 }) {
 			r = ridge * f.scales[0]
 		}
@@ -138,7 +138,7 @@ func absent(root config.Node) []string {
 
 // Fit sets the keys that the file left out and whose defaults follow from the
 // problem: grid and boundaries, sizes of initial conditions, units of the rows. A spec with
-// FittedDefaults is used only after it; for others, and a second time, it does nothing.
+// fittedDefaults is used only after it; for others, and a second time, it does nothing.
 func (s *Spec) Fit(p *pde.Problem) error {
 	if len(s.unset) == 0 {
 		return nil

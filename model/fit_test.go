@@ -54,7 +54,7 @@ func fittedTo(t *testing.T, problem, spec string, overrides ...string) (*Spec, *
 // What a spec leaves out follows from the problem; what it says stays.
 func TestFit(t *testing.T) {
 	s, p := fitted(t, "problem: a\n", "32")
-	if s.Defaults != FittedDefaults || s.Network.InitialScale != 3 || s.Network.Passes != passes || !slices.Equal(s.Network.OmitCoordinates, []string{"x"}) {
+	if s.Defaults != fittedDefaults || s.Network.InitialScale != 3 || s.Network.Passes != passes || !slices.Equal(s.Network.OmitCoordinates, []string{"x"}) {
 		t.Errorf("network %+v", s.Network)
 	}
 	// 2·5·u_tt over four units of time changes u by 4²/2 times as much.
@@ -268,7 +268,7 @@ initial: {distribution: mixture, of: [{distribution: random-series, series: sine
 			t.Fatal(err)
 		}
 		misfit, err := Misfit(p)
-		if err != nil || (misfit <= CompatibleMisfit) != compatible {
+		if err != nil || (misfit <= 0.01) != compatible {
 			t.Errorf("with %q: misfit %v, %v", other, misfit, err)
 		}
 	}

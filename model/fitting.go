@@ -48,14 +48,14 @@ func newFitting(s *Spec, p *pde.Problem) (*fitting, error) {
 	var ofs []int // the unknown that each set says most of
 	for _, set := range sys.Sets {
 		values := sys.NewRowValues(set, set.Points)
-		out := values.Eval(pde.FirstDerivatives, steady, u0)
+		out := values.Eval(1, steady, u0)
 		unit, of := dataset.UnitOf(sys, set, out[1:])
 		rms := dataset.RootMeanSquare(out[0])
 		if set.Kind != pde.ResidualRows && !dataset.AtFirstAxis(p, set.Name) {
 			misfit := rms
 			for _, part := range parts {
 				p.Persist(held, part, sys.Grid)
-				misfit = max(misfit, dataset.RootMeanSquare(values.Eval(pde.Values, held, part)[0]))
+				misfit = max(misfit, dataset.RootMeanSquare(values.Eval(0, held, part)[0]))
 			}
 			f.misfit = max(f.misfit, unit*f.scales[0]/f.scales[of]*misfit)
 		}
@@ -78,7 +78,7 @@ func newFitting(s *Spec, p *pde.Problem) (*fitting, error) {
 func drawnScales(sys *pde.System, u0 []float64) ([]float64, error) {
 	p := sys.Problem
 	scales := slices.Repeat([]float64{1}, len(p.Unknowns))
-	if !p.Drawn() && p.Reference.Solver != pde.FileSolver {
+	if !p.Drawn() && p.Reference.File == "" {
 		return scales, nil
 	}
 	next, err := dataset.NewSampler(p, sys.Grid)
@@ -142,15 +142,10 @@ func mixtureParts(p *pde.Problem, sys *pde.System, sample []float64) ([][]float6
 	return out, nil
 }
 
-// CompatibleMisfit is where initial conditions, kept for all times, miss the conditions at the
-// ends of axes of space so far, as a fraction of their size, that the field changes there at
-// once, which no ansatz that begins smoothly can follow.
-const CompatibleMisfit = 0.01
-
 // Misfit returns how far initial conditions, kept for all times, miss the conditions at the ends
 // of axes of space, as a fraction of their size.
 func Misfit(p *pde.Problem) (float64, error) {
-	s := DefaultSpec(FittedDefaults)
+	s := defaultSpec(fittedDefaults)
 	f, err := newFitting(&s, p)
 	if err != nil {
 		return 0, err

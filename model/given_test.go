@@ -107,7 +107,7 @@ reference: {file: own.npz}
 	if err != nil || !slices.Equal(u.Float64(), solutions.Array.Float64()[36:]) {
 		t.Errorf("%v, %v", u, err)
 	}
-	if m := set.Manifest().Metadata; m["solver"] != "file" || len(m["file"]) != 64 {
+	if m := set.Metadata; m["solver"] != "file" || len(m["file"]) != 64 {
 		t.Errorf("metadata %v: want the hash of the file", m)
 	}
 	// A distribution draws what is trained with; arrays of the file come before both.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"pihc/internal/config"
+	"pihc/internal/kernel"
 	"pihc/pde"
 )
 
@@ -108,11 +109,11 @@ func decodeSpec(name string, d *config.Document) (*Spec, error) {
 			return nil, err
 		}
 	}
-	s := DefaultSpec(defaults)
+	s := defaultSpec(defaults)
 	if err := d.Decode(&s); err != nil {
 		return nil, err
 	}
-	if defaults != PaperDefaults {
+	if defaults != paperDefaults {
 		s.unset = absent(d.Root())
 	}
 	if err := s.validate(d); err != nil {
@@ -123,7 +124,7 @@ func decodeSpec(name string, d *config.Document) (*Spec, error) {
 
 // constants are the values of what were keys of specs once. Run folders of then have them written out.
 var constants = map[string]any{
-	"constraint.initial_damping": initialDamping, "constraint.restart": false, "training.beta1": Beta1, "training.beta2": Beta2, "training.epsilon": Epsilon,
+	"constraint.initial_damping": initialDamping, "constraint.restart": false, "training.beta1": kernel.Beta1, "training.beta2": kernel.Beta2, "training.epsilon": kernel.Epsilon,
 }
 
 // takeConstants takes from a document the keys that have become constants, with an error for another value than that.
@@ -148,10 +149,10 @@ func takeConstants(d *config.Document) error {
 func takeVersion(d *config.Document) (defaults string, err error) {
 	at, ok := d.Take("version")
 	if !ok {
-		return FittedDefaults, nil
+		return fittedDefaults, nil
 	}
 	if _, both := d.Root().Lookup("defaults"); both {
-		return "", config.Join(at.Errorf("version: `defaults` has taken its place: %s for 1, %s for 2", PaperDefaults, FittedDefaults))
+		return "", config.Join(at.Errorf("version: `defaults` has taken its place: %s for 1, %s for 2", paperDefaults, fittedDefaults))
 	}
 	version := 0
 	if err := at.Decode(&version); err != nil {
@@ -160,7 +161,7 @@ func takeVersion(d *config.Document) (defaults string, err error) {
 	if version < 1 || version > 2 {
 		return "", config.Join(at.Errorf("version %d: this pihc reads versions 1 to 2", version))
 	}
-	return []string{PaperDefaults, FittedDefaults}[version-1], nil
+	return []string{paperDefaults, fittedDefaults}[version-1], nil
 }
 
 // SpecError is err, with a hint, at the place where the spec called name, as OpenSpec reads it, has a dotted key such as

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"pihc/compute"
 	"pihc/ffno"
 	"pihc/fno"
 	"pihc/grid"
@@ -16,17 +15,11 @@ import (
 	"pihc/pde"
 )
 
-// A Network maps fields on a grid to others; an Evaluator runs it.
-type (
-	Network                    = network.Network
-	Evaluator[T compute.Float] = network.Evaluator[T]
-)
-
 // NetworkKeys are the keys that the network block of a spec has for its kind.
 type NetworkKeys interface {
 	// Network returns the network on the given axes (the slowest first). The error
 	// begins with the key that is wrong.
-	Network(axes []string, inputs, outputs int) (Network, error)
+	Network(axes []string, inputs, outputs int) (network.Network, error)
 	// Small returns keys of a like network on the given axes that is small enough to
 	// be differenced in seconds, or the keys themselves where the kind has none.
 	Small(axes []string) NetworkKeys
@@ -44,7 +37,7 @@ type NetworkKeys interface {
 //	WithModes(modes map[string]int) S     // keys with the resolution that the axes hold
 type NetworkBlock interface {
 	// Network is that of NetworkKeys.
-	Network(axes []string, inputs, outputs int) (Network, error)
+	Network(axes []string, inputs, outputs int) (network.Network, error)
 }
 
 // DefaultNetwork is the kind of a network block that names none.
@@ -65,7 +58,7 @@ func RegisterNetwork[S NetworkBlock](name string, defaults S) {
 // keysOf makes the keys of one kind NetworkKeys.
 type keysOf[S NetworkBlock] struct{ Spec S }
 
-func (k keysOf[S]) Network(axes []string, inputs, outputs int) (Network, error) {
+func (k keysOf[S]) Network(axes []string, inputs, outputs int) (network.Network, error) {
 	return k.Spec.Network(axes, inputs, outputs)
 }
 
@@ -169,7 +162,7 @@ func (n *NetworkSpec) ScaleOf(unknown string) float64 {
 // basis (N, C). Its inputs are the coordinates, each scaled to [0, 1] on the axis's range,
 // the inputs of the problem, and the features: fixed scales, so that a longer horizon or
 // another grid does not change their meaning (docs/constraint.md, Q12).
-func (s *Spec) NewNetwork(p *pde.Problem) (Network, error) {
+func (s *Spec) NewNetwork(p *pde.Problem) (network.Network, error) {
 	if err := s.fitted(); err != nil {
 		return nil, err
 	}
@@ -193,7 +186,7 @@ func (s *Spec) NewNetwork(p *pde.Problem) (Network, error) {
 }
 
 // CheckNetwork reports why a network does not fit a grid, by the spec's keys.
-func CheckNetwork(n Network, g *grid.Grid) error {
+func CheckNetwork(n network.Network, g *grid.Grid) error {
 	if err := n.Validate(g.Shape()); err != nil {
 		return fmt.Errorf("network.%w", err)
 	}

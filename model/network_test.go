@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"pihc/network"
 )
 
 // blockKeys are the keys of a kind of network for tests: every output is a
@@ -12,7 +14,7 @@ type blockKeys struct {
 	Gain float64 `yaml:"gain" want:"a positive number"`
 }
 
-func (blockKeys) Network([]string, int, int) (Network, error) { return nil, nil }
+func (blockKeys) Network([]string, int, int) (network.Network, error) { return nil, nil }
 
 // The keys of a block are those of its kind and those of all: mistakes are located,
 // and hints know both.

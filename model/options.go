@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"pihc/constraint"
+	"pihc/grid"
 	"pihc/lm"
 	"pihc/pde"
 )
@@ -14,9 +15,9 @@ const initialDamping = 1e-6
 
 // What is chosen by name.
 var (
-	dampings = map[string]lm.Damping{"nielsen": lm.Nielsen{}, "classical": lm.Classical{}}
+	dampings = map[string]bool{"nielsen": false, "classical": true}
 	scalings = map[string]lm.Scaling{"more": lm.ScalingMore, "current": lm.ScalingCurrent, "identity": lm.ScalingIdentity}
-	adjoints = map[string]lm.AdjointMode{"exact": lm.AdjointExact, "gauss-newton": lm.AdjointGaussNewton, "paper": lm.AdjointPaper}
+	adjoints = map[string]lm.Hessian{"exact": lm.HessianExact, "gauss-newton": lm.HessianGaussNewton, "paper": lm.HessianGaussNewton}
 )
 
 // Options returns the constraint options a spec describes.
@@ -28,7 +29,7 @@ func (s *Spec) Options(p *pde.Problem) (constraint.Options, error) {
 	o := constraint.Options{
 		Points: c.Points, Overlap: c.Overlap.Start != 0 || c.Overlap.End != 0, Weights: c.Weights, Mean: c.Normalization == "mean",
 		LocalConditions: c.ConditionRows == "local", RepeatInitial: c.RepeatInitial, Start: c.Start,
-		Separate: c.Components != ComponentsTied && s.Method != Soft, Directions: s.Directions(),
+		Separate: !c.Tied() && s.Method != Soft, Directions: s.Directions(),
 		Solver: lm.Options{
 			GTol: c.Tolerance, FTol: c.CostTolerance, MaxIterations: c.MaxIterations, Ridge: c.Ridge,
 			NewtonCorrection: c.NewtonCorrection, NoRestart: true,
@@ -47,15 +48,24 @@ func (s *Spec) Options(p *pde.Problem) (constraint.Options, error) {
 			return o, err
 		}
 	}
-	damping, isDamping := dampings[c.Damping]
+	classical, isDamping := dampings[c.Damping]
 	scaling, isScaling := scalings[c.Scaling]
 	adjoint, isAdjoint := adjoints[c.Adjoint]
 	if !isDamping || !isScaling || !isAdjoint {
 		return o, fmt.Errorf("constraint: damping %q, scaling %q or adjoint %q: there is no such one", c.Damping, c.Scaling, c.Adjoint)
 	}
-	o.Solver.Descent = lm.LevenbergMarquardt{Damping: damping, InitialDamping: initialDamping}
-	o.Solver.Scaling, o.Adjoint = scaling, adjoint
+	o.Solver.Descent = lm.LevenbergMarquardt{Classical: classical, InitialDamping: initialDamping}
+	o.Solver.Scaling, o.Adjoint, o.PaperAdjoint = scaling, adjoint, c.Adjoint == "paper"
 	return o, nil
+}
+
+// router divides a grid among experts as the spec says.
+func (s *Spec) router(p *pde.Problem, g *grid.Grid) (constraint.Router, error) {
+	options, err := s.Options(p)
+	if err != nil {
+		return nil, err
+	}
+	return options.NewRouter(g)
 }
 
 // Directions is how many corrections of earlier passes are functions of a solve.

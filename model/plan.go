@@ -9,6 +9,7 @@ import (
 	"pihc/grid"
 	"pihc/internal/dataset"
 	"pihc/internal/discrete"
+	"pihc/internal/words"
 	"pihc/pde"
 	"pihc/sim"
 )
@@ -38,10 +39,6 @@ func (s *Spec) DatasetPlan(p *pde.Problem, workers int) (data.Plan, error) {
 		}
 		return base
 	}
-	var solutionType data.Type
-	if len(others) > 0 {
-		solutionType = data.Float32
-	}
 	solvable := p.Reference.Solver != ""
 	return data.Plan{
 		Problem: p.Name, ProblemHash: dataset.ProblemHash(p),
@@ -51,7 +48,7 @@ func (s *Spec) DatasetPlan(p *pde.Problem, workers int) (data.Plan, error) {
 			newSplit(p, base, "validation", s.Data.Validation, solvable),
 			newSplit(p, finest, "test", s.Data.Test.SplitSpec, solvable),
 		},
-		SolutionType: solutionType,
+		Float32: len(others) > 0,
 		Sampler: func(split data.Split) (func(*rand.Rand, []float64) error, error) {
 			draw, err := dataset.NewSampler(p, gridOf(split.Name))
 			return func(rng *rand.Rand, dst []float64) error {
@@ -80,7 +77,7 @@ func checkDataset(s *Spec, p *pde.Problem, finest *grid.Grid) error {
 			return fmt.Errorf("data.%s.seed and data.train.seed are both %d: the samples that are scored would be those of training", []string{"validation", "test"}[i], train)
 		}
 	}
-	file := p.Reference.Solver == pde.FileSolver
+	file := p.Reference.File != ""
 	if file && len(s.Data.Test.Grids) > 0 {
 		return errors.New("data.test.grids: solutions of a file are on the spec's grid alone")
 	}
@@ -156,9 +153,9 @@ func (s *Spec) ReferenceError(p *pde.Problem) (e float64, refined string, ok boo
 				copy(u, v)
 				continue
 			}
-			distance = max(distance, grid.RelativeL2Of(v, u, len(p.Unknowns)))
+			distance = max(distance, grid.RelativeL2(v, u, len(p.Unknowns)))
 		}
 		e += distance / float64(count)
 	}
-	return e, data.FormatShape(refine), true, nil
+	return e, words.Shape(refine), true, nil
 }

@@ -2,12 +2,6 @@ package model
 
 import "math"
 
-// The constants of Adam (Kingma and Ba, arXiv:1412.6980).
-const (
-	Beta1, Beta2 float64 = 0.9, 0.999
-	Epsilon      float64 = 1e-8
-)
-
 // Ramp is a value that changes during training: Start up to the fraction From
 // of the steps, End after the fraction To, geometric in between, or linear where
 // one of them is zero. Evaluation uses End.
@@ -55,6 +49,14 @@ func (t *TrainingSpec) Rate(step int) float64 {
 		from = n
 	}
 	return t.LearningRate.At(step-from, end-from)
+}
+
+// ClipFactor is what a gradient of this norm is multiplied by.
+func (t *TrainingSpec) ClipFactor(norm float64) float64 {
+	if t.Clip > 0 && norm > t.Clip {
+		return t.Clip / norm
+	}
+	return 1
 }
 
 // Progress returns the fraction of the way at a step, for what changes during

@@ -17,13 +17,9 @@ import (
 
 // What the defaults of a spec are, those of the keys that its file leaves out.
 const (
-	PaperDefaults  = "paper"  // constants, the paper's
-	FittedDefaults = "fitted" // what follows from the problem ([Spec.Fit]); those of a file that does not say
+	paperDefaults  = "paper"  // constants, the paper's
+	fittedDefaults = "fitted" // what follows from the problem ([Spec.Fit]); those of a file that does not say
 )
-
-// FolderVersion is the version of run folders. It changes when an old one can no
-// longer be read.
-const FolderVersion = 1
 
 // The three ways of training (paper, section 4).
 const (
@@ -85,11 +81,8 @@ type ConstraintSpec struct {
 	Router           string             `yaml:"router"`                                          // moe: what divides the domain, a name of constraint.Routers
 }
 
-// How the components of basis functions are weighed.
-const (
-	componentsSeparate = "separate" // each by its own
-	ComponentsTied     = "tied"     // those of a function by one
-)
+// Tied reports whether the components of a basis function are weighed by one weight, not each by its own.
+func (c *ConstraintSpec) Tied() bool { return c.Components == "tied" }
 
 // LossSpec describes the loss of the assembled prediction.
 type LossSpec struct {
@@ -128,12 +121,18 @@ type TrainingSpec struct {
 	Best           string  `yaml:"best" want:"residual, relative, last"` // which checkpoint is used
 }
 
-// Which checkpoint of a training is used. None sees a solution.
-const (
-	bestResidual = "residual" // least root of the mean validation loss
-	BestRelative = "relative" // least mean, over samples, of the root of the loss over that of the field that keeps its initial values
-	BestLast     = "last"
-)
+// bestResidual chooses the checkpoint with the least root of the mean validation loss.
+const bestResidual = "residual"
+
+// Better says by which number training.best chooses among validations, and whether one is better than the least of those before:
+// residual is the root of the mean loss, relative the mean, over samples, of the root of the loss over that of the field that
+// keeps its initial values. None sees a solution.
+func (t *TrainingSpec) Better(residual, relative, least float64) (by float64, better bool) {
+	if by = residual; t.Best == "relative" {
+		by = relative
+	}
+	return by, by < least || t.Best == "last"
+}
 
 // DataSpec sizes the dataset; each split has its own seed.
 type DataSpec struct {
@@ -160,7 +159,7 @@ type TestSpec struct {
 // its training.
 type EvaluationSpec struct {
 	Passes Passes `yaml:"passes,omitempty"`                   // of a network that is trained with several; 0: as trained
-	Limit  int    `yaml:"limit,omitempty" want:"at least 0"`  // most passes of AutoPasses; 0: MostPasses
+	Limit  int    `yaml:"limit,omitempty" want:"at least 0"`  // most passes of AutoPasses; 0: mostPasses
 	Points *int   `yaml:"points,omitempty" want:"at least 0"` // residual rows sampled per expert, 0: all; nil: as trained
 	// Directions is constraint.directions; nil: as trained.
 	Directions *int `yaml:"directions,omitempty" want:"at least 0"`
@@ -172,8 +171,11 @@ type Passes int
 // AutoPasses repeats the network until the residual stops falling ([Repeat]).
 const AutoPasses Passes = -1
 
-// MostPasses bounds AutoPasses where a spec has no evaluation.limit.
-const MostPasses = 100
+// mostPasses bounds AutoPasses where a spec has no evaluation.limit.
+const mostPasses = 100
+
+// MostPasses is the bound of AutoPasses.
+func (e *EvaluationSpec) MostPasses() int { return cmp.Or(e.Limit, mostPasses) }
 
 // UnmarshalText reads a positive number or "auto".
 func (p *Passes) UnmarshalText(text []byte) error {
@@ -259,7 +261,7 @@ func (s *Spec) validate(d *config.Document) error {
 		bad("loss.data", "want zero or a positive number")
 	}
 	if limit := s.Evaluation.Limit; limit > 0 && limit < 3 {
-		bad("evaluation.limit", "%d: want at least 3, or 0 for %d", limit, MostPasses)
+		bad("evaluation.limit", "%d: want at least 3, or 0 for %d", limit, mostPasses)
 	}
 	if r := s.Constraint.Router; !slices.Contains(constraint.Routers(), r) {
 		bad("constraint.router", "%q: want %s", r, strings.Join(constraint.Routers(), ", "))

@@ -95,7 +95,7 @@ func TestPaperSpec(t *testing.T) {
 		t.Errorf("training %+v", tr)
 	}
 	// Its schedule is the default; the shipped specs choose a better one.
-	if r := DefaultSpec(PaperDefaults).Training.LearningRate; r != (LearningRate{Initial: 1e-3, Final: 1e-4, Decay: "exponential"}) {
+	if r := defaultSpec(paperDefaults).Training.LearningRate; r != (LearningRate{Initial: 1e-3, Final: 1e-4, Decay: "exponential"}) {
 		t.Errorf("default learning rate %+v", r)
 	}
 	if d := s.Data; d.Train.Count != 8000 || d.Validation.Count != 100 || d.Test.Count != 1000 || d.Train.Seed == d.Validation.Seed || d.Validation.Seed == d.Test.Seed {
@@ -105,7 +105,7 @@ func TestPaperSpec(t *testing.T) {
 
 // The keys of a network stand behind those of all kinds.
 func TestNetworkKeysInOrder(t *testing.T) {
-	s := DefaultSpec(PaperDefaults)
+	s := defaultSpec(paperDefaults)
 	s.Network.Keys = keysOf[fno.Keys]{fno.Keys{Width: 64, Layers: 5, Modes: map[string]int{"x": 8}, Projection: 128, LastActivation: true, SpectralGain: 1}}
 	src, err := s.Encode()
 	if err != nil {
@@ -135,14 +135,14 @@ func TestNetworkKeysInOrder(t *testing.T) {
 // Specs of old say by a version what their defaults are; written again they say `defaults`.
 func TestVersions(t *testing.T) {
 	for src, want := range map[string]string{
-		"": FittedDefaults, "version: 1\n": PaperDefaults, "version: 2\n": FittedDefaults, "defaults: paper\n": PaperDefaults, "defaults: fitted\n": FittedDefaults,
+		"": fittedDefaults, "version: 1\n": paperDefaults, "version: 2\n": fittedDefaults, "defaults: paper\n": paperDefaults, "defaults: fitted\n": fittedDefaults,
 	} {
 		s, err := LoadSpec("s.yaml", []byte(src+"problem: a\n"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		defaults := DefaultSpec(want)
-		if s.Defaults != want || s.Training.Steps != defaults.Training.Steps || (s.fitted() == nil) != (want == PaperDefaults) {
+		defaults := defaultSpec(want)
+		if s.Defaults != want || s.Training.Steps != defaults.Training.Steps || (s.fitted() == nil) != (want == paperDefaults) {
 			t.Errorf("%q: %+v", src, s)
 		}
 		if text, err := s.Encode(); err != nil || !strings.HasPrefix(string(text), "defaults: "+want+"\nproblem: a\n") {
@@ -285,10 +285,10 @@ constraint: {experts: {x: 3, t: 2}, points: 7, weights: {left: 2}, normalization
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(o.Experts, []int{2, 3}) || o.Points != 7 || o.Weights["left"] != 2 || o.Mean || !o.LocalConditions || o.RepeatInitial != 101 || o.Start != 1 || o.Fixed || o.Adjoint != lm.AdjointPaper {
+	if !slices.Equal(o.Experts, []int{2, 3}) || o.Points != 7 || o.Weights["left"] != 2 || o.Mean || !o.LocalConditions || o.RepeatInitial != 101 || o.Start != 1 || o.Fixed || o.Adjoint != lm.HessianGaussNewton || !o.PaperAdjoint {
 		t.Errorf("%+v", o)
 	}
-	if v := o.Solver; v.Ridge != 0.5 || v.GTol != 1e-3 || v.MaxIterations != 9 || v.Descent != (lm.LevenbergMarquardt{Damping: lm.Classical{}, InitialDamping: 1e-6}) || v.Scaling != lm.ScalingIdentity || v.NewtonCorrection {
+	if v := o.Solver; v.Ridge != 0.5 || v.GTol != 1e-3 || v.MaxIterations != 9 || v.Descent != (lm.LevenbergMarquardt{Classical: true, InitialDamping: 1e-6}) || v.Scaling != lm.ScalingIdentity || v.NewtonCorrection {
 		t.Errorf("%+v", v)
 	}
 	s.Method = Hard

@@ -32,15 +32,11 @@ func (s *Spec) Stages(p *pde.Problem) ([]Stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	options, err := s.Options(p)
-	if err != nil {
-		return nil, err
-	}
 	whole, err := p.Grid(s.Grid)
 	if err != nil {
 		return nil, err
 	}
-	router, err := options.NewRouter(base)
+	router, err := s.router(p, base)
 	if err != nil {
 		return nil, err
 	}

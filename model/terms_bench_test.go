@@ -79,12 +79,12 @@ func benchmarkTerms(b *testing.B, name string, overrides []string) {
 	initial := make([]float64, p.InputSize(g))
 	ok(draw(data.SampleRand(split.Seed, 0), initial))
 	memory, in := c.NewWorkspace(), constraint.Input[float32]{Basis: dst, Sample: initial}
-	constraint.Assemble(memory, in)
+	memory.Assemble(in)
 
 	var terms, forward []float64
 	for b.Loop() {
 		begin := time.Now()
-		constraint.Assemble(memory, in)
+		memory.Assemble(in)
 		middle := time.Now()
 		evaluator.Forward(dst, params, input)
 		terms, forward = append(terms, middle.Sub(begin).Seconds()), append(forward, time.Since(middle).Seconds())

@@ -29,7 +29,7 @@ type Network interface {
 	// by a fixed count that does not depend on how it is computed.
 	FLOP(shape []int) float64
 	// Memory estimates the bytes of an evaluator with elements of so many bytes, in
-	// training or for ForwardOnly alone, and returns the number of parameters. It
+	// training or for ForwardOnly alone, and returns the number of parameters, not counted among them. It
 	// allocates nothing and never overflows.
 	Memory(shape []int, batch, workers, element int, training bool) (bytes, parameters float64)
 	// Float32 and Float64 return an evaluator on a grid for so many samples a call.
@@ -42,12 +42,14 @@ type Network interface {
 // (batch, inputs, P), outputs (batch, outputs, P), params and grad as
 // Network.Layout.
 type Evaluator[T compute.Float] interface {
-	// Forward evaluates the network and keeps what Backward needs; ForwardOnly
-	// keeps nothing.
+	// Forward evaluates the network and keeps what Backward needs; ForwardOnly, with
+	// the same result in less memory, keeps nothing. params must not change before
+	// Backward.
 	Forward(dst, params, input []T)
 	ForwardOnly(dst, params, input []T)
 	// Backward adds to grad the gradient of ⟨dstBar, dst⟩ by the parameters of the
-	// last Forward, sample by sample in their order.
+	// last Forward, sample by sample in their order, each formed by itself: the same
+	// bits as a call for each of them.
 	Backward(grad, params, dstBar []T)
 }
 
@@ -128,18 +130,14 @@ func (l Layout) Init(params []float64, gain float64, rng *rand.Rand) {
 	}
 }
 
-// Positive returns an error that names the first count below 1, by its key.
-func Positive(keys []string, counts ...int) error {
+// Check returns an error that names the first count below 1, by its key, or says that modes has no entry for each
+// axis of a grid, at least two.
+func Check(keys []string, counts, modes, shape []int) error {
 	for i, n := range counts {
 		if n < 1 {
 			return fmt.Errorf("%s is %d; it must be at least 1", keys[i], n)
 		}
 	}
-	return nil
-}
-
-// CheckAxes reports whether modes has an entry for each axis of a grid, at least two.
-func CheckAxes(modes, shape []int) error {
 	if len(modes) != len(shape) {
 		return fmt.Errorf("modes has %d entries; the grid has %d axes", len(modes), len(shape))
 	}
@@ -164,13 +162,4 @@ func Modes(axes []string, named map[string]int) ([]int, error) {
 		}
 	}
 	return modes, nil
-}
-
-// Uniform returns the same modes on every axis, by name.
-func Uniform(axes []string, modes int) map[string]int {
-	all := map[string]int{}
-	for _, name := range axes {
-		all[name] = modes
-	}
-	return all
 }

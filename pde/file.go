@@ -1,6 +1,7 @@
 package pde
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -39,7 +40,7 @@ type (
 		Axis       string          `yaml:"axis" config:"required"`
 		Derivative int             `yaml:"derivative"`
 		Order      int             `yaml:"order"`
-		Side       grid.Side       `yaml:"side"`
+		Side       fileSide        `yaml:"side"`
 		Closure    grid.Closure    `yaml:"closure"`
 		Points     int             `yaml:"points"`
 		Low        *config.Scalar  `yaml:"low"`
@@ -148,6 +149,19 @@ func (u *perUnknown[V]) UnmarshalConfig(n config.Node) error {
 func mappings(n config.Node) bool {
 	keys := n.Keys()
 	return len(keys) > 0 && !slices.ContainsFunc(keys, func(key string) bool { v, _ := n.Lookup(key); return !v.IsMapping() })
+}
+
+// fileSide is a Side of grid.Scheme, by its name.
+type fileSide int
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (s *fileSide) UnmarshalText(text []byte) error {
+	i := slices.Index([]string{"backward", "central", "forward"}, string(text))
+	if i < 0 {
+		return fmt.Errorf("unknown side %q: want central, backward or forward", text)
+	}
+	*s = fileSide(i - 1)
+	return nil
 }
 
 // fileBoundary is where the points of an axis are.

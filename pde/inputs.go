@@ -281,13 +281,13 @@ func (l *loader) flux(p *Problem, name string, from fileTerm) []Term {
 	l.values = values
 	// half adds the term of the difference to one neighbour, and returns the flow.
 	var terms []Term
-	half := func(suffix string, side grid.Side, shift int) *expr.Expr {
+	half := func(suffix string, side int) *expr.Expr {
 		t := Term{Name: name + suffix, Of: of, PerStep: true, Factors: []Factor{{Axis: f.Axis, Scheme: grid.Scheme{Derivative: 1, Order: 1, Side: side, Closure: grid.Undefined}}}}
 		terms = append(terms, t)
 		neighbour := map[string]*expr.Expr{}
 		for _, in := range p.Inputs {
 			if slices.Contains(in.Axes, f.Axis) {
-				neighbour[in.Name] = expr.Variable(shiftedName(in.Name, axis, shift))
+				neighbour[in.Name] = expr.Variable(shiftedName(in.Name, axis, side))
 			}
 		}
 		mean := c
@@ -296,8 +296,8 @@ func (l *loader) flux(p *Problem, name string, from fileTerm) []Term {
 		}
 		return mean.Times(expr.Variable(t.Name))
 	}
-	high := half(".high", grid.Forward, 1)
-	l.values[name] = high.Minus(half(".low", grid.Backward, -1))
+	high := half(".high", 1)
+	l.values[name] = high.Minus(half(".low", -1))
 	return terms
 }
 
@@ -368,7 +368,7 @@ func (p *Problem) evaluateStart(dst []float64, start *expr.Expr, sample []float6
 	if err != nil {
 		panic("pde: " + err.Error()) // its names are those of axes and inputs
 	}
-	program.Eval(program.NewWorkspace(), len(dst), [][]float64{dst}, in)
+	program.Evaluator()(len(dst), [][]float64{dst}, in)
 }
 
 // start is what an unknown begins with: the offset of its ansatz, where the multiplier is zero

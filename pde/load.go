@@ -132,7 +132,7 @@ func (l *loader) problem() *Problem {
 		p.Title = p.Name
 	}
 	for _, name := range f.Unknown.names {
-		if !expr.IsName(name.Text) {
+		if !isName(name.Text) {
 			l.report(name.Pos.Errorf("unknown %q is not a name", name.Text))
 		}
 		p.Unknowns = append(p.Unknowns, Unknown{Name: name.Text, Initial: -1})
@@ -317,7 +317,7 @@ func (l *loader) distinct(p *Problem) {
 		}
 	}
 	check := func(name, what string, at config.Position) {
-		if !expr.IsName(name) {
+		if !isName(name) {
 			l.report(at.Errorf("%s %q is not a name", what, name).WithHint("a name is letters, digits and _, no digit first, and not the name of a function"))
 			return
 		}
@@ -351,6 +351,12 @@ func (l *loader) distinct(p *Problem) {
 			check(set.Key, "residual", set.KeyPos)
 		}
 	}
+}
+
+// isName reports whether s reads as one variable.
+func isName(s string) bool {
+	e, err := expr.Parse(s)
+	return err == nil && e.Name() == s
 }
 
 // keys returns the keys of a map where they stand.
@@ -405,7 +411,7 @@ func (l *loader) scheme(factor *Factor, name string, f fileFactor) {
 	if f.At != nil {
 		l.report(f.Pos.Errorf("term %s: `at` belongs to an edge term", name).WithHint("add edge: low or edge: high"))
 	}
-	factor.Scheme = grid.Scheme{Derivative: f.Derivative, Order: f.Order, Side: f.Side, Closure: f.Closure, Points: f.Points, Repeated: f.Repeated}
+	factor.Scheme = grid.Scheme{Derivative: f.Derivative, Order: f.Order, Side: int(f.Side), Closure: f.Closure, Points: f.Points, Repeated: f.Repeated}
 	factor.Low, factor.High = l.ghost(f.Low), l.ghost(f.High)
 	scheme, _ := factor.scheme(1) // with the ghost values, which are affine, of some step
 	if err := scheme.Validate(); err != nil {
@@ -568,8 +574,8 @@ func (l *loader) reference(p *Problem) {
 		if f.Solver != "" || f.Constants.Len() > 0 || f.Points.Len() > 0 || f.Refine.Len() > 0 {
 			l.report(f.Pos.Errorf("reference: file holds the solutions: no solver, constants, points or refine beside it"))
 		}
-		p.Reference.Solver = FileSolver
-	} else if f.Solver == FileSolver {
+		p.Reference.Solver = fileSolver
+	} else if f.Solver == fileSolver {
 		l.report(f.Pos.Errorf("reference: solver: file: want the file itself").WithHint("file: solutions.npz"))
 	}
 	p.Reference.Points = l.perAxis(p, "reference points", f.Points, func(e config.Entry[int], a int) *config.Mistake {

@@ -48,26 +48,22 @@ type Problem struct {
 	fromFile *givenOnce
 }
 
-// GivenInputs are inputs of samples that a problem's file of solutions has, on the file's grid.
-type GivenInputs struct {
-	Grid    *grid.Grid
-	Samples [][]float64
-}
-
 type givenOnce struct {
 	sync.Mutex
-	inputs *GivenInputs
+	grid    *grid.Grid
+	samples [][]float64
 }
 
-// Given returns what read returned the first time without an error: engines and checks ask for the inputs of a
-// file again and again.
-func (p *Problem) Given(read func() (*GivenInputs, error)) (in *GivenInputs, err error) {
-	p.fromFile.Lock()
-	defer p.fromFile.Unlock()
-	if p.fromFile.inputs == nil {
-		p.fromFile.inputs, err = read()
+// Given returns what read returned the first time without an error, inputs of samples that the
+// problem's file of solutions has, on the file's grid: engines and checks ask for them again and again.
+func (p *Problem) Given(read func() (*grid.Grid, [][]float64, error)) (g *grid.Grid, samples [][]float64, err error) {
+	once := p.fromFile
+	once.Lock()
+	defer once.Unlock()
+	if once.samples == nil {
+		once.grid, once.samples, err = read()
 	}
-	return p.fromFile.inputs, err
+	return once.grid, once.samples, err
 }
 
 // Unknown is one of the functions that a problem asks for.
@@ -190,7 +186,7 @@ type Reference struct {
 	// that solutions are computed with; coarser grids get every second, third,
 	// ... point of them.
 	Points map[string]int
-	// File, of FileSolver, is the NPZ file of solutions, its path that of a file beside
+	// File is the NPZ file of solutions, its path that of a file beside
 	// the PDE file.
 	File string
 	// Refine, by axis name, is how much finer the grid of DiscreteSolver is than the
@@ -202,8 +198,8 @@ type Reference struct {
 // a refined grid.
 const DiscreteSolver = "discrete"
 
-// FileSolver stands for solutions that a file holds: none is computed.
-const FileSolver = "file"
+// fileSolver is Solver where a File holds the solutions: none is computed.
+const fileSolver = "file"
 
 // AllRows returns the residuals, then the conditions: the order of System.Sets.
 func (p *Problem) AllRows() []Rows { return slices.Concat(p.Residuals, p.Conditions) }

@@ -21,19 +21,18 @@ type PlainResidual struct {
 type plainRows struct {
 	*RowValues
 	rate     int // of the terms
-	program  *expr.Program
-	work     *expr.Workspace
+	evaluate evaluator
 	residual []float64 // per row
 }
 
-// NewPlainResidual prepares the residuals of a discretised problem.
-func NewPlainResidual(sys *System) (*PlainResidual, error) {
+// NewPlainResidual prepares the residuals.
+func (s *System) NewPlainResidual() (*PlainResidual, error) {
 	r := &PlainResidual{}
-	if sys.Problem.Steady {
-		r.zero = make([]float64, sys.FieldSize())
+	if s.Problem.Steady {
+		r.zero = make([]float64, s.FieldSize())
 	}
-	for i, set := range sys.Residuals() {
-		rows, err := newPlainRows(sys, set, sys.Problem.Residuals[i].Expr.Unsquared())
+	for i, set := range s.Residuals() {
+		rows, err := newPlainRows(s, set, s.Problem.Residuals[i].Expr.Unsquared())
 		if err != nil {
 			return nil, err
 		}
@@ -57,11 +56,11 @@ func newPlainRows(sys *System, set *RowSet, residual *expr.Expr) (*plainRows, er
 	for _, x := range set.Extras {
 		names = append(names, x.Name)
 	}
-	var err error
-	if r.program, err = expr.Compile([]*expr.Expr{residual}, names); err != nil {
+	program, err := expr.Compile([]*expr.Expr{residual}, names)
+	if err != nil {
 		return nil, err
 	}
-	r.work = r.program.NewWorkspace()
+	r.evaluate = program.Evaluator()
 	return r, nil
 }
 
@@ -116,8 +115,8 @@ func Relative(residual, rate []float64) float64 {
 
 // rms evaluates residual at u, and returns its root mean square and that of the rate.
 func (r *plainRows) rms(u, initial []float64) (residual, rate float64) {
-	r.Eval(Values, u, initial) // gives the terms their constants
-	r.program.Eval(r.work, len(r.residual), [][]float64{r.residual}, append(slices.Clone(r.Terms.Values), r.Extras...))
+	r.Eval(0, u, initial) // gives the terms their constants
+	r.evaluate(len(r.residual), [][]float64{r.residual}, append(slices.Clone(r.Terms.Values), r.Extras...))
 	root := func(x []float64) float64 { return math.Sqrt(kernel.SumSquares64(x) / float64(len(x))) }
 	return root(r.residual), root(r.Terms.Values[r.rate])
 }

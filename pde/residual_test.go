@@ -34,7 +34,7 @@ initial: {distribution: random-sines, low: -1, high: 1}
 		if err != nil {
 			t.Fatal(err)
 		}
-		plain, err := NewPlainResidual(sys)
+		plain, err := sys.NewPlainResidual()
 		if err != nil {
 			t.Fatal(err)
 		}

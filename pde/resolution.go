@@ -134,7 +134,7 @@ func (b *probe) evaluate(e *expr.Expr, places [][]float64) []float64 {
 			}
 		}
 	}
-	program.Eval(program.NewWorkspace(), len(places), [][]float64{out}, in)
+	program.Evaluator()(len(places), [][]float64{out}, in)
 	return out
 }
 

@@ -3,7 +3,6 @@ package pde
 import (
 	"slices"
 
-	"pihc/expr"
 	"pihc/grid"
 	"pihc/internal/kernel"
 )
@@ -116,34 +115,37 @@ func (s *System) NewRowValues(set *RowSet, points []int32) *RowValues {
 
 // Eval returns the rows of a field (C, P) for the inputs of a sample, and their derivatives up to an
 // order, as RowEvaluator.Eval does. They are valid until the next call.
-func (v *RowValues) Eval(order Order, field, sample []float64) [][]float64 {
+func (v *RowValues) Eval(order int, field, sample []float64) [][]float64 {
 	v.SetInputs(sample)
 	grid.Gather(v.gatherer, field, 1, []grid.Rows[float64]{v.Terms})
 	return v.EvalTerms(order)
 }
 
 // EvalTerms is Eval where Terms are there, without their constants, and the sample is set.
-func (v *RowValues) EvalTerms(order Order) [][]float64 {
+func (v *RowValues) EvalTerms(order int) [][]float64 {
 	return v.evaluator.Eval(v.PointRows, order, v.Terms.Values, 0, len(v.Points))
 }
 
+// An evaluator is one use of a program (expr.Program.Evaluator).
+type evaluator = func(n int, out, in [][]float64)
+
 // A RowEvaluator runs the programs of a System, for one goroutine at a time.
 type RowEvaluator struct {
-	system  *System
-	work    [][3]*expr.Workspace // per set, per order
-	in, out [][]float64
-	views   [][]float64
+	system   *System
+	programs [][3]evaluator // per set, per order
+	in, out  [][]float64
+	views    [][]float64
 
-	offsets []*expr.Workspace // of the ansatz's offsets
-	first   []float64         // the coordinate along the first axis, on a slice
-	inputs  [][]float64       // those that the offsets read, on a slice
+	offsets []evaluator // of the ansatz's offsets
+	first   []float64   // the coordinate along the first axis, on a slice
+	inputs  [][]float64 // those that the offsets read, on a slice
 }
 
 // NewRowEvaluator makes a RowEvaluator of at most the given number of rows at a time.
 func (s *System) NewRowEvaluator(rows int) *RowEvaluator {
 	e := &RowEvaluator{system: s, first: make([]float64, s.SliceSize()), inputs: make([][]float64, len(s.Inputs))}
 	for c, u := range s.Problem.Unknowns {
-		e.offsets = append(e.offsets, s.offsets[c].NewWorkspace())
+		e.offsets = append(e.offsets, s.offsets[c].Evaluator())
 		for i, in := range s.Inputs {
 			if i >= s.Problem.Initials() && u.Ansatz.Offset.DependsOn(in.Name) {
 				e.inputs[i] = make([]float64, s.SliceSize())
@@ -152,12 +154,12 @@ func (s *System) NewRowEvaluator(rows int) *RowEvaluator {
 	}
 	inputs, outputs := len(s.Grid.Axes)+len(s.Inputs), 1
 	for _, set := range s.Sets {
-		var work [3]*expr.Workspace
-		for order := range work {
-			work[order] = set.programs[order].NewWorkspace()
+		var programs [3]evaluator
+		for order, p := range set.programs {
+			programs[order] = p.Evaluator()
 		}
-		e.work = append(e.work, work)
-		inputs, outputs = max(inputs, len(set.Terms)+len(set.Extras)), max(outputs, set.Outputs(SecondDerivatives))
+		e.programs = append(e.programs, programs)
+		inputs, outputs = max(inputs, len(set.Terms)+len(set.Extras)), max(outputs, set.Program(2).Outputs())
 	}
 	e.in, e.views = make([][]float64, inputs), make([][]float64, outputs)
 	for range outputs {
@@ -169,7 +171,7 @@ func (s *System) NewRowEvaluator(rows int) *RowEvaluator {
 // Eval evaluates rows [lo, lo+m): z[j] (m) is term j there without its constant, which
 // Eval adds to it. It returns r and its derivatives up to the order, as [RowSet.Program]
 // lists them; they are valid until the next call.
-func (e *RowEvaluator) Eval(r *PointRows, order Order, z [][]float64, lo, m int) [][]float64 {
+func (e *RowEvaluator) Eval(r *PointRows, order int, z [][]float64, lo, m int) [][]float64 {
 	terms := len(r.Set.Terms)
 	for j := range terms {
 		if c := r.Constants[j]; c != nil {
@@ -180,11 +182,11 @@ func (e *RowEvaluator) Eval(r *PointRows, order Order, z [][]float64, lo, m int)
 	for x, v := range r.Extras {
 		e.in[terms+x] = v[lo : lo+m]
 	}
-	out := e.views[:r.Set.Outputs(order)]
+	out := e.views[:r.Set.Program(order).Outputs()]
 	for i := range out {
 		out[i] = e.out[i][:m]
 	}
-	r.Set.programs[order].Eval(e.work[r.Set.index][order], m, out, e.in[:terms+len(r.Extras)])
+	e.programs[r.Set.index][order](m, out, e.in[:terms+len(r.Extras)])
 	return out
 }
 
@@ -202,7 +204,7 @@ func (e *RowEvaluator) Offset(dst, initial []float64, slice int) {
 	for i := range initials {
 		e.inputs[i] = initial[i*n : (i+1)*n]
 	}
-	e.ansatz(e.system.offsets[c], e.offsets[c], dst, slice)
+	e.ansatz(e.offsets[c], dst, slice)
 	clear(e.inputs[:initials])
 }
 
@@ -216,7 +218,7 @@ func (s *System) Offset(field, initial []float64) {
 }
 
 // ansatz runs a program of the coordinates and the inputs on one slice.
-func (e *RowEvaluator) ansatz(program *expr.Program, work *expr.Workspace, dst []float64, slice int) {
+func (e *RowEvaluator) ansatz(program evaluator, dst []float64, slice int) {
 	t := e.system.Grid.Axes[0].Coordinate(slice)
 	for i := range e.first {
 		e.first[i] = t
@@ -224,7 +226,7 @@ func (e *RowEvaluator) ansatz(program *expr.Program, work *expr.Workspace, dst [
 	in := append(e.in[:0], e.first)
 	in = append(append(in, e.system.coordinates...), e.inputs...)
 	out := append(e.views[:0], dst)
-	program.Eval(work, len(dst), out, in)
+	program(len(dst), out, in)
 }
 
 // Multiplier returns the ansatz's multiplier (C, P) on the grid, nil where it is 1
@@ -235,9 +237,9 @@ func (s *System) Multiplier() []float64 {
 	}
 	mu, n, e := make([]float64, s.FieldSize()), s.SliceSize(), s.NewRowEvaluator(1)
 	for c, program := range s.multipliers {
-		work, own := program.NewWorkspace(), mu[c*s.Grid.Size():]
+		evaluate, own := program.Evaluator(), mu[c*s.Grid.Size():]
 		for slice := range s.Grid.Axes[0].Points {
-			e.ansatz(program, work, own[slice*n:(slice+1)*n], slice)
+			e.ansatz(evaluate, own[slice*n:(slice+1)*n], slice)
 		}
 	}
 	return mu

@@ -67,7 +67,7 @@ func (l *loader) spectral(p *Problem, name string, f *fileSpectral) *Spectral {
 	if len(g.Axes) < 2 {
 		return t // reported with the axes
 	}
-	if _, err := t.operator(p, grid.NewSpectral(g)); err != nil {
+	if _, err := t.operator(p, g.NewSpectral()); err != nil {
 		bad("%v", err)
 	}
 	return t

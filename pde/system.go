@@ -84,21 +84,10 @@ type Extra struct {
 	Shift int
 }
 
-// Order says which derivatives of rows an evaluation gives.
-type Order int
-
-const (
-	Values            Order = iota // r alone
-	FirstDerivatives               // r, r_1..r_J
-	SecondDerivatives              // those, and the second derivatives that Pair names
-)
-
-// Program returns the set's program up to an order. Its inputs are z_1..z_J, then the
-// extras.
-func (s *RowSet) Program(order Order) *expr.Program { return s.programs[order] }
-
-// Outputs is the number of outputs of a program.
-func (s *RowSet) Outputs(order Order) int { return s.programs[order].Outputs() }
+// Program returns the set's program up to an order of derivatives: 0 gives r alone, 1 also
+// r_1..r_J, and 2 also the second derivatives that Pair names. Its inputs are z_1..z_J, then
+// the extras.
+func (s *RowSet) Program(order int) *expr.Program { return s.programs[order] }
 
 // Pair returns the output of second order that holds ∂²r/∂z_j∂z_k, or -1 for zero.
 func (s *RowSet) Pair(j, k int) int { return s.pairs[j*len(s.Terms)+k] }
@@ -120,7 +109,7 @@ func (s *System) NewGatherer(pool *compute.Pool) *grid.Gatherer {
 	for _, t := range s.Terms {
 		of = append(of, t.Of)
 	}
-	g := grid.NewGatherer(s.Grid, s.operators(), pool)
+	g := s.Grid.NewGatherer(s.operators(), pool)
 	g.Fields(of)
 	begin, _ := s.Slab.Own(s.Grid.Axes[0].Points)
 	g.Begin(begin)
@@ -182,7 +171,7 @@ func (s *System) Divide(ranks compute.Ranks) (*System, error) {
 	}
 	ops := s.operators()
 	own, err := slab.New(ranks, time.Points, func(lo, hi int) (below, above int) {
-		below, above = grid.Reach(s.Grid, ops, lo, hi)
+		below, above = s.Grid.Reach(ops, lo, hi)
 		return max(below, 1), max(above, 1) // borders of experts are looked at from both sides
 	})
 	if err != nil {
@@ -192,7 +181,7 @@ func (s *System) Divide(ranks compute.Ranks) (*System, error) {
 	d.Whole, d.Slab, d.Grid = s, own, s.Grid.Slices(own.First, own.End-own.First)
 	d.Inputs = s.Problem.PlaceInputs(d.Grid)
 	d.Terms, d.Sets = slices.Clone(s.Terms), nil
-	for i, op := range grid.Divide(s.Grid, d.Grid, ops, own.First, own.Lo-own.First, own.Hi-own.First) {
+	for i, op := range s.Grid.Divide(d.Grid, ops, own.First, own.Lo-own.First, own.Hi-own.First) {
 		d.Terms[i].Operator = op
 	}
 	for _, set := range s.Sets {
@@ -238,7 +227,8 @@ func (s *System) Own(points []int32) []int32 {
 // AppendOwn appends them to dst, and returns how many points come before them.
 func (s *System) AppendOwn(dst, points []int32) (own []int32, before int) {
 	width := s.SliceSize()
-	lo, hi := grid.Within(points, s.Slab.Lo*width, s.Slab.Hi*width)
+	lo, _ := slices.BinarySearch(points, int32(s.Slab.Lo*width))
+	hi, _ := slices.BinarySearch(points, int32(s.Slab.Hi*width))
 	for _, p := range points[lo:hi] {
 		dst = append(dst, p-int32(s.FirstPoint()))
 	}
@@ -247,7 +237,7 @@ func (s *System) AppendOwn(dst, points []int32) (own []int32, before int) {
 
 // gridTerms builds the operators; the unknowns themselves are the first terms.
 func (p *Problem) gridTerms(s *System) error {
-	identity := grid.NewOperator(s.Grid, grid.Product{Coef: 1})
+	identity := s.Grid.NewOperator(grid.Product{Coef: 1})
 	for c, u := range p.Unknowns {
 		s.Terms = append(s.Terms, Operator{u.Name, c, identity})
 	}
@@ -255,7 +245,7 @@ func (p *Problem) gridTerms(s *System) error {
 	for _, t := range p.Terms {
 		if t.Spectral != nil {
 			if spectral == nil {
-				spectral = grid.NewSpectral(s.Grid)
+				spectral = s.Grid.NewSpectral()
 			}
 			op, err := t.Spectral.operator(p, spectral)
 			if err != nil {
@@ -276,7 +266,7 @@ func (p *Problem) gridTerms(s *System) error {
 				product.Coef /= s.Grid.Axes[i].Step()
 			}
 		}
-		s.Terms = append(s.Terms, Operator{t.Name, t.Of, grid.NewOperator(s.Grid, product)})
+		s.Terms = append(s.Terms, Operator{t.Name, t.Of, s.Grid.NewOperator(product)})
 	}
 	return nil
 }
@@ -284,13 +274,13 @@ func (p *Problem) gridTerms(s *System) error {
 // line puts a factor on axis i of a grid.
 func (f Factor) line(axis grid.Axis, i int) (*grid.Line, error) {
 	if e := f.Edge; e != nil {
-		return grid.Edge(axis, i, e.High, e.Derivative, e.At, e.Points)
+		return axis.Edge(i, e.High, e.Derivative, e.At, e.Points)
 	}
 	scheme, err := f.scheme(axis.Step())
 	if err != nil {
 		return nil, err
 	}
-	return grid.Derivative(axis, i, scheme)
+	return axis.Derivative(i, scheme)
 }
 
 // scheme is that on an axis with the given step, with its ghost values.
@@ -361,7 +351,7 @@ func (s *System) rowSet(r Rows) (*RowSet, error) {
 
 // rowPoints returns the points of a set's rows, at which all of its terms have values.
 func (s *System) rowPoints(set *RowSet, at map[string]string, skip map[string][2]int) (points []int32, err error) {
-	var window grid.Window
+	var from, end []int
 	for _, a := range s.Grid.Axes {
 		lo, hi := skip[a.Name][0], a.Points-skip[a.Name][1]
 		switch at[a.Name] {
@@ -373,9 +363,9 @@ func (s *System) rowPoints(set *RowSet, at map[string]string, skip map[string][2
 		if lo >= hi {
 			return nil, fmt.Errorf("axis %s: %d points leave no rows", a.Name, a.Points)
 		}
-		window.Lo, window.Hi = append(window.Lo, lo), append(window.Hi, hi)
+		from, end = append(from, lo), append(end, hi)
 	}
-	for _, point := range window.Points(s.Grid) {
+	for _, point := range s.Grid.Window(from, end) {
 		for _, t := range set.Terms {
 			if !s.Terms[t].Defined(int(point)) {
 				return nil, fmt.Errorf("term %s has no value at every row (it belongs to the end of an axis, or needs `rows` to leave points out)", s.Terms[t].Name)
@@ -438,13 +428,13 @@ func (set *RowSet) compile(weighted *expr.Expr, inputs []string) error {
 			set.pairs[j*n+k], set.pairs[k*n+j] = at, at
 		}
 	}
-	set.programs[Values] = program
+	set.programs[0] = program
 	for order, count := range []int{1 + n, len(outputs)} {
 		if set.programs[1+order], err = expr.Compile(outputs[:count], inputs); err != nil {
 			return err
 		}
 	}
-	if n := set.programs[SecondDerivatives].Len(); n > maxOperations {
+	if n := set.programs[2].Len(); n > maxOperations {
 		return fmt.Errorf("%w %d operations at a point; more than %d are not tried", ErrLong, n, maxOperations)
 	}
 	return nil

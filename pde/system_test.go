@@ -35,7 +35,7 @@ func rowValues(s *System, set *RowSet, u, initial []float64) []float64 {
 	rows.SetInputs(initial)
 	z := rows.NewValues()
 	grid.Gather(s.NewGatherer(nil), u, 1, []grid.Rows[float64]{z})
-	return s.NewRowEvaluator(len(set.Points)).Eval(rows, Values, z.Values, 0, len(set.Points))[0]
+	return s.NewRowEvaluator(len(set.Points)).Eval(rows, 0, z.Values, 0, len(set.Points))[0]
 }
 
 // field samples f on the grid of s.
@@ -221,11 +221,11 @@ func testPrograms(t *testing.T, rng *rand.Rand, set *RowSet) {
 			x[i] = 0.3 + rng.Float64() // away from kinks, and where every function is defined
 		}
 	}
-	value, first, second := block(1), block(1+n), block(set.Outputs(SecondDerivatives))
-	set.Program(Values).Eval(set.Program(Values).NewWorkspace(), m, value, in)
-	work := set.Program(FirstDerivatives).NewWorkspace()
-	set.Program(FirstDerivatives).Eval(work, m, first, in)
-	set.Program(SecondDerivatives).Eval(set.Program(SecondDerivatives).NewWorkspace(), m, second, in)
+	value, first, second := block(1), block(1+n), block(set.Program(2).Outputs())
+	set.Program(0).Evaluator()(m, value, in)
+	evaluate := set.Program(1).Evaluator()
+	evaluate(m, first, in)
+	set.Program(2).Evaluator()(m, second, in)
 	close := func(what string, got, want []float64, tolerance float64) {
 		for i := range got {
 			if !(math.Abs(got[i]-want[i]) <= tolerance*(1+math.Abs(want[i]))) {
@@ -246,7 +246,7 @@ func testPrograms(t *testing.T, rng *rand.Rand, set *RowSet) {
 			for i, v := range in[k] {
 				moved[k][i] = v + by
 			}
-			set.Program(FirstDerivatives).Eval(work, m, out, moved)
+			evaluate(m, out, moved)
 		}
 		shift(h, plus)
 		shift(-h, minus)
@@ -335,11 +335,11 @@ func testBelowFloor(t *testing.T, floor float64) {
 	m := len(us)
 	fill := func(v float64) []float64 { return slices.Repeat([]float64{v}, m) }
 	in := [][]float64{us, fill(0.7), fill(2), fill(3)} // u, u_t, u_xx, t
-	out := make([][]float64, set.Outputs(SecondDerivatives))
+	out := make([][]float64, set.Program(2).Outputs())
 	for i := range out {
 		out[i] = make([]float64, m)
 	}
-	set.Program(SecondDerivatives).Eval(set.Program(SecondDerivatives).NewWorkspace(), m, out, in)
+	set.Program(2).Evaluator()(m, out, in)
 	weight, ok := p.Residuals[0].Weight.Substitute(map[string]*expr.Expr{"t": expr.Const(3)}).Constant()
 	if !ok {
 		t.Fatalf("the weight %s is not a function of time", p.Residuals[0].Weight)

@@ -91,7 +91,7 @@ func TestUnknowns(t *testing.T) {
 			}
 		}
 		if set.Name == "start_v" {
-			r := e.Eval(rows, Values, z.Values, 0, len(set.Points))[0]
+			r := e.Eval(rows, 0, z.Values, 0, len(set.Points))[0]
 			for i, q := range set.Points {
 				if want := field[size+int(q)] - sample[width+int(q)]; math.Abs(r[i]-want) > 1e-12 {
 					t.Fatalf("start_v: %g, want %g", r[i], want)

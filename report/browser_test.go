@@ -119,13 +119,13 @@ func TestBrowser(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, p Page) string {
 		file := filepath.Join(dir, name, "report.html")
-		if err := WritePage(file, p); err != nil {
+		if err := p.Write(file); err != nil {
 			t.Fatal(err)
 		}
 		return file
 	}
 	plain, planes, system := write("plain", givenPage(samplePage())), write("planes", givenPage(planePage())), write("system", systemPage())
-	study, err := WriteStudy(dir, "study", sampleStudy())
+	study, err := new(sampleStudy()).Write(dir, "study")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func TestFigureData(t *testing.T) {
 	dir := t.TempDir()
 	p := samplePage()
 	file := filepath.Join(dir, "pages", "report.html")
-	if err := WritePage(file, p); err != nil {
+	if err := p.Write(file); err != nil {
 		t.Fatal(err)
 	}
 	src, err := os.ReadFile(file)
@@ -189,7 +189,7 @@ func TestFigureData(t *testing.T) {
 			t.Errorf("no link to %s", want)
 		}
 	}
-	samples, err := os.ReadFile(filepath.Join(FiguresOf(file), "samples.csv"))
+	samples, err := os.ReadFile(filepath.Join(figuresOf(file), "samples.csv"))
 	if err != nil {
 		t.Fatal(err)
 	}

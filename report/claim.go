@@ -28,7 +28,7 @@ func (p *Page) sorted(get func(e *score.Evaluation) *score.Summary) []*Method {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b *Method) int {
-		return score.Compare(get(&a.Evaluation).Mean, get(&b.Evaluation).Mean)
+		return get(&a.Evaluation).Compare(*get(&b.Evaluation))
 	})
 	return out
 }
@@ -87,19 +87,18 @@ func (p *Page) methodNotes() []string {
 			notes = append(notes, strings.Join(labels, ", ")+": "+line)
 		}
 	}
-	var fine, residuals []string // methods with a GridNote, which have one truth on a page
-	var truth string
-	for _, m := range p.Methods {
-		e := &m.Evaluation
+	var labels []string
+	var fine []*score.Evaluation // with a GridNote, which have one truth on a page
+	for i := range p.Methods {
+		m, e := &p.Methods[i], &p.Methods[i].Evaluation
 		note(e.Unbeaten, m.Label)
 		note(e.ReferenceNote(), m.Label)
 		if e.GridNote() != "" {
-			fine, residuals = append(fine, m.Label), append(residuals, words.Percent(e.RelativeResidual.Median))
-			truth = words.Percent(e.TruthResidual.Median)
+			labels, fine = append(labels, m.Label), append(fine, e)
 		}
 	}
 	if len(fine) > 0 {
-		note(score.GridNoteOf(strings.Join(residuals, ", "), truth), fine...)
+		note(fine[0].GridNote(fine[1:]...), labels...)
 	}
 	return notes
 }

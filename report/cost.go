@@ -127,7 +127,7 @@ func (c *Cost) rows() [][]string {
 		rows = append(rows, []string{m.Method, "", exact(float64(m.Error)), exact(m.Seconds), exact(m.PerSecond), exact(m.Train), strconv.Itoa(m.BreakEven)})
 	}
 	for _, run := range c.Classical {
-		rows = append(rows, []string{"classical", data.FormatShape(run.Grid), exact(float64(run.Error)), exact(run.Seconds), exact(run.PerSecond), "", ""})
+		rows = append(rows, []string{"classical", words.Shape(run.Grid), exact(float64(run.Error)), exact(run.Seconds), exact(run.PerSecond), "", ""})
 	}
 	return rows
 }

@@ -14,8 +14,8 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// A Figure is a drawing of fixed size that can be written in any format.
-type Figure struct {
+// A figure is a drawing of fixed size that can be written in any format.
+type figure struct {
 	Name          string // file name without extension
 	Caption       string // says what is seen, also for readers who cannot see
 	Width, Height vg.Length
@@ -32,8 +32,8 @@ type key struct {
 }
 
 // plotFigure is a plot with a legend above it, if it has keys, in as many lines as they need.
-func plotFigure(name, caption string, width, height vg.Length, p *plot.Plot, keys ...key) Figure {
-	return Figure{Name: name, Caption: caption, Width: width, Height: height, draw: func(c draw.Canvas) {
+func plotFigure(name, caption string, width, height vg.Length, p *plot.Plot, keys ...key) figure {
+	return figure{Name: name, Caption: caption, Width: width, Height: height, draw: func(c draw.Canvas) {
 		top := vg.Length(2)
 		if len(keys) > 0 {
 			top = 4 + drawKeys(draw.Crop(c, 4, 0, 0, 0), p, keys)
@@ -72,11 +72,11 @@ func drawKeys(c draw.Canvas, p *plot.Plot, keys []key) vg.Length {
 
 // SVG returns the figure as a file on a white background. It names the font
 // Liberation Sans and falls back on what a viewer has.
-func (f Figure) SVG() ([]byte, error) {
+func (f figure) SVG() ([]byte, error) {
 	return f.svg(color.White)
 }
 
-func (f Figure) svg(background color.Color) ([]byte, error) {
+func (f figure) svg(background color.Color) ([]byte, error) {
 	c := vgsvg.New(f.Width, f.Height)
 	dc := draw.New(c)
 	if background != nil {
@@ -98,9 +98,9 @@ func (f Figure) svg(background color.Color) ([]byte, error) {
 }
 
 // PNG returns the figure on a white background at 200 dots per inch.
-func (f Figure) PNG() ([]byte, error) { return f.png(200) }
+func (f figure) PNG() ([]byte, error) { return f.png(200) }
 
-func (f Figure) png(dpi int) ([]byte, error) {
+func (f figure) png(dpi int) ([]byte, error) {
 	c := vgimg.NewWith(vgimg.UseWH(f.Width, f.Height), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(color.White))
 	f.draw(draw.New(c))
 	var b bytes.Buffer
@@ -112,7 +112,7 @@ func (f Figure) png(dpi int) ([]byte, error) {
 
 // inline returns the figure as an element of the page: transparent, without a
 // fixed size, in the colours and the font of the page.
-func (f Figure) inline() (string, error) {
+func (f figure) inline() (string, error) {
 	src, err := f.svg(nil)
 	if err != nil {
 		return "", err

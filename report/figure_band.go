@@ -96,7 +96,7 @@ func (s standard) Plot(c draw.Canvas, p *plot.Plot) {
 
 // bandFigure draws the distribution over samples of a metric for every row, with the published
 // scores if they are of that metric; ok is false if no row has it.
-func bandFigure(name, title, caption string, rows []row, get func(score.Sample) float64, published bool, levels []Level) (f Figure, ok bool) {
+func bandFigure(name, title, caption string, rows []row, get func(score.Sample) float64, published bool, levels []Level) (f figure, ok bool) {
 	g := newPlot("", title, "")
 	addGrid(g, true, false)
 	lo, hi := math.Inf(1), math.Inf(-1)
@@ -123,7 +123,7 @@ func bandFigure(name, title, caption string, rows []row, get func(score.Sample) 
 		bands = append(bands, b)
 	}
 	if len(bands) == 0 {
-		return Figure{}, false
+		return figure{}, false
 	}
 	levels = slices.DeleteFunc(slices.Clone(levels), func(l Level) bool { return !see(l.Value) })
 	for i, l := range levels {
@@ -151,7 +151,7 @@ func bandFigure(name, title, caption string, rows []row, get func(score.Sample) 
 }
 
 // errorFigure draws relative_l2 of the samples for methods and baselines.
-func (p *Page) errorFigure() (Figure, bool) {
+func (p *Page) errorFigure() (figure, bool) {
 	rows := p.rows()
 	if p.BeyondTraining() { // as the published figures are; baselines have errors of all times alone
 		return bandFigure("errors", "relative L² error of a sample beyond training", "Errors of the samples at the times beyond training", p.methods(), func(s score.Sample) float64 { return s.Unseen }, true, nil)
@@ -163,7 +163,7 @@ func (p *Page) errorFigure() (Figure, bool) {
 }
 
 // residualFigure draws the relative residual of the samples.
-func (p *Page) residualFigure() (Figure, bool) {
+func (p *Page) residualFigure() (figure, bool) {
 	return bandFigure("residuals", "relative residual of a sample", "Residuals without weights over "+p.Rate(), p.methods(),
 		func(s score.Sample) float64 { return s.RelativeResidual }, false, p.residualLevels())
 }

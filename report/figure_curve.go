@@ -83,7 +83,7 @@ func smooth(points plotter.XYs) plotter.XYs {
 }
 
 // curveFigure draws one logged quantity of all methods against the step.
-func (p *Page) curveFigure(c curve) Figure {
+func (p *Page) curveFigure(c curve) figure {
 	g := newPlot("", "step", c.label)
 	addGrid(g, true, true)
 	lo, hi := math.Inf(1), math.Inf(-1)
@@ -186,7 +186,7 @@ func (p *Page) meansDiffer() bool {
 
 // initialFigure draws relative_l2 of every sample against the mean of its
 // initial condition; ok is false without both.
-func (p *Page) initialFigure() (f Figure, ok bool) {
+func (p *Page) initialFigure() (f figure, ok bool) {
 	if !p.meansDiffer() {
 		return f, false
 	}
@@ -217,7 +217,7 @@ func (p *Page) initialFigure() (f Figure, ok bool) {
 		ok = true
 	}
 	if !ok || !(g.X.Max > g.X.Min) {
-		return Figure{}, false
+		return figure{}, false
 	}
 	margin := 0.02 * (g.X.Max - g.X.Min)
 	g.X.Min, g.X.Max = g.X.Min-margin, g.X.Max+margin

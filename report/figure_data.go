@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"pihc/data"
+	"pihc/internal/words"
 	"pihc/score"
 )
 
@@ -81,7 +82,7 @@ func (p *Page) sampleRows() [][]string {
 	for _, m := range slices.Concat(p.Methods, p.Baselines) {
 		for _, x := range m.Evaluation.OnGrids() {
 			for _, s := range x.PerSample {
-				row := []string{m.key(), data.FormatShape(x.Grid), strconv.Itoa(s.Index)}
+				row := []string{m.key(), words.Shape(x.Grid), strconv.Itoa(s.Index)}
 				_, values := s.Fields()
 				for _, v := range values {
 					row = append(row, exact(*v))
@@ -145,7 +146,7 @@ func (p *Page) spectrumRows() [][]string {
 			}
 			for _, at := range e.Spectra.At {
 				for k := range max(len(at.Truth), len(at.Prediction)) {
-					rows = append(rows, []string{m.key(), data.FormatShape(e.Grid), e.Spectra.Quantity, exact(at.Time), strconv.Itoa(k), exactAt(at.Truth, k), exactAt(at.Prediction, k)})
+					rows = append(rows, []string{m.key(), words.Shape(e.Grid), e.Spectra.Quantity, exact(at.Time), strconv.Itoa(k), exactAt(at.Truth, k), exactAt(at.Prediction, k)})
 				}
 			}
 		}

@@ -178,7 +178,7 @@ func (c Case) caption() string {
 
 // caseFigure sets all panels of a case in one drawing: values above, differences
 // below, colour bars where there are none.
-func (p *Page) caseFigure(name string, c Case) Figure {
+func (p *Page) caseFigure(name string, c Case) figure {
 	const width, height, barHeight = 168, 150, 52
 	var values, differences, bars []*plot.Plot // differences[i] is of values[i] or nil; bars of the first columns
 	var errorBar *plot.Plot
@@ -211,7 +211,7 @@ func (p *Page) caseFigure(name string, c Case) Figure {
 		bottom = barHeight
 	}
 	total := vg.Length(height*len(rows)) + bottom
-	return Figure{Name: name, Caption: c.caption(), Width: vg.Length(width * columns), Height: total, draw: func(dc draw.Canvas) {
+	return figure{Name: name, Caption: c.caption(), Width: vg.Length(width * columns), Height: total, draw: func(dc draw.Canvas) {
 		top := draw.Crop(dc, 2, -8, bottom, -2)
 		tiles := draw.Tiles{Rows: len(rows), Cols: columns, PadX: 10, PadY: 8}
 		canvases := plot.Align(rows, tiles, top)

@@ -11,22 +11,23 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"pihc/data"
 	"pihc/internal/words"
 	"pihc/score"
 )
 
 // grids lists the grids that methods were scored on, finest first.
 func (p *Page) grids() [][]int {
-	var out [][]int
+	var all []*score.Evaluation
 	for i := range p.Methods {
-		for _, e := range p.Methods[i].Evaluation.OnGrids() {
-			if len(e.Grid) > 0 && !slices.ContainsFunc(out, func(g []int) bool { return slices.Equal(g, e.Grid) }) {
-				out = append(out, e.Grid)
-			}
+		all = append(all, p.Methods[i].Evaluation.OnGrids()...)
+	}
+	slices.SortStableFunc(all, func(a, b *score.Evaluation) int { return b.Points() - a.Points() })
+	var out [][]int
+	for _, e := range all {
+		if len(e.Grid) > 0 && !slices.ContainsFunc(out, func(g []int) bool { return slices.Equal(g, e.Grid) }) {
+			out = append(out, e.Grid)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b []int) int { return score.Points(b) - score.Points(a) })
 	return out
 }
 
@@ -42,7 +43,7 @@ func (p *Page) gridLabel(g []int) string {
 }
 
 // gridText writes numbers of points, as in "101 × 128".
-func gridText(shape []int) string { return strings.ReplaceAll(data.FormatShape(shape), "x", "×") }
+func gridText(shape []int) string { return strings.ReplaceAll(words.Shape(shape), "x", "×") }
 
 // fewerOn is the number of samples on a grid if it is smaller than on the grid of the page, else 0.
 func (p *Page) fewerOn(g []int) int {
@@ -59,7 +60,7 @@ func theFirst(n int) string { return "the first " + words.Count(n) }
 
 // gridFigure draws the distribution of relative_l2 over samples on every grid, a
 // box for each method and baseline; ok is false with one grid alone.
-func (p *Page) gridFigure() (f Figure, ok bool) {
+func (p *Page) gridFigure() (f figure, ok bool) {
 	grids := p.grids()
 	if len(grids) < 2 {
 		return f, false

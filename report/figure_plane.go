@@ -6,8 +6,6 @@ import (
 	"math"
 	"strings"
 
-	"pihc/score"
-
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
@@ -50,7 +48,7 @@ func (p *Page) shown(c Case) []shown {
 		m := &p.Methods[i]
 		out = append(out, shown{label: m.Label, of: name, field: u, colors: viridis, lo: lo, hi: hi, borders: m.Borders})
 		if c.Truth != nil {
-			out = append(out, shown{label: m.Label, sublabel: "− classical", of: "difference", field: score.Subtract(u, c.Truth), colors: diverging, lo: -worst, hi: worst, borders: m.Borders})
+			out = append(out, shown{label: m.Label, sublabel: "− classical", of: "difference", field: subtract(u, c.Truth), colors: diverging, lo: -worst, hi: worst, borders: m.Borders})
 		}
 	}
 	return out
@@ -64,7 +62,7 @@ func textStyle(size vg.Length, c color.Color, x draw.XAlignment, y draw.YAlignme
 // planeFigure sets a case over time and two axes of space in one drawing: times to
 // the right, the classical solution, predictions and differences downwards, one
 // colour bar for values and one for differences.
-func (p *Page) planeFigure(name string, c Case) Figure {
+func (p *Page) planeFigure(name string, c Case) figure {
 	const (
 		side, pixels   = 100, 160
 		gap, group     = 5, 9
@@ -95,7 +93,7 @@ func (p *Page) planeFigure(name string, c Case) Figure {
 	}
 	height := y + 4
 	caption := c.caption() + "; " + p.Axes[1].Name + " to the right, " + p.Axes[2].Name + " upwards"
-	return Figure{Name: name, Caption: caption, Width: width, Height: height, draw: func(dc draw.Canvas) {
+	return figure{Name: name, Caption: caption, Width: width, Height: height, draw: func(dc draw.Canvas) {
 		at := func(x, y vg.Length) vg.Point { return vg.Point{X: dc.Min.X + x, Y: dc.Max.Y - y} }
 		for k, i := range times {
 			dc.FillText(textStyle(labelSize, ink, draw.XCenter, draw.YCenter), at(vg.Length(left+k*(w+gap)+w/2), top/2), p.timeLabel(p.Axes[0].Values[i]))
@@ -166,4 +164,13 @@ func columnBar(dc draw.Canvas, box vg.Rectangle, r shown) {
 	upright := textStyle(labelSize, ink, draw.XCenter, draw.YBottom)
 	upright.Rotation = math.Pi / 2
 	dc.FillText(upright, vg.Point{X: box.Max.X + 44, Y: (box.Min.Y + box.Max.Y) / 2}, r.of)
+}
+
+// subtract is a - b, of equal length.
+func subtract(a, b []float64) []float64 {
+	d := make([]float64, len(a))
+	for i := range d {
+		d[i] = a[i] - b[i]
+	}
+	return d
 }

@@ -51,7 +51,7 @@ func (p *Page) spectrumLines(shape []int) (first *score.Spectra, lines []spectru
 // spectrumFigure draws the spectra of classical solution and predictions at the
 // middle and the last time, on the finest grid that all methods were scored on; ok
 // is false without spectra.
-func (p *Page) spectrumFigure() (f Figure, ok bool) {
+func (p *Page) spectrumFigure() (f figure, ok bool) {
 	shape := p.spectrumGrid()
 	if shape == nil {
 		return f, false
@@ -89,7 +89,7 @@ func (p *Page) spectrumFigure() (f Figure, ok bool) {
 	}
 	const width, height = 300, 250
 	total := vg.Length(width * len(panels))
-	return Figure{Name: "spectrum", Caption: caption, Width: total, Height: height, draw: func(c draw.Canvas) {
+	return figure{Name: "spectrum", Caption: caption, Width: total, Height: height, draw: func(c draw.Canvas) {
 		drawKeys(draw.Crop(c, 4, 0, height-16, 0), panels[0], keys)
 		style := textStyle(labelSize, ink, draw.XCenter, draw.YBottom)
 		for i, g := range panels {

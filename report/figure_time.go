@@ -5,12 +5,12 @@ import (
 
 	"gonum.org/v1/plot/plotter"
 
-	"pihc/data"
+	"pihc/internal/words"
 )
 
 // timeFigure draws the error of every method over time, on the grid of the page; ok is false
 // where no method has it.
-func (p *Page) timeFigure() (f Figure, ok bool) {
+func (p *Page) timeFigure() (f figure, ok bool) {
 	x := "time"
 	if len(p.Axes) > 0 {
 		x = p.Axes[0].label()
@@ -73,7 +73,7 @@ func (p *Page) overTimeRows() [][]string {
 				continue
 			}
 			for j, t := range e.ErrorOverTime.Times {
-				rows = append(rows, []string{m.key(), data.FormatShape(e.Grid), exact(t), exact(e.ErrorOverTime.RelativeL2[j])})
+				rows = append(rows, []string{m.key(), words.Shape(e.Grid), exact(t), exact(e.ErrorOverTime.RelativeL2[j])})
 			}
 		}
 	}

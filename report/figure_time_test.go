@@ -29,7 +29,7 @@ func TestTimeFigure(t *testing.T) {
 		}
 	}
 	file := filepath.Join(t.TempDir(), "report.html")
-	if err := WritePage(file, p); err != nil {
+	if err := p.Write(file); err != nil {
 		t.Fatal(err)
 	}
 	page, err := os.ReadFile(file)
@@ -39,7 +39,7 @@ func TestTimeFigure(t *testing.T) {
 	if !strings.Contains(string(page), `<a href="report-figures/error_over_time.csv">Data</a>`) {
 		t.Error("no link to the numbers")
 	}
-	numbers, err := os.ReadFile(filepath.Join(FiguresOf(file), "error_over_time.csv"))
+	numbers, err := os.ReadFile(filepath.Join(figuresOf(file), "error_over_time.csv"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,13 +53,13 @@ func TestTimeFigure(t *testing.T) {
 		p.Methods[i].Evaluation.ErrorOverTime, p.Methods[i].Evaluation.Grids = nil, nil
 	}
 	file = filepath.Join(t.TempDir(), "report.html")
-	if err := WritePage(file, p); err != nil {
+	if err := p.Write(file); err != nil {
 		t.Fatal(err)
 	}
 	if page, err = os.ReadFile(file); err != nil || strings.Contains(string(page), "error_over_time") || strings.Contains(string(page), "error over time") {
 		t.Errorf("a figure of errors over time, or %v", err)
 	}
-	if _, err := os.Stat(filepath.Join(FiguresOf(file), "error_over_time.csv")); !os.IsNotExist(err) {
+	if _, err := os.Stat(filepath.Join(figuresOf(file), "error_over_time.csv")); !os.IsNotExist(err) {
 		t.Errorf("numbers of errors over time: %v", err)
 	}
 	// One time makes no line, and errors that no axis can show none either.

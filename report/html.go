@@ -33,10 +33,10 @@ func asset(name string) string {
 	return string(src)
 }
 
-// WritePage writes the page to file, and to the folder named after it ([FiguresOf]) every figure
+// Write writes the page to file, and to the folder named after it, report-figures beside report.html, every figure
 // as PNG and SVG and its numbers as CSV or NPZ, each file atomically: the page comes last, so that
 // it is never older than its figures. Folders are made as needed.
-func WritePage(file string, p Page) error {
+func (p *Page) Write(file string) error {
 	if err := p.check(); err != nil {
 		return err
 	}
@@ -44,15 +44,15 @@ func WritePage(file string, p Page) error {
 	if err != nil {
 		return err
 	}
-	files := FiguresOf(file)
-	if err := writeFiles(files, p.Figures(), numbers); err != nil {
+	files := figuresOf(file)
+	if err := writeFiles(files, p.figures(), numbers); err != nil {
 		return err
 	}
 	var b bytes.Buffer
 	if err := p.writeHTML(&b, linkTo(files)); err != nil {
 		return err
 	}
-	return writeFile(file, b.Bytes())
+	return disk.WriteFile(file, b.Bytes())
 }
 
 // linkTo is a folder beside a page as the page refers to it: a colon would end a scheme.
@@ -60,16 +60,9 @@ func linkTo(folder string) string {
 	return strings.ReplaceAll(url.PathEscape(filepath.Base(folder)), ":", "%3A")
 }
 
-// FiguresOf is the folder of a page's figures: report-figures beside report.html.
-func FiguresOf(page string) string {
+// figuresOf is the folder of a page's figures: report-figures beside report.html.
+func figuresOf(page string) string {
 	return strings.TrimSuffix(page, filepath.Ext(page)) + "-figures"
-}
-
-func writeFile(path string, content []byte) error {
-	return disk.WriteAtomic(path, func(w io.Writer) error {
-		_, err := w.Write(content)
-		return err
-	})
 }
 
 // check returns an error unless the cases fit the axes and the methods.
@@ -104,13 +97,13 @@ func (p *Page) check() error {
 	return nil
 }
 
-// Figures returns every figure of the page, for files. It panics if a case does not fit the axes;
-// WritePage checks that.
-func (p *Page) Figures() []Figure {
-	var out []Figure
+// figures returns every figure of the page, for files. It panics if a case does not fit the axes;
+// Write checks that.
+func (p *Page) figures() []figure {
+	var out []figure
 	for _, d := range []struct {
 		part, data string
-		draw       func() (Figure, bool)
+		draw       func() (figure, bool)
 	}{
 		{"Errors", "samples.csv", p.errorFigure},
 		{"Errors", "samples.csv", p.residualFigure},
@@ -141,7 +134,7 @@ func (p *Page) Figures() []Figure {
 func caseName(i int) string { return "case_" + strconv.Itoa(i+1) }
 
 // writeFiles writes figures as PNG and SVG into dir, and their numbers.
-func writeFiles(dir string, figures []Figure, files []dataFile) error {
+func writeFiles(dir string, figures []figure, files []dataFile) error {
 	for _, f := range figures {
 		png, err := f.PNG()
 		if err != nil {
@@ -157,7 +150,7 @@ func writeFiles(dir string, figures []Figure, files []dataFile) error {
 		return err
 	}
 	for _, f := range files {
-		if err := writeFile(filepath.Join(dir, f.name), f.content); err != nil {
+		if err := disk.WriteFile(filepath.Join(dir, f.name), f.content); err != nil {
 			return err
 		}
 	}
@@ -179,7 +172,7 @@ type drawing struct {
 	SVG                  template.HTML
 }
 
-func (f Figure) drawing(data string) (drawing, error) {
+func (f figure) drawing(data string) (drawing, error) {
 	svg, err := f.inline()
 	return drawing{f.title, f.Caption, data, template.HTML(svg)}, err
 }
@@ -201,7 +194,7 @@ func (p *Page) writeHTML(w io.Writer, files string) error {
 		return fmt.Errorf("report: %w", err)
 	}
 	parts := map[string][]drawing{}
-	for _, f := range p.Figures() {
+	for _, f := range p.figures() {
 		if f.part == "" {
 			continue
 		}

@@ -74,7 +74,7 @@ func TestCaseInputs(t *testing.T) {
 	}
 
 	p.Cases[0].Inputs[0].Values = in[1:]
-	if err := WritePage(filepath.Join(t.TempDir(), "r.html"), p); err == nil || !strings.Contains(err.Error(), p.Cases[0].Title) {
+	if err := p.Write(filepath.Join(t.TempDir(), "r.html")); err == nil || !strings.Contains(err.Error(), p.Cases[0].Title) {
 		t.Errorf("an input of the wrong size: %v", err)
 	}
 }

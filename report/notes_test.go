@@ -85,11 +85,11 @@ func TestEvaluationJSON(t *testing.T) {
 // Samples of baselines are told apart from those on other grids.
 func TestBaselineRows(t *testing.T) {
 	s := score.Samples{Truth: func(i int) ([]float64, error) { return []float64{1, 2, float64(i)}, nil }, Grid: []int{1, 3}, Inputs: [][]float64{{0}, {1}, {2}}}
-	zero, err := score.ZeroBaseline(s)
+	zero, err := s.ZeroBaseline()
 	if err != nil {
 		t.Fatal(err)
 	}
-	mean, err := score.MeanBaseline(s)
+	mean, err := s.MeanBaseline()
 	if err != nil {
 		t.Fatal(err)
 	}

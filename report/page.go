@@ -282,7 +282,7 @@ func metricTable(title string, columns []metricColumn, rows []row) *Table {
 func (p *Page) Table() *Table {
 	t := metricTable(p.Title, p.errorColumns(), p.rows())
 	t.Notes = append(t.Notes, slices.Concat(p.methodNotes(), p.differenceNotes())...)
-	if p.hasPublished() && p.Published != "" {
+	if p.Published != "" && slices.ContainsFunc(p.Methods, func(m Method) bool { return m.Published != nil }) {
 		t.Notes = append(t.Notes, "published: "+p.Published)
 	}
 	return t
@@ -299,8 +299,4 @@ func (p *Page) RemainderTable() *Table {
 		rows = append(rows, row{&Method{Label: l.Label, Evaluation: score.Evaluation{RelativeResidual: &score.Summary{Mean: l.Value}}}, -1})
 	}
 	return metricTable("What is left of the equation", p.remainderColumns(), rows)
-}
-
-func (p *Page) hasPublished() bool {
-	return slices.ContainsFunc(p.Methods, func(m Method) bool { return m.Published != nil })
 }

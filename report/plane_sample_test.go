@@ -73,6 +73,10 @@ func planePage() Page {
 	}
 	p.Methods[2].Borders = [][]float64{{0, 5}, {0, 0.5, 1}, {0, 0.5, 1}}
 	p.Cases = []Case{c}
-	p.Baselines = []Method{{Key: "persistence", Label: "persistence", Evaluation: *score.Persistence(&p.Methods[0].Evaluation)}}
+	persistence, err := new(score.Samples).PersistenceBaseline(&p.Methods[0].Evaluation, nil, nil)
+	if err != nil {
+		panic(err)
+	}
+	p.Baselines = []Method{{Key: "persistence", Label: "persistence", Evaluation: *persistence}}
 	return p
 }

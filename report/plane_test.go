@@ -154,7 +154,7 @@ func TestPlanesHTML(t *testing.T) {
 	p := planePage()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "report.html")
-	if err := WritePage(path, p); err != nil {
+	if err := p.Write(path); err != nil {
 		t.Fatal(err)
 	}
 	src, err := os.ReadFile(path)
@@ -173,12 +173,12 @@ func TestPlanesHTML(t *testing.T) {
 		t.Error("the template refused a value")
 	}
 	for _, name := range []string{"case_1.png", "spectrum.svg", "errors_by_grid.svg"} {
-		if _, err := os.Stat(filepath.Join(FiguresOf(path), name)); err != nil {
+		if _, err := os.Stat(filepath.Join(figuresOf(path), name)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	p.Cases[0].Truth = p.Cases[0].Truth[1:]
-	if err := WritePage(path, p); err == nil {
+	if err := p.Write(path); err == nil {
 		t.Error("a field of the wrong size passed")
 	}
 	p = planePage()

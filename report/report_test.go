@@ -101,7 +101,7 @@ func TestPageIsSelfContained(t *testing.T) {
 	p := samplePage()
 	p.Title = `<img src=x onerror=alert(1)> & "quotes"`
 	path := filepath.Join(dir, "new", "a: b.html") // a colon would end a scheme in a link
-	if err := WritePage(path, p); err != nil {
+	if err := p.Write(path); err != nil {
 		t.Fatal(err)
 	}
 	src, err := os.ReadFile(path)
@@ -136,13 +136,13 @@ func TestPageIsSelfContained(t *testing.T) {
 	if !strings.Contains(page, `-figures/cost.csv">Data`) {
 		t.Error("no link to the numbers of the comparison")
 	}
-	cost, err := os.ReadFile(filepath.Join(FiguresOf(path), "cost.csv"))
+	cost, err := os.ReadFile(filepath.Join(figuresOf(path), "cost.csv"))
 	if want := "hard,,0.062,0.012,2500,64,638404\n"; err != nil || !strings.Contains(string(cost), want) || strings.Count(string(cost), "\n") != 1+len(p.Cost.Methods)+len(p.Cost.Classical) {
 		t.Errorf("cost.csv: %v: %s", err, cost)
 	}
-	for _, f := range p.Figures() {
+	for _, f := range p.figures() {
 		for _, ext := range []string{".png", ".svg"} {
-			if info, err := os.Stat(filepath.Join(FiguresOf(path), f.Name+ext)); err != nil || info.Size() < 500 {
+			if info, err := os.Stat(filepath.Join(figuresOf(path), f.Name+ext)); err != nil || info.Size() < 500 {
 				t.Errorf("figure %s%s: %v", f.Name, ext, err)
 			}
 		}
@@ -184,7 +184,7 @@ func TestSparsePages(t *testing.T) {
 			if strings.Contains(b.String(), "NaN") && strings.Contains(b.String(), `="NaN`) {
 				t.Error("NaN in a drawing")
 			}
-			for _, f := range p.Figures() {
+			for _, f := range p.figures() {
 				if _, err := f.png(40); err != nil {
 					t.Error(err)
 				}
@@ -196,12 +196,12 @@ func TestSparsePages(t *testing.T) {
 	}
 	bad := samplePage()
 	bad.Cases[1].Predictions[0] = bad.Cases[1].Predictions[0][1:]
-	if err := WritePage(filepath.Join(t.TempDir(), "r.html"), bad); err == nil || !strings.Contains(err.Error(), "u₀ = 0.11") {
+	if err := bad.Write(filepath.Join(t.TempDir(), "r.html")); err == nil || !strings.Contains(err.Error(), "u₀ = 0.11") {
 		t.Errorf("a field of the wrong size: %v", err)
 	}
 	bad = samplePage()
 	bad.Axes = bad.Axes[:1]
-	if err := WritePage(filepath.Join(t.TempDir(), "r.html"), bad); err == nil {
+	if err := bad.Write(filepath.Join(t.TempDir(), "r.html")); err == nil {
 		t.Error("one axis is accepted")
 	}
 }
@@ -212,7 +212,7 @@ func TestSparsePages(t *testing.T) {
 func TestFigures(t *testing.T) {
 	plain, planes := samplePage(), planePage()
 	for prefix, p := range map[string]*Page{"": &plain, "plane_": &planes} {
-		for _, f := range p.Figures() {
+		for _, f := range p.figures() {
 			if f.Name == "case_2" || f.Name == "case_3" || f.Name == "validation_residual" || prefix != "" && f.Name == "errors" {
 				continue
 			}

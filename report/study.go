@@ -10,6 +10,8 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"pihc/internal/disk"
 )
 
 // A Study is a page of tables and charts about trained runs.
@@ -44,7 +46,7 @@ type ChartLine struct {
 }
 
 // figure draws the chart.
-func (c Chart) figure() Figure {
+func (c Chart) figure() figure {
 	g := newPlot("", c.X, c.Y)
 	addGrid(g, true, true)
 	var keys []key
@@ -92,13 +94,13 @@ func (c Chart) rows() [][]string {
 	return out
 }
 
-// WriteStudy writes the page dir/NAME.html, which needs nothing from elsewhere, and its
-// charts as PNG, SVG and CSV to the folder named after it ([FiguresOf]).
-func WriteStudy(dir, name string, s Study) (path string, err error) {
+// Write writes the page dir/NAME.html, which needs nothing from elsewhere, and its
+// charts as PNG, SVG and CSV to the folder named after it, NAME-figures.
+func (s *Study) Write(dir, name string) (path string, err error) {
 	path = filepath.Join(dir, name+".html")
-	files := FiguresOf(path)
+	files := figuresOf(path)
 	var charts []drawing
-	var figures []Figure
+	var figures []figure
 	var numbers []dataFile
 	for _, c := range s.Charts {
 		f := c.figure()
@@ -119,5 +121,5 @@ func WriteStudy(dir, name string, s Study) (path string, err error) {
 	if err := writeFiles(files, figures, numbers); err != nil {
 		return "", err
 	}
-	return path, writeFile(path, b.Bytes())
+	return path, disk.WriteFile(path, b.Bytes())
 }

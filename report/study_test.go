@@ -21,7 +21,7 @@ func sampleStudy() Study {
 
 func TestStudy(t *testing.T) {
 	dir := t.TempDir()
-	path, err := WriteStudy(dir, "scaling", sampleStudy())
+	path, err := new(sampleStudy()).Write(dir, "scaling")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,11 +35,11 @@ func TestStudy(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"time.png", "time.svg"} {
-		if s, err := os.Stat(filepath.Join(FiguresOf(path), name)); err != nil || s.Size() < 1000 {
+		if s, err := os.Stat(filepath.Join(figuresOf(path), name)); err != nil || s.Size() < 1000 {
 			t.Errorf("%s: %v, %v", name, s, err)
 		}
 	}
-	numbers, err := os.ReadFile(filepath.Join(FiguresOf(path), "time.csv"))
+	numbers, err := os.ReadFile(filepath.Join(figuresOf(path), "time.csv"))
 	if want := "line,points,s\nPI-HC,100,0.1\n"; err != nil || !strings.HasPrefix(string(numbers), want) {
 		t.Errorf("%q, %v", numbers, err)
 	}

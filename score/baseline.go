@@ -10,7 +10,7 @@ import (
 // MeanBaseline scores, for every sample, the mean of the solutions of all other samples. A method
 // that is no better has learnt nothing from the initial condition. s.Truth must not be nil, and
 // there must be two samples or more.
-func MeanBaseline(s Samples) (*Evaluation, error) {
+func (s *Samples) MeanBaseline() (*Evaluation, error) {
 	begin := time.Now()
 	var sum []float64
 	for i := range s.Inputs {
@@ -26,7 +26,7 @@ func MeanBaseline(s Samples) (*Evaluation, error) {
 		}
 	}
 	field := make([]float64, len(sum))
-	return scoreFields(s, begin, func(_ int, truth []float64) []float64 {
+	return s.scoreFields(begin, func(_ int, truth []float64) []float64 {
 		for p, v := range truth {
 			field[p] = (sum[p] - v) / float64(len(s.Inputs)-1)
 		}
@@ -35,9 +35,9 @@ func MeanBaseline(s Samples) (*Evaluation, error) {
 }
 
 // ZeroBaseline scores the field that is zero everywhere. s.Truth must not be nil.
-func ZeroBaseline(s Samples) (*Evaluation, error) {
+func (s *Samples) ZeroBaseline() (*Evaluation, error) {
 	var zero []float64
-	return scoreFields(s, time.Now(), func(_ int, truth []float64) []float64 {
+	return s.scoreFields(time.Now(), func(_ int, truth []float64) []float64 {
 		if zero == nil {
 			zero = make([]float64, len(truth))
 		}
@@ -48,8 +48,8 @@ func ZeroBaseline(s Samples) (*Evaluation, error) {
 // PersistenceBaseline scores persistence: the initial condition as the solution at all times. Its
 // scores are in e, an evaluation of any method on these samples, for all grids of e. The errors of
 // several unknowns are computed here, on the grid g of e. s.Truth must not be nil.
-func PersistenceBaseline(e *Evaluation, s Samples, p *pde.Problem, g *grid.Grid) (*Evaluation, error) {
-	out := Persistence(e)
+func (s *Samples) PersistenceBaseline(e *Evaluation, p *pde.Problem, g *grid.Grid) (*Evaluation, error) {
+	out := e.persistence()
 	if len(s.Unknowns) == 0 {
 		return out, nil
 	}
@@ -69,8 +69,8 @@ func PersistenceBaseline(e *Evaluation, s Samples, p *pde.Problem, g *grid.Grid)
 	return out, nil
 }
 
-// Persistence returns the scores of persistence that an evaluation has, on all of its grids.
-func Persistence(e *Evaluation) *Evaluation {
+// persistence returns the scores of persistence that an evaluation has, on all of its grids.
+func (e *Evaluation) persistence() *Evaluation {
 	out := &Evaluation{Method: "baseline", Problem: e.Problem, Grid: e.Grid}
 	for _, s := range e.PerSample {
 		x := NewSample(s.Index)
@@ -79,7 +79,7 @@ func Persistence(e *Evaluation) *Evaluation {
 	}
 	out.Summarize()
 	for i := range e.Grids {
-		out.Grids = append(out.Grids, *Persistence(&e.Grids[i]))
+		out.Grids = append(out.Grids, *e.Grids[i].persistence())
 	}
 	return out
 }
@@ -94,7 +94,7 @@ type Endpoint struct {
 // initial condition between two solutions. The second result is false, and
 // nothing is scored, unless every initial condition is a constant and the
 // endpoints differ. s.Truth must not be nil.
-func InterpolationBaseline(s Samples, low, high Endpoint) (*Evaluation, bool, error) {
+func (s *Samples) InterpolationBaseline(low, high Endpoint) (*Evaluation, bool, error) {
 	if low.Value == high.Value {
 		return nil, false, nil
 	}
@@ -106,7 +106,7 @@ func InterpolationBaseline(s Samples, low, high Endpoint) (*Evaluation, bool, er
 		}
 	}
 	field := make([]float64, len(low.Solution))
-	e, err := scoreFields(s, time.Now(), func(i int, _ []float64) []float64 {
+	e, err := s.scoreFields(time.Now(), func(i int, _ []float64) []float64 {
 		w := (s.Inputs[i][0] - low.Value) / (high.Value - low.Value)
 		for p := range field {
 			field[p] = (1-w)*low.Solution[p] + w*high.Solution[p]
@@ -117,7 +117,7 @@ func InterpolationBaseline(s Samples, low, high Endpoint) (*Evaluation, bool, er
 }
 
 // scoreFields fills an evaluation with the errors of predict's fields, of the size of truth.
-func scoreFields(s Samples, begin time.Time, predict func(i int, truth []float64) []float64) (*Evaluation, error) {
+func (s *Samples) scoreFields(begin time.Time, predict func(i int, truth []float64) []float64) (*Evaluation, error) {
 	e := &Evaluation{Method: "baseline", Grid: s.Grid}
 	for i := range s.Inputs {
 		truth, err := s.Truth(i)

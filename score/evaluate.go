@@ -45,9 +45,9 @@ func (s *Samples) relativeL2(u, truth []float64) (all float64, unknowns map[stri
 		if unknowns == nil {
 			unknowns = map[string]float64{}
 		}
-		unknowns[name] = absent(grid.RelativeL2(u[c*n:(c+1)*n], truth[c*n:(c+1)*n]))
+		unknowns[name] = absent(grid.RelativeL2(u[c*n:(c+1)*n], truth[c*n:(c+1)*n], 1))
 	}
-	return grid.RelativeL2Of(u, truth, max(1, len(s.Unknowns))), unknowns
+	return grid.RelativeL2(u, truth, max(1, len(s.Unknowns))), unknowns
 }
 
 // nrmse is the root mean square of NRMSE over unknowns.
@@ -98,7 +98,7 @@ func Evaluate[T compute.Float](e engine.Engine[T], params []T, s Samples, each f
 	if err != nil {
 		return nil, err
 	}
-	trivial, err := engine.Trivials(sys, e.Info().Spec.Loss, s.Inputs, s.Truth)
+	trivial, err := sc.info.Trivials(s.Inputs, s.Truth)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +126,7 @@ type scorer struct {
 }
 
 func newScorer(info engine.Info, sys *pde.System, s Samples) (*scorer, error) {
-	plain, err := pde.NewPlainResidual(sys)
+	plain, err := sys.NewPlainResidual()
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +182,8 @@ func (sc *scorer) add(i int, p *engine.Prediction) error {
 		sc.out.Experts[k].Statuses[o.Status.String()]++
 	}
 	sc.out.PerSample = append(sc.out.PerSample, x)
-	sc.losses = append(sc.losses, sc.loss.Evaluate(p.Field, sc.samples.Inputs[i], engine.RowFactor{}).Loss)
+	loss, _ := sc.loss.Evaluate(p.Field, sc.samples.Inputs[i])
+	sc.losses = append(sc.losses, loss)
 	return nil
 }
 

@@ -122,10 +122,10 @@ func TestEvaluate(t *testing.T) {
 			var errs, initial, still []float64
 			for i, u := range fields {
 				truth, _ := s.Truth(i)
-				errs = append(errs, grid.RelativeL2(u, truth))
+				errs = append(errs, grid.RelativeL2(u, truth, 1))
 				// The initial rows of this problem are u - u0, without a weight.
-				initial = append(initial, RMS(Subtract(u[:n], s.Inputs[i])))
-				still = append(still, grid.RelativeL2(slices.Repeat(s.Inputs[i], len(truth)/n), truth))
+				initial = append(initial, grid.Distance(u[:n], s.Inputs[i])/math.Sqrt(float64(n)))
+				still = append(still, grid.RelativeL2(slices.Repeat(s.Inputs[i], len(truth)/n), truth, 1))
 			}
 			near := func(what string, got *Summary, want Summary) {
 				t.Helper()
@@ -147,7 +147,7 @@ func TestEvaluate(t *testing.T) {
 			near("truth_residual", got.TruthResidual, Summarize(truths))
 			near("persistence_residual", got.PersistenceResidual, Summarize(held))
 			got.Grids = []Evaluation{*got}
-			b := Persistence(got)
+			b := got.persistence()
 			near("persistence baseline", b.RelativeL2, Summarize(still))
 			near("persistence baseline on the other grid", b.Grids[0].RelativeL2, Summarize(still))
 			if got.Samples != 3 || got.Method != method || got.ResidualRMS == nil || got.BoundaryError == nil {
@@ -217,7 +217,7 @@ func fieldJump(u []float64, shape []int, starts [][]int) float64 {
 			}
 		}
 	}
-	return RMS(jumps)
+	return grid.Norm(jumps) / math.Sqrt(float64(max(1, len(jumps))))
 }
 
 // fieldJump looks at the assembled field alone, the engine at both experts'
@@ -282,22 +282,22 @@ func TestBaselines(t *testing.T) {
 	for _, v := range values {
 		s.Inputs = append(s.Inputs, []float64{v, v})
 	}
-	mean, err := MeanBaseline(s)
+	mean, err := s.MeanBaseline()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, x := range mean.PerSample {
 		others := []float64{1.5, 1, 0.5}[i] // mean of the other two
-		if want := grid.RelativeL2(field(others), field(values[i])); math.Abs(x.RelativeL2-want) > 1e-15 {
+		if want := grid.RelativeL2(field(others), field(values[i]), 1); math.Abs(x.RelativeL2-want) > 1e-15 {
 			t.Errorf("mean field, sample %d: %g, want %g", i, x.RelativeL2, want)
 		}
 	}
-	linear, ok, err := InterpolationBaseline(s, Endpoint{-1, field(-1)}, Endpoint{3, field(3)})
+	linear, ok, err := s.InterpolationBaseline(Endpoint{-1, field(-1)}, Endpoint{3, field(3)})
 	if err != nil || !ok || linear.RelativeL2.Max > 1e-14 {
 		t.Errorf("interpolation: %+v, %v, %v", linear, ok, err)
 	}
 	s.Inputs[1] = []float64{1, 1.5}
-	if _, ok, err := InterpolationBaseline(s, Endpoint{-1, field(-1)}, Endpoint{3, field(3)}); ok || err != nil {
+	if _, ok, err := s.InterpolationBaseline(Endpoint{-1, field(-1)}, Endpoint{3, field(3)}); ok || err != nil {
 		t.Errorf("interpolation of initial conditions that are no constants: %v, %v", ok, err)
 	}
 }

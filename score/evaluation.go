@@ -174,6 +174,9 @@ func (s *Sample) UnmarshalJSON(src []byte) error {
 // number is a metric in JSON, where null is infinite.
 type number float64
 
+// MarshalJSON implements json.Marshaler.
+func (n number) MarshalJSON() ([]byte, error) { return appendNumber(nil, float64(n)), nil }
+
 // UnmarshalJSON implements json.Unmarshaler.
 func (n *number) UnmarshalJSON(src []byte) error {
 	if string(src) == "null" {
@@ -236,28 +239,22 @@ func (e *Evaluation) Summarize() {
 			*dst = &s
 		}
 	}
-	e.Unknowns = summarizeParts(e.PerSample, func(s Sample) map[string]float64 { return s.Unknowns })
-	e.Residuals = summarizeParts(e.PerSample, func(s Sample) map[string]float64 { return s.Residuals })
-	e.Conditions = summarizeParts(e.PerSample, func(s Sample) map[string]float64 { return s.Conditions })
-}
-
-// summarizeParts returns the summaries of metrics by name, nil if there are none.
-func summarizeParts(samples []Sample, get func(s Sample) map[string]float64) map[string]*Summary {
-	values := map[string][]float64{}
-	for _, s := range samples {
-		for name, v := range get(s) {
-			values[name] = append(values[name], v)
+	for i, dst := range []*map[string]*Summary{&e.Unknowns, &e.Residuals, &e.Conditions} { // in the order of Sample.parts
+		*dst = nil
+		values := map[string][]float64{}
+		for _, s := range e.PerSample {
+			for name, v := range *s.parts()[i].of {
+				values[name] = append(values[name], v)
+			}
+		}
+		for name, v := range values {
+			if *dst == nil {
+				*dst = map[string]*Summary{}
+			}
+			s := Summarize(v)
+			(*dst)[name] = &s
 		}
 	}
-	if len(values) == 0 {
-		return nil
-	}
-	out := map[string]*Summary{}
-	for name, v := range values {
-		s := Summarize(v)
-		out[name] = &s
-	}
-	return out
 }
 
 // OnGrids returns e and the evaluations on other grids, finest first.
@@ -266,13 +263,14 @@ func (e *Evaluation) OnGrids() []*Evaluation {
 	for i := range e.Grids {
 		all = append(all, &e.Grids[i])
 	}
-	slices.SortStableFunc(all, func(a, b *Evaluation) int { return Points(b.Grid) - Points(a.Grid) })
+	slices.SortStableFunc(all, func(a, b *Evaluation) int { return b.Points() - a.Points() })
 	return all
 }
 
-func Points(shape []int) int {
+// Points is the number of points of the grid.
+func (e *Evaluation) Points() int {
 	n := 1
-	for _, k := range shape {
+	for _, k := range e.Grid {
 		n *= k
 	}
 	return n

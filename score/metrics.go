@@ -54,14 +54,6 @@ func Quantile(sorted []float64, p float64) float64 {
 	return sorted[i] + (h-float64(i))*(sorted[i+1]-sorted[i])
 }
 
-// RMS returns the root mean square, 0 for an empty slice.
-func RMS(x []float64) float64 {
-	if len(x) == 0 {
-		return 0
-	}
-	return grid.Norm(x) / math.Sqrt(float64(len(x)))
-}
-
 // nrmse returns the root mean square of prediction - truth divided by the range
 // (maximum minus minimum) of the truth, of one sample.
 func nrmse(prediction, truth []float64) float64 {
@@ -70,21 +62,4 @@ func nrmse(prediction, truth []float64) float64 {
 		return 0
 	}
 	return d / math.Sqrt(float64(len(truth))) / (slices.Max(truth) - slices.Min(truth))
-}
-
-func Subtract(a, b []float64) []float64 {
-	if len(a) != len(b) {
-		panic("report: prediction and truth differ in length")
-	}
-	d := make([]float64, len(a))
-	for i := range d {
-		d[i] = a[i] - b[i]
-	}
-	return d
-}
-
-// Median of numbers, of which there is at least one.
-func Median(x []float64) float64 {
-	x = slices.Sorted(slices.Values(x))
-	return (x[(len(x)-1)/2] + x[len(x)/2]) / 2
 }

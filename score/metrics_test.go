@@ -29,23 +29,23 @@ func TestSummarize(t *testing.T) {
 
 func TestMetrics(t *testing.T) {
 	truth, prediction := []float64{3, 4, 0}, []float64{3, 4, 1}
-	if e := grid.RelativeL2(prediction, truth); math.Abs(e-0.2) > 1e-15 {
+	if e := grid.RelativeL2(prediction, truth, 1); math.Abs(e-0.2) > 1e-15 {
 		t.Errorf("relative L2 = %g", e)
 	}
 	if e := nrmse(prediction, truth); math.Abs(e-math.Sqrt(1.0/3)/4) > 1e-15 {
 		t.Errorf("NRMSE = %g", e)
 	}
-	if e := grid.RelativeL2([]float64{1e200, 0}, []float64{0, 1e200}); math.Abs(e-math.Sqrt2) > 1e-12 {
+	if e := grid.RelativeL2([]float64{1e200, 0}, []float64{0, 1e200}, 1); math.Abs(e-math.Sqrt2) > 1e-12 {
 		t.Errorf("overflow: %g", e)
 	}
-	if e := grid.RelativeL2([]float64{1e-200, 0}, []float64{0, 1e-200}); math.Abs(e-math.Sqrt2) > 1e-12 {
+	if e := grid.RelativeL2([]float64{1e-200, 0}, []float64{0, 1e-200}, 1); math.Abs(e-math.Sqrt2) > 1e-12 {
 		t.Errorf("underflow: %g", e)
 	}
 	zero := make([]float64, 2)
-	if grid.RelativeL2(zero, zero) != 0 || !math.IsInf(grid.RelativeL2([]float64{1, 0}, zero), 1) || RMS(nil) != 0 {
+	if grid.RelativeL2(zero, zero, 1) != 0 || !math.IsInf(grid.RelativeL2([]float64{1, 0}, zero, 1), 1) {
 		t.Error("zero fields")
 	}
-	if !math.IsNaN(grid.RelativeL2([]float64{math.NaN(), 0}, truth[:2])) {
+	if !math.IsNaN(grid.RelativeL2([]float64{math.NaN(), 0}, truth[:2], 1)) {
 		t.Error("a NaN is hidden")
 	}
 }

@@ -17,28 +17,23 @@ type ErrorOverTime struct {
 	RelativeL2 []float64 // of each time; +Inf where a prediction is not finite
 }
 
+type overTimeJSON struct {
+	Time       []float64 `json:"time"`
+	RelativeL2 []number  `json:"relative_l2"`
+}
+
 // MarshalJSON writes infinite errors, which JSON lacks, as null.
 func (e ErrorOverTime) MarshalJSON() ([]byte, error) {
-	list := func(out []byte, values []float64) []byte {
-		out = append(out, '[')
-		for i, v := range values {
-			if i > 0 {
-				out = append(out, ',')
-			}
-			out = appendNumber(out, v)
-		}
-		return append(out, ']')
+	raw := overTimeJSON{append([]float64{}, e.Times...), make([]number, len(e.RelativeL2))}
+	for i, v := range e.RelativeL2 {
+		raw.RelativeL2[i] = number(v)
 	}
-	out := list([]byte(`{"time":`), e.Times)
-	return append(list(append(out, `,"relative_l2":`...), e.RelativeL2), '}'), nil
+	return json.Marshal(raw)
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (e *ErrorOverTime) UnmarshalJSON(src []byte) error {
-	var raw struct {
-		Time       []float64
-		RelativeL2 []number `json:"relative_l2"`
-	}
+	var raw overTimeJSON
 	if err := json.Unmarshal(src, &raw); err != nil {
 		return err
 	}
@@ -96,7 +91,7 @@ func (o *overTime) at(i int, prediction, truth []float64) float64 {
 		if grid.Norm(v) == 0 {
 			return math.NaN()
 		}
-		norm = math.Hypot(norm, grid.RelativeL2(prediction[lo:lo+slice], v))
+		norm = math.Hypot(norm, grid.RelativeL2(prediction[lo:lo+slice], v, 1))
 	}
 	return absent(norm / math.Sqrt(float64(o.unknowns)))
 }

@@ -1,6 +1,7 @@
 package score
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -39,8 +40,8 @@ func (e *Evaluation) compare(losses []float64, trivial []engine.Trivial) {
 // name, as Trivial.Loss; "" if it is better than all.
 func Unbeaten(relativeL2 *Summary, loss float64, name string, trivial []Trivial) string {
 	better := func(a, b float64) bool { return a < b || math.IsNaN(b) }
-	byError := func(a, b Trivial) int { return Compare(a.RelativeL2.Mean, b.RelativeL2.Mean) }
-	byLoss := func(a, b Trivial) int { return Compare(a.Loss.Mean, b.Loss.Mean) }
+	byError := func(a, b Trivial) int { return a.RelativeL2.Compare(*b.RelativeL2) }
+	byLoss := func(a, b Trivial) int { return a.Loss.Compare(b.Loss) }
 	if len(trivial) == 0 {
 		return ""
 	}
@@ -73,18 +74,18 @@ func (e *Evaluation) TrivialNote() string {
 	return "the loss of " + strings.Join(names, " and ") + " is without the initial condition, which the ansatz keeps and no row holds them to: it is not compared"
 }
 
-// GridNote says that the residual is below the classical solution's own on this grid: lowering
-// it further need not lower the error. "" if it is not.
-func (e *Evaluation) GridNote() string {
+// GridNote says that the residual, with those of others of which it may be said too, is below the classical
+// solution's own on this grid: lowering it further need not lower the error. "" if it is not.
+func (e *Evaluation) GridNote(others ...*Evaluation) string {
 	r, truth := e.RelativeResidual, e.TruthResidual
 	if r == nil || truth == nil || !(r.Median < truth.Median) {
 		return ""
 	}
-	return GridNoteOf(words.Percent(r.Median), words.Percent(truth.Median))
-}
-
-func GridNoteOf(residuals, truth string) string {
-	return fmt.Sprintf("the residual is below what the classical solution leaves on this grid (%s against %s in the median): the error that is left may be the grid's, and fall on a finer one", residuals, truth)
+	residuals := words.Percent(r.Median)
+	for _, o := range others {
+		residuals += ", " + words.Percent(o.RelativeResidual.Median)
+	}
+	return fmt.Sprintf("the residual is below what the classical solution leaves on this grid (%s against %s in the median): the error that is left may be the grid's, and fall on a finer one", residuals, words.Percent(truth.Median))
 }
 
 // ReferenceNote says that the solutions scored against are hardly better known than the error
@@ -96,13 +97,10 @@ func (e *Evaluation) ReferenceNote() string {
 	return fmt.Sprintf("the solutions scored against are uncertain by about %s themselves (those on another grid differ so much): errors are known no better than that", words.Percent(e.ReferenceError))
 }
 
-// Compare orders numbers with NaN last.
-func Compare(a, b float64) int {
-	switch {
-	case a < b || math.IsNaN(b) && !math.IsNaN(a):
-		return -1
-	case a > b || math.IsNaN(a) && !math.IsNaN(b):
-		return 1
+// Compare orders summaries by their means, NaN last.
+func (s Summary) Compare(t Summary) int {
+	if math.IsNaN(s.Mean) || math.IsNaN(t.Mean) {
+		return cmp.Compare(t.Mean, s.Mean)
 	}
-	return 0
+	return cmp.Compare(s.Mean, t.Mean)
 }

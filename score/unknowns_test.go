@@ -137,13 +137,13 @@ training: {window: {t: [0, 0.5]}}
 	if out.Unknowns["v"] == nil || out.Residuals["first"] == nil {
 		t.Fatalf("%+v", out)
 	}
-	mean, err := MeanBaseline(s)
+	mean, err := s.MeanBaseline()
 	if err != nil {
 		t.Fatal(err)
 	}
 	other := truths[1] // the mean without the first
 	close("the mean field's error", mean.PerSample[0].RelativeL2, both(relative(other[:size], truths[0][:size]), relative(other[size:], truths[0][size:])))
-	held, err := PersistenceBaseline(out, s, p, g)
+	held, err := s.PersistenceBaseline(out, p, g)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ training: {window: {t: [0, 0.5]}}
 	}
 	close("the error of v by persistence", held.PerSample[0].Unknowns["v"], relative(still, truths[0][size:]))
 	close("the error of persistence", held.RelativeL2.Mean, out.Persistence.Mean)
-	zero, err := ZeroBaseline(s)
+	zero, err := s.ZeroBaseline()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,11 +8,11 @@ import (
 	"pihc/internal/fft"
 )
 
-// RandomField draws Gaussian random fields with zero mean on a periodic box.
+// randomField draws Gaussian random fields with zero mean on a periodic box.
 // A field is drawn on one grid, mode by mode with the standard deviations of
 // its spectrum, and its trigonometric interpolant evaluated on another. It
 // owns its workspace: one serves one goroutine.
-type RandomField struct {
+type randomField struct {
 	shape     []int
 	amplitude []float64 // of each mode of the half spectrum
 	noise     []float64
@@ -29,7 +29,7 @@ type RandomField struct {
 // spectrum on the grid shape is exact: with z = 1/(4λ²), each axis contributes
 // exp(-z) I_j(z), I_j the modified Bessel functions, folded into the grid's
 // frequencies. Fields are returned on the grid to.
-func newPeriodicKernelField(shape, to []int, lambda float64) (*RandomField, error) {
+func newPeriodicKernelField(shape, to []int, lambda float64) (*randomField, error) {
 	if err := checkShapes(shape, to); err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func newPeriodicKernelField(shape, to []int, lambda float64) (*RandomField, erro
 // scale² (-Δ + τ²)^(-α) on the unit box: the mode of frequency vector k has the
 // standard deviation scale·(4π²|k|² + τ²)^(-α/2) (Li et al., Fourier neural
 // operator, 2021, with scale = τ^(α - dimension/2), which a scale of 0 means).
-func newPowerLawField(shape, to []int, alpha, tau, scale float64) (*RandomField, error) {
+func newPowerLawField(shape, to []int, alpha, tau, scale float64) (*randomField, error) {
 	if err := checkShapes(shape, to); err != nil {
 		return nil, err
 	}
@@ -90,8 +90,8 @@ func checkShapes(shape, to []int) error {
 
 // newRandomField takes the variance of each mode, such that the variance of
 // the field is their sum.
-func newRandomField(shape, to []int, variance func(k []int) float64) *RandomField {
-	f := &RandomField{shape: append([]int{}, shape...), transform: NewInterpolator(shape, to)}
+func newRandomField(shape, to []int, variance func(k []int) float64) *randomField {
+	f := &randomField{shape: append([]int{}, shape...), transform: NewInterpolator(shape, to)}
 	size := 1
 	for _, n := range shape {
 		size *= n
@@ -121,7 +121,7 @@ func newRandomField(shape, to []int, variance func(k []int) float64) *RandomFiel
 
 // Sample draws one field into dst, on the grid that the constructor was given.
 // It uses as many normal variates as the grid of the draw has points.
-func (f *RandomField) Sample(rng *rand.Rand, dst []float64) {
+func (f *randomField) Sample(rng *rand.Rand, dst []float64) {
 	for i := range f.noise {
 		f.noise[i] = rng.NormFloat64()
 	}

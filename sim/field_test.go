@@ -16,7 +16,7 @@ func periodicKernel(lambda, dx, dy float64) float64 {
 
 // covariance returns the covariance of the field's draws at all distances from
 // the origin: the transform of its variances.
-func covariance(f *RandomField) []float64 {
+func covariance(f *randomField) []float64 {
 	s := f.transform.fromSpectrum
 	size := float64(len(f.noise))
 	for i, a := range f.amplitude {

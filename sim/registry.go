@@ -120,49 +120,40 @@ func checkNames[V any](solver, what string, known []string, given map[string]V) 
 	return nil
 }
 
-// number sets *dst to a numeric option if it is there.
-func number(dst *float64, options map[string]any, name string) error {
-	switch x := options[name].(type) {
-	case nil:
-	case float64:
-		*dst = x
-	case int:
-		*dst = float64(x)
-	default:
-		return fmt.Errorf("option %s is %v; want a number", name, x)
+// set sets *dst to an option if it is there.
+func set[T float64 | bool](dst *T, options map[string]any, name, want string) error {
+	x := options[name]
+	if n, ok := x.(int); ok {
+		x = float64(n)
+	}
+	v, ok := x.(T)
+	if !ok && x != nil {
+		return fmt.Errorf("option %s is %v; want %s", name, options[name], want)
+	}
+	if ok {
+		*dst = v
 	}
 	return nil
 }
 
-// boolean sets *dst to an option that is true or false if it is there.
-func boolean(dst *bool, options map[string]any, name string) error {
-	switch x := options[name].(type) {
-	case nil:
-	case bool:
-		*dst = x
-	default:
-		return fmt.Errorf("option %s is %v; want true or false", name, x)
+// checkAxes compares the number of axes, time first, and their boundary types.
+func checkAxes(solver string, axes []grid.Axis, what string, want ...grid.Boundary) error {
+	if len(axes) != len(want) {
+		return fmt.Errorf("solver %s wants %s, not %d", solver, what, len(axes))
 	}
-	return nil
-}
-
-// checkAxis compares the boundary type of axis i, whose role is what.
-func checkAxis(solver string, axes []grid.Axis, i int, what string, want grid.Boundary) error {
-	if a := axes[i]; a.Boundary != want {
-		return fmt.Errorf("solver %s wants axis %s (%s) with %v, not %v", solver, a.Name, what, want, a.Boundary)
+	role := "time"
+	for i, a := range axes {
+		if a.Boundary != want[i] {
+			return fmt.Errorf("solver %s wants axis %s (%s) with %v, not %v", solver, a.Name, role, want[i], a.Boundary)
+		}
+		role = "space"
 	}
 	return nil
 }
 
 func newDiffusionSorption(s Setting) (Solver, error) {
 	const name = "diffusion-sorption"
-	if len(s.Axes) != 2 {
-		return nil, fmt.Errorf("solver %s wants two axes, time and space, not %d", name, len(s.Axes))
-	}
-	if err := checkAxis(name, s.Axes, 0, "time", grid.Nodes); err != nil {
-		return nil, err
-	}
-	if err := checkAxis(name, s.Axes, 1, "space", grid.Cells); err != nil {
+	if err := checkAxes(name, s.Axes, "two axes, time and space", grid.Nodes, grid.Cells); err != nil {
 		return nil, err
 	}
 	d := diffusionSorption{
@@ -171,11 +162,11 @@ func newDiffusionSorption(s Setting) (Solver, error) {
 		Time: s.Axes[0].Hi - s.Axes[0].Lo, Outputs: s.Axes[0].Points,
 	}
 	for option, dst := range map[string]*float64{"rtol": &d.RTol, "atol": &d.ATol, "shift": &d.Shift} {
-		if err := number(dst, s.Options, option); err != nil {
+		if err := set(dst, s.Options, option, "a number"); err != nil {
 			return nil, err
 		}
 	}
-	if err := boolean(&d.WallConditions, s.Options, "wall_conditions"); err != nil {
+	if err := set(&d.WallConditions, s.Options, "wall_conditions", "true or false"); err != nil {
 		return nil, err
 	}
 	if err := d.Validate(); err != nil {
@@ -186,13 +177,8 @@ func newDiffusionSorption(s Setting) (Solver, error) {
 
 func newNavierStokes(s Setting) (Solver, error) {
 	const name = "navier-stokes"
-	if len(s.Axes) != 3 {
-		return nil, fmt.Errorf("solver %s wants three axes, time and two of space, not %d", name, len(s.Axes))
-	}
-	for i, want := range []grid.Boundary{grid.Nodes, grid.Periodic, grid.Periodic} {
-		if err := checkAxis(name, s.Axes, i, []string{"time", "space", "space"}[i], want); err != nil {
-			return nil, err
-		}
+	if err := checkAxes(name, s.Axes, "three axes, time and two of space", grid.Nodes, grid.Periodic, grid.Periodic); err != nil {
+		return nil, err
 	}
 	n := navierStokes{
 		Viscosity: s.Constants["nu"],
@@ -202,11 +188,11 @@ func newNavierStokes(s Setting) (Solver, error) {
 	}
 	amplitude := 0.0
 	for option, dst := range map[string]*float64{"rtol": &n.RTol, "atol": &n.ATol, "forcing": &amplitude} {
-		if err := number(dst, s.Options, option); err != nil {
+		if err := set(dst, s.Options, option, "a number"); err != nil {
 			return nil, err
 		}
 	}
-	if err := boolean(&n.RemoveMean, s.Options, "remove_mean"); err != nil {
+	if err := set(&n.RemoveMean, s.Options, "remove_mean", "true or false"); err != nil {
 		return nil, err
 	}
 	if math.IsNaN(amplitude) || math.IsInf(amplitude, 0) {
@@ -233,7 +219,7 @@ func newNavierStokes(s Setting) (Solver, error) {
 //
 // Both take points [64], the points along each axis of the grid on which
 // fields are drawn, whatever the axes.
-func NewField(name string, axes []grid.Axis, parameters map[string]any) (*RandomField, error) {
+func NewField(name string, axes []grid.Axis, parameters map[string]any) (*randomField, error) {
 	defaults := map[string]map[string]float64{
 		"periodic-kernel": {"points": 64, "lambda": 0.8},
 		"power-law":       {"points": 64, "alpha": 2.5, "tau": 7, "scale": 0},
@@ -248,7 +234,7 @@ func NewField(name string, axes []grid.Axis, parameters map[string]any) (*Random
 	}
 	for _, parameter := range known {
 		x := p[parameter]
-		if err := number(&x, parameters, parameter); err != nil {
+		if err := set(&x, parameters, parameter, "a number"); err != nil {
 			return nil, err
 		}
 		p[parameter] = x

@@ -39,16 +39,12 @@ func (a *adam[T]) Sync() error { return nil }
 
 // Step implements engine.Stepper.
 func (a *adam[T]) Step(batch engine.Batch, rate float64) (engine.Stats, float64, error) {
-	stats, norm, err := engine.AddFinite(batch, a.add, func() { clear(a.grad) })
-	if err != nil || !engine.FiniteStep(&stats, norm) {
+	stats, norm, err := batch.AddFinite(a.add, func() { clear(a.grad) })
+	if err != nil || !stats.FiniteStep(norm) {
 		clear(a.grad)
 		return stats, norm, err
 	}
-	scale := 1.0
-	if clip := a.training.Clip; clip > 0 && norm > clip {
-		scale = clip / norm
-	}
-	a.update(scale, rate)
+	a.update(a.training.ClipFactor(norm), rate)
 	return stats, norm, nil
 }
 
@@ -88,7 +84,7 @@ func (a *adam[T]) update(scale, rate float64) {
 	s, t := a.state, &a.training
 	s.Updates++
 	n := float64(s.Updates)
-	step := kernel.NewAdamStep(rate, model.Beta1, model.Beta2, model.Epsilon, scale, s.Updates)
+	step := kernel.NewAdamStep(rate, scale, s.Updates)
 	decay := T(min(t.Average, (1+n)/(10+n)))
 	a.chunks(func(_, lo, hi int) {
 		kernel.Adam(s.Params[lo:hi], s.First[lo:hi], s.Second[lo:hi], a.grad[lo:hi], step)

@@ -10,6 +10,7 @@ import (
 	"pihc/constraint"
 	"pihc/engine"
 	"pihc/internal/check"
+	"pihc/internal/kernel"
 	"pihc/model"
 )
 
@@ -23,11 +24,11 @@ type adamReference struct {
 func (a *adamReference) step(g []float64, rate float64) {
 	a.t++
 	for i := range a.p {
-		a.m[i] = model.Beta1*a.m[i] + (1-model.Beta1)*g[i]
-		a.v[i] = model.Beta2*a.v[i] + (1-model.Beta2)*g[i]*g[i]
-		mhat := a.m[i] / (1 - math.Pow(model.Beta1, float64(a.t)))
-		vhat := a.v[i] / (1 - math.Pow(model.Beta2, float64(a.t)))
-		a.p[i] -= rate * mhat / (math.Sqrt(vhat) + model.Epsilon)
+		a.m[i] = kernel.Beta1*a.m[i] + (1-kernel.Beta1)*g[i]
+		a.v[i] = kernel.Beta2*a.v[i] + (1-kernel.Beta2)*g[i]*g[i]
+		mhat := a.m[i] / (1 - math.Pow(kernel.Beta1, float64(a.t)))
+		vhat := a.v[i] / (1 - math.Pow(kernel.Beta2, float64(a.t)))
+		a.p[i] -= rate * mhat / (math.Sqrt(vhat) + kernel.Epsilon)
 	}
 }
 
@@ -82,7 +83,7 @@ func testAdam[T compute.Float](t *testing.T, tolerance float64) {
 // gradient's.
 func TestAdamFirstStep(t *testing.T) {
 	s := &engine.State[float64]{Params: make([]float64, 4), First: make([]float64, 4), Second: make([]float64, 4)}
-	a := newAdam(t, s, model.DefaultSpec(model.PaperDefaults).Training)
+	a := newAdam(t, s, model.TrainingSpec{})
 	copy(a.grad, []float64{1e-3, -5, 1e4, 0})
 	a.update(1, 0.25)
 	check.Close(t, s.Params, []float64{-0.25, 0.25, -0.25, 0}, 0, 1e-5)
@@ -124,7 +125,7 @@ func TestClip(t *testing.T) {
 		norm := float64(*records(t, dir)[0].GradientNorm) // as it was before clipping
 		a := newAdam(t, &s.State, e.spec.Training)
 		copy(a.grad, s.First)
-		got := math.Sqrt(a.squares()) / (1 - model.Beta1)
+		got := math.Sqrt(a.squares()) / (1 - kernel.Beta1)
 		if want := test.want(norm); math.Abs(got-want) > 1e-12*want {
 			t.Errorf("%s: a gradient of norm %g is used with norm %g, want %g", test.override, norm, got, want)
 		}
@@ -136,8 +137,7 @@ func TestClip(t *testing.T) {
 
 // The average forgets the random start quickly, and then moves with its decay.
 func TestAverage(t *testing.T) {
-	spec := model.DefaultSpec(model.PaperDefaults).Training
-	spec.Average = 0.95
+	spec := model.TrainingSpec{Average: 0.95}
 	s := &state[float64]{State: engine.State[float64]{Params: []float64{0}, First: []float64{0}, Second: []float64{0}, Average: []float64{0}}}
 	a := newAdam(t, &s.State, spec)
 	want := 0.0
@@ -220,7 +220,7 @@ func TestBatches(t *testing.T) {
 		}
 	}
 	// Evaluation has points of its own, the same every time.
-	if first, again := EvaluationSeed(3), EvaluationSeed(3); first != again || first == EvaluationSeed(4) || EvaluationSeed(0).Step < 1<<40 {
+	if seeds, again := EvaluationSeeds(5), EvaluationSeeds(4); seeds[3] != again[3] || seeds[3] == seeds[4] || seeds[0].Step < 1<<40 {
 		t.Error("evaluation samples points of training")
 	}
 }

@@ -15,7 +15,8 @@ import (
 	"pihc/data"
 	"pihc/engine"
 	"pihc/internal/disk"
-	"pihc/model"
+	"pihc/internal/words"
+	"pihc/network"
 )
 
 // Meta is the JSON beside the tensors of a checkpoint.
@@ -58,9 +59,9 @@ func (m Meta) sum() (string, error) {
 // writeCheckpoint writes the tensors, then name.json, which names them: a
 // checkpoint exists once its JSON does. The tensors of the best checkpoint are named
 // by their content, so that new ones do not replace the file that the old JSON names.
-func writeCheckpoint[T compute.Float](run, name string, layout []compute.Tensor, s *state[T], m Meta, moments bool) error {
+func writeCheckpoint[T compute.Float](run, name string, layout network.Layout, s *state[T], m Meta, moments bool) error {
 	dir := checkpointDir(run)
-	if _, err := data.MakeFolder(dir); err != nil {
+	if _, err := disk.MakeFolder(dir); err != nil {
 		return err
 	}
 	tensors := tensorsOf("params.", layout, s.Params)
@@ -73,7 +74,7 @@ func writeCheckpoint[T compute.Float](run, name string, layout []compute.Tensor,
 	} else {
 		tensors = tensorsOf("params.", layout, s.evaluated())
 	}
-	m.Version, m.Step, m.Updates, m.counts = model.FolderVersion, s.step, s.Updates, s.counts
+	m.Version, m.Step, m.Updates, m.counts = folderVersion, s.step, s.Updates, s.counts
 	metadata := map[string]string{"format": "pihc checkpoint", "step": fmt.Sprint(s.step)}
 	var err error
 	m.Tensors, m.TensorsHash, err = data.WriteSafetensors(dir, name, !moments, tensors, metadata)
@@ -90,7 +91,7 @@ func writeCheckpoint[T compute.Float](run, name string, layout []compute.Tensor,
 }
 
 // writeBest replaces the best checkpoint.
-func writeBest[T compute.Float](run string, layout []compute.Tensor, s *state[T], m Meta) error {
+func writeBest[T compute.Float](run string, layout network.Layout, s *state[T], m Meta) error {
 	old, _ := readMeta(run, bestName)
 	if err := writeCheckpoint(run, bestName, layout, s, m, false); err != nil {
 		return err
@@ -101,7 +102,7 @@ func writeBest[T compute.Float](run string, layout []compute.Tensor, s *state[T]
 	return nil
 }
 
-func tensorsOf[T compute.Float](prefix string, layout []compute.Tensor, flat []T) []data.Named {
+func tensorsOf[T compute.Float](prefix string, layout network.Layout, flat []T) []data.Named {
 	var out []data.Named
 	for _, t := range layout {
 		out = append(out, data.Named{Name: prefix + t.Name, Array: &data.Array{Shape: t.Shape, Data: flat[t.Offset : t.Offset+t.Size()]}})
@@ -124,8 +125,8 @@ func decodeMeta(path string, text []byte) (Meta, error) {
 	if err := disk.DecodeJSON(text, &m); err != nil {
 		return m, fmt.Errorf("%s: %w", path, err)
 	}
-	if m.Version != model.FolderVersion {
-		return m, fmt.Errorf("checkpoint %s has version %d; this pihc reads version %d", path, m.Version, model.FolderVersion)
+	if m.Version != folderVersion {
+		return m, fmt.Errorf("checkpoint %s has version %d; this pihc reads version %d", path, m.Version, folderVersion)
 	}
 	if sum, err := m.sum(); err != nil || sum != m.Checksum {
 		return m, &disk.CorruptError{File: path, Reason: "its content does not match its checksum: it was altered"}
@@ -157,28 +158,24 @@ func readTensors(run, name string) ([]data.Named, Meta, error) {
 }
 
 // readCheckpoint reads a checkpoint whose tensors must match layout.
-func readCheckpoint[T compute.Float](run, name string, layout []compute.Tensor, moments bool) (*state[T], Meta, error) {
+func readCheckpoint[T compute.Float](run, name string, layout network.Layout, moments bool) (*state[T], Meta, error) {
 	tensors, m, err := readTensors(run, name)
 	if err != nil {
 		return nil, m, err
 	}
 	path := filepath.Join(checkpointDir(run), m.Tensors)
-	size := 0
-	for _, t := range layout {
-		size += t.Size()
-	}
 	s := &state[T]{State: engine.State[T]{Updates: m.Updates}, step: m.Step, counts: m.counts}
 	read := func(prefix string, dst *[]T) error {
-		*dst = make([]T, size)
+		*dst = make([]T, layout.Size())
 		for _, t := range layout {
 			a := data.Find(tensors, prefix+t.Name)
 			if a == nil {
 				return fmt.Errorf("%s: tensor %s is missing", path, prefix+t.Name)
 			}
 			v, ok := a.Data.([]T)
-			if !ok || data.FormatShape(a.Shape) != data.FormatShape(t.Shape) {
+			if !ok || words.Shape(a.Shape) != words.Shape(t.Shape) {
 				return fmt.Errorf("%s: tensor %s is %s of %s; the spec wants %s of %T", path, prefix+t.Name,
-					data.FormatShape(a.Shape), a.Type(), data.FormatShape(t.Shape), T(0))
+					words.Shape(a.Shape), a.Type(), words.Shape(t.Shape), T(0))
 			}
 			copy((*dst)[t.Offset:], v)
 		}

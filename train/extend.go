@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"pihc/internal/disk"
 	"pihc/model"
@@ -39,13 +38,13 @@ func (t *trainer[T]) takeOver() error {
 // and its checkpoints the hash of that spec. Resume then continues it. A run that was
 // extended so and is not at its end stays as it is. A run that is not finished is an
 // error, as is a number that is no larger.
-func Extend(dir string, steps int) (err error) {
+func (f Folder) Extend(steps int) (err error) {
+	dir, path := string(f), f.SpecFile()
 	lock, err := claim(dir)
 	if err != nil {
 		return err
 	}
 	defer lock.Release()
-	path := filepath.Join(dir, SpecFile)
 	src, err := os.ReadFile(path)
 	if err != nil {
 		return err
@@ -91,7 +90,7 @@ func Extend(dir string, steps int) (err error) {
 			return err
 		}
 		if m.SpecHash != hash(src) && m.SpecHash != hash(longer) {
-			return &EditedError{Run: dir, Checkpoint: name, Files: []string{SpecFile}}
+			return trainedWithOther(dir, name, []string{specFile})
 		}
 		m.SpecHash = hash(longer)
 		if m.Checksum, err = m.sum(); err != nil {

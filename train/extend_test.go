@@ -28,11 +28,11 @@ func TestExtend(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, dir := range []string{dir, other, other} { // a second time it is done already
-		if err := Extend(dir, 20); err != nil {
+		if err := Folder(dir).Extend(20); err != nil {
 			t.Fatal(err)
 		}
 	}
-	spec, p, err := ReadRun(dir)
+	spec, p, err := Folder(dir).Read()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func TestExtend(t *testing.T) {
 	if s, err := e.run(context.Background(), other, Options{Resume: true, stopAt: 15}); !errors.Is(err, ErrInterrupted) || s.Steps != 15 {
 		t.Fatalf("%+v, %v", s, err)
 	}
-	if err := Extend(other, 20); err != nil {
+	if err := Folder(other).Extend(20); err != nil {
 		t.Error("once more, interrupted:", err)
 	}
 	if _, err := e.run(context.Background(), other, Options{Resume: true}); err != nil {
@@ -71,18 +71,18 @@ func TestExtend(t *testing.T) {
 	if len(rates) != 20 || rates[12] != 1e-3 || rates[13] != 5e-3 || rates[20] != 1e-3 {
 		t.Errorf("learning rates %v: want those of 12 steps, then those of 8", rates)
 	}
-	if err := Extend(other, 20); err == nil {
+	if err := Folder(other).Extend(20); err == nil {
 		t.Error("extended at its end to its own number of steps")
 	}
 	for _, steps := range []int{20, 3} {
-		if err := Extend(dir, steps); err == nil || !strings.Contains(err.Error(), "want more than that") {
+		if err := Folder(dir).Extend(steps); err == nil || !strings.Contains(err.Error(), "want more than that") {
 			t.Errorf("%d steps: %v", steps, err)
 		}
 	}
-	if err := Extend(other, 30); err != nil {
+	if err := Folder(other).Extend(30); err != nil {
 		t.Error(err)
 	}
-	if err := Extend(other, 40); err == nil || !strings.Contains(err.Error(), "step 20 of 30") {
+	if err := Folder(other).Extend(40); err == nil || !strings.Contains(err.Error(), "step 20 of 30") {
 		t.Errorf("a run that is not finished: %v", err)
 	}
 }

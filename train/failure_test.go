@@ -272,7 +272,7 @@ func TestDamagedCheckpoint(t *testing.T) {
 func TestReadRun(t *testing.T) {
 	e := newExperiment(t, "training.steps=1")
 	dir, _ := e.train(t, Options{})
-	spec, p, err := ReadRun(dir)
+	spec, p, err := Folder(dir).Read()
 	if err != nil || dataset.ProblemHash(p) != dataset.ProblemHash(e.problem) {
 		t.Fatalf("%v", err)
 	}
@@ -281,7 +281,7 @@ func TestReadRun(t *testing.T) {
 	if !bytes.Equal(a, b) {
 		t.Error("the spec of the run folder is not the one of the run")
 	}
-	_, _, err = ReadRun(t.TempDir())
+	_, _, err = Folder(t.TempDir()).Read()
 	oneLine(t, "not a run", err, "not a run folder")
 	path := filepath.Join(dir, "spec.yaml")
 	src, err := os.ReadFile(path)
@@ -291,7 +291,7 @@ func TestReadRun(t *testing.T) {
 	if err := os.WriteFile(path, bytes.Replace(src, []byte("defaults: paper"), []byte("version: 7"), 1), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err = ReadRun(dir); err == nil || !strings.Contains(err.Error(), "version 7: this pihc reads versions 1 to 2") {
+	if _, _, err = Folder(dir).Read(); err == nil || !strings.Contains(err.Error(), "version 7: this pihc reads versions 1 to 2") {
 		t.Errorf("another version: %v", err)
 	}
 }

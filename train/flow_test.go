@@ -68,7 +68,7 @@ func persistence(t testing.TB, set *data.Dataset) float64 {
 		for p := range still {
 			still[p] = initial[i][p%len(initial[i])]
 		}
-		mean += grid.RelativeL2(still, u) / float64(len(truth))
+		mean += grid.RelativeL2(still, u, 1) / float64(len(truth))
 	}
 	return mean
 }

@@ -4,53 +4,68 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"pihc/data"
 	"pihc/internal/disk"
 	"pihc/model"
 	"pihc/pde"
 )
 
-// The files of a run folder. They are written in this order: the PDE file, Options.Files,
+// A Folder is the path of a run folder.
+type Folder string
+
+// The files of a run folder. They are written in this order: the PDE file, Options.Info,
 // the checkpoint of step 0 if the run starts from another, then the spec. A folder is a run
 // once it has the spec; anything less was left by a process that was killed, and the next
 // one removes it.
 const (
-	SpecFile    = "spec.yaml"    // the resolved spec
-	problemFile = "problem.yaml" // the PDE file
-	InfoFile    = "run.json"     // where the dataset is; by cmd/pihc
-	LogFile     = "log.jsonl"
-	MetricsFile = "metrics.json" // by cmd/pihc
+	specFile    = "spec.yaml"
+	problemFile = "problem.yaml"
+	infoFile    = "run.json"
+	logFile     = "log.jsonl"
 
 	checkpointFolder = "checkpoints"
 	bestName         = "best"
 	stepPrefix       = "step-"
 )
 
+// folderVersion is the version of checkpoints. It changes when old ones can no longer be read.
+const folderVersion = 1
+
 const (
 	metaExt    = ".json"
 	tensorsExt = ".safetensors"
 )
+
+// SpecFile is the path of the resolved spec.
+func (f Folder) SpecFile() string { return filepath.Join(string(f), specFile) }
+
+// InfoFile is the path of what says where the dataset is (Options.Info).
+func (f Folder) InfoFile() string { return filepath.Join(string(f), infoFile) }
+
+// LogFile is the path of the log, of lines of Record.
+func (f Folder) LogFile() string { return filepath.Join(string(f), logFile) }
+
+// MetricsFile is the path of the scores; training does not write it.
+func (f Folder) MetricsFile() string { return filepath.Join(string(f), "metrics.json") }
 
 func checkpointDir(run string) string { return filepath.Join(run, checkpointFolder) }
 
 // stepName is the name of the checkpoint of a step.
 func stepName(step int) string { return fmt.Sprintf("%s%08d", stepPrefix, step) }
 
-// IsRun reports whether dir holds a run: whether its folder was made to the end.
-func IsRun(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, SpecFile))
+// IsRun reports whether the folder holds a run: whether it was made to the end.
+func (f Folder) IsRun() bool {
+	_, err := os.Stat(f.SpecFile())
 	return err == nil
 }
 
-// foreign returns the name of a file in dir that is no part of an unfinished run folder
-// with the further files; "" if there is none. Without a lock beside them no files are.
-func foreign(dir string, further map[string][]byte) (string, error) {
+// foreign returns the name of a file in dir that is no part of an unfinished run folder;
+// "" if there is none. Without a lock beside them no files are.
+func foreign(dir string) (string, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
@@ -62,8 +77,7 @@ func foreign(dir string, further map[string][]byte) (string, error) {
 	begun := err == nil
 	for _, e := range entries {
 		name := e.Name()
-		_, ours := further[name]
-		ours = ours || name == problemFile || name == InfoFile || disk.IsPartial(name) || name == filepath.Base(disk.LockPath(dir))
+		ours := name == problemFile || name == infoFile || disk.IsPartial(name) || name == filepath.Base(disk.LockPath(dir))
 		ours = ours || name == checkpointFolder && untrained(dir)
 		if !ours || !begun {
 			return name, nil
@@ -81,9 +95,9 @@ func untrained(dir string) bool {
 }
 
 // unmade removes the files of an unfinished run folder.
-func unmade(dir string, further map[string][]byte) {
+func unmade(dir string) {
 	disk.RemovePartials(dir)
-	for _, name := range append(slices.Collect(maps.Keys(further)), problemFile, InfoFile) {
+	for _, name := range []string{problemFile, infoFile} {
 		_ = disk.Remove(filepath.Join(dir, name))
 	}
 	disk.RemovePartials(checkpointDir(dir))
@@ -93,45 +107,46 @@ func unmade(dir string, further map[string][]byte) {
 	os.Remove(checkpointDir(dir))
 }
 
-// ClearUnmade removes an unfinished run folder, and reports whether dir was one.
-func ClearUnmade(dir string) (bool, error) {
-	if _, err := os.Stat(disk.LockPath(dir)); IsRun(dir) || err != nil {
+// ClearUnmade removes an unfinished run folder, and reports whether this was one.
+func (f Folder) ClearUnmade() (bool, error) {
+	dir := string(f)
+	if _, err := os.Stat(disk.LockPath(dir)); f.IsRun() || err != nil {
 		return false, nil
 	}
-	if name, err := foreign(dir, nil); name != "" || err != nil {
+	if name, err := foreign(dir); name != "" || err != nil {
 		return false, err
 	}
 	lock, err := disk.LockFolder(dir)
 	if err != nil {
 		return false, err
 	}
-	if IsRun(dir) {
+	if f.IsRun() {
 		lock.Release()
 		return false, nil
 	}
-	unmade(dir, nil)
+	unmade(dir)
 	lock.Release()
 	return true, os.Remove(dir)
 }
 
-// makeRun makes a run folder and locks it; begin adds files before the spec makes it a
+// makeRun makes a run folder, with info where there is any, and locks it; begin adds files before the spec makes it a
 // run. It leaves nothing behind on an error.
-func makeRun(dir string, spec *model.Spec, p *pde.Problem, further map[string][]byte, begin func() error) (lock *disk.Lock, err error) {
+func makeRun(dir string, spec *model.Spec, p *pde.Problem, info []byte, begin func() error) (lock *disk.Lock, err error) {
 	src, err := spec.Encode()
 	if err != nil {
 		return nil, err
 	}
 	vacant := func() error {
-		name, err := foreign(dir, further)
+		name, err := foreign(dir)
 		if err == nil && name != "" {
 			err = fmt.Errorf("run folder %s exists already; choose another, or resume it with --resume", dir)
-			if !IsRun(dir) {
+			if !Folder(dir).IsRun() {
 				err = fmt.Errorf("folder %s exists already and is no run: it holds %s; choose another", dir, name)
 			}
 		}
 		return err
 	}
-	made, err := data.MakeFolder(dir)
+	made, err := disk.MakeFolder(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -150,22 +165,22 @@ func makeRun(dir string, spec *model.Spec, p *pde.Problem, further map[string][]
 		lock.Release()
 		return nil, err
 	}
-	unmade(dir, further)
+	unmade(dir)
 	write := func(name string, content []byte) {
 		if err == nil {
 			err = disk.WriteFile(filepath.Join(dir, name), content)
 		}
 	}
 	write(problemFile, p.Source)
-	for _, name := range slices.Sorted(maps.Keys(further)) {
-		write(name, further[name])
+	if info != nil {
+		write(infoFile, info)
 	}
 	if err == nil {
 		err = begin()
 	}
-	write(SpecFile, src)
+	write(specFile, src)
 	if err != nil {
-		unmade(dir, further)
+		unmade(dir)
 		lock.Release()
 		return nil, err
 	}
@@ -175,7 +190,7 @@ func makeRun(dir string, spec *model.Spec, p *pde.Problem, further map[string][]
 // claim locks the folder of a run that exists, and removes files that killed processes
 // left in it: unfinished ones, and tensors that no checkpoint names.
 func claim(dir string) (*disk.Lock, error) {
-	if !IsRun(dir) {
+	if !Folder(dir).IsRun() {
 		return nil, notARun(dir)
 	}
 	lock, err := disk.LockFolder(dir)
@@ -208,5 +223,5 @@ func claim(dir string) (*disk.Lock, error) {
 }
 
 func notARun(dir string) error {
-	return fmt.Errorf("%s is not a run folder: it has no %s", dir, SpecFile)
+	return fmt.Errorf("%s is not a run folder: it has no %s", dir, specFile)
 }

@@ -26,16 +26,16 @@ func put(t testing.TB, content string, path ...string) {
 // that was killed before is cleared, whatever it is; what is somebody's own stays.
 func TestFolderStoppedWhileMade(t *testing.T) {
 	e := newExperiment(t, "training.steps=1", "training.validate=1")
-	further := map[string][]byte{InfoFile: []byte("{}")}
-	want, _ := e.train(t, Options{Files: further})
+	info := []byte("{}")
+	want, _ := e.train(t, Options{Info: info})
 	left := [][]string{
 		{},
 		{".problem.yaml-01234567.partial"},
 		{problemFile},
 		{problemFile, ".run.json-01234567.partial"},
-		{problemFile, InfoFile, ".spec.yaml-01234567.partial"},
+		{problemFile, infoFile, ".spec.yaml-01234567.partial"},
 		{problemFile, checkpointFolder + "/" + stepName(0) + tensorsExt},
-		{problemFile, InfoFile, checkpointFolder + "/" + stepName(0) + tensorsExt, checkpointFolder + "/" + stepName(0) + metaExt},
+		{problemFile, infoFile, checkpointFolder + "/" + stepName(0) + tensorsExt, checkpointFolder + "/" + stepName(0) + metaExt},
 	}
 	for _, names := range left {
 		dir := t.TempDir()
@@ -46,7 +46,7 @@ func TestFolderStoppedWhileMade(t *testing.T) {
 		if _, err := e.run(context.Background(), dir, Options{Resume: true}); err == nil || !strings.Contains(err.Error(), "not a run folder") {
 			t.Errorf("%v: resumed: %v", names, err)
 		}
-		if _, err := e.run(context.Background(), dir, Options{Files: further}); err != nil {
+		if _, err := e.run(context.Background(), dir, Options{Info: info}); err != nil {
 			t.Errorf("%v: trained: %v", names, err)
 			continue
 		}
@@ -57,14 +57,14 @@ func TestFolderStoppedWhileMade(t *testing.T) {
 		for _, name := range names {
 			put(t, "torn", dir, name)
 		}
-		cleared, err := ClearUnmade(dir)
+		cleared, err := Folder(dir).ClearUnmade()
 		if _, gone := os.Stat(dir); !cleared || err != nil || !errors.Is(gone, fs.ErrNotExist) {
 			t.Errorf("%v: cleared %v, %v, %v", names, cleared, err, gone)
 		}
 	}
 	for name, own := range map[string][]string{
 		"no lock":        {problemFile},
-		"no lock, info":  {InfoFile, problemFile},
+		"no lock, info":  {infoFile, problemFile},
 		"another's file": {problemFile, "notes.txt", filepath.Base(disk.LockPath(""))},
 		"a dataset":      {"manifest.json", filepath.Base(disk.LockPath(""))},
 		"a run, no spec": {problemFile, filepath.Base(disk.LockPath("")), checkpointFolder + "/" + stepName(4) + metaExt},
@@ -74,9 +74,9 @@ func TestFolderStoppedWhileMade(t *testing.T) {
 			put(t, "", dir, file)
 		}
 		before := files(t, dir)
-		_, err := e.run(context.Background(), dir, Options{Files: further})
+		_, err := e.run(context.Background(), dir, Options{Info: info})
 		oneLine(t, name, err, "exists already")
-		if cleared, err := ClearUnmade(dir); cleared || err != nil {
+		if cleared, err := Folder(dir).ClearUnmade(); cleared || err != nil {
 			t.Errorf("%s: cleared %v, %v", name, cleared, err)
 		}
 		if !maps.Equal(before, files(t, dir)) {
@@ -88,13 +88,11 @@ func TestFolderStoppedWhileMade(t *testing.T) {
 // A run folder that cannot be made leaves nothing behind.
 func TestFolderNotMade(t *testing.T) {
 	e := newExperiment(t, "training.steps=1")
-	for _, file := range []string{"none/a.json", "zzz/a.json"} { // written before and after the PDE file's name
-		dir := filepath.Join(t.TempDir(), "run")
-		_, err := e.run(context.Background(), dir, Options{Files: map[string][]byte{InfoFile: nil, file: nil}})
-		oneLine(t, file, err, "a.json")
-		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%s: left %v", file, slices.Collect(maps.Keys(files(t, dir))))
-		}
+	dir := filepath.Join(t.TempDir(), "run")
+	_, err := e.run(context.Background(), dir, Options{Info: []byte("{}"), From: filepath.Join(t.TempDir(), "none")})
+	oneLine(t, "from nowhere", err, "has no checkpoint")
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("left %v", slices.Collect(maps.Keys(files(t, dir))))
 	}
 }
 

@@ -100,7 +100,7 @@ func (e experiment) train(t testing.TB, o Options) (string, Summary) {
 // records reads the log.
 func records(t testing.TB, dir string) []Record {
 	t.Helper()
-	all, err := disk.ReadLogAs[Record](filepath.Join(dir, LogFile))
+	all, err := disk.ReadLogAs[Record](filepath.Join(dir, logFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func sameRun(t testing.TB, what, got, want string) {
 	t.Helper()
 	a, b := files(t, got), files(t, want)
 	for _, f := range []map[string]string{a, b} {
-		f[LogFile] = withoutSeconds(t, f[LogFile])
+		f[logFile] = withoutSeconds(t, f[logFile])
 	}
 	names, wanted := slices.Sorted(maps.Keys(a)), slices.Sorted(maps.Keys(b))
 	if !slices.Equal(names, wanted) {

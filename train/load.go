@@ -17,16 +17,16 @@ import (
 	"pihc/pde"
 )
 
-// ReadRun reads the spec and the problem of a run folder.
-func ReadRun(dir string) (*model.Spec, *pde.Problem, error) {
-	spec, err := model.ReadStoredSpec(filepath.Join(dir, SpecFile))
+// Read reads the spec and the problem of a run.
+func (f Folder) Read() (*model.Spec, *pde.Problem, error) {
+	spec, err := model.ReadStoredSpec(f.SpecFile())
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, notARun(dir)
+		return nil, nil, notARun(string(f))
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	path := filepath.Join(dir, problemFile)
+	path := filepath.Join(string(f), problemFile)
 	src, err := os.ReadFile(path)
 	if err != nil {
 		return nil, nil, err
@@ -46,8 +46,8 @@ type LoadOptions struct {
 // LoadParams reads parameters of a run, from its best checkpoint or, where there is none
 // yet, from the newest. It also returns the checkpoint's description, with the borders of
 // the experts. The files of the folder must have the SHA-256 that the checkpoint recorded:
-// an *EditedError names the files that do not. Problem, constants and network, but for its
-// passes, must be the run's, or the error is an *OtherRunError: how the network is used may
+// an error with a hint names the files that do not. Problem, constants and network, but for its
+// passes, must be the run's, or it is an error: how the network is used may
 // differ from how it was trained.
 func LoadParams[T compute.Float](dir string, spec *model.Spec, p *pde.Problem, o LoadOptions) ([]T, Meta, error) {
 	net, err := spec.NewNetwork(p)
@@ -71,7 +71,7 @@ func LoadParams[T compute.Float](dir string, spec *model.Spec, p *pde.Problem, o
 		return nil, m, err
 	}
 	if len(edited) > 0 && !o.TrustEdits {
-		return nil, m, &EditedError{Run: dir, Checkpoint: name, Files: edited}
+		return nil, m, trainedWithOther(dir, name, edited)
 	}
 	if err := compareRun(dir, spec, p); err != nil {
 		return nil, m, err
@@ -84,19 +84,9 @@ func LoadParams[T compute.Float](dir string, spec *model.Spec, p *pde.Problem, o
 	return s.evaluated(), m, nil
 }
 
-// An OtherRunError reports that parameters were asked for by a spec or a problem that are not the run's.
-type OtherRunError struct {
-	Run  string
-	What []string // problem, set of constants, network
-}
-
-func (e *OtherRunError) Error() string {
-	return fmt.Sprintf("run %s was trained with another %s than the one given", e.Run, strings.Join(e.What, " and "))
-}
-
 // compareRun returns an error for a spec or a problem other than the run folder's.
 func compareRun(dir string, spec *model.Spec, p *pde.Problem) error {
-	stored, problem, err := ReadRun(dir)
+	stored, problem, err := Folder(dir).Read()
 	if err != nil {
 		return err
 	}
@@ -108,59 +98,45 @@ func compareRun(dir string, spec *model.Spec, p *pde.Problem) error {
 			return err
 		}
 	}
-	e := &OtherRunError{Run: dir}
-	for _, c := range []struct {
-		what string
-		same bool
-	}{
-		{"problem", dataset.ProblemHash(problem) == dataset.ProblemHash(p)}, {"set of constants", maps.Equal(stored.Constants, spec.Constants)}, {"network", bytes.Equal(networks[0], networks[1])},
-	} {
-		if !c.same {
-			e.What = append(e.What, c.what)
-		}
+	var what []string
+	if dataset.ProblemHash(problem) != dataset.ProblemHash(p) {
+		what = append(what, "problem")
 	}
-	if len(e.What) > 0 {
-		return e
+	if !maps.Equal(stored.Constants, spec.Constants) {
+		what = append(what, "set of constants")
+	}
+	if !bytes.Equal(networks[0], networks[1]) {
+		what = append(what, "network")
+	}
+	if what != nil {
+		return fmt.Errorf("run %s was trained with another %s than the one given", dir, strings.Join(what, " and "))
 	}
 	return nil
 }
 
-// An EditedError reports files of a run folder that differ from the ones that a checkpoint
+// hinted is an error that says what to do.
+type hinted struct {
+	error
+	hint string
+}
+
+func (e *hinted) Unwrap() error { return e.error }
+func (e *hinted) Hint() string  { return e.hint }
+
+// trainedWithOther is the error for files of a run folder that differ from the ones that a checkpoint
 // was trained with: they were changed, or the checkpoint belongs to another run.
-type EditedError struct {
-	Run, Checkpoint string
-	Files           []string
-}
-
-func (e *EditedError) Error() string {
-	return fmt.Sprintf("run %s: its checkpoint %s was trained with another %s", e.Run, e.Checkpoint, strings.Join(e.Files, " and "))
-}
-
-// Hint says what to do.
-func (e *EditedError) Hint() string {
-	return "restore what was changed, or use it as it is with --trust-edits, which the output then says"
-}
-
-// A DamagedError reports that the newest checkpoint of a run cannot be read while
-// an older one can.
-type DamagedError struct {
-	Run, Checkpoint, Older string
-	Err                    error
-}
-
-func (e *DamagedError) Error() string { return e.Err.Error() }
-func (e *DamagedError) Unwrap() error { return e.Err }
-
-// Hint says what to do.
-func (e *DamagedError) Hint() string {
-	return fmt.Sprintf("restore it, or continue from %s, which is whole: remove %s", e.Older, filepath.Join(e.Run, checkpointFolder, e.Checkpoint+".*"))
+func trainedWithOther(run, checkpoint string, files []string) error {
+	return &hinted{
+		fmt.Errorf("run %s: its checkpoint %s was trained with another %s", run, checkpoint, strings.Join(files, " and ")),
+		"restore what was changed, or use it as it is with --trust-edits, which the output then says",
+	}
 }
 
 // editedFiles names the files of a run folder whose SHA-256 is not the one that a
 // checkpoint recorded.
 func editedFiles(dir string, m Meta) ([]string, error) {
 	var edited []string
-	for _, f := range []struct{ name, want string }{{SpecFile, m.SpecHash}, {problemFile, m.ProblemHash}} {
+	for _, f := range []struct{ name, want string }{{specFile, m.SpecHash}, {problemFile, m.ProblemHash}} {
 		src, err := os.ReadFile(filepath.Join(dir, f.name))
 		if err != nil {
 			return nil, err
@@ -169,7 +145,7 @@ func editedFiles(dir string, m Meta) ([]string, error) {
 			edited = append(edited, f.name)
 		}
 	}
-	src, err := os.ReadFile(filepath.Join(dir, InfoFile))
+	src, err := os.ReadFile(Folder(dir).InfoFile())
 	if errors.Is(err, fs.ErrNotExist) {
 		return edited, nil // made by another program than pihc
 	}
@@ -177,7 +153,7 @@ func editedFiles(dir string, m Meta) ([]string, error) {
 		DatasetHash string `json:"dataset_hash"`
 	}
 	if err == nil && (json.Unmarshal(src, &info) != nil || info.DatasetHash != m.DatasetHash) {
-		edited = append(edited, InfoFile)
+		edited = append(edited, infoFile)
 	}
 	return edited, err
 }

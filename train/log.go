@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"pihc/data"
 	"pihc/internal/disk"
@@ -16,7 +15,7 @@ import (
 // an error, and the log stays as it is. A log that is gone starts again. The seconds are
 // the ones on the last line.
 func openLog(run string, m Meta, spec *model.TrainingSpec) (log *disk.Log, seconds float64, err error) {
-	c := &continued{path: filepath.Join(run, LogFile), meta: m, spec: spec}
+	c := &continued{path: Folder(run).LogFile(), meta: m, spec: spec}
 	if info, err := os.Stat(c.path); m.Step > 0 && err == nil && info.Size() > 0 {
 		if err := disk.ScanLog(c.path, c.line); err != nil {
 			return nil, 0, err

@@ -23,8 +23,8 @@ func TestDamagedLog(t *testing.T) {
 	if _, err := e.run(context.Background(), dir, Options{stopAt: 9}); !errors.Is(err, ErrInterrupted) {
 		t.Fatal(err)
 	}
-	path := filepath.Join(dir, LogFile)
-	whole := []byte(files(t, dir)[LogFile])
+	path := filepath.Join(dir, logFile)
+	whole := []byte(files(t, dir)[logFile])
 	m, err := readMeta(dir, stepName(6))
 	if err != nil {
 		t.Fatal(err)

@@ -50,7 +50,7 @@ func TestPoisonedSample(t *testing.T) {
 					batch.Inputs[i][5] = poison
 				}
 				a.mu.Lock()
-				stats, _, err := engine.AddFinite(batch, a.add, func() { clear(a.grad) })
+				stats, _, err := batch.AddFinite(a.add, func() { clear(a.grad) })
 				a.mu.Unlock()
 				if err != nil || stats.Skipped != 2 || !stats.Finite() {
 					t.Errorf("%s, micro-batches of %d, %g: %+v, %v", method, micro, poison, stats, err)

@@ -7,7 +7,6 @@ import (
 	"math"
 
 	"pihc/engine"
-	"pihc/model"
 )
 
 // divergedBy is how many times the residual of the start, and that of fields that keep their initial values, the
@@ -77,10 +76,8 @@ func (t *trainer[T]) outcome(ctx context.Context, first []T) (start float64, err
 		}
 	}
 	count := float64(len(t.valid.still))
-	start, still = t.root(loss/count), t.root(still/count)
-	if t.spec.Training.Best == model.BestRelative {
-		start, still = relative/count, 1
-	}
+	start, _ = t.spec.Training.Better(t.root(loss/count), relative/count, 0)
+	still, _ = t.spec.Training.Better(t.root(still/count), 1, 0)
 	if !(best <= divergedBy*start) && best > divergedBy*still {
 		return start, useless("it diverged, with a validation residual of %.3g at best (step %d), where fields that keep their initial values have %.3g", best, s.BestStep, still)
 	}

@@ -29,7 +29,7 @@ func TestUseless(t *testing.T) {
 			_, err := e.run(context.Background(), dir, Options{})
 			oneLine(t, test.name, err, test.want)
 			if test.name == "no loss" {
-				if IsRun(dir) {
+				if Folder(dir).IsRun() {
 					t.Error("a run folder is left")
 				}
 				return

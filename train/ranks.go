@@ -8,6 +8,7 @@ import (
 	"pihc/data"
 	"pihc/dist"
 	"pihc/internal/kernel"
+	"pihc/internal/slab"
 )
 
 // writes reports whether this process reads and writes the run folder.
@@ -45,14 +46,19 @@ func (t *trainer[T]) shareState() error {
 	if s.Due {
 		numbers[len(ints)+1] = 1
 	}
-	if err := dist.Share(c, numbers); err != nil {
+	if err := c.Broadcast(slab.Bytes(numbers), 0); err != nil {
 		return err
 	}
 	for i, v := range ints {
 		*v = int(numbers[i])
 	}
 	s.BestResidual, s.Due = data.Float(math.Float64frombits(numbers[len(ints)])), numbers[len(ints)+1] == 1
-	return dist.Share(c, s.Params, s.First, s.Second, s.Average)
+	for _, v := range [][]T{s.Params, s.First, s.Second, s.Average} {
+		if err := c.Broadcast(slab.Bytes(v), 0); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // interruptible runs the remaining steps. Where this is rank 0 of several, an

@@ -93,7 +93,7 @@ func TestRanksDisagree(t *testing.T) {
 			t.Errorf("rank %d: %v", r, err)
 		}
 	}
-	if IsRun(dir) {
+	if Folder(dir).IsRun() {
 		t.Error("ranks that disagree have left a run folder")
 	}
 }

@@ -14,11 +14,11 @@ import (
 // open makes the run folder, or reads the newest checkpoint of the one to
 // resume.
 func (t *trainer[T]) open() error {
-	path := filepath.Join(t.dir, LogFile)
+	path := Folder(t.dir).LogFile()
 	var err error
 	if !t.options.Resume {
 		t.state = t.drawn()
-		if t.lock, err = makeRun(t.dir, t.spec, t.problem, t.options.Files, t.takeOver); err != nil {
+		if t.lock, err = makeRun(t.dir, t.spec, t.problem, t.options.Info, t.takeOver); err != nil {
 			return err
 		}
 		t.log, err = disk.CreateLog(path)
@@ -44,7 +44,7 @@ func (t *trainer[T]) open() error {
 	if err != nil {
 		for _, older := range slices.Backward(names[:len(names)-1]) {
 			if _, _, e := readCheckpoint[T](t.dir, older, t.info.Layout, true); e == nil {
-				return &DamagedError{Run: t.dir, Checkpoint: name, Older: older, Err: err}
+				return &hinted{err, fmt.Sprintf("restore it, or continue from %s, which is whole: remove %s", older, filepath.Join(checkpointDir(t.dir), name+".*"))}
 			}
 		}
 		return err
@@ -78,7 +78,7 @@ func (t *trainer[T]) openLog(m Meta) error {
 // Checkpoints record the hash of the stored text, which stays when a later version of the
 // program writes the same spec in another way.
 func (t *trainer[T]) sameRun() error {
-	path := filepath.Join(t.dir, SpecFile)
+	path := Folder(t.dir).SpecFile()
 	src, err := os.ReadFile(path)
 	if err != nil {
 		return err

@@ -124,8 +124,8 @@ func TestResumeClock(t *testing.T) {
 	if _, err := e.run(context.Background(), dir, Options{stopAt: 3}); !errors.Is(err, ErrInterrupted) {
 		t.Fatal(err)
 	}
-	path := filepath.Join(dir, LogFile)
-	text := regexp.MustCompile(`"seconds":[0-9.e-]+,"chain":"[0-9a-f]{16}"`).ReplaceAllString(files(t, dir)[LogFile], `"seconds":1000`)
+	path := filepath.Join(dir, logFile)
+	text := regexp.MustCompile(`"seconds":[0-9.e-]+,"chain":"[0-9a-f]{16}"`).ReplaceAllString(files(t, dir)[logFile], `"seconds":1000`)
 	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +212,7 @@ func TestRunFolderExists(t *testing.T) {
 	}
 	_, err = e.run(context.Background(), filepath.Join(foreign, "notes.txt"), Options{})
 	oneLine(t, "a file in the way", err, "notes.txt")
-	if _, err := e.run(context.Background(), t.TempDir(), Options{Files: map[string][]byte{"dataset.json": []byte("{}")}}); err != nil {
+	if _, err := e.run(context.Background(), t.TempDir(), Options{Info: []byte("{}")}); err != nil {
 		t.Errorf("an empty folder is refused: %v", err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"pihc/compute"
 	"pihc/engine"
 	"pihc/internal/check"
+	"pihc/internal/kernel"
 	"pihc/model"
 	"pihc/pde"
 )
@@ -70,7 +71,7 @@ func (r *remote[T]) Step(batch engine.Batch, rate float64) (engine.Stats, float6
 		norm += float64(g) * float64(g)
 	}
 	norm = math.Sqrt(norm)
-	if err != nil || !engine.FiniteStep(&st, norm) {
+	if err != nil || !st.FiniteStep(norm) {
 		return st, norm, err
 	}
 	scale := 1.0
@@ -82,9 +83,9 @@ func (r *remote[T]) Step(batch engine.Batch, rate float64) (engine.Stats, float6
 	decay := min(t.Average, (1+n)/(10+n))
 	for i, g := range grad {
 		x := scale * float64(g)
-		first, second := model.Beta1*float64(s.First[i])+(1-model.Beta1)*x, model.Beta2*float64(s.Second[i])+(1-model.Beta2)*x*x
+		first, second := kernel.Beta1*float64(s.First[i])+(1-kernel.Beta1)*x, kernel.Beta2*float64(s.Second[i])+(1-kernel.Beta2)*x*x
 		s.First[i], s.Second[i] = T(first), T(second)
-		s.Params[i] -= T(rate * first / (1 - math.Pow(model.Beta1, n)) / (math.Sqrt(second/(1-math.Pow(model.Beta2, n))) + model.Epsilon))
+		s.Params[i] -= T(rate * first / (1 - math.Pow(kernel.Beta1, n)) / (math.Sqrt(second/(1-math.Pow(kernel.Beta2, n))) + kernel.Epsilon))
 		s.Average[i] = T(decay*float64(s.Average[i]) + (1-decay)*float64(s.Params[i]))
 	}
 	return st, norm, nil

@@ -27,6 +27,7 @@ import (
 	"pihc/internal/dataset"
 	"pihc/internal/disk"
 	"pihc/internal/kernel"
+	"pihc/internal/words"
 	"pihc/model"
 	"pihc/pde"
 )
@@ -50,8 +51,9 @@ type Options struct {
 	// Slabs successive ranks of Comm share the grid of a sample (0 and 1: one has all of
 	// it). This changes how sums are rounded, and nothing else.
 	Slabs int
-	// Files are written into a new run folder beside the spec, by name.
-	Files map[string][]byte
+	// Info is written into a new run folder (Folder.InfoFile); nil: no such file. Its dataset_hash is compared with
+	// that of the checkpoints.
+	Info []byte
 	// From is the folder of a run whose best parameters a new run starts from; "":
 	// the ones that its seed draws.
 	From string
@@ -71,9 +73,9 @@ type Summary struct {
 	BestStep     int
 	BestResidual float64
 	Start        float64 // the same of the parameters at the beginning; NaN where it is not known
-	Skipped      int // steps
-	Samples      int // left out of steps that were done without them
-	RecoveredAt  int // the step after which training went back; 0: it did not
+	Skipped      int     // steps
+	Samples      int     // left out of steps that were done without them
+	RecoveredAt  int     // the step after which training went back; 0: it did not
 	Seconds      float64
 	Complete     bool // the run had all its steps before
 }
@@ -182,7 +184,7 @@ func newTrainer[T compute.Float](dir string, spec *model.Spec, p *pde.Problem, s
 	boxes, _ := t.info.Router.(constraint.Boxes)
 	t.meta = Meta{
 		Seed: spec.Seed, Precision: spec.Network.Precision, VectorBits: kernel.Width(), SpecHash: hash(encoded), ProblemHash: dataset.ProblemHash(p),
-		DatasetHash: set.Manifest().Checksum, Borders: boxes,
+		DatasetHash: set.Checksum, Borders: boxes,
 	}
 	return t, nil
 }
@@ -202,9 +204,8 @@ func (t *trainer[T]) close() {
 // checkDataset reports a dataset of another problem, grid or, where a run begins, number of
 // training samples than the spec's: the run's record would be wrong.
 func checkDataset(spec *model.Spec, p *pde.Problem, set *data.Dataset, resume bool) error {
-	m := set.Manifest()
-	if m.ProblemHash != dataset.ProblemHash(p) {
-		return fmt.Errorf("the dataset was generated for problem %s with another PDE file, or other constants, than the spec's problem %s has; generate it again", m.Problem, p.Name)
+	if set.ProblemHash != dataset.ProblemHash(p) {
+		return fmt.Errorf("the dataset was generated for problem %s with another PDE file, or other constants, than the spec's problem %s has; generate it again", set.Problem, p.Name)
 	}
 	g, err := p.Grid(spec.Grid)
 	if err != nil {
@@ -214,7 +215,7 @@ func checkDataset(spec *model.Spec, p *pde.Problem, set *data.Dataset, resume bo
 	if err != nil {
 		return err
 	}
-	if got, want := data.FormatShape(split.GridShape()), data.FormatShape(g.Shape()); got != want {
+	if got, want := words.Shape(split.GridShape()), words.Shape(g.Shape()); got != want {
 		return fmt.Errorf("the dataset's grid is %s, the spec's is %s; generate a dataset for this grid", got, want)
 	}
 	if !resume && split.Count != spec.Data.Train.Count {
@@ -297,7 +298,7 @@ func (t *trainer[T]) oneStep() error {
 	if err != nil {
 		return fmt.Errorf("step %d: %w", s.step+1, err)
 	}
-	finite := engine.FiniteStep(&stats, norm)
+	finite := stats.FiniteStep(norm)
 	if finite {
 		s.BadInRow = 0
 	} else {

@@ -7,7 +7,6 @@ import (
 	"pihc/data"
 	"pihc/engine"
 	"pihc/grid"
-	"pihc/model"
 )
 
 // collapsed is the size of predictions, relative to the size expected, below which
@@ -34,16 +33,14 @@ func (t *trainer[T]) validationSamples(set *data.Dataset) (v validationSet, err 
 	if v.batch.Inputs, err = bySample(set.InputRange("validation", 0, count)); err != nil {
 		return v, err
 	}
-	for i := range count {
-		v.batch.Seeds = append(v.batch.Seeds, EvaluationSeed(i))
-	}
+	v.batch.Seeds = EvaluationSeeds(count)
 	if split.Solve {
 		if v.truth, err = bySample(set.SolutionsRange("validation", 0, count)); err != nil {
 			return v, err
 		}
 		t.cut(v.truth)
 	}
-	v.still, err = engine.StillLosses(t.info, v.batch.Inputs)
+	v.still, err = t.info.StillLosses(v.batch.Inputs)
 	return v, err
 }
 
@@ -62,10 +59,14 @@ func (t *trainer[T]) cut(solutions [][]float64) {
 	}
 }
 
-// EvaluationSeed is the seed of the points sample i is constrained at outside
+// EvaluationSeeds are the seeds of the points that count samples are constrained at outside
 // training: the same in every evaluation, and apart from every training seed.
-func EvaluationSeed(i int) constraint.Seed {
-	return constraint.Seed{Run: 0x6576616c, Step: math.MaxUint64, Sample: uint64(i)}
+func EvaluationSeeds(count int) []constraint.Seed {
+	seeds := make([]constraint.Seed, count)
+	for i := range seeds {
+		seeds[i] = constraint.Seed{Run: 0x6576616c, Step: math.MaxUint64, Sample: uint64(i)}
+	}
+	return seeds
 }
 
 // loadBaselines scores the trivial predictions for the first validation, on the rank that
@@ -74,15 +75,11 @@ func (t *trainer[T]) loadBaselines() error {
 	if s := t.state; !t.writes() || s.step > t.firstValidation() || s.step == t.firstValidation() && !s.Due {
 		return nil
 	}
-	sys, err := t.problem.Discretize(t.info.Grid)
-	if err != nil {
-		return err
-	}
 	var truth func(i int) ([]float64, error)
 	if t.valid.truth != nil {
 		truth = func(i int) ([]float64, error) { return t.valid.truth[i], nil }
 	}
-	trivial, err := engine.Trivials(sys, t.spec.Loss, t.valid.batch.Inputs, truth)
+	trivial, err := t.info.Trivials(t.valid.batch.Inputs, truth)
 	if err != nil {
 		return err
 	}
@@ -146,7 +143,7 @@ func (t *trainer[T]) validation() error {
 			expected += grid.Norm(like) / math.Sqrt(float64(len(like)))
 		}
 		if t.valid.truth != nil {
-			errs += grid.RelativeL2Of(p.Field, t.valid.truth[i], len(t.problem.Unknowns))
+			errs += grid.RelativeL2(p.Field, t.valid.truth[i], len(t.problem.Unknowns))
 		}
 		return nil
 	})
@@ -173,11 +170,7 @@ func (t *trainer[T]) validation() error {
 	if err := t.write(r); err != nil {
 		return err
 	}
-	chosen := residual
-	if t.spec.Training.Best == model.BestRelative {
-		chosen = relative / n
-	}
-	if chosen < float64(s.BestResidual) || t.spec.Training.Best == model.BestLast {
+	if chosen, better := t.spec.Training.Better(residual, relative/n, float64(s.BestResidual)); better {
 		s.BestResidual, s.BestStep = data.Float(chosen), s.step
 		if !t.writes() {
 			return nil

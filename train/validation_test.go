@@ -42,7 +42,8 @@ func TestBaselines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	losses, err := engine.StillLosses(engine.Info{Problem: e.problem, Grid: g, Spec: e.spec}, initial)
+	info := engine.Info{Problem: e.problem, Grid: g, Spec: e.spec}
+	losses, err := info.StillLosses(initial)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,13 +55,13 @@ func TestBaselines(t *testing.T) {
 			sum[q] += v
 		}
 		e.problem.Persist(still, initial[i], g)
-		held += grid.RelativeL2(still, u) / count
+		held += grid.RelativeL2(still, u, 1) / count
 	}
 	for _, u := range truth {
 		for q, v := range u {
 			others[q] = (sum[q] - v) / (count - 1)
 		}
-		mean += grid.RelativeL2(others, u) / count
+		mean += grid.RelativeL2(others, u, 1) / count
 	}
 	check.Close(t, []float64{float64(b["persistence"].Residual), float64(*b["zero"].Error), float64(*b["persistence"].Error), float64(*b["mean"].Error)},
 		[]float64{math.Sqrt(loss), 1, held, mean}, 1e-12, 0)

@@ -57,21 +57,15 @@ func product(shape []int) int {
 	return n
 }
 
-// table is an array that a program reads and that never changes: a further argument.
-type table struct {
-	shape []int
-	data  any // []float64, []float32 or []int32
-}
-
 // builder writes a program, operation by operation. It panics where shapes do not fit,
 // which is a mistake of the code that calls it.
 type builder struct {
 	body      strings.Builder
 	count     int
 	arguments []value
-	tables    []table
-	tabled    []value          // the arguments that hold the tables
-	known     map[string]value // small constants, which stand first
+	tables    []func(*pjrt.Client) (*pjrt.Buffer, error) // that put arrays on the device that never change: further arguments
+	tabled    []value                                    // the arguments that hold the tables
+	known     map[string]value                           // small constants, which stand first
 	consts    strings.Builder
 }
 
@@ -170,7 +164,8 @@ func array[E float64 | float32 | int32](b *builder, x []E, t dtype, shape []int)
 	}
 	if len(x) > smallTable {
 		v := value{fmt.Sprintf("%%table%d", len(b.tables)), shape, t}
-		b.tables, b.tabled = append(b.tables, table{shape, x}), append(b.tabled, v)
+		b.tables = append(b.tables, func(c *pjrt.Client) (*pjrt.Buffer, error) { return pjrt.Upload(c, x, shape...) })
+		b.tabled = append(b.tabled, v)
 		return v
 	}
 	bytes, _ := binary.Append(nil, binary.LittleEndian, x)
@@ -195,17 +190,8 @@ func (b *builder) integers(x []int32, shape ...int) value { return array(b, x, i
 // upload puts the tables on the device.
 func (b *builder) upload(c *pjrt.Client) ([]*pjrt.Buffer, error) {
 	var all []*pjrt.Buffer
-	for _, t := range b.tables {
-		var d *pjrt.Buffer
-		var err error
-		switch x := t.data.(type) {
-		case []float64:
-			d, err = pjrt.Upload(c, x, t.shape...)
-		case []float32:
-			d, err = pjrt.Upload(c, x, t.shape...)
-		case []int32:
-			d, err = pjrt.Upload(c, x, t.shape...)
-		}
+	for _, put := range b.tables {
+		d, err := put(c)
 		if err != nil {
 			return all, err
 		}
@@ -383,6 +369,13 @@ func (b *builder) stack(axis int, all ...value) value {
 		wide = append(wide, b.reshape(v, slices.Insert(slices.Clone(v.shape), axis, 1)...))
 	}
 	return b.concatenate(axis, wide...)
+}
+
+// among is x as part i of n equal ones along an axis, the others of which are zero.
+func (b *builder) among(x value, axis, i, n int) value {
+	parts := slices.Repeat([]value{b.full(0, x.dtype, x.shape...)}, n)
+	parts[i] = x
+	return b.concatenate(axis, parts...)
 }
 
 // iota counts along the last axis.

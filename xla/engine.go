@@ -21,6 +21,7 @@ import (
 	"pihc/engine"
 	"pihc/fno"
 	"pihc/internal/pjrt"
+	"pihc/internal/words"
 	"pihc/lm"
 	"pihc/model"
 	"pihc/pde"
@@ -173,7 +174,7 @@ func (e *device[T]) explain(what string, err error) error {
 		return err
 	}
 	return fmt.Errorf("engine xla on %s: cannot %s: out of device memory (about %s are needed; most of it depends on %s): %w",
-		e.client.Info().Platform, what, engine.Size(needs.Parameters+needs.Network+needs.Constraint), needs.Largest(), err)
+		e.client.Info().Platform, what, words.Size(needs.Parameters+needs.Network+needs.Constraint), needs.Largest(), err)
 }
 
 // result is what a program gave for one sample: first is the gradient or the field, on
@@ -239,7 +240,7 @@ func (e *device[T]) history(batch engine.Batch, i int) (h engine.History) {
 	switch {
 	case n == 0:
 	case batch.Previous == nil:
-		h = engine.NewHistory(e.Spec, e.FieldSize())
+		h = e.NewHistory()
 		e.System.Offset(h.Field, batch.Inputs[i])
 	case batch.Directions != nil:
 		given := batch.Directions[i]
@@ -443,10 +444,6 @@ func (e *device[T]) addStats(st *engine.Stats, r result, scale float64) {
 		st.MeanSquares[i] += float64(scale * v)
 	}
 	st.JumpSquare += float64(scale * r.stats[statJump])
-	want := lm.FactorGaussNewton
-	if e.Last.Options.Adjoint == lm.AdjointExact {
-		want = lm.FactorExact
-	}
 	iterations, experts := 0.0, len(r.solves)/solveColumns
 	for k := range experts {
 		row := r.solves[k*solveColumns:]
@@ -454,7 +451,7 @@ func (e *device[T]) addStats(st *engine.Stats, r result, scale float64) {
 		if lm.Status(row[solveStatus]).Early() {
 			st.Failed++
 		}
-		if lm.FactorStatus(row[solveAdjoint]) != want {
+		if lm.Hessian(row[solveAdjoint]) != e.Last.Options.Adjoint {
 			st.Fallbacks++
 		}
 	}
@@ -519,9 +516,7 @@ func (e *device[T]) outcomes(r result) ([]constraint.Outcome, error) {
 					return nil, err
 				}
 			}
-			if o.Rank = lm.Rank(gram[k*n*n:(k+1)*n*n], n); o.Rank < n && !o.Status.Early() {
-				o.Status = lm.StatusRankDeficient
-			}
+			o.SetRank(gram[k*n*n:(k+1)*n*n], n)
 		}
 		all = append(all, o)
 	}

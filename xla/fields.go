@@ -44,13 +44,7 @@ func (s *sample) components(out value) value {
 	}
 	var all []value
 	for i := range c {
-		columns := make([]value, c)
-		for j := range c {
-			if columns[j] = s.at(basis, 0, i); j != i {
-				columns[j] = s.full(0, f64, size, f)
-			}
-		}
-		all = append(all, s.concatenate(1, columns...))
+		all = append(all, s.among(s.at(basis, 0, i), 1, i, c))
 	}
 	return s.concatenate(0, all...)
 }
@@ -65,13 +59,7 @@ func (s *sample) withDirections(basis, directions value) value {
 	if c, f, size := len(s.Problem.Unknowns), s.functions(), s.gridSize(); c > 1 && s.constraint.Options.Separate {
 		var all []value
 		for i := range c {
-			parts := make([]value, c)
-			for j := range c {
-				if parts[j] = s.slice(further, 0, j*size, (j+1)*size); j != i {
-					parts[j] = s.full(0, f64, size, further.shape[1])
-				}
-			}
-			all = append(all, s.slice(basis, 1, i*f, (i+1)*f), s.concatenate(0, parts...))
+			all = append(all, s.slice(basis, 1, i*f, (i+1)*f), s.among(s.slice(further, 0, i*size, (i+1)*size), 0, i, c))
 		}
 		return s.concatenate(1, all...)
 	}

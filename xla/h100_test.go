@@ -8,6 +8,7 @@ import (
 
 	"pihc/engine"
 	"pihc/internal/pjrt"
+	"pihc/internal/words"
 	"pihc/model"
 	"pihc/pde"
 )
@@ -59,7 +60,7 @@ func TestCompilesForH100(t *testing.T) {
 					t.Errorf("%s: %d bytes of arguments, %d between", what, arguments, between)
 				}
 				t.Logf("%s: arguments %s, outputs %s, between %s; compiled in %s", what,
-					engine.Size(float64(arguments)), engine.Size(float64(outputs)), engine.Size(float64(between)), time.Since(began).Round(time.Second))
+					words.Size(float64(arguments)), words.Size(float64(outputs)), words.Size(float64(between)), time.Since(began).Round(time.Second))
 			}
 			w, err := e.write(e.Last, true)
 			if err != nil {

@@ -17,7 +17,7 @@ func (s *sample) jumps(everywhere value) jumps {
 	j := jumps{value: s.scalar(0, f64), slope: s.scalar(0, f64)}
 	k := s.constraint.Router.Experts()
 	var steps []float64
-	for _, b := range s.constraint.Borders() {
+	for _, b := range s.constraint.Borders {
 		for c := range s.Problem.Unknowns {
 			for _, p := range b.Below {
 				at := (c*s.gridSize() + int(p)) * k

@@ -31,7 +31,7 @@ func TestNetwork(t *testing.T) {
 			c, points := x.config, product(x.shape)
 			params, input, bar := random(c.Size()), random(c.Inputs*points), random(c.Outputs*points)
 			want, grad := make([]float64, c.Outputs*points), make([]float64, c.Size())
-			net := fno.New[float64](c, x.shape, 1, nil)
+			net := c.Float64(x.shape, 1, nil)
 			net.Forward(want, params, input)
 			net.Backward(grad, params, bar)
 			out := computed(t, [][]float64{params, input, bar}, [][]int{{c.Size()}, {c.Inputs, points}, {c.Outputs, points}}, func(b *builder, in []value) []value {

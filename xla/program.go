@@ -6,7 +6,6 @@ import (
 	"pihc/constraint"
 	"pihc/engine"
 	"pihc/fno"
-	"pihc/lm"
 	"pihc/pde"
 )
 
@@ -247,9 +246,9 @@ func (s *sample) assemble(everywhere value) value {
 func (s *sample) adjoint(solver *solver, r solution, alpha value) (bar, status value) {
 	lambda, beta := value{}, value{}
 	if !s.fixed() {
-		mode := s.constraint.Options.Adjoint
-		lambda, status = solver.adjoint(r, mode, s.dot("pk,pn->kn", alpha, s.basis))
-		alpha, beta = s.scatter(solver, alpha, r.w, lambda, mode == lm.AdjointPaper)
+		o := &s.constraint.Options
+		lambda, status = solver.adjoint(r, o.Adjoint, s.dot("pk,pn->kn", alpha, s.basis))
+		alpha, beta = s.scatter(solver, alpha, r.w, lambda, o.PaperAdjoint)
 	}
 	bar = s.dot("pk,kn->pn", s.projectTransposed(alpha), r.w)
 	if beta.exists() {

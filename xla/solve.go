@@ -19,14 +19,13 @@ type solver struct {
 	*terms
 	k, n    int
 	options lm.Options
-	classic bool // damping by lm.Classical
+	classic bool // damping by the rule of Optimistix
 	initial float64
 }
 
 func newSolver(t *terms, k, n int, o lm.Options) *solver {
-	s := &solver{terms: t, k: k, n: n, options: o, initial: 1e-3}
 	lma := o.Descent.(lm.LevenbergMarquardt)
-	_, s.classic = lma.Damping.(lm.Classical)
+	s := &solver{terms: t, k: k, n: n, options: o, classic: lma.Classical, initial: 1e-3}
 	if lma.InitialDamping != 0 {
 		s.initial = lma.InitialDamping
 	}
@@ -35,14 +34,8 @@ func newSolver(t *terms, k, n int, o lm.Options) *solver {
 
 // checkSolver is an error for options that newSolver has nothing for.
 func checkSolver(o lm.Options) error {
-	lma, ok := o.Descent.(lm.LevenbergMarquardt)
-	if !ok {
+	if _, ok := o.Descent.(lm.LevenbergMarquardt); !ok {
 		return errors.New("engine xla solves by Levenberg-Marquardt alone")
-	}
-	switch lma.Damping.(type) {
-	case nil, lm.Nielsen, lm.Classical:
-	default:
-		return errors.New("engine xla does not know this damping")
 	}
 	return nil
 }
@@ -334,7 +327,7 @@ func (s *solver) usable(m value) value { return s.all(s.finite(m), 1, 2) }
 func (s *solver) run(sets []rowSet, c *constraint.Constraint) solution {
 	start := s.full(c.Options.Start, f64, s.k, s.n)
 	w := start
-	if coarse := s.coarse(sets); coarse != nil {
+	if coarse := s.coarse(sets, c); coarse != nil {
 		p, o := s.iterate(coarse, c.CoarseOptions(), start)
 		early := s.or(s.than("EQ", o.status, float64(lm.StatusMaxIterations)),
 			s.or(s.than("EQ", o.status, float64(lm.StatusStalled)), s.than("EQ", o.status, float64(lm.StatusNonFiniteStart))))
@@ -345,7 +338,7 @@ func (s *solver) run(sets []rowSet, c *constraint.Constraint) solution {
 }
 
 // coarse returns the rows that solves begin on, if those are fewer than all.
-func (s *solver) coarse(sets []rowSet) []rowSet {
+func (s *solver) coarse(sets []rowSet, c *constraint.Constraint) []rowSet {
 	out, fewer := append([]rowSet(nil), sets...), false
 	for i, r := range sets {
 		if r.set.Kind != pde.ResidualRows {
@@ -354,7 +347,7 @@ func (s *solver) coarse(sets []rowSet) []rowSet {
 		if r.padding.exists() {
 			return nil
 		}
-		chosen, times := constraint.CoarseRows(r.set, r.scale.shape[1])
+		chosen, times := c.CoarseRows(r.set, r.scale.shape[1])
 		if chosen == nil {
 			continue
 		}
@@ -389,20 +382,20 @@ func mapped(all []value, f func(value) value) []value {
 	return out
 }
 
-// adjoint solves M λ = bar (K, n), M by the mode of the adjoint or what can be used in
-// its place, which status (K) names.
-func (s *solver) adjoint(r solution, mode lm.AdjointMode, bar value) (lambda, status value) {
-	named := func(v lm.FactorStatus) value { return s.full(float64(v), i32, s.k) }
+// adjoint solves M λ = bar (K, n), M the matrix wanted or what can be used in its place,
+// which status (K) names.
+func (s *solver) adjoint(r solution, want lm.Hessian, bar value) (lambda, status value) {
+	named := func(v lm.Hessian) value { return s.full(float64(v), i32, s.k) }
 	matrix, inverse := r.a, r.inverse
 	whole := s.and(s.finite(r.cost), s.usable(r.a))
 	fine := s.and(whole, s.than("GE", r.gramPivot, gramPivot))
-	status = s.where(fine, named(lm.FactorGaussNewton), s.where(whole, named(lm.FactorRegularised), named(lm.FactorFailed)))
+	status = s.where(fine, named(lm.HessianGaussNewton), s.where(whole, named(lm.HessianRegularised), named(lm.HessianFailed)))
 	done := s.or(fine, s.not(whole))
-	if mode == lm.AdjointExact {
+	if want == lm.HessianExact {
 		newton, pivot := s.inverse(r.h)
 		exact := s.and(s.and(s.finite(r.cost), s.usable(r.h)), s.than("GE", pivot, hessianPivot))
 		matrix, inverse = s.where(exact, r.h, matrix), s.where(exact, newton, inverse)
-		status, done = s.where(exact, named(lm.FactorExact), status), s.or(done, exact)
+		status, done = s.where(exact, named(lm.HessianExact), status), s.or(done, exact)
 	}
 	d := s.diagonal(r.a)
 	d = s.where(s.than("EQ", d, 0), s.full(1, f64, s.k, s.n), d)
@@ -416,11 +409,11 @@ func (s *solver) adjoint(r solution, mode lm.AdjointMode, bar value) (lambda, st
 		ok := s.and(open, s.compare("GE", pivot, s.times(tau, 0.1)))
 		lost := s.and(s.and(open, s.not(ok)), s.than("GT", tau, 1))
 		return []value{
-			s.times(tau, 10), s.or(done, s.or(ok, lost)), s.where(ok, m, matrix), s.where(ok, v, inverse), s.where(lost, named(lm.FactorFailed), status),
+			s.times(tau, 10), s.or(done, s.or(ok, lost)), s.where(ok, m, matrix), s.where(ok, v, inverse), s.where(lost, named(lm.HessianFailed), status),
 		}
 	})
 	lambda = s.solve(state[2], state[3], bar)
-	return s.where(s.than("EQ", state[4], float64(lm.FactorFailed)), s.zeros(s.n), lambda), state[4]
+	return s.where(s.than("EQ", state[4], float64(lm.HessianFailed)), s.zeros(s.n), lambda), state[4]
 }
 
 // pulled are the adjoint rows of a set: what its terms pull back to the grid, as s and q

@@ -8,7 +8,6 @@ import (
 	"pihc/engine"
 	"pihc/internal/kernel"
 	"pihc/internal/pjrt"
-	"pihc/model"
 )
 
 // stepper is what an engine that trains keeps on the device: parameters, Adam's moments
@@ -93,16 +92,12 @@ func (e *device[T]) Step(batch engine.Batch, rate float64) (engine.Stats, float6
 	s, training := &e.stepper, &e.Spec.Training
 	reset := func() { s.setSum(s.zero) }
 	defer reset()
-	stats, norm, err := engine.AddFinite(batch, e.add, reset)
-	if err != nil || !engine.FiniteStep(&stats, norm) {
+	stats, norm, err := batch.AddFinite(e.add, reset)
+	if err != nil || !stats.FiniteStep(norm) {
 		return stats, norm, err
 	}
-	scale := 1.0
-	if training.Clip > 0 && norm > training.Clip {
-		scale = training.Clip / norm
-	}
 	n := float64(s.updates + 1)
-	step := kernel.NewAdamStep(rate, model.Beta1, model.Beta2, model.Epsilon, scale, s.updates+1)
+	step := kernel.NewAdamStep(rate, training.ClipFactor(norm), s.updates+1)
 	numbers := []float64{
 		adamBeta1: step.Beta1, adamBeta2: step.Beta2, adamEpsilon: step.Epsilon, adamSize: step.Size, adamRoot: step.Root, adamScale: step.Scale,
 		adamDecay: min(training.Average, (1+n)/(10+n)),

@@ -237,13 +237,13 @@ func (b *builder) program(p *expr.Program, inputs []value, outputs int) []value 
 		values[i] = v
 	}
 	shape := inputs[0].shape
-	for _, s := range p.Steps() {
-		x := make([]value, len(s.Args))
-		for i, a := range s.Args {
+	p.Steps(func(op string, dst int, args []int, k float64) {
+		x := make([]value, len(args))
+		for i, a := range args {
 			x[i] = values[a]
 		}
-		values[s.Dst] = b.step(s, x, shape)
-	}
+		values[dst] = b.step(op, k, x, shape)
+	})
 	out := make([]value, outputs)
 	for i := range out {
 		out[i] = values[len(inputs)+i]
@@ -260,9 +260,9 @@ var plainSteps = map[string]string{
 
 var comparisons = map[string]string{"less": "LT", "less_equal": "LE", "equal": "EQ", "not_equal": "NE"}
 
-func (b *builder) step(s expr.Step, x []value, shape []int) value {
-	k := b.scalar(s.K, f64)
-	switch s.Op {
+func (b *builder) step(op string, number float64, x []value, shape []int) value {
+	k := b.scalar(number, f64)
+	switch op {
 	case "const":
 		return b.spread(k, shape)
 	case "copy":
@@ -275,21 +275,21 @@ func (b *builder) step(s expr.Step, x []value, shape []int) value {
 	case "cosh":
 		return b.times(b.add(b.unary("exponential", x[0]), b.unary("exponential", b.neg(x[0]))), 0.5)
 	case "add_const", "mul_const", "div_const", "pow_const":
-		return b.binary(plainSteps[s.Op], x[0], k)
+		return b.binary(plainSteps[op], x[0], k)
 	case "const_sub", "const_div":
-		return b.binary(plainSteps[s.Op], k, x[0])
+		return b.binary(plainSteps[op], k, x[0])
 	}
-	if c, ok := comparisons[s.Op]; ok {
+	if c, ok := comparisons[op]; ok {
 		return b.convert(b.compare(c, x[0], x[1]), f64)
 	}
-	op, ok := plainSteps[s.Op]
+	name, ok := plainSteps[op]
 	switch {
 	case !ok:
-		panic(fmt.Sprintf("xla: unknown operation %q", s.Op))
+		panic(fmt.Sprintf("xla: unknown operation %q", op))
 	case len(x) == 1:
-		return b.unary(op, x[0])
+		return b.unary(name, x[0])
 	}
-	return b.binary(op, x[0], x[1])
+	return b.binary(name, x[0], x[1])
 }
 
 // evaluate returns the outputs of a set's program of second order, from its terms,
@@ -300,5 +300,5 @@ func (t *terms) evaluate(set *pde.RowSet, z []value, constants []value, extras [
 	for j, v := range z {
 		inputs = append(inputs, t.total(v, constants[j]))
 	}
-	return t.program(set.Program(pde.SecondDerivatives), append(inputs, extras...), set.Outputs(pde.SecondDerivatives))
+	return t.program(set.Program(2), append(inputs, extras...), set.Program(2).Outputs())
 }

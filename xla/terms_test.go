@@ -64,7 +64,7 @@ func TestTerms(t *testing.T) {
 						zs = append(zs, b.reshape(terms.rowsOf(j, in[0], whole[j], points), len(set.Points)))
 						constants = append(constants, terms.offset(j, points))
 					}
-					for _, v := range e.Eval(rows, pde.SecondDerivatives, z, 0, len(set.Points)) {
+					for _, v := range e.Eval(rows, 2, z, 0, len(set.Points)) {
 						want = append(want, append([]float64(nil), v...))
 					}
 					out = append(out, terms.evaluate(set, zs, constants, terms.extras(set, points, in[1]))...)

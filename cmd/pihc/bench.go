@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pihc/experiment"
+	"pihc/grid"
 	"pihc/internal/kernel"
 	"pihc/internal/words"
 	"pihc/model"
@@ -137,6 +139,12 @@ func (a *app) bench(c *cobra.Command, name string, o *benchOptions) error {
 	return a.printFields(result)
 }
 
+// inputs are those of samples on a grid, at fractions of the range where the problem's distribution has one.
+func (b *bench) inputs(spec *model.Spec, g *grid.Grid, fractions ...float64) ([][]float64, error) {
+	initial, _, err := (&experiment.Experiment{Spec: spec, Problem: b.problem}).StatedInputs(g, fractions)
+	return initial, err
+}
+
 // median runs f once to warm up, then repeat times, and returns the median
 // seconds. It stops early when the command is interrupted.
 func (b *bench) median(f func()) (float64, error) {
@@ -150,7 +158,7 @@ func (b *bench) median(f func()) (float64, error) {
 		f()
 		times[i] = time.Since(begin).Seconds()
 	}
-	return score.Median(times), nil
+	return score.Summarize(times).Median, nil
 }
 
 // benchMachine is in every result.

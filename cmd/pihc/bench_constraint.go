@@ -4,7 +4,6 @@ import (
 	"cmp"
 
 	"pihc/constraint"
-	"pihc/experiment"
 	"pihc/internal/kernel"
 	"pihc/model"
 	"pihc/train"
@@ -50,12 +49,12 @@ func (b *bench) constraint() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	initial, _, err := experiment.StatedInputs(spec, b.problem, n.grid, []float64{0.5})
+	initial, err := b.inputs(spec, n.grid, 0.5)
 	if err != nil {
 		return nil, err
 	}
 	n.forward()
-	problem := constraint.Assemble(c.NewWorkspace(), constraint.Input[float32]{Basis: n.dst, Sample: initial[0], Seed: train.EvaluationSeed(0)})
+	problem := c.NewWorkspace().Assemble(constraint.Input[float32]{Basis: n.dst, Sample: initial[0], Seed: train.EvaluationSeeds(1)[0]})
 	r := constraintBench{benchMachine: b.machine(1), Basis: spec.Outputs(), Rows: cmp.Or(options.Points, len(sys.Residuals()[0].Points))} // 0 points: all
 	if r.Solve, err = b.median(func() { problem.Solve() }); err != nil {
 		return nil, err

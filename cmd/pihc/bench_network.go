@@ -23,7 +23,7 @@ type networkBench struct {
 
 // inference is a network of random parameters on samples of smooth inputs.
 type inference[T compute.Float] struct {
-	network           model.Network
+	network           network.Network
 	grid              *grid.Grid
 	dst               []T
 	forward, backward func() // backward goes back through the last forward

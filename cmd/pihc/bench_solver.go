@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 
-	"pihc/experiment"
 	"pihc/grid"
 	"pihc/internal/dataset"
 	"pihc/internal/kernel"
@@ -45,7 +44,7 @@ func (b *bench) solver() (any, error) {
 			}
 		}
 	}
-	initial, _, err := experiment.StatedInputs(b.spec, b.problem, g, []float64{0.1, 0.5, 0.9})
+	initial, err := b.inputs(b.spec, g, 0.1, 0.5, 0.9)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +61,7 @@ func (b *bench) solver() (any, error) {
 		if _, err := exact.Solve(want, u0); err != nil {
 			return nil, err
 		}
-		r.Trajectory, r.Steps, r.SelfError = max(r.Trajectory, t), stats.Steps, max(r.SelfError, grid.RelativeL2Of(dst, want, unknowns))
+		r.Trajectory, r.Steps, r.SelfError = max(r.Trajectory, t), stats.Steps, max(r.SelfError, grid.RelativeL2(dst, want, unknowns))
 		if own == nil {
 			continue
 		}
@@ -70,7 +69,7 @@ func (b *bench) solver() (any, error) {
 		if err = cmp.Or(err, failed); err != nil {
 			return nil, err
 		}
-		r.GridTrajectory, r.GridError = max(r.GridTrajectory, t), max(r.GridError, grid.RelativeL2Of(want, dst, unknowns))
+		r.GridTrajectory, r.GridError = max(r.GridTrajectory, t), max(r.GridError, grid.RelativeL2(want, dst, unknowns))
 	}
 	return r, nil
 }

@@ -10,7 +10,6 @@ import (
 	"pihc/compute"
 	"pihc/dist"
 	"pihc/engine"
-	"pihc/experiment"
 	"pihc/internal/machine"
 	"pihc/model"
 	"pihc/score"
@@ -85,10 +84,10 @@ func benchStep[T compute.Float](b *bench) (any, error) {
 			}
 		}
 	}
-	r.Soft, r.Hard, r.MoE = score.Median(seconds[soft]), score.Median(seconds[hard]), score.Median(seconds[moe])
+	r.Soft, r.Hard, r.MoE = score.Summarize(seconds[soft]).Median, score.Summarize(seconds[hard]).Median, score.Summarize(seconds[moe]).Median
 	r.Ratio = medianRatio(seconds[moe], seconds[soft])
 	if alone {
-		r.Network, r.OverNet = score.Median(seconds[network]), medianRatio(seconds[moe], seconds[network])
+		r.Network, r.OverNet = score.Summarize(seconds[network]).Median, medianRatio(seconds[moe], seconds[network])
 	}
 	if alone && b.workers >= 2 {
 		r.Speedup = medianRatio(seconds[one], seconds[two])
@@ -128,7 +127,7 @@ func medianRatio(a, b []float64) float64 {
 	for i := range a {
 		ratios[i] = a[i] / b[i]
 	}
-	return score.Median(ratios)
+	return score.Summarize(ratios).Median
 }
 
 // prepareNetwork makes the network alone for one batch, all passes of a step but the
@@ -166,11 +165,11 @@ func prepareStep[T compute.Float](b *bench, x timed) (run func() (engine.Stats, 
 	for i := range fractions {
 		fractions[i] = (float64(i) + 0.5) / float64(len(fractions))
 	}
-	initial, _, err := experiment.StatedInputs(spec, b.problem, info.Grid, fractions)
-	batch := engine.Batch{Inputs: initial, Seeds: experiment.EvaluationSeeds(len(initial))} // trains the last pass
+	initial, err := b.inputs(spec, info.Grid, fractions...)
+	batch := engine.Batch{Inputs: initial, Seeds: train.EvaluationSeeds(len(initial))} // trains the last pass
 	params := engine.InitialParams[T](info)
 	if dir := b.options.runs; dir != "" && err == nil {
-		if run := filepath.Join(dir, x.method); !train.IsRun(run) {
+		if run := filepath.Join(dir, x.method); !train.Folder(run).IsRun() {
 			err = usagef("--runs %s: %s is no run folder", dir, run)
 		} else {
 			params, _, err = train.LoadParams[T](run, spec, b.problem, train.LoadOptions{})

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pihc/data"
 	"pihc/experiment"
 	"pihc/internal/words"
 )
@@ -47,6 +46,10 @@ func newCheck(a *app) *cobra.Command {
   leaves out the first time where it could hold, or holds there though the grid does
   not resolve how solutions begin, and an ansatz that leaves initial conditions
   gradually where walls may make the field jump;
+
+  for solutions of a file (reference: {file: ...}), how far they are from those of the
+  rows from the same start; what is far is a note, and what cannot be of this equation
+  ends check with status 1;
 
   gradient_error: the gradient of the whole loss against central differences in
   float64, in three random directions for every parameter tensor, with the
@@ -110,7 +113,7 @@ func printCheck(w io.Writer, r *experiment.Checked) error {
 	v := r.Verdict
 	b.WriteString("\n")
 	if v.Rank > 0 {
-		fmt.Fprintf(&b, "rows            %d for %d values, rank %d   on %s\n", v.Rows, v.Unknowns, v.Rank, data.FormatShape(v.Grid))
+		fmt.Fprintf(&b, "rows            %d for %d values, rank %d   on %s\n", v.Rows, v.Unknowns, v.Rank, words.Shape(v.Grid))
 	}
 	list := func(what string, lines []string) {
 		shown, more := words.Most(lines)
@@ -132,7 +135,7 @@ func printCheck(w io.Writer, r *experiment.Checked) error {
 	for _, m := range slices.Sorted(maps.Keys(r.Gradients)) {
 		parts = append(parts, fmt.Sprintf("%s %.2g", m, r.Gradients[m]))
 	}
-	fmt.Fprintf(&b, "   on %s: %s\n", data.FormatShape(r.GradientGrid), strings.Join(parts, ", "))
+	fmt.Fprintf(&b, "   on %s: %s\n", words.Shape(r.GradientGrid), strings.Join(parts, ", "))
 	verdict := "right"
 	switch {
 	case len(r.Wrong) > 0:
@@ -156,7 +159,7 @@ func printCheck(w io.Writer, r *experiment.Checked) error {
 		_, err := io.WriteString(w, b.String())
 		return err
 	}
-	fmt.Fprintf(&b, "floor_residual  %s   on %s\n", words.Percent(float64(*r.FloorResidual)), data.FormatShape(r.FloorGrid))
+	fmt.Fprintf(&b, "floor_residual  %s   on %s\n", words.Percent(float64(*r.FloorResidual)), words.Shape(r.FloorGrid))
 	if r.FloorError == nil {
 		b.WriteString("floor_error     not available: the minimiser over all grid values takes too long on this grid (--grid names a smaller one)\n")
 	} else {

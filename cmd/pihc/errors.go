@@ -26,10 +26,6 @@ func usagef(format string, args ...any) error {
 	return &experiment.UsageError{Err: fmt.Errorf(format, args...)}
 }
 
-func withHint(err error, format string, args ...any) error {
-	return experiment.WithHint(err, format, args...)
-}
-
 const (
 	statusFailure     = 1
 	statusUsage       = 2
@@ -102,9 +98,6 @@ func hintOf(command *cobra.Command, err error) string {
 	case errors.Is(err, train.ErrNotFinite):
 		return "a smaller training.learning_rate.initial, or a look at the weights of the rows with `pihc check`"
 	case noSuchYAML(err):
-		if command.Name() == "init" {
-			return "templates go by their names: " + strings.Join(experiment.TemplateNames(), ", ")
-		}
 		return "`pihc init` writes a spec and a PDE file to begin with; built-in specs go by their names: " + strings.Join(model.BuiltinSpecs(), ", ")
 	case unwritable(err) && strings.HasPrefix(err.Error(), "lock "):
 		return "it needs the right to write there; a copy of the folder will do"

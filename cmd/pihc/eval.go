@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 
 	"pihc/experiment"
 	"pihc/internal/disk"
+	"pihc/internal/words"
 	"pihc/model"
 	"pihc/train"
 )
@@ -195,9 +195,9 @@ func (a *app) eval(c *cobra.Command, dir string, o *evalOptions) error {
 	if err != nil {
 		return err
 	}
-	path := cmp.Or(o.out, filepath.Join(dir, train.MetricsFile))
+	path := cmp.Or(o.out, train.Folder(dir).MetricsFile())
 	if old, err := os.ReadFile(o.out); err == nil && !isMetrics(old) {
-		return withHint(fmt.Errorf("%s exists already, and is no file of metrics", path), "choose another name for --out, or remove it")
+		return words.WithHint(fmt.Errorf("%s exists already, and is no file of metrics", path), "choose another name for --out, or remove it")
 	}
 	var written error
 	m, err := r.Score(c.Context(), experiment.ScoreOptions{Evaluation: e, Data: o.data, Split: o.split, Samples: o.samples, Done: func(m *experiment.Metrics) error {

@@ -64,7 +64,7 @@ func (a *app) importSolutions(ctx context.Context, file string, o *importOptions
 		return usagef("--samples %d: want a positive number", o.samples)
 	}
 	if _, err := os.Stat(o.out); err == nil {
-		return withHint(fmt.Errorf("%s exists already", o.out), "choose another name, or remove it")
+		return words.WithHint(fmt.Errorf("%s exists already", o.out), "choose another name, or remove it")
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -94,7 +94,7 @@ func (a *app) importSolutions(ctx context.Context, file string, o *importOptions
 	}
 	var parts []string
 	for _, x := range arrays {
-		parts = append(parts, fmt.Sprintf("%s %s", x.Name, data.FormatShape(x.Array.Shape)))
+		parts = append(parts, fmt.Sprintf("%s %s", x.Name, words.Shape(x.Array.Shape)))
 	}
 	name := filepath.Base(o.out)
 	if strings.ContainsAny(name, " ,{}[]:#&*!|>'\"%@`") { // has a meaning in YAML
@@ -114,7 +114,7 @@ func (o *importOptions) compare(file string, arrays []data.Named) error {
 	first := data.Find(arrays, solutions[0])
 	for _, name := range solutions[1:] {
 		if x := data.Find(arrays, name); !slices.Equal(x.Shape, first.Shape) {
-			return withHint(fmt.Errorf("%s: array %s has shape %s, array %s has %s: unknowns have one shape", file, name, data.FormatShape(x.Shape), solutions[0], data.FormatShape(first.Shape)),
+			return words.WithHint(fmt.Errorf("%s: array %s has shape %s, array %s has %s: unknowns have one shape", file, name, words.Shape(x.Shape), solutions[0], words.Shape(first.Shape)),
 				"(sample, t, x[, y]), all on one grid")
 		}
 	}
@@ -123,10 +123,10 @@ func (o *importOptions) compare(file string, arrays []data.Named) error {
 	}
 	count := first.Shape[0]
 	if count < o.samples {
-		return withHint(fmt.Errorf("%s has %d samples, --samples asks for %d", file, count, o.samples), "without --samples all are taken")
+		return words.WithHint(fmt.Errorf("%s has %d samples, --samples asks for %d", file, count, o.samples), "without --samples all are taken")
 	}
 	if x := data.Find(arrays, dataset.GivenInitial); x != nil && (len(x.Shape) == 0 || x.Shape[0] != count) {
-		return fmt.Errorf("%s: array %s has shape %s; want initial conditions of %d solutions", file, o.initial, data.FormatShape(x.Shape), count)
+		return fmt.Errorf("%s: array %s has shape %s; want initial conditions of %d solutions", file, o.initial, words.Shape(x.Shape), count)
 	}
 	return nil
 }
@@ -142,7 +142,7 @@ func importNPZ(file string, o *importOptions) ([]data.Named, error) {
 	}
 	var have []string
 	for _, x := range all {
-		have = append(have, fmt.Sprintf("%s (%s)", x.Name, data.FormatShape(x.Array.Shape)))
+		have = append(have, fmt.Sprintf("%s (%s)", x.Name, words.Shape(x.Array.Shape)))
 	}
 	var arrays []data.Named
 	takes := []struct{ from, to string }{{o.solution, dataset.GivenSolution}, {o.initial, dataset.GivenInitial}, {o.train, dataset.GivenTrain}}
@@ -158,7 +158,7 @@ func importNPZ(file string, o *importOptions) ([]data.Named, error) {
 		}
 		x := data.Find(all, take.from)
 		if x == nil {
-			return nil, withHint(fmt.Errorf("%s has no array %q", file, take.from), "it has %s", words.List(have))
+			return nil, words.WithHint(fmt.Errorf("%s has no array %q", file, take.from), "it has %s", words.List(have))
 		}
 		if take.to != dataset.GivenTrain {
 			x = firstSamples(x, o.samples)
@@ -184,7 +184,7 @@ func firstSamples(x *data.Array, n int) *data.Array {
 
 // importHDF5 reads either layout of PDEBench.
 func importHDF5(ctx context.Context, file string, o *importOptions) ([]data.Named, error) {
-	f, err := data.OpenHDF5(ctx, file)
+	f, err := dataset.OpenHDF5(ctx, file)
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +198,7 @@ func importHDF5(ctx context.Context, file string, o *importOptions) ([]data.Name
 		}
 	}
 	if len(samples) == 0 {
-		return nil, withHint(fmt.Errorf("%s has neither a dataset tensor nor groups with a dataset data", file), "it has %s", words.List(f.Names))
+		return nil, words.WithHint(fmt.Errorf("%s has neither a dataset tensor nor groups with a dataset data", file), "it has %s", words.List(f.Names))
 	}
 	var shape []int
 	var values []float64
@@ -208,8 +208,8 @@ func importHDF5(ctx context.Context, file string, o *importOptions) ([]data.Name
 			return nil, err
 		}
 		one := x.Shape
-		if shape != nil && data.FormatShape(one) != data.FormatShape(shape) {
-			return nil, fmt.Errorf("%s: dataset %s has shape %s, the first one %s", file, name, data.FormatShape(one), data.FormatShape(shape))
+		if shape != nil && words.Shape(one) != words.Shape(shape) {
+			return nil, fmt.Errorf("%s: dataset %s has shape %s, the first one %s", file, name, words.Shape(one), words.Shape(shape))
 		}
 		shape, values = one, append(values, x.Float64()...)
 	}
@@ -234,7 +234,7 @@ func importHDF5(ctx context.Context, file string, o *importOptions) ([]data.Name
 
 // importTensor reads the layout with one dataset for all samples. Its time coordinates are
 // those of the ends of steps, one more than there are times.
-func importTensor(ctx context.Context, file string, f *data.HDF5, o *importOptions) ([]data.Named, error) {
+func importTensor(ctx context.Context, file string, f *dataset.HDF5, o *importOptions) ([]data.Named, error) {
 	x, err := f.Read(ctx, "/tensor")
 	if err != nil {
 		return nil, err
@@ -270,7 +270,7 @@ func (o *importOptions) channels(file string, x *data.Array) ([]data.Named, erro
 		return []data.Named{{Name: dataset.GivenSolution, Array: x}}, nil
 	}
 	if last < 3 || x.Shape[last] != len(o.unknowns) {
-		return nil, fmt.Errorf("%s: solutions of shape %s; --unknowns names %d values of the last dimension", file, data.FormatShape(x.Shape), len(o.unknowns))
+		return nil, fmt.Errorf("%s: solutions of shape %s; --unknowns names %d values of the last dimension", file, words.Shape(x.Shape), len(o.unknowns))
 	}
 	var arrays []data.Named
 	all := x.Float64()

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pihc/data"
 	"pihc/experiment"
 	"pihc/internal/disk"
 	"pihc/internal/words"
@@ -73,7 +72,7 @@ func (a *app) initialise(ctx context.Context, name string, o *initOptions) error
 	}
 	problemFile, specFile := filepath.Join(o.out, "problem.yaml"), filepath.Join(o.out, "spec.yaml")
 	taken := func(path string) error {
-		return withHint(fmt.Errorf("%s exists already", path), "choose another folder with --out")
+		return words.WithHint(fmt.Errorf("%s exists already", path), "choose another folder with --out")
 	}
 	if _, err := os.Stat(specFile); err == nil {
 		return taken(specFile)
@@ -85,7 +84,7 @@ func (a *app) initialise(ctx context.Context, name string, o *initOptions) error
 	if old, err := os.ReadFile(problemFile); err == nil && !bytes.Equal(old, s.Problem) { // an init that was stopped left the same
 		return taken(problemFile)
 	}
-	made, err := data.MakeFolder(o.out)
+	made, err := disk.MakeFolder(o.out)
 	if err != nil {
 		return err
 	}

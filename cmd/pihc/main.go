@@ -15,12 +15,13 @@ import (
 	"pihc/dist"
 	"pihc/experiment"
 	"pihc/internal/kernel"
+	"pihc/internal/words"
 )
 
 func main() {
 	s := streams{Out: os.Stdout, Err: os.Stderr, terminal: term.IsTerminal(int(os.Stderr.Fd()))}
 	comm, status := run(heed(s.Err), os.Args[1:], s)
-	dist.Exit(comm, status)
+	comm.Exit(status)
 }
 
 // streams are where a command writes: results to Out, everything else to Err.
@@ -46,7 +47,7 @@ type app struct {
 }
 
 // run executes one command line and returns its exit status: 0, 1 for a
-// failure, 2 for wrong usage, 128 and the signal's number when interrupted. The process ends by dist.Exit.
+// failure, 2 for wrong usage, 128 and the signal's number when interrupted. The process ends by dist.Comm.Exit.
 func run(signals *interruption, args []string, s streams) (dist.Comm, int) {
 	a := &app{streams: s, comm: dist.Alone{}, signals: signals}
 	a.console = &console{out: patientWriter{s.Err, signals.Done()}, bars: s.Err}
@@ -124,7 +125,7 @@ when interrupted: 130 by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP, 131 by SIGQUIT.`
 			}
 			err := usagef("unknown command %q", args[0])
 			if near := c.SuggestionsFor(args[0]); len(near) > 0 {
-				return withHint(err, "did you mean `pihc %s`?", near[0])
+				return words.WithHint(err, "did you mean `pihc %s`?", near[0])
 			}
 			return err
 		},

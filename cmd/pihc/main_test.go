@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"pihc/internal/words"
 	"pihc/train"
 )
 
@@ -19,7 +20,7 @@ func TestErrors(t *testing.T) {
 		text   string
 	}{
 		{usagef("no"), 2, "pihc: no\nhint: see `pihc --help`\n"},
-		{withHint(fmt.Errorf("left: %w", fs.ErrPermission), "ask %s", "them"), 1, "pihc: left: permission denied\nhint: ask them\n"},
+		{words.WithHint(fmt.Errorf("left: %w", fs.ErrPermission), "ask %s", "them"), 1, "pihc: left: permission denied\nhint: ask them\n"},
 		{&fs.PathError{Op: "write", Path: "u.npz", Err: syscall.ENOSPC}, 1, "pihc: write u.npz: no space left on device\nhint: the disk is full: free some space; the same command again starts anew, or continues what was begun\n"},
 		{&fs.PathError{Op: "write", Path: "u.npz", Err: syscall.EFBIG}, 1, "pihc: write u.npz: file too large\nhint: files may not be this large here: raise the limit of the shell (ulimit -f), or choose another file system; the same command again starts anew, or continues what was begun\n"},
 		{fmt.Errorf("lock run: %w", fs.ErrPermission), 1, "pihc: lock run: permission denied\nhint: it needs the right to write there; a copy of the folder will do\n"},

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"pihc/data"
 	"pihc/experiment"
 	"pihc/internal/words"
 	"pihc/model"
@@ -18,7 +17,7 @@ import (
 // printMetrics writes an evaluation for people.
 func printMetrics(w io.Writer, m *experiment.Metrics) error {
 	t := &report.Table{
-		Title:   fmt.Sprintf("%s, %s, %d %s samples on %s, step %d", m.Problem, model.MethodLabel(m.Method), m.Samples, m.Split, data.FormatShape(m.Grid), m.Step),
+		Title:   fmt.Sprintf("%s, %s, %d %s samples on %s, step %d", m.Problem, model.MethodLabel(m.Method), m.Samples, m.Split, words.Shape(m.Grid), m.Step),
 		Columns: []report.Column{{Title: "metric"}, {Title: "mean", Right: true}, {Title: "std", Right: true}, {Title: "median", Right: true}, {Title: "max", Right: true}},
 	}
 	row := func(name string, s *score.Summary, format func(float64) string) {
@@ -35,7 +34,7 @@ func printMetrics(w io.Writer, m *experiment.Metrics) error {
 		if g.Samples < m.Samples {
 			of = fmt.Sprintf(", the first %d", g.Samples)
 		}
-		row("  on "+data.FormatShape(g.Grid)+of, g.RelativeL2, words.Percent)
+		row("  on "+words.Shape(g.Grid)+of, g.RelativeL2, words.Percent)
 	}
 	row("unseen_l2", m.Unseen, words.Percent)
 	row("nrmse", m.NRMSE, words.Percent)
@@ -77,7 +76,7 @@ func printMetrics(w io.Writer, m *experiment.Metrics) error {
 		t.Notes = append(t.Notes, "not as trained: passes "+m.Repeat)
 	}
 	if len(m.TrustedEdits) > 0 {
-		t.Notes = append(t.Notes, experiment.EditsText(m.TrustedEdits))
+		t.Notes = append(t.Notes, m.Edits())
 	}
 	for _, line := range []string{m.GridNote(), m.ReferenceNote(), m.TrivialNote(), m.Unbeaten} {
 		if line != "" {

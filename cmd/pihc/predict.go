@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pihc/data"
 	"pihc/experiment"
 	"pihc/internal/words"
 	"pihc/score"
@@ -93,12 +92,12 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 		return err
 	}
 	if _, err := os.Stat(o.out); err == nil {
-		return withHint(fmt.Errorf("%s exists already", o.out), "choose another name, or remove it")
+		return words.WithHint(fmt.Errorf("%s exists already", o.out), "choose another name, or remove it")
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	if _, err := os.Stat(filepath.Dir(o.out)); err != nil {
-		return withHint(fmt.Errorf("%s: its folder does not exist", o.out), "make the folder first")
+		return words.WithHint(fmt.Errorf("%s: its folder does not exist", o.out), "make the folder first")
 	}
 	a.about = "predict: "
 	p, err := r.Predict(c.Context(), inputs, experiment.PredictOptions{Evaluation: e, Name: o.initial, RemoveMean: o.removeMean})
@@ -121,9 +120,9 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 		notes += ", --set " + strings.Join(o.set, " --set ")
 	}
 	if len(p.Edited) > 0 {
-		notes += ", " + experiment.EditsText(p.Edited)
+		notes += ", " + p.Edits()
 	}
-	_, err = fmt.Fprintf(a.Out, "%s: %s of shape %s%s\n", o.out, strings.Join(p.Unknowns, ", "), data.FormatShape(p.Arrays()[0].Array.Shape), notes)
+	_, err = fmt.Fprintf(a.Out, "%s: %s of shape %s%s\n", o.out, strings.Join(p.Unknowns, ", "), words.Shape(p.Arrays()[0].Array.Shape), notes)
 	return err
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pihc/dist"
+	"pihc/internal/words"
 )
 
 // joining names the commands whose work the ranks of a launcher share, bench by what
@@ -46,7 +47,7 @@ func (a *app) join(c *cobra.Command, args []string) error {
 		}
 		return err
 	}
-	comm, launch, library, err := dist.Join(a.mpi, os.Getenv)
+	comm, launch, err := dist.Join(a.mpi, os.Getenv)
 	if err != nil {
 		if launch != nil && launch.Rank > 0 {
 			return errElsewhere // rank 0 says it
@@ -55,7 +56,7 @@ func (a *app) join(c *cobra.Command, args []string) error {
 	}
 	a.comm = comm
 	if comm.Size()%a.slabs != 0 {
-		return withHint(usagef("--slabs %d: the number of processes, %d, is no multiple of it", a.slabs, comm.Size()),
+		return words.WithHint(usagef("--slabs %d: the number of processes, %d, is no multiple of it", a.slabs, comm.Size()),
 			"`mpirun -np %d pihc ...` starts as many processes", a.slabs)
 	}
 	if comm.Size() == 1 {
@@ -67,8 +68,8 @@ func (a *app) join(c *cobra.Command, args []string) error {
 	if a.threads, err = dist.Cores(comm); err != nil {
 		return err
 	}
-	a.log.Info("joined", "launcher", launch.Launcher, "rank", comm.Rank(), "ranks", comm.Size(), "library", library.Path, "sha256", library.SHA256,
-		"version", library.Version, "threads", a.threads)
+	a.log.Info("joined", "launcher", launch.Launcher, "rank", comm.Rank(), "ranks", comm.Size(), "library", launch.Library, "sha256", launch.SHA256,
+		"version", launch.Version, "threads", a.threads)
 	if comm.Rank() > 0 {
 		a.Out, a.quiet = io.Discard, true
 	}

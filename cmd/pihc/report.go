@@ -63,10 +63,10 @@ func (a *app) report(ctx context.Context, dirs []string, o *reportOptions) error
 	if err != nil {
 		return err
 	}
-	if err := report.WritePage(o.out, *page); err != nil {
+	if err := page.Write(o.out); err != nil {
 		return err
 	}
-	if err := a.printTables(page); err != nil {
+	if err := a.printTables(&page.Page); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(a.Out, "\nreport: %s\n", o.out)
@@ -74,7 +74,7 @@ func (a *app) report(ctx context.Context, dirs []string, o *reportOptions) error
 }
 
 // compare is the page of the runs in some folders.
-func (a *app) compare(ctx context.Context, dirs []string, o experiment.CompareOptions) (*report.Page, error) {
+func (a *app) compare(ctx context.Context, dirs []string, o experiment.CompareOptions) (*experiment.Comparison, error) {
 	runs := make([]*experiment.Run, len(dirs))
 	for i, dir := range dirs {
 		var err error
@@ -82,11 +82,7 @@ func (a *app) compare(ctx context.Context, dirs []string, o experiment.CompareOp
 			return nil, err
 		}
 	}
-	c, err := runs[0].Compare(ctx, runs[1:], o)
-	if err != nil {
-		return nil, err
-	}
-	return &c.Page, nil
+	return runs[0].Compare(ctx, runs[1:], o)
 }
 
 // printTables writes the comparison, what is left of the equation, and times; and errors on

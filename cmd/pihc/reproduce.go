@@ -17,7 +17,6 @@ import (
 	"pihc/internal/words"
 	"pihc/model"
 	"pihc/pde"
-	"pihc/report"
 	"pihc/train"
 )
 
@@ -117,7 +116,7 @@ func (a *app) reproduce(ctx context.Context, name string, o *reproduceOptions) e
 	}
 	switch {
 	case paper.Measures(name) && name != "scaling" && p.Reference.Solver == "":
-		return withHint(fmt.Errorf("%s: the PDE file of %s has no reference, and there would be no errors to show", name, specName), "reference: {solver: discrete} computes solutions from the file's own rows")
+		return words.WithHint(fmt.Errorf("%s: the PDE file of %s has no reference, and there would be no errors to show", name, specName), "reference: {solver: discrete} computes solutions from the file's own rows")
 	case name == "scaling" && spec.Network.Precision == "float64":
 		return fmt.Errorf("%s: %s has a network in float64; want float32", name, specName)
 	}
@@ -154,17 +153,17 @@ func (a *app) reproduce(ctx context.Context, name string, o *reproduceOptions) e
 	}
 	if study.Published != nil {
 		page.Title += ", " + name
-		experiment.Publish(page, study.Published, study.Source)
+		page.Publish(study.Published, study.Source)
 	}
 	path := filepath.Join(dir, "report.html")
-	if err := report.WritePage(path, *page); err != nil {
+	if err := page.Write(path); err != nil {
 		return err
 	}
 	seconds := time.Since(begin).Seconds()
 	if o.json {
-		return a.printJSON(reproductionOf(page, p.Name, scale, path, seconds))
+		return a.printJSON(reproductionOf(&page.Page, p.Name, scale, path, seconds))
 	}
-	if err := a.printTables(page); err != nil {
+	if err := a.printTables(&page.Page); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(a.Out, "\nreport: %s\ntotal: %s (%.0f seconds)\n", path, words.Duration(seconds), seconds)
@@ -191,7 +190,7 @@ func (a *app) trainArms(ctx context.Context, x *experiment.Experiment, arms []pa
 		run := filepath.Join(dir, arm.Name)
 		r, err := variants[i].Ensure(ctx, arm.Title, run, dataDir, o)
 		if errors.Is(err, train.ErrInterrupted) {
-			return nil, withHint(fmt.Errorf("%s: %w at step %d of %d", arm.Name, err, r.Summary.Steps, r.Spec.Training.Steps), "the same command continues")
+			return nil, words.WithHint(fmt.Errorf("%s: %w at step %d of %d", arm.Name, err, r.Summary.Steps, r.Spec.Training.Steps), "the same command continues")
 		}
 		if err != nil && r != nil {
 			return nil, fmt.Errorf("%s: %w", arm.Name, err)
@@ -226,7 +225,7 @@ func (o *reproduceOptions) experiment(name string) (spec, scale, dir string, err
 	}
 	spec = name + "-" + o.scale
 	if !slices.Contains(model.BuiltinSpecs(), spec) {
-		return "", "", "", withHint(usagef("%s --scale %s: no such experiment", name, o.scale), "there are %s, and files of your own (`pihc init`)", strings.Join(model.BuiltinSpecs(), ", "))
+		return "", "", "", words.WithHint(usagef("%s --scale %s: no such experiment", name, o.scale), "there are %s, and files of your own (`pihc init`)", strings.Join(model.BuiltinSpecs(), ", "))
 	}
 	return spec, o.scale, cmp.Or(o.out, filepath.Join("runs", spec)), nil
 }

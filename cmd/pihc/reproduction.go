@@ -3,7 +3,6 @@ package main
 import (
 	"strings"
 
-	"pihc/experiment"
 	"pihc/report"
 	"pihc/score"
 )
@@ -28,7 +27,7 @@ func reproductionOf(page *report.Page, problem, scale, path string, seconds floa
 	}
 	for i := range page.Methods {
 		m := &page.Methods[i]
-		if method, one := strings.CutSuffix(m.Key, experiment.OnePassKey); one {
+		if method, one := strings.CutSuffix(m.Key, "_one_pass"); one {
 			out.OnePass[method] = m.Evaluation.WithoutSamples()
 		} else {
 			out.Methods[m.Key] = m.Evaluation.WithoutSamples()

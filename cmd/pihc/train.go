@@ -123,7 +123,7 @@ func extension(overrides []string) (int, error) {
 	}
 	value, ok := strings.CutPrefix(overrides[0], "training.steps=")
 	if len(overrides) > 1 || !ok {
-		return 0, withHint(usagef("--set, --seed or --method with --resume: of a run's spec training.steps alone changes, to extend it"),
+		return 0, words.WithHint(usagef("--set, --seed or --method with --resume: of a run's spec training.steps alone changes, to extend it"),
 			"`pihc train SPEC --from RUN` starts another experiment from its parameters")
 	}
 	steps, err := strconv.Atoi(value)
@@ -140,10 +140,10 @@ func (a *app) tellTraining(r *experiment.Run, dir string, err error) error {
 	}
 	s, spec := r.Summary, r.Spec
 	if errors.Is(err, train.ErrInterrupted) {
-		return withHint(fmt.Errorf("%w at step %d of %d", err, s.Steps, spec.Training.Steps), "`pihc train --resume %s` continues", dir)
+		return words.WithHint(fmt.Errorf("%w at step %d of %d", err, s.Steps, spec.Training.Steps), "`pihc train --resume %s` continues", dir)
 	}
-	if what := noSpace(err); what != "" && train.IsRun(dir) {
-		return withHint(err, "%s; then `pihc train --resume %s` continues from its newest checkpoint", what, dir)
+	if what := noSpace(err); what != "" && train.Folder(dir).IsRun() {
+		return words.WithHint(err, "%s; then `pihc train --resume %s` continues from its newest checkpoint", what, dir)
 	}
 	if err != nil {
 		return err

@@ -10,7 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pihc/experiment"
+	"pihc/internal/kernel"
+	"pihc/internal/machine"
 	"pihc/internal/pjrt"
 )
 
@@ -34,7 +35,7 @@ With --licences it prints the licence of pihc and of everything that is linked i
 			if withLicences {
 				return a.printLicences()
 			}
-			_, err := fmt.Fprintf(a.Out, "pihc %s\n%s %s/%s\n%s\n", experiment.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH, experiment.Machine())
+			_, err := fmt.Fprintf(a.Out, "pihc %s\n%s %s/%s\n%s\n", machine.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH, kernel.Machine())
 			if err != nil || !c.Flags().Changed("plugin") {
 				return err
 			}
@@ -49,7 +50,7 @@ With --licences it prints the licence of pihc and of everything that is linked i
 // printLicences prints the texts for pihc, Go, the script of report pages, and every
 // module of this program. Tests are programs of more modules, which have no text here.
 func (a *app) printLicences() error {
-	parts := []*debug.Module{{Path: "pihc", Version: experiment.Version()}, {Path: "go", Version: runtime.Version()}, {Path: "uplot"}}
+	parts := []*debug.Module{{Path: "pihc", Version: machine.Version()}, {Path: "go", Version: runtime.Version()}, {Path: "uplot"}}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		parts = append(parts, info.Deps...)
 	}

@@ -7,21 +7,20 @@ import (
 	"slices"
 	"strings"
 
+	"pihc/compute"
 	"pihc/engine"
 	"pihc/internal/check"
 	"pihc/model"
 )
 
-type float interface{ float32 | float64 }
-
-func bits[T float]() int {
+func bits[T compute.Float]() int {
 	if _, ok := any(T(0)).(float32); ok {
 		return 32
 	}
 	return 64
 }
 
-func replace(s, old, new string) string { return strings.ReplaceAll(s, old, new) }
+var replace = strings.ReplaceAll
 
 // tolerance64 is the relative difference that sums in another order may make in
 // float64.
@@ -39,7 +38,7 @@ func near(what string, got, want, tolerance float64) error {
 }
 
 // same returns an error unless two slices are bitwise equal.
-func same[T float](what string, got, want []T) error {
+func same[T compute.Float](what string, got, want []T) error {
 	if len(got) != len(want) {
 		return fmt.Errorf("%s has length %d, want %d", what, len(got), len(want))
 	}
@@ -52,12 +51,12 @@ func same[T float](what string, got, want []T) error {
 }
 
 // result is what one evaluation of the loss gave.
-type result[T float] struct {
+type result[T compute.Float] struct {
 	stats engine.Stats
 	grad  []T
 }
 
-func evaluate[T float](e engine.Engine[T], params []T, batch engine.Batch) (result[T], error) {
+func evaluate[T compute.Float](e engine.Engine[T], params []T, batch engine.Batch) (result[T], error) {
 	r := result[T]{grad: make([]T, len(params))}
 	var err error
 	r.stats, err = e.LossAndGrad(r.grad, params, batch)
@@ -75,17 +74,18 @@ func (r result[T]) equal(what string, want result[T]) error {
 			[]float64{b.Loss, b.JumpSquare, b.Iterations, float64(b.Failed), float64(b.Fallbacks)}))
 }
 
-// params are those of engine.CheckParams.
-func params[T float](e engine.Engine[T]) []T {
+// params are those of Info.CheckParams.
+func params[T compute.Float](e engine.Engine[T]) []T {
 	var out []T
-	for _, v := range engine.CheckParams(e.Info()) {
+	info := e.Info()
+	for _, v := range info.CheckParams() {
 		out = append(out, T(v))
 	}
 	return out
 }
 
 // predict returns a copy of every prediction.
-func predict[T float](e engine.Engine[T], params []T, batch engine.Batch) ([]engine.Prediction, error) {
+func predict[T compute.Float](e engine.Engine[T], params []T, batch engine.Batch) ([]engine.Prediction, error) {
 	var all []engine.Prediction
 	err := e.Predict(params, batch, func(i int, p *engine.Prediction) error {
 		if i != len(all) {
@@ -293,7 +293,7 @@ func checkPasses(s *setup, e engine.Engine[float64], spec *model.Spec) error {
 
 // checkSums: loss, gradient and statistics of a batch are the sums over its samples
 // in their order, bit by bit.
-func checkSums[T float](s *setup, e engine.Engine[T], spec *model.Spec) error {
+func checkSums[T compute.Float](s *setup, e engine.Engine[T], spec *model.Spec) error {
 	w := params(e)
 	want, err := evaluate(e, w, s.batch)
 	if err != nil {
@@ -313,7 +313,7 @@ func checkSums[T float](s *setup, e engine.Engine[T], spec *model.Spec) error {
 
 // checkRepetition: the gradient is added, the same bits come again, and parameters
 // and initial conditions stay as they are.
-func checkRepetition[T float](s *setup, e engine.Engine[T], spec *model.Spec) error {
+func checkRepetition[T compute.Float](s *setup, e engine.Engine[T], spec *model.Spec) error {
 	w := params(e)
 	before, initial := slices.Clone(w), slices.Clone(s.batch.Inputs[0])
 	first, err := evaluate(e, w, s.batch)
@@ -350,7 +350,7 @@ func checkRepetition[T float](s *setup, e engine.Engine[T], spec *model.Spec) er
 }
 
 // checkWorkers: neither the number of workers nor micro_batch changes a bit.
-func checkWorkers[T float](s *setup) error {
+func checkWorkers[T compute.Float](s *setup) error {
 	var want result[T]
 	var fields []engine.Prediction
 	for i, c := range []struct{ workers, micro int }{{1, 2}, {2, 2}, {3, 1}, {2, 4}} {

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"testing"
 
+	"pihc/compute"
 	"pihc/constraint"
 	"pihc/engine"
 	"pihc/model"
@@ -68,7 +69,7 @@ func (k *testCase) run(t *testing.T, c engine.Constructors, checks []checked, re
 		if err != nil {
 			t.Fatal(err)
 		}
-		spec, err := s.load(0)
+		spec, err := s.load(64)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,7 +116,7 @@ var checks = []checked{
 }
 
 // on is a check of the case's engine.
-func on[T float](check func(s *setup, e engine.Engine[T], spec *model.Spec) error) func(s *setup) error {
+func on[T compute.Float](check func(s *setup, e engine.Engine[T], spec *model.Spec) error) func(s *setup) error {
 	return func(s *setup) error {
 		return with(s, engine.Options{}, func(e engine.Engine[T], spec *model.Spec) error { return check(s, e, spec) })
 	}
@@ -287,7 +288,7 @@ const samples = 3
 
 func (k *testCase) open(c engine.Constructors, overrides ...string) (*setup, error) {
 	s := &setup{testCase: k, make: c, overrides: overrides}
-	spec, err := s.load(0)
+	spec, err := s.load(64)
 	if err != nil {
 		return nil, err
 	}
@@ -368,21 +369,13 @@ func removeMean(v []float64) {
 	}
 }
 
-// load reads the spec for a precision of so many bits, with overrides.
-func (k *testCase) load(bits int, overrides ...string) (*model.Spec, error) {
-	if bits == 0 {
-		bits = 64
-	}
-	return model.LoadSpec(k.name, []byte(k.spec), append(overrides, fmt.Sprintf("network.precision=float%d", bits))...)
-}
-
-// load reads it with the overrides of the setup before others.
+// load reads the spec for a precision of so many bits, with the overrides of the setup before others.
 func (s *setup) load(bits int, overrides ...string) (*model.Spec, error) {
-	return s.testCase.load(bits, slices.Concat(s.overrides, overrides)...)
+	return model.LoadSpec(s.name, []byte(s.spec), slices.Concat(s.overrides, overrides, []string{fmt.Sprintf("network.precision=float%d", bits)})...)
 }
 
 // with calls f with an engine of the case's spec, overridden.
-func with[T float](s *setup, o engine.Options, f func(e engine.Engine[T], spec *model.Spec) error, overrides ...string) error {
+func with[T compute.Float](s *setup, o engine.Options, f func(e engine.Engine[T], spec *model.Spec) error, overrides ...string) error {
 	spec, err := s.load(bits[T](), overrides...)
 	if err != nil {
 		return err

@@ -115,7 +115,7 @@ func TestFaultsAreFound(t *testing.T) {
 					return nil, err
 				}
 				more := func(override string) running {
-					spec, err := k.load(64, override)
+					spec, err := (&setup{testCase: k}).load(64, override)
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -23,8 +23,7 @@ func (s *setup) rows(set *pde.RowSet, u, initial []float64) []float64 {
 		s.system.Terms[t].Apply(z, u[s.system.Terms[t].Of*g.Size():][:g.Size()])
 		terms = append(terms, z)
 	}
-	program := set.Program(pde.Values)
-	work := program.NewWorkspace()
+	evaluate := set.Program(0).Evaluator()
 	strides := g.Strides()
 	out := make([]float64, len(set.Points))
 	for r, p := range set.Points {
@@ -44,7 +43,7 @@ func (s *setup) rows(set *pde.RowSet, u, initial []float64) []float64 {
 			}
 			in = append(in, []float64{v})
 		}
-		program.Eval(work, 1, [][]float64{out[r : r+1]}, in)
+		evaluate(1, [][]float64{out[r : r+1]}, in)
 	}
 	return out
 }

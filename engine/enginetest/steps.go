@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"pihc/engine"
+	"pihc/internal/kernel"
 	"pihc/model"
 )
 
@@ -65,7 +66,7 @@ func checkSteps(s *setup) error {
 		if err != nil {
 			return err
 		}
-		if engine.FiniteStep(&st, norm) {
+		if st.FiniteStep(norm) {
 			return fmt.Errorf("no sample is finite, but loss %g and norm %g", st.Loss, norm)
 		}
 		if err := sameState("after a step that does not count", got, last); err != nil {
@@ -161,9 +162,9 @@ func step(s *engine.State[float64], grad []float64, t model.TrainingSpec, rate f
 	decay := min(t.Average, (1+n)/(10+n))
 	for i, g := range grad {
 		g *= min(1, t.Clip/norm)
-		s.First[i] = model.Beta1*s.First[i] + (1-model.Beta1)*g
-		s.Second[i] = model.Beta2*s.Second[i] + (1-model.Beta2)*g*g
-		s.Params[i] -= rate * s.First[i] / (1 - math.Pow(model.Beta1, n)) / (math.Sqrt(s.Second[i]/(1-math.Pow(model.Beta2, n))) + model.Epsilon)
+		s.First[i] = kernel.Beta1*s.First[i] + (1-kernel.Beta1)*g
+		s.Second[i] = kernel.Beta2*s.Second[i] + (1-kernel.Beta2)*g*g
+		s.Params[i] -= rate * s.First[i] / (1 - math.Pow(kernel.Beta1, n)) / (math.Sqrt(s.Second[i]/(1-math.Pow(kernel.Beta2, n))) + kernel.Epsilon)
 		s.Average[i] = decay*s.Average[i] + (1-decay)*s.Params[i]
 	}
 	return norm

@@ -122,12 +122,10 @@ func predict(t *testing.T, pihc, dir, spec string, set []string) {
 	initial := data.Find(arrays(t, dir, "data/test-00000.npz"), "initial")
 	shape := append([]int{1}, initial.Shape[1:]...)
 	first := data.NewArray(shape, initial.Float64()[:initial.Len()/initial.Shape[0]])
-	var file bytes.Buffer
-	if err := data.EncodeNPY(&file, first); err != nil {
+	if err := data.WriteNPZ(filepath.Join(dir, "u0.npz"), []data.Named{{Name: "initial", Array: first}}); err != nil {
 		t.Fatal(err)
 	}
-	write(t, dir, "u0.npy", file.String())
-	command(t, dir, pihc, "predict", "run", "--initial", "u0.npy", "--out", "u.npz")
+	command(t, dir, pihc, "predict", "run", "--initial", "u0.npz", "--out", "u.npz")
 }
 
 // differences says which arrays of u.npz are not equal in two folders.

@@ -61,10 +61,7 @@ func (n Node) Decode(dst any) error {
 		d.schema, d.base = n.from.schema, n.from.base
 	}
 	d.decode(n.n, v, n.path)
-	if len(d.problems) > 0 {
-		return d.problems
-	}
-	return nil
+	return Join(d.problems...)
 }
 
 // Lookup returns the value of a key of a mapping.
@@ -240,10 +237,7 @@ func (m *Map[V]) UnmarshalConfig(n Node) error {
 		d.decode(value, reflect.ValueOf(&e.Value).Elem(), join(n.path, key.Value))
 		m.entries = append(m.entries, e)
 	})
-	if len(d.problems) > 0 {
-		return d.problems
-	}
-	return nil
+	return Join(d.problems...)
 }
 
 // collect adds err, found at n, to the problems.

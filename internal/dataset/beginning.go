@@ -61,9 +61,9 @@ func (b *beginning) miss(field, sample []float64) (off, size float64) {
 		}
 		return out
 	}
-	rows := inside(b.values.Eval(pde.Values, field, sample)[0])
+	rows := inside(b.values.Eval(0, field, sample)[0])
 	off = RootMeanSquare(rows)
-	initial := inside(b.values.Eval(pde.Values, b.zero, sample)[0])
+	initial := inside(b.values.Eval(0, b.zero, sample)[0])
 	for k := range rows {
 		rows[k] -= initial[k] // what they say of the field
 	}

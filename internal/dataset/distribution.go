@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"sync"
 
+	"pihc/data"
 	"pihc/grid"
 	"pihc/pde"
 	"pihc/sim"
@@ -20,7 +21,7 @@ type draw = func(rng *rand.Rand, dst []float64) error
 // NewSampler draws the inputs of a sample, one after another in their order: from their
 // distributions, or, where one is missing, from the samples of the file of solutions.
 func NewSampler(p *pde.Problem, g *grid.Grid) (draw, error) {
-	if p.Reference.Solver == pde.FileSolver && !p.Drawn() {
+	if p.Reference.File != "" && !p.Drawn() {
 		return givenSampler(p, g)
 	}
 	var all []draw
@@ -125,6 +126,22 @@ func plainSampler(s pde.Sampler, axes []grid.Axis) (draw, error) {
 	return nil, errNoDistribution
 }
 
+// Draws are the inputs of count samples of a problem on a grid, from its own distributions.
+func Draws(p *pde.Problem, g *grid.Grid, count int) ([][]float64, error) {
+	next, err := NewSampler(p, g)
+	if err != nil {
+		return nil, err
+	}
+	samples := make([][]float64, count)
+	for i := range samples {
+		samples[i] = make([]float64, p.InputSize(g))
+		if err := next(data.SampleRand(1, i), samples[i]); err != nil {
+			return nil, err
+		}
+	}
+	return samples, nil
+}
+
 // NewFieldSampler draws random fields. A field owns its workspace and workers draw at
 // the same time, so each draw takes a field from a list.
 func NewFieldSampler(s pde.Sampler, axes []grid.Axis) (draw, error) {
@@ -145,7 +162,9 @@ func NewFieldSampler(s pde.Sampler, axes []grid.Axis) (draw, error) {
 	}}
 	free.Put(first)
 	return func(rng *rand.Rand, dst []float64) error {
-		f := free.Get().(*sim.RandomField)
+		f := free.Get().(interface {
+			Sample(rng *rand.Rand, dst []float64)
+		})
 		f.Sample(rng, dst)
 		free.Put(f)
 		return nil

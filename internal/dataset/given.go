@@ -13,6 +13,7 @@ import (
 	"pihc/data"
 	"pihc/grid"
 	"pihc/internal/disk"
+	"pihc/internal/words"
 	"pihc/pde"
 )
 
@@ -31,14 +32,11 @@ func SolutionArrays(p *pde.Problem) []string {
 	return p.UnknownNames()
 }
 
-// A FileError is what a file of solutions lacks, or what cannot be had of one.
-type FileError struct{ text, hint string }
+// missingFile is a file of solutions that is not there.
+type missingFile struct{ text string }
 
-// Error implements error.
-func (e *FileError) Error() string { return e.text }
-
-// Hint says what to do, "" where that is plain.
-func (e *FileError) Hint() string { return e.hint }
+func (e *missingFile) Error() string        { return e.text }
+func (e *missingFile) Is(target error) bool { return target == fs.ErrNotExist }
 
 // given is a problem's file of solutions, on the grid of its own shape.
 type given struct {
@@ -62,7 +60,7 @@ func givenPath(p *pde.Problem) string {
 }
 
 func (f *given) fail(hint, format string, args ...any) error {
-	return &FileError{fmt.Sprintf("reference: %s: %s", f.path, fmt.Sprintf(format, args...)), hint}
+	return words.WithHint(fmt.Errorf("reference: %s: %s", f.path, fmt.Sprintf(format, args...)), "%s", hint)
 }
 
 // readGiven reads a problem's file of solutions. Other shapes than that of on are errors; with nil
@@ -71,7 +69,7 @@ func readGiven(p *pde.Problem, on *grid.Grid) (*given, error) {
 	f := &given{problem: p, path: givenPath(p), grid: on}
 	arrays, err := data.ReadNPZ(f.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("reference: there is no file %s; its path is relative to the folder of the PDE file", f.path)
+		return nil, &missingFile{fmt.Sprintf("reference: there is no file %s; its path is relative to the folder of the PDE file", f.path)}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reference: %w", err)
@@ -89,7 +87,7 @@ func readGiven(p *pde.Problem, on *grid.Grid) (*given, error) {
 			return nil, err
 		}
 		if solution == nil {
-			return nil, f.fail("`pihc import` writes a file with that name from one with others", "it has no array %q of shape (sample, %s)", name, data.FormatShape(shape))
+			return nil, f.fail("`pihc import` writes a file with that name from one with others", "it has no array %q of shape (sample, %s)", name, words.Shape(shape))
 		}
 		if i > 0 && n != f.count {
 			return nil, f.fail("", "%d solutions in array %s, %d in that before it", n, name, f.count)
@@ -105,7 +103,7 @@ func readGiven(p *pde.Problem, on *grid.Grid) (*given, error) {
 			return nil, err
 		}
 		if values == nil && i >= p.Initials() {
-			return nil, f.fail("", "it has no array %q of shape %s, the input of each solution", name, data.FormatShape(append([]int{f.count}, in.Shape()...)))
+			return nil, f.fail("", "it has no array %q of shape %s, the input of each solution", name, words.Shape(append([]int{f.count}, in.Shape()...)))
 		}
 		if values != nil && n != f.count {
 			if name == GivenInitial {
@@ -136,7 +134,7 @@ func (f *given) gridOf(a *data.Array) (*grid.Grid, error) {
 	if err != nil || a == nil {
 		return usual, err
 	}
-	if len(a.Shape) != 1+len(axes) || data.TransposeHint("", a.Shape, f.wanted(usual.Shape())) != "" {
+	if len(a.Shape) != 1+len(axes) || a.TransposeHint("", f.wanted(usual.Shape())) != "" {
 		return usual, nil
 	}
 	for i, name := range axes {
@@ -144,7 +142,7 @@ func (f *given) gridOf(a *data.Array) (*grid.Grid, error) {
 	}
 	g, err := f.problem.Grid(points)
 	if err != nil {
-		return nil, f.fail("", "solutions of shape %s: %v", data.FormatShape(a.Shape), err)
+		return nil, f.fail("", "solutions of shape %s: %v", words.Shape(a.Shape), err)
 	}
 	return g, nil
 }
@@ -160,7 +158,7 @@ func (f *given) samples(arrays []data.Named, name string, want []int) (values []
 		return nil, 0, nil
 	}
 	if len(a.Shape) != len(want)+1 || !slices.Equal(a.Shape[1:], want) {
-		hint := data.TransposeHint(name, a.Shape, f.wanted(want))
+		hint := a.TransposeHint(name, f.wanted(want))
 		if hint == "" && len(a.Shape) == len(f.grid.Axes)+1 && len(want) == len(f.grid.Axes) {
 			var points []string
 			for i, axis := range f.grid.Axes {
@@ -168,7 +166,7 @@ func (f *given) samples(arrays []data.Named, name string, want []int) (values []
 			}
 			hint = "grid: {" + strings.Join(points, ", ") + "} in the spec, if these are the points of the file"
 		}
-		return nil, 0, f.fail(hint, "array %s has shape %s; want (sample, %s), one value for each point of the spec's grid", name, data.FormatShape(a.Shape), data.FormatShape(want))
+		return nil, 0, f.fail(hint, "array %s has shape %s; want (sample, %s), one value for each point of the spec's grid", name, words.Shape(a.Shape), words.Shape(want))
 	}
 	if err := a.CheckFinite(); err != nil {
 		return nil, 0, f.fail("", "array %s: %v", name, err)
@@ -225,19 +223,24 @@ func ReadFileSizes(p *pde.Problem) (FileSizes, error) {
 	return FileSizes{f.grid.PointsByName(), f.count, f.trains}, nil
 }
 
+// Given are the solutions of a problem's file that a plan takes.
+type Given struct {
+	*given
+	first int // of those that are scored
+}
+
 // GivenSolutions makes a plan take validation and test samples from the problem's file of
-// solutions, which are on the grid g, if it has one: the last ones for test, those before them for validation.
+// solutions, which are on the grid g; nil if it has none. The last ones are for test, those before them for validation.
 // Initial conditions to train with are those of the array GivenTrain, or else drawn from the
 // problem's distribution, or, where it has none, those of the samples that are left.
-// Solutions that do not begin with their initial conditions are an error, and a warning,
-// "" otherwise, says if they are far from meeting the rows.
-func GivenSolutions(plan *data.Plan, p *pde.Problem, g *grid.Grid) (warning string, err error) {
-	if p.Reference.Solver != pde.FileSolver {
-		return "", nil
+// Compare says whether they are solutions.
+func GivenSolutions(plan *data.Plan, p *pde.Problem, g *grid.Grid) (*Given, error) {
+	if p.Reference.File == "" {
+		return nil, nil
 	}
 	f, err := readGiven(p, g)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	count := map[string]int{}
 	for _, s := range plan.Splits {
@@ -245,21 +248,21 @@ func GivenSolutions(plan *data.Plan, p *pde.Problem, g *grid.Grid) (warning stri
 	}
 	rest := f.count - count["validation"] - count["test"]
 	if rest < 0 {
-		return "", f.fail("", "%d solutions; data.validation.count and data.test.count want %d and %d", f.count, count["validation"], count["test"])
+		return nil, f.fail("", "%d solutions; data.validation.count and data.test.count want %d and %d", f.count, count["validation"], count["test"])
 	}
 	drawn, trains := f.train == nil && p.Drawn(), f.trains
 	if f.train == nil {
 		trains = rest
 	}
 	if !drawn && trains != count["train"] {
-		return "", f.fail("", "it has %d initial conditions to train with, data.train.count is %d; set that to %[1]d", trains, count["train"])
+		return nil, f.fail("", "it has %d initial conditions to train with, data.train.count is %d; set that to %[1]d", trains, count["train"])
 	}
-	if warning, err = f.examine(rest); err != nil {
-		return "", err
+	if err := f.compareStarts(); err != nil {
+		return nil, err
 	}
 	_, sum, err := disk.HashFile(f.path)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	plan.Metadata["file"] = sum
 	plan.Solver = func(data.Split) (func(dst, initial []float64) error, error) { return nil, nil } // all are there
@@ -279,7 +282,19 @@ func GivenSolutions(plan *data.Plan, p *pde.Problem, g *grid.Grid) (warning stri
 		f.solution(u, i)
 		return true, CheckInitial(p, p.InitialOf(u0, g))
 	}
-	return warning, nil
+	return &Given{f, rest}, nil
+}
+
+// ReadGiven reads all solutions of the problem's file, on the grid that its shape tells.
+func ReadGiven(p *pde.Problem) (*Given, error) {
+	f, err := readGiven(p, nil)
+	if err == nil {
+		err = f.compareStarts()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Given{f, 0}, nil
 }
 
 // givenDraws is how many samples of a file stand for its distribution.
@@ -288,30 +303,31 @@ const givenDraws = 64
 // givenSampler draws from the first inputs that a file has to train with, or, without those, from those of its
 // first solutions, at the points of g.
 func givenSampler(p *pde.Problem, g *grid.Grid) (draw, error) {
-	in, err := p.Given(func() (*pde.GivenInputs, error) {
+	on, samples, err := p.Given(func() (*grid.Grid, [][]float64, error) {
 		f, err := readGiven(p, nil)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		in, count := &pde.GivenInputs{Grid: f.grid}, f.count
+		count := f.count
 		if f.train != nil {
 			count = f.trains
 		}
 		if count == 0 {
-			return nil, f.fail("", "it has no samples")
+			return nil, nil, f.fail("", "it has no samples")
 		}
+		var samples [][]float64
 		for i := range min(count, givenDraws) {
 			u0 := make([]float64, p.InputSize(f.grid))
 			f.trainInput(u0, i)
-			in.Samples = append(in.Samples, u0)
+			samples = append(samples, u0)
 		}
-		return in, nil
+		return f.grid, samples, nil
 	})
 	if err != nil {
 		return nil, err
 	}
 	return func(rng *rand.Rand, dst []float64) error {
-		copy(dst, InputsOn(p, in.Samples[rng.IntN(len(in.Samples))], in.Grid, g))
+		copy(dst, InputsOn(p, samples[rng.IntN(len(samples))], on, g))
 		return nil
 	}, nil
 }
@@ -324,7 +340,7 @@ func sameCoordinates(a *data.Array, axis grid.Axis) error {
 	}
 	x := a.Float64()
 	if len(a.Shape) != 1 || len(x) != axis.Points {
-		return fmt.Errorf("array %s has shape %s; the solutions have %d points along it", axis.Name, data.FormatShape(a.Shape), axis.Points)
+		return fmt.Errorf("array %s has shape %s; the solutions have %d points along it", axis.Name, words.Shape(a.Shape), axis.Points)
 	}
 	for i, v := range x {
 		if want := axis.Coordinate(i); math.Abs(v-want) > 1e-4*axis.Step() {

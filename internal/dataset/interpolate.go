@@ -19,7 +19,7 @@ func InputsOn(p *pde.Problem, sample []float64, from, to *grid.Grid) []float64 {
 		v, on := in.Of(sample), target[i].Space
 		switch {
 		case slices.Equal(in.Space, on):
-		case grid.Thins(on, in.Space):
+		case slices.EqualFunc(on, in.Space, grid.Axis.Thins):
 			all := v
 			v = make([]float64, target[i].Size)
 			grid.Thin(v, all, on, in.Space)

@@ -194,7 +194,7 @@ func newWallRange(p *pde.Problem, g *grid.Grid) (*wallRange, error) {
 
 // miss returns the root mean square of the rows of a set, in the unit of one unknown.
 func (w *wallRange) miss(set *wallSet, sample []float64) float64 {
-	out := set.values.Eval(pde.FirstDerivatives, w.field, sample)
+	out := set.values.Eval(1, w.field, sample)
 	unit, of := UnitOf(set.values.System, set.values.Set, out[1:])
 	set.of = of
 	return unit * RootMeanSquare(out[0])

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"pihc/data"
 	"pihc/grid"
 	"pihc/internal/config"
 	"pihc/internal/discrete"
+	"pihc/internal/words"
 	"pihc/pde"
 	"pihc/sim"
 )
@@ -45,11 +45,11 @@ func ReferenceSolverWith(p *pde.Problem, g *grid.Grid, options map[string]any) (
 	if p.Reference.Solver == "" {
 		return nil, fmt.Errorf("the PDE file of %s has no `reference:`, so there are no solutions to compare with", p.Name)
 	}
-	if p.Reference.Solver == pde.FileSolver {
-		return nil, &FileError{
-			fmt.Sprintf("no solution of %s is computed on %s: there are those of the file %s, on its own grid", p.Name, data.FormatShape(g.Shape()), p.Reference.File),
+	if p.Reference.File != "" {
+		return nil, words.WithHint(
+			fmt.Errorf("no solution of %s is computed on %s: there are those of the file %s, on its own grid", p.Name, words.Shape(g.Shape()), p.Reference.File),
 			"on that grid, or one that has every second, third, ... of its points, they can be compared with; `reference: {solver: ...}` in the PDE file computes them on others",
-		}
+		)
 	}
 	if p.Reference.Solver == pde.DiscreteSolver {
 		fine, _ := discrete.Refinements(p, g)

@@ -205,7 +205,7 @@ func (s *Solver) Solve(dst, initial []float64) (sim.Stats, error) {
 // of a finer one: of the nearest point, or by grid.Interpolation with six.
 func interpolation(coarse, fine grid.Axis, nearest bool) []float64 {
 	if !nearest {
-		return grid.Interpolation(coarse, fine, 6)
+		return coarse.Interpolation(fine, 6)
 	}
 	n := coarse.Points
 	w := make([]float64, fine.Points*n)

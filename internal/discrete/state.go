@@ -106,7 +106,7 @@ func (st *state) evaluate(u []float64) float64 {
 	st.gather()
 	row := 0
 	for k, rows := range st.rows {
-		st.out[k] = rows.EvalTerms(pde.FirstDerivatives)
+		st.out[k] = rows.EvalTerms(1)
 		for _, out := range st.out[k] {
 			if st.roots != nil {
 				kernel.MulScalar64(out, st.roots[k], out)
@@ -153,13 +153,9 @@ func (st *state) factor() bool {
 		st.addNormal(st.lu.add)
 		return st.lu.factor()
 	}
-	row := 0
-	for k, set := range st.sys.Sets {
-		for i := range set.Points {
-			st.jacobian(k, i, func(q int, v float64) { st.lu.add(st.at[row], q, v) })
-			row++
-		}
-	}
+	st.eachRow(func(k, i, row int) {
+		st.jacobian(k, i, func(q int, v float64) { st.lu.add(st.at[row], q, v) })
+	})
 	return st.lu.factor()
 }
 
@@ -167,17 +163,15 @@ func (st *state) factor() bool {
 func (st *state) addNormal(add func(i, j int, v float64)) {
 	var at []int
 	var values []float64
-	for k, set := range st.sys.Sets {
-		for i := range set.Points {
-			at, values = at[:0], values[:0]
-			st.jacobian(k, i, func(q int, v float64) { at, values = append(at, q), append(values, v) })
-			for a, p := range at {
-				for b, q := range at {
-					add(p, q, values[a]*values[b])
-				}
+	st.eachRow(func(k, i, _ int) {
+		at, values = at[:0], values[:0]
+		st.jacobian(k, i, func(q int, v float64) { at, values = append(at, q), append(values, v) })
+		for a, p := range at {
+			for b, q := range at {
+				add(p, q, values[a]*values[b])
 			}
 		}
-	}
+	})
 }
 
 // solve sets step to the Gauss-Newton step of the last evaluation, by the matrix
@@ -195,18 +189,14 @@ func (st *state) solve() bool {
 // columns is the right-hand side of a step: the rows or, of the normal equations, Jᵀ times them.
 func (st *state) columns() []float64 {
 	x := make([]float64, st.values())
-	row := 0
-	for k, set := range st.sys.Sets {
-		for i := range set.Points {
-			r := st.out[k][0][i]
-			if st.normal {
-				st.jacobian(k, i, func(q int, v float64) { x[q] += v * r })
-			} else {
-				x[st.at[row]] = r
-			}
-			row++
+	st.eachRow(func(k, i, row int) {
+		r := st.out[k][0][i]
+		if st.normal {
+			st.jacobian(k, i, func(q int, v float64) { x[q] += v * r })
+		} else {
+			x[st.at[row]] = r
 		}
-	}
+	})
 	return x
 }
 

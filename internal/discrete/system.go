@@ -216,7 +216,8 @@ func denseRows(op grid.Operator, n, count int) stencils {
 // graph connects the points that appear in one row.
 func (s *system) graph() [][]int32 {
 	near := make([][]int32, s.points)
-	s.eachRow(func(set *pde.RowSet, i int) {
+	s.eachRow(func(k, i, _ int) {
+		set := s.sys.Sets[k]
 		own := set.Points[i] % int32(s.points)
 		for _, t := range set.Terms {
 			s.eachEntry(t, own, func(q int32, _ float64) {
@@ -233,10 +234,13 @@ func (s *system) graph() [][]int32 {
 	return near
 }
 
-func (s *system) eachRow(visit func(set *pde.RowSet, i int)) {
-	for _, set := range s.sys.Sets {
+// eachRow visits the rows of all sets: row i of set k is the one of that number.
+func (s *system) eachRow(visit func(k, i, row int)) {
+	row := 0
+	for k, set := range s.sys.Sets {
 		for i := range set.Points {
-			visit(set, i)
+			visit(k, i, row)
+			row++
 		}
 	}
 }
@@ -253,8 +257,8 @@ func (s *system) eachEntry(term int, p int32, visit func(q int32, coef float64))
 // matrix is near its diagonal.
 func (s *system) rowPositions() []int {
 	keys, at := make([]int, 0, s.count), make([]int, s.count)
-	s.eachRow(func(set *pde.RowSet, i int) {
-		p := int(set.Points[i])
+	s.eachRow(func(k, i, _ int) {
+		p := int(s.sys.Sets[k].Points[i])
 		keys = append(keys, s.column(0, int32(p%s.points))+p/s.points)
 	})
 	for place, row := range sortedBy(keys) {
@@ -268,9 +272,8 @@ func (s *system) bandwidths() {
 	if !s.normal {
 		at = s.rowPositions()
 	}
-	row := 0
-	s.eachRow(func(set *pde.RowSet, i int) {
-		lo, hi := math.MaxInt, 0
+	s.eachRow(func(k, i, row int) {
+		set, lo, hi := s.sys.Sets[k], math.MaxInt, 0
 		own := set.Points[i] % int32(s.points)
 		for _, t := range set.Terms {
 			s.eachEntry(t, own, func(q int32, _ float64) {
@@ -285,6 +288,5 @@ func (s *system) bandwidths() {
 				s.lower, s.upper = max(s.lower, at[row]-lo), max(s.upper, hi-at[row])
 			}
 		}
-		row++
 	})
 }

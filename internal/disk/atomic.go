@@ -224,3 +224,32 @@ func DecodeJSON(text []byte, v any) error {
 	}
 	return nil
 }
+
+// Existing is the nearest folder above dir, or dir itself, that is there.
+func Existing(dir string) string {
+	at := filepath.Clean(dir)
+	for _, err := os.Stat(at); errors.Is(err, fs.ErrNotExist) && at != filepath.Dir(at); _, err = os.Stat(at) {
+		at = filepath.Dir(at)
+	}
+	return at
+}
+
+// MakeFolder makes a folder and those above it, which survive a power cut, and says
+// whether it did.
+func MakeFolder(dir string) (made bool, err error) {
+	dir = filepath.Clean(dir)
+	_, missing := os.Stat(dir)
+	top := Existing(dir)
+	err = Inject("make folder", dir)
+	if err == nil {
+		err = os.MkdirAll(dir, 0o777)
+	}
+	if err != nil {
+		return false, fmt.Errorf("create %s: %w", dir, Reason(err))
+	}
+	for above := dir; above != top; {
+		above = filepath.Dir(above)
+		SyncFolder(above)
+	}
+	return missing != nil, nil
+}

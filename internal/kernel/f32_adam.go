@@ -7,6 +7,12 @@ import (
 	"pihc/compute"
 )
 
+// The constants of Adam in the paper.
+const (
+	Beta1, Beta2 float64 = 0.9, 0.999
+	Epsilon      float64 = 1e-8
+)
+
 // AdamStep holds the constants of one Adam update. With t the number of updates
 // including this one, bias correction is in Size = rate/(1-Beta1^t) and
 // Root = 1/sqrt(1-Beta2^t).
@@ -17,11 +23,11 @@ type AdamStep struct {
 }
 
 // NewAdamStep returns the constants of update number t >= 1.
-func NewAdamStep(rate, beta1, beta2, epsilon, scale float64, t int) AdamStep {
+func NewAdamStep(rate, scale float64, t int) AdamStep {
 	return AdamStep{
-		Beta1: beta1, Beta2: beta2, Epsilon: epsilon, Scale: scale,
-		Size: rate / (1 - math.Pow(beta1, float64(t))),
-		Root: 1 / math.Sqrt(1-math.Pow(beta2, float64(t))),
+		Beta1: Beta1, Beta2: Beta2, Epsilon: Epsilon, Scale: scale,
+		Size: rate / (1 - math.Pow(Beta1, float64(t))),
+		Root: 1 / math.Sqrt(1-math.Pow(Beta2, float64(t))),
 	}
 }
 

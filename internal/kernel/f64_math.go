@@ -24,29 +24,38 @@ const (
 	fCos
 )
 
-// Exp64 sets dst = e^x.
-func Exp64(dst, x []float64) {
+// elementwise sets dst = f(x), which is plain by package math.
+func elementwise(f function, plain func(float64) float64, dst, x []float64) {
 	x = x[:len(dst)]
-	if width > 0 {
-		math64(fExp, dst, x)
+	if width == 0 {
+		for i := range dst {
+			dst[i] = plain(x[i])
+		}
 		return
 	}
-	for i := range dst {
-		dst[i] = math.Exp(x[i])
+	if math64(f, dst, x) {
+		for i, v := range dst {
+			if !(math.Abs(v) < trigMax) {
+				dst[i] = plain(v)
+			}
+		}
 	}
 }
 
+// Exp64 sets dst = e^x.
+func Exp64(dst, x []float64) { elementwise(fExp, math.Exp, dst, x) }
+
 // Log64 sets dst = log x.
-func Log64(dst, x []float64) {
-	x = x[:len(dst)]
-	if width > 0 {
-		math64(fLog, dst, x)
-		return
-	}
-	for i := range dst {
-		dst[i] = log(x[i])
-	}
-}
+func Log64(dst, x []float64) { elementwise(fLog, log, dst, x) }
+
+// Sin64 sets dst = sin x.
+func Sin64(dst, x []float64) { elementwise(fSin, math.Sin, dst, x) }
+
+// Cos64 sets dst = cos x.
+func Cos64(dst, x []float64) { elementwise(fCos, math.Cos, dst, x) }
+
+// Tanh64 sets dst = tanh x.
+func Tanh64(dst, x []float64) { elementwise(fTanh, math.Tanh, dst, x) }
 
 // log is math.Log, which on amd64 is wrong for subnormal arguments (Go 1.26, 1.27).
 func log(x float64) float64 {
@@ -106,52 +115,4 @@ func pow(x, y float64) float64 {
 		return math.Pow(x*0x1p54, y) * math.Exp2(-54*y)
 	}
 	return math.Pow(x, y)
-}
-
-// Sin64 sets dst = sin x.
-func Sin64(dst, x []float64) {
-	x = x[:len(dst)]
-	if width > 0 {
-		if math64(fSin, dst, x) {
-			for i, v := range dst {
-				if !(math.Abs(v) < trigMax) {
-					dst[i] = math.Sin(v)
-				}
-			}
-		}
-		return
-	}
-	for i := range dst {
-		dst[i] = math.Sin(x[i])
-	}
-}
-
-// Cos64 sets dst = cos x.
-func Cos64(dst, x []float64) {
-	x = x[:len(dst)]
-	if width > 0 {
-		if math64(fCos, dst, x) {
-			for i, v := range dst {
-				if !(math.Abs(v) < trigMax) {
-					dst[i] = math.Cos(v)
-				}
-			}
-		}
-		return
-	}
-	for i := range dst {
-		dst[i] = math.Cos(x[i])
-	}
-}
-
-// Tanh64 sets dst = tanh x.
-func Tanh64(dst, x []float64) {
-	x = x[:len(dst)]
-	if width > 0 {
-		math64(fTanh, dst, x)
-		return
-	}
-	for i := range dst {
-		dst[i] = math.Tanh(x[i])
-	}
 }

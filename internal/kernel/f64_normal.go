@@ -1,5 +1,7 @@
 package kernel
 
+import "pihc/compute"
+
 // The float64 kernels of one least-squares pass. Matrices are row-major with
 // the points first: a (m, n) holds row r at a[r*n : (r+1)*n]. Every function
 // accumulates rows in ascending order within fixed blocks, so a result depends
@@ -28,14 +30,9 @@ func NormalScratch(n int) int { return max(normalBlock, n*blockRows(n)) }
 // (m, n). A nil f[j] stands for zeros. scratch holds NormalScratch(n) values.
 // Panics if a slice is too short.
 func AccumulateNormal(gram, grad []float64, n, m int, f, a [][]float64, r, scratch []float64) {
-	checkNormal(gram, n, m, a, scratch)
+	checkNormal(gram, n, m, f, a, len(scratch) >= NormalScratch(n))
 	if len(grad) < n || len(r) < m || len(f) != len(a) {
 		panic("kernel: AccumulateNormal: grad, r or f has the wrong length")
-	}
-	for _, fj := range f {
-		if fj != nil && len(fj) < m {
-			panic("kernel: AccumulateNormal: a coefficient is shorter than the rows")
-		}
 	}
 	rows := blockRows(n)
 	for lo := 0; lo < m; lo += rows {
@@ -53,14 +50,9 @@ func AccumulateNormal(gram, grad []float64, n, m int, f, a [][]float64, r, scrat
 // s_jk = F_j F_k + r F_jk this is the exact Hessian of ½‖r‖² over those rows.
 // Sizes, scratch and panics are those of AccumulateNormal.
 func AccumulateHessian(gram []float64, n, m int, s, a [][]float64, scratch []float64) {
-	checkNormal(gram, n, m, a, scratch)
+	checkNormal(gram, n, m, s, a, len(scratch) >= NormalScratch(n))
 	if len(s) != len(a)*len(a) {
 		panic("kernel: AccumulateHessian: s is not len(a) x len(a)")
-	}
-	for _, sj := range s {
-		if sj != nil && len(sj) < m {
-			panic("kernel: AccumulateHessian: a weight is shorter than the rows")
-		}
 	}
 	rows := blockRows(n)
 	for lo := 0; lo < m; lo += rows {
@@ -75,16 +67,22 @@ func AccumulateHessian(gram []float64, n, m int, s, a [][]float64, scratch []flo
 	}
 }
 
-func checkNormal(gram []float64, n, m int, a [][]float64, scratch []float64) {
+// checkNormal panics if what normal equations are made of is too short.
+func checkNormal[T compute.Float](gram []float64, n, m int, f [][]float64, a [][]T, scratch bool) {
 	if n < 1 || m < 0 || len(gram) < n*n {
 		panic("kernel: normal equations: gram is smaller than n x n")
 	}
-	if len(scratch) < NormalScratch(n) {
+	if !scratch {
 		panic("kernel: normal equations: scratch is too short")
 	}
 	for _, aj := range a {
-		if len(aj) < m*n {
+		if aj != nil && len(aj) < m*n {
 			panic("kernel: normal equations: a matrix is smaller than m x n")
+		}
+	}
+	for _, fj := range f {
+		if fj != nil && len(fj) < m {
+			panic("kernel: normal equations: a coefficient is shorter than the rows")
 		}
 	}
 }

@@ -28,14 +28,9 @@ func MatVecRows32(z []float64, n, m int, a []float32, w, scratch []float64) {
 // AccumulateNormal32 is AccumulateNormal for float32 rows and a scratch of
 // NormalScratch32(n) values. A matrix whose factor is nil may be nil.
 func AccumulateNormal32(gram, grad []float64, n, m int, f [][]float64, a [][]float32, r, scratch []float64) {
-	checkNormal32(gram, n, m, a, scratch)
+	checkNormal(gram, n, m, f, a, len(scratch) >= NormalScratch32(n))
 	if len(grad) < n || len(r) < m || len(f) != len(a) {
 		panic("kernel: AccumulateNormal32: grad, r or f has the wrong length")
-	}
-	for _, fj := range f {
-		if fj != nil && len(fj) < m {
-			panic("kernel: AccumulateNormal32: a coefficient is shorter than the rows")
-		}
 	}
 	rows := blockRows(n)
 	for lo := 0; lo < m; lo += rows {
@@ -54,14 +49,9 @@ func AccumulateNormal32(gram, grad []float64, n, m int, f [][]float64, a [][]flo
 // those with k > j are not read. scratch holds NormalScratch32(n) values. Panics if a
 // slice is too short.
 func AccumulateCurvature32(g []float64, n, m int, s [][]float64, a [][]float32, scratch []float64) {
-	checkNormal32(g, n, m, a, scratch)
+	checkNormal(g, n, m, s, a, len(scratch) >= NormalScratch32(n))
 	if len(s) != len(a)*len(a) {
 		panic("kernel: AccumulateCurvature32: s is not len(a) x len(a)")
-	}
-	for _, sj := range s {
-		if sj != nil && len(sj) < m {
-			panic("kernel: AccumulateCurvature32: a weight is shorter than the rows")
-		}
 	}
 	rows := blockRows(n)
 	for lo := 0; lo < m; lo += rows {
@@ -93,20 +83,6 @@ func gemmAll(g []float64, n, m int, a, b []float64) {
 			for k := from; k < n; k++ {
 				out[k] += v * y[k]
 			}
-		}
-	}
-}
-
-func checkNormal32(gram []float64, n, m int, a [][]float32, scratch []float64) {
-	if n < 1 || m < 0 || len(gram) < n*n {
-		panic("kernel: normal equations: gram is smaller than n x n")
-	}
-	if len(scratch) < NormalScratch32(n) {
-		panic("kernel: normal equations: scratch is too short")
-	}
-	for _, aj := range a {
-		if aj != nil && len(aj) < m*n {
-			panic("kernel: normal equations: a matrix is smaller than m x n")
 		}
 	}
 }

@@ -8,6 +8,10 @@ import "math"
 // do not depend on where a slice starts or how work is cut; arithmetic is
 // correctly rounded with vectors and without, and NaN operands give NaN.
 
+// BlockSize is how many points a compiled expression takes through all its operations at
+// once: 2 KiB a value, so that some twenty stay in a first-level cache.
+const BlockSize = 256
+
 // arithmetic is an operation that arith64 does by vectors.
 type arithmetic int
 

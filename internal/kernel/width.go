@@ -11,6 +11,7 @@ package kernel
 import (
 	"fmt"
 	"os"
+	"runtime"
 )
 
 // width is the length in bits of the vectors in use. Every kernel that has vectors
@@ -38,6 +39,16 @@ func describe(width int) string {
 		return "no vectors"
 	}
 	return fmt.Sprintf("%d-bit vectors", width)
+}
+
+// Machine is the number of cores and the width of the vectors.
+func Machine() string {
+	cores := runtime.GOMAXPROCS(0)
+	plural := "s"
+	if cores == 1 {
+		plural = ""
+	}
+	return fmt.Sprintf("%d core%s, %s", cores, plural, Description())
 }
 
 // UseReference makes all kernels run their references and returns a function that

@@ -3,7 +3,6 @@ package paper
 import (
 	"fmt"
 
-	"pihc/experiment"
 	"pihc/model"
 )
 
@@ -33,7 +32,7 @@ func Arms(spec *model.Spec, methods []string, fair, once bool) []Arm {
 	}
 	if once {
 		for _, m := range methods {
-			out = append(out, Arm{m + "-one-pass", model.MethodLabel(m) + experiment.OnePassLabel, append([]string{"method=" + m}, onePass...)})
+			out = append(out, Arm{m + "-one-pass", model.MethodLabel(m) + ", one pass", append([]string{"method=" + m}, onePass...)})
 		}
 	}
 	return out

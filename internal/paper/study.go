@@ -13,10 +13,14 @@ import (
 	"slices"
 	"time"
 
+	"pihc/constraint"
 	"pihc/data"
 	"pihc/experiment"
 	"pihc/internal/disk"
+	"pihc/internal/kernel"
+	"pihc/internal/machine"
 	"pihc/model"
+	"pihc/pde"
 	"pihc/report"
 	"pihc/train"
 )
@@ -73,13 +77,13 @@ type originRun struct {
 
 // newOrigin describes the runs of a study, by name.
 func newOrigin(s *Work) (origin, error) {
-	o := origin{Pihc: experiment.Version(), Machine: experiment.Machine()}
+	o := origin{Pihc: machine.Version(), Machine: kernel.Machine()}
 	for _, name := range slices.Sorted(maps.Keys(s.Runs)) {
 		run, err := experiment.OpenRun(s.Runs[name])
 		if err != nil {
 			return o, err
 		}
-		text, err := os.ReadFile(filepath.Join(run.Dir, train.SpecFile))
+		text, err := os.ReadFile(train.Folder(run.Dir).SpecFile())
 		if err != nil {
 			return o, err
 		}
@@ -138,7 +142,7 @@ func (s *Work) Measure(ctx context.Context) (out any, page *report.Study, path s
 		return nil, nil, "", err
 	}
 	page.Data = s.Name + ".json"
-	page.Generated = fmt.Sprintf("pihc %s, %s", experiment.Version(), time.Now().Format("2 January 2006"))
+	page.Generated = fmt.Sprintf("pihc %s, %s", machine.Version(), time.Now().Format("2 January 2006"))
 	for _, method := range slices.Sorted(maps.Keys(s.Runs)) {
 		run, err := experiment.OpenRun(s.Runs[method])
 		if err != nil {
@@ -150,6 +154,30 @@ func (s *Work) Measure(ctx context.Context) (out any, page *report.Study, path s
 		}
 		page.Specs = append(page.Specs, report.Spec{Title: model.MethodLabel(method), Text: string(text)})
 	}
-	path, err = report.WriteStudy(s.Dir, s.Name, *page)
+	path, err = page.Write(s.Dir, s.Name)
 	return r, page, path, err
+}
+
+// numbers are columns of numbers.
+func numbers(titles ...string) []report.Column {
+	out := make([]report.Column, len(titles))
+	for i, title := range titles {
+		out[i] = report.Column{Title: title, Right: true}
+	}
+	return out
+}
+
+// discretized is a run's problem on its grid, with the options of its constraint and its experts.
+func discretized(r *experiment.Run) (sys *pde.System, options constraint.Options, router constraint.Router, err error) {
+	g, err := r.Problem.Grid(r.Spec.Grid)
+	if err == nil {
+		sys, err = r.Problem.Discretize(g)
+	}
+	if err == nil {
+		options, err = r.Spec.Options(r.Problem)
+	}
+	if err == nil {
+		router, err = options.NewRouter(g)
+	}
+	return sys, options, router, err
 }

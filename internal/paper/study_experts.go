@@ -199,7 +199,7 @@ func measureArm(ctx context.Context, s *Work, name, family string, set []string)
 	points, conditions := solveRows(info)
 	arm.Points = points
 	weights := arm.Basis
-	if spec.Constraint.Components != model.ComponentsTied {
+	if !spec.Constraint.Tied() {
 		weights *= len(p.Unknowns)
 	}
 	arm.SolveFLOP = float64(arm.Experts) * solveFLOP(arm.Points+conditions, weights, arm.Iterations)
@@ -247,17 +247,7 @@ func solveFLOP(m, n int, iterations float64) float64 {
 
 // expertPage shows what arms reach for their cost.
 func expertPage(r *expertStudy, of string) *report.Study {
-	columns := []report.Column{
-		{Title: "arm"},
-		{Title: "N", Right: true},
-		{Title: "solves", Right: true},
-		{Title: "rows of each", Right: true},
-		{Title: "relative L²", Right: true},
-		{Title: "iterations", Right: true},
-		{Title: "MFLOP", Right: true},
-		{Title: "prediction", Right: true},
-		{Title: "training", Right: true},
-	}
+	columns := append([]report.Column{{Title: "arm"}}, numbers("N", "solves", "rows of each", "relative L²", "iterations", "MFLOP", "prediction", "training")...)
 	arms, swaps := &report.Table{Title: "Error and cost", Columns: columns}, &report.Table{Title: "The other solve with the same parameters", Columns: columns}
 	row := func(t *report.Table, label string, x *expertArm) {
 		training := "-"

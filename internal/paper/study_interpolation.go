@@ -14,7 +14,6 @@ import (
 	"pihc/model"
 	"pihc/report"
 	"pihc/score"
-	"pihc/train"
 )
 
 // interpolationStudy is the JSON of reproduce interpolation. Errors are relative L2
@@ -53,16 +52,7 @@ func studyInterpolation(ctx context.Context, s *Work) (result, *report.Study, er
 			counts, out.Rows = append(counts, c.Points), append(out.Rows, *c)
 		}
 	}
-	t := &report.Table{Title: "Relative L² error of the prediction and of its interpolation, by points per expert", Columns: []report.Column{
-		{Title: "points", Right: true},
-		{Title: "of them within the border", Right: true},
-		{Title: "prediction", Right: true},
-		{Title: "interpolated", Right: true},
-		{Title: "their difference", Right: true},
-		{Title: "prediction, unconstrained points", Right: true},
-		{Title: "interpolated, unconstrained points", Right: true},
-		{Title: "outside the hull", Right: true},
-	}}
+	t := &report.Table{Title: "Relative L² error of the prediction and of its interpolation, by points per expert", Columns: numbers("points", "of them within the border", "prediction", "interpolated", "their difference", "prediction, unconstrained points", "interpolated, unconstrained points", "outside the hull")}
 	lines := []report.ChartLine{{Label: "prediction", Color: 2, Marks: true}, {Label: "interpolated", Color: 3, Marks: true, Dashed: true}}
 	for _, c := range out.Rows {
 		text := func(x score.Summary) string { return words.PercentOf(x.Mean, x.Std) }
@@ -103,24 +93,13 @@ func interpolate(ctx context.Context, s *Work, dir string, points int) (*interpo
 		return nil, err
 	}
 	spec, p := run.Spec, run.Problem
-	g, err := p.Grid(spec.Grid)
+	sys, options, router, err := discretized(run)
 	if err != nil {
 		return nil, err
 	}
+	g := sys.Grid
 	if len(g.Axes) != 2 {
 		return nil, fmt.Errorf("interpolation: problem %s has %d axes; the triangulation is of two", p.Name, len(g.Axes))
-	}
-	sys, err := p.Discretize(g)
-	if err != nil {
-		return nil, err
-	}
-	options, err := spec.Options(p)
-	if err != nil {
-		return nil, err
-	}
-	router, err := options.NewRouter(g)
-	if err != nil {
-		return nil, err
 	}
 	division, err := router.Divide(g)
 	if err != nil {
@@ -156,7 +135,7 @@ func interpolate(ctx context.Context, s *Work, dir string, points int) (*interpo
 		if err != nil {
 			return err
 		}
-		rows := constrainedPoints(c, spec.Constraint.Overlap.At(1), train.EvaluationSeed(i)) // overlap as in evaluation
+		rows := constrainedPoints(c, spec.Constraint.Overlap.At(1), samples.Seeds[i]) // overlap as in evaluation
 		for _, r := range rows {
 			out.Within += float64(len(r)) / float64(len(rows)*len(samples.Inputs))
 		}

@@ -90,6 +90,11 @@ func studyResiduals(ctx context.Context, s *Work) (result, *report.Study, error)
 			"The charts: rows of the validation samples during training, root mean squares over the whole grid in the PDE file's weighting, each set of rows apart; then constraint_rms over what is varied.",
 		},
 	}
+	iterated, err := iteratedText(s.Runs[model.MoE])
+	if err != nil {
+		return nil, nil, err
+	}
+	page.Summary = append(page.Summary, iterated...)
 	for _, name := range rows {
 		chart := report.Chart{Name: "rows_" + name, Caption: "Rows \"" + name + "\" on validation", X: "step", Y: "rms of rows " + name, LogY: true}
 		for _, c := range out.Curves {
@@ -104,17 +109,7 @@ func studyResiduals(ctx context.Context, s *Work) (result, *report.Study, error)
 		}
 		page.Charts = append(page.Charts, chart)
 	}
-	table := &report.Table{Title: "Solves of the trained runs", Columns: []report.Column{
-		{Title: "method"},
-		{Title: "varied"},
-		{Title: "points", Right: true},
-		{Title: "tolerance", Right: true},
-		{Title: "iterations", Right: true},
-		{Title: "constraint_rms", Right: true},
-		{Title: "largest", Right: true},
-		{Title: "relative residual", Right: true},
-		{Title: "relative L²", Right: true},
-	}}
+	table := &report.Table{Title: "Solves of the trained runs", Columns: append([]report.Column{{Title: "method"}, {Title: "varied"}}, numbers("points", "tolerance", "iterations", "constraint_rms", "largest", "relative residual", "relative L²")...)}
 	for _, method := range []string{model.Hard, model.MoE} {
 		solves, err := residualSolves(ctx, s, method)
 		if err != nil {
@@ -185,6 +180,15 @@ func (s *residualSolve) all() (all []float64) {
 		}
 	}
 	return all
+}
+
+// iteratedText says that a run has several passes; nothing for one.
+func iteratedText(dir string) ([]string, error) {
+	run, err := experiment.OpenRun(dir)
+	if err != nil || run.Spec.Network.Passes == 1 {
+		return nil, err
+	}
+	return []string{fmt.Sprintf("Iterated: all is after the %d passes of training, each of which corrects the field of the pass before. The paper's methods have one.", run.Spec.Network.Passes)}, nil
 }
 
 // residualSolves evaluates a run with one thing after another changed.

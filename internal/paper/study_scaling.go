@@ -16,7 +16,6 @@ import (
 	"pihc/internal/machine"
 	"pihc/internal/words"
 	"pihc/model"
-	"pihc/pde"
 	"pihc/report"
 	"pihc/score"
 	"pihc/train"
@@ -76,7 +75,7 @@ func ratioOf(a, b []float64) *timeRatio {
 	var ratios []float64
 	each := len(a) / scalingRounds
 	for from := 0; from < len(a); from += each {
-		ratios = append(ratios, score.Median(a[from:from+each])/score.Median(b[from:from+each]))
+		ratios = append(ratios, score.Summarize(a[from:from+each]).Median/score.Summarize(b[from:from+each]).Median)
 	}
 	x := score.Summarize(ratios)
 	return &timeRatio{x.Mean, x.Std / math.Sqrt(float64(len(ratios)-1))}
@@ -101,14 +100,11 @@ func studyScaling(ctx context.Context, s *Work) (result, *report.Study, error) {
 		return nil, nil, err
 	}
 	spec, p := run.Spec, run.Problem
-	g, err := p.Grid(spec.Grid)
+	sys, _, router, err := discretized(run)
 	if err != nil {
 		return nil, nil, err
 	}
-	sys, err := p.Discretize(g)
-	if err != nil {
-		return nil, nil, err
-	}
+	g := sys.Grid
 	experts := spec.Constraint.ExpertCount()
 	batch := cmp.Or(Studies[s.Name].Batch[p.Name], spec.Training.Batch)
 	total := len(sys.Residuals()[0].Points)
@@ -123,7 +119,7 @@ func studyScaling(ctx context.Context, s *Work) (result, *report.Study, error) {
 		passes = 0
 	}
 	out := &scalingStudy{Batch: batch, Experts: experts, Passes: passes, Soft: &scalingTimes{method: model.Soft}}
-	least, err := leastRows(spec, p)
+	least, err := constraint.LeastRows(sys, router) // of the smallest subdomain
 	if err != nil {
 		return nil, nil, err
 	}
@@ -174,17 +170,7 @@ func studyScaling(ctx context.Context, s *Work) (result, *report.Study, error) {
 
 // scalingPage shows the times.
 func scalingPage(r *scalingStudy, of, published string) *report.Study {
-	t := &report.Table{Title: "Time of a step", Columns: []report.Column{
-		{Title: "points", Right: true},
-		{Title: "arm"},
-		{Title: "training", Right: true},
-		{Title: "iterations", Right: true},
-		{Title: "constraint", Right: true},
-		{Title: "inference", Right: true},
-		{Title: "constraint", Right: true},
-		{Title: "hard / moe, training", Right: true},
-		{Title: "inference", Right: true},
-	}}
+	t := &report.Table{Title: "Time of a step", Columns: append([]report.Column{{Title: "points", Right: true}, {Title: "arm"}}, numbers("training", "iterations", "constraint", "inference", "constraint", "hard / moe, training", "inference")...)}
 	milliseconds := func(x score.Summary) string {
 		return fmt.Sprintf("%s ± %s ms (median %s)", words.Number(1e3*x.Mean), words.Number(1e3*x.Std), words.Number(1e3*x.Median))
 	}
@@ -319,25 +305,4 @@ func (x *scalingTimes) time(ctx context.Context, s *Work, round, batch int) erro
 		}
 	}
 	return nil
-}
-
-// leastRows is the number of residual rows of the smallest subdomain of moe.
-func leastRows(spec *model.Spec, p *pde.Problem) (int, error) {
-	g, err := p.Grid(spec.Grid)
-	if err != nil {
-		return 0, err
-	}
-	sys, err := p.Discretize(g)
-	if err != nil {
-		return 0, err
-	}
-	options, err := spec.Options(p)
-	if err != nil {
-		return 0, err
-	}
-	router, err := options.NewRouter(g)
-	if err != nil {
-		return 0, err
-	}
-	return constraint.LeastRows(sys, router)
 }

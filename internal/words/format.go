@@ -1,4 +1,4 @@
-// Package words writes numbers as people read them, and lists of names.
+// Package words writes numbers as people read them, lists of names, and advice on errors.
 package words
 
 import (
@@ -126,4 +126,22 @@ func Duration(seconds float64) string {
 		return fmt.Sprintf("%d min %02d s", int(d.Minutes()), int(d.Seconds())%60)
 	}
 	return fmt.Sprintf("%d h %02d min", int(d.Hours()), int(d.Minutes())%60)
+}
+
+// Shape writes a shape as "1000 x 101 x 1024"; "scalar" if it is empty.
+func Shape(shape []int) string {
+	if len(shape) == 0 {
+		return "scalar"
+	}
+	return strings.Join(strings.Fields(strings.Trim(fmt.Sprint(shape), "[]")), " x ")
+}
+
+// Size formats a number of bytes: 1.5 GiB.
+func Size(bytes float64) string {
+	units := []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB"}
+	i := 0
+	for ; i < len(units)-1 && bytes >= 1024; i++ {
+		bytes /= 1024
+	}
+	return fmt.Sprintf("%.3g %s", bytes, units[i])
 }

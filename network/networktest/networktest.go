@@ -3,7 +3,7 @@
 // memory.
 //
 //	func TestNetwork(t *testing.T) {
-//		networktest.Run(t, networktest.Case{Name: "small", Network: n, Shape: []int{7, 18}, Batch: 2})
+//		networktest.Case{Name: "small", Network: n, Shape: []int{7, 18}, Batch: 2}.Run(t)
 //	}
 //
 // Only tests import it.
@@ -31,8 +31,8 @@ type Case struct {
 	Dense func(c Case, params, input []float64) []float64
 }
 
-// Run runs the suite on a case, a subtest for what is checked.
-func Run(t *testing.T, c Case) {
+// Run runs the suite, a subtest for what is checked.
+func (c Case) Run(t *testing.T) {
 	t.Run(c.Name, func(t *testing.T) {
 		if err := c.Network.Validate(c.Shape); err != nil {
 			t.Fatal(err)

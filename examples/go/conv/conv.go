@@ -5,7 +5,7 @@
 // It shows what a network needs. Keys is the block of a spec: a struct with yaml tags that makes the network
 // (model.NetworkBlock). Net is a network.Network: it says how its parameters are laid out and drawn, what it costs, and
 // makes evaluators in two precisions. The evaluator, in evaluator.go, is a network.Evaluator: forward and backward.
-// Three suites judge it, in conv_test.go: networktest.Run, enginetest.RunCPU and a short training.
+// Three suites judge it, in conv_test.go: networktest.Case.Run, enginetest.RunCPU and a short training.
 //
 // A layer takes every point's own channels and those of its two neighbours along each axis, a distance of 1, 2, 4, ...
 // points away from layer to layer, so that few layers see far; at the ends of an axis the last point stands for those

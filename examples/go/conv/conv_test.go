@@ -17,7 +17,7 @@ func TestNetwork(t *testing.T) {
 		{Name: "no layers", Network: Net{Keys{Width: 5, Layers: 0}, 2, 3, 4}, Shape: []int{3, 2}, Batch: 1, Dense: dense},
 		{Name: "3-D", Network: Net{Keys{Width: 4, Layers: 2}, 3, 2, 3}, Shape: []int{4, 5, 3}, Batch: 2},
 	} {
-		networktest.Run(t, c)
+		c.Run(t)
 	}
 }
 

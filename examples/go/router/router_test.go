@@ -66,7 +66,7 @@ func predict(t *testing.T, run *experiment.Run, router constraint.Router) (field
 	if err != nil {
 		t.Fatal(err)
 	}
-	inputs, _, err := experiment.StatedInputs(run.Spec, run.Problem, g, []float64{0.5})
+	inputs, _, err := (&experiment.Experiment{Spec: run.Spec, Problem: run.Problem}).StatedInputs(g, []float64{0.5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func predict(t *testing.T, run *experiment.Run, router constraint.Router) (field
 		t.Fatal(err)
 	}
 	defer e.Close()
-	if err := e.Predict(params, engine.Batch{Inputs: inputs, Seeds: experiment.EvaluationSeeds(1)}, func(_ int, p *engine.Prediction) error {
+	if err := e.Predict(params, engine.Batch{Inputs: inputs, Seeds: train.EvaluationSeeds(1)}, func(_ int, p *engine.Prediction) error {
 		field = slices.Clone(p.Field)
 		return nil
 	}); err != nil {

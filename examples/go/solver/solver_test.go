@@ -61,7 +61,7 @@ func TestAgainstRows(t *testing.T) {
 		"{solver: discrete, refine: {t: 8, x: 1}}": 1e-7,
 		"{solver: discrete}":                       3e-3,
 	} {
-		if d := grid.RelativeL2Of(u, solve(t, reference), 2); !(d < limit) {
+		if d := grid.RelativeL2(u, solve(t, reference), 2); !(d < limit) {
 			t.Errorf("%s: solutions differ by %.2g, want less than %.2g", reference, d, limit)
 		} else {
 			t.Logf("%s: solutions differ by %.2g", reference, d)

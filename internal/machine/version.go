@@ -1,11 +1,8 @@
-package experiment
+package machine
 
 import (
 	"fmt"
-	"runtime"
 	"runtime/debug"
-
-	"pihc/internal/kernel"
 )
 
 // Version is the module version of this program, or the revision it was built from.
@@ -34,14 +31,4 @@ func Version() string {
 		return version
 	}
 	return fmt.Sprintf("%s (revision %s%s)", version, revision, dirty)
-}
-
-// Machine is the number of cores and the width of the vectors.
-func Machine() string {
-	cores := runtime.GOMAXPROCS(0)
-	plural := "s"
-	if cores == 1 {
-		plural = ""
-	}
-	return fmt.Sprintf("%d core%s, %s", cores, plural, kernel.Description())
 }

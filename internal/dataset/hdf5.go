@@ -1,4 +1,4 @@
-package data
+package dataset
 
 import (
 	"bufio"
@@ -8,12 +8,16 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
+
+	"pihc/data"
+	"pihc/internal/words"
 )
 
 // HDF5 is a file whose datasets of floating-point numbers the program h5dump reads, which
@@ -29,25 +33,14 @@ type HDF5 struct {
 type hdf5Dataset struct {
 	kind  string // such as H5T_IEEE_F32LE
 	shape []int
+	size  int
 }
 
 // lzfLibrary has functions that Debian's plugin for LZF needs and does not load.
 const lzfLibrary = "liblzf.so.1"
 
-// An hdf5Error says why h5dump reads no file, or no dataset of it, and what may help.
-type hdf5Error struct {
-	err  error
-	hint string
-}
-
-func (e *hdf5Error) Error() string { return e.err.Error() }
-func (e *hdf5Error) Unwrap() error { return e.err }
-
-// Hint returns advice.
-func (e *hdf5Error) Hint() string { return e.hint }
-
 // errNoH5dump is the lack of the program.
-var errNoH5dump = &hdf5Error{errors.New("HDF5 files are read by the program h5dump, which is not there"), "Debian and Ubuntu: apt install hdf5-tools; or convert the file to NPZ (numpy.savez)"}
+var errNoH5dump = words.WithHint(errors.New("HDF5 files are read by the program h5dump, which is not there"), "Debian and Ubuntu: apt install hdf5-tools; or convert the file to NPZ (numpy.savez)")
 
 // h5dump runs the program, with a library loaded before it unless that is "". Its error has the program's
 // message.
@@ -94,7 +87,7 @@ func OpenHDF5(ctx context.Context, path string) (*HDF5, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if err != nil {
-		return nil, &hdf5Error{fmt.Errorf("h5dump cannot read %s: %w", path, err), "is it an HDF5 file, and whole?"}
+		return nil, words.WithHint(fmt.Errorf("h5dump cannot read %s: %w", path, err), "is it an HDF5 file, and whole?")
 	}
 	f := &HDF5{path: path, datasets: map[string]hdf5Dataset{}}
 	return f, f.decode(header)
@@ -135,8 +128,12 @@ func (f *HDF5) decode(header []byte) error {
 						}
 						d.shape = append(d.shape, size)
 					}
-					if _, ok := product(d.shape); !ok {
-						return fmt.Errorf("%s: dataset %s: %s is more than there can be", f.path, at, FormatShape(d.shape))
+					d.size = 1
+					for _, n := range d.shape {
+						if n > 0 && d.size > math.MaxInt/8/n {
+							return fmt.Errorf("%s: dataset %s: %s is more than there can be", f.path, at, words.Shape(d.shape))
+						}
+						d.size *= n
 					}
 				}
 				f.datasets[at] = d
@@ -161,17 +158,16 @@ func (f *HDF5) decode(header []byte) error {
 }
 
 // Read returns a dataset of float32 or float64, as float64.
-func (f *HDF5) Read(ctx context.Context, name string) (*Array, error) {
+func (f *HDF5) Read(ctx context.Context, name string) (*data.Array, error) {
 	d := f.datasets[name]
-	kind := Float64
+	bytes := 8
 	switch d.kind {
 	case "H5T_IEEE_F32LE", "H5T_IEEE_F32BE":
-		kind = Float32
+		bytes = 4
 	case "H5T_IEEE_F64LE", "H5T_IEEE_F64BE":
 	default:
 		return nil, fmt.Errorf("%s: dataset %s is of type %s; want float32 or float64", f.path, name, d.kind)
 	}
-	size, _ := product(d.shape)
 	scratch, err := os.MkdirTemp("", "pihc-hdf5-")
 	if err != nil {
 		return nil, err
@@ -186,21 +182,25 @@ func (f *HDF5) Read(ctx context.Context, name string) (*Array, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, &hdf5Error{
+		return nil, words.WithHint(
 			fmt.Errorf("h5dump cannot read dataset %s of %s: %w", name, f.path, err),
 			"if its data are compressed by LZF, as PDEBench's are, h5dump needs the plugin (Debian: apt install hdf5-plugin-lzf liblzf1)",
-		}
+		)
 	}
 	raw, err := os.ReadFile(out)
 	if err != nil {
 		return nil, err
 	}
-	if len(raw) != size*kind.size() {
-		return nil, fmt.Errorf("%s: dataset %s: h5dump gave %d bytes; %s of %d bytes are %d", f.path, name, len(raw), FormatShape(d.shape), kind.size(), size*kind.size())
+	if len(raw) != d.size*bytes {
+		return nil, fmt.Errorf("%s: dataset %s: h5dump gave %d bytes; %s of %d bytes are %d", f.path, name, len(raw), words.Shape(d.shape), bytes, d.size*bytes)
 	}
-	values, _, err := decodeValues(bytes.NewReader(raw), kind, size, binary.LittleEndian)
-	if err != nil {
-		return nil, err
+	values := make([]float64, d.size)
+	for i := range values {
+		if bytes == 4 {
+			values[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:])))
+		} else {
+			values[i] = math.Float64frombits(binary.LittleEndian.Uint64(raw[8*i:]))
+		}
 	}
-	return NewArray(d.shape, (&Array{Shape: d.shape, Data: values}).Float64()), nil
+	return data.NewArray(d.shape, values), nil
 }
