@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -175,7 +174,7 @@ func (r *Run) storedMetrics(e Predictor, set *data.Dataset, warn func(format str
 	path := train.Folder(r.Dir).MetricsFile()
 	if err := disk.ReadSealedJSON(path, &m); err != nil {
 		var older struct{ Version int }
-		if text, _ := os.ReadFile(path); len(text) > 0 && (json.Unmarshal(text, &older) != nil || older.Version >= metricsVersion) {
+		if text, _ := disk.ReadFile(path); len(text) > 0 && (json.Unmarshal(text, &older) != nil || older.Version >= metricsVersion) {
 			warn("%v; the run is scored again", err)
 		}
 		return nil, false
