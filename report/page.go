@@ -172,6 +172,7 @@ var errorColumns = []metricColumn{
 	summaryColumn("median", func(e *score.Evaluation) *score.Summary { return e.RelativeL2 }, func(s *score.Summary) string { return words.Percent(s.Median) }),
 	summaryColumn("worst", func(e *score.Evaluation) *score.Summary { return e.RelativeL2 }, func(s *score.Summary) string { return words.Percent(s.Max) }),
 	summaryColumn("error beyond training", func(e *score.Evaluation) *score.Summary { return e.Unseen }, spreadText),
+	summaryColumn("passes", func(e *score.Evaluation) *score.Summary { return e.Passes }, meanText),
 	{"published, other set-up", func(m *Method) string {
 		if m.Published == nil {
 			return "-"
