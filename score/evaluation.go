@@ -41,7 +41,7 @@ type Evaluation struct {
 	// ResidualOverRate is the same of the prediction over its own derivative in time, which needs no solution.
 	ResidualOverRate *Summary `json:"residual_over_rate,omitempty"`
 	// The largest root mean square of the rows of a condition on values, in the unit of the unknown, over
-	// that of the unknown: for the prediction and for the solution.
+	// that of the unknown, or of what the condition prescribes: for the prediction and for the solution.
 	ConditionsOverSize *Summary `json:"conditions_over_size,omitempty"`
 	TruthConditions    *Summary `json:"truth_conditions,omitempty"`
 	// Unseen is relative_l2 over the times after training.window alone.

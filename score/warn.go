@@ -32,6 +32,7 @@ type watch struct {
 	grid       *grid.Grid
 	unknowns   []watched
 	conditions []*pde.RowValues // on values, none on derivatives
+	nothing    []float64        // (C, P): zeros
 	points     []int            // of an unknown, at which samples are compared
 	weights    []float64        // of the mean over space, by point of a slice
 	truths     bool
@@ -52,7 +53,7 @@ type watched struct {
 
 func newWatch(sys *pde.System, truths bool) *watch {
 	p, g := sys.Problem, sys.Grid
-	w := &watch{problem: p, grid: g, truths: truths}
+	w := &watch{problem: p, grid: g, truths: truths, nothing: make([]float64, sys.FieldSize())}
 	for _, name := range p.UnknownNames() {
 		w.unknowns = append(w.unknowns, watched{name: name})
 	}
@@ -137,17 +138,19 @@ func (w *watch) drift(u []float64) float64 {
 }
 
 // overSize is, for a field and the inputs of its sample, the largest root mean square of the rows of a condition on values,
-// in the unit of the unknown, over that of the unknown; NaN without such conditions.
+// in the unit of the unknown, over that of the unknown, or of what the condition prescribes where that is larger; NaN
+// without such conditions.
 func (w *watch) overSize(field, inputs []float64) float64 {
 	worst := math.NaN()
+	n := len(field) / len(w.unknowns)
 	for _, values := range w.conditions {
+		prescribed := dataset.RootMeanSquare(values.Eval(0, w.nothing, inputs)[0])
 		out := values.Eval(1, field, inputs)
 		miss := dataset.RootMeanSquare(out[0])
 		unit, of := dataset.UnitOf(values.System, values.Set, out[1:])
-		n := len(field) / len(w.unknowns)
 		over := 0.0
 		if miss > 0 || math.IsNaN(miss) {
-			over = absent(unit * miss / dataset.RootMeanSquare(field[of*n:(of+1)*n]))
+			over = absent(unit * miss / max(dataset.RootMeanSquare(field[of*n:(of+1)*n]), unit*prescribed))
 		}
 		if !(over <= worst) { // worst may be NaN
 			worst = over

@@ -159,7 +159,7 @@ func TestWarnings(t *testing.T) {
 		"same":            {warnHeat, true, same, []string{"the run collapsed: predictions are one field for every sample, which differs by 0 from sample to sample (rms), and the solutions by 0.", "relative_l2 is ", "this run does not beat "}},
 		"drift":           {warnHeat, true, drift, []string{"the mean of u over space, which the solutions keep, drifts by 8."}},
 		"alone":           {warnHeat, false, scale(1), nil},
-		"alone, zero":     {warnHeat, false, scale(0), []string{"the run collapsed: predictions are zero; ", "conditions_over_size is ∞ % in the mean", "this run does not beat "}},
+		"alone, zero":     {warnHeat, false, scale(0), []string{"the run collapsed: predictions are zero; ", "conditions_over_size is 100.00 % in the mean", "this run does not beat "}},
 		"alone, small":    {warnHeat, false, scale(0.001), []string{"the run collapsed towards zero: the size of predictions is 0.0", "conditions_over_size is ", "this run does not beat "}},
 		"alone, twice":    {warnHeat, false, scale(2), []string{"conditions_over_size is ", "this run does not beat "}},
 		"alone, same":     {warnHeat, false, same, []string{"the run collapsed: predictions are one field for every sample, ", "residual_over_rate is ", "conditions_over_size is ", "this run does not beat "}},
@@ -176,5 +176,59 @@ func TestWarnings(t *testing.T) {
 		if !ok {
 			t.Errorf("%s:\n%s\nwant\n%s", name, strings.Join(e.Warnings, "\n"), strings.Join(c.want, "\n"))
 		}
+	}
+}
+
+// One of two unknowns that vanishes is named.
+func TestWarningsOfOneUnknown(t *testing.T) {
+	p, err := pde.Load("pair.yaml", []byte(pairProblem))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := p.Grid(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sys, err := p.Discretize(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWatch(sys, true)
+	n := g.Size()
+	for i := range 3 {
+		v := make([]float64, 2*n)
+		for q := range n {
+			v[q] = math.Sin(float64(q + i))
+			v[n+q] = 1000 * math.Cos(float64(q*i))
+		}
+		u := slices.Clone(v)
+		clear(u[n:])
+		w.add(i, u, v)
+	}
+	if got := w.shapes(); len(got) != 1 || !strings.HasPrefix(got[0], "the run collapsed: predictions of v are zero; ") {
+		t.Errorf("%q", got)
+	}
+}
+
+// Of a solution that does not move residuals are 0 where they are rounding, and infinite else.
+func TestStillSolutions(t *testing.T) {
+	e := watched4(t, warnHeat, true, func(i int, u, v []float64, _ func(int) (float64, float64)) {
+		for q := range v {
+			if v[q] = 0; i < 2 {
+				u[q] = 0
+			}
+		}
+	})
+	for i, s := range e.PerSample {
+		want := math.Inf(1)
+		if i < 2 {
+			want = 0
+		}
+		if s.RelativeResidual != want || s.TruthResidual != 0 || s.RelativeL2 != want || i < 2 && s.ResidualOverRate != 0 || i >= 2 && !(s.ResidualOverRate < 0.2) {
+			t.Errorf("sample %d: %+v", i, s)
+		}
+	}
+	if !strings.HasPrefix(strings.Join(e.Warnings, "\n"), "relative_l2 of 2 of 4 samples is infinite: their solution is zero, and the prediction is not; sample 2 is the first") {
+		t.Errorf("%q", e.Warnings)
 	}
 }

@@ -62,7 +62,7 @@ func (f *gridFlags) add(c *cobra.Command) {
 	flags.Lookup("points").DefValue = "0" // the text names the default
 	flags.Float64Var(&f.tolerance, "tolerance", 0, "gradient tolerance of the solves (default as trained)")
 	flags.StringVar(&f.passes, "passes", "", "passes of the network, or auto: until the residual stops falling (default the spec's evaluation.passes, else as trained)")
-	flags.Float64Var(&f.residual, "residual", 0, "with --passes auto, end a sample whose residual over that of its initial condition at all times is this small")
+	flags.Float64Var(&f.residual, "residual", 0, "with --passes auto, end a sample whose relative_loss (root of the loss over that of its initial condition at all times) is this small")
 	flags.BoolVar(&f.last, "last", false, "use the newest checkpoint instead of the best")
 	flags.StringArrayVar(&f.set, "set", nil, "override one value of the run's spec (repeatable)")
 	trustFlag(c, &f.trust)
@@ -144,7 +144,8 @@ mean, std (over samples), median and max:
   residual_over_rate    rms of the residual over that of the prediction's own
                         derivative in time, which needs no solution
   conditions_over_size  the largest rms of the rows of a condition on values, in
-                        the unit of the unknown, over that of the prediction
+                        the unit of the unknown, over that of the prediction or
+                        of what is prescribed
   truth_conditions      the same of the solution
 
 and per expert the solver's iterations and statuses and the rms of its rows
@@ -152,11 +153,12 @@ and per expert the solver's iterations and statuses and the rms of its rows
 weighting.
 
 With --passes auto a run whose network corrects its own field runs it on every
-sample until the residual has stopped falling (by 2 % in 4 passes) or meets
---residual, evaluation.limit times at most (100 where the spec has none); it begins
-on the coarser grids of training, if there are any, and goes on from there. The number
-is reported as passes, as is that of training's passes without. What the spec has under evaluation holds where no flag says
-otherwise.
+sample until its relative_loss (the root of the loss over that of what it begins with,
+at all times) has stopped falling (by 2 % in 4 passes) or meets --residual,
+evaluation.limit times at most (100 where the spec has none); it begins on the coarser
+grids of training, if there are any, and goes on from there. The number is reported as
+passes, as is that of training's without. What the spec has under evaluation holds
+where no flag says otherwise.
 
 Grid, points per expert and tolerance may differ from training; the borders of
 the experts stay where they were. Without --grid the run is scored on its own grid
