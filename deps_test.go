@@ -319,3 +319,23 @@ func TestNoUpperGoVersion(t *testing.T) {
 		t.Error("an upper version is not seen")
 	}
 }
+
+// TestFilesAreOpenedInOnePlace: what opens a file otherwise than internal/disk may wait for a pipe's other end, or read a
+// device without end. dist and internal/machine read the system's own.
+func TestFilesAreOpenedInOnePlace(t *testing.T) {
+	elsewhere := []string{"internal/disk/", "internal/check/", "internal/machine/", "dist/", "tools/", "examples/"}
+	for _, name := range goFiles(t) {
+		if strings.HasSuffix(name, "_test.go") || slices.ContainsFunc(elsewhere, func(dir string) bool { return strings.HasPrefix(filepath.ToSlash(name), dir) }) {
+			continue
+		}
+		src, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, call := range []string{"os.Open(", "os.OpenFile(", "os.ReadFile("} {
+			if strings.Contains(string(src), call) {
+				t.Errorf("%s: %s...): disk.Open and disk.ReadFile refuse what is no file", name, call)
+			}
+		}
+	}
+}

@@ -40,7 +40,7 @@
 //
 // Networks, classical solvers, decompositions and engines of other modules are registered by name: model.RegisterNetwork,
 // sim.Register, constraint.RegisterRouter, engine.Register. The suites that judge them are
-// [pihc/network/networktest] and [pihc/engine/enginetest]; examples/go has a network, a solver and a decomposition.
+// [pihc/network/networktest] and [pihc/engine/enginetest]; examples/go has a network, a solver, a decomposition and an engine.
 //
 // # Methods
 //

@@ -167,10 +167,10 @@ func decodeValues(r io.Reader, kind string, n int, order binary.ByteOrder) (valu
 	return v.Interface(), count, nil
 }
 
-// TransposeHint says how to give the axes of an array of that name another order, in which it has the
+// TransposeHint says how to give the axes of an array of that name and shape another order, in which it has the
 // shape wanted, with -1 for a dimension of any size; "" where there is none.
-func (a *Array) TransposeHint(name string, want []int) string {
-	if len(a.Shape) != len(want) {
+func TransposeHint(name string, shape, want []int) string {
+	if len(shape) != len(want) {
 		return ""
 	}
 	var order []int
@@ -180,7 +180,7 @@ func (a *Array) TransposeHint(name string, want []int) string {
 		if k == len(want) {
 			return true
 		}
-		for i, n := range a.Shape {
+		for i, n := range shape {
 			if (want[k] < 0 || n == want[k]) && !slices.Contains(order, i) {
 				order = append(order, i)
 				if place() {

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"pihc/internal/disk"
+	"pihc/internal/machine"
 	"pihc/internal/words"
 )
 
@@ -50,16 +51,20 @@ func Open(dir string) (*Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
+	d := &Dataset{Problem: m.Problem, ProblemHash: m.ProblemHash, Metadata: m.Metadata, Splits: m.Splits, Checksum: m.Checksum, dir: dir, manifest: m}
 	for _, s := range m.Shards {
 		info, err := os.Stat(filepath.Join(dir, s.File))
 		if err != nil {
 			return nil, disk.Corrupt(filepath.Join(dir, s.File), err)
 		}
+		if split, err := d.Split(s.Split); err != nil || float64(s.Bytes) < float64(s.Count)*split.bytes(m.SolutionType) {
+			return nil, &disk.CorruptError{File: filepath.Join(dir, s.File), Reason: fmt.Sprintf("%d bytes are fewer than its %d samples take", s.Bytes, s.Count)}
+		}
 		if info.Size() != s.Bytes {
 			return nil, &disk.CorruptError{File: filepath.Join(dir, s.File), Reason: fmt.Sprintf("file has %d bytes, not %d", info.Size(), s.Bytes)}
 		}
 	}
-	return &Dataset{Problem: m.Problem, ProblemHash: m.ProblemHash, Metadata: m.Metadata, Splits: m.Splits, Checksum: m.Checksum, dir: dir, manifest: m}, nil
+	return d, nil
 }
 
 // Split returns the split of the name.
@@ -116,6 +121,11 @@ func join[T float32 | float64](d *Dataset, s Split, parts []part, shape []int, f
 		panic("data: Dataset: range of samples outside the split")
 	}
 	width, _ := product(shape)
+	if many := float64(count) * float64(width); many > 1e7 {
+		if err := machine.CheckValues(many); err != nil {
+			return nil, fmt.Errorf("dataset %s: %d samples of %s: %w", d.dir, count, s.Name, err)
+		}
+	}
 	values := make([]T, count*width)
 	for _, shard := range d.manifest.Shards {
 		lo, hi := max(first, shard.First), min(first+count, shard.First+shard.Count)
@@ -163,10 +173,39 @@ func (d *Dataset) shard(s shard) ([]Named, error) {
 		return nil, &disk.CorruptError{File: path, Reason: "altered: its SHA-256 is not that of the manifest"}
 	}
 	d.cached, d.arrays = "", nil
-	arrays, err := ReadNPZ(path)
+	arrays, err := d.read(s, path)
 	if err != nil {
 		return nil, disk.Corrupt(path, err)
 	}
 	d.cached, d.arrays = s.File, arrays
+	return arrays, nil
+}
+
+// read reads the arrays of a shard that have the names and shapes wanted, and no others.
+func (d *Dataset) read(s shard, path string) ([]Named, error) {
+	split, err := d.Split(s.Split)
+	if err != nil {
+		return nil, err
+	}
+	z, err := OpenNPZ(path)
+	if err != nil {
+		return nil, err
+	}
+	defer z.Close()
+	var arrays []Named
+	for _, p := range split.parts() {
+		shape, err := z.Shape(p.name)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Equal(shape, append([]int{s.Count}, p.shape...)) {
+			continue // which who wants it says
+		}
+		a, err := z.Read(p.name, 0)
+		if err != nil {
+			return nil, err
+		}
+		arrays = append(arrays, Named{p.name, a})
+	}
 	return arrays, nil
 }

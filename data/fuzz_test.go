@@ -49,13 +49,13 @@ func FuzzNPY(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var a *Array
 		var err error
-		if used := allocation(func() { a, err = decodeNPY(bytes.NewReader(text)) }); used > limit(len(text)) {
+		if used := allocation(func() { a, err = npyOf(text) }); used > limit(len(text)) {
 			t.Errorf("%d bytes allocated for %d bytes of input", used, len(text))
 		}
 		if err != nil {
 			return
 		}
-		again, err := decodeNPY(bytes.NewReader(npyBytes(t, a)))
+		again, err := npyOf(npyBytes(t, a))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,9 +75,20 @@ func FuzzNPZ(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		// A deflated member expands by up to 1032, and several members may
-		// share the same compressed bytes, so no bound is checked here.
-		arrays, err := decodeNPZ(bytes.NewReader(text), int64(len(text)))
+		// A deflated member expands by up to 1032, and several members may share the same compressed bytes, so
+		// that there is a bound for headers alone: of each a decompressor and at most maxNPYHeader bytes, doubled.
+		members := 0
+		if used := allocation(func() {
+			if z, err := newNPZ(bytes.NewReader(text), int64(len(text))); err == nil {
+				members = len(z.Names)
+				for _, name := range z.Names {
+					_, _ = z.Shape(name)
+				}
+			}
+		}); used > limit(len(text))+uint64(members)*1<<19 {
+			t.Errorf("%d bytes allocated for %d headers in %d bytes of input", used, members, len(text))
+		}
+		arrays, err := npzOf(text)
 		if err != nil {
 			return
 		}
@@ -85,7 +96,7 @@ func FuzzNPZ(f *testing.F) {
 		if err := EncodeNPZ(&b, arrays); err != nil {
 			return // a name that archives do not allow
 		}
-		again, err := decodeNPZ(bytes.NewReader(b.Bytes()), int64(b.Len()))
+		again, err := npzOf(b.Bytes())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -183,7 +182,7 @@ func (m *manifest) validateShards(complete bool) error {
 // readManifest reads and validates the manifest of either name. A missing file
 // is an error that satisfies errors.Is(err, fs.ErrNotExist).
 func readManifest(path string) (*manifest, error) {
-	text, err := os.ReadFile(path)
+	text, err := disk.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}

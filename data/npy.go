@@ -5,12 +5,13 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"os"
+	"math"
 	"reflect"
 	"strconv"
 	"strings"
 
 	"pihc/internal/disk"
+	"pihc/internal/machine"
 	"pihc/internal/words"
 )
 
@@ -66,17 +67,28 @@ func encodeNPY(w io.Writer, a *Array) error {
 	return encodeValues(w, a)
 }
 
-// decodeNPY reads an array of float32, float64, int32 or int64 values in
-// either byte order and either axis order; axes in Fortran's order are
-// transposed, so the result is always row-major. It reads no further than the
-// last value. Errors are *FormatError, or those of r.
-func decodeNPY(r io.Reader) (*Array, error) {
+// maxNPYHeader is the most bytes of a header; the longest that there can be, of 32 axes, have a thousand.
+const maxNPYHeader = 1 << 16
+
+// npyHeader is what stands before the values.
+type npyHeader struct {
+	elements string
+	order    binary.ByteOrder
+	fortran  bool
+	shape    []int
+	count    int   // of values
+	at       int64 // where they begin
+}
+
+// decodeNPYHeader reads the header of an array of float32, float64, int32 or int64 values in either byte order and either axis
+// order, and no further. Errors are *FormatError, or those of r.
+func decodeNPYHeader(r io.Reader) (h npyHeader, err error) {
 	head := make([]byte, len(npyMagic)+2)
 	if n, err := io.ReadFull(r, head); err != nil {
-		return nil, disk.Short("npy", err, int64(n), "header")
+		return h, disk.Short("npy", err, int64(n), "header")
 	}
 	if string(head[:len(npyMagic)]) != npyMagic {
-		return nil, disk.Malformed("npy", 0, "not an NPY file: the magic string is missing")
+		return h, disk.Malformed("npy", 0, "not an NPY file: the magic string is missing")
 	}
 	at := int64(len(head))
 	width := 2
@@ -85,46 +97,75 @@ func decodeNPY(r io.Reader) (*Array, error) {
 	case 2, 3:
 		width = 4
 	default:
-		return nil, disk.Malformed("npy", at-2, "version %d.%d; want 1.0, 2.0 or 3.0", major, head[len(npyMagic)+1])
+		return h, disk.Malformed("npy", at-2, "version %d.%d; want 1.0, 2.0 or 3.0", major, head[len(npyMagic)+1])
 	}
 	var length [4]byte
 	if n, err := io.ReadFull(r, length[:width]); err != nil {
-		return nil, disk.Short("npy", err, at+int64(n), "header")
+		return h, disk.Short("npy", err, at+int64(n), "header")
 	}
 	at += int64(width)
 	size := binary.LittleEndian.Uint32(length[:])
-	if size > 1<<20 {
-		return nil, disk.Malformed("npy", at-int64(width), "header of %d bytes; want at most %d", size, 1<<20)
+	if size > maxNPYHeader {
+		return h, disk.Malformed("npy", at-int64(width), "header of %d bytes; want at most %d", size, maxNPYHeader)
 	}
 	var text bytes.Buffer
 	if n, err := io.CopyN(&text, r, int64(size)); err != nil {
-		return nil, disk.Short("npy", err, at+n, "header")
+		return h, disk.Short("npy", err, at+n, "header")
 	}
-	h, err := parseNPYHeader(text.String(), at)
+	if h, err = parseNPYHeader(text.String(), at); err != nil {
+		return h, err
+	}
+	h.at = at + int64(size)
+	var ok bool
+	if h.count, ok = product(h.shape); !ok || int64(h.count) > (math.MaxInt64-h.at)/8 {
+		return h, disk.Malformed("npy", at, "shape %s is too large", words.Shape(h.shape))
+	}
+	return h, nil
+}
+
+// fits is an error for a file of another size than the header says.
+func (h npyHeader) fits(size int64) error {
+	switch end := h.at + int64(h.count*bytesOf(h.elements)); {
+	case size < end:
+		return h.short(size)
+	case size > end:
+		return disk.Malformed("npy", end, "bytes after the last value")
+	}
+	return nil
+}
+
+func (h npyHeader) short(at int64) error {
+	return disk.Malformed("npy", at, "file ends in the data: shape %s of %s needs %d bytes", words.Shape(h.shape), h.elements, h.count*bytesOf(h.elements))
+}
+
+// transposed reports whether the values are in Fortran's order, which is another one.
+func (h npyHeader) transposed() bool { return h.fortran && len(h.shape) > 1 }
+
+// first is the header of the first samples alone, along the first axis, for 0 of all. In Fortran's order values of others are
+// between theirs.
+func (h npyHeader) first(samples int) npyHeader {
+	if samples > 0 && len(h.shape) > 0 && samples < h.shape[0] && !h.transposed() {
+		h.count = h.count / h.shape[0] * samples
+		h.shape = append([]int{samples}, h.shape[1:]...)
+	}
+	return h
+}
+
+// decode reads the values that follow the header, and no further; axes in Fortran's order are transposed, so the result is
+// always row-major.
+func (h npyHeader) decode(r io.Reader) (*Array, error) {
+	values, n, err := decodeValues(r, h.elements, h.count, h.order)
+	if err == io.ErrUnexpectedEOF {
+		return nil, h.short(h.at + n)
+	}
 	if err != nil {
 		return nil, err
 	}
-	at += int64(size)
-	count, ok := product(h.shape)
-	if !ok {
-		return nil, disk.Malformed("npy", at-int64(size), "shape %s is too large", words.Shape(h.shape))
-	}
-	values, n, err := decodeValues(r, h.elements, count, h.order)
-	if err != nil {
-		return nil, disk.Short("npy", err, at+n, fmt.Sprintf("data: shape %s of %s needs %d bytes", words.Shape(h.shape), h.elements, count*bytesOf(h.elements)))
-	}
 	a := &Array{Shape: h.shape, Data: values}
-	if h.fortran && len(h.shape) > 1 {
+	if h.transposed() {
 		a.transposeFortran()
 	}
 	return a, nil
-}
-
-type npyHeader struct {
-	elements string
-	order    binary.ByteOrder
-	fortran  bool
-	shape    []int
 }
 
 // parseNPYHeader parses the dictionary, whose keys may come in any order. base
@@ -312,20 +353,20 @@ func (a *Array) transposeFortran() {
 	a.Data = out.Interface()
 }
 
-// readNPY reads the array of path. Bytes after the last value are an error.
-func readNPY(path string) (*Array, error) {
-	f, err := os.Open(path)
+// decodeNPY reads an array of size bytes, if its shape is accepted.
+func decodeNPY(r io.Reader, size int64, accept func(shape []int) error) (*Array, error) {
+	h, err := decodeNPYHeader(r)
+	if err == nil {
+		err = h.fits(size)
+	}
+	if err == nil {
+		err = accept(h.shape)
+	}
+	if err == nil {
+		err = machine.CheckValues(float64(h.count))
+	}
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	a, err := decodeNPY(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	var one [1]byte
-	if n, _ := f.Read(one[:]); n > 0 {
-		return nil, fmt.Errorf("%s: npy: bytes after the last value", path)
-	}
-	return a, nil
+	return h.decode(r)
 }

@@ -55,13 +55,27 @@ func npyBytes(t testing.TB, a *Array) []byte {
 	return b.Bytes()
 }
 
+func anyShape([]int) error { return nil }
+
+func npyOf(text []byte) (*Array, error) {
+	return decodeNPY(bytes.NewReader(text), int64(len(text)), anyShape)
+}
+
+func npzOf(text []byte) ([]Named, error) {
+	z, err := newNPZ(bytes.NewReader(text), int64(len(text)))
+	if err != nil {
+		return nil, err
+	}
+	return z.all()
+}
+
 func TestNPYRoundTrip(t *testing.T) {
 	for _, c := range sampleArrays() {
 		text := npyBytes(t, c.Array)
 		if at := bytes.IndexByte(text, '\n') + 1; at%64 != 0 {
 			t.Errorf("%s: values start at byte %d, want a multiple of 64", c.Name, at)
 		}
-		got, err := decodeNPY(bytes.NewReader(text))
+		got, err := npyOf(text)
 		if err != nil {
 			t.Errorf("%s: %v", c.Name, err)
 			continue
@@ -137,7 +151,7 @@ func TestNumPyFiles(t *testing.T) {
 			}
 		}
 	}
-	got, err := ReadArray("testdata/fortran.npy")
+	got, err := ReadArray("testdata/fortran.npy", anyShape)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +207,7 @@ func TestNPYErrors(t *testing.T) {
 		// A claim of 8 GB must not allocate them.
 		{npyFile("{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000,)}", 8), 82, "ends in the data"},
 	} {
-		_, err := decodeNPY(bytes.NewReader(c.text))
+		_, err := npyOf(c.text)
 		var format *disk.FormatError
 		if !errors.As(err, &format) || format.Offset != c.offset || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: error %v, want byte %d: %s", c.text[:min(90, len(c.text))], err, c.offset, c.want)
@@ -218,7 +232,7 @@ func TestReadArrayErrors(t *testing.T) {
 		two:                            "holds 2 arrays (a, b); want one",
 		truncated:                      "not a ZIP archive, or a truncated one",
 	} {
-		if _, err := ReadArray(path); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
+		if _, err := ReadArray(path, anyShape); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
 			t.Errorf("error %v, want %q and the path", err, want)
 		}
 	}
@@ -233,7 +247,7 @@ func TestNPZChecksum(t *testing.T) {
 	text := b.Bytes()
 	at := bytes.IndexByte(text, '\n') + 3
 	text[at] ^= 1
-	if _, err := decodeNPZ(bytes.NewReader(text), int64(len(text))); err == nil || !strings.Contains(err.Error(), "checksum") {
+	if _, err := npzOf(text); err == nil || !strings.Contains(err.Error(), "checksum") {
 		t.Errorf("error %v, want one about the checksum", err)
 	}
 }
@@ -281,7 +295,7 @@ func TestTransposeHint(t *testing.T) {
 		{[]int{4, 3}, []int{-1, 3, 4}, ""},
 		{[]int{0, 3}, []int{-1, 3}, ""}, // in the order wanted
 	} {
-		if hint := (&Array{Shape: test.shape}).TransposeHint("u", test.want); hint != test.hint {
+		if hint := TransposeHint("u", test.shape, test.want); hint != test.hint {
 			t.Errorf("%v to %v: %q, want %q", test.shape, test.want, hint, test.hint)
 		}
 	}

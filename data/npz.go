@@ -6,13 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"math"
 	"strings"
 
 	"pihc/internal/disk"
+	"pihc/internal/machine"
 )
 
-// NPZ is NumPy's format for several arrays: a ZIP archive of NPY files. Ours
+// The format NPZ is NumPy's for several arrays: a ZIP archive of NPY files. Ours
 // are stored, not deflated: floating-point fields shrink by a few percent only,
 // and stored ones read at the speed of the disk. Both kinds are read.
 
@@ -48,29 +49,154 @@ func EncodeNPZ(w io.Writer, arrays []Named) error {
 	return z.Close()
 }
 
-// decodeNPZ reads all arrays of an archive of size bytes, in its order, with
-// the ".npy" of their names removed. Checksums are verified. Errors are
-// *FormatError, or those of r.
-func decodeNPZ(r io.ReaderAt, size int64) ([]Named, error) {
-	z, err := zip.NewReader(r, size)
+// WriteNPZ writes the arrays to path atomically.
+func WriteNPZ(path string, arrays []Named) error {
+	return disk.WriteAtomic(path, func(w io.Writer) error { return EncodeNPZ(w, arrays) })
+}
+
+// NPZ is an open archive. What is in it is read when it is asked for, headers before values.
+type NPZ struct {
+	Names []string // of the arrays, in the order of the archive
+
+	path    string
+	file    io.Closer
+	members map[string]*zip.File // by name
+	read    float64              // values that were read so far
+}
+
+// OpenNPZ reads the names of the arrays of path.
+func OpenNPZ(path string) (*NPZ, error) {
+	f, err := disk.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil {
+		var z *NPZ
+		if z, err = newNPZ(f, info.Size()); err == nil {
+			z.path, z.file = path, f
+			return z, nil
+		}
+		err = fmt.Errorf("%s: %w", path, err)
+	}
+	f.Close()
+	return nil, err
+}
+
+// newNPZ reads the names in an archive of size bytes, with ".npy" removed. Errors are *FormatError, or those of r.
+func newNPZ(r io.ReaderAt, size int64) (*NPZ, error) {
+	archive, err := zip.NewReader(r, size)
 	if err != nil {
 		if errors.Is(err, zip.ErrFormat) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 			return nil, disk.Malformed("npz", -1, "not a ZIP archive, or a truncated one")
 		}
 		return nil, disk.Malformed("npz", -1, "%v", err)
 	}
-	var arrays []Named
-	seen := map[string]bool{}
-	for _, f := range z.File {
+	z := &NPZ{members: map[string]*zip.File{}}
+	for _, f := range archive.File {
 		name, ok := strings.CutSuffix(f.Name, ".npy")
 		if !ok {
 			return nil, disk.Malformed("npz", -1, "member %q is not an NPY file", f.Name)
 		}
-		if seen[name] {
+		if z.members[name] != nil {
 			return nil, disk.Malformed("npz", -1, "two members named %q", f.Name)
 		}
-		seen[name] = true
-		a, err := decodeMember(f)
+		z.members[name] = f
+		z.Names = append(z.Names, name)
+	}
+	return z, nil
+}
+
+// Close ends the reading.
+func (z *NPZ) Close() error { return z.file.Close() }
+
+// member opens an array and reads its header.
+func (z *NPZ) member(name string) (r io.ReadCloser, h npyHeader, err error) {
+	f := z.members[name]
+	if f == nil {
+		return nil, h, errors.New("there is none of this name")
+	}
+	if r, err = f.Open(); err != nil {
+		return nil, h, err
+	}
+	if h, err = decodeNPYHeader(r); err == nil {
+		err = h.fits(int64(min(f.UncompressedSize64, math.MaxInt64)))
+	}
+	if err != nil {
+		r.Close()
+	}
+	return r, h, err
+}
+
+// inMember names the file and the member of an error, and keeps the offset inside the member.
+func (z *NPZ) inMember(name string, err error) error {
+	var format *disk.FormatError
+	if errors.As(err, &format) {
+		err = &disk.FormatError{Format: "npz", Offset: format.Offset, Reason: fmt.Sprintf("of member %q: %s", name+".npy", format.Reason)}
+	} else {
+		err = disk.Malformed("npz", -1, "member %q: %v", name+".npy", err)
+	}
+	if z.path == "" {
+		return err
+	}
+	return fmt.Errorf("%s: %w", z.path, err)
+}
+
+// Shape reads the shape of an array, nil if there is none of the name.
+func (z *NPZ) Shape(name string) ([]int, error) {
+	if z.members[name] == nil {
+		return nil, nil
+	}
+	r, h, err := z.member(name)
+	if err != nil {
+		return nil, z.inMember(name, err)
+	}
+	return h.shape, r.Close()
+}
+
+// Read reads an array, or its first samples, along the first axis, alone; all for 0. What comes after them is not looked at;
+// where all are read their checksum is verified. Arrays that together do not fit the memory are an error.
+func (z *NPZ) Read(name string, samples int) (*Array, error) {
+	r, h, err := z.member(name)
+	if err != nil {
+		return nil, z.inMember(name, err)
+	}
+	defer r.Close()
+	first := h.first(samples)
+	if err := machine.CheckValues(z.read + float64(first.count)); err != nil {
+		return nil, z.inMember(name, err)
+	}
+	z.read += float64(first.count)
+	a, err := first.decode(r)
+	if err == nil && first.count == h.count {
+		// The checksum is compared when the end is reached.
+		if _, err = r.Read(make([]byte, 1)); err == io.EOF {
+			err = nil
+		}
+	}
+	if err != nil {
+		return nil, z.inMember(name, err)
+	}
+	if samples > 0 && h.transposed() && samples < a.Shape[0] {
+		a = NewArray(append([]int{samples}, a.Shape[1:]...), a.Float64()[:a.Len()/a.Shape[0]*samples])
+	}
+	return a, nil
+}
+
+// ReadNPZ reads all arrays of path.
+func ReadNPZ(path string) ([]Named, error) {
+	z, err := OpenNPZ(path)
+	if err != nil {
+		return nil, err
+	}
+	defer z.Close()
+	return z.all()
+}
+
+func (z *NPZ) all() ([]Named, error) {
+	var arrays []Named
+	for _, name := range z.Names {
+		a, err := z.Read(name, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -79,43 +205,10 @@ func decodeNPZ(r io.ReaderAt, size int64) ([]Named, error) {
 	return arrays, nil
 }
 
-// decodeMember keeps the offset of an error inside the member.
-func decodeMember(f *zip.File) (*Array, error) {
-	inMember := func(err error) error {
-		var format *disk.FormatError
-		if errors.As(err, &format) {
-			return &disk.FormatError{Format: "npz", Offset: format.Offset, Reason: fmt.Sprintf("of member %q: %s", f.Name, format.Reason)}
-		}
-		return disk.Malformed("npz", -1, "member %q: %v", f.Name, err)
-	}
-	member, err := f.Open()
-	if err != nil {
-		return nil, inMember(err)
-	}
-	defer member.Close()
-	a, err := decodeNPY(member)
-	if err != nil {
-		return nil, inMember(err)
-	}
-	// The checksum is compared when the end is reached.
-	rest, err := io.CopyN(io.Discard, member, 1)
-	if rest > 0 {
-		return nil, disk.Malformed("npz", -1, "member %q has bytes after the last value", f.Name)
-	}
-	if err != io.EOF {
-		return nil, inMember(err)
-	}
-	return a, nil
-}
-
-// WriteNPZ writes the arrays to path atomically.
-func WriteNPZ(path string, arrays []Named) error {
-	return disk.WriteAtomic(path, func(w io.Writer) error { return EncodeNPZ(w, arrays) })
-}
-
-// ReadNPZ reads all arrays of path.
-func ReadNPZ(path string) ([]Named, error) {
-	f, err := os.Open(path)
+// ReadArray reads a file of one array: NPY, or NPZ with a single member. Values are read if its shape is accepted, and an error
+// of that is returned as it is.
+func ReadArray(path string, accept func(shape []int) error) (*Array, error) {
+	f, err := disk.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -124,35 +217,32 @@ func ReadNPZ(path string) ([]Named, error) {
 	if err != nil {
 		return nil, err
 	}
-	arrays, err := decodeNPZ(f, info.Size())
+	var magic [4]byte
+	if _, err := f.ReadAt(magic[:], 0); err != nil && err != io.EOF {
+		return nil, err
+	}
+	if !bytes.Equal(magic[:], []byte("PK\x03\x04")) {
+		var refused error
+		a, err := decodeNPY(f, info.Size(), func(shape []int) error { refused = accept(shape); return refused })
+		if err != nil && refused == nil {
+			err = fmt.Errorf("%s: %w", path, err)
+		}
+		return a, err
+	}
+	z, err := newNPZ(f, info.Size())
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return arrays, nil
-}
-
-// ReadArray reads a file of one array: NPY, or NPZ with a single member.
-func ReadArray(path string) (*Array, error) {
-	f, err := os.Open(path)
+	z.path = path
+	if len(z.Names) != 1 {
+		return nil, fmt.Errorf("%s: holds %d arrays (%s); want one", path, len(z.Names), strings.Join(z.Names[:min(10, len(z.Names))], ", "))
+	}
+	shape, err := z.Shape(z.Names[0])
+	if err == nil {
+		err = accept(shape)
+	}
 	if err != nil {
 		return nil, err
 	}
-	var magic [4]byte
-	io.ReadFull(f, magic[:])
-	f.Close()
-	if !bytes.Equal(magic[:], []byte("PK\x03\x04")) {
-		return readNPY(path)
-	}
-	arrays, err := ReadNPZ(path)
-	if err != nil {
-		return nil, err
-	}
-	if len(arrays) != 1 {
-		names := make([]string, len(arrays))
-		for i, n := range arrays {
-			names[i] = n.Name
-		}
-		return nil, fmt.Errorf("%s: holds %d arrays (%s); want one", path, len(arrays), strings.Join(names, ", "))
-	}
-	return arrays[0].Array, nil
+	return z.Read(z.Names[0], 0)
 }

@@ -11,12 +11,12 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"pihc/internal/disk"
+	"pihc/internal/machine"
 	"pihc/internal/words"
 )
 
@@ -227,11 +227,18 @@ func WriteSafetensors(dir, name string, byContent bool, tensors []Named, metadat
 // ReadSafetensors reads the tensors of path. Unless sum is empty, it returns a
 // *CorruptError when the SHA-256 of the file is another.
 func ReadSafetensors(path, sum string) ([]Named, map[string]string, error) {
-	f, err := os.Open(path)
+	f, err := disk.Open(path)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer f.Close()
+	info, err := f.Stat()
+	if err == nil {
+		err = machine.CheckValues(float64(info.Size()) / 8) // as many bytes again at times
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
+	}
 	hash := sha256.New()
 	r := bufio.NewReaderSize(io.TeeReader(f, hash), 1<<18)
 	tensors, metadata, err := decodeSafetensors(r)

@@ -109,6 +109,28 @@ func (s Split) solutionParts() []part {
 	return parts
 }
 
+// parts are the arrays of a shard.
+func (s Split) parts() []part {
+	if !s.Solve {
+		return s.inputParts()
+	}
+	return append(s.inputParts(), s.solutionParts()...)
+}
+
+// bytes are those of the values of one sample.
+func (s Split) bytes(solutionType string) float64 {
+	bytes := 0.0
+	for i, p := range s.parts() {
+		size, _ := product(p.shape)
+		width := 8
+		if i >= len(s.inputParts()) {
+			width = bytesOf(solutionType)
+		}
+		bytes += float64(width) * float64(size)
+	}
+	return bytes
+}
+
 func points(axes []AxisRecord) []int {
 	shape := make([]int, len(axes))
 	for i, a := range axes {

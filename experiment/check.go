@@ -3,11 +3,14 @@ package experiment
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"strings"
 
 	"pihc/data"
+	"pihc/internal/dataset"
 	"pihc/internal/discrete"
 	"pihc/internal/words"
 	"pihc/model"
@@ -102,6 +105,9 @@ func (x *Experiment) Check(ctx context.Context, o CheckOptions) (*Checked, error
 	if err := determined(out.Verdict); err != nil {
 		return out, err
 	}
+	if err := checkGiven(ctx, out, p, o.Options); err != nil {
+		return nil, err
+	}
 	if err := checkGradients(ctx, out, spec, p, o.Options); err != nil {
 		return nil, err
 	}
@@ -125,6 +131,28 @@ func (x *Experiment) Check(ctx context.Context, o CheckOptions) (*Checked, error
 		return out, fmt.Errorf("the gradient is wrong: relative error of %s", strings.Join(out.Wrong, ", of "))
 	}
 	return out, cmp.Or(missed, out.FloorFault)
+}
+
+// checkGiven compares the solutions of the problem's file, if it has one that is there, with those of the rows.
+func checkGiven(ctx context.Context, out *Checked, p *pde.Problem, o Options) error {
+	if p.Reference.File == "" {
+		return nil
+	}
+	given, err := dataset.ReadGiven(p)
+	if errors.Is(err, fs.ErrNotExist) {
+		out.Verdict.Notes = append(out.Verdict.Notes, err.Error())
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	compared, err := compareGiven(ctx, given, o)
+	if err != nil {
+		return err
+	}
+	out.Description = append(out.Description, "solutions  "+compared.Summary)
+	out.Verdict.Notes = append(out.Verdict.Notes, compared.Warnings...)
+	return nil
 }
 
 // mostFloor is the floor_error above which rows are no approximation of the equation.

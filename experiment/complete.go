@@ -12,6 +12,7 @@ import (
 
 	"pihc/internal/dataset"
 	"pihc/internal/discrete"
+	"pihc/internal/disk"
 	"pihc/internal/words"
 	"pihc/model"
 	"pihc/pde"
@@ -24,7 +25,7 @@ func templateSource(name string) ([]byte, error) {
 		names = append(names, t[0])
 	}
 	if pde.IsPath(name) {
-		src, err := os.ReadFile(name)
+		src, err := disk.ReadFile(name)
 		if errors.Is(err, fs.ErrNotExist) && slices.Contains([]string{".yaml", ".yml"}, path.Ext(name)) {
 			err = words.WithHint(err, "templates go by their names: %s", strings.Join(names, ", "))
 		}

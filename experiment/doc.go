@@ -21,13 +21,25 @@
 // # Inputs
 //
 // The inputs of a sample are one slice: those of [pihc/pde.Problem.Inputs] one after another, each row-major on the points of
-// its axes; of most problems the initial condition alone, (x[, y]). [ReadInputs] reads them from a file. Fields are
-// row-major, (t, x[, y]), time slowest.
+// its axes; of most problems the initial condition alone, (x[, y]). [ReadInputs] reads them from a file. To make one's own:
+//
+//	g, err := run.Grid(experiment.Evaluation{})       // the grid of training
+//	in := run.Problem.PlaceInputs(g)[0]               // the first input; InputSize(g) values are a sample
+//	x := in.Space[0].Coordinates()                    // where its values are; centres of cells, or points, as the axis says
+//
+// Fields are row-major, (t, x[, y]), time slowest.
 //
 // # Long work
 //
 // Generate, Train, Predict and Score end with an error soon after their context is done, and leave nothing half
-// written: the same call again, or Resume, goes on. [Options] name the engine, threads and processes, and
+// written: the same call again, or Resume, goes on. The error is context.Canceled, of a training train.ErrInterrupted. [Options] name the engine, threads and processes, and
 // a callback for [Progress]. Results have their warnings as data. Errors say what is wrong and where; those that something
-// can be done about have a method Hint() string, and those of a request that makes no sense are a [*UsageError].
+// can be done about have a method Hint() string. Both name the flags of the command, which are the fields of options:
+// --set an override, --out a folder. Some requests that make no sense whatever the files hold are a [*UsageError], with which
+// the command exits with status 2.
+//
+// # Builds
+//
+// Build with GOEXPERIMENT=simd: without it all works, several times slower, and rounds otherwise, so that a short training
+// may differ in every digit. Same spec, dataset, build and width of vectors give the same bits.
 package experiment

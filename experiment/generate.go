@@ -19,7 +19,8 @@ const mostReferenceError = 0.05
 // Generated says what is known of a dataset's solutions.
 type Generated struct {
 	Warnings []string // of solutions, the problem and its grid
-	// ReferenceError is the discretisation error of solutions of the problem's own rows, as a fraction; NaN of others.
+	// ReferenceError is the discretisation error of solutions of the problem's own rows, as a fraction; NaN of
+	// solutions by a solver of the problem's own or from a file.
 	ReferenceError float64
 }
 
@@ -39,10 +40,15 @@ func (x *Experiment) Generate(ctx context.Context, dir string, o Options) (*Gene
 	if err != nil {
 		return nil, err
 	}
-	warning, err := dataset.GivenSolutions(&plan, p, g)
+	given, err := dataset.GivenSolutions(&plan, p, g)
 	if err != nil {
 		return nil, err
 	}
+	compared, err := compareGiven(ctx, given, o)
+	if err != nil {
+		return nil, err
+	}
+	recordDoubt(&plan, dir, compared)
 	plan.Ranks = o.comm()
 	if err := o.Agree(x.Spec, p); err != nil {
 		return nil, err
@@ -50,8 +56,11 @@ func (x *Experiment) Generate(ctx context.Context, dir string, o Options) (*Gene
 	if !o.writes() {
 		return out, data.Generate(ctx, dir, plan, nil)
 	}
-	if warning != "" {
+	for _, warning := range compared.Warnings {
 		o.warn(&out.Warnings, "%s", warning)
+	}
+	if compared.Summary != "" {
+		o.say("solutions of the file: %s", compared.Summary)
 	}
 	if err := x.examine(g, out, o); err != nil {
 		return nil, err
@@ -84,6 +93,31 @@ func (x *Experiment) Generate(ctx context.Context, dir string, o Options) (*Gene
 		o.warn(&out.Warnings, "%s", warning)
 	}
 	return out, err
+}
+
+// compareGiven compares solutions of a file, nil for none, with those of the rows.
+func compareGiven(ctx context.Context, given *dataset.Given, o Options) (*dataset.Comparison, error) {
+	if given == nil {
+		return &dataset.Comparison{}, nil
+	}
+	if !o.writes() {
+		o.Progress = nil
+	}
+	m := o.Stage("compare", 1)
+	defer m.End()
+	return given.Compare(ctx, o.Workers, m.of)
+}
+
+// recordDoubt has a dataset record how far solutions of a file are from those of the rows, where that is too far,
+// unless it is there already without: from a version that did not look.
+func recordDoubt(plan *data.Plan, dir string, compared *dataset.Comparison) {
+	if compared.Distance == 0 {
+		return
+	}
+	if set, err := data.Open(dir); err == nil && set.Metadata["reference_error"] == "" {
+		return
+	}
+	plan.Metadata["reference_error"] = fmt.Sprintf("%.2g", compared.Distance)
 }
 
 // examine warns of a problem that cannot be solved as it stands, and of expressions that its grid does not resolve.

@@ -31,33 +31,41 @@ func ReadInputs(path string, p *pde.Problem, g *grid.Grid) ([][]float64, error) 
 	if strings.ToLower(filepath.Ext(path)) != ".npz" {
 		return nil, words.WithHint(fmt.Errorf("%s is no NPZ file", path), "%s", needs)
 	}
-	arrays, err := data.ReadNPZ(path)
+	arrays, err := data.OpenNPZ(path)
 	if err != nil {
 		return nil, fmt.Errorf("inputs: %w", err)
 	}
+	defer arrays.Close()
 	count := -1
 	values := make([][]float64, len(inputs))
 	for i, in := range inputs {
 		name := dataset.InputArray(p, in.Name)
-		a := data.Find(arrays, name)
-		if a == nil {
+		shape, err := arrays.Shape(name)
+		if err != nil {
+			return nil, fmt.Errorf("inputs: %w", err)
+		}
+		if shape == nil {
 			return nil, words.WithHint(fmt.Errorf("%s has no array %q", path, name), "%s", needs)
 		}
-		if len(a.Shape) != 1+len(in.Axes) || words.Shape(a.Shape[1:]) != words.Shape(in.Shape()) || a.Len() == 0 {
+		if len(shape) != 1+len(in.Axes) || !slices.Equal(shape[1:], in.Shape()) || slices.Contains(shape, 0) {
 			hint := "one value for each sample and point; --grid changes the number of points"
-			if slices.Equal(a.Shape, in.Shape()) {
+			if slices.Equal(shape, in.Shape()) {
 				hint = name + "[numpy.newaxis] is one sample"
 			}
-			return nil, words.WithHint(fmt.Errorf("%s: array %s has shape %s; want samples of %s", path, name, words.Shape(a.Shape), words.Shape(in.Shape())),
-				"%s", cmp.Or(a.TransposeHint(name, append([]int{-1}, in.Shape()...)), hint))
+			return nil, words.WithHint(fmt.Errorf("%s: array %s has shape %s; want samples of %s", path, name, words.Shape(shape), words.Shape(in.Shape())),
+				"%s", cmp.Or(data.TransposeHint(name, shape, append([]int{-1}, in.Shape()...)), hint))
+		}
+		if count >= 0 && shape[0] != count {
+			return nil, fmt.Errorf("%s: array %s has %d samples, the first one %d", path, name, shape[0], count)
+		}
+		a, err := arrays.Read(name, 0)
+		if err != nil {
+			return nil, fmt.Errorf("inputs: %w", err)
 		}
 		if err := a.CheckFinite(); err != nil {
 			return nil, fmt.Errorf("%s: array %s: %w", path, name, err)
 		}
-		if count >= 0 && a.Shape[0] != count {
-			return nil, fmt.Errorf("%s: array %s has %d samples, the first one %d", path, name, a.Shape[0], count)
-		}
-		count, values[i] = a.Shape[0], a.Float64()
+		count, values[i] = shape[0], a.Float64()
 	}
 	samples := make([][]float64, count)
 	for i := range samples {
@@ -71,19 +79,22 @@ func ReadInputs(path string, p *pde.Problem, g *grid.Grid) ([][]float64, error) 
 // readInitial reads initial conditions for g: (x) or (sample, x), or with two
 // space axes (x, y) or (sample, x, y).
 func readInitial(path string, p *pde.Problem, g *grid.Grid) ([][]float64, error) {
-	array, err := data.ReadArray(path)
+	want := g.Shape()[1:]
+	fits := func(shape []int) error {
+		got := shape
+		if len(got) == len(want)+1 {
+			got = got[1:]
+		}
+		if slices.Equal(got, want) && !slices.Contains(shape, 0) {
+			return nil
+		}
+		hint := cmp.Or(data.TransposeHint("u0", shape, want), data.TransposeHint("u0", shape, append([]int{-1}, want...)))
+		return words.WithHint(fmt.Errorf("%s has shape %s; want %s, or samples of it", path, words.Shape(shape), words.Shape(want)),
+			"%s", cmp.Or(hint, fmt.Sprintf("one value for each point of %s; --grid changes the number of points", strings.Join(p.AxisNames()[1:], " and "))))
+	}
+	array, err := data.ReadArray(path, fits)
 	if err != nil {
 		return nil, fmt.Errorf("initial condition: %w", err)
-	}
-	want := g.Shape()[1:]
-	got := array.Shape
-	if len(got) == len(want)+1 {
-		got = got[1:]
-	}
-	if words.Shape(got) != words.Shape(want) || array.Len() == 0 {
-		hint := cmp.Or(array.TransposeHint("u0", want), array.TransposeHint("u0", append([]int{-1}, want...)))
-		return nil, words.WithHint(fmt.Errorf("initial condition %s has shape %s; want %s, or samples of it", path, words.Shape(array.Shape), words.Shape(want)),
-			"%s", cmp.Or(hint, fmt.Sprintf("one value for each point of %s; --grid changes the number of points", strings.Join(p.AxisNames()[1:], " and "))))
 	}
 	if err := array.CheckFinite(); err != nil {
 		return nil, fmt.Errorf("initial condition %s: %w", path, err)

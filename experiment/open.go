@@ -28,7 +28,9 @@ type Experiment struct {
 }
 
 // Open reads a spec, the path of a file or the name of one that comes with pihc, and its problem. Overrides are values
-// of single keys, as in "training.steps=200" (the flag --set). The path of a PDE file is relative to the spec's folder,
+// of single keys, one an argument: "training.steps=200", "grid.x=64", "constants.D=0.001" of a constant that
+// Problem.Constants lists (with another value it is another problem, whose dataset has a folder of its own).
+// model.BuiltinSpecs are the names. The path of a PDE file is relative to the spec's folder,
 // or else to the working folder. Mistakes in the files are errors with line, caret and hint.
 func Open(spec string, overrides ...string) (*Experiment, error) {
 	s, err := model.OpenSpec(spec, overrides...)

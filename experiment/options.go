@@ -28,7 +28,7 @@ type Options struct {
 	Workers  int            // threads, 0 for all cores; results do not depend on it
 	Comm     dist.Comm      // processes that share the work and make all calls together; nil: this one alone
 	Slabs    int            // processes that share the grid of a sample; 0 is 1
-	Progress func(Progress) // nil: nobody is told
+	Progress func(Progress) // called by the goroutine that does the work, one call at a time; nil: nobody is told
 	Logger   *slog.Logger   // nil: no log
 }
 
@@ -93,6 +93,12 @@ func (o Options) Stage(title string, total int) *Stage {
 func (s *Stage) Set(done int, note string) {
 	s.state.Done, s.state.Note = done, note
 	s.o.tell(s.state)
+}
+
+// of tells that so many steps of as many are done.
+func (s *Stage) of(done, total int) {
+	s.state.Total = total
+	s.Set(done, "")
 }
 
 // Line tells it once more, as worth a line of its own.

@@ -136,9 +136,13 @@ func specTitle(run scored) string {
 // methodOf describes a run, without its scores and curves.
 func methodOf(spec *model.Spec, e Predictor) report.Method {
 	m := report.Method{Key: spec.Method, Label: model.MethodLabel(spec.Method), Note: methodNote(spec, e)}
-	if info := e.Info(); info.Experts > 0 {
+	info := e.Info()
+	if info.Experts > 0 {
 		boxes, _ := info.Router.(constraint.Boxes)
 		m.Borders = boxes
+	}
+	if info.Spec.Network.Passes > 1 {
+		m.Label += iteratedLabel
 	}
 	if scored, ok := spec.Paper[spec.Method]; ok {
 		m.Published = &report.Score{Mean: scored.Mean, Std: scored.Std}
@@ -223,10 +227,12 @@ func methodNote(spec *model.Spec, e Predictor) string {
 	return experts + ", " + points
 }
 
-// What keys and labels of runs with one pass end with, beside others with several.
+// What keys and labels of runs with one pass end with, beside others with several, whose labels
+// say so in every picture and table: the paper's methods have one.
 const (
-	onePassKey   = "_one_pass"
-	onePassLabel = ", one pass"
+	onePassKey    = "_one_pass"
+	onePassLabel  = ", one pass"
+	iteratedLabel = ", iterated"
 )
 
 // nameRuns gives each run of a page a key and a label of its own: those with one pass beside

@@ -23,7 +23,7 @@ import (
 type Predictions struct {
 	Grid     *grid.Grid
 	Unknowns []string
-	Fields   [][]float64 // per unknown: (sample, t, x[, y])
+	Fields   [][]float64 // per unknown: (sample, t, x[, y]), one sample after another, Grid.Size() values each
 	// ResidualOverRate is, per sample, the rms of the residual over that of the prediction's own derivative in time, or of the
 	// residual's first term where it has none.
 	ResidualOverRate []float64

@@ -77,7 +77,8 @@ func (e *Evaluation) Repeat(r *Run) string {
 	return text
 }
 
-// Grid is the grid on which an evaluation uses a run.
+// Grid is the grid on which an evaluation uses a run: with the zero Evaluation that of Spec.Grid, whatever stages of its
+// training had.
 func (r *Run) Grid(e Evaluation) (*grid.Grid, error) {
 	if e.Passes == 0 && !e.AsTrained {
 		if err := checkRepeats(r.Spec, r.overrides); err != nil {

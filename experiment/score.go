@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,7 +22,8 @@ import (
 // runs with metrics of another version again.
 const metricsVersion = 8
 
-// Metrics is metrics.json: an evaluation and how it came about.
+// Metrics is metrics.json: an evaluation and how it came about. RelativeL2.Mean is the mean relative L2 error; RelativeL2 is
+// nil of samples without solutions, as those of training are.
 type Metrics struct {
 	Version int `json:"version"`
 	score.Evaluation
@@ -175,7 +175,7 @@ func (r *Run) storedMetrics(e Predictor, set *data.Dataset, warn func(format str
 	path := train.Folder(r.Dir).MetricsFile()
 	if err := disk.ReadSealedJSON(path, &m); err != nil {
 		var older struct{ Version int }
-		if text, _ := os.ReadFile(path); len(text) > 0 && (json.Unmarshal(text, &older) != nil || older.Version >= metricsVersion) {
+		if text, _ := disk.ReadFile(path); len(text) > 0 && (json.Unmarshal(text, &older) != nil || older.Version >= metricsVersion) {
 			warn("%v; the run is scored again", err)
 		}
 		return nil, false

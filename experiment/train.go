@@ -18,8 +18,9 @@ import (
 	"pihc/train"
 )
 
-// Train fits the network of the experiment in the new run folder dir, on the dataset in dataDir, and returns the run, with
-// the training's summary. An interrupted training (ctx) leaves a checkpoint and returns train.ErrInterrupted with
+// Train fits the network of the experiment in the new run folder dir, on the dataset in dataDir, which must be that of this
+// problem, constants included, and returns the run, with the training's summary. A folder that exists is an error: Resume or
+// Ensure go on with it. An interrupted training (ctx) leaves a checkpoint and returns train.ErrInterrupted with
 // the run.
 func (x *Experiment) Train(ctx context.Context, dir, dataDir string, o Options) (*Run, error) {
 	return x.train(ctx, dir, dataDir, o, "")

@@ -16,7 +16,8 @@ import (
 	"strings"
 )
 
-// Boundary says where the points of an axis lie, and whether its ends are joined.
+// Boundary says where the points of an axis lie, and whether its ends are joined: those of a periodic one at
+// lo + i h with h = (hi-lo)/n, of cells at lo + (i+1/2) h, of nodes at lo + i h with h = (hi-lo)/(n-1).
 // It is always stated, never guessed.
 type Boundary int
 
@@ -64,7 +65,7 @@ func (a Axis) Coordinate(i int) float64 {
 	return a.Lo + float64(i)*a.Step()
 }
 
-// Coordinates returns the positions of all points.
+// Coordinates returns the positions of all points, rising from Lo or next to it: the centres of cells are not at the ends.
 func (a Axis) Coordinates() []float64 {
 	x := make([]float64, a.Points)
 	for i := range x {

@@ -3,9 +3,10 @@ package model
 import (
 	"embed"
 	"fmt"
-	"os"
 	"path"
 	"strings"
+
+	"pihc/internal/disk"
 )
 
 //go:embed specs/*.yaml
@@ -27,7 +28,7 @@ func BuiltinSpecs() []string {
 // readSpec reads the text of the spec called name, and the name of its file.
 func readSpec(name string) (file string, src []byte, err error) {
 	if strings.ContainsAny(name, "/\\") || strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml") {
-		src, err = os.ReadFile(name)
+		src, err = disk.ReadFile(name)
 		return name, src, err
 	}
 	if src, err = specs.ReadFile(path.Join("specs", name+".yaml")); err != nil {

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"maps"
 	"math"
-	"os"
 	"path"
 	"regexp"
 	"slices"
@@ -17,6 +16,7 @@ import (
 	"pihc/expr"
 	"pihc/grid"
 	"pihc/internal/config"
+	"pihc/internal/disk"
 )
 
 //go:embed problems/*.yaml
@@ -52,7 +52,7 @@ func Open(name string) (*Problem, error) {
 		}
 		return Load(name+".yaml", src)
 	}
-	src, err := os.ReadFile(name)
+	src, err := disk.ReadFile(name)
 	if err != nil {
 		return nil, fmt.Errorf("problem %s: %w", name, err)
 	}

@@ -113,7 +113,7 @@ func tensorsOf[T compute.Float](prefix string, layout network.Layout, flat []T) 
 // readMeta reads the JSON of a checkpoint.
 func readMeta(run, name string) (Meta, error) {
 	path := metaFile(run, name)
-	text, err := os.ReadFile(path)
+	text, err := disk.ReadFile(path)
 	if err != nil {
 		return Meta{}, err
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 
 	"pihc/internal/disk"
 	"pihc/model"
@@ -45,7 +44,7 @@ func (f Folder) Extend(steps int) (err error) {
 		return err
 	}
 	defer lock.Release()
-	src, err := os.ReadFile(path)
+	src, err := disk.ReadFile(path)
 	if err != nil {
 		return err
 	}

@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"pihc/compute"
 	"pihc/internal/dataset"
+	"pihc/internal/disk"
 	"pihc/model"
 	"pihc/pde"
 )
@@ -27,7 +27,7 @@ func (f Folder) Read() (*model.Spec, *pde.Problem, error) {
 		return nil, nil, err
 	}
 	path := filepath.Join(string(f), problemFile)
-	src, err := os.ReadFile(path)
+	src, err := disk.ReadFile(path)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -137,7 +137,7 @@ func trainedWithOther(run, checkpoint string, files []string) error {
 func editedFiles(dir string, m Meta) ([]string, error) {
 	var edited []string
 	for _, f := range []struct{ name, want string }{{specFile, m.SpecHash}, {problemFile, m.ProblemHash}} {
-		src, err := os.ReadFile(filepath.Join(dir, f.name))
+		src, err := disk.ReadFile(filepath.Join(dir, f.name))
 		if err != nil {
 			return nil, err
 		}
@@ -145,7 +145,7 @@ func editedFiles(dir string, m Meta) ([]string, error) {
 			edited = append(edited, f.name)
 		}
 	}
-	src, err := os.ReadFile(Folder(dir).InfoFile())
+	src, err := disk.ReadFile(Folder(dir).InfoFile())
 	if errors.Is(err, fs.ErrNotExist) {
 		return edited, nil // made by another program than pihc
 	}

@@ -2,7 +2,6 @@ package train
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -79,7 +78,7 @@ func (t *trainer[T]) openLog(m Meta) error {
 // program writes the same spec in another way.
 func (t *trainer[T]) sameRun() error {
 	path := Folder(t.dir).SpecFile()
-	src, err := os.ReadFile(path)
+	src, err := disk.ReadFile(path)
 	if err != nil {
 		return err
 	}
@@ -95,7 +94,7 @@ func (t *trainer[T]) sameRun() error {
 		return fmt.Errorf("run %s was begun with another spec than the one given; resume needs the same one", t.dir)
 	}
 	t.meta.SpecHash = hash(src)
-	if src, err = os.ReadFile(filepath.Join(t.dir, problemFile)); err != nil {
+	if src, err = disk.ReadFile(filepath.Join(t.dir, problemFile)); err != nil {
 		return err
 	}
 	if hash(src) != t.meta.ProblemHash {

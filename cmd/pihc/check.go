@@ -47,6 +47,10 @@ func newCheck(a *app) *cobra.Command {
   not resolve how solutions begin, and an ansatz that leaves initial conditions
   gradually where walls may make the field jump;
 
+  for solutions of a file (reference: {file: ...}), how far they are from those of the
+  rows from the same start; what is far is a note, and what cannot be of this equation
+  ends check with status 1;
+
   gradient_error: the gradient of the whole loss against central differences in
   float64, in three random directions for every parameter tensor, with the
   constraint solved anew at every point, on a small instance of the problem and

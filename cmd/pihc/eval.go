@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -209,7 +208,7 @@ func (a *app) eval(c *cobra.Command, dir string, o *evalOptions) error {
 		return err
 	}
 	path := cmp.Or(o.out, train.Folder(dir).MetricsFile())
-	if old, err := os.ReadFile(o.out); err == nil && !isMetrics(old) {
+	if old, err := disk.ReadFile(o.out); err == nil && !isMetrics(old) {
 		return words.WithHint(fmt.Errorf("%s exists already, and is no file of metrics", path), "choose another name for --out, or remove it")
 	}
 	var written error

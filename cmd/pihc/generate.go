@@ -20,9 +20,11 @@ func newGenerate(a *app) *cobra.Command {
 		Long: `generate draws the initial conditions of a spec from the distribution in its PDE
 file, and solves those for validation and test with the solver that its reference
 names, if it has one. No solution is computed for training (but for loss.data, a
-control). Solutions of a file (reference: {file: ...}) are taken from there, if they
-begin with their initial conditions; that they are far from meeting the equation is
-a warning.
+control). Solutions of a file (reference: {file: ...}) are taken from there. They must
+begin with their initial conditions, and are compared, one by one, with solutions of
+the rows from the same start: what differs by more than 3 times what the
+discretisation explains is a warning, what cannot be of this equation an error
+(docs/pde-files.md).
 
 The seeds are data.train.seed, data.validation.seed and data.test.seed of the spec.
 The dataset is a folder of NPZ shards with a manifest that holds seeds, grid and

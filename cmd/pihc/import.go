@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -34,9 +33,9 @@ func newImport(a *app) *cobra.Command {
 file names as the source of its solutions: reference: {file: solutions.npz}.
 
 From an NPZ file it takes the arrays named by --solution, --initial, --train and
---inputs, or by --unknowns where there are several, and all others of one dimension as
-coordinates. From an HDF5 file, read by the program
-h5dump, it takes either layout of PDEBench: a group for each sample with "data"
+--inputs, or by --unknowns where there are several, and all others of one dimension, no
+longer than the longest axis of those, as coordinates. Nothing else is read. From an HDF5
+file, read by the program h5dump, it takes either layout of PDEBench: a group for each sample with "data"
 (t, x[, y], unknowns) and "grid/t", "grid/x", or one dataset "tensor" (sample, t, x) with
 "t-coordinate" and "x-coordinate". Data that are compressed by LZF need its plugin.`,
 		Example: `  pihc import 1D_diff-sorp_NA_NA.h5 --out solutions.npz --samples 100
@@ -136,14 +135,11 @@ var ofPredictions = []string{"residual_over_rate", "passes", "relative_loss", "t
 
 // importNPZ takes arrays by the names given.
 func importNPZ(file string, o *importOptions) ([]data.Named, error) {
-	all, err := data.ReadNPZ(file)
+	all, err := data.OpenNPZ(file)
 	if err != nil {
 		return nil, err
 	}
-	var have []string
-	for _, x := range all {
-		have = append(have, fmt.Sprintf("%s (%s)", x.Name, words.Shape(x.Array.Shape)))
-	}
+	defer all.Close()
 	var arrays []data.Named
 	takes := []struct{ from, to string }{{o.solution, dataset.GivenSolution}, {o.initial, dataset.GivenInitial}, {o.train, dataset.GivenTrain}}
 	if len(o.unknowns) > 0 {
@@ -152,110 +148,70 @@ func importNPZ(file string, o *importOptions) ([]data.Named, error) {
 	for _, name := range slices.Concat(o.unknowns, o.inputs) {
 		takes = append(takes, struct{ from, to string }{name, name})
 	}
+	longest := 0 // axis
 	for _, take := range takes {
 		if take.from == "" {
 			continue
 		}
-		x := data.Find(all, take.from)
-		if x == nil {
-			return nil, words.WithHint(fmt.Errorf("%s has no array %q", file, take.from), "it has %s", strings.Join(have, ", "))
+		if !slices.Contains(all.Names, take.from) {
+			return nil, words.WithHint(fmt.Errorf("%s has no array %q", file, take.from), "it has %s", listed(all))
 		}
-		if take.to != dataset.GivenTrain {
-			x = firstSamples(x, o.samples)
+		samples := o.samples
+		if take.to == dataset.GivenTrain {
+			samples = 0
 		}
+		x, err := readFirst(all, take.from, samples)
+		if err != nil {
+			return nil, err
+		}
+		longest = slices.Max(append(x.Shape, longest))
 		arrays = append(arrays, data.Named{Name: take.to, Array: x})
 	}
-	for _, x := range all {
-		if len(x.Array.Shape) == 1 && !slices.Contains(ofPredictions, x.Name) && x.Name != o.solution && x.Name != o.initial && x.Name != o.train && !slices.Contains(o.inputs, x.Name) {
-			arrays = append(arrays, x)
-		}
-	}
-	return arrays, nil
-}
-
-// firstSamples returns the first n samples of an array, all for n = 0.
-func firstSamples(x *data.Array, n int) *data.Array {
-	if n == 0 || len(x.Shape) == 0 || n >= x.Shape[0] {
-		return x
-	}
-	shape := append([]int{n}, x.Shape[1:]...)
-	return data.NewArray(shape, x.Float64()[:x.Len()/x.Shape[0]*n])
-}
-
-// importHDF5 reads either layout of PDEBench.
-func importHDF5(ctx context.Context, file string, o *importOptions) ([]data.Named, error) {
-	f, err := dataset.OpenHDF5(ctx, file)
-	if err != nil {
-		return nil, err
-	}
-	if slices.Contains(f.Names, "/tensor") {
-		return importTensor(ctx, file, f, o)
-	}
-	var samples []string
-	for _, name := range f.Names {
-		if path.Base(name) == "data" && (o.samples == 0 || len(samples) < o.samples) {
-			samples = append(samples, name)
-		}
-	}
-	if len(samples) == 0 {
-		return nil, words.WithHint(fmt.Errorf("%s has neither a dataset tensor nor groups with a dataset data", file), "it has %s", strings.Join(f.Names[:min(5, len(f.Names))], ", "))
-	}
-	var shape []int
-	var values []float64
-	for _, name := range samples {
-		x, err := f.Read(ctx, name)
-		if err != nil {
-			return nil, err
-		}
-		one := x.Shape
-		if shape != nil && words.Shape(one) != words.Shape(shape) {
-			return nil, fmt.Errorf("%s: dataset %s has shape %s, the first one %s", file, name, words.Shape(one), words.Shape(shape))
-		}
-		shape, values = one, append(values, x.Float64()...)
-	}
-	arrays, err := o.channels(file, data.NewArray(append([]int{len(samples)}, shape...), values))
-	if err != nil {
-		return nil, err
-	}
-	group := path.Dir(samples[0])
-	for _, axis := range []string{"t", "x", "y"} {
-		name := group + "/grid/" + axis
-		if !slices.Contains(f.Names, name) {
+	for _, name := range all.Names {
+		if slices.Contains(ofPredictions, name) || name == o.solution || name == o.initial || name == o.train || slices.Contains(o.inputs, name) || !fs.ValidPath(name) {
 			continue
 		}
-		x, err := f.Read(ctx, name)
+		shape, err := all.Shape(name)
+		if err != nil || len(shape) != 1 || shape[0] > longest { // no coordinates
+			continue
+		}
+		x, err := all.Read(name, 0)
 		if err != nil {
 			return nil, err
 		}
-		arrays = append(arrays, data.Named{Name: axis, Array: x})
+		arrays = append(arrays, data.Named{Name: name, Array: x})
 	}
 	return arrays, nil
 }
 
-// importTensor reads the layout with one dataset for all samples. Its time coordinates are
-// those of the ends of steps, one more than there are times.
-func importTensor(ctx context.Context, file string, f *dataset.HDF5, o *importOptions) ([]data.Named, error) {
-	x, err := f.Read(ctx, "/tensor")
+// listed are the names and shapes of arrays, but for those after the first.
+func listed(all *data.NPZ) string {
+	const most = 20
+	var have []string
+	for _, name := range all.Names[:min(most, len(all.Names))] {
+		what := "no array of pihc"
+		if shape, err := all.Shape(name); err == nil {
+			what = words.Shape(shape)
+		}
+		have = append(have, fmt.Sprintf("%s (%s)", name, what))
+	}
+	if n := len(all.Names) - most; n > 0 {
+		have = append(have, fmt.Sprintf("and %d more", n))
+	}
+	return strings.Join(have, ", ")
+}
+
+// readFirst reads the first samples of an array, all for 0. Fewer than there are become float64.
+func readFirst(all *data.NPZ, name string, samples int) (*data.Array, error) {
+	shape, err := all.Shape(name)
 	if err != nil {
 		return nil, err
 	}
-	arrays, err := o.channels(file, firstSamples(x, o.samples))
-	if err != nil {
-		return nil, err
+	x, err := all.Read(name, samples)
+	if err == nil && len(shape) > 0 && x.Shape[0] < shape[0] {
+		x = data.NewArray(x.Shape, x.Float64())
 	}
-	x = arrays[0].Array
-	for i, axis := range []string{"t", "x", "y"} {
-		name := "/" + axis + "-coordinate"
-		if !slices.Contains(f.Names, name) || i+1 >= len(x.Shape) {
-			continue
-		}
-		c, err := f.Read(ctx, name)
-		if err != nil {
-			return nil, err
-		}
-		arrays = append(arrays, data.Named{Name: axis, Array: firstSamples(c, x.Shape[i+1])})
-	}
-	return arrays, nil
+	return x, err
 }
 
 // channels makes arrays of the solutions (sample, t, x[, y], unknown) of a file: one for each

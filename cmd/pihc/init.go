@@ -81,7 +81,7 @@ func (a *app) initialise(ctx context.Context, name string, o *initOptions) error
 	if err != nil {
 		return err
 	}
-	if old, err := os.ReadFile(problemFile); err == nil && !bytes.Equal(old, s.Problem) { // an init that was stopped left the same
+	if old, err := disk.ReadFile(problemFile); err == nil && !bytes.Equal(old, s.Problem) { // an init that was stopped left the same
 		return taken(problemFile)
 	}
 	made, err := disk.MakeFolder(o.out)

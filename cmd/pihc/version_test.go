@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 
 // Every module that a build of pihc links on some platform has its texts, as they lie
 // in the module, and no other has: go test ./cmd/pihc -run Licences -regenerate.
+// docs/dependencies.md lists the same modules, with their versions.
 func TestLicences(t *testing.T) {
 	texts := regexp.MustCompile(`(?i)^(un)?licen[sc]e|^copying|^notice|^patents`)
 	// Fonts of their own makers, and the one of two licences that is chosen.
@@ -22,14 +24,14 @@ func TestLicences(t *testing.T) {
 		"golang.org/x/image":         "font/gofont/ttfs/README",
 		"github.com/golang/freetype": "licenses/ftl.txt",
 	}
-	folders := map[string]string{"pihc": "../..", "uplot": "../../report/assets/uplot"}
+	folders, versions := map[string]string{"pihc": "../..", "uplot": "../../report/assets/uplot"}, map[string]string{}
 	goroot, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
 	folders["go"] = strings.TrimSpace(string(goroot))
 	for _, system := range []string{"linux", "darwin", "windows"} {
-		list := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Dir}}{{end}}{{end}}", ".")
+		list := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Version}}\t{{.Dir}}{{end}}{{end}}", ".")
 		list.Env = append(os.Environ(), "GOOS="+system, "GOARCH=amd64", "CGO_ENABLED=0")
 		list.Stderr = os.Stderr
 		out, err := list.Output()
@@ -37,12 +39,25 @@ func TestLicences(t *testing.T) {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(string(out)) {
-			path, folder, _ := strings.Cut(strings.TrimSpace(line), "\t")
-			folders[path] = folder
+			path, rest, _ := strings.Cut(strings.TrimSpace(line), "\t")
+			if version, folder, ok := strings.Cut(rest, "\t"); ok {
+				folders[path], versions[path] = folder, version
+			}
 		}
 	}
 	if len(folders) < 20 {
 		t.Errorf("only %d modules found", len(folders))
+	}
+	documented, err := os.ReadFile("../../docs/dependencies.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := map[string]string{}
+	for _, row := range regexp.MustCompile(`(?m)^\| ([a-z.]+\.[a-z]+/\S+) \| (\S+) \| \d{4}-\d{2} \|`).FindAllStringSubmatch(string(documented), -1) {
+		listed[row[1]] = row[2]
+	}
+	if !maps.Equal(listed, versions) {
+		t.Errorf("docs/dependencies.md lists %v, a build links %v", listed, versions)
 	}
 	for module, folder := range folders {
 		entries, err := os.ReadDir(folder)

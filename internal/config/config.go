@@ -77,9 +77,15 @@ func Parse(name string, src []byte) (*Document, error) {
 	return &Document{src: s, root: root}, nil
 }
 
+// maxFile is the most bytes of a file: those that people write have some thousand, and parsed they take 75 times as many.
+const maxFile = 4 << 20
+
 // parse returns the content node of the only document in src, nil if there is
 // none, and syntax errors as Errors.
 func parse(s *source, src []byte) (*yaml.Node, error) {
+	if len(src) > maxFile {
+		return nil, Errors{Position{src: s}.Errorf("it has more than %d MiB, which no spec or PDE file has", maxFile>>20)}
+	}
 	for i, line := range s.lines {
 		if at := strings.IndexFunc(line, invalidRune); at >= 0 || !utf8.ValidString(line) {
 			column := 1

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -501,5 +502,24 @@ func TestSet(t *testing.T) {
 	}
 	if _, err := Set([]byte(src), "a.c.7=1"); err == nil {
 		t.Error("an element that is not there was set")
+	}
+}
+
+// A file that no person wrote is refused before it is parsed.
+func TestLargeFile(t *testing.T) {
+	src := append([]byte("a: ["), bytes.Repeat([]byte("[],"), maxFile/3)...)
+	if _, err := Parse("spec.yaml", src); err == nil || err.Error() != "spec.yaml: it has more than 4 MiB, which no spec or PDE file has" {
+		t.Errorf("error %v", err)
+	}
+	// Deep nesting and aliases of aliases take no time.
+	for _, text := range []string{"a: " + strings.Repeat("[", 1<<20), "a: &a [1, 1]\nb: &b [*a, *a]\nc: [*b, *b]"} {
+		var v struct{ A []int }
+		d, err := Parse("spec.yaml", []byte(text))
+		if err == nil {
+			err = d.Decode(&v)
+		}
+		if err == nil {
+			t.Errorf("%.20s: no error", text)
+		}
 	}
 }

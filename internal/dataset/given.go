@@ -32,6 +32,12 @@ func SolutionArrays(p *pde.Problem) []string {
 	return p.UnknownNames()
 }
 
+// missingFile is a file of solutions that is not there.
+type missingFile struct{ text string }
+
+func (e *missingFile) Error() string        { return e.text }
+func (e *missingFile) Is(target error) bool { return target == fs.ErrNotExist }
+
 // given is a problem's file of solutions, on the grid of its own shape.
 type given struct {
 	problem   *pde.Problem
@@ -61,16 +67,21 @@ func (f *given) fail(hint, format string, args ...any) error {
 // the file says how many points there are.
 func readGiven(p *pde.Problem, on *grid.Grid) (*given, error) {
 	f := &given{problem: p, path: givenPath(p), grid: on}
-	arrays, err := data.ReadNPZ(f.path)
+	arrays, err := data.OpenNPZ(f.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("reference: there is no file %s; its path is relative to the folder of the PDE file", f.path)
+		return nil, &missingFile{fmt.Sprintf("reference: there is no file %s; its path is relative to the folder of the PDE file", f.path)}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reference: %w", err)
 	}
+	defer arrays.Close()
 	names := SolutionArrays(p)
 	if on == nil {
-		if f.grid, err = f.gridOf(data.Find(arrays, names[0])); err != nil {
+		points, err := arrays.Shape(names[0])
+		if err != nil {
+			return nil, fmt.Errorf("reference: %w", err)
+		}
+		if f.grid, err = f.gridOf(points); err != nil {
 			return nil, err
 		}
 	}
@@ -114,29 +125,29 @@ func readGiven(p *pde.Problem, on *grid.Grid) (*given, error) {
 		return nil, f.fail("", "array %s: a problem with inputs besides the initial condition is trained with the samples that validation and test leave, or with draws", GivenTrain)
 	}
 	for _, axis := range f.grid.Axes {
-		if err := sameCoordinates(data.Find(arrays, axis.Name), axis); err != nil {
+		if err := sameCoordinates(arrays, axis); err != nil {
 			return nil, f.fail("range and boundary of the axis, in the PDE file, say where its points are", "%v", err)
 		}
 	}
 	return f, nil
 }
 
-// gridOf is the problem's grid with as many points as solutions a have.
-func (f *given) gridOf(a *data.Array) (*grid.Grid, error) {
+// gridOf is the problem's grid with as many points as solutions of the shape have.
+func (f *given) gridOf(shape []int) (*grid.Grid, error) {
 	axes, points := f.problem.AxisNames(), map[string]int{}
 	usual, err := f.problem.Grid(nil)
-	if err != nil || a == nil {
+	if err != nil || shape == nil {
 		return usual, err
 	}
-	if len(a.Shape) != 1+len(axes) || a.TransposeHint("", f.wanted(usual.Shape())) != "" {
+	if len(shape) != 1+len(axes) || data.TransposeHint("", shape, f.wanted(usual.Shape())) != "" {
 		return usual, nil
 	}
 	for i, name := range axes {
-		points[name] = a.Shape[1+i]
+		points[name] = shape[1+i]
 	}
 	g, err := f.problem.Grid(points)
 	if err != nil {
-		return nil, f.fail("", "solutions of shape %s: %v", words.Shape(a.Shape), err)
+		return nil, f.fail("", "solutions of shape %s: %v", words.Shape(shape), err)
 	}
 	return g, nil
 }
@@ -146,26 +157,33 @@ func (f *given) wanted(sample []int) []int { return append([]int{-1}, sample...)
 
 // samples are the values of an array of samples of the given shape, and their number; nil where
 // the file has no such array.
-func (f *given) samples(arrays []data.Named, name string, want []int) (values []float64, count int, err error) {
-	a := data.Find(arrays, name)
-	if a == nil {
+func (f *given) samples(arrays *data.NPZ, name string, want []int) (values []float64, count int, err error) {
+	shape, err := arrays.Shape(name)
+	if err != nil {
+		return nil, 0, fmt.Errorf("reference: %w", err)
+	}
+	if shape == nil {
 		return nil, 0, nil
 	}
-	if len(a.Shape) != len(want)+1 || !slices.Equal(a.Shape[1:], want) {
-		hint := a.TransposeHint(name, f.wanted(want))
-		if hint == "" && len(a.Shape) == len(f.grid.Axes)+1 && len(want) == len(f.grid.Axes) {
+	if len(shape) != len(want)+1 || !slices.Equal(shape[1:], want) {
+		hint := data.TransposeHint(name, shape, f.wanted(want))
+		if hint == "" && len(shape) == len(f.grid.Axes)+1 && len(want) == len(f.grid.Axes) {
 			var points []string
 			for i, axis := range f.grid.Axes {
-				points = append(points, fmt.Sprintf("%s: %d", axis.Name, a.Shape[1+i]))
+				points = append(points, fmt.Sprintf("%s: %d", axis.Name, shape[1+i]))
 			}
 			hint = "grid: {" + strings.Join(points, ", ") + "} in the spec, if these are the points of the file"
 		}
-		return nil, 0, f.fail(hint, "array %s has shape %s; want (sample, %s), one value for each point of the spec's grid", name, words.Shape(a.Shape), words.Shape(want))
+		return nil, 0, f.fail(hint, "array %s has shape %s; want (sample, %s), one value for each point of the spec's grid", name, words.Shape(shape), words.Shape(want))
+	}
+	a, err := arrays.Read(name, 0)
+	if err != nil {
+		return nil, 0, fmt.Errorf("reference: %w", err)
 	}
 	if err := a.CheckFinite(); err != nil {
 		return nil, 0, f.fail("", "array %s: %v", name, err)
 	}
-	return a.Float64(), a.Shape[0], nil
+	return a.Float64(), shape[0], nil
 }
 
 // input writes the inputs of solution i.
@@ -217,19 +235,24 @@ func ReadFileSizes(p *pde.Problem) (FileSizes, error) {
 	return FileSizes{f.grid.PointsByName(), f.count, f.trains}, nil
 }
 
+// Given are the solutions of a problem's file that a plan takes.
+type Given struct {
+	*given
+	first int // of those that are scored
+}
+
 // GivenSolutions makes a plan take validation and test samples from the problem's file of
-// solutions, which are on the grid g, if it has one: the last ones for test, those before them for validation.
+// solutions, which are on the grid g; nil if it has none. The last ones are for test, those before them for validation.
 // Initial conditions to train with are those of the array GivenTrain, or else drawn from the
 // problem's distribution, or, where it has none, those of the samples that are left.
-// Solutions that do not begin with their initial conditions are an error, and a warning,
-// "" otherwise, says if they are far from meeting the rows.
-func GivenSolutions(plan *data.Plan, p *pde.Problem, g *grid.Grid) (warning string, err error) {
+// Compare says whether they are solutions.
+func GivenSolutions(plan *data.Plan, p *pde.Problem, g *grid.Grid) (*Given, error) {
 	if p.Reference.File == "" {
-		return "", nil
+		return nil, nil
 	}
 	f, err := readGiven(p, g)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	count := map[string]int{}
 	for _, s := range plan.Splits {
@@ -237,21 +260,21 @@ func GivenSolutions(plan *data.Plan, p *pde.Problem, g *grid.Grid) (warning stri
 	}
 	rest := f.count - count["validation"] - count["test"]
 	if rest < 0 {
-		return "", f.fail("", "%d solutions; data.validation.count and data.test.count want %d and %d", f.count, count["validation"], count["test"])
+		return nil, f.fail("", "%d solutions; data.validation.count and data.test.count want %d and %d", f.count, count["validation"], count["test"])
 	}
 	drawn, trains := f.train == nil && p.Drawn(), f.trains
 	if f.train == nil {
 		trains = rest
 	}
 	if !drawn && trains != count["train"] {
-		return "", f.fail("", "it has %d initial conditions to train with, data.train.count is %d; set that to %[1]d", trains, count["train"])
+		return nil, f.fail("", "it has %d initial conditions to train with, data.train.count is %d; set that to %[1]d", trains, count["train"])
 	}
-	if warning, err = f.examine(rest); err != nil {
-		return "", err
+	if err := f.compareStarts(); err != nil {
+		return nil, err
 	}
 	_, sum, err := disk.HashFile(f.path)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	plan.Metadata["file"] = sum
 	plan.Solver = func(data.Split) (func(dst, initial []float64) error, error) { return nil, nil } // all are there
@@ -271,7 +294,19 @@ func GivenSolutions(plan *data.Plan, p *pde.Problem, g *grid.Grid) (warning stri
 		f.solution(u, i)
 		return true, CheckInitial(p, p.InitialOf(u0, g))
 	}
-	return warning, nil
+	return &Given{f, rest}, nil
+}
+
+// ReadGiven reads all solutions of the problem's file, on the grid that its shape tells.
+func ReadGiven(p *pde.Problem) (*Given, error) {
+	f, err := readGiven(p, nil)
+	if err == nil {
+		err = f.compareStarts()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Given{f, 0}, nil
 }
 
 // givenDraws is how many samples of a file stand for its distribution.
@@ -311,15 +346,19 @@ func givenSampler(p *pde.Problem, g *grid.Grid) (draw, error) {
 
 // sameCoordinates compares the coordinates that a file states, if it does, with those
 // of an axis.
-func sameCoordinates(a *data.Array, axis grid.Axis) error {
-	if a == nil {
-		return nil
+func sameCoordinates(arrays *data.NPZ, axis grid.Axis) error {
+	shape, err := arrays.Shape(axis.Name)
+	if shape == nil || err != nil {
+		return err
 	}
-	x := a.Float64()
-	if len(a.Shape) != 1 || len(x) != axis.Points {
-		return fmt.Errorf("array %s has shape %s; the solutions have %d points along it", axis.Name, words.Shape(a.Shape), axis.Points)
+	if len(shape) != 1 || shape[0] != axis.Points {
+		return fmt.Errorf("array %s has shape %s; the solutions have %d points along it", axis.Name, words.Shape(shape), axis.Points)
 	}
-	for i, v := range x {
+	x, err := arrays.Read(axis.Name, 0)
+	if err != nil {
+		return err
+	}
+	for i, v := range x.Float64() {
 		if want := axis.Coordinate(i); math.Abs(v-want) > 1e-4*axis.Step() {
 			return fmt.Errorf("point %d of axis %s is at %.6g; with %d points from %g to %g, %s, it is at %.6g", i, axis.Name, v, axis.Points, axis.Lo, axis.Hi, axis.Boundary, want)
 		}

@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -16,30 +15,22 @@ const (
 	// MostResidual is the residual, relative to the rate, of which solutions on a coarse grid may have
 	// a good part: diffusion-sorption's have a half.
 	MostResidual = 1.0
-	// residualSamples is how many solutions the residual is taken of.
-	residualSamples = 16
 	// roundedRate is the rate, over the solution in its units, that is none but for rounding.
 	roundedRate = 1e-9
 )
 
-// examine compares solutions with the problem: the beginnings of all with their initial conditions,
-// and the residual of some, from solution first on, with their rate.
-func (f *given) examine(first int) (warning string, err error) {
+// compareStarts is an error for solutions that do not begin with their initial conditions.
+func (f *given) compareStarts() error {
 	sys, err := f.problem.Discretize(f.grid)
 	if err != nil {
-		return "", err
+		return err
 	}
 	for _, b := range NewBeginnings(sys) {
 		if err := f.compareStart(b); err != nil {
-			return "", err
+			return err
 		}
 	}
-	size, err := f.residual(sys, first)
-	if err != nil || !(size > MostResidual) {
-		return "", err
-	}
-	return fmt.Sprintf("the solutions of %s are far from meeting the residual of %s, which is %.0f %% of their rate (rms over rms of the derivative in time, or of the first term): are they of this equation, with these constants, axes and units?",
-		f.path, f.problem.Name, 100*size), nil
+	return nil
 }
 
 // compareStart is an error for a solution that does not begin with its initial condition.
@@ -61,28 +52,6 @@ func (f *given) compareStart(b *beginning) error {
 	}
 	return f.fail("the conditions, in the PDE file, say how solutions begin; without the array "+InputArray(f.problem, b.initial)+" that is what they have at the first point",
 		"solution %d does not begin with its initial condition: condition %s is off by %.0f %% (rms, of that of the initial conditions)", worst, b.name, 100*off[worst]/size)
-}
-
-// residual is that of solutions from first on over their rate, both as root mean squares.
-func (f *given) residual(sys *pde.System, first int) (float64, error) {
-	plain, err := sys.NewPlainResidual()
-	if err != nil {
-		return 0, err
-	}
-	count := min(f.count-first, residualSamples)
-	u, u0 := make([]float64, sys.FieldSize()), make([]float64, f.problem.InputSize(f.grid))
-	n := len(f.problem.Residuals)
-	residual, rate := make([]float64, n), make([]float64, n)
-	for i := range count {
-		at := first + i*(f.count-first)/count
-		f.input(u0, at)
-		f.solution(u, at)
-		r, s := plain.RMS(u, u0)
-		for k := range n {
-			residual[k], rate[k] = math.Hypot(residual[k], r[k]), math.Hypot(rate[k], s[k])
-		}
-	}
-	return relative(residual, rate, roundedRate*RootMeanSquare(u)), nil
 }
 
 // relative is pde.Relative without residuals over a rate that is zero but for rounding, of which nothing follows.

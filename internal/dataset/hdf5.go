@@ -8,20 +8,26 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"pihc/data"
+	"pihc/internal/disk"
+	"pihc/internal/machine"
 	"pihc/internal/words"
 )
 
 // HDF5 is a file whose datasets of floating-point numbers the program h5dump reads, which
-// the HDF5 project distributes.
+// the HDF5 project distributes. What makes it read other files (links to them, values stored there) or run code of other
+// parties is refused.
 type HDF5 struct {
 	// Names are the paths of all datasets, such as /0000/data, in the order of h5dump.
 	Names []string
@@ -31,36 +37,68 @@ type HDF5 struct {
 }
 
 type hdf5Dataset struct {
-	kind  string // such as H5T_IEEE_F32LE
-	shape []int
-	size  int
+	kind    string // such as H5T_IEEE_F32LE
+	shape   []int
+	chunk   int  // values that are stored together, all of which are read for one of them
+	stored  int  // bytes in the file, -1 where h5dump does not say
+	encoded bool // compressed, say, so that there may be fewer bytes than values take
 }
 
-// lzfLibrary has functions that Debian's plugin for LZF needs and does not load.
-const lzfLibrary = "liblzf.so.1"
+const (
+	// lzfLibrary has functions that Debian's plugin for LZF needs and does not load.
+	lzfLibrary = "liblzf.so.1"
+	// mostHDF5 is how many datasets a file may have; PDEBench's have 50,000.
+	mostHDF5 = 1_000_000
+	// deepestHDF5 is how many blocks of h5dump's text may be within each other: two or three are of groups.
+	deepestHDF5 = 100
+	// slowestHDF5 is how long h5dump may take to list a file: PDEBench's take seconds, a chain of some thousand groups hours.
+	slowestHDF5 = 5 * time.Minute
+)
+
+// hdf5Bytes are those of values of the types that are read.
+var hdf5Bytes = map[string]int{"H5T_IEEE_F32LE": 4, "H5T_IEEE_F32BE": 4, "H5T_IEEE_F64LE": 8, "H5T_IEEE_F64BE": 8}
+
+// hdf5Filters are compressions of other parties, by HDF5's registered numbers. Another one might do anything: 1073 runs programs.
+var hdf5Filters = []string{"305", "307", "32000", "32001", "32004", "32008", "32013", "32015", "32017", "32026"}
 
 // errNoH5dump is the lack of the program.
 var errNoH5dump = words.WithHint(errors.New("HDF5 files are read by the program h5dump, which is not there"), "Debian and Ubuntu: apt install hdf5-tools; or convert the file to NPZ (numpy.savez)")
 
-// h5dump runs the program, with a library loaded before it unless that is "". Its error has the program's
-// message.
-func h5dump(ctx context.Context, preload string, args ...string) ([]byte, error) {
+// h5dump runs the program, with a library loaded before it unless that is "", and reads what it writes. An error is that of
+// read, or has the program's message.
+func h5dump(ctx context.Context, preload string, read func(io.Reader) error, args ...string) error {
 	program, err := exec.LookPath("h5dump")
 	if err != nil {
-		return nil, errNoH5dump
+		return errNoH5dump
 	}
-	command := exec.CommandContext(ctx, program, args...)
+	running, cancel := context.WithCancel(ctx)
+	defer cancel()
+	// Without a driver named it would try others, of which some read files with longer names.
+	command := exec.CommandContext(running, program, append([]string{"--filedriver=sec2"}, args...)...)
 	if preload != "" {
 		command.Env = append(os.Environ(), "LD_PRELOAD="+preload)
 	}
-	var stderr bytes.Buffer
-	command.Stderr = &stderr
-	out, err := command.Output()
+	stderr := &firstBytes{}
+	command.Stderr = stderr
+	out, err := command.StdoutPipe()
 	if err == nil {
-		return out, nil
+		err = command.Start()
 	}
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
+	if err != nil {
+		return err
+	}
+	bad := read(out)
+	var few *earlyEnd
+	early := errors.As(bad, &few) // of which h5dump may know why
+	if bad != nil && !early {
+		cancel()
+	}
+	err = command.Wait()
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err == nil && bad == nil || bad != nil && !early:
+		return bad
 	}
 	var said []string
 	for line := range strings.Lines(stderr.String()) {
@@ -68,76 +106,137 @@ func h5dump(ctx context.Context, preload string, args ...string) ([]byte, error)
 			said = append(said, strings.TrimPrefix(line, "h5dump error: "))
 		}
 	}
-	return nil, errors.New(cmp.Or(strings.Join(said, "; "), err.Error()))
+	if len(said) > 0 {
+		return errors.New(strings.Join(said, "; "))
+	}
+	return cmp.Or(err, bad)
+}
+
+// firstBytes keeps the beginning of what is written.
+type firstBytes struct{ bytes.Buffer }
+
+func (b *firstBytes) Write(p []byte) (int, error) {
+	b.Buffer.Write(p[:min(len(p), max(0, 1000-b.Len()))])
+	return len(p), nil
 }
 
 var (
 	hdf5Name  = regexp.MustCompile(`^\s*(GROUP|DATASET|ATTRIBUTE) "(.*)" \{`)
 	hdf5Type  = regexp.MustCompile(`^\s*DATATYPE\s+(\w+)`)
 	hdf5Space = regexp.MustCompile(`^\s*DATASPACE\s+SIMPLE \{ \( ([0-9, ]+) \)`)
+	hdf5Chunk = regexp.MustCompile(`^\s*CHUNKED \( ([0-9, ]+) \)`)
+	hdf5Size  = regexp.MustCompile(`^\s*SIZE ([0-9]+)`)
+	// What h5dump says of values or objects in other files. A name cannot take such a line away.
+	hdf5Outside = regexp.MustCompile(`^\s*(EXTERNAL \{|VIRTUAL \{|EXTERNAL_LINK |USERDEFINED_LINK )`)
+	hdf5Link    = regexp.MustCompile(`^ *(ext link|UD link)\b`)
+	hdf5Hard    = regexp.MustCompile(`^\s*HARDLINK "(.*)"`)
+	hdf5Filter  = regexp.MustCompile(`^\s*FILTER_ID ([0-9]+)`)
 )
 
 // OpenHDF5 reads the names, types and shapes of all datasets.
 func OpenHDF5(ctx context.Context, path string) (*HDF5, error) {
-	if _, err := os.Stat(path); err != nil {
+	file, err := disk.Open(path)
+	if err != nil {
 		return nil, err
 	}
-	header, err := h5dump(ctx, "", "-H", path)
-	if errors.Is(err, errNoH5dump) {
+	file.Close()
+	f := &HDF5{path: path, datasets: map[string]hdf5Dataset{}}
+	slow := fmt.Errorf("%s: h5dump has not listed it after %v", path, slowestHDF5)
+	limited, cancel := context.WithTimeoutCause(ctx, slowestHDF5, slow)
+	defer cancel()
+	err = h5dump(limited, "", f.refuseLinks, "-n", operand(path)) // -H follows them
+	if err == nil {
+		err = h5dump(limited, "", f.decode, "-p", "-H", operand(path))
+	}
+	if err == nil && len(f.Names) == 0 {
+		err = f.fail("it holds no dataset")
+	}
+	var own *hdf5Error
+	switch {
+	case err == nil || errors.Is(err, slow) || errors.As(err, &own) || ctx.Err() != nil:
+		return f, err
+	case errors.Is(err, errNoH5dump):
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	if err != nil {
-		return nil, words.WithHint(fmt.Errorf("h5dump cannot read %s: %w", path, err), "is it an HDF5 file, and whole?")
-	}
-	f := &HDF5{path: path, datasets: map[string]hdf5Dataset{}}
-	return f, f.decode(header)
+	return nil, words.WithHint(fmt.Errorf("h5dump cannot read %s: %w", path, err), "is it an HDF5 file, and whole?")
 }
 
-// decode reads the output of h5dump -H.
-func (f *HDF5) decode(header []byte) error {
-	var open []string // the blocks around a line: the path of a group or dataset, or ""
-	lines := bufio.NewScanner(bytes.NewReader(header))
+// operand is a path that no program takes for an option.
+func operand(path string) string {
+	if strings.HasPrefix(path, "-") {
+		return "." + string(filepath.Separator) + path
+	}
+	return path
+}
+
+// An hdf5Error says what pihc does not read of a file that h5dump reads.
+type hdf5Error struct{ text string }
+
+func (e *hdf5Error) Error() string { return e.text }
+
+func (f *HDF5) fail(format string, args ...any) error {
+	return &hdf5Error{f.path + ": " + fmt.Sprintf(format, args...)}
+}
+
+func (f *HDF5) outside(what string) error {
+	return words.WithHint(f.fail("%s: what stands in other files is not read", what), "copy it into one file with h5py or h5copy, or to NPZ (numpy.savez)")
+}
+
+// refuseLinks reads the output of h5dump -n, which follows no link.
+func (f *HDF5) refuseLinks(list io.Reader) error {
+	lines := bufio.NewScanner(list)
+	for lines.Scan() {
+		if hdf5Link.MatchString(lines.Text()) {
+			return f.outside("it has a link to another file, " + strconv.Quote(strings.TrimSpace(lines.Text())))
+		}
+	}
+	return f.scanned(lines)
+}
+
+func (f *HDF5) scanned(lines *bufio.Scanner) error {
+	if err := lines.Err(); err != nil {
+		return f.fail("what h5dump says of it: %v", err)
+	}
+	return nil
+}
+
+// decode reads the output of h5dump -p -H.
+func (f *HDF5) decode(header io.Reader) error {
+	var open []string     // the blocks around a line: the path of a group or dataset, or ""
+	in := func() string { // the innermost of these
+		for _, at := range slices.Backward(open) {
+			if at != "" {
+				return at
+			}
+		}
+		return ""
+	}
+	lines := bufio.NewScanner(header)
 	for lines.Scan() {
 		line := lines.Text()
+		if hdf5Outside.MatchString(line) {
+			return f.outside(fmt.Sprintf("%s has values or a link in another file, %q", cmp.Or(in(), "/"), strings.TrimSpace(line)))
+		}
+		if len(open) > deepestHDF5 || len(f.Names) > mostHDF5 {
+			return f.fail("more groups within each other, or more datasets, than there may be (%d, %d)", deepestHDF5, mostHDF5)
+		}
 		if m := hdf5Name.FindStringSubmatch(line); m != nil {
 			at := ""
 			if m[1] != "ATTRIBUTE" {
-				for i := len(open) - 1; i >= 0 && at == ""; i-- {
-					at = open[i]
-				}
-				at = strings.TrimSuffix(at, "/") + "/" + strings.Trim(m[2], "/")
+				at = strings.TrimSuffix(in(), "/") + "/" + strings.Trim(m[2], "/")
 				if m[1] == "DATASET" {
 					f.Names = append(f.Names, at)
-					f.datasets[at] = hdf5Dataset{}
+					f.datasets[at] = hdf5Dataset{chunk: 1, stored: -1, encoded: true}
 				}
 			}
 			open = append(open, at)
 			continue
 		}
-		if len(open) > 0 {
-			at := open[len(open)-1]
-			if d, dataset := f.datasets[at]; dataset {
-				if m := hdf5Type.FindStringSubmatch(line); m != nil {
-					d.kind = m[1]
-				}
-				if m := hdf5Space.FindStringSubmatch(line); m != nil {
-					for _, n := range strings.Split(m[1], ",") {
-						size, err := strconv.Atoi(strings.TrimSpace(n))
-						if err != nil {
-							return fmt.Errorf("%s: dataset %s: %w", f.path, at, err)
-						}
-						d.shape = append(d.shape, size)
-					}
-					d.size = 1
-					for _, n := range d.shape {
-						if n > 0 && d.size > math.MaxInt/8/n {
-							return fmt.Errorf("%s: dataset %s: %s is more than there can be", f.path, at, words.Shape(d.shape))
-						}
-						d.size *= n
-					}
-				}
-				f.datasets[at] = d
+		if d, ok := f.datasets[in()]; ok {
+			if err := f.property(&d, in(), line, open[len(open)-1] != ""); err != nil {
+				return err
 			}
+			f.datasets[in()] = d
 		}
 		for range strings.Count(line, "{") {
 			open = append(open, "")
@@ -148,37 +247,102 @@ func (f *HDF5) decode(header []byte) error {
 			}
 		}
 	}
-	if err := lines.Err(); err != nil {
-		return fmt.Errorf("%s: %w", f.path, err)
-	}
-	if len(f.Names) == 0 {
-		return fmt.Errorf("%s holds no dataset", f.path)
-	}
-	return nil
+	return f.scanned(lines)
 }
 
-// Read returns a dataset of float32 or float64, as float64.
-func (f *HDF5) Read(ctx context.Context, name string) (*data.Array, error) {
-	d := f.datasets[name]
-	bytes := 8
-	switch d.kind {
-	case "H5T_IEEE_F32LE", "H5T_IEEE_F32BE":
-		bytes = 4
-	case "H5T_IEEE_F64LE", "H5T_IEEE_F64BE":
-	default:
-		return nil, fmt.Errorf("%s: dataset %s is of type %s; want float32 or float64", f.path, name, d.kind)
+// property reads what a line says of a dataset; one in a block within that is not of its type and shape.
+func (f *HDF5) property(d *hdf5Dataset, name, line string, own bool) (err error) {
+	if m := hdf5Type.FindStringSubmatch(line); m != nil && own {
+		d.kind = m[1]
 	}
-	scratch, err := os.MkdirTemp("", "pihc-hdf5-")
+	if m := hdf5Space.FindStringSubmatch(line); m != nil && own {
+		d.shape, _, err = f.sizes(name, m[1])
+	}
+	if m := hdf5Hard.FindStringSubmatch(line); m != nil && own {
+		*d = f.datasets[m[1]] // another name of one that came before
+	}
+	if m := hdf5Chunk.FindStringSubmatch(line); m != nil {
+		_, d.chunk, err = f.sizes(name, m[1])
+	}
+	if m := hdf5Size.FindStringSubmatch(line); m != nil && d.stored < 0 {
+		if d.stored, err = strconv.Atoi(m[1]); err != nil {
+			return f.fail("dataset %s: %v", name, err)
+		}
+	}
+	if strings.TrimSpace(line) == "NONE" { // of FILTERS
+		d.encoded = false
+	}
+	if m := hdf5Filter.FindStringSubmatch(line); m != nil && !slices.Contains(hdf5Filters, m[1]) {
+		return words.WithHint(f.fail("dataset %s goes through the filter %s, which is none of the compressions that pihc knows", name, m[1]), "h5repack -f GZIP=4 writes it with one that all programs have")
+	}
+	return err
+}
+
+// sizes reads the numbers of points along axes, and of all.
+func (f *HDF5) sizes(name, list string) (shape []int, count int, err error) {
+	count = 1
+	for text := range strings.SplitSeq(list, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(text))
+		if err != nil {
+			return nil, 0, f.fail("dataset %s: %v", name, err)
+		}
+		shape = append(shape, n)
+	}
+	for _, n := range shape {
+		if n > 0 && count > math.MaxInt/8/n {
+			return nil, 0, f.fail("dataset %s: %s is more than there can be", name, words.Shape(shape))
+		}
+		count *= n
+	}
+	return shape, count, nil
+}
+
+// Shape is that of a dataset.
+func (f *HDF5) Shape(name string) []int { return f.datasets[name].shape }
+
+// selection is what there is to read of a dataset, and the options of h5dump that say so; an error where it cannot be read.
+func (f *HDF5) selection(name string, samples int) (shape []int, args []string, err error) {
+	d := f.datasets[name]
+	shape = slices.Clone(d.shape)
+	if samples > 0 && len(shape) > 0 && samples < shape[0] {
+		shape[0] = samples
+		args = []string{"-s", strings.TrimSuffix(strings.Repeat("0,", len(shape)), ","), "-c", strings.ReplaceAll(words.Shape(shape), " x ", ",")}
+	}
+	bytes := hdf5Bytes[d.kind]
+	if bytes == 0 {
+		return nil, nil, f.fail("dataset %s is of type %s; want float32 or float64", name, d.kind)
+	}
+	count := countOf(shape)
+	if least := min(1, count); d.stored < least || !d.encoded && d.stored < bytes*count {
+		return nil, nil, f.fail("dataset %s: %d bytes of values are in the file, %s of %d are %d: the others were never written", name, max(0, d.stored), words.Shape(shape), bytes, bytes*count)
+	}
+	if err := machine.CheckValues(max(float64(count), float64(d.chunk))); err != nil {
+		return nil, nil, words.WithHint(f.fail("dataset %s: %v", name, err), "--samples takes the first ones alone")
+	}
+	return shape, args, nil
+}
+
+func countOf(shape []int) int {
+	count := 1
+	for _, n := range shape {
+		count *= n
+	}
+	return count
+}
+
+// Read returns the first samples, along the first axis, of a dataset of float32 or float64, as float64; all for 0.
+func (f *HDF5) Read(ctx context.Context, name string, samples int) (*data.Array, error) {
+	shape, selected, err := f.selection(name, samples)
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(scratch)
-	out := filepath.Join(scratch, "values")
-	dump := func(preload string) error {
-		_, err := h5dump(ctx, preload, "-d", name, "-b", "LE", "-o", out, f.path)
+	var values []float64
+	decode := func(r io.Reader) (err error) {
+		values, err = decodeFloats(r, hdf5Bytes[f.datasets[name].kind], countOf(shape))
 		return err
 	}
-	if err := dump(""); err != nil && dump(lzfLibrary) != nil {
+	args := slices.Concat([]string{"-O", "-d", name}, selected, []string{"-b", "LE", "-o", "/dev/stdout", operand(f.path)})
+	if err := h5dump(ctx, "", decode, args...); err != nil && h5dump(ctx, lzfLibrary, decode, args...) != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -187,20 +351,32 @@ func (f *HDF5) Read(ctx context.Context, name string) (*data.Array, error) {
 			"if its data are compressed by LZF, as PDEBench's are, h5dump needs the plugin (Debian: apt install hdf5-plugin-lzf liblzf1)",
 		)
 	}
-	raw, err := os.ReadFile(out)
-	if err != nil {
-		return nil, err
-	}
-	if len(raw) != d.size*bytes {
-		return nil, fmt.Errorf("%s: dataset %s: h5dump gave %d bytes; %s of %d bytes are %d", f.path, name, len(raw), words.Shape(d.shape), bytes, d.size*bytes)
-	}
-	values := make([]float64, d.size)
-	for i := range values {
-		if bytes == 4 {
-			values[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:])))
-		} else {
-			values[i] = math.Float64frombits(binary.LittleEndian.Uint64(raw[8*i:]))
+	return data.NewArray(shape, values), nil
+}
+
+// earlyEnd is an end of values before the last.
+type earlyEnd struct{ got, want int }
+
+func (e *earlyEnd) Error() string { return fmt.Sprintf("it gave %d of %d values", e.got, e.want) }
+
+// decodeFloats reads count little-endian numbers of 4 or 8 bytes, and the end.
+func decodeFloats(r io.Reader, bytes, count int) ([]float64, error) {
+	values, buffer := make([]float64, count), make([]byte, 1<<16)
+	for at := 0; at < count; {
+		part := buffer[:min(len(buffer), bytes*(count-at))]
+		if n, err := io.ReadFull(r, part); err != nil {
+			return nil, &earlyEnd{at + n/bytes, count}
+		}
+		for ; len(part) > 0; part, at = part[bytes:], at+1 {
+			if bytes == 4 {
+				values[at] = float64(math.Float32frombits(binary.LittleEndian.Uint32(part)))
+			} else {
+				values[at] = math.Float64frombits(binary.LittleEndian.Uint64(part))
+			}
 		}
 	}
-	return data.NewArray(d.shape, values), nil
+	if n, _ := r.Read(buffer[:1]); n > 0 {
+		return nil, fmt.Errorf("it has more than %d values", count)
+	}
+	return values, nil
 }

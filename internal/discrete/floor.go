@@ -40,7 +40,26 @@ func MeasureFloor(sys *pde.System, scale func(set *pde.RowSet) float64, sample, 
 		return out, err
 	}
 	out.Residual = pde.Relative(plain.RMS(truth, sample))
-	m, u := newMinimiser(sys, scale, sample, most), slices.Clone(truth)
+	u := slices.Clone(truth)
+	if out.Iterations, err = minimiseFrom(sys, scale, sample, u, most); err == nil {
+		out.Error = grid.RelativeL2(u, truth, len(sys.Problem.Unknowns))
+	}
+	return out, err
+}
+
+// Nearest moves u (C, P) to a field that minimises all rows, unweighted: of several solutions one near u. The error
+// is ErrFloor or ErrLarge.
+func Nearest(sys *pde.System, sample, u []float64) error {
+	_, err := minimiseFrom(sys, func(*pde.RowSet) float64 { return 1 }, sample, u, mostNearest)
+	return err
+}
+
+// mostNearest bounds the work of Nearest, as most does that of MeasureFloor: some seconds.
+const mostNearest = 1e9
+
+// minimiseFrom moves u, but for what the ansatz fixes, to the minimiser of the rows.
+func minimiseFrom(sys *pde.System, scale func(set *pde.RowSet) float64, sample, u []float64, most float64) (steps int, err error) {
+	m := newMinimiser(sys, scale, sample, most)
 	if m.fixed != nil {
 		offset := make([]float64, len(u))
 		sys.Offset(offset, sample)
@@ -50,8 +69,5 @@ func MeasureFloor(sys *pde.System, scale func(set *pde.RowSet) float64, sample, 
 			}
 		}
 	}
-	if out.Iterations, err = m.minimise(u); err == nil {
-		out.Error = grid.RelativeL2(u, truth, len(sys.Problem.Unknowns))
-	}
-	return out, err
+	return m.minimise(u)
 }

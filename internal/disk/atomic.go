@@ -129,7 +129,7 @@ func Remove(path string) error {
 
 // HashFile returns the size of a file and its SHA-256 in hexadecimal.
 func HashFile(path string) (size int64, sum string, err error) {
-	f, err := os.Open(path)
+	f, err := Open(path)
 	if err != nil {
 		return 0, "", err
 	}
@@ -172,7 +172,7 @@ func WriteSealedJSON(path string, v any) error {
 // ReadSealedJSON reads what WriteSealedJSON wrote. An object whose checksum does
 // not fit, or that has none, is a *CorruptError.
 func ReadSealedJSON(path string, v any) error {
-	text, err := os.ReadFile(path)
+	text, err := ReadFile(path)
 	if err != nil {
 		return err
 	}
@@ -190,7 +190,7 @@ func ReadSealedJSON(path string, v any) error {
 // anything after the value are errors. Errors are *FormatError, which names
 // the line, or errors of opening the file.
 func ReadJSON(path string, v any) error {
-	text, err := os.ReadFile(path)
+	text, err := ReadFile(path)
 	if err != nil {
 		return err
 	}

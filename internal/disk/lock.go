@@ -74,6 +74,11 @@ func LockFolder(dir string) (*Lock, error) {
 		if err == nil {
 			f, held, err = openLock(path)
 		}
+		if f != nil && err == nil {
+			if err = regular(f); err != nil {
+				f.Close()
+			}
+		}
 		if err != nil {
 			return nil, fmt.Errorf("lock %s: %w", dir, Reason(err))
 		}
@@ -118,7 +123,7 @@ func (l *Lock) Release() {
 func readHolder(path string) Holder {
 	var h Holder
 	for range 20 {
-		if text, err := os.ReadFile(path); err == nil && json.Unmarshal(text, &h) == nil {
+		if text, err := ReadFile(path); err == nil && json.Unmarshal(text, &h) == nil {
 			return h
 		} else if err == nil && len(text) == 0 || errors.Is(err, fs.ErrNotExist) {
 			time.Sleep(time.Millisecond)

@@ -9,6 +9,9 @@ import (
 	"time"
 )
 
+// nonblock makes opening a named pipe not wait for its other end.
+const nonblock = syscall.O_NONBLOCK
+
 // openLock opens and locks a file. The file is nil if another process holds it;
 // held is false where the file system has no locks.
 func openLock(path string) (f *os.File, held bool, err error) {
@@ -52,7 +55,7 @@ func alive(process int) bool {
 // removeAbandoned removes an unfinished file that no living process has locked,
 // or, where there are no locks, one of an hour ago.
 func removeAbandoned(path string) {
-	f, err := os.Open(path)
+	f, err := Open(path)
 	if err != nil {
 		return
 	}

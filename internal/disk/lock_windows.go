@@ -6,6 +6,9 @@ import (
 	"syscall"
 )
 
+// nonblock is not needed: named pipes have paths of their own.
+const nonblock = 0
+
 // openLock opens a file that others may read but not open for writing. The file
 // is nil if another process has it open so.
 func openLock(path string) (f *os.File, held bool, err error) {

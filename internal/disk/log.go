@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash"
 	"io"
@@ -63,7 +64,10 @@ func AppendLog(path string, size int64) (*Log, error) {
 		l.file, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666)
 	}
 	if err == nil {
-		if err = Inject("truncate", path); err == nil {
+		if err = regular(l.file); err == nil {
+			err = Inject("truncate", path)
+		}
+		if err == nil {
 			err = l.file.Truncate(size)
 		}
 		if err == nil {
@@ -138,10 +142,13 @@ func lineError(path string, line int, reason string) error {
 	return fmt.Errorf("%s: %w", path, &FormatError{Format: "log", Line: line, Reason: reason})
 }
 
+// maxLine is the most bytes of a line: those of runs have some hundred.
+const maxLine = 1 << 20
+
 // ScanLog passes every complete line of a log, damaged ones too, until each
 // returns an error.
 func ScanLog(path string, each func(Line) error) error {
-	f, err := os.Open(path)
+	f, err := Open(path)
 	if err != nil {
 		return err
 	}
@@ -150,12 +157,15 @@ func ScanLog(path string, each func(Line) error) error {
 }
 
 func ScanLines(source io.Reader, path string, each func(Line) error) error {
-	r := bufio.NewReader(source)
+	r := bufio.NewReaderSize(source, 1<<16)
 	sum, chained := sha256.New(), false
 	for l := (Line{Number: 1}); ; l.Number++ {
-		text, err := r.ReadBytes('\n')
+		text, err := readLine(r)
 		if err == io.EOF {
 			return nil // also with a truncated record
+		}
+		if errors.Is(err, errLine) {
+			return lineError(path, l.Number, err.Error())
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, Reason(err))
@@ -179,6 +189,22 @@ func ScanLines(source io.Reader, path string, each func(Line) error) error {
 		sum.Write(text[at:])
 		if err := each(l); err != nil {
 			return err
+		}
+	}
+}
+
+var errLine = tooLong("a line", maxLine)
+
+// readLine is r.ReadBytes('\n') up to maxLine bytes; more are errLine.
+func readLine(r *bufio.Reader) (line []byte, err error) {
+	for {
+		part, err := r.ReadSlice('\n')
+		line = append(line, part...)
+		switch {
+		case len(line) > maxLine:
+			return nil, errLine
+		case err != bufio.ErrBufferFull:
+			return line, err
 		}
 	}
 }

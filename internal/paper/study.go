@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -83,7 +82,7 @@ func newOrigin(s *Work) (origin, error) {
 		if err != nil {
 			return o, err
 		}
-		text, err := os.ReadFile(train.Folder(run.Dir).SpecFile())
+		text, err := disk.ReadFile(train.Folder(run.Dir).SpecFile())
 		if err != nil {
 			return o, err
 		}

@@ -91,6 +91,11 @@ func studyResiduals(ctx context.Context, s *Work) (result, *report.Study, error)
 			"The charts: rows of the validation samples during training, root mean squares over the whole grid in the PDE file's weighting, each set of rows apart; then constraint_rms over what is varied.",
 		},
 	}
+	iterated, err := iteratedText(s.Runs[model.MoE])
+	if err != nil {
+		return nil, nil, err
+	}
+	page.Summary = append(page.Summary, iterated...)
 	for _, name := range rows {
 		chart := report.Chart{Name: "rows_" + name, Caption: "Rows \"" + name + "\" on validation", X: "step", Y: "rms of rows " + name, LogY: true}
 		for _, c := range out.Curves {
@@ -177,6 +182,15 @@ func (s *residualSolve) all() (all []float64) {
 		}
 	}
 	return all
+}
+
+// iteratedText says that a run has several passes; nothing for one.
+func iteratedText(dir string) ([]string, error) {
+	run, err := experiment.OpenRun(dir)
+	if err != nil || run.Spec.Network.Passes == 1 {
+		return nil, err
+	}
+	return []string{fmt.Sprintf("Iterated: all is after the %d passes of training, each of which corrects the field of the pass before. The paper's methods have one.", run.Spec.Network.Passes)}, nil
 }
 
 // residualSolves evaluates a run with one thing after another changed.
