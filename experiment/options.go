@@ -71,7 +71,9 @@ func (o Options) warn(to *[]string, format string, args ...any) {
 		return
 	}
 	text := fmt.Sprintf(format, args...)
-	*to = append(*to, text)
+	if to != nil {
+		*to = append(*to, text)
+	}
 	o.tell(Progress{Warning: text})
 }
 

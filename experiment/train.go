@@ -122,19 +122,21 @@ func (r *Run) train(ctx context.Context, title, dataDir string, set *data.Datase
 	options.Info = info
 	options.Logger, options.Build = o.Logger, machine.Version()
 	var loss, validation string
+	passes := passesText(float64(r.Spec.Network.Passes))
 	small, expected := false, "initial conditions"
 	if r.Problem.Reference.Solver != "" {
 		expected = "solutions"
 	}
 	options.Progress = func(now train.Record) {
 		if now.Loss != nil {
-			loss = "loss " + words.Number(float64(*now.Loss))
+			loss = "batch loss " + words.Number(float64(*now.Loss))
 		}
 		if now.ValidationResidual != nil {
 			validation = ", validation residual " + words.Number(float64(*now.ValidationResidual))
 			if now.ValidationError != nil {
 				validation += ", error " + words.Percent(float64(*now.ValidationError))
 			}
+			validation += passes
 		}
 		m.Set(now.Step, loss+validation)
 		if now.Collapse != nil && !small {
@@ -155,6 +157,14 @@ func (r *Run) train(ctx context.Context, title, dataDir string, set *data.Datase
 			title, words.Number(s.BestResidual), s.BestStep, words.Number(s.Start))})
 	}
 	return err
+}
+
+// passesText says in how many passes something was predicted, "" of one.
+func passesText(passes float64) string {
+	if passes <= 1 {
+		return ""
+	}
+	return " in " + words.Number(passes) + " passes"
 }
 
 // checkSameSpec is an error for a run folder that was begun with another spec than this one,

@@ -237,7 +237,7 @@ func (l *loader) input(p *Problem, name string, f fileSampler, space []DomainAxi
 }
 
 // reservedArrays are the names of arrays in files of samples and predictions, beside those of unknowns, axes and inputs.
-var reservedArrays = []string{"initial", "solution", "train", "passes", "residual", "relative_residual", "trusted_edits"}
+var reservedArrays = []string{"initial", "solution", "train", "passes", "residual", "relative_residual", "trusted_edits", "residual_over_rate", "relative_loss"}
 
 // steady reports what a problem without time cannot have.
 func (l *loader) steady(p *Problem) {

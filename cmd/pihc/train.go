@@ -163,6 +163,10 @@ func (a *app) tellTraining(r *experiment.Run, dir string, err error) error {
 	if s.RecoveredAt > 0 {
 		skipped += fmt.Sprintf(", gone back at step %d", s.RecoveredAt)
 	}
+	passes := ""
+	if n := spec.Network.Passes; n > 1 {
+		passes = fmt.Sprintf(" in %d passes", n)
+	}
 	if !a.writes() {
 		return nil
 	}
@@ -170,8 +174,8 @@ func (a *app) tellTraining(r *experiment.Run, dir string, err error) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(a.Out, "%s: %d steps%s in %s; best validation residual %s at step %d; run folder %s\n",
-		model.MethodLabel(spec.Method), s.Steps, skipped, words.Duration(max(s.Seconds, seconds)), words.Number(s.BestResidual), s.BestStep, dir)
+	_, err = fmt.Fprintf(a.Out, "%s: %d steps%s in %s; best validation residual %s at step %d%s; run folder %s\n",
+		model.MethodLabel(spec.Method), s.Steps, skipped, words.Duration(max(s.Seconds, seconds)), words.Number(s.BestResidual), s.BestStep, passes, dir)
 	if err != nil {
 		return err
 	}
