@@ -49,7 +49,7 @@ func addBaselines(page *report.Page, p *pde.Problem, g *grid.Grid, s score.Sampl
 	}
 	var starts []string
 	for _, u := range p.Unknowns {
-		starts = append(starts, u.Start.String())
+		starts = append(starts, words.Clip(u.Start.String(), 1000))
 	}
 	page.Baselines = append(page.Baselines, report.Method{
 		Key: "persistence", Label: "persistence", Note: strings.Join(starts, ", ") + " at all times", Evaluation: *still,

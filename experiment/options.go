@@ -41,6 +41,7 @@ type Progress struct {
 	Line        bool   // the note is worth a line of its own
 	Ended       bool   // the stage is over
 	Text        string
+	Saving      bool // the text says that the stage was interrupted and will end by itself, after a checkpoint
 	Warning     string
 }
 

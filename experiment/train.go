@@ -147,11 +147,15 @@ func (r *Run) train(ctx context.Context, title, dataDir string, set *data.Datase
 			m.Line()
 		}
 	}
-	stopping := context.AfterFunc(ctx, func() {
-		o.say("%s: stopping with a checkpoint; Ctrl-C again stops at once", title)
-	})
-	defer stopping()
+	options.Stopping = func() {
+		o.tell(Progress{Text: title + ": stopping with a checkpoint; Ctrl-C again stops at once", Saving: true})
+	}
 	r.Summary, err = train.Run(ctx, r.Dir, r.Spec, r.Problem, set, options)
+	m.End()
+	if s := r.Summary; err == nil && s.BestResidual >= s.Start && s.Start > 0 && o.writes() {
+		o.tell(Progress{Warning: fmt.Sprintf("%s did not get better than its start: validation residual %s at best (step %d), %s before the first step; a lower training.learning_rate.initial, or more steps, may help",
+			title, words.Number(s.BestResidual), s.BestStep, words.Number(s.Start))})
+	}
 	return err
 }
 
