@@ -25,22 +25,23 @@ type Predictions struct {
 	Grid     *grid.Grid
 	Unknowns []string
 	Fields   [][]float64 // per unknown: (sample, t, x[, y]), one sample after another, Grid.Size() values each
-	// RelativeResidual is, per sample, the rms of the residual over that of the solution's derivative in time.
-	RelativeResidual []float64
-	// Passes and Residual are, per sample, the passes of the network and the root of the loss over that of the field
+	// ResidualOverRate is, per sample, the rms of the residual over that of the prediction's own derivative in time, or of the
+	// residual's first term where it has none.
+	ResidualOverRate []float64
+	// Passes and RelativeLoss are, per sample, the passes of the network and the root of the loss over that of the field
 	// that keeps its initial values; nil where every sample has as many passes.
-	Passes, Residual []float64
-	Edited           []string // files of the run folder that are not those of its training
-	Warnings         []string // of inputs unlike those of training, and of predictions that may be far off
+	Passes, RelativeLoss []float64
+	Edited               []string // files of the run folder that are not those of its training
+	Warnings             []string // of inputs unlike those of training, and of predictions that may be far off
 
 	overwrite bool
 	reads     []string // what Write does not replace
 }
 
-// Arrays are what `pihc predict` writes: the unknowns (sample, t, x[, y]), the coordinates of every axis, relative_residual,
-// and passes and residual where samples have their own.
+// Arrays are what `pihc predict` writes: the unknowns (sample, t, x[, y]), the coordinates of every axis, residual_over_rate,
+// and passes and relative_loss where samples have their own.
 func (p *Predictions) Arrays() []data.Named {
-	n := len(p.RelativeResidual)
+	n := len(p.ResidualOverRate)
 	var out []data.Named
 	add := func(name string, values []float64, shape ...int) {
 		out = append(out, data.Named{Name: name, Array: data.NewArray(shape, values)})
@@ -51,10 +52,10 @@ func (p *Predictions) Arrays() []data.Named {
 	for _, axis := range p.Grid.Axes {
 		add(axis.Name, coordinates(axis), axis.Points)
 	}
-	add(residualArray, p.RelativeResidual, n)
+	add("residual_over_rate", p.ResidualOverRate, n)
 	if p.Passes != nil {
 		add("passes", p.Passes, n)
-		add("residual", p.Residual, n)
+		add("relative_loss", p.RelativeLoss, n)
 	}
 	if len(p.Edited) > 0 {
 		add("trusted_edits", []float64{float64(len(p.Edited))}, 1)
@@ -80,18 +81,16 @@ func (p *Predictions) output(path string) disk.Output {
 	for _, axis := range p.Grid.Axes {
 		own = append(own, axis.Name)
 	}
-	own = append(own, residualArray)
 	return disk.Output{Path: path, Kind: "file of predictions of this problem", Force: p.overwrite, Reads: p.reads, Ours: func(path string) bool {
 		names := disk.ArrayNames(path)
-		return len(names) >= len(own) && slices.Equal(names[:len(own)], own) &&
+		return len(names) > len(own) && slices.Equal(names[:len(own)], own) &&
 			!slices.ContainsFunc(names[len(own):], func(name string) bool { return !slices.Contains(OfPredictions, name) })
 	}}
 }
 
-const residualArray = "relative_residual"
-
-// OfPredictions are the arrays of predictions that are neither unknowns nor coordinates.
-var OfPredictions = []string{residualArray, "passes", "residual", "trusted_edits"}
+// OfPredictions are the arrays of predictions that are neither unknowns nor coordinates; those of older files had
+// relative_residual and residual.
+var OfPredictions = []string{"residual_over_rate", "passes", "relative_loss", "trusted_edits", "relative_residual", "residual"}
 
 // PredictOptions say how a run predicts.
 type PredictOptions struct {
@@ -160,7 +159,7 @@ func (r *Run) Predict(ctx context.Context, inputs [][]float64, o PredictOptions)
 			out.Fields[c] = append(out.Fields[c], x.Field[c*g.Size():(c+1)*g.Size()]...)
 		}
 		if o.passes(r.Spec) == model.AutoPasses {
-			out.Passes, out.Residual = append(out.Passes, float64(x.Passes)), append(out.Residual, x.Residual)
+			out.Passes, out.RelativeLoss = append(out.Passes, float64(x.Passes)), append(out.RelativeLoss, x.Residual)
 		}
 		judge.add(x.Field, inputs[i])
 		for _, expert := range x.Experts {
@@ -181,7 +180,7 @@ func (r *Run) Predict(ctx context.Context, inputs [][]float64, o PredictOptions)
 	for _, warning := range judge.warnings(r.Dir) {
 		o.warn(&out.Warnings, "%s", warning)
 	}
-	out.RelativeResidual = judge.residuals
+	out.ResidualOverRate = judge.residuals
 	return out, nil
 }
 
