@@ -36,6 +36,9 @@ type Dataset struct {
 // *IncompleteError for an interrupted generation, *VersionError and
 // *CorruptError.
 func Open(dir string) (*Dataset, error) {
+	if err := disk.Inside(dir, manifestFile, progressFile); err != nil {
+		return nil, err
+	}
 	path := filepath.Join(dir, manifestFile)
 	m, err := readManifest(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -49,6 +52,9 @@ func Open(dir string) (*Dataset, error) {
 		return nil, &disk.CorruptError{File: dir, Reason: "not a dataset: it has no " + manifestFile, Err: err}
 	}
 	if err != nil {
+		return nil, err
+	}
+	if err := disk.Inside(dir, m.files()...); err != nil {
 		return nil, err
 	}
 	d := &Dataset{Problem: m.Problem, ProblemHash: m.ProblemHash, Metadata: m.Metadata, Splits: m.Splits, Checksum: m.Checksum, dir: dir, manifest: m}

@@ -201,10 +201,16 @@ func (g *generator) prepare() error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("create %s: %w", g.dir, disk.Reason(err))
 	}
+	if err := disk.Inside(g.dir, manifestFile, progressFile); err != nil {
+		return err
+	}
 	for _, file := range []string{manifestFile, progressFile} {
 		old, err := readManifest(g.path(file))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
+		}
+		if err == nil {
+			err = disk.Inside(g.dir, old.files()...)
 		}
 		if err != nil {
 			return err
@@ -214,6 +220,9 @@ func (g *generator) prepare() error {
 		}
 		g.manifest, g.complete, g.total = old, file == manifestFile, old.total()
 		return nil
+	}
+	if err := disk.Outside(g.dir, nil); err != nil {
+		return err
 	}
 	for _, e := range entries {
 		if name := e.Name(); name != disk.LockFile && !strings.HasPrefix(name, ".") {

@@ -68,6 +68,15 @@ func splitOf(splits []Split, name string) (Split, error) {
 	return Split{}, fmt.Errorf("no split %q; there is %s", name, words.List(names))
 }
 
+// files are the names of the shards.
+func (m *manifest) files() []string {
+	var out []string
+	for _, s := range m.Shards {
+		out = append(out, s.File)
+	}
+	return out
+}
+
 func (m *manifest) total() int {
 	n := 0
 	for _, s := range m.Splits {

@@ -138,6 +138,11 @@ func (r *Run) scoreAll(ctx context.Context, set *data.Dataset, o Evaluation, war
 	m, stored := r.storedMetrics(e, set, warn)
 	all := ScoreOptions{Evaluation: o, Split: "test"}
 	if !stored {
+		metrics := disk.Output{Path: train.Folder(r.Dir).MetricsFile(), Force: true, Belongs: func(_, name string) bool { return true }}
+		if err := metrics.Check(); err != nil {
+			e.Close()
+			return scored{}, err
+		}
 		m, err = r.score(ctx, set, e, &all)
 	}
 	e.Close() // one engine at a time

@@ -80,6 +80,9 @@ func checkWritable(dir string) error {
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
 		return nil
 	}
+	if err := disk.Outside(dir, nil); err != nil {
+		return err
+	}
 	probe, err := os.MkdirTemp(disk.Existing(dir), ".pihc-")
 	if err == nil {
 		return os.Remove(probe)

@@ -14,6 +14,7 @@ import (
 	"pihc/engine"
 	"pihc/grid"
 	"pihc/internal/dataset"
+	"pihc/internal/disk"
 	"pihc/internal/words"
 	"pihc/model"
 	"pihc/train"
@@ -32,6 +33,9 @@ type Predictions struct {
 	Passes, RelativeLoss []float64
 	Edited               []string // files of the run folder that are not those of its training
 	Warnings             []string // of inputs unlike those of training, and of predictions that may be far off
+
+	overwrite bool
+	reads     []string // what Write does not replace
 }
 
 // Arrays are what `pihc predict` writes: the unknowns (sample, t, x[, y]), the coordinates of every axis, residual_over_rate,
@@ -62,14 +66,39 @@ func (p *Predictions) Arrays() []data.Named {
 // Edits says which files of the run folder were used though they are not those of its training.
 func (p *Predictions) Edits() string { return editsText(p.Edited) }
 
-// Write writes the arrays to an NPZ file, whole or not at all.
-func (p *Predictions) Write(path string) error { return data.WriteNPZ(path, p.Arrays()) }
+// Write writes the arrays to an NPZ file, whole or not at all. A file that is there and has other content than predictions of
+// this problem stays, unless PredictOptions.Overwrite was set, and is an error.
+func (p *Predictions) Write(path string) error {
+	if err := p.output(path).Check(); err != nil {
+		return err
+	}
+	return data.WriteNPZ(path, p.Arrays())
+}
+
+// output is a file for the predictions.
+func (p *Predictions) output(path string) disk.Output {
+	own := append([]string(nil), p.Unknowns...)
+	for _, axis := range p.Grid.Axes {
+		own = append(own, axis.Name)
+	}
+	return disk.Output{Path: path, Kind: "file of predictions of this problem", Force: p.overwrite, Reads: p.reads, Ours: func(path string) bool {
+		names := disk.ArrayNames(path)
+		return len(names) > len(own) && slices.Equal(names[:len(own)], own) &&
+			!slices.ContainsFunc(names[len(own):], func(name string) bool { return !slices.Contains(OfPredictions, name) })
+	}}
+}
+
+// OfPredictions are the arrays of predictions that are neither unknowns nor coordinates; those of older files had
+// relative_residual and residual.
+var OfPredictions = []string{"residual_over_rate", "passes", "relative_loss", "trusted_edits", "relative_residual", "residual"}
 
 // PredictOptions say how a run predicts.
 type PredictOptions struct {
 	Evaluation
 	Name       string // of the inputs, in messages; "" is "inputs"
 	RemoveMean bool   // subtract the mean of every initial condition, in place
+	Out        string // for Predictions.Write, of which it is known then before anything is computed whether it may; "": not known
+	Overwrite  bool   // Predictions.Write replaces any file
 }
 
 // maxInitial bounds initial conditions, relative to those of training: far past
@@ -80,14 +109,24 @@ const maxInitial = 1e4
 // grid (of the evaluation), as the block evaluation of the spec and the options say. A field that is not finite
 // is an error.
 func (r *Run) Predict(ctx context.Context, inputs [][]float64, o PredictOptions) (*Predictions, error) {
+	g, err := r.Grid(o.Evaluation)
+	if err != nil {
+		return nil, err
+	}
+	p := r.Problem
+	out := &Predictions{Grid: g, Unknowns: p.UnknownNames(), Fields: make([][]float64, len(p.Unknowns)), overwrite: o.Overwrite, reads: []string{o.Name}}
+	if o.Out != "" {
+		if err := out.output(o.Out).Check(); err != nil {
+			return nil, err
+		}
+	}
 	o.Name = cmp.Or(o.Name, "inputs")
 	e, err := r.Open(o.Evaluation)
 	if err != nil {
 		return nil, err
 	}
 	defer e.Close()
-	g, p := e.Info().Grid, r.Problem
-	out := &Predictions{Grid: g, Unknowns: p.UnknownNames(), Fields: make([][]float64, len(p.Unknowns)), Edited: e.Meta().Edited}
+	out.Edited = e.Meta().Edited
 	o.warnEdits(&out.Warnings, r.Dir, out.Edited)
 	if err := r.checkInputs(inputs, g, &o); err != nil {
 		return nil, err

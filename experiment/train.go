@@ -69,6 +69,15 @@ func (x *Experiment) Ensure(ctx context.Context, title, dir, dataDir string, o O
 	return r, r.train(ctx, title, dataDir, set, o, train.Options{Resume: resume})
 }
 
+// CheckFolder returns an error for a folder that Ensure refuses, as far as its files tell.
+func (x *Experiment) CheckFolder(dir string) error {
+	err := train.Folder(dir).Check()
+	if err == nil && train.Folder(dir).IsRun() {
+		err = checkSameSpec(dir, x.Spec)
+	}
+	return err
+}
+
 // Resume goes on with the training of a run, bitwise as if it had not been interrupted, on its dataset or that in the folder
 // dataDir. With steps > 0 the run is extended to so many first.
 func Resume(ctx context.Context, dir, dataDir string, steps int, o Options) (*Run, error) {
@@ -170,7 +179,7 @@ func passesText(passes float64) string {
 // checkSameSpec is an error for a run folder that was begun with another spec than this one,
 // however written. It sets in spec from which steps the run was extended, which a spec need not say.
 func checkSameSpec(dir string, spec *model.Spec) error {
-	stored, err := model.ReadStoredSpec(train.Folder(dir).SpecFile())
+	stored, _, err := train.Folder(dir).Read()
 	if err != nil {
 		return err
 	}

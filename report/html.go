@@ -35,9 +35,12 @@ func asset(name string) string {
 
 // Write writes the page to file, and to the folder named after it, report-figures beside report.html, every figure
 // as PNG and SVG and its numbers as CSV or NPZ, each file atomically: the page comes last, so that
-// it is never older than its figures. Folders are made as needed.
+// it is never older than its figures. Folders are made as needed. What CheckFile refuses is left as it is.
 func (p *Page) Write(file string) error {
 	if err := p.check(); err != nil {
+		return err
+	}
+	if err := CheckFile(file, p.Overwrite); err != nil {
 		return err
 	}
 	numbers, err := p.dataFiles()
@@ -148,6 +151,12 @@ func writeFiles(dir string, figures []figure, files []dataFile) error {
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
+	}
+	files = slices.Insert(files, 0, dataFile{filepath.Base(noteFile(dir)), []byte(figuresNote)})
+	for _, f := range files {
+		if info, err := os.Lstat(filepath.Join(dir, f.name)); err == nil && !info.Mode().IsRegular() {
+			return fmt.Errorf("%s is in the way of a figure: it is no file", filepath.Join(dir, f.name))
+		}
 	}
 	for _, f := range files {
 		if err := disk.WriteFile(filepath.Join(dir, f.name), f.content); err != nil {

@@ -120,6 +120,7 @@ type Page struct {
 	Facts      []Fact
 	Notes      []string
 	Specs      []Spec
+	Overwrite  bool   // also files that are no earlier page of this package
 	Generated  string // date and version, for the foot of the page
 }
 

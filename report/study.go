@@ -23,6 +23,7 @@ type Study struct {
 	Specs     []Spec
 	Data      string // file beside the page with all numbers
 	Generated string
+	Overwrite bool // also files that are no earlier page of this package
 }
 
 // A Chart draws lines over numbers.
@@ -95,9 +96,13 @@ func (c Chart) rows() [][]string {
 }
 
 // Write writes the page dir/NAME.html, which needs nothing from elsewhere, and its
-// charts as PNG, SVG and CSV to the folder named after it, NAME-figures.
+// charts as PNG, SVG and CSV to the folder named after it, NAME-figures. What CheckFile refuses is
+// left as it is.
 func (s *Study) Write(dir, name string) (path string, err error) {
 	path = filepath.Join(dir, name+".html")
+	if err := CheckFile(path, s.Overwrite); err != nil {
+		return "", err
+	}
 	files := figuresOf(path)
 	var charts []drawing
 	var figures []figure

@@ -61,6 +61,9 @@ func (m Meta) sum() (string, error) {
 // by their content, so that new ones do not replace the file that the old JSON names.
 func writeCheckpoint[T compute.Float](run, name string, layout network.Layout, s *state[T], m Meta, moments bool) error {
 	dir := checkpointDir(run)
+	if err := disk.NoLink(dir); err != nil {
+		return err
+	}
 	if _, err := disk.MakeFolder(dir); err != nil {
 		return err
 	}
@@ -88,6 +91,22 @@ func writeCheckpoint[T compute.Float](run, name string, layout network.Layout, s
 		return fmt.Errorf("checkpoint %s: %w", name, err)
 	}
 	return nil
+}
+
+// better reports whether a best checkpoint of this residual replaces that of the run. One that is there is better where
+// training went back before it, and is replaced when training has come as far again.
+func (t *trainer[T]) better(residual float64) bool {
+	old, err := readMeta(t.dir, bestName)
+	if err == nil {
+		_, err = os.Stat(filepath.Join(checkpointDir(t.dir), old.Tensors))
+	}
+	if err != nil {
+		return true
+	}
+	if t.spec.Training.Best == "last" {
+		return old.Step <= t.state.step
+	}
+	return residual <= float64(old.BestResidual)
 }
 
 // writeBest replaces the best checkpoint.
@@ -262,5 +281,13 @@ func prune(run string, keep int) error {
 			}
 		}
 	}
-	return nil
+	return removeIfThere(filepath.Join(checkpointDir(run), beginsFile))
+}
+
+// removeIfThere removes a file that is seldom there.
+func removeIfThere(path string) error {
+	if _, err := os.Lstat(path); err != nil {
+		return nil
+	}
+	return disk.Remove(path)
 }

@@ -4,18 +4,26 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 
 	"pihc/internal/disk"
 	"pihc/model"
 )
 
-// takeOver replaces the parameters drawn by the best of Options.From, if any, and
+// takeOver replaces the parameters drawn by the best of Options.From and
 // writes them as the checkpoint of step 0: a run that is interrupted before the next
-// checkpoint no longer needs the other run.
+// checkpoint no longer needs the other run. Without it a file says that training begins
+// with what the seed draws.
 func (t *trainer[T]) takeOver() error {
 	from := t.options.From
 	if from == "" {
-		return nil
+		if _, err := disk.MakeFolder(checkpointDir(t.dir)); err != nil {
+			return err
+		}
+		return disk.WriteFile(filepath.Join(checkpointDir(t.dir), beginsFile), []byte("No checkpoint is written yet: --resume begins at the first step.\n"))
+	}
+	if err := Folder(from).inside(); err != nil {
+		return err
 	}
 	name, err := best(from)
 	if err != nil {
@@ -52,6 +60,16 @@ func (f Folder) Extend(steps int) (err error) {
 	if err != nil {
 		return err
 	}
+	names, err := stepCheckpoints(dir)
+	if err == nil {
+		err = lost(dir, names)
+	}
+	if err == nil {
+		err = tidy(dir)
+	}
+	if err != nil {
+		return err
+	}
 	name, err := latest(dir)
 	if err != nil {
 		return err
@@ -72,10 +90,6 @@ func (f Folder) Extend(steps int) (err error) {
 	}
 	training.Restarts, training.Steps = append(training.Restarts, training.Steps), steps
 	longer, err := spec.Encode()
-	if err != nil {
-		return err
-	}
-	names, err := stepCheckpoints(dir)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -30,6 +31,9 @@ const (
 	checkpointFolder = "checkpoints"
 	bestName         = "best"
 	stepPrefix       = "step-"
+	// beginsFile is in the place of the checkpoint of step 0 where the seed draws the parameters, until there is another.
+	// A run without either that has trained had checkpoints once.
+	beginsFile = "begins"
 )
 
 // folderVersion is the version of checkpoints. It changes when old ones can no longer be read.
@@ -51,6 +55,20 @@ func (f Folder) LogFile() string { return filepath.Join(string(f), logFile) }
 
 // MetricsFile is the path of the scores; training does not write it.
 func (f Folder) MetricsFile() string { return filepath.Join(string(f), "metrics.json") }
+
+// inside returns an error for files of the run that are links which lead out of its folder, and for a link in the place of
+// its checkpoints.
+func (f Folder) inside() error {
+	names := []string{specFile, problemFile, infoFile, logFile, filepath.Base(f.MetricsFile()), checkpointFolder}
+	entries, _ := os.ReadDir(checkpointDir(string(f)))
+	for _, e := range entries {
+		names = append(names, checkpointFolder+"/"+e.Name())
+	}
+	if err := disk.Inside(string(f), names...); err != nil {
+		return err
+	}
+	return disk.NoLink(checkpointDir(string(f)))
+}
 
 func checkpointDir(run string) string { return filepath.Join(run, checkpointFolder) }
 
@@ -79,18 +97,21 @@ func foreign(dir string) (string, error) {
 		name := e.Name()
 		ours := name == problemFile || name == infoFile || disk.IsPartial(name) || name == filepath.Base(disk.LockPath(dir))
 		ours = ours || name == checkpointFolder && untrained(dir)
-		if !ours || !begun {
+		if !ours || !begun || e.Type()&fs.ModeSymlink != 0 {
 			return name, nil
 		}
 	}
 	return "", nil
 }
 
+// firstFiles are what a run has among its checkpoints before it trains.
+var firstFiles = []string{stepName(0) + metaExt, stepName(0) + tensorsExt, beginsFile}
+
 // untrained reports whether a run has no checkpoint after that of step 0.
 func untrained(dir string) bool {
 	entries, err := os.ReadDir(checkpointDir(dir))
 	return err == nil && !slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
-		return !disk.IsPartial(e.Name()) && e.Name() != stepName(0)+metaExt && e.Name() != stepName(0)+tensorsExt
+		return !disk.IsPartial(e.Name()) && !slices.Contains(firstFiles, e.Name())
 	})
 }
 
@@ -101,8 +122,8 @@ func unmade(dir string) {
 		_ = disk.Remove(filepath.Join(dir, name))
 	}
 	disk.RemovePartials(checkpointDir(dir))
-	for _, ext := range []string{metaExt, tensorsExt} {
-		_ = disk.Remove(filepath.Join(checkpointDir(dir), stepName(0)+ext))
+	for _, name := range firstFiles {
+		_ = disk.Remove(filepath.Join(checkpointDir(dir), name))
 	}
 	os.Remove(checkpointDir(dir))
 }
@@ -129,6 +150,34 @@ func (f Folder) ClearUnmade() (bool, error) {
 	return true, os.Remove(dir)
 }
 
+// vacant returns an error for a folder with anything but what is left of an unfinished run folder.
+func vacant(dir string) error {
+	name, err := foreign(dir)
+	if err == nil && name != "" {
+		err = fmt.Errorf("run folder %s exists already; choose another, or resume it with --resume", dir)
+		if !Folder(dir).IsRun() {
+			err = fmt.Errorf("folder %s exists already and is no run: it holds %s; choose another", dir, name)
+		}
+	}
+	return err
+}
+
+// Check returns an error for a folder in which a run can neither be begun nor resumed, as far as its files tell.
+func (f Folder) Check() error {
+	dir := string(f)
+	if !f.IsRun() {
+		return cmp.Or(vacant(dir), disk.Outside(dir, nil))
+	}
+	if err := f.inside(); err != nil {
+		return err
+	}
+	names, err := stepCheckpoints(dir)
+	if err != nil {
+		return err
+	}
+	return lost(dir, names)
+}
+
 // makeRun makes a run folder, with info where there is any, and locks it; begin adds files before the spec makes it a
 // run. It leaves nothing behind on an error.
 func makeRun(dir string, spec *model.Spec, p *pde.Problem, info []byte, begin func() error) (lock *disk.Lock, err error) {
@@ -136,15 +185,8 @@ func makeRun(dir string, spec *model.Spec, p *pde.Problem, info []byte, begin fu
 	if err != nil {
 		return nil, err
 	}
-	vacant := func() error {
-		name, err := foreign(dir)
-		if err == nil && name != "" {
-			err = fmt.Errorf("run folder %s exists already; choose another, or resume it with --resume", dir)
-			if !Folder(dir).IsRun() {
-				err = fmt.Errorf("folder %s exists already and is no run: it holds %s; choose another", dir, name)
-			}
-		}
-		return err
+	if err := disk.Outside(dir, nil); err != nil {
+		return nil, err
 	}
 	made, err := disk.MakeFolder(dir)
 	if err != nil {
@@ -155,13 +197,13 @@ func makeRun(dir string, spec *model.Spec, p *pde.Problem, info []byte, begin fu
 			os.Remove(dir)
 		}
 	}()
-	if err := vacant(); err != nil {
+	if err := vacant(dir); err != nil {
 		return nil, err
 	}
 	if lock, err = disk.LockFolder(dir); err != nil {
 		return nil, err
 	}
-	if err := vacant(); err != nil { // another process may have been quicker
+	if err := vacant(dir); err != nil { // another process may have been quicker
 		lock.Release()
 		return nil, err
 	}
@@ -187,22 +229,57 @@ func makeRun(dir string, spec *model.Spec, p *pde.Problem, info []byte, begin fu
 	return lock, nil
 }
 
-// claim locks the folder of a run that exists, and removes files that killed processes
-// left in it: unfinished ones, and tensors that no checkpoint names.
+// claim locks the folder of a run that exists.
 func claim(dir string) (*disk.Lock, error) {
 	if !Folder(dir).IsRun() {
 		return nil, notARun(dir)
 	}
-	lock, err := disk.LockFolder(dir)
-	if err != nil {
+	if err := Folder(dir).inside(); err != nil {
 		return nil, err
 	}
+	return disk.LockFolder(dir)
+}
+
+// lost returns an error for a run that has trained and whose step checkpoints are gone: to begin again would
+// replace its log and its best parameters.
+func lost(dir string, names []string) error {
+	if len(names) > 0 {
+		return nil
+	}
+	if _, err := os.Lstat(filepath.Join(checkpointDir(dir), beginsFile)); err == nil {
+		return nil
+	}
+	left, hint := "", "restore them"
+	if info, err := os.Stat(Folder(dir).LogFile()); err == nil && info.Size() > 0 {
+		left = "its log is there"
+	}
+	entries, err := os.ReadDir(checkpointDir(dir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), bestName) {
+			left = "its best checkpoint is there"
+		}
+	}
+	if left == "" {
+		return nil
+	}
+	if _, err := readMeta(dir, bestName); err == nil {
+		hint += fmt.Sprintf(", or begin a new run with its best parameters: `pihc train SPEC --data DIR --out NEW --from %s`", dir)
+	} else {
+		hint += ", or begin a new run in another folder"
+	}
+	return &hinted{fmt.Errorf("run %s: its checkpoints of steps are gone, and %s: training would begin at step 0 and replace it", dir, left), hint}
+}
+
+// tidy removes files that killed processes left in a run: unfinished ones, and tensors that no checkpoint names.
+func tidy(dir string) error {
 	disk.RemovePartials(dir)
 	disk.RemovePartials(checkpointDir(dir))
 	entries, err := os.ReadDir(checkpointDir(dir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		lock.Release()
-		return nil, err
+		return err
 	}
 	best, _ := readMeta(dir, bestName)
 	for _, e := range entries {
@@ -219,7 +296,7 @@ func claim(dir string) (*disk.Lock, error) {
 			_ = disk.Remove(filepath.Join(checkpointDir(dir), e.Name()))
 		}
 	}
-	return lock, nil
+	return nil
 }
 
 func notARun(dir string) error {

@@ -19,6 +19,9 @@ import (
 
 // Read reads the spec and the problem of a run.
 func (f Folder) Read() (*model.Spec, *pde.Problem, error) {
+	if err := f.inside(); err != nil {
+		return nil, nil, err
+	}
 	spec, err := model.ReadStoredSpec(f.SpecFile())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, notARun(string(f))
@@ -52,6 +55,9 @@ type LoadOptions struct {
 func LoadParams[T compute.Float](dir string, spec *model.Spec, p *pde.Problem, o LoadOptions) ([]T, Meta, error) {
 	net, err := spec.NewNetwork(p)
 	if err != nil {
+		return nil, Meta{}, err
+	}
+	if err := Folder(dir).inside(); err != nil {
 		return nil, Meta{}, err
 	}
 	choose := best

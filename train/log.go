@@ -12,20 +12,22 @@ import (
 
 // openLog opens the log of a run to continue it after a checkpoint: later lines are
 // dropped, complete or not. An earlier line that is missing, damaged or out of order is
-// an error, and the log stays as it is. A log that is gone starts again. The seconds are
-// the ones on the last line.
-func openLog(run string, m Meta, spec *model.TrainingSpec) (log *disk.Log, seconds float64, err error) {
+// an error, and the log stays as it is. A log that is gone starts again.
+func openLog(run string, m Meta, spec *model.TrainingSpec) (*disk.Log, *continued, error) {
 	c := &continued{path: Folder(run).LogFile(), meta: m, spec: spec}
-	if info, err := os.Stat(c.path); m.Step > 0 && err == nil && info.Size() > 0 {
-		if err := disk.ScanLog(c.path, c.line); err != nil {
-			return nil, 0, err
+	if info, err := os.Stat(c.path); err == nil && info.Size() > 0 {
+		if err := disk.ScanLog(c.path, c.line); err != nil && m.Step > 0 { // no line is kept before the first step
+			return nil, nil, err
 		}
-		if !c.done() {
-			return nil, 0, fmt.Errorf("%s ends at step %d, before the checkpoint of step %d: lines are missing", c.path, c.last, m.Step)
+		if m.Step > 0 && !c.done() {
+			return nil, nil, &hinted{
+				fmt.Errorf("%s ends at step %d, before the checkpoint of step %d: lines are missing", c.path, c.last, m.Step),
+				"restore it, or take it away: a new one begins then, without what was before",
+			}
 		}
 	}
-	log, err = disk.AppendLog(c.path, c.size)
-	return log, c.seconds, err
+	log, err := disk.AppendLog(c.path, c.size)
+	return log, c, err
 }
 
 // continued finds out which lines of a log are kept.
@@ -37,6 +39,7 @@ type continued struct {
 	size               int64   // of the lines kept
 	seconds            float64 // of the last of them
 	first, last        int     // steps of these
+	ahead              int     // the last step of the others
 	trained, validated int     // step of the last record of either kind
 	skipped, samples   int     // steps, and samples of others
 	recovered          bool
@@ -61,6 +64,7 @@ func (c *continued) line(l disk.Line) error {
 	switch {
 	case err != nil:
 	case *r.Step > c.meta.Step:
+		c.ahead = max(c.ahead, *r.Step)
 		err = c.fault(l, fmt.Sprintf("step %d, but lines up to the checkpoint of step %d come after it", *r.Step, c.meta.Step))
 		if c.dropped == nil {
 			c.dropped = err

@@ -33,6 +33,12 @@ func (t *trainer[T]) open() error {
 	if err != nil {
 		return err
 	}
+	if err := lost(t.dir, names); err != nil {
+		return err
+	}
+	if err := tidy(t.dir); err != nil {
+		return err
+	}
 	if len(names) == 0 {
 		// Stopped before the first checkpoint.
 		t.state = t.drawn()
@@ -68,9 +74,18 @@ func (t *trainer[T]) open() error {
 
 // openLog continues the log after a checkpoint, and its clock.
 func (t *trainer[T]) openLog(m Meta) error {
-	log, seconds, err := openLog(t.dir, m, &t.spec.Training)
-	t.log, t.begin = log, t.begin.Add(-time.Duration(seconds*float64(time.Second)))
-	return err
+	log, c, err := openLog(t.dir, m, &t.spec.Training)
+	if err != nil {
+		return err
+	}
+	t.log, t.begin = log, t.begin.Add(-time.Duration(c.seconds*float64(time.Second)))
+	switch {
+	case c.ahead > m.Step:
+		t.options.Logger.Warn("the log goes on after the newest checkpoint: these steps are done again", "run", t.dir, "checkpoint", m.Step, "log", c.ahead)
+	case m.Step > 0 && c.size == 0:
+		t.options.Logger.Warn("the log is gone: a new one begins", "run", t.dir, "checkpoint", m.Step)
+	}
+	return nil
 }
 
 // sameRun compares the spec and the PDE file given with the ones in the run folder.

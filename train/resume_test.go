@@ -71,6 +71,7 @@ func TestResumeBitwise(t *testing.T) {
 				if err := os.RemoveAll(checkpointDir(dir)); err != nil {
 					t.Fatal(err)
 				}
+				put(t, "", checkpointDir(dir), beginsFile)
 				resume(t, e, dir, want)
 			})
 			t.Run("finished", func(t *testing.T) {

@@ -172,7 +172,7 @@ func (t *trainer[T]) validation() error {
 	}
 	if chosen, better := t.spec.Training.Better(residual, relative/n, float64(s.BestResidual)); better {
 		s.BestResidual, s.BestStep = data.Float(chosen), s.step
-		if !t.writes() {
+		if !t.writes() || !t.better(chosen) {
 			return nil
 		}
 		return writeBest(t.dir, t.info.Layout, s, t.meta)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"maps"
@@ -13,9 +12,7 @@ import (
 
 	"pihc/experiment"
 	"pihc/internal/disk"
-	"pihc/internal/words"
 	"pihc/model"
-	"pihc/train"
 )
 
 // gridFlags are the flags with which a trained run is used on another grid or
@@ -115,7 +112,7 @@ type evalOptions struct {
 	gridFlags
 	data, split, out string
 	samples          int
-	json             bool
+	json, force      bool
 }
 
 func newEval(a *app) *cobra.Command {
@@ -191,6 +188,7 @@ interrupted, it has the grids that are done.`,
 	flags.StringVar(&o.split, "split", "test", "split of the dataset: test or validation")
 	flags.IntVar(&o.samples, "samples", 0, "score the first samples only, 0 for all")
 	flags.StringVarP(&o.out, "out", "o", "", "file of the metrics (default RUN/metrics.json)")
+	forceFlag(c, &o.force)
 	jsonFlag(c, &o.json)
 	return c
 }
@@ -207,9 +205,9 @@ func (a *app) eval(c *cobra.Command, dir string, o *evalOptions) error {
 	if err != nil {
 		return err
 	}
-	path := cmp.Or(o.out, train.Folder(dir).MetricsFile())
-	if old, err := disk.ReadFile(o.out); err == nil && !isMetrics(old) {
-		return words.WithHint(fmt.Errorf("%s exists already, and is no file of metrics", path), "choose another name for --out, or remove it")
+	path, err := metricsFile(dir, o.out, o.force)
+	if err != nil {
+		return err
 	}
 	var written error
 	m, err := r.Score(c.Context(), experiment.ScoreOptions{Evaluation: e, Data: o.data, Split: o.split, Samples: o.samples, Done: func(m *experiment.Metrics) error {
@@ -228,9 +226,4 @@ func (a *app) eval(c *cobra.Command, dir string, o *evalOptions) error {
 		err = printMetrics(a.Out, m)
 	}
 	return cmp.Or(written, err)
-}
-
-// isMetrics reports whether a file is one of metrics, of any version.
-func isMetrics(file []byte) bool {
-	return bytes.HasPrefix(file, []byte("{")) && bytes.Contains(file, []byte(`"relative_l2"`))
 }

@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -14,7 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"pihc/data"
+	"pihc/experiment"
 	"pihc/internal/dataset"
+	"pihc/internal/disk"
 	"pihc/internal/words"
 )
 
@@ -22,6 +22,7 @@ type importOptions struct {
 	out, solution, initial, train string
 	inputs, unknowns              []string
 	samples                       int
+	force                         bool
 }
 
 func newImport(a *app) *cobra.Command {
@@ -51,6 +52,7 @@ file, read by the program h5dump, it takes either layout of PDEBench: a group fo
 	flags.StringVar(&o.train, "train", "", "array of an NPZ file with initial conditions to train with")
 	flags.StringSliceVar(&o.inputs, "inputs", nil, "arrays of an NPZ file with the PDE file's inputs, which have its names")
 	flags.StringSliceVar(&o.unknowns, "unknowns", nil, "instead of --solution, the names of several unknowns: arrays of an NPZ file, the last dimension of an HDF5 file")
+	forceFlag(c, &o.force)
 	flags.IntVar(&o.samples, "samples", 0, "number of samples to take, from the first on (default all)")
 	return c
 }
@@ -62,9 +64,7 @@ func (a *app) importSolutions(ctx context.Context, file string, o *importOptions
 	case o.samples < 0:
 		return usagef("--samples %d: want a positive number", o.samples)
 	}
-	if _, err := os.Stat(o.out); err == nil {
-		return words.WithHint(fmt.Errorf("%s exists already", o.out), "choose another name, or remove it")
-	} else if !errors.Is(err, fs.ErrNotExist) {
+	if err := o.output(file).Check(); err != nil {
 		return err
 	}
 	var arrays []data.Named
@@ -103,6 +103,18 @@ func (a *app) importSolutions(ctx context.Context, file string, o *importOptions
 	return err
 }
 
+// output is the file of the solutions of another.
+func (o *importOptions) output(file string) disk.Output {
+	first := dataset.GivenSolution
+	if len(o.unknowns) > 0 {
+		first = o.unknowns[0]
+	}
+	return disk.Output{Path: o.out, Kind: "file of solutions that import wrote", Force: o.force, Reads: []string{file}, Ours: func(path string) bool {
+		names := disk.ArrayNames(path)
+		return len(names) > 0 && names[0] == first && !slices.ContainsFunc(names, func(name string) bool { return slices.Contains(experiment.OfPredictions, name) })
+	}}
+}
+
 // compare reports solutions of several unknowns, or initial conditions, that do not go together,
 // and fewer samples than were asked for.
 func (o *importOptions) compare(file string, arrays []data.Named) error {
@@ -129,9 +141,6 @@ func (o *importOptions) compare(file string, arrays []data.Named) error {
 	}
 	return nil
 }
-
-// ofPredictions are arrays of predict that are no coordinates; those of older files had relative_residual and residual.
-var ofPredictions = []string{"residual_over_rate", "passes", "relative_loss", "trusted_edits", "relative_residual", "residual"}
 
 // importNPZ takes arrays by the names given.
 func importNPZ(file string, o *importOptions) ([]data.Named, error) {
@@ -168,7 +177,7 @@ func importNPZ(file string, o *importOptions) ([]data.Named, error) {
 		arrays = append(arrays, data.Named{Name: take.to, Array: x})
 	}
 	for _, name := range all.Names {
-		if slices.Contains(ofPredictions, name) || name == o.solution || name == o.initial || name == o.train || slices.Contains(o.inputs, name) || !fs.ValidPath(name) {
+		if slices.Contains(experiment.OfPredictions, name) || name == o.solution || name == o.initial || name == o.train || slices.Contains(o.inputs, name) || !fs.ValidPath(name) {
 			continue
 		}
 		shape, err := all.Shape(name)

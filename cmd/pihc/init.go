@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -20,6 +21,7 @@ type initOptions struct {
 	out     string
 	minutes float64
 	workers int
+	force   bool
 }
 
 func newInit(a *app) *cobra.Command {
@@ -59,6 +61,7 @@ will take. All else has defaults that follow from the problem.`,
 	}
 	c.Flags().StringVarP(&o.out, "out", "o", "", "folder to make (required)")
 	c.Flags().Float64Var(&o.minutes, "minutes", 3, "time for the training of one method")
+	forceFlag(c, &o.force)
 	workersFlag(c, &o.workers)
 	return c
 }
@@ -71,18 +74,22 @@ func (a *app) initialise(ctx context.Context, name string, o *initOptions) error
 		return usagef("--minutes %g: want a positive number", o.minutes)
 	}
 	problemFile, specFile := filepath.Join(o.out, "problem.yaml"), filepath.Join(o.out, "spec.yaml")
-	taken := func(path string) error {
-		return words.WithHint(fmt.Errorf("%s exists already", path), "choose another folder with --out")
+	output := func(path string, ours func(string) bool) error {
+		return disk.Output{Path: path, Kind: "file that init would write again", Ours: ours, Force: o.force, Makes: true}.Check()
 	}
-	if _, err := os.Stat(specFile); err == nil {
-		return taken(specFile)
+	if err := cmp.Or(output(specFile, nil), output(problemFile, func(string) bool { return true })); err != nil {
+		return err
 	}
 	s, err := experiment.Size(ctx, name, experiment.SizeOptions{Options: a.options(o.workers), Minutes: o.minutes, Folder: o.out})
 	if err != nil {
 		return err
 	}
-	if old, err := disk.ReadFile(problemFile); err == nil && !bytes.Equal(old, s.Problem) { // an init that was stopped left the same
-		return taken(problemFile)
+	same := func(path string) bool {
+		old, err := disk.ReadFile(path)
+		return err == nil && bytes.Equal(old, s.Problem)
+	} // an init that was stopped left the same
+	if err := output(problemFile, same); err != nil {
+		return err
 	}
 	made, err := disk.MakeFolder(o.out)
 	if err != nil {

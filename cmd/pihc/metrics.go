@@ -1,18 +1,60 @@
 package main
 
 import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"pihc/experiment"
+	"pihc/internal/disk"
 	"pihc/internal/words"
 	"pihc/model"
 	"pihc/report"
 	"pihc/score"
+	"pihc/train"
 )
+
+// metricsFile is the file for the metrics of the run in dir: out, or that of the run, if it may be written.
+func metricsFile(dir, out string, force bool) (string, error) {
+	own := train.Folder(dir).MetricsFile()
+	same := func(folder string) bool {
+		a, errA := os.Stat(folder)
+		b, errB := os.Stat(dir)
+		return errA == nil && errB == nil && os.SameFile(a, b)
+	}
+	o := disk.Output{
+		Path: cmp.Or(out, own), Kind: "file of metrics", Ours: isMetrics, Force: force,
+		Belongs: func(folder, name string) bool { return name == filepath.Base(own) && same(folder) },
+	}
+	if out == "" {
+		o.Force = true          // the name is of no other use
+		return own, o.Allowed() // scores that cannot be kept are shown all the same
+	}
+	return out, o.Check()
+}
+
+// isMetrics reports whether a file is one of metrics, of any version.
+func isMetrics(path string) bool {
+	text, err := disk.ReadFile(path)
+	var m struct {
+		Version                int
+		Method, Problem, Split string
+		Checkpoint             string
+		Grid                   []int
+		Samples                int
+		Residual               json.RawMessage `json:"residual_rms"`
+	}
+	return err == nil && json.Unmarshal(text, &m) == nil && m.Version > 0 && slices.Contains(model.Methods, m.Method) && m.Problem != "" && m.Split != "" &&
+		len(m.Checkpoint) == hex.EncodedLen(sha256.Size) && len(m.Grid) > 1 && m.Samples > 0 && m.Residual != nil
+}
 
 // printMetrics writes an evaluation for people.
 func printMetrics(w io.Writer, m *experiment.Metrics) error {

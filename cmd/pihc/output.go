@@ -13,6 +13,11 @@ func jsonFlag(c *cobra.Command, dst *bool) {
 	c.Flags().BoolVar(dst, "json", false, "print one JSON object on standard output")
 }
 
+// forceFlag adds --force to a command that writes files under names of the user's choice.
+func forceFlag(c *cobra.Command, dst *bool) {
+	c.Flags().BoolVar(dst, "force", false, "replace a file that is no earlier output of this command (never a device or a link, nor in a run or dataset folder what does not belong there)")
+}
+
 // printJSON writes v as the only object on standard output.
 func (a *app) printJSON(v any) error {
 	text, err := json.MarshalIndent(v, "", "  ")

@@ -1,11 +1,7 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -20,6 +16,7 @@ type predictOptions struct {
 	gridFlags
 	initial, out string
 	removeMean   bool
+	force        bool
 }
 
 func newPredict(a *app) *cobra.Command {
@@ -32,7 +29,8 @@ an array (x) or (sample, x), or with two axes of space (x, y) or (sample, x, y),
 with one value for each point of the grid: the run's, or that of --grid. float32,
 float64, int32 and int64 are read, from NPY or from an NPZ that holds one array.
 
-FILE.npz receives the fields under the unknowns' names, as (sample, t, x) or
+FILE.npz, which is new, of an earlier prediction for this problem, or replaced with
+--force, receives the fields under the unknowns' names, as (sample, t, x) or
 (sample, t, x, y), the coordinates under the names of the axes, and for each sample
 residual_over_rate: the rms of the residual, without weights, over that of the field's
 own derivative in time (see ` + "`pihc help eval`" + `), all float64. With --passes auto, or
@@ -65,6 +63,7 @@ differ a little; with --points 0 every row counts and they are equal.`,
 	o.add(c)
 	c.Flags().StringVarP(&o.initial, "initial", "i", "", "NPY file of initial conditions, or NPZ file of inputs (required)")
 	c.Flags().StringVarP(&o.out, "out", "o", "", "NPZ file to write (required)")
+	forceFlag(c, &o.force)
 	c.Flags().BoolVar(&o.removeMean, "remove-mean", false, "subtract the mean of every initial condition first")
 	return c
 }
@@ -92,16 +91,8 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(o.out); err == nil {
-		return words.WithHint(fmt.Errorf("%s exists already", o.out), "choose another name, or remove it")
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if _, err := os.Stat(filepath.Dir(o.out)); err != nil {
-		return words.WithHint(fmt.Errorf("%s: its folder does not exist", o.out), "make the folder first")
-	}
 	a.about = "predict: "
-	p, err := r.Predict(c.Context(), inputs, experiment.PredictOptions{Evaluation: e, Name: o.initial, RemoveMean: o.removeMean})
+	p, err := r.Predict(c.Context(), inputs, experiment.PredictOptions{Evaluation: e, Name: o.initial, RemoveMean: o.removeMean, Out: o.out, Overwrite: o.force})
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 type reportOptions struct {
 	out, data string
 	trust     bool
+	force     bool
 	workers   int
 }
 
@@ -51,6 +52,7 @@ above 30 %, or is no better than zero, that mean or the initial condition.`,
 	}
 	c.Flags().StringVarP(&o.out, "out", "o", "", "HTML file to write (required)")
 	c.Flags().StringVarP(&o.data, "data", "d", "", "folder of the dataset (default the one of training)")
+	forceFlag(c, &o.force)
 	trustFlag(c, &o.trust)
 	workersFlag(c, &o.workers)
 	return c
@@ -60,10 +62,14 @@ func (a *app) report(ctx context.Context, dirs []string, o *reportOptions) error
 	if o.out == "" {
 		return usagef("--out FILE.html missing")
 	}
+	if err := report.CheckFile(o.out, o.force); err != nil { // before all that takes long
+		return err
+	}
 	page, err := a.compare(ctx, dirs, experiment.CompareOptions{Options: a.options(o.workers), Data: o.data, TrustEdits: o.trust})
 	if err != nil {
 		return err
 	}
+	page.Overwrite = o.force
 	if err := page.Write(o.out); err != nil {
 		return err
 	}

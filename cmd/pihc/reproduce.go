@@ -17,6 +17,7 @@ import (
 	"pihc/internal/words"
 	"pihc/model"
 	"pihc/pde"
+	"pihc/report"
 	"pihc/train"
 )
 
@@ -26,6 +27,7 @@ type reproduceOptions struct {
 	problem             string
 	methods             []string
 	fair, onePass, json bool
+	force               bool
 }
 
 func newReproduce(a *app) *cobra.Command {
@@ -92,6 +94,7 @@ kept: started again, an interrupted reproduction continues.`,
 	flags.StringVarP(&o.out, "out", "o", "", "folder of the experiment (default runs/NAME-SCALE, of experts --problem P runs/experts-P-SCALE; required for a spec file)")
 	flags.BoolVar(&o.fair, "fair", false, "train hard once more, with as many points as all experts of moe together")
 	flags.BoolVar(&o.onePass, "one-pass", false, "train the methods once more, with one pass and without features, as the paper does")
+	forceFlag(c, &o.force)
 	jsonFlag(c, &o.json)
 	return c
 }
@@ -124,13 +127,21 @@ func (a *app) reproduce(ctx context.Context, name string, o *reproduceOptions) e
 	if study.Arms {
 		arms = study.Trainings(spec)
 	}
-	dataDir := filepath.Join(dir, "data")
+	dataDir, path := filepath.Join(dir, "data"), filepath.Join(dir, "report.html")
+	if paper.Measures(name) {
+		err = paper.CheckFiles(dir, name, o.force)
+	} else {
+		err = report.CheckFile(path, o.force)
+	}
+	if err != nil { // before all that takes long
+		return err
+	}
 	trained, err := a.trainArms(ctx, x, arms, dir, dataDir, a.options(o.workers))
 	if err != nil {
 		return err
 	}
 	if paper.Measures(name) {
-		work := &paper.Work{Options: a.options(o.workers), Name: name, Dir: dir, Of: p.Title, Runs: trained}
+		work := &paper.Work{Options: a.options(o.workers), Name: name, Dir: dir, Of: p.Title, Runs: trained, Overwrite: o.force}
 		if scale != "" {
 			work.Of += ", " + scale + " scale"
 		}
@@ -155,7 +166,7 @@ func (a *app) reproduce(ctx context.Context, name string, o *reproduceOptions) e
 		page.Title += ", " + name
 		page.Publish(study.Published, study.Source)
 	}
-	path := filepath.Join(dir, "report.html")
+	page.Overwrite = o.force
 	if err := page.Write(path); err != nil {
 		return err
 	}
@@ -177,6 +188,9 @@ func (a *app) trainArms(ctx context.Context, x *experiment.Experiment, arms []pa
 		var err error
 		if variants[i], err = x.Variant(arm.Overrides...); err == nil {
 			err = variants[i].CheckSizes(o)
+		}
+		if err == nil {
+			err = variants[i].CheckFolder(filepath.Join(dir, arm.Name))
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", arm.Name, err)

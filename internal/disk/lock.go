@@ -90,6 +90,11 @@ func LockFolder(dir string) (*Lock, error) {
 			f.Close()
 			continue
 		}
+		if names(f) > 1 { // of another folder too, which a copy by hard links made
+			_ = Remove(path)
+			f.Close()
+			continue
+		}
 		old := readHolder(path)
 		remote := old.Process != 0 && old.Host != self.Host
 		if remote || !held && old.Process != 0 && alive(old.Process) {
@@ -140,7 +145,7 @@ func samePlace(f *os.File, path string) bool {
 	if err != nil {
 		return false
 	}
-	b, err := os.Stat(path)
+	b, err := os.Lstat(path)
 	return err == nil && os.SameFile(a, b)
 }
 

@@ -9,13 +9,29 @@ import (
 	"time"
 )
 
+// noFollow makes opening a symbolic link an error.
+const noFollow = syscall.O_NOFOLLOW
+
+// names is how many names an open file has.
+func names(f *os.File) int {
+	if info, err := f.Stat(); err == nil {
+		if s, ok := info.Sys().(*syscall.Stat_t); ok {
+			return int(s.Nlink)
+		}
+	}
+	return 1
+}
+
+// writable returns an error for a folder in which no file can be made.
+func writable(dir string) error { return syscall.Access(dir, 0b11) }
+
 // nonblock makes opening a named pipe not wait for its other end.
 const nonblock = syscall.O_NONBLOCK
 
 // openLock opens and locks a file. The file is nil if another process holds it;
 // held is false where the file system has no locks.
 func openLock(path string) (f *os.File, held bool, err error) {
-	if f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666); err != nil {
+	if f, err = openOwn(path, os.O_RDWR|os.O_CREATE); err != nil {
 		return nil, false, err
 	}
 	switch err = flock(f, syscall.LOCK_NB); {
@@ -55,6 +71,9 @@ func alive(process int) bool {
 // removeAbandoned removes an unfinished file that no living process has locked,
 // or, where there are no locks, one of an hour ago.
 func removeAbandoned(path string) {
+	if NoLink(path) != nil {
+		return
+	}
 	f, err := Open(path)
 	if err != nil {
 		return

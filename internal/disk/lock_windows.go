@@ -6,12 +6,24 @@ import (
 	"syscall"
 )
 
+// noFollow is not there: links are looked for before a file is opened.
+const noFollow = 0
+
+// names is how many names an open file has, as far as is known.
+func names(*os.File) int { return 1 }
+
+// writable says nothing of a folder here.
+func writable(string) error { return nil }
+
 // nonblock is not needed: named pipes have paths of their own.
 const nonblock = 0
 
 // openLock opens a file that others may read but not open for writing. The file
 // is nil if another process has it open so.
 func openLock(path string) (f *os.File, held bool, err error) {
+	if err := NoLink(path); err != nil {
+		return nil, false, err
+	}
 	name, err := syscall.UTF16PtrFromString(path)
 	if err != nil {
 		return nil, false, err

@@ -61,7 +61,16 @@ func AppendLog(path string, size int64) (*Log, error) {
 	l := &Log{path: path, sum: sha256.New()}
 	err := Inject("open", path)
 	if err == nil {
-		l.file, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666)
+		l.file, err = openOwn(path, os.O_RDWR|os.O_CREATE|os.O_APPEND)
+	}
+	if err == nil && names(l.file) > 1 { // what the other names have stays
+		kept := io.NewSectionReader(l.file, 0, size)
+		err = WriteAtomic(path, func(w io.Writer) error { _, err := io.CopyN(w, kept, size); return err })
+		l.file.Close()
+		if err != nil {
+			return nil, err
+		}
+		l.file, err = openOwn(path, os.O_RDWR|os.O_APPEND)
 	}
 	if err == nil {
 		if err = regular(l.file); err == nil {

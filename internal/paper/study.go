@@ -2,6 +2,7 @@
 package paper
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	_ "embed"
@@ -119,7 +120,18 @@ type Work struct {
 	Of        string            // the problem, and its scale unless it is one's own
 	Runs      map[string]string // folders, by method or arm
 	Set       *data.Dataset
-	Samples   int // of the test split; 0: all
+	Samples   int  // of the test split; 0: all
+	Overwrite bool // also files that no study wrote
+}
+
+// CheckFiles returns an error unless the results of a study may be written to a folder. Nothing is changed.
+func CheckFiles(dir, name string, overwrite bool) error {
+	numbers := disk.Output{Path: filepath.Join(dir, name+".json"), Kind: "file of a study of pihc", Force: overwrite, Makes: true, Ours: func(path string) bool {
+		var o origin
+		text, err := disk.ReadFile(path)
+		return err == nil && json.Unmarshal(text, &o) == nil && o.Pihc != "" && o.Machine != "" && len(o.Runs) > 0 && len(o.Runs[0].SpecHash) == 2*sha256.Size
+	}}
+	return cmp.Or(numbers.Check(), report.CheckFile(filepath.Join(dir, name+".html"), overwrite))
 }
 
 // asTrained evaluates runs as they were trained.
@@ -137,6 +149,10 @@ func (s *Work) Measure(ctx context.Context) (out any, page *report.Study, path s
 	if *r.from(), err = newOrigin(s); err != nil {
 		return nil, nil, "", err
 	}
+	if err := CheckFiles(s.Dir, s.Name, s.Overwrite); err != nil {
+		return nil, nil, "", err
+	}
+	page.Overwrite = s.Overwrite
 	if err := disk.WriteJSON(filepath.Join(s.Dir, s.Name+".json"), r); err != nil {
 		return nil, nil, "", err
 	}

@@ -69,17 +69,20 @@ func (h *harness) undisturbed(env []string, args ...string) ending {
 
 var dump = regexp.MustCompile(`(?m)^(panic:|fatal error:|goroutine \d+|runtime: |SIG[A-Z]+: )`)
 
+// logged are warnings of the log, which may come before.
+var logged = regexp.MustCompile(`(?m)^time=\S+ level=WARN .*\n`)
+
 // clear reports whether a process ended by itself as it should: with an exit status of
 // its choice, no stack dump, and one line that says what failed. If not, the case fails.
 func (h *harness) clear(e ending, what string) bool {
-	problem := ""
+	said, problem := logged.ReplaceAllString(e.err, ""), ""
 	switch {
 	case dump.MatchString(e.err):
 		problem = fmt.Sprintf("a stack dump: %.300s", e.err)
 	case e.status == 0:
 	case e.status != 1 && e.status != 130:
 		problem = fmt.Sprintf("exit status %d: %.300s", e.status, e.err)
-	case !strings.HasPrefix(e.err, "pihc: ") || strings.Count(e.err, "\npihc: ") > 2:
+	case !strings.HasPrefix(said, "pihc: ") || strings.Count(said, "\npihc: ") > 2:
 		problem = fmt.Sprintf("no clear line: %.300q", e.err)
 	}
 	if problem != "" {

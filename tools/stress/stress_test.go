@@ -106,6 +106,8 @@ func (h *harness) all(only, commands string) (err error) {
 		{"moments", h.moments},
 		{"failures", h.failures},
 		{"flips", h.flips},
+		{"outputs", h.outputs},
+		{"links", h.links},
 		{"limits", h.limits},
 		{"pairs", h.pairs},
 		{"ranks", h.ranks},
