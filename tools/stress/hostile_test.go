@@ -200,23 +200,23 @@ func (h *harness) bombs() {
 }
 
 // equation writes a PDE file with an expression, and says how it is read.
-func (h *harness) equation(what, definitions, expression string) (string, []string) {
-	text := strings.Replace(fmt.Sprintf(waves, 1.0, 0.01), "reference: {file: own.npz}\n", definitions, 1)
-	text = strings.Replace(text, "u_t + c*u_x - nu*u_xx", expression, 1)
+func (h *harness) equation(what, expressions, residual string) (string, []string) {
+	text := strings.Replace(fmt.Sprintf(waves, 1.0, 0.01), "reference: {file: own.npz}\n", expressions, 1)
+	text = strings.Replace(text, "u_t + c*u_x - nu*u_xx", residual, 1)
 	check(os.WriteFile(h.path("waves.yaml"), []byte(text), 0o666))
 	check(os.WriteFile(h.path("waves-spec.yaml"), []byte(wavesSpec), 0o666))
 	return what, [][]string{{"check", "waves-spec.yaml"}, {"generate", "waves-spec.yaml", "--out", "owndata"}, {"init", "waves.yaml", "--out", "made", "--minutes", "0.001"}}[h.rng.IntN(3)]
 }
 
-// chain is a chain of definitions each of which has the one before twice.
+// chain is a chain of expressions each of which has the one before twice.
 func (h *harness) chain() (string, []string) {
 	length, operators := 5+h.rng.IntN(60), []string{"*", "+", "/", "-"}
 	var text strings.Builder
-	text.WriteString("definitions:\n  e0: u + 1\n")
+	text.WriteString("expressions:\n  e0: u + 1\n")
 	for k := 1; k <= length; k++ {
 		fmt.Fprintf(&text, "  e%d: e%d %s e%d\n", k, k-1, operators[h.rng.IntN(4)], k-1)
 	}
-	return h.equation(fmt.Sprintf("a chain of %d definitions", length), text.String(), fmt.Sprintf("u_t + c*u_x + 0*e%d", length))
+	return h.equation(fmt.Sprintf("a chain of %d expressions", length), text.String(), fmt.Sprintf("u_t + c*u_x + 0*e%d", length))
 }
 
 func (h *harness) nesting() (string, []string) {
