@@ -28,9 +28,9 @@ package constraint
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"pihc/compute"
+	"pihc/internal/words"
 	"pihc/lm"
 	"pihc/pde"
 )
@@ -110,7 +110,7 @@ func New(s *pde.System, n int, o Options, router Router, pool *compute.Pool) (*C
 			for i, set := range s.Sets {
 				names[i] = set.Name
 			}
-			return nil, fmt.Errorf("constraint weights: no rows are called %q; there are %s", name, strings.Join(names, ", "))
+			return nil, fmt.Errorf("constraint weights: no rows are called %q; there are %s", name, words.List(names))
 		}
 	}
 	all := s.All()

@@ -65,7 +65,7 @@ func splitOf(splits []Split, name string) (Split, error) {
 		}
 		names[i] = s.Name
 	}
-	return Split{}, fmt.Errorf("no split %q; there is %s", name, strings.Join(names, ", "))
+	return Split{}, fmt.Errorf("no split %q; there is %s", name, words.List(names))
 }
 
 func (m *manifest) total() int {

@@ -11,6 +11,7 @@ import (
 
 	"pihc/internal/disk"
 	"pihc/internal/machine"
+	"pihc/internal/words"
 )
 
 // The format NPZ is NumPy's for several arrays: a ZIP archive of NPY files. Ours
@@ -235,7 +236,7 @@ func ReadArray(path string, accept func(shape []int) error) (*Array, error) {
 	}
 	z.path = path
 	if len(z.Names) != 1 {
-		return nil, fmt.Errorf("%s: holds %d arrays (%s); want one", path, len(z.Names), strings.Join(z.Names[:min(10, len(z.Names))], ", "))
+		return nil, fmt.Errorf("%s: holds %d arrays (%s); want one", path, len(z.Names), words.List(z.Names))
 	}
 	shape, err := z.Shape(z.Names[0])
 	if err == nil {

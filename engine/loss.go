@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"strings"
 
 	"pihc/compute"
 	"pihc/grid"
 	"pihc/internal/kernel"
 	"pihc/internal/slab"
+	"pihc/internal/words"
 	"pihc/model"
 	"pihc/pde"
 )
@@ -111,7 +111,7 @@ func lossWeights(sys *pde.System, spec model.LossSpec) (weights []float64, err e
 	}
 	for name := range spec.Weights {
 		if sys.Set(name) == nil {
-			return nil, fmt.Errorf("loss weights: no rows are called %q; there are %s", name, strings.Join(names, ", "))
+			return nil, fmt.Errorf("loss weights: no rows are called %q; there are %s", name, words.List(names))
 		}
 	}
 	return weights, nil

@@ -10,6 +10,7 @@ import (
 	"pihc/compute"
 	"pihc/constraint"
 	"pihc/grid"
+	"pihc/internal/words"
 	"pihc/model"
 	"pihc/network"
 	"pihc/pde"
@@ -109,7 +110,7 @@ func describe(s *model.Spec, sys *pde.System, net network.Network, router constr
 			for _, t := range info.Layout {
 				parts = append(parts, part(t))
 			}
-			return Info{}, fmt.Errorf("training.frozen: the network has no tensors of %q; it has those of %s", prefix, strings.Join(slices.Compact(parts), ", "))
+			return Info{}, fmt.Errorf("training.frozen: the network has no tensors of %q; it has those of %s", prefix, words.List(slices.Compact(parts)))
 		}
 	}
 	for _, set := range sys.Sets {

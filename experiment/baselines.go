@@ -32,23 +32,13 @@ func addBaselines(page *report.Page, p *pde.Problem, g *grid.Grid, s score.Sampl
 		}
 		page.Baselines = append(page.Baselines, report.Method{Key: "mean_field", Label: "mean field", Note: "mean of the other test solutions", Evaluation: *mean})
 	}
-	low, high, ok, err := endpoints(p, g)
+	linear, err := interpolation(p, g, s)
 	if err != nil {
 		return err
 	}
-	if ok {
-		linear, scored, err := s.InterpolationBaseline(low, high)
-		if err != nil {
-			return err
-		}
-		if scored {
-			name := p.Unknowns[0].Name + "₀"
-			page.Baselines = append(page.Baselines, report.Method{
-				Key: "interpolation", Label: "interpolation in " + name, Evaluation: *linear,
-				Note: fmt.Sprintf("between the solutions at %s = %.6g and %.6g", name, low.Value, high.Value),
-			})
-			return nil
-		}
+	if linear != nil {
+		page.Baselines = append(page.Baselines, *linear)
+		return nil
 	}
 	if p.Steady {
 		return nil
@@ -59,7 +49,7 @@ func addBaselines(page *report.Page, p *pde.Problem, g *grid.Grid, s score.Sampl
 	}
 	var starts []string
 	for _, u := range p.Unknowns {
-		starts = append(starts, u.Start.String())
+		starts = append(starts, words.Clip(u.Start.String(), 1000))
 	}
 	page.Baselines = append(page.Baselines, report.Method{
 		Key: "persistence", Label: "persistence", Note: strings.Join(starts, ", ") + " at all times", Evaluation: *still,
@@ -103,6 +93,27 @@ func addLevels(ctx context.Context, page *report.Page, r *Run, own *grid.Grid) e
 	}
 	page.Levels = append(page.Levels, report.Level{Label: label, Value: floor})
 	return nil
+}
+
+// interpolation scores linear interpolation between the solutions at the ends of the distribution of constant
+// initial conditions; nil where there is none.
+func interpolation(p *pde.Problem, g *grid.Grid, s score.Samples) (*report.Method, error) {
+	if s.Truth == nil {
+		return nil, nil
+	}
+	low, high, ok, err := endpoints(p, g)
+	if err != nil || !ok {
+		return nil, err
+	}
+	linear, ok, err := s.InterpolationBaseline(low, high)
+	if err != nil || !ok {
+		return nil, err
+	}
+	name := p.Unknowns[0].Name + "₀"
+	return &report.Method{
+		Key: "interpolation", Label: "interpolation in " + name, Evaluation: *linear,
+		Note: fmt.Sprintf("between the solutions at %s = %.6g and %.6g", name, low.Value, high.Value),
+	}, nil
 }
 
 // endpoints solves the problem at the two ends of the distribution of constant

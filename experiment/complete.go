@@ -132,7 +132,7 @@ func determined(x *Verdict) error {
 	if len(x.Faults) == 0 {
 		return nil
 	}
-	return words.WithHint(errors.New("the problem cannot be solved as it stands: "+strings.Join(x.Faults, "; ")), "see `conditions` and `ansatz` in docs/pde-files.md; no training can make up for it")
+	return words.WithHint(errors.New("the problem cannot be solved as it stands: "+words.ListBy("; ", x.Faults)), "see `conditions` and `ansatz` in docs/pde-files.md; no training can make up for it")
 }
 
 // appended is a PDE file with another line, and a comment above it.

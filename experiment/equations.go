@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"pihc/internal/words"
 	"pihc/pde"
 	"pihc/report"
 )
@@ -99,7 +100,7 @@ func equations(p *pde.Problem) (lines []string, constants []report.Fact) {
 	}
 	for _, u := range p.Unknowns {
 		if v, ok := u.Ansatz.Offset.Constant(); !ok || v != 0 {
-			lines = append(lines, fmt.Sprintf("%s = %s + %s*(combination of basis functions)", letter(u.Name), write(u.Ansatz.Offset.String()), write(u.Ansatz.Multiplier.String())))
+			lines = append(lines, fmt.Sprintf("%s = %s + %s*(combination of basis functions)", letter(u.Name), write(words.Clip(u.Ansatz.Offset.String(), 1000)), write(words.Clip(u.Ansatz.Multiplier.String(), 1000))))
 		}
 	}
 	var domain []string

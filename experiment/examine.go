@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"pihc/expr"
 	"pihc/grid"
 	"pihc/internal/dataset"
 	"pihc/internal/discrete"
@@ -92,7 +93,7 @@ func unresolved(p *pde.Problem, g *grid.Grid) (notes []string, fault, err error)
 	own, reference := discrete.Unresolved(p, g, samples)
 	for _, x := range own {
 		note := x.String()
-		if slices.ContainsFunc(reference, func(y pde.Unresolved) bool { return y.Rows == x.Rows && y.Expr.String() == x.Expr.String() }) {
+		if slices.ContainsFunc(reference, func(y pde.Unresolved) bool { return y.Rows == x.Rows && expr.Same(y.Expr, x.Expr) }) {
 			note += ", and solutions of these rows on a refined grid miss it as well"
 		}
 		notes = append(notes, note+": "+wider(x))

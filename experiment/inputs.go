@@ -27,7 +27,7 @@ func ReadInputs(path string, p *pde.Problem, g *grid.Grid) ([][]float64, error) 
 		shape := strings.Join(append([]string{"sample"}, in.Axes...), ", ")
 		want = append(want, fmt.Sprintf("%s (%s)", dataset.InputArray(p, in.Name), shape))
 	}
-	needs := "problem " + p.Name + " wants an NPZ file with the arrays " + strings.Join(want, ", ")
+	needs := "problem " + p.Name + " wants an NPZ file with the arrays " + words.List(want)
 	if strings.ToLower(filepath.Ext(path)) != ".npz" {
 		return nil, words.WithHint(fmt.Errorf("%s is no NPZ file", path), "%s", needs)
 	}

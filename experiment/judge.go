@@ -20,7 +20,7 @@ type judge struct {
 	grid      *grid.Grid
 	plain     *pde.PlainResidual
 	begin     dataset.Beginnings
-	residuals []float64 // per sample
+	residuals []float64 // per sample, over the rate
 	far       []int     // samples that do not begin with their initial condition
 	worst     float64   // of those
 }
@@ -40,7 +40,8 @@ func (j *judge) add(field, sample []float64) {
 	j.residuals = append(j.residuals, dataset.PredictionResidual(j.plain, j.grid, field, sample))
 }
 
-// warnings compare with the scores of the run, if it has some on this grid.
+// warnings compare with the scores of the run, if it has some on this grid; those of before there was residual_over_rate are
+// of another quantity, and not compared.
 func (j *judge) warnings(dir string) []string {
 	var out []string
 	if n := len(j.far); n > 0 {
@@ -55,11 +56,11 @@ func (j *judge) warnings(dir string) []string {
 		return out
 	}
 	for _, e := range append([]score.Evaluation{m.Evaluation}, m.Grids...) {
-		if e.RelativeResidual == nil || !slices.Equal(e.Grid, j.grid.Shape()) {
+		if e.ResidualOverRate == nil || !slices.Equal(e.Grid, j.grid.Shape()) {
 			continue
 		}
-		if count, first := tally(j.residuals, func(r float64) bool { return r > 3*e.RelativeResidual.Max && !undefined(r) }); count > 0 {
-			out = append(out, fmt.Sprintf("%d of %d predictions leave a residual more than three times the largest of the %s samples (%s), and may be far off: sample %d has %s", count, len(j.residuals), m.Split, words.Percent(e.RelativeResidual.Max), first, words.Percent(j.residuals[first])))
+		if count, first := tally(j.residuals, func(r float64) bool { return r > 3*e.ResidualOverRate.Max && !undefined(r) }); count > 0 {
+			out = append(out, fmt.Sprintf("%d of %d predictions have a residual_over_rate more than three times the largest of the %s samples (%s), and may be far off: sample %d has %s", count, len(j.residuals), m.Split, words.Percent(e.ResidualOverRate.Max), first, words.Percent(j.residuals[first])))
 		}
 		break
 	}

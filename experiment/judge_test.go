@@ -16,9 +16,13 @@ import (
 // their own beginnings.
 func TestJudgeWarnings(t *testing.T) {
 	dir := t.TempDir()
-	scored := Metrics{Split: "test", Evaluation: score.Evaluation{Grid: []int{5, 8}, RelativeResidual: &score.Summary{Max: 0.02}}}
-	scored.Grids = []score.Evaluation{{Grid: []int{5, 16}, RelativeResidual: &score.Summary{Max: 0.2}}}
+	scored := Metrics{Split: "test", Evaluation: score.Evaluation{Grid: []int{5, 8}, ResidualOverRate: &score.Summary{Max: 0.02}}}
+	scored.Grids = []score.Evaluation{{Grid: []int{5, 16}, ResidualOverRate: &score.Summary{Max: 0.2}}}
 	if err := disk.WriteSealedJSON(train.Folder(dir).MetricsFile(), scored); err != nil {
+		t.Fatal(err)
+	}
+	old := t.TempDir() // scored before there was residual_over_rate
+	if err := disk.WriteSealedJSON(train.Folder(old).MetricsFile(), Metrics{Split: "test", Evaluation: score.Evaluation{Grid: []int{5, 8}, RelativeResidual: &score.Summary{Max: 0.02}}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -27,9 +31,10 @@ func TestJudgeWarnings(t *testing.T) {
 		far    []int
 		want   string
 	}{
-		{dir, 8, nil, "2 of 3 predictions leave a residual more than three times the largest of the test samples (2.00 %), and may be far off: sample 1 has 7.00 %"},
+		{dir, 8, nil, "2 of 3 predictions have a residual_over_rate more than three times the largest of the test samples (2.00 %), and may be far off: sample 1 has 7.00 %"},
 		{dir, 16, nil, ""},
 		{dir, 32, nil, ""}, // not scored there
+		{old, 8, nil, ""},
 		{t.TempDir(), 8, nil, ""},
 		{t.TempDir(), 8, []int{2}, "1 of 3 predictions do not begin with their initial condition, and may be far off: sample 2 is the first, and the worst is off by 30.00 % (rms)"},
 	} {

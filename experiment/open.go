@@ -90,8 +90,8 @@ func (x *Experiment) checkConstants(dir string, set *data.Dataset) error {
 			flags = append(flags, fmt.Sprintf(" --set constants.%s=%g", c.Name, v))
 		}
 	}
-	return words.WithHint(fmt.Errorf("dataset %s was generated with %s of the PDE file, the spec has %s", dir, strings.Join(without, ", "), strings.Join(with, ", ")),
-		"`pihc generate %s%s --out DIR` makes one with the same constants", x.name, strings.Join(flags, ""))
+	return words.WithHint(fmt.Errorf("dataset %s was generated with %s of the PDE file, the spec has %s", dir, words.List(without), words.List(with)),
+		"`pihc generate %s%s --out DIR` makes one with the same constants", x.name, strings.Join(flags[:min(len(flags), words.MostListed)], ""))
 }
 
 // checkDrawn reports overrides for samples that a dataset has otherwise: the run's record would say what is

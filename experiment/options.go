@@ -41,6 +41,7 @@ type Progress struct {
 	Line        bool   // the note is worth a line of its own
 	Ended       bool   // the stage is over
 	Text        string
+	Saving      bool // the text says that the stage was interrupted and will end by itself, after a checkpoint
 	Warning     string
 }
 
@@ -70,7 +71,9 @@ func (o Options) warn(to *[]string, format string, args ...any) {
 		return
 	}
 	text := fmt.Sprintf(format, args...)
-	*to = append(*to, text)
+	if to != nil {
+		*to = append(*to, text)
+	}
 	o.tell(Progress{Warning: text})
 }
 

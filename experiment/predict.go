@@ -24,19 +24,20 @@ type Predictions struct {
 	Grid     *grid.Grid
 	Unknowns []string
 	Fields   [][]float64 // per unknown: (sample, t, x[, y]), one sample after another, Grid.Size() values each
-	// RelativeResidual is, per sample, the rms of the residual over that of the solution's derivative in time.
-	RelativeResidual []float64
-	// Passes and Residual are, per sample, the passes of the network and the root of the loss over that of the field
+	// ResidualOverRate is, per sample, the rms of the residual over that of the prediction's own derivative in time, or of the
+	// residual's first term where it has none.
+	ResidualOverRate []float64
+	// Passes and RelativeLoss are, per sample, the passes of the network and the root of the loss over that of the field
 	// that keeps its initial values; nil where every sample has as many passes.
-	Passes, Residual []float64
-	Edited           []string // files of the run folder that are not those of its training
-	Warnings         []string // of inputs unlike those of training, and of predictions that may be far off
+	Passes, RelativeLoss []float64
+	Edited               []string // files of the run folder that are not those of its training
+	Warnings             []string // of inputs unlike those of training, and of predictions that may be far off
 }
 
-// Arrays are what `pihc predict` writes: the unknowns (sample, t, x[, y]), the coordinates of every axis, relative_residual,
-// and passes and residual where samples have their own.
+// Arrays are what `pihc predict` writes: the unknowns (sample, t, x[, y]), the coordinates of every axis, residual_over_rate,
+// and passes and relative_loss where samples have their own.
 func (p *Predictions) Arrays() []data.Named {
-	n := len(p.RelativeResidual)
+	n := len(p.ResidualOverRate)
 	var out []data.Named
 	add := func(name string, values []float64, shape ...int) {
 		out = append(out, data.Named{Name: name, Array: data.NewArray(shape, values)})
@@ -47,10 +48,10 @@ func (p *Predictions) Arrays() []data.Named {
 	for _, axis := range p.Grid.Axes {
 		add(axis.Name, coordinates(axis), axis.Points)
 	}
-	add("relative_residual", p.RelativeResidual, n)
+	add("residual_over_rate", p.ResidualOverRate, n)
 	if p.Passes != nil {
 		add("passes", p.Passes, n)
-		add("residual", p.Residual, n)
+		add("relative_loss", p.RelativeLoss, n)
 	}
 	if len(p.Edited) > 0 {
 		add("trusted_edits", []float64{float64(len(p.Edited))}, 1)
@@ -119,7 +120,7 @@ func (r *Run) Predict(ctx context.Context, inputs [][]float64, o PredictOptions)
 			out.Fields[c] = append(out.Fields[c], x.Field[c*g.Size():(c+1)*g.Size()]...)
 		}
 		if o.passes(r.Spec) == model.AutoPasses {
-			out.Passes, out.Residual = append(out.Passes, float64(x.Passes)), append(out.Residual, x.Residual)
+			out.Passes, out.RelativeLoss = append(out.Passes, float64(x.Passes)), append(out.RelativeLoss, x.Residual)
 		}
 		judge.add(x.Field, inputs[i])
 		for _, expert := range x.Experts {
@@ -140,7 +141,7 @@ func (r *Run) Predict(ctx context.Context, inputs [][]float64, o PredictOptions)
 	for _, warning := range judge.warnings(r.Dir) {
 		o.warn(&out.Warnings, "%s", warning)
 	}
-	out.RelativeResidual = judge.residuals
+	out.ResidualOverRate = judge.residuals
 	return out, nil
 }
 

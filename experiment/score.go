@@ -20,7 +20,7 @@ import (
 
 // metricsVersion changes when an evaluation says more than before that reports show; these score
 // runs with metrics of another version again.
-const metricsVersion = 7
+const metricsVersion = 8
 
 // Metrics is metrics.json: an evaluation and how it came about. RelativeL2.Mean is the mean relative L2 error; RelativeL2 is
 // nil of samples without solutions, as those of training are.
@@ -37,8 +37,6 @@ type Metrics struct {
 	Set          []string `json:"set,omitempty"`           // values of --set
 	Repeat       string   `json:"repeat,omitempty"`        // passes where not as trained; "auto": each sample has its own number
 	TrustedEdits []string `json:"trusted_edits,omitempty"` // files of the run folder that are not those of its training
-
-	Warnings []string `json:"-"`
 }
 
 // Edits says which files of the run folder were used though they are not those of its training.
@@ -71,7 +69,7 @@ func (r *Run) Score(ctx context.Context, o ScoreOptions) (*Metrics, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.warnEdits(&m.Warnings, r.Dir, m.TrustedEdits)
+	o.warnEdits(nil, r.Dir, m.TrustedEdits) // TrustedEdits say it
 	done := func() error {
 		m.Set = r.overrides
 		if o.Done == nil {
@@ -111,6 +109,9 @@ func (r *Run) score(ctx context.Context, set *data.Dataset, e Predictor, o *Scor
 	}
 	if result.TrainSeconds, err = r.TrainSeconds(); err != nil {
 		return nil, err
+	}
+	if linear, err := interpolation(r.Problem, g, samples); err == nil && linear != nil { // a baseline less, and no reason for no scores
+		result.Interpolation = linear.Evaluation.RelativeL2
 	}
 	m := &Metrics{
 		Version: metricsVersion, Evaluation: *result, Split: o.Split,

@@ -122,19 +122,21 @@ func (r *Run) train(ctx context.Context, title, dataDir string, set *data.Datase
 	options.Info = info
 	options.Logger, options.Build = o.Logger, machine.Version()
 	var loss, validation string
+	passes := passesText(float64(r.Spec.Network.Passes))
 	small, expected := false, "initial conditions"
 	if r.Problem.Reference.Solver != "" {
 		expected = "solutions"
 	}
 	options.Progress = func(now train.Record) {
 		if now.Loss != nil {
-			loss = "loss " + words.Number(float64(*now.Loss))
+			loss = "batch loss " + words.Number(float64(*now.Loss))
 		}
 		if now.ValidationResidual != nil {
 			validation = ", validation residual " + words.Number(float64(*now.ValidationResidual))
 			if now.ValidationError != nil {
 				validation += ", error " + words.Percent(float64(*now.ValidationError))
 			}
+			validation += passes
 		}
 		m.Set(now.Step, loss+validation)
 		if now.Collapse != nil && !small {
@@ -145,12 +147,24 @@ func (r *Run) train(ctx context.Context, title, dataDir string, set *data.Datase
 			m.Line()
 		}
 	}
-	stopping := context.AfterFunc(ctx, func() {
-		o.say("%s: stopping with a checkpoint; Ctrl-C again stops at once", title)
-	})
-	defer stopping()
+	options.Stopping = func() {
+		o.tell(Progress{Text: title + ": stopping with a checkpoint; Ctrl-C again stops at once", Saving: true})
+	}
 	r.Summary, err = train.Run(ctx, r.Dir, r.Spec, r.Problem, set, options)
+	m.End()
+	if s := r.Summary; err == nil && s.BestResidual >= s.Start && s.Start > 0 && o.writes() {
+		o.tell(Progress{Warning: fmt.Sprintf("%s did not get better than its start: validation residual %s at best (step %d), %s before the first step; a lower training.learning_rate.initial, or more steps, may help",
+			title, words.Number(s.BestResidual), s.BestStep, words.Number(s.Start))})
+	}
 	return err
+}
+
+// passesText says in how many passes something was predicted, "" of one.
+func passesText(passes float64) string {
+	if passes <= 1 {
+		return ""
+	}
+	return " in " + words.Number(passes) + " passes"
 }
 
 // checkSameSpec is an error for a run folder that was begun with another spec than this one,

@@ -110,16 +110,16 @@ func diffPow(e, x, y, dx, dy *Expr) *Expr {
 
 // Jumps reports whether a part of e whose derivatives are all zero, a comparison or a sign, depends on names.
 func (e *Expr) Jumps(names []string) bool {
-	found := false
+	found, depends := false, make(map[*Expr]bool)
 	e.Walk(make(map[*Expr]bool), func(x *Expr) {
+		of := func(a *Expr) bool { return depends[a] }
+		depends[x] = slices.Contains(names, x.name) || slices.ContainsFunc(x.args, of)
 		switch x.op {
 		case opLess, opLessEqual, opGreater, opGreaterEqual, opEqual, opNotEqual, opSign, opFloor:
+			found = found || depends[x]
 		case opWhere:
-			x = x.args[0]
-		default:
-			return
+			found = found || depends[x.args[0]]
 		}
-		found = found || slices.ContainsFunc(names, x.DependsOn)
 	})
 	return found
 }

@@ -20,6 +20,7 @@ type Expr struct {
 	name string  // opVar
 	args []*Expr
 	hash uint64 // of the structure: op, val, name and the hashes of args
+	done bool   // made by simplify, as are all parts, or a leaf
 
 	// Where a parsed variable stands, for errors: rune column pos of src.
 	src string
@@ -127,7 +128,7 @@ func Const(v float64) *Expr {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		panic("expr: Const: the number is not finite")
 	}
-	return &Expr{op: opConst, val: v, hash: mix(uint64(opConst), math.Float64bits(v))}
+	return &Expr{op: opConst, val: v, hash: mix(uint64(opConst), math.Float64bits(v)), done: true}
 }
 
 func variable(name, src string, pos int) *Expr {
@@ -135,7 +136,7 @@ func variable(name, src string, pos int) *Expr {
 	for i := range len(name) {
 		h = mix(h, uint64(name[i]))
 	}
-	return &Expr{op: opVar, name: name, hash: h, src: src, pos: pos}
+	return &Expr{op: opVar, name: name, hash: h, src: src, pos: pos, done: true}
 }
 
 // node makes an operation as it stands, except that the negative of a number
@@ -156,8 +157,16 @@ func mix(h, v uint64) uint64 {
 	return h ^ h>>29
 }
 
-// same reports whether a and b are the same tree.
-func same(a, b *Expr) bool {
+// Same reports whether a and b are the same tree.
+func Same(a, b *Expr) bool { return new(comparison).same(a, b) }
+
+// A comparison remembers what it found equal, once it has become long: parts may be shared.
+type comparison struct {
+	steps int
+	equal map[[2]*Expr]bool
+}
+
+func (c *comparison) same(a, b *Expr) bool {
 	if a == b {
 		return true
 	}
@@ -165,16 +174,30 @@ func same(a, b *Expr) bool {
 		math.Float64bits(a.val) != math.Float64bits(b.val) {
 		return false
 	}
+	if len(a.args) == 0 {
+		return true
+	}
+	if c.steps++; c.steps > 64 {
+		if c.equal == nil {
+			c.equal = make(map[[2]*Expr]bool)
+		}
+		if c.equal[[2]*Expr{a, b}] {
+			return true
+		}
+	}
 	for i := range a.args {
-		if !same(a.args[i], b.args[i]) {
+		if !c.same(a.args[i], b.args[i]) {
 			return false
 		}
+	}
+	if c.equal != nil {
+		c.equal[[2]*Expr{a, b}] = true
 	}
 	return true
 }
 
-// Walk calls visit once for every distinct node, arguments first. Derivatives
-// share nodes, so a walk without the memory could take exponential time.
+// Walk calls visit once for every distinct node that is not in seen, arguments first.
+// Definitions and derivatives share nodes, so a walk without the memory could take exponential time.
 func (e *Expr) Walk(seen map[*Expr]bool, visit func(*Expr)) {
 	if seen[e] {
 		return
@@ -221,19 +244,29 @@ func (e *Expr) Unsquared() *Expr {
 	return e
 }
 
-// Value walks the tree with the math package; at gives the variables.
+// Value computes with the math package; at gives the variables.
 func (e *Expr) Value(at map[string]float64) float64 {
+	return e.value(at, make(map[*Expr]float64))
+}
+
+// value is Value with the results so far.
+func (e *Expr) value(at map[string]float64, done map[*Expr]float64) float64 {
 	switch e.op {
 	case opConst:
 		return e.val
 	case opVar:
 		return at[e.name]
 	}
+	if r, ok := done[e]; ok {
+		return r
+	}
 	var v [3]float64
 	for i, a := range e.args {
-		v[i] = a.Value(at)
+		v[i] = a.value(at, done)
 	}
-	return apply(e.op, v)
+	r := apply(e.op, v)
+	done[e] = r
+	return r
 }
 
 // apply evaluates an operation.
@@ -270,16 +303,21 @@ func truth(b bool) float64 {
 // Substitute replaces variables by expressions, all at once (an inserted
 // expression is not searched again), and simplifies.
 func (e *Expr) Substitute(by map[string]*Expr) *Expr {
-	done := make(map[*Expr]*Expr)
-	simple := make(map[string]*Expr, len(by))
-	for name, x := range by {
-		simple[name] = rebuild(x, nil, done)
+	simple := make(map[string]*Expr)
+	for _, name := range e.Variables() {
+		if x, ok := by[name]; ok {
+			simple[name] = rebuild(x, nil, make(map[*Expr]*Expr))
+		}
 	}
 	return rebuild(e, simple, make(map[*Expr]*Expr))
 }
 
-// rebuild is Substitute with the results so far.
+// rebuild is Substitute with the results so far. What is simplified and has nothing to replace stays itself, so
+// that definitions of definitions share their parts.
 func rebuild(e *Expr, by map[string]*Expr, done map[*Expr]*Expr) *Expr {
+	if e.done && len(by) == 0 {
+		return e
+	}
 	if r, ok := done[e]; ok {
 		return r
 	}
@@ -294,10 +332,14 @@ func rebuild(e *Expr, by map[string]*Expr, done map[*Expr]*Expr) *Expr {
 		}
 	default:
 		var args [3]*Expr
+		same := e.done
 		for i, a := range e.args {
 			args[i] = rebuild(a, by, done)
+			same = same && args[i] == a
 		}
-		r = simplify(e.op, args[:len(e.args)]...)
+		if r = e; !same {
+			r = simplify(e.op, args[:len(e.args)]...)
+		}
 	}
 	done[e] = r
 	return r

@@ -137,7 +137,7 @@ func TestString(t *testing.T) {
 		if got := e.String(); got != test.want {
 			t.Errorf("%s prints as %s, want %s", test.src, got, test.want)
 		}
-		if back := mustParse(t, e.String()); !same(back, e) {
+		if back := mustParse(t, e.String()); !Same(back, e) {
 			t.Errorf("%s prints as %s, which is another tree", test.src, e)
 		}
 	}

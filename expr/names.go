@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"pihc/internal/words"
 )
 
 // Check returns a *SyntaxError for the first variable of e, in the order of
@@ -23,7 +25,7 @@ func (e *Expr) Check(known []string) error {
 	if hint == "" && len(known) > 0 {
 		sorted := slices.Clone(known)
 		slices.Sort(sorted)
-		hint = "known names are " + strings.Join(slices.Compact(sorted), ", ")
+		hint = "known names are " + words.List(slices.Compact(sorted))
 	}
 	return &SyntaxError{Src: first.src, Pos: first.pos, Msg: fmt.Sprintf("unknown name %s", first.name), Hint: hint}
 }

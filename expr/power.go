@@ -17,7 +17,7 @@ type powers struct {
 // powersOf returns the record of a base, a new one if there was none.
 func (g *graph) powersOf(base *Expr) *powers {
 	for _, p := range g.powers[base.hash] {
-		if same(p.base, base) {
+		if Same(p.base, base) {
 			return p
 		}
 	}

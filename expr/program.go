@@ -93,8 +93,9 @@ func (g *graph) schedule(roots []int32, vars []string) *Program {
 		}
 	}
 	firstTemp := len(vars) + len(roots)
+	operand := g.operands(last)
 	for n, v := range g.values {
-		if v.code == codeConst && last[n] != never && g.readAsSlot(int32(n), last) {
+		if v.code == codeConst && last[n] != never && operand[n] {
 			slot[n] = int32(firstTemp)
 			firstTemp++
 			p.constants = append(p.constants, v.k)
@@ -146,14 +147,17 @@ func (g *graph) schedule(roots []int32, vars []string) *Program {
 	return p
 }
 
-// readAsSlot reports whether an instruction reads the constant n as an operand.
-func (g *graph) readAsSlot(n int32, last []int) bool {
+// operands tells which values an instruction reads.
+func (g *graph) operands(last []int) []bool {
+	read := make([]bool, len(g.values))
 	for i, v := range g.values {
-		if last[i] >= 0 && (v.a == n || v.b == n || v.c == n) {
-			return true
+		for _, a := range []int32{v.a, v.b, v.c} {
+			if last[i] >= 0 && a >= 0 {
+				read[a] = true
+			}
 		}
 	}
-	return false
+	return read
 }
 
 // Outputs is the number of expressions of the program.

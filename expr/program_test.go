@@ -187,7 +187,7 @@ func TestStringRoundTrip(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", x, err)
 			}
-			if !same(back, x) {
+			if !Same(back, x) {
 				t.Fatalf("%s reads back as %s", x, back)
 			}
 		}
@@ -208,7 +208,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		back, err := Parse(e.String())
-		if err != nil || !same(back, e) {
+		if err != nil || !Same(back, e) {
 			t.Fatalf("%q prints as %q: %v", src, e, err)
 		}
 	})

@@ -30,7 +30,7 @@ func simplify(o op, args ...*Expr) *Expr {
 	case opWhere:
 		return where(x, args[1], args[2])
 	case opMin, opMax:
-		if same(x, args[1]) {
+		if Same(x, args[1]) {
 			return x
 		}
 	case opAbs:
@@ -38,10 +38,22 @@ func simplify(o op, args ...*Expr) *Expr {
 			return x
 		}
 		if x.op == opNeg {
-			return node(opAbs, x.args[0])
+			return made(opAbs, x.args[0])
 		}
 	}
-	return node(o, append([]*Expr(nil), args...)...)
+	return made(o, append([]*Expr(nil), args...)...)
+}
+
+// made is the node of simplified arguments.
+func made(o op, args ...*Expr) *Expr {
+	e := node(o, args...)
+	if e.op == o {
+		e.done = true
+		for _, a := range args {
+			e.done = e.done && a.done
+		}
+	}
+	return e
 }
 
 // fold evaluates an operation on numbers, or returns nil.
@@ -84,7 +96,7 @@ func add(x, y *Expr) *Expr {
 	case sameGate(x, y):
 		return simplify(opWhere, x.args[0], simplify(opAdd, x.args[1], y.args[1]), simplify(opAdd, x.args[2], y.args[2]))
 	}
-	return node(opAdd, x, y)
+	return made(opAdd, x, y)
 }
 
 func sub(x, y *Expr) *Expr {
@@ -93,7 +105,7 @@ func sub(x, y *Expr) *Expr {
 		return x
 	case x.is(0):
 		return simplify(opNeg, y)
-	case same(x, y):
+	case Same(x, y):
 		return Const(0)
 	case y.op == opConst:
 		return simplify(opAdd, Const(-y.val), x)
@@ -104,7 +116,7 @@ func sub(x, y *Expr) *Expr {
 	case sameGate(x, y):
 		return simplify(opWhere, x.args[0], simplify(opSub, x.args[1], y.args[1]), simplify(opSub, x.args[2], y.args[2]))
 	}
-	return node(opSub, x, y)
+	return made(opSub, x, y)
 }
 
 func neg(x *Expr) *Expr {
@@ -118,7 +130,7 @@ func neg(x *Expr) *Expr {
 	case gate(x):
 		return simplify(opWhere, x.args[0], simplify(opNeg, x.args[1]), simplify(opNeg, x.args[2]))
 	}
-	return node(opNeg, x)
+	return made(opNeg, x)
 }
 
 func mul(x, y *Expr) *Expr {
@@ -150,7 +162,7 @@ func mul(x, y *Expr) *Expr {
 	case x.op != opConst && y.op == opMul && y.args[0].op == opConst:
 		return simplify(opMul, y.args[0], simplify(opMul, x, y.args[1]))
 	}
-	return node(opMul, x, y)
+	return made(opMul, x, y)
 }
 
 func div(x, y *Expr) *Expr {
@@ -170,7 +182,7 @@ func div(x, y *Expr) *Expr {
 	case x.op == opMul && x.args[0].op == opConst:
 		return simplify(opMul, x.args[0], simplify(opDiv, x.args[1], y))
 	}
-	return node(opDiv, x, y)
+	return made(opDiv, x, y)
 }
 
 func pow(x, y *Expr) *Expr {
@@ -180,7 +192,7 @@ func pow(x, y *Expr) *Expr {
 	case y.is(1):
 		return x
 	}
-	return node(opPow, x, y)
+	return made(opPow, x, y)
 }
 
 func where(c, x, y *Expr) *Expr {
@@ -190,16 +202,53 @@ func where(c, x, y *Expr) *Expr {
 		}
 		return y
 	}
-	if x.op == opWhere && same(x.args[0], c) {
+	if x.op == opWhere && Same(x.args[0], c) {
 		x = x.args[1]
 	}
-	if y.op == opWhere && same(y.args[0], c) {
+	if y.op == opWhere && Same(y.args[0], c) {
 		y = y.args[2]
 	}
-	if same(x, y) {
+	if Same(x, y) {
 		return x
 	}
-	return node(opWhere, c, x, y)
+	if e := made(opWhere, c, x, y); nested(e) <= maxNested {
+		return e
+	}
+	return flat(c, x, y)
+}
+
+// maxNested bounds gates inside each other, so that the way of one out of a product has few steps.
+const maxNested = 8
+
+// nested counts the gates inside each other that x begins with, to one more than maxNested.
+func nested(x *Expr) (n int) {
+	for ; gate(x) && n <= maxNested; n++ {
+		if x.args[1].is(0) {
+			x = x.args[2]
+		} else {
+			x = x.args[1]
+		}
+	}
+	return n
+}
+
+// flat is where(c, x, y), a gate with a gate in its other branch, as one gate with both conditions.
+func flat(c, x, y *Expr) *Expr {
+	zero, inner := Const(0), x
+	if x.is(0) {
+		inner = y
+	}
+	// both is the condition of the inner gate where its branch is selected, and else that of zero.
+	both := func(otherwise *Expr) *Expr {
+		if x.is(0) {
+			return made(opWhere, c, otherwise, inner.args[0])
+		}
+		return made(opWhere, c, inner.args[0], otherwise)
+	}
+	if inner.args[2].is(0) {
+		return made(opWhere, both(zero), inner.args[1], zero)
+	}
+	return made(opWhere, both(Const(1)), zero, inner.args[2])
 }
 
 // gate reports whether x is a where with a branch that is zero.
@@ -207,6 +256,6 @@ func gate(x *Expr) bool { return x.op == opWhere && (x.args[1].is(0) || x.args[2
 
 // sameGate reports whether x and y are zero in the same branch of the same condition.
 func sameGate(x, y *Expr) bool {
-	return x.op == opWhere && y.op == opWhere && same(x.args[0], y.args[0]) &&
+	return x.op == opWhere && y.op == opWhere && Same(x.args[0], y.args[0]) &&
 		(x.args[1].is(0) && y.args[1].is(0) || x.args[2].is(0) && y.args[2].is(0))
 }

@@ -6,10 +6,14 @@ import (
 )
 
 // String writes e so that Parse reads back the same tree, with no more
-// parentheses than that needs.
+// parentheses than that needs. A text longer than Parse reads ends early, in "...", which Parse refuses:
+// shared parts are written wherever they stand.
 func (e *Expr) String() string {
 	var b strings.Builder
 	e.write(&b, levelCompare)
+	if b.Len() > maxSource {
+		return strings.ToValidUTF8(b.String()[:maxSource], "") + "..."
+	}
 	return b.String()
 }
 
@@ -23,6 +27,9 @@ func (e *Expr) level() int {
 
 // write writes e, in parentheses if it binds weaker than least.
 func (e *Expr) write(b *strings.Builder, least int) {
+	if b.Len() > maxSource {
+		return
+	}
 	if e.level() < least {
 		b.WriteByte('(')
 		defer b.WriteByte(')')

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"pihc/internal/words"
 	"pihc/pde"
 )
 
@@ -55,7 +56,7 @@ func (s *Spec) NewInputs(p *pde.Problem) (Inputs, error) {
 	}
 	for name := range s.Network.Features {
 		if !slices.Contains(all, name) {
-			return in, fmt.Errorf("network.features: %q: want the unknown, a term of the residual of problem %s, or the residual itself: %s", name, p.Name, strings.Join(all, ", "))
+			return in, fmt.Errorf("network.features: %q: want the unknown, a term of the residual of problem %s, or the residual itself: %s", name, p.Name, words.List(all))
 		}
 	}
 	return in, nil

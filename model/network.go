@@ -10,6 +10,7 @@ import (
 	"pihc/fno"
 	"pihc/grid"
 	"pihc/internal/config"
+	"pihc/internal/words"
 	"pihc/network"
 	"pihc/pde"
 )
@@ -171,7 +172,7 @@ func (s *Spec) NewNetwork(p *pde.Problem) (network.Network, error) {
 	}
 	for name := range s.Network.Scales {
 		if !slices.Contains(p.UnknownNames(), name) || len(p.Unknowns) == 1 {
-			return nil, fmt.Errorf("network.scales: %q: want one of several unknowns of problem %s: %s", name, p.Name, strings.Join(p.UnknownNames(), ", "))
+			return nil, fmt.Errorf("network.scales: %q: want one of several unknowns of problem %s: %s", name, p.Name, words.List(p.UnknownNames()))
 		}
 	}
 	if s.Network.Passes > 1 && !p.HasOffset() {

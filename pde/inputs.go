@@ -237,7 +237,7 @@ func (l *loader) input(p *Problem, name string, f fileSampler, space []DomainAxi
 }
 
 // reservedArrays are the names of arrays in files of samples and predictions, beside those of unknowns, axes and inputs.
-var reservedArrays = []string{"initial", "solution", "train", "passes", "residual", "relative_residual", "trusted_edits"}
+var reservedArrays = []string{"initial", "solution", "train", "passes", "residual", "relative_residual", "trusted_edits", "residual_over_rate", "relative_loss"}
 
 // steady reports what a problem without time cannot have.
 func (l *loader) steady(p *Problem) {
@@ -277,7 +277,7 @@ func (l *loader) flux(p *Problem, name string, from fileTerm) []Term {
 	}
 	values := l.values
 	l.values = l.free(p)
-	c := l.expression(f.Flux, p.InputNames())
+	c := l.expression("term "+name, f.Flux, p.InputNames())
 	l.values = values
 	// half adds the term of the difference to one neighbour, and returns the flow.
 	var terms []Term
@@ -291,7 +291,7 @@ func (l *loader) flux(p *Problem, name string, from fileTerm) []Term {
 			}
 		}
 		mean := c
-		if d := c.Substitute(neighbour); d.String() != c.Substitute(nil).String() {
+		if d := c.Substitute(neighbour); !expr.Same(d, c.Substitute(nil)) {
 			mean = expr.Const(2).Times(c).Times(d).Over(c.Plus(d))
 		}
 		return mean.Times(expr.Variable(t.Name))

@@ -17,6 +17,7 @@ import (
 	"pihc/grid"
 	"pihc/internal/config"
 	"pihc/internal/disk"
+	"pihc/internal/words"
 )
 
 //go:embed problems/*.yaml
@@ -73,7 +74,7 @@ func Load(name string, src []byte) (*Problem, error) {
 	if err := d.Decode(&f); err != nil {
 		return nil, err
 	}
-	l := &loader{file: &f, values: map[string]*expr.Expr{}}
+	l := &loader{file: &f, values: map[string]*expr.Expr{}, counted: map[*expr.Expr]bool{}}
 	p := l.problem()
 	p.Source, p.file, p.residual = slices.Clone(src), name, f.Residual.pos
 	slices.SortStableFunc(l.problems, func(a, b *config.Mistake) int {
@@ -98,12 +99,22 @@ type loader struct {
 	file     *fileProblem
 	problems []*config.Mistake
 	values   map[string]*expr.Expr // constants and expressions, resolved
+
+	counted    map[*expr.Expr]bool // in operations
+	operations int                 // of all expressions of the file
+	full       bool                // they are too many, which was reported
 }
 
 // residualName is the name of the rows of a residual that the file gives none.
 const residualName = "residual"
 
-func (l *loader) report(p *config.Mistake) { l.problems = append(l.problems, p) }
+// report adds a mistake, unless the file's expressions are too many to be read: then what follows is not known.
+func (l *loader) report(p *config.Mistake) {
+	if !l.full {
+		l.problems = append(l.problems, p)
+	}
+	l.full = l.operations > maxFileOperations
+}
 
 // reporter returns a function that reports what is wrong with something.
 func (l *loader) reporter(at config.Position, what string) func(format string, args ...any) *config.Mistake {
@@ -144,7 +155,7 @@ func (l *loader) problem() *Problem {
 		names = append(names, name)
 	}
 	for name, v := range f.Expressions.All() {
-		e := l.expression(v, names)
+		e := l.expression("expression "+name, v, names)
 		p.Expressions = append(p.Expressions, Named{name, e, v.Text})
 		l.values[name] = e
 	}
@@ -191,7 +202,7 @@ func (l *loader) number(s config.Scalar, what string) float64 {
 	if v, ok := s.Number(); ok {
 		return v
 	}
-	v, ok := l.expression(s, nil).Constant()
+	v, ok := l.expression(what, s, nil).Constant()
 	if !ok {
 		l.report(s.Pos.Errorf("%s: %q is not a number or an expression of constants", what, s.Text))
 	} else if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -201,11 +212,28 @@ func (l *loader) number(s config.Scalar, what string) float64 {
 	return v
 }
 
+// maxFileOperations bounds the operations of all expressions of a file, of which what several share counts once. The
+// problems that come with pihc have less than 40.
+const maxFileOperations = 20_000
+
 // expression parses s, whose free names may be names, constants and earlier
 // expressions; the latter two are substituted.
-func (l *loader) expression(s config.Scalar, names []string) *expr.Expr {
+func (l *loader) expression(what string, s config.Scalar, names []string) *expr.Expr {
+	if l.operations > maxFileOperations {
+		return expr.Const(0)
+	}
 	e, err := resolve(s.Text, names, l.values)
 	if err == nil {
+		e.Walk(l.counted, func(x *expr.Expr) {
+			if len(x.Args()) > 0 {
+				l.operations++
+			}
+		})
+		if l.operations > maxFileOperations {
+			l.report(s.Pos.Errorf("%s: with it the expressions of this file have more than %d operations, those that several share counted once", what, maxFileOperations).
+				WithHint("values on the grid come in as inputs"))
+			return expr.Const(0)
+		}
 		return e
 	}
 	problem := s.Pos.Errorf("%v", err)
@@ -224,8 +252,10 @@ func resolve(text string, names []string, values map[string]*expr.Expr) (*expr.E
 	if err != nil {
 		return nil, err
 	}
-	if err := e.Check(slices.AppendSeq(slices.Clone(names), maps.Keys(values))); err != nil {
-		return nil, err
+	for _, name := range e.Variables() {
+		if _, ok := values[name]; !ok && !slices.Contains(names, name) {
+			return nil, e.Check(slices.AppendSeq(slices.Clone(names), maps.Keys(values)))
+		}
 	}
 	return e.Substitute(values), nil
 }
@@ -418,7 +448,7 @@ func (l *loader) ghost(s *config.Scalar) *expr.Expr {
 	if s == nil {
 		return nil
 	}
-	e := l.expression(*s, append(slices.Clone(ghostPoints), "step"))
+	e := l.expression("ghost", *s, append(slices.Clone(ghostPoints), "step"))
 	if _, err := ghostValue(e, 1); err != nil {
 		l.report(s.Pos.Errorf("%v", err))
 		return expr.Const(0)
@@ -429,7 +459,7 @@ func (l *loader) ghost(s *config.Scalar) *expr.Expr {
 // weight reads the weight of rows.
 func (l *loader) weight(p *Problem, name string, f config.Scalar) *expr.Expr {
 	before := len(l.problems)
-	w := l.expression(f, append(p.AxisNames(), p.InputNames()...))
+	w := l.expression("weight of "+name, f, append(p.AxisNames(), p.InputNames()...))
 	if equals(w, 0) && len(l.problems) == before {
 		l.report(f.Pos.Errorf("%s: weight 0: such rows say nothing", name).WithHint("leave them out"))
 	}
@@ -445,7 +475,7 @@ func (l *loader) rows(p *Problem, name string, f fileRows, names []string) Rows 
 	default:
 		l.report(f.Pos.Errorf("%s: kind %q: want initial or boundary", name, f.Kind))
 	}
-	r.Expr, r.Text = l.expression(f.Expression, names), f.Expression.Text
+	r.Expr, r.Text = l.expression(name, f.Expression, names), f.Expression.Text
 	if f.Weight.Text != "" {
 		r.Weight = l.weight(p, name, f.Weight)
 	}
@@ -510,7 +540,7 @@ func (l *loader) unknown(p *Problem, what, name string, at config.Position) int 
 	names := p.UnknownNames()
 	c := slices.Index(names, name)
 	if c < 0 {
-		l.report(at.Errorf("%s: there is no unknown %q", what, name).WithHint("the unknowns are %s", strings.Join(names, ", ")))
+		l.report(at.Errorf("%s: there is no unknown %q", what, name).WithHint("the unknowns are %s", words.List(names)))
 	}
 	return c
 }
@@ -518,10 +548,10 @@ func (l *loader) unknown(p *Problem, what, name string, at config.Position) int 
 func (l *loader) oneAnsatz(p *Problem, f fileAnsatz) Ansatz {
 	a := Ansatz{Offset: expr.Const(0), Multiplier: expr.Const(1)}
 	if f.Offset.Text != "" {
-		a.Offset = l.expression(f.Offset, append(p.AxisNames(), p.InputNames()...))
+		a.Offset = l.expression("offset", f.Offset, append(p.AxisNames(), p.InputNames()...))
 	}
 	if f.Multiplier.Text != "" {
-		a.Multiplier = l.expression(f.Multiplier, p.AxisNames())
+		a.Multiplier = l.expression("multiplier", f.Multiplier, p.AxisNames())
 	}
 	switch f.Projection {
 	case "", "none":

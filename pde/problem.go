@@ -16,6 +16,7 @@ import (
 	"pihc/expr"
 	"pihc/grid"
 	"pihc/internal/config"
+	"pihc/internal/words"
 )
 
 // A Problem is a PDE as data: unknowns on a box of axes, linear terms of them,
@@ -228,7 +229,7 @@ func (p *Problem) CheckConditions() error {
 	if held {
 		return nil
 	}
-	all := strings.Join(p.UnknownNames(), ", ")
+	all := words.List(p.UnknownNames())
 	if p.Steady {
 		return config.Join(p.residual.Errorf("no conditions: nothing but the residual is required of %s, and that holds for many fields", all).
 			WithHint("add conditions with rows for every wall, or an ansatz that meets them"))
@@ -283,7 +284,7 @@ func (e *UnknownConstantError) Hint() string {
 	case len(names) == 0:
 		return "its file defines none"
 	}
-	return "its constants are " + strings.Join(names, ", ")
+	return "its constants are " + words.List(names)
 }
 
 // File is the name of the file that the problem was read from.
@@ -349,6 +350,7 @@ func span(axis string, skip [2]int) string {
 func (p *Problem) Describe() []string {
 	var out []string
 	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	text := func(e *expr.Expr) string { return words.Clip(e.String(), 1000) }
 	add("problem    %s (%s)", p.Name, p.Title)
 	for _, a := range p.Axes {
 		add("axis       %s in [%g, %g], %s", a.Name, a.Lo, a.Hi, strings.TrimPrefix(a.Unit+", "+a.Boundary.String(), ", "))
@@ -369,7 +371,7 @@ func (p *Problem) Describe() []string {
 		for _, axis := range slices.Sorted(maps.Keys(r.SolveSkip)) {
 			where += ", in solves " + span(axis, r.SolveSkip[axis])
 		}
-		add("%-10s %s: %s = 0 at %s, weight %s", r.Kind, r.Name, r.Expr, where, r.Weight)
+		add("%-10s %s: %s = 0 at %s, weight %s", r.Kind, r.Name, text(r.Expr), where, text(r.Weight))
 	}
 	for _, u := range p.Unknowns {
 		basis := "b*w"
@@ -377,10 +379,10 @@ func (p *Problem) Describe() []string {
 			basis = "(b - mean of b over space)*w"
 		}
 		if !equals(u.Ansatz.Multiplier, 1) {
-			basis = fmt.Sprintf("(%s)*%s", u.Ansatz.Multiplier, basis)
+			basis = fmt.Sprintf("(%s)*%s", text(u.Ansatz.Multiplier), basis)
 		}
 		if !equals(u.Ansatz.Offset, 0) {
-			basis = fmt.Sprintf("%s + %s", u.Ansatz.Offset, basis)
+			basis = fmt.Sprintf("%s + %s", text(u.Ansatz.Offset), basis)
 		}
 		add("ansatz     %s = %s", u.Name, basis)
 	}

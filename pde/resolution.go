@@ -8,6 +8,7 @@ import (
 
 	"pihc/expr"
 	"pihc/grid"
+	"pihc/internal/words"
 )
 
 // An Unresolved is an expression in axes, constants and inputs that is narrower along an axis than the
@@ -26,7 +27,7 @@ func (x Unresolved) String() string {
 	if x.Chance {
 		see = "see by chance"
 	}
-	return fmt.Sprintf("the points along %s %s %s in %s, narrower than their distance, near %s = %.4g", x.Axis, see, x.Expr, x.Rows, x.Axis, x.Near)
+	return fmt.Sprintf("the points along %s %s %s in %s, narrower than their distance, near %s = %.4g", x.Axis, see, words.Clip(x.Expr.String(), 120), x.Rows, x.Axis, x.Near)
 }
 
 // Unresolved finds such expressions in residuals and conditions: addends, and factors of those that are resolved. points
@@ -41,7 +42,8 @@ func (p *Problem) Unresolved(g *grid.Grid, points, samples [][]float64) (found [
 		}
 		b.middle, b.whole, b.steps = append(b.middle, p.Axes[a].Lo+length/2), append(b.whole, length), append(b.steps, step)
 	}
-	tested := map[string]bool{}
+	var tested []*expr.Expr
+	seen := map[*expr.Expr]bool{}
 	for _, r := range p.AllRows() {
 		ends := map[string]*expr.Expr{}
 		for _, a := range g.Axes {
@@ -54,9 +56,14 @@ func (p *Problem) Unresolved(g *grid.Grid, points, samples [][]float64) (found [
 		}
 		for parts := []*expr.Expr{r.Expr.Substitute(ends)}; len(parts) > 0; parts = parts[1:] {
 			e := parts[0]
+			if seen[e] {
+				continue
+			}
+			seen[e] = true
 			sum := e.IsSum()
-			if text := e.String(); !sum && e.Name() == "" && len(b.along(e)) > 0 && !tested[text] {
-				tested[text] = true
+			same := func(x *expr.Expr) bool { return expr.Same(x, e) }
+			if !sum && e.Name() == "" && b.work < mostWork && len(b.along(e)) > 0 && !slices.ContainsFunc(tested, same) {
+				tested = append(tested, e)
 				if x, bad := b.test(e, samples); bad {
 					x.Rows, x.Expr = r.Name, e
 					found = append(found, x)
@@ -84,7 +91,11 @@ type probe struct {
 
 	sample []float64 // of the inputs
 	random *rand.Rand
+	work   float64 // operations done at places, those of compiling counted as at a thousand
 }
+
+// mostWork is when a probe looks at no more expressions, after some seconds. One of ten operations takes the hundredth.
+const mostWork = 2e9
 
 // along returns the axes of an expression.
 func (b *probe) along(e *expr.Expr) (along []int) {
@@ -103,6 +114,7 @@ func (b *probe) evaluate(e *expr.Expr, places [][]float64) []float64 {
 	if err != nil {
 		panic("pde: " + err.Error()) // names are its variables
 	}
+	b.work += float64(program.Len()) * float64(len(places)+1000)
 	in, out := make([][]float64, len(names)), make([]float64, len(places))
 	for j, name := range names {
 		in[j] = make([]float64, len(places))
@@ -172,6 +184,9 @@ func (b *probe) extremes(e *expr.Expr) [][]float64 {
 	e.Walk(map[*expr.Expr]bool{}, func(x *expr.Expr) {
 		if x.IsComparison() {
 			x = x.Args()[0].Minus(x.Args()[1])
+		}
+		if b.work > mostWork {
+			return
 		}
 		along := b.along(x)
 		if len(along) == 0 {

@@ -10,6 +10,7 @@ import (
 	"pihc/grid"
 	"pihc/internal/kernel"
 	"pihc/internal/slab"
+	"pihc/internal/words"
 )
 
 // A System is a Problem on a grid: its terms as operators and its rows as
@@ -327,7 +328,7 @@ func (s *System) rowSet(r Rows) (*RowSet, error) {
 		}
 	}
 	if len(set.Terms) == 0 {
-		return nil, fmt.Errorf("the expression %s uses no term", r.Expr)
+		return nil, fmt.Errorf("the expression %s uses no term", words.Clip(r.Expr.String(), 120))
 	}
 	for _, x := range s.extras() {
 		if weighted.DependsOn(x.Name) {
@@ -382,28 +383,54 @@ func (s *System) rowPoints(set *RowSet, at map[string]string, skip map[string][2
 func (set *RowSet) compile(weighted *expr.Expr, inputs []string) error {
 	n := len(set.Terms)
 	outputs := []*expr.Expr{weighted}
+	counted, made := map[*expr.Expr]bool{}, 0
+	// add gives up long before the derivatives are too many to be made.
+	add := func(e *expr.Expr) error {
+		e.Walk(counted, func(*expr.Expr) { made++ })
+		outputs = append(outputs, e)
+		if made > 30*maxOperations {
+			return fmt.Errorf("%w more than %d operations at a point; more than %d are not tried", ErrLong, maxOperations, maxOperations)
+		}
+		return nil
+	}
+	program, err := expr.Compile(outputs, inputs)
+	if err != nil {
+		return err
+	}
+	if program.Len() > maxOperations {
+		return fmt.Errorf("%w more than %d operations at a point; more than %d are not tried", ErrLong, program.Len(), maxOperations)
+	}
 	for _, name := range inputs[:n] {
-		outputs = append(outputs, weighted.Diff(name))
+		if err := add(weighted.Diff(name)); err != nil {
+			return err
+		}
 	}
 	set.pairs = make([]int, n*n)
 	set.Linear = !weighted.Jumps(inputs[:n])
 	for j := range n {
-		for _, name := range inputs[:n] {
+		depends := outputs[1+j].Variables()
+		for k, name := range inputs[:n] {
+			_, found := slices.BinarySearch(depends, name)
 			// Not "the second derivative is zero": |u| has none, and is not affine, and sign(u) not even a first one.
-			set.Linear = set.Linear && !outputs[1+j].DependsOn(name)
-		}
-		for k := range j + 1 {
+			set.Linear = set.Linear && !found
+			if k > j {
+				continue
+			}
 			at := -1
-			if d := outputs[1+j].Diff(inputs[k]); !equals(d, 0) {
-				at = len(outputs)
-				outputs = append(outputs, d)
+			if found {
+				if d := outputs[1+j].Diff(name); !equals(d, 0) {
+					at = len(outputs)
+					if err := add(d); err != nil {
+						return err
+					}
+				}
 			}
 			set.pairs[j*n+k], set.pairs[k*n+j] = at, at
 		}
 	}
-	for order, count := range []int{1, 1 + n, len(outputs)} {
-		var err error
-		if set.programs[order], err = expr.Compile(outputs[:count], inputs); err != nil {
+	set.programs[0] = program
+	for order, count := range []int{1 + n, len(outputs)} {
+		if set.programs[1+order], err = expr.Compile(outputs[:count], inputs); err != nil {
 			return err
 		}
 	}

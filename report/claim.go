@@ -15,7 +15,10 @@ func unbroken(text string) string { return strings.ReplaceAll(text, " ", "\u00a0
 // claim says in a few sentences what the figures of the page show, and no more than they
 // show; "" without methods.
 func (p *Page) claim() string {
-	parts := []string{p.errorClaim(), p.residualClaim(), p.Cost.claim()}
+	reliable := func(key string) bool {
+		return !slices.ContainsFunc(p.Methods, func(m Method) bool { return m.Key == key && len(m.Evaluation.Warnings) > 0 })
+	}
+	parts := []string{p.errorClaim(), p.residualClaim(), p.Cost.claim(reliable)}
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
 }
 
@@ -78,8 +81,18 @@ func (p *Page) residualClaim() string {
 	return text + "."
 }
 
-// methodNotes returns a line for every method that is no better than a trivial prediction, and for
-// methods whose error may be the discretisation error of the grid or of the reference.
+// methodWarnings are what evaluations warn of, after the names of their methods.
+func (p *Page) methodWarnings() []string {
+	var out []string
+	for i := range p.Methods {
+		for _, line := range p.Methods[i].Evaluation.AllWarnings() {
+			out = append(out, p.Methods[i].Label+": "+line)
+		}
+	}
+	return out
+}
+
+// methodNotes returns a line for every method whose loss is no better than that of a trivial prediction, and for methods whose error may be the discretisation error of the grid or of the reference.
 func (p *Page) methodNotes() []string {
 	var notes []string
 	note := func(line string, labels ...string) {
@@ -91,7 +104,7 @@ func (p *Page) methodNotes() []string {
 	var fine []*score.Evaluation // with a GridNote, which have one truth on a page
 	for i := range p.Methods {
 		m, e := &p.Methods[i], &p.Methods[i].Evaluation
-		note(e.Unbeaten, m.Label)
+		note(e.UnbeatenNote(), m.Label)
 		note(e.ReferenceNote(), m.Label)
 		if e.GridNote() != "" {
 			labels, fine = append(labels, m.Label), append(fine, e)

@@ -17,7 +17,7 @@ type Cost struct {
 	Machine   string         `json:"machine"`
 	Workers   int            `json:"workers"`
 	Batch     int            `json:"batch"`   // predictions together, for PerSecond
-	Samples   int            `json:"samples"` // of the test split, over which errors here are means
+	Samples   int            `json:"samples"` // of the test split, over which errors here are means: scores are over all
 	Methods   []MethodCost   `json:"methods"`
 	Classical []ClassicalRun `json:"classical"` // coarsest first
 }
@@ -26,9 +26,9 @@ type Cost struct {
 type MethodCost struct {
 	Method    string     `json:"method"`
 	Label     string     `json:"label"`
-	Error     data.Float `json:"relative_l2"` // mean over those samples
-	Seconds   float64    `json:"seconds"`     // of one prediction alone, with all workers
-	PerSecond float64    `json:"per_second"`  // predictions of a batch
+	Error     data.Float `json:"relative_l2_of_samples"` // mean over those samples
+	Seconds   float64    `json:"prediction_seconds"`     // of one prediction alone, with all workers
+	PerSecond float64    `json:"per_second"`             // predictions of a batch
 	Train     float64    `json:"train_seconds"`
 	// Matched is the place in Classical of the coarsest run with that error or less, -1 where
 	// none was found.
@@ -41,9 +41,9 @@ type MethodCost struct {
 // A ClassicalRun is the classical solver on one grid, interpolated to the grid of the page.
 type ClassicalRun struct {
 	Grid      []int      `json:"grid"`
-	Error     data.Float `json:"relative_l2"` // mean over those samples, against the solutions that methods are scored with
-	Seconds   float64    `json:"seconds"`     // of one solution on one thread
-	PerSecond float64    `json:"per_second"`  // solutions with all workers
+	Error     data.Float `json:"relative_l2_of_samples"` // mean over those samples, against the solutions that methods are scored with
+	Seconds   float64    `json:"solution_seconds"`       // of one solution on one thread
+	PerSecond float64    `json:"per_second"`             // solutions with all workers
 }
 
 // Match fills Matched and BreakEven of every method.
@@ -99,7 +99,8 @@ func (c *Cost) Table() *Table {
 		return nil
 	}
 	t := &Table{Title: "Time against the classical solver", Columns: []Column{{"method", false}}, Notes: c.notes()}
-	for _, title := range []string{"error", "one prediction", "predictions/s", "classical run as good", "its error", "one solution", "solutions/s", "pays off after"} {
+	over := fmt.Sprintf("error, %d samples", c.Samples)
+	for _, title := range []string{over, "one prediction", "predictions/s", "classical run as good", "its " + over, "one solution", "solutions/s", "pays off after"} {
 		t.Columns = append(t.Columns, Column{title, true})
 	}
 	for i := range c.Methods {
@@ -119,22 +120,23 @@ const costFile = "cost.csv"
 
 // rows are the numbers of the comparison: of each method, with its training, and of each classical run.
 func (c *Cost) rows() [][]string {
-	rows := [][]string{{"method", "grid", "relative_l2", "seconds", "per_second", "train_seconds", "break_even"}}
+	rows := [][]string{{"method", "grid", "samples", "relative_l2_of_samples", "prediction_seconds", "solution_seconds", "per_second", "train_seconds", "break_even"}}
 	if c == nil {
 		return rows
 	}
+	samples := strconv.Itoa(c.Samples)
 	for _, m := range c.Methods {
-		rows = append(rows, []string{m.Method, "", exact(float64(m.Error)), exact(m.Seconds), exact(m.PerSecond), exact(m.Train), strconv.Itoa(m.BreakEven)})
+		rows = append(rows, []string{m.Method, "", samples, exact(float64(m.Error)), exact(m.Seconds), "", exact(m.PerSecond), exact(m.Train), strconv.Itoa(m.BreakEven)})
 	}
 	for _, run := range c.Classical {
-		rows = append(rows, []string{"classical", words.Shape(run.Grid), exact(float64(run.Error)), exact(run.Seconds), exact(run.PerSecond), "", ""})
+		rows = append(rows, []string{"classical", words.Shape(run.Grid), samples, exact(float64(run.Error)), "", exact(run.Seconds), exact(run.PerSecond), "", ""})
 	}
 	return rows
 }
 
 func (c *Cost) notes() []string {
 	notes := []string{
-		fmt.Sprintf("%s; measured while this report was made, over %d of the test samples.", c.Machine, c.Samples),
+		fmt.Sprintf("%s; measured while this report was made, and errors are means over %d of the test samples, not the scores, which are over all.", c.Machine, c.Samples),
 		fmt.Sprintf("Workers: %d, of which one prediction uses all and one solution a single one; predictions/s are of %d together, solutions/s of one on each worker.", c.Workers, c.Batch),
 		"The classical run is the coarsest, among halvings and doublings of the grid in space, with no larger an error.",
 		"It is interpolated to this grid (by the trigonometric polynomial, or cubics), which its times leave out.",
@@ -145,21 +147,21 @@ func (c *Cost) notes() []string {
 	}
 	if n := len(c.Classical); n > 0 && slices.ContainsFunc(c.Methods, func(m MethodCost) bool { return m.Matched < 0 }) {
 		finest := c.Classical[n-1]
-		notes = append(notes, fmt.Sprintf("“-”: no run that was tried is as accurate; the finest has %s points, an error of %s and takes %s.",
+		notes = append(notes, fmt.Sprintf("“-”: no run that was tried is as accurate; the finest has %s points, an error of %s over those samples and takes %s.",
 			gridText(finest.Grid), words.Percent(float64(finest.Error)), shortDuration(finest.Seconds)))
 	}
 	return notes
 }
 
-// claim is what the comparison shows, in a sentence; "" where nothing was measured.
-func (c *Cost) claim() string {
+// claim is what the comparison shows of the methods that may be relied on, in a sentence; "" where nothing was measured.
+func (c *Cost) claim(reliable func(key string) bool) string {
 	if c == nil {
 		return ""
 	}
 	faster, slower := []string{}, []string{}
 	for i := range c.Methods {
 		switch m := &c.Methods[i]; {
-		case m.Matched < 0:
+		case m.Matched < 0 || !reliable(m.Method):
 		case m.BreakEven > 0:
 			faster = append(faster, fmt.Sprintf("%s pays for its training after %s predictions", m.Label, words.Count(m.BreakEven)))
 		default:

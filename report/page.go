@@ -172,6 +172,7 @@ var errorColumns = []metricColumn{
 	summaryColumn("median", func(e *score.Evaluation) *score.Summary { return e.RelativeL2 }, func(s *score.Summary) string { return words.Percent(s.Median) }),
 	summaryColumn("worst", func(e *score.Evaluation) *score.Summary { return e.RelativeL2 }, func(s *score.Summary) string { return words.Percent(s.Max) }),
 	summaryColumn("error beyond training", func(e *score.Evaluation) *score.Summary { return e.Unseen }, spreadText),
+	summaryColumn("passes", func(e *score.Evaluation) *score.Summary { return e.Passes }, meanText),
 	{"published, other set-up", func(m *Method) string {
 		if m.Published == nil {
 			return "-"
@@ -191,6 +192,8 @@ var remainderColumns = []metricColumn{
 	summaryColumn("residual rms", func(e *score.Evaluation) *score.Summary { return e.ResidualRMS }, meanText),
 	summaryColumn("initial", func(e *score.Evaluation) *score.Summary { return e.InitialError }, meanText),
 	summaryColumn("boundary", func(e *score.Evaluation) *score.Summary { return e.BoundaryError }, meanText),
+	summaryColumn("residual over rate", func(e *score.Evaluation) *score.Summary { return e.ResidualOverRate }, func(s *score.Summary) string { return words.Percent(s.Mean) }),
+	summaryColumn("conditions over size", func(e *score.Evaluation) *score.Summary { return e.ConditionsOverSize }, func(s *score.Summary) string { return words.Percent(s.Mean) }),
 	summaryColumn("border jump", func(e *score.Evaluation) *score.Summary { return e.BorderJump }, meanText),
 }
 

@@ -137,7 +137,7 @@ func TestPageIsSelfContained(t *testing.T) {
 		t.Error("no link to the numbers of the comparison")
 	}
 	cost, err := os.ReadFile(filepath.Join(figuresOf(path), "cost.csv"))
-	if want := "hard,,0.062,0.012,2500,64,638404\n"; err != nil || !strings.Contains(string(cost), want) || strings.Count(string(cost), "\n") != 1+len(p.Cost.Methods)+len(p.Cost.Classical) {
+	if want := "hard,,32,0.062,0.012,,2500,64,638404\n"; err != nil || !strings.Contains(string(cost), want) || strings.Count(string(cost), "\n") != 1+len(p.Cost.Methods)+len(p.Cost.Classical) {
 		t.Errorf("cost.csv: %v: %s", err, cost)
 	}
 	for _, f := range p.figures() {

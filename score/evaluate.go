@@ -1,6 +1,7 @@
 package score
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"pihc/constraint"
 	"pihc/engine"
 	"pihc/grid"
+	"pihc/internal/dataset"
 	"pihc/pde"
 )
 
@@ -104,6 +106,7 @@ func Evaluate[T compute.Float](e engine.Engine[T], params []T, s Samples, each f
 	}
 	out := sc.evaluation()
 	out.compare(sc.losses, trivial)
+	out.Warnings = sc.watch.warnings(out)
 	out.Seconds = time.Since(begin).Seconds()
 	return out, nil
 }
@@ -116,6 +119,7 @@ type scorer struct {
 	loss       *engine.Loss
 	spectra    *SpectrumSum
 	errors     *overTime
+	watch      *watch
 	persistent []float64 // workspace: the initial condition at all times
 	squares    []float64 // workspace: mean squares of the rows
 	seen       int       // values of an unknown within training.window
@@ -136,7 +140,7 @@ func newScorer(info engine.Info, sys *pde.System, s Samples) (*scorer, error) {
 	}
 	sc := &scorer{
 		samples: s, info: info, plain: plain, loss: loss,
-		spectra: NewSpectrum(info.Problem, info.Grid), errors: newOverTime(info.Problem, info.Grid),
+		spectra: NewSpectrum(info.Problem, info.Grid), errors: newOverTime(info.Problem, info.Grid), watch: newWatch(sys, s.Truth != nil),
 		persistent: make([]float64, sys.FieldSize()), squares: make([]float64, len(sys.Sets)),
 		seen: info.Spec.WindowEnd(info.Grid) * info.SliceSize(),
 		out: &Evaluation{
@@ -163,8 +167,18 @@ func (sc *scorer) add(i int, p *engine.Prediction) error {
 		}
 		sc.compare(&x, p.Field, truth)
 	}
-	if p.Passes > 0 {
-		x.Passes = float64(p.Passes)
+	if passes := max(p.Passes, sc.info.Spec.Network.Passes); passes > 1 {
+		x.Passes = float64(cmp.Or(p.Passes, passes))
+	}
+	inputs := sc.samples.Inputs[i]
+	x.ResidualOverRate = absent(dataset.PredictionResidual(sc.plain, sc.info.Grid, p.Field, inputs))
+	x.ConditionsOverSize = sc.watch.overSize(p.Field, inputs)
+	if truth == nil {
+		sc.info.Problem.Persist(sc.persistent, inputs, sc.info.Grid)
+		sc.watch.add(i, p.Field, sc.persistent)
+	} else {
+		x.TruthConditions = sc.watch.overSize(truth, inputs)
+		sc.watch.add(i, p.Field, truth)
 	}
 	sc.spectra.Add(p.Field, truth)
 	sc.errors.add(p.Field, truth)
@@ -182,7 +196,7 @@ func (sc *scorer) add(i int, p *engine.Prediction) error {
 		sc.out.Experts[k].Statuses[o.Status.String()]++
 	}
 	sc.out.PerSample = append(sc.out.PerSample, x)
-	loss, _ := sc.loss.Evaluate(p.Field, sc.samples.Inputs[i])
+	loss, _ := sc.loss.Evaluate(p.Field, inputs)
 	sc.losses = append(sc.losses, loss)
 	return nil
 }
@@ -197,12 +211,12 @@ func (sc *scorer) compare(x *Sample, field, truth []float64) {
 		x.Unseen = absent(e)
 	}
 	initial := s.Inputs[x.Index]
-	left, rate := sc.plain.RMS(truth, initial)
+	_, rate := sc.plain.RMS(truth, initial)
+	size := dataset.RootMeanSquare(truth)
 	ratio := func(u []float64) float64 {
-		r, _ := sc.plain.RMS(u, initial)
-		return absent(pde.Relative(r, rate))
+		return absent(dataset.ResidualOver(sc.plain, sc.info.Grid, u, initial, rate, size))
 	}
-	x.RelativeResidual, x.TruthResidual = ratio(field), absent(pde.Relative(left, rate))
+	x.RelativeResidual, x.TruthResidual = ratio(field), ratio(truth)
 	if !sc.info.Problem.Steady {
 		sc.info.Problem.Persist(sc.persistent, initial, sc.info.Grid)
 		e, _ := s.relativeL2(sc.persistent, truth)

@@ -29,15 +29,24 @@ type Evaluation struct {
 	BoundaryError *Summary `json:"boundary_error,omitempty"`
 	BorderJump    *Summary `json:"border_jump,omitempty"`
 	Persistence   *Summary `json:"persistence,omitempty"` // relative_l2 of the initial condition as the solution at all times
+	// Interpolation is relative_l2 of linear interpolation between the solutions at the ends of the
+	// distribution, where initial conditions are constants.
+	Interpolation *Summary `json:"interpolation,omitempty"`
 	// Root mean squares of the residual, without row weights, over the root mean square of the
 	// solution's derivative in time: for the prediction, for the solution and for persistence.
 	// TruthResidual is not zero because of the grid's discretisation error.
 	RelativeResidual    *Summary `json:"relative_residual,omitempty"`
 	TruthResidual       *Summary `json:"truth_residual,omitempty"`
 	PersistenceResidual *Summary `json:"persistence_residual,omitempty"`
+	// ResidualOverRate is the same of the prediction over its own derivative in time, which needs no solution.
+	ResidualOverRate *Summary `json:"residual_over_rate,omitempty"`
+	// The largest root mean square of the rows of a condition on values, in the unit of the unknown, over
+	// that of the unknown, or of what the condition prescribes: for the prediction and for the solution.
+	ConditionsOverSize *Summary `json:"conditions_over_size,omitempty"`
+	TruthConditions    *Summary `json:"truth_conditions,omitempty"`
 	// Unseen is relative_l2 over the times after training.window alone.
 	Unseen *Summary `json:"unseen_l2,omitempty"`
-	Passes *Summary `json:"passes,omitempty"` // of the network, where each sample has its own number
+	Passes *Summary `json:"passes,omitempty"` // of the network, where there are several
 	// With several unknowns, residuals or conditions, by name: relative_l2 of unknowns, residual_rms
 	// of residuals, the root mean square of the rows of conditions.
 	Unknowns   map[string]*Summary `json:"unknowns,omitempty"`
@@ -50,6 +59,8 @@ type Evaluation struct {
 	// refinement, where that was measured: smaller errors say little.
 	ReferenceError float64 `json:"reference_error,omitempty"`
 	Unbeaten       string  `json:"unbeaten,omitempty"` // one line: the trivial prediction that the method does not beat; "" if it beats all
+	// Warnings say, a line each, why the predictions are not to be relied on, Unbeaten among them.
+	Warnings []string `json:"warnings,omitempty"`
 	// ErrorOverTime is nil without solutions, without time, and in files that are older than it.
 	ErrorOverTime *ErrorOverTime `json:"error_over_time,omitempty"`
 	Spectra       *Spectra       `json:"spectra,omitempty"` // with two periodic axes of space
@@ -58,7 +69,7 @@ type Evaluation struct {
 	// Grids are the evaluations of the same samples on other grids, which have
 	// none themselves.
 	Grids        []Evaluation `json:"grids,omitempty"`
-	Seconds      float64      `json:"seconds"`                 // of the evaluation
+	Seconds      float64      `json:"evaluation_seconds"`
 	TrainSeconds float64      `json:"train_seconds,omitempty"` // of the training before it
 	Parameters   int          `json:"parameters,omitempty"`    // of the network
 }
@@ -85,6 +96,8 @@ type Sample struct {
 
 	RelativeResidual, TruthResidual, PersistenceResidual float64
 
+	ResidualOverRate, ConditionsOverSize, TruthConditions float64
+
 	Unseen, Passes float64
 
 	Unknowns, Residuals, Conditions map[string]float64 // nil with one unknown, with one residual, with one condition
@@ -102,8 +115,8 @@ func NewSample(index int) Sample {
 
 // Fields gives the JSON names in order and the place of each metric.
 func (s *Sample) Fields() ([]string, []*float64) {
-	return []string{"initial_mean", "relative_l2", "nrmse", "residual_rms", "initial_error", "boundary_error", "border_jump", "persistence", "relative_residual", "truth_residual", "persistence_residual", "unseen_l2", "passes"},
-		[]*float64{&s.InitialMean, &s.RelativeL2, &s.NRMSE, &s.ResidualRMS, &s.InitialError, &s.BoundaryError, &s.BorderJump, &s.Persistence, &s.RelativeResidual, &s.TruthResidual, &s.PersistenceResidual, &s.Unseen, &s.Passes}
+	return []string{"initial_mean", "relative_l2", "nrmse", "residual_rms", "initial_error", "boundary_error", "border_jump", "persistence", "relative_residual", "truth_residual", "persistence_residual", "residual_over_rate", "conditions_over_size", "truth_conditions", "unseen_l2", "passes"},
+		[]*float64{&s.InitialMean, &s.RelativeL2, &s.NRMSE, &s.ResidualRMS, &s.InitialError, &s.BoundaryError, &s.BorderJump, &s.Persistence, &s.RelativeResidual, &s.TruthResidual, &s.PersistenceResidual, &s.ResidualOverRate, &s.ConditionsOverSize, &s.TruthConditions, &s.Unseen, &s.Passes}
 }
 
 // MarshalJSON leaves absent metrics out; infinite ones become null.
@@ -194,19 +207,19 @@ func (s Summary) MarshalJSON() ([]byte, error) {
 	return append(appendNumber(append(out, `,"max":`...), s.Max), '}'), nil
 }
 
-// UnmarshalJSON reads null as NaN.
+// UnmarshalJSON reads null as infinite, as a standard deviation as none (NaN).
 func (s *Summary) UnmarshalJSON(src []byte) error {
 	var raw struct{ Mean, Std, Median, Max *float64 }
 	if err := json.Unmarshal(src, &raw); err != nil {
 		return err
 	}
-	value := func(p *float64) float64 {
+	value := func(p *float64, absent float64) float64 {
 		if p == nil {
-			return math.NaN()
+			return absent
 		}
 		return *p
 	}
-	*s = Summary{value(raw.Mean), value(raw.Std), value(raw.Median), value(raw.Max)}
+	*s = Summary{value(raw.Mean, math.Inf(1)), value(raw.Std, math.NaN()), value(raw.Median, math.Inf(1)), value(raw.Max, math.Inf(1))}
 	return nil
 }
 
@@ -227,7 +240,7 @@ func (e *Evaluation) Summarize() {
 	e.Samples = len(e.PerSample)
 	for i, dst := range []**Summary{ // in the order of Sample.Fields, after the mean of the initial condition
 		&e.RelativeL2, &e.NRMSE, &e.ResidualRMS, &e.InitialError, &e.BoundaryError, &e.BorderJump, &e.Persistence,
-		&e.RelativeResidual, &e.TruthResidual, &e.PersistenceResidual, &e.Unseen, &e.Passes,
+		&e.RelativeResidual, &e.TruthResidual, &e.PersistenceResidual, &e.ResidualOverRate, &e.ConditionsOverSize, &e.TruthConditions, &e.Unseen, &e.Passes,
 	} {
 		*dst = nil
 		values := e.Values(func(s Sample) float64 {

@@ -47,7 +47,7 @@ func Unbeaten(relativeL2 *Summary, loss float64, name string, trivial []Trivial)
 	}
 	if relativeL2 != nil && trivial[0].RelativeL2 != nil {
 		if best := slices.MinFunc(trivial, byError); !better(relativeL2.Mean, best.RelativeL2.Mean) {
-			return fmt.Sprintf("this run does not beat %s: relative_l2 %s against %s", best.Name, words.Percent(relativeL2.Mean), words.Percent(best.RelativeL2.Mean))
+			return fmt.Sprintf("this run does not beat %s: relative_l2 %s against %s", best.Name, known(relativeL2.Mean, words.Percent), words.Percent(best.RelativeL2.Mean))
 		}
 	}
 	like := slices.DeleteFunc(slices.Clone(trivial), func(t Trivial) bool { return t.OutsideAnsatz })
@@ -55,9 +55,17 @@ func Unbeaten(relativeL2 *Summary, loss float64, name string, trivial []Trivial)
 		return ""
 	}
 	if best := slices.MinFunc(like, byLoss); !better(loss, best.Loss.Mean) {
-		return fmt.Sprintf("this run does not beat %s: %s %s against %s", best.Name, name, words.Number(loss), words.Number(best.Loss.Mean))
+		return fmt.Sprintf("this run does not beat %s: %s %s against %s", best.Name, name, known(loss, words.Number), words.Number(best.Loss.Mean))
 	}
 	return ""
+}
+
+// known writes a number that may be none.
+func known(v float64, write func(float64) string) string {
+	if math.IsNaN(v) {
+		return "not finite"
+	}
+	return write(v)
 }
 
 // TrivialNote says which losses of trivial predictions mean little, "" if none.
@@ -75,10 +83,11 @@ func (e *Evaluation) TrivialNote() string {
 }
 
 // GridNote says that the residual, with those of others of which it may be said too, is below the classical
-// solution's own on this grid: lowering it further need not lower the error. "" if it is not.
+// solution's own on this grid: lowering it further need not lower the error. "" if it is not, or where something else
+// may be wrong (held).
 func (e *Evaluation) GridNote(others ...*Evaluation) string {
 	r, truth := e.RelativeResidual, e.TruthResidual
-	if r == nil || truth == nil || !(r.Median < truth.Median) {
+	if r == nil || truth == nil || !(r.Median < truth.Median) || !e.held() {
 		return ""
 	}
 	residuals := words.Percent(r.Median)

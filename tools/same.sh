@@ -188,7 +188,7 @@ import json, os, re, sys
 
 # What may differ, and nothing else.
 HASHES = {"spec_hash", "checksum"}  # of spec files, and of JSON files that hold one or a time
-TIMES = {"seconds", "train_seconds", "chain", "per_second", "break_even", "prediction_s"}  # chain: of lines that hold seconds
+TIMES = {"seconds", "evaluation_seconds", "total_seconds", "train_seconds", "prediction_seconds", "solution_seconds", "chain", "per_second", "break_even", "prediction_s"}  # chain: of lines that hold seconds
 BUILD = {"pihc"}
 IGNORED = HASHES | TIMES | BUILD
 # Keys of specs that one binary writes and the other does not, or that stand elsewhere.

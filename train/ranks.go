@@ -65,6 +65,7 @@ func (t *trainer[T]) shareState() error {
 // interrupt does not wait for the step or validation in progress, which the other ranks may never
 // finish: launchers leave a second.
 func (t *trainer[T]) interruptible(ctx context.Context) error {
+	defer t.tellStopping(ctx)()
 	if t.options.Comm.Size() == 1 {
 		return t.loop(ctx)
 	}
@@ -86,4 +87,20 @@ func (t *trainer[T]) interruptible(ctx context.Context) error {
 		}
 	}
 	return <-done
+}
+
+// tellStopping calls Options.Stopping once ctx has ended. What it returns ends that, and waits for a call in progress.
+func (t *trainer[T]) tellStopping(ctx context.Context) (end func()) {
+	told := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(told)
+		if t.options.Stopping != nil && t.writes() {
+			t.options.Stopping()
+		}
+	})
+	return func() {
+		if !stop() {
+			<-told
+		}
+	}
 }

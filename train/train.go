@@ -39,6 +39,7 @@ type Options struct {
 	Workers  int            // 0: all cores
 	Resume   bool           // continue the run folder's newest checkpoint
 	Progress func(r Record) // called after every logged step, may be nil
+	Stopping func()         // called when an interrupted training goes on to its checkpoint, from another goroutine; may be nil
 	Logger   *slog.Logger   // nil: silent
 	Build    string         // of the program; ranks that train together have the same
 	stopAt   int            // stop with a checkpoint after this step, as if interrupted; 0: never
@@ -71,9 +72,10 @@ type Summary struct {
 	Steps        int
 	BestStep     int
 	BestResidual float64
-	Skipped      int // steps
-	Samples      int // left out of steps that were done without them
-	RecoveredAt  int // the step after which training went back; 0: it did not
+	Start        float64 // the same of the parameters at the beginning; NaN where it is not known
+	Skipped      int     // steps
+	Samples      int     // left out of steps that were done without them
+	RecoveredAt  int     // the step after which training went back; 0: it did not
 	Seconds      float64
 	Complete     bool // the run had all its steps before
 }
@@ -129,6 +131,10 @@ func run[T compute.Float](ctx context.Context, dir string, spec *model.Spec, p *
 	if err := t.join(); err != nil {
 		return Summary{}, err
 	}
+	var first []T
+	if t.state.step == 0 {
+		first = slices.Clone(t.state.evaluated())
+	}
 	complete := t.state.step == spec.Training.Steps && !t.state.Due
 	if err = t.loadBaselines(); err == nil {
 		err = t.enter()
@@ -136,13 +142,17 @@ func run[T compute.Float](ctx context.Context, dir string, spec *model.Spec, p *
 	if err == nil {
 		err = t.interruptible(ctx)
 	}
+	start := math.NaN()
+	if err == nil {
+		start, err = t.outcome(ctx, first)
+	}
 	if t.writes() {
 		if closing := t.log.Close(); err == nil {
 			err = closing
 		}
 	}
 	s := t.state
-	return Summary{s.step, s.BestStep, float64(s.BestResidual), s.BadTotal, s.BadSamples, s.RecoveredAt, time.Since(t.begin).Seconds(), complete}, err
+	return Summary{s.step, s.BestStep, float64(s.BestResidual), start, s.BadTotal, s.BadSamples, s.RecoveredAt, time.Since(t.begin).Seconds(), complete}, err
 }
 
 func newTrainer[T compute.Float](dir string, spec *model.Spec, p *pde.Problem, set *data.Dataset, o Options) (*trainer[T], error) {
@@ -161,7 +171,10 @@ func newTrainer[T compute.Float](dir string, spec *model.Spec, p *pde.Problem, s
 		return nil, err
 	}
 	t.info = t.engine.Info()
-	if t.samples, err = t.trainingSamples(set); err == nil {
+	if err = t.checkLoss(); err == nil {
+		t.samples, err = t.trainingSamples(set)
+	}
+	if err == nil {
 		t.valid, err = t.validationSamples(set)
 	}
 	if err != nil {

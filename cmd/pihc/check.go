@@ -115,12 +115,17 @@ func printCheck(w io.Writer, r *experiment.Checked) error {
 	if v.Rank > 0 {
 		fmt.Fprintf(&b, "rows            %d for %d values, rank %d   on %s\n", v.Rows, v.Unknowns, v.Rank, words.Shape(v.Grid))
 	}
-	for _, fault := range v.Faults {
-		b.WriteString("fault           " + fault + "\n")
+	list := func(what string, lines []string) {
+		shown, more := words.Most(lines)
+		for _, line := range shown {
+			fmt.Fprintf(&b, "%-15s %s\n", what, line)
+		}
+		if more > 0 {
+			fmt.Fprintf(&b, "%-15s and %s more\n", what, words.Count(more))
+		}
 	}
-	for _, note := range v.Notes {
-		b.WriteString("note            " + note + "\n")
-	}
+	list("fault", v.Faults)
+	list("note", v.Notes)
 	if len(v.Faults) > 0 {
 		_, err := io.WriteString(w, b.String())
 		return err

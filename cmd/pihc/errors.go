@@ -54,7 +54,7 @@ func interrupted(err error) bool {
 // with its line, a caret and its hint.
 func printError(w io.Writer, command *cobra.Command, err error) {
 	what := "pihc"
-	if command.HasParent() {
+	if command != nil && command.HasParent() {
 		what += ": " + command.Name()
 	}
 	var mistakes config.Errors
@@ -105,8 +105,8 @@ func hintOf(command *cobra.Command, err error) string {
 		return "choose a folder that can be written to, with --out"
 	case noSpace(err) != "":
 		return noSpace(err) + "; the same command again starts anew, or continues what was begun"
-	case errors.Is(err, context.Canceled) && command.Name() != "eval":
-		return "the same command again continues where that is possible"
+	case errors.Is(err, context.Canceled) && command != nil && slices.Contains([]string{"generate", "reproduce"}, command.Name()):
+		return "the same command again continues what was begun"
 	}
 	return ""
 }

@@ -61,7 +61,7 @@ func (f *gridFlags) add(c *cobra.Command) {
 	flags.Lookup("points").DefValue = "0" // the text names the default
 	flags.Float64Var(&f.tolerance, "tolerance", 0, "gradient tolerance of the solves (default as trained)")
 	flags.StringVar(&f.passes, "passes", "", "passes of the network, or auto: until the residual stops falling (default the spec's evaluation.passes, else as trained)")
-	flags.Float64Var(&f.residual, "residual", 0, "with --passes auto, end a sample whose residual over that of its initial condition at all times is this small")
+	flags.Float64Var(&f.residual, "residual", 0, "with --passes auto, end a sample whose relative_loss (root of the loss over that of its initial condition at all times) is this small")
 	flags.BoolVar(&f.last, "last", false, "use the newest checkpoint instead of the best")
 	flags.StringArrayVar(&f.set, "set", nil, "override one value of the run's spec (repeatable)")
 	trustFlag(c, &f.trust)
@@ -140,17 +140,24 @@ mean, std (over samples), median and max:
                         solution's derivative in time
   truth_residual        the same of the solution: what the grid leaves of it
   persistence_residual  the same of what fields begin with at all times
+  residual_over_rate    rms of the residual over that of the prediction's own
+                        derivative in time, which needs no solution
+  conditions_over_size  the largest rms of the rows of a condition on values, in
+                        the unit of the unknown, over that of the prediction or
+                        of what is prescribed
+  truth_conditions      the same of the solution
 
 and per expert the solver's iterations and statuses and the rms of its rows
 (constraint_rms). residual_rms, constraint_rms and conditions are in the PDE file's
 weighting.
 
 With --passes auto a run whose network corrects its own field runs it on every
-sample until the residual has stopped falling (by 2 % in 4 passes) or meets
---residual, evaluation.limit times at most (100 where the spec has none); it begins
-on the coarser grids of training, if there are any, and goes on from there. The number
-is reported as passes. What the spec has under evaluation holds where no flag says
-otherwise.
+sample until its relative_loss (the root of the loss over that of what it begins with,
+at all times) has stopped falling (by 2 % in 4 passes) or meets --residual,
+evaluation.limit times at most (100 where the spec has none); it begins on the coarser
+grids of training, if there are any, and goes on from there. The number is reported as
+passes, as is that of training's without. What the spec has under evaluation holds
+where no flag says otherwise.
 
 Grid, points per expert and tolerance may differ from training; the borders of
 the experts stay where they were. Without --grid the run is scored on its own grid
@@ -163,6 +170,12 @@ anew.
 
 The whole loss is compared with that of predictions that need no training (zero,
 persistence, the mean solution), and a line says if the run is no better.
+
+The first lines warn of a run that diverged (not finite, or ten times too large) or
+collapsed (zero, a tenth of its size, one field for every sample), of relative_l2 above
+10 % in the mean or 30 % in a sample, and of a mean over space that the solutions keep
+and predictions do not. Without solutions residual_over_rate (50 and 150 %) and
+conditions_over_size (10 and 30 %) are judged. In the JSON they are warnings.
 
 The result is written to RUN/metrics.json, after every grid: where eval is
 interrupted, it has the grids that are done.`,

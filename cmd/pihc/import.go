@@ -130,8 +130,8 @@ func (o *importOptions) compare(file string, arrays []data.Named) error {
 	return nil
 }
 
-// ofPredictions are arrays of predict that are no coordinates.
-var ofPredictions = []string{"relative_residual", "passes", "residual", "trusted_edits"}
+// ofPredictions are arrays of predict that are no coordinates; those of older files had relative_residual and residual.
+var ofPredictions = []string{"residual_over_rate", "passes", "relative_loss", "trusted_edits", "relative_residual", "residual"}
 
 // importNPZ takes arrays by the names given.
 func importNPZ(file string, o *importOptions) ([]data.Named, error) {

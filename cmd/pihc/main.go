@@ -3,14 +3,11 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -22,17 +19,8 @@ import (
 )
 
 func main() {
-	// The first Ctrl-C cancels the context, so that a command can stop in good
-	// order; the second ends the process. So does a terminal that closes, unless
-	// nohup had that ignored.
-	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) {
-		signals = append(signals, syscall.SIGHUP)
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), signals...)
 	s := streams{Out: os.Stdout, Err: os.Stderr, terminal: term.IsTerminal(int(os.Stderr.Fd()))}
-	context.AfterFunc(ctx, stop)
-	comm, status := run(ctx, os.Args[1:], s)
+	comm, status := run(heed(s.Err), os.Args[1:], s)
 	comm.Exit(status)
 }
 
@@ -54,22 +42,22 @@ type app struct {
 	comm    dist.Comm // of the processes that work on this command
 	threads int       // for this process, 0 for all cores
 	about   string    // what warnings begin with after the program's name
-	stage   *meter    // of the task that is told of, nil: none
+	signals *interruption
+	stage   *meter // of the task that is told of, nil: none
 }
 
 // run executes one command line and returns its exit status: 0, 1 for a
-// failure, 2 for wrong usage, 130 when interrupted. The process ends by dist.Comm.Exit.
-func run(ctx context.Context, args []string, s streams) (dist.Comm, int) {
-	a := &app{streams: s, comm: dist.Alone{}}
-	a.console = &console{out: s.Err}
+// failure, 2 for wrong usage, 128 and the signal's number when interrupted. The process ends by dist.Comm.Exit.
+func run(signals *interruption, args []string, s streams) (dist.Comm, int) {
+	a := &app{streams: s, comm: dist.Alone{}, signals: signals}
+	a.console = &console{out: patientWriter{s.Err, signals.Done()}, bars: s.Err}
 	a.Err = a.console
-	level := new(slog.LevelVar)
-	level.Set(slog.LevelWarn)
-	a.log = slog.New(slog.NewTextHandler(a.console, &slog.HandlerOptions{Level: level}))
+	a.log = slog.New(slog.NewTextHandler(a.console, &slog.HandlerOptions{Level: &signals.level}))
 	root := newRoot(a)
 	root.PersistentPreRunE = func(c *cobra.Command, args []string) error {
+		signals.command.Store(c)
 		if a.verbose {
-			level.Set(slog.LevelDebug)
+			signals.level.Set(slog.LevelDebug)
 		}
 		if f := c.Flags().Lookup("workers"); f != nil && strings.HasPrefix(f.Value.String(), "-") {
 			return usagef("--workers %s: want a positive number, or 0 for all cores", f.Value)
@@ -77,6 +65,7 @@ func run(ctx context.Context, args []string, s streams) (dist.Comm, int) {
 		if err := a.join(c, args); err != nil {
 			return err
 		}
+		signals.comm.Store(&a.comm)
 		if advice := kernel.Advice(); advice != "" && !a.quiet {
 			fmt.Fprintln(a.Err, "pihc:", advice)
 		}
@@ -87,10 +76,11 @@ func run(ctx context.Context, args []string, s streams) (dist.Comm, int) {
 	help := &checkedWriter{w: s.Out}
 	root.SetOut(help)
 	root.SetErr(a.console)
-	command, err := root.ExecuteContextC(ctx)
+	command, err := root.ExecuteContextC(signals)
 	if err == nil {
 		err = help.err
 	}
+	signals.leave()
 	return a.comm, a.leave(err, func(err error) { printError(a.console, command, err) })
 }
 
@@ -115,7 +105,8 @@ An experiment is one YAML file, the spec. SPEC is the path of such a file or the
 name of one that comes with pihc, such as diffusion-sorption-demo.
 
 Results go to standard output, progress and logs to standard error. The exit
-status is 0, 1 for a failure, 2 for wrong usage, and 130 when interrupted.`,
+status is 0, 1 for a failure, 2 for wrong usage, and 128 and the number of the signal
+when interrupted: 130 by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP, 131 by SIGQUIT.`,
 		Example: `  # everything at once: data, three trainings, scores, report
   pihc reproduce diffusion-sorption --scale demo
 

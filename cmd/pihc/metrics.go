@@ -16,8 +16,11 @@ import (
 
 // printMetrics writes an evaluation for people.
 func printMetrics(w io.Writer, m *experiment.Metrics) error {
+	if err := printWarnings(w, "", &m.Evaluation); err != nil {
+		return err
+	}
 	t := &report.Table{
-		Title:   fmt.Sprintf("%s, %s, %d %s samples on %s, step %d", m.Problem, model.MethodLabel(m.Method), m.Samples, m.Split, words.Shape(m.Grid), m.Step),
+		Title:   fmt.Sprintf("%s, %s, %d %s samples on %s, step %d%s", m.Problem, model.MethodLabel(m.Method), m.Samples, m.Split, words.Shape(m.Grid), m.Step, passesOf(m)),
 		Columns: []report.Column{{Title: "metric"}, {Title: "mean", Right: true}, {Title: "std", Right: true}, {Title: "median", Right: true}, {Title: "max", Right: true}},
 	}
 	row := func(name string, s *score.Summary, format func(float64) string) {
@@ -42,6 +45,7 @@ func printMetrics(w io.Writer, m *experiment.Metrics) error {
 	row("relative_residual", m.RelativeResidual, words.Percent)
 	row("truth_residual", m.TruthResidual, words.Percent)
 	row("persistence_residual", m.PersistenceResidual, words.Percent)
+	row("residual_over_rate", m.ResidualOverRate, words.Percent)
 	row("residual_rms", m.ResidualRMS, words.Number)
 	for _, name := range slices.Sorted(maps.Keys(m.Residuals)) {
 		row("  of "+name, m.Residuals[name], words.Number)
@@ -51,12 +55,15 @@ func printMetrics(w io.Writer, m *experiment.Metrics) error {
 	for _, name := range slices.Sorted(maps.Keys(m.Conditions)) {
 		row("  condition "+name, m.Conditions[name], words.Number)
 	}
+	row("conditions_over_size", m.ConditionsOverSize, words.Percent)
+	row("truth_conditions", m.TruthConditions, words.Percent)
 	row("border_jump", m.BorderJump, words.Number)
 	row("loss", m.Loss, words.Number)
 	for _, x := range m.Trivial {
 		row(x.Name, x.RelativeL2, words.Percent)
 		row(x.Name+", loss", &x.Loss, words.Number)
 	}
+	row("interpolation", m.Interpolation, words.Percent)
 	for k := range m.Experts {
 		x := &m.Experts[k]
 		row(fmt.Sprintf("expert %d iterations", k), &x.Iterations, words.Number)
@@ -78,7 +85,7 @@ func printMetrics(w io.Writer, m *experiment.Metrics) error {
 	if len(m.TrustedEdits) > 0 {
 		t.Notes = append(t.Notes, m.Edits())
 	}
-	for _, line := range []string{m.GridNote(), m.ReferenceNote(), m.TrivialNote(), m.Unbeaten} {
+	for _, line := range []string{m.GridNote(), m.ReferenceNote(), m.TrivialNote(), m.UnbeatenNote()} {
 		if line != "" {
 			t.Notes = append(t.Notes, line)
 		}
@@ -90,4 +97,25 @@ func printMetrics(w io.Writer, m *experiment.Metrics) error {
 	t.Notes = append(t.Notes, "evaluated in "+words.Duration(seconds))
 	_, err := t.WriteTo(w)
 	return err
+}
+
+// printWarnings writes what an evaluation warns of, and those on other grids, a line each, before what is printed of it.
+func printWarnings(w io.Writer, label string, e *score.Evaluation) error {
+	for _, line := range e.AllWarnings() {
+		if _, err := fmt.Fprintf(w, "warning: %s%s\n", label, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// passesOf says how many passes the scores are of.
+func passesOf(m *experiment.Metrics) string {
+	switch {
+	case m.Passes == nil:
+		return ""
+	case m.Repeat != "":
+		return fmt.Sprintf(", passes %s: %s in the mean", m.Repeat, words.Number(m.Passes.Mean))
+	}
+	return fmt.Sprintf(", %s passes", words.Number(m.Passes.Mean))
 }

@@ -34,12 +34,13 @@ float64, int32 and int64 are read, from NPY or from an NPZ that holds one array.
 
 FILE.npz receives the fields under the unknowns' names, as (sample, t, x) or
 (sample, t, x, y), the coordinates under the names of the axes, and for each sample
-relative_residual (see ` + "`pihc help eval`" + `), all float64. With --passes auto, or
+residual_over_rate: the rms of the residual, without weights, over that of the field's
+own derivative in time (see ` + "`pihc help eval`" + `), all float64. With --passes auto, or
 passes: auto under evaluation in the run's spec, it also has, per sample, passes and
-residual: the root of the loss over that of the initial condition at all times.
+relative_loss: the root of the loss over that of the initial condition at all times.
 A warning says how many predictions do not begin with their initial condition, have
-a residual more than three times the largest of the test split (RUN/metrics.json), or
-do not change in time and leave a residual, which then is infinite.
+a residual_over_rate more than three times the largest of the test split
+(RUN/metrics.json), or do not change in time and leave a residual: it then is infinite.
 
 Where the PDE file has inputs or several unknowns, FILE is an NPZ file with one array for each, under
 its name: a field (sample, x[, y]) or a number (sample), and, unless the problem has
@@ -110,7 +111,7 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 	if err := p.Write(o.out); err != nil {
 		return err
 	}
-	notes := ", " + residualText(p.RelativeResidual)
+	notes := ", " + residualText(p.ResidualOverRate)
 	if p.Passes != nil {
 		notes += fmt.Sprintf(", %s passes", extent(p.Passes))
 	} else if again := e.Repeat(r); again != "" {
@@ -126,10 +127,10 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 	return err
 }
 
-// residualText sums up relative residuals.
+// residualText sums up residuals over rates.
 func residualText(values []float64) string {
 	s := score.Summarize(values)
-	return fmt.Sprintf("relative residual %s (median), %s at most", words.Percent(s.Median), words.Percent(s.Max))
+	return fmt.Sprintf("residual over rate %s (median), %s at most", words.Percent(s.Median), words.Percent(s.Max))
 }
 
 // extent is the least to the largest of some values, or the one that all are.

@@ -16,7 +16,7 @@ func TestExtent(t *testing.T) {
 
 func TestResidualText(t *testing.T) {
 	inf := math.Inf(1)
-	if got := residualText([]float64{0.1, inf, inf, inf}); got != "relative residual ∞ % (median), ∞ % at most" {
+	if got := residualText([]float64{0.1, inf, inf, inf}); got != "residual over rate ∞ % (median), ∞ % at most" {
 		t.Error(got)
 	}
 }

@@ -18,6 +18,7 @@ import (
 type console struct {
 	mutex sync.Mutex
 	out   io.Writer
+	bars  io.Writer // the terminal itself
 	bar   *mpb.Progress
 }
 
@@ -62,7 +63,7 @@ func (a *app) newMeter(title string, total int) *meter {
 	if a.quiet || !a.terminal {
 		return m
 	}
-	m.bars = mpb.New(mpb.WithOutput(a.console.out), mpb.WithWidth(48), mpb.WithAutoRefresh())
+	m.bars = mpb.New(mpb.WithOutput(a.console.bars), mpb.WithWidth(48), mpb.WithAutoRefresh())
 	m.bar = m.bars.AddBar(int64(total),
 		mpb.PrependDecorators(decor.Name(title, decor.WCSyncSpaceR), decor.CountersNoUnit("%d/%d", decor.WCSyncSpace)),
 		mpb.AppendDecorators(
@@ -142,6 +143,7 @@ func (a *app) options(workers int) experiment.Options {
 
 // progress shows news of a task. Stages come one after another.
 func (a *app) progress(p experiment.Progress) {
+	a.signals.hear(p)
 	switch {
 	case p.Warning != "":
 		a.endStage()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -110,6 +111,9 @@ func (a *app) leave(err error, say func(error)) int {
 		time.Sleep(200 * time.Millisecond) // some launchers drop what they have not yet passed on
 	}
 	status := exitStatus(err)
+	if status == statusInterrupted {
+		status = cmp.Or(int(a.signals.status.Load()), status)
+	}
 	a.comm.Abort(status)
 	return status
 }

@@ -41,8 +41,9 @@ or a grid would take over ten seconds; its time and the network's are measured t
 Runs that were not evaluated on the whole test split are evaluated first. The
 baselines are zero, the mean of the other test solutions and, where initial conditions are
 constants, linear interpolation between the solutions at the two ends of their
-distribution, or else the initial condition at all times. A line under the table
-names each run that is no better than zero, that mean or the initial condition.`,
+distribution, or else the initial condition at all times. The first lines, here and on
+the page, name each run that diverged, collapsed, has a mean error above 10 % or one
+above 30 %, or is no better than zero, that mean or the initial condition.`,
 		Example: `  pihc report runs/soft runs/hard runs/moe --out report.html
   pihc report runs/moe --out runs/moe/report.html`,
 		Args: positional("RUN", 1, -1),
@@ -88,6 +89,11 @@ func (a *app) compare(ctx context.Context, dirs []string, o experiment.CompareOp
 // printTables writes the comparison, what is left of the equation, and times; and errors on
 // several grids where there are.
 func (a *app) printTables(page *report.Page) error {
+	for i := range page.Methods {
+		if err := printWarnings(a.Out, page.Methods[i].Label+": ", &page.Methods[i].Evaluation); err != nil {
+			return err
+		}
+	}
 	_, err := page.Table().WriteTo(a.Out)
 	for _, t := range []*report.Table{page.RemainderTable(), page.GridTable(), page.Cost.Table()} {
 		if t == nil || err != nil {

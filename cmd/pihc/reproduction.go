@@ -17,7 +17,7 @@ type reproduction struct {
 	Paired    []report.Difference          `json:"paired,omitempty"` // of the methods, by sample
 	Cost      *report.Cost                 `json:"cost,omitempty"`   // against the classical solver
 	Report    string                       `json:"report"`
-	Seconds   float64                      `json:"seconds"`
+	Seconds   float64                      `json:"total_seconds"`
 }
 
 func reproductionOf(page *report.Page, problem, scale, path string, seconds float64) reproduction {

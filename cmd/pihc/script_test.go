@@ -21,7 +21,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"pihc": main, "faulty": faulty})
+	testscript.Main(m, map[string]func(){"pihc": main, "faulty": faulty, "stuck": stuck})
 }
 
 // faulty is pihc with an engine "faulty" whose gradient is 0.12 % too large.
@@ -59,7 +59,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"status":    statusCommand,
 			"waitfor":   waitForCommand,
-			"interrupt": interruptCommand,
+			"signal":    signalCommand,
 			"npy":       npyCommand,
 			"npz":       npzCommand,
 			"near":      nearCommand,
@@ -129,35 +129,6 @@ func statusCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if got != want {
 		ts.Fatalf("exit status %d, want %d", got, want)
-	}
-}
-
-// interrupt N FILE command args...: runs a command, interrupts it once FILE
-// exists, and requires its exit status.
-func interruptCommand(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 3 {
-		ts.Fatalf("usage: interrupt N FILE command args...")
-	}
-	want, err := strconv.Atoi(args[0])
-	ts.Check(err)
-	path, err := exec.LookPath(args[2])
-	ts.Check(err)
-	command := exec.Command(path, args[3:]...)
-	command.Dir = ts.MkAbs(".")
-	var stderr bytes.Buffer
-	command.Stderr = &stderr
-	ts.Check(command.Start())
-	ts.Defer(func() { _ = command.Process.Kill() })
-	file := ts.MkAbs(args[1])
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		if _, err := os.Stat(file); err == nil {
-			break
-		}
-	}
-	ts.Check(command.Process.Signal(os.Interrupt))
-	_ = command.Wait()
-	if got := command.ProcessState.ExitCode(); got != want {
-		ts.Fatalf("exit status %d, want %d; standard error:\n%s", got, want, stderr.String())
 	}
 }
 

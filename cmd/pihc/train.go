@@ -33,8 +33,8 @@ by the validation residual alone.
 
 RUN is a new folder. It receives spec.yaml (resolved), problem.yaml (the PDE
 file), run.json (where the dataset is), log.jsonl (one line per logged step) and
-checkpoints/. Ctrl-C writes a checkpoint, after the sample in progress, and exits with status
-130; a second one stops at once. --resume continues bitwise as if nothing had happened, on any
+checkpoints/. Ctrl-C, SIGTERM and SIGHUP write a checkpoint, after the sample in progress, and
+exit with status 130, 143 and 129; a second one stops at once. --resume continues bitwise as if nothing had happened, on any
 number of workers, with vectors of the same width.
 
 A finished run is extended by --resume RUN --set training.steps=N: its learning rate
@@ -48,7 +48,10 @@ A sample whose loss or gradient is not finite is left out of its step, counted a
 logged; a step of no others is skipped. After too many skipped steps in a row
 (training.max_bad_steps) training goes back to the last good checkpoint, once, with
 a lower learning rate (training.recovery_factor); the second time it ends with an
-error.`,
+error. So does a training with nothing to use at its end: no finite step or
+validation, or a validation residual at best above ten times those of its start and of
+fields that keep their initial values. One that did not get better than its start
+says so.`,
 		Example: `  pihc train diffusion-sorption-demo --method moe --data data --out runs/moe
   pihc train my.yaml --data data --out runs/wide --set network.width=48 --seed 3
   pihc train --resume runs/moe
@@ -160,6 +163,10 @@ func (a *app) tellTraining(r *experiment.Run, dir string, err error) error {
 	if s.RecoveredAt > 0 {
 		skipped += fmt.Sprintf(", gone back at step %d", s.RecoveredAt)
 	}
+	passes := ""
+	if n := spec.Network.Passes; n > 1 {
+		passes = fmt.Sprintf(" in %d passes", n)
+	}
 	if !a.writes() {
 		return nil
 	}
@@ -167,8 +174,8 @@ func (a *app) tellTraining(r *experiment.Run, dir string, err error) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(a.Out, "%s: %d steps%s in %s; best validation residual %s at step %d; run folder %s\n",
-		model.MethodLabel(spec.Method), s.Steps, skipped, words.Duration(max(s.Seconds, seconds)), words.Number(s.BestResidual), s.BestStep, dir)
+	_, err = fmt.Fprintf(a.Out, "%s: %d steps%s in %s; best validation residual %s at step %d%s; run folder %s\n",
+		model.MethodLabel(spec.Method), s.Steps, skipped, words.Duration(max(s.Seconds, seconds)), words.Number(s.BestResidual), s.BestStep, passes, dir)
 	if err != nil {
 		return err
 	}

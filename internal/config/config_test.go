@@ -505,6 +505,20 @@ func TestSet(t *testing.T) {
 	}
 }
 
+// Of many mistakes an error says ten, and counts the others.
+func TestManyMistakes(t *testing.T) {
+	var many Errors
+	for range 50_000 {
+		many = append(many, &Mistake{Message: "wrong"})
+	}
+	if got, want := many.Error(), strings.Repeat("wrong\n", 10)+"and 49990 more"; got != want {
+		t.Errorf("got %.300q", got)
+	}
+	if got, want := many[:11].Error(), strings.TrimSuffix(strings.Repeat("wrong\n", 11), "\n"); got != want {
+		t.Errorf("got %q", got)
+	}
+}
+
 // A file that no person wrote is refused before it is parsed.
 func TestLargeFile(t *testing.T) {
 	src := append([]byte("a: ["), bytes.Repeat([]byte("[],"), maxFile/3)...)

@@ -155,11 +155,18 @@ func clip(line string, column, width int) (string, int, int) {
 // errors.As finds the single *[Mistake]s through Unwrap.
 type Errors []*Mistake
 
-// Error returns all problems, one after the other.
+// mostShown is how many mistakes an error says at length.
+const mostShown = 10
+
+// Error returns the problems, one after the other; of many the first ten, and how many more there are.
 func (e Errors) Error() string {
-	parts := make([]string, len(e))
+	var parts []string
 	for i, p := range e {
-		parts[i] = p.Error()
+		if more := len(e) - i; i == mostShown && more > 1 {
+			parts = append(parts, fmt.Sprintf("and %d more", more))
+			break
+		}
+		parts = append(parts, p.Error())
 	}
 	return strings.Join(parts, "\n")
 }

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"math"
+	"slices"
 
 	"pihc/grid"
 	"pihc/pde"
@@ -77,18 +78,26 @@ const (
 	roundedChange = 1e-5
 )
 
-// PredictionResidual is the residual of a prediction (C, P) for the inputs of a sample over its rate (pde.Relative). Over
-// a rate that is zero but for rounding it is 0 where the residual is zero but for rounding too, and otherwise infinite.
+// PredictionResidual is the residual of a prediction (C, P) for the inputs of a sample over its own rate (ResidualOver).
 func PredictionResidual(plain *pde.PlainResidual, g *grid.Grid, u, sample []float64) float64 {
-	residual, rate := plain.RMS(u, sample)
-	size, axis := RootMeanSquare(u), g.Axes[0]
+	_, rate := plain.RMS(u, sample)
+	return ResidualOver(plain, g, u, sample, rate, RootMeanSquare(u))
+}
+
+// ResidualOver is the residual of a field u (C, P) for the inputs of a sample over the rate of a field of some size
+// (pde.Relative). Over a rate that is zero but for rounding it is 0 where the residual is zero but for rounding too, and
+// otherwise infinite.
+func ResidualOver(plain *pde.PlainResidual, g *grid.Grid, u, sample, rate []float64, size float64) float64 {
+	residual, _ := plain.RMS(u, sample)
+	rate = slices.Clone(rate)
+	axis := g.Axes[0]
 	var rounding []float64
 	for k := range residual {
 		if rate[k] > roundedChange/(axis.Hi-axis.Lo)*size {
 			continue
 		}
 		if rounding == nil {
-			rounding = plain.Rounding(u, sample, roundedValue*size)
+			rounding = plain.Rounding(u, sample, roundedValue*RootMeanSquare(u))
 		}
 		if rate[k] = 0; residual[k] <= rounding[k] {
 			residual[k], rate[k] = 0, 1

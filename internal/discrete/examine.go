@@ -5,10 +5,10 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
 	"pihc/expr"
 	"pihc/grid"
+	"pihc/internal/words"
 	"pihc/pde"
 )
 
@@ -81,7 +81,7 @@ func Examine(p *pde.Problem, draw func(g *grid.Grid) ([][]float64, error)) (*Exa
 	case len(unused) == 1:
 		x.Notes = append(x.Notes, "no row uses the term "+unused[0])
 	case len(unused) > 1:
-		x.Notes = append(x.Notes, "no row uses the terms "+strings.Join(unused, ", "))
+		x.Notes = append(x.Notes, "no row uses the terms "+words.List(unused))
 	}
 	for _, c := range p.Conditions {
 		if c.Kind != pde.InitialRows && len(c.At) == 1 && c.At[p.Axes[0].Name] == "low" && Marches(p) {
@@ -92,7 +92,7 @@ func Examine(p *pde.Problem, draw func(g *grid.Grid) ([][]float64, error)) (*Exa
 		x.Faults[0] += fmt.Sprintf("; %s needs two conditions at %s low, the value and its derivative", term, p.Axes[0].Name)
 	}
 	if ends := openEnds(p, sys); len(ends) > 0 {
-		note := "no condition holds at " + strings.Join(ends, ", ")
+		note := "no condition holds at " + words.List(ends)
 		switch {
 		case x.free():
 			x.Faults[0] += "; " + note // that of the rank
@@ -370,17 +370,20 @@ func (st *state) undefined(set, i int) string {
 		for _, name := range e.Variables() {
 			parts = append(parts, fmt.Sprintf("%s = %.3g", name, at[name]))
 		}
-		return strings.Join(parts, ", ")
+		if len(parts) == 0 {
+			return ""
+		}
+		return " at " + words.List(parts)
 	}
 	for _, e := range []*expr.Expr{statement.Expr, statement.Weight} {
 		if bad := e.Undefined(at); bad != nil {
-			return fmt.Sprintf("%s at %s", bad, values(bad))
+			return words.Clip(bad.String(), 120) + values(bad)
 		}
 	}
 	for _, t := range rows.Set.Terms {
 		name := st.sys.Terms[t].Name
 		if bad := statement.Expr.Diff(name).Undefined(at); bad != nil {
-			return fmt.Sprintf("the derivative by %s, of which %s at %s", name, bad, values(bad))
+			return fmt.Sprintf("the derivative by %s, of which %s%s", name, words.Clip(bad.String(), 120), values(bad))
 		}
 	}
 	return "the product of weight and expression"

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Memory is the memory of the machine, or of the container or the process where
-// those may have less, in bytes; 0 where the system does not tell.
+// Memory is the memory of the machine, or of a control group around the process (a container, a job of Slurm, a unit of systemd)
+// or of the process where those may have less, in bytes; 0 where the system does not tell.
 func Memory() float64 {
 	var total float64
 	if runtime.GOOS == "darwin" {
@@ -24,13 +24,7 @@ func Memory() float64 {
 		fmt.Sscanf(string(text), "MemTotal: %f kB", &total)
 		total *= 1024
 	}
-	for _, path := range []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"} {
-		var limit float64
-		text, _ := os.ReadFile(path)
-		if fmt.Sscan(string(text), &limit); limit > 0 {
-			total = min(total, limit)
-		}
-	}
+	total = min(total, cgroupLimit(""))
 	var address unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_AS, &address) == nil {
 		total = min(total, float64(address.Cur))

@@ -39,6 +39,7 @@ type residualSolve struct {
 	Points           int            `json:"points"` // per expert, 0 for all
 	Tolerance        float64        `json:"tolerance"`
 	MaxIterations    int            `json:"max_iterations"`
+	Samples          int            `json:"samples"` // the first of the test split, over which the next two are summed up
 	RelativeL2       *score.Summary `json:"relative_l2"`
 	RelativeResidual *score.Summary `json:"relative_residual"`
 	ConstraintRMS    [][]data.Float `json:"constraint_rms"` // per sample and expert
@@ -109,7 +110,7 @@ func studyResiduals(ctx context.Context, s *Work) (result, *report.Study, error)
 		}
 		page.Charts = append(page.Charts, chart)
 	}
-	table := &report.Table{Title: "Solves of the trained runs", Columns: append([]report.Column{{Title: "method"}, {Title: "varied"}}, numbers("points", "tolerance", "iterations", "constraint_rms", "largest", "relative residual", "relative L²")...)}
+	table := &report.Table{Columns: append([]report.Column{{Title: "method"}, {Title: "varied"}}, numbers("points", "tolerance", "iterations", "constraint_rms", "largest", "relative residual", "relative L²")...)}
 	for _, method := range []string{model.Hard, model.MoE} {
 		solves, err := residualSolves(ctx, s, method)
 		if err != nil {
@@ -126,6 +127,7 @@ func studyResiduals(ctx context.Context, s *Work) (result, *report.Study, error)
 		}
 		out.Solves = append(out.Solves, solves...)
 	}
+	table.Title = fmt.Sprintf("Solves of the trained runs, over %d test samples", out.Solves[0].Samples)
 	page.Tables, page.Charts = []*report.Table{table}, append(page.Charts, solveCharts(out.Solves)...)
 	return out, page, nil
 }
@@ -252,7 +254,7 @@ func residualSolves(ctx context.Context, s *Work, method string) ([]residualSolv
 			if err != nil {
 				return err
 			}
-			x.RelativeL2, x.RelativeResidual = result.RelativeL2, result.RelativeResidual
+			x.Samples, x.RelativeL2, x.RelativeResidual = result.Samples, result.RelativeL2, result.RelativeResidual
 			return nil
 		}()
 		if err != nil {

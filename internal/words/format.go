@@ -1,4 +1,4 @@
-// Package words writes numbers as people read them, and advice on errors.
+// Package words writes numbers as people read them, lists of names, and advice on errors.
 package words
 
 import (

@@ -20,7 +20,7 @@ import (
 type snapshot map[string]string
 
 // timed are the members of metrics.json that say how long things took, or cover that.
-var timed = regexp.MustCompile(`"(seconds|train_seconds|checksum)": ("[0-9a-f]*"|[0-9.e+-]+)`)
+var timed = regexp.MustCompile(`"((?:evaluation_|train_)?seconds|checksum)": ("[0-9a-f]*"|[0-9.e+-]+)`)
 
 // snapshot reads the folder of the case.
 func (h *harness) snapshot() (snapshot, error) {

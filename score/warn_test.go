@@ -1,0 +1,234 @@
+package score
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"pihc/engine"
+	"pihc/model"
+	"pihc/pde"
+)
+
+const warnSpec = `
+defaults: paper
+method: soft
+problem: p.yaml
+network: {width: 4, layers: 1, modes: {t: 2, x: 2}, projection: 4, basis: 2, precision: float64}
+`
+
+const warnHeat = `name: heat
+unknown: u
+axes:
+  t: {range: [0, 1], points: 9, boundary: nodes}
+  x: {range: [0, 1], points: 16, boundary: periodic}
+terms: {u_t: {axis: t, derivative: 1}, u_xx: {axis: x, derivative: 2}}
+residual: {expression: u_t - 0.02*u_xx, rows: {t: [1, 0]}}
+conditions: {initial: {kind: initial, at: {t: low}, expression: u - u0, weight: 10}}
+initial: {distribution: random-sines, low: 0.5, high: 1}
+`
+
+const warnPoisson = `name: poisson
+unknown: u
+time: none
+axes:
+  t: {range: [0, 1], points: 9, boundary: nodes}
+  x: {range: [0, 1], points: 16, boundary: periodic}
+inputs: {f: {distribution: random-sines, low: 0.5, high: 1, axes: [x]}}
+terms: {u_tt: {axis: t, derivative: 2}, u_xx: {axis: x, derivative: 2}}
+residual: {expression: u_tt + u_xx + f, rows: {t: [1, 1]}}
+conditions: {south: {at: {t: low}, expression: u}, north: {at: {t: high}, expression: u}}
+`
+
+// watched4 scores four fields, made from solutions, which may not be told.
+func watched4(t *testing.T, text string, told bool, change func(i int, u, v []float64, at func(q int) (time, x float64))) *Evaluation {
+	t.Helper()
+	p, err := pde.Load("p.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, err := model.LoadSpec("s.yaml", []byte(warnSpec))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := p.Grid(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := engine.New[float64](spec, p, engine.Options{Workers: 1, Grid: g})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(e.Close)
+	info := e.Info()
+	at := func(q int) (float64, float64) { return g.Axes[0].Coordinate(q / 16), g.Axes[1].Coordinate(q % 16) }
+	s := Samples{}
+	var truths [][]float64
+	for i := range 4 {
+		v := make([]float64, g.Size())
+		for q := range v {
+			k := 2 * math.Pi
+			time, x := at(q)
+			v[q] = 0.5 + math.Exp(-0.02*k*k*time)*math.Sin(k*(x+float64(i)/5))
+			if p.Steady {
+				v[q] = time * (1 - time) * (1 + float64(i)) * (1.5 + math.Sin(k*x))
+			}
+		}
+		truths = append(truths, v)
+		s.Inputs = append(s.Inputs, slices.Clone(v[:info.InputSize()]))
+		if p.Steady {
+			for q := range s.Inputs[i] {
+				s.Inputs[i][q] = 1 + float64(i)
+			}
+		}
+	}
+	if told {
+		s.Truth = func(i int) ([]float64, error) { return truths[i], nil }
+	}
+	sys, err := p.Discretize(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sc, err := newScorer(info, sys, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range truths {
+		u := slices.Clone(v)
+		change(i, u, v, at)
+		if err := sc.add(i, &engine.Prediction{Field: u, MeanSquares: make([]float64, len(info.Rows))}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	trivial, err := info.Trivials(s.Inputs, s.Truth)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := sc.evaluation()
+	out.compare(sc.losses, trivial)
+	out.Warnings = sc.watch.warnings(out)
+	return out
+}
+
+// Every way to be wrong is named, with its number, and a solution is not warned of.
+func TestWarnings(t *testing.T) {
+	scale := func(by float64) func(int, []float64, []float64, func(int) (float64, float64)) {
+		return func(_ int, u, v []float64, _ func(int) (float64, float64)) {
+			for q := range u {
+				u[q] = by * v[q]
+			}
+		}
+	}
+	one := func(at int, by float64) func(int, []float64, []float64, func(int) (float64, float64)) {
+		return func(i int, u, v []float64, _ func(int) (float64, float64)) {
+			for q := range u {
+				if i == at {
+					u[q] = by * v[q]
+				}
+			}
+		}
+	}
+	same := func(i int, u, _ []float64, at func(int) (float64, float64)) {
+		for q := range u {
+			time, x := at(q)
+			u[q] = 0.5 + 0.5*math.Sin(2*math.Pi*(x+time))
+		}
+	}
+	drift := func(_ int, u, _ []float64, at func(int) (float64, float64)) {
+		for q := range u {
+			time, _ := at(q)
+			u[q] += 0.06 * time
+		}
+	}
+	for name, c := range map[string]struct {
+		text   string
+		told   bool
+		change func(int, []float64, []float64, func(int) (float64, float64))
+		want   []string // beginnings
+	}{
+		"solution":        {warnHeat, true, scale(1), nil},
+		"9 % off":         {warnHeat, true, scale(1.09), nil},
+		"11 % off":        {warnHeat, true, scale(1.11), []string{"relative_l2 is 11.00 % in the mean (above 10 %); more"}},
+		"one sample":      {warnHeat, true, one(2, 1.35), []string{"relative_l2 is 35.00 % in sample 2, the worst (above 30 %); more"}},
+		"zero":            {warnHeat, true, scale(0), []string{"the run collapsed: predictions are zero; ", "relative_l2 is 100.00 % in the mean (above 10 %), 100.00 % in sample 0, the worst (above 30 %)", "this run does not beat "}},
+		"small":           {warnHeat, true, scale(0.01), []string{"the run collapsed towards zero: the size of predictions is 1.00 % of the size of the solutions (rms); ", "relative_l2 is 99.00 %", "this run does not beat "}},
+		"large":           {warnHeat, true, scale(20), []string{"the run diverged, or never came near: predictions are 20 times as large as the solutions (rms); ", "relative_l2 is 1900.00 %", "this run does not beat "}},
+		"not a number":    {warnHeat, true, scale(math.NaN()), []string{"the run diverged: 4 of 4 predictions are not finite, sample 0 is the first; ", "this run does not beat "}},
+		"one not finite":  {warnHeat, true, one(3, math.Inf(1)), []string{"the run diverged: 1 of 4 predictions are not finite, sample 3 is the first; ", "this run does not beat "}},
+		"same":            {warnHeat, true, same, []string{"the run collapsed: predictions are one field for every sample, which differs by 0 from sample to sample (rms), and the solutions by 0.", "relative_l2 is ", "this run does not beat "}},
+		"drift":           {warnHeat, true, drift, []string{"the mean of u over space, which the solutions keep, drifts by 8."}},
+		"alone":           {warnHeat, false, scale(1), nil},
+		"alone, zero":     {warnHeat, false, scale(0), []string{"the run collapsed: predictions are zero; ", "conditions_over_size is 100.00 % in the mean", "this run does not beat "}},
+		"alone, small":    {warnHeat, false, scale(0.001), []string{"the run collapsed towards zero: the size of predictions is 0.0", "conditions_over_size is ", "this run does not beat "}},
+		"alone, twice":    {warnHeat, false, scale(2), []string{"conditions_over_size is ", "this run does not beat "}},
+		"alone, same":     {warnHeat, false, same, []string{"the run collapsed: predictions are one field for every sample, ", "residual_over_rate is ", "conditions_over_size is ", "this run does not beat "}},
+		"alone, infinite": {warnHeat, false, scale(math.Inf(1)), []string{"the run diverged: 4 of 4 ", "this run does not beat "}},
+		"steady":          {warnPoisson, true, scale(1.01), nil},
+		"steady zero":     {warnPoisson, true, scale(0), []string{"the run collapsed: predictions are zero; ", "relative_l2 is 100.00 %", "this run does not beat "}},
+		"steady alone":    {warnPoisson, false, scale(0), []string{"the run collapsed: predictions are zero; ", "residual_over_rate is 100.00 % in the mean (above 50 %)", "this run does not beat "}},
+	} {
+		e := watched4(t, c.text, c.told, c.change)
+		ok := len(e.Warnings) == len(c.want)
+		for i := range min(len(c.want), len(e.Warnings)) {
+			ok = ok && strings.HasPrefix(e.Warnings[i], c.want[i])
+		}
+		if !ok {
+			t.Errorf("%s:\n%s\nwant\n%s", name, strings.Join(e.Warnings, "\n"), strings.Join(c.want, "\n"))
+		}
+	}
+}
+
+// One of two unknowns that vanishes is named.
+func TestWarningsOfOneUnknown(t *testing.T) {
+	p, err := pde.Load("pair.yaml", []byte(pairProblem))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := p.Grid(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sys, err := p.Discretize(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWatch(sys, true)
+	n := g.Size()
+	for i := range 3 {
+		v := make([]float64, 2*n)
+		for q := range n {
+			v[q] = math.Sin(float64(q + i))
+			v[n+q] = 1000 * math.Cos(float64(q*i))
+		}
+		u := slices.Clone(v)
+		clear(u[n:])
+		w.add(i, u, v)
+	}
+	if got := w.shapes(); len(got) != 1 || !strings.HasPrefix(got[0], "the run collapsed: predictions of v are zero; ") {
+		t.Errorf("%q", got)
+	}
+}
+
+// Of a solution that does not move residuals are 0 where they are rounding, and infinite else.
+func TestStillSolutions(t *testing.T) {
+	e := watched4(t, warnHeat, true, func(i int, u, v []float64, _ func(int) (float64, float64)) {
+		for q := range v {
+			if v[q] = 0; i < 2 {
+				u[q] = 0
+			}
+		}
+	})
+	for i, s := range e.PerSample {
+		want := math.Inf(1)
+		if i < 2 {
+			want = 0
+		}
+		if s.RelativeResidual != want || s.TruthResidual != 0 || s.RelativeL2 != want || i < 2 && s.ResidualOverRate != 0 || i >= 2 && !(s.ResidualOverRate < 0.2) {
+			t.Errorf("sample %d: %+v", i, s)
+		}
+	}
+	if !strings.HasPrefix(strings.Join(e.Warnings, "\n"), "relative_l2 of 2 of 4 samples is infinite: their solution is zero, and the prediction is not; sample 2 is the first") {
+		t.Errorf("%q", e.Warnings)
+	}
+}
