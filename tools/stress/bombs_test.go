@@ -299,8 +299,12 @@ func (h *harness) signals() {
 		h.load("trained")
 		signal := []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}[h.rng.IntN(4)]
 		args := [][]string{
-			{"check", "/dev/stdin"}, {"generate", "/dev/stdin", "--out", "owndata"}, {"init", "/dev/stdin", "--out", "made"},
-			{"train", "/dev/stdin", "--data", "data", "--out", "next"}, {"check", "spec.yaml"}, {"init", "waves.yaml", "--out", "made", "--minutes", "5"},
+			{"check", "/dev/stdin"},
+			{"generate", "/dev/stdin", "--out", "owndata"},
+			{"init", "/dev/stdin", "--out", "made"},
+			{"train", "/dev/stdin", "--data", "data", "--out", "next"},
+			{"check", "spec.yaml"},
+			{"init", "waves.yaml", "--out", "made", "--minutes", "5"},
 			{"bench", "step", "diffusion-sorption", "--scale", "small"},
 		}[h.rng.IntN(7)]
 		h.equation("", "", "u_t + c*u_x - nu*u_xx")
