@@ -38,7 +38,7 @@ test: vet lint build ## everything CI runs
 	$(MAKE) reference cross widths xla XLATEST=-short
 
 vet:
-	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
+	@unformatted=$$($$($(GO) env GOROOT)/bin/gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
 	$(GO) vet ./...
 
 reference: ## every package without the experiment; of the command and of train what is not slow
