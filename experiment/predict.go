@@ -80,7 +80,7 @@ const maxInitial = 1e4
 // is an error.
 func (r *Run) Predict(ctx context.Context, inputs [][]float64, o PredictOptions) (*Predictions, error) {
 	o.Name = cmp.Or(o.Name, "inputs")
-	e, err := r.Open(o.Evaluation)
+	e, err := r.open(o.Evaluation, "predict")
 	if err != nil {
 		return nil, err
 	}

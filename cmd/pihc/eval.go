@@ -15,7 +15,6 @@ import (
 	"pihc/experiment"
 	"pihc/internal/disk"
 	"pihc/internal/words"
-	"pihc/model"
 	"pihc/train"
 )
 
@@ -96,7 +95,7 @@ func (f *gridFlags) evaluation(a *app, c *cobra.Command) (experiment.Evaluation,
 			return e, usagef("--passes %v", err)
 		}
 	}
-	if c.Flags().Changed("residual") && !(e.Passes == model.AutoPasses && f.residual > 0) {
+	if c.Flags().Changed("residual") && !(f.residual > 0) {
 		return e, usagef("--residual %g: want a positive number, with --passes auto", f.residual)
 	}
 	for _, axis := range slices.Sorted(maps.Keys(f.grid)) {
