@@ -95,7 +95,10 @@ network: {width: 2, layers: 1, modes: {t: 2, x: 2}, projection: 2, basis: 1, pre
 		t.Fatal(err)
 	}
 	var losses []float64
-	for _, c := range []engine.Constructors{Constructors(), {Float64: engine.New[float64]}} {
+	cpu := func(s *model.Spec, p *pde.Problem, _ engine.Options) (engine.Engine[float64], error) {
+		return engine.New[float64](s, p, engine.Options{})
+	}
+	for _, c := range []engine.Constructors{Constructors(), {Float64: cpu}} {
 		e, err := c.Float64(s, p, engine.Options{Plugin: os.Getenv("PIHC_PJRT")})
 		if err != nil {
 			t.Fatal(err)

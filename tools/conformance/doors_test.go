@@ -4,6 +4,7 @@ package conformance
 
 import (
 	"context"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -191,12 +192,19 @@ func (c *trial) compare(doors []door) {
 		d.use(c, used, dir)
 		firstHere, allHere := losses(t, run)
 		name := d.name + c.suffix
-		found := []string{compare(t, name+": first step", firstHere, first, d.bound.first)}
+		step, fellBack := ": first step", all["adjoint_fallbacks"] != nil || allHere["adjoint_fallbacks"] != nil
+		want := maps.Clone(first)
+		if !exact && fellBack && c.suffix == "" {
+			// Solves ended where the Hessian is all but singular: gradients are rounding, many times over. With float64 they are compared.
+			step = ": first loss"
+			delete(firstHere, "gradient_norm")
+			delete(want, "gradient_norm")
+		}
+		found := []string{compare(t, name+step, firstHere, want, d.bound.first)}
 		switch here, there := parameters(t, run), parameters(t, c.path("run")); {
 		case exact:
 			found = append(found, compare(t, name+": parameters", here, there, 0), compare(t, name+": losses", allHere, all, 0))
-		case all["adjoint_fallbacks"] != nil || allHere["adjoint_fallbacks"] != nil:
-			// Solves ended where the Hessian is all but singular: gradients there are rounding, many times over.
+		case fellBack:
 			found = append(found, "later steps not compared: the adjoint fell back")
 		default:
 			found = append(found, compare(t, name+": parameters", moved(here), moved(there), d.bound.trained),
