@@ -24,7 +24,7 @@ const (
 )
 
 // addAnsatz adds to a PDE file without one the ansatz that meets the most conditions exactly, and says which stay rows.
-func (d *draft) addAnsatz(p *pde.Problem, add func(text, comment, what string)) error {
+func (d *draft) addAnsatz(p *pde.Problem, add func(text, comment, what string) bool) error {
 	for _, u := range p.Unknowns {
 		if v, ok := u.Ansatz.Offset.Constant(); !ok || v != 0 {
 			return nil
@@ -77,7 +77,10 @@ func (d *draft) addAnsatz(p *pde.Problem, add func(text, comment, what string)) 
 			text = "{" + text + "}"
 		}
 		what := "meets " + strings.Join(held, ", ") + " exactly"
-		add("ansatz: "+text, "Added by pihc init: fields are offset + multiplier * (basis of the network), which\n# "+what+".", what)
+		if !add("ansatz: "+text, "Added by pihc init: fields are offset + multiplier * (basis of the network), which\n# "+what+".", what) {
+			d.added = append(d.added, "note: no ansatz is added, since its expressions are too long for a file or it has another: all conditions stay rows")
+			return nil
+		}
 	}
 	d.sayRows(p, held, disagree, jumps, misfit)
 	return nil

@@ -71,12 +71,14 @@ func (d *draft) complete(name string) error {
 	for _, note := range slices.Concat(verdict.Notes, notes) {
 		d.added = append(d.added, "note: "+note)
 	}
-	add := func(text, comment, what string) {
+	add := func(text, comment, what string) bool {
 		longer := appended(d.src, text, comment)
-		if q, err := pde.Load(name, longer); err == nil {
+		q, err := pde.Load(name, longer)
+		if err == nil {
 			d.src, p = longer, q
 			d.added = append(d.added, "added "+text+": "+what)
 		}
+		return err == nil
 	}
 	if err := d.addAnsatz(p, add); err != nil {
 		return err
