@@ -12,7 +12,7 @@ export CGO_ENABLED ?= 0
 GO ?= go
 TOOLS := $(GO) tool -modfile=tools/lint.mod
 
-.PHONY: all build deps demo gallery test vet reference cross widths plugin xla h100 race fuzz stress soak bench lint clean
+.PHONY: all build deps demo gallery test vet reference cross widths plugin xla h100 race fuzz stress conformance soak bench lint clean
 
 all: build
 
@@ -38,12 +38,12 @@ test: vet lint build ## everything CI runs
 	$(MAKE) reference cross widths xla XLATEST=-short
 
 vet:
-	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
+	@unformatted=$$($$($(GO) env GOROOT)/bin/gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
 	$(GO) vet ./...
 
 reference: ## every package without the experiment; of the command and of train what is not slow
 	GOEXPERIMENT=nosimd $(GO) vet ./...
-	GOEXPERIMENT=nosimd $(GO) test $$($(GO) list ./... | grep -v -e /cmd/ -e /train$$ -e /stress$$)
+	GOEXPERIMENT=nosimd $(GO) test $$($(GO) list ./... | grep -v -e /cmd/ -e /train$$ -e /stress$$ -e /conformance$$)
 	GOEXPERIMENT=nosimd $(GO) test -short ./cmd/... ./train
 
 cross: ## compile, tests included, for the other platforms; run kernels, network and engine under emulation
@@ -116,6 +116,9 @@ race: ## every package under the race detector: kernels with vectors, where it c
 
 stress: ## kill, damage and starve every command, continue, and compare bits; STRESS='-only flips': some
 	$(GO) test ./tools/stress -count=1 -v -timeout 0 -args -full $(STRESS)
+
+conformance: ## the same run through every door, all problems and methods, a quarter of an hour; log in docs/runs
+	$(GO) test ./tools/conformance -count=1 -v -timeout 0 -args -full -log $(CURDIR)/docs/runs/conformance.txt $(CONFORMANCE)
 
 soak: ## 10,000 steps of a small network: memory and open files, as a table and docs/soak.svg
 	$(GO) test ./tools/stress -count=1 -v -timeout 0 -args -full -only soak -figure $(CURDIR)/docs/soak.svg

@@ -215,6 +215,9 @@ func New[T compute.Float](s *model.Spec, p *pde.Problem, o Options) (Engine[T], 
 	if !ok {
 		return nil, fmt.Errorf("engine %q: there is no such engine: want %s", name, strings.Join(slices.Sorted(maps.Keys(engines)), ", "))
 	}
+	if name == "cpu" && o.Plugin != "" {
+		return nil, fmt.Errorf("engine cpu: it has no plugins: %s is for engine xla", o.Plugin)
+	}
 	return Make[T](c, s, p, o)
 }
 

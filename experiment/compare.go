@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"pihc/data"
 	"pihc/grid"
@@ -101,6 +102,9 @@ func (r *Run) Compare(ctx context.Context, others []*Run, o CompareOptions) (*Co
 
 // comparable opens the dataset of a run, which must be that of the runs before it.
 func comparable(run *Run, before []scored, set *data.Dataset, o *CompareOptions) (*data.Dataset, error) {
+	if len(run.overrides) > 0 {
+		return nil, usagef("run %s, opened with %s: a page compares runs as they are", run.Dir, strings.Join(run.overrides, ", "))
+	}
 	this, err := run.Dataset(o.Data)
 	if err != nil {
 		return nil, err

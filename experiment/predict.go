@@ -121,7 +121,7 @@ func (r *Run) Predict(ctx context.Context, inputs [][]float64, o PredictOptions)
 		}
 	}
 	o.Name = cmp.Or(o.Name, "inputs")
-	e, err := r.Open(o.Evaluation)
+	e, err := r.open(o.Evaluation, "predict")
 	if err != nil {
 		return nil, err
 	}

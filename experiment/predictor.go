@@ -12,7 +12,6 @@ import (
 	"pihc/engine"
 	"pihc/grid"
 	"pihc/internal/machine"
-	"pihc/internal/words"
 	"pihc/model"
 	"pihc/pde"
 	"pihc/score"
@@ -93,8 +92,16 @@ func (r *Run) Grid(e Evaluation) (*grid.Grid, error) {
 
 // Open loads the parameters of a run and builds the engine that evaluates it. The decomposition is that of training.
 func (r *Run) Open(e Evaluation) (Predictor, error) {
+	return r.open(e, "")
+}
+
+// open is Open for a command.
+func (r *Run) open(e Evaluation, command string) (Predictor, error) {
 	spec := *r.Spec
 	g, err := r.Grid(e)
+	if err == nil {
+		err = r.checkRead(command, &e)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -114,8 +121,6 @@ func (r *Run) Open(e Evaluation) (Predictor, error) {
 		spec.Constraint.Directions = *n
 	}
 	switch {
-	case passes == model.AutoPasses && spec.Network.Passes == 1:
-		return nil, words.WithHint(fmt.Errorf("--passes auto: run %s was trained with one pass, and its network corrects no field", r.Dir), "network.passes and network.features of the spec make one that does")
 	case passes == model.AutoPasses:
 		spec.Network.Passes = max(spec.Network.Passes, 3)
 	case passes > 0:

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"unicode/utf8"
 
 	"pihc/data"
@@ -79,13 +78,13 @@ type Run struct {
 }
 
 // OpenRun reads the spec and the problem of a run folder. Overrides change values of the spec for this use of the run alone;
-// problem, constants, seed and grid stay those of its training.
+// problem, constants, seed, grid and network stay those of its training. One that no use of a run reads is an error.
 func OpenRun(dir string, overrides ...string) (*Run, error) {
 	spec, p, err := train.Folder(dir).Read()
 	if err != nil {
 		return nil, err
 	}
-	r := &Run{Dir: dir, Spec: spec, Problem: p, overrides: slices.Clone(overrides)}
+	r := &Run{Dir: dir, Spec: spec, Problem: p, overrides: lasting(overrides)}
 	if len(overrides) == 0 {
 		return r, nil
 	}
@@ -99,7 +98,9 @@ func OpenRun(dir string, overrides ...string) (*Run, error) {
 	case !maps.Equal(changed.Grid, spec.Grid):
 		err = words.WithHint(usagef("--set grid: a run keeps the grid it was trained on, where the borders of experts are"), "--grid puts it on other points")
 	}
-	r.Spec = changed
+	if r.Spec = changed; err == nil {
+		err = r.checkOverrides()
+	}
 	return r, err
 }
 

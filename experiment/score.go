@@ -65,6 +65,11 @@ func (r *Run) Score(ctx context.Context, o ScoreOptions) (*Metrics, error) {
 	if err := r.checkData(set); err != nil {
 		return nil, err
 	}
+	for _, s := range r.overrides {
+		if strings.HasPrefix(s, "data.test.grids") && (o.Split != "test" || len(o.Grid) > 0) {
+			return nil, words.WithHint(usagef("--set %s: these grids are scored beside the run's own, on test samples", s), "leave out --grid and --split")
+		}
+	}
 	m, err := r.scoreOn(ctx, set, &o)
 	if err != nil {
 		return nil, err
@@ -85,7 +90,7 @@ func (r *Run) Score(ctx context.Context, o ScoreOptions) (*Metrics, error) {
 
 // scoreOn scores a run on one grid.
 func (r *Run) scoreOn(ctx context.Context, set *data.Dataset, o *ScoreOptions) (*Metrics, error) {
-	e, err := r.Open(o.Evaluation)
+	e, err := r.open(o.Evaluation, "eval")
 	if err != nil {
 		return nil, err
 	}

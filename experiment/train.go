@@ -48,6 +48,9 @@ func (x *Experiment) train(ctx context.Context, dir, dataDir string, o Options, 
 	if err := x.CheckSizes(o); err != nil {
 		return nil, err
 	}
+	if err := x.CheckRead("train"); err != nil && o.writes() { // the run's spec has it all the same
+		o.tell(Progress{Warning: err.Error()})
+	}
 	r := &Run{Dir: dir, Spec: x.Spec, Problem: x.Problem}
 	return r, r.train(ctx, model.MethodLabel(x.Spec.Method), dataDir, set, o, train.Options{From: from})
 }

@@ -75,12 +75,17 @@ all() {
 	local count=(--set data.train.count=64 --set data.validation.count=2 --set data.test.count=4)
 	local steps=(--set training.steps=50 --set training.batch=2 --set training.validate=20 --set training.validate_count=2 --set training.checkpoint=25 --set training.log=5)
 	local small=(--set network.width=8 --set network.layers=2 --set network.projection=12)
-	local ds=(diffusion-sorption-demo "${count[@]}" --set grid.t=41 --set grid.x=64 --set constraint.points=400)
-	local ns=(navier-stokes-demo "${count[@]}" --set 'grid={t: 8, x: 16, y: 16}' --set 'network.modes={t: 3, x: 5, y: 5}' --set network.passes=4 --set constraint.points=200)
+	local ds=(diffusion-sorption-demo "${count[@]}" --set grid.t=41 --set grid.x=64)
+	local ns=(navier-stokes-demo "${count[@]}" --set 'grid={t: 8, x: 16, y: 16}')
 
 	r data-ds generate "${ds[@]}" --out data-ds --workers 1
 	r data-ns generate "${ns[@]}" --out data-ns --workers 2
 	r data-ns-again generate "${ns[@]}" --out data-ns
+	[ -z "$mpirun" ] || launch=("$mpirun" -np 2)
+	[ -z "$mpirun" ] || r data-ds-2ranks generate "${ds[@]}" --out data-ds-2ranks
+	launch=()
+	ds+=(--set constraint.points=400)
+	ns+=(--set 'network.modes={t: 3, x: 5, y: 5}' --set network.passes=4 --set constraint.points=200)
 	r data-advection generate inputs/advection-spec.yaml --out data-advection --workers 1
 	r given import data-advection/test-00000.npz --initial initial --train initial --out inputs/given.npz
 	r data-given generate inputs/given-spec.yaml --out data-given --workers 2
@@ -102,7 +107,6 @@ all() {
 	done
 	if [ -n "$mpirun" ]; then
 		launch=("$mpirun" -np 2)
-		r data-ds-2ranks generate "${ds[@]}" --out data-ds-2ranks
 		r slabs train "${ds[@]}" "${steps[@]}" "${small[@]}" --slabs 2 --data data-ds --out slabs --workers 1
 		r slabs-eval eval slabs --slabs 2 --json
 		r ranks-predict predict train-ns-moe --initial ns.npy --out ranks-predict.npz
@@ -115,9 +119,9 @@ all() {
 	r stages train "${ns[@]}" "${steps[@]}" --set 'network={kind: ffno, width: 8, layers: 2, modes: {t: 3, x: 4, y: 4}, projection: 8, passes: 2, features: {w: 1, residual: 0.2}}' \
 		--set 'training.stages=[{steps: 20, grid: {x: 8, y: 8}, points: 60}]' --set training.average=0.9 --data data-ns --out stages --workers 1
 	r window train "${ds[@]}" "${steps[@]}" "${small[@]}" --set 'training.window={t: [0, 400]}' --set network.precision=float64 --data data-ds --out window --workers 1
-	local published=(diffusion-sorption-published "${count[@]}" --set grid.t=41 --set grid.x=64 --set constraint.points=400)
+	local published=(diffusion-sorption-published "${count[@]}" --set grid.t=41 --set grid.x=64)
 	r published-data generate "${published[@]}" --out published-data
-	r published train "${published[@]}" "${steps[@]}" "${small[@]}" --set training.steps=20 --set constraint.adjoint=paper --data published-data --out published --workers 1
+	r published train "${published[@]}" --set constraint.points=400 "${steps[@]}" "${small[@]}" --set training.steps=20 --set constraint.adjoint=paper --data published-data --out published --workers 1
 
 	r eval-ds eval train-ds-moe --json --workers 1
 	r eval-ds-grid eval train-ds-moe --grid x=96 --points 300 --tolerance 1e-6 --split validation --out eval-ds-grid.json
@@ -147,9 +151,9 @@ all() {
 		poisson | darcy) grid=(--set grid.x=17 --set grid.y=17) ;;
 		kuramoto-sivashinsky | wave | shallow-water | fitzhugh-nagumo) grid=(--set grid.t=25 --set grid.x=32) ;;
 		esac
-		local spec_of=("inputs/examples/$n/spec.yaml" "${count[@]}" --set data.train.count=16 "${grid[@]}" --set network.width=8 --set network.layers=2)
+		local spec_of=("inputs/examples/$n/spec.yaml" "${count[@]}" --set data.train.count=16 "${grid[@]}")
 		r example-$n-data generate "${spec_of[@]}" --out example-$n-data
-		r example-$n train "${spec_of[@]}" "${steps[@]}" --set training.steps=24 --data example-$n-data --out example-$n --workers 1
+		r example-$n train "${spec_of[@]}" --set network.width=8 --set network.layers=2 "${steps[@]}" --set training.steps=24 --data example-$n-data --out example-$n --workers 1
 		r example-$n-eval eval example-$n --json
 	done
 	r example-predict predict example-fitzhugh-nagumo --initial example-fitzhugh-nagumo-data/test-00000.npz --out example-predict.npz

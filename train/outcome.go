@@ -40,46 +40,57 @@ func (e uselessError) Hint() string {
 
 // outcome looks at a training that had all its steps. Without a best residual that is finite, or with none near the start's or
 // persistence's, it has nothing to be used, which is an error. start is the residual of the parameters first that it
-// began with, NaN where they are nil, as in a run that was resumed.
+// began with. A run that was resumed has none (nil), and NaN: it is judged by the parameters that its spec begins with.
 func (t *trainer[T]) outcome(ctx context.Context, first []T) (start float64, err error) {
-	s := t.state
+	s, start := t.state, math.NaN()
 	useless := func(format string, args ...any) error {
 		return uselessError{fmt.Errorf("training ended at step %d with nothing to use: "+format, append([]any{s.step}, args...)...), float64(t.spec.Training.LearningRate.Initial)}
 	}
-	best := float64(s.BestResidual)
+	best, count, still := float64(s.BestResidual), float64(len(t.valid.still)), 0.0
 	if math.IsInf(best, 0) || math.IsNaN(best) {
-		return math.NaN(), useless("the validation residual was never finite")
+		return start, useless("the validation residual was never finite")
 	}
 	if s.BadTotal >= s.step {
-		return math.NaN(), useless("the loss or gradient of none of its steps was finite")
+		return start, useless("the loss or gradient of none of its steps was finite")
 	}
-	loss, relative, still := math.NaN(), math.NaN(), 0.0
 	for _, x := range t.valid.still {
 		still += x
 	}
-	if first != nil {
-		loss, relative = 0, 0
-		batch := t.valid.batch
-		if t.options.Comm.Size() == 1 {
-			batch.Done = ctx.Done()
-		}
-		err = t.engine.Predict(first, batch, func(i int, p *engine.Prediction) error {
-			loss += p.Loss
-			relative += t.root(p.Loss / t.valid.still[i])
-			return nil
-		})
-		if errors.Is(err, context.Canceled) { // all steps are done
-			loss, relative, err = math.NaN(), math.NaN(), nil
-		}
-		if err != nil {
-			return math.NaN(), err
-		}
-	}
-	count := float64(len(t.valid.still))
-	start, _ = t.spec.Training.Better(t.root(loss/count), relative/count, 0)
 	still, _ = t.spec.Training.Better(t.root(still/count), 1, 0)
-	if !(best <= divergedBy*start) && best > divergedBy*still {
-		return start, useless("it diverged, with a validation residual of %.3g at best (step %d), where fields that keep their initial values have %.3g", best, s.BestStep, still)
+	if first != nil {
+		if start, err = t.residualOf(ctx, first); err != nil {
+			return start, err
+		}
 	}
-	return start, nil
+	if best <= divergedBy*start || best <= divergedBy*still {
+		return start, nil
+	}
+	if first == nil {
+		if began, err := t.residualOf(ctx, engine.InitialParams[T](t.info)); err != nil || best <= divergedBy*began {
+			return start, err
+		}
+	}
+	return start, useless("it diverged, with a validation residual of %.3g at best (step %d), where fields that keep their initial values have %.3g", best, s.BestStep, still)
+}
+
+// residualOf is the validation residual of parameters, NaN if it was interrupted.
+func (t *trainer[T]) residualOf(ctx context.Context, params []T) (float64, error) {
+	loss, relative, count := 0.0, 0.0, float64(len(t.valid.still))
+	batch := t.valid.batch
+	if t.options.Comm.Size() == 1 {
+		batch.Done = ctx.Done()
+	}
+	err := t.engine.Predict(params, batch, func(i int, p *engine.Prediction) error {
+		loss += p.Loss
+		relative += t.root(p.Loss / t.valid.still[i])
+		return nil
+	})
+	if err != nil {
+		if errors.Is(err, context.Canceled) { // all steps are done
+			err = nil
+		}
+		return math.NaN(), err
+	}
+	residual, _ := t.spec.Training.Better(t.root(loss/count), relative/count, 0)
+	return residual, nil
 }

@@ -120,6 +120,9 @@ func (a *app) bench(c *cobra.Command, name string, o *benchOptions) error {
 	if err != nil {
 		return err
 	}
+	if err := x.CheckRead(name); err != nil {
+		return err
+	}
 	spec, p := x.Spec, x.Problem
 	spec.Data.Test.Grids = nil // initial conditions are drawn for the spec's own grid
 	b := &bench{name: specName, app: a, command: c, spec: spec, problem: p, options: o, workers: a.workers(o.workers)}

@@ -37,7 +37,10 @@ func (f *engineFlags) check() error {
 
 // options adds the engine.
 func (f *engineFlags) options(o experiment.Options) experiment.Options {
-	o.Engine, o.Plugin = f.name, f.plugin
+	o.Engine = f.name
+	if f.name == "xla" { // others have none, whatever $PIHC_PJRT says
+		o.Plugin = f.plugin
+	}
 	return o
 }
 

@@ -12,7 +12,6 @@ import (
 
 	"pihc/experiment"
 	"pihc/internal/disk"
-	"pihc/model"
 )
 
 // gridFlags are the flags with which a trained run is used on another grid or
@@ -92,7 +91,7 @@ func (f *gridFlags) evaluation(a *app, c *cobra.Command) (experiment.Evaluation,
 			return e, usagef("--passes %v", err)
 		}
 	}
-	if c.Flags().Changed("residual") && !(e.Passes == model.AutoPasses && f.residual > 0) {
+	if c.Flags().Changed("residual") && !(f.residual > 0) {
 		return e, usagef("--residual %g: want a positive number, with --passes auto", f.residual)
 	}
 	for _, axis := range slices.Sorted(maps.Keys(f.grid)) {

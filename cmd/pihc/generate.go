@@ -49,6 +49,9 @@ func (a *app) generate(ctx context.Context, name string, o *generateOptions) err
 	if err != nil {
 		return err
 	}
+	if err := x.CheckRead("generate"); err != nil {
+		return err
+	}
 	if _, err := x.Generate(ctx, o.out, a.options(o.workers)); err != nil {
 		return err
 	}

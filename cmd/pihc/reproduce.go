@@ -196,6 +196,9 @@ func (a *app) trainArms(ctx context.Context, x *experiment.Experiment, arms []pa
 			return nil, fmt.Errorf("%s: %w", arm.Name, err)
 		}
 	}
+	if err := x.CheckRead("train", variants...); err != nil {
+		return nil, err
+	}
 	if _, err := x.Generate(ctx, dataDir, o); err != nil {
 		return nil, err
 	}

@@ -54,7 +54,7 @@ func heed(err io.Writer) *interruption {
 	ctx, cancel := context.WithCancel(context.Background())
 	i := &interruption{Context: ctx}
 	i.level.Set(slog.LevelWarn)
-	first, quit := make(chan os.Signal, 1), make(chan os.Signal, 1)
+	first, quit := make(chan os.Signal, 2), make(chan os.Signal, 1)
 	signal.Notify(first, signals...)
 	signal.Notify(quit, syscall.SIGQUIT)
 	go func() {
@@ -62,6 +62,14 @@ func heed(err io.Writer) *interruption {
 		i.status.Store(int32(statusOf(s)))
 		signal.Reset(signals...)
 		cancel()
+		select {
+		case s := <-first: // which came before the system heard it again
+			if self, err := os.FindProcess(os.Getpid()); err == nil && self.Signal(s) == nil {
+				select {}
+			}
+			os.Exit(statusOf(s))
+		default:
+		}
 		time.Sleep(patience)
 		for i.saving.Load() {
 			time.Sleep(patience / 10)

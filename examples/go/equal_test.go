@@ -113,11 +113,14 @@ func ownProblem(t *testing.T, pihc string) string {
 // split.
 func predict(t *testing.T, pihc, dir, spec string, set []string) {
 	t.Helper()
-	var flags []string
+	var flags, ofData []string // generate refuses what it does not read
 	for _, s := range set {
 		flags = append(flags, "--set", s)
+		if key, _, _ := strings.Cut(s, "."); key == "data" || key == "constants" || strings.HasPrefix(s, "grid=") {
+			ofData = append(ofData, "--set", s)
+		}
 	}
-	command(t, dir, pihc, append([]string{"generate", spec, "--out", "data"}, flags...)...)
+	command(t, dir, pihc, append([]string{"generate", spec, "--out", "data"}, ofData...)...)
 	command(t, dir, pihc, append([]string{"train", spec, "--data", "data", "--out", "run"}, flags...)...)
 	initial := data.Find(arrays(t, dir, "data/test-00000.npz"), "initial")
 	shape := append([]int{1}, initial.Shape[1:]...)

@@ -234,7 +234,10 @@ func scalingPage(r *scalingStudy, of, published string) *report.Study {
 // time adds the times of a round's steps of training and inference.
 func (x *scalingTimes) time(ctx context.Context, s *Work, round, batch int) error {
 	dir := s.Runs[model.MoE]
-	overrides := []string{"method=" + x.method, fmt.Sprintf("constraint.points=%d", x.Points)}
+	overrides := []string{"method=" + x.method}
+	if x.method != model.Soft {
+		overrides = append(overrides, fmt.Sprintf("constraint.points=%d", x.Points))
+	}
 	if d, ok := s.Runs[x.method]; ok {
 		dir = d
 	}

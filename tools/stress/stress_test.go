@@ -111,6 +111,10 @@ func (h *harness) all(only, commands string) (err error) {
 		{"limits", h.limits},
 		{"pairs", h.pairs},
 		{"ranks", h.ranks},
+		{"solutions", h.solutions},
+		{"bombs", h.bombs},
+		{"signals", h.signals},
+		{"nested", h.nested},
 		{"soak", h.soak},
 	} {
 		if only == "" && s.name == "soak" || only != "" && !slices.Contains(strings.Split(only, ","), s.name) {
