@@ -14,7 +14,6 @@ import (
 	"pihc/internal/discrete"
 	"pihc/internal/disk"
 	"pihc/internal/words"
-	"pihc/model"
 	"pihc/pde"
 )
 
@@ -72,35 +71,17 @@ func (d *draft) complete(name string) error {
 	for _, note := range slices.Concat(verdict.Notes, notes) {
 		d.added = append(d.added, "note: "+note)
 	}
-	add := func(text, comment, what string) {
+	add := func(text, comment, what string) bool {
 		longer := appended(d.src, text, comment)
-		if q, err := pde.Load(name, longer); err == nil {
+		q, err := pde.Load(name, longer)
+		if err == nil {
 			d.src, p = longer, q
 			d.added = append(d.added, "added "+text+": "+what)
 		}
+		return err == nil
 	}
-	misfit, err := model.Misfit(p)
-	if err != nil {
+	if err := d.addAnsatz(p, add); err != nil {
 		return err
-	}
-	var parts, held []string
-	for c, u := range p.Unknowns {
-		offset, multiplier, met := p.ExactAnsatz(c)
-		if len(met) == 0 || !(misfit <= compatibleMisfit) {
-			continue
-		}
-		part := fmt.Sprintf("{offset: %q, multiplier: %q}", offset, multiplier)
-		if len(p.Unknowns) > 1 {
-			part = u.Name + ": " + part
-		}
-		parts, held = append(parts, part), append(held, met...)
-	}
-	if text := strings.Join(parts, ", "); text != "" {
-		if len(p.Unknowns) > 1 {
-			text = "{" + text + "}"
-		}
-		what := "meets " + strings.Join(held, ", ") + " exactly"
-		add("ansatz: "+text, "Added by pihc init: fields are offset + multiplier * (basis of the network), which\n# "+what+".", what)
 	}
 	if p.Reference.Solver == "" {
 		add("reference: {solver: "+pde.DiscreteSolver+"}", "Added by pihc init: solutions to be scored against are those of these rows on a finer grid.",
@@ -123,6 +104,8 @@ func drawable(name string, p *pde.Problem) error {
 	hint := "add initial: {distribution: random-sines, low: -1, high: 1}, or another of docs/pde-files.md"
 	if discrete.SeemsSteady(p) {
 		hint = fmt.Sprintf("if %s is not time add time: none; otherwise %s", p.Axes[0].Name, hint)
+	} else if len(p.Inputs) > p.Initials() {
+		hint += fmt.Sprintf("; or where `inputs` alone are drawn a condition with kind: initial that says what solutions begin with, without %s", p.Unknowns[0].InitialName())
 	}
 	return words.WithHint(fmt.Errorf("%s: no `initial`: training needs initial conditions", name), "%s", hint)
 }

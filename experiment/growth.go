@@ -30,7 +30,7 @@ const (
 func (d *draft) weighTimes(ctx context.Context, o Options) error {
 	p := d.p
 	weighed := slices.ContainsFunc(p.Residuals, func(r pde.Rows) bool { return r.Weight.DependsOn(p.Axes[0].Name) })
-	if p.Steady || weighed || !solvable(p) {
+	if p.Steady || weighed || !solvable(p) || p.Initials() == 0 {
 		return nil
 	}
 	o.say("init: comparing solutions")

@@ -155,80 +155,115 @@ func startHolds(p *pde.Problem) bool {
 	return !slices.ContainsFunc(p.Residuals, func(r pde.Rows) bool { return r.Skip[p.Axes[0].Name][0] > 0 })
 }
 
-// raiseOrders gives the differences of a PDE file that are central the order of accuracy, axis by axis,
-// with which the minimiser of its rows is nearest to solutions (check's floor_error): what is
-// lost there no training brings back. Where the residual cannot hold at the first time (holdAtStart), its
-// order in time becomes 4 at most, and the first rows count for more.
+// raiseOrders gives the differences of a PDE file that are central the order of accuracy with which the minimiser of its
+// rows is nearest to solutions (check's floor_error): what is lost there no training brings back. Orders rise along all axes alike, or
+// along one after the other where that is nearer: where the error of two axes is of one size neither lowers it alone. Where
+// the residual cannot hold at the first time (holdAtStart), its order in time becomes 4 at most, and the first rows count for more.
 func (d *draft) raiseOrders(ctx context.Context, o Options) error {
-	src, p := d.src, d.p
+	p := d.p
 	spectral := slices.ContainsFunc(p.Terms, func(t pde.Term) bool { return t.Spectral != nil })
 	if !solvable(p) || spectral || len(p.Axes) > 2 { // no floor, or a dear one
 		return nil
 	}
 	o.say("init: comparing orders of differences")
-	before, err := floorOf(ctx, d.fitted, p)
+	floor, err := floorOf(ctx, d.fitted, p)
 	if err != nil {
 		return err
 	}
-	lowest := before
-	var raised, added []string
-	for i, axis := range p.Axes {
-		if !(lowest > leastFloor) { // or not measured
-			break
-		}
-		terms, orders, weight := centralTerms(p, axis.Name), []int{4, 6}, ""
-		if i == 0 && discrete.Marches(p) && !startHolds(p) {
-			orders = orders[:1]
-			if weight = weightOfStart(p, d.fitted); weight == "" {
-				continue
-			}
-		}
-		best, with, text := 0, p, src
-		for _, order := range orders {
-			other, err := withOrder(src, terms, order)
-			if err != nil {
-				return err
-			}
-			if other == nil {
-				continue
-			}
-			if weight != "" {
-				other = appended(other, weight, "Added by pihc init: the residual leaves out the first time, so that only the first rows after it\n# tie the solution to its initial condition: they count for more.")
-			}
-			q := loadSound("problem.yaml", other)
-			if q == nil {
-				continue
-			}
-			floor, err := floorOf(ctx, d.fitted, q)
-			if err != nil {
-				return err
-			}
-			if floor < lowerFloor*lowest {
-				best, lowest, with, text = order, floor, q, other
-			}
-		}
-		src, p = text, with
-		for _, t := range terms {
-			if t.order < best {
-				raised = append(raised, fmt.Sprintf("%s %d", t.name, best))
-			}
-		}
-		if best > 0 && weight != "" {
-			added = append(added, "added "+weight)
+	before := ordering{src: d.src, p: p, floor: floor}
+	best := before
+	for i := range p.Axes {
+		if best, err = d.raise(ctx, best, i, i+1); err != nil {
+			return err
 		}
 	}
-	if raised != nil && !steadyReference(d.fitted, d.p, p) {
+	alike, err := d.raise(ctx, before, 0, len(p.Axes))
+	if err != nil {
+		return err
+	}
+	most := best.floor
+	if discrete.Marches(p) { // an order in time of which little comes stays
+		most *= lowerFloor
+	}
+	if alike.floor <= most {
+		best = alike
+	}
+	if best.raised != nil && !steadyReference(d.fitted, p, best.p) {
 		d.warnings = append(d.warnings, "orders of accuracy stay as they are: with higher ones solutions of the rows change with the grid they are computed on")
-		raised, lowest = nil, before
+		best = before
 	}
-	if lowest > mostReferenceError {
-		d.warnings = append(d.warnings, fmt.Sprintf("floor_error is %s (pihc check): these rows, with this grid, hold solutions no better than that, and no network is expected to do better", words.Percent(lowest)))
+	if best.floor > mostReferenceError {
+		d.warnings = append(d.warnings, fmt.Sprintf("floor_error is %s (pihc check): these rows, with this grid, hold solutions no better than that, and no network is expected to do better", words.Percent(best.floor)))
 	}
-	if raised != nil {
-		d.src, d.p = src, p
-		d.added = append(append(d.added, added...), fmt.Sprintf("orders of accuracy raised, which brings floor_error from %s to %s: %s", words.Percent(before), words.Percent(lowest), strings.Join(raised, ", ")))
+	if best.raised != nil {
+		d.src, d.p = best.src, best.p
+		d.added = append(append(d.added, best.added...), fmt.Sprintf("orders of accuracy raised, which brings floor_error from %s to %s: %s", words.Percent(before.floor), words.Percent(best.floor), strings.Join(best.raised, ", ")))
 	}
 	return nil
+}
+
+// ordering is a PDE file with some orders of accuracy, and its floor.
+type ordering struct {
+	src    []byte
+	p      *pde.Problem
+	floor  float64
+	raised []string // terms with their orders
+	added  []string // what else was added
+}
+
+// raise gives differences along some axes, from first on, the same higher order of accuracy, if that lowers the floor.
+func (d *draft) raise(ctx context.Context, from ordering, first, end int) (ordering, error) {
+	if !(from.floor > leastFloor) { // or not measured
+		return from, nil
+	}
+	var terms []centralTerm
+	for _, axis := range from.p.Axes[first:end] {
+		terms = append(terms, centralTerms(from.p, axis.Name)...)
+	}
+	orders, weight := []int{4, 6}, ""
+	if first == 0 && discrete.Marches(from.p) && !startHolds(from.p) {
+		orders = orders[:1]
+		if weight = weightOfStart(from.p, d.fitted); weight == "" {
+			return from, nil
+		}
+	}
+	best, bestOrder := from, 0
+	for _, order := range orders {
+		text, err := withOrder(from.src, terms, order)
+		if err != nil {
+			return from, err
+		}
+		if text == nil {
+			continue
+		}
+		if weight != "" {
+			text = appended(text, weight, "Added by pihc init: the residual leaves out the first time, so that only the first rows after it\n# tie the solution to its initial condition: they count for more.")
+		}
+		q := loadSound("problem.yaml", text)
+		if q == nil {
+			continue
+		}
+		floor, err := floorOf(ctx, d.fitted, q)
+		if err != nil {
+			return from, err
+		}
+		if floor < lowerFloor*best.floor {
+			best, bestOrder = ordering{src: text, p: q, floor: floor}, order
+		}
+	}
+	if bestOrder == 0 {
+		return from, nil
+	}
+	best.raised, best.added = slices.Clone(from.raised), slices.Clone(from.added)
+	for _, t := range terms {
+		if t.order < bestOrder {
+			best.raised = append(best.raised, fmt.Sprintf("%s %d", t.name, bestOrder))
+		}
+	}
+	if weight != "" {
+		best.added = append(best.added, "added "+weight)
+	}
+	return best, nil
 }
 
 // steadyReference reports whether solutions of a problem's rows, where they are the reference, change no more with

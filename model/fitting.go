@@ -8,9 +8,19 @@ import (
 
 	"pihc/constraint"
 	"pihc/data"
+	"pihc/expr"
 	"pihc/grid"
 	"pihc/internal/dataset"
 	"pihc/pde"
+)
+
+const (
+	// leastMisfit is one below which nothing jumps.
+	leastMisfit = 0.01
+	// fallingMisfit is what half the steps leave of what a difference of first order misses, and no more.
+	fallingMisfit = 0.6
+	// mostMisfitPoints bounds the finest grid of a misfit.
+	mostMisfitPoints = 1 << 18
 )
 
 // fitting is what defaults are found from.
@@ -87,15 +97,25 @@ func drawnScales(sys *pde.System, u0 []float64) ([]float64, error) {
 	}
 	const draws = 16
 	squares := make([]float64, len(p.Unknowns))
+	start := make([]float64, sys.FieldSize())
 	for i := range draws {
 		if err := next(data.SampleRand(1, i), u0); err != nil {
 			return nil, err
 		}
+		stated := !p.Steady && p.Initials() == 0 // what unknowns begin with
+		if stated {
+			p.Persist(start, u0, sys.Grid)
+		}
 		for c, u := range p.Unknowns {
-			if u.Initial < 0 {
+			var initial []float64
+			switch {
+			case stated:
+				initial = start[c*sys.Grid.Size():][:sys.SliceSize()]
+			case u.Initial < 0:
 				continue
+			default:
+				initial = sys.Inputs[u.Initial].Of(u0)
 			}
-			initial := sys.Inputs[u.Initial].Of(u0)
 			for _, v := range initial {
 				squares[c] += v * v / float64(draws*len(initial))
 			}
@@ -142,15 +162,43 @@ func mixtureParts(p *pde.Problem, sys *pde.System, sample []float64) ([][]float6
 	return out, nil
 }
 
-// Misfit returns how far initial conditions, kept for all times, miss the conditions at the ends
-// of axes of space, as a fraction of their size.
+// Misfit returns how far initial conditions, kept for all times, miss the conditions at the ends of axes of space, as these
+// are at the first time, as a fraction of their size. What differences miss there of derivatives falls with the
+// steps of space, which are halved while that is so.
 func Misfit(p *pde.Problem) (float64, error) {
+	q, first := *p, p.Axes[0]
+	q.Conditions = slices.Clone(p.Conditions)
+	for i := range q.Conditions {
+		if c := &q.Conditions[i]; !p.Steady && c.Expr.DependsOn(first.Name) {
+			c.Expr = c.Expr.Substitute(map[string]*expr.Expr{first.Name: expr.Const(first.Lo)})
+		}
+	}
 	s := defaultSpec(fittedDefaults)
-	f, err := newFitting(&s, p)
+	f, err := newFitting(&s, &q)
 	if err != nil {
 		return 0, err
 	}
-	return f.misfit / f.scales[0], nil
+	misfit := f.misfit / f.scales[0]
+	for !p.Steady && misfit > leastMisfit {
+		s.Grid = f.grid.PointsByName()
+		for _, a := range f.grid.Axes[1:] {
+			if s.Grid[a.Name] *= 2; a.Boundary == grid.Nodes {
+				s.Grid[a.Name]--
+			}
+		}
+		if g, err := q.Grid(s.Grid); err != nil || g.Size() > mostMisfitPoints {
+			break
+		}
+		if f, err = newFitting(&s, &q); err != nil {
+			return 0, err
+		}
+		finer := f.misfit / f.scales[0]
+		if !(finer < fallingMisfit*misfit) {
+			break
+		}
+		misfit = finer
+	}
+	return misfit, nil
 }
 
 // weights are factors times the unit of each set of rows, or its square.

@@ -1,106 +1,206 @@
 package pde
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"pihc/expr"
 	"pihc/grid"
 )
 
-// ExactAnsatz returns the offset and the multiplier of an ansatz of an unknown whose fields
-// meet conditions at the ends of the first axis exactly, whatever the
-// basis is, as expressions for a PDE file, and the names of these conditions. With `u - value` at the low end alone the
-// multiplier is ξ, the position on the axis as a fraction of its range, or ξ² where
-// another condition there, `u_t - rate`, gives the first derivative too; with
-// values at both ends it is ξ(1 - ξ). met is empty where the unknown has an ansatz or
-// no such condition at the low end.
-func (p *Problem) ExactAnsatz(unknown int) (offset, multiplier string, met []string) {
-	ansatz := p.Unknowns[unknown].Ansatz
-	if !equals(ansatz.Offset, 0) || !equals(ansatz.Multiplier, 1) || p.Axes[0].Boundary == grid.Periodic {
-		return "", "", nil
+// ExactAnsatz returns an ansatz of an unknown whose fields meet conditions at the ends of axes whatever the
+// basis is, and the names of these conditions: of all choices the first with the most conditions that holds accepts (nil: any).
+// The multiplier is the product of the distances from walls, to the power of the number of derivatives given there;
+// the offset has these. met is empty where the unknown has an ansatz, or none meets its condition at the beginning of time.
+func (p *Problem) ExactAnsatz(unknown int, holds func(a Ansatz, met []string) bool) (a Ansatz, met []string) {
+	u := p.Unknowns[unknown]
+	if !equals(u.Ansatz.Offset, 0) || !equals(u.Ansatz.Multiplier, 1) || u.Ansatz.RemoveMean {
+		return Ansatz{}, nil
 	}
-	axis := p.Axes[0]
-	var low, high, rate *expr.Expr
-	var lowName, highName, rateName string
-	for _, c := range p.Conditions {
-		end, at := c.At[axis.Name]
-		if !at || len(c.At) != 1 || len(c.Skip) > 0 {
+	walls := p.walls(unknown)
+	starts := !p.Steady && slices.ContainsFunc(p.Conditions, func(c Rows) bool {
+		return c.At[p.Axes[0].Name] == "low" && slices.Contains(p.unknownsOf(c.Expr), unknown)
+	})
+	if starts && (len(walls) == 0 || walls[0].axis != 0 || walls[0].high) {
+		return Ansatz{}, nil
+	}
+	for _, choice := range choices(walls, starts) {
+		met = nil
+		for _, w := range choice {
+			met = append(met, w.names...)
+		}
+		a = Ansatz{Offset: p.lift(choice), Multiplier: p.cutoff(choice)}
+		if holds == nil || holds(a, met) {
+			return a, met
+		}
+	}
+	return Ansatz{}, nil
+}
+
+// A wall is what conditions give of an unknown at one end of an axis: derivatives along it, from none on.
+type wall struct {
+	axis   int
+	high   bool
+	values []*expr.Expr
+	names  []string // of the conditions
+}
+
+// end is the coordinate of a wall.
+func (p *Problem) end(axis int, high bool) *expr.Expr {
+	if high {
+		return expr.Const(p.Axes[axis].Hi)
+	}
+	return expr.Const(p.Axes[axis].Lo)
+}
+
+// walls are those at which the value of an unknown is given, by axis, low ends first.
+func (p *Problem) walls(unknown int) []wall {
+	var out []wall
+	for axis := range p.Axes {
+		for _, high := range []bool{false, true} {
+			w := wall{axis: axis, high: high}
+			for order := 0; order == len(w.values); order++ {
+				for _, c := range p.Conditions {
+					value, ok := p.given(unknown, c, axis, high, order)
+					if !ok || slices.Contains(w.names, c.Name) {
+						continue
+					}
+					w.values, w.names = append(w.values, value), append(w.names, c.Name)
+					break
+				}
+			}
+			if len(w.values) > 0 {
+				out = append(out, w)
+			}
+		}
+	}
+	return out
+}
+
+// choices are the ways to take some walls, and of each its first derivatives, those with the most conditions first. The
+// first of the walls is among them all where it is to be.
+func choices(walls []wall, first bool) [][]wall {
+	out := [][]wall{nil}
+	for i, w := range walls {
+		var longer [][]wall
+		for _, choice := range out {
+			for n := len(w.values); n >= 0; n-- {
+				switch {
+				case n > 0:
+					part := wall{w.axis, w.high, w.values[:n], w.names[:n]}
+					longer = append(longer, append(slices.Clip(choice), part))
+				case i > 0 || !first:
+					longer = append(longer, choice)
+				}
+			}
+		}
+		out = longer
+	}
+	count := func(choice []wall) (n int) {
+		for _, w := range choice {
+			n += len(w.values)
+		}
+		return n
+	}
+	slices.SortStableFunc(out, func(a, b []wall) int { return cmp.Compare(count(b), count(a)) })
+	return slices.DeleteFunc(out, func(choice []wall) bool { return len(choice) == 0 })
+}
+
+// fraction is the position on an axis as a fraction of its range, from its low end or its high one.
+func (p *Problem) fraction(axis int, high bool) *expr.Expr {
+	a := p.Axes[axis]
+	low := expr.Variable(a.Name).Minus(expr.Const(a.Lo)).Over(expr.Const(a.Hi - a.Lo))
+	switch {
+	case !high:
+		return low
+	case a.Lo == 0:
+		return expr.Const(1).Minus(low)
+	}
+	return expr.Const(a.Hi).Minus(expr.Variable(a.Name)).Over(expr.Const(a.Hi - a.Lo))
+}
+
+// cutoff is the multiplier that vanishes at walls with the derivatives that they give; its largest value is 1.
+func (p *Problem) cutoff(walls []wall) *expr.Expr {
+	var factors []string
+	scale := 1.0
+	for axis := range p.Axes {
+		var powers [2]int
+		for _, w := range walls {
+			if w.axis != axis {
+				continue
+			}
+			end, factor := 0, "("+p.fraction(axis, w.high).String()+")"
+			if w.high {
+				end = 1
+			}
+			if powers[end] = len(w.values); powers[end] > 1 {
+				factor += fmt.Sprintf("^%d", powers[end])
+			}
+			factors = append(factors, factor)
+		}
+		if m, n := powers[0], powers[1]; m > 0 && n > 0 { // ξ^m (1 - ξ)^n is largest at m/(m + n)
+			scale *= power(m+n, m+n) / power(m, m) / power(n, n)
+		}
+	}
+	e, err := expr.Parse(fmt.Sprintf("%g*%s", scale, strings.Join(factors, "*")))
+	if err != nil {
+		panic("pde: " + err.Error()) // a product of fractions
+	}
+	return e.Substitute(nil)
+}
+
+func power(x, n int) float64 {
+	v := 1.0
+	for range n {
+		v *= float64(x)
+	}
+	return v
+}
+
+// given returns the derivative of an unknown, of an order, along an axis at an end of it, if a condition gives it and says
+// nothing else, and holds on all of the wall but two points at its ends.
+func (p *Problem) given(unknown int, c Rows, axis int, high bool, order int) (*expr.Expr, bool) {
+	a := p.Axes[axis]
+	end := map[bool]string{false: "low", true: "high"}[high]
+	if c.At[a.Name] != end || len(c.At) != 1 || a.Boundary == grid.Periodic || c.Weight.Jumps(p.AxisNames()) {
+		return nil, false
+	}
+	for _, skip := range c.Skip {
+		if max(skip[0], skip[1]) > 2 {
+			return nil, false
+		}
+	}
+	name := p.Unknowns[unknown].Name
+	d, known := 0, a.Boundary == grid.Nodes
+	for _, t := range p.Terms {
+		if !c.Expr.DependsOn(t.Name) {
 			continue
 		}
-		value, given := p.given(unknown, c.Expr)
-		slope, moves := p.rate(unknown, c.Expr)
-		switch {
-		case given && end == "low" && axis.Boundary == grid.Nodes:
-			low, lowName = value, c.Name
-		case given && axis.Boundary == grid.Nodes:
-			high, highName = value, c.Name
-		case end == "low" && moves:
-			rate, rateName = slope, c.Name
+		if t.Of != unknown || len(t.Factors) != 1 || t.PerStep || t.Factors[0].Axis != a.Name {
+			return nil, false
 		}
-	}
-	if low == nil {
-		return "", "", nil
-	}
-	position := axis.Name
-	if axis.Lo != 0 {
-		position = fmt.Sprintf("(%s - (%g))", axis.Name, axis.Lo)
-	}
-	since := position
-	if length := axis.Hi - axis.Lo; length != 1 {
-		position = fmt.Sprintf("%s/%g", position, length)
-	}
-	switch {
-	case high != nil:
-		offset, multiplier = fmt.Sprintf("(%s)*(1 - %s) + (%s)*%s", low, position, high, position), fmt.Sprintf("%s*(1 - %s)", position, position)
-		met = []string{lowName, highName}
-	case rate != nil:
-		offset, multiplier = fmt.Sprintf("%s + (%s)*%s", low, rate, since), fmt.Sprintf("(%s)^2", position)
-		met = []string{lowName, rateName}
-	default:
-		offset, multiplier = low.String(), position
-		met = []string{lowName}
-	}
-	return simplest(offset), simplest(multiplier), met
-}
-
-// simplest writes an expression in its shortest form.
-func simplest(src string) string {
-	e, err := expr.Parse(src)
-	if err != nil {
-		return src
-	}
-	return e.Substitute(nil).String()
-}
-
-// given returns the value that a condition gives the unknown at the end it holds at, if it says nothing
-// else: c·(unknown - value), or that of an edge term which is the last point itself.
-func (p *Problem) given(unknown int, e *expr.Expr) (*expr.Expr, bool) {
-	own := p.Unknowns[unknown].Name
-	name := own
-	for _, t := range p.Terms {
-		if e.DependsOn(t.Name) {
-			if t.Of != unknown || len(t.Factors) != 1 || t.Factors[0].Edge == nil || t.Factors[0].Edge.Derivative > 0 || t.Factors[0].Edge.At != grid.Inner || name != own {
-				return nil, false
+		f := t.Factors[0]
+		name = t.Name
+		if f.Edge != nil {
+			d, known = f.Edge.Derivative, f.Edge.High == high && (f.Edge.At == grid.Wall || f.Edge.At == grid.Inner && a.Boundary == grid.Nodes)
+		} else {
+			ghost := f.Low
+			if high {
+				ghost = f.High
 			}
-			name = t.Name
+			d, known = f.Scheme.Derivative, a.Boundary == grid.Nodes && ghost == nil
 		}
 	}
-	return p.solved(e, name)
-}
-
-// rate returns the first derivative along the first axis that a condition gives the unknown, if it
-// says nothing else.
-func (p *Problem) rate(unknown int, e *expr.Expr) (*expr.Expr, bool) {
-	at := slices.IndexFunc(p.Terms, func(t Term) bool { return e.DependsOn(t.Name) })
-	if at < 0 || p.Terms[at].Of != unknown || p.Terms[at].PerStep || len(p.Terms[at].Factors) != 1 || p.Terms[at].Factors[0].Axis != p.Axes[0].Name {
+	if !known || d != order {
 		return nil, false
 	}
-	f := p.Terms[at].Factors[0]
-	if !(f.Edge != nil && f.Edge.Derivative == 1 || f.Edge == nil && f.Scheme.Derivative == 1) {
+	value, ok := p.solved(c.Expr, name)
+	if !ok {
 		return nil, false
 	}
-	return p.solved(e, p.Terms[at].Name)
+	return value.Substitute(map[string]*expr.Expr{a.Name: p.end(axis, high)}), true
 }
 
 // solved returns the value that an expression c·(name - value) gives a term or an unknown, if it contains no
@@ -115,4 +215,15 @@ func (p *Problem) solved(e *expr.Expr, name string) (*expr.Expr, bool) {
 	}
 	rest := e.Substitute(map[string]*expr.Expr{name: expr.Const(0)})
 	return expr.Const(-1 / slope).Times(rest), true
+}
+
+// unknownsOf are the unknowns that an expression contains, themselves or by a term.
+func (p *Problem) unknownsOf(e *expr.Expr) []int {
+	var out []int
+	for c, u := range p.Unknowns {
+		if e.DependsOn(u.Name) || slices.ContainsFunc(p.Terms, func(t Term) bool { return t.Of == c && e.DependsOn(t.Name) }) {
+			out = append(out, c)
+		}
+	}
+	return out
 }

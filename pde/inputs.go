@@ -210,6 +210,32 @@ func (l *loader) initial(p *Problem, space []DomainAxis) {
 	}
 }
 
+// dropInitial takes initial conditions from the inputs where the file draws others alone, and a condition of kind initial
+// says how solutions begin.
+func (l *loader) dropInitial(p *Problem) {
+	n := p.Initials()
+	begins := slices.ContainsFunc(p.Conditions, func(r Rows) bool { return r.Kind == InitialRows })
+	if !begins || n == 0 || n == len(p.Inputs) || l.file.Initial.one.Distribution != "" || l.file.Initial.named.Len() > 0 || p.Reference.File != "" {
+		return
+	}
+	for _, u := range p.Unknowns {
+		name := u.InitialName()
+		used := slices.ContainsFunc(p.AllRows(), func(r Rows) bool {
+			return r.Weight.DependsOn(name) || slices.ContainsFunc(r.Expr.Variables(), func(v string) bool { return v == name || strings.HasPrefix(v, name+".") })
+		})
+		for _, v := range p.Unknowns {
+			used = used || v.Ansatz.Offset.DependsOn(name)
+		}
+		if used {
+			return
+		}
+	}
+	p.Inputs = p.Inputs[n:]
+	for c := range p.Unknowns {
+		p.Unknowns[c].Initial = -1
+	}
+}
+
 // input reads one of `inputs`.
 func (l *loader) input(p *Problem, name string, f fileSampler, space []DomainAxis) Input {
 	what := "inputs." + name

@@ -24,7 +24,7 @@ func TestInputs(t *testing.T) {
 	p := mustLoad(t, header+`inputs:
   nu: {distribution: log-uniform, low: 1e-3, high: 0.1}
   a: {distribution: random-series, series: free}
-residual: {expression: nu*u + a}
+residual: {expression: nu*u + a - u0}
 `)
 	g, err := p.Grid(nil)
 	if err != nil {
@@ -39,6 +39,10 @@ residual: {expression: nu*u + a}
 	}
 	if p.Drawn() {
 		t.Error("the initial condition of this file has no distribution")
+	}
+	p = mustLoad(t, header+"inputs: {nu: {distribution: uniform, low: 1, high: 2}}\nresidual: {expression: nu*u}\nconditions: {start: {kind: initial, at: {t: low}, expression: u - nu}}\n")
+	if names := strings.Join(p.InputNames(), " "); names != "nu" || p.Initials() != 0 || !p.Drawn() || p.Unknowns[0].Start.String() != "nu" {
+		t.Errorf("a file without initial conditions has inputs %s", names)
 	}
 	if p := mustLoad(t, header+"time: t\nresidual: {expression: u}\n"); p.Steady || !p.OnlyInitial() {
 		t.Error("time: t is what a file without it means")

@@ -180,6 +180,7 @@ func (l *loader) problem() *Problem {
 	l.ansatz(p)
 	l.steady(p)
 	l.reference(p)
+	l.dropInitial(p)
 	return p
 }
 

@@ -38,8 +38,8 @@ func newInit(a *app) *cobra.Command {
 ` + list.String() + `
 or for a PDE file of your own, which is copied. A file without a reference gets
 ` + "`reference: {solver: discrete}`" + `, solutions of its own rows on a finer grid; one without
-an ansatz gets that which meets its initial condition exactly, and a first
-derivative that is given there. A residual that
+an ansatz gets that which meets the most of its conditions exactly, at the start and
+at walls that agree with it; which stay rows is said. A residual that
 leaves out the first time holds there too, if initial conditions meet those of the
 walls, and differences along at most two axes get the orders of accuracy with which
 the rows' solution is nearest to the reference (floor_error of ` + "`pihc check`" + `), if

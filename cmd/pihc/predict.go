@@ -42,7 +42,7 @@ a residual_over_rate more than three times the largest of the test split
 
 Where the PDE file has inputs or several unknowns, FILE is an NPZ file with one array for each, under
 its name: a field (sample, x[, y]) or a number (sample), and, unless the problem has
-time: none, "initial"; of several unknowns u and v, "u0" and "v0". The files of a dataset have these arrays.
+time: none or no initial condition is drawn, "initial"; of several unknowns u and v, "u0" and "v0". The files of a dataset have these arrays.
 
 A warning says how many samples are unlike what the PDE file's distribution draws
 for training, and may be predicted badly: values far outside of its range,

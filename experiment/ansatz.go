@@ -1,0 +1,205 @@
+package experiment
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"pihc/grid"
+	"pihc/internal/dataset"
+	"pihc/internal/words"
+	"pihc/model"
+	"pihc/pde"
+)
+
+const (
+	// ansatzDraws is how many samples an ansatz is tried on, before init writes it.
+	ansatzDraws = 16
+	// exactly is the miss, as a fraction of the field, of conditions on values that an ansatz fixes: rounding of float32.
+	exactly = 1e-6
+	// converging is what finer steps leave, at half their size, of a miss that is that of a difference of first order.
+	converging = 0.6
+)
+
+// addAnsatz adds to a PDE file without one the ansatz that meets the most conditions exactly, and says which stay rows.
+func (d *draft) addAnsatz(p *pde.Problem, add func(text, comment, what string) bool) error {
+	for _, u := range p.Unknowns {
+		if v, ok := u.Ansatz.Offset.Constant(); !ok || v != 0 {
+			return nil
+		}
+		if v, ok := u.Ansatz.Multiplier.Constant(); !ok || v != 1 || u.Ansatz.RemoveMean {
+			return nil
+		}
+	}
+	misfit, err := model.Misfit(p)
+	if err != nil {
+		return err
+	}
+	jumps := !p.Steady && !(misfit <= compatibleMisfit)
+	var parts, held []string
+	disagree := map[string]bool{} // conditions that could be met but for others
+	for c, u := range p.Unknowns {
+		var failure error
+		most := 0
+		a, met := p.ExactAnsatz(c, func(a pde.Ansatz, met []string) bool {
+			if most = max(most, len(met)); len(met) == most {
+				for _, name := range met {
+					disagree[name] = true
+				}
+			}
+			ok, err := false, error(nil)
+			if !jumps && failure == nil {
+				ok, err = meets(p, c, a, met)
+			}
+			failure = err
+			return ok
+		})
+		if failure != nil {
+			return failure
+		}
+		if len(met) == 0 {
+			continue
+		}
+		part := "{"
+		if v, ok := a.Offset.Constant(); !ok || v != 0 {
+			part += fmt.Sprintf("offset: %q, ", a.Offset)
+		}
+		part += fmt.Sprintf("multiplier: %q}", a.Multiplier)
+		if len(p.Unknowns) > 1 {
+			part = u.Name + ": " + part
+		}
+		parts, held = append(parts, part), append(held, met...)
+	}
+	if text := strings.Join(parts, ", "); text != "" {
+		if len(p.Unknowns) > 1 {
+			text = "{" + text + "}"
+		}
+		what := "meets " + strings.Join(held, ", ") + " exactly"
+		if !add("ansatz: "+text, "Added by pihc init: fields are offset + multiplier * (basis of the network), which\n# "+what+".", what) {
+			d.added = append(d.added, "note: no ansatz is added, since its expressions are too long for a file or it has another: all conditions stay rows")
+			return nil
+		}
+	}
+	d.sayRows(p, held, disagree, jumps, misfit)
+	return nil
+}
+
+// sayRows says in one line which conditions no ansatz meets, why, and what that costs.
+func (d *draft) sayRows(p *pde.Problem, held []string, disagree map[string]bool, jumps bool, misfit float64) {
+	var form, others []string
+	for _, c := range p.Conditions {
+		switch {
+		case slices.Contains(held, c.Name):
+		case disagree[c.Name]:
+			others = append(others, c.Name)
+		default:
+			form = append(form, c.Name)
+		}
+	}
+	var why []string
+	switch {
+	case len(others) == 0:
+	case jumps:
+		why = append(why, fmt.Sprintf("%s (initial conditions miss those of the walls by %s of their size)", strings.Join(others, ", "), words.Percent(misfit)))
+	default:
+		why = append(why, strings.Join(others, ", ")+" (which disagree with others where they meet)")
+	}
+	if len(form) > 0 {
+		why = append(why, strings.Join(form, ", ")+" (no multiplier meets them for every basis)")
+	}
+	if len(why) > 0 {
+		d.added = append(d.added, "note: not met exactly, and left to rows: "+strings.Join(why, ", ")+": training weighs these against the residual, and what they miss is error of the whole solution")
+	}
+}
+
+// meets reports whether fields of an ansatz of an unknown meet conditions, for samples of the problem's own
+// distributions, and break none where it leaves nothing free. Differences are to converge to what they stand for.
+func meets(p *pde.Problem, unknown int, a pde.Ansatz, met []string) (bool, error) {
+	q := *p
+	q.Unknowns = slices.Clone(p.Unknowns)
+	q.Unknowns[unknown].Ansatz = a
+	g, err := p.Grid(nil)
+	if err != nil {
+		return false, err
+	}
+	miss, ok, err := ansatzMiss(&q, g, met, ansatzDraws)
+	if err != nil || !ok || miss <= exactly {
+		return ok, err
+	}
+	fine := &grid.Grid{Axes: slices.Clone(g.Axes)}
+	for i := range fine.Axes {
+		axis := &fine.Axes[i]
+		if axis.Points *= 2; axis.Boundary == grid.Nodes {
+			axis.Points--
+		}
+	}
+	finer, ok, err := ansatzMiss(&q, fine, met, 2)
+	return ok && finer <= converging*miss, err
+}
+
+// ansatzMiss is the largest miss of some conditions by the offset of an ansatz, as a fraction of the field. It is not ok where the
+// ansatz fixes a value that is to be another: by more than rounding of a condition it is to meet, of others by so much that
+// fields change there at once.
+func ansatzMiss(p *pde.Problem, g *grid.Grid, met []string, count int) (miss float64, ok bool, err error) {
+	sys, err := p.Discretize(g)
+	if err != nil {
+		return 0, false, err
+	}
+	samples, err := dataset.Draws(p, g, count)
+	if err != nil {
+		return 0, false, err
+	}
+	field, other, multiplier := make([]float64, sys.FieldSize()), make([]float64, sys.FieldSize()), sys.Multiplier()
+	random := rand.New(rand.NewPCG(1, 1))
+	for _, sample := range samples {
+		sys.Offset(field, sample)
+		off, broken, size := 0.0, 0.0, 0.0
+		for i, v := range field {
+			size = max(size, math.Abs(v))
+			other[i] = v + multiplier[i]*(1+random.Float64())
+		}
+		for k, set := range sys.Sets[len(p.Residuals):] {
+			claimed, single := slices.Contains(met, set.Name), singleValues(p, p.Conditions[k])
+			values := sys.NewRowValues(set, set.Points)
+			out := values.Eval(1, field, sample)
+			rows := slices.Clone(out[0])
+			unit, _ := dataset.UnitOf(sys, set, out[1:])
+			for i, v := range values.Eval(0, other, sample)[0] {
+				wrong, fixed := unit*math.Abs(rows[i]), single && unit*math.Abs(v-rows[i]) < 1e-9
+				switch {
+				case fixed && !claimed:
+					broken = max(broken, wrong*exactly/compatibleMisfit)
+				case fixed:
+					broken = max(broken, wrong)
+				case claimed:
+					off = max(off, wrong)
+				}
+				size = max(size, wrong)
+			}
+		}
+		if math.IsNaN(size) || broken > exactly*size {
+			return 0, false, nil
+		}
+		if size > 0 {
+			miss = max(miss, off/size)
+		}
+	}
+	return miss, true, nil
+}
+
+// singleValues reports whether rows of a condition are each about one value of a field on the grid.
+func singleValues(p *pde.Problem, c pde.Rows) bool {
+	return !slices.ContainsFunc(p.Terms, func(t pde.Term) bool {
+		if !c.Expr.DependsOn(t.Name) {
+			return false
+		}
+		if len(t.Factors) != 1 || t.Factors[0].Edge == nil {
+			return true
+		}
+		e := t.Factors[0].Edge
+		nodes := p.Axes[p.Axis(t.Factors[0].Axis)].Boundary == grid.Nodes
+		return e.Derivative > 0 || e.At == grid.GhostPoint || e.At == grid.Wall && !nodes
+	})
+}

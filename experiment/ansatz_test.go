@@ -1,0 +1,129 @@
+package experiment
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"pihc/model"
+	"pihc/pde"
+)
+
+// The ansatz that init writes for walls of many kinds, what it says of conditions that stay rows, and that the minimiser
+// of the rows is as near to solutions as without it.
+func TestInitAnsatz(t *testing.T) {
+	const plane = `
+name: plane
+unknown: u
+time: none
+axes:
+  y: {range: [0, 1], points: 13, boundary: nodes}
+  x: {range: [0, 1], points: 13, boundary: nodes}
+inputs:
+  f: {distribution: random-series, series: %s, axes: [x], parameters: {modes: 2}}
+  q: {distribution: uniform, low: 1, high: 5}
+terms:
+  u_xx: {axis: x, derivative: 2}
+  u_yy: {axis: y, derivative: 2}
+  flux: {axis: x, edge: high, at: wall, derivative: 1, points: 3}
+residual: {expression: u_xx + u_yy + q + f, rows: {y: [1, 1], x: [1, 1]}}
+conditions:
+  south: {at: {y: low}, expression: %s}
+  north: {at: {y: high}, expression: %s}
+  west: {at: {x: low}, rows: {y: [1, 1]}, expression: %s}
+  east: {at: {x: high}, rows: {y: [1, 1]}, expression: %s}
+reference: {solver: discrete}
+`
+	const rod = `
+name: rod
+unknown: u
+axes:
+  t: {range: [0, 1], points: 13, boundary: nodes}
+  x: {range: [0, 1], points: 17, boundary: %s}
+terms:
+  u_t: {axis: t, derivative: 1}
+  u_xx: {axis: x, derivative: 2}
+  wall: {axis: x, edge: low, at: wall, points: 3}
+  flux: {axis: x, edge: high, at: wall, derivative: 1, points: 3}
+residual: {expression: u_t - 0.1*u_xx, rows: {t: [1, 0], x: [1, 1]}}
+conditions:
+  start: {kind: initial, at: {t: low}, expression: u - %s}
+  left: {at: {x: low}, rows: {t: [1, 0]}, expression: %s}
+  right: {at: {x: high}, rows: {t: [1, 0]}, expression: %s}
+initial: {distribution: random-series, series: sine, parameters: {modes: 2}}
+reference: {solver: discrete}
+`
+	const beam = `
+name: beam
+unknown: u
+axes:
+  t: {range: [0, 0.1], points: 13, boundary: nodes}
+  x: {range: [0, 1], points: 25, boundary: nodes}
+terms:
+  u_tt: {axis: t, derivative: 2}
+  u_xxxx: {axis: x, derivative: 4}
+  rate: {axis: t, edge: low, at: inner, derivative: 1, points: 3}
+  left%[1]d: {axis: x, edge: low, at: wall, derivative: %[1]d, points: 5}
+  right%[1]d: {axis: x, edge: high, at: wall, derivative: %[1]d, points: 5}
+residual: {expression: u_tt + u_xxxx, rows: {x: [2, 2]}}
+conditions:
+  start: {kind: initial, at: {t: low}, expression: u - %[2]s*u0}
+  rest: {kind: initial, at: {t: low}, expression: rate}
+  left: {at: {x: low}, expression: u}
+  right: {at: {x: high}, expression: u}
+  lower: {at: {x: low}, expression: left%[1]d}
+  upper: {at: {x: high}, expression: right%[1]d}
+initial: {distribution: random-series, series: sine, parameters: {modes: 2}}
+reference: {solver: discrete}
+`
+	for _, test := range []struct{ name, src, ansatz, rows string }{
+		{"four walls", fmt.Sprintf(plane, "sine", "u", "u", "u", "u"), `{multiplier: "16*(y*(1 - y)*x*(1 - x))"}`, ""},
+		{"drawn along one", fmt.Sprintf(plane, "sine", "u - f", "u", "u", "u"), `{offset: "f*(1 - y)", multiplier: "16*(y*(1 - y)*x*(1 - x))"}`, ""},
+		{"corners that disagree", fmt.Sprintf(plane, "cosine", "u - f", "u", "u", "u"), `{offset: "f*(1 - y)", multiplier: "4*(y*(1 - y))"}`, "west, east (which disagree with others where they meet)"},
+		{"a flux", fmt.Sprintf(plane, "sine", "u - f", "u", "u", "flux"), `{offset: "f*(1 - y)", multiplier: "4*(y*(1 - y)*x)"}`, "east (no multiplier"},
+		{"start and walls", fmt.Sprintf(rod, "nodes", "u0", "u", "u"), `{offset: "u0", multiplier: "4*(t*x*(1 - x))"}`, ""},
+		{"walls that move", fmt.Sprintf(rod, "nodes", "u0", "u - sin(t)", "u"), `{offset: "sin(t)*(1 - x) + u0", multiplier: "4*(t*x*(1 - x))"}`, ""},
+		{"walls that disagree with the start", fmt.Sprintf(rod, "nodes", "u0", "u - 1", "u"), "", "start, left, right (initial conditions miss those of the walls by"},
+		{"cells, and a flux", fmt.Sprintf(rod, "cells", "(1 + x*(2 - x)*u0*(1 - x))", "wall - 1", "flux"), `{offset: "1 + x*(2 - x)*u0*(1 - x)", multiplier: "t*x"}`, "right (no multiplier"},
+		{"clamped", fmt.Sprintf(beam, 1, "x*(1 - x)"), `{offset: "x*(1 - x)*u0", multiplier: "16*((t/0.1)^2*x^2*(1 - x)^2)"}`, ""},
+		{"simply supported", fmt.Sprintf(beam, 2, "1"), `{offset: "u0", multiplier: "4*((t/0.1)^2*x*(1 - x))"}`, "lower, upper (no multiplier"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			src := []byte(test.src)
+			d := &draft{src: src}
+			if err := d.complete("a.yaml"); err != nil {
+				t.Fatal(err)
+			}
+			said := strings.Join(d.added, "\n") + "\n"
+			if test.ansatz == "" == strings.Contains(said, "added ansatz") || !strings.Contains(said, test.ansatz) {
+				t.Errorf("%s; want %s", said, test.ansatz)
+			}
+			if test.rows == "" == strings.Contains(said, "left to rows") || !strings.Contains(said, test.rows) {
+				t.Errorf("%s; want %s", said, test.rows)
+			}
+			floor := func(src []byte) float64 {
+				p, err := pde.Load("a.yaml", src)
+				if err != nil {
+					t.Fatal(err)
+				}
+				s, err := model.LoadSpec("spec.yaml", (&sizes{width: 8, layers: 1, steps: 20, batch: 1, tests: 3}).spec(p), "method="+model.Hard)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := s.Fit(p); err != nil {
+					t.Fatal(err)
+				}
+				v, err := floorOf(t.Context(), s, p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return v
+			}
+			if before, after := floor(src), floor(d.src); !(after <= 1.05*before) {
+				t.Errorf("floor %.3g, without the ansatz %.3g", after, before)
+			} else {
+				t.Logf("floor %.3g, without the ansatz %.3g", after, before)
+			}
+		})
+	}
+}
