@@ -154,11 +154,7 @@ func newPredictor[T compute.Float](r *Run, spec *model.Spec, g *grid.Grid, e *Ev
 	if err != nil {
 		return nil, err
 	}
-	settings, err := spec.Options(p)
-	if err != nil {
-		return nil, err
-	}
-	router, err := settings.NewRouter(own)
+	router, err := spec.NewRouter(p, own)
 	if err != nil {
 		return nil, err
 	}
@@ -171,32 +167,60 @@ func newPredictor[T compute.Float](r *Run, spec *model.Spec, g *grid.Grid, e *Ev
 			return nil, err
 		}
 	}
-	made, err := newEngine[T](spec, p, g, router, e)
+	part, err := partOf(spec, p, g)
 	if err != nil {
 		return nil, err
 	}
+	made, err := newEngine[T](part, router, e)
+	if err != nil {
+		return nil, err
+	}
+	together := spec.Training.MicroBatch
+	if e.Comm != nil {
+		together = max(together, e.Comm.Size()/max(1, e.Slabs))
+	}
 	if e.passes(r.Spec) == model.AutoPasses {
-		if made, err = repeated(made, r, spec, g, e); err != nil {
+		if made, err = repeated(made, r, spec, g, together, e); err != nil {
+			return nil, err
+		}
+	}
+	if spec.Rollout > 1 {
+		if made, err = engine.Rollout(made, spec, p, g, together); err != nil {
 			return nil, err
 		}
 	}
 	return &predictor[T]{made, params, meta, e.Repeat(r)}, nil
 }
 
-func newEngine[T compute.Float](spec *model.Spec, p *pde.Problem, g *grid.Grid, router constraint.Router, e *Evaluation) (engine.Engine[T], error) {
-	return dist.NewEngine[T](spec, p, e.engine(engine.Options{Grid: g, Router: router, Workers: e.Workers}), e.Comm, e.Slabs)
+// part is what the passes of a network are of: a spec, its problem and a grid, or those of a segment (rollout).
+type part struct {
+	spec    *model.Spec
+	problem *pde.Problem
+	grid    *grid.Grid
+}
+
+func partOf(spec *model.Spec, p *pde.Problem, g *grid.Grid) (part, error) {
+	if spec.Rollout <= 1 {
+		return part{spec, p, g}, nil
+	}
+	of, q, err := spec.Segment(p)
+	if err != nil {
+		return part{}, err
+	}
+	g, err = spec.SegmentGrid(p, g)
+	return part{of, q, g}, err
+}
+
+func newEngine[T compute.Float](x part, router constraint.Router, e *Evaluation) (engine.Engine[T], error) {
+	return dist.NewEngine[T](x.spec, x.problem, e.engine(engine.Options{Grid: x.grid, Router: router, Workers: e.Workers}), e.Comm, e.Slabs)
 }
 
 // repeated is an engine that runs until the residual stops falling, beginning on coarser grids. It closes made if it fails.
-func repeated[T compute.Float](made engine.Engine[T], r *Run, spec *model.Spec, g *grid.Grid, e *Evaluation) (engine.Engine[T], error) {
+func repeated[T compute.Float](made engine.Engine[T], r *Run, spec *model.Spec, g *grid.Grid, together int, e *Evaluation) (engine.Engine[T], error) {
 	coarse, err := coarserEngines[T](spec, r.Problem, g, e)
 	if err != nil {
 		made.Close()
 		return nil, err
-	}
-	together := spec.Training.MicroBatch
-	if e.Comm != nil {
-		together = max(together, e.Comm.Size()/max(1, e.Slabs))
 	}
 	said := e.evaluation(r.Spec)
 	out, err := engine.Repeat(made, engine.RepeatOptions{Tolerance: e.Residual, Limit: said.MostPasses(), Together: together}, coarse...)
@@ -215,6 +239,10 @@ func coarserEngines[T compute.Float](spec *model.Spec, p *pde.Problem, g *grid.G
 	if err != nil {
 		return nil, err
 	}
+	finest, err := partOf(spec, p, g)
+	if err != nil {
+		return nil, err
+	}
 	slabs, workers := max(1, e.Slabs), e.threads()
 	needs, err := engine.Estimate(spec, p, g, workers, slabs, false)
 	if err != nil {
@@ -229,20 +257,25 @@ func coarserEngines[T compute.Float](spec *model.Spec, p *pde.Problem, g *grid.G
 		return nil, err
 	}
 	for _, c := range grids {
-		coarse, router := *spec, constraint.NewBoxes(c, nil)
+		on, err := partOf(spec, p, c)
+		if err != nil {
+			return failed(err)
+		}
+		coarse, router := *on.spec, constraint.NewBoxes(on.grid, nil)
 		if spec.Method == model.MoE {
 			coarse.Method = model.Hard
 		}
-		if coarse.Constraint.Points, err = coarse.FittingPoints(p, g, c, router); err != nil {
+		if coarse.Constraint.Points, err = coarse.FittingPoints(on.problem, finest.grid, on.grid, router); err != nil {
 			return failed(err)
 		}
-		if needs, err = engine.Estimate(&coarse, p, c, workers, slabs, false); err != nil {
+		if needs, err = engine.Estimate(&coarse, on.problem, on.grid, workers, slabs, false); err != nil {
 			return failed(err)
 		}
 		if have > 0 && bytes+needs.Bytes() > have {
 			continue
 		}
-		made, err := newEngine[T](&coarse, p, c, router, e)
+		on.spec = &coarse
+		made, err := newEngine[T](on, router, e)
 		if err != nil && slabs > 1 {
 			continue
 		}
