@@ -140,7 +140,7 @@ func smallEngine(spec *model.Spec, p *pde.Problem, method string, o Options) (en
 		for i, axis := range p.Axes {
 			points := size
 			if i == 0 {
-				points = max(9, size/2-3)
+				points = (max(9, size/2-3)-1)*spec.Segments() + 1
 			} else if len(p.Axes) > 2 {
 				points = size / 2
 			}
