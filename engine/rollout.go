@@ -41,7 +41,7 @@ func newRollout[T compute.Float](c Constructors, s *model.Spec, p *pde.Problem, 
 // p on the grid, and of the terms at borders of experts the jump alone. Passes are the most of any segment.
 //
 // LossAndGrad takes the first K of S segments, K = 1 + ⌊S progress⌋ at most S, each begun with the field of the same parameters at
-// the end of the one before, through which nothing is differentiated; loss, gradient and statistics are means over them. Where
+// the end of the one before, after the pass that is trained, through which nothing is differentiated; loss, gradient and statistics are means over them. Where
 // Previous is given, segments begin with what it is there.
 func Rollout[T compute.Float](e Engine[T], s *model.Spec, p *pde.Problem, g *grid.Grid, together int) (Engine[T], error) {
 	r := &rollout[T]{Engine: e, part: e.Info(), together: max(1, together), steps: (g.Axes[0].Points - 1) / s.Segments()}
@@ -206,14 +206,11 @@ func (e *rollout[T]) addSample(params []T, batch Batch) (Stats, error) {
 	batch.Total *= count
 	clear(e.sums)
 	total := Stats{MeanSquares: e.sums}
-	last := batch.Pass == 0 || batch.Pass == e.whole.Spec.Network.Passes
 	e.begin(e.start, batch.Inputs[0])
 	for k := range count {
 		part := e.segment(batch, e.start, k)
 		var field []float64
-		if last {
-			part.Field = func(_ int, u []float64) { field = u }
-		}
+		part.Field = func(_ int, u []float64) { field = u }
 		st, err := e.Engine.LossAndGrad(e.share, params, part)
 		if err != nil {
 			return total, err
@@ -227,7 +224,7 @@ func (e *rollout[T]) addSample(params []T, batch Batch) (Stats, error) {
 		case field != nil:
 			e.move(e.start, field, k+1)
 		default:
-			part.Pass, part.Training = 0, Training{}
+			part.Training = Training{}
 			if err := e.Engine.Predict(params, part, func(_ int, p *Prediction) error {
 				e.move(e.start, p.Field, k+1)
 				return nil

@@ -62,16 +62,16 @@ training: {micro_batch: 2}
 )
 
 // rolloutPair is an engine of four segments and one of a segment, by files.
-func rolloutPair(t *testing.T, method, whole, segment string) (Engine[float64], Engine[float64]) {
+func rolloutPair(t *testing.T, method, passes string) (Engine[float64], Engine[float64]) {
 	t.Helper()
 	text := strings.Replace(rolloutSpec, "METHOD", method, 1)
-	s, p := specFor(t, whole, text, "rollout=4")
+	s, p := specFor(t, forced, text, passes, "rollout=4")
 	e, err := New[float64](s, p, Options{Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(e.Close)
-	s, p = specFor(t, segment, text)
+	s, p = specFor(t, forcedSegment, text, passes)
 	return e, engineOn[float64](t, s, p, 1)
 }
 
@@ -97,8 +97,9 @@ func chain(t *testing.T, one Engine[float64], params []float64, seed constraint.
 // before, and the gradient is that of their losses with starts that stay as they are, by differences.
 func TestRollout(t *testing.T) {
 	const n = 16
-	for _, method := range model.Methods {
-		e, one := rolloutPair(t, method, forced, forcedSegment)
+	for i := range 2 * len(model.Methods) {
+		method, passes := model.Methods[i/2], 1+i%2
+		e, one := rolloutPair(t, method, fmt.Sprint("network.passes=", passes))
 		info := e.Info()
 		if info.Parameters() != one.Info().Layout.Size() || info.Grid.Axes[0].Points != 33 {
 			t.Fatalf("%s: %d parameters, %d times", method, info.Parameters(), info.Grid.Axes[0].Points)
@@ -135,10 +136,10 @@ func TestRollout(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		for batch.Pass = 1; batch.Pass <= 2; batch.Pass++ {
+		for batch.Pass = 1; batch.Pass <= passes; batch.Pass++ {
 			var frozen [][][]float64
 			for i := range batch.Inputs {
-				inputs, _ := chain(t, one, params, batch.Seeds[i], 0, starts(i))
+				inputs, _ := chain(t, one, params, batch.Seeds[i], batch.Pass, starts(i))
 				frozen = append(frozen, inputs)
 			}
 			loss := func(params []float64) float64 {

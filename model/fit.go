@@ -152,9 +152,6 @@ func (s *Spec) Fit(p *pde.Problem) error {
 	if err != nil {
 		return err
 	}
-	if f.grid, err = s.SegmentGrid(p, f.grid); err != nil {
-		return err
-	}
 	for _, x := range fits {
 		if slices.Contains(s.unset, x.key) {
 			x.set(s, f)

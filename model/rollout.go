@@ -70,6 +70,14 @@ func (s *Spec) Segment(p *pde.Problem) (*Spec, *pde.Problem, error) {
 
 // SegmentGrid is the part of a grid that a segment is solved on, all of it where there is one segment.
 func (s *Spec) SegmentGrid(p *pde.Problem, g *grid.Grid) (*grid.Grid, error) {
+	if s.Rollout > 1 && slices.Contains(discrete.TimeOrders(p), 2) {
+		return s.cut(g, beyondEnd)
+	}
+	return s.cut(g, 0)
+}
+
+// cut is the part of a grid that a segment has, and so many times more.
+func (s *Spec) cut(g *grid.Grid, beyond int) (*grid.Grid, error) {
 	if s.Rollout <= 1 {
 		return g, nil
 	}
@@ -80,9 +88,7 @@ func (s *Spec) SegmentGrid(p *pde.Problem, g *grid.Grid) (*grid.Grid, error) {
 		return nil, words.WithHint(fmt.Errorf("rollout: %d: the %d points of axis %s do not divide into so many segments of %d times or more", s.Rollout, axis.Points, axis.Name, leastTimes),
 			"want one more than a multiple of %d, %d at least", s.Rollout, (leastTimes-1)*s.Rollout+1)
 	}
-	if slices.Contains(discrete.TimeOrders(p), 2) {
-		steps += beyondEnd
-	}
+	steps += beyond
 	axis.Hi, axis.Points = axis.Lo+float64(steps)*axis.Step(), steps+1
 	return out, nil
 }
