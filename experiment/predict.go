@@ -148,6 +148,10 @@ func (r *Run) Predict(ctx context.Context, inputs [][]float64, o PredictOptions)
 	if err != nil {
 		return nil, err
 	}
+	beyond, err := r.newBeyond(g)
+	if err != nil {
+		return nil, err
+	}
 	err = e.Predict(engine.Batch{Inputs: inputs, Seeds: train.EvaluationSeeds(len(inputs))}, func(i int, x *engine.Prediction) error {
 		for q, u := range x.Field {
 			if math.IsNaN(u) || math.IsInf(u, 0) {
@@ -162,6 +166,7 @@ func (r *Run) Predict(ctx context.Context, inputs [][]float64, o PredictOptions)
 			out.Passes, out.RelativeLoss = append(out.Passes, float64(x.Passes)), append(out.RelativeLoss, x.Residual)
 		}
 		judge.add(x.Field, inputs[i])
+		beyond.add(i, x.Field, inputs[i])
 		for _, expert := range x.Experts {
 			if expert.Status.Early() {
 				early++
@@ -177,7 +182,7 @@ func (r *Run) Predict(ctx context.Context, inputs [][]float64, o PredictOptions)
 	if early > 0 {
 		o.warn(&out.Warnings, "%d of %d solves ended before they converged; their fields may be poor", early, len(inputs)*e.Info().Experts)
 	}
-	for _, warning := range judge.warnings(r.Dir) {
+	for _, warning := range slices.Concat(judge.warnings(r.Dir), beyond.warnings(len(inputs))) {
 		o.warn(&out.Warnings, "%s", warning)
 	}
 	out.ResidualOverRate = judge.residuals

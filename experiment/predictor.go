@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"pihc/compute"
@@ -12,6 +13,7 @@ import (
 	"pihc/engine"
 	"pihc/grid"
 	"pihc/internal/machine"
+	"pihc/internal/words"
 	"pihc/model"
 	"pihc/pde"
 	"pihc/score"
@@ -40,6 +42,7 @@ type Evaluation struct {
 	Points     *int           // residual rows per expert, 0: all; nil: as evaluation has it, or as many as a smaller subdomain holds
 	Tolerance  float64        // of the solves' gradient; 0: as trained
 	Passes     model.Passes   // 0: as evaluation has them, or as trained
+	Until      float64        // of a run with several segments of time: where the last ends, beyond the problem's time or before its end; 0: with it
 	Residual   float64        // of model.AutoPasses: residual that is small enough; 0: no such test
 	Last       bool           // the newest checkpoint instead of the best
 	TrustEdits bool           // a run folder that was edited
@@ -79,6 +82,39 @@ func (e *Evaluation) Repeat(r *Run) string {
 // Grid is the grid on which an evaluation uses a run: with the zero Evaluation that of Spec.Grid, whatever stages of its
 // training had.
 func (r *Run) Grid(e Evaluation) (*grid.Grid, error) {
+	g, err := r.grid(e)
+	if err != nil {
+		return nil, err
+	}
+	g, _, err = until(r.Spec, g, e.Until)
+	return g, err
+}
+
+// until returns a grid with an end of its own, and the segments of time up to there.
+func until(spec *model.Spec, g *grid.Grid, end float64) (*grid.Grid, int, error) {
+	segments := spec.Segments()
+	if end == 0 {
+		return g, segments, nil
+	}
+	time := g.Axes[0]
+	length := (time.Hi - time.Lo) / float64(segments)
+	count := math.Round((end - time.Lo) / length)
+	switch {
+	case segments == 1:
+		return nil, 0, words.WithHint(usagef("--until %g: the run has not been trained in segments of its time", end), "rollout of the spec makes one that goes on")
+	case !(count >= 1 && count <= mostSegments) || math.Abs(time.Lo+count*length-end) > 1e-9*length:
+		return nil, 0, words.WithHint(usagef("--until %g: a segment of %s ends at %g and every %g after that", end, time.Name, time.Lo+length, length), "want one of these, the first %d", mostSegments)
+	}
+	out := &grid.Grid{Axes: slices.Clone(g.Axes)}
+	out.Axes[0].Hi, out.Axes[0].Points = end, (time.Points-1)/segments*int(count)+1
+	return out, int(count), nil
+}
+
+// mostSegments bounds how far a prediction goes on.
+const mostSegments = 1000
+
+// grid is Grid without an end of its own.
+func (r *Run) grid(e Evaluation) (*grid.Grid, error) {
 	if e.Passes == 0 && !e.AsTrained {
 		if err := checkRepeats(r.Spec, r.overrides); err != nil {
 			return nil, err
@@ -98,7 +134,7 @@ func (r *Run) Open(e Evaluation) (Predictor, error) {
 // open is Open for a command.
 func (r *Run) open(e Evaluation, command string) (Predictor, error) {
 	spec := *r.Spec
-	g, err := r.Grid(e)
+	g, err := r.grid(e)
 	if err == nil {
 		err = r.checkRead(command, &e)
 	}
@@ -185,7 +221,11 @@ func newPredictor[T compute.Float](r *Run, spec *model.Spec, g *grid.Grid, e *Ev
 		}
 	}
 	if spec.Rollout > 1 {
-		if made, err = engine.Rollout(made, spec, p, g, together); err != nil {
+		all := *spec
+		if g, all.Rollout, err = until(spec, g, e.Until); err == nil {
+			made, err = engine.Rollout(made, &all, p, g, together)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
