@@ -40,8 +40,7 @@ func newRollout[T compute.Float](c Constructors, s *model.Spec, p *pde.Problem, 
 // Predict takes the segments one after another. Losses and mean squares of predictions are those of the whole field, by the rows of
 // p on the grid, and of the terms at borders of experts the jump alone. Passes are the most of any segment.
 //
-// LossAndGrad takes the first K of S segments, K = 1 + ⌊S progress⌋ at most S, each begun with the field of the same parameters at
-// the end of the one before, after the pass that is trained, through which nothing is differentiated; loss, gradient and statistics are means over them. Where
+// LossAndGrad takes all segments, each begun with the field of the same parameters at the end of the one before, after the pass that is trained, through which nothing is differentiated; loss, gradient and statistics are means over them. Where
 // Previous is given, segments begin with what it is there.
 func Rollout[T compute.Float](e Engine[T], s *model.Spec, p *pde.Problem, g *grid.Grid, together int) (Engine[T], error) {
 	r := &rollout[T]{Engine: e, part: e.Info(), together: max(1, together), steps: (g.Axes[0].Points - 1) / s.Segments()}
@@ -201,8 +200,7 @@ func (e *rollout[T]) LossAndGrad(grad, params []T, batch Batch) (Stats, error) {
 
 // addSample adds the gradient of the batch of a sample to share.
 func (e *rollout[T]) addSample(params []T, batch Batch) (Stats, error) {
-	segments := e.whole.Spec.Segments()
-	count := min(segments, 1+int(batch.Progress*float64(segments)))
+	count := e.whole.Spec.Segments()
 	batch.Total *= count
 	clear(e.sums)
 	total := Stats{MeanSquares: e.sums}

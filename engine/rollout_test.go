@@ -145,9 +145,9 @@ func TestRollout(t *testing.T) {
 			loss := func(params []float64) float64 {
 				sum := 0.0
 				for i := range batch.Inputs {
-					for k := range 3 { // of four, at this progress
+					for k := range 4 {
 						b := batch.Sample(i)
-						b.Inputs, b.Total = frozen[i][k:k+1], 9
+						b.Inputs, b.Total = frozen[i][k:k+1], 12
 						b.Seeds = []constraint.Seed{{Run: 1, Step: 7, Sample: uint64(i) + uint64(k)<<32}}
 						st, err := one.LossAndGrad(make([]float64, len(params)), params, b)
 						if err != nil {

@@ -152,6 +152,10 @@ func (s *Spec) Fit(p *pde.Problem) error {
 	if err != nil {
 		return err
 	}
+	// What the points of a grid allow is of a segment. Units are of the whole time: what a segment leaves is handed on.
+	if f.grid, err = s.cut(f.grid, 0); err != nil {
+		return err
+	}
 	for _, x := range fits {
 		if slices.Contains(s.unset, x.key) {
 			x.set(s, f)

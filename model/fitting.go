@@ -40,20 +40,11 @@ func newFitting(s *Spec, p *pde.Problem) (*fitting, error) {
 	if err != nil {
 		return nil, err
 	}
-	whole, err := p.Discretize(g)
+	sys, err := p.Discretize(g)
 	if err != nil {
 		return nil, err
 	}
-	sys := whole
-	if s.Rollout > 1 { // sizes are those of a segment; its multiplier is the whole one, stretched
-		if g, err = s.cut(g, 0); err != nil {
-			return nil, err
-		}
-		if sys, err = p.Discretize(g); err != nil {
-			return nil, err
-		}
-	}
-	f := &fitting{problem: p, grid: g, multiplier: largestMultiplier(whole)}
+	f := &fitting{problem: p, grid: g, multiplier: largestMultiplier(sys)}
 	u0 := make([]float64, p.InputSize(g))
 	if f.scales, err = drawnScales(sys, u0); err != nil {
 		return nil, err

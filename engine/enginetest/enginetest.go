@@ -285,8 +285,8 @@ var cases = []testCase{
 }
 
 // chained are the checks that are not of segments one after another: the loss of training is the mean of theirs, not that of the whole
-// field, and a field that is given says what they begin with; how many are trained is a ramp, too.
-var chained = []string{"loss", "passes", "ramps"}
+// field, and a field that is given says what they begin with.
+var chained = []string{"loss", "passes"}
 
 // repeats are cases that -short leaves out: what they run, others run too.
 var repeats = []string{
