@@ -306,6 +306,7 @@ func TestRolloutRefusals(t *testing.T) {
 		{change("u_t + u -", "u_t + u - u0 -"), "residual residual contains u0", nil},
 		{change("3*(u - 2*u0)", "u - 2*u0 + 0.1*u_xx"), "neither a value", nil},
 		{channelsProblem, "has time: none", nil},
+		{oscillator, "past their end", []string{"loss.data=1", "grid={t: 65, x: 8}"}},
 	} {
 		p, err := pde.Load("a.yaml", []byte(c.file))
 		if err != nil {

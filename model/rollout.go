@@ -34,7 +34,9 @@ func (s *Spec) Segment(p *pde.Problem) (*Spec, *pde.Problem, error) {
 		return nil, nil, words.WithHint(fmt.Errorf("%s does not move on along %s, from what it begins with", at, p.Axes[0].Name),
 			"want nodes along it, a derivative of order 1 or 2 in the residual of one order for all unknowns, and no condition at its high end; or leave rollout out")
 	case len(s.Training.Window) > 0:
-		return nil, nil, errors.New("rollout: with training.window: every segment is trained")
+		return nil, nil, words.WithHint(errors.New("rollout: with training.window: every segment is trained"), "leave one of them out")
+	case s.Loss.Data != 0 && secondOrder(p):
+		return nil, nil, words.WithHint(errors.New("rollout: with loss.data: segments of second order in time are solved past their end, where there is no solution"), "leave one of them out")
 	}
 	orders := discrete.TimeOrders(p)
 	q, err := p.Segment(s.Rollout, orders)
@@ -70,11 +72,13 @@ func (s *Spec) Segment(p *pde.Problem) (*Spec, *pde.Problem, error) {
 
 // SegmentGrid is the part of a grid that a segment is solved on, all of it where there is one segment.
 func (s *Spec) SegmentGrid(p *pde.Problem, g *grid.Grid) (*grid.Grid, error) {
-	if s.Rollout > 1 && slices.Contains(discrete.TimeOrders(p), 2) {
+	if s.Rollout > 1 && secondOrder(p) {
 		return s.cut(g, beyondEnd)
 	}
 	return s.cut(g, 0)
 }
+
+func secondOrder(p *pde.Problem) bool { return slices.Contains(discrete.TimeOrders(p), 2) }
 
 // cut is the part of a grid that a segment has, and so many times more.
 func (s *Spec) cut(g *grid.Grid, beyond int) (*grid.Grid, error) {
