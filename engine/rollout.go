@@ -40,8 +40,9 @@ func newRollout[T compute.Float](c Constructors, s *model.Spec, p *pde.Problem, 
 // Predict takes the segments one after another. Losses and mean squares of predictions are those of the whole field, by the rows of
 // p on the grid, and of the terms at borders of experts the jump alone. Passes are the most of any segment.
 //
-// LossAndGrad takes all segments, each begun with the field of the same parameters at the end of the one before, after the pass that is trained, through which nothing is differentiated; loss, gradient and statistics are means over them. Where
-// Previous is given, segments begin with what it is there.
+// LossAndGrad takes all segments, each begun with the field of the same parameters at the end of the one before, after the pass that
+// is trained, through which nothing is differentiated; loss, gradient and statistics are means over them. Where Previous is given,
+// segments begin with what it is there.
 func Rollout[T compute.Float](e Engine[T], s *model.Spec, p *pde.Problem, g *grid.Grid, together int) (Engine[T], error) {
 	r := &rollout[T]{Engine: e, part: e.Info(), together: max(1, together), steps: (g.Axes[0].Points - 1) / s.Segments()}
 	r.whole = r.part
@@ -58,6 +59,12 @@ func Rollout[T compute.Float](e Engine[T], s *model.Spec, p *pde.Problem, g *gri
 	r.inputs = r.part.Problem.PlaceInputs(r.part.Grid)
 	r.start, r.first = make([]float64, r.part.InputSize()), make([]float64, len(p.Unknowns)*r.whole.SliceSize())
 	r.sums, r.totals = make([]float64, len(r.whole.Rows)), make([]float64, len(r.whole.Rows))
+	r.rates = make([]func(dst, sample []float64), len(p.Unknowns))
+	for c, u := range p.Unknowns {
+		if r.input(r.start, u.RateName()) != nil {
+			r.rates[c] = r.system.NewRate(c)
+		}
+	}
 	return r, nil
 }
 
@@ -69,6 +76,7 @@ type rollout[T compute.Float] struct {
 	inputs      []pde.PlacedInput // of a segment
 	steps       int               // of a segment that are kept
 	together    int
+	rates       []func(dst, sample []float64) // per unknown of second order in time: its rate in the first segment
 
 	// Of LossAndGrad: the inputs of a segment, parts of a batch's fields, a sample's gradient and statistics, and those of a batch.
 	start        []float64
@@ -117,7 +125,7 @@ func (e *rollout[T]) begin(dst, sample []float64) {
 			copy(e.input(dst, u.InitialName()), e.first[c*n:(c+1)*n])
 		}
 		if rate := e.input(dst, u.RateName()); rate != nil {
-			copy(rate, e.system.Rates(c, sample))
+			e.rates[c](rate, sample)
 		}
 	}
 	copy(e.input(dst, pde.SegmentBegin), []float64{0})

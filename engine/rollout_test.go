@@ -328,3 +328,29 @@ func TestRolloutRefusals(t *testing.T) {
 		}
 	}
 }
+
+// Nothing proportional to the grid is allocated in a step after the first.
+func TestRolloutNoAllocation(t *testing.T) {
+	allocated := func(points int) uint64 {
+		s, p := specFor(t, oscillator+"ansatz: {offset: u0, multiplier: t/2}\n", strings.Replace(rolloutSpec, "METHOD", "hard", 1), "rollout=4", "loss.weights={}", fmt.Sprintf("grid={t: 65, x: %d}", points))
+		e, err := New[float64](s, p, Options{Workers: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(e.Close)
+		info := e.Info()
+		params := info.CheckParams()
+		grad, batch := make([]float64, len(params)), Batch{Seeds: make([]constraint.Seed, 2)}
+		for range 2 {
+			batch.Inputs = append(batch.Inputs, check.Normal(rand.New(rand.NewPCG(1, 2)), make([]float64, info.InputSize())))
+		}
+		return check.Bytes(3, func() {
+			if _, err := e.LossAndGrad(grad, params, batch); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	if small, large := allocated(16), allocated(64); large > small+500 {
+		t.Errorf("a step allocates %d bytes, with four times the points %d", small, large)
+	}
+}

@@ -221,31 +221,39 @@ func (s *segmenter) inputs(parts int) {
 	}
 }
 
-// Rates returns the derivative in time with which an unknown of second order in time begins (SliceSize), for the inputs of a sample:
-// that of the ansatz' offset, where the multiplier vanishes with its derivative; else what conditions at the first time ask for, and
-// zero where none does.
-func (s *System) Rates(c int, sample []float64) []float64 {
-	p, n := s.Problem, s.SliceSize()
-	out, a, name := make([]float64, n), p.Unknowns[c].Ansatz, p.Axes[0].Name
+// NewRate returns a function that sets dst (SliceSize) to the derivative in time with which an unknown of second order in time begins,
+// for the inputs of a sample: that of the ansatz' offset, where the multiplier vanishes with its derivative; else what conditions at
+// the first time ask for, and zero where none does.
+func (s *System) NewRate(c int) func(dst, sample []float64) {
+	p := s.Problem
+	a, name := p.Unknowns[c].Ansatz, p.Axes[0].Name
 	first := map[string]*expr.Expr{name: expr.Const(p.Axes[0].Lo)}
 	if equals(a.Multiplier.Substitute(first), 0) && equals(a.Multiplier.Diff(name).Substitute(first), 0) {
-		p.evaluateStart(out, a.Offset.Diff(name).Substitute(first), sample, s.Grid)
-		return out
+		rate := a.Offset.Diff(name).Substitute(first)
+		return func(dst, sample []float64) { p.evaluateStart(dst, rate, sample, s.Grid) }
 	}
-	field := make([]float64, s.FieldSize())
-	p.Persist(field, sample, s.Grid)
+	type rated struct {
+		*RowValues
+		term int // the rate, among those of the rows
+	}
+	var sets []rated
 	for i := range p.Conditions {
 		r := &p.Conditions[i]
-		term, _ := p.rateTerm(c, r)
-		if r.At[name] != "low" || term == "" {
-			continue
-		}
-		set := s.Sets[len(p.Residuals)+i]
-		at := slices.IndexFunc(set.Terms, func(t int) bool { return s.Terms[t].Name == term })
-		rows := s.NewRowValues(set, set.Points).Eval(1, field, sample)
-		for k, point := range set.Points {
-			out[point] = -rows[0][k] / rows[1+at][k]
+		if term, _ := p.rateTerm(c, r); r.At[name] == "low" && term != "" {
+			set := s.Sets[len(p.Residuals)+i]
+			at := slices.IndexFunc(set.Terms, func(t int) bool { return s.Terms[t].Name == term })
+			sets = append(sets, rated{s.NewRowValues(set, set.Points), at})
 		}
 	}
-	return out
+	field := make([]float64, s.FieldSize())
+	return func(dst, sample []float64) {
+		clear(dst)
+		p.Persist(field, sample, s.Grid) // whose rate is zero
+		for _, r := range sets {
+			rows := r.Eval(1, field, sample)
+			for k, point := range r.Points {
+				dst[point] = -rows[0][k] / rows[1+r.term][k]
+			}
+		}
+	}
 }
