@@ -203,6 +203,10 @@ func newPredictor[T compute.Float](r *Run, spec *model.Spec, g *grid.Grid, e *Ev
 			return nil, err
 		}
 	}
+	whole, segments, err := until(spec, g, e.Until)
+	if err != nil {
+		return nil, err
+	}
 	part, err := partOf(spec, p, g)
 	if err != nil {
 		return nil, err
@@ -222,10 +226,8 @@ func newPredictor[T compute.Float](r *Run, spec *model.Spec, g *grid.Grid, e *Ev
 	}
 	if spec.Rollout > 1 {
 		all := *spec
-		if g, all.Rollout, err = until(spec, g, e.Until); err == nil {
-			made, err = engine.Rollout(made, &all, p, g, together)
-		}
-		if err != nil {
+		all.Rollout = segments
+		if made, err = engine.Rollout(made, &all, p, whole, together); err != nil {
 			return nil, err
 		}
 	}
