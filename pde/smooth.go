@@ -152,6 +152,19 @@ func (p *Problem) Smoothable(unknown int) error {
 	return nil
 }
 
+// SmoothMet returns the names of the conditions that S of the ansatz meets, but for what its offset misses.
+func (p *Problem) SmoothMet() (names []string) {
+	for c, u := range p.Unknowns {
+		for axis := range u.Ansatz.Smooth {
+			_, ends, _ := p.smoothing(c, p.Axis(axis))
+			for _, r := range slices.Concat(ends[0], ends[1]) {
+				names = append(names, r.Name)
+			}
+		}
+	}
+	return names
+}
+
 // smoothing returns the highest difference of an unknown along an axis, and the conditions that
 // hold on the whole of its low and its high end: half as many at each as the derivative has, ghost values included.
 func (p *Problem) smoothing(unknown, axis int) (highest Factor, ends [2][]Rows, err error) {
