@@ -162,7 +162,7 @@ func meets(p *pde.Problem, unknown int, a pde.Ansatz, met []string) (bool, error
 		return false, err
 	}
 	miss, ok, err := ansatzMiss(&q, g, met, ansatzDraws)
-	if err != nil || !ok || miss <= exactly {
+	if err != nil || !ok || !slices.ContainsFunc(miss, func(m float64) bool { return m > exactly }) {
 		return ok, err
 	}
 	fine := &grid.Grid{Axes: slices.Clone(g.Axes)}
@@ -173,26 +173,29 @@ func meets(p *pde.Problem, unknown int, a pde.Ansatz, met []string) (bool, error
 		}
 	}
 	finer, ok, err := ansatzMiss(&q, fine, met, 2)
-	return ok && finer <= converging*miss, err
+	for i, m := range finer {
+		ok = ok && m <= max(exactly, converging*miss[i])
+	}
+	return ok, err
 }
 
-// ansatzMiss is the largest miss of some conditions by the offset of an ansatz, as a fraction of the field. It is not ok where the
+// ansatzMiss is the largest miss of each condition of each sample by the offset of an ansatz, as a fraction of the field. It is not ok where the
 // ansatz fixes a value that is to be another: by more than rounding of a condition it is to meet, of others by so much that
 // fields change there at once.
-func ansatzMiss(p *pde.Problem, g *grid.Grid, met []string, count int) (miss float64, ok bool, err error) {
+func ansatzMiss(p *pde.Problem, g *grid.Grid, met []string, count int) (miss []float64, ok bool, err error) {
 	sys, err := p.Discretize(g)
 	if err != nil {
-		return 0, false, err
+		return nil, false, err
 	}
 	samples, err := dataset.Draws(p, g, count)
 	if err != nil {
-		return 0, false, err
+		return nil, false, err
 	}
 	field, other, multiplier := make([]float64, sys.FieldSize()), make([]float64, sys.FieldSize()), sys.Multiplier()
 	random := rand.New(rand.NewPCG(1, 1))
 	for _, sample := range samples {
 		sys.Offset(field, sample)
-		off, broken, size := 0.0, 0.0, 0.0
+		broken, size, off := 0.0, 0.0, make([]float64, len(p.Conditions))
 		for i, v := range field {
 			size = max(size, math.Abs(v))
 			other[i] = v + multiplier[i]*(1+random.Float64())
@@ -210,17 +213,18 @@ func ansatzMiss(p *pde.Problem, g *grid.Grid, met []string, count int) (miss flo
 					broken = max(broken, wrong*exactly/compatibleMisfit)
 				case fixed:
 					broken = max(broken, wrong)
-				case claimed:
-					off = max(off, wrong)
+				case claimed: // which may be far larger than the field, and falls with its step
+					off[k] = max(off[k], wrong)
+					continue
 				}
 				size = max(size, wrong)
 			}
 		}
 		if math.IsNaN(size) || broken > exactly*size {
-			return 0, false, nil
+			return nil, false, nil
 		}
-		if size > 0 {
-			miss = max(miss, off/size)
+		for _, v := range off {
+			miss = append(miss, min(v/max(size, math.SmallestNonzeroFloat64), math.MaxFloat64))
 		}
 	}
 	return miss, true, nil

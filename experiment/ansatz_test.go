@@ -77,6 +77,16 @@ conditions:
 initial: {distribution: random-series, series: sine, parameters: {modes: 2}}
 reference: {solver: discrete}
 `
+	for _, offset := range []string{"u0", "u0 + 0.2*t*x", "u0 + t*x^2*(1 - x)"} { // of simply supported ends
+		p, err := pde.Load("a.yaml", fmt.Appendf(nil, beam+"ansatz: {offset: %[3]q, multiplier: t^2, smooth: {x: 0.15}}\n", 2, "1", offset))
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := examine(p)
+		if missed := len(x.Faults) == 1 && strings.Contains(x.Faults[0], "the offset of the ansatz of u misses left, lower, right, upper"); err != nil || missed != (offset != "u0") {
+			t.Errorf("%s: %+v, %v", offset, x, err)
+		}
+	}
 	for _, test := range []struct{ src, want string }{
 		{fmt.Sprintf(beam, 1, "1"), "initial conditions miss those of the walls by"},
 		{strings.Replace(fmt.Sprintf(beam, 2, "1"), "expression: right2}", "expression: right2 + u^3}", 1), "u_xxxx wants 2 linear conditions on the whole of each end, and there are 2 at the low and 1 at the high one"},

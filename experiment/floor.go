@@ -89,7 +89,10 @@ func measureFloors(ctx context.Context, spec *model.Spec, sys *pde.System, work 
 	if err != nil {
 		return nil, err
 	}
-	met := p.SmoothMet()
+	var met []string
+	for c := range p.Unknowns {
+		met = append(met, p.SmoothMet(c)...)
+	}
 	scale := func(set *pde.RowSet) float64 {
 		if slices.Contains(met, set.Name) {
 			return metScale * options.RowScale(set, len(set.Solved))

@@ -105,7 +105,9 @@ func (f *fitting) smooth(sys *pde.System, set *pde.RowSet, unit float64, slopes 
 			continue
 		}
 		length := math.Pow(smoothing*unit*f.scales[term.Of]*dataset.RootMeanSquare(slopes[j]), 1/float64(order))
-		f.lengths[term.Of][axis] = rounded2(max(f.lengths[term.Of][axis], length))
+		if length > 0 && !math.IsInf(length, 0) {
+			f.lengths[term.Of][axis] = rounded2(max(f.lengths[term.Of][axis], length))
+		}
 	}
 }
 

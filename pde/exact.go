@@ -20,15 +20,8 @@ func (p *Problem) ExactAnsatz(unknown int, smooth map[string]float64, holds func
 	if !u.Ansatz.Trivial() {
 		return Ansatz{}, nil
 	}
-	var smoothed []string // conditions
 	if len(smooth) > 0 && p.Smoothable(unknown) != nil {
 		return Ansatz{}, nil
-	}
-	for name := range smooth {
-		_, ends, _ := p.smoothing(unknown, p.Axis(name))
-		for _, c := range slices.Concat(ends[0], ends[1]) {
-			smoothed = append(smoothed, c.Name)
-		}
 	}
 	walls := p.walls(unknown)
 	starts := !p.Steady && slices.ContainsFunc(p.Conditions, func(c Rows) bool {
@@ -44,7 +37,7 @@ func (p *Problem) ExactAnsatz(unknown int, smooth map[string]float64, holds func
 		}
 		cut := slices.DeleteFunc(slices.Clone(choice), func(w wall) bool { return smooth[p.Axes[w.axis].Name] > 0 })
 		a = Ansatz{Offset: p.lift(choice), Multiplier: p.cutoff(cut), Smooth: smooth}
-		for _, name := range smoothed {
+		for _, name := range p.smoothMet(unknown, smooth) {
 			if !slices.Contains(met, name) {
 				met = append(met, name)
 			}

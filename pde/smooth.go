@@ -3,6 +3,7 @@ package pde
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -152,14 +153,16 @@ func (p *Problem) Smoothable(unknown int) error {
 	return nil
 }
 
-// SmoothMet returns the names of the conditions that S of the ansatz meets, but for what its offset misses.
-func (p *Problem) SmoothMet() (names []string) {
-	for c, u := range p.Unknowns {
-		for axis := range u.Ansatz.Smooth {
-			_, ends, _ := p.smoothing(c, p.Axis(axis))
-			for _, r := range slices.Concat(ends[0], ends[1]) {
-				names = append(names, r.Name)
-			}
+// SmoothMet returns the names of the conditions that S of an unknown's ansatz meets, but for what its offset misses.
+func (p *Problem) SmoothMet(unknown int) []string {
+	return p.smoothMet(unknown, p.Unknowns[unknown].Ansatz.Smooth)
+}
+
+func (p *Problem) smoothMet(unknown int, smooth map[string]float64) (names []string) {
+	for _, axis := range slices.Sorted(maps.Keys(smooth)) {
+		_, ends, _ := p.smoothing(unknown, p.Axis(axis))
+		for _, r := range slices.Concat(ends[0], ends[1]) {
+			names = append(names, r.Name)
 		}
 	}
 	return names
