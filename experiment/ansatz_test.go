@@ -87,6 +87,15 @@ reference: {solver: discrete}
 			t.Errorf("%s: %+v, %v", offset, x, err)
 		}
 	}
+	for smooth, notes := range map[string]int{"": 1, ", smooth: {x: 0.1}": 0} {
+		p, err := pde.Load("a.yaml", fmt.Appendf(nil, beam+"ansatz: {offset: u0, multiplier: t^2%[3]s}\n", 2, "1", smooth))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := roughNotes(p); len(got) != notes {
+			t.Errorf("%q: notes %q", smooth, got)
+		}
+	}
 	for _, test := range []struct{ src, want string }{
 		{fmt.Sprintf(beam, 1, "1"), "initial conditions miss those of the walls by"},
 		{strings.Replace(fmt.Sprintf(beam, 2, "1"), "expression: right2}", "expression: right2 + u^3}", 1), "u_xxxx wants 2 linear conditions on the whole of each end, and there are 2 at the low and 1 at the high one"},
