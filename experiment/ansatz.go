@@ -119,7 +119,7 @@ func rough(p *pde.Problem, unknown int, misfit float64) error {
 	} else if misfit > compatibleMisfit {
 		why = fmt.Sprintf("initial conditions miss those of the walls by %s of their size", words.Percent(misfit))
 	}
-	return words.WithHint(fmt.Errorf("%s has derivatives of fourth order along %s, between walls, and trainings of such equations fail (errors of 28 to 75 %% in docs/choices.md) without an ansatz that is smooth there: %s", u, axes, why),
+	return words.WithHint(fmt.Errorf("%s has derivatives of fourth order along %s, between walls, and trainings of such equations fail (errors of 28 to 100 %% in docs/choices.md) without an ansatz that is smooth there: %s", u, axes, why),
 		"as many linear conditions on %s at each end as half the order (u and u_x, or u and u_xx), met by the initial conditions: `smooth` in docs/pde-files.md", u)
 }
 
