@@ -186,7 +186,8 @@ func marched(p *pde.Problem) (order int, ok bool) {
 // another.
 func (s *Solver) Solve(dst, initial []float64) (sim.Stats, error) { return s.solve(dst, initial, nil) }
 
-// SolveNear is Solve that begins with a field near the solution, of several with one near it, where all is solved at once.
+// SolveNear is Solve that begins with a field where all is solved at once: of several solutions it finds one near that. Where there is
+// none it begins as Solve does.
 func (s *Solver) SolveNear(dst, initial, near []float64) error {
 	_, err := s.solve(dst, initial, near)
 	return err
@@ -214,12 +215,17 @@ func (s *Solver) solve(dst, initial, near []float64) (sim.Stats, error) {
 	}
 	st := s.whole.newState(sample)
 	u := make([]float64, s.whole.values())
+	found := false
 	if near != nil {
 		copy(u, grid.Resample(near, s.grid.Axes, s.fine.Axes))
-	} else {
-		s.whole.sys.Problem.Persist(u, sample, s.whole.sys.Grid)
+		found = st.newton(u, true)
 	}
-	if !st.newton(u, true) {
+	if !found {
+		clear(u)
+		s.whole.sys.Problem.Persist(u, sample, s.whole.sys.Grid)
+		found = st.newton(u, true)
+	}
+	if !found {
 		return sim.Stats{}, ErrNotConverged
 	}
 	grid.Thin(dst, u, s.grid.Axes, s.fine.Axes)

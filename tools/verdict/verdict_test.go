@@ -36,12 +36,30 @@ type trial struct {
 
 // Steps are what a core does in half a minute; samples are fewer where solutions take long.
 var trials = []trial{
-	{"advection", "hard", 400, 8}, {"advection", "soft", 400, 8}, {"allen-cahn", "hard", 400, 8}, {"allen-cahn-2d", "moe", 30, 4},
-	{"burgers", "moe", 500, 8}, {"cubic", "hard", 400, 8}, {"darcy", "moe", 800, 8}, {"darcy-smooth", "hard", 600, 8},
-	{"diffusion-reaction", "hard", 20, 2}, {"diffusion-sorption-demo", "moe", 400, 8}, {"fisher-kpp", "moe", 600, 8}, {"fitzhugh-nagumo", "hard", 300, 8},
-	{"gray-scott", "moe", 30, 4}, {"heat", "hard", 1000, 8}, {"heat", "soft", 1000, 8}, {"kuramoto-sivashinsky", "moe", 150, 8},
-	{"laplace", "hard", 400, 8}, {"navier-stokes-demo", "hard", 100, 8}, {"poisson", "hard", 800, 8}, {"shallow-water", "hard", 400, 8},
-	{"sorption", "moe", 400, 8}, {"spinodal", "moe", 300, 8}, {"telegraph", "hard", 400, 8}, {"wave", "moe", 800, 8},
+	{"advection", "hard", 400, 8},
+	{"advection", "soft", 400, 8},
+	{"allen-cahn", "hard", 400, 8},
+	{"allen-cahn-2d", "moe", 30, 4},
+	{"burgers", "moe", 500, 8},
+	{"cubic", "hard", 400, 8},
+	{"darcy", "moe", 800, 8},
+	{"darcy-smooth", "hard", 600, 8},
+	{"diffusion-reaction", "hard", 20, 2},
+	{"diffusion-sorption-demo", "moe", 400, 8},
+	{"fisher-kpp", "moe", 600, 8},
+	{"fitzhugh-nagumo", "hard", 300, 8},
+	{"gray-scott", "moe", 30, 4},
+	{"heat", "hard", 1000, 8},
+	{"heat", "soft", 1000, 8},
+	{"kuramoto-sivashinsky", "moe", 150, 8},
+	{"laplace", "hard", 400, 8},
+	{"navier-stokes-demo", "hard", 100, 8},
+	{"poisson", "hard", 800, 8},
+	{"shallow-water", "hard", 400, 8},
+	{"sorption", "moe", 400, 8},
+	{"spinodal", "moe", 300, 8},
+	{"telegraph", "hard", 400, 8},
+	{"wave", "moe", 800, 8},
 }
 
 // look is a run at one time: errors and estimates of the samples, and the verdict without solutions.
