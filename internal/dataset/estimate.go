@@ -42,15 +42,15 @@ func NewEstimator(p *pde.Problem, g *grid.Grid) *Estimator {
 	add := func(on *grid.Grid, refine []int) {
 		e.levels = append(e.levels, level{on, sync.OnceValues(func() (sim.Solver, error) { return discrete.NewRough(p, on, refine) })})
 	}
+	// Inputs of the nearest point jump halfway between points, where an odd factor puts none.
+	jumps := slices.ContainsFunc(p.PlaceInputs(g), func(in pde.PlacedInput) bool { return in.Nearest })
 	half, same, finer := &grid.Grid{Axes: slices.Clone(g.Axes)}, make([]int, len(g.Axes)), make([]int, len(g.Axes))
 	for i, a := range g.Axes {
 		same[i], finer[i] = 1, 2
 		switch {
 		case i == 0 && discrete.Marches(p):
 			finer[i] = 1
-		case p.Reference.Refine[a.Name] > 0:
-			finer[i] = p.Reference.Refine[a.Name]
-		case a.Boundary == grid.Cells:
+		case a.Boundary == grid.Cells || jumps:
 			finer[i] = 3
 		}
 		switch odd := a.Points%2 == 1; {
