@@ -35,17 +35,17 @@ func spec(t *testing.T, problem string) string {
 func exists(path string) bool { _, err := os.Stat(path); return err == nil }
 
 // trained trains a small network and calls visit with the run as it is after each share of the steps.
-func trained(t *testing.T, c trial, visit func(share int, run string)) {
+func trained(t *testing.T, c trial, visit func(share int, run string)) error {
 	dir, steps := t.TempDir(), c.steps
 	x, err := experiment.Open(spec(t, c.problem),
 		"method="+c.method, "network.width=16", "network.layers=3", "data.train.count=400", "data.validation.count=2", fmt.Sprintf("data.test.count=%d", c.samples),
 		fmt.Sprintf("training.steps=%d", steps), "training.batch=2", "training.log=1", fmt.Sprintf("training.validate=%d", steps), fmt.Sprintf("training.checkpoint=%d", steps))
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
 	set, run := filepath.Join(dir, "data"), filepath.Join(dir, "run")
 	if _, err := x.Generate(t.Context(), set, experiment.Options{}); err != nil {
-		t.Fatal(err)
+		return err
 	}
 	for _, share := range shares {
 		until := max(1, steps*share/100)
@@ -61,8 +61,9 @@ func trained(t *testing.T, c trial, visit func(share int, run string)) {
 			_, err = experiment.Resume(ctx, run, "", 0, o)
 		}
 		if stop(); err != nil && !errors.Is(err, train.ErrInterrupted) {
-			t.Fatal(err)
+			return err
 		}
 		visit(share, run)
 	}
+	return nil
 }

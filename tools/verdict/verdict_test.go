@@ -81,7 +81,11 @@ func TestVerdict(t *testing.T) {
 	begin := time.Now()
 	var looks []look
 	for _, c := range chosen {
-		trained(t, c, func(share int, run string) { looks = append(looks, lookAt(t, c, share, run)) })
+		begin := time.Now()
+		if err := trained(t, c, func(share int, run string) { looks = append(looks, lookAt(t, c, share, run)) }); err != nil {
+			t.Errorf("%s, %s: %v", c.problem, c.method, err)
+		}
+		t.Logf("%s, %s: %.0f s", c.problem, c.method, time.Since(begin).Seconds())
 	}
 	var text strings.Builder
 	fmt.Fprintf(&text, "%d runs at %d times each, in %.0f s\n", len(chosen), len(shares), time.Since(begin).Seconds())
