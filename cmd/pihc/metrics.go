@@ -59,7 +59,7 @@ func isMetrics(path string) bool {
 
 // printMetrics writes an evaluation for people.
 func printMetrics(w io.Writer, m *experiment.Metrics) error {
-	if err := printWarnings(w, "", &m.Evaluation); err != nil {
+	if err := printVerdict(w, "", &m.Evaluation); err != nil {
 		return err
 	}
 	t := &report.Table{
@@ -82,6 +82,7 @@ func printMetrics(w io.Writer, m *experiment.Metrics) error {
 		}
 		row("  on "+words.Shape(g.Grid)+of, g.RelativeL2, words.Percent)
 	}
+	row("error_estimate", m.ErrorEstimate, words.Percent)
 	row("unseen_l2", m.Unseen, words.Percent)
 	for k := range len(m.Segments) {
 		row(fmt.Sprintf("  segment %d of time", k+1), m.Segments[strconv.Itoa(k+1)], words.Percent)
@@ -145,8 +146,13 @@ func printMetrics(w io.Writer, m *experiment.Metrics) error {
 	return err
 }
 
-// printWarnings writes what an evaluation warns of, and those on other grids, a line each, before what is printed of it.
-func printWarnings(w io.Writer, label string, e *score.Evaluation) error {
+// printVerdict writes the verdict on an evaluation, and its reasons and those on other grids, a line each, before what is printed of it.
+func printVerdict(w io.Writer, label string, e *score.Evaluation) error {
+	if e.Verdict != "" {
+		if _, err := fmt.Fprintf(w, "%s%s\n", label, e.VerdictLine()); err != nil {
+			return err
+		}
+	}
 	for _, line := range e.AllWarnings() {
 		if _, err := fmt.Fprintf(w, "warning: %s%s\n", label, line); err != nil {
 			return err
