@@ -71,7 +71,11 @@ func (e *ranks[T]) LossAndGrad(grad, params []T, batch engine.Batch) (engine.Sta
 	stats, grads := make([]engine.Stats, len(e.engines)), make([][]T, len(e.engines))
 	err := e.each(func(r int) (err error) {
 		grads[r] = slices.Clone(grad)
-		stats[r], err = e.engines[r].LossAndGrad(grads[r], params, batch)
+		own := batch
+		if r > 0 && batch.Field != nil {
+			own.Field = func(int, []float64) {}
+		}
+		stats[r], err = e.engines[r].LossAndGrad(grads[r], params, own)
 		stats[r].MeanSquares = slices.Clone(stats[r].MeanSquares)
 		return err
 	})

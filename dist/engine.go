@@ -66,6 +66,7 @@ const statistics = 5
 // LossAndGrad implements engine.Engine.
 func (e *divided[T]) LossAndGrad(grad, params []T, batch engine.Batch) (engine.Stats, error) {
 	rank, size, samples := e.comm.Rank(), e.comm.Size(), len(batch.Inputs)
+	batch.Field = nil // a rank has those of its own samples alone
 	clear(e.total)
 	total := engine.Stats{MeanSquares: e.total}
 	if e.sum == nil {

@@ -18,13 +18,15 @@ func (i *Info) CheckParams() []float64 {
 	return params
 }
 
-// lastPass adds to a batch the fields that its pass, the last one unless it says so, corrects.
+// lastPass adds to a batch the fields that its pass, the last one unless it says so, corrects: of a chain of segments, whatever the
+// pass, since they begin with what these have there (Rollout).
 func lastPass(e Engine[float64], params []float64, batch Batch) (Batch, error) {
 	info, pass := e.Info(), batch.Pass
 	if pass == 0 {
 		pass = info.Spec.Network.Passes
 	}
-	if pass == 1 || batch.Previous != nil {
+	chained := info.Spec.Rollout > 1
+	if pass == 1 && !chained || batch.Previous != nil {
 		return batch, nil
 	}
 	sys, err := info.Problem.Discretize(info.Grid)
@@ -32,7 +34,7 @@ func lastPass(e Engine[float64], params []float64, batch Batch) (Batch, error) {
 		return batch, err
 	}
 	before := batch
-	before.Pass = pass - 1
+	before.Pass = max(1, pass-1)
 	err = e.Predict(params, before, func(_ int, p *Prediction) error {
 		h := info.NewHistory()
 		sys.Offset(h.Field, batch.Inputs[len(batch.Previous)])

@@ -159,7 +159,11 @@ func (e *cpu[T]) LossAndGrad(grad, params []T, batch Batch) (st Stats, err error
 			if err := batch.Canceled(); err != nil {
 				return st, err
 			}
-			e.addLoss(&st, &slots[b], e.solve(pass, &slots[b], batch.Progress), rows, scale)
+			s := e.solve(pass, &slots[b], batch.Progress)
+			if batch.Field != nil {
+				batch.Field(lo+b, e.allRanks(s.Field()))
+			}
+			e.addLoss(&st, &slots[b], s, rows, scale)
 		}
 		bars := e.bar[:len(slots)*len(slots[0].bar)]
 		e.amplify(bars)

@@ -50,6 +50,8 @@ type Training struct {
 	Total int
 	// Progress is the fraction of training done, for what changes during it.
 	Progress float64
+	// Field, of an engine that calls it, gets the field (C, P) of every sample, valid until the engine's next call; nil: nobody does.
+	Field func(i int, field []float64)
 }
 
 // Canceled is context.Canceled once Done is closed.
@@ -223,6 +225,9 @@ func New[T compute.Float](s *model.Spec, p *pde.Problem, o Options) (Engine[T], 
 
 // Make makes an engine by its constructor in the precision T.
 func Make[T compute.Float](c Constructors, s *model.Spec, p *pde.Problem, o Options) (Engine[T], error) {
+	if s.Rollout > 1 {
+		return newRollout[T](c, s, p, o)
+	}
 	var e any
 	var err error
 	if _, ok := any(T(0)).(float32); ok {

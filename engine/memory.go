@@ -35,6 +35,9 @@ func (n Needs) Largest() string {
 // allocated, and no size overflows.
 func Estimate(s *model.Spec, p *pde.Problem, g *grid.Grid, workers, slabs int, training bool) (Needs, error) {
 	var out Needs
+	if s.Rollout > 1 {
+		return estimateRollout(s, p, g, workers, slabs, training)
+	}
 	net, err := s.NewNetwork(p)
 	if err != nil {
 		return out, err
@@ -93,5 +96,35 @@ func Estimate(s *model.Spec, p *pde.Problem, g *grid.Grid, workers, slabs int, t
 	}
 	out.Samples += 8 * batch * directions * unknowns * points
 	out.Constraint = float64(element)*functions*(unknowns*points+terms*rows) + experts*(16*unknowns*points+8*16*weights*weights)
+	return out, nil
+}
+
+// estimateRollout returns the needs of a spec with several segments: those of one, and fields and rows of all.
+func estimateRollout(s *model.Spec, p *pde.Problem, g *grid.Grid, workers, slabs int, training bool) (out Needs, err error) {
+	of, q, err := s.Segment(p)
+	if err != nil {
+		return out, err
+	}
+	part, err := s.SegmentGrid(p, g)
+	if err != nil {
+		return out, err
+	}
+	if out, err = Estimate(of, q, part, workers, slabs, training); err != nil {
+		return out, err
+	}
+	whole := 1.0
+	for _, n := range g.Shape() {
+		whole *= float64(n)
+	}
+	out.Samples += 16 * whole * float64(len(p.Unknowns)+len(p.Terms))
+	if training {
+		net, err := of.NewNetwork(q)
+		if err != nil {
+			return out, err
+		}
+		out.Parameters += 4 * float64(net.Layout().Size()) // a sample's gradient
+		rest := whole * float64(g.Axes[0].Points-part.Axes[0].Points) / float64(g.Axes[0].Points)
+		out.Samples += 8 * float64(s.Data.Validation.Count) * rest
+	}
 	return out, nil
 }

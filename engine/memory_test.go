@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"runtime"
 	"testing"
 
@@ -14,8 +15,13 @@ import (
 // each method and problem; sizes that no machine has are estimated as well.
 func TestEstimate(t *testing.T) {
 	for _, name := range []string{"diffusion-sorption-demo", "navier-stokes-demo"} {
-		for _, method := range model.Methods {
-			spec, err := model.OpenSpec(name, "method="+method, "training.micro_batch=2", "training.batch=2", "network.passes=1", "data.train.count=1", "data.validation.count=1")
+		for i := range 2 * len(model.Methods) {
+			method, rollout := model.Methods[i/2], 1+3*(i%2)
+			set := []string{"method=" + method, "training.micro_batch=2", "training.batch=2", "network.passes=1", "data.train.count=1", "data.validation.count=1"}
+			if rollout > 1 {
+				set = append(set, fmt.Sprint("rollout=", rollout), "grid.t=101", "constraint.points=500")
+			}
+			spec, err := model.OpenSpec(name, set...)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -44,7 +50,7 @@ func TestEstimate(t *testing.T) {
 			}
 			got := float64(heap()-before) + 5*4*float64(len(params)) // both moments, the average, the first draw
 			if want := needs.Bytes(); got < want/2 || got > 2*want {
-				t.Errorf("%s, %s: estimated %s (%+v), used %s", name, method, words.Size(want), needs, words.Size(got))
+				t.Errorf("%s, %s, rollout %d: estimated %s (%+v), used %s", name, method, rollout, words.Size(want), needs, words.Size(got))
 			}
 			runtime.KeepAlive(grad)
 			e.Close()

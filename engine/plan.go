@@ -195,7 +195,7 @@ type Info struct {
 	// Initial draws the parameters that training starts from.
 	Initial func() []float64
 	Rows    []Rows            // in the order of MeanSquares
-	Router  constraint.Router // of the domain among experts; one has all of it where method is not moe
+	Router  constraint.Router // of the domain, or of the first segment (rollout), among experts; one has all of it where method is not moe
 	Experts int               // solves for one prediction, 0 for soft
 }
 

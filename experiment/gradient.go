@@ -134,13 +134,14 @@ func smallEngine(spec *model.Spec, p *pde.Problem, method string, o Options) (en
 		c.Start = 0.1 // away from the kinks a problem may have at u = 0
 	}
 	small.Training.MicroBatch = 1
+	small.Rollout = min(small.Rollout, 2) // more repeat the same, and untrained ones may grow without end
 	var err error
 	for size := 24; size <= 96; size *= 2 {
 		small.Grid = map[string]int{}
 		for i, axis := range p.Axes {
 			points := size
 			if i == 0 {
-				points = max(9, size/2-3)
+				points = (max(9, size/2-3)-1)*small.Segments() + 1
 			} else if len(p.Axes) > 2 {
 				points = size / 2
 			}

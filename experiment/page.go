@@ -133,13 +133,32 @@ func specTitle(run scored) string {
 	return run.method.Label + " (" + run.run.Dir + ")"
 }
 
+// withSeams are the borders of experts in all segments of the time, which are those of the first, and the seams between
+// segments.
+func withSeams(boxes constraint.Boxes, time grid.Axis, segments int) [][]float64 {
+	if segments == 1 || len(boxes) == 0 {
+		return boxes
+	}
+	ends, length := []float64{time.Lo}, (time.Hi-time.Lo)/float64(segments)
+	for k := range segments {
+		begin := time.Lo + float64(k)*length
+		for _, b := range boxes[0][1 : len(boxes[0])-1] {
+			ends = append(ends, begin+b-time.Lo)
+		}
+		ends = append(ends, begin+length)
+	}
+	out := slices.Clone(boxes)
+	out[0] = ends
+	return out
+}
+
 // methodOf describes a run, without its scores and curves.
 func methodOf(spec *model.Spec, e Predictor) report.Method {
 	m := report.Method{Key: spec.Method, Label: model.MethodLabel(spec.Method), Note: methodNote(spec, e)}
 	info := e.Info()
 	if info.Experts > 0 {
 		boxes, _ := info.Router.(constraint.Boxes)
-		m.Borders = boxes
+		m.Borders = withSeams(boxes, info.Grid.Axes[0], spec.Segments())
 	}
 	if info.Spec.Network.Passes > 1 {
 		m.Label += iteratedLabel
@@ -218,8 +237,11 @@ func methodNote(spec *model.Spec, e Predictor) string {
 		return words.Count(s.Constraint.Points) + " points"
 	}
 	experts, points, scored := "1 expert", pointsOf(spec), pointsOf(e.Info().Spec)
-	if n := e.Info().Experts; n > 1 {
+	if n := e.Info().Router.Experts(); n > 1 {
 		experts, points = fmt.Sprintf("%d experts", n), points+" each"
+	}
+	if n := spec.Segments(); n > 1 {
+		points += fmt.Sprintf(", %d segments of time", n)
 	}
 	if scored != pointsOf(spec) {
 		points += ", scored with " + scored

@@ -153,6 +153,10 @@ func (r *Run) Predict(ctx context.Context, inputs [][]float64, o PredictOptions)
 	if err != nil {
 		return nil, err
 	}
+	beyond, err := r.newBeyond(g)
+	if err != nil {
+		return nil, err
+	}
 	estimates := dataset.NewEstimator(p, g).Begin(o.Workers)
 	err = e.Predict(engine.Batch{Inputs: inputs, Seeds: train.EvaluationSeeds(len(inputs))}, func(i int, x *engine.Prediction) error {
 		for q, u := range x.Field {
@@ -168,6 +172,7 @@ func (r *Run) Predict(ctx context.Context, inputs [][]float64, o PredictOptions)
 			out.Passes, out.RelativeLoss = append(out.Passes, float64(x.Passes)), append(out.RelativeLoss, x.Residual)
 		}
 		judge.add(x.Field, inputs[i])
+		beyond.add(i, x.Field, inputs[i])
 		estimates.Add(x.Field, inputs[i])
 		for _, expert := range x.Experts {
 			if expert.Status.Early() {
@@ -186,7 +191,7 @@ func (r *Run) Predict(ctx context.Context, inputs [][]float64, o PredictOptions)
 		o.warn(&out.Warnings, "%d of %d solves ended before they converged; their fields may be poor", early, len(inputs)*e.Info().Experts)
 	}
 	out.ResidualOverRate = judge.residuals
-	out.judge(judge.warnings(), why, o.Options)
+	out.judge(slices.Concat(judge.warnings(), beyond.warnings(len(inputs))), why, o.Options)
 	return out, nil
 }
 

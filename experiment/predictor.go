@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"pihc/compute"
@@ -12,6 +13,7 @@ import (
 	"pihc/engine"
 	"pihc/grid"
 	"pihc/internal/machine"
+	"pihc/internal/words"
 	"pihc/model"
 	"pihc/pde"
 	"pihc/score"
@@ -40,6 +42,7 @@ type Evaluation struct {
 	Points     *int           // residual rows per expert, 0: all; nil: as evaluation has it, or as many as a smaller subdomain holds
 	Tolerance  float64        // of the solves' gradient; 0: as trained
 	Passes     model.Passes   // 0: as evaluation has them, or as trained
+	Until      float64        // of a run with several segments of time: where the last ends, beyond the problem's time or before its end; 0: with it
 	Residual   float64        // of model.AutoPasses: residual that is small enough; 0: no such test
 	Last       bool           // the newest checkpoint instead of the best
 	TrustEdits bool           // a run folder that was edited
@@ -79,6 +82,39 @@ func (e *Evaluation) Repeat(r *Run) string {
 // Grid is the grid on which an evaluation uses a run: with the zero Evaluation that of Spec.Grid, whatever stages of its
 // training had.
 func (r *Run) Grid(e Evaluation) (*grid.Grid, error) {
+	g, err := r.grid(e)
+	if err != nil {
+		return nil, err
+	}
+	g, _, err = until(r.Spec, g, e.Until)
+	return g, err
+}
+
+// until returns a grid with an end of its own, and the segments of time up to there.
+func until(spec *model.Spec, g *grid.Grid, end float64) (*grid.Grid, int, error) {
+	segments := spec.Segments()
+	if end == 0 {
+		return g, segments, nil
+	}
+	time := g.Axes[0]
+	length := (time.Hi - time.Lo) / float64(segments)
+	count := math.Round((end - time.Lo) / length)
+	switch {
+	case segments == 1:
+		return nil, 0, words.WithHint(usagef("--until %g: the run has not been trained in segments of its time", end), "rollout of the spec makes one that goes on")
+	case !(count >= 1 && count <= mostSegments) || math.Abs(time.Lo+count*length-end) > 1e-9*length:
+		return nil, 0, words.WithHint(usagef("--until %g: a segment of %s ends at %g and every %g after that", end, time.Name, time.Lo+length, length), "want one of these, the first %d", mostSegments)
+	}
+	out := &grid.Grid{Axes: slices.Clone(g.Axes)}
+	out.Axes[0].Hi, out.Axes[0].Points = end, (time.Points-1)/segments*int(count)+1
+	return out, int(count), nil
+}
+
+// mostSegments bounds how far a prediction goes on.
+const mostSegments = 1000
+
+// grid is Grid without an end of its own.
+func (r *Run) grid(e Evaluation) (*grid.Grid, error) {
 	if e.Passes == 0 && !e.AsTrained {
 		if err := checkRepeats(r.Spec, r.overrides); err != nil {
 			return nil, err
@@ -98,7 +134,7 @@ func (r *Run) Open(e Evaluation) (Predictor, error) {
 // open is Open for a command.
 func (r *Run) open(e Evaluation, command string) (Predictor, error) {
 	spec := *r.Spec
-	g, err := r.Grid(e)
+	g, err := r.grid(e)
 	if err == nil {
 		err = r.checkRead(command, &e)
 	}
@@ -154,11 +190,7 @@ func newPredictor[T compute.Float](r *Run, spec *model.Spec, g *grid.Grid, e *Ev
 	if err != nil {
 		return nil, err
 	}
-	settings, err := spec.Options(p)
-	if err != nil {
-		return nil, err
-	}
-	router, err := settings.NewRouter(own)
+	router, err := spec.NewRouter(p, own)
 	if err != nil {
 		return nil, err
 	}
@@ -171,32 +203,66 @@ func newPredictor[T compute.Float](r *Run, spec *model.Spec, g *grid.Grid, e *Ev
 			return nil, err
 		}
 	}
-	made, err := newEngine[T](spec, p, g, router, e)
+	whole, segments, err := until(spec, g, e.Until)
 	if err != nil {
 		return nil, err
 	}
+	part, err := partOf(spec, p, g)
+	if err != nil {
+		return nil, err
+	}
+	made, err := newEngine[T](part, router, e)
+	if err != nil {
+		return nil, err
+	}
+	together := spec.Training.MicroBatch
+	if e.Comm != nil {
+		together = max(together, e.Comm.Size()/max(1, e.Slabs))
+	}
 	if e.passes(r.Spec) == model.AutoPasses {
-		if made, err = repeated(made, r, spec, g, e); err != nil {
+		if made, err = repeated(made, r, spec, g, together, e); err != nil {
+			return nil, err
+		}
+	}
+	if spec.Rollout > 1 {
+		all := *spec
+		all.Rollout = segments
+		if made, err = engine.Rollout(made, &all, p, whole, together); err != nil {
 			return nil, err
 		}
 	}
 	return &predictor[T]{made, params, meta, e.Repeat(r)}, nil
 }
 
-func newEngine[T compute.Float](spec *model.Spec, p *pde.Problem, g *grid.Grid, router constraint.Router, e *Evaluation) (engine.Engine[T], error) {
-	return dist.NewEngine[T](spec, p, e.engine(engine.Options{Grid: g, Router: router, Workers: e.Workers}), e.Comm, e.Slabs)
+// part is what the passes of a network are of: a spec, its problem and a grid, or those of a segment (rollout).
+type part struct {
+	spec    *model.Spec
+	problem *pde.Problem
+	grid    *grid.Grid
+}
+
+func partOf(spec *model.Spec, p *pde.Problem, g *grid.Grid) (part, error) {
+	if spec.Rollout <= 1 {
+		return part{spec, p, g}, nil
+	}
+	of, q, err := spec.Segment(p)
+	if err != nil {
+		return part{}, err
+	}
+	g, err = spec.SegmentGrid(p, g)
+	return part{of, q, g}, err
+}
+
+func newEngine[T compute.Float](x part, router constraint.Router, e *Evaluation) (engine.Engine[T], error) {
+	return dist.NewEngine[T](x.spec, x.problem, e.engine(engine.Options{Grid: x.grid, Router: router, Workers: e.Workers}), e.Comm, e.Slabs)
 }
 
 // repeated is an engine that runs until the residual stops falling, beginning on coarser grids. It closes made if it fails.
-func repeated[T compute.Float](made engine.Engine[T], r *Run, spec *model.Spec, g *grid.Grid, e *Evaluation) (engine.Engine[T], error) {
+func repeated[T compute.Float](made engine.Engine[T], r *Run, spec *model.Spec, g *grid.Grid, together int, e *Evaluation) (engine.Engine[T], error) {
 	coarse, err := coarserEngines[T](spec, r.Problem, g, e)
 	if err != nil {
 		made.Close()
 		return nil, err
-	}
-	together := spec.Training.MicroBatch
-	if e.Comm != nil {
-		together = max(together, e.Comm.Size()/max(1, e.Slabs))
 	}
 	said := e.evaluation(r.Spec)
 	out, err := engine.Repeat(made, engine.RepeatOptions{Tolerance: e.Residual, Limit: said.MostPasses(), Together: together}, coarse...)
@@ -215,6 +281,10 @@ func coarserEngines[T compute.Float](spec *model.Spec, p *pde.Problem, g *grid.G
 	if err != nil {
 		return nil, err
 	}
+	finest, err := partOf(spec, p, g)
+	if err != nil {
+		return nil, err
+	}
 	slabs, workers := max(1, e.Slabs), e.threads()
 	needs, err := engine.Estimate(spec, p, g, workers, slabs, false)
 	if err != nil {
@@ -229,20 +299,25 @@ func coarserEngines[T compute.Float](spec *model.Spec, p *pde.Problem, g *grid.G
 		return nil, err
 	}
 	for _, c := range grids {
-		coarse, router := *spec, constraint.NewBoxes(c, nil)
+		on, err := partOf(spec, p, c)
+		if err != nil {
+			return failed(err)
+		}
+		coarse, router := *on.spec, constraint.NewBoxes(on.grid, nil)
 		if spec.Method == model.MoE {
 			coarse.Method = model.Hard
 		}
-		if coarse.Constraint.Points, err = coarse.FittingPoints(p, g, c, router); err != nil {
+		if coarse.Constraint.Points, err = coarse.FittingPoints(on.problem, finest.grid, on.grid, router); err != nil {
 			return failed(err)
 		}
-		if needs, err = engine.Estimate(&coarse, p, c, workers, slabs, false); err != nil {
+		if needs, err = engine.Estimate(&coarse, on.problem, on.grid, workers, slabs, false); err != nil {
 			return failed(err)
 		}
 		if have > 0 && bytes+needs.Bytes() > have {
 			continue
 		}
-		made, err := newEngine[T](&coarse, p, c, router, e)
+		on.spec = &coarse
+		made, err := newEngine[T](on, router, e)
 		if err != nil && slabs > 1 {
 			continue
 		}

@@ -96,6 +96,7 @@ var changed = map[string]string{
 	"seed":                           "seed=7",
 	"method":                         "method=hard",
 	"grid":                           "grid.x=16",
+	"rollout":                        "rollout=2", // of times that do not divide: cmd/pihc has a script
 	"constants":                      "constants.d=0.02",
 	"paper":                          "paper.moe={mean: 0.3, std: 0.1}",
 	"network.kind":                   "network={kind: ffno, width: 6, layers: 2, modes: {t: 2, x: 2}, projection: 6, basis: 3, passes: 3, features: {u: 1, v: 1, activator: 1, inhibitor: 1}}",

@@ -45,6 +45,16 @@ func checkSizesOn(g *grid.Grid, spec *model.Spec, p *pde.Problem, workers, slabs
 	if err := checkNeeds(spec, p, g, workers, slabs, true); err != nil {
 		return err
 	}
+	if _, err := p.Discretize(g); err == nil && spec.Rollout > 1 {
+		of, q, err := spec.Segment(p)
+		if err != nil {
+			return err
+		}
+		if g, err = spec.SegmentGrid(p, g); err != nil {
+			return err
+		}
+		return checkSizesOn(g, of, q, workers, slabs)
+	}
 	sys, err := p.Discretize(g)
 	if err != nil {
 		if errors.Is(err, pde.ErrLong) {

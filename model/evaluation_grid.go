@@ -32,7 +32,7 @@ func (s *Spec) EvaluationGrids(p *pde.Problem) ([]EvaluationGrid, error) {
 	if err != nil {
 		return nil, err
 	}
-	router, err := s.router(p, base)
+	router, err := s.NewRouter(p, base)
 	if err != nil {
 		return nil, err
 	}
@@ -55,10 +55,14 @@ func (s *Spec) EvaluationGrids(p *pde.Problem) ([]EvaluationGrid, error) {
 		if err := g.Validate(); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		if err := CheckNetwork(net, g); err != nil {
+		part, err := s.SegmentGrid(p, g)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if err := CheckNetwork(net, part); err != nil {
 			return nil, fmt.Errorf("%s (%s): %w", name, words.Shape(g.Shape()), err)
 		}
-		if _, err := router.Divide(g); err != nil {
+		if _, err := router.Divide(part); err != nil {
 			return nil, fmt.Errorf("%s (%s): %w", name, words.Shape(g.Shape()), err)
 		}
 		if same := func(o EvaluationGrid) bool { return slices.Equal(o.Axes, g.Axes) }; !same(EvaluationGrid{Grid: base}) && !slices.ContainsFunc(grids, same) {

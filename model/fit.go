@@ -140,11 +140,20 @@ func absent(root config.Node) []string {
 // problem: grid and boundaries, sizes of initial conditions, units of the rows. A spec with
 // fittedDefaults is used only after it; for others, and a second time, it does nothing.
 func (s *Spec) Fit(p *pde.Problem) error {
+	if s.Rollout > 1 {
+		if _, _, err := s.Segment(p); err != nil {
+			return err
+		}
+	}
 	if len(s.unset) == 0 {
 		return nil
 	}
 	f, err := newFitting(s, p)
 	if err != nil {
+		return err
+	}
+	// What the points of a grid allow is of a segment. Units are of the whole time: what a segment leaves is handed on.
+	if f.grid, err = s.cut(f.grid, 0); err != nil {
 		return err
 	}
 	for _, x := range fits {

@@ -66,6 +66,13 @@ func (in *Inputs) Count() int { return len(in.Axes) + in.Fields + len(in.Feature
 
 // InputNames returns what the network of a spec sees at every point, in order.
 func (s *Spec) InputNames(p *pde.Problem) ([]string, error) {
+	if s.Rollout > 1 {
+		of, q, err := s.Segment(p)
+		if err != nil {
+			return nil, err
+		}
+		return of.InputNames(q)
+	}
 	in, err := s.NewInputs(p)
 	if err != nil {
 		return nil, err

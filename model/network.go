@@ -166,6 +166,13 @@ func (s *Spec) NewNetwork(p *pde.Problem) (network.Network, error) {
 	if err := s.fitted(); err != nil {
 		return nil, err
 	}
+	if s.Rollout > 1 {
+		of, q, err := s.Segment(p)
+		if err != nil {
+			return nil, err
+		}
+		return of.NewNetwork(q)
+	}
 	in, err := s.NewInputs(p)
 	if err != nil {
 		return nil, err

@@ -59,10 +59,13 @@ func (s *Spec) Options(p *pde.Problem) (constraint.Options, error) {
 	return o, nil
 }
 
-// router divides a grid among experts as the spec says.
-func (s *Spec) router(p *pde.Problem, g *grid.Grid) (constraint.Router, error) {
+// NewRouter divides a grid of the problem, or the first segment of it, among experts as the spec says.
+func (s *Spec) NewRouter(p *pde.Problem, g *grid.Grid) (constraint.Router, error) {
 	options, err := s.Options(p)
 	if err != nil {
+		return nil, err
+	}
+	if g, err = s.SegmentGrid(p, g); err != nil {
 		return nil, err
 	}
 	return options.NewRouter(g)

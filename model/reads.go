@@ -29,6 +29,8 @@ var readings = []reading{
 	{"problem", commandsOfSpecs, nil},
 	{"constants", commandsOfSpecs, nil},
 	{"grid", commandsOfSpecs, nil},
+	{"rollout", "train step", nil},
+	{"rollout", "generate", noGrids},
 	{"method", "train eval predict", nil},
 	{"method", "generate", noGrids},
 	{"seed", "train step", nil},

@@ -46,6 +46,7 @@ type Spec struct {
 	Method     string             `yaml:"method" want:"soft, hard, moe"`
 	Seed       uint64             `yaml:"seed"`
 	Grid       map[string]int     `yaml:"grid,flow"`
+	Rollout    int                `yaml:"rollout,omitempty" want:"at least 0"` // segments of the time, each begun with the end of the one before; 0: one
 	Network    NetworkSpec        `yaml:"network"`
 	Constraint ConstraintSpec     `yaml:"constraint"`
 	Loss       LossSpec           `yaml:"loss"`

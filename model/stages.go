@@ -36,7 +36,7 @@ func (s *Spec) Stages(p *pde.Problem) ([]Stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	router, err := s.router(p, base)
+	router, err := s.NewRouter(p, base)
 	if err != nil {
 		return nil, err
 	}
@@ -104,6 +104,9 @@ func trainingGrid(s *Spec, p *pde.Problem) (*grid.Grid, error) {
 		}
 		axis.Hi, axis.Points = window[1], n
 	}
+	if _, err := s.SegmentGrid(p, g); err != nil {
+		return nil, err
+	}
 	return g, g.Validate()
 }
 
@@ -130,6 +133,10 @@ func (s *Spec) FittingPoints(p *pde.Problem, base, g *grid.Grid, router constrai
 	}
 	if !coarser || points == 0 || s.Method == Soft {
 		return points, nil
+	}
+	g, err := s.SegmentGrid(p, g)
+	if err != nil {
+		return 0, err
 	}
 	sys, err := p.Discretize(g)
 	if err != nil {

@@ -221,7 +221,7 @@ func (l *loader) dropInitial(p *Problem) {
 	for _, u := range p.Unknowns {
 		name := u.InitialName()
 		used := slices.ContainsFunc(p.AllRows(), func(r Rows) bool {
-			return r.Weight.DependsOn(name) || slices.ContainsFunc(r.Expr.Variables(), func(v string) bool { return v == name || strings.HasPrefix(v, name+".") })
+			return r.Weight.DependsOn(name) || contains(r.Expr, name)
 		})
 		for _, v := range p.Unknowns {
 			used = used || v.Ansatz.Offset.DependsOn(name)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strconv"
 	"time"
 
 	"pihc/compute"
@@ -63,11 +64,11 @@ func (s *Samples) nrmse(u, truth []float64) float64 {
 	return norm / math.Sqrt(float64(unknowns))
 }
 
-// after returns the values of a field (C, P) from index seen of every unknown on.
-func (s *Samples) after(u []float64, seen int) []float64 {
+// between returns the values of a field (C, P) from an index of every unknown to another.
+func (s *Samples) between(u []float64, from, to int) []float64 {
 	var out []float64
 	for part := range slices.Chunk(u, len(u)/max(1, len(s.Unknowns))) {
-		out = append(out, part[seen:]...)
+		out = append(out, part[from:to]...)
 	}
 	return out
 }
@@ -191,7 +192,7 @@ func (sc *scorer) add(i int, p *engine.Prediction) error {
 	x.InitialError = kindRMS(rows, p.MeanSquares, pde.InitialRows)
 	x.BoundaryError = kindRMS(rows, p.MeanSquares, pde.BoundaryRows)
 	x.Residuals, x.Conditions = rowsRMS(rows, p.MeanSquares, true), rowsRMS(rows, p.MeanSquares, false)
-	if sc.info.Experts > 1 {
+	if sc.info.Router.Experts() > 1 {
 		x.BorderJump = absent(p.JumpRMS)
 	}
 	for k, o := range p.Experts {
@@ -211,15 +212,24 @@ func (sc *scorer) compare(x *Sample, field, truth []float64) {
 	s := &sc.samples
 	x.RelativeL2, x.Unknowns = s.relativeL2(field, truth)
 	x.RelativeL2, x.NRMSE = absent(x.RelativeL2), absent(s.nrmse(field, truth))
-	if sc.seen < sc.info.Grid.Size() {
-		e, _ := s.relativeL2(s.after(field, sc.seen), s.after(truth, sc.seen))
+	size := sc.info.Grid.Size()
+	if sc.seen < size {
+		e, _ := s.relativeL2(s.between(field, sc.seen, size), s.between(truth, sc.seen, size))
 		x.Unseen = absent(e)
+	}
+	if n := sc.info.Spec.Segments(); n > 1 {
+		x.Segments = map[string]float64{}
+		slice := sc.info.SliceSize()
+		for k := range n {
+			from, to := slice+(size-slice)*k/n, slice+(size-slice)*(k+1)/n
+			e, _ := s.relativeL2(s.between(field, from, to), s.between(truth, from, to))
+			x.Segments[strconv.Itoa(k+1)] = absent(e)
+		}
 	}
 	initial := s.Inputs[x.Index]
 	_, rate := sc.plain.RMS(truth, initial)
-	size := dataset.RootMeanSquare(truth)
 	ratio := func(u []float64) float64 {
-		return absent(dataset.ResidualOver(sc.plain, sc.info.Grid, u, initial, rate, size))
+		return absent(dataset.ResidualOver(sc.plain, sc.info.Grid, u, initial, rate, dataset.RootMeanSquare(truth)))
 	}
 	x.RelativeResidual, x.TruthResidual = ratio(field), ratio(truth)
 	if !sc.info.Problem.Steady {

@@ -54,6 +54,8 @@ type Evaluation struct {
 	Unknowns   map[string]*Summary `json:"unknowns,omitempty"`
 	Residuals  map[string]*Summary `json:"residuals,omitempty"`
 	Conditions map[string]*Summary `json:"conditions,omitempty"`
+	// With several segments of time (rollout), by their number from 1: relative_l2 over the times after the beginning of each.
+	Segments map[string]*Summary `json:"segments,omitempty"`
 	// Loss is the whole loss, with conditions and without border terms, as Trivial.Loss is.
 	Loss    *Summary  `json:"loss,omitempty"`
 	Trivial []Trivial `json:"trivial,omitempty"`
@@ -104,7 +106,7 @@ type Sample struct {
 
 	Unseen, Passes, ErrorEstimate float64
 
-	Unknowns, Residuals, Conditions map[string]float64 // nil with one unknown, with one residual, with one condition
+	Unknowns, Residuals, Conditions, Segments map[string]float64 // nil with one unknown, with one residual, with one condition, with one segment
 }
 
 // NewSample returns a Sample in which every metric is absent (NaN).
@@ -145,14 +147,14 @@ func (s Sample) MarshalJSON() ([]byte, error) {
 	return append(out, '}'), nil
 }
 
-// part is a metric that a sample has for each of several unknowns, residuals or conditions.
+// part is a metric that a sample has for each of several unknowns, residuals, conditions or segments.
 type part struct {
 	name string
 	of   *map[string]float64
 }
 
 func (s *Sample) parts() []part {
-	return []part{{"unknowns", &s.Unknowns}, {"residuals", &s.Residuals}, {"conditions", &s.Conditions}}
+	return []part{{"unknowns", &s.Unknowns}, {"residuals", &s.Residuals}, {"conditions", &s.Conditions}, {"segments", &s.Segments}}
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
@@ -256,7 +258,7 @@ func (e *Evaluation) Summarize() {
 			*dst = &s
 		}
 	}
-	for i, dst := range []*map[string]*Summary{&e.Unknowns, &e.Residuals, &e.Conditions} { // in the order of Sample.parts
+	for i, dst := range []*map[string]*Summary{&e.Unknowns, &e.Residuals, &e.Conditions, &e.Segments} { // in the order of Sample.parts
 		*dst = nil
 		values := map[string][]float64{}
 		for _, s := range e.PerSample {

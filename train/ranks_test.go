@@ -46,8 +46,11 @@ func TestRanksBitwise(t *testing.T) {
 	flow := newExperiment(t, "problem=navier-stokes", "grid={t: 8, x: 12, y: 12}",
 		"network={width: 4, layers: 2, modes: {t: 2, x: 3, y: 3}, projection: 6, basis: 4, spectral_gain: 0, omit_coordinates: [x, y], passes: 2, features: {w: 1, residual: 0.2}}",
 		"constraint={experts: {x: 2}, points: 40, overlap: {start: 0.5, end: 0}}", "loss={relative: true, border_jump: 0.1}")
+	rollout := newExperiment(t, "problem=navier-stokes", "grid={t: 17, x: 12, y: 12}", "rollout=2",
+		"network={width: 4, layers: 2, modes: {t: 2, x: 3, y: 3}, projection: 6, basis: 4, spectral_gain: 0, omit_coordinates: [x, y], passes: 2, features: {w: 1, residual: 0.2}}",
+		"constraint={experts: {x: 2}, points: 40}", "loss={relative: true, border_jump: 0.1}")
 	for method, e := range map[string]experiment{
-		"soft": newExperiment(t, "method=soft"), "moe": newExperiment(t, "method=moe"), "flow": flow,
+		"soft": newExperiment(t, "method=soft"), "moe": newExperiment(t, "method=moe"), "flow": flow, "rollout": rollout,
 	} {
 		e = e.with(t, "training.batch=5", "training.micro_batch=3")
 		want, _ := e.train(t, Options{})

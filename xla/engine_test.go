@@ -17,16 +17,17 @@ import (
 // The suite that every engine passes. Programs of a case are freed after it: a process can map only so much code.
 func TestEngine(t *testing.T) {
 	client(t)
-	c, plugin, last := Constructors(), os.Getenv("PIHC_PJRT"), (*pde.Problem)(nil)
+	c, plugin, last := Constructors(), os.Getenv("PIHC_PJRT"), (*byte)(nil)
 	begin := func(p *pde.Problem, o engine.Options) engine.Options {
-		if p != last {
+		file := &p.Source[0] // which segments share with their problem
+		if file != last {
 			compiled.Range(func(key, program any) bool {
 				program.(*pjrt.Program).Free()
 				compiled.Delete(key)
 				return true
 			})
 		}
-		last, o.Plugin = p, plugin
+		last, o.Plugin = file, plugin
 		return o
 	}
 	enginetest.Run(t, engine.Constructors{

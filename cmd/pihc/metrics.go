@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"pihc/experiment"
@@ -83,6 +84,9 @@ func printMetrics(w io.Writer, m *experiment.Metrics) error {
 	}
 	row("error_estimate", m.ErrorEstimate, words.Percent)
 	row("unseen_l2", m.Unseen, words.Percent)
+	for k := range len(m.Segments) {
+		row(fmt.Sprintf("  segment %d of time", k+1), m.Segments[strconv.Itoa(k+1)], words.Percent)
+	}
 	row("nrmse", m.NRMSE, words.Percent)
 	row("passes", m.Passes, words.Number)
 	row("relative_residual", m.RelativeResidual, words.Percent)

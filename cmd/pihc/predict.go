@@ -17,6 +17,7 @@ type predictOptions struct {
 	gridFlags
 	initial, out string
 	removeMean   bool
+	until        float64
 	force, json  bool
 }
 
@@ -55,6 +56,12 @@ less than a tenth of its smallest (where it draws near zero no size is too small
 a beginning that misses the conditions at ends of axes of space by a tenth of its size
 more than three times what draws do.
 
+A run that was trained in segments of time (rollout in its spec) goes on as long as you
+like: --until T ends at T, the end of a segment, beyond the time of the PDE file or
+before its end. A warning says how many samples begin a segment after that time unlike
+what training draws and what the segments before begin with, and that rows which
+contain the time have not been trained there.
+
 The rows each expert samples are drawn anew for every sample, by its position in
 the file, so that one initial condition at two positions gives two fields that
 differ a little; with --points 0 every row counts and they are equal.`,
@@ -68,6 +75,7 @@ differ a little; with --points 0 every row counts and they are equal.`,
 	c.Flags().StringVarP(&o.initial, "initial", "i", "", "NPY file of initial conditions, or NPZ file of inputs (required)")
 	c.Flags().StringVarP(&o.out, "out", "o", "", "NPZ file to write (required)")
 	forceFlag(c, &o.force)
+	c.Flags().Float64Var(&o.until, "until", 0, "of a run with segments of time (rollout): go on to the end of another segment")
 	jsonFlag(c, &o.json)
 	c.Flags().BoolVar(&o.removeMean, "remove-mean", false, "subtract the mean of every initial condition first")
 	return c
@@ -84,6 +92,7 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 	if err != nil {
 		return err
 	}
+	e.Until = o.until
 	r, err := experiment.OpenRun(dir, o.set...)
 	if err != nil {
 		return err

@@ -122,7 +122,7 @@ func checkInfo(s *setup, e engine.Engine[float64], spec *model.Spec) error {
 		at += t.Size()
 		bias = bias || t.Name == info.OutputBias.Name && t.Offset == info.OutputBias.Offset
 	}
-	experts := map[string]int{model.Soft: 0, model.Hard: 1, model.MoE: router.Experts()}[spec.Method]
+	experts := map[string]int{model.Soft: 0, model.Hard: 1, model.MoE: router.Experts()}[spec.Method] * spec.Segments()
 	switch {
 	case info.Spec.Method != spec.Method || info.Problem.Name != s.problem.Name || !slices.Equal(info.Grid.Axes, s.system.Grid.Axes):
 		return errors.New("it is of another experiment")
@@ -153,7 +153,7 @@ func checkPrediction(s *setup, e engine.Engine[float64], spec *model.Spec) error
 		if len(p.Field) != len(s.problem.Unknowns)*info.Grid.Size() || len(p.MeanSquares) != len(info.Rows) || len(p.Experts) != info.Experts {
 			return fmt.Errorf("sample %d: %d values, %d mean squares, %d experts", i, len(p.Field), len(p.MeanSquares), len(p.Experts))
 		}
-		if (p.JumpRMS > 0) != (info.Experts > 1) {
+		if (p.JumpRMS > 0) != (info.Router.Experts() > 1) {
 			return fmt.Errorf("sample %d: a jump of %g between %d experts", i, p.JumpRMS, info.Experts)
 		}
 		alone, err := predict(e, w, s.batch.Sample(i))

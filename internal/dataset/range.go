@@ -54,17 +54,22 @@ func NewRange(p *pde.Problem, g *grid.Grid) (*Range, error) {
 		if err := next(data.SampleRand(1, i), sample); err != nil {
 			return nil, err
 		}
-		for k := range r.inputs {
-			in := &r.inputs[k]
-			v := in.Of(sample)
-			in.low, in.high = min(in.low, slices.Min(v)), max(in.high, slices.Max(v))
-			in.rough = max(in.rough, in.roughness(v))
-		}
-		if r.walls != nil {
-			r.walls.add(sample)
-		}
+		r.Add(sample)
 	}
 	return r, nil
+}
+
+// Add makes the inputs of a sample some of those that others are compared with.
+func (r *Range) Add(sample []float64) {
+	for k := range r.inputs {
+		in := &r.inputs[k]
+		v := in.Of(sample)
+		in.low, in.high = min(in.low, slices.Min(v)), max(in.high, slices.Max(v))
+		in.rough = max(in.rough, in.roughness(v))
+	}
+	if r.walls != nil {
+		r.walls.add(sample)
+	}
 }
 
 // smallest is a tenth of the smallest size (root mean square) of an input's draws, of each part

@@ -234,7 +234,7 @@ func (m *march) fromAnsatz(u, sample []float64) error {
 			return err
 		}
 		program.Evaluator()(n, [][]float64{u[f*n : (f+1)*n], multiplier}, in)
-		if m.second || kernel.SumSquares64(multiplier) > 0 || timeOrders(p)[f] == 0 {
+		if m.second || kernel.SumSquares64(multiplier) > 0 || TimeOrders(p)[f] == 0 {
 			return fmt.Errorf("no initial condition of %s", x.Name)
 		}
 	}

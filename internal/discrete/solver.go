@@ -158,9 +158,9 @@ func marches(p *pde.Problem) bool {
 	return ok
 }
 
-// timeOrders returns the highest order of a derivative along the first axis that residuals
+// TimeOrders returns the highest order of a derivative along the first axis that residuals
 // have of each unknown.
-func timeOrders(p *pde.Problem) []int {
+func TimeOrders(p *pde.Problem) []int {
 	orders := make([]int, len(p.Unknowns))
 	for _, t := range p.Terms {
 		if order, _, _, ok := timeOrder(p, t); ok && p.InResidual(t.Name) {
@@ -172,7 +172,7 @@ func timeOrders(p *pde.Problem) []int {
 
 // marched returns the order in time of a problem, and whether it can be marched by that.
 func marched(p *pde.Problem) (order int, ok bool) {
-	orders := timeOrders(p)
+	orders := TimeOrders(p)
 	order = slices.Max(orders)
 	for _, o := range orders {
 		if o != order && (o > 0 || order > 1) {

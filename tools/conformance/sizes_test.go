@@ -54,6 +54,9 @@ func sizes(spec string) (ofData, further []string, err error) {
 		// Solves are taken to where rounding ends them: less would end by other iterations on other engines.
 		"constraint.tolerance=1e-12", "constraint.cost_tolerance=0",
 	)
+	if slices.Contains([]string{"burgers", "wave"}, nameOf(spec)) { // one of each order in time
+		further = append(further, "rollout=2")
+	}
 	if x.Spec.Constraint.Points > 0 {
 		further = append(further, "constraint.points=40")
 	}
