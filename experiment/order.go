@@ -68,7 +68,7 @@ func (d *draft) holdAtStart(ctx context.Context, o Options) error {
 			return nil // written in another way
 		}
 	}
-	if q := loadSound("problem.yaml", text); q != nil {
+	if q := loadSound(d.file, text); q != nil {
 		d.src, d.p = text, q
 		d.added = append(d.added, fmt.Sprintf("changed rows of the residual: %s from the first on, which ties the solution to its initial condition", time))
 	}
@@ -161,13 +161,9 @@ func startHolds(p *pde.Problem) bool {
 // the residual cannot hold at the first time (holdAtStart), its order in time becomes 4 at most, and the first rows count for more.
 func (d *draft) raiseOrders(ctx context.Context, o Options) error {
 	p := d.p
-	spectral := slices.ContainsFunc(p.Terms, func(t pde.Term) bool { return t.Spectral != nil })
-	if !solvable(p) || spectral || len(p.Axes) > 2 { // no floor, or a dear one
-		return nil
-	}
 	o.say("init: comparing orders of differences")
 	floor, err := floorOf(ctx, d.fitted, p)
-	if err != nil {
+	if err != nil || !minimised(p) && !(floor > mostGridError) {
 		return err
 	}
 	before := ordering{src: d.src, p: p, floor: floor}
@@ -191,9 +187,6 @@ func (d *draft) raiseOrders(ctx context.Context, o Options) error {
 	if best.raised != nil && !steadyReference(d.fitted, p, best.p) {
 		d.warnings = append(d.warnings, "orders of accuracy stay as they are: with higher ones solutions of the rows change with the grid they are computed on")
 		best = before
-	}
-	if best.floor > mostReferenceError {
-		d.warnings = append(d.warnings, fmt.Sprintf("floor_error is %s (pihc check): these rows, with this grid, hold solutions no better than that, and no network is expected to do better", words.Percent(best.floor)))
 	}
 	if best.raised != nil {
 		d.src, d.p = best.src, best.p
@@ -239,7 +232,7 @@ func (d *draft) raise(ctx context.Context, from ordering, first, end int) (order
 		if weight != "" {
 			text = appended(text, weight, "Added by pihc init: the residual leaves out the first time, so that only the first rows after it\n# tie the solution to its initial condition: they count for more.")
 		}
-		q := loadSound("problem.yaml", text)
+		q := loadSound(d.file, text)
 		if q == nil {
 			continue
 		}
@@ -296,8 +289,17 @@ func weightOfStart(p *pde.Problem, spec *model.Spec) string {
 	return fmt.Sprintf(`residual_weight: "sqrt(1 + %.3g/%s)"`, 8*g.Axes[0].Step(), since)
 }
 
-// floorOf is the floor_error of check, NaN where it cannot be had; the error is ctx's.
+// minimised reports whether the floor_error of check is had in seconds.
+func minimised(p *pde.Problem) bool {
+	return solvable(p) && len(p.Axes) == 2 && !slices.ContainsFunc(p.Terms, func(t pde.Term) bool { return t.Spectral != nil })
+}
+
+// floorOf is the floor_error of check or, where that takes longer, what hold measures in its place; NaN where it cannot be had. The error is ctx's.
 func floorOf(ctx context.Context, spec *model.Spec, p *pde.Problem) (float64, error) {
+	if !minimised(p) {
+		h, _ := hold(ctx, p, spec, pointsOn(p, spec))
+		return h.distance, ctx.Err()
+	}
 	g, err := floorGrid(spec, p, nil)
 	var sys *pde.System
 	if err == nil {
