@@ -52,35 +52,61 @@ func hold(ctx context.Context, p *pde.Problem, spec *model.Spec, points map[stri
 	if err != nil {
 		return h, err
 	}
-	if discrete.Marches(&own) {
-		return h, h.march(ctx, &own, g)
+	if discrete.Marches(p) {
+		err = h.march(ctx, p, &own, g)
+	} else {
+		err = h.minimise(ctx, p, &own, spec, g)
+	}
+	return h, err
+}
+
+// minimise measures for a problem p that is solved at once; own is solved by itself.
+func (h *holding) minimise(ctx context.Context, p, own *pde.Problem, spec *model.Spec, g *grid.Grid) error {
+	solver, err := dataset.ReferenceSolver(own, g)
+	if err != nil {
+		return err
 	}
 	sys, err := own.Discretize(g)
 	if err != nil {
-		return h, err
+		return err
 	}
-	floors, err := measureFloors(ctx, spec, sys, mostFloorSteps, func(int) {})
+	options, err := spec.Options(p)
 	if err != nil {
-		return h, err
+		return err
 	}
-	for _, f := range floors {
-		h.residual += float64(f.Residual) / float64(len(floors))
+	samples, err := dataset.Draws(p, g, mostHoldSamples)
+	if err != nil {
+		return err
 	}
-	if h.distance = meanOf(floors, errorOf); math.IsNaN(h.distance) {
-		return h, discrete.ErrLarge
+	sum, truth := holding{}, make([]float64, sys.FieldSize())
+	for _, sample := range samples {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if _, err := solver.Solve(truth, sample); err != nil {
+			return fmt.Errorf("solution on a finer grid: %w", err)
+		}
+		f, err := discrete.MeasureFloor(sys, func(set *pde.RowSet) float64 { return options.RowScale(set, len(set.Solved)) }, sample, truth, mostFloorSteps)
+		if err != nil {
+			return err
+		}
+		sum.distance += f.Error / mostHoldSamples
+		sum.residual += f.Residual / mostHoldSamples
 	}
-	return h, nil
+	h.distance, h.residual = sum.distance, sum.residual
+	return nil
 }
 
-// march measures for a problem that is marched.
-func (h *holding) march(ctx context.Context, p *pde.Problem, g *grid.Grid) error {
-	refine, _ := discrete.Refinements(p, g)
+// march measures for a problem p that is marched; own is solved by itself.
+func (h *holding) march(ctx context.Context, p, own *pde.Problem, g *grid.Grid) error {
+	refine, _ := discrete.Refinements(own, g)
 	steps, n := refine[0], len(p.Unknowns)
 	points, work := g.PointsByName(), float64(n*steps)
-	reference := pde.Reference{Solver: p.Reference.Solver, Constants: p.Reference.Constants, Points: p.Reference.Points, Refine: map[string]int{g.Axes[0].Name: steps}}
+	on := *own // the points of the finer grid are its own
+	on.Reference.Refine = map[string]int{g.Axes[0].Name: steps}
 	for i, a := range g.Axes {
 		if i > 0 {
-			reference.Refine[a.Name] = 1
+			on.Reference.Refine[a.Name] = 1
 			if points[a.Name] *= refine[i]; a.Boundary == grid.Nodes {
 				points[a.Name] -= refine[i] - 1
 			}
@@ -95,8 +121,6 @@ func (h *holding) march(ctx context.Context, p *pde.Problem, g *grid.Grid) error
 	if err != nil {
 		return err
 	}
-	on := *p
-	on.Reference = reference
 	solver, err := dataset.ReferenceSolver(&on, fine)
 	if err != nil {
 		return err

@@ -167,15 +167,20 @@ func (d *draft) raiseOrders(ctx context.Context, o Options) error {
 		return err
 	}
 	before := ordering{src: d.src, p: p, floor: floor}
-	best := before
-	for i := range p.Axes {
+	best, several := before, 0 // axes
+	for i, axis := range p.Axes {
+		if len(centralTerms(p, axis.Name)) > 0 {
+			several++
+		}
 		if best, err = d.raise(ctx, best, i, i+1); err != nil {
 			return err
 		}
 	}
-	alike, err := d.raise(ctx, before, 0, len(p.Axes))
-	if err != nil {
-		return err
+	alike := before
+	if several > 1 {
+		if alike, err = d.raise(ctx, before, 0, len(p.Axes)); err != nil {
+			return err
+		}
 	}
 	most := best.floor
 	if discrete.Marches(p) { // an order in time of which little comes stays

@@ -41,8 +41,9 @@ func (d *draft) holdSolutions(ctx context.Context, o *SizeOptions) error {
 		}
 		best, grids = grids[0], grids[1:]
 	}
-	if points := best.shape(d.p, first.points); points != "" {
-		what := fmt.Sprintf("raised points, with which solutions of the rows are %s from those of the equation, not %s: %s", words.Percent(best.distance), words.Percent(first.distance), points)
+	raised := best.shape(d.p, first.points)
+	if raised != "" {
+		what := fmt.Sprintf("raised points, with which solutions of the rows are %s from those of the equation, not %s: %s", words.Percent(best.distance), words.Percent(first.distance), raised)
 		d.src = slices.Concat(d.src, []byte("\n# Changed by pihc init: it "+what+".\n"))
 		d.added = slices.Insert(d.added, 0, what)
 	}
@@ -52,7 +53,13 @@ func (d *draft) holdSolutions(ctx context.Context, o *SizeOptions) error {
 	case best.poor():
 		d.warnings = slices.Insert(d.warnings, 0, best.describe(d.p, grids)+": "+hint)
 	}
-	return nil
+	if raised == "" {
+		return nil
+	}
+	if err := d.holdAtStart(ctx, o.Options); err != nil { // what a finer grid may bear
+		return err
+	}
+	return d.raiseOrders(ctx, o.Options)
 }
 
 // refine gives the PDE file the points of a grid, and the experiment the sizes that go with them, unless they leave too few steps of training, or
@@ -76,7 +83,7 @@ func (d *draft) refine(ctx context.Context, h holding, o *SizeOptions) (hint str
 		return fmt.Sprintf("these points do not fit: %v", err), nil
 	}
 	if next.steps < rushedSteps {
-		return fmt.Sprintf("--minutes %.2g leave time for a training on the next finer grid", rushedSteps*next.step/60), nil
+		return fmt.Sprintf("--minutes %.2g or more leave time for a training on the next finer grid", rushedSteps*next.step/60), nil
 	}
 	for _, w := range d.warnings {
 		if !slices.Contains(next.warnings, w) {

@@ -150,6 +150,9 @@ func printCheck(w io.Writer, r *experiment.Checked) error {
 		verdict += "; not judged, as constraint.adjoint asks for an approximation: " + strings.Join(r.NotJudged, ", ")
 	}
 	fmt.Fprintf(&b, "gradient        %s\n", verdict)
+	if r.GridError != nil {
+		fmt.Fprintf(&b, "grid_error      %s\n", words.Percent(float64(*r.GridError)))
+	}
 	if r.FloorResidual == nil {
 		why := "the PDE file names no solver of reference solutions"
 		if r.FloorFault != nil {
