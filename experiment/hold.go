@@ -152,11 +152,13 @@ func (h *holding) march(ctx context.Context, p, own *pde.Problem, g *grid.Grid) 
 			return fmt.Errorf("solution on a finer grid: %w", err)
 		}
 		grid.Thin(truth, all, g.Axes, fine.Axes)
-		if err := differences.Solve(exact, moved, inputs); errors.Is(err, discrete.ErrNotConverged) {
+		err := differences.Solve(exact, moved, inputs)
+		if errors.Is(err, discrete.ErrNotConverged) && own.Reference.Solver == pde.DiscreteSolver { // as the finer grid's were
 			h.distance, h.time, h.space = math.Inf(1), 0, math.Inf(1) // that is of layers in space
 			return nil
-		} else if err != nil {
-			return err
+		}
+		if err != nil {
+			return fmt.Errorf("solution on this grid: %w", err)
 		}
 		sum.distance += grid.RelativeL2(moved, truth, n)
 		sum.time += grid.RelativeL2(moved, exact, n)
