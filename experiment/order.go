@@ -162,7 +162,7 @@ func startHolds(p *pde.Problem) bool {
 func (d *draft) raiseOrders(ctx context.Context, o Options) error {
 	p := d.p
 	o.say("init: comparing orders of differences")
-	floor, err := floorOf(ctx, d.fitted, p)
+	floor, err := d.floorOf(ctx, p)
 	if err != nil || !minimised(p) && !(floor > mostGridError) {
 		return err
 	}
@@ -241,7 +241,7 @@ func (d *draft) raise(ctx context.Context, from ordering, first, end int) (order
 		if q == nil {
 			continue
 		}
-		floor, err := floorOf(ctx, d.fitted, q)
+		floor, err := d.floorOf(ctx, q)
 		if err != nil {
 			return from, err
 		}
@@ -300,19 +300,19 @@ func minimised(p *pde.Problem) bool {
 }
 
 // floorOf is the floor_error of check or, where that takes longer, what hold measures in its place; NaN where it cannot be had. The error is ctx's.
-func floorOf(ctx context.Context, spec *model.Spec, p *pde.Problem) (float64, error) {
+func (d *draft) floorOf(ctx context.Context, p *pde.Problem) (float64, error) {
 	if !minimised(p) {
-		h, _ := hold(ctx, p, spec, pointsOn(p, spec))
+		h, _ := d.hold(ctx, p)
 		return h.distance, ctx.Err()
 	}
-	g, err := floorGrid(spec, p, nil)
+	g, err := floorGrid(d.fitted, p, nil)
 	var sys *pde.System
 	if err == nil {
 		sys, err = p.Discretize(g)
 	}
 	var floors []CheckedFloor
 	if err == nil {
-		floors, err = measureFloors(ctx, spec, sys, 0, func(int) {}) // in seconds, or not at all
+		floors, err = measureFloors(ctx, d.fitted, sys, 0, func(int) {}) // in seconds, or not at all
 	}
 	if err != nil {
 		return math.NaN(), ctx.Err() // whoever wants it is told by check

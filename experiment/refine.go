@@ -15,7 +15,7 @@ import (
 // memory carry. Solutions of a file are on its own points alone. What still ends far from them is an error.
 func (d *draft) holdSolutions(ctx context.Context, o *SizeOptions) error {
 	o.say("init: comparing solutions of the rows on this grid with those of the equation")
-	first, err := hold(ctx, d.p, d.fitted, pointsOn(d.p, d.fitted))
+	first, err := d.hold(ctx, d.p)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -53,13 +53,29 @@ func (d *draft) holdSolutions(ctx context.Context, o *SizeOptions) error {
 	case best.poor():
 		d.warnings = slices.Insert(d.warnings, 0, best.describe(d.p, grids)+": "+hint)
 	}
-	if raised == "" {
+	if raised == "" || !minimised(d.p) {
 		return nil
 	}
 	if err := d.holdAtStart(ctx, o.Options); err != nil { // what a finer grid may bear
 		return err
 	}
 	return d.raiseOrders(ctx, o.Options)
+}
+
+// hold is hold for the grid of the experiment, of each PDE file once.
+func (d *draft) hold(ctx context.Context, p *pde.Problem) (holding, error) {
+	key := string(p.Source)
+	if h, ok := d.held[key]; ok {
+		return h, nil
+	}
+	h, err := hold(ctx, p, d.fitted, pointsOn(p, d.fitted))
+	if err == nil {
+		if d.held == nil {
+			d.held = map[string]holding{}
+		}
+		d.held[key] = h
+	}
+	return h, err
 }
 
 // refine gives the PDE file the points of a grid, and the experiment the sizes that go with them, unless they leave too few steps of training, or

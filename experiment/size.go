@@ -96,6 +96,7 @@ type draft struct {
 	file  string // where it goes: it names other files from there
 	p     *pde.Problem
 	added []string // what was changed, in words
+	held  map[string]holding
 }
 
 // sizes are what init chooses for a problem on this machine.
