@@ -36,7 +36,7 @@ func newBench(a *app) *cobra.Command {
 	o := &benchOptions{}
 	names := strings.Join(benchNames, "|")
 	c := &cobra.Command{
-		Use:   "bench " + names,
+		Use:   "bench " + names + " [SPEC]",
 		Short: "Measure speed on this machine, beside its own peak",
 		Long: `bench measures one part on this machine: medians of several repetitions, beside
 the peak rate of fused multiply-adds (fma_peak_gflops) measured in the same run
@@ -60,13 +60,21 @@ with the same number of threads.
               grid_error that of a run on the spec's own points, where solutions are
               computed on more
 
-Sizes are those of the built-in spec PROBLEM-SCALE.`,
+Sizes are those of SPEC, a file or a built-in name, or of the built-in spec
+PROBLEM-SCALE.`,
 		Example: `  pihc bench network
   pihc bench network --problem navier-stokes
-  pihc bench step --scale demo --json`,
-		Args:      positional(names, 1, 1),
+  pihc bench step --scale demo --json
+  pihc bench step burgers/spec.yaml`,
+		Args:      positional(names+" [SPEC]", 1, 2),
 		ValidArgs: benchNames,
-		RunE:      func(c *cobra.Command, args []string) error { return a.bench(c, args[0], o) },
+		RunE: func(c *cobra.Command, args []string) error {
+			spec, err := o.specName(c, args[1:])
+			if err != nil {
+				return err
+			}
+			return a.bench(c, args[0], spec, o)
+		},
 	}
 	o.add(c, "seed")
 	first := strings.TrimSuffix(model.BuiltinSpecs()[0], "-demo") // of the built-in experiments
@@ -99,7 +107,22 @@ func (b *bench) specOf(method string) (*model.Spec, error) {
 	return x.Spec, nil
 }
 
-func (a *app) bench(c *cobra.Command, name string, o *benchOptions) error {
+// specName is the spec that is measured: the one named, or PROBLEM-SCALE.
+func (o *benchOptions) specName(c *cobra.Command, named []string) (string, error) {
+	builtin := o.problem + "-" + o.scale
+	switch {
+	case len(named) > 0 && (c.Flags().Changed("problem") || c.Flags().Changed("scale")):
+		return "", usagef("bench of %s: --problem and --scale name another spec", named[0])
+	case len(named) > 0:
+		return named[0], nil
+	case !slices.Contains(model.BuiltinSpecs(), builtin):
+		return "", usagef("--problem %s --scale %s: there is no such spec: want PROBLEM-SCALE of %s", o.problem, o.scale, strings.Join(model.BuiltinSpecs(), ", "))
+	}
+	return builtin, nil
+}
+
+// bench measures what name says, of a spec.
+func (a *app) bench(c *cobra.Command, name, specName string, o *benchOptions) error {
 	run := map[string]func(*bench) (any, error){
 		"network": (*bench).network, "constraint": (*bench).constraint, "step": (*bench).step, "solver": (*bench).solver,
 	}[name]
@@ -111,10 +134,6 @@ func (a *app) bench(c *cobra.Command, name string, o *benchOptions) error {
 	}
 	if o.repeat < 1 {
 		return usagef("--repeat %d: want a positive number", o.repeat)
-	}
-	specName := o.problem + "-" + o.scale
-	if !slices.Contains(model.BuiltinSpecs(), specName) {
-		return usagef("--problem %s --scale %s: there is no such spec: want PROBLEM-SCALE of %s", o.problem, o.scale, strings.Join(model.BuiltinSpecs(), ", "))
 	}
 	x, err := o.open(specName)
 	if err != nil {

@@ -49,6 +49,7 @@ type trial struct {
 	*suite
 	t                  *testing.T
 	spec, method, base string // the folder of what all doors are compared with
+	sessions           string // a short path for the files of mpirun, which two of them make in one place at their peril
 	ofData, further    []string
 	suffix             string // of the names of doors
 }
@@ -101,7 +102,7 @@ func (c *trial) run(launch []string, args ...string) {
 	}
 	cmd := exec.CommandContext(c.t.Context(), line[0], line[1:]...)
 	cmd.Env = append(os.Environ(), "PIHC_PJRT=", "XLA_FLAGS=--xla_backend_optimization_level=0", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
-		"OMPI_MCA_rmaps_base_oversubscribe=1", "OMPI_MCA_mpi_yield_when_idle=1", "OMPI_MCA_hwloc_base_binding_policy=none")
+		"TMPDIR="+c.sessions, "OMPI_MCA_rmaps_base_oversubscribe=1", "OMPI_MCA_mpi_yield_when_idle=1", "OMPI_MCA_hwloc_base_binding_policy=none")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		c.t.Fatalf("%s: %v\n%s", strings.Join(line, " "), err, out)
 	}
@@ -112,6 +113,10 @@ func (s *suite) problem(t *testing.T, spec string, methods []string) {
 	dir := t.TempDir()
 	c := &trial{suite: s, t: t, spec: spec, base: dir}
 	var err error
+	if c.sessions, err = os.MkdirTemp("", "pihc"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(c.sessions) })
 	if c.ofData, c.further, err = sizes(spec); err != nil {
 		t.Fatal(err)
 	}
