@@ -40,8 +40,8 @@ type holding struct {
 }
 
 // hold measures how well a problem's rows on a grid hold its solutions, to first order, before anything is trained: of problems in
-// time by solutions on a grid refined in space, with inputs drawn there, and by discrete.Differences; of others by the minimiser
-// of the rows. Solutions of a file are not asked. The error says why it was not measured, or is ctx's.
+// time by solutions on a grid refined in space, with inputs drawn there, and by discrete.Differences; of others, and of those too where it is had at once, by the minimiser
+// of the rows: the larger counts. Solutions of a file are not asked. The error says why it was not measured, or is ctx's.
 func hold(ctx context.Context, p *pde.Problem, spec *model.Spec, points map[string]int) (holding, error) {
 	h := holding{points: points, distance: math.NaN(), time: math.NaN(), space: math.NaN()}
 	own := *p // solved by itself
@@ -53,7 +53,7 @@ func hold(ctx context.Context, p *pde.Problem, spec *model.Spec, points map[stri
 		return h, err
 	}
 	if discrete.Marches(p) {
-		err = h.march(ctx, p, &own, g)
+		err = h.march(ctx, p, &own, spec, g)
 	} else {
 		err = h.minimise(ctx, p, &own, spec, g)
 	}
@@ -70,7 +70,7 @@ func (h *holding) minimise(ctx context.Context, p, own *pde.Problem, spec *model
 	if err != nil {
 		return err
 	}
-	options, err := spec.Options(p)
+	scale, err := rowScale(spec, p)
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (h *holding) minimise(ctx context.Context, p, own *pde.Problem, spec *model
 		if _, err := solver.Solve(truth, sample); err != nil {
 			return fmt.Errorf("solution on a finer grid: %w", err)
 		}
-		f, err := discrete.MeasureFloor(sys, func(set *pde.RowSet) float64 { return options.RowScale(set, len(set.Solved)) }, sample, truth, mostFloorSteps)
+		f, err := discrete.MeasureFloor(sys, scale, sample, truth, mostFloorSteps)
 		if err != nil {
 			return err
 		}
@@ -98,7 +98,7 @@ func (h *holding) minimise(ctx context.Context, p, own *pde.Problem, spec *model
 }
 
 // march measures for a problem p that is marched; own is solved by itself.
-func (h *holding) march(ctx context.Context, p, own *pde.Problem, g *grid.Grid) error {
+func (h *holding) march(ctx context.Context, p, own *pde.Problem, spec *model.Spec, g *grid.Grid) error {
 	refine, _ := discrete.Refinements(own, g)
 	steps, n := refine[0], len(p.Unknowns)
 	points, work := g.PointsByName(), float64(n*steps)
@@ -137,6 +137,10 @@ func (h *holding) march(ctx context.Context, p, own *pde.Problem, g *grid.Grid) 
 	if err != nil {
 		return err
 	}
+	scale, err := rowScale(spec, p)
+	if err != nil {
+		return err
+	}
 	draws, coarse, err := drawsOn(p, fine, g, count)
 	if err != nil {
 		return err
@@ -160,7 +164,13 @@ func (h *holding) march(ctx context.Context, p, own *pde.Problem, g *grid.Grid) 
 		if err != nil {
 			return fmt.Errorf("solution on this grid: %w", err)
 		}
-		sum.distance += grid.RelativeL2(moved, truth, n)
+		distance := grid.RelativeL2(moved, truth, n)
+		if len(g.Axes) == 2 { // at once, or not at all
+			if f, err := discrete.MeasureFloor(sys, scale, inputs, truth, 0); err == nil {
+				distance = max(distance, f.Error)
+			}
+		}
+		sum.distance += distance
 		sum.time += grid.RelativeL2(moved, exact, n)
 		sum.space += grid.RelativeL2(exact, truth, n)
 		sum.residual += dataset.SolutionResidual(plain, truth, inputs)

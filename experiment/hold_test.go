@@ -118,7 +118,7 @@ time: none
 terms:
   u_xx: {axis: x, derivative: 2}
   u_yy: {axis: y, derivative: 2}
-residual: {expression: u_xx + u_yy + 150*u - a*(150 - 13*pi^2)*sin(3*pi*x)*sin(2*pi*y), rows: {x: [1, 1], y: [1, 1]}}
+residual: {expression: u_xx + u_yy + 60*u - a*(60 - 5*pi^2)*sin(2*pi*x)*sin(pi*y), rows: {x: [1, 1], y: [1, 1]}}
 conditions:
   west: {at: {x: low}, expression: u}
   east: {at: {x: high}, expression: u}
@@ -141,7 +141,7 @@ func heldCases() []heldCase {
 		return func(a float64, x []float64) float64 { return 0.2*a - math.Tanh((x[1]-0.3-0.2*a*x[0])/(2*nu)) }
 	}
 	hill := func(a float64, x []float64) float64 {
-		return a * math.Sin(3*math.Pi*x[0]) * math.Sin(2*math.Pi*x[1])
+		return a * math.Sin(2*math.Pi*x[0]) * math.Sin(math.Pi*x[1])
 	}
 	const ring, walls = "[0, 1], points: %d, boundary: periodic", "[0, 1], points: %d, boundary: nodes"
 	on := func(axis string, points int) string { return fmt.Sprintf(axis, points) }
@@ -160,10 +160,10 @@ func heldCases() []heldCase {
 		{name: "front, few points", yaml: fmt.Sprintf(shock, 0.01), t: "[0, 1], points: 41", x: on(walls, 17), coarse: true, blame: "x"},
 		{name: "drum", yaml: drum, t: "[0, 1], points: 33", x: on(ring, 8), y: on(ring, 8)},
 		{name: "drum, few times", yaml: drum, t: "[0, 1], points: 9", x: on(ring, 8), y: on(ring, 8), coarse: true, blame: "t"},
-		{name: "carried along", yaml: carried, t: "[0, 0.5], points: 17", x: on(ring, 12), y: on(ring, 24)},
-		{name: "carried along, few points of one axis", yaml: carried, t: "[0, 0.5], points: 17", x: on(ring, 12), y: on(ring, 10), coarse: true, blame: "y"},
-		{name: "resonance", yaml: resonant, x: on(walls, 41), y: on(walls, 25), exact: hill},
-		{name: "resonance, few points", yaml: resonant, x: on(walls, 11), y: on(walls, 25), exact: hill, coarse: true, blame: "x"},
+		{name: "carried along", yaml: carried, t: "[0, 0.5], points: 9", x: on(ring, 10), y: on(ring, 24)},
+		{name: "carried along, few points of one axis", yaml: carried, t: "[0, 0.5], points: 9", x: on(ring, 10), y: on(ring, 12), coarse: true, blame: "y"},
+		{name: "resonance", yaml: resonant, x: on(walls, 25), y: on(walls, 13), exact: hill},
+		{name: "resonance, few points", yaml: resonant, x: on(walls, 9), y: on(walls, 13), exact: hill, coarse: true, blame: "x"},
 	}
 }
 
@@ -224,11 +224,11 @@ func (c heldCase) minimised(t *testing.T, p *pde.Problem, spec *model.Spec) floa
 	if err != nil {
 		t.Fatal(err)
 	}
-	options, err := spec.Options(p)
+	scale, err := rowScale(spec, p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := discrete.MeasureFloor(sys, func(set *pde.RowSet) float64 { return options.RowScale(set, len(set.Solved)) }, []float64{1}, truth, 1e9)
+	f, err := discrete.MeasureFloor(sys, scale, []float64{1}, truth, 1e9)
 	if err != nil {
 		t.Errorf("%s: %v", c.name, err)
 	}

@@ -34,6 +34,7 @@ func (d *draft) holdAtStart(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
+	d.warnings = slices.DeleteFunc(d.warnings, func(w string) bool { return strings.HasPrefix(w, unresolvedBeginning) }) // of fewer points
 	if holds := discrete.Marches(p) && startHolds(p); solvable(p) && (may || holds) {
 		o.say("init: looking at how solutions begin")
 		start, err := meanStart(ctx, d.fitted, p)
@@ -135,10 +136,13 @@ func newStartResidual(p *pde.Problem, g *grid.Grid) (*pde.PlainResidual, error) 
 	return sys.NewPlainResidual()
 }
 
+// unresolvedBeginning begins what unresolvedStart says.
+const unresolvedBeginning = "the grid does not resolve how solutions begin"
+
 // unresolvedStart says that rows at the first time may be an error.
 func unresolvedStart(p *pde.Problem, start float64) string {
 	t := p.Axes[0].Name
-	return fmt.Sprintf("the grid does not resolve how solutions begin: at the first %s the residual of reference solutions is %s of their rate, and rows there may make that an error at all times: compare with more points along %s, or with 1 in the place of 0 in `rows: {%s: [0, ...]}` of the residual", t, words.Percent(start), t, t)
+	return fmt.Sprintf(unresolvedBeginning+": at the first %s the residual of reference solutions is %s of their rate, and rows there may make that an error at all times: compare with more points along %s, or with 1 in the place of 0 in `rows: {%s: [0, ...]}` of the residual", t, words.Percent(start), t, t)
 }
 
 // mayHoldAtStart reports whether the residual leaves out the first time, where initial conditions would let it hold.

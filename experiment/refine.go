@@ -53,7 +53,7 @@ func (d *draft) holdSolutions(ctx context.Context, o *SizeOptions) error {
 	case best.poor():
 		d.warnings = slices.Insert(d.warnings, 0, best.describe(d.p, grids)+": "+hint)
 	}
-	if raised == "" || !minimised(d.p) {
+	if raised == "" {
 		return nil
 	}
 	if err := d.holdAtStart(ctx, o.Options); err != nil { // what a finer grid may bear
