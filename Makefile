@@ -12,7 +12,7 @@ export CGO_ENABLED ?= 0
 GO ?= go
 TOOLS := $(GO) tool -modfile=tools/lint.mod
 
-.PHONY: all build deps demo gallery test vet reference cross widths plugin xla h100 race fuzz stress conformance soak bench lint clean
+.PHONY: all build deps demo gallery test vet reference cross widths plugin xla h100 race fuzz stress conformance verdict soak bench lint clean
 
 all: build
 
@@ -119,6 +119,9 @@ stress: ## kill, damage and starve every command, continue, and compare bits; ST
 
 conformance: ## the same run through every door, all problems and methods, a quarter of an hour; log in docs/runs
 	$(GO) test ./tools/conformance -count=1 -v -timeout 0 -args -full -log $(CURDIR)/docs/runs/conformance.txt $(CONFORMANCE)
+
+verdict: ## estimates of errors and verdicts without solutions against errors, over the gallery, ten minutes; log in docs/runs
+	$(GO) test ./tools/verdict -count=1 -v -timeout 0 -args -full -log $(CURDIR)/docs/runs/verdict.txt $(VERDICT)
 
 soak: ## 10,000 steps of a small network: memory and open files, as a table and docs/soak.svg
 	$(GO) test ./tools/stress -count=1 -v -timeout 0 -args -full -only soak -figure $(CURDIR)/docs/soak.svg

@@ -70,6 +70,7 @@ func load[D, T compute.Float](s *Workspace, in Input[T]) {
 			loadDirections(s, out[slice*width*s.c.Functions:], in.Directions, slice*width, width)
 		}
 	})
+	smooth(s, out)
 	slab.Fill(system.Slab, out, width*s.c.Functions)
 }
 

@@ -83,12 +83,13 @@ func (s *Workspace) sumOmegaBar() {
 	}
 }
 
-// projectTransposed applies μ and then Πᵀ, where asked the removal of the mean over
+// projectTransposed applies Sᵀ, μ and then Πᵀ, where asked the removal of the mean over
 // each slice, to the scalar fields.
 func (s *Workspace) projectTransposed() {
 	mu := s.c.multiplier
 	s.c.pool.Run(len(s.adjointFields), func(_, i int) {
 		f := s.adjointFields[i]
+		smoothTransposed(s.c, f)
 		if mu != nil {
 			kernel.Mul64(f, f, mu)
 		}

@@ -86,9 +86,10 @@ type Constraint struct {
 	System    *pde.System // or this rank's part of it
 	Options   Options
 	Router    Router
-	Functions int      // of the basis, and Directions
-	N         int      // weights: Functions, or Separate one for every component
-	Borders   []Border // every pair of neighbours along every axis, in the order of sums over borders
+	Functions int              // of the basis, and Directions
+	N         int              // weights: Functions, or Separate one for every component
+	Smoothers [][]pde.Smoother // of the ansatz, per unknown
+	Borders   []Border         // every pair of neighbours along every axis, in the order of sums over borders
 
 	division   *Division   // of the whole grid
 	candidates [][][]int32 // per residual and expert: its rows
@@ -148,6 +149,9 @@ func New(s *pde.System, n int, o Options, router Router, pool *compute.Pool) (*C
 		c.candidates, c.elsewhere = append(c.candidates, own), append(c.elsewhere, others)
 	}
 	c.multiplier = s.Multiplier()
+	if c.Smoothers, err = s.Smoothers(); err != nil {
+		return nil, err
+	}
 	c.findBorders()
 	c.findRuns()
 	c.combineTerms()

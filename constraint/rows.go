@@ -79,6 +79,7 @@ type worker struct {
 	scratch []float64 // of kernels
 	wide    []float64 // rows of the basis in float64: as many as the last axis has points
 	sums    sums
+	line    []float64 // two lines of the functions, of smooth
 
 	coefficients []float64   // of the fields that b̄ combines
 	fields       [][]float64 // and these

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -25,15 +26,17 @@ const (
 
 // addAnsatz adds to a PDE file without one the ansatz that meets the most conditions exactly, and says which stay rows.
 func (d *draft) addAnsatz(p *pde.Problem, add func(text, comment, what string) bool) error {
-	for _, u := range p.Unknowns {
-		if v, ok := u.Ansatz.Offset.Constant(); !ok || v != 0 {
-			return nil
+	if slices.ContainsFunc(p.Unknowns, func(u pde.Unknown) bool { return !u.Ansatz.Trivial() }) {
+		for _, note := range roughNotes(p) {
+			d.added = append(d.added, "note: "+note)
 		}
-		if v, ok := u.Ansatz.Multiplier.Constant(); !ok || v != 1 || u.Ansatz.RemoveMean {
-			return nil
-		}
+		return nil
 	}
 	misfit, err := model.Misfit(p)
+	if err != nil {
+		return err
+	}
+	lengths, err := model.SmoothLengths(p)
 	if err != nil {
 		return err
 	}
@@ -43,7 +46,7 @@ func (d *draft) addAnsatz(p *pde.Problem, add func(text, comment, what string) b
 	for c, u := range p.Unknowns {
 		var failure error
 		most := 0
-		a, met := p.ExactAnsatz(c, func(a pde.Ansatz, met []string) bool {
+		a, met := p.ExactAnsatz(c, lengths[c], func(a pde.Ansatz, met []string) bool {
 			if most = max(most, len(met)); len(met) == most {
 				for _, name := range met {
 					disagree[name] = true
@@ -59,6 +62,9 @@ func (d *draft) addAnsatz(p *pde.Problem, add func(text, comment, what string) b
 		if failure != nil {
 			return failure
 		}
+		if len(met) == 0 && len(lengths[c]) > 0 {
+			return rough(p, c, misfit)
+		}
 		if len(met) == 0 {
 			continue
 		}
@@ -66,7 +72,13 @@ func (d *draft) addAnsatz(p *pde.Problem, add func(text, comment, what string) b
 		if v, ok := a.Offset.Constant(); !ok || v != 0 {
 			part += fmt.Sprintf("offset: %q, ", a.Offset)
 		}
-		part += fmt.Sprintf("multiplier: %q}", a.Multiplier)
+		part += fmt.Sprintf("multiplier: %q", a.Multiplier)
+		for i, axis := range slices.Sorted(maps.Keys(a.Smooth)) {
+			part += fmt.Sprintf("%s%s: %g", []string{", smooth: {", ", "}[min(i, 1)], axis, a.Smooth[axis])
+		}
+		if part += "}"; len(a.Smooth) > 0 {
+			part += "}"
+		}
 		if len(p.Unknowns) > 1 {
 			part = u.Name + ": " + part
 		}
@@ -84,6 +96,31 @@ func (d *draft) addAnsatz(p *pde.Problem, add func(text, comment, what string) b
 	}
 	d.sayRows(p, held, disagree, jumps, misfit)
 	return nil
+}
+
+// roughNotes says which unknowns have axes that want S of the ansatz, and have an ansatz without.
+func roughNotes(p *pde.Problem) (notes []string) {
+	for c, u := range p.Unknowns {
+		for _, axis := range p.Rough(c) {
+			if u.Ansatz.Smooth[axis] == 0 {
+				notes = append(notes, fmt.Sprintf("the ansatz of %s is not smooth along %s, where derivatives are of fourth order: what a network has of short waves there may drown the residual: without an ansatz in the file pihc init writes one with smooth: {%s: ...}", u.Name, axis, axis))
+			}
+		}
+	}
+	return notes
+}
+
+// rough is the error of an unknown for which no ansatz with S is found, without which trainings fail.
+func rough(p *pde.Problem, unknown int, misfit float64) error {
+	u, axes := p.Unknowns[unknown].Name, strings.Join(p.Rough(unknown), ", ")
+	why := "no ansatz that is smooth there agrees with initial conditions and walls"
+	if err := p.Smoothable(unknown); err != nil {
+		why = err.Error()
+	} else if misfit > compatibleMisfit {
+		why = fmt.Sprintf("initial conditions miss those of the walls by %s of their size", words.Percent(misfit))
+	}
+	return words.WithHint(fmt.Errorf("%s has derivatives of fourth order along %s, between walls, and trainings of such equations fail (errors of 28 to 100 %% in docs/choices.md) without an ansatz that is smooth there: %s", u, axes, why),
+		"as many linear conditions on %s at each end as half the order (u and u_x, or u and u_xx), met by the initial conditions: `smooth` in docs/pde-files.md", u)
 }
 
 // sayRows says in one line which conditions no ansatz meets, why, and what that costs.
@@ -125,7 +162,7 @@ func meets(p *pde.Problem, unknown int, a pde.Ansatz, met []string) (bool, error
 		return false, err
 	}
 	miss, ok, err := ansatzMiss(&q, g, met, ansatzDraws)
-	if err != nil || !ok || miss <= exactly {
+	if err != nil || !ok || !slices.ContainsFunc(miss, func(m float64) bool { return m > exactly }) {
 		return ok, err
 	}
 	fine := &grid.Grid{Axes: slices.Clone(g.Axes)}
@@ -136,26 +173,29 @@ func meets(p *pde.Problem, unknown int, a pde.Ansatz, met []string) (bool, error
 		}
 	}
 	finer, ok, err := ansatzMiss(&q, fine, met, 2)
-	return ok && finer <= converging*miss, err
+	for i, m := range finer {
+		ok = ok && m <= max(exactly, converging*miss[i])
+	}
+	return ok, err
 }
 
-// ansatzMiss is the largest miss of some conditions by the offset of an ansatz, as a fraction of the field. It is not ok where the
+// ansatzMiss is the largest miss of each condition of each sample by the offset of an ansatz, as a fraction of the field. It is not ok where the
 // ansatz fixes a value that is to be another: by more than rounding of a condition it is to meet, of others by so much that
 // fields change there at once.
-func ansatzMiss(p *pde.Problem, g *grid.Grid, met []string, count int) (miss float64, ok bool, err error) {
+func ansatzMiss(p *pde.Problem, g *grid.Grid, met []string, count int) (miss []float64, ok bool, err error) {
 	sys, err := p.Discretize(g)
 	if err != nil {
-		return 0, false, err
+		return nil, false, err
 	}
 	samples, err := dataset.Draws(p, g, count)
 	if err != nil {
-		return 0, false, err
+		return nil, false, err
 	}
 	field, other, multiplier := make([]float64, sys.FieldSize()), make([]float64, sys.FieldSize()), sys.Multiplier()
 	random := rand.New(rand.NewPCG(1, 1))
 	for _, sample := range samples {
 		sys.Offset(field, sample)
-		off, broken, size := 0.0, 0.0, 0.0
+		broken, size, off := 0.0, 0.0, make([]float64, len(p.Conditions))
 		for i, v := range field {
 			size = max(size, math.Abs(v))
 			other[i] = v + multiplier[i]*(1+random.Float64())
@@ -173,17 +213,18 @@ func ansatzMiss(p *pde.Problem, g *grid.Grid, met []string, count int) (miss flo
 					broken = max(broken, wrong*exactly/compatibleMisfit)
 				case fixed:
 					broken = max(broken, wrong)
-				case claimed:
-					off = max(off, wrong)
+				case claimed: // which may be far larger than the field, and falls with its step
+					off[k] = max(off[k], wrong)
+					continue
 				}
 				size = max(size, wrong)
 			}
 		}
 		if math.IsNaN(size) || broken > exactly*size {
-			return 0, false, nil
+			return nil, false, nil
 		}
-		if size > 0 {
-			miss = max(miss, off/size)
+		for _, v := range off {
+			miss = append(miss, min(v/max(size, math.SmallestNonzeroFloat64), math.MaxFloat64))
 		}
 	}
 	return miss, true, nil

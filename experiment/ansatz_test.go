@@ -65,6 +65,7 @@ terms:
   rate: {axis: t, edge: low, at: inner, derivative: 1, points: 3}
   left%[1]d: {axis: x, edge: low, at: wall, derivative: %[1]d, points: 5}
   right%[1]d: {axis: x, edge: high, at: wall, derivative: %[1]d, points: 5}
+  shear: {axis: x, edge: high, at: wall, derivative: 3, points: 6}
 residual: {expression: u_tt + u_xxxx, rows: {x: [2, 2]}}
 conditions:
   start: {kind: initial, at: {t: low}, expression: u - %[2]s*u0}
@@ -76,6 +77,34 @@ conditions:
 initial: {distribution: random-series, series: sine, parameters: {modes: 2}}
 reference: {solver: discrete}
 `
+	for _, offset := range []string{"u0", "u0 + 0.2*t*x", "u0 + t*x^2*(1 - x)"} { // of simply supported ends
+		p, err := pde.Load("a.yaml", fmt.Appendf(nil, beam+"ansatz: {offset: %[3]q, multiplier: t^2, smooth: {x: 0.15}}\n", 2, "1", offset))
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := examine(p)
+		if missed := len(x.Faults) == 1 && strings.Contains(x.Faults[0], "the offset of the ansatz of u misses left, lower, right, upper"); err != nil || missed != (offset != "u0") {
+			t.Errorf("%s: %+v, %v", offset, x, err)
+		}
+	}
+	for smooth, notes := range map[string]int{"": 1, ", smooth: {x: 0.1}": 0} {
+		p, err := pde.Load("a.yaml", fmt.Appendf(nil, beam+"ansatz: {offset: u0, multiplier: t^2%[3]s}\n", 2, "1", smooth))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := roughNotes(p); len(got) != notes {
+			t.Errorf("%q: notes %q", smooth, got)
+		}
+	}
+	for _, test := range []struct{ src, want string }{
+		{fmt.Sprintf(beam, 1, "1"), "initial conditions miss those of the walls by"},
+		{strings.Replace(fmt.Sprintf(beam, 2, "1"), "expression: right2}", "expression: right2 + u^3}", 1), "u_xxxx wants 2 linear conditions on the whole of each end, and there are 2 at the low and 1 at the high one"},
+	} {
+		err := (&draft{src: []byte(test.src)}).complete("a.yaml")
+		if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "fourth order along x") {
+			t.Errorf("%v; want an error that says %q", err, test.want)
+		}
+	}
 	for _, test := range []struct{ name, src, ansatz, rows string }{
 		{"four walls", fmt.Sprintf(plane, "sine", "u", "u", "u", "u"), `{multiplier: "16*(y*(1 - y)*x*(1 - x))"}`, ""},
 		{"drawn along one", fmt.Sprintf(plane, "sine", "u - f", "u", "u", "u"), `{offset: "f*(1 - y)", multiplier: "16*(y*(1 - y)*x*(1 - x))"}`, ""},
@@ -85,8 +114,9 @@ reference: {solver: discrete}
 		{"walls that move", fmt.Sprintf(rod, "nodes", "u0", "u - sin(t)", "u"), `{offset: "sin(t)*(1 - x) + u0", multiplier: "4*(t*x*(1 - x))"}`, ""},
 		{"walls that disagree with the start", fmt.Sprintf(rod, "nodes", "u0", "u - 1", "u"), "", "start, left, right (initial conditions miss those of the walls by"},
 		{"cells, and a flux", fmt.Sprintf(rod, "cells", "(1 + x*(2 - x)*u0*(1 - x))", "wall - 1", "flux"), `{offset: "1 + x*(2 - x)*u0*(1 - x)", multiplier: "t*x"}`, "right (no multiplier"},
-		{"clamped", fmt.Sprintf(beam, 1, "x*(1 - x)"), `{offset: "x*(1 - x)*u0", multiplier: "16*((t/0.1)^2*x^2*(1 - x)^2)"}`, ""},
-		{"simply supported", fmt.Sprintf(beam, 2, "1"), `{offset: "u0", multiplier: "4*((t/0.1)^2*x*(1 - x))"}`, "lower, upper (no multiplier"},
+		{"clamped", fmt.Sprintf(beam, 1, "x*(1 - x)"), `{offset: "x*(1 - x)*u0", multiplier: "(t/0.1)^2", smooth: {x: 0.15}}: meets start, rest, left, lower, right, upper exactly`, ""},
+		{"simply supported", fmt.Sprintf(beam, 2, "1"), `{offset: "u0", multiplier: "(t/0.1)^2", smooth: {x: 0.15}}: meets start, rest, left, right, lower, upper exactly`, ""},
+		{"a free end", strings.NewReplacer("high}, expression: u}", "high}, expression: 3*shear}", "u_tt + u_xxxx", "u_tt + u_xxxx - 100*u0").Replace(fmt.Sprintf(beam, 2, "0")), `{multiplier: "(t/0.1)^2", smooth: {x: 0.15}}: meets start, rest, left, lower, right, upper exactly`, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			src := []byte(test.src)

@@ -99,7 +99,7 @@ func (x *Experiment) Check(ctx context.Context, o CheckOptions) (*Checked, error
 	if err != nil {
 		return nil, err
 	}
-	out.Verdict.Notes = append(out.Verdict.Notes, notes...)
+	out.Verdict.Notes = append(append(out.Verdict.Notes, notes...), roughNotes(p)...)
 	if err := describeInputs(out, spec, p); err != nil {
 		return nil, err
 	}

@@ -44,6 +44,18 @@ func examine(p *pde.Problem) (*Verdict, error) {
 	if len(x.Faults) > 0 {
 		return x, nil
 	}
+	for c, u := range p.Unknowns {
+		met := p.SmoothMet(c)
+		if len(met) == 0 {
+			continue
+		}
+		if ok, err := meets(p, c, u.Ansatz, met); err != nil {
+			return nil, err
+		} else if !ok {
+			x.Faults = append(x.Faults, fmt.Sprintf("the offset of the ansatz of %s misses %s, which fields that are smooth there meet without right-hand sides", u.Name, words.List(met)))
+			return x, nil
+		}
+	}
 	if gradual, err := beginsGradually(p); err != nil || !gradual {
 		return x, err
 	}

@@ -30,7 +30,7 @@ func TestExamples(t *testing.T) {
 		}
 		misfit, err := model.Misfit(p)
 		for c := range p.Unknowns {
-			if _, met := p.ExactAnsatz(c, nil); err != nil || len(met) > 0 && misfit <= compatibleMisfit {
+			if _, met := p.ExactAnsatz(c, nil, nil); err != nil || len(met) > 0 && misfit <= compatibleMisfit {
 				t.Errorf("%s lacks the ansatz that meets its conditions (%v)", p.Name, err)
 			}
 		}

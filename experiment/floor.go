@@ -78,6 +78,9 @@ func checkFloors(ctx context.Context, out *Checked, spec *model.Spec, sys *pde.S
 // of a core.
 const mostFloorWork = 4e9
 
+// metScale makes rows hold almost as those do that every field of the ansatz meets: with more normal equations are singular.
+const metScale = 100
+
 // measureFloors measures what the discretisation costs for three initial conditions, with so much
 // work for each, and calls done after each.
 func measureFloors(ctx context.Context, spec *model.Spec, sys *pde.System, work float64, done func(i int)) ([]CheckedFloor, error) {
@@ -86,6 +89,19 @@ func measureFloors(ctx context.Context, spec *model.Spec, sys *pde.System, work 
 	if err != nil {
 		return nil, err
 	}
+<<<<<<< HEAD
+=======
+	var met []string
+	for c := range p.Unknowns {
+		met = append(met, p.SmoothMet(c)...)
+	}
+	scale := func(set *pde.RowSet) float64 {
+		if slices.Contains(met, set.Name) {
+			return metScale * options.RowScale(set, len(set.Solved))
+		}
+		return options.RowScale(set, len(set.Solved))
+	}
+>>>>>>> main
 	var start *pde.PlainResidual
 	if discrete.Marches(p) {
 		if start, err = newStartResidual(p, g); err != nil {

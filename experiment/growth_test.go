@@ -60,14 +60,13 @@ conditions:
   l: {at: {x: low}, expression: u_t - uxL}
   r: {at: {x: high}, expression: u_t + uxR}
 initial: {distribution: random-series, series: sine, parameters: {modes: 3, decay: 1}, scale: 0.5}
-ansatz: {offset: u0, multiplier: "t^2"}
 reference: {solver: discrete}
 `)
 	p, err := pde.Load("absorb.yaml", src)
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec, err := model.LoadSpec("spec.yaml", []byte("defaults: fitted\nproblem: problem.yaml\n"))
+	spec, err := model.LoadSpec("spec.yaml", (&sizes{width: 8, layers: 1, steps: 20, batch: 1, tests: 3}).spec(p))
 	if err == nil {
 		err = spec.Fit(p)
 	}

@@ -3,15 +3,11 @@ package experiment
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"pihc/grid"
 	"pihc/internal/dataset"
-	"pihc/internal/disk"
 	"pihc/internal/words"
 	"pihc/pde"
-	"pihc/score"
-	"pihc/train"
 )
 
 // judge says what predictions leave of the equation and of their beginnings: solutions to compare
@@ -40,9 +36,8 @@ func (j *judge) add(field, sample []float64) {
 	j.residuals = append(j.residuals, dataset.PredictionResidual(j.plain, j.grid, field, sample))
 }
 
-// warnings compare with the scores of the run, if it has some on this grid; those of before there was residual_over_rate are
-// of another quantity, and not compared.
-func (j *judge) warnings(dir string) []string {
+// warnings are reasons not to trust the predictions.
+func (j *judge) warnings() []string {
 	var out []string
 	if n := len(j.far); n > 0 {
 		out = append(out, fmt.Sprintf("%d of %d predictions do not begin with their initial condition, and may be far off: sample %d is the first, and the worst is off by %s (rms)", n, len(j.residuals), j.far[0], words.Percent(j.worst)))
@@ -50,19 +45,6 @@ func (j *judge) warnings(dir string) []string {
 	undefined := func(r float64) bool { return math.IsInf(r, 1) }
 	if count, first := tally(j.residuals, undefined); count > 0 {
 		out = append(out, fmt.Sprintf("%d of %d predictions do not change in time (the derivative in time, or a residual's first term where it has none, is zero) and leave a residual, which is relative to nothing: sample %d is the first", count, len(j.residuals), first))
-	}
-	var m Metrics
-	if disk.ReadSealedJSON(train.Folder(dir).MetricsFile(), &m) != nil {
-		return out
-	}
-	for _, e := range append([]score.Evaluation{m.Evaluation}, m.Grids...) {
-		if e.ResidualOverRate == nil || !slices.Equal(e.Grid, j.grid.Shape()) {
-			continue
-		}
-		if count, first := tally(j.residuals, func(r float64) bool { return r > 3*e.ResidualOverRate.Max && !undefined(r) }); count > 0 {
-			out = append(out, fmt.Sprintf("%d of %d predictions have a residual_over_rate more than three times the largest of the %s samples (%s), and may be far off: sample %d has %s", count, len(j.residuals), m.Split, words.Percent(e.ResidualOverRate.Max), first, words.Percent(j.residuals[first])))
-		}
-		break
 	}
 	return out
 }

@@ -5,45 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"pihc/grid"
-	"pihc/internal/disk"
 	"pihc/pde"
-	"pihc/score"
-	"pihc/train"
 )
-
-// Predictions are compared with the residuals that the run was scored with on the same grid, and with
-// their own beginnings.
-func TestJudgeWarnings(t *testing.T) {
-	dir := t.TempDir()
-	scored := Metrics{Split: "test", Evaluation: score.Evaluation{Grid: []int{5, 8}, ResidualOverRate: &score.Summary{Max: 0.02}}}
-	scored.Grids = []score.Evaluation{{Grid: []int{5, 16}, ResidualOverRate: &score.Summary{Max: 0.2}}}
-	if err := disk.WriteSealedJSON(train.Folder(dir).MetricsFile(), scored); err != nil {
-		t.Fatal(err)
-	}
-	old := t.TempDir() // scored before there was residual_over_rate
-	if err := disk.WriteSealedJSON(train.Folder(old).MetricsFile(), Metrics{Split: "test", Evaluation: score.Evaluation{Grid: []int{5, 8}, RelativeResidual: &score.Summary{Max: 0.02}}}); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		dir    string
-		points int
-		far    []int
-		want   string
-	}{
-		{dir, 8, nil, "2 of 3 predictions have a residual_over_rate more than three times the largest of the test samples (2.00 %), and may be far off: sample 1 has 7.00 %"},
-		{dir, 16, nil, ""},
-		{dir, 32, nil, ""}, // not scored there
-		{old, 8, nil, ""},
-		{t.TempDir(), 8, nil, ""},
-		{t.TempDir(), 8, []int{2}, "1 of 3 predictions do not begin with their initial condition, and may be far off: sample 2 is the first, and the worst is off by 30.00 % (rms)"},
-	} {
-		j := &judge{grid: &grid.Grid{Axes: []grid.Axis{{Points: 5}, {Points: c.points}}}, residuals: []float64{0.05, 0.07, 0.3}, far: c.far, worst: 0.3}
-		if got := strings.Join(j.warnings(c.dir), "\n"); got != c.want {
-			t.Errorf("%d points: %q, want %q", c.points, got, c.want)
-		}
-	}
-}
 
 // A field that does not move meets the equation where that leaves rounding of the field, and
 // else is no solution.
@@ -89,7 +52,7 @@ initial: {distribution: random-sines, low: 0.5, high: 1}
 		t.Errorf("residuals %v", r)
 	}
 	want := "1 of 4 predictions do not change in time (the derivative in time, or a residual's first term where it has none, is zero) and leave a residual, which is relative to nothing: sample 2 is the first"
-	if got := strings.Join(j.warnings(t.TempDir()), "\n"); got != want {
+	if got := strings.Join(j.warnings(), "\n"); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"pihc/internal/disk"
 	"pihc/internal/words"
 	"pihc/model"
+	"pihc/score"
 	"pihc/train"
 )
 
@@ -31,14 +32,17 @@ type Predictions struct {
 	// Passes and RelativeLoss are, per sample, the passes of the network and the root of the loss over that of the field
 	// that keeps its initial values; nil where every sample has as many passes.
 	Passes, RelativeLoss []float64
-	Edited               []string // files of the run folder that are not those of its training
-	Warnings             []string // of inputs unlike those of training, and of predictions that may be far off
+	// Verdict is on all of them (score.Judge), from ErrorEstimate: per sample the estimate of the relative L2 error, NaN for none.
+	Verdict       string
+	ErrorEstimate []float64
+	Edited        []string // files of the run folder that are not those of its training
+	Warnings      []string // of inputs unlike those of training, and of predictions that may be far off
 
 	overwrite bool
 	reads     []string // what Write does not replace
 }
 
-// Arrays are what `pihc predict` writes: the unknowns (sample, t, x[, y]), the coordinates of every axis, residual_over_rate,
+// Arrays are what `pihc predict` writes: the unknowns (sample, t, x[, y]), the coordinates of every axis, residual_over_rate, error_estimate,
 // and passes and relative_loss where samples have their own.
 func (p *Predictions) Arrays() []data.Named {
 	n := len(p.ResidualOverRate)
@@ -53,6 +57,7 @@ func (p *Predictions) Arrays() []data.Named {
 		add(axis.Name, coordinates(axis), axis.Points)
 	}
 	add("residual_over_rate", p.ResidualOverRate, n)
+	add("error_estimate", p.ErrorEstimate, n)
 	if p.Passes != nil {
 		add("passes", p.Passes, n)
 		add("relative_loss", p.RelativeLoss, n)
@@ -90,7 +95,7 @@ func (p *Predictions) output(path string) disk.Output {
 
 // OfPredictions are the arrays of predictions that are neither unknowns nor coordinates; those of older files had
 // relative_residual and residual.
-var OfPredictions = []string{"residual_over_rate", "passes", "relative_loss", "trusted_edits", "relative_residual", "residual"}
+var OfPredictions = []string{"residual_over_rate", "error_estimate", "passes", "relative_loss", "trusted_edits", "relative_residual", "residual"}
 
 // PredictOptions say how a run predicts.
 type PredictOptions struct {
@@ -148,6 +153,7 @@ func (r *Run) Predict(ctx context.Context, inputs [][]float64, o PredictOptions)
 	if err != nil {
 		return nil, err
 	}
+	estimates := dataset.NewEstimator(p, g).Begin(o.Workers)
 	err = e.Predict(engine.Batch{Inputs: inputs, Seeds: train.EvaluationSeeds(len(inputs))}, func(i int, x *engine.Prediction) error {
 		for q, u := range x.Field {
 			if math.IsNaN(u) || math.IsInf(u, 0) {
@@ -162,6 +168,7 @@ func (r *Run) Predict(ctx context.Context, inputs [][]float64, o PredictOptions)
 			out.Passes, out.RelativeLoss = append(out.Passes, float64(x.Passes)), append(out.RelativeLoss, x.Residual)
 		}
 		judge.add(x.Field, inputs[i])
+		estimates.Add(x.Field, inputs[i])
 		for _, expert := range x.Experts {
 			if expert.Status.Early() {
 				early++
@@ -170,19 +177,39 @@ func (r *Run) Predict(ctx context.Context, inputs [][]float64, o PredictOptions)
 		bar.Set(i+1, "")
 		return ctx.Err()
 	})
-	if err != nil {
+	var why error
+	if out.ErrorEstimate, why = estimates.Wait(); err != nil {
 		return nil, err
 	}
 	bar.End()
 	if early > 0 {
 		o.warn(&out.Warnings, "%d of %d solves ended before they converged; their fields may be poor", early, len(inputs)*e.Info().Experts)
 	}
-	for _, warning := range judge.warnings(r.Dir) {
-		o.warn(&out.Warnings, "%s", warning)
-	}
 	out.ResidualOverRate = judge.residuals
+	out.judge(judge.warnings(), why, o.Options)
 	return out, nil
 }
+
+// judge sets the verdict and warns of its reasons: those given, estimates, and why one is missing, if so.
+func (p *Predictions) judge(reasons []string, why error, o Options) {
+	var reason string
+	p.Verdict, reason = score.Judge("error_estimate", p.ErrorEstimate)
+	if p.Verdict == score.Trusted && len(reasons) > 0 {
+		p.Verdict = score.Doubtful
+	}
+	if reason != "" {
+		reasons = append(reasons, reason)
+	}
+	if why != nil {
+		reasons = append(reasons, fmt.Sprintf("there is no estimate of the error: %v", why))
+	}
+	for _, line := range reasons {
+		o.warn(&p.Warnings, "%s", line)
+	}
+}
+
+// VerdictLine says the verdict, and the mean and the worst of the estimates.
+func (p *Predictions) VerdictLine() string { return score.VerdictLine(p.Verdict, nil, p.ErrorEstimate) }
 
 // checkInputs reports initial conditions that no prediction can be made for.
 func (r *Run) checkInputs(inputs [][]float64, g *grid.Grid, o *PredictOptions) error {

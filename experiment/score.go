@@ -20,7 +20,7 @@ import (
 
 // metricsVersion changes when an evaluation says more than before that reports show; these score
 // runs with metrics of another version again.
-const metricsVersion = 8
+const metricsVersion = 9
 
 // Metrics is metrics.json: an evaluation and how it came about. RelativeL2.Mean is the mean relative L2 error; RelativeL2 is
 // nil of samples without solutions, as those of training are.
@@ -107,7 +107,7 @@ func (r *Run) score(ctx context.Context, set *data.Dataset, e Predictor, o *Scor
 	}
 	bar := o.Stage(fmt.Sprintf("evaluate %s on %s", model.MethodLabel(spec.Method), words.Shape(g.Shape())), len(samples.Inputs))
 	defer bar.End()
-	samples.ReferenceError = referenceError(set, o.Split, g)
+	samples.ReferenceError, samples.Workers = referenceError(set, o.Split, g), o.Workers
 	result, err := e.Evaluate(samples, bar.While(ctx, nil))
 	if err != nil {
 		return nil, err

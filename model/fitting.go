@@ -21,16 +21,19 @@ const (
 	fallingMisfit = 0.6
 	// mostMisfitPoints bounds the finest grid of a misfit.
 	mostMisfitPoints = 1 << 18
+	// smoothing is a tenth of what makes S halve what the highest derivative alone would undo in the whole of the time: docs/choices.md.
+	smoothing = 0.1
 )
 
 // fitting is what defaults are found from.
 type fitting struct {
 	problem *pde.Problem
 	grid    *grid.Grid
-	scales  []float64 // per unknown: root mean square of initial conditions, or about that of a steady problem's solutions, with two digits
-	units   []float64 // per set of rows, residuals first: factor to the unit of the first unknown
-	names   []string  // of the sets
-	misfit  float64   // of conditions at axes of space by initial conditions that are kept, in that unit
+	scales  []float64            // per unknown: root mean square of initial conditions, or about that of a steady problem's solutions, with two digits
+	lengths []map[string]float64 // per unknown, by rough axis: of its S
+	units   []float64            // per set of rows, residuals first: factor to the unit of the first unknown
+	names   []string             // of the sets
+	misfit  float64              // of conditions at axes of space by initial conditions that are kept, in that unit
 
 	multiplier float64 // the largest value of the ansatz's, which may have a unit
 }
@@ -56,6 +59,9 @@ func newFitting(s *Spec, p *pde.Problem) (*fitting, error) {
 	steady, held := make([]float64, sys.FieldSize()), make([]float64, sys.FieldSize())
 	p.Persist(steady, u0, sys.Grid)
 	var ofs []int // the unknown that each set says most of
+	for range p.Unknowns {
+		f.lengths = append(f.lengths, map[string]float64{})
+	}
 	for _, set := range sys.Sets {
 		values := sys.NewRowValues(set, set.Points)
 		out := values.Eval(1, steady, u0)
@@ -75,12 +81,44 @@ func newFitting(s *Spec, p *pde.Problem) (*fitting, error) {
 				f.scales[of] = rounded2(size)
 			}
 		}
+		if set.Kind == pde.ResidualRows {
+			f.smooth(sys, set, unit/f.scales[of], out[1:])
+		}
 		f.units, f.names, ofs = append(f.units, unit), append(f.names, set.Name), append(ofs, of)
 	}
 	for i, of := range ofs {
 		f.units[i] *= f.scales[0] / f.scales[of]
 	}
 	return f, nil
+}
+
+// smooth finds the lengths of S from the slopes of a residual's rows by their terms: λ^d is smoothing times the factor of the
+// derivative of order d where the row has the unit of the unknown.
+func (f *fitting) smooth(sys *pde.System, set *pde.RowSet, unit float64, slopes [][]float64) {
+	for j, t := range set.Terms {
+		term, ok := sys.Term(t)
+		if !ok || len(term.Factors) != 1 {
+			continue
+		}
+		axis, order := term.Factors[0].Axis, term.Factors[0].Scheme.Derivative
+		if !slices.Contains(f.problem.Rough(term.Of), axis) || order < 3 {
+			continue
+		}
+		length := math.Pow(smoothing*unit*f.scales[term.Of]*dataset.RootMeanSquare(slopes[j]), 1/float64(order))
+		if length > 0 && !math.IsInf(length, 0) {
+			f.lengths[term.Of][axis] = rounded2(max(f.lengths[term.Of][axis], length))
+		}
+	}
+}
+
+// SmoothLengths returns the lengths of S of the ansatz of each unknown, by the axes that want one (Problem.Rough).
+func SmoothLengths(p *pde.Problem) ([]map[string]float64, error) {
+	s := defaultSpec(fittedDefaults)
+	f, err := newFitting(&s, p)
+	if err != nil {
+		return nil, err
+	}
+	return f.lengths, nil
 }
 
 // drawnScales are the root mean squares of initial conditions by the unknown, over some draws, 1 where

@@ -13,10 +13,14 @@ import (
 // ExactAnsatz returns an ansatz of an unknown whose fields meet conditions at the ends of axes whatever the
 // basis is, and the names of these conditions: of all choices the first with the most conditions that holds accepts (nil: any).
 // The multiplier is the product of the distances from walls, to the power of the number of derivatives given there;
-// the offset has these. met is empty where the unknown has an ansatz, or none meets its condition at the beginning of time.
-func (p *Problem) ExactAnsatz(unknown int, holds func(a Ansatz, met []string) bool) (a Ansatz, met []string) {
+// the offset has these. Along axes with a length in smooth, S takes the place of the multiplier. met is empty where the unknown
+// has an ansatz, none meets its condition at the beginning of time, or an axis that is to be smoothed has not the conditions for it.
+func (p *Problem) ExactAnsatz(unknown int, smooth map[string]float64, holds func(a Ansatz, met []string) bool) (a Ansatz, met []string) {
 	u := p.Unknowns[unknown]
-	if !equals(u.Ansatz.Offset, 0) || !equals(u.Ansatz.Multiplier, 1) || u.Ansatz.RemoveMean {
+	if !u.Ansatz.Trivial() {
+		return Ansatz{}, nil
+	}
+	if len(smooth) > 0 && p.Smoothable(unknown) != nil {
 		return Ansatz{}, nil
 	}
 	walls := p.walls(unknown)
@@ -31,12 +35,23 @@ func (p *Problem) ExactAnsatz(unknown int, holds func(a Ansatz, met []string) bo
 		for _, w := range choice {
 			met = append(met, w.names...)
 		}
-		a = Ansatz{Offset: p.lift(choice), Multiplier: p.cutoff(choice)}
+		cut := slices.DeleteFunc(slices.Clone(choice), func(w wall) bool { return smooth[p.Axes[w.axis].Name] > 0 })
+		a = Ansatz{Offset: p.lift(choice), Multiplier: p.cutoff(cut), Smooth: smooth}
+		for _, name := range p.smoothMet(unknown, smooth) {
+			if !slices.Contains(met, name) {
+				met = append(met, name)
+			}
+		}
 		if holds == nil || holds(a, met) {
 			return a, met
 		}
 	}
 	return Ansatz{}, nil
+}
+
+// Trivial reports whether fields are the basis itself.
+func (a *Ansatz) Trivial() bool {
+	return equals(a.Offset, 0) && equals(a.Multiplier, 1) && !a.RemoveMean && len(a.Smooth) == 0
 }
 
 // A wall is what conditions give of an unknown at one end of an axis: derivatives along it, from none on.
@@ -123,7 +138,7 @@ func (p *Problem) fraction(axis int, high bool) *expr.Expr {
 
 // cutoff is the multiplier that vanishes at walls with the derivatives that they give; its largest value is 1.
 func (p *Problem) cutoff(walls []wall) *expr.Expr {
-	var factors []string
+	factors := []string{"1"}
 	scale := 1.0
 	for axis := range p.Axes {
 		var powers [2]int
@@ -163,14 +178,8 @@ func power(x, n int) float64 {
 // nothing else, and holds on all of the wall but two points at its ends.
 func (p *Problem) given(unknown int, c Rows, axis int, high bool, order int) (*expr.Expr, bool) {
 	a := p.Axes[axis]
-	end := map[bool]string{false: "low", true: "high"}[high]
-	if c.At[a.Name] != end || len(c.At) != 1 || a.Boundary == grid.Periodic || c.Weight.Jumps(p.AxisNames()) {
+	if !p.onWall(c, axis, high) {
 		return nil, false
-	}
-	for _, skip := range c.Skip {
-		if max(skip[0], skip[1]) > 2 {
-			return nil, false
-		}
 	}
 	name := p.Unknowns[unknown].Name
 	d, known := 0, a.Boundary == grid.Nodes

@@ -105,7 +105,7 @@ conditions:
 			if err != nil {
 				t.Fatal(err)
 			}
-			a, met := p.ExactAnsatz(0, nil)
+			a, met := p.ExactAnsatz(0, nil, nil)
 			offset, multiplier := "", ""
 			if len(met) > 0 {
 				offset, multiplier = a.Offset.String(), a.Multiplier.String()
@@ -120,7 +120,7 @@ conditions:
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, met := again.ExactAnsatz(0, nil); len(met) > 0 {
+			if _, met := again.ExactAnsatz(0, nil, nil); len(met) > 0 {
 				t.Error("an ansatz that is there is replaced")
 			}
 		})
@@ -149,7 +149,7 @@ conditions:
 		t.Fatal(err)
 	}
 	var seen []string
-	if _, met := p.ExactAnsatz(0, func(a Ansatz, met []string) bool {
+	if _, met := p.ExactAnsatz(0, nil, func(a Ansatz, met []string) bool {
 		seen = append(seen, strings.Join(met, " "))
 		return false
 	}); met != nil {

@@ -75,10 +75,11 @@ type (
 		Pos        config.Position    `yaml:"-"`
 	}
 	fileAnsatz struct {
-		Offset     config.Scalar   `yaml:"offset"`
-		Multiplier config.Scalar   `yaml:"multiplier"`
-		Projection string          `yaml:"projection"`
-		Pos        config.Position `yaml:"-"`
+		Offset     config.Scalar             `yaml:"offset"`
+		Multiplier config.Scalar             `yaml:"multiplier"`
+		Projection string                    `yaml:"projection"`
+		Smooth     config.Map[config.Scalar] `yaml:"smooth"`
+		Pos        config.Position           `yaml:"-"`
 	}
 	fileReference struct {
 		Solver    string                    `yaml:"solver"`
@@ -139,7 +140,8 @@ type perUnknown[V any] struct {
 // UnmarshalConfig tells one V, which has keys that are no mappings, from several.
 func (u *perUnknown[V]) UnmarshalConfig(n config.Node) error {
 	u.pos = n.Position()
-	if mappings(n) {
+	_, ansatz := any(u.one).(fileAnsatz)
+	if mappings(n) && !(ansatz && slices.Equal(n.Keys(), []string{"smooth"})) {
 		return n.Decode(&u.named)
 	}
 	return n.Decode(&u.one)

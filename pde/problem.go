@@ -170,11 +170,13 @@ type Rows struct {
 	SolveSkip map[string][2]int
 }
 
-// Ansatz is u = Offset + Multiplier * P(b) * w (docs/constraint.md, section 2).
+// Ansatz is u = Offset + S(Multiplier * P(b)) * w (docs/constraint.md, section 2).
 type Ansatz struct {
 	Offset     *expr.Expr // in axis names and inputs; default 0
 	Multiplier *expr.Expr // in axis names; default 1
 	RemoveMean bool       // P removes the mean over the axes other than the first
+	// Smooth is the length λ of S (Smoother) by axis; S is the identity along others.
+	Smooth map[string]float64
 }
 
 // Reference names the solver that makes solutions to compare with;
@@ -380,6 +382,9 @@ func (p *Problem) Describe() []string {
 		}
 		if !equals(u.Ansatz.Multiplier, 1) {
 			basis = fmt.Sprintf("(%s)*%s", text(u.Ansatz.Multiplier), basis)
+		}
+		for _, axis := range slices.Sorted(maps.Keys(u.Ansatz.Smooth)) {
+			basis = fmt.Sprintf("S[%s, %g](%s)", axis, u.Ansatz.Smooth[axis], basis)
 		}
 		if !equals(u.Ansatz.Offset, 0) {
 			basis = fmt.Sprintf("%s + %s", text(u.Ansatz.Offset), basis)

@@ -45,11 +45,12 @@ func newPlainRows(sys *System, set *RowSet, residual *expr.Expr) (*plainRows, er
 	p := sys.Problem
 	r := &plainRows{RowValues: sys.NewRowValues(set, set.Points), residual: make([]float64, len(set.Points))}
 	var names []string
+	most := 0
 	for j, t := range set.Terms {
 		names = append(names, sys.Terms[t].Name)
 		if term, ok := sys.Term(t); ok && !p.Steady {
-			if factors := term.Factors; len(factors) == 1 && factors[0].Axis == p.Axes[0].Name && factors[0].Scheme.Derivative == 1 {
-				r.rate = j
+			if factors := term.Factors; len(factors) == 1 && factors[0].Axis == p.Axes[0].Name && factors[0].Scheme.Derivative > most {
+				r.rate, most = j, factors[0].Scheme.Derivative
 			}
 		}
 	}
@@ -65,7 +66,7 @@ func newPlainRows(sys *System, set *RowSet, residual *expr.Expr) (*plainRows, er
 }
 
 // RMS returns the root mean squares, over the rows of each residual, of the residual of u
-// (C, P) for the inputs of a sample and of its derivative along the first axis, or of its
+// (C, P) for the inputs of a sample and of its highest derivative along the first axis, or of its
 // first term where there is no such derivative; of a steady problem, of the residual of
 // zero, unless that is zero.
 func (r *PlainResidual) RMS(u, initial []float64) (residual, rate []float64) {

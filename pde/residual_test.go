@@ -53,3 +53,40 @@ initial: {distribution: random-sines, low: -1, high: 1}
 		}
 	}
 }
+
+// The rate is the highest derivative in time, wherever it stands: what begins from rest has no first one there.
+func TestRateOfSecondOrder(t *testing.T) {
+	p, err := Load("damped", []byte(`
+name: damped
+unknown: u
+axes:
+  t: {range: [0, 1], points: 9, boundary: nodes}
+  x: {range: [0, 1], points: 8, boundary: periodic}
+terms:
+  u_t: {axis: t, derivative: 1, order: 2}
+  u_tt: {axis: t, derivative: 2, order: 2}
+  u_x: {axis: x, derivative: 1, order: 2}
+residual: {expression: 3*u_t + u_tt + u_x}
+initial: {distribution: random-sines, low: -1, high: 1}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, _ := p.Grid(nil)
+	sys, err := p.Discretize(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := sys.NewPlainResidual()
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := make([]float64, g.Size())
+	for i := range u {
+		at := g.Axes[0].Coordinate(i / 8)
+		u[i] = at * at
+	}
+	if _, rate := plain.RMS(u, u[:8]); math.Abs(rate[0]-2) > 1e-9 {
+		t.Errorf("rate %g of t², want 2", rate[0])
+	}
+}

@@ -81,6 +81,17 @@ func (p *Page) residualClaim() string {
 	return text + "."
 }
 
+// verdicts are those on evaluations, after the names of their methods.
+func (p *Page) verdicts() []string {
+	var out []string
+	for i := range p.Methods {
+		if e := &p.Methods[i].Evaluation; e.Verdict != "" {
+			out = append(out, p.Methods[i].Label+": "+e.VerdictLine())
+		}
+	}
+	return out
+}
+
 // methodWarnings are what evaluations warn of, after the names of their methods.
 func (p *Page) methodWarnings() []string {
 	var out []string

@@ -218,7 +218,7 @@ func (p *Page) writeHTML(w io.Writer, files string) error {
 		cases = append(cases, htmlCase{c.Title, link(caseName(i) + ".png"), link(caseName(i) + ".npz")})
 	}
 	err = pageTemplate.Execute(w, map[string]any{
-		"Page": p, "Warnings": p.methodWarnings(), "Claim": p.claim(), "Caveats": slices.Concat(p.Caveats, p.methodNotes(), p.differenceNotes()),
+		"Page": p, "Verdicts": p.verdicts(), "Warnings": p.methodWarnings(), "Claim": p.claim(), "Caveats": slices.Concat(p.Caveats, p.methodNotes(), p.differenceNotes()),
 		"Style": template.CSS(asset("uplot/uPlot.min.css") + "\n" + asset("page.css")),
 		// The library brings its licence along, which every copy must carry.
 		"Scripts": []template.JS{template.JS("/*\n" + asset("uplot/LICENSE") + "*/\n" + asset("uplot/uPlot.iife.min.js")), template.JS(asset("maps.js")), template.JS(asset("page.js"))},

@@ -15,7 +15,7 @@ import (
 func TestGridNotesShareALine(t *testing.T) {
 	page := Page{}
 	for i, own := range []float64{0.01, 0.05, 0.02} {
-		page.Methods = append(page.Methods, Method{Label: string(rune('a' + i)), Evaluation: score.Evaluation{RelativeL2: &score.Summary{}, RelativeResidual: &score.Summary{Median: own}, TruthResidual: &score.Summary{Median: 0.03}}})
+		page.Methods = append(page.Methods, Method{Label: string(rune('a' + i)), Evaluation: score.Evaluation{Verdict: score.Trusted, RelativeL2: &score.Summary{}, RelativeResidual: &score.Summary{Median: own}, TruthResidual: &score.Summary{Median: 0.03}}})
 	}
 	notes := page.methodNotes()
 	if len(notes) != 1 || !strings.HasPrefix(notes[0], "a, c: ") || !strings.Contains(notes[0], "(1.00 %, 2.00 % against 3.00 % in the median)") {
@@ -45,6 +45,7 @@ func TestEvaluationJSON(t *testing.T) {
 	p := samplePage()
 	e := p.Methods[2].Evaluation
 	e.PerSample = e.PerSample[:2]
+	e.PerSample[0].ErrorEstimate, e.PerSample[1].ErrorEstimate = 0.03, 0.04
 	e.PerSample[0].Unseen = 0.5 // without a window there is none, and NaN equals nothing
 	e.PerSample[1].RelativeL2 = math.Inf(1)
 	e.PerSample[1].BorderJump = math.NaN()

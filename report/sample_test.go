@@ -42,6 +42,7 @@ func samplePage() Page {
 			s.RelativeL2 = scale * math.Exp(spread*rng.NormFloat64()) * (1.2 - 2*s.InitialMean)
 			s.NRMSE, s.Persistence = s.RelativeL2/2, 0.9-s.InitialMean
 			s.RelativeResidual, s.TruthResidual, s.PersistenceResidual, s.Passes = 2*s.RelativeL2, 0.01, 1.5, 6
+			s.ErrorEstimate = 0.9 * s.RelativeL2
 			s.ResidualRMS, s.ResidualOverRate, s.ConditionsOverSize, s.TruthConditions = s.RelativeL2*1e-3, 2*s.RelativeL2, s.RelativeL2/5, 0
 			s.InitialError, s.BoundaryError = s.RelativeL2/7, s.RelativeL2/11
 			if experts > 1 {
@@ -61,6 +62,7 @@ func samplePage() Page {
 			e.ErrorOverTime.RelativeL2 = append(e.ErrorOverTime.RelativeL2, scale*math.Sqrt(0.05+float64(i)/nt))
 		}
 		e.Summarize()
+		e.Verdict = score.Trusted
 		return e
 	}
 	curves := func(floor float64) []Series {

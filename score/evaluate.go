@@ -29,6 +29,7 @@ type Samples struct {
 	// ReferenceError is the relative L2 distance of the solutions from solutions of another
 	// refinement, 0 where that was not measured.
 	ReferenceError float64
+	Workers        int // that estimate errors, 0: one on each core
 }
 
 // initialMean is the mean of the first input of a sample.
@@ -97,6 +98,7 @@ func Evaluate[T compute.Float](e engine.Engine[T], params []T, s Samples, each f
 		}
 		return each(i, p)
 	})
+	why := sc.estimated()
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +108,7 @@ func Evaluate[T compute.Float](e engine.Engine[T], params []T, s Samples, each f
 	}
 	out := sc.evaluation()
 	out.compare(sc.losses, trivial)
-	out.Warnings = sc.watch.warnings(out)
+	sc.watch.judge(out, why)
 	out.Seconds = time.Since(begin).Seconds()
 	return out, nil
 }
@@ -120,6 +122,7 @@ type scorer struct {
 	spectra    *SpectrumSum
 	errors     *overTime
 	watch      *watch
+	estimates  *dataset.Estimates
 	persistent []float64 // workspace: the initial condition at all times
 	squares    []float64 // workspace: mean squares of the rows
 	seen       int       // values of an unknown within training.window
@@ -141,6 +144,7 @@ func newScorer(info engine.Info, sys *pde.System, s Samples) (*scorer, error) {
 	sc := &scorer{
 		samples: s, info: info, plain: plain, loss: loss,
 		spectra: NewSpectrum(info.Problem, info.Grid), errors: newOverTime(info.Problem, info.Grid), watch: newWatch(sys, s.Truth != nil),
+		estimates:  dataset.NewEstimator(info.Problem, info.Grid).Begin(s.Workers),
 		persistent: make([]float64, sys.FieldSize()), squares: make([]float64, len(sys.Sets)),
 		seen: info.Spec.WindowEnd(info.Grid) * info.SliceSize(),
 		out: &Evaluation{
@@ -196,6 +200,7 @@ func (sc *scorer) add(i int, p *engine.Prediction) error {
 		sc.out.Experts[k].Statuses[o.Status.String()]++
 	}
 	sc.out.PerSample = append(sc.out.PerSample, x)
+	sc.estimates.Add(p.Field, inputs)
 	loss, _ := sc.loss.Evaluate(p.Field, inputs)
 	sc.losses = append(sc.losses, loss)
 	return nil
@@ -222,6 +227,15 @@ func (sc *scorer) compare(x *Sample, field, truth []float64) {
 		e, _ := s.relativeL2(sc.persistent, truth)
 		x.Persistence, x.PersistenceResidual = absent(e), ratio(sc.persistent)
 	}
+}
+
+// estimated adds the estimates of errors to the samples, and returns why one has none, if so.
+func (sc *scorer) estimated() error {
+	values, why := sc.estimates.Wait()
+	for i, v := range values {
+		sc.out.PerSample[i].ErrorEstimate = v
+	}
+	return why
 }
 
 // evaluation sums up the samples.

@@ -44,6 +44,8 @@ type Evaluation struct {
 	// that of the unknown, or of what the condition prescribes: for the prediction and for the solution.
 	ConditionsOverSize *Summary `json:"conditions_over_size,omitempty"`
 	TruthConditions    *Summary `json:"truth_conditions,omitempty"`
+	// ErrorEstimate is of relative_l2, from the problem alone; nil where none could be made.
+	ErrorEstimate *Summary `json:"error_estimate,omitempty"`
 	// Unseen is relative_l2 over the times after training.window alone.
 	Unseen *Summary `json:"unseen_l2,omitempty"`
 	Passes *Summary `json:"passes,omitempty"` // of the network, where there are several
@@ -59,7 +61,9 @@ type Evaluation struct {
 	// refinement, where that was measured: smaller errors say little.
 	ReferenceError float64 `json:"reference_error,omitempty"`
 	Unbeaten       string  `json:"unbeaten,omitempty"` // one line: the trivial prediction that the method does not beat; "" if it beats all
-	// Warnings say, a line each, why the predictions are not to be relied on, Unbeaten among them.
+	// Verdict is Trusted, Doubtful or Failed; "" in files that are older than it. Warnings are the reasons, a line each, Unbeaten
+	// among them.
+	Verdict  string   `json:"verdict,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`
 	// ErrorOverTime is nil without solutions, without time, and in files that are older than it.
 	ErrorOverTime *ErrorOverTime `json:"error_over_time,omitempty"`
@@ -98,7 +102,7 @@ type Sample struct {
 
 	ResidualOverRate, ConditionsOverSize, TruthConditions float64
 
-	Unseen, Passes float64
+	Unseen, Passes, ErrorEstimate float64
 
 	Unknowns, Residuals, Conditions map[string]float64 // nil with one unknown, with one residual, with one condition
 }
@@ -115,8 +119,8 @@ func NewSample(index int) Sample {
 
 // Fields gives the JSON names in order and the place of each metric.
 func (s *Sample) Fields() ([]string, []*float64) {
-	return []string{"initial_mean", "relative_l2", "nrmse", "residual_rms", "initial_error", "boundary_error", "border_jump", "persistence", "relative_residual", "truth_residual", "persistence_residual", "residual_over_rate", "conditions_over_size", "truth_conditions", "unseen_l2", "passes"},
-		[]*float64{&s.InitialMean, &s.RelativeL2, &s.NRMSE, &s.ResidualRMS, &s.InitialError, &s.BoundaryError, &s.BorderJump, &s.Persistence, &s.RelativeResidual, &s.TruthResidual, &s.PersistenceResidual, &s.ResidualOverRate, &s.ConditionsOverSize, &s.TruthConditions, &s.Unseen, &s.Passes}
+	return []string{"initial_mean", "relative_l2", "nrmse", "residual_rms", "initial_error", "boundary_error", "border_jump", "persistence", "relative_residual", "truth_residual", "persistence_residual", "residual_over_rate", "conditions_over_size", "truth_conditions", "unseen_l2", "passes", "error_estimate"},
+		[]*float64{&s.InitialMean, &s.RelativeL2, &s.NRMSE, &s.ResidualRMS, &s.InitialError, &s.BoundaryError, &s.BorderJump, &s.Persistence, &s.RelativeResidual, &s.TruthResidual, &s.PersistenceResidual, &s.ResidualOverRate, &s.ConditionsOverSize, &s.TruthConditions, &s.Unseen, &s.Passes, &s.ErrorEstimate}
 }
 
 // MarshalJSON leaves absent metrics out; infinite ones become null.
@@ -240,7 +244,7 @@ func (e *Evaluation) Summarize() {
 	e.Samples = len(e.PerSample)
 	for i, dst := range []**Summary{ // in the order of Sample.Fields, after the mean of the initial condition
 		&e.RelativeL2, &e.NRMSE, &e.ResidualRMS, &e.InitialError, &e.BoundaryError, &e.BorderJump, &e.Persistence,
-		&e.RelativeResidual, &e.TruthResidual, &e.PersistenceResidual, &e.ResidualOverRate, &e.ConditionsOverSize, &e.TruthConditions, &e.Unseen, &e.Passes,
+		&e.RelativeResidual, &e.TruthResidual, &e.PersistenceResidual, &e.ResidualOverRate, &e.ConditionsOverSize, &e.TruthConditions, &e.Unseen, &e.Passes, &e.ErrorEstimate,
 	} {
 		*dst = nil
 		values := e.Values(func(s Sample) float64 {

@@ -55,20 +55,20 @@ func TestGridNote(t *testing.T) {
 		{one(0.01), nil, ""},
 		{nil, nil, ""},
 	} {
-		e := Evaluation{RelativeL2: &Summary{}, RelativeResidual: c.own, TruthResidual: c.truth}
+		e := Evaluation{Verdict: Trusted, RelativeL2: &Summary{}, RelativeResidual: c.own, TruthResidual: c.truth}
 		if got := e.GridNote(); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%v against %v: %q", c.own, c.truth, got)
 		}
 	}
 }
 
-// Nothing is said of the grid where there is a warning, conditions do not hold, or a prediction without training is
+// Nothing is said of the grid of a run that is not trusted, where conditions do not hold, or a prediction without training is
 // nearly as good.
 func TestGridNoteOfHeldOnly(t *testing.T) {
 	mean := func(v float64) *Summary { return &Summary{Mean: v, Median: v} }
 	sound := func() *Evaluation {
 		return &Evaluation{
-			RelativeL2: mean(0.01), RelativeResidual: mean(0.01), TruthResidual: mean(0.03), Persistence: mean(0.5), Interpolation: mean(0.03),
+			Verdict: Trusted, RelativeL2: mean(0.01), RelativeResidual: mean(0.01), TruthResidual: mean(0.03), Persistence: mean(0.5), Interpolation: mean(0.03),
 			ConditionsOverSize: mean(0.005), TruthConditions: mean(0), Trivial: []Trivial{{Name: "zero", RelativeL2: mean(1)}},
 		}
 	}
@@ -76,7 +76,7 @@ func TestGridNoteOfHeldOnly(t *testing.T) {
 		t.Fatal("nothing is said of a sound run")
 	}
 	for name, spoil := range map[string]func(e *Evaluation){
-		"warned":        func(e *Evaluation) { e.Warnings = []string{"x"} },
+		"doubtful":      func(e *Evaluation) { e.Verdict = Doubtful },
 		"conditions":    func(e *Evaluation) { e.ConditionsOverSize = mean(0.02) },
 		"infinite":      func(e *Evaluation) { e.ConditionsOverSize = mean(math.Inf(1)) },
 		"trivial":       func(e *Evaluation) { e.Trivial[0].RelativeL2 = mean(0.02) },

@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
 	"pihc/grid"
 	"pihc/internal/dataset"
@@ -15,11 +14,11 @@ import (
 
 // From where predictions are warned of (docs/formats.md says which runs the numbers were looked at on).
 const (
-	mostMean, mostWorst            = 0.1, 0.3 // of relative_l2; without solutions of conditions_over_size
-	mostMeanResidual, mostResidual = 0.5, 1.5 // of residual_over_rate, without solutions
-	leastSize                      = 0.1      // of predictions, over solutions; the inverse is as bad
-	leastSpread                    = 0.01     // of predictions from sample to sample, over that of solutions
-	conserved, mostDrift           = 1e-3, 0.02
+	mostMeanConditions, mostConditions = 0.1, 0.3 // of conditions_over_size, where errors are not known or estimated
+	mostMeanResidual, mostResidual     = 0.5, 1.5 // of residual_over_rate, likewise
+	leastSize                          = 0.1      // of predictions, over solutions; the inverse is as bad
+	leastSpread                        = 0.01     // of predictions from sample to sample, over that of solutions
+	conserved, mostDrift               = 1e-3, 0.02
 	// heldConditions is conditions_over_size of which one says that they hold, or as much as solutions leave.
 	heldConditions = 0.01
 	// spreadPoints is the number of points of an unknown at which samples are compared.
@@ -159,77 +158,71 @@ func (w *watch) overSize(field, inputs []float64) float64 {
 	return worst
 }
 
-// warnings are those of an evaluation, whose summaries are filled.
-func (w *watch) warnings(e *Evaluation) []string {
-	var out []string
-	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+// judge sets the verdict on an evaluation whose summaries are filled, and the warnings that are its reasons. why says why samples
+// have no estimate of their error, if so.
+func (w *watch) judge(e *Evaluation, why error) {
+	e.Verdict, e.Warnings = Trusted, nil
+	say := func(verdict, format string, args ...any) {
+		if e.Warnings = append(e.Warnings, fmt.Sprintf(format, args...)); e.Verdict != Failed {
+			e.Verdict = verdict
+		}
+	}
 	if n := len(w.broken); n > 0 {
-		say("the run diverged: %d of %d predictions are not finite, sample %d is the first; log.jsonl has the loss by step, and a smaller training.learning_rate may do", n, n+w.finite, w.broken[0])
+		say(Failed, "the run diverged: %d of %d predictions are not finite, sample %d is the first; log.jsonl has the loss by step, and a smaller training.learning_rate may do", n, n+w.finite, w.broken[0])
 	}
 	if w.finite > 0 {
-		out = append(out, w.shapes()...)
+		for _, line := range w.shapes() {
+			say(Failed, "%s", line)
+		}
 	}
-	failed := len(out) > 0 // what else is wrong follows from that
+	failed := e.Verdict == Failed // what else is wrong follows from that
 	if len(w.zero) > 0 {
-		say("relative_l2 of %d of %d samples is infinite: their solution is zero, and the prediction is not; sample %d is the first", len(w.zero), e.Samples, w.zero[0])
+		say(Doubtful, "relative_l2 of %d of %d samples is infinite: their solution is zero, and the prediction is not; sample %d is the first", len(w.zero), e.Samples, w.zero[0])
 	}
-	judge := func(name string, mean, worst float64, hint string, get func(Sample) float64) {
-		if text := w.excess(e, name, mean, worst, get); text != "" && failed {
-			say("%s", text)
-		} else if text != "" {
-			say("%s; %s", text, hint)
+	hinted := func(verdict, text, hint string) {
+		if text != "" && !failed {
+			text += "; " + hint
+		}
+		if text != "" {
+			say(verdict, "%s", text)
 		}
 	}
 	longer := "more training.steps help while the validation residual falls, as the report shows; `pihc check` tells what the rows leave"
-	if w.truths {
-		judge("relative_l2", mostMean, mostWorst, longer, func(s Sample) float64 { return s.RelativeL2 })
+	loss := 0.0 // says little where solutions or estimates tell
+	switch {
+	case w.truths:
+		verdict, text := Judge("relative_l2", w.counted(e, func(s Sample) float64 { return s.RelativeL2 }))
+		hinted(verdict, text, longer)
 		if !failed {
-			out = append(out, w.drifts()...)
+			for _, line := range w.drifts() {
+				say(Doubtful, "%s", line)
+			}
 		}
-	} else {
-		judge("residual_over_rate", mostMeanResidual, mostResidual, "there are no solutions to compare with; "+longer, func(s Sample) float64 { return s.ResidualOverRate })
-		judge("conditions_over_size", mostMean, mostWorst, "fields miss their conditions: weights in the PDE file, or an ansatz, hold them", func(s Sample) float64 { return s.ConditionsOverSize })
-	}
-	loss := 0.0 // says little where solutions tell
-	if !w.truths {
+	case e.ErrorEstimate != nil:
+		verdict, text := Judge("error_estimate", w.counted(e, func(s Sample) float64 { return s.ErrorEstimate }))
+		hinted(verdict, text, longer)
+	default:
 		loss = e.Loss.Mean
+		hinted(Doubtful, excess("residual_over_rate", w.counted(e, func(s Sample) float64 { return s.ResidualOverRate }), mostMeanResidual, mostResidual), "there are no solutions to compare with; "+longer)
+		hinted(Doubtful, excess("conditions_over_size", w.counted(e, func(s Sample) float64 { return s.ConditionsOverSize }), mostMeanConditions, mostConditions), "fields miss their conditions: weights in the PDE file, or an ansatz, hold them")
+	}
+	if why != nil && !w.truths {
+		say(Doubtful, "there are no solutions to compare with, and no estimate of the error: %v", why)
 	}
 	if line := Unbeaten(e.RelativeL2, loss, "loss", e.Trivial); line != "" {
-		out = append(out, line)
+		say(Failed, "%s", line)
 	}
-	return out
 }
 
-// excess says where the mean or the worst of a metric is above what is warned of, "" if neither is. Samples that
-// are not finite, or have a solution of zero, are told of apart.
-func (w *watch) excess(e *Evaluation, name string, mean, worst float64, get func(Sample) float64) string {
-	var values []float64
-	at := 0
-	for _, s := range e.PerSample {
-		v := get(s)
-		if math.IsNaN(v) || slices.Contains(w.broken, s.Index) || slices.Contains(w.zero, s.Index) {
-			continue
+// counted has a metric by sample, NaN for those that are not finite or have a solution of zero, which are told of apart.
+func (w *watch) counted(e *Evaluation, get func(Sample) float64) []float64 {
+	out := make([]float64, len(e.PerSample))
+	for i, s := range e.PerSample {
+		if out[i] = get(s); slices.Contains(w.broken, s.Index) || slices.Contains(w.zero, s.Index) {
+			out[i] = math.NaN()
 		}
-		if len(values) == 0 || v > slices.Max(values) {
-			at = s.Index
-		}
-		values = append(values, v)
 	}
-	if len(values) == 0 {
-		return ""
-	}
-	var parts []string
-	s := Summarize(values)
-	if s.Mean > mean {
-		parts = append(parts, fmt.Sprintf("%s in the mean (above %g %%)", words.Percent(s.Mean), 100*mean))
-	}
-	if s.Max > worst {
-		parts = append(parts, fmt.Sprintf("%s in sample %d, the worst (above %g %%)", words.Percent(s.Max), at, 100*worst))
-	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return name + " is " + strings.Join(parts, ", ")
+	return out
 }
 
 // shapes names runs whose predictions are zero, far too large, or one field for every sample.
@@ -341,11 +334,10 @@ func (e *Evaluation) AllWarnings() []string {
 	return out
 }
 
-// held says whether the predictions are a solution as far as can be told without looking at the residual: there is no
-// warning, conditions on values hold to 1 % or as solutions do, and the mean error is less than half of that of every
+// held says whether the predictions are a solution as far as can be told without looking at the residual: they are trusted, conditions on values hold to 1 % or as solutions do, and the mean error is less than half of that of every
 // prediction without training.
 func (e *Evaluation) held() bool {
-	if len(e.Warnings) > 0 || e.RelativeL2 == nil {
+	if e.Verdict != Trusted || e.RelativeL2 == nil {
 		return false
 	}
 	if c := e.ConditionsOverSize; c != nil {

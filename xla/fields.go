@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"pihc/expr"
+	"pihc/pde"
 )
 
 // along is a field (P, 1) that varies along one axis.
@@ -195,6 +196,7 @@ func (s *sample) ansatz(functions value) error {
 		s.multiplier = s.numbers(mu, f64, size)
 		s.basis = s.mul(s.basis, s.spread(s.multiplier, []int{size, n}, 0))
 	}
+	s.basis = s.smooth("ij,ojw->oiw", s.basis)
 	if !s.Problem.HasOffset() {
 		return nil
 	}
@@ -254,8 +256,28 @@ func (s *sample) removeMean(f value) value {
 	return s.concatenate(0, all...)
 }
 
-// projectTransposed applies μ and then Πᵀ to fields (C P, F).
+// smooth applies S of the ansatz to fields (C P, F), or with the indices of its matrices (i, j) exchanged in spec Sᵀ.
+func (s *sample) smooth(spec string, f value) value {
+	if !slices.ContainsFunc(s.constraint.Smoothers, func(all []pde.Smoother) bool { return len(all) > 0 }) {
+		return f
+	}
+	var parts []value
+	for c, all := range s.constraint.Smoothers {
+		part := s.slice(f, 0, c*s.gridSize(), (c+1)*s.gridSize())
+		for _, m := range all {
+			whole, n := part.shape, s.Grid.Axes[m.Axis].Points
+			inner := s.Grid.Strides()[m.Axis] * f.shape[1]
+			part = s.reshape(part, s.gridSize()*f.shape[1]/(n*inner), n, inner)
+			part = s.reshape(s.dot(spec, s.numbers(m.Matrix, f.dtype, n, n), part), whole...)
+		}
+		parts = append(parts, part)
+	}
+	return s.concatenate(0, parts...)
+}
+
+// projectTransposed applies Sᵀ, μ and then Πᵀ to fields (C P, F).
 func (s *sample) projectTransposed(f value) value {
+	f = s.smooth("ji,ojw->oiw", f)
 	if s.multiplier.exists() {
 		f = s.mul(f, s.spread(s.multiplier, f.shape, 0))
 	}

@@ -124,6 +124,11 @@ mean, std (over samples), median and max:
 
   relative_l2     ||u - truth|| / ||truth||, of several unknowns the root mean
                   square of those of each
+  error_estimate  of relative_l2, from the problem alone: the distance to a solution
+                  computed to compare with, by the classical solver the PDE file names
+                  or else by its own rows on the grid, and what that differs from one
+                  with half of the points; where the prediction is nearer to it than a
+                  quarter of that, to one with more points in space
   unseen_l2       relative_l2 over the times after training.window
   nrmse           rms error over the range of the truth
   residual_rms    of the PDE residual over the whole grid, of several all their rows
@@ -167,11 +172,20 @@ anew.
 The whole loss is compared with that of predictions that need no training (zero,
 persistence, the mean solution), and a line says if the run is no better.
 
-The first lines warn of a run that diverged (not finite, or ten times too large) or
-collapsed (zero, a tenth of its size, one field for every sample), of relative_l2 above
-10 % in the mean or 30 % in a sample, and of a mean over space that the solutions keep
-and predictions do not. Without solutions residual_over_rate (50 and 150 %) and
-conditions_over_size (10 and 30 %) are judged. In the JSON they are warnings.
+The first line is the verdict, with the mean and the worst of relative_l2 and of
+error_estimate; the next ones are its reasons. In the JSON they are verdict and
+warnings. A run has
+
+  failed    if it diverged (not finite, or ten times too large) or collapsed (zero, a
+            tenth of its size, one field for every sample), has relative_l2 above 30 %
+            in the mean, or is not better than a prediction without training;
+  doubtful  if relative_l2 is above 5 % in the mean or 20 % in a sample, or the mean
+            over space of predictions drifts where solutions keep theirs;
+  trusted   otherwise.
+
+Without solutions error_estimate is judged in the same way; without that too a run is
+doubtful at best, and residual_over_rate (50 and 150 %), conditions_over_size (10 and
+30 %) and the loss are looked at. The exit status is 0 whatever the verdict.
 
 The result is written to RUN/metrics.json, after every grid: where eval is
 interrupted, it has the grids that are done.`,

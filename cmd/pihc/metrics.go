@@ -58,7 +58,7 @@ func isMetrics(path string) bool {
 
 // printMetrics writes an evaluation for people.
 func printMetrics(w io.Writer, m *experiment.Metrics) error {
-	if err := printWarnings(w, "", &m.Evaluation); err != nil {
+	if err := printVerdict(w, "", &m.Evaluation); err != nil {
 		return err
 	}
 	t := &report.Table{
@@ -81,6 +81,7 @@ func printMetrics(w io.Writer, m *experiment.Metrics) error {
 		}
 		row("  on "+words.Shape(g.Grid)+of, g.RelativeL2, words.Percent)
 	}
+	row("error_estimate", m.ErrorEstimate, words.Percent)
 	row("unseen_l2", m.Unseen, words.Percent)
 	row("nrmse", m.NRMSE, words.Percent)
 	row("passes", m.Passes, words.Number)
@@ -141,8 +142,13 @@ func printMetrics(w io.Writer, m *experiment.Metrics) error {
 	return err
 }
 
-// printWarnings writes what an evaluation warns of, and those on other grids, a line each, before what is printed of it.
-func printWarnings(w io.Writer, label string, e *score.Evaluation) error {
+// printVerdict writes the verdict on an evaluation, and its reasons and those on other grids, a line each, before what is printed of it.
+func printVerdict(w io.Writer, label string, e *score.Evaluation) error {
+	if e.Verdict != "" {
+		if _, err := fmt.Fprintf(w, "%s%s\n", label, e.VerdictLine()); err != nil {
+			return err
+		}
+	}
 	for _, line := range e.AllWarnings() {
 		if _, err := fmt.Fprintf(w, "warning: %s%s\n", label, line); err != nil {
 			return err

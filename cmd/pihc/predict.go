@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pihc/data"
 	"pihc/experiment"
 	"pihc/internal/words"
 	"pihc/score"
@@ -16,7 +17,7 @@ type predictOptions struct {
 	gridFlags
 	initial, out string
 	removeMean   bool
-	force        bool
+	force, json  bool
 }
 
 func newPredict(a *app) *cobra.Command {
@@ -33,12 +34,15 @@ FILE.npz, which is new, of an earlier prediction for this problem, or replaced w
 --force, receives the fields under the unknowns' names, as (sample, t, x) or
 (sample, t, x, y), the coordinates under the names of the axes, and for each sample
 residual_over_rate: the rms of the residual, without weights, over that of the field's
-own derivative in time (see ` + "`pihc help eval`" + `), all float64. With --passes auto, or
+own derivative in time, and error_estimate (see ` + "`pihc help eval`" + `), all float64. With --passes auto, or
 passes: auto under evaluation in the run's spec, it also has, per sample, passes and
 relative_loss: the root of the loss over that of the initial condition at all times.
-A warning says how many predictions do not begin with their initial condition, have
-a residual_over_rate more than three times the largest of the test split
-(RUN/metrics.json), or do not change in time and leave a residual: it then is infinite.
+
+The first line is the verdict, as eval's without solutions: trusted, doubtful or failed,
+with the mean and the worst of error_estimate. --json prints verdict, error_estimate
+and warnings in its place. A prediction that does not begin with its initial
+condition, or does not change in time and leaves a residual (residual_over_rate then is
+infinite), is doubtful, and a warning says how many are.
 
 Where the PDE file has inputs or several unknowns, FILE is an NPZ file with one array for each, under
 its name: a field (sample, x[, y]) or a number (sample), and, unless the problem has
@@ -64,6 +68,7 @@ differ a little; with --points 0 every row counts and they are equal.`,
 	c.Flags().StringVarP(&o.initial, "initial", "i", "", "NPY file of initial conditions, or NPZ file of inputs (required)")
 	c.Flags().StringVarP(&o.out, "out", "o", "", "NPZ file to write (required)")
 	forceFlag(c, &o.force)
+	jsonFlag(c, &o.json)
 	c.Flags().BoolVar(&o.removeMean, "remove-mean", false, "subtract the mean of every initial condition first")
 	return c
 }
@@ -102,6 +107,13 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 	if err := p.Write(o.out); err != nil {
 		return err
 	}
+	if o.json {
+		estimates := make([]data.Float, len(p.ErrorEstimate))
+		for i, v := range p.ErrorEstimate {
+			estimates[i] = data.Float(v)
+		}
+		return a.printJSON(map[string]any{"verdict": p.Verdict, "error_estimate": estimates, "warnings": p.Warnings})
+	}
 	notes := ", " + residualText(p.ResidualOverRate)
 	if p.Passes != nil {
 		notes += fmt.Sprintf(", %s passes", extent(p.Passes))
@@ -114,7 +126,7 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 	if len(p.Edited) > 0 {
 		notes += ", " + p.Edits()
 	}
-	_, err = fmt.Fprintf(a.Out, "%s: %s of shape %s%s\n", o.out, strings.Join(p.Unknowns, ", "), words.Shape(p.Arrays()[0].Array.Shape), notes)
+	_, err = fmt.Fprintf(a.Out, "%s\n%s: %s of shape %s%s\n", p.VerdictLine(), o.out, strings.Join(p.Unknowns, ", "), words.Shape(p.Arrays()[0].Array.Shape), notes)
 	return err
 }
 

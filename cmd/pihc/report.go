@@ -96,7 +96,7 @@ func (a *app) compare(ctx context.Context, dirs []string, o experiment.CompareOp
 // several grids where there are.
 func (a *app) printTables(page *report.Page) error {
 	for i := range page.Methods {
-		if err := printWarnings(a.Out, page.Methods[i].Label+": ", &page.Methods[i].Evaluation); err != nil {
+		if err := printVerdict(a.Out, page.Methods[i].Label+": ", &page.Methods[i].Evaluation); err != nil {
 			return err
 		}
 	}

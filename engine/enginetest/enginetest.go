@@ -230,6 +230,16 @@ training: {batch: 3, micro_batch: 2}
 method: `
 )
 
+const film = `
+defaults: paper
+problem: film
+grid: {t: 9, x: 24}
+network: {width: 6, layers: 2, modes: {t: 3, x: 3}, projection: 8, basis: 4, initial_scale: 0.7, scales: {v: 0.5}, passes: 2, features: {u: 0.7, film: 5, heat: 2}}
+constraint: {experts: {t: 2}, points: 30, directions: 1, tolerance: 1e-13, cost_tolerance: 0, max_iterations: 300, start: 0.1, components: separate, weights: {film: 0.1, slope: 0.1, moment: 0.01, shear: 0.01}}
+loss: {relative: true, border_jump: 0.2, weights: {value: 0.1, slope: 0.1, moment: 1e-3, shear: 1e-3}}
+training: {batch: 3, micro_batch: 2}
+method: `
+
 var cases = []testCase{
 	{"soft", replace(adsorption, "FORM", "mean-square") + "soft"},
 	{"hard", replace(adsorption, "FORM", "mean-square") + "hard"},
@@ -256,6 +266,9 @@ var cases = []testCase{
 	{"steady soft", steady + "soft"},
 	{"steady hard", steady + "hard"},
 	{"steady moe", steady + "moe"},
+	{"film soft", replace(film, "directions: 1, ", "") + "soft"},
+	{"film moe", film + "moe"},
+	{"plate hard", replace(replace(steady, "problem: steady", "problem: plate"), "{y: 2, x: 2}", "{}") + "hard"},
 	{"pair soft", replace(pair, "COMPONENTS", "tied") + "soft"},
 	{"pair hard", replace(pair, "COMPONENTS", "tied") + "hard"},
 	{"pair moe", replace(pair, "COMPONENTS", "tied") + "moe"},

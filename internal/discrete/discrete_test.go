@@ -334,6 +334,49 @@ func TestIterative(t *testing.T) {
 	}
 }
 
+// Rough solutions are those of Solve to four digits, by GMRES in two axes of space, and of several the one is found that is near.
+func TestRough(t *testing.T) {
+	c := known[5]
+	p := load(t, strings.Replace(c.src, "u*0", "(u^3 - u)*u_t", 1))
+	g, _ := p.Grid(map[string]int{"x": 10, "y": 10})
+	want := solve(t, p, g, []int{1, 1, 1}, c.start)
+	rough, err := NewRough(p, g, []int{1, 1, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make([]float64, g.Size())
+	if _, err := rough.Solve(got, onSpace(g, c.start)); err != nil || rough.march.step.direct || !(grid.RelativeL2(got, want, 1) < 1e-3) {
+		t.Errorf("%v, by a factored matrix: %v, distance %g", err, rough.march.step.direct, grid.RelativeL2(got, want, 1))
+	}
+	p = load(t, `
+time: none
+axes:
+  y: {range: [0, 1], points: 9, boundary: nodes}
+  x: {range: [0, 1], points: 9, boundary: nodes}
+inputs: {f: {distribution: random-series, series: sine}}
+terms: {u_yy: {axis: y, derivative: 2, closure: undefined}, u_xx: {axis: x, derivative: 2, closure: undefined}}
+residual: {expression: "u_xx + u_yy + 40*(u - u^3) + f", rows: {x: [1, 1], y: [1, 1]}}
+conditions: {a: {at: {x: low}, expression: u}, b: {at: {x: high}, expression: u}, c: {at: {y: low}, expression: u}, d: {at: {y: high}, expression: u}}
+`)
+	g, _ = p.Grid(nil)
+	if rough, err = NewRough(p, g, []int{2, 2}); err != nil {
+		t.Fatal(err)
+	}
+	none, near, got := make([]float64, g.Size()), bumpOf(g), make([]float64, g.Size())
+	for _, sign := range []float64{1, 0, -1, math.NaN()} {
+		from := make([]float64, g.Size())
+		for i, v := range near {
+			from[i] = sign * v
+		}
+		if err := rough.SolveNear(got, none, from); err != nil {
+			t.Fatal(err)
+		}
+		if middle := got[40]; math.IsNaN(sign) && middle != 0 || sign*sign == 1 && !(sign*middle > 0.3) || sign == 0 && middle != 0 {
+			t.Errorf("near %g times a bump: %g in the middle", sign, middle)
+		}
+	}
+}
+
 // The classical solvers agree with the rows of both built-in problems on the same
 // refined grid: they discretise the same walls, by other formulas in time, and
 // Navier-Stokes by another method altogether.

@@ -272,7 +272,7 @@ func smallSystem(p *pde.Problem, least int) (*system, error) {
 		if sys, err = p.Discretize(g); err != nil {
 			continue
 		}
-		s, err := newSystem(sys, nil)
+		s, err := newSystem(sys, nil, thorough)
 		if err == nil && !s.direct {
 			err = fmt.Errorf("rows on %v points are %w", g.Shape(), ErrTooLarge)
 		}

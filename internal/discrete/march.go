@@ -27,7 +27,11 @@ type march struct {
 	space   []grid.Axis
 	times   []float64 // of the output
 	parts   int       // steps from one output to the next
+<<<<<<< HEAD
 	source  *source   // added to the rows, or nil
+=======
+	effort  effort
+>>>>>>> main
 }
 
 // timeOrder returns the order of a term's derivative along the first axis, the term
@@ -54,8 +58,8 @@ func timeOrder(p *pde.Problem, t pde.Term) (order int, space pde.Term, edge stri
 }
 
 // newMarch returns nil, and why, where the first axis is not time.
-func newMarch(p *pde.Problem, axes []grid.Axis, times []float64, parts int) (m *march, why string, err error) {
-	m = &march{problem: p, space: axes[1:], times: times, parts: parts}
+func newMarch(p *pde.Problem, axes []grid.Axis, times []float64, parts int, e effort) (m *march, why string, err error) {
+	m = &march{problem: p, space: axes[1:], times: times, parts: parts, effort: e}
 	if p.Steady || axes[0].Boundary != grid.Nodes {
 		return nil, "", nil
 	}
@@ -80,7 +84,7 @@ func newMarch(p *pde.Problem, axes []grid.Axis, times []float64, parts int) (m *
 		return nil, why, err
 	}
 	inner.Residuals, inner.Conditions = m.instant(p.Residuals), m.instant(walls)
-	if m.step, err = newSlices(&inner, axes, stages, rates); err != nil {
+	if m.step, err = newSlices(&inner, axes, stages, rates, e); err != nil {
 		return nil, "", err
 	}
 	if len(first) > 0 {
@@ -151,7 +155,7 @@ func (m *march) begin(inner pde.Problem, axes []grid.Axis, first, walls []pde.Ro
 			}
 		}
 		inner.Residuals, inner.Conditions = at[:1], at[1:]
-		if m.start, err = newSlices(&inner, axes, unknown, rates); err != nil || m.start.count >= m.start.values() {
+		if m.start, err = newSlices(&inner, axes, unknown, rates, thorough); err != nil || m.start.count >= m.start.values() {
 			return err
 		}
 		// Values that initial conditions leave out are those of walls and residuals.
@@ -161,14 +165,14 @@ func (m *march) begin(inner pde.Problem, axes []grid.Axis, first, walls []pde.Ro
 }
 
 // newSlices puts a problem whose rows are those of an instant on count slices.
-func newSlices(p *pde.Problem, axes []grid.Axis, count int, rates []int) (*system, error) {
+func newSlices(p *pde.Problem, axes []grid.Axis, count int, rates []int, e effort) (*system, error) {
 	g := &grid.Grid{Axes: slices.Clone(axes)}
 	g.Axes[0].Points, g.Axes[0].Boundary = count, grid.Cells
 	sys, err := p.Discretize(g)
 	if err != nil {
 		return nil, err
 	}
-	s, err := newSystem(sys, rates)
+	s, err := newSystem(sys, rates, e)
 	if err == nil && s.count < s.values() && count == stages {
 		err = fmt.Errorf("%d rows for the %d values of an instant", s.count/count, s.values()/count)
 	}
@@ -258,8 +262,8 @@ func (m *march) solve(sample []float64, out func(k int, slice []float64)) (steps
 			lo := 0.0
 			if k == 1 && i == 0 {
 				// Steps that grow from a small one: initial and boundary values may disagree.
-				for part := range grading {
-					hi := math.Pow(0.5, float64(grading-1-part)) * h
+				for part := range m.effort.grading {
+					hi := math.Pow(0.5, float64(m.effort.grading-1-part)) * h
 					if err := w.advance(t+lo, hi-lo, 0); err != nil {
 						return w.steps, err
 					}
@@ -275,9 +279,6 @@ func (m *march) solve(sample []float64, out func(k int, slice []float64)) (steps
 	}
 	return w.steps, nil
 }
-
-// grading is the number of steps in place of the first.
-const grading = 8
 
 // walk is the state of a march.
 type walk struct {
@@ -351,7 +352,7 @@ func (w *walk) advance(t, h float64, depth int) error {
 	}
 	st.setTimes(times)
 	if !st.newton(u, h != w.h) {
-		if depth == 10 {
+		if depth == w.effort.halvings {
 			return fmt.Errorf("%w at %s = %g", ErrNotConverged, w.problem.Axes[0].Name, t)
 		}
 		w.h = 0

@@ -34,6 +34,19 @@ type input struct {
 // Along time they are steps from one point to the next. Factors for axes of cells are
 // odd, so that the centres meet.
 func New(p *pde.Problem, g *grid.Grid, refine []int) (*Solver, error) {
+	return newSolver(p, g, refine, thorough)
+}
+
+// NewRough is New for solutions of four digits, to compare with what has fewer: several times faster.
+func NewRough(p *pde.Problem, g *grid.Grid, refine []int) (*Solver, error) {
+	rough := effort{tolerance: 1e-4, grading: 4, halvings: 3, direct: thorough.direct, dense: thorough.dense}
+	if len(g.Axes) > 2 && Marches(p) { // GMRES needs few iterations for short steps
+		rough.direct, rough.dense = 1e7, 200
+	}
+	return newSolver(p, g, refine, rough)
+}
+
+func newSolver(p *pde.Problem, g *grid.Grid, refine []int, e effort) (*Solver, error) {
 	s := &Solver{grid: g, fine: refined(g, refine), fields: len(p.Unknowns)}
 	for i, a := range g.Axes {
 		if refine[i] < 1 || a.Boundary == grid.Cells && refine[i]%2 == 0 {
@@ -50,13 +63,13 @@ func New(p *pde.Problem, g *grid.Grid, refine []int) (*Solver, error) {
 	}
 	var err error
 	var why string
-	if s.march, why, err = newMarch(p, s.fine.Axes, g.Axes[0].Coordinates(), refine[0]); err != nil {
+	if s.march, why, err = newMarch(p, s.fine.Axes, g.Axes[0].Coordinates(), refine[0], e); err != nil {
 		return nil, fmt.Errorf("problem %s: reference: %w", p.Name, err)
 	}
 	if s.march == nil {
 		sys, err := p.Discretize(s.fine)
 		if err == nil {
-			s.whole, err = newSystem(sys, nil)
+			s.whole, err = newSystem(sys, nil, e)
 		}
 		if err == nil && s.whole.count < s.whole.values() {
 			err = fmt.Errorf("%d rows for %d values", s.whole.count, s.whole.values())
@@ -171,7 +184,16 @@ func marched(p *pde.Problem) (order int, ok bool) {
 
 // Solve implements sim.Solver; Stats counts steps in time. dst has the unknowns one after
 // another.
-func (s *Solver) Solve(dst, initial []float64) (sim.Stats, error) {
+func (s *Solver) Solve(dst, initial []float64) (sim.Stats, error) { return s.solve(dst, initial, nil) }
+
+// SolveNear is Solve that begins with a field where all is solved at once: of several solutions it finds one near that. Where there is
+// none it begins as Solve does.
+func (s *Solver) SolveNear(dst, initial, near []float64) error {
+	_, err := s.solve(dst, initial, near)
+	return err
+}
+
+func (s *Solver) solve(dst, initial, near []float64) (sim.Stats, error) {
 	last := s.inputs[len(s.inputs)-1].coarse
 	if len(dst) != s.fields*s.grid.Size() || len(initial) != last.Offset+last.Size {
 		return sim.Stats{}, fmt.Errorf("inputs of %d values, solution of %d on a grid of %d", len(initial), len(dst), s.grid.Size())
@@ -193,8 +215,17 @@ func (s *Solver) Solve(dst, initial []float64) (sim.Stats, error) {
 	}
 	st := s.whole.newState(sample)
 	u := make([]float64, s.whole.values())
-	s.whole.sys.Problem.Persist(u, sample, s.whole.sys.Grid)
-	if !st.newton(u, true) {
+	found := false
+	if near != nil {
+		copy(u, grid.Resample(near, s.grid.Axes, s.fine.Axes))
+		found = st.newton(u, true)
+	}
+	if !found {
+		clear(u)
+		s.whole.sys.Problem.Persist(u, sample, s.whole.sys.Grid)
+		found = st.newton(u, true)
+	}
+	if !found {
 		return sim.Stats{}, ErrNotConverged
 	}
 	grid.Thin(dst, u, s.grid.Axes, s.fine.Axes)

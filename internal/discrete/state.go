@@ -257,7 +257,7 @@ func (st *state) newton(u []float64, fresh bool) bool {
 		} else {
 			copy(u, trial)
 			cost = next
-			if size*scale <= 1e-9*norm+1e-13 {
+			if size*scale <= st.effort.tolerance*norm+1e-13 {
 				return true
 			}
 		}

@@ -33,6 +33,7 @@ type system struct {
 	lower    int        // bandwidths
 	upper    int
 	direct   bool // by a factored matrix, else by GMRES
+	effort   effort
 }
 
 // stencils are the rows of one term within a slice.
@@ -42,17 +43,21 @@ type stencils struct {
 	coef  []float64
 }
 
-// Limits of direct solves: multiplications of a factorisation, and unknowns of
-// systems with dense rows.
-const (
-	maxDirect = 3e9
-	maxDense  = 1600
-)
+// effort says how well systems are solved, and what is tried.
+type effort struct {
+	tolerance float64 // of the last step of Newton's method, relative to the values
+	grading   int     // steps in place of the first in time
+	halvings  int     // of a step in time that fails
+	direct    float64 // most multiplications of a factorisation; what takes more is left to GMRES
+	dense     int     // most unknowns of systems with dense rows
+}
+
+var thorough = effort{tolerance: 1e-9, grading: 8, halvings: 10, direct: 3e9, dense: 1600}
 
 // newSystem is for rows on the whole grid or, with the rates of terms, on slices that its first axis
 // counts.
-func newSystem(sys *pde.System, rates []int) (*system, error) {
-	s := &system{sys: sys, rates: rates, fields: len(sys.Problem.Unknowns), slices: 1}
+func newSystem(sys *pde.System, rates []int, e effort) (*system, error) {
+	s := &system{sys: sys, rates: rates, fields: len(sys.Problem.Unknowns), slices: 1, effort: e}
 	if rates == nil {
 		s.rates = make([]int, len(sys.Terms))
 	} else {
@@ -63,10 +68,10 @@ func newSystem(sys *pde.System, rates []int) (*system, error) {
 		s.count += len(set.Points)
 	}
 	s.normal = s.count != s.values()
-	dense, ok := s.tabulate(maxDense)
+	dense, ok := s.tabulate(e.dense)
 	if ok {
 		s.arrange(!dense)
-		ok = dense || float64(s.values())*float64(s.lower)*float64(s.lower+s.upper) <= maxDirect
+		ok = dense || float64(s.values())*float64(s.lower)*float64(s.lower+s.upper) <= e.direct
 	}
 	if s.direct = ok; !ok {
 		return s, s.checkIterative()

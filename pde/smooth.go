@@ -1,0 +1,241 @@
+package pde
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"pihc/grid"
+	"pihc/internal/kernel"
+)
+
+// A Smoother is S of the ansatz along one axis: the inverse of 1 + (-1)^m λ^2m ∂^2m by differences of second order, 2m the
+// highest derivative of an unknown along it, with the linear conditions at its ends in the place of rows there. The
+// derivative grows as the power 2m of a wave number, S falls alike, and S b meets the conditions without their right-hand sides.
+type Smoother struct {
+	Axis   int
+	Matrix []float64 // (n, n), row-major, n the points of the axis; the columns of conditions are zero
+}
+
+// mostGain bounds what S does to a field: that of conditions that fit the derivative is about 1.
+const mostGain = 10
+
+// Smoothers returns, for each unknown, those of its ansatz, along different axes.
+func (s *System) Smoothers() ([][]Smoother, error) {
+	out := make([][]Smoother, len(s.Problem.Unknowns))
+	for c, u := range s.Problem.Unknowns {
+		for a, axis := range s.Grid.Axes {
+			length, ok := u.Ansatz.Smooth[axis.Name]
+			if !ok {
+				continue
+			}
+			m, err := s.All().smoother(c, a, length)
+			if err != nil {
+				return nil, fmt.Errorf("ansatz: smooth along %s: %w", axis.Name, err)
+			}
+			out[c] = append(out[c], Smoother{a, m})
+		}
+	}
+	return out, nil
+}
+
+func (s *System) smoother(unknown, axis int, length float64) ([]float64, error) {
+	p, stride, n := s.Problem, s.Grid.Strides()[axis], s.Grid.Axes[axis].Points
+	f, ends, err := p.smoothing(unknown, axis)
+	if err != nil {
+		return nil, err
+	}
+	order := f.Scheme.Derivative
+	f.Scheme.Order, f.Scheme.Side, f.Scheme.Repeated = 2, 0, false
+	line, err := f.line(s.Grid.Axes[axis], axis)
+	if err != nil {
+		return nil, err
+	}
+	a, given := make([]float64, n*n), make([]bool, n)
+	for end, rows := range ends {
+		for k, r := range rows {
+			i := k
+			if end == 1 {
+				i = n - 1 - k
+			}
+			given[i] = true
+			set := s.Set(r.Name)
+			for _, t := range set.Terms {
+				slope, _ := r.Expr.Diff(s.Terms[t].Name).Constant()
+				s.Terms[t].Operator.(grid.Sparse).Row(int(set.Points[0]), func(q int, coef float64) {
+					a[i*n+q/stride%n] += slope * coef
+				})
+			}
+		}
+	}
+	difference := s.Grid.NewOperator(grid.Product{Coef: math.Pow(length, float64(order)), Lines: []*grid.Line{line}}).(grid.Sparse)
+	sign := float64(1 - order%4)
+	for i := range n {
+		if given[i] {
+			continue
+		}
+		if !difference.Defined(i * stride) {
+			return nil, fmt.Errorf("point %d has neither a difference nor a condition", i)
+		}
+		a[i*n+i]++
+		difference.Row(i*stride, func(q int, coef float64) { a[i*n+q/stride] += sign * coef })
+	}
+	inverse := invert(a, n)
+	for i := range n {
+		gain := 0.0
+		for k := range n {
+			if given[k] {
+				inverse[i*n+k] = 0
+			}
+			gain += math.Abs(inverse[i*n+k])
+		}
+		if !(gain <= mostGain) {
+			return nil, errors.New("the conditions at its ends do not fit the derivative")
+		}
+	}
+	return inverse, nil
+}
+
+// invert returns the inverse of a matrix (n, n), which it overwrites; values that are not finite where there is none.
+func invert(a []float64, n int) []float64 {
+	out := make([]float64, n*n)
+	for i := range n {
+		out[i*n+i] = 1
+	}
+	for k := range n {
+		pivot := k
+		for i := k + 1; i < n; i++ {
+			if math.Abs(a[i*n+k]) > math.Abs(a[pivot*n+k]) {
+				pivot = i
+			}
+		}
+		for _, m := range [][]float64{a, out} {
+			for j := range n {
+				m[k*n+j], m[pivot*n+j] = m[pivot*n+j], m[k*n+j]
+			}
+		}
+		for i := range n {
+			if f := a[i*n+k] / a[k*n+k]; i != k && f != 0 { // not a number is not zero
+				kernel.Axpy64(a[i*n:(i+1)*n], -f, a[k*n:(k+1)*n])
+				kernel.Axpy64(out[i*n:(i+1)*n], -f, out[k*n:(k+1)*n])
+			}
+		}
+	}
+	for i := range n {
+		for j := range n {
+			out[i*n+j] /= a[i*n+i]
+		}
+	}
+	return out
+}
+
+// Rough returns the axes with ends, not periodic ones, along which the highest derivative of an unknown is of even order above
+// 2: without S what a basis has of short waves there drowns the rest of its residual (docs/choices.md).
+func (p *Problem) Rough(unknown int) (axes []string) {
+	for i, a := range p.Axes {
+		f, _, _ := p.smoothing(unknown, i)
+		if d := f.Scheme.Derivative; d > 2 && d%2 == 0 && a.Boundary != grid.Periodic && (i > 0 || p.Steady) {
+			axes = append(axes, a.Name)
+		}
+	}
+	return axes
+}
+
+// Smoothable says why no S of an unknown's ansatz meets the conditions at the ends of its rough axes.
+func (p *Problem) Smoothable(unknown int) error {
+	for _, axis := range p.Rough(unknown) {
+		if _, _, err := p.smoothing(unknown, p.Axis(axis)); err != nil {
+			return fmt.Errorf("along %s %w", axis, err)
+		}
+	}
+	return nil
+}
+
+// SmoothMet returns the names of the conditions that S of an unknown's ansatz meets, but for what its offset misses.
+func (p *Problem) SmoothMet(unknown int) []string {
+	return p.smoothMet(unknown, p.Unknowns[unknown].Ansatz.Smooth)
+}
+
+func (p *Problem) smoothMet(unknown int, smooth map[string]float64) (names []string) {
+	for _, axis := range slices.Sorted(maps.Keys(smooth)) {
+		_, ends, _ := p.smoothing(unknown, p.Axis(axis))
+		for _, r := range slices.Concat(ends[0], ends[1]) {
+			names = append(names, r.Name)
+		}
+	}
+	return names
+}
+
+// smoothing returns the highest difference of an unknown along an axis, and the conditions that
+// hold on the whole of its low and its high end: half as many at each as the derivative has, ghost values included.
+func (p *Problem) smoothing(unknown, axis int) (highest Factor, ends [2][]Rows, err error) {
+	a := p.Axes[axis]
+	name := ""
+	for _, t := range p.Terms {
+		if t.Of != unknown || len(t.Factors) != 1 || t.PerStep || !p.InResidual(t.Name) {
+			continue
+		}
+		if f := t.Factors[0]; f.Axis == a.Name && f.Edge == nil && f.Scheme.Derivative > highest.Scheme.Derivative {
+			highest, name = f, t.Name
+		}
+	}
+	order := highest.Scheme.Derivative
+	if order == 0 || order%2 > 0 {
+		return highest, ends, fmt.Errorf("the highest derivative of %s along it is no difference of even order", p.Unknowns[unknown].Name)
+	}
+	if a.Boundary == grid.Periodic {
+		return highest, ends, nil
+	}
+	var count [2]int
+	for i, ghost := range []bool{highest.Low != nil, highest.High != nil} {
+		for _, c := range p.Conditions {
+			if p.onWall(c, axis, i == 1) && p.linearAlong(c, unknown, a.Name) {
+				ends[i] = append(ends[i], c)
+			}
+		}
+		if count[i] = len(ends[i]); ghost {
+			count[i]++
+		}
+	}
+	if count[0] != order/2 || count[1] != order/2 {
+		err = fmt.Errorf("%s wants %d linear conditions on the whole of each end, and there are %d at the low and %d at the high one", name, order/2, count[0], count[1])
+	}
+	return highest, ends, err
+}
+
+// onWall reports whether a condition holds on all of one end of an axis, but two points at the ends of others.
+func (p *Problem) onWall(c Rows, axis int, high bool) bool {
+	a := p.Axes[axis]
+	if c.At[a.Name] != map[bool]string{false: "low", true: "high"}[high] || len(c.At) != 1 || a.Boundary == grid.Periodic || c.Weight.Jumps(p.AxisNames()) {
+		return false
+	}
+	for _, skip := range c.Skip {
+		if max(skip[0], skip[1]) > 2 {
+			return false
+		}
+	}
+	return true
+}
+
+// linearAlong reports whether a condition is linear, by constants, in an unknown and its derivatives along an axis alone.
+func (p *Problem) linearAlong(c Rows, unknown int, axis string) bool {
+	if !slices.Equal(p.unknownsOf(c.Expr), []int{unknown}) {
+		return false
+	}
+	names := []string{p.Unknowns[unknown].Name}
+	for _, t := range p.Terms {
+		if !c.Expr.DependsOn(t.Name) {
+			continue
+		}
+		if len(t.Factors) != 1 || t.Factors[0].Axis != axis {
+			return false
+		}
+		names = append(names, t.Name)
+	}
+	return !slices.ContainsFunc(names, func(name string) bool {
+		_, constant := c.Expr.Diff(name).Constant()
+		return !constant
+	}) && !c.Expr.Jumps(names)
+}

@@ -1,0 +1,209 @@
+package pde
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"pihc/internal/check"
+)
+
+const smoothFile = `
+name: a
+unknown: [u, v]
+axes:
+  t: {range: [0, 1], points: 5, boundary: nodes}
+  x: {range: [0, 2], points: 33, boundary: BOUNDARY}
+  y: {range: [0, 1], points: 6, boundary: periodic}
+terms:
+  u_x: {of: u, axis: x, derivative: 1}
+  u_xx: {of: u, axis: x, derivative: 2}
+  u_xt: {of: u, factors: [{axis: x, derivative: 1}, {axis: t, derivative: 1}]}
+  v_x: {of: v, axis: x, derivative: 1}
+  u_yyy: {of: u, axis: y, derivative: 3}
+  west: {of: u, axis: x, edge: low, at: wall, points: 3}
+  slope: {of: u, axis: x, edge: high, at: wall, derivative: 1, points: 3}
+  shear: {of: u, axis: x, edge: high, at: wall, derivative: 3, points: 5}
+  high: {of: u, axis: x, HIGH}
+residual:
+  r: {expression: high + u_yyy + u^2, rows: {x: [SKIP, SKIP]}}
+  s: {expression: v}
+conditions:
+  start: {kind: initial, at: {t: low}, expression: u - u0}
+CONDITIONS
+ansatz: {u: {offset: u0, smooth: {AXIS: LENGTH}}}
+`
+
+// smoothProblem is a problem with conditions "end: expression" on u along x.
+func smoothProblem(boundary, high, axis, length string, conditions ...string) (*Problem, error) {
+	text := ""
+	for i, c := range conditions {
+		end, e, _ := strings.Cut(c, ": ")
+		more, e, found := strings.Cut(e, " | ")
+		if !found {
+			more, e = "", more
+		}
+		text += fmt.Sprintf("  c%d: {at: {x: %s}%s, expression: %q}\n", i, end, more, e)
+	}
+	skip := "2"
+	if boundary == "periodic" {
+		skip = "0"
+	}
+	file := strings.NewReplacer("BOUNDARY", boundary, "HIGH", high, "AXIS", axis, "LENGTH", length, "SKIP", skip, "CONDITIONS\n", text).Replace(smoothFile)
+	if boundary == "periodic" { // which has no ends
+		for _, term := range []string{"west", "slope", "shear"} {
+			at := strings.Index(file, "  "+term+":")
+			file = file[:at] + file[at+strings.Index(file[at:], "\n")+1:]
+		}
+	}
+	return Load("a.yaml", []byte(file))
+}
+
+// S b meets the conditions, and b = S b + (-1)^m λ^2m δ^2m S b between them, for an independent difference.
+func TestSmoother(t *testing.T) {
+	const fourth, second = "derivative: 4, order: 6", "derivative: 2"
+	for _, test := range []struct {
+		boundary, high string
+		order          int
+		ends           [2]int // rows that are not those of the difference
+		conditions     []string
+	}{
+		{"nodes", fourth, 4, [2]int{2, 2}, []string{"low: u - 3", "low: u_x - t", "high: u", "high: u_xx"}},
+		{"nodes", fourth, 4, [2]int{2, 2}, []string{"high: 2*shear + u_xx", "low: u", "high: u_xx", "low: u_xx"}},
+		{"nodes", second, 2, [2]int{1, 1}, []string{"low: u_x - 3*u", "high: slope"}},
+		{"cells", second, 2, [2]int{1, 1}, []string{"low: west", "high: slope + 0.5*u"}},
+		{"cells", fourth, 4, [2]int{2, 2}, []string{"low: west", "high: slope", "low: u_xx", "high: shear"}},
+		{"periodic", fourth, 4, [2]int{}, nil},
+		{"periodic", second, 2, [2]int{}, nil},
+	} {
+		const length = 0.3
+		p, err := smoothProblem(test.boundary, test.high, "x", "0.3", test.conditions...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := p.Grid(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := p.Discretize(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := s.Smoothers()
+		if err != nil || len(all[0]) != 1 || len(all[1]) != 0 || all[0][0].Axis != 1 {
+			t.Fatalf("%v: %v, %v", test.conditions, all, err)
+		}
+		n, m := g.Axes[1].Points, all[0][0].Matrix
+		b, w := make([]float64, n), make([]float64, n)
+		random := rand.New(rand.NewPCG(1, 2))
+		for i := range b {
+			b[i] = random.NormFloat64()
+		}
+		field := make([]float64, s.FieldSize()) // w at all times and places along y
+		for i := range w {
+			for k, v := range b {
+				w[i] += m[i*n+k] * v
+			}
+			for at := range g.Axes[0].Points {
+				for y := range g.Axes[2].Points {
+					field[(at*n+i)*g.Axes[2].Points+y] = w[i]
+				}
+			}
+		}
+		power := func(i int) float64 { // (-1)^m h^2m δ^2m w
+			d := func(i int) float64 { return 2*w[(i+n)%n] - w[(i+n-1)%n] - w[(i+1)%n] }
+			if test.order == 2 {
+				return d(i)
+			}
+			return 2*d(i) - d(i-1) - d(i+1)
+		}
+		for i := test.ends[0]; i < n-test.ends[1]; i++ {
+			if got := w[i] + math.Pow(length/g.Axes[1].Step(), float64(test.order))*power(i); math.Abs(got-b[i]) > 1e-7 {
+				t.Errorf("%s %v: point %d: %g; want %g", test.boundary, test.conditions, i, got, b[i])
+			}
+		}
+		for k := range test.conditions {
+			set := s.Set(fmt.Sprintf("c%d", k))
+			at, rate := make([]float64, s.InputSize()), s.NewRowValues(set, set.Points)
+			given := rate.Eval(0, make([]float64, len(field)), at)[0][0]
+			for _, v := range rate.Eval(0, field, at)[0][:1] {
+				if math.Abs(v-given) > 1e-8 {
+					t.Errorf("%v: condition %d is off by %g", test.conditions, k, v-given)
+				}
+			}
+		}
+	}
+}
+
+// Between simply supported ends, by ghost values, S divides sines by 1 + λ⁴ κ², κ the eigenvalue of -δ².
+func TestSmootherSines(t *testing.T) {
+	p, err := smoothProblem("nodes", `derivative: 4, closure: ghost, low: "2*inner1 - inner2", high: "2*inner1 - inner2"`, "x", "0.2", "low: u", "high: u")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, _ := p.Grid(nil)
+	s, err := p.Discretize(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := s.Smoothers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, m, h := 33, all[0][0].Matrix, g.Axes[1].Step()
+	for k := 1; k < 32; k++ {
+		angle := math.Pi * float64(k) / 32
+		kappa := (2 - 2*math.Cos(angle)) / (h * h)
+		want, got := make([]float64, n), make([]float64, n)
+		for i := range want {
+			want[i] = math.Sin(angle*float64(i)) / (1 + math.Pow(0.2, 4)*kappa*kappa)
+			for j := range n {
+				got[i] += m[i*n+j] * math.Sin(angle*float64(j))
+			}
+		}
+		check.Close(t, got, want, 0, 1e-9)
+	}
+}
+
+// What S cannot be is said with its place.
+func TestSmoothRefused(t *testing.T) {
+	const fourth = "derivative: 4"
+	supported := []string{"low: u", "low: u_xx", "high: u", "high: u_xx"}
+	for _, test := range []struct {
+		high, axis, length string
+		conditions         []string
+		want               string
+	}{
+		{fourth, "x", "0.1", supported[:3], "high wants 2 linear conditions on the whole of each end, and there are 2 at the low and 1 at the high one"},
+		{fourth, "x", "0.1", []string{"low: u", "low: u_xx + u^2", "high: u", "high: u_xx"}, "1 at the low"},
+		{fourth, "x", "0.1", []string{"low: u", "low: u_xx + t*u", "high: u", "high: u_xx"}, "1 at the low"},
+		{fourth, "x", "0.1", []string{"low: u", "low: u_xx + v", "high: u", "high: u_xx"}, "1 at the low"},
+		{fourth, "x", "0.1", []string{"low: u", "low: u_xt", "high: u", "high: u_xx"}, "1 at the low"},
+		{fourth, "x", "0.1", []string{"low: u", "low: , rows: {t: [3, 0]} | u_xx", "high: u", "high: u_xx"}, "1 at the low"},
+		{fourth, "x", "0", supported, "0: want a positive length"},
+		{fourth, "t", "0.1", supported, "is time"},
+		{fourth, "z", "0.1", supported, `axis "z"`},
+		{fourth, "y", "0.1", supported, "no difference of even order"},
+		{"derivative: 3", "x", "0.1", supported, "no difference of even order"},
+	} {
+		_, err := smoothProblem("nodes", test.high, test.axis, test.length, test.conditions...)
+		if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "ansatz: smooth") {
+			t.Errorf("%v: want %q", err, test.want)
+		}
+	}
+	// The same condition twice is found on the grid.
+	p, err := smoothProblem("nodes", fourth, "x", "0.1", "low: u", "low: 2*u", "high: u", "high: u_xx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, _ := p.Grid(nil)
+	s, err := p.Discretize(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Smoothers(); err == nil || !strings.Contains(err.Error(), "do not fit the derivative") {
+		t.Error(err)
+	}
+}
