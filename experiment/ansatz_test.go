@@ -143,7 +143,7 @@ reference: {solver: discrete}
 				if err := s.Fit(p); err != nil {
 					t.Fatal(err)
 				}
-				v, err := floorOf(t.Context(), s, p)
+				v, err := (&draft{sizes: &sizes{fitted: s}}).floorOf(t.Context(), p)
 				if err != nil {
 					t.Fatal(err)
 				}

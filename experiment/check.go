@@ -37,6 +37,7 @@ type Checked struct {
 	FloorError    *data.Float        `json:"floor_error,omitempty"`
 	FloorGrid     []int              `json:"floor_grid,omitempty"`
 	Floors        []CheckedFloor     `json:"floors,omitempty"`
+	GridError     *data.Float        `json:"grid_error,omitempty"` // as floor_error, measured in another way
 
 	// Wrong and NotJudged are methods, the wrong ones with their errors; FloorFault says why a floor is missing, or no floor.
 	Wrong, NotJudged []string `json:"-"`
@@ -127,6 +128,9 @@ func (x *Experiment) Check(ctx context.Context, o CheckOptions) (*Checked, error
 	if err := noteStart(out.Verdict, p, start); err != nil {
 		return nil, err
 	}
+	if err := checkHold(ctx, out, spec, p, g.PointsByName()); err != nil {
+		return nil, err
+	}
 	if len(out.Wrong) > 0 {
 		return out, fmt.Errorf("the gradient is wrong: relative error of %s", strings.Join(out.Wrong, ", of "))
 	}
@@ -153,6 +157,25 @@ func checkGiven(ctx context.Context, out *Checked, p *pde.Problem, o Options) er
 	out.Description = append(out.Description, "solutions  "+compared.Summary)
 	out.Verdict.Notes = append(out.Verdict.Notes, compared.Warnings...)
 	return nil
+}
+
+// checkHold measures how well a grid holds the solutions, and notes where it does not.
+func checkHold(ctx context.Context, out *Checked, spec *model.Spec, p *pde.Problem, points map[string]int) error {
+	h, err := hold(ctx, p, spec, points)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		out.Verdict.Notes = append(out.Verdict.Notes, notHeld(err))
+		return nil
+	}
+	distance := data.Float(h.distance)
+	out.GridError = &distance
+	grids, err := h.enough(ctx, p, spec)
+	if h.poor() {
+		out.Verdict.Notes = append(out.Verdict.Notes, h.describe(p, grids))
+	}
+	return err
 }
 
 // mostFloor is the floor_error above which rows are no approximation of the equation.

@@ -85,10 +85,12 @@ const metScale = 100
 // work for each, and calls done after each.
 func measureFloors(ctx context.Context, spec *model.Spec, sys *pde.System, work float64, done func(i int)) ([]CheckedFloor, error) {
 	p, g := sys.Problem, sys.Grid
-	options, err := spec.Options(p)
+	scale, err := rowScale(spec, p)
 	if err != nil {
 		return nil, err
 	}
+<<<<<<< HEAD
+=======
 	var met []string
 	for c := range p.Unknowns {
 		met = append(met, p.SmoothMet(c)...)
@@ -99,6 +101,7 @@ func measureFloors(ctx context.Context, spec *model.Spec, sys *pde.System, work 
 		}
 		return options.RowScale(set, len(set.Solved))
 	}
+>>>>>>> main
 	var start *pde.PlainResidual
 	if discrete.Marches(p) {
 		if start, err = newStartResidual(p, g); err != nil {
@@ -127,6 +130,12 @@ func measureFloors(ctx context.Context, spec *model.Spec, sys *pde.System, work 
 		return nil
 	})
 	return floors, err
+}
+
+// rowScale is what multiplies the squares of a set's rows in solves of a spec.
+func rowScale(spec *model.Spec, p *pde.Problem) (func(set *pde.RowSet) float64, error) {
+	options, err := spec.Options(p)
+	return func(set *pde.RowSet) float64 { return options.RowScale(set, len(set.Solved)) }, err
 }
 
 // eachReference solves three stated initial conditions on a grid and visits each with its title and

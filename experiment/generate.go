@@ -49,6 +49,9 @@ func (x *Experiment) Generate(ctx context.Context, dir string, o Options) (*Gene
 		return nil, err
 	}
 	recordDoubt(&plan, dir, compared)
+	if err := x.recordGrid(ctx, &plan, dir); err != nil {
+		return nil, err
+	}
 	plan.Ranks = o.comm()
 	if err := o.Agree(x.Spec, p); err != nil {
 		return nil, err
@@ -57,6 +60,9 @@ func (x *Experiment) Generate(ctx context.Context, dir string, o Options) (*Gene
 		return out, data.Generate(ctx, dir, plan, nil)
 	}
 	for _, warning := range compared.Warnings {
+		o.warn(&out.Warnings, "%s", warning)
+	}
+	if warning := plan.Metadata[gridWarning]; warning != "" {
 		o.warn(&out.Warnings, "%s", warning)
 	}
 	if compared.Summary != "" {
@@ -118,6 +124,24 @@ func recordDoubt(plan *data.Plan, dir string, compared *dataset.Comparison) {
 		return
 	}
 	plan.Metadata["reference_error"] = fmt.Sprintf("%.2g", compared.Distance)
+}
+
+// gridWarning is what the metadata of a dataset have of a grid that does not hold the solutions, for trainings on it.
+const gridWarning = "grid_warning"
+
+// recordGrid has a dataset record whether its grid holds the solutions of the problem, as it did where it is whole.
+func (x *Experiment) recordGrid(ctx context.Context, plan *data.Plan, dir string) error {
+	var warning string
+	set, err := data.Open(dir)
+	if err == nil {
+		warning = set.Metadata[gridWarning]
+	} else if warning, err = unheld(ctx, x.Problem, x.Spec); err != nil {
+		return err
+	}
+	if warning != "" {
+		plan.Metadata[gridWarning] = warning
+	}
+	return nil
 }
 
 // examine warns of a problem that cannot be solved as it stands, and of expressions that its grid does not resolve.

@@ -49,7 +49,7 @@ func (d *draft) weighTimes(ctx context.Context, o Options) error {
 	}
 	text := "residual_weight: " + weightInTime(axis.Name, axis.Hi, length, rate)
 	longer := appended(d.src, text, fmt.Sprintf("Added by pihc init: small differences between solutions grow as exp(%.2g*%s), and what is wrong early\n# counts as much more.", rate, axis.Name))
-	q, err := pde.Load("problem.yaml", longer)
+	q, err := pde.Load(d.file, longer)
 	if err != nil { // it has a residual_weight, which is the same at all times
 		d.warnings = append(d.warnings, fmt.Sprintf("small differences between solutions grow as exp(%.2g*%s), and what is wrong early counts as much more: residual_weight, which the file has, may be multiplied by %s", rate, axis.Name, strings.TrimPrefix(text, "residual_weight: ")))
 		return nil

@@ -39,6 +39,46 @@ func TestRaiseOrdersInterrupted(t *testing.T) {
 	}
 }
 
+// Orders with which solutions change with the grid they are computed on are not raised.
+func TestRaiseOrdersUnsteady(t *testing.T) {
+	src := []byte(`name: absorb
+unknown: u
+axes:
+  t: {range: [0, 1], points: 25, boundary: nodes}
+  x: {range: [0, 1], points: 33, boundary: nodes}
+terms:
+  uxL: {axis: x, edge: low, at: wall, derivative: 1, points: 4}
+  uxR: {axis: x, edge: high, at: wall, derivative: 1, points: 4}
+  u_t: {axis: t, derivative: 1, order: 4}
+  u_tt: {axis: t, derivative: 2, order: 4}
+  u_xx: {axis: x, derivative: 2, order: 4}
+  v0: {axis: t, edge: low, at: wall, derivative: 1, points: 5}
+residual: {expression: "u_tt - u_xx", rows: {x: [1, 1]}}
+conditions:
+  initial: {kind: initial, at: {t: low}, expression: u - u0}
+  vel: {kind: initial, at: {t: low}, expression: v0}
+  l: {at: {x: low}, expression: u_t - uxL}
+  r: {at: {x: high}, expression: u_t + uxR}
+initial: {distribution: random-series, series: sine, parameters: {modes: 3, decay: 1}, scale: 0.5}
+reference: {solver: discrete}
+`)
+	p, err := pde.Load("absorb.yaml", src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, err := model.LoadSpec("spec.yaml", (&sizes{width: 8, layers: 1, steps: 20, batch: 1, tests: 3}).spec(p))
+	if err == nil {
+		err = spec.Fit(p)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &draft{sizes: &sizes{fitted: spec}, src: src, p: p}
+	if err := d.raiseOrders(t.Context(), Options{}); err != nil || len(d.warnings) != 1 || !strings.HasPrefix(d.warnings[0], "orders of accuracy stay as they are") || string(d.src) != string(src) {
+		t.Errorf("%v, %q, %s", err, d.warnings, d.src)
+	}
+}
+
 // TestGrowth: differences between solutions of u_t + u_x = a u grow, or decay, as e^(at).
 func TestGrowth(t *testing.T) {
 	for _, rate := range []float64{-1, 0, 2.5} {

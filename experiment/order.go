@@ -34,6 +34,7 @@ func (d *draft) holdAtStart(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
+	d.warnings = slices.DeleteFunc(d.warnings, func(w string) bool { return strings.HasPrefix(w, unresolvedBeginning) }) // of fewer points
 	if holds := discrete.Marches(p) && startHolds(p); solvable(p) && (may || holds) {
 		o.say("init: looking at how solutions begin")
 		start, err := meanStart(ctx, d.fitted, p)
@@ -68,7 +69,7 @@ func (d *draft) holdAtStart(ctx context.Context, o Options) error {
 			return nil // written in another way
 		}
 	}
-	if q := loadSound("problem.yaml", text); q != nil {
+	if q := loadSound(d.file, text); q != nil {
 		d.src, d.p = text, q
 		d.added = append(d.added, fmt.Sprintf("changed rows of the residual: %s from the first on, which ties the solution to its initial condition", time))
 	}
@@ -135,10 +136,13 @@ func newStartResidual(p *pde.Problem, g *grid.Grid) (*pde.PlainResidual, error) 
 	return sys.NewPlainResidual()
 }
 
+// unresolvedBeginning begins what unresolvedStart says.
+const unresolvedBeginning = "the grid does not resolve how solutions begin"
+
 // unresolvedStart says that rows at the first time may be an error.
 func unresolvedStart(p *pde.Problem, start float64) string {
 	t := p.Axes[0].Name
-	return fmt.Sprintf("the grid does not resolve how solutions begin: at the first %s the residual of reference solutions is %s of their rate, and rows there may make that an error at all times: compare with more points along %s, or with 1 in the place of 0 in `rows: {%s: [0, ...]}` of the residual", t, words.Percent(start), t, t)
+	return fmt.Sprintf(unresolvedBeginning+": at the first %s the residual of reference solutions is %s of their rate, and rows there may make that an error at all times: compare with more points along %s, or with 1 in the place of 0 in `rows: {%s: [0, ...]}` of the residual", t, words.Percent(start), t, t)
 }
 
 // mayHoldAtStart reports whether the residual leaves out the first time, where initial conditions would let it hold.
@@ -161,25 +165,26 @@ func startHolds(p *pde.Problem) bool {
 // the residual cannot hold at the first time (holdAtStart), its order in time becomes 4 at most, and the first rows count for more.
 func (d *draft) raiseOrders(ctx context.Context, o Options) error {
 	p := d.p
-	spectral := slices.ContainsFunc(p.Terms, func(t pde.Term) bool { return t.Spectral != nil })
-	if !solvable(p) || spectral || len(p.Axes) > 2 { // no floor, or a dear one
-		return nil
-	}
 	o.say("init: comparing orders of differences")
-	floor, err := floorOf(ctx, d.fitted, p)
-	if err != nil {
+	floor, err := d.floorOf(ctx, p)
+	if err != nil || !minimised(p) && !(floor > mostGridError) {
 		return err
 	}
 	before := ordering{src: d.src, p: p, floor: floor}
-	best := before
-	for i := range p.Axes {
+	best, several := before, 0 // axes
+	for i, axis := range p.Axes {
+		if len(centralTerms(p, axis.Name)) > 0 {
+			several++
+		}
 		if best, err = d.raise(ctx, best, i, i+1); err != nil {
 			return err
 		}
 	}
-	alike, err := d.raise(ctx, before, 0, len(p.Axes))
-	if err != nil {
-		return err
+	alike := before
+	if several > 1 {
+		if alike, err = d.raise(ctx, before, 0, len(p.Axes)); err != nil {
+			return err
+		}
 	}
 	most := best.floor
 	if discrete.Marches(p) { // an order in time of which little comes stays
@@ -191,9 +196,6 @@ func (d *draft) raiseOrders(ctx context.Context, o Options) error {
 	if best.raised != nil && !steadyReference(d.fitted, p, best.p) {
 		d.warnings = append(d.warnings, "orders of accuracy stay as they are: with higher ones solutions of the rows change with the grid they are computed on")
 		best = before
-	}
-	if best.floor > mostReferenceError {
-		d.warnings = append(d.warnings, fmt.Sprintf("floor_error is %s (pihc check): these rows, with this grid, hold solutions no better than that, and no network is expected to do better", words.Percent(best.floor)))
 	}
 	if best.raised != nil {
 		d.src, d.p = best.src, best.p
@@ -239,11 +241,11 @@ func (d *draft) raise(ctx context.Context, from ordering, first, end int) (order
 		if weight != "" {
 			text = appended(text, weight, "Added by pihc init: the residual leaves out the first time, so that only the first rows after it\n# tie the solution to its initial condition: they count for more.")
 		}
-		q := loadSound("problem.yaml", text)
+		q := loadSound(d.file, text)
 		if q == nil {
 			continue
 		}
-		floor, err := floorOf(ctx, d.fitted, q)
+		floor, err := d.floorOf(ctx, q)
 		if err != nil {
 			return from, err
 		}
@@ -296,16 +298,25 @@ func weightOfStart(p *pde.Problem, spec *model.Spec) string {
 	return fmt.Sprintf(`residual_weight: "sqrt(1 + %.3g/%s)"`, 8*g.Axes[0].Step(), since)
 }
 
-// floorOf is the floor_error of check, NaN where it cannot be had; the error is ctx's.
-func floorOf(ctx context.Context, spec *model.Spec, p *pde.Problem) (float64, error) {
-	g, err := floorGrid(spec, p, nil)
+// minimised reports whether the floor_error of check is had in seconds.
+func minimised(p *pde.Problem) bool {
+	return solvable(p) && len(p.Axes) == 2 && !slices.ContainsFunc(p.Terms, func(t pde.Term) bool { return t.Spectral != nil })
+}
+
+// floorOf is the floor_error of check or, where that takes longer, what hold measures in its place; NaN where it cannot be had. The error is ctx's.
+func (d *draft) floorOf(ctx context.Context, p *pde.Problem) (float64, error) {
+	if !minimised(p) {
+		h, _ := d.hold(ctx, p)
+		return h.distance, ctx.Err()
+	}
+	g, err := floorGrid(d.fitted, p, nil)
 	var sys *pde.System
 	if err == nil {
 		sys, err = p.Discretize(g)
 	}
 	var floors []CheckedFloor
 	if err == nil {
-		floors, err = measureFloors(ctx, spec, sys, 0, func(int) {}) // in seconds, or not at all
+		floors, err = measureFloors(ctx, d.fitted, sys, 0, func(int) {}) // in seconds, or not at all
 	}
 	if err != nil {
 		return math.NaN(), ctx.Err() // whoever wants it is told by check

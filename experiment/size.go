@@ -6,6 +6,7 @@ import (
 	"embed"
 	"fmt"
 	"math"
+	"path/filepath"
 	"time"
 
 	"pihc/constraint"
@@ -71,6 +72,7 @@ func Size(ctx context.Context, name string, o SizeOptions) (*Sized, error) {
 	if err := d.moveReference(o.Folder); err != nil {
 		return nil, err
 	}
+	d.file = filepath.Join(o.Folder, "problem.yaml")
 	if d.sizes, err = measure(ctx, d.p, given, &o); err != nil {
 		return nil, err
 	}
@@ -78,6 +80,9 @@ func Size(ctx context.Context, name string, o SizeOptions) (*Sized, error) {
 		if err := change(ctx, o.Options); err != nil {
 			return nil, err
 		}
+	}
+	if err := d.holdSolutions(ctx, &o); err != nil {
+		return nil, err
 	}
 	return &Sized{
 		Problem: d.src, Spec: d.spec(d.p), Added: d.added, Choice: d.String(), Warnings: d.warnings, Training: d.training(), Total: d.total(), Threads: d.workers,
@@ -88,8 +93,10 @@ func Size(ctx context.Context, name string, o SizeOptions) (*Sized, error) {
 type draft struct {
 	*sizes
 	src   []byte
+	file  string // where it goes: it names other files from there
 	p     *pde.Problem
 	added []string // what was changed, in words
+	held  map[string]holding
 }
 
 // sizes are what init chooses for a problem on this machine.

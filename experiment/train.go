@@ -51,6 +51,9 @@ func (x *Experiment) train(ctx context.Context, dir, dataDir string, o Options, 
 	if err := x.CheckRead("train"); err != nil && o.writes() { // the run's spec has it all the same
 		o.tell(Progress{Warning: err.Error()})
 	}
+	if warning := set.Metadata[gridWarning]; warning != "" && o.writes() {
+		o.tell(Progress{Warning: warning})
+	}
 	r := &Run{Dir: dir, Spec: x.Spec, Problem: x.Problem}
 	return r, r.train(ctx, model.MethodLabel(x.Spec.Method), dataDir, set, o, train.Options{From: from})
 }

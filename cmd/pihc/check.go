@@ -67,6 +67,10 @@ func newCheck(a *app) *cobra.Command {
   at 10, 50 and 90 % of the distribution's range where it is one of constants,
   three draws otherwise.
 
+  grid_error: relative_l2 between solutions of the rows on this grid and those of the
+  equation, for up to three samples, by solutions on a finer grid; above 5 % a note says
+  so, with the points that would do.
+
 Use floor_error to choose schemes and rows before training. The exit status is 1
 where there is a fault, the gradient is wrong, a reference solution cannot be found
 or misses an expression narrower than its steps, or floor_error is above 50 %.`,
@@ -150,6 +154,9 @@ func printCheck(w io.Writer, r *experiment.Checked) error {
 		verdict += "; not judged, as constraint.adjoint asks for an approximation: " + strings.Join(r.NotJudged, ", ")
 	}
 	fmt.Fprintf(&b, "gradient        %s\n", verdict)
+	if r.GridError != nil {
+		fmt.Fprintf(&b, "grid_error      %s\n", words.Percent(float64(*r.GridError)))
+	}
 	if r.FloorResidual == nil {
 		why := "the PDE file names no solver of reference solutions"
 		if r.FloorFault != nil {

@@ -44,7 +44,10 @@ leaves out the first time holds there too, if initial conditions meet those of t
 walls, and differences along at most two axes get the orders of accuracy with which
 the rows' solution is nearest to the reference (floor_error of ` + "`pihc check`" + `), if
 solutions change no more with the grid than before; where it
-cannot hold there, that in time is 4 at most, and the first rows count for more. Grid
+cannot hold there, that in time is 4 at most, and the first rows count for more. Where
+the grid does not hold the solutions (grid_error of check above 5 %), it gets more
+points along the axis that is to blame, as many as the time carries; what stays above
+10 % is refused. Grid
 and numbers of samples of a file with solutions (reference: {file: ...}) are those of
 that. Where small differences between solutions grow, which eight solutions tell, it gets a
 residual_weight that falls in time. Files with faults that ` + "`pihc check`" + ` finds

@@ -27,7 +27,11 @@ type march struct {
 	space   []grid.Axis
 	times   []float64 // of the output
 	parts   int       // steps from one output to the next
+<<<<<<< HEAD
+	source  *source   // added to the rows, or nil
+=======
 	effort  effort
+>>>>>>> main
 }
 
 // timeOrder returns the order of a term's derivative along the first axis, the term
@@ -184,6 +188,7 @@ func (m *march) initial(sample []float64) (u, rate []float64, err error) {
 		return u, rate, m.fromAnsatz(u, sample)
 	}
 	st := m.start.newState(sample)
+	st.source = m.source
 	both := make([]float64, m.start.values())
 	m.problem.Persist(u, sample, m.step.sys.Grid)
 	for f := range m.step.fields {
@@ -248,6 +253,7 @@ func (m *march) solve(sample []float64, out func(k int, slice []float64)) (steps
 		return 0, err
 	}
 	w := &walk{march: m, state: m.step.newState(sample), u: u, rate: rate}
+	w.state.source = m.source
 	out(0, w.u)
 	for k := 1; k < len(m.times); k++ {
 		t, interval := m.times[k-1], m.times[k]-m.times[k-1]

@@ -23,6 +23,9 @@ type state struct {
 	known [orders][]float64 // the part that is known (fields, slices, points); nil: none
 	w     [orders][]float64 // the fields terms act on
 
+	instants []float64 // of the slices
+	source   *source   // added to the rows, or nil
+
 	lu        *band
 	at        []int // place of every row in the matrix
 	step, res []float64
@@ -54,6 +57,7 @@ func (s *system) newState(sample []float64) *state {
 
 // setTimes gives the slices their times.
 func (st *state) setTimes(times []float64) {
+	st.instants = times
 	for _, rows := range st.rows {
 		for e, x := range rows.Set.Extras {
 			if x.Axis == 0 {
@@ -107,6 +111,9 @@ func (st *state) evaluate(u []float64) float64 {
 	row := 0
 	for k, rows := range st.rows {
 		st.out[k] = rows.EvalTerms(1)
+		if st.source != nil {
+			st.source.add(st.out[k][0], rows.Set, st.instants)
+		}
 		for _, out := range st.out[k] {
 			if st.roots != nil {
 				kernel.MulScalar64(out, st.roots[k], out)
