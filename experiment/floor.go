@@ -89,19 +89,6 @@ func measureFloors(ctx context.Context, spec *model.Spec, sys *pde.System, work 
 	if err != nil {
 		return nil, err
 	}
-<<<<<<< HEAD
-=======
-	var met []string
-	for c := range p.Unknowns {
-		met = append(met, p.SmoothMet(c)...)
-	}
-	scale := func(set *pde.RowSet) float64 {
-		if slices.Contains(met, set.Name) {
-			return metScale * options.RowScale(set, len(set.Solved))
-		}
-		return options.RowScale(set, len(set.Solved))
-	}
->>>>>>> main
 	var start *pde.PlainResidual
 	if discrete.Marches(p) {
 		if start, err = newStartResidual(p, g); err != nil {
@@ -135,7 +122,16 @@ func measureFloors(ctx context.Context, spec *model.Spec, sys *pde.System, work 
 // rowScale is what multiplies the squares of a set's rows in solves of a spec.
 func rowScale(spec *model.Spec, p *pde.Problem) (func(set *pde.RowSet) float64, error) {
 	options, err := spec.Options(p)
-	return func(set *pde.RowSet) float64 { return options.RowScale(set, len(set.Solved)) }, err
+	var met []string
+	for c := range p.Unknowns {
+		met = append(met, p.SmoothMet(c)...)
+	}
+	return func(set *pde.RowSet) float64 {
+		if slices.Contains(met, set.Name) {
+			return metScale * options.RowScale(set, len(set.Solved))
+		}
+		return options.RowScale(set, len(set.Solved))
+	}, err
 }
 
 // eachReference solves three stated initial conditions on a grid and visits each with its title and

@@ -27,11 +27,8 @@ type march struct {
 	space   []grid.Axis
 	times   []float64 // of the output
 	parts   int       // steps from one output to the next
-<<<<<<< HEAD
 	source  *source   // added to the rows, or nil
-=======
 	effort  effort
->>>>>>> main
 }
 
 // timeOrder returns the order of a term's derivative along the first axis, the term
