@@ -144,6 +144,13 @@ func (s *Spec) Fit(p *pde.Problem) error {
 		if _, _, err := s.Segment(p); err != nil {
 			return err
 		}
+		g, err := p.Grid(s.Grid)
+		if err == nil {
+			_, err = s.SegmentGrid(p, g)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	if len(s.unset) == 0 {
 		return nil
