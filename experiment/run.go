@@ -78,7 +78,7 @@ type Run struct {
 }
 
 // OpenRun reads the spec and the problem of a run folder. Overrides change values of the spec for this use of the run alone;
-// problem, constants, seed, grid and network stay those of its training. One that no use of a run reads is an error.
+// problem, constants, seed, grid, rollout and network stay those of its training. One that no use of a run reads is an error.
 func OpenRun(dir string, overrides ...string) (*Run, error) {
 	spec, p, err := train.Folder(dir).Read()
 	if err != nil {
@@ -95,6 +95,8 @@ func OpenRun(dir string, overrides ...string) (*Run, error) {
 		err = usagef("--set constants: a run keeps the constants it was trained with")
 	case changed.Problem != spec.Problem || changed.Seed != spec.Seed:
 		err = usagef("--set problem, --set seed: a run keeps those it was trained with")
+	case changed.Segments() != spec.Segments():
+		err = usagef("--set rollout: a run keeps the segments it was trained with")
 	case !maps.Equal(changed.Grid, spec.Grid):
 		err = words.WithHint(usagef("--set grid: a run keeps the grid it was trained on, where the borders of experts are"), "--grid puts it on other points")
 	}
