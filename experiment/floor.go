@@ -119,7 +119,7 @@ func measureFloors(ctx context.Context, spec *model.Spec, sys *pde.System, work 
 	return floors, err
 }
 
-// rowScale is what multiplies the squares of a set's rows in solves of a spec.
+// rowScale is what multiplies the squares of a set's rows where they are minimised: as in solves, but that conditions which all fields meet hold.
 func rowScale(spec *model.Spec, p *pde.Problem) (func(set *pde.RowSet) float64, error) {
 	options, err := spec.Options(p)
 	var met []string
