@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"pihc/grid"
+	"pihc/internal/config"
 	"pihc/internal/dataset"
 	"pihc/internal/words"
 	"pihc/model"
@@ -24,14 +25,52 @@ const (
 	converging = 0.6
 )
 
+// smoothAnsatz makes the ansatz of a PDE file smooth along the axes that want it, where its offset meets the conditions that S of it does.
+func (d *draft) smoothAnsatz(p *pde.Problem) (*pde.Problem, error) {
+	if len(roughNotes(p)) == 0 {
+		return p, nil
+	}
+	lengths, err := model.SmoothLengths(p)
+	if err != nil {
+		return nil, err
+	}
+	for c, u := range p.Unknowns {
+		if len(lengths[c]) == 0 || len(u.Ansatz.Smooth) > 0 || p.Smoothable(c) != nil {
+			continue
+		}
+		of := ""
+		if len(p.Unknowns) > 1 {
+			of = u.Name + "."
+		}
+		var axes []string
+		for _, axis := range slices.Sorted(maps.Keys(lengths[c])) {
+			axes = append(axes, fmt.Sprintf("%s: %g", axis, lengths[c][axis]))
+		}
+		smooth := "{" + strings.Join(axes, ", ") + "}"
+		text, err := config.Set(d.src, "ansatz."+of+"smooth="+smooth)
+		if err != nil {
+			continue // an ansatz that is written in another form
+		}
+		q, err := pde.Load(d.file, text)
+		if err != nil {
+			continue
+		}
+		met := q.SmoothMet(c)
+		if ok, err := meets(q, c, q.Unknowns[c].Ansatz, met); err != nil {
+			return nil, err
+		} else if ok {
+			d.src, p = text, q
+			d.added = append(d.added, fmt.Sprintf("added smooth: %s to the ansatz of %s, which meets %s exactly: without it trainings of derivatives of fourth order fail", smooth, u.Name, strings.Join(met, ", ")))
+		}
+	}
+	for _, note := range roughNotes(p) {
+		d.added = append(d.added, "note: "+note)
+	}
+	return p, nil
+}
+
 // addAnsatz adds to a PDE file without one the ansatz that meets the most conditions exactly, and says which stay rows.
 func (d *draft) addAnsatz(p *pde.Problem, add func(text, comment, what string) bool) error {
-	if slices.ContainsFunc(p.Unknowns, func(u pde.Unknown) bool { return !u.Ansatz.Trivial() }) {
-		for _, note := range roughNotes(p) {
-			d.added = append(d.added, "note: "+note)
-		}
-		return nil
-	}
 	misfit, err := model.Misfit(p)
 	if err != nil {
 		return err
@@ -103,7 +142,7 @@ func roughNotes(p *pde.Problem) (notes []string) {
 	for c, u := range p.Unknowns {
 		for _, axis := range p.Rough(c) {
 			if u.Ansatz.Smooth[axis] == 0 {
-				notes = append(notes, fmt.Sprintf("the ansatz of %s is not smooth along %s, where derivatives are of fourth order: what a network has of short waves there may drown the residual: without an ansatz in the file pihc init writes one with smooth: {%s: ...}", u.Name, axis, axis))
+				notes = append(notes, fmt.Sprintf("the ansatz of %s is not smooth along %s, where derivatives are of fourth order: what a network has of short waves there may drown the residual (`smooth` in docs/pde-files.md)", u.Name, axis))
 			}
 		}
 	}

@@ -96,6 +96,16 @@ reference: {solver: discrete}
 			t.Errorf("%q: notes %q", smooth, got)
 		}
 	}
+	for offset, added := range map[string]bool{"u0": true, "u0 + 0.2*t*x": false} { // an ansatz of the file, with and without an offset that S goes with
+		d := &draft{src: fmt.Appendf(nil, beam+"ansatz: {offset: %[3]q, multiplier: 4*x*(1 - x)*t^2}\n", 2, "1", offset)}
+		if err := d.complete("a.yaml"); err != nil {
+			t.Fatal(err)
+		}
+		smooth, text := d.p.Unknowns[0].Ansatz.Smooth["x"] > 0, strings.Join(d.added, "\n")
+		if smooth != added || strings.Contains(text, "added smooth: {x: 0.15} to the ansatz of u, which meets left, lower, right, upper exactly") != added || strings.Contains(text, "note: the ansatz of u is not smooth along x") == added {
+			t.Errorf("%s: smooth %t, said %s", offset, smooth, text)
+		}
+	}
 	for _, test := range []struct{ src, want string }{
 		{fmt.Sprintf(beam, 1, "1"), "initial conditions miss those of the walls by"},
 		{strings.Replace(fmt.Sprintf(beam, 2, "1"), "expression: right2}", "expression: right2 + u^3}", 1), "u_xxxx wants 2 linear conditions on the whole of each end, and there are 2 at the low and 1 at the high one"},

@@ -80,7 +80,12 @@ func (d *draft) complete(name string) error {
 		}
 		return err == nil
 	}
-	if err := d.addAnsatz(p, add); err != nil {
+	if slices.ContainsFunc(p.Unknowns, func(u pde.Unknown) bool { return !u.Ansatz.Trivial() }) {
+		p, err = d.smoothAnsatz(p)
+	} else {
+		err = d.addAnsatz(p, add)
+	}
+	if err != nil {
 		return err
 	}
 	if p.Reference.Solver == "" {

@@ -53,6 +53,7 @@ func (m *minimiser) minimise(u []float64) (steps int, err error) {
 	// A step is the last that is no more than this part of the distance gone so far, or reduces the sum
 	// by no more: conjugate gradients leave an error of their own.
 	part, flat, rounding, shortest := 0.0, 1e-12, 0.0, 1.0
+	const held = 1e-21 // of the first sum: all rows hold, as well as their normal equations let them
 	if !m.direct {
 		part, flat, rounding, shortest = 1e-3, 1e-9, 1e-12, 1e-3
 		if 200*float64(len(u)*len(m.sys.Terms)) > m.most { // a hundred iterations
@@ -61,6 +62,7 @@ func (m *minimiser) minimise(u []float64) (steps int, err error) {
 	}
 	start, trial, damping := slices.Clone(u), make([]float64, len(u)), 0.0
 	cost := m.squares(u)
+	first := cost
 	for steps < 60 && damping <= 1e8 {
 		steps++
 		found := true
@@ -87,7 +89,7 @@ func (m *minimiser) minimise(u []float64) (steps int, err error) {
 		}
 		copy(u, trial)
 		moved := length * grid.Norm(m.step)
-		if moved <= part*grid.Distance(u, start) || moved <= 1e-8*grid.Norm(u) || cost-next <= flat*cost {
+		if moved <= part*grid.Distance(u, start) || moved <= 1e-8*grid.Norm(u) || cost-next <= flat*cost || next <= held*first {
 			return steps, nil
 		}
 		cost = next
