@@ -107,6 +107,7 @@ type sizes struct {
 	workers             int
 	width, layers       int
 	steps, batch, tests int
+	segments            int         // of the time
 	given               *givenSizes // where a file holds the solutions
 	warnings            []string
 }
@@ -120,7 +121,11 @@ func (s *sizes) total() float64 {
 }
 
 func (s *sizes) String() string {
-	return fmt.Sprintf("%d steps of %d samples, a network of width %d run %s, %d test samples", s.steps, s.batch, s.width, times(s.fitted.Network.Passes), s.tests)
+	of := ""
+	if s.segments > 1 {
+		of = fmt.Sprintf(" in each of %d segments of the time", s.segments)
+	}
+	return fmt.Sprintf("%d steps of %d samples, a network of width %d run %s%s, %d test samples", s.steps, s.batch, s.width, times(s.fitted.Network.Passes), of, s.tests)
 }
 
 func times(n int) string {
@@ -150,11 +155,13 @@ func measure(ctx context.Context, p *pde.Problem, given *givenSizes, o *SizeOpti
 			s.tests = given.tests
 		}
 		var err error
-		if s.fitted, err = model.LoadSpec("spec.yaml", s.spec(p), "method="+model.MoE); err != nil {
+		if s.fitted, err = s.fit(p); err != nil {
 			return nil, err
 		}
-		if err := s.fitted.Fit(p); err != nil {
-			return nil, err
+		if s.segments = s.fitted.FittingSegments(p); s.segments > 1 {
+			if s.fitted, err = s.fit(p); err != nil {
+				return nil, err
+			}
 		}
 		if err := (&Experiment{Spec: s.fitted, Problem: p}).CheckSizes(Options{Workers: o.Workers}); err != nil {
 			return nil, err
@@ -173,6 +180,15 @@ func measure(ctx context.Context, p *pde.Problem, given *givenSizes, o *SizeOpti
 	}
 	s.steps = roundDown(max(s.steps, 20))
 	return s, s.timeSolution(p, o)
+}
+
+// fit is the spec of these sizes.
+func (s *sizes) fit(p *pde.Problem) (*model.Spec, error) {
+	spec, err := model.LoadSpec("spec.yaml", s.spec(p), "method="+model.MoE)
+	if err != nil {
+		return nil, err
+	}
+	return spec, spec.Fit(p)
 }
 
 // roundDown keeps two digits.

@@ -30,6 +30,10 @@ func (s *sizes) spec(p *pde.Problem) []byte {
 	}
 	line("\n# Points along each axis: %s", about)
 	line("grid: {%s}", strings.Join(points, ", "))
+	if s.segments > 1 {
+		line("\n# Segments of the time, each begun with the end of the one before (docs/spec-files.md).")
+		line("rollout: %d", s.segments)
+	}
 	line("\n# A wider network can do more, and a step takes longer.")
 	line("network: {width: %d, layers: %d}", s.width, s.layers)
 	line("")

@@ -70,6 +70,31 @@ func (s *Spec) Segment(p *pde.Problem) (*Spec, *pde.Problem, error) {
 	return &out, q, nil
 }
 
+// FittingSegments is how many segments `pihc init` divides the time of a problem into: four, or the nearest number that divides the
+// steps of the grid; one where the network runs once, where the problem is not of first order in time, and where segments would
+// have too few times or cannot be (docs/choices.md has the measurements).
+func (s *Spec) FittingSegments(p *pde.Problem) int {
+	if s.Network.Passes < 2 || p.Steady || !discrete.Marches(p) || secondOrder(p) {
+		return 1
+	}
+	g, err := p.Grid(s.Grid)
+	if err != nil {
+		return 1
+	}
+	on := *s
+	for _, n := range []int{4, 5, 3, 2} {
+		on.Rollout = n
+		_, _, err := on.Segment(p)
+		if err == nil {
+			_, err = on.SegmentGrid(p, g)
+		}
+		if err == nil {
+			return n
+		}
+	}
+	return 1
+}
+
 // SegmentGrid is the part of a grid that a segment is solved on, all of it where there is one segment.
 func (s *Spec) SegmentGrid(p *pde.Problem, g *grid.Grid) (*grid.Grid, error) {
 	if s.Rollout > 1 && secondOrder(p) {

@@ -1,0 +1,56 @@
+package model
+
+import (
+	"fmt"
+	"testing"
+
+	"pihc/pde"
+)
+
+// How many segments init chooses: by the steps of the grid, for first order in time and several passes alone.
+func TestFittingSegments(t *testing.T) {
+	const file = `
+name: transport
+unknown: u
+axes:
+  t: {range: [0, 1], points: %d, boundary: nodes}
+  x: {range: [0, 1], points: 16, boundary: periodic}
+terms:
+  rate: {axis: t, derivative: %d, order: 2}
+  start: {axis: t, edge: low, at: inner, derivative: 1, points: 3}
+  u_x: {axis: x, derivative: %[2]d, order: 2}
+residual: {expression: rate - u_x}
+conditions:
+  initial: {kind: initial, at: {t: low}, expression: u - u0}
+  %s
+initial: {distribution: random-sines, low: -1, high: 1}
+`
+	for _, test := range []struct{ points, order, passes, want int }{
+		{33, 1, 4, 4},
+		{41, 1, 2, 4},
+		{51, 1, 4, 5},
+		{28, 1, 4, 3},
+		{19, 1, 4, 2},
+		{17, 1, 4, 2},
+		{16, 1, 4, 1},
+		{32, 1, 4, 1},
+		{41, 1, 1, 1},
+		{41, 2, 4, 1},
+	} {
+		velocity := ""
+		if test.order == 2 {
+			velocity = "rest: {kind: initial, at: {t: low}, expression: start}"
+		}
+		p, err := pde.Load("a.yaml", fmt.Appendf(nil, file, test.points, test.order, velocity))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := LoadSpec("s.yaml", []byte("problem: a.yaml\n"), fmt.Sprintf("network.passes=%d", test.passes))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.FittingSegments(p); got != test.want {
+			t.Errorf("%+v: %d segments", test, got)
+		}
+	}
+}
