@@ -101,11 +101,7 @@ func Estimate(s *model.Spec, p *pde.Problem, g *grid.Grid, workers, slabs int, t
 
 // estimateRollout returns the needs of a spec with several segments: those of one, and fields and rows of all.
 func estimateRollout(s *model.Spec, p *pde.Problem, g *grid.Grid, workers, slabs int, training bool) (out Needs, err error) {
-	of, q, err := s.Segment(p)
-	if err != nil {
-		return out, err
-	}
-	part, err := s.SegmentGrid(p, g)
+	of, q, part, err := s.SegmentOn(p, g)
 	if err != nil {
 		return out, err
 	}

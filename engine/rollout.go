@@ -20,13 +20,11 @@ func newRollout[T compute.Float](c Constructors, s *model.Spec, p *pde.Problem, 
 			return nil, err
 		}
 	}
-	of, q, err := s.Segment(p)
+	of, q, part, err := s.SegmentOn(p, whole)
 	if err != nil {
 		return nil, err
 	}
-	if o.Grid, err = s.SegmentGrid(p, whole); err != nil {
-		return nil, err
-	}
+	o.Grid = part
 	e, err := Make[T](c, of, q, o)
 	if err != nil {
 		return nil, err

@@ -241,16 +241,9 @@ type part struct {
 	grid    *grid.Grid
 }
 
-func partOf(spec *model.Spec, p *pde.Problem, g *grid.Grid) (part, error) {
-	if spec.Rollout <= 1 {
-		return part{spec, p, g}, nil
-	}
-	of, q, err := spec.Segment(p)
-	if err != nil {
-		return part{}, err
-	}
-	g, err = spec.SegmentGrid(p, g)
-	return part{of, q, g}, err
+func partOf(spec *model.Spec, p *pde.Problem, g *grid.Grid) (x part, err error) {
+	x.spec, x.problem, x.grid, err = spec.SegmentOn(p, g)
+	return x, err
 }
 
 func newEngine[T compute.Float](x part, router constraint.Router, e *Evaluation) (engine.Engine[T], error) {

@@ -46,14 +46,11 @@ func checkSizesOn(g *grid.Grid, spec *model.Spec, p *pde.Problem, workers, slabs
 		return err
 	}
 	if _, err := p.Discretize(g); err == nil && spec.Rollout > 1 {
-		of, q, err := spec.Segment(p)
+		of, q, part, err := spec.SegmentOn(p, g)
 		if err != nil {
 			return err
 		}
-		if g, err = spec.SegmentGrid(p, g); err != nil {
-			return err
-		}
-		return checkSizesOn(g, of, q, workers, slabs)
+		return checkSizesOn(part, of, q, workers, slabs)
 	}
 	sys, err := p.Discretize(g)
 	if err != nil {

@@ -141,12 +141,9 @@ func absent(root config.Node) []string {
 // fittedDefaults is used only after it; for others, and a second time, it does nothing.
 func (s *Spec) Fit(p *pde.Problem) error {
 	if s.Rollout > 1 {
-		if _, _, err := s.Segment(p); err != nil {
-			return err
-		}
 		g, err := p.Grid(s.Grid)
 		if err == nil {
-			_, err = s.SegmentGrid(p, g)
+			_, _, _, err = s.SegmentOn(p, g)
 		}
 		if err != nil {
 			return err

@@ -84,15 +84,24 @@ func (s *Spec) FittingSegments(p *pde.Problem) int {
 	on := *s
 	for _, n := range []int{4, 5, 3, 2} {
 		on.Rollout = n
-		_, _, err := on.Segment(p)
-		if err == nil {
-			_, err = on.SegmentGrid(p, g)
-		}
-		if err == nil {
+		if _, _, _, err := on.SegmentOn(p, g); err == nil {
 			return n
 		}
 	}
 	return 1
+}
+
+// SegmentOn is Segment with the part of a grid of the problem that a segment is solved on; of a spec with one segment, what it is given.
+func (s *Spec) SegmentOn(p *pde.Problem, g *grid.Grid) (*Spec, *pde.Problem, *grid.Grid, error) {
+	if s.Rollout <= 1 {
+		return s, p, g, nil
+	}
+	of, q, err := s.Segment(p)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	part, err := s.SegmentGrid(p, g)
+	return of, q, part, err
 }
 
 // SegmentGrid is the part of a grid that a segment is solved on, all of it where there is one segment.
