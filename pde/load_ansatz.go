@@ -1,0 +1,75 @@
+package pde
+
+import (
+	"fmt"
+
+	"pihc/expr"
+	"pihc/grid"
+	"pihc/internal/config"
+)
+
+// ansatz reads the ansatz of every unknown.
+func (l *loader) ansatz(p *Problem) {
+	from := l.file.Ansatz
+	one := l.oneAnsatz(p, from.one)
+	for i := range p.Unknowns {
+		p.Unknowns[i].Ansatz = one
+		l.smooth(p, i, from.one.Smooth)
+	}
+	for _, e := range from.named.Entries() {
+		if c := l.unknown(p, "ansatz", e.Key, e.KeyPos); c >= 0 {
+			p.Unknowns[c].Ansatz = l.oneAnsatz(p, e.Value)
+			l.smooth(p, c, e.Value.Smooth)
+		}
+	}
+}
+
+// smooth reads the lengths of an unknown's S.
+func (l *loader) smooth(p *Problem, unknown int, from config.Map[config.Scalar]) {
+	a := &p.Unknowns[unknown].Ansatz
+	for _, e := range from.Entries() {
+		axis := l.axis(p, "ansatz: smooth", e.Key, e.KeyPos)
+		if axis < 0 {
+			continue
+		}
+		length, bad := l.number(e.Value, "smooth"), ""
+		_, _, err := p.smoothing(unknown, axis)
+		switch {
+		case axis == 0 && !p.Steady:
+			bad = "is time, and only axes of space are smoothed"
+		case !(length > 0):
+			bad = fmt.Sprintf("%g: want a positive length", length)
+		case a.RemoveMean && p.Axes[axis].Boundary != grid.Periodic:
+			bad = "fields that meet the conditions at its ends do not keep the mean of projection: remove-mean"
+		case err != nil:
+			bad = err.Error()
+		}
+		if bad != "" {
+			l.report(e.KeyPos.Errorf("ansatz: smooth: axis %s: %s", e.Key, bad))
+			continue
+		}
+		if a.Smooth == nil {
+			a.Smooth = map[string]float64{}
+		}
+		a.Smooth[e.Key] = length
+	}
+}
+
+// oneAnsatz reads an ansatz but for its S.
+func (l *loader) oneAnsatz(p *Problem, f fileAnsatz) Ansatz {
+	a := Ansatz{Offset: expr.Const(0), Multiplier: expr.Const(1)}
+	if f.Offset.Text != "" {
+		a.Offset = l.expression("offset", f.Offset, append(p.AxisNames(), p.InputNames()...))
+	}
+	if f.Multiplier.Text != "" {
+		a.Multiplier = l.expression("multiplier", f.Multiplier, p.AxisNames())
+	}
+	switch f.Projection {
+	case "", "none":
+	case "remove-mean":
+		a.RemoveMean = true
+	default:
+		l.report(f.Pos.Errorf("ansatz: projection %q: want none or remove-mean", f.Projection))
+	}
+	return a
+}
