@@ -114,12 +114,7 @@ type evalOptions struct {
 	json, force      bool
 }
 
-func newEval(a *app) *cobra.Command {
-	o := &evalOptions{}
-	c := &cobra.Command{
-		Use:   "eval RUN",
-		Short: "Score a trained run against reference solutions",
-		Long: `eval predicts every sample of a split and scores it. Per sample and summed up as
+const evalHelp = `eval predicts every sample of a split and scores it. Per sample and summed up as
 mean, std (over samples), median and max:
 
   relative_l2     ||u - truth|| / ||truth||, of several unknowns the root mean
@@ -188,7 +183,14 @@ doubtful at best, and residual_over_rate (50 and 150 %), conditions_over_size (1
 30 %) and the loss are looked at. The exit status is 0 whatever the verdict.
 
 The result is written to RUN/metrics.json, after every grid: where eval is
-interrupted, it has the grids that are done.`,
+interrupted, it has the grids that are done.`
+
+func newEval(a *app) *cobra.Command {
+	o := &evalOptions{}
+	c := &cobra.Command{
+		Use:   "eval RUN",
+		Short: "Score a trained run against reference solutions",
+		Long:  evalHelp,
 		Example: `  pihc eval runs/moe
   pihc eval runs/moe --grid x=256 --points 5000 --tolerance 1e-6 --out fine.json
   pihc eval runs/moe --json | jq .relative_l2.mean`,

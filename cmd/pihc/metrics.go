@@ -116,27 +116,7 @@ func printMetrics(w io.Writer, m *experiment.Metrics) error {
 		row(fmt.Sprintf("expert %d iterations", k), &x.Iterations, words.Number)
 		row(fmt.Sprintf("expert %d constraint_rms", k), &x.ConstraintRMS, words.Number)
 	}
-	for k, x := range m.Experts {
-		var parts []string
-		for _, name := range slices.Sorted(maps.Keys(x.Statuses)) {
-			parts = append(parts, fmt.Sprintf("%d %s", x.Statuses[name], name))
-		}
-		t.Notes = append(t.Notes, fmt.Sprintf("expert %d: %s", k, strings.Join(parts, ", ")))
-	}
-	if len(m.Set) > 0 {
-		t.Notes = append(t.Notes, "not as trained: --set "+strings.Join(m.Set, " --set "))
-	}
-	if m.Repeat != "" {
-		t.Notes = append(t.Notes, "not as trained: passes "+m.Repeat)
-	}
-	if len(m.TrustedEdits) > 0 {
-		t.Notes = append(t.Notes, m.Edits())
-	}
-	for _, line := range []string{m.GridNote(), m.ReferenceNote(), m.TrivialNote(), m.UnbeatenNote()} {
-		if line != "" {
-			t.Notes = append(t.Notes, line)
-		}
-	}
+	t.Notes = metricsNotes(m)
 	seconds := m.Seconds
 	for _, g := range m.Grids {
 		seconds += g.Seconds
@@ -144,6 +124,32 @@ func printMetrics(w io.Writer, m *experiment.Metrics) error {
 	t.Notes = append(t.Notes, "evaluated in "+words.Duration(seconds))
 	_, err := t.WriteTo(w)
 	return err
+}
+
+// metricsNotes are the lines below the metrics.
+func metricsNotes(m *experiment.Metrics) (notes []string) {
+	for k, x := range m.Experts {
+		var parts []string
+		for _, name := range slices.Sorted(maps.Keys(x.Statuses)) {
+			parts = append(parts, fmt.Sprintf("%d %s", x.Statuses[name], name))
+		}
+		notes = append(notes, fmt.Sprintf("expert %d: %s", k, strings.Join(parts, ", ")))
+	}
+	if len(m.Set) > 0 {
+		notes = append(notes, "not as trained: --set "+strings.Join(m.Set, " --set "))
+	}
+	if m.Repeat != "" {
+		notes = append(notes, "not as trained: passes "+m.Repeat)
+	}
+	if len(m.TrustedEdits) > 0 {
+		notes = append(notes, m.Edits())
+	}
+	for _, line := range []string{m.GridNote(), m.ReferenceNote(), m.TrivialNote(), m.UnbeatenNote()} {
+		if line != "" {
+			notes = append(notes, line)
+		}
+	}
+	return notes
 }
 
 // printVerdict writes the verdict on an evaluation, and its reasons and those on other grids, a line each, before what is printed of it.
