@@ -15,9 +15,6 @@ import (
 // A field that leaves no residual on its grid is as far from the solution as the grid's rows are, and estimated so; likewise ones that
 // are 0.3 and 3 % larger. One draw of each equation whose solutions are those of its rows on a finer grid.
 func TestErrorOfGrid(t *testing.T) {
-	if testing.Short() && !*full {
-		t.Skip("not with -short")
-	}
 	problems := []string{"burgers", "darcy", "heat", "telegraph"}
 	if *full {
 		problems = nil

@@ -71,9 +71,6 @@ type look struct {
 }
 
 func TestVerdict(t *testing.T) {
-	if testing.Short() && !*full {
-		t.Skip("not with -short")
-	}
 	chosen := trials
 	switch {
 	case *only != "":
