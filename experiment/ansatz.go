@@ -230,14 +230,18 @@ func ansatzMiss(p *pde.Problem, g *grid.Grid, met []string, count int) (miss []f
 	if err != nil {
 		return nil, false, err
 	}
-	field, other, multiplier := make([]float64, sys.FieldSize()), make([]float64, sys.FieldSize()), sys.Multiplier()
+	field, other, multiplier := make([]float64, sys.FieldSize()), make([]float64, sys.FieldSize()), sys.Vanishing()
 	random := rand.New(rand.NewPCG(1, 1))
 	for _, sample := range samples {
 		sys.Offset(field, sample)
 		broken, size, off := 0.0, 0.0, make([]float64, len(p.Conditions))
 		for i, v := range field {
 			size = max(size, math.Abs(v))
-			other[i] = v + multiplier[i]*(1+random.Float64())
+			other[i] = 1 + random.Float64()
+			if multiplier != nil {
+				other[i] *= multiplier[i]
+			}
+			other[i] += v
 		}
 		for k, set := range sys.Sets[len(p.Residuals):] {
 			claimed, single := slices.Contains(met, set.Name), singleValues(p, p.Conditions[k])

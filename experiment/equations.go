@@ -102,7 +102,11 @@ func equations(p *pde.Problem) (lines []string, constants []report.Fact) {
 		if v, ok := u.Ansatz.Offset.Constant(); !ok || v != 0 {
 			smooth := ""
 			for _, axis := range slices.Sorted(maps.Keys(u.Ansatz.Smooth)) {
-				smooth += fmt.Sprintf(", smoothed along %s over %g", letter(axis), u.Ansatz.Smooth[axis])
+				how := "smoothed"
+				if !p.Steady && axis == p.Axes[0].Name {
+					how = "integrated"
+				}
+				smooth += fmt.Sprintf(", %s along %s over %g", how, letter(axis), u.Ansatz.Smooth[axis])
 			}
 			lines = append(lines, fmt.Sprintf("%s = %s + %s*(combination of basis functions)%s", letter(u.Name), write(words.Clip(u.Ansatz.Offset.String(), 1000)), write(words.Clip(u.Ansatz.Multiplier.String(), 1000)), smooth))
 		}

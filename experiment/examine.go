@@ -80,7 +80,7 @@ func beginsGradually(p *pde.Problem) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	multiplier := sys.Multiplier()
+	multiplier := sys.Vanishing()
 	if multiplier == nil || p.Steady {
 		return false, nil
 	}

@@ -11,6 +11,7 @@ import (
 	"pihc/expr"
 	"pihc/grid"
 	"pihc/internal/dataset"
+	"pihc/internal/discrete"
 	"pihc/pde"
 )
 
@@ -111,12 +112,21 @@ func (f *fitting) smooth(sys *pde.System, set *pde.RowSet, unit float64, slopes 
 	}
 }
 
-// SmoothLengths returns the lengths of S of the ansatz of each unknown, by the axes that want one (Problem.Rough).
+// SmoothLengths returns the lengths of S of the ansatz of each unknown, by the axes that want one (Problem.Rough): of second order in
+// time also that, as long as it is, where it can be divided into segments.
 func SmoothLengths(p *pde.Problem) ([]map[string]float64, error) {
 	s := defaultSpec(fittedDefaults)
 	f, err := newFitting(&s, p)
 	if err != nil {
 		return nil, err
+	}
+	if p.Steady || !discrete.Marches(p) || s.dividing(p) == 1 {
+		return f.lengths, nil
+	}
+	for c, order := range discrete.TimeOrders(p) {
+		if time := p.Axes[0]; order == 2 {
+			f.lengths[c][time.Name] = time.Hi - time.Lo
+		}
 	}
 	return f.lengths, nil
 }

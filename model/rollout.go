@@ -71,12 +71,22 @@ func (s *Spec) Segment(p *pde.Problem) (*Spec, *pde.Problem, error) {
 }
 
 // FittingSegments is how many segments `pihc init` divides the time of a problem into: four, or the nearest number that divides the
-// steps of the grid; one where the network runs once, where the problem is not of first order in time, and where segments would
-// have too few times or cannot be (docs/choices.md has the measurements).
+// steps of the grid; one where the network runs once, where an unknown of second order in time has a basis that is not integrated
+// along it, and where segments would have too few times or cannot be (docs/choices.md has the measurements).
 func (s *Spec) FittingSegments(p *pde.Problem) int {
-	if s.Network.Passes < 2 || p.Steady || !discrete.Marches(p) || secondOrder(p) {
+	if s.Network.Passes < 2 || p.Steady || !discrete.Marches(p) {
 		return 1
 	}
+	for c, order := range discrete.TimeOrders(p) {
+		if order == 2 && p.Unknowns[c].Ansatz.Smooth[p.Axes[0].Name] == 0 {
+			return 1
+		}
+	}
+	return s.dividing(p)
+}
+
+// dividing is the number of segments that the grid of a problem is divided into.
+func (s *Spec) dividing(p *pde.Problem) int {
 	g, err := p.Grid(s.Grid)
 	if err != nil {
 		return 1

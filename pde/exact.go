@@ -3,6 +3,7 @@ package pde
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -13,7 +14,8 @@ import (
 // ExactAnsatz returns an ansatz of an unknown whose fields meet conditions at the ends of axes whatever the
 // basis is, and the names of these conditions: of all choices the first with the most conditions that holds accepts (nil: any).
 // The multiplier is the product of the distances from walls, to the power of the number of derivatives given there;
-// the offset has these. Along axes with a length in smooth, S takes the place of the multiplier. met is empty where the unknown
+// the offset has these. Along axes with a length in smooth, S takes the place of the multiplier; along time only where conditions
+// give as many derivatives as S begins with. met is empty where the unknown
 // has an ansatz, none meets its condition at the beginning of time, or an axis that is to be smoothed has not the conditions for it.
 func (p *Problem) ExactAnsatz(unknown int, smooth map[string]float64, holds func(a Ansatz, met []string) bool) (a Ansatz, met []string) {
 	u := p.Unknowns[unknown]
@@ -29,6 +31,10 @@ func (p *Problem) ExactAnsatz(unknown int, smooth map[string]float64, holds func
 	})
 	if starts && (len(walls) == 0 || walls[0].axis != 0 || walls[0].high) {
 		return Ansatz{}, nil
+	}
+	if time := p.Axes[0].Name; smooth[time] > 0 && !(starts && len(walls[0].values) == p.timeOrder(unknown)) {
+		smooth = maps.Clone(smooth)
+		delete(smooth, time)
 	}
 	for _, choice := range choices(walls, starts) {
 		met = nil

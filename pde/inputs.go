@@ -398,14 +398,14 @@ func (p *Problem) evaluateStart(dst []float64, start *expr.Expr, sample []float6
 }
 
 // start is what an unknown begins with: the offset of its ansatz, where the multiplier is zero
-// at the lowest time; else what a condition there that is affine in it alone asks for; else its
+// at the lowest time or the basis is integrated from there; else what a condition there that is affine in it alone asks for; else its
 // initial condition, or zero.
 func (p *Problem) start(c int) *expr.Expr {
 	u := p.Unknowns[c]
 	if !p.Steady {
 		time := p.Axes[0]
 		first := map[string]*expr.Expr{time.Name: expr.Const(time.Lo)}
-		if v, ok := u.Ansatz.Multiplier.Substitute(first).Constant(); ok && v == 0 {
+		if v, ok := u.Ansatz.Multiplier.Substitute(first).Constant(); ok && v == 0 || p.integrated(c) {
 			return u.Ansatz.Offset.Substitute(first)
 		}
 		for _, r := range p.Conditions {

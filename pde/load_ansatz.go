@@ -33,10 +33,8 @@ func (l *loader) smooth(p *Problem, unknown int, from config.Map[config.Scalar])
 			continue
 		}
 		length, bad := l.number(e.Value, "smooth"), ""
-		_, _, err := p.smoothing(unknown, axis)
+		err := p.Smooths(unknown, axis)
 		switch {
-		case axis == 0 && !p.Steady:
-			bad = "is time, and only axes of space are smoothed"
 		case !(length > 0):
 			bad = fmt.Sprintf("%g: want a positive length", length)
 		case a.RemoveMean && p.Axes[axis].Boundary != grid.Periodic:

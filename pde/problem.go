@@ -175,7 +175,7 @@ type Ansatz struct {
 	Offset     *expr.Expr // in axis names and inputs; default 0
 	Multiplier *expr.Expr // in axis names; default 1
 	RemoveMean bool       // P removes the mean over the axes other than the first
-	// Smooth is the length λ of S (Smoother) by axis; S is the identity along others.
+	// Smooth is the length λ of S (Smoother) by axis, time too; S is the identity along others.
 	Smooth map[string]float64
 }
 

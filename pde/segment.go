@@ -137,7 +137,7 @@ func (p *Problem) rateTerm(c int, r *Rows) (term string, slope float64) {
 func (s *segmenter) offset(c int, a *Ansatz) error {
 	u, name := s.whole.Unknowns[c], s.time.Name()
 	at := map[string]*expr.Expr{name: s.low}
-	if !equals(a.Multiplier.Substitute(at), 0) || s.orders[c] == 0 {
+	if !equals(a.Multiplier.Substitute(at), 0) && !s.whole.integrated(c) || s.orders[c] == 0 {
 		a.Offset = s.global(a.Offset)
 		return nil
 	}
@@ -228,7 +228,7 @@ func (s *System) NewRate(c int) func(dst, sample []float64) {
 	p := s.Problem
 	a, name := p.Unknowns[c].Ansatz, p.Axes[0].Name
 	first := map[string]*expr.Expr{name: expr.Const(p.Axes[0].Lo)}
-	if equals(a.Multiplier.Substitute(first), 0) && equals(a.Multiplier.Diff(name).Substitute(first), 0) {
+	if p.integrated(c) || equals(a.Multiplier.Substitute(first), 0) && equals(a.Multiplier.Diff(name).Substitute(first), 0) {
 		rate := a.Offset.Diff(name).Substitute(first)
 		return func(dst, sample []float64) { p.evaluateStart(dst, rate, sample, s.Grid) }
 	}

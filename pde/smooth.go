@@ -11,12 +11,13 @@ import (
 	"pihc/internal/kernel"
 )
 
-// A Smoother is S of the ansatz along one axis: the inverse of 1 + (-1)^m λ^2m ∂^2m by differences of second order, 2m the
+// A Smoother is S of the ansatz along one axis. Along time it is the inverse of λ^m ∂^m, m the highest derivative in time of an
+// unknown, from zero on: the integral from the first time, m times, over λ^m. Along others it is the inverse of 1 + (-1)^m λ^2m ∂^2m by differences of second order, 2m the
 // highest derivative of an unknown along it, with the linear conditions at its ends in the place of rows there. The
 // derivative grows as the power 2m of a wave number, S falls alike, and S b meets the conditions without their right-hand sides.
 type Smoother struct {
 	Axis   int
-	Matrix []float64 // (n, n), row-major, n the points of the axis; the columns of conditions are zero
+	Matrix []float64 // (n, n), row-major, n the points of the axis; along space the columns of conditions are zero
 }
 
 // mostGain bounds what S does to a field: that of conditions that fit the derivative is about 1.
@@ -31,6 +32,9 @@ func (s *System) Smoothers() ([][]Smoother, error) {
 			if !ok {
 				continue
 			}
+			if s.Problem.isTime(a) && s.Slab != nil {
+				return nil, fmt.Errorf("ansatz: smooth along %s: slabs divide it, and each value wants all times before it", axis.Name)
+			}
 			m, err := s.All().smoother(c, a, length)
 			if err != nil {
 				return nil, fmt.Errorf("ansatz: smooth along %s: %w", axis.Name, err)
@@ -43,6 +47,9 @@ func (s *System) Smoothers() ([][]Smoother, error) {
 
 func (s *System) smoother(unknown, axis int, length float64) ([]float64, error) {
 	p, stride, n := s.Problem, s.Grid.Strides()[axis], s.Grid.Axes[axis].Points
+	if p.isTime(axis) {
+		return integral(s.Grid.Axes[axis], p.timeOrder(unknown), length), nil
+	}
 	f, ends, err := p.smoothing(unknown, axis)
 	if err != nil {
 		return nil, err
@@ -98,6 +105,62 @@ func (s *System) smoother(unknown, axis int, length float64) ([]float64, error) 
 	return inverse, nil
 }
 
+// integral is that from the first time, order times, over length^order.
+func integral(time grid.Axis, order int, length float64) []float64 {
+	n, once := time.Points, time.Integral()
+	for i := range once {
+		once[i] /= length
+	}
+	out := once
+	for range order - 1 {
+		next := make([]float64, n*n)
+		for i := range n {
+			for k, v := range out[i*n : (i+1)*n] {
+				kernel.Axpy64(next[i*n:(i+1)*n], v, once[k*n:(k+1)*n])
+			}
+		}
+		out = next
+	}
+	return out
+}
+
+// isTime reports whether an axis is time.
+func (p *Problem) isTime(axis int) bool { return axis == 0 && !p.Steady }
+
+// timeOrder is the highest derivative in time of an unknown in the residual.
+func (p *Problem) timeOrder(unknown int) int {
+	f, _ := p.highest(unknown, 0)
+	return f.Scheme.Derivative
+}
+
+// integrated reports whether the basis of an unknown is integrated along time, so that fields begin with the offset of the ansatz and
+// with its derivatives below the highest one.
+func (p *Problem) integrated(unknown int) bool {
+	return !p.Steady && p.Unknowns[unknown].Ansatz.Smooth[p.Axes[0].Name] > 0
+}
+
+// Vanishing is the multiplier of the ansatz (C, P), and where the basis is integrated along time also the power of the time since
+// the first that fields leave the offset with; nil where both are 1.
+func (s *System) Vanishing() []float64 {
+	mu := s.Multiplier()
+	for c := range s.Problem.Unknowns {
+		if !s.Problem.integrated(c) {
+			continue
+		}
+		if mu == nil {
+			mu = slices.Repeat([]float64{1}, s.FieldSize())
+		}
+		n, size, time := s.SliceSize(), s.Grid.Size(), s.Grid.Axes[0]
+		for i := range time.Points {
+			power := math.Pow((time.Coordinate(i)-time.Lo)/(time.Hi-time.Lo), float64(s.Problem.timeOrder(c)))
+			for q := range n {
+				mu[c*size+i*n+q] *= power
+			}
+		}
+	}
+	return mu
+}
+
 // invert returns the inverse of a matrix (n, n), which it overwrites; values that are not finite where there is none.
 func invert(a []float64, n int) []float64 {
 	out := make([]float64, n*n)
@@ -136,7 +199,7 @@ func invert(a []float64, n int) []float64 {
 func (p *Problem) Rough(unknown int) (axes []string) {
 	for i, a := range p.Axes {
 		f, _, _ := p.smoothing(unknown, i)
-		if d := f.Scheme.Derivative; d > 2 && d%2 == 0 && a.Boundary != grid.Periodic && (i > 0 || p.Steady) {
+		if d := f.Scheme.Derivative; d > 2 && d%2 == 0 && a.Boundary != grid.Periodic && !p.isTime(i) {
 			axes = append(axes, a.Name)
 		}
 	}
@@ -160,6 +223,9 @@ func (p *Problem) SmoothMet(unknown int) []string {
 
 func (p *Problem) smoothMet(unknown int, smooth map[string]float64) (names []string) {
 	for _, axis := range slices.Sorted(maps.Keys(smooth)) {
+		if p.isTime(p.Axis(axis)) {
+			continue // the offset's
+		}
 		_, ends, _ := p.smoothing(unknown, p.Axis(axis))
 		for _, r := range slices.Concat(ends[0], ends[1]) {
 			names = append(names, r.Name)
@@ -168,11 +234,27 @@ func (p *Problem) smoothMet(unknown int, smooth map[string]float64) (names []str
 	return names
 }
 
-// smoothing returns the highest difference of an unknown along an axis, and the conditions that
-// hold on the whole of its low and its high end: half as many at each as the derivative has, ghost values included.
-func (p *Problem) smoothing(unknown, axis int) (highest Factor, ends [2][]Rows, err error) {
+// Smooths says why no S along an axis can be of an unknown.
+func (p *Problem) Smooths(unknown, axis int) error {
+	if !p.isTime(axis) {
+		_, _, err := p.smoothing(unknown, axis)
+		return err
+	}
+	a := p.Axes[0]
+	if p.timeOrder(unknown) == 0 || a.Boundary != grid.Nodes {
+		return fmt.Errorf("want a derivative of %s along it as a term of a residual by itself, and nodes", p.Unknowns[unknown].Name)
+	}
+	for _, c := range p.Conditions {
+		if c.At[a.Name] == "high" {
+			return fmt.Errorf("%s is a condition at its high end, and integrals begin at the low one", c.Name)
+		}
+	}
+	return nil
+}
+
+// highest returns the highest difference of an unknown along an axis that is a term of a residual by itself, and its name.
+func (p *Problem) highest(unknown, axis int) (highest Factor, name string) {
 	a := p.Axes[axis]
-	name := ""
 	for _, t := range p.Terms {
 		if t.Of != unknown || len(t.Factors) != 1 || t.PerStep || !p.InResidual(t.Name) {
 			continue
@@ -181,6 +263,14 @@ func (p *Problem) smoothing(unknown, axis int) (highest Factor, ends [2][]Rows, 
 			highest, name = f, t.Name
 		}
 	}
+	return highest, name
+}
+
+// smoothing returns the highest difference of an unknown along an axis of space, and the conditions that
+// hold on the whole of its low and its high end: half as many at each as the derivative has, ghost values included.
+func (p *Problem) smoothing(unknown, axis int) (highest Factor, ends [2][]Rows, err error) {
+	a := p.Axes[axis]
+	highest, name := p.highest(unknown, axis)
 	order := highest.Scheme.Derivative
 	if order == 0 || order%2 > 0 {
 		return highest, ends, fmt.Errorf("the highest derivative of %s along it is no difference of even order", p.Unknowns[unknown].Name)

@@ -183,7 +183,7 @@ func TestSmoothRefused(t *testing.T) {
 		{fourth, "x", "0.1", []string{"low: u", "low: u_xt", "high: u", "high: u_xx"}, "1 at the low"},
 		{fourth, "x", "0.1", []string{"low: u", "low: , rows: {t: [3, 0]} | u_xx", "high: u", "high: u_xx"}, "1 at the low"},
 		{fourth, "x", "0", supported, "0: want a positive length"},
-		{fourth, "t", "0.1", supported, "is time"},
+		{fourth, "t", "0.1", supported, "by itself"},
 		{fourth, "z", "0.1", supported, `axis "z"`},
 		{fourth, "y", "0.1", supported, "no difference of even order"},
 		{"derivative: 3", "x", "0.1", supported, "no difference of even order"},

@@ -238,9 +238,9 @@ func projectOut(y []float64, rows [][]float64, n int) {
 // vanishes reports whether a value is zero but for rounding.
 func vanishes(v, largest float64) bool { return math.Abs(v) <= 1e-12*largest }
 
-// fixes reports, for every value, whether the multiplier of the ansatz vanishes there; nil: it has none.
+// fixes reports, for every value, whether the ansatz gives it there, whatever the basis; nil: it gives none.
 func fixes(sys *pde.System) []bool {
-	multiplier := sys.Multiplier()
+	multiplier := sys.Vanishing()
 	if multiplier == nil {
 		return nil
 	}
