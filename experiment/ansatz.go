@@ -107,17 +107,7 @@ func (d *draft) addAnsatz(p *pde.Problem, add func(text, comment, what string) b
 		if len(met) == 0 {
 			continue
 		}
-		part := "{"
-		if v, ok := a.Offset.Constant(); !ok || v != 0 {
-			part += fmt.Sprintf("offset: %q, ", a.Offset)
-		}
-		part += fmt.Sprintf("multiplier: %q", a.Multiplier)
-		for i, axis := range slices.Sorted(maps.Keys(a.Smooth)) {
-			part += fmt.Sprintf("%s%s: %g", []string{", smooth: {", ", "}[min(i, 1)], axis, a.Smooth[axis])
-		}
-		if part += "}"; len(a.Smooth) > 0 {
-			part += "}"
-		}
+		part := ansatzText(a)
 		if len(p.Unknowns) > 1 {
 			part = u.Name + ": " + part
 		}
@@ -135,6 +125,24 @@ func (d *draft) addAnsatz(p *pde.Problem, add func(text, comment, what string) b
 	}
 	d.sayRows(p, held, disagree, jumps, misfit)
 	return nil
+}
+
+// ansatzText is an ansatz as a PDE file has it.
+func ansatzText(a pde.Ansatz) string {
+	var keys, lengths []string
+	if v, ok := a.Offset.Constant(); !ok || v != 0 {
+		keys = append(keys, fmt.Sprintf("offset: %q", a.Offset))
+	}
+	if v, ok := a.Multiplier.Constant(); !ok || v != 1 {
+		keys = append(keys, fmt.Sprintf("multiplier: %q", a.Multiplier))
+	}
+	for _, axis := range slices.Sorted(maps.Keys(a.Smooth)) {
+		lengths = append(lengths, fmt.Sprintf("%s: %g", axis, a.Smooth[axis]))
+	}
+	if len(lengths) > 0 {
+		keys = append(keys, "smooth: {"+strings.Join(lengths, ", ")+"}")
+	}
+	return "{" + strings.Join(keys, ", ") + "}"
 }
 
 // roughNotes says which unknowns have axes that want S of the ansatz, and have an ansatz without.

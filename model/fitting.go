@@ -113,7 +113,7 @@ func (f *fitting) smooth(sys *pde.System, set *pde.RowSet, unit float64, slopes 
 }
 
 // SmoothLengths returns the lengths of S of the ansatz of each unknown, by the axes that want one (Problem.Rough): of second order in
-// time also that, as long as it is, where it can be divided into segments.
+// time also that, as long as it is, where it can be divided into segments and no other axis wants one (both together were not measured).
 func SmoothLengths(p *pde.Problem) ([]map[string]float64, error) {
 	s := defaultSpec(fittedDefaults)
 	f, err := newFitting(&s, p)
@@ -124,7 +124,7 @@ func SmoothLengths(p *pde.Problem) ([]map[string]float64, error) {
 		return f.lengths, nil
 	}
 	for c, order := range discrete.TimeOrders(p) {
-		if time := p.Axes[0]; order == 2 {
+		if time := p.Axes[0]; order == 2 && len(f.lengths[c]) == 0 {
 			f.lengths[c][time.Name] = time.Hi - time.Lo
 		}
 	}
