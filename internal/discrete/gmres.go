@@ -8,8 +8,8 @@ import (
 )
 
 // gmres sets step to the solution of J step = r at the last evaluation (Y. Saad,
-// Iterative Methods for Sparse Linear Systems, algorithm 6.9), without
-// preconditioning. Rows belong to the values of one field at their points.
+// Iterative Methods for Sparse Linear Systems, algorithm 6.9; preconditioned from the right where there is
+// an inverse that is near, algorithm 9.5). Rows belong to the values of one field at their points.
 func (st *state) gmres() bool {
 	const restart, cycles, tolerance = 60, 8, 1e-3 // Newton's method makes up for the rest
 	n := len(st.step)
@@ -22,10 +22,20 @@ func (st *state) gmres() bool {
 	}
 	basis := make([][]float64, 0, restart+1)
 	product, rows := make([]float64, n), make([]float64, st.count)
+	preconditioned := make([]float64, n)
 	multiply := func(v []float64) {
+		if st.near != nil {
+			st.near.apply(preconditioned, v)
+			v = preconditioned
+		}
 		st.times(rows, v)
 		st.scatterRows(product, rows)
 	}
+	defer func() {
+		if st.near != nil {
+			st.near.apply(st.step, st.step)
+		}
+	}()
 	for range cycles {
 		beta := math.Sqrt(kernel.SumSquares64(r))
 		if beta <= target {

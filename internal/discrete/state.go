@@ -27,6 +27,8 @@ type state struct {
 	source   *source   // added to the rows, or nil
 
 	lu        *band
+	inverse   *inverse // memory of a preconditioner
+	near      *inverse // that of the matrix, or nil
 	at        []int // place of every row in the matrix
 	step, res []float64
 }
@@ -185,6 +187,10 @@ func (st *state) addNormal(add func(i, j int, v float64)) {
 // factored or by GMRES.
 func (st *state) solve() bool {
 	if !st.direct {
+		if st.near != nil && st.gmres() && finite(st.step) {
+			return true
+		}
+		st.near = nil // what multiplies the terms is far from its means
 		return st.gmres()
 	}
 	x := st.columns()
@@ -228,6 +234,9 @@ func (st *state) newton(u []float64, fresh bool) bool {
 	cost := st.evaluate(u)
 	if math.IsNaN(cost) || math.IsInf(cost, 0) {
 		return false
+	}
+	if !st.direct {
+		st.invert()
 	}
 	stale := st.direct && st.lu != nil && !fresh
 	if st.direct && !stale && !st.factor() {
