@@ -84,6 +84,9 @@ func (st *state) gmres() bool {
 		for i := range count {
 			kernel.Axpy64(st.step, y[i], basis[i])
 		}
+		if math.Abs(g[count]) <= target {
+			return true
+		}
 		multiply(st.step)
 		st.scatterRows(r, st.res)
 		kernel.Axpy64(r, -1, product)
