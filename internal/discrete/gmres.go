@@ -7,11 +7,14 @@ import (
 	"pihc/internal/kernel"
 )
 
+// gmresTolerance is the part of the rows that is left: Newton's method makes up for the rest.
+const gmresTolerance = 1e-3
+
 // gmres sets step to the solution of J step = r at the last evaluation (Y. Saad,
 // Iterative Methods for Sparse Linear Systems, algorithm 6.9; preconditioned from the right where there is
 // an inverse that is near, algorithm 9.5). Rows belong to the values of one field at their points.
 func (st *state) gmres() bool {
-	const restart, cycles, tolerance = 60, 8, 1e-3 // Newton's method makes up for the rest
+	const restart, cycles, tolerance = 60, 8, gmresTolerance
 	n := len(st.step)
 	clear(st.step)
 	r := make([]float64, n)

@@ -1,7 +1,7 @@
 package discrete
 
 import (
-	"math/cmplx"
+	"math"
 	"slices"
 
 	"pihc/grid"
@@ -53,6 +53,7 @@ func (s *system) newCirculant() *circulant {
 // inverse is that of a circulant matrix of a state, with the memory to multiply by it.
 type inverse struct {
 	transform *fft.Real
+	factors   []float64    // of which it was made, empty where it could not be
 	blocks    []complex128 // (modes, size, size), of fields times slices
 	re, im    []float64    // (modes, size)
 	values    []float64    // (points, size)
@@ -74,37 +75,72 @@ func (st *state) invert() {
 		}
 		st.inverse = v
 	}
+	factors := st.meanFactors()
+	if len(v.factors) > 0 && similar(v.factors, factors) {
+		st.near = v
+		return
+	}
+	v.factors = factors
 	clear(v.blocks)
 	for k, set := range st.sys.Sets {
-		for j, t := range set.Terms {
-			m, of := st.rates[t], st.sys.Terms[t].Of
+		for _, t := range set.Terms {
 			for i := range st.slices {
-				mean := 0.0
-				for _, g := range st.out[k][1+j][i*st.points : (i+1)*st.points] {
-					mean += g / float64(st.points)
-				}
-				row := (st.owner[k]*st.slices + i) * size
-				for l := range st.slices {
-					factor := mean
-					if m > 0 {
-						factor *= st.rate[m][i*st.slices+l]
-					} else if l != i {
+				row := (st.owner[k]*st.slices+i)*size + st.sys.Terms[t].Of*st.slices
+				for l, factor := range factors[:st.slices] {
+					if factor == 0 {
 						continue
 					}
-					at := row + of*st.slices + l
 					for mode, symbol := range c.symbols[t] {
-						v.blocks[mode*size*size+at] += complex(factor, 0) * symbol
+						v.blocks[mode*size*size+row+l] += complex(factor, 0) * symbol
 					}
 				}
+				factors = factors[st.slices:]
 			}
 		}
 	}
 	for mode := range c.modes {
 		if !invertInPlace(v.blocks[mode*size*size:][:size*size], size, complex(1/float64(st.points), 0)) {
+			v.factors = nil
 			return
 		}
 	}
 	st.near = v
+}
+
+// meanFactors returns what multiplies each term of each set of rows at the last evaluation, in the mean over a slice: (slices, slices) of
+// them, for the rows of one slice by the values of another.
+func (st *state) meanFactors() (all []float64) {
+	for k, set := range st.sys.Sets {
+		for j, t := range set.Terms {
+			for i := range st.slices {
+				mean := 0.0
+				for _, g := range st.out[k][1+j][i*st.points : (i+1)*st.points] {
+					mean += g / float64(st.points)
+				}
+				for l := range st.slices {
+					switch m := st.rates[t]; {
+					case m > 0:
+						all = append(all, mean*st.rate[m][i*st.slices+l])
+					case l == i:
+						all = append(all, mean)
+					default:
+						all = append(all, 0)
+					}
+				}
+			}
+		}
+	}
+	return all
+}
+
+// similar reports whether two preconditioners are about as good.
+func similar(a, b []float64) bool {
+	for i, v := range a {
+		if math.Abs(v-b[i]) > 0.05*math.Abs(v) {
+			return false
+		}
+	}
+	return true
 }
 
 // invertInPlace replaces a matrix (n, n) by scale times its inverse (Gauss-Jordan elimination with partial pivoting); false where a pivot
@@ -114,12 +150,11 @@ func invertInPlace(a []complex128, n int, scale complex128) bool {
 	for k := range n {
 		p := k
 		for i := k + 1; i < n; i++ {
-			if cmplx.Abs(a[i*n+k]) > cmplx.Abs(a[p*n+k]) {
+			if square(a[i*n+k]) > square(a[p*n+k]) {
 				p = i
 			}
 		}
-		pivot := cmplx.Abs(a[p*n+k])
-		if !(pivot > 0) || cmplx.IsInf(a[p*n+k]) {
+		if pivot := square(a[p*n+k]); !(pivot > 0) || math.IsInf(pivot, 0) {
 			return false
 		}
 		swaps[k] = p
@@ -156,6 +191,8 @@ func invertInPlace(a []complex128, n int, scale complex128) bool {
 	}
 	return true
 }
+
+func square(z complex128) float64 { return real(z)*real(z) + imag(z)*imag(z) }
 
 // apply sets dst (fields, slices, points) to the inverse of the circulant matrix times src; they may be the same.
 func (v *inverse) apply(dst, src []float64) {

@@ -266,7 +266,7 @@ func (st *state) newton(u []float64, fresh bool) bool {
 		} else {
 			copy(u, trial)
 			cost = next
-			if size*scale <= st.effort.tolerance*norm+1e-13 {
+			if size*scale <= st.enough(size*scale/norm)*norm+1e-13 {
 				return true
 			}
 		}
@@ -280,6 +280,15 @@ func (st *state) newton(u []float64, fresh bool) bool {
 		stale = st.direct && !slow
 	}
 	return false
+}
+
+// enough is the last step of Newton's method, over the norm of the values, after which these are as near as
+// is wanted. What GMRES leaves of a step is a small part of it, and what Newton's method leaves of its square.
+func (st *state) enough(step float64) float64 {
+	if st.direct || st.near == nil {
+		return st.effort.tolerance
+	}
+	return st.effort.tolerance / max(gmresTolerance*10, step)
 }
 
 func finite(x []float64) bool {
