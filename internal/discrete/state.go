@@ -29,7 +29,7 @@ type state struct {
 	lu        *band
 	inverse   *inverse // memory of a preconditioner
 	near      *inverse // that of the matrix, or nil
-	at        []int // place of every row in the matrix
+	at        []int    // place of every row in the matrix
 	step, res []float64
 }
 
