@@ -10,55 +10,6 @@ import (
 	"pihc/pde"
 )
 
-// The solution of a banded system has the right-hand side it was made from, at sizes around a block of rows, and a matrix that is
-// not positive definite is refused.
-func TestNormalBand(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	for _, n := range []int{1, 31, 32, 33, 100} {
-		for _, width := range []int{0, 1, 31, 32, 40, 70, 99} {
-			width = min(width, n-1)
-			b := &normalBand{n: n, band: width, a: make([]float64, n*(width+1))}
-			full := make([]float64, n*n)
-			for i := range n {
-				for j := i; j < min(n, i+width+1); j++ {
-					v := r.NormFloat64()
-					if i == j {
-						v = 3*float64(width) + 1
-					}
-					full[i*n+j], full[j*n+i] = v, v
-					b.add(i, j, v)
-					if i < j { // below the diagonal nothing is kept
-						b.add(j, i, v)
-					}
-				}
-			}
-			want, x := make([]float64, n), make([]float64, n)
-			for i := range want {
-				want[i] = r.NormFloat64()
-			}
-			for i := range n {
-				for j := range n {
-					x[i] += full[i*n+j] * want[j]
-				}
-			}
-			if !b.factor(0) {
-				t.Fatalf("%d rows, band %d: not factored", n, width)
-			}
-			b.solve(x)
-			if d := grid.Distance(x, want); !(d <= 1e-10*grid.Norm(want)) {
-				t.Errorf("%d rows, band %d: off by %g", n, width, d)
-			}
-		}
-	}
-	b := &normalBand{n: 40, band: 1, a: make([]float64, 80)}
-	for i := range 40 {
-		b.add(i, i, 1)
-	}
-	if b.add(37, 38, 2); b.factor(0) {
-		t.Error("an indefinite matrix was factored")
-	}
-}
-
 // The circulant preconditioner of a linear system with constants is the inverse of its matrix, for coupled fields, mixed kinds of
 // terms and odd numbers of points; where coefficients vary solutions are those of GMRES without it.
 func TestCirculant(t *testing.T) {

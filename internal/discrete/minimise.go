@@ -177,74 +177,47 @@ func (m *minimiser) gradient(g, r []float64) {
 	m.sys.RemoveMeans(g)
 }
 
-// normalBand is a symmetric positive definite matrix near its diagonal, factored in place (Cholesky, UᵀU).
+// normalBand is a symmetric positive definite matrix near its diagonal, factored in place (Cholesky).
 type normalBand struct {
 	n, band int
-	a       []float64 // row i holds columns i..i+band: element (i, j) is at i*band + j
+	a       []float64 // row i holds columns i-band..i
 }
 
 func (b *normalBand) add(i, j int, v float64) {
-	if j >= i {
-		b.a[i*b.band+j] += v
+	if j <= i {
+		b.a[i*(b.band+1)+j-i+b.band] += v
 	}
 }
 
-// row returns what is stored of row i, from the diagonal on.
-func (b *normalBand) row(i int) []float64 { return b.a[i*(b.band+1):][:min(b.band+1, b.n-i)] }
-
-// bandBlock is the number of rows that are factored together: products with those after them are products of matrices.
-const bandBlock = 32
+// row returns what is stored of row i, and the first column that rows from i on share with it.
+func (b *normalBand) row(i int) (row []float64, first int) {
+	return b.a[i*(b.band+1) : (i+1)*(b.band+1)], max(0, i-b.band)
+}
 
 // factor returns false if the matrix, with its diagonal times 1 + damping and a bit of the largest
 // element there, is not positive definite.
 func (b *normalBand) factor(damping float64) bool {
 	largest := 0.0
 	for i := range b.n {
-		largest = max(largest, b.row(i)[0])
+		row, _ := b.row(i)
+		largest = max(largest, row[b.band])
 	}
 	for i := range b.n {
-		b.row(i)[0] += damping*b.row(i)[0] + 1e-15*largest
-	}
-	most := min(bandBlock+b.band, b.n)
-	panel, tile := make([]float64, bandBlock*most), make([]float64, bandBlock*most)
-	for first := 0; first < b.n; first += bandBlock {
-		m := min(bandBlock, b.n-first)
-		width := min(m+b.band, b.n-first)
-		if !b.factorRows(panel[:m*width], first, m, width) {
-			return false
-		}
-		for at := m; at < width; at += bandBlock {
-			rows, columns := min(bandBlock, width-at), width-at
-			kernel.Gemm(tile, columns, rows, columns, nil, false, kernel.Product[float64]{
-				A: panel[at:], RowStride: 1, ColStride: width, B: panel[at:], BStride: width, K: m,
-			}, kernel.Product[float64]{})
-			for i := range rows {
-				row := b.row(first + at + i)
-				row = row[:min(len(row), columns-i)]
-				kernel.Axpy64(row, -1, tile[i*columns+i:][:len(row)])
+		row, first := b.row(i)
+		row[b.band] += damping*row[b.band] + 1e-15*largest
+		for j := first; j <= i; j++ {
+			other, _ := b.row(j)
+			from := max(first, j-b.band)
+			sum := row[j-i+b.band] - kernel.Dot(row[from-i+b.band:j-i+b.band], other[from-j+b.band:b.band])
+			if j < i {
+				row[j-i+b.band] = sum / other[b.band]
+				continue
 			}
+			if !(sum > 0) {
+				return false
+			}
+			row[b.band] = math.Sqrt(sum)
 		}
-	}
-	return true
-}
-
-// factorRows factors m rows from the first on, to which those before them do nothing more, with columns as far as they reach, and leaves
-// them in panel (m, width) too.
-func (b *normalBand) factorRows(panel []float64, first, m, width int) bool {
-	clear(panel)
-	for i := range m {
-		copy(panel[i*width+i:], b.row(first+i))
-	}
-	for i := range m {
-		row := panel[i*width+i : (i+1)*width]
-		if !(row[0] > 0) {
-			return false
-		}
-		kernel.MulScalar64(row, 1/math.Sqrt(row[0]), row)
-		for k := i + 1; k < m; k++ {
-			kernel.Axpy64(panel[k*width+k:(k+1)*width], -row[k-i], row[k-i:])
-		}
-		copy(b.row(first+i), row)
 	}
 	return true
 }
@@ -252,12 +225,12 @@ func (b *normalBand) factorRows(panel []float64, first, m, width int) bool {
 // solve replaces x by A⁻¹x.
 func (b *normalBand) solve(x []float64) {
 	for i := range b.n {
-		row := b.row(i)
-		x[i] /= row[0]
-		kernel.Axpy64(x[i+1:i+len(row)], -x[i], row[1:])
+		row, first := b.row(i)
+		x[i] = (x[i] - kernel.Dot(row[first-i+b.band:b.band], x[first:i])) / row[b.band]
 	}
 	for i := b.n - 1; i >= 0; i-- {
-		row := b.row(i)
-		x[i] = (x[i] - kernel.Dot(row[1:], x[i+1:i+len(row)])) / row[0]
+		row, first := b.row(i)
+		x[i] /= row[b.band]
+		kernel.Axpy64(x[first:i], -x[i], row[first-i+b.band:b.band])
 	}
 }
