@@ -122,6 +122,10 @@ func (h *holding) march(ctx context.Context, p, own *pde.Problem, spec *model.Sp
 		return err
 	}
 	solver, err := dataset.ReferenceSolver(&on, fine)
+	if rough := len(g.Axes) > 2; rough && err == nil && on.Reference.Solver == pde.DiscreteSolver {
+		r, _ := discrete.Refinements(&on, fine)
+		solver, err = discrete.NewRough(&on, fine, r) // a distance of a few percent is what is looked for
+	}
 	if err != nil {
 		return err
 	}

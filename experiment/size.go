@@ -141,15 +141,19 @@ const (
 	fewestSteps, mostSteps = 600, 6000
 	// rushedSteps is what less than is said to be too little.
 	rushedSteps = 200
+	// enoughTiming is how many seconds of steps are measured where a step takes less.
+	enoughTiming = 1.0
 )
 
 // measure chooses sizes: the largest of a few for which the time allows fewestSteps.
 func measure(ctx context.Context, p *pde.Problem, given *givenSizes, o *SizeOptions) (*sizes, error) {
 	var s *sizes
-	for _, c := range []struct{ width, batch int }{{32, 4}, {24, 4}, {16, 4}, {16, 2}} {
+	all := []struct{ width, batch int }{{32, 4}, {24, 4}, {16, 4}, {16, 2}}
+	for i, c := range all {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
+		last := s
 		s = &sizes{width: c.width, layers: 4, batch: c.batch, steps: mostSteps, tests: 32, workers: o.threads(), given: given}
 		if given != nil {
 			s.tests = given.tests
@@ -166,9 +170,17 @@ func measure(ctx context.Context, p *pde.Problem, given *givenSizes, o *SizeOpti
 		if err := (&Experiment{Spec: s.fitted, Problem: p}).CheckSizes(Options{Workers: o.Workers}); err != nil {
 			return nil, err
 		}
-		o.say("init: timing steps of a network of width %d", c.width)
-		if err := s.timeSteps(p); err != nil {
-			return nil, err
+		if last != nil && last.width == s.width { // a step takes the samples of its batch one after another
+			s.step = last.step * float64(s.batch) / float64(last.batch)
+		} else {
+			o.say("init: timing steps of a network of width %d", c.width)
+			most := math.Inf(1)
+			if i < len(all)-1 && all[i+1].width < s.width {
+				most = 60 * o.Minutes / fewestSteps
+			}
+			if err := s.timeSteps(p, most); err != nil {
+				return nil, err
+			}
 		}
 		s.steps = int(min(60*o.Minutes/s.step, mostSteps))
 		if s.steps >= fewestSteps {
@@ -200,46 +212,52 @@ func roundDown(n int) int {
 	return n / unit * unit
 }
 
-// timeSteps measures a step of training without the update of the parameters: each
-// pass of the network once, after one that is not counted. Where the threads did not
+// timeSteps measures a step of training without the update of the parameters, by samples that go through the network
+// together and for which all others of a batch take as long: each pass of the network once, after one that is not
+// counted, unless that alone takes twice the most seconds that a step may take. Where the threads did not
 // have their processors to themselves, processor time says how long it would take.
-func (s *sizes) timeSteps(p *pde.Problem) error {
+func (s *sizes) timeSteps(p *pde.Problem, most float64) error {
 	e, err := engine.New[float32](s.fitted, p, engine.Options{Workers: s.workers})
 	if err != nil {
 		return err
 	}
 	defer e.Close()
 	info := e.Info()
-	initial, err := draws(s.fitted, p, "train", s.batch)
+	initial, err := draws(s.fitted, p, "train", min(s.batch, s.fitted.Training.MicroBatch))
 	if err != nil {
 		return err
 	}
 	params := engine.InitialParams[float32](info)
 	grad := make([]float32, len(params))
-	step := func(pass int) error {
-		b := engine.Batch{Inputs: initial, Pass: pass, Training: engine.Training{Progress: 1}}
-		for i := range initial {
-			b.Seeds = append(b.Seeds, constraint.Seed{Run: 1, Sample: uint64(i)})
+	// step returns the seconds of a step of the batch, in the mean over passes.
+	step := func(passes ...int) (float64, error) {
+		begin, used := time.Now(), machine.CPUSeconds()
+		for _, pass := range passes {
+			b := engine.Batch{Inputs: initial, Pass: pass, Training: engine.Training{Progress: 1}}
+			for i := range initial {
+				b.Seeds = append(b.Seeds, constraint.Seed{Run: 1, Sample: uint64(i)})
+			}
+			if _, err := e.LossAndGrad(grad, params, b); err != nil {
+				return 0, err
+			}
 		}
-		_, err := e.LossAndGrad(grad, params, b)
+		wall := time.Since(begin).Seconds()
+		if used = machine.CPUSeconds() - used; used > 0 {
+			wall = min(wall, used/(0.9*float64(s.workers)))
+		}
+		return wall / float64(len(passes)) * float64(s.batch) / float64(len(initial)), nil
+	}
+	if s.step, err = step(1); err != nil || s.step > 2*most {
 		return err
 	}
-	if err := step(1); err != nil {
-		return err
-	}
-	passes := s.fitted.Network.Passes
-	begin, used := time.Now(), machine.CPUSeconds()
-	for pass := range passes {
-		if err := step(1 + pass); err != nil {
-			return err
+	var passes []int
+	for range max(1, min(s.batch, int(enoughTiming/s.step))) {
+		for pass := range s.fitted.Network.Passes {
+			passes = append(passes, 1+pass)
 		}
 	}
-	wall := time.Since(begin).Seconds()
-	if used = machine.CPUSeconds() - used; used > 0 {
-		wall = min(wall, used/(0.9*float64(s.workers)))
-	}
-	s.step = wall / float64(passes)
-	return nil
+	s.step, err = step(passes...)
+	return err
 }
 
 // timeSolution measures one reference solution, and takes as many test samples as are

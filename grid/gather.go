@@ -231,27 +231,47 @@ func gatherSpectral[T compute.Float](g *Gatherer, field, first, count int, basis
 				transformed = true
 			}
 			if !multiplied {
-				op.spectral.multiply(w, lanes, false)
+				op.spectral.multiply(w, lanes, false, false)
 				w.transform.Inverse(w.values, w.timesRe, w.timesIm)
 				multiplied = true
 			}
-			for at := lo; at < hi; at++ {
-				p := int(r.Points[at])
-				from := w.values[(p%s.width*blockOf(n)+p/s.width-first)*n:][:n]
-				to := dst[at*n:][:n]
-				if op.to < 0 {
-					for l, v := range from {
-						to[l] = T(v)
-					}
-					continue
+			block := blockOf(n)
+			for l := 0; l < count; l++ { // points ascend
+				slice, next := (first+l)*s.width, lo
+				for next < hi && int(r.Points[next]) < slice+s.width {
+					next++
 				}
-				for l, v := range from {
-					to[l] = T(float64(to[l]) + op.factor*v)
-				}
+				addRows(dst[lo*n:next*n], w.values[l*n:], n, block*n, r.Points[lo:next], slice, op)
+				lo = next
 			}
 		}
 	}
 	s.workspaces.give(lanes, w)
+}
+
+// addRows sets the rows (points, n) of an operator, or adds them where it has a factor, from values of which those of a point of the slice
+// that begins with the point first are n from point times stride on.
+func addRows[T compute.Float](dst []T, values []float64, n, stride int, points []int32, first int, op gathered) {
+	switch {
+	case n == 1 && op.to < 0:
+		for i, p := range points {
+			dst[i] = T(values[(int(p)-first)*stride])
+		}
+	case op.to < 0:
+		for i, p := range points {
+			to := dst[i*n:][:n]
+			for l, v := range values[(int(p)-first)*stride:][:n] {
+				to[l] = T(v)
+			}
+		}
+	default:
+		for i, p := range points {
+			to := dst[i*n:][:n]
+			for l, v := range values[(int(p)-first)*stride:][:n] {
+				to[l] = T(float64(to[l]) + op.factor*v)
+			}
+		}
+	}
 }
 
 // Scatter adds to every one of fields, (P) or (fields, P), the transpose of Gather for n = 1:
@@ -333,13 +353,9 @@ func (g *Gatherer) scatterSpectral(block, of int, field []float64, rows []Rows[f
 			}
 		}
 		if wanted {
-			if !found {
-				clear(w.timesRe)
-				clear(w.timesIm)
-			}
-			found = true
 			w.transform.Forward(w.re, w.im, w.values)
-			op.spectral.addProduct(w, blockSlices, true)
+			op.spectral.multiply(w, blockSlices, true, found)
+			found = true
 		}
 	}
 	if found {

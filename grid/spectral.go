@@ -243,26 +243,23 @@ func (o *multiplier) Defined(int) bool { return true }
 func (o *multiplier) AddOffset([]float64, []int32) {}
 
 // multiply sets the product of the spectrum of lanes with the symbol, times i if odd,
-// transposed where asked.
-func (o *multiplier) multiply(w *workspace, lanes int, transpose bool) {
-	clear(w.timesRe)
-	clear(w.timesIm)
-	o.addProduct(w, lanes, transpose)
-}
-
-// addProduct adds the product to the one in the workspace.
-func (o *multiplier) addProduct(w *workspace, lanes int, transpose bool) {
+// transposed where asked, or adds it to the one in the workspace.
+func (o *multiplier) multiply(w *workspace, lanes int, transpose, add bool) {
+	scale := kernel.ScaleRows
+	if add {
+		scale = kernel.AddScaledRows
+	}
 	plus, minus := o.symbol, o.minus
-	switch {
-	case !o.odd:
-		kernel.AddScaledRows(w.timesRe, lanes, plus, w.re)
-		kernel.AddScaledRows(w.timesIm, lanes, plus, w.im)
+	if !o.odd {
+		scale(w.timesRe, lanes, plus, w.re)
+		scale(w.timesIm, lanes, plus, w.im)
 		return
-	case transpose:
+	}
+	if transpose {
 		plus, minus = minus, plus
 	}
-	kernel.AddScaledRows(w.timesRe, lanes, minus, w.im)
-	kernel.AddScaledRows(w.timesIm, lanes, plus, w.re)
+	scale(w.timesRe, lanes, minus, w.im)
+	scale(w.timesIm, lanes, plus, w.re)
 }
 
 // blockSlices is the number of slices of one field that are transformed together:
@@ -280,16 +277,20 @@ func blockOf(n int) int {
 // load puts count slices of n fields into a workspace: lane l of a block of b slices
 // is field l%n of slice l/n, and a block of one field that is not full has zeros.
 func load[T compute.Float](s *Spectral, w *workspace, first, count int, basis []T, n int) {
-	block := blockOf(n)
-	if count < block {
+	if blockOf(n) == 1 {
+		for i, v := range basis[first*s.width*n:][:s.width*n] {
+			w.values[i] = float64(v)
+		}
+		return
+	}
+	if count < blockSlices {
 		clear(w.values)
 	}
 	for l := range count {
-		for p := range s.width {
-			dst := w.values[(p*block+l)*n:][:n]
-			for i, v := range basis[((first+l)*s.width+p)*n:][:n] {
-				dst[i] = float64(v)
-			}
+		slice := basis[(first+l)*s.width:][:s.width]
+		dst := w.values[l : l+(s.width-1)*blockSlices+1]
+		for p, v := range slice {
+			dst[p*blockSlices] = float64(v)
 		}
 	}
 }
@@ -297,8 +298,9 @@ func load[T compute.Float](s *Spectral, w *workspace, first, count int, basis []
 // add adds the slices of one field in a workspace to the field.
 func (s *Spectral) add(field []float64, w *workspace, first, count int) {
 	for l := range count {
-		for p := range s.width {
-			field[(first+l)*s.width+p] += w.values[p*blockSlices+l]
+		src := w.values[l : l+(s.width-1)*blockSlices+1]
+		for p, dst := 0, field[(first+l)*s.width:][:s.width]; p < len(dst); p++ {
+			dst[p] += src[p*blockSlices]
 		}
 	}
 }
@@ -311,7 +313,7 @@ func (o *multiplier) addApplied(dst, src []float64, transpose bool) {
 		count := min(blockSlices, s.axes[0].Points-first)
 		load(s, w, first, count, src, 1)
 		w.transform.Forward(w.re, w.im, w.values)
-		o.multiply(w, blockSlices, transpose)
+		o.multiply(w, blockSlices, transpose, false)
 		w.transform.Inverse(w.values, w.timesRe, w.timesIm)
 		s.add(dst, w, first, count)
 	}

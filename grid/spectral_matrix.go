@@ -122,7 +122,7 @@ func (o *multiplier) impulse() []float64 {
 	clear(w.values)
 	w.values[0] = 1
 	w.transform.Forward(w.re, w.im, w.values)
-	o.multiply(w, 1, false)
+	o.multiply(w, 1, false, false)
 	w.transform.Inverse(w.values, w.timesRe, w.timesIm)
 	return slices.Clone(w.values)
 }

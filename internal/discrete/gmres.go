@@ -7,11 +7,14 @@ import (
 	"pihc/internal/kernel"
 )
 
+// gmresTolerance is the part of the rows that is left: Newton's method makes up for the rest.
+const gmresTolerance = 1e-3
+
 // gmres sets step to the solution of J step = r at the last evaluation (Y. Saad,
-// Iterative Methods for Sparse Linear Systems, algorithm 6.9), without
-// preconditioning. Rows belong to the values of one field at their points.
+// Iterative Methods for Sparse Linear Systems, algorithm 6.9; preconditioned from the right where there is
+// an inverse that is near, algorithm 9.5). Rows belong to the values of one field at their points.
 func (st *state) gmres() bool {
-	const restart, cycles, tolerance = 60, 8, 1e-3 // Newton's method makes up for the rest
+	const restart, cycles, tolerance = 60, 8, gmresTolerance
 	n := len(st.step)
 	clear(st.step)
 	r := make([]float64, n)
@@ -22,10 +25,20 @@ func (st *state) gmres() bool {
 	}
 	basis := make([][]float64, 0, restart+1)
 	product, rows := make([]float64, n), make([]float64, st.count)
+	preconditioned := make([]float64, n)
 	multiply := func(v []float64) {
+		if st.near != nil {
+			st.near.apply(preconditioned, v)
+			v = preconditioned
+		}
 		st.times(rows, v)
 		st.scatterRows(product, rows)
 	}
+	defer func() {
+		if st.near != nil {
+			st.near.apply(st.step, st.step)
+		}
+	}()
 	for range cycles {
 		beta := math.Sqrt(kernel.SumSquares64(r))
 		if beta <= target {
@@ -73,6 +86,9 @@ func (st *state) gmres() bool {
 		}
 		for i := range count {
 			kernel.Axpy64(st.step, y[i], basis[i])
+		}
+		if math.Abs(g[count]) <= target {
+			return true
 		}
 		multiply(st.step)
 		st.scatterRows(r, st.res)

@@ -27,7 +27,9 @@ type state struct {
 	source   *source   // added to the rows, or nil
 
 	lu        *band
-	at        []int // place of every row in the matrix
+	inverse   *inverse // memory of a preconditioner
+	near      *inverse // that of the matrix, or nil
+	at        []int    // place of every row in the matrix
 	step, res []float64
 }
 
@@ -185,6 +187,10 @@ func (st *state) addNormal(add func(i, j int, v float64)) {
 // factored or by GMRES.
 func (st *state) solve() bool {
 	if !st.direct {
+		if st.near != nil && st.gmres() && finite(st.step) {
+			return true
+		}
+		st.near = nil // what multiplies the terms is far from its means
 		return st.gmres()
 	}
 	x := st.columns()
@@ -229,6 +235,9 @@ func (st *state) newton(u []float64, fresh bool) bool {
 	if math.IsNaN(cost) || math.IsInf(cost, 0) {
 		return false
 	}
+	if !st.direct {
+		st.invert()
+	}
 	stale := st.direct && st.lu != nil && !fresh
 	if st.direct && !stale && !st.factor() {
 		return false
@@ -257,7 +266,7 @@ func (st *state) newton(u []float64, fresh bool) bool {
 		} else {
 			copy(u, trial)
 			cost = next
-			if size*scale <= st.effort.tolerance*norm+1e-13 {
+			if size*scale <= st.enough(size*scale/norm)*norm+1e-13 {
 				return true
 			}
 		}
@@ -271,6 +280,15 @@ func (st *state) newton(u []float64, fresh bool) bool {
 		stale = st.direct && !slow
 	}
 	return false
+}
+
+// enough is the last step of Newton's method, over the norm of the values, after which these are as near as
+// is wanted. What GMRES leaves of a step is a small part of it, and what Newton's method leaves of its square.
+func (st *state) enough(step float64) float64 {
+	if st.direct || st.near == nil {
+		return st.effort.tolerance
+	}
+	return st.effort.tolerance / max(gmresTolerance*10, step)
 }
 
 func finite(x []float64) bool {

@@ -34,6 +34,8 @@ type system struct {
 	upper    int
 	direct   bool // by a factored matrix, else by GMRES
 	effort   effort
+
+	circulant *circulant // of GMRES, or nil
 }
 
 // stencils are the rows of one term within a slice.
@@ -152,6 +154,7 @@ func (s *system) checkIterative() error {
 	if s.owner = s.owners(); s.owner == nil {
 		return fmt.Errorf("%w: no unknown has one row at each of its points", ErrTooLarge)
 	}
+	s.circulant = s.newCirculant()
 	return nil
 }
 

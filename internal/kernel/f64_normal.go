@@ -135,6 +135,14 @@ func AddScaledRows(dst []float64, n int, c, a []float64) {
 	scaleRows(dst, n, c, a, false)
 }
 
+// ScaleRows sets dst[r, :] = c[r]·a[r, :], rows of n columns. Panics if dst or a is too short.
+func ScaleRows(dst []float64, n int, c, a []float64) {
+	if n < 1 || len(dst) < len(c)*n || len(a) < len(c)*n {
+		panic("kernel: ScaleRows: a slice is too short")
+	}
+	scaleRows(dst, n, c, a, true)
+}
+
 // scaleRows sets (first) or adds dst[r, :] = c[r]·a[r, :].
 func scaleRows(dst []float64, n int, c, a []float64, first bool) {
 	i0 := 0

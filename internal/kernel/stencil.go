@@ -64,6 +64,16 @@ func checkStencils(rows int, points []int32, s *Stencils) {
 
 // gatherStencilsGo does the fields from column lo on.
 func gatherStencilsGo(dst, basis []float64, n, lo int, points []int32, s *Stencils) {
+	if n == 1 {
+		for r, p := range points {
+			k, sum := s.Which[p], 0.0
+			for e := s.Start[k]; e < s.Start[k+1]; e++ {
+				sum += s.Coef[e] * basis[p+s.Offset[e]]
+			}
+			dst[r] = sum
+		}
+		return
+	}
 	for r, p := range points {
 		out := dst[r*n+lo : (r+1)*n]
 		clear(out)
