@@ -35,7 +35,7 @@ func (d *draft) smoothAnsatz(p *pde.Problem) (*pde.Problem, error) {
 		return nil, err
 	}
 	for c, u := range p.Unknowns {
-		if len(lengths[c]) == 0 || len(u.Ansatz.Smooth) > 0 || p.Smoothable(c) != nil {
+		if len(p.Rough(c)) == 0 || len(u.Ansatz.Smooth) > 0 || p.Smoothable(c) != nil {
 			continue
 		}
 		of := ""
@@ -101,7 +101,7 @@ func (d *draft) addAnsatz(p *pde.Problem, add func(text, comment, what string) b
 		if failure != nil {
 			return failure
 		}
-		if len(met) == 0 && len(lengths[c]) > 0 {
+		if len(met) == 0 && len(p.Rough(c)) > 0 {
 			return rough(p, c, misfit)
 		}
 		if len(met) == 0 {
