@@ -66,7 +66,11 @@ func (t *trainer[T]) enter() error {
 		if t.pool == nil {
 			t.pool = compute.NewPool(t.options.Workers)
 		}
-		t.now.stepper = &adam[T]{engine: now.engine, training: t.spec.Training, frozen: t.info.Frozen(), pool: t.pool, mu: &t.update}
+		stepper := &adam[T]{engine: now.engine, training: t.spec.Training, frozen: t.info.Frozen(), pool: t.pool, mu: &t.update}
+		if t.spec.Training.Optimizer == model.Muon {
+			stepper.matrices = matrices(t.info.Layout)
+		}
+		t.now.stepper = stepper
 	}
 	return t.now.stepper.Begin(&t.state.State)
 }
