@@ -98,10 +98,10 @@ type LossSpec struct {
 
 // TrainingSpec describes the optimisation.
 type TrainingSpec struct {
-	Steps        int          `yaml:"steps" want:"at least 1"`
-	Restarts     []int        `yaml:"restarts,flow,omitempty"` // steps from which a finished run was extended: the learning rate began anew
-	Batch        int          `yaml:"batch" want:"at least 1"`
-	MicroBatch   int          `yaml:"micro_batch" want:"at least 1"`
+	Steps      int   `yaml:"steps" want:"at least 1"`
+	Restarts   []int `yaml:"restarts,flow,omitempty"` // steps from which a finished run was extended: the learning rate began anew
+	Batch      int   `yaml:"batch" want:"at least 1"`
+	MicroBatch int   `yaml:"micro_batch" want:"at least 1"`
 	// Optimizer is Muon, or "" for Adam.
 	Optimizer    string       `yaml:"optimizer,omitempty" want:"adam, muon"`
 	LearningRate LearningRate `yaml:"learning_rate"`

@@ -104,7 +104,7 @@ func (a *adam[T]) update(scale, rate float64) {
 	a.pool.Run(len(a.matrices), func(worker, i int) {
 		m := a.matrices[i]
 		lo, hi := m.offset, m.offset+m.size()
-		a.schulz[worker].muon(s.Params[lo:hi], s.First[lo:hi], a.grad[lo:hi], m, scale, rate)
+		a.schulz[worker].step(s.Params[lo:hi], s.First[lo:hi], a.grad[lo:hi], m, scale, rate)
 	})
 	a.chunks(func(_, lo, hi int) {
 		for _, r := range a.rest {

@@ -6,8 +6,8 @@
 FOLDER has problem.yaml and spec.yaml, as examples/ do. Training, validation and test samples are drawn with seeds of SEED's own
 (1000, 2000 and 3000 more). An ARM is a name, a colon, and keys of the spec with commas between, as in
 muon:training.optimizer=muon,training.learning_rate.initial=6e-3. Each arm trains PI-HC, of width 32 with batches of four, for as many
-steps as SECONDS of one core allow, by the least processor time of 16 steps in three turns of all arms, measured once for a problem
-(seconds-PROBLEM.json); 16 test samples are scored. A line of JSON for each arm
+steps as SECONDS of one core allow, by the least processor time of 16 steps in five turns of all arms that differ in more than the rate,
+measured once for a problem (seconds-PROBLEM.json); 16 test samples are scored. A line of JSON for each arm
 goes to recipe.jsonl.
 """
 import json
@@ -36,6 +36,11 @@ if not os.path.isdir(dataset):
 arms = {name: [f"--set={key}" for key in keys.split(",") if key] for name, keys in (arm.split(":") for arm in arms)}
 
 
+def work(name):
+    """What an arm's steps cost depends on this."""
+    return " ".join(key for key in arms[name] if "learning_rate" not in key)
+
+
 def train(name, steps):
     """Trains an arm from the beginning, and returns the run's folder and seconds."""
     out = f"run-{problem}-{name}-{seed}"
@@ -49,14 +54,14 @@ times, of_step = f"seconds-{problem}.json", {}
 if os.path.exists(times):
     with open(times) as f:
         of_step = json.load(f)
-new = [name for name in arms if name not in of_step]
-for _ in range(3):
-    for name in new:
-        of_step[name] = min(of_step.get(name, 1e9), (train(name, 18)[1] - train(name, 2)[1]) / 16)
+new = {work(name): name for name in arms if work(name) not in of_step}
+for _ in range(5):
+    for key, name in new.items():
+        of_step[key] = min(of_step.get(key, 1e9), (train(name, 18)[1] - train(name, 2)[1]) / 16)
 with open(times, "w") as f:
     json.dump(of_step, f)
 for name in arms:
-    steps = max(50, int((seconds - 1) / of_step[name]))
+    steps = max(50, int((seconds - 1) / of_step[work(name)]))
     out, used = train(name, steps)
     scored = run("eval", out, "--workers", "1")
     with open(f"{out}/metrics.json") as f:
