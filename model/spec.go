@@ -103,7 +103,7 @@ type TrainingSpec struct {
 	Batch      int   `yaml:"batch" want:"at least 1"`
 	MicroBatch int   `yaml:"micro_batch" want:"at least 1"`
 	// Optimizer is Muon, or "" for Adam.
-	Optimizer    string       `yaml:"optimizer,omitempty" want:"adam, muon"`
+	Optimizer    string       `yaml:"optimizer,omitempty" want:"adam, muon, soap"`
 	LearningRate LearningRate `yaml:"learning_rate"`
 	Clip         float64      `yaml:"clip" want:"zero or a positive number"` // largest global norm of the gradient; 0: off
 	Average      float64      `yaml:"average" want:"a number in [0, 1)"`     // decay of the exponential moving average of the parameters used for evaluation; 0: off

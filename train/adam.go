@@ -22,9 +22,10 @@ type adam[T compute.Float] struct {
 	pool     *compute.Pool
 	mu       sync.Locker // the caller's lock of the state, given back while the gradient is formed
 	state    *engine.State[T]
-	frozen   [][2]int           // ranges of parameters that stay
-	matrices []matrix           // that Muon updates; nil: Adam updates all
-	rest     [][2]int           // ranges of parameters that Adam updates
+	frozen   [][2]int // ranges of parameters that stay
+	matrices []matrix // that Muon updates; nil: Adam updates all
+	rest     [][2]int // ranges of parameters that Adam updates
+	soap     []*soapGroup[T]
 	schulz   []*newtonSchulz[T] // per worker
 	grad     []T                // zero between steps
 	sums     []float64          // Σ g² per chunk
@@ -36,6 +37,12 @@ func (a *adam[T]) Begin(s *engine.State[T]) error {
 	a.sums = make([]float64, (len(a.grad)+updateChunk-1)/updateChunk)
 	a.rest, a.schulz = nil, nil
 	at := 0
+	for _, g := range a.soap {
+		if g.lo > at {
+			a.rest = append(a.rest, [2]int{at, g.lo})
+		}
+		at = g.hi
+	}
 	for _, m := range a.matrices {
 		if m.offset > at {
 			a.rest = append(a.rest, [2]int{at, m.offset})
@@ -106,6 +113,9 @@ func (a *adam[T]) update(scale, rate float64) {
 		lo, hi := m.offset, m.offset+m.size()
 		a.schulz[worker].step(s.Params[lo:hi], s.First[lo:hi], a.grad[lo:hi], m, scale, rate)
 	})
+	for _, g := range a.soap {
+		g.step(s.Params[g.lo:g.hi], s.First[g.lo:g.hi], s.Second[g.lo:g.hi], a.grad[g.lo:g.hi], scale, rate)
+	}
 	a.chunks(func(_, lo, hi int) {
 		for _, r := range a.rest {
 			if from, to := max(lo, r[0]), min(hi, r[1]); from < to {

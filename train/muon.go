@@ -59,10 +59,10 @@ func newNewtonSchulz[T compute.Float](all []matrix) *newtonSchulz[T] {
 	return &newtonSchulz[T]{kernel.Aligned[T](most), kernel.Aligned[T](columns * columns), kernel.Aligned[T](columns * columns)}
 }
 
-// orthogonalise replaces x, rows x columns, by a matrix with its singular vectors and singular values near one. Zero stays.
+// orthogonalise replaces x, rows x columns, by a matrix with its singular vectors and singular values near one. What is next to zero stays.
 func (o *newtonSchulz[T]) orthogonalise(x []T, m matrix) {
 	norm := math.Sqrt(kernel.SumSquares(x))
-	if norm == 0 {
+	if norm < 1e-30 { // of a gradient that is gone, too small for a float32 to divide by
 		return
 	}
 	scale(x, 1/norm)

@@ -218,7 +218,7 @@ func TestMuonQuadratic(t *testing.T) {
 		}
 		a.update(1, 0.1*(1-float64(step)/steps))
 	}
-	if d := distance(); !(d < 2e-3) {
+	if d := distance(); !(d < 2e-2) {
 		t.Errorf("after %d steps the distance is %.2g of that at the beginning", steps, d)
 	}
 }

@@ -70,6 +70,9 @@ func (t *trainer[T]) enter() error {
 		if t.spec.Training.Optimizer == model.Muon {
 			stepper.matrices = matrices(t.info.Layout)
 		}
+		if t.spec.Training.Optimizer == "soap" {
+			stepper.soap = soapGroups[T](t.info.Layout)
+		}
 		t.now.stepper = stepper
 	}
 	return t.now.stepper.Begin(&t.state.State)
