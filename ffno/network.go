@@ -69,7 +69,7 @@ func (c operator) Layout() (all network.Layout) {
 	}
 	spectral := func(prefix string) {
 		for a, m := range c.Modes {
-			all.AddComplex(prefix+"spectral."+c.axis(a), m, 2, c.Width, c.Width)
+			all.Add(prefix+"spectral."+c.axis(a), m, 2, c.Width, c.Width)
 		}
 	}
 	all.Add("lift.weight", c.Inputs, c.Width)

@@ -71,7 +71,7 @@ func (c Network) Layout() (all network.Layout) {
 			}
 			shape = append(shape, m)
 		}
-		all.AddComplex(name+"spectral", append(shape, 2, c.Width, c.Width)...)
+		all.Add(name+"spectral", append(shape, 2, c.Width, c.Width)...)
 		all.Add(name+"weight", c.Width, c.Width)
 		all.Add(name+"bias", c.Width)
 	}

@@ -113,9 +113,6 @@ func decodeSpec(name string, d *config.Document) (*Spec, error) {
 	if err := d.Decode(&s); err != nil {
 		return nil, err
 	}
-	if s.Training.Optimizer == "adam" {
-		s.Training.Optimizer = "" // as if it were left out
-	}
 	if s.Rollout == 1 {
 		s.Rollout = 0 // as if it were left out
 	}

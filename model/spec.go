@@ -98,12 +98,10 @@ type LossSpec struct {
 
 // TrainingSpec describes the optimisation.
 type TrainingSpec struct {
-	Steps      int   `yaml:"steps" want:"at least 1"`
-	Restarts   []int `yaml:"restarts,flow,omitempty"` // steps from which a finished run was extended: the learning rate began anew
-	Batch      int   `yaml:"batch" want:"at least 1"`
-	MicroBatch int   `yaml:"micro_batch" want:"at least 1"`
-	// Optimizer is Muon, or "" for Adam.
-	Optimizer    string       `yaml:"optimizer,omitempty" want:"adam, muon, soap"`
+	Steps        int          `yaml:"steps" want:"at least 1"`
+	Restarts     []int        `yaml:"restarts,flow,omitempty"` // steps from which a finished run was extended: the learning rate began anew
+	Batch        int          `yaml:"batch" want:"at least 1"`
+	MicroBatch   int          `yaml:"micro_batch" want:"at least 1"`
 	LearningRate LearningRate `yaml:"learning_rate"`
 	Clip         float64      `yaml:"clip" want:"zero or a positive number"` // largest global norm of the gradient; 0: off
 	Average      float64      `yaml:"average" want:"a number in [0, 1)"`     // decay of the exponential moving average of the parameters used for evaluation; 0: off
@@ -123,9 +121,6 @@ type TrainingSpec struct {
 	RecoveryFactor float64 `yaml:"recovery_factor" want:"a number in [0, 1)"`
 	Best           string  `yaml:"best" want:"residual, relative, last"` // which checkpoint is used
 }
-
-// Muon is the optimizer of Jordan et al. (2024).
-const Muon = "muon"
 
 // bestResidual chooses the checkpoint with the least root of the mean validation loss.
 const bestResidual = "residual"

@@ -94,12 +94,6 @@ func (l *Layout) Add(name string, shape ...int) {
 	*l = append(*l, compute.Tensor{Name: name, Shape: shape, Offset: l.Size()})
 }
 
-// AddComplex appends a tensor (..., 2, in, out) of complex matrices: real parts, then imaginary ones.
-func (l *Layout) AddComplex(name string, shape ...int) {
-	l.Add(name, shape...)
-	(*l)[len(*l)-1].Complex = true
-}
-
 // Last returns the tensor added last.
 func (l Layout) Last() compute.Tensor { return l[len(l)-1] }
 

@@ -22,37 +22,15 @@ type adam[T compute.Float] struct {
 	pool     *compute.Pool
 	mu       sync.Locker // the caller's lock of the state, given back while the gradient is formed
 	state    *engine.State[T]
-	frozen   [][2]int // ranges of parameters that stay
-	matrices []matrix // that Muon updates; nil: Adam updates all
-	rest     [][2]int // ranges of parameters that Adam updates
-	soap     []*soapGroup[T]
-	schulz   []*newtonSchulz[T] // per worker
-	grad     []T                // zero between steps
-	sums     []float64          // Σ g² per chunk
+	frozen   [][2]int  // ranges of parameters that stay
+	grad     []T       // zero between steps
+	sums     []float64 // Σ g² per chunk
 }
 
 // Begin implements engine.Stepper.
 func (a *adam[T]) Begin(s *engine.State[T]) error {
 	a.state, a.grad = s, make([]T, len(s.Params))
 	a.sums = make([]float64, (len(a.grad)+updateChunk-1)/updateChunk)
-	a.rest, a.schulz = nil, nil
-	at := 0
-	for _, g := range a.soap {
-		if g.lo > at {
-			a.rest = append(a.rest, [2]int{at, g.lo})
-		}
-		at = g.hi
-	}
-	for _, m := range a.matrices {
-		if m.offset > at {
-			a.rest = append(a.rest, [2]int{at, m.offset})
-		}
-		at = m.offset + m.size()
-	}
-	a.rest = append(a.rest, [2]int{at, len(a.grad)})
-	for len(a.matrices) > 0 && len(a.schulz) < a.pool.Workers() {
-		a.schulz = append(a.schulz, newNewtonSchulz[T](a.matrices))
-	}
 	return nil
 }
 
@@ -99,7 +77,7 @@ func (a *adam[T]) squares() float64 {
 	return sum
 }
 
-// update is one step of Adam, or of Muon, with the gradient scaled by scale; it leaves a
+// update is one step of Adam with the gradient scaled by scale; it leaves a
 // gradient of zero for the next. The average moves towards the parameters with a
 // decay that starts small, so that the random initial values are soon forgotten.
 func (a *adam[T]) update(scale, rate float64) {
@@ -108,20 +86,8 @@ func (a *adam[T]) update(scale, rate float64) {
 	n := float64(s.Updates)
 	step := kernel.NewAdamStep(rate, scale, s.Updates)
 	decay := T(min(t.Average, (1+n)/(10+n)))
-	a.pool.Run(len(a.matrices), func(worker, i int) {
-		m := a.matrices[i]
-		lo, hi := m.offset, m.offset+m.size()
-		a.schulz[worker].step(s.Params[lo:hi], s.First[lo:hi], a.grad[lo:hi], m, scale, rate)
-	})
-	for _, g := range a.soap {
-		g.step(s.Params[g.lo:g.hi], s.First[g.lo:g.hi], s.Second[g.lo:g.hi], a.grad[g.lo:g.hi], scale, rate)
-	}
 	a.chunks(func(_, lo, hi int) {
-		for _, r := range a.rest {
-			if from, to := max(lo, r[0]), min(hi, r[1]); from < to {
-				kernel.Adam(s.Params[from:to], s.First[from:to], s.Second[from:to], a.grad[from:to], step)
-			}
-		}
+		kernel.Adam(s.Params[lo:hi], s.First[lo:hi], s.Second[lo:hi], a.grad[lo:hi], step)
 		clear(a.grad[lo:hi])
 		if s.Average != nil {
 			average := s.Average[lo:hi]

@@ -66,14 +66,7 @@ func (t *trainer[T]) enter() error {
 		if t.pool == nil {
 			t.pool = compute.NewPool(t.options.Workers)
 		}
-		stepper := &adam[T]{engine: now.engine, training: t.spec.Training, frozen: t.info.Frozen(), pool: t.pool, mu: &t.update}
-		if t.spec.Training.Optimizer == model.Muon {
-			stepper.matrices = matrices(t.info.Layout)
-		}
-		if t.spec.Training.Optimizer == "soap" {
-			stepper.soap = soapGroups[T](t.info.Layout)
-		}
-		t.now.stepper = stepper
+		t.now.stepper = &adam[T]{engine: now.engine, training: t.spec.Training, frozen: t.info.Frozen(), pool: t.pool, mu: &t.update}
 	}
 	return t.now.stepper.Begin(&t.state.State)
 }
