@@ -220,7 +220,7 @@ func TestRolloutSecondOrder(t *testing.T) {
 		d := math.Exp(-begin) / 2
 		return d*math.Exp(-t) + (value-d)*math.Cos(3*t) + (rate+d)/3*math.Sin(3*t)
 	}
-	for _, ansatz := range []string{"{offset: u0, multiplier: t/2}", `{offset: "u0 + speed*t", multiplier: (t/2)^2}`, "{}"} {
+	for _, ansatz := range []string{"{offset: u0, multiplier: t/2}", `{offset: "u0 + speed*t", multiplier: (t/2)^2}`, `{offset: "u0 + speed*t", smooth: {t: 2}}`, "{}"} {
 		s, p := specFor(t, oscillator+"ansatz: "+ansatz+"\n", strings.Replace(rolloutSpec, "METHOD", "hard", 1), "rollout=4", "network.passes=1", "network.features={}", "loss.weights={}")
 		of, q, err := s.Segment(p)
 		if err != nil {
