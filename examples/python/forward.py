@@ -77,7 +77,8 @@ def main(run, initial, prediction):
     predicted = np.load(prediction)
     name = next(n for n in predicted.files if predicted[n].ndim > 1)
     fields = predicted[name]  # (sample, t, x[, y])
-    axes = [n for n in predicted.files if predicted[n].ndim == 1 and n not in ("relative_residual", "trusted_edits")]
+    of_samples = ("residual_over_rate", "relative_loss", "error_estimate", "passes", "trusted_edits")
+    axes = [n for n in predicted.files if predicted[n].ndim == 1 and n not in of_samples]
     u0 = np.load(initial).reshape((fields.shape[0],) + fields.shape[2:])
 
     # Coordinates, scaled to [0, 1] on the axis's range; best.json has the ends.
