@@ -54,6 +54,10 @@ conditions:
 		if d := grid.RelativeL2(all[0], all[1], 2); !(d < 1e-8) {
 			t.Errorf("coefficient %s: solutions are %g from those without a preconditioner", coefficient, d)
 		}
+		zero := make([]float64, len(sample))
+		if _, err := with.Solve(all[0], zero); err != nil || grid.Norm(all[0]) != 0 {
+			t.Errorf("coefficient %s: from zero to %g, %v", coefficient, grid.Norm(all[0]), err)
+		}
 		if coefficient != "2" {
 			continue
 		}

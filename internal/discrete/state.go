@@ -266,7 +266,7 @@ func (st *state) newton(u []float64, fresh bool) bool {
 		} else {
 			copy(u, trial)
 			cost = next
-			if size*scale <= st.enough(size*scale/norm)*norm+1e-13 {
+			if st.enough(size*scale, norm) {
 				return true
 			}
 		}
@@ -282,13 +282,14 @@ func (st *state) newton(u []float64, fresh bool) bool {
 	return false
 }
 
-// enough is the last step of Newton's method, over the norm of the values, after which these are as near as
-// is wanted. What GMRES leaves of a step is a small part of it, and what Newton's method leaves of its square.
-func (st *state) enough(step float64) float64 {
-	if st.direct || st.near == nil {
-		return st.effort.tolerance
+// enough reports whether values of a norm are as near as is wanted after a step of Newton's method of a size. What GMRES leaves of a
+// step is a small part of it, and what Newton's method leaves of its square.
+func (st *state) enough(size, norm float64) bool {
+	tolerance := st.effort.tolerance
+	if !st.direct && st.near != nil && norm > 0 {
+		tolerance /= max(gmresTolerance*10, size/norm)
 	}
-	return st.effort.tolerance / max(gmresTolerance*10, step)
+	return size <= tolerance*norm+1e-13
 }
 
 func finite(x []float64) bool {
