@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"pihc/pde"
@@ -55,6 +56,52 @@ initial: {distribution: random-sines, low: -1, high: 1}
 		}
 		if got := s.FittingSegments(p); got != test.want {
 			t.Errorf("%+v: %d segments", test, got)
+		}
+	}
+}
+
+// The basis of an unknown of second order in time is integrated along it where segments fit, and not beside an axis of space that is to
+// be smooth.
+func TestSmoothLengths(t *testing.T) {
+	const file = `
+name: string
+unknown: u
+axes:
+  t: {range: [0.5, 2], points: %d, boundary: nodes}
+  x: {range: [0, 1], points: 16, boundary: nodes}
+terms:
+  rate: {axis: t, derivative: %d, order: 2}
+  start: {axis: t, edge: low, at: inner, derivative: 1, points: 3}
+  stiff: {axis: x, derivative: %d, order: 2}
+  u_xx: {axis: x, derivative: 2, order: 2}
+residual: {expression: rate + stiff, rows: {x: [2, 2]}}
+conditions:
+  initial: {kind: initial, at: {t: low}, expression: u - u0}
+  left: {at: {x: low}, expression: u}
+  right: {at: {x: high}, expression: u}
+  bent: {at: {x: low}, expression: u_xx}
+  bent_right: {at: {x: high}, expression: u_xx}
+initial: {distribution: random-sines, low: -1, high: 1}
+`
+	for _, test := range []struct {
+		points, order, stiff int
+		want                 string
+	}{
+		{41, 2, 2, "map[t:1.5]"},
+		{42, 2, 2, "map[]"},
+		{41, 1, 2, "map[]"},
+		{41, 2, 4, "map[x:"},
+	} {
+		p, err := pde.Load("a.yaml", fmt.Appendf(nil, file, test.points, test.order, test.stiff))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lengths, err := SmoothLengths(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(lengths[0]); !strings.HasPrefix(got, test.want) || strings.Contains(got, "t:") != strings.Contains(test.want, "t:") {
+			t.Errorf("%+v: %s", test, got)
 		}
 	}
 }

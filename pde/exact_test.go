@@ -160,3 +160,36 @@ conditions:
 		t.Errorf("%s; want %s", got, want)
 	}
 }
+
+// Along time S takes the place of the multiplier where conditions give the value and the rate, and nothing where they give less.
+func TestExactAnsatzIntegrated(t *testing.T) {
+	for _, test := range []struct{ velocity, want string }{
+		{"  velocity: {at: {t: low}, expression: rate - w0}\n", `u0 + w0*(-0.5 + t) | 4*(x*(1 - x)) | map[t:1.5] | initial velocity left right`},
+		{"", `u0 | 4*((-0.5 + t)/1.5*x*(1 - x)) | map[] | initial left right`},
+	} {
+		p, err := Load("a.yaml", []byte(`
+name: a
+unknown: u
+axes:
+  t: {range: [0.5, 2], points: 9, boundary: nodes}
+  x: {range: [0, 1], points: 12, boundary: nodes}
+inputs: {w0: {distribution: random-sines, low: -1, high: 1}}
+terms:
+  u_tt: {axis: t, derivative: 2}
+  rate: {axis: t, edge: low, at: inner, derivative: 1, points: 3}
+  u_xx: {axis: x, derivative: 2}
+residual: {expression: u_tt - u_xx + w0}
+conditions:
+  initial: {at: {t: low}, expression: u - u0}
+`+test.velocity+`  left: {at: {x: low}, expression: u}
+  right: {at: {x: high}, expression: u}
+`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, met := p.ExactAnsatz(0, map[string]float64{"t": 1.5}, nil)
+		if got := fmt.Sprint(a.Offset, " | ", a.Multiplier, " | ", a.Smooth, " | ", strings.Join(met, " ")); got != test.want {
+			t.Errorf("%s; want %s", got, test.want)
+		}
+	}
+}
