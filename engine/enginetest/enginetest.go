@@ -37,6 +37,11 @@ var Factorised = Refusal{"network.kind", func(s *model.Spec, _ *pde.Problem) boo
 // Steady refuses steady problems.
 var Steady = Refusal{"steady", func(_ *model.Spec, p *pde.Problem) bool { return p.Steady }}
 
+// Integrated refuses bases that are integrated along time.
+var Integrated = Refusal{"smooth along", func(_ *model.Spec, p *pde.Problem) bool {
+	return !p.Steady && slices.ContainsFunc(p.Unknowns, func(u pde.Unknown) bool { return u.Ansatz.Smooth[p.Axes[0].Name] > 0 })
+}}
+
 // Run runs the suite, a subtest for each case and what is checked. With -short some
 // cases are left out.
 func Run(t *testing.T, c engine.Constructors, refusals ...Refusal) {
@@ -294,6 +299,7 @@ var cases = []testCase{
 	{"factorised passes moe", replace(flow, "{width", "{kind: ffno, expansion: 2, shared_weights: true, width") + "moe"},
 	{"rollout moe", replace(features, "grid: {t: 9", "rollout: 3\ngrid: {t: 25") + "moe"},
 	{"rollout waves hard", waves + "hard"},
+	{"integrated moe", replace(replace(waves, "problem: waves\nrollout: 3\ngrid: {t: 25", "problem: integrated\ngrid: {t: 9"), "{points: 30", "{experts: {x: 2}, points: 30") + "moe"},
 }
 
 // chained are the checks that are not of segments one after another: the loss of training is the mean of theirs, not that of the whole
