@@ -14,6 +14,7 @@ import (
 	"pihc/internal/words"
 	"pihc/model"
 	"pihc/pde"
+	"pihc/sim"
 )
 
 const (
@@ -97,6 +98,16 @@ func (h *holding) minimise(ctx context.Context, p, own *pde.Problem, spec *model
 	return nil
 }
 
+// holdSolver returns the solver of a problem's reference on a grid; that of its rows is a rough one with two axes of space, since a
+// distance of a few percent is what is looked for.
+func holdSolver(p *pde.Problem, g *grid.Grid) (sim.Solver, error) {
+	if len(g.Axes) <= 2 || p.Reference.Solver != pde.DiscreteSolver {
+		return dataset.ReferenceSolver(p, g)
+	}
+	refine, _ := discrete.Refinements(p, g)
+	return discrete.NewRough(p, g, refine)
+}
+
 // march measures for a problem p that is marched; own is solved by itself.
 func (h *holding) march(ctx context.Context, p, own *pde.Problem, spec *model.Spec, g *grid.Grid) error {
 	refine, _ := discrete.Refinements(own, g)
@@ -121,11 +132,7 @@ func (h *holding) march(ctx context.Context, p, own *pde.Problem, spec *model.Sp
 	if err != nil {
 		return err
 	}
-	solver, err := dataset.ReferenceSolver(&on, fine)
-	if rough := len(g.Axes) > 2; rough && err == nil && on.Reference.Solver == pde.DiscreteSolver {
-		r, _ := discrete.Refinements(&on, fine)
-		solver, err = discrete.NewRough(&on, fine, r) // a distance of a few percent is what is looked for
-	}
+	solver, err := holdSolver(&on, fine)
 	if err != nil {
 		return err
 	}
