@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Optimizers in equal processor time.
+"""Arms of a training in equal processor time.
 
     recipe.py PIHC FOLDER SEED SECONDS ARM...
 
 FOLDER has problem.yaml and spec.yaml, as examples/ do. Training, validation and test samples are drawn with seeds of SEED's own
 (1000, 2000 and 3000 more). An ARM is a name, a colon, and keys of the spec with commas between, as in
-muon:training.optimizer=muon,training.learning_rate.initial=6e-3. Each arm trains PI-HC, of width 32 with batches of four, for as many
+whole:rollout=1 and segments:rollout=4. Each arm trains PI-HC, of width 32 with batches of four, for as many
 steps as SECONDS of one core allow, by the least processor time of 16 steps in five turns of all arms that differ in more than the rate,
 measured once for a problem (seconds-PROBLEM.json); 16 test samples are scored. A line of JSON for each arm
 goes to recipe.jsonl.
