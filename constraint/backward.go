@@ -86,6 +86,7 @@ func (s *Workspace) sumOmegaBar() {
 // projectTransposed applies Sᵀ, μ and then Πᵀ, where asked the removal of the mean over
 // each slice, to the scalar fields.
 func (s *Workspace) projectTransposed() {
+	s.propagateTransposed()
 	mu := s.c.multiplier
 	s.c.pool.Run(len(s.adjointFields), func(_, i int) {
 		f := s.adjointFields[i]

@@ -75,3 +75,53 @@ func (c *Constraint) firstOf(unknown, axis, line int) int {
 	lo, _ := c.System.OwnPoints()
 	return unknown*c.System.Grid.Size() + lo + line/stride*count*stride + line%stride
 }
+
+// propagate replaces the functions of the network in a basis (C, P, Functions) by the solutions of the linear part for them.
+func propagate[D compute.Float](s *Workspace, basis []D) {
+	n := s.c.Functions
+	own := n - s.c.Options.Directions
+	if s.propagation == nil {
+		s.propagation = s.c.Propagator.NewPropagation(own, s.c.pool)
+	}
+	size, width := s.c.System.Grid.Size(), s.c.System.SliceSize()
+	s.propagation.Apply(s.c.pool, false, func(unknown, time int, values []float64) {
+		from := basis[(unknown*size+time*width)*n:]
+		for p := range width {
+			for j, v := range from[p*n:][:own] {
+				values[p*own+j] = float64(v)
+			}
+		}
+	}, func(unknown, time int, values []float64) {
+		to := basis[(unknown*size+time*width)*n:]
+		for p := range width {
+			for j, v := range values[p*own:][:own] {
+				to[p*n+j] = D(v)
+			}
+		}
+	})
+}
+
+// propagateTransposed applies the transpose of propagate to the adjoint fields.
+func (s *Workspace) propagateTransposed() {
+	if s.c.Propagator == nil {
+		return
+	}
+	if s.adjointPropagation == nil {
+		s.adjointPropagation = s.c.Propagator.NewPropagation(len(s.adjointFields), s.c.pool)
+	}
+	size, width, n := s.c.System.Grid.Size(), s.c.System.SliceSize(), len(s.adjointFields)
+	s.adjointPropagation.Apply(s.c.pool, true, func(unknown, time int, values []float64) {
+		for i, f := range s.adjointFields {
+			for p, v := range f[unknown*size+time*width:][:width] {
+				values[p*n+i] = v
+			}
+		}
+	}, func(unknown, time int, values []float64) {
+		for i, f := range s.adjointFields {
+			to := f[unknown*size+time*width:][:width]
+			for p := range to {
+				to[p] = values[p*n+i]
+			}
+		}
+	})
+}

@@ -177,6 +177,9 @@ type Ansatz struct {
 	RemoveMean bool       // P removes the mean over the axes other than the first
 	// Smooth is the length λ of S (Smoother) by axis, time too; S is the identity along others.
 	Smooth map[string]float64
+	// Duhamel says that S b is the solution of the linear part of the residuals with b on their right-hand side, from zero, and
+	// that the offset is replaced by the solution that begins with it (Propagator).
+	Duhamel bool
 }
 
 // Reference names the solver that makes solutions to compare with;

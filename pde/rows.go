@@ -211,6 +211,10 @@ func (e *RowEvaluator) Offset(dst, initial []float64, slice int) {
 // Offset fills a field (C, P), of all slices that are stored, with the ansatz's offset g_0 for the
 // inputs of a sample: what a basis of zeros gives.
 func (s *System) Offset(field, initial []float64) {
+	if s.Problem.duhamel() {
+		s.propagated(field, initial)
+		return
+	}
 	e, n := s.NewRowEvaluator(1), s.SliceSize()
 	for slice := range len(field) / n {
 		e.Offset(field[slice*n:(slice+1)*n], initial, slice)
