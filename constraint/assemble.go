@@ -62,7 +62,7 @@ func load[D, T compute.Float](s *Workspace, in Input[T]) {
 	width, times := system.SliceSize(), system.Grid.Axes[0].Points
 	lo, hi := system.Slab.Own(times)
 	s.c.pool.Run(len(s.field)/width, func(worker, slice int) {
-		if s.offset != nil && in.Offset == nil && s.c.Propagator == nil {
+		if s.offset != nil && in.Offset == nil && s.propagation == nil {
 			s.workers[worker].Offset(s.offset[slice*width:(slice+1)*width], in.Sample, slice)
 		}
 		if unknown, at := slice/times, slice%times; at >= lo && at < hi {
@@ -70,9 +70,9 @@ func load[D, T compute.Float](s *Workspace, in Input[T]) {
 			loadDirections(s, out[slice*width*s.c.Functions:], in.Directions, slice*width, width)
 		}
 	})
-	if s.c.Propagator != nil {
+	if s.propagation != nil {
 		if s.offset != nil && in.Offset == nil {
-			system.Offset(s.offset, in.Sample)
+			s.beginOffset(in.Sample)
 		}
 		propagate(s, out)
 	}

@@ -86,7 +86,9 @@ func (s *Workspace) sumOmegaBar() {
 // projectTransposed applies Sᵀ, μ and then Πᵀ, where asked the removal of the mean over
 // each slice, to the scalar fields.
 func (s *Workspace) projectTransposed() {
-	s.propagateTransposed()
+	if s.propagation != nil {
+		s.propagateTransposed()
+	}
 	mu := s.c.multiplier
 	s.c.pool.Run(len(s.adjointFields), func(_, i int) {
 		f := s.adjointFields[i]

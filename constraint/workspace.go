@@ -15,14 +15,15 @@ type Workspace struct {
 	zero     []float64 // (N)
 	packed   []float64 // scratch of sums over ranks
 
-	offset                          []float64            // (C, P): g_0; nil where the ansatz has none
-	store                           store                // the basis, and the rows of all blocks
-	blocks                          []*block             // of all experts
-	constants                       []grid.Rows[float64] // T g_0 at their points, with an offset
-	experts                         []*expert
-	field                           []float64         // (C, P): û
-	propagation, adjointPropagation *grid.Propagation // of the basis, and of the adjoint fields
-	jump                            [][2]float64      // per pair: the two differences
+	offset      []float64            // (C, P): g_0; nil where the ansatz has none
+	store       store                // the basis, and the rows of all blocks
+	blocks      []*block             // of all experts
+	constants   []grid.Rows[float64] // T g_0 at their points, with an offset
+	experts     []*expert
+	field       []float64         // (C, P): û
+	propagation *grid.Propagation // nil where the ansatz has none
+	begin       []float64         // what it begins with
+	jump        [][2]float64      // per pair: the two differences
 
 	// Of the backward pass: α_k and β_k of every expert, the adjoint rows that go into
 	// them, parts of the sums ω̄_k, and these.
@@ -68,6 +69,9 @@ func (c *Constraint) NewWorkspace() *Workspace {
 		for range alphaParts {
 			s.parts = append(s.parts, make([]float64, c.N))
 		}
+	}
+	if p := c.Propagator; p != nil {
+		s.propagation, s.begin = p.NewPropagation(propagated, c.pool), make([]float64, p.State*c.System.SliceSize())
 	}
 	s.jump = make([][2]float64, len(c.pairs))
 	return s

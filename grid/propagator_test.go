@@ -69,7 +69,7 @@ func TestPropagator(t *testing.T) {
 		pool := compute.NewPool(2)
 		defer pool.Close()
 		got := make([][]float64, 2*times)
-		p.NewPropagation(functions, pool).Apply(pool, false, func(unknown, time int, values []float64) {
+		p.NewPropagation(functions, pool).Apply(false, func(unknown, time int, values []float64) {
 			for i := range values {
 				values[i] = b(g.Axes[0].Coordinate(time), unknown, i)
 			}
@@ -139,8 +139,10 @@ func TestPropagatorTransposed(t *testing.T) {
 	const functions, width = 2, 30
 	apply := func(x []float64, transposed bool) []float64 {
 		out := make([]float64, len(x))
-		at := func(x []float64, unknown, time int) []float64 { return x[(unknown*9+time)*width*functions:][:width*functions] }
-		p.NewPropagation(functions, nil).Apply(nil, transposed, func(unknown, time int, values []float64) { copy(values, at(x, unknown, time)) },
+		at := func(x []float64, unknown, time int) []float64 {
+			return x[(unknown*9+time)*width*functions:][:width*functions]
+		}
+		p.NewPropagation(functions, nil).Apply(transposed, func(unknown, time int, values []float64) { copy(values, at(x, unknown, time)) },
 			func(unknown, time int, values []float64) { copy(at(out, unknown, time), values) })
 		return out
 	}

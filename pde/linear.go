@@ -201,19 +201,23 @@ func (s *System) propagated(field, inputs []float64) {
 	if err != nil {
 		panic("pde: an ansatz by Duhamel's formula without its linear part: " + err.Error())
 	}
-	p, n := s.Problem, s.SliceSize()
-	time := p.Axes[0]
-	at := map[string]*expr.Expr{time.Name: expr.Const(time.Lo)}
-	var y []float64
-	for c, u := range p.Unknowns {
-		value := u.Ansatz.Offset
-		for range p.timeOrder(c) {
-			begin := make([]float64, n)
-			p.evaluateStart(begin, value.Substitute(at), inputs, s.Grid)
-			y, value = append(y, begin...), value.Diff(time.Name)
-		}
-	}
+	y, n := make([]float64, propagator.State*s.SliceSize()), s.SliceSize()
+	s.NewRowEvaluator(1).Begin(y, inputs)
 	propagator.NewPropagation(1, nil).Begin(y, func(unknown, time int, values []float64) {
 		copy(field[unknown*s.Grid.Size()+time*n:][:n], values)
 	})
+}
+
+// begins are the offsets of the ansatz at the first time, each followed by its derivative there where the equation has a second one:
+// what a Propagator begins with.
+func (p *Problem) begins() (all []*expr.Expr) {
+	time := p.Axes[0]
+	first := map[string]*expr.Expr{time.Name: expr.Const(time.Lo)}
+	for c, u := range p.Unknowns {
+		value := u.Ansatz.Offset
+		for range p.timeOrder(c) {
+			all, value = append(all, value.Substitute(first)), value.Diff(time.Name)
+		}
+	}
+	return all
 }

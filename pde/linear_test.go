@@ -70,7 +70,7 @@ func TestDuhamel(t *testing.T) {
 			b[i] = math.Cos(3*g.Axes[0].Coordinate(i%g.Size()/s.SliceSize())+float64(q)*0.1) + float64(i/g.Size())
 		}
 		n := s.SliceSize()
-		propagator.NewPropagation(1, nil).Apply(nil, false, func(c, time int, values []float64) { copy(values, b[c*g.Size()+time*n:]) },
+		propagator.NewPropagation(1, nil).Apply(false, func(c, time int, values []float64) { copy(values, b[c*g.Size()+time*n:]) },
 			func(c, time int, values []float64) { copy(field[c*g.Size()+time*n:], values) })
 		for i := range n {
 			for c := range 2 {

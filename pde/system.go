@@ -34,6 +34,7 @@ type System struct {
 	Slab  *compute.Slab
 
 	offsets, multipliers []*expr.Program // of the ansatz, per unknown
+	begins               []*expr.Program // of a Propagator's values at the first time
 	propagating          func() (*grid.Propagator, error)
 	coordinates          [][]float64 // on a slice along the first axis, of all other axes
 }
@@ -160,6 +161,13 @@ func (p *Problem) Discretize(g *grid.Grid) (*System, error) {
 		s.coordinates = append(s.coordinates, x)
 	}
 	if p.duhamel() {
+		for _, e := range p.begins() {
+			program, err := expr.Compile([]*expr.Expr{e}, inputs)
+			if err != nil {
+				return nil, fmt.Errorf("ansatz offset at the first %s: %w", g.Axes[0].Name, err)
+			}
+			s.begins = append(s.begins, program)
+		}
 		s.propagating = sync.OnceValues(s.newPropagator)
 	}
 	return s, nil
