@@ -93,6 +93,7 @@ type Constraint struct {
 	Propagator *grid.Propagator // of the ansatz, or nil
 	Borders    []Border         // every pair of neighbours along every axis, in the order of sums over borders
 
+	stored     int         // functions in memory: Functions, or N of components that are functions of their own
 	division   *Division   // of the whole grid
 	candidates [][][]int32 // per residual and expert: its rows
 	elsewhere  [][][]int32 // and those of all others, where rows may be sampled there
@@ -154,8 +155,11 @@ func New(s *pde.System, n int, o Options, router Router, pool *compute.Pool) (*C
 	if c.Smoothers, err = s.Smoothers(); err != nil {
 		return nil, err
 	}
+	c.stored = c.Functions
 	if c.Propagator, err = s.Propagator(); err != nil {
 		return nil, fmt.Errorf("ansatz: duhamel: %w", err)
+	} else if c.Propagator != nil && c.Propagator.Coupled {
+		c.stored = c.N // of a component that has its own weight the linear part makes a field of all unknowns
 	}
 	c.findBorders()
 	c.findRuns()

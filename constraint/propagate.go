@@ -5,27 +5,29 @@ import "pihc/compute"
 // propagated is how many functions are propagated at once: a vector of them.
 const propagated = 8
 
-// propagate replaces the functions of the network in a basis (C, P, Functions) by the solutions of the linear part for them.
+// propagate replaces the functions of the network in a basis (C, P, stored) by the solutions of the linear part for them.
 func propagate[D compute.Float](s *Workspace, basis []D) {
-	n, size, width := s.c.Functions, s.c.System.Grid.Size(), s.c.System.SliceSize()
-	own := n - s.c.Options.Directions
-	for lo := 0; lo < own; lo += propagated {
-		hi := min(lo+propagated, own)
-		s.propagation.Apply(false, func(unknown, time int, values []float64) {
-			from := basis[(unknown*size+time*width)*n:]
-			for p := range width {
-				for j, v := range from[p*n+lo : p*n+hi] {
-					values[p*propagated+j] = float64(v)
+	n, size, width := s.c.stored, s.c.System.Grid.Size(), s.c.System.SliceSize()
+	for first := 0; first < n; first += s.c.Functions {
+		end := first + s.c.Functions - s.c.Options.Directions
+		for lo := first; lo < end; lo += propagated {
+			hi := min(lo+propagated, end)
+			s.propagation.Apply(false, func(unknown, time int, values []float64) {
+				from := basis[(unknown*size+time*width)*n:]
+				for p := range width {
+					for j, v := range from[p*n+lo : p*n+hi] {
+						values[p*propagated+j] = float64(v)
+					}
 				}
-			}
-		}, func(unknown, time int, values []float64) {
-			to := basis[(unknown*size+time*width)*n:]
-			for p := range width {
-				for j := range hi - lo {
-					to[p*n+lo+j] = D(values[p*propagated+j])
+			}, func(unknown, time int, values []float64) {
+				to := basis[(unknown*size+time*width)*n:]
+				for p := range width {
+					for j := range hi - lo {
+						to[p*n+lo+j] = D(values[p*propagated+j])
+					}
 				}
-			}
-		})
+			})
+		}
 	}
 }
 

@@ -113,6 +113,17 @@ func (c *Constraint) ownSize() int {
 	return len(c.System.Problem.Unknowns) * (hi - lo)
 }
 
+// first is the first weight of the stored functions at the points of an unknown.
+func (c *Constraint) first(unknown int) int {
+	if c.stored == c.N {
+		return 0
+	}
+	return c.column(unknown)
+}
+
+// within is where those of an unknown are among the stored functions at its points.
+func (c *Constraint) within(unknown int) int { return c.column(unknown) - c.first(unknown) }
+
 // column is the first weight of the components of basis functions that belong to an
 // unknown.
 func (c *Constraint) column(unknown int) int {

@@ -15,6 +15,7 @@ type Propagator struct {
 	State, Nodes    int   // values of y, and times that b is interpolated between
 	First           []int // per unknown: where it is in y
 	Modes           int   // of the half spectrum of a slice, as fft.Real has it
+	Coupled         bool  // that an unknown depends on others
 	// Steps (Modes, State, 2, State, 2) are the exponentials of a step of A, and Weights (Modes, Nodes-1, State, 2, Nodes, Unknowns, 2)
 	// what multiplies b at the times it is interpolated between: both as real numbers, for vectors of real and imaginary parts. Of the
 	// Nodes-1 the first is for the step between the first two of these times.
@@ -55,7 +56,11 @@ func (g *Grid) NewPropagator(orders []int, scale []float64, rows []complex128) *
 		}
 		chain := slices.Clone(a)
 		for c, m := range orders {
-			copy(a[(p.First[c]+m-1)*d:][:d], rows[(mode*p.Unknowns+c)*d:][:d])
+			row := rows[(mode*p.Unknowns+c)*d:][:d]
+			copy(a[(p.First[c]+m-1)*d:], row)
+			for r, v := range row {
+				p.Coupled = p.Coupled || v != 0 && (r < p.First[c] || r >= p.First[c]+m)
+			}
 		}
 		if !(growth(a, d, t.Hi-t.Lo) <= maxGrowth) {
 			a = chain

@@ -208,9 +208,9 @@ func (s *System) propagated(field, inputs []float64) {
 	})
 }
 
-// begins are the offsets of the ansatz at the first time, each followed by its derivative there where the equation has a second one:
+// Begins are the offsets of the ansatz at the first time, each followed by its derivative there where the equation has a second one:
 // what a Propagator begins with.
-func (p *Problem) begins() (all []*expr.Expr) {
+func (p *Problem) Begins() (all []*expr.Expr) {
 	time := p.Axes[0]
 	first := map[string]*expr.Expr{time.Name: expr.Const(time.Lo)}
 	for c, u := range p.Unknowns {

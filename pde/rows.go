@@ -214,14 +214,14 @@ func (e *RowEvaluator) Begin(dst, initial []float64) {
 
 // set makes the inputs of a sample those that the ansatz reads on a slice.
 func (e *RowEvaluator) set(initial []float64, slice int) {
-	n := e.system.SliceSize()
-	for i, buffer := range e.inputs {
-		for p := range buffer {
-			buffer[p] = initial[e.system.Inputs[i].At(int32(slice*n+p), 0, 0)]
-		}
-	}
-	for i := range e.system.Problem.Initials() {
+	n, initials := e.system.SliceSize(), e.system.Problem.Initials()
+	for i := range initials {
 		e.inputs[i] = initial[i*n : (i+1)*n]
+	}
+	for i, buffer := range e.inputs[initials:] {
+		for p := range buffer {
+			buffer[p] = initial[e.system.Inputs[initials+i].At(int32(slice*n+p), 0, 0)]
+		}
 	}
 }
 

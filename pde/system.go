@@ -161,7 +161,7 @@ func (p *Problem) Discretize(g *grid.Grid) (*System, error) {
 		s.coordinates = append(s.coordinates, x)
 	}
 	if p.duhamel() {
-		for _, e := range p.begins() {
+		for _, e := range p.Begins() {
 			program, err := expr.Compile([]*expr.Expr{e}, inputs)
 			if err != nil {
 				return nil, fmt.Errorf("ansatz offset at the first %s: %w", g.Axes[0].Name, err)
