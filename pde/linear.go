@@ -27,6 +27,53 @@ func (p *Problem) Linear() error {
 	return err
 }
 
+// SemilinearWaves reports whether Duhamel's formula was measured to help (docs/choices.md): the linear part contains derivatives in
+// space, and no diffusion of an unknown of first order in time; what it leaves of nonlinear terms contains no derivatives.
+func (p *Problem) SemilinearWaves() bool {
+	orders, terms, _, err := p.linearPart()
+	moves := false
+	for _, t := range terms {
+		if t.term < len(p.Unknowns) {
+			continue
+		}
+		order := p.Terms[t.term-len(p.Unknowns)].inSpace(p.Axes[0].Name)
+		if t.row == t.of && t.rate == 0 && orders[t.of] == 1 && order > 0 && order%2 == 0 {
+			return false
+		}
+		moves = moves || order > 0
+	}
+	if err != nil || !moves {
+		return false
+	}
+	names := p.UnknownNames()
+	for _, t := range p.Terms {
+		names = append(names, t.Name)
+	}
+	for _, r := range p.Residuals {
+		for _, t := range p.Terms {
+			if slices.ContainsFunc(names, r.Expr.Diff(t.Name).DependsOn) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// inSpace is the order of a term's derivative along axes but time; 0 of a velocity.
+func (t *Term) inSpace(time string) (order int) {
+	for _, f := range t.Factors {
+		if f.Axis != time {
+			order += f.Scheme.Derivative
+		}
+	}
+	if s := t.Spectral; s != nil && s.Kind == "laplacian" {
+		return 2
+	} else if s != nil {
+		return s.Derivative
+	}
+	return order
+}
+
 // linearPart returns the order in time of each unknown, the terms of the linear part below these orders, by the residual that has the
 // derivative of highest order of an unknown, and what multiplies that derivative, per unknown.
 func (p *Problem) linearPart() (orders []int, terms []linearTerm, leading []float64, err error) {

@@ -101,3 +101,29 @@ func TestDuhamel(t *testing.T) {
 		}
 	}
 }
+
+// What has no linear part that can be solved mode by mode is refused with the reason.
+func TestDuhamelRefused(t *testing.T) {
+	for _, test := range []struct{ old, new, want string }{
+		{"y: {range: [0, 1], points: 8, boundary: periodic}", "y: {range: [0, 1], points: 8, boundary: nodes}", "axis y is not periodic"},
+		{"0.3*u_t - u", "0.3*u_t - u + v*v_t", "residual second: want one derivative of highest order along t"},
+		{"0.3*u_t - u", "0.3*u_tt - u", "residual second: want one derivative of highest order along t, of another unknown in each"},
+		{"u_t: {of: u, axis: t, derivative: 1, order: 4}", "u_t: {of: u, axis: t, derivative: 3}", "want a first or second derivative of u along t"},
+		{"at: {t: low}", "at: {t: high}", "start is a condition at the high end of t"},
+		{`"v0*exp(t)", duhamel: true`, `"v0*exp(t)"`, "want it for all unknowns or none"},
+		{"offset: u0 + t*c, duhamel", "offset: u0 + t*c, multiplier: t, duhamel", "want no multiplier beside it"},
+		{"offset: u0 + t*c, duhamel", "offset: u0 + t*c, smooth: {t: 1}, duhamel", "want no smooth beside it"},
+	} {
+		src := strings.NewReplacer("POINTS", "21", "RESIDUAL", "u_tt + u").Replace(linearFile)
+		if strings.HasPrefix(test.old, "y:") {
+			src = strings.NewReplacer("spectral: derivative, axis: y, derivative: 2", "axis: y, derivative: 2", "spectral: derivative, axis: y, derivative: 3", "axis: y, derivative: 3").Replace(src)
+		}
+		changed := strings.Replace(src, test.old, test.new, 1)
+		if _, err := Load("a.yaml", []byte(src)); err != nil && !strings.HasPrefix(test.old, "y:") || changed == src {
+			t.Fatal(test.old, err)
+		}
+		if _, err := Load("a.yaml", []byte(changed)); err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "ansatz: duhamel:") {
+			t.Errorf("%s: %v; want %q", test.new, err, test.want)
+		}
+	}
+}

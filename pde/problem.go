@@ -389,7 +389,12 @@ func (p *Problem) Describe() []string {
 		for _, axis := range slices.Sorted(maps.Keys(u.Ansatz.Smooth)) {
 			basis = fmt.Sprintf("S[%s, %g](%s)", axis, u.Ansatz.Smooth[axis], basis)
 		}
-		if !equals(u.Ansatz.Offset, 0) {
+		if u.Ansatz.Duhamel {
+			basis = fmt.Sprintf("D(%s), D the solution of the linear part", basis)
+			if !equals(u.Ansatz.Offset, 0) {
+				basis = fmt.Sprintf("exp(L t)(%s) + %s", text(u.Ansatz.Offset), basis)
+			}
+		} else if !equals(u.Ansatz.Offset, 0) {
 			basis = fmt.Sprintf("%s + %s", text(u.Ansatz.Offset), basis)
 		}
 		add("ansatz     %s = %s", u.Name, basis)

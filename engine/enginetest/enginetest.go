@@ -37,6 +37,9 @@ var Factorised = Refusal{"network.kind", func(s *model.Spec, _ *pde.Problem) boo
 // Steady refuses steady problems.
 var Steady = Refusal{"steady", func(_ *model.Spec, p *pde.Problem) bool { return p.Steady }}
 
+// Propagated refuses fields by Duhamel's formula.
+var Propagated = Refusal{"ansatz: duhamel", func(_ *model.Spec, p *pde.Problem) bool { return p.Unknowns[0].Ansatz.Duhamel }}
+
 // Integrated refuses bases that are integrated along time.
 var Integrated = Refusal{"smooth along", func(_ *model.Spec, p *pde.Problem) bool {
 	return !p.Steady && slices.ContainsFunc(p.Unknowns, func(u pde.Unknown) bool { return u.Ansatz.Smooth[p.Axes[0].Name] > 0 })
