@@ -235,11 +235,11 @@ func testOperator(t *testing.T, c operatorCase) {
 	}
 	check.AdjointIdentity(t, rng, p, len(points),
 		func(y, x []float64) { Gather(gatherer, x, 1, list(points, y)) },
-		func(x, y []float64) { gatherer.Scatter([][]float64{x}, [][]Rows[float64]{list(points, y)}) }, tolerance)
+		func(x, y []float64) { gatherer.Scatter([][]float64{x}, [][]Rows[float64]{list(points, y)}, 0) }, tolerance)
 	few := points[:len(points)/40] // each by itself
 	check.AdjointIdentity(t, rng, p, len(few),
 		func(y, x []float64) { Gather(gatherer, x, 1, list(few, y)) },
-		func(x, y []float64) { gatherer.Scatter([][]float64{x}, [][]Rows[float64]{list(few, y)}) }, tolerance)
+		func(x, y []float64) { gatherer.Scatter([][]float64{x}, [][]Rows[float64]{list(few, y)}, 0) }, tolerance)
 
 	offset := slices.Repeat([]float64{1}, len(points))
 	op.AddOffset(offset, points)
@@ -365,7 +365,7 @@ func BenchmarkOperator(b *testing.B) {
 	})
 	b.Run("Scatter", func(b *testing.B) {
 		for b.Loop() {
-			gatherer.Scatter(fields, values)
+			gatherer.Scatter(fields, values, 0)
 		}
 	})
 }
@@ -439,7 +439,7 @@ func TestGathererFields(t *testing.T) {
 				left += v * y[0].Values[o][i]
 			}
 		}
-		gatherer.Scatter([][]float64{aty}, [][]Rows[float64]{y})
+		gatherer.Scatter([][]float64{aty}, [][]Rows[float64]{y}, 0)
 		for i, v := range aty {
 			right += v * x[i]
 		}
