@@ -10,13 +10,16 @@ import (
 // alphaParts is the number of pieces the sum ω̄_k is formed in.
 const alphaParts = 8
 
-// tilePoints is the number of grid points whose b̄ is combined at a time: whole vectors of every width,
-// and few enough that α and β of many experts stay in a cache.
-const tilePoints = 64
+// tilePoints is the number of grid points whose b̄ is combined at a time.
+const tilePoints = 256
 
 // windowValues is about how many values the fields α and β of all experts have at a time: as few slices
 // of the grid as a cache holds. Bits do not depend on it.
 const windowValues = 1 << 20
+
+// apart is the number of values between fields: a power of two from one to the next would put all into the
+// same lines of a cache.
+const apart = 72
 
 // Backward computes b̄ = ∂L/∂b (N, C, P), of the network's functions alone, from ū = ∂L/∂û (C, P) and overwrites bbar; of a part
 // of a System P are the own points in bbar, as in Load, and those stored in ubar.
@@ -57,7 +60,7 @@ func (x Solution) Backward[T compute.Float](bbar []T, ubar []float64, jump, slop
 }
 
 // newAdjointFields makes the fields of the backward pass: of all slices where one does not do without the
-// others, otherwise of as many as have windowValues, in blocks that end where vectors do.
+// others, otherwise of as many as have windowValues, in blocks that spectral terms do together.
 func (s *Workspace) newAdjointFields() {
 	system := s.c.System
 	width, all := system.SliceSize(), system.Grid.Axes[0].Points
@@ -65,11 +68,8 @@ func (s *Workspace) newAdjointFields() {
 	if !s.c.Options.Fixed {
 		fields *= 2
 	}
-	block := kernel.LaneCount
-	for block*width%tilePoints != 0 {
-		block *= 2
-	}
-	s.slices = min(all, max(1, windowValues/(fields*len(system.Problem.Unknowns)*width*block))*block)
+	block := len(system.Problem.Unknowns) * width * kernel.LaneCount
+	s.slices = min(all, max(1, windowValues/(fields*block))*kernel.LaneCount)
 	s.c.eachSmoother(func(_ int, m pde.Smoother) {
 		if m.Axis == 0 {
 			s.slices = all
@@ -78,10 +78,13 @@ func (s *Workspace) newAdjointFields() {
 	if system.Slab != nil {
 		s.slices = all
 	}
-	for range fields {
-		s.adjointFields = append(s.adjointFields, make([]float64, len(system.Problem.Unknowns)*width*s.slices))
+	size := len(system.Problem.Unknowns) * width * s.slices
+	s.adjointStride = size + apart
+	s.adjointMemory = make([]float64, fields*s.adjointStride)
+	for i := range fields {
+		s.adjointFields = append(s.adjointFields, s.adjointMemory[i*s.adjointStride:][:size])
 	}
-	s.adjointWeights = make([]float64, fields*s.c.N)
+	s.adjointWeights = make([]float64, s.c.N*fields)
 }
 
 // alpha is α_k.
@@ -94,8 +97,11 @@ func (s *Workspace) setAdjointWeights() {
 	fields := len(s.adjointFields)
 	each := fields / len(s.experts)
 	for k, e := range s.experts {
-		for i := range s.c.N {
-			copy(s.adjointWeights[i*fields+k*each:][:each], []float64{e.omega[i], e.lambda[i]})
+		for i, v := range e.omega {
+			s.adjointWeights[i*fields+k*each] = v
+		}
+		for i, v := range e.lambda[:len(e.lambda)*(each-1)] {
+			s.adjointWeights[i*fields+k*each+1] = v
 		}
 	}
 }
@@ -173,13 +179,23 @@ func combineFields[T compute.Float](s *Workspace, bbar []T, lo, hi int) {
 	s.c.pool.Run(len(s.c.System.Problem.Unknowns)*tiles, func(worker, i int) {
 		unknown, p := i/tiles, begin+i%tiles*tilePoints
 		points, at := min(tilePoints, min(hi, end)-p), unknown*(hi-lo)+p-lo
-		views := s.workers[worker].fields
-		for f, field := range s.adjointFields {
-			views[f] = field[at : at+points]
-		}
-		to, column := unknown*(end-first)+p-first, s.c.column(unknown)
-		for i := range s.c.Functions - s.c.Options.Directions {
-			kernel.CombineFields(bbar[i*size+to:][:points], s.adjointWeights[(column+i)*fields:][:fields], views[:fields])
+		n, column, sums := s.c.Functions-s.c.Options.Directions, s.c.column(unknown), s.workers[worker].tile
+		kernel.Gemm(sums, points, n, points, nil, false, kernel.Product[float64]{
+			A: s.adjointWeights[column*fields:], RowStride: fields, ColStride: 1, B: s.adjointMemory[at:], BStride: s.adjointStride, K: fields,
+		}, kernel.Product[float64]{})
+		to := unknown*(end-first) + p - first
+		for i := range n {
+			round(bbar[i*size+to:][:points], sums[i*points:])
 		}
 	})
+}
+
+// round rounds x to T.
+func round[T compute.Float](dst []T, x []float64) {
+	switch d := any(&dst).(type) {
+	case *[]float64:
+		copy(*d, x)
+	case *[]float32:
+		kernel.Narrow(*d, x)
+	}
 }

@@ -28,6 +28,8 @@ type Workspace struct {
 	// go into them, parts of the sums ω̄_k, and these.
 	adjointFields  [][]float64
 	slices         int
+	adjointMemory  []float64 // in which fields begin a stride apart
+	adjointStride  int
 	adjointWeights []float64
 	adjointLists   [][]grid.Rows[float64]
 	parts          [][]float64
