@@ -153,7 +153,10 @@ func testSpectral(t *testing.T, g *Grid, c spectralCase) {
 	}
 	check.AdjointIdentity(t, rng, size, len(points),
 		func(y, x []float64) { Gather(gatherer, x, 1, list(points, y)) },
-		func(x, y []float64) { clear(x); gatherer.Scatter([][]float64{x}, [][]Rows[float64]{list(points, y)}, 0) }, 1e-12)
+		func(x, y []float64) {
+			clear(x)
+			gatherer.Scatter([][]float64{x}, [][]Rows[float64]{list(points, y)}, 0)
+		}, 1e-12)
 	check.AdjointIdentity(t, rng, size, size, c.op.Apply,
 		func(x, y []float64) { clear(x); c.op.ApplyTranspose(x, y) }, 1e-12)
 }
@@ -233,6 +236,7 @@ func TestScatterTogether(t *testing.T) {
 	check.Equal(t, fields[1], make([]float64, g.Size()))
 	gatherer.Scatter(fields[2:], [][]Rows[float64]{lists[:1]}, 0)
 	check.Close(t, fields[2], fields[0], 1e-12, 1e-12)
+	checkWindows(t, gatherer, lists)
 }
 
 // Rows that others are added to have the factor times what the operator gives more.
