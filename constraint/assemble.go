@@ -22,6 +22,8 @@ type Input[T compute.Float] struct {
 	// subdomain, uniformly; where it is not zero the options must allow Overlap.
 	Overlap float64
 	Seed    Seed
+	// Draft leaves the Newton correction out: nothing is differentiated through the solve.
+	Draft bool
 }
 
 // LeastSquares are the problems of all experts for one sample, in the memory of a Workspace and valid
@@ -40,6 +42,7 @@ func (s *Workspace) Assemble[T compute.Float](in Input[T]) LeastSquares {
 		panic("constraint: Assemble: an offset wants an ansatz with one, and a field of the grid's size")
 	}
 	copy(s.offset, in.Offset)
+	s.draft = in.Draft
 	if _, single := any(in.Basis).([]float32); single && s.gatherer.DenseTables() {
 		load[float32](s, in)
 	} else {

@@ -224,8 +224,20 @@ func (p problem) solve() {
 			start()
 		}
 	}
-	p.result = p.solver.Solve(p, p.omega)
+	var rows lm.Problem = p
+	if p.workspace.draft {
+		rows = draft{p}
+	}
+	p.result = p.solver.Solve(rows, p.omega)
 }
+
+// draft is a problem without second derivatives, which solves leave uncorrected.
+type draft struct{ problem lm.Problem }
+
+// Dim and Normal make it an lm.Problem.
+func (d draft) Dim() int { return d.problem.Dim() }
+
+func (d draft) Normal(a, g, omega []float64) float64 { return d.problem.Normal(a, g, omega) }
 
 // adjointSolve finds λ_k from ω̄_k, and the adjoint rows s, q of every block.
 func (p problem) adjointSolve() {

@@ -13,6 +13,7 @@ type Workspace struct {
 	gatherer *grid.Gatherer
 	workers  []*worker
 	zero     []float64 // (N)
+	draft    bool      // Input.Draft
 	packed   []float64 // scratch of sums over ranks
 
 	offset      []float64            // (C, P): g_0; nil where the ansatz has none

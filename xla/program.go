@@ -66,8 +66,8 @@ type program struct {
 // write writes the program of one sample: its outputs are, in training, the gradient
 // with the sample's added to it, otherwise the field; then statistics, and of solves
 // what they were like (experts, solveColumns) and JᵀJ (experts, N, N).
-func (p *plan) write(c *constraint.Constraint, training bool) (*program, error) {
-	g := &sample{plan: p, constraint: c, builder: newBuilder(), training: training}
+func (p *plan) write(of loadedKey) (*program, error) {
+	g := &sample{plan: p, loadedKey: of, builder: newBuilder()}
 	if err := g.build(); err != nil {
 		return nil, err
 	}
@@ -78,11 +78,10 @@ func (p *plan) write(c *constraint.Constraint, training bool) (*program, error) 
 type sample struct {
 	*builder
 	*plan
-	constraint *constraint.Constraint
-	training   bool
-	terms      *terms
-	loss       *loss
-	outputs    []value
+	loadedKey
+	terms   *terms
+	loss    *loss
+	outputs []value
 
 	given, units    value // (InputSize): the inputs; those as the network sees them
 	start, previous value // (C P, 1): what unknowns begin with at all times; the field to correct
@@ -178,7 +177,9 @@ func (s *sample) build() error {
 	s.findOwners()
 
 	k, n := s.constraint.Router.Experts(), s.constraint.N
-	solver := newSolver(s.terms, k, n, s.constraint.Options.Solver)
+	options := s.constraint.Options.Solver
+	options.NewtonCorrection = options.NewtonCorrection && !s.draft
+	solver := newSolver(s.terms, k, n, options)
 	r := solution{point: point{w: s.full(s.constraint.Options.Start, f64, k, n)}}
 	if !s.fixed() {
 		s.gatherRows(a.points)
