@@ -46,15 +46,9 @@ type Predictions struct {
 // and passes and relative_loss where samples have their own.
 func (p *Predictions) Arrays() []data.Named {
 	n := len(p.ResidualOverRate)
-	var out []data.Named
+	out := fieldArrays(p.Grid, p.Unknowns, p.Fields)
 	add := func(name string, values []float64, shape ...int) {
 		out = append(out, data.Named{Name: name, Array: data.NewArray(shape, values)})
-	}
-	for c, name := range p.Unknowns {
-		add(name, p.Fields[c], append([]int{n}, p.Grid.Shape()...)...)
-	}
-	for _, axis := range p.Grid.Axes {
-		add(axis.Name, coordinates(axis), axis.Points)
 	}
 	add("residual_over_rate", p.ResidualOverRate, n)
 	add("error_estimate", p.ErrorEstimate, n)
@@ -66,6 +60,30 @@ func (p *Predictions) Arrays() []data.Named {
 		add("trusted_edits", []float64{float64(len(p.Edited))}, 1)
 	}
 	return out
+}
+
+// fieldArrays are fields, per unknown (sample, t, x[, y]), under the names of the unknowns, and the coordinates of every axis.
+func fieldArrays(g *grid.Grid, unknowns []string, fields [][]float64) []data.Named {
+	var out []data.Named
+	for c, name := range unknowns {
+		shape := append([]int{len(fields[c]) / g.Size()}, g.Shape()...)
+		out = append(out, data.Named{Name: name, Array: data.NewArray(shape, fields[c])})
+	}
+	for _, axis := range g.Axes {
+		out = append(out, data.Named{Name: axis.Name, Array: data.NewArray([]int{axis.Points}, coordinates(axis))})
+	}
+	return out
+}
+
+// areFields reports whether a file is one that pihc wrote of fields of these unknowns, with no other arrays than some.
+func areFields(path string, g *grid.Grid, unknowns, others []string) bool {
+	own := slices.Clone(unknowns)
+	for _, axis := range g.Axes {
+		own = append(own, axis.Name)
+	}
+	names := disk.ArrayNames(path)
+	return len(names) > len(own) && slices.Equal(names[:len(own)], own) &&
+		!slices.ContainsFunc(names[len(own):], func(name string) bool { return !slices.Contains(others, name) })
 }
 
 // Edits says which files of the run folder were used though they are not those of its training.
@@ -82,14 +100,8 @@ func (p *Predictions) Write(path string) error {
 
 // output is a file for the predictions.
 func (p *Predictions) output(path string) disk.Output {
-	own := append([]string(nil), p.Unknowns...)
-	for _, axis := range p.Grid.Axes {
-		own = append(own, axis.Name)
-	}
 	return disk.Output{Path: path, Kind: "file of predictions of this problem", Force: p.overwrite, Reads: p.reads, Ours: func(path string) bool {
-		names := disk.ArrayNames(path)
-		return len(names) > len(own) && slices.Equal(names[:len(own)], own) &&
-			!slices.ContainsFunc(names[len(own):], func(name string) bool { return !slices.Contains(OfPredictions, name) })
+		return areFields(path, p.Grid, p.Unknowns, OfPredictions)
 	}}
 }
 
