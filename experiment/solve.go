@@ -183,9 +183,12 @@ func (s *Solution) add(x discrete.Refined, sample []float64) {
 
 // warn tells what makes a sample doubtful.
 func (s *Solution) warn(r *discrete.Refinement, x *discrete.Refined, i int, o Options) {
-	if !x.Met {
-		o.warn(&s.Warnings, "sample %d: the error is about %s (relative L2) on %s, above the tolerance of %s, and what is finer takes too long, or has no solution that is found",
-			i, words.Percent(x.Error()), axesText(x.Grid), words.Percent(s.tolerance))
+	about := "about " + words.Percent(x.Error())
+	if math.IsInf(x.Error(), 1) {
+		about = "not known"
+	}
+	if x.Short != nil {
+		o.warn(&s.Warnings, "sample %d: the error is %s (relative L2) on %s, and not within the tolerance of %s; %v", i, about, axesText(x.Grid), words.Percent(s.tolerance), x.Short)
 	}
 	for _, missed := range r.Missed(x, s.inputs[i:i+1]) {
 		o.warn(&s.Warnings, "sample %d may be wrong: %v: %s", i, missed, wider(missed))

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"pihc/grid"
+	"pihc/internal/words"
 	"pihc/pde"
 	"pihc/sim"
 )
@@ -40,6 +41,8 @@ type Refinement struct {
 	tolerance float64
 	factors   []int // by axis, from one level to the next
 	marches   bool
+	effort    effort
+	most      float64 // work of one solution
 	solvers   map[level]*Solver
 }
 
@@ -52,7 +55,7 @@ type Refined struct {
 	Grid        *grid.Grid
 	Steps       int     // in time; of Newton's method where all is solved at once
 	Space, Time float64 // parts of the estimate of its relative L2 error (grid.RelativeL2); infinite before two solutions are there
-	Met         bool    // the estimate is within the tolerance
+	Short       error   // why the estimate is above the tolerance: nil where it is not
 }
 
 // Error is the estimate of the relative L2 error.
@@ -65,7 +68,12 @@ func (r *Refinement) Missed(x *Refined, samples [][]float64) []pde.Unresolved {
 
 // NewRefinement prepares solutions on g, to a tolerance of LeastTolerance or more.
 func NewRefinement(p *pde.Problem, g *grid.Grid, tolerance float64) *Refinement {
-	r := &Refinement{problem: p, grid: g, tolerance: tolerance, marches: Marches(p), solvers: map[level]*Solver{}}
+	r := &Refinement{problem: p, grid: g, tolerance: tolerance, marches: Marches(p), effort: thorough, most: mostRefinedWork, solvers: map[level]*Solver{}}
+	r.effort.tolerance = min(max(tolerance*1e-3, thorough.tolerance), 1e-6) // steps add up what each leaves
+	r.effort.direct, r.effort.halvings = 2e10, 20
+	if r.marches && !slices.ContainsFunc(g.Axes[1:], func(a grid.Axis) bool { return a.Boundary != grid.Periodic }) {
+		r.effort.dense = 200 // a circulant preconditioner is at hand
+	}
 	jumps := slices.ContainsFunc(p.PlaceInputs(g), func(in pde.PlacedInput) bool { return in.Nearest })
 	for i, a := range g.Axes {
 		factor := 2
@@ -107,9 +115,7 @@ func (r *Refinement) solver(at level) (*Solver, error) {
 	if s := r.solvers[at]; s != nil {
 		return s, nil
 	}
-	e := thorough
-	e.tolerance = min(max(r.tolerance*1e-3, thorough.tolerance), 1e-6)
-	s, err := newSolver(r.problem, r.grid, r.refine(at), e)
+	s, err := newSolver(r.problem, r.grid, r.refine(at), r.effort)
 	if err == nil {
 		r.solvers[at] = s
 	}
@@ -129,12 +135,16 @@ func (r *Refinement) Solve(ctx context.Context, inputs []float64, each func(Refi
 		}
 		switch {
 		case err == nil:
-		case errors.Is(err, ErrNotConverged) && best.Field == nil && failures < mostFailures && r.work(at.finer()) <= mostRefinedWork:
+		case errors.Is(err, ErrNotConverged) && best.Field == nil && failures < mostFailures && r.work(at.finer()) <= r.most:
 			failures++
 			at = at.finer()
 			continue
-		case best.Field != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded):
-			return best, nil // what is finer cannot be solved
+		case best.Field != nil && ctx.Err() == nil:
+			if best.Error() <= s.tolerance { // a third level was for the estimate alone
+				return best, nil
+			}
+			best.Short = fmt.Errorf("on %s: %w", words.Shape(refined(s.grid, s.refine(at)).Shape()), err)
+			return best, nil
 		default:
 			return best, err
 		}
@@ -204,19 +214,21 @@ func (s *search) next(ctx context.Context, at level, best *Refined) (level, erro
 		}
 		*best = s.refined(at)
 	}
-	if best.Error() <= s.tolerance && (at.space > 1 || s.work(at.finer()) > cheapWork) {
-		best.Met = true
+	met := best.Error() <= s.tolerance
+	if met && (at.space > 1 || s.work(at.finer()) > cheapWork) {
 		return at, nil
 	}
 	next := at.finer()
-	if best.Time > best.Space {
+	if !met && best.Time > best.Space {
 		next = level{at.space, at.time + 1}
 		if err := s.solveTime(ctx, next); err != nil {
 			return at, err
 		}
 	}
-	if s.work(next) > mostRefinedWork {
-		best.Met = best.Error() <= s.tolerance
+	if s.work(next) > s.most {
+		if !met {
+			best.Short = fmt.Errorf("%s takes more than some minutes", words.Shape(refined(s.grid, s.refine(next)).Shape()))
+		}
 		return at, nil
 	}
 	return next, nil
