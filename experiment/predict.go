@@ -75,17 +75,6 @@ func fieldArrays(g *grid.Grid, unknowns []string, fields [][]float64) []data.Nam
 	return out
 }
 
-// areFields reports whether a file is one that pihc wrote of fields of these unknowns, with no other arrays than some.
-func areFields(path string, g *grid.Grid, unknowns, others []string) bool {
-	own := slices.Clone(unknowns)
-	for _, axis := range g.Axes {
-		own = append(own, axis.Name)
-	}
-	names := disk.ArrayNames(path)
-	return len(names) > len(own) && slices.Equal(names[:len(own)], own) &&
-		!slices.ContainsFunc(names[len(own):], func(name string) bool { return !slices.Contains(others, name) })
-}
-
 // Edits says which files of the run folder were used though they are not those of its training.
 func (p *Predictions) Edits() string { return editsText(p.Edited) }
 
@@ -100,8 +89,14 @@ func (p *Predictions) Write(path string) error {
 
 // output is a file for the predictions.
 func (p *Predictions) output(path string) disk.Output {
+	own := append([]string(nil), p.Unknowns...)
+	for _, axis := range p.Grid.Axes {
+		own = append(own, axis.Name)
+	}
 	return disk.Output{Path: path, Kind: "file of predictions of this problem", Force: p.overwrite, Reads: p.reads, Ours: func(path string) bool {
-		return areFields(path, p.Grid, p.Unknowns, OfPredictions)
+		names := disk.ArrayNames(path)
+		return len(names) > len(own) && slices.Equal(names[:len(own)], own) &&
+			!slices.ContainsFunc(names[len(own):], func(name string) bool { return !slices.Contains(OfPredictions, name) })
 	}}
 }
 

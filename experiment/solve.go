@@ -224,26 +224,16 @@ func (s *Solution) Arrays() []data.Named {
 
 // Write writes the arrays to an NPZ file, whole or not at all, where SolutionFile allows it.
 func (s *Solution) Write(path string, overwrite bool, reads ...string) error {
-	if err := SolutionFile(s.Problem, path, overwrite, reads...); err != nil {
+	if err := SolutionFile(path, overwrite, reads...); err != nil {
 		return err
 	}
 	return data.WriteNPZ(path, s.Arrays())
 }
 
-// SolutionFile is an error unless a solution may be written to a file: it is new, or an earlier solution of this problem, or may be
-// overwritten, and is none of those that are read.
-func SolutionFile(p *pde.Problem, path string, overwrite bool, reads ...string) error {
-	return disk.Output{Path: path, Kind: "solution of this problem", Force: overwrite, Reads: reads, Ours: func(path string) bool {
-		return areFields(path, &grid.Grid{Axes: axesOf(p)}, p.UnknownNames(), []string{"error_estimate"})
-	}}.Check()
-}
-
-func axesOf(p *pde.Problem) []grid.Axis {
-	var out []grid.Axis
-	for _, a := range p.Axes {
-		out = append(out, a.Axis)
-	}
-	return out
+// SolutionFile is an error unless a solution may be written to a file: it is new, or may be overwritten, and is none of those that
+// are read.
+func SolutionFile(path string, overwrite bool, reads ...string) error {
+	return disk.Output{Path: path, Kind: "file to add to", Force: overwrite, Reads: reads}.Check()
 }
 
 // ReportFile is the page of a report that is asked for by its own name, or by that of a folder: FILE.html or DIR/report.html.
@@ -262,7 +252,7 @@ func (s *Solution) Page() *report.Page {
 	p := s.Problem
 	page := &report.Page{Title: p.Title, Subtitle: "Solved by its own rows, without training", Steady: p.Steady, Field: p.Unknowns[0].Name, Axes: fieldAxes(p, s.Grid)}
 	page.Equations, page.Constants = equations(p)
-	page.Summary = []string{fmt.Sprintf("The relative L² error, over all unknowns and times, is about %s; asked for were %s.", words.Percent(s.Worst()), words.Percent(s.tolerance))}
+	page.Summary = []string{fmt.Sprintf("The relative L² error, over all unknowns and times, is about %s; the tolerance is %s.", words.Percent(s.Worst()), words.Percent(s.tolerance))}
 	for _, warning := range s.Warnings {
 		page.Summary = append(page.Summary, "Warning: "+warning+".")
 	}
@@ -278,7 +268,6 @@ func (s *Solution) Page() *report.Page {
 		{Name: "Machine", Value: kernel.Machine()},
 		{Name: "Build", Value: fmt.Sprintf("%s, %s %s/%s", machine.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)},
 	}
-	page.Specs = []report.Spec{{Title: "PDE file", Text: string(p.Source)}}
 	page.Generated = fmt.Sprintf("pihc %s, %s", machine.Version(), time.Now().Format("2 January 2006"))
 	for i, sample := range s.inputs[:min(len(s.inputs), mostDrawn)] {
 		title := fmt.Sprintf("sample %d, error about %s", i, words.Percent(s.ErrorEstimate[i]))

@@ -73,6 +73,9 @@ func (a *app) solve(c *cobra.Command, name string, o *solveOptions) error {
 			return usagef("--set %s: want key=value, as in constants.D=0.001", s)
 		}
 	}
+	if o.tolerance == 0 {
+		return usagef("--tolerance 0: want a positive number")
+	}
 	p, err := experiment.OpenProblem(name, o.set...)
 	if err != nil {
 		return err
@@ -82,7 +85,7 @@ func (a *app) solve(c *cobra.Command, name string, o *solveOptions) error {
 		return err
 	}
 	if o.out != "" {
-		if err := experiment.SolutionFile(p, o.out, o.force, name, o.initial); err != nil {
+		if err := experiment.SolutionFile(o.out, o.force, name, o.initial); err != nil {
 			return err
 		}
 	}
