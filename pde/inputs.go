@@ -219,7 +219,9 @@ func (l *loader) dropInitial(p *Problem) {
 	if slices.ContainsFunc(p.Unknowns, func(u Unknown) bool { return p.reads(u.InitialName()) }) {
 		return
 	}
-	p.keepInputs(func(in Input) bool { return !slices.ContainsFunc(p.Unknowns, func(u Unknown) bool { return u.InitialName() == in.Name }) })
+	p.keepInputs(func(in Input) bool {
+		return !slices.ContainsFunc(p.Unknowns, func(u Unknown) bool { return u.InitialName() == in.Name })
+	})
 }
 
 // WithoutUnread is the problem without the inputs that none of its rows, ansatz and terms reads.
