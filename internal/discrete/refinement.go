@@ -116,6 +116,9 @@ func (r *Refinement) solver(at level) (*Solver, error) {
 		return s, nil
 	}
 	s, err := newSolver(r.problem, r.grid, r.refine(at), r.effort)
+	if err == nil && s.whole != nil && !s.whole.direct && at.space > 0 {
+		err = fmt.Errorf("%w by a factored matrix", ErrTooLarge) // GMRES without a preconditioner has little hope on finer grids
+	}
 	if err == nil {
 		r.solvers[at] = s
 	}
