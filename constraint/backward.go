@@ -62,12 +62,12 @@ func (s *Workspace) restrict(ubar []float64) {
 
 // sumOmegaBar forms ω̄_k = Σ_{Ω_k} (μΠb)ᵀ α_k.
 func (s *Workspace) sumOmegaBar() {
-	n, slices, unknowns := s.c.Functions, s.c.System.Grid.Axes[0].Points, len(s.c.System.Problem.Unknowns)
+	n, slices, unknowns := s.c.stored, s.c.System.Grid.Axes[0].Points, len(s.c.System.Problem.Unknowns)
 	s.c.pool.Run(len(s.parts), func(worker, i int) {
 		e, part, sum := s.experts[i/alphaParts], i%alphaParts, s.parts[i]
 		clear(sum)
 		for unknown := range unknowns {
-			own := sum[s.c.column(unknown):][:n]
+			own := sum[s.c.first(unknown):][:n]
 			for slice := part * slices / alphaParts; slice < (part+1)*slices/alphaParts; slice++ {
 				s.segments(e.index, unknown*slices+slice, func(lo, hi int) {
 					kernel.AccumulateTransposed(own, n, hi-lo, s.store.basisRows(s.workers[worker], lo, hi), e.alpha[lo:hi])
@@ -86,6 +86,9 @@ func (s *Workspace) sumOmegaBar() {
 // projectTransposed applies Sᵀ, μ and then Πᵀ, where asked the removal of the mean over
 // each slice, to the scalar fields.
 func (s *Workspace) projectTransposed() {
+	if s.propagation != nil {
+		s.propagateTransposed()
+	}
 	mu := s.c.multiplier
 	s.c.pool.Run(len(s.adjointFields), func(_, i int) {
 		f := s.adjointFields[i]

@@ -112,7 +112,7 @@ func (c *Constraint) findPairs() {
 		for unknown := range c.System.Problem.Unknowns {
 			for _, p := range b.Below {
 				at := unknown*c.System.Grid.Size() + int(p)
-				c.pairs = append(c.pairs, pair{b.Lower, b.Upper, [2]int{at, at + int(b.Stride)}, c.column(unknown), b.Step})
+				c.pairs = append(c.pairs, pair{b.Lower, b.Upper, [2]int{at, at + int(b.Stride)}, c.first(unknown), b.Step})
 			}
 		}
 	}

@@ -102,7 +102,7 @@ func (c *Constraint) newWorker(index int) *worker {
 		RowEvaluator: c.System.NewRowEvaluator(kernel.BlockSize), index: index,
 		z: buffers(terms), y: buffers(terms), s: buffers(terms * terms),
 		view: make([][]float64, terms), sview: make([][]float64, terms*terms),
-		scratch: make([]float64, max(kernel.NormalScratch32(c.N), kernel.BlockSize)), wide: make([]float64, axes[len(axes)-1].Points*c.Functions),
+		scratch: make([]float64, max(kernel.NormalScratch32(c.N), kernel.BlockSize)), wide: make([]float64, axes[len(axes)-1].Points*c.stored),
 		sums:         newSums(c.N),
 		coefficients: make([]float64, 0, 2*c.Router.Experts()), fields: make([][]float64, 0, 2*c.Router.Experts()),
 	}

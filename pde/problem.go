@@ -177,6 +177,9 @@ type Ansatz struct {
 	RemoveMean bool       // P removes the mean over the axes other than the first
 	// Smooth is the length λ of S (Smoother) by axis, time too; S is the identity along others.
 	Smooth map[string]float64
+	// Duhamel says that S b is the solution of the linear part of the residuals with b on their right-hand side, from zero, and
+	// that the offset is replaced by the solution that begins with it (Propagator).
+	Duhamel bool
 }
 
 // Reference names the solver that makes solutions to compare with;
@@ -386,7 +389,12 @@ func (p *Problem) Describe() []string {
 		for _, axis := range slices.Sorted(maps.Keys(u.Ansatz.Smooth)) {
 			basis = fmt.Sprintf("S[%s, %g](%s)", axis, u.Ansatz.Smooth[axis], basis)
 		}
-		if !equals(u.Ansatz.Offset, 0) {
+		if u.Ansatz.Duhamel {
+			basis = fmt.Sprintf("D(%s), D the solution of the linear part", basis)
+			if !equals(u.Ansatz.Offset, 0) {
+				basis = fmt.Sprintf("exp(L t)(%s) + %s", text(u.Ansatz.Offset), basis)
+			}
+		} else if !equals(u.Ansatz.Offset, 0) {
 			basis = fmt.Sprintf("%s + %s", text(u.Ansatz.Offset), basis)
 		}
 		add("ansatz     %s = %s", u.Name, basis)

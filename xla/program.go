@@ -87,11 +87,12 @@ type sample struct {
 	given, units    value // (InputSize): the inputs; those as the network sees them
 	start, previous value // (C P, 1): what unknowns begin with at all times; the field to correct
 	scalars         value
-	owners          []value // per expert (C P): its points
-	amplitude       value   // of the basis, a scalar; nothing: 1
-	basis           value   // (C P, N): μ Π b
-	offset          value   // (C P, 1): g_0; nothing where the ansatz has none
-	multiplier      value   // (C P); nothing: 1
+	owners          []value     // per expert (C P): its points
+	amplitude       value       // of the basis, a scalar; nothing: 1
+	basis           value       // (C P, N): μ Π b
+	offset          value       // (C P, 1): g_0; nothing where the ansatz has none
+	multiplier      value       // (C P); nothing: 1
+	propagator      *propagator // of the ansatz, or nil
 	sets            []rowSet
 	points          []value // per set (K, m): points of the rows
 }
