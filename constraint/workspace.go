@@ -26,12 +26,17 @@ type Workspace struct {
 	begin       []float64         // what it begins with
 	jump        [][2]float64      // per pair: the two differences
 
-	// Of the backward pass: α_k and β_k of every expert, the adjoint rows that go into
-	// them, parts of the sums ω̄_k, and these.
-	adjointFields [][]float64
-	adjointLists  [][]grid.Rows[float64]
-	parts         [][]float64
-	omegaBars     [][]float64
+	// Of the backward pass: α_k (C, P) and, where there is a solve, β_k of every expert, on so many
+	// slices at a time, the weights ω_k and λ_k they go with (weights, fields), the adjoint rows that
+	// go into them, parts of the sums ω̄_k, and these.
+	adjointFields  [][]float64
+	slices         int
+	adjointMemory  []float64 // in which fields begin a stride apart
+	adjointStride  int
+	adjointWeights []float64
+	adjointLists   [][]grid.Rows[float64]
+	parts          [][]float64
+	omegaBars      [][]float64
 }
 
 // NewWorkspace allocates the memory of one prediction.
@@ -65,7 +70,7 @@ func (c *Constraint) NewWorkspace() *Workspace {
 		}
 		e := s.newExpert(k, blocks)
 		s.experts = append(s.experts, e)
-		s.adjointFields, s.adjointLists = append(s.adjointFields, e.alpha, e.beta), append(s.adjointLists, e.s, e.q)
+		s.adjointLists = append(s.adjointLists, e.s, e.q)
 		s.omegaBars = append(s.omegaBars, e.omegaBar)
 		for range alphaParts {
 			s.parts = append(s.parts, make([]float64, c.N))
@@ -75,6 +80,7 @@ func (c *Constraint) NewWorkspace() *Workspace {
 		s.propagation, s.begin = p.NewPropagation(propagated, c.pool), make([]float64, p.State*c.System.SliceSize())
 	}
 	s.jump = make([][2]float64, len(c.pairs))
+	s.newAdjointFields()
 	return s
 }
 

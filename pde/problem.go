@@ -45,6 +45,7 @@ type Problem struct {
 
 	file     string          // its name in messages
 	residual config.Position // in it
+	time     config.Position
 	fromFile *givenOnce
 }
 
@@ -221,8 +222,18 @@ func (p *Problem) UnknownNames() []string {
 
 // CheckConditions returns an error, with its place in the file, for a problem
 // that has no conditions and contains its initial condition nowhere: nothing can
-// be trained then, and no file that can be is refused.
+// be trained then, and no file that can be is refused. So has a problem without time and inputs, which
+// is solved as it stands, nothing to learn.
 func (p *Problem) CheckConditions() error {
+	if p.Steady && len(p.Inputs) == 0 {
+		return config.Join(p.time.Errorf("time: none: without inputs all samples are the same").
+			WithHint("`pihc solve` solves it; to train, add inputs: {f: {distribution: random-series, series: sine}} and use f in the residual or a condition"))
+	}
+	return p.CheckHeld()
+}
+
+// CheckHeld is the first part of CheckConditions, for a problem that is to be solved.
+func (p *Problem) CheckHeld() error {
 	held := len(p.Conditions) > 0
 	for _, u := range p.Unknowns {
 		_, free := u.Ansatz.Multiplier.Constant()

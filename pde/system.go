@@ -526,15 +526,19 @@ func (s *System) RemovesMean(slice int) bool {
 func (s *System) RemoveMeans(field []float64) {
 	width := s.SliceSize()
 	for lo := 0; lo < len(field); lo += width {
-		if !s.RemovesMean(lo / width) {
-			continue
+		if s.RemovesMean(lo / width) {
+			RemoveMean(field[lo : lo+width])
 		}
-		mean := 0.0
-		for _, v := range field[lo : lo+width] {
-			mean += v
-		}
-		kernel.AddScalar64(field[lo:lo+width], field[lo:lo+width], -mean/float64(width))
 	}
+}
+
+// RemoveMean subtracts the mean of a slice from it.
+func RemoveMean(slice []float64) {
+	mean := 0.0
+	for _, v := range slice {
+		mean += v
+	}
+	kernel.AddScalar64(slice, slice, -mean/float64(len(slice)))
 }
 
 // Set returns the set of rows called name, or nil.

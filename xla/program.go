@@ -167,7 +167,7 @@ func (s *sample) build() error {
 		base = s.where(s.than("GT", v, 0), v, base)
 	}
 	net := newNetwork(s.builder, s.config, s.Grid.Shape(), s.dtype, a.params)
-	out := s.amplify(net.forward(s.networkInput()))
+	out := s.amplify(s.transpose(net.forward(s.transpose(s.networkInput(), 1, 0)), 1, 0))
 	if err := s.ansatz(s.components(s.convert(out, f64))); err != nil {
 		return err
 	}
@@ -206,7 +206,7 @@ func (s *sample) build() error {
 		alpha := s.addJumps(s.restrict(ubar), j, relative)
 		var bar value
 		bar, status = s.adjoint(solver, r, alpha)
-		s.outputs = []value{s.add(a.gradient, net.backward(bar)), stats}
+		s.outputs = []value{s.add(a.gradient, net.backward(s.transpose(bar, 1, 0))), stats}
 	} else {
 		s.outputs = []value{s.reshape(field, s.size()), stats}
 	}
