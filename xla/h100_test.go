@@ -59,7 +59,7 @@ func TestCompilesForH100(t *testing.T) {
 				if arguments < int64(e.config.Size())*4 || between <= 0 {
 					t.Errorf("%s: %d bytes of arguments, %d between", what, arguments, between)
 				}
-				t.Logf("%s: arguments %s, outputs %s, between %s; compiled in %s", what,
+				t.Logf("%s: %d kernels; arguments %s, outputs %s, between %s; compiled in %s", what, countKernels(t),
 					words.Size(float64(arguments)), words.Size(float64(outputs)), words.Size(float64(between)), time.Since(began).Round(time.Second))
 			}
 			w, err := e.write(loadedKey{constraint: e.Last, training: true})

@@ -1,14 +1,12 @@
 package xla
 
 import (
-	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"pihc/fno"
 	"pihc/internal/check"
-	"pihc/internal/pjrt"
 	"pihc/model"
 )
 
@@ -46,49 +44,6 @@ func TestNetwork(t *testing.T) {
 			check.Close(t, out[0], want, 1e-12, 1e-12)
 			check.Close(t, out[1], grad, 1e-12, 1e-10)
 		})
-	}
-}
-
-// Forward and backward pass of the paper's network for diffusion-sorption, in float32.
-func BenchmarkNetwork(b *testing.B) {
-	config := fno.Network{Inputs: 3, Width: 64, Layers: 5, Modes: []int{8, 8}, Projection: 128, Outputs: 16, LastActivation: true}
-	shape := []int{101, 1024}
-	points := product(shape)
-	c, w := client(b), newBuilder()
-	net := newNetwork(w, config, shape, f32, "", w.input(f32, config.Size()))
-	input := w.input(f32, config.Inputs, points)
-	bar := net.forward(input)
-	p, err := c.Compile(w.module(net.backward(bar)))
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer p.Free()
-	tables, err := w.upload(c)
-	if err != nil {
-		b.Fatal(err)
-	}
-	var buffers []*pjrt.Buffer
-	for _, v := range w.arguments {
-		x := make([]float32, v.size())
-		for i := range x {
-			x[i] = float32(math.Sin(float64(i))) / 8
-		}
-		d, err := pjrt.Upload(c, x, v.shape...)
-		if err != nil {
-			b.Fatal(err)
-		}
-		buffers = append(buffers, d)
-	}
-	defer free(append(buffers, tables...)...)
-	for b.Loop() {
-		out, err := p.Run(append(buffers, tables...)...)
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := pjrt.Download(out[0], make([]float32, config.Size())); err != nil {
-			b.Fatal(err)
-		}
-		out[0].Free()
 	}
 }
 
