@@ -106,9 +106,9 @@ const (
 
 // NetworkShared are the keys of a network of any kind.
 type NetworkShared struct {
-	Kind         string  `yaml:"kind"`
-	Basis        int     `yaml:"basis" want:"at least 1"` // N; soft has one output
-	Precision    string  `yaml:"precision" want:"float32, float64"`
+	Kind      string `yaml:"kind"`
+	Basis     int    `yaml:"basis" want:"at least 1"` // N; soft has one output
+	Precision string `yaml:"precision" want:"float32, float64"`
 	// Matmul is what factors of the network's products are rounded to, where not to Precision:
 	// TF32 or BF16; sums stay float32. Engine cpu refuses it.
 	Matmul       string  `yaml:"matmul,omitempty" want:"float32, tf32, bf16"`

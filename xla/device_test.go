@@ -1,7 +1,6 @@
 package xla
 
 import (
-	"cmp"
 	"flag"
 	"fmt"
 	"math"
@@ -49,7 +48,7 @@ func BenchmarkDevice(b *testing.B) {
 			peak = 2 * math.Pow(float64(n), 3) * float64(b.N) / b.Elapsed().Seconds()
 			b.ReportMetric(peak/1e9, "GFLOP/s")
 		})
-		large.free()
+		free(large.arguments...)
 		for _, method := range strings.Split(*methods, ",") {
 			benchmarkMethod(b, matmul, method, peak)
 		}
@@ -60,18 +59,16 @@ func BenchmarkDevice(b *testing.B) {
 func benchmarkMethod(b *testing.B, matmul, method string, peak float64) {
 	e := deviceOf(b, matmul, method)
 	defer e.Close()
-	forward, backward := networkOf(b, e, false), networkOf(b, e, true)
-	defer forward.free()
-	defer backward.free()
-	kernels := 0 // of a step, compiled with the first batch
+	made := map[string]*ready{} // by what is run: compiled at the first size that is asked for
 	for _, size := range strings.Split(*batches, ",") {
 		batch, err := strconv.Atoi(size)
 		if err != nil || batch < 1 {
 			b.Fatalf("-batches %s: want sizes, as in 1,4,16", *batches)
 		}
 		flop := float64(batch) * e.config.FLOP(e.Grid.Shape())
-		measure := func(what string, flop float64, program *ready, run func()) {
+		measure := func(what string, flop float64, prepare func() (*ready, func())) {
 			b.Run(fmt.Sprintf("matmul=%s/method=%s/batch=%d/%s", matmul, method, batch, what), func(b *testing.B) {
+				program, run := prepare()
 				for b.Loop() {
 					run()
 				}
@@ -79,21 +76,31 @@ func benchmarkMethod(b *testing.B, matmul, method string, peak float64) {
 				program.report(b)
 			})
 		}
-		measure("forward", flop, forward, func() { forward.run(b, batch) })
-		measure("backward", 3*flop, backward, func() { backward.run(b, batch) })
-		step, program := stepOf(b, e, batch)
-		kernels = cmp.Or(kernels, program.kernels)
-		program.kernels = kernels
-		measure("step", 3*flop, program, step)
+		for i, what := range []string{"forward", "backward"} {
+			measure(what, flop*float64(1+2*i), func() (*ready, func()) {
+				if made[what] == nil {
+					made[what] = networkOf(b, e, i == 1)
+				}
+				return made[what], func() { made[what].run(b, batch) }
+			})
+		}
+		measure("step", 3*flop, func() (*ready, func()) {
+			run := stepOf(b, e, batch)
+			if made["step"] == nil {
+				made["step"] = &ready{Program: e.loaded[loadedKey{constraint: e.Last, training: true}].program, kernels: countKernels(b)}
+			}
+			return made["step"], run
+		})
+	}
+	for _, r := range made {
+		free(r.arguments...) // of a step, none: its programs belong to the engine
 	}
 }
 
 // deviceOf is the engine of a method.
 func deviceOf(b *testing.B, matmul, method string) *device[float32] {
 	set := []string{"method=" + method, "network.matmul=" + matmul}
-	if *overrides != "" {
-		set = append(set, strings.Split(*overrides, ";")...)
-	}
+	set = append(set, strings.FieldsFunc(*overrides, func(r rune) bool { return r == ';' })...)
 	s, err := model.OpenSpec(*specName, set...)
 	if err != nil {
 		b.Fatal(err)
@@ -179,11 +186,6 @@ func (r *ready) report(b *testing.B) {
 	}
 }
 
-func (r *ready) free() {
-	free(r.arguments...)
-	r.Free()
-}
-
 // networkOf is the network's pass of a sample.
 func networkOf(b *testing.B, e *device[float32], backward bool) *ready {
 	w := newBuilder()
@@ -195,8 +197,8 @@ func networkOf(b *testing.B, e *device[float32], backward bool) *ready {
 	return compileSum(b, e.client, w, y)
 }
 
-// stepOf is a step of training, and its largest program.
-func stepOf(b *testing.B, e *device[float32], size int) (step func(), program *ready) {
+// stepOf is a step of training, done once.
+func stepOf(b *testing.B, e *device[float32], size int) (step func()) {
 	inputs, err := dataset.Draws(e.Problem, e.Grid, size)
 	if err != nil {
 		b.Fatal(err)
@@ -217,7 +219,7 @@ func stepOf(b *testing.B, e *device[float32], size int) (step func(), program *r
 		}
 	}
 	step()
-	return step, &ready{Program: e.loaded[loadedKey{constraint: e.Last, training: true}].program, kernels: countKernels(b)}
+	return step
 }
 
 var (
