@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"pihc/internal/words"
-
 	"pihc/pde"
 )
 
