@@ -104,8 +104,9 @@ endef
 export CUDA_SHA256
 
 h100: $(CUDA_PLUGIN) ## compile the paper's two steps of training for an H100, which need not be there: minutes, 260 MB to fetch
-	PIHC_PJRT_CUDA=$(CUDA_PLUGIN) PATH=$(CUDA)/nvidia/cu13/bin:$$PATH XLA_FLAGS=--xla_gpu_cuda_data_dir=$(CUDA)/nvidia/cu13 \
-		$(GO) test ./xla -run TestCompilesForH100 -count=1 -v -timeout 60m
+	@dump=$$(mktemp -d) && trap 'rm -rf "$$dump"' EXIT && set -ex; \
+	PIHC_PJRT_CUDA=$(CUDA_PLUGIN) PATH=$(CUDA)/nvidia/cu13/bin:$$PATH XLA_FLAGS="--xla_gpu_cuda_data_dir=$(CUDA)/nvidia/cu13 --xla_dump_to=$$dump" \
+		$(GO) test ./xla -run TestCompilesForH100 -count=1 -v -timeout 60m -args -dump $$dump
 
 $(CUDA_PLUGIN):
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && set -e; \
