@@ -87,7 +87,10 @@ $(PLUGIN):
 xla: ## engine xla on the plugin that make plugin fetched; quickly compiled, slower code; XLATEST=-short leaves out cases
 	@if [ ! -f $(PLUGIN) ]; then echo "xla: no plugin in bin (make plugin fetches one), so engine xla is not tested"; exit 0; fi; set -ex; \
 	PIHC_PJRT=$(PLUGIN) XLA_FLAGS=--xla_backend_optimization_level=0 $(GO) test -timeout 30m $(XLATEST) ./internal/pjrt ./xla; \
-	PIHC_PJRT=$(PLUGIN) XLA_FLAGS=--xla_backend_optimization_level=0 $(GO) test ./cmd/pihc -run TestScripts/xla
+	PIHC_PJRT=$(PLUGIN) XLA_FLAGS=--xla_backend_optimization_level=0 $(GO) test ./cmd/pihc -run TestScripts/xla; \
+	tools/device rehearse machine sorption train; \
+	for file in bin/device/rehearsal/*; do python3 -m json.tool --json-lines $$file >/dev/null 2>&1 || python3 -m json.tool $$file >/dev/null; done; \
+	grep -q '"tf32", "method": "moe", "batch": "2", "what": "step"' bin/device/rehearsal/sorption.jsonl
 
 # XLA's compiler for NVIDIA devices, with the assembler and library that it calls.
 CUDA := $(CURDIR)/bin/cuda

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"math"
 
 	"pihc/compute"
@@ -47,6 +48,9 @@ type slot[T compute.Float] struct {
 
 // newCPU builds the engine of a spec on the cores of this machine.
 func newCPU[T compute.Float](s *model.Spec, p *pde.Problem, o Options) (*cpu[T], error) {
+	if m := s.Network.Matmul; m != "" {
+		return nil, fmt.Errorf("network.matmul: %s: engine cpu multiplies float32 numbers as they are; want float32, or engine xla", m)
+	}
 	e := &cpu[T]{pool: compute.NewPool(o.Workers)}
 	var err error
 	if e.Plan, err = NewPlan(s, p, o, e.pool); err == nil {

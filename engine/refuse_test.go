@@ -17,6 +17,7 @@ func TestEngineRefuses(t *testing.T) {
 		{[]string{"grid.x=4"}, "network.modes.x is 8 (0..7); a real axis of 4 points holds at most 3"},
 		{[]string{"grid.t=11"}, "network.modes.t is 8"},
 		{[]string{"grid.x=2", "network.modes={t: 8, x: 1}"}, "axis x has 2 points"},
+		{[]string{"network.matmul=tf32"}, "network.matmul: tf32: engine cpu multiplies float32 numbers as they are; want float32, or engine xla"},
 		{[]string{"grid.y=4"}, `has no axis "y"`},
 		{[]string{"network.modes.z=4"}, `network.modes: no axis "z"; the axes are t, x`},
 		{[]string{"constraint.points=20000"}, "20000 asked for, but the subdomain of expert 0 holds"},

@@ -126,7 +126,7 @@ func smallEngine(spec *model.Spec, p *pde.Problem, method string, o Options) (en
 	small := *spec
 	small.Method = method
 	n := &small.Network
-	n.Keys, n.Basis, n.Precision = n.Keys.Small(p.AxisNames()), 4, "float64"
+	n.Keys, n.Basis, n.Precision, n.Matmul = n.Keys.Small(p.AxisNames()), 4, "float64", ""
 	c := &small.Constraint
 	// All points, solved to rounding, so that differences see no solver noise.
 	c.Points, c.Tolerance, c.CostTolerance, c.MaxIterations = 0, 1e-13, 0, max(300, c.MaxIterations)

@@ -116,6 +116,9 @@ func decodeSpec(name string, d *config.Document) (*Spec, error) {
 	if s.Rollout == 1 {
 		s.Rollout = 0 // as if it were left out
 	}
+	if s.Network.Matmul == "float32" {
+		s.Network.Matmul = ""
+	}
 	if defaults != paperDefaults {
 		s.unset = absent(d.Root())
 	}

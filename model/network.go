@@ -98,11 +98,20 @@ type NetworkSpec struct {
 	Keys NetworkKeys
 }
 
+// Values of NetworkShared.Matmul besides "", which is float32: the digits that factors keep are 11 and 8, in base 2.
+const (
+	TF32 = "tf32"
+	BF16 = "bf16"
+)
+
 // NetworkShared are the keys of a network of any kind.
 type NetworkShared struct {
-	Kind         string  `yaml:"kind"`
-	Basis        int     `yaml:"basis" want:"at least 1"` // N; soft has one output
-	Precision    string  `yaml:"precision" want:"float32, float64"`
+	Kind      string `yaml:"kind"`
+	Basis     int    `yaml:"basis" want:"at least 1"` // N; soft has one output
+	Precision string `yaml:"precision" want:"float32, float64"`
+	// Matmul is what factors of the network's products are rounded to, where not to Precision:
+	// TF32 or BF16; sums stay float32. Engine cpu refuses it.
+	Matmul       string  `yaml:"matmul,omitempty" want:"float32, tf32, bf16"`
 	InitialScale float64 `yaml:"initial_scale" want:"a positive number"` // initial conditions are divided by this at the input
 	// Scales are sizes of several unknowns, by name: in the place of InitialScale for their
 	// initial conditions, and over that of the first unknown what their outputs are

@@ -39,6 +39,7 @@ var readings = []reading{
 	{"network", "train network constraint step", nil},
 	{"network", "generate", noGrids},
 	{"network.basis", "train constraint network step", noSolves},
+	{"network.matmul", "train eval predict", nil},
 	{"network.passes", commandsOfRuns, nil},
 
 	{"constraint", commandsOfRuns + " constraint", noSolves},

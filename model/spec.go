@@ -258,6 +258,9 @@ func (s *Spec) validate(d *config.Document) error {
 	}
 	ramp("constraint.overlap", s.Constraint.Overlap, 1)
 	ramp("loss.border_rows", s.Loss.BorderRows, math.MaxFloat64)
+	if v := s.Network.Matmul; v != "" && s.Network.Precision != "float32" {
+		bad("network.matmul", "%s: of network.precision float32 alone, here %s", v, s.Network.Precision)
+	}
 	if v := s.Loss.Data; !(v >= 0) || math.IsInf(v, 0) {
 		bad("loss.data", "want zero or a positive number")
 	}

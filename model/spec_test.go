@@ -213,6 +213,8 @@ func TestSpecReports(t *testing.T) {
 		{"network", "problem: a\nnetwork: {spectral_gain: -1, projection: 0}\n", nil, []string{
 			`s.yaml:2:26: network.spectral_gain: -1: want zero or a positive number`, `s.yaml:2:42: network.projection: 0: want at least 1`,
 		}},
+		{"products of fewer digits", "problem: a\nnetwork: {matmul: tf32, precision: float64}\n", nil, []string{`s.yaml:2:19: network.matmul: tf32: of network.precision float32 alone, here float64`}},
+		{"products of unknown digits", "problem: a\nnetwork: {matmul: float16}\n", nil, []string{`s.yaml:2:19: network.matmul: "float16": want float32, tf32, bf16`}},
 		{"no problem", "method: moe\n", nil, []string{`s.yaml: problem: missing; name a built-in problem (diffusion-sorption`}},
 		{"another version", "version: 9\nproblem: a\n", nil, []string{`s.yaml:1:10: version 9: this pihc reads versions 1 to 2`}},
 		{"other defaults", "defaults: new\nproblem: a\n", nil, []string{`s.yaml:1:11: defaults: "new": want paper, fitted`}},

@@ -99,7 +99,7 @@ func compareRun(dir string, spec *model.Spec, p *pde.Problem) error {
 	var networks [2][]byte
 	for i, s := range []*model.Spec{stored, spec} {
 		alone := model.Spec{Network: s.Network}
-		alone.Network.Passes = 1
+		alone.Network.Passes, alone.Network.Matmul = 1, ""
 		if networks[i], err = alone.Encode(); err != nil {
 			return err
 		}

@@ -15,6 +15,7 @@ import (
 type dtype string
 
 const (
+	bf16    dtype = "bf16"
 	f32     dtype = "f32"
 	f64     dtype = "f64"
 	i32     dtype = "i32"
@@ -407,6 +408,13 @@ func (b *builder) largest(x value, axes ...int) value { return b.reduce("maximum
 // the result too are paired, those that it lacks are summed. Every axis that one
 // operand alone has must be in the result.
 func (b *builder) dot(spec string, x, y value) value {
+	// Without the precision a GPU may round factors to fewer digits.
+	return b.product(spec, x, y, x.dtype, "HIGHEST")
+}
+
+// product is dot with elements of type t, which sums are formed in, and the least that the
+// device may do: HIGHEST, all digits of the factors; HIGH, eleven of float32; DEFAULT, eight.
+func (b *builder) product(spec string, x, y value, t dtype, precision string) value {
 	in, out, _ := strings.Cut(spec, "->")
 	left, right, _ := strings.Cut(in, ",")
 	require(len(left) == x.rank() && len(right) == y.rank() && x.dtype == y.dtype, "dot "+spec, x, y)
@@ -438,8 +446,7 @@ func (b *builder) dot(spec string, x, y value) value {
 	if len(batch[0]) > 0 {
 		batching = fmt.Sprintf(", batching_dims = %s x %s", list(batch[0]), list(batch[1]))
 	}
-	// Without the precision a GPU may round factors to fewer digits.
-	v := b.call(shape, x.dtype, "stablehlo.dot_general %s, %s"+fmt.Sprintf("%s, contracting_dims = %s x %s, precision = [HIGHEST, HIGHEST]", batching, list(contract[0]), list(contract[1])), x, y)
+	v := b.call(shape, t, "stablehlo.dot_general %s, %s"+fmt.Sprintf("%s, contracting_dims = %s x %s, precision = [%s, %s]", batching, list(contract[0]), list(contract[1]), precision, precision), x, y)
 	order := make([]int, len(out))
 	for i, a := range out {
 		order[i] = strings.IndexRune(names, a)

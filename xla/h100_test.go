@@ -27,12 +27,17 @@ func TestCompilesForH100(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, overrides := range map[string][]string{
-		"diffusion-sorption-paper": nil,
-		"navier-stokes-paper":      {"network.width=64", "network.layers=8", "network.basis=64", "network.projection=256"},
+	for _, x := range []struct {
+		name, matmul string
+		overrides    []string
+	}{
+		{"diffusion-sorption-paper", "float32", nil},
+		{"diffusion-sorption-paper", model.TF32, nil},
+		{"diffusion-sorption-paper", model.BF16, nil},
+		{"navier-stokes-paper", "float32", []string{"network.width=64", "network.layers=8", "network.basis=64", "network.projection=256"}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			s, err := model.OpenSpec(name, overrides...)
+		t.Run(x.name+"/"+x.matmul, func(t *testing.T) {
+			s, err := model.OpenSpec(x.name, append(x.overrides, "network.matmul="+x.matmul)...)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -59,7 +64,7 @@ func TestCompilesForH100(t *testing.T) {
 				if arguments < int64(e.config.Size())*4 || between <= 0 {
 					t.Errorf("%s: %d bytes of arguments, %d between", what, arguments, between)
 				}
-				t.Logf("%s: arguments %s, outputs %s, between %s; compiled in %s", what,
+				t.Logf("%s: %d kernels; arguments %s, outputs %s, between %s; compiled in %s", what, countKernels(t),
 					words.Size(float64(arguments)), words.Size(float64(outputs)), words.Size(float64(between)), time.Since(began).Round(time.Second))
 			}
 			w, err := e.write(loadedKey{constraint: e.Last, training: true})

@@ -6,6 +6,7 @@ import (
 
 	"pihc/compute"
 	"pihc/fno"
+	"pihc/model"
 )
 
 // network writes the forward and backward pass of a Fourier neural operator, as package
@@ -17,6 +18,7 @@ type network struct {
 	fno.Network
 	shape  []int
 	dtype  dtype
+	matmul string // as in model.NetworkShared
 	params map[string]value
 	axes   []value // per axis: the matrix of the truncated transform
 	scale  value   // (modes): c_k/P
@@ -34,8 +36,8 @@ type network struct {
 type layer struct{ v, hat, pre value }
 
 // newNetwork declares the parameters as views of the flat vector.
-func newNetwork(b *builder, c fno.Network, shape []int, t dtype, params value) *network {
-	n := &network{builder: b, Network: c, shape: shape, dtype: t, params: map[string]value{}, modes: 1}
+func newNetwork(b *builder, c fno.Network, shape []int, t dtype, matmul string, params value) *network {
+	n := &network{builder: b, Network: c, shape: shape, dtype: t, matmul: matmul, params: map[string]value{}, modes: 1}
 	for _, p := range c.Layout() {
 		n.params[p.Name] = b.reshape(b.slice(params, 0, p.Offset, p.Offset+p.Size()), p.Shape...)
 	}
@@ -123,6 +125,24 @@ func (n *network) inverse(hat value) value {
 	}
 	v := n.dot("opk,xpk->ox", n.reshape(hat, outer, 2, inner), n.axes[last])
 	return n.reshape(v, c, product(n.shape))
+}
+
+// dot is that of builder, of factors rounded as matmul says. TF32 is rounded to here too, so
+// that it means the same on devices whose products have more digits, or cut them off.
+func (n *network) dot(spec string, x, y value) value {
+	round := func(v value) value {
+		if n.matmul == model.TF32 {
+			return n.emit(v.shape, v.dtype, "stablehlo.reduce_precision %s, format = e8m10 : %s", v.name, v.mlir())
+		}
+		return n.convert(v, bf16)
+	}
+	switch n.matmul {
+	case model.TF32:
+		return n.product(spec, round(x), round(y), n.dtype, "HIGH")
+	case model.BF16:
+		return n.product(spec, round(x), round(y), n.dtype, "DEFAULT")
+	}
+	return n.builder.dot(spec, x, y)
 }
 
 // linear is weightᵀ·v + bias.

@@ -1,13 +1,13 @@
 package xla
 
 import (
-	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"pihc/fno"
 	"pihc/internal/check"
-	"pihc/internal/pjrt"
+	"pihc/model"
 )
 
 // Outputs and gradient are those of package fno.
@@ -37,7 +37,7 @@ func TestNetwork(t *testing.T) {
 			net.Forward(want, params, input)
 			net.Backward(grad, params, bar)
 			out := computed(t, [][]float64{params, input, bar}, [][]int{{c.Size()}, {c.Inputs, points}, {c.Outputs, points}}, func(b *builder, in []value) []value {
-				n := newNetwork(b, c, x.shape, f64, in[0])
+				n := newNetwork(b, c, x.shape, f64, "", in[0])
 				y := n.forward(in[1])
 				return []value{y, n.backward(in[2])}
 			})
@@ -47,45 +47,61 @@ func TestNetwork(t *testing.T) {
 	}
 }
 
-// Forward and backward pass of the paper's network for diffusion-sorption, in float32.
-func BenchmarkNetwork(b *testing.B) {
-	config := fno.Network{Inputs: 3, Width: 64, Layers: 5, Modes: []int{8, 8}, Projection: 128, Outputs: 16, LastActivation: true}
-	shape := []int{101, 1024}
+// Factors keep the digits that network.matmul says, and sums those of float32: 1 + 2^-k is told
+// from 1 as long as the type has k digits after the point.
+func TestMatmulRounds(t *testing.T) {
+	x := []float64{1 + 0x1p-7, 1 + 0x1p-10, 1 + 0x1p-16, 4096 - 16}
+	for matmul, want := range map[string][]float64{
+		"":         x,
+		model.TF32: {1 + 0x1p-7, 1 + 0x1p-10, 1, 4096 - 16},
+		model.BF16: {1 + 0x1p-7, 1, 1, 4096 - 16},
+	} {
+		want = append(slices.Clone(want), want[0]+want[1]+want[2]+want[3]+1) // the last row
+		out := computed(t, [][]float64{x}, [][]int{{4}}, func(b *builder, in []value) []value {
+			n := &network{builder: b, dtype: f32, matmul: matmul}
+			single := b.convert(in[0], f32)
+			one := n.dot("a,b->ab", single, b.full(1, f32, 1))
+			// One more term, so that bfloat16 would lose it beside 4096.
+			terms := b.concatenate(0, single, b.full(1, f32, 1))
+			sum := n.dot("a,ab->b", terms, b.full(1, f32, 5, 1))
+			return []value{b.convert(b.concatenate(0, b.reshape(one, 4), sum), f64)}
+		})
+		check.Close(t, out[0], want, 1e-6, 0)
+	}
+}
+
+// Outputs and gradient of every precision of products, beside float64: neither more nor less
+// digits than it says.
+func TestMatmul(t *testing.T) {
+	config := fno.Network{Inputs: 3, Width: 16, Layers: 3, Modes: []int{4, 6}, Projection: 32, Outputs: 4, LastActivation: true, SpectralGain: 1}
+	shape := []int{17, 32}
 	points := product(shape)
-	c, w := client(b), newBuilder()
-	net := newNetwork(w, config, shape, f32, w.input(f32, config.Size()))
-	input := w.input(f32, config.Inputs, points)
-	bar := net.forward(input)
-	p, err := c.Compile(w.module(net.backward(bar)))
-	if err != nil {
-		b.Fatal(err)
+	rng := rand.New(rand.NewPCG(3, 4))
+	params := make([]float64, config.Size())
+	config.Init(params, rng)
+	input, bar := make([]float64, config.Inputs*points), make([]float64, config.Outputs*points)
+	for i := range input {
+		input[i] = rng.NormFloat64()
 	}
-	defer p.Free()
-	tables, err := w.upload(c)
-	if err != nil {
-		b.Fatal(err)
+	for i := range bar {
+		bar[i] = rng.NormFloat64()
 	}
-	var buffers []*pjrt.Buffer
-	for _, v := range w.arguments {
-		x := make([]float32, v.size())
-		for i := range x {
-			x[i] = float32(math.Sin(float64(i))) / 8
+	want, grad := make([]float64, len(bar)), make([]float64, len(params))
+	net := config.Float64(shape, 1, nil)
+	net.Forward(want, params, input)
+	net.Backward(grad, params, bar)
+	for matmul, bounds := range map[string][2]float64{"": {0, 1e-6}, model.TF32: {3e-4, 2e-3}, model.BF16: {3e-3, 2e-2}} {
+		out := computed(t, [][]float64{params, input, bar}, [][]int{{len(params)}, {config.Inputs, points}, {config.Outputs, points}}, func(b *builder, in []value) []value {
+			n := newNetwork(b, config, shape, f32, matmul, b.convert(in[0], f32))
+			y := n.forward(b.convert(in[1], f32))
+			return []value{b.convert(y, f64), b.convert(n.backward(b.convert(in[2], f32)), f64)}
+		})
+		for i, what := range []string{"outputs", "gradient"} {
+			e := check.RelativeL2(out[i], [][]float64{want, grad}[i])
+			t.Logf("%q: %s are %.1e from float64", matmul, what, e)
+			if !(e >= bounds[0] && e <= bounds[1]) {
+				t.Errorf("%q: %s are %g from float64; want %g to %g", matmul, what, e, bounds[0], bounds[1])
+			}
 		}
-		d, err := pjrt.Upload(c, x, v.shape...)
-		if err != nil {
-			b.Fatal(err)
-		}
-		buffers = append(buffers, d)
-	}
-	defer free(append(buffers, tables...)...)
-	for b.Loop() {
-		out, err := p.Run(append(buffers, tables...)...)
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := pjrt.Download(out[0], make([]float32, config.Size())); err != nil {
-			b.Fatal(err)
-		}
-		out[0].Free()
 	}
 }

@@ -166,7 +166,7 @@ func (s *sample) build() error {
 		v := s.loss.evaluate(s.start, value{}).loss
 		base = s.where(s.than("GT", v, 0), v, base)
 	}
-	net := newNetwork(s.builder, s.config, s.Grid.Shape(), s.dtype, a.params)
+	net := newNetwork(s.builder, s.config, s.Grid.Shape(), s.dtype, s.Spec.Network.Matmul, a.params)
 	out := s.amplify(s.transpose(net.forward(s.transpose(s.networkInput(), 1, 0)), 1, 0))
 	if err := s.ansatz(s.components(s.convert(out, f64))); err != nil {
 		return err
