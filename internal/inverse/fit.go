@@ -1,0 +1,282 @@
+package inverse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"pihc/grid"
+	"pihc/lm"
+)
+
+// A Fit is what observations tell of parameters. Coordinates are those of the parameters (Parameter.Log).
+type Fit struct {
+	Coordinates []float64 // at the least sum of squares
+	Deviations  []float64 // by Gauss and Newton, +Inf where the data do not see a parameter
+	Low, High   []float64 // ends of the 95 % profile-likelihood intervals, ∓Inf where there is none
+	Correlation []float64 // (n, n) of the estimates
+	Predicted   []float64 // the observations
+	Curvature   []float64 // standard deviation of each prediction, by Gauss and Newton
+	Outstanding []int     // observations whose residual is too large for one of as many, the largest first
+	Unseen      []Unseen
+
+	ChiSquared float64
+	Degrees    int
+	P          float64 // of a larger sum where equation and deviations are right
+
+	Grid        *grid.Grid // of the solutions
+	Moved       float64    // what the last refinement moved an estimate by, in deviations
+	Iterations  int
+	Evaluations int // of all observations and derivatives
+	Warnings    []string
+}
+
+const (
+	quantile    = 3.841458820694124 // of chi-squared of one degree: 95 %
+	mostMoved   = 0.1               // of a deviation, that the grid may move an estimate by
+	mostValues  = 8_000_000         // of a solution
+	mostDoubled = 7
+)
+
+// fitter minimises the sum of squares of a model on one grid.
+type fitter struct {
+	*solved
+	at          []float64 // where the following are
+	residual    []float64 // (observations, priors)
+	jacobian    []float64 // (the same, parameters)
+	err         error     // no solution there
+	evaluations *int
+}
+
+// move evaluates the residuals at theta, unless they are there.
+func (f *fitter) move(theta []float64) {
+	if f.at != nil && equal(f.at, theta) {
+		return
+	}
+	*f.evaluations++
+	n := len(theta)
+	f.at = append(f.at[:0], theta...)
+	f.residual, f.jacobian = f.residual[:0], f.jacobian[:0]
+	values, jac, err := f.evaluate(theta)
+	f.err = err
+	for i, o := range f.Observations {
+		if err != nil {
+			f.residual = append(f.residual, math.NaN())
+			f.jacobian = append(f.jacobian, make([]float64, n)...)
+			continue
+		}
+		f.residual = append(f.residual, (values[i]-o.Value)/o.Sigma)
+		for _, v := range jac[i*n : (i+1)*n] {
+			f.jacobian = append(f.jacobian, v/o.Sigma)
+		}
+	}
+	for j, p := range f.Parameters {
+		if p.Prior != nil {
+			row := make([]float64, n)
+			row[j] = 1 / p.Prior.Deviation
+			f.residual = append(f.residual, (theta[j]-p.Prior.Mean)/p.Prior.Deviation)
+			f.jacobian = append(f.jacobian, row...)
+		}
+	}
+}
+
+func equal(a, b []float64) bool {
+	for i, v := range a {
+		if v != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// cost is half the sum of squares, and its gradient.
+func (f *fitter) cost() (cost float64, gradient []float64) {
+	n := len(f.at)
+	gradient = make([]float64, n)
+	for i, r := range f.residual {
+		cost += r * r / 2
+		for j, v := range f.jacobian[i*n : (i+1)*n] {
+			gradient[j] += v * r
+		}
+	}
+	return cost, gradient
+}
+
+// ErrStart says that there is no solution where the parameters start.
+var ErrStart = errors.New("no solution is found where the fit starts")
+
+// minimise moves theta to a least sum of squares.
+func (f *fitter) minimise(theta []float64) (lm.Result, error) {
+	f.move(theta)
+	if f.err != nil {
+		return lm.Result{}, fmt.Errorf("%w: %w", ErrStart, f.err)
+	}
+	p := lm.NewDense(len(f.residual), len(theta),
+		func(r, w []float64) { f.move(w); copy(r, f.residual) },
+		func(jac, w []float64) { f.move(w); copy(jac, f.jacobian) })
+	res := lm.NewSolver(len(theta), lm.Options{Descent: lm.LevenbergMarquardt{NoAcceleration: true}, NoRestart: true}).Solve(p, theta)
+	f.move(theta)
+	if f.err != nil || res.Status == lm.StatusNonFiniteStart {
+		return res, fmt.Errorf("%w: a derivative is not finite", ErrStart)
+	}
+	return res, nil
+}
+
+// step is that of Gauss and Newton where the fitter is, in deviations of the parameters that are seen: the largest.
+func (f *fitter) step() float64 {
+	_, gradient := f.cost()
+	x := newInformation(f.jacobian, len(f.at))
+	c, largest := x.covariance(), 0.0
+	for j, v := range x.solve(gradient) {
+		if !x.unseen(j) {
+			largest = max(largest, math.Abs(v)/math.Sqrt(c[j*x.n+j]))
+		}
+	}
+	return largest
+}
+
+// Run fits the parameters. Say is told of every grid. The error is ctx's, that of a problem that cannot be solved, or ErrStart.
+func (m *Model) Run(ctx context.Context, say func(format string, args ...any)) (*Fit, error) {
+	out := &Fit{}
+	var theta []float64
+	for i := range m.Parameters {
+		theta = append(theta, m.Parameters[i].Coordinate(m.Parameters[i].Start))
+	}
+	at := func(l level) (*fitter, error) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		s, err := m.solve(l)
+		return &fitter{solved: s, evaluations: &out.Evaluations}, err
+	}
+	var now level
+	f, err := at(now)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		res, err := f.minimise(theta)
+		if err != nil {
+			return nil, err
+		}
+		out.Iterations += res.Iterations
+		if err := res.Status.Err(); err != nil && res.Status != lm.StatusRankDeficient {
+			out.Warnings = append(out.Warnings, fmt.Sprintf("the fit may not be at its end: %v", err))
+		}
+		next, finer, moved, err := m.finer(now, theta, at)
+		if err != nil {
+			return nil, err
+		}
+		say("on %v: chi-squared %.6g, the next grid moves estimates by %.2g deviations", f.grid.Shape(), 2*res.Cost, moved)
+		if out.Moved = moved; moved < mostMoved {
+			break
+		}
+		if next == now {
+			out.Warnings = append(out.Warnings, fmt.Sprintf("estimates still move by %.2g of their deviation from grid to grid: intervals are in part of the grid", moved))
+			break
+		}
+		now, f = next, finer
+		if f == nil {
+			if f, err = at(now); err != nil {
+				return nil, err
+			}
+		}
+	}
+	out.Coordinates, out.Grid = theta, f.grid
+	return out, out.describe(ctx, f)
+}
+
+// finer looks at the grids with twice the points in time, and in space, and returns the level that the estimates ask for, its fitter if
+// there is one, and what it moves the estimates by.
+func (m *Model) finer(now level, theta []float64, at func(level) (*fitter, error)) (next level, f *fitter, moved float64, err error) {
+	next = now
+	for _, l := range []level{{now.time + 1, now.space}, {now.time, now.space + 1}} {
+		if max(l.time, l.space) > mostDoubled || m.values(l) > mostValues {
+			moved = max(moved, mostMoved)
+			continue
+		}
+		x, err := at(l)
+		if err != nil {
+			return now, nil, 0, err
+		}
+		if x.move(theta); x.err != nil {
+			return now, nil, 0, x.err
+		}
+		by := x.step()
+		if moved = max(moved, by); by >= mostMoved {
+			next, f = level{max(next.time, l.time), max(next.space, l.space)}, x
+		}
+	}
+	if next.time > now.time && next.space > now.space {
+		f = nil
+	}
+	return next, f, moved, nil
+}
+
+// describe fills in what is known at the minimum.
+func (out *Fit) describe(ctx context.Context, f *fitter) error {
+	theta := out.Coordinates
+	n := len(theta)
+	f.move(theta)
+	cost, _ := f.cost()
+	x := newInformation(f.jacobian, n)
+	c := x.covariance()
+	out.ChiSquared, out.Degrees = 2*cost, len(f.residual)-x.rank()
+	out.P = 1
+	if out.Degrees > 0 {
+		out.P = chiSquaredTail(out.ChiSquared, out.Degrees)
+	}
+	out.Correlation = make([]float64, n*n)
+	for j := range n {
+		out.Deviations = append(out.Deviations, math.Sqrt(c[j*n+j]))
+		if x.unseen(j) {
+			out.Deviations[j] = math.Inf(1)
+		}
+		for k := range n {
+			if s := math.Sqrt(c[j*n+j] * c[k*n+k]); s > 0 {
+				out.Correlation[j*n+k] = c[j*n+k] / s
+			}
+		}
+	}
+	out.residuals(f, c)
+	out.Unseen = f.findUnseen(x)
+	for j := range n {
+		for side, end := range map[float64]*[]float64{-1: &out.Low, 1: &out.High} {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			v := math.Inf(int(side))
+			if !x.unseen(j) {
+				v = f.profile(theta, j, side, cost)
+			}
+			*end = append(*end, v)
+		}
+	}
+	f.move(theta)
+	return nil
+}
+
+// residuals fills in predictions, their deviations, and the observations that stand out: of a normal residual, after what the fit takes
+// from it, at 5 % for the largest of all (Bonferroni).
+func (out *Fit) residuals(f *fitter, c []float64) {
+	n, count := len(out.Coordinates), len(f.Observations)
+	most := normalQuantile(1 - 0.025/float64(count))
+	size := map[int]float64{}
+	for i, o := range f.Observations {
+		row, variance := f.jacobian[i*n:(i+1)*n], 0.0
+		for j, v := range row {
+			for k, w := range row {
+				variance += v * w * c[j*n+k]
+			}
+		}
+		out.Predicted = append(out.Predicted, o.Value+f.residual[i]*o.Sigma)
+		out.Curvature = append(out.Curvature, math.Sqrt(max(variance, 0))*o.Sigma)
+		if left := 1 - variance; left > 1e-6 {
+			if size[i] = math.Abs(f.residual[i]) / math.Sqrt(left); size[i] > most {
+				out.Outstanding = append(out.Outstanding, i)
+			}
+		}
+	}
+	sortBy(out.Outstanding, func(i int) float64 { return -size[i] })
+}
