@@ -22,6 +22,8 @@ type Input[T compute.Float] struct {
 	// subdomain, uniformly; where it is not zero the options must allow Overlap.
 	Overlap float64
 	Seed    Seed
+	// Draft leaves the Newton correction out: nothing is differentiated through the solve.
+	Draft bool
 }
 
 // LeastSquares are the problems of all experts for one sample, in the memory of a Workspace and valid
@@ -40,6 +42,7 @@ func (s *Workspace) Assemble[T compute.Float](in Input[T]) LeastSquares {
 		panic("constraint: Assemble: an offset wants an ansatz with one, and a field of the grid's size")
 	}
 	copy(s.offset, in.Offset)
+	s.draft = in.Draft
 	if _, single := any(in.Basis).([]float32); single && s.gatherer.DenseTables() {
 		load[float32](s, in)
 	} else {
@@ -62,16 +65,22 @@ func load[D, T compute.Float](s *Workspace, in Input[T]) {
 	width, times := system.SliceSize(), system.Grid.Axes[0].Points
 	lo, hi := system.Slab.Own(times)
 	s.c.pool.Run(len(s.field)/width, func(worker, slice int) {
-		if s.offset != nil && in.Offset == nil {
+		if s.offset != nil && in.Offset == nil && s.propagation == nil {
 			s.workers[worker].Offset(s.offset[slice*width:(slice+1)*width], in.Sample, slice)
 		}
 		if unknown, at := slice/times, slice%times; at >= lo && at < hi {
 			loadSlice(s, out, in.Basis, slice, unknown*(hi-lo)+at-lo)
-			loadDirections(s, out[slice*width*s.c.Functions:], in.Directions, slice*width, width)
+			loadDirections(s, out[slice*width*s.c.stored:], in.Directions, slice*width, width)
 		}
 	})
+	if s.propagation != nil {
+		if s.offset != nil && in.Offset == nil {
+			s.beginOffset(in.Sample)
+		}
+		propagate(s, out)
+	}
 	smooth(s, out)
-	slab.Fill(system.Slab, out, width*s.c.Functions)
+	slab.Fill(system.Slab, out, width*s.c.stored)
 }
 
 // draw forms the rows of every block.
@@ -106,9 +115,9 @@ func (s *Workspace) draw(sample []float64, seed Seed, overlap float64) {
 // loadDirections writes values [lo, lo+width) of the directions after the functions of
 // the network, zeros where there are fewer.
 func loadDirections[D compute.Float](s *Workspace, out []D, directions [][]float64, lo, width int) {
-	n := s.c.Functions
+	n, unknown := s.c.stored, lo/s.c.System.Grid.Size()
 	for i := range s.c.Options.Directions {
-		column := n - s.c.Options.Directions + i
+		column := s.c.within(unknown) + s.c.Functions - s.c.Options.Directions + i
 		for p := range width {
 			out[p*n+column] = 0
 		}
@@ -124,15 +133,20 @@ func loadDirections[D compute.Float](s *Workspace, out []D, directions [][]float
 // multiplier and, where asked, removing the mean over the slice, in float64. from is its
 // place in the basis.
 func loadSlice[D, T compute.Float](s *Workspace, out []D, basis []T, slice, from int) {
-	n, size := s.c.Functions, s.c.ownSize()
+	n, size := s.c.stored, s.c.ownSize()
 	width := s.c.System.SliceSize()
+	unknown := slice / s.c.System.Grid.Axes[0].Points
 	lo, from := slice*width, from*width
 	dst := out[lo*n : (lo+width)*n]
+	if n > s.c.Functions {
+		clear(dst)
+	}
+	dst = dst[s.c.within(unknown):]
 	mu, removeMean := s.c.multiplier, s.c.System.RemovesMean(slice)
 	if mu != nil {
 		mu = mu[lo : lo+width]
 	}
-	i, own := 0, n-s.c.Options.Directions
+	i, own := 0, s.c.Functions-s.c.Options.Directions
 	for ; i+8 <= own; i += 8 {
 		transposeEight(dst[i:], basis[i*size+from:], n, size, width, mu, removeMean)
 	}

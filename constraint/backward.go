@@ -4,13 +4,22 @@ import (
 	"pihc/compute"
 	"pihc/internal/kernel"
 	"pihc/internal/slab"
+	"pihc/pde"
 )
 
 // alphaParts is the number of pieces the sum ω̄_k is formed in.
 const alphaParts = 8
 
-// tilePoints is the number of grid points of one piece of b̄.
-const tilePoints = 1024
+// tilePoints is the number of grid points whose b̄ is combined at a time.
+const tilePoints = 256
+
+// windowValues is about how many values the fields α and β of all experts have at a time: as few slices
+// of the grid as a cache holds. Bits do not depend on it.
+const windowValues = 1 << 20
+
+// apart is the number of values between fields: a power of two from one to the next would put all into the
+// same lines of a cache.
+const apart = 72
 
 // Backward computes b̄ = ∂L/∂b (N, C, P), of the network's functions alone, from ū = ∂L/∂û (C, P) and overwrites bbar; of a part
 // of a System P are the own points in bbar, as in Load, and those stored in ubar.
@@ -20,57 +29,115 @@ const tilePoints = 1024
 // and b̄ = Σ_k Πᵀ[μ α_k] ω_kᵀ + Πᵀ[μ β_k] λ_kᵀ (docs/constraint.md, section 8).
 func (x Solution) Backward[T compute.Float](bbar []T, ubar []float64, jump, slope float64) {
 	s := x.memory
-	s.restrict(ubar)
-	if !s.c.Options.Fixed {
-		s.sumOmegaBar()
+	fixed, jumps := s.c.Options.Fixed, s.c.allPairs > 0 && (jump != 0 || slope != 0)
+	if !fixed {
+		s.sumOmegaBar(ubar)
 	}
-	if s.c.allPairs > 0 && (jump != 0 || slope != 0) {
+	if jumps {
 		s.spreadJumps(jump, slope)
 	}
-	system := s.c.System
-	if !s.c.Options.Fixed {
+	if !fixed {
 		s.sum(s.omegaBars...)
 		s.forExperts(problem.adjointSolve)
-		s.gatherer.Scatter(s.adjointFields, s.adjointLists)
-		for _, f := range s.adjointFields {
-			slab.Collect(system.Slab, f, system.SliceSize())
+	}
+	s.setAdjointWeights()
+	width, all := s.c.System.SliceSize(), s.c.System.Grid.Axes[0].Points
+	for first := 0; first < all; first += s.slices {
+		count := min(s.slices, all-first)
+		s.restrict(ubar, first, count)
+		if jumps {
+			s.addJumps(first*width, (first+count)*width)
+		}
+		if !fixed {
+			s.gatherer.Scatter(s.adjointFields, s.adjointLists, first)
+			for _, f := range s.adjointFields {
+				slab.Collect(s.c.System.Slab, f, width)
+			}
+		}
+		s.projectTransposed(first, count)
+		combineFields(s, bbar, first*width, (first+count)*width)
+	}
+}
+
+// newAdjointFields makes the fields of the backward pass: of all slices where one does not do without the
+// others, otherwise of as many as have windowValues, in blocks that spectral terms do together.
+func (s *Workspace) newAdjointFields() {
+	system := s.c.System
+	width, all := system.SliceSize(), system.Grid.Axes[0].Points
+	fields := len(s.experts)
+	if !s.c.Options.Fixed {
+		fields *= 2
+	}
+	block := len(system.Problem.Unknowns) * width * kernel.LaneCount
+	s.slices = min(all, max(1, windowValues/(fields*block))*kernel.LaneCount)
+	s.c.eachSmoother(func(_ int, m pde.Smoother) {
+		if m.Axis == 0 {
+			s.slices = all
+		}
+	})
+	if system.Slab != nil || s.c.Propagator != nil {
+		s.slices = all
+	}
+	size := len(system.Problem.Unknowns) * width * s.slices
+	s.adjointStride = size + apart
+	s.adjointMemory = make([]float64, fields*s.adjointStride)
+	for i := range fields {
+		s.adjointFields = append(s.adjointFields, s.adjointMemory[i*s.adjointStride:][:size])
+	}
+	s.adjointWeights = make([]float64, s.c.N*fields)
+}
+
+// alpha is α_k.
+func (s *Workspace) alpha(k int) []float64 {
+	return s.adjointFields[k*len(s.adjointFields)/len(s.experts)]
+}
+
+// setAdjointWeights sets the weights of the fields, ω_k of α_k and λ_k of β_k.
+func (s *Workspace) setAdjointWeights() {
+	fields := len(s.adjointFields)
+	each := fields / len(s.experts)
+	for k, e := range s.experts {
+		for i, v := range e.omega {
+			s.adjointWeights[i*fields+k*each] = v
+		}
+		for i, v := range e.lambda[:len(e.lambda)*(each-1)] {
+			s.adjointWeights[i*fields+k*each+1] = v
 		}
 	}
-	s.projectTransposed()
-	size, unknowns := system.Grid.Size(), len(system.Problem.Unknowns)
-	first, end := system.OwnPoints()
-	tiles := (end - first + tilePoints - 1) / tilePoints
-	s.c.pool.Run(tiles*unknowns, func(worker, i int) {
-		unknown, lo := i/tiles, first+i%tiles*tilePoints
-		hi := min(lo+tilePoints, end)
-		combineFields(s, s.workers[worker], bbar, unknown, unknown*size+lo, unknown*size+hi, unknown*(end-first)+lo-first)
-	})
 }
 
-// restrict sets α_k = 1_{Ω_k} ū and β_k = 0.
-func (s *Workspace) restrict(ubar []float64) {
-	width := s.c.System.SliceSize()
-	s.c.pool.Run(len(ubar)/width, func(_, slice int) {
-		lo, hi := slice*width, (slice+1)*width
-		for _, e := range s.experts {
-			clear(e.alpha[lo:hi])
-			clear(e.beta[lo:hi])
-			s.segments(e.index, slice, func(lo, hi int) { copy(e.alpha[lo:hi], ubar[lo:hi]) })
+// restrict sets α_k = 1_{Ω_k} ū and β_k = 0, on so many slices from first on.
+func (s *Workspace) restrict(ubar []float64, first, count int) {
+	width, all := s.c.System.SliceSize(), s.c.System.Grid.Axes[0].Points
+	size := len(s.c.System.Problem.Unknowns) * count * width
+	for i := range s.adjointFields {
+		s.adjointFields[i] = s.adjointFields[i][:size]
+	}
+	s.c.pool.Run(len(s.adjointFields), func(_, i int) {
+		clear(s.adjointFields[i])
+	})
+	s.c.pool.Run(len(s.experts), func(_, k int) {
+		alpha := s.alpha(k)
+		for unknown := range s.c.System.Problem.Unknowns {
+			to := (unknown*(count-all) - first) * width // of what is at 0 in a field of all slices
+			for slice := first; slice < first+count; slice++ {
+				s.segments(k, unknown*all+slice, func(lo, hi int) { copy(alpha[to+lo:to+hi], ubar[lo:hi]) })
+			}
 		}
 	})
 }
 
-// sumOmegaBar forms ω̄_k = Σ_{Ω_k} (μΠb)ᵀ α_k.
-func (s *Workspace) sumOmegaBar() {
-	n, slices, unknowns := s.c.Functions, s.c.System.Grid.Axes[0].Points, len(s.c.System.Problem.Unknowns)
+// sumOmegaBar forms ω̄_k = Σ_{Ω_k} (μΠb)ᵀ ū.
+func (s *Workspace) sumOmegaBar(ubar []float64) {
+	n, slices, unknowns := s.c.stored, s.c.System.Grid.Axes[0].Points, len(s.c.System.Problem.Unknowns)
 	s.c.pool.Run(len(s.parts), func(worker, i int) {
 		e, part, sum := s.experts[i/alphaParts], i%alphaParts, s.parts[i]
 		clear(sum)
 		for unknown := range unknowns {
-			own := sum[s.c.column(unknown):][:n]
+			own := sum[s.c.first(unknown):][:n]
 			for slice := part * slices / alphaParts; slice < (part+1)*slices/alphaParts; slice++ {
 				s.segments(e.index, unknown*slices+slice, func(lo, hi int) {
-					kernel.AccumulateTransposed(own, n, hi-lo, s.store.basisRows(s.workers[worker], lo, hi), e.alpha[lo:hi])
+					kernel.AccumulateTransposed(own, n, hi-lo, s.store.basisRows(s.workers[worker], lo, hi), ubar[lo:hi])
 				})
 			}
 		}
@@ -84,37 +151,54 @@ func (s *Workspace) sumOmegaBar() {
 }
 
 // projectTransposed applies Sᵀ, μ and then Πᵀ, where asked the removal of the mean over
-// each slice, to the scalar fields.
-func (s *Workspace) projectTransposed() {
-	mu := s.c.multiplier
+// each slice, to the scalar fields, of so many slices from first on.
+func (s *Workspace) projectTransposed(first, count int) {
+	if s.propagation != nil {
+		s.propagateTransposed()
+	}
+	system, mu := s.c.System, s.c.multiplier
+	width, all := system.SliceSize(), system.Grid.Axes[0].Points
 	s.c.pool.Run(len(s.adjointFields), func(_, i int) {
 		f := s.adjointFields[i]
 		smoothTransposed(s.c, f)
-		if mu != nil {
-			kernel.Mul64(f, f, mu)
+		for unknown := range system.Problem.Unknowns {
+			part := f[unknown*count*width:][:count*width]
+			if mu != nil {
+				kernel.Mul64(part, part, mu[(unknown*all+first)*width:][:len(part)])
+			}
+			for lo := 0; lo < len(part) && system.RemovesMean(unknown*all); lo += width {
+				pde.RemoveMean(part[lo : lo+width])
+			}
 		}
-		s.c.System.RemoveMeans(f)
 	})
 }
 
-// combineFields writes b̄ at points [lo, hi) of fields (C, P), all of one unknown, from to on.
-func combineFields[T compute.Float](s *Workspace, w *worker, bbar []T, unknown, lo, hi, to int) {
-	size, column := s.c.ownSize(), s.c.column(unknown)
-	fields := w.fields[:0]
-	for _, e := range s.experts {
-		fields = append(fields, e.alpha[lo:hi])
-		if !s.c.Options.Fixed {
-			fields = append(fields, e.beta[lo:hi])
+// combineFields writes b̄ at the own ones of points [lo, hi), of which there are α and β.
+func combineFields[T compute.Float](s *Workspace, bbar []T, lo, hi int) {
+	first, end := s.c.System.OwnPoints()
+	begin := max(lo, first)
+	tiles := (min(hi, end) - begin + tilePoints - 1) / tilePoints
+	size, fields := s.c.ownSize(), len(s.adjointFields)
+	s.c.pool.Run(len(s.c.System.Problem.Unknowns)*tiles, func(worker, i int) {
+		unknown, p := i/tiles, begin+i%tiles*tilePoints
+		points, at := min(tilePoints, min(hi, end)-p), unknown*(hi-lo)+p-lo
+		n, column, sums := s.c.Functions-s.c.Options.Directions, s.c.column(unknown), s.workers[worker].tile
+		kernel.Gemm(sums, points, n, points, nil, false, kernel.Product[float64]{
+			A: s.adjointWeights[column*fields:], RowStride: fields, ColStride: 1, B: s.adjointMemory[at:], BStride: s.adjointStride, K: fields,
+		}, kernel.Product[float64]{})
+		to := unknown*(end-first) + p - first
+		for i := range n {
+			round(bbar[i*size+to:][:points], sums[i*points:])
 		}
-	}
-	for i := range s.c.Functions - s.c.Options.Directions {
-		coefficients := w.coefficients[:0]
-		for _, e := range s.experts {
-			coefficients = append(coefficients, e.omega[column+i])
-			if !s.c.Options.Fixed {
-				coefficients = append(coefficients, e.lambda[column+i])
-			}
-		}
-		kernel.CombineFields(bbar[i*size+to:][:hi-lo], coefficients, fields)
+	})
+}
+
+// round rounds x to T.
+func round[T compute.Float](dst []T, x []float64) {
+	switch d := any(&dst).(type) {
+	case *[]float64:
+		copy(*d, x)
+	case *[]float32:
+		kernel.Narrow(*d, x)
 	}
 }

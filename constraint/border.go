@@ -112,7 +112,7 @@ func (c *Constraint) findPairs() {
 		for unknown := range c.System.Problem.Unknowns {
 			for _, p := range b.Below {
 				at := unknown*c.System.Grid.Size() + int(p)
-				c.pairs = append(c.pairs, pair{b.Lower, b.Upper, [2]int{at, at + int(b.Stride)}, c.column(unknown), b.Step})
+				c.pairs = append(c.pairs, pair{b.Lower, b.Upper, [2]int{at, at + int(b.Stride)}, c.first(unknown), b.Step})
 			}
 		}
 	}
@@ -152,8 +152,8 @@ func (s *Workspace) measurePairs() {
 	})
 }
 
-// spreadJumps adds the gradient of the weighted jumps, d = b·(ω_u − ω_l), to α
-// and ω̄ of the two experts of each pair.
+// spreadJumps adds the gradient of the weighted jumps, d = b·(ω_u − ω_l), to ω̄ of the two experts
+// of each pair, and leaves that by the differences in their place, for addJumps.
 func (s *Workspace) spreadJumps(jump, slope float64) {
 	s.measurePairs()
 	n := float64(s.c.allPairs)
@@ -167,8 +167,22 @@ func (s *Workspace) spreadJumps(jump, slope float64) {
 			row := s.store.basisRows(s.workers[0], at, at+1)
 			kernel.Axpy64(upper.omegaBar[p.column:][:len(row)], bar, row)
 			kernel.Axpy64(lower.omegaBar[p.column:][:len(row)], -bar, row)
-			upper.alpha[at] += bar
-			lower.alpha[at] -= bar
+			s.jump[i][side] = bar
+		}
+	}
+}
+
+// addJumps adds that gradient to α of the two experts, of which there are points [lo, hi).
+func (s *Workspace) addJumps(lo, hi int) {
+	size := s.c.System.Grid.Size()
+	for i, bars := range s.jump {
+		p := &s.c.pairs[i]
+		for side, bar := range bars {
+			if at := p.at[side] % size; at >= lo && at < hi {
+				at += p.at[side]/size*(hi-lo) - lo
+				s.alpha(p.upper)[at] += bar
+				s.alpha(p.lower)[at] -= bar
+			}
 		}
 	}
 }

@@ -30,6 +30,7 @@ import (
 	"slices"
 
 	"pihc/compute"
+	"pihc/grid"
 	"pihc/internal/words"
 	"pihc/lm"
 	"pihc/pde"
@@ -83,14 +84,16 @@ type Options struct {
 
 // Constraint is a PDE constraint on a grid.
 type Constraint struct {
-	System    *pde.System // or this rank's part of it
-	Options   Options
-	Router    Router
-	Functions int              // of the basis, and Directions
-	N         int              // weights: Functions, or Separate one for every component
-	Smoothers [][]pde.Smoother // of the ansatz, per unknown
-	Borders   []Border         // every pair of neighbours along every axis, in the order of sums over borders
+	System     *pde.System // or this rank's part of it
+	Options    Options
+	Router     Router
+	Functions  int              // of the basis, and Directions
+	N          int              // weights: Functions, or Separate one for every component
+	Smoothers  [][]pde.Smoother // of the ansatz, per unknown
+	Propagator *grid.Propagator // of the ansatz, or nil
+	Borders    []Border         // every pair of neighbours along every axis, in the order of sums over borders
 
+	stored     int         // functions in memory: Functions, or N of components that are functions of their own
 	division   *Division   // of the whole grid
 	candidates [][][]int32 // per residual and expert: its rows
 	elsewhere  [][][]int32 // and those of all others, where rows may be sampled there
@@ -151,6 +154,12 @@ func New(s *pde.System, n int, o Options, router Router, pool *compute.Pool) (*C
 	c.multiplier = s.Multiplier()
 	if c.Smoothers, err = s.Smoothers(); err != nil {
 		return nil, err
+	}
+	c.stored = c.Functions
+	if c.Propagator, err = s.Propagator(); err != nil {
+		return nil, fmt.Errorf("ansatz: duhamel: %w", err)
+	} else if c.Propagator != nil && c.Propagator.Coupled {
+		c.stored = c.N // of a component that has its own weight the linear part makes a field of all unknowns
 	}
 	c.findBorders()
 	c.findRuns()

@@ -28,7 +28,6 @@ type expert struct {
 	omegaBar, lambda []float64
 	adjoint          lm.Hessian
 	s, q             []grid.Rows[float64] // per block: adjoint rows
-	alpha, beta      []float64            // (P): 1_{Ω_k} ū (+ border part) − p_k, and −q_k
 }
 
 // chunk is a range of rows of one block, whose sums count that many times.
@@ -71,11 +70,10 @@ func (c *Constraint) CoarseOptions() lm.Options {
 const coarseFTol = 1e-3
 
 func (s *Workspace) newExpert(index int, blocks []*block) *expert {
-	n, size := s.c.N, s.c.System.FieldSize()
+	n := s.c.N
 	e := &expert{
 		index: index, blocks: blocks, solver: lm.NewSolver(n, s.c.Options.Solver),
 		omega: make([]float64, n), omegaBar: make([]float64, n), lambda: make([]float64, n),
-		alpha: make([]float64, size), beta: make([]float64, size),
 	}
 	for _, b := range blocks {
 		e.s, e.q = append(e.s, b.NewValues()), append(e.q, b.NewValues())
@@ -226,8 +224,20 @@ func (p problem) solve() {
 			start()
 		}
 	}
-	p.result = p.solver.Solve(p, p.omega)
+	var rows lm.Problem = p
+	if p.workspace.draft {
+		rows = draft{p}
+	}
+	p.result = p.solver.Solve(rows, p.omega)
 }
+
+// draft is a problem without second derivatives, which solves leave uncorrected.
+type draft struct{ problem lm.Problem }
+
+// Dim and Normal make it an lm.Problem.
+func (d draft) Dim() int { return d.problem.Dim() }
+
+func (d draft) Normal(a, g, omega []float64) float64 { return d.problem.Normal(a, g, omega) }
 
 // adjointSolve finds λ_k from ω̄_k, and the adjoint rows s, q of every block.
 func (p problem) adjointSolve() {

@@ -118,3 +118,31 @@ func TestCoarseStart(t *testing.T) {
 		}
 	}
 }
+
+// A draft is the solve without a Newton correction, bit by bit, and leaves nothing behind for the next.
+func TestDraft(t *testing.T) {
+	sys, basis, initial := toy(t, shipped, map[string]int{"t": 9, "x": 12}, 4)
+	solve := func(correction bool, drafts ...bool) (all [][]float64, corrected bool) {
+		o := Options{Mean: true, Start: 0.3, Solver: lm.Options{GTol: 1e-3, NewtonCorrection: correction}}
+		c, err := New(sys, 4, o, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := c.NewWorkspace()
+		for _, draft := range drafts {
+			x := s.Assemble(Input[float64]{Basis: basis, Sample: initial, Draft: draft}).Solve()
+			all, corrected = append(all, slices.Clone(x.Weights(0))), x.Outcomes()[0].Corrected
+		}
+		return all, corrected
+	}
+	mixed, corrected := solve(true, false, true, false)
+	plain, never := solve(false, false)
+	if !corrected || never {
+		t.Errorf("corrected: %v, without a correction %v", corrected, never)
+	}
+	check.Equal(t, mixed[1], plain[0])
+	check.Equal(t, mixed[2], mixed[0])
+	if slices.Equal(mixed[0], mixed[1]) {
+		t.Error("a draft is what a corrected solve gives")
+	}
+}

@@ -81,8 +81,7 @@ type worker struct {
 	sums    sums
 	line    []float64 // two lines of the functions, of smooth
 
-	coefficients []float64   // of the fields that b̄ combines
-	fields       [][]float64 // and these
+	tile []float64 // b̄ of the functions at tilePoints points
 }
 
 func (c *Constraint) newWorker(index int) *worker {
@@ -102,9 +101,9 @@ func (c *Constraint) newWorker(index int) *worker {
 		RowEvaluator: c.System.NewRowEvaluator(kernel.BlockSize), index: index,
 		z: buffers(terms), y: buffers(terms), s: buffers(terms * terms),
 		view: make([][]float64, terms), sview: make([][]float64, terms*terms),
-		scratch: make([]float64, max(kernel.NormalScratch32(c.N), kernel.BlockSize)), wide: make([]float64, axes[len(axes)-1].Points*c.Functions),
-		sums:         newSums(c.N),
-		coefficients: make([]float64, 0, 2*c.Router.Experts()), fields: make([][]float64, 0, 2*c.Router.Experts()),
+		scratch: make([]float64, max(kernel.NormalScratch32(c.N), kernel.BlockSize)), wide: make([]float64, axes[len(axes)-1].Points*c.stored),
+		sums: newSums(c.N),
+		tile: make([]float64, c.Functions*tilePoints),
 	}
 }
 

@@ -35,13 +35,14 @@ func smooth[D compute.Float](s *Workspace, basis []D) {
 	})
 }
 
-// smoothTransposed applies Sᵀ to a field (C, P), at own points.
+// smoothTransposed applies Sᵀ to a field (C, P), P those of some slices: of all where it acts along the first axis.
 func smoothTransposed(c *Constraint, field []float64) {
+	size := len(field) / len(c.System.Problem.Unknowns)
 	c.eachSmoother(func(unknown int, m pde.Smoother) {
-		count, stride, lines := c.lines(m.Axis)
+		count, stride := c.System.Grid.Axes[m.Axis].Points, c.System.Grid.Strides()[m.Axis]
 		sum := make([]float64, count)
-		for line := range lines {
-			first := c.firstOf(unknown, m.Axis, line)
+		for line := range size / count {
+			first := unknown*size + lineStart(line, count, stride)
 			clear(sum)
 			for i := range count {
 				kernel.Axpy64(sum, field[first+i*stride], m.Matrix[i*count:][:count])
@@ -73,5 +74,8 @@ func (c *Constraint) lines(axis int) (count, stride, lines int) {
 func (c *Constraint) firstOf(unknown, axis, line int) int {
 	count, stride, _ := c.lines(axis)
 	lo, _ := c.System.OwnPoints()
-	return unknown*c.System.Grid.Size() + lo + line/stride*count*stride + line%stride
+	return unknown*c.System.Grid.Size() + lo + lineStart(line, count, stride)
 }
+
+// lineStart is the first of so many points of a line, a stride apart.
+func lineStart(line, count, stride int) int { return line/stride*count*stride + line%stride }

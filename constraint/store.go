@@ -48,12 +48,12 @@ type rows[T compute.Float] struct {
 }
 
 func newRows[T compute.Float](c *Constraint, blocks []*block) *rows[T] {
-	n, terms := c.Functions, 0
+	n, terms := c.stored, 0
 	s := &rows[T]{c: c, n: n, basis: make([]T, c.System.FieldSize()*n)}
 	for _, b := range blocks {
 		var columns []int
 		for _, t := range b.Set.Terms {
-			columns = append(columns, c.column(c.System.Terms[t].Of))
+			columns = append(columns, c.first(c.System.Terms[t].Of))
 		}
 		s.columns, terms = append(s.columns, columns), max(terms, len(columns))
 		list := grid.Rows[T]{Operators: b.Set.Terms, Values: make([][]T, len(b.Set.Terms))}
@@ -178,7 +178,7 @@ func (s *rows[T]) completeCurvature(c []float64) {
 }
 
 func (s *rows[T]) basisProduct(w *worker, z []float64, lo int, v []float64) {
-	column := s.c.column(lo / s.c.System.Grid.Size())
+	column := s.c.first(lo / s.c.System.Grid.Size())
 	matVec(z, s.n, s.basis[lo*s.n:(lo+len(z))*s.n], v[column:][:s.n], w.scratch)
 }
 

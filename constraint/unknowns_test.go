@@ -127,3 +127,28 @@ func TestSeparatePrecision(t *testing.T) {
 		check.Close(t, got, want, 1e-5, 0)
 	}
 }
+
+// The gradient has the same bits on however many slices the fields of experts are at a time.
+func TestBackwardWindows(t *testing.T) {
+	const n = 5
+	for _, file := range []string{"testdata/copies.yaml", "diffusion-sorption", "navier-stokes"} {
+		sys, basis, initial := toy(t, file, nil, n*2)
+		basis, initial = basis[:n*sys.FieldSize()], slices.Repeat(initial, 2)[:sys.InputSize()]
+		o := exactOptions()
+		o.Experts, o.Points, o.Overlap = []int{2, 2}, 25, true
+		c, err := New(sys, n, o, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := c.NewWorkspace()
+		x := s.Assemble(Input[float64]{Basis: basis, Sample: initial, Overlap: 0.4, Seed: Seed{1, 2, 3}}).Solve()
+		ubar := check.Normal(check.Rand(6), slices.Clone(x.Field()))
+		all, want := s.slices, make([]float64, len(basis))
+		x.Backward(want, ubar, 0.3, 0.02)
+		for _, s.slices = range []int{1, 3, all - 1} {
+			got := make([]float64, len(basis))
+			x.Backward(got, ubar, 0.3, 0.02)
+			check.Equal(t, got, want)
+		}
+	}
+}

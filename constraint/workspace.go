@@ -13,22 +13,30 @@ type Workspace struct {
 	gatherer *grid.Gatherer
 	workers  []*worker
 	zero     []float64 // (N)
+	draft    bool      // Input.Draft
 	packed   []float64 // scratch of sums over ranks
 
-	offset    []float64            // (C, P): g_0; nil where the ansatz has none
-	store     store                // the basis, and the rows of all blocks
-	blocks    []*block             // of all experts
-	constants []grid.Rows[float64] // T g_0 at their points, with an offset
-	experts   []*expert
-	field     []float64    // (C, P): û
-	jump      [][2]float64 // per pair: the two differences
+	offset      []float64            // (C, P): g_0; nil where the ansatz has none
+	store       store                // the basis, and the rows of all blocks
+	blocks      []*block             // of all experts
+	constants   []grid.Rows[float64] // T g_0 at their points, with an offset
+	experts     []*expert
+	field       []float64         // (C, P): û
+	propagation *grid.Propagation // nil where the ansatz has none
+	begin       []float64         // what it begins with
+	jump        [][2]float64      // per pair: the two differences
 
-	// Of the backward pass: α_k and β_k of every expert, the adjoint rows that go into
-	// them, parts of the sums ω̄_k, and these.
-	adjointFields [][]float64
-	adjointLists  [][]grid.Rows[float64]
-	parts         [][]float64
-	omegaBars     [][]float64
+	// Of the backward pass: α_k (C, P) and, where there is a solve, β_k of every expert, on so many
+	// slices at a time, the weights ω_k and λ_k they go with (weights, fields), the adjoint rows that
+	// go into them, parts of the sums ω̄_k, and these.
+	adjointFields  [][]float64
+	slices         int
+	adjointMemory  []float64 // in which fields begin a stride apart
+	adjointStride  int
+	adjointWeights []float64
+	adjointLists   [][]grid.Rows[float64]
+	parts          [][]float64
+	omegaBars      [][]float64
 }
 
 // NewWorkspace allocates the memory of one prediction.
@@ -62,13 +70,17 @@ func (c *Constraint) NewWorkspace() *Workspace {
 		}
 		e := s.newExpert(k, blocks)
 		s.experts = append(s.experts, e)
-		s.adjointFields, s.adjointLists = append(s.adjointFields, e.alpha, e.beta), append(s.adjointLists, e.s, e.q)
+		s.adjointLists = append(s.adjointLists, e.s, e.q)
 		s.omegaBars = append(s.omegaBars, e.omegaBar)
 		for range alphaParts {
 			s.parts = append(s.parts, make([]float64, c.N))
 		}
 	}
+	if p := c.Propagator; p != nil {
+		s.propagation, s.begin = p.NewPropagation(propagated, c.pool), make([]float64, p.State*c.System.SliceSize())
+	}
 	s.jump = make([][2]float64, len(c.pairs))
+	s.newAdjointFields()
 	return s
 }
 
@@ -107,6 +119,17 @@ func (c *Constraint) ownSize() int {
 	lo, hi := c.System.OwnPoints()
 	return len(c.System.Problem.Unknowns) * (hi - lo)
 }
+
+// first is the first weight of the stored functions at the points of an unknown.
+func (c *Constraint) first(unknown int) int {
+	if c.stored == c.N {
+		return 0
+	}
+	return c.column(unknown)
+}
+
+// within is where those of an unknown are among the stored functions at its points.
+func (c *Constraint) within(unknown int) int { return c.column(unknown) - c.first(unknown) }
 
 // column is the first weight of the components of basis functions that belong to an
 // unknown.

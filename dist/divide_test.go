@@ -114,7 +114,7 @@ func (e *ranks[T]) Predict(params []T, batch engine.Batch, each func(i int, p *e
 // results among it.
 func TestDivided(t *testing.T) {
 	c := engine.Constructors{Float32: newRanks[float32](2, 2), Float64: newRanks[float64](2, 2)}
-	enginetest.Run(t, c, enginetest.Factorised, enginetest.Steady, enginetest.Integrated)
+	enginetest.Run(t, c, enginetest.Factorised, enginetest.Steady, enginetest.Integrated, enginetest.Propagated)
 }
 
 // TestSlabs: what slabs exchange, against the whole field: neighbouring slices and their

@@ -107,7 +107,7 @@ func (e *cpu[T]) Predict(params []T, batch Batch, each func(i int, p *Prediction
 			if err := batch.Canceled(); err != nil {
 				return err
 			}
-			s := e.solve(pass, &slots[b], 1)
+			s := e.solve(pass, &slots[b], 1, true)
 			field := s.Field()
 			jump, slope := s.Jumps()
 			loss, squares := e.loss.add(nil, field, slots[b].inputs, e.borderRows(pass, 1), 0)
@@ -159,7 +159,7 @@ func (e *cpu[T]) LossAndGrad(grad, params []T, batch Batch) (st Stats, err error
 			if err := batch.Canceled(); err != nil {
 				return st, err
 			}
-			s := e.solve(pass, &slots[b], batch.Progress)
+			s := e.solve(pass, &slots[b], batch.Progress, false)
 			if batch.Field != nil {
 				batch.Field(lo+b, e.allRanks(s.Field()))
 			}
@@ -191,13 +191,14 @@ func (e *cpu[T]) borderRows(pass int, progress float64) rowFactor {
 }
 
 // solve runs the constraint of a pass on a sample, at a fraction of training. A pass is trained by the solve
-// that it is used with.
-func (e *cpu[T]) solve(pass int, at *slot[T], progress float64) constraint.Solution {
+// that it is used with. A draft, of a pass before the last, is not differentiated.
+func (e *cpu[T]) solve(pass int, at *slot[T], progress float64, draft bool) constraint.Solution {
 	in := constraint.Input[T]{Basis: at.basis, Sample: at.inputs, Directions: at.corrected.Directions, Seed: at.seed}
 	if pass > 1 {
 		in.Offset = at.corrected.Field
 	}
 	if pass < e.Spec.Network.Passes {
+		in.Draft = draft
 		return e.earlier.Assemble(in).Solve()
 	}
 	if e.Experts > 1 {

@@ -131,9 +131,10 @@ type Prediction struct {
 	MeanSquares []float64 // per set of rows, over the whole grid
 	JumpRMS     float64
 	Experts     []constraint.Outcome // nil for soft
-	// Of Repeat, else 0: the passes of the network, and the root of Loss over that of
-	// the field that keeps its initial values.
+	// Of Repeat, else 0: the passes of the network, the points of the grids of all of them together, those that led to
+	// nothing too, and the root of Loss over that of the field that keeps its initial values.
 	Passes   int
+	Points   int
 	Residual float64
 }
 

@@ -242,7 +242,7 @@ func (l *Loss) add(ubar, u, inputs []float64, rows rowFactor, scale float64) (lo
 		}
 	}
 	if ubar != nil {
-		l.gatherer.Scatter([][]float64{ubar}, [][]grid.Rows[float64]{l.gradients})
+		l.gatherer.Scatter([][]float64{ubar}, [][]grid.Rows[float64]{l.gradients}, 0)
 		slab.Collect(l.part, ubar, l.width)
 	}
 	return loss, l.squares

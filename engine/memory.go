@@ -95,7 +95,12 @@ func Estimate(s *model.Spec, p *pde.Problem, g *grid.Grid, workers, slabs int, t
 		weights = functions
 	}
 	out.Samples += 8 * batch * directions * unknowns * points
-	out.Constraint = float64(element)*functions*(unknowns*points+terms*rows) + experts*(16*unknowns*points+8*16*weights*weights)
+	linear := 0.0
+	if p.Unknowns[0].Ansatz.Duhamel {
+		functions = weights                                     // each a field of all unknowns
+		linear = 8 * unknowns * (8*points + 128*unknowns*space) // spectra of eight functions; the weights of a step
+	}
+	out.Constraint = linear + float64(element)*functions*(unknowns*points+terms*rows) + experts*(16*unknowns*points+8*16*weights*weights)
 	return out, nil
 }
 

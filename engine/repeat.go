@@ -110,6 +110,7 @@ func (e *repeated[T]) Predict(params []T, batch Batch, each func(i int, p *Predi
 		if err := e.Engine.Predict(params, part, func(i int, p *Prediction) error {
 			s := &finest.samples[i]
 			p.Passes, p.Residual = s.below+s.bestPass+1, e.residual(p.Loss, finest.still[lo+i])
+			p.Points = int(math.Round((s.used + float64(s.count) + 1) * float64(e.Info().Grid.Size())))
 			return each(lo+i, p)
 		}); err != nil {
 			return err

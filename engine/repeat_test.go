@@ -97,7 +97,7 @@ func TestRepeatNested(t *testing.T) {
 	batch := flowBatch(t, fine, 3)
 	for _, most := range []int{limit, 3 * limit} {
 		var got [2][][]float64
-		var passes []int
+		var passes, points []int
 		for together := range got {
 			r, err := Repeat[float64](fine, RepeatOptions{Limit: most, Together: together + 1}, e, e)
 			if err != nil {
@@ -106,7 +106,7 @@ func TestRepeatNested(t *testing.T) {
 			if err := r.Predict(params, batch, func(_ int, p *Prediction) error {
 				got[together] = append(got[together], slices.Clone(p.Field))
 				if together == 0 {
-					passes = append(passes, p.Passes)
+					passes, points = append(passes, p.Passes), append(points, p.Points)
 				}
 				return nil
 			}); err != nil {
@@ -121,7 +121,7 @@ func TestRepeatNested(t *testing.T) {
 			first, _, used := settleByHand(t, e, params, u0, nil, batch.Seeds[i], most-1)
 			second, _, more := settleByHand(t, e, params, u0, carried(e, e, first[len(first)-1], u0, u0), batch.Seeds[i], max(most-used, repeatPatience+1)-1)
 			start := carried(e, fine, second[len(second)-1], u0, batch.Inputs[i])
-			fields, led, _ := settleByHand(t, fine, params, batch.Inputs[i], start, batch.Seeds[i], max(most-int(math.Ceil(float64((used+more)*e.Grid.Size())/float64(fine.Grid.Size()))), repeatPatience+1)-1)
+			fields, led, last := settleByHand(t, fine, params, batch.Inputs[i], start, batch.Seeds[i], max(most-int(math.Ceil(float64((used+more)*e.Grid.Size())/float64(fine.Grid.Size()))), repeatPatience+1)-1)
 			one := Batch{Inputs: batch.Inputs[i : i+1], Seeds: batch.Seeds[i : i+1], Pass: 3, Previous: fields[len(fields)-1:], Directions: [][][]float64{led}}
 			if err := fine.Predict(params, one, func(_ int, p *Prediction) error {
 				check.Close(t, got[0][i], p.Field, 0, 0)
@@ -131,6 +131,9 @@ func TestRepeatNested(t *testing.T) {
 			}
 			if want := len(first) + len(second) + len(fields) + 1; passes[i] != want {
 				t.Errorf("sample %d: %d passes, want %d", i, passes[i], want)
+			}
+			if want := (used+more)*e.Grid.Size() + (last+1)*fine.Grid.Size(); points[i] != want {
+				t.Errorf("sample %d: %d points, want %d", i, points[i], want)
 			}
 		}
 	}

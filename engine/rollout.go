@@ -304,7 +304,7 @@ func (e *rollout[T]) predict(params []T, samples []rolled, k int) error {
 		}
 		s.square += p.JumpRMS * p.JumpRMS
 		s.Experts = append(s.Experts, p.Experts...)
-		s.Passes = max(s.Passes, p.Passes)
+		s.Passes, s.Points = max(s.Passes, p.Passes), s.Points+p.Points
 		if all.Previous != nil {
 			e.move(s.start, all.Previous[i], k+1)
 		} else {

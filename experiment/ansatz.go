@@ -80,39 +80,11 @@ func (d *draft) addAnsatz(p *pde.Problem, add func(text, comment, what string) b
 		return err
 	}
 	jumps := !p.Steady && !(misfit <= compatibleMisfit)
-	var parts, held []string
-	disagree := map[string]bool{} // conditions that could be met but for others
-	for c, u := range p.Unknowns {
-		var failure error
-		most := 0
-		a, met := p.ExactAnsatz(c, lengths[c], func(a pde.Ansatz, met []string) bool {
-			if most = max(most, len(met)); len(met) == most {
-				for _, name := range met {
-					disagree[name] = true
-				}
-			}
-			ok, err := false, error(nil)
-			if !jumps && failure == nil {
-				ok, err = meets(p, c, a, met)
-			}
-			failure = err
-			return ok
-		})
-		if failure != nil {
-			return failure
-		}
-		if len(met) == 0 && len(p.Rough(c)) > 0 {
-			return rough(p, c, misfit)
-		}
-		if len(met) == 0 {
-			continue
-		}
-		part := ansatzText(a)
-		if len(p.Unknowns) > 1 {
-			part = u.Name + ": " + part
-		}
-		parts, held = append(parts, part), append(held, met...)
+	e := exactAnsatz{p: p, lengths: lengths, jumps: jumps, disagree: map[string]bool{}}
+	if err := e.find(misfit); err != nil {
+		return err
 	}
+	parts, held := e.parts, e.held
 	if text := strings.Join(parts, ", "); text != "" {
 		if len(p.Unknowns) > 1 {
 			text = "{" + text + "}"
@@ -123,8 +95,79 @@ func (d *draft) addAnsatz(p *pde.Problem, add func(text, comment, what string) b
 			return nil
 		}
 	}
-	d.sayRows(p, held, disagree, jumps, misfit)
+	d.sayRows(p, held, e.disagree, jumps, misfit)
 	return nil
+}
+
+// exactAnsatz looks for the ansatz of each unknown that meets the most conditions.
+type exactAnsatz struct {
+	p           *pde.Problem
+	lengths     []map[string]float64 // of S
+	jumps       bool                 // initial conditions miss those of walls
+	parts, held []string             // each ansatz as a file has it; the conditions they meet
+	disagree    map[string]bool      // conditions that could be met but for others
+}
+
+// find sets parts, held and disagree.
+func (e *exactAnsatz) find(misfit float64) error {
+	time := e.p.Axes[0].Name
+	lengths := slices.Clone(e.lengths)
+	propagated := e.p.SemilinearWaves()
+	for c := range lengths {
+		if propagated { // wants what a basis that is integrated along time does: conditions that begin every unknown
+			lengths[c] = map[string]float64{time: 1}
+		}
+	}
+	all := make([]pde.Ansatz, len(e.p.Unknowns))
+	met := make([][]string, len(e.p.Unknowns))
+	for c := range e.p.Unknowns {
+		var err error
+		if all[c], met[c], err = e.of(c, lengths[c]); err != nil {
+			return err
+		}
+		propagated = propagated && all[c].Smooth[time] > 0
+	}
+	for c, u := range e.p.Unknowns {
+		switch a := &all[c]; {
+		case propagated:
+			a.Smooth, a.Duhamel = nil, true
+		case e.lengths[c][time] == 0 && a.Smooth[time] > 0: // one of the others does not begin
+			var err error
+			if *a, met[c], err = e.of(c, e.lengths[c]); err != nil {
+				return err
+			}
+		}
+		if len(met[c]) == 0 && len(e.p.Rough(c)) > 0 {
+			return rough(e.p, c, misfit)
+		}
+		if len(met[c]) == 0 {
+			continue
+		}
+		part := ansatzText(all[c])
+		if len(e.p.Unknowns) > 1 {
+			part = u.Name + ": " + part
+		}
+		e.parts, e.held = append(e.parts, part), append(e.held, met[c]...)
+	}
+	return nil
+}
+
+// of is the ansatz of an unknown, with the lengths of S, and the conditions that it meets.
+func (e *exactAnsatz) of(c int, lengths map[string]float64) (a pde.Ansatz, met []string, err error) {
+	most := 0
+	a, met = e.p.ExactAnsatz(c, lengths, func(a pde.Ansatz, met []string) bool {
+		if most = max(most, len(met)); len(met) == most {
+			for _, name := range met {
+				e.disagree[name] = true
+			}
+		}
+		ok := false
+		if !e.jumps && err == nil {
+			ok, err = meets(e.p, c, a, met)
+		}
+		return ok
+	})
+	return a, met, err
 }
 
 // ansatzText is an ansatz as a PDE file has it.
@@ -141,6 +184,9 @@ func ansatzText(a pde.Ansatz) string {
 	}
 	if len(lengths) > 0 {
 		keys = append(keys, "smooth: {"+strings.Join(lengths, ", ")+"}")
+	}
+	if a.Duhamel {
+		keys = append(keys, "duhamel: true")
 	}
 	return "{" + strings.Join(keys, ", ") + "}"
 }

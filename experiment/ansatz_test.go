@@ -53,6 +53,26 @@ conditions:
 initial: {distribution: random-series, series: sine, parameters: {modes: 2}}
 reference: {solver: discrete}
 `
+	const ring = `
+name: ring
+unknown: u
+axes:
+  t: {range: [0, 1], points: 33, boundary: nodes}
+  x: {range: [0, 1], points: 16, boundary: periodic}
+terms:
+  u_t: {axis: t, derivative: 1}
+  u_tt: {axis: t, derivative: 2}
+  u_x: {axis: x, derivative: 1}
+  u_xx: {axis: x, derivative: 2}
+  u_xxx: {axis: x, derivative: 3}
+  rate: {axis: t, edge: low, at: inner, derivative: 1, points: 3}
+residual: {expression: "%s"}
+conditions:
+  start: {kind: initial, at: {t: low}, expression: u - u0}
+%sinitial: {distribution: random-series, series: periodic, parameters: {modes: 1}}
+reference: {solver: discrete}
+`
+	const rest = "  rest: {kind: initial, at: {t: low}, expression: rate}\n"
 	const beam = `
 name: beam
 unknown: u
@@ -124,6 +144,11 @@ reference: {solver: discrete}
 		{"walls that move", fmt.Sprintf(rod, "nodes", "u0", "u - sin(t)", "u"), `{offset: "sin(t)*(1 - x) + u0", multiplier: "4*(t*x*(1 - x))"}`, ""},
 		{"walls that disagree with the start", fmt.Sprintf(rod, "nodes", "u0", "u - 1", "u"), "", "start, left, right (initial conditions miss those of the walls by"},
 		{"cells, and a flux", fmt.Sprintf(rod, "cells", "(1 + x*(2 - x)*u0*(1 - x))", "wall - 1", "flux"), `{offset: "1 + x*(2 - x)*u0*(1 - x)", multiplier: "t*x"}`, "right (no multiplier"},
+		{"a semilinear wave", fmt.Sprintf(ring, "u_tt - 0.1*(1 + 0.1*sin(6.28*x))*u_xx + u^3", rest), `{offset: "u0", duhamel: true}: meets start, rest exactly`, ""},
+		{"that begins with a rate of its own", fmt.Sprintf(ring, "u_tt - 0.1*u_xx + u", strings.Replace(rest, "rate", "rate + u_x", 1)), `{offset: "u0", multiplier: "t"}`, "rest (no multiplier"},
+		{"dispersion", fmt.Sprintf(ring, "u_t + 0.01*u_xxx + 0.1*sin(u)", ""), `{offset: "u0", duhamel: true}`, ""},
+		{"diffusion", fmt.Sprintf(ring, "u_t - 0.01*u_xx + u^3", ""), `{offset: "u0", multiplier: "t"}`, ""},
+		{"advection of itself", fmt.Sprintf(ring, "u_t + 0.01*u_xxx + 0.1*u*u_x", ""), `{offset: "u0", multiplier: "t"}`, ""},
 		{"clamped", fmt.Sprintf(beam, 1, "x*(1 - x)"), `{offset: "x*(1 - x)*u0", multiplier: "(t/0.1)^2", smooth: {x: 0.15}}: meets start, rest, left, lower, right, upper exactly`, ""},
 		{"simply supported", fmt.Sprintf(beam, 2, "1"), `{offset: "u0", multiplier: "(t/0.1)^2", smooth: {x: 0.15}}: meets start, rest, left, right, lower, upper exactly`, ""},
 		{"a free end", strings.NewReplacer("high}, expression: u}", "high}, expression: 3*shear}", "u_tt + u_xxxx", "u_tt + u_xxxx - 100*u0").Replace(fmt.Sprintf(beam, 2, "0")), `{multiplier: "(t/0.1)^2", smooth: {x: 0.15}}: meets start, rest, left, lower, right, upper exactly`, ""},

@@ -108,6 +108,10 @@ func equations(p *pde.Problem) (lines []string, constants []report.Fact) {
 				}
 				smooth += fmt.Sprintf(", %s along %s over %g", how, letter(axis), u.Ansatz.Smooth[axis])
 			}
+			if u.Ansatz.Duhamel {
+				lines = append(lines, fmt.Sprintf("%s = (linear part from %s) + (linear part driven by a combination of basis functions)", letter(u.Name), write(words.Clip(u.Ansatz.Offset.String(), 1000))))
+				continue
+			}
 			lines = append(lines, fmt.Sprintf("%s = %s + %s*(combination of basis functions)%s", letter(u.Name), write(words.Clip(u.Ansatz.Offset.String(), 1000)), write(words.Clip(u.Ansatz.Multiplier.String(), 1000)), smooth))
 		}
 	}

@@ -16,7 +16,7 @@ import (
 
 // ReadInputs reads the inputs of samples for the points of g: an NPY file of initial conditions, (x[, y]) or
 // (sample, x[, y]), or an NPZ file that holds one such array; of a problem that has other inputs, an NPZ file with one array
-// for each. The files of a dataset have these arrays.
+// for each, of samples or of one. The files of a dataset have these arrays.
 func ReadInputs(path string, p *pde.Problem, g *grid.Grid) ([][]float64, error) {
 	if p.OnlyInitial() {
 		return readInitial(path, p, g)
@@ -47,13 +47,12 @@ func ReadInputs(path string, p *pde.Problem, g *grid.Grid) ([][]float64, error) 
 		if shape == nil {
 			return nil, words.WithHint(fmt.Errorf("%s has no array %q", path, name), "%s", needs)
 		}
+		if slices.Equal(shape, in.Shape()) { // one sample
+			shape = append([]int{1}, shape...)
+		}
 		if len(shape) != 1+len(in.Axes) || !slices.Equal(shape[1:], in.Shape()) || slices.Contains(shape, 0) {
-			hint := "one value for each sample and point; --grid changes the number of points"
-			if slices.Equal(shape, in.Shape()) {
-				hint = name + "[numpy.newaxis] is one sample"
-			}
-			return nil, words.WithHint(fmt.Errorf("%s: array %s has shape %s; want samples of %s", path, name, words.Shape(shape), words.Shape(in.Shape())),
-				"%s", cmp.Or(data.TransposeHint(name, shape, append([]int{-1}, in.Shape()...)), hint))
+			return nil, words.WithHint(fmt.Errorf("%s: array %s has shape %s; want %s, or samples of it", path, name, words.Shape(shape), words.Shape(in.Shape())),
+				"%s", cmp.Or(data.TransposeHint(name, shape, append([]int{-1}, in.Shape()...)), "one value for each point; --grid changes the number of points"))
 		}
 		if count >= 0 && shape[0] != count {
 			return nil, fmt.Errorf("%s: array %s has %d samples, the first one %d", path, name, shape[0], count)

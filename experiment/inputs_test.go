@@ -10,7 +10,7 @@ import (
 	"pihc/pde"
 )
 
-// One sample without an axis of samples is told how to become one, a field and a number.
+// One sample needs no axis of samples, a field nor a number; fields of another shape are told how to have it.
 func TestReadInputsOneSample(t *testing.T) {
 	p, err := pde.Load("p.yaml", []byte(`name: poisson
 time: none
@@ -40,23 +40,27 @@ conditions:
 	number := func(shape ...int) data.Named {
 		return data.Named{Name: "s", Array: data.NewArray(shape, []float64{1})}
 	}
-	for want, arrays := range map[string][]data.Named{
-		"":                               {field(1, 9, 8), number(1)},
-		"f[numpy.newaxis] is one sample": {field(9, 8), number(1)},
-		"s[numpy.newaxis] is one sample": {field(1, 9, 8), number()},
-		"numpy.transpose(f":              {field(1, 8, 9), number(1)},
+	for _, c := range []struct {
+		hint   string // "": none is needed
+		arrays []data.Named
+	}{
+		{"", []data.Named{field(1, 9, 8), number(1)}},
+		{"", []data.Named{field(9, 8), number(1)}},
+		{"", []data.Named{field(1, 9, 8), number()}},
+		{"numpy.transpose(f", []data.Named{field(1, 8, 9), number(1)}},
+		{"one value for each point", []data.Named{field(9, 4, 2), number(1)}},
 	} {
 		path := filepath.Join(t.TempDir(), "inputs.npz")
-		if err := data.WriteNPZ(path, arrays); err != nil {
+		if err := data.WriteNPZ(path, c.arrays); err != nil {
 			t.Fatal(err)
 		}
-		_, err := ReadInputs(path, p, g)
-		if want == "" && err != nil {
-			t.Error(err)
-		}
+		samples, err := ReadInputs(path, p, g)
 		var hint interface{ Hint() string }
-		if want != "" && (!errors.As(err, &hint) || !strings.Contains(hint.Hint(), want)) {
-			t.Errorf("%v, want hint %q", err, want)
+		if c.hint == "" && (err != nil || len(samples) != 1 || len(samples[0]) != 73 || samples[0][72] != 1) {
+			t.Errorf("%v: %d samples, %v", c.arrays[0].Array.Shape, len(samples), err)
+		}
+		if c.hint != "" && (!errors.As(err, &hint) || !strings.Contains(hint.Hint(), c.hint)) {
+			t.Errorf("%v, want hint %q", err, c.hint)
 		}
 	}
 }

@@ -53,9 +53,7 @@ func pageOf(runs []scored, s score.Samples) *report.Page {
 	page.Equations, page.Constants = equations(p)
 	page.ErrorCurve = errorCurve
 	page.Field, page.Published = p.Unknowns[0].Name, published(spec)
-	for i, axis := range g.Axes {
-		page.Axes = append(page.Axes, report.FieldAxis{Name: axis.Name, Unit: p.Axes[i].Unit, Values: coordinates(axis), Periodic: axis.Boundary == grid.Periodic})
-	}
+	page.Axes = fieldAxes(p, g)
 	without := ", no solutions"
 	if spec.Loss.Data != 0 {
 		without = ", with solutions"
@@ -85,6 +83,14 @@ func pageOf(runs []scored, s score.Samples) *report.Page {
 	}
 	page.Generated = fmt.Sprintf("pihc %s, %s", machine.Version(), time.Now().Format("2 January 2006"))
 	return &page
+}
+
+// fieldAxes are the axes of the fields of a page.
+func fieldAxes(p *pde.Problem, g *grid.Grid) (axes []report.FieldAxis) {
+	for i, axis := range g.Axes {
+		axes = append(axes, report.FieldAxis{Name: axis.Name, Unit: p.Axes[i].Unit, Values: coordinates(axis), Periodic: axis.Boundary == grid.Periodic})
+	}
+	return axes
 }
 
 // publishedCaveat is for pages with published figures.

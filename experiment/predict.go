@@ -46,15 +46,9 @@ type Predictions struct {
 // and passes and relative_loss where samples have their own.
 func (p *Predictions) Arrays() []data.Named {
 	n := len(p.ResidualOverRate)
-	var out []data.Named
+	out := fieldArrays(p.Grid, p.Unknowns, p.Fields)
 	add := func(name string, values []float64, shape ...int) {
 		out = append(out, data.Named{Name: name, Array: data.NewArray(shape, values)})
-	}
-	for c, name := range p.Unknowns {
-		add(name, p.Fields[c], append([]int{n}, p.Grid.Shape()...)...)
-	}
-	for _, axis := range p.Grid.Axes {
-		add(axis.Name, coordinates(axis), axis.Points)
 	}
 	add("residual_over_rate", p.ResidualOverRate, n)
 	add("error_estimate", p.ErrorEstimate, n)
@@ -64,6 +58,19 @@ func (p *Predictions) Arrays() []data.Named {
 	}
 	if len(p.Edited) > 0 {
 		add("trusted_edits", []float64{float64(len(p.Edited))}, 1)
+	}
+	return out
+}
+
+// fieldArrays are fields, per unknown (sample, t, x[, y]), under the names of the unknowns, and the coordinates of every axis.
+func fieldArrays(g *grid.Grid, unknowns []string, fields [][]float64) []data.Named {
+	var out []data.Named
+	for c, name := range unknowns {
+		shape := append([]int{len(fields[c]) / g.Size()}, g.Shape()...)
+		out = append(out, data.Named{Name: name, Array: data.NewArray(shape, fields[c])})
+	}
+	for _, axis := range g.Axes {
+		out = append(out, data.Named{Name: axis.Name, Array: data.NewArray([]int{axis.Points}, coordinates(axis))})
 	}
 	return out
 }

@@ -35,8 +35,9 @@
 //     separate inverse field exists. Backward is [g | E]·[weightᵀ; S'_row].
 //   - The lift is linear, so layer 0 applies lift·weight_0 to the input fields
 //     and never forms v_0; its backward needs only inputsᵀ·g and the spectra.
-//   - Only pre-activations are kept; gelu and its derivative are recomputed
-//     together in backward.
+//   - Only pre-activations are kept for backward, which recomputes gelu together with its
+//     derivative. Activations go from a layer to the next in one field, which backward
+//     uses for the gradient.
 //   - A sample's gradient is summed over a fixed number of chunks of its rows and
 //     then over the chunks in order, and samples are added in their order, so results
 //     are bitwise equal for any number of workers and any division into batches.

@@ -26,6 +26,7 @@ type evaluator[T compute.Float] struct {
 	slab    *compute.Slab // this rank's part of the grid; nil: all
 	kept    activations[T]
 	adjoint adjoint[T]
+	field   []T          // (batch, points, width): activations of the current layer, and in backward the gradient of its pre-activations
 	mixed   []T          // (batch, 2, modes, width): R v^, and in backward conj(R) g^
 	one     []T          // a one, the operand that sums rows
 	scratch []scratch[T] // per worker
@@ -49,14 +50,13 @@ type activations[T compute.Float] struct {
 	features   []T   // (batch, points, in): the input fields, point-major
 	featureHat []T   // (batch, 2, modes, in)
 	hat        [][]T // per layer (batch, 2, modes, width): spectra of v
-	pre        [][]T // per layer (batch, points, width): pre-activations; where nothing is kept, the first holds activations
+	pre        [][]T // per layer (batch, points, width): pre-activations
 	hidden     []T   // (batch, points, hidden): pre-activations
 	output     []T   // (batch, points, out): pre-activations, only with an output activation
 }
 
 // adjoint is the memory of a backward pass.
 type adjoint[T compute.Float] struct {
-	g    []T // (batch, points, width): gradient of the current pre-activations
 	hat  []T // (batch, 2, modes, width): its spectrum
 	sums []T // (batch, chunks, size): a chunk's sums of the products that are gradients
 	size int
@@ -94,7 +94,7 @@ func newEvaluator[T compute.Float](c Network, shape []int, batch int, pool *comp
 	for l := range n.kept.hat {
 		n.kept.hat[l] = n.alloc(batch * 2 * n.modes * n.width)
 	}
-	n.kept.pre[0] = n.alloc(batch * n.points * n.width)
+	n.field = n.alloc(batch * n.points * n.width)
 	n.mixed = n.alloc(batch * 2 * n.modes * n.width)
 	n.scratch = make([]scratch[T], pool.Workers())
 	for i := range n.scratch {
@@ -129,12 +129,12 @@ func newGeometry(c Network, shape []int, batch int, part *compute.Slab) geometry
 
 // allocateBackward makes the workspaces that inference does without.
 func (n *evaluator[T]) allocateBackward() {
-	if n.adjoint.g != nil {
+	if n.adjoint.hat != nil {
 		return
 	}
 	n.batch = n.most // for any call to come
 	total := n.batch * n.points
-	for l := 1; l < n.Layers; l++ {
+	for l := range n.Layers {
 		n.kept.pre[l] = n.alloc(total * n.width)
 	}
 	n.kept.hidden = n.alloc(total * n.hidden)
@@ -143,7 +143,7 @@ func (n *evaluator[T]) allocateBackward() {
 	}
 	size := max(n.width*n.width, n.width*n.hidden+n.hidden+n.hidden*n.out+n.out)
 	n.adjoint = adjoint[T]{
-		g: n.alloc(total * n.width), hat: n.alloc(n.batch * 2 * n.modes * n.width),
+		hat:  n.alloc(n.batch * 2 * n.modes * n.width),
 		size: size, sums: n.alloc(n.batch * n.chunks * size), lift: n.alloc(n.batch * n.chunks * n.in * n.width),
 	}
 }

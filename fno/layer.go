@@ -4,7 +4,6 @@ import "pihc/internal/kernel"
 
 // layerForward computes layer l from the spectrum of v_l: the spectrum of v_{l+1} or, in
 // the last layer, dst. A row goes, tile by tile, through all that needs no other rows.
-// Where nothing is kept, the activations take the place of the pre-activations.
 func (n *evaluator[T]) layerForward(dst, params []T, l int, keep bool) {
 	n.mixForward(params, l)
 	n.inverseTransform(n.mixed)
@@ -12,23 +11,22 @@ func (n *evaluator[T]) layerForward(dst, params []T, l int, keep bool) {
 	n.pool.Run(n.batch*n.rows, func(worker, row int) {
 		s := &n.scratch[worker]
 		n.rowTiles(row, row+1, func(t tile) {
-			pre, active := s.d[:t.count*w], part(t, n.kept.pre[0], w)
+			pre, v, stride, inner := s.d[:t.count*w], part(t, n.field, w), w, w
 			if keep {
-				pre, active = part(t, n.kept.pre[l], w), s.v[:t.count*w]
+				pre = part(t, n.kept.pre[l], w)
 			}
-			v, stride, inner := active, w, w
-			switch {
-			case l == 0:
+			if l == 0 {
 				v, stride, inner = part(t, n.kept.features, n.in), n.in, n.Inputs
-			case keep:
-				kernel.Gelu(v, part(t, n.kept.pre[l-1], w))
 			}
 			kernel.Gemm(pre, w, t.count, w, n.weights.bias[l], false, kernel.Product[T]{
 				A: v, RowStride: stride, ColStride: 1, B: n.weights.weight[l], BStride: w, K: inner,
 			}, n.inverseRow(t))
-			v = pre
-			if !last || n.LastActivation {
-				v = active
+			switch v = pre; {
+			case !last:
+				v = part(t, n.field, w)
+				kernel.Gelu(v, pre)
+			case n.LastActivation:
+				v = s.v[:t.count*w]
 				kernel.Gelu(v, pre)
 			}
 			if last {
@@ -63,7 +61,7 @@ func (n *evaluator[T]) layerBackward(grad, params []T, l int) {
 	n.pool.Run(n.batch*n.chunks, func(worker, chunk int) {
 		s, weight := &n.scratch[worker], n.adjoint.chunkSums(chunk)
 		n.tiles(chunk, func(t tile) {
-			g, d, v := part(t, n.adjoint.g, w), s.d[:t.count*w], s.v[:t.count*w]
+			g, d, v := part(t, n.field, w), s.d[:t.count*w], s.v[:t.count*w]
 			kernel.Gemm(d, w, t.count, w, nil, false, kernel.Product[T]{
 				A: g, RowStride: w, ColStride: 1, B: n.weights.transposed[l], BStride: w, K: w,
 			}, n.inverseRow(t))
@@ -80,7 +78,7 @@ func (n *evaluator[T]) layerBackward(grad, params []T, l int) {
 func (n *evaluator[T]) emit(d []T, l, chunk int, t tile) {
 	n.rowTransform(d, n.width, t)
 	if l > 0 {
-		copy(part(t, n.adjoint.g, n.width), d)
+		copy(part(t, n.field, n.width), d)
 		return
 	}
 	kernel.Gemm(n.adjoint.lift[chunk*n.in*n.width:], n.width, n.Inputs, n.width, nil, t.more, kernel.Product[T]{

@@ -276,8 +276,13 @@ func addRows[T compute.Float](dst []T, values []float64, n, stride int, points [
 
 // Scatter adds to every one of fields, (P) or (fields, P), the transpose of Gather for n = 1:
 // Σ Tᵀ Sᵀ v over the operators T of its lists, with v their Values and S the selection of
-// points. Add has no effect on it.
-func (g *Gatherer) Scatter(fields [][]float64, rows [][]Rows[float64]) {
+// points. Fields may be of some slices alone, all as many, from first on: P are then their points, and
+// values are those they have there on the whole grid. Add has no effect on it.
+func (g *Gatherer) Scatter(fields [][]float64, rows [][]Rows[float64], first int) {
+	if len(fields) == 0 {
+		return
+	}
+	size := len(fields[0]) / g.fields
 	for w := range g.spread {
 		if g.spread[w] == nil {
 			g.spread[w] = make([]float64, g.slices*g.width)
@@ -285,50 +290,55 @@ func (g *Gatherer) Scatter(fields [][]float64, rows [][]Rows[float64]) {
 	}
 	g.pool.Run(len(fields), func(worker, i int) {
 		for k := range rows[i] {
-			g.scatterStencils(worker, fields[i], &rows[i][k])
+			g.scatterStencils(worker, fields[i], &rows[i][k], first*g.width)
 		}
 	})
 	if g.space == nil {
 		return
 	}
-	blocks := g.blocks(blockSlices)
+	end := first + size/g.width
+	blocks := (end - first + blockSlices - 1) / blockSlices
 	g.pool.Run(len(fields)*blocks, func(_, i int) {
+		from := first + i%blocks*blockSlices
+		count := min(blockSlices, end-from)
 		for of := range g.fields {
-			g.scatterSpectral(i%blocks, of, fields[i/blocks][of*g.size():(of+1)*g.size()], rows[i/blocks])
+			at := of*size + (from-first)*g.width
+			g.scatterSpectral(from, count, of, fields[i/blocks][at:][:count*g.width], rows[i/blocks])
 		}
 	})
 }
 
-// scatterStencils does one list of rows.
-func (g *Gatherer) scatterStencils(worker int, field []float64, r *Rows[float64]) {
+// scatterStencils does one list of rows, of fields from the point first on.
+func (g *Gatherer) scatterStencils(worker int, fields []float64, r *Rows[float64], first int) {
 	// The transposed operator on the whole grid runs on vectors: about as much work
 	// as one row in sixteen points alone.
-	size := g.size()
-	dense, all := 16*len(r.Points) >= size, field
+	size, dense := len(fields)/g.fields, 16*len(r.Points) >= g.size()
 	for j, o := range r.Operators {
-		s, field := g.ops[o].stencil, all[g.ops[o].field*size:][:size]
-		switch {
-		case s == nil || r.Values[j] == nil:
-		case !dense:
-			s.scatter(field, r.Values[j], r.Points)
-		default:
-			spread := g.spread[worker]
-			for l, p := range r.Points {
-				spread[p] += r.Values[j][l]
-			}
-			s.ApplyTranspose(field, spread)
-			for _, p := range r.Points {
-				spread[p] = 0
-			}
+		s, field := g.ops[o].stencil, fields[g.ops[o].field*size:][:size]
+		if s == nil || r.Values[j] == nil {
+			continue
+		}
+		lo, hi := within(r.Points, first-s.most, first+size-s.least) // those that may reach there
+		points, values := r.Points[lo:hi], r.Values[j][lo:hi]
+		if !dense {
+			s.scatter(field, first, values, points)
+			continue
+		}
+		spread := g.spread[worker]
+		for l, p := range points {
+			spread[p] += values[l]
+		}
+		s.applyTranspose(field, first, spread)
+		for _, p := range points {
+			spread[p] = 0
 		}
 	}
 }
 
-// scatterSpectral does the spectral operators on one field of one block of slices: each is
+// scatterSpectral does the spectral operators on one field of some slices: each is
 // transformed once, and the sum of all back once.
-func (g *Gatherer) scatterSpectral(block, of int, field []float64, rows []Rows[float64]) {
+func (g *Gatherer) scatterSpectral(first, count, of int, field []float64, rows []Rows[float64]) {
 	s := g.space
-	first, count := g.block(block, blockSlices)
 	w := s.workspaces.take(blockSlices, s.newWorkspace)
 	found := false
 	for o, op := range g.ops {
@@ -360,7 +370,7 @@ func (g *Gatherer) scatterSpectral(block, of int, field []float64, rows []Rows[f
 	}
 	if found {
 		w.transform.Inverse(w.values, w.timesRe, w.timesIm)
-		s.add(field, w, first, count)
+		s.add(field, w, 0, count)
 	}
 	s.workspaces.give(blockSlices, w)
 }

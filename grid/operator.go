@@ -51,6 +51,8 @@ type stencil struct {
 	constant []float64       // per stencil
 	defined  []bool          // per stencil
 	affine   bool
+	least    int // of all offsets
+	most     int
 	runs     []run // stretches of the last axis on which the stencil does not change
 }
 
@@ -119,6 +121,9 @@ func (g *Grid) NewOperator(terms ...Product) Operator {
 		s.stencils.Which[p] = uint16(k)
 	}
 	s.runs = stretches(classes[len(classes)-1])
+	for _, o := range s.stencils.Offset {
+		s.least, s.most = min(s.least, int(o)), max(s.most, int(o))
+	}
 	return s
 }
 
@@ -257,11 +262,22 @@ func (s *stencil) ApplyTranspose(dst, z []float64) {
 	if len(dst) != s.size || len(z) != s.size {
 		panic("grid: ApplyTranspose: fields must have one value per point")
 	}
-	for row := 0; row < s.size; row += s.inner {
+	s.applyTranspose(dst, 0, z)
+}
+
+// applyTranspose adds Tᵀ z to the points of dst, successive lines along the last axis that begin with the
+// point first. A stencil takes a stretch of a line to stretches of lines.
+func (s *stencil) applyTranspose(dst []float64, first int, z []float64) {
+	lines := func(p int) int { return min(max(p, 0), s.size) / s.inner * s.inner }
+	for row := lines(first - s.most); row < lines(first+len(dst)-s.least+s.inner-1); row += s.inner {
 		for _, stretch := range s.runs {
 			lo, hi := row+stretch.lo, row+stretch.hi
 			offset, coef := s.pattern(lo)
-			kernel.ApplyStencilTranspose(dst, z[lo:hi], lo, offset, coef)
+			for e, o := range offset {
+				if at := lo + int(o) - first; at >= 0 && at < len(dst) {
+					kernel.Axpy64(dst[at:at+hi-lo], coef[e], z[lo:hi])
+				}
+			}
 		}
 	}
 }
@@ -277,13 +293,15 @@ func gatherStencil[T compute.Float](s *stencil, dst, basis []T, n int, points []
 	}
 }
 
-// scatter adds Tᵀ Sᵀ v to the field dst (P), with S the selection of points: the
+// scatter adds Tᵀ Sᵀ v to the points of dst, from first on, with S the selection of points: the
 // transpose of gatherStencil for n = 1.
-func (s *stencil) scatter(dst, v []float64, points []int32) {
+func (s *stencil) scatter(dst []float64, first int, v []float64, points []int32) {
 	for r, p := range points {
 		offset, coef := s.pattern(int(p))
 		for e, o := range offset {
-			dst[p+o] += coef[e] * v[r]
+			if at := int(p+o) - first; uint(at) < uint(len(dst)) {
+				dst[at] += coef[e] * v[r]
+			}
 		}
 	}
 }

@@ -235,11 +235,14 @@ func testOperator(t *testing.T, c operatorCase) {
 	}
 	check.AdjointIdentity(t, rng, p, len(points),
 		func(y, x []float64) { Gather(gatherer, x, 1, list(points, y)) },
-		func(x, y []float64) { gatherer.Scatter([][]float64{x}, [][]Rows[float64]{list(points, y)}) }, tolerance)
+		func(x, y []float64) { gatherer.Scatter([][]float64{x}, [][]Rows[float64]{list(points, y)}, 0) }, tolerance)
 	few := points[:len(points)/40] // each by itself
 	check.AdjointIdentity(t, rng, p, len(few),
 		func(y, x []float64) { Gather(gatherer, x, 1, list(few, y)) },
-		func(x, y []float64) { gatherer.Scatter([][]float64{x}, [][]Rows[float64]{list(few, y)}) }, tolerance)
+		func(x, y []float64) { gatherer.Scatter([][]float64{x}, [][]Rows[float64]{list(few, y)}, 0) }, tolerance)
+	for _, points := range [][]int32{points, few} {
+		checkWindows(t, gatherer, list(points, check.Normal(rng, make([]float64, len(points)))))
+	}
 
 	offset := slices.Repeat([]float64{1}, len(points))
 	op.AddOffset(offset, points)
@@ -365,7 +368,7 @@ func BenchmarkOperator(b *testing.B) {
 	})
 	b.Run("Scatter", func(b *testing.B) {
 		for b.Loop() {
-			gatherer.Scatter(fields, values)
+			gatherer.Scatter(fields, values, 0)
 		}
 	})
 }
@@ -439,12 +442,32 @@ func TestGathererFields(t *testing.T) {
 				left += v * y[0].Values[o][i]
 			}
 		}
-		gatherer.Scatter([][]float64{aty}, [][]Rows[float64]{y})
+		gatherer.Scatter([][]float64{aty}, [][]Rows[float64]{y}, 0)
+		checkWindows(t, gatherer, y)
 		for i, v := range aty {
 			right += v * x[i]
 		}
 		if math.Abs(left-right) > 1e-11*math.Abs(left) {
 			t.Errorf("%d rows: ⟨Ax, y⟩ = %.15g, ⟨x, Aᵀy⟩ = %.15g", count, left, right)
+		}
+	}
+}
+
+// checkWindows compares what Scatter adds to some slices at a time with what it adds to all: the same bits.
+func checkWindows(t *testing.T, g *Gatherer, rows []Rows[float64]) {
+	t.Helper()
+	whole := check.Normal(check.Rand(8), make([]float64, g.fields*g.size()))
+	start := slices.Clone(whole)
+	g.Scatter([][]float64{whole}, [][]Rows[float64]{rows}, 0)
+	for _, count := range []int{1, 3, g.slices - 1} {
+		for first := 0; first < g.slices && count > 0; first += count {
+			var part, want []float64
+			lo, hi := first*g.width, min(first+count, g.slices)*g.width
+			for at := 0; at < len(whole); at += g.size() {
+				part, want = append(part, start[at+lo:at+hi]...), append(want, whole[at+lo:at+hi]...)
+			}
+			g.Scatter([][]float64{part}, [][]Rows[float64]{rows}, first)
+			check.Equal(t, part, want)
 		}
 	}
 }

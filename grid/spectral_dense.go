@@ -21,11 +21,13 @@ type dense struct {
 const denseFields = 64
 
 type denseWorkspace struct {
-	column []float32   // (nx, fields): a column of the slice
-	hat    []float32   // (rows of the transform, ny, fields), each row with a gap
-	conv   []float32   // (ny, parts, rows of the transform, fields), the same
-	c, a   [][]float32 // rows of results, and of the matrices that give them
-	dst    [][]float32 // (lists, operators): the rows written
+	column []float32    // (nx, fields): a column of the slice
+	hat    []float32    // (rows of the transform, ny, fields), each row with a gap
+	conv   []float32    // (ny, parts, rows of the transform, fields), the same
+	c, a   [][]float32  // rows of results, and of the matrices that give them
+	dst    [][]float32  // (lists, operators): the rows written
+	whole  [][]float32  // per operator: those of all points of the slice
+	turned [2][]float32 // (ny, nx, fields)
 
 	found, columns, rows []denseRow // of the slice: as listed, by column, by row
 	column0, row0        []int32    // where each column and row begins, and the end
@@ -58,6 +60,7 @@ func (t *denseTables) newWorkspace(fields int) *denseWorkspace {
 		column: make([]float32, t.nx*fields), hat: make([]float32, t.nx*t.hatRow(fields)),
 		conv: make([]float32, t.ny*t.convRow(fields)),
 		c:    make([][]float32, 0, denseRows), a: make([][]float32, 0, denseRows),
+		turned:  [2][]float32{make([]float32, t.nx*t.ny*fields), make([]float32, t.nx*t.ny*fields)},
 		column0: make([]int32, t.ny+1), row0: make([]int32, t.nx+1),
 	}
 }
@@ -75,7 +78,11 @@ func (d *dense) gather(slice int, basis []float32, n int, lists []Rows[float32])
 	}
 	fields := min(n, denseFields)
 	w := d.workspaces.take(fields, d.newWorkspace)
-	if w.sort(d, lists, slice*d.gatherer.width) {
+	switch first := slice * d.gatherer.width; {
+	case n <= denseFields && w.complete(d, lists, first, n):
+		g := denseGather{d.denseTables, w, len(d.ops), basis, n, 0, n}
+		g.slice()
+	case w.sort(d, lists, first):
 		for lo := 0; lo < n; lo += denseFields {
 			g := denseGather{d.denseTables, w, len(d.ops), basis[lo:], n, lo, min(n-lo, denseFields)}
 			g.columns()

@@ -153,7 +153,10 @@ func testSpectral(t *testing.T, g *Grid, c spectralCase) {
 	}
 	check.AdjointIdentity(t, rng, size, len(points),
 		func(y, x []float64) { Gather(gatherer, x, 1, list(points, y)) },
-		func(x, y []float64) { clear(x); gatherer.Scatter([][]float64{x}, [][]Rows[float64]{list(points, y)}) }, 1e-12)
+		func(x, y []float64) {
+			clear(x)
+			gatherer.Scatter([][]float64{x}, [][]Rows[float64]{list(points, y)}, 0)
+		}, 1e-12)
 	check.AdjointIdentity(t, rng, size, size, c.op.Apply,
 		func(x, y []float64) { clear(x); c.op.ApplyTranspose(x, y) }, 1e-12)
 }
@@ -223,7 +226,7 @@ func TestScatterTogether(t *testing.T) {
 	}
 	start := check.Normal(rng, make([]float64, g.Size()))
 	fields := [][]float64{slices.Clone(start), make([]float64, g.Size()), make([]float64, g.Size())}
-	gatherer.Scatter(fields, [][]Rows[float64]{lists, nil, lists[1:]})
+	gatherer.Scatter(fields, [][]Rows[float64]{lists, nil, lists[1:]}, 0)
 	for p, v := range start {
 		fields[0][p] -= v
 	}
@@ -231,8 +234,9 @@ func TestScatterTogether(t *testing.T) {
 		t.Errorf("⟨Tᵀz, u⟩ = %g, ⟨z, Tu⟩ = %g", got, want)
 	}
 	check.Equal(t, fields[1], make([]float64, g.Size()))
-	gatherer.Scatter(fields[2:], [][]Rows[float64]{lists[:1]})
+	gatherer.Scatter(fields[2:], [][]Rows[float64]{lists[:1]}, 0)
 	check.Close(t, fields[2], fields[0], 1e-12, 1e-12)
+	checkWindows(t, gatherer, lists)
 }
 
 // Rows that others are added to have the factor times what the operator gives more.
@@ -468,7 +472,7 @@ func BenchmarkSpectral(b *testing.B) {
 	fields, rows := [][]float64{make([]float64, g.Size())}, [][]Rows[float64]{list(points, make([]float64, len(points)))}
 	b.Run("Scatter", func(b *testing.B) {
 		for b.Loop() {
-			gatherer.Scatter(fields, rows)
+			gatherer.Scatter(fields, rows, 0)
 		}
 	})
 }

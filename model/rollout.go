@@ -78,7 +78,7 @@ func (s *Spec) FittingSegments(p *pde.Problem) int {
 		return 1
 	}
 	for c, order := range discrete.TimeOrders(p) {
-		if order == 2 && p.Unknowns[c].Ansatz.Smooth[p.Axes[0].Name] == 0 {
+		if a := p.Unknowns[c].Ansatz; order == 2 && a.Smooth[p.Axes[0].Name] == 0 && !a.Duhamel {
 			return 1
 		}
 	}

@@ -27,22 +27,26 @@ conditions:
   %s
 initial: {distribution: random-sines, low: -1, high: 1}
 `
-	for _, test := range []struct{ points, order, passes, want int }{
-		{41, -2, 4, 4},
-		{33, 1, 4, 4},
-		{41, 1, 2, 4},
-		{51, 1, 4, 5},
-		{28, 1, 4, 3},
-		{19, 1, 4, 2},
-		{17, 1, 4, 2},
-		{16, 1, 4, 1},
-		{32, 1, 4, 1},
-		{41, 1, 1, 1},
-		{41, 2, 4, 1},
+	for _, test := range []struct {
+		points, order, passes, want int
+		basis                       string
+	}{
+		{41, -2, 4, 4, "smooth: {t: 1}"},
+		{41, -2, 4, 4, "duhamel: true"},
+		{33, 1, 4, 4, ""},
+		{41, 1, 2, 4, ""},
+		{51, 1, 4, 5, ""},
+		{28, 1, 4, 3, ""},
+		{19, 1, 4, 2, ""},
+		{17, 1, 4, 2, ""},
+		{16, 1, 4, 1, ""},
+		{32, 1, 4, 1, ""},
+		{41, 1, 1, 1, ""},
+		{41, 2, 4, 1, ""},
 	} {
 		velocity := ""
 		if test.order < 0 {
-			velocity, test.order = "rest: {kind: initial, at: {t: low}, expression: start}\nansatz: {offset: u0, smooth: {t: 1}}", -test.order
+			velocity, test.order = "rest: {kind: initial, at: {t: low}, expression: start}\nansatz: {offset: u0, "+test.basis+"}", -test.order
 		} else if test.order == 2 {
 			velocity = "rest: {kind: initial, at: {t: low}, expression: start}"
 		}

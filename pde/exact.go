@@ -57,7 +57,7 @@ func (p *Problem) ExactAnsatz(unknown int, smooth map[string]float64, holds func
 
 // Trivial reports whether fields are the basis itself.
 func (a *Ansatz) Trivial() bool {
-	return equals(a.Offset, 0) && equals(a.Multiplier, 1) && !a.RemoveMean && len(a.Smooth) == 0
+	return equals(a.Offset, 0) && equals(a.Multiplier, 1) && !a.RemoveMean && len(a.Smooth) == 0 && !a.Duhamel
 }
 
 // A wall is what conditions give of an unknown at one end of an axis: derivatives along it, from none on.

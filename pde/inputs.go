@@ -175,9 +175,7 @@ func (l *loader) inputs(p *Problem) {
 	for name, in := range f.Inputs.All() {
 		p.Inputs = append(p.Inputs, l.input(p, name, in, space))
 	}
-	if p.Steady && len(p.Inputs) == 0 {
-		l.report(f.Time.Pos.Errorf("time: none: without inputs all samples are the same").WithHint("add inputs: {f: {distribution: random-series, series: sine}} and use f in the residual or a condition"))
-	}
+	p.time = f.Time.Pos
 }
 
 // initial makes the initial conditions the first inputs: of all unknowns, or of those
@@ -218,22 +216,46 @@ func (l *loader) dropInitial(p *Problem) {
 	if !begins || n == 0 || n == len(p.Inputs) || l.file.Initial.one.Distribution != "" || l.file.Initial.named.Len() > 0 || p.Reference.File != "" {
 		return
 	}
-	for _, u := range p.Unknowns {
-		name := u.InitialName()
-		used := slices.ContainsFunc(p.AllRows(), func(r Rows) bool {
-			return r.Weight.DependsOn(name) || contains(r.Expr, name)
-		})
-		for _, v := range p.Unknowns {
-			used = used || v.Ansatz.Offset.DependsOn(name)
-		}
-		if used {
-			return
+	if slices.ContainsFunc(p.Unknowns, func(u Unknown) bool { return p.reads(u.InitialName()) }) {
+		return
+	}
+	p.keepInputs(func(in Input) bool {
+		return !slices.ContainsFunc(p.Unknowns, func(u Unknown) bool { return u.InitialName() == in.Name })
+	})
+}
+
+// WithoutUnread is the problem without the inputs that none of its rows, ansatz and terms reads.
+func (p *Problem) WithoutUnread() *Problem {
+	q := *p
+	q.Unknowns = slices.Clone(p.Unknowns)
+	q.keepInputs(func(in Input) bool { return p.reads(in.Name) })
+	return &q
+}
+
+// keepInputs takes the other inputs away.
+func (p *Problem) keepInputs(keep func(in Input) bool) {
+	var kept []Input
+	for _, in := range p.Inputs {
+		if keep(in) {
+			kept = append(kept, in)
 		}
 	}
-	p.Inputs = p.Inputs[n:]
+	p.Inputs = kept
 	for c := range p.Unknowns {
-		p.Unknowns[c].Initial = -1
+		u := &p.Unknowns[c]
+		u.Initial = slices.IndexFunc(kept, func(in Input) bool { return in.Name == u.InitialName() && !p.Steady })
 	}
+}
+
+// contains reports whether an expression has an input, at a point or at its neighbours.
+func contains(e *expr.Expr, input string) bool {
+	return slices.ContainsFunc(e.Variables(), func(v string) bool { return v == input || strings.HasPrefix(v, input+".") })
+}
+
+// reads reports whether anything contains an input.
+func (p *Problem) reads(input string) bool {
+	return slices.ContainsFunc(p.AllRows(), func(r Rows) bool { return contains(r.Expr, input) || contains(r.Weight, input) }) ||
+		slices.ContainsFunc(p.Unknowns, func(u Unknown) bool { return contains(u.Ansatz.Offset, input) })
 }
 
 // input reads one of `inputs`.

@@ -52,7 +52,6 @@ residual: {expression: nu*u + a - u0}
 	for _, c := range []struct{ src, want string }{
 		{header + "time: x\n" + residual, "7:7: time: axis x is not the first one"},
 		{header + "time: s\n" + residual, `7:7: time: there is no axis "s"`},
-		{steadyHeader + residual, "3:7: time: none: without inputs all samples are the same"},
 		{steadyHeader + input + "initial: {distribution: random-sines, low: 0, high: 1}\n" + residual, "8:10: initial: a problem with time: none has no initial condition"},
 		{steadyHeader + input + "residual: {expression: u - u0}\n", "8:28: unknown name u0"},
 		{steadyHeader + input + "terms: {u_x: {spectral: derivative, axis: x}}\n" + residual, "term u_x: spectral terms act along all axes but time"},
@@ -76,6 +75,15 @@ residual: {expression: nu*u + a - u0}
 		if _, err := Load("toy.yaml", []byte(c.src)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want %q", c.src[len(header)-10:], err, c.want)
 		}
+	}
+	// Without inputs there is something to solve, and nothing to learn; nor do inputs count that nothing reads.
+	alone := mustLoad(t, steadyHeader+"residual: {expression: u}\nconditions: {a: {at: {y: low}, expression: u}}\n")
+	if err := alone.CheckConditions(); err == nil || !strings.Contains(err.Error(), "3:7: time: none: without inputs all samples are the same") || alone.CheckHeld() != nil {
+		t.Errorf("a steady problem without inputs: %v, %v", err, alone.CheckHeld())
+	}
+	p = mustLoad(t, header+"inputs: {k: {distribution: uniform, low: 1, high: 2}, z: {distribution: uniform, low: 1, high: 2}}\ninitial: {distribution: random-sines, low: 0, high: 1}\nresidual: {expression: k*u}\n").WithoutUnread()
+	if names := strings.Join(p.InputNames(), " "); names != "k" || p.Initials() != 0 {
+		t.Errorf("of k, z and u0 the residual k*u reads %s", names)
 	}
 }
 

@@ -1,6 +1,7 @@
 package pde
 
 import (
+	"errors"
 	"fmt"
 
 	"pihc/expr"
@@ -21,6 +22,28 @@ func (l *loader) ansatz(p *Problem) {
 			p.Unknowns[c].Ansatz = l.oneAnsatz(p, e.Value)
 			l.smooth(p, c, e.Value.Smooth)
 		}
+	}
+	l.duhamel(p)
+}
+
+// duhamel checks an ansatz that has the linear part of the residuals.
+func (l *loader) duhamel(p *Problem) {
+	var bad error
+	for _, u := range p.Unknowns {
+		switch a := u.Ansatz; {
+		case a.Duhamel != p.duhamel():
+			bad = errors.New("want it for all unknowns or none, since the linear part couples them")
+		case a.Duhamel && !equals(a.Multiplier, 1):
+			bad = errors.New("want no multiplier beside it: fields begin with the offset")
+		case a.Duhamel && len(a.Smooth) > 0:
+			bad = errors.New("want no smooth beside it")
+		}
+	}
+	if bad == nil && p.duhamel() {
+		bad = p.Linear()
+	}
+	if bad != nil {
+		l.report(l.file.Ansatz.pos.Errorf("ansatz: duhamel: %v", bad))
 	}
 }
 
@@ -55,7 +78,7 @@ func (l *loader) smooth(p *Problem, unknown int, from config.Map[config.Scalar])
 
 // oneAnsatz reads an ansatz but for its S.
 func (l *loader) oneAnsatz(p *Problem, f fileAnsatz) Ansatz {
-	a := Ansatz{Offset: expr.Const(0), Multiplier: expr.Const(1)}
+	a := Ansatz{Offset: expr.Const(0), Multiplier: expr.Const(1), Duhamel: f.Duhamel}
 	if f.Offset.Text != "" {
 		a.Offset = l.expression("offset", f.Offset, append(p.AxisNames(), p.InputNames()...))
 	}

@@ -45,6 +45,7 @@ type Problem struct {
 
 	file     string          // its name in messages
 	residual config.Position // in it
+	time     config.Position
 	fromFile *givenOnce
 }
 
@@ -177,6 +178,9 @@ type Ansatz struct {
 	RemoveMean bool       // P removes the mean over the axes other than the first
 	// Smooth is the length λ of S (Smoother) by axis, time too; S is the identity along others.
 	Smooth map[string]float64
+	// Duhamel says that S b is the solution of the linear part of the residuals with b on their right-hand side, from zero, and
+	// that the offset is replaced by the solution that begins with it (Propagator).
+	Duhamel bool
 }
 
 // Reference names the solver that makes solutions to compare with;
@@ -218,8 +222,18 @@ func (p *Problem) UnknownNames() []string {
 
 // CheckConditions returns an error, with its place in the file, for a problem
 // that has no conditions and contains its initial condition nowhere: nothing can
-// be trained then, and no file that can be is refused.
+// be trained then, and no file that can be is refused. So has a problem without time and inputs, which
+// is solved as it stands, nothing to learn.
 func (p *Problem) CheckConditions() error {
+	if p.Steady && len(p.Inputs) == 0 {
+		return config.Join(p.time.Errorf("time: none: without inputs all samples are the same").
+			WithHint("`pihc solve` solves it; to train, add inputs: {f: {distribution: random-series, series: sine}} and use f in the residual or a condition"))
+	}
+	return p.CheckHeld()
+}
+
+// CheckHeld is the first part of CheckConditions, for a problem that is to be solved.
+func (p *Problem) CheckHeld() error {
 	held := len(p.Conditions) > 0
 	for _, u := range p.Unknowns {
 		_, free := u.Ansatz.Multiplier.Constant()
@@ -401,7 +415,12 @@ func (p *Problem) Describe() []string {
 		for _, axis := range slices.Sorted(maps.Keys(u.Ansatz.Smooth)) {
 			basis = fmt.Sprintf("S[%s, %g](%s)", axis, u.Ansatz.Smooth[axis], basis)
 		}
-		if !equals(u.Ansatz.Offset, 0) {
+		if u.Ansatz.Duhamel {
+			basis = fmt.Sprintf("D(%s), D the solution of the linear part", basis)
+			if !equals(u.Ansatz.Offset, 0) {
+				basis = fmt.Sprintf("exp(L t)(%s) + %s", text(u.Ansatz.Offset), basis)
+			}
+		} else if !equals(u.Ansatz.Offset, 0) {
 			basis = fmt.Sprintf("%s + %s", text(u.Ansatz.Offset), basis)
 		}
 		add("ansatz     %s = %s", u.Name, basis)

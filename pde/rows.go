@@ -137,6 +137,7 @@ type RowEvaluator struct {
 	views    [][]float64
 
 	offsets []evaluator // of the ansatz's offsets
+	begins  []evaluator // of what a Propagator begins with
 	first   []float64   // the coordinate along the first axis, on a slice
 	inputs  [][]float64 // those that the offsets read, on a slice
 }
@@ -144,6 +145,9 @@ type RowEvaluator struct {
 // NewRowEvaluator makes a RowEvaluator of at most the given number of rows at a time.
 func (s *System) NewRowEvaluator(rows int) *RowEvaluator {
 	e := &RowEvaluator{system: s, first: make([]float64, s.SliceSize()), inputs: make([][]float64, len(s.Inputs))}
+	for _, program := range s.begins {
+		e.begins = append(e.begins, program.Evaluator())
+	}
 	for c, u := range s.Problem.Unknowns {
 		e.offsets = append(e.offsets, s.offsets[c].Evaluator())
 		for i, in := range s.Inputs {
@@ -193,24 +197,41 @@ func (e *RowEvaluator) Eval(r *PointRows, order int, z [][]float64, lo, m int) [
 // Offset writes the ansatz's offset g_0 on one slice along the first axis to dst
 // (SliceSize) for the inputs of a sample. Slices are counted through all unknowns.
 func (e *RowEvaluator) Offset(dst, initial []float64, slice int) {
-	n, initials, times := len(dst), e.system.Problem.Initials(), e.system.Grid.Axes[0].Points
-	c := slice / times
-	slice %= times
-	for i, buffer := range e.inputs {
-		for p := range buffer {
-			buffer[p] = initial[e.system.Inputs[i].At(int32(slice*n+p), 0, 0)]
-		}
+	times := e.system.Grid.Axes[0].Points
+	e.set(initial, slice%times)
+	e.ansatz(e.offsets[slice/times], dst, slice%times)
+}
+
+// Begin writes to dst (State, SliceSize) of a Propagator what it begins with where the ansatz has one: the offset at the first time,
+// of second order in time with its derivative.
+func (e *RowEvaluator) Begin(dst, initial []float64) {
+	e.set(initial, 0)
+	n := e.system.SliceSize()
+	for i, program := range e.begins {
+		e.ansatz(program, dst[i*n:(i+1)*n], 0)
 	}
+}
+
+// set makes the inputs of a sample those that the ansatz reads on a slice.
+func (e *RowEvaluator) set(initial []float64, slice int) {
+	n, initials := e.system.SliceSize(), e.system.Problem.Initials()
 	for i := range initials {
 		e.inputs[i] = initial[i*n : (i+1)*n]
 	}
-	e.ansatz(e.offsets[c], dst, slice)
-	clear(e.inputs[:initials])
+	for i, buffer := range e.inputs[initials:] {
+		for p := range buffer {
+			buffer[p] = initial[e.system.Inputs[initials+i].At(int32(slice*n+p), 0, 0)]
+		}
+	}
 }
 
 // Offset fills a field (C, P), of all slices that are stored, with the ansatz's offset g_0 for the
 // inputs of a sample: what a basis of zeros gives.
 func (s *System) Offset(field, initial []float64) {
+	if s.Problem.duhamel() {
+		s.propagated(field, initial)
+		return
+	}
 	e, n := s.NewRowEvaluator(1), s.SliceSize()
 	for slice := range len(field) / n {
 		e.Offset(field[slice*n:(slice+1)*n], initial, slice)

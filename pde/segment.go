@@ -3,7 +3,6 @@ package pde
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"pihc/expr"
 )
@@ -171,17 +170,6 @@ func (s *segmenter) offset(c int, a *Ansatz) error {
 	}
 	a.Offset = offset
 	return nil
-}
-
-// contains reports whether an expression has an input, at a point or at its neighbours.
-func contains(e *expr.Expr, input string) bool {
-	return slices.ContainsFunc(e.Variables(), func(v string) bool { return v == input || strings.HasPrefix(v, input+".") })
-}
-
-// reads reports whether anything contains an input.
-func (s *segmenter) reads(input string) bool {
-	return slices.ContainsFunc(s.AllRows(), func(r Rows) bool { return contains(r.Expr, input) || contains(r.Weight, input) }) ||
-		slices.ContainsFunc(s.Unknowns, func(u Unknown) bool { return contains(u.Ansatz.Offset, input) })
 }
 
 // inputs makes what segments begin with inputs.

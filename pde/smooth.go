@@ -136,7 +136,7 @@ func (p *Problem) timeOrder(unknown int) int {
 // integrated reports whether the basis of an unknown is integrated along time, so that fields begin with the offset of the ansatz and
 // with its derivatives below the highest one.
 func (p *Problem) integrated(unknown int) bool {
-	return !p.Steady && p.Unknowns[unknown].Ansatz.Smooth[p.Axes[0].Name] > 0
+	return !p.Steady && (p.duhamel() || p.Unknowns[unknown].Ansatz.Smooth[p.Axes[0].Name] > 0)
 }
 
 // Vanishing is the multiplier of the ansatz (C, P), and where the basis is integrated along time also the power of the time since

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"pihc/compute"
 	"pihc/expr"
@@ -33,7 +34,9 @@ type System struct {
 	Slab  *compute.Slab
 
 	offsets, multipliers []*expr.Program // of the ansatz, per unknown
-	coordinates          [][]float64     // on a slice along the first axis, of all other axes
+	begins               []*expr.Program // of a Propagator's values at the first time
+	propagating          func() (*grid.Propagator, error)
+	coordinates          [][]float64 // on a slice along the first axis, of all other axes
 }
 
 // Operator is a term on the grid.
@@ -177,6 +180,16 @@ func (p *Problem) Discretize(g *grid.Grid) (*System, error) {
 		}
 		s.coordinates = append(s.coordinates, x)
 	}
+	if p.duhamel() {
+		for _, e := range p.Begins() {
+			program, err := expr.Compile([]*expr.Expr{e}, inputs)
+			if err != nil {
+				return nil, fmt.Errorf("ansatz offset at the first %s: %w", g.Axes[0].Name, err)
+			}
+			s.begins = append(s.begins, program)
+		}
+		s.propagating = sync.OnceValues(s.newPropagator)
+	}
 	return s, nil
 }
 
@@ -274,21 +287,30 @@ func (p *Problem) gridTerms(s *System) error {
 			s.Terms = append(s.Terms, Operator{t.Name, t.Of, op})
 			continue
 		}
-		product := grid.Product{Coef: 1}
-		for _, f := range t.Factors {
-			i := p.Axis(f.Axis)
-			line, err := f.line(s.Grid.Axes[i], i)
-			if err != nil {
-				return fmt.Errorf("term %s: %w", t.Name, err)
-			}
-			product.Lines = append(product.Lines, line)
-			if t.PerStep {
-				product.Coef /= s.Grid.Axes[i].Step()
-			}
+		op, err := s.product(t)
+		if err != nil {
+			return fmt.Errorf("term %s: %w", t.Name, err)
 		}
-		s.Terms = append(s.Terms, Operator{t.Name, t.Of, s.Grid.NewOperator(product)})
+		s.Terms = append(s.Terms, Operator{t.Name, t.Of, op})
 	}
 	return nil
+}
+
+// product is the operator of a term's factors.
+func (s *System) product(t Term) (grid.Operator, error) {
+	product := grid.Product{Coef: 1}
+	for _, f := range t.Factors {
+		i := s.Problem.Axis(f.Axis)
+		line, err := f.line(s.Grid.Axes[i], i)
+		if err != nil {
+			return nil, err
+		}
+		product.Lines = append(product.Lines, line)
+		if t.PerStep {
+			product.Coef /= s.Grid.Axes[i].Step()
+		}
+	}
+	return s.Grid.NewOperator(product), nil
 }
 
 // line puts a factor on axis i of a grid.
@@ -525,15 +547,19 @@ func (s *System) RemovesMean(slice int) bool {
 func (s *System) RemoveMeans(field []float64) {
 	width := s.SliceSize()
 	for lo := 0; lo < len(field); lo += width {
-		if !s.RemovesMean(lo / width) {
-			continue
+		if s.RemovesMean(lo / width) {
+			RemoveMean(field[lo : lo+width])
 		}
-		mean := 0.0
-		for _, v := range field[lo : lo+width] {
-			mean += v
-		}
-		kernel.AddScalar64(field[lo:lo+width], field[lo:lo+width], -mean/float64(width))
 	}
+}
+
+// RemoveMean subtracts the mean of a slice from it.
+func RemoveMean(slice []float64) {
+	mean := 0.0
+	for _, v := range slice {
+		mean += v
+	}
+	kernel.AddScalar64(slice, slice, -mean/float64(len(slice)))
 }
 
 // Set returns the set of rows called name, or nil.

@@ -167,7 +167,10 @@ func scaleOf(fields ...[]float64) (lo, hi float64) {
 // caption says what the drawing of a case shows.
 func (c Case) caption() string {
 	shown := "predictions"
-	if c.Truth != nil {
+	switch {
+	case c.Truth != nil && len(c.Predictions) == 0:
+		shown = "classical solution"
+	case c.Truth != nil:
 		shown = "classical solution, predictions and differences from it, on shared scales"
 	}
 	if len(c.Inputs) > 0 {
@@ -194,7 +197,7 @@ func (p *Page) caseFigure(name string, c Case) figure {
 		values, differences = append(values, panel(heat{s, p.Axes})), append(differences, nil)
 	}
 	columns, rows := len(values), [][]*plot.Plot{values}
-	if c.Truth != nil {
+	if errorBar != nil {
 		rows = append(rows, differences)
 	}
 	for _, row := range rows {
@@ -207,7 +210,7 @@ func (p *Page) caseFigure(name string, c Case) figure {
 		}
 	}
 	bottom := vg.Length(0)
-	if c.Truth == nil {
+	if errorBar == nil {
 		bottom = barHeight
 	}
 	total := vg.Length(height*len(rows)) + bottom
@@ -228,7 +231,7 @@ func (p *Page) caseFigure(name string, c Case) figure {
 			bar.Draw(draw.Crop(dc, x+20, -dc.Max.X+dc.Min.X+x+width-10, above, -(total - above - 44)))
 		}
 		high := vg.Length(4)
-		if c.Truth != nil {
+		if errorBar != nil {
 			high = 80
 		}
 		if errorBar != nil {

@@ -41,7 +41,7 @@ func samplePage() Page {
 			s.InitialMean = 0.2 * rng.Float64()
 			s.RelativeL2 = scale * math.Exp(spread*rng.NormFloat64()) * (1.2 - 2*s.InitialMean)
 			s.NRMSE, s.Persistence = s.RelativeL2/2, 0.9-s.InitialMean
-			s.RelativeResidual, s.TruthResidual, s.PersistenceResidual, s.Passes = 2*s.RelativeL2, 0.01, 1.5, 6
+			s.RelativeResidual, s.TruthResidual, s.PersistenceResidual, s.Passes, s.Points = 2*s.RelativeL2, 0.01, 1.5, 6, 6144
 			s.ErrorEstimate = 0.9 * s.RelativeL2
 			s.ResidualRMS, s.ResidualOverRate, s.ConditionsOverSize, s.TruthConditions = s.RelativeL2*1e-3, 2*s.RelativeL2, s.RelativeL2/5, 0
 			s.InitialError, s.BoundaryError = s.RelativeL2/7, s.RelativeL2/11

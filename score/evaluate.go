@@ -174,6 +174,7 @@ func (sc *scorer) add(i int, p *engine.Prediction) error {
 	}
 	if passes := max(p.Passes, sc.info.Spec.Network.Passes); passes > 1 {
 		x.Passes = float64(cmp.Or(p.Passes, passes))
+		x.Points = float64(cmp.Or(p.Points, passes*sc.info.Grid.Size()))
 	}
 	inputs := sc.samples.Inputs[i]
 	x.ResidualOverRate = absent(dataset.PredictionResidual(sc.plain, sc.info.Grid, p.Field, inputs))

@@ -48,7 +48,9 @@ type Evaluation struct {
 	ErrorEstimate *Summary `json:"error_estimate,omitempty"`
 	// Unseen is relative_l2 over the times after training.window alone.
 	Unseen *Summary `json:"unseen_l2,omitempty"`
-	Passes *Summary `json:"passes,omitempty"` // of the network, where there are several
+	// Passes are those of the network, where there are several, and PointsEvaluated the points of the grids of all of them together.
+	Passes          *Summary `json:"passes,omitempty"`
+	PointsEvaluated *Summary `json:"points_evaluated,omitempty"`
 	// With several unknowns, residuals or conditions, by name: relative_l2 of unknowns, residual_rms
 	// of residuals, the root mean square of the rows of conditions.
 	Unknowns   map[string]*Summary `json:"unknowns,omitempty"`
@@ -104,7 +106,7 @@ type Sample struct {
 
 	ResidualOverRate, ConditionsOverSize, TruthConditions float64
 
-	Unseen, Passes, ErrorEstimate float64
+	Unseen, Passes, Points, ErrorEstimate float64
 
 	Unknowns, Residuals, Conditions, Segments map[string]float64 // nil with one unknown, with one residual, with one condition, with one segment
 }
@@ -121,8 +123,8 @@ func NewSample(index int) Sample {
 
 // Fields gives the JSON names in order and the place of each metric.
 func (s *Sample) Fields() ([]string, []*float64) {
-	return []string{"initial_mean", "relative_l2", "nrmse", "residual_rms", "initial_error", "boundary_error", "border_jump", "persistence", "relative_residual", "truth_residual", "persistence_residual", "residual_over_rate", "conditions_over_size", "truth_conditions", "unseen_l2", "passes", "error_estimate"},
-		[]*float64{&s.InitialMean, &s.RelativeL2, &s.NRMSE, &s.ResidualRMS, &s.InitialError, &s.BoundaryError, &s.BorderJump, &s.Persistence, &s.RelativeResidual, &s.TruthResidual, &s.PersistenceResidual, &s.ResidualOverRate, &s.ConditionsOverSize, &s.TruthConditions, &s.Unseen, &s.Passes, &s.ErrorEstimate}
+	return []string{"initial_mean", "relative_l2", "nrmse", "residual_rms", "initial_error", "boundary_error", "border_jump", "persistence", "relative_residual", "truth_residual", "persistence_residual", "residual_over_rate", "conditions_over_size", "truth_conditions", "unseen_l2", "passes", "points_evaluated", "error_estimate"},
+		[]*float64{&s.InitialMean, &s.RelativeL2, &s.NRMSE, &s.ResidualRMS, &s.InitialError, &s.BoundaryError, &s.BorderJump, &s.Persistence, &s.RelativeResidual, &s.TruthResidual, &s.PersistenceResidual, &s.ResidualOverRate, &s.ConditionsOverSize, &s.TruthConditions, &s.Unseen, &s.Passes, &s.Points, &s.ErrorEstimate}
 }
 
 // MarshalJSON leaves absent metrics out; infinite ones become null.
@@ -246,7 +248,7 @@ func (e *Evaluation) Summarize() {
 	e.Samples = len(e.PerSample)
 	for i, dst := range []**Summary{ // in the order of Sample.Fields, after the mean of the initial condition
 		&e.RelativeL2, &e.NRMSE, &e.ResidualRMS, &e.InitialError, &e.BoundaryError, &e.BorderJump, &e.Persistence,
-		&e.RelativeResidual, &e.TruthResidual, &e.PersistenceResidual, &e.ResidualOverRate, &e.ConditionsOverSize, &e.TruthConditions, &e.Unseen, &e.Passes, &e.ErrorEstimate,
+		&e.RelativeResidual, &e.TruthResidual, &e.PersistenceResidual, &e.ResidualOverRate, &e.ConditionsOverSize, &e.TruthConditions, &e.Unseen, &e.Passes, &e.PointsEvaluated, &e.ErrorEstimate,
 	} {
 		*dst = nil
 		values := e.Values(func(s Sample) float64 {

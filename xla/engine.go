@@ -47,6 +47,7 @@ type device[T compute.Float] struct {
 type loadedKey struct {
 	constraint *constraint.Constraint
 	training   bool
+	draft      bool // constraint.Input.Draft
 }
 
 // loaded is a program on the device.
@@ -126,7 +127,7 @@ func (e *device[T]) load(key loadedKey) (*loaded, error) {
 	if l := e.loaded[key]; l != nil {
 		return l, nil
 	}
-	w, err := e.write(key.constraint, key.training)
+	w, err := e.write(key)
 	if err != nil {
 		return nil, err
 	}
@@ -251,9 +252,9 @@ func (e *device[T]) history(batch engine.Batch, i int) (h engine.History) {
 
 // one runs one pass.
 func (e *device[T]) one(s run) (result, error) {
-	key := loadedKey{e.Last, s.training}
+	key := loadedKey{e.Last, s.training, false}
 	if s.pass < e.Spec.Network.Passes {
-		key.constraint = e.Earlier
+		key.constraint, key.draft = e.Earlier, !s.training
 	}
 	l, err := e.load(key)
 	if err != nil {

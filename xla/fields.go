@@ -197,22 +197,45 @@ func (s *sample) ansatz(functions value) error {
 		s.basis = s.mul(s.basis, s.spread(s.multiplier, []int{size, n}, 0))
 	}
 	s.basis = s.smooth("ij,ojw->oiw", s.basis)
+	if s.constraint.Propagator != nil {
+		s.propagator = s.newPropagator()
+		s.basis = s.propagator.propagate(s.basis)
+	}
 	if !s.Problem.HasOffset() {
 		return nil
 	}
-	var offsets []value
-	for _, u := range s.Problem.Unknowns {
-		offset, err := s.pointwise(u.Ansatz.Offset)
-		if err != nil {
-			return fmt.Errorf("ansatz offset: %w", err)
-		}
-		offsets = append(offsets, offset)
+	offset, err := s.offsetOf()
+	if err != nil {
+		return fmt.Errorf("ansatz offset: %w", err)
 	}
-	s.offset = s.concatenate(0, offsets...)
+	s.offset = offset
 	if s.Corrects {
 		s.offset = s.where(s.spread(s.than("NE", s.number(numberLater), 0), []int{size, 1}), s.previous, s.offset)
 	}
 	return nil
+}
+
+// offsetOf is the offset of the ansatz.
+func (s *sample) offsetOf() (value, error) {
+	var all []value
+	if s.propagator != nil {
+		for _, e := range s.Problem.Begins() {
+			begin, err := s.pointwise(e)
+			if err != nil {
+				return value{}, err
+			}
+			all = append(all, s.slice(begin, 0, 0, s.width()))
+		}
+		return s.propagator.begin(s.concatenate(0, all...)), nil
+	}
+	for _, u := range s.Problem.Unknowns {
+		offset, err := s.pointwise(u.Ansatz.Offset)
+		if err != nil {
+			return value{}, err
+		}
+		all = append(all, offset)
+	}
+	return s.concatenate(0, all...), nil
 }
 
 // pointwise is an expression in axes and inputs at all points (P, 1).
@@ -277,6 +300,9 @@ func (s *sample) smooth(spec string, f value) value {
 
 // projectTransposed applies Sᵀ, μ and then Πᵀ to fields (C P, F).
 func (s *sample) projectTransposed(f value) value {
+	if s.propagator != nil {
+		f = s.propagator.transposed(f)
+	}
 	f = s.smooth("ji,ojw->oiw", f)
 	if s.multiplier.exists() {
 		f = s.mul(f, s.spread(s.multiplier, f.shape, 0))

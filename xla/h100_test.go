@@ -62,13 +62,13 @@ func TestCompilesForH100(t *testing.T) {
 				t.Logf("%s: arguments %s, outputs %s, between %s; compiled in %s", what,
 					words.Size(float64(arguments)), words.Size(float64(outputs)), words.Size(float64(between)), time.Since(began).Round(time.Second))
 			}
-			w, err := e.write(e.Last, true)
+			w, err := e.write(loadedKey{constraint: e.Last, training: true})
 			if err != nil {
 				t.Fatal(err)
 			}
 			compile("gradient of a sample", w.text)
 			if e.Earlier != e.Last {
-				if w, err = e.write(e.Earlier, true); err != nil {
+				if w, err = e.write(loadedKey{constraint: e.Earlier, training: true}); err != nil {
 					t.Fatal(err)
 				}
 				compile("gradient of a sample in a pass before the last", w.text)

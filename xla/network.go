@@ -9,8 +9,9 @@ import (
 )
 
 // network writes the forward and backward pass of a Fourier neural operator, as package
-// fno states it, for one sample: fields are (P, channels), spectra (2, modes, channels)
-// with the real part first and the modes in the order of the layout.
+// fno states it, for one sample: fields are (channels, P), so that every product is one of
+// two matrices, spectra (channels, 2, modes) with the real part first and the modes in the
+// order of the layout.
 type network struct {
 	*builder
 	fno.Network
@@ -97,37 +98,37 @@ func sincos(k, x, n int) (sin, cos float64) {
 	return math.Sincos(2 * math.Pi * float64(k*x%n) / float64(n))
 }
 
-// transform is the truncated transform of a field (P, c) along all axes.
+// transform is the truncated transform of a field (c, P) along all axes.
 func (n *network) transform(v value) value {
-	last, c := len(n.shape)-1, v.shape[1]
-	outer, inner := v.shape[0]/n.shape[last], n.Modes[last]
-	v = n.dot("oxc,xpk->opkc", n.reshape(v, outer, n.shape[last], c), n.axes[last])
+	last, c := len(n.shape)-1, v.shape[0]
+	outer, inner := v.size()/n.shape[last], n.Modes[last]
+	v = n.dot("ox,xpk->opk", n.reshape(v, outer, n.shape[last]), n.axes[last])
 	for a := last - 1; a >= 0; a-- {
 		outer /= n.shape[a]
-		v = n.dot("oxpkc,qmpx->oqmkc", n.reshape(v, outer, n.shape[a], 2, inner, c), n.axes[a])
+		v = n.dot("oxpk,qmpx->oqmk", n.reshape(v, outer, n.shape[a], 2, inner), n.axes[a])
 		inner *= 2 * n.Modes[a]
 	}
-	return n.reshape(v, 2, n.modes, c)
+	return n.reshape(v, c, 2, n.modes)
 }
 
-// inverse is its transpose: a field (P, c) of a spectrum.
+// inverse is its transpose: a field (c, P) of a spectrum.
 func (n *network) inverse(hat value) value {
-	last, c := len(n.shape)-1, hat.shape[2]
-	outer, inner := 1, n.modes
+	last, c := len(n.shape)-1, hat.shape[0]
+	outer, inner := c, n.modes
 	for a := range last {
 		m := 2 * n.Modes[a]
 		inner /= m
-		hat = n.dot("oqmkc,qmpx->oxpkc", n.reshape(hat, outer, 2, m, inner, c), n.axes[a])
+		hat = n.dot("oqmk,qmpx->oxpk", n.reshape(hat, outer, 2, m, inner), n.axes[a])
 		outer *= n.shape[a]
 	}
-	v := n.dot("opkc,xpk->oxc", n.reshape(hat, outer, 2, inner, c), n.axes[last])
-	return n.reshape(v, product(n.shape), c)
+	v := n.dot("opk,xpk->ox", n.reshape(hat, outer, 2, inner), n.axes[last])
+	return n.reshape(v, c, product(n.shape))
 }
 
-// linear is v·weight + bias.
+// linear is weightᵀ·v + bias.
 func (n *network) linear(v value, name string) value {
-	y := n.dot("pc,cd->pd", v, n.params[name+".weight"])
-	return n.add(y, n.trailing(n.params[name+".bias"], y.shape))
+	y := n.dot("cd,cp->dp", n.params[name+".weight"], v)
+	return n.add(y, n.leading(n.params[name+".bias"], y.shape))
 }
 
 const (
@@ -148,25 +149,31 @@ func (n *network) gelu(x value) value {
 	return n.mul(x, s)
 }
 
+// again is x as what is computed of it a second time, and not kept from the first.
+func (n *network) again(x value) value {
+	return n.emit(x.shape, x.dtype, "stablehlo.optimization_barrier %s : %s", x.name, x.mlir())
+}
+
 // geluBackward is g·gelu'(x).
 func (n *network) geluBackward(g, x value) value {
+	x = n.again(x)
 	s, square := n.sigmoid(x)
 	slope := n.mul(n.mul(x, n.sub(n.spread(n.scalar(1, x.dtype), x.shape), s)), n.plus(n.times(square, 3*geluCubic), geluLinear))
 	return n.mul(g, n.mul(s, n.plus(slope, 1)))
 }
 
-// forward returns the outputs (P, N) of the input fields (P, inputs).
+// forward returns the outputs (N, P) of the input fields (inputs, P).
 func (n *network) forward(input value) value {
 	n.input = input
 	v := n.linear(input, "lift")
 	for l := range n.Layers {
 		hat := n.transform(v)
-		re, im := n.at(hat, 0, 0), n.at(hat, 0, 1)
-		// (mode, part, 2 channels): (re, -im) and (im, re), beside [Rr; Ri].
-		rows := n.stack(1, n.concatenate(1, re, n.neg(im)), n.concatenate(1, im, re))
+		re, im := n.at(hat, 1, 0), n.at(hat, 1, 1)
+		// (2 channels, part, mode): (re, -im) and (im, re), beside [Rr; Ri].
+		rows := n.stack(1, n.concatenate(0, re, n.neg(im)), n.concatenate(0, im, re))
 		matrix := n.reshape(n.params[fmt.Sprintf("layers.%d.spectral", l)], n.modes, 2*n.Width, n.Width)
-		mixed := n.dot("qoc,qcd->oqd", rows, matrix)
-		mixed = n.mul(mixed, n.spread(n.scale, mixed.shape, 1))
+		mixed := n.dot("coq,qcd->doq", rows, matrix)
+		mixed = n.mul(mixed, n.trailing(n.scale, mixed.shape))
 		pre := n.add(n.linear(v, fmt.Sprintf("layers.%d", l)), n.inverse(mixed))
 		n.layers = append(n.layers, layer{v, hat, pre})
 		v = pre
@@ -184,19 +191,19 @@ func (n *network) forward(input value) value {
 }
 
 // backward returns the gradient, flat in the order of the layout, from that of the
-// outputs (P, N).
+// outputs (N, P).
 func (n *network) backward(bar value) value {
 	grad := map[string]value{}
 	// linear is the adjoint of linear for the operand v.
 	linear := func(name string, v, g value) value {
-		grad[name+".weight"] = n.dot("pc,pd->cd", v, g)
-		grad[name+".bias"] = n.sum(g, 0)
-		return n.dot("pd,cd->pc", g, n.params[name+".weight"])
+		grad[name+".weight"] = n.dot("cp,dp->cd", v, g)
+		grad[name+".bias"] = n.sum(g, 1)
+		return n.dot("cd,dp->cp", n.params[name+".weight"], g)
 	}
 	if n.OutputActivation {
 		bar = n.geluBackward(bar, n.output)
 	}
-	bar = n.geluBackward(linear("output", n.gelu(n.hidden), bar), n.hidden)
+	bar = n.geluBackward(linear("output", n.gelu(n.again(n.hidden)), bar), n.hidden)
 	bar = linear("projection", n.last, bar)
 	for l := n.Layers - 1; l >= 0; l-- {
 		kept, name := n.layers[l], fmt.Sprintf("layers.%d", l)
@@ -204,14 +211,14 @@ func (n *network) backward(bar value) value {
 			bar = n.geluBackward(bar, kept.pre)
 		}
 		hat := n.transform(bar)
-		hat = n.mul(hat, n.spread(n.scale, hat.shape, 1))
-		re, im := n.at(hat, 0, 0), n.at(hat, 0, 1)
-		// (part of the spectrum, part of the matrix, mode, channel)
+		hat = n.mul(hat, n.trailing(n.scale, hat.shape))
+		re, im := n.at(hat, 1, 0), n.at(hat, 1, 1)
+		// (part of the spectrum, part of the matrix, channel, mode)
 		pairs := n.stack(0, n.stack(0, re, im), n.stack(0, im, n.neg(re)))
 		shape := []int{n.modes, 2, n.Width, n.Width}
 		matrix := n.reshape(n.params[name+".spectral"], shape...)
-		grad[name+".spectral"] = n.dot("oqc,opqd->qpcd", kept.hat, pairs)
-		mixed := n.dot("opqd,qpcd->oqc", pairs, matrix)
+		grad[name+".spectral"] = n.dot("coq,opdq->qpcd", kept.hat, pairs)
+		mixed := n.dot("opdq,qpcd->coq", pairs, matrix)
 		bar = n.add(linear(name, kept.v, bar), n.inverse(mixed))
 	}
 	linear("lift", n.input, bar)

@@ -1,11 +1,13 @@
 package xla
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
 	"pihc/fno"
 	"pihc/internal/check"
+	"pihc/internal/pjrt"
 )
 
 // Outputs and gradient are those of package fno.
@@ -36,11 +38,54 @@ func TestNetwork(t *testing.T) {
 			net.Backward(grad, params, bar)
 			out := computed(t, [][]float64{params, input, bar}, [][]int{{c.Size()}, {c.Inputs, points}, {c.Outputs, points}}, func(b *builder, in []value) []value {
 				n := newNetwork(b, c, x.shape, f64, in[0])
-				y := n.forward(b.transpose(in[1], 1, 0))
-				return []value{b.transpose(y, 1, 0), n.backward(b.transpose(in[2], 1, 0))}
+				y := n.forward(in[1])
+				return []value{y, n.backward(in[2])}
 			})
 			check.Close(t, out[0], want, 1e-12, 1e-12)
 			check.Close(t, out[1], grad, 1e-12, 1e-10)
 		})
+	}
+}
+
+// Forward and backward pass of the paper's network for diffusion-sorption, in float32.
+func BenchmarkNetwork(b *testing.B) {
+	config := fno.Network{Inputs: 3, Width: 64, Layers: 5, Modes: []int{8, 8}, Projection: 128, Outputs: 16, LastActivation: true}
+	shape := []int{101, 1024}
+	points := product(shape)
+	c, w := client(b), newBuilder()
+	net := newNetwork(w, config, shape, f32, w.input(f32, config.Size()))
+	input := w.input(f32, config.Inputs, points)
+	bar := net.forward(input)
+	p, err := c.Compile(w.module(net.backward(bar)))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer p.Free()
+	tables, err := w.upload(c)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var buffers []*pjrt.Buffer
+	for _, v := range w.arguments {
+		x := make([]float32, v.size())
+		for i := range x {
+			x[i] = float32(math.Sin(float64(i))) / 8
+		}
+		d, err := pjrt.Upload(c, x, v.shape...)
+		if err != nil {
+			b.Fatal(err)
+		}
+		buffers = append(buffers, d)
+	}
+	defer free(append(buffers, tables...)...)
+	for b.Loop() {
+		out, err := p.Run(append(buffers, tables...)...)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := pjrt.Download(out[0], make([]float32, config.Size())); err != nil {
+			b.Fatal(err)
+		}
+		out[0].Free()
 	}
 }

@@ -66,8 +66,8 @@ type program struct {
 // write writes the program of one sample: its outputs are, in training, the gradient
 // with the sample's added to it, otherwise the field; then statistics, and of solves
 // what they were like (experts, solveColumns) and JᵀJ (experts, N, N).
-func (p *plan) write(c *constraint.Constraint, training bool) (*program, error) {
-	g := &sample{plan: p, constraint: c, builder: newBuilder(), training: training}
+func (p *plan) write(of loadedKey) (*program, error) {
+	g := &sample{plan: p, loadedKey: of, builder: newBuilder()}
 	if err := g.build(); err != nil {
 		return nil, err
 	}
@@ -78,20 +78,20 @@ func (p *plan) write(c *constraint.Constraint, training bool) (*program, error) 
 type sample struct {
 	*builder
 	*plan
-	constraint *constraint.Constraint
-	training   bool
-	terms      *terms
-	loss       *loss
-	outputs    []value
+	loadedKey
+	terms   *terms
+	loss    *loss
+	outputs []value
 
 	given, units    value // (InputSize): the inputs; those as the network sees them
 	start, previous value // (C P, 1): what unknowns begin with at all times; the field to correct
 	scalars         value
-	owners          []value // per expert (C P): its points
-	amplitude       value   // of the basis, a scalar; nothing: 1
-	basis           value   // (C P, N): μ Π b
-	offset          value   // (C P, 1): g_0; nothing where the ansatz has none
-	multiplier      value   // (C P); nothing: 1
+	owners          []value     // per expert (C P): its points
+	amplitude       value       // of the basis, a scalar; nothing: 1
+	basis           value       // (C P, N): μ Π b
+	offset          value       // (C P, 1): g_0; nothing where the ansatz has none
+	multiplier      value       // (C P); nothing: 1
+	propagator      *propagator // of the ansatz, or nil
 	sets            []rowSet
 	points          []value // per set (K, m): points of the rows
 }
@@ -167,7 +167,7 @@ func (s *sample) build() error {
 		base = s.where(s.than("GT", v, 0), v, base)
 	}
 	net := newNetwork(s.builder, s.config, s.Grid.Shape(), s.dtype, a.params)
-	out := s.amplify(net.forward(s.networkInput()))
+	out := s.amplify(s.transpose(net.forward(s.transpose(s.networkInput(), 1, 0)), 1, 0))
 	if err := s.ansatz(s.components(s.convert(out, f64))); err != nil {
 		return err
 	}
@@ -177,7 +177,9 @@ func (s *sample) build() error {
 	s.findOwners()
 
 	k, n := s.constraint.Router.Experts(), s.constraint.N
-	solver := newSolver(s.terms, k, n, s.constraint.Options.Solver)
+	options := s.constraint.Options.Solver
+	options.NewtonCorrection = options.NewtonCorrection && !s.draft
+	solver := newSolver(s.terms, k, n, options)
 	r := solution{point: point{w: s.full(s.constraint.Options.Start, f64, k, n)}}
 	if !s.fixed() {
 		s.gatherRows(a.points)
@@ -204,7 +206,7 @@ func (s *sample) build() error {
 		alpha := s.addJumps(s.restrict(ubar), j, relative)
 		var bar value
 		bar, status = s.adjoint(solver, r, alpha)
-		s.outputs = []value{s.add(a.gradient, net.backward(bar)), stats}
+		s.outputs = []value{s.add(a.gradient, net.backward(s.transpose(bar, 1, 0))), stats}
 	} else {
 		s.outputs = []value{s.reshape(field, s.size()), stats}
 	}

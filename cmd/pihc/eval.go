@@ -152,7 +152,8 @@ sample until its relative_loss (the root of the loss over that of what it begins
 at all times) has stopped falling (by 2 % in 4 passes) or meets --residual,
 evaluation.limit times at most (100 where the spec has none); it begins on the coarser
 grids of training, if there are any, and goes on from there. The number is reported as
-passes, as is that of training's without. What the spec has under evaluation holds
+passes, as is that of training's without; points_evaluated is the points of the grids
+of all passes together, those after the best one too. What the spec has under evaluation holds
 where no flag says otherwise.
 
 Grid, points per expert and tolerance may differ from training; the borders of

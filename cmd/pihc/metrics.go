@@ -89,6 +89,7 @@ func printMetrics(w io.Writer, m *experiment.Metrics) error {
 	}
 	row("nrmse", m.NRMSE, words.Percent)
 	row("passes", m.Passes, words.Number)
+	row("points_evaluated", m.PointsEvaluated, words.Number)
 	row("relative_residual", m.RelativeResidual, words.Percent)
 	row("truth_residual", m.TruthResidual, words.Percent)
 	row("persistence_residual", m.PersistenceResidual, words.Percent)

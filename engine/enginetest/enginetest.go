@@ -37,6 +37,9 @@ var Factorised = Refusal{"network.kind", func(s *model.Spec, _ *pde.Problem) boo
 // Steady refuses steady problems.
 var Steady = Refusal{"steady", func(_ *model.Spec, p *pde.Problem) bool { return p.Steady }}
 
+// Propagated refuses fields by Duhamel's formula.
+var Propagated = Refusal{"ansatz: duhamel", func(_ *model.Spec, p *pde.Problem) bool { return p.Unknowns[0].Ansatz.Duhamel }}
+
 // Integrated refuses bases that are integrated along time.
 var Integrated = Refusal{"smooth along", func(_ *model.Spec, p *pde.Problem) bool {
 	return !p.Steady && slices.ContainsFunc(p.Unknowns, func(u pde.Unknown) bool { return u.Ansatz.Smooth[p.Axes[0].Name] > 0 })
@@ -236,6 +239,15 @@ constraint: {points: 30, tolerance: 1e-13, cost_tolerance: 0, max_iterations: 30
 loss: {relative: true}
 training: {batch: 3, micro_batch: 2}
 method: `
+	propagated = `
+defaults: paper
+problem: propagated
+grid: {t: 9, x: 8, y: 5}
+network: {width: 5, layers: 2, modes: {t: 2, x: 2, y: 2}, projection: 6, basis: 3, initial_scale: 0.7, passes: 2, features: {u: 0.7, wave: 5, driven: 2}}
+constraint: {experts: {x: 2}, points: 40, directions: 1, components: separate, tolerance: 1e-13, cost_tolerance: 0, max_iterations: 300}
+loss: {relative: true, border_jump: 0.3}
+training: {batch: 3, micro_batch: 2}
+method: `
 	convection = `
 defaults: paper
 problem: convection
@@ -300,6 +312,7 @@ var cases = []testCase{
 	{"rollout moe", replace(features, "grid: {t: 9", "rollout: 3\ngrid: {t: 25") + "moe"},
 	{"rollout waves hard", waves + "hard"},
 	{"integrated moe", replace(replace(waves, "problem: waves\nrollout: 3\ngrid: {t: 25", "problem: integrated\ngrid: {t: 9"), "{points: 30", "{experts: {x: 2}, points: 30") + "moe"},
+	{"propagated moe", propagated + "moe"},
 }
 
 // chained are the checks that are not of segments one after another: the loss of training is the mean of theirs, not that of the whole

@@ -168,7 +168,7 @@ func (m *minimiser) gradient(g, r []float64) {
 		row += len(rows.Points)
 	}
 	clear(g)
-	m.gatherer.Scatter([][]float64{g}, m.lists[:1])
+	m.gatherer.Scatter([][]float64{g}, m.lists[:1], 0)
 	for p, fixed := range m.fixed {
 		if fixed {
 			g[p] = 0

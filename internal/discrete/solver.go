@@ -182,7 +182,7 @@ func marched(p *pde.Problem) (order int, ok bool) {
 	return order, order > 0
 }
 
-// Solve implements sim.Solver; Stats counts steps in time. dst has the unknowns one after
+// Solve implements sim.Solver; Stats counts steps in time, or of Newton's method where all is solved at once. dst has the unknowns one after
 // another.
 func (s *Solver) Solve(dst, initial []float64) (sim.Stats, error) { return s.solve(dst, initial, nil) }
 
@@ -194,8 +194,11 @@ func (s *Solver) SolveNear(dst, initial, near []float64) error {
 }
 
 func (s *Solver) solve(dst, initial, near []float64) (sim.Stats, error) {
-	last := s.inputs[len(s.inputs)-1].coarse
-	if len(dst) != s.fields*s.grid.Size() || len(initial) != last.Offset+last.Size {
+	values := 0
+	for _, in := range s.inputs {
+		values += in.coarse.Size
+	}
+	if len(dst) != s.fields*s.grid.Size() || len(initial) != values {
 		return sim.Stats{}, fmt.Errorf("inputs of %d values, solution of %d on a grid of %d", len(initial), len(dst), s.grid.Size())
 	}
 	var sample []float64
@@ -229,7 +232,7 @@ func (s *Solver) solve(dst, initial, near []float64) (sim.Stats, error) {
 		return sim.Stats{}, ErrNotConverged
 	}
 	grid.Thin(dst, u, s.grid.Axes, s.fine.Axes)
-	return sim.Stats{Steps: 1}, nil
+	return sim.Stats{Steps: st.steps}, nil
 }
 
 // interpolation returns the weights (fine, coarse) of the points of an axis at those

@@ -31,6 +31,7 @@ type state struct {
 	near      *inverse // that of the matrix, or nil
 	at        []int    // place of every row in the matrix
 	step, res []float64
+	steps     int // of Newton's method, in all
 }
 
 // newState prepares a solve for the inputs of a sample.
@@ -244,6 +245,7 @@ func (st *state) newton(u []float64, fresh bool) bool {
 	}
 	last := math.Inf(1)
 	for range iterations {
+		st.steps++
 		if !st.solve() {
 			return false
 		}

@@ -8,3 +8,11 @@ func Widen(dst []float64, x []float32) {
 		dst[i] = float64(x[i])
 	}
 }
+
+// Narrow sets dst = x, element by element, rounded. It panics if x is shorter than dst.
+func Narrow(dst []float32, x []float64) {
+	x = x[:len(dst)]
+	for i := narrowWide(dst, x); i < len(dst); i++ {
+		dst[i] = float32(x[i])
+	}
+}

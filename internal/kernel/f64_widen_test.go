@@ -38,6 +38,31 @@ func TestWiden(t *testing.T) {
 	})
 }
 
+// So is rounding that of the language.
+func TestNarrow(t *testing.T) {
+	special := []float64{0, math.Copysign(0, -1), math.Inf(1), math.NaN(), 1e-40, 1e-300, 1e300, -math.MaxFloat32, 1 + 1.0/(1<<24)}
+	check.Widths(t, func(t *testing.T) {
+		rng := check.Rand(16)
+		for n := range 150 {
+			x, dst := check.Guard[float64](n, n%8), check.Guard[float32](n, n/8%8)
+			check.Normal(rng, x.Slice())
+			for i := range x.Slice() {
+				if rng.IntN(4) == 0 {
+					x.Slice()[i] = special[rng.IntN(len(special))]
+				}
+			}
+			kernel.Narrow(dst.Slice(), x.Slice())
+			dst.Verify(t)
+			for i, v := range x.Slice() {
+				got, want := dst.Slice()[i], float32(v)
+				if math.Float32bits(got) != math.Float32bits(want) && !(got != got && want != want) {
+					t.Fatalf("element %d of %d: %g, want %g", i, n, got, want)
+				}
+			}
+		}
+	})
+}
+
 func TestWidenShortPanics(t *testing.T) {
 	check.Widths(t, func(t *testing.T) {
 		defer func() {

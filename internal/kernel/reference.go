@@ -54,8 +54,7 @@ func gatherStencils64(dst, basis []float64, n int, points []int32, s *Stencils) 
 	panic(unreachable)
 }
 
-func combine64(dst []float64, at int, coef []float64, fields [][]float64) int { panic(unreachable) }
-func fftPass64(dst, src Lanes, twiddle []float64, r, m, s int)                { panic(unreachable) }
-func fftTwist64(dst, src Lanes, factor []float64, n int)                      { panic(unreachable) }
-func fftSplit64(a, b, z Lanes, n int)                                         { panic(unreachable) }
-func fftMerge64(z, a, b Lanes, n int)                                         { panic(unreachable) }
+func fftPass64(dst, src Lanes, twiddle []float64, r, m, s int) { panic(unreachable) }
+func fftTwist64(dst, src Lanes, factor []float64, n int)       { panic(unreachable) }
+func fftSplit64(a, b, z Lanes, n int)                          { panic(unreachable) }
+func fftMerge64(z, a, b Lanes, n int)                          { panic(unreachable) }

@@ -104,13 +104,3 @@ func ApplyStencil(dst, u []float64, first int, offset []int32, coef []float64) {
 		Axpy64(dst, coef[e], u[first+int(o):][:n])
 	}
 }
-
-// ApplyStencilTranspose adds the transpose of ApplyStencil to dst:
-// dst[first+offset[e]+i] += coef[e] z[i] for every e and i. dst and z must not
-// overlap.
-func ApplyStencilTranspose(dst, z []float64, first int, offset []int32, coef []float64) {
-	for e, o := range offset {
-		out := dst[first+int(o):][:len(z)]
-		Axpy64(out, coef[e], z)
-	}
-}

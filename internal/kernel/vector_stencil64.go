@@ -86,28 +86,3 @@ func gather1(out, in unsafe.Pointer, n, j int, points []int32, s *Stencils) {
 		store64(unsafe.Add(out, 8*(r*n+j)), a)
 	}
 }
-
-// combine64 sets dst[i] = Σ_f coef[f]·fields[f][at+i] for the first elements, in groups
-// of four vectors, and returns their number. Four sums stay in registers; a field is
-// read once.
-func combine64(dst []float64, at int, coef []float64, fields [][]float64) int {
-	lanes := (simd.Float64s{}).Len()
-	n, w := len(dst)/(4*lanes)*(4*lanes), 8*uintptr(lanes)
-	for i := 0; i < n; i += 4 * lanes {
-		var s0, s1, s2, s3 simd.Float64s
-		for f, x := range fields {
-			c, p := simd.BroadcastFloat64s(coef[f]), unsafe.Pointer(&x[at+i])
-			s0 = (*(*simd.Float64s)(p)).MulAdd(c, s0)
-			s1 = (*(*simd.Float64s)(unsafe.Add(p, w))).MulAdd(c, s1)
-			s2 = (*(*simd.Float64s)(unsafe.Add(p, 2*w))).MulAdd(c, s2)
-			s3 = (*(*simd.Float64s)(unsafe.Add(p, 3*w))).MulAdd(c, s3)
-		}
-		o := unsafe.Pointer(&dst[i])
-		store64(o, s0)
-		store64(unsafe.Add(o, w), s1)
-		store64(unsafe.Add(o, 2*w), s2)
-		store64(unsafe.Add(o, 3*w), s3)
-	}
-	clearUpper()
-	return n
-}

@@ -71,6 +71,14 @@ func addSquares256(sums *[16]float64, x []float32) {
 // incomplete four repeating a row.
 func matVec256(z []float64, n, m int, a []float32, w []float64) {
 	p, q := unsafe.Pointer(&a[0]), unsafe.Pointer(&w[0])
+	switch n {
+	case 8:
+		matVecOf2x256(z, m, p, q)
+		return
+	case 12:
+		matVecOf3x256(z, m, p, q)
+		return
+	}
 	for r := 0; r < m; r += 4 {
 		var h [4]archsimd.Float64x4
 		for i := range h {
@@ -95,17 +103,79 @@ func matVec256(z []float64, n, m int, a []float32, w []float64) {
 	archsimd.ClearAVXUpperBits()
 }
 
+// matVecOf2x256 is matVec256 for n = 8, with w in registers.
+func matVecOf2x256(z []float64, m int, p, q unsafe.Pointer) {
+	w0 := archsimd.LoadFloat64x4Array((*[4]float64)(unsafe.Add(q, 0)))
+	w1 := archsimd.LoadFloat64x4Array((*[4]float64)(unsafe.Add(q, 32)))
+	for r := 0; r < m; r += 4 {
+		x0 := unsafe.Add(p, min(r+0, m-1)*32)
+		var s0 archsimd.Float64x4
+		s0 = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(x0, 0))).ConvertToFloat64().MulAdd(w0, s0)
+		s0 = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(x0, 16))).ConvertToFloat64().MulAdd(w1, s0)
+		x1 := unsafe.Add(p, min(r+1, m-1)*32)
+		var s1 archsimd.Float64x4
+		s1 = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(x1, 0))).ConvertToFloat64().MulAdd(w0, s1)
+		s1 = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(x1, 16))).ConvertToFloat64().MulAdd(w1, s1)
+		x2 := unsafe.Add(p, min(r+2, m-1)*32)
+		var s2 archsimd.Float64x4
+		s2 = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(x2, 0))).ConvertToFloat64().MulAdd(w0, s2)
+		s2 = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(x2, 16))).ConvertToFloat64().MulAdd(w1, s2)
+		x3 := unsafe.Add(p, min(r+3, m-1)*32)
+		var s3 archsimd.Float64x4
+		s3 = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(x3, 0))).ConvertToFloat64().MulAdd(w0, s3)
+		s3 = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(x3, 16))).ConvertToFloat64().MulAdd(w1, s3)
+		sumFour(z[r:min(r+4, m)], s0, s1, s2, s3)
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+// matVecOf3x256 is matVec256 for n = 12, with w in registers.
+func matVecOf3x256(z []float64, m int, p, q unsafe.Pointer) {
+	w0 := archsimd.LoadFloat64x4Array((*[4]float64)(unsafe.Add(q, 0)))
+	w1 := archsimd.LoadFloat64x4Array((*[4]float64)(unsafe.Add(q, 32)))
+	w2 := archsimd.LoadFloat64x4Array((*[4]float64)(unsafe.Add(q, 64)))
+	for r := 0; r < m; r += 4 {
+		x0 := unsafe.Add(p, min(r+0, m-1)*48)
+		var s0 archsimd.Float64x4
+		s0 = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(x0, 0))).ConvertToFloat64().MulAdd(w0, s0)
+		s0 = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(x0, 16))).ConvertToFloat64().MulAdd(w1, s0)
+		s0 = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(x0, 32))).ConvertToFloat64().MulAdd(w2, s0)
+		x1 := unsafe.Add(p, min(r+1, m-1)*48)
+		var s1 archsimd.Float64x4
+		s1 = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(x1, 0))).ConvertToFloat64().MulAdd(w0, s1)
+		s1 = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(x1, 16))).ConvertToFloat64().MulAdd(w1, s1)
+		s1 = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(x1, 32))).ConvertToFloat64().MulAdd(w2, s1)
+		x2 := unsafe.Add(p, min(r+2, m-1)*48)
+		var s2 archsimd.Float64x4
+		s2 = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(x2, 0))).ConvertToFloat64().MulAdd(w0, s2)
+		s2 = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(x2, 16))).ConvertToFloat64().MulAdd(w1, s2)
+		s2 = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(x2, 32))).ConvertToFloat64().MulAdd(w2, s2)
+		x3 := unsafe.Add(p, min(r+3, m-1)*48)
+		var s3 archsimd.Float64x4
+		s3 = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(x3, 0))).ConvertToFloat64().MulAdd(w0, s3)
+		s3 = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(x3, 16))).ConvertToFloat64().MulAdd(w1, s3)
+		s3 = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(x3, 32))).ConvertToFloat64().MulAdd(w2, s3)
+		sumFour(z[r:min(r+4, m)], s0, s1, s2, s3)
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
 // combineRows256 is combineRows32 for n a multiple of 4.
 func combineRows256(dst []float64, n, lo int, f [][]float64, a [][]float32) {
-	for r := range len(dst) / n {
-		c := 0
-		for ; c+32 <= n; c += 32 {
+	type term struct{ f, a unsafe.Pointer }
+	terms := make([]term, 0, 16)
+	for j, fj := range f {
+		if fj != nil {
+			terms = append(terms, term{unsafe.Pointer(&fj[lo:][:len(dst)/n][0]), unsafe.Pointer(&a[j][lo*n:][:len(dst)][0])})
+		}
+	}
+	out, end := unsafe.Pointer(&dst[0]), len(dst)
+	for r, row := 0, 0; row < end; r, row = r+1, row+n {
+		c := row
+		for ; c+32 <= row+n; c += 32 {
 			var c0, c1, c2, c3, c4, c5, c6, c7 archsimd.Float64x4
-			for j, fj := range f {
-				if fj == nil {
-					continue
-				}
-				v, p := archsimd.BroadcastFloat64x4(fj[lo+r]), unsafe.Pointer(&a[j][(lo+r)*n+c])
+			for _, t := range terms {
+				v, p := archsimd.BroadcastFloat64x4(*(*float64)(unsafe.Add(t.f, 8*r))), unsafe.Add(t.a, 4*c)
 				c0 = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(p, 0))).ConvertToFloat64().MulAdd(v, c0)
 				c1 = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(p, 16))).ConvertToFloat64().MulAdd(v, c1)
 				c2 = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(p, 32))).ConvertToFloat64().MulAdd(v, c2)
@@ -115,24 +185,48 @@ func combineRows256(dst []float64, n, lo int, f [][]float64, a [][]float32) {
 				c6 = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(p, 96))).ConvertToFloat64().MulAdd(v, c6)
 				c7 = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(p, 112))).ConvertToFloat64().MulAdd(v, c7)
 			}
-			out := unsafe.Pointer(&dst[r*n+c])
-			c0.StoreArray((*[4]float64)(unsafe.Add(out, 0)))
-			c1.StoreArray((*[4]float64)(unsafe.Add(out, 32)))
-			c2.StoreArray((*[4]float64)(unsafe.Add(out, 64)))
-			c3.StoreArray((*[4]float64)(unsafe.Add(out, 96)))
-			c4.StoreArray((*[4]float64)(unsafe.Add(out, 128)))
-			c5.StoreArray((*[4]float64)(unsafe.Add(out, 160)))
-			c6.StoreArray((*[4]float64)(unsafe.Add(out, 192)))
-			c7.StoreArray((*[4]float64)(unsafe.Add(out, 224)))
+			to := unsafe.Add(out, 8*c)
+			c0.StoreArray((*[4]float64)(unsafe.Add(to, 0)))
+			c1.StoreArray((*[4]float64)(unsafe.Add(to, 32)))
+			c2.StoreArray((*[4]float64)(unsafe.Add(to, 64)))
+			c3.StoreArray((*[4]float64)(unsafe.Add(to, 96)))
+			c4.StoreArray((*[4]float64)(unsafe.Add(to, 128)))
+			c5.StoreArray((*[4]float64)(unsafe.Add(to, 160)))
+			c6.StoreArray((*[4]float64)(unsafe.Add(to, 192)))
+			c7.StoreArray((*[4]float64)(unsafe.Add(to, 224)))
 		}
-		for ; c < n; c += 4 {
-			var s archsimd.Float64x4
-			for j, fj := range f {
-				if fj != nil {
-					s = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Pointer(&a[j][(lo+r)*n+c]))).ConvertToFloat64().MulAdd(archsimd.BroadcastFloat64x4(fj[lo+r]), s)
-				}
+		for ; c+12 <= row+n; c += 12 {
+			var c0, c1, c2 archsimd.Float64x4
+			for _, t := range terms {
+				v, p := archsimd.BroadcastFloat64x4(*(*float64)(unsafe.Add(t.f, 8*r))), unsafe.Add(t.a, 4*c)
+				c0 = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(p, 0))).ConvertToFloat64().MulAdd(v, c0)
+				c1 = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(p, 16))).ConvertToFloat64().MulAdd(v, c1)
+				c2 = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(p, 32))).ConvertToFloat64().MulAdd(v, c2)
 			}
-			s.StoreArray((*[4]float64)(unsafe.Pointer(&dst[r*n+c])))
+			to := unsafe.Add(out, 8*c)
+			c0.StoreArray((*[4]float64)(unsafe.Add(to, 0)))
+			c1.StoreArray((*[4]float64)(unsafe.Add(to, 32)))
+			c2.StoreArray((*[4]float64)(unsafe.Add(to, 64)))
+		}
+		for ; c+8 <= row+n; c += 8 {
+			var c0, c1 archsimd.Float64x4
+			for _, t := range terms {
+				v, p := archsimd.BroadcastFloat64x4(*(*float64)(unsafe.Add(t.f, 8*r))), unsafe.Add(t.a, 4*c)
+				c0 = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(p, 0))).ConvertToFloat64().MulAdd(v, c0)
+				c1 = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(p, 16))).ConvertToFloat64().MulAdd(v, c1)
+			}
+			to := unsafe.Add(out, 8*c)
+			c0.StoreArray((*[4]float64)(unsafe.Add(to, 0)))
+			c1.StoreArray((*[4]float64)(unsafe.Add(to, 32)))
+		}
+		for ; c+4 <= row+n; c += 4 {
+			var c0 archsimd.Float64x4
+			for _, t := range terms {
+				v, p := archsimd.BroadcastFloat64x4(*(*float64)(unsafe.Add(t.f, 8*r))), unsafe.Add(t.a, 4*c)
+				c0 = archsimd.LoadFloat32x4Array((*[4]float32)(unsafe.Add(p, 0))).ConvertToFloat64().MulAdd(v, c0)
+			}
+			to := unsafe.Add(out, 8*c)
+			c0.StoreArray((*[4]float64)(unsafe.Add(to, 0)))
 		}
 	}
 	archsimd.ClearAVXUpperBits()

@@ -73,8 +73,8 @@ func combineRowsWide(dst []float64, n, lo int, f [][]float64, a [][]float32) boo
 	return true
 }
 
-// gatherStencilsWide does the first columns of GatherStencils32 and returns their
-// number. Points go in blocks as in gatherStencils64.
+// gatherStencilsWide does GatherStencils32 for sixteen columns or more and returns their
+// number, or 0. Points go in blocks as in gatherStencils64.
 func gatherStencilsWide(dst, basis []float32, n int, points []int32, s *Stencils) int {
 	if len(points) == 0 || n < 16 || width < 256 {
 		return 0
@@ -90,8 +90,11 @@ func gatherStencilsWide(dst, basis []float32, n int, points []int32, s *Stencils
 		for ; j+16 <= n; j += 16 {
 			gather256(out, in, n, j, some, s)
 		}
+		if j < n { // columns before the last sixteen that are whole get once more what they have
+			gather256(out, in, n, n-16, some, s)
+		}
 	}
-	return n - n%16
+	return n
 }
 
 // sumFour sets z, of up to four, to the sums of the vectors' elements.

@@ -97,7 +97,7 @@
     drawMaps();
     charts.push(drawMaps);
     new ResizeObserver(() => { if (Math.abs(room() - drawnAt) > 1) drawMaps(); }).observe(section);
-    if (cases.some((c) => c.truth)) $("scales").hidden = false;
+    if (cases.some((c) => c.truth && c.fields.length > 1)) $("scales").hidden = false;
     document.querySelectorAll("input[name=scale]").forEach((e) => (e.onchange = drawMaps));
     if (cases.length > 1) {
       section.classList.add("tabbed");

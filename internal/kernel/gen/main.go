@@ -30,6 +30,13 @@ func (v vectors) Mul(factors ...int) int {
 // Eight returns the numbers 0 to 7.
 func (vectors) Eight() []int { return []int{0, 1, 2, 3, 4, 5, 6, 7} }
 
+// First returns the numbers 0 to n-1.
+func (v vectors) First(n int) []int { return v.Eight()[:n] }
+
+// Few are the vectors of a row that have a kernel of their own, Groups those that are done at once.
+func (vectors) Few() []int    { return []int{2, 3} }
+func (vectors) Groups() []int { return []int{8, 3, 2, 1} }
+
 // Parts numbers the vectors of sixteen elements.
 func (v vectors) Parts() []int { return v.Eight()[:16/v.Lanes()] }
 

@@ -1,0 +1,295 @@
+package discrete
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"pihc/grid"
+	"pihc/internal/words"
+	"pihc/pde"
+	"pihc/sim"
+)
+
+const (
+	// mostRefinedWork bounds values times steps of one solution: some minutes.
+	mostRefinedWork = 3e7
+	// cheapWork is that of a solution which is computed for a better estimate alone: about a second.
+	cheapWork = 1e6
+	// mostFailures is on how many grids, one after another, no solution is found before it is given up.
+	mostFailures = 3
+	// leastRatio and mostRatio bound what a refinement is taken to leave of an error: order 6, where points double, is the most that is
+	// believed, and of distances that do not fall no limit is known.
+	leastRatio, mostRatio = 1.0 / 64, 0.9
+	// LeastTolerance is what steps of Newton's method and rounding allow.
+	LeastTolerance = 1e-8
+)
+
+// A Refinement solves the rows of a problem on finer and finer grids, until an estimate of the error at the points of a grid is within a
+// tolerance.
+//
+// Points in space double from one level to the next (they triple where an axis has cells, or an input jumps half way between
+// points), and so do steps in time where the problem is marched, each as far as its part of the error asks for. The error in space is
+// what the distances between three levels, of which each is a part of the one before, leave to come (Richardson's argument without a
+// given order); of two levels it is their whole distance. The error in time is the distance to the solution with twice the steps, on the grid
+// of the same points in space or that before it.
+type Refinement struct {
+	problem   *pde.Problem
+	grid      *grid.Grid
+	tolerance float64
+	factors   []int // by axis, from one level to the next
+	marches   bool
+	effort    effort
+	most      float64 // work of one solution
+	solvers   map[level]*Solver
+}
+
+// level is how often space, or all that is solved at once, and steps in time are refined.
+type level struct{ space, time int }
+
+// Refined is a solution on the points of the grid that was asked for.
+type Refined struct {
+	Field       []float64 // (C, P)
+	Grid        *grid.Grid
+	Steps       int     // in time; of Newton's method where all is solved at once
+	Space, Time float64 // parts of the estimate of its relative L2 error (grid.RelativeL2); infinite before two solutions are there
+	Short       error   // why the estimate is above the tolerance: nil where it is not
+}
+
+// Error is the estimate of the relative L2 error.
+func (r *Refined) Error() float64 { return r.Space + r.Time }
+
+// Missed finds expressions of the rows that no point of a solution's grid sees, for the inputs of samples.
+func (r *Refinement) Missed(x *Refined, samples [][]float64) []pde.Unresolved {
+	return missed(r.problem, r.grid, x.Grid, samples)
+}
+
+// NewRefinement prepares solutions on g, to a tolerance of LeastTolerance or more.
+func NewRefinement(p *pde.Problem, g *grid.Grid, tolerance float64) *Refinement {
+	r := &Refinement{problem: p, grid: g, tolerance: tolerance, marches: Marches(p), effort: thorough, most: mostRefinedWork, solvers: map[level]*Solver{}}
+	r.effort.tolerance = min(max(tolerance*1e-3, thorough.tolerance), 1e-6) // steps add up what each leaves
+	r.effort.direct, r.effort.halvings = 2e10, 20
+	if r.marches && !slices.ContainsFunc(g.Axes[1:], func(a grid.Axis) bool { return a.Boundary != grid.Periodic }) {
+		r.effort.dense = 200 // a circulant preconditioner is at hand
+	}
+	jumps := slices.ContainsFunc(p.PlaceInputs(g), func(in pde.PlacedInput) bool { return in.Nearest })
+	for i, a := range g.Axes {
+		factor := 2
+		if a.Boundary == grid.Cells || jumps && (i > 0 || !r.marches) {
+			factor = 3
+		}
+		r.factors = append(r.factors, factor)
+	}
+	return r
+}
+
+// refine is by how much a level refines each axis.
+func (r *Refinement) refine(at level) []int {
+	out := make([]int, len(r.factors))
+	for i, f := range r.factors {
+		times := at.space
+		if i == 0 && r.marches {
+			times = at.time
+		}
+		out[i] = 1
+		for range times {
+			out[i] *= f
+		}
+	}
+	return out
+}
+
+// work is the number of values of a level, of all steps in time.
+func (r *Refinement) work(at level) float64 {
+	work := float64(len(r.problem.Unknowns))
+	for _, a := range refined(r.grid, r.refine(at)).Axes {
+		work *= float64(a.Points)
+	}
+	return work
+}
+
+// solver returns that of a level, made when it is first used.
+func (r *Refinement) solver(at level) (*Solver, error) {
+	if s := r.solvers[at]; s != nil {
+		return s, nil
+	}
+	s, err := newSolver(r.problem, r.grid, r.refine(at), r.effort)
+	if err == nil && s.whole != nil && !s.whole.direct && at.space > 0 {
+		err = fmt.Errorf("%w by a factored matrix", ErrTooLarge) // GMRES without a preconditioner has little hope on finer grids
+	}
+	if err == nil {
+		r.solvers[at] = s
+	}
+	return s, err
+}
+
+// Solve solves for the inputs of a sample, and calls each with every solution that is the best so far. Where the tolerance is not met
+// within some minutes of work, the last one is returned as it is; so it is, with ctx's error, when ctx ends. Other errors leave no solution.
+func (r *Refinement) Solve(ctx context.Context, inputs []float64, each func(Refined)) (Refined, error) {
+	s := &search{Refinement: r, inputs: inputs, fields: map[level][]float64{}, steps: map[level]int{}}
+	var best Refined
+	failures := 0
+	for at := (level{}); ; {
+		err := s.solve(ctx, at)
+		if err == nil && r.marches && at == (level{}) {
+			err = s.solve(ctx, level{0, 1})
+		}
+		switch {
+		case err == nil:
+		case errors.Is(err, ErrNotConverged) && best.Field == nil && failures < mostFailures && r.work(at.finer()) <= r.most:
+			failures++
+			at = at.finer()
+			continue
+		case best.Field != nil && ctx.Err() == nil:
+			if best.Error() <= s.tolerance { // a third level was for the estimate alone
+				return best, nil
+			}
+			best.Short = fmt.Errorf("on %s: %w", words.Shape(refined(s.grid, s.refine(at)).Shape()), err)
+			return best, nil
+		default:
+			return best, err
+		}
+		best = s.refined(at)
+		each(best)
+		next, err := s.next(ctx, at, &best)
+		if err != nil || next == at {
+			return best, err
+		}
+		at = next
+	}
+}
+
+// finer is the level with one refinement more in space.
+func (l level) finer() level { return level{l.space + 1, l.time} }
+
+// search is the solutions for one sample.
+type search struct {
+	*Refinement
+	inputs []float64
+	fields map[level][]float64
+	steps  map[level]int
+}
+
+// solve adds the solution of a level.
+func (s *search) solve(ctx context.Context, at level) error {
+	if s.fields[at] != nil {
+		return nil
+	}
+	solver, err := s.solver(at)
+	if err != nil {
+		return err
+	}
+	type result struct {
+		field []float64
+		stats sim.Stats
+		err   error
+	}
+	done := make(chan result, 1) // one that nobody waits for any longer ends by itself
+	near := s.fields[level{at.space - 1, at.time}]
+	go func() {
+		field := make([]float64, len(s.problem.Unknowns)*s.grid.Size())
+		stats, err := solver.solve(field, s.inputs, near)
+		done <- result{field, stats, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case x := <-done:
+		if x.err == nil && !finite(x.field) {
+			x.err = fmt.Errorf("%w: it is not finite", ErrNotConverged)
+		}
+		if x.err == nil {
+			s.fields[at], s.steps[at] = x.field, x.stats.Steps
+		}
+		return x.err
+	}
+}
+
+// next is the level to solve on after a solution, or the same one where that does or nothing finer can be had. Before an estimate within the tolerance
+// is believed, its part in time is measured on this grid in space or the one before it, and its part in space by three levels where a third
+// costs little.
+func (s *search) next(ctx context.Context, at level, best *Refined) (level, error) {
+	if best.Error() <= s.tolerance && s.marches {
+		if err := s.solveTime(ctx, at); err != nil {
+			return at, err
+		}
+		*best = s.refined(at)
+	}
+	met := best.Error() <= s.tolerance
+	if met && (at.space > 1 || s.work(at.finer()) > cheapWork) {
+		return at, nil
+	}
+	next := at.finer()
+	if !met && best.Time > best.Space {
+		next = level{at.space, at.time + 1}
+		if err := s.solveTime(ctx, next); err != nil {
+			return at, err
+		}
+	}
+	if s.work(next) > s.most {
+		if !met {
+			best.Short = fmt.Errorf("%s takes more than some minutes", words.Shape(refined(s.grid, s.refine(next)).Shape()))
+		}
+		return at, nil
+	}
+	return next, nil
+}
+
+// solveTime adds what tells the error in time of a level, on a coarser grid in space.
+func (s *search) solveTime(ctx context.Context, at level) error {
+	for _, l := range []level{{max(at.space-1, 0), at.time}, {max(at.space-1, 0), at.time + 1}} {
+		if err := s.solve(ctx, l); err != nil && !errors.Is(err, ErrNotConverged) {
+			return err
+		}
+	}
+	return nil
+}
+
+// refined is the solution of a level with its estimate.
+func (s *search) refined(at level) Refined {
+	return Refined{
+		Field: s.fields[at], Grid: refined(s.grid, s.refine(at)), Steps: s.steps[at],
+		Space: s.spaceError(at), Time: s.timeError(at),
+	}
+}
+
+// between is the distance between two levels that differ by one refinement in space, with as many steps in time as both have at most.
+func (s *search) between(space, time int) (distance float64, ok bool) {
+	for ; time >= 0; time-- {
+		coarse, fine := s.fields[level{space, time}], s.fields[level{space + 1, time}]
+		if coarse != nil && fine != nil {
+			return s.distance(coarse, fine), true
+		}
+	}
+	return 0, false
+}
+
+func (s *search) distance(u, finer []float64) float64 {
+	return grid.RelativeL2(u, finer, len(s.problem.Unknowns))
+}
+
+func (s *search) spaceError(at level) float64 {
+	last, ok := s.between(at.space-1, at.time)
+	if !ok {
+		return math.Inf(1)
+	}
+	ratio := 0.5
+	if before, ok := s.between(at.space-2, at.time); ok && before > 0 {
+		ratio = min(max(last/before, leastRatio), mostRatio)
+	}
+	return last * ratio / (1 - ratio)
+}
+
+func (s *search) timeError(at level) float64 {
+	if !s.marches {
+		return 0
+	}
+	for space := at.space; space >= 0; space-- {
+		if u, finer := s.fields[level{space, at.time}], s.fields[level{space, at.time + 1}]; u != nil && finer != nil {
+			return s.distance(u, finer)
+		}
+	}
+	return math.Inf(1)
+}

@@ -1,0 +1,84 @@
+package discrete
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+)
+
+// Of equations with known solutions the error is within the tolerance, and the estimate within a factor of three of it, whatever the order of
+// the rows is, and whether space or time is at fault. Inputs are on more points than in other tests, so that what lies between them does not count.
+func TestRefinement(t *testing.T) {
+	for _, c := range known {
+		for _, tolerance := range []float64{1e-3, 1e-5} {
+			p := load(t, c.src)
+			g, err := p.Grid(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			by := make([]int, len(g.Axes))
+			for i := range by {
+				if by[i] = 3; len(by) == 3 || i == 0 && Marches(p) {
+					by[i] = 1
+				}
+			}
+			g = refined(g, by)
+			x, err := NewRefinement(p, g, tolerance).Solve(context.Background(), onSpace(g, c.start), func(Refined) {})
+			if err != nil {
+				t.Errorf("%s: %v", c.name, err)
+				continue
+			}
+			e := distance(g, x.Field, c.exact)
+			t.Logf("%s, %g: error %.2g, estimate %.2g (space %.2g, time %.2g) on %v", c.name, tolerance, e, x.Error(), x.Space, x.Time, x.Grid.Shape())
+			if x.Short != nil || e > tolerance || e > 1e-9 && !(x.Error() > e/3 && x.Error() < 3*e) {
+				t.Errorf("%s: error %g, estimate %g, tolerance %g: %v", c.name, e, x.Error(), tolerance, x.Short)
+			}
+		}
+	}
+}
+
+// What cannot be had to a tolerance keeps the best solution and says why; where there is none at all that is an error.
+func TestRefinementShort(t *testing.T) {
+	refinement := func(src string) (*Refinement, []float64) {
+		p := load(t, src)
+		g, err := p.Grid(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return NewRefinement(p, g, 1e-6), onSpace(g, func(x []float64) float64 { return 1 + math.Sin(2*pi*x[0]) })
+	}
+	r, u0 := refinement(`axes: {t: {range: [0, 2], points: 5, boundary: nodes}, x: {range: [0, 1], points: 4, boundary: periodic}}
+terms: {u_t: {axis: t, derivative: 1}}
+residual: {expression: u_t - u^2}
+conditions: {a: {at: {t: low}, expression: u - u0}}
+`)
+	if _, err := r.Solve(context.Background(), u0, func(Refined) {}); !errors.Is(err, ErrNotConverged) {
+		t.Errorf("u_t = u^2 beyond its end: %v", err)
+	}
+	const upwind = `axes: {t: {range: [0, 1], points: 33, boundary: nodes}, x: {range: [0, 1], points: 64, boundary: periodic}}
+terms: {u_t: {axis: t, derivative: 1}, u_x: {axis: x, derivative: 1, order: 1, side: backward}}
+residual: {expression: u_t + u_x}
+conditions: {a: {at: {t: low}, expression: u - u0}}
+`
+	r, u0 = refinement(upwind)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var last Refined
+	x, err := r.Solve(ctx, u0, func(x Refined) {
+		if last = x; !math.IsInf(x.Error(), 1) {
+			cancel()
+		}
+	})
+	if !errors.Is(err, context.Canceled) || x.Grid.Axes[1].Points != 128 || x.Error() != last.Error() || !(x.Error() > 1e-3) {
+		t.Errorf("interrupted after two grids: %v, error %g on %v", err, x.Error(), x.Grid.Shape())
+	}
+	r, u0 = refinement(upwind)
+	r.most = r.work(level{2, 0})
+	x, err = r.Solve(context.Background(), u0, func(Refined) {})
+	e := distance(r.grid, x.Field, func(x []float64) float64 { return 1 + math.Sin(2*pi*(x[1]-x[0])) })
+	if err != nil || x.Short == nil || !strings.Contains(x.Short.Error(), "33 x 512 takes more than some minutes") || !(x.Error() > e/3 && x.Error() < 3*e) {
+		t.Errorf("bounded work: %v, error %g, estimate %g: %v", err, e, x.Error(), x.Short)
+	}
+}

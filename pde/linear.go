@@ -1,0 +1,270 @@
+package pde
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"pihc/expr"
+	"pihc/grid"
+	"pihc/internal/fft"
+)
+
+// linearTerm is a term of a residual, by its position in System.Terms, with the derivative in time that it takes of its unknown and
+// what multiplies it where all unknowns are zero: an expression in axes.
+type linearTerm struct {
+	row, term, of, rate int
+	slope               *expr.Expr
+}
+
+// duhamel reports whether fields are solutions of the linear part.
+func (p *Problem) duhamel() bool { return p.Unknowns[0].Ansatz.Duhamel }
+
+// Linear says why the residuals have no linear part that can be solved in time, Fourier mode by mode.
+func (p *Problem) Linear() error {
+	_, _, _, err := p.linearPart()
+	return err
+}
+
+// SemilinearWaves reports whether Duhamel's formula was measured to help (docs/choices.md): the linear part contains derivatives in
+// space, and no diffusion of an unknown of first order in time; what it leaves of nonlinear terms contains no derivatives.
+func (p *Problem) SemilinearWaves() bool {
+	orders, terms, _, err := p.linearPart()
+	moves := false
+	for _, t := range terms {
+		if t.term < len(p.Unknowns) {
+			continue
+		}
+		order := p.Terms[t.term-len(p.Unknowns)].inSpace(p.Axes[0].Name)
+		if t.row == t.of && t.rate == 0 && orders[t.of] == 1 && order > 0 && order%2 == 0 {
+			return false
+		}
+		moves = moves || order > 0
+	}
+	if err != nil || !moves {
+		return false
+	}
+	names := p.UnknownNames()
+	for _, t := range p.Terms {
+		names = append(names, t.Name)
+	}
+	for _, r := range p.Residuals {
+		for _, t := range p.Terms {
+			if slices.ContainsFunc(names, r.Expr.Diff(t.Name).DependsOn) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// inSpace is the order of a term's derivative along axes but time; 0 of a velocity.
+func (t *Term) inSpace(time string) (order int) {
+	for _, f := range t.Factors {
+		if f.Axis != time {
+			order += f.Scheme.Derivative
+		}
+	}
+	if s := t.Spectral; s != nil && s.Kind == "laplacian" {
+		return 2
+	} else if s != nil {
+		return s.Derivative
+	}
+	return order
+}
+
+// linearPart returns the order in time of each unknown, the terms of the linear part below these orders, by the residual that has the
+// derivative of highest order of an unknown, and what multiplies that derivative, per unknown.
+func (p *Problem) linearPart() (orders []int, terms []linearTerm, leading []float64, err error) {
+	if p.Steady {
+		return nil, nil, nil, errors.New("the problem has no time")
+	}
+	time := p.Axes[0]
+	if time.Boundary != grid.Nodes {
+		return nil, nil, nil, fmt.Errorf("want nodes along %s", time.Name)
+	}
+	for _, a := range p.Axes[1:] {
+		if a.Boundary != grid.Periodic {
+			return nil, nil, nil, fmt.Errorf("axis %s is not periodic", a.Name)
+		}
+	}
+	if len(p.Axes) < 2 {
+		return nil, nil, nil, errors.New("there is no axis of space")
+	}
+	for _, c := range p.Conditions {
+		if c.At[time.Name] == "high" {
+			return nil, nil, nil, fmt.Errorf("%s is a condition at the high end of %s", c.Name, time.Name)
+		}
+	}
+	if len(p.Residuals) != len(p.Unknowns) {
+		return nil, nil, nil, errors.New("want as many residuals as unknowns")
+	}
+	zeros := map[string]*expr.Expr{}
+	all := make([]Term, 0, len(p.Unknowns)+len(p.Terms))
+	for c, u := range p.Unknowns {
+		zeros[u.Name] = expr.Const(0)
+		all = append(all, Term{Name: u.Name, Of: c})
+		order := p.timeOrder(c)
+		if order != 1 && order != 2 {
+			return nil, nil, nil, fmt.Errorf("want a first or second derivative of %s along %s as a term by itself", u.Name, time.Name)
+		}
+		orders = append(orders, order)
+	}
+	for _, t := range p.Terms {
+		zeros[t.Name] = expr.Const(0)
+		all = append(all, t)
+	}
+	leading = make([]float64, len(p.Unknowns))
+	owner := make([]int, len(p.Residuals))
+	for k, r := range p.Residuals {
+		owner[k] = -1
+		for i, t := range all {
+			if !r.Expr.DependsOn(t.Name) {
+				continue
+			}
+			rate, alone := 0, len(t.Factors) == 1
+			edge := false
+			for _, f := range t.Factors {
+				if f.Axis == time.Name {
+					rate += f.Scheme.Derivative
+					edge = edge || f.Edge != nil
+				}
+			}
+			slope := r.Expr.Diff(t.Name)
+			if rate >= orders[t.Of] {
+				v, constant := slope.Constant()
+				if rate > orders[t.Of] || !alone || !constant || v == 0 || owner[k] >= 0 || leading[t.Of] != 0 {
+					return nil, nil, nil, fmt.Errorf("residual %s: want one derivative of highest order along %s, of another unknown in each, times a number", r.Name, time.Name)
+				}
+				owner[k], leading[t.Of] = t.Of, v
+				continue
+			}
+			slope = slope.Substitute(zeros)
+			if edge || slices.ContainsFunc(slope.Variables(), func(name string) bool { return p.Axis(name) < 0 }) || equals(slope, 0) {
+				continue
+			}
+			terms = append(terms, linearTerm{k, i, t.Of, rate, slope})
+		}
+		if owner[k] < 0 {
+			return nil, nil, nil, fmt.Errorf("residual %s: want one derivative of highest order along %s", r.Name, time.Name)
+		}
+	}
+	for i := range terms {
+		terms[i].row = owner[terms[i].row]
+	}
+	return orders, terms, leading, nil
+}
+
+// Propagator returns the one of the linear part of the residuals: terms with the means over the grid of what multiplies them, where
+// that does not depend on inputs; 0 stands for unknowns that they are multiplied by.
+// It is nil where the ansatz has none.
+func (s *System) Propagator() (*grid.Propagator, error) {
+	if s.propagating == nil {
+		return nil, nil
+	}
+	if s.Slab != nil {
+		return nil, errors.New("slabs divide time, and each value wants all times before it")
+	}
+	return s.propagating()
+}
+
+func (s *System) newPropagator() (*grid.Propagator, error) {
+	orders, terms, leading, err := s.Problem.linearPart()
+	if err != nil {
+		return nil, err
+	}
+	unknowns, d := len(orders), 0
+	var first []int
+	for _, m := range orders {
+		first, d = append(first, d), d+m
+	}
+	transform := fft.NewReal(s.Grid.Shape()[1:], 1)
+	modes := transform.Modes()
+	re, im := make([]float64, modes), make([]float64, modes)
+	unit, response := make([]float64, s.Grid.Size()), make([]float64, s.Grid.Size())
+	unit[0] = 1 // on axes without ends all points have one stencil
+	rows := make([]complex128, modes*unknowns*d)
+	for _, t := range terms {
+		mean, err := s.mean(t.slope)
+		if err != nil || math.IsNaN(mean) || math.IsInf(mean, 0) {
+			continue
+		}
+		op, err := s.inSpace(t.term)
+		if err != nil {
+			return nil, err
+		}
+		op.Apply(response, unit)
+		transform.Forward(re, im, response[:s.SliceSize()])
+		by := complex(-mean/leading[t.row], 0)
+		for mode := range modes {
+			rows[(mode*unknowns+t.row)*d+first[t.of]+t.rate] += by * complex(re[mode], im[mode])
+		}
+	}
+	time := s.Grid.Axes[0]
+	scale := make([]float64, unknowns)
+	for c, m := range orders {
+		scale[c] = math.Pow(time.Hi-time.Lo, -float64(m))
+	}
+	return s.Grid.NewPropagator(orders, scale, rows), nil
+}
+
+// inSpace is a term without its derivatives in time.
+func (s *System) inSpace(t int) (grid.Operator, error) {
+	term, ok := s.Term(t)
+	if !ok || !slices.ContainsFunc(term.Factors, func(f Factor) bool { return f.Axis == s.Grid.Axes[0].Name }) {
+		return s.Terms[t].Operator, nil
+	}
+	term.Factors = slices.DeleteFunc(slices.Clone(term.Factors), func(f Factor) bool { return f.Axis == s.Grid.Axes[0].Name })
+	return s.product(term)
+}
+
+// mean is that of an expression in axes over the grid.
+func (s *System) mean(e *expr.Expr) (float64, error) {
+	if v, ok := e.Constant(); ok {
+		return v, nil
+	}
+	program, err := expr.Compile([]*expr.Expr{e}, s.Problem.AxisNames())
+	if err != nil {
+		return 0, err
+	}
+	ev, n, sum := s.NewRowEvaluator(1), s.SliceSize(), 0.0
+	evaluate, out := program.Evaluator(), make([]float64, n)
+	for slice := range s.Grid.Axes[0].Points {
+		for i := range ev.first {
+			ev.first[i] = s.Grid.Axes[0].Coordinate(slice)
+		}
+		evaluate(n, [][]float64{out}, append([][]float64{ev.first}, s.coordinates...))
+		for _, v := range out {
+			sum += v
+		}
+	}
+	return sum / float64(s.Grid.Size()), nil
+}
+
+// propagated fills a field (C, P) with the solution of the linear part that begins as the offset of the ansatz does.
+func (s *System) propagated(field, inputs []float64) {
+	propagator, err := s.Propagator()
+	if err != nil {
+		panic("pde: an ansatz by Duhamel's formula without its linear part: " + err.Error())
+	}
+	y, n := make([]float64, propagator.State*s.SliceSize()), s.SliceSize()
+	s.NewRowEvaluator(1).Begin(y, inputs)
+	propagator.NewPropagation(1, nil).Begin(y, func(unknown, time int, values []float64) {
+		copy(field[unknown*s.Grid.Size()+time*n:][:n], values)
+	})
+}
+
+// Begins are the offsets of the ansatz at the first time, each followed by its derivative there where the equation has a second one:
+// what a Propagator begins with.
+func (p *Problem) Begins() (all []*expr.Expr) {
+	time := p.Axes[0]
+	first := map[string]*expr.Expr{time.Name: expr.Const(time.Lo)}
+	for c, u := range p.Unknowns {
+		value := u.Ansatz.Offset
+		for range p.timeOrder(c) {
+			all, value = append(all, value.Substitute(first)), value.Diff(time.Name)
+		}
+	}
+	return all
+}

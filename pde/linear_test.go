@@ -1,0 +1,129 @@
+package pde
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+)
+
+// linearFile is of two unknowns on two periodic axes.
+const linearFile = `
+name: a
+unknown: [u, v]
+axes:
+  t: {range: [0, 0.5], points: POINTS, boundary: nodes}
+  x: {range: [0, 2], points: 12, boundary: periodic}
+  y: {range: [0, 1], points: 8, boundary: periodic}
+terms:
+  u_t: {of: u, axis: t, derivative: 1, order: 4}
+  u_tt: {of: u, axis: t, derivative: 2, order: 4}
+  v_t: {of: v, axis: t, derivative: 1, order: 4}
+  u_xx: {of: u, axis: x, derivative: 2, order: 4}
+  u_yy: {of: u, spectral: derivative, axis: y, derivative: 2}
+  u_xt: {of: u, factors: [{axis: x, derivative: 1}, {axis: t, derivative: 1, order: 4}]}
+  v_x: {of: v, axis: x, derivative: 1}
+  v_yyy: {of: v, spectral: derivative, axis: y, derivative: 3}
+inputs: {a: {distribution: uniform, low: 1, high: 2}, c: {distribution: random-series, series: periodic, axes: [x, y]}}
+residual:
+  first: {expression: "RESIDUAL"}
+  second: {expression: 3*v_t - 0.002*v_yyy + 0.3*u_t - u}
+conditions:
+  start: {kind: initial, at: {t: low}, expression: u - u0}
+ansatz: {u: {offset: u0 + t*c, duhamel: true}, v: {offset: "v0*exp(t)", duhamel: true}}
+`
+
+func linearProblem(residual string, points int) (*Problem, error) {
+	return Load("a.yaml", []byte(strings.NewReplacer("POINTS", fmt.Sprint(points), "RESIDUAL", residual).Replace(linearFile)))
+}
+
+// The residual of the offset alone is the error of differences in time, and that of S b is b.
+func TestDuhamel(t *testing.T) {
+	const residual = "2*u_tt - 0.3*u_xx - 0.1*u_yy + 0.2*u_t + 0.1*u_xt + v_x - 4*v"
+	var errors [2][2]float64
+	for k, points := range []int{21, 41} {
+		p, err := linearProblem(residual, points)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := p.Grid(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := p.Discretize(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sample := make([]float64, s.InputSize())
+		for i := range sample {
+			sample[i] = math.Sin(float64(i%12) + 0.2*float64(i/12))
+		}
+		offset := make([]float64, s.FieldSize())
+		s.Offset(offset, sample)
+		propagator, err := s.Propagator()
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, field := make([]float64, s.FieldSize()), make([]float64, s.FieldSize())
+		for i := range b {
+			q := i % s.Grid.Size() % s.SliceSize()
+			b[i] = math.Cos(3*g.Axes[0].Coordinate(i%g.Size()/s.SliceSize())+float64(q)*0.1) + float64(i/g.Size())
+		}
+		n := s.SliceSize()
+		propagator.NewPropagation(1, nil).Apply(false, func(c, time int, values []float64) { copy(values, b[c*g.Size()+time*n:]) },
+			func(c, time int, values []float64) { copy(field[c*g.Size()+time*n:], values) })
+		for i := range n {
+			for c := range 2 {
+				if field[c*g.Size()+i] != 0 {
+					t.Fatal("S b begins with a value")
+				}
+			}
+			if u0 := sample[i]; math.Abs(offset[i]-u0) > 1e-14 {
+				t.Fatalf("the offset begins with %g, want %g", offset[i], u0)
+			}
+		}
+		for c, set := range s.Sets[:2] {
+			rows := s.NewRowValues(set, set.Points)
+			for i, v := range rows.Eval(0, offset, sample)[0] {
+				errors[k][0] = max(errors[k][0], math.Abs(v))
+				_ = i
+			}
+			for i, v := range rows.Eval(0, field, sample)[0] {
+				want := b[c*g.Size()+int(set.Points[i])] * []float64{2 / 0.25, 3 / 0.5}[c]
+				errors[k][1] = max(errors[k][1], math.Abs(v-want))
+			}
+		}
+	}
+	t.Log(errors)
+	for i, what := range []string{"the offset", "S b"} {
+		if order := math.Log2(errors[0][i] / errors[1][i]); !(order > 3) || !(errors[1][i] < 2e-3) {
+			t.Errorf("the residual of %s is off by %.2g and %.2g, of order %.2f", what, errors[0][i], errors[1][i], order)
+		}
+	}
+}
+
+// What has no linear part that can be solved mode by mode is refused with the reason.
+func TestDuhamelRefused(t *testing.T) {
+	for _, test := range []struct{ old, new, want string }{
+		{"y: {range: [0, 1], points: 8, boundary: periodic}", "y: {range: [0, 1], points: 8, boundary: nodes}", "axis y is not periodic"},
+		{"0.3*u_t - u", "0.3*u_t - u + v*v_t", "residual second: want one derivative of highest order along t"},
+		{"0.3*u_t - u", "0.3*u_tt - u", "residual second: want one derivative of highest order along t, of another unknown in each"},
+		{"u_t: {of: u, axis: t, derivative: 1, order: 4}", "u_t: {of: u, axis: t, derivative: 3}", "want a first or second derivative of u along t"},
+		{"at: {t: low}", "at: {t: high}", "start is a condition at the high end of t"},
+		{`"v0*exp(t)", duhamel: true`, `"v0*exp(t)"`, "want it for all unknowns or none"},
+		{"offset: u0 + t*c, duhamel", "offset: u0 + t*c, multiplier: t, duhamel", "want no multiplier beside it"},
+		{"offset: u0 + t*c, duhamel", "offset: u0 + t*c, smooth: {t: 1}, duhamel", "want no smooth beside it"},
+	} {
+		src := strings.NewReplacer("POINTS", "21", "RESIDUAL", "u_tt + u").Replace(linearFile)
+		if strings.HasPrefix(test.old, "y:") {
+			src = strings.NewReplacer("spectral: derivative, axis: y, derivative: 2", "axis: y, derivative: 2", "spectral: derivative, axis: y, derivative: 3", "axis: y, derivative: 3").Replace(src)
+		}
+		changed := strings.Replace(src, test.old, test.new, 1)
+		if _, err := Load("a.yaml", []byte(src)); err != nil && !strings.HasPrefix(test.old, "y:") || changed == src {
+			t.Fatal(test.old, err)
+		}
+		if _, err := Load("a.yaml", []byte(changed)); err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "ansatz: duhamel:") {
+			t.Errorf("%s: %v; want %q", test.new, err, test.want)
+		}
+	}
+}
