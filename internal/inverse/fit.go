@@ -30,6 +30,8 @@ type Fit struct {
 	Iterations  int
 	Evaluations int // of all observations and derivatives
 	Warnings    []string
+
+	last *fitter
 }
 
 const (
@@ -183,7 +185,7 @@ func (m *Model) Run(ctx context.Context, say func(format string, args ...any)) (
 			}
 		}
 	}
-	out.Coordinates, out.Grid = theta, f.grid
+	out.Coordinates, out.Grid, out.last = theta, f.grid, f
 	return out, out.describe(ctx, f)
 }
 
@@ -242,16 +244,14 @@ func (out *Fit) describe(ctx context.Context, f *fitter) error {
 	out.residuals(f, c)
 	out.Unseen = f.findUnseen(x)
 	for j := range n {
-		for side, end := range map[float64]*[]float64{-1: &out.Low, 1: &out.High} {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			v := math.Inf(int(side))
-			if !x.unseen(j) {
-				v = f.profile(theta, j, side, cost)
-			}
-			*end = append(*end, v)
+		if err := ctx.Err(); err != nil {
+			return err
 		}
+		low, high := math.Inf(-1), math.Inf(1)
+		if !x.unseen(j) {
+			low, high = f.profile(theta, j, -1, cost), f.profile(theta, j, 1, cost)
+		}
+		out.Low, out.High = append(out.Low, low), append(out.High, high)
 	}
 	f.move(theta)
 	return nil
@@ -279,4 +279,23 @@ func (out *Fit) residuals(f *fitter, c []float64) {
 		}
 	}
 	sortBy(out.Outstanding, func(i int) float64 { return -size[i] })
+}
+
+// Fields are the fitted solutions (C, P) of all experiments at the points of the model's grid.
+func (m *Model) Fields(fit *Fit) (all [][]float64, err error) {
+	s := fit.last.solved
+	for _, sample := range s.samples {
+		s.place(sample, fit.Coordinates)
+		u := make([]float64, s.grid.Size()*len(m.Problem.Unknowns))
+		n, times := s.grid.Size()/s.grid.Axes[0].Points, s.grid.Axes[0].Points
+		if err := s.solver.SolveAlong(sample, nil, func(k int, slice []float64, _ [][]float64) {
+			for c := range m.Problem.Unknowns {
+				copy(u[(c*times+k)*n:], slice[c*n:(c+1)*n])
+			}
+		}); err != nil {
+			return nil, err
+		}
+		all = append(all, grid.Resample(u, s.grid.Axes, m.Grid.Axes))
+	}
+	return all, nil
 }

@@ -154,21 +154,21 @@ func (f *fitter) findUnseen(x *information) (all []Unseen) {
 
 // A form is a function of one number that combinations are products or sums of.
 type form struct {
-	holds          func(v float64) bool
-	of, back       func(v float64) float64
-	slope          func(v float64) float64
-	up, down, root string // text of the factor and of its reciprocal
+	holds    func(v float64) bool
+	of, back func(v float64) float64
+	slope    func(v float64) float64
+	up, down string // text of the factor and of its reciprocal
 }
 
 var forms = []form{
 	{
 		func(v float64) bool { return v > 0 }, math.Log, math.Exp,
-		func(v float64) float64 { return 1 / v }, "%s", "1/%s", "",
+		func(v float64) float64 { return 1 / v }, "%s", "1/%s",
 	},
 	{
 		func(v float64) bool { return v > 0 && v < 1 },
 		func(v float64) float64 { return math.Log(v / (1 - v)) }, func(z float64) float64 { return 1 / (1 + math.Exp(-z)) },
-		func(v float64) float64 { return 1 / (v * (1 - v)) }, "%[1]s/(1 - %[1]s)", "(1 - %[1]s)/%[1]s", "",
+		func(v float64) float64 { return 1 / (v * (1 - v)) }, "%[1]s/(1 - %[1]s)", "(1 - %[1]s)/%[1]s",
 	},
 }
 
@@ -207,7 +207,7 @@ func (f *fitter) nameSeen(u *Unseen, x *information, support []int, direction []
 			if !(f.change(before, both) < 1e-3*f.change(before, alone)) {
 				continue
 			}
-			u.Seen = product(fmt.Sprintf(first.up, pa.Name), power2(second, pb.Name, int(whole)))
+			u.Seen = product(fmt.Sprintf(first.up, pa.Name), powerText(second, pb.Name, int(whole)))
 			z := first.of(va) + whole*second.of(vb)
 			ga, gb := first.slope(va)*rate(pa, va, 1), whole*second.slope(vb)*rate(pb, vb, 1)
 			n := x.n
@@ -230,7 +230,7 @@ func (f *fitter) change(before, theta []float64) float64 {
 	return math.Sqrt(sum)
 }
 
-func power2(x form, name string, power int) string {
+func powerText(x form, name string, power int) string {
 	text := fmt.Sprintf(x.up, name)
 	if power < 0 {
 		text, power = fmt.Sprintf(x.down, name), -power

@@ -1,0 +1,203 @@
+package experiment
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"pihc/data"
+	"pihc/internal/disk"
+	"pihc/internal/kernel"
+	"pihc/internal/machine"
+	"pihc/internal/words"
+	"pihc/report"
+)
+
+// An Estimate is a number and the ends of its 95 % interval, which are infinite where the data set none.
+type Estimate struct {
+	Value data.Float `json:"value"`
+	Low   data.Float `json:"low"`
+	High  data.Float `json:"high"`
+}
+
+// Estimate returns that of parameter j, with the profile-likelihood interval, and that of Gauss and Newton.
+func (v *Inversion) Estimate(j int) (profile, gaussNewton Estimate) {
+	p, f := &v.Parameters[j], v.Fit
+	x, half := f.Coordinates[j], 1.959963984540054*f.Deviations[j]
+	at := func(low, high float64) Estimate {
+		return Estimate{data.Float(p.Value(x)), data.Float(p.Value(low)), data.Float(p.Value(high))}
+	}
+	return at(f.Low[j], f.High[j]), at(x-half, x+half)
+}
+
+// JSON is the result of `pihc invert --json`.
+func (v *Inversion) JSON() map[string]any {
+	estimates, unseen := map[string]Estimate{}, []string{}
+	for j := range v.Parameters {
+		estimates[v.Parameters[j].Name], _ = v.Estimate(j)
+	}
+	for _, u := range v.Fit.Unseen {
+		unseen = append(unseen, u.Text)
+	}
+	f := v.Fit
+	return map[string]any{
+		"estimates":   estimates,
+		"chi_squared": map[string]any{"value": data.Float(f.ChiSquared), "degrees": f.Degrees, "p": data.Float(f.P)},
+		"unseen":      unseen, "iterations": f.Iterations, "seconds": v.Seconds,
+		"rejected": v.Rejected(), "warnings": append([]string{}, v.Warnings...),
+	}
+}
+
+// Agreement says whether data and equation agree.
+func (v *Inversion) Agreement() string {
+	f := v.Fit
+	text := fmt.Sprintf("chi-squared %.4g of %d degrees, p = %.2g", f.ChiSquared, f.Degrees, f.P)
+	switch {
+	case f.Degrees <= 0:
+		return "as many numbers as observations: nothing tells whether data and equation agree"
+	case v.Rejected():
+		return "the data reject this fit (" + text + "): the equation, what is held fixed or the sigmas are wrong, or this is not the best fit; the intervals mean nothing"
+	case 1-f.P < doubtful:
+		return text + ": the residuals are smaller than the sigmas say, and the intervals too wide"
+	}
+	return text + ": data and equation agree"
+}
+
+// Lines say what was found: first whether data and equation agree, then estimates, and what else is to be known of them.
+func (v *Inversion) Lines() []string {
+	lines := []string{v.Agreement()}
+	width := 0
+	for _, p := range v.Parameters {
+		width = max(width, len(p.Name))
+	}
+	for j, p := range v.Parameters {
+		e, g := v.Estimate(j)
+		text := fmt.Sprintf("%-*s  %.5g", width, p.Name, float64(e.Value))
+		if math.IsInf(v.Fit.Deviations[j], 1) {
+			lines = append(lines, text+"   not seen by itself")
+			continue
+		}
+		lines = append(lines, text+fmt.Sprintf("   95 %% %.5g to %.5g   (Gauss-Newton %.5g to %.5g)", float64(e.Low), float64(e.High), float64(g.Low), float64(g.High)))
+	}
+	for _, u := range v.Fit.Unseen {
+		lines = append(lines, "unseen: "+u.Text)
+	}
+	if text := v.correlations(); text != "" {
+		lines = append(lines, "correlation: "+text)
+	}
+	shown, more := words.Most(v.Fit.Outstanding)
+	for _, i := range shown {
+		lines = append(lines, "stands out: "+v.observation(i))
+	}
+	if more > 0 {
+		lines = append(lines, fmt.Sprintf("stand out: %d more", more))
+	}
+	return lines
+}
+
+// correlations lists those above a half.
+func (v *Inversion) correlations() string {
+	n := len(v.Parameters)
+	var all []string
+	for j := range n {
+		for k := range j {
+			if r := v.Fit.Correlation[j*n+k]; math.Abs(r) > 0.5 && !math.IsInf(v.Fit.Deviations[j]+v.Fit.Deviations[k], 1) {
+				all = append(all, fmt.Sprintf("%s, %s %.3f", v.Parameters[k].Name, v.Parameters[j].Name, r))
+			}
+		}
+	}
+	return words.ListBy("; ", all)
+}
+
+func (v *Inversion) observation(i int) string {
+	o := v.Observations[i]
+	var at []string
+	for a, x := range o.At {
+		at = append(at, fmt.Sprintf("%s = %.4g", v.Problem.Axes[a].Name, x))
+	}
+	return fmt.Sprintf("observation %d (%s): %.4g, where the fit has %.4g and sigma is %.2g", i, strings.Join(at, ", "), o.Value, v.Fit.Predicted[i], o.Sigma)
+}
+
+// InversionFolder is an error unless the files of an inversion may be written to a folder.
+func InversionFolder(dir string, overwrite bool, reads ...string) error {
+	for _, name := range []string{"estimates.json", "observations.csv"} {
+		if err := (disk.Output{Path: filepath.Join(dir, name), Kind: "file of an inversion", Force: overwrite, Reads: reads, Makes: true}).Check(); err != nil {
+			return err
+		}
+	}
+	return report.CheckFile(filepath.Join(dir, "report.html"), overwrite)
+}
+
+// Write writes estimates.json, observations.csv (every observation with the fit's value and its standard deviation) and the page
+// report.html to a folder, where InversionFolder allows it.
+func (v *Inversion) Write(dir string, overwrite bool, reads ...string) error {
+	if err := InversionFolder(dir, overwrite, reads...); err != nil {
+		return err
+	}
+	if _, err := disk.MakeFolder(dir); err != nil {
+		return err
+	}
+	if err := disk.WriteJSON(filepath.Join(dir, "estimates.json"), v.JSON()); err != nil {
+		return err
+	}
+	if err := disk.WriteAtomic(filepath.Join(dir, "observations.csv"), v.encode); err != nil {
+		return err
+	}
+	page := v.Page()
+	page.Overwrite = overwrite
+	return page.Write(filepath.Join(dir, "report.html"))
+}
+
+// encode writes the observations as CSV.
+func (v *Inversion) encode(w io.Writer) error {
+	out := csv.NewWriter(w)
+	head := append(v.Problem.AxisNames(), "value", "sigma", "unknown", "experiment", "fit", "fit_sigma")
+	rows := [][]string{head}
+	for i, o := range v.Observations {
+		var row []string
+		for _, x := range append(slices.Clone(o.At), o.Value, o.Sigma) {
+			row = append(row, strconv.FormatFloat(x, 'g', -1, 64))
+		}
+		row = append(row, v.Problem.Unknowns[o.Unknown].Name, strconv.Itoa(o.Experiment))
+		for _, x := range []float64{v.Fit.Predicted[i], v.Fit.Curvature[i]} {
+			row = append(row, strconv.FormatFloat(x, 'g', -1, 64))
+		}
+		rows = append(rows, row)
+	}
+	return out.WriteAll(rows)
+}
+
+// Page shows what was found, and the fitted solutions of the first experiments.
+func (v *Inversion) Page() *report.Page {
+	p := v.Problem
+	page := &report.Page{Title: p.Title, Subtitle: "Fitted to observations", Steady: p.Steady, Field: p.Unknowns[0].Name, Axes: fieldAxes(p, v.Grid)}
+	page.Equations, page.Constants = equations(p)
+	page.Summary = v.Lines()
+	for _, warning := range v.Warnings {
+		page.Summary = append(page.Summary, "Warning: "+warning+".")
+	}
+	page.Facts = []report.Fact{
+		{Name: "Observations", Value: words.Count(len(v.Observations))},
+		{Name: "Solved on", Value: axesText(v.Fit.Grid)},
+		{Name: "Solutions with derivatives", Value: words.Count(v.Fit.Evaluations)},
+		{Name: "Time", Value: words.Duration(v.Seconds)},
+		{Name: "Machine", Value: kernel.Machine()},
+	}
+	page.Generated = fmt.Sprintf("pihc %s, %s", machine.Version(), time.Now().Format("2 January 2006"))
+	for e, field := range v.Fields[:min(len(v.Fields), mostDrawn)] {
+		for c, u := range p.Unknowns {
+			own := report.Case{Title: fmt.Sprintf("experiment %d, fitted", e), Truth: unknownOf(p, field, c)}
+			if len(p.Unknowns) > 1 {
+				own.Title, own.Field = u.Name+", "+own.Title, u.Name
+			}
+			page.Cases = append(page.Cases, own)
+		}
+	}
+	return page
+}
