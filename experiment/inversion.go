@@ -19,11 +19,24 @@ import (
 	"pihc/report"
 )
 
-// An Estimate is a number and the ends of its 95 % interval, which are infinite where the data set none.
+// An Estimate is a number and the ends of its 95 % interval, nil where the data set none.
 type Estimate struct {
-	Value data.Float `json:"value"`
-	Low   data.Float `json:"low"`
-	High  data.Float `json:"high"`
+	Value float64  `json:"value"`
+	Low   *float64 `json:"low"`
+	High  *float64 `json:"high"`
+}
+
+// String is "3 to 5", "3 or more", "5 or less" or "any".
+func (e Estimate) String() string {
+	switch {
+	case e.Low == nil && e.High == nil:
+		return "any"
+	case e.Low == nil:
+		return fmt.Sprintf("%.5g or less", *e.High)
+	case e.High == nil:
+		return fmt.Sprintf("%.5g or more", *e.Low)
+	}
+	return fmt.Sprintf("%.5g to %.5g", *e.Low, *e.High)
 }
 
 // Estimate returns that of parameter j, with the profile-likelihood interval, and that of Gauss and Newton.
@@ -31,7 +44,13 @@ func (v *Inversion) Estimate(j int) (profile, gaussNewton Estimate) {
 	p, f := &v.Parameters[j], v.Fit
 	x, half := f.Coordinates[j], 1.959963984540054*f.Deviations[j]
 	at := func(low, high float64) Estimate {
-		return Estimate{data.Float(p.Value(x)), data.Float(p.Value(low)), data.Float(p.Value(high))}
+		e := Estimate{Value: p.Value(x)}
+		for side, to := range map[float64]**float64{low: &e.Low, high: &e.High} {
+			if v := p.Value(side); !math.IsInf(side, 0) && !math.IsInf(v, 0) {
+				*to = &v
+			}
+		}
+		return e
 	}
 	return at(f.Low[j], f.High[j]), at(x-half, x+half)
 }
@@ -78,12 +97,12 @@ func (v *Inversion) Lines() []string {
 	}
 	for j, p := range v.Parameters {
 		e, g := v.Estimate(j)
-		text := fmt.Sprintf("%-*s  %.5g", width, p.Name, float64(e.Value))
+		text := fmt.Sprintf("%-*s  %.5g", width, p.Name, e.Value)
 		if math.IsInf(v.Fit.Deviations[j], 1) {
 			lines = append(lines, text+"   not seen by itself")
 			continue
 		}
-		lines = append(lines, text+fmt.Sprintf("   95 %% %.5g to %.5g   (Gauss-Newton %.5g to %.5g)", float64(e.Low), float64(e.High), float64(g.Low), float64(g.High)))
+		lines = append(lines, text+fmt.Sprintf("   95 %% %s   (Gauss-Newton %s)", e, g))
 	}
 	for _, u := range v.Fit.Unseen {
 		lines = append(lines, "unseen: "+u.Text)
