@@ -43,15 +43,13 @@ func (e Estimate) String() string {
 func (v *Inversion) Estimate(j int) (profile, gaussNewton Estimate) {
 	p, f := &v.Parameters[j], v.Fit
 	x, half := f.Coordinates[j], 1.959963984540054*f.Deviations[j]
-	at := func(low, high float64) Estimate {
-		e := Estimate{Value: p.Value(x)}
-		for side, to := range map[float64]**float64{low: &e.Low, high: &e.High} {
-			if v := p.Value(side); !math.IsInf(side, 0) && !math.IsInf(v, 0) {
-				*to = &v
-			}
+	end := func(side float64) *float64 {
+		if v := p.Value(side); !math.IsInf(side, 0) && !math.IsInf(v, 0) {
+			return &v
 		}
-		return e
+		return nil
 	}
+	at := func(low, high float64) Estimate { return Estimate{p.Value(x), end(low), end(high)} }
 	return at(f.Low[j], f.High[j]), at(x-half, x+half)
 }
 
