@@ -182,7 +182,7 @@ func (v *Inversion) encode(w io.Writer) error {
 			row = append(row, strconv.FormatFloat(x, 'g', -1, 64))
 		}
 		row = append(row, v.Problem.Unknowns[o.Unknown].Name, strconv.Itoa(o.Experiment))
-		for _, x := range []float64{v.Fit.Predicted[i], v.Fit.Curvature[i]} {
+		for _, x := range []float64{v.Fit.Predicted[i], v.Fit.Spread[i]} {
 			row = append(row, strconv.FormatFloat(x, 'g', -1, 64))
 		}
 		rows = append(rows, row)

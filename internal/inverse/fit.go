@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"pihc/grid"
 	"pihc/lm"
@@ -15,9 +16,10 @@ type Fit struct {
 	Coordinates []float64 // at the least sum of squares
 	Deviations  []float64 // by Gauss and Newton, +Inf where the data do not see a parameter
 	Low, High   []float64 // ends of the 95 % profile-likelihood intervals, ∓Inf where there is none
+	Ends        []int     // -1 and 1 of a positive number that the fit takes to zero or to infinity, else 0
 	Correlation []float64 // (n, n) of the estimates
 	Predicted   []float64 // the observations
-	Curvature   []float64 // standard deviation of each prediction, by Gauss and Newton
+	Spread      []float64 // standard deviation of each prediction, by Gauss and Newton
 	Outstanding []int     // observations whose residual is too large for one of as many, the largest first
 	Unseen      []Unseen
 
@@ -44,6 +46,7 @@ const (
 // fitter minimises the sum of squares of a model on one grid.
 type fitter struct {
 	*solved
+	ctx         context.Context
 	at          []float64 // where the following are
 	residual    []float64 // (observations, priors)
 	jacobian    []float64 // (the same, parameters)
@@ -53,14 +56,18 @@ type fitter struct {
 
 // move evaluates the residuals at theta, unless they are there.
 func (f *fitter) move(theta []float64) {
-	if f.at != nil && equal(f.at, theta) {
+	if slices.Equal(f.at, theta) {
 		return
 	}
 	*f.evaluations++
 	n := len(theta)
 	f.at = append(f.at[:0], theta...)
 	f.residual, f.jacobian = f.residual[:0], f.jacobian[:0]
-	values, jac, err := f.evaluate(theta)
+	var values, jac []float64
+	err := f.ctx.Err()
+	if err == nil {
+		values, jac, err = f.evaluate(theta)
+	}
 	f.err = err
 	for i, o := range f.Observations {
 		if err != nil {
@@ -83,15 +90,6 @@ func (f *fitter) move(theta []float64) {
 	}
 }
 
-func equal(a, b []float64) bool {
-	for i, v := range a {
-		if v != b[i] {
-			return false
-		}
-	}
-	return true
-}
-
 // cost is half the sum of squares, and its gradient.
 func (f *fitter) cost() (cost float64, gradient []float64) {
 	n := len(f.at)
@@ -108,25 +106,37 @@ func (f *fitter) cost() (cost float64, gradient []float64) {
 // ErrStart says that there is no solution where the parameters start.
 var ErrStart = errors.New("no solution is found where the fit starts")
 
-// minimise moves theta to a least sum of squares.
-func (f *fitter) minimise(theta []float64) (lm.Result, error) {
+// minimise moves theta to a least sum of squares and says which numbers run to an end (Fit.Ends).
+func (f *fitter) minimise(theta []float64) (res lm.Result, ends []int, err error) {
 	f.move(theta)
 	if f.err != nil {
-		return lm.Result{}, fmt.Errorf("%w: %w", ErrStart, f.err)
+		return res, nil, fmt.Errorf("%w: %w", ErrStart, f.err)
 	}
 	p := lm.NewDense(len(f.residual), len(theta),
 		func(r, w []float64) { f.move(w); copy(r, f.residual) },
 		func(jac, w []float64) { f.move(w); copy(jac, f.jacobian) })
-	res := lm.NewSolver(len(theta), lm.Options{Descent: lm.LevenbergMarquardt{NoAcceleration: true}, NoRestart: true}).Solve(p, theta)
-	f.move(theta)
-	if f.err != nil || res.Status == lm.StatusNonFiniteStart {
-		return res, fmt.Errorf("%w: a derivative is not finite", ErrStart)
+	// The cost is about half the number of residuals: what is left of it is of no estimate.
+	options := lm.Options{Descent: lm.LevenbergMarquardt{NoAcceleration: true}, NoRestart: true, FTol: 1e-4 / float64(len(f.residual))}
+	for range 3 {
+		one := lm.NewSolver(len(theta), options).Solve(p, theta)
+		one.Iterations += res.Iterations
+		res = one
+		if err := f.ctx.Err(); err != nil {
+			return res, nil, err
+		}
+		if f.move(theta); f.err != nil || res.Status == lm.StatusNonFiniteStart {
+			return res, nil, fmt.Errorf("%w: a derivative is not finite", ErrStart)
+		}
+		var again bool
+		if ends, again = f.comeBack(theta); !again {
+			break
+		}
 	}
-	return res, nil
+	return res, ends, nil
 }
 
-// step is that of Gauss and Newton where the fitter is, in deviations of the parameters that are seen: the largest.
-func (f *fitter) step() float64 {
+// newtonStep is that of Gauss and Newton where the fitter is, in deviations of the parameters that are seen: the largest.
+func (f *fitter) newtonStep() float64 {
 	_, gradient := f.cost()
 	x := newInformation(f.jacobian, len(f.at))
 	c, largest := x.covariance(), 0.0
@@ -141,52 +151,73 @@ func (f *fitter) step() float64 {
 // Run fits the parameters. Say is told of every grid. The error is ctx's, that of a problem that cannot be solved, or ErrStart.
 func (m *Model) Run(ctx context.Context, say func(format string, args ...any)) (*Fit, error) {
 	out := &Fit{}
-	var theta []float64
 	for i := range m.Parameters {
-		theta = append(theta, m.Parameters[i].Coordinate(m.Parameters[i].Start))
+		out.Coordinates = append(out.Coordinates, m.Parameters[i].Coordinate(m.Parameters[i].Start))
 	}
 	at := func(l level) (*fitter, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		s, err := m.solve(l)
-		return &fitter{solved: s, evaluations: &out.Evaluations}, err
+		return &fitter{solved: s, ctx: ctx, evaluations: &out.Evaluations}, err
 	}
 	var now level
 	f, err := at(now)
 	if err != nil {
 		return nil, err
 	}
-	for {
-		res, err := f.minimise(theta)
-		if err != nil {
+	for range 20 {
+		if now, f, err = out.refine(m, now, f, at, say); err != nil {
 			return nil, err
 		}
-		out.Iterations += res.Iterations
+		better, err := out.describe(f)
+		if err != nil || better == nil {
+			return out, err
+		}
+		say("a smaller sum of squares is met on the way to an end of an interval: the fit goes on from there")
+		copy(out.Coordinates, better)
+	}
+	out.warn("the fit may not be at its end: the sum of squares has many minima")
+	return out, nil
+}
+
+func (out *Fit) warn(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(out.Warnings, text) {
+		out.Warnings = append(out.Warnings, text)
+	}
+}
+
+// refine fits on grids from f's on until the next would not move the estimates, and returns the last.
+func (out *Fit) refine(m *Model, now level, f *fitter, at func(level) (*fitter, error), say func(string, ...any)) (level, *fitter, error) {
+	theta := out.Coordinates
+	for {
+		res, ends, err := f.minimise(theta)
+		if err != nil {
+			return now, nil, err
+		}
+		out.Iterations, out.Ends = out.Iterations+res.Iterations, ends
 		if err := res.Status.Err(); err != nil && res.Status != lm.StatusRankDeficient {
-			out.Warnings = append(out.Warnings, fmt.Sprintf("the fit may not be at its end: %v", err))
+			out.warn("the fit may not be at its end: %v", err)
 		}
 		next, finer, moved, err := m.finer(now, theta, at)
 		if err != nil {
-			return nil, err
+			return now, nil, err
 		}
 		say("on %v: chi-squared %.6g, the next grid moves estimates by %.2g deviations", f.grid.Shape(), 2*res.Cost, moved)
-		if out.Moved = moved; moved < mostMoved {
-			break
+		out.Moved, out.Grid, out.last = moved, f.grid, f
+		if moved < mostMoved {
+			return now, f, nil
 		}
 		if next == now {
-			out.Warnings = append(out.Warnings, fmt.Sprintf("estimates still move by %.2g of their deviation from grid to grid: intervals are in part of the grid", moved))
-			break
+			out.warn("estimates still move by %.2g of their deviation from grid to grid: intervals are in part of the grid", moved)
+			return now, f, nil
 		}
-		now, f = next, finer
-		if f == nil {
+		if now, f = next, finer; f == nil {
 			if f, err = at(now); err != nil {
-				return nil, err
+				return now, nil, err
 			}
 		}
 	}
-	out.Coordinates, out.Grid, out.last = theta, f.grid, f
-	return out, out.describe(ctx, f)
 }
 
 // finer looks at the grids with twice the points in time, and in space, and returns the level that the estimates ask for, its fitter if
@@ -205,7 +236,7 @@ func (m *Model) finer(now level, theta []float64, at func(level) (*fitter, error
 		if x.move(theta); x.err != nil {
 			return now, nil, 0, x.err
 		}
-		by := x.step()
+		by := x.newtonStep()
 		if moved = max(moved, by); by >= mostMoved {
 			next, f = level{max(next.time, l.time), max(next.space, l.space)}, x
 		}
@@ -216,45 +247,50 @@ func (m *Model) finer(now level, theta []float64, at func(level) (*fitter, error
 	return next, f, moved, nil
 }
 
-// describe fills in what is known at the minimum.
-func (out *Fit) describe(ctx context.Context, f *fitter) error {
+// describe fills in what is known at the minimum, or returns a better one.
+func (out *Fit) describe(f *fitter) (better []float64, err error) {
 	theta := out.Coordinates
 	n := len(theta)
 	f.move(theta)
 	cost, _ := f.cost()
 	x := newInformation(f.jacobian, n)
 	c := x.covariance()
-	out.ChiSquared, out.Degrees = 2*cost, len(f.residual)-x.rank()
-	out.P = 1
-	if out.Degrees > 0 {
-		out.P = chiSquaredTail(out.ChiSquared, out.Degrees)
-	}
-	out.Correlation = make([]float64, n*n)
+	out.Deviations, out.Low, out.High, out.Correlation = nil, nil, nil, make([]float64, n*n)
 	for j := range n {
-		out.Deviations = append(out.Deviations, math.Sqrt(c[j*n+j]))
-		if x.unseen(j) {
-			out.Deviations[j] = math.Inf(1)
+		if err := f.ctx.Err(); err != nil {
+			return nil, err
 		}
+		low, high, deviation := math.Inf(-1), math.Inf(1), math.Inf(1)
+		if !x.unseen(j) {
+			deviation = math.Sqrt(c[j*n+j])
+			for side, end := range []*float64{&low, &high} {
+				found := out.Ends[j] == 2*side-1
+				if !found {
+					if *end, found, better = f.profile(theta, j, float64(2*side-1), cost); better != nil {
+						return better, nil
+					}
+				}
+				if !found {
+					out.warn("the interval of %s: its %s end is not found: there is no solution with numbers on the way there", f.Parameters[j].Name, []string{"low", "high"}[side])
+				}
+			}
+		}
+		out.Low, out.High, out.Deviations = append(out.Low, low), append(out.High, high), append(out.Deviations, deviation)
 		for k := range n {
 			if s := math.Sqrt(c[j*n+j] * c[k*n+k]); s > 0 {
 				out.Correlation[j*n+k] = c[j*n+k] / s
 			}
 		}
 	}
+	f.move(theta)
+	out.ChiSquared, out.Degrees, out.P = 2*cost, len(f.residual)-x.rank(), 1
+	if out.Degrees > 0 {
+		out.P = chiSquaredTail(out.ChiSquared, out.Degrees)
+	}
 	out.residuals(f, c)
 	out.Unseen = f.findUnseen(x)
-	for j := range n {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		low, high := math.Inf(-1), math.Inf(1)
-		if !x.unseen(j) {
-			low, high = f.profile(theta, j, -1, cost), f.profile(theta, j, 1, cost)
-		}
-		out.Low, out.High = append(out.Low, low), append(out.High, high)
-	}
 	f.move(theta)
-	return nil
+	return nil, nil
 }
 
 // residuals fills in predictions, their deviations, and the observations that stand out: of a normal residual, after what the fit takes
@@ -263,6 +299,7 @@ func (out *Fit) residuals(f *fitter, c []float64) {
 	n, count := len(out.Coordinates), len(f.Observations)
 	most := normalQuantile(1 - 0.025/float64(count))
 	size := map[int]float64{}
+	out.Predicted, out.Spread, out.Outstanding = nil, nil, nil
 	for i, o := range f.Observations {
 		row, variance := f.jacobian[i*n:(i+1)*n], 0.0
 		for j, v := range row {
@@ -271,7 +308,7 @@ func (out *Fit) residuals(f *fitter, c []float64) {
 			}
 		}
 		out.Predicted = append(out.Predicted, o.Value+f.residual[i]*o.Sigma)
-		out.Curvature = append(out.Curvature, math.Sqrt(max(variance, 0))*o.Sigma)
+		out.Spread = append(out.Spread, math.Sqrt(max(variance, 0))*o.Sigma)
 		if left := 1 - variance; left > 1e-6 {
 			if size[i] = math.Abs(f.residual[i]) / math.Sqrt(left); size[i] > most {
 				out.Outstanding = append(out.Outstanding, i)
