@@ -135,14 +135,20 @@ func (f *fitter) minimise(theta []float64) (res lm.Result, ends []int, err error
 	return res, ends, nil
 }
 
-// newtonStep is that of Gauss and Newton where the fitter is, in deviations of the parameters that are seen: the largest.
-func (f *fitter) newtonStep() float64 {
+// newtonStep is that of Gauss and Newton where the fitter is, in deviations of the parameters that are seen and at no end: the largest.
+func (f *fitter) newtonStep(ends []int) float64 {
 	_, gradient := f.cost()
-	x := newInformation(f.jacobian, len(f.at))
-	c, largest := x.covariance(), 0.0
+	n, jac := len(f.at), slices.Clone(f.jacobian)
+	for i := range jac {
+		if ends[i%n] != 0 { // the sum falls towards an end, where no step leads
+			jac[i] = 0
+		}
+	}
+	x := newInformation(jac, n)
+	c, largest := newInformation(f.jacobian, n).covariance(), 0.0
 	for j, v := range x.solve(gradient) {
 		if !x.unseen(j) {
-			largest = max(largest, math.Abs(v)/math.Sqrt(c[j*x.n+j]))
+			largest = max(largest, math.Abs(v)/math.Sqrt(c[j*n+j]))
 		}
 	}
 	return largest
@@ -199,7 +205,7 @@ func (out *Fit) refine(m *Model, now level, f *fitter, at func(level) (*fitter, 
 		if err := res.Status.Err(); err != nil && res.Status != lm.StatusRankDeficient {
 			out.warn("the fit may not be at its end: %v", err)
 		}
-		next, finer, moved, err := m.finer(now, theta, at)
+		next, finer, moved, err := m.finer(now, theta, ends, at)
 		if err != nil {
 			return now, nil, err
 		}
@@ -222,7 +228,7 @@ func (out *Fit) refine(m *Model, now level, f *fitter, at func(level) (*fitter, 
 
 // finer looks at the grids with twice the points in time, and in space, and returns the level that the estimates ask for, its fitter if
 // there is one, and what it moves the estimates by.
-func (m *Model) finer(now level, theta []float64, at func(level) (*fitter, error)) (next level, f *fitter, moved float64, err error) {
+func (m *Model) finer(now level, theta []float64, ends []int, at func(level) (*fitter, error)) (next level, f *fitter, moved float64, err error) {
 	next = now
 	for _, l := range []level{{now.time + 1, now.space}, {now.time, now.space + 1}} {
 		if max(l.time, l.space) > mostDoubled || m.values(l) > mostValues {
@@ -236,7 +242,7 @@ func (m *Model) finer(now level, theta []float64, at func(level) (*fitter, error
 		if x.move(theta); x.err != nil {
 			return now, nil, 0, x.err
 		}
-		by := x.newtonStep()
+		by := x.newtonStep(ends)
 		if moved = max(moved, by); by >= mostMoved {
 			next, f = level{max(next.time, l.time), max(next.space, l.space)}, x
 		}

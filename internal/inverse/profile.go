@@ -17,38 +17,54 @@ type valley struct {
 // floor is half the sum of squares that the others leave.
 func (v *valley) floor() float64 { return v.cost - v.gain }
 
-// valley looks at where the fitter is.
+// valley looks at where the fitter is. Numbers that run to an end, where the data see them no more, stay where they are.
 func (f *fitter) valley(j int) (v valley) {
+	var gone []int
+	for {
+		v = f.valleyWithout(j, gone)
+		known := len(gone)
+		for k, d := range v.down {
+			p := &f.Parameters[k]
+			if p.Log && p.Prior == nil && d*(f.at[k]-p.Coordinate(p.Start)) > 0 && f.influence(k) < seenLittle {
+				gone = append(gone, k)
+			}
+		}
+		if len(gone) == known {
+			return v
+		}
+	}
+}
+
+// valleyWithout takes parameters as constant.
+func (f *fitter) valleyWithout(j int, gone []int) (v valley) {
 	cost, gradient := f.cost()
 	n := len(gradient)
 	v = valley{cost: cost, slope: gradient[j], down: make([]float64, n), along: make([]float64, n)}
 	v.along[j] = 1
-	column := make([]float64, n)     // of JᵀJ
-	others := make([]float64, 0, 64) // J without column j
-	for i := 0; i < len(f.jacobian); i += n {
-		row := f.jacobian[i : i+n]
-		for k, w := range row {
-			if column[k] += w * row[j]; k != j {
-				others = append(others, w)
-			}
+	column, others := make([]float64, n), slices.Clone(f.jacobian) // column of JᵀJ, J without it
+	for i := range others {
+		if k := i % n; k != j && slices.Contains(gone, k) {
+			others[i] = 0
 		}
+		column[i%n] += others[i] * f.jacobian[i-i%n+j]
 	}
-	v.curvature = column[j]
-	if n == 1 {
-		return v
+	for i := j; i < len(others); i += n {
+		others[i] = 0
 	}
-	without := func(x []float64) []float64 { return slices.Concat(x[:j], x[j+1:]) }
-	info := newInformation(others, n-1)
-	down, own := info.solve(without(gradient)), info.solve(without(column))
-	for k, at := 0, 0; k < n; k++ {
-		if k == j {
-			continue
+	v.curvature, column[j] = column[j], 0
+	for _, k := range append(gone, j) {
+		gradient[k] = 0
+	}
+	info := newInformation(others, n)
+	down, own := info.solve(gradient), info.solve(column)
+	for k := range n {
+		v.down[k] = -down[k]
+		v.gain += down[k] * gradient[k] / 2
+		v.slope -= own[k] * gradient[k]
+		v.curvature -= own[k] * column[k]
+		if k != j {
+			v.along[k] = -own[k]
 		}
-		v.down[k], v.along[k] = -down[at], -own[at]
-		v.gain += down[at] * gradient[k] / 2
-		v.slope -= own[at] * gradient[k]
-		v.curvature -= own[at] * column[k]
-		at++
 	}
 	return v
 }
@@ -106,7 +122,7 @@ func (f *fitter) profile(theta []float64, j int, side, least float64) (end float
 	log := f.Parameters[j].Log
 	d, far := target/math.Sqrt(from.curvature), 1e3*target/math.Sqrt(from.curvature)
 	if log {
-		d, far = min(d, longest), 8*longest
+		d, far = min(d, longest), 12*longest
 	}
 	outside, x := math.Inf(int(side)), theta[j]+side*d
 	for range trials {
@@ -126,8 +142,9 @@ func (f *fitter) profile(theta []float64, j int, side, least float64) (end float
 		case !ok || rise > target:
 			outside = x
 		default:
+			d, flatter := math.Abs(x-theta[j]), v.curvature < from.curvature
 			from, last = v, at
-			if d := math.Abs(x - theta[j]); d > far || log && d >= longest && math.Sqrt(v.curvature) < 2*seenLittle {
+			if d > far || log && d >= longest && flatter && math.Sqrt(v.curvature) < 2*seenLittle {
 				return math.Inf(int(side)), true, nil
 			}
 		}
@@ -135,7 +152,7 @@ func (f *fitter) profile(theta []float64, j int, side, least float64) (end float
 			next = math.NaN()
 		}
 		if math.IsInf(outside, 0) {
-			if most := theta[j] + 3*(x-theta[j]); !(math.Abs(next-theta[j]) < math.Abs(most-theta[j])) {
+			if most := theta[j] + 2*(x-theta[j]); !(math.Abs(next-theta[j]) < math.Abs(most-theta[j])) {
 				next = most
 			}
 		} else if !((next-last[j])*side > 0 && (outside-next)*side > 0) {

@@ -145,10 +145,13 @@ func powerText(x form, name string, power int) string {
 	if power < 0 {
 		text, power = fmt.Sprintf(x.down, name), -power
 	}
-	if power > 1 {
-		return fmt.Sprintf("(%s)^%d", text, power)
+	switch {
+	case power == 1:
+		return text
+	case text == name:
+		return fmt.Sprintf("%s^%d", name, power)
 	}
-	return text
+	return fmt.Sprintf("(%s)^%d", text, power)
 }
 
 func product(a, b string) string {

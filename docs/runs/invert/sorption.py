@@ -1,8 +1,10 @@
 # T2: D and the sorption of examples/sorption from 50 points with 1 % noise: how often the 95 % intervals hold the truth, and SciPy's
-# least_squares over solve_ivp beside it. python3 sorption.py PIHC FIRST COUNT [scipy] prints a line for each case and a summary.
-import json, pathlib, subprocess, sys, time
+# least_squares over solve_ivp beside it. python3 sorption.py PIHC FIRST COUNT [CELLS] prints a line for each case, with SciPy on so many
+# cells; coverage.py sums up.
+import json, pathlib, subprocess, sys, tempfile, time
 import numpy
 from scipy.integrate import solve_ivp
+from scipy.interpolate import CubicSpline
 from scipy.optimize import least_squares
 
 problem = pathlib.Path(__file__).parents[3] / "examples/sorption/problem.yaml"
@@ -45,40 +47,34 @@ def observe(D, k, c, n, t, x, rtol=1e-8):
     u = solve(D, k, c, n, t[order], rtol)
     points = numpy.concatenate([[0], cells(n), [1]])
     out = numpy.empty(len(t))
-    from scipy.interpolate import CubicSpline
     out[order] = [CubicSpline(points, row)(p) for row, p in zip(u, x[order])]
     return out
 
 
-def main(pihc, first, count, scipy=False):
-    held = numpy.zeros(2)
-    rows = []
-    for case in range(first, first + count):
-        rng = numpy.random.default_rng(case)
-        D, k = 2.5e-4 * 4 ** rng.random(), 1.75e-4 * 4 ** rng.random()
-        c = rng.normal(size=4) * 0.4
-        t, x = 10 + 490 * rng.random(50), rng.random(50)
-        value = observe(D, k, c, 400, t, x) + 0.01 * rng.normal(size=50)
-        numpy.save(f"u0-{first}.npy", start(cells(64), c))
-        with open(f"obs-{first}.csv", "w") as f:
-            f.write("t,x,value,sigma\n" + "".join(f"{a},{b},{v},0.01\n" for a, b, v in zip(t.tolist(), x.tolist(), value.tolist())))
-        command = [pihc, "-q", "invert", problem, "--observe", f"obs-{first}.csv", "--free", "D,k", "--value", f"phi={phi}", "--initial", f"u0-{first}.npy", "--json"]
-        begin = time.perf_counter()
-        out = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
-        seconds = time.perf_counter() - begin
-        e = out["estimates"]
-        hit = [(e[n]["low"] or 0) <= v <= (e[n]["high"] or numpy.inf) for n, v in (("D", D), ("k", k))]
-        held += hit
-        row = [seconds, e["D"]["value"], e["k"]["value"], out["chi_squared"]["p"]]
-        if scipy:
+def main(pihc, first, count, scipy=0):
+    print("case,D,k,D_estimate,D_low,D_high,k_estimate,k_low,k_high,p,seconds" + (",scipy_D,scipy_k,scipy_seconds,apart" if scipy else ""))
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        for case in range(first, first + count):
+            rng = numpy.random.default_rng(case)
+            D, k = 2.5e-4 * 4 ** rng.random(), 1.75e-4 * 4 ** rng.random()
+            c = rng.normal(size=4) * 0.4
+            t, x = 10 + 490 * rng.random(50), rng.random(50)
+            value = observe(D, k, c, 400, t, x) + 0.01 * rng.normal(size=50)
+            numpy.save(folder / "u0.npy", start(cells(64), c))
+            numpy.savetxt(folder / "obs.csv", numpy.column_stack([t, x, value, numpy.full(50, 0.01)]), delimiter=",", header="t,x,value,sigma", comments="")
             begin = time.perf_counter()
-            s = least_squares(lambda p: (observe(*numpy.exp(p), c, int(scipy), t, x, 1e-6) - value) / 0.01, numpy.log([5e-4, 3.5e-4]), diff_step=1e-4)
-            row += [time.perf_counter() - begin, *numpy.exp(s.x), *(abs(numpy.log([e["D"]["value"], e["k"]["value"]]) - s.x) / numpy.sqrt(numpy.diag(numpy.linalg.inv(s.jac.T @ s.jac))))]
-        rows.append(row)
-        print(case, f"{D:.4e} {k:.4e}", hit, " ".join(f"{v:.4g}" for v in row), flush=True)
-    print(f"{count} cases from {first}: D held {held[0] / count:.1%}, k held {held[1] / count:.1%}; seconds median {numpy.median([r[0] for r in rows]):.3f}")
-    if scipy:
-        print(f"SciPy on {scipy} cells: seconds median {numpy.median([r[4] for r in rows]):.3f}; estimates differ by up to {numpy.max([r[-2:] for r in rows]):.2g} deviations")
+            command = [pihc, "-q", "invert", problem, "--observe", folder / "obs.csv", "--free", "D,k", "--value", f"phi={phi}", "--initial", folder / "u0.npy", "--json"]
+            out = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+            seconds, e = time.perf_counter() - begin, out["estimates"]
+            row = [D, k] + [e[n][key] for n in "Dk" for key in ("value", "low", "high")] + [out["chi_squared"]["p"], seconds]
+            if scipy:
+                begin = time.perf_counter()
+                s = least_squares(lambda p: (observe(*numpy.exp(p), c, scipy, t, x, 1e-6) - value) / 0.01, numpy.log([5e-4, 3.5e-4]), diff_step=1e-4)
+                seconds = time.perf_counter() - begin
+                deviations = numpy.sqrt(numpy.diag(numpy.linalg.pinv(s.jac.T @ s.jac)))
+                row += [*numpy.exp(s.x), seconds, max(abs(numpy.log([e[n]["value"] or 1e-300 for n in "Dk"]) - s.x) / deviations)]
+            print(",".join([str(case)] + ["" if v is None else f"{v:.5g}" for v in row]), flush=True)
 
 
-main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), *sys.argv[4:])
+main(sys.argv[1], *map(int, sys.argv[2:]))
