@@ -9,12 +9,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"pihc/data"
 	"pihc/internal/disk"
-	"pihc/internal/kernel"
-	"pihc/internal/machine"
 	"pihc/internal/words"
 	"pihc/report"
 )
@@ -39,7 +36,7 @@ func (e Estimate) String() string {
 	return fmt.Sprintf("%.5g to %.5g", *e.Low, *e.High)
 }
 
-// Estimate returns that of parameter j, with the profile-likelihood interval, and that of Gauss and Newton.
+// Estimate returns that of parameter j, 0 where a positive number is best at its end, with the profile-likelihood interval, and that of Gauss and Newton.
 func (v *Inversion) Estimate(j int) (profile, gaussNewton Estimate) {
 	p, f := &v.Parameters[j], v.Fit
 	x, half := f.Coordinates[j], 1.959963984540054*f.Deviations[j]
@@ -49,22 +46,30 @@ func (v *Inversion) Estimate(j int) (profile, gaussNewton Estimate) {
 		}
 		return nil
 	}
-	at := func(low, high float64) Estimate { return Estimate{p.Value(x), end(low), end(high)} }
+	value := p.Value(x)
+	if f.Ends[j] < 0 {
+		value = 0
+	}
+	at := func(low, high float64) Estimate { return Estimate{value, end(low), end(high)} }
 	return at(f.Low[j], f.High[j]), at(x-half, x+half)
 }
 
 // JSON is the result of `pihc invert --json`.
 func (v *Inversion) JSON() map[string]any {
-	estimates, unseen := map[string]Estimate{}, []string{}
-	for j := range v.Parameters {
-		estimates[v.Parameters[j].Name], _ = v.Estimate(j)
+	f, n := v.Fit, len(v.Parameters)
+	estimates, gaussNewton, correlation, unseen := map[string]Estimate{}, map[string]Estimate{}, map[string]map[string]data.Float{}, []string{}
+	for j, p := range v.Parameters {
+		estimates[p.Name], gaussNewton[p.Name] = v.Estimate(j)
+		correlation[p.Name] = map[string]data.Float{}
+		for k, q := range v.Parameters {
+			correlation[p.Name][q.Name] = data.Float(f.Correlation[j*n+k])
+		}
 	}
-	for _, u := range v.Fit.Unseen {
+	for _, u := range f.Unseen {
 		unseen = append(unseen, u.Text)
 	}
-	f := v.Fit
 	return map[string]any{
-		"estimates":   estimates,
+		"estimates": estimates, "gauss_newton": gaussNewton, "correlation": correlation, "outstanding": append([]int{}, f.Outstanding...),
 		"chi_squared": map[string]any{"value": data.Float(f.ChiSquared), "degrees": f.Degrees, "p": data.Float(f.P)},
 		"unseen":      unseen, "iterations": f.Iterations, "seconds": v.Seconds,
 		"rejected": v.Rejected(), "warnings": append([]string{}, v.Warnings...),
@@ -96,9 +101,12 @@ func (v *Inversion) Lines() []string {
 	for j, p := range v.Parameters {
 		e, g := v.Estimate(j)
 		text := fmt.Sprintf("%-*s  %.5g", width, p.Name, e.Value)
-		if math.IsInf(v.Fit.Deviations[j], 1) {
+		switch {
+		case math.IsInf(v.Fit.Deviations[j], 1):
 			lines = append(lines, text+"   not seen by itself")
 			continue
+		case v.Fit.Ends[j] > 0:
+			text += " and beyond"
 		}
 		lines = append(lines, text+fmt.Sprintf("   95 %% %s   (Gauss-Newton %s)", e, g))
 	}
@@ -188,33 +196,4 @@ func (v *Inversion) encode(w io.Writer) error {
 		rows = append(rows, row)
 	}
 	return out.WriteAll(rows)
-}
-
-// Page shows what was found, and the fitted solutions of the first experiments.
-func (v *Inversion) Page() *report.Page {
-	p := v.Problem
-	page := &report.Page{Title: p.Title, Subtitle: "Fitted to observations", Steady: p.Steady, Field: p.Unknowns[0].Name, Axes: fieldAxes(p, v.Grid)}
-	page.Equations, page.Constants = equations(p)
-	page.Summary = v.Lines()
-	for _, warning := range v.Warnings {
-		page.Summary = append(page.Summary, "Warning: "+warning+".")
-	}
-	page.Facts = []report.Fact{
-		{Name: "Observations", Value: words.Count(len(v.Observations))},
-		{Name: "Solved on", Value: axesText(v.Fit.Grid)},
-		{Name: "Solutions with derivatives", Value: words.Count(v.Fit.Evaluations)},
-		{Name: "Time", Value: words.Duration(v.Seconds)},
-		{Name: "Machine", Value: kernel.Machine()},
-	}
-	page.Generated = fmt.Sprintf("pihc %s, %s", machine.Version(), time.Now().Format("2 January 2006"))
-	for e, field := range v.Fields[:min(len(v.Fields), mostDrawn)] {
-		for c, u := range p.Unknowns {
-			own := report.Case{Title: fmt.Sprintf("experiment %d, fitted", e), Truth: unknownOf(p, field, c)}
-			if len(p.Unknowns) > 1 {
-				own.Title, own.Field = u.Name+", "+own.Title, u.Name
-			}
-			page.Cases = append(page.Cases, own)
-		}
-	}
-	return page
 }

@@ -27,6 +27,7 @@ type InvertOptions struct {
 	Priors  []string           // "file", of all that the file draws, or "k=lognormal(median, sigma of the logarithm)", "k=normal(mean, sigma)"
 	Initial string             // file of initial conditions and inputs, a sample an experiment; "": the file says all that is not free
 	Observe string             // file of observations (ReadObservations)
+	Profile bool               // find points of the profiles of all parameters
 }
 
 // An Inversion is what observations tell of the free numbers of a problem.
@@ -36,7 +37,8 @@ type Inversion struct {
 	Parameters   []inverse.Parameter
 	Observations []inverse.Observation
 	Fit          *inverse.Fit
-	Fields       [][]float64 // per experiment: the fitted solution (C, P)
+	Fields       [][]float64              // per experiment: the fitted solution (C, P)
+	Profiles     [][]inverse.ProfilePoint // per parameter, with InvertOptions.Profile
 	Seconds      float64
 	Warnings     []string
 }
@@ -89,6 +91,11 @@ func Invert(ctx context.Context, p *pde.Problem, g *grid.Grid, o InvertOptions) 
 	}
 	if v.Fields, err = m.Fields(v.Fit); err != nil {
 		return nil, err
+	}
+	if o.Profile {
+		for j := range v.Parameters {
+			v.Profiles = append(v.Profiles, m.Profile(v.Fit, j, 8))
+		}
 	}
 	v.Seconds = time.Since(begin).Seconds()
 	return v, nil

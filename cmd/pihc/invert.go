@@ -89,7 +89,7 @@ func (a *app) invert(c *cobra.Command, name string, o *invertOptions) error {
 			return err
 		}
 	}
-	a.about = "invert: "
+	a.about, o.Profile = "invert: ", o.out != ""
 	o.Options = a.options(0)
 	v, err := experiment.Invert(c.Context(), p, g, o.InvertOptions)
 	if err != nil {

@@ -37,7 +37,7 @@ type Fit struct {
 }
 
 const (
-	quantile    = 3.841458820694124 // of chi-squared of one degree: 95 %
+	Quantile    = 3.841458820694124 // of chi-squared of one degree: 95 %
 	mostMoved   = 0.1               // of a deviation, that the grid may move an estimate by
 	mostValues  = 8_000_000         // of a solution
 	mostDoubled = 7

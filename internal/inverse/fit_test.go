@@ -137,13 +137,13 @@ func TestIntervals(t *testing.T) {
 		}
 		for side, end := range []float64{fit.Low[j], fit.High[j]} {
 			if math.IsInf(end, 0) {
-				if rise := of(1e-9) - least; rise > quantile {
+				if rise := of(1e-9) - least; rise > Quantile {
 					t.Errorf("%s has no end %d, but %g at zero", m.Parameters[j].Name, side, rise)
 				}
 				continue
 			}
-			if rise := of(math.Exp(end)) - least; math.Abs(rise-quantile) > 0.03 {
-				t.Errorf("%s, end %d at %g: chi-squared is larger by %g, want %g", m.Parameters[j].Name, side, math.Exp(end), rise, quantile)
+			if rise := of(math.Exp(end)) - least; math.Abs(rise-Quantile) > 0.03 {
+				t.Errorf("%s, end %d at %g: chi-squared is larger by %g, want %g", m.Parameters[j].Name, side, math.Exp(end), rise, Quantile)
 			}
 		}
 	}
@@ -185,11 +185,11 @@ func TestTowardsZero(t *testing.T) {
 	ofK := func(k float64) float64 { return lowest(func(a float64) float64 { return sum(a, k) }, 0, 3) }
 	ofA := func(a float64) float64 { return lowest(func(k float64) float64 { return sum(a, k) }, 0, 3) }
 	least := ofK(0)
-	if rise := ofK(math.Exp(fit.High[1])) - least; math.Abs(rise-quantile) > 0.03 {
+	if rise := ofK(math.Exp(fit.High[1])) - least; math.Abs(rise-Quantile) > 0.03 {
 		t.Errorf("high end of k at %g: chi-squared is larger by %g", math.Exp(fit.High[1]), rise)
 	}
 	for _, end := range []float64{fit.Low[0], fit.High[0]} {
-		if rise := ofA(math.Exp(end)) - least; math.Abs(rise-quantile) > 0.03 {
+		if rise := ofA(math.Exp(end)) - least; math.Abs(rise-Quantile) > 0.03 {
 			t.Errorf("end of a at %g: chi-squared is larger by %g", math.Exp(end), rise)
 		}
 	}

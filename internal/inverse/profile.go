@@ -116,7 +116,7 @@ func (f *fitter) settle(at []float64, j int) (v valley, ok bool) {
 // solution is beyond what bracket there is. Better is a point of a smaller sum than the least, if one is met.
 func (f *fitter) profile(theta []float64, j int, side, least float64) (end float64, found bool, better []float64) {
 	const trials, near, slight = 40, 5e-3, 0.05
-	target := math.Sqrt(quantile)
+	target := math.Sqrt(Quantile)
 	f.move(theta)
 	from, last := f.valley(j), slices.Clone(theta) // the last point inside
 	log := f.Parameters[j].Log

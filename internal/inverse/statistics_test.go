@@ -19,7 +19,7 @@ func TestStatistics(t *testing.T) {
 			}
 		}
 	}
-	if want := chiSquaredTail(quantile, 1); math.Abs(want-0.05) > 1e-12 {
+	if want := chiSquaredTail(Quantile, 1); math.Abs(want-0.05) > 1e-12 {
 		t.Errorf("beyond the quantile are %g", want)
 	}
 	for _, p := range []float64{1e-6, 0.2, 0.5, 0.975, 1 - 1e-9} {
