@@ -87,6 +87,9 @@ func (v *Inversion) charts() []report.Chart {
 		p := v.Parameters[j]
 		line, level := report.ChartLine{Label: "profile", Marks: true}, report.ChartLine{Label: "95 %", Color: 1, Dashed: true}
 		for _, q := range profile {
+			if q.Rise > 4*inverse.Quantile { // it would hide the rest
+				continue
+			}
 			line.X, line.Y = append(line.X, q.Value), append(line.Y, q.Rise)
 			level.X, level.Y = append(level.X, q.Value), append(level.Y, inverse.Quantile)
 		}

@@ -94,7 +94,7 @@ func Invert(ctx context.Context, p *pde.Problem, g *grid.Grid, o InvertOptions) 
 	}
 	if o.Profile {
 		for j := range v.Parameters {
-			v.Profiles = append(v.Profiles, m.Profile(v.Fit, j, 8))
+			v.Profiles = append(v.Profiles, m.Profile(v.Fit, j, 10))
 		}
 	}
 	v.Seconds = time.Since(begin).Seconds()

@@ -36,10 +36,12 @@ type Fit struct {
 	last *fitter
 }
 
+// Quantile is what chi-squared of one degree is below with 95 %.
+const Quantile = 3.841458820694124
+
 const (
-	Quantile    = 3.841458820694124 // of chi-squared of one degree: 95 %
-	mostMoved   = 0.1               // of a deviation, that the grid may move an estimate by
-	mostValues  = 8_000_000         // of a solution
+	mostMoved   = 0.1       // of a deviation, that the grid may move an estimate by
+	mostValues  = 8_000_000 // of a solution
 	mostDoubled = 7
 )
 

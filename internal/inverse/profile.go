@@ -233,7 +233,7 @@ func (m *Model) Profile(fit *Fit, j, count int) (all []ProfilePoint) {
 		f.move(at)
 		from := f.valley(j)
 		for k := range count + 1 {
-			x := middle + (end-middle)*1.15*float64(k)/float64(count)
+			x := middle + (end-middle)*1.1*float64(k)/float64(count)
 			next := slices.Clone(at)
 			f.step(next, x-at[j], from.along, j)
 			v, ok := f.settle(next, j)
