@@ -147,7 +147,8 @@ func freed(p *pde.Problem, free []freeName) (*pde.Problem, error) {
 	}
 	q, err := p.Free(names...)
 	if err != nil {
-		return nil, err
+		text, _, _ := strings.Cut(err.Error(), "\n")
+		return nil, words.WithHint(usagef("--free: %s", text), "axes, distributions, ghost values and other constants are made of numbers that are known")
 	}
 	q = q.WithoutUnread()
 	for _, f := range free {
