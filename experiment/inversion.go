@@ -36,9 +36,9 @@ func (e Estimate) String() string {
 	return fmt.Sprintf("%.5g to %.5g", *e.Low, *e.High)
 }
 
-// Estimate returns that of parameter j, 0 where a positive number is best at its end, with the profile-likelihood interval, and that of Gauss and Newton.
+// Estimate returns that of number j of Names, 0 where a positive number is best at its end, with the profile-likelihood interval, and that of Gauss and Newton.
 func (v *Inversion) Estimate(j int) (profile, gaussNewton Estimate) {
-	p, f := &v.Parameters[j], v.Fit
+	p, f := &v.parameters[j], v.fit
 	x, half := f.Coordinates[j], 1.959963984540054*f.Deviations[j]
 	end := func(side float64) *float64 {
 		if v := p.Value(side); !math.IsInf(side, 0) && !math.IsInf(v, 0) {
@@ -56,12 +56,12 @@ func (v *Inversion) Estimate(j int) (profile, gaussNewton Estimate) {
 
 // JSON is the result of `pihc invert --json`.
 func (v *Inversion) JSON() map[string]any {
-	f, n := v.Fit, len(v.Parameters)
+	f, n := v.fit, len(v.parameters)
 	estimates, gaussNewton, correlation, unseen := map[string]Estimate{}, map[string]Estimate{}, map[string]map[string]data.Float{}, []string{}
-	for j, p := range v.Parameters {
+	for j, p := range v.parameters {
 		estimates[p.Name], gaussNewton[p.Name] = v.Estimate(j)
 		correlation[p.Name] = map[string]data.Float{}
-		for k, q := range v.Parameters {
+		for k, q := range v.parameters {
 			correlation[p.Name][q.Name] = data.Float(f.Correlation[j*n+k])
 		}
 	}
@@ -78,7 +78,7 @@ func (v *Inversion) JSON() map[string]any {
 
 // Agreement says whether data and equation agree.
 func (v *Inversion) Agreement() string {
-	f := v.Fit
+	f := v.fit
 	text := fmt.Sprintf("chi-squared %.4g of %d degrees, p = %.2g", f.ChiSquared, f.Degrees, f.P)
 	switch {
 	case f.Degrees <= 0:
@@ -95,28 +95,28 @@ func (v *Inversion) Agreement() string {
 func (v *Inversion) Lines() []string {
 	lines := []string{v.Agreement()}
 	width := 0
-	for _, p := range v.Parameters {
+	for _, p := range v.parameters {
 		width = max(width, len(p.Name))
 	}
-	for j, p := range v.Parameters {
+	for j, p := range v.parameters {
 		e, g := v.Estimate(j)
 		text := fmt.Sprintf("%-*s  %.5g", width, p.Name, e.Value)
 		switch {
-		case math.IsInf(v.Fit.Deviations[j], 1):
+		case math.IsInf(v.fit.Deviations[j], 1):
 			lines = append(lines, text+"   not seen by itself")
 			continue
-		case v.Fit.Ends[j] > 0:
+		case v.fit.Ends[j] > 0:
 			text += " and beyond"
 		}
 		lines = append(lines, text+fmt.Sprintf("   95 %% %s   (Gauss-Newton %s)", e, g))
 	}
-	for _, u := range v.Fit.Unseen {
+	for _, u := range v.fit.Unseen {
 		lines = append(lines, "unseen: "+u.Text)
 	}
 	if text := v.correlations(); text != "" {
 		lines = append(lines, "correlation: "+text)
 	}
-	shown, more := words.Most(v.Fit.Outstanding)
+	shown, more := words.Most(v.fit.Outstanding)
 	for _, i := range shown {
 		lines = append(lines, "stands out: "+v.observation(i))
 	}
@@ -128,12 +128,12 @@ func (v *Inversion) Lines() []string {
 
 // correlations lists those above a half.
 func (v *Inversion) correlations() string {
-	n := len(v.Parameters)
+	n := len(v.parameters)
 	var all []string
 	for j := range n {
 		for k := range j {
-			if r := v.Fit.Correlation[j*n+k]; math.Abs(r) > 0.5 && !math.IsInf(v.Fit.Deviations[j]+v.Fit.Deviations[k], 1) {
-				all = append(all, fmt.Sprintf("%s, %s %.3f", v.Parameters[k].Name, v.Parameters[j].Name, r))
+			if r := v.fit.Correlation[j*n+k]; math.Abs(r) > 0.5 && !math.IsInf(v.fit.Deviations[j]+v.fit.Deviations[k], 1) {
+				all = append(all, fmt.Sprintf("%s, %s %.3f", v.parameters[k].Name, v.parameters[j].Name, r))
 			}
 		}
 	}
@@ -141,12 +141,12 @@ func (v *Inversion) correlations() string {
 }
 
 func (v *Inversion) observation(i int) string {
-	o := v.Observations[i]
+	o := v.observations[i]
 	var at []string
 	for a, x := range o.At {
 		at = append(at, fmt.Sprintf("%s = %.4g", v.Problem.Axes[a].Name, x))
 	}
-	return fmt.Sprintf("observation %d (%s): %.4g, where the fit has %.4g and sigma is %.2g", i, strings.Join(at, ", "), o.Value, v.Fit.Predicted[i], o.Sigma)
+	return fmt.Sprintf("observation %d (%s): %.4g, where the fit has %.4g and sigma is %.2g", i, strings.Join(at, ", "), o.Value, v.fit.Predicted[i], o.Sigma)
 }
 
 // InversionFolder is an error unless the files of an inversion may be written to a folder.
@@ -184,13 +184,13 @@ func (v *Inversion) encode(w io.Writer) error {
 	out := csv.NewWriter(w)
 	head := append(v.Problem.AxisNames(), "value", "sigma", "unknown", "experiment", "fit", "fit_sigma")
 	rows := [][]string{head}
-	for i, o := range v.Observations {
+	for i, o := range v.observations {
 		var row []string
 		for _, x := range append(slices.Clone(o.At), o.Value, o.Sigma) {
 			row = append(row, strconv.FormatFloat(x, 'g', -1, 64))
 		}
 		row = append(row, v.Problem.Unknowns[o.Unknown].Name, strconv.Itoa(o.Experiment))
-		for _, x := range []float64{v.Fit.Predicted[i], v.Fit.Spread[i]} {
+		for _, x := range []float64{v.fit.Predicted[i], v.fit.Spread[i]} {
 			row = append(row, strconv.FormatFloat(x, 'g', -1, 64))
 		}
 		rows = append(rows, row)

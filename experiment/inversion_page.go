@@ -24,9 +24,9 @@ func (v *Inversion) Page() *report.Page {
 		page.Summary = append(page.Summary, "Warning: "+warning+".")
 	}
 	page.Facts = []report.Fact{
-		{Name: "Observations", Value: words.Count(len(v.Observations))},
-		{Name: "Solved on", Value: axesText(v.Fit.Grid)},
-		{Name: "Solutions with derivatives", Value: words.Count(v.Fit.Evaluations)},
+		{Name: "Observations", Value: words.Count(len(v.observations))},
+		{Name: "Solved on", Value: axesText(v.fit.Grid)},
+		{Name: "Solutions with derivatives", Value: words.Count(v.fit.Evaluations)},
 		{Name: "Time", Value: words.Duration(v.Seconds)},
 		{Name: "Machine", Value: kernel.Machine()},
 	}
@@ -50,7 +50,7 @@ func (v *Inversion) charts() []report.Chart {
 	first := v.Problem.Axes[0]
 	for c, u := range v.Problem.Unknowns {
 		var order []int
-		for i, o := range v.Observations {
+		for i, o := range v.observations {
 			if o.Unknown == c {
 				order = append(order, i)
 			}
@@ -58,7 +58,7 @@ func (v *Inversion) charts() []report.Chart {
 		if order == nil {
 			continue
 		}
-		fitted := func(i int) float64 { return v.Fit.Predicted[i] }
+		fitted := func(i int) float64 { return v.fit.Predicted[i] }
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(fitted(a), fitted(b)) })
 		of := func(f func(i int) float64) (out []float64) {
 			for _, i := range order {
@@ -67,24 +67,24 @@ func (v *Inversion) charts() []report.Chart {
 			return out
 		}
 		side := func(by float64) func(int) float64 {
-			return func(i int) float64 { return fitted(i) + by*1.96*v.Fit.Spread[i] }
+			return func(i int) float64 { return fitted(i) + by*1.96*v.fit.Spread[i] }
 		}
-		x, left := of(fitted), of(func(i int) float64 { return (v.Observations[i].Value - fitted(i)) / v.Observations[i].Sigma })
+		x, left := of(fitted), of(func(i int) float64 { return (v.observations[i].Value - fitted(i)) / v.observations[i].Sigma })
 		all = append(all, report.Chart{
 			Name: "observed_" + u.Name, Caption: "Observations of " + u.Name + " against the fit at their points; dashed, the 95 % band of the fit by Gauss and Newton", X: "fitted " + u.Name, Y: "observed " + u.Name,
 			Lines: []report.ChartLine{
-				{Label: "observations", X: x, Y: of(func(i int) float64 { return v.Observations[i].Value }), Bare: true},
+				{Label: "observations", X: x, Y: of(func(i int) float64 { return v.observations[i].Value }), Bare: true},
 				{Label: "fit", Color: 1, X: x, Y: x},
 				{Label: "95 % band, low", Color: 2, X: x, Y: of(side(-1)), Dashed: true},
 				{Label: "high", Color: 2, X: x, Y: of(side(1)), Dashed: true},
 			},
 		}, report.Chart{
 			Name: "residuals_" + u.Name, Caption: "What the fit leaves of the observations of " + u.Name + ", in their standard deviations", X: first.Name, Y: "(observed - fitted)/sigma",
-			Lines: []report.ChartLine{{Label: "observations", X: of(func(i int) float64 { return v.Observations[i].At[0] }), Y: left, Bare: true}},
+			Lines: []report.ChartLine{{Label: "observations", X: of(func(i int) float64 { return v.observations[i].At[0] }), Y: left, Bare: true}},
 		})
 	}
-	for j, profile := range v.Profiles {
-		p := v.Parameters[j]
+	for j, profile := range v.profiles {
+		p := v.parameters[j]
 		line, level := report.ChartLine{Label: "profile", Marks: true}, report.ChartLine{Label: "95 %", Color: 1, Dashed: true}
 		for _, q := range profile {
 			if q.Rise > 4*inverse.Quantile { // it would hide the rest

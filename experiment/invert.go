@@ -26,28 +26,30 @@ type InvertOptions struct {
 	Values  map[string]float64 // where free numbers start, and what other numbers among the inputs are
 	Priors  []string           // "file", of all that the file draws, or "k=lognormal(median, sigma of the logarithm)", "k=normal(mean, sigma)"
 	Initial string             // file of initial conditions and inputs, a sample an experiment; "": the file says all that is not free
-	Observe string             // file of observations (ReadObservations)
+	Observe string             // file of observations (readObservations)
 	Profile bool               // find points of the profiles of all parameters
 }
 
 // An Inversion is what observations tell of the free numbers of a problem.
 type Inversion struct {
-	Problem      *pde.Problem
-	Grid         *grid.Grid // of Fields
-	Parameters   []inverse.Parameter
-	Observations []inverse.Observation
-	Fit          *inverse.Fit
-	Fields       [][]float64              // per experiment: the fitted solution (C, P)
-	Profiles     [][]inverse.ProfilePoint // per parameter, with InvertOptions.Profile
-	Seconds      float64
-	Warnings     []string
+	Problem  *pde.Problem
+	Grid     *grid.Grid  // of Fields
+	Names    []string    // of the free numbers
+	Fields   [][]float64 // per experiment: the fitted solution (C, P)
+	Seconds  float64
+	Warnings []string
+
+	parameters   []inverse.Parameter
+	observations []inverse.Observation
+	fit          *inverse.Fit
+	profiles     [][]inverse.ProfilePoint // per parameter, with InvertOptions.Profile
 }
 
 // doubtful is the probability of chi-squared below which the data reject a fit, and above whose complement their deviations are too large.
 const doubtful = 1e-3
 
 // Rejected reports whether the data reject the fit.
-func (v *Inversion) Rejected() bool { return v.Fit.P < doubtful }
+func (v *Inversion) Rejected() bool { return v.fit.P < doubtful }
 
 // Invert finds the free numbers of a problem, on grids from g on. When ctx ends nothing is left.
 func Invert(ctx context.Context, p *pde.Problem, g *grid.Grid, o InvertOptions) (*Inversion, error) {
@@ -67,7 +69,7 @@ func Invert(ctx context.Context, p *pde.Problem, g *grid.Grid, o InvertOptions) 
 	if m.Samples, err = experiments(q, g, m.Parameters, o); err != nil {
 		return nil, err
 	}
-	if m.Observations, err = ReadObservations(o.Observe, p, len(m.Samples)); err != nil {
+	if m.Observations, err = readObservations(o.Observe, p, len(m.Samples)); err != nil {
 		return nil, err
 	}
 	known := len(m.Observations)
@@ -82,19 +84,22 @@ func Invert(ctx context.Context, p *pde.Problem, g *grid.Grid, o InvertOptions) 
 	if known < len(m.Parameters) {
 		return nil, words.WithHint(usagef("%s: %d observations for %d free numbers", o.Observe, len(m.Observations), len(m.Parameters)), "free fewer, or say what is known by --prior")
 	}
-	v := &Inversion{Problem: q, Grid: g, Parameters: m.Parameters, Observations: m.Observations}
-	if v.Fit, err = m.Run(ctx, func(format string, args ...any) { o.say("invert: "+format, args...) }); err != nil {
+	v := &Inversion{Problem: q, Grid: g, parameters: m.Parameters, observations: m.Observations}
+	for _, x := range m.Parameters {
+		v.Names = append(v.Names, x.Name)
+	}
+	if v.fit, err = m.Run(ctx, func(format string, args ...any) { o.say("invert: "+format, args...) }); err != nil {
 		return nil, unfitted(p, m, err)
 	}
-	for _, text := range v.Fit.Warnings {
+	for _, text := range v.fit.Warnings {
 		o.warn(&v.Warnings, "%s", text)
 	}
-	if v.Fields, err = m.Fields(v.Fit); err != nil {
+	if v.Fields, err = m.Fields(v.fit); err != nil {
 		return nil, err
 	}
 	if o.Profile {
-		for j := range v.Parameters {
-			v.Profiles = append(v.Profiles, m.Profile(v.Fit, j, 10))
+		for j := range v.parameters {
+			v.profiles = append(v.profiles, m.Profile(v.fit, j, 10))
 		}
 	}
 	v.Seconds = time.Since(begin).Seconds()

@@ -28,10 +28,10 @@ type columns struct {
 	line    func(i int) string
 }
 
-// ReadObservations reads values of unknowns with their standard deviations: a CSV file whose first line names the columns, or an NPZ file
+// readObservations reads values of unknowns with their standard deviations: a CSV file whose first line names the columns, or an NPZ file
 // with arrays of these names: every axis of the problem, value, sigma, and, where there are several, unknown (its name; in an NPZ file
 // its position) and experiment (its position among the samples of inputs). Points lie anywhere in the box.
-func ReadObservations(path string, p *pde.Problem, experiments int) ([]inverse.Observation, error) {
+func readObservations(path string, p *pde.Problem, experiments int) ([]inverse.Observation, error) {
 	c, err := readColumns(path)
 	if err != nil {
 		return nil, fmt.Errorf("observations: %w", err)

@@ -137,8 +137,8 @@ func (f *fitter) minimise(theta []float64) (res lm.Result, ends []int, err error
 	return res, ends, nil
 }
 
-// newtonStep is that of Gauss and Newton where the fitter is, in deviations of the parameters that are seen and at no end: the largest.
-func (f *fitter) newtonStep(ends []int) float64 {
+// newtonStep is that of Gauss and Newton where the fitter is, in deviations, of the parameters that are seen and at no end.
+func (f *fitter) newtonStep(ends []int) []float64 {
 	_, gradient := f.cost()
 	n, jac := len(f.at), slices.Clone(f.jacobian)
 	for i := range jac {
@@ -147,13 +147,15 @@ func (f *fitter) newtonStep(ends []int) float64 {
 		}
 	}
 	x := newInformation(jac, n)
-	c, largest := newInformation(f.jacobian, n).covariance(), 0.0
-	for j, v := range x.solve(gradient) {
-		if !x.unseen(j) {
-			largest = max(largest, math.Abs(v)/math.Sqrt(c[j*n+j]))
+	c, steps := newInformation(f.jacobian, n).covariance(), x.solve(gradient)
+	for j := range steps {
+		if x.unseen(j) {
+			steps[j] = 0
+		} else {
+			steps[j] /= math.Sqrt(c[j*n+j])
 		}
 	}
-	return largest
+	return steps
 }
 
 // Run fits the parameters. Say is told of every grid. The error is ctx's, that of a problem that cannot be solved, or ErrStart.
@@ -207,7 +209,7 @@ func (out *Fit) refine(m *Model, now level, f *fitter, at func(level) (*fitter, 
 		if err := res.Status.Err(); err != nil && res.Status != lm.StatusRankDeficient {
 			out.warn("the fit may not be at its end: %v", err)
 		}
-		next, finer, moved, err := m.finer(now, theta, ends, at)
+		next, finer, moved, err := m.finer(now, f, theta, ends, at)
 		if err != nil {
 			return now, nil, err
 		}
@@ -230,8 +232,10 @@ func (out *Fit) refine(m *Model, now level, f *fitter, at func(level) (*fitter, 
 
 // finer looks at the grids with twice the points in time, and in space, and returns the level that the estimates ask for, its fitter if
 // there is one, and what it moves the estimates by.
-func (m *Model) finer(now level, theta []float64, ends []int, at func(level) (*fitter, error)) (next level, f *fitter, moved float64, err error) {
+func (m *Model) finer(now level, on *fitter, theta []float64, ends []int, at func(level) (*fitter, error)) (next level, f *fitter, moved float64, err error) {
 	next = now
+	on.move(theta)
+	own := on.newtonStep(ends) // not zero where a number runs to an end
 	for _, l := range []level{{now.time + 1, now.space}, {now.time, now.space + 1}} {
 		if max(l.time, l.space) > mostDoubled || m.values(l) > mostValues {
 			moved = max(moved, mostMoved)
@@ -244,7 +248,10 @@ func (m *Model) finer(now level, theta []float64, ends []int, at func(level) (*f
 		if x.move(theta); x.err != nil {
 			return now, nil, 0, x.err
 		}
-		by := x.newtonStep(ends)
+		by := 0.0
+		for j, step := range x.newtonStep(ends) {
+			by = max(by, math.Abs(step-own[j]))
+		}
 		if moved = max(moved, by); by >= mostMoved {
 			next, f = level{max(next.time, l.time), max(next.space, l.space)}, x
 		}
