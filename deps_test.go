@@ -43,6 +43,7 @@ var layers = map[string]int{
 	"internal/discrete":   5,
 	"internal/dataset":    6,
 	"model":               7,
+	"internal/inverse":    7,
 	"engine":              8,
 	"dist":                9,
 	"xla":                 9,

@@ -22,6 +22,21 @@ func ReadInputs(path string, p *pde.Problem, g *grid.Grid) ([][]float64, error) 
 		return readInitial(path, p, g)
 	}
 	inputs := p.PlaceInputs(g)
+	values, err := readNamedInputs(path, p, inputs)
+	if err != nil {
+		return nil, err
+	}
+	samples := make([][]float64, len(values[0])/inputs[0].Size)
+	for i := range samples {
+		for k, in := range inputs {
+			samples[i] = append(samples[i], values[k][i*in.Size:(i+1)*in.Size]...)
+		}
+	}
+	return samples, nil
+}
+
+// readNamedInputs reads each of some inputs from an NPZ file: the values of all samples, one after another.
+func readNamedInputs(path string, p *pde.Problem, inputs []pde.PlacedInput) ([][]float64, error) {
 	var want []string
 	for _, in := range inputs {
 		shape := strings.Join(append([]string{"sample"}, in.Axes...), ", ")
@@ -66,13 +81,7 @@ func ReadInputs(path string, p *pde.Problem, g *grid.Grid) ([][]float64, error) 
 		}
 		count, values[i] = shape[0], a.Float64()
 	}
-	samples := make([][]float64, count)
-	for i := range samples {
-		for k, in := range inputs {
-			samples[i] = append(samples[i], values[k][i*in.Size:(i+1)*in.Size]...)
-		}
-	}
-	return samples, nil
+	return values, nil
 }
 
 // readInitial reads initial conditions for g: (x) or (sample, x), or with two

@@ -62,7 +62,10 @@ func Open(name string) (*Problem, error) {
 
 // Load reads a PDE file; name is used in messages. Everything wrong is
 // reported at once, as config.Errors.
-func Load(name string, src []byte) (*Problem, error) {
+func Load(name string, src []byte) (*Problem, error) { return load(name, src, nil) }
+
+// load reads a PDE file; constants of the given names become inputs (Problem.Free).
+func load(name string, src []byte, free []string) (*Problem, error) {
 	var f fileProblem
 	d, err := config.Parse(name, src)
 	if err != nil {
@@ -74,7 +77,7 @@ func Load(name string, src []byte) (*Problem, error) {
 	if err := d.Decode(&f); err != nil {
 		return nil, err
 	}
-	l := &loader{file: &f, values: map[string]*expr.Expr{}, counted: map[*expr.Expr]bool{}}
+	l := &loader{file: &f, freed: free, values: map[string]*expr.Expr{}, counted: map[*expr.Expr]bool{}}
 	p := l.problem()
 	p.Source, p.file, p.residual = slices.Clone(src), name, f.Residual.pos
 	slices.SortStableFunc(l.problems, func(a, b *config.Mistake) int {
@@ -97,6 +100,7 @@ func lacks(n config.Node, keys ...string) bool {
 // loader turns a decoded file into a Problem, collecting what is wrong.
 type loader struct {
 	file     *fileProblem
+	freed    []string // constants that are inputs
 	problems []*config.Mistake
 	values   map[string]*expr.Expr // constants and expressions, resolved
 
@@ -141,10 +145,17 @@ func (l *loader) problem() *Problem {
 	for name, v := range f.Constants.All() {
 		value := l.number(v, "constant "+name)
 		p.Constants = append(p.Constants, Constant{name, value})
-		l.values[name] = expr.Const(value)
+		if l.values[name] = expr.Const(value); slices.Contains(l.freed, name) {
+			l.values[name] = expr.Variable(name)
+		}
 	}
 	l.axes(p)
 	l.inputs(p)
+	for _, c := range p.Constants {
+		if slices.Contains(l.freed, c.Name) {
+			p.Inputs = append(p.Inputs, Input{Name: c.Name, Sampler: Sampler{Distribution: "uniform", Low: c.Value, High: c.Value}})
+		}
+	}
 	names := slices.Concat(p.AxisNames(), p.InputNames(), p.UnknownNames())
 	for name, t := range f.Terms.All() {
 		if t.flux != nil {
@@ -179,7 +190,9 @@ func (l *loader) problem() *Problem {
 	}
 	l.ansatz(p)
 	l.steady(p)
-	l.reference(p)
+	if l.freed == nil { // classical solvers want numbers
+		l.reference(p)
+	}
 	l.dropInitial(p)
 	return p
 }

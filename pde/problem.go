@@ -280,6 +280,21 @@ func (p *Problem) SetConstants(values map[string]float64) (*Problem, error) {
 	return Load(p.file, src)
 }
 
+// Free returns the problem with constants of its file as inputs that are numbers, after its own inputs: values of a sample, by which rows
+// have derivatives. A constant of which another constant, an axis or a ghost value is made cannot be one; the error says where that is.
+func (p *Problem) Free(names ...string) (*Problem, error) {
+	for _, name := range names {
+		if !slices.ContainsFunc(p.Constants, func(c Constant) bool { return c.Name == name }) {
+			return nil, &UnknownConstantError{Problem: p, Name: name}
+		}
+	}
+	q, err := load(p.file, p.Source, names)
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be free where its value has to be known: %w", strings.Join(names, ", "), err)
+	}
+	return q, nil
+}
+
 // UnknownConstantError says that a problem has no constant of a name.
 type UnknownConstantError struct {
 	Problem *Problem

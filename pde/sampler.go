@@ -1,6 +1,7 @@
 package pde
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -54,6 +55,22 @@ func (s Sampler) Transform(z []float64) {
 		}
 		z[i] = s.Offset + scale*v
 	}
+}
+
+// Slope is the derivative of Transform at a draw z.
+func (s Sampler) Slope(z float64) float64 {
+	slope := cmp.Or(s.Scale, 1)
+	switch {
+	case len(s.Levels) > 0:
+		return 0
+	case s.Positive == "exp":
+		slope *= math.Exp(z)
+	case s.Positive == "square":
+		slope *= 2 * z
+	case s.Positive == "softplus":
+		slope /= 1 + math.Exp(-z)
+	}
+	return slope
 }
 
 // Constant returns the constant initial condition at a fraction of the range, if

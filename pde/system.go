@@ -70,6 +70,7 @@ type RowSet struct {
 	Linear bool
 
 	index    int // among the System's sets
+	weighted *expr.Expr
 	programs [3]*expr.Program
 	// pairs[j*J+k] is the position of ∂²r/∂z_j∂z_k among the outputs of the last
 	// program, or -1 where it is identically zero.
@@ -94,6 +95,25 @@ func (s *RowSet) Program(order int) *expr.Program { return s.programs[order] }
 
 // Pair returns the output of second order that holds ∂²r/∂z_j∂z_k, or -1 for zero.
 func (s *RowSet) Pair(j, k int) int { return s.pairs[j*len(s.Terms)+k] }
+
+// InputSlopes returns the program of the derivatives of r by those Extras that are inputs, in their order; its inputs are those of
+// Program. It is nil where the rows read no input.
+func (s *System) InputSlopes(set *RowSet) (*expr.Program, error) {
+	var names []string
+	for _, t := range set.Terms {
+		names = append(names, s.Terms[t].Name)
+	}
+	var slopes []*expr.Expr
+	for _, x := range set.Extras {
+		if names = append(names, x.Name); x.Axis < 0 {
+			slopes = append(slopes, set.weighted.Diff(x.Name))
+		}
+	}
+	if slopes == nil {
+		return nil, nil
+	}
+	return expr.Compile(slopes, names)
+}
 
 // Residuals returns the rows of the residuals, the first of Sets.
 func (s *System) Residuals() []*RowSet { return s.Sets[:len(s.Problem.Residuals)] }
@@ -404,6 +424,7 @@ func (s *System) rowPoints(set *RowSet, at map[string]string, skip map[string][2
 // compile builds the three programs and notes which second derivatives vanish.
 func (set *RowSet) compile(weighted *expr.Expr, inputs []string) error {
 	n := len(set.Terms)
+	set.weighted = weighted
 	outputs := []*expr.Expr{weighted}
 	counted, made := map[*expr.Expr]bool{}, 0
 	// add gives up long before the derivatives are too many to be made.

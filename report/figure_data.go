@@ -23,12 +23,17 @@ type dataFile struct {
 // dataFiles are the numbers of all figures: tables as CSV, fields as NPZ.
 func (p *Page) dataFiles() ([]dataFile, error) {
 	var out []dataFile
-	for _, t := range []struct {
+	type table struct {
 		name string
 		rows [][]string
-	}{
+	}
+	tables := []table{
 		{"samples.csv", p.sampleRows()}, {"curves.csv", p.curveRows()}, {"error_over_time.csv", p.overTimeRows()}, {"spectrum.csv", p.spectrumRows()}, {"solver.csv", p.solverRows()}, {costFile, p.Cost.rows()},
-	} {
+	}
+	for _, c := range p.Charts {
+		tables = append(tables, table{c.Name + ".csv", c.rows()})
+	}
+	for _, t := range tables {
 		if len(t.rows) > 1 {
 			content, err := encodeCSV(t.rows)
 			if err != nil {

@@ -123,6 +123,11 @@ func (p *Page) figures() []figure {
 	for _, c := range p.curves() {
 		out = append(out, p.curveFigure(c))
 	}
+	for _, c := range p.Charts {
+		f := c.figure()
+		f.part, f.data = "Charts", c.Name+".csv"
+		out = append(out, f)
+	}
 	for i, c := range p.Cases {
 		if p.overPlanes() {
 			out = append(out, p.planeFigure(caseName(i), c))

@@ -117,6 +117,7 @@ type Page struct {
 	Field      string      // name of the solution: "u"
 	Axes       []FieldAxis // of the cases: t and x, or t, x and y
 	Cases      []Case
+	Charts     []Chart // of data and fit
 	Facts      []Fact
 	Notes      []string
 	Specs      []Spec

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -31,6 +32,7 @@ type series struct {
 	tables    [][]float64 // per axis: functions one after the other, a value a point
 	shape     []int       // points per axis
 	functions []int       // per axis
+	waves     [][]int     // per axis and function: k
 	deviation []float64   // of each coefficient, last axis fastest
 }
 
@@ -57,10 +59,9 @@ func NewSeries(kind string, axes []grid.Axis, parameters map[string]float64) (*s
 		return nil, fmt.Errorf("random series on %d axes; want 1 or 2", len(axes))
 	}
 	s := &series{}
-	var waves [][]int // per axis and function: k
 	for _, axis := range axes {
 		table, k := seriesTable(kind, axis, modes)
-		s.tables, waves = append(s.tables, table), append(waves, k)
+		s.tables, s.waves = append(s.tables, table), append(s.waves, k)
 		s.shape, s.functions = append(s.shape, axis.Points), append(s.functions, len(k))
 	}
 	count := 1
@@ -70,13 +71,7 @@ func NewSeries(kind string, axes []grid.Axis, parameters map[string]float64) (*s
 	total := 0.0
 	s.deviation = make([]float64, count)
 	for i := range s.deviation {
-		square, rest := 0, i
-		for a := len(axes) - 1; a >= 0; a-- {
-			k := waves[a][rest%s.functions[a]]
-			rest /= s.functions[a]
-			square += k * k
-		}
-		if square > 0 {
+		if square := s.square(i); square > 0 {
 			s.deviation[i] = math.Pow(float64(square), -decay/2)
 			total += s.deviation[i] * s.deviation[i]
 		}
@@ -143,6 +138,43 @@ func (s *series) Sample(rng *rand.Rand, dst []float64) {
 			axpy(dst[i*width:(i+1)*width], s.tables[0][f*n+i], rows[f*width:(f+1)*width])
 		}
 	}
+}
+
+// Functions returns the first functions of the series, those of the longest waves first, at the points of its axes, and the standard
+// deviations of their coefficients. There are fewer where the series has.
+func (s *series) Functions(count int) (fields [][]float64, deviation []float64) {
+	var order []int
+	for i, d := range s.deviation {
+		if d > 0 {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s.square(a), s.square(b)) })
+	last := len(s.shape) - 1
+	width := s.shape[last]
+	for _, i := range order[:min(count, len(order))] {
+		own := s.tables[last][i%s.functions[last]*width:][:width]
+		field := slices.Clone(own)
+		if last > 0 {
+			field = field[:0]
+			for _, v := range s.tables[0][i/s.functions[last]*s.shape[0]:][:s.shape[0]] {
+				for _, w := range own {
+					field = append(field, v*w)
+				}
+			}
+		}
+		fields, deviation = append(fields, field), append(deviation, s.deviation[i])
+	}
+	return fields, deviation
+}
+
+// square is |k|² of a coefficient.
+func (s *series) square(i int) (sum int) {
+	for a := len(s.shape) - 1; a >= 0; a-- {
+		k := s.waves[a][i%s.functions[a]]
+		sum, i = sum+k*k, i/s.functions[a]
+	}
+	return sum
 }
 
 func axpy(dst []float64, a float64, x []float64) {

@@ -137,7 +137,7 @@ when interrupted: 130 by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP, 131 by SIGQUIT.`
 	flags.IntVar(&a.slabs, "slabs", 1, "processes of mpirun or srun that share the grid of each sample, divided along its first axis")
 	flags.BoolVarP(&a.verbose, "verbose", "v", false, "log what is done on standard error")
 	root.AddCommand(
-		newInit(a), newGenerate(a), newImport(a), newTrain(a), newEval(a), newPredict(a), newSolve(a), newReport(a), newReproduce(a),
+		newInit(a), newGenerate(a), newImport(a), newTrain(a), newEval(a), newPredict(a), newSolve(a), newInvert(a), newReport(a), newReproduce(a),
 		newCheck(a), newBench(a),
 		newVersion(a),
 	)

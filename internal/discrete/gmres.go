@@ -122,6 +122,11 @@ func (st *state) scatterRows(dst, rows []float64) {
 // times sets rows (count) to J v at the last evaluation.
 func (st *state) times(rows, v []float64) {
 	st.differentiate(v, true)
+	st.linear(rows)
+}
+
+// linear sets rows (count) to the derivative of the rows, at the last evaluation, along the fields that differentiate has set.
+func (st *state) linear(rows []float64) {
 	st.gather()
 	row := 0
 	for k, set := range st.rows {

@@ -176,14 +176,13 @@ func newSlices(p *pde.Problem, axes []grid.Axis, count int, rates []int, e effor
 	return s, err
 }
 
-// initial returns all fields and their derivatives in time, (fields, points), at the first
-// time for the inputs of a sample.
-func (m *march) initial(sample []float64) (u, rate []float64, err error) {
-	n := m.step.points
-	u, rate = make([]float64, m.step.fields*n), make([]float64, m.step.fields*n)
+// initial returns the walk at the first time for the inputs of a sample.
+func (m *march) initial(sample []float64, along [][]float64) (*walk, error) {
+	w := m.newWalk(sample, along)
 	if m.start == nil {
-		return u, rate, m.fromAnsatz(u, sample)
+		return w, m.fromAnsatz(w, sample, along)
 	}
+	u, n := w.u, m.step.points
 	st := m.start.newState(sample)
 	st.source = m.source
 	both := make([]float64, m.start.values())
@@ -196,19 +195,25 @@ func (m *march) initial(sample []float64) (u, rate []float64, err error) {
 	}
 	st.setTimes(slices.Repeat([]float64{m.times[0]}, m.start.slices))
 	if !st.newton(both, true) {
-		return nil, nil, fmt.Errorf("%w at the initial conditions", ErrNotConverged)
+		return nil, fmt.Errorf("%w at the initial conditions", ErrNotConverged)
 	}
-	for f := range m.step.fields {
-		copy(u[f*n:], m.start.slice(both, f, 0))
-		if m.second {
-			copy(rate[f*n:], m.start.slice(both, f, 1))
-		}
-	}
-	return u, rate, nil
+	m.begins(&w.fields, both)
+	return w, w.tangentsAtStart(st, along)
 }
 
-// fromAnsatz sets u to the ansatz's offsets where all of its multipliers vanish.
-func (m *march) fromAnsatz(u, sample []float64) error {
+// begins sets fields from the solution of the rows of the first time.
+func (m *march) begins(x *fields, both []float64) {
+	n := m.step.points
+	for f := range m.step.fields {
+		copy(x.u[f*n:], m.start.slice(both, f, 0))
+		if m.second {
+			copy(x.rate[f*n:], m.start.slice(both, f, 1))
+		}
+	}
+}
+
+// fromAnsatz begins with the ansatz's offsets where all of its multipliers vanish.
+func (m *march) fromAnsatz(w *walk, sample []float64, along [][]float64) error {
 	p, n := m.problem, m.step.points
 	names := append(p.AxisNames(), p.InputNames()...)
 	in := [][]float64{slices.Repeat(m.times[:1], n)}
@@ -223,35 +228,58 @@ func (m *march) fromAnsatz(u, sample []float64) error {
 	}
 	inputs := m.step.sys.Inputs
 	for k := range inputs {
-		field := make([]float64, n)
-		for i := range field {
-			field[i] = sample[inputs[k].At(int32(i), 0, 0)]
-		}
-		in = append(in, field)
+		in = append(in, onSlice(&inputs[k], sample, n))
 	}
-	multiplier := make([]float64, n)
+	out := [][]float64{nil, make([]float64, n)}
 	for f, x := range p.Unknowns {
-		program, err := expr.Compile([]*expr.Expr{x.Ansatz.Offset, x.Ansatz.Multiplier}, names)
+		list := []*expr.Expr{x.Ansatz.Offset, x.Ansatz.Multiplier}
+		out = out[:2]
+		out[0] = w.u[f*n : (f+1)*n]
+		for k := range inputs {
+			if len(along) > 0 {
+				list, out = append(list, x.Ansatz.Offset.Diff(inputs[k].Name)), append(out, make([]float64, n))
+			}
+		}
+		program, err := expr.Compile(list, names)
 		if err != nil {
 			return err
 		}
-		program.Evaluator()(n, [][]float64{u[f*n : (f+1)*n], multiplier}, in)
-		if m.second || kernel.SumSquares64(multiplier) > 0 || TimeOrders(p)[f] == 0 {
+		program.Evaluator()(n, out, in)
+		if m.second || kernel.SumSquares64(out[1]) > 0 || TimeOrders(p)[f] == 0 {
 			return fmt.Errorf("no initial condition of %s", x.Name)
+		}
+		for j, direction := range along {
+			for k := range inputs {
+				for i, v := range onSlice(&inputs[k], direction, n) {
+					w.tangents[j].u[f*n+i] += out[2+k][i] * v
+				}
+			}
 		}
 	}
 	return nil
 }
 
-// solve marches and calls out with every slice (fields, points) of the output, in order.
-func (m *march) solve(sample []float64, out func(k int, slice []float64)) (steps int, err error) {
-	u, rate, err := m.initial(sample)
+// onSlice returns an input at the n points of a slice.
+func onSlice(in *pde.PlacedInput, sample []float64, n int) []float64 {
+	field := make([]float64, n)
+	for i := range field {
+		field[i] = sample[in.At(int32(i), 0, 0)]
+	}
+	return field
+}
+
+// solve marches and calls out at every time of the output, in order; along are directions of the inputs, by which the walk has tangents.
+func (m *march) solve(sample []float64, along [][]float64, out func(k int, w *walk)) (steps int, err error) {
+	w, err := m.initial(sample, along)
 	if err != nil {
 		return 0, err
 	}
-	w := &walk{march: m, state: m.step.newState(sample), u: u, rate: rate}
-	w.state.source = m.source
-	out(0, w.u)
+	if len(along) > 0 {
+		if w.slopes, err = newSlopes(w.state, along); err != nil {
+			return 0, err
+		}
+	}
+	out(0, w)
 	for k := 1; k < len(m.times); k++ {
 		t, interval := m.times[k-1], m.times[k]-m.times[k-1]
 		h := interval / float64(m.parts)
@@ -272,19 +300,75 @@ func (m *march) solve(sample []float64, out func(k int, slice []float64)) (steps
 				return w.steps, err
 			}
 		}
-		out(k, w.u)
+		out(k, w)
 	}
 	return w.steps, nil
 }
 
+// fields are all fields and their derivatives in time at one time, (fields, points).
+type fields struct{ u, rate []float64 }
+
 // walk is the state of a march.
 type walk struct {
 	*march
-	state   *state
-	u, rate []float64 // (fields, points)
-	h       float64   // of the factored matrix
-	last    []float64 // start (fields, points) and stages (fields, stages, points) of the last step
-	steps   int
+	fields
+	state    *state
+	h        float64   // of the factored matrix
+	last     []float64 // start (fields, points) and stages (fields, stages, points) of the last step
+	steps    int
+	tangents []fields // the derivatives by each direction of the inputs
+	slopes   *slopes  // nil without directions
+}
+
+func (m *march) newWalk(sample []float64, along [][]float64) *walk {
+	size := m.step.fields * m.step.points
+	zeros := func() fields { return fields{make([]float64, size), make([]float64, size)} }
+	w := &walk{march: m, fields: zeros(), state: m.step.newState(sample)}
+	w.state.source = m.source
+	for range along {
+		w.tangents = append(w.tangents, zeros())
+	}
+	return w
+}
+
+// known sets what the stages' derivatives in time have of the fields at the start of a step, by weights d of each stage.
+func (w *walk) known(known *[orders][]float64, x *fields, d [][]float64) {
+	st := w.state
+	n := st.points
+	known[1] = make([]float64, st.values())
+	for i := range stages {
+		for f := range st.fields {
+			kernel.Axpy64(st.slice(known[1], f, i), d[i][0], x.u[f*n:(f+1)*n])
+		}
+	}
+	if !w.second {
+		return
+	}
+	known[2] = make([]float64, st.values()) // u_t is a polynomial of its own, with its own start
+	for i := range stages {
+		for f := range st.fields {
+			to := st.slice(known[2], f, i)
+			kernel.Axpy64(to, d[i][0], x.rate[f*n:(f+1)*n])
+			for k := range stages {
+				kernel.Axpy64(to, d[i][1+k], st.slice(known[1], f, k))
+			}
+		}
+	}
+}
+
+// arrive sets fields from the stages u of a step to its end; the state has what is known of them.
+func (w *walk) arrive(x *fields, u []float64) {
+	st := w.state
+	n := st.points
+	if w.second {
+		st.differentiate(u, false)
+	}
+	for f := range st.fields {
+		if w.second {
+			copy(x.rate[f*n:], st.slice(st.w[1], f, stages-1))
+		}
+		copy(x.u[f*n:], st.slice(u, f, stages-1))
+	}
 }
 
 // lastAt returns a field at the start of the last step or, from 1 on, at one of its stages.
@@ -299,7 +383,7 @@ func (w *walk) lastAt(f, k int) []float64 {
 // advance takes u and rate from t to t+h, in halves where that fails.
 func (w *walk) advance(t, h float64, depth int) error {
 	st := w.state
-	n, fields := st.points, st.fields
+	n := st.points
 	d := make([][]float64, stages) // derivative at each stage by the values at the start and the stages
 	points := append([]float64{0}, nodes[:]...)
 	for i, c := range nodes {
@@ -309,15 +393,14 @@ func (w *walk) advance(t, h float64, depth int) error {
 		}
 	}
 	st.rate[1] = make([]float64, stages*stages)
-	st.known[1] = make([]float64, st.values())
+	w.known(&st.known, &w.fields, d)
 	times := make([]float64, stages)
 	u := make([]float64, st.values())
 	for i := range stages {
 		copy(st.rate[1][i*stages:], d[i][1:])
 		times[i] = t + nodes[i]*h
-		for f := range fields {
+		for f := range st.fields {
 			now, rate := w.u[f*n:(f+1)*n], w.rate[f*n:(f+1)*n]
-			kernel.Axpy64(st.slice(st.known[1], f, i), d[i][0], now)
 			guess := st.slice(u, f, i)
 			if h == w.h { // where the polynomial of the last step leads
 				for k, c := range grid.Fornberg(0, 1+nodes[i], points) {
@@ -329,20 +412,12 @@ func (w *walk) advance(t, h float64, depth int) error {
 			kernel.Axpy64(guess, nodes[i]*h, rate)
 		}
 	}
-	if w.second { // u_t is a polynomial of its own, with its own start
+	if w.second {
 		st.rate[2] = make([]float64, stages*stages)
-		st.known[2] = make([]float64, st.values())
 		for i := range stages {
 			for k := range stages {
 				for l := range stages {
 					st.rate[2][i*stages+l] += d[i][1+k] * d[k][1+l]
-				}
-			}
-			for f := range fields {
-				known := st.slice(st.known[2], f, i)
-				kernel.Axpy64(known, d[i][0], w.rate[f*n:(f+1)*n])
-				for k := range stages {
-					kernel.Axpy64(known, d[i][1+k], st.slice(st.known[1], f, k))
 				}
 			}
 		}
@@ -360,14 +435,9 @@ func (w *walk) advance(t, h float64, depth int) error {
 	}
 	w.h, w.last = h, append(append(w.last[:0], w.u...), u...)
 	w.steps++
-	if w.second {
-		st.differentiate(u, false)
+	if err := w.advanceTangents(d); err != nil {
+		return err
 	}
-	for f := range fields {
-		if w.second {
-			copy(w.rate[f*n:], st.slice(st.w[1], f, stages-1))
-		}
-		copy(w.u[f*n:], st.slice(u, f, stages-1))
-	}
+	w.arrive(&w.fields, u)
 	return nil
 }

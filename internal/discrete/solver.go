@@ -208,10 +208,10 @@ func (s *Solver) solve(dst, initial, near []float64) (sim.Stats, error) {
 	size := s.grid.Size()
 	n := size / s.grid.Axes[0].Points
 	if s.march != nil {
-		steps, err := s.march.solve(sample, func(k int, all []float64) {
-			own := len(all) / s.fields
+		steps, err := s.march.solve(sample, nil, func(k int, w *walk) {
+			own := len(w.u) / s.fields
 			for f := range s.fields {
-				grid.Thin(dst[f*size+k*n:f*size+(k+1)*n], all[f*own:(f+1)*own], s.grid.Axes[1:], s.fine.Axes[1:])
+				grid.Thin(dst[f*size+k*n:f*size+(k+1)*n], w.u[f*own:(f+1)*own], s.grid.Axes[1:], s.fine.Axes[1:])
 			}
 		})
 		return sim.Stats{Steps: steps}, err

@@ -1,0 +1,196 @@
+package experiment
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pihc/data"
+	"pihc/grid"
+	"pihc/internal/disk"
+	"pihc/internal/inverse"
+	"pihc/internal/words"
+	"pihc/pde"
+)
+
+// columns is a table of numbers by the names of its columns, each as long as the others.
+type columns struct {
+	path    string
+	numbers map[string][]float64
+	names   []string // of the unknown, where that is in words
+	line    func(i int) string
+}
+
+// readObservations reads values of unknowns with their standard deviations: a CSV file whose first line names the columns, or an NPZ file
+// with arrays of these names: every axis of the problem, value, sigma, and, where there are several, unknown (its name; in an NPZ file
+// its position) and experiment (its position among the samples of inputs). Points lie anywhere in the box.
+func readObservations(path string, p *pde.Problem, experiments int) ([]inverse.Observation, error) {
+	c, err := readColumns(path)
+	if err != nil {
+		return nil, fmt.Errorf("observations: %w", err)
+	}
+	want := append(p.AxisNames(), "value", "sigma")
+	for name := range c.numbers {
+		if !slices.Contains(append(want, "unknown", "experiment"), name) {
+			return nil, words.WithHint(usagef("%s: column %q is not known", path, name), "columns are %s, and unknown and experiment", words.List(want))
+		}
+	}
+	count := -1
+	for _, name := range want {
+		values, ok := c.numbers[name]
+		if !ok {
+			return nil, words.WithHint(usagef("%s has no column %s", path, name), "columns are %s, and where there are several unknown and experiment", words.List(want))
+		}
+		if count >= 0 && len(values) != count {
+			return nil, usagef("%s: %s has %d values, others %d", path, name, len(values), count)
+		}
+		count = len(values)
+	}
+	if count == 0 {
+		return nil, usagef("%s has no observations", path)
+	}
+	if len(p.Unknowns) > 1 && c.names == nil && c.numbers["unknown"] == nil {
+		return nil, words.WithHint(usagef("%s has no column unknown", path), "the file has %s", words.List(p.UnknownNames()))
+	}
+	var all []inverse.Observation
+	for i := range count {
+		o, err := c.observation(i, p, experiments)
+		if err != nil {
+			return nil, usagef("%s: %s: %w", path, c.line(i), err)
+		}
+		all = append(all, o)
+	}
+	return all, nil
+}
+
+// observation reads one row.
+func (c *columns) observation(i int, p *pde.Problem, experiments int) (o inverse.Observation, err error) {
+	for _, a := range p.Axes {
+		x := c.numbers[a.Name][i]
+		if slack := 1e-9 * (a.Hi - a.Lo); !(x >= a.Lo-slack && x <= a.Hi+slack) {
+			return o, fmt.Errorf("%s = %g is outside the box, %g to %g", a.Name, x, a.Lo, a.Hi)
+		}
+		o.At = append(o.At, min(max(x, a.Lo), a.Hi))
+	}
+	o.Value, o.Sigma = c.numbers["value"][i], c.numbers["sigma"][i]
+	if math.IsNaN(o.Value) || math.IsInf(o.Value, 0) {
+		return o, fmt.Errorf("value %g", o.Value)
+	}
+	if !(o.Sigma > 0) || math.IsInf(o.Sigma, 0) {
+		return o, fmt.Errorf("sigma %g: want the standard deviation of the value, a positive number", o.Sigma)
+	}
+	position := func(name string, n int) (int, error) {
+		list := c.numbers[name]
+		if list == nil {
+			return 0, nil
+		}
+		if len(list) <= i || list[i] != math.Trunc(list[i]) || list[i] < 0 || list[i] >= float64(n) {
+			return 0, fmt.Errorf("%s: want a whole number from 0 to %d", name, n-1)
+		}
+		return int(list[i]), nil
+	}
+	if o.Experiment, err = position("experiment", experiments); err != nil {
+		return o, err
+	}
+	if c.names == nil {
+		o.Unknown, err = position("unknown", len(p.Unknowns))
+		return o, err
+	}
+	if o.Unknown = slices.Index(p.UnknownNames(), c.names[i]); o.Unknown < 0 {
+		return o, fmt.Errorf("there is no unknown %q: %s", c.names[i], words.List(p.UnknownNames()))
+	}
+	return o, nil
+}
+
+func readColumns(path string) (*columns, error) {
+	if path == "" {
+		return nil, usagef("--observe FILE missing")
+	}
+	if strings.ToLower(filepath.Ext(path)) == ".npz" {
+		arrays, err := data.ReadNPZ(path)
+		if err != nil {
+			return nil, err
+		}
+		c := &columns{path: path, numbers: map[string][]float64{}, line: func(i int) string { return fmt.Sprintf("observation %d", i) }}
+		for _, a := range arrays {
+			if len(a.Array.Shape) > 1 {
+				return nil, usagef("%s: array %s has shape %s; want one axis", path, a.Name, words.Shape(a.Array.Shape))
+			}
+			c.numbers[a.Name] = a.Array.Float64()
+		}
+		return c, nil
+	}
+	text, err := disk.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff"))))
+	r.TrimLeadingSpace, r.Comment = true, '#'
+	head, err := r.Read()
+	if errors.Is(err, io.EOF) {
+		return nil, usagef("%s is empty", path)
+	}
+	var lines []int
+	c := &columns{path: path, numbers: map[string][]float64{}, line: func(i int) string { return fmt.Sprintf("line %d", lines[i]) }}
+	for i := range head {
+		head[i] = strings.TrimSpace(head[i])
+		if _, twice := c.numbers[head[i]]; twice {
+			return nil, usagef("%s: column %q is there twice", path, head[i])
+		}
+		c.numbers[head[i]] = []float64{}
+	}
+	for err == nil {
+		var row []string
+		if row, err = r.Read(); err != nil {
+			break
+		}
+		line, _ := r.FieldPos(0)
+		lines = append(lines, line)
+		for i, cell := range row {
+			cell = strings.TrimSpace(cell)
+			if head[i] == "unknown" {
+				c.names = append(c.names, cell)
+				continue
+			}
+			v, bad := strconv.ParseFloat(cell, 64)
+			if bad != nil {
+				return nil, usagef("%s: line %d: %s: %q is no number", path, line, head[i], cell)
+			}
+			c.numbers[head[i]] = append(c.numbers[head[i]], v)
+		}
+	}
+	if !errors.Is(err, io.EOF) {
+		return nil, usagef("%s: %w", path, err)
+	}
+	return c, nil
+}
+
+// readInputsInto adds the wanted inputs of all experiments to known, and returns how many experiments there are.
+func readInputsInto(known map[string][]float64, path string, p *pde.Problem, g *grid.Grid, wanted []pde.PlacedInput) (count int, err error) {
+	if len(wanted) == 0 {
+		return 0, usagef("--initial %s: nothing is left to read: all inputs are free, have a --value, or are in no row of %s", path, p.Name)
+	}
+	if len(wanted) == 1 && strings.ToLower(filepath.Ext(path)) != ".npz" && p.Initials() > 0 && wanted[0].Name == p.Inputs[0].Name {
+		samples, err := readInitial(path, p, g)
+		if err != nil {
+			return 0, err
+		}
+		known[wanted[0].Name] = slices.Concat(samples...)
+		return len(samples), nil
+	}
+	values, err := readNamedInputs(path, p, wanted)
+	if err != nil {
+		return 0, err
+	}
+	for k, in := range wanted {
+		known[in.Name] = values[k]
+	}
+	return len(values[0]) / wanted[0].Size, nil
+}
