@@ -13,9 +13,9 @@ const alphaParts = 8
 // tilePoints is the number of grid points whose b̄ is combined at a time.
 const tilePoints = 256
 
-// windowValues is about how many values the fields α and β of all experts have at a time: as few slices
-// of the grid as a cache holds. Bits do not depend on it.
-const windowValues = 1 << 20
+// WindowValues is about how many values the fields α and β of all experts have at a time (Solution.Backward): as few
+// slices of the grid as a cache holds, where a slice can do without the others. Bits do not depend on it.
+const WindowValues = 1 << 20
 
 // apart is the number of values between fields: a power of two from one to the next would put all into the
 // same lines of a cache.
@@ -60,7 +60,7 @@ func (x Solution) Backward[T compute.Float](bbar []T, ubar []float64, jump, slop
 }
 
 // newAdjointFields makes the fields of the backward pass: of all slices where one does not do without the
-// others, otherwise of as many as have windowValues, in blocks that spectral terms do together.
+// others, otherwise of as many as have WindowValues, in blocks that spectral terms do together.
 func (s *Workspace) newAdjointFields() {
 	system := s.c.System
 	width, all := system.SliceSize(), system.Grid.Axes[0].Points
@@ -69,7 +69,7 @@ func (s *Workspace) newAdjointFields() {
 		fields *= 2
 	}
 	block := len(system.Problem.Unknowns) * width * kernel.LaneCount
-	s.slices = min(all, max(1, windowValues/(fields*block))*kernel.LaneCount)
+	s.slices = min(all, max(1, WindowValues/(fields*block))*kernel.LaneCount)
 	s.c.eachSmoother(func(_ int, m pde.Smoother) {
 		if m.Axis == 0 {
 			s.slices = all

@@ -96,7 +96,7 @@ type Constraint struct {
 	stored     int         // functions in memory: Functions, or N of components that are functions of their own
 	division   *Division   // of the whole grid
 	candidates [][][]int32 // per residual and expert: its rows
-	elsewhere  [][][]int32 // and those of all others, where rows may be sampled there
+	ranks      [][][]int32 // and their positions among the rows of all, where rows of others may be sampled too
 	runs       []runs      // per expert: its points, on the grid or the part of it
 	pairs      []pair
 	allPairs   int        // of the whole grid
@@ -132,7 +132,7 @@ func New(s *pde.System, n int, o Options, router Router, pool *compute.Pool) (*C
 		c.N *= len(s.Problem.Unknowns)
 	}
 	for _, set := range all.Residuals() {
-		var own, others [][]int32
+		var own, ranks [][]int32
 		for k := range router.Experts() {
 			points := c.division.rowsAmong(set.Points, k)
 			if !o.Fixed && len(points) == 0 {
@@ -143,13 +143,10 @@ func New(s *pde.System, n int, o Options, router Router, pool *compute.Pool) (*C
 			}
 			own = append(own, points)
 			if o.Overlap {
-				others = append(others, slices.DeleteFunc(slices.Clone(set.Points), func(p int32) bool {
-					_, inside := slices.BinarySearch(points, p)
-					return inside
-				}))
+				ranks = append(ranks, positions(set.Points, points))
 			}
 		}
-		c.candidates, c.elsewhere = append(c.candidates, own), append(c.elsewhere, others)
+		c.candidates, c.ranks = append(c.candidates, own), append(c.ranks, ranks)
 	}
 	c.multiplier = s.Multiplier()
 	if c.Smoothers, err = s.Smoothers(); err != nil {
@@ -165,6 +162,18 @@ func New(s *pde.System, n int, o Options, router Router, pool *compute.Pool) (*C
 	c.findRuns()
 	c.combineTerms()
 	return c, nil
+}
+
+// positions returns where those of some points are among all of them; both ascend.
+func positions(all, some []int32) []int32 {
+	out, at := make([]int32, len(some)), 0
+	for i, p := range some {
+		for all[at] != p {
+			at++
+		}
+		out[i] = int32(at)
+	}
+	return out
 }
 
 // runs are points of the grid, or of the own slices of a part of it, in ranges [lo, hi), each within

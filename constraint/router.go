@@ -188,31 +188,39 @@ func (r Boxes) Divide(g *grid.Grid) (*Division, error) {
 	return d, nil
 }
 
-// samplePoints writes a uniform sample without replacement of m of the
-// candidates to dst[:m], in their order (Knuth, The Art of Computer
-// Programming 2, algorithm 3.4.2S), so that later gathers stream through
-// memory.
-func samplePoints(dst, candidates []int32, m int, rng *rand.PCG) {
-	if m >= len(candidates) {
-		copy(dst, candidates)
-		return
+// samplePositions writes a uniform sample without replacement of m of the numbers below n to dst[:m], ascending, so
+// that later gathers stream through memory; all n where m is larger. It returns how many.
+func samplePositions(dst []int32, n, m int, rng *rand.PCG) int {
+	// A number below left, at most left/2^64 from uniform.
+	below := func(left int) uint64 {
+		hi, _ := bits.Mul64(rng.Uint64(), uint64(left))
+		return hi
 	}
-	dst = dst[:m]
-	left := uint64(len(candidates))
-	at := 0
-	for _, p := range candidates {
-		if at == m {
-			return
+	switch {
+	case m >= n:
+		m = n
+		for i := range m {
+			dst[i] = int32(i)
 		}
-		// A number below left, at most left/2^64 from uniform. The next place is
-		// written whether p is taken or not: a branch would be mispredicted.
-		below, _ := bits.Mul64(rng.Uint64(), left)
-		dst[at] = p
-		take := 0
-		if below < uint64(m-at) {
-			take = 1
+	case n > 64*m: // few of many: distinct ones of independent draws
+		for have := 0; have < m; have = len(slices.Compact(dst[:m])) {
+			for i := have; i < m; i++ {
+				dst[i] = int32(below(n))
+			}
+			slices.Sort(dst[:m])
 		}
-		at += take
-		left--
+	default: // Knuth, The Art of Computer Programming 2, algorithm 3.4.2S
+		at := 0
+		for p := 0; at < m; p++ {
+			// The next place is written whether p is taken or not: a branch would be mispredicted.
+			draw := below(n - p)
+			dst[at] = int32(p)
+			take := 0
+			if draw < uint64(m-at) {
+				take = 1
+			}
+			at += take
+		}
 	}
+	return m
 }

@@ -210,50 +210,88 @@ func TestRouterFromOutside(t *testing.T) {
 	check.Equal(t, run(owners{*d, 4}), run(boxes))
 }
 
-// A sample of m of the candidates: in order, none twice, every candidate and
-// every pair of neighbours with the frequency of drawing without replacement.
-func TestSamplePoints(t *testing.T) {
-	candidates := make([]int32, 40)
-	for i := range candidates {
-		candidates[i] = int32(3*i + 1)
-	}
-	const m, draws = 10, 40000
+// Numbers are in order, none twice, every one and every pair of neighbours with the frequency of drawing
+// without replacement, whether many are drawn of all or few.
+func TestSamplePositions(t *testing.T) {
+	const draws = 40000
 	rng := rand.NewPCG(1, 2)
-	dst := make([]int32, m)
-	single, pair := make([]float64, 40), make([]float64, 39)
-	for range draws {
-		samplePoints(dst, candidates, m, rng)
-		for i, p := range dst {
-			at, found := slices.BinarySearch(candidates, p)
-			if !found || i > 0 && p <= dst[i-1] {
-				t.Fatalf("sample %v", dst)
+	for _, c := range []struct{ n, m int }{{40, 10}, {700, 10}} {
+		dst := make([]int32, c.m)
+		single, pair := make([]float64, c.n), make([]float64, c.n-1)
+		for range draws {
+			if got := samplePositions(dst, c.n, c.m, rng); got != c.m {
+				t.Fatal(got)
 			}
-			single[at]++
-			if i > 0 && p == dst[i-1]+3 {
-				pair[at-1]++
+			for i, p := range dst {
+				if i > 0 && p <= dst[i-1] {
+					t.Fatalf("sample %v", dst)
+				}
+				single[p]++
+				if i > 0 && p == dst[i-1]+1 {
+					pair[p-1]++
+				}
 			}
 		}
-	}
-	chi := func(counts []float64, probability float64) (sum float64) {
-		want := draws * probability
-		for _, c := range counts {
-			sum += (c - want) * (c - want) / (want * (1 - probability))
+		chi := func(counts []float64, probability float64) (sum float64) {
+			want := draws * probability
+			for _, c := range counts {
+				sum += (c - want) * (c - want) / (want * (1 - probability))
+			}
+			return sum
 		}
-		return sum
+		// With n and n - 1 degrees of freedom: below with probability 0.9999, by the normal approximation of χ²'s cube root.
+		n, m := float64(c.n), float64(c.m)
+		limit := n * math.Pow(1-2/(9*n)+3.72*math.Sqrt(2/(9*n)), 3)
+		if v := chi(single, m/n); v > limit {
+			t.Errorf("%d of %d: chi-squared %.1f, above %.1f; %v", c.m, c.n, v, limit, single)
+		}
+		if v := chi(pair, m*(m-1)/(n*(n-1))); v > limit {
+			t.Errorf("%d of %d, neighbours: chi-squared %.1f, above %.1f; %v", c.m, c.n, v, limit, pair)
+		}
 	}
-	// 40 and 39 degrees of freedom: below 85 with probability 0.9999.
-	if c := chi(single, 10.0/40); c > 85 {
-		t.Errorf("single points: chi-squared %.1f; %v", c, single)
+	all := make([]int32, 9)
+	if n := samplePositions(all, 7, 9, rng); n != 7 || !slices.Equal(all[:7], []int32{0, 1, 2, 3, 4, 5, 6}) {
+		t.Errorf("all numbers: %d of %v", n, all)
 	}
-	if c := chi(pair, 10.0*9/(40*39)); c > 85 {
-		t.Errorf("neighbours: chi-squared %.1f; %v", c, pair)
+}
+
+// Rows beyond an expert's border are any of all rows but its own, and no others, in whatever numbers they are drawn.
+func TestSampleElsewhere(t *testing.T) {
+	sys, _, _ := toy(t, "diffusion-sorption", map[string]int{"t": 21, "x": 40}, 4)
+	c, err := New(sys, 4, Options{Experts: []int{2, 4}, Points: 40, Overlap: true}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
 	}
-	// All of them, and more than there are: the candidates themselves.
-	samplePoints(candidates[:0:0], nil, 0, rng)
-	all := make([]int32, 40)
-	samplePoints(all, candidates, 40, rng)
-	if !slices.Equal(all, candidates) {
-		t.Errorf("all points: %v", all)
+	points, scratch := make([]int32, 40), make([]int32, 40)
+	for k := range 8 {
+		for _, overlap := range []float64{0.05, 0.5} { // of 633 rows or so 2 and 20
+			seen := map[int32]bool{}
+			for seed := range 4000 {
+				c.SamplePoints(points, scratch, 0, k, overlap, Seed{Run: uint64(seed)})
+				outside := 0
+				for i, p := range points {
+					if i > 0 && p <= points[i-1] {
+						t.Fatalf("rows %v", points)
+					}
+					if _, own := slices.BinarySearch(c.candidates[0][k], p); !own {
+						outside++
+						seen[p] = true
+					}
+				}
+				if outside != int(overlap*40) {
+					t.Fatalf("%d rows of others, want %g", outside, overlap*40)
+				}
+			}
+			all := sys.All().Residuals()[0].Points
+			if want := len(all) - len(c.candidates[0][k]); len(seen) != want {
+				t.Errorf("expert %d, overlap %g: %d places were drawn of %d", k, overlap, len(seen), want)
+			}
+			for p := range seen {
+				if _, ok := slices.BinarySearch(all, p); !ok {
+					t.Fatalf("%d has no row", p)
+				}
+			}
+		}
 	}
 }
 

@@ -95,14 +95,24 @@ func (s *Workspace) cut(e *expert, i int, points []int32, phase int) {
 func (c *Constraint) SamplePoints(points, scratch []int32, residual, expert int, overlap float64, seed Seed) {
 	var rng rand.PCG
 	rng.Seed(mix(seed.Run, seed.Step), mix(seed.Sample, uint64(expert)))
-	m := len(points)
+	m, own := len(points), c.candidates[residual][expert]
 	if overlap > 0 {
-		elsewhere := c.elsewhere[residual][expert]
-		outside := min(int(overlap*float64(m)+0.5), len(elsewhere))
-		m -= outside
-		samplePoints(points[m:], elsewhere, outside, &rng)
+		all := c.System.All().Residuals()[residual].Points
+		m -= min(int(overlap*float64(m)+0.5), len(all)-len(own))
+		outside, before := points[m:], 0
+		samplePositions(outside, len(all)-len(own), len(outside), &rng)
+		for i, p := range outside {
+			// Of all rows the one that has p of others before it.
+			for before < len(own) && int(c.ranks[residual][expert][before])-before <= int(p) {
+				before++
+			}
+			outside[i] = all[int(p)+before]
+		}
 	}
-	samplePoints(points[:m], c.candidates[residual][expert], m, &rng)
+	samplePositions(points[:m], len(own), m, &rng)
+	for i, p := range points[:m] {
+		points[i] = own[p]
+	}
 	merge(points, m, scratch)
 }
 

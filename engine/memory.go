@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"pihc/constraint"
 	"pihc/grid"
+	"pihc/internal/kernel"
 	"pihc/model"
 	"pihc/pde"
 )
@@ -86,8 +88,8 @@ func Estimate(s *model.Spec, p *pde.Problem, g *grid.Grid, workers, slabs int, t
 	if asked := experts * float64(s.Constraint.Points); s.Constraint.Points > 0 && asked < points {
 		rows = asked
 	}
-	// The basis and the rows of all terms, in the smaller precision; fields of every
-	// expert, and its matrices.
+	// The basis and the rows of all terms, in the smaller precision; two fields of every
+	// expert, on as many slices as are handled at a time, and its matrices.
 	directions := float64(s.Directions())
 	terms, functions := float64(len(p.Terms)), n/unknowns+directions
 	weights := functions * unknowns
@@ -100,7 +102,11 @@ func Estimate(s *model.Spec, p *pde.Problem, g *grid.Grid, workers, slabs int, t
 		functions = weights                                     // each a field of all unknowns
 		linear = 8 * unknowns * (8*points + 128*unknowns*space) // spectra of eight functions; the weights of a step
 	}
-	out.Constraint = linear + float64(element)*functions*(unknowns*points+terms*rows) + experts*(16*unknowns*points+8*16*weights*weights)
+	fields := 2 * experts * unknowns * points
+	if _, whole := p.Unknowns[0].Ansatz.Smooth[p.Axes[0].Name]; slabs == 1 && linear == 0 && !whole {
+		fields = min(fields, max(constraint.WindowValues, 2*experts*unknowns*space*kernel.LaneCount))
+	}
+	out.Constraint = linear + float64(element)*functions*(unknowns*points+terms*rows) + 8*fields + experts*8*16*weights*weights
 	return out, nil
 }
 

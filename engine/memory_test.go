@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"fmt"
 	"runtime"
 	"testing"
 
@@ -15,13 +14,14 @@ import (
 // each method and problem; sizes that no machine has are estimated as well.
 func TestEstimate(t *testing.T) {
 	for _, name := range []string{"diffusion-sorption-demo", "navier-stokes-demo"} {
-		for i := range 2 * len(model.Methods) {
-			method, rollout := model.Methods[i/2], 1+3*(i%2)
+		for i := range 3 * len(model.Methods) {
+			method, more := model.Methods[i/3], [][]string{
+				nil,
+				{"rollout=4", "grid.t=101", "constraint.points=500"},
+				{"constraint.experts={t: 16, x: 16}", "constraint.points=40", "grid.t=257", "network.width=8", "network.layers=1", "network.basis=8"},
+			}[i%3]
 			set := []string{"method=" + method, "training.micro_batch=2", "training.batch=2", "network.passes=1", "data.train.count=1", "data.validation.count=1"}
-			if rollout > 1 {
-				set = append(set, fmt.Sprint("rollout=", rollout), "grid.t=101", "constraint.points=500")
-			}
-			spec, err := model.OpenSpec(name, set...)
+			spec, err := model.OpenSpec(name, append(set, more...)...)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -50,7 +50,7 @@ func TestEstimate(t *testing.T) {
 			}
 			got := float64(heap()-before) + 5*4*float64(len(params)) // both moments, the average, the first draw
 			if want := needs.Bytes(); got < want/2 || got > 2*want {
-				t.Errorf("%s, %s, rollout %d: estimated %s (%+v), used %s", name, method, rollout, words.Size(want), needs, words.Size(got))
+				t.Errorf("%s, %s, %v: estimated %s (%+v), used %s", name, method, more, words.Size(want), needs, words.Size(got))
 			}
 			runtime.KeepAlive(grad)
 			e.Close()

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"pihc/internal/words"
+
 	"pihc/pde"
 )
 
@@ -38,7 +40,7 @@ func (s *sizes) spec(p *pde.Problem) []byte {
 	line("network: {width: %d, layers: %d}", s.width, s.layers)
 	line("")
 	if s.step > 0 {
-		line("# About %.2g s a step on %d threads here.", s.step, s.workers)
+		line("# About %.2g s a step on %s here.", s.step, words.Threads(s.workers))
 	}
 	every := max(1, s.steps/20)
 	line("training: {steps: %d, batch: %d, validate: %d, checkpoint: %d}", s.steps, s.batch, every, every)

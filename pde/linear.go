@@ -74,46 +74,66 @@ func (t *Term) inSpace(time string) (order int) {
 	return order
 }
 
-// linearPart returns the order in time of each unknown, the terms of the linear part below these orders, by the residual that has the
-// derivative of highest order of an unknown, and what multiplies that derivative, per unknown.
-func (p *Problem) linearPart() (orders []int, terms []linearTerm, leading []float64, err error) {
+// inTime is the order of a term's derivative along time, and whether it is taken at an end of time.
+func (t *Term) inTime(time string) (order int, edge bool) {
+	for _, f := range t.Factors {
+		if f.Axis == time {
+			order += f.Scheme.Derivative
+			edge = edge || f.Edge != nil
+		}
+	}
+	return order, edge
+}
+
+// linearDomain is an error where modes of time and space cannot be solved for: where the problem is no initial value problem on
+// periodic axes of space with a residual for each unknown.
+func (p *Problem) linearDomain() error {
 	if p.Steady {
-		return nil, nil, nil, errors.New("the problem has no time")
+		return errors.New("the problem has no time")
 	}
 	time := p.Axes[0]
 	if time.Boundary != grid.Nodes {
-		return nil, nil, nil, fmt.Errorf("want nodes along %s", time.Name)
+		return fmt.Errorf("want nodes along %s", time.Name)
 	}
 	for _, a := range p.Axes[1:] {
 		if a.Boundary != grid.Periodic {
-			return nil, nil, nil, fmt.Errorf("axis %s is not periodic", a.Name)
+			return fmt.Errorf("axis %s is not periodic", a.Name)
 		}
 	}
 	if len(p.Axes) < 2 {
-		return nil, nil, nil, errors.New("there is no axis of space")
+		return errors.New("there is no axis of space")
 	}
 	for _, c := range p.Conditions {
 		if c.At[time.Name] == "high" {
-			return nil, nil, nil, fmt.Errorf("%s is a condition at the high end of %s", c.Name, time.Name)
+			return fmt.Errorf("%s is a condition at the high end of %s", c.Name, time.Name)
 		}
 	}
 	if len(p.Residuals) != len(p.Unknowns) {
-		return nil, nil, nil, errors.New("want as many residuals as unknowns")
+		return errors.New("want as many residuals as unknowns")
 	}
+	return nil
+}
+
+// linearPart returns the order in time of each unknown, the terms of the linear part below these orders, by the residual that has the
+// derivative of highest order of an unknown, and what multiplies that derivative, per unknown.
+func (p *Problem) linearPart() (orders []int, terms []linearTerm, leading []float64, err error) {
+	if err := p.linearDomain(); err != nil {
+		return nil, nil, nil, err
+	}
+	time := p.Axes[0].Name
 	zeros := map[string]*expr.Expr{}
 	all := make([]Term, 0, len(p.Unknowns)+len(p.Terms))
 	for c, u := range p.Unknowns {
-		zeros[u.Name] = expr.Const(0)
 		all = append(all, Term{Name: u.Name, Of: c})
 		order := p.timeOrder(c)
 		if order != 1 && order != 2 {
-			return nil, nil, nil, fmt.Errorf("want a first or second derivative of %s along %s as a term by itself", u.Name, time.Name)
+			return nil, nil, nil, fmt.Errorf("want a first or second derivative of %s along %s as a term by itself", u.Name, time)
 		}
 		orders = append(orders, order)
 	}
-	for _, t := range p.Terms {
+	all = append(all, p.Terms...)
+	for _, t := range all {
 		zeros[t.Name] = expr.Const(0)
-		all = append(all, t)
 	}
 	leading = make([]float64, len(p.Unknowns))
 	owner := make([]int, len(p.Residuals))
@@ -123,19 +143,12 @@ func (p *Problem) linearPart() (orders []int, terms []linearTerm, leading []floa
 			if !r.Expr.DependsOn(t.Name) {
 				continue
 			}
-			rate, alone := 0, len(t.Factors) == 1
-			edge := false
-			for _, f := range t.Factors {
-				if f.Axis == time.Name {
-					rate += f.Scheme.Derivative
-					edge = edge || f.Edge != nil
-				}
-			}
+			rate, edge := t.inTime(time)
 			slope := r.Expr.Diff(t.Name)
 			if rate >= orders[t.Of] {
 				v, constant := slope.Constant()
-				if rate > orders[t.Of] || !alone || !constant || v == 0 || owner[k] >= 0 || leading[t.Of] != 0 {
-					return nil, nil, nil, fmt.Errorf("residual %s: want one derivative of highest order along %s, of another unknown in each, times a number", r.Name, time.Name)
+				if rate > orders[t.Of] || len(t.Factors) != 1 || !constant || v == 0 || owner[k] >= 0 || leading[t.Of] != 0 {
+					return nil, nil, nil, fmt.Errorf("residual %s: want one derivative of highest order along %s, of another unknown in each, times a number", r.Name, time)
 				}
 				owner[k], leading[t.Of] = t.Of, v
 				continue
@@ -147,7 +160,7 @@ func (p *Problem) linearPart() (orders []int, terms []linearTerm, leading []floa
 			terms = append(terms, linearTerm{k, i, t.Of, rate, slope})
 		}
 		if owner[k] < 0 {
-			return nil, nil, nil, fmt.Errorf("residual %s: want one derivative of highest order along %s", r.Name, time.Name)
+			return nil, nil, nil, fmt.Errorf("residual %s: want one derivative of highest order along %s", r.Name, time)
 		}
 	}
 	for i := range terms {

@@ -46,14 +46,8 @@ func TestDuhamel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g, err := p.Grid(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := p.Discretize(g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := discretize(t, p, nil)
+		g := s.Grid
 		sample := make([]float64, s.InputSize())
 		for i := range sample {
 			sample[i] = math.Sin(float64(i%12) + 0.2*float64(i/12))
@@ -84,9 +78,8 @@ func TestDuhamel(t *testing.T) {
 		}
 		for c, set := range s.Sets[:2] {
 			rows := s.NewRowValues(set, set.Points)
-			for i, v := range rows.Eval(0, offset, sample)[0] {
+			for _, v := range rows.Eval(0, offset, sample)[0] {
 				errors[k][0] = max(errors[k][0], math.Abs(v))
-				_ = i
 			}
 			for i, v := range rows.Eval(0, field, sample)[0] {
 				want := b[c*g.Size()+int(set.Points[i])] * []float64{2 / 0.25, 3 / 0.5}[c]

@@ -83,14 +83,8 @@ func TestSmoother(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g, err := p.Grid(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := p.Discretize(g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := discretize(t, p, nil)
+		g := s.Grid
 		all, err := s.Smoothers()
 		if err != nil || len(all[0]) != 1 || len(all[1]) != 0 || all[0][0].Axis != 1 {
 			t.Fatalf("%v: %v, %v", test.conditions, all, err)

@@ -36,8 +36,8 @@ conditions:
 initial: {distribution: random-series, series: periodic, parameters: {modes: 2}, scale: 0.3}
 reference: {solver: discrete}
 YAML
-sed 's/solver: discrete/file: given.npz/' "$work/inputs/advection.yaml" >"$work/inputs/given.yaml"
-sed '/^reference/d; /^initial: /d' "$work/inputs/advection.yaml" >"$work/inputs/bare.yaml"
+sed 's/solver: discrete/file: given.npz/; s/c: 1.0/c: 0.8/' "$work/inputs/advection.yaml" >"$work/inputs/given.yaml"
+sed '/^reference/d; /^initial: /d; s/c: 1.0/c: 0.8/' "$work/inputs/advection.yaml" >"$work/inputs/bare.yaml"
 echo 'reference: {file: given.npz}' >>"$work/inputs/bare.yaml"
 cat >"$work/inputs/advection-spec.yaml" <<'YAML'
 version: 1

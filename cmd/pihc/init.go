@@ -119,8 +119,8 @@ func (a *app) initialise(ctx context.Context, name string, o *initOptions) error
 	for _, line := range s.Warnings {
 		fmt.Fprintf(&b, "  %s\n", line)
 	}
-	fmt.Fprintf(&b, "about %s a method, about %s for all three with data and scores, on %d threads of this machine when it is idle\n",
-		words.Duration(s.Training), words.Duration(s.Total), s.Threads)
+	fmt.Fprintf(&b, "about %s a method, about %s for all three with data and scores, on %s of this machine when it is idle\n",
+		words.Duration(s.Training), words.Duration(s.Total), words.Threads(s.Threads))
 	fmt.Fprintf(&b, "next: pihc reproduce %s --out RUN\n", specFile)
 	_, err = io.WriteString(a.Out, b.String())
 	return err

@@ -99,6 +99,8 @@ func (a *app) solve(c *cobra.Command, name string, o *solveOptions) error {
 	switch {
 	case o.initial != "" && len(p.Inputs) == 0:
 		return words.WithHint(usagef("--initial %s: no row of %s reads an initial condition or input", o.initial, p.Name), "its own expressions say all; leave --initial out")
+	case len(p.Inputs) == 0 && c.Flags().Changed("seed"):
+		return words.WithHint(usagef("--seed %d: nothing of %s is drawn", o.seed, p.Name), "its own expressions say all; leave --seed out")
 	case o.initial != "" && c.Flags().Changed("seed"):
 		return usagef("--seed and --initial: nothing is drawn where a file has the inputs")
 	case o.initial != "":

@@ -93,6 +93,14 @@ func PercentPoints(mean, standardError float64) string {
 	return sign + text(mean) + " ± " + text(standardError) + " points"
 }
 
+// Threads is "1 thread", or so many.
+func Threads(n int) string {
+	if n == 1 {
+		return "1 thread"
+	}
+	return Count(n) + " threads"
+}
+
 // Count formats an integer with thin spaces between thousands.
 func Count(n int) string {
 	text := strconv.Itoa(n)
