@@ -19,6 +19,9 @@ func (v *Inversion) Page() *report.Page {
 	p := v.Problem
 	page := &report.Page{Title: p.Title, Subtitle: "Fitted to observations", Steady: p.Steady, Field: p.Unknowns[0].Name, Axes: fieldAxes(p, v.Grid)}
 	page.Equations, page.Constants = equations(p)
+	page.Constants = slices.DeleteFunc(page.Constants, func(c report.Fact) bool {
+		return slices.ContainsFunc(v.parameters, func(p inverse.Parameter) bool { return p.Name == c.Name })
+	})
 	page.Summary = v.Lines()
 	for _, warning := range v.Warnings {
 		page.Summary = append(page.Summary, "Warning: "+warning+".")
