@@ -185,9 +185,10 @@ type result struct {
 	stats  []float64
 	solves []float64 // (experts, solveColumns); nil without solves
 	gram   *pjrt.Buffer
+	field  *pjrt.Buffer // in training; otherwise it is first
 }
 
-func (r *result) free() { free(r.first, r.gram) }
+func (r *result) free() { free(r.first, r.gram, r.field) }
 
 // run is the evaluation of sample i of a batch by one pass.
 type run struct {
@@ -273,10 +274,13 @@ func (e *device[T]) one(s run) (result, error) {
 	r := result{first: out[0], stats: make([]float64, statCount+len(e.System.Sets))}
 	err = pjrt.Download(out[1], r.stats)
 	free(out[1])
-	if len(out) > 2 {
-		r.gram, r.solves = out[3], make([]float64, l.constraint.Router.Experts()*solveColumns)
-		err = errors.Join(err, pjrt.Download(out[2], r.solves))
-		free(out[2])
+	if out = out[2:]; s.training {
+		r.field, out = out[0], out[1:]
+	}
+	if len(out) > 0 {
+		r.gram, r.solves = out[1], make([]float64, l.constraint.Router.Experts()*solveColumns)
+		err = errors.Join(err, pjrt.Download(out[0], r.solves))
+		free(out[0])
 	}
 	if err != nil {
 		r.free()
@@ -431,7 +435,17 @@ func (e *device[T]) addSamples(st *engine.Stats, from, params *pjrt.Buffer, batc
 			return nil, err
 		}
 		sum = r.first
-		free(r.gram)
+		if batch.Field != nil {
+			field := make([]float64, e.FieldSize())
+			if err = pjrt.Download(r.field, field); err == nil {
+				batch.Field(i, field)
+			}
+		}
+		free(r.gram, r.field)
+		if err != nil {
+			free(sum)
+			return nil, e.explain("copy a field from the device", err)
+		}
 		e.addStats(st, r, scale)
 	}
 	return sum, nil

@@ -64,7 +64,7 @@ type program struct {
 }
 
 // write writes the program of one sample: its outputs are, in training, the gradient
-// with the sample's added to it, otherwise the field; then statistics, and of solves
+// with the sample's added to it, otherwise the field; then statistics, in training the field, and of solves
 // what they were like (experts, solveColumns) and JᵀJ (experts, N, N).
 func (p *plan) write(of loadedKey) (*program, error) {
 	g := &sample{plan: p, loadedKey: of, builder: newBuilder()}
@@ -206,7 +206,7 @@ func (s *sample) build() error {
 		alpha := s.addJumps(s.restrict(ubar), j, relative)
 		var bar value
 		bar, status = s.adjoint(solver, r, alpha)
-		s.outputs = []value{s.add(a.gradient, net.backward(s.transpose(bar, 1, 0))), stats}
+		s.outputs = []value{s.add(a.gradient, net.backward(s.transpose(bar, 1, 0))), stats, s.reshape(field, s.size())}
 	} else {
 		s.outputs = []value{s.reshape(field, s.size()), stats}
 	}
