@@ -50,7 +50,8 @@ type Training struct {
 	Total int
 	// Progress is the fraction of training done, for what changes during it.
 	Progress float64
-	// Field, of an engine that calls it, gets the field (C, P) of every sample, valid until the engine's next call; nil: nobody does.
+	// Field, of an engine that calls it, gets the field (C, P) of every sample, valid until the engine's next call; nil: nobody does. Later segments of an engine
+	// that does not begin with its predictions, which have the overlap of the end of training.
 	Field func(i int, field []float64)
 }
 

@@ -310,6 +310,7 @@ var cases = []testCase{
 	{"factorised hard", replace(replace(adsorption, "FORM", "mean-square"), "{width", "{kind: ffno, expansion: 2, width") + "hard"},
 	{"factorised passes moe", replace(flow, "{width", "{kind: ffno, expansion: 2, shared_weights: true, width") + "moe"},
 	{"rollout moe", replace(features, "grid: {t: 9", "rollout: 3\ngrid: {t: 25") + "moe"},
+	{"rollout borders", replace(borders, "grid: {t: 9", "rollout: 3\ngrid: {t: 25")}, // ends of segments with the overlap of training
 	{"rollout waves hard", waves + "hard"},
 	{"integrated moe", replace(replace(waves, "problem: waves\nrollout: 3\ngrid: {t: 25", "problem: integrated\ngrid: {t: 9"), "{points: 30", "{experts: {x: 2}, points: 30") + "moe"},
 	{"propagated moe", propagated + "moe"},
