@@ -1,0 +1,650 @@
+// Method is "Scaling physics-informed hard constraints with mixture-of-experts" (Chalapathi, Du and Krishnapriyan, ICLR
+// 2024) in one file of plain loops. It trains a small network to solve diffusion-sorption for any constant initial
+// condition, without solutions. It imports nothing of pihc; main_test.go holds its loss and gradient equal to pihc's.
+//
+//	go run ./method                  PI-HC-MoE, the paper's method
+//	go run ./method -experts 1       PI-HC: one solve for the whole domain
+//	go run ./method -experts 0       PI-SC: no solve, the equation is a penalty in the loss
+//
+// Read addGradient first, which is the method; the sections before it are its steps. Of one initial condition u0:
+//
+//	b = network(u0)                  N basis functions on the grid       section 3: f_θ: φ → b
+//	ω_k = argmin ‖rows_k(b·ω)‖²      one solve for each expert k         section 3: F_φ(b·ω_kᵀ) = 0
+//	u(x) = b(x)·ω_k, x in Ω_k        the prediction                      section 3, figure 1
+//	loss = ‖rows(u)‖²                on the whole grid                   section 3: ‖F_φ(f_θ(φ)·ωᵀ)‖²
+//
+// and back: ∂loss/∂u, through every solve to ∂loss/∂b (equations 1 to 3), through the network to ∂loss/∂θ.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"log"
+	"math"
+	"math/cmplx"
+	"math/rand/v2"
+	"slices"
+)
+
+// A method has sizes and weights, and what prepare derives from them. A field is nt·nx values, time by time.
+type method struct {
+	nt, nx                    int        // times, from 0 to 500 s, and cells of [0, 1]
+	mt, mx                    int        // Fourier modes: frequencies -mt..mt-1 along time, 0..mx-1 along space
+	width, fourier, hidden    int        // channels of Fourier layers, their number, channels of the layer after them
+	basis, experts            int        // N, and K subdomains of equal length along x. PI-SC: 1 and 0
+	scale                     float64    // the network reads u0 divided by this
+	start, ridge, tolerance   float64    // of a solve: ω where it starts; ε of ½ε²‖ω‖²; least cosine of residual and Jacobian
+	iterations                int        // most steps of a solve
+	solveWeights, lossWeights [4]float64 // of the sets of rows
+	borderRows                float64    // factor in the loss of residual rows that reach across a border of experts
+
+	rows  []row
+	count [4]float64     // of rows in each set
+	waves [][]complex128 // of each mode √f exp(-iθ) at every point
+}
+
+// 1. The equation (section 4.1) as rows ------------------------------------------------------------------------------
+//
+//	u_t = D/R(u) u_xx,   R(u) = 1 + (1-φ)/φ ρ_s k n_f u^(n_f-1),   u(x, 0) = u0
+//
+// and, as PDEBench's data have it, u = 1 one step outside the left wall and u = -D u_x one step outside the right one.
+
+const (
+	diffusion, exponent, duration = 5e-4, 0.874 - 1, 500.0
+	sorption                      = (1 - 0.29) / 0.29 * 2880 * 3.5e-4 * 0.874
+)
+
+// diffusivity returns f = D/R(u), f' and f". R, which is singular at 0, is constant below 1e-3: a basis may go there.
+func diffusivity(u float64) (f, f1, f2 float64) {
+	v := max(u, 1e-3) + 1e-6
+	r := 1 + sorption*math.Pow(v, exponent)
+	if u <= 1e-3 {
+		return diffusion / r, 0, 0
+	}
+	r1 := sorption * exponent * math.Pow(v, exponent-1)
+	return diffusion / r, -diffusion * r1 / (r * r), diffusion * (2*r1/r - (exponent-1)/v) * r1 / (r * r)
+}
+
+const residual, initial, left, right = 0, 1, 2, 3 // sets of rows
+
+// A row is the residual or a condition at one point, (F_φ(u))(x_i), zero where it holds. It reads the field through
+// linear terms, Σ c·u[at]: u, u_t and u_xx of a residual, one of a condition.
+type row struct {
+	set, point int
+	weight     float64
+	terms      [3][]entry
+}
+
+type entry struct {
+	at int
+	c  float64
+}
+
+// read returns the values of the row's terms of u.
+func (r *row) read(u []float64) (z [3]float64) {
+	for j, term := range r.terms {
+		for _, x := range term {
+			z[j] += x.c * u[x.at]
+		}
+	}
+	return z
+}
+
+// scatter adds the transpose of read, of s, to ubar.
+func (r *row) scatter(ubar []float64, s [3]float64) {
+	for j, term := range r.terms {
+		for _, x := range term {
+			ubar[x.at] += s[j] * x.c
+		}
+	}
+}
+
+// evaluate returns the row at values z of its terms, with its first and second derivatives by them.
+func (r *row) evaluate(z [3]float64, u0 []float64) (value float64, d [3]float64, h [3][3]float64) {
+	switch v := r.weight; r.set {
+	case residual:
+		f, f1, f2 := diffusivity(z[0])
+		h[0][0], h[0][2], h[2][0] = -v*f2*z[2], -v*f1, -v*f1
+		return v * (z[1] - f*z[2]), [3]float64{-v * f1 * z[2], v, -v * f}, h
+	case initial:
+		return z[0] - u0[r.point], [3]float64{1}, h
+	case left:
+		return z[0] - 1, [3]float64{1}, h
+	}
+	return z[0], [3]float64{1}, h
+}
+
+// sixth are the differences of sixth order for a first derivative at each of seven points, times 60.
+var sixth = [7][7]float64{
+	{-147, 360, -450, 400, -225, 72, -10}, {-10, -77, 150, -100, 50, -15, 2}, {2, -24, -35, 80, -30, 8, -1}, {-1, 9, -45, 0, 45, -9, 1},
+	{1, -8, 30, -80, 35, 24, -2}, {-2, 15, -50, 100, -150, 77, 10}, {10, -72, 225, -400, 450, -360, 147},
+}
+
+// prepare lists the rows, with finite differences for derivatives, and the waves.
+func (m *method) prepare() *method {
+	dt, dx := duration/float64(m.nt-1), 1/float64(m.nx)
+	for p := range m.nt * m.nx {
+		i, j, e := p/m.nx, p%m.nx, p+m.nx-1
+		switch first := min(max(i-3, 0), m.nt-7); {
+		case i == 0:
+			m.rows = append(m.rows, row{initial, p, 1, [3][]entry{{{p, 1}}}})
+		case j == 0: // the value one step outside a wall is 3u_1 - 3u_2 + u_3 of the cells nearest to it
+			m.rows = append(m.rows, row{left, p, 1, [3][]entry{{{p, 3}, {p + 1, -3}, {p + 2, 1}}}},
+				row{right, e, 1, [3][]entry{{{e, 3 + diffusion/dx}, {e - 1, -3 - diffusion/dx}, {e - 2, 1}}}})
+		case j < m.nx-1: // early times have large residuals that no smooth basis removes: later ones count more
+			r := row{residual, p, math.Sqrt(500 * (float64(i)*dt + 40)), [3][]entry{{{p, 1}}}}
+			for k, c := range sixth[i-first] {
+				r.terms[1] = append(r.terms[1], entry{(first+k)*m.nx + j, c / (60 * dt)})
+			}
+			r.terms[2] = []entry{{p - 1, 1 / (dx * dx)}, {p, -2 / (dx * dx)}, {p + 1, 1 / (dx * dx)}}
+			m.rows = append(m.rows, r)
+		}
+	}
+	for _, r := range m.rows {
+		m.count[r.set]++
+	}
+	if m.experts == 0 {
+		m.basis = 1
+	}
+	for mode := range 2 * m.mt * m.mx {
+		q, k, wave, f := mode/m.mx, mode%m.mx, make([]complex128, m.nt*m.nx), 2/float64(m.nt*m.nx)
+		if q >= m.mt {
+			q -= 2 * m.mt
+		}
+		if k == 0 || 2*k == m.nx { // other modes stand for their conjugates too
+			f /= 2
+		}
+		for p := range wave {
+			theta := 2 * math.Pi * (float64(q*(p/m.nx))/float64(m.nt) + float64(k*(p%m.nx))/float64(m.nx))
+			wave[p] = cmplx.Rect(math.Sqrt(f), -theta)
+		}
+		m.waves = append(m.waves, wave)
+	}
+	return m
+}
+
+// 2. The network: a Fourier neural operator (Li et al. 2021) ---------------------------------------------------------
+//
+// Every layer is v·weight + bias at every point. Fourier layers add K v: each kept mode of v times a complex matrix of
+// its own, transformed back. All but the first and the last layer end with GELU.
+
+// A layer has views of the parameters, or of their gradient. Matrices are (in, out); spectral is (2mt, mx, 2, in, out),
+// real parts before imaginary ones, nil in layers that are not Fourier layers.
+type layer struct {
+	in, out                int
+	spectral, weight, bias []float64
+}
+
+// layers cuts a slice into layers and returns the length that they need. flat may be nil.
+func (m *method) layers(flat []float64) (all []layer, size int) {
+	cut := func(n int) []float64 {
+		size += n
+		return flat[min(size-n, len(flat)):min(size, len(flat))]
+	}
+	in := 3 // t, x and u0
+	for i, out := range append(slices.Repeat([]int{m.width}, m.fourier+1), m.hidden, m.basis) {
+		l := layer{in: in, out: out}
+		if 0 < i && i <= m.fourier {
+			l.spectral = cut(len(m.waves) * 2 * in * out)
+		}
+		l.weight, l.bias = cut(in*out), cut(out)
+		all, in = append(all, l), out
+	}
+	return all, size
+}
+
+// entry returns where the real and the imaginary part of entry (i, o) of the matrix of a mode are.
+func (l *layer) entry(mode, i, o int) (re, im int) {
+	re = (2*mode*l.in+i)*l.out + o
+	return re, re + l.in*l.out
+}
+
+// transform returns the modes of a field, Σ v √f exp(-iθ).
+func (m *method) transform(v []float64) []complex128 {
+	modes := make([]complex128, len(m.waves))
+	for q, wave := range m.waves {
+		for p, w := range wave {
+			modes[q] += complex(v[p]*real(w), v[p]*imag(w))
+		}
+	}
+	return modes
+}
+
+// addInverse adds Re Σ modes √f exp(iθ) to a field: the inverse, and the transpose, of transform.
+func (m *method) addInverse(v []float64, modes []complex128) {
+	for q, wave := range m.waves {
+		for p, w := range wave {
+			v[p] += real(modes[q])*real(w) + imag(modes[q])*imag(w)
+		}
+	}
+}
+
+// A tape is what the backward pass of a layer reads: its input and the modes of that, and the derivative of GELU.
+type tape struct {
+	v, slope [][]float64
+	modes    [][]complex128
+}
+
+// forward returns the basis b (N, nt·nx).
+func (m *method) forward(params, u0 []float64) (b [][]float64, tapes []tape) {
+	v := fields(3, m.nt*m.nx)
+	for p := range v[0] {
+		v[0][p], v[1][p], v[2][p] = float64(p/m.nx)/float64(m.nt-1), (float64(p%m.nx)+0.5)/float64(m.nx), u0[p%m.nx]/m.scale
+	}
+	all, _ := m.layers(params)
+	for n, l := range all {
+		t := tape{v: v}
+		for i := 0; l.spectral != nil && i < l.in; i++ {
+			t.modes = append(t.modes, m.transform(v[i]))
+		}
+		v = make([][]float64, l.out)
+		for o := range v {
+			v[o] = slices.Repeat(l.bias[o:o+1], m.nt*m.nx)
+			for i, x := range t.v {
+				axpy(v[o], l.weight[i*l.out+o], x)
+			}
+			mixed := make([]complex128, len(m.waves))
+			for i, modes := range t.modes {
+				for q, x := range modes {
+					re, im := l.entry(q, i, o)
+					mixed[q] += complex(l.spectral[re], l.spectral[im]) * x
+				}
+			}
+			m.addInverse(v[o], mixed)
+		}
+		if 0 < n && n < len(all)-1 {
+			t.slope = gelu(v)
+		}
+		tapes = append(tapes, t)
+	}
+	return v, tapes
+}
+
+// backward adds the gradient by the parameters to grad, from bar = ∂loss/∂b, which it overwrites.
+func (m *method) backward(grad, params []float64, tapes []tape, bar [][]float64) {
+	all, _ := m.layers(params)
+	grads, _ := m.layers(grad)
+	for n := len(all) - 1; n >= 0; n-- {
+		l, g, t, vbar := all[n], grads[n], tapes[n], fields(all[n].in, m.nt*m.nx)
+		modesbar := make([][]complex128, len(t.modes))
+		for i := range modesbar {
+			modesbar[i] = make([]complex128, len(m.waves))
+		}
+		for o, y := range bar {
+			for p := range y {
+				if t.slope != nil {
+					y[p] *= t.slope[o][p]
+				}
+				g.bias[o] += y[p]
+			}
+			for i, x := range t.v {
+				g.weight[i*l.out+o] += dot(x, y)
+				axpy(vbar[i], l.weight[i*l.out+o], y)
+			}
+			if l.spectral == nil {
+				continue
+			}
+			for q, x := range m.transform(y) {
+				for i, modes := range t.modes {
+					re, im := l.entry(q, i, o)
+					r := x * cmplx.Conj(modes[q])
+					g.spectral[re], g.spectral[im] = g.spectral[re]+real(r), g.spectral[im]+imag(r)
+					modesbar[i][q] += x * complex(l.spectral[re], -l.spectral[im])
+				}
+			}
+		}
+		for i := range modesbar {
+			m.addInverse(vbar[i], modesbar[i])
+		}
+		bar = vbar
+	}
+}
+
+// gelu replaces x by x·s(x) (Hendrycks and Gimpel 2016, with a hyperbolic tangent) and returns the derivative.
+func gelu(x [][]float64) [][]float64 {
+	slope, c := fields(len(x), len(x[0])), 2*math.Sqrt(2/math.Pi)
+	for i := range x {
+		for p, v := range x[i] {
+			s := 1 / (1 + math.Exp(-c*(v+0.044715*v*v*v)))
+			x[i][p], slope[i][p] = v*s, s+v*s*(1-s)*c*(1+3*0.044715*v*v)
+		}
+	}
+	return slope
+}
+
+// 3. Router and solve ------------------------------------------------------------------------------------------------
+
+// owner is the expert of a point: the subdomains Ω_k divide x.
+func (m *method) owner(point int) int { return (2*(point%m.nx) + 1) * m.experts / (2 * m.nx) }
+
+// route gives every expert its rows: the residual at so many random points of its subdomain (0: at all of them), and
+// all conditions ("each expert is also provided with the global initial and boundary conditions").
+func (m *method) route(points int, rng *rand.Rand) [][]*row {
+	rows, drawn := make([][]*row, m.experts), make([]int, m.experts)
+	for _, i := range rng.Perm(len(m.rows)) {
+		r := &m.rows[i]
+		for k := range rows {
+			if r.set == residual {
+				if m.owner(r.point) != k || points > 0 && drawn[k] == points {
+					continue
+				}
+				drawn[k]++
+			}
+			rows[k] = append(rows[k], r)
+		}
+	}
+	return rows
+}
+
+// An expert is the least squares of its rows, C(ω) = ½Σ σ r(b·ω)² + ½ε²‖ω‖².
+type expert struct {
+	*method
+	index int
+	u0    []float64
+	rows  []*row
+	sigma []float64      // the square of a set's weight over the number of its rows here
+	b     [][3][]float64 // per row and term: its values of the N basis functions
+	omega []float64
+}
+
+func (m *method) newExpert(k int, rows []*row, basis [][]float64, u0 []float64) *expert {
+	e := &expert{m, k, u0, rows, make([]float64, len(rows)), make([][3][]float64, len(rows)), slices.Repeat([]float64{m.start}, len(basis))}
+	var count [4]float64
+	for _, r := range rows {
+		count[r.set]++
+	}
+	for i, r := range rows {
+		e.sigma[i] = m.solveWeights[r.set] * m.solveWeights[r.set] / count[r.set]
+		for _, b := range basis {
+			for j, z := range r.read(b) {
+				e.b[i][j] = append(e.b[i][j], z)
+			}
+		}
+	}
+	return e
+}
+
+// read returns the values of the terms of row i of b·ω.
+func (e *expert) read(i int, omega []float64) [3]float64 {
+	return [3]float64{dot(e.b[i][0], omega), dot(e.b[i][1], omega), dot(e.b[i][2], omega)}
+}
+
+// A cost is C at some ω with its gradient g = Σ σ r J + ε²ω, the matrix of Gauss and Newton A = JᵀJ + ε²I, and the exact
+// Hessian H = A + Σ σ r ∇²r.
+type cost struct {
+	c    float64
+	g    []float64
+	a, h [][]float64
+}
+
+func (e *expert) at(omega []float64) cost {
+	n, e2, jacobian := len(omega), e.ridge*e.ridge, make([]float64, len(omega))
+	x := cost{0.5 * e2 * dot(omega, omega), make([]float64, n), fields(n, n), fields(n, n)}
+	for k, v := range omega {
+		x.g[k], x.a[k][k], x.h[k][k] = e2*v, e2, e2
+	}
+	for i, r := range e.rows {
+		value, d, second := r.evaluate(e.read(i, omega), e.u0)
+		x.c += 0.5 * e.sigma[i] * value * value
+		clear(jacobian)
+		for j, b := range e.b[i] {
+			axpy(jacobian, d[j], b)
+		}
+		axpy(x.g, e.sigma[i]*value, jacobian)
+		for k, v := range jacobian {
+			axpy(x.a[k], e.sigma[i]*v, jacobian)
+			axpy(x.h[k], e.sigma[i]*v, jacobian)
+			for j := range 9 {
+				if s := second[j/3][j%3]; s != 0 {
+					axpy(x.h[k], e.sigma[i]*value*s*e.b[i][j/3][k], e.b[i][j%3])
+				}
+			}
+		}
+	}
+	return x
+}
+
+// solve is Levenberg-Marquardt (Madsen, Nielsen and Tingleff 2004), steps of (A + μ diag A) δ = -g with μ small while
+// the cost falls as predicted. Its last step is Newton's: what is differentiated below is a minimum, and that squares
+// the distance to it.
+func (e *expert) solve() {
+	x, mu, nu := e.at(e.omega), 1e-6, 2.0
+	for range e.iterations {
+		cosine, damped := 0.0, fields(len(x.g), len(x.g))
+		for k, v := range x.g {
+			cosine = max(cosine, math.Abs(v)/math.Sqrt(2*x.c*x.a[k][k]))
+			copy(damped[k], x.a[k])
+			damped[k][k] *= 1 + mu
+		}
+		if cosine <= e.tolerance || mu > 1e10 {
+			break
+		}
+		step, predicted, trial := solveSymmetric(damped, x.g), 0.0, slices.Clone(e.omega)
+		for k, v := range step {
+			predicted += v * (x.g[k] - 0.5*dot(x.a[k], step))
+			trial[k] -= v
+		}
+		if y := e.at(trial); step != nil && x.c-y.c > 1e-4*predicted {
+			mu, nu = mu*max(1./3, 1-math.Pow(2*(x.c-y.c)/predicted-1, 3)), 2
+			e.omega, x = trial, y
+		} else {
+			mu, nu = mu*nu, 2*nu
+		}
+	}
+	trial := slices.Clone(e.omega)
+	axpy(trial, -1, solveSymmetric(x.h, x.g))
+	if e.at(trial).c <= x.c*(1+1e-13) {
+		e.omega = trial
+	}
+}
+
+// solveSymmetric solves a x = b by Cholesky's factorisation, a = L Lᵀ; it returns nil if a is not positive definite.
+func solveSymmetric(a [][]float64, b []float64) []float64 {
+	l, x := fields(len(b), len(b)), slices.Clone(b)
+	for i := range b {
+		for j := range i {
+			l[i][j] = (a[i][j] - dot(l[i][:j], l[j])) / l[j][j]
+		}
+		pivot := a[i][i] - dot(l[i], l[i])
+		if !(pivot > 0) {
+			return nil
+		}
+		l[i][i] = math.Sqrt(pivot)
+		x[i] = (x[i] - dot(l[i][:i], x)) / l[i][i]
+	}
+	for i := len(b) - 1; i >= 0; i-- {
+		x[i] /= l[i][i]
+		axpy(x, -x[i], l[i][:i])
+	}
+	return x
+}
+
+// 4. Loss and gradient -----------------------------------------------------------------------------------------------
+
+// loss is a weighted sum of the mean squares of the sets of rows, on the whole grid; ubar is ∂loss/∂u. A jump d between
+// two experts is a residual of about d/dx² in the rows beside it, which borderRows keeps from ruling the loss.
+func (m *method) loss(u, u0 []float64) (loss float64, ubar []float64) {
+	ubar = make([]float64, len(u))
+	for i := range m.rows {
+		r := &m.rows[i]
+		factor := m.lossWeights[r.set] / m.count[r.set]
+		if p := r.point; r.set == residual && m.owner(p-1) != m.owner(p+1) {
+			factor *= m.borderRows * m.borderRows
+		}
+		value, d, _ := r.evaluate(r.read(u), u0)
+		loss += factor * value * value
+		r.scatter(ubar, scaled(2*factor*value, d))
+	}
+	return loss, ubar
+}
+
+// addBackward adds to bbar = ∂loss/∂b what goes through this expert, from ubar. In Ω_k u is b·ω, and ω = z*(b).
+// Equation 1 differentiates F(b·z*(b)) = 0. With more rows than weights no ω makes all rows zero; what is zero at the
+// minimum is the gradient of the cost, g(ω, b). The same theorem for g gives dω = -H⁻¹ (∂g/∂b) db, so that
+//
+//	H λ = ω̄ = Σ b ubar over Ω_k,   bbar += ω ubar - (∂g/∂b)ᵀ λ:
+//
+// one linear system in place of the matrix inverse of equation 5 (appendix A). g = Σ σ r J, and r and J depend on b.
+func (e *expert) addBackward(bbar, basis [][]float64, ubar []float64) {
+	alpha, beta, omegabar := make([]float64, len(ubar)), make([]float64, len(ubar)), make([]float64, len(basis))
+	for p, v := range ubar {
+		if e.owner(p) == e.index { // the indicator function of equation 3
+			alpha[p] = v
+			for n, b := range basis {
+				omegabar[n] += b[p] * v
+			}
+		}
+	}
+	x := e.at(e.omega)
+	lambda := solveSymmetric(x.h, omegabar)
+	if lambda == nil { // H is not positive definite, so this is no minimum; A is in any case
+		lambda = solveSymmetric(x.a, omegabar)
+	}
+	for i, r := range e.rows {
+		value, d, h := r.evaluate(e.read(i, e.omega), e.u0)
+		y := e.read(i, lambda)
+		r.scatter(beta, scaled(-e.sigma[i]*value, d))
+		r.scatter(alpha, scaled(-e.sigma[i]*dot(d[:], y[:]), d))
+		for j := range y {
+			r.scatter(alpha, scaled(-e.sigma[i]*value*y[j], h[j]))
+		}
+	}
+	for n := range bbar {
+		axpy(bbar[n], e.omega[n], alpha)
+		axpy(bbar[n], lambda[n], beta)
+	}
+}
+
+// predict solves for every expert, by its rows, and returns u. PI-SC has no expert: u is what the network says.
+func (m *method) predict(basis [][]float64, u0 []float64, rows [][]*row) (u []float64, experts []*expert) {
+	u = slices.Clone(basis[0])
+	for k := range rows {
+		e := m.newExpert(k, rows[k], basis, u0)
+		e.solve()
+		for p := range u {
+			if m.owner(p) == k {
+				u[p] = 0
+				for n, b := range basis {
+					u[p] += b[p] * e.omega[n]
+				}
+			}
+		}
+		experts = append(experts, e)
+	}
+	return u, experts
+}
+
+// addGradient is the method: it returns the loss of one initial condition and adds its gradient by the parameters.
+func (m *method) addGradient(grad, params, u0 []float64, rows [][]*row) float64 {
+	basis, tapes := m.forward(params, u0)
+	u, experts := m.predict(basis, u0, rows)
+	loss, ubar := m.loss(u, u0)
+	bbar := fields(len(basis), len(u))
+	if len(experts) == 0 { // PI-SC
+		bbar[0] = ubar
+	}
+	for _, e := range experts {
+		e.addBackward(bbar, basis, ubar)
+	}
+	m.backward(grad, params, tapes, bbar)
+	return loss
+}
+
+// 5. Training --------------------------------------------------------------------------------------------------------
+
+// train runs Adam (Kingma and Ba 2015) on gradients of norm 0.1 at most, at a rate that rises in 20 steps and falls.
+func (m *method) train(steps int) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	_, size := m.layers(nil)
+	params, first, second := make([]float64, size), make([]float64, size), make([]float64, size)
+	all, _ := m.layers(params)
+	for _, l := range all { // biases and spectral weights begin at zero
+		for i := range l.weight {
+			l.weight[i] = rng.NormFloat64() / math.Sqrt(float64(l.in))
+		}
+	}
+	for step := range steps + 1 {
+		if step%max(1, steps/10) == 0 {
+			m.report(step, params)
+		}
+		grad, t := make([]float64, size), float64(step+1)
+		for range 4 {
+			m.addGradient(grad, params, slices.Repeat([]float64{0.2 * rng.Float64()}, m.nx), m.route(300, rng))
+		}
+		scale, rate := min(0.25, 0.1/math.Sqrt(dot(grad, grad))), 3e-3*min(1, t/20)*(1+math.Cos(math.Pi*t/float64(steps+1)))/2
+		for i, g := range grad {
+			first[i] += 0.1 * (scale*g - first[i])
+			second[i] += 0.001 * (scale*g*scale*g - second[i])
+			params[i] -= rate * first[i] / (1 - math.Pow(0.9, t)) / (math.Sqrt(second[i]/(1-math.Pow(0.999, t))) + 1e-8)
+		}
+	}
+}
+
+// report prints the mean loss and error of three initial conditions, with solves on all rows.
+func (m *method) report(step int, params []float64) {
+	var loss, wrong float64
+	for _, v := range []float64{0.03, 0.1, 0.17} {
+		u0 := slices.Repeat([]float64{v}, m.nx)
+		basis, _ := m.forward(params, u0)
+		u, _ := m.predict(basis, u0, m.route(0, rand.New(rand.NewPCG(3, 4))))
+		l, _ := m.loss(u, u0)
+		truth := m.classical(u0)
+		axpy(u, -1, truth)
+		loss, wrong = loss+l/3, wrong+math.Sqrt(dot(u, u)/dot(truth, truth))/3
+	}
+	fmt.Printf("step %4d: loss %8.3g, error %6.2f %%\n", step, loss, 100*wrong)
+}
+
+// classical solves the same cells by short steps of Euler's method: what predictions are compared with.
+func (m *method) classical(u0 []float64) []float64 {
+	u, out, dx := slices.Clone(u0), slices.Clone(u0), 1/float64(m.nx)
+	for range m.nt - 1 {
+		for range 200 {
+			w := slices.Concat([]float64{1}, u, []float64{diffusion * (u[m.nx-2] - u[m.nx-1]) / dx})
+			for j, v := range u {
+				f, _, _ := diffusivity(v)
+				u[j] += duration / float64(200*(m.nt-1)) * f * (w[j] - 2*v + w[j+2]) / (dx * dx)
+			}
+		}
+		out = append(out, u...)
+	}
+	return out
+}
+
+func main() {
+	m := &method{
+		nt: 51, nx: 32, mt: 4, mx: 5, width: 12, fourier: 3, hidden: 24, basis: 8, scale: 0.2, start: 0.3, ridge: 1e-4, tolerance: 1e-4,
+		iterations: 50, solveWeights: [4]float64{0.14, 1, 1, 1}, lossWeights: [4]float64{2, 10, 10, 10}, borderRows: 0.1,
+	}
+	steps := flag.Int("steps", 300, "updates of the parameters")
+	flag.IntVar(&m.experts, "experts", 2, "subdomains, 0 to 4: 1 is PI-HC, 0 is PI-SC")
+	flag.Parse()
+	if m.experts < 0 || m.experts > 4 || *steps < 1 || flag.NArg() > 0 {
+		log.Fatalf("-experts %d -steps %d %q: want 0 to 4 experts, at least 1 step, and nothing else", m.experts, *steps, flag.Args())
+	}
+	m.prepare().train(*steps)
+}
+
+func fields(n, size int) [][]float64 {
+	all := make([][]float64, n)
+	for i := range all {
+		all[i] = make([]float64, size)
+	}
+	return all
+}
+
+func scaled(a float64, x [3]float64) [3]float64 { return [3]float64{a * x[0], a * x[1], a * x[2]} }
+
+func dot(x, y []float64) (sum float64) {
+	for i, v := range x {
+		sum += v * y[i]
+	}
+	return sum
+}
+
+// axpy adds a·x to y.
+func axpy(y []float64, a float64, x []float64) {
+	for i, v := range x {
+		y[i] += a * v
+	}
+}
