@@ -591,6 +591,7 @@ func main() {
 		iterations: 50, solveWeights: [4]float64{0.14, 1, 1, 1}, lossWeights: [4]float64{2, 10, 10, 10}, borderRows: 0.1,
 	}
 	flag.IntVar(&m.experts, "experts", 2, "subdomains, 0 to 4: 1 is PI-HC, 0 is PI-SC")
+	log.SetFlags(0)
 	flag.Parse()
 	if m.experts < 0 || m.experts > 4 || flag.NArg() > 0 {
 		log.Fatalf("%d experts, and %q: want -experts 0 to 4, and nothing else", m.experts, flag.Args())
