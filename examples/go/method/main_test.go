@@ -26,8 +26,7 @@ func small(experts int) *method {
 
 // parameters draws some, of all layers, and initial conditions that are not constant.
 func (m *method) parameters(rng *rand.Rand) (params []float64, inputs [][]float64) {
-	_, size := m.layers(nil)
-	params = make([]float64, size)
+	params = make([]float64, m.size)
 	for i := range params {
 		params[i] = 0.4 * rng.NormFloat64()
 	}
