@@ -2,7 +2,7 @@
 // 2024) in one file of plain loops. It trains a small network to solve diffusion-sorption for any constant initial
 // condition, without solutions. It imports nothing of pihc; main_test.go holds its loss and gradient equal to pihc's.
 //
-//	go run ./method                  PI-HC-MoE, the paper's method, in half a minute
+//	go run ./method                  PI-HC-MoE, the paper's method, in 15 s on one core
 //	go run ./method -experts 1       PI-HC: one solve for the whole domain
 //	go run ./method -experts 0       PI-SC: no solve, the equation is a penalty in the loss
 //
