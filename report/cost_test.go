@@ -21,7 +21,7 @@ func TestCostMatch(t *testing.T) {
 	if moe.Matched != -1 || moe.BreakEven != 0 {
 		t.Errorf("moe: %+v", moe)
 	}
-	if text := c.claim(func(string) bool { return true }); !strings.Contains(text, "as accurate as PI-SC is faster") || !strings.Contains(text, "PI-HC pays for its training after 638\u202f404 predictions") || strings.Contains(text, "MoE") {
+	if text := c.claim(func(string) bool { return true }); !strings.Contains(text, "as accurate as PI-SC is 81.7 times faster") || !strings.Contains(text, "PI-HC pays for its training after 638\u202f404 predictions") || strings.Contains(text, "MoE") {
 		t.Error(text)
 	}
 	if notes := c.notes(); !strings.Contains(notes[len(notes)-1], "no run that was tried is as accurate; the finest has "+gridText(c.Classical[1].Grid)) {
