@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -98,25 +97,4 @@ func WriteFields(path string, f *Fields) error {
 		arrays = append(arrays, v.Named)
 	}
 	return WriteNPZ(path, arrays)
-}
-
-// FieldNames are the names of the arrays of a file that WriteFields may have written, in its order: NPZ or NetCDF. nil of any other.
-func FieldNames(path string) []string {
-	if names := disk.ArrayNames(path); names != nil {
-		return names
-	}
-	f, err := disk.Open(path)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	var info os.FileInfo
-	if info, err = f.Stat(); err != nil {
-		return nil
-	}
-	n, err := decodeNetCDF(f, info.Size())
-	if err != nil {
-		return nil
-	}
-	return n.names
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -87,8 +88,12 @@ func (p *Predictions) output(path string) disk.Output {
 	for _, axis := range p.Grid.Axes {
 		own = append(own, axis.Name)
 	}
-	return disk.Output{Path: path, Kind: "file of predictions of this problem", Force: p.overwrite, Reads: p.reads, Ours: func(path string) bool {
-		names := data.FieldNames(path)
+	kind := "file of predictions of this problem"
+	if !strings.EqualFold(filepath.Ext(path), ".npz") { // an earlier output too
+		kind = "NPZ " + kind
+	}
+	return disk.Output{Path: path, Kind: kind, Force: p.overwrite, Reads: p.reads, Ours: func(path string) bool {
+		names := disk.ArrayNames(path)
 		return len(names) > len(own) && slices.Equal(names[:len(own)], own) &&
 			!slices.ContainsFunc(names[len(own):], func(name string) bool { return !slices.Contains(OfPredictions, name) })
 	}}

@@ -30,7 +30,8 @@ constant. Positive numbers are fitted by their logarithms; D:linear does not.
 
 OBS.csv has a line of names and a line for each observation: the axes (t,x or t,x,y), value,
 sigma (its standard deviation), and where there are several unknown and experiment (0, 1, ...).
-An NPZ file has arrays of these names. Points lie anywhere in the box of the PDE file.
+A file of arrays (.npz, .nc or .h5) has them by these names, unknown as a position. Points lie
+anywhere in the box of the PDE file.
 
 What is not free is as the PDE file says; initial conditions and inputs that the file draws
 come from --initial, a sample for each experiment (as for solve), numbers also by --value.
