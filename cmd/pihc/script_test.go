@@ -70,6 +70,7 @@ func TestScripts(t *testing.T) {
 			"cut":       cutCommand,
 			"edit":      editCommand,
 			"clock":     clockCommand,
+			"events":    eventsCommand,
 			"killrank":  killrankCommand,
 			"terminate": terminateCommand,
 		},
