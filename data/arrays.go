@@ -133,9 +133,18 @@ func openSized(path string) (f *os.File, size int64, format int, err error) {
 	return f, size, format, nil
 }
 
-// ReadArray reads a file of one array: NPY, or a file of arrays with a single one besides those of some names, coordinates say. Values are
-// read if its shape is accepted, and an error of that is returned as it is.
-func ReadArray(path string, besides []string, accept func(shape []int) error) (*Array, error) {
+// CheckOrder is an error for an array whose file says that its axes come in another order than samples and then those given. NetCDF-3 alone
+// says so: the order in other files is what their writer meant.
+func CheckOrder(f Arrays, name string, axes []string) error {
+	if n, ok := f.(*NetCDF); ok {
+		return n.order(name, append([]string{SampleDimension}, axes...))
+	}
+	return nil
+}
+
+// ReadArray reads a file of one array with axes of some names, and samples before them or none: NPY, or a file of arrays with a single one
+// besides coordinates, which have the names of axes. Values are read if its shape is accepted, and an error of that is returned as it is.
+func ReadArray(path string, axes []string, accept func(shape []int) error) (*Array, error) {
 	f, size, format, err := openSized(path)
 	if err != nil {
 		return nil, err
@@ -154,13 +163,16 @@ func ReadArray(path string, besides []string, accept func(shape []int) error) (*
 		return nil, err
 	}
 	defer arrays.Close()
-	names := slices.DeleteFunc(slices.Clone(arrays.Names()), func(name string) bool { return slices.Contains(besides, name) })
+	names := slices.DeleteFunc(slices.Clone(arrays.Names()), func(name string) bool { return name == SampleDimension || slices.Contains(axes, name) })
 	if len(names) != 1 {
 		return nil, fmt.Errorf("%s: holds %d arrays (%s); want one", path, len(arrays.Names()), words.List(arrays.Names()))
 	}
 	shape, err := arrays.Shape(names[0])
 	if err == nil {
 		err = accept(shape)
+	}
+	if err == nil {
+		err = CheckOrder(arrays, names[0], axes)
 	}
 	if err != nil {
 		return nil, err

@@ -40,6 +40,8 @@ type hdf5Dataset struct {
 	stored  int  // bytes in the file, -1 where h5dump does not say
 	encoded bool // compressed, say, so that there may be fewer bytes than values take
 	packed  bool // it has an attribute by which values are to be scaled
+	fill    string
+	filled  bool // values of fill were never written, as NetCDF-4 marks them
 }
 
 const (
@@ -131,6 +133,7 @@ var (
 	hdf5Outside = regexp.MustCompile(`^\s*(EXTERNAL \{|VIRTUAL \{|EXTERNAL_LINK |USERDEFINED_LINK )`)
 	hdf5Link    = regexp.MustCompile(`^ *(ext link|UD link)\b`)
 	hdf5Hard    = regexp.MustCompile(`^\s*HARDLINK "(.*)"`)
+	hdf5Fill    = regexp.MustCompile(`^\s*VALUE\s+(\S+)$`)
 	hdf5Filter  = regexp.MustCompile(`^\s*FILTER_ID ([0-9]+)`)
 )
 
@@ -218,8 +221,9 @@ func (f *HDF5) decode(header io.Reader) error {
 		}
 		if m := hdf5Name.FindStringSubmatch(line); m != nil {
 			at := ""
-			if d, ok := f.datasets[in()]; ok && m[1] == "ATTRIBUTE" && (m[2] == "scale_factor" || m[2] == "add_offset") {
-				d.packed = true
+			if d, ok := f.datasets[in()]; ok && m[1] == "ATTRIBUTE" {
+				d.packed = d.packed || m[2] == "scale_factor" || m[2] == "add_offset"
+				d.filled = d.filled || m[2] == "_FillValue"
 				f.datasets[in()] = d
 			}
 			if m[1] != "ATTRIBUTE" {
@@ -268,6 +272,9 @@ func (f *HDF5) property(d *hdf5Dataset, name, line string, own bool) (err error)
 		if d.stored, err = strconv.Atoi(m[1]); err != nil {
 			return f.fail("dataset %s: %v", name, err)
 		}
+	}
+	if m := hdf5Fill.FindStringSubmatch(line); m != nil {
+		d.fill = m[1]
 	}
 	if strings.TrimSpace(line) == "NONE" { // of FILTERS
 		d.encoded = false
@@ -377,7 +384,11 @@ func (f *HDF5) Read(name string, samples int) (*Array, error) {
 		)
 	}
 	a := NewArray(shape, values)
-	if at := a.find([]float64{netcdfFill, netcdfFill32}); at >= 0 {
+	fill := []float64{netcdfFill, netcdfFill32}
+	if v, err := strconv.ParseFloat(f.datasets[name].fill, 64); err == nil && f.datasets[name].filled {
+		fill = append(fill, v, float64(float32(v)))
+	}
+	if at := a.find(fill); at >= 0 {
 		return nil, f.fail("dataset %s: value at index (%s) is NetCDF's fill value: nothing was written there", name, a.index(at))
 	}
 	return a, nil

@@ -8,6 +8,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
+	"strconv"
+	"strings"
 
 	"pihc/internal/disk"
 	"pihc/internal/machine"
@@ -51,6 +54,7 @@ type NetCDF struct {
 
 type netcdfVariable struct {
 	shape   []int
+	axes    []string // names of the dimensions
 	kind    uint32 // a key of netcdfTypes
 	begin   int64
 	slab    int64 // bytes of all values, or of those of one record
@@ -146,6 +150,35 @@ func (f *NetCDF) fits(header, size int64) error {
 
 // Names are the variables, in the order of the file.
 func (f *NetCDF) Names() []string { return f.names }
+
+// order is an error for a variable whose dimensions have names of axes in another order than that given. Other names may be anywhere.
+func (f *NetCDF) order(name string, axes []string) error {
+	v := f.variables[name]
+	if v == nil {
+		return nil
+	}
+	last := -1
+	for _, axis := range v.axes {
+		if at := slices.Index(axes, axis); at >= 0 {
+			if at < last {
+				return words.WithHint(f.inVariable(name, fmt.Errorf("its dimensions are (%s); want the order %s", strings.Join(v.axes, ", "), strings.Join(axes, ", "))),
+					"in xarray, u.transpose(%s) has it", strings.Join(quoted(axes, v.axes), ", "))
+			}
+			last = at
+		}
+	}
+	return nil
+}
+
+// quoted are those of some names that are among others.
+func quoted(names, of []string) (all []string) {
+	for _, name := range names {
+		if slices.Contains(of, name) {
+			all = append(all, strconv.Quote(name))
+		}
+	}
+	return all
+}
 
 // Close ends the reading.
 func (f *NetCDF) Close() error { return f.close() }

@@ -16,6 +16,7 @@ type netcdfHeader struct {
 	at, size   int64
 	wide       bool // CDF-2
 	dimensions []int64
+	names      []string // of dimensions
 	unlimited  int // its position, -1 for none
 }
 
@@ -137,7 +138,8 @@ func (h *netcdfHeader) attribute(v *netcdfVariable) error {
 func (h *netcdfHeader) dimensionList() error {
 	count, err := h.list(tagDimension, "dimensions", 8)
 	for ; count > 0 && err == nil; count-- {
-		if _, err = h.name(); err != nil {
+		var name string
+		if name, err = h.name(); err != nil {
 			return err
 		}
 		var n uint32
@@ -147,7 +149,7 @@ func (h *netcdfHeader) dimensionList() error {
 			}
 			h.unlimited = len(h.dimensions)
 		}
-		h.dimensions = append(h.dimensions, int64(n))
+		h.dimensions, h.names = append(h.dimensions, int64(n)), append(h.names, name)
 	}
 	return err
 }
@@ -177,7 +179,7 @@ func (h *netcdfHeader) variable(records int64) (name string, v *netcdfVariable, 
 			}
 			v.records, n = true, records
 		}
-		v.shape = append(v.shape, int(n))
+		v.shape, v.axes = append(v.shape, int(n)), append(v.axes, h.names[id])
 	}
 	if err != nil {
 		return "", nil, err

@@ -73,6 +73,9 @@ func readNamedInputs(path string, p *pde.Problem, inputs []pde.PlacedInput) ([][
 		if count >= 0 && shape[0] != count {
 			return nil, fmt.Errorf("%s: array %s has %d samples, the first one %d", path, name, shape[0], count)
 		}
+		if err := data.CheckOrder(arrays, name, p.AxisNames()); err != nil {
+			return nil, fmt.Errorf("inputs: %w", err)
+		}
 		a, err := arrays.Read(name, 0)
 		if err != nil {
 			return nil, fmt.Errorf("inputs: %w", err)
@@ -101,7 +104,7 @@ func readInitial(path string, p *pde.Problem, g *grid.Grid) ([][]float64, error)
 		return words.WithHint(fmt.Errorf("%s has shape %s; want %s, or samples of it", path, words.Shape(shape), words.Shape(want)),
 			"%s", cmp.Or(hint, fmt.Sprintf("one value for each point of %s; --grid changes the number of points", strings.Join(p.AxisNames()[1:], " and "))))
 	}
-	array, err := data.ReadArray(path, append(p.AxisNames(), data.SampleDimension), fits)
+	array, err := data.ReadArray(path, p.AxisNames(), fits)
 	if err != nil {
 		return nil, fmt.Errorf("initial condition: %w", err)
 	}

@@ -177,6 +177,9 @@ func (f *given) samples(arrays data.Arrays, name string, want []int) (values []f
 		}
 		return nil, 0, f.fail(hint, "array %s has shape %s; want (sample, %s), one value for each point of the spec's grid", name, words.Shape(shape), words.Shape(want))
 	}
+	if err := data.CheckOrder(arrays, name, f.problem.AxisNames()); err != nil {
+		return nil, 0, fmt.Errorf("reference: %w", err)
+	}
 	a, err := arrays.Read(name, 0)
 	if err != nil {
 		return nil, 0, fmt.Errorf("reference: %w", err)
