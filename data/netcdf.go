@@ -55,7 +55,7 @@ type NetCDF struct {
 type netcdfVariable struct {
 	shape   []int
 	axes    []string // names of the dimensions
-	kind    uint32 // a key of netcdfTypes
+	kind    uint32   // a key of netcdfTypes
 	begin   int64
 	slab    int64 // bytes of all values, or of those of one record
 	records bool  // the first axis is the unlimited dimension

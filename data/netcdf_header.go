@@ -17,7 +17,7 @@ type netcdfHeader struct {
 	wide       bool // CDF-2
 	dimensions []int64
 	names      []string // of dimensions
-	unlimited  int // its position, -1 for none
+	unlimited  int      // its position, -1 for none
 }
 
 // fail is an error at the bytes that were read last.
