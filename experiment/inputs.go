@@ -2,8 +2,9 @@ package experiment
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -15,8 +16,8 @@ import (
 )
 
 // ReadInputs reads the inputs of samples for the points of g: an NPY file of initial conditions, (x[, y]) or
-// (sample, x[, y]), or an NPZ file that holds one such array; of a problem that has other inputs, an NPZ file with one array
-// for each, of samples or of one. The files of a dataset have these arrays.
+// (sample, x[, y]), or a file of arrays (NPZ, NetCDF, HDF5) that holds one such array besides coordinates; of a problem that has other
+// inputs, a file of arrays with one for each, of samples or of one. The files of a dataset have these arrays.
 func ReadInputs(path string, p *pde.Problem, g *grid.Grid) ([][]float64, error) {
 	if p.OnlyInitial() {
 		return readInitial(path, p, g)
@@ -35,18 +36,18 @@ func ReadInputs(path string, p *pde.Problem, g *grid.Grid) ([][]float64, error) 
 	return samples, nil
 }
 
-// readNamedInputs reads each of some inputs from an NPZ file: the values of all samples, one after another.
+// readNamedInputs reads each of some inputs from a file of arrays: the values of all samples, one after another.
 func readNamedInputs(path string, p *pde.Problem, inputs []pde.PlacedInput) ([][]float64, error) {
 	var want []string
 	for _, in := range inputs {
 		shape := strings.Join(append([]string{"sample"}, in.Axes...), ", ")
 		want = append(want, fmt.Sprintf("%s (%s)", dataset.InputArray(p, in.Name), shape))
 	}
-	needs := "problem " + p.Name + " wants an NPZ file with the arrays " + words.List(want)
-	if strings.ToLower(filepath.Ext(path)) != ".npz" {
-		return nil, words.WithHint(fmt.Errorf("%s is no NPZ file", path), "%s", needs)
+	needs := "problem " + p.Name + " wants a file (.npz, .nc or .h5) with the arrays " + words.List(want)
+	arrays, err := data.OpenArrays(context.Background(), path)
+	if errors.As(err, new(*data.NoArraysError)) {
+		return nil, words.WithHint(fmt.Errorf("inputs: %w", err), "%s", needs)
 	}
-	arrays, err := data.OpenNPZ(path)
 	if err != nil {
 		return nil, fmt.Errorf("inputs: %w", err)
 	}
@@ -71,6 +72,9 @@ func readNamedInputs(path string, p *pde.Problem, inputs []pde.PlacedInput) ([][
 		}
 		if count >= 0 && shape[0] != count {
 			return nil, fmt.Errorf("%s: array %s has %d samples, the first one %d", path, name, shape[0], count)
+		}
+		if err := data.CheckOrder(arrays, name, p.AxisNames()); err != nil {
+			return nil, fmt.Errorf("inputs: %w", err)
 		}
 		a, err := arrays.Read(name, 0)
 		if err != nil {
@@ -100,7 +104,7 @@ func readInitial(path string, p *pde.Problem, g *grid.Grid) ([][]float64, error)
 		return words.WithHint(fmt.Errorf("%s has shape %s; want %s, or samples of it", path, words.Shape(shape), words.Shape(want)),
 			"%s", cmp.Or(hint, fmt.Sprintf("one value for each point of %s; --grid changes the number of points", strings.Join(p.AxisNames()[1:], " and "))))
 	}
-	array, err := data.ReadArray(path, fits)
+	array, err := data.ReadArray(path, p.AxisNames(), fits)
 	if err != nil {
 		return nil, fmt.Errorf("initial condition: %w", err)
 	}

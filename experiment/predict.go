@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -17,6 +18,7 @@ import (
 	"pihc/internal/disk"
 	"pihc/internal/words"
 	"pihc/model"
+	"pihc/pde"
 	"pihc/score"
 	"pihc/train"
 )
@@ -38,6 +40,7 @@ type Predictions struct {
 	Edited        []string // files of the run folder that are not those of its training
 	Warnings      []string // of inputs unlike those of training, and of predictions that may be far off
 
+	problem   *pde.Problem
 	overwrite bool
 	reads     []string // what Write does not replace
 }
@@ -57,20 +60,7 @@ func (p *Predictions) Arrays() []data.Named {
 		add("relative_loss", p.RelativeLoss, n)
 	}
 	if len(p.Edited) > 0 {
-		add("trusted_edits", []float64{float64(len(p.Edited))}, 1)
-	}
-	return out
-}
-
-// fieldArrays are fields, per unknown (sample, t, x[, y]), under the names of the unknowns, and the coordinates of every axis.
-func fieldArrays(g *grid.Grid, unknowns []string, fields [][]float64) []data.Named {
-	var out []data.Named
-	for c, name := range unknowns {
-		shape := append([]int{len(fields[c]) / g.Size()}, g.Shape()...)
-		out = append(out, data.Named{Name: name, Array: data.NewArray(shape, fields[c])})
-	}
-	for _, axis := range g.Axes {
-		out = append(out, data.Named{Name: axis.Name, Array: data.NewArray([]int{axis.Points}, coordinates(axis))})
+		add(editsArray, []float64{float64(len(p.Edited))}, 1)
 	}
 	return out
 }
@@ -78,13 +68,18 @@ func fieldArrays(g *grid.Grid, unknowns []string, fields [][]float64) []data.Nam
 // Edits says which files of the run folder were used though they are not those of its training.
 func (p *Predictions) Edits() string { return editsText(p.Edited) }
 
-// Write writes the arrays to an NPZ file, whole or not at all. A file that is there and has other content than predictions of
-// this problem stays, unless PredictOptions.Overwrite was set, and is an error.
+// Write writes the arrays to a file in the format of its ending (data.WriteFields), whole or not at all. A file that is there and has other
+// content than predictions of this problem stays, unless PredictOptions.Overwrite was set, and is an error.
 func (p *Predictions) Write(path string) error {
-	if err := p.output(path).Check(); err != nil {
+	if err := p.check(path, len(p.ResidualOverRate)); err != nil {
 		return err
 	}
-	return data.WriteNPZ(path, p.Arrays())
+	return data.WriteFields(path, describedFields("predict", p.problem, p.Arrays()))
+}
+
+// check is an error for a file that predictions of so many samples are not written to.
+func (p *Predictions) check(path string, samples int) error {
+	return cmp.Or(p.output(path).Check(), fitsFormat(path, p.problem, p.Grid, samples, p.overwrite))
 }
 
 // output is a file for the predictions.
@@ -93,16 +88,23 @@ func (p *Predictions) output(path string) disk.Output {
 	for _, axis := range p.Grid.Axes {
 		own = append(own, axis.Name)
 	}
-	return disk.Output{Path: path, Kind: "file of predictions of this problem", Force: p.overwrite, Reads: p.reads, Ours: func(path string) bool {
+	kind := "file of predictions of this problem"
+	if !strings.EqualFold(filepath.Ext(path), ".npz") { // an earlier output too
+		kind = "NPZ " + kind
+	}
+	return disk.Output{Path: path, Kind: kind, Force: p.overwrite, Reads: p.reads, Ours: func(path string) bool {
 		names := disk.ArrayNames(path)
 		return len(names) > len(own) && slices.Equal(names[:len(own)], own) &&
 			!slices.ContainsFunc(names[len(own):], func(name string) bool { return !slices.Contains(OfPredictions, name) })
 	}}
 }
 
+// editsArray is the array with how many files of the run were edited.
+const editsArray = "trusted_edits"
+
 // OfPredictions are the arrays of predictions that are neither unknowns nor coordinates; those of older files had
 // relative_residual and residual.
-var OfPredictions = []string{"residual_over_rate", "error_estimate", "passes", "relative_loss", "trusted_edits", "relative_residual", "residual"}
+var OfPredictions = []string{"residual_over_rate", "error_estimate", "passes", "relative_loss", editsArray, "relative_residual", "residual"}
 
 // PredictOptions say how a run predicts.
 type PredictOptions struct {
@@ -126,9 +128,9 @@ func (r *Run) Predict(ctx context.Context, inputs [][]float64, o PredictOptions)
 		return nil, err
 	}
 	p := r.Problem
-	out := &Predictions{Grid: g, Unknowns: p.UnknownNames(), Fields: make([][]float64, len(p.Unknowns)), overwrite: o.Overwrite, reads: []string{o.Name}}
+	out := &Predictions{Grid: g, Unknowns: p.UnknownNames(), Fields: make([][]float64, len(p.Unknowns)), problem: p, overwrite: o.Overwrite, reads: []string{o.Name}}
 	if o.Out != "" {
-		if err := out.output(o.Out).Check(); err != nil {
+		if err := out.check(o.Out, len(inputs)); err != nil {
 			return nil, err
 		}
 	}

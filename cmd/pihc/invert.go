@@ -30,7 +30,8 @@ constant. Positive numbers are fitted by their logarithms; D:linear does not.
 
 OBS.csv has a line of names and a line for each observation: the axes (t,x or t,x,y), value,
 sigma (its standard deviation), and where there are several unknown and experiment (0, 1, ...).
-An NPZ file has arrays of these names. Points lie anywhere in the box of the PDE file.
+A file of arrays (.npz, .nc or .h5) has them by these names, unknown as a position. Points lie
+anywhere in the box of the PDE file.
 
 What is not free is as the PDE file says; initial conditions and inputs that the file draws
 come from --initial, a sample for each experiment (as for solve), numbers also by --value.
@@ -53,11 +54,11 @@ estimates.json, observations.csv and a page to a folder. A rejected fit exits 0.
 		RunE: func(c *cobra.Command, args []string) error { return a.invert(c, args[0], o) },
 	}
 	f := c.Flags()
-	f.StringVar(&o.Observe, "observe", "", "CSV or NPZ file of observations (required)")
+	f.StringVar(&o.Observe, "observe", "", "CSV, NPZ, NetCDF or HDF5 file of observations (required)")
 	f.StringSliceVar(&o.Free, "free", nil, "numbers to find: D,k,u0:8 (required)")
 	f.StringArrayVar(&o.values, "value", nil, "where a free number starts, or what a number among the inputs is: k=3.5e-4 (repeatable)")
 	f.StringArrayVar(&o.Priors, "prior", nil, "what is known: file, \"k=lognormal(3.5e-4, 0.5)\" or \"k=normal(1, 0.1)\" (repeatable)")
-	f.StringVarP(&o.Initial, "initial", "i", "", "NPY file of initial conditions, or NPZ file of inputs, a sample an experiment")
+	f.StringVarP(&o.Initial, "initial", "i", "", "NPY file of initial conditions, or NPZ, NetCDF or HDF5 file of inputs, a sample an experiment")
 	f.StringArrayVar(&o.set, "set", nil, "override one value of the PDE file, as in constants.D=0.001 (repeatable)")
 	f.Var((*gridFlag)(&o.grid), "grid", "points by axis of the coarsest grid, and of --initial (default the file's)")
 	f.StringVarP(&o.out, "out", "o", "", "folder to write")
