@@ -28,7 +28,7 @@ def find() -> str:
         path = os.path.join(folder, name)
         if os.path.isfile(path):
             return path
-    path = shutil.which(name)
-    if path is None:
+    found = shutil.which(name)
+    if found is None:
         raise FileNotFoundError("the program pihc is not installed beside this package; pip install pihc brings it, or set PIHC_BINARY")
-    return path
+    return found

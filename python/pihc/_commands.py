@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pathlib
 import tempfile
@@ -10,7 +9,7 @@ from typing import Any, Mapping, Sequence
 
 import numpy as np
 
-from ._process import Error, Progress, command, flags
+from ._process import Error, Progress, ask_json, command, flags
 from ._run import Arrays, Path, Run, _numbers, fields
 
 
@@ -57,7 +56,7 @@ def reproduce(spec: Path, out: Path | None = None, *, scale: str | None = None, 
     """Data, trainings, scores and report.html in the folder out: a spec, or a name of the paper at a scale. Returns the scores.
     progress receives lines as {"text": ...}."""
     args = flags(dict(options, out=out, scale=scale, set=set))
-    return json.loads(command(["reproduce", *args, "--json", "--", os.fspath(spec)], progress))
+    return ask_json(["reproduce", *args, "--json", "--", os.fspath(spec)], progress)
 
 
 def solve(
@@ -76,7 +75,7 @@ def solve(
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "u.npz")
         args = flags(dict(options, out=out, initial=_saved(folder, initial), grid=grid, tolerance=tolerance, set=set, seed=seed))
-        said = json.loads(command(["solve", *args, "--json", "--", os.fspath(problem)], progress))
+        said = ask_json(["solve", *args, "--json", "--", os.fspath(problem)], progress)
         with np.load(out) as arrays:
             return fields(dict(arrays), said)
 
@@ -99,7 +98,7 @@ def invert(
         if isinstance(observe, Mapping):
             observe = _columns(os.path.join(folder, "observations.csv"), observe)
         args = flags(dict(options, observe=observe, free=free, initial=_saved(folder, initial), value=value, prior=prior, set=set))
-        return json.loads(command(["invert", *args, "--json", "--", os.fspath(problem)], progress))
+        return ask_json(["invert", *args, "--json", "--", os.fspath(problem)], progress)
 
 
 def _saved(folder: str, initial: Arrays | None) -> str | None:
@@ -108,7 +107,8 @@ def _saved(folder: str, initial: Arrays | None) -> str | None:
         return None
     if isinstance(initial, Mapping):
         path = os.path.join(folder, "initial.npz")
-        np.savez(path, **{name: _numbers(name, a) for name, a in initial.items()})
+        arrays: dict[str, Any] = {name: _numbers(name, a) for name, a in initial.items()}
+        np.savez(path, **arrays)
     else:
         path = os.path.join(folder, "initial.npy")
         np.save(path, _numbers("initial", initial))

@@ -12,7 +12,7 @@ import threading
 import time
 import warnings
 import weakref
-from typing import Any, Callable, Mapping, Sequence
+from typing import IO, Any, Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -38,7 +38,7 @@ def _in_python(text: str) -> str:
     """Names flags as arguments of this package, except in commands to type."""
     parts = text.replace("unknown flag: --", "unknown argument: ").split("`")
     for i in range(0, len(parts), 2):
-        parts[i] = re.sub(r"(?<![\w-])--([a-z][a-z-]*)(?=(:| [A-Z]| \w+=)?)", lambda m: m[1].replace("-", "_") + ("" if m[2] else "="), parts[i])
+        parts[i] = re.sub(r"(?<![\w-])--([a-z][a-z-]*)(?=(:| [A-Z]| [\w.]+=)?)", lambda m: m[1].replace("-", "_") + ("" if m[2] else "="), parts[i])
     return "`".join(parts)
 
 
@@ -87,6 +87,12 @@ def _apart() -> dict[str, Any]:
     return {"start_new_session": True}
 
 
+def ask_json(args: Sequence[str], progress: Progress | None = None) -> dict[str, Any]:
+    """What a command prints with --json."""
+    said: dict[str, Any] = json.loads(command(args, progress))
+    return said
+
+
 def command(args: Sequence[str], progress: Progress | None = None, log: str | None = None) -> str:
     """Runs a command to its end and returns its standard output. With `log` progress receives the lines that are added to this
     file, otherwise those of standard error. Ctrl-C interrupts the command, which keeps what it can, and is raised again."""
@@ -94,14 +100,14 @@ def command(args: Sequence[str], progress: Progress | None = None, log: str | No
     follow = _Log(log) if log else None
 
     def listen() -> None:
-        assert process.stderr is not None
-        for line in process.stderr:
+        for line in process.stderr or ():  # to its end, which is the process's
             lines.append(line.rstrip("\n"))
             if progress and not follow and not line.startswith(("pihc:", "hint:")):
                 progress({"text": lines[-1]})
 
     with tempfile.TemporaryFile("w+", encoding="utf-8") as out:
         process = subprocess.Popen([find(), *args], stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE, encoding="utf-8", errors="replace", **_apart())
+        assert process.stderr is not None
         reader = threading.Thread(target=listen, daemon=True)
         reader.start()
         try:
@@ -115,7 +121,9 @@ def command(args: Sequence[str], progress: Progress | None = None, log: str | No
             process.send_signal(signal.CTRL_BREAK_EVENT if os.name == "nt" else signal.SIGINT)  # type: ignore[attr-defined]
             process.wait()
             raise
-        reader.join()
+        finally:
+            reader.join()
+            process.stderr.close()
         _tell(progress, follow)
         out.seek(0)
         text = out.read()
@@ -179,7 +187,7 @@ class Server:
             self._said = tempfile.TemporaryFile()
             process = subprocess.Popen([find(), "serve", "--quiet", self.run], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said, **_apart())
             self._process, self._owner = process, os.getpid()
-            self._stop = weakref.finalize(self, _end, process, self._owner)
+            self._stop = weakref.finalize(self, _end, process, self._owner, self._said)
         return process
 
     def close(self) -> None:
@@ -236,9 +244,10 @@ class Server:
         return _failure("serve", lines) or Error(f"the process of {self.run} has ended: " + ("; ".join(lines[-3:]) or f"status {process.returncode}"))
 
 
-def _end(process: subprocess.Popen[bytes], owner: int) -> None:
+def _end(process: subprocess.Popen[bytes], owner: int, said: IO[bytes]) -> None:
     if owner != os.getpid():
         return  # of a process that this one was forked from
+    said.close()
     for pipe in (process.stdin, process.stdout):
         try:
             if pipe:

@@ -13,7 +13,7 @@ from typing import Any, Mapping, Union
 
 import numpy as np
 
-from ._process import Error, Server, Warning, _in_python, command, flags
+from ._process import Error, Server, Warning, _in_python, ask_json, command, flags
 
 Path = Union[str, "os.PathLike[str]"]
 Arrays = Union[Any, Mapping[str, Any]]
@@ -99,7 +99,7 @@ class Run:
 
     def score(self, **options: Any) -> dict[str, Any]:
         """Scores on the test split, as `pihc eval --json`, which writes them to metrics.json: relative_l2, verdict and more."""
-        return json.loads(command(["eval", *flags(options), "--json", "--", os.fspath(self.path)]))
+        return ask_json(["eval", *flags(options), "--json", "--", os.fspath(self.path)])
 
     def parameters(self, last: bool = False) -> dict[str, np.ndarray]:
         """Tensors of the best checkpoint, or of the newest, by their names, in (in, out) order."""
