@@ -214,8 +214,8 @@ class Server:
                     process.stdin.write(a.data.cast("B") if a.size else b"")
                 process.stdin.flush()
                 answer = json.loads(process.stdout.readline() or b"null")
-                data = process.stdout.read(answer["bytes"]) if answer else b""
-                if answer is None or len(data) < answer["bytes"]:
+                data = bytearray(answer["bytes"] if answer else 0)
+                if answer is None or process.stdout.readinto(data) < len(data):  # type: ignore[attr-defined]
                     raise EOFError
             except (OSError, EOFError, ValueError):
                 raise self._ended() from None
@@ -227,7 +227,7 @@ class Server:
         arrays, at = {}, 0
         for a in answer["arrays"]:
             count = int(np.prod(a["shape"], dtype=np.int64))
-            arrays[a["name"]] = np.frombuffer(data, "<f8", count, at).reshape(a["shape"]).copy()
+            arrays[a["name"]] = np.frombuffer(data, "<f8", count, at).reshape(a["shape"])
             at += 8 * count
         return answer, arrays
 

@@ -50,7 +50,7 @@ class Run:
     """A run folder, as `pihc.open` opens it. Predictions come from one process, which is kept until `close` or the end of this object."""
 
     def __init__(self, path: Path) -> None:
-        self.path = pathlib.Path(path)
+        self.path = pathlib.Path(path).absolute()  # whatever the working directory becomes
         self._server = Server(os.fspath(self.path))
         about, _ = self._server.ask("open")
         self.problem: str = about["problem"]
@@ -128,9 +128,14 @@ class Run:
             return out.read_text(encoding="utf-8")
 
     def _repr_html_(self) -> str:
+        if not (self.path / "metrics.json").exists():  # a report may take long
+            return f"<pre>{html.escape(repr(self))}\nscore() scores it, after which this is its report</pre>"
         state = [(f.stat().st_mtime_ns, f.stat().st_size) for f in [self.path / "log.jsonl", self.path / "checkpoints"] if f.exists()]
         if self._page is None or self._page[0] != state:
-            self._page = (state, self.report())
+            try:
+                self._page = (state, self.report())
+            except Error as e:
+                return f"<pre>{html.escape(repr(self))}\nthere is no report: {html.escape(str(e))}</pre>"
         return f'<iframe srcdoc="{html.escape(self._page[1])}" style="width: 100%; height: 40em; border: 0"></iframe>'
 
 

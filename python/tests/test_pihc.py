@@ -137,6 +137,8 @@ class Trained(Case):
             best.write_bytes(damaged)
 
     def test_score_and_report(self):
+        fresh = shutil.copytree(self.run_.path, self.folder / "fresh", ignore=shutil.ignore_patterns("metrics.json"))
+        self.assertIn("score()", pihc.open(fresh)._repr_html_())
         m = self.run_.score(samples=2)
         self.assertEqual(m["samples"], 2)
         self.assertGreater(m["relative_l2"]["mean"], 0)
@@ -170,7 +172,12 @@ class Trained(Case):
         self.assertNotEqual(run.attrs["verdict"], "trusted")
 
     def test_processes(self):
-        run = pihc.open(self.run_.path)
+        here = os.getcwd()
+        os.chdir(self.run_.path.parent)
+        try:
+            run = pihc.open("moe")
+        finally:
+            os.chdir(here)
         first = run._server._process
         self.predict(self.u0)
         self.raises("shape", "", lambda: run.predict(np.ones(3)))
