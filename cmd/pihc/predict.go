@@ -73,14 +73,19 @@ differ a little; with --points 0 every row counts and they are equal.`,
 		Args: positional("RUN", 1, 1),
 		RunE: func(c *cobra.Command, args []string) error { return a.predict(c, args[0], o) },
 	}
-	o.add(c)
+	o.addPredict(c)
 	c.Flags().StringVarP(&o.initial, "initial", "i", "", "NPY file of initial conditions, or NPZ, NetCDF or HDF5 file of inputs (required)")
 	c.Flags().StringVarP(&o.out, "out", "o", "", "file to write: .npz, .nc, .vti or .pvd (required)")
 	forceFlag(c, &o.force)
-	c.Flags().Float64Var(&o.until, "until", 0, "of a run with segments of time (rollout): go on to the end of another segment")
 	jsonFlag(c, &o.json)
-	c.Flags().BoolVar(&o.removeMean, "remove-mean", false, "subtract the mean of every initial condition first")
 	return c
+}
+
+// addPredict adds the flags that say how to predict, not those of files.
+func (o *predictOptions) addPredict(c *cobra.Command) {
+	o.add(c)
+	c.Flags().Float64Var(&o.until, "until", 0, "of a run with segments of time (rollout): go on to the end of another segment")
+	c.Flags().BoolVar(&o.removeMean, "remove-mean", false, "subtract the mean of every initial condition first")
 }
 
 func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
