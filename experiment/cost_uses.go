@@ -179,4 +179,3 @@ func (t *timing) field(q *pde.Problem, m *inverse.Model) error {
 	}
 	return nil
 }
-
