@@ -175,10 +175,15 @@ func (m *FieldModel) solve(ctx context.Context, l level, from *fieldState, out *
 		return nil, err
 	}
 	s.x = make([]float64, s.count())
+	if from == nil {
+		if from, err = m.half(ctx, l, out); err != nil {
+			return nil, err
+		}
+	}
 	if from != nil {
 		s.take(from)
-	} else if err := s.march(); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrStart, err)
+	} else {
+		s.march()
 	}
 	if err := s.evaluate(s.x, true); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrStart, err)
@@ -189,6 +194,21 @@ func (m *FieldModel) solve(ctx context.Context, l level, from *fieldState, out *
 		out.warn("the fit may not be at its end: the sum of squares still falls, or rises all around")
 	}
 	return s, err
+}
+
+// half fits to the observations of the first half of the time that has some, nil where that leaves none: what is far from the truth at later times
+// is then not where the fit to them begins (quasi-static, C. Pires, R. Vautard and O. Talagrand, Tellus 48A, 1996).
+func (m *FieldModel) half(ctx context.Context, l level, out *FieldFit) (*fieldState, error) {
+	first, last := m.Grid.Axes[0].Lo, m.Grid.Axes[0].Lo
+	for _, o := range m.Observations {
+		last = max(last, o.At[0])
+	}
+	early := *m
+	early.Observations = slices.DeleteFunc(slices.Clone(m.Observations), func(o Observation) bool { return o.At[0] > (first+last)/2 })
+	if len(early.Observations) == 0 || len(early.Observations) == len(m.Observations) {
+		return nil, nil
+	}
+	return early.solve(ctx, l, nil, &FieldFit{})
 }
 
 func (m *FieldModel) prepare(ctx context.Context, l level) (*fieldState, error) {
@@ -239,20 +259,23 @@ func (s *fieldState) later(x []float64, k int) []float64 {
 	return x[len(s.background.Functions)+(k-1)*s.size:][:s.size]
 }
 
-// march sets the later fields to those that follow from the first.
-func (s *fieldState) march() error {
+// march sets the later fields to those that follow from the first, or stay with it where that has no solution.
+func (s *fieldState) march() {
 	if s.ModelError == 0 {
-		return nil
+		return
 	}
 	u, _, err := s.begin(s.x, false)
-	t := s.times[0]
-	for k := 1; err == nil && k < len(s.times); k++ {
-		if err = s.stepper.Step(u, nil, t, s.errs(k)-t); err == nil {
-			copy(s.later(s.x, k), u)
-			t = s.errs(k)
-		}
+	if err != nil {
+		return // what begins cannot be evaluated either
 	}
-	return err
+	t := s.times[0]
+	for k := 1; k < len(s.times); k++ {
+		if err == nil {
+			err = s.stepper.Step(u, nil, t, s.errs(k)-t)
+		}
+		copy(s.later(s.x, k), u)
+		t = s.errs(k)
+	}
 }
 
 // take interpolates the unknowns of a fit on another grid.
@@ -263,7 +286,11 @@ func (s *fieldState) take(from *fieldState) {
 	}
 	at := 0
 	for k := 1; k < len(s.times); k++ {
-		t := s.errs(k)
+		t, last := s.errs(k), len(from.times)-1
+		if t >= from.times[last] {
+			copy(s.later(s.x, k), grid.Resample(from.fields[last], from.grid.Axes[1:], s.grid.Axes[1:]))
+			continue
+		}
 		for at < len(from.times)-2 && from.times[at+1] < t {
 			at++
 		}

@@ -11,7 +11,7 @@ import (
 	"pihc/internal/kernel"
 )
 
-// evaluate sets the fields, residuals and cost of unknowns x, and with slopes the derivatives.
+// evaluate sets the fields, residuals and cost of unknowns x, and with slopes the derivatives, which are else left as they were.
 func (s *fieldState) evaluate(x []float64, slopes bool) error {
 	if err := s.ctx.Err(); err != nil {
 		return err
@@ -20,7 +20,10 @@ func (s *fieldState) evaluate(x []float64, slopes bool) error {
 	if err != nil {
 		return err
 	}
-	s.fields, s.slopes, s.after, s.afterSlopes = make([][]float64, len(s.times)), make([][]float64, len(s.times)), make([][]float64, len(s.times)), make([][]float64, len(s.times))
+	s.fields, s.after = make([][]float64, len(s.times)), make([][]float64, len(s.times))
+	if slopes {
+		s.slopes, s.afterSlopes = make([][]float64, len(s.times)), make([][]float64, len(s.times))
+	}
 	if s.ModelError > 0 {
 		err = s.together(x, u, first)
 	} else {
@@ -53,7 +56,9 @@ func (s *fieldState) along(u []float64, du [][]float64) error {
 				return err
 			}
 		}
-		s.fields[k], s.slopes[k] = slices.Clone(u), slices.Concat(du...)
+		if s.fields[k] = slices.Clone(u); len(du) > 0 {
+			s.slopes[k] = slices.Concat(du...)
+		}
 	}
 	return nil
 }
@@ -96,12 +101,16 @@ func (s *fieldState) segment(stepper *discrete.Stepper, k int, u []float64, du [
 			return err
 		}
 	}
-	s.fields[k], s.slopes[k] = slices.Clone(u), slices.Concat(du...)
+	if s.fields[k] = slices.Clone(u); len(du) > 0 {
+		s.slopes[k] = slices.Concat(du...)
+	}
 	if k < len(s.times)-1 {
 		if err := stepper.Step(u, du, s.times[k], s.errs(k+1)-s.times[k]); err != nil {
 			return err
 		}
-		s.after[k], s.afterSlopes[k] = u, slices.Concat(du...)
+		if s.after[k] = u; len(du) > 0 {
+			s.afterSlopes[k] = slices.Concat(du...)
+		}
 	}
 	return nil
 }
@@ -215,9 +224,10 @@ func (s *fieldState) addModel(g []float64) {
 	}
 }
 
-// minimise moves the unknowns to the least sum, by the steps of Levenberg and Marquardt. The matrix is then that of the least.
+// minimise moves the unknowns to the least sum, by the steps of Levenberg and Marquardt. The factored matrix is then that of the least, or of a
+// point as near as matters.
 func (s *fieldState) minimise() (steps int, ended bool, err error) {
-	const enough = 1e-8 // a step in deviations, squared
+	const enough = 1e-5 // a step in deviations, squared: what Newton's method leaves of it is far less
 	damping, kept := 0.0, slices.Clone(s.x)
 	for steps < mostFieldSteps {
 		steps++
@@ -238,7 +248,9 @@ func (s *fieldState) minimise() (steps int, ended bool, err error) {
 			}
 			err := s.evaluate(s.x, false)
 			if err == nil && s.cost <= cost+1e-9*math.Abs(cost) {
-				ended = falls <= enough
+				if falls <= enough && damping == 0 {
+					return steps, true, nil
+				}
 				copy(kept, s.x)
 				if damping /= 10; damping < 1e-7 {
 					damping = 0
@@ -247,8 +259,7 @@ func (s *fieldState) minimise() (steps int, ended bool, err error) {
 			}
 			if falls <= enough { // rounding
 				copy(s.x, kept)
-				ended = true
-				break
+				return steps, true, s.end()
 			}
 			if damping = max(10*damping, 1e-3); damping > 1e8 {
 				copy(s.x, kept)
@@ -260,14 +271,11 @@ func (s *fieldState) minimise() (steps int, ended bool, err error) {
 			}
 			g = s.normal()
 		}
-		if ended {
-			break
-		}
 		if err := s.evaluate(s.x, true); err != nil {
 			return steps, false, err
 		}
 	}
-	return steps, ended, s.end()
+	return steps, false, s.end()
 }
 
 // end leaves the factored matrix of where the unknowns are.
