@@ -20,6 +20,7 @@ type Cost struct {
 	Samples   int            `json:"samples"` // of the test split, over which errors here are means: scores are over all
 	Methods   []MethodCost   `json:"methods"`
 	Classical []ClassicalRun `json:"classical"` // coarsest first
+	Uses      Uses           `json:"uses"`
 }
 
 // A MethodCost is the time of a trained method.

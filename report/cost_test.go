@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -31,8 +32,12 @@ func TestCostMatch(t *testing.T) {
 	if text := strings.Join(c.notes(), " "); !strings.Contains(text, "an error of 0 is the truth itself") {
 		t.Error(text)
 	}
+	// 30 solutions, in whose place stand 8 steps of three predictions each.
+	if rows := c.UsesTable().Rows; !slices.Equal(rows[3], []string{"fit of phi, D", "2", "8", "30", "24", "1.25", "0.85 ms"}) || rows[0][3] != "81.7" {
+		t.Error(rows)
+	}
 	var none *Cost
-	if none.Table() != nil || none.claim(nil) != "" {
+	if none.Table() != nil || none.UsesTable() != nil || none.claim(nil) != "" {
 		t.Error("something of nothing")
 	}
 }
