@@ -138,6 +138,12 @@ type mention struct {
 
 var document = regexp.MustCompile(`\bdocs/[A-Za-z0-9_/.-]*\.(md|svg|txt)\b`)
 
+// kept reports that a text stays as it is, whatever became of the documents it names: what
+// has been, and problems, whose bytes datasets and runs are known by.
+func kept(name string) bool {
+	return name == "CHANGELOG.md" || strings.HasPrefix(name, "docs/runs/specs/") || strings.HasPrefix(name, "pde/problems/") || strings.HasPrefix(name, "tools/prose/")
+}
+
 // open reads all Markdown files of the repository, and what its other texts say of documents.
 func open(root string) (pages map[string]*page, mentions []mention, err error) {
 	pages = map[string]*page{}
@@ -152,7 +158,7 @@ func open(root string) (pages map[string]*page, mentions []mention, err error) {
 		name = filepath.ToSlash(name)
 		if entry.IsDir() {
 			// Fixtures are as earlier versions wrote them; bin and runs are made, not kept.
-			if base := entry.Name(); name != "." && (strings.HasPrefix(base, ".") || base == "testdata" || name == "bin" || name == "runs" || name == "docs/runs") {
+			if base := entry.Name(); name != "." && (strings.HasPrefix(base, ".") || base == "testdata" || name == "bin" || name == "runs") {
 				return filepath.SkipDir
 			}
 			return nil
@@ -168,7 +174,7 @@ func open(root string) (pages map[string]*page, mentions []mention, err error) {
 		if ending == ".md" {
 			pages[name] = read(string(text))
 		}
-		if name != "CHANGELOG.md" && !strings.HasPrefix(name, "tools/prose/") { // what has been is called what it was
+		if !kept(name) {
 			for i, line := range strings.Split(string(text), "\n") {
 				for _, m := range document.FindAllStringIndex(line, -1) {
 					if !strings.HasSuffix(line[:m[0]], "](") { // links are looked at as such
