@@ -36,10 +36,6 @@ func main() {
 
 // fill returns text with every table made again from the runs in root/docs/runs.
 func fill(root string, text []byte) ([]byte, error) {
-	tables, err := makeTables(filepath.Join(root, "docs", "runs"))
-	if err != nil {
-		return nil, err
-	}
 	var out bytes.Buffer
 	rest := string(text)
 	for {
@@ -53,9 +49,9 @@ func fill(root string, text []byte) ([]byte, error) {
 		if !ok || !ended {
 			return nil, fmt.Errorf("table %.40q is not closed by <!-- end -->", name)
 		}
-		table, known := tables[name]
-		if !known {
-			return nil, fmt.Errorf("no table is called %q", name)
+		table, err := makeTable(filepath.Join(root, "docs", "runs"), name)
+		if err != nil {
+			return nil, err
 		}
 		fmt.Fprintf(&out, "<!-- table: %s -->\n%s<!-- end -->", name, table)
 		rest = end

@@ -21,65 +21,74 @@ type run struct {
 // group is the runs of one table and method, by seed.
 type group []run
 
-// set is a line of the tables of results.md.
+// set is a line of the tables.
 type set struct{ title, table, suffix string }
 
-// sets are in the order of the page; a suffix tells arms of one table apart.
-var sets = []set{
-	{"diffusion-sorption, demo", "diffusion-sorption-demo", ""},
-	{"diffusion-sorption, small", "diffusion-sorption-small", ""},
-	{"diffusion-sorption, the paper's size", "diffusion-sorption-paper", ""},
-	{"t > 400 s, demo", "diffusion-sorption-demo-temporal", ""},
-	{"t > 400 s, small", "diffusion-sorption-small-temporal", ""},
-	{"t > 400 s, the paper's size", "diffusion-sorption-paper-temporal", ""},
-	{"published choices, a quarter of the points", "diffusion-sorption-published-256", ""},
-	{"published choices, the paper's size", "diffusion-sorption-published", ""},
-	{"Navier-Stokes, demo, iterated", "navier-stokes-demo", ""},
-	{"Navier-Stokes, demo, one pass", "navier-stokes-demo", "-one-pass"},
-	{"Navier-Stokes, small, iterated", "navier-stokes-small", ""},
-	{"Navier-Stokes, small, one pass", "navier-stokes-small", "-one-pass"},
-	{"Navier-Stokes, the paper's, 64 × 64, iterated", "navier-stokes-paper", ""},
-	{"the same, 128 × 128", "navier-stokes-paper-on-128", ""},
-	{"the same, 256 × 256, 20 samples", "navier-stokes-paper-on-256", ""},
-	{"Navier-Stokes, published choices, 32 × 32", "navier-stokes-published-32", ""},
-}
-
-// makeTables returns every table by its name.
-func makeTables(folder string) (map[string]string, error) {
+// makeTable returns a table of a document: errors or differences of the sets that sets.csv
+// lists, in its order, or "experts STUDY", the arms of a study of three seeds.
+func makeTable(folder, name string) (string, error) {
+	if study, ok := strings.CutPrefix(name, "experts "); ok {
+		return expertTable(folder, []string{study + "-seed-0", study + "-seed-1", study + "-seed-2"})
+	}
 	runs, err := readRuns(filepath.Join(folder, "runs.csv"))
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	tables := map[string]string{"errors": errorTable(runs), "differences": differenceTable(runs)}
-	for name, studies := range map[string][]string{
-		"experts-diffusion-sorption": {"experts-diffusion-sorption-demo-seed-0", "experts-diffusion-sorption-demo-seed-1", "experts-diffusion-sorption-demo-seed-2"},
-		"experts-navier-stokes":      {"experts-navier-stokes-demo-seed-0", "experts-navier-stokes-demo-seed-1", "experts-navier-stokes-demo-seed-2"},
-		"experts-burgers":            {"experts-burgers-fronts-1-seed-0", "experts-burgers-fronts-1-seed-1", "experts-burgers-fronts-1-seed-2"},
-	} {
-		if tables[name], err = expertTable(folder, studies); err != nil {
-			return nil, err
+	sets, err := readSets(filepath.Join(folder, "sets.csv"))
+	if err != nil {
+		return "", err
+	}
+	for _, s := range sets {
+		for _, method := range []string{"soft", "hard", "moe"} {
+			if len(runs[s.table+" "+method+s.suffix]) == 0 {
+				return "", fmt.Errorf("sets.csv: %s: no run of %s in runs.csv", s.title, method+s.suffix)
+			}
 		}
 	}
-	return tables, nil
+	switch name {
+	case "errors":
+		return errorTable(runs, sets), nil
+	case "differences":
+		return differenceTable(runs, sets), nil
+	}
+	return "", fmt.Errorf("no table is called %q", name)
+}
+
+// readLines returns the lines of a CSV file after its first, and the columns that the first names.
+func readLines(name string) (lines [][]string, column map[string]int, err error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer file.Close()
+	if lines, err = csv.NewReader(file).ReadAll(); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", name, err)
+	}
+	column = map[string]int{}
+	for i, key := range lines[0] {
+		column[key] = i
+	}
+	return lines[1:], column, nil
+}
+
+// readSets returns the lines of the tables; a suffix tells arms of one table of runs apart.
+func readSets(name string) ([]set, error) {
+	lines, column, err := readLines(name)
+	var sets []set
+	for _, line := range lines {
+		sets = append(sets, set{line[column["title"]], line[column["table"]], line[column["suffix"]]})
+	}
+	return sets, err
 }
 
 // readRuns returns the runs of runs.csv by table and method, sorted by seed.
 func readRuns(name string) (map[string]group, error) {
-	file, err := os.Open(name)
+	lines, column, err := readLines(name)
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
-	lines, err := csv.NewReader(file).ReadAll()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	column := map[string]int{}
-	for i, key := range lines[0] {
-		column[key] = i
-	}
 	runs := map[string]group{}
-	for i, line := range lines[1:] {
+	for i, line := range lines {
 		r := run{table: line[column["table"]], method: line[column["method"]], seed: line[column["seed"]]}
 		for key, to := range map[string]*float64{"relative_l2": &r.l2, "worst": &r.worst, "unseen_l2": &r.unseen} {
 			if text := line[column[key]]; text != "" {
@@ -110,7 +119,7 @@ func (s set) errors(g group) []float64 {
 	return out
 }
 
-func errorTable(runs map[string]group) string {
+func errorTable(runs map[string]group, sets []set) string {
 	var b strings.Builder
 	b.WriteString("| | seeds | PI-SC | PI-HC | PI-HC-MoE |\n|---|---|---|---|---|\n")
 	for _, s := range sets {
@@ -133,7 +142,7 @@ func errorTable(runs map[string]group) string {
 }
 
 // differenceTable pairs methods by seed: the mean of a difference over samples is the difference of the means.
-func differenceTable(runs map[string]group) string {
+func differenceTable(runs map[string]group, sets []set) string {
 	var b strings.Builder
 	b.WriteString("| | seeds | PI-HC less PI-SC | PI-HC-MoE less PI-SC | PI-HC-MoE less PI-HC |\n|---|---|---|---|---|\n")
 	for _, s := range sets {
