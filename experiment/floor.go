@@ -89,7 +89,7 @@ func measureFloors(ctx context.Context, spec *model.Spec, sys *pde.System, work 
 	if err != nil {
 		return nil, err
 	}
-	var start *pde.PlainResidual
+	var start *startResidual
 	if discrete.Marches(p) {
 		if start, err = newStartResidual(p, g); err != nil {
 			return nil, err
@@ -109,7 +109,7 @@ func measureFloors(ctx context.Context, spec *model.Spec, sys *pde.System, work 
 			floor.Error, floor.Iterations = &distance, f.Iterations
 		}
 		if start != nil {
-			v := data.Float(pde.Relative(start.RMS(truth, u0)))
+			v := data.Float(start.relative(truth, u0))
 			floor.Start = &v
 		}
 		floors = append(floors, floor)

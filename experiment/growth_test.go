@@ -39,6 +39,49 @@ func TestRaiseOrdersInterrupted(t *testing.T) {
 	}
 }
 
+// A system that begins at rest has no rate at the first time; that its grid resolves how solutions begin is seen all the same,
+// and that a grid of few points does not.
+func TestStartResidualAtRest(t *testing.T) {
+	src := `name: strings
+unknown: [u, p]
+axes:
+  t: {range: [0, 1], points: 41, boundary: nodes}
+  x: {range: [0, 1], points: 32, boundary: periodic}
+terms:
+  u_t: {of: u, axis: t, derivative: 1, order: 4}
+  p_t: {of: p, axis: t, derivative: 1, order: 4}
+  p_xx: {of: p, axis: x, derivative: 2, order: 4}
+residual:
+  rate: {expression: u_t - p_xx}
+  integral: {expression: p_t - u}
+conditions:
+  start_u: {kind: initial, at: {t: low}, expression: u - u0}
+  start_p: {kind: initial, at: {t: low}, expression: p}
+initial:
+  u: {distribution: random-field, field: periodic-kernel, parameters: {lambda: 1}}
+reference: {solver: discrete}
+`
+	p, err := pde.Load("strings.yaml", []byte(src))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		points   int
+		low, top float64
+	}{{41, 0, 0.01}, {6, resolvedStart, 10}} {
+		spec, err := model.LoadSpec("spec.yaml", fmt.Appendf(nil, "defaults: fitted\nproblem: problem.yaml\ngrid: {t: %d, x: 32}\n", c.points))
+		if err == nil {
+			err = spec.Fit(p)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if start, err := meanStart(t.Context(), spec, p); err != nil || !(start > c.low && start < c.top) {
+			t.Errorf("%d times: residual at the first %g, %v", c.points, start, err)
+		}
+	}
+}
+
 // Orders with which solutions change with the grid they are computed on are not raised.
 func TestRaiseOrdersUnsteady(t *testing.T) {
 	src := []byte(`name: absorb

@@ -98,8 +98,7 @@ func loadSound(name string, text []byte) *pde.Problem {
 // 0.1 at most (docs/evidence/choices.md).
 const resolvedStart = 0.25
 
-// meanStart is the mean over reference solutions of their residual at the first time alone, over their
-// rate there; NaN where none can be solved, which others tell.
+// meanStart is the mean over reference solutions of their startResidual; NaN where none can be solved, which others tell.
 func meanStart(ctx context.Context, spec *model.Spec, p *pde.Problem) (float64, error) {
 	g, err := p.Grid(spec.Grid)
 	if err != nil {
@@ -111,7 +110,7 @@ func meanStart(ctx context.Context, spec *model.Spec, p *pde.Problem) (float64, 
 	}
 	sum, count := 0.0, 0
 	err = eachReference(ctx, spec, p, g, func(_ string, u0, truth []float64) error {
-		sum, count = sum+pde.Relative(start.RMS(truth, u0)), count+1
+		sum, count = sum+start.relative(truth, u0), count+1
 		return nil
 	})
 	if ctx.Err() != nil {
@@ -120,8 +119,10 @@ func meanStart(ctx context.Context, spec *model.Spec, p *pde.Problem) (float64, 
 	return sum / float64(count), nil
 }
 
-// newStartResidual is the residual of a problem at the first time alone.
-func newStartResidual(p *pde.Problem, g *grid.Grid) (*pde.PlainResidual, error) {
+// startResidual is the residual of a problem at the first time alone, relative to the rate of solutions.
+type startResidual struct{ first, whole *pde.PlainResidual }
+
+func newStartResidual(p *pde.Problem, g *grid.Grid) (*startResidual, error) {
 	at, axis := *p, p.Axes[0].Name
 	at.Residuals = slices.Clone(p.Residuals)
 	for i := range at.Residuals {
@@ -129,11 +130,31 @@ func newStartResidual(p *pde.Problem, g *grid.Grid) (*pde.PlainResidual, error) 
 		r.Skip, r.SolveSkip = maps.Clone(r.Skip), nil
 		r.Skip[axis] = [2]int{0, g.Axes[0].Points - 1}
 	}
-	sys, err := at.Discretize(g)
-	if err != nil {
-		return nil, err
+	var out startResidual
+	for _, r := range []struct {
+		of  *pde.Problem
+		out **pde.PlainResidual
+	}{{&at, &out.first}, {p, &out.whole}} {
+		sys, err := r.of.Discretize(g)
+		if err != nil {
+			return nil, err
+		}
+		if *r.out, err = sys.NewPlainResidual(); err != nil {
+			return nil, err
+		}
 	}
-	return sys.NewPlainResidual()
+	return &out, nil
+}
+
+// relative returns pde.Relative of the residual of u (C, P) at the first time for the inputs of a sample, over the
+// rate there or at all times, whichever is larger: what begins at rest has no rate at the first.
+func (s *startResidual) relative(u, initial []float64) float64 {
+	residual, rate := s.first.RMS(u, initial)
+	_, whole := s.whole.RMS(u, initial)
+	for i := range rate {
+		rate[i] = max(rate[i], whole[i])
+	}
+	return pde.Relative(residual, rate)
 }
 
 // unresolvedBeginning begins what unresolvedStart says.

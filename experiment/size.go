@@ -108,6 +108,7 @@ type sizes struct {
 	width, layers       int
 	steps, batch, tests int
 	segments            int         // of the time
+	scales              string      // a key of the network, where the draws do not say it
 	given               *givenSizes // where a file holds the solutions
 	warnings            []string
 }
@@ -147,6 +148,10 @@ const (
 
 // measure chooses sizes: the largest of a few for which the time allows fewestSteps.
 func measure(ctx context.Context, p *pde.Problem, given *givenSizes, o *SizeOptions) (*sizes, error) {
+	scales, err := measuredScales(ctx, p, given, o)
+	if err != nil {
+		return nil, err
+	}
 	var s *sizes
 	all := []struct{ width, batch int }{{32, 4}, {24, 4}, {16, 4}, {16, 2}}
 	for i, c := range all {
@@ -154,7 +159,7 @@ func measure(ctx context.Context, p *pde.Problem, given *givenSizes, o *SizeOpti
 			return nil, err
 		}
 		last := s
-		s = &sizes{width: c.width, layers: 4, batch: c.batch, steps: mostSteps, tests: 32, workers: o.threads(), given: given}
+		s = &sizes{width: c.width, layers: 4, batch: c.batch, steps: mostSteps, tests: 32, workers: o.threads(), given: given, scales: scales}
 		if given != nil {
 			s.tests = given.tests
 		}

@@ -36,7 +36,12 @@ func (s *sizes) spec(p *pde.Problem) []byte {
 		line("rollout: %d", s.segments)
 	}
 	line("\n# A wider network can do more, and a step takes longer.")
-	line("network: {width: %d, layers: %d}", s.width, s.layers)
+	scales := ""
+	if s.scales != "" {
+		line("# What is drawn does not say how large some unknowns become: their root mean square in solutions.")
+		scales = ", " + s.scales
+	}
+	line("network: {width: %d, layers: %d%s}", s.width, s.layers, scales)
 	line("")
 	if s.step > 0 {
 		line("# About %.2g s a step on %s here.", s.step, words.Threads(s.workers))

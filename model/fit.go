@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -60,8 +61,10 @@ var fits = []struct {
 	{"network.modes", func(s *Spec, f *fitting) { s.Network.Keys = s.Network.Keys.withModes(f.modes()) }},
 	{"network.initial_scale", func(s *Spec, f *fitting) {
 		s.Network.InitialScale = f.scales[0]
-		if len(f.scales) > 1 && len(s.Network.Scales) == 0 {
-			s.Network.Scales = f.sizes()
+		if len(f.scales) > 1 {
+			sizes := f.sizes()
+			maps.Copy(sizes, s.Network.Scales)
+			s.Network.Scales = sizes
 		}
 	}},
 	{"network.omit_coordinates", func(s *Spec, f *fitting) { s.Network.OmitCoordinates = f.homogeneous() }},
@@ -167,6 +170,19 @@ func (s *Spec) Fit(p *pde.Problem) error {
 	}
 	s.unset = nil
 	return nil
+}
+
+// Unsized returns the unknowns of a problem in time whose size (network.scales) neither the spec nor any draw says, such
+// as velocities that begin at rest: Fit takes 1.
+func (s *Spec) Unsized(p *pde.Problem) ([]int, error) {
+	if p.Steady {
+		return nil, nil
+	}
+	f, err := newFitting(s, p)
+	if err != nil {
+		return nil, err
+	}
+	return f.unsized, nil
 }
 
 // fitted is an error for a spec whose defaults are not there yet.

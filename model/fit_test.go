@@ -186,6 +186,71 @@ func TestUnfitted(t *testing.T) {
 	}
 }
 
+// An unknown that begins with zero has the size that the spec says, or 1, and then Unsized names it. Rows are weighed as where
+// that size is drawn.
+func TestFitUnsized(t *testing.T) {
+	const text = `name: pair
+unknown: [u, v]
+axes:
+  t: {range: [0, 4], points: 17, boundary: nodes}
+  x: {range: [0, 1], points: 32, boundary: periodic}
+terms:
+  u_t: {of: u, axis: t, derivative: 1}
+  v_t: {of: v, axis: t, derivative: 1}
+residual:
+  first: {expression: u_t - v}
+  second: {expression: 5*v_t + u}
+conditions:
+  start_u: {kind: initial, at: {t: low}, expression: u - u0}
+  start_v: {kind: initial, at: {t: low}, expression: v - V}
+initial:
+  u: {distribution: uniform-constant, low: 3, high: 3}
+`
+	load := func(text, spec string) (*Spec, *pde.Problem) {
+		p, err := pde.Load("pair.yaml", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := LoadSpec("spec.yaml", []byte("problem: pair\n"+spec))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s, p
+	}
+	rest := strings.Replace(text, " - V", "", 1)
+	drawn, p := load(strings.Replace(text, " - V", " - v0", 1)+"  v: {distribution: uniform-constant, low: 0.1, high: 0.1}\n", "")
+	if unsized, err := drawn.Unsized(p); err != nil || len(unsized) > 0 {
+		t.Errorf("drawn: %v are without a size, %v", unsized, err)
+	}
+	if err := drawn.Fit(p); err != nil {
+		t.Fatal(err)
+	}
+	silent, p := load(rest, "")
+	if unsized, err := silent.Unsized(p); err != nil || !slices.Equal(unsized, []int{1}) {
+		t.Errorf("%v are without a size, %v", unsized, err)
+	}
+	said, p := load(rest, "network: {scales: {v: 0.1}}\n")
+	if unsized, err := said.Unsized(p); err != nil || len(unsized) > 0 {
+		t.Errorf("said: %v are without a size, %v", unsized, err)
+	}
+	if err := said.Fit(p); err != nil {
+		t.Fatal(err)
+	}
+	if !maps.Equal(said.Network.Scales, drawn.Network.Scales) || !maps.Equal(said.Constraint.Weights, drawn.Constraint.Weights) || !maps.Equal(said.Loss.Weights, drawn.Loss.Weights) {
+		t.Errorf("scales %v, weights %v and %v; where they are drawn %v, %v and %v",
+			said.Network.Scales, said.Constraint.Weights, said.Loss.Weights, drawn.Network.Scales, drawn.Constraint.Weights, drawn.Loss.Weights)
+	}
+	one, p := load("name: one\nunknown: u\naxes:\n  t: {range: [0, 4], points: 17, boundary: nodes}\n  x: {range: [0, 1], points: 32, boundary: periodic}\n"+
+		"terms: {u_t: {axis: t, derivative: 1}}\nresidual: {expression: u_t - f}\nconditions:\n  start: {kind: initial, at: {t: low}, expression: u}\n"+
+		"inputs:\n  f: {distribution: uniform, low: 1, high: 2}\n", "network: {initial_scale: 5}\n")
+	if unsized, err := one.Unsized(p); err != nil || len(unsized) > 0 {
+		t.Errorf("one that is said: %v, %v", unsized, err)
+	}
+	if err := one.Fit(p); err != nil || one.Network.InitialScale != 5 {
+		t.Errorf("scale %g, %v", one.Network.InitialScale, err)
+	}
+}
+
 // Of several unknowns each has its own scale, and what rows say counts in the unit of the
 // first.
 func TestFitUnknowns(t *testing.T) {

@@ -31,6 +31,7 @@ type fitting struct {
 	problem *pde.Problem
 	grid    *grid.Grid
 	scales  []float64            // per unknown: root mean square of initial conditions, or about that of a steady problem's solutions, with two digits
+	unsized []int                // unknowns whose scale is 1 because neither the spec nor a draw says it
 	lengths []map[string]float64 // per unknown, by rough axis: of its S
 	units   []float64            // per set of rows, residuals first: factor to the unit of the first unknown
 	names   []string             // of the sets
@@ -52,6 +53,19 @@ func newFitting(s *Spec, p *pde.Problem) (*fitting, error) {
 	u0 := make([]float64, p.InputSize(g))
 	if f.scales, err = drawnScales(sys, u0); err != nil {
 		return nil, err
+	}
+	given := make([]bool, len(p.Unknowns)) // by the spec, where no draw says it
+	for c, u := range p.Unknowns {
+		drawn := f.scales[c] > 0
+		_, named := s.Network.Scales[u.Name]
+		given[c] = !drawn && (named || c == 0 && len(s.unset) > 0 && !slices.Contains(s.unset, "network.initial_scale"))
+		switch {
+		case given[c]:
+			f.scales[c] = s.Network.ScaleOf(u.Name)
+		case !drawn:
+			f.scales[c] = 1
+			f.unsized = append(f.unsized, c)
+		}
 	}
 	parts, err := mixtureParts(p, sys, u0)
 	if err != nil {
@@ -78,7 +92,7 @@ func newFitting(s *Spec, p *pde.Problem) (*fitting, error) {
 		}
 		if p.Steady && set.Kind == pde.ResidualRows {
 			// A Laplacian's lowest eigenvalue on the interval is π²/L², and the unit L²/2.
-			if size := unit * rms * 2 / (math.Pi * math.Pi); size > 0 && !math.IsInf(size, 0) {
+			if size := unit * rms * 2 / (math.Pi * math.Pi); !given[of] && size > 0 && !math.IsInf(size, 0) {
 				f.scales[of] = rounded2(size)
 			}
 		}
@@ -131,11 +145,11 @@ func SmoothLengths(p *pde.Problem) ([]map[string]float64, error) {
 	return f.lengths, nil
 }
 
-// drawnScales are the root mean squares of initial conditions by the unknown, over some draws, 1 where
-// there are none; u0 gets the inputs of the last draw.
+// drawnScales are the root mean squares of initial conditions by the unknown, over some draws, 0 where
+// there are none or all are zero; u0 gets the inputs of the last draw.
 func drawnScales(sys *pde.System, u0 []float64) ([]float64, error) {
 	p := sys.Problem
-	scales := slices.Repeat([]float64{1}, len(p.Unknowns))
+	scales := make([]float64, len(p.Unknowns))
 	if !p.Drawn() && p.Reference.File == "" {
 		return scales, nil
 	}

@@ -505,6 +505,43 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
+// A clamped plate whose conditions meet at the corners: more rows than values, which is said where their squares cannot be minimised.
+func TestMoreRowsThanValues(t *testing.T) {
+	p := load(t, `
+time: none
+axes:
+  y: {range: [0, 1], points: 25, boundary: nodes}
+  x: {range: [0, 1], points: 25, boundary: nodes}
+inputs:
+  q: {distribution: random-series, series: free, parameters: {modes: 3, decay: 1}}
+terms:
+  u_x: {axis: x, derivative: 1}
+  u_y: {axis: y, derivative: 1}
+  u_xxxx: {axis: x, derivative: 4}
+  u_yyyy: {axis: y, derivative: 4}
+  u_xxyy: {factors: [{axis: x, derivative: 2}, {axis: y, derivative: 2}]}
+residual: {expression: u_xxxx + 2*u_xxyy + u_yyyy - q, rows: {y: [2, 2], x: [2, 2]}}
+conditions:
+  s: {at: {y: low}, expression: u}
+  n: {at: {y: high}, expression: u}
+  w0_: {at: {x: low}, expression: u}
+  e0: {at: {x: high}, expression: u}
+  sn: {at: {y: low}, expression: u_y}
+  nn: {at: {y: high}, expression: u_y}
+  wn: {at: {x: low}, expression: u_x}
+  en: {at: {x: high}, expression: u_x}
+`)
+	g, _ := p.Grid(nil)
+	s, err := New(p, g, []int{2, 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "they are 2417 for 2401 values"
+	if _, err := s.Solve(make([]float64, g.Size()), slices.Repeat([]float64{1}, g.Size())); !errors.Is(err, ErrNotConverged) || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %q", err, want)
+	}
+}
+
 // A problem too large to be solved at once is told why it is not marched, and what would let it.
 func TestNotMarched(t *testing.T) {
 	const file = `

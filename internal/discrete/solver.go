@@ -228,6 +228,9 @@ func (s *Solver) solve(dst, initial, near []float64) (sim.Stats, error) {
 		s.whole.sys.Problem.Persist(u, sample, s.whole.sys.Grid)
 		found = st.newton(u, true)
 	}
+	if !found && s.whole.normal {
+		return sim.Stats{}, fmt.Errorf("%w: they are %d for %d values, so that squares are minimised, with half the digits; where conditions of two sides meet, `rows` leaves points out of one of them", ErrNotConverged, s.whole.count, s.whole.values())
+	}
 	if !found {
 		return sim.Stats{}, ErrNotConverged
 	}

@@ -1,0 +1,63 @@
+package experiment
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"pihc/internal/dataset"
+	"pihc/model"
+	"pihc/pde"
+)
+
+// measuredScales is a key of the network with the sizes of the unknowns that no draw says (model.Spec.Unsized): their root mean
+// squares in reference solutions, "" where all are said or nothing can be solved. Weights of rows, inputs and
+// outputs of the network follow from them.
+func measuredScales(ctx context.Context, p *pde.Problem, given *givenSizes, o *SizeOptions) (string, error) {
+	if !solvable(p) {
+		return "", nil
+	}
+	spec, err := model.LoadSpec("spec.yaml", (&sizes{width: 8, layers: 1, steps: 20, batch: 1, tests: 3, given: given}).spec(p))
+	if err != nil {
+		return "", err
+	}
+	unsized, err := spec.Unsized(p)
+	if err != nil || len(unsized) == 0 {
+		return "", err
+	}
+	g, err := p.Grid(spec.Grid)
+	if err == nil {
+		err = spec.Fit(p)
+	}
+	if err != nil {
+		return "", err
+	}
+	o.say("init: looking at the sizes of solutions")
+	squares, count := make([]float64, len(p.Unknowns)), 0.0
+	err = eachReference(ctx, spec, p, g, func(_ string, _, truth []float64) error {
+		for c := range squares {
+			rms := dataset.RootMeanSquare(truth[c*g.Size():][:g.Size()])
+			squares[c] += rms * rms
+		}
+		count++
+		return nil
+	})
+	if err != nil {
+		return "", ctx.Err() // that there is no solution others say
+	}
+	var named []string
+	for _, c := range unsized {
+		if size := math.Sqrt(squares[c] / count); size > 0 && !math.IsInf(size, 0) {
+			named = append(named, fmt.Sprintf("%s: %.2g", p.Unknowns[c].Name, size))
+		}
+	}
+	switch {
+	case len(named) == 0:
+		return "", nil
+	case len(p.Unknowns) == 1:
+		return "initial_scale: " + strings.SplitN(named[0], ": ", 2)[1], nil
+	default:
+		return "scales: {" + strings.Join(named, ", ") + "}", nil
+	}
+}

@@ -1,0 +1,38 @@
+package experiment
+
+import (
+	"strings"
+	"testing"
+
+	"pihc/pde"
+)
+
+// Solutions u = f t that begin with zero, of stated samples with f = 1.5.
+func TestMeasuredScales(t *testing.T) {
+	const text = `name: growing
+unknown: u
+axes:
+  t: {range: [0, 4], points: 17, boundary: nodes}
+  x: {range: [0, 1], points: 16, boundary: periodic}
+inputs:
+  f: {distribution: uniform, low: 1, high: 2}
+terms:
+  u_t: {axis: t, derivative: 1}
+residual: {expression: u_t - f}
+conditions:
+  start: {kind: initial, at: {t: low}, expression: u}
+reference: {solver: discrete}
+`
+	for from, want := range map[string]string{
+		text: "initial_scale: 3.5", // the mean square of the times is 5.5
+		strings.Replace(text, "expression: u}", "expression: u - u0}", 1) + "initial: {distribution: uniform-constant, low: 1, high: 2}\n": "", // drawn
+	} {
+		p, err := pde.Load("growing.yaml", []byte(from))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := measuredScales(t.Context(), p, nil, &SizeOptions{}); err != nil || got != want {
+			t.Errorf("%q, %v; want %q", got, err, want)
+		}
+	}
+}
