@@ -12,19 +12,20 @@ import (
 	"strings"
 )
 
-// run is a line of runs.csv: errors are relative L2, as fractions.
+// run is a line of runs.csv: errors are relative L2, residuals over the solution's rate, as fractions; 0 where a line has none.
 type run struct {
 	table, method, seed string
 	l2, worst, unseen   float64
+	residual            float64
 }
 
 // group is the runs of one table and method, by seed.
 type group []run
 
 // set is a line of the tables.
-type set struct{ title, table, suffix string }
+type set struct{ title, table, suffix, residuals string }
 
-// makeTable returns a table of a document: errors or differences of the sets that sets.csv
+// makeTable returns a table of a document: errors, differences or residuals of the sets that sets.csv
 // lists, in its order, or "experts STUDY", the arms of a study of three seeds.
 func makeTable(folder, name string) (string, error) {
 	if study, ok := strings.CutPrefix(name, "experts "); ok {
@@ -50,6 +51,8 @@ func makeTable(folder, name string) (string, error) {
 		return errorTable(runs, sets), nil
 	case "differences":
 		return differenceTable(runs, sets), nil
+	case "residuals":
+		return residualTable(runs, sets), nil
 	}
 	return "", fmt.Errorf("no table is called %q", name)
 }
@@ -76,7 +79,7 @@ func readSets(name string) ([]set, error) {
 	lines, column, err := readLines(name)
 	var sets []set
 	for _, line := range lines {
-		sets = append(sets, set{line[column["title"]], line[column["table"]], line[column["suffix"]]})
+		sets = append(sets, set{line[column["title"]], line[column["table"]], line[column["suffix"]], line[column["residuals"]]})
 	}
 	return sets, err
 }
@@ -90,7 +93,7 @@ func readRuns(name string) (map[string]group, error) {
 	runs := map[string]group{}
 	for i, line := range lines {
 		r := run{table: line[column["table"]], method: line[column["method"]], seed: line[column["seed"]]}
-		for key, to := range map[string]*float64{"relative_l2": &r.l2, "worst": &r.worst, "unseen_l2": &r.unseen} {
+		for key, to := range map[string]*float64{"relative_l2": &r.l2, "worst": &r.worst, "unseen_l2": &r.unseen, "relative_residual": &r.residual} {
 			if text := line[column[key]]; text != "" {
 				if *to, err = strconv.ParseFloat(text, 64); err != nil {
 					return nil, fmt.Errorf("%s:%d: %s: %w", name, i+2, key, err)
@@ -137,6 +140,32 @@ func errorTable(runs map[string]group, sets []set) string {
 			}
 		}
 		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// residualTable has the residuals of every set whose runs have them in one unit, least and most over seeds.
+func residualTable(runs map[string]group, sets []set) string {
+	var b strings.Builder
+	b.WriteString("| | seeds | PI-SC | PI-HC | PI-HC-MoE |\n|---|---|---|---|---|\n")
+	for _, s := range sets {
+		line := fmt.Sprintf("| %s | %d |", s.title, len(runs[s.table+" soft"+s.suffix]))
+		complete := true
+		for _, method := range []string{"soft", "hard", "moe"} {
+			least, most := math.Inf(1), 0.0
+			for _, r := range runs[s.table+" "+method+s.suffix] {
+				least, most = min(least, r.residual), max(most, r.residual)
+			}
+			complete = complete && least > 0
+			if least == most {
+				line += fmt.Sprintf(" %s |", percent(most))
+			} else {
+				line += fmt.Sprintf(" %s to %s |", strings.TrimSuffix(percent(least), " %"), percent(most))
+			}
+		}
+		if complete && s.residuals == "yes" && !strings.HasSuffix(s.table, "-temporal") {
+			b.WriteString(line + "\n")
+		}
 	}
 	return b.String()
 }
