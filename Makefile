@@ -143,8 +143,8 @@ conformance: ## the same run through every door, all problems and methods, a qua
 verdict: ## estimates of errors and verdicts without solutions against errors, over the gallery, ten minutes; log in docs/runs
 	$(GO) test ./tools/verdict -count=1 -v -timeout 0 -args -full -log $(CURDIR)/docs/runs/verdict.txt $(VERDICT)
 
-soak: ## 10,000 steps of a small network: memory and open files, as a table and docs/soak.svg
-	$(GO) test ./tools/stress -count=1 -v -timeout 0 -args -full -only soak -figure $(CURDIR)/docs/soak.svg
+soak: ## 10,000 steps of a small network: memory and open files, as a table and docs/figures/soak.svg
+	$(GO) test ./tools/stress -count=1 -v -timeout 0 -args -full -only soak -figure $(CURDIR)/docs/figures/soak.svg
 
 FUZZTIME ?= 20s
 
@@ -163,8 +163,9 @@ bench: build ## the performance table, beside the machine's own peak
 	./bin/pihc bench solver
 	$(GO) test ./lm -run '^$$' -bench Rows -benchtime 0.3s
 
-lint: ## staticcheck and gofumpt, downloaded on first use
+lint: ## staticcheck and gofumpt, downloaded on first use; documents: lengths of sentences, totals, links
 	$(TOOLS) staticcheck ./...
+	@$(GO) run ./tools/prose
 	@staticcheck=$$($(TOOLS) -n staticcheck) && cd examples/go && $$staticcheck ./...
 	@unformatted=$$($(TOOLS) gofumpt -modpath pihc -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "gofumpt would change:"; echo "$$unformatted"; exit 1; fi
 

@@ -26,7 +26,7 @@ const apart = 72
 // jump and slope are the weights in L of the two means of Jumps.
 //
 // Per expert it forms two scalar fields, α_k = 1_{Ω_k} ū − p_k and β_k = −q_k,
-// and b̄ = Σ_k Πᵀ[μ α_k] ω_kᵀ + Πᵀ[μ β_k] λ_kᵀ (docs/constraint.md, section 8).
+// and b̄ = Σ_k Πᵀ[μ α_k] ω_kᵀ + Πᵀ[μ β_k] λ_kᵀ (docs/reference/constraint.md, section 8).
 func (x Solution) Backward[T compute.Float](bbar []T, ubar []float64, jump, slope float64) {
 	s := x.memory
 	fixed, jumps := s.c.Options.Fixed, s.c.allPairs > 0 && (jump != 0 || slope != 0)

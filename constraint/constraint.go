@@ -2,7 +2,7 @@
 // functions b a network proposes by weights ω_k, one vector an expert, so that
 // the rows of expert k are least squares, and gives the gradient of a loss of
 // the assembled field with respect to b through the implicit function theorem
-// (docs/constraint.md; paper, section 3).
+// (docs/reference/constraint.md; paper, section 3).
 //
 // With C unknowns a basis function has C components of P values, unknown after unknown,
 // and so has a field: what is (P) for one is (C, P). The components of a function have one
@@ -60,7 +60,7 @@ type Options struct {
 	LocalConditions bool
 	// RepeatInitial states the initial rows that many times, as the published
 	// single constraint does by broadcasting the initial condition over all
-	// times (docs/constraint.md, Q1); 0 and 1 mean once.
+	// times (docs/reference/constraint.md, Q1); 0 and 1 mean once.
 	RepeatInitial int
 	// Start is the value of every weight where each solve starts.
 	Start float64

@@ -35,7 +35,7 @@ ansatz: {offset: u0, %s}
 `
 
 // What a fourth derivative makes of the basis of an untrained network, and what least squares of rows keep of its best
-// combination: as it is, with rows in a negative norm, smoothed rows, and with S of the ansatz (docs/choices.md has the table).
+// combination: as it is, with rows in a negative norm, smoothed rows, and with S of the ansatz (docs/evidence/choices.md has the table).
 func TestShortWaves(t *testing.T) {
 	const walls, start = `multiplier: "4*x*(1 - x)*(t/0.1)^2"`, `multiplier: "(t/0.1)^2"`
 	smoother := wavesSystem(t, start+", smooth: {x: 0.15}")

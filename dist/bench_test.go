@@ -42,11 +42,11 @@ func leaveBenchmarks(status int) {
 }
 
 // BenchmarkExchange measures what ranks exchange of gradients in a step, in float32, between
-// those of a launcher (docs/scaling.md has the command), or two in this process:
+// those of a launcher (docs/evidence/scaling.md has the command), or two in this process:
 //
 //	latency_us   one gather of 8 bytes a rank, in microseconds
 //	bandwidth    bytes that a rank sends in a second, of long messages
-//	bytes        that a rank sends in a step, by the formulas of docs/scaling.md
+//	bytes        that a rank sends in a step, by the formulas of docs/evidence/scaling.md
 //	messages     likewise
 //	exchange_s   of a step's gradients, as long as no rank waits for a sample
 //	predicted_s  by latency and bandwidth

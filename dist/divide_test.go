@@ -196,7 +196,7 @@ func TestSlabs(t *testing.T) {
 }
 
 // TestDividedNetwork: outputs and gradient of a network are those of the whole grid, for the bytes and
-// messages of docs/scaling.md.
+// messages of docs/evidence/scaling.md.
 func TestDividedNetwork(t *testing.T) {
 	c := fno.Network{Inputs: 3, Width: 5, Layers: 2, Axes: []string{"t", "x", "y"}, Modes: []int{2, 3, 2}, Projection: 7, Outputs: 4, LastActivation: true, SpectralGain: 1}
 	shape, rng := []int{11, 6, 8}, rand.New(rand.NewPCG(1, 2))

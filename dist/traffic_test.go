@@ -28,7 +28,7 @@ func (c *counting) AllToAll(dst, src []byte) error {
 	return c.Comm.AllToAll(dst, src)
 }
 
-// TestStepTraffic: a gradient costs the bytes and messages of docs/scaling.md.
+// TestStepTraffic: a gradient costs the bytes and messages of docs/evidence/scaling.md.
 func TestStepTraffic(t *testing.T) {
 	spec, err := model.OpenSpec("diffusion-sorption-demo", "method=soft", "grid={t: 9, x: 16}",
 		"network={width: 4, layers: 1, modes: {t: 2, x: 2}, projection: 4}", "training.batch=5", "training.micro_batch=1", "data.test.grids=[]")

@@ -16,7 +16,7 @@ import (
 
 // Loss is the loss of a field u on the grid: the residual over the whole grid
 // and the conditions, each set of rows with its weight (paper, section 3: "the
-// loss is the L2 norm of the PDE residual"; docs/constraint.md, Q7 and Q8).
+// loss is the L2 norm of the PDE residual"; docs/reference/constraint.md, Q7 and Q8).
 //
 //	mean-square   L = Σ_s w_s mean(r_s²)
 //	norm          L = Σ_s w_s ‖r_s‖₂        (the published code)

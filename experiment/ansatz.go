@@ -196,7 +196,7 @@ func roughNotes(p *pde.Problem) (notes []string) {
 	for c, u := range p.Unknowns {
 		for _, axis := range p.Rough(c) {
 			if u.Ansatz.Smooth[axis] == 0 {
-				notes = append(notes, fmt.Sprintf("the ansatz of %s is not smooth along %s, where derivatives are of fourth order: what a network has of short waves there may drown the residual (`smooth` in docs/pde-files.md)", u.Name, axis))
+				notes = append(notes, fmt.Sprintf("the ansatz of %s is not smooth along %s, where derivatives are of fourth order: what a network has of short waves there may drown the residual (`smooth` in docs/reference/pde-files.md)", u.Name, axis))
 			}
 		}
 	}
@@ -212,8 +212,8 @@ func rough(p *pde.Problem, unknown int, misfit float64) error {
 	} else if misfit > compatibleMisfit {
 		why = fmt.Sprintf("initial conditions miss those of the walls by %s of their size", words.Percent(misfit))
 	}
-	return words.WithHint(fmt.Errorf("%s has derivatives of fourth order along %s, between walls, and trainings of such equations fail (errors of 28 to 100 %% in docs/choices.md) without an ansatz that is smooth there: %s", u, axes, why),
-		"as many linear conditions on %s at each end as half the order (u and u_x, or u and u_xx), met by the initial conditions: `smooth` in docs/pde-files.md", u)
+	return words.WithHint(fmt.Errorf("%s has derivatives of fourth order along %s, between walls, and trainings of such equations fail (errors of 28 to 100 %% in docs/evidence/choices.md) without an ansatz that is smooth there: %s", u, axes, why),
+		"as many linear conditions on %s at each end as half the order (u and u_x, or u and u_xx), met by the initial conditions: `smooth` in docs/reference/pde-files.md", u)
 }
 
 // sayRows says in one line which conditions no ansatz meets, why, and what that costs.

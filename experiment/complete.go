@@ -106,7 +106,7 @@ func drawable(name string, p *pde.Problem) error {
 	if p.Drawn() || p.Reference.File != "" {
 		return nil
 	}
-	hint := "add initial: {distribution: random-sines, low: -1, high: 1}, or another of docs/pde-files.md"
+	hint := "add initial: {distribution: random-sines, low: -1, high: 1}, or another of docs/reference/pde-files.md"
 	if discrete.SeemsSteady(p) {
 		hint = fmt.Sprintf("if %s is not time add time: none; otherwise %s", p.Axes[0].Name, hint)
 	} else if len(p.Inputs) > p.Initials() {
@@ -120,7 +120,7 @@ func determined(x *Verdict) error {
 	if len(x.Faults) == 0 {
 		return nil
 	}
-	return words.WithHint(errors.New("the problem cannot be solved as it stands: "+words.ListBy("; ", x.Faults)), "see `conditions` and `ansatz` in docs/pde-files.md; no training can make up for it")
+	return words.WithHint(errors.New("the problem cannot be solved as it stands: "+words.ListBy("; ", x.Faults)), "see `conditions` and `ansatz` in docs/reference/pde-files.md; no training can make up for it")
 }
 
 // appended is a PDE file with another line, and a comment above it.

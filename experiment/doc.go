@@ -14,7 +14,7 @@
 // [Experiment.Check] examines one: whether the rows determine the unknown, whether the gradient is right, and what the
 // discretisation costs.
 //
-// A spec says everything about an experiment, in one YAML file; docs/spec-files.md has its keys, and docs/pde-files.md those of
+// A spec says everything about an experiment, in one YAML file; docs/reference/spec-files.md has its keys, and docs/reference/pde-files.md those of
 // the PDE file that it names. Opening applies all of it, constants and defaults that follow from the problem too, and
 // a run is used as the block evaluation of its spec says, unless an [Evaluation] says otherwise.
 //

@@ -95,7 +95,7 @@ func loadSound(name string, text []byte) *pde.Problem {
 
 // resolvedStart is the residual of solutions at the first time, over their rate there, above which the
 // grid does not resolve how they begin: of the examples the one that lost by rows there has 0.57, the others
-// 0.1 at most (docs/choices.md).
+// 0.1 at most (docs/evidence/choices.md).
 const resolvedStart = 0.25
 
 // meanStart is the mean over reference solutions of their startResidual; NaN where none can be solved, which others tell.

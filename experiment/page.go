@@ -97,7 +97,7 @@ func fieldAxes(p *pde.Problem, g *grid.Grid) (axes []report.FieldAxis) {
 }
 
 // publishedCaveat is for pages with published figures.
-const publishedCaveat = "The published figures are of the authors' set-up; docs/constraint.md, section 9, says where this one may differ: sizes, rows, loss, boundary condition, initialisation, schedule."
+const publishedCaveat = "The published figures are of the authors' set-up; docs/reference/constraint.md, section 9, says where this one may differ: sizes, rows, loss, boundary condition, initialisation, schedule."
 
 // Publish adds published figures of methods to the page, and where they are from.
 func (c *Comparison) Publish(scores map[string]report.Score, source string) {

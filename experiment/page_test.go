@@ -168,13 +168,13 @@ func TestSolveOn(t *testing.T) {
 	}
 }
 
-// docs/formats.md has the version of metrics.json.
+// docs/reference/formats.md has the version of metrics.json.
 func TestMetricsVersion(t *testing.T) {
-	text, err := os.ReadFile("../docs/formats.md")
+	text, err := os.ReadFile("../docs/reference/formats.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if version := fmt.Sprintf("| of this file, %d; ", metricsVersion); !strings.Contains(string(text), version) {
-		t.Errorf("docs/formats.md has another version of metrics than %d", metricsVersion)
+		t.Errorf("docs/reference/formats.md has another version of metrics than %d", metricsVersion)
 	}
 }

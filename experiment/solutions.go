@@ -69,7 +69,7 @@ func checkSolutions(ctx context.Context, dir string, p *pde.Problem, workers int
 		}
 	}
 	say(func(c compared) float64 { return c.distance }, mostReferenceError,
-		"differ from those of another refinement by more than", "errors of these samples say no more than that; see `refine` in docs/pde-files.md")
+		"differ from those of another refinement by more than", "errors of these samples say no more than that; see `refine` in docs/reference/pde-files.md")
 	say(func(c compared) float64 { return c.residual }, dataset.MostResidual,
 		"have a residual of the equation on their own grid, over their rate, of more than", "layers that it does not hold, where solutions of a refined grid may be wrong too; compare another `refine`, or take more points")
 	return out, nil

@@ -152,7 +152,7 @@ func solvableAsStated(p *pde.Problem, g *grid.Grid, inputs [][]float64, o *Solve
 		return err
 	}
 	if len(x.Faults) > 0 {
-		return words.WithHint(errors.New("the problem cannot be solved as it stands: "+words.ListBy("; ", x.Faults)), "see `conditions` and `ansatz` in docs/pde-files.md")
+		return words.WithHint(errors.New("the problem cannot be solved as it stands: "+words.ListBy("; ", x.Faults)), "see `conditions` and `ansatz` in docs/reference/pde-files.md")
 	}
 	return nil
 }

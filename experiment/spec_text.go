@@ -13,7 +13,7 @@ func (s *sizes) spec(p *pde.Problem) []byte {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("# An experiment on problem.yaml, by pihc init. What is left out fits the problem")
-	line("# (docs/spec-files.md): experts, weights of the rows, what the network sees. A run")
+	line("# (docs/reference/spec-files.md): experts, weights of the rows, what the network sees. A run")
 	line("# folder's spec.yaml has it written out.")
 	line("defaults: fitted")
 	line("problem: problem.yaml")
@@ -32,7 +32,7 @@ func (s *sizes) spec(p *pde.Problem) []byte {
 	line("\n# Points along each axis: %s", about)
 	line("grid: {%s}", strings.Join(points, ", "))
 	if s.segments > 1 {
-		line("\n# Segments of the time, each begun with the end of the one before (docs/spec-files.md).")
+		line("\n# Segments of the time, each begun with the end of the one before (docs/reference/spec-files.md).")
 		line("rollout: %d", s.segments)
 	}
 	line("\n# A wider network can do more, and a step takes longer.")

@@ -24,7 +24,7 @@
 // when the smallest pivot falls below 1e-9 and replaced by QR of the rows with
 // column pivoting below 1e-12; MINPACK's three tests; a second run with identity
 // scaling where the first ended on a plateau or J has lost rank; and, if asked,
-// a final Newton step with the exact Hessian. docs/least-squares.md
+// a final Newton step with the exact Hessian. docs/reference/least-squares.md
 // gives the algorithm, the source of each constant, and the results on the
 // MGH and NIST suites.
 //

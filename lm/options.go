@@ -47,7 +47,7 @@ type Options struct {
 	NoRestart bool
 }
 
-// Constants of the method. docs/least-squares.md gives their sources.
+// Constants of the method. docs/reference/least-squares.md gives their sources.
 const (
 	acceptRatio     = 1e-4  // MINPACK lmder: ρ from which a trial is accepted
 	refinePivot     = 1e-9  // below it one refinement pass

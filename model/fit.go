@@ -13,8 +13,8 @@ import (
 )
 
 // defaultSpec returns the defaults of specs: paperDefaults, the paper's values
-// (sections 4.1 and B; docs/constraint.md, Q23, for the rest) in their best fair form, or
-// fittedDefaults, what docs/choices.md measured as better.
+// (sections 4.1 and B; docs/reference/constraint.md, Q23, for the rest) in their best fair form, or
+// fittedDefaults, what docs/evidence/choices.md measured as better.
 func defaultSpec(defaults string) Spec {
 	s := Spec{
 		Defaults: defaults,
@@ -121,7 +121,7 @@ const (
 	passes = 4
 	// directions of a solve in evaluation: more bring nothing.
 	directions = 8
-	// ridge over the unit of weights: a hundredth of it is as good, ten times as much is not (docs/choices.md).
+	// ridge over the unit of weights: a hundredth of it is as good, ten times as much is not (docs/evidence/choices.md).
 	ridge = 1e-5
 	// expertRows is the number of residual rows of an expert, in a subdomain that has
 	// more.

@@ -22,7 +22,7 @@ const (
 	fallingMisfit = 0.6
 	// mostMisfitPoints bounds the finest grid of a misfit.
 	mostMisfitPoints = 1 << 18
-	// smoothing is a tenth of what makes S halve what the highest derivative alone would undo in the whole of the time: docs/choices.md.
+	// smoothing is a tenth of what makes S halve what the highest derivative alone would undo in the whole of the time: docs/evidence/choices.md.
 	smoothing = 0.1
 )
 
@@ -332,7 +332,7 @@ func (f *fitting) homogeneous() []string {
 
 // experts divides a single axis of space into four and each of two into two, as far
 // as every part keeps eight points. A derivative of order d sees a jump at a border 1/h^d
-// times: axes with derivatives of order 3 or more are not divided (docs/choices.md), and where
+// times: axes with derivatives of order 3 or more are not divided (docs/evidence/choices.md), and where
 // no other is left, time is, into two.
 func (f *fitting) experts() map[string]int {
 	axes, parts := f.space(), 4
@@ -393,7 +393,7 @@ func (f *fitting) points(c *ConstraintSpec) int {
 	return expertRows
 }
 
-// borderRows is that of docs/choices.md at 128 points an axis. A jump d between two
+// borderRows is that of docs/evidence/choices.md at 128 points an axis. A jump d between two
 // experts shows as d/h² in the rows beside it, h the step as a fraction of the axis, and
 // these are a share of all that falls as h: with a factor h^1.5 a jump costs the same on
 // every grid. On coarser ones than 128 points the end grows as h^0.5.

@@ -170,7 +170,7 @@ func (n *NetworkSpec) ScaleOf(unknown string) float64 {
 // NewNetwork returns the network a spec describes for its problem. Its outputs are the
 // basis (N, C). Its inputs are the coordinates, each scaled to [0, 1] on the axis's range,
 // the inputs of the problem, and the features: fixed scales, so that a longer horizon or
-// another grid does not change their meaning (docs/constraint.md, Q12).
+// another grid does not change their meaning (docs/reference/constraint.md, Q12).
 func (s *Spec) NewNetwork(p *pde.Problem) (network.Network, error) {
 	if err := s.fitted(); err != nil {
 		return nil, err

@@ -72,7 +72,7 @@ func (s *Spec) Segment(p *pde.Problem) (*Spec, *pde.Problem, error) {
 
 // FittingSegments is how many segments `pihc init` divides the time of a problem into: four, or the nearest number that divides the
 // steps of the grid; one where the network runs once, where an unknown of second order in time has a basis that is not integrated
-// along it, and where segments would have too few times or cannot be (docs/choices.md has the measurements).
+// along it, and where segments would have too few times or cannot be (docs/evidence/choices.md has the measurements).
 func (s *Spec) FittingSegments(p *pde.Problem) int {
 	if s.Network.Passes < 2 || p.Steady || !discrete.Marches(p) {
 		return 1

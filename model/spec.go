@@ -66,7 +66,7 @@ type ConstraintSpec struct {
 	Weights          map[string]float64 `yaml:"weights,flow" want:"zero or a positive number"` // row weights by name, times those of the PDE file
 	Normalization    string             `yaml:"normalization" want:"mean, none"`               // mean: squares of a set divided by its rows
 	ConditionRows    string             `yaml:"condition_rows" want:"global, local"`
-	RepeatInitial    int                `yaml:"repeat_initial" want:"at least 0"` // initial rows counted so often (docs/constraint.md, Q1)
+	RepeatInitial    int                `yaml:"repeat_initial" want:"at least 0"` // initial rows counted so often (docs/reference/constraint.md, Q1)
 	Start            float64            `yaml:"start"`
 	SoftWeight       float64            `yaml:"soft_weight" want:"a positive number"` // ω of soft
 	Ridge            float64            `yaml:"ridge" want:"zero or a positive number"`

@@ -10,7 +10,7 @@ import (
 // The files printed in the documents are problems, and the one said to be the
 // built-in is.
 func TestDocumentedFiles(t *testing.T) {
-	text, err := os.ReadFile("../docs/pde-files.md")
+	text, err := os.ReadFile("../docs/reference/pde-files.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -20,7 +20,7 @@ func TestDocumentedFiles(t *testing.T) {
 		if !strings.HasPrefix(src, "name: ") {
 			continue
 		}
-		p, err := Load("docs/pde-files.md", []byte(src))
+		p, err := Load("docs/reference/pde-files.md", []byte(src))
 		if err != nil {
 			t.Error(err)
 			continue
@@ -28,13 +28,13 @@ func TestDocumentedFiles(t *testing.T) {
 		found[p.Name] = p
 	}
 	if found["burgers"] == nil {
-		t.Error("docs/pde-files.md has no file burgers")
+		t.Error("docs/reference/pde-files.md has no file burgers")
 	}
 	builtin, err := Open("diffusion-sorption")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if p := found["diffusion-sorption"]; p == nil || !slices.Equal(p.Describe(), builtin.Describe()) {
-		t.Errorf("docs/pde-files.md prints another diffusion-sorption than the built-in one:\n%s", strings.Join(builtin.Describe(), "\n"))
+		t.Errorf("docs/reference/pde-files.md prints another diffusion-sorption than the built-in one:\n%s", strings.Join(builtin.Describe(), "\n"))
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"pihc/internal/config"
 )
 
-// The shape of a PDE file; docs/pde-files.md describes it.
+// The shape of a PDE file; docs/reference/pde-files.md describes it.
 type (
 	fileProblem struct {
 		Name        string                    `yaml:"name" config:"required"`

@@ -27,7 +27,7 @@ func (p *Problem) Linear() error {
 	return err
 }
 
-// SemilinearWaves reports whether Duhamel's formula was measured to help (docs/choices.md): the linear part contains derivatives in
+// SemilinearWaves reports whether Duhamel's formula was measured to help (docs/evidence/choices.md): the linear part contains derivatives in
 // space, and no diffusion of an unknown of first order in time; what it leaves of nonlinear terms contains no derivatives.
 func (p *Problem) SemilinearWaves() bool {
 	orders, terms, _, err := p.linearPart()

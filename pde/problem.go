@@ -1,4 +1,4 @@
-// Package pde reads PDE files (docs/pde-files.md) as a [Problem]: axes, terms,
+// Package pde reads PDE files (docs/reference/pde-files.md) as a [Problem]: axes, terms,
 // residual, conditions and initial conditions as data. On a grid it becomes a
 // [System], whose terms are operators of package grid, and whose sets of rows are
 // expressions, differentiated twice and compiled to a [Program] over many points.
@@ -171,7 +171,7 @@ type Rows struct {
 	SolveSkip map[string][2]int
 }
 
-// Ansatz is u = Offset + S(Multiplier * P(b)) * w (docs/constraint.md, section 2).
+// Ansatz is u = Offset + S(Multiplier * P(b)) * w (docs/reference/constraint.md, section 2).
 type Ansatz struct {
 	Offset     *expr.Expr // in axis names and inputs; default 0
 	Multiplier *expr.Expr // in axis names; default 1

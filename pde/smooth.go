@@ -195,7 +195,7 @@ func invert(a []float64, n int) []float64 {
 }
 
 // Rough returns the axes with ends, not periodic ones, along which the highest derivative of an unknown is of even order above
-// 2: without S what a basis has of short waves there drowns the rest of its residual (docs/choices.md).
+// 2: without S what a basis has of short waves there drowns the rest of its residual (docs/evidence/choices.md).
 func (p *Problem) Rough(unknown int) (axes []string) {
 	for i, a := range p.Axes {
 		f, _, _ := p.smoothing(unknown, i)

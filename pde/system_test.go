@@ -311,7 +311,7 @@ func TestLinear(t *testing.T) {
 // R(u <= u_floor) is R at u_floor with zero derivatives, on either branch
 // finite: with u_floor 0, R at u = 0. The shipped floor of 1e-3 keeps the slope
 // of R below 1e3 where it would reach 1e6; it does not move the discretisation
-// floor (docs/choices.md).
+// floor (docs/evidence/choices.md).
 func TestDiffusionSorptionBelowZero(t *testing.T) {
 	for _, floor := range []float64{0, 1e-3} {
 		t.Run(fmt.Sprint(floor), func(t *testing.T) { testBelowFloor(t, floor) })

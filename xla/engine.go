@@ -60,7 +60,7 @@ type loaded struct {
 
 func newEngine[T compute.Float](s *model.Spec, p *pde.Problem, o engine.Options) (engine.Engine[T], error) {
 	if o.Plugin == "" {
-		return nil, errors.New("engine xla: no plugin is named: --plugin FILE or the environment's PIHC_PJRT is a PJRT plugin for the device (docs/engines.md)")
+		return nil, errors.New("engine xla: no plugin is named: --plugin FILE or the environment's PIHC_PJRT is a PJRT plugin for the device (docs/guide/cluster.md)")
 	}
 	if o.Ranks != nil {
 		return nil, errors.New("engine xla: a device has whole grids; only engine cpu divides them among ranks")

@@ -24,7 +24,7 @@ control). Solutions of a file (reference: {file: ...}) are taken from there. The
 begin with their initial conditions, and are compared, one by one, with solutions of
 the rows from the same start: what differs by more than 3 times what the
 discretisation explains is a warning, what cannot be of this equation an error
-(docs/pde-files.md).
+(docs/reference/pde-files.md).
 
 The seeds are data.train.seed, data.validation.seed and data.test.seed of the spec.
 The dataset is a folder of NPZ shards with a manifest that holds seeds, grid and

@@ -10,9 +10,9 @@ import (
 	"pihc/train"
 )
 
-// docs/formats.md has every JSON key of bench, eval, reproduce and the log of a training.
+// docs/reference/formats.md has every JSON key of bench, eval, reproduce and the log of a training.
 func TestKeys(t *testing.T) {
-	text, err := os.ReadFile("../../docs/formats.md")
+	text, err := os.ReadFile("../../docs/reference/formats.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -20,7 +20,7 @@ func TestKeys(t *testing.T) {
 	documented := func(what, key string) {
 		t.Helper()
 		if key != "" && key != "-" && !strings.Contains(doc, "`"+key+"`") {
-			t.Errorf("%s has %q, docs/formats.md has not", what, key)
+			t.Errorf("%s has %q, docs/reference/formats.md has not", what, key)
 		}
 	}
 	seen := map[reflect.Type]bool{}

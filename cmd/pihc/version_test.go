@@ -16,7 +16,7 @@ import (
 
 // Every module that a build of pihc links on some platform has its texts, as they lie
 // in the module, and no other has: go test ./cmd/pihc -run Licences -regenerate.
-// docs/dependencies.md lists the same modules, with their versions.
+// docs/reference/dependencies.md lists the same modules, with their versions.
 func TestLicences(t *testing.T) {
 	texts := regexp.MustCompile(`(?i)^(un)?licen[sc]e|^copying|^notice|^patents`)
 	// Fonts of their own makers, and the one of two licences that is chosen.
@@ -48,7 +48,7 @@ func TestLicences(t *testing.T) {
 	if len(folders) < 20 {
 		t.Errorf("only %d modules found", len(folders))
 	}
-	documented, err := os.ReadFile("../../docs/dependencies.md")
+	documented, err := os.ReadFile("../../docs/reference/dependencies.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func TestLicences(t *testing.T) {
 		listed[row[1]] = row[2]
 	}
 	if !maps.Equal(listed, versions) {
-		t.Errorf("docs/dependencies.md lists %v, a build links %v", listed, versions)
+		t.Errorf("docs/reference/dependencies.md lists %v, a build links %v", listed, versions)
 	}
 	for module, folder := range folders {
 		entries, err := os.ReadDir(folder)

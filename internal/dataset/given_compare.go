@@ -15,7 +15,7 @@ import (
 	"pihc/internal/kernel"
 )
 
-// Thresholds of solutions of a file: docs/pde-files.md, and docs/reliability.md for what they were chosen on.
+// Thresholds of solutions of a file: docs/reference/pde-files.md, and docs/evidence/reliability.md for what they were chosen on.
 const (
 	harmless      = 0.01 // distance that is always allowed, of the size of the solution
 	doubtful      = 3    // factor that is warned of

@@ -13,7 +13,7 @@ import (
 	"pihc/sim"
 )
 
-// The discretisation floors of docs/choices.md: 0.07-0.10 % for the shipped
+// The discretisation floors of docs/evidence/choices.md: 0.07-0.10 % for the shipped
 // rows, whatever the weights, and 2.4-3.1 % for the published ones.
 func TestFloor(t *testing.T) {
 	for _, tc := range []struct {
@@ -83,7 +83,7 @@ func TestFloorIterative(t *testing.T) {
 }
 
 // With spectral terms: 0.42, 0.0052 and 0.42 % on 32 x 32 x 32 for the first test samples of
-// navier-stokes-demo (`pihc check`), as a program in SciPy found (docs/choices.md). Here, on a
+// navier-stokes-demo (`pihc check`), as a program in SciPy found (docs/evidence/choices.md). Here, on a
 // small grid, the minimiser has no descent left in any direction that the ansatz can express, keeps
 // the mean of each time, and begins with the initial condition.
 func TestFloorSpectral(t *testing.T) {

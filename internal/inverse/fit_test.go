@@ -51,7 +51,7 @@ func (m *Model) run(t *testing.T) *Fit {
 	return fit
 }
 
-// TestKleinGordon finds the mass from 50 exact values: docs/inversion.md has it as T1.
+// TestKleinGordon finds the mass from 50 exact values: docs/guide/inversion.md has it as T1.
 func TestKleinGordon(t *testing.T) {
 	p, err := pde.Open("../../docs/runs/invert/klein-gordon.yaml")
 	if err != nil {

@@ -48,7 +48,7 @@ func (r *release) wheel(p platform, program []byte) (string, []byte, error) {
 	if err != nil {
 		return "", nil, err
 	}
-	text, err := os.ReadFile("docs/python.md")
+	text, err := os.ReadFile("docs/guide/python.md")
 	if err != nil {
 		return "", nil, err
 	}

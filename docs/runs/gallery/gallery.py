@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Errors of gallery runs by sample, and the rows of the table in docs/gallery.md.
+"""Errors of gallery runs by sample, and the rows of the table in docs/evidence/gallery.md.
 
     python3 gallery.py collect NAME COMMIT RUN     adds RUN/hard and RUN/moe, which pihc reproduce wrote, to samples.csv
     python3 gallery.py table                       prints the rows

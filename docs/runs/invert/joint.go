@@ -1,5 +1,5 @@
 // Joint measures what a joint solve for the weights of a trained basis and for constants costs against one prediction, one thread
-// (docs/inversion.md): go run ./docs/runs/invert RUN CONSTANT,... PASSES. The basis is that of the last pass of the network, with the
+// (docs/guide/inversion.md): go run ./docs/runs/invert RUN CONSTANT,... PASSES. The basis is that of the last pass of the network, with the
 // constants as in the file. The joint solve begins with them 1.3 times off, and has 50 values of the problem's own solution with 1 % noise.
 package main
 
