@@ -12,7 +12,7 @@ export CGO_ENABLED ?= 0
 GO ?= go
 TOOLS := $(GO) tool -modfile=tools/lint.mod
 
-.PHONY: all build deps demo gallery test vet reference cross widths plugin xla h100 race fuzz stress conformance verdict soak bench lint clean
+.PHONY: all build deps demo gallery test wheel python dist dist-check vet reference cross widths plugin xla h100 race fuzz stress conformance verdict soak bench lint clean
 
 all: build
 
@@ -35,7 +35,23 @@ deps: ## download what the build needs
 test: vet lint build ## everything CI runs
 	$(GO) test ./...
 	cd examples/go && $(GO) vet ./... && $(GO) test ./...
-	$(MAKE) reference cross widths xla XLATEST=-short
+	$(MAKE) reference cross widths python xla XLATEST=-short
+
+wheel: ## wheels for Linux, macOS and Windows, in release/
+	$(GO) run ./tools/release -out release -wheels
+
+python: ## install the wheel of this platform into a fresh environment, run its tests there, and execute python/example.ipynb
+	@python/check
+
+dist: ## archives and wheels for five platforms with their checksums, in release/; the version is that of the tag
+	$(GO) run ./tools/release -out release
+
+dist-check: ## make dist of the last commit twice, in two folders, and compare checksums
+	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && set -e; \
+	for copy in one other-name; do git clone --quiet . $$folder/$$copy; $(MAKE) -C $$folder/$$copy dist; done; \
+	cd $$folder; cmp one/release/SHA256SUMS other-name/release/SHA256SUMS; \
+	(cd one/release && sha256sum --check --quiet SHA256SUMS); ! grep -qF "$$folder" -r one/release; \
+	cat one/release/SHA256SUMS; echo "dist-check: both folders have the same files"
 
 vet:
 	@unformatted=$$($$($(GO) env GOROOT)/bin/gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
@@ -154,4 +170,4 @@ lint: ## staticcheck and gofumpt, downloaded on first use; documents: lengths of
 	@unformatted=$$($(TOOLS) gofumpt -modpath pihc -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "gofumpt would change:"; echo "$$unformatted"; exit 1; fi
 
 clean:
-	rm -rf bin
+	rm -rf bin release

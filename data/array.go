@@ -85,12 +85,36 @@ func (a *Array) CheckFinite() error {
 	if at < 0 {
 		return nil
 	}
+	return fmt.Errorf("value at index (%s) is %v", a.index(at), value)
+}
+
+// index is where a value is, along each axis.
+func (a *Array) index(at int) string {
 	index := make([]string, len(a.Shape))
 	for i := len(a.Shape) - 1; i >= 0; i-- {
-		index[i] = fmt.Sprint(at % a.Shape[i])
+		index[i] = strconv.Itoa(at % a.Shape[i])
 		at /= a.Shape[i]
 	}
-	return fmt.Errorf("value at index (%s) is %v", strings.Join(index, ", "), value)
+	return strings.Join(index, ", ")
+}
+
+// find returns where the first value is that equals one of some, -1 for none.
+func (a *Array) find(some []float64) int {
+	switch v := a.Data.(type) {
+	case []float32:
+		return firstOf(v, some)
+	case []float64:
+		return firstOf(v, some)
+	case []int32:
+		return firstOf(v, some)
+	case []int64:
+		return firstOf(v, some)
+	}
+	return -1
+}
+
+func firstOf[T float32 | float64 | int32 | int64](v []T, some []float64) int {
+	return slices.IndexFunc(v, func(x T) bool { return slices.Contains(some, float64(x)) })
 }
 
 func firstNotFinite[T float32 | float64](v []T) (int, float64) {
@@ -121,13 +145,13 @@ func product(shape []int) (int, bool) {
 // chunk is how many values go through one buffer.
 const chunk = 8192
 
-// encodeValues writes the values of a little-endian.
-func encodeValues(w io.Writer, a *Array) error {
+// encodeValues writes the values of a in a byte order.
+func encodeValues(w io.Writer, a *Array, order binary.ByteOrder) error {
 	var buf []byte
 	v := reflect.ValueOf(a.Data)
 	for lo := 0; lo < v.Len(); lo += chunk {
 		var err error
-		if buf, err = binary.Append(buf[:0], binary.LittleEndian, v.Slice(lo, min(lo+chunk, v.Len())).Interface()); err != nil {
+		if buf, err = binary.Append(buf[:0], order, v.Slice(lo, min(lo+chunk, v.Len())).Interface()); err != nil {
 			return err
 		}
 		if _, err := w.Write(buf); err != nil {

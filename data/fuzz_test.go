@@ -80,8 +80,8 @@ func FuzzNPZ(f *testing.F) {
 		members := 0
 		if used := allocation(func() {
 			if z, err := newNPZ(bytes.NewReader(text), int64(len(text))); err == nil {
-				members = len(z.Names)
-				for _, name := range z.Names {
+				members = len(z.names)
+				for _, name := range z.names {
 					_, _ = z.Shape(name)
 				}
 			}

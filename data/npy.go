@@ -64,7 +64,7 @@ func encodeNPY(w io.Writer, a *Array) error {
 	if _, err := w.Write(append(head, dict...)); err != nil {
 		return err
 	}
-	return encodeValues(w, a)
+	return encodeValues(w, a, binary.LittleEndian)
 }
 
 // maxNPYHeader is the most bytes of a header; the longest that there can be, of 32 axes, have a thousand.

@@ -66,7 +66,7 @@ func npzOf(text []byte) ([]Named, error) {
 	if err != nil {
 		return nil, err
 	}
-	return z.all()
+	return allOf(z)
 }
 
 func TestNPYRoundTrip(t *testing.T) {
@@ -151,7 +151,7 @@ func TestNumPyFiles(t *testing.T) {
 			}
 		}
 	}
-	got, err := ReadArray("testdata/fortran.npy", anyShape)
+	got, err := ReadArray("testdata/fortran.npy", nil, anyShape)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +232,7 @@ func TestReadArrayErrors(t *testing.T) {
 		two:                            "holds 2 arrays (a, b); want one",
 		truncated:                      "not a ZIP archive, or a truncated one",
 	} {
-		if _, err := ReadArray(path, anyShape); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
+		if _, err := ReadArray(path, nil, anyShape); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
 			t.Errorf("error %v, want %q and the path", err, want)
 		}
 	}

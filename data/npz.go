@@ -2,7 +2,6 @@ package data
 
 import (
 	"archive/zip"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -11,7 +10,6 @@ import (
 
 	"pihc/internal/disk"
 	"pihc/internal/machine"
-	"pihc/internal/words"
 )
 
 // The format NPZ is NumPy's for several arrays: a ZIP archive of NPY files. Ours
@@ -57,8 +55,7 @@ func WriteNPZ(path string, arrays []Named) error {
 
 // NPZ is an open archive. What is in it is read when it is asked for, headers before values.
 type NPZ struct {
-	Names []string // of the arrays, in the order of the archive
-
+	names   []string // of the arrays, in the order of the archive
 	path    string
 	file    io.Closer
 	members map[string]*zip.File // by name
@@ -67,21 +64,17 @@ type NPZ struct {
 
 // OpenNPZ reads the names of the arrays of path.
 func OpenNPZ(path string) (*NPZ, error) {
-	f, err := disk.Open(path)
+	f, size, _, err := openSized(path)
 	if err != nil {
 		return nil, err
 	}
-	info, err := f.Stat()
-	if err == nil {
-		var z *NPZ
-		if z, err = newNPZ(f, info.Size()); err == nil {
-			z.path, z.file = path, f
-			return z, nil
-		}
-		err = fmt.Errorf("%s: %w", path, err)
+	z, err := newNPZ(f, size)
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	f.Close()
-	return nil, err
+	z.path, z.file = path, f
+	return z, nil
 }
 
 // newNPZ reads the names in an archive of size bytes, with ".npy" removed. Errors are *FormatError, or those of r.
@@ -103,10 +96,13 @@ func newNPZ(r io.ReaderAt, size int64) (*NPZ, error) {
 			return nil, disk.Malformed("npz", -1, "two members named %q", f.Name)
 		}
 		z.members[name] = f
-		z.Names = append(z.Names, name)
+		z.names = append(z.names, name)
 	}
 	return z, nil
 }
+
+// Names are those of the arrays, in the order of the archive.
+func (z *NPZ) Names() []string { return z.names }
 
 // Close ends the reading.
 func (z *NPZ) Close() error { return z.file.Close() }
@@ -191,59 +187,5 @@ func ReadNPZ(path string) ([]Named, error) {
 		return nil, err
 	}
 	defer z.Close()
-	return z.all()
-}
-
-func (z *NPZ) all() ([]Named, error) {
-	var arrays []Named
-	for _, name := range z.Names {
-		a, err := z.Read(name, 0)
-		if err != nil {
-			return nil, err
-		}
-		arrays = append(arrays, Named{name, a})
-	}
-	return arrays, nil
-}
-
-// ReadArray reads a file of one array: NPY, or NPZ with a single member. Values are read if its shape is accepted, and an error
-// of that is returned as it is.
-func ReadArray(path string, accept func(shape []int) error) (*Array, error) {
-	f, err := disk.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	var magic [4]byte
-	if _, err := f.ReadAt(magic[:], 0); err != nil && err != io.EOF {
-		return nil, err
-	}
-	if !bytes.Equal(magic[:], []byte("PK\x03\x04")) {
-		var refused error
-		a, err := decodeNPY(f, info.Size(), func(shape []int) error { refused = accept(shape); return refused })
-		if err != nil && refused == nil {
-			err = fmt.Errorf("%s: %w", path, err)
-		}
-		return a, err
-	}
-	z, err := newNPZ(f, info.Size())
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	z.path = path
-	if len(z.Names) != 1 {
-		return nil, fmt.Errorf("%s: holds %d arrays (%s); want one", path, len(z.Names), words.List(z.Names))
-	}
-	shape, err := z.Shape(z.Names[0])
-	if err == nil {
-		err = accept(shape)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return z.Read(z.Names[0], 0)
+	return allOf(z)
 }

@@ -87,7 +87,7 @@ func encodeSafetensors(w io.Writer, tensors []Named, metadata map[string]string)
 		return err
 	}
 	for _, t := range tensors {
-		if err := encodeValues(w, t.Array); err != nil {
+		if err := encodeValues(w, t.Array, binary.LittleEndian); err != nil {
 			return err
 		}
 	}

@@ -134,7 +134,7 @@ func (t *timing) cost(ctx context.Context) (*report.Cost, error) {
 		previous = took
 	}
 	t.out.Match()
-	return &t.out, nil
+	return &t.out, t.uses(ctx)
 }
 
 // grids are those of the page with fewer and more points in space, coarsest first.

@@ -2,8 +2,9 @@ package experiment
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -15,8 +16,8 @@ import (
 )
 
 // ReadInputs reads the inputs of samples for the points of g: an NPY file of initial conditions, (x[, y]) or
-// (sample, x[, y]), or an NPZ file that holds one such array; of a problem that has other inputs, an NPZ file with one array
-// for each, of samples or of one. The files of a dataset have these arrays.
+// (sample, x[, y]), or a file of arrays (NPZ, NetCDF, HDF5) that holds one such array besides coordinates; of a problem that has other
+// inputs, a file of arrays with one for each, of samples or of one. The files of a dataset have these arrays.
 func ReadInputs(path string, p *pde.Problem, g *grid.Grid) ([][]float64, error) {
 	if p.OnlyInitial() {
 		return readInitial(path, p, g)
@@ -26,31 +27,81 @@ func ReadInputs(path string, p *pde.Problem, g *grid.Grid) ([][]float64, error) 
 	if err != nil {
 		return nil, err
 	}
-	samples := make([][]float64, len(values[0])/inputs[0].Size)
-	for i := range samples {
-		for k, in := range inputs {
-			samples[i] = append(samples[i], values[k][i*in.Size:(i+1)*in.Size]...)
-		}
-	}
-	return samples, nil
+	return samplesOf(values, inputs), nil
 }
 
-// readNamedInputs reads each of some inputs from an NPZ file: the values of all samples, one after another.
-func readNamedInputs(path string, p *pde.Problem, inputs []pde.PlacedInput) ([][]float64, error) {
+// Inputs are the inputs of samples from arrays in memory, which are those that ReadInputs reads from a file: of initial
+// conditions alone one array of any name. Messages name the arrays by from.
+func Inputs(from string, arrays []data.Named, p *pde.Problem, g *grid.Grid) ([][]float64, error) {
+	if !p.OnlyInitial() {
+		inputs := p.PlaceInputs(g)
+		for _, a := range arrays {
+			if !slices.ContainsFunc(inputs, func(in pde.PlacedInput) bool { return dataset.InputArray(p, in.Name) == a.Name }) {
+				return nil, words.WithHint(fmt.Errorf("%s: array %q is no input of the problem", from, a.Name), "%s", needed(p, inputs))
+			}
+		}
+		values, err := namedInputs(from, memory(arrays), p, inputs)
+		if err != nil {
+			return nil, err
+		}
+		return samplesOf(values, inputs), nil
+	}
+	if len(arrays) != 1 {
+		return nil, words.WithHint(fmt.Errorf("%s: %d arrays", from, len(arrays)), "problem %s wants one array, of initial conditions", p.Name)
+	}
+	from = arrays[0].Name
+	if err := initialShape(from, arrays[0].Array.Shape, g, p); err != nil {
+		return nil, err
+	}
+	return initialSamples(from, arrays[0].Array, g)
+}
+
+// memory is a file of arrays that is none.
+type memory []data.Named
+
+func (m memory) Shape(name string) ([]int, error) {
+	if a := data.Find(m, name); a != nil {
+		return append([]int{}, a.Shape...), nil
+	}
+	return nil, nil
+}
+
+func (m memory) Read(name string, _ int) (*data.Array, error) { return data.Find(m, name), nil }
+
+func (m memory) Names() (names []string) {
+	for _, a := range m {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
+func (m memory) Close() error { return nil }
+
+// needed are the arrays of a problem that has inputs beside one initial condition.
+func needed(p *pde.Problem, inputs []pde.PlacedInput) string {
 	var want []string
 	for _, in := range inputs {
 		shape := strings.Join(append([]string{"sample"}, in.Axes...), ", ")
 		want = append(want, fmt.Sprintf("%s (%s)", dataset.InputArray(p, in.Name), shape))
 	}
-	needs := "problem " + p.Name + " wants an NPZ file with the arrays " + words.List(want)
-	if strings.ToLower(filepath.Ext(path)) != ".npz" {
-		return nil, words.WithHint(fmt.Errorf("%s is no NPZ file", path), "%s", needs)
+	return "problem " + p.Name + " wants a file (.npz, .nc or .h5) with the arrays " + words.List(want)
+}
+
+// readNamedInputs reads each of some inputs from a file of arrays: the values of all samples, one after another.
+func readNamedInputs(path string, p *pde.Problem, inputs []pde.PlacedInput) ([][]float64, error) {
+	arrays, err := data.OpenArrays(context.Background(), path)
+	if errors.As(err, new(*data.NoArraysError)) {
+		return nil, words.WithHint(fmt.Errorf("inputs: %w", err), "%s", needed(p, inputs))
 	}
-	arrays, err := data.OpenNPZ(path)
 	if err != nil {
 		return nil, fmt.Errorf("inputs: %w", err)
 	}
 	defer arrays.Close()
+	return namedInputs(path, arrays, p, inputs)
+}
+
+// namedInputs are the values of each of some inputs, of all samples, one after another.
+func namedInputs(from string, arrays data.Arrays, p *pde.Problem, inputs []pde.PlacedInput) ([][]float64, error) {
 	count := -1
 	values := make([][]float64, len(inputs))
 	for i, in := range inputs {
@@ -60,55 +111,75 @@ func readNamedInputs(path string, p *pde.Problem, inputs []pde.PlacedInput) ([][
 			return nil, fmt.Errorf("inputs: %w", err)
 		}
 		if shape == nil {
-			return nil, words.WithHint(fmt.Errorf("%s has no array %q", path, name), "%s", needs)
+			return nil, words.WithHint(fmt.Errorf("%s has no array %q", from, name), "%s", needed(p, inputs))
 		}
 		if slices.Equal(shape, in.Shape()) { // one sample
 			shape = append([]int{1}, shape...)
 		}
 		if len(shape) != 1+len(in.Axes) || !slices.Equal(shape[1:], in.Shape()) || slices.Contains(shape, 0) {
-			return nil, words.WithHint(fmt.Errorf("%s: array %s has shape %s; want %s, or samples of it", path, name, words.Shape(shape), words.Shape(in.Shape())),
+			return nil, words.WithHint(fmt.Errorf("%s: array %s has shape %s; want %s, or samples of it", from, name, words.Shape(shape), words.Shape(in.Shape())),
 				"%s", cmp.Or(data.TransposeHint(name, shape, append([]int{-1}, in.Shape()...)), "one value for each point; --grid changes the number of points"))
 		}
 		if count >= 0 && shape[0] != count {
-			return nil, fmt.Errorf("%s: array %s has %d samples, the first one %d", path, name, shape[0], count)
+			return nil, fmt.Errorf("%s: array %s has %d samples, the first one %d", from, name, shape[0], count)
+		}
+		if err := data.CheckOrder(arrays, name, p.AxisNames()); err != nil {
+			return nil, fmt.Errorf("inputs: %w", err)
 		}
 		a, err := arrays.Read(name, 0)
 		if err != nil {
 			return nil, fmt.Errorf("inputs: %w", err)
 		}
 		if err := a.CheckFinite(); err != nil {
-			return nil, fmt.Errorf("%s: array %s: %w", path, name, err)
+			return nil, fmt.Errorf("%s: array %s: %w", from, name, err)
 		}
 		count, values[i] = shape[0], a.Float64()
 	}
 	return values, nil
 }
 
-// readInitial reads initial conditions for g: (x) or (sample, x), or with two
-// space axes (x, y) or (sample, x, y).
-func readInitial(path string, p *pde.Problem, g *grid.Grid) ([][]float64, error) {
-	want := g.Shape()[1:]
-	fits := func(shape []int) error {
-		got := shape
-		if len(got) == len(want)+1 {
-			got = got[1:]
+// samplesOf are the inputs of each sample, one after another, from those of all samples.
+func samplesOf(values [][]float64, inputs []pde.PlacedInput) [][]float64 {
+	samples := make([][]float64, len(values[0])/inputs[0].Size)
+	for i := range samples {
+		for k, in := range inputs {
+			samples[i] = append(samples[i], values[k][i*in.Size:(i+1)*in.Size]...)
 		}
-		if slices.Equal(got, want) && !slices.Contains(shape, 0) {
-			return nil
-		}
-		hint := cmp.Or(data.TransposeHint("u0", shape, want), data.TransposeHint("u0", shape, append([]int{-1}, want...)))
-		return words.WithHint(fmt.Errorf("%s has shape %s; want %s, or samples of it", path, words.Shape(shape), words.Shape(want)),
-			"%s", cmp.Or(hint, fmt.Sprintf("one value for each point of %s; --grid changes the number of points", strings.Join(p.AxisNames()[1:], " and "))))
 	}
-	array, err := data.ReadArray(path, fits)
+	return samples
+}
+
+// readInitial reads initial conditions for g from a file.
+func readInitial(path string, p *pde.Problem, g *grid.Grid) ([][]float64, error) {
+	array, err := data.ReadArray(path, p.AxisNames(), func(shape []int) error { return initialShape(path, shape, g, p) })
 	if err != nil {
 		return nil, fmt.Errorf("initial condition: %w", err)
 	}
+	return initialSamples(path, array, g)
+}
+
+// initialShape reports a shape that is none of initial conditions for g: (x) or (sample, x), or with two
+// space axes (x, y) or (sample, x, y).
+func initialShape(from string, shape []int, g *grid.Grid, p *pde.Problem) error {
+	want, got := g.Shape()[1:], shape
+	if len(got) == len(want)+1 {
+		got = got[1:]
+	}
+	if slices.Equal(got, want) && !slices.Contains(shape, 0) {
+		return nil
+	}
+	hint := cmp.Or(data.TransposeHint("u0", shape, want), data.TransposeHint("u0", shape, append([]int{-1}, want...)))
+	return words.WithHint(fmt.Errorf("%s has shape %s; want %s, or samples of it", from, words.Shape(shape), words.Shape(want)),
+		"%s", cmp.Or(hint, fmt.Sprintf("one value for each point of %s; --grid changes the number of points", strings.Join(p.AxisNames()[1:], " and "))))
+}
+
+// initialSamples are the initial conditions of an array that has a shape for g.
+func initialSamples(from string, array *data.Array, g *grid.Grid) ([][]float64, error) {
 	if err := array.CheckFinite(); err != nil {
-		return nil, fmt.Errorf("initial condition %s: %w", path, err)
+		return nil, fmt.Errorf("initial condition %s: %w", from, err)
 	}
 	count := 1
-	if len(array.Shape) > len(want) {
+	if len(array.Shape) > len(g.Shape())-1 {
 		count = array.Shape[0]
 	}
 	return rowsOf(array.Float64(), count), nil

@@ -12,7 +12,9 @@ import (
 
 	"pihc/data"
 	"pihc/internal/disk"
+	"pihc/internal/inverse"
 	"pihc/internal/words"
+	"pihc/pde"
 	"pihc/report"
 )
 
@@ -39,7 +41,7 @@ func (e Estimate) String() string {
 // Estimate returns that of number j of Names, 0 where a positive number is best at its end, with the profile-likelihood interval, and that of Gauss and Newton.
 func (v *Inversion) Estimate(j int) (profile, gaussNewton Estimate) {
 	p, f := &v.parameters[j], v.fit
-	x, half := f.Coordinates[j], 1.959963984540054*f.Deviations[j]
+	x, half := f.Coordinates[j], normal95*f.Deviations[j]
 	end := func(side float64) *float64 {
 		if v := p.Value(side); !math.IsInf(side, 0) && !math.IsInf(v, 0) {
 			return &v
@@ -151,7 +153,7 @@ func (v *Inversion) observation(i int) string {
 
 // InversionFolder is an error unless the files of an inversion may be written to a folder.
 func InversionFolder(dir string, overwrite bool, reads ...string) error {
-	for _, name := range []string{"estimates.json", "observations.csv"} {
+	for _, name := range []string{"estimates.json", "observations.csv", "field.npz"} {
 		if err := (disk.Output{Path: filepath.Join(dir, name), Kind: "file of an inversion", Force: overwrite, Reads: reads, Makes: true}).Check(); err != nil {
 			return err
 		}
@@ -171,7 +173,9 @@ func (v *Inversion) Write(dir string, overwrite bool, reads ...string) error {
 	if err := disk.WriteJSON(filepath.Join(dir, "estimates.json"), v.JSON()); err != nil {
 		return err
 	}
-	if err := disk.WriteAtomic(filepath.Join(dir, "observations.csv"), v.encode); err != nil {
+	if err := disk.WriteAtomic(filepath.Join(dir, "observations.csv"), func(w io.Writer) error {
+		return encodeObservations(w, v.Problem, v.observations, v.fit.Predicted, v.fit.Spread)
+	}); err != nil {
 		return err
 	}
 	page := v.Page()
@@ -179,18 +183,17 @@ func (v *Inversion) Write(dir string, overwrite bool, reads ...string) error {
 	return page.Write(filepath.Join(dir, "report.html"))
 }
 
-// encode writes the observations as CSV.
-func (v *Inversion) encode(w io.Writer) error {
+// encodeObservations writes observations with the fit's values and their deviations as CSV.
+func encodeObservations(w io.Writer, p *pde.Problem, observations []inverse.Observation, predicted, spread []float64) error {
 	out := csv.NewWriter(w)
-	head := append(v.Problem.AxisNames(), "value", "sigma", "unknown", "experiment", "fit", "fit_sigma")
-	rows := [][]string{head}
-	for i, o := range v.observations {
+	rows := [][]string{append(p.AxisNames(), "value", "sigma", "unknown", "experiment", "fit", "fit_sigma")}
+	for i, o := range observations {
 		var row []string
 		for _, x := range append(slices.Clone(o.At), o.Value, o.Sigma) {
 			row = append(row, strconv.FormatFloat(x, 'g', -1, 64))
 		}
-		row = append(row, v.Problem.Unknowns[o.Unknown].Name, strconv.Itoa(o.Experiment))
-		for _, x := range []float64{v.fit.Predicted[i], v.fit.Spread[i]} {
+		row = append(row, p.Unknowns[o.Unknown].Name, strconv.Itoa(o.Experiment))
+		for _, x := range []float64{predicted[i], spread[i]} {
 			row = append(row, strconv.FormatFloat(x, 'g', -1, 64))
 		}
 		rows = append(rows, row)

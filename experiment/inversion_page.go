@@ -47,44 +47,48 @@ func (v *Inversion) Page() *report.Page {
 	return page
 }
 
+// observedCharts are the observations of unknown c against the fit with its band, and what is left of them; none without observations.
+func observedCharts(name string, c int, first string, observations []inverse.Observation, predicted, spread []float64) []report.Chart {
+	var order []int
+	for i, o := range observations {
+		if o.Unknown == c {
+			order = append(order, i)
+		}
+	}
+	if order == nil {
+		return nil
+	}
+	fitted := func(i int) float64 { return predicted[i] }
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(fitted(a), fitted(b)) })
+	of := func(f func(i int) float64) (out []float64) {
+		for _, i := range order {
+			out = append(out, f(i))
+		}
+		return out
+	}
+	side := func(by float64) func(int) float64 {
+		return func(i int) float64 { return fitted(i) + by*1.96*spread[i] }
+	}
+	x, left := of(fitted), of(func(i int) float64 { return (observations[i].Value - fitted(i)) / observations[i].Sigma })
+	return []report.Chart{{
+		Name: "observed_" + name, Caption: "Observations of " + name + " against the fit at their points; dashed, the 95 % band of the fit by Gauss and Newton", X: "fitted " + name, Y: "observed " + name,
+		Lines: []report.ChartLine{
+			{Label: "observations", X: x, Y: of(func(i int) float64 { return observations[i].Value }), Bare: true},
+			{Label: "fit", Color: 1, X: x, Y: x},
+			{Label: "95 % band, low", Color: 2, X: x, Y: of(side(-1)), Dashed: true},
+			{Label: "high", Color: 2, X: x, Y: of(side(1)), Dashed: true},
+		},
+	}, {
+		Name: "residuals_" + name, Caption: "What the fit leaves of the observations of " + name + ", in their standard deviations", X: first, Y: "(observed - fitted)/sigma",
+		Lines: []report.ChartLine{{Label: "observations", X: of(func(i int) float64 { return observations[i].At[0] }), Y: left, Bare: true}},
+	}}
+}
+
 // charts are data against the fit with its band, what is left of them, and the profile of every number.
 func (v *Inversion) charts() []report.Chart {
 	var all []report.Chart
-	first := v.Problem.Axes[0]
 	for c, u := range v.Problem.Unknowns {
-		var order []int
-		for i, o := range v.observations {
-			if o.Unknown == c {
-				order = append(order, i)
-			}
-		}
-		if order == nil {
-			continue
-		}
-		fitted := func(i int) float64 { return v.fit.Predicted[i] }
-		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(fitted(a), fitted(b)) })
-		of := func(f func(i int) float64) (out []float64) {
-			for _, i := range order {
-				out = append(out, f(i))
-			}
-			return out
-		}
-		side := func(by float64) func(int) float64 {
-			return func(i int) float64 { return fitted(i) + by*1.96*v.fit.Spread[i] }
-		}
-		x, left := of(fitted), of(func(i int) float64 { return (v.observations[i].Value - fitted(i)) / v.observations[i].Sigma })
-		all = append(all, report.Chart{
-			Name: "observed_" + u.Name, Caption: "Observations of " + u.Name + " against the fit at their points; dashed, the 95 % band of the fit by Gauss and Newton", X: "fitted " + u.Name, Y: "observed " + u.Name,
-			Lines: []report.ChartLine{
-				{Label: "observations", X: x, Y: of(func(i int) float64 { return v.observations[i].Value }), Bare: true},
-				{Label: "fit", Color: 1, X: x, Y: x},
-				{Label: "95 % band, low", Color: 2, X: x, Y: of(side(-1)), Dashed: true},
-				{Label: "high", Color: 2, X: x, Y: of(side(1)), Dashed: true},
-			},
-		}, report.Chart{
-			Name: "residuals_" + u.Name, Caption: "What the fit leaves of the observations of " + u.Name + ", in their standard deviations", X: first.Name, Y: "(observed - fitted)/sigma",
-			Lines: []report.ChartLine{{Label: "observations", X: of(func(i int) float64 { return v.observations[i].At[0] }), Y: left, Bare: true}},
-		})
+		all = append(all, observedCharts(u.Name, c, v.Problem.Axes[0].Name, v.observations, v.fit.Predicted, v.fit.Spread)...)
 	}
 	for j, profile := range v.profiles {
 		p := v.parameters[j]

@@ -28,6 +28,8 @@ type InvertOptions struct {
 	Initial string             // file of initial conditions and inputs, a sample an experiment; "": the file says all that is not free
 	Observe string             // file of observations (readObservations)
 	Profile bool               // find points of the profiles of all parameters
+
+	ModelError float64 // of InvertField: density of a noise of u_t, white in time and space; 0: the equation is exact
 }
 
 // An Inversion is what observations tell of the free numbers of a problem.
@@ -57,6 +59,9 @@ func Invert(ctx context.Context, p *pde.Problem, g *grid.Grid, o InvertOptions) 
 	free, err := parseFree(o.Free)
 	if err != nil {
 		return nil, err
+	}
+	if o.ModelError != 0 {
+		return nil, words.WithHint(usagef("--model-error: it is for an initial field, and %s are numbers", strings.Join(o.Free, ", ")), "--free u0 frees the initial condition of that name")
 	}
 	q, err := freed(p, free)
 	if err != nil {

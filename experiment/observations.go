@@ -2,18 +2,19 @@ package experiment
 
 import (
 	"bytes"
+	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"pihc/data"
 	"pihc/grid"
+	"pihc/internal/dataset"
 	"pihc/internal/disk"
 	"pihc/internal/inverse"
 	"pihc/internal/words"
@@ -28,8 +29,8 @@ type columns struct {
 	line    func(i int) string
 }
 
-// readObservations reads values of unknowns with their standard deviations: a CSV file whose first line names the columns, or an NPZ file
-// with arrays of these names: every axis of the problem, value, sigma, and, where there are several, unknown (its name; in an NPZ file
+// readObservations reads values of unknowns with their standard deviations: a CSV file whose first line names the columns, or a file of
+// arrays with these names: every axis of the problem, value, sigma, and, where there are several, unknown (its name; in a file of arrays
 // its position) and experiment (its position among the samples of inputs). Points lie anywhere in the box.
 func readObservations(path string, p *pde.Problem, experiments int) ([]inverse.Observation, error) {
 	c, err := readColumns(path)
@@ -109,12 +110,15 @@ func (c *columns) observation(i int, p *pde.Problem, experiments int) (o inverse
 	return o, nil
 }
 
+// pandasIndex is the array of a NetCDF file with which xarray numbers the rows of a table of pandas.
+const pandasIndex = "index"
+
 func readColumns(path string) (*columns, error) {
 	if path == "" {
 		return nil, usagef("--observe FILE missing")
 	}
-	if strings.ToLower(filepath.Ext(path)) == ".npz" {
-		arrays, err := data.ReadNPZ(path)
+	if data.HoldsArrays(path) {
+		arrays, err := data.ReadArrays(path, pandasIndex)
 		if err != nil {
 			return nil, err
 		}
@@ -177,7 +181,7 @@ func readInputsInto(known map[string][]float64, path string, p *pde.Problem, g *
 	if len(wanted) == 0 {
 		return 0, usagef("--initial %s: nothing is left to read: all inputs are free, have a --value, or are in no row of %s", path, p.Name)
 	}
-	if len(wanted) == 1 && strings.ToLower(filepath.Ext(path)) != ".npz" && p.Initials() > 0 && wanted[0].Name == p.Inputs[0].Name {
+	if len(wanted) == 1 && !hasArray(path, dataset.InputArray(p, wanted[0].Name)) && p.Initials() > 0 && wanted[0].Name == p.Inputs[0].Name {
 		samples, err := readInitial(path, p, g)
 		if err != nil {
 			return 0, err
@@ -193,4 +197,14 @@ func readInputsInto(known map[string][]float64, path string, p *pde.Problem, g *
 		known[in.Name] = values[k]
 	}
 	return len(values[0]) / wanted[0].Size, nil
+}
+
+// hasArray reports whether a file of arrays has one of the name.
+func hasArray(path, name string) bool {
+	f, err := data.OpenArrays(context.Background(), path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return slices.Contains(f.Names(), name)
 }

@@ -30,6 +30,7 @@ type Options struct {
 	Slabs    int            // processes that share the grid of a sample; 0 is 1
 	Progress func(Progress) // called by the goroutine that does the work, one call at a time; nil: nobody is told
 	Logger   *slog.Logger   // nil: no log
+	Events   string         // folder for event files of TensorBoard, of trainings; "": none
 }
 
 // Progress is news of a task, in one of three forms: how far a stage is, a line of text, or a warning, which

@@ -40,7 +40,10 @@ func pageOf(runs []scored, s score.Samples) *report.Page {
 	page.Steady = p.Steady
 	page.Subtitle = "Trained on " + page.Sampled() + " and the equation alone"
 	if s.Truth != nil {
-		page.Subtitle += "; scored against the classical solution"
+		if p.Reference.Solver == pde.DiscreteSolver {
+			page.Reference = "the file's own rows on a finer grid"
+		}
+		page.Subtitle += "; scored against the " + page.TruthName()
 	}
 	maps := "an initial condition to the whole space-time solution"
 	if p.Steady {
@@ -308,7 +311,7 @@ type chosen struct {
 	title  string
 }
 
-// chooseCases picks the best, the median and the worst sample of the last method (moe where it
+// chooseCases picks the median, the worst and the best sample of the last method (moe where it
 // is among them) by the error that the page compares methods by, or by residual where there are no
 // solutions.
 func chooseCases(page *report.Page, initial [][]float64) []chosen {
@@ -332,7 +335,7 @@ func chooseCases(page *report.Page, initial [][]float64) []chosen {
 	for _, x := range []struct {
 		at   int
 		name string
-	}{{0, "best"}, {(last + 1) / 2, "median"}, {last, "worst"}} {
+	}{{(last + 1) / 2, "median"}, {last, "worst"}, {0, "best"}} {
 		sample := samples[x.at]
 		if slices.ContainsFunc(out, func(c chosen) bool { return c.sample == sample.Index }) || sample.Index >= len(initial) {
 			continue
@@ -414,9 +417,9 @@ func trivialNotes(page *report.Page) {
 	for _, x := range page.Methods[0].Evaluation.Trivial {
 		text := x.Name
 		if x.RelativeL2 != nil {
-			text += " relative_l2 " + words.Percent(x.RelativeL2.Mean) + ","
+			text += ": error " + words.Percent(x.RelativeL2.Mean)
 		}
-		parts = append(parts, text+" loss "+words.Number(x.Loss.Mean))
+		parts = append(parts, text)
 	}
 	if len(parts) > 0 {
 		page.Notes = append(page.Notes, "Predictions without training: "+strings.Join(parts, "; ")+".")

@@ -99,15 +99,15 @@ func TestChooseCases(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	choose("0, best of M: ", "1, median of M: ", "3, worst of M: ")
+	choose("1, median of M: ", "3, worst of M: ", "0, best of M: ")
 	for i := range e.PerSample {
 		e.PerSample[i].RelativeL2 = []float64{0.3, 0.1, 0.2, 0.4, 0.5}[i]
 	}
-	choose("1, best of M, 10.00 %: ", "0, median of M, 30.00 %: ", "4, worst of M, 50.00 %: ")
+	choose("0, median of M, 30.00 %: ", "4, worst of M, 50.00 %: ", "1, best of M, 10.00 %: ")
 	for i := range e.PerSample {
 		e.PerSample[i].Unseen = []float64{0.9, 0.8, 0.6, 0.7, 0.65}[i]
 	}
-	choose("2, best of M, 60.00 % beyond training: ", "3, median of M, 70.00 % beyond training: ", "0, worst of M, 90.00 % beyond training: ")
+	choose("3, median of M, 70.00 % beyond training: ", "0, worst of M, 90.00 % beyond training: ", "2, best of M, 60.00 % beyond training: ")
 }
 
 // The caveat about published figures stands, once, on a page where any method has one.

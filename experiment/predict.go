@@ -2,23 +2,21 @@ package experiment
 
 import (
 	"cmp"
-	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"pihc/data"
-	"pihc/engine"
 	"pihc/grid"
 	"pihc/internal/dataset"
 	"pihc/internal/disk"
 	"pihc/internal/words"
-	"pihc/model"
+	"pihc/pde"
 	"pihc/score"
-	"pihc/train"
 )
 
 // Predictions are fields that a run computed for inputs, and what is known of them.
@@ -38,6 +36,7 @@ type Predictions struct {
 	Edited        []string // files of the run folder that are not those of its training
 	Warnings      []string // of inputs unlike those of training, and of predictions that may be far off
 
+	problem   *pde.Problem
 	overwrite bool
 	reads     []string // what Write does not replace
 }
@@ -57,20 +56,7 @@ func (p *Predictions) Arrays() []data.Named {
 		add("relative_loss", p.RelativeLoss, n)
 	}
 	if len(p.Edited) > 0 {
-		add("trusted_edits", []float64{float64(len(p.Edited))}, 1)
-	}
-	return out
-}
-
-// fieldArrays are fields, per unknown (sample, t, x[, y]), under the names of the unknowns, and the coordinates of every axis.
-func fieldArrays(g *grid.Grid, unknowns []string, fields [][]float64) []data.Named {
-	var out []data.Named
-	for c, name := range unknowns {
-		shape := append([]int{len(fields[c]) / g.Size()}, g.Shape()...)
-		out = append(out, data.Named{Name: name, Array: data.NewArray(shape, fields[c])})
-	}
-	for _, axis := range g.Axes {
-		out = append(out, data.Named{Name: axis.Name, Array: data.NewArray([]int{axis.Points}, coordinates(axis))})
+		add(editsArray, []float64{float64(len(p.Edited))}, 1)
 	}
 	return out
 }
@@ -78,13 +64,18 @@ func fieldArrays(g *grid.Grid, unknowns []string, fields [][]float64) []data.Nam
 // Edits says which files of the run folder were used though they are not those of its training.
 func (p *Predictions) Edits() string { return editsText(p.Edited) }
 
-// Write writes the arrays to an NPZ file, whole or not at all. A file that is there and has other content than predictions of
-// this problem stays, unless PredictOptions.Overwrite was set, and is an error.
+// Write writes the arrays to a file in the format of its ending (data.WriteFields), whole or not at all. A file that is there and has other
+// content than predictions of this problem stays, unless PredictOptions.Overwrite was set, and is an error.
 func (p *Predictions) Write(path string) error {
-	if err := p.output(path).Check(); err != nil {
+	if err := p.check(path, len(p.ResidualOverRate)); err != nil {
 		return err
 	}
-	return data.WriteNPZ(path, p.Arrays())
+	return data.WriteFields(path, describedFields("predict", p.problem, p.Arrays()))
+}
+
+// check is an error for a file that predictions of so many samples are not written to.
+func (p *Predictions) check(path string, samples int) error {
+	return cmp.Or(p.output(path).Check(), fitsFormat(path, p.problem, p.Grid, samples, p.overwrite))
 }
 
 // output is a file for the predictions.
@@ -93,16 +84,23 @@ func (p *Predictions) output(path string) disk.Output {
 	for _, axis := range p.Grid.Axes {
 		own = append(own, axis.Name)
 	}
-	return disk.Output{Path: path, Kind: "file of predictions of this problem", Force: p.overwrite, Reads: p.reads, Ours: func(path string) bool {
+	kind := "file of predictions of this problem"
+	if !strings.EqualFold(filepath.Ext(path), ".npz") { // an earlier output too
+		kind = "NPZ " + kind
+	}
+	return disk.Output{Path: path, Kind: kind, Force: p.overwrite, Reads: p.reads, Ours: func(path string) bool {
 		names := disk.ArrayNames(path)
 		return len(names) > len(own) && slices.Equal(names[:len(own)], own) &&
 			!slices.ContainsFunc(names[len(own):], func(name string) bool { return !slices.Contains(OfPredictions, name) })
 	}}
 }
 
+// editsArray is the array with how many files of the run were edited.
+const editsArray = "trusted_edits"
+
 // OfPredictions are the arrays of predictions that are neither unknowns nor coordinates; those of older files had
 // relative_residual and residual.
-var OfPredictions = []string{"residual_over_rate", "error_estimate", "passes", "relative_loss", "trusted_edits", "relative_residual", "residual"}
+var OfPredictions = []string{"residual_over_rate", "error_estimate", "passes", "relative_loss", editsArray, "relative_residual", "residual"}
 
 // PredictOptions say how a run predicts.
 type PredictOptions struct {
@@ -116,91 +114,6 @@ type PredictOptions struct {
 // maxInitial bounds initial conditions, relative to those of training: far past
 // them numbers come out that mean nothing.
 const maxInitial = 1e4
-
-// Predict computes the fields for the inputs of samples, each those of the problem one after another on the points of the
-// grid (of the evaluation), as the block evaluation of the spec and the options say. A field that is not finite
-// is an error.
-func (r *Run) Predict(ctx context.Context, inputs [][]float64, o PredictOptions) (*Predictions, error) {
-	g, err := r.Grid(o.Evaluation)
-	if err != nil {
-		return nil, err
-	}
-	p := r.Problem
-	out := &Predictions{Grid: g, Unknowns: p.UnknownNames(), Fields: make([][]float64, len(p.Unknowns)), overwrite: o.Overwrite, reads: []string{o.Name}}
-	if o.Out != "" {
-		if err := out.output(o.Out).Check(); err != nil {
-			return nil, err
-		}
-	}
-	o.Name = cmp.Or(o.Name, "inputs")
-	e, err := r.open(o.Evaluation, "predict")
-	if err != nil {
-		return nil, err
-	}
-	defer e.Close()
-	out.Edited = e.Meta().Edited
-	o.warnEdits(&out.Warnings, r.Dir, out.Edited)
-	if err := r.checkInputs(inputs, g, &o); err != nil {
-		return nil, err
-	}
-	if err := r.warnFar(inputs, g, &o, out); err != nil {
-		return nil, err
-	}
-	if err := o.Agree(r.Spec, p, [2]string{"initial conditions", hashOf(inputs)}); err != nil {
-		return nil, err
-	}
-	bar := o.Stage("predict", len(inputs))
-	defer bar.End()
-	early := 0
-	sys, err := r.systems.on(p, g)
-	if err != nil {
-		return nil, err
-	}
-	judge, err := newJudge(sys, len(inputs))
-	if err != nil {
-		return nil, err
-	}
-	beyond, err := r.newBeyond(g)
-	if err != nil {
-		return nil, err
-	}
-	estimates := dataset.NewEstimator(p, g).Begin(o.Workers)
-	err = e.Predict(engine.Batch{Inputs: inputs, Seeds: train.EvaluationSeeds(len(inputs))}, func(i int, x *engine.Prediction) error {
-		for q, u := range x.Field {
-			if math.IsNaN(u) || math.IsInf(u, 0) {
-				return words.WithHint(fmt.Errorf("the prediction for sample %d of %s is not finite (%g at point %d)", i, o.Name, u, q),
-					"its values range from %g to %g; training saw what the PDE file's distributions draw", slices.Min(inputs[i]), slices.Max(inputs[i]))
-			}
-		}
-		for c := range out.Fields {
-			out.Fields[c] = append(out.Fields[c], x.Field[c*g.Size():(c+1)*g.Size()]...)
-		}
-		if o.passes(r.Spec) == model.AutoPasses {
-			out.Passes, out.RelativeLoss = append(out.Passes, float64(x.Passes)), append(out.RelativeLoss, x.Residual)
-		}
-		judge.add(x.Field, inputs[i])
-		beyond.add(i, x.Field, inputs[i])
-		estimates.Add(x.Field, inputs[i])
-		for _, expert := range x.Experts {
-			if expert.Status.Early() {
-				early++
-			}
-		}
-		bar.Set(i+1, "")
-		return ctx.Err()
-	})
-	var why error
-	if out.ErrorEstimate, why = estimates.Wait(); err != nil {
-		return nil, err
-	}
-	bar.End()
-	if early > 0 {
-		o.warn(&out.Warnings, "%d of %d solves ended before they converged; their fields may be poor", early, len(inputs)*e.Info().Experts)
-	}
-	out.ResidualOverRate = judge.residuals
-	out.judge(slices.Concat(judge.warnings(), beyond.warnings(len(inputs))), why, o.Options)
-	return out, nil
-}
 
 // judge sets the verdict and warns of its reasons: those given, estimates, and why one is missing, if so.
 func (p *Predictions) judge(reasons []string, why error, o Options) {
@@ -254,23 +167,6 @@ func (r *Run) checkInputs(inputs [][]float64, g *grid.Grid, o *PredictOptions) e
 		if err := dataset.CheckInitial(p, u0); err != nil {
 			return words.WithHint(fmt.Errorf("%s, sample %d: %w", o.Name, i, err), "--remove-mean subtracts it")
 		}
-	}
-	return nil
-}
-
-// warnFar says how many inputs are unlike those of training.
-func (r *Run) warnFar(inputs [][]float64, g *grid.Grid, o *PredictOptions, out *Predictions) error {
-	like, err := dataset.NewRange(r.Problem, g)
-	if like == nil || err != nil {
-		return err
-	}
-	what := "initial conditions"
-	if !r.Problem.OnlyInitial() {
-		what = "samples"
-	}
-	if count, first := tally(inputs, func(u0 []float64) bool { return like.Outside(u0) != "" }); count > 0 {
-		o.warn(&out.Warnings, "%d of %d %s in %s are unlike those of training, and their predictions may be far off; sample %d has %s",
-			count, len(inputs), what, o.Name, first, like.Outside(inputs[first]))
 	}
 	return nil
 }

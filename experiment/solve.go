@@ -222,18 +222,18 @@ func (s *Solution) Arrays() []data.Named {
 		data.Named{Name: "error_estimate", Array: data.NewArray([]int{len(s.ErrorEstimate)}, s.ErrorEstimate)})
 }
 
-// Write writes the arrays to an NPZ file, whole or not at all, where SolutionFile allows it.
+// Write writes the arrays to a file in the format of its ending (data.WriteFields), whole or not at all, where SolutionFile allows it.
 func (s *Solution) Write(path string, overwrite bool, reads ...string) error {
-	if err := SolutionFile(path, overwrite, reads...); err != nil {
+	if err := SolutionFile(path, s.Problem, s.Grid, len(s.ErrorEstimate), overwrite, reads...); err != nil {
 		return err
 	}
-	return data.WriteNPZ(path, s.Arrays())
+	return data.WriteFields(path, describedFields("solve", s.Problem, s.Arrays()))
 }
 
-// SolutionFile is an error unless a solution may be written to a file: it is new, or may be overwritten, and is none of those that
-// are read.
-func SolutionFile(path string, overwrite bool, reads ...string) error {
-	return disk.Output{Path: path, Kind: "file to add to", Force: overwrite, Reads: reads}.Check()
+// SolutionFile is an error unless solutions of so many samples on a grid may be written to a file: it is new, or may be overwritten, is none
+// of those that are read, and its format holds them.
+func SolutionFile(path string, p *pde.Problem, g *grid.Grid, samples int, overwrite bool, reads ...string) error {
+	return cmp.Or(disk.Output{Path: path, Kind: "file to add to", Force: overwrite, Reads: reads}.Check(), fitsFormat(path, p, g, samples, overwrite))
 }
 
 // ReportFile is the page of a report that is asked for by its own name, or by that of a folder: FILE.html or DIR/report.html.

@@ -130,6 +130,11 @@ func (r *Run) train(ctx context.Context, title, dataDir string, set *data.Datase
 	if err != nil {
 		return err
 	}
+	events, err := r.newEvents(o)
+	if err != nil {
+		return err
+	}
+	defer events.close()
 	steps := r.Spec.Training.Steps
 	m := o.Stage(title, steps)
 	defer m.End()
@@ -143,6 +148,7 @@ func (r *Run) train(ctx context.Context, title, dataDir string, set *data.Datase
 		expected = "solutions"
 	}
 	options.Progress = func(now train.Record) {
+		events.write(now)
 		if now.Loss != nil {
 			loss = "batch loss " + words.Number(float64(*now.Loss))
 		}

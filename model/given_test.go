@@ -47,12 +47,30 @@ func generated(t *testing.T, path, problem, counts string, overrides ...string) 
 }
 
 // Solutions of a file become the validation and test samples of a dataset, and its
-// initial conditions those to train with.
+// initial conditions those to train with. The content of the file tells its format.
 func TestGivenSolutions(t *testing.T) {
+	for _, format := range []string{".npz", ".nc"} {
+		t.Run(format, func(t *testing.T) { givenSolutions(t, format) })
+	}
+}
+
+func givenSolutions(t *testing.T, format string) {
 	dir := t.TempDir()
 	write := func(arrays ...data.Named) {
 		t.Helper()
-		if err := data.WriteNPZ(filepath.Join(dir, "own.npz"), arrays); err != nil {
+		var f data.Fields
+		for _, a := range arrays {
+			v := data.Variable{Named: a}
+			for k := range a.Array.Shape {
+				v.Dimensions = append(v.Dimensions, fmt.Sprint(a.Name, k))
+			}
+			f.Variables = append(f.Variables, v)
+		}
+		path := filepath.Join(dir, "own"+format)
+		if err := data.WriteFields(path, &f); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(path, filepath.Join(dir, "own.npz")); err != nil {
 			t.Fatal(err)
 		}
 	}

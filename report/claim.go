@@ -57,7 +57,7 @@ func (p *Page) errorClaim() string {
 		return ""
 	}
 	e := &methods[0].Evaluation
-	text := fmt.Sprintf("On %s %s not seen in training, the mean relative L² error against the classical solution%s is: %s", words.Count(e.Samples), p.Sampled(), times, listed(methods, get))
+	text := fmt.Sprintf("On %s %s not seen in training, the mean relative L² error against the %s%s is: %s", words.Count(e.Samples), p.Sampled(), p.TruthName(), times, listed(methods, get))
 	if len(levels) > 0 {
 		var parts []string
 		for _, l := range levels {
@@ -76,7 +76,7 @@ func (p *Page) residualClaim() string {
 	}
 	text := "The root mean square of the residual, over that of " + p.Rate() + ", is: " + listed(methods, get)
 	if s := methods[0].Evaluation.TruthResidual; s != nil {
-		text += "; the classical solution itself has " + unbroken(words.Percent(s.Mean)) + " on this grid"
+		text += "; the " + p.TruthLabel() + " itself has " + unbroken(words.Percent(s.Mean)) + " on this grid"
 	}
 	return text + "."
 }

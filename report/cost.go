@@ -20,6 +20,7 @@ type Cost struct {
 	Samples   int            `json:"samples"` // of the test split, over which errors here are means: scores are over all
 	Methods   []MethodCost   `json:"methods"`
 	Classical []ClassicalRun `json:"classical"` // coarsest first
+	Uses      Uses           `json:"uses"`
 }
 
 // A MethodCost is the time of a trained method.
@@ -165,12 +166,12 @@ func (c *Cost) claim(reliable func(key string) bool) string {
 		case m.BreakEven > 0:
 			faster = append(faster, fmt.Sprintf("%s pays for its training after %s predictions", m.Label, words.Count(m.BreakEven)))
 		default:
-			slower = append(slower, m.Label)
+			slower = append(slower, fmt.Sprintf("%s is %s times faster", m.Label, words.Number(c.Classical[m.Matched].PerSecond/m.PerSecond)))
 		}
 	}
 	var parts []string
 	if len(slower) > 0 {
-		parts = append(parts, "A classical run as accurate as "+strings.Join(slower, ", ")+" is faster than the network")
+		parts = append(parts, "A classical run as accurate as "+strings.Join(slower, ", as accurate as "))
 	}
 	parts = append(parts, faster...)
 	if len(parts) == 0 {

@@ -169,9 +169,9 @@ func (c Case) caption() string {
 	shown := "predictions"
 	switch {
 	case c.Truth != nil && len(c.Predictions) == 0:
-		shown = "classical solution"
+		shown = "solution"
 	case c.Truth != nil:
-		shown = "classical solution, predictions and differences from it, on shared scales"
+		shown = "solution, predictions and differences from it, on shared scales"
 	}
 	if len(c.Inputs) > 0 {
 		shown = "inputs, each on its own scale, " + shown

@@ -42,7 +42,7 @@ func (p *Page) spectrumLines(shape []int) (first *score.Spectra, lines []spectru
 	if start := first.At[0].Truth; len(start) > 0 {
 		lines = slices.Concat([]spectrumLine{
 			{key{"initial condition", muted, nil}, line(muted, 1, 2, 2), func(int) []float64 { return start }},
-			{key{"classical solution", ink, nil}, line(ink, 2.2), func(i int) []float64 { return first.At[i].Truth }},
+			{key{p.TruthLabel(), ink, nil}, line(ink, 2.2), func(i int) []float64 { return first.At[i].Truth }},
 		}, lines)
 	}
 	return first, lines

@@ -4,6 +4,7 @@ import (
 	"image/color"
 	"maps"
 	"slices"
+	"strings"
 
 	"pihc/internal/words"
 	"pihc/score"
@@ -91,6 +92,22 @@ func (p *Page) Sampled() string {
 	return "initial conditions"
 }
 
+// TruthName is what predictions are compared with.
+func (p *Page) TruthName() string {
+	if p.Reference != "" {
+		return "reference (" + p.Reference + ")"
+	}
+	return "classical solution"
+}
+
+// TruthLabel is TruthName in short, for drawings and tables.
+func (p *Page) TruthLabel() string {
+	if p.Reference != "" {
+		return "reference"
+	}
+	return "classical solution"
+}
+
 // Rate is what relative residuals are over.
 func (p *Page) Rate() string {
 	if p.Steady {
@@ -103,6 +120,7 @@ func (p *Page) Rate() string {
 type Page struct {
 	Title      string
 	Subtitle   string
+	Reference  string   // what solutions are, where they are no classical solver's: "the file's own rows on a finer grid"
 	Steady     bool     // no axis is time: samples have inputs, and residuals are over that of zero
 	Caveats    []string // what the figures do not say, under the table
 	Summary    []string // paragraphs of plain text
@@ -164,7 +182,7 @@ func (p *Page) partColumns(title string, get func(e *score.Evaluation) map[strin
 	}
 	var out []metricColumn
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		out = append(out, summaryColumn(title+name, func(e *score.Evaluation) *score.Summary { return get(e)[name] }, format))
+		out = append(out, summaryColumn(title+strings.ReplaceAll(name, "_", " "), func(e *score.Evaluation) *score.Summary { return get(e)[name] }, format))
 	}
 	return out
 }
@@ -240,9 +258,9 @@ func (p *Page) residualLevels() []Level {
 	for i := range p.Methods {
 		e := &p.Methods[i].Evaluation
 		if e.TruthResidual != nil {
-			out = append(out, Level{"classical solution", e.TruthResidual.Mean})
+			out = append(out, Level{p.TruthLabel(), e.TruthResidual.Mean})
 		}
-		if e.PersistenceResidual != nil {
+		if e.PersistenceResidual != nil && e.PersistenceResidual.Mean > 0 { // 0 where persistence solves the equation, of conditions alone
 			out = append(out, Level{"persistence", e.PersistenceResidual.Mean})
 		}
 		if len(out) > 0 {

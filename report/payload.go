@@ -152,7 +152,7 @@ func (p *Page) mapCase(c Case, kept [][]int) mapCase {
 		out.Fields = append(out.Fields, mapField{label, color, borders, encode(u)})
 	}
 	if c.Truth != nil {
-		add("classical solution", -1, nil, c.Truth)
+		add(p.TruthLabel(), -1, nil, c.Truth)
 	}
 	for i, u := range c.Predictions {
 		if u != nil {

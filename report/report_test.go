@@ -70,7 +70,7 @@ func TestTicks(t *testing.T) {
 
 func TestTable(t *testing.T) {
 	p := samplePage()
-	text := p.Table().String() + "\n" + p.RemainderTable().String() + "\n" + p.Cost.Table().String()
+	text := p.Table().String() + "\n" + p.RemainderTable().String() + "\n" + p.Cost.Table().String() + "\n" + p.Cost.UsesTable().String()
 	check.Golden(t, "table.txt", []byte(text))
 	for line := range strings.Lines(text) {
 		if n := utf8.RuneCountInString(line); n > 160 {

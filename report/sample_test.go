@@ -111,6 +111,7 @@ func samplePage() Page {
 				{Method: "moe", Label: "PI-HC-MoE", Error: 0.0008, Seconds: 0.014, PerSecond: 74, Train: 64},
 			},
 			Classical: []ClassicalRun{{[]int{101, 8}, 0.15, 7e-5, 12345.6}, {[]int{101, 16}, 0.0489, 6.789e-4, 1999}},
+			Uses:      Uses{List: []Use{{"fit of phi, D", 2, 30, 8}, {"field inversion, u0", 16, 110, 5}}},
 		},
 		Published: "Chalapathi, Du and Krishnapriyan, ICLR 2024, table 1",
 		Field:     "concentration u",

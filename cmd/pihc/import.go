@@ -28,30 +28,34 @@ type importOptions struct {
 func newImport(a *app) *cobra.Command {
 	o := &importOptions{}
 	c := &cobra.Command{
-		Use:   "import FILE.npz|FILE.h5 --out solutions.npz",
+		Use:   "import FILE.npz|FILE.nc|FILE.h5 --out solutions.npz",
 		Short: "Bring solutions of another program into the form that a PDE file names",
 		Long: `import writes an NPZ file with the array "solution" (sample, t, x[, y]), which a PDE
 file names as the source of its solutions: reference: {file: solutions.npz}.
 
-From an NPZ file it takes the arrays named by --solution, --initial, --train and
---inputs, or by --unknowns where there are several, and all others of one dimension, no
-longer than the longest axis of those, as coordinates. Nothing else is read. From an HDF5
-file, read by the program h5dump, it takes either layout of PDEBench: a group for each sample with "data"
-(t, x[, y], unknowns) and "grid/t", "grid/x", or one dataset "tensor" (sample, t, x) with
-"t-coordinate" and "x-coordinate". Data that are compressed by LZF need its plugin.`,
+FILE is NPZ, NetCDF-3 (.nc of xarray with SciPy), or HDF5, which NetCDF-4 is; its content
+tells which. It takes the arrays named by --solution, --initial, --train and --inputs, or by
+--unknowns where there are several, and all others of one dimension, no longer than the
+longest axis of those, as coordinates. Nothing else is read. Axes are in the order above,
+whatever their names.
+
+HDF5 is read by the program h5dump. Of PDEBench's files it takes either layout, without
+--solution: a group for each sample with "data" (t, x[, y], unknowns) and "grid/t",
+"grid/x", or one dataset "tensor" (sample, t, x) with "t-coordinate" and "x-coordinate".
+Data that are compressed by LZF need its plugin.`,
 		Example: `  pihc import 1D_diff-sorp_NA_NA.h5 --out solutions.npz --samples 100
-  pihc import mine.npz --solution u --out solutions.npz
+  pihc import mine.nc --solution u --out solutions.npz
   pihc import 2D_diff-react_NA_NA.h5 --unknowns u,v --out solutions.npz --samples 100`,
 		Args: positional("FILE", 1, 1),
 		RunE: func(c *cobra.Command, args []string) error { return a.importSolutions(c.Context(), args[0], o) },
 	}
 	flags := c.Flags()
 	flags.StringVarP(&o.out, "out", "o", "", "file to write (required)")
-	flags.StringVar(&o.solution, "solution", dataset.GivenSolution, "array of an NPZ file with the solutions")
-	flags.StringVar(&o.initial, "initial", "", "array of an NPZ file with their initial conditions (default the solutions at the first point)")
-	flags.StringVar(&o.train, "train", "", "array of an NPZ file with initial conditions to train with")
-	flags.StringSliceVar(&o.inputs, "inputs", nil, "arrays of an NPZ file with the PDE file's inputs, which have its names")
-	flags.StringSliceVar(&o.unknowns, "unknowns", nil, "instead of --solution, the names of several unknowns: arrays of an NPZ file, the last dimension of an HDF5 file")
+	flags.StringVar(&o.solution, "solution", dataset.GivenSolution, "array with the solutions")
+	flags.StringVar(&o.initial, "initial", "", "array with their initial conditions (default the solutions at the first point)")
+	flags.StringVar(&o.train, "train", "", "array with initial conditions to train with")
+	flags.StringSliceVar(&o.inputs, "inputs", nil, "arrays with the PDE file's inputs, which have its names")
+	flags.StringSliceVar(&o.unknowns, "unknowns", nil, "instead of --solution, the names of several unknowns: arrays of the file, or the last dimension in PDEBench's layouts")
 	forceFlag(c, &o.force)
 	flags.IntVar(&o.samples, "samples", 0, "number of samples to take, from the first on (default all)")
 	return c
@@ -67,15 +71,16 @@ func (a *app) importSolutions(ctx context.Context, file string, o *importOptions
 	if err := o.output(file).Check(); err != nil {
 		return err
 	}
+	all, err := data.OpenArrays(ctx, file)
+	if err != nil {
+		return err
+	}
+	defer all.Close()
 	var arrays []data.Named
-	var err error
-	switch strings.ToLower(filepath.Ext(file)) {
-	case ".h5", ".hdf5":
-		arrays, err = importHDF5(ctx, file, o)
-	case ".npz":
-		arrays, err = importNPZ(file, o)
-	default:
-		return usagef("%s: want a file that ends in .npz, .h5 or .hdf5", file)
+	if isPDEBench(all) {
+		arrays, err = importPDEBench(file, all, o)
+	} else {
+		arrays, err = importArrays(file, all, o)
 	}
 	if err != nil {
 		return err
@@ -142,13 +147,8 @@ func (o *importOptions) compare(file string, arrays []data.Named) error {
 	return nil
 }
 
-// importNPZ takes arrays by the names given.
-func importNPZ(file string, o *importOptions) ([]data.Named, error) {
-	all, err := data.OpenNPZ(file)
-	if err != nil {
-		return nil, err
-	}
-	defer all.Close()
+// importArrays takes arrays by the names given.
+func importArrays(file string, all data.Arrays, o *importOptions) ([]data.Named, error) {
 	var arrays []data.Named
 	takes := []struct{ from, to string }{{o.solution, dataset.GivenSolution}, {o.initial, dataset.GivenInitial}, {o.train, dataset.GivenTrain}}
 	if len(o.unknowns) > 0 {
@@ -162,7 +162,7 @@ func importNPZ(file string, o *importOptions) ([]data.Named, error) {
 		if take.from == "" {
 			continue
 		}
-		if !slices.Contains(all.Names, take.from) {
+		if !slices.Contains(all.Names(), take.from) {
 			return nil, words.WithHint(fmt.Errorf("%s has no array %q", file, take.from), "it has %s", listed(all))
 		}
 		samples := o.samples
@@ -176,7 +176,7 @@ func importNPZ(file string, o *importOptions) ([]data.Named, error) {
 		longest = slices.Max(append(x.Shape, longest))
 		arrays = append(arrays, data.Named{Name: take.to, Array: x})
 	}
-	for _, name := range all.Names {
+	for _, name := range all.Names() {
 		if slices.Contains(experiment.OfPredictions, name) || name == o.solution || name == o.initial || name == o.train || slices.Contains(o.inputs, name) || !fs.ValidPath(name) {
 			continue
 		}
@@ -194,24 +194,25 @@ func importNPZ(file string, o *importOptions) ([]data.Named, error) {
 }
 
 // listed are the names and shapes of arrays, but for those after the first.
-func listed(all *data.NPZ) string {
+func listed(all data.Arrays) string {
 	const most = 20
 	var have []string
-	for _, name := range all.Names[:min(most, len(all.Names))] {
+	names := all.Names()
+	for _, name := range names[:min(most, len(names))] {
 		what := "no array of pihc"
 		if shape, err := all.Shape(name); err == nil {
 			what = words.Shape(shape)
 		}
 		have = append(have, fmt.Sprintf("%s (%s)", name, what))
 	}
-	if n := len(all.Names) - most; n > 0 {
+	if n := len(names) - most; n > 0 {
 		have = append(have, fmt.Sprintf("and %d more", n))
 	}
 	return strings.Join(have, ", ")
 }
 
 // readFirst reads the first samples of an array, all for 0. Fewer than there are become float64.
-func readFirst(all *data.NPZ, name string, samples int) (*data.Array, error) {
+func readFirst(all data.Arrays, name string, samples int) (*data.Array, error) {
 	shape, err := all.Shape(name)
 	if err != nil {
 		return nil, err

@@ -30,7 +30,8 @@ constant. Positive numbers are fitted by their logarithms; D:linear does not.
 
 OBS.csv has a line of names and a line for each observation: the axes (t,x or t,x,y), value,
 sigma (its standard deviation), and where there are several unknown and experiment (0, 1, ...).
-An NPZ file has arrays of these names. Points lie anywhere in the box of the PDE file.
+A file of arrays (.npz, .nc or .h5) has them by these names, unknown as a position. Points lie
+anywhere in the box of the PDE file.
 
 What is not free is as the PDE file says; initial conditions and inputs that the file draws
 come from --initial, a sample for each experiment (as for solve), numbers also by --value.
@@ -44,26 +45,41 @@ deviation. The first line says whether data and equation agree (chi-squared); th
 estimates with 95 % intervals by profile likelihood, and by Gauss and Newton, combinations
 that the data do not see, strong correlations, and observations that stand out.
 
+With one axis of space and derivatives of the first order in time, --free u0 finds the whole initial
+condition of that name: its distribution in the file is what is known before, and the result a
+field with a 95 % band. --model-error q says that the equation is not exact: u_t has a noise of
+density q, of which a mean over a length l and a time s has the deviation q/sqrt(l s). Fields at all times
+are then found together (weak-constraint 4D-Var).
+
 --json prints estimates (value, low, high; null where the data set no end), chi_squared (value,
 degrees, p), unseen, iterations and seconds, alone on standard output. --out writes
 estimates.json, observations.csv and a page to a folder. A rejected fit exits 0.`,
 		Example: `  pihc invert examples/sorption/problem.yaml --observe obs.csv --free D,k --value phi=0.3 --initial u0.npz
+  pihc invert kuramoto-sivashinsky.yaml --observe obs.csv --free u0 --model-error 0.05 --out fit
   pihc invert wave.yaml --observe obs.csv --free c2 --value c2=1 --json`,
 		Args: positional("PROBLEM.yaml", 1, 1),
 		RunE: func(c *cobra.Command, args []string) error { return a.invert(c, args[0], o) },
 	}
 	f := c.Flags()
-	f.StringVar(&o.Observe, "observe", "", "CSV or NPZ file of observations (required)")
+	f.StringVar(&o.Observe, "observe", "", "CSV, NPZ, NetCDF or HDF5 file of observations (required)")
 	f.StringSliceVar(&o.Free, "free", nil, "numbers to find: D,k,u0:8 (required)")
 	f.StringArrayVar(&o.values, "value", nil, "where a free number starts, or what a number among the inputs is: k=3.5e-4 (repeatable)")
 	f.StringArrayVar(&o.Priors, "prior", nil, "what is known: file, \"k=lognormal(3.5e-4, 0.5)\" or \"k=normal(1, 0.1)\" (repeatable)")
-	f.StringVarP(&o.Initial, "initial", "i", "", "NPY file of initial conditions, or NPZ file of inputs, a sample an experiment")
+	f.Float64Var(&o.ModelError, "model-error", 0, "of an initial field: density of a noise of u_t, white in time and space (default none: the equation is exact)")
+	f.StringVarP(&o.Initial, "initial", "i", "", "NPY file of initial conditions, or NPZ, NetCDF or HDF5 file of inputs, a sample an experiment")
 	f.StringArrayVar(&o.set, "set", nil, "override one value of the PDE file, as in constants.D=0.001 (repeatable)")
 	f.Var((*gridFlag)(&o.grid), "grid", "points by axis of the coarsest grid, and of --initial (default the file's)")
 	f.StringVarP(&o.out, "out", "o", "", "folder to write")
 	forceFlag(c, &o.force)
 	jsonFlag(c, &o.json)
 	return c
+}
+
+// inversion is what was found: numbers or a field.
+type inversion interface {
+	Write(dir string, overwrite bool, reads ...string) error
+	JSON() map[string]any
+	Lines() []string
 }
 
 func (a *app) invert(c *cobra.Command, name string, o *invertOptions) error {
@@ -91,7 +107,15 @@ func (a *app) invert(c *cobra.Command, name string, o *invertOptions) error {
 	}
 	a.about, o.Profile = "invert: ", o.out != ""
 	o.Options = a.options(0)
-	v, err := experiment.Invert(c.Context(), p, g, o.InvertOptions)
+	var v inversion
+	if experiment.InvertsField(p, o.Free) {
+		if c.Flags().Changed("model-error") && o.ModelError == 0 {
+			return usagef("--model-error 0: want a density above 0; without the flag the equation is exact")
+		}
+		v, err = experiment.InvertField(c.Context(), p, g, o.InvertOptions)
+	} else {
+		v, err = experiment.Invert(c.Context(), p, g, o.InvertOptions)
+	}
 	if err != nil {
 		return err
 	}

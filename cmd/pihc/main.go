@@ -138,7 +138,7 @@ when interrupted: 130 by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP, 131 by SIGQUIT.`
 	flags.BoolVarP(&a.verbose, "verbose", "v", false, "log what is done on standard error")
 	root.AddCommand(
 		newInit(a), newGenerate(a), newImport(a), newTrain(a), newEval(a), newPredict(a), newSolve(a), newInvert(a), newReport(a), newReproduce(a),
-		newCheck(a), newBench(a),
+		newCheck(a), newBench(a), newServe(a),
 		newVersion(a),
 	)
 	root.InitDefaultHelpCmd()

@@ -18,6 +18,11 @@ func forceFlag(c *cobra.Command, dst *bool) {
 	c.Flags().BoolVar(dst, "force", false, "replace a file that is no earlier output of this command (never a device or a link, nor in a run or dataset folder what does not belong there)")
 }
 
+// tensorboardFlag adds --tensorboard to a command that trains.
+func tensorboardFlag(c *cobra.Command, dst *string) {
+	c.Flags().StringVar(dst, "tensorboard", "", "folder for event files of TensorBoard (default none)")
+}
+
 // printJSON writes v as the only object on standard output.
 func (a *app) printJSON(v any) error {
 	text, err := json.MarshalIndent(v, "", "  ")

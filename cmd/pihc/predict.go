@@ -24,15 +24,17 @@ type predictOptions struct {
 func newPredict(a *app) *cobra.Command {
 	o := &predictOptions{}
 	c := &cobra.Command{
-		Use:   "predict RUN --initial FILE.npy --out FILE.npz",
+		Use:   "predict RUN --initial FILE.npy --out FILE.npz|.nc|.vti|.pvd",
 		Short: "Predict solutions for your own initial conditions",
 		Long: `predict computes the constrained field for every initial condition of FILE.npy,
 an array (x) or (sample, x), or with two axes of space (x, y) or (sample, x, y),
 with one value for each point of the grid: the run's, or that of --grid. float32,
-float64, int32 and int64 are read, from NPY or from an NPZ that holds one array.
+float64, int32 and int64 are read, from NPY, or from NPZ, NetCDF or HDF5 (by h5dump) that
+holds one array besides coordinates.
 
-FILE.npz, which is new, of an earlier prediction for this problem, or replaced with
---force, receives the fields under the unknowns' names, as (sample, t, x) or
+The file of --out, which is new, of an earlier prediction for this problem, or replaced with
+--force, is NumPy's (.npz), NetCDF-3 (.nc, for xarray), or VTK's for ParaView: .vti holds
+one time, .pvd a series, with u/0000.vti and so on beside u.pvd. It receives the fields under the unknowns' names, as (sample, t, x) or
 (sample, t, x, y), the coordinates under the names of the axes, and for each sample
 residual_over_rate: the rms of the residual, without weights, over that of the field's
 own derivative in time, and error_estimate (see ` + "`pihc help eval`" + `), all float64. With --passes auto, or
@@ -45,7 +47,7 @@ and warnings in its place. A prediction that does not begin with its initial
 condition, or does not change in time and leaves a residual (residual_over_rate then is
 infinite), is doubtful, and a warning says how many are.
 
-Where the PDE file has inputs or several unknowns, FILE is an NPZ file with one array for each, under
+Where the PDE file has inputs or several unknowns, FILE (.npz, .nc or .h5) has one array for each, under
 its name: a field (sample, x[, y]) or a number (sample), and, unless the problem has
 time: none or no initial condition is drawn, "initial"; of several unknowns u and v, "u0" and "v0". The files of a dataset have these arrays.
 
@@ -71,14 +73,19 @@ differ a little; with --points 0 every row counts and they are equal.`,
 		Args: positional("RUN", 1, 1),
 		RunE: func(c *cobra.Command, args []string) error { return a.predict(c, args[0], o) },
 	}
-	o.add(c)
-	c.Flags().StringVarP(&o.initial, "initial", "i", "", "NPY file of initial conditions, or NPZ file of inputs (required)")
-	c.Flags().StringVarP(&o.out, "out", "o", "", "NPZ file to write (required)")
+	o.addPredict(c)
+	c.Flags().StringVarP(&o.initial, "initial", "i", "", "NPY file of initial conditions, or NPZ, NetCDF or HDF5 file of inputs (required)")
+	c.Flags().StringVarP(&o.out, "out", "o", "", "file to write: .npz, .nc, .vti or .pvd (required)")
 	forceFlag(c, &o.force)
-	c.Flags().Float64Var(&o.until, "until", 0, "of a run with segments of time (rollout): go on to the end of another segment")
 	jsonFlag(c, &o.json)
-	c.Flags().BoolVar(&o.removeMean, "remove-mean", false, "subtract the mean of every initial condition first")
 	return c
+}
+
+// addPredict adds the flags that say how to predict, not those of files.
+func (o *predictOptions) addPredict(c *cobra.Command) {
+	o.add(c)
+	c.Flags().Float64Var(&o.until, "until", 0, "of a run with segments of time (rollout): go on to the end of another segment")
+	c.Flags().BoolVar(&o.removeMean, "remove-mean", false, "subtract the mean of every initial condition first")
 }
 
 func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {

@@ -101,7 +101,7 @@ func (a *app) printTables(page *report.Page) error {
 		}
 	}
 	_, err := page.Table().WriteTo(a.Out)
-	for _, t := range []*report.Table{page.RemainderTable(), page.GridTable(), page.Cost.Table()} {
+	for _, t := range []*report.Table{page.RemainderTable(), page.GridTable(), page.Cost.Table(), page.Cost.UsesTable()} {
 		if t == nil || err != nil {
 			continue
 		}

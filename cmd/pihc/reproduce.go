@@ -25,6 +25,7 @@ type reproduceOptions struct {
 	specFlags
 	scale, out          string
 	problem             string
+	tensorboard         string
 	methods             []string
 	fair, onePass, json bool
 	force               bool
@@ -74,7 +75,8 @@ network corrects its own field in several passes, --one-pass adds each method wi
 one pass and without features: the method of the paper, under one_pass in the JSON.
 
 DIR holds data/, one run folder per method and the report. What is there is
-kept: started again, an interrupted reproduction continues.`,
+kept: started again, an interrupted reproduction continues. --tensorboard BOARD writes
+event files to a folder for each run, BOARD/moe say.`,
 		Example: `  pihc reproduce diffusion-sorption --scale demo
   pihc reproduce diffusion-sorption --scale small --out runs/small --seed 2
   pihc reproduce navier-stokes --scale demo
@@ -94,6 +96,7 @@ kept: started again, an interrupted reproduction continues.`,
 	flags.StringVarP(&o.out, "out", "o", "", "folder of the experiment (default runs/NAME-SCALE, of experts --problem P runs/experts-P-SCALE; required for a spec file)")
 	flags.BoolVar(&o.fair, "fair", false, "train hard once more, with as many points as all experts of moe together")
 	flags.BoolVar(&o.onePass, "one-pass", false, "train the methods once more, with one pass and without features, as the paper does")
+	tensorboardFlag(c, &o.tensorboard)
 	forceFlag(c, &o.force)
 	jsonFlag(c, &o.json)
 	return c
@@ -136,7 +139,9 @@ func (a *app) reproduce(ctx context.Context, name string, o *reproduceOptions) e
 	if err != nil { // before all that takes long
 		return err
 	}
-	trained, err := a.trainArms(ctx, x, arms, dir, dataDir, a.options(o.workers))
+	options := a.options(o.workers)
+	options.Events = o.tensorboard
+	trained, err := a.trainArms(ctx, x, arms, dir, dataDir, options)
 	if err != nil {
 		return err
 	}
@@ -205,7 +210,11 @@ func (a *app) trainArms(ctx context.Context, x *experiment.Experiment, arms []pa
 	trained := map[string]string{}
 	for i, arm := range arms {
 		run := filepath.Join(dir, arm.Name)
-		r, err := variants[i].Ensure(ctx, arm.Title, run, dataDir, o)
+		own := o
+		if o.Events != "" {
+			own.Events = filepath.Join(o.Events, arm.Name)
+		}
+		r, err := variants[i].Ensure(ctx, arm.Title, run, dataDir, own)
 		if errors.Is(err, train.ErrInterrupted) {
 			return nil, words.WithHint(fmt.Errorf("%s: %w at step %d of %d", arm.Name, err, r.Summary.Steps, r.Spec.Training.Steps), "the same command continues")
 		}

@@ -70,6 +70,7 @@ func TestScripts(t *testing.T) {
 			"cut":       cutCommand,
 			"edit":      editCommand,
 			"clock":     clockCommand,
+			"events":    eventsCommand,
 			"killrank":  killrankCommand,
 			"terminate": terminateCommand,
 		},
@@ -77,7 +78,7 @@ func TestScripts(t *testing.T) {
 			switch name {
 			case "pjrt":
 				return os.Getenv("PIHC_PJRT") != "", nil
-			case "numpy", "h5py":
+			case "numpy", "h5py", "xarray", "pyvista", "tensorboard":
 				return exec.Command("python3", "-c", "import "+name).Run() == nil, nil
 			}
 			return false, fmt.Errorf("unknown condition %q", name)
@@ -92,8 +93,8 @@ func TestScripts(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(env.WorkDir, "forward.py"), forward, 0o666); err != nil {
 				return err
 			}
-			// Run folders and datasets that 610a77e and 0f74648 wrote.
-			for _, name := range []string{"version1", "fixture-0f74648"} {
+			// Run folders and datasets that 610a77e and 0f74648 wrote, and files that Python did.
+			for _, name := range []string{"version1", "fixture-0f74648", "foreign"} {
 				if err := os.CopyFS(filepath.Join(env.WorkDir, name), os.DirFS(filepath.Join("testdata", name))); err != nil {
 					return err
 				}

@@ -25,7 +25,7 @@ type solveOptions struct {
 func newSolve(a *app) *cobra.Command {
 	o := &solveOptions{}
 	c := &cobra.Command{
-		Use:   "solve PROBLEM.yaml [--out FILE.npz] [--report DIR]",
+		Use:   "solve PROBLEM.yaml [--out FILE.npz|.nc|.vti|.pvd] [--report DIR]",
 		Short: "Solve a PDE file as it stands, to a tolerance, without training",
 		Long: `solve solves the equation of a PDE file by its own rows: along time by Radau steps of
 order 5, or, where no axis is time, all at once by Newton's method. It doubles points in space
@@ -35,12 +35,12 @@ name of one that comes with pihc. Nothing is trained, and no spec or run folder 
 
 Initial conditions and inputs are those of --initial, an array (x[, y]) or samples of it, one
 value for each point of the file's grid, or of --grid, and between the points interpolated: an
-NPY file, or an NPZ file as predict reads it where the PDE file has inputs or several
+NPY file, or a file of arrays as predict reads it where the PDE file has inputs or several
 unknowns. Otherwise they are drawn by the file's distributions (--seed), and
 what the file's own expressions say is taken at every point.
 
-FILE.npz receives the solution at the points of the file's grid as predict writes it: every
-unknown by its name, (sample, t, x[, y]), the coordinates by the axes' names, and
+The file of --out receives the solution at the points of the file's grid as predict writes it
+(.npz, .nc, or, for ParaView, .vti of one time and .pvd of a series): every unknown by its name, (sample, t, x[, y]), the coordinates by the axes' names, and
 error_estimate (sample), all float64. --report writes a page with maps and profiles.
 
 The estimate is of the relative L2 error over all times, of several unknowns the root mean square of
@@ -57,10 +57,10 @@ tolerance is a warning, not a failure. Ctrl-C writes the best solution so far, a
 	f := c.Flags()
 	f.StringArrayVar(&o.set, "set", nil, "override one value of the PDE file, as in constants.D=0.001 (repeatable)")
 	f.Var((*gridFlag)(&o.grid), "grid", "points by axis of the grid of the solution (default the file's)")
-	f.StringVarP(&o.initial, "initial", "i", "", "NPY file of initial conditions, or NPZ file of inputs (default drawn, or as the file says)")
+	f.StringVarP(&o.initial, "initial", "i", "", "NPY file of initial conditions, or NPZ, NetCDF or HDF5 file of inputs (default drawn, or as the file says)")
 	f.Uint64Var(&o.seed, "seed", 1, "of what is drawn")
 	f.Float64Var(&o.tolerance, "tolerance", 1e-3, "for the estimate of the relative L2 error")
-	f.StringVarP(&o.out, "out", "o", "", "NPZ file to write")
+	f.StringVarP(&o.out, "out", "o", "", "file to write: .npz, .nc, .vti or .pvd")
 	f.StringVar(&o.report, "report", "", "page to write: FILE.html, or report.html in a folder")
 	forceFlag(c, &o.force)
 	jsonFlag(c, &o.json)
@@ -84,8 +84,8 @@ func (a *app) solve(c *cobra.Command, name string, o *solveOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.out != "" {
-		if err := experiment.SolutionFile(o.out, o.force, name, o.initial); err != nil {
+	if o.out != "" { // before inputs are read, of which there may be many
+		if err := experiment.SolutionFile(o.out, p, g, 1, o.force, name, o.initial); err != nil {
 			return err
 		}
 	}
@@ -111,6 +111,11 @@ func (a *app) solve(c *cobra.Command, name string, o *solveOptions) error {
 	}
 	if err != nil {
 		return err
+	}
+	if o.out != "" {
+		if err := experiment.SolutionFile(o.out, p, g, len(inputs), o.force, name, o.initial); err != nil {
+			return err
+		}
 	}
 	a.about = "solve: "
 	s, err := experiment.Solve(c.Context(), p, g, inputs, experiment.SolveOptions{Options: a.options(0), Tolerance: o.tolerance, Name: cmp.Or(o.initial, "what is drawn")})

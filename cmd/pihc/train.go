@@ -19,6 +19,7 @@ type trainOptions struct {
 	specFlags
 	engine                  engineFlags
 	data, out, resume, from string
+	tensorboard             string
 }
 
 func newTrain(a *app) *cobra.Command {
@@ -42,6 +43,11 @@ goes through its schedule once more, from the last step to N, and spec.yaml reco
 where (training.restarts). --from RUN begins a new run, of any spec with the same
 network, with the best parameters of another.
 
+--tensorboard writes the numbers of log.jsonl, under its keys, to an event file in a folder
+outside of RUN, and seconds_per_step, validations included. A training that goes on begins
+another, with all that came before, and TensorBoard forgets the older ones of the folder.
+A disk that fails there is a warning; training goes on.
+
 Started by mpirun or srun, its processes train one run, with the bits of one.
 
 A sample whose loss or gradient is not finite is left out of its step, counted and
@@ -54,7 +60,7 @@ fields that keep their initial values. One that did not get better than its star
 says so.`,
 		Example: `  pihc train diffusion-sorption-demo --method moe --data data --out runs/moe
   pihc train my.yaml --data data --out runs/wide --set network.width=48 --seed 3
-  pihc train --resume runs/moe
+  pihc train --resume runs/moe --tensorboard board/moe
   pihc train --resume runs/moe --set training.steps=8000
   pihc train my.yaml --from runs/moe --data data --out runs/finer --set grid.x=256`,
 		Args: positional("SPEC", 0, 1),
@@ -66,6 +72,7 @@ says so.`,
 	c.Flags().StringVarP(&o.out, "out", "o", "", "run folder to make (required, except with --resume)")
 	c.Flags().StringVar(&o.resume, "resume", "", "run folder to continue")
 	c.Flags().StringVar(&o.from, "from", "", "run folder whose parameters a new run starts from")
+	tensorboardFlag(c, &o.tensorboard)
 	return c
 }
 
@@ -91,7 +98,9 @@ func (a *app) train(ctx context.Context, args []string, o *trainOptions) error {
 		if err != nil {
 			return err
 		}
-		r, err := experiment.Resume(ctx, o.resume, o.data, steps, o.engine.options(a.options(o.workers)))
+		options := o.engine.options(a.options(o.workers))
+		options.Events = o.tensorboard
+		r, err := experiment.Resume(ctx, o.resume, o.data, steps, options)
 		return a.tellTraining(r, o.resume, err)
 	}
 	switch {
@@ -107,7 +116,9 @@ func (a *app) train(ctx context.Context, args []string, o *trainOptions) error {
 		return err
 	}
 	var r *experiment.Run
-	if options := o.engine.options(a.options(o.workers)); o.from != "" {
+	options := o.engine.options(a.options(o.workers))
+	options.Events = o.tensorboard
+	if o.from != "" {
 		r, err = x.TrainFrom(ctx, o.from, o.out, o.data, options)
 	} else {
 		r, err = x.Train(ctx, o.out, o.data, options)

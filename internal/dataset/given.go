@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -67,7 +68,7 @@ func (f *given) fail(hint, format string, args ...any) error {
 // the file says how many points there are.
 func readGiven(p *pde.Problem, on *grid.Grid) (*given, error) {
 	f := &given{problem: p, path: givenPath(p), grid: on}
-	arrays, err := data.OpenNPZ(f.path)
+	arrays, err := data.OpenArrays(context.Background(), f.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &missingFile{fmt.Sprintf("reference: there is no file %s; its path is relative to the folder of the PDE file", f.path)}
 	}
@@ -157,7 +158,7 @@ func (f *given) wanted(sample []int) []int { return append([]int{-1}, sample...)
 
 // samples are the values of an array of samples of the given shape, and their number; nil where
 // the file has no such array.
-func (f *given) samples(arrays *data.NPZ, name string, want []int) (values []float64, count int, err error) {
+func (f *given) samples(arrays data.Arrays, name string, want []int) (values []float64, count int, err error) {
 	shape, err := arrays.Shape(name)
 	if err != nil {
 		return nil, 0, fmt.Errorf("reference: %w", err)
@@ -175,6 +176,9 @@ func (f *given) samples(arrays *data.NPZ, name string, want []int) (values []flo
 			hint = "grid: {" + strings.Join(points, ", ") + "} in the spec, if these are the points of the file"
 		}
 		return nil, 0, f.fail(hint, "array %s has shape %s; want (sample, %s), one value for each point of the spec's grid", name, words.Shape(shape), words.Shape(want))
+	}
+	if err := data.CheckOrder(arrays, name, f.problem.AxisNames()); err != nil {
+		return nil, 0, fmt.Errorf("reference: %w", err)
 	}
 	a, err := arrays.Read(name, 0)
 	if err != nil {
@@ -346,7 +350,7 @@ func givenSampler(p *pde.Problem, g *grid.Grid) (draw, error) {
 
 // sameCoordinates compares the coordinates that a file states, if it does, with those
 // of an axis.
-func sameCoordinates(arrays *data.NPZ, axis grid.Axis) error {
+func sameCoordinates(arrays data.Arrays, axis grid.Axis) error {
 	shape, err := arrays.Shape(axis.Name)
 	if shape == nil || err != nil {
 		return err

@@ -116,6 +116,12 @@ func (l *Log) Write(record any) error {
 	return writing(l.path, err)
 }
 
+// Append appends bytes in one write, for a log of another format than that of runs.
+func (l *Log) Append(p []byte) error {
+	_, err := writeFile(l.file, p)
+	return writing(l.path, err)
+}
+
 func chain(sum hash.Hash) string { return hex.EncodeToString(sum.Sum(nil)[:chainDigits/2]) }
 
 // Sync makes what was written survive a power cut.

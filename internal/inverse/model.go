@@ -55,6 +55,8 @@ type Model struct {
 	Samples      [][]float64  // per experiment: the inputs, but for what is free
 	Parameters   []Parameter
 	Observations []Observation
+
+	Backgrounds map[string]*Background // of inputs on Grid: the parameters of one are coordinates of its functions, not of a series
 }
 
 // level says how much finer than the model's grid solutions are: every doubling of it.
@@ -67,7 +69,7 @@ type solved struct {
 	solver  *discrete.Solver
 	inputs  []pde.PlacedInput
 	samples [][]float64
-	series  map[string][][]float64 // per input with modes: the functions
+	series  map[string]*Background // per input with modes: the functions, of a series without deviations
 	weights [][]weight             // per observation
 	at      [][]int                // per point of the first axis: the observations it has part in
 }
@@ -99,7 +101,7 @@ func (m *Model) on(l level) *grid.Grid {
 func (m *Model) values(l level) int { return m.on(l).Size() * len(m.Problem.Unknowns) }
 
 func (m *Model) solve(l level) (*solved, error) {
-	s := &solved{Model: m, grid: m.on(l), series: map[string][][]float64{}}
+	s := &solved{Model: m, grid: m.on(l), series: map[string]*Background{}}
 	ones := slices.Repeat([]int{1}, len(s.grid.Axes))
 	var err error
 	if s.solver, err = discrete.New(m.Problem, s.grid, ones); err != nil {
@@ -110,15 +112,23 @@ func (m *Model) solve(l level) (*solved, error) {
 		s.samples = append(s.samples, slices.Clone(dataset.InputsOn(m.Problem, sample, m.Grid, s.grid)))
 	}
 	for _, p := range m.Parameters {
-		if p.Mode == 0 {
+		if p.Mode == 0 || s.series[p.Input] != nil {
 			continue
 		}
 		in := s.input(p.Input)
+		if b := m.Backgrounds[p.Input]; b != nil {
+			placed := m.Problem.PlaceInputs(m.Grid)
+			if s.series[p.Input], err = b.on(placed[slices.IndexFunc(placed, func(x pde.PlacedInput) bool { return x.Name == p.Input })], *in); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		series, err := sim.NewSeries(in.Sampler.Series, in.Space, in.Sampler.Parameters)
 		if err != nil {
 			return nil, err
 		}
-		s.series[p.Input], _ = series.Functions(math.MaxInt)
+		functions, _ := series.Functions(math.MaxInt)
+		s.series[p.Input] = &Background{Mean: make([]float64, in.Size), Functions: functions, draws: true}
 	}
 	s.at = make([][]int, s.grid.Axes[0].Points)
 	for i, o := range m.Observations {
@@ -154,40 +164,33 @@ func (s *solved) input(name string) *pde.PlacedInput {
 
 // place writes parameters to a sample and returns its derivatives by each coordinate.
 func (s *solved) place(sample, theta []float64) (along [][]float64) {
-	sums := map[string][]float64{}
+	z := map[string][]float64{}
 	for j := range s.Parameters {
 		p := &s.Parameters[j]
 		in, direction := s.input(p.Input), make([]float64, len(sample))
 		along = append(along, direction)
-		if p.Mode == 0 {
-			v := p.Value(theta[j])
-			sample[in.Offset], direction[in.Offset] = v, 1
-			if p.Log {
-				direction[in.Offset] = v
+		if p.Mode > 0 {
+			if z[p.Input] == nil {
+				z[p.Input] = make([]float64, len(s.series[p.Input].Functions))
 			}
+			z[p.Input][p.Mode-1] = theta[j]
 			continue
 		}
-		if sums[p.Input] == nil {
-			sums[p.Input] = make([]float64, in.Size)
-		}
-		own := in.Of(direction)
-		for i, v := range s.series[p.Input][p.Mode-1] {
-			own[i] = v
-			sums[p.Input][i] += theta[j] * v
+		v := p.Value(theta[j])
+		sample[in.Offset], direction[in.Offset] = v, 1
+		if p.Log {
+			direction[in.Offset] = v
 		}
 	}
-	for name, z := range sums {
+	for name, own := range z {
 		in := s.input(name)
+		field, slopes := s.series[name].at(in.Sampler, own, true)
+		copy(in.Of(sample), field)
 		for j := range s.Parameters {
-			if s.Parameters[j].Input == name {
-				own := in.Of(along[j])
-				for i := range own {
-					own[i] *= in.Sampler.Slope(z[i])
-				}
+			if p := &s.Parameters[j]; p.Input == name {
+				copy(in.Of(along[j]), slopes[p.Mode-1])
 			}
 		}
-		in.Sampler.Transform(z)
-		copy(in.Of(sample), z)
 	}
 	return along
 }

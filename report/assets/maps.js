@@ -154,7 +154,7 @@ const fieldMaps = (data, css, number) => {
     const difference = (f, u, w, title, at) => {
       const m = largest(u), e = text("div", "", "map");
       const scale = differenceScale(kind, c, { largest: m });
-      e.append(tile(c, f, u, scale, w, title + ", largest " + number(m), at, f.label + " − classical"), text("small", "largest " + number(m)));
+      e.append(tile(c, f, u, scale, w, title + ", largest " + number(m), at, f.label + " − " + c.fields[0].label), text("small", "largest " + number(m)));
       return e;
     };
     const barWidth = Math.min(380, available);
@@ -180,8 +180,8 @@ const fieldMaps = (data, css, number) => {
         const lower = grid();
         if (columns === n) lower.append(text("div", ""));
         for (const f of c.fields) if (f.d) {
-          const e = difference(f, f.d, w, c.title + ": " + f.label + " minus the classical solution", 0);
-          e.prepend(text("b", f.label + " − classical"));
+          const e = difference(f, f.d, w, c.title + ": " + f.label + " minus the " + c.fields[0].label, 0);
+          e.prepend(text("b", f.label + " − " + c.fields[0].label));
           lower.append(e);
         }
         children.push(differenceBar(kind, c, barWidth));
@@ -206,7 +206,7 @@ const fieldMaps = (data, css, number) => {
       }
       for (const f of c.fields) {
         row(f.label, times.map((i) => tile(c, f, at(f.u, i), values, w, c.title + ": " + f.label + ", " + axes[0].name + " = " + number(t[i]), t[i], f.label)));
-        if (f.d) row(f.label + " − classical", times.map((i) => difference(f, at(f.d, i), w, c.title + ": " + f.label + " minus the classical solution, " + axes[0].name + " = " + number(t[i]), t[i])));
+        if (f.d) row(f.label + " − " + c.fields[0].label, times.map((i) => difference(f, at(f.d, i), w, c.title + ": " + f.label + " minus the " + c.fields[0].label + ", " + axes[0].name + " = " + number(t[i]), t[i])));
       }
       children.push(bar(values, barWidth, c.value || data.value));
       if (c.truth && c.fields.length > 1) children.push(differenceBar(kind, c, barWidth));

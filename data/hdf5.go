@@ -1,4 +1,4 @@
-package dataset
+package data
 
 import (
 	"bufio"
@@ -19,21 +19,18 @@ import (
 	"strings"
 	"time"
 
-	"pihc/data"
-	"pihc/internal/disk"
 	"pihc/internal/machine"
 	"pihc/internal/words"
 )
 
-// HDF5 is a file whose datasets of floating-point numbers the program h5dump reads, which
+// HDF5 is a file whose datasets of numbers the program h5dump reads, which
 // the HDF5 project distributes. What makes it read other files (links to them, values stored there) or run code of other
 // parties is refused.
 type HDF5 struct {
-	// Names are the paths of all datasets, such as /0000/data, in the order of h5dump.
-	Names []string
-
+	names    []string // paths of all datasets, such as 0000/data, in the order of h5dump
+	ctx      context.Context
 	path     string
-	datasets map[string]hdf5Dataset // by name
+	datasets map[string]hdf5Dataset // by path, such as /0000/data
 }
 
 type hdf5Dataset struct {
@@ -42,6 +39,9 @@ type hdf5Dataset struct {
 	chunk   int  // values that are stored together, all of which are read for one of them
 	stored  int  // bytes in the file, -1 where h5dump does not say
 	encoded bool // compressed, say, so that there may be fewer bytes than values take
+	packed  bool // it has an attribute by which values are to be scaled
+	fill    string
+	filled  bool // values of fill were never written, as NetCDF-4 marks them
 }
 
 const (
@@ -56,7 +56,10 @@ const (
 )
 
 // hdf5Bytes are those of values of the types that are read.
-var hdf5Bytes = map[string]int{"H5T_IEEE_F32LE": 4, "H5T_IEEE_F32BE": 4, "H5T_IEEE_F64LE": 8, "H5T_IEEE_F64BE": 8}
+var hdf5Bytes = map[string]int{
+	"H5T_IEEE_F32LE": 4, "H5T_IEEE_F32BE": 4, "H5T_IEEE_F64LE": 8, "H5T_IEEE_F64BE": 8,
+	"H5T_STD_I32LE": 4, "H5T_STD_I32BE": 4, "H5T_STD_I64LE": 8, "H5T_STD_I64BE": 8,
+}
 
 // hdf5Filters are compressions of other parties, by HDF5's registered numbers. Another one might do anything: 1073 runs programs.
 var hdf5Filters = []string{"305", "307", "32000", "32001", "32004", "32008", "32013", "32015", "32017", "32026"}
@@ -130,25 +133,21 @@ var (
 	hdf5Outside = regexp.MustCompile(`^\s*(EXTERNAL \{|VIRTUAL \{|EXTERNAL_LINK |USERDEFINED_LINK )`)
 	hdf5Link    = regexp.MustCompile(`^ *(ext link|UD link)\b`)
 	hdf5Hard    = regexp.MustCompile(`^\s*HARDLINK "(.*)"`)
+	hdf5Fill    = regexp.MustCompile(`^\s*VALUE\s+(\S+)$`)
 	hdf5Filter  = regexp.MustCompile(`^\s*FILTER_ID ([0-9]+)`)
 )
 
-// OpenHDF5 reads the names, types and shapes of all datasets.
-func OpenHDF5(ctx context.Context, path string) (*HDF5, error) {
-	file, err := disk.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	file.Close()
-	f := &HDF5{path: path, datasets: map[string]hdf5Dataset{}}
+// openHDF5 reads the names, types and shapes of all datasets. The program h5dump runs until ctx ends.
+func openHDF5(ctx context.Context, path string) (*HDF5, error) {
+	f := &HDF5{ctx: ctx, path: path, datasets: map[string]hdf5Dataset{}}
 	slow := fmt.Errorf("%s: h5dump has not listed it after %v", path, slowestHDF5)
 	limited, cancel := context.WithTimeoutCause(ctx, slowestHDF5, slow)
 	defer cancel()
-	err = h5dump(limited, "", f.refuseLinks, "-n", operand(path)) // -H follows them
+	err := h5dump(limited, "", f.refuseLinks, "-n", operand(path)) // -H follows them
 	if err == nil {
 		err = h5dump(limited, "", f.decode, "-p", "-H", operand(path))
 	}
-	if err == nil && len(f.Names) == 0 {
+	if err == nil && len(f.names) == 0 {
 		err = f.fail("it holds no dataset")
 	}
 	var own *hdf5Error
@@ -217,15 +216,20 @@ func (f *HDF5) decode(header io.Reader) error {
 		if hdf5Outside.MatchString(line) {
 			return f.outside(fmt.Sprintf("%s has values or a link in another file, %q", cmp.Or(in(), "/"), strings.TrimSpace(line)))
 		}
-		if len(open) > deepestHDF5 || len(f.Names) > mostHDF5 {
+		if len(open) > deepestHDF5 || len(f.names) > mostHDF5 {
 			return f.fail("more groups within each other, or more datasets, than there may be (%d, %d)", deepestHDF5, mostHDF5)
 		}
 		if m := hdf5Name.FindStringSubmatch(line); m != nil {
 			at := ""
+			if d, ok := f.datasets[in()]; ok && m[1] == "ATTRIBUTE" {
+				d.packed = d.packed || m[2] == "scale_factor" || m[2] == "add_offset"
+				d.filled = d.filled || m[2] == "_FillValue"
+				f.datasets[in()] = d
+			}
 			if m[1] != "ATTRIBUTE" {
 				at = strings.TrimSuffix(in(), "/") + "/" + strings.Trim(m[2], "/")
 				if m[1] == "DATASET" {
-					f.Names = append(f.Names, at)
+					f.names = append(f.names, at)
 					f.datasets[at] = hdf5Dataset{chunk: 1, stored: -1, encoded: true}
 				}
 			}
@@ -269,6 +273,9 @@ func (f *HDF5) property(d *hdf5Dataset, name, line string, own bool) (err error)
 			return f.fail("dataset %s: %v", name, err)
 		}
 	}
+	if m := hdf5Fill.FindStringSubmatch(line); m != nil {
+		d.fill = m[1]
+	}
 	if strings.TrimSpace(line) == "NONE" { // of FILTERS
 		d.encoded = false
 	}
@@ -297,8 +304,29 @@ func (f *HDF5) sizes(name, list string) (shape []int, count int, err error) {
 	return shape, count, nil
 }
 
-// Shape is that of a dataset.
-func (f *HDF5) Shape(name string) []int { return f.datasets[name].shape }
+// Names are the paths of all datasets, without the first slash, such as 0000/data, in the order of h5dump.
+func (f *HDF5) Names() []string {
+	names := make([]string, len(f.names))
+	for i, name := range f.names {
+		names[i] = strings.TrimPrefix(name, "/")
+	}
+	return names
+}
+
+// Shape is that of a dataset, nil if there is none of the name.
+func (f *HDF5) Shape(name string) ([]int, error) {
+	d, ok := f.datasets["/"+name]
+	if !ok {
+		return nil, nil
+	}
+	if _, _, err := f.selection("/"+name, 1); err != nil {
+		return nil, err
+	}
+	return append([]int{}, d.shape...), nil
+}
+
+// Close does nothing: h5dump opens the file for each dataset.
+func (f *HDF5) Close() error { return nil }
 
 // selection is what there is to read of a dataset, and the options of h5dump that say so; an error where it cannot be read.
 func (f *HDF5) selection(name string, samples int) (shape []int, args []string, err error) {
@@ -310,7 +338,10 @@ func (f *HDF5) selection(name string, samples int) (shape []int, args []string, 
 	}
 	bytes := hdf5Bytes[d.kind]
 	if bytes == 0 {
-		return nil, nil, f.fail("dataset %s is of type %s; want float32 or float64", name, d.kind)
+		return nil, nil, f.fail("dataset %s is of type %s; want float32, float64, int32 or int64", name, d.kind)
+	}
+	if d.packed {
+		return nil, nil, words.WithHint(f.fail("dataset %s is packed: it has scale_factor or add_offset", name), "`ncpdq -U IN OUT` unpacks, and so does xarray: open_dataset, then drop_encoding, then to_netcdf")
 	}
 	count := countOf(shape)
 	if least := min(1, count); d.stored < least || !d.encoded && d.stored < bytes*count {
@@ -330,28 +361,37 @@ func countOf(shape []int) int {
 	return count
 }
 
-// Read returns the first samples, along the first axis, of a dataset of float32 or float64, as float64; all for 0.
-func (f *HDF5) Read(ctx context.Context, name string, samples int) (*data.Array, error) {
+// Read returns the first samples, along the first axis, of a dataset, as float64; all for 0.
+func (f *HDF5) Read(name string, samples int) (*Array, error) {
+	name = "/" + name
 	shape, selected, err := f.selection(name, samples)
 	if err != nil {
 		return nil, err
 	}
 	var values []float64
 	decode := func(r io.Reader) (err error) {
-		values, err = decodeFloats(r, hdf5Bytes[f.datasets[name].kind], countOf(shape))
+		values, err = decodeNumbers(r, f.datasets[name].kind, countOf(shape))
 		return err
 	}
 	args := slices.Concat([]string{"-O", "-d", name}, selected, []string{"-b", "LE", "-o", "/dev/stdout", operand(f.path)})
-	if err := h5dump(ctx, "", decode, args...); err != nil && h5dump(ctx, lzfLibrary, decode, args...) != nil {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
+	if err := h5dump(f.ctx, "", decode, args...); err != nil && h5dump(f.ctx, lzfLibrary, decode, args...) != nil {
+		if f.ctx.Err() != nil {
+			return nil, f.ctx.Err()
 		}
 		return nil, words.WithHint(
 			fmt.Errorf("h5dump cannot read dataset %s of %s: %w", name, f.path, err),
 			"if its data are compressed by LZF, as PDEBench's are, h5dump needs the plugin (Debian: apt install hdf5-plugin-lzf liblzf1)",
 		)
 	}
-	return data.NewArray(shape, values), nil
+	a := NewArray(shape, values)
+	fill := []float64{netcdfFill, netcdfFill32}
+	if v, err := strconv.ParseFloat(f.datasets[name].fill, 64); err == nil && f.datasets[name].filled {
+		fill = append(fill, v, float64(float32(v)))
+	}
+	if at := a.find(fill); at >= 0 {
+		return nil, f.fail("dataset %s: value at index (%s) is NetCDF's fill value: nothing was written there", name, a.index(at))
+	}
+	return a, nil
 }
 
 // earlyEnd is an end of values before the last.
@@ -359,19 +399,24 @@ type earlyEnd struct{ got, want int }
 
 func (e *earlyEnd) Error() string { return fmt.Sprintf("it gave %d of %d values", e.got, e.want) }
 
-// decodeFloats reads count little-endian numbers of 4 or 8 bytes, and the end.
-func decodeFloats(r io.Reader, bytes, count int) ([]float64, error) {
-	values, buffer := make([]float64, count), make([]byte, 1<<16)
+// decodeNumbers reads count little-endian numbers of a type of hdf5Bytes, and the end.
+func decodeNumbers(r io.Reader, kind string, count int) ([]float64, error) {
+	values, buffer, bytes, order := make([]float64, count), make([]byte, 1<<16), hdf5Bytes[kind], binary.LittleEndian
 	for at := 0; at < count; {
 		part := buffer[:min(len(buffer), bytes*(count-at))]
 		if n, err := io.ReadFull(r, part); err != nil {
 			return nil, &earlyEnd{at + n/bytes, count}
 		}
 		for ; len(part) > 0; part, at = part[bytes:], at+1 {
-			if bytes == 4 {
-				values[at] = float64(math.Float32frombits(binary.LittleEndian.Uint32(part)))
-			} else {
-				values[at] = math.Float64frombits(binary.LittleEndian.Uint64(part))
+			switch whole := strings.HasPrefix(kind, "H5T_STD_"); {
+			case bytes == 4 && whole:
+				values[at] = float64(int32(order.Uint32(part)))
+			case bytes == 4:
+				values[at] = float64(math.Float32frombits(order.Uint32(part)))
+			case whole:
+				values[at] = float64(int64(order.Uint64(part)))
+			default:
+				values[at] = math.Float64frombits(order.Uint64(part))
 			}
 		}
 	}

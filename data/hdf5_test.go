@@ -1,4 +1,4 @@
-package dataset
+package data
 
 import (
 	"bytes"
@@ -112,11 +112,11 @@ esac
 	ctx := context.Background()
 	for name, want := range map[string]string{"-x.h5": "", "endless.h5": "it has more than 12 values"} {
 		os.WriteFile(name, nil, 0o666)
-		f, err := OpenHDF5(ctx, name)
+		f, err := openHDF5(ctx, name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, err := f.Read(ctx, "/tensor", 0)
+		a, err := f.Read("tensor", 0)
 		if want == "" && (err != nil || words.Shape(a.Shape) != "3 x 4") || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -125,19 +125,20 @@ esac
 		t.Errorf("h5dump %s", args)
 	}
 	t.Setenv("BYTES", "20")
-	f, err := OpenHDF5(ctx, "-x.h5")
+	f, err := openHDF5(ctx, "-x.h5")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Read(ctx, "/tensor", 0); err == nil || !strings.Contains(err.Error(), "it gave 5 of 12 values") {
+	if _, err := f.Read("tensor", 0); err == nil || !strings.Contains(err.Error(), "it gave 5 of 12 values") {
 		t.Errorf("too few: %v", err)
 	}
-	if _, err := OpenHDF5(ctx, dir); err == nil || !strings.Contains(err.Error(), "is a directory") {
+	if _, err := OpenArrays(ctx, dir); err == nil || !strings.Contains(err.Error(), "is a directory") {
 		t.Errorf("a folder: %v", err)
 	}
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := f.Read(ended, "/tensor", 0); err != context.Canceled {
+	f.ctx = ended
+	if _, err := f.Read("tensor", 0); err != context.Canceled {
 		t.Errorf("after an interrupt: %v", err)
 	}
 }
@@ -175,7 +176,7 @@ GROUP "/" {
 		if h.decode(bytes.NewReader(text)) != nil {
 			return
 		}
-		for _, name := range h.Names {
+		for _, name := range h.names {
 			d, there := h.datasets[name]
 			size := big.NewInt(8)
 			for _, n := range d.shape {

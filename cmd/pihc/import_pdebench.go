@@ -1,37 +1,39 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"path"
 	"slices"
-	"strings"
 
 	"pihc/data"
-	"pihc/internal/dataset"
 	"pihc/internal/machine"
 	"pihc/internal/words"
 )
 
-// importHDF5 reads either layout of PDEBench.
-func importHDF5(ctx context.Context, file string, o *importOptions) ([]data.Named, error) {
-	f, err := dataset.OpenHDF5(ctx, file)
-	if err != nil {
-		return nil, err
+// isPDEBench reports whether a file has one of PDEBench's layouts, which are HDF5.
+func isPDEBench(all data.Arrays) bool {
+	if _, ok := all.(*data.HDF5); !ok {
+		return false
 	}
-	if slices.Contains(f.Names, "/tensor") {
-		return importTensor(ctx, file, f, o)
+	return slices.ContainsFunc(all.Names(), func(name string) bool { return name == "tensor" || path.Base(name) == "data" && path.Dir(name) != "." })
+}
+
+// importPDEBench reads either layout of PDEBench.
+func importPDEBench(file string, f data.Arrays, o *importOptions) ([]data.Named, error) {
+	if slices.Contains(f.Names(), "tensor") {
+		return importTensor(f, file, o)
 	}
 	var samples []string
-	for _, name := range f.Names {
-		if path.Base(name) == "data" && (o.samples == 0 || len(samples) < o.samples) {
+	for _, name := range f.Names() {
+		if path.Base(name) == "data" && path.Dir(name) != "." && (o.samples == 0 || len(samples) < o.samples) {
 			samples = append(samples, name)
 		}
 	}
-	if len(samples) == 0 {
-		return nil, words.WithHint(fmt.Errorf("%s has neither a dataset tensor nor groups with a dataset data", file), "it has %s", strings.Join(f.Names[:min(5, len(f.Names))], ", "))
+	shape, err := f.Shape(samples[0])
+	if err != nil {
+		return nil, err
 	}
-	shape, one := f.Shape(samples[0]), 1
+	one := 1
 	for _, n := range shape {
 		one *= n
 	}
@@ -40,10 +42,14 @@ func importHDF5(ctx context.Context, file string, o *importOptions) ([]data.Name
 	}
 	values := make([]float64, 0, len(samples)*one)
 	for _, name := range samples {
-		if other := f.Shape(name); !slices.Equal(other, shape) {
+		other, err := f.Shape(name)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Equal(other, shape) {
 			return nil, fmt.Errorf("%s: dataset %s has shape %s, the first one %s", file, name, words.Shape(other), words.Shape(shape))
 		}
-		x, err := f.Read(ctx, name, 0)
+		x, err := f.Read(name, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -56,10 +62,10 @@ func importHDF5(ctx context.Context, file string, o *importOptions) ([]data.Name
 	group := path.Dir(samples[0])
 	for _, axis := range []string{"t", "x", "y"} {
 		name := group + "/grid/" + axis
-		if !slices.Contains(f.Names, name) {
+		if !slices.Contains(f.Names(), name) {
 			continue
 		}
-		x, err := f.Read(ctx, name, 0)
+		x, err := f.Read(name, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -70,8 +76,8 @@ func importHDF5(ctx context.Context, file string, o *importOptions) ([]data.Name
 
 // importTensor reads the layout with one dataset for all samples. Its time coordinates are
 // those of the ends of steps, one more than there are times.
-func importTensor(ctx context.Context, file string, f *dataset.HDF5, o *importOptions) ([]data.Named, error) {
-	x, err := f.Read(ctx, "/tensor", o.samples)
+func importTensor(f data.Arrays, file string, o *importOptions) ([]data.Named, error) {
+	x, err := f.Read("tensor", o.samples)
 	if err != nil {
 		return nil, err
 	}
@@ -81,11 +87,11 @@ func importTensor(ctx context.Context, file string, f *dataset.HDF5, o *importOp
 	}
 	x = arrays[0].Array
 	for i, axis := range []string{"t", "x", "y"} {
-		name := "/" + axis + "-coordinate"
-		if !slices.Contains(f.Names, name) || i+1 >= len(x.Shape) {
+		name := axis + "-coordinate"
+		if !slices.Contains(f.Names(), name) || i+1 >= len(x.Shape) {
 			continue
 		}
-		c, err := f.Read(ctx, name, x.Shape[i+1])
+		c, err := f.Read(name, x.Shape[i+1])
 		if err != nil {
 			return nil, err
 		}

@@ -1,0 +1,20 @@
+"""pihc: networks that solve a partial differential equation for any initial condition, trained on the equation.
+
+    run = pihc.open("runs/moe")
+    u = run.predict(u0)
+
+Functions run the program pihc, which the wheel brings. Arguments are its flags, with _ for -: `pihc help train` describes them.
+"""
+
+from importlib.metadata import PackageNotFoundError, version
+
+from ._commands import generate, init, invert, open, reproduce, solve, train
+from ._process import Error, Warning
+from ._run import Fields, Run
+
+try:
+    __version__ = version("pihc")
+except PackageNotFoundError:  # used from its sources
+    __version__ = "0"
+
+__all__ = ["Error", "Fields", "Run", "Warning", "generate", "init", "invert", "open", "reproduce", "solve", "train"]

@@ -1,0 +1,34 @@
+"""Finds the program pihc, which the wheel brings into the folder of scripts."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import sysconfig
+from typing import Iterator
+
+
+def _folders() -> Iterator[str]:
+    yield sysconfig.get_path("scripts")
+    user = sysconfig.get_preferred_scheme("user") if sys.version_info >= (3, 10) else ("nt_user" if os.name == "nt" else "posix_user")
+    yield sysconfig.get_path("scripts", user)
+    beside = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    yield os.path.join(beside, "bin")  # pip install --target
+    yield os.path.join(beside, "Scripts")
+
+
+def find() -> str:
+    """The path of the program: $PIHC_BINARY, else that of this installation, else one of the search path."""
+    given = os.environ.get("PIHC_BINARY")
+    if given:
+        return given
+    name = "pihc.exe" if os.name == "nt" else "pihc"
+    for folder in _folders():
+        path = os.path.join(folder, name)
+        if os.path.isfile(path):
+            return path
+    found = shutil.which(name)
+    if found is None:
+        raise FileNotFoundError("the program pihc is not installed beside this package; pip install pihc brings it, or set PIHC_BINARY")
+    return found

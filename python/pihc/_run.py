@@ -1,0 +1,163 @@
+"""A trained run."""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import json
+import os
+import pathlib
+import tempfile
+import warnings
+from typing import Any, Mapping, Union
+
+import numpy as np
+
+from ._process import Error, Server, Warning, _in_python, ask_json, command, flags
+
+Path = Union[str, "os.PathLike[str]"]
+Arrays = Union[Any, Mapping[str, Any]]
+
+
+class Fields(dict):  # type: ignore[type-arg]
+    """Arrays by name, and what is known of all of them in `attrs`. It takes the place of xarray.Dataset where there is no xarray."""
+
+    def __init__(self, arrays: Mapping[str, np.ndarray], attrs: Mapping[str, Any]) -> None:
+        super().__init__(arrays)
+        self.attrs = dict(attrs)
+
+
+def fields(arrays: Mapping[str, np.ndarray], attrs: Mapping[str, Any]) -> Any:
+    """An xarray.Dataset of unknowns (sample, axes), coordinates and numbers of samples; Fields without xarray."""
+    try:
+        import xarray
+    except ImportError:
+        return Fields(arrays, attrs)
+    names = list(arrays)
+    full = arrays[names[0]].ndim
+    unknowns = [n for n in names if arrays[n].ndim == full]
+    axes = names[len(unknowns) : len(unknowns) + full - 1]
+    rest = [n for n in names if n not in unknowns and n not in axes]
+    samples = arrays[unknowns[0]].shape[0]
+    return xarray.Dataset(
+        {**{n: (("sample", *axes), arrays[n]) for n in unknowns}, **{n: ("sample", arrays[n]) for n in rest if arrays[n].shape == (samples,)}},
+        coords={a: arrays[a] for a in axes},
+        attrs=dict(attrs),
+    )
+
+
+class Run:
+    """A run folder, as `pihc.open` opens it. Predictions come from one process, which is kept until `close` or the end of this object."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = pathlib.Path(path).absolute()  # whatever the working directory becomes
+        self._server = Server(os.fspath(self.path))
+        about, _ = self._server.ask("open")
+        self.problem: str = about["problem"]
+        self.method: str = about["method"]
+        self.unknowns: tuple[str, ...] = tuple(about["unknowns"])
+        self.axes: tuple[str, ...] = tuple(about["axes"])
+        self.inputs: dict[str, tuple[int, ...]] = {i["name"]: tuple(i["shape"]) for i in about.get("inputs", [])}
+        self._page: tuple[Any, str] | None = None
+
+    def __repr__(self) -> str:
+        wants = ", ".join(f"{name} {shape}" for name, shape in self.inputs.items())
+        return f"pihc.Run({os.fspath(self.path)!r}: {self.method} on {self.problem}, {', '.join(self.unknowns)} over {', '.join(self.axes)}; inputs {wants})"
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the process of predictions."""
+        self._server.close()
+
+    def predict(
+        self,
+        inputs: Arrays,
+        *,
+        grid: Mapping[str, int] | None = None,
+        passes: int | str | None = None,
+        points: int | None = None,
+        tolerance: float | None = None,
+        until: float | None = None,
+        last: bool = False,
+        remove_mean: bool = False,
+        **options: Any,
+    ) -> Any:
+        """Fields for inputs: one array of initial conditions, (x[, y]) or (sample, x[, y]), or a dict of arrays by name, as in
+        `Run.inputs`. Returns an xarray.Dataset, or Fields, with the unknowns (sample, t, x[, y]), residual_over_rate and
+        error_estimate (sample), and in attrs the verdict: trusted, doubtful or failed. Other options are the flags of `pihc predict`."""
+        given = inputs if isinstance(inputs, Mapping) else {"u0": inputs}
+        args = flags(dict(grid=grid, passes=passes, points=points, tolerance=tolerance, until=until, last=last, remove_mean=remove_mean, **options))
+        answer, arrays = self._server.ask("predict", args, {name: _numbers(name, a) for name, a in given.items()})
+        for line in answer.get("warnings", []):
+            warnings.warn(_in_python(line), Warning, stacklevel=2)
+        return fields(arrays, {"verdict": answer["verdict"], "run": os.fspath(self.path)})
+
+    def score(self, **options: Any) -> dict[str, Any]:
+        """Scores on the test split, as `pihc eval --json`, which writes them to metrics.json: relative_l2, verdict and more."""
+        return ask_json(["eval", *flags(options), "--json", "--", os.fspath(self.path)])
+
+    def parameters(self, last: bool = False) -> dict[str, np.ndarray]:
+        """Tensors of the best checkpoint, or of the newest, by their names, in (in, out) order."""
+        folder = self.path / "checkpoints"
+        found = sorted(folder.glob("step-*.json"))[-1:] if last else [f for f in [folder / "best.json"] if f.exists()]
+        if not found:
+            raise Error(f"{folder} has no checkpoint" + ("" if last else " best.json"), "the training has not come to its first validation; last=True takes the newest checkpoint")
+        about = json.loads(found[0].read_text(encoding="utf-8"))
+        path = folder / pathlib.PurePath(about["tensors"]).name
+        data = path.read_bytes()
+        if hashlib.sha256(data).hexdigest() != about["tensors_hash"]:
+            raise Error(f"{path} is not the file that {found[0].name} was written with", "it is damaged or was replaced; last=True takes the newest checkpoint")
+        return {name: a for name, a in read_safetensors(data).items() if name.startswith("params.")}
+
+    def log(self) -> list[dict[str, Any]]:
+        """The log of the training, a dict for each line."""
+        path = self.path / "log.jsonl"
+        lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
+        return [json.loads(line) for line in lines if line]
+
+    def report(self, path: Path | None = None, **options: Any) -> str:
+        """The report, a page of HTML, also written to path if given, with figures in a folder beside it. It scores the run first."""
+        with tempfile.TemporaryDirectory() as folder:
+            out = pathlib.Path(path) if path is not None else pathlib.Path(folder) / "report.html"
+            command(["report", *flags(dict(options, out=out)), "--", os.fspath(self.path)])
+            return out.read_text(encoding="utf-8")
+
+    def _repr_html_(self) -> str:
+        if not (self.path / "metrics.json").exists():  # a report may take long
+            return f"<pre>{html.escape(repr(self))}\nscore() scores it, after which this is its report</pre>"
+        state = [(f.stat().st_mtime_ns, f.stat().st_size) for f in [self.path / "log.jsonl", self.path / "checkpoints"] if f.exists()]
+        if self._page is None or self._page[0] != state:
+            try:
+                self._page = (state, self.report())
+            except Error as e:
+                return f"<pre>{html.escape(repr(self))}\nthere is no report: {html.escape(str(e))}</pre>"
+        return f'<iframe srcdoc="{html.escape(self._page[1])}" style="width: 100%; height: 40em; border: 0"></iframe>'
+
+
+def _numbers(name: str, a: Any) -> np.ndarray:
+    """An array of real numbers."""
+    try:
+        out = np.asarray(a)
+    except ValueError as e:
+        raise Error(f"{name} is no array: {e}") from None
+    if out.dtype.kind not in "fiu":
+        raise Error(f"{name} has elements of type {out.dtype}", "want real numbers, as of numpy.float64")
+    return out
+
+
+def read_safetensors(data: bytes) -> dict[str, np.ndarray]:
+    """Tensors of a safetensors file by name."""
+    kinds = {"F32": "<f4", "F64": "<f8", "I32": "<i4", "I64": "<i8"}
+    length = int.from_bytes(data[:8], "little")
+    head = json.loads(data[8 : 8 + length])
+    head.pop("__metadata__", None)
+    out = {}
+    for name, t in head.items():
+        a, b = t["data_offsets"]
+        out[name] = np.frombuffer(data[8 + length + a : 8 + length + b], kinds[t["dtype"]]).reshape(t["shape"]).copy()
+    return out
