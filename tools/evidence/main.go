@@ -16,7 +16,7 @@ import (
 )
 
 // files are the documents with tables.
-var files = []string{"docs/evidence/results.md", "docs/evidence/experts.md", "docs/evidence/paper.md"}
+var files = []string{"docs/evidence/results.md", "docs/evidence/experts.md", "docs/evidence/paper.md", "docs/evidence/gallery.md"}
 
 func main() {
 	for _, name := range files {
