@@ -1,6 +1,7 @@
-// Package data holds the file formats: arrays as NPY and NPZ, tensors as
-// safetensors, datasets as folders of shards with a manifest, run logs as
-// lines of JSON; HDF5 files are read alone.
+// Package data holds the file formats: arrays as NPY and NPZ, fields for other
+// programs as NetCDF-3 and VTK's XML, tensors as safetensors, datasets as folders
+// of shards with a manifest, run logs as lines of JSON, scalars for TensorBoard;
+// HDF5 files are read alone.
 //
 // Files appear under their final name only when complete and synchronised
 // ([WriteAtomic]). Decoders never panic, bound what they allocate by what they

@@ -88,6 +88,41 @@ func TestHDF5Refuses(t *testing.T) {
 	}
 }
 
+// Numbers of every type that is read, and those that are packed or were never written, as h5dump tells of them.
+func TestHDF5Numbers(t *testing.T) {
+	for kind, c := range map[string]struct {
+		bytes string
+		want  float64
+	}{
+		"H5T_STD_I32LE": {"\xfe\xff\xff\xff", -2}, "H5T_STD_I64BE": {"\xfd\xff\xff\xff\xff\xff\xff\xff", -3},
+		"H5T_IEEE_F32LE": {"\x00\x00\x20\x40", 2.5}, "H5T_IEEE_F64BE": {"\x00\x00\x00\x00\x00\x00\x04\xc0", -2.5},
+	} {
+		if got, err := decodeNumbers(strings.NewReader(c.bytes), kind, 1); err != nil || got[0] != c.want {
+			t.Errorf("%s: %v, %v", kind, got, err)
+		}
+	}
+	marked := func(attribute string) *HDF5 {
+		f := &HDF5{path: "a.h5", datasets: map[string]hdf5Dataset{}}
+		text := strings.Replace(hdf5Header("3, 4", "CONTIGUOUS\n SIZE 48", "NONE\n }\n FILLVALUE {\n FILL_TIME H5D_FILL_TIME_IFSET\n VALUE  -999"), `ATTRIBUTE "a"`, `ATTRIBUTE "`+attribute+`"`, 1)
+		if err := f.decode(strings.NewReader(text)); err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	for _, attribute := range []string{"scale_factor", "add_offset"} {
+		if _, err := marked(attribute).Shape("tensor"); err == nil || !strings.Contains(err.Error(), "dataset /tensor is packed") {
+			t.Errorf("%s: %v", attribute, err)
+		}
+	}
+	if d := marked("_FillValue").datasets["/tensor"]; !d.filled || d.fill != "-999" {
+		t.Errorf("a fill value: %+v", d)
+	}
+	f := marked("a")
+	if shape, err := f.Shape("g/same"); err != nil || words.Shape(shape) != "3 x 4" || f.datasets["/tensor"].filled {
+		t.Errorf("%v, %v", shape, err)
+	}
+}
+
 // A name is never an option of h5dump, what is no file never its input, and it is ended once it says more than was asked.
 func TestHDF5Program(t *testing.T) {
 	if runtime.GOOS == "windows" {

@@ -15,6 +15,7 @@ type netcdfFile struct {
 	names      []string // of dimensions
 	lengths    []int
 	variables  []Variable
+	sizes      []int64     // bytes of their values, padded
 	attributes [][2]string // of the file
 }
 
@@ -35,7 +36,7 @@ func (f *Fields) netcdf() (*netcdfFile, error) {
 		if _, ok := netcdfNumber(v.Array); !ok {
 			return nil, fmt.Errorf("variable %q: values of type %s, which NetCDF-3 lacks", v.Name, v.Array.Type())
 		}
-		if float64(v.Array.Len())*8 > maxNetCDFBytes {
+		if float64(v.Array.Len()*bytesOf(v.Array.Type())) > maxNetCDFBytes {
 			return nil, fmt.Errorf("variable %q has more than the 4 GiB that NetCDF-3 allows", v.Name)
 		}
 		if len(v.Dimensions) != len(v.Array.Shape) {
@@ -53,6 +54,9 @@ func (f *Fields) netcdf() (*netcdfFile, error) {
 				return nil, fmt.Errorf("variable %q has %d values along %s, another %d", v.Name, n, name, h.lengths[at])
 			}
 		}
+	}
+	for _, v := range f.Variables {
+		h.sizes = append(h.sizes, padded(int64(v.Array.Len()*bytesOf(v.Array.Type()))))
 	}
 	if len(f.Variables) == 0 {
 		return nil, errors.New("there is no variable")
@@ -127,7 +131,7 @@ func (h *netcdfFile) header(wide bool, begins []int64) []byte {
 		b = appendNetCDFAttributes(b, h.ofVariable(v))
 		kind, _ := netcdfNumber(v.Array)
 		b = binary.BigEndian.AppendUint32(b, kind)
-		b = binary.BigEndian.AppendUint32(b, uint32(v.bytes()))
+		b = binary.BigEndian.AppendUint32(b, uint32(h.sizes[i]))
 		if wide {
 			b = binary.BigEndian.AppendUint64(b, uint64(begins[i]))
 		} else {
@@ -137,31 +141,31 @@ func (h *netcdfFile) header(wide bool, begins []int64) []byte {
 	return b
 }
 
-// bytes are those of all values, padded.
-func (v *Variable) bytes() int64 { return padded(int64(v.Array.Len() * bytesOf(v.Array.Type()))) }
-
-// encode writes the file: CDF-1, or CDF-2 where it is to be wide or values begin beyond what the other has.
-func (h *netcdfFile) encode(w io.Writer, wide bool) error {
+// places are where the values of each variable begin, in the variant CDF-2 where it is to be wide or they begin beyond what CDF-1 has.
+func (h *netcdfFile) places(wide bool) ([]int64, bool) {
 	begins := make([]int64, len(h.variables))
-	for {
-		at := int64(len(h.header(wide, begins)))
-		for i, v := range h.variables {
-			begins[i] = at
-			at += v.bytes()
-		}
-		if wide || begins[len(begins)-1] <= math.MaxInt32 {
-			break
-		}
-		wide = true
+	at := int64(len(h.header(wide, begins)))
+	for i, size := range h.sizes {
+		begins[i] = at
+		at += size
 	}
+	if !wide && begins[len(begins)-1] > math.MaxInt32 {
+		return h.places(true)
+	}
+	return begins, wide
+}
+
+// encode writes the file.
+func (h *netcdfFile) encode(w io.Writer, wide bool) error {
+	begins, wide := h.places(wide)
 	if _, err := w.Write(h.header(wide, begins)); err != nil {
 		return err
 	}
-	for _, v := range h.variables {
+	for i, v := range h.variables {
 		if err := encodeValues(w, v.Array, binary.BigEndian); err != nil {
 			return err
 		}
-		rest := v.bytes() - int64(v.Array.Len()*bytesOf(v.Array.Type()))
+		rest := h.sizes[i] - int64(v.Array.Len()*bytesOf(v.Array.Type()))
 		if _, err := w.Write(make([]byte, rest)); err != nil {
 			return err
 		}
