@@ -38,20 +38,21 @@ test: vet lint build ## everything CI runs
 	$(MAKE) reference cross widths python xla XLATEST=-short
 
 wheel: ## wheels for Linux, macOS and Windows, in release/
-	$(GO) run ./tools/release -out release -wheels
+	rm -rf release && $(GO) run ./tools/release -out release -wheels
 
 python: ## install the wheel of this platform into a fresh environment, run its tests there, and execute python/example.ipynb
 	@python/check
 
 dist: ## archives and wheels for five platforms with their checksums, in release/; the version is that of the tag
-	$(GO) run ./tools/release -out release
+	rm -rf release && $(GO) run ./tools/release -out release
 
 dist-check: ## make dist of the last commit twice, in two folders, and compare checksums
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && set -e; \
 	for copy in one other-name; do git clone --quiet . $$folder/$$copy; $(MAKE) -C $$folder/$$copy dist; done; \
 	cd $$folder; cmp one/release/SHA256SUMS other-name/release/SHA256SUMS; \
-	(cd one/release && sha256sum --check --quiet SHA256SUMS); ! grep -qF "$$folder" -r one/release; \
-	cat one/release/SHA256SUMS; echo "dist-check: both folders have the same files"
+	cd one/release; sha256sum --check --quiet SHA256SUMS; tar -xzf *linux-amd64.tar.gz; \
+	if grep -rlF -e "$$($(GO) env GOMODCACHE)" -e "$$($(GO) env GOROOT)" -e "$$folder" pihc-*/; then echo "dist-check: these name a folder of this machine"; exit 1; fi; \
+	cat SHA256SUMS; echo "dist-check: both folders have the same files"
 
 vet:
 	@unformatted=$$($$($(GO) env GOROOT)/bin/gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi

@@ -12,6 +12,9 @@ from ._commands import generate, init, invert, open, reproduce, solve, train
 from ._process import Error, Warning
 from ._run import Fields, Run
 
+for _public in (Error, Warning, Run, Fields):
+    _public.__module__ = "pihc"
+
 try:
     __version__ = version("pihc")
 except PackageNotFoundError:  # used from its sources

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pathlib
 import tempfile
-from typing import Any, Mapping, Sequence
+from typing import Any, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -72,7 +73,7 @@ def solve(
 ) -> Any:
     """Solves a PDE file as it stands, without training. initial is an array, or a dict of arrays by name; without it initial
     conditions are drawn. Returns what Run.predict returns; attrs has error_estimate, grid, steps and seconds."""
-    with tempfile.TemporaryDirectory() as folder:
+    with _folder() as folder:
         out = os.path.join(folder, "u.npz")
         args = flags(dict(options, out=out, initial=_saved(folder, initial), grid=grid, tolerance=tolerance, set=set, seed=seed))
         said = ask_json(["solve", *args, "--json", "--", os.fspath(problem)], progress)
@@ -94,11 +95,21 @@ def invert(
 ) -> dict[str, Any]:
     """Fits numbers of a PDE file to observations: a CSV or NPZ file, or a dict of columns (axes, value, sigma; unknown,
     experiment). Returns estimates (value, low, high), chi_squared, unseen and more, as `pihc invert --json`."""
-    with tempfile.TemporaryDirectory() as folder:
+    with _folder() as folder:
         if isinstance(observe, Mapping):
             observe = _columns(os.path.join(folder, "observations.csv"), observe)
         args = flags(dict(options, observe=observe, free=free, initial=_saved(folder, initial), value=value, prior=prior, set=set))
         return ask_json(["invert", *args, "--json", "--", os.fspath(problem)], progress)
+
+
+@contextlib.contextmanager
+def _folder() -> Iterator[str]:
+    """A folder for files of arrays, which errors do not name."""
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            yield folder
+        except Error as e:
+            raise Error(e.message.replace(folder + os.sep, ""), e.hint.replace(folder + os.sep, "")) from None
 
 
 def _saved(folder: str, initial: Arrays | None) -> str | None:

@@ -38,7 +38,7 @@ def _in_python(text: str) -> str:
     """Names flags as arguments of this package, except in commands to type."""
     parts = text.replace("unknown flag: --", "unknown argument: ").split("`")
     for i in range(0, len(parts), 2):
-        parts[i] = re.sub(r"(?<![\w-])--([a-z][a-z-]*)(?=(:| [A-Z]| [\w.]+=)?)", lambda m: m[1].replace("-", "_") + ("" if m[2] else "="), parts[i])
+        parts[i] = re.sub(r"(?<![\w-])--([a-z][a-z-]*)(?=(:| [A-Z]| [\w.]+=| \S+:)?)", lambda m: m[1].replace("-", "_") + ("" if m[2] else "="), parts[i])
     return "`".join(parts)
 
 
@@ -56,6 +56,8 @@ def flags(options: Mapping[str, Any]) -> list[str]:
         if value is True:
             out.append(flag)
         elif name == "grid":
+            if not isinstance(value, Mapping):
+                raise Error(f"grid={value!r}: want points by axis", "as in grid={'t': 101, 'x': 256}")
             out += [flag, ",".join(f"{k}={n}" for k, n in value.items())]
         elif isinstance(value, Mapping):
             out += [x for k, v in _leaves(value) for x in (flag, f"{k}={v}")]

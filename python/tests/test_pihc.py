@@ -155,7 +155,7 @@ class Trained(Case):
         self.raises("u0 is no array", "", lambda: run.predict([[1, 2], [3]]))
         self.raises("2 arrays", "one array, of initial conditions", lambda: run.predict({"u0": np.ones(128), "nu": 1.0}))
         self.raises("unknown argument: pases", "", lambda: run.predict(self.u0, pases=3))
-        self.raises("^passes", "", lambda: run.predict(self.u0, passes=0))
+        self.raises("^passes many: want", "", lambda: run.predict(self.u0, passes="many"))
         self.raises("nowhere is not a run folder: it has no spec.yaml", "", lambda: pihc.open("nowhere"))
         e = self.raises('unknown key "stepz" in training', 'did you mean "steps"', lambda: pihc.train(SPEC, self.folder / "no", data=self.data, set={"training": {"stepz": 3}}))
         self.assertIn("training.stepz=3", e.message)
@@ -262,7 +262,8 @@ class Untrained(Case):
         np.testing.assert_allclose(np.asarray(u["u"])[0], decay(np.asarray(u["t"])[:, None], x), atol=2e-4)
         other = pihc.solve(self.problem, {"initial": np.sin(2 * np.pi * x)}, set={"constants.a": 0.05}, tolerance=1e-4)
         np.testing.assert_allclose(np.asarray(other["u"])[0], decay(np.asarray(other["t"])[:, None], x, 0.05), atol=2e-4)
-        self.raises("shape", "", lambda: pihc.solve(self.problem, np.ones(5)))
+        self.raises("^initial condition: initial.npy has shape 5; want 16", "", lambda: pihc.solve(self.problem, np.ones(5)))
+        self.raises("^grid=8: want points by axis", "'x': 256", lambda: pihc.solve(self.problem, grid=8))
 
     def test_invert(self):
         t, x = (a.ravel() for a in np.meshgrid([0.2, 0.35, 0.5], np.arange(8) / 8 + 0.03, indexing="ij"))

@@ -19,6 +19,7 @@ import (
 
 // archive packs files into a folder of its own: a tar.gz, or a zip for Windows.
 func (r *release) archive(p platform, files []file) (string, []byte, error) {
+	files = sorted(files)
 	folder := "pihc-" + r.version + "-" + p.String()
 	for i := range files {
 		files[i].name = folder + "/" + files[i].name
@@ -49,7 +50,7 @@ func (r *release) tar(files []file) ([]byte, error) {
 		return nil, err
 	}
 	w := tar.NewWriter(z)
-	for _, f := range sorted(files) {
+	for _, f := range files {
 		if err := w.WriteHeader(&tar.Header{Name: f.name, Mode: int64(f.mode()), Size: int64(len(f.content)), ModTime: r.date, Format: tar.FormatUSTAR}); err != nil {
 			return nil, err
 		}

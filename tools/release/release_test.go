@@ -31,7 +31,7 @@ func TestPythonVersion(t *testing.T) {
 }
 
 // Equal files give equal archives, in whatever order they come; programs can be run.
-func TestTar(t *testing.T) {
+func TestArchives(t *testing.T) {
 	r := &release{version: "1", date: time.Unix(1700000000, 0).UTC()}
 	files := func(names ...string) (out []file) {
 		for _, n := range names {
@@ -39,13 +39,19 @@ func TestTar(t *testing.T) {
 		}
 		return out
 	}
-	_, one, err := r.archive(platforms[0], files("pihc", "a", "b/c"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	name, two, err := r.archive(platforms[0], files("b/c", "pihc", "a"))
-	if err != nil || !bytes.Equal(one, two) || name != "pihc-1-linux-amd64.tar.gz" {
-		t.Errorf("%s differs by the order of its files, %v", name, err)
+	var one []byte
+	for i, want := range map[int]string{0: "pihc-1-linux-amd64.tar.gz", len(platforms) - 1: "pihc-1-windows-amd64.zip"} {
+		_, first, err := r.archive(platforms[i], files("pihc", "a", "b/c"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		name, again, err := r.archive(platforms[i], files("b/c", "pihc", "a"))
+		if err != nil || !bytes.Equal(first, again) || name != want {
+			t.Errorf("%s differs by the order of its files, %v", name, err)
+		}
+		if i == 0 {
+			one = first
+		}
 	}
 	z, err := gzip.NewReader(bytes.NewReader(one))
 	if err != nil {
