@@ -13,13 +13,14 @@ type band struct {
 	n, lower, upper int
 	width           int       // of a stored row: lower + upper, and lower more for fill
 	a               []float64 // row i holds columns i-lower .. i+upper+lower
+	l               []float64 // column k of the factor below the diagonal, lower numbers, as it was eliminated
 	pivot           []int
 }
 
 func newBand(n, lower, upper int) *band {
 	lower, upper = min(lower, n-1), min(upper, n-1)
 	width := 2*lower + upper + 1
-	return &band{n: n, lower: lower, upper: upper, width: width, a: make([]float64, n*width), pivot: make([]int, n)}
+	return &band{n: n, lower: lower, upper: upper, width: width, a: make([]float64, n*width), l: make([]float64, n*lower), pivot: make([]int, n)}
 }
 
 func (b *band) add(i, j int, v float64) { b.a[i*b.width+j-i+b.lower] += v }
@@ -53,7 +54,7 @@ func (b *band) factor() bool {
 				continue
 			}
 			f := row[0] / top[0]
-			row[0] = f
+			b.l[k*b.lower+i-k-1] = f
 			kernel.Axpy64(row[1:], -f, top[1:])
 		}
 	}
@@ -66,8 +67,9 @@ func (b *band) solve(x []float64) {
 	for k := range b.n {
 		p := b.pivot[k]
 		x[k], x[p] = x[p], x[k]
-		for i := k + 1; i <= min(b.n-1, k+b.lower); i++ {
-			x[i] -= b.a[i*w+k-i+b.lower] * x[k]
+		to, by := x[k+1:min(b.n, k+b.lower+1)], x[k]
+		for i, v := range b.l[k*b.lower:][:len(to)] {
+			to[i] -= v * by
 		}
 	}
 	for k := b.n - 1; k >= 0; k-- {
