@@ -9,7 +9,7 @@ Functions run the program pihc, which the wheel brings. Arguments are its flags,
 from importlib.metadata import PackageNotFoundError, version
 
 from ._commands import generate, init, invert, open, reproduce, solve, train
-from ._process import Error, Warning
+from ._errors import Error, Warning
 from ._run import Fields, Run
 
 for _public in (Error, Warning, Run, Fields):

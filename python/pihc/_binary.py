@@ -8,6 +8,8 @@ import sys
 import sysconfig
 from typing import Iterator
 
+from ._errors import Error
+
 
 def _folders() -> Iterator[str]:
     yield sysconfig.get_path("scripts")
@@ -22,6 +24,8 @@ def find() -> str:
     """The path of the program: $PIHC_BINARY, else that of this installation, else one of the search path."""
     given = os.environ.get("PIHC_BINARY")
     if given:
+        if not os.path.isfile(given):
+            raise Error(f"PIHC_BINARY names {given}, which is no file", "the path of the program pihc")
         return given
     name = "pihc.exe" if os.name == "nt" else "pihc"
     for folder in _folders():
@@ -30,5 +34,5 @@ def find() -> str:
             return path
     found = shutil.which(name)
     if found is None:
-        raise FileNotFoundError("the program pihc is not installed beside this package; pip install pihc brings it, or set PIHC_BINARY")
+        raise Error("the program pihc is not installed beside this package", "install the wheel of this platform, or set PIHC_BINARY to the path of the program")
     return found

@@ -10,7 +10,8 @@ from typing import Any, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from ._process import Error, Progress, ask_json, command, flags
+from ._errors import Error
+from ._process import Progress, ask_json, command, flags
 from ._run import Arrays, Path, Run, _numbers, fields
 
 

@@ -17,21 +17,9 @@ from typing import IO, Any, Callable, Mapping, Sequence
 import numpy as np
 
 from ._binary import find
+from ._errors import Error, Warning
 
 Progress = Callable[["dict[str, Any]"], object]
-
-
-class Error(RuntimeError):
-    """What the program says is wrong, in one line or, of mistakes in files, with their lines. `hint` is what to do, or ""."""
-
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message + (f"\nhint: {hint}" if hint else ""))
-        self.message = message
-        self.hint = hint
-
-
-class Warning(UserWarning):  # noqa: A001
-    """What the program warns of."""
 
 
 def _in_python(text: str) -> str:

@@ -13,7 +13,8 @@ from typing import Any, Mapping, Union
 
 import numpy as np
 
-from ._process import Error, Server, Warning, _in_python, ask_json, command, flags
+from ._errors import Error, Warning
+from ._process import Server, _in_python, ask_json, command, flags
 
 Path = Union[str, "os.PathLike[str]"]
 Arrays = Union[Any, Mapping[str, Any]]

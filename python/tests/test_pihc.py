@@ -287,7 +287,13 @@ class Untrained(Case):
         self.assertTrue(lines and all(set(line) == {"text"} for line in lines))
 
 
-class Words(unittest.TestCase):
+class Words(Case):
+    def test_no_program(self):
+        with unittest.mock.patch.dict(os.environ, {"PIHC_BINARY": str(self.folder / "none")}):
+            self.raises("which is no file", "path of the program", lambda: pihc.open("run"))
+        with unittest.mock.patch.dict(os.environ, {"PIHC_BINARY": "", "PATH": ""}), unittest.mock.patch.object(_binary, "_folders", list):
+            self.raises("not installed", "PIHC_BINARY", lambda: pihc.init("heat", self.folder / "heat"))
+
     def test_flags(self):
         self.assertEqual(
             _process.flags(dict(grid={"x": 4, "t": 5}, last=True, trust_edits=False, points=0, passes=None, set={"a": {"b": [1, 2], "c": True}, "d": "x", "e": np.float32(0.5)}, free=["D", "k"])),
