@@ -169,6 +169,9 @@ func importArrays(file string, all data.Arrays, o *importOptions) ([]data.Named,
 		if take.to == dataset.GivenTrain {
 			samples = 0
 		}
+		if err := data.CheckOrder(all, take.from, []string{"t"}); err != nil {
+			return nil, err
+		}
 		x, err := readFirst(all, take.from, samples)
 		if err != nil {
 			return nil, err

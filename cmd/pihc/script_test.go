@@ -78,7 +78,7 @@ func TestScripts(t *testing.T) {
 			switch name {
 			case "pjrt":
 				return os.Getenv("PIHC_PJRT") != "", nil
-			case "numpy", "h5py", "xarray", "pyvista", "tensorboard":
+			case "numpy", "h5py", "h5netcdf", "xarray", "pyvista", "tensorboard":
 				return exec.Command("python3", "-c", "import "+name).Run() == nil, nil
 			}
 			return false, fmt.Errorf("unknown condition %q", name)
