@@ -151,16 +151,17 @@ func (f *NetCDF) fits(header, size int64) error {
 // Names are the variables, in the order of the file.
 func (f *NetCDF) Names() []string { return f.names }
 
-// order is an error for a variable whose dimensions have names of axes in another order than that given. Other names may be anywhere.
+// order is an error for a variable whose dimensions have names of axes in another order than that given, of which the first comes before all
+// others. Other names may be anywhere behind it.
 func (f *NetCDF) order(name string, axes []string) error {
 	v := f.variables[name]
 	if v == nil {
 		return nil
 	}
 	last := -1
-	for _, axis := range v.axes {
+	for i, axis := range v.axes {
 		if at := slices.Index(axes, axis); at >= 0 {
-			if at < last {
+			if at < last || at == 0 && i > 0 {
 				return words.WithHint(f.inVariable(name, fmt.Errorf("its dimensions are (%s); want the order %s", strings.Join(v.axes, ", "), strings.Join(axes, ", "))),
 					"in xarray, u.transpose(%s) has it", strings.Join(quoted(axes, v.axes), ", "))
 			}

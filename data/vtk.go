@@ -120,12 +120,13 @@ func (v *vtkImages) fill(f *Fields) error {
 	return nil
 }
 
+// vtkNumbers are finite numbers as text.
 func vtkNumbers(values []float64) string {
 	var text []string
 	for _, x := range values {
 		text = append(text, strconv.FormatFloat(x, 'g', -1, 64))
 	}
-	return strings.ToLower(strings.Join(text, " "))
+	return strings.Join(text, " ")
 }
 
 func escaped(s string) string {
@@ -142,14 +143,14 @@ func (v *vtkImages) encode(w io.Writer, at int) error {
 	extent := fmt.Sprintf("0 %d 0 %d 0 %d", v.points[0]-1, v.points[1]-1, v.points[2]-1)
 	fmt.Fprintf(&b, vtkFile, "ImageData")
 	fmt.Fprintf(&b, " <ImageData WholeExtent=\"%s\" Origin=\"%s\" Spacing=\"%s\">\n  <FieldData>\n", extent, vtkNumbers(v.origin[:]), vtkNumbers(v.spacing[:]))
-	field := func(name string, values []float64) {
-		fmt.Fprintf(&b, "   <DataArray type=\"Float64\" Name=\"%s\" NumberOfTuples=\"%d\" format=\"ascii\">%s</DataArray>\n", escaped(name), len(values), vtkNumbers(values))
-	}
+	offset := len(v.arrays) * 8 * (v.size + 1)
 	if !v.steady {
-		field("TimeValue", v.times[at:at+1])
+		fmt.Fprintf(&b, "   <DataArray type=\"Float64\" Name=\"TimeValue\" NumberOfTuples=\"1\" format=\"ascii\">%s</DataArray>\n", vtkNumbers(v.times[at:at+1]))
 	}
-	for _, x := range v.further {
-		field(x.Name, x.Array.Float64())
+	for _, x := range v.further { // appended, as VTK reads no NaN in text
+		n := x.Array.Len()
+		fmt.Fprintf(&b, "   <DataArray type=\"Float64\" Name=\"%s\" NumberOfTuples=\"%d\" format=\"appended\" offset=\"%d\"/>\n", escaped(x.Name), n, offset)
+		offset += 8 * (n + 1)
 	}
 	fmt.Fprintf(&b, "  </FieldData>\n  <Piece Extent=\"%s\">\n   <PointData Scalars=\"%s\">\n", extent, escaped(v.arrays[0].name))
 	for k, a := range v.arrays {
@@ -173,6 +174,15 @@ func (v *vtkImages) encode(w io.Writer, at int) error {
 				}
 				line = line[:0]
 			}
+		}
+	}
+	for _, x := range v.further {
+		line = binary.LittleEndian.AppendUint64(line[:0], uint64(8*x.Array.Len()))
+		for _, value := range x.Array.Float64() {
+			line = binary.LittleEndian.AppendUint64(line, math.Float64bits(value))
+		}
+		if _, err := w.Write(line); err != nil {
+			return err
 		}
 	}
 	_, err := io.WriteString(w, "\n </AppendedData>\n</VTKFile>\n")

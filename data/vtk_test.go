@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -53,8 +54,11 @@ func readImage(t *testing.T, path string) (v image) {
 	return v
 }
 
-func (v *image) values(k int) (values []float64) {
-	at := v.appended[v.ImageData.Piece.PointData.DataArray[k].Offset:]
+func (v *image) values(k int) []float64 { return v.at(v.ImageData.Piece.PointData.DataArray[k].Offset) }
+
+// at are the values appended at an offset.
+func (v *image) at(offset int) (values []float64) {
+	at := v.appended[offset:]
 	n := binary.LittleEndian.Uint64(at)
 	for at = at[8 : 8+n]; len(at) > 0; at = at[8:] {
 		values = append(values, math.Float64frombits(binary.LittleEndian.Uint64(at)))
@@ -91,7 +95,9 @@ func flow(samples, times int) *Fields {
 	add("t", t, []string{"t"}, times)
 	add("x", x, []string{"x"}, 4)
 	add("y", y, []string{"y"}, 3)
-	add("error_estimate", slices.Repeat([]float64{0.5}, samples), []string{"sample"}, samples)
+	estimates := slices.Repeat([]float64{math.NaN()}, samples)
+	estimates[0] = 0.5
+	add("error_estimate", estimates, []string{"sample"}, samples)
 	return f
 }
 
@@ -130,8 +136,10 @@ func TestSeries(t *testing.T) {
 		if i := v.ImageData; i.WholeExtent != "0 3 0 2 0 0" || i.Origin != "0.5 -1 0" || i.Spacing != "1 0.25 1" {
 			t.Errorf("%s: %+v", d.File, i)
 		}
-		if f := v.ImageData.FieldData.DataArray; len(f) != 2 || f[0].Name != "TimeValue" || f[1].Text != "0.5 0.5" {
+		if f := v.ImageData.FieldData.DataArray; len(f) != 2 || f[0].Name != "TimeValue" || f[0].Text != strconv.FormatFloat(d.Timestep, 'g', -1, 64) || f[1].Name != "error_estimate" {
 			t.Errorf("%s: %+v", d.File, f)
+		} else if e := v.at(f[1].Offset); len(e) != 2 || e[0] != 0.5 || !math.IsNaN(e[1]) {
+			t.Errorf("%s: error_estimate %v", d.File, e)
 		}
 		for s := range 2 {
 			if name := v.ImageData.Piece.PointData.DataArray[s].Name; name != fmt.Sprintf("u<_sample%d", s) {
