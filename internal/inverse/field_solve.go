@@ -257,7 +257,7 @@ func (s *fieldState) minimise() (steps int, ended bool, err error) {
 				}
 				break
 			}
-			if falls <= enough { // rounding
+			if falls <= enough && damping <= 1e-3 { // rounding, and not a step that damping makes short
 				copy(s.x, kept)
 				return steps, true, s.end()
 			}
@@ -266,7 +266,7 @@ func (s *fieldState) minimise() (steps int, ended bool, err error) {
 				return steps, false, s.end()
 			}
 			copy(s.x, kept)
-			if err := s.evaluate(s.x, true); err != nil {
+			if err := s.evaluate(s.x, false); err != nil { // the derivatives are still those of here
 				return steps, false, err
 			}
 			g = s.normal()
@@ -278,9 +278,9 @@ func (s *fieldState) minimise() (steps int, ended bool, err error) {
 	return steps, false, s.end()
 }
 
-// end leaves the factored matrix of where the unknowns are.
+// end leaves the factored matrix of where the unknowns and the derivatives are.
 func (s *fieldState) end() error {
-	if err := s.evaluate(s.x, true); err != nil {
+	if err := s.evaluate(s.x, false); err != nil {
 		return err
 	}
 	s.normal()
