@@ -26,13 +26,16 @@ type group []run
 type set struct{ title, table, suffix, residuals string }
 
 // makeTable returns a table of a document: errors, differences or residuals of the sets that sets.csv
-// lists, in its order, "experts STUDY", the arms of a study of three seeds, or "gallery".
+// lists, in its order, "experts STUDY", the arms of a study of three seeds, "gallery", or "approximation".
 func makeTable(folder, name string) (string, error) {
 	if study, ok := strings.CutPrefix(name, "experts "); ok {
 		return expertTable(folder, []string{study + "-seed-0", study + "-seed-1", study + "-seed-2"})
 	}
-	if name == "gallery" {
+	switch name {
+	case "gallery":
 		return galleryTable(folder)
+	case "approximation":
+		return podTable(folder)
 	}
 	runs, err := readRuns(filepath.Join(folder, "runs.csv"))
 	if err != nil {
