@@ -31,6 +31,7 @@ type Verdict struct {
 	// Faults are what no training can make up for, Notes what may be meant.
 	Faults []string `json:"faults,omitempty"`
 	Notes  []string `json:"notes,omitempty"`
+	Open   []string `json:"-"` // among the notes: what may be missing at ends of axes with cells
 }
 
 // examine says whether the rows of a problem determine its unknown, and agree with each other and
@@ -44,6 +45,7 @@ func examine(p *pde.Problem) (*Verdict, error) {
 	if len(x.Faults) > 0 {
 		return x, nil
 	}
+	x.Notes = append(x.Notes, x.Open...)
 	for c, u := range p.Unknowns {
 		met := p.SmoothMet(c)
 		if len(met) == 0 {

@@ -100,10 +100,14 @@ func Solve(ctx context.Context, p *pde.Problem, g *grid.Grid, inputs [][]float64
 		return nil, usagef("--tolerance %g: want %g or more", o.Tolerance, discrete.LeastTolerance)
 	}
 	begin := time.Now()
-	if err := solvableAsStated(p, g, inputs, &o); err != nil {
+	open, err := solvableAsStated(p, g, inputs, &o)
+	if err != nil {
 		return nil, err
 	}
 	s := &Solution{Problem: p, Grid: g, Fields: make([][]float64, len(p.Unknowns)), tolerance: o.Tolerance}
+	for _, text := range open {
+		o.warn(&s.Warnings, "%s", text)
+	}
 	refinement := discrete.NewRefinement(p, g, o.Tolerance)
 	for i, sample := range inputs {
 		x, err := refinement.Solve(ctx, sample, func(x discrete.Refined) {
@@ -126,18 +130,18 @@ func Solve(ctx context.Context, p *pde.Problem, g *grid.Grid, inputs [][]float64
 	return s, nil
 }
 
-// solvableAsStated is an error for inputs and problems of which it is known before that no solution is theirs.
-func solvableAsStated(p *pde.Problem, g *grid.Grid, inputs [][]float64, o *SolveOptions) error {
+// solvableAsStated is an error for inputs and problems of which it is known before that no solution is theirs, and says what may be missing.
+func solvableAsStated(p *pde.Problem, g *grid.Grid, inputs [][]float64, o *SolveOptions) (open []string, err error) {
 	if len(inputs) == 0 {
-		return usagef("%s: no samples", o.Name)
+		return nil, usagef("%s: no samples", o.Name)
 	}
 	for i, sample := range inputs {
 		if len(sample) != p.InputSize(g) {
-			return fmt.Errorf("%s, sample %d: %d values; want %d, those of %s on %s", o.Name, i, len(sample), p.InputSize(g), strings.Join(p.InputNames(), ", "), words.Shape(g.Shape()))
+			return nil, fmt.Errorf("%s, sample %d: %d values; want %d, those of %s on %s", o.Name, i, len(sample), p.InputSize(g), strings.Join(p.InputNames(), ", "), words.Shape(g.Shape()))
 		}
 		if u0 := p.InitialOf(sample, g); u0 != nil {
 			if err := dataset.CheckInitial(p, u0); err != nil {
-				return words.WithHint(fmt.Errorf("%s, sample %d: %w", o.Name, i, err), "subtract the mean first")
+				return nil, words.WithHint(fmt.Errorf("%s, sample %d: %w", o.Name, i, err), "subtract the mean first")
 			}
 		}
 	}
@@ -149,12 +153,12 @@ func solvableAsStated(p *pde.Problem, g *grid.Grid, inputs [][]float64, o *Solve
 		return all, nil
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if len(x.Faults) > 0 {
-		return words.WithHint(errors.New("the problem cannot be solved as it stands: "+words.ListBy("; ", x.Faults)), "see `conditions` and `ansatz` in docs/reference/pde-files.md")
+		return nil, words.WithHint(errors.New("the problem cannot be solved as it stands: "+words.ListBy("; ", x.Faults)), "see `conditions` and `ansatz` in docs/reference/pde-files.md")
 	}
-	return nil
+	return x.Open, nil
 }
 
 // unsolved adds advice to why there is no solution.

@@ -23,6 +23,7 @@ type Examination struct {
 	// Faults are what no training can make up for, Notes what may be meant.
 	Faults []string `json:"faults,omitempty"`
 	Notes  []string `json:"notes,omitempty"`
+	Open   []string `json:"-"` // what may be missing at ends of axes with cells
 }
 
 // mostValues bounds systems that are solved a second time, on a finer grid.

@@ -1,6 +1,7 @@
 package discrete
 
 import (
+	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
@@ -229,6 +230,27 @@ func TestExamineFaults(t *testing.T) {
 		}
 		if strings.HasPrefix(c.name, "a root") && !strings.Contains(faults, "u^0.5 at u = -") {
 			t.Errorf("%s: %s", c.name, faults)
+		}
+	}
+}
+
+// Ends of an axis with cells at which nothing holds are named, but not where ghost values say what holds there.
+func TestExamineOpenCells(t *testing.T) {
+	const file = `axes:
+  t: {range: [0, 1], points: 9, boundary: nodes}
+  x: {range: [0, 1], points: 12, boundary: cells}
+terms:
+  u_t: {axis: t, derivative: 1}
+  u_xx: {axis: x, derivative: 2%s}
+residual: {expression: u_t - 0.1*u_xx}
+conditions:
+  start: {kind: initial, at: {t: low}, expression: u - u0}
+initial: {distribution: random-sines, low: -1, high: 1}
+`
+	for closure, want := range map[string]int{"": 1, ", closure: ghost, low: inner1, high: inner1": 0, ", closure: ghost, low: -inner1, high: inner1": 0} {
+		x := examine(t, load(t, fmt.Sprintf(file, closure)))
+		if len(x.Faults) > 0 || len(x.Open) != want || want > 0 && !strings.Contains(x.Open[0], "either end of x, where u_xx needs one") {
+			t.Errorf("closure %q: %+v", closure, x)
 		}
 	}
 }

@@ -22,7 +22,9 @@ def open(path: Path) -> Run:  # noqa: A001
 
 def init(name: Path, out: Path, *, minutes: float | None = None, progress: Progress | None = None, **options: Any) -> pathlib.Path:
     """Writes problem.yaml and spec.yaml to the folder out, from a template or for a PDE file, and returns the path of the spec."""
-    command(["init", *flags(dict(options, out=out, minutes=minutes)), "--", os.fspath(name)], progress)
+    said = command(["init", *flags(dict(options, out=out, minutes=minutes)), "--", os.fspath(name)], progress)
+    for line in said.splitlines() if progress else ():
+        progress({"text": line})
     return pathlib.Path(out) / "spec.yaml"
 
 

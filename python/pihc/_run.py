@@ -92,6 +92,10 @@ class Run:
         `Run.inputs`. Returns an xarray.Dataset, or Fields, with the unknowns (sample, t, x[, y]), residual_over_rate and
         error_estimate (sample), and in attrs the verdict: trusted, doubtful or failed. Other options are the flags of `pihc predict`."""
         given = inputs if isinstance(inputs, Mapping) else {"u0": inputs}
+        if len(given) == 1 and list(self.inputs) == ["initial"]:
+            (name,) = given
+            if name not in ("initial", "u0", *(u + "0" for u in self.unknowns)):
+                raise Error(f"no input is called {name!r}", f"the one input of this run is {self.unknowns[0]}0, its initial condition")
         args = flags(dict(grid=grid, passes=passes, points=points, tolerance=tolerance, until=until, last=last, remove_mean=remove_mean, **options))
         answer, arrays = self._server.ask("predict", args, {name: _numbers(name, a) for name, a in given.items()})
         for line in answer.get("warnings", []):

@@ -96,6 +96,7 @@ class Trained(Case):
                 for name in want:
                     np.testing.assert_array_equal(np.asarray(got[name]), want[name], name)
         one = self.predict({"initial": self.u0[0]})
+        self.raises("no input is called 'zz'", "u0", lambda: self.predict({"zz": self.u0[0]}))
         self.assertEqual(one["u"].shape, (1, 101, 128))
         self.assertIn(one.attrs["verdict"], ("trusted", "doubtful", "failed"))
 
