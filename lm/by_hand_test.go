@@ -104,5 +104,5 @@ func TestByHand(t *testing.T) {
 		t.Errorf("the gradient is %.6f, and %.6f by differences", w[1]+through, difference)
 	}
 	has("from %.5f to %.5f", u, minimum(1.01))
-	has("%.4f a unit", (minimum(1.01)-u)/0.01)
+	has("%.3f a unit", (minimum(1.01)-u)/0.01)
 }

