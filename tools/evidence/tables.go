@@ -2,8 +2,8 @@ package main
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -26,10 +26,14 @@ type group []run
 type set struct{ title, table, suffix, residuals string }
 
 // makeTable returns a table of a document: errors, differences or residuals of the sets that sets.csv
-// lists, in its order, "experts STUDY", the arms of a study of three seeds, "gallery", or "approximation".
+// lists, in its order, "experts STUDY", the arms of a study,
+// "comparisons FAMILY", "gallery", or "approximation".
 func makeTable(folder, name string) (string, error) {
 	if study, ok := strings.CutPrefix(name, "experts "); ok {
-		return expertTable(folder, []string{study + "-seed-0", study + "-seed-1", study + "-seed-2"})
+		return expertTable(folder, study)
+	}
+	if family, ok := strings.CutPrefix(name, "comparisons "); ok {
+		return comparisonTable(folder, family)
 	}
 	switch name {
 	case "gallery":
@@ -56,7 +60,7 @@ func makeTable(folder, name string) (string, error) {
 	case "errors":
 		return errorTable(runs, sets), nil
 	case "differences":
-		return differenceTable(runs, sets), nil
+		return differenceTable(runs, sets)
 	case "residuals":
 		return residualTable(runs, sets), nil
 	}
@@ -115,15 +119,25 @@ func readRuns(name string) (map[string]group, error) {
 	return runs, nil
 }
 
-// errors are what a set is about: of times beyond training alone where there are such.
-func (s set) errors(g group) []float64 {
-	var out []float64
+// error is what a set is about: of times beyond training alone where there are such.
+func (s set) error(r run) float64 {
+	if strings.HasSuffix(s.table, "-temporal") {
+		return r.unseen
+	}
+	return r.l2
+}
+
+func (s set) errors(g group) (out []float64) {
 	for _, r := range g {
-		if strings.HasSuffix(s.table, "-temporal") {
-			out = append(out, r.unseen)
-		} else {
-			out = append(out, r.l2)
-		}
+		out = append(out, s.error(r))
+	}
+	return out
+}
+
+func (s set) bySeed(g group) map[string]float64 {
+	out := map[string]float64{}
+	for _, r := range g {
+		out[r.seed] = s.error(r)
 	}
 	return out
 }
@@ -177,94 +191,33 @@ func residualTable(runs map[string]group, sets []set) string {
 }
 
 // differenceTable pairs methods by seed: the mean of a difference over samples is the difference of the means.
-func differenceTable(runs map[string]group, sets []set) string {
-	var b strings.Builder
-	b.WriteString("| | seeds | PI-HC less PI-SC | PI-HC-MoE less PI-SC | PI-HC-MoE less PI-HC |\n|---|---|---|---|---|\n")
+// All its comparisons are one family.
+func differenceTable(runs map[string]group, sets []set) (string, error) {
+	var rows []set
+	var all []comparison
+	pairs := [][2]string{{"hard", "soft"}, {"moe", "soft"}, {"moe", "hard"}}
 	for _, s := range sets {
-		n := len(runs[s.table+" soft"+s.suffix])
-		if n < 3 {
+		if len(runs[s.table+" soft"+s.suffix]) < 3 {
 			continue
 		}
-		fmt.Fprintf(&b, "| %s | %d |", s.title, n)
-		for _, pair := range [][2]string{{"hard", "soft"}, {"moe", "soft"}, {"moe", "hard"}} {
-			fmt.Fprintf(&b, " %s |", difference(s.errors(runs[s.table+" "+pair[0]+s.suffix]), s.errors(runs[s.table+" "+pair[1]+s.suffix])))
+		rows = append(rows, s)
+		for _, pair := range pairs {
+			c, err := compare(s.bySeed(runs[s.table+" "+pair[0]+s.suffix]), s.bySeed(runs[s.table+" "+pair[1]+s.suffix]))
+			if err != nil {
+				return "", fmt.Errorf("%s: %w", s.title, err)
+			}
+			all = append(all, c)
+		}
+	}
+	differ := holm(all)
+	var b strings.Builder
+	b.WriteString("| | seeds | PI-HC less PI-SC | PI-HC-MoE less PI-SC | PI-HC-MoE less PI-HC |\n|---|---|---|---|---|\n")
+	for i, s := range rows {
+		fmt.Fprintf(&b, "| %s | %d |", s.title, all[3*i].n)
+		for k := 3 * i; k < 3*i+3; k++ {
+			fmt.Fprintf(&b, " %s |", all[k].cell(differ[k]))
 		}
 		b.WriteString("\n")
-	}
-	return b.String()
-}
-
-// difference is a less b in percentage points, mean ± standard error over seeds, bold where
-// it has one sign at every seed and is more than two standard errors.
-func difference(a, b []float64) string {
-	if len(a) != len(b) || len(a) < 2 {
-		return ""
-	}
-	d := make([]float64, len(a))
-	same := true
-	for i := range a {
-		d[i] = 100 * (a[i] - b[i])
-		same = same && d[i]*d[0] > 0
-	}
-	m, square := mean(d), 0.0
-	for _, x := range d {
-		square += (x - m) * (x - m)
-	}
-	deviation := math.Sqrt(square / float64(len(d)-1) / float64(len(d)))
-	text := fmt.Sprintf("%+.2f ± %.2f", m, deviation)
-	if deviation >= 1 {
-		text = fmt.Sprintf("%+.1f ± %.1f", m, deviation)
-	}
-	if same && math.Abs(m) > 2*deviation {
-		text = "**" + text + "**"
-	}
-	return text
-}
-
-// arm is what a study of experts says of one way to solve.
-type arm struct {
-	Name    string  `json:"name"`
-	Flop    float64 `json:"solve_flop"`
-	Method  string  `json:"method"`
-	Basis   int     `json:"basis"`
-	Error   moments `json:"relative_l2"`
-	Experts int     `json:"experts"`
-	Family  string  `json:"family"`
-}
-
-type moments struct{ Mean, Max float64 }
-
-// expertTable has the arms of a study, each with the errors of its seeds.
-func expertTable(folder string, studies []string) (string, error) {
-	bySeed := make([][]arm, len(studies))
-	for i, name := range studies {
-		file := filepath.Join(folder, "studies", name+".json")
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return "", err
-		}
-		var study struct{ Arms []arm }
-		if err := json.Unmarshal(text, &study); err != nil {
-			return "", fmt.Errorf("%s: %w", file, err)
-		}
-		bySeed[i] = study.Arms
-	}
-	var b strings.Builder
-	b.WriteString("| arm | experts | N | error by seed | mean | operations of the solves |\n|---|---|---|---|---|---|\n")
-	for _, first := range bySeed[0] {
-		var errors []float64
-		var texts []string
-		flop := 0.0
-		for _, arms := range bySeed {
-			i := slices.IndexFunc(arms, func(a arm) bool { return a.Name == first.Name })
-			if i < 0 {
-				return "", fmt.Errorf("arm %s is not in every study of %v", first.Name, studies)
-			}
-			errors = append(errors, arms[i].Error.Mean)
-			texts = append(texts, strings.TrimSuffix(percent(arms[i].Error.Mean), " %"))
-			flop += arms[i].Flop / float64(len(bySeed))
-		}
-		fmt.Fprintf(&b, "| %s | %d | %d | %s %% | %s | %.1e |\n", families[first.Family], first.Experts, first.Basis, strings.Join(texts, ", "), percent(mean(errors)), flop)
 	}
 	return b.String(), nil
 }
@@ -282,8 +235,4 @@ func percent(x float64) string {
 	return strconv.FormatFloat(100*x, 'f', max(0, 2-int(math.Floor(math.Log10(100*x)))), 64) + " %"
 }
 
-// families are the arms of a study as the page calls them.
-var families = map[string]string{
-	"hard": "one solve", "moe": "experts", "moe-random": "experts, rows from anywhere",
-	"moe-coupled": "experts, a quarter of the rows beyond their borders",
-}
+func sortedKeys[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }

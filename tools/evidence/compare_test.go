@@ -1,0 +1,89 @@
+package main
+
+import (
+	"math"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// Mean and standard error are those of the laboratory notes, which another program computed from
+// the samples; the interval is that by printed tables of Student's t, and p its closed form for two
+// degrees of freedom, 1 - t/√(t² + 2).
+func TestCompare(t *testing.T) {
+	runs, err := readRuns(filepath.Join("..", "..", "docs", "runs", "runs.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables := map[int]float64{2: 4.3027, 4: 2.7764}
+	for _, c := range []struct {
+		a, b        string
+		temporal    bool
+		mean, error float64 // in percentage points, as printed
+	}{
+		{"diffusion-sorption-demo hard", "diffusion-sorption-demo soft", false, -0.27, 0.03},
+		{"diffusion-sorption-small hard", "diffusion-sorption-small soft", false, -0.34, 0.17},
+		{"diffusion-sorption-small moe", "diffusion-sorption-small hard", false, 0.035, 0.054},
+		{"diffusion-sorption-published-256 moe", "diffusion-sorption-published-256 soft", false, 0.37, 0.07},
+		{"navier-stokes-small hard", "navier-stokes-small soft", false, -0.864, 0.027},
+		{"navier-stokes-small moe-one-pass", "navier-stokes-small hard-one-pass", false, 0.25, 0.04},
+		{"navier-stokes-demo moe-one-pass", "navier-stokes-demo hard-one-pass", false, 1.35, 0.12},
+		{"diffusion-sorption-demo-temporal moe", "diffusion-sorption-demo-temporal soft", true, 0.2, 1.4},
+	} {
+		s := set{}
+		if c.temporal {
+			s.table = "-temporal"
+		}
+		got, err := compare(s.bySeed(runs[c.a]), s.bySeed(runs[c.b]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		digit := 0.006
+		if c.temporal {
+			digit = 0.06
+		}
+		quantile := tables[got.n-1]
+		e := (got.high - got.low) / 2 / quantile
+		if math.Abs(got.mean-c.mean) > digit || math.Abs(e-c.error) > digit {
+			t.Errorf("%s less %s: %+.3f with an error of %.3f, want %+.3f and %.3f", c.a, c.b, got.mean, e, c.mean, c.error)
+		}
+		if x := math.Abs(got.mean) / e; got.n == 3 && math.Abs(got.p-(1-x/math.Sqrt(x*x+2))) > 1e-4*got.p+1e-6 {
+			t.Errorf("%s less %s: p = %g, want %g", c.a, c.b, got.p, 1-x/math.Sqrt(x*x+2))
+		}
+	}
+}
+
+func TestCompareRefusesOtherSeeds(t *testing.T) {
+	one := map[string]float64{"0": 1, "1": 2}
+	for _, other := range []map[string]float64{{"0": 1, "2": 2}, {"0": 1}, {"0": 1, "1": 2, "2": 3}} {
+		if c, err := compare(one, other); err == nil {
+			t.Errorf("seeds of %v were paired with those of %v: %v", one, other, c)
+		}
+	}
+	// of one seed nothing follows
+	if c, err := compare(map[string]float64{"0": 1}, map[string]float64{"0": 2}); err != nil || c.p != 1 || !math.IsInf(c.high, 1) {
+		t.Errorf("one seed: %v, %v", c, err)
+	}
+}
+
+// The steps of Holm's procedure on a small family by hand: 0.05/4 = 0.0125, 0.05/3 = 0.0167, 0.05/2, 0.05.
+func TestHolm(t *testing.T) {
+	for _, c := range []struct {
+		p    []float64
+		want []bool
+	}{
+		{[]float64{0.01, 0.04, 0.03, 0.005}, []bool{true, false, false, true}},
+		{[]float64{0.013, 0.001, 0.001, 0.02}, []bool{true, true, true, true}},
+		{[]float64{0.02, 0.02, 0.02, 0.02}, []bool{false, false, false, false}}, // each alone would
+		{[]float64{0.04}, []bool{true}},
+		{nil, nil},
+	} {
+		family := make([]comparison, len(c.p))
+		for i, p := range c.p {
+			family[i].p = p
+		}
+		if got := holm(family); !slices.Equal(got, c.want) && len(c.p) > 0 {
+			t.Errorf("%v: %v, want %v", c.p, got, c.want)
+		}
+	}
+}
