@@ -15,8 +15,9 @@ import (
 // run is a line of runs.csv: errors are relative L2, residuals over the solution's rate, as fractions; 0 where a line has none.
 type run struct {
 	table, method, seed string
-	l2, worst, unseen   float64
-	residual            float64
+	l2, std, median     float64
+	worst, unseen       float64
+	residual, passes    float64
 }
 
 // group is the runs of one table and method, by seed.
@@ -40,6 +41,9 @@ func makeTable(folder, name string) (string, error) {
 		return galleryTable(folder)
 	case "approximation":
 		return podTable(folder)
+	}
+	if _, err := os.Stat(filepath.Join(folder, "tables", name+".csv")); err == nil {
+		return storedTable(folder, name)
 	}
 	runs, err := readRuns(filepath.Join(folder, "runs.csv"))
 	if err != nil {
@@ -103,7 +107,7 @@ func readRuns(name string) (map[string]group, error) {
 	runs := map[string]group{}
 	for i, line := range lines {
 		r := run{table: line[column["table"]], method: line[column["method"]], seed: line[column["seed"]]}
-		for key, to := range map[string]*float64{"relative_l2": &r.l2, "worst": &r.worst, "unseen_l2": &r.unseen, "relative_residual": &r.residual} {
+		for key, to := range map[string]*float64{"relative_l2": &r.l2, "worst": &r.worst, "std": &r.std, "median": &r.median, "unseen_l2": &r.unseen, "relative_residual": &r.residual, "passes": &r.passes} {
 			if text := line[column[key]]; text != "" {
 				if *to, err = strconv.ParseFloat(text, 64); err != nil {
 					return nil, fmt.Errorf("%s:%d: %s: %w", name, i+2, key, err)

@@ -1,0 +1,242 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// expand replaces every {FIGURE} of a text by what the stored evidence says.
+func expand(folder, text string) (string, error) {
+	var out strings.Builder
+	for {
+		before, after, found := strings.Cut(text, "{")
+		out.WriteString(before)
+		if !found {
+			return out.String(), nil
+		}
+		name, rest, closed := strings.Cut(after, "}")
+		if !closed {
+			return "", fmt.Errorf("{%.40s is not closed", name)
+		}
+		value, err := figure(folder, name)
+		if err != nil {
+			return "", fmt.Errorf("{%s}: %w", name, err)
+		}
+		out.WriteString(value)
+		text = rest
+	}
+}
+
+// figure is one figure of the stored evidence, without a unit:
+//
+//	mean|worst|median|std|unseen|residual|passes TABLE METHOD [DIGITS] of runs.csv, over seeds, in percent
+//	seed N TABLE METHOD [DIGITS]                                         the mean error of one seed
+//	least|most WHAT TABLE METHOD [DIGITS]                                over the seeds
+//	less TABLE A B                                                       difference of two methods, with its interval
+//	ratio STUDY training|inference POINTS                                PI-HC over PI-HC-MoE, with as many points
+//	time STUDY METHOD training|inference POINTS                          median, in ms
+//	spread STUDY METHOD training|inference POINTS                        standard deviation over the mean, in percent
+//	iterations STUDY METHOD POINTS                                       of a solve
+//	rms STUDY METHOD STEP                                                residual on validation samples
+//	overtime FILE METHOD T                                               error at a time, in percent, seed 0
+//	curve FILE METHOD STEP                                               error on validation samples, in percent, seed 0
+//	log FILE REGEXP                                                      the first group of a log's first match
+//
+// POINTS is a number or "all"; DIGITS are decimals, and three figures where they are left out.
+func figure(folder, text string) (string, error) {
+	f := strings.Fields(text)
+	if len(f) < 3 {
+		return "", fmt.Errorf("%d words", len(f))
+	}
+	switch f[0] {
+	case "log":
+		return logFigure(folder, f[1], strings.Join(f[2:], " "))
+	case "ratio", "time", "spread", "iterations":
+		return scalingFigure(folder, f)
+	case "rms":
+		return rmsFigure(folder, f)
+	case "overtime", "curve":
+		return csvFigure(folder, f)
+	}
+	return runFigure(folder, f)
+}
+
+// runFigure is a figure of runs.csv.
+func runFigure(folder string, f []string) (string, error) {
+	runs, err := readRuns(filepath.Join(folder, "runs.csv"))
+	if err != nil {
+		return "", err
+	}
+	if f[0] == "less" && len(f) == 4 {
+		s := set{table: f[1]}
+		a, b := runs[f[1]+" "+f[2]], runs[f[1]+" "+f[3]]
+		if len(a) == 0 {
+			return "", fmt.Errorf("no run")
+		}
+		c, err := compare(s.bySeed(a), s.bySeed(b))
+		return c.cell(false), err
+	}
+	how, seed := "mean", ""
+	switch what := f[0]; {
+	case what == "seed":
+		seed, f = f[1], append([]string{"mean"}, f[2:]...)
+	case what == "least" || what == "most":
+		how, f = what, f[1:]
+	case what == "worst":
+		how = "most"
+	}
+	column := map[string]func(run) float64{
+		"mean": func(r run) float64 { return r.l2 }, "worst": func(r run) float64 { return r.worst },
+		"median": func(r run) float64 { return r.median }, "std": func(r run) float64 { return r.std },
+		"unseen": func(r run) float64 { return r.unseen }, "residual": func(r run) float64 { return r.residual },
+		"passes": func(r run) float64 { return r.passes / 100 },
+	}[f[0]]
+	if column == nil || len(f) < 3 {
+		return "", fmt.Errorf("no figure is called so")
+	}
+	var values []float64
+	for _, r := range runs[f[1]+" "+f[2]] {
+		if x := column(r); x > 0 && (seed == "" || seed == r.seed) {
+			values = append(values, x)
+		}
+	}
+	if len(values) == 0 {
+		return "", fmt.Errorf("runs.csv has no such run")
+	}
+	value := mean(values)
+	for _, x := range values {
+		if how == "least" {
+			value = min(value, x)
+		} else if how == "most" {
+			value = max(value, x)
+		}
+	}
+	if len(f) == 3 {
+		return strings.TrimSuffix(percent(value), " %"), nil
+	}
+	digits, err := strconv.Atoi(f[3])
+	return strconv.FormatFloat(100*value, 'f', digits, 64), err
+}
+
+// timing is what a study of times says of a method at a number of points.
+type timing struct {
+	Training       struct{ Mean, Std, Median float64 } `json:"training_s"`
+	Inference      struct{ Mean, Std, Median float64 } `json:"inference_s"`
+	Iterations     float64
+	TrainingRatio  struct{ Mean float64 } `json:"training_hard_over_this"`
+	InferenceRatio struct{ Mean float64 } `json:"inference_hard_over_this"`
+}
+
+func scalingFigure(folder string, f []string) (string, error) {
+	var study struct {
+		Rows []struct {
+			Points    int
+			Hard, MoE timing
+		}
+	}
+	if err := readJSON(filepath.Join(folder, "studies", f[1]+".json"), &study); err != nil {
+		return "", err
+	}
+	points := f[len(f)-1]
+	for i, row := range study.Rows {
+		if points != strconv.Itoa(row.Points) && (points != "all" || i < len(study.Rows)-1) {
+			continue
+		}
+		t := row.MoE
+		if f[2] == "hard" {
+			t = row.Hard
+		}
+		kind, ratio := t.Training, t.TrainingRatio.Mean
+		if f[len(f)-2] == "inference" {
+			kind, ratio = t.Inference, t.InferenceRatio.Mean
+		}
+		switch f[0] {
+		case "ratio":
+			return strconv.FormatFloat(ratio, 'f', 2, 64), nil
+		case "time":
+			return strconv.FormatFloat(1000*kind.Median, 'f', 0, 64), nil
+		case "spread":
+			return strconv.FormatFloat(100*kind.Std/kind.Mean, 'f', 0, 64), nil
+		}
+		return strconv.FormatFloat(t.Iterations, 'f', 1, 64), nil
+	}
+	return "", fmt.Errorf("the study has no row of %s points", points)
+}
+
+// rmsFigure is the root mean square of the equation's rows on validation samples after a step.
+func rmsFigure(folder string, f []string) (string, error) {
+	var study struct {
+		Curves []struct {
+			Method, Rows string
+			Steps        []int
+			RMS          []float64
+		}
+	}
+	if err := readJSON(filepath.Join(folder, "studies", f[1]+".json"), &study); err != nil {
+		return "", err
+	}
+	for _, c := range study.Curves {
+		for i, step := range c.Steps {
+			if c.Rows == "residual" && c.Method == f[2] && strconv.Itoa(step) == f[len(f)-1] {
+				return strconv.FormatFloat(c.RMS[i], 'g', 2, 64), nil
+			}
+		}
+	}
+	return "", fmt.Errorf("the study has no such step")
+}
+
+// csvFigure is a figure of a curve, or of an error over time, of seed 0.
+func csvFigure(folder string, f []string) (string, error) {
+	kind, value, match := "over-time", f[2]+" 0", map[string]string{"t": f[len(f)-1]}
+	if f[0] == "curve" {
+		kind, value, match = "curves", "validation_relative_l2", map[string]string{"method": f[2], "seed": "0", "step": f[len(f)-1]}
+	}
+	lines, column, err := readLines(filepath.Join(folder, kind, f[1]+".csv"))
+	if err != nil {
+		return "", err
+	}
+	for _, line := range lines {
+		same := true
+		for key, want := range match {
+			same = same && line[column[key]] == want
+		}
+		if k, ok := column[value]; ok && same {
+			x, err := strconv.ParseFloat(line[k], 64)
+			return strconv.FormatFloat(100*x, 'f', max(0, 1-int(math.Floor(math.Log10(100*x)))), 64), err
+		}
+	}
+	return "", fmt.Errorf("no such line")
+}
+
+func logFigure(folder, name, pattern string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(folder, name))
+	if err != nil {
+		return "", err
+	}
+	re, err := regexp.Compile("(?m)" + pattern)
+	if err != nil {
+		return "", err
+	}
+	m := re.FindStringSubmatch(string(text))
+	if len(m) < 2 {
+		return "", fmt.Errorf("%s has no such line", name)
+	}
+	return m[1], nil
+}
+
+func readJSON(name string, to any) error {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, to); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
