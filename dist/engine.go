@@ -57,10 +57,10 @@ type divided[T compute.Float] struct {
 	comm             Comm
 	share            bool         // the engine shares the experts of a sample among ranks
 	groups           map[int]Comm // by how many samples there are at a time: the ranks that form one with this one
-	sum              *sum[T]   // nil before the first gradient
-	grad             []T       // of this rank's sample
-	stats            []float64 // of one round, for all ranks
-	total            []float64 // means of squares of a batch
+	sum              *sum[T]      // nil before the first gradient
+	grad             []T          // of this rank's sample
+	stats            []float64    // of one round, for all ranks
+	total            []float64    // means of squares of a batch
 }
 
 // statistics is how many numbers engine.Stats has beside MeanSquares.
