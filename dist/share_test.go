@@ -14,9 +14,11 @@ import (
 // experts is a small spec of PI-HC-MoE with four experts, which draw their rows, and a batch of it.
 func experts(t *testing.T, samples int, overrides ...string) (*model.Spec, *pde.Problem, engine.Batch) {
 	t.Helper()
-	spec, err := model.OpenSpec("diffusion-sorption-demo", append([]string{"method=moe", "grid={t: 17, x: 64}",
+	spec, err := model.OpenSpec("diffusion-sorption-demo", append([]string{
+		"method=moe", "grid={t: 17, x: 64}",
 		"network={width: 4, layers: 1, modes: {t: 2, x: 2}, projection: 4, basis: 6}", "constraint.experts={x: 4}", "constraint.points=60",
-		"training.batch=2", "training.micro_batch=1", "data.test.grids=[]"}, overrides...)...)
+		"training.batch=2", "training.micro_batch=1", "data.test.grids=[]",
+	}, overrides...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
