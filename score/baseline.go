@@ -74,7 +74,10 @@ func (e *Evaluation) persistence() *Evaluation {
 	out := &Evaluation{Method: "baseline", Problem: e.Problem, Grid: e.Grid}
 	for _, s := range e.PerSample {
 		x := NewSample(s.Index)
-		x.InitialMean, x.RelativeL2, x.RelativeResidual = s.InitialMean, s.Persistence, s.PersistenceResidual
+		x.InitialMean, x.RelativeL2 = s.InitialMean, s.Persistence
+		if s.PersistenceResidual > 0 { // zero says nothing of a field that solves the equation and misses conditions
+			x.RelativeResidual = s.PersistenceResidual
+		}
 		out.PerSample = append(out.PerSample, x)
 	}
 	out.Summarize()
