@@ -107,3 +107,19 @@ func TestVerdictLine(t *testing.T) {
 		}
 	}
 }
+
+// What persistence leaves by rounding alone is not shown as a residual of 0 %.
+func TestPersistenceResidual(t *testing.T) {
+	for residual, shown := range map[float64]bool{0: false, 3e-13: false, 0.02: true} {
+		x := NewSample(0)
+		x.Persistence, x.PersistenceResidual = 0.8, residual
+		e := &Evaluation{PerSample: []Sample{x}}
+		e.Summarize()
+		if got := e.TellingPersistenceResidual(); got != nil != shown {
+			t.Errorf("%g: %v", residual, got)
+		}
+		if got := e.persistence(); got.RelativeResidual != nil != shown || got.RelativeL2.Mean != 0.8 {
+			t.Errorf("%g: %v, %v", residual, got.RelativeResidual, got.RelativeL2)
+		}
+	}
+}

@@ -94,9 +94,7 @@ func printMetrics(w io.Writer, m *experiment.Metrics) error {
 	row("points_evaluated", m.PointsEvaluated, words.Number)
 	row("relative_residual", m.RelativeResidual, words.Percent)
 	row("truth_residual", m.TruthResidual, words.Percent)
-	if s := m.PersistenceResidual; s != nil && s.Mean > 0 { // zero says nothing of a field that solves the equation and misses conditions
-		row("persistence_residual", s, words.Percent)
-	}
+	row("persistence_residual", m.TellingPersistenceResidual(), words.Percent)
 	row("residual_over_rate", m.ResidualOverRate, words.Percent)
 	row("residual_rms", m.ResidualRMS, words.Number)
 	for _, name := range slices.Sorted(maps.Keys(m.Residuals)) {
