@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -30,8 +31,10 @@ func newSolve(a *app) *cobra.Command {
 		Long: `solve solves the equation of a PDE file by its own rows: along time by Radau steps of
 order 5, or, where no axis is time, all at once by Newton's method. It doubles points in space
 and steps in time until its estimate of the error at the points of the file's grid is within
---tolerance, and warns where that takes too long. PROBLEM is the path of a PDE file or the
-name of one that comes with pihc. Nothing is trained, and no spec or run folder is needed.
+--tolerance, and warns where that takes too long, where a condition may be missing, and where
+disturbances grow without bound as they get finer: no grid then helps. PROBLEM is the path
+of a PDE file or the name of one that comes with pihc. Nothing is trained, and no spec or run
+folder is needed.
 
 Initial conditions and inputs are those of --initial, an array (x[, y]) or samples of it, one
 value for each point of the file's grid, or of --grid, and between the points interpolated: an
@@ -143,7 +146,11 @@ func (a *app) writeSolution(s *experiment.Solution, name, page string, o *solveO
 		return a.printJSON(map[string]any{"error_estimate": data.Float(s.Worst()), "grid": s.Refined.PointsByName(), "steps": s.Steps, "seconds": s.Seconds})
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "error_estimate  %s   on %s, %d steps, %s\n", words.Percent(s.Worst()), words.Shape(s.Refined.Shape()), s.Steps, words.Duration(s.Seconds))
+	about := words.Percent(s.Worst())
+	if math.IsInf(s.Worst(), 1) {
+		about = "not known"
+	}
+	fmt.Fprintf(&b, "error_estimate  %s   on %s, %d steps, %s\n", about, words.Shape(s.Refined.Shape()), s.Steps, words.Duration(s.Seconds))
 	if o.out != "" {
 		fmt.Fprintf(&b, "%s: %s of shape %s\n", o.out, strings.Join(s.Problem.UnknownNames(), ", "), words.Shape(s.Arrays()[0].Array.Shape))
 	}
