@@ -135,10 +135,20 @@ when interrupted: 130 by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP, 131 by SIGQUIT.`
 		newVersion(a),
 	)
 	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd("")
 	for _, c := range root.Commands() {
-		if c.Name() == "help" {
+		switch c.Name() {
+		case "help":
 			c.Example = "  pihc help train"
 			c.Run, c.RunE = nil, func(_ *cobra.Command, args []string) error { return helpFor(root, args) }
+		case "completion":
+			c.Example = "  source <(pihc completion bash)"
+			c.Args, c.RunE = cobra.ArbitraryArgs, func(c *cobra.Command, args []string) error {
+				if len(args) == 0 {
+					return c.Help()
+				}
+				return usagef("no completion for %q; there is one for bash, fish, powershell, zsh", args[0])
+			}
 		}
 	}
 	return root
