@@ -35,7 +35,12 @@ type Fit struct {
 	Evaluations int // of all observations and derivatives
 	Warnings    []string
 
-	last *fitter
+	Starts Starts // what other starts led to; the zero value where there were none
+
+	last    *fitter
+	level   level
+	stalled bool // the iteration ended by itself nowhere
+	reached *reached
 }
 
 // Quantile is what chi-squared of one degree is below with 95 %.
@@ -47,15 +52,22 @@ const (
 	mostDoubled = 7
 )
 
+// reached is the least sum of squares that was met on a grid.
+type reached struct {
+	coordinates []float64
+	sum         float64
+	grid        *grid.Grid
+}
+
 // fitter minimises the sum of squares of a model on one grid.
 type fitter struct {
 	*solved
-	ctx         context.Context
-	at          []float64 // where the following are
-	residual    []float64 // (observations, priors)
-	jacobian    []float64 // (the same, parameters)
-	err         error     // no solution there
-	evaluations *int
+	ctx      context.Context
+	at       []float64 // where the following are
+	residual []float64 // (observations, priors)
+	jacobian []float64 // (the same, parameters)
+	err      error     // no solution there
+	out      *Fit      // counts evaluations, and keeps what is reached
 }
 
 // move evaluates the residuals at theta, unless they are there.
@@ -63,7 +75,7 @@ func (f *fitter) move(theta []float64) {
 	if slices.Equal(f.at, theta) {
 		return
 	}
-	*f.evaluations++
+	f.out.Evaluations++
 	n := len(theta)
 	f.at = append(f.at[:0], theta...)
 	f.residual, f.jacobian = f.residual[:0], f.jacobian[:0]
@@ -107,6 +119,17 @@ func (f *fitter) cost() (cost float64, gradient []float64) {
 	return cost, gradient
 }
 
+// reach keeps where the fitter is for a fit that is interrupted, if no less was met on its grid.
+func (f *fitter) reach() {
+	if f.err != nil {
+		return
+	}
+	cost, _ := f.cost()
+	if last := f.out.reached; last == nil || last.grid != f.grid || 2*cost < last.sum {
+		f.out.reached = &reached{slices.Clone(f.at), 2 * cost, f.grid}
+	}
+}
+
 // ErrStart says that there is no solution where the parameters start.
 var ErrStart = errors.New("no solution is found where the fit starts")
 
@@ -117,7 +140,7 @@ func (f *fitter) minimise(theta []float64) (res lm.Result, ends []int, err error
 		return res, nil, fmt.Errorf("%w: %w", ErrStart, f.err)
 	}
 	p := lm.NewDense(len(f.residual), len(theta),
-		func(r, w []float64) { f.move(w); copy(r, f.residual) },
+		func(r, w []float64) { f.move(w); f.reach(); copy(r, f.residual) },
 		func(jac, w []float64) { f.move(w); copy(jac, f.jacobian) })
 	// The cost is about half the number of residuals: what is left of it is of no estimate.
 	options := lm.Options{Descent: lm.LevenbergMarquardt{NoAcceleration: true}, NoRestart: true, FTol: 1e-4 / float64(len(f.residual))}
@@ -171,28 +194,54 @@ func unsettled(coarse, fine float64, degrees int) float64 {
 	return math.Abs(fine-coarse) / max(math.Sqrt(2*m), coarse-m)
 }
 
-// Run fits the parameters. Say is told of every grid. The error is ctx's, that of a problem that cannot be solved, or ErrStart.
+// Run fits the parameters, from other starts as well (Model.Starts). Say is told of every grid. The error is that of a problem that cannot
+// be solved, ErrStart, or ctx's: then the fit, if any step was taken, has no more than the Coordinates of the last one, its ChiSquared, the
+// Grid and the Iterations.
 func (m *Model) Run(ctx context.Context, say func(format string, args ...any)) (*Fit, error) {
-	out := &Fit{}
+	out, err := m.fit(ctx, level{}, m.coordinates(), say)
+	if err == nil && (m.Starts > 0 || out.stalled || Rejects(out.ChiSquared, out.ChiMoved, out.Degrees)) {
+		out, err = m.restart(ctx, out, say)
+	}
+	switch {
+	case err == nil:
+		return out, nil
+	case ctx.Err() == nil || out.reached == nil:
+		return nil, err
+	}
+	r := out.reached
+	return &Fit{Coordinates: r.coordinates, ChiSquared: r.sum, Grid: r.grid, Iterations: out.Iterations, Evaluations: out.Evaluations}, ctx.Err()
+}
+
+// coordinates are where the parameters start.
+func (m *Model) coordinates() (theta []float64) {
 	for i := range m.Parameters {
-		out.Coordinates = append(out.Coordinates, m.Parameters[i].Coordinate(m.Parameters[i].Start))
+		theta = append(theta, m.Parameters[i].Coordinate(m.Parameters[i].Start))
 	}
-	at := func(l level) (*fitter, error) {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		s, err := m.solve(l)
-		return &fitter{solved: s, ctx: ctx, evaluations: &out.Evaluations}, err
+	return theta
+}
+
+// fitter makes the fitter of a level, for a fit.
+func (m *Model) fitter(ctx context.Context, l level, out *Fit) (*fitter, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
-	var now level
+	s, err := m.solve(l)
+	return &fitter{solved: s, ctx: ctx, out: out}, err
+}
+
+// fit fits from one start, on grids from a level on. With an error the fit has what was reached.
+func (m *Model) fit(ctx context.Context, now level, theta []float64, say func(format string, args ...any)) (*Fit, error) {
+	out := &Fit{Coordinates: slices.Clone(theta)}
+	at := func(l level) (*fitter, error) { return m.fitter(ctx, l, out) }
 	f, err := at(now)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	for range 20 {
 		if now, f, err = out.refine(m, now, f, at, say); err != nil {
-			return nil, err
+			return out, err
 		}
+		out.level = now
 		better, err := out.describe(f)
 		if err != nil || better == nil {
 			return out, err
@@ -200,8 +249,14 @@ func (m *Model) Run(ctx context.Context, say func(format string, args ...any)) (
 		say("a smaller sum of squares is met on the way to an end of an interval: the fit goes on from there")
 		copy(out.Coordinates, better)
 	}
-	out.warn("the fit may not be at its end: the sum of squares has many minima")
+	out.stall("the sum of squares has many minima")
 	return out, nil
+}
+
+// stall notes that a fit may not be at its end, and why.
+func (out *Fit) stall(why any) {
+	out.stalled = true
+	out.warn("the fit may not be at its end: %v", why)
 }
 
 func (out *Fit) warn(format string, args ...any) {
@@ -221,7 +276,7 @@ func (out *Fit) refine(m *Model, now level, f *fitter, at func(level) (*fitter, 
 		}
 		out.Iterations, out.Ends = out.Iterations+res.Iterations, ends
 		if err := res.Status.Err(); err != nil && res.Status != lm.StatusRankDeficient {
-			out.warn("the fit may not be at its end: %v", err)
+			out.stall(err)
 		}
 		next, finer, err := m.finer(now, f, theta, ends, at, &by)
 		if err != nil {
@@ -317,7 +372,9 @@ func (out *Fit) describe(f *fitter) (better []float64, err error) {
 			}
 		}
 	}
-	f.move(theta)
+	if f.move(theta); f.err != nil { // the context has ended
+		return nil, f.err
+	}
 	out.ChiSquared, out.Degrees, out.P = 2*cost, len(f.residual)-x.rank(), 1
 	if out.Degrees > 0 {
 		out.P = chiSquaredTail(out.ChiSquared, float64(out.Degrees))
@@ -325,7 +382,7 @@ func (out *Fit) describe(f *fitter) (better []float64, err error) {
 	out.residuals(f, c)
 	out.Unseen = f.findUnseen(x)
 	f.move(theta)
-	return nil, nil
+	return nil, f.ctx.Err()
 }
 
 // residuals fills in predictions, their deviations, and the observations that stand out: of a normal residual, after what the fit takes
