@@ -44,7 +44,7 @@ func (v *Inversion) Estimate(j int) (profile, gaussNewton Estimate) {
 	if v.Interrupted {
 		return Estimate{Value: p.Value(f.Coordinates[j])}, Estimate{}
 	}
-	x, half := f.Coordinates[j], normal95*f.Deviations[j]
+	x, half := f.Refined[j], normal95*f.Deviations[j]
 	end := func(side float64) *float64 {
 		if v := p.Value(side); !math.IsInf(side, 0) && !math.IsInf(v, 0) {
 			return &v
@@ -56,6 +56,9 @@ func (v *Inversion) Estimate(j int) (profile, gaussNewton Estimate) {
 		value = 0
 	}
 	at := func(low, high float64) Estimate { return Estimate{value, end(low), end(high)} }
+	if f.Ends[j] != 0 { // no parabola is there
+		half = math.Inf(1)
+	}
 	return at(f.Low[j], f.High[j]), at(x-half, x+half)
 }
 
@@ -133,7 +136,14 @@ func (v *Inversion) Lines() []string {
 		case v.fit.Ends[j] > 0:
 			text += " and beyond"
 		}
-		lines = append(lines, text+fmt.Sprintf("   95 %% %s   (Gauss-Newton %s)", e, g))
+		interval := "95 % " + e.String()
+		if v.fit.Lost[j] {
+			interval = "an end of its interval was not found"
+		}
+		if text += "   " + interval; v.fit.Ends[j] == 0 {
+			text += fmt.Sprintf("   (Gauss-Newton %s)", g)
+		}
+		lines = append(lines, text)
 	}
 	for _, u := range v.fit.Unseen {
 		lines = append(lines, "unseen: "+u.Text)

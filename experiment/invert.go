@@ -93,7 +93,7 @@ func Invert(ctx context.Context, p *pde.Problem, g *grid.Grid, o InvertOptions) 
 		}
 	}
 	if known < len(m.Parameters) {
-		return nil, words.WithHint(usagef("%s: %d observations for %d free numbers", o.Observe, len(m.Observations), len(m.Parameters)), "free fewer, or say what is known by --prior")
+		return nil, words.WithHint(usagef("%s: observations: %d, free numbers: %d; want at least as many observations", o.Observe, len(m.Observations), len(m.Parameters)), "free fewer, or say what is known by --prior")
 	}
 	v := &Inversion{Problem: q, Grid: g, parameters: m.Parameters, observations: m.Observations}
 	for _, x := range m.Parameters {
@@ -196,6 +196,9 @@ func freed(p *pde.Problem, free []freeName) (*pde.Problem, error) {
 		for _, c := range p.Constants {
 			all = append(all, c.Name)
 		}
+		if len(all) == 0 {
+			return nil, usagef("--free %s: %s has no constants and no inputs", f.name, p.Name)
+		}
 		return nil, words.WithHint(usagef("--free %s: %s has no constant or input of that name", f.name, p.Name), "there are %s", words.List(all))
 	}
 	return q, nil
@@ -232,6 +235,9 @@ func parameters(p, q *pde.Problem, g *grid.Grid, free []freeName, o InvertOption
 			}
 		}
 		all = append(all, x)
+	}
+	if file && !slices.ContainsFunc(all, func(p inverse.Parameter) bool { return p.Prior != nil }) {
+		return nil, words.WithHint(usagef("--prior file: the file draws none of %s", strings.Join(o.Free, ", ")), "constants have no distribution: --prior \"%s=lognormal(median, 0.5)\" states one", all[0].Name)
 	}
 	for _, text := range o.Priors {
 		if text != "file" {
@@ -320,7 +326,11 @@ func experiments(q *pde.Problem, g *grid.Grid, free []inverse.Parameter, o Inver
 	}
 	for name := range o.Values {
 		if known[name] == nil {
-			return nil, usagef("--value %s: it is neither free nor a number among the inputs of %s", name, q.Name)
+			hint := "--value is for free numbers and inputs that are numbers"
+			if slices.ContainsFunc(q.Constants, func(c pde.Constant) bool { return c.Name == name }) {
+				hint = fmt.Sprintf("it is a constant: --set constants.%s=%g", name, o.Values[name])
+			}
+			return nil, words.WithHint(usagef("--value %s: it is neither free nor a number among the inputs of %s", name, q.Name), "%s", hint)
 		}
 	}
 	count := 1

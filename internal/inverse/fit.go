@@ -14,8 +14,10 @@ import (
 // A Fit is what observations tell of parameters. Coordinates are those of the parameters (Parameter.Log).
 type Fit struct {
 	Coordinates []float64 // at the least sum of squares
+	Refined     []float64 // these, moved by the steps of Gauss and Newton to grids with twice the points: the estimates
 	Deviations  []float64 // by Gauss and Newton, +Inf where the data do not see a parameter
 	Low, High   []float64 // ends of the 95 % profile-likelihood intervals, ∓Inf where there is none
+	Lost        []bool    // an end of the interval was not found, whether or not there is one
 	Ends        []int     // -1 and 1 of a positive number that the fit takes to zero or to infinity, else 0
 	Correlation []float64 // (n, n) of the estimates
 	Predicted   []float64 // the observations
@@ -162,9 +164,9 @@ func (f *fitter) minimise(theta []float64) (res lm.Result, ends []int, err error
 	return res, ends, nil
 }
 
-// newtonStep is that of Gauss and Newton where the fitter is, in deviations, of the parameters that are seen and at no end, and the sum of
-// squares that it leads to.
-func (f *fitter) newtonStep(ends []int) (steps []float64, sum float64) {
+// newtonStep is that of Gauss and Newton where the fitter is, of the parameters that are seen and at no end, with their deviations, and the
+// sum of squares that it leads to.
+func (f *fitter) newtonStep(ends []int) (steps, deviations []float64, sum float64) {
 	cost, gradient := f.cost()
 	n, jac := len(f.at), slices.Clone(f.jacobian)
 	for i := range jac {
@@ -178,13 +180,13 @@ func (f *fitter) newtonStep(ends []int) (steps []float64, sum float64) {
 		if ends[j] == 0 {
 			cost -= v * gradient[j] / 2
 		}
-		if x.unseen(j) {
-			steps[j] = 0
-		} else {
-			steps[j] /= math.Sqrt(c[j*n+j])
+		deviations = append(deviations, math.Inf(1))
+		if !x.unseen(j) {
+			deviations[j] = math.Sqrt(c[j*n+j])
 		}
+		steps[j] = -v
 	}
-	return steps, 2 * cost
+	return steps, deviations, 2 * cost
 }
 
 // unsettled is what a finer grid moves chi-squared by, in its standard deviation or, where that is more, in parts of what it is above its
@@ -237,19 +239,22 @@ func (m *Model) fit(ctx context.Context, now level, theta []float64, say func(fo
 	if err != nil {
 		return out, err
 	}
-	for range 20 {
+	const most = 20
+	for k := range most {
 		if now, f, err = out.refine(m, now, f, at, say); err != nil {
 			return out, err
 		}
 		out.level = now
-		better, err := out.describe(f)
+		if k == most-1 {
+			out.stall("the sum of squares has many minima")
+		}
+		better, err := out.describe(f, k < most-1)
 		if err != nil || better == nil {
 			return out, err
 		}
 		say("a smaller sum of squares is met on the way to an end of an interval: the fit goes on from there")
 		copy(out.Coordinates, better)
 	}
-	out.stall("the sum of squares has many minima")
 	return out, nil
 }
 
@@ -268,7 +273,7 @@ func (out *Fit) warn(format string, args ...any) {
 // refine fits on grids from f's on until the next would not move the estimates, and returns the last.
 func (out *Fit) refine(m *Model, now level, f *fitter, at func(level) (*fitter, error), say func(string, ...any)) (level, *fitter, error) {
 	theta := out.Coordinates
-	var by moves
+	var by gridMoves
 	for {
 		res, ends, err := f.minimise(theta)
 		if err != nil {
@@ -282,6 +287,7 @@ func (out *Fit) refine(m *Model, now level, f *fitter, at func(level) (*fitter, 
 		if err != nil {
 			return now, nil, err
 		}
+		out.Refined = by.refined(m.Parameters, theta)
 		out.Moved, out.ChiMoved, out.Grid, out.last = max(by.estimates[0], by.estimates[1]), by.sum[0]+by.sum[1], f.grid, f
 		say("on %v: chi-squared %.6g, the next grid moves it by %.2g and estimates by %.2g deviations", f.grid.Shape(), 2*res.Cost, out.ChiMoved, out.Moved)
 		if next == now {
@@ -304,12 +310,33 @@ func (out *Fit) refine(m *Model, now level, f *fitter, at func(level) (*fitter, 
 // moves is what grids finer in time, and in space, move a fit by.
 type moves struct{ estimates, sum, unsettled [2]float64 } // in deviations, of chi-squared, and that as unsettled says
 
+// gridMoves has as well steps of the coordinates: what is left on the grid, and what finer grids add.
+type gridMoves struct {
+	moves
+	left  []float64
+	added [2][]float64
+}
+
+// refined moves coordinates by all steps, where none of them is long.
+func (by *gridMoves) refined(parameters []Parameter, theta []float64) []float64 {
+	const longest = 0.1 // of a logarithm, beyond which the sum of squares is no parabola
+	out := slices.Clone(theta)
+	for j := range out {
+		step := by.left[j] + by.added[0][j] + by.added[1][j]
+		if out[j] += step; parameters[j].Log && !(math.Abs(step) < longest) || max(by.estimates[0], by.estimates[1]) >= mostMoved {
+			return slices.Clone(theta)
+		}
+	}
+	return out
+}
+
 // finer looks at the grids with twice the points in time, and in space, and returns the level that the estimates and chi-squared ask for,
 // its fitter if there is one, and what it moves them by; beyond the limit that is what the grid before did.
-func (m *Model) finer(now level, on *fitter, theta []float64, ends []int, at func(level) (*fitter, error), by *moves) (next level, f *fitter, err error) {
+func (m *Model) finer(now level, on *fitter, theta []float64, ends []int, at func(level) (*fitter, error), by *gridMoves) (next level, f *fitter, err error) {
 	next = now
 	on.move(theta)
-	own, sum := on.newtonStep(ends) // not zero where a number runs to an end
+	own, deviations, sum := on.newtonStep(ends) // not zero where a number runs to an end
+	by.left, by.added = own, [2][]float64{make([]float64, len(theta)), make([]float64, len(theta))}
 	for d, l := range []level{{now.time + 1, now.space}, {now.time, now.space + 1}} {
 		if max(l.time, l.space) > mostDoubled || m.values(l) > mostValues {
 			by.estimates[d] = max(by.estimates[d], mostMoved)
@@ -322,13 +349,17 @@ func (m *Model) finer(now level, on *fitter, theta []float64, ends []int, at fun
 		if x.move(theta); x.err != nil {
 			return now, nil, x.err
 		}
-		steps, fine := x.newtonStep(ends)
+		steps, others, fine := x.newtonStep(ends)
 		by.estimates[d], by.sum[d], by.unsettled[d] = 0, math.Abs(fine-sum), unsettled(sum, fine, len(on.residual)-len(theta))
 		for j, step := range steps {
-			by.estimates[d] = max(by.estimates[d], math.Abs(step-own[j]))
+			by.estimates[d] = max(by.estimates[d], math.Abs(step/others[j]-own[j]/deviations[j]))
 		}
 		if max(by.estimates[d], by.unsettled[d]) >= mostMoved {
 			next, f = level{max(next.time, l.time), max(next.space, l.space)}, x
+			continue
+		}
+		for j, step := range steps {
+			by.added[d][j] = step - own[j]
 		}
 	}
 	if next.time > now.time && next.space > now.space {
@@ -337,15 +368,15 @@ func (m *Model) finer(now level, on *fitter, theta []float64, ends []int, at fun
 	return next, f, nil
 }
 
-// describe fills in what is known at the minimum, or returns a better one.
-func (out *Fit) describe(f *fitter) (better []float64, err error) {
+// describe fills in what is known at the minimum, or returns a better one if there is one and it is wanted.
+func (out *Fit) describe(f *fitter, wanted bool) (better []float64, err error) {
 	theta := out.Coordinates
 	n := len(theta)
 	f.move(theta)
 	cost, _ := f.cost()
 	x := newInformation(f.jacobian, n)
 	c := x.covariance()
-	out.Deviations, out.Low, out.High, out.Correlation = nil, nil, nil, make([]float64, n*n)
+	out.Deviations, out.Low, out.High, out.Correlation, out.Lost = nil, nil, nil, make([]float64, n*n), make([]bool, n)
 	for j := range n {
 		if err := f.ctx.Err(); err != nil {
 			return nil, err
@@ -356,11 +387,16 @@ func (out *Fit) describe(f *fitter) (better []float64, err error) {
 			for side, end := range []*float64{&low, &high} {
 				found := out.Ends[j] == 2*side-1
 				if !found {
-					if *end, found, better = f.profile(theta, j, float64(2*side-1), cost); better != nil {
+					if *end, found, better = f.profile(theta, j, float64(2*side-1), cost); better != nil && wanted {
 						return better, nil
 					}
 				}
-				if !found {
+				out.Lost[j] = out.Lost[j] || !found
+				switch {
+				case better != nil:
+					*end = math.Inf(2*side - 1)
+					out.warn("the interval of %s: its %s end is not found: a smaller sum of squares is met on the way there", f.Parameters[j].Name, []string{"low", "high"}[side])
+				case !found:
 					out.warn("the interval of %s: its %s end is not found: there is no solution with numbers on the way there", f.Parameters[j].Name, []string{"low", "high"}[side])
 				}
 			}

@@ -77,4 +77,5 @@ def main(pihc, first, count, scipy=0):
             print(",".join([str(case)] + ["" if v is None else f"{v:.5g}" for v in row]), flush=True)
 
 
-main(sys.argv[1], *map(int, sys.argv[2:]))
+if __name__ == "__main__":
+    main(sys.argv[1], *map(int, sys.argv[2:]))
