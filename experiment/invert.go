@@ -196,6 +196,9 @@ func freed(p *pde.Problem, free []freeName) (*pde.Problem, error) {
 		for _, c := range p.Constants {
 			all = append(all, c.Name)
 		}
+		if slices.Contains(p.UnknownNames(), f.name) {
+			return nil, words.WithHint(usagef("--free %s: it is what %s solves for, and no number", f.name, p.Name), "there are %s", words.List(all))
+		}
 		if len(all) == 0 {
 			return nil, usagef("--free %s: %s has no constants and no inputs", f.name, p.Name)
 		}

@@ -58,7 +58,7 @@ func readObservations(path string, p *pde.Problem, experiments int) ([]inverse.O
 		return nil, usagef("%s has no observations", path)
 	}
 	if len(p.Unknowns) > 1 && c.names == nil && c.numbers["unknown"] == nil {
-		return nil, words.WithHint(usagef("%s has no column unknown", path), "the file has %s", words.List(p.UnknownNames()))
+		return nil, words.WithHint(usagef("%s has no column unknown", path), "the unknowns are %s: each line says of which its value is", words.List(p.UnknownNames()))
 	}
 	var all []inverse.Observation
 	for i := range count {
@@ -108,7 +108,7 @@ func (c *columns) observation(i int, p *pde.Problem, experiments int) (o inverse
 		return o, err
 	}
 	if o.Unknown = slices.Index(p.UnknownNames(), c.names[i]); o.Unknown < 0 {
-		return o, fmt.Errorf("there is no unknown %q: %s", c.names[i], words.List(p.UnknownNames()))
+		return o, fmt.Errorf("there is no unknown %q; there are %s", c.names[i], words.List(p.UnknownNames()))
 	}
 	return o, nil
 }

@@ -99,3 +99,32 @@ func TestInterrupted(t *testing.T) {
 		t.Errorf("before any step: %v, %v", fit, err)
 	}
 }
+
+// TestManyMinima describes a point that is no minimum, as after many fits that each met a smaller sum: it is complete, and says which
+// intervals are lost.
+func TestManyMinima(t *testing.T) {
+	m := free(t, loadDecay(t), map[string]float64{"a": 0.9, "k": 0.4}, "a", "k")
+	m.observe(20, 0.01, 0.01, decayed(1, 0.1*math.Pi*math.Pi+0.5))
+	out := &Fit{Coordinates: m.coordinates(), Ends: make([]int, 2)}
+	f, err := m.fitter(context.Background(), level{}, out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	better, err := out.describe(f, true)
+	if err != nil || better == nil {
+		t.Fatalf("nothing better than a start is met: %v", err)
+	}
+	f.move(better)
+	if least := norm2(f.residual); least >= out.reachedAt(f) {
+		t.Errorf("%v is no better than the start", better)
+	}
+	if better, err = out.describe(f, false); err != nil || better != nil || len(out.Deviations) != 2 || len(out.Low) != 2 || !slices.Contains(out.Lost, true) || out.Degrees != 18 {
+		t.Errorf("%v, %v: %+v", better, err, out)
+	}
+}
+
+// reachedAt is the sum of squares at the coordinates.
+func (out *Fit) reachedAt(f *fitter) float64 {
+	f.move(out.Coordinates)
+	return norm2(f.residual)
+}
