@@ -1,8 +1,12 @@
 """Tests of the installed package: python -m unittest discover -s python/tests"""
 
+import contextlib
+import html
 import importlib.util
+import io
 import os
 import pathlib
+import pickle
 import re
 import shutil
 import signal
@@ -19,7 +23,7 @@ import warnings
 import numpy as np
 
 import pihc
-from pihc import _binary, _process
+from pihc import _binary, _process, _progress
 
 ROOT = pathlib.Path(__file__).parents[2]
 SPEC = "diffusion-sorption-demo"
@@ -31,8 +35,8 @@ SMALL = {
 HEAT = """name: heat
 unknown: u
 axes:
-  t: {range: [0, 0.5], points: 11, boundary: nodes}
-  x: {range: [0, 1], points: 16, boundary: periodic}
+  t: {range: [0, 0.5], points: 11, boundary: nodes, unit: s}
+  x: {range: [0, 1], points: 16, boundary: periodic, unit: m}
 constants: {a: 0.02}
 terms:
   u_t: {axis: t, derivative: 1, order: 2}
@@ -118,6 +122,26 @@ class Trained(Case):
         self.assertEqual(u["error_estimate"].dims, ("sample",))
         np.testing.assert_array_equal(u["t"], plain["t"])
         np.testing.assert_array_equal(u["u"], plain["u"])
+        self.assertEqual(u.attrs, plain.attrs)
+        self.assertIn("relative L2 error", u["error_estimate"].attrs["long_name"])
+        start = u["u"].isel(t=0)
+        np.testing.assert_array_equal(self.predict(start)["u"], self.predict(start.values)["u"])
+        turned, moved = start.transpose("x", "sample"), start.assign_coords(x=start.x + 0.1)
+        self.raises("^u0 has dimensions .*'x', 'sample'", "transpose", lambda: self.run_.predict(turned))
+        self.raises("^u0 is given on other points of x", "interp", lambda: self.run_.predict(moved))
+        solved = pihc.solve(*heat(self.folder))
+        self.assertEqual([solved[a].attrs for a in ("t", "x")], [{"units": "s"}, {"units": "m"}])
+
+    def test_object(self):
+        self.assertEqual((self.run_.method, self.run_.unknowns, self.run_.axes, self.run_.inputs, self.run_.units), ("moe", ("u",), ("t", "x"), {"initial": (128,)}, {"t": "s", "x": "m"}))
+        want = self.predict(self.u0)
+        for axis in self.run_.axes:
+            np.testing.assert_array_equal(self.run_.coords[axis], np.asarray(want[axis]))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", pihc.Warning)
+            with pickle.loads(pickle.dumps(self.run_)) as other:
+                np.testing.assert_array_equal(np.asarray(other(self.u0)["u"]), np.asarray(want["u"]))
+        self.assertEqual((want.attrs["title"], want.attrs["run"]), (self.run_.title, str(self.run_.path)))
 
     def test_parameters(self):
         spec = importlib.util.spec_from_file_location("forward", ROOT / "examples" / "python" / "forward.py")
@@ -145,7 +169,15 @@ class Trained(Case):
         self.assertGreater(m["relative_l2"]["mean"], 0)
         page = self.run_.report(self.folder / "report.html")
         self.assertEqual(page, (self.folder / "report.html").read_text(encoding="utf-8"))
-        self.assertIn("<iframe srcdoc=", self.run_._repr_html_())
+        self.assertIn('href="report-figures/', page)
+        shown = self.run_._repr_html_()
+        self.assertIn("<iframe srcdoc=", shown)
+        for beside in ("report-figures/", "<noscript><img"):  # files that a notebook does not have
+            self.assertNotIn(beside, html.unescape(shown))
+        with (self.folder / "report.html").open("a") as f:
+            f.write("changed")
+        self.raises("report.html", "force=", lambda: self.run_.report(self.folder / "report.html"))
+        self.assertEqual(self.run_.report(self.folder / "report.html", force=True), (self.folder / "report.html").read_text(encoding="utf-8"))
 
     def test_errors(self):
         run = self.run_
@@ -154,10 +186,16 @@ class Trained(Case):
         self.raises("u0: value at index", "", lambda: run.predict(np.full(128, np.nan)))
         self.raises("u0 has elements of type complex128", "real numbers", lambda: run.predict(np.ones(128, complex)))
         self.raises("u0 is no array", "", lambda: run.predict([[1, 2], [3]]))
+        self.raises("u0 has masked elements", "fill", lambda: run.predict(np.ma.masked_less(np.arange(128.0), 3)))
+        self.raises("u0 has shape \\(0, 128\\)", "at least one", lambda: run.predict(np.ones((0, 128))))
+        self.raises("no argument exist_ok", "resume=RUN", lambda: pihc.train(SPEC, run.path, data=self.data, exist_ok=True))
+        self.raises("no argument force", "another folder", lambda: pihc.generate(SPEC, self.data, force=True))
+        self.raises("no argument exist_ok", "", lambda: run.score(exist_ok=True))
         self.raises("2 arrays", "one array, of initial conditions", lambda: run.predict({"u0": np.ones(128), "nu": 1.0}))
         self.raises("unknown argument: pases", "", lambda: run.predict(self.u0, pases=3))
         self.raises("^passes many: want", "", lambda: run.predict(self.u0, passes="many"))
         self.raises("nowhere is not a run folder: it has no spec.yaml", "", lambda: pihc.open("nowhere"))
+        self.raises("is not a run folder", "runs inside: .*moe", lambda: pihc.open(run.path.parent))
         e = self.raises('unknown key "stepz" in training', 'did you mean "steps"', lambda: pihc.train(SPEC, self.folder / "no", data=self.data, set={"training": {"stepz": 3}}))
         self.assertIn("training.stepz=3", e.message)
         self.raises("nodata: not a dataset", "pihc generate", lambda: pihc.train(SPEC, self.folder / "no", data="nodata"))
@@ -172,7 +210,7 @@ class Trained(Case):
             run = self.run_.predict(np.full(128, 150.0))
         self.assertNotEqual(run.attrs["verdict"], "trusted")
 
-    def test_processes(self):
+    def test_one_process(self):
         here = os.getcwd()
         os.chdir(self.run_.path.parent)
         try:
@@ -183,20 +221,87 @@ class Trained(Case):
         self.predict(self.u0)
         self.raises("shape", "", lambda: run.predict(np.ones(3)))
         self.assertIs(run._server._process, first)
-        threads = [threading.Thread(target=lambda: run.score(samples=1)) for _ in range(2)]
+        del run
+        self.assertIsNotNone(first.poll())
+
+    def test_another_process_after_one_that_ended(self):
+        """Whatever ends it is one error, and the next call is right."""
+        want = np.asarray(self.predict(self.u0)["u"])
+
+        def wait(end):  # until the process has ended, so that the request goes nowhere
+            end()
+            self.run_._server._process.wait()
+
+        def during(end):  # the prediction of many samples, which takes seconds
+            def call():
+                threading.Timer(0.3, end).start()
+                self.run_.predict(np.tile(self.u0, (2000, 1)))
+
+            return call
+
+        server = lambda: self.run_._server
+        wait(lambda: server()._process.kill())  # between calls: nobody notices
+        np.testing.assert_array_equal(np.asarray(self.predict(self.u0)["u"]), want)
+        self.raises("process of .*moe was ended by SIGKILL", "next call starts another", during(lambda: server()._process.kill()))
+        np.testing.assert_array_equal(np.asarray(self.predict(self.u0)["u"]), want)
+        server()._process.stdin.close()
+        self.raises("process of .*moe ended with status 0", "next call starts another", lambda: self.run_.predict(self.u0))
+        np.testing.assert_array_equal(np.asarray(self.predict(self.u0)["u"]), want)
+        process = server()._process
+        with self.assertRaises(KeyboardInterrupt):  # as the button of a notebook does it
+            during(lambda: signal.raise_signal(signal.SIGINT) if os.name == "nt" else os.kill(os.getpid(), signal.SIGINT))()
+        self.assertIsNotNone(process.poll())
+        np.testing.assert_array_equal(np.asarray(self.predict(self.u0)["u"]), want)
+        self.run_.close()
+        self.run_.close()
+        np.testing.assert_array_equal(np.asarray(self.predict(self.u0)["u"]), want)
+
+    def test_threads(self):
+        inputs = [np.full((k % 3 + 1, 128), 0.1 + 0.01 * k) for k in range(6)]
+        want, got = [np.asarray(self.predict(u0)["u"]) for u0 in inputs], [[] for _ in inputs]
+        threads = [threading.Thread(target=lambda k=k: got[k].extend(np.asarray(self.run_._server.ask("predict", [], {"u0": inputs[k]})[1]["u"]) for _ in range(4))) for k in range(6)]
         for t in threads:
             t.start()
         for t in threads:
             t.join()
-        first.kill()
-        first.wait()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", pihc.Warning)
-            self.assertEqual(run.predict(self.u0)["u"].shape, (2, 101, 128))
-        second = run._server._process
-        self.assertIsNot(second, first)
-        del run
-        self.assertIsNotNone(second.poll())
+        for k, u in enumerate(want):
+            np.testing.assert_array_equal(np.reshape(got[k], (4, *u.shape)), np.stack([u] * 4))
+
+    @unittest.skipUnless(hasattr(os, "fork"), "fork of Unix")
+    def test_fork(self):
+        script = textwrap.dedent(
+            """
+            import numpy as np, os, pihc, sys, threading, warnings
+            warnings.simplefilter("ignore")
+            run = pihc.open(sys.argv[1])
+            own = run._server._process
+            ask = lambda u0: np.asarray(run(u0)["u"])
+            u0, other = np.full(128, 0.1), np.full(128, 0.2)
+            want = ask(u0)
+            thread = threading.Thread(target=ask, args=(np.tile(other, (300, 1)),))  # holds the lock and the pipe
+            thread.start()
+            child = os.fork()
+            if child == 0:
+                os._exit(0 if (ask(u0) == want).all() and run._server._process is not own else 1)
+            assert os.waitpid(child, 0)[1] == 0
+            thread.join()
+            assert (ask(u0) == want).all() and run._server._process is own
+            print("same")
+            """
+        )
+        said = subprocess.run([sys.executable, "-c", script, self.run_.path], capture_output=True, text=True, timeout=120)
+        self.assertEqual(said.stdout.strip(), "same", said.stderr)
+
+    def test_progress_that_fails(self):
+        def stop(record):
+            raise LookupError("enough")
+
+        with self.assertRaisesRegex(LookupError, "enough"):
+            pihc.init("heat", self.folder / "stopped", progress=stop)
+        self.assertFalse((self.folder / "stopped").exists())
+        with self.assertRaisesRegex(LookupError, "enough"):
+            pihc.train(SPEC, self.folder / "stopped-run", data=self.data, method="soft", set={"data": SMALL["data"], "training.log": 1}, progress=stop)
+        self.assertTrue(list((self.folder / "stopped-run" / "checkpoints").glob("step-*.json")))
 
     def test_resume(self):
         copy, records = shutil.copytree(self.run_.path, self.folder / "copy"), []
@@ -249,12 +354,18 @@ class Trained(Case):
         pihc.open(out).close()
 
 
+def heat(folder):
+    """The file of HEAT, and what begins it."""
+    path = folder / "heat.yaml"
+    path.write_text(HEAT)
+    return path, np.sin(2 * np.pi * np.arange(16) / 16)
+
+
 class Untrained(Case):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.problem = cls.folder / "heat.yaml"
-        cls.problem.write_text(HEAT)
+        cls.problem, _ = heat(cls.folder)
 
     def test_solve(self):
         x = np.arange(16) / 16
@@ -286,6 +397,29 @@ class Untrained(Case):
         self.assertTrue(any("soft" in str(scores[k]) or k for k in scores))
         self.assertTrue((self.folder / "out" / "report.html").exists())
         self.assertTrue(lines and all(set(line) == {"text"} for line in lines))
+        self.raises("holds a spec that was not trained|was not trained", "pihc.train", lambda: pihc.open(self.folder / "mine"))
+        spec.write_text(spec.read_text() + "# mine\n")
+        self.raises("spec.yaml", "force=", lambda: pihc.init(self.problem, self.folder / "mine", minutes=0.1))
+        self.assertIn("# mine", spec.read_text())
+        pihc.init(self.problem, self.folder / "mine", minutes=0.1, force=True)
+        self.assertNotIn("# mine", spec.read_text())
+
+    def test_check(self):
+        found = pihc.check(self.problem, method="hard")
+        self.assertTrue(found.ok)
+        self.assertIn("nothing is wrong", str(found))
+        self.assertTrue(found["gradient_ok"])
+        bare = self.folder / "bare.yaml"
+        bare.write_text(HEAT.replace("periodic", "nodes").replace("order: 4", "order: 2").replace("u_t - a*u_xx", "u_t - a*u_xx, rows: {x: [1, 1]}"))
+        with self.assertWarns(pihc.Warning) as caught:
+            found = pihc.check(bare)
+        self.assertEqual(caught.filename, __file__)
+        self.assertFalse(found.ok)
+        self.assertIn("no condition holds at x low, x high", found["verdict"]["faults"][0])
+        self.assertIn("fault", str(found))
+        bare.write_text(HEAT.replace("u_xx}", "u_yy}"))
+        self.raises("bare.yaml", "", lambda: pihc.check(bare))
+        self.raises("none.yaml", "", lambda: pihc.check(self.folder / "none.yaml"))
 
 
 class Words(Case):
@@ -304,6 +438,25 @@ class Words(Case):
     def test_flags_are_named_as_arguments(self):
         self.assertEqual(_process._in_python("--grid changes; `pihc train --resume R`; --remove-mean"), "grid= changes; `pihc train --resume R`; remove_mean=")
         self.assertEqual(_process._in_python("unknown flag: --no"), "unknown argument: no")
+
+    def test_line_of_progress(self):
+        run = self.folder / "line"
+        run.mkdir()
+        (run / "spec.yaml").write_text("network:\n  steps: 3\ntraining:\n  batch: 2\n  steps: 40\n")
+        with contextlib.redirect_stdout(io.StringIO()) as said, unittest.mock.patch.dict(os.environ, {"COLUMNS": "200"}):
+            line = _progress.Line(str(run))
+            line({"step": 10, "seconds": 20.0, "loss": 0.5})
+            line.when = 0
+            line({"step": 20, "seconds": 50.0, "validation_residual": 0.25, "validation_relative_l2": 0.0123})
+            line({"step": 21, "seconds": 51.0, "loss": 9})  # too soon to be seen
+            line({"step": 40, "seconds": 110.4, "loss": 0.125})
+            line.close()
+        steps = [text.rstrip() for text in said.getvalue().split("\r")[1:]]
+        self.assertEqual(steps[0], "step 10 of 40, loss 0.5")
+        self.assertEqual(steps[1], "step 20 of 40, loss 0.5, validation residual 0.25 (error 1.23 %), 1 min 0 s left")
+        self.assertEqual(steps[2], "step 40 of 40, loss 0.125, validation residual 0.25 (error 1.23 %), 1 min 50 s")
+        self.assertEqual(len(steps), 3)
+        self.assertFalse(_progress.seen())
 
     def test_signals_are_not_blocked(self):
         self.assertEqual(signal.getsignal(signal.SIGINT), signal.default_int_handler)
