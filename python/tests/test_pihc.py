@@ -422,6 +422,46 @@ class Untrained(Case):
         self.raises("none.yaml", "", lambda: pihc.check(self.folder / "none.yaml"))
 
 
+class Guide(Case):
+    """The programs of docs/guide/python.md, as they stand there but for less training."""
+
+    def run_block(self, number, **changes):
+        text = re.findall(r"^```python\n(.*?)^```$", (ROOT / "docs" / "guide" / "python.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)[number]
+        for old, new in changes.items():
+            self.assertIn(old, text)
+            text = text.replace(old, new)
+        names, here = {}, os.getcwd()
+        os.chdir(self.folder)
+        try:
+            with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()) as said:
+                warnings.simplefilter("ignore", pihc.Warning)
+                exec(compile(text, "python.md", "exec"), names)
+        finally:
+            os.chdir(here)
+            if "run" in names:
+                names["run"].close()
+        return names, said.getvalue()
+
+    def test_equation(self):
+        names, said = self.run_block(1, **{"minutes=0.5": "minutes=0.1"})
+        self.assertIn("nothing is wrong", said)
+        self.assertIn("trusted", said)
+        self.assertLess(names["error"], 1e-2)  # from the formula; steps are as many as this machine does in the time
+        np.testing.assert_allclose(np.asarray(names["v"]["u"])[0], names["exact"], atol=2e-4)
+
+    def test_first_lines_xarray(self):
+        if importlib.util.find_spec("xarray") is None or importlib.util.find_spec("matplotlib") is None:
+            return  # python/check runs this once more, with them
+        import matplotlib
+
+        matplotlib.use("agg")
+        names, said = self.run_block(0, **{'"runs/data")': f'"runs/data", set={{"data": {SMALL["data"]}}})', 'method="moe")': f'method="moe", set={SMALL})'})
+        self.assertEqual(names["u"]["u"].shape, (1, 101, 128))
+        (axes,) = matplotlib.pyplot.gcf().axes[:1]
+        self.assertEqual((axes.get_xlabel(), axes.get_ylabel()), ("x [m]", "t [s]"))
+        self.assertRegex(said, r"^(trusted|doubtful|failed) \[")
+
+
 class Words(Case):
     def test_no_program(self):
         with unittest.mock.patch.dict(os.environ, {"PIHC_BINARY": str(self.folder / "none")}):

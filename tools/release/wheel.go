@@ -56,10 +56,6 @@ func (r *release) wheel(p platform, program []byte) (string, []byte, error) {
 		}
 		files = append(files, file{name: "pihc/" + filepath.Base(path), content: content})
 	}
-	licence, err := os.ReadFile("LICENSE")
-	if err != nil {
-		return "", nil, err
-	}
 	text, err := os.ReadFile("docs/guide/python.md")
 	if err != nil {
 		return "", nil, err
@@ -71,7 +67,7 @@ func (r *release) wheel(p platform, program []byte) (string, []byte, error) {
 		return "", nil, err
 	}
 	var licenceFiles strings.Builder
-	for _, l := range sorted(append(licences, file{name: "licences/LICENSE", content: licence})) {
+	for _, l := range licences { // among them pihc.txt, its own
 		_, name, _ := strings.Cut(l.name, "/")
 		fmt.Fprintf(&licenceFiles, "License-File: %s\n", name)
 		files = append(files, file{name: info + "licenses/" + name, content: l.content})

@@ -96,7 +96,7 @@ func TestWheel(t *testing.T) {
 			}
 		}
 		slices.Sort(licences)
-		if got := about.Header["License-File"]; !slices.Equal(got, licences) || !slices.Contains(got, "LICENSE") {
+		if got := about.Header["License-File"]; !slices.Equal(got, licences) || !slices.Contains(got, "pihc.txt") {
 			t.Errorf("%s names licences %q and has %q", name, got, licences)
 		}
 		text, err := io.ReadAll(about.Body)
