@@ -49,7 +49,8 @@ class Line:
         if "text" not in record and record["step"] < self.steps and time.monotonic() - self.when < 0.1:
             return
         self.when = time.monotonic()
-        text = text[: shutil.get_terminal_size().columns - 1]
+        if sys.stdout.isatty():  # where a longer one would take two lines
+            text = text[: shutil.get_terminal_size().columns - 1]
         print("\r" + text.ljust(self.shown), end="", flush=True)
         self.shown = len(text)
 

@@ -483,7 +483,7 @@ class Words(Case):
         run = self.folder / "line"
         run.mkdir()
         (run / "spec.yaml").write_text("network:\n  steps: 3\ntraining:\n  batch: 2\n  steps: 40\n")
-        with contextlib.redirect_stdout(io.StringIO()) as said, unittest.mock.patch.dict(os.environ, {"COLUMNS": "200"}):
+        with contextlib.redirect_stdout(io.StringIO()) as said:
             line = _progress.Line(str(run))
             line({"step": 10, "seconds": 20.0, "loss": 0.5})
             line.when = 0
