@@ -303,6 +303,18 @@ class Trained(Case):
             pihc.train(SPEC, self.folder / "stopped-run", data=self.data, method="soft", set={"data": SMALL["data"], "training.log": 1}, progress=stop)
         self.assertTrue(list((self.folder / "stopped-run" / "checkpoints").glob("step-*.json")))
 
+    @unittest.skipIf(os.name == "nt", "signals of Unix")
+    def test_command_that_is_killed(self):
+        begun = []
+
+        class Kept(subprocess.Popen):
+            def __init__(self, *args, **options):
+                super().__init__(*args, **options)
+                begun.append(self)
+
+        with unittest.mock.patch.object(subprocess, "Popen", Kept):
+            self.raises("^train was ended by SIGKILL", "", lambda: pihc.train(SPEC, self.folder / "killed", data=self.data, method="soft", set={"data": SMALL["data"], "training.log": 1}, progress=lambda record: begun[-1].kill()))
+
     def test_resume(self):
         copy, records = shutil.copytree(self.run_.path, self.folder / "copy"), []
         with warnings.catch_warnings():
