@@ -1,4 +1,4 @@
-"""Runs the program: a command at a time, or one process that answers requests."""
+"""Runs a command of the program."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 import warnings
-import weakref
-from typing import IO, Any, Callable, Mapping, Sequence
+from typing import Any, Mapping, Sequence
 
 import numpy as np
 
@@ -22,7 +20,7 @@ from ._errors import Error, Warning
 from ._progress import Line, Progress, seen
 
 
-def _in_python(text: str) -> str:
+def in_python(text: str) -> str:
     """Names flags as arguments of this package, except in commands to type."""
     parts = re.sub(r"unknown flag: --([\w-]+)", lambda m: "unknown argument: " + m[1].replace("-", "_"), text).split("`")
     for i in range(0, len(parts), 2):
@@ -31,7 +29,7 @@ def _in_python(text: str) -> str:
 
 
 def error(message: str, hint: str = "") -> Error:
-    return Error(_in_python(message), _in_python(hint))
+    return Error(in_python(message), in_python(hint))
 
 
 def flags(options: Mapping[str, Any]) -> list[str]:
@@ -72,7 +70,7 @@ def _leaves(values: Mapping[str, Any], above: str = "") -> list[tuple[str, str]]
     return out
 
 
-def _apart() -> dict[str, Any]:
+def apart() -> dict[str, Any]:
     """Of processes that Ctrl-C does not reach by itself: it is passed on once."""
     if os.name == "nt":
         return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}  # type: ignore[attr-defined]
@@ -124,7 +122,7 @@ def attempt(args: Sequence[str], progress: Progress = None, log: str | None = No
             tell(record)
 
     with tempfile.TemporaryFile("w+", encoding="utf-8") as out:
-        process = subprocess.Popen([find(), *args], stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE, encoding="utf-8", errors="replace", **_apart())
+        process = subprocess.Popen([find(), *args], stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE, encoding="utf-8", errors="replace", **apart())
         assert process.stderr is not None
         reader = threading.Thread(target=listen, daemon=True)
         reader.start()
@@ -148,11 +146,11 @@ def attempt(args: Sequence[str], progress: Progress = None, log: str | None = No
         out.seek(0)
         text = out.read()
     if process.returncode != 0:
-        return text, _failure(args[0], lines) or Error(f"{args[0]} {_ended_by(process.returncode)}" + "".join(f"; {x}" for x in lines[-3:]))
+        return text, failure(args[0], lines) or Error(f"{args[0]} {ended_by(process.returncode)}" + "".join(f"; {x}" for x in lines[-3:]))
     for x in lines:
         found = re.match(r"pihc: (?:\w+: )?warning: (.*)", x)
         if found:
-            warnings.warn(_in_python(found[1]), Warning, stacklevel=outside())
+            warnings.warn(in_python(found[1]), Warning, stacklevel=outside())
     return text, None
 
 
@@ -174,7 +172,7 @@ def _interrupt(process: subprocess.Popen[str]) -> None:
             pass
 
 
-def _ended_by(status: int) -> str:
+def ended_by(status: int) -> str:
     """How a process ended."""
     if status >= 0:
         return f"ended with status {status}"
@@ -184,7 +182,7 @@ def _ended_by(status: int) -> str:
         return f"was ended by signal {-status}"
 
 
-def _failure(name: str, lines: list[str]) -> Error | None:
+def failure(name: str, lines: list[str]) -> Error | None:
     """The error that standard error ends with."""
     starts = [i for i, line in enumerate(lines) if line.startswith(f"pihc: {name}: ") and ": warning: " not in line]
     if not starts:
@@ -222,121 +220,3 @@ class _Lines:
         added = self.lines[self.at :]
         self.at += len(added)
         return [{"text": text} for text in added if not text.startswith(("pihc:", "hint:"))]
-
-
-class Server:
-    """A process `pihc serve RUN`. It starts with the first request, and ends with this object or with Python. Threads take turns;
-    a forked process starts one of its own."""
-
-    def __init__(self, run: str) -> None:
-        self.run = run
-        _servers.add(self)
-        self._lock = threading.RLock()
-        self._process: subprocess.Popen[bytes] | None = None
-        self._stop: Callable[[], object] = lambda: None
-
-    def _start(self) -> subprocess.Popen[bytes]:
-        process = self._process
-        if process is None or process.poll() is not None:
-            self.close()
-            program = find()
-            self._said = tempfile.TemporaryFile()
-            process = subprocess.Popen([program, "serve", "--quiet", self.run], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said, **_apart())
-            self._process = process
-            self._stop = weakref.finalize(self, _end, process, os.getpid(), self._said)
-        return process
-
-    def close(self) -> None:
-        """Ends the process, after the request it is at; a later request starts another."""
-        with self._lock:
-            self._process = None  # first: what interrupts the end may not leave it in use
-            self._stop()
-
-    def ask(self, call: str, args: Sequence[str] = (), inputs: Mapping[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """The answer to a request, and its arrays."""
-        values = {name: np.ascontiguousarray(a, dtype="<f8") for name, a in (inputs or {}).items()}
-        head = {
-            "call": call,
-            "args": list(args),
-            "inputs": [{"name": n, "shape": np.shape(inputs[n]) if inputs else []} for n in values],
-            "bytes": sum(a.nbytes for a in values.values()),
-        }
-        line = json.dumps(head).encode() + b"\n"
-        with self._lock:
-            process = self._start()
-            assert process.stdin is not None and process.stdout is not None
-            try:
-                for part in (line, *(a.data for a in values.values())):
-                    _write(process.stdin.fileno(), part)
-                answer = loads(process.stdout.readline() or b"null")
-                data = bytearray(answer["bytes"] if answer else 0)
-                if answer is None or process.stdout.readinto(data) < len(data):  # type: ignore[attr-defined]
-                    raise EOFError
-            except (OSError, EOFError, ValueError):
-                raise self._ended(process) from None
-            except BaseException:  # Ctrl-C leaves an answer half read, and nobody wants the rest
-                process.kill()
-                self.close()
-                raise
-        if "error" in answer:
-            raise error(answer["error"], answer.get("hint", ""))
-        arrays, at = {}, 0
-        for a in answer["arrays"]:
-            count = int(np.prod(a["shape"], dtype=np.int64))
-            arrays[a["name"]] = np.frombuffer(data, "<f8", count, at).reshape(a["shape"])
-            at += 8 * count
-        return answer, arrays
-
-    def _ended(self, process: subprocess.Popen[bytes]) -> Error:
-        """What to say of a process that gave no answer; it is ended if it is there still."""
-        try:
-            process.wait(2)
-        except subprocess.TimeoutExpired:
-            process.kill()
-        self._said.seek(0)
-        lines = self._said.read().decode(errors="replace").splitlines()
-        self.close()
-        how, hint = _ended_by(process.returncode), "the next call starts another process"
-        if process.returncode == -9:
-            hint += "; where memory ran out, give fewer samples at once"
-        return _failure("serve", lines) or Error(f"the process of {self.run} {how}" + "".join(f"; {x}" for x in lines[-3:]), hint)
-
-
-_servers: weakref.WeakSet[Server] = weakref.WeakSet()
-
-
-def _forked() -> None:
-    """In a forked process: the lock may be held by a thread that is not here, and the process answers another."""
-    for s in list(_servers):
-        s._lock, s._process = threading.RLock(), None
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forked)
-
-
-def _write(pipe: int, part: Any) -> None:
-    """Writes all of it, with nothing in a buffer that a forked process would write once more."""
-    view = memoryview(part).cast("B")
-    while view:
-        view = view[os.write(pipe, view[: 1 << 20]) :]
-
-
-def _end(process: subprocess.Popen[bytes], owner: int, said: IO[bytes]) -> None:
-    if owner != os.getpid():
-        return  # of a process that this one was forked from
-    try:
-        said.close()
-        for pipe in (process.stdin, process.stdout):
-            try:
-                if pipe:
-                    pipe.close()
-            except OSError:
-                pass
-        end = time.monotonic() + 0.5
-        while process.poll() is None and time.monotonic() < end:
-            time.sleep(0.005)
-    finally:
-        if process.poll() is None:
-            process.kill()
-        process.wait()

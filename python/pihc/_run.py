@@ -15,8 +15,9 @@ from typing import Any, Mapping, Union
 import numpy as np
 
 from ._errors import Error, Warning
-from ._process import Server, _in_python, ask_json, command, flags, loads
+from ._process import ask_json, command, flags, in_python, loads
 from ._progress import Progress
+from ._server import Server
 
 Path = Union[str, "os.PathLike[str]"]
 Arrays = Union[Any, Mapping[str, Any]]
@@ -129,7 +130,7 @@ class Run:
         args = flags(dict(grid=grid, passes=passes, points=points, tolerance=tolerance, until=until, last=last, remove_mean=remove_mean, **options))
         answer, arrays = self._server.ask("predict", args, {name: _numbers(name, a) for name, a in given.items()})
         for line in answer.get("warnings", []):
-            warnings.warn(_in_python(line), Warning, stacklevel=2)
+            warnings.warn(in_python(line), Warning, stacklevel=2)
         return fields(arrays, {"title": self.title, "verdict": answer["verdict"], "run": os.fspath(self.path)}, self.units)
 
     __call__ = predict
