@@ -86,6 +86,7 @@ func load(name string, src []byte, free []string) (*Problem, error) {
 	if err := config.Join(l.problems...); err != nil {
 		return nil, err
 	}
+	p.leaveWalls()
 	for c := range p.Unknowns {
 		p.Unknowns[c].Start = p.start(c)
 	}

@@ -65,7 +65,6 @@ func Examine(p *pde.Problem, draw func(g *grid.Grid) ([][]float64, error)) (*Exa
 			x.openWalls(s, initial)
 			if len(x.Faults) == 0 {
 				x.tooManyWalls(st)
-				x.sharedWalls(sys)
 				if err := x.otherSolutions(p, draw); err != nil {
 					return nil, err
 				}

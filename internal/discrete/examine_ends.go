@@ -41,17 +41,11 @@ func openEnds(p *pde.Problem, sys *pde.System) []string {
 	return ends
 }
 
-// concerns reports whether a condition says something of an unknown.
-func concerns(p *pde.Problem, c pde.Rows, unknown int) bool {
-	return c.Expr.DependsOn(p.Unknowns[unknown].Name) ||
-		slices.ContainsFunc(p.Terms, func(t pde.Term) bool { return t.Of == unknown && c.Expr.DependsOn(t.Name) })
-}
-
 // heldAt reports whether a condition, ghost value or the ansatz holds an unknown at an end of
 // axis a.
 func heldAt(p *pde.Problem, sys *pde.System, fixed []bool, a int, end string, unknown int) bool {
 	name := p.Axes[a].Name
-	if slices.ContainsFunc(p.Conditions, func(c pde.Rows) bool { return c.At[name] == end && concerns(p, c, unknown) }) {
+	if slices.ContainsFunc(p.Conditions, func(c pde.Rows) bool { return c.At[name] == end && p.Concerns(c, unknown) }) {
 		return true
 	}
 	for _, t := range p.Terms {
@@ -220,61 +214,6 @@ func (st *state) oneSign(a, order int) bool {
 	return low*high > 0
 }
 
-// sharedWalls notes ends of axes of space where the rows of the equation and of a condition hold at the same
-// points and there are more rows than values, so that solves weigh one against the other.
-func (x *Examination) sharedWalls(sys *pde.System) {
-	p, g := sys.Problem, sys.Grid
-	if len(p.Residuals) > 1 {
-		return
-	}
-	slice := g.Size() // the middle time, or all
-	at := func(q int32) bool { return true }
-	if !p.Steady {
-		slice = sys.SliceSize()
-		at = func(q int32) bool { return int(q)/slice == g.Axes[0].Points/2 }
-	}
-	rows := 0
-	for _, set := range sys.Sets {
-		for _, q := range set.Points {
-			if at(q) {
-				rows++
-			}
-		}
-	}
-	if rows <= slice*len(p.Unknowns) {
-		return
-	}
-	var names []string
-	leave := map[string][2]int{}
-	for _, c := range p.Conditions {
-		for a, axis := range p.Axes {
-			end := c.At[axis.Name]
-			if end == "" || axis.Boundary != grid.Nodes || a == 0 && !p.Steady {
-				continue
-			}
-			side := slices.Index([]string{"low", "high"}, end)
-			point := side * (g.Axes[a].Points - 1)
-			if !slices.ContainsFunc(sys.Sets[0].Points, func(q int32) bool { return at(q) && int(q)/g.Strides()[a]%g.Axes[a].Points == point }) {
-				continue
-			}
-			names = append(names, c.Name)
-			both := leave[axis.Name]
-			both[side] = 1
-			leave[axis.Name] = both
-		}
-	}
-	if len(names) == 0 {
-		return
-	}
-	var parts []string
-	for _, axis := range p.Axes {
-		if both, ok := leave[axis.Name]; ok {
-			parts = append(parts, fmt.Sprintf("%s: [%d, %d]", axis.Name, both[0], both[1]))
-		}
-	}
-	x.Notes = append(x.Notes, fmt.Sprintf("rows of the equation hold at the points of %s too, so that solves weigh one against the other; `rows: {%s}` of the residual leaves them to the conditions", strings.Join(names, ", "), strings.Join(parts, ", ")))
-}
-
 // alongAxis is the order of a term's derivative along an axis, -1 where it has no factor of that.
 func alongAxis(t pde.Term, axis string) int {
 	order := -1
@@ -322,7 +261,7 @@ func lacksRate(p *pde.Problem) string {
 		}
 		conditions := 0
 		for _, c := range p.Conditions {
-			if c.At[p.Axes[0].Name] == "low" && concerns(p, c, t.Of) {
+			if c.At[p.Axes[0].Name] == "low" && p.Concerns(c, t.Of) {
 				conditions++
 			}
 		}
