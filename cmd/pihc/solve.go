@@ -49,7 +49,8 @@ error_estimate (sample), all float64. --report writes a page with maps and profi
 The estimate is of the relative L2 error over all times, of several unknowns the root mean square of
 theirs, from what solutions on coarser grids differ by. --json prints error_estimate (the
 worst of all samples), grid (points by axis of the finest grid), steps (in time, or of
-Newton's method) and seconds, alone on standard output. A solution above the
+Newton's method), seconds and units (by axis, where the file has them), alone on standard
+output. A solution above the
 tolerance is a warning, not a failure. Ctrl-C writes the best solution so far, and says so.`,
 		Example: `  pihc solve examples/burgers/problem.yaml --out u.npz
   pihc solve heat.yaml --set constants.a=0.1 --initial u0.npy --tolerance 1e-5 --json
@@ -143,7 +144,17 @@ func (a *app) writeSolution(s *experiment.Solution, name, page string, o *solveO
 		}
 	}
 	if o.json {
-		return a.printJSON(map[string]any{"error_estimate": data.Float(s.Worst()), "grid": s.Refined.PointsByName(), "steps": s.Steps, "seconds": s.Seconds})
+		said := map[string]any{"error_estimate": data.Float(s.Worst()), "grid": s.Refined.PointsByName(), "steps": s.Steps, "seconds": s.Seconds}
+		units := map[string]string{}
+		for _, axis := range s.Problem.Axes {
+			if axis.Unit != "" {
+				units[axis.Name] = axis.Unit
+			}
+		}
+		if len(units) > 0 {
+			said["units"] = units
+		}
+		return a.printJSON(said)
 	}
 	var b strings.Builder
 	about := words.Percent(s.Worst())
