@@ -140,10 +140,10 @@ func (a *app) writeSolution(s *experiment.Solution, name, page string, o *solveO
 		}
 	}
 	if o.json {
-		return a.printJSON(map[string]any{"error_estimate": data.Float(s.Worst()), "grid": s.Refined.PointsByName(), "steps": s.Steps, "seconds": s.Seconds})
+		return a.printJSON(map[string]any{"error_estimate": data.Float(s.Worst()), "grid": s.Refined.PointsByName(), "steps": s.Steps, "stepper": s.Stepper, "seconds": s.Seconds})
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "error_estimate  %s   on %s, %d steps, %s\n", words.Percent(s.Worst()), words.Shape(s.Refined.Shape()), s.Steps, words.Duration(s.Seconds))
+	fmt.Fprintf(&b, "error_estimate  %s   on %s, %d steps of %s, %s\n", words.Percent(s.Worst()), words.Shape(s.Refined.Shape()), s.Steps, s.Stepper, words.Duration(s.Seconds))
 	if o.out != "" {
 		fmt.Fprintf(&b, "%s: %s of shape %s\n", o.out, strings.Join(s.Problem.UnknownNames(), ", "), words.Shape(s.Arrays()[0].Array.Shape))
 	}

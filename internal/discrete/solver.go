@@ -19,7 +19,9 @@ type Solver struct {
 	grid, fine *grid.Grid
 	fields     int // unknowns of the problem
 	march      *march
-	whole      *system // where the first axis is not time
+	whole      *system     // where the first axis is not time
+	semilinear *semilinear // marched by its linear part; nil: by Radau IIA
+	tolerance  float64     // of its steps
 	inputs     []input
 }
 
@@ -207,6 +209,15 @@ func (s *Solver) solve(dst, initial, near []float64) (sim.Stats, error) {
 	}
 	size := s.grid.Size()
 	n := size / s.grid.Axes[0].Points
+	if s.semilinear != nil {
+		steps, err := s.semilinear.solveExponential(sample, s.tolerance, func(k int, u []float64) {
+			own := len(u) / s.fields
+			for f := range s.fields {
+				grid.Thin(dst[f*size+k*n:f*size+(k+1)*n], u[f*own:(f+1)*own], s.grid.Axes[1:], s.fine.Axes[1:])
+			}
+		})
+		return sim.Stats{Steps: steps}, err
+	}
 	if s.march != nil {
 		steps, err := s.march.solve(sample, nil, func(k int, w *walk) {
 			own := len(w.u) / s.fields
