@@ -1,6 +1,8 @@
 package constraint
 
 import (
+	"slices"
+
 	"pihc/compute"
 	"pihc/grid"
 	"pihc/internal/slab"
@@ -24,6 +26,9 @@ type Input[T compute.Float] struct {
 	Seed    Seed
 	// Draft leaves the Newton correction out: nothing is differentiated through the solve.
 	Draft bool
+	// Ranks, where not nil, share the solves and adjoints of the experts of this sample. All make the same calls with the same
+	// arguments, and all get the bits of one process alone. The System must be the whole one.
+	Ranks compute.Ranks
 }
 
 // LeastSquares are the problems of all experts for one sample, in the memory of a Workspace and valid
@@ -43,6 +48,7 @@ func (s *Workspace) Assemble[T compute.Float](in Input[T]) LeastSquares {
 	}
 	copy(s.offset, in.Offset)
 	s.draft = in.Draft
+	s.share(in.Ranks)
 	if _, single := any(in.Basis).([]float32); single && s.gatherer.DenseTables() {
 		load[float32](s, in)
 	} else {
@@ -86,12 +92,15 @@ func load[D, T compute.Float](s *Workspace, in Input[T]) {
 // draw forms the rows of every block.
 func (s *Workspace) draw(sample []float64, seed Seed, overlap float64) {
 	s.c.pool.Run(len(s.experts), func(_, k int) { s.samplePoints(k, seed, overlap) })
-	s.store.gather(s.gatherer)
+	s.store.gather(s.gatherer, s.foreign)
 	if s.offset != nil {
-		grid.Gather(s.gatherer, s.offset, 1, s.constants)
+		grid.Gather(s.gatherer, s.offset, 1, without(s.constants, s.foreign))
 	}
 	s.c.pool.Run(len(s.blocks), func(worker, i int) {
 		b := s.blocks[i]
+		if s.foreign[i] {
+			return
+		}
 		if s.offset == nil {
 			for _, c := range b.Constants {
 				clear(c)
@@ -110,6 +119,20 @@ func (s *Workspace) draw(sample []float64, seed Seed, overlap float64) {
 			b.half = half[0]
 		}
 	}
+}
+
+// without is the rows of blocks that are not foreign.
+func without[T compute.Float](lists []grid.Rows[T], foreign []bool) []grid.Rows[T] {
+	if !slices.Contains(foreign, true) {
+		return lists
+	}
+	var own []grid.Rows[T]
+	for i, list := range lists {
+		if !foreign[i] {
+			own = append(own, list)
+		}
+	}
+	return own
 }
 
 // loadDirections writes values [lo, lo+width) of the directions after the functions of

@@ -39,6 +39,7 @@ func (x Solution) Backward[T compute.Float](bbar []T, ubar []float64, jump, slop
 	if !fixed {
 		s.sum(s.omegaBars...)
 		s.forExperts(problem.adjointSolve)
+		s.joinAdjoints()
 	}
 	s.setAdjointWeights()
 	width, all := s.c.System.SliceSize(), s.c.System.Grid.Axes[0].Points

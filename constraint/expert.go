@@ -1,7 +1,6 @@
 package constraint
 
 import (
-	"math"
 	"slices"
 
 	"pihc/grid"
@@ -262,21 +261,9 @@ type Outcome struct {
 // Outcomes returns how each expert's solve ended.
 func (x Solution) Outcomes() []Outcome {
 	s := x.memory
-	out := make([]Outcome, len(s.experts))
+	out, rms := make([]Outcome, len(s.experts)), s.residualRMS()
 	for k, e := range s.experts {
-		out[k] = Outcome{Result: e.result, Adjoint: e.adjoint}
-		if len(e.blocks) == 0 {
-			continue
-		}
-		w, rows := s.workers[0], 0
-		w.sums.clear()
-		for _, b := range e.residuals() {
-			s.pass(&w.sums, w, b, wanted{}, e.omega, 0, len(b.Points))
-			rows += b.count
-		}
-		cost := []float64{w.sums.cost}
-		s.sum(cost)
-		out[k].ConstraintRMS = math.Sqrt(2 * cost[0] / float64(rows))
+		out[k] = Outcome{Result: e.result, Adjoint: e.adjoint, ConstraintRMS: rms[k]}
 	}
 	return out
 }

@@ -30,6 +30,7 @@ func (p LeastSquares) Solve() Solution {
 	s := p.memory
 	if !s.c.Options.Fixed {
 		s.forExperts(problem.solve)
+		s.joinSolutions()
 		return Solution{s}
 	}
 	for _, e := range s.experts {
@@ -43,18 +44,19 @@ func (p LeastSquares) Solve() Solution {
 // together reports whether there are fewer experts than workers, or sums over ranks: then
 // experts are solved one after another, each with its rows on the pool.
 func (s *Workspace) together() bool {
-	return len(s.experts) < s.c.pool.Workers() || s.c.System.Slab != nil
+	return len(s.own()) < s.c.pool.Workers() || s.c.System.Slab != nil
 }
 
-// forExperts does the work of every expert, on the pool's queue or one by one.
+// forExperts does the work of every expert of this rank, on the pool's queue or one by one.
 func (s *Workspace) forExperts(do func(p problem)) {
+	own := s.own()
 	if s.together() {
-		for _, e := range s.experts {
+		for _, e := range own {
 			do(problem{e, s, 0, e.curved})
 		}
 		return
 	}
-	s.c.pool.Run(len(s.experts), func(worker, k int) { e := s.experts[k]; do(problem{e, s, worker, e.curved}) })
+	s.c.pool.Run(len(own), func(worker, k int) { e := own[k]; do(problem{e, s, worker, e.curved}) })
 }
 
 // samplePoints draws the residual rows of an expert.

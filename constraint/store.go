@@ -15,8 +15,8 @@ type store interface {
 	// cut makes the rows of a block those at other points, at most as many as there is
 	// memory for; of the first part so many are missing.
 	cut(block int, points []int32, phase int)
-	// gather fills the rows from the basis.
-	gather(g *grid.Gatherer)
+	// gather fills the rows of blocks that are not foreign from the basis.
+	gather(g *grid.Gatherer, foreign []bool)
 	// product sets z to A_j v on a part of a block: zeros where those rows are kept with
 	// another term's.
 	product(w *worker, z []float64, block, part, j int, v []float64)
@@ -120,7 +120,9 @@ func (s *rows[T]) matrices(w *worker, block, part int) [][]T {
 	return out
 }
 
-func (s *rows[T]) gather(g *grid.Gatherer) { grid.Gather(g, s.basis, s.n, s.lists) }
+func (s *rows[T]) gather(g *grid.Gatherer, foreign []bool) {
+	grid.Gather(g, s.basis, s.n, without(s.lists, foreign))
+}
 
 func (s *rows[T]) product(w *worker, z []float64, block, part, j int, v []float64) {
 	if s.lists[block].Values[j] == nil {

@@ -1,6 +1,7 @@
 package constraint
 
 import (
+	"pihc/compute"
 	"pihc/grid"
 	"pihc/pde"
 )
@@ -15,6 +16,12 @@ type Workspace struct {
 	zero     []float64 // (N)
 	draft    bool      // Input.Draft
 	packed   []float64 // scratch of sums over ranks
+
+	// Where ranks share the experts of a sample (Input.Ranks): how; nil: this process solves all. Blocks whose rows are those of
+	// experts of other ranks alone are foreign.
+	shared  *compute.Slab
+	sharing compute.Slab
+	foreign []bool
 
 	offset      []float64            // (C, P): g_0; nil where the ansatz has none
 	store       store                // the basis, and the rows of all blocks
@@ -79,6 +86,7 @@ func (c *Constraint) NewWorkspace() *Workspace {
 	if p := c.Propagator; p != nil {
 		s.propagation, s.begin = p.NewPropagation(propagated, c.pool), make([]float64, p.State*c.System.SliceSize())
 	}
+	s.foreign = make([]bool, len(s.blocks))
 	s.jump = make([][2]float64, len(c.pairs))
 	s.newAdjointFields()
 	return s

@@ -16,7 +16,8 @@ import (
 // alone), among which it shares the samples of a batch; each has an engine of its
 // own for one sample at a time. All ranks call the same methods with the same
 // arguments, and get the same results: the bits of one engine that forms the samples
-// one after the other.
+// one after the other. Where there are at least twice as many ranks as samples left, so many ranks form a
+// sample together: each runs the network, and solves some of its experts (engine.Batch.Ranks).
 //
 // slabs successive ranks (0 and 1: one) form a sample together, each with a slab of the grid;
 // results are then those of one engine but for rounding, and the same bits from
@@ -47,17 +48,19 @@ func NewEngine[T compute.Float](s *model.Spec, p *pde.Problem, o engine.Options,
 		return e, err
 	}
 	rows := len(e.Info().Rows)
-	return &divided[T]{Engine: e, comm: comm, stats: make([]float64, comm.Size()*(rows+statistics)), total: make([]float64, rows)}, nil
+	return &divided[T]{Engine: e, comm: comm, share: slabs < 2 && o.Name != "xla" && e.Info().Experts > 1, groups: map[int]Comm{}, stats: make([]float64, comm.Size()*(rows+statistics)), total: make([]float64, rows)}, nil
 }
 
 // divided shares the samples of a batch among ranks.
 type divided[T compute.Float] struct {
 	engine.Engine[T] // of this rank
 	comm             Comm
-	sum              *sum[T]   // nil before the first gradient
-	grad             []T       // of this rank's sample
-	stats            []float64 // of one round, for all ranks
-	total            []float64 // means of squares of a batch
+	share            bool         // the engine shares the experts of a sample among ranks
+	groups           map[int]Comm // by how many samples there are at a time: the ranks that form one with this one
+	sum              *sum[T]      // nil before the first gradient
+	grad             []T          // of this rank's sample
+	stats            []float64    // of one round, for all ranks
+	total            []float64    // means of squares of a batch
 }
 
 // statistics is how many numbers engine.Stats has beside MeanSquares.
@@ -65,7 +68,7 @@ const statistics = 5
 
 // LossAndGrad implements engine.Engine.
 func (e *divided[T]) LossAndGrad(grad, params []T, batch engine.Batch) (engine.Stats, error) {
-	rank, size, samples := e.comm.Rank(), e.comm.Size(), len(batch.Inputs)
+	size, samples := e.comm.Size(), len(batch.Inputs)
 	batch.Field = nil // a rank has those of its own samples alone
 	clear(e.total)
 	total := engine.Stats{MeanSquares: e.total}
@@ -76,10 +79,15 @@ func (e *divided[T]) LossAndGrad(grad, params []T, batch engine.Batch) (engine.S
 	for lo := 0; lo < samples; lo += size {
 		count := min(size, samples-lo)
 		var mine engine.Stats
-		if rank < count {
+		sample, group, err := e.part(count)
+		if err != nil {
+			return total, err
+		}
+		if sample >= 0 {
 			clear(e.grad)
-			var err error
-			if mine, err = e.Engine.LossAndGrad(e.grad, params, batch.Sample(lo+rank)); err != nil {
+			one := batch.Sample(lo + sample)
+			one.Ranks = group
+			if mine, err = e.Engine.LossAndGrad(e.grad, params, one); err != nil {
 				return total, err
 			}
 		}
@@ -91,6 +99,34 @@ func (e *divided[T]) LossAndGrad(grad, params []T, batch engine.Batch) (engine.S
 		}
 	}
 	return total, e.sum.Finish(grad)
+}
+
+// part returns which of so many samples this rank takes part in, -1: none, and the ranks that share it, nil: this one alone. The ranks
+// that have results for all are the first, in the order of samples.
+func (e *divided[T]) part(count int) (sample int, group compute.Ranks, err error) {
+	rank, each := e.comm.Rank(), e.comm.Size()/count
+	if !e.share || each < 2 {
+		if rank >= count {
+			rank = -1
+		}
+		return rank, nil, nil
+	}
+	sample = rank % count
+	if rank >= count*each {
+		sample = -1
+	}
+	c := e.groups[count]
+	if c == nil {
+		color := sample
+		if sample < 0 {
+			color = count
+		}
+		if c, err = e.comm.Split(color); err != nil {
+			return 0, nil, err
+		}
+		e.groups[count] = c
+	}
+	return sample, c, nil
 }
 
 // addStats adds the statistics of the samples of a round in their order.
@@ -115,8 +151,17 @@ func (e *divided[T]) Predict(params []T, batch engine.Batch, each func(i int, p 
 	for lo := 0; lo < samples; lo += size {
 		count := min(size, samples-lo)
 		var mine bytes.Buffer
-		if rank < count {
-			err := e.Engine.Predict(params, batch.Sample(lo+rank), func(_ int, p *engine.Prediction) error {
+		sample, group, err := e.part(count)
+		if err != nil {
+			return err
+		}
+		if sample >= 0 {
+			one := batch.Sample(lo + sample)
+			one.Ranks = group
+			err := e.Engine.Predict(params, one, func(_ int, p *engine.Prediction) error {
+				if rank >= count {
+					return nil // another rank has it too
+				}
 				return gob.NewEncoder(&mine).Encode(p)
 			})
 			if err != nil {

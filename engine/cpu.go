@@ -104,6 +104,7 @@ func (e *cpu[T]) Close() { e.pool.Close() }
 func (e *cpu[T]) Predict(params []T, batch Batch, each func(i int, p *Prediction) error) (err error) {
 	defer slab.Recover(&err)
 	pass := e.Pass(batch)
+	batch.Progress = 1
 	for lo := 0; lo < len(batch.Inputs); lo += len(e.slots) {
 		slots := e.load(batch, lo)
 		e.forward(params, slots, &batch, pass, false)
@@ -111,7 +112,7 @@ func (e *cpu[T]) Predict(params []T, batch Batch, each func(i int, p *Prediction
 			if err := batch.Canceled(); err != nil {
 				return err
 			}
-			s := e.solve(pass, &slots[b], 1, true)
+			s := e.solve(pass, &slots[b], &batch, true)
 			field := s.Field()
 			jump, slope := s.Jumps()
 			loss, squares := e.loss.add(nil, field, slots[b].inputs, e.borderRows(pass, 1), 0)
@@ -163,7 +164,7 @@ func (e *cpu[T]) LossAndGrad(grad, params []T, batch Batch) (st Stats, err error
 			if err := batch.Canceled(); err != nil {
 				return st, err
 			}
-			s := e.solve(pass, &slots[b], batch.Progress, false)
+			s := e.solve(pass, &slots[b], &batch, false)
 			if batch.Field != nil {
 				batch.Field(lo+b, e.allRanks(s.Field()))
 			}
@@ -194,10 +195,10 @@ func (e *cpu[T]) borderRows(pass int, progress float64) rowFactor {
 	return rowFactor{e.Crossing, e.Spec.Loss.BorderRows.At(progress)}
 }
 
-// solve runs the constraint of a pass on a sample, at a fraction of training. A pass is trained by the solve
+// solve runs the constraint of a pass on a sample of a batch, at its fraction of training. A pass is trained by the solve
 // that it is used with. A draft, of a pass before the last, is not differentiated.
-func (e *cpu[T]) solve(pass int, at *slot[T], progress float64, draft bool) constraint.Solution {
-	in := constraint.Input[T]{Basis: at.basis, Sample: at.inputs, Directions: at.corrected.Directions, Seed: at.seed}
+func (e *cpu[T]) solve(pass int, at *slot[T], batch *Batch, draft bool) constraint.Solution {
+	in := constraint.Input[T]{Ranks: batch.Ranks, Basis: at.basis, Sample: at.inputs, Directions: at.corrected.Directions, Seed: at.seed}
 	if pass > 1 {
 		in.Offset = at.corrected.Field
 	}
@@ -209,7 +210,7 @@ func (e *cpu[T]) solve(pass int, at *slot[T], progress float64, draft bool) cons
 		in.Directions = nil
 	}
 	if r := e.Spec.Constraint.Overlap; r.Start != 0 || r.End != 0 {
-		in.Overlap = r.At(progress)
+		in.Overlap = r.At(batch.Progress)
 	}
 	return e.last.Assemble(in).Solve()
 }

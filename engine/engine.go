@@ -37,6 +37,9 @@ type Batch struct {
 	// Done, once closed, ends LossAndGrad and Predict with context.Canceled, after the
 	// sample or the pass through the network in progress; nil: never.
 	Done <-chan struct{}
+	// Ranks, where not nil, are processes that make this call together, with the same arguments, and share the solves of the experts of
+	// every sample among them, of an engine that does so; results are those of one process alone.
+	Ranks compute.Ranks
 	Training
 }
 

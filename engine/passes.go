@@ -25,7 +25,7 @@ func (e *cpu[T]) forward(params []T, slots []slot[T], batch *Batch, last int, ke
 		}
 		for b := range slots {
 			at := &slots[b]
-			field := e.solve(pass, at, batch.Progress, true).Field()
+			field := e.solve(pass, at, batch, true).Field()
 			if pass == 1 && e.Spec.Directions() > 0 {
 				e.System.Offset(at.corrected.Field, at.inputs) // what it corrects, whatever the features are of
 			}

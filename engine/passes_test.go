@@ -159,7 +159,7 @@ func TestPassesFollowEachOther(t *testing.T) {
 	}
 	three.forward(params, three.load(batch, 0), &batch, 2, false)
 	check.Close(t, three.slots[0].corrected.Field, first, 1e-12, 1e-12)
-	second := slices.Clone(three.solve(2, &three.slots[0], 0, true).Field())
+	second := slices.Clone(three.solve(2, &three.slots[0], &Batch{}, true).Field())
 	worst := 0.0
 	for i := range second { // not the same field again
 		worst = max(worst, math.Abs(second[i]-first[i]))
@@ -173,7 +173,7 @@ func TestPassesFollowEachOther(t *testing.T) {
 	zero := make([]float64, len(params))
 	three.forward(zero, three.load(batch, 0), &batch, 3, false)
 	n := len(batch.Inputs[0])
-	for i, v := range three.solve(3, &three.slots[0], 0, true).Field() {
+	for i, v := range three.solve(3, &three.slots[0], &Batch{}, true).Field() {
 		if math.Abs(v-batch.Inputs[0][i%n]) > 1e-14 {
 			t.Fatalf("without a proposal the field is %g at %d, want %g", v, i, batch.Inputs[0][i%n])
 		}

@@ -72,7 +72,7 @@ func (v *Inversion) JSON() map[string]any {
 	}
 	return map[string]any{
 		"estimates": estimates, "gauss_newton": gaussNewton, "correlation": correlation, "outstanding": append([]int{}, f.Outstanding...),
-		"chi_squared": map[string]any{"value": data.Float(f.ChiSquared), "degrees": f.Degrees, "p": data.Float(f.P)},
+		"chi_squared": map[string]any{"value": data.Float(f.ChiSquared), "degrees": f.Degrees, "p": data.Float(f.P), "parts": partsJSON(f.Parts), "moved": data.Float(f.ChiMoved)},
 		"unseen":      unseen, "iterations": f.Iterations, "seconds": v.Seconds,
 		"rejected": v.Rejected(), "warnings": append([]string{}, v.Warnings...),
 	}
@@ -87,7 +87,9 @@ func (v *Inversion) Agreement() string {
 		return "as many numbers as observations: nothing tells whether data and equation agree"
 	case v.Rejected():
 		return "the data reject this fit (" + text + "): the equation, what is held fixed or the sigmas are wrong, or this is not the best fit; the intervals mean nothing"
-	case 1-f.P < doubtful:
+	case f.P < inverse.Doubtful:
+		return text + undecided(f.ChiMoved)
+	case 1-f.P < inverse.Doubtful:
 		return text + ": the residuals are smaller than the sigmas say, and the intervals too wide"
 	}
 	return text + ": data and equation agree"
@@ -96,6 +98,9 @@ func (v *Inversion) Agreement() string {
 // Lines say what was found: first whether data and equation agree, then estimates, and what else is to be known of them.
 func (v *Inversion) Lines() []string {
 	lines := []string{v.Agreement()}
+	if v.Rejected() {
+		lines = append(lines, partLines(v.fit.Parts)...)
+	}
 	width := 0
 	for _, p := range v.parameters {
 		width = max(width, len(p.Name))

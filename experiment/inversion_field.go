@@ -9,6 +9,7 @@ import (
 
 	"pihc/data"
 	"pihc/internal/disk"
+	"pihc/internal/inverse"
 	"pihc/internal/kernel"
 	"pihc/internal/machine"
 	"pihc/internal/words"
@@ -36,9 +37,9 @@ func (v *FieldInversion) JSON() map[string]any {
 		"field": map[string]any{"name": v.Input, v.Grid.Axes[1].Name: v.space(), "value": f.Field, "sigma": f.Spread, "low": v.side(-1), "high": v.side(1)},
 		"chi_squared": map[string]any{
 			"value": f.ChiSquared, "degrees": len(v.observations), "p": f.P,
-			"background": f.OfBackground, "data": f.OfData, "model": f.OfModel,
+			"parts": partsJSON(f.Parts), "moved": f.ChiMoved,
 		},
-		"model_error": v.ModelError, "background_functions": f.Functions,
+		"certain": v.Certain, "model_error": v.ModelError, "background_functions": f.Functions,
 		"grid": f.Grid.Shape()[1:], "instants": f.Instants, "moved": f.Moved,
 		"iterations": f.Iterations, "seconds": v.Seconds, "rejected": v.Rejected(), "warnings": append([]string{}, v.Warnings...),
 	}
@@ -51,20 +52,38 @@ func (v *FieldInversion) Lines() []string {
 	switch {
 	case v.Rejected():
 		text = "the data reject this fit (" + text + "): the equation, the model error, the distribution of the file or the sigmas are wrong, or this is not the best fit; the band means nothing"
-	case 1-f.P < doubtful:
+	case f.P < inverse.Doubtful:
+		text += undecided(f.ChiMoved)
+	case 1-f.P < inverse.Doubtful:
 		text += ": the residuals are smaller than the sigmas, the model error and the distribution say, and the band too wide"
 	default:
 		text += ": data, equation and distribution agree"
 	}
-	parts := fmt.Sprintf("of the data %.4g, of the background %.4g", f.OfData, f.OfBackground)
-	if v.ModelError > 0 {
-		parts += fmt.Sprintf(", of the model %.4g", f.OfModel)
-	}
 	before, after := rootMeanSquare(f.Before), rootMeanSquare(f.Spread)
-	return []string{
-		text, parts,
-		fmt.Sprintf("%s: 95 %% band of ± %.3g in the mean (root mean square), %.3g before the observations; its values are in --json and --out", v.Input, normal95*after, normal95*before),
+	return append(append([]string{text}, partLines(f.Parts)...),
+		fmt.Sprintf("%s: the 95 %% band is ± %.3g (root mean square over %s), ± %.3g before the observations; its values are in --json and --out", v.Input, normal95*after, v.Grid.Axes[1].Name, normal95*before),
+		"held: "+v.Certain)
+}
+
+// undecided is said of a chi-squared that is too large and moves from grid to grid by so much.
+func undecided(moved float64) string {
+	return fmt.Sprintf(": it is too large, but finer grids still move it by %.2g, so that whether the data reject the fit is not decided", moved)
+}
+
+// partLines say what chi-squared is made of, with the degrees that are expected of each.
+func partLines(parts []inverse.Part) (lines []string) {
+	for _, p := range parts {
+		lines = append(lines, fmt.Sprintf("of the %s: chi-squared %.4g of %.4g degrees, p about %.2g", p.Name, p.ChiSquared, p.Degrees, p.P))
 	}
+	return lines
+}
+
+func partsJSON(parts []inverse.Part) map[string]any {
+	all := map[string]any{}
+	for _, p := range parts {
+		all[p.Name] = map[string]float64{"value": p.ChiSquared, "degrees": p.Degrees, "p": p.P}
+	}
+	return all
 }
 
 func rootMeanSquare(x []float64) float64 {

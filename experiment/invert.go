@@ -47,11 +47,10 @@ type Inversion struct {
 	profiles     [][]inverse.ProfilePoint // per parameter, with InvertOptions.Profile
 }
 
-// doubtful is the probability of chi-squared below which the data reject a fit, and above whose complement their deviations are too large.
-const doubtful = 1e-3
-
-// Rejected reports whether the data reject the fit.
-func (v *Inversion) Rejected() bool { return v.fit.P < doubtful }
+// Rejected reports whether the data reject the fit, on finer grids as well.
+func (v *Inversion) Rejected() bool {
+	return inverse.Rejects(v.fit.ChiSquared, v.fit.ChiMoved, v.fit.Degrees)
+}
 
 // Invert finds the free numbers of a problem, on grids from g on. When ctx ends nothing is left.
 func Invert(ctx context.Context, p *pde.Problem, g *grid.Grid, o InvertOptions) (*Inversion, error) {

@@ -19,6 +19,7 @@ type FieldInversion struct {
 	Problem    *pde.Problem
 	Grid       *grid.Grid // of the field
 	Input      string     // its name
+	Certain    string     // what of it is taken as known
 	ModelError float64
 	Seconds    float64
 	Warnings   []string
@@ -27,8 +28,10 @@ type FieldInversion struct {
 	fit          *inverse.FieldFit
 }
 
-// Rejected reports whether the data reject the fit.
-func (v *FieldInversion) Rejected() bool { return v.fit.P < doubtful }
+// Rejected reports whether the data reject the fit, on finer grids as well.
+func (v *FieldInversion) Rejected() bool {
+	return inverse.Rejects(v.fit.ChiSquared, v.fit.ChiMoved, len(v.observations))
+}
 
 // InvertsField reports whether what is to be found is an initial condition as a whole: InvertField finds it.
 func InvertsField(p *pde.Problem, free []string) bool {
@@ -67,7 +70,7 @@ func InvertField(ctx context.Context, p *pde.Problem, g *grid.Grid, o InvertOpti
 	if m.Background, err = inverse.NewBackground(in); err != nil {
 		return nil, words.WithHint(usagef("--free %s: %w", name, err), "initial: {distribution: ...} in the file says what is known before")
 	}
-	v := &FieldInversion{Problem: p, Grid: g, Input: name, ModelError: o.ModelError, observations: m.Observations}
+	v := &FieldInversion{Problem: p, Grid: g, Input: name, Certain: m.Background.Certain(in), ModelError: o.ModelError, observations: m.Observations}
 	if v.fit, err = m.Run(ctx, func(format string, args ...any) { o.say("invert: "+format, args...) }); err != nil {
 		if errors.Is(err, inverse.ErrField) {
 			err = words.WithHint(usagef("--free %s: %w", name, err), "%s:8 frees the first coefficients of a series", name)

@@ -30,11 +30,12 @@ type Predictions struct {
 	// Passes and RelativeLoss are, per sample, the passes of the network and the root of the loss over that of the field
 	// that keeps its initial values; nil where every sample has as many passes.
 	Passes, RelativeLoss []float64
-	// Verdict is on all of them (score.Judge), from ErrorEstimate: per sample the estimate of the relative L2 error, NaN for none.
-	Verdict       string
-	ErrorEstimate []float64
-	Edited        []string // files of the run folder that are not those of its training
-	Warnings      []string // of inputs unlike those of training, and of predictions that may be far off
+	// Verdict is on all of them (score.Judge), from ErrorEstimate: per sample the estimate of the relative L2 distance from the solution of the
+	// equation. GridError is that of the solution of the rows on this grid, and RowsError the prediction's distance from that. NaN is not known.
+	Verdict                             string
+	ErrorEstimate, GridError, RowsError []float64
+	Edited                              []string // files of the run folder that are not those of its training
+	Warnings                            []string // of inputs unlike those of training, and of predictions that may be far off
 
 	problem   *pde.Problem
 	overwrite bool
@@ -42,7 +43,7 @@ type Predictions struct {
 }
 
 // Arrays are what `pihc predict` writes: the unknowns (sample, t, x[, y]), the coordinates of every axis, residual_over_rate, error_estimate,
-// and passes and relative_loss where samples have their own.
+// grid_error, rows_error, and passes and relative_loss where samples have their own.
 func (p *Predictions) Arrays() []data.Named {
 	n := len(p.ResidualOverRate)
 	out := fieldArrays(p.Grid, p.Unknowns, p.Fields)
@@ -51,6 +52,8 @@ func (p *Predictions) Arrays() []data.Named {
 	}
 	add("residual_over_rate", p.ResidualOverRate, n)
 	add("error_estimate", p.ErrorEstimate, n)
+	add("grid_error", p.GridError, n)
+	add("rows_error", p.RowsError, n)
 	if p.Passes != nil {
 		add("passes", p.Passes, n)
 		add("relative_loss", p.RelativeLoss, n)
@@ -100,7 +103,7 @@ const editsArray = "trusted_edits"
 
 // OfPredictions are the arrays of predictions that are neither unknowns nor coordinates; those of older files had
 // relative_residual and residual.
-var OfPredictions = []string{"residual_over_rate", "error_estimate", "passes", "relative_loss", editsArray, "relative_residual", "residual"}
+var OfPredictions = []string{"residual_over_rate", "error_estimate", "grid_error", "rows_error", "passes", "relative_loss", editsArray, "relative_residual", "residual"}
 
 // PredictOptions say how a run predicts.
 type PredictOptions struct {
@@ -134,7 +137,9 @@ func (p *Predictions) judge(reasons []string, why error, o Options) {
 }
 
 // VerdictLine says the verdict, and the mean and the worst of the estimates.
-func (p *Predictions) VerdictLine() string { return score.VerdictLine(p.Verdict, nil, p.ErrorEstimate) }
+func (p *Predictions) VerdictLine() string {
+	return score.VerdictLine(p.Verdict, nil, score.Estimates{Error: p.ErrorEstimate, Grid: p.GridError, Rows: p.RowsError})
+}
 
 // checkInputs reports initial conditions that no prediction can be made for.
 func (r *Run) checkInputs(inputs [][]float64, g *grid.Grid, o *PredictOptions) error {

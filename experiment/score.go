@@ -20,7 +20,7 @@ import (
 
 // metricsVersion changes when an evaluation says more than before that reports show; these score
 // runs with metrics of another version again.
-const metricsVersion = 9
+const metricsVersion = 10
 
 // Metrics is metrics.json: an evaluation and how it came about. RelativeL2.Mean is the mean relative L2 error; RelativeL2 is
 // nil of samples without solutions, as those of training are.

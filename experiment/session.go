@@ -117,9 +117,12 @@ func (s *Session) Predict(ctx context.Context, inputs [][]float64) (*Predictions
 		bar.Set(i+1, "")
 		return ctx.Err()
 	})
-	var why error
-	if out.ErrorEstimate, why = estimates.Wait(); err != nil {
+	estimated, why := estimates.Wait()
+	if err != nil {
 		return nil, err
+	}
+	for _, x := range estimated {
+		out.ErrorEstimate, out.GridError, out.RowsError = append(out.ErrorEstimate, x.Error), append(out.GridError, x.Grid), append(out.RowsError, x.Rows)
 	}
 	bar.End()
 	if early > 0 {

@@ -288,7 +288,7 @@ func (l *loader) input(p *Problem, name string, f fileSampler, space []DomainAxi
 }
 
 // reservedArrays are the names of arrays in files of samples and predictions, beside those of unknowns, axes and inputs.
-var reservedArrays = []string{"initial", "solution", "train", "passes", "residual", "relative_residual", "trusted_edits", "residual_over_rate", "relative_loss"}
+var reservedArrays = []string{"initial", "solution", "train", "passes", "residual", "relative_residual", "trusted_edits", "residual_over_rate", "relative_loss", "error_estimate", "grid_error", "rows_error"}
 
 // steady reports what a problem without time cannot have.
 func (l *loader) steady(p *Problem) {

@@ -18,7 +18,7 @@ func (p *Page) claim() string {
 	reliable := func(key string) bool {
 		return !slices.ContainsFunc(p.Methods, func(m Method) bool { return m.Key == key && len(m.Evaluation.Warnings) > 0 })
 	}
-	parts := []string{p.errorClaim(), p.residualClaim(), p.Cost.claim(reliable)}
+	parts := []string{p.errorClaim(), p.estimateClaim(), p.residualClaim(), p.Cost.claim(reliable)}
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
 }
 
@@ -64,6 +64,20 @@ func (p *Page) errorClaim() string {
 			parts = append(parts, l.Label+" "+unbroken(words.Percent(l.Value)))
 		}
 		text += " (" + strings.Join(parts, ", ") + ")"
+	}
+	return text + "."
+}
+
+// estimateClaim says what errors from solutions of references leave out, where there are such errors and estimates of the whole.
+func (p *Page) estimateClaim() string {
+	get := func(e *score.Evaluation) *score.Summary { return e.ErrorEstimate }
+	methods := p.sorted(get)
+	if len(methods) == 0 || methods[0].Evaluation.RelativeL2 == nil {
+		return ""
+	}
+	text := fmt.Sprintf("The %s may have an error itself, that of its grid. From the solution of the equation the mean error over all times is estimated at: %s", p.TruthLabel(), listed(methods, get))
+	if s := methods[0].Evaluation.GridError; s != nil {
+		text += "; the solution of the rows on this grid is " + unbroken(words.Percent(s.Mean)) + " from it"
 	}
 	return text + "."
 }

@@ -46,6 +46,9 @@ func TestEvaluationJSON(t *testing.T) {
 	e := p.Methods[2].Evaluation
 	e.PerSample = e.PerSample[:2]
 	e.PerSample[0].ErrorEstimate, e.PerSample[1].ErrorEstimate = 0.03, 0.04
+	for i := range e.PerSample {
+		e.PerSample[i].GridError, e.PerSample[i].RowsError = 0.02, 0.01
+	}
 	e.PerSample[0].Unseen = 0.5 // without a window there is none, and NaN equals nothing
 	e.PerSample[1].RelativeL2 = math.Inf(1)
 	e.PerSample[1].BorderJump = math.NaN()

@@ -260,8 +260,8 @@ func (p *Page) residualLevels() []Level {
 		if e.TruthResidual != nil {
 			out = append(out, Level{p.TruthLabel(), e.TruthResidual.Mean})
 		}
-		if e.PersistenceResidual != nil && e.PersistenceResidual.Mean > 0 { // 0 where persistence solves the equation, of conditions alone
-			out = append(out, Level{"persistence", e.PersistenceResidual.Mean})
+		if s := e.TellingPersistenceResidual(); s != nil {
+			out = append(out, Level{"persistence", s.Mean})
 		}
 		if len(out) > 0 {
 			break

@@ -69,12 +69,27 @@ func (s *Samples) PersistenceBaseline(e *Evaluation, p *pde.Problem, g *grid.Gri
 	return out, nil
 }
 
+// leavesResidual reports that a relative residual is more than rounding. Of persistence it often is not: a field that solves the equation and
+// misses its conditions alone, of which zero would say nothing.
+func leavesResidual(v float64) bool { return v > 1e-6 }
+
+// TellingPersistenceResidual is PersistenceResidual, nil where persistence solves the equation and misses conditions alone.
+func (e *Evaluation) TellingPersistenceResidual() *Summary {
+	if s := e.PersistenceResidual; s != nil && leavesResidual(s.Mean) {
+		return s
+	}
+	return nil
+}
+
 // persistence returns the scores of persistence that an evaluation has, on all of its grids.
 func (e *Evaluation) persistence() *Evaluation {
 	out := &Evaluation{Method: "baseline", Problem: e.Problem, Grid: e.Grid}
 	for _, s := range e.PerSample {
 		x := NewSample(s.Index)
-		x.InitialMean, x.RelativeL2, x.RelativeResidual = s.InitialMean, s.Persistence, s.PersistenceResidual
+		x.InitialMean, x.RelativeL2 = s.InitialMean, s.Persistence
+		if leavesResidual(s.PersistenceResidual) {
+			x.RelativeResidual = s.PersistenceResidual
+		}
 		out.PerSample = append(out.PerSample, x)
 	}
 	out.Summarize()

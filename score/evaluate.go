@@ -244,7 +244,8 @@ func (sc *scorer) compare(x *Sample, field, truth []float64) {
 func (sc *scorer) estimated() error {
 	values, why := sc.estimates.Wait()
 	for i, v := range values {
-		sc.out.PerSample[i].ErrorEstimate = v
+		x := &sc.out.PerSample[i]
+		x.ErrorEstimate, x.GridError, x.RowsError = v.Error, v.Grid, v.Rows
 	}
 	return why
 }

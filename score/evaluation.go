@@ -44,8 +44,11 @@ type Evaluation struct {
 	// that of the unknown, or of what the condition prescribes: for the prediction and for the solution.
 	ConditionsOverSize *Summary `json:"conditions_over_size,omitempty"`
 	TruthConditions    *Summary `json:"truth_conditions,omitempty"`
-	// ErrorEstimate is of relative_l2, from the problem alone; nil where none could be made.
+	// ErrorEstimate is the distance from the solution of the equation, from the problem alone; nil where none could be made. GridError is that of the
+	// solution of the rows on this grid, and RowsError the prediction's from that; nil where those are not known.
 	ErrorEstimate *Summary `json:"error_estimate,omitempty"`
+	GridError     *Summary `json:"grid_error,omitempty"`
+	RowsError     *Summary `json:"rows_error,omitempty"`
 	// Unseen is relative_l2 over the times after training.window alone.
 	Unseen *Summary `json:"unseen_l2,omitempty"`
 	// Passes are those of the network, where there are several, and PointsEvaluated the points of the grids of all of them together.
@@ -106,7 +109,7 @@ type Sample struct {
 
 	ResidualOverRate, ConditionsOverSize, TruthConditions float64
 
-	Unseen, Passes, Points, ErrorEstimate float64
+	Unseen, Passes, Points, ErrorEstimate, GridError, RowsError float64
 
 	Unknowns, Residuals, Conditions, Segments map[string]float64 // nil with one unknown, with one residual, with one condition, with one segment
 }
@@ -123,8 +126,8 @@ func NewSample(index int) Sample {
 
 // Fields gives the JSON names in order and the place of each metric.
 func (s *Sample) Fields() ([]string, []*float64) {
-	return []string{"initial_mean", "relative_l2", "nrmse", "residual_rms", "initial_error", "boundary_error", "border_jump", "persistence", "relative_residual", "truth_residual", "persistence_residual", "residual_over_rate", "conditions_over_size", "truth_conditions", "unseen_l2", "passes", "points_evaluated", "error_estimate"},
-		[]*float64{&s.InitialMean, &s.RelativeL2, &s.NRMSE, &s.ResidualRMS, &s.InitialError, &s.BoundaryError, &s.BorderJump, &s.Persistence, &s.RelativeResidual, &s.TruthResidual, &s.PersistenceResidual, &s.ResidualOverRate, &s.ConditionsOverSize, &s.TruthConditions, &s.Unseen, &s.Passes, &s.Points, &s.ErrorEstimate}
+	return []string{"initial_mean", "relative_l2", "nrmse", "residual_rms", "initial_error", "boundary_error", "border_jump", "persistence", "relative_residual", "truth_residual", "persistence_residual", "residual_over_rate", "conditions_over_size", "truth_conditions", "unseen_l2", "passes", "points_evaluated", "error_estimate", "grid_error", "rows_error"},
+		[]*float64{&s.InitialMean, &s.RelativeL2, &s.NRMSE, &s.ResidualRMS, &s.InitialError, &s.BoundaryError, &s.BorderJump, &s.Persistence, &s.RelativeResidual, &s.TruthResidual, &s.PersistenceResidual, &s.ResidualOverRate, &s.ConditionsOverSize, &s.TruthConditions, &s.Unseen, &s.Passes, &s.Points, &s.ErrorEstimate, &s.GridError, &s.RowsError}
 }
 
 // MarshalJSON leaves absent metrics out; infinite ones become null.
@@ -248,7 +251,7 @@ func (e *Evaluation) Summarize() {
 	e.Samples = len(e.PerSample)
 	for i, dst := range []**Summary{ // in the order of Sample.Fields, after the mean of the initial condition
 		&e.RelativeL2, &e.NRMSE, &e.ResidualRMS, &e.InitialError, &e.BoundaryError, &e.BorderJump, &e.Persistence,
-		&e.RelativeResidual, &e.TruthResidual, &e.PersistenceResidual, &e.ResidualOverRate, &e.ConditionsOverSize, &e.TruthConditions, &e.Unseen, &e.Passes, &e.PointsEvaluated, &e.ErrorEstimate,
+		&e.RelativeResidual, &e.TruthResidual, &e.PersistenceResidual, &e.ResidualOverRate, &e.ConditionsOverSize, &e.TruthConditions, &e.Unseen, &e.Passes, &e.PointsEvaluated, &e.ErrorEstimate, &e.GridError, &e.RowsError,
 	} {
 		*dst = nil
 		values := e.Values(func(s Sample) float64 {

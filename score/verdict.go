@@ -52,9 +52,13 @@ func numbersOf(values []float64) (count int, mean float64, worst int) {
 	return count, mean / float64(count), worst
 }
 
-// VerdictLine is the line that begins what is said of predictions: their verdict, and of errors and of estimates, as far as there
-// are any, the mean and the worst.
-func VerdictLine(verdict string, errors, estimates []float64) string {
+// Estimates are estimates of errors by sample, NaN for none, each nil or as long as the others: of the whole, the distance from the
+// solution of the equation, and of its parts (dataset.Estimated).
+type Estimates struct{ Error, Grid, Rows []float64 }
+
+// VerdictLine is the line that begins what is said of predictions: their verdict, and of errors, the distances from reference solutions,
+// and of estimates, as far as there are any, the mean and the worst, and how much of these is the grid's.
+func VerdictLine(verdict string, errors []float64, estimates Estimates) string {
 	say := func(name string, values []float64) string {
 		count, mean, worst := numbersOf(values)
 		if count == 0 {
@@ -70,23 +74,37 @@ func VerdictLine(verdict string, errors, estimates []float64) string {
 		}
 		return text
 	}
-	of, estimate := say("error", errors), say("estimate without solutions", estimates)
-	switch {
-	case of != "" && estimate != "":
-		return verdict + ": " + of + "; " + estimate
-	case of != "":
-		return verdict + ": " + of
-	case estimate != "":
-		return verdict + ": " + say("estimated error", estimates)
+	of, estimate := say("error", errors), say("estimated error", estimates.Error)
+	if of != "" && estimate != "" {
+		estimate = say("estimated", estimates.Error) + ", from that of the equation"
 	}
-	return verdict + ": nothing is known of the error"
+	if of != "" {
+		of += ", from the reference solution"
+	}
+	switch count, grid, _ := numbersOf(estimates.Grid); {
+	case estimate == "" && of == "":
+		return verdict + ": nothing is known of the error"
+	case estimate == "":
+		return verdict + ": " + of + "; what the grid and the reference add to it is not known"
+	case count > 0:
+		_, rows, _ := numbersOf(estimates.Rows)
+		estimate += fmt.Sprintf(" (%s from the solution of the rows on this grid, %s of the grid)", words.Percent(rows), words.Percent(grid))
+	default:
+		estimate += " (how much of it is the grid's is not known)"
+	}
+	if of != "" {
+		of += "; "
+	}
+	return verdict + ": " + of + estimate
 }
 
 // VerdictLine is that of the evaluation.
 func (e *Evaluation) VerdictLine() string {
-	var errors, estimates []float64
+	var errors []float64
+	var estimates Estimates
 	for _, s := range e.PerSample {
-		errors, estimates = append(errors, s.RelativeL2), append(estimates, s.ErrorEstimate)
+		errors = append(errors, s.RelativeL2)
+		estimates.Error, estimates.Grid, estimates.Rows = append(estimates.Error, s.ErrorEstimate), append(estimates.Grid, s.GridError), append(estimates.Rows, s.RowsError)
 	}
 	return VerdictLine(e.Verdict, errors, estimates)
 }

@@ -193,6 +193,10 @@ func (w *watch) judge(e *Evaluation, why error) {
 	case w.truths:
 		verdict, text := Judge("relative_l2", w.counted(e, func(s Sample) float64 { return s.RelativeL2 }))
 		hinted(verdict, text, longer)
+		estimated, far := Judge("error_estimate", w.counted(e, func(s Sample) float64 { return s.ErrorEstimate }))
+		if far != "" && (verdict == Trusted || verdict == Doubtful && estimated == Failed) {
+			say(estimated, "%s; relative_l2 is less, so that the reference or the grid is off by the difference: `pihc check` tells what the grid costs, and how many points would do", far)
+		}
 		if !failed {
 			for _, line := range w.drifts() {
 				say(Doubtful, "%s", line)

@@ -75,7 +75,7 @@ func watched4(t *testing.T, text string, told bool, change func(i int, u, v []fl
 			time, x := at(q)
 			v[q] = 0.5 + math.Exp(-0.02*k*k*time)*math.Sin(k*(x+float64(i)/5))
 			if p.Steady {
-				v[q] = time * (1 - time) * (1 + float64(i)) * (1.5 + math.Sin(k*x))
+				v[q] = time * (1 - time) * (1 + float64(i)) / 2
 			}
 		}
 		truths = append(truths, v)

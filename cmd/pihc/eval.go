@@ -118,12 +118,18 @@ const evalHelp = `eval predicts every sample of a split and scores it. Per sampl
 mean, std (over samples), median and max:
 
   relative_l2     ||u - truth|| / ||truth||, of several unknowns the root mean
-                  square of those of each
-  error_estimate  of relative_l2, from the problem alone: the distance to a solution
-                  computed to compare with, by the classical solver the PDE file names
-                  or else by its own rows on the grid, and what that differs from one
-                  with half of the points; where the prediction is nearer to it than a
-                  quarter of that, to one with more points in space
+                  square of those of each: against the reference solutions, which
+                  may have the error of their own grid
+  error_estimate  the distance from the solution of the equation, likewise but
+                  estimated from the problem alone: from a solution computed by the
+                  classical solver the PDE file names, or else by its own rows, on
+                  the grid, and what that differs from one with half of the points;
+                  where the prediction is nearer to it than these are to each other,
+                  from one with more points in space
+  grid_error      the same of the solution of the rows on this grid: the part of the
+                  grid, which training does not lower
+  rows_error      the distance of the prediction from that solution; neither is there
+                  where the rows cannot be solved
   unseen_l2       relative_l2 over the times after training.window
   nrmse           rms error over the range of the truth
   residual_rms    of the PDE residual over the whole grid, of several all their rows
@@ -135,7 +141,8 @@ mean, std (over samples), median and max:
   relative_residual     rms of the residual, without weights, over rms of the
                         solution's derivative in time
   truth_residual        the same of the solution: what the grid leaves of it
-  persistence_residual  the same of what fields begin with at all times
+  persistence_residual  the same of what fields begin with at all times; not shown
+                        where that solves the equation and misses conditions alone
   residual_over_rate    rms of the residual over that of the prediction's own
                         derivative in time, which needs no solution
   conditions_over_size  the largest rms of the rows of a condition on values, in
@@ -169,8 +176,8 @@ The whole loss is compared with that of predictions that need no training (zero,
 persistence, the mean solution), and a line says if the run is no better.
 
 The first line is the verdict, with the mean and the worst of relative_l2 and of
-error_estimate; the next ones are its reasons. In the JSON they are verdict and
-warnings. A run has
+error_estimate, and the two parts of that; the next ones are its reasons. In the JSON
+they are verdict and warnings. A run has
 
   failed    if it diverged (not finite, or ten times too large) or collapsed (zero, a
             tenth of its size, one field for every sample), has relative_l2 above 30 %
@@ -179,7 +186,8 @@ warnings. A run has
             over space of predictions drifts where solutions keep theirs;
   trusted   otherwise.
 
-Without solutions error_estimate is judged in the same way; without that too a run is
+error_estimate is judged in the same way, with and without solutions: what is trusted is
+near the solution of the equation too. Without both a run is
 doubtful at best, and residual_over_rate (50 and 150 %), conditions_over_size (10 and
 30 %) and the loss are looked at. The exit status is 0 whatever the verdict.
 

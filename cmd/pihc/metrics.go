@@ -83,6 +83,8 @@ func printMetrics(w io.Writer, m *experiment.Metrics) error {
 		row("  on "+words.Shape(g.Grid)+of, g.RelativeL2, words.Percent)
 	}
 	row("error_estimate", m.ErrorEstimate, words.Percent)
+	row("  grid_error", m.GridError, words.Percent)
+	row("  rows_error", m.RowsError, words.Percent)
 	row("unseen_l2", m.Unseen, words.Percent)
 	for k := range len(m.Segments) {
 		row(fmt.Sprintf("  segment %d of time", k+1), m.Segments[strconv.Itoa(k+1)], words.Percent)
@@ -92,7 +94,7 @@ func printMetrics(w io.Writer, m *experiment.Metrics) error {
 	row("points_evaluated", m.PointsEvaluated, words.Number)
 	row("relative_residual", m.RelativeResidual, words.Percent)
 	row("truth_residual", m.TruthResidual, words.Percent)
-	row("persistence_residual", m.PersistenceResidual, words.Percent)
+	row("persistence_residual", m.TellingPersistenceResidual(), words.Percent)
 	row("residual_over_rate", m.ResidualOverRate, words.Percent)
 	row("residual_rms", m.ResidualRMS, words.Number)
 	for _, name := range slices.Sorted(maps.Keys(m.Residuals)) {

@@ -37,13 +37,14 @@ The file of --out, which is new, of an earlier prediction for this problem, or r
 one time, .pvd a series, with u/0000.vti and so on beside u.pvd. It receives the fields under the unknowns' names, as (sample, t, x) or
 (sample, t, x, y), the coordinates under the names of the axes, and for each sample
 residual_over_rate: the rms of the residual, without weights, over that of the field's
-own derivative in time, and error_estimate (see ` + "`pihc help eval`" + `), all float64. With --passes auto, or
+own derivative in time, and error_estimate, the distance from the solution of the equation,
+with its parts grid_error and rows_error (NaN where not known; see ` + "`pihc help eval`" + `), all float64. With --passes auto, or
 passes: auto under evaluation in the run's spec, it also has, per sample, passes and
 relative_loss: the root of the loss over that of the initial condition at all times.
 
 The first line is the verdict, as eval's without solutions: trusted, doubtful or failed,
-with the mean and the worst of error_estimate. --json prints verdict, error_estimate
-and warnings in its place. A prediction that does not begin with its initial
+with the mean and the worst of error_estimate, and how much of it is the grid's. --json
+prints verdict, error_estimate, grid_error, rows_error and warnings in its place. A prediction that does not begin with its initial
 condition, or does not change in time and leaves a residual (residual_over_rate then is
 infinite), is doubtful, and a warning says how many are.
 
@@ -124,11 +125,16 @@ func (a *app) predict(c *cobra.Command, dir string, o *predictOptions) error {
 		return err
 	}
 	if o.json {
-		estimates := make([]data.Float, len(p.ErrorEstimate))
-		for i, v := range p.ErrorEstimate {
-			estimates[i] = data.Float(v)
+		floats := func(values []float64) []data.Float {
+			out := make([]data.Float, len(values))
+			for i, v := range values {
+				out[i] = data.Float(v)
+			}
+			return out
 		}
-		return a.printJSON(map[string]any{"verdict": p.Verdict, "error_estimate": estimates, "warnings": p.Warnings})
+		return a.printJSON(map[string]any{
+			"verdict": p.Verdict, "error_estimate": floats(p.ErrorEstimate), "grid_error": floats(p.GridError), "rows_error": floats(p.RowsError), "warnings": p.Warnings,
+		})
 	}
 	notes := ", " + residualText(p.ResidualOverRate)
 	if p.Passes != nil {

@@ -77,7 +77,7 @@ def main(run, initial, prediction):
     predicted = np.load(prediction)
     name = next(n for n in predicted.files if predicted[n].ndim > 1)
     fields = predicted[name]  # (sample, t, x[, y])
-    of_samples = ("residual_over_rate", "relative_loss", "error_estimate", "passes", "trusted_edits")
+    of_samples = ("residual_over_rate", "relative_loss", "error_estimate", "grid_error", "rows_error", "passes", "trusted_edits")
     axes = [n for n in predicted.files if predicted[n].ndim == 1 and n not in of_samples]
     u0 = np.load(initial).reshape((fields.shape[0],) + fields.shape[2:])
 

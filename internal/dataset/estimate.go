@@ -12,93 +12,159 @@ import (
 	"pihc/sim"
 )
 
-// An Estimator estimates errors of predictions on a grid from the problem alone. It computes a solution to compare with: by the
-// classical solver that the problem's reference names, or else by the problem's own rows, roughly, on the grid and on one with half of
-// its points along each axis. The distance between these two tells of their own errors. Where the prediction
-// is nearer to the finer than that, a third solution is computed, with more points in space.
+// An Estimator estimates errors of predictions on a grid from the problem alone: distances from the solution of the equation. It
+// computes solutions to compare with: by the classical solver that the problem's reference names, or else by the problem's own rows,
+// roughly, on the grid and on one with half of its points along each axis. The distance between these two tells of their own errors.
+// Where the prediction is nearer to the finer than that, a third solution is computed, with more points in space.
 type Estimator struct {
-	problem *pde.Problem
-	grid    *grid.Grid
-	levels  []level // coarsest first
+	problem     *pde.Problem
+	grid        *grid.Grid
+	levels      []level // coarsest first
+	rest        float64 // the part of the distance between solutions on two grids that is taken for the error of the finer
+	classical   bool
+	differences func() (*discrete.Differences, error) // of the rows on the grid
+}
+
+// Estimated is what is estimated of a prediction, as relative L2 distances (grid.RelativeL2): NaN is not known.
+type Estimated struct {
+	Error float64 // from the solution of the equation: of the grid and of the prediction
+	Grid  float64 // of the solution of the rows on this grid, with its differences along time and space, from that of the equation
+	Rows  float64 // of the prediction from the solution of the rows on this grid
 }
 
 // level is a solver that keeps the points of a grid, made when it is first used.
 type level struct {
 	grid   *grid.Grid
 	solver func() (sim.Solver, error)
+	own    bool // of the points of the grid
 }
 
-// gridError is the part of the distance between solutions on two grids that is taken for the error of the finer: that of rows of
-// second order. Of higher orders it is less.
-const gridError = 1.0 / 3
+const (
+	// restOfRows is Estimator.rest of rows of second order on twice the points. Of higher orders it is less.
+	restOfRows = 1.0 / 3
+	// restOfClassical is that of first order: classical solvers do not state theirs.
+	restOfClassical = 1
+)
 
 // NewEstimator prepares the estimates of predictions on g.
 func NewEstimator(p *pde.Problem, g *grid.Grid) *Estimator {
-	e := &Estimator{problem: p, grid: g}
-	if p.Reference.Solver != "" && p.Reference.File == "" && p.Reference.Solver != pde.DiscreteSolver {
-		e.levels = []level{{g, sync.OnceValues(func() (sim.Solver, error) { return ReferenceSolver(p, g) })}}
-		return e
+	e := &Estimator{problem: p, grid: g, rest: restOfRows}
+	e.differences = sync.OnceValues(func() (*discrete.Differences, error) { return discrete.NewRoughDifferences(p, g) })
+	e.classical = p.Reference.Solver != "" && p.Reference.File == "" && p.Reference.Solver != pde.DiscreteSolver
+	if e.classical {
+		e.rest = restOfClassical
 	}
-	add := func(on *grid.Grid, refine []int) {
-		e.levels = append(e.levels, level{on, sync.OnceValues(func() (sim.Solver, error) { return discrete.NewRough(p, on, refine) })})
+	add := func(on *grid.Grid, refine []int, own bool) {
+		e.levels = append(e.levels, level{on, sync.OnceValues(func() (sim.Solver, error) {
+			switch {
+			case e.classical:
+				return classicalOn(p, on, refine, nil)
+			case own:
+				d, err := e.differences()
+				if err != nil {
+					return nil, err
+				}
+				return d.Solver(), nil
+			}
+			return discrete.NewRough(p, on, refine)
+		}), own})
 	}
 	// Inputs of the nearest point jump halfway between points, where an odd factor puts none.
 	jumps := slices.ContainsFunc(p.PlaceInputs(g), func(in pde.PlacedInput) bool { return in.Nearest })
-	half, same, finer := &grid.Grid{Axes: slices.Clone(g.Axes)}, make([]int, len(g.Axes)), make([]int, len(g.Axes))
+	half := &grid.Grid{Axes: slices.Clone(g.Axes)}
+	same := slices.Repeat([]int{1}, len(g.Axes))
+	if e.classical {
+		same = referencePoints(p, g)
+	}
+	var coarse, finer []int
 	for i, a := range g.Axes {
-		same[i], finer[i] = 1, 2
+		s := same[i]
+		f := 2 * s
 		switch {
-		case i == 0 && discrete.Marches(p):
-			finer[i] = 1
+		case i == 0 && (discrete.Marches(p) || e.classical && !p.Steady):
+			f = s
 		case a.Boundary == grid.Cells || jumps:
-			finer[i] = 3
+			f = 3 * s
 		}
 		switch odd := a.Points%2 == 1; {
+		case s > 1:
 		case a.Boundary == grid.Nodes && odd:
 			half.Axes[i].Points = (a.Points + 1) / 2
 		case a.Boundary != grid.Nodes && !odd:
 			half.Axes[i].Points = a.Points / 2
 		}
+		coarse, finer = append(coarse, max(1, s/2)), append(finer, f)
 	}
-	if half.Size() < g.Size() {
-		add(half, same)
+	if half.Size() < g.Size() || !slices.Equal(coarse, same) {
+		add(half, coarse, false)
 	}
-	add(g, same)
-	add(g, finer)
+	add(g, same, true)
+	add(g, finer, false)
 	return e
 }
 
-// Estimate returns an estimate of the relative L2 error (grid.RelativeL2) of a field (C, P) for the inputs of a sample. It is an error
-// where fewer than two solutions were found, unless by a classical solver. Several goroutines may call it at once.
-func (e *Estimator) Estimate(field, inputs []float64) (estimate float64, err error) {
+// Estimate estimates the error of a field (C, P) for the inputs of a sample. It is an error where fewer than two solutions to compare with
+// were found: nothing is known of the grid's error then. Several goroutines may call it at once.
+func (e *Estimator) Estimate(field, inputs []float64) (Estimated, error) {
+	return e.estimate(field, inputs, true)
+}
+
+// estimate is Estimate, with the parts of the error or without.
+func (e *Estimator) estimate(field, inputs []float64, parts bool) (Estimated, error) {
+	out := Estimated{math.NaN(), math.NaN(), math.NaN()}
 	if slices.ContainsFunc(field, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }) {
-		return math.Inf(1), nil
+		out.Error = math.Inf(1)
+		return out, nil
 	}
 	fields := len(e.problem.Unknowns)
-	var last []float64
-	var on *grid.Grid
+	var err error
+	var last, own []float64 // the finest solution, and that of the grid
+	var on *grid.Grid       // of last
+	var between float64     // of the two finest
 	found := 0
 	for _, l := range e.levels {
-		own, failed := e.solve(&l, field, inputs)
+		v, failed := e.solve(&l, field, inputs)
 		if failed != nil {
 			err = failed // on few points there may be none
 			continue
 		}
-		u := grid.Resample(field, e.grid.Axes, l.grid.Axes)
-		distance, between := grid.RelativeL2(u, own, fields), 0.0
 		if found++; found > 1 {
-			between = grid.RelativeL2(last, grid.Resample(own, l.grid.Axes, on.Axes), fields)
+			between = grid.RelativeL2(last, grid.Resample(v, l.grid.Axes, on.Axes), fields)
 		}
-		estimate = math.Hypot(distance, gridError*between)
-		if found > 1 && l.grid == e.grid && distance >= between {
+		if last, on = v, l.grid; l.own {
+			own = v
+		}
+		if l.own && found > 1 && grid.RelativeL2(field, v, fields) >= between {
 			break
 		}
-		last, on = own, l.grid
 	}
-	if found > 1 || found == len(e.levels) {
-		return estimate, nil
+	if found < 2 {
+		return out, err
 	}
-	return math.NaN(), err
+	estimate := func(u []float64) float64 { return math.Hypot(grid.RelativeL2(u, last, fields), e.rest*between) }
+	out.Error = estimate(field)
+	if rows := e.rows(own, inputs); parts && rows != nil {
+		out.Grid, out.Rows = estimate(rows), grid.RelativeL2(field, rows, fields)
+	}
+	return out, nil
+}
+
+// rows returns the solution of the problem's rows on the grid, nil for none; own is that of the level of the grid, nil for none.
+func (e *Estimator) rows(own, inputs []float64) []float64 {
+	d, err := e.differences()
+	if err != nil || own == nil {
+		return nil
+	}
+	rows := make([]float64, len(own))
+	if e.classical {
+		err = d.Solve(make([]float64, len(own)), rows, inputs)
+	} else {
+		err = d.Move(rows, own, inputs)
+	}
+	if err != nil || slices.ContainsFunc(rows, math.IsNaN) {
+		return nil
+	}
+	return rows
 }
 
 // solve returns the solution on a level. Of several solutions it is one near the field.
@@ -124,8 +190,9 @@ type Estimates struct {
 }
 
 type estimated struct {
-	value float64
-	err   error
+	Estimated
+	err  error
+	done chan struct{}
 }
 
 // Begin begins estimates by so many goroutines, 0 for one on each core.
@@ -136,26 +203,34 @@ func (e *Estimator) Begin(workers int) *Estimates {
 	return &Estimates{estimator: e, slots: make(chan struct{}, workers)}
 }
 
-// Add estimates the error for the next sample. It waits where as many estimates are being computed as there are goroutines.
+// Add estimates the error for the next sample. It waits where as many estimates are being computed as there are goroutines. Where the parts of the
+// first sample's error are not found others have none either: rows that cannot be solved may take long to say so.
 func (s *Estimates) Add(field, inputs []float64) {
-	out := &estimated{}
+	out := &estimated{done: make(chan struct{})}
 	s.results = append(s.results, out)
+	first := s.results[0]
 	field = slices.Clone(field)
 	s.slots <- struct{}{}
 	s.group.Go(func() {
-		out.value, out.err = s.estimator.Estimate(field, inputs)
+		parts := first == out
+		if !parts {
+			<-first.done
+			parts = !math.IsNaN(first.Grid)
+		}
+		out.Estimated, out.err = s.estimator.estimate(field, inputs, parts)
+		close(out.done)
 		<-s.slots
 	})
 }
 
-// Wait returns the estimate for each sample, NaN where there is none, and why there is none of the first of these.
-func (s *Estimates) Wait() (values []float64, why error) {
+// Wait returns the estimate for each sample, and why there is none of the first that has none.
+func (s *Estimates) Wait() (all []Estimated, why error) {
 	s.group.Wait()
 	for _, r := range s.results {
-		values = append(values, r.value)
+		all = append(all, r.Estimated)
 		if why == nil {
 			why = r.err
 		}
 	}
-	return values, why
+	return all, why
 }

@@ -94,8 +94,8 @@ func TestEstimate(t *testing.T) {
 			t.Helper()
 			got, err := e.Estimate(u, inputs)
 			want := grid.RelativeL2(u, truth, 1)
-			if err != nil || !(got > want/3 && got < 3*want) {
-				t.Errorf("%s, %s: estimate %g, %v; the error is %g", name, what, got, err, want)
+			if err != nil || !(got.Error > want/3 && got.Error < 3*want) {
+				t.Errorf("%s, %s: estimate %v, %v; the error is %g", name, what, got, err, want)
 			}
 		}
 		check("rows solved", own)
@@ -106,12 +106,12 @@ func TestEstimate(t *testing.T) {
 			}
 			check("bump", u)
 		}
-		if got, err := e.Estimate(truth, inputs); err != nil || got > 0.5*grid.RelativeL2(own, truth, 1) {
-			t.Errorf("%s: estimate %g, %v of the solution; its rows are %g from it", name, got, err, grid.RelativeL2(own, truth, 1))
+		if got, err := e.Estimate(truth, inputs); err != nil || got.Error > 0.5*grid.RelativeL2(own, truth, 1) {
+			t.Errorf("%s: estimate %v, %v of the solution; its rows are %g from it", name, got, err, grid.RelativeL2(own, truth, 1))
 		}
 		truth[3] = math.NaN()
-		if got, err := e.Estimate(truth, inputs); err != nil || !math.IsInf(got, 1) {
-			t.Errorf("%s: estimate %g, %v of what is not finite", name, got, err)
+		if got, err := e.Estimate(truth, inputs); err != nil || !math.IsInf(got.Error, 1) {
+			t.Errorf("%s: estimate %v, %v of what is not finite", name, got, err)
 		}
 	}
 }
@@ -128,7 +128,7 @@ func TestEstimates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var first []float64
+		var first []Estimated
 		for _, workers := range []int{1, 3} {
 			s := NewEstimator(p, g).Begin(workers)
 			for i := range 7 {
@@ -147,8 +147,8 @@ func TestEstimates(t *testing.T) {
 				if workers == 1 {
 					first = append(first, v)
 				}
-				if math.IsNaN(v) != (want != "") || want == "" && v != first[i] {
-					t.Errorf("%d goroutines, sample %d: %g, with one %g", workers, i, v, first[i])
+				if math.IsNaN(v.Error) != (want != "") || math.IsNaN(v.Grid) != (want != "") || want == "" && v != first[i] {
+					t.Errorf("%d goroutines, sample %d: %v, with one %v", workers, i, v, first[i])
 				}
 			}
 		}

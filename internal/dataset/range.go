@@ -145,7 +145,7 @@ func (r *Range) Outside(sample []float64) string {
 		const rounding = 1e-6 // of values that are zero
 		switch rough := in.roughness(v); {
 		case low < in.low-margin || high > in.high+margin, in.low >= 0 && low < -rounding*in.high, in.high <= 0 && high > -rounding*in.low:
-			return of + fmt.Sprintf("values from %.3g to %.3g; those of the PDE file's distribution are from %.3g to %.3g", low, high, in.low, in.high)
+			return of + fmt.Sprintf("values from %.3g to %.3g; draws of the PDE file's distribution were from %.3g to %.3g", low, high, in.low, in.high)
 		case rough > 3*in.rough+1e-6*max(math.Abs(in.low), math.Abs(in.high)):
 			return of + fmt.Sprintf("neighbouring values differ by %.3g (root mean square); in the PDE file's distribution by %.3g at most", rough, in.rough)
 		case RootMeanSquare(v) < in.small:

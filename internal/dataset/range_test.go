@@ -47,7 +47,7 @@ func TestRange(t *testing.T) {
 		for i := range far {
 			far[i] *= 1e6
 		}
-		if why := r.Outside(far); !strings.Contains(why, "those of the PDE file's distribution are from") {
+		if why := r.Outside(far); !strings.Contains(why, "draws of the PDE file's distribution were from") {
 			t.Errorf("%s: a million times too large: %q", name, why)
 		}
 		for i := range far {
@@ -70,14 +70,14 @@ func TestRange(t *testing.T) {
 		for i := range u0 {
 			u0[i] = -in.high / 100
 		}
-		if why := r.Outside(u0); !strings.Contains(why, "those of the PDE file's distribution are from") {
+		if why := r.Outside(u0); !strings.Contains(why, "draws of the PDE file's distribution were from") {
 			t.Errorf("%s: of another sign: %q", name, why)
 		}
 		for i := range u0 {
 			u0[i] = in.high / 2 * float64(i%2)
 		}
 		u0[0] = -1e-12 * in.high
-		if why := r.Outside(u0); strings.Contains(why, "those of the PDE file's distribution are from") {
+		if why := r.Outside(u0); strings.Contains(why, "draws of the PDE file's distribution were from") {
 			t.Errorf("%s: zero but for rounding: %q", name, why)
 		}
 	}

@@ -62,23 +62,36 @@ func ReferenceSolverWith(p *pde.Problem, g *grid.Grid, options map[string]any) (
 		}
 		return nil, fmt.Errorf("problem %s: reference: no solver %q; there are %s%s", p.Name, p.Reference.Solver, strings.Join(known, ", "), meant)
 	}
-	axes := slices.Clone(g.Axes)
-	finer := false
-	for i, a := range axes {
+	return classicalOn(p, g, referencePoints(p, g), options)
+}
+
+// referencePoints are how many times the points of g a classical solver has along each axis.
+func referencePoints(p *pde.Problem, g *grid.Grid) []int {
+	refine := slices.Repeat([]int{1}, len(g.Axes))
+	for i, a := range g.Axes {
 		if least := p.Reference.Points[a.Name]; a.Points < least {
-			axes[i].Points *= (least + a.Points - 1) / a.Points
-			finer = true
+			refine[i] = (least + a.Points - 1) / a.Points
 		}
 	}
-	fine := &grid.Grid{Axes: axes}
+	return refine
+}
+
+// classicalOn is ClassicalSolver on refine[i] times the points of axis i of g (of its intervals on an axis of nodes) for solutions at the points of g. Factors for
+// axes of cells are odd.
+func classicalOn(p *pde.Problem, g *grid.Grid, refine []int, options map[string]any) (sim.Solver, error) {
+	fine := &grid.Grid{Axes: slices.Clone(g.Axes)}
+	for i := range fine.Axes {
+		if a := &fine.Axes[i]; a.Boundary == grid.Nodes {
+			a.Points = (a.Points-1)*refine[i] + 1
+		} else {
+			a.Points *= refine[i]
+		}
+	}
 	solver, err := ClassicalSolver(p, fine, options)
-	if err != nil {
-		return nil, err
+	if err != nil || slices.Equal(fine.Axes, g.Axes) {
+		return solver, err
 	}
-	if finer {
-		return &refined{solver: solver, problem: p, grid: g, fine: fine}, nil
-	}
-	return solver, nil
+	return &refined{solver: solver, problem: p, grid: g, fine: fine}, nil
 }
 
 // ClassicalSolver returns the solver of package sim that the problem's reference names, with
@@ -113,7 +126,7 @@ func (s *refined) Solve(dst, sample []float64) (sim.Stats, error) {
 	}
 	solution := make([]float64, unknowns*s.fine.Size())
 	var start []float64
-	if s.problem.OnlyInitial() {
+	if s.problem.OnlyInitial() && s.periodic() {
 		start = make([]float64, s.problem.InputSize(s.fine))
 		sim.NewInterpolator(s.grid.Shape()[1:], s.fine.Shape()[1:]).Interpolate(start, sample)
 	} else {
@@ -128,6 +141,13 @@ func (s *refined) Solve(dst, sample []float64) (sim.Stats, error) {
 		copy(dst, sample)
 	}
 	return stats, nil
+}
+
+// periodic reports whether the axes that have more points are periodic ones.
+func (s *refined) periodic() bool {
+	return !slices.ContainsFunc(s.grid.Axes[1:], func(a grid.Axis) bool {
+		return a.Boundary != grid.Periodic && !slices.Contains(s.fine.Axes, a)
+	})
 }
 
 // meanTolerance is how large a mean of an initial condition, relative to its root

@@ -26,12 +26,35 @@ func NewDifferences(p *pde.Problem, g *grid.Grid, steps int) (*Differences, erro
 	return &Differences{sys, solver}, err
 }
 
+// NewRoughDifferences is for solutions of four digits (NewRough) with one step from one time of g to the next, and also for a problem that
+// is solved all at once, whose solution has its differences along every axis.
+func NewRoughDifferences(p *pde.Problem, g *grid.Grid) (*Differences, error) {
+	sys, err := p.Discretize(g)
+	if err != nil {
+		return nil, err
+	}
+	solver, err := NewRough(p, g, slices.Repeat([]int{1}, len(g.Axes)))
+	return &Differences{sys, solver}, err
+}
+
+// Solver is that of the rows with exact derivatives in time.
+func (d *Differences) Solver() *Solver { return d.solver }
+
 // Solve sets exact (C, P) to the solution of the rows with exact derivatives in time, and moved to one that differs from it as that
 // of the rows themselves does, to first order: by what exact leaves of these as a source (deferred
 // correction: H. J. Stetter, Numerische Mathematik 29, 1978).
 func (d *Differences) Solve(exact, moved, sample []float64) error {
 	if _, err := d.solver.Solve(exact, sample); err != nil {
 		return err
+	}
+	return d.Move(moved, exact, sample)
+}
+
+// Move sets moved to the solution of the rows, as Solve does, from exact, that of Solver.
+func (d *Differences) Move(moved, exact, sample []float64) error {
+	if d.solver.march == nil {
+		copy(moved, exact)
+		return nil
 	}
 	s := &source{axis: d.sys.Grid.Axes[0], rows: map[sourceKey][][]float64{}}
 	n := d.sys.Grid.Size() / s.axis.Points

@@ -166,6 +166,26 @@ func (b *Background) at(s pde.Sampler, z []float64, slopes bool) (field []float6
 	return field, along
 }
 
+// Certain says in words what a background takes as certain of a field, as no function of it changes that: what a series is about and
+// whether its mean is among that.
+func (b *Background) Certain(in pde.PlacedInput) string {
+	count := fmt.Sprintf("%s is sought among sums of %d functions, those that its distribution in the file draws", in.Name, len(b.Functions))
+	for _, f := range b.Functions {
+		sum := 0.0
+		for _, v := range f {
+			sum += v
+		}
+		if math.Abs(sum) > 1e-9*math.Sqrt(norm2(f)*float64(len(f))) {
+			return count + "; all else is taken as known, and in no band"
+		}
+	}
+	if !b.draws || in.Sampler.Positive != "" {
+		return count + "; all else is taken as known, and in no band"
+	}
+	mean, _ := b.at(in.Sampler, make([]float64, len(b.Functions)), false)
+	return count + fmt.Sprintf("; none changes its mean over space, which is held at %.4g (`offset`), nor has shorter waves than `modes` says: both are taken as known, and in no band", mean[0])
+}
+
 func scaled(x []float64, by float64) []float64 {
 	out := slices.Clone(x)
 	for i := range out {

@@ -3,6 +3,7 @@ package inverse
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 
@@ -42,10 +43,11 @@ type FieldFit struct {
 	Predicted, Ranges []float64   // the observations and the standard deviation of each prediction
 
 	ChiSquared                      float64 // the least sum, which is of as many degrees as there are observations where all is as stated
-	OfBackground, OfData, OfModel   float64 // its parts
 	P                               float64
+	Parts                           []Part // of the observations, the background and, where there is one, the model error
 	Grid                            *grid.Grid
-	Moved                           float64 // what grids twice as fine move the field by, in deviations, or deviations by, in parts of them
+	ChiMoved                        float64 // what grids twice as fine move ChiSquared by
+	Moved                           float64 // what they move the field by, in deviations, or deviations by, in parts of them
 	Instants, Iterations, Functions int     // of the finest grid, in all, of the background
 	Warnings                        []string
 }
@@ -67,36 +69,54 @@ func (m *FieldModel) Run(ctx context.Context, say func(format string, args ...an
 	if err != nil {
 		return nil, err
 	}
+	var by moves
 	for {
 		next, fine := now, (*fieldState)(nil)
-		out.Moved = 0
-		for _, l := range []level{{now.time + 1, now.space}, {now.time, now.space + 1}} {
+		for d, l := range []level{{now.time + 1, now.space}, {now.time, now.space + 1}} {
 			if max(l.time, l.space) > fieldDoubled || m.work(l) > mostFieldWork {
-				out.warn("the field may still move from grid to grid: finer ones are beyond the limit")
+				out.limit(by)
 				continue
 			}
 			x, err := m.solve(ctx, l, f, out)
 			if err != nil {
 				return nil, err
 			}
-			by := f.moved(x)
-			say("on %s with %d instants: chi-squared %.6g; %s with %d instants move the field by %.2g", words.Shape(f.grid.Shape()), len(f.times), 2*f.cost, words.Shape(x.grid.Shape()), len(x.times), by)
-			if out.Moved = max(out.Moved, by); by >= mostMoved {
+			chi, fineChi := 2*f.cost, 2*x.cost
+			by.estimates[d], by.sum[d], by.unsettled[d] = f.moved(x), math.Abs(fineChi-chi), unsettled(chi, fineChi, len(m.Observations))
+			say("on %s with %d instants: chi-squared %.6g; on %s with %d instants %.6g, and the field moves by %.2g", words.Shape(f.grid.Shape()), len(f.times), chi, words.Shape(x.grid.Shape()), len(x.times), fineChi, by.estimates[d])
+			// What chi-squared says has to be that of the field, not of the grid; where it says that all agree, less of it will not change that.
+			verdict := Rejects(chi, 0, len(m.Observations)) || Rejects(fineChi, 0, len(m.Observations))
+			if by.estimates[d] >= mostMoved || verdict && by.unsettled[d] >= mostMoved {
 				next, fine = level{max(next.time, l.time), max(next.space, l.space)}, x
 			}
+		}
+		out.Moved, out.ChiMoved = max(by.estimates[0], by.estimates[1]), by.sum[0]+by.sum[1]
+		if next != now && max(by.unsettled[0], by.unsettled[1]) < mostMoved && Rejects(2*f.cost, out.ChiMoved, len(m.Observations)) {
+			say("the data reject the fit on finer grids as well: it is not refined")
+			next = now
 		}
 		if next == now {
 			return out, f.describe(out)
 		}
 		if next.time > now.time && next.space > now.space {
 			if m.work(next) > mostFieldWork {
-				out.warn("the field may still move from grid to grid: finer ones are beyond the limit")
+				out.limit(by)
 				next = level{now.time, now.space + 1}
 			} else if fine, err = m.solve(ctx, next, f, out); err != nil {
 				return nil, err
 			}
 		}
 		now, f = next, fine
+	}
+}
+
+// limit warns that finer grids are beyond the limit, with what those before moved the fit by.
+func (out *FieldFit) limit(by moves) {
+	if field := max(by.estimates[0], by.estimates[1]); field >= mostMoved || by == (moves{}) {
+		out.warn("the field may still move from grid to grid: finer ones are beyond the limit")
+	}
+	if max(by.unsettled[0], by.unsettled[1]) >= mostMoved {
+		out.warn(fmt.Sprintf("chi-squared still moves by %.2g from grid to grid, and finer ones are beyond the limit: it is in part of the grid", by.sum[0]+by.sum[1]))
 	}
 }
 

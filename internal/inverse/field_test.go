@@ -68,9 +68,9 @@ func (m *FieldModel) once(t *testing.T, l level) (*fieldState, *FieldFit) {
 	return s, out
 }
 
-// gaussian is the posterior of a linear problem in closed form: the mean and deviation of the field and of the values at the observations.
-// Its unknowns are other ones than those of the fit: z and the noise of every step. A step multiplies the wave k by exp(-D (2πk)² h).
-func (m *FieldModel) gaussian(D float64) (mean, spread, predicted, ranges []float64) {
+// rows are the derivatives of the observations of a linear problem in closed form by other unknowns than those of the fit, all of the deviation
+// 1: z and the noise of every step. A step multiplies the wave k by exp(-D (2πk)² h).
+func (m *FieldModel) rows(D float64) (all [][]float64) {
 	n, functions := m.Grid.Axes[1].Points, len(m.Background.Functions)
 	const h = 0.1
 	noise := m.ModelError * math.Sqrt(h*float64(n))
@@ -85,10 +85,9 @@ func (m *FieldModel) gaussian(D float64) (mean, spread, predicted, ranges []floa
 		}
 		return sum
 	}
-	unknowns := functions + 10*n
-	row := func(o Observation) []float64 {
+	for _, o := range m.Observations {
 		at := int(math.Round(o.At[0] / h))
-		out := make([]float64, unknowns)
+		out := make([]float64, functions+10*n)
 		for p := range n {
 			x := o.At[1] - float64(p)/float64(n)
 			for k, f := range m.Background.Functions {
@@ -98,16 +97,23 @@ func (m *FieldModel) gaussian(D float64) (mean, spread, predicted, ranges []floa
 				out[functions+(s-1)*n+p] = noise * kernel(float64(at-s)+0.5, x)
 			}
 		}
-		return out
+		all = append(all, out)
 	}
+	return all
+}
+
+// gaussian is the posterior of a linear problem: the mean and deviation of the field and of the values at the observations.
+func (m *FieldModel) gaussian(D float64) (mean, spread, predicted, ranges []float64) {
+	n, rows := m.Grid.Axes[1].Points, m.rows(D)
+	unknowns := len(rows[0])
 	// Least squares with the prior as rows, by the inverse of the normal equations.
 	a, b := make([][]float64, unknowns), make([]float64, unknowns)
 	for i := range a {
 		a[i] = make([]float64, unknowns)
 		a[i][i] = 1
 	}
-	for _, o := range m.Observations {
-		r := row(o)
+	for l, o := range m.Observations {
+		r := rows[l]
 		for i, v := range r {
 			b[i] += v * o.Value / (o.Sigma * o.Sigma)
 			for j, w := range r {
@@ -133,8 +139,8 @@ func (m *FieldModel) gaussian(D float64) (mean, spread, predicted, ranges []floa
 		v, d := of(r)
 		mean, spread = append(mean, v), append(spread, d)
 	}
-	for _, o := range m.Observations {
-		v, d := of(row(o))
+	for _, r := range rows {
+		v, d := of(r)
 		predicted, ranges = append(predicted, v), append(ranges, d)
 	}
 	return mean, spread, predicted, ranges
@@ -180,6 +186,42 @@ func TestGaussian(t *testing.T) {
 					t.Errorf("q = %g: %s %d is %.9g, want %.9g", q, name, i, v, pair[1][i])
 				}
 			}
+		}
+	}
+}
+
+// TestParts draws truths and noise of a linear problem: the means of the parts of chi-squared have to be their degrees.
+func TestParts(t *testing.T) {
+	const D, sigma, draws = 2e-4, 0.1, 40
+	for _, q := range []float64{0.3, 0} {
+		m := fieldModel(t, 11, 16, D, 0, q)
+		m.observe(25, sigma)
+		rows, rng, mean := m.rows(D), rand.New(rand.NewPCG(8, 9)), map[string]float64{}
+		var fit *FieldFit
+		for range draws {
+			truth := make([]float64, len(rows[0]))
+			for i := range truth {
+				truth[i] = rng.NormFloat64()
+			}
+			for l, r := range rows {
+				m.Observations[l].Value = sigma * rng.NormFloat64()
+				for i, v := range r {
+					m.Observations[l].Value += v * truth[i]
+				}
+			}
+			_, fit = m.once(t, level{})
+			for _, p := range fit.Parts {
+				mean[p.Name] += p.ChiSquared / draws
+			}
+		}
+		sum := 0.0
+		for _, p := range fit.Parts {
+			if sum += p.Degrees; math.Abs(mean[p.Name]-p.Degrees) > 4*math.Sqrt(2*p.Degrees/draws) {
+				t.Errorf("q = %g, %s: %g in the mean, want %g", q, p.Name, mean[p.Name], p.Degrees)
+			}
+		}
+		if want := 2 + int(math.Ceil(q)); math.Abs(sum-25) > 1e-6 || len(fit.Parts) != want {
+			t.Errorf("q = %g: %d parts of %g degrees, want %d of 25", q, len(fit.Parts), sum, want)
 		}
 	}
 }

@@ -26,9 +26,11 @@ type Fit struct {
 	ChiSquared float64
 	Degrees    int
 	P          float64 // of a larger sum where equation and deviations are right
+	Parts      []Part  // of the observations and, where there are some, of the priors
 
 	Grid        *grid.Grid // of the solutions
 	Moved       float64    // what the last refinement moved an estimate by, in deviations
+	ChiMoved    float64    // what the next grids move ChiSquared by
 	Iterations  int
 	Evaluations int // of all observations and derivatives
 	Warnings    []string
@@ -40,7 +42,7 @@ type Fit struct {
 const Quantile = 3.841458820694124
 
 const (
-	mostMoved   = 0.1       // of a deviation, that the grid may move an estimate by
+	mostMoved   = 0.1       // of a deviation, that the grid may move an estimate or chi-squared by
 	mostValues  = 8_000_000 // of a solution
 	mostDoubled = 7
 )
@@ -137,9 +139,10 @@ func (f *fitter) minimise(theta []float64) (res lm.Result, ends []int, err error
 	return res, ends, nil
 }
 
-// newtonStep is that of Gauss and Newton where the fitter is, in deviations, of the parameters that are seen and at no end.
-func (f *fitter) newtonStep(ends []int) []float64 {
-	_, gradient := f.cost()
+// newtonStep is that of Gauss and Newton where the fitter is, in deviations, of the parameters that are seen and at no end, and the sum of
+// squares that it leads to.
+func (f *fitter) newtonStep(ends []int) (steps []float64, sum float64) {
+	cost, gradient := f.cost()
 	n, jac := len(f.at), slices.Clone(f.jacobian)
 	for i := range jac {
 		if ends[i%n] != 0 { // the sum falls towards an end, where no step leads
@@ -148,14 +151,24 @@ func (f *fitter) newtonStep(ends []int) []float64 {
 	}
 	x := newInformation(jac, n)
 	c, steps := newInformation(f.jacobian, n).covariance(), x.solve(gradient)
-	for j := range steps {
+	for j, v := range steps {
+		if ends[j] == 0 {
+			cost -= v * gradient[j] / 2
+		}
 		if x.unseen(j) {
 			steps[j] = 0
 		} else {
 			steps[j] /= math.Sqrt(c[j*n+j])
 		}
 	}
-	return steps
+	return steps, 2 * cost
+}
+
+// unsettled is what a finer grid moves chi-squared by, in its standard deviation or, where that is more, in parts of what it is above its
+// degrees: a fit that is far from the data on every grid needs no better one.
+func unsettled(coarse, fine float64, degrees int) float64 {
+	m := max(1, float64(degrees))
+	return math.Abs(fine-coarse) / max(math.Sqrt(2*m), coarse-m)
 }
 
 // Run fits the parameters. Say is told of every grid. The error is ctx's, that of a problem that cannot be solved, or ErrStart.
@@ -200,6 +213,7 @@ func (out *Fit) warn(format string, args ...any) {
 // refine fits on grids from f's on until the next would not move the estimates, and returns the last.
 func (out *Fit) refine(m *Model, now level, f *fitter, at func(level) (*fitter, error), say func(string, ...any)) (level, *fitter, error) {
 	theta := out.Coordinates
+	var by moves
 	for {
 		res, ends, err := f.minimise(theta)
 		if err != nil {
@@ -209,17 +223,19 @@ func (out *Fit) refine(m *Model, now level, f *fitter, at func(level) (*fitter, 
 		if err := res.Status.Err(); err != nil && res.Status != lm.StatusRankDeficient {
 			out.warn("the fit may not be at its end: %v", err)
 		}
-		next, finer, moved, err := m.finer(now, f, theta, ends, at)
+		next, finer, err := m.finer(now, f, theta, ends, at, &by)
 		if err != nil {
 			return now, nil, err
 		}
-		say("on %v: chi-squared %.6g, the next grid moves estimates by %.2g deviations", f.grid.Shape(), 2*res.Cost, moved)
-		out.Moved, out.Grid, out.last = moved, f.grid, f
-		if moved < mostMoved {
-			return now, f, nil
-		}
+		out.Moved, out.ChiMoved, out.Grid, out.last = max(by.estimates[0], by.estimates[1]), by.sum[0]+by.sum[1], f.grid, f
+		say("on %v: chi-squared %.6g, the next grid moves it by %.2g and estimates by %.2g deviations", f.grid.Shape(), 2*res.Cost, out.ChiMoved, out.Moved)
 		if next == now {
-			out.warn("estimates still move by %.2g of their deviation from grid to grid: intervals are in part of the grid", moved)
+			if out.Moved >= mostMoved {
+				out.warn("estimates still move by %.2g of their deviation from grid to grid: intervals are in part of the grid", out.Moved)
+			}
+			if max(by.unsettled[0], by.unsettled[1]) >= mostMoved {
+				out.warn("chi-squared still moves by %.2g from grid to grid: it is in part of the grid", out.ChiMoved)
+			}
 			return now, f, nil
 		}
 		if now, f = next, finer; f == nil {
@@ -230,36 +246,40 @@ func (out *Fit) refine(m *Model, now level, f *fitter, at func(level) (*fitter, 
 	}
 }
 
-// finer looks at the grids with twice the points in time, and in space, and returns the level that the estimates ask for, its fitter if
-// there is one, and what it moves the estimates by.
-func (m *Model) finer(now level, on *fitter, theta []float64, ends []int, at func(level) (*fitter, error)) (next level, f *fitter, moved float64, err error) {
+// moves is what grids finer in time, and in space, move a fit by.
+type moves struct{ estimates, sum, unsettled [2]float64 } // in deviations, of chi-squared, and that as unsettled says
+
+// finer looks at the grids with twice the points in time, and in space, and returns the level that the estimates and chi-squared ask for,
+// its fitter if there is one, and what it moves them by; beyond the limit that is what the grid before did.
+func (m *Model) finer(now level, on *fitter, theta []float64, ends []int, at func(level) (*fitter, error), by *moves) (next level, f *fitter, err error) {
 	next = now
 	on.move(theta)
-	own := on.newtonStep(ends) // not zero where a number runs to an end
-	for _, l := range []level{{now.time + 1, now.space}, {now.time, now.space + 1}} {
+	own, sum := on.newtonStep(ends) // not zero where a number runs to an end
+	for d, l := range []level{{now.time + 1, now.space}, {now.time, now.space + 1}} {
 		if max(l.time, l.space) > mostDoubled || m.values(l) > mostValues {
-			moved = max(moved, mostMoved)
+			by.estimates[d] = max(by.estimates[d], mostMoved)
 			continue
 		}
 		x, err := at(l)
 		if err != nil {
-			return now, nil, 0, err
+			return now, nil, err
 		}
 		if x.move(theta); x.err != nil {
-			return now, nil, 0, x.err
+			return now, nil, x.err
 		}
-		by := 0.0
-		for j, step := range x.newtonStep(ends) {
-			by = max(by, math.Abs(step-own[j]))
+		steps, fine := x.newtonStep(ends)
+		by.estimates[d], by.sum[d], by.unsettled[d] = 0, math.Abs(fine-sum), unsettled(sum, fine, len(on.residual)-len(theta))
+		for j, step := range steps {
+			by.estimates[d] = max(by.estimates[d], math.Abs(step-own[j]))
 		}
-		if moved = max(moved, by); by >= mostMoved {
+		if max(by.estimates[d], by.unsettled[d]) >= mostMoved {
 			next, f = level{max(next.time, l.time), max(next.space, l.space)}, x
 		}
 	}
 	if next.time > now.time && next.space > now.space {
 		f = nil
 	}
-	return next, f, moved, nil
+	return next, f, nil
 }
 
 // describe fills in what is known at the minimum, or returns a better one.
@@ -300,7 +320,7 @@ func (out *Fit) describe(f *fitter) (better []float64, err error) {
 	f.move(theta)
 	out.ChiSquared, out.Degrees, out.P = 2*cost, len(f.residual)-x.rank(), 1
 	if out.Degrees > 0 {
-		out.P = chiSquaredTail(out.ChiSquared, out.Degrees)
+		out.P = chiSquaredTail(out.ChiSquared, float64(out.Degrees))
 	}
 	out.residuals(f, c)
 	out.Unseen = f.findUnseen(x)
@@ -314,7 +334,8 @@ func (out *Fit) residuals(f *fitter, c []float64) {
 	n, count := len(out.Coordinates), len(f.Observations)
 	most := normalQuantile(1 - 0.025/float64(count))
 	size := map[int]float64{}
-	out.Predicted, out.Spread, out.Outstanding = nil, nil, nil
+	out.Predicted, out.Spread, out.Outstanding, out.Parts = nil, nil, nil, nil
+	data, left := 0.0, float64(count)
 	for i, o := range f.Observations {
 		row, variance := f.jacobian[i*n:(i+1)*n], 0.0
 		for j, v := range row {
@@ -322,15 +343,20 @@ func (out *Fit) residuals(f *fitter, c []float64) {
 				variance += v * w * c[j*n+k]
 			}
 		}
+		data, left = data+f.residual[i]*f.residual[i], left-variance
 		out.Predicted = append(out.Predicted, o.Value+f.residual[i]*o.Sigma)
 		out.Spread = append(out.Spread, math.Sqrt(max(variance, 0))*o.Sigma)
-		if left := 1 - variance; left > 1e-6 {
-			if size[i] = math.Abs(f.residual[i]) / math.Sqrt(left); size[i] > most {
+		if own := 1 - variance; own > 1e-6 {
+			if size[i] = math.Abs(f.residual[i]) / math.Sqrt(own); size[i] > most {
 				out.Outstanding = append(out.Outstanding, i)
 			}
 		}
 	}
 	sortBy(out.Outstanding, func(i int) float64 { return -size[i] })
+	out.Parts = append(out.Parts, part("observations", data, left))
+	if len(f.residual) > count {
+		out.Parts = append(out.Parts, part("priors", out.ChiSquared-data, float64(out.Degrees)-left))
+	}
 }
 
 // Fields are the fitted solutions (C, P) of all experiments at the points of the model's grid.

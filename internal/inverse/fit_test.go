@@ -249,3 +249,20 @@ func TestInterpolation(t *testing.T) {
 		}
 	}
 }
+
+// TestChiSquaredOfTheGrid has a number that a prior holds, so that no grid moves it, and a sigma below the error of the first grids:
+// chi-squared has to be that of the exact solution all the same, and the data not to be rejected.
+func TestChiSquaredOfTheGrid(t *testing.T) {
+	const sigma, rate = 5e-6, 0.1*math.Pi*math.Pi + 0.5
+	m := free(t, loadDecay(t), map[string]float64{"k": 0.5}, "k")
+	m.Parameters[0].Prior = &Prior{Mean: math.Log(0.5), Deviation: 1e-9}
+	m.observe(40, sigma, sigma, decayed(1, rate))
+	want := 0.0
+	for _, o := range m.Observations {
+		want += math.Pow((decayed(1, rate)(o.At)-o.Value)/sigma, 2)
+	}
+	fit := m.run(t)
+	if math.Abs(fit.ChiSquared-want) > 0.2*math.Sqrt(2*40) || Rejects(fit.ChiSquared, fit.ChiMoved, fit.Degrees) {
+		t.Errorf("chi-squared %g on %v, want %g", fit.ChiSquared, fit.Grid.Shape(), want)
+	}
+}

@@ -2,10 +2,35 @@ package inverse
 
 import "math"
 
+// Doubtful is the probability of a larger chi-squared below which data reject a fit, and above whose complement their deviations are too large.
+const Doubtful = 1e-3
+
+// Rejects reports whether chi-squared is too large for its degrees, also where finer grids, which moved it by so much, take as much
+// again from it as steps that shrink with the root of the grid's do.
+func Rejects(chiSquared, moved float64, degrees int) bool {
+	return degrees > 0 && chiSquaredTail(chiSquared-moved/(1-math.Sqrt(0.5)), float64(degrees)) < Doubtful
+}
+
+// A Part is one of the sums that chi-squared is made of. Its degrees are what a linear problem expects of it, the number of its squares less
+// the trace of their part of the hat matrix, so that those of all parts add up to the whole's. P, of a larger one, takes it for a variate of
+// chi-squared of so many degrees, which it is nearly.
+type Part struct {
+	Name                   string
+	ChiSquared, Degrees, P float64
+}
+
+func part(name string, sum, degrees float64) Part {
+	p := Part{name, sum, degrees, 1}
+	if degrees > 1e-6 {
+		p.P = chiSquaredTail(sum, degrees)
+	}
+	return p
+}
+
 // chiSquaredTail is the probability that a chi-squared variate of so many degrees of freedom is larger than x: the regularised
 // incomplete gamma function Q(degrees/2, x/2), by its series or its continued fraction (W. H. Press et al., Numerical Recipes, 6.2).
-func chiSquaredTail(x float64, degrees int) float64 {
-	a := float64(degrees) / 2
+func chiSquaredTail(x, degrees float64) float64 {
+	a := degrees / 2
 	x /= 2
 	if x <= 0 {
 		return 1

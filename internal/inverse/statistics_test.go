@@ -14,7 +14,7 @@ func TestStatistics(t *testing.T) {
 		for _, of := range []float64{0, 0.01, 0.3, 0.9, 1, 1.1, 1.5, 4} {
 			x := of * float64(degrees)
 			want := distuv.ChiSquared{K: float64(degrees)}.Survival(x)
-			if got := chiSquaredTail(x, degrees); math.Abs(got-want) > 1e-10 {
+			if got := chiSquaredTail(x, float64(degrees)); math.Abs(got-want) > 1e-10 {
 				t.Errorf("tail of chi-squared beyond %g of %d degrees is %g, want %g", x, degrees, got, want)
 			}
 		}
@@ -76,5 +76,18 @@ func TestInformation(t *testing.T) {
 	}
 	if x.rank() != n-1 {
 		t.Errorf("rank %d, want %d", x.rank(), n-1)
+	}
+}
+
+// TestRejects requires that what the next grids may still take from chi-squared is not held against the fit.
+func TestRejects(t *testing.T) {
+	// Of 10 degrees 29.6 is exceeded with the probability 0.001.
+	for _, c := range []struct {
+		chi, moved float64
+		want       bool
+	}{{29.5, 0, false}, {29.7, 0, true}, {40, 1, true}, {40, 5, false}, {400, 5, true}} {
+		if got := Rejects(c.chi, c.moved, 10); got != c.want {
+			t.Errorf("%g that moves by %g: rejected %v", c.chi, c.moved, got)
+		}
 	}
 }

@@ -92,7 +92,7 @@ class Trained(Case):
             subprocess.run([_binary.find(), "predict", self.run_.path, "--initial", initial, "--out", out, "--force", *args], check=True, capture_output=True)
             got = self.predict(self.u0, **options)
             with np.load(out) as want:
-                self.assertEqual(set(want), {"u", "t", "x", "residual_over_rate", "error_estimate"})
+                self.assertEqual(set(want), {"u", "t", "x", "residual_over_rate", "error_estimate", "grid_error", "rows_error"})
                 for name in want:
                     np.testing.assert_array_equal(np.asarray(got[name]), want[name], name)
         one = self.predict({"initial": self.u0[0]})

@@ -19,6 +19,8 @@ import (
 	"pihc/engine"
 	"pihc/experiment"
 	"pihc/grid"
+	"pihc/internal/dataset"
+	"pihc/pde"
 	"pihc/score"
 )
 
@@ -182,6 +184,11 @@ func lookAt(t *testing.T, c trial, share int, dir string) look {
 		}
 		solution := s.Truth
 		s.Truth = nil
+		if run.Problem.Reference.Solver != pde.DiscreteSolver {
+			if solution, err = classical(run.Problem, e.Info().Grid, s.Inputs); err != nil {
+				return err
+			}
+		}
 		scored, err := e.Evaluate(s, func(i int, p *engine.Prediction) error {
 			v, err := solution(i)
 			l.errors = append(l.errors, grid.RelativeL2(p.Field, v, len(run.Problem.Unknowns)))
@@ -200,6 +207,28 @@ func lookAt(t *testing.T, c trial, share int, dir string) look {
 		t.Fatalf("%s, %s: %v", c.problem, c.method, err)
 	}
 	return l
+}
+
+// classical returns solutions by the classical solver on five times the cells, four times other points: those of a dataset are on the
+// run's own points, and have the error of that grid.
+func classical(p *pde.Problem, g *grid.Grid, inputs [][]float64) (func(i int) ([]float64, error), error) {
+	fine := &grid.Grid{Axes: slices.Clone(g.Axes)}
+	for i := range fine.Axes[1:] {
+		if a := &fine.Axes[1+i]; a.Boundary == grid.Cells {
+			a.Points *= 5
+		} else {
+			a.Points *= 4
+		}
+	}
+	solver, err := dataset.ClassicalSolver(p, fine, nil)
+	return func(i int) ([]float64, error) {
+		all, out := make([]float64, len(p.Unknowns)*fine.Size()), make([]float64, len(p.Unknowns)*g.Size())
+		if _, err := solver.Solve(all, dataset.InputsOn(p, inputs[i], g, fine)); err != nil {
+			return nil, err
+		}
+		grid.Thin(out, all, g.Axes, fine.Axes)
+		return out, nil
+	}, err
 }
 
 func percent(values []float64) string {

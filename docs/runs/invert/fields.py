@@ -2,8 +2,8 @@
 # times: Lyapunov's (L = 22: 1/0.043), and of Burgers, which is not chaotic, 1, the mean time to a shock. Truths are drawn from the
 # distribution of the file, and solved by Fourier series (ETDRK4; A.-K. Kassam and L. N. Trefethen, 2005) on 128 points, exactly (NOISE 0)
 # or with a noise of u_t that is white in time and space, of density NOISE. Strong and weak with MODEL:
-#   python3 fields.py PIHC burgers|ks NOISE MODEL WINDOW FIRST COUNT
-# prints a line for each case and method: the relative error of the field found, the part of it within the 95 % band, p, seconds, at most 100; the
+#   python3 fields.py PIHC burgers|ks NOISE MODEL WINDOW FIRST COUNT [LIMIT]
+# prints a line for each case and method: the relative error of the field found, the part of it within the 95 % band, p, seconds, at most LIMIT (100); the
 # error of the background, its mean, is 1 or so.
 import json, pathlib, subprocess, sys, tempfile, time
 import numpy
@@ -55,7 +55,7 @@ def draw(rng):
     return numpy.sqrt(2) * (a @ numpy.cos(2 * numpy.pi * numpy.outer(k, x)) + b @ numpy.sin(2 * numpy.pi * numpy.outer(k, x)))
 
 
-def main(pihc, kind, noise, model, window, first, count):
+def main(pihc, kind, noise, model, window, first, count, limit=100):
     path, low, length, unit, per, points, changes = kinds[kind]
     T, times = unit * window, per * window  # observed per times in a unit
     print("case,method,error,covered,p,chi_squared,instants,seconds")
@@ -80,9 +80,9 @@ def main(pihc, kind, noise, model, window, first, count):
                     command += ["--model-error", repr(model)]
                 begin = time.perf_counter()
                 try:
-                    done = subprocess.run(command + ["--json"], capture_output=True, text=True, timeout=100)
+                    done = subprocess.run(command + ["--json"], capture_output=True, text=True, timeout=limit)
                 except subprocess.TimeoutExpired:
-                    print(f"{case},{method},nan,nan,nan,nan,,100", flush=True)
+                    print(f"{case},{method},nan,nan,nan,nan,,{limit}", flush=True)
                     continue
                 seconds = time.perf_counter() - begin
                 if done.returncode:
@@ -98,4 +98,4 @@ def main(pihc, kind, noise, model, window, first, count):
 
 if __name__ == "__main__":
     a = sys.argv
-    main(a[1], a[2], float(a[3]), float(a[4]), int(a[5]), int(a[6]), int(a[7]))
+    main(a[1], a[2], float(a[3]), float(a[4]), int(a[5]), *map(int, a[6:]))

@@ -9,10 +9,10 @@ print("| problem | noise of the truth | window | method | cases | median error |
 for key, rows in sorted(groups.items()):
     done = [r for r in rows if r["error"] != "nan"]
     if not done:
-        print("| " + " | ".join(key) + f" | {len(rows)} | none ended in 100 s | | | |")
+        print("| " + " | ".join(key) + f" | {len(rows)} | none ended in time | | | |")
         continue
     error = [float(r["error"]) for r in done]
     covered = statistics.mean(float(r["covered"]) for r in done)
     rejected = sum(float(r["p"]) < 1e-3 for r in done)
-    unended = f" ({len(rows) - len(done)} not in 100 s)" if len(done) < len(rows) else ""
+    unended = f" ({len(rows) - len(done)} not in time)" if len(done) < len(rows) else ""
     print("| " + " | ".join(key) + f" | {len(rows)}{unended} | {statistics.median(error):.3f} | {sum(e < 0.5 for e in error)} | {covered:.1%} | {rejected} |")
