@@ -3,10 +3,8 @@ package discrete
 import (
 	"errors"
 	"math"
-	"math/cmplx"
 	"slices"
 
-	"pihc/grid"
 	"pihc/internal/fft"
 )
 
@@ -32,7 +30,10 @@ type exponential struct {
 	rests    [][]complex128 // per unknown without a derivative in time (modes): what it is beside its linear part
 	out      []float64
 	interval float64
-	phis     [][][]complex128 // per halving of the interval and order (modes, state, state)
+	programs []func(n int, out, in [][]float64) // per row with a rest
+	reads    [][][]float64                      // per row: what the program reads
+	steps    []multipliers                      // per halving of the interval
+	work     int                                // transforms of a field so far
 }
 
 func newExponential(s *semilinear, sample []float64, interval float64) *exponential {
@@ -55,11 +56,25 @@ func newExponential(s *semilinear, sample []float64, interval float64) *exponent
 	for k := range inputs {
 		x.in = append(x.in, onSlice(&inputs[k], sample, n))
 	}
+	x.programs, x.reads = make([]func(int, [][]float64, [][]float64), len(s.rows)), make([][][]float64, len(s.rows))
+	for i, row := range s.rows {
+		if row.program == nil {
+			continue
+		}
+		x.programs[i], x.reads[i] = row.program.Evaluator(), slices.Clone(x.in)
+		for _, t := range row.reads {
+			if x.fields[t] == nil {
+				x.fields[t] = make([]float64, n)
+			}
+			x.reads[i] = append(x.reads[i], x.fields[t])
+		}
+	}
 	return x
 }
 
 // forward sets a spectrum to that of values at points.
 func (x *exponential) forward(dst []complex128, values []float64) {
+	x.work++
 	x.real.Forward(x.re, x.im, values)
 	for k := range dst {
 		dst[k] = complex(x.re[k], x.im[k])
@@ -68,6 +83,7 @@ func (x *exponential) forward(dst []complex128, values []float64) {
 
 // inverse sets values at points from x.re and x.im, which it overwrites.
 func (x *exponential) inverse(values []float64) {
+	x.work++
 	scale := 1 / float64(len(values))
 	for k := range x.re {
 		x.re[k] *= scale
@@ -124,11 +140,10 @@ func (x *exponential) rest(dst, y []complex128, t float64) {
 			clear(to)
 		}
 		if row.program != nil {
-			in := slices.Clone(x.in)
 			for _, t := range row.reads {
-				in = append(in, x.term(t, y))
+				x.term(t, y)
 			}
-			row.program.Evaluator()(len(x.out), [][]float64{x.out}, in)
+			x.programs[i](len(x.out), [][]float64{x.out}, x.reads[i])
 			x.forward(to, x.out)
 		}
 		for t, coef := range row.coefs {
@@ -141,70 +156,6 @@ func (x *exponential) rest(dst, y []complex128, t float64) {
 		by := complex(-1/row.leading, 0)
 		for k := range to {
 			to[k] *= by
-		}
-	}
-}
-
-// phi returns φ_0 to φ_3 of L times the interval over 2^halving, each (modes, state, state).
-func (x *exponential) phi(halving int) [][]complex128 {
-	for len(x.phis) <= halving {
-		h, d := math.Ldexp(x.interval, -len(x.phis)), x.state
-		all := make([][]complex128, 4)
-		for q := range all {
-			all[q] = make([]complex128, len(x.linear))
-		}
-		for k := range x.modes {
-			at := k * d * d
-			if d == 1 {
-				for q, v := range phiOf(x.linear[k] * complex(h, 0)) {
-					all[q][k] = v
-				}
-				continue
-			}
-			for q, v := range grid.Phis(x.linear[at:at+d*d], d, h, 3) {
-				copy(all[q][at:], v)
-			}
-		}
-		x.phis = append(x.phis, all)
-	}
-	return x.phis[halving]
-}
-
-// phiOf returns φ_0 to φ_3 of a number.
-func phiOf(z complex128) (out [4]complex128) {
-	out[0] = cmplx.Exp(z)
-	if real(z)*real(z)+imag(z)*imag(z) > 1 {
-		for q, inverse := range []float64{1, 1, 0.5} {
-			out[q+1] = (out[q] - complex(inverse, 0)) / z
-		}
-		return out
-	}
-	sum := complex128(1) // φ_3 = (1 + z/4 (1 + z/5 (...)))/6
-	for k := 20; k >= 4; k-- {
-		sum = 1 + z*sum/complex(float64(k), 0)
-	}
-	out[3] = sum / 6
-	out[2] = z*out[3] + 0.5
-	out[1] = z*out[2] + 1
-	return out
-}
-
-// add adds h Σ weights[q] φ_q v to dst.
-func (x *exponential) add(dst, v []complex128, phi [][]complex128, weights [4]float64, h float64) {
-	d, n := x.state, x.modes
-	for i := range d {
-		for j := range d {
-			to, from := dst[i*n:(i+1)*n], v[j*n:(j+1)*n]
-			for k := range to {
-				at := (k*d+i)*d + j
-				sum := complex128(0)
-				for q, w := range weights {
-					if w != 0 {
-						sum += complex(w, 0) * phi[q][at]
-					}
-				}
-				to[k] += complex(h, 0) * sum * from[k]
-			}
 		}
 	}
 }
@@ -225,7 +176,8 @@ func (x *exponential) norms(y []complex128) []float64 {
 	return out
 }
 
-// solveExponential is march.solve with local errors, relative to the unknowns and over the whole time, of the tolerance.
+// solveExponential is march.solve with errors of a step, relative to the unknowns, of the tolerance: the estimate is of order 4 and the step of
+// order 5, so that errors at the end go like the tolerance.
 func (s *semilinear) solveExponential(sample []float64, tolerance float64, out func(k int, u []float64)) (steps int, err error) {
 	m := s.march
 	w, err := m.initial(sample, nil)
@@ -245,7 +197,7 @@ func (s *semilinear) solveExponential(sample []float64, tolerance float64, out f
 			x.forward(y[(s.first[c]+1)*s.modes:][:s.modes], w.rate[c*n:(c+1)*n])
 		}
 	}
-	n1, n2, n3, n4, n5, stage, miss := vector(), vector(), vector(), vector(), vector(), vector(), vector()
+	n1, n2, n3, n4, n5, half, stage, miss := vector(), vector(), vector(), vector(), vector(), vector(), vector(), vector()
 	scale := x.norms(y)
 	u := make([]float64, len(s.orders)*n)
 	write := func(k int) {
@@ -258,43 +210,41 @@ func (s *semilinear) solveExponential(sample []float64, tolerance float64, out f
 	}
 	write(0)
 	halving := 0
-	whole := times[len(times)-1] - times[0]
 	for k := 1; k < len(times); k++ {
 		done := 0 // of 2^mostHalvings parts of the interval
 		for done < 1<<mostHalvings {
 			t := times[k-1] + x.interval*math.Ldexp(float64(done), -mostHalvings)
 			h := math.Ldexp(x.interval, -halving)
-			p := x.phi(halving)
+			p := x.multipliers(halving)
 			clear(next)
-			x.add(next, y, p, [4]float64{1}, 1)
-			limit, worst := math.Max(tolerance*h/whole, 1e-15), 0.0
+			p.whole.add(next, y)
+			limit, worst := math.Max(tolerance, 1e-15), 0.0
 			if s.moves {
-				half := x.phi(halving + 1)
-				clear(stage)
-				x.add(stage, y, half, [4]float64{1}, 1)
-				copy(n5, stage) // e^(hL/2) y, for two stages
-				x.add(stage, n1, half, [4]float64{0, 0.5}, h)
+				clear(half)
+				p.half.add(half, y)
+				copy(stage, half)
+				p.second.add(stage, n1)
 				x.rest(n2, stage, t+h/2)
-				copy(stage, n5)
-				x.add(stage, n1, half, [4]float64{0, 0.5, -1}, h)
-				x.add(stage, n2, half, [4]float64{0, 0, 1}, h)
+				copy(stage, half)
+				p.third[0].add(stage, n1)
+				p.third[1].add(stage, n2)
 				x.rest(n3, stage, t+h/2)
 				copy(stage, next)
-				x.add(stage, n1, p, [4]float64{0, 1, -2}, h)
-				x.add(stage, n3, p, [4]float64{0, 0, 2}, h)
+				p.fourth[0].add(stage, n1)
+				p.fourth[1].add(stage, n3)
 				x.rest(n4, stage, t+h)
-				x.add(next, n1, p, [4]float64{0, 1, -3, 4}, h)
+				p.sum[0].add(next, n1)
 				for i := range n2 {
 					n2[i] += n3[i]
 				}
-				x.add(next, n2, p, [4]float64{0, 0, 2, -4}, h)
-				x.add(next, n4, p, [4]float64{0, 0, -1, 4}, h)
+				p.sum[1].add(next, n2)
+				p.sum[2].add(next, n4)
 				x.rest(n5, next, t+h)
 				for i := range n4 {
 					n4[i] -= n5[i]
 				}
 				clear(miss)
-				x.add(miss, n4, p, [4]float64{0, 0, -1, 4}, h)
+				p.sum[2].add(miss, n4)
 				now := x.norms(next)
 				for c, e := range x.norms(miss) {
 					most := math.Max(scale[c], now[c])
@@ -318,7 +268,7 @@ func (s *semilinear) solveExponential(sample []float64, tolerance float64, out f
 				scale[c] = math.Max(scale[c], v)
 			}
 			done += 1 << (mostHalvings - halving)
-			if worst < limit/10 && halving > 0 && done%(1<<(mostHalvings-halving+1)) == 0 {
+			if worst < limit/32 && halving > 0 && done%(1<<(mostHalvings-halving+1)) == 0 {
 				halving--
 			}
 		}
