@@ -30,17 +30,17 @@ func TestExponential(t *testing.T) {
 		}
 		points := map[string]int{}
 		for _, a := range p.Axes[1:] {
-			points[a.Name] = 48
+			points[a.Name] = 32
 			if len(p.Axes) > 2 {
-				points[a.Name] = 12
+				points[a.Name] = 8
 			}
 		}
 		g, err := p.Grid(points)
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		g.Axes[0].Hi = g.Axes[0].Lo + g.Axes[0].Step()/2 // the implicit march is to be exact
-		g.Axes[0].Points = 9
+		g.Axes[0].Hi = g.Axes[0].Lo + g.Axes[0].Step()/8 // the implicit march is to be exact
+		g.Axes[0].Points = 3
 		solver, err := New(p, g, refineTime(g, 8))
 		if err != nil {
 			continue // more than a small grid

@@ -42,7 +42,7 @@ type Refinement struct {
 	factors   []int // by axis, from one level to the next
 	marches   bool
 	implicit  bool // all is by Radau IIA, also what could be by its linear part
-	stepper   string
+	chosen    bool // whether implicit is decided
 	effort    effort
 	most      float64 // work of one solution
 	solvers   map[level]*Solver
@@ -135,10 +135,6 @@ func (r *Refinement) solver(at level) (*Solver, error) {
 	}
 	if s == nil {
 		s, err = newSolver(r.problem, r.grid, r.refine(at), r.effort)
-		r.stepper = "Radau IIA"
-		if !r.marches {
-			r.stepper = "Newton"
-		}
 	}
 	if err == nil && s.whole != nil && !s.whole.direct && at.space > 0 {
 		err = fmt.Errorf("%w by a factored matrix", ErrTooLarge) // GMRES without a preconditioner has little hope on finer grids
@@ -149,8 +145,8 @@ func (r *Refinement) solver(at level) (*Solver, error) {
 	return s, err
 }
 
-// exponential is the solver of a level by the linear part of the problem, whose steps in time choose themselves: to a sixteenth of the tolerance
-// of the level before. It is nil, and stays so, where the problem has no such form.
+// exponential is the solver of a level by the linear part of the problem, whose steps in time choose themselves: to an eighth of the tolerance
+// of the level before, by which they halve. It is nil, and stays so, where the problem has no such form.
 func (r *Refinement) exponential(at level) (*Solver, error) {
 	refine := r.refine(at)
 	refine[0] = 1
@@ -163,13 +159,20 @@ func (r *Refinement) exponential(at level) (*Solver, error) {
 		r.implicit = true
 		return nil, nil
 	}
-	s.tolerance = math.Ldexp(r.tolerance, -4*at.time)
-	r.stepper = "ETDRK4"
+	s.tolerance = math.Ldexp(r.tolerance, -3*at.time)
 	return s, nil
 }
 
 // Stepper names the method that the last solution is by: ETDRK4, Radau IIA or Newton.
-func (r *Refinement) Stepper() string { return r.stepper }
+func (r *Refinement) Stepper() string {
+	switch {
+	case !r.marches:
+		return "Newton"
+	case r.implicit:
+		return "Radau IIA"
+	}
+	return "ETDRK4"
+}
 
 // Solve solves for the inputs of a sample, and calls each with every solution that is the best so far. Where the tolerance is not met
 // within some minutes of work, the last one is returned as it is; so it is, with ctx's error, when ctx ends. Other errors leave no solution.
@@ -186,6 +189,11 @@ func (r *Refinement) search(ctx context.Context, inputs []float64, each func(Ref
 	s := &search{Refinement: r, inputs: inputs, fields: map[level][]float64{}, steps: map[level]int{}}
 	var best Refined
 	failures := 0
+	if r.marches && !r.implicit && !r.chosen {
+		if err := s.choose(ctx); err != nil {
+			return best, err
+		}
+	}
 	for at := (level{}); ; {
 		err := s.solve(ctx, at)
 		if err == nil && r.marches && at == (level{}) {
@@ -236,29 +244,34 @@ func (s *search) solve(ctx context.Context, at level) error {
 	if err != nil {
 		return err
 	}
+	field, steps, err := s.run(ctx, solver, s.fields[level{at.space - 1, at.time}], &meter{})
+	if err == nil {
+		s.fields[at], s.steps[at] = field, steps
+	}
+	return err
+}
+
+// run solves by one solver.
+func (s *search) run(ctx context.Context, solver *Solver, near []float64, work *meter) ([]float64, int, error) {
 	type result struct {
 		field []float64
 		stats sim.Stats
 		err   error
 	}
 	done := make(chan result, 1) // one that nobody waits for any longer ends by itself
-	near := s.fields[level{at.space - 1, at.time}]
 	go func() {
 		field := make([]float64, len(s.problem.Unknowns)*s.grid.Size())
-		stats, err := solver.solve(field, s.inputs, near)
+		stats, err := solver.metered(field, s.inputs, near, work)
 		done <- result{field, stats, err}
 	}()
 	select {
 	case <-ctx.Done():
-		return ctx.Err()
+		return nil, 0, ctx.Err()
 	case x := <-done:
 		if x.err == nil && !finite(x.field) {
 			x.err = fmt.Errorf("%w: it is not finite", ErrNotConverged)
 		}
-		if x.err == nil {
-			s.fields[at], s.steps[at] = x.field, x.stats.Steps
-		}
-		return x.err
+		return x.field, x.stats.Steps, x.err
 	}
 }
 

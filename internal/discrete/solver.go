@@ -196,6 +196,11 @@ func (s *Solver) SolveNear(dst, initial, near []float64) error {
 }
 
 func (s *Solver) solve(dst, initial, near []float64) (sim.Stats, error) {
+	return s.metered(dst, initial, near, &meter{})
+}
+
+// metered is solve with a bound of its work, which is counted of what is marched.
+func (s *Solver) metered(dst, initial, near []float64, work *meter) (sim.Stats, error) {
 	values := 0
 	for _, in := range s.inputs {
 		values += in.coarse.Size
@@ -210,7 +215,7 @@ func (s *Solver) solve(dst, initial, near []float64) (sim.Stats, error) {
 	size := s.grid.Size()
 	n := size / s.grid.Axes[0].Points
 	if s.semilinear != nil {
-		steps, err := s.semilinear.solveExponential(sample, s.tolerance, func(k int, u []float64) {
+		steps, err := s.semilinear.solveExponential(sample, s.tolerance, work, func(k int, u []float64) {
 			own := len(u) / s.fields
 			for f := range s.fields {
 				grid.Thin(dst[f*size+k*n:f*size+(k+1)*n], u[f*own:(f+1)*own], s.grid.Axes[1:], s.fine.Axes[1:])
@@ -220,6 +225,7 @@ func (s *Solver) solve(dst, initial, near []float64) (sim.Stats, error) {
 	}
 	if s.march != nil {
 		steps, err := s.march.solve(sample, nil, func(k int, w *walk) {
+			work.spent, w.state.most = w.state.work, work.most
 			own := len(w.u) / s.fields
 			for f := range s.fields {
 				grid.Thin(dst[f*size+k*n:f*size+(k+1)*n], w.u[f*own:(f+1)*own], s.grid.Axes[1:], s.fine.Axes[1:])

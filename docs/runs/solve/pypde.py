@@ -1,13 +1,14 @@
 """py-pde and `pihc solve` on the PDE files of this folder, on one core: error at the last time, and seconds.
 
-    pip install py-pde rocket-fft pyyaml
+    pip install py-pde pyyaml
     python3 docs/runs/solve/pypde.py ./pihc [--case NAME] [--repeat 3] [--out docs/runs/solve/pypde.csv]
 
 Both begin with what the PDE file says. Errors are in relative L2, over all unknowns, against a solution that neither of
 them made: ETDRK4 (Kassam and Trefethen, 2005) in NumPy with more modes and short steps, which is compared with twice the
-steps, or, for linear equations, Fourier series. Seconds are the least of the rounds, in which all runs take turns:
-of py-pde its stepper alone, compiled and called once before; of pihc `seconds` of its --json, with every grid that its estimate
-of the error takes, and `process` the whole process with start, files and output. What would take more than LIMIT is left out.
+steps, or, for linear equations, Fourier series. Seconds are the least of the rounds, in which all runs take turns, in
+processor time of one thread: of py-pde its stepper alone, compiled and called once before (`compile`, by the clock); of pihc the
+whole process with start, files and output, and with every grid that its estimate of the error takes. `process` is that by the
+clock. What would take more than LIMIT is left out.
 """
 
 import argparse, csv, json, os, re, subprocess, sys, tempfile, time
@@ -152,23 +153,23 @@ def schroedinger_exact(k, v, t):
 CASES = {
     "ks": Case("kuramoto-sivashinsky", {"u": "-gradient_squared(u) / 2 - laplace(u + laplace(u))"},
                lambda k: square(k) - square(k)**2, transformed(lambda k, v, real: [-0.5 * sum(real(1j * x * v[0])**2 for x in k)]), 512, 4800,
-               [(128, "euler", E3, 0), (128, "runge-kutta", E3, 0), (128, "BDF", E3, 0), (256, "euler", E3, 0), (256, "BDF", E5, 0), (512, "BDF", E7, 0)], (1e-2, 1e-4, 1e-6), 4),
+               [(128, "BDF", E3, 0)], (1e-2, 1e-4, 1e-6), 4),
     "ks-2d": Case("kuramoto-sivashinsky-2d", {"u": "-gradient_squared(u) / 2 - laplace(u + laplace(u))"},
                   lambda k: square(k) - square(k)**2, transformed(lambda k, v, real: [-0.5 * sum(real(1j * x * v[0])**2 for x in k)]), 128, 800,
-                  [(32, "euler", E3, 0), (64, "euler", E3, 0), (64, "runge-kutta", E3, 0), (64, "BDF", E3, 0), (128, "euler", E3, 0)], (1e-2, 1e-4), 4),
+                  [(64, "euler", E3, 0)], (1e-2, 1e-4), 4),
     "cahn-hilliard": Case("cahn-hilliard", {"c": "laplace(c**3 - c - laplace(c))"},
                           lambda k: square(k) - square(k)**2, transformed(lambda k, v, real: [np.fft.ifftn(-square(k) * np.fft.fftn(real(v[0])**3)).real]), 128, 3200,
-                          [(32, "euler", E3, 0), (64, "euler", E3, 0), (64, "BDF", E3, 0), (64, "euler", E3, 1), (64, "runge-kutta", E3, 1), (128, "euler", E3, 0)], (1e-2, 1e-4), 4, ["c"]),
+                          [(64, "euler", E3, 0)], (1e-2, 1e-4), 4, ["c"]),
     "gray-scott": Case("gray-scott", {"u": "2e-5*laplace(u) - u*v**2 + 0.04*(1 - u)", "v": "1e-5*laplace(v) + u*v**2 - (0.04 + 0.06)*v"},
                        gray_linear, transformed(gray_nonlinear), 128, 800,
-                       [(64, "euler", E3, 0), (64, "runge-kutta", E3, 0), (128, "runge-kutta", E3, 0), (64, "runge-kutta", E3, 1), (128, "runge-kutta", E5, 1)], (1e-2, 1e-4), 2),
+                       [(64, "runge-kutta", E3, 0), (128, "runge-kutta", E3, 0)], (1e-2, 1e-4), 2),
     "wave": Case("wave", {"u": "v", "v": "laplace(u)"}, wave_exact, None, 256, 0,
-                 [(64, "runge-kutta", E3, 0), (128, "runge-kutta", E3, 0), (256, "runge-kutta", E3, 0), (64, "runge-kutta", E3, 1), (64, "runge-kutta", E5, 1)], (1e-2, 1e-4), 1, ["u", "v"]),
+                 [(128, "runge-kutta", E3, 0)], (1e-2, 1e-4), 1, ["u", "v"]),
     "schroedinger": Case("schroedinger", {"psi": "I*laplace(psi)"}, schroedinger_exact, None, 1024, 0,
-                         [(256, "runge-kutta", E5, 0), (512, "runge-kutta", E5, 0), (128, "runge-kutta", E5, 1), (256, "runge-kutta", E7, 1)], (1e-2, 1e-4, 1e-6), 2),
+                         [(256, "runge-kutta", E5, 0), (1024, "runge-kutta", E3, 0)], (1e-2, 1e-4, 1e-6), 2),
     "kdv": Case("korteweg-de-vries", {"u": "6 * u * d_dx(u) - laplace(d_dx(u))"},
                 lambda k: 1j * k[0]**3, transformed(lambda k, v, real: [real(6j * k[0] / 2 * np.fft.fftn(real(v[0])**2))]), 256, 24000,
-                [(32, "RK45", E3, 0), (64, "runge-kutta", E5, 0), (128, "runge-kutta", E5, 0), (128, "BDF", E7, 0)], (1e-2, 1e-4, 1e-6), 3),
+                [(128, "runge-kutta", E5, 0)], (1e-2, 1e-4, 1e-6), 3),
 }
 
 
@@ -202,9 +203,9 @@ class PyPDE:
     def run(self, until):
         state = self.state.copy()
         self.method.info["dt"] = self.dt
-        begin = time.perf_counter()
+        begin = time.process_time()
         self.stepper(state, 0.0, until)
-        seconds = time.perf_counter() - begin
+        seconds = time.process_time() - begin
         data = state.data
         if np.iscomplexobj(data):
             data = np.array([data.real, data.imag])
@@ -225,16 +226,17 @@ def pattern(grid, case):
 def pihc(program, case, tolerance):
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "u.npz")
-        begin = time.perf_counter()
+        begin, before = time.perf_counter(), os.times().children_user
         try:
             done = subprocess.run([program, "solve", "-q", os.path.join(FOLDER, case.file + ".yaml"), "--tolerance", str(tolerance), "--json", "--out", out],
                                   capture_output=True, text=True, timeout=LIMIT * 4)
         except subprocess.TimeoutExpired:
             return None
-        process = time.perf_counter() - begin
+        process, cpu = time.perf_counter() - begin, os.times().children_user - before
         if done.returncode:
             sys.exit(f"{case.file}: {done.stderr}")
         said, data = json.loads(done.stdout), np.load(out)
+        said["seconds"] = cpu
         names = [v for v in case.variables if v in data]
         return said, process, np.array([data[v][0, -1] for v in names]), names
 
