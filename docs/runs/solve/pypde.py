@@ -266,7 +266,7 @@ def measure(name, program, repeat, write):
     names = case.variables if name != "wave" else ["u"]
     for p, (seconds, data) in theirs:
         error = case.error(only(data, names), only(reference, names), 0.5)
-        write(dict(case=name, program="py-pde", settings=p.solver + (", spectral" if p.spectral else ""), tolerance=p.tolerance, points=p.points,
+        write(dict(equation=name, program="py-pde", settings=p.solver + (", spectral" if p.spectral else ""), tolerance=p.tolerance, points=p.points,
                    error=f"{error:.3g}", estimate="", seconds=f"{seconds:.4g}", process="", compile=f"{p.compile:.3g}", stepper=""))
     for t, got in ours.items():
         if got is None:
@@ -274,7 +274,7 @@ def measure(name, program, repeat, write):
         said, process, data, _ = got
         error = case.error(data if name != "wave" else data[:1], only(reference, names), 0)
         grid = said["grid"][case.axes[0]]
-        write(dict(case=name, program="pihc", settings="", tolerance=t, points=grid, error=f"{error:.3g}", estimate=f"{said['error_estimate']:.3g}",
+        write(dict(equation=name, program="pihc", settings="", tolerance=t, points=grid, error=f"{error:.3g}", estimate=f"{said['error_estimate']:.3g}",
                    seconds=f"{said['seconds']:.4g}", process=f"{process:.4g}", compile="", stepper=said.get("stepper", "")))
 
 
@@ -285,20 +285,22 @@ def main():
     p.add_argument("--repeat", type=int, default=3)
     p.add_argument("--out", default=os.path.join(FOLDER, "pypde.csv"))
     o = p.parse_args()
-    columns = ["case", "program", "settings", "tolerance", "points", "error", "estimate", "seconds", "process", "compile", "stepper"]
+    columns = ["equation", "program", "settings", "tolerance", "points", "error", "estimate", "seconds", "process", "compile", "stepper", "processor"]
+    with open("/proc/cpuinfo") as f:
+        processor = re.search(r"model name\s*: (.*)", f.read()).group(1)
     lines = []
     if o.case and os.path.exists(o.out):  # the other cases stay
         with open(o.out) as f:
-            lines = [line for line in csv.DictReader(f) if line["case"] != o.case]
+            lines = [line for line in csv.DictReader(f) if line["equation"] != o.case]
 
     def write(line):
-        lines.append(line)
+        lines.append(dict(line, processor=processor))
         print("  " + ", ".join(str(v) for v in line.values() if v != ""), flush=True)
 
     for name in [o.case] if o.case else CASES:
         measure(name, o.pihc, o.repeat, write)
         order = list(CASES)
-        lines.sort(key=lambda line: order.index(line["case"]))
+        lines.sort(key=lambda line: order.index(line["equation"]))
         with open(o.out + ".new", "w", newline="") as f:
             table = csv.DictWriter(f, columns, lineterminator="\n")
             table.writeheader()
