@@ -145,8 +145,8 @@ func (r *Refinement) solver(at level) (*Solver, error) {
 	return s, err
 }
 
-// exponential is the solver of a level by the linear part of the problem, whose steps in time choose themselves: to an eighth of the tolerance
-// of the level before, by which they halve. It is nil, and stays so, where the problem has no such form.
+// exponential is the solver of a level by the linear part of the problem, whose steps in time choose themselves: to a sixteenth of the tolerance
+// of the level before: of less than a tenth, so that steps do change (they double where errors are below that). It is nil, and stays so, where the problem has no such form.
 func (r *Refinement) exponential(at level) (*Solver, error) {
 	refine := r.refine(at)
 	refine[0] = 1
@@ -159,7 +159,7 @@ func (r *Refinement) exponential(at level) (*Solver, error) {
 		r.implicit = true
 		return nil, nil
 	}
-	s.tolerance = math.Ldexp(r.tolerance, -3*at.time)
+	s.tolerance = math.Ldexp(r.tolerance, -4*at.time)
 	return s, nil
 }
 
