@@ -84,6 +84,7 @@ type Solution struct {
 	ErrorEstimate []float64   // per sample: of the relative L2 error over all unknowns and times (grid.RelativeL2)
 	Refined       *grid.Grid  // the finest that a sample was solved on
 	Steps         int         // in time, of the sample that took most; of Newton's method where all is solved at once
+	Stepper       string      // ETDRK4 or Radau IIA along time, Newton where all is solved at once
 	Seconds       float64
 	Warnings      []string // of samples whose estimate is above the tolerance, and of what no grid resolved
 
@@ -121,7 +122,7 @@ func Solve(ctx context.Context, p *pde.Problem, g *grid.Grid, inputs [][]float64
 		if x.Field != nil {
 			s.add(x, sample)
 		}
-		s.Seconds = time.Since(begin).Seconds()
+		s.Seconds, s.Stepper = time.Since(begin).Seconds(), refinement.Stepper()
 		if err != nil {
 			return s, s.interrupted(err, len(inputs), o.Options)
 		}
@@ -275,6 +276,7 @@ func (s *Solution) Page() *report.Page {
 		{Name: "Grid", Value: axesText(s.Grid)},
 		{Name: "Solved on", Value: axesText(s.Refined)},
 		{Name: steps, Value: words.Count(s.Steps)},
+		{Name: "Method", Value: s.Stepper},
 		{Name: "Time", Value: words.Duration(s.Seconds)},
 		{Name: "Machine", Value: kernel.Machine()},
 		{Name: "Build", Value: fmt.Sprintf("%s, %s %s/%s", machine.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)},
