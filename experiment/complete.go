@@ -68,6 +68,7 @@ func (d *draft) complete(name string) error {
 	if err != nil {
 		return err
 	}
+	d.illPosed = verdict.IllPosed
 	for _, note := range slices.Concat(verdict.Notes, notes) {
 		d.added = append(d.added, "note: "+note)
 	}

@@ -31,7 +31,9 @@ type Verdict struct {
 	// Faults are what no training can make up for, Notes what may be meant.
 	Faults []string `json:"faults,omitempty"`
 	Notes  []string `json:"notes,omitempty"`
-	Open   []string `json:"-"` // among the notes: what may be missing at ends of axes with cells
+	Open   []string `json:"-"` // among the notes: what may be missing at ends of axes with cells, and IllPosed
+	// IllPosed says that disturbances grow without bound as they get finer; "": they do not, or it cannot be told.
+	IllPosed string `json:"-"`
 }
 
 // examine says whether the rows of a problem determine its unknown, and agree with each other and

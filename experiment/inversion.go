@@ -41,7 +41,10 @@ func (e Estimate) String() string {
 // Estimate returns that of number j of Names, 0 where a positive number is best at its end, with the profile-likelihood interval, and that of Gauss and Newton.
 func (v *Inversion) Estimate(j int) (profile, gaussNewton Estimate) {
 	p, f := &v.parameters[j], v.fit
-	x, half := f.Coordinates[j], normal95*f.Deviations[j]
+	if v.Interrupted {
+		return Estimate{Value: p.Value(f.Coordinates[j])}, Estimate{}
+	}
+	x, half := f.Refined[j], normal95*f.Deviations[j]
 	end := func(side float64) *float64 {
 		if v := p.Value(side); !math.IsInf(side, 0) && !math.IsInf(v, 0) {
 			return &v
@@ -53,12 +56,25 @@ func (v *Inversion) Estimate(j int) (profile, gaussNewton Estimate) {
 		value = 0
 	}
 	at := func(low, high float64) Estimate { return Estimate{value, end(low), end(high)} }
+	if f.Ends[j] != 0 { // no parabola is there
+		half = math.Inf(1)
+	}
 	return at(f.Low[j], f.High[j]), at(x-half, x+half)
 }
 
 // JSON is the result of `pihc invert --json`.
 func (v *Inversion) JSON() map[string]any {
 	f, n := v.fit, len(v.parameters)
+	if v.Interrupted {
+		last := map[string]Estimate{}
+		for j, p := range v.parameters {
+			last[p.Name], _ = v.Estimate(j)
+		}
+		return map[string]any{
+			"converged": false, "estimates": last, "chi_squared": map[string]any{"value": data.Float(f.ChiSquared)},
+			"grid": f.Grid.Shape(), "iterations": f.Iterations, "seconds": v.Seconds,
+		}
+	}
 	estimates, gaussNewton, correlation, unseen := map[string]Estimate{}, map[string]Estimate{}, map[string]map[string]data.Float{}, []string{}
 	for j, p := range v.parameters {
 		estimates[p.Name], gaussNewton[p.Name] = v.Estimate(j)
@@ -71,6 +87,7 @@ func (v *Inversion) JSON() map[string]any {
 		unseen = append(unseen, u.Text)
 	}
 	return map[string]any{
+		"converged": true, "starts": v.startsJSON(),
 		"estimates": estimates, "gauss_newton": gaussNewton, "correlation": correlation, "outstanding": append([]int{}, f.Outstanding...),
 		"chi_squared": map[string]any{"value": data.Float(f.ChiSquared), "degrees": f.Degrees, "p": data.Float(f.P), "parts": partsJSON(f.Parts), "moved": data.Float(f.ChiMoved)},
 		"unseen":      unseen, "iterations": f.Iterations, "seconds": v.Seconds,
@@ -86,7 +103,7 @@ func (v *Inversion) Agreement() string {
 	case f.Degrees <= 0:
 		return "as many numbers as observations: nothing tells whether data and equation agree"
 	case v.Rejected():
-		return "the data reject this fit (" + text + "): the equation, what is held fixed or the sigmas are wrong, or this is not the best fit; the intervals mean nothing"
+		return "the data reject this fit (" + text + "): the equation, what is held fixed or the sigmas are wrong, or this is not the best fit; the intervals below mean nothing"
 	case f.P < inverse.Doubtful:
 		return text + undecided(f.ChiMoved)
 	case 1-f.P < inverse.Doubtful:
@@ -97,10 +114,14 @@ func (v *Inversion) Agreement() string {
 
 // Lines say what was found: first whether data and equation agree, then estimates, and what else is to be known of them.
 func (v *Inversion) Lines() []string {
+	if v.Interrupted {
+		return v.interruptedLines()
+	}
 	lines := []string{v.Agreement()}
 	if v.Rejected() {
 		lines = append(lines, partLines(v.fit.Parts)...)
 	}
+	lines = append(lines, v.startLines()...)
 	width := 0
 	for _, p := range v.parameters {
 		width = max(width, len(p.Name))
@@ -115,7 +136,14 @@ func (v *Inversion) Lines() []string {
 		case v.fit.Ends[j] > 0:
 			text += " and beyond"
 		}
-		lines = append(lines, text+fmt.Sprintf("   95 %% %s   (Gauss-Newton %s)", e, g))
+		interval := "95 % " + e.String()
+		if v.fit.Lost[j] {
+			interval = "an end of its interval was not found"
+		}
+		if text += "   " + interval; v.fit.Ends[j] == 0 {
+			text += fmt.Sprintf("   (Gauss-Newton %s)", g)
+		}
+		lines = append(lines, text)
 	}
 	for _, u := range v.fit.Unseen {
 		lines = append(lines, "unseen: "+u.Text)

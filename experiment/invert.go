@@ -28,6 +28,7 @@ type InvertOptions struct {
 	Initial string             // file of initial conditions and inputs, a sample an experiment; "": the file says all that is not free
 	Observe string             // file of observations (readObservations)
 	Profile bool               // find points of the profiles of all parameters
+	Starts  int                // others that every fit of numbers begins from; 0: some, and only where the data reject it or it stalls
 
 	ModelError float64 // of InvertField: density of a noise of u_t, white in time and space; 0: the equation is exact
 }
@@ -41,6 +42,8 @@ type Inversion struct {
 	Seconds  float64
 	Warnings []string
 
+	Interrupted bool // before there was a fit: nothing but the last step's numbers, and its chi-squared
+
 	parameters   []inverse.Parameter
 	observations []inverse.Observation
 	fit          *inverse.Fit
@@ -52,7 +55,8 @@ func (v *Inversion) Rejected() bool {
 	return inverse.Rejects(v.fit.ChiSquared, v.fit.ChiMoved, v.fit.Degrees)
 }
 
-// Invert finds the free numbers of a problem, on grids from g on. When ctx ends nothing is left.
+// Invert finds the free numbers of a problem, on grids from g on. When ctx ends the error is its, and the inversion, if any step was taken, is
+// one that was Interrupted.
 func Invert(ctx context.Context, p *pde.Problem, g *grid.Grid, o InvertOptions) (*Inversion, error) {
 	begin := time.Now()
 	free, err := parseFree(o.Free)
@@ -66,7 +70,10 @@ func Invert(ctx context.Context, p *pde.Problem, g *grid.Grid, o InvertOptions) 
 	if err != nil {
 		return nil, err
 	}
-	m := &inverse.Model{Problem: q, Grid: g}
+	if o.Starts < 0 || o.Starts > mostStarts {
+		return nil, usagef("--starts %d: want 1 to %d", o.Starts, mostStarts)
+	}
+	m := &inverse.Model{Problem: q, Grid: g, Starts: o.Starts}
 	if m.Parameters, err = parameters(p, q, g, free, o); err != nil {
 		return nil, err
 	}
@@ -86,14 +93,20 @@ func Invert(ctx context.Context, p *pde.Problem, g *grid.Grid, o InvertOptions) 
 		}
 	}
 	if known < len(m.Parameters) {
-		return nil, words.WithHint(usagef("%s: %d observations for %d free numbers", o.Observe, len(m.Observations), len(m.Parameters)), "free fewer, or say what is known by --prior")
+		return nil, words.WithHint(usagef("%s: observations: %d, free numbers: %d; want at least as many observations", o.Observe, len(m.Observations), len(m.Parameters)), "free fewer, or say what is known by --prior")
 	}
 	v := &Inversion{Problem: q, Grid: g, parameters: m.Parameters, observations: m.Observations}
 	for _, x := range m.Parameters {
 		v.Names = append(v.Names, x.Name)
 	}
 	if v.fit, err = m.Run(ctx, func(format string, args ...any) { o.say("invert: "+format, args...) }); err != nil {
-		return nil, unfitted(p, m, err)
+		switch {
+		case ctx.Err() == nil:
+			return nil, unfitted(p, m, err)
+		case v.fit == nil:
+			return nil, ctx.Err()
+		}
+		return v.interrupt(begin), ctx.Err()
 	}
 	for _, text := range v.fit.Warnings {
 		o.warn(&v.Warnings, "%s", text)
@@ -106,8 +119,20 @@ func Invert(ctx context.Context, p *pde.Problem, g *grid.Grid, o InvertOptions) 
 			v.profiles = append(v.profiles, m.Profile(v.fit, j, 10))
 		}
 	}
+	if err := ctx.Err(); err != nil {
+		return v.interrupt(begin), err
+	}
 	v.Seconds = time.Since(begin).Seconds()
 	return v, nil
+}
+
+// mostStarts bounds InvertOptions.Starts.
+const mostStarts = 1000
+
+// interrupt leaves of an inversion what Interrupted says.
+func (v *Inversion) interrupt(begin time.Time) *Inversion {
+	v.Interrupted, v.Seconds = true, time.Since(begin).Seconds()
+	return v
 }
 
 // unfitted adds advice to why there is no fit.
@@ -171,6 +196,12 @@ func freed(p *pde.Problem, free []freeName) (*pde.Problem, error) {
 		for _, c := range p.Constants {
 			all = append(all, c.Name)
 		}
+		if slices.Contains(p.UnknownNames(), f.name) {
+			return nil, words.WithHint(usagef("--free %s: it is what %s solves for, and no number", f.name, p.Name), "there are %s", words.List(all))
+		}
+		if len(all) == 0 {
+			return nil, usagef("--free %s: %s has no constants and no inputs", f.name, p.Name)
+		}
 		return nil, words.WithHint(usagef("--free %s: %s has no constant or input of that name", f.name, p.Name), "there are %s", words.List(all))
 	}
 	return q, nil
@@ -200,11 +231,16 @@ func parameters(p, q *pde.Problem, g *grid.Grid, free []freeName, o InvertOption
 			x.Start = start
 		}
 		x.Log = x.Log && x.Start > 0 && !f.linear || constant && x.Start > 0 && !f.linear
-		if file && !constant {
+		if !constant {
 			low, high := x.Coordinate(in.Sampler.Low), x.Coordinate(in.Sampler.High)
-			x.Prior = &inverse.Prior{Mean: (low + high) / 2, Deviation: (high - low) / math.Sqrt(12)}
+			if x.Spread = (high - low) / math.Sqrt(12); file {
+				x.Prior = &inverse.Prior{Mean: (low + high) / 2, Deviation: x.Spread}
+			}
 		}
 		all = append(all, x)
+	}
+	if file && !slices.ContainsFunc(all, func(p inverse.Parameter) bool { return p.Prior != nil }) {
+		return nil, words.WithHint(usagef("--prior file: the file draws none of %s", strings.Join(o.Free, ", ")), "constants have no distribution: --prior \"%s=lognormal(median, 0.5)\" states one", all[0].Name)
 	}
 	for _, text := range o.Priors {
 		if text != "file" {
@@ -233,7 +269,7 @@ func seriesParameters(in pde.PlacedInput, f freeName, prior bool) (all []inverse
 		return nil, usagef("--free %s:%d: its series has %d coefficients", f.name, f.modes, len(deviation))
 	}
 	for i, d := range deviation {
-		x := inverse.Parameter{Name: fmt.Sprintf("%s:%d", f.name, i+1), Input: f.name, Mode: i + 1}
+		x := inverse.Parameter{Name: fmt.Sprintf("%s:%d", f.name, i+1), Input: f.name, Mode: i + 1, Spread: d}
 		if in.Sampler.Positive == "square" {
 			x.Start = d // it has no slope at zero
 		}
@@ -293,7 +329,11 @@ func experiments(q *pde.Problem, g *grid.Grid, free []inverse.Parameter, o Inver
 	}
 	for name := range o.Values {
 		if known[name] == nil {
-			return nil, usagef("--value %s: it is neither free nor a number among the inputs of %s", name, q.Name)
+			hint := "--value is for free numbers and inputs that are numbers"
+			if slices.ContainsFunc(q.Constants, func(c pde.Constant) bool { return c.Name == name }) {
+				hint = fmt.Sprintf("it is a constant: --set constants.%s=%g", name, o.Values[name])
+			}
+			return nil, words.WithHint(usagef("--value %s: it is neither free nor a number among the inputs of %s", name, q.Name), "%s", hint)
 		}
 	}
 	count := 1

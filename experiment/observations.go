@@ -58,7 +58,7 @@ func readObservations(path string, p *pde.Problem, experiments int) ([]inverse.O
 		return nil, usagef("%s has no observations", path)
 	}
 	if len(p.Unknowns) > 1 && c.names == nil && c.numbers["unknown"] == nil {
-		return nil, words.WithHint(usagef("%s has no column unknown", path), "the file has %s", words.List(p.UnknownNames()))
+		return nil, words.WithHint(usagef("%s has no column unknown", path), "the unknowns are %s: each line says of which its value is", words.List(p.UnknownNames()))
 	}
 	var all []inverse.Observation
 	for i := range count {
@@ -82,7 +82,7 @@ func (c *columns) observation(i int, p *pde.Problem, experiments int) (o inverse
 	}
 	o.Value, o.Sigma = c.numbers["value"][i], c.numbers["sigma"][i]
 	if math.IsNaN(o.Value) || math.IsInf(o.Value, 0) {
-		return o, fmt.Errorf("value %g", o.Value)
+		return o, fmt.Errorf("value %g: want a number", o.Value)
 	}
 	if !(o.Sigma > 0) || math.IsInf(o.Sigma, 0) {
 		return o, fmt.Errorf("sigma %g: want the standard deviation of the value, a positive number", o.Sigma)
@@ -91,6 +91,9 @@ func (c *columns) observation(i int, p *pde.Problem, experiments int) (o inverse
 		list := c.numbers[name]
 		if list == nil {
 			return 0, nil
+		}
+		if n == 1 && len(list) > i && list[i] != 0 {
+			return 0, fmt.Errorf("%s %g: there is one alone, 0%s", name, list[i], map[string]string{"experiment": "; --initial has a sample for each experiment"}[name])
 		}
 		if len(list) <= i || list[i] != math.Trunc(list[i]) || list[i] < 0 || list[i] >= float64(n) {
 			return 0, fmt.Errorf("%s: want a whole number from 0 to %d", name, n-1)
@@ -105,7 +108,7 @@ func (c *columns) observation(i int, p *pde.Problem, experiments int) (o inverse
 		return o, err
 	}
 	if o.Unknown = slices.Index(p.UnknownNames(), c.names[i]); o.Unknown < 0 {
-		return o, fmt.Errorf("there is no unknown %q: %s", c.names[i], words.List(p.UnknownNames()))
+		return o, fmt.Errorf("there is no unknown %q; there are %s", c.names[i], words.List(p.UnknownNames()))
 	}
 	return o, nil
 }
@@ -145,6 +148,9 @@ func readColumns(path string) (*columns, error) {
 	c := &columns{path: path, numbers: map[string][]float64{}, line: func(i int) string { return fmt.Sprintf("line %d", lines[i]) }}
 	for i := range head {
 		head[i] = strings.TrimSpace(head[i])
+		if len(head) == 1 && strings.ContainsAny(head[0], ";\t ") {
+			return nil, usagef("%s: line 1: %q is one column: want commas between names", path, head[0])
+		}
 		if _, twice := c.numbers[head[i]]; twice {
 			return nil, usagef("%s: column %q is there twice", path, head[i])
 		}

@@ -168,13 +168,13 @@ func TestSolveOn(t *testing.T) {
 	}
 }
 
-// docs/reference/formats.md has the version of metrics.json.
+// docs/reference/metrics.md has the version of metrics.json.
 func TestMetricsVersion(t *testing.T) {
-	text, err := os.ReadFile("../docs/reference/formats.md")
+	text, err := os.ReadFile("../docs/reference/metrics.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if version := fmt.Sprintf("| of this file, %d; ", metricsVersion); !strings.Contains(string(text), version) {
-		t.Errorf("docs/reference/formats.md has another version of metrics than %d", metricsVersion)
+		t.Errorf("docs/reference/metrics.md has another version of metrics than %d", metricsVersion)
 	}
 }

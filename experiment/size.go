@@ -97,6 +97,8 @@ type draft struct {
 	p     *pde.Problem
 	added []string // what was changed, in words
 	held  map[string]holding
+
+	illPosed string // what is wrong with the equation, of a verdict
 }
 
 // sizes are what init chooses for a problem on this machine.

@@ -84,6 +84,7 @@ type Solution struct {
 	ErrorEstimate []float64   // per sample: of the relative L2 error over all unknowns and times (grid.RelativeL2)
 	Refined       *grid.Grid  // the finest that a sample was solved on
 	Steps         int         // in time, of the sample that took most; of Newton's method where all is solved at once
+	Stepper       string      // ETDRK4 or Radau IIA along time, Newton where all is solved at once
 	Seconds       float64
 	Warnings      []string // of samples whose estimate is above the tolerance, and of what no grid resolved
 
@@ -100,7 +101,7 @@ func Solve(ctx context.Context, p *pde.Problem, g *grid.Grid, inputs [][]float64
 		return nil, usagef("--tolerance %g: want %g or more", o.Tolerance, discrete.LeastTolerance)
 	}
 	begin := time.Now()
-	open, err := solvableAsStated(p, g, inputs, &o)
+	open, notes, err := solvableAsStated(p, g, inputs, &o)
 	if err != nil {
 		return nil, err
 	}
@@ -121,27 +122,34 @@ func Solve(ctx context.Context, p *pde.Problem, g *grid.Grid, inputs [][]float64
 		if x.Field != nil {
 			s.add(x, sample)
 		}
-		s.Seconds = time.Since(begin).Seconds()
+		s.Seconds, s.Stepper = time.Since(begin).Seconds(), refinement.Stepper()
 		if err != nil {
 			return s, s.interrupted(err, len(inputs), o.Options)
 		}
 		s.warn(refinement, &x, i, o.Options)
+		if x.Short != nil {
+			for _, note := range notes {
+				o.warn(&s.Warnings, "%s", note)
+			}
+			notes = nil
+		}
 	}
 	return s, nil
 }
 
-// solvableAsStated is an error for inputs and problems of which it is known before that no solution is theirs, and says what may be missing.
-func solvableAsStated(p *pde.Problem, g *grid.Grid, inputs [][]float64, o *SolveOptions) (open []string, err error) {
+// solvableAsStated is an error for inputs and problems of which it is known before that no solution is theirs. It says what may be missing, and notes
+// what may be why no grid is fine enough.
+func solvableAsStated(p *pde.Problem, g *grid.Grid, inputs [][]float64, o *SolveOptions) (open, notes []string, err error) {
 	if len(inputs) == 0 {
-		return nil, usagef("%s: no samples", o.Name)
+		return nil, nil, usagef("%s: no samples", o.Name)
 	}
 	for i, sample := range inputs {
 		if len(sample) != p.InputSize(g) {
-			return nil, fmt.Errorf("%s, sample %d: %d values; want %d, those of %s on %s", o.Name, i, len(sample), p.InputSize(g), strings.Join(p.InputNames(), ", "), words.Shape(g.Shape()))
+			return nil, nil, fmt.Errorf("%s, sample %d: %d values; want %d, those of %s on %s", o.Name, i, len(sample), p.InputSize(g), strings.Join(p.InputNames(), ", "), words.Shape(g.Shape()))
 		}
 		if u0 := p.InitialOf(sample, g); u0 != nil {
 			if err := dataset.CheckInitial(p, u0); err != nil {
-				return nil, words.WithHint(fmt.Errorf("%s, sample %d: %w", o.Name, i, err), "subtract the mean first")
+				return nil, nil, words.WithHint(fmt.Errorf("%s, sample %d: %w", o.Name, i, err), "subtract the mean first")
 			}
 		}
 	}
@@ -153,12 +161,12 @@ func solvableAsStated(p *pde.Problem, g *grid.Grid, inputs [][]float64, o *Solve
 		return all, nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(x.Faults) > 0 {
-		return nil, words.WithHint(errors.New("the problem cannot be solved as it stands: "+words.ListBy("; ", x.Faults)), "see `conditions` and `ansatz` in docs/reference/pde-files.md")
+		return nil, nil, words.WithHint(errors.New("the problem cannot be solved as it stands: "+words.ListBy("; ", x.Faults)), "see `conditions` and `ansatz` in docs/reference/pde-files.md")
 	}
-	return x.Open, nil
+	return x.Open, x.Notes, nil
 }
 
 // unsolved adds advice to why there is no solution.
@@ -268,6 +276,7 @@ func (s *Solution) Page() *report.Page {
 		{Name: "Grid", Value: axesText(s.Grid)},
 		{Name: "Solved on", Value: axesText(s.Refined)},
 		{Name: steps, Value: words.Count(s.Steps)},
+		{Name: "Method", Value: s.Stepper},
 		{Name: "Time", Value: words.Duration(s.Seconds)},
 		{Name: "Machine", Value: kernel.Machine()},
 		{Name: "Build", Value: fmt.Sprintf("%s, %s %s/%s", machine.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)},

@@ -5,9 +5,9 @@ import (
 	"math/cmplx"
 )
 
-// phis returns φ_0 to φ_n of h a, a (d, d): φ_0 is the exponential, φ_q(z) = (φ_(q-1)(z) - 1/(q-1)!)/z. By Taylor's series of a
+// Phis returns φ_0 to φ_n of h a, a (d, d): φ_0 is the exponential, φ_q(z) = (φ_(q-1)(z) - 1/(q-1)!)/z. By Taylor's series of a
 // fraction of z, and φ_q(2z) = 2^-q (φ_0(z) φ_q(z) + Σ_k φ_k(z)/(q-k)!).
-func phis(a []complex128, d int, h float64, n int) [][]complex128 {
+func Phis(a []complex128, d int, h float64, n int) [][]complex128 {
 	z, norm := make([]complex128, d*d), 0.0
 	for i, v := range a {
 		z[i] = v * complex(h, 0)
@@ -68,7 +68,7 @@ func phis(a []complex128, d int, h float64, n int) [][]complex128 {
 
 // growth is the spectral radius of e^(t a).
 func growth(a []complex128, d int, t float64) float64 {
-	e := phis(a, d, t, 0)[0]
+	e := Phis(a, d, t, 0)[0]
 	const squarings = 6
 	log := 0.0
 	for k := 0; ; k++ {

@@ -65,7 +65,7 @@ func (g *Grid) NewPropagator(orders []int, scale []float64, rows []complex128) *
 		if !(growth(a, d, t.Hi-t.Lo) <= maxGrowth) {
 			a = chain
 		}
-		phi := phis(a, d, h, p.Nodes)
+		phi := Phis(a, d, h, p.Nodes)
 		p.Steps = append(p.Steps, realForm(phi[0], d, d)...)
 		for i := 1; i < p.Nodes; i++ {
 			w := make([]complex128, d*p.Nodes*p.Unknowns)

@@ -14,7 +14,7 @@ import (
 // φ_q of a diagonal matrix and of a nilpotent one, against the formulas of numbers.
 func TestPhis(t *testing.T) {
 	for _, z := range []complex128{0.3i, -2, 3 + 4i, -700i, -5000} {
-		got := phis([]complex128{z, 0, 0, z / 3}, 2, 1, 3)
+		got := Phis([]complex128{z, 0, 0, z / 3}, 2, 1, 3)
 		for at, x := range []complex128{z, z / 3} {
 			if real(x) > 10 {
 				continue
@@ -28,7 +28,7 @@ func TestPhis(t *testing.T) {
 			}
 		}
 	}
-	got := phis([]complex128{0, 1, 0, 0}, 2, 3, 2)
+	got := Phis([]complex128{0, 1, 0, 0}, 2, 3, 2)
 	check.Close(t, []float64{real(got[0][1]), real(got[1][1]), real(got[2][0]), real(got[2][1])}, []float64{3, 1.5, 0.5, 0.5}, 1e-15, 0)
 }
 

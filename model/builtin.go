@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"pihc/internal/disk"
+	"pihc/internal/words"
 )
 
 //go:embed specs/*.yaml
@@ -33,6 +34,9 @@ func readSpec(name string) (file string, src []byte, err error) {
 	}
 	if src, err = specs.ReadFile(path.Join("specs", name+".yaml")); err != nil {
 		err = fmt.Errorf("spec %q: no such built-in spec; there are %s (or give the path of a spec file)", name, strings.Join(BuiltinSpecs(), ", "))
+		if meant := disk.Meant(name, "spec.yaml"); meant != "" {
+			err = words.WithHint(err, "did you mean %s?", meant)
+		}
 	}
 	return name + ".yaml", src, err
 }

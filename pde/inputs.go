@@ -244,6 +244,9 @@ func (p *Problem) keepInputs(keep func(in Input) bool) {
 	for c := range p.Unknowns {
 		u := &p.Unknowns[c]
 		u.Initial = slices.IndexFunc(kept, func(in Input) bool { return in.Name == u.InitialName() && !p.Steady })
+		if u.Initial < 0 && u.Start != nil && u.Start.DependsOn(u.InitialName()) {
+			u.Start = expr.Const(0)
+		}
 	}
 }
 

@@ -172,3 +172,25 @@ func TestPlacedInput(t *testing.T) {
 		t.Errorf("past the end of an axis: %d", at)
 	}
 }
+
+// An unknown that nothing says what it begins with begins at zero.
+func TestPersistUnread(t *testing.T) {
+	p := mustLoad(t, `name: p
+unknown: [c, mu]
+axes: {t: {range: [0, 1], points: 3, boundary: nodes}, x: {range: [0, 1], points: 4, boundary: periodic}}
+terms: {c_t: {of: c, axis: t, derivative: 1}}
+residual: {a: {expression: c_t - mu}, b: {expression: mu - c}}
+conditions: {start: {at: {t: low}, expression: c - 2}}
+`).WithoutUnread()
+	g, err := p.Grid(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := slices.Repeat([]float64{7}, 2*g.Size())
+	p.Persist(u, nil, g)
+	for i, v := range u {
+		if want := 2 * float64(1-i/g.Size()); v != want {
+			t.Fatalf("begins with %v, want 2 and 0", u)
+		}
+	}
+}

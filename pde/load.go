@@ -49,7 +49,11 @@ func Open(name string) (*Problem, error) {
 	if !IsPath(name) {
 		src, err := builtins.ReadFile(path.Join("problems", name+".yaml"))
 		if err != nil {
-			return nil, fmt.Errorf("problem %q: no such built-in problem; there are %s (or give the path of a PDE file): %w", name, strings.Join(Builtins(), ", "), fs.ErrNotExist)
+			err := fmt.Errorf("problem %q: no such built-in problem; there are %s (or give the path of a PDE file): %w", name, strings.Join(Builtins(), ", "), fs.ErrNotExist)
+			if meant := disk.Meant(name, "problem.yaml"); meant != "" {
+				err = words.WithHint(err, "did you mean %s?", meant)
+			}
+			return nil, err
 		}
 		return Load(name+".yaml", src)
 	}
@@ -86,6 +90,7 @@ func load(name string, src []byte, free []string) (*Problem, error) {
 	if err := config.Join(l.problems...); err != nil {
 		return nil, err
 	}
+	p.leaveWalls()
 	for c := range p.Unknowns {
 		p.Unknowns[c].Start = p.start(c)
 	}

@@ -164,7 +164,7 @@ type Rows struct {
 	Weight *expr.Expr
 	// At fixes axes at an end: axis name -> "low" or "high".
 	At map[string]string
-	// Skip leaves out points at the two ends of an axis: axis name -> (low, high).
+	// Skip leaves out points at the two ends of an axis: axis name -> (low, high). Of a residual it has what Load left to conditions at walls.
 	Skip map[string][2]int
 	// SolveSkip is Skip for the rows of least-squares solves, where they are not those
 	// of the loss; nil: they are.

@@ -16,7 +16,7 @@ const (
 )
 
 // Errors of predictions, or estimates of them where there are no solutions, above which they are doubtful: the mean and the worst
-// of samples; and above which they have failed: the mean (docs/reference/formats.md, Verdict).
+// of samples; and above which they have failed: the mean (docs/reference/metrics.md, Verdict).
 const (
 	doubtfulMean, doubtfulWorst = 0.05, 0.2
 	failedMean                  = 0.3

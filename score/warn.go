@@ -12,7 +12,7 @@ import (
 	"pihc/pde"
 )
 
-// From where predictions are warned of (docs/reference/formats.md says which runs the numbers were looked at on).
+// From where predictions are warned of (docs/reference/metrics.md says which runs the numbers were looked at on).
 const (
 	mostMeanConditions, mostConditions = 0.1, 0.3 // of conditions_over_size, where errors are not known or estimated
 	mostMeanResidual, mostResidual     = 0.5, 1.5 // of residual_over_rate, likewise

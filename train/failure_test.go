@@ -283,6 +283,18 @@ func TestReadRun(t *testing.T) {
 	}
 	_, _, err = Folder(t.TempDir()).Read()
 	oneLine(t, "not a run", err, "not a run folder")
+	fresh := t.TempDir() // as pihc init makes one
+	for _, name := range []string{"spec.yaml", "problem.yaml"} {
+		src, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(fresh, name), src, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, _, err = Folder(fresh).Read()
+	oneLine(t, "a spec alone", err, "its spec.yaml was not trained")
 	path := filepath.Join(dir, "spec.yaml")
 	src, err := os.ReadFile(path)
 	if err != nil {

@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"strings"
 
 	"pihc/compute"
 	"pihc/internal/dataset"
 	"pihc/internal/disk"
+	"pihc/internal/words"
 	"pihc/model"
 	"pihc/pde"
 )
@@ -29,6 +31,10 @@ func (f Folder) Read() (*model.Spec, *pde.Problem, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	if f.neverBegun() {
+		return nil, nil, words.WithHint(fmt.Errorf("%s is not a run folder: its %s was not trained", f, specFile),
+			"`pihc generate %[1]s/%[2]s --out DATA`, then `pihc train %[1]s/%[2]s --data DATA --out RUN`", f, specFile)
+	}
 	path := filepath.Join(string(f), problemFile)
 	src, err := disk.ReadFile(path)
 	if err != nil {
@@ -36,6 +42,16 @@ func (f Folder) Read() (*model.Spec, *pde.Problem, error) {
 	}
 	p, err := pde.Load(path, src)
 	return spec, p, err
+}
+
+// neverBegun reports whether nothing but the spec is of a training, as in what `pihc init` makes.
+func (f Folder) neverBegun() bool {
+	for _, path := range []string{f.InfoFile(), f.LogFile(), checkpointDir(string(f))} {
+		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+			return false
+		}
+	}
+	return true
 }
 
 // LoadOptions say which parameters of a run LoadParams reads.

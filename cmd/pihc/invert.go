@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -43,7 +44,9 @@ Least squares are over solutions of the problem's own rows with exact derivative
 are refined in time and in space until the estimates move by less than a tenth of their standard
 deviation. The first line says whether data and equation agree (chi-squared); then come the
 estimates with 95 % intervals by profile likelihood, and by Gauss and Newton, combinations
-that the data do not see, strong correlations, and observations that stand out.
+that the data do not see, strong correlations, and observations that stand out. Where the data
+reject the fit, or it stalls, it begins again from eight other points of the priors, or around the
+start; --starts does so for every fit. It says how many agree, and what other fit is nearly as good.
 
 With one axis of space and derivatives of the first order in time, --free u0 finds the whole initial
 condition of that name: its distribution in the file is what is known before, and the result a
@@ -53,7 +56,9 @@ are then found together (weak-constraint 4D-Var).
 
 --json prints estimates (value, low, high; null where the data set no end), chi_squared (value,
 degrees, p), unseen, iterations and seconds, alone on standard output. --out writes
-estimates.json, observations.csv and a page to a folder. A rejected fit exits 0.`,
+estimates.json, observations.csv and a page to a folder. A rejected fit exits 0. Ctrl-C prints the
+numbers of the last step (--json: converged false), without intervals, writes no folder, and
+exits 130; a second one ends at once.`,
 		Example: `  pihc invert examples/sorption/problem.yaml --observe obs.csv --free D,k --value phi=0.3 --initial u0.npz
   pihc invert kuramoto-sivashinsky.yaml --observe obs.csv --free u0 --model-error 0.05 --out fit
   pihc invert wave.yaml --observe obs.csv --free c2 --value c2=1 --json`,
@@ -69,6 +74,7 @@ estimates.json, observations.csv and a page to a folder. A rejected fit exits 0.
 	f.StringVarP(&o.Initial, "initial", "i", "", "NPY file of initial conditions, or NPZ, NetCDF or HDF5 file of inputs, a sample an experiment")
 	f.StringArrayVar(&o.set, "set", nil, "override one value of the PDE file, as in constants.D=0.001 (repeatable)")
 	f.Var((*gridFlag)(&o.grid), "grid", "points by axis of the coarsest grid, and of --initial (default the file's)")
+	f.IntVar(&o.Starts, "starts", 0, "other starts that every fit of numbers begins from (default 8, and only where it is rejected or stalls)")
 	f.StringVarP(&o.out, "out", "o", "", "folder to write")
 	forceFlag(c, &o.force)
 	jsonFlag(c, &o.json)
@@ -114,7 +120,14 @@ func (a *app) invert(c *cobra.Command, name string, o *invertOptions) error {
 		}
 		v, err = experiment.InvertField(c.Context(), p, g, o.InvertOptions)
 	} else {
-		v, err = experiment.Invert(c.Context(), p, g, o.InvertOptions)
+		a.signals.saving.Store(true) // interrupted it ends by itself, with what the last step found
+		var numbers *experiment.Inversion
+		numbers, err = experiment.Invert(c.Context(), p, g, o.InvertOptions)
+		a.signals.saving.Store(false)
+		if numbers != nil && err != nil {
+			return errors.Join(a.printInversion(numbers, o.json), err)
+		}
+		v = numbers
 	}
 	if err != nil {
 		return err
@@ -124,9 +137,13 @@ func (a *app) invert(c *cobra.Command, name string, o *invertOptions) error {
 			return err
 		}
 	}
-	if o.json {
+	return a.printInversion(v, o.json)
+}
+
+func (a *app) printInversion(v inversion, json bool) error {
+	if json {
 		return a.printJSON(v.JSON())
 	}
-	_, err = fmt.Fprintln(a.Out, strings.Join(v.Lines(), "\n"))
+	_, err := fmt.Fprintln(a.Out, strings.Join(v.Lines(), "\n"))
 	return err
 }

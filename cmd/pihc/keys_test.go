@@ -10,17 +10,20 @@ import (
 	"pihc/train"
 )
 
-// docs/reference/formats.md has every JSON key of bench, eval, reproduce and the log of a training.
+// docs/reference/formats.md and metrics.md have every JSON key of bench, eval, reproduce and the log of a training.
 func TestKeys(t *testing.T) {
-	text, err := os.ReadFile("../../docs/reference/formats.md")
-	if err != nil {
-		t.Fatal(err)
+	var doc string
+	for _, page := range []string{"formats", "metrics"} {
+		text, err := os.ReadFile("../../docs/reference/" + page + ".md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc += string(text)
 	}
-	doc := string(text)
 	documented := func(what, key string) {
 		t.Helper()
 		if key != "" && key != "-" && !strings.Contains(doc, "`"+key+"`") {
-			t.Errorf("%s has %q, docs/reference/formats.md has not", what, key)
+			t.Errorf("%s has %q, docs/reference/formats.md and metrics.md have not", what, key)
 		}
 	}
 	seen := map[reflect.Type]bool{}

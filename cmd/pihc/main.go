@@ -13,9 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"pihc/dist"
-	"pihc/experiment"
 	"pihc/internal/kernel"
-	"pihc/internal/words"
 )
 
 func main() {
@@ -115,22 +113,17 @@ when interrupted: 130 by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP, 131 by SIGQUIT.`
   pihc train diffusion-sorption-demo --method moe --data data --out runs/moe
   pihc eval runs/moe
   pihc report runs/moe --out report.html`,
-		SilenceUsage:               true,
-		SilenceErrors:              true,
-		SuggestionsMinimumDistance: 2,
-		Args:                       cobra.ArbitraryArgs,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return c.Help()
 			}
-			err := usagef("unknown command %q", args[0])
-			if near := c.SuggestionsFor(args[0]); len(near) > 0 {
-				return words.WithHint(err, "did you mean `pihc %s`?", near[0])
-			}
-			return err
+			return unknownCommand(c, args[0])
 		},
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &experiment.UsageError{Err: err} })
+	root.SetFlagErrorFunc(flagError)
 	flags := root.PersistentFlags()
 	flags.BoolVarP(&a.quiet, "quiet", "q", false, "no progress on standard error")
 	flags.StringVar(&a.mpi, "mpi", os.Getenv("PIHC_MPI"), "MPI library that joins the processes of mpirun or srun; off: none (default the system's, or $PIHC_MPI)")
@@ -142,10 +135,20 @@ when interrupted: 130 by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP, 131 by SIGQUIT.`
 		newVersion(a),
 	)
 	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd("")
 	for _, c := range root.Commands() {
-		if c.Name() == "help" {
+		switch c.Name() {
+		case "help":
 			c.Example = "  pihc help train"
 			c.Run, c.RunE = nil, func(_ *cobra.Command, args []string) error { return helpFor(root, args) }
+		case "completion":
+			c.Example = "  source <(pihc completion bash)"
+			c.Args, c.RunE = cobra.ArbitraryArgs, func(c *cobra.Command, args []string) error {
+				if len(args) == 0 {
+					return c.Help()
+				}
+				return usagef("no completion for %q; there is one for bash, fish, powershell, zsh", args[0])
+			}
 		}
 	}
 	return root

@@ -44,8 +44,8 @@ the arrays that its file of inputs would have, of an initial condition alone und
 name; bytes is the length of their values. Call "open" has no inputs.
 
 An answer is a line and values in the same form: arrays and bytes; of "predict" also verdict,
-warnings and seconds (of the prediction), of "open" problem, method, unknowns, axes and
-shapes of inputs. What is wrong with a request is answered by error and hint in their
+warnings and seconds (of the prediction), of "open" problem, title, method, unknowns, axes
+and their units, and shapes of inputs, with the coordinates of the axes as arrays. What is wrong with a request is answered by error and hint in their
 place, and the next request is read. A run folder that has changed is read again.`,
 		Example: "  pihc serve runs/moe",
 		Args:    positional("RUN", 1, 1),
@@ -77,9 +77,11 @@ type answer struct {
 	Error    string   `json:"error,omitempty"`
 	Hint     string   `json:"hint,omitempty"`
 	Problem  string   `json:"problem,omitempty"`
+	Title    string   `json:"title,omitempty"`
 	Method   string   `json:"method,omitempty"`
 	Unknowns []string `json:"unknowns,omitempty"`
 	Axes     []string `json:"axes,omitempty"`
+	Units    []string `json:"units,omitempty"`  // of axes, "" for none
 	Inputs   []header `json:"inputs,omitempty"` // shapes of one sample
 	Arrays   []header `json:"arrays"`
 	Bytes    int64    `json:"bytes"`
@@ -204,7 +206,11 @@ func (s *server) answer(ctx context.Context, asked *request, arrays []data.Named
 	}
 	p, g := s.run.Problem, s.session.Grid()
 	if asked.Call == "open" {
-		said := &answer{Problem: p.Name, Method: s.run.Spec.Method, Unknowns: p.UnknownNames(), Axes: p.AxisNames()}
+		said := &answer{Problem: p.Name, Title: p.Title, Method: s.run.Spec.Method, Unknowns: p.UnknownNames(), Axes: p.AxisNames()}
+		for i, a := range g.Axes {
+			said.Units = append(said.Units, p.Axes[i].Unit)
+			said.values = append(said.values, data.Named{Name: a.Name, Array: data.NewArray([]int{a.Points}, a.Coordinates())})
+		}
 		for _, in := range p.PlaceInputs(g) {
 			said.Inputs = append(said.Inputs, header{dataset.InputArray(p, in.Name), in.Shape()})
 		}

@@ -133,7 +133,10 @@ func TestServe(t *testing.T) {
 	}
 
 	p := newPipe(t, run)
-	said, _ := p.ask(`{"call": "open"}`)
+	said, at := p.ask(`{"call": "open"}`)
+	if !slices.Equal(at["t"], auto["t"]) || !slices.Equal(at["x"], auto["x"]) || len(at) != 2 || !slices.Equal(said.Units, []string{"", ""}) || said.Title == "" {
+		t.Errorf("open: %+v with coordinates %v", said, at)
+	}
 	if said.Problem == "" || len(said.Inputs) != 1 || !slices.Equal(said.Inputs[0].Shape, u0.Shape[1:]) {
 		t.Errorf("open: %+v", said)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -28,10 +29,14 @@ func newSolve(a *app) *cobra.Command {
 		Use:   "solve PROBLEM.yaml [--out FILE.npz|.nc|.vti|.pvd] [--report DIR]",
 		Short: "Solve a PDE file as it stands, to a tolerance, without training",
 		Long: `solve solves the equation of a PDE file by its own rows: along time by Radau steps of
-order 5, or, where no axis is time, all at once by Newton's method. It doubles points in space
+order 5 or by exponential steps of order 4 (ETDRK4), or, where no axis is time, all at once by Newton's
+method. Exponential steps are exact in what is linear with constants; they are for periodic axes alone, and
+taken where less work is counted for them than for Radau's on the coarsest grid. It doubles points in space
 and steps in time until its estimate of the error at the points of the file's grid is within
---tolerance, and warns where that takes too long. PROBLEM is the path of a PDE file or the
-name of one that comes with pihc. Nothing is trained, and no spec or run folder is needed.
+--tolerance, and warns where that takes too long, where a condition may be missing, and where
+disturbances grow without bound as they get finer: no grid then helps. PROBLEM is the path
+of a PDE file or the name of one that comes with pihc. Nothing is trained, and no spec or run
+folder is needed.
 
 Initial conditions and inputs are those of --initial, an array (x[, y]) or samples of it, one
 value for each point of the file's grid, or of --grid, and between the points interpolated: an
@@ -46,7 +51,8 @@ error_estimate (sample), all float64. --report writes a page with maps and profi
 The estimate is of the relative L2 error over all times, of several unknowns the root mean square of
 theirs, from what solutions on coarser grids differ by. --json prints error_estimate (the
 worst of all samples), grid (points by axis of the finest grid), steps (in time, or of
-Newton's method) and seconds, alone on standard output. A solution above the
+Newton's method), stepper (ETDRK4, Radau IIA or Newton), seconds and units (by axis, where the file has
+them), alone on standard output. A solution above the
 tolerance is a warning, not a failure. Ctrl-C writes the best solution so far, and says so.`,
 		Example: `  pihc solve examples/burgers/problem.yaml --out u.npz
   pihc solve heat.yaml --set constants.a=0.1 --initial u0.npy --tolerance 1e-5 --json
@@ -140,10 +146,24 @@ func (a *app) writeSolution(s *experiment.Solution, name, page string, o *solveO
 		}
 	}
 	if o.json {
-		return a.printJSON(map[string]any{"error_estimate": data.Float(s.Worst()), "grid": s.Refined.PointsByName(), "steps": s.Steps, "seconds": s.Seconds})
+		said := map[string]any{"error_estimate": data.Float(s.Worst()), "grid": s.Refined.PointsByName(), "steps": s.Steps, "stepper": s.Stepper, "seconds": s.Seconds}
+		units := map[string]string{}
+		for _, axis := range s.Problem.Axes {
+			if axis.Unit != "" {
+				units[axis.Name] = axis.Unit
+			}
+		}
+		if len(units) > 0 {
+			said["units"] = units
+		}
+		return a.printJSON(said)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "error_estimate  %s   on %s, %d steps, %s\n", words.Percent(s.Worst()), words.Shape(s.Refined.Shape()), s.Steps, words.Duration(s.Seconds))
+	about := words.Percent(s.Worst())
+	if math.IsInf(s.Worst(), 1) {
+		about = "not known"
+	}
+	fmt.Fprintf(&b, "error_estimate  %s   on %s, %d steps of %s, %s\n", about, words.Shape(s.Refined.Shape()), s.Steps, s.Stepper, words.Duration(s.Seconds))
 	if o.out != "" {
 		fmt.Fprintf(&b, "%s: %s of shape %s\n", o.out, strings.Join(s.Problem.UnknownNames(), ", "), words.Shape(s.Arrays()[0].Array.Shape))
 	}

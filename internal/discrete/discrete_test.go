@@ -118,7 +118,7 @@ conditions: {a: {at: {t: low}, expression: u - u0}}
 	{
 		"rows of the residual at the walls too", `axes: {t: {range: [0, 1], points: 6, boundary: nodes}, x: {range: [0, 1], points: 9, boundary: nodes}}
 terms: {u_t: {axis: t, derivative: 1}, u_xx: {axis: x, derivative: 2, order: 4}}
-residual: {expression: u_t - 0.1*u_xx}
+residual: {expression: u_t - 0.1*u_xx, rows: {x: [0, 0]}}
 conditions: {a: {at: {t: low}, expression: u - u0}, b: {at: {x: low}, expression: u}, c: {at: {x: high}, expression: u}}
 `,
 		[]int{1, 4},
@@ -161,9 +161,42 @@ conditions: {a: {at: {x: low}, expression: u - u0}, b: {at: {x: high}, expressio
 	},
 	{"a nonlinear steady equation with more rows than values", `axes: {x: {range: [0, 1], points: 9, boundary: cells}, y: {range: [0, 1], points: 4, boundary: periodic}}
 terms: {u_xx: {axis: x, derivative: 2, order: 2}, lo: {axis: x, edge: low, at: wall, points: 4}, hi: {axis: x, edge: high, at: wall, points: 4}}
-residual: {expression: u_xx - u^3 + x^3}
+residual: {expression: u_xx - u^3 + x^3, rows: {x: [0, 0]}}
 conditions: {a: {at: {x: low}, expression: lo - (u0 - 0.5), weight: 100}, b: {at: {x: high}, expression: hi - 1, weight: 100}}
 `, []int{3, 1}, func([]float64) float64 { return 0.5 }, func(x []float64) float64 { return x[0] }, 1e-6},
+	{
+		"heat between moving walls, which take the place of the equation", `axes: {t: {range: [0, 1], points: 6, boundary: nodes}, x: {range: [0, 1], points: 17, boundary: nodes}}
+terms: {u_t: {axis: t, derivative: 1}, u_xx: {axis: x, derivative: 2, order: 4}}
+residual: {expression: u_t - 0.1*u_xx}
+conditions: {a: {kind: initial, at: {t: low}, expression: u - u0}, b: {at: {x: low}, expression: u - exp(-0.9*t)}, c: {at: {x: high}, expression: u - cos(3)*exp(-0.9*t)}}
+`,
+		[]int{1, 4},
+		func(x []float64) float64 { return math.Cos(3 * x[0]) },
+		func(x []float64) float64 { return math.Cos(3*x[1]) * math.Exp(-0.9*x[0]) }, 1e-4,
+	},
+	{
+		"the same on cells", `axes: {t: {range: [0, 1], points: 6, boundary: nodes}, x: {range: [0, 1], points: 16, boundary: cells}}
+terms: {u_t: {axis: t, derivative: 1}, u_xx: {axis: x, derivative: 2, order: 2}, lo: {axis: x, edge: low, at: wall, points: 4}, hi: {axis: x, edge: high, at: wall, points: 4}}
+residual: {expression: u_t - 0.1*u_xx}
+conditions: {a: {kind: initial, at: {t: low}, expression: u - u0}, b: {at: {x: low}, expression: lo - exp(-0.9*t)}, c: {at: {x: high}, expression: hi - cos(3)*exp(-0.9*t)}}
+`,
+		[]int{1, 9},
+		func(x []float64) float64 { return math.Cos(3 * x[0]) },
+		func(x []float64) float64 { return math.Cos(3*x[1]) * math.Exp(-0.9*x[0]) }, 1e-4,
+	},
+	{
+		"a damped wave between walls", `axes: {t: {range: [0, 1], points: 9, boundary: nodes}, x: {range: [0, 1], points: 17, boundary: nodes}}
+terms: {u_tt: {axis: t, derivative: 2}, u_t: {axis: t, derivative: 1}, u_xx: {axis: x, derivative: 2, order: 4}, v0: {axis: t, edge: low, at: inner, derivative: 1, points: 4}}
+residual: {expression: u_tt + 3*u_t + u - u_xx}
+conditions: {a: {kind: initial, at: {t: low}, expression: u - u0}, v: {kind: initial, at: {t: low}, expression: v0}, b: {at: {x: low}, expression: u}, c: {at: {x: high}, expression: u}}
+`,
+		[]int{1, 4},
+		func(x []float64) float64 { return math.Sin(pi * x[0]) },
+		func(x []float64) float64 {
+			w := math.Sqrt(pi*pi - 1.25)
+			return math.Sin(pi*x[1]) * math.Exp(-1.5*x[0]) * (math.Cos(w*x[0]) + 1.5/w*math.Sin(w*x[0]))
+		}, 1e-4,
+	},
 }
 
 func TestKnownSolutions(t *testing.T) {

@@ -9,6 +9,7 @@
 // 5; E. Hairer and G. Wanner, Solving Ordinary Differential Equations II, section
 // IV.8). Rows without a derivative in time, those of walls say, hold at every stage.
 // Nothing but the rows' first derivatives is needed, so the residual may depend on
-// u_t in any way. Otherwise all values of the grid are solved for at once, by
+// u_t in any way. Refinements march problems on periodic axes that are linear but for a
+// part of low order by ETDRK4 instead where that takes less work. Otherwise all values of the grid are solved for at once, by
 // Gauss-Newton steps. Rows may outnumber unknowns in both; least squares then.
 package discrete

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"pihc/expr"
 	"pihc/grid"
@@ -23,7 +24,9 @@ type Examination struct {
 	// Faults are what no training can make up for, Notes what may be meant.
 	Faults []string `json:"faults,omitempty"`
 	Notes  []string `json:"notes,omitempty"`
-	Open   []string `json:"-"` // what may be missing at ends of axes with cells
+	Open   []string `json:"-"` // what may be missing at ends of axes with cells, and IllPosed
+	// IllPosed says that disturbances grow without bound as they get finer; "": they do not, or it cannot be told. It is a note.
+	IllPosed string `json:"-"`
 }
 
 // mostValues bounds systems that are solved a second time, on a finer grid.
@@ -63,9 +66,11 @@ func Examine(p *pde.Problem, draw func(g *grid.Grid) ([][]float64, error)) (*Exa
 				x.Faults = nil
 			}
 			x.openWalls(s, initial)
+			if x.IllPosed = illPosed(s, initial); x.IllPosed != "" {
+				x.Open = append(x.Open, x.IllPosed)
+			}
 			if len(x.Faults) == 0 {
 				x.tooManyWalls(st)
-				x.sharedWalls(sys)
 				if err := x.otherSolutions(p, draw); err != nil {
 					return nil, err
 				}
@@ -92,7 +97,12 @@ func Examine(p *pde.Problem, draw func(g *grid.Grid) ([][]float64, error)) (*Exa
 	if term := lacksRate(p); term != "" && x.free() {
 		x.Faults[0] += fmt.Sprintf("; %s needs two conditions at %s low, the value and its derivative", term, p.Axes[0].Name)
 	}
-	if ends := openEnds(p, sys); len(ends) > 0 {
+	said := strings.Join(x.Open, "\n")
+	ends := slices.DeleteFunc(openEnds(p, sys), func(end string) bool {
+		axis, _, _ := strings.Cut(end, " ")
+		return strings.Contains(said, "holds at "+end+",") || strings.Contains(said, "holds at either end of "+axis+",")
+	})
+	if len(ends) > 0 {
 		note := "no condition holds at " + words.List(ends)
 		switch {
 		case x.free():

@@ -41,17 +41,11 @@ func openEnds(p *pde.Problem, sys *pde.System) []string {
 	return ends
 }
 
-// concerns reports whether a condition says something of an unknown.
-func concerns(p *pde.Problem, c pde.Rows, unknown int) bool {
-	return c.Expr.DependsOn(p.Unknowns[unknown].Name) ||
-		slices.ContainsFunc(p.Terms, func(t pde.Term) bool { return t.Of == unknown && c.Expr.DependsOn(t.Name) })
-}
-
 // heldAt reports whether a condition, ghost value or the ansatz holds an unknown at an end of
 // axis a.
 func heldAt(p *pde.Problem, sys *pde.System, fixed []bool, a int, end string, unknown int) bool {
 	name := p.Axes[a].Name
-	if slices.ContainsFunc(p.Conditions, func(c pde.Rows) bool { return c.At[name] == end && concerns(p, c, unknown) }) {
+	if slices.ContainsFunc(p.Conditions, func(c pde.Rows) bool { return c.At[name] == end && p.Concerns(c, unknown) }) {
 		return true
 	}
 	for _, t := range p.Terms {
@@ -74,10 +68,11 @@ func heldAt(p *pde.Problem, sys *pde.System, fixed []bool, a int, end string, un
 	return true
 }
 
-// openWalls finds an axis of space at whose ends no condition holds at all, where the equation, of one
+// openWalls finds ends of an axis of space at which no condition holds, where the equation, of one
 // unknown, needs some: differences to one side then make up a solution of their own. A second derivative, or a
-// higher one, at both ends needs conditions; so does a first one where a linear equation only carries it along, where it comes from.
-// Where coefficients vanish at the ends, up to rounding, none is needed; centres of cells do not show that, so that theirs are no faults.
+// higher one, needs conditions at each end; so does a first one where a linear equation only carries it along, where it comes from.
+// Where coefficients vanish at the ends, up to rounding, none is needed; centres of cells do not show that, so that theirs are no faults. Nor are
+// those of a second derivative whose other end has a condition: an outflow is at times left open on purpose.
 func (x *Examination) openWalls(s *system, initial [][]float64) {
 	p := s.sys.Problem
 	if len(p.Unknowns) > 1 || len(p.Residuals) > 1 {
@@ -88,32 +83,47 @@ func (x *Examination) openWalls(s *system, initial [][]float64) {
 		if axis.Boundary == grid.Periodic || a == 0 && !p.Steady {
 			continue
 		}
-		if heldAt(p, s.sys, fixed, a, "low", 0) || heldAt(p, s.sys, fixed, a, "high", 0) {
+		open := [2]bool{!heldAt(p, s.sys, fixed, a, "low", 0), !heldAt(p, s.sys, fixed, a, "high", 0)}
+		if !open[0] && !open[1] {
 			continue
 		}
-		needs := make(map[string]int)
+		type need struct {
+			term  string
+			order int
+		}
+		needs := make(map[need]int)
 		for draw, u0 := range initial {
 			st := s.newState(u0)
 			st.evaluate(varied(s.sys, u0, 0, 0, draw))
-			needs[st.needsConditions(a)]++
+			term, order := st.needsConditions(a, open)
+			needs[need{term, order}]++
 		}
-		for term, draws := range needs {
-			switch {
-			case term == "" || draws < len(initial):
-			case axis.Boundary == grid.Nodes:
-				x.Faults = append(x.Faults, fmt.Sprintf("no condition holds at either end of %s, where %s needs one", axis.Name, term))
-			default:
-				x.Open = append(x.Open, fmt.Sprintf("no condition holds at either end of %s, where %s needs one unless its coefficient vanishes there; differences to one side make up for it, and no estimate sees that", axis.Name, term))
+		for n, draws := range needs {
+			if n.order == 0 || draws < len(initial) {
+				continue
+			}
+			where, wrong := "either end of "+axis.Name, ""
+			if both := open[0] && open[1]; !both {
+				ends := []string{axis.Name + " low", axis.Name + " high"}
+				where = ends[slices.Index(open[:], true)]
+				if n.order == 1 {
+					wrong = fmt.Sprintf(", as it carries values in there; is that of %s at the wrong end, or a sign reversed?", ends[slices.Index(open[:], false)])
+				}
+			}
+			if axis.Boundary == grid.Nodes && (open[0] && open[1] || n.order == 1) {
+				x.Faults = append(x.Faults, fmt.Sprintf("no condition holds at %s, where %s needs one%s", where, n.term, wrong))
+			} else {
+				x.Open = append(x.Open, fmt.Sprintf("no condition holds at %s, where %s needs one unless its coefficient vanishes there; differences to one side make up for it, and no estimate sees that", where, n.term))
 			}
 		}
 	}
 }
 
-// needsConditions returns the term that needs conditions at the ends of axis a, or "".
-func (st *state) needsConditions(a int) string {
+// needsConditions returns the term, and its order, that needs conditions at open ends (low, high) of axis a; order 0: none.
+func (st *state) needsConditions(a int, open [2]bool) (name string, order int) {
 	p, set := st.sys.Problem, st.sys.Sets[0]
 	stride, n := st.sys.Grid.Strides()[a], st.sys.Grid.Axes[a].Points
-	rate := st.rateSlopes()
+	rate, carries := st.rateSlopes(), st.onlyCarries(a)
 	for j, t := range set.Terms {
 		order, along := alongOne(st.sys, t)
 		if along != a || order == 0 {
@@ -133,12 +143,37 @@ func (st *state) needsConditions(a int) string {
 			least := min(math.Abs(ends[e].least), math.Abs(ends[e].most))
 			return ends[e].least*ends[e].most > 0 && !math.IsInf(least, 0) && !vanishes(least, largest)
 		}
-		enters := acts(0) && ends[0].least > 0 || acts(1) && ends[1].most < 0
-		if order >= 2 && acts(0) && acts(1) || order == 1 && enters && set.Linear && marches(p) {
-			return p.Terms[t-len(p.Unknowns)].Name
+		enters := open[0] && acts(0) && ends[0].least > 0 || open[1] && acts(1) && ends[1].most < 0
+		if order >= 2 && (!open[0] || acts(0)) && (!open[1] || acts(1)) || order == 1 && enters && carries {
+			return p.Terms[t-len(p.Unknowns)].Name, order
 		}
 	}
-	return ""
+	return "", 0
+}
+
+// onlyCarries reports whether values are carried along axis a by one term of first order alone, in an equation that is linear, of
+// first order in time and has no other derivative along the axis, a mixed one included: the sign of the term then says where they enter.
+func (st *state) onlyCarries(a int) bool {
+	p := st.sys.Problem
+	if order, _ := marched(p); order != 1 || !marches(p) || !st.sys.Sets[0].Linear {
+		return false
+	}
+	count := 0
+	for _, t := range p.Terms {
+		if !p.InResidual(t.Name) {
+			continue
+		}
+		if t.Spectral != nil {
+			return false
+		}
+		if along := alongAxis(t, p.Axes[a].Name); along > 0 {
+			if along > 1 || len(t.Factors) != 1 {
+				return false
+			}
+			count++
+		}
+	}
+	return count == 1
 }
 
 // rateSlopes is the derivative of the first equation's rows by the first derivative along axis 0, 1
@@ -220,61 +255,6 @@ func (st *state) oneSign(a, order int) bool {
 	return low*high > 0
 }
 
-// sharedWalls notes ends of axes of space where the rows of the equation and of a condition hold at the same
-// points and there are more rows than values, so that solves weigh one against the other.
-func (x *Examination) sharedWalls(sys *pde.System) {
-	p, g := sys.Problem, sys.Grid
-	if len(p.Residuals) > 1 {
-		return
-	}
-	slice := g.Size() // the middle time, or all
-	at := func(q int32) bool { return true }
-	if !p.Steady {
-		slice = sys.SliceSize()
-		at = func(q int32) bool { return int(q)/slice == g.Axes[0].Points/2 }
-	}
-	rows := 0
-	for _, set := range sys.Sets {
-		for _, q := range set.Points {
-			if at(q) {
-				rows++
-			}
-		}
-	}
-	if rows <= slice*len(p.Unknowns) {
-		return
-	}
-	var names []string
-	leave := map[string][2]int{}
-	for _, c := range p.Conditions {
-		for a, axis := range p.Axes {
-			end := c.At[axis.Name]
-			if end == "" || axis.Boundary != grid.Nodes || a == 0 && !p.Steady {
-				continue
-			}
-			side := slices.Index([]string{"low", "high"}, end)
-			point := side * (g.Axes[a].Points - 1)
-			if !slices.ContainsFunc(sys.Sets[0].Points, func(q int32) bool { return at(q) && int(q)/g.Strides()[a]%g.Axes[a].Points == point }) {
-				continue
-			}
-			names = append(names, c.Name)
-			both := leave[axis.Name]
-			both[side] = 1
-			leave[axis.Name] = both
-		}
-	}
-	if len(names) == 0 {
-		return
-	}
-	var parts []string
-	for _, axis := range p.Axes {
-		if both, ok := leave[axis.Name]; ok {
-			parts = append(parts, fmt.Sprintf("%s: [%d, %d]", axis.Name, both[0], both[1]))
-		}
-	}
-	x.Notes = append(x.Notes, fmt.Sprintf("rows of the equation hold at the points of %s too, so that solves weigh one against the other; `rows: {%s}` of the residual leaves them to the conditions", strings.Join(names, ", "), strings.Join(parts, ", ")))
-}
-
 // alongAxis is the order of a term's derivative along an axis, -1 where it has no factor of that.
 func alongAxis(t pde.Term, axis string) int {
 	order := -1
@@ -322,7 +302,7 @@ func lacksRate(p *pde.Problem) string {
 		}
 		conditions := 0
 		for _, c := range p.Conditions {
-			if c.At[p.Axes[0].Name] == "low" && concerns(p, c, t.Of) {
+			if c.At[p.Axes[0].Name] == "low" && p.Concerns(c, t.Of) {
 				conditions++
 			}
 		}

@@ -94,6 +94,12 @@ initial: {distribution: random-sines, low: -0.5, high: 0.5}
 `
 }
 
+// carriedTo is advection from an inflow with a condition at one wall.
+func carriedTo(wall, inflow string) string {
+	return strings.Replace(strings.Replace(advection(inflow), "u - u0}\n", "u - u0}\n  b: {at: {x: "+wall+"}, rows: {t: [1, 0]}, expression: u - 1}\n", 1),
+		"terms:\n", "terms:\n  end: {axis: x, edge: high, at: wall, points: 3}\n", 1)
+}
+
 // Problems that are right although a rule of thumb says otherwise are not refused.
 func TestExamineUnusual(t *testing.T) {
 	wall := "  c: {at: {x: high}, rows: {t: [1, 0]}, expression: uR}\n"
@@ -211,12 +217,18 @@ func TestExamineFaults(t *testing.T) {
 		{"two terms too many", strings.Replace(wave, "terms: {", "terms: {u_ttt: {axis: t, derivative: 3}, u_x: {axis: x, derivative: 1}, ", 1), "", "no row uses the terms u_ttt, u_x"},
 		{"an initial condition of no kind", heatBetween("", ""), "", "a holds at the first t and is not of `kind: initial`: it counts as a boundary's, and is not repeated (constraint.repeat_initial)"},
 		{"missing walls whose rows are there", strings.Replace(heatBetween("", ""), "  b: {at: {x: low}, rows: {t: [1, 0]}, expression: uL}\n", "", 1), "no condition holds at either end of x, where u_xx needs one", ""},
-		{"a missing wall whose rows are there", heatBetween("", ""), "", "no condition holds at x high"},
+		{"a missing wall whose rows are there", heatBetween("", ""), "", "no condition holds at x high, where u_xx needs one unless"},
 		{"nothing at the inflow", advection("low"), "no condition holds at either end of x, where u_x needs one", ""},
 		{"nothing at the inflow above", advection("high"), "no condition holds at either end of x, where u_x needs one", ""},
 		{"nothing at the outflow", strings.Replace(advection("low"), "u - u0}\n", "u - u0}\n  b: {at: {x: low}, rows: {t: [1, 0]}, expression: u - 1}\n", 1), "", "no condition holds at x high"},
+		{"a condition at the outflow alone", carriedTo("high", "low"), "no condition holds at x low, where u_x needs one, as it carries values in there; is that of x high at the wrong end, or a sign reversed?", ""},
+		{"a condition at the outflow below", carriedTo("low", "high"), "no condition holds at x high, where u_x needs one, as it carries values in there; is that of x low at the wrong end, or a sign reversed?", ""},
+		{"a speed that vanishes at the open wall", strings.Replace(carriedTo("high", "low"), "0.5*u_x", "x*u_x", 1), "", "no condition holds at x low"},
+		{"a speed that changes sign in time", strings.Replace(carriedTo("high", "low"), "0.5*u_x", "(0.5 - t)*u_x", 1), "", "no condition holds at x low"},
+		{"a speed that is the unknown", strings.Replace(carriedTo("high", "low"), "0.5*u_x", "(1 + u^2)*u_x", 1), "", "no condition holds at x low"},
+		{"a rate that is carried too", strings.Replace(strings.Replace(carriedTo("high", "low"), "0.5*u_x", "0.5*u_x - u_xt", 1), "terms:\n", "terms:\n  u_xt: {factors: [{axis: t, derivative: 1}, {axis: x, derivative: 1}]}\n", 1), "", "no condition holds at x low"},
+		{"at centres of cells", strings.Replace(strings.Replace(carriedTo("high", "low"), "points: 9, boundary: nodes}\nterms", "points: 9, boundary: cells}\nterms", 1), "{at: {x: high}, rows: {t: [1, 0]}, expression: u - 1}", "{at: {x: high}, rows: {t: [1, 0]}, expression: end - 1}", 1), "", "no condition holds at x low, where u_x needs one unless its coefficient vanishes there"},
 		{"conditions that contradict", strings.Replace(heat, "  a: {at: {t: low}, expression: u - u0}\n", "  a: {at: {t: low}, expression: u - u0}\n  again: {at: {t: low}, expression: u - 2*u0 - 1}\n", 1), "a and again contradict each other", ""},
-		{"rows of the equation at walls", heatBetween("  c: {at: {x: high}, rows: {t: [1, 0]}, expression: uR}\n", ""), "", "rows of the equation hold at the points of b, c too, so that solves weigh one against the other; `rows: {x: [1, 1]}` of"},
 		{"an ansatz that misses the initial condition", heatBetween("  c: {at: {x: high}, rows: {t: [1, 0]}, expression: uR}\n", "ansatz: {offset: u0 + 1, multiplier: t}\n"), "a and the ansatz contradict each other", ""},
 		{"an ansatz that fixes a wall", heatBetween("  c: {at: {x: high}, rows: {t: [1, 0]}, expression: uR - 3}\n", "ansatz: {offset: u0, multiplier: 1 - x}\n"), "c and the ansatz contradict each other", ""},
 		{"an ansatz without a network", heatBetween("  c: {at: {x: high}, rows: {t: [1, 0]}, expression: uR}\n", "ansatz: {offset: u0, multiplier: 0}\n"), "the multiplier of the ansatz of u is zero everywhere", ""},
@@ -224,7 +236,7 @@ func TestExamineFaults(t *testing.T) {
 		{"a logarithm of what may become negative", strings.Replace(heat, "expression: u - u0", "expression: log(u + 0.97) - log(u0 + 0.97)", 1), "", "a: "},
 	} {
 		x := examine(t, load(t, c.src))
-		faults, notes := strings.Join(x.Faults, "\n"), strings.Join(x.Notes, "\n")
+		faults, notes := strings.Join(x.Faults, "\n"), strings.Join(slices.Concat(x.Notes, x.Open), "\n")
 		if c.fault == "" && faults != "" || !strings.Contains(faults, c.fault) || !strings.Contains(notes, c.note) {
 			t.Errorf("%s: %+v", c.name, x)
 		}

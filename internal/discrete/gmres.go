@@ -28,6 +28,7 @@ func (st *state) gmres() bool {
 	preconditioned := make([]float64, n)
 	multiply := func(v []float64) {
 		if st.near != nil {
+			st.work += st.costs.precondition
 			st.near.apply(preconditioned, v)
 			v = preconditioned
 		}
@@ -54,6 +55,7 @@ func (st *state) gmres() bool {
 		count := 0
 		for k := range restart {
 			multiply(basis[k])
+			st.work += float64(len(basis)) * st.costs.project
 			for i, v := range basis {
 				h[k][i] = kernel.Dot(v, product)
 				kernel.Axpy64(product, -h[k][i], v)

@@ -80,6 +80,7 @@ func (st *state) invert() {
 		st.near = v
 		return
 	}
+	st.work += st.costs.invert
 	v.factors = factors
 	clear(v.blocks)
 	for k, set := range st.sys.Sets {

@@ -41,6 +41,8 @@ type Refinement struct {
 	tolerance float64
 	factors   []int // by axis, from one level to the next
 	marches   bool
+	implicit  bool // all is by Radau IIA, also what could be by its linear part
+	chosen    bool // whether implicit is decided
 	effort    effort
 	most      float64 // work of one solution
 	solvers   map[level]*Solver
@@ -101,6 +103,15 @@ func (r *Refinement) refine(at level) []int {
 	return out
 }
 
+// gridFactors is refine, of a grid whose steps in time are no points where they choose themselves.
+func (r *Refinement) gridFactors(at level) []int {
+	out := r.refine(at)
+	if r.marches && !r.implicit {
+		out[0] = 1
+	}
+	return out
+}
+
 // work is the number of values of a level, of all steps in time.
 func (r *Refinement) work(at level) float64 {
 	work := float64(len(r.problem.Unknowns))
@@ -115,7 +126,16 @@ func (r *Refinement) solver(at level) (*Solver, error) {
 	if s := r.solvers[at]; s != nil {
 		return s, nil
 	}
-	s, err := newSolver(r.problem, r.grid, r.refine(at), r.effort)
+	var s *Solver
+	var err error
+	if r.marches && !r.implicit {
+		if s, err = r.exponential(at); err != nil {
+			return nil, err
+		}
+	}
+	if s == nil {
+		s, err = newSolver(r.problem, r.grid, r.refine(at), r.effort)
+	}
 	if err == nil && s.whole != nil && !s.whole.direct && at.space > 0 {
 		err = fmt.Errorf("%w by a factored matrix", ErrTooLarge) // GMRES without a preconditioner has little hope on finer grids
 	}
@@ -125,12 +145,55 @@ func (r *Refinement) solver(at level) (*Solver, error) {
 	return s, err
 }
 
+// exponential is the solver of a level by the linear part of the problem, whose steps in time choose themselves: to a sixteenth of the tolerance
+// of the level before: of less than a tenth, so that steps do change (they double where errors are below that). It is nil, and stays so, where the problem has no such form.
+func (r *Refinement) exponential(at level) (*Solver, error) {
+	refine := r.refine(at)
+	refine[0] = 1
+	s, err := newSolver(r.problem, r.grid, refine, r.effort)
+	if err != nil || s.march == nil {
+		r.implicit = true
+		return nil, nil // the implicit one says why
+	}
+	if s.semilinear = newSemilinear(s.march); s.semilinear == nil {
+		r.implicit = true
+		return nil, nil
+	}
+	s.tolerance = math.Ldexp(r.tolerance, -4*at.time)
+	return s, nil
+}
+
+// Stepper names the method that the last solution is by: ETDRK4, Radau IIA or Newton.
+func (r *Refinement) Stepper() string {
+	switch {
+	case !r.marches:
+		return "Newton"
+	case r.implicit:
+		return "Radau IIA"
+	}
+	return "ETDRK4"
+}
+
 // Solve solves for the inputs of a sample, and calls each with every solution that is the best so far. Where the tolerance is not met
 // within some minutes of work, the last one is returned as it is; so it is, with ctx's error, when ctx ends. Other errors leave no solution.
 func (r *Refinement) Solve(ctx context.Context, inputs []float64, each func(Refined)) (Refined, error) {
+	best, err := r.search(ctx, inputs, each)
+	if !r.implicit && (errors.Is(err, errShortSteps) || errors.Is(best.Short, errShortSteps)) {
+		r.implicit, r.solvers = true, map[level]*Solver{}
+		return r.search(ctx, inputs, each)
+	}
+	return best, err
+}
+
+func (r *Refinement) search(ctx context.Context, inputs []float64, each func(Refined)) (Refined, error) {
 	s := &search{Refinement: r, inputs: inputs, fields: map[level][]float64{}, steps: map[level]int{}}
 	var best Refined
 	failures := 0
+	if r.marches && !r.implicit && !r.chosen {
+		if err := s.choose(ctx); err != nil {
+			return best, err
+		}
+	}
 	for at := (level{}); ; {
 		err := s.solve(ctx, at)
 		if err == nil && r.marches && at == (level{}) {
@@ -181,29 +244,34 @@ func (s *search) solve(ctx context.Context, at level) error {
 	if err != nil {
 		return err
 	}
+	field, steps, err := s.run(ctx, solver, s.fields[level{at.space - 1, at.time}], &meter{})
+	if err == nil {
+		s.fields[at], s.steps[at] = field, steps
+	}
+	return err
+}
+
+// run solves by one solver.
+func (s *search) run(ctx context.Context, solver *Solver, near []float64, work *meter) ([]float64, int, error) {
 	type result struct {
 		field []float64
 		stats sim.Stats
 		err   error
 	}
 	done := make(chan result, 1) // one that nobody waits for any longer ends by itself
-	near := s.fields[level{at.space - 1, at.time}]
 	go func() {
 		field := make([]float64, len(s.problem.Unknowns)*s.grid.Size())
-		stats, err := solver.solve(field, s.inputs, near)
+		stats, err := solver.metered(field, s.inputs, near, work)
 		done <- result{field, stats, err}
 	}()
 	select {
 	case <-ctx.Done():
-		return ctx.Err()
+		return nil, 0, ctx.Err()
 	case x := <-done:
 		if x.err == nil && !finite(x.field) {
 			x.err = fmt.Errorf("%w: it is not finite", ErrNotConverged)
 		}
-		if x.err == nil {
-			s.fields[at], s.steps[at] = x.field, x.stats.Steps
-		}
-		return x.err
+		return x.field, x.stats.Steps, x.err
 	}
 }
 
@@ -250,7 +318,7 @@ func (s *search) solveTime(ctx context.Context, at level) error {
 // refined is the solution of a level with its estimate.
 func (s *search) refined(at level) Refined {
 	return Refined{
-		Field: s.fields[at], Grid: refined(s.grid, s.refine(at)), Steps: s.steps[at],
+		Field: s.fields[at], Grid: refined(s.grid, s.gridFactors(at)), Steps: s.steps[at],
 		Space: s.spaceError(at), Time: s.timeError(at),
 	}
 }

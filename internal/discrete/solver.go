@@ -19,7 +19,9 @@ type Solver struct {
 	grid, fine *grid.Grid
 	fields     int // unknowns of the problem
 	march      *march
-	whole      *system // where the first axis is not time
+	whole      *system     // where the first axis is not time
+	semilinear *semilinear // marched by its linear part; nil: by Radau IIA
+	tolerance  float64     // of its steps
 	inputs     []input
 }
 
@@ -194,6 +196,11 @@ func (s *Solver) SolveNear(dst, initial, near []float64) error {
 }
 
 func (s *Solver) solve(dst, initial, near []float64) (sim.Stats, error) {
+	return s.metered(dst, initial, near, &meter{})
+}
+
+// metered is solve with a bound of its work, which is counted of what is marched.
+func (s *Solver) metered(dst, initial, near []float64, work *meter) (sim.Stats, error) {
 	values := 0
 	for _, in := range s.inputs {
 		values += in.coarse.Size
@@ -207,8 +214,18 @@ func (s *Solver) solve(dst, initial, near []float64) (sim.Stats, error) {
 	}
 	size := s.grid.Size()
 	n := size / s.grid.Axes[0].Points
+	if s.semilinear != nil {
+		steps, err := s.semilinear.solveExponential(sample, s.tolerance, work, func(k int, u []float64) {
+			own := len(u) / s.fields
+			for f := range s.fields {
+				grid.Thin(dst[f*size+k*n:f*size+(k+1)*n], u[f*own:(f+1)*own], s.grid.Axes[1:], s.fine.Axes[1:])
+			}
+		})
+		return sim.Stats{Steps: steps}, err
+	}
 	if s.march != nil {
 		steps, err := s.march.solve(sample, nil, func(k int, w *walk) {
+			work.spent, w.state.most = w.state.work, work.most
 			own := len(w.u) / s.fields
 			for f := range s.fields {
 				grid.Thin(dst[f*size+k*n:f*size+(k+1)*n], w.u[f*own:(f+1)*own], s.grid.Axes[1:], s.fine.Axes[1:])

@@ -31,7 +31,9 @@ type state struct {
 	near      *inverse // that of the matrix, or nil
 	at        []int    // place of every row in the matrix
 	step, res []float64
-	steps     int // of Newton's method, in all
+	steps     int     // of Newton's method, in all
+	work      float64 // so far
+	most      float64 // after which Newton's method gives up; 0: none
 }
 
 // newState prepares a solve for the inputs of a sample.
@@ -100,6 +102,7 @@ func (st *state) differentiate(u []float64, linear bool) {
 
 // gather applies all terms to the fields.
 func (st *state) gather() {
+	st.work += st.costs.terms
 	for m, w := range st.w {
 		if w != nil {
 			grid.Gather(st.gatherer, w, 1, st.lists[m])
@@ -109,6 +112,7 @@ func (st *state) gather() {
 
 // evaluate sets the rows and their derivatives at u and returns the sum of squares.
 func (st *state) evaluate(u []float64) float64 {
+	st.work += st.costs.rows
 	st.differentiate(u, false)
 	st.gather()
 	row := 0
@@ -158,6 +162,7 @@ func (st *state) jacobian(set, i int, visit func(unknown int, v float64)) {
 
 // factor builds and factors the matrix of a Gauss-Newton step at the last evaluation.
 func (st *state) factor() bool {
+	st.work += st.costs.factor
 	st.lu = newBand(st.values(), st.lower, st.upper)
 	if st.normal {
 		st.addNormal(st.lu.add)
@@ -194,6 +199,7 @@ func (st *state) solve() bool {
 		st.near = nil // what multiplies the terms is far from its means
 		return st.gmres()
 	}
+	st.work += st.costs.solve
 	x := st.columns()
 	st.lu.solve(x)
 	st.fromColumns(x)
@@ -233,7 +239,7 @@ func (st *state) newton(u []float64, fresh bool) bool {
 	const iterations, shortest = 40, 1e-3
 	trial := make([]float64, len(u))
 	cost := st.evaluate(u)
-	if math.IsNaN(cost) || math.IsInf(cost, 0) {
+	if math.IsNaN(cost) || math.IsInf(cost, 0) || st.spent() {
 		return false
 	}
 	if !st.direct {
@@ -246,7 +252,7 @@ func (st *state) newton(u []float64, fresh bool) bool {
 	last := math.Inf(1)
 	for range iterations {
 		st.steps++
-		if !st.solve() {
+		if st.spent() || !st.solve() {
 			return false
 		}
 		size, norm := math.Sqrt(kernel.SumSquares64(st.step)), math.Sqrt(kernel.SumSquares64(u))
@@ -283,6 +289,9 @@ func (st *state) newton(u []float64, fresh bool) bool {
 	}
 	return false
 }
+
+// spent reports whether no work is left.
+func (st *state) spent() bool { return st.most > 0 && st.work > st.most }
 
 // enough reports whether values of a norm are as near as is wanted after a step of Newton's method of a size. What GMRES leaves of a
 // step is a small part of it, and what Newton's method leaves of its square.

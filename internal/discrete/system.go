@@ -36,6 +36,7 @@ type system struct {
 	effort   effort
 
 	circulant *circulant // of GMRES, or nil
+	costs     costs
 }
 
 // stencils are the rows of one term within a slice.
@@ -59,6 +60,14 @@ var thorough = effort{tolerance: 1e-9, grading: 8, halvings: 10, direct: 3e9, de
 // newSystem is for rows on the whole grid or, with the rates of terms, on slices that its first axis
 // counts.
 func newSystem(sys *pde.System, rates []int, e effort) (*system, error) {
+	s, err := arranged(sys, rates, e)
+	if err == nil {
+		s.setCosts()
+	}
+	return s, err
+}
+
+func arranged(sys *pde.System, rates []int, e effort) (*system, error) {
 	s := &system{sys: sys, rates: rates, fields: len(sys.Problem.Unknowns), slices: 1, effort: e}
 	if rates == nil {
 		s.rates = make([]int, len(sys.Terms))

@@ -266,3 +266,45 @@ func TestChiSquaredOfTheGrid(t *testing.T) {
 		t.Errorf("chi-squared %g on %v, want %g", fit.ChiSquared, fit.Grid.Shape(), want)
 	}
 }
+
+// TestRefined compares the coordinates on the last grid, and moved to finer ones, with the least squares of the exact solution, at sigmas
+// where the grid counts: the second are several times nearer.
+func TestRefined(t *testing.T) {
+	for _, sigma := range []float64{1e-3, 2e-4, 5e-5, 1e-5} {
+		m := free(t, loadDecay(t), map[string]float64{"a": 0.8, "k": 0.4}, "a", "k")
+		m.observe(20, sigma, sigma, decayed(1, 0.1*math.Pi*math.Pi+0.5))
+		fit := m.run(t)
+		best := func(k float64) (a, sum float64) {
+			up, down := 0.0, 0.0
+			u := decayed(1, 0.1*math.Pi*math.Pi+k)
+			for _, o := range m.Observations {
+				up, down = up+u(o.At)*o.Value, down+u(o.At)*u(o.At)
+			}
+			for _, o := range m.Observations {
+				sum += math.Pow((up/down*u(o.At)-o.Value)/sigma, 2)
+			}
+			return up / down, sum
+		}
+		low, high := 0.45, 0.55 // the root of the slope
+		for range 60 {
+			const h = 1e-5
+			middle := (low + high) / 2
+			_, before := best(middle - h)
+			_, after := best(middle + h)
+			if after > before {
+				high = middle
+			} else {
+				low = middle
+			}
+		}
+		k := (low + high) / 2
+		a, _ := best(k)
+		for j, want := range []float64{math.Log(a), math.Log(k)} {
+			on, refined := math.Abs(fit.Coordinates[j]-want)/fit.Deviations[j], math.Abs(fit.Refined[j]-want)/fit.Deviations[j]
+			t.Logf("sigma %g, %s: on the grid %.3g deviations off, refined %.3g", sigma, m.Parameters[j].Name, on, refined)
+			if refined > max(on/2, 1e-3) {
+				t.Errorf("sigma %g, %s: on the grid %g deviations off, refined %g", sigma, m.Parameters[j].Name, on, refined)
+			}
+		}
+	}
+}

@@ -20,6 +20,8 @@ type Parameter struct {
 	Log   bool    // the number is positive
 	Start float64 // of the number
 	Prior *Prior  // nil: none
+
+	Spread float64 // of the coordinate, of other starts about this one; 0: a factor of ten to both sides, or twice the number
 }
 
 // A Prior is a normal distribution of a parameter's coordinate.
@@ -55,6 +57,8 @@ type Model struct {
 	Samples      [][]float64  // per experiment: the inputs, but for what is free
 	Parameters   []Parameter
 	Observations []Observation
+
+	Starts int // others that a fit begins from; 0: OtherStarts of them, and those where the data reject the fit or it may not be at its end
 
 	Backgrounds map[string]*Background // of inputs on Grid: the parameters of one are coordinates of its functions, not of a series
 }

@@ -9,36 +9,26 @@ import (
 // leastOwn is the part of a number's derivatives, of their norm, that is not among those of others, below which it is not told apart.
 const leastOwn = 0.2
 
-// first is the fitter on the model's own grid, where the parameters start.
-func (m *Model) first(ctx context.Context, evaluations *int) (f *fitter, theta []float64, err error) {
-	s, err := m.solve(level{})
-	if err != nil {
-		return nil, nil, err
-	}
-	for i := range m.Parameters {
-		theta = append(theta, m.Parameters[i].Coordinate(m.Parameters[i].Start))
-	}
-	return &fitter{solved: s, ctx: ctx, evaluations: evaluations}, theta, nil
-}
-
 // Once fits on the model's own grid alone, and without intervals. It returns the coordinates and how often all observations were predicted with their
 // derivatives.
 func (m *Model) Once(ctx context.Context) (theta []float64, evaluations int, err error) {
-	f, theta, err := m.first(ctx, &evaluations)
+	out := &Fit{}
+	f, err := m.fitter(ctx, level{}, out)
+	theta = m.coordinates()
 	if err == nil {
 		_, _, err = f.minimise(theta)
 	}
-	return theta, evaluations, err
+	return theta, out.Evaluations, err
 }
 
 // Distinct returns up to so many parameters that the observations tell apart best, where they start: one after another that of which the
 // largest part of its derivatives is not among those of the ones before (Gram and Schmidt, with pivots).
 func (m *Model) Distinct(ctx context.Context, most int) (list []int, err error) {
-	evaluations := 0
-	f, theta, err := m.first(ctx, &evaluations)
+	f, err := m.fitter(ctx, level{}, &Fit{})
 	if err != nil {
 		return nil, err
 	}
+	theta := m.coordinates()
 	if f.move(theta); f.err != nil {
 		return nil, f.err
 	}

@@ -7,6 +7,7 @@ import html
 import json
 import os
 import pathlib
+import re
 import tempfile
 import warnings
 from typing import Any, Mapping, Union
@@ -14,7 +15,9 @@ from typing import Any, Mapping, Union
 import numpy as np
 
 from ._errors import Error, Warning
-from ._process import Server, _in_python, ask_json, command, flags
+from ._process import ask_json, command, flags, in_python, loads
+from ._progress import Progress
+from ._server import Server
 
 Path = Union[str, "os.PathLike[str]"]
 Arrays = Union[Any, Mapping[str, Any]]
@@ -28,8 +31,18 @@ class Fields(dict):  # type: ignore[type-arg]
         self.attrs = dict(attrs)
 
 
-def fields(arrays: Mapping[str, np.ndarray], attrs: Mapping[str, Any]) -> Any:
-    """An xarray.Dataset of unknowns (sample, axes), coordinates and numbers of samples; Fields without xarray."""
+_LONG_NAMES = {
+    "residual_over_rate": "rms of the residual over rms of the rate of change",
+    "error_estimate": "estimate of the relative L2 error",
+    "grid_error": "part of error_estimate: the grid",
+    "rows_error": "part of error_estimate: rows that do not hold",
+    "passes": "passes of the network",
+    "relative_loss": "root of the loss over that of initial values kept",
+}
+
+
+def fields(arrays: Mapping[str, np.ndarray], attrs: Mapping[str, Any], units: Mapping[str, str] | None = None) -> Any:
+    """An xarray.Dataset of unknowns (sample, axes), coordinates with their units and numbers of samples; Fields without xarray."""
     try:
         import xarray
     except ImportError:
@@ -40,21 +53,32 @@ def fields(arrays: Mapping[str, np.ndarray], attrs: Mapping[str, Any]) -> Any:
     axes = names[len(unknowns) : len(unknowns) + full - 1]
     rest = [n for n in names if n not in unknowns and n not in axes]
     samples = arrays[unknowns[0]].shape[0]
+    about = {n: {"long_name": _LONG_NAMES[n]} for n in rest if n in _LONG_NAMES}
     return xarray.Dataset(
-        {**{n: (("sample", *axes), arrays[n]) for n in unknowns}, **{n: ("sample", arrays[n]) for n in rest if arrays[n].shape == (samples,)}},
-        coords={a: arrays[a] for a in axes},
+        {
+            **{n: (("sample", *axes), arrays[n]) for n in unknowns},
+            **{n: ("sample", arrays[n], about.get(n, {})) for n in rest if arrays[n].shape == (samples,)},
+        },
+        coords={a: (a, arrays[a], {"units": (units or {})[a]} if (units or {}).get(a) else {}) for a in axes},
         attrs=dict(attrs),
     )
 
 
 class Run:
-    """A run folder, as `pihc.open` opens it. Predictions come from one process, which is kept until `close` or the end of this object."""
+    """A run folder, as `pihc.open` opens it, and its network with all that belongs to a prediction: `run(u0)` is `run.predict(u0)`.
+    `inputs` has the shape of one sample of each input, `coords` the points of each axis, where inputs are given and fields predicted.
+    Predictions come from one process, which is kept until `close` or the end of this object, and begun anew where it died. A Run can
+    be pickled and used after a fork: there it begins a process of its own."""
 
     def __init__(self, path: Path) -> None:
         self.path = pathlib.Path(path).absolute()  # whatever the working directory becomes
+        _expect_run(self.path)
         self._server = Server(os.fspath(self.path))
-        about, _ = self._server.ask("open")
+        about, coords = self._server.ask("open")
         self.problem: str = about["problem"]
+        self.title: str = about["title"]
+        self.coords: dict[str, np.ndarray] = coords
+        self.units: dict[str, str] = {axis: unit for axis, unit in zip(about["axes"], about["units"]) if unit}
         self.method: str = about["method"]
         self.unknowns: tuple[str, ...] = tuple(about["unknowns"])
         self.axes: tuple[str, ...] = tuple(about["axes"])
@@ -64,6 +88,9 @@ class Run:
     def __repr__(self) -> str:
         wants = ", ".join(f"{name} {shape}" for name, shape in self.inputs.items())
         return f"pihc.Run({os.fspath(self.path)!r}: {self.method} on {self.problem}, {', '.join(self.unknowns)} over {', '.join(self.axes)}; inputs {wants})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Run, (self.path,)
 
     def __enter__(self) -> Run:
         return self
@@ -89,21 +116,40 @@ class Run:
         **options: Any,
     ) -> Any:
         """Fields for inputs: one array of initial conditions, (x[, y]) or (sample, x[, y]), or a dict of arrays by name, as in
-        `Run.inputs`. Returns an xarray.Dataset, or Fields, with the unknowns (sample, t, x[, y]), residual_over_rate and
-        error_estimate (sample), and in attrs the verdict: trusted, doubtful or failed. Other options are the flags of `pihc predict`."""
+        `Run.inputs`: of NumPy, or what converts to it, as tensors of PyTorch on a CPU do. All is computed from float64 values. Returns
+        an xarray.Dataset, or Fields, with the unknowns (sample, t, x[, y]), residual_over_rate and error_estimate (sample), and in
+        attrs the verdict: trusted, doubtful or failed. One sample has an axis of samples too. There is no gradient with respect to
+        inputs. Other options are the flags of `pihc predict`."""
         given = inputs if isinstance(inputs, Mapping) else {"u0": inputs}
         if len(given) == 1 and list(self.inputs) == ["initial"]:
             (name,) = given
             if name not in ("initial", "u0", *(u + "0" for u in self.unknowns)):
                 raise Error(f"no input is called {name!r}", f"the one input of this run is {self.unknowns[0]}0, its initial condition")
+        for name, a in given.items():
+            self._placed(name, a, anywhere=grid is not None)
         args = flags(dict(grid=grid, passes=passes, points=points, tolerance=tolerance, until=until, last=last, remove_mean=remove_mean, **options))
         answer, arrays = self._server.ask("predict", args, {name: _numbers(name, a) for name, a in given.items()})
         for line in answer.get("warnings", []):
-            warnings.warn(_in_python(line), Warning, stacklevel=2)
-        return fields(arrays, {"verdict": answer["verdict"], "run": os.fspath(self.path)})
+            warnings.warn(in_python(line), Warning, stacklevel=2)
+        return fields(arrays, {"title": self.title, "verdict": answer["verdict"], "run": os.fspath(self.path)}, self.units)
+
+    __call__ = predict
+
+    def _placed(self, name: str, a: Any, anywhere: bool) -> None:
+        """An error for an xarray.DataArray with the axes in another order, or on other points."""
+        dims = [d for d in getattr(a, "dims", ()) if d in self.axes] if hasattr(a, "coords") else []
+        if dims != [axis for axis in self.axes if axis in dims]:
+            raise Error(f"{name} has dimensions {tuple(a.dims)}", f"want the axes last, in the order {', '.join(self.axes)}: transpose it")
+        if dims and tuple(a.dims[-len(dims) :]) != tuple(dims):
+            raise Error(f"{name} has dimensions {tuple(a.dims)}", f"want the axes last, as in (sample, {', '.join(dims)}): transpose it")
+        for d in dims:
+            given, own = np.asarray(a.coords[d]) if d in a.coords else None, self.coords[d]
+            if given is not None and not anywhere and given.shape == own.shape and not np.allclose(given, own, rtol=0, atol=1e-6 * np.ptp(own)):
+                raise Error(f"{name} is given on other points of {d} than those of the run", f"run.coords[{d!r}] has them: {name}.interp({d}=run.coords[{d!r}])")
 
     def score(self, **options: Any) -> dict[str, Any]:
-        """Scores on the test split, as `pihc eval --json`, which writes them to metrics.json: relative_l2, verdict and more."""
+        """Scores on the test split, as `pihc eval --json`, which writes them to metrics.json in place of earlier ones: relative_l2,
+        verdict and more."""
         return ask_json(["eval", *flags(options), "--json", "--", os.fspath(self.path)])
 
     def parameters(self, last: bool = False) -> dict[str, np.ndarray]:
@@ -123,14 +169,17 @@ class Run:
         """The log of the training, a dict for each line."""
         path = self.path / "log.jsonl"
         lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
-        return [json.loads(line) for line in lines if line]
+        return [loads(line) for line in lines if line]
 
-    def report(self, path: Path | None = None, **options: Any) -> str:
-        """The report, a page of HTML, also written to path if given, with figures in a folder beside it. It scores the run first."""
+    def report(self, path: Path | None = None, *, force: bool = False, progress: Progress = None, **options: Any) -> str:
+        """The report, a page of HTML, also written to path if given, with figures and their data in a folder beside it. It scores the
+        run first. An earlier report there is replaced; another file is an error, unless force=True replaces it. Without a path the
+        page stands alone: without links to data, and with maps where scripts run."""
         with tempfile.TemporaryDirectory() as folder:
             out = pathlib.Path(path) if path is not None else pathlib.Path(folder) / "report.html"
-            command(["report", *flags(dict(options, out=out)), "--", os.fspath(self.path)])
-            return out.read_text(encoding="utf-8")
+            command(["report", *flags(dict(options, out=out, force=force)), "--", os.fspath(self.path)], progress)
+            page = out.read_text(encoding="utf-8")
+            return page if path is not None else _alone(page)
 
     def _repr_html_(self) -> str:
         if not (self.path / "metrics.json").exists():  # a report may take long
@@ -138,20 +187,42 @@ class Run:
         state = [(f.stat().st_mtime_ns, f.stat().st_size) for f in [self.path / "log.jsonl", self.path / "checkpoints"] if f.exists()]
         if self._page is None or self._page[0] != state:
             try:
-                self._page = (state, self.report())
+                self._page = (state, self.report(progress=False))
             except Error as e:
                 return f"<pre>{html.escape(repr(self))}\nthere is no report: {html.escape(str(e))}</pre>"
         return f'<iframe srcdoc="{html.escape(self._page[1])}" style="width: 100%; height: 40em; border: 0"></iframe>'
 
 
+def _alone(page: str) -> str:
+    """A page without links to files beside it, and without the images of its maps for browsers that run no scripts."""
+    page = re.sub(r"<noscript><img[^>]*></noscript>\n?", "", page)
+    return re.sub(r'(?:<p class="fine">)?<a href="report-figures/[^"]*">Data</a>(?:</p>)?', "", page)
+
+
+def _expect_run(path: pathlib.Path) -> None:
+    """An error for folders that are nearly a run: what init made, and a folder of several runs."""
+    spec = path / "spec.yaml"
+    if spec.exists() and not any((path / name).exists() for name in ("run.json", "log.jsonl", "checkpoints")):
+        at = os.fspath(spec)
+        raise Error(f"{path} holds a spec that was not trained", f"run = pihc.train({at!r}, RUN, data=pihc.generate({at!r}, DATA)), or pihc.reproduce({at!r}, OUT), which trains and scores every method")
+    if path.is_dir() and not spec.exists():
+        inside = sorted(f.parent.name for f in path.glob("*/spec.yaml") if (f.parent / "run.json").exists())
+        if inside:
+            raise Error(f"{path} is not a run folder: it has no spec.yaml", f"it has runs inside: {', '.join(inside)}")
+
+
 def _numbers(name: str, a: Any) -> np.ndarray:
     """An array of real numbers."""
+    if np.ma.is_masked(a):
+        raise Error(f"{name} has masked elements", "every point wants a value: fill them")
     try:
         out = np.asarray(a)
-    except ValueError as e:
-        raise Error(f"{name} is no array: {e}") from None
+    except (ValueError, TypeError, RuntimeError) as e:
+        raise Error(f"{name} is no array: {e}", f"{name}.detach().cpu().numpy() is one" if hasattr(a, "detach") else "") from None
     if out.dtype.kind not in "fiu":
         raise Error(f"{name} has elements of type {out.dtype}", "want real numbers, as of numpy.float64")
+    if out.size == 0:
+        raise Error(f"{name} has shape {out.shape}: there is nothing in it", "want at least one sample")
     return out
 
 

@@ -6,21 +6,30 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
-// about is the metadata of a wheel, but for version and description.
-const about = `Metadata-Version: 2.1
+// about is the metadata of a wheel (core metadata 2.4), but for version, files of licences, and description.
+const about = `Metadata-Version: 2.4
 Name: pihc
 Version: %s
 Summary: Neural operators under physics-informed hard constraints: networks trained on a PDE alone, with experts by domain decomposition
-License: BSD-3-Clause
-Keywords: pde,physics-informed,neural operator,hard constraints,scientific machine learning
+License-Expression: BSD-3-Clause
+%sKeywords: pde,physics-informed,neural operator,hard constraints,scientific machine learning
+Classifier: Development Status :: 3 - Alpha
 Classifier: Environment :: Console
+Classifier: Framework :: Jupyter
 Classifier: Intended Audience :: Science/Research
-Classifier: License :: OSI Approved :: BSD License
+Classifier: Operating System :: MacOS
+Classifier: Operating System :: Microsoft :: Windows
+Classifier: Operating System :: POSIX :: Linux
+Classifier: Programming Language :: Go
 Classifier: Programming Language :: Python :: 3
-Classifier: Topic :: Scientific/Engineering
+Classifier: Programming Language :: Python :: 3 :: Only
+Classifier: Topic :: Scientific/Engineering :: Artificial Intelligence
+Classifier: Topic :: Scientific/Engineering :: Mathematics
+Classifier: Topic :: Scientific/Engineering :: Physics
 Classifier: Typing :: Typed
 Requires-Python: >=3.9
 Requires-Dist: numpy>=1.22
@@ -29,6 +38,9 @@ Requires-Dist: xarray; extra == "xarray"
 Description-Content-Type: text/markdown
 
 %s`
+
+// besideLink is a link of a document to a file beside it, which a wheel has not.
+var besideLink = regexp.MustCompile(`\[([^\]]*)\]\([^):]*\)`)
 
 // wheel packs the program and python/pihc for a platform, as PEP 427 has it: the program goes into the environment's folder of scripts.
 func (r *release) wheel(p platform, program []byte) (string, []byte, error) {
@@ -44,10 +56,6 @@ func (r *release) wheel(p platform, program []byte) (string, []byte, error) {
 		}
 		files = append(files, file{name: "pihc/" + filepath.Base(path), content: content})
 	}
-	licence, err := os.ReadFile("LICENSE")
-	if err != nil {
-		return "", nil, err
-	}
 	text, err := os.ReadFile("docs/guide/python.md")
 	if err != nil {
 		return "", nil, err
@@ -58,9 +66,11 @@ func (r *release) wheel(p platform, program []byte) (string, []byte, error) {
 	if err != nil {
 		return "", nil, err
 	}
-	for _, l := range append(licences, file{name: "licences/LICENSE", content: licence}) {
-		l.name = info + l.name
-		files = append(files, l)
+	var licenceFiles strings.Builder
+	for _, l := range licences { // among them pihc.txt, its own
+		_, name, _ := strings.Cut(l.name, "/")
+		fmt.Fprintf(&licenceFiles, "License-File: %s\n", name)
+		files = append(files, file{name: info + "licenses/" + name, content: l.content})
 	}
 	files = sorted(files)
 	var tags strings.Builder
@@ -68,7 +78,7 @@ func (r *release) wheel(p platform, program []byte) (string, []byte, error) {
 		fmt.Fprintf(&tags, "Tag: py3-none-%s\n", tag)
 	}
 	files = append(files,
-		file{name: info + "METADATA", content: fmt.Appendf(nil, about, r.version, text)},
+		file{name: info + "METADATA", content: fmt.Appendf(nil, about, r.version, &licenceFiles, besideLink.ReplaceAll(text, []byte("$1")))},
 		file{name: info + "WHEEL", content: []byte("Wheel-Version: 1.0\nGenerator: pihc\nRoot-Is-Purelib: false\n" + tags.String())})
 	var record strings.Builder
 	for _, f := range files {

@@ -1,11 +1,9 @@
-# T2: D and the sorption of examples/sorption from 50 points with 1 % noise: how often the 95 % intervals hold the truth, and SciPy's
-# least_squares over solve_ivp beside it. python3 sorption.py PIHC FIRST COUNT [CELLS] prints a line for each case, with SciPy on so many
-# cells; coverage.py sums up.
+# T2: D and the sorption of examples/sorption from 50 points with 1 % noise: how often the 95 % intervals hold the truth. python3
+# sorption.py PIHC FIRST COUNT prints a line for each case; coverage.py sums up, and scipy_sorption.py is SciPy beside it.
 import json, pathlib, subprocess, sys, tempfile, time
 import numpy
 from scipy.integrate import solve_ivp
 from scipy.interpolate import CubicSpline
-from scipy.optimize import least_squares
 
 problem = pathlib.Path(__file__).parents[3] / "examples/sorption/problem.yaml"
 phi, rho, n_f, floor = 0.3, 2880, 0.874, 1e-3
@@ -51,8 +49,8 @@ def observe(D, k, c, n, t, x, rtol=1e-8):
     return out
 
 
-def main(pihc, first, count, scipy=0):
-    print("case,D,k,D_estimate,D_low,D_high,k_estimate,k_low,k_high,p,seconds" + (",scipy_D,scipy_k,scipy_seconds,apart" if scipy else ""))
+def main(pihc, first, count):
+    print("case,D,k,D_estimate,D_low,D_high,k_estimate,k_low,k_high,p,seconds")
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         for case in range(first, first + count):
@@ -68,13 +66,8 @@ def main(pihc, first, count, scipy=0):
             out = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
             seconds, e = time.perf_counter() - begin, out["estimates"]
             row = [D, k] + [e[n][key] for n in "Dk" for key in ("value", "low", "high")] + [out["chi_squared"]["p"], seconds]
-            if scipy:
-                begin = time.perf_counter()
-                s = least_squares(lambda p: (observe(*numpy.exp(p), c, scipy, t, x, 1e-6) - value) / 0.01, numpy.log([5e-4, 3.5e-4]), diff_step=1e-4)
-                seconds = time.perf_counter() - begin
-                deviations = numpy.sqrt(numpy.diag(numpy.linalg.pinv(s.jac.T @ s.jac)))
-                row += [*numpy.exp(s.x), seconds, max(abs(numpy.log([e[n]["value"] or 1e-300 for n in "Dk"]) - s.x) / deviations)]
             print(",".join([str(case)] + ["" if v is None else f"{v:.5g}" for v in row]), flush=True)
 
 
-main(sys.argv[1], *map(int, sys.argv[2:]))
+if __name__ == "__main__":
+    main(sys.argv[1], *map(int, sys.argv[2:]))

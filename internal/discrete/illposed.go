@@ -1,0 +1,205 @@
+package discrete
+
+import (
+	"fmt"
+	"math"
+	"math/cmplx"
+	"math/rand/v2"
+	"slices"
+
+	"pihc/grid"
+	"pihc/internal/words"
+	"pihc/pde"
+)
+
+const (
+	// firstWave and waveStep are the first wave number looked at, over 2π and the length of an axis, and the factor to the next two: so large that
+	// of terms with different derivatives the highest decides, also where its coefficient is small.
+	firstWave, waveStep = 1 << 14, 16.0
+	// unbounded is the least power of the wave number that a rate grows with: lower ones are those of roots, of rounding.
+	unbounded = 0.75
+	// growing is the least part of a matrix' norm that a rate is believed to be.
+	growing = 1e-4
+	// leastIllPosed is the share of points from which on growth is said.
+	leastIllPosed = 0.1
+	// mostPlaces bounds the points that are looked at for each draw.
+	mostPlaces = 500
+)
+
+// illPosed says where a disturbance exp(ik·x) grows at a rate without bound as the wave number k rises: finer grids then have faster growth, and
+// there is nothing that they converge to. This is Petrovskii's condition (Kreiss and Lorenz, Initial-boundary value problems and the Navier-Stokes
+// equations, chapter 2) with coefficients frozen at the values of initial conditions, for waves along axes and along diagonals of two. "": nowhere,
+// or it cannot be told, as of spectral terms, of equations without a rate in time, and where faster waves hide slower growth.
+func illPosed(s *system, initial [][]float64) string {
+	p, g := s.sys.Problem, s.sys.Grid
+	if !Marches(p) || len(p.Residuals) != len(p.Unknowns) {
+		return ""
+	}
+	for _, t := range p.Terms {
+		if t.Spectral != nil && p.InResidual(t.Name) {
+			return ""
+		}
+	}
+	bad, count, worst, waves := 0, 0, "", directions(g)
+	for draw, u0 := range initial[:min(len(initial), 4)] {
+		st := s.newState(u0)
+		st.evaluate(varied(s.sys, u0, 0, 0, draw))
+		places := rand.New(rand.NewPCG(5, uint64(draw))).Perm(g.Size())
+		for _, q := range places[:min(len(places), mostPlaces)] {
+			lines, ok := st.linesAt(int32(q))
+			if !ok {
+				continue
+			}
+			count++
+			if along := slices.IndexFunc(waves, func(w []float64) bool { return st.growsWithoutBound(lines, w) }); along >= 0 {
+				bad++
+				worst = namesOf(p, waves[along])
+			}
+		}
+	}
+	if count == 0 || float64(bad) < leastIllPosed*float64(count) {
+		return ""
+	}
+	where := "everywhere"
+	if bad < count {
+		where = fmt.Sprintf("at %s of the points that were looked at", words.Percent(float64(bad)/float64(count)))
+	}
+	return fmt.Sprintf("ill-posed %s: disturbances along %s grow at a rate without bound as their wave number rises, as of a heat equation backward in time; is a sign reversed?", where, worst)
+}
+
+// line is the derivatives of one residual row by its terms.
+type line struct {
+	set    *pde.RowSet
+	slopes []float64
+}
+
+// linesAt are the rows of all residuals at a point, not ok where there are fewer, or values are not finite.
+func (st *state) linesAt(q int32) (lines []line, ok bool) {
+	for k, set := range st.sys.Sets {
+		if set.Kind != pde.ResidualRows {
+			continue
+		}
+		for i, point := range set.Points {
+			if point != q {
+				continue
+			}
+			own := line{set: set, slopes: make([]float64, len(set.Terms))}
+			for j := range set.Terms {
+				own.slopes[j] = st.out[k][1+j][i]
+				if math.IsNaN(own.slopes[j]) || math.IsInf(own.slopes[j], 0) {
+					return nil, false
+				}
+			}
+			lines = append(lines, own)
+		}
+	}
+	return lines, len(lines) == st.fields
+}
+
+// directions are the wave vectors that are looked at, one wave over the length of each axis that they have a part of: those of axes of space, and
+// of the diagonals of two.
+func directions(g *grid.Grid) [][]float64 {
+	var out [][]float64
+	wave := func(a int) float64 { return 2 * math.Pi / (g.Axes[a].Hi - g.Axes[a].Lo) }
+	for a := 1; a < len(g.Axes); a++ {
+		w := make([]float64, len(g.Axes))
+		w[a] = wave(a)
+		out = append(out, w)
+	}
+	for a := 1; a < len(g.Axes); a++ {
+		for b := a + 1; b < len(g.Axes); b++ {
+			for _, sign := range []float64{1, -1} {
+				w := make([]float64, len(g.Axes))
+				w[a], w[b] = wave(a), sign*wave(b)
+				out = append(out, w)
+			}
+		}
+	}
+	return out
+}
+
+// namesOf lists the axes that a wave vector has a part of.
+func namesOf(p *pde.Problem, wave []float64) string {
+	var names []string
+	for a, k := range wave {
+		if k != 0 {
+			names = append(names, p.Axes[a].Name)
+		}
+	}
+	return words.List(names)
+}
+
+// growsWithoutBound reports whether the fastest growth of exp(ik·x) in a direction rises with the length of k, twice.
+func (st *state) growsWithoutBound(lines []line, direction []float64) bool {
+	k, before := float64(firstWave), 0.0
+	for i := range 3 {
+		m := st.ratesOf(lines, direction, k)
+		if m == nil {
+			return false
+		}
+		balance(m)
+		rate := abscissa(m)
+		if !(rate > growing*norm(m)) || i > 0 && rate < before*math.Pow(waveStep, unbounded) {
+			return false
+		}
+		before, k = rate, k*waveStep
+	}
+	return true
+}
+
+// ratesOf is the matrix M of dv/dt = M v for the amplitudes of exp(ik·x), k so many times a direction, and of their rates where the equations are
+// of second order in time; nil where the rates of the rows do not follow from them.
+func (st *state) ratesOf(lines []line, direction []float64, k float64) [][]complex128 {
+	n := st.fields
+	var by [orders][][]complex128 // per order in time: (rows, unknowns)
+	for m := range by {
+		by[m] = zeros(n, n)
+	}
+	for r, l := range lines {
+		for j, t := range l.set.Terms {
+			of, symbol, rate := t, complex(1, 0), 0
+			if term, ok := st.sys.Term(t); ok {
+				of = term.Of
+				for _, f := range term.Factors {
+					order := f.Scheme.Derivative
+					if f.Edge != nil {
+						return nil
+					}
+					if term.PerStep {
+						order++
+					}
+					if at := st.sys.Problem.Axis(f.Axis); at == 0 {
+						rate += order
+					} else if order > 0 {
+						symbol *= cmplx.Pow(complex(0, k*direction[at]), complex(float64(order), 0))
+					}
+				}
+			}
+			if rate >= orders {
+				return nil
+			}
+			by[rate][r][of] += complex(l.slopes[j], 0) * symbol
+		}
+	}
+	order, _ := marched(st.sys.Problem)
+	size := n * order
+	m := zeros(size, size)
+	for i := range size - n {
+		m[i][i+n] = 1
+	}
+	rest := zeros(n, size) // minus what the highest rate equals
+	for r := range n {
+		for o := range order {
+			copy(rest[r][o*n:], by[o][r])
+		}
+	}
+	if !solveComplex(by[order], rest) {
+		return nil
+	}
+	for r := range n {
+		for c := range size {
+			m[size-n+r][c] = -rest[r][c]
+		}
+	}
+	return m
+}

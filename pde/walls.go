@@ -1,0 +1,145 @@
+package pde
+
+import (
+	"maps"
+	"slices"
+
+	"pihc/grid"
+)
+
+// leaveWalls leaves the points at ends of axes of space to the conditions that hold there: as many rows of a residual are left
+// out at an end as conditions of its unknown hold on the whole of it, where the residual says nothing of that axis (`rows`). With
+// both, rows outnumber values, and a march by least squares, which ends between the two, need not be stable.
+//
+// Nothing is left out of a problem whose rows are not more than its values (conditions that enter by ghost values are no rows),
+// or would be fewer then, or where it is not clear which residual is which unknown's.
+func (p *Problem) leaveWalls() {
+	owner := p.owners()
+	if owner == nil || p.surplus() <= 0 {
+		return
+	}
+	before := make([]map[string][2]int, len(p.Residuals))
+	for i := range p.Residuals {
+		r := &p.Residuals[i]
+		before[i] = r.Skip
+		skip := maps.Clone(r.Skip)
+		for a, axis := range p.Axes {
+			if _, stated := r.Skip[axis.Name]; stated || axis.Boundary == grid.Periodic || a == 0 && !p.Steady {
+				continue
+			}
+			both := [2]int{p.held(axis.Name, "low", owner[i]), p.held(axis.Name, "high", owner[i])}
+			if both != [2]int{} {
+				skip[axis.Name] = both
+			}
+		}
+		r.Skip = skip
+	}
+	if p.surplus() < 0 {
+		for i := range p.Residuals {
+			p.Residuals[i].Skip = before[i]
+		}
+	}
+}
+
+// held is the number of conditions of one unknown alone on the whole of an end of an axis.
+func (p *Problem) held(axis, end string, unknown int) (n int) {
+	for _, c := range p.Conditions {
+		if c.Kind != BoundaryRows || len(c.At) != 1 || c.At[axis] != end {
+			continue
+		}
+		own, others := false, false
+		for u := range p.Unknowns {
+			if p.Concerns(c, u) {
+				own, others = own || u == unknown, others || u != unknown
+			}
+		}
+		if own && !others {
+			n++
+		}
+	}
+	return n
+}
+
+// Concerns reports whether rows contain an unknown, by its place in Unknowns, or a term of it.
+func (p *Problem) Concerns(r Rows, unknown int) bool {
+	if r.Expr.DependsOn(p.Unknowns[unknown].Name) {
+		return true
+	}
+	for _, t := range p.Terms {
+		if t.Of == unknown && r.Expr.DependsOn(t.Name) {
+			return true
+		}
+	}
+	return false
+}
+
+// owners is the unknown that each residual is the equation of: the only one whose derivative in time it has or, without any, the one of
+// the highest derivative in it; nil where that is not clear.
+func (p *Problem) owners() []int {
+	owner, taken := make([]int, len(p.Residuals)), make([]bool, len(p.Unknowns))
+	if len(owner) != len(taken) {
+		return nil
+	}
+	for i, r := range p.Residuals {
+		rates, slopes := make([]int, len(p.Unknowns)), make([]int, len(p.Unknowns)) // the highest order of each unknown
+		for _, t := range p.Terms {
+			if !r.Expr.DependsOn(t.Name) {
+				continue
+			}
+			rate, slope := 0, 0
+			for _, f := range t.Factors {
+				if !p.Steady && f.Axis == p.Axes[0].Name {
+					rate += min(1, f.Scheme.Derivative) // of whatever order
+				} else {
+					slope += f.Scheme.Derivative
+				}
+			}
+			rates[t.Of], slopes[t.Of] = max(rates[t.Of], rate), max(slopes[t.Of], slope)
+		}
+		of := onlyHighest(rates)
+		if slices.Max(rates) == 0 {
+			of = onlyHighest(slopes)
+		}
+		if of < 0 || taken[of] {
+			return nil
+		}
+		owner[i], taken[of] = of, true
+	}
+	return owner
+}
+
+// onlyHighest is the place of the highest of some orders, -1 where two have it.
+func onlyHighest(orders []int) int {
+	highest := slices.Max(orders)
+	at := slices.Index(orders, highest)
+	if slices.Contains(orders[at+1:], highest) {
+		return -1
+	}
+	return at
+}
+
+// surplus is by how many the rows of one time, one that no condition in time is of, or of all of space outnumber its values.
+func (p *Problem) surplus() int {
+	axes := p.Axes
+	if !p.Steady {
+		axes = axes[1:]
+	}
+	total := 0
+	for _, r := range p.AllRows() {
+		n := 1
+		if !p.Steady && (r.Kind == InitialRows || r.At[p.Axes[0].Name] != "") {
+			n = 0
+		}
+		for _, axis := range axes {
+			if r.At[axis.Name] == "" {
+				n *= max(0, axis.Points-r.Skip[axis.Name][0]-r.Skip[axis.Name][1])
+			}
+		}
+		total += n
+	}
+	values := len(p.Unknowns)
+	for _, axis := range axes {
+		values *= axis.Points
+	}
+	return total - values
+}

@@ -1,0 +1,53 @@
+package pde
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// A residual leaves the ends of axes to the conditions of its own unknown, one point for each, where it does not say itself which rows it has.
+func TestRowsAtWalls(t *testing.T) {
+	type skip = map[string][2]int
+	const line = "axes: {t: {range: [0, 1], points: 9, boundary: nodes}, x: {range: [0, 1], points: 12, boundary: nodes}}\n"
+	const plate = "time: none\naxes: {y: {range: [0, 1], points: 9, boundary: nodes}, x: {range: [0, 1], points: 12, boundary: nodes}}\ninputs: {f: {distribution: random-series, series: sine}}\n"
+	const initial = "initial: {distribution: random-sines, low: 0, high: 1}\n"
+	const heat = "unknown: u\nterms: {u_t: {axis: t, derivative: 1}, u_xx: {axis: x, derivative: 2}, r: {axis: x, edge: high, derivative: 1, at: wall, points: 3}}\n"
+	const start = "a: {kind: initial, at: {t: low}, expression: u - u0}"
+	for _, c := range []struct {
+		name, src string
+		want      []skip
+	}{
+		{"two walls", line + heat + "residual: {expression: u_t - u_xx}\nconditions: {" + start + ", b: {at: {x: low}, expression: u - t}, c: {at: {x: high}, expression: r + u}}\n" + initial, []skip{{"x": {1, 1}}}},
+		{"the same on cells", strings.Replace(line, "points: 12, boundary: nodes", "points: 12, boundary: cells", 1) + heat + "residual: {expression: u_t - u_xx, rows: {t: [1, 0]}}\nconditions: {" + start + ", c: {at: {x: high}, expression: r + u}}\n" + initial, []skip{{"t": {1, 0}, "x": {0, 1}}}},
+		{"stated", line + heat + "residual: {expression: u_t - u_xx, rows: {x: [0, 0]}}\nconditions: {" + start + ", b: {at: {x: low}, expression: u - t}}\n" + initial, []skip{{"x": {0, 0}}}},
+		{"one condition, already room for it", line + strings.Replace(heat, "u_xx: {axis: x, derivative: 2}", "u_xx: {axis: x, derivative: 2, closure: undefined}", 1) + "residual: {expression: u_t - u_xx, rows: {x: [1, 1]}}\nconditions: {" + start + ", b: {at: {x: low}, expression: u - t}}\n" + initial, []skip{{"x": {1, 1}}}},
+		{"a wall at a corner alone", line + heat + "residual: {expression: u_t - u_xx}\nconditions: {" + start + ", b: {at: {t: low, x: low}, expression: u}}\n" + initial, []skip{{}}},
+		{"a beam", line + "unknown: u\nterms: {u_tt: {axis: t, derivative: 2}, u_4: {axis: x, derivative: 4}, l: {axis: x, edge: low, derivative: 2, at: wall, points: 5}, r: {axis: x, edge: high, derivative: 2, at: wall, points: 5}}\n" +
+			"residual: {expression: u_tt + u_4}\nconditions: {" + start + ", b: {at: {x: low}, expression: u}, c: {at: {x: high}, expression: u}, d: {at: {x: low}, expression: l}, e: {at: {x: high}, expression: r}}\n" + initial, []skip{{"x": {2, 2}}}},
+		{"two unknowns", line + "unknown: [p, v]\nterms: {p_t: {of: p, axis: t, derivative: 1}, v_t: {of: v, axis: t, derivative: 1}, p_x: {of: p, axis: x, derivative: 1}, v_x: {of: v, axis: x, derivative: 1}}\n" +
+			"residual: {mass: {expression: p_t + v_x}, momentum: {expression: v_t + p_x}}\nconditions: {a: {kind: initial, at: {t: low}, expression: p - p0}, b: {kind: initial, at: {t: low}, expression: v - v0}, c: {at: {x: low}, expression: v}, d: {at: {x: high}, expression: p}}\n" +
+			"initial: {p: {distribution: random-sines, low: 0, high: 1}, v: {distribution: random-sines, low: 0, high: 1}}\n", []skip{{"x": {0, 1}}, {"x": {1, 0}}}},
+		{"a condition of two unknowns", line + "unknown: [p, v]\nterms: {p_t: {of: p, axis: t, derivative: 1}, v_t: {of: v, axis: t, derivative: 1}, p_x: {of: p, axis: x, derivative: 1}, v_x: {of: v, axis: x, derivative: 1}}\n" +
+			"residual: {mass: {expression: p_t + v_x}, momentum: {expression: v_t + p_x}}\nconditions: {a: {kind: initial, at: {t: low}, expression: p - p0}, b: {kind: initial, at: {t: low}, expression: v - v0}, c: {at: {x: low}, expression: v + p}}\n" +
+			"initial: {p: {distribution: random-sines, low: 0, high: 1}, v: {distribution: random-sines, low: 0, high: 1}}\n", []skip{{}, {}}},
+		{"four walls of a plate", plate + "unknown: u\nterms: {u_yy: {axis: y, derivative: 2}, u_xx: {axis: x, derivative: 2}}\nresidual: {expression: u_xx + u_yy - f}\n" +
+			"conditions: {a: {at: {y: low}, expression: u}, b: {at: {y: high}, expression: u}, c: {at: {x: low}, expression: u}, d: {at: {x: high}, expression: u}}\n", []skip{{"x": {1, 1}, "y": {1, 1}}}},
+		{"a potential beside its charge", line + "unknown: [n, f]\nterms: {n_t: {of: n, axis: t, derivative: 1}, n_xx: {of: n, axis: x, derivative: 2}, f_xx: {of: f, axis: x, derivative: 2}}\n" +
+			"residual: {transport: {expression: n_t - n_xx + n*f}, poisson: {expression: f_xx + n}}\nconditions: {a: {kind: initial, at: {t: low}, expression: n - n0}, b: {at: {x: low}, expression: f}, c: {at: {x: high}, expression: f}, d: {at: {x: low}, expression: n}, e: {at: {x: high}, expression: n}}\n" +
+			"initial: {n: {distribution: random-sines, low: 0, high: 1}}\n", []skip{{"x": {1, 1}}, {"x": {1, 1}}}},
+	} {
+		p, err := Load("walls.yaml", []byte("name: walls\n"+c.src))
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		var got []skip
+		for _, r := range p.Residuals {
+			got = append(got, r.Skip)
+		}
+		if !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %v; want %v", c.name, got, c.want)
+		}
+	}
+}
