@@ -2,8 +2,10 @@ package main
 
 import (
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -85,5 +87,22 @@ func TestHolm(t *testing.T) {
 		if got := holm(family); !slices.Equal(got, c.want) && len(c.p) > 0 {
 			t.Errorf("%v: %v, want %v", c.p, got, c.want)
 		}
+	}
+}
+
+// The ratio of errors that are 2, 4 and 8 times others is their geometric mean, with the interval of the logarithms' t.
+func TestRatioTable(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(folder, "ratios"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	text := "problem,arm,seed,mean\np,a,1,0.02\np,a,2,0.04\np,a,3,0.08\np,b,1,0.01\np,b,2,0.01\np,b,3,0.01\n"
+	if err := os.WriteFile(filepath.Join(folder, "ratios", "x.csv"), []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	got, err := ratioTable(folder, "x mean")
+	// log 2 is the standard deviation, 4.3027 the quantile, 1.7219 = 4.3027 log 2 / √3 the half width: 4 e^∓1.7219.
+	if want := "| p | a, b | 3 | 4.67 %, 1 % | 4 (0.715 to 22.4) | 0.074 |\n"; err != nil || !strings.HasSuffix(got, want) {
+		t.Errorf("%s, %v; want %s", got, err, want)
 	}
 }

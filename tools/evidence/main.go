@@ -1,4 +1,4 @@
-// Command evidence writes the tables of docs/evidence that follow from stored runs: between
+// Command evidence writes the tables of the documents that follow from stored runs: between
 // a line <!-- table: NAME --> and the next <!-- end --> everything is made again. Its test
 // fails where a table is not what the runs say.
 //
@@ -15,12 +15,23 @@ import (
 	"pihc/internal/disk"
 )
 
-// files are the documents with tables.
-var files = []string{"docs/evidence/results.md", "docs/evidence/experts.md", "docs/evidence/paper.md", "docs/evidence/gallery.md"}
+// documents are the files that may have tables.
+func documents(root string) ([]string, error) {
+	names, err := filepath.Glob(filepath.Join(root, "docs", "*", "*.md"))
+	return append(names, filepath.Join(root, "README.md")), err
+}
 
 func main() {
-	for _, name := range files {
+	names, err := documents(".")
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "evidence: %v\n", err)
+		os.Exit(1)
+	}
+	for _, name := range names {
 		text, err := os.ReadFile(name)
+		if err == nil && !bytes.Contains(text, []byte(opening)) {
+			continue
+		}
 		if err == nil {
 			text, err = fill(".", text)
 		}
@@ -34,12 +45,15 @@ func main() {
 	}
 }
 
+// opening is before the name of a table.
+const opening = "<!-- table: "
+
 // fill returns text with every table made again from the runs in root/docs/runs.
 func fill(root string, text []byte) ([]byte, error) {
 	var out bytes.Buffer
 	rest := string(text)
 	for {
-		before, after, found := strings.Cut(rest, "<!-- table: ")
+		before, after, found := strings.Cut(rest, opening)
 		out.WriteString(before)
 		if !found {
 			return out.Bytes(), nil
@@ -53,7 +67,7 @@ func fill(root string, text []byte) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(&out, "<!-- table: %s -->\n%s<!-- end -->", name, table)
+		fmt.Fprintf(&out, opening+"%s -->\n%s<!-- end -->", name, table)
 		rest = end
 	}
 }

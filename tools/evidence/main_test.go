@@ -4,18 +4,23 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
 // The tables of the documents are those of the stored runs.
 func TestTables(t *testing.T) {
 	root := filepath.Join("..", "..")
-	for _, name := range files {
-		text, err := os.ReadFile(filepath.Join(root, name))
+	names, err := documents(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables := 0
+	for _, name := range names {
+		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
+		tables += bytes.Count(text, []byte(opening))
 		made, err := fill(root, text)
 		if err != nil {
 			t.Fatal(err)
@@ -23,9 +28,9 @@ func TestTables(t *testing.T) {
 		if !bytes.Equal(made, text) {
 			t.Errorf("%s has other tables than the runs of docs/runs: go run ./tools/evidence makes them again", name)
 		}
-		if !strings.Contains(string(text), "<!-- table: ") {
-			t.Errorf("%s has no table", name)
-		}
+	}
+	if tables < 30 {
+		t.Errorf("%d tables in all", tables)
 	}
 }
 

@@ -28,7 +28,7 @@ type set struct{ title, table, suffix, residuals string }
 
 // makeTable returns a table of a document: errors, differences or residuals of the sets that sets.csv
 // lists, in its order, "experts STUDY", the arms of a study,
-// "comparisons FAMILY", "gallery", or "approximation".
+// "comparisons FAMILY", "ratios FILE COLUMN", "solve", "gallery", or "approximation".
 func makeTable(folder, name string) (string, error) {
 	if study, ok := strings.CutPrefix(name, "experts "); ok {
 		return expertTable(folder, study)
@@ -36,9 +36,14 @@ func makeTable(folder, name string) (string, error) {
 	if family, ok := strings.CutPrefix(name, "comparisons "); ok {
 		return comparisonTable(folder, family)
 	}
+	if ratios, ok := strings.CutPrefix(name, "ratios "); ok {
+		return ratioTable(folder, ratios)
+	}
 	switch name {
 	case "gallery":
 		return galleryTable(folder)
+	case "solve":
+		return solveTable(folder)
 	case "approximation":
 		return podTable(folder)
 	}
