@@ -258,6 +258,9 @@ func (s *search) run(ctx context.Context, solver *Solver, near []float64, work *
 		stats sim.Stats
 		err   error
 	}
+	if err := ctx.Err(); err != nil { // a quick one could be done before anyone looks
+		return nil, 0, err
+	}
 	done := make(chan result, 1) // one that nobody waits for any longer ends by itself
 	go func() {
 		field := make([]float64, len(s.problem.Unknowns)*s.grid.Size())

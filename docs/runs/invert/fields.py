@@ -2,7 +2,7 @@
 # times: Lyapunov's (L = 22: 1/0.043), and of Burgers, which is not chaotic, 1, the mean time to a shock. Truths are drawn from the
 # distribution of the file, and solved by Fourier series (ETDRK4; A.-K. Kassam and L. N. Trefethen, 2005) on 128 points, exactly (NOISE 0)
 # or with a noise of u_t that is white in time and space, of density NOISE. Strong and weak with MODEL:
-#   python3 fields.py PIHC burgers|ks NOISE MODEL WINDOW FIRST COUNT [LIMIT]
+#   python3 fields.py PIHC burgers|ks NOISE MODEL WINDOW FIRST COUNT [LIMIT [strong|weak]]
 # prints a line for each case and method: the relative error of the field found, the part of it within the 95 % band, p, seconds, at most LIMIT (100); the
 # error of the background, its mean, is 1 or so.
 import json, pathlib, subprocess, sys, tempfile, time
@@ -55,7 +55,7 @@ def draw(rng):
     return numpy.sqrt(2) * (a @ numpy.cos(2 * numpy.pi * numpy.outer(k, x)) + b @ numpy.sin(2 * numpy.pi * numpy.outer(k, x)))
 
 
-def main(pihc, kind, noise, model, window, first, count, limit=100):
+def main(pihc, kind, noise, model, window, first, count, limit=100, methods=("strong", "weak")):
     path, low, length, unit, per, points, changes = kinds[kind]
     T, times = unit * window, per * window  # observed per times in a unit
     print("case,method,error,covered,p,chi_squared,instants,seconds")
@@ -72,7 +72,7 @@ def main(pihc, kind, noise, model, window, first, count, limit=100):
                 for i in range(1, times + 1):
                     for j in range(0, n, n // 8):
                         f.write(f"{T * i / times!r},{low + length * j / n!r},{float(u[i, j] + sigma * rng.normal())!r},{float(sigma)!r}\n")
-            for method in ["strong", "weak"]:
+            for method in methods:
                 command = [pihc, "-q", "invert", path, "--observe", folder / "obs.csv", "--free", "u0", "--grid", f"x={points}", "--grid", f"t={times + 1}"]
                 for change in [series, f"axes.t.range=[0, {T!r}]"] + changes:
                     command += ["--set", change]
@@ -98,4 +98,4 @@ def main(pihc, kind, noise, model, window, first, count, limit=100):
 
 if __name__ == "__main__":
     a = sys.argv
-    main(a[1], a[2], float(a[3]), float(a[4]), int(a[5]), *map(int, a[6:]))
+    main(a[1], a[2], float(a[3]), float(a[4]), int(a[5]), *map(int, a[6:9]), *([a[9:10]] if len(a) > 9 else []))
