@@ -8,7 +8,7 @@ import (
 )
 
 // leaveWalls leaves the points at ends of axes of space to the conditions that hold there: as many rows of a residual are left
-// out at an end as conditions of its unknown hold on the whole of it, where the residual says nothing of that axis (`rows`). With
+// out at an end as conditions hold its unknown on the whole of it, where the residual says nothing of that axis (`rows`). With
 // both, rows outnumber values, and a march by least squares, which ends between the two, need not be stable.
 //
 // Nothing is left out of a problem whose rows are not more than its values (conditions that enter by ghost values are no rows),
@@ -27,7 +27,7 @@ func (p *Problem) leaveWalls() {
 			if _, stated := r.Skip[axis.Name]; stated || axis.Boundary == grid.Periodic || a == 0 && !p.Steady {
 				continue
 			}
-			both := [2]int{p.held(axis.Name, "low", owner[i]), p.held(axis.Name, "high", owner[i])}
+			both := [2]int{p.held(axis.Name, "low")[owner[i]], p.held(axis.Name, "high")[owner[i]]}
 			if both != [2]int{} {
 				skip[axis.Name] = both
 			}
@@ -41,23 +41,33 @@ func (p *Problem) leaveWalls() {
 	}
 }
 
-// held is the number of conditions of one unknown alone on the whole of an end of an axis.
-func (p *Problem) held(axis, end string, unknown int) (n int) {
+// held is the number of conditions on the whole of an end of an axis by the unknown that they hold: the one they contain or,
+// of several, the one held by the fewest.
+func (p *Problem) held(axis, end string) []int {
+	held := make([]int, len(p.Unknowns))
+	var shared [][]int
 	for _, c := range p.Conditions {
 		if c.Kind != BoundaryRows || len(c.At) != 1 || c.At[axis] != end {
 			continue
 		}
-		own, others := false, false
+		var of []int
 		for u := range p.Unknowns {
 			if p.Concerns(c, u) {
-				own, others = own || u == unknown, others || u != unknown
+				of = append(of, u)
 			}
 		}
-		if own && !others {
-			n++
+		switch len(of) {
+		case 0:
+		case 1:
+			held[of[0]]++
+		default:
+			shared = append(shared, of)
 		}
 	}
-	return n
+	for _, of := range shared {
+		held[slices.MinFunc(of, func(a, b int) int { return held[a] - held[b] })]++
+	}
+	return held
 }
 
 // Concerns reports whether rows contain an unknown, by its place in Unknowns, or a term of it.
