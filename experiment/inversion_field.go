@@ -33,8 +33,15 @@ func (v *FieldInversion) side(by float64) (all []float64) {
 // JSON is the result of `pihc invert --json` for a field.
 func (v *FieldInversion) JSON() map[string]any {
 	f := v.fit
+	if v.Interrupted {
+		return map[string]any{
+			"converged": false, "field": map[string]any{"name": v.Input, v.Grid.Axes[1].Name: v.space(), "value": f.Field},
+			"chi_squared": map[string]any{"value": f.ChiSquared}, "grid": f.Grid.Shape()[1:], "instants": f.Instants, "iterations": f.Iterations, "seconds": v.Seconds,
+		}
+	}
 	return map[string]any{
-		"field": map[string]any{"name": v.Input, v.Grid.Axes[1].Name: v.space(), "value": f.Field, "sigma": f.Spread, "low": v.side(-1), "high": v.side(1)},
+		"converged": true,
+		"field":     map[string]any{"name": v.Input, v.Grid.Axes[1].Name: v.space(), "value": f.Field, "sigma": f.Spread, "low": v.side(-1), "high": v.side(1)},
 		"chi_squared": map[string]any{
 			"value": f.ChiSquared, "degrees": len(v.observations), "p": f.P,
 			"parts": partsJSON(f.Parts), "moved": f.ChiMoved,
@@ -48,6 +55,9 @@ func (v *FieldInversion) JSON() map[string]any {
 // Lines say what was found: first whether data, background and equation agree.
 func (v *FieldInversion) Lines() []string {
 	f := v.fit
+	if v.Interrupted {
+		return []string{fmt.Sprintf("interrupted, not converged: chi-squared %.4g on %s points with %d instants, no finer ones were compared, and no band is known; the values of %s are in --json", f.ChiSquared, words.Shape(f.Grid.Shape()[1:]), f.Instants, v.Input)}
+	}
 	text := fmt.Sprintf("chi-squared %.4g of %d degrees, p = %.2g", f.ChiSquared, len(v.observations), f.P)
 	switch {
 	case v.Rejected():

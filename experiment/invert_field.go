@@ -24,6 +24,8 @@ type FieldInversion struct {
 	Seconds    float64
 	Warnings   []string
 
+	Interrupted bool // after the first grid: the field alone
+
 	observations []inverse.Observation
 	fit          *inverse.FieldFit
 }
@@ -41,7 +43,8 @@ func InvertsField(p *pde.Problem, free []string) bool {
 }
 
 // InvertField finds an initial condition from observations, of which o.Free names it alone, with the distribution of the file as the
-// background, on grids from g on. When ctx ends nothing is left.
+// background, on grids from g on. When ctx ends after a first grid, the fit of the last one comes
+// with ctx's error, Interrupted.
 func InvertField(ctx context.Context, p *pde.Problem, g *grid.Grid, o InvertOptions) (*FieldInversion, error) {
 	begin := time.Now()
 	name := strings.TrimSpace(o.Free[0])
@@ -75,7 +78,11 @@ func InvertField(ctx context.Context, p *pde.Problem, g *grid.Grid, o InvertOpti
 		if errors.Is(err, inverse.ErrField) {
 			err = words.WithHint(usagef("--free %s: %w", name, err), "%s:8 frees the first coefficients of a series", name)
 		}
-		return nil, err
+		if v.fit == nil {
+			return nil, err
+		}
+		v.Interrupted, v.Seconds = true, time.Since(begin).Seconds()
+		return v, err
 	}
 	for _, text := range v.fit.Warnings {
 		o.warn(&v.Warnings, "%s", text)

@@ -57,8 +57,8 @@ are then found together (weak-constraint 4D-Var).
 --json prints estimates (value, low, high; null where the data set no end), chi_squared (value,
 degrees, p), unseen, iterations and seconds, alone on standard output. --out writes
 estimates.json, observations.csv and a page to a folder. A rejected fit exits 0. Ctrl-C prints the
-numbers of the last step (--json: converged false), without intervals, writes no folder, and
-exits 130; a second one ends at once.`,
+numbers of the last step, or the field of the last grid if there was one (--json: converged
+false), without intervals, writes no folder, and exits 130; a second one ends at once.`,
 		Example: `  pihc invert examples/sorption/problem.yaml --observe obs.csv --free D,k --value phi=0.3 --initial u0.npz
   pihc invert kuramoto-sivashinsky.yaml --observe obs.csv --free u0 --model-error 0.05 --out fit
   pihc invert wave.yaml --observe obs.csv --free c2 --value c2=1 --json`,
@@ -113,21 +113,26 @@ func (a *app) invert(c *cobra.Command, name string, o *invertOptions) error {
 	}
 	a.about, o.Profile = "invert: ", o.out != ""
 	o.Options = a.options(0)
+	field := experiment.InvertsField(p, o.Free)
+	if field && c.Flags().Changed("model-error") && o.ModelError == 0 {
+		return usagef("--model-error 0: want a density above 0; without the flag the equation is exact")
+	}
 	var v inversion
-	if experiment.InvertsField(p, o.Free) {
-		if c.Flags().Changed("model-error") && o.ModelError == 0 {
-			return usagef("--model-error 0: want a density above 0; without the flag the equation is exact")
+	a.signals.saving.Store(true) // interrupted it ends by itself, with what was found last
+	if field {
+		if found, failed := experiment.InvertField(c.Context(), p, g, o.InvertOptions); found != nil {
+			v, err = found, failed
+		} else {
+			err = failed
 		}
-		v, err = experiment.InvertField(c.Context(), p, g, o.InvertOptions)
+	} else if found, failed := experiment.Invert(c.Context(), p, g, o.InvertOptions); found != nil {
+		v, err = found, failed
 	} else {
-		a.signals.saving.Store(true) // interrupted it ends by itself, with what the last step found
-		var numbers *experiment.Inversion
-		numbers, err = experiment.Invert(c.Context(), p, g, o.InvertOptions)
-		a.signals.saving.Store(false)
-		if numbers != nil && err != nil {
-			return errors.Join(a.printInversion(numbers, o.json), err)
-		}
-		v = numbers
+		err = failed
+	}
+	a.signals.saving.Store(false)
+	if v != nil && err != nil {
+		return errors.Join(a.printInversion(v, o.json), err)
 	}
 	if err != nil {
 		return err

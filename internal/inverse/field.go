@@ -61,7 +61,8 @@ const (
 	fieldDoubled   = 5
 )
 
-// Run fits. Say is told of every grid.
+// Run fits. Say is told of every grid. When ctx ends after the first, the fit of the last grid comes with ctx's error: Moved and ChiMoved
+// are not of it.
 func (m *FieldModel) Run(ctx context.Context, say func(format string, args ...any)) (*FieldFit, error) {
 	out := &FieldFit{Functions: len(m.Background.Functions)}
 	var now level
@@ -79,7 +80,7 @@ func (m *FieldModel) Run(ctx context.Context, say func(format string, args ...an
 			}
 			x, err := m.solve(ctx, l, f, out)
 			if err != nil {
-				return nil, err
+				return f.interrupted(out, err)
 			}
 			chi, fineChi := 2*f.cost, 2*x.cost
 			by.estimates[d], by.sum[d], by.unsettled[d] = f.moved(x), math.Abs(fineChi-chi), unsettled(chi, fineChi, len(m.Observations))
@@ -103,11 +104,19 @@ func (m *FieldModel) Run(ctx context.Context, say func(format string, args ...an
 				out.limit(by)
 				next = level{now.time, now.space + 1}
 			} else if fine, err = m.solve(ctx, next, f, out); err != nil {
-				return nil, err
+				return f.interrupted(out, err)
 			}
 		}
 		now, f = next, fine
 	}
+}
+
+// interrupted describes the fit that is there when ctx ends; after another error there is none.
+func (s *fieldState) interrupted(out *FieldFit, err error) (*FieldFit, error) {
+	if s.ctx.Err() == nil || s.describe(out) != nil {
+		return nil, err
+	}
+	return out, err
 }
 
 // limit warns that finer grids are beyond the limit, with what those before moved the fit by.
