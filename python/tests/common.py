@@ -2,12 +2,15 @@
 
 import pathlib
 import re
+import signal
 import tempfile
 import unittest
 import warnings
 
 import numpy as np
 import pihc
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in what a shell runs in the background
 
 ROOT = pathlib.Path(__file__).parents[2]
 SPEC = "diffusion-sorption-demo"
