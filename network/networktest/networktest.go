@@ -284,7 +284,7 @@ func (c Case) memory(t *testing.T) {
 				t.Errorf("on %v an evaluator takes %.0f bytes, training %v; Memory says %.0f", c.Shape, takes, i == 1, says)
 			}
 		}
-		return check.Bytes(5, both)
+		return check.Bytes(25, both) // goroutines that wait may take some bytes more in a few of them
 	}
 	const limit = 16 << 10
 	if small, large := step(4), step(32); small > limit || large > small {
