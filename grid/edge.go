@@ -38,8 +38,8 @@ func (a Axis) Edge(axis int, high bool, derivative int, at Location, points int)
 		return nil, fmt.Errorf("axis %s is periodic and has no ends", a.Name)
 	case at < GhostPoint || at > Inner:
 		return nil, fmt.Errorf("axis %s: unknown location at its end", a.Name)
-	case derivative < 0 || derivative > 4:
-		return nil, fmt.Errorf("derivative %d at the end of axis %s: want 0 to 4", derivative, a.Name)
+	case derivative < 0 || derivative > MaxDerivative:
+		return nil, fmt.Errorf("derivative %d at the end of axis %s: want 0 to %d", derivative, a.Name, MaxDerivative)
 	case points <= derivative:
 		return nil, fmt.Errorf("derivative %d at the end of axis %s from %d points: needs at least %d", derivative, a.Name, points, derivative+1)
 	case points > 8:

@@ -137,6 +137,9 @@ func (s Scheme) points() int {
 	return s.order() + 1
 }
 
+// MaxDerivative is the highest order of a derivative along one axis.
+const MaxDerivative = 6
+
 var ordinals = []string{"zeroth", "first", "second", "third", "fourth", "fifth", "sixth"}
 
 // describe names the scheme without its closure: "second-order first derivative".
@@ -154,8 +157,8 @@ func (s Scheme) describe() string {
 // Validate returns an error if the scheme makes no sense by itself.
 func (s Scheme) Validate() error {
 	switch {
-	case s.Derivative < 0 || s.Derivative > 4:
-		return fmt.Errorf("derivative %d: want 0 to 4", s.Derivative)
+	case s.Derivative < 0 || s.Derivative > MaxDerivative:
+		return fmt.Errorf("derivative %d: want 0 to %d", s.Derivative, MaxDerivative)
 	case s.Side < -1 || s.Side > 1:
 		return errors.New("unknown side of a difference formula")
 	case s.Closure < OneSided || s.Closure > Undefined:

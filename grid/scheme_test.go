@@ -56,6 +56,8 @@ var orders = []struct {
 	{"u_xx", Periodic, Scheme{Derivative: 2, Order: 6}, 6, 6, "Fornberg 1988, Table 1"},
 	{"u_xxx", Periodic, Scheme{Derivative: 3, Order: 4}, 4, 4, "Fornberg 1988, Table 1"},
 	{"u_xxxx", Periodic, Scheme{Derivative: 4, Order: 4}, 4, 4, "Fornberg 1988, Table 1"},
+	{"u_xxxxx", Periodic, Scheme{Derivative: 5, Order: 2}, 2, 2, "Fornberg 1988, Table 1"},
+	{"u_xxxxxx", Periodic, Scheme{Derivative: 6, Order: 2}, 2, 2, "Fornberg 1988, Table 1"},
 	{"u_x backward", Periodic, Scheme{Derivative: 1, Order: 3, Side: -1}, 3, 3, "BDF3"},
 
 	{"u_x", Nodes, Scheme{Derivative: 1, Order: 2}, 2, 2, "Fornberg 1988, Table 3 at the ends"},
@@ -65,6 +67,7 @@ var orders = []struct {
 	{"u_xx", Nodes, Scheme{Derivative: 2, Order: 4}, 4, 4, "Fornberg 1988, Table 3 at the ends"},
 	{"u_xx", Nodes, Scheme{Derivative: 2, Order: 6}, 6, 6, "Fornberg 1988, Table 3 at the ends"},
 	{"u_xxxx", Cells, Scheme{Derivative: 4, Order: 2}, 2, 2, "Fornberg 1988, Table 3 at the ends"},
+	{"u_xxxxxx", Nodes, Scheme{Derivative: 6, Order: 2}, 2, 2, "Fornberg 1988, Table 3 at the ends"},
 
 	{"BDF1", Nodes, Scheme{Derivative: 1, Side: -1}, 1, 1, "backward Euler; order 0 of Side backward is 1"},
 	{"BDF2", Nodes, Scheme{Derivative: 1, Order: 2, Side: -1}, 2, 2, "Curtiss and Hirschfelder 1952"},
@@ -345,7 +348,7 @@ func TestEdge(t *testing.T) {
 		},
 		"axis x has 4 points; a formula at its end wants 5":                  func() (*Line, error) { return Axis{"x", 0, 1, 4, Cells}.Edge(0, false, 0, Wall, 5) },
 		"derivative 2 at the end of axis x from 2 points: needs at least 3":  func() (*Line, error) { return a.Edge(0, true, 2, Wall, 2) },
-		"derivative 5 at the end of axis x: want 0 to 4":                     func() (*Line, error) { return a.Edge(0, true, 5, Wall, 6) },
+		"derivative 7 at the end of axis x: want 0 to 6":                     func() (*Line, error) { return a.Edge(0, true, 7, Wall, 8) },
 		"9 points at the end of axis x: want 8 at most":                      func() (*Line, error) { return a.Edge(0, true, 1, Wall, 9) },
 		"axis x: unknown location at its end":                                func() (*Line, error) { return a.Edge(0, true, 1, 5, 2) },
 		"axis x runs from 1 to 0; want two finite numbers in increasing ord": func() (*Line, error) { return Axis{"x", 1, 0, 4, Cells}.Edge(0, true, 1, Wall, 2) },

@@ -111,28 +111,26 @@ func (s *Spectral) allPeriodic(what string) error {
 	return nil
 }
 
-// Derivative returns the derivative of the given order, 1 to 4, along an axis
+// Derivative returns the derivative of the given order, 1 to MaxDerivative, along an axis
 // other than the first, which must be periodic.
 func (s *Spectral) Derivative(axis, order int) (Operator, error) {
-	if order < 1 || order > 4 {
-		return nil, fmt.Errorf("spectral derivative of order %d: want 1 to 4", order)
+	if order < 1 || order > MaxDerivative {
+		return nil, fmt.Errorf("spectral derivative of order %d: want 1 to %d", order, MaxDerivative)
 	}
 	if err := s.periodic(axis, "derivative"); err != nil {
 		return nil, err
 	}
 	name := fmt.Sprintf("spectral %s derivative along %s", ordinals[order], s.axes[axis].Name)
 	return s.operator(name, order%2 == 1, func(k []mode) float64 {
-		m := k[axis-1]
-		switch order { // (ik)^order, without the i of odd orders
-		case 1:
-			return m.odd
-		case 2:
-			return -m.even * m.even
-		case 3:
-			return -m.odd * m.odd * m.odd
-		default:
-			return m.even * m.even * m.even * m.even
+		x := k[axis-1].even
+		if order%2 == 1 {
+			x = k[axis-1].odd
 		}
+		v := float64(1 - order/2%2*2) // (ik)^order, without the i of odd orders
+		for range order {
+			v *= x
+		}
+		return v
 	}), nil
 }
 

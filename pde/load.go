@@ -452,8 +452,8 @@ func (l *loader) edge(factor *Factor, name string, f fileFactor, axis DomainAxis
 		bad("axis %s is periodic and has no ends", axis.Name)
 	}
 	switch {
-	case f.Derivative < 0 || f.Derivative > 4:
-		bad("derivative %d: want 0 to 4", f.Derivative)
+	case f.Derivative < 0 || f.Derivative > grid.MaxDerivative:
+		bad("derivative %d: want 0 to %d", f.Derivative, grid.MaxDerivative)
 	case f.Points <= f.Derivative:
 		bad("%d points cannot give derivative %d at an edge", f.Points, f.Derivative).WithHint("points: %d or more", f.Derivative+1)
 	case f.Points > 8:

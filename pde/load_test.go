@@ -81,7 +81,7 @@ func TestLoadReports(t *testing.T) {
   f: {axis: x, edge: high, derivative: -1, points: 3}
 ` + residual, []string{
 			"8:6: term a: 2 points cannot give derivative 2", `9:6: term b: edge "left": want low or high`, "10:6: term c: `at` belongs to an edge term",
-			"11:6: term d: 9 points at an edge: want 8 at most", "12:6: term e: order, side", "13:6: term f: derivative -1: want 0 to 4",
+			"11:6: term d: 9 points at an edge: want 8 at most", "12:6: term e: order, side", "13:6: term f: derivative -1: want 0 to 6",
 		}},
 		{"edge of a periodic axis", strings.Replace(header, "cells", "periodic", 1) + "terms:\n  a: {axis: x, edge: low, points: 2}\n" + residual, []string{"8:6: term a: axis x is periodic"}},
 		{"schemes", header + `terms:
@@ -93,7 +93,7 @@ func TestLoadReports(t *testing.T) {
   f: {axis: x, derivative: 1, closure: ghost, low: u}
   g: {factors: []}
 ` + residual, []string{
-			"8:6: term a: derivative 9: want 0 to 4", "9:6: term b: a central difference of order 3", "10:6: term c: a ghost closure needs",
+			"8:6: term a: derivative 9: want 0 to 6", "9:6: term b: a central difference of order 3", "10:6: term c: a ghost closure needs",
 			"11:6: term d: a ghost value is given but", "12:52: the ghost value", "13:52: unknown name u", "14:6: term g: a product needs at least one factor",
 		}},
 		{"conditions", header + residual + `conditions:

@@ -80,6 +80,19 @@ var known = []struct {
 	most      float64
 }{
 	{
+		// A solitary wave of fifth order, 105/169 sech⁴(y/√52), y = x - 36/169 t, on a ring where it has died out.
+		"Kawahara", `axes: {t: {range: [0, 10], points: 21, boundary: nodes}, x: {range: [0, 100], points: 128, boundary: periodic}}
+terms: {u_t: {axis: t, derivative: 1}, u_x: {spectral: derivative, axis: x}, u_xxx: {spectral: derivative, axis: x, derivative: 3}, u_xxxxx: {spectral: derivative, axis: x, derivative: 5}}
+residual: {expression: u_t + u*u_x + u_xxx - u_xxxxx, rows: {t: [1, 0]}}
+conditions: {a: {at: {t: low}, expression: u - u0}}
+`,
+		[]int{4, 1},
+		func(x []float64) float64 { return 105.0 / 169 / math.Pow(math.Cosh((x[0]-50)/math.Sqrt(52)), 4) },
+		func(x []float64) float64 {
+			return 105.0 / 169 / math.Pow(math.Cosh((x[1]-36.0/169*x[0]-50)/math.Sqrt(52)), 4)
+		}, 3e-5,
+	},
+	{
 		"wave", `axes: {t: {range: [0, 1], points: 9, boundary: nodes}, x: {range: [0, 1], points: 16, boundary: periodic}}
 terms: {u_tt: {axis: t, derivative: 2}, u_xx: {axis: x, derivative: 2, order: 4}, v0: {axis: t, edge: low, at: inner, derivative: 1, points: 4}}
 residual: {expression: u_tt - 0.49*u_xx, rows: {t: [1, 0]}}

@@ -27,31 +27,30 @@ def run(pihc, *arguments):
     subprocess.run([pihc, *arguments], check=True, stdout=subprocess.DEVNULL)
 
 
-def train(pihc, folder, problem):
-    for seed in SEEDS[problem]:
-        number = own(problem, seed)
-        keys = [f"--set=data.{split}.seed={more + number}" for split, more in (("train", 1000), ("validation", 2000), ("test", 3000))]
-        data = f"{folder}/data-{problem}-{number}"
-        if not os.path.isdir(data):
-            run(pihc, "-q", "generate", problem, "--out", data, "--workers", "1", *keys)
-        for method in METHODS:
-            out = f"{folder}/{problem}-{method}-{seed}"
-            if os.path.exists(f"{out}/metrics.json"):
-                continue
-            shutil.rmtree(out, ignore_errors=True)
-            run(pihc, "-q", "train", problem, "--method", method, "--seed", str(seed), "--data", data, "--out", out, "--workers", "1", *keys)
-            run(pihc, "-q", "eval", out, "--workers", "1")
-            with open(f"{out}/metrics.json") as f:
-                print(problem, method, seed, json.load(f)["relative_l2"]["mean"], flush=True)
+def train(pihc, folder, problem, arm, seed, number, *more):
+    """Trains and scores one run, FOLDER/PROBLEM-ARM-SEED, with the arguments in more, on the data of a number; not twice."""
+    keys = [f"--set=data.{split}.seed={base + number}" for split, base in (("train", 1000), ("validation", 2000), ("test", 3000))]
+    data = f"{folder}/data-{problem}-{number}"
+    if not os.path.isdir(data):
+        run(pihc, "-q", "generate", problem, "--out", data, "--workers", "1", *keys)
+    out = f"{folder}/{problem}-{arm}-{seed}"
+    if os.path.exists(f"{out}/metrics.json"):
+        return
+    shutil.rmtree(out, ignore_errors=True)
+    run(pihc, "-q", "train", problem, "--seed", str(seed), "--data", data, "--out", out, "--workers", "1", *keys, *more)
+    run(pihc, "-q", "eval", out, "--workers", "1")
+    with open(f"{out}/metrics.json") as f:
+        print(problem, arm, seed, json.load(f)["relative_l2"]["mean"], flush=True)
 
 
-def collect(folder, commit):
+def collect(folder, commit, suffix, seeds, arms):
+    """Lines of runs.csv of the runs that are there, by problem its seeds and arms, and their errors by sample in FOLDER/errors-PROBLEM.csv."""
     out = csv.writer(sys.stdout, lineterminator="\n")
-    for problem in SEEDS:
-        columns, table = {}, f"{problem}-unseen-seeds"
-        for seed in SEEDS[problem]:
-            for method in METHODS:
-                run = f"{folder}/{problem}-{method}-{seed}"
+    for problem in seeds:
+        columns, table = {}, f"{problem}-{suffix}"
+        for seed in seeds[problem]:
+            for arm in arms[problem]:
+                run = f"{folder}/{problem}-{arm}-{seed}"
                 if not os.path.exists(f"{run}/metrics.json"):
                     continue
                 with open(f"{run}/metrics.json") as f:
@@ -59,9 +58,9 @@ def collect(folder, commit):
                 with open(f"{run}/spec.yaml", "rb") as f:
                     spec = hashlib.sha256(f.read()).hexdigest()
                 shutil.copyfile(f"{run}/spec.yaml", f"{folder}/{spec[:12]}.yaml")
-                columns[f"{method} {seed}"] = [s["relative_l2"] for s in m["per_sample"]]
+                columns[f"{arm} {seed}"] = [s["relative_l2"] for s in m["per_sample"]]
                 g = lambda key, what="mean": f"{m[key][what]:.5g}" if key in m else ""
-                out.writerow([table, method, seed, "x".join(map(str, m["grid"])), m["samples"], g("relative_l2"), g("relative_l2", "std"), g("relative_l2", "median"),
+                out.writerow([table, arm, seed, "x".join(map(str, m["grid"])), m["samples"], g("relative_l2"), g("relative_l2", "std"), g("relative_l2", "median"),
                               g("relative_l2", "max"), "", g("relative_residual"), g("truth_residual"), g("passes"), m["step"], round(m["train_seconds"]), commit, spec, m["dataset_hash"][:12]])
         with open(f"{folder}/errors-{problem}.csv", "w") as f:
             w = csv.writer(f, lineterminator="\n")
@@ -69,9 +68,12 @@ def collect(folder, commit):
             w.writerows([i, *(f"{e:.5g}" for e in row)] for i, row in enumerate(zip(*columns.values())))
 
 
-if sys.argv[1] == "collect":
-    collect(*sys.argv[2:4])
-else:
+if __name__ == "__main__":
+    if sys.argv[1] == "collect":
+        collect(*sys.argv[2:4], "unseen-seeds", SEEDS, dict.fromkeys(SEEDS, METHODS))
+        sys.exit()
     os.makedirs(sys.argv[2], exist_ok=True)
     for problem in sys.argv[3:] or SEEDS:
-        train(sys.argv[1], sys.argv[2], problem)
+        for seed in SEEDS[problem]:
+            for method in METHODS:
+                train(sys.argv[1], sys.argv[2], problem, method, seed, own(problem, seed), "--method", method)
