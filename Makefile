@@ -33,7 +33,7 @@ deps: ## download what the build needs
 	$(GO) mod verify
 
 test: vet lint build ## everything CI runs
-	$(GO) test ./...
+	$(GO) test -timeout 20m ./... # cmd/pihc takes four minutes, ten beside other work
 	cd examples/go && $(GO) vet ./... && $(GO) test ./...
 	$(MAKE) reference cross widths python xla XLATEST=-short
 
