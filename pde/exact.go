@@ -32,7 +32,7 @@ func (p *Problem) ExactAnsatz(unknown int, smooth map[string]float64, holds func
 	if starts && (len(walls) == 0 || walls[0].axis != 0 || walls[0].high) {
 		return Ansatz{}, nil
 	}
-	if time := p.Axes[0].Name; smooth[time] > 0 && !(starts && len(walls[0].values) == p.timeOrder(unknown)) {
+	if time := p.Axes[0].Name; !p.Steady && smooth[time] > 0 && !(starts && len(walls[0].values) == p.timeOrder(unknown)) {
 		smooth = maps.Clone(smooth)
 		delete(smooth, time)
 	}

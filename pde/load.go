@@ -91,6 +91,7 @@ func load(name string, src []byte, free []string) (*Problem, error) {
 		return nil, err
 	}
 	p.leaveWalls()
+	p.leaveCorners()
 	for c := range p.Unknowns {
 		p.Unknowns[c].Start = p.start(c)
 	}

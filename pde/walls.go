@@ -41,6 +41,58 @@ func (p *Problem) leaveWalls() {
 	}
 }
 
+// leaveCorners leaves the points where two sides meet to the conditions of the earlier axis, where an end has two conditions or more
+// of an unknown: on a plate, say, whose moments vanish at its sides, all of them together are more than the values there. A
+// condition leaves out as many points at that end as hold there, unless its own `rows` name the axis. Single conditions that
+// meet, of values on four sides, say one thing twice there, and stay.
+func (p *Problem) leaveCorners() {
+	if p.surplus() <= 0 {
+		return
+	}
+	held := map[string][2][]int{}
+	double := false
+	for a, axis := range p.Axes {
+		if axis.Boundary == grid.Periodic || a == 0 && !p.Steady {
+			continue
+		}
+		held[axis.Name] = [2][]int{p.held(axis.Name, "low"), p.held(axis.Name, "high")}
+		double = double || slices.Max(slices.Concat(held[axis.Name][0], held[axis.Name][1])) > 1
+	}
+	if !double {
+		return
+	}
+	before := make([]map[string][2]int, len(p.Conditions))
+	for i := range p.Conditions {
+		c := &p.Conditions[i]
+		before[i] = c.Skip
+		if c.Kind != BoundaryRows || len(c.At) != 1 {
+			continue
+		}
+		skip := map[string][2]int{}
+		maps.Copy(skip, c.Skip)
+		for _, axis := range p.Axes {
+			if c.At[axis.Name] != "" {
+				break // later axes give way to this one
+			}
+			ends, is := held[axis.Name]
+			if _, stated := c.Skip[axis.Name]; stated || !is {
+				continue
+			}
+			for u := range p.Unknowns {
+				if both := [2]int{ends[0][u], ends[1][u]}; both != [2]int{} && p.Concerns(*c, u) {
+					skip[axis.Name] = both
+				}
+			}
+		}
+		c.Skip = skip
+	}
+	if p.surplus() < 0 {
+		for i := range p.Conditions {
+			p.Conditions[i].Skip = before[i]
+		}
+	}
+}
+
 // held is the number of conditions on the whole of an end of an axis by the unknown that they hold: the one they contain or,
 // of several, the one held by the fewest.
 func (p *Problem) held(axis, end string) []int {

@@ -51,3 +51,39 @@ func TestRowsAtWalls(t *testing.T) {
 		}
 	}
 }
+
+// Of two conditions at every side of a plate those of the later axis leave as many points as hold at the earlier one's ends, where they do
+// not say themselves which rows they have; single conditions stay.
+func TestRowsAtCorners(t *testing.T) {
+	const plate = "name: plate\ntime: none\naxes: {y: {range: [0, 1], points: 9, boundary: nodes}, x: {range: [0, 1], points: 12, boundary: nodes}}\ninputs: {f: {distribution: random-series, series: sine}}\n" +
+		"unknown: u\nterms: {u_yy: {axis: y, derivative: 2}, u_xx: {axis: x, derivative: 2}, u_4y: {axis: y, derivative: 4}, u_4x: {axis: x, derivative: 4}}\n"
+	const values = "a: {at: {y: low}, expression: u}, b: {at: {y: high}, expression: u}, c: {at: {x: low}, expression: u}, d: {at: {x: high}, expression: u}"
+	const moments = ", e: {at: {y: low}, expression: u_yy}, f: {at: {y: high}, expression: u_yy}, g: {at: {x: low}, expression: u_xx}, h: {at: {x: high}, rows: {y: [1, 1]}, expression: u_xx}"
+	for _, c := range []struct {
+		name, src string
+		want      map[string][2]int // of y in conditions at ends of x
+		surplus   int
+	}{
+		{"moments", "residual: {expression: u_4x + u_4y - f}\nconditions: {" + values + moments + "}\n", map[string][2]int{"c": {2, 2}, "d": {2, 2}, "g": {2, 2}, "h": {1, 1}}, 2},
+		{"values", "residual: {expression: u_xx + u_yy - f}\nconditions: {" + values + "}\n", map[string][2]int{"c": {}, "d": {}}, 4},
+	} {
+		p, err := Load("plate.yaml", []byte(plate+c.src))
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		for _, r := range p.Conditions {
+			if want := c.want[r.Name]; r.Skip["y"] != want || r.Skip["x"] != [2]int{} {
+				t.Errorf("%s: condition %s leaves out %v, want %v of y", c.name, r.Name, r.Skip, want)
+			}
+		}
+		if c.name == "moments" { // no axis of a steady problem is time
+			a, met := p.ExactAnsatz(0, map[string]float64{"x": 0.2, "y": 0.3}, nil)
+			if len(met) != len(p.Conditions) || a.Smooth["y"] != 0.3 || !equals(a.Multiplier, 1) {
+				t.Errorf("an ansatz of %s, smooth along %v, meets %v; want all conditions", a.Multiplier, a.Smooth, met)
+			}
+		}
+		if n := p.surplus(); n != c.surplus {
+			t.Errorf("%s: %d rows more than values, want %d", c.name, n, c.surplus)
+		}
+	}
+}
