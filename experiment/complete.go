@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -68,7 +69,7 @@ func (d *draft) complete(name string) error {
 	if err != nil {
 		return err
 	}
-	d.illPosed = verdict.IllPosed
+	d.blame = cmp.Or(verdict.IllPosed, verdict.Torn)
 	for _, note := range slices.Concat(verdict.Notes, notes) {
 		d.added = append(d.added, "note: "+note)
 	}

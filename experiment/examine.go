@@ -31,9 +31,11 @@ type Verdict struct {
 	// Faults are what no training can make up for, Notes what may be meant.
 	Faults []string `json:"faults,omitempty"`
 	Notes  []string `json:"notes,omitempty"`
-	Open   []string `json:"-"` // among the notes: what may be missing at ends of axes with cells, and IllPosed
+	Open   []string `json:"-"` // among the notes: what may be missing at ends of axes with cells, IllPosed and Torn
 	// IllPosed says that disturbances grow without bound as they get finer; "": they do not, or it cannot be told.
 	IllPosed string `json:"-"`
+	// Torn says that initial conditions of waves miss what a wall prescribes; "": they do not.
+	Torn string `json:"-"`
 }
 
 // examine says whether the rows of a problem determine its unknown, and agree with each other and

@@ -48,8 +48,8 @@ func (d *draft) holdSolutions(ctx context.Context, o *SizeOptions) error {
 		d.added = slices.Insert(d.added, 0, what)
 	}
 	switch {
-	case best.distance > refusedGridError && d.illPosed != "":
-		return words.WithHint(errors.New(best.describe(d.p, grids)), "%s", d.illPosed)
+	case best.distance > refusedGridError && d.blame != "":
+		return words.WithHint(errors.New(best.describe(d.p, grids)), "%s", d.blame)
 	case best.distance > refusedGridError:
 		return words.WithHint(errors.New(best.describe(d.p, grids)), "%s", hint)
 	case best.poor():

@@ -98,7 +98,7 @@ type draft struct {
 	added []string // what was changed, in words
 	held  map[string]holding
 
-	illPosed string // what is wrong with the equation, of a verdict
+	blame string // what is wrong with the equation or its conditions, of a verdict
 }
 
 // sizes are what init chooses for a problem on this machine.

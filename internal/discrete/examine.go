@@ -24,9 +24,11 @@ type Examination struct {
 	// Faults are what no training can make up for, Notes what may be meant.
 	Faults []string `json:"faults,omitempty"`
 	Notes  []string `json:"notes,omitempty"`
-	Open   []string `json:"-"` // what may be missing at ends of axes with cells, and IllPosed
+	Open   []string `json:"-"` // what may be missing at ends of axes with cells, IllPosed and Torn
 	// IllPosed says that disturbances grow without bound as they get finer; "": they do not, or it cannot be told. It is a note.
 	IllPosed string `json:"-"`
+	// Torn says that initial conditions of waves miss what a wall prescribes; "": they do not. It is a note.
+	Torn string `json:"-"`
 }
 
 // mostValues bounds systems that are solved a second time, on a finer grid.
@@ -68,6 +70,9 @@ func Examine(p *pde.Problem, draw func(g *grid.Grid) ([][]float64, error)) (*Exa
 			x.openWalls(s, initial)
 			if x.IllPosed = illPosed(s, initial); x.IllPosed != "" {
 				x.Open = append(x.Open, x.IllPosed)
+			}
+			if x.Torn = torn(s, initial); x.Torn != "" {
+				x.Open = append(x.Open, x.Torn)
 			}
 			if len(x.Faults) == 0 {
 				x.tooManyWalls(st)

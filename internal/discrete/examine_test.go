@@ -333,3 +333,43 @@ initial: {distribution: random-series, series: sine, parameters: {modes: 3, deca
 		t.Errorf("%+v, %v", x, err)
 	}
 }
+
+// A string whose ends are held, but which does not begin so, is torn there, also where the ends are held from the second time on; rods
+// and strings that begin as their ends want are not.
+func TestTorn(t *testing.T) {
+	const file = `
+axes: {t: {range: [0, 1], points: 17, boundary: nodes}, x: {range: [0, 1], points: 17, boundary: nodes}}
+terms: {u_tt: {axis: t, derivative: 2}, u_t: {axis: t, derivative: 1}, u_xx: {axis: x, derivative: 2}, v0: {axis: t, edge: low, at: inner, derivative: 1, points: 4}}
+residual: {expression: RATE - u_xx, rows: {t: [1, 0]}}
+conditions: {a: {at: {t: low}, expression: u - u0}, START c: {at: {x: low}, ROWS expression: 3*u}, d: {at: {x: high}, expression: u - 2*t}}
+initial: {distribution: random-series, series: SERIES, parameters: {modes: 2, decay: 1}}
+`
+	for _, c := range []struct {
+		rate, rows, series string
+		torn               bool
+	}{
+		{"u_tt", "", "cosine", true},
+		{"u_tt", "rows: {t: [1, 0]},", "cosine", true},
+		{"u_tt", "", "sine", false},
+		{"u_t", "", "cosine", false},
+	} {
+		start := "b: {at: {t: low}, expression: v0},"
+		if c.rate == "u_t" {
+			start = ""
+		}
+		p := load(t, strings.NewReplacer("RATE", c.rate, "ROWS", c.rows, "SERIES", c.series, "START", start).Replace(file))
+		x, err := Examine(p, func(g *grid.Grid) ([][]float64, error) {
+			field := onSpace(g, func(x []float64) float64 { return math.Cos(pi * x[0]) })
+			if c.series == "sine" {
+				field = onSpace(g, func(x []float64) float64 { return math.Sin(pi * x[0]) })
+			}
+			return [][]float64{field}, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if torn := strings.Contains(x.Torn, "miss c at the first t, by up to 1.3 of their size"); torn != c.torn || slices.Contains(x.Open, x.Torn) != c.torn {
+			t.Errorf("%v: %q, want %v", c, x.Torn, c.torn)
+		}
+	}
+}
