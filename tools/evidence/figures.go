@@ -46,6 +46,7 @@ func expand(folder, text string) (string, error) {
 //	rms STUDY METHOD STEP                                                residual on validation samples
 //	overtime FILE METHOD T                                               error at a time, in percent, seed 0
 //	curve FILE METHOD STEP                                               error on validation samples, in percent, seed 0
+//	cell FILE COLUMN KEY=VALUE ...                                       mean of a column over the lines of a file that have these values; 100*COLUMN is in percent
 //	log FILE REGEXP                                                      the first group of a log's first match
 //
 // POINTS is a number or "all"; DIGITS are decimals, and three figures where they are left out.
@@ -63,6 +64,8 @@ func figure(folder, text string) (string, error) {
 		return rmsFigure(folder, f)
 	case "overtime", "curve":
 		return csvFigure(folder, f)
+	case "cell":
+		return cellFigure(folder, f[1], f[2], f[3:])
 	}
 	return runFigure(folder, f)
 }
@@ -212,6 +215,51 @@ func csvFigure(folder string, f []string) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("no such line")
+}
+
+// cellFigure is the mean of a column over the lines of a CSV file that have the values in match, in three figures.
+func cellFigure(folder, name, of string, match []string) (string, error) {
+	lines, column, err := readLines(filepath.Join(folder, name))
+	if err != nil {
+		return "", err
+	}
+	factor := 1.0
+	if before, after, ok := strings.Cut(of, "*"); ok {
+		if factor, err = strconv.ParseFloat(before, 64); err != nil {
+			return "", err
+		}
+		of = after
+	}
+	at, ok := column[of]
+	if !ok {
+		return "", fmt.Errorf("%s has no column %q", name, of)
+	}
+	var values []float64
+	for _, line := range lines {
+		same := true
+		for _, m := range match {
+			key, want, _ := strings.Cut(m, "=")
+			k, ok := column[key]
+			same = same && ok && line[k] == want
+		}
+		if !same {
+			continue
+		}
+		x, err := strconv.ParseFloat(line[at], 64)
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", name, err)
+		}
+		values = append(values, factor*x)
+	}
+	if len(values) == 0 {
+		return "", fmt.Errorf("%s has no line with %v", name, match)
+	}
+	value := mean(values)
+	digits := 2
+	if value != 0 {
+		digits = min(6, max(0, 2-int(math.Floor(math.Log10(math.Abs(value))))))
+	}
+	return strconv.FormatFloat(value, 'f', digits, 64), nil
 }
 
 func logFigure(folder, name, pattern string) (string, error) {
