@@ -29,6 +29,9 @@ const apart = 72
 // and b̄ = Σ_k Πᵀ[μ α_k] ω_kᵀ + Πᵀ[μ β_k] λ_kᵀ (docs/reference/constraint.md, section 8).
 func (x Solution) Backward[T compute.Float](bbar []T, ubar []float64, jump, slope float64) {
 	s := x.memory
+	if s.c.Options.Blend > 0 {
+		panic("constraint: Backward of a blended field")
+	}
 	fixed, jumps := s.c.Options.Fixed, s.c.allPairs > 0 && (jump != 0 || slope != 0)
 	if !fixed {
 		s.sumOmegaBar(ubar)

@@ -70,6 +70,9 @@ type Options struct {
 	// Separate gives every component of a basis function a weight of its own: N·C
 	// unknown weights instead of N.
 	Separate bool
+	// Blend is the half width of bands around borders in which Solution.Field goes over from one expert to its neighbour, as a
+	// fraction of the narrower subdomain, at most 1/2; 0: fields end at borders. With it there is no Backward.
+	Blend float64
 	// Directions is the number of further functions, after those of the network, that Load
 	// takes as fields: constants for Backward.
 	Directions int
@@ -98,6 +101,7 @@ type Constraint struct {
 	candidates [][][]int32 // per residual and expert: its rows
 	ranks      [][][]int32 // and their positions among the rows of all, where rows of others may be sampled too
 	runs       []runs      // per expert: its points, on the grid or the part of it
+	blended    []blended   // points near borders, with Options.Blend
 	pairs      []pair
 	allPairs   int        // of the whole grid
 	multiplier []float64  // (C, P); nil when 1
@@ -161,6 +165,14 @@ func New(s *pde.System, n int, o Options, router Router, pool *compute.Pool) (*C
 	c.findBorders()
 	c.findRuns()
 	c.combineTerms()
+	if o.Blend < 0 || o.Blend > 0.5 {
+		return nil, fmt.Errorf("blend %g: want 0 to 0.5", o.Blend)
+	}
+	if o.Blend > 0 && router.Experts() > 1 {
+		if err := c.findBlended(o.Blend); err != nil {
+			return nil, err
+		}
+	}
 	return c, nil
 }
 

@@ -9,7 +9,7 @@ import (
 // Assemble.
 type Solution struct{ memory *Workspace }
 
-// Field assembles û = g_0 + μΠb ω_k (C, P) over the subdomains.
+// Field assembles û = g_0 + μΠb ω_k (C, P) over the subdomains; with Options.Blend neighbours go over into each other.
 func (x Solution) Field() []float64 {
 	s := x.memory
 	s.c.pool.Run(len(s.field)/s.c.System.SliceSize(), func(worker, slice int) {
@@ -22,6 +22,7 @@ func (x Solution) Field() []float64 {
 			})
 		}
 	})
+	s.blend()
 	slab.Fill(s.c.System.Slab, s.field, s.c.System.SliceSize())
 	return s.field
 }

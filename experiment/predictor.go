@@ -156,6 +156,7 @@ func (r *Run) open(e Evaluation, command string) (Predictor, error) {
 	if n := said.Directions; n != nil {
 		spec.Constraint.Directions = *n
 	}
+	spec.SetBlend(said.Blend)
 	switch {
 	case passes == model.AutoPasses:
 		spec.Network.Passes = max(spec.Network.Passes, 3)

@@ -95,6 +95,11 @@ var fits = []struct {
 		}
 	}},
 	{"constraint.experts", func(s *Spec, f *fitting) { s.Constraint.Experts = f.experts() }},
+	{"evaluation.blend", func(s *Spec, f *fitting) {
+		if s.Constraint.Router == constraint.DefaultRouter || s.Constraint.Router == "" {
+			s.Evaluation.Blend = blend
+		}
+	}},
 	{"constraint.points", func(s *Spec, f *fitting) { s.Constraint.Points = f.points(&s.Constraint) }},
 	{"constraint.weights", func(s *Spec, f *fitting) { s.Constraint.Weights = f.weights(0.14, 1, false) }},
 	{"constraint.soft_weight", func(s *Spec, f *fitting) { s.Constraint.SoftWeight = rounded2(1 / f.multiplier) }},
@@ -121,6 +126,8 @@ const (
 	passes = 4
 	// directions of a solve in evaluation: more bring nothing.
 	directions = 8
+	// blend is evaluation.blend: from two cells of a subdomain of eight on (docs/evidence/choices.md).
+	blend = 0.25
 	// ridge over the unit of weights: a hundredth of it is as good, ten times as much is not (docs/evidence/choices.md).
 	ridge = 1e-5
 	// expertRows is the number of residual rows of an expert, in a subdomain that has

@@ -90,6 +90,8 @@ var readings = []reading{
 	{"evaluation.limit", "eval predict", noAuto},
 	{"evaluation.points", "train", nil},
 	{"evaluation.points", "eval predict", noSolves},
+	{"evaluation.blend", "train", nil},
+	{"evaluation.blend", "eval predict", noExperts},
 	{"evaluation.directions", "train", nil},
 	{"evaluation.directions", "eval predict", noDirections},
 }

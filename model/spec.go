@@ -56,7 +56,11 @@ type Spec struct {
 	Paper      map[string]Paper   `yaml:"paper,omitempty"`
 
 	unset []string // keys whose defaults Fit has yet to find
+	blend float64  // of a spec that predicts (SetBlend)
 }
+
+// SetBlend has predictions go over from one expert to the next as evaluation.blend says. Nothing is trained with that.
+func (s *Spec) SetBlend(width float64) { s.blend = width }
 
 // ConstraintSpec describes the least-squares solves of hard and moe.
 type ConstraintSpec struct {
@@ -164,6 +168,9 @@ type EvaluationSpec struct {
 	Points *int   `yaml:"points,omitempty" want:"at least 0"` // residual rows sampled per expert, 0: all; nil: as trained
 	// Directions is constraint.directions; nil: as trained.
 	Directions *int `yaml:"directions,omitempty" want:"at least 0"`
+	// Blend is the half width of the bands around borders of experts in which their fields go over into each other, as a fraction
+	// of the narrower subdomain: at most 1/2.
+	Blend float64 `yaml:"blend,omitempty" want:"zero or a positive number"`
 }
 
 // Passes is a number of passes of the network, or AutoPasses.

@@ -2,6 +2,7 @@ package xla
 
 import (
 	"fmt"
+	"slices"
 
 	"pihc/constraint"
 	"pihc/engine"
@@ -187,6 +188,9 @@ func (s *sample) build() error {
 	}
 	everywhere := s.dot("pn,kn->pk", s.basis, r.w) // (C P, K)
 	field := s.assemble(everywhere)
+	if s.constraint.Options.Blend > 0 {
+		field = s.blend(everywhere)
+	}
 	e := s.loss.evaluate(field, s.number(numberFactor))
 	j := s.jumps(everywhere)
 	total := s.add(e.loss, s.add(s.times(j.value, s.Spec.Loss.BorderJump), s.times(j.slope, s.Spec.Loss.BorderSlope)))
@@ -239,6 +243,15 @@ func (s *sample) assemble(everywhere value) value {
 	field := s.at(everywhere, 1, 0)
 	for i := 1; i < len(s.owners); i++ {
 		field = s.where(s.owners[i], s.at(everywhere, 1, i), field)
+	}
+	return s.total(s.reshape(field, s.size(), 1), s.offset)
+}
+
+// blend is assemble where experts go over into their neighbours.
+func (s *sample) blend(everywhere value) value {
+	field := value{}
+	for k, shares := range s.constraint.Shares() {
+		field = s.total(field, s.mul(s.numbers(slices.Repeat(shares, len(s.Problem.Unknowns)), f64, s.size()), s.at(everywhere, 1, k)))
 	}
 	return s.total(s.reshape(field, s.size(), 1), s.offset)
 }
