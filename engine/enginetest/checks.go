@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"pihc/compute"
+	"pihc/constraint"
 	"pihc/engine"
 	"pihc/internal/check"
 	"pihc/model"
@@ -138,6 +139,46 @@ func checkInfo(s *setup, e engine.Engine[float64], spec *model.Spec) error {
 		return fmt.Errorf("router %v", router)
 	}
 	return same("initial parameters", info.Initial(), want.Initial())
+}
+
+// checkBlend: where experts go over into each other the field is that of engine cpu, and not that without.
+func checkBlend(s *setup) error {
+	spec, err := s.load(64)
+	if err != nil || spec.Method != model.MoE || spec.Constraint.Router != constraint.DefaultRouter {
+		return err
+	}
+	spec.SetBlend(0.4)
+	own, err := engine.Make[float64](s.make, spec, s.problem, engine.Options{Workers: 1})
+	if err != nil {
+		return err
+	}
+	defer own.Close()
+	reference, err := engine.Make[float64](cpu, spec, s.problem, engine.Options{Workers: 1})
+	if err != nil {
+		return err
+	}
+	defer reference.Close()
+	w := params(own)
+	got, err := predict(own, w, s.batch)
+	if err != nil {
+		return err
+	}
+	want, err := predict(reference, w, s.batch)
+	if err != nil {
+		return err
+	}
+	return with(s, engine.Options{}, func(e engine.Engine[float64], _ *model.Spec) error {
+		sharp, err := predict(e, w, s.batch)
+		for i := range sharp {
+			if d := check.RelativeL2(got[i].Field, want[i].Field); d > 1e-8 {
+				return fmt.Errorf("sample %d: the field is %g from that of engine cpu", i, d)
+			}
+			if d := check.RelativeL2(got[i].Field, sharp[i].Field); d < 1e-9 {
+				return fmt.Errorf("sample %d: the field is the same without", i)
+			}
+		}
+		return err
+	})
 }
 
 // checkPrediction: Predict goes through the batch in order, each sample for itself,

@@ -113,6 +113,7 @@ type checked struct {
 var checks = []checked{
 	{"info", on(checkInfo)},
 	{"prediction", on(checkPrediction)},
+	{"blend", checkBlend},
 	{"loss", on(checkLoss)},
 	{"gradient", on(checkGradient)},
 	{"ramps", checkRamps},
