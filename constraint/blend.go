@@ -34,6 +34,13 @@ func (c *Constraint) findBlended(width float64) error {
 	index := make([]int, len(whole.Axes))
 	for p := first; p < end; p++ {
 		whole.Unravel(p+c.System.FirstPoint(), index)
+		near := false
+		for a, i := range index {
+			near = near || len(along[a][i][0]) > 1
+		}
+		if !near {
+			continue
+		}
 		at := blended{point: p, experts: []int{0}, parts: []float64{1}}
 		for a, i := range index {
 			var next blended
@@ -45,9 +52,7 @@ func (c *Constraint) findBlended(width float64) error {
 			}
 			at.experts, at.parts = next.experts, next.parts
 		}
-		if len(at.experts) > 1 {
-			c.blended = append(c.blended, at)
-		}
+		c.blended = append(c.blended, at)
 	}
 	return nil
 }
