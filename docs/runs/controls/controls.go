@@ -1,7 +1,6 @@
 // Controls measures iterated predictions over their number of passes, one sample at a time on one thread (docs/evidence/paper.md): the
 // relative L2 error, and the processor time of a prediction: go run ./docs/runs/controls SAMPLES FOLDER SEED. FOLDER has runs
-// navier-stokes-demo-{soft,hard,moe,untrained}-SEED, untrained being PI-HC after one step of a rate of 1e-12. Arm "corrections" is PI-SC's network with
-// least squares for the factors of its own corrections, as many as PI-HC has directions. Arm "rows" needs no network: the same rows on the same grid are solved by
+// navier-stokes-demo-{soft,hard,moe,untrained}-SEED, untrained being PI-HC after one step of a rate of 1e-12. Arm "rows" needs no network: the same rows on the same grid are solved by
 // Newton's method and GMRES to rounding (internal/discrete), and "classical" is the solver of the dataset on this grid. A line is CSV.
 package main
 
@@ -47,21 +46,12 @@ func main() {
 	log.SetFlags(0)
 	samples, folder, seed := must(strconv.Atoi(os.Args[1])), os.Args[2], os.Args[3]
 	fmt.Println("arm,seed,passes,samples,mean,worst,seconds")
-	for _, arm := range []struct {
-		name, run string
-		changes   []string
-	}{
-		{"soft", "soft", nil},
-		{"hard", "hard", nil},
-		{"moe", "moe", nil},
-		{"corrections", "soft", []string{"method=hard", "network.basis=1"}},
-		{"untrained", "untrained", nil},
-	} {
-		run := must(experiment.OpenRun(filepath.Join(folder, fmt.Sprintf("%s-%s-%s", problem, arm.run, seed)), arm.changes...))
+	for _, arm := range []string{"soft", "hard", "moe", "untrained"} {
+		run := must(experiment.OpenRun(filepath.Join(folder, fmt.Sprintf("%s-%s-%s", problem, arm, seed))))
 		_, data := load(run, samples)
 		for _, n := range passes {
 			predictor := must(run.Open(experiment.Evaluation{Passes: model.Passes(n), Options: experiment.Options{Workers: 1}}))
-			report(arm.name, seed, n, data, func(i int) (field []float64) {
+			report(arm, seed, n, data, func(i int) (field []float64) {
 				batch := engine.Batch{Inputs: data.Inputs[i : i+1], Seeds: data.Seeds[i : i+1]}
 				if err := predictor.Predict(batch, func(_ int, x *engine.Prediction) error { field = slices.Clone(x.Field); return nil }); err != nil {
 					log.Fatal(err)
