@@ -24,7 +24,7 @@ func (c *Constraint) findBlended(width float64) error {
 		return fmt.Errorf("blend: experts are no boxes: want 0")
 	}
 	whole := c.System.All().Grid
-	along := make([][][2][]float64, len(boxes)) // per axis and index: parts (as numbers), and their shares
+	along := make([][]blended, len(boxes)) // per axis and index, experts counted along the axis
 	for a, axis := range whole.Axes {
 		for _, x := range axis.Coordinates() {
 			along[a] = append(along[a], shares(boxes[a], x, width, axis.Boundary == grid.Periodic))
@@ -36,7 +36,7 @@ func (c *Constraint) findBlended(width float64) error {
 		whole.Unravel(p+c.System.FirstPoint(), index)
 		near := false
 		for a, i := range index {
-			near = near || len(along[a][i][0]) > 1
+			near = near || len(along[a][i].experts) > 1
 		}
 		if !near {
 			continue
@@ -45,9 +45,9 @@ func (c *Constraint) findBlended(width float64) error {
 		for a, i := range index {
 			var next blended
 			for e, k := range at.experts {
-				for j, part := range along[a][i][0] {
-					next.experts = append(next.experts, k*(len(boxes[a])-1)+int(part))
-					next.parts = append(next.parts, at.parts[e]*along[a][i][1][j])
+				for j, part := range along[a][i].experts {
+					next.experts = append(next.experts, k*(len(boxes[a])-1)+part)
+					next.parts = append(next.parts, at.parts[e]*along[a][i].parts[j])
 				}
 			}
 			at.experts, at.parts = next.experts, next.parts
@@ -57,8 +57,8 @@ func (c *Constraint) findBlended(width float64) error {
 	return nil
 }
 
-// shares are the parts of an axis, between ascending borders, that have a share in x, and these.
-func shares(borders []float64, x, width float64, periodic bool) [2][]float64 {
+// shares are the subdomains of an axis, between ascending borders, that have a part in x, and these parts.
+func shares(borders []float64, x, width float64, periodic bool) blended {
 	n := len(borders) - 1
 	length := func(j int) float64 { return borders[j+1] - borders[j] }
 	for j := range n + 1 {
@@ -76,14 +76,13 @@ func shares(borders []float64, x, width float64, periodic bool) [2][]float64 {
 		// The polynomial of fifth degree whose first and second derivatives vanish at both ends.
 		s := (d + 1) / 2
 		s = s * s * s * (10 + s*(6*s-15))
-		return [2][]float64{{float64(lower), float64(upper)}, {1 - s, s}}
+		return blended{experts: []int{lower, upper}, parts: []float64{1 - s, s}}
 	}
-	for j := range n {
-		if x < borders[j+1] || j == n-1 {
-			return [2][]float64{{float64(j)}, {1}}
-		}
+	own := 0
+	for own < n-1 && x >= borders[own+1] {
+		own++
 	}
-	return [2][]float64{}
+	return blended{experts: []int{own}, parts: []float64{1}}
 }
 
 // blend puts the means of experts' fields in the place of those of single ones, within bands around borders.

@@ -2,6 +2,7 @@ package constraint
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,23 +17,20 @@ func TestBlend(t *testing.T) {
 	for _, c := range []struct {
 		x        float64
 		periodic bool
-		parts    []float64
+		parts    []int
 		of       float64 // the share of the first
 	}{
-		{0.5, false, []float64{0}, 1},
-		{1, false, []float64{0, 1}, 0.5},
-		{1.125, false, []float64{0, 1}, 1 - 0.8965}, // s = 3/4: s³(10 - 15 s + 6 s²)
-		{1.3, false, []float64{1}, 1},
-		{3.9, false, []float64{2}, 1},
-		{4, true, []float64{2, 0}, 0.5},
-		{0, true, []float64{2, 0}, 0.5},
-		{0, false, []float64{0}, 1},
+		{0.5, false, []int{0}, 1},
+		{1, false, []int{0, 1}, 0.5},
+		{1.125, false, []int{0, 1}, 1 - 0.8965}, // s = 3/4: s³(10 - 15 s + 6 s²)
+		{1.3, false, []int{1}, 1},
+		{3.9, false, []int{2}, 1},
+		{4, true, []int{2, 0}, 0.5},
+		{0, true, []int{2, 0}, 0.5},
+		{0, false, []int{0}, 1},
 	} {
 		got := shares(borders, c.x, 0.25, c.periodic)
-		same := len(got[0]) == len(c.parts) && math.Abs(got[1][0]-c.of) < 1e-4
-		for i := range c.parts {
-			same = same && got[0][i] == c.parts[i]
-		}
+		same := slices.Equal(got.experts, c.parts) && math.Abs(got.parts[0]-c.of) < 1e-4
 		if !same {
 			t.Errorf("x = %g, periodic %v: %v", c.x, c.periodic, got)
 		}

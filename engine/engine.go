@@ -192,6 +192,7 @@ type Options struct {
 	Plugin  string            // path of the library that an engine works with; "": none
 	Grid    *grid.Grid        // nil: the spec's own
 	Router  constraint.Router // as Info has it; nil: by the spec
+	Blend   float64           // constraint.Options.Blend: such an engine predicts, and does not train
 	Workers int               // threads, 0 for all cores; results do not depend on it
 	// Ranks are processes that divide the grid among them, along its first axis, and make all
 	// calls together; nil, or one: this process has all of it.

@@ -57,6 +57,7 @@ func NewPlan(s *model.Spec, p *pde.Problem, o Options, pool *compute.Pool) (*Pla
 	if err != nil {
 		return nil, err
 	}
+	options.Blend = o.Blend
 	router := o.Router
 	if router == nil {
 		if router, err = options.NewRouter(g); err != nil {

@@ -156,7 +156,6 @@ func (r *Run) open(e Evaluation, command string) (Predictor, error) {
 	if n := said.Directions; n != nil {
 		spec.Constraint.Directions = *n
 	}
-	spec.SetBlend(said.Blend)
 	switch {
 	case passes == model.AutoPasses:
 		spec.Network.Passes = max(spec.Network.Passes, 3)
@@ -248,7 +247,7 @@ func partOf(spec *model.Spec, p *pde.Problem, g *grid.Grid) (x part, err error) 
 }
 
 func newEngine[T compute.Float](x part, router constraint.Router, e *Evaluation) (engine.Engine[T], error) {
-	return dist.NewEngine[T](x.spec, x.problem, e.engine(engine.Options{Grid: x.grid, Router: router, Workers: e.Workers}), e.Comm, e.Slabs)
+	return dist.NewEngine[T](x.spec, x.problem, e.engine(engine.Options{Grid: x.grid, Router: router, Blend: e.evaluation(x.spec).Blend, Workers: e.Workers}), e.Comm, e.Slabs)
 }
 
 // repeated is an engine that runs until the residual stops falling, beginning on coarser grids. It closes made if it fails.

@@ -29,7 +29,7 @@ func (s *Spec) Options(p *pde.Problem) (constraint.Options, error) {
 	o := constraint.Options{
 		Points: c.Points, Overlap: c.Overlap.Start != 0 || c.Overlap.End != 0, Weights: c.Weights, Mean: c.Normalization == "mean",
 		LocalConditions: c.ConditionRows == "local", RepeatInitial: c.RepeatInitial, Start: c.Start,
-		Blend: s.blend, Separate: !c.Tied() && s.Method != Soft, Directions: s.Directions(),
+		Separate: !c.Tied() && s.Method != Soft, Directions: s.Directions(),
 		Solver: lm.Options{
 			GTol: c.Tolerance, FTol: c.CostTolerance, MaxIterations: c.MaxIterations, Ridge: c.Ridge,
 			NewtonCorrection: c.NewtonCorrection, NoRestart: true,

@@ -56,11 +56,7 @@ type Spec struct {
 	Paper      map[string]Paper   `yaml:"paper,omitempty"`
 
 	unset []string // keys whose defaults Fit has yet to find
-	blend float64  // of a spec that predicts (SetBlend)
 }
-
-// SetBlend has predictions go over from one expert to the next as evaluation.blend says. Nothing is trained with that.
-func (s *Spec) SetBlend(width float64) { s.blend = width }
 
 // ConstraintSpec describes the least-squares solves of hard and moe.
 type ConstraintSpec struct {
@@ -273,6 +269,9 @@ func (s *Spec) validate(d *config.Document) error {
 	}
 	if limit := s.Evaluation.Limit; limit > 0 && limit < 3 {
 		bad("evaluation.limit", "%d: want at least 3, or 0 for %d", limit, mostPasses)
+	}
+	if blend := s.Evaluation.Blend; blend > 0.5 {
+		bad("evaluation.blend", "%g: want at most 0.5, half of a subdomain", blend)
 	}
 	if r := s.Constraint.Router; !slices.Contains(constraint.Routers(), r) {
 		bad("constraint.router", "%q: want %s", r, strings.Join(constraint.Routers(), ", "))

@@ -215,6 +215,7 @@ func TestSpecReports(t *testing.T) {
 		}},
 		{"products of fewer digits", "problem: a\nnetwork: {matmul: tf32, precision: float64}\n", nil, []string{`s.yaml:2:19: network.matmul: tf32: of network.precision float32 alone, here float64`}},
 		{"products of unknown digits", "problem: a\nnetwork: {matmul: float16}\n", nil, []string{`s.yaml:2:19: network.matmul: "float16": want float32, tf32, bf16`}},
+		{"blending beyond a subdomain", "problem: a\nevaluation: {blend: 0.6}\n", nil, []string{`s.yaml:2:21: evaluation.blend: 0.6: want at most 0.5`}},
 		{"no problem", "method: moe\n", nil, []string{`s.yaml: problem: missing; name a built-in problem (diffusion-sorption`}},
 		{"another version", "version: 9\nproblem: a\n", nil, []string{`s.yaml:1:10: version 9: this pihc reads versions 1 to 2`}},
 		{"other defaults", "defaults: new\nproblem: a\n", nil, []string{`s.yaml:1:11: defaults: "new": want paper, fitted`}},

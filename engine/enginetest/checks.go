@@ -151,38 +151,30 @@ func checkBlend(s *setup) error {
 	if err != nil || spec.Method != model.MoE || spec.Constraint.Router != constraint.DefaultRouter {
 		return err
 	}
-	spec.SetBlend(0.4)
-	own, err := engine.Make[float64](s.make, spec, s.problem, engine.Options{Workers: 1})
-	if err != nil {
-		return err
-	}
-	defer own.Close()
-	reference, err := engine.Make[float64](cpu, spec, s.problem, engine.Options{Workers: 1})
-	if err != nil {
-		return err
-	}
-	defer reference.Close()
-	w := params(own)
-	got, err := predict(own, w, s.batch)
-	if err != nil {
-		return err
-	}
-	want, err := predict(reference, w, s.batch)
-	if err != nil {
-		return err
-	}
-	return with(s, engine.Options{}, func(e engine.Engine[float64], _ *model.Spec) error {
-		sharp, err := predict(e, w, s.batch)
-		for i := range sharp {
-			if d := check.RelativeL2(got[i].Field, want[i].Field); d > 1e-8 {
-				return fmt.Errorf("sample %d: the field is %g from that of engine cpu", i, d)
-			}
-			if d := check.RelativeL2(got[i].Field, sharp[i].Field); d < 1e-9 {
-				return fmt.Errorf("sample %d: the field is the same without", i)
-			}
+	var all [3][]engine.Prediction
+	for i, c := range []struct {
+		make  engine.Constructors
+		blend float64
+	}{{s.make, 0.4}, {cpu, 0.4}, {s.make, 0}} {
+		e, err := engine.Make[float64](c.make, spec, s.problem, engine.Options{Workers: 1, Blend: c.blend})
+		if err != nil {
+			return err
 		}
-		return err
-	})
+		all[i], err = predict(e, params(e), s.batch)
+		e.Close()
+		if err != nil {
+			return err
+		}
+	}
+	for i, p := range all[0] {
+		if d := check.RelativeL2(p.Field, all[1][i].Field); d > 1e-8 {
+			return fmt.Errorf("sample %d: the field is %g from that of engine cpu", i, d)
+		}
+		if d := check.RelativeL2(p.Field, all[2][i].Field); d < 1e-9 {
+			return fmt.Errorf("sample %d: the field is the same without", i)
+		}
+	}
+	return nil
 }
 
 // checkPrediction: Predict goes through the batch in order, each sample for itself,

@@ -113,3 +113,30 @@ func smoothInputs(p *pde.Problem, g *grid.Grid) (sample []float64) {
 	}
 	return sample
 }
+
+// A solitary wave of fifth order (T. Kawahara, 1972), 105/169 sech⁴(y/√52), y = x - 36/169 t, on a ring where it has died out. Errors are
+// within the tolerance. They are not compared with their estimates, which know nothing of exponential steps as long as an interval of the grid.
+func TestFifthOrder(t *testing.T) {
+	p := load(t, `axes: {t: {range: [0, 10], points: 21, boundary: nodes}, x: {range: [0, 100], points: 128, boundary: periodic}}
+terms: {u_t: {axis: t, derivative: 1}, u_x: {spectral: derivative, axis: x}, u_xxx: {spectral: derivative, axis: x, derivative: 3}, u_xxxxx: {spectral: derivative, axis: x, derivative: 5}}
+residual: {expression: u_t + u*u_x + u_xxx - u_xxxxx, rows: {t: [1, 0]}}
+conditions: {a: {at: {t: low}, expression: u - u0}}
+`)
+	wave := func(x []float64) float64 {
+		return 105.0 / 169 / math.Pow(math.Cosh((x[1]-36.0/169*x[0]-50)/math.Sqrt(52)), 4)
+	}
+	start := func(x []float64) float64 { return wave([]float64{0, x[0]}) }
+	g, _ := p.Grid(nil)
+	if d := distance(g, solve(t, p, g, []int{4, 1}, start), wave); d > 3e-5 {
+		t.Errorf("relative L2 distance to the wave %.3g, want 3e-5 at most", d)
+	}
+	for _, tolerance := range []float64{1e-3, 1e-5} {
+		x, err := NewRefinement(p, g, tolerance).Solve(t.Context(), onSpace(g, start), func(Refined) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := distance(g, x.Field, wave); e > tolerance || x.Short != nil {
+			t.Errorf("tolerance %g: error %.3g, estimate %.3g, %v", tolerance, e, x.Error(), x.Short)
+		}
+	}
+}

@@ -31,10 +31,8 @@ func torn(s *system, initial [][]float64) string {
 			if orders[c] != 2 || !constant || slope == 0 || len(set.Terms) != 1 {
 				continue
 			}
-			first := slices.DeleteFunc(slices.Clone(set.Points), func(q int32) bool { return int(q) >= s.sys.SliceSize() })
-			if len(first) == 0 { // the condition begins after the first time, so that it is taken at the one it begins with
-				first = slices.DeleteFunc(slices.Clone(set.Points), func(q int32) bool { return int(q) >= (int(set.Points[0])/s.sys.SliceSize()+1)*s.sys.SliceSize() })
-			}
+			time := int(set.Points[0]) / s.sys.SliceSize() // the first that the condition holds at
+			first := slices.DeleteFunc(slices.Clone(set.Points), func(q int32) bool { return int(q)/s.sys.SliceSize() > time })
 			rows, most := s.sys.NewRowValues(set, first), 0.0
 			for _, sample := range initial {
 				p.Persist(field, sample, s.sys.Grid)

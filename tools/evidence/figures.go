@@ -254,12 +254,7 @@ func cellFigure(folder, name, of string, match []string) (string, error) {
 	if len(values) == 0 {
 		return "", fmt.Errorf("%s has no line with %v", name, match)
 	}
-	value := mean(values)
-	digits := 2
-	if value != 0 {
-		digits = min(6, max(0, 2-int(math.Floor(math.Log10(math.Abs(value))))))
-	}
-	return strconv.FormatFloat(value, 'f', digits, 64), nil
+	return strings.TrimSuffix(percent(mean(values)/100), " %"), nil
 }
 
 func logFigure(folder, name, pattern string) (string, error) {

@@ -1,11 +1,9 @@
-// Hardness measures where the residual of trained runs is (docs/evidence/experts.md): at rows that the solve saw, at rows that it
-// did not, and at rows whose stencils cross borders of experts; and what is left of it, and of the error, where the fields of
-// neighbouring experts are blended over a width around their borders: go run ./docs/runs/hardness SAMPLES RUN...
+// Hardness measures where the residual of trained runs is (docs/evidence/controls.md): at rows that the solve saw, at rows that it
+// did not, and at rows whose stencils cross borders of experts, for several widths of evaluation.blend: go run ./docs/runs/hardness SAMPLES RUN...
 //
-// Runs of all methods are of one system with one unknown, one residual, one pass, and experts along its last axis. PI-SC and PI-HC have
-// their rows told apart by the borders that the spec gives experts. A line is CSV: run, method, seed, what, width (cells on either side
-// of a border, 0: as it is), the parts of the rows, and root mean squares of the residual over the rate of the solution, in percent; and the relative L2
-// error, in percent.
+// Runs of all methods are of one system with one unknown, one residual and one pass. PI-SC and PI-HC have their rows told apart by the
+// borders that the spec gives experts. A line is CSV: run, method, seed, blend, the parts of the rows, and root mean squares of the
+// residual over the rate of the solution, in percent; and the relative L2 error, in percent.
 package main
 
 import (
@@ -14,8 +12,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"reflect"
-	"slices"
 	"strconv"
 
 	"pihc/compute"
@@ -23,8 +19,8 @@ import (
 	"pihc/engine"
 	"pihc/experiment"
 	"pihc/grid"
+	"pihc/internal/dataset"
 	"pihc/model"
-	"pihc/pde"
 )
 
 func must[T any](v T, err error) T {
@@ -43,7 +39,7 @@ const (
 	kinds
 )
 
-// sum is of one width over samples: per part the rows, and the sums of squares of the residual over its rate; and the errors.
+// sum is over samples: per part the rows, and the sums of squares of the residual over its rate; and the errors.
 type sum struct {
 	rows    [kinds]int
 	squares [kinds]float64
@@ -53,102 +49,23 @@ type sum struct {
 func main() {
 	log.SetFlags(0)
 	samples := must(strconv.Atoi(os.Args[1]))
-	fmt.Println("run,method,seed,width,seen_rows,unseen_rows,crossing_rows,residual,residual_seen,residual_unseen,residual_crossing,error")
+	fmt.Println("run,method,seed,blend,seen_rows,unseen_rows,crossing_rows,residual,residual_seen,residual_unseen,residual_crossing,error")
 	for _, dir := range os.Args[2:] {
 		measure(dir, samples)
 	}
 }
 
+// measure prints the lines of a run.
 func measure(dir string, samples int) {
 	run := must(experiment.OpenRun(dir))
-	spec, p := run.Spec, run.Problem
-	g := must(p.Grid(spec.Grid))
-	if spec.Network.Passes > 1 || len(p.Unknowns) > 1 || len(p.Residuals) > 1 {
-		log.Fatalf("%s: want one pass, one unknown and one residual", dir)
+	blends := []float64{0}
+	if run.Spec.Method == model.MoE {
+		blends = []float64{0, 0.03125, 0.0625, 0.125, 0.25, 0.5}
 	}
-	predictor := must(run.Open(experiment.Evaluation{Options: experiment.Options{Workers: 1}}))
-	defer predictor.Close()
-	set := must(run.Dataset(""))
-	data := must(experiment.LoadSamples(set, "test", p, g, samples))
-	sys := must(p.Discretize(g))
-	plain := must(sys.NewPlainResidual())
-	pool := compute.NewPool(1)
-	options := must(spec.Options(p))
-	c := must(constraint.New(sys, spec.Network.Basis, options, nil, pool))
-	if spec.Method == model.Soft {
-		c = must(constraint.New(sys, 1, options, nil, pool))
-	}
-	divided := *spec
-	divided.Method = model.MoE
-	experts := must(divided.Options(p))
-	experts.Fixed = true
-	borders := must(constraint.New(sys, 1, experts, nil, pool))
-	crosses, rows := borders.Crossing()[0], sys.NewRowValues(sys.Residuals()[0], sys.Residuals()[0].Points)
-
-	widths := []int{0}
-	if spec.Method == model.MoE {
-		widths = []int{0, 1, 2, 4, 8, 16}
-	}
-	sums := make([]sum, len(widths))
-	memory := c.NewWorkspace()
-	for i, inputs := range data.Inputs {
-		truth := slices.Clone(must(data.Truth(i)))
-		batch := engine.Batch{Inputs: data.Inputs[i : i+1], Seeds: data.Seeds[i : i+1]}
-		var field []float64
-		if err := predictor.Predict(batch, func(_ int, x *engine.Prediction) error { field = slices.Clone(x.Field); return nil }); err != nil {
-			log.Fatal(err)
-		}
-		overlap := 0.0
-		if options.Overlap {
-			overlap = spec.Constraint.Overlap.At(1)
-		}
-		basis := memoryOf(predictor, c.Functions*g.Size())
-		x := memory.Assemble(constraint.Input[float64]{Basis: basis, Sample: inputs, Seed: data.Seeds[i], Overlap: overlap}).Solve()
-		if d := grid.RelativeL2(x.Field(), field, 1); d > 1e-6 {
-			log.Fatalf("%s: solved again, the field of sample %d differs by %g", dir, i, d)
-		}
-		drawn := make([]bool, g.Size())
-		if spec.Method != model.Soft {
-			for k := range x.Experts() {
-				points := c.Points(sys.Residuals()[0], k)
-				if options.Points > 0 {
-					c.SamplePoints(points, make([]int32, len(points)), 0, k, overlap, data.Seeds[i])
-				}
-				for _, q := range points {
-					drawn[q] = true
-				}
-			}
-		}
-		_, rate := plain.RMS(truth, inputs)
-		for w, width := range widths {
-			u := field
-			if width > 0 {
-				u = blended(c, sys, x, basis, inputs, g, width)
-			}
-			sums[w].errors += grid.RelativeL2(u, truth, 1)
-			own, _ := plain.RMS(u, inputs)
-			r := rows.Eval(0, u, inputs)[0]
-			total := 0.0
-			for _, v := range r {
-				total += v * v
-			}
-			scale := own[0] / rate[0] / math.Sqrt(total/float64(len(r))) // rows without weights, over the rate
-			for j, v := range r {
-				kind := unseen
-				if crosses[j] {
-					kind = crossing
-				} else if drawn[rows.Points[j]] {
-					kind = seen
-				}
-				for _, k := range []int{all, kind} {
-					sums[w].rows[k]++
-					sums[w].squares[k] += scale * scale * v * v
-				}
-			}
-		}
-	}
-	for w, s := range sums {
-		fmt.Printf("%s,%s,%d,%d", filepath.Base(dir), spec.Method, spec.Seed, widths[w])
+	for _, blend := range blends {
+		run.Spec.Evaluation.Blend = blend
+		s := score(run, samples)
+		fmt.Printf("%s,%s,%d,%g", filepath.Base(dir), run.Spec.Method, run.Spec.Seed, blend)
 		for k := seen; k < kinds; k++ {
 			fmt.Printf(",%.4g", float64(s.rows[k])/float64(s.rows[all]))
 		}
@@ -159,55 +76,68 @@ func measure(dir string, samples int) {
 			}
 			fmt.Printf(",%.4g", 100*math.Sqrt(s.squares[k]/float64(s.rows[k])))
 		}
-		fmt.Printf(",%.4g\n", 100*s.errors/float64(len(data.Inputs)))
+		fmt.Printf(",%.4g\n", 100*s.errors/float64(samples))
 	}
 }
 
-// memoryOf is the basis of the last sample, which is still in the memory of the engine.
-func memoryOf(predictor experiment.Predictor, size int) []float64 {
-	memory := reflect.ValueOf(predictor).Elem().FieldByName("engine").Elem().Elem().FieldByName("basis")
-	basis := make([]float64, size)
-	for i := range basis {
-		basis[i] = memory.Index(i).Float()
+// score sums up the first samples of the test split.
+func score(run *experiment.Run, samples int) (s sum) {
+	spec, p := run.Spec, run.Problem
+	g := must(p.Grid(spec.Grid))
+	if spec.Network.Passes > 1 || len(p.Unknowns) > 1 || len(p.Residuals) > 1 {
+		log.Fatalf("%s: want one pass, one unknown and one residual", run.Dir)
 	}
-	return basis
-}
-
-// blended is the field where that of an expert goes over into its neighbour's within so many cells on either side of their border, along the
-// last axis, by a cubic that begins and ends without a slope.
-func blended(c *constraint.Constraint, sys *pde.System, x constraint.Solution, basis, inputs []float64, g *grid.Grid, width int) []float64 {
-	size, line := g.Size(), g.Axes[len(g.Axes)-1].Points
-	offset := make([]float64, size)
-	sys.Offset(offset, inputs)
-	mu := sys.Multiplier()
-	of := func(k, q int) float64 {
-		v := 0.0
-		for n, w := range x.Weights(k) {
-			v += w * basis[n*size+q]
-		}
-		if mu != nil {
-			v *= mu[q]
-		}
-		return v + offset[q]
+	predictor := must(run.Open(experiment.Evaluation{Options: experiment.Options{Workers: 1}}))
+	defer predictor.Close()
+	data := must(experiment.LoadSamples(must(run.Dataset("")), "test", p, g, samples))
+	sys := must(p.Discretize(g))
+	plain := must(sys.NewPlainResidual())
+	options := must(spec.Options(p))
+	c := must(constraint.New(sys, spec.Outputs(), options, nil, compute.NewPool(1)))
+	divided := *spec
+	divided.Method = model.MoE
+	borders := must(constraint.New(sys, spec.Outputs(), must(divided.Options(p)), nil, compute.NewPool(1)))
+	set := sys.Residuals()[0]
+	crosses, rows, overlap := borders.Crossing()[0], sys.NewRowValues(set, set.Points), 0.0
+	if options.Overlap {
+		overlap = spec.Constraint.Overlap.At(1)
 	}
-	u := make([]float64, size)
-	for q := range u {
-		own := c.Expert(q)
-		u[q] = of(own, q)
-		for _, way := range []int{-1, 1} {
-			for d := 1; d <= width; d++ { // the neighbour's first point is d cells away, their border d - 1/2
-				next := q%line + way*d
-				if next < 0 || next >= line {
-					break
-				}
-				if k := c.Expert(q + way*d); k != own {
-					s := (float64(d)-0.5)/float64(width)/2 + 0.5 // 1/2 at the border, 1 at the end
-					s = s * s * (3 - 2*s)
-					u[q] += (1 - s) * (of(k, q) - u[q])
-					break
-				}
+	err := predictor.Predict(engine.Batch{Inputs: data.Inputs, Seeds: data.Seeds}, func(i int, x *engine.Prediction) error {
+		inputs, drawn := data.Inputs[i], make([]bool, g.Size())
+		for k := range len(x.Experts) { // none of PI-SC
+			points := c.Points(set, k)
+			if options.Points > 0 {
+				c.SamplePoints(points, make([]int32, len(points)), 0, k, overlap, data.Seeds[i])
+			}
+			for _, q := range points {
+				drawn[q] = true
 			}
 		}
+		truth, err := data.Truth(i)
+		if err != nil {
+			return err
+		}
+		s.errors += grid.RelativeL2(x.Field, truth, 1)
+		_, rate := plain.RMS(truth, inputs)
+		own, _ := plain.RMS(x.Field, inputs)
+		r := rows.Eval(0, x.Field, inputs)[0]
+		scale := own[0] / rate[0] / dataset.RootMeanSquare(r) // rows without weights, over the rate
+		for j, v := range r {
+			kind := unseen
+			if crosses[j] {
+				kind = crossing
+			} else if drawn[set.Points[j]] {
+				kind = seen
+			}
+			for _, k := range []int{all, kind} {
+				s.rows[k]++
+				s.squares[k] += scale * scale * v * v
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		log.Fatal(err)
 	}
-	return u
+	return s
 }
