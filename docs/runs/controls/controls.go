@@ -11,13 +11,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"syscall"
 
 	"pihc/engine"
 	"pihc/experiment"
 	"pihc/grid"
 	"pihc/internal/dataset"
 	"pihc/internal/discrete"
+	"pihc/internal/machine"
 	"pihc/model"
 	"pihc/score"
 )
@@ -27,15 +27,6 @@ func must[T any](v T, err error) T {
 		log.Fatal(err)
 	}
 	return v
-}
-
-// used is the processor time of the program so far, in seconds.
-func used() float64 {
-	var r syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
-		log.Fatal(err)
-	}
-	return float64(r.Utime.Sec+r.Stime.Sec) + 1e-6*float64(r.Utime.Usec+r.Stime.Usec)
 }
 
 var passes = []int{1, 2, 4, 7, 12, 24, 40, 100}
@@ -86,9 +77,9 @@ func report(arm, seed string, passes int, data score.Samples, predict func(i int
 	predict(0)
 	mean, worst, seconds := 0.0, 0.0, 0.0
 	for i := range data.Inputs {
-		begin := used()
+		begin := machine.CPUSeconds()
 		field := predict(i)
-		seconds += used() - begin
+		seconds += machine.CPUSeconds() - begin
 		e := grid.RelativeL2(field, must(data.Truth(i)), 1)
 		mean, worst = mean+e, max(worst, e)
 	}
