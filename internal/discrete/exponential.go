@@ -191,10 +191,10 @@ func (x *exponential) norms(y []complex128) []float64 {
 	return out
 }
 
-// solveExponential is march.solve with errors of the steps, relative to the unknowns, that add up to the tolerance over the whole time. Bounded
+// solveExponential is march.solve by steps of an interval of the grid halved least times or more often, whose errors, relative to the unknowns, add up to the tolerance over the whole time. Bounded
 // by the tolerance alone, steps would be two to four times longer; but where their stability bounds them, what they leave in short waves would
 // then look like an error of the grid.
-func (s *semilinear) solveExponential(sample []float64, tolerance float64, work *meter, out func(k int, u []float64)) (steps int, err error) {
+func (s *semilinear) solveExponential(sample []float64, tolerance float64, least int, work *meter, out func(k int, u []float64)) (steps int, err error) {
 	m := s.march
 	w, err := m.initial(sample, nil)
 	if err != nil {
@@ -225,7 +225,7 @@ func (s *semilinear) solveExponential(sample []float64, tolerance float64, work 
 		out(k, u)
 	}
 	write(0)
-	halving := 0
+	halving := least
 	whole := times[len(times)-1] - times[0]
 	for k := 1; k < len(times); k++ {
 		done := 0 // of 2^mostHalvings parts of the interval
@@ -288,7 +288,7 @@ func (s *semilinear) solveExponential(sample []float64, tolerance float64, work 
 				scale[c] = math.Max(scale[c], v)
 			}
 			done += 1 << (mostHalvings - halving)
-			if worst < limit/10 && halving > 0 && done%(1<<(mostHalvings-halving+1)) == 0 {
+			if worst < limit/10 && halving > least && done%(1<<(mostHalvings-halving+1)) == 0 {
 				halving--
 			}
 		}

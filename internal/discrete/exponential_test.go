@@ -115,7 +115,7 @@ func smoothInputs(p *pde.Problem, g *grid.Grid) (sample []float64) {
 }
 
 // A solitary wave of fifth order (T. Kawahara, 1972), 105/169 sech⁴(y/√52), y = x - 36/169 t, on a ring where it has died out. Errors are
-// within the tolerance. They are not compared with their estimates, which know nothing of exponential steps as long as an interval of the grid.
+// within the tolerance, and no more than three times their estimates, though steps are as long as an interval of the grid.
 func TestFifthOrder(t *testing.T) {
 	p := load(t, `axes: {t: {range: [0, 10], points: 21, boundary: nodes}, x: {range: [0, 100], points: 128, boundary: periodic}}
 terms: {u_t: {axis: t, derivative: 1}, u_x: {spectral: derivative, axis: x}, u_xxx: {spectral: derivative, axis: x, derivative: 3}, u_xxxxx: {spectral: derivative, axis: x, derivative: 5}}
@@ -135,7 +135,7 @@ conditions: {a: {at: {t: low}, expression: u - u0}}
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e := distance(g, x.Field, wave); e > tolerance || x.Short != nil {
+		if e := distance(g, x.Field, wave); e > tolerance || e > 3*x.Error() || x.Short != nil {
 			t.Errorf("tolerance %g: error %.3g, estimate %.3g, %v", tolerance, e, x.Error(), x.Short)
 		}
 	}

@@ -146,7 +146,8 @@ func (r *Refinement) solver(at level) (*Solver, error) {
 }
 
 // exponential is the solver of a level by the linear part of the problem, whose steps in time choose themselves: to a sixteenth of the tolerance
-// of the level before: of less than a tenth, so that steps do change (they double where errors are below that). It is nil, and stays so, where the problem has no such form.
+// of the level before: of less than a tenth, so that steps do change (they double where errors are below that), and to at most half an interval
+// for each level, so that they change where the interval bounds them. It is nil, and stays so, where the problem has no such form.
 func (r *Refinement) exponential(at level) (*Solver, error) {
 	refine := r.refine(at)
 	refine[0] = 1
@@ -159,7 +160,7 @@ func (r *Refinement) exponential(at level) (*Solver, error) {
 		r.implicit = true
 		return nil, nil
 	}
-	s.tolerance = math.Ldexp(r.tolerance, -4*at.time)
+	s.tolerance, s.halvings = math.Ldexp(r.tolerance, -4*at.time), at.time
 	return s, nil
 }
 

@@ -22,6 +22,7 @@ type Solver struct {
 	whole      *system     // where the first axis is not time
 	semilinear *semilinear // marched by its linear part; nil: by Radau IIA
 	tolerance  float64     // of its steps
+	halvings   int         // of an interval of the grid that an exponential step is at most
 	inputs     []input
 }
 
@@ -215,7 +216,7 @@ func (s *Solver) metered(dst, initial, near []float64, work *meter) (sim.Stats, 
 	size := s.grid.Size()
 	n := size / s.grid.Axes[0].Points
 	if s.semilinear != nil {
-		steps, err := s.semilinear.solveExponential(sample, s.tolerance, work, func(k int, u []float64) {
+		steps, err := s.semilinear.solveExponential(sample, s.tolerance, s.halvings, work, func(k int, u []float64) {
 			own := len(u) / s.fields
 			for f := range s.fields {
 				grid.Thin(dst[f*size+k*n:f*size+(k+1)*n], u[f*own:(f+1)*own], s.grid.Axes[1:], s.fine.Axes[1:])
